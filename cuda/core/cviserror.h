@@ -1,0 +1,33 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Errors of the compute library: one GError domain, few codes, texts that name
+ * what is wrong and where. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define CVIS_ERROR (cvis_error_quark ())
+
+/**
+ * CvisError:
+ * @CVIS_ERROR_INVALID: an argument or setting is out of its range
+ * @CVIS_ERROR_FORMAT: bytes from outside (file, packet) are not what they claim
+ * @CVIS_ERROR_NO_DEVICE: no usable GPU, or none with that number
+ * @CVIS_ERROR_CUDA: a CUDA call failed; the text holds CUDA's own words
+ * @CVIS_ERROR_MEMORY: memory of the host or the device is exhausted
+ */
+typedef enum {
+  CVIS_ERROR_INVALID,
+  CVIS_ERROR_FORMAT,
+  CVIS_ERROR_NO_DEVICE,
+  CVIS_ERROR_CUDA,
+  CVIS_ERROR_MEMORY,
+} CvisError;
+
+GQuark cvis_error_quark (void);
+
+G_END_DECLS

@@ -1,0 +1,51 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The properties every element that computes has: backend, active-backend and
+ * cuda-device-id; and the one place that decides between CPU and CUDA and says
+ * so. */
+#pragma once
+
+#include <gst/gst.h>
+#include "cvisbackend.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_CV_BACKEND (gst_cv_backend_get_type ())
+GType gst_cv_backend_get_type (void);
+
+/**
+ * GstCvBackend: embedded in an element; guarded by its object lock
+ * @wanted, @device_id: the properties
+ * @active: what start() decided; AUTO before
+ */
+typedef struct {
+  CvisBackend wanted;
+  gint device_id;
+  CvisBackend active;
+} GstCvBackend;
+
+void gst_cv_backend_init (GstCvBackend *backend);
+
+/* Installs the three properties as @first_id, @first_id + 1, @first_id + 2. */
+void gst_cv_backend_install_properties (GObjectClass *klass, guint first_id);
+
+/* The element's set_property and get_property hand on what they do not know:
+ * Returns: FALSE if @pspec is none of the three. */
+gboolean gst_cv_backend_set_property (GstCvBackend *backend, GObject *object,
+    const GValue *value, GParamSpec *pspec);
+gboolean gst_cv_backend_get_property (
+    GstCvBackend *backend, GObject *object, GValue *value, GParamSpec *pspec);
+
+/* Decides, for NULL/READY->PAUSED. Where "auto" falls back to the CPU it says
+ * so once (INFO and an element message "cudavision-backend" with the fields
+ * backend, device-id and reason); where "cuda" cannot be had it posts
+ * GST_ELEMENT_ERROR (RESOURCE, NOT_FOUND) in CUDA's own words.
+ * @context: (out): a new reference for CUDA, else %NULL
+ * Returns: FALSE after posting the error. */
+gboolean gst_cv_backend_start (
+    GstCvBackend *backend, GstElement *element, CvisContext **context);
+void gst_cv_backend_stop (GstCvBackend *backend, GstElement *element);
+
+G_END_DECLS

@@ -1,0 +1,10 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What applications include: #include <gst/cudavision/cudavision.h> */
+#pragma once
+
+#include "cudavision-prelude.h"
+#include "gstframecropmeta.h"
+#include "gstpbfmeta.h"

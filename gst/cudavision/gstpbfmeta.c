@@ -1,0 +1,209 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:gstpbfmeta
+ * @title: GstPbfMeta, GstPbfSignalMeta, GstPbfTruthMeta
+ * @short_description: what melt-pool monitoring knows of a frame
+ */
+#include "gstpbfmeta.h"
+
+#include <gst/video/video.h>
+#include <string.h>
+
+/* Pixel coordinates: what changes the picture has to ask the meta. */
+static const gchar *pixel_tags[] = { GST_META_TAG_VIDEO_STR,
+  GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, NULL };
+static const gchar *no_tags[] = { NULL };
+
+static GType
+register_api (GType *type, const gchar *name, const gchar **tags)
+{
+  if (g_once_init_enter (type))
+    g_once_init_leave (type, gst_meta_api_type_register (name, tags));
+  return *type;
+}
+
+static const GstMetaInfo *
+register_meta (const GstMetaInfo **info, GType api, const gchar *name,
+    gsize size, GstMetaInitFunction init, GstMetaFreeFunction free_func,
+    GstMetaTransformFunction transform)
+{
+  if (g_once_init_enter (info))
+    g_once_init_leave (
+        info, gst_meta_register (api, name, size, init, free_func, transform));
+  return *info;
+}
+
+static gboolean
+clear_meta (GstMeta *meta, gpointer params, GstBuffer *buffer)
+{
+  memset ((guint8 *) meta + sizeof (GstMeta), 0,
+      meta->info->size - sizeof (GstMeta));
+  return TRUE;
+}
+
+/* --- signals --------------------------------------------------------------- */
+
+GType
+gst_pbf_signal_meta_api_get_type (void)
+{
+  static GType type = 0;
+
+  return register_api (&type, "GstPbfSignalMetaAPI", no_tags);
+}
+
+static gboolean
+gst_pbf_signal_meta_transform (GstBuffer *dest, GstMeta *meta,
+    GstBuffer *buffer, GQuark type, gpointer data)
+{
+  /* the signals belong to the moment, not to the pixels */
+  return gst_buffer_add_pbf_signal_meta (
+             dest, &((GstPbfSignalMeta *) meta)->signal)
+         != NULL;
+}
+
+const GstMetaInfo *
+gst_pbf_signal_meta_get_info (void)
+{
+  static const GstMetaInfo *info = NULL;
+
+  return register_meta (&info, GST_PBF_SIGNAL_META_API_TYPE, "GstPbfSignalMeta",
+      sizeof (GstPbfSignalMeta), clear_meta, NULL,
+      gst_pbf_signal_meta_transform);
+}
+
+GstPbfSignalMeta *
+gst_buffer_add_pbf_signal_meta (GstBuffer *buffer, const PbfSignal *signal)
+{
+  GstPbfSignalMeta *meta;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer) && signal != NULL, NULL);
+
+  meta = (GstPbfSignalMeta *) gst_buffer_add_meta (
+      buffer, GST_PBF_SIGNAL_META_INFO, NULL);
+  if (meta != NULL)
+    meta->signal = *signal;
+  return meta;
+}
+
+/* --- ground truth ---------------------------------------------------------- */
+
+GType
+gst_pbf_truth_meta_api_get_type (void)
+{
+  static GType type = 0;
+
+  return register_api (&type, "GstPbfTruthMetaAPI", pixel_tags);
+}
+
+static gboolean
+gst_pbf_truth_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
+    GQuark type, gpointer data)
+{
+  GstPbfTruthMeta *to;
+
+  if (!GST_META_TRANSFORM_IS_COPY (type))
+    return FALSE;
+  to = gst_buffer_add_pbf_truth_meta (dest);
+  if (to == NULL)
+    return FALSE;
+  memcpy ((guint8 *) to + sizeof (GstMeta), (guint8 *) meta + sizeof (GstMeta),
+      sizeof (GstPbfTruthMeta) - sizeof (GstMeta));
+  return TRUE;
+}
+
+const GstMetaInfo *
+gst_pbf_truth_meta_get_info (void)
+{
+  static const GstMetaInfo *info = NULL;
+
+  return register_meta (&info, GST_PBF_TRUTH_META_API_TYPE, "GstPbfTruthMeta",
+      sizeof (GstPbfTruthMeta), clear_meta, NULL, gst_pbf_truth_meta_transform);
+}
+
+GstPbfTruthMeta *
+gst_buffer_add_pbf_truth_meta (GstBuffer *buffer)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  return (GstPbfTruthMeta *) gst_buffer_add_meta (
+      buffer, GST_PBF_TRUTH_META_INFO, NULL);
+}
+
+/* --- results --------------------------------------------------------------- */
+
+GType
+gst_pbf_meta_api_get_type (void)
+{
+  static GType type = 0;
+
+  return register_api (&type, "GstPbfMetaAPI", pixel_tags);
+}
+
+static void
+gst_pbf_meta_free (GstMeta *meta, GstBuffer *buffer)
+{
+  GstPbfMeta *self = (GstPbfMeta *) meta;
+
+  gst_clear_buffer (&self->records);
+  self->result = NULL;
+}
+
+static gboolean
+gst_pbf_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
+    GQuark type, gpointer data)
+{
+  GstPbfMeta *from = (GstPbfMeta *) meta, *to;
+  gdouble sx = 1.0, sy = 1.0;
+
+  if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
+    GstVideoMetaTransform *scale = data;
+
+    sx = (gdouble) GST_VIDEO_INFO_WIDTH (scale->out_info)
+         / GST_VIDEO_INFO_WIDTH (scale->in_info);
+    sy = (gdouble) GST_VIDEO_INFO_HEIGHT (scale->out_info)
+         / GST_VIDEO_INFO_HEIGHT (scale->in_info);
+  } else if (!GST_META_TRANSFORM_IS_COPY (type)) {
+    return FALSE;
+  }
+  to = gst_buffer_add_pbf_meta (
+      dest, from->records, from->result, from->latency);
+  if (to == NULL)
+    return FALSE;
+  to->scale_x = from->scale_x * sx;
+  to->scale_y = from->scale_y * sy;
+  to->offset_x = from->offset_x * sx;
+  to->offset_y = from->offset_y * sy;
+  return TRUE;
+}
+
+const GstMetaInfo *
+gst_pbf_meta_get_info (void)
+{
+  static const GstMetaInfo *info = NULL;
+
+  return register_meta (&info, GST_PBF_META_API_TYPE, "GstPbfMeta",
+      sizeof (GstPbfMeta), clear_meta, gst_pbf_meta_free,
+      gst_pbf_meta_transform);
+}
+
+GstPbfMeta *
+gst_buffer_add_pbf_meta (GstBuffer *buffer, GstBuffer *records,
+    const PbfResult *result, GstClockTime latency)
+{
+  GstPbfMeta *meta;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+  g_return_val_if_fail (GST_IS_BUFFER (records) && result != NULL, NULL);
+
+  meta = (GstPbfMeta *) gst_buffer_add_meta (buffer, GST_PBF_META_INFO, NULL);
+  if (meta == NULL)
+    return NULL;
+  meta->result = result;
+  meta->records = gst_buffer_ref (records);
+  meta->latency = latency;
+  meta->scale_x = meta->scale_y = 1.0;
+  return meta;
+}

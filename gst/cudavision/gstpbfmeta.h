@@ -1,0 +1,157 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include "cudavision-prelude.h"
+#include "pbfrecord.h"
+
+G_BEGIN_DECLS
+
+/* Caps of packed results: buffers hold whole PbfResult records, one after the
+ * other, a record a frame, empty frames included. */
+#define GST_PBF_RESULT_MEDIA_TYPE "application/x-pbf-result"
+#define GST_PBF_RESULT_CAPS                                                    \
+  GST_PBF_RESULT_MEDIA_TYPE ", spec = (string) " PBF_FEATURE_SPEC
+
+/* --- GstPbfSignalMeta ------------------------------------------------------ */
+
+#define GST_PBF_SIGNAL_META_API_TYPE (gst_pbf_signal_meta_api_get_type ())
+#define GST_PBF_SIGNAL_META_INFO (gst_pbf_signal_meta_get_info ())
+
+typedef struct _GstPbfSignalMeta GstPbfSignalMeta;
+
+/**
+ * GstPbfSignalMeta:
+ * @meta: parent
+ * @signal: the machine's record of this frame, as it came (it may be corrupt)
+ *
+ * No tags: it survives whatever happens to the picture.
+ */
+struct _GstPbfSignalMeta {
+  GstMeta meta;
+
+  PbfSignal signal;
+};
+
+GST_CUDAVISION_API
+GType gst_pbf_signal_meta_api_get_type (void);
+
+GST_CUDAVISION_API
+const GstMetaInfo *gst_pbf_signal_meta_get_info (void);
+
+GST_CUDAVISION_API
+GstPbfSignalMeta *gst_buffer_add_pbf_signal_meta (
+    GstBuffer *buffer, const PbfSignal *signal);
+
+#define gst_buffer_get_pbf_signal_meta(b)                                      \
+  ((GstPbfSignalMeta *) gst_buffer_get_meta ((b), GST_PBF_SIGNAL_META_API_TYPE))
+
+/* --- GstPbfTruthMeta ------------------------------------------------------- */
+
+#define GST_PBF_TRUTH_META_API_TYPE (gst_pbf_truth_meta_api_get_type ())
+#define GST_PBF_TRUTH_META_INFO (gst_pbf_truth_meta_get_info ())
+
+#define GST_PBF_TRUTH_MAX_SPATTERS 32
+
+typedef enum {
+  GST_PBF_REGIME_NOMINAL,
+  GST_PBF_REGIME_KEYHOLE,
+  GST_PBF_REGIME_LACK_OF_FUSION,
+  GST_PBF_REGIME_SPATTER,
+  GST_PBF_REGIME_DRIFT,
+  GST_PBF_REGIME_MIXED,
+} GstPbfRegime;
+
+typedef struct _GstPbfTruthMeta GstPbfTruthMeta;
+
+/**
+ * GstPbfTruthMeta:
+ * @meta: parent
+ * @regime: that the frame was made in (never MIXED)
+ * @laser_on: the frame shows a pool
+ * @pool_x, @pool_y: where the laser spot is, pixels, centres at +0.5
+ * @pool_area: pixels of the pool at the threshold of 100, before noise
+ * @n_spatters: spatters in the frame
+ * @spatter_x, @spatter_y: their centres, pixels, the first
+ *   %GST_PBF_TRUTH_MAX_SPATTERS of them
+ * @spatter_area: their pixels at the threshold of 100, before noise
+ *
+ * What a synthetic frame really shows. Pixel coordinates: tagged video, size
+ * and orientation; lost when the buffer is scaled.
+ */
+struct _GstPbfTruthMeta {
+  GstMeta meta;
+
+  GstPbfRegime regime;
+  gboolean laser_on;
+  gfloat pool_x;
+  gfloat pool_y;
+  guint pool_area;
+  guint n_spatters;
+  gfloat spatter_x[GST_PBF_TRUTH_MAX_SPATTERS];
+  gfloat spatter_y[GST_PBF_TRUTH_MAX_SPATTERS];
+  guint16 spatter_area[GST_PBF_TRUTH_MAX_SPATTERS];
+};
+
+GST_CUDAVISION_API
+GType gst_pbf_truth_meta_api_get_type (void);
+
+GST_CUDAVISION_API
+const GstMetaInfo *gst_pbf_truth_meta_get_info (void);
+
+/* Adds a meta of zeros, to be filled in. */
+GST_CUDAVISION_API
+GstPbfTruthMeta *gst_buffer_add_pbf_truth_meta (GstBuffer *buffer);
+
+#define gst_buffer_get_pbf_truth_meta(b)                                       \
+  ((GstPbfTruthMeta *) gst_buffer_get_meta ((b), GST_PBF_TRUTH_META_API_TYPE))
+
+/* --- GstPbfMeta ------------------------------------------------------------ */
+
+#define GST_PBF_META_API_TYPE (gst_pbf_meta_api_get_type ())
+#define GST_PBF_META_INFO (gst_pbf_meta_get_info ())
+
+typedef struct _GstPbfMeta GstPbfMeta;
+
+/**
+ * GstPbfMeta:
+ * @meta: parent
+ * @result: what was computed; valid as long as the meta lives
+ * @records: the buffer that holds @result (one for many frames), referenced
+ * @latency: from the frame's arrival in the element to the result's, ns
+ * @offset_x, @offset_y, @scale_x, @scale_y: a point (x, y) of the analysed
+ *   frame is (x * scale_x + offset_x, y * scale_y + offset_y) of this buffer:
+ *   1 and 0 until something scales the picture
+ *
+ * The 40 features, raw integers, network outputs, flags and signals of a frame.
+ * Tagged video, size and orientation; follows copies and scaling.
+ */
+struct _GstPbfMeta {
+  GstMeta meta;
+
+  const PbfResult *result;
+  GstBuffer *records;
+  GstClockTime latency;
+  gdouble offset_x;
+  gdouble offset_y;
+  gdouble scale_x;
+  gdouble scale_y;
+};
+
+GST_CUDAVISION_API
+GType gst_pbf_meta_api_get_type (void);
+
+GST_CUDAVISION_API
+const GstMetaInfo *gst_pbf_meta_get_info (void);
+
+/* @result must lie in the memory of @records, which is referenced. */
+GST_CUDAVISION_API
+GstPbfMeta *gst_buffer_add_pbf_meta (GstBuffer *buffer, GstBuffer *records,
+    const PbfResult *result, GstClockTime latency);
+
+#define gst_buffer_get_pbf_meta(b)                                             \
+  ((GstPbfMeta *) gst_buffer_get_meta ((b), GST_PBF_META_API_TYPE))
+
+G_END_DECLS
