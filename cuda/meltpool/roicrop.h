@@ -1,0 +1,145 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Cutting a rectangle of fixed size out of frames round a position that moves:
+ * where it starts, which bytes of each plane it covers, and copying them, on
+ * the CPU or within the memory of a CUDA device.
+ *
+ * The position is fixed point with 8 fractional bits (Q8) in pixels of the
+ * frame, pixel centres at +0.5, as everywhere in melt-pool monitoring: a crop
+ * of 40 x 40 pixels is the region of interest that the engine would choose in
+ * the whole frame (pbfengine.h). */
+#pragma once
+
+#include "cvisdevice.h"
+
+G_BEGIN_DECLS
+
+#define CVIS_CROP_MAX_PLANES 4
+
+/* --- where ----------------------------------------------------------------- */
+
+/* floor (@px * 256 + 0.5), held within the range of 32 bits; 0 for NaN. */
+gint32 cvis_crop_q8 (gdouble px);
+
+/**
+ * cvis_crop_start:
+ * @position_q8: of the crop's middle, Q8 pixels; anywhere, also outside
+ * @size: of the crop, 1..@frame pixels
+ * @frame: of the frame, pixels
+ * @align: the start is a multiple of it, pixels; >= 1
+ * @clamped: (out) (optional): the frame's edge moved the crop
+ *
+ * Along one axis: floor (position) - size / 2, held within 0..frame - size,
+ * then rounded down to a multiple of @align. Rounding down never leaves the
+ * frame, so it comes last.
+ */
+guint cvis_crop_start (gint32 position_q8, guint size, guint frame, guint align,
+    gboolean *clamped);
+
+/* --- which bytes ----------------------------------------------------------- */
+
+/**
+ * CvisCropLayout: how a pixel format lies in memory
+ * @n_planes: 1..%CVIS_CROP_MAX_PLANES
+ * @sample_bytes: of each plane, from one sample (of all components that the
+ *   plane holds) to the next
+ * @x_shift: of each plane, 2^x_shift pixels share a sample along x
+ * @y_shift: likewise along y
+ */
+typedef struct {
+  guint n_planes;
+  guint sample_bytes[CVIS_CROP_MAX_PLANES];
+  guint x_shift[CVIS_CROP_MAX_PLANES];
+  guint y_shift[CVIS_CROP_MAX_PLANES];
+} CvisCropLayout;
+
+/**
+ * CvisCropRect: pixels of a frame
+ */
+typedef struct {
+  guint x, y, width, height;
+} CvisCropRect;
+
+/* What a start has to be a multiple of so that no sample is cut: the coarsest
+ * plane's sample in pixels (2 x 2 for NV12 and I420, 1 x 1 without subsampled
+ * planes). */
+void cvis_crop_layout_steps (
+    const CvisCropLayout *layout, guint *step_x, guint *step_y);
+
+/**
+ * CvisCropPlane: a rectangle of one plane, to be copied
+ * @src: its first byte
+ * @src_stride: bytes from row to row; negative for pictures stored bottom up
+ * @dst, @dst_stride: where it goes
+ * @row_bytes: bytes of a row
+ * @rows: rows
+ */
+typedef struct {
+  const guint8 *src;
+  gssize src_stride;
+  guint8 *dst;
+  gssize dst_stride;
+  guint row_bytes;
+  guint rows;
+} CvisCropPlane;
+
+/* Describes plane @plane of the crop @rect: from a plane that starts at @src
+ * to one that starts at @dst. Sizes round up to whole samples, starts down. */
+void cvis_crop_plane_init (CvisCropPlane *crop, const CvisCropLayout *layout,
+    guint plane, const CvisCropRect *rect, gconstpointer src, gssize src_stride,
+    gpointer dst, gssize dst_stride);
+
+/* Whether all of @crop's source lies within the @size bytes from @memory on;
+ * strides that come from outside are checked with it before they are used. */
+gboolean cvis_crop_plane_fits (
+    const CvisCropPlane *crop, gconstpointer memory, gsize size);
+
+/* --- copying --------------------------------------------------------------- */
+
+/**
+ * CvisCrop: copies planes, all in host memory (CPU) or all in memory of one
+ * device (CUDA). One thread at a time.
+ */
+typedef struct _CvisCrop CvisCrop;
+
+/* @context: (nullable): referenced; %NULL for the CPU. */
+CvisCrop *cvis_crop_new (CvisContext *context, GError **error);
+/* Waits for what is in flight on its own stream. */
+void cvis_crop_free (CvisCrop *crop);
+
+/**
+ * cvis_crop_copy:
+ * @planes: need not outlive the call
+ * @stream: (nullable): the CUstream to work on, %NULL for the crop's own;
+ *   ignored by the CPU
+ *
+ * The CPU has copied when it returns. CUDA copies in the order of @stream:
+ * source and destination stay allocated until that is done (see
+ * cvis_crop_wait()). A few planes of many frames are one launch.
+ */
+gboolean cvis_crop_copy (CvisCrop *crop, const CvisCropPlane *planes, guint n,
+    gpointer stream, GError **error);
+
+/* Waits until everything enqueued on @stream (%NULL: the crop's own) is done.
+ * Returns: FALSE with CVIS_ERROR_CUDA if some of it failed. */
+gboolean cvis_crop_wait (CvisCrop *crop, gpointer stream, GError **error);
+
+/* --- the two backends ------------------------------------------------------ */
+
+/* What a backend does behind the functions above; @state is its own. */
+typedef struct {
+  const gchar *name;
+  gpointer (*open) (CvisContext *context, GError **error);
+  void (*close) (gpointer state);
+  gboolean (*copy) (gpointer state, const CvisCropPlane *planes, guint n,
+      gpointer stream, GError **error);
+  gboolean (*wait) (gpointer state, gpointer stream, GError **error);
+} CvisCropBackend;
+
+extern const CvisCropBackend cvis_crop_backend_cpu;
+/* Only in builds with CUDA. */
+extern const CvisCropBackend cvis_crop_backend_cuda;
+
+G_END_DECLS
