@@ -14,6 +14,8 @@ G_BEGIN_DECLS
 
 /* CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), of @size bytes. */
 guint32 pbf_crc32c (gconstpointer bytes, gsize size);
+/* The same without the processor's instruction for it. */
+guint32 pbf_crc32c_portable (gconstpointer bytes, gsize size);
 
 /* Fills magic, size, version and crc32c of @signal, whose other fields are set. */
 void pbf_signal_seal (PbfSignal *signal);
@@ -23,6 +25,9 @@ void pbf_signal_seal (PbfSignal *signal);
  * than 64 bytes, magic, size, version, CRC. @signal is then not touched. */
 gboolean pbf_signal_parse (
     gconstpointer bytes, gsize size, PbfSignal *signal, GError **error);
+
+/* Whether magic, size, version and CRC of a record in memory hold. */
+gboolean pbf_signal_is_intact (const PbfSignal *signal);
 
 /* Writes @signal, little-endian, into 64 bytes. */
 void pbf_signal_write (const PbfSignal *signal, guint8 bytes[64]);
