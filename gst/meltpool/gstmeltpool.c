@@ -4,10 +4,13 @@
  */
 #include "gstmeltpool.h"
 
+#include "gstpbfresultenc.h"
+
 gboolean
 gst_meltpool_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (pbfresultenc, plugin);
   return ok;
 }

@@ -1,0 +1,431 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-pbfresultenc
+ * @title: pbfresultenc
+ * @short_description: writes melt-pool results as CSV or JSON lines
+ *
+ * Takes the packed records of cudapbfmonitor's request pad `result` and writes
+ * one row of text a frame, empty frames included: a table (CSV) with the
+ * columns of pbf40-v1, or a JSON object a line. A buffer of records becomes one
+ * buffer of text. Numbers are the shortest that read back as the same bits,
+ * with a point as decimal sign in every locale.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! fakesink m.result ! pbfresultenc ! filesink location=results.csv
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstpbfresultenc.h"
+
+#include <gst/cudavision/gstpbfmeta.h>
+#include "pbfrows.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_pbf_result_enc_debug);
+#define GST_CAT_DEFAULT gst_pbf_result_enc_debug
+
+#define GST_TYPE_PBF_RESULT_ENC_FORMAT (gst_pbf_result_enc_format_get_type ())
+
+typedef enum {
+  FORMAT_CSV,
+  FORMAT_JSONL,
+} GstPbfResultEncFormat;
+
+#define DEFAULT_FORMAT FORMAT_CSV
+#define OUTPUTS_UNKNOWN -1
+
+struct _GstPbfResultEnc {
+  GstElement parent;
+
+  GstPad *sinkpad;
+  GstPad *srcpad;
+
+  GstPbfResultEncFormat format; /* guarded by the object lock */
+
+  /* of the streaming thread */
+  GstPbfResultEncFormat active_format;
+  gint outputs; /* columns out_0.. */
+  gboolean negotiated;
+  gboolean header_written;
+  gchar *text; /* rows of one buffer, before they are copied out */
+  gsize text_size;
+};
+
+enum {
+  PROP_0,
+  PROP_FORMAT,
+};
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PBF_RESULT_CAPS));
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (
+            "text/csv, spec = (string) " PBF_FEATURE_SPEC "; "
+            "application/x-ndjson, spec = (string) " PBF_FEATURE_SPEC));
+
+static GType
+gst_pbf_result_enc_format_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { FORMAT_CSV, "Table with a row of names, then a row a frame", "csv" },
+    { FORMAT_JSONL, "A JSON object a line and frame", "jsonl" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_enum_register_static ("GstPbfResultEncFormat", values));
+  return type;
+}
+
+#define gst_pbf_result_enc_parent_class parent_class
+G_DEFINE_TYPE (GstPbfResultEnc, gst_pbf_result_enc, GST_TYPE_ELEMENT);
+GST_ELEMENT_REGISTER_DEFINE (
+    pbfresultenc, "pbfresultenc", GST_RANK_NONE, GST_TYPE_PBF_RESULT_ENC);
+
+/* --- negotiation ----------------------------------------------------------- */
+
+static gboolean
+push_src_caps (GstPbfResultEnc *self, GstCaps *incaps)
+{
+  const gchar *names = gst_structure_get_string (
+      gst_caps_get_structure (incaps, 0), "output-names");
+  GstCaps *caps = gst_caps_new_simple (
+      self->active_format == FORMAT_CSV ? "text/csv" : "application/x-ndjson",
+      "spec", G_TYPE_STRING, PBF_FEATURE_SPEC, NULL);
+  gboolean ok;
+
+  if (names != NULL)
+    gst_caps_set_simple (caps, "output-names", G_TYPE_STRING, names, NULL);
+  ok = gst_pad_push_event (self->srcpad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  return ok;
+}
+
+static gboolean
+set_caps (GstPbfResultEnc *self, GstCaps *caps)
+{
+  GstStructure *s = gst_caps_get_structure (caps, 0);
+  gint outputs = OUTPUTS_UNKNOWN;
+
+  if (gst_structure_get_int (s, "outputs", &outputs)
+      && (outputs < 0 || outputs > PBF_MAX_OUTPUTS)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("The caps promise %d network outputs; 0 to %d are possible.", outputs,
+            PBF_MAX_OUTPUTS),
+        ("caps %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+
+  if (!self->header_written) {
+    GST_OBJECT_LOCK (self);
+    self->active_format = self->format;
+    GST_OBJECT_UNLOCK (self);
+    self->outputs = outputs;
+  } else if (outputs != OUTPUTS_UNKNOWN && outputs > self->outputs) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("The number of network outputs grew from %d to %d after the row of "
+         "names was written.",
+            self->outputs, outputs),
+        ("a table has one row of names; use format=jsonl, or a file for each "
+         "model"));
+    return FALSE;
+  }
+  self->negotiated = push_src_caps (self, caps);
+  return self->negotiated;
+}
+
+/* --- rows ------------------------------------------------------------------ */
+
+static gchar *
+ensure_text (GstPbfResultEnc *self, gsize size)
+{
+  if (self->text_size < size) {
+    g_free (self->text);
+    self->text = g_malloc (size);
+    self->text_size = size;
+  }
+  return self->text;
+}
+
+/* Only where the caps did not say: as many as the first buffer's records have. */
+static void
+guess_outputs (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
+{
+  gsize i;
+
+  self->outputs = 0;
+  for (i = 0; i < n; i++) {
+    guint32 n_outputs;
+
+    memcpy (&n_outputs,
+        bytes + i * sizeof (PbfResult) + G_STRUCT_OFFSET (PbfResult, n_outputs),
+        sizeof (n_outputs));
+    self->outputs =
+        MAX (self->outputs, (gint) MIN (n_outputs, PBF_MAX_OUTPUTS));
+  }
+  GST_INFO_OBJECT (
+      self, "caps without outputs: a table of %d outputs", self->outputs);
+}
+
+static gboolean
+read_record (GstPbfResultEnc *self, GstBuffer *buffer, const guint8 *bytes,
+    gsize index, PbfResult *result)
+{
+  gsize offset = index * sizeof (PbfResult);
+  GError *error = NULL;
+
+  if (!pbf_result_parse (bytes + offset, result, &error)) {
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("Record %" G_GSIZE_FORMAT " at byte %" G_GSIZE_FORMAT
+         " of the buffer is no melt-pool result: %s.",
+            index, offset, error->message),
+        ("%" GST_PTR_FORMAT, buffer));
+    g_clear_error (&error);
+    return FALSE;
+  }
+  if (self->active_format == FORMAT_CSV
+      && result->n_outputs > (guint) self->outputs) {
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("Record %" G_GSIZE_FORMAT " at byte %" G_GSIZE_FORMAT
+         " of the buffer has %u network outputs; the table has columns for %d.",
+            index, offset, result->n_outputs, self->outputs),
+        ("the caps field \"outputs\" says how many there are; %" GST_PTR_FORMAT,
+            buffer));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Returns: bytes of text in self->text, or -1 after posting an error. */
+static gssize
+encode (GstPbfResultEnc *self, GstBuffer *buffer, const GstMapInfo *map)
+{
+  gboolean csv = self->active_format == FORMAT_CSV;
+  gsize row_max = csv ? PBF_CSV_ROW_MAX : PBF_JSON_ROW_MAX;
+  gsize n = map->size / sizeof (PbfResult), i;
+  gchar *to;
+
+  if (n == 0 || map->size % sizeof (PbfResult) != 0) {
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("A buffer of %" G_GSIZE_FORMAT " bytes holds no whole number of "
+         "melt-pool results: record %" G_GSIZE_FORMAT
+         " at byte %" G_GSIZE_FORMAT " ends after %" G_GSIZE_FORMAT
+         " of its %" G_GSIZE_FORMAT " bytes.",
+            map->size, n, n * sizeof (PbfResult),
+            map->size % sizeof (PbfResult), sizeof (PbfResult)),
+        ("%" GST_PTR_FORMAT, buffer));
+    return -1;
+  }
+
+  if (csv && self->outputs == OUTPUTS_UNKNOWN)
+    guess_outputs (self, map->data, n);
+  to = ensure_text (self, (n + 1) * row_max);
+  if (csv && !self->header_written)
+    to = pbf_csv_header (to, self->outputs);
+  for (i = 0; i < n; i++) {
+    PbfResult result;
+
+    if (!read_record (self, buffer, map->data, i, &result))
+      return -1;
+    to = csv ? pbf_csv_row (to, &result, self->outputs)
+             : pbf_json_row (to, &result);
+  }
+  self->header_written = csv;
+  return to - self->text;
+}
+
+static GstFlowReturn
+gst_pbf_result_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstPbfResultEnc *self = GST_PBF_RESULT_ENC (parent);
+  GstMapInfo map;
+  GstBuffer *out;
+  gssize size;
+
+  if (!self->negotiated) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Results came without caps; " GST_PBF_RESULT_MEDIA_TYPE
+         " is expected."),
+        (NULL));
+    gst_buffer_unref (buffer);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, READ,
+        ("The memory of a buffer of results cannot be read."),
+        ("%" GST_PTR_FORMAT, buffer));
+    gst_buffer_unref (buffer);
+    return GST_FLOW_ERROR;
+  }
+  size = encode (self, buffer, &map);
+  gst_buffer_unmap (buffer, &map);
+  if (size < 0) {
+    gst_buffer_unref (buffer);
+    return GST_FLOW_ERROR;
+  }
+
+  out = gst_buffer_new_memdup (self->text, size);
+  gst_buffer_copy_into (
+      out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  gst_buffer_unref (buffer);
+  return gst_pad_push (self->srcpad, out);
+}
+
+/* A table without rows still has its row of names. */
+static void
+push_missing_header (GstPbfResultEnc *self)
+{
+  gchar *text, *end;
+
+  if (!self->negotiated || self->header_written
+      || self->active_format != FORMAT_CSV)
+    return;
+  text = ensure_text (self, PBF_CSV_ROW_MAX);
+  end = pbf_csv_header (text, MAX (self->outputs, 0));
+  self->header_written = TRUE;
+  gst_pad_push (self->srcpad, gst_buffer_new_memdup (text, end - text));
+}
+
+static gboolean
+gst_pbf_result_enc_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstPbfResultEnc *self = GST_PBF_RESULT_ENC (parent);
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS: {
+      GstCaps *caps;
+      gboolean ok;
+
+      gst_event_parse_caps (event, &caps);
+      ok = set_caps (self, caps);
+      gst_event_unref (event);
+      return ok;
+    }
+    case GST_EVENT_EOS:
+      push_missing_header (self);
+      break;
+    default:
+      break;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* --- object ---------------------------------------------------------------- */
+
+static GstStateChangeReturn
+gst_pbf_result_enc_change_state (GstElement *element, GstStateChange transition)
+{
+  GstPbfResultEnc *self = GST_PBF_RESULT_ENC (element);
+  GstStateChangeReturn ret =
+      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    self->outputs = OUTPUTS_UNKNOWN;
+    self->negotiated = FALSE;
+    self->header_written = FALSE;
+    g_clear_pointer (&self->text, g_free);
+    self->text_size = 0;
+  }
+  return ret;
+}
+
+static void
+gst_pbf_result_enc_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstPbfResultEnc *self = GST_PBF_RESULT_ENC (object);
+
+  switch (id) {
+    case PROP_FORMAT:
+      GST_OBJECT_LOCK (self);
+      self->format = g_value_get_enum (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+}
+
+static void
+gst_pbf_result_enc_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstPbfResultEnc *self = GST_PBF_RESULT_ENC (object);
+
+  switch (id) {
+    case PROP_FORMAT:
+      GST_OBJECT_LOCK (self);
+      g_value_set_enum (value, self->format);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+}
+
+static void
+gst_pbf_result_enc_finalize (GObject *object)
+{
+  g_free (GST_PBF_RESULT_ENC (object)->text);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_pbf_result_enc_class_init (GstPbfResultEncClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_pbf_result_enc_debug, "pbfresultenc", 0, "melt-pool results as text");
+
+  object_class->set_property = gst_pbf_result_enc_set_property;
+  object_class->get_property = gst_pbf_result_enc_get_property;
+  object_class->finalize = gst_pbf_result_enc_finalize;
+  element_class->change_state = gst_pbf_result_enc_change_state;
+
+  /**
+   * GstPbfResultEnc:format:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_FORMAT,
+      g_param_spec_enum ("format", "Format",
+          "What the rows are written as: a table (csv) or JSON lines (jsonl)",
+          GST_TYPE_PBF_RESULT_ENC_FORMAT, DEFAULT_FORMAT,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+              | GST_PARAM_MUTABLE_READY));
+
+  gst_element_class_set_static_metadata (element_class,
+      "Melt-pool results as text", "Codec/Encoder/Metadata",
+      "Writes the records of cudapbfmonitor as CSV or JSON lines, a row a "
+      "frame",
+      "the gst-cudavision authors");
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_type_mark_as_plugin_api (GST_TYPE_PBF_RESULT_ENC_FORMAT, 0);
+}
+
+static void
+gst_pbf_result_enc_init (GstPbfResultEnc *self)
+{
+  self->format = DEFAULT_FORMAT;
+  self->outputs = OUTPUTS_UNKNOWN;
+
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad, gst_pbf_result_enc_chain);
+  gst_pad_set_event_function (self->sinkpad, gst_pbf_result_enc_sink_event);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_use_fixed_caps (self->srcpad);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+}

@@ -1,0 +1,324 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Rows of text: parsed back, every number must be the record's; extreme values
+ * must fit the room that the header promises; lying records are refused. */
+#include "pbfrows.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+#include <string.h>
+
+#include "pbfengine.h"
+
+static PbfResult
+good_record (void)
+{
+  PbfResult r = { .magic = PBF_RESULT_MAGIC,
+    .size = sizeof (PbfResult),
+    .version = PBF_RESULT_VERSION };
+
+  return r;
+}
+
+static PbfResult
+random_record (GRand *rand)
+{
+  PbfResult r = good_record ();
+  guint i;
+
+  r.timestamp_ns = g_rand_int (rand);
+  r.frame_counter = g_rand_int (rand);
+  r.frame_index = g_rand_int (rand);
+  r.flags = g_rand_int_range (rand, 0, 1 << 14);
+  r.layer = g_rand_int_range (rand, 0, 1000);
+  r.x_um = g_rand_int_range (rand, -100000, 100000);
+  r.y_um = g_rand_int_range (rand, -100000, 100000);
+  r.centroid_x_q8 = g_rand_int_range (rand, 0, 96 << 8);
+  r.centroid_y_q8 = g_rand_int_range (rand, 0, 96 << 8);
+  for (i = 0; i < PBF_N_SPATIAL; i++) {
+    r.raw[i] = g_rand_int_range (rand, 0, 100000);
+    r.var_num[i] = (gint64) g_rand_int (rand) << 10;
+  }
+  for (i = 0; i < PBF_N_FEATURES; i++)
+    r.features[i] = (gfloat) g_rand_double_range (rand, 0, 1e6);
+  r.n_outputs = g_rand_int_range (rand, 0, PBF_MAX_OUTPUTS + 1);
+  for (i = 0; i < r.n_outputs; i++)
+    r.outputs[i] = (gfloat) g_rand_double_range (rand, -1, 1);
+  r.n_spatters = g_rand_int_range (rand, 0, PBF_MAX_SPATTERS + 1);
+  for (i = 0; i < r.n_spatters; i++) {
+    r.spatters[i] = (PbfSpatter){ g_rand_int_range (rand, 0, 96 << 8),
+      g_rand_int_range (rand, 0, 96 << 8), g_rand_int_range (rand, 1, 50),
+      (gfloat) g_rand_double_range (rand, 0, 360),
+      (gfloat) g_rand_double_range (rand, 0, 100) };
+  }
+  return r;
+}
+
+/* The longest that every number can get */
+static PbfResult
+longest_record (void)
+{
+  PbfResult r = good_record ();
+  guint i;
+
+  r.timestamp_ns = G_MAXUINT64 - 1;
+  r.frame_index = G_MAXUINT64;
+  r.frame_counter = r.flags = r.layer = r.vector_id = G_MAXUINT32;
+  r.window_n = r.signal_flags = G_MAXUINT32;
+  r.x_um = r.y_um = r.roi_x = r.roi_y = G_MININT32;
+  r.e_x_q8 = r.e_y_q8 = G_MININT32 + 1;
+  r.centroid_x_q8 = r.centroid_y_q8 = G_MININT32 + 1;
+  r.bbox_x = r.bbox_y = r.bbox_width = r.bbox_height = G_MAXUINT16;
+  r.max_intensity = r.saturated = G_MAXUINT16;
+  r.orientation_deg = -1.2345678e20f;
+  for (i = 0; i < PBF_N_SPATIAL; i++) {
+    r.raw[i] = G_MININT32;
+    r.var_num[i] = G_MININT64;
+  }
+  for (i = 0; i < PBF_N_FEATURES; i++)
+    r.features[i] = -1.2345678e20f;
+  r.n_outputs = PBF_MAX_OUTPUTS;
+  for (i = 0; i < PBF_MAX_OUTPUTS; i++)
+    r.outputs[i] = -1.2345678e20f;
+  r.n_spatters = PBF_MAX_SPATTERS;
+  for (i = 0; i < PBF_MAX_SPATTERS; i++)
+    r.spatters[i] = (PbfSpatter){ G_MININT32 + 1, G_MININT32 + 1, G_MAXUINT32,
+      -1.2345678e20f, -1.2345678e20f };
+  return r;
+}
+
+static gchar **
+csv_cells (const PbfResult *r, guint n_outputs)
+{
+  gchar row[PBF_CSV_ROW_MAX + 1];
+  gchar *end = pbf_csv_row (row, r, n_outputs);
+
+  g_assert_cmpint (end - row, <=, PBF_CSV_ROW_MAX);
+  g_assert_cmpint (end[-1], ==, '\n');
+  end[-1] = '\0';
+  return g_strsplit (row, ",", -1);
+}
+
+static void
+test_csv_header (void)
+{
+  gchar row[PBF_CSV_ROW_MAX + 1];
+  gchar **names;
+  guint i;
+
+  *pbf_csv_header (row, 2) = '\0';
+  g_assert_true (g_str_has_prefix (row,
+      "frame_counter,timestamp_ns,layer,x_um,y_um,flags,"
+      "pool_x_px,pool_y_px,mp_area,spatter_area,spatter_count,"
+      "mp_ratio,mp_mean,polar_0,"));
+  g_assert_true (g_str_has_suffix (row, ",var_hog_8,out_0,out_1\n"));
+  names = g_strsplit (row, ",", -1);
+  g_assert_cmpuint (g_strv_length (names), ==, 8 + PBF_N_FEATURES + 2);
+  for (i = 0; i < PBF_N_FEATURES; i++)
+    g_assert_cmpstr (names[8 + i], ==, pbf_feature_name (i));
+  g_strfreev (names);
+
+  *pbf_csv_header (row, 0) = '\0';
+  g_assert_true (g_str_has_suffix (row, ",var_hog_8\n"));
+}
+
+static void
+test_csv_random (void)
+{
+  GRand *rand = g_rand_new_with_seed (3);
+  guint i, j;
+
+  for (i = 0; i < 2000; i++) {
+    PbfResult r = random_record (rand);
+    gchar **cells = csv_cells (&r, PBF_MAX_OUTPUTS);
+
+    g_assert_cmpuint (
+        g_strv_length (cells), ==, 8 + PBF_N_FEATURES + PBF_MAX_OUTPUTS);
+    g_assert_cmpuint (
+        g_ascii_strtoull (cells[0], NULL, 10), ==, r.frame_counter);
+    g_assert_cmpuint (
+        g_ascii_strtoull (cells[1], NULL, 10), ==, r.timestamp_ns);
+    g_assert_cmpuint (g_ascii_strtoull (cells[2], NULL, 10), ==, r.layer);
+    g_assert_cmpint (g_ascii_strtoll (cells[3], NULL, 10), ==, r.x_um);
+    g_assert_cmpint (g_ascii_strtoll (cells[4], NULL, 10), ==, r.y_um);
+    g_assert_cmpuint (g_ascii_strtoull (cells[5], NULL, 10), ==, r.flags);
+    g_assert_true (g_ascii_strtod (cells[6], NULL) == r.centroid_x_q8 / 256.0);
+    g_assert_true (g_ascii_strtod (cells[7], NULL) == r.centroid_y_q8 / 256.0);
+    for (j = 0; j < PBF_N_FEATURES; j++)
+      g_assert_true (
+          (gfloat) g_ascii_strtod (cells[8 + j], NULL) == r.features[j]);
+    for (j = 0; j < PBF_MAX_OUTPUTS; j++) {
+      const gchar *cell = cells[8 + PBF_N_FEATURES + j];
+
+      if (j < r.n_outputs)
+        g_assert_true ((gfloat) g_ascii_strtod (cell, NULL) == r.outputs[j]);
+      else
+        g_assert_cmpstr (cell, ==, "");
+    }
+    g_strfreev (cells);
+  }
+  g_rand_free (rand);
+}
+
+static void
+test_csv_extremes (void)
+{
+  PbfResult r = longest_record ();
+  gchar **cells = csv_cells (&r, PBF_MAX_OUTPUTS);
+
+  g_assert_cmpstr (cells[1], ==, "18446744073709551614");
+  g_strfreev (cells);
+
+  r = good_record ();
+  r.timestamp_ns = G_MAXUINT64;
+  r.features[0] = NAN;
+  r.features[1] = INFINITY;
+  r.features[2] = -INFINITY;
+  cells = csv_cells (&r, 0);
+  g_assert_cmpstr (cells[1], ==, "");
+  g_assert_cmpstr (cells[8], ==, "nan");
+  g_assert_cmpstr (cells[9], ==, "inf");
+  g_assert_cmpstr (cells[10], ==, "-inf");
+  g_assert_cmpuint (g_strv_length (cells), ==, 8 + PBF_N_FEATURES);
+  g_strfreev (cells);
+}
+
+static JsonNode *
+json_of (const PbfResult *r)
+{
+  gchar row[PBF_JSON_ROW_MAX + 1];
+  gchar *end = pbf_json_row (row, r);
+  GError *error = NULL;
+  JsonNode *node;
+
+  g_assert_cmpint (end - row, <=, PBF_JSON_ROW_MAX);
+  g_assert_cmpint (end[-1], ==, '\n');
+  end[-1] = '\0';
+  g_assert_null (strchr (row, '\n'));
+  node = json_from_string (row, &error);
+  g_assert_no_error (error);
+  return node;
+}
+
+static void
+test_json_random (void)
+{
+  GRand *rand = g_rand_new_with_seed (4);
+  guint i, j;
+
+  for (i = 0; i < 500; i++) {
+    PbfResult r = random_record (rand);
+    JsonNode *node = json_of (&r);
+    JsonObject *o = json_node_get_object (node);
+    JsonArray *a;
+
+    g_assert_cmpint (
+        json_object_get_int_member (o, "frame_counter"), ==, r.frame_counter);
+    g_assert_true (json_object_get_double_member (o, "pool_x_px")
+                   == r.centroid_x_q8 / 256.0);
+    for (j = 0; j < PBF_N_FEATURES; j++)
+      g_assert_true (
+          (gfloat) json_object_get_double_member (o, pbf_feature_name (j))
+          == r.features[j]);
+    a = json_object_get_array_member (o, "outputs");
+    g_assert_cmpuint (json_array_get_length (a), ==, r.n_outputs);
+    a = json_object_get_array_member (o, "spatters");
+    g_assert_cmpuint (json_array_get_length (a), ==, r.n_spatters);
+    for (j = 0; j < r.n_spatters; j++) {
+      JsonObject *s = json_array_get_object_element (a, j);
+
+      g_assert_true (json_object_get_double_member (s, "x_px")
+                     == r.spatters[j].x_q8 / 256.0);
+      g_assert_cmpint (
+          json_object_get_int_member (s, "area"), ==, r.spatters[j].area);
+      g_assert_true ((gfloat) json_object_get_double_member (s, "angle_deg")
+                     == r.spatters[j].angle_deg);
+    }
+    a = json_object_get_array_member (o, "var_num");
+    g_assert_cmpuint (json_array_get_length (a), ==, PBF_N_SPATIAL);
+    for (j = 0; j < PBF_N_SPATIAL; j++)
+      g_assert_cmpint (json_array_get_int_element (a, j), ==, r.var_num[j]);
+    a = json_object_get_array_member (o, "raw");
+    for (j = 0; j < PBF_N_SPATIAL; j++)
+      g_assert_cmpint (json_array_get_int_element (a, j), ==, r.raw[j]);
+    json_node_unref (node);
+  }
+  g_rand_free (rand);
+}
+
+static void
+test_json_extremes (void)
+{
+  PbfResult r = longest_record ();
+  JsonNode *node = json_of (&r);
+
+  json_node_unref (node);
+
+  r = good_record ();
+  r.timestamp_ns = G_MAXUINT64;
+  r.features[0] = NAN;
+  node = json_of (&r);
+  g_assert_true (json_object_get_null_member (
+      json_node_get_object (node), "timestamp_ns"));
+  g_assert_true (
+      json_object_get_null_member (json_node_get_object (node), "mp_area"));
+  json_node_unref (node);
+}
+
+static void
+assert_refused (const PbfResult *r, const gchar *field)
+{
+  guint8 bytes[sizeof (PbfResult) + 1];
+  PbfResult out = { .frame_counter = 77 };
+  GError *error = NULL;
+
+  memcpy (bytes + 1, r, sizeof (*r)); /* at an odd address, too */
+  g_assert_false (pbf_result_parse (bytes + 1, &out, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT);
+  g_assert_nonnull (strstr (error->message, field));
+  g_assert_cmpuint (out.frame_counter, ==, 77);
+  g_clear_error (&error);
+}
+
+static void
+test_parse (void)
+{
+  guint8 bytes[sizeof (PbfResult) + 1];
+  PbfResult r = good_record (), out;
+  GError *error = NULL;
+
+  memcpy (bytes + 1, &r, sizeof (r));
+  g_assert_true (pbf_result_parse (bytes + 1, &out, &error));
+  g_assert_no_error (error);
+  g_assert_cmpmem (&out, sizeof (out), &r, sizeof (r));
+
+  r.magic ^= 1;
+  assert_refused (&r, "magic at its byte 0 is 0x31524251");
+  r = good_record ();
+  r.size = 895;
+  assert_refused (&r, "size at its byte 4 is 895");
+  r = good_record ();
+  r.version = 2;
+  assert_refused (&r, "version at its byte 6 is 2");
+  r = good_record ();
+  r.n_outputs = 9;
+  assert_refused (&r, "n_outputs at its byte");
+  r = good_record ();
+  r.n_spatters = 17;
+  assert_refused (&r, "n_spatters at its byte");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pbfrows/csv/header", test_csv_header);
+  g_test_add_func ("/pbfrows/csv/random", test_csv_random);
+  g_test_add_func ("/pbfrows/csv/extremes", test_csv_extremes);
+  g_test_add_func ("/pbfrows/json/random", test_json_random);
+  g_test_add_func ("/pbfrows/json/extremes", test_json_extremes);
+  g_test_add_func ("/pbfrows/parse", test_parse);
+  return g_test_run ();
+}
