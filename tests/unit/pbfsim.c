@@ -1,0 +1,462 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The synthetic printer: the same frames always, and frames that show what
+ * their truth and their signals say. */
+#include "pbfsim.h"
+
+#include <math.h>
+#include <string.h>
+#include "pbfcalibration.h"
+#include "pbfsignal.h"
+
+#define THRESHOLD 100
+
+typedef struct {
+  guint8 *pixels;
+  PbfSignal signal;
+  PbfSimTruth truth;
+} Frame;
+
+static PbfSim *
+new_sim (guint width, guint height, guint64 seed, PbfSimRegime regime)
+{
+  PbfSimConfig config = { width, height, 20000, 1, seed, regime };
+  GError *error = NULL;
+  PbfSim *sim = pbf_sim_new (&config, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (sim);
+  return sim;
+}
+
+static guint
+lit (const guint8 *pixels, guint n)
+{
+  guint count = 0;
+
+  for (guint i = 0; i < n; i++)
+    count += pixels[i] >= THRESHOLD;
+  return count;
+}
+
+/* The digest of @n frames, everything about them included. */
+static gchar *
+digest (PbfSim *sim, guint width, guint height, guint first, guint n)
+{
+  GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
+  guint8 *pixels = g_malloc (width * height);
+  PbfSimTruth truth;
+  PbfSignal signal;
+  gchar *text;
+
+  for (guint i = first; i < first + n; i++) {
+    memset (&truth, 0, sizeof truth);
+    pbf_sim_render (sim, i, pixels, width, &signal, &truth);
+    g_checksum_update (sum, pixels, width * height);
+    g_checksum_update (sum, (const guchar *) &signal, sizeof signal);
+    g_checksum_update (sum, (const guchar *) &truth, sizeof truth);
+  }
+  text = g_strdup (g_checksum_get_string (sum));
+  g_checksum_free (sum);
+  g_free (pixels);
+  return text;
+}
+
+static void
+test_same_seed (void)
+{
+  for (PbfSimRegime r = PBF_SIM_NOMINAL; r <= PBF_SIM_MIXED; r++) {
+    PbfSim *a = new_sim (96, 96, 5, r), *b = new_sim (96, 96, 5, r);
+    PbfSim *c = new_sim (96, 96, 6, r);
+    gchar *one, *two, *other;
+
+    /* in another order: late frames before early ones */
+    g_free (digest (b, 96, 96, 700, 50));
+    one = digest (a, 96, 96, 300, 500);
+    two = digest (b, 96, 96, 300, 500);
+    other = digest (c, 96, 96, 300, 500);
+    g_assert_cmpstr (one, ==, two);
+    g_assert_cmpstr (one, !=, other);
+    g_free (one);
+    g_free (two);
+    g_free (other);
+    pbf_sim_free (a);
+    pbf_sim_free (b);
+    pbf_sim_free (c);
+  }
+}
+
+/* What the first release made: no compiler or processor may change it. */
+static void
+test_known_bytes (void)
+{
+  PbfSim *sim = new_sim (96, 96, 0, PBF_SIM_MIXED);
+  gchar *got = digest (sim, 96, 96, 0, 15000);
+
+  g_assert_cmpstr (got, ==,
+      "77b9f088f06723b66e1f1d64d40ddabaa2923e369f443cf7684c2c33b76e7347");
+  g_free (got);
+  pbf_sim_free (sim);
+}
+
+static void
+test_stride (void)
+{
+  static const guint sizes[][2] = { { 41, 43 }, { 512, 300 }, { 40, 4096 },
+    { 4096, 40 }, { 96, 96 }, { 63, 65 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    guint w = sizes[i][0], h = sizes[i][1], stride = w + 37;
+    PbfSim *sim = new_sim (w, h, i, PBF_SIM_SPATTER);
+    guint8 *tight = g_malloc (w * h), *loose = g_malloc (stride * h + 64);
+    PbfSimTruth truth;
+    PbfSignal signal;
+
+    for (guint n = 0; n < 40; n++) {
+      guint frame = n * 997;
+
+      memset (loose, 0xa5, stride * h + 64);
+      pbf_sim_render (sim, frame, tight, w, &signal, &truth);
+      pbf_sim_render (sim, frame, loose + 32, stride, &signal, &truth);
+      for (guint k = 0; k < 32; k++)
+        g_assert_cmpuint (loose[k], ==, 0xa5);
+      for (guint y = 0; y < h; y++) {
+        const guint8 *row = loose + 32 + y * stride;
+
+        g_assert_cmpmem (row, w, tight + y * w, w);
+        for (guint x = w; x < stride; x++)
+          g_assert_cmpuint (row[x], ==, 0xa5);
+      }
+    }
+    g_free (tight);
+    g_free (loose);
+    pbf_sim_free (sim);
+  }
+}
+
+/* A frame without spatters shows nothing over the threshold but the pool; noise
+ * of +-6 moves only the few pixels that lie that near to it. A cold spatter over
+ * the tail may lift a few more.
+ * Returns: TRUE where noise explains it all. */
+static gboolean
+check_pool (const guint8 *pixels, guint side, const PbfSimTruth *truth)
+{
+  guint n = side * side, sure = 0, possible = 0;
+
+  for (guint i = 0; i < n; i++) {
+    sure += pixels[i] >= THRESHOLD + 6;
+    possible += pixels[i] >= THRESHOLD - 6;
+  }
+  g_assert_cmpuint (truth->pool_area + 10, >=, sure);
+  g_assert_cmpuint (truth->pool_area, <=, possible);
+  return truth->pool_area >= sure;
+}
+
+/* Centroid of the brightest pixels near the spot, against the signals. */
+static void
+check_position (const guint8 *pixels, guint side, const PbfSignal *signal,
+    const PbfSimTruth *truth, const PbfCalibration *calibration)
+{
+  gdouble x, y, sum = 0.0, sx = 0.0, sy = 0.0;
+
+  g_assert_true (
+      pbf_calibration_apply (calibration, signal->x_um, signal->y_um, &x, &y));
+  g_assert_cmpfloat (hypot (truth->pool_x - x, truth->pool_y - y), <, 1.5);
+  g_assert_cmpfloat (x, >=, 5.99);
+  g_assert_cmpfloat (x, <=, side - 5.99);
+  if (truth->regime != PBF_SIM_NOMINAL)
+    return;
+  for (guint v = 0; v < side; v++)
+    for (guint u = 0; u < side; u++)
+      if (pixels[v * side + u] >= 245) {
+        sum += 1.0;
+        sx += u + 0.5;
+        sy += v + 0.5;
+      }
+  g_assert_cmpfloat (sum, >, 10.0);
+  g_assert_cmpfloat (
+      hypot (sx / sum - truth->pool_x, sy / sum - truth->pool_y), <, 1.0);
+}
+
+static void
+test_truth (void)
+{
+  PbfCalibration calibration;
+  guint8 pixels[96 * 96];
+  PbfSimTruth truth;
+  PbfSignal signal;
+
+  g_assert_true (
+      pbf_calibration_parse (PBF_CALIBRATION_DEFAULT, &calibration, NULL));
+  for (PbfSimRegime r = PBF_SIM_NOMINAL; r <= PBF_SIM_MIXED; r++) {
+    PbfSim *sim = new_sim (96, 96, 3, r);
+    guint checked = 0, exact = 0;
+
+    for (guint n = 0; n < 4000; n++) {
+      guint frame = n * 7;
+
+      pbf_sim_render (sim, frame, pixels, 96, &signal, &truth);
+      if (r != PBF_SIM_MIXED)
+        g_assert_cmpint (truth.regime, ==, r);
+      g_assert_cmpint (
+          truth.laser_on, ==, (signal.flags & PBF_SIGNAL_LASER_ON) != 0);
+      if (!truth.laser_on) {
+        g_assert_cmpuint (lit (pixels, sizeof pixels), ==, 0);
+        g_assert_cmpuint (truth.pool_area, ==, 0);
+        g_assert_cmpuint (truth.n_spatters, ==, 0);
+      } else if (truth.n_spatters == 0) {
+        exact += check_pool (pixels, 96, &truth);
+        check_position (pixels, 96, &signal, &truth, &calibration);
+        checked++;
+      }
+    }
+    g_assert_cmpuint (checked, >, 2);
+    g_assert_cmpuint (exact, >, checked * 9 / 10);
+    pbf_sim_free (sim);
+  }
+}
+
+/* Spatters stand where the truth says: bright, and not brighter elsewhere. */
+static void
+test_spatters (void)
+{
+  PbfSim *sim = new_sim (256, 256, 9, PBF_SIM_SPATTER);
+  guint8 *pixels = g_malloc (256 * 256);
+  PbfSimTruth truth;
+  PbfSignal signal;
+  guint seen = 0;
+
+  for (guint n = 0; n < 1000; n++) {
+    guint sum = 0;
+
+    pbf_sim_render (sim, 400 + n, pixels, 256, &signal, &truth);
+    g_assert_cmpuint (truth.n_spatters, <=, PBF_SIM_MAX_SPATTERS);
+    for (guint i = 0; i < truth.n_spatters; i++) {
+      gint x = (gint) truth.spatter_x[i], y = (gint) truth.spatter_y[i];
+
+      g_assert_cmpuint (truth.spatter_area[i], >, 0);
+      sum += truth.spatter_area[i];
+      if (x < 1 || y < 1 || x > 254 || y > 254)
+        continue;
+      g_assert_cmpuint (pixels[y * 256 + x], >=, THRESHOLD - 6);
+      seen++;
+    }
+    /* what is lit is pool or spatter; they may overlap, and their dim edges add
+     * up to a few more */
+    g_assert_cmpuint (lit (pixels, 256 * 256), <=,
+        truth.pool_area + sum + 12 * (truth.n_spatters + 3));
+  }
+  g_assert_cmpuint (seen, >, 1000);
+  g_free (pixels);
+  pbf_sim_free (sim);
+}
+
+typedef struct {
+  gdouble area, area_sd, brightness, spatters, on, dark, offset;
+} Statistics;
+
+static Statistics
+statistics (PbfSimRegime regime, guint first)
+{
+  PbfSim *sim = new_sim (96, 96, 1, regime);
+  guint8 pixels[96 * 96];
+  PbfSimTruth truth;
+  PbfSignal signal;
+  Statistics s = { 0 };
+  gdouble bright = 0.0, squares = 0.0;
+  guint on = 0;
+
+  for (guint n = first; n < first + 8000; n++) {
+    guint64 sum = 0;
+    guint count = 0;
+
+    pbf_sim_render (sim, n, pixels, 96, &signal, &truth);
+    if (!truth.laser_on)
+      continue;
+    on++;
+    s.area += truth.pool_area;
+    squares += (gdouble) truth.pool_area * truth.pool_area;
+    s.spatters += truth.n_spatters;
+    s.dark += truth.pool_area == 0;
+    s.offset += hypot (
+        truth.pool_x - signal.x_um / 200.0, truth.pool_y - signal.y_um / 200.0);
+    for (guint i = 0; i < sizeof pixels; i++)
+      if (pixels[i] >= THRESHOLD) {
+        sum += pixels[i];
+        count++;
+      }
+    bright += count > 0 ? (gdouble) sum / count : 0.0;
+  }
+  s.area /= on;
+  s.area_sd = sqrt (squares / on - s.area * s.area);
+  s.spatters /= on;
+  s.dark /= on;
+  s.offset /= on;
+  s.brightness = bright / on;
+  s.on = on / 8000.0;
+  pbf_sim_free (sim);
+  return s;
+}
+
+static void
+test_regimes (void)
+{
+  Statistics nominal = statistics (PBF_SIM_NOMINAL, 0);
+  Statistics keyhole = statistics (PBF_SIM_KEYHOLE, 0);
+  Statistics lof = statistics (PBF_SIM_LACK_OF_FUSION, 0);
+  Statistics spatter = statistics (PBF_SIM_SPATTER, 0);
+  Statistics early = statistics (PBF_SIM_DRIFT, 0);
+  Statistics late = statistics (PBF_SIM_DRIFT, 20000);
+
+  g_assert_cmpfloat (fabs (nominal.on - 0.9), <, 0.01);
+
+  g_assert_cmpfloat (keyhole.area, <, nominal.area * 0.6);
+  g_assert_cmpfloat (keyhole.brightness, >, nominal.brightness * 0.95);
+  g_assert_cmpfloat (
+      keyhole.area_sd / keyhole.area, >, 2.0 * nominal.area_sd / nominal.area);
+  g_assert_cmpfloat (keyhole.spatters, >, nominal.spatters * 2.0);
+
+  g_assert_cmpfloat (lof.area, >, nominal.area * 1.1);
+  g_assert_cmpfloat (lof.brightness, <, nominal.brightness * 0.8);
+  g_assert_cmpfloat (lof.area_sd, >, nominal.area_sd * 2.0);
+  g_assert_cmpfloat (lof.dark, >, 0.01);
+  g_assert_cmpfloat (lof.dark, <, 0.2);
+  g_assert_cmpfloat (nominal.dark, ==, 0.0);
+
+  g_assert_cmpfloat (spatter.spatters, >, nominal.spatters * 8.0);
+  g_assert_cmpfloat (fabs (spatter.area / nominal.area - 1.0), <, 0.1);
+
+  g_assert_cmpfloat (late.area, >, early.area * 1.3);
+  g_assert_cmpfloat (late.offset, >, early.offset + 0.4);
+}
+
+static void
+test_mixed (void)
+{
+  PbfSim *sim = new_sim (40, 40, 0, PBF_SIM_MIXED);
+  guint8 pixels[40 * 40];
+  PbfSimTruth truth;
+  PbfSignal signal;
+
+  for (guint n = 0; n < 11; n++)
+    for (guint edge = 0; edge < 2; edge++) {
+      guint frame = n * PBF_SIM_MIXED_FRAMES;
+
+      frame += edge * (PBF_SIM_MIXED_FRAMES - 1);
+      pbf_sim_render (sim, frame, pixels, 40, &signal, &truth);
+      g_assert_cmpint (truth.regime, ==, n % PBF_SIM_MIXED);
+    }
+  pbf_sim_free (sim);
+}
+
+/* The scan as the signals tell it: 1 m/s along the lines, a start flag for each
+ * line and layer and for nothing else. */
+static void
+test_signals (void)
+{
+  PbfSim *sim = new_sim (96, 64, 2, PBF_SIM_NOMINAL);
+  guint8 pixels[96 * 64];
+  PbfSimTruth truth;
+  PbfSignal signal, last = { 0 };
+  guint lines = 0, layers = 0;
+
+  for (guint n = 0; n < 20000; n++) {
+    gboolean line, layer;
+
+    pbf_sim_render (sim, n, pixels, 96, &signal, &truth);
+    g_assert_cmpuint (signal.magic, ==, PBF_SIGNAL_MAGIC);
+    g_assert_cmpuint (signal.crc32c, ==, pbf_crc32c (&signal, 60));
+    g_assert_cmpuint (signal.frame_counter, ==, n);
+    g_assert_cmpuint (signal.t_ns, ==, n * G_GUINT64_CONSTANT (50000));
+    g_assert_cmpuint (signal.width, ==, 96);
+    g_assert_cmpuint (signal.height, ==, 64);
+    g_assert_cmpuint (signal.speed_um_s, ==, 1000000);
+    g_assert_true (signal.flags & PBF_SIGNAL_TEST);
+    g_assert_true (signal.flags & PBF_SIGNAL_POSITION_VALID);
+    line = n == 0 || signal.vector_id != last.vector_id
+           || signal.layer != last.layer;
+    layer = n == 0 || signal.layer != last.layer;
+    g_assert_cmpint ((signal.flags & PBF_SIGNAL_VECTOR_START) != 0, ==, line);
+    g_assert_cmpint ((signal.flags & PBF_SIGNAL_LAYER_START) != 0, ==, layer);
+    lines += line;
+    layers += layer;
+    if (!line && (signal.flags & last.flags & PBF_SIGNAL_LASER_ON)) {
+      gint dx = ABS (signal.x_um - last.x_um),
+           dy = ABS (signal.y_um - last.y_um);
+
+      /* layers take turns: along x, along y */
+      g_assert_cmpint (signal.layer % 2 == 0 ? dx : dy, ==, 50);
+      g_assert_cmpint (signal.layer % 2 == 0 ? dy : dx, ==, 0);
+    }
+    last = signal;
+  }
+  g_assert_cmpuint (layers, ==, last.layer + 1);
+  g_assert_cmpuint (layers, >=, 2);
+  g_assert_cmpuint (
+      lines, ==, last.layer * PBF_SIM_LINES_PER_LAYER + last.vector_id + 1);
+  pbf_sim_free (sim);
+}
+
+static void
+test_time (void)
+{
+  static const guint rates[][2] = { { 20000, 1 }, { 1000000, 1 },
+    { 30000, 1001 }, { 2147483647, 2148 }, { 1, 2147483647 }, { 3, 7 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++) {
+    PbfSimConfig config = { 40, 40, rates[i][0], rates[i][1], 0, 0 };
+    PbfSim *sim = pbf_sim_new (&config, NULL);
+
+    g_assert_nonnull (sim);
+    for (guint k = 0; k < 1000; k++) {
+      guint64 n = g_test_rand_int ();
+      unsigned __int128 t = (unsigned __int128) n * 1000000000u * rates[i][1];
+
+      if (t / rates[i][0] > G_MAXINT64)
+        continue;
+      g_assert_cmpuint (pbf_sim_time (sim, n), ==, (guint64) (t / rates[i][0]));
+    }
+    pbf_sim_free (sim);
+  }
+}
+
+static void
+refuse (PbfSimConfig config, const gchar *words)
+{
+  GError *error = NULL;
+
+  g_assert_null (pbf_sim_new (&config, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  g_assert_nonnull (strstr (error->message, words));
+  g_clear_error (&error);
+}
+
+static void
+test_refused (void)
+{
+  refuse ((PbfSimConfig){ 39, 96, 20000, 1, 0, 0 }, "width of 39");
+  refuse ((PbfSimConfig){ 96, 4097, 20000, 1, 0, 0 }, "height of 4097");
+  refuse ((PbfSimConfig){ 96, 96, 0, 1, 0, 0 }, "frame rate 0/1");
+  refuse ((PbfSimConfig){ 96, 96, 1, 0, 0, 0 }, "frame rate 1/0");
+  refuse ((PbfSimConfig){ 96, 96, 1000001, 1, 0, 0 }, "frame rate 1000001/1");
+  refuse ((PbfSimConfig){ 96, 96, 20000, 1, 0, 6 }, "regime 6");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pbfsim/same-seed", test_same_seed);
+  g_test_add_func ("/pbfsim/known-bytes", test_known_bytes);
+  g_test_add_func ("/pbfsim/stride", test_stride);
+  g_test_add_func ("/pbfsim/truth", test_truth);
+  g_test_add_func ("/pbfsim/spatters", test_spatters);
+  g_test_add_func ("/pbfsim/regimes", test_regimes);
+  g_test_add_func ("/pbfsim/mixed", test_mixed);
+  g_test_add_func ("/pbfsim/signals", test_signals);
+  g_test_add_func ("/pbfsim/time", test_time);
+  g_test_add_func ("/pbfsim/refused", test_refused);
+  return g_test_run ();
+}
