@@ -59,6 +59,8 @@ typedef enum {
  * @roi_align: the ROI's left column is a multiple of it: 1, 2, 4, 8, 16, 32
  * @min_spatter_area: 1..65535 pixels
  * @polar_inner, @polar_outer: 0 <= inner <= outer <= 57 px
+ * @analyse_empty: features of empty frames are computed too; they carry EMPTY
+ *   and EXCLUDED and stay out of the window (PBF_EMPTY_FRAMES_ANALYSE)
  * @window: length of the temporal window, 1..1024 frames
  * @max_gap: for PBF_WINDOW_RESET_GAP, 0..1000000 frames
  * @threads: of the CPU backend; 0: one per processor
@@ -74,6 +76,7 @@ typedef struct {
   PbfSpatterScope spatter_scope;
   guint min_spatter_area;
   gdouble polar_inner, polar_outer;
+  gboolean analyse_empty;
   guint window;
   PbfWindowReset window_reset;
   guint max_gap;

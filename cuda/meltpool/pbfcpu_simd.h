@@ -1,0 +1,446 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The inner loops of the CPU backend on rows of the padded ROI (pixel x of a
+ * row at byte 16 + x of 64) in three forms: AVX-512, AVX2 and plain C. All give
+ * the same bits. Included by pbfcpu_kernels.c, once for each instruction set. */
+#pragma once
+
+#include "pbfcpu.h"
+#include "pbfmath.h"
+
+#if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define PBF_SIMD_512 1
+#define PBF_SIMD_256 1
+#include <immintrin.h>
+#elif defined(__AVX2__) && defined(__FMA__)
+#define PBF_SIMD_256 1
+#include <immintrin.h>
+#endif
+
+#define PBF_ROI_LEFT 16 /* byte of column 0 in a row */
+
+/* --- rows of bytes ---------------------------------------------------------- */
+
+/* Bit x: pixel x >= threshold. Bits above the ROI hold anything. */
+static inline guint64
+pbf_simd_reaches (const guint8 *row, guint8 threshold)
+{
+#if defined(PBF_SIMD_512)
+  __m512i v = _mm512_load_si512 (row);
+
+  return _mm512_cmpge_epu8_mask (v, _mm512_set1_epi8 ((gchar) threshold))
+         >> PBF_ROI_LEFT;
+#elif defined(PBF_SIMD_256)
+  __m256i t = _mm256_set1_epi8 ((gchar) threshold);
+  __m256i a = _mm256_load_si256 ((const __m256i *) row);
+  __m256i b = _mm256_load_si256 ((const __m256i *) (row + 32));
+  guint32 low =
+      _mm256_movemask_epi8 (_mm256_cmpeq_epi8 (_mm256_max_epu8 (a, t), a));
+  guint32 high =
+      _mm256_movemask_epi8 (_mm256_cmpeq_epi8 (_mm256_max_epu8 (b, t), b));
+
+  return ((guint64) high << 16) | (low >> 16);
+#else
+  guint64 bits = 0;
+
+  for (gint x = 0; x < PBF_ROI_SIDE; x++)
+    bits |= (guint64) (row[PBF_ROI_LEFT + x] >= threshold) << x;
+  return bits;
+#endif
+}
+
+#if defined(PBF_SIMD_256) && !defined(PBF_SIMD_512)
+/* 32 bits to 32 bytes of 0 or 255 */
+static inline __m256i
+pbf_simd_bytes (guint32 bits)
+{
+  const __m256i spread = _mm256_setr_epi64x (
+      0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i bit = _mm256_set1_epi64x ((gint64) 0x8040201008040201);
+  __m256i v = _mm256_shuffle_epi8 (_mm256_set1_epi32 ((gint) bits), spread);
+
+  return _mm256_cmpeq_epi8 (_mm256_and_si256 (v, bit), bit);
+}
+#endif
+
+/* Sum of the pixels whose bits are set. */
+static inline gint32
+pbf_simd_sum (const guint8 *row, guint64 bits)
+{
+#if defined(PBF_SIMD_512)
+  __m512i v =
+      _mm512_maskz_mov_epi8 (bits << PBF_ROI_LEFT, _mm512_load_si512 (row));
+
+  return (gint32) _mm512_reduce_add_epi64 (
+      _mm512_sad_epu8 (v, _mm512_setzero_si512 ()));
+#elif defined(PBF_SIMD_256)
+  __m256i zero = _mm256_setzero_si256 ();
+  __m256i a = _mm256_and_si256 (_mm256_load_si256 ((const __m256i *) row),
+      pbf_simd_bytes ((guint32) (bits << PBF_ROI_LEFT)));
+  __m256i b =
+      _mm256_and_si256 (_mm256_load_si256 ((const __m256i *) (row + 32)),
+          pbf_simd_bytes ((guint32) (bits >> (32 - PBF_ROI_LEFT))));
+  __m256i s =
+      _mm256_add_epi64 (_mm256_sad_epu8 (a, zero), _mm256_sad_epu8 (b, zero));
+  __m128i t = _mm_add_epi64 (
+      _mm256_castsi256_si128 (s), _mm256_extracti128_si256 (s, 1));
+
+  return _mm_cvtsi128_si32 (t) + _mm_extract_epi32 (t, 2);
+#else
+  gint32 sum = 0;
+
+  while (bits) {
+    gint first = __builtin_ctzll (bits);
+    gint n = __builtin_ctzll (~(bits >> first));
+
+    for (gint x = first; x < first + n; x++)
+      sum += row[PBF_ROI_LEFT + x];
+    bits &= ~(((G_GUINT64_CONSTANT (1) << n) - 1) << first);
+  }
+  return sum;
+#endif
+}
+
+/* Largest of the pixels whose bits are set, and how many of them are 255. */
+static inline void
+pbf_simd_extremes (
+    const guint8 *row, guint64 bits, guint32 *top, guint32 *saturated)
+{
+  guint32 largest = *top;
+
+  *saturated += __builtin_popcountll (pbf_simd_reaches (row, 255) & bits);
+  while (bits) {
+    gint first = __builtin_ctzll (bits);
+    gint n = __builtin_ctzll (~(bits >> first));
+
+    for (gint x = first; x < first + n && largest < 255; x++)
+      largest = MAX (largest, row[PBF_ROI_LEFT + x]);
+    bits &= ~(((G_GUINT64_CONSTANT (1) << n) - 1) << first);
+  }
+  *top = largest;
+}
+
+static inline void
+pbf_simd_measure (const guint8 *row, guint64 bits, guint32 *sum, guint32 *top,
+    guint32 *saturated)
+{
+#if defined(PBF_SIMD_512)
+  __m512i v =
+      _mm512_maskz_mov_epi8 (bits << PBF_ROI_LEFT, _mm512_load_si512 (row));
+  guint64 full = _mm512_cmpeq_epu8_mask (v, _mm512_set1_epi8 ((gchar) 255));
+
+  *sum += (guint32) _mm512_reduce_add_epi64 (
+      _mm512_sad_epu8 (v, _mm512_setzero_si512 ()));
+  *saturated += __builtin_popcountll (full);
+  if (full)
+    *top = 255;
+  else if (*top < 255)
+    pbf_simd_extremes (row, bits, top, saturated);
+#else
+  *sum += (guint32) pbf_simd_sum (row, bits);
+  pbf_simd_extremes (row, bits, top, saturated);
+#endif
+}
+
+/* --- gradients --------------------------------------------------------------- */
+
+/* From the padded ROI to a pair of 16 bits a pixel: |gy| in the low half, gx in
+ * the high one, negated with gy, so that the pair points into the upper half
+ * plane; gx >= 0 where gy = 0. The order of the pixels is nobody's concern. */
+static inline void
+pbf_simd_gradients (const guint8 roi[][PBF_ROI_PITCH], gint32 *pairs)
+{
+  for (gint y = 1; y <= PBF_ROI_SIDE; y++) {
+#if defined(PBF_SIMD_256)
+    const guint8 *row = roi[y] + PBF_ROI_LEFT;
+
+#define LOAD16(at)                                                             \
+  _mm256_cvtepu8_epi16 (_mm_loadu_si128 ((const __m128i *) (at)))
+#define LOAD8(at) _mm_cvtepu8_epi16 (_mm_loadl_epi64 ((const __m128i *) (at)))
+    for (gint x = 0; x < 32; x += 16) {
+      __m256i zero = _mm256_setzero_si256 ();
+      __m256i gx =
+          _mm256_sub_epi16 (LOAD16 (row + x + 1), LOAD16 (row + x - 1));
+      __m256i gy = _mm256_sub_epi16 (
+          LOAD16 (row + x + PBF_ROI_PITCH), LOAD16 (row + x - PBF_ROI_PITCH));
+      __m256i sign = _mm256_or_si256 (
+          gy, _mm256_and_si256 (_mm256_cmpeq_epi16 (gy, zero), gx));
+
+      gx = _mm256_sign_epi16 (gx, sign);
+      gy = _mm256_abs_epi16 (gy);
+      _mm256_storeu_si256 (
+          (__m256i *) (pairs + x), _mm256_unpacklo_epi16 (gy, gx));
+      _mm256_storeu_si256 (
+          (__m256i *) (pairs + x + 8), _mm256_unpackhi_epi16 (gy, gx));
+    }
+    {
+      __m128i gx = _mm_sub_epi16 (LOAD8 (row + 33), LOAD8 (row + 31));
+      __m128i gy = _mm_sub_epi16 (
+          LOAD8 (row + 32 + PBF_ROI_PITCH), LOAD8 (row + 32 - PBF_ROI_PITCH));
+      __m128i sign = _mm_or_si128 (
+          gy, _mm_and_si128 (_mm_cmpeq_epi16 (gy, _mm_setzero_si128 ()), gx));
+
+      gx = _mm_sign_epi16 (gx, sign);
+      gy = _mm_abs_epi16 (gy);
+      _mm_storeu_si128 ((__m128i *) (pairs + 32), _mm_unpacklo_epi16 (gy, gx));
+      _mm_storeu_si128 ((__m128i *) (pairs + 36), _mm_unpackhi_epi16 (gy, gx));
+    }
+#undef LOAD16
+#undef LOAD8
+#else
+    for (gint x = 0; x < PBF_ROI_SIDE; x++) {
+      const guint8 *at = roi[y] + PBF_ROI_LEFT + x;
+      gint gx = at[1] - at[-1], gy = at[PBF_ROI_PITCH] - at[-PBF_ROI_PITCH];
+
+      if (gy < 0 || (gy == 0 && gx < 0)) {
+        gx = -gx;
+        gy = -gy;
+      }
+      pairs[x] = (gint32) ((guint32) gx << 16) | gy;
+    }
+#endif
+    pairs += PBF_ROI_SIDE;
+  }
+}
+
+/* --- histogram of oriented gradients ------------------------------------------ */
+
+/* A pair (gy, |gx|) times this, added up, is >= 0 from the angle on. */
+#define PBF_TAN_PAIR(degrees)                                                  \
+  ((gint32) ((guint32) -PBF_TAN##degrees##_P << 16) | PBF_TAN##degrees##_Q)
+
+#if defined(PBF_SIMD_256)
+/* From sums over the gradients whose angle, folded into 0..90 degrees, is at
+ * least 20 j degrees (@all), and over those of them that point to the left
+ * (@left), to the nine bins. */
+static inline void
+pbf_hog_unfold (const gint64 all[5], const gint64 left[5], gint64 sums[9])
+{
+  for (gint k = 0; k < 4; k++) {
+    sums[k] = (all[k] - left[k]) - (all[k + 1] - left[k + 1]);
+    sums[8 - k] = left[k] - left[k + 1];
+  }
+  sums[4] = all[4];
+}
+#endif
+
+#if defined(PBF_SIMD_512)
+static inline gint64
+pbf_simd_total (__m512i v)
+{
+  return _mm512_reduce_add_epi64 (
+      _mm512_add_epi64 (_mm512_cvtepu32_epi64 (_mm512_castsi512_si256 (v)),
+          _mm512_cvtepu32_epi64 (_mm512_extracti64x4_epi64 (v, 1))));
+}
+
+/* 100 lengths of at most 361 * 65536 a lane fit its 32 bits. */
+static inline void
+pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
+{
+  const __m512i tan20 = _mm512_set1_epi32 (PBF_TAN_PAIR (20));
+  const __m512i tan40 = _mm512_set1_epi32 (PBF_TAN_PAIR (40));
+  const __m512i tan60 = _mm512_set1_epi32 (PBF_TAN_PAIR (60));
+  const __m512i tan80 = _mm512_set1_epi32 (PBF_TAN_PAIR (80));
+  const __m512 scale = _mm512_set1_ps (65536.0f);
+  const __m512i zero = _mm512_setzero_si512 ();
+  __m512i a0 = zero, a1 = zero, a2 = zero, a3 = zero, a4 = zero;
+  __m512i l0 = zero, l1 = zero, l2 = zero, l3 = zero, l4 = zero;
+
+  for (gint i = 0; i < PBF_ROI_SIDE * PBF_ROI_SIDE; i += 16) {
+    __m512i v = _mm512_load_si512 (pairs + i);
+    __mmask16 left = _mm512_movepi32_mask (v), m1, m2, m3, m4;
+    __m512i length = _mm512_cvtps_epi32 (_mm512_mul_ps (
+        _mm512_sqrt_ps (_mm512_cvtepi32_ps (_mm512_madd_epi16 (v, v))), scale));
+
+    v = _mm512_abs_epi16 (v);
+    m1 = _mm512_cmpge_epi32_mask (_mm512_madd_epi16 (v, tan20), zero);
+    m2 = _mm512_cmpge_epi32_mask (_mm512_madd_epi16 (v, tan40), zero);
+    m3 = _mm512_cmpge_epi32_mask (_mm512_madd_epi16 (v, tan60), zero);
+    m4 = _mm512_cmpge_epi32_mask (_mm512_madd_epi16 (v, tan80), zero);
+    a0 = _mm512_add_epi32 (a0, length);
+    a1 = _mm512_mask_add_epi32 (a1, m1, a1, length);
+    a2 = _mm512_mask_add_epi32 (a2, m2, a2, length);
+    a3 = _mm512_mask_add_epi32 (a3, m3, a3, length);
+    a4 = _mm512_mask_add_epi32 (a4, m4, a4, length);
+    l0 = _mm512_mask_add_epi32 (l0, left, l0, length);
+    l1 = _mm512_mask_add_epi32 (l1, m1 & left, l1, length);
+    l2 = _mm512_mask_add_epi32 (l2, m2 & left, l2, length);
+    l3 = _mm512_mask_add_epi32 (l3, m3 & left, l3, length);
+    l4 = _mm512_mask_add_epi32 (l4, m4 & left, l4, length);
+  }
+  {
+    gint64 all[5] = { pbf_simd_total (a0), pbf_simd_total (a1),
+      pbf_simd_total (a2), pbf_simd_total (a3), pbf_simd_total (a4) };
+    gint64 to_left[5] = { pbf_simd_total (l0), pbf_simd_total (l1),
+      pbf_simd_total (l2), pbf_simd_total (l3), pbf_simd_total (l4) };
+
+    pbf_hog_unfold (all, to_left, sums);
+  }
+}
+#elif defined(PBF_SIMD_256)
+static inline gint64
+pbf_simd_total (__m256i v)
+{
+  __m256i s =
+      _mm256_add_epi64 (_mm256_cvtepu32_epi64 (_mm256_castsi256_si128 (v)),
+          _mm256_cvtepu32_epi64 (_mm256_extracti128_si256 (v, 1)));
+  __m128i t = _mm_add_epi64 (
+      _mm256_castsi256_si128 (s), _mm256_extracti128_si256 (s, 1));
+
+  return _mm_cvtsi128_si64 (t) + _mm_extract_epi64 (t, 1);
+}
+
+/* Half of the pixels at a time: 100 lengths of at most 361 * 65536 a lane fit
+ * its 32 bits. */
+static inline void
+pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
+{
+  const __m256i tan_pairs[4] = { _mm256_set1_epi32 (PBF_TAN_PAIR (20)),
+    _mm256_set1_epi32 (PBF_TAN_PAIR (40)),
+    _mm256_set1_epi32 (PBF_TAN_PAIR (60)),
+    _mm256_set1_epi32 (PBF_TAN_PAIR (80)) };
+  const __m256 scale = _mm256_set1_ps (65536.0f);
+  const __m256i none = _mm256_set1_epi32 (-1);
+  gint64 all[5] = { 0 }, to_left[5] = { 0 };
+
+  for (gint half = 0; half < 2; half++) {
+    __m256i a[5], l[5];
+
+    for (gint k = 0; k < 5; k++)
+      a[k] = l[k] = _mm256_setzero_si256 ();
+    for (gint i = 0; i < PBF_ROI_SIDE * PBF_ROI_SIDE / 2; i += 8) {
+      __m256i v = _mm256_load_si256 ((const __m256i *) (pairs + i));
+      __m256i length = _mm256_cvtps_epi32 (_mm256_mul_ps (
+          _mm256_sqrt_ps (_mm256_cvtepi32_ps (_mm256_madd_epi16 (v, v))),
+          scale));
+      __m256i left = _mm256_and_si256 (length, _mm256_srai_epi32 (v, 31));
+
+      v = _mm256_abs_epi16 (v);
+      a[0] = _mm256_add_epi32 (a[0], length);
+      l[0] = _mm256_add_epi32 (l[0], left);
+      for (gint k = 0; k < 4; k++) {
+        __m256i m =
+            _mm256_cmpgt_epi32 (_mm256_madd_epi16 (v, tan_pairs[k]), none);
+        a[k + 1] = _mm256_add_epi32 (a[k + 1], _mm256_and_si256 (m, length));
+        l[k + 1] = _mm256_add_epi32 (l[k + 1], _mm256_and_si256 (m, left));
+      }
+    }
+    for (gint k = 0; k < 5; k++) {
+      all[k] += pbf_simd_total (a[k]);
+      to_left[k] += pbf_simd_total (l[k]);
+    }
+    pairs += PBF_ROI_SIDE * PBF_ROI_SIDE / 2;
+  }
+  pbf_hog_unfold (all, to_left, sums);
+}
+#else
+static inline void
+pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
+{
+  memset (sums, 0, 9 * sizeof *sums);
+  for (gint i = 0; i < PBF_ROI_SIDE * PBF_ROI_SIDE; i++) {
+    gint gx = pairs[i] >> 16, gy = pairs[i] & 0xffff;
+
+    sums[pbf_hog_bin (gx, gy)] += pbf_gradient_q16 (gx, gy);
+  }
+}
+#endif
+
+/* --- the network ----------------------------------------------------------------- */
+
+#if defined(PBF_SIMD_512)
+typedef __m512 PbfSimdFloats;
+#define PBF_SIMD_FLOATS 16
+#define pbf_simd_load _mm512_loadu_ps
+#define pbf_simd_store _mm512_storeu_ps
+#define pbf_simd_set1 _mm512_set1_ps
+#define pbf_simd_fma _mm512_fmadd_ps
+#define pbf_simd_max _mm512_max_ps
+#elif defined(PBF_SIMD_256)
+typedef __m256 PbfSimdFloats;
+#define PBF_SIMD_FLOATS 8
+#define pbf_simd_load _mm256_loadu_ps
+#define pbf_simd_store _mm256_storeu_ps
+#define pbf_simd_set1 _mm256_set1_ps
+#define pbf_simd_fma _mm256_fmadd_ps
+#define pbf_simd_max _mm256_max_ps
+#endif
+
+#if defined(PBF_SIMD_256)
+/* @vectors (a constant) vectors of hidden units. */
+static inline __attribute__ ((always_inline)) void
+pbf_simd_hidden_block (const gfloat *w1t, const gfloat *b1, const gfloat *x,
+    gfloat *hidden, guint pitch, guint vectors)
+{
+  PbfSimdFloats h[8];
+
+  for (guint v = 0; v < vectors; v++)
+    h[v] = pbf_simd_load (b1 + v * PBF_SIMD_FLOATS);
+  for (guint i = 0; i < PBF_N_FEATURES; i++) {
+    PbfSimdFloats xi = pbf_simd_set1 (x[i]);
+
+    for (guint v = 0; v < vectors; v++)
+      h[v] = pbf_simd_fma (
+          pbf_simd_load (w1t + (gsize) i * pitch + v * PBF_SIMD_FLOATS), xi,
+          h[v]);
+  }
+  for (guint v = 0; v < vectors; v++)
+    pbf_simd_store (hidden + v * PBF_SIMD_FLOATS,
+        pbf_simd_max (h[v], pbf_simd_set1 (0.0f)));
+}
+#endif
+
+/* @n hidden units (a multiple of 32), after the ReLU. */
+static inline void
+pbf_simd_hidden (const gfloat *w1t, const gfloat *b1, const gfloat *x,
+    gfloat *hidden, guint n)
+{
+#if defined(PBF_SIMD_256)
+  guint j = 0;
+
+  for (; j + 64 <= n && PBF_SIMD_FLOATS == 8; j += 64)
+    pbf_simd_hidden_block (w1t + j, b1 + j, x, hidden + j, n, 8);
+  for (; j + 96 <= n && PBF_SIMD_FLOATS == 16; j += 96)
+    pbf_simd_hidden_block (w1t + j, b1 + j, x, hidden + j, n, 6);
+  for (; j < n; j += 32)
+    pbf_simd_hidden_block (
+        w1t + j, b1 + j, x, hidden + j, n, 32 / PBF_SIMD_FLOATS);
+#else
+  memcpy (hidden, b1, n * sizeof *hidden);
+  for (guint i = 0; i < PBF_N_FEATURES; i++)
+    for (guint j = 0; j < n; j++)
+      hidden[j] = fmaf (w1t[(gsize) i * n + j], x[i], hidden[j]);
+  for (guint j = 0; j < n; j++)
+    hidden[j] = hidden[j] > 0.0f ? hidden[j] : 0.0f;
+#endif
+}
+
+/* Sum of the products of @n numbers (a multiple of 32) in 32 partial sums. */
+static inline gfloat
+pbf_simd_dot (const gfloat *w, const gfloat *hidden, guint n)
+{
+  gfloat part[32];
+
+#if defined(PBF_SIMD_256)
+  PbfSimdFloats sum[32 / PBF_SIMD_FLOATS];
+
+  for (guint v = 0; v < 32 / PBF_SIMD_FLOATS; v++)
+    sum[v] = pbf_simd_set1 (0.0f);
+  for (guint j = 0; j < n; j += 32)
+    for (guint v = 0; v < 32 / PBF_SIMD_FLOATS; v++)
+      sum[v] = pbf_simd_fma (pbf_simd_load (w + j + v * PBF_SIMD_FLOATS),
+          pbf_simd_load (hidden + j + v * PBF_SIMD_FLOATS), sum[v]);
+  for (guint v = 0; v < 32 / PBF_SIMD_FLOATS; v++)
+    pbf_simd_store (part + v * PBF_SIMD_FLOATS, sum[v]);
+#else
+  memset (part, 0, sizeof part);
+  for (guint j = 0; j < n; j++)
+    part[j % 32] = fmaf (w[j], hidden[j], part[j % 32]);
+#endif
+  for (guint half = 16; half > 0; half /= 2)
+    for (guint l = 0; l < half; l++)
+      part[l] = part[l] + part[l + half];
+  return part[0];
+}

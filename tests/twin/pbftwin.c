@@ -1,0 +1,461 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "pbftwin.h"
+
+#include "pbfmath.h"
+#include "pbfparams.h"
+
+#define SIDE PBF_ROI_SIDE
+
+struct _PbfTwin {
+  PbfConfig config;
+  PbfParams params;
+  PbfModel *model;
+  gint32 *labels; /* of a frame, -1 background */
+  guint32 *todo;
+  PbfRow *rows; /* the window, oldest first */
+  guint n_rows;
+  guint64 position;
+  gboolean started;
+  PbfRow last;
+};
+
+/* One connected component. */
+typedef struct {
+  guint32 area, overlap;
+  guint64 sx, sy;
+} Component;
+
+PbfTwin *
+pbf_twin_new (const PbfConfig *config, PbfModel *model)
+{
+  PbfTwin *twin = g_new0 (PbfTwin, 1);
+  gsize pixels = (gsize) config->width * config->height;
+
+  twin->config = *config;
+  pbf_params_init (&twin->params, config);
+  twin->model = model;
+  twin->labels = g_new (gint32, pixels);
+  twin->todo = g_new (guint32, pixels);
+  twin->rows = g_new0 (PbfRow, config->window);
+  return twin;
+}
+
+void
+pbf_twin_free (PbfTwin *twin)
+{
+  g_free (twin->labels);
+  g_free (twin->todo);
+  g_free (twin->rows);
+  g_free (twin);
+}
+
+/* Labels the pixels >= threshold in raster order of the components' first
+ * pixels; returns their number. */
+static gint
+label (PbfTwin *twin, const guint8 *pixels, guint stride, gint w, gint h)
+{
+  gint n = 0;
+
+  for (gint i = 0; i < w * h; i++)
+    twin->labels[i] = -1;
+  for (gint i = 0; i < w * h; i++) {
+    guint count = 0;
+
+    if (twin->labels[i] >= 0
+        || pixels[(gsize) (i / w) * stride + i % w] < twin->params.threshold)
+      continue;
+    twin->labels[i] = n;
+    twin->todo[count++] = i;
+    while (count > 0) {
+      gint at = twin->todo[--count], x = at % w, y = at / w;
+
+      for (gint dy = -1; dy <= 1; dy++) {
+        for (gint dx = -1; dx <= 1; dx++) {
+          gint u = x + dx, v = y + dy;
+
+          if (twin->params.connectivity == 4 && dx != 0 && dy != 0)
+            continue;
+          if (u < 0 || v < 0 || u >= w || v >= h || twin->labels[v * w + u] >= 0
+              || pixels[(gsize) v * stride + u] < twin->params.threshold)
+            continue;
+          twin->labels[v * w + u] = n;
+          twin->todo[count++] = v * w + u;
+        }
+      }
+    }
+    n++;
+  }
+  return n;
+}
+
+static Component *
+measure (PbfTwin *twin, gint n, gint w, gint h, gint32 ex, gint32 ey)
+{
+  Component *components = g_new0 (Component, n + 1);
+
+  for (gint y = 0; y < h; y++) {
+    for (gint x = 0; x < w; x++) {
+      gint l = twin->labels[y * w + x];
+      gint64 dx = 256 * x + 128 - ex, dy = 256 * y + 128 - ey;
+
+      if (l < 0)
+        continue;
+      components[l].area++;
+      components[l].sx += x;
+      components[l].sy += y;
+      components[l].overlap += dx * dx + dy * dy <= twin->params.radius2;
+    }
+  }
+  return components;
+}
+
+static gint
+pool_label (
+    PbfTwin *twin, const Component *components, gint n, gint32 ex, gint32 ey)
+{
+  gint px = CLAMP (ex >> 8, 0, SIDE - 1), py = CLAMP (ey >> 8, 0, SIDE - 1);
+  gint best = -1;
+
+  if (n == 0)
+    return -1;
+  if (twin->labels[py * SIDE + px] >= 0)
+    return twin->labels[py * SIDE + px];
+  for (gint l = 0; l < n; l++)
+    if (components[l].overlap > (best < 0 ? 0 : components[best].overlap))
+      best = l;
+  if (best >= 0)
+    return best;
+  for (gint l = 0; l < n; l++)
+    if (best < 0 || components[l].area > components[best].area)
+      best = l;
+  return best;
+}
+
+static void
+measure_pool (PbfTwin *twin, const guint8 *roi, guint stride, gint pool,
+    PbfResult *result)
+{
+  PbfMoments m = { 0 };
+  guint32 sum = 0;
+  gint x0 = SIDE, y0 = SIDE, x1 = -1, y1 = -1;
+
+  for (gint y = 0; y < SIDE; y++) {
+    for (gint x = 0; x < SIDE; x++) {
+      guint8 value = roi[(gsize) y * stride + x];
+
+      if (pool < 0 || twin->labels[y * SIDE + x] != pool)
+        continue;
+      m.n++;
+      m.sx += x;
+      m.sy += y;
+      m.sxx += x * x;
+      m.syy += y * y;
+      m.sxy += x * y;
+      sum += value;
+      result->max_intensity = MAX (result->max_intensity, value);
+      result->saturated += value == 255;
+      x0 = MIN (x0, x), x1 = MAX (x1, x);
+      y0 = MIN (y0, y), y1 = MAX (y1, y);
+    }
+  }
+  result->raw[PBF_MP_AREA] = m.n;
+  result->raw[PBF_MP_RATIO] = pbf_ratio_q16 (&m);
+  result->raw[PBF_MP_MEAN] = pbf_mean_q8 (sum, m.n);
+  result->orientation_deg = pbf_orientation_deg (&m);
+  if (m.n > 0) {
+    result->centroid_x_q8 = pbf_centroid_q8 (m.sx, m.n, result->roi_x);
+    result->centroid_y_q8 = pbf_centroid_q8 (m.sy, m.n, result->roi_y);
+    result->bbox_x = result->roi_x + x0;
+    result->bbox_y = result->roi_y + y0;
+    result->bbox_width = x1 - x0 + 1;
+    result->bbox_height = y1 - y0 + 1;
+  } else {
+    result->flags |= PBF_RESULT_NO_POOL;
+  }
+}
+
+/* All components but those marked in @pool are spatters. */
+static void
+measure_spatters (PbfTwin *twin, const Component *components, gint n,
+    const gboolean *pool, gint32 first_x, gint32 first_y, PbfResult *result)
+{
+  gboolean *listed = g_new0 (gboolean, n + 1);
+  guint64 area = 0, count = 0;
+
+  for (gint l = 0; l < n; l++) {
+    if (pool[l] || components[l].area < twin->params.min_area)
+      continue;
+    area += components[l].area;
+    count++;
+  }
+  result->raw[PBF_SPATTER_AREA] = MIN (area, PBF_AREA_MAX);
+  result->raw[PBF_SPATTER_COUNT] = MIN (count, PBF_AREA_MAX);
+  result->n_spatters = MIN (count, PBF_MAX_SPATTERS);
+  if (count > PBF_MAX_SPATTERS)
+    result->flags |= PBF_RESULT_SPATTERS_CUT;
+  for (guint k = 0; k < result->n_spatters; k++) {
+    gint best = -1;
+
+    for (gint l = 0; l < n; l++)
+      if (!pool[l] && !listed[l] && components[l].area >= twin->params.min_area
+          && (best < 0 || components[l].area > components[best].area))
+        best = l;
+    listed[best] = TRUE;
+    pbf_describe_spatter (&result->spatters[k], components[best].area,
+        components[best].sx, components[best].sy, first_x, first_y,
+        result->e_x_q8, result->e_y_q8);
+  }
+  g_free (listed);
+}
+
+static void
+measure_polar (PbfTwin *twin, const guint8 *roi, guint stride, gint32 ex,
+    gint32 ey, PbfResult *result)
+{
+  for (gint y = 0; y < SIDE; y++) {
+    for (gint x = 0; x < SIDE; x++) {
+      gint32 dx = 256 * x + 128 - ex, dy = 256 * y + 128 - ey;
+      guint64 r2 = (gint64) dx * dx + (gint64) dy * dy;
+
+      if (r2 >= twin->params.inner2 && r2 <= twin->params.outer2)
+        result->raw[PBF_POLAR_0 + pbf_sector (dx, dy)] +=
+            roi[(gsize) y * stride + x];
+    }
+  }
+}
+
+static void
+measure_hog (const guint8 *roi, guint stride, PbfResult *result)
+{
+  gint64 sums[9] = { 0 };
+
+  for (gint y = 0; y < SIDE; y++) {
+    const guint8 *up = roi + (gsize) MAX (y - 1, 0) * stride;
+    const guint8 *row = roi + (gsize) y * stride;
+    const guint8 *down = roi + (gsize) MIN (y + 1, SIDE - 1) * stride;
+
+    for (gint x = 0; x < SIDE; x++) {
+      gint gx = row[MIN (x + 1, SIDE - 1)] - row[MAX (x - 1, 0)];
+      gint gy = down[x] - up[x];
+
+      sums[pbf_hog_bin (gx, gy)] += pbf_gradient_q16 (gx, gy);
+    }
+  }
+  pbf_hog_normalise (sums, &result->raw[PBF_HOG_0]);
+}
+
+static gboolean
+is_lit (PbfTwin *twin, const guint8 *frame, guint stride)
+{
+  for (gint y = 0; y < twin->params.height; y++)
+    for (gint x = 0; x < twin->params.width; x++)
+      if (frame[(gsize) y * stride + x] >= twin->params.threshold)
+        return TRUE;
+  return FALSE;
+}
+
+static void
+locate_brightest (
+    PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
+{
+  gint best = -1, w = twin->params.width, h = twin->params.height;
+
+  for (gint y = 0; y < h; y++) {
+    for (gint x = 0; x < w; x++) {
+      gint sum = 0;
+
+      for (gint v = MAX (y - 1, 0); v <= MIN (y + 1, h - 1); v++)
+        for (gint u = MAX (x - 1, 0); u <= MIN (x + 1, w - 1); u++)
+          sum += frame[(gsize) v * stride + u];
+      if (sum > best) {
+        best = sum;
+        result->e_x_q8 = 256 * x + 128;
+        result->e_y_q8 = 256 * y + 128;
+      }
+    }
+  }
+}
+
+static void
+locate_centroid (
+    PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
+{
+  guint64 n = 0, sx = 0, sy = 0;
+
+  for (gint y = 0; y < twin->params.height; y++) {
+    for (gint x = 0; x < twin->params.width; x++) {
+      if (frame[(gsize) y * stride + x] < twin->params.threshold)
+        continue;
+      n++;
+      sx += x;
+      sy += y;
+    }
+  }
+  if (n > 0) {
+    result->e_x_q8 = pbf_centroid_q8 (sx, n, 0);
+    result->e_y_q8 = pbf_centroid_q8 (sy, n, 0);
+  } else {
+    result->e_x_q8 = 128 * twin->params.width;
+    result->e_y_q8 = 128 * twin->params.height;
+  }
+}
+
+static void
+spatial (PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
+{
+  const PbfParams *p = &twin->params;
+  gint32 ex, ey;
+  const guint8 *roi;
+  Component *components;
+  gboolean *is_pool;
+  gint n, pool;
+
+  result->roi_x = pbf_roi_start (result->e_x_q8, p->width, p->align);
+  result->roi_y = pbf_roi_start (result->e_y_q8, p->height, 1);
+  if (pbf_roi_clamped (result->e_x_q8, p->width)
+      || pbf_roi_clamped (result->e_y_q8, p->height))
+    result->flags |= PBF_RESULT_ROI_CLAMPED;
+  ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x);
+  ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y);
+  roi = frame + (gsize) result->roi_y * stride + result->roi_x;
+
+  n = label (twin, roi, stride, SIDE, SIDE);
+  components = measure (twin, n, SIDE, SIDE, ex, ey);
+  pool = pool_label (twin, components, n, ex, ey);
+  measure_pool (twin, roi, stride, pool, result);
+  is_pool = g_new0 (gboolean, n + 1);
+  if (pool >= 0)
+    is_pool[pool] = TRUE;
+  if (p->frame_scope) {
+    guint8 *in_pool = g_new0 (guint8, SIDE * SIDE);
+
+    for (gint i = 0; i < SIDE * SIDE; i++)
+      in_pool[i] = pool >= 0 && twin->labels[i] == pool;
+    g_free (components);
+    g_free (is_pool);
+    n = label (twin, frame, stride, p->width, p->height);
+    components = measure (twin, n, p->width, p->height, 0, 0);
+    is_pool = g_new0 (gboolean, n + 1);
+    for (gint i = 0; i < SIDE * SIDE; i++)
+      if (in_pool[i])
+        is_pool[twin->labels[(result->roi_y + i / SIDE) * p->width
+                             + result->roi_x + i % SIDE]] = TRUE;
+    measure_spatters (twin, components, n, is_pool, 0, 0, result);
+    g_free (in_pool);
+  } else {
+    measure_spatters (
+        twin, components, n, is_pool, result->roi_x, result->roi_y, result);
+  }
+  g_free (components);
+  g_free (is_pool);
+  measure_polar (twin, roi, stride, ex, ey, result);
+  measure_hog (roi, stride, result);
+}
+
+static void
+temporal (PbfTwin *twin, PbfResult *result)
+{
+  PbfRow row;
+
+  memcpy (row.raw, result->raw, sizeof row.raw);
+  row.layer = result->layer;
+  row.vector_id = result->vector_id;
+  row.position = twin->position;
+  if (twin->started && pbf_window_restarts (&twin->params, &twin->last, &row)) {
+    twin->n_rows = 0;
+    result->flags |= PBF_RESULT_WINDOW_RESET;
+  }
+  twin->started = TRUE;
+  twin->last = row;
+  if (twin->n_rows == twin->config.window) {
+    memmove (twin->rows, twin->rows + 1, (twin->n_rows - 1) * sizeof (PbfRow));
+    twin->n_rows--;
+  }
+  twin->rows[twin->n_rows++] = row;
+
+  result->window_n = twin->n_rows;
+  if (twin->n_rows < twin->config.window)
+    result->flags |= PBF_RESULT_WARMUP;
+  for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+    gint64 s1 = 0, s2 = 0;
+
+    for (guint k = 0; k < twin->n_rows; k++) {
+      s1 += twin->rows[k].raw[f];
+      s2 += (gint64) twin->rows[k].raw[f] * twin->rows[k].raw[f];
+    }
+    result->var_num[f] = twin->n_rows * s2 - s1 * s1;
+    result->features[PBF_N_SPATIAL + f] =
+        pbf_variance (result->var_num[f], twin->n_rows, pbf_feature_scale (f));
+  }
+}
+
+static void
+network (PbfTwin *twin, PbfResult *result)
+{
+  const PbfModel *m = twin->model;
+  gfloat hidden[PBF_MAX_HIDDEN];
+
+  for (guint j = 0; j < m->hidden_padded; j++) {
+    gfloat h = m->b1[j];
+
+    for (guint i = 0; i < PBF_N_FEATURES; i++)
+      h = fmaf (m->w1t[i * m->hidden_padded + j],
+          (result->features[i] - m->mean[i]) * m->inv_std[i], h);
+    hidden[j] = h > 0.0f ? h : 0.0f;
+  }
+  for (guint k = 0; k < m->outputs; k++) {
+    gfloat part[32] = { 0 };
+
+    for (guint j = 0; j < m->hidden_padded; j++)
+      part[j % 32] =
+          fmaf (m->w2[k * m->hidden_padded + j], hidden[j], part[j % 32]);
+    for (guint half = 16; half > 0; half /= 2)
+      for (guint l = 0; l < half; l++)
+        part[l] = part[l] + part[l + half];
+    result->outputs[k] = m->b2[k] + part[0];
+  }
+  result->n_outputs = m->outputs;
+  pbf_activate (result->outputs, m->outputs, twin->params.activation);
+}
+
+void
+pbf_twin_frame (PbfTwin *twin, const guint8 *frame, guint stride,
+    const PbfFrameInfo *info, PbfResult *result)
+{
+  guint entry = info->entry;
+
+  pbf_result_begin (result, info);
+  twin->position += info->lost_before;
+  if (entry == PBF_ENTER_IF_LIT)
+    entry = is_lit (twin, frame, stride) ? PBF_ENTER : PBF_EMPTY;
+  if (entry == PBF_EMPTY) {
+    result->flags |= PBF_RESULT_EMPTY;
+    if (twin->params.analyse_empty)
+      entry = PBF_EXCLUDE;
+  }
+  if (entry == PBF_EXCLUDE)
+    result->flags |= PBF_RESULT_EXCLUDED;
+  if (entry != PBF_EMPTY) {
+    if (info->position == PBF_POSITION_BRIGHTEST) {
+      locate_brightest (twin, frame, stride, result);
+    } else if (info->position == PBF_POSITION_CENTROID) {
+      locate_centroid (twin, frame, stride, result);
+    } else {
+      result->e_x_q8 = info->e_x_q8;
+      result->e_y_q8 = info->e_y_q8;
+    }
+    spatial (twin, frame, stride, result);
+    for (guint f = 0; f < PBF_N_SPATIAL; f++)
+      result->features[f] =
+          (gfloat) result->raw[f] / (gfloat) pbf_feature_scale (f);
+  }
+  if (entry == PBF_ENTER) {
+    temporal (twin, result);
+    if (twin->model)
+      network (twin, result);
+  }
+  twin->position++;
+}

@@ -1,0 +1,19 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The plain C twin of the melt-pool engine: the definitions of pbf40-v1 written
+ * down once more, one frame after the other and one pixel after the other, for
+ * the fast backends to be compared with, bit for bit. It shares with them the
+ * records, the settings and the finishing formulas of pbfmath.h, which the
+ * NumPy oracle checks, and nothing else. */
+#pragma once
+
+#include "pbfengine.h"
+
+typedef struct _PbfTwin PbfTwin;
+
+PbfTwin *pbf_twin_new (const PbfConfig *config, PbfModel *model);
+void pbf_twin_free (PbfTwin *twin);
+void pbf_twin_frame (PbfTwin *twin, const guint8 *frame, guint stride,
+    const PbfFrameInfo *info, PbfResult *result);

@@ -1,0 +1,245 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CPU backend against its plain C twin, to the bit: random frames of every
+ * kind, sizes, strides, settings, instruction sets, threads, batch sizes. */
+#include <math.h>
+#include <string.h>
+
+#include "pbfcpu.h"
+#include "pbfframes.h"
+#include "pbfmath.h"
+#include "pbfstream.h"
+
+/* Runs @stream through a new engine in batches and compares. */
+static void
+run_stream (PbfStream *stream, const PbfConfig *config, PbfModel *model,
+    guint batch_size)
+{
+  PbfConfig c = *config;
+  PbfEngine *engine;
+  GError *error = NULL;
+
+  c.max_batch = MAX (batch_size, 1);
+  engine = pbf_engine_new (&c, model, NULL, &error);
+  g_assert_no_error (error);
+  pbf_stream_poison (stream);
+  for (guint i = 0; i < stream->n; i += batch_size) {
+    PbfBatch batch, *done;
+
+    pbf_stream_batch (stream, i, batch_size, &batch);
+    g_assert_true (pbf_engine_submit (engine, &batch, &error));
+    g_assert_true (pbf_engine_wait (engine, &done, &error));
+    g_assert_no_error (error);
+    g_assert_true (done == &batch);
+  }
+  pbf_stream_compare (stream, stream->n);
+  pbf_engine_free (engine);
+}
+
+static void
+test_against_twin (void)
+{
+  static const guint batch_sizes[] = { 1, 2, 7, 31, 32, 1000 };
+  PbfRandom random = { (guint64) g_test_rand_int () };
+
+  for (guint round = 0; round < 14; round++) {
+    PbfConfig config;
+    PbfModel *model = round % 3 == 2 ? NULL
+                                     : pbf_random_model (&random,
+                                         1 + pbf_random_below (&random, 300),
+                                         1 + pbf_random_below (&random, 8));
+    PbfStream *stream;
+
+    pbf_random_config (&random, round, &config);
+    config.threads = 1 + round % 3;
+    stream = pbf_stream_new (&random, &config, model, 400);
+    for (guint k = 0; k < G_N_ELEMENTS (batch_sizes); k++)
+      run_stream (stream, &config, model, batch_sizes[k]);
+    pbf_stream_free (stream);
+    if (model)
+      pbf_model_unref (model);
+  }
+}
+
+/* One table of the CPU backend, step by step. */
+static void
+run_table (const PbfCpuKernels *table, PbfStream *stream,
+    const PbfConfig *config, PbfModel *model)
+{
+  PbfCpuScratch *scratch = pbf_cpu_scratch_new (config);
+  PbfParams params;
+  PbfWindow window;
+  guint64 position = 0;
+
+  pbf_params_init (&params, config);
+  pbf_window_init (&window, config->window);
+  pbf_stream_poison (stream);
+  for (guint i = 0; i < stream->n; i++) {
+    PbfResult *result = &stream->results[i];
+
+    table->spatial (&params, scratch, stream->frames[i], stream->strides[i],
+        &stream->infos[i], result);
+    position += stream->infos[i].lost_before;
+    if (!(result->flags & (PBF_RESULT_EMPTY | PBF_RESULT_EXCLUDED))) {
+      table->temporal (&params, &window, position, result);
+      table->network (&params, model, result);
+    }
+    position++;
+  }
+  pbf_stream_compare (stream, stream->n);
+  pbf_window_clear (&window);
+  pbf_cpu_scratch_free (scratch);
+}
+
+/* Every table that this processor can run. */
+static void
+test_instruction_sets (void)
+{
+  PbfRandom random = { (guint64) g_test_rand_int () };
+
+  for (guint round = 0; round < 8; round++) {
+    PbfConfig config;
+    PbfModel *model = pbf_random_model (&random, 164, 2);
+    PbfStream *stream;
+
+    pbf_random_config (&random, round, &config);
+    stream = pbf_stream_new (&random, &config, model, 400);
+    run_table (&pbf_cpu_generic, stream, &config, model);
+#if defined(__x86_64__)
+    if (cvis_cpu_level () >= CVIS_CPU_V3)
+      run_table (&pbf_cpu_v3, stream, &config, model);
+    if (cvis_cpu_level () >= CVIS_CPU_V4)
+      run_table (&pbf_cpu_v4, stream, &config, model);
+#endif
+    pbf_stream_free (stream);
+    pbf_model_unref (model);
+  }
+}
+
+/* Batches in flight come back in order; one too many is refused; a reset
+ * forgets the window. */
+static void
+test_in_flight (void)
+{
+  PbfRandom random = { 5 };
+  PbfConfig config;
+  PbfEngine *engine;
+  PbfStream *stream;
+  PbfBatch batches[4], *done;
+  GError *error = NULL;
+
+  pbf_config_init (&config);
+  stream = pbf_stream_new (&random, &config, NULL, 400);
+  engine = pbf_engine_new (&config, NULL, NULL, &error);
+  g_assert_no_error (error);
+  for (guint b = 0; b < 4; b++)
+    pbf_stream_batch (stream, 100 * b, 100, &batches[b]);
+  for (guint b = 0; b < 3; b++)
+    g_assert_true (pbf_engine_submit (engine, &batches[b], &error));
+  g_assert_false (pbf_engine_submit (engine, &batches[3], &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  g_clear_error (&error);
+  for (guint b = 0; b < 3; b++) {
+    g_assert_true (pbf_engine_wait (engine, &done, &error));
+    g_assert_true (done == &batches[b]);
+  }
+  g_assert_true (pbf_engine_wait (engine, &done, &error));
+  g_assert_null (done);
+  pbf_stream_compare (stream, 300);
+
+  pbf_engine_reset (engine);
+  g_assert_true (pbf_engine_submit (engine, &batches[0], &error));
+  g_assert_true (pbf_engine_wait (engine, &done, &error));
+  pbf_stream_compare (stream, 100);
+
+  batches[0].n = config.max_batch + 1;
+  g_assert_false (pbf_engine_submit (engine, &batches[0], &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  g_clear_error (&error);
+  pbf_engine_free (engine);
+  pbf_stream_free (stream);
+}
+
+static void
+refuse (const PbfConfig *config, const gchar *words)
+{
+  GError *error = NULL;
+
+  g_assert_null (pbf_engine_new (config, NULL, NULL, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  if (strstr (error->message, words) == NULL)
+    g_error ("\"%s\" does not name \"%s\"", error->message, words);
+  g_error_free (error);
+}
+
+static void
+test_settings (void)
+{
+  PbfConfig good, bad;
+
+  pbf_config_init (&good);
+  g_assert_true (pbf_config_check (&good, NULL));
+#define REFUSE(field, value, words)                                            \
+  bad = good;                                                                  \
+  bad.field = value;                                                           \
+  refuse (&bad, words)
+  REFUSE (width, 39, "width is 39");
+  REFUSE (height, 20000, "height");
+  REFUSE (threshold, 0, "threshold");
+  REFUSE (threshold, 256, "threshold");
+  REFUSE (connectivity, 6, "connectivity is 6");
+  REFUSE (search_radius, -1.0, "search radius");
+  REFUSE (search_radius, NAN, "search radius");
+  REFUSE (roi_align, 3, "alignment is 3");
+  REFUSE (min_spatter_area, 0, "spatter area");
+  REFUSE (polar_outer, 58.0, "outer");
+  REFUSE (polar_inner, 21.0, "inner");
+  REFUSE (window, 0, "window");
+  REFUSE (window, 1025, "window");
+  REFUSE (max_batch, 0, "batch");
+  REFUSE (depth, 1, "flight");
+#undef REFUSE
+  g_assert_cmpstr (pbf_feature_name (0), ==, "mp_area");
+  g_assert_cmpstr (pbf_feature_name (39), ==, "var_hog_8");
+}
+
+/* The integer borders of the HOG's bins and of the sectors are those of the
+ * true tangents, for every gradient that 8-bit pixels can have; the polynomials
+ * keep their promises. */
+static void
+test_formulas (void)
+{
+  for (gint gx = -255; gx <= 255; gx++) {
+    for (gint gy = -255; gy <= 255; gy++) {
+      gdouble angle = atan2 (gy, gx) * 180.0 / G_PI;
+      gint bin = (gint) floor ((angle < 0 ? angle + 180.0 : angle) / 20.0);
+      gint sector = (gint) floor ((angle < 0 ? angle + 360.0 : angle) / 60.0);
+
+      g_assert_cmpfloat_with_epsilon (
+          pbf_gradient_q16 (gx, gy) / 65536.0, hypot (gx, gy), 2e-5);
+      if (gx == 0 && gy == 0)
+        continue;
+      /* 180 degrees is 0 */
+      g_assert_cmpint (pbf_hog_bin (gx, gy), ==, bin == 9 ? 0 : bin);
+      g_assert_cmpint (pbf_sector (gx, gy), ==, sector);
+      g_assert_cmpfloat_with_epsilon (pbf_atan2_deg (gy, gx), angle, 1e-3);
+    }
+  }
+  for (gdouble x = -86.0; x < 88.0; x += 0.0137)
+    g_assert_cmpfloat_with_epsilon (
+        pbf_exp ((gfloat) x) / exp ((gfloat) x), 1.0, 3e-7);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pbfengine/formulas", test_formulas);
+  g_test_add_func ("/pbfengine/settings", test_settings);
+  g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);
+  g_test_add_func ("/pbfengine/against-twin", test_against_twin);
+  g_test_add_func ("/pbfengine/in-flight", test_in_flight);
+  return g_test_run ();
+}
