@@ -94,8 +94,10 @@ cuda_open (CvisContext *context, GError **error)
 
   if (!cvis_context_push (context, error))
     return NULL;
-  ok = CVIS_CUDA (
-      cudaStreamCreateWithFlags (&stream, cudaStreamNonBlocking), error);
+  /* Not cudaStreamNonBlocking: frames come from others, and those that know no
+   * streams fill them by copies on the NULL stream that may still be under way
+   * when they hand them on. A blocking stream comes after those. */
+  ok = CVIS_CUDA (cudaStreamCreate (&stream), error);
   cvis_context_pop (context);
   if (!ok)
     return NULL;

@@ -4,6 +4,7 @@
  */
 #include "gstmeltpool.h"
 
+#include "gstcudaroicrop.h"
 #include "gstpbfresultenc.h"
 
 gboolean
@@ -11,6 +12,7 @@ gst_meltpool_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (cudaroicrop, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfresultenc, plugin);
   return ok;
 }

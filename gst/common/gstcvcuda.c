@@ -1,0 +1,318 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstcvcuda.h"
+
+#include <gst/cuda/gstcudabufferpool.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudaloader.h>
+#include <gst/cuda/gstcudamemory.h>
+#include <gst/cuda/gstcudautils.h>
+#if GST_CHECK_VERSION(1, 24, 0)
+#include <gst/cuda/gstcudastream.h>
+#endif
+
+struct _GstCvCuda {
+  /* guards the two pointers between the streaming thread and queries; never
+   * held while asking the neighbours, who may be asking us */
+  GMutex lock;
+  GstCudaContext *context;
+  CvisContext *cvis;
+};
+
+/* --- whether --------------------------------------------------------------- */
+
+static gpointer
+compare_versions (gpointer unused)
+{
+  guint major, minor, micro, nano;
+
+  gst_version (&major, &minor, &micro, &nano);
+  /* an odd minor is what becomes the next even one */
+  if (major == GST_VERSION_MAJOR
+      && (minor + 1) / 2 == (GST_VERSION_MINOR + 1) / 2)
+    return g_strdup ("");
+  return g_strdup_printf ("built for libgstcuda of GStreamer %d.%d, whose ABI "
+                          "%u.%u does not keep: rebuild the plugin",
+      GST_VERSION_MAJOR, GST_VERSION_MINOR, major, minor);
+}
+
+gboolean
+gst_cv_cuda_available (const gchar **why_not)
+{
+  static GOnce once = G_ONCE_INIT;
+  const gchar *mismatch = g_once (&once, compare_versions, NULL);
+
+  if (why_not)
+    *why_not = mismatch;
+  return *mismatch == '\0';
+}
+
+/* --- the context ----------------------------------------------------------- */
+
+GstCvCuda *
+gst_cv_cuda_new (void)
+{
+  GstCvCuda *cuda = g_new0 (GstCvCuda, 1);
+
+  g_mutex_init (&cuda->lock);
+  return cuda;
+}
+
+void
+gst_cv_cuda_free (GstCvCuda *cuda)
+{
+  if (cuda == NULL)
+    return;
+  gst_cv_cuda_stop (cuda);
+  g_mutex_clear (&cuda->lock);
+  g_free (cuda);
+}
+
+void
+gst_cv_cuda_stop (GstCvCuda *cuda)
+{
+  GstCudaContext *context;
+  CvisContext *cvis;
+
+  g_mutex_lock (&cuda->lock);
+  context = g_steal_pointer (&cuda->context);
+  cvis = g_steal_pointer (&cuda->cvis);
+  g_mutex_unlock (&cuda->lock);
+  g_clear_pointer (&cvis, cvis_context_unref);
+  gst_clear_object (&context);
+}
+
+void
+gst_cv_cuda_set_context (
+    GstCvCuda *cuda, GstElement *element, GstContext *context, gint device_id)
+{
+  if (!gst_cv_cuda_available (NULL))
+    return;
+  g_mutex_lock (&cuda->lock);
+  gst_cuda_handle_set_context (element, context, device_id, &cuda->context);
+  g_mutex_unlock (&cuda->lock);
+}
+
+gboolean
+gst_cv_cuda_query_context (
+    GstCvCuda *cuda, GstElement *element, GstQuery *query)
+{
+  GstCudaContext *context;
+  gboolean answered;
+
+  if (!gst_cv_cuda_available (NULL))
+    return FALSE;
+  g_mutex_lock (&cuda->lock);
+  context = cuda->context ? gst_object_ref (cuda->context) : NULL;
+  g_mutex_unlock (&cuda->lock);
+  answered = gst_cuda_handle_context_query (element, query, context);
+  gst_clear_object (&context);
+  return answered;
+}
+
+gboolean
+gst_cv_cuda_start (GstCvCuda *cuda, GstElement *element, gint device_id)
+{
+  GError *error = NULL;
+
+  if (cvis_device_count (&error) > 0 && gst_cuda_load_library ()
+      && gst_cuda_ensure_element_context (element, device_id, &cuda->context))
+    return TRUE;
+  GST_ELEMENT_ERROR (element, RESOURCE, NOT_FOUND,
+      ("No CUDA context for " GST_CV_CUDA_MEMORY_FEATURE ": %s",
+          error ? error->message : "the pipeline's cannot be had"),
+      ("cuda-device-id=%d", device_id));
+  g_clear_error (&error);
+  return FALSE;
+}
+
+static gint
+context_device (GstCudaContext *context)
+{
+  guint device = 0;
+
+  g_object_get (context, "cuda-device-id", &device, NULL);
+  return (gint) device;
+}
+
+static GstCudaMemory *
+cuda_memory (GstBuffer *buffer)
+{
+  GstMemory *memory;
+
+  if (gst_buffer_n_memory (buffer) != 1)
+    return NULL;
+  memory = gst_buffer_peek_memory (buffer, 0);
+  return gst_is_cuda_memory (memory) ? GST_CUDA_MEMORY_CAST (memory) : NULL;
+}
+
+CvisContext *
+gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
+    gboolean *changed, GError **error)
+{
+  GstCudaMemory *memory = cuda_memory (buffer);
+  GstCudaContext *context;
+  CvisContext *cvis;
+  gint device;
+
+  *changed = FALSE;
+  if (memory == NULL) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "a buffer with caps of " GST_CV_CUDA_MEMORY_FEATURE
+        " holds no CUDA memory");
+    return NULL;
+  }
+  context = memory->context;
+  if (cuda->cvis != NULL && cuda->context == context)
+    return cuda->cvis;
+
+  device = context_device (context);
+  if (device_id >= 0 && device != device_id) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "frames lie on CUDA device %d, but cuda-device-id=%d", device,
+        device_id);
+    return NULL;
+  }
+  cvis = cvis_context_new_wrapped (gst_cuda_context_get_handle (context),
+      device, gst_object_ref (context), gst_object_unref, error);
+  if (cvis == NULL) {
+    gst_object_unref (context);
+    return NULL;
+  }
+  gst_cv_cuda_stop (cuda);
+  g_mutex_lock (&cuda->lock);
+  cuda->context = gst_object_ref (context);
+  cuda->cvis = cvis;
+  g_mutex_unlock (&cuda->lock);
+  *changed = TRUE;
+  return cvis;
+}
+
+/* --- memory ---------------------------------------------------------------- */
+
+/* Downstream's pool, if its buffers can be filled by us: of our context, and
+ * without a limit, which would block a long buffer list half-way. */
+static GstBufferPool *
+downstream_pool (GstCvCuda *cuda, GstQuery *allocation)
+{
+  GstBufferPool *pool = NULL;
+  guint size, min, max;
+
+  if (allocation == NULL || gst_query_get_n_allocation_pools (allocation) == 0)
+    return NULL;
+  gst_query_parse_nth_allocation_pool (allocation, 0, &pool, &size, &min, &max);
+  if (pool != NULL && GST_IS_CUDA_BUFFER_POOL (pool) && max == 0
+      && GST_CUDA_BUFFER_POOL_CAST (pool)->context == cuda->context)
+    return pool;
+  gst_clear_object (&pool);
+  return NULL;
+}
+
+static void
+choose_pool_stream (GstStructure *config, GstBuffer *like)
+{
+#if GST_CHECK_VERSION(1, 24, 0)
+  GstCudaStream *stream = gst_buffer_pool_config_get_cuda_stream (config);
+
+  if (stream != NULL) {
+    gst_cuda_stream_unref (stream);
+    return;
+  }
+  stream = gst_cuda_memory_get_stream (cuda_memory (like));
+  if (stream != NULL)
+    gst_buffer_pool_config_set_cuda_stream (config, stream);
+#endif
+}
+
+GstBufferPool *
+gst_cv_cuda_pool_new (GstCvCuda *cuda, GstCaps *caps, GstQuery *allocation,
+    GstBuffer *like, GError **error)
+{
+  GstBufferPool *pool = downstream_pool (cuda, allocation);
+  GstStructure *config;
+  GstVideoInfo info;
+
+  if (pool == NULL)
+    pool = gst_cuda_buffer_pool_new (cuda->context);
+  gst_video_info_from_caps (&info, caps);
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_buffer_pool_config_set_params (
+      config, caps, (guint) GST_VIDEO_INFO_SIZE (&info), 0, 0);
+  choose_pool_stream (config, like);
+  if (gst_buffer_pool_set_config (pool, config)
+      && gst_buffer_pool_set_active (pool, TRUE))
+    return pool;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+      "CUDA device %d gives no buffers of %dx%d %s",
+      context_device (cuda->context), GST_VIDEO_INFO_WIDTH (&info),
+      GST_VIDEO_INFO_HEIGHT (&info), GST_VIDEO_INFO_NAME (&info));
+  gst_object_unref (pool);
+  return NULL;
+}
+
+gboolean
+gst_cv_cuda_frame_map (GstVideoFrame *frame, const GstVideoInfo *info,
+    GstBuffer *buffer, GstMapFlags flags)
+{
+  return gst_video_frame_map (
+      frame, info, buffer, (GstMapFlags) (flags | GST_MAP_CUDA));
+}
+
+/* --- order ----------------------------------------------------------------- */
+
+#if GST_CHECK_VERSION(1, 24, 0)
+
+gpointer
+gst_cv_cuda_stream (GstBuffer *buffer)
+{
+  GstCudaStream *stream = gst_cuda_memory_get_stream (cuda_memory (buffer));
+
+  return stream ? gst_cuda_stream_get_handle (stream) : NULL;
+}
+
+gboolean
+gst_cv_cuda_order (GstBuffer *input, gpointer stream)
+{
+  if (stream != NULL && gst_cv_cuda_stream (input) == stream)
+    return TRUE;
+  gst_cuda_memory_sync (cuda_memory (input));
+  return FALSE;
+}
+
+void
+gst_cv_cuda_done (GstBuffer *output, gboolean pending)
+{
+  if (pending)
+    GST_MEMORY_FLAG_SET (
+        cuda_memory (output), GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+  else
+    GST_MEMORY_FLAG_UNSET (
+        cuda_memory (output), GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+}
+
+#else
+
+/* 1.22 knows no streams: producers and consumers work on the NULL stream. A
+ * stream that was not made non-blocking comes after what the NULL stream holds,
+ * and has to be waited for. */
+gpointer
+gst_cv_cuda_stream (GstBuffer *buffer)
+{
+  return NULL;
+}
+
+gboolean
+gst_cv_cuda_order (GstBuffer *input, gpointer stream)
+{
+  return FALSE;
+}
+
+void
+gst_cv_cuda_done (GstBuffer *output, gboolean pending)
+{
+}
+
+#endif

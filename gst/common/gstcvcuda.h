@@ -1,0 +1,84 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* memory:CUDAMemory: the one place that knows libgstcuda, whose API is unstable
+ * and whose ABI changed between 1.22 and 1.24 under one name. In builds without
+ * it the same functions say that there is none.
+ *
+ * An element keeps one GstCvCuda. Its context is whatever the pipeline shares,
+ * and follows that of the memory that arrives: neighbours with another context
+ * would copy through system memory. GRAY8 is no format of such memory. */
+#pragma once
+
+#include <gst/video/video.h>
+#include "cvisdevice.h"
+
+G_BEGIN_DECLS
+
+#define GST_CV_CUDA_MEMORY_FEATURE "memory:CUDAMemory"
+
+typedef struct _GstCvCuda GstCvCuda;
+
+/* Whether this build and the GStreamer that runs it can do memory:CUDAMemory.
+ * Makes no CUDA call: for class_init.
+ * @why_not: (out) (optional): static text where they cannot */
+gboolean gst_cv_cuda_available (const gchar **why_not);
+
+GstCvCuda *gst_cv_cuda_new (void);
+void gst_cv_cuda_free (GstCvCuda *cuda);
+
+/* For GstElementClass.set_context, before chaining up. May be entered from
+ * within gst_cv_cuda_start(). */
+void gst_cv_cuda_set_context (
+    GstCvCuda *cuda, GstElement *element, GstContext *context, gint device_id);
+/* Answers GST_QUERY_CONTEXT. Returns: FALSE if the query is not for us. */
+gboolean gst_cv_cuda_query_context (
+    GstCvCuda *cuda, GstElement *element, GstQuery *query);
+
+/* Finds the pipeline's context on @device_id (-1: any), or makes one. For the
+ * time that caps with memory:CUDAMemory arrive.
+ * Returns: FALSE after posting GST_ELEMENT_ERROR (RESOURCE, NOT_FOUND). */
+gboolean gst_cv_cuda_start (
+    GstCvCuda *cuda, GstElement *element, gint device_id);
+/* Lets go of the context. */
+void gst_cv_cuda_stop (GstCvCuda *cuda);
+
+/* Takes over the context of @buffer's memory where it is another one.
+ * @changed: (out): what was made in the former context has to be made anew
+ * Returns: (transfer none): the context to compute in, or %NULL with
+ * CVIS_ERROR_INVALID if @buffer is no CUDA memory or that of another device
+ * than @device_id */
+CvisContext *gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer,
+    gint device_id, gboolean *changed, GError **error);
+
+/* An active pool of CUDA buffers of @caps in the context, without an upper
+ * limit: downstream's out of the @allocation query where it fits, else an own
+ * one. Its buffers are on downstream's stream, else on that of @like.
+ * Returns: %NULL with CVIS_ERROR_MEMORY if there is no room on the device */
+GstBufferPool *gst_cv_cuda_pool_new (GstCvCuda *cuda, GstCaps *caps,
+    GstQuery *allocation, GstBuffer *like, GError **error);
+
+/* gst_video_frame_map() for device pointers. */
+gboolean gst_cv_cuda_frame_map (GstVideoFrame *frame, const GstVideoInfo *info,
+    GstBuffer *buffer, GstMapFlags flags);
+
+/* --- order of work on the device -------------------------------------------
+ * stream = gst_cv_cuda_stream (output);
+ * ordered = gst_cv_cuda_order (input, stream);
+ * ... enqueue on stream ...
+ * if (!ordered)
+ *   ... wait for stream ...
+ * gst_cv_cuda_done (output, ordered); */
+
+/* The CUstream that @buffer is tied to; %NULL if to none (always in 1.22). */
+gpointer gst_cv_cuda_stream (GstBuffer *buffer);
+/* Makes work that is enqueued on @stream from now on come after what fills
+ * @input.
+ * Returns: TRUE if whoever uses @input next is ordered after that work too;
+ * else the work has to be waited for before @input is let go. */
+gboolean gst_cv_cuda_order (GstBuffer *input, gpointer stream);
+/* Notes in @output whether the work that fills it may still be @pending. */
+void gst_cv_cuda_done (GstBuffer *output, gboolean pending);
+
+G_END_DECLS

@@ -1,0 +1,1246 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-cudaroicrop
+ * @title: cudaroicrop
+ * @short_description: crops every frame round a position that moves
+ *
+ * Cuts a rectangle of fixed size out of every frame, round a position that
+ * moves from frame to frame: that of the laser in the machine's signals, the
+ * properties #GstCudaRoiCrop:x and #GstCudaRoiCrop:y (which a #GstController
+ * can drive), or what an element upstream found. The rectangle never leaves
+ * the frame. Buffer lists come out as buffer lists.
+ *
+ * Where the crop lies travels in a #GstFrameCropMeta. With 40 x 40 pixels and
+ * the default calibration the crop is the region of interest that
+ * cudapbfmonitor would have taken itself.
+ *
+ * Frames in system memory are cropped by the CPU, whatever the machine has:
+ * moving a frame over the bus to copy a part of it would cost more than the
+ * copy. Frames in memory:CUDAMemory are cropped where they are and stay in
+ * their producer's context.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 pbftestsrc num-buffers=20000 ! cudaroicrop ! cudapbfmonitor ! fakesink
+ * ]|
+ * |[
+ * gst-launch-1.0 videotestsrc num-buffers=100 ! video/x-raw,width=1280,height=720 ! cudaroicrop position-source=property x=900 y=200 width=320 height=240 ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstcudaroicrop.h"
+
+#include <gst/common/gstcvbackend.h>
+#include <gst/common/gstcvcuda.h>
+#include "gstcropmetas.h"
+#include "gstroiposition.h"
+#include "roicrop.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
+#define GST_CAT_DEFAULT gst_cuda_roi_crop_debug
+
+#define FORMATS                                                                \
+  "{ GRAY8, GRAY16_LE, NV12, P010_10LE, I420, RGBx, BGRx, RGBA, BGRA }"
+/* no grey: libgstcuda knows none */
+#define CUDA_FORMATS "{ NV12, P010_10LE, I420, RGBx, BGRx, RGBA, BGRA }"
+
+#define DEFAULT_SIZE PBF_ROI_SIDE
+#define MAX_SIZE 32767
+
+typedef struct {
+  guint width, height;
+  GstRoiPositionSource source;
+  gdouble x, y;
+  gchar *calibration;
+  guint signal_delay_us;
+  guint roi_align;
+  gboolean zero_copy;
+} Settings;
+
+typedef struct {
+  guint64 frames, lists, clamped, no_position, corrupt, copies;
+} Stats;
+
+/* The crop as negotiated: changes only with caps. */
+typedef struct {
+  GstVideoInfo in, out;
+  CvisCropLayout layout;
+  guint step_x, step_y;
+  gboolean on_device;
+  gboolean video_meta; /* downstream reads GstVideoMeta */
+} Geometry;
+
+struct _GstCudaRoiCrop {
+  GstElement parent;
+
+  GstPad *sink, *src;
+
+  /* guarded by the object lock */
+  GstCvBackend backend;
+  Settings settings;
+  Stats stats;
+  gboolean resized; /* width or height changed since negotiated */
+
+  /* the streaming thread's */
+  GstSegment segment;
+  GstRoiPosition position;
+  Geometry geometry;
+  gboolean negotiated;
+  GstBufferPool *pool;
+  CvisCrop *crop;
+  GArray *planes;
+
+  GstCvCuda *cuda;
+};
+
+enum {
+  PROP_0,
+  PROP_WIDTH,
+  PROP_HEIGHT,
+  PROP_POSITION_SOURCE,
+  PROP_X,
+  PROP_Y,
+  PROP_CALIBRATION,
+  PROP_SIGNAL_DELAY,
+  PROP_ROI_ALIGN,
+  PROP_ZERO_COPY,
+  PROP_STATS,
+  PROP_BACKEND, /* and the two after it */
+};
+
+#define gst_cuda_roi_crop_parent_class parent_class
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstCudaRoiCrop, gst_cuda_roi_crop,
+    GST_TYPE_ELEMENT,
+    GST_DEBUG_CATEGORY_INIT (
+        gst_cuda_roi_crop_debug, "cudaroicrop", 0, "moving crop"));
+GST_ELEMENT_REGISTER_DEFINE (
+    cudaroicrop, "cudaroicrop", GST_RANK_NONE, GST_TYPE_CUDA_ROI_CROP);
+
+/* --- properties ------------------------------------------------------------ */
+
+static GstStructure *
+stats_structure (GstCudaRoiCrop *self)
+{
+  Stats s;
+
+  GST_OBJECT_LOCK (self);
+  s = self->stats;
+  GST_OBJECT_UNLOCK (self);
+  return gst_structure_new ("cudaroicrop-stats", "frames", G_TYPE_UINT64,
+      s.frames, "lists", G_TYPE_UINT64, s.lists, "clamped", G_TYPE_UINT64,
+      s.clamped, "no-position", G_TYPE_UINT64, s.no_position, "corrupt-signals",
+      G_TYPE_UINT64, s.corrupt, "copies", G_TYPE_UINT64, s.copies, NULL);
+}
+
+static void
+gst_cuda_roi_crop_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
+  const Settings *settings = &self->settings;
+
+  if (gst_cv_backend_get_property (&self->backend, object, value, pspec))
+    return;
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, stats_structure (self));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_WIDTH:
+      g_value_set_uint (value, settings->width);
+      break;
+    case PROP_HEIGHT:
+      g_value_set_uint (value, settings->height);
+      break;
+    case PROP_POSITION_SOURCE:
+      g_value_set_enum (value, settings->source);
+      break;
+    case PROP_X:
+      g_value_set_double (value, settings->x);
+      break;
+    case PROP_Y:
+      g_value_set_double (value, settings->y);
+      break;
+    case PROP_CALIBRATION:
+      g_value_set_string (value, settings->calibration);
+      break;
+    case PROP_SIGNAL_DELAY:
+      g_value_set_uint (value, settings->signal_delay_us);
+      break;
+    case PROP_ROI_ALIGN:
+      g_value_set_uint (value, settings->roi_align);
+      break;
+    case PROP_ZERO_COPY:
+      g_value_set_boolean (value, settings->zero_copy);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+set_roi_align (GstCudaRoiCrop *self, guint align)
+{
+  if ((align & (align - 1)) == 0)
+    self->settings.roi_align = align;
+  else
+    g_warning ("cudaroicrop: roi-align=%u is not a power of two; it stays %u",
+        align, self->settings.roi_align);
+}
+
+static void
+gst_cuda_roi_crop_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
+  Settings *settings = &self->settings;
+
+  if (gst_cv_backend_set_property (&self->backend, object, value, pspec))
+    return;
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_WIDTH:
+      settings->width = g_value_get_uint (value);
+      self->resized = TRUE;
+      break;
+    case PROP_HEIGHT:
+      settings->height = g_value_get_uint (value);
+      self->resized = TRUE;
+      break;
+    case PROP_POSITION_SOURCE:
+      settings->source = (GstRoiPositionSource) g_value_get_enum (value);
+      break;
+    case PROP_X:
+      settings->x = g_value_get_double (value);
+      break;
+    case PROP_Y:
+      settings->y = g_value_get_double (value);
+      break;
+    case PROP_CALIBRATION:
+      g_free (settings->calibration);
+      settings->calibration = g_value_dup_string (value);
+      break;
+    case PROP_SIGNAL_DELAY:
+      settings->signal_delay_us = g_value_get_uint (value);
+      break;
+    case PROP_ROI_ALIGN:
+      set_roi_align (self, g_value_get_uint (value));
+      break;
+    case PROP_ZERO_COPY:
+      settings->zero_copy = g_value_get_boolean (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* --- negotiation ----------------------------------------------------------- */
+
+static gboolean
+is_on_device (const GstCapsFeatures *features)
+{
+  return features != NULL
+         && gst_caps_features_contains (features, GST_CV_CUDA_MEMORY_FEATURE);
+}
+
+/* Memory of the asked-for kind first; both stay, so that a neighbour without
+ * it gets our error in words instead of a failed negotiation. */
+static GstCaps *
+prefer_memory (GstCaps *caps, gboolean device_first)
+{
+  GstCaps *sorted = gst_caps_new_empty ();
+  guint round, i;
+
+  for (round = 0; round < 2; round++)
+    for (i = 0; i < gst_caps_get_size (caps); i++) {
+      GstCapsFeatures *features = gst_caps_get_features (caps, i);
+
+      if (is_on_device (features)
+          == (round == 0 ? device_first : !device_first))
+        gst_caps_append_structure_full (sorted,
+            gst_structure_copy (gst_caps_get_structure (caps, i)),
+            gst_caps_features_copy (features));
+    }
+  gst_caps_unref (caps);
+  return sorted;
+}
+
+/* What the other side takes with another size: any on our sink, the crop's on
+ * our source. */
+static GstCaps *
+get_caps (GstCudaRoiCrop *self, GstPad *pad, GstCaps *filter)
+{
+  GstCaps *template = gst_pad_get_pad_template_caps (pad), *caps, *result;
+  CvisBackend wanted;
+  guint width, height, i;
+
+  GST_OBJECT_LOCK (self);
+  wanted = self->backend.wanted;
+  width = self->settings.width;
+  height = self->settings.height;
+  GST_OBJECT_UNLOCK (self);
+
+  caps = gst_caps_make_writable (gst_pad_peer_query_caps (
+      pad == self->sink ? self->src : self->sink, NULL));
+  for (i = 0; i < gst_caps_get_size (caps); i++)
+    gst_structure_remove_fields (
+        gst_caps_get_structure (caps, i), "width", "height", NULL);
+  result = gst_caps_intersect_full (caps, template, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (caps);
+  gst_caps_unref (template);
+  result = gst_caps_make_writable (result);
+  if (pad == self->src)
+    gst_caps_set_simple (result, "width", G_TYPE_INT, (gint) width, "height",
+        G_TYPE_INT, (gint) height, NULL);
+  if (wanted != CVIS_BACKEND_AUTO)
+    result = prefer_memory (result, wanted == CVIS_BACKEND_CUDA);
+  if (filter != NULL) {
+    caps = gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (result);
+    result = caps;
+  }
+  return result;
+}
+
+static CvisCropLayout
+layout_of (const GstVideoFormatInfo *format)
+{
+  CvisCropLayout layout = { .n_planes =
+                                GST_VIDEO_FORMAT_INFO_N_PLANES (format) };
+  guint c, p;
+
+  for (c = GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format); c-- > 0;) {
+    p = GST_VIDEO_FORMAT_INFO_PLANE (format, c);
+    layout.sample_bytes[p] = GST_VIDEO_FORMAT_INFO_PSTRIDE (format, c);
+    layout.x_shift[p] = GST_VIDEO_FORMAT_INFO_W_SUB (format, c);
+    layout.y_shift[p] = GST_VIDEO_FORMAT_INFO_H_SUB (format, c);
+  }
+  return layout;
+}
+
+static void
+drop_pool (GstCudaRoiCrop *self)
+{
+  if (self->pool != NULL)
+    gst_buffer_pool_set_active (self->pool, FALSE);
+  gst_clear_object (&self->pool);
+}
+
+static gboolean
+check_backend (GstCudaRoiCrop *self, gboolean on_device)
+{
+  CvisBackend wanted;
+
+  GST_OBJECT_LOCK (self);
+  wanted = self->backend.wanted;
+  GST_OBJECT_UNLOCK (self);
+
+  if (wanted == CVIS_BACKEND_CUDA && !on_device) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("backend=cuda crops " GST_CV_CUDA_MEMORY_FEATURE " only, and these "
+         "frames lie in system memory"),
+        ("put cudaupload before cudaroicrop, or use backend=auto"));
+    return FALSE;
+  }
+  if (wanted == CVIS_BACKEND_CPU && on_device) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("backend=cpu crops system memory only, and these frames lie "
+         "in " GST_CV_CUDA_MEMORY_FEATURE),
+        ("put cudadownload before cudaroicrop, or use backend=auto"));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+send_caps (GstCudaRoiCrop *self, GstCaps *caps)
+{
+  GstCaps *current = gst_pad_get_current_caps (self->src);
+  gboolean known = current != NULL && gst_caps_is_equal (current, caps);
+
+  gst_clear_caps (&current);
+  return known || gst_pad_set_caps (self->src, caps);
+}
+
+/* Gives downstream caps of the crop's size; the pool follows with the first
+ * frame, whose memory decides about it. */
+static gboolean
+negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
+{
+  Geometry *g = &self->geometry;
+  gint width, height;
+  GstCaps *caps;
+  gboolean ok;
+
+  self->negotiated = FALSE;
+  drop_pool (self);
+  GST_OBJECT_LOCK (self);
+  width = (gint) self->settings.width;
+  height = (gint) self->settings.height;
+  self->resized = FALSE;
+  GST_OBJECT_UNLOCK (self);
+
+  if (width > GST_VIDEO_INFO_WIDTH (&g->in)
+      || height > GST_VIDEO_INFO_HEIGHT (&g->in)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("The crop of %dx%d is larger than the frames of %dx%d", width, height,
+            GST_VIDEO_INFO_WIDTH (&g->in), GST_VIDEO_INFO_HEIGHT (&g->in)),
+        ("set width and height to at most the size of the frame"));
+    return FALSE;
+  }
+  caps = gst_caps_copy (in_caps);
+  gst_caps_set_simple (
+      caps, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+  /* what a link or downstream asked for is done with this */
+  gst_pad_check_reconfigure (self->src);
+  ok = gst_video_info_from_caps (&g->out, caps) && send_caps (self, caps);
+  gst_caps_unref (caps);
+  self->negotiated = ok;
+  return ok;
+}
+
+static gboolean
+set_caps (GstCudaRoiCrop *self, GstCaps *caps)
+{
+  Geometry *g = &self->geometry;
+  gint device_id;
+
+  self->negotiated = FALSE;
+  if (!gst_video_info_from_caps (&g->in, caps)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Caps are no video format"),
+        ("%" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  g->layout = layout_of (g->in.finfo);
+  cvis_crop_layout_steps (&g->layout, &g->step_x, &g->step_y);
+  /* a crop of interlaced frames keeps its fields in order */
+  if (GST_VIDEO_INFO_IS_INTERLACED (&g->in))
+    g->step_y *= 2;
+
+  g->on_device = is_on_device (gst_caps_get_features (caps, 0));
+  if (!check_backend (self, g->on_device))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  device_id = self->backend.device_id;
+  self->backend.active = g->on_device ? CVIS_BACKEND_CUDA : CVIS_BACKEND_CPU;
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&self->crop, cvis_crop_free);
+  if (g->on_device) {
+    if (!gst_cv_cuda_start (self->cuda, GST_ELEMENT (self), device_id))
+      return FALSE;
+  } else {
+    self->crop = cvis_crop_new (NULL, NULL);
+  }
+  return negotiate (self, caps);
+}
+
+static gboolean
+renegotiate (GstCudaRoiCrop *self)
+{
+  GstCaps *caps = gst_pad_get_current_caps (self->sink);
+  gboolean ok = caps != NULL && negotiate (self, caps);
+
+  gst_clear_caps (&caps);
+  return ok;
+}
+
+/* --- buffers to crop into -------------------------------------------------- */
+
+/* A pool of video frames in system memory: downstream's if it has no limit (a
+ * limited one would block a long buffer list half-way), else an own one. */
+static GstBufferPool *
+system_pool_new (GstCudaRoiCrop *self, GstCaps *caps, GstQuery *query)
+{
+  GstBufferPool *pool = NULL;
+  GstAllocator *allocator = NULL;
+  GstAllocationParams params;
+  guint size = 0, min = 0, max = 0;
+  GstStructure *config;
+
+  gst_allocation_params_init (&params);
+  if (gst_query_get_n_allocation_params (query) > 0)
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
+  if (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+  if (max != 0)
+    gst_clear_object (&pool);
+  if (pool == NULL) {
+    pool = gst_video_buffer_pool_new ();
+    size = 0;
+    min = 0;
+  }
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps,
+      MAX (size, (guint) GST_VIDEO_INFO_SIZE (&self->geometry.out)), min, 0);
+  gst_buffer_pool_config_set_allocator (config, allocator, &params);
+  if (self->geometry.video_meta)
+    gst_buffer_pool_config_add_option (
+        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_clear_object (&allocator);
+  if (gst_buffer_pool_set_config (pool, config)
+      && gst_buffer_pool_set_active (pool, TRUE))
+    return pool;
+  gst_object_unref (pool);
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+      ("The pool for the crops cannot be set up"),
+      ("caps %" GST_PTR_FORMAT, caps));
+  return NULL;
+}
+
+static GstBufferPool *
+device_pool_new (
+    GstCudaRoiCrop *self, GstCaps *caps, GstQuery *query, GstBuffer *like)
+{
+  GError *error = NULL;
+  GstBufferPool *pool =
+      gst_cv_cuda_pool_new (self->cuda, caps, query, like, &error);
+
+  if (pool == NULL) {
+    GST_ELEMENT_ERROR (
+        self, RESOURCE, NO_SPACE_LEFT, ("%s", error->message), (NULL));
+    g_error_free (error);
+  }
+  return pool;
+}
+
+static gboolean
+ensure_pool (GstCudaRoiCrop *self, GstBuffer *like)
+{
+  GstCaps *caps;
+  GstQuery *query;
+
+  if (self->pool != NULL)
+    return TRUE;
+  caps = gst_pad_get_current_caps (self->src);
+  if (caps == NULL)
+    return FALSE;
+  query = gst_query_new_allocation (caps, TRUE);
+  if (!gst_pad_peer_query (self->src, query))
+    GST_DEBUG_OBJECT (self, "downstream answers no ALLOCATION query");
+  self->geometry.video_meta =
+      gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  self->pool = self->geometry.on_device
+                   ? device_pool_new (self, caps, query, like)
+                   : system_pool_new (self, caps, query);
+  gst_query_unref (query);
+  gst_caps_unref (caps);
+  return self->pool != NULL;
+}
+
+/* On a device everything is in the context of the frames; those of one list,
+ * which are cropped together, share it. */
+static gboolean
+ensure_crop (GstCudaRoiCrop *self, GstBuffer *buffer, gboolean first)
+{
+  gboolean changed = FALSE;
+  CvisContext *context;
+  GError *error = NULL;
+  gint device_id;
+
+  if (!self->geometry.on_device)
+    return TRUE;
+  GST_OBJECT_LOCK (self);
+  device_id = self->backend.device_id;
+  GST_OBJECT_UNLOCK (self);
+  context =
+      gst_cv_cuda_follow (self->cuda, buffer, device_id, &changed, &error);
+  if (changed && !first) {
+    g_set_error (&error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "the frames of one buffer list lie in different CUDA contexts");
+  } else if (context != NULL && (changed || self->crop == NULL)) {
+    drop_pool (self);
+    g_clear_pointer (&self->crop, cvis_crop_free);
+    self->crop = cvis_crop_new (context, &error);
+  }
+  if (error == NULL)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("%s", error->message), (NULL));
+  g_error_free (error);
+  return FALSE;
+}
+
+/* --- one frame ------------------------------------------------------------- */
+
+/* What a run of frames is cropped with; taken once for a list. */
+typedef struct {
+  Settings settings; /* without the calibration */
+  Stats stats;
+  gboolean controlled;
+} Run;
+
+static Run
+run_begin (GstCudaRoiCrop *self)
+{
+  Run run = { 0 };
+
+  GST_OBJECT_LOCK (self);
+  run.settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  run.settings.calibration = NULL;
+  run.controlled = gst_object_has_active_control_bindings (GST_OBJECT (self));
+  return run;
+}
+
+static void
+run_end (GstCudaRoiCrop *self, const Run *run)
+{
+  GST_OBJECT_LOCK (self);
+  self->stats.frames += run->stats.frames;
+  self->stats.lists += run->stats.lists;
+  self->stats.clamped += run->stats.clamped;
+  self->stats.copies += run->stats.copies;
+  self->stats.no_position = self->position.missing;
+  self->stats.corrupt = gst_roi_position_get_corrupt (&self->position);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+sync_controlled (GstCudaRoiCrop *self, Run *run, GstBuffer *buffer)
+{
+  GstClockTime time = GST_BUFFER_PTS (buffer);
+
+  if (!run->controlled)
+    return;
+  time = gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, time);
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    return;
+  gst_object_sync_values (GST_OBJECT (self), time);
+  GST_OBJECT_LOCK (self);
+  run->settings.x = self->settings.x;
+  run->settings.y = self->settings.y;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstCropGeometry
+place (GstCudaRoiCrop *self, Run *run, GstBuffer *in)
+{
+  const Geometry *g = &self->geometry;
+  GstRoiPositionRequest request = {
+    .source = run->settings.source,
+    .x = run->settings.x,
+    .y = run->settings.y,
+    .width = GST_VIDEO_INFO_WIDTH (&g->in),
+    .height = GST_VIDEO_INFO_HEIGHT (&g->in),
+  };
+  GstCropGeometry crop = {
+    .width = GST_VIDEO_INFO_WIDTH (&g->out),
+    .height = GST_VIDEO_INFO_HEIGHT (&g->out),
+    .frame_width = request.width,
+    .frame_height = request.height,
+  };
+  gboolean clamped_x, clamped_y;
+
+  gst_roi_position_find (
+      &self->position, in, &request, &crop.position_x_q8, &crop.position_y_q8);
+  crop.x = cvis_crop_start (crop.position_x_q8, crop.width, crop.frame_width,
+      MAX (g->step_x, run->settings.roi_align), &clamped_x);
+  crop.y = cvis_crop_start (crop.position_y_q8, crop.height, crop.frame_height,
+      g->step_y, &clamped_y);
+  run->stats.clamped += clamped_x || clamped_y;
+  return crop;
+}
+
+/* The rectangle in the frame as it is stored, which may be larger than what it
+ * shows: a GstVideoCropMeta says where the visible part begins. */
+static gboolean
+stored_rect (GstBuffer *in, const GstVideoFrame *frame,
+    const GstCropGeometry *crop, CvisCropRect *rect)
+{
+  GstVideoCropMeta *visible = gst_buffer_get_video_crop_meta (in);
+  guint left = visible ? visible->x : 0, top = visible ? visible->y : 0;
+
+  rect->x = left + crop->x;
+  rect->y = top + crop->y;
+  rect->width = crop->width;
+  rect->height = crop->height;
+  return (guint64) left + crop->frame_width
+             <= (guint) GST_VIDEO_FRAME_WIDTH (frame)
+         && (guint64) top + crop->frame_height
+                <= (guint) GST_VIDEO_FRAME_HEIGHT (frame);
+}
+
+/* A frame without a GstVideoMeta is mapped as one. */
+static const GstMapInfo *
+plane_map (const GstVideoFrame *frame, guint plane)
+{
+  return &frame->map[frame->meta != NULL ? plane : 0];
+}
+
+/* Describes all planes of the crop in @planes.
+ * @out: (nullable): where it goes
+ * Returns: FALSE if the metas of @in speak of bytes that it does not hold. */
+static gboolean
+describe_planes (const Geometry *g, const GstVideoFrame *in,
+    const CvisCropRect *rect, const GstVideoFrame *out, CvisCropPlane *planes)
+{
+  guint p;
+
+  for (p = 0; p < g->layout.n_planes; p++) {
+    const GstMapInfo *map = plane_map (in, p);
+
+    cvis_crop_plane_init (&planes[p], &g->layout, p, rect,
+        GST_VIDEO_FRAME_PLANE_DATA (in, p),
+        GST_VIDEO_FRAME_PLANE_STRIDE (in, p),
+        out ? GST_VIDEO_FRAME_PLANE_DATA (out, p) : NULL,
+        out ? GST_VIDEO_FRAME_PLANE_STRIDE (out, p) : 0);
+    if (!cvis_crop_plane_fits (&planes[p], map->data, map->size))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+map_frame (const Geometry *g, GstVideoFrame *frame, const GstVideoInfo *info,
+    GstBuffer *buffer, GstMapFlags flags)
+{
+  GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+  if (meta != NULL && meta->format != GST_VIDEO_INFO_FORMAT (info))
+    return FALSE;
+  flags = (GstMapFlags) (flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
+  if (g->on_device)
+    return gst_cv_cuda_frame_map (frame, info, buffer, flags);
+  return gst_video_frame_map (frame, info, buffer, flags);
+}
+
+/* The crop of @frame, which maps @in, as a new buffer. Device work is only
+ * noted, in self->planes: the pointers stay valid as long as the buffers. */
+static GstBuffer *
+copy_crop (GstCudaRoiCrop *self, GstBuffer *in, const GstVideoFrame *frame,
+    const CvisCropRect *rect)
+{
+  const Geometry *g = &self->geometry;
+  CvisCropPlane planes[CVIS_CROP_MAX_PLANES];
+  GstBuffer *out = NULL;
+  GstVideoFrame target;
+  gboolean ok;
+
+  if (gst_buffer_pool_acquire_buffer (self->pool, &out, NULL) != GST_FLOW_OK)
+    return NULL;
+  if (!map_frame (g, &target, &g->out, out, GST_MAP_WRITE)) {
+    gst_buffer_unref (out);
+    return NULL;
+  }
+  ok = describe_planes (g, frame, rect, &target, planes);
+  if (ok && g->on_device)
+    g_array_append_vals (self->planes, planes, g->layout.n_planes);
+  else if (ok)
+    cvis_crop_copy (self->crop, planes, g->layout.n_planes, NULL, NULL);
+  gst_video_frame_unmap (&target);
+  if (!ok)
+    gst_clear_buffer (&out);
+  else
+    gst_buffer_copy_into (
+        out, in, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  return out;
+}
+
+/* The crop of @frame as a view of @in's own memory. */
+static GstBuffer *
+share_crop (GstCudaRoiCrop *self, GstBuffer *in, const GstVideoFrame *frame,
+    const CvisCropRect *rect)
+{
+  const Geometry *g = &self->geometry;
+  CvisCropPlane planes[CVIS_CROP_MAX_PLANES];
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
+  GstBuffer *out;
+  guint p;
+
+  if (!describe_planes (g, frame, rect, NULL, planes))
+    return NULL;
+  for (p = 0; p < g->layout.n_planes; p++) {
+    offset[p] = GST_VIDEO_FRAME_PLANE_OFFSET (frame, p)
+                + (planes[p].src
+                    - (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, p));
+    stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
+  }
+  out = gst_buffer_new ();
+  gst_buffer_copy_into (out, in,
+      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS
+          | GST_BUFFER_COPY_MEMORY,
+      0, -1);
+  gst_buffer_add_video_meta_full (out, GST_VIDEO_FRAME_FLAG_NONE,
+      GST_VIDEO_INFO_FORMAT (&g->out), rect->width, rect->height,
+      g->layout.n_planes, offset, stride);
+  /* the frame goes back to its pool when nobody looks at the crop any more */
+  gst_buffer_add_parent_buffer_meta (out, in);
+  return out;
+}
+
+/* Returns: %NULL after posting an error. */
+static GstBuffer *
+crop_frame (GstCudaRoiCrop *self, Run *run, GstBuffer *in)
+{
+  const Geometry *g = &self->geometry;
+  gboolean share = run->settings.zero_copy && g->video_meta && !g->on_device;
+  GstBuffer *out = NULL;
+  GstCropGeometry crop;
+  GstVideoFrame frame;
+  CvisCropRect rect;
+
+  if (map_frame (g, &frame, &g->in, in, GST_MAP_READ)) {
+    sync_controlled (self, run, in);
+    crop = place (self, run, in);
+    if (stored_rect (in, &frame, &crop, &rect))
+      out = share ? share_crop (self, in, &frame, &rect)
+                  : copy_crop (self, in, &frame, &rect);
+    gst_video_frame_unmap (&frame);
+  }
+  if (out == NULL) {
+    GST_ELEMENT_ERROR (self, STREAM, FAILED,
+        ("A buffer of %" G_GSIZE_FORMAT " bytes does not hold the frame of "
+         "%dx%d %s that its caps and metas tell of",
+            gst_buffer_get_size (in), GST_VIDEO_INFO_WIDTH (&g->in),
+            GST_VIDEO_INFO_HEIGHT (&g->in), GST_VIDEO_INFO_NAME (&g->in)),
+        ("%" GST_PTR_FORMAT, in));
+    return NULL;
+  }
+  gst_crop_metas (in, out, &crop);
+  run->stats.frames++;
+  run->stats.copies += !share;
+  return out;
+}
+
+/* --- runs of frames -------------------------------------------------------- */
+
+/* Does the copies that copy_crop() noted: one launch, and one wait at most. */
+static gboolean
+finish_on_device (
+    GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n)
+{
+  gpointer stream = gst_cv_cuda_stream (out[0]);
+  gboolean ordered = TRUE, ok;
+  GError *error = NULL;
+  guint i;
+
+  for (i = 0; i < n; i++)
+    ordered = gst_cv_cuda_order (in[i], stream) && ordered;
+  ok = cvis_crop_copy (self->crop, (CvisCropPlane *) self->planes->data,
+           self->planes->len, stream, &error)
+       && (ordered || cvis_crop_wait (self->crop, stream, &error));
+  for (i = 0; i < n; i++)
+    gst_cv_cuda_done (out[i], ordered);
+  if (!ok) {
+    GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("%s", error->message), (NULL));
+    g_error_free (error);
+  }
+  return ok;
+}
+
+static gboolean
+is_resized (GstCudaRoiCrop *self)
+{
+  gboolean resized;
+
+  GST_OBJECT_LOCK (self);
+  resized = self->resized;
+  GST_OBJECT_UNLOCK (self);
+  return resized;
+}
+
+static GstFlowReturn
+prepare (GstCudaRoiCrop *self, GstBuffer *first)
+{
+  if (gst_pad_check_reconfigure (self->src) || is_resized (self)) {
+    if (!renegotiate (self)) {
+      gst_pad_mark_reconfigure (self->src);
+      return GST_PAD_IS_FLUSHING (self->src) ? GST_FLOW_FLUSHING
+                                             : GST_FLOW_NOT_NEGOTIATED;
+    }
+  }
+  if (!self->negotiated)
+    return GST_FLOW_NOT_NEGOTIATED;
+  return ensure_crop (self, first, TRUE) && ensure_pool (self, first)
+             ? GST_FLOW_OK
+             : GST_FLOW_ERROR;
+}
+
+/* Crops @n frames into @out, which is filled with buffers or, on error, not at
+ * all. */
+static GstFlowReturn
+crop_frames (GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n,
+    gboolean is_list)
+{
+  GstFlowReturn flow = prepare (self, in[0]);
+  Run run;
+  guint i;
+
+  if (flow != GST_FLOW_OK)
+    return flow;
+  run = run_begin (self);
+  run.stats.lists = is_list;
+  g_array_set_size (self->planes, 0);
+  for (i = 0; i < n && flow == GST_FLOW_OK; i++) {
+    out[i] = i == 0 || ensure_crop (self, in[i], FALSE)
+                 ? crop_frame (self, &run, in[i])
+                 : NULL;
+    if (out[i] == NULL)
+      flow = GST_FLOW_ERROR;
+  }
+  if (flow == GST_FLOW_OK && self->geometry.on_device
+      && !finish_on_device (self, in, out, n))
+    flow = GST_FLOW_ERROR;
+  run_end (self, &run);
+  if (flow != GST_FLOW_OK)
+    while (i-- > 0)
+      gst_clear_buffer (&out[i]);
+  return flow;
+}
+
+static GstFlowReturn
+gst_cuda_roi_crop_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (parent);
+  GstBuffer *out = NULL;
+  GstFlowReturn flow = crop_frames (self, &buffer, &out, 1, FALSE);
+
+  gst_buffer_unref (buffer);
+  return flow == GST_FLOW_OK ? gst_pad_push (self->src, out) : flow;
+}
+
+static GstFlowReturn
+gst_cuda_roi_crop_chain_list (
+    GstPad *pad, GstObject *parent, GstBufferList *list)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (parent);
+  guint n = gst_buffer_list_length (list), i;
+  GstBufferList *crops;
+  GstBuffer **in, **out;
+  GstFlowReturn flow;
+
+  if (n == 0) {
+    gst_buffer_list_unref (list);
+    return GST_FLOW_OK;
+  }
+  in = g_new (GstBuffer *, n);
+  out = g_new0 (GstBuffer *, n);
+  for (i = 0; i < n; i++)
+    in[i] = gst_buffer_list_get (list, i);
+  flow = crop_frames (self, in, out, n, TRUE);
+  gst_buffer_list_unref (list);
+  if (flow == GST_FLOW_OK) {
+    crops = gst_buffer_list_new_sized (n);
+    for (i = 0; i < n; i++)
+      gst_buffer_list_add (crops, out[i]);
+    flow = gst_pad_push_list (self->src, crops);
+  }
+  g_free (in);
+  g_free (out);
+  return flow;
+}
+
+/* --- events and queries ---------------------------------------------------- */
+
+static gboolean
+gst_cuda_roi_crop_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (parent);
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS: {
+      GstCaps *caps;
+      gboolean ok;
+
+      gst_event_parse_caps (event, &caps);
+      ok = set_caps (self, caps);
+      gst_event_unref (event);
+      return ok;
+    }
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment (event, &self->segment);
+      break;
+    case GST_EVENT_STREAM_START:
+      gst_roi_position_reset (&self->position);
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+      gst_roi_position_reset (&self->position);
+      break;
+    default:
+      break;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* Frames may come with any strides and with a visible part of their own; the
+ * sizes differ, so downstream is not asked. */
+static gboolean
+answer_allocation (GstQuery *query)
+{
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_roi_crop_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (parent);
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CAPS: {
+      GstCaps *filter, *caps;
+
+      gst_query_parse_caps (query, &filter);
+      caps = get_caps (self, pad, filter);
+      gst_query_set_caps_result (query, caps);
+      gst_caps_unref (caps);
+      return TRUE;
+    }
+    case GST_QUERY_ALLOCATION:
+      return pad == self->sink && answer_allocation (query);
+    case GST_QUERY_CONTEXT:
+      if (gst_cv_cuda_query_context (self->cuda, GST_ELEMENT (self), query))
+        return TRUE;
+      break;
+    default:
+      break;
+  }
+  return gst_pad_query_default (pad, parent, query);
+}
+
+/* --- states ---------------------------------------------------------------- */
+
+/* backend=cuda has to be possible; which context is used, the frames decide. */
+static gboolean
+check_device (GstCudaRoiCrop *self)
+{
+  CvisContext *context = NULL;
+  const gchar *why_not;
+  CvisBackend wanted;
+
+  GST_OBJECT_LOCK (self);
+  wanted = self->backend.wanted;
+  GST_OBJECT_UNLOCK (self);
+  if (wanted != CVIS_BACKEND_CUDA)
+    return TRUE;
+  if (!gst_cv_backend_start (&self->backend, GST_ELEMENT (self), &context))
+    return FALSE;
+  cvis_context_unref (context);
+  gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
+  if (gst_cv_cuda_available (&why_not))
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
+      ("backend=cuda needs " GST_CV_CUDA_MEMORY_FEATURE ": %s", why_not),
+      (NULL));
+  return FALSE;
+}
+
+static gboolean
+start (GstCudaRoiCrop *self)
+{
+  GError *error = NULL;
+  gchar *calibration;
+  guint delay;
+  gboolean ok;
+
+  if (!check_device (self))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  calibration = g_strdup (self->settings.calibration);
+  delay = self->settings.signal_delay_us;
+  self->stats = (Stats){ 0 };
+  GST_OBJECT_UNLOCK (self);
+  ok = gst_roi_position_start (&self->position,
+      calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay, &error);
+  if (!ok) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("calibration=\"%s\": %s", calibration, error->message), (NULL));
+    g_error_free (error);
+  }
+  g_free (calibration);
+  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  return ok;
+}
+
+static void
+stop (GstCudaRoiCrop *self)
+{
+  drop_pool (self);
+  g_clear_pointer (&self->crop, cvis_crop_free);
+  gst_roi_position_stop (&self->position);
+  self->negotiated = FALSE;
+  gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
+}
+
+static GstStateChangeReturn
+gst_cuda_roi_crop_change_state (GstElement *element, GstStateChange transition)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (element);
+  GstStateChangeReturn ret;
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
+    return GST_STATE_CHANGE_FAILURE;
+  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+          && ret == GST_STATE_CHANGE_FAILURE))
+    stop (self);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL && self->cuda != NULL)
+    gst_cv_cuda_stop (self->cuda);
+  return ret;
+}
+
+static void
+gst_cuda_roi_crop_set_context (GstElement *element, GstContext *context)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (element);
+  gint device_id;
+
+  GST_OBJECT_LOCK (self);
+  device_id = self->backend.device_id;
+  GST_OBJECT_UNLOCK (self);
+  gst_cv_cuda_set_context (self->cuda, element, context, device_id);
+  GST_ELEMENT_CLASS (parent_class)->set_context (element, context);
+}
+
+/* --- class ----------------------------------------------------------------- */
+
+static void
+gst_cuda_roi_crop_finalize (GObject *object)
+{
+  GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
+
+  gst_cv_cuda_free (self->cuda);
+  g_array_unref (self->planes);
+  g_free (self->settings.calibration);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_cuda_roi_crop_init (GstCudaRoiCrop *self)
+{
+  GstElementClass *klass = GST_ELEMENT_GET_CLASS (self);
+
+  gst_cv_backend_init (&self->backend);
+  self->settings = (Settings){
+    .width = DEFAULT_SIZE,
+    .height = DEFAULT_SIZE,
+    .source = GST_ROI_POSITION_SIGNALS,
+    .x = -1.0,
+    .y = -1.0,
+    .calibration = g_strdup (PBF_CALIBRATION_DEFAULT),
+    .roi_align = 1,
+  };
+  self->planes = g_array_new (FALSE, FALSE, sizeof (CvisCropPlane));
+  self->cuda = gst_cv_cuda_new ();
+
+  self->sink = gst_pad_new_from_template (
+      gst_element_class_get_pad_template (klass, "sink"), "sink");
+  gst_pad_set_chain_function (self->sink, gst_cuda_roi_crop_chain);
+  gst_pad_set_chain_list_function (self->sink, gst_cuda_roi_crop_chain_list);
+  gst_pad_set_event_function (self->sink, gst_cuda_roi_crop_sink_event);
+  gst_pad_set_query_function (self->sink, gst_cuda_roi_crop_query);
+  gst_element_add_pad (GST_ELEMENT (self), self->sink);
+
+  self->src = gst_pad_new_from_template (
+      gst_element_class_get_pad_template (klass, "src"), "src");
+  gst_pad_set_query_function (self->src, gst_cuda_roi_crop_query);
+  gst_element_add_pad (GST_ELEMENT (self), self->src);
+}
+
+static void
+add_pad_templates (GstElementClass *klass)
+{
+  GstCaps *caps = gst_caps_from_string (GST_VIDEO_CAPS_MAKE (FORMATS));
+
+  if (gst_cv_cuda_available (NULL))
+    gst_caps_append (
+        caps, gst_caps_from_string (GST_VIDEO_CAPS_MAKE_WITH_FEATURES (
+                  GST_CV_CUDA_MEMORY_FEATURE, CUDA_FORMATS)));
+  gst_element_class_add_pad_template (
+      klass, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (
+      klass, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref (caps);
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  const GParamFlags ready =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  const GParamFlags playing =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+
+  g_object_class_install_property (klass, PROP_WIDTH,
+      g_param_spec_uint ("width", "Width",
+          "Columns of the crop, pixels; a change renegotiates", 1, MAX_SIZE,
+          DEFAULT_SIZE, playing));
+  g_object_class_install_property (klass, PROP_HEIGHT,
+      g_param_spec_uint ("height", "Height",
+          "Rows of the crop, pixels; a change renegotiates", 1, MAX_SIZE,
+          DEFAULT_SIZE, playing));
+  g_object_class_install_property (klass, PROP_POSITION_SOURCE,
+      g_param_spec_enum ("position-source", "Position source",
+          "Where the position comes from that the crop is round",
+          GST_TYPE_ROI_POSITION_SOURCE, GST_ROI_POSITION_SIGNALS, playing));
+  g_object_class_install_property (klass, PROP_X,
+      g_param_spec_double ("x", "X",
+          "Position for position-source=property, pixels from the left edge "
+          "(pixel centres at +0.5); negative: the middle of the frame",
+          -1.0, 65535.0, -1.0, playing | GST_PARAM_CONTROLLABLE));
+  g_object_class_install_property (klass, PROP_Y,
+      g_param_spec_double ("y", "Y",
+          "Position for position-source=property, pixels from the top edge "
+          "(pixel centres at +0.5); negative: the middle of the frame",
+          -1.0, 65535.0, -1.0, playing | GST_PARAM_CONTROLLABLE));
+  g_object_class_install_property (klass, PROP_CALIBRATION,
+      g_param_spec_string ("calibration", "Calibration",
+          "Homography from the machine's micrometres to pixels of the whole "
+          "frame: nine numbers, row by row",
+          PBF_CALIBRATION_DEFAULT, ready));
+  g_object_class_install_property (klass, PROP_SIGNAL_DELAY,
+      g_param_spec_uint ("signal-delay", "Signal delay",
+          "How much later than its signals a frame shows their effect, "
+          "microseconds",
+          0, 1000000, 0, ready));
+  g_object_class_install_property (klass, PROP_ROI_ALIGN,
+      g_param_spec_uint ("roi-align", "Alignment",
+          "The crop's left column is a multiple of it, pixels; a power of two",
+          1, 64, 1, playing));
+  g_object_class_install_property (klass, PROP_ZERO_COPY,
+      g_param_spec_boolean ("zero-copy", "Zero copy",
+          "Let crops in system memory share the frame's memory where "
+          "downstream "
+          "reads GstVideoMeta, instead of copying them",
+          FALSE, playing));
+  g_object_class_install_property (klass, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Counts since READY: frames, lists, clamped, no-position, "
+          "corrupt-signals, copies",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_cv_backend_install_properties (klass, PROP_BACKEND);
+}
+
+static void
+gst_cuda_roi_crop_class_init (GstCudaRoiCropClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->set_property = gst_cuda_roi_crop_set_property;
+  object_class->get_property = gst_cuda_roi_crop_get_property;
+  object_class->finalize = gst_cuda_roi_crop_finalize;
+  element_class->change_state = gst_cuda_roi_crop_change_state;
+  element_class->set_context = gst_cuda_roi_crop_set_context;
+
+  install_properties (object_class);
+  add_pad_templates (element_class);
+  gst_element_class_set_static_metadata (element_class, "Moving crop",
+      "Filter/Effect/Video",
+      "Crops every frame round a position that moves from frame to frame",
+      "the gst-cudavision authors");
+  gst_type_mark_as_plugin_api (GST_TYPE_CV_BACKEND, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_ROI_POSITION_SOURCE, 0);
+}
