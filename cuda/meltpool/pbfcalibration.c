@@ -62,12 +62,12 @@ scale_line (gdouble *line, guint step)
 }
 
 /* Gaussian elimination with complete pivoting, after equilibration. */
-static gboolean
-is_singular (const gdouble h[9])
+gboolean
+pbf_calibration_is_singular (const PbfCalibration *calibration)
 {
   gdouble m[9];
 
-  memcpy (m, h, sizeof m);
+  memcpy (m, calibration->h, sizeof m);
   for (guint round = 0; round < 4; round++)
     for (guint i = 0; i < 3; i++)
       if (!scale_line (m + 3 * i, 1) || !scale_line (m + i, 3))
@@ -138,7 +138,7 @@ pbf_calibration_parse (
         "calibration: %u numbers instead of 9; it is a 3x3 matrix", n);
     return FALSE;
   }
-  if (is_singular (c.h)) {
+  if (pbf_calibration_is_singular (&c)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
         "calibration: the matrix %.200s is singular; it maps the plate onto a "
         "line"

@@ -29,6 +29,9 @@ typedef struct {
 gboolean pbf_calibration_parse (
     const gchar *text, PbfCalibration *calibration, GError **error);
 
+/* Whether it maps the plate onto a line or a point, as far as doubles tell. */
+gboolean pbf_calibration_is_singular (const PbfCalibration *calibration);
+
 /* Full precision; parse (format (c)) == c. Free with g_free(). */
 gchar *pbf_calibration_format (const PbfCalibration *calibration);
 

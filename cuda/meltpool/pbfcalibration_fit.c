@@ -271,6 +271,52 @@ sum_of_squares (const Fit *fit, const gdouble h[9])
 
 /* --- fits ------------------------------------------------------------------ */
 
+/* The matrix that maps the projective basis (1,0,0), (0,1,0), (0,0,1), (1,1,1)
+ * to four points of which no three are collinear: their coordinates as columns,
+ * each times its share in the fourth. */
+static void
+basis_to_points (const Point *points, const guint sample[4], gdouble m[9])
+{
+  const gdouble *d = points[sample[3]];
+
+  for (guint i = 0; i < 3; i++) {
+    const gdouble *p = points[sample[i]];
+    const gdouble *q = points[sample[(i + 1) % 3]];
+    const gdouble *r = points[sample[(i + 2) % 3]];
+    gdouble share =
+        (q[0] - d[0]) * (r[1] - d[1]) - (q[1] - d[1]) * (r[0] - d[0]);
+
+    m[i] = share * p[0];
+    m[3 + i] = share * p[1];
+    m[6 + i] = share;
+  }
+}
+
+/* The inverse, times the determinant. */
+static void
+adjugate (const gdouble m[9], gdouble out[9])
+{
+  for (guint r = 0; r < 3; r++)
+    for (guint c = 0; c < 3; c++) {
+      const gdouble *a = m + 3 * ((c + 1) % 3), *b = m + 3 * ((c + 2) % 3);
+      guint i = (r + 1) % 3, j = (r + 2) % 3;
+
+      out[3 * r + c] = a[i] * b[j] - a[j] * b[i];
+    }
+}
+
+/* The homography that maps four points exactly. */
+static void
+fit_sample (const Fit *fit, const guint sample[4], gdouble h[9])
+{
+  gdouble from[9], to[9], back[9];
+
+  basis_to_points (fit->from, sample, from);
+  basis_to_points (fit->to, sample, to);
+  adjugate (from, back);
+  multiply (to, back, h);
+}
+
 /* Adds the two equations of a pair to the normal matrix of the DLT. */
 static void
 dlt_add (gdouble m[9][9], const gdouble from[2], const gdouble to[2])
@@ -285,16 +331,6 @@ dlt_add (gdouble m[9][9], const gdouble from[2], const gdouble to[2])
     for (guint i = 0; i < 9; i++)
       for (guint j = 0; j < 9; j++)
         m[i][j] += rows[r][i] * rows[r][j];
-}
-
-static gboolean
-dlt_sample (const Fit *fit, const guint sample[4], gdouble h[9])
-{
-  gdouble m[9][9] = { { 0 } };
-
-  for (guint i = 0; i < 4; i++)
-    dlt_add (m, fit->from[sample[i]], fit->to[sample[i]]);
-  return smallest_eigenvector (m, h);
 }
 
 static gboolean
@@ -455,9 +491,9 @@ ransac (Fit *fit, gdouble best[9])
     gdouble h[9];
 
     draw_sample (fit, sample);
-    if (is_flat_sample (fit->from, sample) || is_flat_sample (fit->to, sample)
-        || !dlt_sample (fit, sample, h))
+    if (is_flat_sample (fit->from, sample) || is_flat_sample (fit->to, sample))
       continue;
+    fit_sample (fit, sample, h);
     inliers = count_inliers (fit, h);
     if (inliers > most) {
       most = inliers;
@@ -560,12 +596,22 @@ denormalise (
     out[i] /= scale;
 }
 
+static gboolean
+is_usable (const PbfCalibration *calibration)
+{
+  for (guint i = 0; i < 9; i++)
+    if (!isfinite (calibration->h[i]))
+      return FALSE;
+  return !pbf_calibration_is_singular (calibration);
+}
+
 gboolean
 pbf_calibration_fit (const gdouble (*um)[2], const gdouble (*px)[2], guint n,
     gdouble tolerance_px, PbfCalibration *calibration, gdouble *residual_px,
     guint *n_inliers, GError **error)
 {
   Fit fit = { .n = n, .random = SEED };
+  PbfCalibration fitted;
   Scaling from, to;
   gdouble h[9];
   gboolean ok;
@@ -584,7 +630,12 @@ pbf_calibration_fit (const gdouble (*um)[2], const gdouble (*px)[2], guint n,
     ok = fit_normalised (&fit, h, error);
   }
   if (ok) {
-    denormalise (h, &from, &to, calibration->h);
+    denormalise (h, &from, &to, fitted.h);
+    if (!is_usable (&fitted))
+      ok = refuse (error, "the best homography is singular");
+  }
+  if (ok) {
+    *calibration = fitted;
     if (residual_px)
       *residual_px = sqrt (sum_of_squares (&fit, h) / fit.n_inliers) / to.scale;
     if (n_inliers)
