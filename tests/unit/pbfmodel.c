@@ -4,6 +4,7 @@
  */
 /* Network files: good ones of several sizes, and what is refused in bad ones,
  * each with the name of what is wrong. */
+#include "pbfengine.h"
 #include "pbfmodel.h"
 
 #include <glib/gstdio.h>
@@ -546,35 +547,100 @@ test_load (void)
   g_free (directory);
 }
 
-/* What scripts/make-model writes is what this reads. */
-static void
-test_script (void)
+/* Runs scripts/make-model with @options (NULL-terminated) and loads what it
+ * wrote to @path; %NULL, skipping the test, if the script is not to be had. */
+static PbfModel *
+make_model (const gchar *const *options, const gchar *path)
 {
-  gchar *directory = g_dir_make_tmp ("pbfmodel-XXXXXX", NULL);
-  gchar *path = g_build_filename (directory, "model.safetensors", NULL);
   const gchar *script = g_getenv ("MAKE_MODEL"), *py = g_getenv ("PYTHON");
+  GPtrArray *argv = g_ptr_array_new ();
   GError *error = NULL;
-  PbfModel *model;
+  PbfModel *model = NULL;
+  gint status;
 
+  g_ptr_array_add (argv, (gpointer) py);
+  g_ptr_array_add (argv, (gpointer) script);
+  while (*options)
+    g_ptr_array_add (argv, (gpointer) *options++);
+  g_ptr_array_add (argv, (gpointer) path);
+  g_ptr_array_add (argv, NULL);
   if (!script || !py) {
     g_test_skip ("MAKE_MODEL and PYTHON are not set");
   } else {
-    const gchar *argv[] = { py, script, "--seed", "7", "--hidden", "50",
-      "--outputs", "3", path, NULL };
-    gint status;
-
-    g_assert_true (g_spawn_sync (NULL, (gchar **) argv, NULL, 0, NULL, NULL,
-        NULL, NULL, &status, &error));
+    g_spawn_sync (NULL, (gchar **) argv->pdata, NULL, 0, NULL, NULL, NULL, NULL,
+        &status, &error);
     g_assert_no_error (error);
     g_assert_cmpint (status, ==, 0);
     model = pbf_model_load (path, &error);
     g_assert_no_error (error);
-    g_assert_cmpuint (model->hidden, ==, 50);
-    g_assert_cmpuint (model->outputs, ==, 3);
-    pbf_model_unref (model);
     g_unlink (path);
   }
+  g_ptr_array_unref (argv);
+  return model;
+}
+
+/* What scripts/make-model writes is what this reads. */
+static void
+test_script (void)
+{
+  static const gchar *const options[] = { "--seed", "7", "--hidden", "50",
+    "--outputs", "3", "--names", "a,b,c", NULL };
+  gchar *directory = g_dir_make_tmp ("pbfmodel-XXXXXX", NULL);
+  gchar *path = g_build_filename (directory, "model.safetensors", NULL);
+  PbfModel *model = make_model (options, path);
+
+  if (model) {
+    g_assert_cmpuint (model->hidden, ==, 50);
+    g_assert_cmpuint (model->outputs, ==, 3);
+    g_assert_cmpstr (model->names[2], ==, "c");
+    g_assert_cmpfloat (model->inv_std[39], ==, 1);
+    pbf_model_unref (model);
+  }
   g_rmdir (directory);
+  g_free (path);
+  g_free (directory);
+}
+
+/* A row of the CSV: every feature i is @value * (i + 1). */
+static void
+add_row (GString *csv, guint flags, gint value)
+{
+  g_string_append_printf (csv, "%u", flags);
+  for (guint i = 0; i < PBF_N_FEATURES; i++)
+    g_string_append_printf (csv, ",%u", value * (i + 1));
+  g_string_append_c (csv, '\n');
+}
+
+/* Scaled by a table of features; empty frames in it do not count. */
+static void
+test_script_csv (void)
+{
+  gchar *directory = g_dir_make_tmp ("pbfmodel-XXXXXX", NULL);
+  gchar *path = g_build_filename (directory, "model.safetensors", NULL);
+  gchar *csv_path = g_build_filename (directory, "features.csv", NULL);
+  const gchar *options[] = { "--csv", csv_path, NULL };
+  GString *csv = g_string_new ("flags");
+  PbfModel *model;
+
+  for (guint i = 0; i < PBF_N_FEATURES; i++)
+    g_string_append_printf (csv, ",%s", pbf_feature_name (i));
+  g_string_append_c (csv, '\n');
+  add_row (csv, PBF_RESULT_WARMUP, 1);
+  add_row (csv, PBF_RESULT_EMPTY, 1000);
+  add_row (csv, 0, 5);
+  g_assert_true (g_file_set_contents (csv_path, csv->str, csv->len, NULL));
+  model = make_model (options, path);
+  if (model) {
+    for (guint i = 0; i < PBF_N_FEATURES; i++) {
+      g_assert_cmpfloat (model->mean[i], ==, 3.0f * (i + 1));
+      g_assert_cmpfloat (model->inv_std[i], ==, 1 / (2.0f * (i + 1)));
+    }
+    pbf_model_unref (model);
+  }
+  g_unlink (csv_path);
+  g_rmdir (directory);
+  g_string_free (csv, TRUE);
+  g_free (csv_path);
   g_free (path);
   g_free (directory);
 }
@@ -594,5 +660,6 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfmodel/deep-and-many", test_deep_and_many);
   g_test_add_func ("/pbfmodel/load", test_load);
   g_test_add_func ("/pbfmodel/script", test_script);
+  g_test_add_func ("/pbfmodel/script-csv", test_script_csv);
   return g_test_run ();
 }
