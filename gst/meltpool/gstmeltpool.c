@@ -5,6 +5,7 @@
 #include "gstmeltpool.h"
 
 #include "gstcudaroicrop.h"
+#include "gstpbfoverlay.h"
 #include "gstpbfresultenc.h"
 
 gboolean
@@ -13,6 +14,7 @@ gst_meltpool_register (GstPlugin *plugin)
   gboolean ok = TRUE;
 
   ok &= GST_ELEMENT_REGISTER (cudaroicrop, plugin);
+  ok &= GST_ELEMENT_REGISTER (pbfoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfresultenc, plugin);
   return ok;
 }

@@ -1,0 +1,749 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-pbfoverlay
+ * @title: pbfoverlay
+ * @short_description: a picture of melt-pool frames that a person can read
+ *
+ * Draws some of the frames that cudapbfmonitor has analysed: enlarged so that
+ * pixels are squares, with the region of interest, the melt pool's outline and
+ * long axis, the expected position and the spatters, and the main numbers
+ * beside it. A camera of 20,000 frames a second needs no 20,000 pictures: at
+ * most #GstPbfOverlay:fps of them are drawn in a second of the stream, each at
+ * the first frame that reaches the next display tick; the others are let go
+ * at no cost.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 pbftestsrc num-buffers=20000 regime=spatter ! cudapbfmonitor ! pbfoverlay fps=100/1 ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstpbfoverlay.h"
+
+#include <gst/cudavision/gstpbfmeta.h>
+#include <gst/video/video.h>
+
+#include "gstpbfpainter.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_pbf_overlay_debug);
+#define GST_CAT_DEFAULT gst_pbf_overlay_debug
+
+#define GST_TYPE_PBF_OVERLAY_COLORMAP (gst_pbf_overlay_colormap_get_type ())
+
+#define DEFAULT_FPS_N 25
+#define DEFAULT_FPS_D 1
+#define DEFAULT_SCALE 0
+#define DEFAULT_THRESHOLD 100
+#define DEFAULT_CONNECTIVITY 4
+#define DEFAULT_COLORMAP GST_PBF_COLORMAP_INFERNO
+
+/* cairo's RGB24 is a native 32-bit word */
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+#define CAIRO_VIDEO_FORMAT "BGRx"
+#else
+#define CAIRO_VIDEO_FORMAT "xRGB"
+#endif
+
+struct _GstPbfOverlay {
+  GstElement parent;
+
+  GstPad *sinkpad;
+  GstPad *srcpad;
+
+  /* properties, guarded by the object lock */
+  gint fps_n, fps_d;
+  GstPbfPainterConfig config;
+  gchar *output_names;
+  GstClockTime wait; /* how much later than its tick a frame can come */
+
+  /* of the streaming thread */
+  gint active_fps_n, active_fps_d;
+  GstVideoInfo in_info, out_info;
+  GstPbfPainter *painter;
+  cairo_surface_t *canvas; /* where the output is not cairo's own format */
+  GstClockTime frame_duration;
+  gboolean ticking;
+  GstClockTime first_tick; /* tick 0 */
+  guint64 last_tick;       /* number of the tick that was drawn last */
+  GstClockTime expected;   /* time of the next frame, should it have none */
+  gboolean discont;
+};
+
+enum {
+  PROP_0,
+  PROP_FPS,
+  PROP_SCALE,
+  PROP_THRESHOLD,
+  PROP_CONNECTIVITY,
+  PROP_COLORMAP,
+  PROP_OUTPUT_NAMES,
+};
+
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("GRAY8")));
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (
+            CAIRO_VIDEO_FORMAT) "; " GST_VIDEO_CAPS_MAKE ("RGB")));
+
+static GType
+gst_pbf_overlay_colormap_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { GST_PBF_COLORMAP_INFERNO, "Black, violet, orange, pale yellow",
+        "inferno" },
+    { GST_PBF_COLORMAP_GREY, "As the camera has it", "grey" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_enum_register_static ("GstPbfOverlayColormap", values));
+  return type;
+}
+
+#define gst_pbf_overlay_parent_class parent_class
+G_DEFINE_TYPE (GstPbfOverlay, gst_pbf_overlay, GST_TYPE_ELEMENT);
+GST_ELEMENT_REGISTER_DEFINE (
+    pbfoverlay, "pbfoverlay", GST_RANK_NONE, GST_TYPE_PBF_OVERLAY);
+
+/* --- negotiation ----------------------------------------------------------- */
+
+static void
+drop_canvas (GstPbfOverlay *self)
+{
+  g_clear_pointer (&self->painter, gst_pbf_painter_free);
+  g_clear_pointer (&self->canvas, cairo_surface_destroy);
+}
+
+static gboolean
+make_painter (GstPbfOverlay *self)
+{
+  GstPbfPainterConfig config;
+
+  drop_canvas (self);
+  GST_OBJECT_LOCK (self);
+  config = self->config;
+  config.width = GST_VIDEO_INFO_WIDTH (&self->in_info);
+  config.height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
+  config.output_names = self->output_names != NULL && *self->output_names
+                            ? g_strsplit (self->output_names, ",", -1)
+                            : NULL;
+  GST_OBJECT_UNLOCK (self);
+
+  self->painter = gst_pbf_painter_new (&config);
+  g_strfreev (config.output_names);
+  if (self->painter == NULL) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Frames of %ux%u enlarged %u times are larger than %d pixels.",
+            config.width, config.height, MAX (config.zoom, 1),
+            GST_PBF_PAINTER_MAX_SIDE),
+        ("use a smaller value for the property scale"));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Tick rate of this stream, and how long after its tick a frame may come: the
+ * first frame that reaches a tick is at most one frame period behind it. */
+static void
+choose_rate (GstPbfOverlay *self)
+{
+  gint in_n = GST_VIDEO_INFO_FPS_N (&self->in_info);
+  gint in_d = GST_VIDEO_INFO_FPS_D (&self->in_info);
+  GstClockTime period = 0;
+
+  self->frame_duration =
+      in_n > 0 ? gst_util_uint64_scale (GST_SECOND, in_d, in_n) : 0;
+  GST_OBJECT_LOCK (self);
+  self->active_fps_n = self->fps_n;
+  self->active_fps_d = self->fps_d;
+  if (self->fps_n > 0) {
+    period = gst_util_uint64_scale (GST_SECOND, self->fps_d, self->fps_n);
+    if (self->frame_duration > 0)
+      period = MIN (period, self->frame_duration);
+  }
+  self->wait = period;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static gboolean
+negotiate (GstPbfOverlay *self)
+{
+  gboolean every = self->active_fps_n == 0;
+  GstCaps *wanted =
+      gst_caps_make_writable (gst_pad_get_pad_template_caps (self->srcpad));
+  GstCaps *possible, *caps;
+  gboolean ok;
+
+  gst_caps_set_simple (wanted, "width", G_TYPE_INT,
+      (gint) gst_pbf_painter_width (self->painter), "height", G_TYPE_INT,
+      (gint) gst_pbf_painter_height (self->painter), "framerate",
+      GST_TYPE_FRACTION,
+      every ? GST_VIDEO_INFO_FPS_N (&self->in_info) : self->active_fps_n,
+      every ? GST_VIDEO_INFO_FPS_D (&self->in_info) : self->active_fps_d,
+      "pixel-aspect-ratio", GST_TYPE_FRACTION, 1, 1, NULL);
+  possible = gst_pad_peer_query_caps (self->srcpad, wanted);
+  caps = gst_caps_intersect_full (wanted, possible, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (possible);
+  if (gst_caps_is_empty (caps)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("The pictures are %ux%u in " CAIRO_VIDEO_FORMAT
+         " or RGB, which the next element does not take.",
+            gst_pbf_painter_width (self->painter),
+            gst_pbf_painter_height (self->painter)),
+        ("put videoconvert, videoscale and videorate behind; wanted one of "
+         "%" GST_PTR_FORMAT,
+            wanted));
+    gst_caps_unref (wanted);
+    gst_caps_unref (caps);
+    return FALSE;
+  }
+  gst_caps_unref (wanted);
+  caps = gst_caps_fixate (caps);
+  ok = gst_video_info_from_caps (&self->out_info, caps)
+       && gst_pad_push_event (self->srcpad, gst_event_new_caps (caps));
+  GST_DEBUG_OBJECT (self, "pictures are %" GST_PTR_FORMAT, caps);
+  gst_caps_unref (caps);
+  return ok;
+}
+
+static gboolean
+set_caps (GstPbfOverlay *self, GstCaps *caps)
+{
+  if (!gst_video_info_from_caps (&self->in_info, caps)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("The caps describe no grey video."), ("%" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  choose_rate (self);
+  self->ticking = FALSE;
+  return make_painter (self) && negotiate (self);
+}
+
+/* --- display ticks --------------------------------------------------------- */
+
+static void
+forget_ticks (GstPbfOverlay *self)
+{
+  self->ticking = FALSE;
+  self->expected = GST_CLOCK_TIME_NONE;
+  self->discont = TRUE;
+}
+
+static GstClockTime
+tick_time (GstPbfOverlay *self, guint64 tick)
+{
+  return self->first_tick
+         + gst_util_uint64_scale (
+             tick, GST_SECOND * self->active_fps_d, self->active_fps_n);
+}
+
+/* Presentation time of @buffer, from the frame rate where it has none. */
+static GstClockTime
+frame_time (GstPbfOverlay *self, GstBuffer *buffer)
+{
+  GstClockTime time = GST_BUFFER_PTS (buffer);
+
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    time = self->expected;
+  if (!GST_CLOCK_TIME_IS_VALID (time) && self->frame_duration > 0)
+    time = 0;
+  self->expected = GST_CLOCK_TIME_IS_VALID (time) && self->frame_duration > 0
+                       ? time + self->frame_duration
+                       : GST_CLOCK_TIME_NONE;
+  return time;
+}
+
+/* Whether the frame of @time is the first to reach a tick; half a frame early
+ * counts, lest rounded time stamps miss a tick of the very same rate. */
+static gboolean
+reaches_tick (GstPbfOverlay *self, GstClockTime time)
+{
+  guint64 tick;
+
+  if (self->active_fps_n == 0 || !GST_CLOCK_TIME_IS_VALID (time))
+    return TRUE;
+  if (self->ticking && time + self->frame_duration < self->first_tick)
+    self->ticking = FALSE; /* time went back */
+  if (!self->ticking) {
+    self->ticking = TRUE;
+    self->first_tick = time;
+    self->last_tick = 0;
+    return TRUE;
+  }
+  time += MAX (self->frame_duration / 2, 1);
+  if (time < self->first_tick)
+    return FALSE;
+  tick = gst_util_uint64_scale (time - self->first_tick, self->active_fps_n,
+      GST_SECOND * self->active_fps_d);
+  if (tick <= self->last_tick)
+    return FALSE;
+  self->last_tick = tick;
+  return TRUE;
+}
+
+static void
+set_times (GstPbfOverlay *self, GstBuffer *out, GstClockTime time)
+{
+  if (self->active_fps_n == 0 || !GST_CLOCK_TIME_IS_VALID (time)) {
+    GST_BUFFER_PTS (out) = time;
+    if (self->frame_duration > 0)
+      GST_BUFFER_DURATION (out) = self->frame_duration;
+    return;
+  }
+  GST_BUFFER_PTS (out) = tick_time (self, self->last_tick);
+  GST_BUFFER_DURATION (out) =
+      tick_time (self, self->last_tick + 1) - GST_BUFFER_PTS (out);
+}
+
+/* --- pictures -------------------------------------------------------------- */
+
+static void
+pack_rgb (cairo_surface_t *canvas, GstVideoFrame *frame)
+{
+  const guint8 *from = cairo_image_surface_get_data (canvas);
+  guint8 *to = GST_VIDEO_FRAME_PLANE_DATA (frame, 0);
+  gint x, y;
+
+  for (y = 0; y < GST_VIDEO_FRAME_HEIGHT (frame); y++) {
+    const guint32 *pixels = (const guint32 *) from;
+
+    for (x = 0; x < GST_VIDEO_FRAME_WIDTH (frame); x++) {
+      to[3 * x] = (guint8) (pixels[x] >> 16);
+      to[3 * x + 1] = (guint8) (pixels[x] >> 8);
+      to[3 * x + 2] = (guint8) pixels[x];
+    }
+    from += cairo_image_surface_get_stride (canvas);
+    to += GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0);
+  }
+}
+
+static cairo_status_t
+paint_into (GstPbfOverlay *self, GstVideoFrame *out, const GstPbfPicture *pic)
+{
+  gint width = GST_VIDEO_FRAME_WIDTH (out);
+  gint height = GST_VIDEO_FRAME_HEIGHT (out);
+  cairo_surface_t *surface;
+  cairo_status_t status;
+
+  if (GST_VIDEO_FRAME_FORMAT (out) != GST_VIDEO_FORMAT_RGB) {
+    surface = cairo_image_surface_create_for_data (
+        GST_VIDEO_FRAME_PLANE_DATA (out, 0), CAIRO_FORMAT_RGB24, width, height,
+        GST_VIDEO_FRAME_PLANE_STRIDE (out, 0));
+    status = gst_pbf_painter_paint (self->painter, surface, pic);
+    cairo_surface_destroy (surface);
+    return status;
+  }
+  if (self->canvas == NULL)
+    self->canvas =
+        cairo_image_surface_create (CAIRO_FORMAT_RGB24, width, height);
+  status = gst_pbf_painter_paint (self->painter, self->canvas, pic);
+  if (status == CAIRO_STATUS_SUCCESS)
+    pack_rgb (self->canvas, out);
+  return status;
+}
+
+static void
+describe (GstPbfPicture *pic, GstVideoFrame *in, GstClockTime time)
+{
+  GstPbfMeta *meta = gst_buffer_get_pbf_meta (in->buffer);
+
+  *pic = (GstPbfPicture){
+    .pixels = GST_VIDEO_FRAME_PLANE_DATA (in, 0),
+    .stride = GST_VIDEO_FRAME_PLANE_STRIDE (in, 0),
+    .scale_x = 1.0,
+    .scale_y = 1.0,
+    .time_ns = time,
+    .latency_ns = GST_CLOCK_TIME_NONE,
+  };
+  if (meta == NULL)
+    return;
+  pic->result = meta->result;
+  pic->offset_x = meta->offset_x;
+  pic->offset_y = meta->offset_y;
+  pic->scale_x = meta->scale_x;
+  pic->scale_y = meta->scale_y;
+  pic->latency_ns = meta->latency;
+}
+
+/* Returns: the picture of @buffer, or %NULL after posting an error. */
+static GstBuffer *
+draw (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
+{
+  GstBuffer *out = gst_buffer_new_allocate (
+      NULL, GST_VIDEO_INFO_SIZE (&self->out_info), NULL);
+  GstVideoFrame in_frame, out_frame;
+  GstPbfPicture picture;
+  cairo_status_t status;
+
+  if (!gst_video_frame_map (&in_frame, &self->in_info, buffer, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A buffer of %" G_GSIZE_FORMAT " bytes is no frame of %dx%d.",
+            gst_buffer_get_size (buffer), GST_VIDEO_INFO_WIDTH (&self->in_info),
+            GST_VIDEO_INFO_HEIGHT (&self->in_info)),
+        ("%" GST_PTR_FORMAT, buffer));
+    gst_buffer_unref (out);
+    return NULL;
+  }
+  if (!gst_video_frame_map (&out_frame, &self->out_info, out, GST_MAP_WRITE)) {
+    GST_ELEMENT_ERROR (
+        self, RESOURCE, WRITE, ("A new picture cannot be written."), (NULL));
+    gst_video_frame_unmap (&in_frame);
+    gst_buffer_unref (out);
+    return NULL;
+  }
+  describe (&picture, &in_frame, time);
+  status = paint_into (self, &out_frame, &picture);
+  gst_video_frame_unmap (&out_frame);
+  gst_video_frame_unmap (&in_frame);
+  if (status != CAIRO_STATUS_SUCCESS) {
+    GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+        ("cairo cannot draw: %s.", cairo_status_to_string (status)), (NULL));
+    gst_buffer_unref (out);
+    return NULL;
+  }
+  return out;
+}
+
+/* Does not take @buffer. */
+static GstFlowReturn
+show (GstPbfOverlay *self, GstBuffer *buffer)
+{
+  GstClockTime time;
+  GstBuffer *out;
+
+  if (self->painter == NULL) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Frames came without caps; grey video is expected."), (NULL));
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  if (GST_BUFFER_IS_DISCONT (buffer))
+    self->discont = TRUE;
+  time = frame_time (self, buffer);
+  if (!reaches_tick (self, time))
+    return GST_FLOW_OK;
+
+  if (gst_pad_check_reconfigure (self->srcpad) && !negotiate (self)) {
+    gst_pad_mark_reconfigure (self->srcpad);
+    return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING
+                                              : GST_FLOW_NOT_NEGOTIATED;
+  }
+  out = draw (self, buffer, time);
+  if (out == NULL)
+    return GST_FLOW_ERROR;
+  set_times (self, out, time);
+  if (self->discont)
+    GST_BUFFER_FLAG_SET (out, GST_BUFFER_FLAG_DISCONT);
+  self->discont = FALSE;
+  return gst_pad_push (self->srcpad, out);
+}
+
+static GstFlowReturn
+gst_pbf_overlay_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstFlowReturn ret = show (GST_PBF_OVERLAY (parent), buffer);
+
+  gst_buffer_unref (buffer);
+  return ret;
+}
+
+static GstFlowReturn
+gst_pbf_overlay_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
+{
+  GstPbfOverlay *self = GST_PBF_OVERLAY (parent);
+  GstFlowReturn ret = GST_FLOW_OK;
+  guint i, n = gst_buffer_list_length (list);
+
+  for (i = 0; i < n && ret == GST_FLOW_OK; i++)
+    ret = show (self, gst_buffer_list_get (list, i));
+  gst_buffer_list_unref (list);
+  return ret;
+}
+
+/* --- events and queries ---------------------------------------------------- */
+
+static gboolean
+gst_pbf_overlay_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstPbfOverlay *self = GST_PBF_OVERLAY (parent);
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS: {
+      GstCaps *caps;
+      gboolean ok;
+
+      gst_event_parse_caps (event, &caps);
+      ok = set_caps (self, caps);
+      gst_event_unref (event);
+      return ok;
+    }
+    case GST_EVENT_SEGMENT:
+      forget_ticks (self);
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      forget_ticks (self);
+      if (self->painter != NULL)
+        gst_pbf_painter_reset (self->painter);
+      break;
+    default:
+      break;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* Quality of service ends here: a slow display is no reason for an element
+ * upstream to drop frames before they are analysed. */
+static gboolean
+gst_pbf_overlay_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_QOS) {
+    gst_event_unref (event);
+    return TRUE;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+static gboolean
+gst_pbf_overlay_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION) {
+    gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+    return TRUE;
+  }
+  return gst_pad_query_default (pad, parent, query);
+}
+
+static gboolean
+gst_pbf_overlay_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstPbfOverlay *self = GST_PBF_OVERLAY (parent);
+  GstClockTime min, max, wait;
+  gboolean live;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
+    return gst_pad_query_default (pad, parent, query);
+  if (!gst_pad_peer_query (self->sinkpad, query))
+    return FALSE;
+
+  GST_OBJECT_LOCK (self);
+  wait = self->wait;
+  GST_OBJECT_UNLOCK (self);
+  gst_query_parse_latency (query, &live, &min, &max);
+  if (GST_CLOCK_TIME_IS_VALID (max))
+    max += wait;
+  gst_query_set_latency (query, live, min + wait, max);
+  return TRUE;
+}
+
+/* --- object ---------------------------------------------------------------- */
+
+static GstStateChangeReturn
+gst_pbf_overlay_change_state (GstElement *element, GstStateChange transition)
+{
+  GstPbfOverlay *self = GST_PBF_OVERLAY (element);
+  GstStateChangeReturn ret;
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    forget_ticks (self);
+  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    drop_canvas (self);
+  return ret;
+}
+
+static void
+gst_pbf_overlay_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstPbfOverlay *self = GST_PBF_OVERLAY (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_FPS:
+      self->fps_n = gst_value_get_fraction_numerator (value);
+      self->fps_d = gst_value_get_fraction_denominator (value);
+      break;
+    case PROP_SCALE:
+      self->config.zoom = g_value_get_uint (value);
+      break;
+    case PROP_THRESHOLD:
+      self->config.threshold = g_value_get_uint (value);
+      break;
+    case PROP_CONNECTIVITY:
+      self->config.connectivity = g_value_get_uint (value) < 8 ? 4 : 8;
+      break;
+    case PROP_COLORMAP:
+      self->config.colormap = g_value_get_enum (value);
+      break;
+    case PROP_OUTPUT_NAMES:
+      g_free (self->output_names);
+      self->output_names = g_value_dup_string (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_pbf_overlay_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstPbfOverlay *self = GST_PBF_OVERLAY (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_FPS:
+      gst_value_set_fraction (value, self->fps_n, self->fps_d);
+      break;
+    case PROP_SCALE:
+      g_value_set_uint (value, self->config.zoom);
+      break;
+    case PROP_THRESHOLD:
+      g_value_set_uint (value, self->config.threshold);
+      break;
+    case PROP_CONNECTIVITY:
+      g_value_set_uint (value, self->config.connectivity);
+      break;
+    case PROP_COLORMAP:
+      g_value_set_enum (value, self->config.colormap);
+      break;
+    case PROP_OUTPUT_NAMES:
+      g_value_set_string (value, self->output_names);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_pbf_overlay_finalize (GObject *object)
+{
+  GstPbfOverlay *self = GST_PBF_OVERLAY (object);
+
+  drop_canvas (self);
+  g_free (self->output_names);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  /**
+   * GstPbfOverlay:fps:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_FPS,
+      gst_param_spec_fraction ("fps", "Frames per second",
+          "Pictures drawn in a second of the stream, at most; 0/1: each frame",
+          0, 1, G_MAXINT, 1, DEFAULT_FPS_N, DEFAULT_FPS_D, flags));
+  /**
+   * GstPbfOverlay:scale:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_SCALE,
+      g_param_spec_uint ("scale", "Scale",
+          "Picture pixels along a side of a frame pixel; 0: the largest that "
+          "keeps the longer side of the frame within 768",
+          0, 64, DEFAULT_SCALE, flags));
+  /**
+   * GstPbfOverlay:threshold:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_THRESHOLD,
+      g_param_spec_uint ("threshold", "Threshold",
+          "Grey value from which a pixel belongs to the melt pool's outline; "
+          "the same as cudapbfmonitor's",
+          1, 255, DEFAULT_THRESHOLD, flags));
+  /**
+   * GstPbfOverlay:connectivity:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_CONNECTIVITY,
+      g_param_spec_uint ("connectivity", "Connectivity",
+          "Neighbours of a pixel in the outline: 4 or 8; the same as "
+          "cudapbfmonitor's",
+          4, 8, DEFAULT_CONNECTIVITY, flags));
+  /**
+   * GstPbfOverlay:colormap:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_COLORMAP,
+      g_param_spec_enum ("colormap", "Colour map",
+          "How the grey values of the frame are shown",
+          GST_TYPE_PBF_OVERLAY_COLORMAP, DEFAULT_COLORMAP, flags));
+  /**
+   * GstPbfOverlay:output-names:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_OUTPUT_NAMES,
+      g_param_spec_string ("output-names", "Output names",
+          "What to call the network's outputs, separated by commas; unset: "
+          "out_0, out_1 ...",
+          NULL, flags));
+}
+
+static void
+gst_pbf_overlay_class_init (GstPbfOverlayClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_pbf_overlay_debug, "pbfoverlay", 0, "pictures of melt pools");
+
+  object_class->set_property = gst_pbf_overlay_set_property;
+  object_class->get_property = gst_pbf_overlay_get_property;
+  object_class->finalize = gst_pbf_overlay_finalize;
+  element_class->change_state = gst_pbf_overlay_change_state;
+  install_properties (object_class);
+
+  gst_element_class_set_static_metadata (element_class, "Melt-pool overlay",
+      "Filter/Editor/Video/Visualization",
+      "Draws melt-pool frames enlarged, with what cudapbfmonitor found in them",
+      "the gst-cudavision authors");
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_type_mark_as_plugin_api (GST_TYPE_PBF_OVERLAY_COLORMAP, 0);
+}
+
+static void
+gst_pbf_overlay_init (GstPbfOverlay *self)
+{
+  self->fps_n = DEFAULT_FPS_N;
+  self->fps_d = DEFAULT_FPS_D;
+  self->config.zoom = DEFAULT_SCALE;
+  self->config.threshold = DEFAULT_THRESHOLD;
+  self->config.connectivity = DEFAULT_CONNECTIVITY;
+  self->config.colormap = DEFAULT_COLORMAP;
+
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad, gst_pbf_overlay_chain);
+  gst_pad_set_chain_list_function (self->sinkpad, gst_pbf_overlay_chain_list);
+  gst_pad_set_event_function (self->sinkpad, gst_pbf_overlay_sink_event);
+  gst_pad_set_query_function (self->sinkpad, gst_pbf_overlay_sink_query);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_set_event_function (self->srcpad, gst_pbf_overlay_src_event);
+  gst_pad_set_query_function (self->srcpad, gst_pbf_overlay_src_query);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+}

@@ -1,0 +1,81 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Draws a melt-pool frame and what is known of it with cairo: the enlarged
+ * picture on the left, a panel of numbers on the right. Knows nothing of
+ * buffers and pads. One thread at a time. */
+#pragma once
+
+#include <cairo.h>
+#include <glib.h>
+#include "pbfrecord.h"
+
+G_BEGIN_DECLS
+
+#define GST_PBF_PAINTER_MAX_SIDE 16384 /* of the canvas, pixels */
+
+typedef enum {
+  GST_PBF_COLORMAP_INFERNO, /* black, violet, orange, pale yellow */
+  GST_PBF_COLORMAP_GREY,
+} GstPbfColormap;
+
+/**
+ * GstPbfPainterConfig:
+ * @width, @height: of the frames, pixels
+ * @zoom: canvas pixels for one of the frame; 0: the largest that keeps the
+ *   longer side within 768
+ * @threshold: 1..255, a pixel is foreground if it is not below
+ * @connectivity: 4 or 8
+ * @colormap: how grey is shown
+ * @output_names: (nullable): of the network's outputs, %NULL-terminated
+ */
+typedef struct {
+  guint width, height;
+  guint zoom;
+  guint threshold;
+  guint connectivity;
+  GstPbfColormap colormap;
+  gchar **output_names;
+} GstPbfPainterConfig;
+
+/**
+ * GstPbfPicture:
+ * @pixels, @stride: the frame, GRAY8
+ * @result: (nullable): what was computed from it
+ * @offset_x, @offset_y, @scale_x, @scale_y: a point (x, y) of the analysed
+ *   frame is (x * scale_x + offset_x, y * scale_y + offset_y) of this one
+ * @time_ns: presentation time; all ones if none
+ * @latency_ns: of the analysis; all ones if not known
+ */
+typedef struct {
+  const guint8 *pixels;
+  gsize stride;
+  const PbfResult *result;
+  gdouble offset_x, offset_y;
+  gdouble scale_x, scale_y;
+  guint64 time_ns;
+  guint64 latency_ns;
+} GstPbfPicture;
+
+typedef struct _GstPbfPainter GstPbfPainter;
+
+/* Returns: %NULL if the canvas would be larger than
+ * %GST_PBF_PAINTER_MAX_SIDE. */
+GstPbfPainter *gst_pbf_painter_new (const GstPbfPainterConfig *config);
+void gst_pbf_painter_free (GstPbfPainter *painter);
+
+/* Forgets the history. */
+void gst_pbf_painter_reset (GstPbfPainter *painter);
+
+guint gst_pbf_painter_width (const GstPbfPainter *painter);
+guint gst_pbf_painter_height (const GstPbfPainter *painter);
+
+/* Paints all of @surface, CAIRO_FORMAT_RGB24 of the painter's size, and enters
+ * the frame into the history.
+ * Returns: cairo's own status; all but CAIRO_STATUS_SUCCESS leave an unfinished
+ * picture. */
+cairo_status_t gst_pbf_painter_paint (GstPbfPainter *painter,
+    cairo_surface_t *surface, const GstPbfPicture *picture);
+
+G_END_DECLS
