@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
   State *states; /* NULL without delay */
   guint64 first, end;
+  guint64 last_found;
 } History;
 
 struct _PbfTrack {
@@ -65,7 +66,7 @@ history_at (const History *history, guint64 position)
 static void
 history_clear (History *history)
 {
-  history->first = history->end = 0;
+  history->first = history->end = history->last_found = 0;
 }
 
 static void
@@ -79,12 +80,20 @@ history_push (History *history, const State *state)
     history->first++;
 }
 
-/* Position of the last state not after @t_ns; the first one if all are. */
+/* Position of the last state not after @t_ns; the first one if all are. Times
+ * asked for rise with the frames, so it is mostly where it was or one on. */
 static guint64
-history_find (const History *history, guint64 t_ns)
+history_find (History *history, guint64 t_ns)
 {
-  guint64 low = history->first, high = history->end;
+  guint64 low = MAX (history->last_found, history->first), high = history->end;
 
+  if (history_at (history, low)->t_ns <= t_ns) {
+    while (low + 1 < high && history_at (history, low + 1)->t_ns <= t_ns)
+      low++;
+    history->last_found = low;
+    return low;
+  }
+  low = history->first; /* a late record's, or history is too short */
   while (high - low > 1) {
     guint64 middle = low + (high - low) / 2;
 
@@ -108,7 +117,7 @@ interpolate (gint32 a, gint32 b, gint64 part, gint64 whole)
 /* The state at @t_ns: the one before it, moved along the scan vector towards
  * the one after it. */
 static State
-history_state (const History *history, guint64 t_ns)
+history_state (History *history, guint64 t_ns)
 {
   guint64 position = history_find (history, t_ns);
   const State *a = history_at (history, position), *b;

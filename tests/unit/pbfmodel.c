@@ -463,6 +463,23 @@ test_header_length (void)
   check_bytes_refused (bytes, 16, "header length is 18446744073709551615");
 }
 
+/* A header above the format's limit, in a file that does hold it. */
+static void
+test_header_limit (void)
+{
+  guint64 length = GUINT64_TO_LE (G_GUINT64_CONSTANT (100000001));
+  guint8 *bytes = g_malloc0 (8 + 100000001); /* pages that are never touched */
+  GError *error = NULL;
+
+  memcpy (bytes, &length, 8);
+  g_assert_null (pbf_model_parse (bytes, 8 + 100000001, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT);
+  g_assert_nonnull (
+      strstr (error->message, "header length is 100000001, must be 2.."));
+  g_clear_error (&error);
+  g_free (bytes);
+}
+
 /* A good file cut anywhere is refused, whatever is missing. */
 static void
 test_truncated (void)
@@ -656,6 +673,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfmodel/bad-values", test_bad_values);
   g_test_add_func ("/pbfmodel/too-large", test_too_large);
   g_test_add_func ("/pbfmodel/header-length", test_header_length);
+  g_test_add_func ("/pbfmodel/header-limit", test_header_limit);
   g_test_add_func ("/pbfmodel/truncated", test_truncated);
   g_test_add_func ("/pbfmodel/deep-and-many", test_deep_and_many);
   g_test_add_func ("/pbfmodel/load", test_load);

@@ -406,6 +406,42 @@ test_delay_late (void)
   pbf_track_free (f.track);
 }
 
+/* Uneven times, lost and late records, against a search through all of them. */
+static void
+test_delay_brute_force (void)
+{
+  enum { N = 2000, DELAY_US = 700 };
+  PbfTrackConfig config = config_default ();
+  PbfSignal all[N];
+  guint n = 0;
+  guint64 t = 1000000;
+  Fixture f;
+
+  config.signal_delay_us = DELAY_US;
+  f = fixture (&config);
+  for (guint32 i = 0; i < N; i++) {
+    PbfSignal s = record (i);
+    gboolean late = n > 50 && g_test_rand_int_range (0, 10) == 0;
+    guint found = 0;
+
+    t += g_test_rand_int_range (0, 200000);
+    s.t_ns = t;
+    s.x_um = g_test_rand_int ();
+    s.flags &= ~PBF_SIGNAL_POSITION_VALID; /* no interpolation */
+    if (late)
+      s = all[n - g_test_rand_int_range (2, 50)];
+    else
+      all[n++] = s;
+    push (&f, s);
+    for (guint k = 0; k < n; k++)
+      if (all[k].t_ns <= s.t_ns - DELAY_US * 1000)
+        found = k;
+    g_assert_cmpint (f.info.x_um, ==, all[found].x_um);
+    g_assert_cmpint (!(f.info.flags & PBF_RESULT_LATE), ==, !late);
+  }
+  pbf_track_free (f.track);
+}
+
 /* Extremes of position and time, and more records than are kept. */
 static void
 test_delay_bounds (void)
@@ -475,6 +511,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pbftrack/laser-off", test_laser_off);
   g_test_add_func ("/pbftrack/delay", test_delay);
   g_test_add_func ("/pbftrack/delay-late", test_delay_late);
+  g_test_add_func ("/pbftrack/delay-brute-force", test_delay_brute_force);
   g_test_add_func ("/pbftrack/delay-bounds", test_delay_bounds);
   g_test_add_func ("/pbftrack/reset", test_reset);
   return g_test_run ();
