@@ -4,4 +4,7 @@
  */
 #include "cviserror.h"
 
-G_DEFINE_QUARK (cvis - error - quark, cvis_error)
+/* The hyphens are part of the name. */
+/* clang-format off */
+G_DEFINE_QUARK (cvis-error-quark, cvis_error)
+/* clang-format on */
