@@ -286,10 +286,10 @@ void
 gst_cv_cuda_done (GstBuffer *output, gboolean pending)
 {
   if (pending)
-    GST_MEMORY_FLAG_SET (
+    GST_MINI_OBJECT_FLAG_SET (
         cuda_memory (output), GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
   else
-    GST_MEMORY_FLAG_UNSET (
+    GST_MINI_OBJECT_FLAG_UNSET (
         cuda_memory (output), GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
 }
 

@@ -1,0 +1,192 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Crops in memory:CUDAMemory hold the bytes of those in system memory, frame
+ * by frame, while the position moves; and a decoder's frames stay on the device
+ * through the crop. Needs a GPU and the elements of nvcodec. */
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+#include <gst/gst.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cvisdevice.h"
+
+#define SKIP 77
+#define FRAMES 40
+
+/* Drives @property from @first to @last within a second. */
+static void
+move (GstElement *element, const gchar *property, gdouble first, gdouble last)
+{
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  GstTimedValueControlSource *values = GST_TIMED_VALUE_CONTROL_SOURCE (source);
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
+  gst_timed_value_control_source_set (values, 0, first);
+  gst_timed_value_control_source_set (values, GST_SECOND, last);
+  gst_object_add_control_binding (
+      GST_OBJECT (element), gst_direct_control_binding_new_absolute (
+                                GST_OBJECT (element), property, source));
+  gst_object_unref (source);
+}
+
+static void
+add_to_sum (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
+{
+  GstMapInfo map;
+
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  g_checksum_update (sum, map.data, (gssize) map.size);
+  gst_buffer_unmap (buffer, &map);
+}
+
+static void
+wait_for_eos (GstElement *pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (
+      bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  GError *error = NULL;
+  gchar *debug = NULL;
+
+  if (message == NULL)
+    g_error ("no end within a minute");
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    gst_message_parse_error (message, &error, &debug);
+    g_error ("%s (%s)", error->message, debug);
+  }
+  gst_message_unref (message);
+  gst_object_unref (bus);
+}
+
+/* Runs @source ! cudaroicrop ! @end and returns the sum of what comes out;
+ * "active-backend" has to be @backend (1: cpu, 2: cuda). */
+static gchar *
+run (const gchar *source, const gchar *end, gint backend)
+{
+  gchar *line = g_strdup_printf (
+      "%s ! cudaroicrop name=crop position-source=property width=97 height=75 "
+      "! %s ! fakesink name=sink signal-handoffs=true",
+      source, end);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (line, &error), *crop, *sink;
+  GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
+  GstStructure *stats = NULL;
+  guint64 frames = 0;
+  gint active = 0;
+  gchar *text;
+
+  if (error != NULL)
+    g_error ("%s: %s", line, error->message);
+  crop = gst_bin_get_by_name (GST_BIN (pipeline), "crop");
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  move (crop, "x", -20.0, 360.0);
+  move (crop, "y", 260.0, 30.0);
+  g_signal_connect (sink, "handoff", G_CALLBACK (add_to_sum), sum);
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  wait_for_eos (pipeline);
+  g_object_get (crop, "stats", &stats, "active-backend", &active, NULL);
+  gst_structure_get_uint64 (stats, "frames", &frames);
+  g_assert_cmpuint (frames, ==, FRAMES);
+  g_assert_cmpint (active, ==, backend);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+
+  text = g_strdup (g_checksum_get_string (sum));
+  gst_structure_free (stats);
+  g_checksum_free (sum);
+  gst_object_unref (crop);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+  g_free (line);
+  return text;
+}
+
+static gboolean
+have (const gchar *element)
+{
+  GstElementFactory *factory = gst_element_factory_find (element);
+
+  if (factory == NULL)
+    return FALSE;
+  gst_object_unref (factory);
+  return TRUE;
+}
+
+static void
+assert_same (const gchar *what, gchar *on_cpu, gchar *on_device)
+{
+  if (strcmp (on_cpu, on_device) != 0)
+    g_error ("%s: the device's crops differ from the CPU's", what);
+  g_print ("%s: %d crops equal\n", what, FRAMES);
+  g_free (on_cpu);
+  g_free (on_device);
+}
+
+static void
+test_format (const gchar *format)
+{
+  gchar *source = g_strdup_printf (
+      "videotestsrc num-buffers=%d pattern=smpte ! "
+      "video/x-raw,format=%s,width=322,height=242,framerate=%d/1",
+      FRAMES, format, FRAMES);
+  gchar *uploaded = g_strdup_printf (
+      "%s ! cudaupload ! video/x-raw(memory:CUDAMemory)", source);
+
+  assert_same (format, run (source, "identity", 1),
+      run (uploaded, "cudadownload ! video/x-raw", 2));
+  g_free (source);
+  g_free (uploaded);
+}
+
+static void
+test_decoder (void)
+{
+  const gchar *encoder = have ("x264enc")     ? "x264enc"
+                         : have ("nvh264enc") ? "nvh264enc"
+                                              : NULL;
+  gchar *source, *system, *device;
+
+  if (!have ("nvh264dec") || !have ("h264parse") || encoder == NULL) {
+    g_print ("decoder: left out, needs nvh264dec, h264parse and x264enc or "
+             "nvh264enc\n");
+    return;
+  }
+  source = g_strdup_printf (
+      "videotestsrc num-buffers=%d ! "
+      "video/x-raw,format=NV12,width=322,height=242,framerate=%d/1 ! %s ! "
+      "h264parse ! nvh264dec",
+      FRAMES, FRAMES, encoder);
+  system = g_strconcat (source, " ! video/x-raw", NULL);
+  device = g_strconcat (source, " ! video/x-raw(memory:CUDAMemory)", NULL);
+  assert_same ("decoder", run (system, "identity", 1),
+      run (device, "cudadownload ! video/x-raw", 2));
+  g_free (source);
+  g_free (system);
+  g_free (device);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const gchar *const formats[] = { "NV12", "I420", "P010_10LE", "RGBA",
+    "BGRx" };
+  GError *error = NULL;
+  guint i;
+
+  gst_init (&argc, &argv);
+  if (cvis_device_count (&error) == 0) {
+    g_print ("skipped: %s\n", error->message);
+    g_error_free (error);
+    return SKIP;
+  }
+  if (!have ("cudaupload") || !have ("cudadownload")) {
+    g_print ("skipped: no cudaupload and cudadownload (nvcodec)\n");
+    return SKIP;
+  }
+  for (i = 0; i < G_N_ELEMENTS (formats); i++)
+    test_format (formats[i]);
+  test_decoder ();
+  return 0;
+}
