@@ -10,9 +10,8 @@
 
 #define METADATA "__metadata__"
 
-/* Names come from outside: only so much of them, and only ASCII, is shown. */
-#define MAX_SHOWN 100
-
+/* Names come from outside: the first 100 characters of them are shown, and only
+ * ASCII. */
 G_GNUC_PRINTF (3, 4)
 static gboolean
 fail (const gchar *name, GError **error, const gchar *format, ...)
@@ -23,10 +22,8 @@ fail (const gchar *name, GError **error, const gchar *format, ...)
   va_start (args, format);
   what = g_strdup_vprintf (format, args);
   va_end (args);
-  if (strlen (shown) > MAX_SHOWN)
-    strcpy (shown + MAX_SHOWN - 3, "...");
-  g_set_error (
-      error, CVIS_ERROR, CVIS_ERROR_FORMAT, "tensor \"%s\": %s", shown, what);
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT, "tensor \"%.100s\": %s",
+      shown, what);
   g_free (what);
   g_free (shown);
   return FALSE;
