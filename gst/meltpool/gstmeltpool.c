@@ -7,6 +7,7 @@
 #include "gstcudaroicrop.h"
 #include "gstpbfoverlay.h"
 #include "gstpbfresultenc.h"
+#include "gstpbftestsrc.h"
 
 gboolean
 gst_meltpool_register (GstPlugin *plugin)
@@ -16,5 +17,6 @@ gst_meltpool_register (GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER (cudaroicrop, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfresultenc, plugin);
+  ok &= GST_ELEMENT_REGISTER (pbftestsrc, plugin);
   return ok;
 }

@@ -1,0 +1,874 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-pbftestsrc
+ * @title: pbftestsrc
+ * @short_description: a synthetic melt-pool camera
+ *
+ * Makes the grey frames that a high-speed camera sees of laser powder-bed
+ * fusion, as videotestsrc makes video: a melt pool that scans hatch lines layer
+ * by layer, spatters, sensor noise. Each buffer carries the machine signals of
+ * its moment (#GstPbfSignalMeta) and what it really shows (#GstPbfTruthMeta).
+ * The same seed gives the same bytes on every machine.
+ *
+ * Frames can travel in buffer lists (frames-per-list), and can be rendered once
+ * and replayed without a copy (pre-render), for rates of millions a second.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 pbftestsrc num-buffers=2000 regime=mixed ! videoconvert ! videoscale ! video/x-raw,width=384,height=384 ! pngenc ! multifilesink location=frame-%05d.png
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstpbftestsrc.h"
+
+#include <gst/cudavision/gstpbfmeta.h>
+#include <gst/video/gstvideometa.h>
+#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
+#include <string.h>
+#include "pbfsignal.h"
+#include "pbfsim.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);
+#define GST_CAT_DEFAULT gst_pbf_test_src_debug
+
+#define GST_TYPE_PBF_TEST_SRC_REGIME (gst_pbf_test_src_regime_get_type ())
+
+#define DEFAULT_SIDE 96
+#define DEFAULT_FPS 20000
+#define DEFAULT_IS_LIVE FALSE
+#define DEFAULT_SEED 0
+#define DEFAULT_REGIME GST_PBF_REGIME_NOMINAL
+#define DEFAULT_FRAMES_PER_LIST 1
+#define DEFAULT_PRE_RENDER 0
+#define DEFAULT_TIMESTAMP_OFFSET 0
+#define MAX_FRAMES_PER_LIST 65536
+#define MAX_PRE_RENDER 65536
+
+struct _GstPbfTestSrc {
+  GstBaseSrc parent;
+
+  /* properties, guarded by the object lock */
+  guint seed;
+  GstPbfRegime regime;
+  guint frames_per_list;
+  guint pre_render;
+  gint64 timestamp_offset;
+
+  /* of the streaming thread; written under the object lock where queries read
+   * them */
+  GstVideoInfo info;
+  PbfSim *sim;
+  guint list_frames;        /* frames_per_list since start */
+  guint ring_frames;        /* pre_render since start */
+  GPtrArray *ring;          /* frames rendered in advance, with their metas */
+  guint ring_layers;        /* layers that they span */
+  guint64 frame;            /* frames made since start */
+  guint64 first_frame;      /* number of the first one with these caps */
+  GstClockTime first_time;  /* and its time since start */
+  GstClockTime time_offset; /* of timestamps against the time since start */
+  gboolean time_known;
+
+  /* guarded by the object lock */
+  GstClockID clock_id;
+  gboolean unlocked;
+};
+
+enum {
+  PROP_0,
+  PROP_IS_LIVE,
+  PROP_SEED,
+  PROP_REGIME,
+  PROP_FRAMES_PER_LIST,
+  PROP_PRE_RENDER,
+  PROP_TIMESTAMP_OFFSET,
+};
+
+/* sides and rate as in PBF_SIM_MIN_SIDE, _MAX_SIDE and _MAX_FPS */
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS ("video/x-raw, format = (string) GRAY8, "
+                         "width = (int) [ 40, 4096 ], "
+                         "height = (int) [ 40, 4096 ], "
+                         "framerate = (fraction) "
+                         "[ 1/2147483647, 1000000/1 ]"));
+
+G_STATIC_ASSERT (PBF_SIM_MIN_SIDE == 40 && PBF_SIM_MAX_SIDE == 4096);
+G_STATIC_ASSERT (PBF_SIM_MAX_FPS == 1000000);
+
+/* The simulator knows no GStreamer, so its regimes are its own. */
+G_STATIC_ASSERT ((gint) PBF_SIM_NOMINAL == (gint) GST_PBF_REGIME_NOMINAL);
+G_STATIC_ASSERT ((gint) PBF_SIM_KEYHOLE == (gint) GST_PBF_REGIME_KEYHOLE);
+G_STATIC_ASSERT (
+    (gint) PBF_SIM_LACK_OF_FUSION == (gint) GST_PBF_REGIME_LACK_OF_FUSION);
+G_STATIC_ASSERT ((gint) PBF_SIM_SPATTER == (gint) GST_PBF_REGIME_SPATTER);
+G_STATIC_ASSERT ((gint) PBF_SIM_DRIFT == (gint) GST_PBF_REGIME_DRIFT);
+G_STATIC_ASSERT ((gint) PBF_SIM_MIXED == (gint) GST_PBF_REGIME_MIXED);
+G_STATIC_ASSERT (PBF_SIM_MAX_SPATTERS == GST_PBF_TRUTH_MAX_SPATTERS);
+
+static GType
+gst_pbf_test_src_regime_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { GST_PBF_REGIME_NOMINAL, "Steady pool, a spatter now and then",
+        "nominal" },
+    { GST_PBF_REGIME_KEYHOLE, "Small, narrow, bright, unsteady pool",
+        "keyhole" },
+    { GST_PBF_REGIME_LACK_OF_FUSION,
+        "Large, dim, ragged pool, at times below the threshold",
+        "lack-of-fusion" },
+    { GST_PBF_REGIME_SPATTER, "Nominal pool with many spatters", "spatter" },
+    { GST_PBF_REGIME_DRIFT,
+        "Pool that grows, brightens and moves off over 20000 frames", "drift" },
+    { GST_PBF_REGIME_MIXED, "The others by turns, 3000 frames each", "mixed" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_enum_register_static ("GstPbfTestSrcRegime", values));
+  return type;
+}
+
+#define gst_pbf_test_src_parent_class parent_class
+G_DEFINE_FINAL_TYPE (GstPbfTestSrc, gst_pbf_test_src, GST_TYPE_BASE_SRC)
+GST_ELEMENT_REGISTER_DEFINE (
+    pbftestsrc, "pbftestsrc", GST_RANK_NONE, GST_TYPE_PBF_TEST_SRC);
+
+/* --- one frame ------------------------------------------------------------- */
+
+/* The metas stay on a pool's buffers, so that they are allocated once. */
+static void
+keep_in_pool (GstBuffer *buffer, GstMeta *meta)
+{
+  if (buffer->pool != NULL)
+    GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
+}
+
+static GstPbfSignalMeta *
+signal_meta (GstBuffer *buffer)
+{
+  static const PbfSignal none = { 0 };
+  GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
+
+  if (meta == NULL) {
+    meta = gst_buffer_add_pbf_signal_meta (buffer, &none);
+    keep_in_pool (buffer, &meta->meta);
+  }
+  return meta;
+}
+
+static GstPbfTruthMeta *
+truth_meta (GstBuffer *buffer)
+{
+  GstPbfTruthMeta *meta = gst_buffer_get_pbf_truth_meta (buffer);
+
+  if (meta == NULL) {
+    meta = gst_buffer_add_pbf_truth_meta (buffer);
+    keep_in_pool (buffer, &meta->meta);
+  }
+  return meta;
+}
+
+static void
+set_truth (GstPbfTruthMeta *meta, const PbfSimTruth *truth)
+{
+  gsize n = truth->n_spatters;
+
+  meta->regime = (GstPbfRegime) truth->regime;
+  meta->laser_on = truth->laser_on;
+  meta->pool_x = truth->pool_x;
+  meta->pool_y = truth->pool_y;
+  meta->pool_area = truth->pool_area;
+  meta->n_spatters = truth->n_spatters;
+  memcpy (meta->spatter_x, truth->spatter_x, n * sizeof (gfloat));
+  memcpy (meta->spatter_y, truth->spatter_y, n * sizeof (gfloat));
+  memcpy (meta->spatter_area, truth->spatter_area, n * sizeof (guint16));
+}
+
+/* Renders frame @index of the simulator into @buffer and its metas. */
+static gboolean
+render (GstPbfTestSrc *self, guint64 index, GstBuffer *buffer)
+{
+  GstVideoMeta *layout = gst_buffer_get_video_meta (buffer);
+  gsize offset = layout != NULL ? layout->offset[0] : 0;
+  gint stride = layout != NULL ? layout->stride[0] : self->info.stride[0];
+  gsize needed = offset + self->info.width
+                 + (gsize) MAX (stride, 0) * (self->info.height - 1);
+  PbfSimTruth truth;
+  GstMapInfo map;
+
+  if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
+        ("A buffer of the negotiated pool cannot be mapped for writing"));
+    return FALSE;
+  }
+  if (stride < self->info.width || map.size < needed) {
+    gst_buffer_unmap (buffer, &map);
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
+        ("The negotiated pool gave a buffer of %" G_GSIZE_FORMAT
+         " bytes with rows of %d; a %dx%d frame does not fit",
+            map.size, stride, self->info.width, self->info.height));
+    return FALSE;
+  }
+  pbf_sim_render (self->sim, index, map.data + offset, stride,
+      &signal_meta (buffer)->signal, &truth);
+  gst_buffer_unmap (buffer, &map);
+  set_truth (truth_meta (buffer), &truth);
+  return TRUE;
+}
+
+/* Time of a frame since start. */
+static GstClockTime
+time_of (GstPbfTestSrc *self, guint64 frame)
+{
+  return self->first_time + pbf_sim_time (self->sim, frame - self->first_frame);
+}
+
+static void
+stamp (GstPbfTestSrc *self, GstBuffer *buffer, guint64 frame)
+{
+  GstClockTime time = time_of (self, frame);
+
+  GST_BUFFER_PTS (buffer) = self->time_offset + time;
+  GST_BUFFER_DURATION (buffer) = time_of (self, frame + 1) - time;
+  GST_BUFFER_OFFSET (buffer) = frame;
+  GST_BUFFER_OFFSET_END (buffer) = frame + 1;
+}
+
+/* Number and time of the record of a frame that the simulator knows by another
+ * number: after a change of caps, or when it is shown again. */
+static void
+renumber (GstPbfTestSrc *self, PbfSignal *signal, guint64 frame)
+{
+  signal->frame_counter = (guint32) frame;
+  signal->t_ns = time_of (self, frame);
+  pbf_signal_seal (signal);
+}
+
+static GstFlowReturn
+make_frame (
+    GstPbfTestSrc *self, GstBufferPool *pool, guint64 frame, GstBuffer **buffer)
+{
+  guint64 index = frame - self->first_frame;
+  GstFlowReturn ret;
+
+  if (self->ring != NULL) {
+    guint64 turn = index / self->ring->len;
+    PbfSignal *signal;
+
+    /* shares the memory; whoever writes to it gets a copy */
+    *buffer = gst_buffer_copy (
+        g_ptr_array_index (self->ring, index % self->ring->len));
+    signal = &gst_buffer_get_pbf_signal_meta (*buffer)->signal;
+    signal->layer += (guint32) turn * self->ring_layers;
+    renumber (self, signal, frame);
+    stamp (self, *buffer, frame);
+    return GST_FLOW_OK;
+  }
+
+  ret = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
+  if (ret != GST_FLOW_OK)
+    return ret;
+  if (!render (self, index, *buffer)) {
+    gst_clear_buffer (buffer);
+    return GST_FLOW_ERROR;
+  }
+  if (self->first_frame > 0)
+    renumber (self, &signal_meta (*buffer)->signal, frame);
+  stamp (self, *buffer, frame);
+  return GST_FLOW_OK;
+}
+
+/* --- frames rendered in advance -------------------------------------------- */
+
+static GstFlowReturn
+fill_ring (GstPbfTestSrc *self, GstBufferPool *pool)
+{
+  GPtrArray *ring = g_ptr_array_new_full (
+      self->ring_frames, (GDestroyNotify) gst_buffer_unref);
+  GstFlowReturn ret = GST_FLOW_OK;
+  GstBuffer *buffer = NULL;
+
+  GST_INFO_OBJECT (self, "rendering %u frames (%" G_GSIZE_FORMAT " bytes)",
+      self->ring_frames, self->ring_frames * GST_VIDEO_INFO_SIZE (&self->info));
+  while (ret == GST_FLOW_OK && ring->len < self->ring_frames) {
+    ret = gst_buffer_pool_acquire_buffer (pool, &buffer, NULL);
+    if (ret != GST_FLOW_OK)
+      break;
+    if (!render (self, ring->len, buffer))
+      ret = GST_FLOW_ERROR;
+    g_ptr_array_add (ring, buffer);
+  }
+  if (ret != GST_FLOW_OK) {
+    g_ptr_array_unref (ring);
+    return ret;
+  }
+  self->ring_layers = gst_buffer_get_pbf_signal_meta (buffer)->signal.layer + 1;
+  self->ring = ring;
+  return GST_FLOW_OK;
+}
+
+/* --- time ------------------------------------------------------------------ */
+
+/* Decides where timestamps start: a live source at the present running time,
+ * whichever state the pipeline was in when the source was added. */
+static void
+start_time (GstPbfTestSrc *self)
+{
+  gboolean live = gst_base_src_is_live (GST_BASE_SRC (self));
+  GstClock *clock;
+
+  GST_OBJECT_LOCK (self);
+  self->time_offset = self->timestamp_offset;
+  clock = GST_ELEMENT_CLOCK (self);
+  if (live && clock != NULL) {
+    GstClockTime now = gst_clock_get_time (clock);
+    GstClockTime base = GST_ELEMENT_CAST (self)->base_time;
+
+    if (now > base)
+      self->time_offset += now - base;
+  }
+  self->time_known = TRUE;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* A live source hands its frames on when the last of them has been exposed. */
+static GstFlowReturn
+wait_for_frames (GstPbfTestSrc *self, guint n)
+{
+  GstClockReturn status;
+  GstClockTime end;
+  GstClockID id;
+  gboolean unlocked;
+
+  if (!gst_base_src_is_live (GST_BASE_SRC (self)))
+    return GST_FLOW_OK;
+  end = self->time_offset + time_of (self, self->frame + n);
+
+  GST_OBJECT_LOCK (self);
+  if (self->unlocked || GST_ELEMENT_CLOCK (self) == NULL) {
+    unlocked = self->unlocked;
+    GST_OBJECT_UNLOCK (self);
+    return unlocked ? GST_FLOW_FLUSHING : GST_FLOW_OK;
+  }
+  id = self->clock_id = gst_clock_new_single_shot_id (GST_ELEMENT_CLOCK (self),
+      GST_ELEMENT_CAST (self)->base_time + end - self->timestamp_offset);
+  GST_OBJECT_UNLOCK (self);
+
+  status = gst_clock_id_wait (id, NULL);
+
+  GST_OBJECT_LOCK (self);
+  unlocked = self->unlocked;
+  self->clock_id = NULL;
+  GST_OBJECT_UNLOCK (self);
+  gst_clock_id_unref (id);
+  return unlocked || status == GST_CLOCK_UNSCHEDULED ? GST_FLOW_FLUSHING
+                                                     : GST_FLOW_OK;
+}
+
+static gboolean
+gst_pbf_test_src_unlock (GstBaseSrc *base)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
+
+  GST_OBJECT_LOCK (self);
+  self->unlocked = TRUE;
+  if (self->clock_id != NULL)
+    gst_clock_id_unschedule (self->clock_id);
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+gst_pbf_test_src_unlock_stop (GstBaseSrc *base)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
+
+  GST_OBJECT_LOCK (self);
+  self->unlocked = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+/* --- streaming ------------------------------------------------------------- */
+
+/* Frames of the next list; 0 at the end. */
+static guint
+frames_due (GstPbfTestSrc *self)
+{
+  gint wanted = GST_BASE_SRC (self)->num_buffers;
+
+  if (wanted < 0)
+    return self->list_frames;
+  if (self->frame >= (guint64) wanted)
+    return 0;
+  return (guint) MIN (self->list_frames, (guint64) wanted - self->frame);
+}
+
+static GstFlowReturn
+make_list (GstPbfTestSrc *self, GstBufferPool *pool, guint n)
+{
+  GstBufferList *list = gst_buffer_list_new_sized (n);
+
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *buffer = NULL;
+    GstFlowReturn ret = make_frame (self, pool, self->frame + i, &buffer);
+
+    if (ret != GST_FLOW_OK) {
+      gst_buffer_list_unref (list);
+      return ret;
+    }
+    gst_buffer_list_add (list, buffer);
+  }
+  gst_base_src_submit_buffer_list (GST_BASE_SRC (self), list);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_pbf_test_src_create (
+    GstBaseSrc *base, guint64 offset, guint size, GstBuffer **buffer)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
+  guint n = frames_due (self);
+  GstBufferPool *pool;
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  if (n == 0)
+    return GST_FLOW_EOS;
+  pool = gst_base_src_get_buffer_pool (base);
+  if (pool == NULL)
+    return GST_FLOW_NOT_NEGOTIATED;
+
+  if (self->ring_frames > 0 && self->ring == NULL)
+    ret = fill_ring (self, pool);
+  if (!self->time_known)
+    start_time (self);
+  if (ret == GST_FLOW_OK)
+    ret = wait_for_frames (self, n);
+  if (ret == GST_FLOW_OK && self->list_frames == 1)
+    ret = make_frame (self, pool, self->frame, buffer);
+  else if (ret == GST_FLOW_OK)
+    ret = make_list (self, pool, n);
+  if (ret == GST_FLOW_OK)
+    self->frame += n;
+  gst_object_unref (pool);
+  return ret;
+}
+
+/* --- negotiation ----------------------------------------------------------- */
+
+static GstCaps *
+gst_pbf_test_src_fixate (GstBaseSrc *base, GstCaps *caps)
+{
+  GstStructure *structure;
+
+  caps = gst_caps_make_writable (gst_caps_truncate (caps));
+  structure = gst_caps_get_structure (caps, 0);
+  gst_structure_fixate_field_nearest_int (structure, "width", DEFAULT_SIDE);
+  gst_structure_fixate_field_nearest_int (structure, "height", DEFAULT_SIDE);
+  gst_structure_fixate_field_nearest_fraction (
+      structure, "framerate", DEFAULT_FPS, 1);
+  if (gst_structure_has_field (structure, "pixel-aspect-ratio"))
+    gst_structure_fixate_field_nearest_fraction (
+        structure, "pixel-aspect-ratio", 1, 1);
+  return GST_BASE_SRC_CLASS (parent_class)->fixate (base, caps);
+}
+
+/* Says what is wanted and what there is, which the base class does not. */
+static gboolean
+gst_pbf_test_src_negotiate (GstBaseSrc *base)
+{
+  GstCaps *possible, *wanted;
+
+  if (GST_BASE_SRC_CLASS (parent_class)->negotiate (base))
+    return TRUE;
+  possible = gst_pad_get_allowed_caps (base->srcpad);
+  if (possible != NULL && gst_caps_is_empty (possible)
+      && !GST_PAD_IS_FLUSHING (base->srcpad)) {
+    wanted = gst_pad_peer_query_caps (base->srcpad, NULL);
+    GST_ELEMENT_ERROR (base, CORE, NEGOTIATION, (NULL),
+        ("pbftestsrc makes GRAY8 frames of %dx%d to %dx%d at up to %d/1; "
+         "downstream wants %" GST_PTR_FORMAT,
+            PBF_SIM_MIN_SIDE, PBF_SIM_MIN_SIDE, PBF_SIM_MAX_SIDE,
+            PBF_SIM_MAX_SIDE, PBF_SIM_MAX_FPS, wanted));
+    gst_caps_unref (wanted);
+  }
+  gst_clear_caps (&possible);
+  return FALSE;
+}
+
+static gboolean
+same_video (const GstVideoInfo *a, const GstVideoInfo *b)
+{
+  return a->width == b->width && a->height == b->height && a->fps_n == b->fps_n
+         && a->fps_d == b->fps_d;
+}
+
+/* Another size or rate starts the printer anew; time and count go on. */
+static gboolean
+gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
+  PbfSimConfig config = { 0 };
+  GError *error = NULL;
+  GstVideoInfo info;
+  PbfSim *sim;
+
+  if (!gst_video_info_from_caps (&info, caps)) {
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION, (NULL),
+        ("Not the caps of raw video: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  if (self->sim != NULL && same_video (&info, &self->info)) {
+    self->info = info;
+    return TRUE;
+  }
+
+  config.width = info.width;
+  config.height = info.height;
+  config.fps_n = info.fps_n;
+  config.fps_d = info.fps_d;
+  GST_OBJECT_LOCK (self);
+  config.seed = self->seed;
+  config.regime = (PbfSimRegime) self->regime;
+  GST_OBJECT_UNLOCK (self);
+  sim = pbf_sim_new (&config, &error);
+  if (sim == NULL) {
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION, (NULL), ("%s", error->message));
+    g_clear_error (&error);
+    return FALSE;
+  }
+
+  if (self->sim != NULL)
+    self->first_time = time_of (self, self->frame);
+  GST_OBJECT_LOCK (self);
+  self->first_frame = self->frame;
+  self->info = info;
+  GST_OBJECT_UNLOCK (self);
+  pbf_sim_free (self->sim);
+  self->sim = sim;
+  if (gst_base_src_is_live (base))
+    gst_element_post_message (GST_ELEMENT_CAST (self),
+        gst_message_new_latency (GST_OBJECT_CAST (self)));
+  return TRUE;
+}
+
+static gboolean
+configure_pool (GstPbfTestSrc *self, GstBufferPool *pool, GstQuery *query,
+    GstCaps *caps, guint size, guint min, guint max)
+{
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, caps, size, min, max);
+  if (gst_buffer_pool_has_option (pool, GST_BUFFER_POOL_OPTION_VIDEO_META)
+      && gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
+    gst_buffer_pool_config_add_option (
+        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (gst_buffer_pool_set_config (pool, config))
+    return TRUE;
+
+  /* the pool had to change something: is it still enough? */
+  config = gst_buffer_pool_get_config (pool);
+  if (!gst_buffer_pool_config_validate_params (config, caps, size, min, max)) {
+    gst_structure_free (config);
+    return FALSE;
+  }
+  return gst_buffer_pool_set_config (pool, config);
+}
+
+/* Takes downstream's pool if it can hold a list (or all frames rendered in
+ * advance), else one of its own, which knows no limit. */
+static gboolean
+gst_pbf_test_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
+  guint needed =
+      self->ring_frames > 0 ? self->ring_frames : self->list_frames + 1;
+  guint size = GST_VIDEO_INFO_SIZE (&self->info), min = 0, max = 0;
+  gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
+  GstBufferPool *pool = NULL;
+  GstCaps *caps;
+
+  g_clear_pointer (&self->ring, g_ptr_array_unref);
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (offered) {
+    guint least;
+
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &least, &min, &max);
+    least = MAX (least, size);
+    if (pool != NULL
+        && ((max > 0 && max < needed)
+            || !configure_pool (
+                self, pool, query, caps, least, MAX (min, needed), max))) {
+      GST_INFO_OBJECT (self,
+          "%" GST_PTR_FORMAT " cannot hold %u frames; using a pool of my own",
+          pool, needed);
+      gst_clear_object (&pool);
+    }
+    if (pool != NULL)
+      size = least;
+  }
+  min = MAX (min, needed);
+  if (pool == NULL) {
+    max = 0;
+    pool = gst_video_buffer_pool_new ();
+    if (!configure_pool (self, pool, query, caps, size, min, max)) {
+      GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, (NULL),
+          ("No buffer pool can be set up for %" GST_PTR_FORMAT, caps));
+      gst_object_unref (pool);
+      return FALSE;
+    }
+  }
+  if (offered)
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
+  else
+    gst_query_add_allocation_pool (query, pool, size, min, max);
+  gst_object_unref (pool);
+  return TRUE;
+}
+
+/* --- queries --------------------------------------------------------------- */
+
+static gboolean
+query_latency (GstPbfTestSrc *self, GstQuery *query)
+{
+  GstClockTime latency;
+
+  GST_OBJECT_LOCK (self);
+  if (self->info.fps_n <= 0) {
+    GST_OBJECT_UNLOCK (self);
+    return FALSE;
+  }
+  latency = gst_util_uint64_scale_ceil (
+      self->list_frames, GST_SECOND * self->info.fps_d, self->info.fps_n);
+  GST_OBJECT_UNLOCK (self);
+  /* frames wait in the source as long as downstream likes */
+  gst_query_set_latency (query, TRUE, latency, GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+static gboolean
+query_duration (GstPbfTestSrc *self, GstQuery *query)
+{
+  gint wanted = GST_BASE_SRC (self)->num_buffers;
+  gboolean known = FALSE;
+  GstFormat format;
+
+  gst_query_parse_duration (query, &format, NULL);
+  if (wanted < 0)
+    return FALSE;
+  if (format == GST_FORMAT_DEFAULT) {
+    gst_query_set_duration (query, format, wanted);
+    return TRUE;
+  }
+  GST_OBJECT_LOCK (self);
+  if (format == GST_FORMAT_TIME && self->info.fps_n > 0
+      && self->first_frame == 0) {
+    gst_query_set_duration (query, format,
+        gst_util_uint64_scale (
+            wanted, GST_SECOND * self->info.fps_d, self->info.fps_n));
+    known = TRUE;
+  }
+  GST_OBJECT_UNLOCK (self);
+  return known;
+}
+
+static gboolean
+gst_pbf_test_src_query (GstBaseSrc *base, GstQuery *query)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY
+      && gst_base_src_is_live (base))
+    return query_latency (self, query);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DURATION
+      && query_duration (self, query))
+    return TRUE;
+  return GST_BASE_SRC_CLASS (parent_class)->query (base, query);
+}
+
+/* --- life ------------------------------------------------------------------ */
+
+static gboolean
+gst_pbf_test_src_start (GstBaseSrc *base)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
+
+  GST_OBJECT_LOCK (self);
+  self->list_frames = self->frames_per_list;
+  self->ring_frames = self->pre_render;
+  self->frame = self->first_frame = 0;
+  self->first_time = 0;
+  self->time_known = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  /* num-buffers counts frames here, where the base class would count lists */
+  base->num_buffers_left = -1;
+  return TRUE;
+}
+
+static gboolean
+gst_pbf_test_src_stop (GstBaseSrc *base)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
+
+  g_clear_pointer (&self->ring, g_ptr_array_unref);
+  g_clear_pointer (&self->sim, pbf_sim_free);
+  GST_OBJECT_LOCK (self);
+  gst_video_info_init (&self->info);
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static void
+gst_pbf_test_src_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (object);
+
+  if (id == PROP_IS_LIVE) {
+    gst_base_src_set_live (GST_BASE_SRC (self), g_value_get_boolean (value));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_SEED:
+      self->seed = g_value_get_uint (value);
+      break;
+    case PROP_REGIME:
+      self->regime = g_value_get_enum (value);
+      break;
+    case PROP_FRAMES_PER_LIST:
+      self->frames_per_list = g_value_get_uint (value);
+      break;
+    case PROP_PRE_RENDER:
+      self->pre_render = g_value_get_uint (value);
+      break;
+    case PROP_TIMESTAMP_OFFSET:
+      self->timestamp_offset = g_value_get_int64 (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_pbf_test_src_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstPbfTestSrc *self = GST_PBF_TEST_SRC (object);
+
+  if (id == PROP_IS_LIVE) {
+    g_value_set_boolean (value, gst_base_src_is_live (GST_BASE_SRC (self)));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_SEED:
+      g_value_set_uint (value, self->seed);
+      break;
+    case PROP_REGIME:
+      g_value_set_enum (value, self->regime);
+      break;
+    case PROP_FRAMES_PER_LIST:
+      g_value_set_uint (value, self->frames_per_list);
+      break;
+    case PROP_PRE_RENDER:
+      g_value_set_uint (value, self->pre_render);
+      break;
+    case PROP_TIMESTAMP_OFFSET:
+      g_value_set_int64 (value, self->timestamp_offset);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  g_object_class_install_property (klass, PROP_IS_LIVE,
+      g_param_spec_boolean ("is-live", "Is live",
+          "Hand frames on at the time that the clock says they were exposed",
+          DEFAULT_IS_LIVE, flags));
+  g_object_class_install_property (klass, PROP_SEED,
+      g_param_spec_uint ("seed", "Seed",
+          "Start of everything random: the same seed gives the same bytes", 0,
+          G_MAXUINT, DEFAULT_SEED, flags));
+  g_object_class_install_property (klass, PROP_REGIME,
+      g_param_spec_enum ("regime", "Regime", "What the process does",
+          GST_TYPE_PBF_TEST_SRC_REGIME, DEFAULT_REGIME, flags));
+  g_object_class_install_property (klass, PROP_FRAMES_PER_LIST,
+      g_param_spec_uint ("frames-per-list", "Frames per list",
+          "Frames handed on together as one buffer list; 1: as single buffers",
+          1, MAX_FRAMES_PER_LIST, DEFAULT_FRAMES_PER_LIST, flags));
+  g_object_class_install_property (klass, PROP_PRE_RENDER,
+      g_param_spec_uint ("pre-render", "Pre-render",
+          "Frames rendered once and then shown again and again, without a "
+          "copy; 0: every frame is rendered",
+          0, MAX_PRE_RENDER, DEFAULT_PRE_RENDER, flags));
+  g_object_class_install_property (klass, PROP_TIMESTAMP_OFFSET,
+      g_param_spec_int64 ("timestamp-offset", "Timestamp offset",
+          "Nanoseconds added to every timestamp", 0, G_MAXINT64,
+          DEFAULT_TIMESTAMP_OFFSET, flags));
+}
+
+static void
+gst_pbf_test_src_class_init (GstPbfTestSrcClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_pbf_test_src_debug, "pbftestsrc", 0, "synthetic melt-pool camera");
+
+  object_class->set_property = gst_pbf_test_src_set_property;
+  object_class->get_property = gst_pbf_test_src_get_property;
+  install_properties (object_class);
+
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class,
+      "Synthetic melt-pool camera", "Source/Video",
+      "Makes frames of laser powder-bed fusion with machine signals and truth",
+      "the gst-cudavision authors");
+
+  base_class->start = gst_pbf_test_src_start;
+  base_class->stop = gst_pbf_test_src_stop;
+  base_class->unlock = gst_pbf_test_src_unlock;
+  base_class->unlock_stop = gst_pbf_test_src_unlock_stop;
+  base_class->negotiate = gst_pbf_test_src_negotiate;
+  base_class->fixate = gst_pbf_test_src_fixate;
+  base_class->set_caps = gst_pbf_test_src_set_caps;
+  base_class->decide_allocation = gst_pbf_test_src_decide_allocation;
+  base_class->query = gst_pbf_test_src_query;
+  base_class->create = gst_pbf_test_src_create;
+
+  gst_type_mark_as_plugin_api (GST_TYPE_PBF_TEST_SRC_REGIME, 0);
+}
+
+static void
+gst_pbf_test_src_init (GstPbfTestSrc *self)
+{
+  gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+  gst_base_src_set_live (GST_BASE_SRC (self), DEFAULT_IS_LIVE);
+  self->seed = DEFAULT_SEED;
+  self->regime = DEFAULT_REGIME;
+  self->frames_per_list = DEFAULT_FRAMES_PER_LIST;
+  self->pre_render = DEFAULT_PRE_RENDER;
+  self->timestamp_offset = DEFAULT_TIMESTAMP_OFFSET;
+  self->list_frames = 1;
+  gst_video_info_init (&self->info);
+}

@@ -1,0 +1,17 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <gst/base/gstbasesrc.h>
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_PBF_TEST_SRC (gst_pbf_test_src_get_type ())
+G_DECLARE_FINAL_TYPE (
+    GstPbfTestSrc, gst_pbf_test_src, GST, PBF_TEST_SRC, GstBaseSrc)
+
+GST_ELEMENT_REGISTER_DECLARE (pbftestsrc);
+
+G_END_DECLS

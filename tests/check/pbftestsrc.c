@@ -1,0 +1,664 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/cudavision/cudavision.h>
+#include <gst/video/video.h>
+#include <string.h>
+#include "pbfsignal.h"
+#include "pbfsim.h"
+
+/* --- a pipeline whose every buffer is looked at ---------------------------- */
+
+/* Bytes, times, metas and the shape of the flow; @stop ends it by EOS. */
+typedef struct {
+  GstElement *pipeline;
+  GstElement *src;
+  guint frames, lists, singles, longest, shortest;
+  guint64 first_pts, next_pts;
+  guint fps_n, fps_d;
+  gboolean check_times;
+  GChecksum *sum;
+  GstVideoInfo info;
+} Watch;
+
+static void
+look_at (Watch *w, GstBuffer *buffer)
+{
+  GstPbfSignalMeta *signal = gst_buffer_get_pbf_signal_meta (buffer);
+  GstPbfTruthMeta *truth = gst_buffer_get_pbf_truth_meta (buffer);
+  GstVideoFrame frame;
+
+  fail_unless (signal != NULL && truth != NULL);
+  fail_unless_equals_int (
+      signal->signal.crc32c, pbf_crc32c (&signal->signal, 60));
+  fail_unless_equals_int (signal->signal.frame_counter, w->frames);
+  fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), w->frames);
+  fail_unless_equals_uint64 (GST_BUFFER_OFFSET_END (buffer), w->frames + 1);
+  fail_unless_equals_int (truth->laser_on,
+      (signal->signal.flags & PBF_SIGNAL_LASER_ON) ? TRUE : FALSE);
+  if (w->frames == 0)
+    w->first_pts = GST_BUFFER_PTS (buffer);
+  if (w->check_times) {
+    guint64 at =
+        gst_util_uint64_scale (w->frames, GST_SECOND * w->fps_d, w->fps_n);
+    guint64 after =
+        gst_util_uint64_scale (w->frames + 1, GST_SECOND * w->fps_d, w->fps_n);
+
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer) - w->first_pts, at);
+    fail_unless_equals_uint64 (GST_BUFFER_DURATION (buffer), after - at);
+    fail_unless_equals_uint64 (signal->signal.t_ns, at);
+  }
+  if (w->frames > 0)
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), w->next_pts);
+  w->next_pts = GST_BUFFER_PTS (buffer) + GST_BUFFER_DURATION (buffer);
+
+  fail_unless (gst_video_frame_map (&frame, &w->info, buffer, GST_MAP_READ));
+  for (gint y = 0; y < GST_VIDEO_INFO_HEIGHT (&w->info); y++)
+    g_checksum_update (w->sum,
+        (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
+            + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+        GST_VIDEO_INFO_WIDTH (&w->info));
+  gst_video_frame_unmap (&frame);
+  w->frames++;
+}
+
+static GstPadProbeReturn
+probe (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Watch *w = data;
+
+  if (info->type & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) {
+    GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+    GstCaps *caps;
+
+    if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
+      gst_event_parse_caps (event, &caps);
+      fail_unless (gst_video_info_from_caps (&w->info, caps));
+      w->fps_n = GST_VIDEO_INFO_FPS_N (&w->info);
+      w->fps_d = GST_VIDEO_INFO_FPS_D (&w->info);
+    }
+  } else if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
+    GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
+    guint n = gst_buffer_list_length (list);
+
+    w->lists++;
+    w->longest = MAX (w->longest, n);
+    w->shortest = MIN (w->shortest, n);
+    for (guint i = 0; i < n; i++)
+      look_at (w, gst_buffer_list_get (list, i));
+  } else {
+    w->singles++;
+    look_at (w, GST_PAD_PROBE_INFO_BUFFER (info));
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static Watch *
+watch_new (const gchar *line)
+{
+  Watch *w = g_new0 (Watch, 1);
+  GError *error = NULL;
+  GstPad *pad;
+
+  w->pipeline = gst_parse_launch (line, &error);
+  g_assert_no_error (error);
+  w->src = gst_bin_get_by_name (GST_BIN (w->pipeline), "s");
+  w->sum = g_checksum_new (G_CHECKSUM_SHA256);
+  w->shortest = G_MAXUINT;
+  w->check_times = TRUE;
+  pad = gst_element_get_static_pad (w->src, "src");
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST
+          | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      probe, w, NULL);
+  gst_object_unref (pad);
+  return w;
+}
+
+/* Until EOS or an error, whose text is returned. */
+static gchar *
+watch_run (Watch *w)
+{
+  GstBus *bus = gst_element_get_bus (w->pipeline);
+  GstMessage *message;
+  gchar *debug = NULL;
+
+  gst_element_set_state (w->pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  fail_unless (message != NULL, "neither EOS nor error");
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, NULL, &debug);
+  gst_message_unref (message);
+  gst_object_unref (bus);
+  gst_element_set_state (w->pipeline, GST_STATE_NULL);
+  return debug;
+}
+
+static void
+watch_free (Watch *w)
+{
+  gst_object_unref (w->src);
+  gst_object_unref (w->pipeline);
+  g_checksum_free (w->sum);
+  g_free (w);
+}
+
+/* Runs @line to its EOS.
+ * Returns: the digest of all pixels; free with g_free(). */
+static gchar *
+run (const gchar *line, guint frames, guint lists, guint shortest)
+{
+  Watch *w = watch_new (line);
+  gchar *error = watch_run (w), *text;
+
+  fail_unless (error == NULL, "%s: %s", line, error);
+  fail_unless_equals_int (w->frames, frames);
+  fail_unless_equals_int (w->lists, lists);
+  fail_unless_equals_int (w->singles, lists == 0 ? frames : 0);
+  if (lists > 0)
+    fail_unless_equals_int (w->shortest, shortest);
+  text = g_strdup (g_checksum_get_string (w->sum));
+  watch_free (w);
+  return text;
+}
+
+/* --- tests ----------------------------------------------------------------- */
+
+GST_START_TEST (test_default_caps)
+{
+  GstHarness *h = gst_harness_new ("pbftestsrc");
+  GstCaps *caps, *wanted;
+
+  gst_harness_play (h);
+  gst_buffer_unref (gst_harness_pull (h));
+  caps = gst_pad_get_current_caps (h->sinkpad);
+  wanted = gst_caps_from_string ("video/x-raw, format=GRAY8, width=96, "
+                                 "height=96, framerate=20000/1");
+  fail_unless (gst_caps_is_subset (caps, wanted), "%" GST_PTR_FORMAT, caps);
+  gst_caps_unref (caps);
+  gst_caps_unref (wanted);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_caps)
+{
+  g_free (run ("pbftestsrc name=s num-buffers=300 ! video/x-raw,width=41,"
+               "height=43,framerate=1000000/1 ! fakesink",
+      300, 0, 0));
+  g_free (run ("pbftestsrc name=s num-buffers=20 frames-per-list=8 ! "
+               "video/x-raw,width=512,height=300,framerate=30000/1001 ! "
+               "fakesink",
+      20, 3, 4));
+  /* a preference instead of a demand is followed as near as can be */
+  g_free (run ("pbftestsrc name=s num-buffers=5 ! video/x-raw,"
+               "width=[200,4096],framerate=[1/1,50/1] ! fakesink",
+      5, 0, 0));
+}
+GST_END_TEST;
+
+/* num-buffers counts frames, whatever the length of the lists, and neither the
+ * lists nor replaying change a byte. */
+GST_START_TEST (test_counts_and_bytes)
+{
+  gchar *single =
+      run ("pbftestsrc name=s seed=4 regime=mixed num-buffers=1000 ! fakesink",
+          1000, 0, 0);
+  gchar *lists = run ("pbftestsrc name=s seed=4 regime=mixed num-buffers=1000 "
+                      "frames-per-list=256 ! fakesink",
+      1000, 4, 1000 - 3 * 256);
+  gchar *ring = run ("pbftestsrc name=s seed=4 regime=mixed num-buffers=1000 "
+                     "frames-per-list=7 pre-render=1000 ! fakesink",
+      1000, 143, 6);
+  gchar *other =
+      run ("pbftestsrc name=s seed=5 regime=mixed num-buffers=1000 ! fakesink",
+          1000, 0, 0);
+
+  fail_unless_equals_string (single, lists);
+  fail_unless_equals_string (single, ring);
+  fail_if (strcmp (single, other) == 0);
+  g_free (single);
+  g_free (lists);
+  g_free (ring);
+  g_free (other);
+  g_free (run ("pbftestsrc name=s num-buffers=0 ! fakesink", 0, 0, 0));
+  g_free (run ("pbftestsrc name=s num-buffers=1 frames-per-list=65536 ! "
+               "video/x-raw,width=40,height=40 ! fakesink",
+      1, 1, 1));
+}
+GST_END_TEST;
+
+/* What the metas say is what the simulator says, and comes round again. */
+GST_START_TEST (test_pre_render)
+{
+  GstHarness *h = gst_harness_new_parse (
+      "pbftestsrc seed=3 regime=spatter pre-render=50 num-buffers=170");
+  PbfSimConfig config = { 96, 96, 20000, 1, 3, PBF_SIM_SPATTER };
+  PbfSim *sim = pbf_sim_new (&config, NULL);
+  guint8 pixels[96 * 96];
+  PbfSimTruth truth;
+  PbfSignal signal;
+
+  gst_harness_play (h);
+  for (guint n = 0; n < 170; n++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+    GstPbfTruthMeta *t = gst_buffer_get_pbf_truth_meta (buffer);
+    PbfSignal *s = &gst_buffer_get_pbf_signal_meta (buffer)->signal;
+    GstMapInfo map;
+
+    pbf_sim_render (sim, n % 50, pixels, 96, &signal, &truth);
+    fail_unless_equals_int (gst_buffer_memcmp (buffer, 0, pixels, 96 * 96), 0);
+    fail_unless_equals_int (s->frame_counter, n);
+    fail_unless_equals_uint64 (s->t_ns, n * G_GUINT64_CONSTANT (50000));
+    fail_unless_equals_int (s->crc32c, pbf_crc32c (s, 60));
+    fail_unless_equals_int (s->x_um, signal.x_um);
+    fail_unless_equals_int (s->layer, n / 50); /* grows on */
+    fail_unless_equals_int (t->regime, GST_PBF_REGIME_SPATTER);
+    fail_unless_equals_int (t->pool_area, truth.pool_area);
+    fail_unless_equals_float (t->pool_x, truth.pool_x);
+    fail_unless_equals_int (t->n_spatters, truth.n_spatters);
+    for (guint i = 0; i < truth.n_spatters; i++) {
+      fail_unless_equals_float (t->spatter_y[i], truth.spatter_y[i]);
+      fail_unless_equals_int (t->spatter_area[i], truth.spatter_area[i]);
+    }
+    /* a writer gets a copy; the next round shows the frame as it was */
+    fail_unless (gst_buffer_is_writable (buffer));
+    fail_unless (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
+    memset (map.data, 0xff, map.size);
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_unref (buffer);
+  }
+  pbf_sim_free (sim);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_timestamp_offset)
+{
+  GstHarness *h =
+      gst_harness_new_parse ("pbftestsrc timestamp-offset=1000000000");
+  GstBuffer *buffer;
+
+  gst_harness_play (h);
+  buffer = gst_harness_pull (h);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), GST_SECOND);
+  fail_unless_equals_uint64 (
+      gst_buffer_get_pbf_signal_meta (buffer)->signal.t_ns, 0);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* The clock of the harness moves by hand: a list comes when its last frame has
+ * been exposed, and not before. */
+GST_START_TEST (test_live)
+{
+  GstHarness *h = gst_harness_new_parse (
+      "pbftestsrc is-live=true frames-per-list=20 num-buffers=50");
+  GstClockTime latency;
+  guint got = 0;
+
+  gst_harness_use_testclock (h);
+  gst_harness_play (h);
+  for (guint list = 0; list < 3; list++) {
+    guint n = list < 2 ? 20 : 10;
+
+    fail_unless (gst_harness_wait_for_clock_id_waits (h, 1, 10));
+    fail_unless_equals_int (gst_harness_buffers_in_queue (h), 0);
+    fail_unless (gst_harness_crank_single_clock_wait (h));
+    for (guint i = 0; i < n; i++) {
+      GstBuffer *buffer = gst_harness_pull (h);
+
+      fail_unless_equals_uint64 (
+          GST_BUFFER_PTS (buffer), got * G_GUINT64_CONSTANT (50000));
+      gst_buffer_unref (buffer);
+      got++;
+    }
+    fail_unless_equals_uint64 (
+        gst_clock_get_time (GST_ELEMENT_CLOCK (h->element)),
+        got * G_GUINT64_CONSTANT (50000));
+  }
+  latency = gst_harness_query_latency (h);
+  fail_unless_equals_uint64 (latency, 20 * G_GUINT64_CONSTANT (50000));
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Paused while it waits for the clock, the source loses no frame. */
+GST_START_TEST (test_live_pause)
+{
+  Watch *w = watch_new ("pbftestsrc name=s is-live=true num-buffers=400 ! "
+                        "video/x-raw,framerate=2000/1 ! fakesink sync=true");
+  gchar *error;
+
+  w->check_times = FALSE;
+  for (guint i = 0; i < 3; i++) {
+    gst_element_set_state (w->pipeline, GST_STATE_PLAYING);
+    g_usleep (20000);
+    gst_element_set_state (w->pipeline, GST_STATE_PAUSED);
+    gst_element_get_state (w->pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+    g_usleep (5000);
+  }
+  error = watch_run (w);
+  fail_unless (error == NULL, "%s", error);
+  fail_unless_equals_int (w->frames, 400);
+  watch_free (w);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_queries)
+{
+  GstHarness *h = gst_harness_new_parse ("pbftestsrc num-buffers=1000");
+  GstQuery *query = gst_query_new_seeking (GST_FORMAT_TIME);
+  gboolean seekable = TRUE;
+  gint64 duration;
+
+  gst_harness_play (h);
+  gst_buffer_unref (gst_harness_pull (h));
+  fail_unless (gst_pad_peer_query (h->sinkpad, query));
+  gst_query_parse_seeking (query, NULL, &seekable, NULL, NULL);
+  fail_if (seekable);
+  gst_query_unref (query);
+  fail_unless (
+      gst_pad_peer_query_duration (h->sinkpad, GST_FORMAT_TIME, &duration));
+  fail_unless_equals_uint64 (duration, 50 * GST_MSECOND);
+  fail_unless (
+      gst_pad_peer_query_duration (h->sinkpad, GST_FORMAT_DEFAULT, &duration));
+  fail_unless_equals_uint64 (duration, 1000);
+  fail_unless_equals_uint64 (gst_harness_query_latency (h), 0);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Other caps in the middle of the stream: time and count go on. */
+GST_START_TEST (test_renegotiate)
+{
+  Watch *w = watch_new ("pbftestsrc name=s num-buffers=3000 frames-per-list=10 "
+                        "! capsfilter name=f caps=video/x-raw,width=96 ! "
+                        "fakesink name=k");
+  GstElement *filter = gst_bin_get_by_name (GST_BIN (w->pipeline), "f");
+  GstCaps *caps = gst_caps_from_string (
+      "video/x-raw, width=64, height=50, framerate=7000/1");
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (w->pipeline), "k");
+  gchar *error;
+
+  w->check_times = FALSE;
+  gst_element_set_state (w->pipeline, GST_STATE_PAUSED);
+  gst_element_get_state (w->pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+  fail_unless (w->frames < 3000);
+  g_object_set (filter, "caps", caps, NULL);
+  error = watch_run (w);
+  fail_unless (error == NULL, "%s", error);
+  fail_unless_equals_int (w->frames, 3000);
+  fail_unless_equals_int (GST_VIDEO_INFO_WIDTH (&w->info), 64);
+  gst_caps_unref (caps);
+  gst_object_unref (filter);
+  gst_object_unref (sink);
+  watch_free (w);
+}
+GST_END_TEST;
+
+/* --- downstream's pool ----------------------------------------------------- */
+
+#define POOL_STRIDE 160
+#define GUARD 0x5a
+
+/* A pool that gives rows of POOL_STRIDE bytes, filled with GUARD. */
+typedef struct {
+  GstBufferPool parent;
+} StridePool;
+typedef GstBufferPoolClass StridePoolClass;
+static GType stride_pool_get_type (void);
+G_DEFINE_TYPE (StridePool, stride_pool, GST_TYPE_BUFFER_POOL)
+
+static GstFlowReturn
+stride_pool_alloc (
+    GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
+{
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 32 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { POOL_STRIDE };
+
+  *buffer = gst_buffer_new_allocate (NULL, 32 + POOL_STRIDE * 96, NULL);
+  gst_buffer_memset (*buffer, 0, GUARD, -1);
+  gst_buffer_add_video_meta_full (*buffer, GST_VIDEO_FRAME_FLAG_NONE,
+      GST_VIDEO_FORMAT_GRAY8, 96, 96, 1, offset, stride);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+stride_pool_set_config (GstBufferPool *pool, GstStructure *config)
+{
+  guint min, max;
+  GstCaps *caps;
+
+  gst_buffer_pool_config_get_params (config, &caps, NULL, &min, &max);
+  gst_buffer_pool_config_set_params (
+      config, caps, 32 + POOL_STRIDE * 96, min, max);
+  return GST_BUFFER_POOL_CLASS (stride_pool_parent_class)
+      ->set_config (pool, config);
+}
+
+static void
+stride_pool_class_init (StridePoolClass *klass)
+{
+  klass->alloc_buffer = stride_pool_alloc;
+  klass->set_config = stride_pool_set_config;
+}
+
+static void
+stride_pool_init (StridePool *pool)
+{
+}
+
+static GstPadProbeReturn
+offer_pool (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
+  const guint *max = data;
+  GstBufferPool *pool;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION
+      || !(info->type & GST_PAD_PROBE_TYPE_PULL))
+    return GST_PAD_PROBE_OK;
+  pool = g_object_new (stride_pool_get_type (), NULL);
+  gst_query_add_allocation_pool (query, pool, 32 + POOL_STRIDE * 96, 2, *max);
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_object_unref (pool);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Frames from @line with a pool offered that holds @max buffers (0: any number).
+ */
+static void
+with_pool (const gchar *line, guint max, gboolean used)
+{
+  GstHarness *h = gst_harness_new_parse (line);
+  PbfSimConfig config = { 96, 96, 20000, 1, 0, PBF_SIM_NOMINAL };
+  PbfSim *sim = pbf_sim_new (&config, NULL);
+  guint8 pixels[96 * 96];
+  PbfSimTruth truth;
+  PbfSignal signal;
+
+  gst_pad_add_probe (
+      h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_BOTH, offer_pool, &max, NULL);
+  gst_harness_play (h);
+  for (guint n = 0; n < 60; n++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+    GstVideoMeta *layout = gst_buffer_get_video_meta (buffer);
+    guint stride = 96, offset = 0;
+    GstMapInfo map;
+
+    fail_unless_equals_int (
+        layout != NULL && layout->stride[0] == POOL_STRIDE, used);
+    if (layout != NULL) {
+      stride = layout->stride[0];
+      offset = layout->offset[0];
+    }
+    pbf_sim_render (sim, n, pixels, 96, &signal, &truth);
+    fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+    for (guint y = 0; y < 96; y++) {
+      const guint8 *row = map.data + offset + y * stride;
+
+      fail_unless_equals_int (memcmp (row, pixels + y * 96, 96), 0);
+      for (guint x = 96; x < stride; x++)
+        fail_unless_equals_int (row[x], GUARD);
+    }
+    for (guint i = 0; i < offset; i++)
+      fail_unless_equals_int (map.data[i], GUARD);
+    gst_buffer_unmap (buffer, &map);
+    fail_unless_equals_int (
+        gst_buffer_get_n_meta (buffer, GST_PBF_SIGNAL_META_API_TYPE), 1);
+    fail_unless_equals_int (
+        gst_buffer_get_n_meta (buffer, GST_PBF_TRUTH_META_API_TYPE), 1);
+    gst_buffer_unref (buffer);
+  }
+  pbf_sim_free (sim);
+  gst_harness_teardown (h);
+}
+
+GST_START_TEST (test_downstream_pool)
+{
+  with_pool ("pbftestsrc num-buffers=60", 0, TRUE);
+  with_pool ("pbftestsrc num-buffers=60 frames-per-list=8", 0, TRUE);
+  with_pool ("pbftestsrc num-buffers=60 frames-per-list=8", 64, TRUE);
+  with_pool (
+      "pbftestsrc num-buffers=60 frames-per-list=8 pre-render=60", 0, TRUE);
+  /* too small for a list: it would wait for itself for ever */
+  with_pool ("pbftestsrc num-buffers=60 frames-per-list=8", 8, FALSE);
+  with_pool ("pbftestsrc num-buffers=60 pre-render=60", 8, FALSE);
+}
+GST_END_TEST;
+
+/* --- what is refused ------------------------------------------------------- */
+
+static void
+refused (const gchar *caps_text, const gchar *words)
+{
+  GstHarness *h = gst_harness_new ("pbftestsrc");
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error = NULL;
+  gchar *debug = NULL;
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_sink_caps_str (h, caps_text);
+  gst_harness_play (h);
+  message =
+      gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL, "%s was not refused", caps_text);
+  gst_message_parse_error (message, &error, &debug);
+  fail_unless (
+      g_error_matches (error, GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION));
+  fail_unless (strstr (debug, "40x40 to 4096x4096") != NULL, "%s", debug);
+  fail_unless (strstr (debug, words) != NULL, "%s", debug);
+  g_clear_error (&error);
+  g_free (debug);
+  gst_message_unref (message);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+GST_START_TEST (test_refused)
+{
+  refused ("video/x-raw, format=GRAY8, width=39, height=96", "(int)39");
+  refused ("video/x-raw, format=GRAY8, width=96, height=5000", "(int)5000");
+  refused ("video/x-raw, format=RGB, width=96, height=96", "RGB");
+  refused ("video/x-raw, format=GRAY8, framerate=1000001/1", "1000001/1");
+  refused ("video/x-raw, format=GRAY8, framerate=0/1", "0/1");
+}
+GST_END_TEST;
+
+GST_START_TEST (test_states)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "pbftestsrc frames-per-list=16 pre-render=20 name=s ! fakesink", NULL);
+  GstElement *src = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+
+  for (guint i = 0; i < 50; i++) {
+    g_object_set (src, "is-live", i % 2, "pre-render", i % 3 * 10, NULL);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    if (i % 5 == 0)
+      g_usleep (2000);
+    if (i % 2 == 0)
+      gst_element_get_state (pipeline, NULL, NULL, 5 * GST_SECOND);
+    fail_unless_equals_int (gst_element_set_state (pipeline,
+                                i % 4 < 2 ? GST_STATE_NULL : GST_STATE_READY),
+        GST_STATE_CHANGE_SUCCESS);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (src);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_properties)
+{
+  GstElement *src = gst_element_factory_make ("pbftestsrc", NULL);
+  static const gchar *regimes[] = { "nominal", "keyhole", "lack-of-fusion",
+    "spatter", "drift", "mixed" };
+  guint seed, list, pre;
+  gboolean live;
+  gint64 offset;
+  gint regime;
+
+  g_object_get (src, "seed", &seed, "regime", &regime, "frames-per-list", &list,
+      "pre-render", &pre, "is-live", &live, "timestamp-offset", &offset, NULL);
+  fail_unless (seed == 0 && regime == GST_PBF_REGIME_NOMINAL && list == 1
+               && pre == 0 && !live && offset == 0);
+  for (guint i = 0; i < G_N_ELEMENTS (regimes); i++) {
+    gst_util_set_object_arg (G_OBJECT (src), "regime", regimes[i]);
+    g_object_get (src, "regime", &regime, NULL);
+    fail_unless_equals_int (regime, i);
+  }
+  gst_object_unref (src);
+}
+GST_END_TEST;
+
+/* EOS sent to the element ends a stream without end, live or not. */
+GST_START_TEST (test_eos)
+{
+  for (guint live = 0; live < 2; live++) {
+    Watch *w = watch_new (live ? "pbftestsrc name=s is-live=true ! fakesink"
+                               : "pbftestsrc name=s ! fakesink");
+    gchar *error;
+
+    gst_element_set_state (w->pipeline, GST_STATE_PLAYING);
+    g_usleep (10000);
+    fail_unless (gst_element_send_event (w->pipeline, gst_event_new_eos ()));
+    error = watch_run (w);
+    fail_unless (error == NULL, "%s", error);
+    watch_free (w);
+  }
+}
+GST_END_TEST;
+
+static Suite *
+pbftestsrc_suite (void)
+{
+  Suite *s = suite_create ("pbftestsrc");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_default_caps);
+  tcase_add_test (tc, test_caps);
+  tcase_add_test (tc, test_counts_and_bytes);
+  tcase_add_test (tc, test_pre_render);
+  tcase_add_test (tc, test_timestamp_offset);
+  tcase_add_test (tc, test_live);
+  tcase_add_test (tc, test_live_pause);
+  tcase_add_test (tc, test_queries);
+  tcase_add_test (tc, test_renegotiate);
+  tcase_add_test (tc, test_downstream_pool);
+  tcase_add_test (tc, test_refused);
+  tcase_add_test (tc, test_states);
+  tcase_add_test (tc, test_properties);
+  tcase_add_test (tc, test_eos);
+  return s;
+}
+
+GST_CHECK_MAIN (pbftestsrc);
