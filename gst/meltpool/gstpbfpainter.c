@@ -16,7 +16,6 @@
 #define ROUND_UP_2(n) (((n) + 1u) & ~1u)
 #define HISTORY 200 /* displayed frames in the curves */
 
-#define DASH "\342\200\223" /* for what a frame has no value of */
 
 typedef enum {
   COLOR_BACKGROUND = 0x0d1117,
@@ -26,7 +25,7 @@ typedef enum {
   COLOR_DIM = 0x8b98a9,
   COLOR_ROI = 0x58a6ff,
   COLOR_POOL = 0x3fe0a0,
-  COLOR_EXPECTED = 0xffffff,
+  COLOR_EXPECTED = 0xff4d4d,
   COLOR_CENTROID = 0xff5fa8,
   COLOR_SPATTER = 0x4de1ff,
   COLOR_WARN = 0xf2b134,
@@ -47,6 +46,7 @@ struct _GstPbfPainter {
   guint32 palette[256];
   guint32 *line; /* one enlarged row */
   const gchar *font;
+  gboolean ascii; /* all that the font has */
   GArray *edges;
 
   guint n_outputs; /* the most that were seen: the panel keeps its rows */
@@ -116,6 +116,32 @@ text (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble size,
   return extents.x_advance;
 }
 
+/* signs beyond ASCII, and what stands for them */
+static const gchar *
+times (const GstPbfPainter *p)
+{
+  return p->ascii ? "x" : "\303\227";
+}
+
+static const gchar *
+micro (const GstPbfPainter *p)
+{
+  return p->ascii ? "u" : "\302\265";
+}
+
+static const gchar *
+degrees (const GstPbfPainter *p)
+{
+  return p->ascii ? "" : "\302\260";
+}
+
+/* for what a frame has no value of */
+static const gchar *
+dash (const GstPbfPainter *p)
+{
+  return p->ascii ? "-" : "\342\200\223";
+}
+
 /* @format: of one double; '.' in every locale */
 static const gchar *
 number (gchar buffer[48], const gchar *format, gdouble value)
@@ -123,24 +149,30 @@ number (gchar buffer[48], const gchar *format, gdouble value)
   return g_ascii_formatd (buffer, 48, format, value);
 }
 
-/* Without any font on the machine cairo's own strokes have to do. */
-static const gchar *
-choose_font (void)
+/* Without any font on the machine cairo draws its own strokes, a font made of
+ * paths ("user" font) that knows ASCII only; asked for by name where "sans" is
+ * an error. */
+static void
+choose_font (GstPbfPainter *p)
 {
   cairo_surface_t *surface =
       cairo_image_surface_create (CAIRO_FORMAT_RGB24, 8, 8);
   cairo_t *cr = cairo_create (surface);
   cairo_text_extents_t extents = { 0 };
-  gboolean usable;
 
   cairo_select_font_face (
       cr, "sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-  cairo_set_font_size (cr, 13);
   cairo_text_extents (cr, "0", &extents);
-  usable = cairo_status (cr) == CAIRO_STATUS_SUCCESS && extents.width > 0;
+  if (cairo_status (cr) != CAIRO_STATUS_SUCCESS || extents.width <= 0) {
+    p->font = "@cairo:";
+    p->ascii = TRUE;
+  } else {
+    p->font = "sans";
+    p->ascii = cairo_scaled_font_get_type (cairo_get_scaled_font (cr))
+               == CAIRO_FONT_TYPE_USER;
+  }
   cairo_destroy (cr);
   cairo_surface_destroy (surface);
-  return usable ? "sans" : "@cairo:";
 }
 
 /* --- the frame ------------------------------------------------------------- */
@@ -375,8 +407,8 @@ draw_size (GstPbfPainter *p, cairo_t *cr)
 {
   gchar line[64];
 
-  g_snprintf (line, sizeof (line), "%u \303\227 %u pixels, \303\227 %u",
-      p->config.width, p->config.height, p->config.zoom);
+  g_snprintf (line, sizeof (line), "%u %s %u pixels, %s %u", p->config.width,
+      times (p), p->config.height, times (p), p->config.zoom);
   text (p, cr, p->frame_x + 10,
       p->frame_y + (gdouble) p->config.height * p->config.zoom - 10, 12,
       COLOR_DIM, ALIGN_LEFT, line);
@@ -459,7 +491,7 @@ draw_flags (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
         cr, p->font, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size (cr, 13);
     cairo_text_extents (cr, word, &extents);
-    if (at + extents.x_advance + 18 > x + w) {
+    if (at + extents.x_advance + 18 > x + w - 14) {
       text (p, cr, at, y + 16, 13, color, ALIGN_LEFT, "+");
       return;
     }
@@ -511,7 +543,7 @@ draw_tiles (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   for (i = 0; i < 6; i++)
     draw_tile (p, cr, x + (i % 3) * (tile + 8), y + (i / 3) * 64, tile,
         tiles[i].label,
-        known ? number (value, tiles[i].format, tiles[i].value) : DASH,
+        known ? number (value, tiles[i].format, tiles[i].value) : dash (p),
         known ? tiles[i].unit : "");
 }
 
@@ -571,7 +603,7 @@ draw_hog (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
         cr, x + 11 + k * step, base - room * value, step - 3, room * value);
     set_color (cr, COLOR_HOG, 1.0);
     cairo_fill (cr);
-    g_snprintf (label, sizeof (label), "%u\302\260", k * 20);
+    g_snprintf (label, sizeof (label), "%u%s", k * 20, degrees (p));
     if (k % 2 == 0)
       text (p, cr, x + 11 + (k + 0.5) * step - 1.5, base + 15, 11, COLOR_DIM,
           ALIGN_CENTER, label);
@@ -623,7 +655,7 @@ draw_outputs (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
       cairo_fill (cr);
     }
     text (p, cr, x + w - 10, at + 15, 13, COLOR_TEXT, ALIGN_RIGHT,
-        known ? number (value, "%.3f", r->outputs[i]) : DASH);
+        known ? number (value, "%.3f", r->outputs[i]) : dash (p));
   }
 }
 
@@ -712,8 +744,8 @@ draw_legend (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   if (pic->latency_ns == G_MAXUINT64)
     return;
   if (pic->latency_ns < 1000000)
-    g_snprintf (line, sizeof (line), "latency %s \302\265s",
-        number (value, "%.1f", pic->latency_ns / 1e3));
+    g_snprintf (line, sizeof (line), "latency %s %ss",
+        number (value, "%.1f", pic->latency_ns / 1e3), micro (p));
   else
     g_snprintf (line, sizeof (line), "latency %s ms",
         number (value, "%.1f", pic->latency_ns / 1e6));
@@ -782,7 +814,7 @@ gst_pbf_painter_new (const GstPbfPainterConfig *config)
   p->frame_y = (p->canvas_height - config->height * zoom) / 2;
   p->line = g_new (guint32, (gsize) config->width * zoom);
   p->edges = g_array_new (FALSE, FALSE, sizeof (PbfEdge));
-  p->font = choose_font ();
+  choose_font (p);
   make_palette (config->colormap, p->palette);
   return p;
 }
