@@ -37,6 +37,7 @@
 #include <gst/common/gstcvbackend.h>
 #include <gst/common/gstcvcuda.h>
 #include "gstcropmetas.h"
+#include "gstroicropper.h"
 #include "gstroiposition.h"
 #include "roicrop.h"
 
@@ -65,15 +66,6 @@ typedef struct {
   guint64 frames, lists, clamped, no_position, corrupt, copies;
 } Stats;
 
-/* The crop as negotiated: changes only with caps. */
-typedef struct {
-  GstVideoInfo in, out;
-  CvisCropLayout layout;
-  guint step_x, step_y;
-  gboolean on_device;
-  gboolean video_meta; /* downstream reads GstVideoMeta */
-} Geometry;
-
 struct _GstCudaRoiCrop {
   GstElement parent;
 
@@ -88,11 +80,8 @@ struct _GstCudaRoiCrop {
   /* the streaming thread's */
   GstSegment segment;
   GstRoiPosition position;
-  Geometry geometry;
+  GstRoiCropper *cropper;
   gboolean negotiated;
-  GstBufferPool *pool;
-  CvisCrop *crop;
-  GArray *planes;
 
   GstCvCuda *cuda;
 };
@@ -311,30 +300,6 @@ get_caps (GstCudaRoiCrop *self, GstPad *pad, GstCaps *filter)
   return result;
 }
 
-static CvisCropLayout
-layout_of (const GstVideoFormatInfo *format)
-{
-  CvisCropLayout layout = { .n_planes =
-                                GST_VIDEO_FORMAT_INFO_N_PLANES (format) };
-  guint c, p;
-
-  for (c = GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format); c-- > 0;) {
-    p = GST_VIDEO_FORMAT_INFO_PLANE (format, c);
-    layout.sample_bytes[p] = GST_VIDEO_FORMAT_INFO_PSTRIDE (format, c);
-    layout.x_shift[p] = GST_VIDEO_FORMAT_INFO_W_SUB (format, c);
-    layout.y_shift[p] = GST_VIDEO_FORMAT_INFO_H_SUB (format, c);
-  }
-  return layout;
-}
-
-static void
-drop_pool (GstCudaRoiCrop *self)
-{
-  if (self->pool != NULL)
-    gst_buffer_pool_set_active (self->pool, FALSE);
-  gst_clear_object (&self->pool);
-}
-
 static gboolean
 check_backend (GstCudaRoiCrop *self, gboolean on_device)
 {
@@ -376,24 +341,23 @@ send_caps (GstCudaRoiCrop *self, GstCaps *caps)
 static gboolean
 negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
 {
-  Geometry *g = &self->geometry;
+  const GstVideoInfo *in = gst_roi_cropper_get_input (self->cropper);
   gint width, height;
+  GstVideoInfo out;
   GstCaps *caps;
-  gboolean ok;
 
   self->negotiated = FALSE;
-  drop_pool (self);
   GST_OBJECT_LOCK (self);
   width = (gint) self->settings.width;
   height = (gint) self->settings.height;
   self->resized = FALSE;
   GST_OBJECT_UNLOCK (self);
 
-  if (width > GST_VIDEO_INFO_WIDTH (&g->in)
-      || height > GST_VIDEO_INFO_HEIGHT (&g->in)) {
+  if (width > GST_VIDEO_INFO_WIDTH (in)
+      || height > GST_VIDEO_INFO_HEIGHT (in)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("The crop of %dx%d is larger than the frames of %dx%d", width, height,
-            GST_VIDEO_INFO_WIDTH (&g->in), GST_VIDEO_INFO_HEIGHT (&g->in)),
+            GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in)),
         ("set width and height to at most the size of the frame"));
     return FALSE;
   }
@@ -402,44 +366,38 @@ negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
       caps, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
   /* what a link or downstream asked for is done with this */
   gst_pad_check_reconfigure (self->src);
-  ok = gst_video_info_from_caps (&g->out, caps) && send_caps (self, caps);
+  self->negotiated =
+      gst_video_info_from_caps (&out, caps) && send_caps (self, caps);
+  if (self->negotiated)
+    gst_roi_cropper_set_output (self->cropper, &out);
   gst_caps_unref (caps);
-  self->negotiated = ok;
-  return ok;
+  return self->negotiated;
 }
 
 static gboolean
 set_caps (GstCudaRoiCrop *self, GstCaps *caps)
 {
-  Geometry *g = &self->geometry;
+  gboolean on_device = is_on_device (gst_caps_get_features (caps, 0));
+  GstVideoInfo in;
   gint device_id;
 
   self->negotiated = FALSE;
-  if (!gst_video_info_from_caps (&g->in, caps)) {
+  if (!gst_video_info_from_caps (&in, caps)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Caps are no video format"),
         ("%" GST_PTR_FORMAT, caps));
     return FALSE;
   }
-  g->layout = layout_of (g->in.finfo);
-  cvis_crop_layout_steps (&g->layout, &g->step_x, &g->step_y);
-  /* a crop of interlaced frames keeps its fields in order */
-  if (GST_VIDEO_INFO_IS_INTERLACED (&g->in))
-    g->step_y *= 2;
-
-  g->on_device = is_on_device (gst_caps_get_features (caps, 0));
-  if (!check_backend (self, g->on_device))
+  if (!check_backend (self, on_device))
     return FALSE;
   GST_OBJECT_LOCK (self);
   device_id = self->backend.device_id;
-  self->backend.active = g->on_device ? CVIS_BACKEND_CUDA : CVIS_BACKEND_CPU;
+  self->backend.active = on_device ? CVIS_BACKEND_CUDA : CVIS_BACKEND_CPU;
   GST_OBJECT_UNLOCK (self);
-  g_clear_pointer (&self->crop, cvis_crop_free);
-  if (g->on_device) {
-    if (!gst_cv_cuda_start (self->cuda, GST_ELEMENT (self), device_id))
-      return FALSE;
-  } else {
-    self->crop = cvis_crop_new (NULL, NULL);
-  }
+  if (on_device
+      && !gst_cv_cuda_start (self->cuda, GST_ELEMENT (self), device_id))
+    return FALSE;
+  gst_roi_cropper_set_input (
+      self->cropper, &in, on_device ? self->cuda : NULL, device_id);
   return negotiate (self, caps);
 }
 
@@ -451,121 +409,6 @@ renegotiate (GstCudaRoiCrop *self)
 
   gst_clear_caps (&caps);
   return ok;
-}
-
-/* --- buffers to crop into -------------------------------------------------- */
-
-/* A pool of video frames in system memory: downstream's if it has no limit (a
- * limited one would block a long buffer list half-way), else an own one. */
-static GstBufferPool *
-system_pool_new (GstCudaRoiCrop *self, GstCaps *caps, GstQuery *query)
-{
-  GstBufferPool *pool = NULL;
-  GstAllocator *allocator = NULL;
-  GstAllocationParams params;
-  guint size = 0, min = 0, max = 0;
-  GstStructure *config;
-
-  gst_allocation_params_init (&params);
-  if (gst_query_get_n_allocation_params (query) > 0)
-    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
-  if (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  if (max != 0)
-    gst_clear_object (&pool);
-  if (pool == NULL) {
-    pool = gst_video_buffer_pool_new ();
-    size = 0;
-    min = 0;
-  }
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps,
-      MAX (size, (guint) GST_VIDEO_INFO_SIZE (&self->geometry.out)), min, 0);
-  gst_buffer_pool_config_set_allocator (config, allocator, &params);
-  if (self->geometry.video_meta)
-    gst_buffer_pool_config_add_option (
-        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  gst_clear_object (&allocator);
-  if (gst_buffer_pool_set_config (pool, config)
-      && gst_buffer_pool_set_active (pool, TRUE))
-    return pool;
-  gst_object_unref (pool);
-  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-      ("The pool for the crops cannot be set up"),
-      ("caps %" GST_PTR_FORMAT, caps));
-  return NULL;
-}
-
-static GstBufferPool *
-device_pool_new (
-    GstCudaRoiCrop *self, GstCaps *caps, GstQuery *query, GstBuffer *like)
-{
-  GError *error = NULL;
-  GstBufferPool *pool =
-      gst_cv_cuda_pool_new (self->cuda, caps, query, like, &error);
-
-  if (pool == NULL) {
-    GST_ELEMENT_ERROR (
-        self, RESOURCE, NO_SPACE_LEFT, ("%s", error->message), (NULL));
-    g_error_free (error);
-  }
-  return pool;
-}
-
-static gboolean
-ensure_pool (GstCudaRoiCrop *self, GstBuffer *like)
-{
-  GstCaps *caps;
-  GstQuery *query;
-
-  if (self->pool != NULL)
-    return TRUE;
-  caps = gst_pad_get_current_caps (self->src);
-  if (caps == NULL)
-    return FALSE;
-  query = gst_query_new_allocation (caps, TRUE);
-  if (!gst_pad_peer_query (self->src, query))
-    GST_DEBUG_OBJECT (self, "downstream answers no ALLOCATION query");
-  self->geometry.video_meta =
-      gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
-  self->pool = self->geometry.on_device
-                   ? device_pool_new (self, caps, query, like)
-                   : system_pool_new (self, caps, query);
-  gst_query_unref (query);
-  gst_caps_unref (caps);
-  return self->pool != NULL;
-}
-
-/* On a device everything is in the context of the frames; those of one list,
- * which are cropped together, share it. */
-static gboolean
-ensure_crop (GstCudaRoiCrop *self, GstBuffer *buffer, gboolean first)
-{
-  gboolean changed = FALSE;
-  CvisContext *context;
-  GError *error = NULL;
-  gint device_id;
-
-  if (!self->geometry.on_device)
-    return TRUE;
-  GST_OBJECT_LOCK (self);
-  device_id = self->backend.device_id;
-  GST_OBJECT_UNLOCK (self);
-  context =
-      gst_cv_cuda_follow (self->cuda, buffer, device_id, &changed, &error);
-  if (changed && !first) {
-    g_set_error (&error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "the frames of one buffer list lie in different CUDA contexts");
-  } else if (context != NULL && (changed || self->crop == NULL)) {
-    drop_pool (self);
-    g_clear_pointer (&self->crop, cvis_crop_free);
-    self->crop = cvis_crop_new (context, &error);
-  }
-  if (error == NULL)
-    return TRUE;
-  GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("%s", error->message), (NULL));
-  g_error_free (error);
-  return FALSE;
 }
 
 /* --- one frame ------------------------------------------------------------- */
@@ -623,219 +466,56 @@ sync_controlled (GstCudaRoiCrop *self, Run *run, GstBuffer *buffer)
 static GstCropGeometry
 place (GstCudaRoiCrop *self, Run *run, GstBuffer *in)
 {
-  const Geometry *g = &self->geometry;
+  const GstVideoInfo *in_info = gst_roi_cropper_get_input (self->cropper);
+  const GstVideoInfo *out_info = gst_roi_cropper_get_output (self->cropper);
   GstRoiPositionRequest request = {
     .source = run->settings.source,
     .x = run->settings.x,
     .y = run->settings.y,
-    .width = GST_VIDEO_INFO_WIDTH (&g->in),
-    .height = GST_VIDEO_INFO_HEIGHT (&g->in),
+    .width = GST_VIDEO_INFO_WIDTH (in_info),
+    .height = GST_VIDEO_INFO_HEIGHT (in_info),
   };
   GstCropGeometry crop = {
-    .width = GST_VIDEO_INFO_WIDTH (&g->out),
-    .height = GST_VIDEO_INFO_HEIGHT (&g->out),
+    .width = GST_VIDEO_INFO_WIDTH (out_info),
+    .height = GST_VIDEO_INFO_HEIGHT (out_info),
     .frame_width = request.width,
     .frame_height = request.height,
   };
   gboolean clamped_x, clamped_y;
+  guint step_x, step_y;
 
+  gst_roi_cropper_get_steps (self->cropper, &step_x, &step_y);
   gst_roi_position_find (
       &self->position, in, &request, &crop.position_x_q8, &crop.position_y_q8);
   crop.x = cvis_crop_start (crop.position_x_q8, crop.width, crop.frame_width,
-      MAX (g->step_x, run->settings.roi_align), &clamped_x);
-  crop.y = cvis_crop_start (crop.position_y_q8, crop.height, crop.frame_height,
-      g->step_y, &clamped_y);
+      MAX (step_x, run->settings.roi_align), &clamped_x);
+  crop.y = cvis_crop_start (
+      crop.position_y_q8, crop.height, crop.frame_height, step_y, &clamped_y);
   run->stats.clamped += clamped_x || clamped_y;
   return crop;
 }
 
-/* The rectangle in the frame as it is stored, which may be larger than what it
- * shows: a GstVideoCropMeta says where the visible part begins. */
-static gboolean
-stored_rect (GstBuffer *in, const GstVideoFrame *frame,
-    const GstCropGeometry *crop, CvisCropRect *rect)
+/* On success @out is the crop of @in. */
+static GstFlowReturn
+crop_frame (GstCudaRoiCrop *self, Run *run, GstBuffer *in, GstBuffer **out)
 {
-  GstVideoCropMeta *visible = gst_buffer_get_video_crop_meta (in);
-  guint left = visible ? visible->x : 0, top = visible ? visible->y : 0;
-
-  rect->x = left + crop->x;
-  rect->y = top + crop->y;
-  rect->width = crop->width;
-  rect->height = crop->height;
-  return (guint64) left + crop->frame_width
-             <= (guint) GST_VIDEO_FRAME_WIDTH (frame)
-         && (guint64) top + crop->frame_height
-                <= (guint) GST_VIDEO_FRAME_HEIGHT (frame);
-}
-
-/* A frame without a GstVideoMeta is mapped as one. */
-static const GstMapInfo *
-plane_map (const GstVideoFrame *frame, guint plane)
-{
-  return &frame->map[frame->meta != NULL ? plane : 0];
-}
-
-/* Describes all planes of the crop in @planes.
- * @out: (nullable): where it goes
- * Returns: FALSE if the metas of @in speak of bytes that it does not hold. */
-static gboolean
-describe_planes (const Geometry *g, const GstVideoFrame *in,
-    const CvisCropRect *rect, const GstVideoFrame *out, CvisCropPlane *planes)
-{
-  guint p;
-
-  for (p = 0; p < g->layout.n_planes; p++) {
-    const GstMapInfo *map = plane_map (in, p);
-
-    cvis_crop_plane_init (&planes[p], &g->layout, p, rect,
-        GST_VIDEO_FRAME_PLANE_DATA (in, p),
-        GST_VIDEO_FRAME_PLANE_STRIDE (in, p),
-        out ? GST_VIDEO_FRAME_PLANE_DATA (out, p) : NULL,
-        out ? GST_VIDEO_FRAME_PLANE_STRIDE (out, p) : 0);
-    if (!cvis_crop_plane_fits (&planes[p], map->data, map->size))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-map_frame (const Geometry *g, GstVideoFrame *frame, const GstVideoInfo *info,
-    GstBuffer *buffer, GstMapFlags flags)
-{
-  GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
-
-  if (meta != NULL && meta->format != GST_VIDEO_INFO_FORMAT (info))
-    return FALSE;
-  flags = (GstMapFlags) (flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
-  if (g->on_device)
-    return gst_cv_cuda_frame_map (frame, info, buffer, flags);
-  return gst_video_frame_map (frame, info, buffer, flags);
-}
-
-/* The crop of @frame, which maps @in, as a new buffer. Device work is only
- * noted, in self->planes: the pointers stay valid as long as the buffers. */
-static GstBuffer *
-copy_crop (GstCudaRoiCrop *self, GstBuffer *in, const GstVideoFrame *frame,
-    const CvisCropRect *rect)
-{
-  const Geometry *g = &self->geometry;
-  CvisCropPlane planes[CVIS_CROP_MAX_PLANES];
-  GstBuffer *out = NULL;
-  GstVideoFrame target;
-  gboolean ok;
-
-  if (gst_buffer_pool_acquire_buffer (self->pool, &out, NULL) != GST_FLOW_OK)
-    return NULL;
-  if (!map_frame (g, &target, &g->out, out, GST_MAP_WRITE)) {
-    gst_buffer_unref (out);
-    return NULL;
-  }
-  ok = describe_planes (g, frame, rect, &target, planes);
-  if (ok && g->on_device)
-    g_array_append_vals (self->planes, planes, g->layout.n_planes);
-  else if (ok)
-    cvis_crop_copy (self->crop, planes, g->layout.n_planes, NULL, NULL);
-  gst_video_frame_unmap (&target);
-  if (!ok)
-    gst_clear_buffer (&out);
-  else
-    gst_buffer_copy_into (
-        out, in, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
-  return out;
-}
-
-/* The crop of @frame as a view of @in's own memory. */
-static GstBuffer *
-share_crop (GstCudaRoiCrop *self, GstBuffer *in, const GstVideoFrame *frame,
-    const CvisCropRect *rect)
-{
-  const Geometry *g = &self->geometry;
-  CvisCropPlane planes[CVIS_CROP_MAX_PLANES];
-  gsize offset[GST_VIDEO_MAX_PLANES] = { 0 };
-  gint stride[GST_VIDEO_MAX_PLANES] = { 0 };
-  GstBuffer *out;
-  guint p;
-
-  if (!describe_planes (g, frame, rect, NULL, planes))
-    return NULL;
-  for (p = 0; p < g->layout.n_planes; p++) {
-    offset[p] = GST_VIDEO_FRAME_PLANE_OFFSET (frame, p)
-                + (planes[p].src
-                    - (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (frame, p));
-    stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
-  }
-  out = gst_buffer_new ();
-  gst_buffer_copy_into (out, in,
-      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS
-          | GST_BUFFER_COPY_MEMORY,
-      0, -1);
-  gst_buffer_add_video_meta_full (out, GST_VIDEO_FRAME_FLAG_NONE,
-      GST_VIDEO_INFO_FORMAT (&g->out), rect->width, rect->height,
-      g->layout.n_planes, offset, stride);
-  /* the frame goes back to its pool when nobody looks at the crop any more */
-  gst_buffer_add_parent_buffer_meta (out, in);
-  return out;
-}
-
-/* Returns: %NULL after posting an error. */
-static GstBuffer *
-crop_frame (GstCudaRoiCrop *self, Run *run, GstBuffer *in)
-{
-  const Geometry *g = &self->geometry;
-  gboolean share = run->settings.zero_copy && g->video_meta && !g->on_device;
-  GstBuffer *out = NULL;
   GstCropGeometry crop;
-  GstVideoFrame frame;
-  CvisCropRect rect;
+  gboolean copied = TRUE;
+  GstFlowReturn flow;
 
-  if (map_frame (g, &frame, &g->in, in, GST_MAP_READ)) {
-    sync_controlled (self, run, in);
-    crop = place (self, run, in);
-    if (stored_rect (in, &frame, &crop, &rect))
-      out = share ? share_crop (self, in, &frame, &rect)
-                  : copy_crop (self, in, &frame, &rect);
-    gst_video_frame_unmap (&frame);
-  }
-  if (out == NULL) {
-    GST_ELEMENT_ERROR (self, STREAM, FAILED,
-        ("A buffer of %" G_GSIZE_FORMAT " bytes does not hold the frame of "
-         "%dx%d %s that its caps and metas tell of",
-            gst_buffer_get_size (in), GST_VIDEO_INFO_WIDTH (&g->in),
-            GST_VIDEO_INFO_HEIGHT (&g->in), GST_VIDEO_INFO_NAME (&g->in)),
-        ("%" GST_PTR_FORMAT, in));
-    return NULL;
-  }
-  gst_crop_metas (in, out, &crop);
+  sync_controlled (self, run, in);
+  crop = place (self, run, in);
+  flow = gst_roi_cropper_crop (
+      self->cropper, in, &crop, run->settings.zero_copy, out, &copied);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  gst_crop_metas (in, *out, &crop);
   run->stats.frames++;
-  run->stats.copies += !share;
-  return out;
+  run->stats.copies += copied;
+  return GST_FLOW_OK;
 }
 
 /* --- runs of frames -------------------------------------------------------- */
-
-/* Does the copies that copy_crop() noted: one launch, and one wait at most. */
-static gboolean
-finish_on_device (
-    GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n)
-{
-  gpointer stream = gst_cv_cuda_stream (out[0]);
-  gboolean ordered = TRUE, ok;
-  GError *error = NULL;
-  guint i;
-
-  for (i = 0; i < n; i++)
-    ordered = gst_cv_cuda_order (in[i], stream) && ordered;
-  ok = cvis_crop_copy (self->crop, (CvisCropPlane *) self->planes->data,
-           self->planes->len, stream, &error)
-       && (ordered || cvis_crop_wait (self->crop, stream, &error));
-  for (i = 0; i < n; i++)
-    gst_cv_cuda_done (out[i], ordered);
-  if (!ok) {
-    GST_ELEMENT_ERROR (self, RESOURCE, FAILED, ("%s", error->message), (NULL));
-    g_error_free (error);
-  }
-  return ok;
-}
 
 static gboolean
 is_resized (GstCudaRoiCrop *self)
@@ -860,7 +540,7 @@ prepare (GstCudaRoiCrop *self, GstBuffer *first)
   }
   if (!self->negotiated)
     return GST_FLOW_NOT_NEGOTIATED;
-  return ensure_crop (self, first, TRUE) && ensure_pool (self, first)
+  return gst_roi_cropper_begin (self->cropper, self->src, first)
              ? GST_FLOW_OK
              : GST_FLOW_ERROR;
 }
@@ -879,16 +559,10 @@ crop_frames (GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n,
     return flow;
   run = run_begin (self);
   run.stats.lists = is_list;
-  g_array_set_size (self->planes, 0);
-  for (i = 0; i < n && flow == GST_FLOW_OK; i++) {
-    out[i] = i == 0 || ensure_crop (self, in[i], FALSE)
-                 ? crop_frame (self, &run, in[i])
-                 : NULL;
-    if (out[i] == NULL)
-      flow = GST_FLOW_ERROR;
-  }
-  if (flow == GST_FLOW_OK && self->geometry.on_device
-      && !finish_on_device (self, in, out, n))
+  for (i = 0; i < n && flow == GST_FLOW_OK; i++)
+    flow = crop_frame (self, &run, in[i], &out[i]);
+  if (flow == GST_FLOW_OK
+      && !gst_roi_cropper_finish (self->cropper, in, out, n))
     flow = GST_FLOW_ERROR;
   run_end (self, &run);
   if (flow != GST_FLOW_OK)
@@ -1066,8 +740,7 @@ start (GstCudaRoiCrop *self)
 static void
 stop (GstCudaRoiCrop *self)
 {
-  drop_pool (self);
-  g_clear_pointer (&self->crop, cvis_crop_free);
+  gst_roi_cropper_stop (self->cropper);
   gst_roi_position_stop (&self->position);
   self->negotiated = FALSE;
   gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
@@ -1112,7 +785,7 @@ gst_cuda_roi_crop_finalize (GObject *object)
   GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
 
   gst_cv_cuda_free (self->cuda);
-  g_array_unref (self->planes);
+  gst_roi_cropper_free (self->cropper);
   g_free (self->settings.calibration);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -1132,7 +805,7 @@ gst_cuda_roi_crop_init (GstCudaRoiCrop *self)
     .calibration = g_strdup (PBF_CALIBRATION_DEFAULT),
     .roi_align = 1,
   };
-  self->planes = g_array_new (FALSE, FALSE, sizeof (CvisCropPlane));
+  self->cropper = gst_roi_cropper_new (GST_ELEMENT (self));
   self->cuda = gst_cv_cuda_new ();
 
   self->sink = gst_pad_new_from_template (
