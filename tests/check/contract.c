@@ -1,0 +1,360 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What every element promises, whatever it computes: it is always registered,
+ * explains itself, chooses its backend by the same properties, falls back to
+ * the CPU and says so once, and refuses backend=cuda without a GPU by name. */
+#include <dlfcn.h>
+#include <gst/check/gstcheck.h>
+#include <string.h>
+#include "cvisdevice.h"
+
+#define PLUGIN "cudavision"
+
+/* what must be there; the other tests go over all that is registered */
+static const gchar *const expected[] = {
+  "cudaroicrop",
+  "pbfoverlay",
+  "pbfresultenc",
+  "pbftestsrc",
+};
+
+static GPtrArray *elements; /* names */
+
+static void
+find_elements (void)
+{
+  GList *features =
+      gst_registry_get_feature_list_by_plugin (gst_registry_get (), PLUGIN);
+
+  elements = g_ptr_array_new_with_free_func (g_free);
+  for (GList *l = features; l != NULL; l = l->next)
+    if (GST_IS_ELEMENT_FACTORY (l->data))
+      g_ptr_array_add (
+          elements, g_strdup (gst_plugin_feature_get_name (l->data)));
+  gst_plugin_feature_list_free (features);
+}
+
+static void
+forget_elements (void)
+{
+  g_ptr_array_unref (elements);
+}
+
+static const gchar *
+element_name (guint i)
+{
+  return g_ptr_array_index (elements, i);
+}
+
+static gboolean
+has_device (void)
+{
+  return cvis_device_count (NULL) > 0;
+}
+
+GST_START_TEST (test_registers_all)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    GstElement *element = gst_element_factory_make (expected[i], NULL);
+    fail_unless (element != NULL, "no element %s", expected[i]);
+    gst_object_unref (element);
+  }
+  fail_unless (elements->len >= G_N_ELEMENTS (expected));
+}
+GST_END_TEST;
+
+static void
+check_properties (GstElement *element)
+{
+  guint n;
+  GParamSpec **specs =
+      g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+
+  for (guint i = 0; i < n; i++) {
+    const gchar *blurb = g_param_spec_get_blurb (specs[i]);
+    fail_unless (blurb != NULL && strlen (blurb) > 3, "%s:%s has no blurb",
+        GST_OBJECT_NAME (element), specs[i]->name);
+    if (specs[i]->flags & G_PARAM_READABLE) {
+      GValue value = G_VALUE_INIT;
+      g_value_init (&value, specs[i]->value_type);
+      g_object_get_property (G_OBJECT (element), specs[i]->name, &value);
+      g_value_unset (&value);
+    }
+  }
+  g_free (specs);
+}
+
+GST_START_TEST (test_explains_itself)
+{
+  static const gchar *const keys[] = { GST_ELEMENT_METADATA_LONGNAME,
+    GST_ELEMENT_METADATA_KLASS, GST_ELEMENT_METADATA_DESCRIPTION,
+    GST_ELEMENT_METADATA_AUTHOR };
+
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = gst_element_factory_make (element_name (i), NULL);
+    GstElementFactory *factory;
+
+    fail_unless (element != NULL, "no element %s", element_name (i));
+    factory = gst_element_get_factory (element);
+    for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
+      fail_unless (gst_element_factory_get_metadata (factory, keys[k]) != NULL,
+          "%s has no %s", element_name (i), keys[k]);
+    fail_unless (gst_element_factory_get_num_pad_templates (factory) > 0);
+    check_properties (element);
+    gst_object_unref (element);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST (test_states)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = gst_element_factory_make (element_name (i), NULL);
+
+    for (guint k = 0; k < 50; k++) {
+      fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
+                   != GST_STATE_CHANGE_FAILURE);
+      fail_unless_equals_int (gst_element_set_state (element, GST_STATE_NULL),
+          GST_STATE_CHANGE_SUCCESS);
+    }
+    gst_object_unref (element);
+  }
+}
+GST_END_TEST;
+
+/* Elements that compute. */
+static GstElement *
+make_computing (guint i)
+{
+  GstElement *element = gst_element_factory_make (element_name (i), NULL);
+
+  if (g_object_class_find_property (
+          G_OBJECT_GET_CLASS (element), "active-backend"))
+    return element;
+  gst_object_unref (element);
+  return NULL;
+}
+
+/* Those that choose their backend when they start; cudaroicrop does when it
+ * knows what memory its frames come in. */
+static GstElement *
+make_deciding (guint i)
+{
+  return strcmp (element_name (i), "cudaroicrop") ? make_computing (i) : NULL;
+}
+
+static gchar *
+get_enum_nick (GstElement *element, const gchar *property)
+{
+  GValue value = G_VALUE_INIT;
+  gchar *nick;
+
+  g_object_get_property (G_OBJECT (element), property, &value);
+  nick = g_strdup (g_enum_get_value (
+      g_type_class_peek (G_VALUE_TYPE (&value)), g_value_get_enum (&value))
+                       ->value_nick);
+  g_value_unset (&value);
+  return nick;
+}
+
+static void
+assert_backend (GstElement *element, const gchar *property, const gchar *nick)
+{
+  gchar *got = get_enum_nick (element, property);
+
+  fail_unless_equals_string (got, nick);
+  g_free (got);
+}
+
+GST_START_TEST (test_backend_properties)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < elements->len; i++) {
+    static const gchar *const nicks[] = { "cuda", "cpu", "auto" };
+    GstElement *element = make_computing (i);
+    GObjectClass *klass;
+    GParamSpec *spec;
+    gint device_id;
+
+    if (element == NULL)
+      continue;
+    n++;
+    klass = G_OBJECT_GET_CLASS (element);
+    assert_backend (element, "backend", "auto");
+    assert_backend (element, "active-backend", "auto");
+    for (guint k = 0; k < G_N_ELEMENTS (nicks); k++) {
+      gst_util_set_object_arg (G_OBJECT (element), "backend", nicks[k]);
+      assert_backend (element, "backend", nicks[k]);
+    }
+    spec = g_object_class_find_property (klass, "backend");
+    fail_unless (spec->flags & GST_PARAM_MUTABLE_READY);
+    spec = g_object_class_find_property (klass, "active-backend");
+    fail_if (spec->flags & G_PARAM_WRITABLE);
+    spec = g_object_class_find_property (klass, "cuda-device-id");
+    fail_unless (spec->flags & GST_PARAM_MUTABLE_READY);
+    fail_unless_equals_int (G_PARAM_SPEC_INT (spec)->minimum, -1);
+    g_object_get (element, "cuda-device-id", &device_id, NULL);
+    fail_unless_equals_int (device_id, -1);
+    gst_object_unref (element);
+  }
+  fail_unless (n > 0);
+}
+GST_END_TEST;
+
+static GstBus *
+give_bus (GstElement *element)
+{
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (element, bus);
+  return bus;
+}
+
+/* How many "cudavision-backend" messages wait on @bus; each is checked. */
+static guint
+count_backend_messages (GstBus *bus)
+{
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop (bus)) != NULL) {
+    const GstStructure *structure = gst_message_get_structure (message);
+
+    if (gst_message_has_name (message, "cudavision-backend")) {
+      gint device_id = 0;
+      n++;
+      fail_unless_equals_string (
+          gst_structure_get_string (structure, "backend"), "cpu");
+      fail_unless (gst_structure_get_int (structure, "device-id", &device_id));
+      fail_unless_equals_int (device_id, -1);
+      fail_unless (strlen (gst_structure_get_string (structure, "reason")) > 5);
+    }
+    gst_message_unref (message);
+  }
+  return n;
+}
+
+static void
+finish (GstElement *element, GstBus *bus)
+{
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+}
+
+GST_START_TEST (test_auto_falls_back_once)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = make_deciding (i);
+    GstBus *bus;
+
+    if (element == NULL)
+      continue;
+    bus = give_bus (element);
+    fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
+                 != GST_STATE_CHANGE_FAILURE);
+    fail_unless_equals_int (
+        count_backend_messages (bus), has_device () ? 0 : 1);
+    assert_backend (element, "active-backend", has_device () ? "cuda" : "cpu");
+    gst_element_set_state (element, GST_STATE_READY);
+    assert_backend (element, "active-backend", "auto");
+    finish (element, bus);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST (test_cpu_says_nothing)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = make_deciding (i);
+    GstBus *bus;
+
+    if (element == NULL)
+      continue;
+    bus = give_bus (element);
+    gst_util_set_object_arg (G_OBJECT (element), "backend", "cpu");
+    fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
+                 != GST_STATE_CHANGE_FAILURE);
+    fail_unless_equals_int (count_backend_messages (bus), 0);
+    assert_backend (element, "active-backend", "cpu");
+    finish (element, bus);
+  }
+}
+GST_END_TEST;
+
+/* a device that no machine has, so that this runs with a GPU too */
+GST_START_TEST (test_cuda_without_device)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = make_computing (i);
+    GstMessage *message;
+    GstBus *bus;
+    GError *error = NULL;
+    gchar *debug = NULL;
+
+    if (element == NULL)
+      continue;
+    bus = give_bus (element);
+    gst_util_set_object_arg (G_OBJECT (element), "backend", "cuda");
+    g_object_set (element, "cuda-device-id", 4711, NULL);
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+        GST_STATE_CHANGE_FAILURE);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    fail_unless (message != NULL);
+    gst_message_parse_error (message, &error, &debug);
+    fail_unless (g_error_matches (
+        error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND));
+    fail_unless (strstr (error->message, "CUDA") != NULL, "%s", error->message);
+    fail_unless (strstr (debug, "4711") != NULL, "%s", debug);
+    gst_message_unref (message);
+    fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) == NULL);
+    g_error_free (error);
+    g_free (debug);
+    finish (element, bus);
+  }
+}
+GST_END_TEST;
+
+/* the file can be loaded and closed by a program that is not GStreamer */
+GST_START_TEST (test_load_unload)
+{
+  GstPlugin *plugin = gst_registry_find_plugin (gst_registry_get (), PLUGIN);
+  gchar *filename;
+
+  fail_unless (plugin != NULL);
+  filename = g_strdup (gst_plugin_get_filename (plugin));
+  for (guint i = 0; i < 10; i++) {
+    void *module = dlopen (filename, RTLD_NOW | RTLD_LOCAL);
+    fail_unless (module != NULL, "%s", dlerror ());
+    fail_unless (dlsym (module, "gst_plugin_cudavision_get_desc") != NULL);
+    dlclose (module);
+  }
+  g_free (filename);
+  gst_object_unref (plugin);
+}
+GST_END_TEST;
+
+static Suite *
+contract_suite (void)
+{
+  Suite *suite = suite_create ("contract");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (suite, tc);
+  tcase_add_checked_fixture (tc, find_elements, forget_elements);
+  tcase_add_test (tc, test_load_unload);
+  tcase_add_test (tc, test_registers_all);
+  tcase_add_test (tc, test_explains_itself);
+  tcase_add_test (tc, test_states);
+  tcase_add_test (tc, test_backend_properties);
+  tcase_add_test (tc, test_auto_falls_back_once);
+  tcase_add_test (tc, test_cpu_says_nothing);
+  tcase_add_test (tc, test_cuda_without_device);
+  return suite;
+}
+
+GST_CHECK_MAIN (contract);
