@@ -159,6 +159,7 @@ choose_rate (GstPbfOverlay *self)
   gint in_n = GST_VIDEO_INFO_FPS_N (&self->in_info);
   gint in_d = GST_VIDEO_INFO_FPS_D (&self->in_info);
   GstClockTime period = 0;
+  gboolean changed;
 
   self->frame_duration =
       in_n > 0 ? gst_util_uint64_scale (GST_SECOND, in_d, in_n) : 0;
@@ -170,8 +171,12 @@ choose_rate (GstPbfOverlay *self)
     if (self->frame_duration > 0)
       period = MIN (period, self->frame_duration);
   }
+  changed = self->wait != period;
   self->wait = period;
   GST_OBJECT_UNLOCK (self);
+  if (changed)
+    gst_element_post_message (
+        GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
 static gboolean

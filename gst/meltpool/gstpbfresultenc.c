@@ -95,7 +95,7 @@ GST_ELEMENT_REGISTER_DEFINE (
 static gboolean
 push_src_caps (GstPbfResultEnc *self, GstCaps *incaps)
 {
-  const gchar *names = gst_structure_get_string (
+  const GValue *names = gst_structure_get_value (
       gst_caps_get_structure (incaps, 0), "output-names");
   GstCaps *caps = gst_caps_new_simple (
       self->active_format == FORMAT_CSV ? "text/csv" : "application/x-ndjson",
@@ -103,7 +103,7 @@ push_src_caps (GstPbfResultEnc *self, GstCaps *incaps)
   gboolean ok;
 
   if (names != NULL)
-    gst_caps_set_simple (caps, "output-names", G_TYPE_STRING, names, NULL);
+    gst_caps_set_value (caps, "output-names", names);
   ok = gst_pad_push_event (self->srcpad, gst_event_new_caps (caps));
   gst_caps_unref (caps);
   return ok;
