@@ -14,7 +14,8 @@
 #define MIN_HEIGHT 720  /* that they need */
 #define MARGIN 20
 #define ROUND_UP_2(n) (((n) + 1u) & ~1u)
-#define HISTORY 200 /* displayed frames in the curves */
+#define HISTORY 200      /* displayed frames in the curves */
+#define SHORT_HISTORY 50 /* that fill the curves' width, too */
 
 
 typedef enum {
@@ -51,6 +52,7 @@ struct _GstPbfPainter {
 
   guint n_outputs; /* the most that were seen: the panel keeps its rows */
   gfloat area_history[HISTORY];
+  gfloat spatter_history[HISTORY];
   gfloat output_history[HISTORY];
   guint n_history; /* ever entered */
 };
@@ -664,6 +666,7 @@ draw_curve (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
     gdouble h, const gchar *label, const gfloat *history, Color color)
 {
   guint n = MIN (p->n_history, HISTORY), i;
+  gdouble step = (w - 24) / (MAX (n, SHORT_HISTORY) - 1);
   gdouble largest = 0, top = y + 28, room = h - 38;
   gboolean pen_down = FALSE;
   gchar line[64], value[48];
@@ -685,7 +688,7 @@ draw_curve (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   cairo_stroke (cr);
   for (i = 0; i < n; i++) { /* the oldest first, the newest at the right */
     gfloat v = history[(p->n_history - n + i) % HISTORY];
-    gdouble at = x + w - 12 - (n - 1 - i) * (w - 24) / (HISTORY - 1);
+    gdouble at = x + w - 12 - (n - 1 - i) * step;
     gdouble up = largest > 0 ? MAX (v, 0) / largest : 0;
 
     if (!isfinite (v)) {
@@ -706,7 +709,7 @@ static void
 draw_history (
     GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w, gdouble h)
 {
-  gboolean both = p->n_outputs > 0 && h >= 136;
+  gboolean both = h >= 136;
   gdouble each = both ? (h - 8) / 2 : h;
   gchar name[48];
 
@@ -714,9 +717,14 @@ draw_history (
       p->area_history, COLOR_POOL);
   if (!both)
     return;
+  y += each + 8;
+  if (p->n_outputs == 0) {
+    draw_curve (p, cr, x, y, w, each, "spatters, displayed frames",
+        p->spatter_history, COLOR_SPATTER);
+    return;
+  }
   output_name (p, 0, name, sizeof (name));
-  draw_curve (
-      p, cr, x, y + each + 8, w, each, name, p->output_history, COLOR_ROI);
+  draw_curve (p, cr, x, y, w, each, name, p->output_history, COLOR_ROI);
 }
 
 /* What the marks in the picture mean; the latency at the right */
@@ -787,6 +795,7 @@ remember (GstPbfPainter *p, const PbfResult *r)
   gboolean known = r != NULL && !nothing_found (r);
 
   p->area_history[at] = known ? r->features[PBF_MP_AREA] : NAN;
+  p->spatter_history[at] = known ? r->features[PBF_SPATTER_COUNT] : NAN;
   p->output_history[at] = known && r->n_outputs > 0 ? r->outputs[0] : NAN;
   p->n_history++;
   if (r != NULL)

@@ -15,7 +15,7 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! fakesink m.result ! pbfresultenc ! filesink location=results.csv
+ * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! queue ! fakesink m.result ! queue ! pbfresultenc ! filesink location=results.csv
  * ]|
  *
  * Since: 0.1
