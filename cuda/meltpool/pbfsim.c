@@ -32,7 +32,6 @@
 #define SLOT_NS 50000
 #define MAX_LIFE 24
 #define MIN_LIFE 8
-#define MOST_SPATTERS 176 /* chance of one in a slot, of 256, at the most */
 
 /* Slow fluctuations pass from one random value to the next in 16 frames. */
 #define KNOT_FRAMES 16
@@ -65,7 +64,7 @@ static const Shape shapes[PBF_SIM_MIXED] = {
   [PBF_SIM_LACK_OF_FUSION] = { Q8 (12.5), Q8 (11.0), 160, Q8 (6.0), Q8 (5.0),
       40, Q8 (4.0), Q8 (6.5), 50, Q8 (7.0), 40, 20, 230, 40, 8 },
   [PBF_SIM_SPATTER] = { Q8 (6.0), Q8 (4.8), 950, Q8 (10.0), Q8 (4.0), 170,
-      Q8 (6.5), 0, 0, 0, 20, 12, 20, 12, MOST_SPATTERS },
+      Q8 (6.5), 0, 0, 0, 20, 12, 20, 12, 176 },
   [PBF_SIM_DRIFT] = { Q8 (6.0), Q8 (4.8), 900, Q8 (10.0), Q8 (4.0), 170,
       Q8 (6.5), 0, 0, 0, 12, 6, 15, 8, 16 },
 };
@@ -76,6 +75,7 @@ struct _PbfSim {
   guint64 keys[N_STREAMS];
   guint64 on_ns[2], line_ns[2], layer_ns[2]; /* along x, along y */
   guint rows_per_tile;
+  guint most_spatters; /* the chance of one in a slot is never above, of 256 */
   guint8 noise[NOISE_SIZE];
 };
 
@@ -512,32 +512,39 @@ draw_glow (const PbfSim *sim, const Scan *scan, guint64 off_ns, guint8 *pixels,
   patch_expose (&patch, FALSE, pixels, stride);
 }
 
+/* Of the regime that was on @ago_ns before @frame. */
+static guint
+spatter_chance (const PbfSim *sim, guint64 frame, guint64 ago_ns)
+{
+  guint64 frames_ago;
+
+  if (sim->config.regime != PBF_SIM_MIXED)
+    return sim->most_spatters;
+  frames_ago = ago_ns * sim->config.fps_n / sim->second_ns;
+  return shapes[regime_of (sim, frame - MIN (frames_ago, frame))]
+      .spatter_chance;
+}
+
 /* The spatter born in @slot as it is at @t_ns.
  * Returns: FALSE if there is none, or not yet or no more. */
 static gboolean
 spatter_blob (const PbfSim *sim, guint64 frame, guint64 t_ns, guint64 slot,
     gboolean laser_on, Blob *blob)
 {
-  guint64 bits = draw (sim, STREAM_SPATTER, slot), birth_ns, frames_ago;
+  guint64 bits = draw (sim, STREAM_SPATTER, slot), birth_ns;
   gint life = Q8 (MIN_LIFE) + (gint) (bits >> 16 & 0xfff), age, peak, vx, vy;
-  PbfSimRegime regime;
+  guint chance = bits & 0xff;
   Scan birth;
 
-  if ((bits & 0xff) >= MOST_SPATTERS)
+  if (chance >= sim->most_spatters)
     return FALSE;
-
   birth_ns = slot * SLOT_NS + (bits >> 8 & 0xff) * SLOT_NS / 256;
   if (birth_ns > t_ns)
     return FALSE;
   age = (gint) ((t_ns - birth_ns) * 256 / SLOT_NS);
   if (age >= life)
     return FALSE;
-  regime = sim->config.regime;
-  if (regime == PBF_SIM_MIXED) {
-    frames_ago = (t_ns - birth_ns) * sim->config.fps_n / sim->second_ns;
-    regime = regime_of (sim, frame - MIN (frames_ago, frame));
-  }
-  if ((bits & 0xff) >= shapes[regime].spatter_chance)
+  if (chance >= spatter_chance (sim, frame, t_ns - birth_ns))
     return FALSE;
   scan_at (sim, birth_ns, &birth);
   if (!birth.on)
@@ -694,6 +701,9 @@ pbf_sim_new (const PbfSimConfig *config, GError **error)
     sim->layer_ns[i] = sim->line_ns[i] * PBF_SIM_LINES_PER_LAYER;
   }
   sim->rows_per_tile = NOISE_TILE / config->width;
+  for (guint i = 0; i < PBF_SIM_MIXED; i++)
+    if (config->regime == PBF_SIM_MIXED || config->regime == i)
+      sim->most_spatters = MAX (sim->most_spatters, shapes[i].spatter_chance);
   fill_noise (sim);
   return sim;
 }
