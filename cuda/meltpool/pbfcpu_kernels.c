@@ -7,11 +7,10 @@
  * Every path gives the same bits, those of tests/twin. */
 #include "pbfcpu.h"
 
+#include "pbfbits.h"
 #include "pbfcpu_simd.h"
-#include "pbfmath.h"
 
 #define SIDE PBF_ROI_SIDE
-#define ROI_BITS ((G_GUINT64_CONSTANT (1) << SIDE) - 1)
 
 /* --- where the pool is expected ------------------------------------------- */
 
@@ -143,48 +142,8 @@ threshold_roi (PbfCpuScratch *scratch, gint threshold)
 {
   for (gint y = 0; y < SIDE; y++)
     scratch->mask[y] =
-        pbf_simd_reaches (scratch->roi[y + 1], (guint8) threshold) & ROI_BITS;
-}
-
-static inline guint64
-bits_from (gint x)
-{
-  return x <= 0      ? ROI_BITS
-         : x >= SIDE ? 0
-                     : ROI_BITS & ~((G_GUINT64_CONSTANT (1) << x) - 1);
-}
-
-/* floor (sqrt (v)) for 0 <= v < 2^28 */
-static inline gint32
-root (gint32 v)
-{
-  gint32 r = (gint32) sqrtf ((gfloat) v);
-
-  r -= r * r > v;
-  r += (r + 1) * (r + 1) <= v;
-  return r;
-}
-
-/* First column whose centre lies more than @d to the right of @e, Q8. */
-static inline gint32
-column_beyond (gint32 e, gint32 d)
-{
-  return ((d - 128 + e) >> 8) + 1;
-}
-
-/* Columns of row @y within @radius2 of (ex, ey), as bits. */
-static inline guint64
-disc_row (gint y, gint32 ex, gint32 ey, guint32 radius2)
-{
-  gint32 dy = 256 * y + 128 - ey;
-  gint64 rest = (gint64) radius2 - (gint64) dy * dy;
-  gint32 half;
-
-  if (rest < 0)
-    return 0;
-  half = root ((gint32) rest);
-  return bits_from (column_beyond (ex, -half - 1))
-         & ~bits_from (column_beyond (ex, half));
+        pbf_simd_reaches (scratch->roi[y + 1], (guint8) threshold)
+        & PBF_ROI_BITS;
 }
 
 /* --- labelling ------------------------------------------------------------- */
@@ -330,7 +289,7 @@ label_by_flood (
   memcpy (left, scratch->mask, sizeof left);
   if (!known)
     for (gint y = 0; y < SIDE; y++)
-      disc[y] = disc_row (y, ex, ey, params->radius2);
+      disc[y] = pbf_disc_row (y, ex, ey, params->radius2);
 
   for (gint y = 0; y < SIDE; y++) {
     while (left[y]) {
@@ -474,10 +433,10 @@ label_by_runs (
   if (pool < 0 && n > 0) {
     for (guint i = 0; i < n_runs; i++) {
       const PbfRun *run = &scratch->runs[i];
-      guint64 bits = bits_from (run->first) & ~bits_from (run->last + 1);
+      guint64 bits = pbf_bits_between (run->first, run->last);
 
       scratch->components[scratch->parents[i]].overlap += __builtin_popcountll (
-          bits & disc_row (run->y, ex, ey, params->radius2));
+          bits & pbf_disc_row (run->y, ex, ey, params->radius2));
     }
     pool = choose_pool (scratch->components, n);
   }
@@ -487,8 +446,7 @@ label_by_runs (
   for (guint i = 0; i < n_runs; i++)
     if (scratch->parents[i] == (guint32) pool)
       scratch->pool[scratch->runs[i].y] |=
-          bits_from (scratch->runs[i].first)
-          & ~bits_from (scratch->runs[i].last + 1);
+          pbf_bits_between (scratch->runs[i].first, scratch->runs[i].last);
   return n;
 }
 
@@ -529,10 +487,10 @@ label_frame (const PbfParams *params, PbfCpuScratch *scratch,
 
     component_add_run (component, run);
     if (y >= 0 && y < SIDE && scratch->pool[y])
-      component->pool |=
-          (scratch->pool[y] & bits_from (run->first - result->roi_x)
-              & ~bits_from (run->last + 1 - result->roi_x))
-          != 0;
+      component->pool |= (scratch->pool[y]
+                             & pbf_bits_between (run->first - result->roi_x,
+                                 run->last - result->roi_x))
+                         != 0;
   }
   return n;
 }
@@ -634,31 +592,21 @@ static void
 measure_polar (const PbfParams *params, const PbfCpuScratch *scratch, gint32 ex,
     gint32 ey, PbfResult *result)
 {
-  guint64 ring[SIDE], right[SIDE], left[SIDE];
+  guint64 right[SIDE], middle[SIDE], left[SIDE];
   gint32 *polar = &result->raw[PBF_POLAR_0];
 
-  for (gint y = 0; y < SIDE; y++) {
-    gint32 dy = 256 * y + 128 - ey;
-    gint32 narrow = root (dy * dy / 3); /* |dy| / tan 60 degrees */
-
-    ring[y] = disc_row (y, ex, ey, params->outer2);
-    if (params->inner2 > 0)
-      ring[y] &= ~disc_row (y, ex, ey, params->inner2 - 1);
-    right[y] = bits_from (column_beyond (ex, narrow));
-    left[y] = ROI_BITS & ~bits_from (column_beyond (ex, -narrow - 1));
-    if (dy == 0)
-      right[y] = ROI_BITS & ~left[y]; /* the centre itself is sector 0 */
-  }
+  for (gint y = 0; y < SIDE; y++)
+    pbf_polar_row (y, ex, ey, params->inner2, params->outer2, &right[y],
+        &middle[y], &left[y]);
   for (gint y = 0; y < SIDE; y++) {
     gint32 dy = 256 * y + 128 - ey;
     const guint8 *row = scratch->roi[y + 1];
-    guint64 middle = ring[y] & ~right[y] & ~left[y];
 
-    if (ring[y] == 0)
+    if ((right[y] | middle[y] | left[y]) == 0)
       continue;
-    polar[dy >= 0 ? 0 : 5] += pbf_simd_sum (row, ring[y] & right[y]);
-    polar[dy > 0 ? 1 : 4] += pbf_simd_sum (row, middle);
-    polar[dy > 0 ? 2 : 3] += pbf_simd_sum (row, ring[y] & left[y]);
+    polar[dy >= 0 ? 0 : 5] += pbf_simd_sum (row, right[y]);
+    polar[dy > 0 ? 1 : 4] += pbf_simd_sum (row, middle[y]);
+    polar[dy > 0 ? 2 : 3] += pbf_simd_sum (row, left[y]);
   }
 }
 
