@@ -59,7 +59,7 @@ pbf_disc_row (gint y, gint32 ex, gint32 ey, guint32 radius2)
     return 0;
   half = pbf_root ((gint32) rest);
   return pbf_bits_from (pbf_column_beyond (ex, -half - 1))
-      & ~pbf_bits_from (pbf_column_beyond (ex, half));
+         & ~pbf_bits_from (pbf_column_beyond (ex, half));
 }
 
 /* Row @y of the ring of the polar features, cut into the three sectors of its

@@ -195,7 +195,7 @@ pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
 
   if (!pbf_config_check (config, error))
     return NULL;
-#ifdef HAVE_PBF_CUDA
+#ifdef HAVE_CUDA
   if (context != NULL)
     ops = &pbf_backend_cuda;
 #endif

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "pbfengine.h"
+#include "pbfmath.h"
 
 G_BEGIN_DECLS
 
@@ -42,7 +43,7 @@ typedef struct {
 } PbfRow;
 
 /* Does the window start anew with @row, whose predecessor is @last? */
-static inline gboolean
+PBF_INLINE gboolean
 pbf_window_restarts (
     const PbfParams *params, const PbfRow *last, const PbfRow *row)
 {
