@@ -391,15 +391,17 @@ draw_spatters (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
     gdouble radius =
         MIN (sqrt (s->area / G_PI) * pic->scale_x * p->config.zoom, 1e4) + 7;
     gdouble side = x + radius + 20 < right ? 1 : -1;
+    gdouble label_x = x + side * (radius * 0.75 + 4);
+    gdouble label_y = CLAMP (y - radius * 0.75, top + 14, bottom - 4);
+    Align align = side > 0 ? ALIGN_LEFT : ALIGN_RIGHT;
     gchar label[8];
 
     cairo_new_sub_path (cr);
     cairo_arc (cr, x, y, radius, 0, 2 * G_PI);
     stroke_seamed (cr, COLOR_SPATTER, 2.0);
     g_snprintf (label, sizeof (label), "%u", i + 1);
-    text (p, cr, x + side * (radius * 0.75 + 4),
-        CLAMP (y - radius * 0.75, top + 14, bottom - 4), 14, COLOR_SPATTER,
-        side > 0 ? ALIGN_LEFT : ALIGN_RIGHT, label);
+    text (p, cr, label_x + 1, label_y + 1, 14, COLOR_BACKGROUND, align, label);
+    text (p, cr, label_x, label_y, 14, COLOR_SPATTER, align, label);
   }
 }
 
@@ -753,10 +755,13 @@ draw_legend (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
     return;
   if (pic->latency_ns < 1000000)
     g_snprintf (line, sizeof (line), "latency %s %ss",
-        number (value, "%.1f", pic->latency_ns / 1e3), micro (p));
-  else
+        number (value, "%.3g", pic->latency_ns / 1e3), micro (p));
+  else if (pic->latency_ns < 1000000000)
     g_snprintf (line, sizeof (line), "latency %s ms",
-        number (value, "%.1f", pic->latency_ns / 1e6));
+        number (value, "%.3g", pic->latency_ns / 1e6));
+  else
+    g_snprintf (line, sizeof (line), "latency %s s",
+        number (value, "%.3g", pic->latency_ns / 1e9));
   text (p, cr, right, y + 13, 12, COLOR_TEXT, ALIGN_RIGHT, line);
 }
 
