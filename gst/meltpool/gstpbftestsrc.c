@@ -73,9 +73,8 @@ struct _GstPbfTestSrc {
   GstClockTime time_offset; /* of timestamps against the time since start */
   gboolean time_known;
 
-  /* guarded by the object lock */
-  GstClockID clock_id;
-  gboolean unlocked;
+  GstClockID clock_id; /* guarded by the object lock */
+  gint unlocked;       /* atomic; written under the object lock */
 };
 
 enum {
@@ -378,7 +377,7 @@ gst_pbf_test_src_unlock (GstBaseSrc *base)
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
 
   GST_OBJECT_LOCK (self);
-  self->unlocked = TRUE;
+  g_atomic_int_set (&self->unlocked, TRUE);
   if (self->clock_id != NULL)
     gst_clock_id_unschedule (self->clock_id);
   GST_OBJECT_UNLOCK (self);
@@ -391,7 +390,7 @@ gst_pbf_test_src_unlock_stop (GstBaseSrc *base)
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
 
   GST_OBJECT_LOCK (self);
-  self->unlocked = FALSE;
+  g_atomic_int_set (&self->unlocked, FALSE);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -411,23 +410,44 @@ frames_due (GstPbfTestSrc *self)
   return (guint) MIN (self->list_frames, (guint64) wanted - self->frame);
 }
 
+/* Waits while a live source is paused. The base class does so too, but when the
+ * wait ends in READY it releases a buffer that a list does not have. */
+static GstFlowReturn
+wait_playing (GstBaseSrc *base)
+{
+  gboolean running;
+
+  if (!gst_base_src_is_live (base))
+    return GST_FLOW_OK;
+  g_mutex_lock (&base->live_lock);
+  running = base->live_running;
+  g_mutex_unlock (&base->live_lock);
+  return running ? GST_FLOW_OK : gst_base_src_wait_playing (base);
+}
+
+/* A list that cannot be handed over is made again when the flow goes on. */
 static GstFlowReturn
 make_list (GstPbfTestSrc *self, GstBufferPool *pool, guint n)
 {
   GstBufferList *list = gst_buffer_list_new_sized (n);
+  GstFlowReturn ret = GST_FLOW_OK;
 
-  for (guint i = 0; i < n; i++) {
+  for (guint i = 0; i < n && ret == GST_FLOW_OK; i++) {
     GstBuffer *buffer = NULL;
-    GstFlowReturn ret = make_frame (self, pool, self->frame + i, &buffer);
 
-    if (ret != GST_FLOW_OK) {
-      gst_buffer_list_unref (list);
-      return ret;
-    }
-    gst_buffer_list_add (list, buffer);
+    ret = make_frame (self, pool, self->frame + i, &buffer);
+    if (ret == GST_FLOW_OK)
+      gst_buffer_list_add (list, buffer);
+    if (g_atomic_int_get (&self->unlocked))
+      ret = GST_FLOW_FLUSHING;
   }
-  gst_base_src_submit_buffer_list (GST_BASE_SRC (self), list);
-  return GST_FLOW_OK;
+  if (ret == GST_FLOW_OK)
+    ret = wait_playing (GST_BASE_SRC (self));
+  if (ret == GST_FLOW_OK)
+    gst_base_src_submit_buffer_list (GST_BASE_SRC (self), list);
+  else
+    gst_buffer_list_unref (list);
+  return ret;
 }
 
 static GstFlowReturn

@@ -226,7 +226,7 @@ GST_START_TEST (test_counts_and_bytes)
   g_free (ring);
   g_free (other);
   g_free (run ("pbftestsrc name=s num-buffers=0 ! fakesink", 0, 0, 0));
-  g_free (run ("pbftestsrc name=s num-buffers=1 frames-per-list=65536 ! "
+  g_free (run ("pbftestsrc name=s num-buffers=1 frames-per-list=3000 ! "
                "video/x-raw,width=40,height=40 ! fakesink",
       1, 1, 1));
 }
@@ -489,7 +489,7 @@ with_pool (const gchar *line, guint max, gboolean used)
   for (guint n = 0; n < 60; n++) {
     GstBuffer *buffer = gst_harness_pull (h);
     GstVideoMeta *layout = gst_buffer_get_video_meta (buffer);
-    guint stride = 96, offset = 0;
+    guint stride = 96, offset = 0, wrong = 0;
     GstMapInfo map;
 
     fail_unless_equals_int (
@@ -503,12 +503,13 @@ with_pool (const gchar *line, guint max, gboolean used)
     for (guint y = 0; y < 96; y++) {
       const guint8 *row = map.data + offset + y * stride;
 
-      fail_unless_equals_int (memcmp (row, pixels + y * 96, 96), 0);
+      wrong += memcmp (row, pixels + y * 96, 96) != 0;
       for (guint x = 96; x < stride; x++)
-        fail_unless_equals_int (row[x], GUARD);
+        wrong += row[x] != GUARD;
     }
     for (guint i = 0; i < offset; i++)
-      fail_unless_equals_int (map.data[i], GUARD);
+      wrong += map.data[i] != GUARD;
+    fail_unless_equals_int (wrong, 0);
     gst_buffer_unmap (buffer, &map);
     fail_unless_equals_int (
         gst_buffer_get_n_meta (buffer, GST_PBF_SIGNAL_META_API_TYPE), 1);
