@@ -167,6 +167,32 @@ test_decoder (void)
   g_free (device);
 }
 
+/* backend=cuda refuses frames in system memory, in words. */
+static void
+test_system_memory_refused (void)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "videotestsrc ! video/x-raw,format=NV12 ! cudaroicrop backend=cuda ! "
+      "fakesink",
+      NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message =
+      gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  if (strstr (error->message, "these frames lie in system memory") == NULL)
+    g_error ("another error than expected: %s", error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -181,6 +207,7 @@ main (int argc, char **argv)
     g_error_free (error);
     return SKIP;
   }
+  test_system_memory_refused ();
   if (!have ("cudaupload") || !have ("cudadownload")) {
     g_print ("skipped: no cudaupload and cudadownload (nvcodec)\n");
     return SKIP;
