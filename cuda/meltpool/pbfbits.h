@@ -14,11 +14,9 @@
 PBF_INLINE guint64
 pbf_bits_from (gint x)
 {
-  if (x <= 0)
-    return PBF_ROI_BITS;
-  if (x >= PBF_ROI_SIDE)
-    return 0;
-  return PBF_ROI_BITS & ~((G_GUINT64_CONSTANT (1) << x) - 1);
+  gint shift = x < 0 ? 0 : x > PBF_ROI_SIDE ? PBF_ROI_SIDE : x;
+
+  return (PBF_ROI_BITS << shift) & PBF_ROI_BITS;
 }
 
 /* Columns @first to @last. */
@@ -46,18 +44,34 @@ pbf_column_beyond (gint32 e, gint32 d)
   return ((d - 128 + e) >> 8) + 1;
 }
 
-/* Columns of row @y whose centres lie within the root of @radius2 (Q16) of
- * (ex, ey), Q8, clamped by pbf_clamp_reach(). */
+/* How far to either side of (ex, ey) the disc of @radius2 (Q16) reaches in row
+ * @y, Q8, positions clamped by pbf_clamp_reach(); -1 if it does not meet it. */
+PBF_INLINE gint32
+pbf_disc_half (gint y, gint32 ey, guint32 radius2)
+{
+  gint32 dy = 256 * y + 128 - ey;
+  gint32 rest = (gint32) radius2 - dy * dy;
+  gint32 half = pbf_root (rest < 0 ? 0 : rest);
+
+  return rest < 0 ? -1 : half;
+}
+
+/* How far to either side of ex the sectors that hold the vertical reach in row
+ * @y: |dy| / tan 60 degrees. */
+PBF_INLINE gint32
+pbf_sector_half (gint y, gint32 ey)
+{
+  gint32 dy = 256 * y + 128 - ey;
+
+  return pbf_root (dy * dy / 3);
+}
+
+/* Columns of row @y whose centres lie within the root of @radius2 of (ex, ey). */
 PBF_INLINE guint64
 pbf_disc_row (gint y, gint32 ex, gint32 ey, guint32 radius2)
 {
-  gint32 dy = 256 * y + 128 - ey;
-  gint64 rest = (gint64) radius2 - (gint64) dy * dy;
-  gint32 half;
+  gint32 half = pbf_disc_half (y, ey, radius2);
 
-  if (rest < 0)
-    return 0;
-  half = pbf_root ((gint32) rest);
   return pbf_bits_from (pbf_column_beyond (ex, -half - 1))
          & ~pbf_bits_from (pbf_column_beyond (ex, half));
 }
@@ -70,7 +84,7 @@ pbf_polar_row (gint y, gint32 ex, gint32 ey, guint32 inner2, guint32 outer2,
     guint64 *right, guint64 *middle, guint64 *left)
 {
   gint32 dy = 256 * y + 128 - ey;
-  gint32 narrow = pbf_root (dy * dy / 3); /* |dy| / tan 60 degrees */
+  gint32 narrow = pbf_sector_half (y, ey);
   guint64 ring = pbf_disc_row (y, ex, ey, outer2);
 
   if (inner2 > 0)

@@ -50,26 +50,107 @@ pbf_cpu_scratch_free (PbfCpuScratch *scratch)
 }
 
 void
-pbf_window_init (PbfWindow *window, guint length)
+pbf_history_init (PbfHistory *history, guint window)
 {
-  memset (window, 0, sizeof *window);
-  window->length = length;
-  window->rows = g_new0 (PbfRow, length);
+  memset (history, 0, sizeof *history);
+  history->rows = g_malloc0_n (MAX (window, 2) - 1, sizeof *history->rows);
 }
 
 void
-pbf_window_clear (PbfWindow *window)
+pbf_history_clear (PbfHistory *history)
 {
-  g_free (window->rows);
+  g_free (history->rows);
 }
 
 void
-pbf_window_reset (PbfWindow *window)
+pbf_history_reset (PbfHistory *history)
 {
-  PbfRow *rows = window->rows;
-  guint length = window->length;
+  gint32 (*rows)[PBF_N_SPATIAL] = history->rows;
 
-  memset (window, 0, sizeof *window);
-  window->rows = rows;
-  window->length = length;
+  memset (history, 0, sizeof *history);
+  history->rows = rows;
+}
+
+void
+pbf_rows_find (
+    PbfRows *rows, const PbfFrameInfo *infos, guint n, guint64 position)
+{
+  const PbfHistory *history = rows->history;
+  PbfRow last = history->last;
+  gint32 start = -history->n;
+
+  rows->n = 0;
+  for (guint i = 0; i < n; i++) {
+    PbfResult *result = &rows->results[i];
+    PbfRow row = { .layer = result->layer, .vector_id = result->vector_id };
+
+    position += infos[i].lost_before;
+    row.position = position++;
+    if (result->flags & (PBF_RESULT_EMPTY | PBF_RESULT_EXCLUDED))
+      continue;
+    if ((history->started || rows->n > 0)
+        && pbf_window_restarts (rows->params, &last, &row)) {
+      start = rows->n;
+      result->flags |= PBF_RESULT_WINDOW_RESET;
+    }
+    last = row;
+    rows->frames[rows->n] = (gint32) i;
+    rows->starts[rows->n] = MAX (start, rows->n - rows->params->window + 1);
+    rows->n++;
+  }
+  rows->last = last;
+}
+
+void
+pbf_rows_sum (const PbfRows *rows, gint32 first, PbfSums *sums)
+{
+  memset (sums, 0, sizeof *sums);
+  if (first == 0) {
+    sums->low = -rows->history->n;
+    memcpy (sums->s1, rows->history->s1, sizeof sums->s1);
+    memcpy (sums->s2, rows->history->s2, sizeof sums->s2);
+    return;
+  }
+  sums->low = rows->starts[first];
+  for (gint32 r = sums->low; r < first; r++) {
+    const gint32 *raw = pbf_rows_raw (rows, r);
+
+    for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+      sums->s1[f] += raw[f];
+      sums->s2[f] += (gint64) raw[f] * raw[f];
+    }
+  }
+}
+
+void
+pbf_rows_keep (const PbfRows *rows, const PbfSums *sums, PbfHistory *history)
+{
+  gint32 low, keep, to = 0;
+
+  if (rows->n == 0)
+    return;
+  low = MAX (sums->low, rows->n - rows->params->window + 1);
+  keep = rows->n - low;
+  memcpy (history->s1, sums->s1, sizeof history->s1);
+  memcpy (history->s2, sums->s2, sizeof history->s2);
+  for (gint32 r = sums->low; r < low; r++) {
+    const gint32 *raw = pbf_rows_raw (rows, r);
+
+    for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+      history->s1[f] -= raw[f];
+      history->s2[f] -= (gint64) raw[f] * raw[f];
+    }
+  }
+  if (low < 0) { /* those of the history move to its front */
+    memmove (history->rows, history->rows + history->n + low,
+        (gsize) -low * sizeof *history->rows);
+    to = -low;
+    low = 0;
+  }
+  for (; low < rows->n; low++)
+    memcpy (
+        history->rows[to++], pbf_rows_raw (rows, low), sizeof *history->rows);
+  history->n = keep;
+  history->last = rows->last;
+  history->started = TRUE;
 }

@@ -38,14 +38,32 @@ typedef struct _PbfComponent {
   gboolean pool;
 } PbfComponent;
 
-/* The last rows of the window and their sums. */
+/* The window between two batches: the rows that the next one's windows reach
+ * back to, and their sums. */
 typedef struct {
-  PbfRow *rows; /* a ring of `length` rows */
-  guint length, n, next;
+  gint32 n;                      /* at most the window's length - 1 */
+  gint32 (*rows)[PBF_N_SPATIAL]; /* oldest first */
   gint64 s1[PBF_N_SPATIAL], s2[PBF_N_SPATIAL];
   gboolean started;
   PbfRow last;
-} PbfWindow;
+} PbfHistory;
+
+/* The frames of a batch that enter the window, in order. */
+typedef struct {
+  const PbfParams *params;
+  const PbfHistory *history;
+  PbfResult *results;
+  gint32 n;
+  gint32 *frames; /* of each row: its frame in the batch */
+  gint32 *starts; /* and where its window starts; below 0 in the history */
+  PbfRow last;
+} PbfRows;
+
+/* Sums of the rows low..(some row). */
+typedef struct {
+  gint32 low;
+  gint64 s1[PBF_N_SPATIAL], s2[PBF_N_SPATIAL];
+} PbfSums;
 
 typedef struct {
   const gchar *name;
@@ -54,9 +72,11 @@ typedef struct {
   void (*spatial) (const PbfParams *params, PbfCpuScratch *scratch,
       const guint8 *frame, guint stride, const PbfFrameInfo *info,
       PbfResult *result);
-  /* Enters @result into the window: its variances. */
-  void (*temporal) (const PbfParams *params, PbfWindow *window,
-      guint64 position, PbfResult *result);
+  /* The variances of rows first..end-1. @sums: (inout): of the rows from the
+   * first one's start, or an earlier one, to the one before @first; then to
+   * the last. */
+  void (*temporal) (
+      const PbfRows *rows, gint32 first, gint32 end, PbfSums *sums);
   /* The network's outputs from the 40 features. */
   void (*network) (
       const PbfParams *params, const PbfModel *model, PbfResult *result);
@@ -72,8 +92,28 @@ const PbfCpuKernels *pbf_cpu_kernels (void);
 PbfCpuScratch *pbf_cpu_scratch_new (const PbfConfig *config);
 void pbf_cpu_scratch_free (PbfCpuScratch *scratch);
 
-void pbf_window_init (PbfWindow *window, guint length);
-void pbf_window_clear (PbfWindow *window);
-void pbf_window_reset (PbfWindow *window);
+void pbf_history_init (PbfHistory *history, guint window);
+void pbf_history_clear (PbfHistory *history);
+void pbf_history_reset (PbfHistory *history);
+
+/* Puts the frames of a batch that enter the window in a row (@rows->n, frames
+ * and starts, which have room for all) and flags those with which the window
+ * starts anew. @position: frames of the stream before the batch. */
+void pbf_rows_find (
+    PbfRows *rows, const PbfFrameInfo *infos, guint n, guint64 position);
+/* Sums to start with at row @first. */
+void pbf_rows_sum (const PbfRows *rows, gint32 first, PbfSums *sums);
+/* After the batch: @history, that of @rows, is brought up to date; @sums as
+ * after the last row. */
+void pbf_rows_keep (
+    const PbfRows *rows, const PbfSums *sums, PbfHistory *history);
+
+/* The raw features of row @r. */
+static inline const gint32 *
+pbf_rows_raw (const PbfRows *rows, gint32 r)
+{
+  return r >= 0 ? rows->results[rows->frames[r]].raw
+                : rows->history->rows[rows->history->n + r];
+}
 
 G_END_DECLS

@@ -124,26 +124,17 @@ locate_centroid (const PbfParams *params, const guint8 *frame, guint stride,
 
 /* --- the ROI --------------------------------------------------------------- */
 
+/* Copies the ROI with its border and finds the pixels that reach the
+ * threshold. */
 static void
-copy_roi (PbfCpuScratch *scratch, const guint8 *roi, guint stride)
-{
-  for (gint y = 0; y < SIDE; y++) {
-    guint8 *to = scratch->roi[y + 1] + 16;
-    memcpy (to, roi + (gsize) y * stride, SIDE);
-    to[-1] = to[0];
-    to[SIDE] = to[SIDE - 1];
-  }
-  memcpy (scratch->roi[0], scratch->roi[1], PBF_ROI_PITCH);
-  memcpy (scratch->roi[SIDE + 1], scratch->roi[SIDE], PBF_ROI_PITCH);
-}
-
-static void
-threshold_roi (PbfCpuScratch *scratch, gint threshold)
+take_roi (
+    PbfCpuScratch *scratch, const guint8 *roi, guint stride, gint threshold)
 {
   for (gint y = 0; y < SIDE; y++)
-    scratch->mask[y] =
-        pbf_simd_reaches (scratch->roi[y + 1], (guint8) threshold)
-        & PBF_ROI_BITS;
+    scratch->mask[y] = pbf_simd_take_row (
+        roi + (gsize) y * stride, scratch->roi[y + 1], (guint8) threshold);
+  memcpy (scratch->roi[0], scratch->roi[1], PBF_ROI_PITCH);
+  memcpy (scratch->roi[SIDE + 1], scratch->roi[SIDE], PBF_ROI_PITCH);
 }
 
 /* --- labelling ------------------------------------------------------------- */
@@ -502,7 +493,8 @@ static void
 measure_pool (PbfCpuScratch *scratch, PbfResult *result)
 {
   PbfMoments m = { 0 };
-  guint32 sum = 0, top = 0, saturated = 0;
+  PbfSimdSum sum = PBF_SIMD_SUM_ZERO;
+  guint32 top = 0, saturated = 0;
   guint64 columns = 0;
   gint first_row = SIDE, last_row = -1;
 
@@ -515,7 +507,8 @@ measure_pool (PbfCpuScratch *scratch, PbfResult *result)
     columns |= bits;
     first_row = MIN (first_row, y);
     last_row = y;
-    pbf_simd_measure (scratch->roi[y + 1], bits, &sum, &top, &saturated);
+    sum = pbf_simd_add (sum, scratch->roi[y + 1], bits);
+    pbf_simd_extremes (scratch->roi[y + 1], bits, &top, &saturated);
     while (bits) { /* a run at a time, by closed forms */
       gint a = __builtin_ctzll (bits);
       gint n = __builtin_ctzll (~(bits >> a));
@@ -538,7 +531,8 @@ measure_pool (PbfCpuScratch *scratch, PbfResult *result)
   }
   result->raw[PBF_MP_AREA] = m.n;
   result->raw[PBF_MP_RATIO] = pbf_ratio_q16 (&m);
-  result->raw[PBF_MP_MEAN] = pbf_mean_q8 (sum, m.n);
+  result->raw[PBF_MP_MEAN] =
+      pbf_mean_q8 ((guint32) pbf_simd_sum_total (sum), (guint32) m.n);
   result->max_intensity = top;
   result->saturated = saturated;
   result->orientation_deg = pbf_orientation_deg (&m);
@@ -586,6 +580,64 @@ measure_spatters (const PbfParams *params, const PbfComponent *components,
         best[i]->sy, first_x, first_y, result->e_x_q8, result->e_y_q8);
 }
 
+/* Of each row the columns whose centres lie more than @d to the right of @e. */
+static inline void
+columns_beyond (gint32 e, const gint32 *d, guint64 *columns)
+{
+  for (gint y = 0; y < SIDE; y++)
+    columns[y] = pbf_bits_from (pbf_column_beyond (e, d[y]));
+}
+
+/* @columns: those of the disc of @radius2. In loops that become vector code. */
+static void
+find_disc (gint32 ex, gint32 ey, guint32 radius2, guint64 *columns)
+{
+  gint32 half[SIDE], minus[SIDE];
+  guint64 beyond[SIDE];
+
+  for (gint y = 0; y < SIDE; y++) {
+    half[y] = pbf_disc_half (y, ey, radius2);
+    minus[y] = -half[y] - 1;
+  }
+  columns_beyond (ex, minus, columns);
+  columns_beyond (ex, half, beyond);
+  for (gint y = 0; y < SIDE; y++)
+    columns[y] &= ~beyond[y];
+}
+
+/* pbf_polar_row() of every row. */
+static void
+find_sectors (const PbfParams *params, gint32 ex, gint32 ey, guint64 *right,
+    guint64 *middle, guint64 *left)
+{
+  gint32 narrow[SIDE], minus[SIDE];
+  guint64 ring[SIDE], hole[SIDE];
+  gint32 level =
+      ey - 128; /* 256 times the row whose dy is 0, if there is one */
+
+  find_disc (ex, ey, params->outer2, ring);
+  if (params->inner2 > 0) {
+    find_disc (ex, ey, params->inner2 - 1, hole);
+    for (gint y = 0; y < SIDE; y++)
+      ring[y] &= ~hole[y];
+  }
+  for (gint y = 0; y < SIDE; y++) {
+    narrow[y] = pbf_sector_half (y, ey);
+    minus[y] = -narrow[y] - 1;
+  }
+  columns_beyond (ex, narrow, right);
+  columns_beyond (ex, minus, left);
+  for (gint y = 0; y < SIDE; y++) {
+    right[y] &= ring[y];
+    middle[y] = ring[y] & left[y] & ~right[y];
+    left[y] = ring[y] & ~left[y];
+  }
+  if (level >= 0 && level % 256 == 0 && level / 256 < SIDE) {
+    right[level / 256] |= middle[level / 256];
+    middle[level / 256] = 0;
+  }
+}
+
 /* Sums over six sectors of a ring. In each row the sectors of one half plane
  * are three intervals of columns. */
 static void
@@ -594,19 +646,28 @@ measure_polar (const PbfParams *params, const PbfCpuScratch *scratch, gint32 ex,
 {
   guint64 right[SIDE], middle[SIDE], left[SIDE];
   gint32 *polar = &result->raw[PBF_POLAR_0];
+  gint y = 0;
 
-  for (gint y = 0; y < SIDE; y++)
-    pbf_polar_row (y, ex, ey, params->inner2, params->outer2, &right[y],
-        &middle[y], &left[y]);
-  for (gint y = 0; y < SIDE; y++) {
-    gint32 dy = 256 * y + 128 - ey;
-    const guint8 *row = scratch->roi[y + 1];
+  find_sectors (params, ex, ey, right, middle, left);
+  for (gint above = 1; above >= 0; above--) { /* the half planes */
+    PbfSimdSum sums[3] = { PBF_SIMD_SUM_ZERO, PBF_SIMD_SUM_ZERO,
+      PBF_SIMD_SUM_ZERO };
 
-    if ((right[y] | middle[y] | left[y]) == 0)
-      continue;
-    polar[dy >= 0 ? 0 : 5] += pbf_simd_sum (row, right[y]);
-    polar[dy > 0 ? 1 : 4] += pbf_simd_sum (row, middle[y]);
-    polar[dy > 0 ? 2 : 3] += pbf_simd_sum (row, left[y]);
+    for (; y < SIDE && (!above || 256 * y + 128 < ey); y++) {
+      const guint8 *row = scratch->roi[y + 1];
+
+      if (256 * y + 128 == ey) { /* 180 degrees belongs to the upper one */
+        polar[3] +=
+            pbf_simd_sum_total (pbf_simd_add (PBF_SIMD_SUM_ZERO, row, left[y]));
+        left[y] = 0;
+      }
+      sums[0] = pbf_simd_add (sums[0], row, right[y]);
+      sums[1] = pbf_simd_add (sums[1], row, middle[y]);
+      sums[2] = pbf_simd_add (sums[2], row, left[y]);
+    }
+    polar[above ? 5 : 0] += pbf_simd_sum_total (sums[0]);
+    polar[above ? 4 : 1] += pbf_simd_sum_total (sums[1]);
+    polar[above ? 3 : 2] += pbf_simd_sum_total (sums[2]);
   }
 }
 
@@ -636,9 +697,8 @@ measure_roi (const PbfParams *params, PbfCpuScratch *scratch,
   ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x);
   ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y);
 
-  copy_roi (
-      scratch, frame + (gsize) result->roi_y * stride + result->roi_x, stride);
-  threshold_roi (scratch, params->threshold);
+  take_roi (scratch, frame + (gsize) result->roi_y * stride + result->roi_x,
+      stride, params->threshold);
   memset (scratch->pool, 0, sizeof scratch->pool);
   by_flood = params->labelling == PBF_LABELLING_FLOOD
              || (params->labelling == PBF_LABELLING_AUTO
@@ -656,8 +716,7 @@ measure_roi (const PbfParams *params, PbfCpuScratch *scratch,
   measure_polar (params, scratch, ex, ey, result);
   measure_hog (scratch, result);
   for (guint f = 0; f < PBF_N_SPATIAL; f++)
-    result->features[f] =
-        (gfloat) result->raw[f] / (gfloat) pbf_feature_scale (f);
+    result->features[f] = (gfloat) result->raw[f] / pbf_scale (f);
 }
 
 static void
@@ -692,50 +751,32 @@ spatial (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *frame,
 /* --- the window -------------------------------------------------------------- */
 
 static void
-temporal (const PbfParams *params, PbfWindow *window, guint64 position,
-    PbfResult *result)
+temporal (const PbfRows *rows, gint32 first, gint32 end, PbfSums *sums)
 {
-  PbfRow entering, *row;
-  gint64 n;
+  for (gint32 r = first; r < end; r++) {
+    PbfResult *result = &rows->results[rows->frames[r]];
+    gint64 n = r - rows->starts[r] + 1;
 
-  memcpy (entering.raw, result->raw, sizeof entering.raw);
-  entering.layer = result->layer;
-  entering.vector_id = result->vector_id;
-  entering.position = position;
-  if (window->started
-      && pbf_window_restarts (params, &window->last, &entering)) {
-    window->n = window->next = 0;
-    memset (window->s1, 0, sizeof window->s1);
-    memset (window->s2, 0, sizeof window->s2);
-    result->flags |= PBF_RESULT_WINDOW_RESET;
-  }
-  window->last = entering;
-  window->started = TRUE;
+    for (; sums->low < rows->starts[r]; sums->low++) {
+      const gint32 *raw = pbf_rows_raw (rows, sums->low);
 
-  row = &window->rows[window->next];
-  if (window->n == window->length) {
-    for (guint f = 0; f < PBF_N_SPATIAL; f++) {
-      window->s1[f] -= row->raw[f];
-      window->s2[f] -= (gint64) row->raw[f] * row->raw[f];
+      for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+        sums->s1[f] -= raw[f];
+        sums->s2[f] -= (gint64) raw[f] * raw[f];
+      }
     }
-  } else {
-    window->n++;
+    for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+      sums->s1[f] += result->raw[f];
+      sums->s2[f] += (gint64) result->raw[f] * result->raw[f];
+      result->var_num[f] = n * sums->s2[f] - sums->s1[f] * sums->s1[f];
+    }
+    for (guint f = 0; f < PBF_N_SPATIAL; f++)
+      result->features[PBF_N_SPATIAL + f] =
+          pbf_variance (result->var_num[f], n, pbf_scale (f));
+    result->window_n = (guint32) n;
+    if (n < rows->params->window)
+      result->flags |= PBF_RESULT_WARMUP;
   }
-  *row = entering;
-  window->next = window->next + 1 == window->length ? 0 : window->next + 1;
-
-  n = window->n;
-  result->window_n = window->n;
-  if (window->n < window->length)
-    result->flags |= PBF_RESULT_WARMUP;
-  for (guint f = 0; f < PBF_N_SPATIAL; f++) {
-    window->s1[f] += result->raw[f];
-    window->s2[f] += (gint64) result->raw[f] * result->raw[f];
-    result->var_num[f] = n * window->s2[f] - window->s1[f] * window->s1[f];
-  }
-  for (guint f = 0; f < PBF_N_SPATIAL; f++)
-    result->features[PBF_N_SPATIAL + f] =
-        pbf_variance (result->var_num[f], n, pbf_feature_scale (f));
 }
 
 /* --- the network --------------------------------------------------------------- */

@@ -7,8 +7,8 @@
  * the same bits. Included by pbfcpu_kernels.c, once for each instruction set. */
 #pragma once
 
+#include "pbfbits.h"
 #include "pbfcpu.h"
-#include "pbfmath.h"
 
 #if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define PBF_SIMD_512 1
@@ -51,6 +51,47 @@ pbf_simd_reaches (const guint8 *row, guint8 threshold)
 #endif
 }
 
+/* Copies the 40 pixels at @from into @row, with a border of one pixel to each
+ * side. Returns: bit x: pixel x >= threshold. */
+static inline guint64
+pbf_simd_take_row (const guint8 *from, guint8 *row, guint8 threshold)
+{
+#if defined(PBF_SIMD_512)
+  /* masked bytes are not touched, so nothing before or behind is read */
+  __m512i v = _mm512_maskz_loadu_epi8 (
+      PBF_ROI_BITS << PBF_ROI_LEFT, from - PBF_ROI_LEFT);
+
+  v = _mm512_mask_set1_epi8 (
+      v, G_GUINT64_CONSTANT (1) << (PBF_ROI_LEFT - 1), (gchar) from[0]);
+  v = _mm512_mask_set1_epi8 (v,
+      G_GUINT64_CONSTANT (1) << (PBF_ROI_LEFT + PBF_ROI_SIDE),
+      (gchar) from[PBF_ROI_SIDE - 1]);
+  _mm512_store_si512 (row, v);
+  return (_mm512_cmpge_epu8_mask (v, _mm512_set1_epi8 ((gchar) threshold))
+             >> PBF_ROI_LEFT)
+         & PBF_ROI_BITS;
+#else
+  memcpy (row + PBF_ROI_LEFT, from, PBF_ROI_SIDE);
+  row[PBF_ROI_LEFT - 1] = from[0];
+  row[PBF_ROI_LEFT + PBF_ROI_SIDE] = from[PBF_ROI_SIDE - 1];
+#if defined(PBF_SIMD_256)
+  {
+    __m256i t = _mm256_set1_epi8 ((gchar) threshold);
+    __m256i a = _mm256_loadu_si256 ((const __m256i *) from);
+    __m128i b = _mm_loadl_epi64 ((const __m128i *) (from + 32));
+    guint32 low =
+        _mm256_movemask_epi8 (_mm256_cmpeq_epi8 (_mm256_max_epu8 (a, t), a));
+    guint32 high = _mm_movemask_epi8 (
+        _mm_cmpeq_epi8 (_mm_max_epu8 (b, _mm256_castsi256_si128 (t)), b));
+
+    return ((guint64) (high & 255) << 32) | low;
+  }
+#else
+  return pbf_simd_reaches (row, threshold) & PBF_ROI_BITS;
+#endif
+#endif
+}
+
 #if defined(PBF_SIMD_256) && !defined(PBF_SIMD_512)
 /* 32 bits to 32 bytes of 0 or 255 */
 static inline __m256i
@@ -65,16 +106,27 @@ pbf_simd_bytes (guint32 bits)
 }
 #endif
 
-/* Sum of the pixels whose bits are set. */
-static inline gint32
-pbf_simd_sum (const guint8 *row, guint64 bits)
+/* A sum of pixels over several rows, kept in a vector until it is complete. */
+#if defined(PBF_SIMD_512)
+typedef __m512i PbfSimdSum;
+#define PBF_SIMD_SUM_ZERO _mm512_setzero_si512 ()
+#elif defined(PBF_SIMD_256)
+typedef __m256i PbfSimdSum;
+#define PBF_SIMD_SUM_ZERO _mm256_setzero_si256 ()
+#else
+typedef gint32 PbfSimdSum;
+#define PBF_SIMD_SUM_ZERO 0
+#endif
+
+/* Adds the pixels of a row whose bits are set. */
+static inline PbfSimdSum
+pbf_simd_add (PbfSimdSum sum, const guint8 *row, guint64 bits)
 {
 #if defined(PBF_SIMD_512)
   __m512i v =
       _mm512_maskz_mov_epi8 (bits << PBF_ROI_LEFT, _mm512_load_si512 (row));
 
-  return (gint32) _mm512_reduce_add_epi64 (
-      _mm512_sad_epu8 (v, _mm512_setzero_si512 ()));
+  return _mm512_add_epi64 (sum, _mm512_sad_epu8 (v, _mm512_setzero_si512 ()));
 #elif defined(PBF_SIMD_256)
   __m256i zero = _mm256_setzero_si256 ();
   __m256i a = _mm256_and_si256 (_mm256_load_si256 ((const __m256i *) row),
@@ -82,15 +134,10 @@ pbf_simd_sum (const guint8 *row, guint64 bits)
   __m256i b =
       _mm256_and_si256 (_mm256_load_si256 ((const __m256i *) (row + 32)),
           pbf_simd_bytes ((guint32) (bits >> (32 - PBF_ROI_LEFT))));
-  __m256i s =
-      _mm256_add_epi64 (_mm256_sad_epu8 (a, zero), _mm256_sad_epu8 (b, zero));
-  __m128i t = _mm_add_epi64 (
-      _mm256_castsi256_si128 (s), _mm256_extracti128_si256 (s, 1));
 
-  return _mm_cvtsi128_si32 (t) + _mm_extract_epi32 (t, 2);
+  return _mm256_add_epi64 (sum,
+      _mm256_add_epi64 (_mm256_sad_epu8 (a, zero), _mm256_sad_epu8 (b, zero)));
 #else
-  gint32 sum = 0;
-
   while (bits) {
     gint first = __builtin_ctzll (bits);
     gint n = __builtin_ctzll (~(bits >> first));
@@ -99,6 +146,21 @@ pbf_simd_sum (const guint8 *row, guint64 bits)
       sum += row[PBF_ROI_LEFT + x];
     bits &= ~(((G_GUINT64_CONSTANT (1) << n) - 1) << first);
   }
+  return sum;
+#endif
+}
+
+static inline gint32
+pbf_simd_sum_total (PbfSimdSum sum)
+{
+#if defined(PBF_SIMD_512)
+  return (gint32) _mm512_reduce_add_epi64 (sum);
+#elif defined(PBF_SIMD_256)
+  __m128i t = _mm_add_epi64 (
+      _mm256_castsi256_si128 (sum), _mm256_extracti128_si256 (sum, 1));
+
+  return _mm_cvtsi128_si32 (t) + _mm_extract_epi32 (t, 2);
+#else
   return sum;
 #endif
 }
@@ -120,28 +182,6 @@ pbf_simd_extremes (
     bits &= ~(((G_GUINT64_CONSTANT (1) << n) - 1) << first);
   }
   *top = largest;
-}
-
-static inline void
-pbf_simd_measure (const guint8 *row, guint64 bits, guint32 *sum, guint32 *top,
-    guint32 *saturated)
-{
-#if defined(PBF_SIMD_512)
-  __m512i v =
-      _mm512_maskz_mov_epi8 (bits << PBF_ROI_LEFT, _mm512_load_si512 (row));
-  guint64 full = _mm512_cmpeq_epu8_mask (v, _mm512_set1_epi8 ((gchar) 255));
-
-  *sum += (guint32) _mm512_reduce_add_epi64 (
-      _mm512_sad_epu8 (v, _mm512_setzero_si512 ()));
-  *saturated += __builtin_popcountll (full);
-  if (full)
-    *top = 255;
-  else if (*top < 255)
-    pbf_simd_extremes (row, bits, top, saturated);
-#else
-  *sum += (guint32) pbf_simd_sum (row, bits);
-  pbf_simd_extremes (row, bits, top, saturated);
-#endif
 }
 
 /* --- gradients --------------------------------------------------------------- */

@@ -71,11 +71,8 @@ pbf_feature_name (guint index)
 guint
 pbf_feature_scale (guint index)
 {
-  if (index == PBF_MP_MEAN)
-    return 256;
-  if (index == PBF_MP_RATIO || index >= PBF_HOG_0)
-    return 65536;
-  return 1;
+  g_return_val_if_fail (index < PBF_N_SPATIAL, 1);
+  return (guint) pbf_scale (index);
 }
 
 void

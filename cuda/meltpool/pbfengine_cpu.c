@@ -2,22 +2,26 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU backend: threads share the frames of a batch; the window, which is
- * sequential, costs a fiftieth of the rest and runs in one thread. */
+/* The CPU backend: threads share the frames of a batch, then the rows that its
+ * valid frames add to the window; only finding those is one thread's work. */
 #include "pbfbackend.h"
 
 #include "cvispool.h"
 #include "pbfcpu.h"
 
-/* frames that a thread takes at once */
-#define GRAIN 8
+/* Frames, and rows of the window, that a thread takes at once. A grain of rows
+ * begins by adding up the window before it. */
+#define FRAMES_GRAIN 8
+#define ROWS_GRAIN 64
 
 struct _PbfBackend {
   PbfParams params;
   const PbfModel *model;
   const PbfCpuKernels *kernels;
   CvisPool *pool;
-  PbfWindow window;
+  PbfHistory history;
+  PbfRows rows;
+  PbfSums last_sums;
   guint64 *positions; /* of each slot's batch */
 
   GMutex lock; /* of the stack of scratch areas, one a thread */
@@ -38,7 +42,9 @@ cpu_destroy (PbfBackend *backend)
     pbf_cpu_scratch_free (backend->scratch[--backend->n_scratch]);
   g_free (backend->scratch);
   g_free (backend->positions);
-  pbf_window_clear (&backend->window);
+  pbf_history_clear (&backend->history);
+  g_free (backend->rows.frames);
+  g_free (backend->rows.starts);
   g_mutex_clear (&backend->lock);
   g_free (backend);
 }
@@ -54,7 +60,11 @@ cpu_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
   backend->kernels = pbf_cpu_kernels ();
   backend->pool = cvis_pool_new (config->threads);
   backend->positions = g_new0 (guint64, config->depth);
-  pbf_window_init (&backend->window, config->window);
+  pbf_history_init (&backend->history, config->window);
+  backend->rows.params = &backend->params;
+  backend->rows.history = &backend->history;
+  backend->rows.frames = g_new (gint32, config->max_batch);
+  backend->rows.starts = g_new (gint32, config->max_batch);
   g_mutex_init (&backend->lock);
   backend->n_scratch = cvis_pool_get_threads (backend->pool);
   backend->scratch = g_new0 (PbfCpuScratch *, backend->n_scratch);
@@ -95,12 +105,6 @@ give_back_scratch (PbfBackend *backend, PbfCpuScratch *scratch)
   g_mutex_unlock (&backend->lock);
 }
 
-static gboolean
-entered (const PbfResult *result)
-{
-  return (result->flags & (PBF_RESULT_EMPTY | PBF_RESULT_EXCLUDED)) == 0;
-}
-
 static void
 do_spatial (guint first, guint count, gpointer user_data)
 {
@@ -116,39 +120,43 @@ do_spatial (guint first, guint count, gpointer user_data)
 }
 
 static void
-do_network (guint first, guint count, gpointer user_data)
+do_rows (guint first, guint count, gpointer user_data)
 {
   Work *work = user_data;
+  PbfBackend *backend = work->backend;
+  const PbfRows *rows = &backend->rows;
+  gint32 end = (gint32) (first + count);
+  PbfSums sums;
 
-  for (guint i = first; i < first + count; i++)
-    if (entered (&work->batch->results[i]))
-      work->backend->kernels->network (&work->backend->params,
-          work->backend->model, &work->batch->results[i]);
+  pbf_rows_sum (rows, (gint32) first, &sums);
+  backend->kernels->temporal (rows, (gint32) first, end, &sums);
+  if (end == rows->n)
+    backend->last_sums = sums;
+  if (backend->model == NULL)
+    return;
+  for (gint32 r = (gint32) first; r < end; r++)
+    backend->kernels->network (
+        &backend->params, backend->model, &rows->results[rows->frames[r]]);
 }
 
 static gboolean
 cpu_wait (PbfBackend *backend, guint slot, PbfBatch *batch, GError **error)
 {
   Work work = { backend, batch };
-  guint64 position = backend->positions[slot];
+  PbfRows *rows = &backend->rows;
 
-  cvis_pool_run (backend->pool, batch->n, GRAIN, do_spatial, &work);
-  for (guint i = 0; i < batch->n; i++) {
-    position += batch->infos[i].lost_before;
-    if (entered (&batch->results[i]))
-      backend->kernels->temporal (
-          &backend->params, &backend->window, position, &batch->results[i]);
-    position++;
-  }
-  if (backend->model != NULL)
-    cvis_pool_run (backend->pool, batch->n, GRAIN, do_network, &work);
+  cvis_pool_run (backend->pool, batch->n, FRAMES_GRAIN, do_spatial, &work);
+  rows->results = batch->results;
+  pbf_rows_find (rows, batch->infos, batch->n, backend->positions[slot]);
+  cvis_pool_run (backend->pool, (guint) rows->n, ROWS_GRAIN, do_rows, &work);
+  pbf_rows_keep (rows, &backend->last_sums, &backend->history);
   return TRUE;
 }
 
 static void
 cpu_reset (PbfBackend *backend)
 {
-  pbf_window_reset (&backend->window);
+  pbf_history_reset (&backend->history);
 }
 
 const PbfBackendOps pbf_backend_cpu = { "cpu", cpu_create, cpu_destroy,

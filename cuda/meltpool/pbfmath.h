@@ -28,6 +28,15 @@
  * variance of 1024 of them within 64 bits. */
 #define PBF_AREA_MAX ((1 << 21) - 1)
 
+/* What raw feature @index is divided by. */
+PBF_INLINE gfloat
+pbf_scale (guint index)
+{
+  return index == PBF_MP_MEAN                          ? 256.0f
+         : index == PBF_MP_RATIO || index >= PBF_HOG_0 ? 65536.0f
+                                                       : 1.0f;
+}
+
 /* Relative position in Q8, clamped so that squares fit 32 bits. */
 PBF_INLINE gint32
 pbf_clamp_reach (gint64 q8)

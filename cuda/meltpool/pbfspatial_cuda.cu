@@ -812,11 +812,7 @@ measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
   measure_hog (shared.roi, result);
   __syncwarp ();
   if (lane < PBF_N_SPATIAL)
-    result->features[lane] =
-        (gfloat) result->raw[lane]
-        / (gfloat) (lane == PBF_MP_MEAN                         ? 256
-                    : lane == PBF_MP_RATIO || lane >= PBF_HOG_0 ? 65536
-                                                                : 1);
+    result->features[lane] = (gfloat) result->raw[lane] / pbf_scale (lane);
 }
 
 /* Where the frame belongs: what is set of a record before its measures. Returns

@@ -174,9 +174,7 @@ slide (const PbfParams &p, PbfResult *results, const gint32 *row_frames,
   guint f = pbf_lane ();
   gint32 low = starts[first];
   gint64 s1 = 0, s2 = 0;
-  gdouble scale = f == PBF_MP_MEAN                              ? 256.0
-                  : f == PBF_MP_RATIO || f >= (guint) PBF_HOG_0 ? 65536.0
-                                                                : 1.0;
+  gdouble scale = pbf_scale (f);
 
   if (f < PBF_N_SPATIAL) {
     for (gint32 r = low; r < first; r++) {

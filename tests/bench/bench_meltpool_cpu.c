@@ -110,13 +110,19 @@ time_table (Ring *ring, const PbfCpuKernels *table, PbfModel *model,
   PbfConfig config;
   PbfParams params;
   PbfCpuScratch *scratch;
-  PbfWindow window;
+  PbfHistory history;
+  PbfRows rows = { .params = &params,
+    .history = &history,
+    .results = ring->results,
+    .frames = g_new (gint32, ring->n),
+    .starts = g_new (gint32, ring->n) };
+  PbfSums sums;
   gdouble *ns[3];
 
   pbf_config_init (&config);
   pbf_params_init (&params, &config);
   scratch = pbf_cpu_scratch_new (&config);
-  pbf_window_init (&window, config.window);
+  pbf_history_init (&history, config.window);
   for (guint k = 0; k < 3; k++)
     ns[k] = g_new (gdouble, rounds);
   for (guint r = 0; r < rounds; r++) {
@@ -127,8 +133,10 @@ time_table (Ring *ring, const PbfCpuKernels *table, PbfModel *model,
       table->spatial (&params, scratch, ring->frames[i], ring->strides[i],
           &ring->infos[i], &ring->results[i]);
     t[1] = cvis_monotonic_ns ();
-    for (guint i = 0; i < ring->n; i++)
-      table->temporal (&params, &window, i, &ring->results[i]);
+    pbf_rows_find (&rows, ring->infos, ring->n, r * ring->n);
+    pbf_rows_sum (&rows, 0, &sums);
+    table->temporal (&rows, 0, rows.n, &sums);
+    pbf_rows_keep (&rows, &sums, &history);
     t[2] = cvis_monotonic_ns ();
     for (guint i = 0; i < ring->n; i++)
       table->network (&params, model, &ring->results[i]);
@@ -140,7 +148,9 @@ time_table (Ring *ring, const PbfCpuKernels *table, PbfModel *model,
     steps[k] = median (ns[k], rounds);
     g_free (ns[k]);
   }
-  pbf_window_clear (&window);
+  pbf_history_clear (&history);
+  g_free (rows.frames);
+  g_free (rows.starts);
   pbf_cpu_scratch_free (scratch);
 }
 

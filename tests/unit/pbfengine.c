@@ -63,33 +63,36 @@ test_against_twin (void)
   }
 }
 
-/* One table of the CPU backend, step by step. */
+/* One table of the CPU backend, step by step, all frames as one batch. */
 static void
 run_table (const PbfCpuKernels *table, PbfStream *stream,
     const PbfConfig *config, PbfModel *model)
 {
   PbfCpuScratch *scratch = pbf_cpu_scratch_new (config);
   PbfParams params;
-  PbfWindow window;
-  guint64 position = 0;
+  PbfHistory history;
+  PbfRows rows = { .params = &params,
+    .history = &history,
+    .results = stream->results,
+    .frames = g_new (gint32, stream->n),
+    .starts = g_new (gint32, stream->n) };
+  PbfSums sums;
 
   pbf_params_init (&params, config);
-  pbf_window_init (&window, config->window);
+  pbf_history_init (&history, config->window);
   pbf_stream_poison (stream);
-  for (guint i = 0; i < stream->n; i++) {
-    PbfResult *result = &stream->results[i];
-
+  for (guint i = 0; i < stream->n; i++)
     table->spatial (&params, scratch, stream->frames[i], stream->strides[i],
-        &stream->infos[i], result);
-    position += stream->infos[i].lost_before;
-    if (!(result->flags & (PBF_RESULT_EMPTY | PBF_RESULT_EXCLUDED))) {
-      table->temporal (&params, &window, position, result);
-      table->network (&params, model, result);
-    }
-    position++;
-  }
+        &stream->infos[i], &stream->results[i]);
+  pbf_rows_find (&rows, stream->infos, stream->n, 0);
+  pbf_rows_sum (&rows, 0, &sums);
+  table->temporal (&rows, 0, rows.n, &sums);
+  for (gint32 r = 0; r < rows.n; r++)
+    table->network (&params, model, &stream->results[rows.frames[r]]);
   pbf_stream_compare (stream, stream->n);
-  pbf_window_clear (&window);
+  pbf_history_clear (&history);
+  g_free (rows.frames);
+  g_free (rows.starts);
   pbf_cpu_scratch_free (scratch);
 }
 
