@@ -4,6 +4,7 @@
  */
 #include "gstmeltpool.h"
 
+#include "gstcudapbfmonitor.h"
 #include "gstcudaroicrop.h"
 #include "gstpbfoverlay.h"
 #include "gstpbfresultenc.h"
@@ -14,6 +15,7 @@ gst_meltpool_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (cudapbfmonitor, plugin);
   ok &= GST_ELEMENT_REGISTER (cudaroicrop, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfresultenc, plugin);

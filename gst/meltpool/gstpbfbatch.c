@@ -1,0 +1,134 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstpbfbatch.h"
+
+#include "gst/common/gstcvpool.h"
+
+void
+gst_pbf_item_clear (GstPbfItem *item)
+{
+  gst_clear_mini_object (&item->object);
+  g_clear_pointer (&item->dropped, g_array_unref);
+}
+
+GstPbfBatch *
+gst_pbf_batch_new (guint capacity)
+{
+  GstPbfBatch *batch = g_new0 (GstPbfBatch, 1);
+
+  batch->capacity = capacity;
+  batch->frames = g_new0 (const guint8 *, capacity);
+  batch->strides = g_new0 (guint, capacity);
+  batch->infos = g_new0 (PbfFrameInfo, capacity);
+  batch->maps = g_new0 (GstMapInfo, capacity);
+  batch->keep = g_new0 (gboolean, capacity);
+  batch->items = g_array_new (FALSE, FALSE, sizeof (GstPbfItem));
+  g_array_set_clear_func (batch->items, (GDestroyNotify) gst_pbf_item_clear);
+  batch->batch.frames = batch->frames;
+  batch->batch.strides = batch->strides;
+  batch->batch.infos = batch->infos;
+  gst_pbf_batch_clear (batch);
+  return batch;
+}
+
+void
+gst_pbf_batch_free (GstPbfBatch *batch)
+{
+  gst_pbf_batch_clear (batch);
+  g_array_unref (batch->items);
+  g_free (batch->keep);
+  g_free (batch->maps);
+  g_free (batch->infos);
+  g_free (batch->strides);
+  g_free (batch->frames);
+  g_free (batch);
+}
+
+gboolean
+gst_pbf_batch_map (GstPbfBatch *batch, GstBuffer *buffer,
+    const GstVideoInfo *layout, const GstVideoMeta *meta, GError **error)
+{
+  guint width = GST_VIDEO_INFO_WIDTH (layout);
+  guint height = GST_VIDEO_INFO_HEIGHT (layout);
+  gint stride =
+      meta != NULL ? meta->stride[0] : GST_VIDEO_INFO_PLANE_STRIDE (layout, 0);
+  gsize offset =
+      meta != NULL ? meta->offset[0] : GST_VIDEO_INFO_PLANE_OFFSET (layout, 0);
+  GstMapInfo *map = &batch->maps[batch->batch.n];
+  gsize need;
+
+  if (stride < (gint) width) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+        "a stride of %d bytes for rows of %u", stride, width);
+    return FALSE;
+  }
+  if (!gst_buffer_map (buffer, map, GST_MAP_READ)) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped for reading",
+        gst_buffer_get_size (buffer));
+    return FALSE;
+  }
+  need = offset + (gsize) stride * (height - 1) + width;
+  if (map->size < need) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+        "%" G_GSIZE_FORMAT " bytes expected for %ux%u pixels (stride %d, "
+        "offset %" G_GSIZE_FORMAT "), %" G_GSIZE_FORMAT " found",
+        need, width, height, stride, offset, map->size);
+    gst_buffer_unmap (buffer, map);
+    return FALSE;
+  }
+  batch->frames[batch->batch.n] = map->data + offset;
+  batch->strides[batch->batch.n] = stride;
+  batch->batch.n++;
+  batch->mapped++;
+  return TRUE;
+}
+
+GstFlowReturn
+gst_pbf_batch_acquire (
+    GstPbfBatch *batch, GstBufferPool *pool, CvisContext *context)
+{
+  GstFlowReturn flow =
+      gst_buffer_pool_acquire_buffer (pool, &batch->records, NULL);
+
+  if (flow != GST_FLOW_OK)
+    return flow;
+  if (!gst_buffer_map (
+          batch->records, &batch->records_map, GST_MAP_READWRITE)) {
+    gst_clear_buffer (&batch->records);
+    return GST_FLOW_ERROR;
+  }
+  batch->batch.results = (PbfResult *) batch->records_map.data;
+  batch->batch.results_pinned =
+      gst_cv_memory_is_pinned (batch->records_map.memory, context);
+  return GST_FLOW_OK;
+}
+
+void
+gst_pbf_batch_unmap_frames (GstPbfBatch *batch)
+{
+  /* what gst_buffer_unmap() does, without the buffer */
+  for (guint i = 0; i < batch->mapped; i++) {
+    gst_memory_unmap (batch->maps[i].memory, &batch->maps[i]);
+    gst_memory_unref (batch->maps[i].memory);
+  }
+  batch->mapped = 0;
+}
+
+void
+gst_pbf_batch_clear (GstPbfBatch *batch)
+{
+  gst_pbf_batch_unmap_frames (batch);
+  if (batch->batch.results != NULL)
+    gst_buffer_unmap (batch->records, &batch->records_map);
+  batch->batch.results = NULL;
+  gst_clear_buffer (&batch->records);
+  g_array_set_size (batch->items, 0);
+  batch->batch.n = 0;
+  batch->batch.pinned = TRUE;
+  batch->lost = 0;
+  batch->end_time = -1;
+  batch->partial = FALSE;
+}

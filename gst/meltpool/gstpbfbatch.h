@@ -1,0 +1,85 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A batch of frames on its way through the engine. */
+#pragma once
+
+#include <gst/video/video.h>
+#include "pbfengine.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstPbfItem: a buffer or a buffer list, which leaves as it came
+ * @object: #GstBuffer or #GstBufferList, owned
+ * @n: frames in it
+ * @done: frames whose results are there
+ * @dropped: (nullable) (element-type guint): those that do not leave, rising
+ * @arrival: time of cvis_monotonic_ns() when it came
+ */
+typedef struct {
+  GstMiniObject *object;
+  guint n;
+  guint done;
+  GArray *dropped;
+  guint64 arrival;
+} GstPbfItem;
+
+void gst_pbf_item_clear (GstPbfItem *item);
+
+/**
+ * GstPbfBatch:
+ * @batch: what the engine sees; the arrays behind it belong to the batch
+ * @capacity: frames that it has room for
+ * @frames, @strides, @infos: of @batch
+ * @maps: how the frames are mapped, the first @mapped of them
+ * @items: (element-type GstPbfItem): those that begin in this batch; the last
+ *   may end in a later one, and the first frames may be of an earlier one
+ * @records: buffer with room for @capacity results, mapped in @records_map
+ * @keep: (out): whether the frame leaves; set with the results
+ * @lost: numbers that the frame counter skipped
+ * @end_time: when it has to be submitted, of g_get_monotonic_time()
+ * @partial: it was submitted before it was full
+ */
+typedef struct {
+  PbfBatch batch;
+  guint capacity;
+  const guint8 **frames;
+  guint *strides;
+  PbfFrameInfo *infos;
+  GstMapInfo *maps;
+  guint mapped;
+  gboolean *keep;
+  GArray *items;
+  GstBuffer *records;
+  GstMapInfo records_map;
+  guint64 lost;
+  gint64 end_time;
+  gboolean partial;
+} GstPbfBatch;
+
+GstPbfBatch *gst_pbf_batch_new (guint capacity);
+void gst_pbf_batch_free (GstPbfBatch *batch);
+
+/* Maps the pixels of @buffer and appends them. @layout is that of the caps and
+ * @meta the buffer's own, if it has one.
+ * Returns: FALSE with CVIS_ERROR_FORMAT in words that give the bytes expected
+ * and found, or CVIS_ERROR_MEMORY where the buffer cannot be mapped. The infos
+ * of the frame are left to the caller. */
+gboolean gst_pbf_batch_map (GstPbfBatch *batch, GstBuffer *buffer,
+    const GstVideoInfo *layout, const GstVideoMeta *meta, GError **error);
+
+/* Takes a records buffer for the results out of @pool, which is of page-locked
+ * memory where there is a @context. */
+GstFlowReturn gst_pbf_batch_acquire (
+    GstPbfBatch *batch, GstBufferPool *pool, CvisContext *context);
+
+/* The frames are done with. Their number stays for the caller to read until
+ * gst_pbf_batch_clear(). */
+void gst_pbf_batch_unmap_frames (GstPbfBatch *batch);
+
+/* Empties it, whatever it holds. */
+void gst_pbf_batch_clear (GstPbfBatch *batch);
+
+G_END_DECLS

@@ -1,0 +1,291 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudapbfmonitor, the upstream thread: frames are mapped where they lie and
+ * collected into a batch, which is submitted when it is full or due. */
+#include "gstpbfmonitor-private.h"
+
+#include "gst/common/gstcvpool.h"
+#include "gst/cudavision/cudavision.h"
+
+#define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
+
+/* the metas of a buffer that matter here, found in one go over its list */
+typedef struct {
+  const GstVideoMeta *video;
+  const GstFrameCropMeta *crop;
+  const GstPbfSignalMeta *signal;
+} Metas;
+
+static Metas
+find_metas (GstBuffer *buffer)
+{
+  const GType video = GST_VIDEO_META_API_TYPE;
+  const GType crop = GST_FRAME_CROP_META_API_TYPE;
+  const GType signal = GST_PBF_SIGNAL_META_API_TYPE;
+  Metas found = { NULL, NULL, NULL };
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta (buffer, &state)) != NULL) {
+    GType api = meta->info->api;
+
+    if (api == video)
+      found.video = (const GstVideoMeta *) meta;
+    else if (api == crop)
+      found.crop = (const GstFrameCropMeta *) meta;
+    else if (api == signal)
+      found.signal = (const GstPbfSignalMeta *) meta;
+  }
+  return found;
+}
+
+/* --- submitting ------------------------------------------------------------ */
+
+/* call with the fill lock held; there are frames in the batch */
+static GstFlowReturn
+submit (GstCudaPbfMonitor *self, gboolean partial, GError **error)
+{
+  GstPbfBatch *batch = self->filling;
+
+  self->filling = NULL;
+  batch->partial = partial;
+  GST_LOG_OBJECT (self, "submitting %u frames", batch->batch.n);
+  if (!pbf_engine_submit (self->engine, &batch->batch, error)) {
+    gst_pbf_batch_clear (batch);
+    gst_pbf_queue_give (self->queue, batch);
+    return GST_FLOW_ERROR;
+  }
+  /* if the queue refuses it, it stays with the engine until the discard */
+  return gst_pbf_queue_push_batch (self->queue, batch);
+}
+
+/* Posts the engine's error once what came before it has left. */
+static GstFlowReturn
+report (GstCudaPbfMonitor *self, GstFlowReturn flow, GError *error)
+{
+  if (error != NULL) {
+    gst_pbf_queue_wait_idle (self->queue);
+    gst_pbf_monitor_engine_failed (self, error);
+  }
+  return flow;
+}
+
+GstFlowReturn
+gst_pbf_input_flush_partial (GstCudaPbfMonitor *self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  GError *error = NULL;
+
+  g_mutex_lock (&self->fill_lock);
+  if (self->filling != NULL && self->filling->batch.n > 0)
+    flow = submit (self, TRUE, &error);
+  g_mutex_unlock (&self->fill_lock);
+  return report (self, flow, error);
+}
+
+GstFlowReturn
+gst_pbf_input_flush_due (GstCudaPbfMonitor *self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  GError *error = NULL;
+
+  g_mutex_lock (&self->fill_lock);
+  if (self->filling != NULL && self->filling->batch.n > 0
+      && g_get_monotonic_time () >= self->filling->end_time)
+    flow = submit (self, TRUE, &error);
+  g_mutex_unlock (&self->fill_lock);
+  if (error != NULL)
+    gst_pbf_monitor_engine_failed (self, error);
+  return flow;
+}
+
+GstFlowReturn
+gst_pbf_input_drain (GstCudaPbfMonitor *self)
+{
+  GstFlowReturn flow = gst_pbf_input_flush_partial (self);
+
+  return flow == GST_FLOW_OK ? gst_pbf_queue_wait_idle (self->queue) : flow;
+}
+
+/* --- collecting ------------------------------------------------------------ */
+
+void
+gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event)
+{
+  GstClockTime duration, frame;
+  guint64 frames = 1;
+
+  gst_event_parse_gap (event, NULL, &duration);
+  GST_OBJECT_LOCK (self);
+  frame = self->frame_duration;
+  GST_OBJECT_UNLOCK (self);
+  if (GST_CLOCK_TIME_IS_VALID (duration) && frame > 0)
+    frames = (duration + frame / 2) / frame;
+
+  g_mutex_lock (&self->fill_lock);
+  self->gap = TRUE;
+  self->gap_frames =
+      (guint) MIN (self->gap_frames + MIN (frames, G_MAXINT), G_MAXINT);
+  g_mutex_unlock (&self->fill_lock);
+}
+
+/* Tells the engine about frame @i of @batch. */
+static void
+fill_info (GstCudaPbfMonitor *self, GstPbfBatch *batch, guint i,
+    GstBuffer *buffer, const Metas *metas)
+{
+  PbfFrameInfo *info = &batch->infos[i];
+  gboolean discont = GST_BUFFER_IS_DISCONT (buffer) && !self->first;
+
+  pbf_track_frame (self->track,
+      metas->signal != NULL ? &metas->signal->signal : NULL,
+      GST_BUFFER_PTS (buffer), metas->crop != NULL ? metas->crop->x : 0,
+      metas->crop != NULL ? metas->crop->y : 0, info);
+  if (info->flags & PBF_RESULT_LOST_BEFORE)
+    batch->lost += info->lost_before;
+  if (self->gap || discont)
+    info->flags |= PBF_RESULT_GAP;
+  /* frames the counter misses may be those of the gap: not counted twice */
+  info->lost_before = MAX (info->lost_before, self->gap_frames);
+  self->gap = self->first = FALSE;
+  self->gap_frames = 0;
+}
+
+/* call with the fill lock held; releases it to wait for a spare batch, which
+ * the other thread may need the lock for. Only this thread takes batches. */
+static GstFlowReturn
+begin_batch (GstCudaPbfMonitor *self)
+{
+  GstPbfBatch *batch;
+  GstFlowReturn flow;
+
+  g_mutex_unlock (&self->fill_lock);
+  flow = gst_pbf_queue_take (self->queue, &batch);
+  if (flow == GST_FLOW_OK) {
+    flow = gst_pbf_batch_acquire (batch, self->records_pool, self->context);
+    if (flow != GST_FLOW_OK)
+      gst_pbf_queue_give (self->queue, batch);
+  }
+  g_mutex_lock (&self->fill_lock);
+  if (flow == GST_FLOW_OK)
+    self->filling = batch;
+  return flow;
+}
+
+/* call with the fill lock held */
+static GstFlowReturn
+add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
+{
+  GstPbfBatch *batch = self->filling;
+  Metas metas = find_metas (buffer);
+  guint i = batch->batch.n;
+
+  if (!gst_pbf_batch_map (batch, buffer, &self->layout, metas.video, error))
+    return GST_FLOW_ERROR;
+  if (self->context != NULL
+      && !gst_cv_memory_is_pinned (batch->maps[i].memory, self->context))
+    batch->batch.pinned = FALSE;
+  fill_info (self, batch, i, buffer, &metas);
+  return GST_FLOW_OK;
+}
+
+/* call with the fill lock held: a batch with frames is left; it is due when its
+ * oldest has waited for max-latency */
+static GstFlowReturn
+arm (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
+{
+  GstPbfBatch *batch = self->filling;
+  GstClockTime wait;
+
+  if (batch->end_time >= 0)
+    return GST_FLOW_OK;
+  GST_OBJECT_LOCK (self);
+  wait = self->settings.max_latency;
+  GST_OBJECT_UNLOCK (self);
+  if (wait == 0)
+    return submit (self, TRUE, error);
+  batch->end_time = (gint64) ((arrival + wait + 999) / 1000);
+  gst_pbf_queue_set_deadline (self->queue, batch->end_time);
+  return GST_FLOW_OK;
+}
+
+/* call with the fill lock held */
+static GstFlowReturn
+add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
+    GError **error)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  for (guint i = 0; i < item->n && flow == GST_FLOW_OK; i++) {
+    GstBuffer *buffer = list != NULL ? gst_buffer_list_get (list, i)
+                                     : GST_BUFFER_CAST (item->object);
+
+    if (self->filling == NULL)
+      flow = begin_batch (self);
+    if (flow == GST_FLOW_OK)
+      flow = add_frame (self, buffer, error);
+    if (flow != GST_FLOW_OK)
+      break;
+    if (i == 0) {
+      g_array_append_vals (self->filling->items, item, 1);
+      item->object = NULL; /* it is the batch's now */
+    }
+    if (self->filling->batch.n == self->filling->capacity)
+      flow = submit (self, FALSE, error);
+  }
+  if (flow == GST_FLOW_OK && self->filling != NULL)
+    flow = arm (self, item->arrival, error);
+  return flow;
+}
+
+/* A frame that cannot be used: what came before it leaves, then the error. */
+static GstFlowReturn
+refuse_frame (GstCudaPbfMonitor *self, GError *error)
+{
+  gst_pbf_input_drain (self);
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("Frame cannot be analysed: %s", error->message),
+      ("buffers have to hold what the caps and their GstVideoMeta say"));
+  g_error_free (error);
+  return GST_FLOW_ERROR;
+}
+
+static GstFlowReturn
+chain (GstCudaPbfMonitor *self, GstMiniObject *object, guint n,
+    GstBufferList *list)
+{
+  GstPbfItem item = { object, n, 0, NULL, cvis_monotonic_ns () };
+  GstFlowReturn flow = gst_pbf_queue_get_flow (self->queue);
+  GError *error = NULL;
+
+  if (flow == GST_FLOW_OK && self->engine == NULL)
+    flow = GST_FLOW_NOT_NEGOTIATED;
+  if (flow == GST_FLOW_OK) {
+    g_mutex_lock (&self->fill_lock);
+    flow = add_item (self, &item, list, &error);
+    g_mutex_unlock (&self->fill_lock);
+  }
+  gst_clear_mini_object (&item.object);
+  if (error != NULL && error->code == CVIS_ERROR_FORMAT)
+    return refuse_frame (self, error);
+  return report (self, flow, error);
+}
+
+GstFlowReturn
+gst_pbf_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  return chain (
+      GST_CUDA_PBF_MONITOR (parent), GST_MINI_OBJECT_CAST (buffer), 1, NULL);
+}
+
+GstFlowReturn
+gst_pbf_input_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
+{
+  /* the other thread adds metas to its first frames while this one still maps
+   * the last: both have to see one list */
+  list = gst_buffer_list_make_writable (list);
+  return chain (GST_CUDA_PBF_MONITOR (parent), GST_MINI_OBJECT_CAST (list),
+      gst_buffer_list_length (list), list);
+}

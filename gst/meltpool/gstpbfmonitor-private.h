@@ -1,0 +1,101 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The insides of cudapbfmonitor, for its three files:
+ * gstcudapbfmonitor.c  the element: properties, states, pads, negotiation
+ * gstpbfinput.c        the upstream thread: frames into batches
+ * gstpbfoutput.c       the thread of the source pad: results out of batches */
+#pragma once
+
+#include <gst/base/gstqueuearray.h>
+#include <gst/video/video.h>
+
+#include "gst/common/gstcvbackend.h"
+#include "gstcudapbfmonitor.h"
+#include "gstpbfqueue.h"
+#include "gstpbfsettings.h"
+#include "gstpbfstats.h"
+
+G_BEGIN_DECLS
+
+#define GST_PBF_MONITOR_MIN_SIDE PBF_ROI_SIDE
+#define GST_PBF_MONITOR_MAX_SIDE 16384
+
+struct _GstCudaPbfMonitor {
+  GstElement parent;
+
+  GstPad *sinkpad, *srcpad;
+
+  /* --- under the object lock --- */
+  GstPad *resultpad; /* NULL unless requested */
+  GstPbfSettings settings;
+  GstCvBackend backend;
+  GstClockTime frame_duration; /* 0: unknown */
+  guint batch_size;            /* 0 before the caps */
+  GstClockTime processing;     /* reported for a batch in the engine */
+  gboolean result_needs_start; /* the result pad lacks its sticky events */
+
+  /* --- set in READY to PAUSED, before any thread runs --- */
+  GstPbfSettings active;
+  CvisContext *context; /* NULL: on the CPU */
+  PbfModel *model;      /* NULL: none */
+  PbfTrack *track;      /* of the upstream thread, like the fields below */
+  GstPbfQueue *queue;
+
+  /* --- by the upstream thread, while the other is idle --- */
+  GstVideoInfo layout;
+  PbfEngine *engine; /* NULL before the caps */
+  GstBufferPool *records_pool;
+  gboolean streaming; /* a stream has begun: the next one starts anew */
+
+  /* --- under the fill lock --- */
+  GMutex fill_lock;
+  GstPbfBatch *filling; /* NULL: none is taken */
+  gboolean gap;         /* the next frame comes after a gap */
+  guint gap_frames;     /* frames that the gap stands for */
+  gboolean first;       /* the next frame is the first after a start or flush */
+
+  /* --- of the source pad's thread --- */
+  GstQueueArray
+      *pending; /* of GstPbfItem: not all of their results are there */
+  GstFlowReturn src_flow, result_flow;
+  GstSegment segment;
+
+  GMutex stats_lock;
+  GstPbfStats stats;
+};
+
+GST_DEBUG_CATEGORY_EXTERN (gst_cuda_pbf_monitor_debug);
+
+/* The request pad with a reference, or %NULL. */
+GstPad *gst_pbf_monitor_ref_result_pad (GstCudaPbfMonitor *self);
+
+/* --- gstpbfinput.c --------------------------------------------------------- */
+
+GstFlowReturn gst_pbf_input_chain (
+    GstPad *pad, GstObject *parent, GstBuffer *buffer);
+GstFlowReturn gst_pbf_input_chain_list (
+    GstPad *pad, GstObject *parent, GstBufferList *list);
+
+/* Submits what has been collected, although the batch is not full. */
+GstFlowReturn gst_pbf_input_flush_partial (GstCudaPbfMonitor *self);
+/* The same if it is due by its time. Of the source pad's thread. */
+GstFlowReturn gst_pbf_input_flush_due (GstCudaPbfMonitor *self);
+/* And waits until everything has left downstream. */
+GstFlowReturn gst_pbf_input_drain (GstCudaPbfMonitor *self);
+/* Notes a GAP event. */
+void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
+
+/* --- gstpbfoutput.c -------------------------------------------------------- */
+
+/* The task of the source pad. */
+void gst_pbf_output_loop (GstPad *pad);
+/* Drops all that is collected, in flight or waiting to be pushed. No thread may
+ * be running. */
+void gst_pbf_output_discard (GstCudaPbfMonitor *self);
+
+/* Posts the engine's @error and takes it. */
+void gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error);
+
+G_END_DECLS

@@ -1,0 +1,462 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudapbfmonitor, the thread of the source pad: completes batches, hangs the
+ * results onto the frames and pushes frames, records and events in the order
+ * in which they came. */
+#include "gstpbfmonitor-private.h"
+
+#include "gst/cudavision/cudavision.h"
+
+#define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
+
+void
+gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
+{
+  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+      ("The melt-pool engine failed: %s", error->message), (NULL));
+  g_error_free (error);
+}
+
+/* --- the result pad -------------------------------------------------------- */
+
+static GstCaps *
+result_caps (GstCudaPbfMonitor *self)
+{
+  GstCaps *caps = gst_caps_from_string (GST_PBF_RESULT_CAPS);
+  guint outputs = self->model != NULL ? self->model->outputs : 0;
+  GValue names = G_VALUE_INIT;
+
+  gst_caps_set_simple (caps, "outputs", G_TYPE_INT, (gint) outputs, NULL);
+  if (outputs == 0)
+    return caps;
+  g_value_init (&names, GST_TYPE_ARRAY);
+  for (guint k = 0; k < outputs; k++) {
+    GValue name = G_VALUE_INIT;
+    g_value_init (&name, G_TYPE_STRING);
+    g_value_set_string (&name, self->model->names[k]);
+    gst_value_array_append_and_take_value (&names, &name);
+  }
+  gst_caps_set_value (caps, "output-names", &names);
+  g_value_unset (&names);
+  return caps;
+}
+
+/* Pushes stream-start, caps and segment, where the pad still lacks them: it may
+ * have been requested in the middle of the stream. */
+static void
+start_result_pad (GstCudaPbfMonitor *self, GstPad *pad)
+{
+  gboolean needed;
+  GstEvent *start, *event;
+  GstCaps *caps;
+  gchar *id;
+  guint group;
+
+  GST_OBJECT_LOCK (self);
+  needed = self->result_needs_start;
+  self->result_needs_start = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  if (!needed)
+    return;
+
+  id = gst_pad_create_stream_id (pad, GST_ELEMENT (self), "result");
+  event = gst_event_new_stream_start (id);
+  start = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
+  if (start != NULL) {
+    if (gst_event_parse_group_id (start, &group))
+      gst_event_set_group_id (event, group);
+    gst_event_unref (start);
+  }
+  gst_pad_push_event (pad, event);
+  g_free (id);
+
+  caps = result_caps (self);
+  gst_pad_push_event (pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  event = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_SEGMENT, 0);
+  if (event != NULL)
+    gst_pad_push_event (pad, event);
+}
+
+static void
+push_event_on_result (GstCudaPbfMonitor *self, GstEvent *event)
+{
+  GstPad *pad = gst_pbf_monitor_ref_result_pad (self);
+
+  if (pad == NULL)
+    return;
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_STREAM_START:
+    case GST_EVENT_SEGMENT:
+      GST_OBJECT_LOCK (self);
+      self->result_needs_start = TRUE;
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case GST_EVENT_EOS:
+    case GST_EVENT_GAP:
+      start_result_pad (self, pad);
+      gst_pad_push_event (pad, gst_event_ref (event));
+      break;
+    default:
+      break; /* about the video */
+  }
+  gst_object_unref (pad);
+}
+
+/* --- flow ------------------------------------------------------------------ */
+
+/* A pad that is not linked, or has seen enough, does not hold up the other. */
+static GstFlowReturn
+combined_flow (GstCudaPbfMonitor *self, gboolean with_result)
+{
+  GstFlowReturn a = self->src_flow;
+  GstFlowReturn b = with_result ? self->result_flow : GST_FLOW_NOT_LINKED;
+
+  if (a == GST_FLOW_FLUSHING || a < GST_FLOW_EOS)
+    return a;
+  if (b == GST_FLOW_FLUSHING || b < GST_FLOW_EOS)
+    return b;
+  if (a == GST_FLOW_OK || b == GST_FLOW_OK)
+    return GST_FLOW_OK;
+  return a == GST_FLOW_EOS || b == GST_FLOW_EOS ? GST_FLOW_EOS
+                                                : GST_FLOW_NOT_LINKED;
+}
+
+static GstFlowReturn
+push_records (GstCudaPbfMonitor *self, GstBuffer *records)
+{
+  GstPad *pad = gst_pbf_monitor_ref_result_pad (self);
+  gboolean with_result = pad != NULL;
+
+  if (pad != NULL && gst_buffer_get_size (records) > 0) {
+    start_result_pad (self, pad);
+    self->result_flow = gst_pad_push (pad, gst_buffer_ref (records));
+  }
+  g_clear_object (&pad);
+  return combined_flow (self, with_result);
+}
+
+static GstFlowReturn
+push_item (GstCudaPbfMonitor *self, GstPbfItem *item)
+{
+  GstMiniObject *object = g_steal_pointer (&item->object);
+  GstPad *result = gst_pbf_monitor_ref_result_pad (self);
+  gboolean with_result = result != NULL;
+
+  g_clear_object (&result);
+  if (GST_IS_BUFFER_LIST (object))
+    self->src_flow =
+        gst_pad_push_list (self->srcpad, GST_BUFFER_LIST_CAST (object));
+  else
+    self->src_flow = gst_pad_push (self->srcpad, GST_BUFFER_CAST (object));
+  return combined_flow (self, with_result);
+}
+
+/* --- results onto frames --------------------------------------------------- */
+
+/* Takes the frames that are to be dropped out of the finished @item.
+ * Returns: FALSE if nothing is left to push. */
+static gboolean
+drop_frames (GstPbfItem *item)
+{
+  GstBufferList *from, *to;
+  guint next = 0;
+
+  if (item->dropped == NULL)
+    return TRUE;
+  if (item->dropped->len == item->n)
+    return FALSE;
+  from = GST_BUFFER_LIST_CAST (item->object);
+  to = gst_buffer_list_new_sized (item->n - item->dropped->len);
+  for (guint i = 0; i < item->n; i++) {
+    if (next < item->dropped->len
+        && g_array_index (item->dropped, guint, next) == i)
+      next++;
+    else
+      gst_buffer_list_add (to, gst_buffer_ref (gst_buffer_list_get (from, i)));
+  }
+  gst_buffer_list_unref (from);
+  item->object = GST_MINI_OBJECT_CAST (to);
+  return TRUE;
+}
+
+/* Frame item->done of @item has its @result, or is dropped if that is %NULL. */
+static void
+finish_frame (GstPbfItem *item, GstBuffer *records, const PbfResult *result,
+    GstClockTime latency)
+{
+  if (result == NULL) {
+    if (item->dropped == NULL)
+      item->dropped = g_array_new (FALSE, FALSE, sizeof (guint));
+    g_array_append_val (item->dropped, item->done);
+  } else if (GST_IS_BUFFER_LIST (item->object)) {
+    gst_buffer_add_pbf_meta (
+        gst_buffer_list_get_writable (
+            GST_BUFFER_LIST_CAST (item->object), item->done),
+        records, result, latency);
+  } else {
+    item->object = GST_MINI_OBJECT_CAST (
+        gst_buffer_make_writable (GST_BUFFER_CAST (item->object)));
+    gst_buffer_add_pbf_meta (
+        GST_BUFFER_CAST (item->object), records, result, latency);
+  }
+  item->done++;
+}
+
+/* Marks the frames that leave and moves their records together.
+ * Returns: how many they are. */
+static guint
+keep_records (GstCudaPbfMonitor *self, GstPbfBatch *batch)
+{
+  gboolean drop = self->active.track.empty_frames == PBF_EMPTY_FRAMES_DROP;
+  PbfResult *results = batch->batch.results;
+  guint kept = 0;
+
+  for (guint i = 0; i < batch->batch.n; i++) {
+    batch->keep[i] = !drop || (results[i].flags & PBF_RESULT_EMPTY) == 0;
+    if (!batch->keep[i])
+      continue;
+    if (kept != i)
+      results[kept] = results[i];
+    kept++;
+  }
+  return kept;
+}
+
+/* The records buffer as it leaves: of its size, with times and numbers. */
+static GstBuffer *
+finish_records (GstPbfBatch *batch, guint kept)
+{
+  GstBuffer *records = g_steal_pointer (&batch->records);
+  const PbfResult *results = batch->batch.results;
+
+  if (kept > 0) {
+    GST_BUFFER_PTS (records) = results[0].timestamp_ns;
+    GST_BUFFER_OFFSET (records) = results[0].frame_index;
+    GST_BUFFER_OFFSET_END (records) = results[kept - 1].frame_index + 1;
+  }
+  gst_buffer_unmap (records, &batch->records_map);
+  batch->batch.results = NULL;
+  gst_buffer_set_size (records, kept * sizeof (PbfResult));
+  return records;
+}
+
+/* Hands the results in @records to the frames of the batch, the first of which
+ * may belong to an item of an earlier one. */
+static void
+hand_out (GstCudaPbfMonitor *self, const gboolean *keep, guint n,
+    GstBuffer *records, const PbfResult *result, guint64 now)
+{
+  guint length = gst_queue_array_get_length (self->pending);
+  guint nth = 0, i = 0;
+
+  while (i < n && nth < length) {
+    GstPbfItem *item = gst_queue_array_peek_nth_struct (self->pending, nth++);
+    guint64 latency = now - item->arrival;
+    guint begin = i;
+
+    for (; i < n && item->done < item->n; i++)
+      finish_frame (item, records, keep[i] ? result++ : NULL, latency);
+    g_mutex_lock (&self->stats_lock);
+    gst_pbf_stats_add_latency (&self->stats, latency, i - begin);
+    g_mutex_unlock (&self->stats_lock);
+  }
+}
+
+static GstFlowReturn
+push_finished (GstCudaPbfMonitor *self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstPbfItem *head;
+
+  while (flow == GST_FLOW_OK
+         && (head = gst_queue_array_peek_head_struct (self->pending)) != NULL
+         && head->done == head->n) {
+    GstPbfItem item = *head;
+
+    gst_queue_array_pop_head_struct (self->pending);
+    if (drop_frames (&item))
+      flow = push_item (self, &item);
+    gst_pbf_item_clear (&item);
+  }
+  return flow;
+}
+
+/* --- reports --------------------------------------------------------------- */
+
+static void
+count_batch (
+    GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint kept, guint64 now)
+{
+  gboolean staged = self->context != NULL && !batch->batch.pinned;
+  guint64 dropped = batch->batch.n - kept;
+
+  g_mutex_lock (&self->stats_lock);
+  gst_pbf_stats_add_batch (&self->stats, batch, staged, now);
+  self->stats.total.dropped_empty += dropped;
+  self->stats.recent.dropped_empty += dropped;
+  g_mutex_unlock (&self->stats_lock);
+}
+
+static void
+post_recent (GstCudaPbfMonitor *self)
+{
+  GstStructure *s = NULL;
+  GstClockTime interval;
+
+  GST_OBJECT_LOCK (self);
+  interval = self->settings.message_interval;
+  GST_OBJECT_UNLOCK (self);
+  if (interval == 0)
+    return;
+  g_mutex_lock (&self->stats_lock);
+  s = gst_pbf_stats_take_recent (
+      &self->stats, interval, &self->segment, self->model);
+  g_mutex_unlock (&self->stats_lock);
+  if (s != NULL)
+    gst_element_post_message (
+        GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
+}
+
+/* Batches that take longer than the LATENCY query was told: tell it anew, with
+ * doubled steps so that it settles. */
+static void
+note_processing (GstCudaPbfMonitor *self, GstClockTime took)
+{
+  gboolean grown = FALSE;
+
+  GST_OBJECT_LOCK (self);
+  while (self->processing < took && self->processing < GST_SECOND) {
+    self->processing *= 2;
+    grown = TRUE;
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (grown)
+    gst_element_post_message (
+        GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+/* --- the loop -------------------------------------------------------------- */
+
+static GstFlowReturn
+complete_batch (GstCudaPbfMonitor *self)
+{
+  PbfBatch *done;
+  GstPbfBatch *batch;
+  GstBuffer *records;
+  const PbfResult *first;
+  GError *error = NULL;
+  guint64 begin = cvis_monotonic_ns (), now;
+  gboolean ok = pbf_engine_wait (self->engine, &done, &error);
+  GstFlowReturn flow, item_flow;
+  guint kept;
+
+  batch = (GstPbfBatch *) done; /* it begins with what the engine knows */
+  if (!ok) {
+    gst_pbf_batch_clear (batch);
+    gst_pbf_queue_give (self->queue, batch);
+    gst_pbf_monitor_engine_failed (self, error);
+    return GST_FLOW_ERROR;
+  }
+  now = cvis_monotonic_ns ();
+  note_processing (self, now - begin);
+
+  for (guint i = 0; i < batch->items->len; i++) {
+    GstPbfItem *item = &g_array_index (batch->items, GstPbfItem, i);
+    gst_queue_array_push_tail_struct (self->pending, item);
+    item->object = NULL;
+  }
+  kept = keep_records (self, batch);
+  count_batch (self, batch, kept, now);
+  first = batch->batch.results;
+  records = finish_records (batch, kept);
+  gst_pbf_batch_unmap_frames (batch);
+  hand_out (self, batch->keep, batch->batch.n, records, first, now);
+  gst_pbf_batch_clear (batch);
+  gst_pbf_queue_give (self->queue, batch);
+
+  post_recent (self);
+  flow = push_records (self, records);
+  gst_buffer_unref (records);
+  item_flow = push_finished (self);
+  return item_flow != GST_FLOW_OK ? item_flow : flow;
+}
+
+static void
+push_event (GstCudaPbfMonitor *self, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+    gst_event_copy_segment (event, &self->segment);
+  push_event_on_result (self, event);
+  gst_pad_push_event (self->srcpad, event);
+}
+
+/* No more can be pushed: upstream learns it from its next push, or from the
+ * error here if it has said that there will be none. */
+static void
+stop_loop (GstCudaPbfMonitor *self, GstFlowReturn flow)
+{
+  gboolean eos = gst_pbf_queue_has_eos (self->queue);
+
+  GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
+  gst_pbf_queue_set_flow (self->queue, flow);
+  gst_pad_pause_task (self->srcpad);
+  if (flow == GST_FLOW_FLUSHING)
+    return;
+  if (eos && (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED))
+    GST_ELEMENT_FLOW_ERROR (self, flow);
+  if (eos || flow == GST_FLOW_ERROR)
+    push_event (self, gst_event_new_eos ());
+}
+
+void
+gst_pbf_output_loop (GstPad *pad)
+{
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (GST_PAD_PARENT (pad));
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstPbfBatch *batch;
+  GstEvent *event;
+
+  switch (gst_pbf_queue_pop (self->queue, &batch, &event)) {
+    case GST_PBF_POP_BATCH:
+      flow = complete_batch (self);
+      break;
+    case GST_PBF_POP_EVENT:
+      push_event (self, event);
+      break;
+    case GST_PBF_POP_DEADLINE:
+      flow = gst_pbf_input_flush_due (self);
+      break;
+    case GST_PBF_POP_STOP:
+      flow = gst_pbf_queue_get_flow (self->queue);
+      break;
+  }
+  if (flow != GST_FLOW_OK)
+    stop_loop (self, flow);
+}
+
+void
+gst_pbf_output_discard (GstCudaPbfMonitor *self)
+{
+  GstPbfItem *item;
+  PbfBatch *batch;
+
+  if (self->filling != NULL) {
+    gst_pbf_batch_clear (self->filling);
+    gst_pbf_queue_give (self->queue, self->filling);
+    self->filling = NULL;
+  }
+  while (self->engine != NULL) {
+    pbf_engine_wait (self->engine, &batch, NULL);
+    if (batch == NULL)
+      break;
+    gst_pbf_batch_clear ((GstPbfBatch *) batch);
+    gst_pbf_queue_give (self->queue, (GstPbfBatch *) batch);
+  }
+  while ((item = gst_queue_array_pop_head_struct (self->pending)) != NULL)
+    gst_pbf_item_clear (item);
+  gst_pbf_queue_discard (self->queue, self->srcpad);
+  self->src_flow = self->result_flow = GST_FLOW_OK;
+}

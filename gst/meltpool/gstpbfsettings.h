@@ -1,0 +1,55 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The properties of cudapbfmonitor and what they mean to the engine. */
+#pragma once
+
+#include <gst/gst.h>
+#include "pbfengine.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstPbfSettings:
+ * @config: of the engine; width, height and max_batch are not settings
+ * @track: of the signals; the calibration is set by gst_pbf_settings_check()
+ * @calibration: nine numbers
+ * @model_location: (nullable): of the safetensors file
+ * @batch_size: frames, 0: automatic
+ * @max_latency: ns that a frame waits for its batch to fill
+ * @message_interval: ns between element messages, 0: none
+ */
+typedef struct {
+  PbfConfig config;
+  PbfTrackConfig track;
+  gchar *calibration;
+  gchar *model_location;
+  guint batch_size;
+  GstClockTime max_latency;
+  GstClockTime message_interval;
+} GstPbfSettings;
+
+void gst_pbf_settings_init (GstPbfSettings *settings);
+void gst_pbf_settings_clear (GstPbfSettings *settings);
+void gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from);
+
+/* Installs the properties as @first_id and on; returns the first free id. */
+guint gst_pbf_settings_install (GObjectClass *klass, guint first_id);
+
+/* @index: id of the property less @first_id
+ * Returns: FALSE if it is none of them. */
+gboolean gst_pbf_settings_set (
+    GstPbfSettings *settings, guint index, const GValue *value);
+gboolean gst_pbf_settings_get (
+    const GstPbfSettings *settings, guint index, GValue *value);
+
+/* Parses the calibration and checks all that can be checked before the caps.
+ * Returns: FALSE with an error that names the property. */
+gboolean gst_pbf_settings_check (GstPbfSettings *settings, GError **error);
+
+/* Frames in a full batch of frames of @frame_size bytes. */
+guint gst_pbf_settings_batch_size (
+    const GstPbfSettings *settings, gsize frame_size);
+
+G_END_DECLS

@@ -1,0 +1,215 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstpbfstats.h"
+
+#include <string.h>
+
+static void
+begin_recent (GstPbfStats *stats)
+{
+  memset (&stats->recent, 0, sizeof (stats->recent));
+  cvis_histogram_clear (&stats->recent_latency);
+  stats->entered = stats->scored = 0;
+  stats->outputs = 0;
+  memset (stats->raw_sum, 0, sizeof (stats->raw_sum));
+  memset (stats->output_sum, 0, sizeof (stats->output_sum));
+  for (guint k = 0; k < PBF_MAX_OUTPUTS; k++)
+    stats->output_max[k] = -G_MAXFLOAT;
+}
+
+void
+gst_pbf_stats_init (GstPbfStats *stats)
+{
+  memset (&stats->total, 0, sizeof (stats->total));
+  cvis_histogram_clear (&stats->total_latency);
+  stats->start = stats->end = stats->recent_start = 0;
+  stats->timestamp = GST_CLOCK_TIME_NONE;
+  begin_recent (stats);
+}
+
+static void
+count_flags (GstPbfCounts *counts, guint32 flags)
+{
+  counts->empty += (flags & PBF_RESULT_EMPTY) != 0;
+  counts->excluded += (flags & PBF_RESULT_EXCLUDED) != 0;
+  counts->late += (flags & PBF_RESULT_LATE) != 0;
+  counts->repeated += (flags & PBF_RESULT_REPEATED) != 0;
+  counts->corrupt += (flags & PBF_RESULT_SIGNAL_CORRUPT) != 0;
+  counts->no_signal += (flags & PBF_RESULT_NO_SIGNAL) != 0;
+  counts->no_pool += (flags & PBF_RESULT_NO_POOL) != 0;
+  /* an empty frame has features only if it was analysed all the same */
+  counts->analysed +=
+      (flags & PBF_RESULT_EMPTY) == 0 || (flags & PBF_RESULT_EXCLUDED) != 0;
+}
+
+static void
+sum_features (GstPbfStats *stats, const PbfResult *result)
+{
+  if (result->window_n == 0)
+    return;
+  stats->entered++;
+  for (guint k = 0; k < G_N_ELEMENTS (stats->raw_sum); k++)
+    stats->raw_sum[k] += result->raw[k];
+  if (result->n_outputs == 0)
+    return;
+  stats->scored++;
+  stats->outputs = MIN (result->n_outputs, PBF_MAX_OUTPUTS);
+  for (guint k = 0; k < stats->outputs; k++) {
+    stats->output_sum[k] += result->outputs[k];
+    stats->output_max[k] = MAX (stats->output_max[k], result->outputs[k]);
+  }
+}
+
+static void
+add_counts (GstPbfCounts *to, const GstPbfCounts *from)
+{
+  /* all of its fields are counters */
+  const guint64 *f = (const guint64 *) from;
+  guint64 *t = (guint64 *) to;
+
+  for (guint i = 0; i < sizeof (*to) / sizeof (*t); i++)
+    t[i] += f[i];
+}
+
+void
+gst_pbf_stats_add_batch (
+    GstPbfStats *stats, const GstPbfBatch *batch, gboolean staged, guint64 now)
+{
+  GstPbfCounts counts = { 0 };
+  guint n = batch->batch.n;
+
+  for (guint i = 0; i < n; i++) {
+    count_flags (&counts, batch->batch.results[i].flags);
+    sum_features (stats, &batch->batch.results[i]);
+  }
+  counts.frames = n;
+  counts.lost = batch->lost;
+  counts.batches = 1;
+  counts.partial_batches = batch->partial ? 1 : 0;
+  counts.staged_frames = staged ? n : 0;
+  add_counts (&stats->total, &counts);
+  add_counts (&stats->recent, &counts);
+
+  if (stats->start == 0)
+    stats->start = now;
+  stats->end = now;
+  stats->timestamp = batch->infos[n - 1].timestamp_ns;
+}
+
+void
+gst_pbf_stats_add_latency (GstPbfStats *stats, guint64 ns, guint frames)
+{
+  cvis_histogram_add (&stats->total_latency, ns, frames);
+  cvis_histogram_add (&stats->recent_latency, ns, frames);
+}
+
+static GstStructure *
+counts_to_structure (const gchar *name, const GstPbfCounts *counts)
+{
+  return gst_structure_new (name, "frames", G_TYPE_UINT64, counts->frames,
+      "empty", G_TYPE_UINT64, counts->empty, "analysed", G_TYPE_UINT64,
+      counts->analysed, "excluded", G_TYPE_UINT64, counts->excluded, "lost",
+      G_TYPE_UINT64, counts->lost, "late", G_TYPE_UINT64, counts->late,
+      "repeated", G_TYPE_UINT64, counts->repeated, "corrupt", G_TYPE_UINT64,
+      counts->corrupt, "no-signal", G_TYPE_UINT64, counts->no_signal, "no-pool",
+      G_TYPE_UINT64, counts->no_pool, "dropped-empty", G_TYPE_UINT64,
+      counts->dropped_empty, "batches", G_TYPE_UINT64, counts->batches,
+      "partial-batches", G_TYPE_UINT64, counts->partial_batches,
+      "staged-frames", G_TYPE_UINT64, counts->staged_frames, NULL);
+}
+
+static void
+add_rate_and_latency (GstStructure *s, const GstPbfCounts *counts,
+    guint64 elapsed, const CvisHistogram *latency)
+{
+  gst_structure_set (s, "frames-per-second", G_TYPE_DOUBLE,
+      elapsed == 0 ? 0.0 : (gdouble) counts->frames * 1e9 / (gdouble) elapsed,
+      "latency-p50", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.5),
+      "latency-p99", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.99),
+      "latency-p999", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.999),
+      "latency-max", G_TYPE_UINT64, latency->max, NULL);
+}
+
+GstStructure *
+gst_pbf_stats_to_structure (const GstPbfStats *stats)
+{
+  GstStructure *s = counts_to_structure ("cudapbfmonitor-stats", &stats->total);
+
+  add_rate_and_latency (
+      s, &stats->total, stats->end - stats->start, &stats->total_latency);
+  return s;
+}
+
+static gdouble
+mean (gint64 sum, guint64 n, guint scale)
+{
+  return n == 0 ? 0.0 : (gdouble) sum / (gdouble) n / scale;
+}
+
+static void
+append_double (GValue *array, gdouble number)
+{
+  GValue value = G_VALUE_INIT;
+
+  g_value_init (&value, G_TYPE_DOUBLE);
+  g_value_set_double (&value, number);
+  gst_value_array_append_and_take_value (array, &value);
+}
+
+/* the outputs' names, means and maxima as three arrays */
+static void
+add_outputs (GstStructure *s, const GstPbfStats *stats, const PbfModel *model)
+{
+  GValue names = G_VALUE_INIT, means = G_VALUE_INIT, maxima = G_VALUE_INIT;
+
+  g_value_init (&names, GST_TYPE_ARRAY);
+  g_value_init (&means, GST_TYPE_ARRAY);
+  g_value_init (&maxima, GST_TYPE_ARRAY);
+  for (guint k = 0; k < stats->outputs; k++) {
+    GValue name = G_VALUE_INIT;
+    g_value_init (&name, G_TYPE_STRING);
+    g_value_set_string (&name, model->names[k]);
+    gst_value_array_append_and_take_value (&names, &name);
+    append_double (&means, stats->output_sum[k] / (gdouble) stats->scored);
+    append_double (&maxima, stats->output_max[k]);
+  }
+  gst_structure_take_value (s, "output-names", &names);
+  gst_structure_take_value (s, "output-mean", &means);
+  gst_structure_take_value (s, "output-max", &maxima);
+}
+
+GstStructure *
+gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
+    const GstSegment *segment, const PbfModel *model)
+{
+  GstStructure *s;
+  GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  gboolean first = stats->recent_start == 0;
+
+  if (!first && stats->end - stats->recent_start < interval)
+    return NULL;
+  if (segment->format == GST_FORMAT_TIME)
+    running_time = gst_segment_to_running_time (
+        segment, GST_FORMAT_TIME, stats->timestamp);
+
+  s = counts_to_structure ("cudapbfmonitor", &stats->recent);
+  gst_structure_set (s, "timestamp", G_TYPE_UINT64, stats->timestamp,
+      "running-time", G_TYPE_UINT64, running_time, "mp-area", G_TYPE_DOUBLE,
+      mean (stats->raw_sum[PBF_MP_AREA], stats->entered, 1), "spatter-area",
+      G_TYPE_DOUBLE, mean (stats->raw_sum[PBF_SPATTER_AREA], stats->entered, 1),
+      "spatter-count", G_TYPE_DOUBLE,
+      mean (stats->raw_sum[PBF_SPATTER_COUNT], stats->entered, 1), "mp-ratio",
+      G_TYPE_DOUBLE, mean (stats->raw_sum[PBF_MP_RATIO], stats->entered, 65536),
+      "mp-mean", G_TYPE_DOUBLE,
+      mean (stats->raw_sum[PBF_MP_MEAN], stats->entered, 256), NULL);
+  add_rate_and_latency (s, &stats->recent,
+      stats->end - (first ? stats->start : stats->recent_start),
+      &stats->recent_latency);
+  if (model != NULL && stats->scored > 0)
+    add_outputs (s, stats, model);
+  stats->recent_start = stats->end;
+  begin_recent (stats);
+  return s;
+}

@@ -1,0 +1,71 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What cudapbfmonitor counts: for its property "stats" (since the start) and
+ * for its element message (since the last one). Not locked. */
+#pragma once
+
+#include "cvishistogram.h"
+#include "gstpbfbatch.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstPbfCounts: frames, by what was found about them
+ */
+typedef struct {
+  guint64 frames;
+  guint64 empty;
+  guint64 analysed; /* features were computed */
+  guint64 excluded;
+  guint64 lost; /* numbers that the frame counter skipped */
+  guint64 late;
+  guint64 repeated;
+  guint64 corrupt;
+  guint64 no_signal;
+  guint64 no_pool;
+  guint64 dropped_empty;
+  guint64 batches;
+  guint64 partial_batches;
+  guint64 staged_frames; /* copied once more, for not being in pinned memory */
+} GstPbfCounts;
+
+/**
+ * GstPbfStats:
+ * @total: since the start
+ * @recent: since the last message
+ * @entered: frames in the sums below
+ * @raw_sum: of #PbfFeature 0..4, over the frames in the window
+ * @output_sum, @output_max, @outputs: of the network
+ */
+typedef struct {
+  GstPbfCounts total, recent;
+  CvisHistogram total_latency, recent_latency;
+  guint64 start, end;     /* monotonic ns of the first and last batch */
+  guint64 recent_start;   /* of the last message */
+  GstClockTime timestamp; /* of the last frame */
+  guint64 entered, scored;
+  gint64 raw_sum[PBF_MP_MEAN + 1];
+  guint outputs;
+  gdouble output_sum[PBF_MAX_OUTPUTS];
+  gfloat output_max[PBF_MAX_OUTPUTS];
+} GstPbfStats;
+
+void gst_pbf_stats_init (GstPbfStats *stats);
+
+/* Counts a batch whose results are there. @now: monotonic ns */
+void gst_pbf_stats_add_batch (
+    GstPbfStats *stats, const GstPbfBatch *batch, gboolean staged, guint64 now);
+void gst_pbf_stats_add_latency (GstPbfStats *stats, guint64 ns, guint frames);
+
+/* Everything since the start. */
+GstStructure *gst_pbf_stats_to_structure (const GstPbfStats *stats);
+
+/* The message's structure, if @interval ns have passed since the last one (or
+ * there was none), and begins anew; else %NULL.
+ * @model: (nullable): for the names of the outputs */
+GstStructure *gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
+    const GstSegment *segment, const PbfModel *model);
+
+G_END_DECLS
