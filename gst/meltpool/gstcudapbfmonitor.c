@@ -258,14 +258,13 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
         (NULL));
     return FALSE;
   }
-  /* one is being filled while the others are in flight */
-  for (guint i = 0; i < config.depth + 1; i++)
+  for (guint i = 0; i < config.depth; i++)
     gst_pbf_queue_give (self->queue, gst_pbf_batch_new (config.max_batch));
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
   GST_OBJECT_UNLOCK (self);
   GST_INFO_OBJECT (self, "%ux%u, batches of %u, %u in flight", config.width,
-      config.height, config.max_batch, config.depth);
+      config.height, config.max_batch, config.depth - 1);
   return TRUE;
 }
 

@@ -244,7 +244,8 @@ install_running (const Installer *to, const PbfConfig *config)
       "How frames reach the device (backend cuda)", (gint) config->transfer);
   install_uint (to, THREADS, "threads",
       "Threads that compute (backend cpu); 0: one per processor", 0, 1024, 0);
-  install_uint (to, DEPTH, "depth", "Batches in flight", 2, 16, config->depth);
+  install_uint (to, DEPTH, "depth",
+      "Batches in flight, besides the one being filled", 2, 15, config->depth);
   install_uint (to, BATCH_SIZE, "batch-size",
       "Frames computed at once; 0: 256, or fewer where frames are large", 0,
       65536, 0);

@@ -1,0 +1,914 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudapbfmonitor: the same records as the engine gives, whatever the frames
+ * come in; order, flush, gaps, latency; errors that say what is wrong. */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "cudavision/cudavision.h"
+#include "pbfframes.h"
+
+#define SIDE 48
+#define CAPS "video/x-raw,format=GRAY8,width=48,height=48,framerate=20000/1"
+#define FRAME_NS 50000
+
+/* --- frames, and what the engine makes of them ----------------------------- */
+
+typedef struct {
+  guint n;
+  guint8 *pixels; /* n * SIDE * SIDE */
+  PbfSignal *signals;
+  PbfResult *expected;
+} Frames;
+
+static void
+make_signal (PbfSignal *signal, guint i)
+{
+  *signal = (PbfSignal){ .frame_counter = 1000 + i,
+    .flags =
+        PBF_SIGNAL_POSITION_VALID | (i % 10 == 9 ? 0 : PBF_SIGNAL_LASER_ON),
+    .x_um = 4800 + (gint) (i * 37 % 400),
+    .y_um = 4700 - (gint) (i * 53 % 300),
+    .layer = i / 100,
+    .vector_id = i / 20,
+    .t_ns = (guint64) i * FRAME_NS,
+    .width = SIDE,
+    .height = SIDE };
+  pbf_signal_seal (signal);
+}
+
+static void
+run_engine (Frames *frames, PbfEmptyFrames empty)
+{
+  PbfTrackConfig track_config = { .empty_frames = empty };
+  PbfConfig config;
+  PbfTrack *track;
+  PbfEngine *engine;
+  PbfBatch batch = { .n = frames->n }, *done;
+  const guint8 **pointers = g_new0 (const guint8 *, frames->n);
+  guint *strides = g_new0 (guint, frames->n);
+  PbfFrameInfo *infos = g_new0 (PbfFrameInfo, frames->n);
+
+  fail_unless (pbf_calibration_parse (
+      PBF_CALIBRATION_DEFAULT, &track_config.calibration, NULL));
+  track = pbf_track_new (&track_config);
+  pbf_config_init (&config);
+  config.width = config.height = SIDE;
+  config.max_batch = frames->n;
+  engine = pbf_engine_new (&config, NULL, NULL, NULL);
+  fail_unless (engine != NULL);
+  for (guint i = 0; i < frames->n; i++) {
+    pointers[i] = frames->pixels + i * SIDE * SIDE;
+    strides[i] = SIDE;
+    pbf_track_frame (
+        track, &frames->signals[i], (guint64) i * FRAME_NS, 0, 0, &infos[i]);
+  }
+  batch.frames = pointers;
+  batch.strides = strides;
+  batch.infos = infos;
+  batch.results = frames->expected;
+  fail_unless (pbf_engine_submit (engine, &batch, NULL));
+  fail_unless (pbf_engine_wait (engine, &done, NULL));
+  pbf_engine_free (engine);
+  pbf_track_free (track);
+  g_free (pointers);
+  g_free (strides);
+  g_free (infos);
+}
+
+static Frames *
+frames_new (guint n)
+{
+  Frames *frames = g_new0 (Frames, 1);
+  PbfRandom random = { 7 };
+
+  frames->n = n;
+  frames->pixels = g_malloc0 (n * SIDE * SIDE);
+  frames->signals = g_new0 (PbfSignal, n);
+  frames->expected = g_new0 (PbfResult, n);
+  for (guint i = 0; i < n; i++) {
+    pbf_frame_fill (
+        &random, i, frames->pixels + i * SIDE * SIDE, SIDE, SIDE, SIDE);
+    make_signal (&frames->signals[i], i);
+  }
+  run_engine (frames, PBF_EMPTY_FRAMES_FLAG);
+  return frames;
+}
+
+static void
+frames_free (Frames *frames)
+{
+  g_free (frames->pixels);
+  g_free (frames->signals);
+  g_free (frames->expected);
+  g_free (frames);
+}
+
+/* Frame @i as a buffer; @pad bytes more in each row need a GstVideoMeta. */
+static GstBuffer *
+frame_buffer (const Frames *frames, guint i, guint pad)
+{
+  gsize offsets[4] = { pad }, stride = SIDE + pad;
+  gint strides[4] = { (gint) stride };
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, pad + stride * SIDE, NULL);
+
+  gst_buffer_memset (buffer, 0, 255, pad + stride * SIDE);
+  for (guint y = 0; y < SIDE; y++)
+    gst_buffer_fill (
+        buffer, pad + y * stride, frames->pixels + (i * SIDE + y) * SIDE, SIDE);
+  if (pad > 0)
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE,
+        GST_VIDEO_FORMAT_GRAY8, SIDE, SIDE, 1, offsets, strides);
+  GST_BUFFER_PTS (buffer) = (guint64) i * FRAME_NS;
+  GST_BUFFER_DURATION (buffer) = FRAME_NS;
+  gst_buffer_add_pbf_signal_meta (buffer, &frames->signals[i]);
+  return buffer;
+}
+
+/* --- the element between two harnesses ------------------------------------- */
+
+typedef struct {
+  GstElement *element;
+  GstHarness *h, *r; /* source pad and result pad */
+  GstBus *bus;
+  GArray *groups; /* of guint: length of each list that left, 0: a buffer */
+} Rig;
+
+static GstPadProbeReturn
+note_group (GstPad *pad, GstPadProbeInfo *info, gpointer groups)
+{
+  guint length = 0;
+
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST)
+    length = gst_buffer_list_length (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
+  g_array_append_val ((GArray *) groups, length);
+  return GST_PAD_PROBE_OK;
+}
+
+static Rig
+rig_new (const gchar *settings)
+{
+  gchar *line = g_strdup_printf ("cudapbfmonitor backend=cpu %s", settings);
+  Rig rig = { .element = gst_parse_launch (line, NULL) };
+  GstPad *src;
+
+  fail_unless (rig.element != NULL);
+  g_free (line);
+  rig.groups = g_array_new (FALSE, FALSE, sizeof (guint));
+  rig.bus = gst_bus_new ();
+  gst_element_set_bus (rig.element, rig.bus);
+  src = gst_element_get_static_pad (rig.element, "src");
+  gst_pad_add_probe (src,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, note_group,
+      rig.groups, NULL);
+  gst_object_unref (src);
+  rig.h = gst_harness_new_with_element (rig.element, "sink", "src");
+  rig.r = gst_harness_new_with_element (rig.element, NULL, "result");
+  return rig;
+}
+
+static Rig
+rig_new_playing (const gchar *settings)
+{
+  Rig rig = rig_new (settings);
+
+  gst_harness_set_src_caps_str (rig.h, CAPS);
+  return rig;
+}
+
+static void
+rig_free (Rig *rig)
+{
+  gst_harness_teardown (rig->r);
+  gst_harness_teardown (rig->h);
+  gst_bus_set_flushing (rig->bus, TRUE);
+  gst_object_unref (rig->bus);
+  gst_object_unref (rig->element);
+  g_array_unref (rig->groups);
+}
+
+static guint64
+rig_stat (Rig *rig, const gchar *name)
+{
+  GstStructure *stats;
+  guint64 value = 0;
+
+  g_object_get (rig->element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, name, &value), name);
+  gst_structure_free (stats);
+  return value;
+}
+
+/* Waits for an error or a warning and checks that it names @what; no other
+ * follows. */
+static void
+expect_message (GstBus *bus, GstMessageType type, const gchar *what)
+{
+  GstMessage *message = gst_bus_timed_pop_filtered (bus, 5 * GST_SECOND, type);
+  GError *error = NULL;
+  gchar *debug = NULL;
+
+  fail_unless (message != NULL, "no message about %s", what);
+  if (type == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, &debug);
+  else
+    gst_message_parse_warning (message, &error, &debug);
+  fail_unless (strstr (error->message, what) != NULL, "\"%s\" lacks \"%s\"",
+      error->message, what);
+  g_error_free (error);
+  g_free (debug);
+  gst_message_unref (message);
+  message = gst_bus_pop_filtered (bus, type);
+  fail_unless (message == NULL, "a second message");
+}
+
+static void
+push_eos (Rig *rig)
+{
+  fail_unless (gst_harness_push_event (rig->h, gst_event_new_eos ()));
+}
+
+static void
+push_frames (Rig *rig, const Frames *frames, guint first, guint n)
+{
+  for (guint i = first; i < first + n; i++)
+    fail_unless_equals_int (
+        gst_harness_push (rig->h, frame_buffer (frames, i, 0)), GST_FLOW_OK);
+}
+
+static void
+push_list (Rig *rig, const Frames *frames, guint first, guint n)
+{
+  GstBufferList *list = gst_buffer_list_new_sized (n);
+
+  for (guint i = first; i < first + n; i++)
+    gst_buffer_list_add (list, frame_buffer (frames, i, i % 3));
+  fail_unless_equals_int (
+      gst_pad_push_list (rig->h->srcpad, list), GST_FLOW_OK);
+}
+
+/* Takes the next frame and checks picture, time and record. */
+static void
+pull_frame (Rig *rig, const Frames *frames, guint i, const PbfResult *expected)
+{
+  GstBuffer *buffer = gst_harness_pull (rig->h);
+  GstPbfMeta *meta;
+
+  fail_unless (buffer != NULL, "frame %u is missing", i);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), (guint64) i * FRAME_NS);
+  if (gst_buffer_get_video_meta (buffer) == NULL)
+    fail_unless (gst_buffer_memcmp (
+                     buffer, 0, frames->pixels + i * SIDE * SIDE, SIDE * SIDE)
+                 == 0);
+  meta = gst_buffer_get_pbf_meta (buffer);
+  fail_unless (meta != NULL, "frame %u has no result", i);
+  fail_unless (meta->latency > 0);
+  fail_unless (memcmp (meta->result, expected, sizeof *expected) == 0,
+      "record of frame %u", i);
+  gst_buffer_unref (buffer);
+}
+
+/* Takes @n records from the result pad and compares them. */
+static void
+pull_records (Rig *rig, const PbfResult *expected, guint n)
+{
+  guint got = 0;
+
+  while (got < n) {
+    GstBuffer *buffer = gst_harness_pull (rig->r);
+    gsize size;
+
+    fail_unless (buffer != NULL, "%u records of %u", got, n);
+    size = gst_buffer_get_size (buffer);
+    fail_unless_equals_int (size % sizeof (PbfResult), 0);
+    fail_unless (gst_buffer_memcmp (buffer, 0, expected + got, size) == 0);
+    fail_unless_equals_uint64 (
+        GST_BUFFER_PTS (buffer), expected[got].timestamp_ns);
+    fail_unless_equals_uint64 (
+        GST_BUFFER_OFFSET (buffer), expected[got].frame_index);
+    got += size / sizeof (PbfResult);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless_equals_int (got, n);
+}
+
+static void
+pull_all (Rig *rig, const Frames *frames, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    pull_frame (rig, frames, i, &frames->expected[i]);
+  pull_records (rig, frames->expected, n);
+}
+
+/* --- the same results in any shape ----------------------------------------- */
+
+static const guint batch_sizes[] = { 1, 2, 7, 31, 32, 1000 };
+
+GST_START_TEST (test_single_buffers)
+{
+  gchar *settings = g_strdup_printf (
+      "batch-size=%u max-latency=1000000000", batch_sizes[__i__]);
+  Frames *frames = frames_new (1100);
+  Rig rig = rig_new_playing (settings);
+
+  push_frames (&rig, frames, 0, frames->n);
+  push_eos (&rig);
+  pull_all (&rig, frames, frames->n);
+  fail_unless_equals_uint64 (rig_stat (&rig, "frames"), frames->n);
+  fail_unless_equals_uint64 (rig_stat (&rig, "empty"), 110);
+  fail_unless_equals_uint64 (rig_stat (&rig, "batches"),
+      (frames->n + batch_sizes[__i__] - 1) / batch_sizes[__i__]);
+  fail_unless_equals_int (rig.groups->len, frames->n);
+  rig_free (&rig);
+  frames_free (frames);
+  g_free (settings);
+}
+GST_END_TEST;
+
+/* lists shorter and longer than a batch, and buffers between them */
+GST_START_TEST (test_mixed_lists)
+{
+  static const guint lengths[] = { 256, 0, 1, 0, 0, 300, 64, 5 };
+  gchar *settings = g_strdup_printf (
+      "batch-size=%u max-latency=1000000000", batch_sizes[__i__]);
+  Frames *frames = frames_new (629);
+  Rig rig = rig_new_playing (settings);
+  guint next = 0;
+
+  for (guint k = 0; k < G_N_ELEMENTS (lengths); k++) {
+    if (lengths[k] > 0)
+      push_list (&rig, frames, next, lengths[k]);
+    else
+      push_frames (&rig, frames, next, 1);
+    next += MAX (lengths[k], 1);
+  }
+  fail_unless_equals_int (next, frames->n);
+  push_eos (&rig);
+  pull_all (&rig, frames, frames->n);
+  fail_unless_equals_int (rig.groups->len, G_N_ELEMENTS (lengths));
+  fail_unless (memcmp (rig.groups->data, lengths, sizeof lengths) == 0);
+  rig_free (&rig);
+  frames_free (frames);
+  g_free (settings);
+}
+GST_END_TEST;
+
+/* rows that are longer than the picture, and a frame that is two memories */
+GST_START_TEST (test_strides_and_memories)
+{
+  Frames *frames = frames_new (40);
+  Rig rig = rig_new_playing ("batch-size=16");
+
+  for (guint i = 0; i < frames->n; i++) {
+    GstBuffer *buffer = frame_buffer (frames, i, i % 4 == 3 ? 0 : i % 4 * 7);
+
+    if (i % 4 == 3) {
+      GstMemory *whole = gst_buffer_get_memory (buffer, 0);
+      gst_buffer_replace_memory (buffer, 0, gst_memory_copy (whole, 0, 1000));
+      gst_buffer_append_memory (buffer, gst_memory_copy (whole, 1000, -1));
+      gst_memory_unref (whole);
+    }
+    fail_unless_equals_int (gst_harness_push (rig.h, buffer), GST_FLOW_OK);
+  }
+  push_eos (&rig);
+  pull_all (&rig, frames, frames->n);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* somebody else holds the buffers: theirs stay as they are, without a copy */
+GST_START_TEST (test_shared_buffers)
+{
+  Frames *frames = frames_new (4);
+  Rig rig = rig_new_playing ("batch-size=4");
+  GstBuffer *held[4], *out;
+
+  for (guint i = 0; i < 4; i++) {
+    held[i] = frame_buffer (frames, i, 0);
+    gst_harness_push (rig.h, gst_buffer_ref (held[i]));
+  }
+  for (guint i = 0; i < 4; i++) {
+    out = gst_harness_pull (rig.h);
+    fail_unless (gst_buffer_get_pbf_meta (out) != NULL);
+    fail_unless (gst_buffer_get_pbf_meta (held[i]) == NULL);
+    fail_unless (
+        gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (held[i], 0));
+    gst_buffer_unref (out);
+    gst_buffer_unref (held[i]);
+  }
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* --- time ------------------------------------------------------------------ */
+
+GST_START_TEST (test_latency)
+{
+  Rig rig = rig_new_playing ("batch-size=11 max-latency=10000000");
+
+  /* ten more frames of 50 us, and 1 ms for the batch */
+  gst_harness_set_upstream_latency (rig.h, 3 * GST_MSECOND);
+  fail_unless_equals_uint64 (
+      gst_harness_query_latency (rig.h), 3 * GST_MSECOND + 1500 * GST_USECOND);
+  g_object_set (rig.element, "max-latency", 200 * GST_USECOND, NULL);
+  fail_unless_equals_uint64 (
+      gst_harness_query_latency (rig.h), 3 * GST_MSECOND + 1200 * GST_USECOND);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
+/* three frames of a batch of 256 leave by the clock */
+GST_START_TEST (test_max_latency)
+{
+  Frames *frames = frames_new (3);
+  Rig rig = rig_new_playing ("batch-size=256 max-latency=20000000");
+  gint64 begin = g_get_monotonic_time ();
+
+  push_frames (&rig, frames, 0, 3);
+  pull_all (&rig, frames, 3);
+  fail_unless (g_get_monotonic_time () - begin >= 19000);
+  fail_unless (g_get_monotonic_time () - begin < 5000000);
+  fail_unless_equals_uint64 (rig_stat (&rig, "partial-batches"), 1);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_no_waiting)
+{
+  Frames *frames = frames_new (8);
+  Rig rig = rig_new_playing ("batch-size=256 max-latency=0");
+
+  push_frames (&rig, frames, 0, 3);
+  push_list (&rig, frames, 3, 5);
+  pull_all (&rig, frames, 8);
+  fail_unless_equals_uint64 (rig_stat (&rig, "batches"), 4);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* --- events ---------------------------------------------------------------- */
+
+GST_START_TEST (test_flush)
+{
+  Frames *frames = frames_new (64);
+  Rig rig = rig_new_playing ("batch-size=16 max-latency=10000000000");
+  GstSegment segment;
+
+  push_frames (&rig, frames, 0, 40);
+  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
+  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  while (gst_harness_buffers_in_queue (rig.h) > 0)
+    gst_buffer_unref (gst_harness_pull (rig.h));
+  while (gst_harness_buffers_in_queue (rig.r) > 0)
+    gst_buffer_unref (gst_harness_pull (rig.r));
+
+  /* from the first frame on, as if nothing had been */
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
+  push_frames (&rig, frames, 0, 64);
+  push_eos (&rig);
+  pull_all (&rig, frames, 64);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+static GstPadProbeReturn
+block (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
+{
+  return GST_PAD_PROBE_OK;
+}
+
+static gpointer
+push_many (gpointer data)
+{
+  GstHarness *h = data;
+  Frames *frames = frames_new (200);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  for (guint i = 0; i < frames->n && flow == GST_FLOW_OK; i++)
+    flow = gst_pad_push (h->srcpad, frame_buffer (frames, i, 0));
+  frames_free (frames);
+  return GINT_TO_POINTER (flow);
+}
+
+/* downstream takes nothing, upstream waits for room: a flush ends both */
+GST_START_TEST (test_flush_while_blocked)
+{
+  Rig rig = rig_new_playing ("batch-size=4 depth=2");
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  gulong probe = gst_pad_add_probe (src,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, block, NULL, NULL);
+  GThread *pusher = g_thread_new ("pusher", push_many, rig.h);
+
+  g_usleep (50000);
+  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
+  fail_unless_equals_int (
+      GPOINTER_TO_INT (g_thread_join (pusher)), GST_FLOW_FLUSHING);
+  gst_pad_remove_probe (src, probe);
+  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  gst_object_unref (src);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_gap)
+{
+  Frames *frames = frames_new (6);
+  Rig rig = rig_new_playing ("batch-size=100 max-latency=10000000000 "
+                             "window-reset=gap max-gap=10");
+  GstBuffer *buffer;
+  const PbfResult *result;
+
+  push_frames (&rig, frames, 0, 3);
+  /* twenty frames' time without frames */
+  fail_unless (gst_harness_push_event (
+      rig.h, gst_event_new_gap (3 * FRAME_NS, 20 * FRAME_NS)));
+  push_frames (&rig, frames, 3, 2);
+  buffer = frame_buffer (frames, 5, 0);
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  gst_harness_push (rig.h, buffer);
+  push_eos (&rig);
+  for (guint i = 0; i < 6; i++) {
+    buffer = gst_harness_pull (rig.h);
+    result = gst_buffer_get_pbf_meta (buffer)->result;
+    fail_unless_equals_int (
+        (result->flags & PBF_RESULT_GAP) != 0, i == 3 || i == 5);
+    fail_unless_equals_int (
+        (result->flags & PBF_RESULT_WINDOW_RESET) != 0, i == 3);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless_equals_uint64 (rig_stat (&rig, "lost"), 0);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* what was collected at the old size leaves at the old size */
+GST_START_TEST (test_renegotiation)
+{
+  Frames *frames = frames_new (5);
+  Rig rig = rig_new_playing ("batch-size=100 max-latency=10000000000");
+  GstCaps *caps;
+  gint width = 0;
+
+  push_frames (&rig, frames, 0, 5);
+  gst_harness_set_src_caps_str (
+      rig.h, "video/x-raw,format=GRAY8,width=64,height=40,framerate=20000/1");
+  pull_all (&rig, frames, 5);
+  for (guint i = 0; i < 3; i++)
+    gst_harness_push (rig.h, gst_buffer_new_allocate (NULL, 64 * 40, NULL));
+  push_eos (&rig);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_harness_pull (rig.h);
+    fail_unless (gst_buffer_get_pbf_meta (buffer) != NULL);
+    gst_buffer_unref (buffer);
+  }
+  caps = gst_pad_get_current_caps (rig.h->sinkpad);
+  gst_structure_get_int (gst_caps_get_structure (caps, 0), "width", &width);
+  fail_unless_equals_int (width, 64);
+  gst_caps_unref (caps);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* --- empty and corrupt frames ---------------------------------------------- */
+
+GST_START_TEST (test_drop_empty)
+{
+  Frames *frames = frames_new (100);
+  Rig rig = rig_new_playing ("batch-size=32 empty-frames=drop");
+  PbfResult *kept = g_new0 (PbfResult, frames->n);
+  guint n = 0;
+
+  run_engine (frames, PBF_EMPTY_FRAMES_DROP);
+  push_list (&rig, frames, 0, 50);
+  push_frames (&rig, frames, 50, 50);
+  push_eos (&rig);
+  for (guint i = 0; i < frames->n; i++) {
+    if (frames->expected[i].flags & PBF_RESULT_EMPTY)
+      continue;
+    pull_frame (&rig, frames, i, &frames->expected[i]);
+    kept[n++] = frames->expected[i];
+  }
+  fail_unless_equals_int (n, 90);
+  pull_records (&rig, kept, n);
+  fail_unless_equals_uint64 (rig_stat (&rig, "dropped-empty"), 10);
+  fail_unless_equals_uint64 (rig_stat (&rig, "frames"), 100);
+  g_free (kept);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_bad_signals)
+{
+  Frames *frames = frames_new (12);
+  Rig rig = rig_new ("batch-size=12");
+
+  frames->signals[3].x_um++; /* its CRC is that of another position */
+  frames->signals[6] = frames->signals[5];
+  frames->signals[8] = frames->signals[2];
+  run_engine (frames, PBF_EMPTY_FRAMES_FLAG);
+  gst_harness_set_src_caps_str (rig.h, CAPS);
+  push_list (&rig, frames, 0, 12);
+  pull_all (&rig, frames, 12);
+  fail_unless_equals_uint64 (rig_stat (&rig, "corrupt"), 1);
+  fail_unless_equals_uint64 (rig_stat (&rig, "repeated"), 1);
+  fail_unless_equals_uint64 (rig_stat (&rig, "late"), 1);
+  fail_unless_equals_uint64 (rig_stat (&rig, "lost"), 2);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_message)
+{
+  Frames *frames = frames_new (64);
+  Rig rig = rig_new_playing ("batch-size=32 message-interval=3600000000000");
+  GstMessage *message;
+  guint64 count;
+  guint n = 0;
+
+  push_frames (&rig, frames, 0, 64);
+  push_eos (&rig);
+  pull_all (&rig, frames, 64);
+  while ((message = gst_bus_pop_filtered (rig.bus, GST_MESSAGE_ELEMENT))) {
+    const GstStructure *s = gst_message_get_structure (message);
+    if (gst_structure_has_name (s, "cudapbfmonitor")) {
+      n++;
+      fail_unless (gst_structure_get_uint64 (s, "frames", &count));
+      fail_unless (count > 0 && count <= 32);
+      fail_unless (gst_structure_has_field_typed (s, "mp-area", G_TYPE_DOUBLE));
+    }
+    gst_message_unref (message);
+  }
+  fail_unless_equals_int (n, 1);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* --- what is refused ------------------------------------------------------- */
+
+static void
+refuse_caps (const gchar *caps_text, const gchar *what)
+{
+  Rig rig = rig_new ("");
+  GstCaps *caps = gst_caps_from_string (caps_text);
+
+  gst_harness_play (rig.h);
+  gst_harness_push_event (rig.h, gst_event_new_stream_start ("s"));
+  gst_harness_push_event (rig.h, gst_event_new_caps (caps));
+  expect_message (rig.bus, GST_MESSAGE_ERROR, what);
+  gst_caps_unref (caps);
+  rig_free (&rig);
+}
+
+GST_START_TEST (test_bad_caps)
+{
+  refuse_caps ("video/x-raw,format=GRAY8,width=96,height=96", "framerate");
+  refuse_caps (
+      "video/x-raw,format=GRAY8,width=39,height=96,framerate=1/1", "39x96");
+  refuse_caps (
+      "video/x-raw,format=GRAY8,width=96,height=32,framerate=1/1", "96x32");
+  refuse_caps ("video/x-raw,format=GRAY8,width=16385,height=96,framerate=1/1",
+      "16385x96");
+}
+GST_END_TEST;
+
+static void
+refuse_settings (const gchar *settings, const gchar *what)
+{
+  gchar *line = g_strdup_printf ("cudapbfmonitor backend=cpu %s", settings);
+  GstElement *element = gst_parse_launch (line, NULL);
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (element, bus);
+  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_READY),
+      GST_STATE_CHANGE_SUCCESS);
+  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+      GST_STATE_CHANGE_FAILURE);
+  expect_message (bus, GST_MESSAGE_ERROR, what);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+  gst_object_unref (bus);
+  g_free (line);
+}
+
+GST_START_TEST (test_bad_settings)
+{
+  refuse_settings ("polar-inner-radius=30 polar-outer-radius=20", "polar");
+  refuse_settings ("roi-align=3", "alignment");
+  refuse_settings ("calibration=1,2,3", "calibration=\"1,2,3\"");
+  refuse_settings ("calibration=1,2,3,2,4,6,0,0,1", "calibration=");
+  refuse_settings ("model-location=/nowhere/at-all.safetensors",
+      "/nowhere/at-all.safetensors");
+}
+GST_END_TEST;
+
+/* a network of zeros, as safetensors */
+static gchar *
+write_model (const gchar *metadata)
+{
+  static const struct {
+    const gchar *name, *shape;
+    guint n;
+  } tensors[] = { { "l1.weight", "1,40", 40 }, { "l1.bias", "1", 1 },
+    { "l2.weight", "2,1", 2 }, { "l2.bias", "2", 2 }, { "in.mean", "40", 40 },
+    { "in.std", "40", 40 } };
+  GString *header = g_string_new ("{\"__metadata__\":{");
+  GByteArray *data = g_byte_array_new (), *file = g_byte_array_new ();
+  gchar *name = NULL;
+  guint64 length;
+  gint fd;
+
+  g_string_append_printf (header, "%s}", metadata);
+  for (guint t = 0; t < G_N_ELEMENTS (tensors); t++) {
+    g_string_append_printf (header,
+        ",\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%u,%u]}",
+        tensors[t].name, tensors[t].shape, data->len,
+        data->len + 4 * tensors[t].n);
+    for (guint i = 0; i < tensors[t].n; i++) {
+      guint32 bits = GUINT32_TO_LE (t == 5 ? 0x3f800000u : 0u);
+      g_byte_array_append (data, (guint8 *) &bits, 4);
+    }
+  }
+  g_string_append_c (header, '}');
+  while (header->len % 8 != 0)
+    g_string_append_c (header, ' ');
+  length = GUINT64_TO_LE ((guint64) header->len);
+  g_byte_array_append (file, (guint8 *) &length, 8);
+  g_byte_array_append (file, (guint8 *) header->str, header->len);
+  g_byte_array_append (file, data->data, data->len);
+  fd = g_file_open_tmp ("pbfmonitor-XXXXXX.safetensors", &name, NULL);
+  fail_unless (fd >= 0);
+  g_close (fd, NULL);
+  fail_unless (
+      g_file_set_contents (name, (gchar *) file->data, file->len, NULL));
+  g_string_free (header, TRUE);
+  g_byte_array_unref (data);
+  g_byte_array_unref (file);
+  return name;
+}
+
+GST_START_TEST (test_model)
+{
+  gchar *name =
+      write_model ("\"feature_spec\":\"pbf40-v1\",\"threshold\":\"90\""
+                   ",\"window\":\"20\",\"outputs\":\"lof,keyhole\"");
+  gchar *settings = g_strdup_printf ("model-location=%s batch-size=5", name);
+  Frames *frames = frames_new (5);
+  Rig rig = rig_new_playing (settings);
+  GstBuffer *buffer;
+  GstCaps *caps, *expected;
+
+  expect_message (rig.bus, GST_MESSAGE_WARNING, "threshold=90 (here 100)");
+  push_frames (&rig, frames, 0, 5);
+  buffer = gst_harness_pull (rig.h);
+  fail_unless_equals_int (
+      gst_buffer_get_pbf_meta (buffer)->result->n_outputs, 2);
+  gst_buffer_unref (buffer);
+  gst_buffer_unref (gst_harness_pull (rig.r));
+  caps = gst_pad_get_current_caps (rig.r->sinkpad);
+  expected = gst_caps_from_string (GST_PBF_RESULT_CAPS
+      ", outputs=(int)2, output-names=(string)<lof,keyhole>");
+  fail_unless (gst_caps_is_strictly_equal (caps, expected));
+  gst_caps_unref (expected);
+  gst_caps_unref (caps);
+  rig_free (&rig);
+  g_remove (name);
+  g_free (name);
+  g_free (settings);
+
+  name = write_model ("\"feature_spec\":\"pbf41-v1\"");
+  settings = g_strdup_printf ("model-location=%s", name);
+  refuse_settings (settings, "pbf41-v1");
+  g_remove (name);
+  g_free (name);
+  g_free (settings);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* what came before the short frame leaves, then the error says what is short */
+GST_START_TEST (test_short_buffer)
+{
+  Frames *frames = frames_new (2);
+  Rig rig = rig_new_playing ("batch-size=8 max-latency=10000000000");
+
+  push_frames (&rig, frames, 0, 2);
+  fail_unless_equals_int (
+      gst_harness_push (rig.h, gst_buffer_new_allocate (NULL, 2000, NULL)),
+      GST_FLOW_ERROR);
+  pull_all (&rig, frames, 2);
+  expect_message (rig.bus, GST_MESSAGE_ERROR, "2304 bytes expected for 48x48");
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* --- pads and states ------------------------------------------------------- */
+
+GST_START_TEST (test_result_pad)
+{
+  Frames *frames = frames_new (8);
+  GstElement *element =
+      gst_parse_launch ("cudapbfmonitor backend=cpu batch-size=4", NULL);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src"), *r;
+
+  gst_harness_set_src_caps_str (h, CAPS);
+  for (guint i = 0; i < 4; i++)
+    gst_harness_push (h, frame_buffer (frames, i, 0));
+  for (guint i = 0; i < 4; i++)
+    gst_buffer_unref (gst_harness_pull (h));
+
+  /* one that comes late begins where it came */
+  r = gst_harness_new_with_element (element, NULL, "result");
+  fail_unless (gst_element_request_pad (element,
+                   gst_element_get_pad_template (element, "result"), NULL, NULL)
+               == NULL);
+  for (guint i = 4; i < 8; i++)
+    gst_harness_push (h, frame_buffer (frames, i, 0));
+  for (guint i = 4; i < 8; i++)
+    gst_buffer_unref (gst_harness_pull (h));
+  {
+    GstBuffer *buffer = gst_harness_pull (r);
+    fail_unless (
+        gst_buffer_memcmp (buffer, 0, &frames->expected[4], 4 * 896) == 0);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (r);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_states)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "videotestsrc ! video/x-raw,format=GRAY8,width=64,height=64 ! "
+      "cudapbfmonitor backend=cpu name=m ! fakesink sync=false "
+      "m.result ! queue ! fakesink sync=false",
+      NULL);
+
+  fail_unless (pipeline != NULL);
+  for (guint i = 0; i < 50; i++) {
+    fail_if (gst_element_set_state (
+                 pipeline, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED)
+             == GST_STATE_CHANGE_FAILURE);
+    if (i % 3 == 0)
+      fail_unless_equals_int (
+          gst_element_get_state (pipeline, NULL, NULL, 5 * GST_SECOND),
+          GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int (gst_element_set_state (pipeline,
+                                i % 5 ? GST_STATE_READY : GST_STATE_NULL),
+        GST_STATE_CHANGE_SUCCESS);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+static Suite *
+cudapbfmonitor_suite (void)
+{
+  Suite *s = suite_create ("cudapbfmonitor");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_loop_test (tc, test_single_buffers, 0, G_N_ELEMENTS (batch_sizes));
+  tcase_add_loop_test (tc, test_mixed_lists, 0, G_N_ELEMENTS (batch_sizes));
+  tcase_add_test (tc, test_strides_and_memories);
+  tcase_add_test (tc, test_shared_buffers);
+  tcase_add_test (tc, test_latency);
+  tcase_add_test (tc, test_max_latency);
+  tcase_add_test (tc, test_no_waiting);
+  tcase_add_test (tc, test_flush);
+  tcase_add_test (tc, test_flush_while_blocked);
+  tcase_add_test (tc, test_gap);
+  tcase_add_test (tc, test_renegotiation);
+  tcase_add_test (tc, test_drop_empty);
+  tcase_add_test (tc, test_bad_signals);
+  tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_bad_caps);
+  tcase_add_test (tc, test_bad_settings);
+  tcase_add_test (tc, test_model);
+  tcase_add_test (tc, test_short_buffer);
+  tcase_add_test (tc, test_result_pad);
+  tcase_add_test (tc, test_states);
+  return s;
+}
+
+GST_CHECK_MAIN (cudapbfmonitor);
