@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""cudapbfmonitor against the NumPy oracle, through whole pipelines: simulated
+frames of every regime, and genuine frames where the test data is at hand. A
+second oracle, by somebody else, is asked too if it lies beside that data
+(../oracle/meltpool_ref.py).
+
+oracle.py [--backend cpu|cuda] [--frames N]     exit status 77: skipped"""
+import argparse
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "oracle"))
+import pbf_oracle  # noqa: E402
+
+DATA = os.environ.get("CUDAVISION_TEST_DATA", "")
+sys.path.insert(0, os.path.join(DATA, "..", "oracle"))
+try:
+    import meltpool_ref
+except ImportError:
+    meltpool_ref = None
+
+# PbfResult of cuda/meltpool/pbfrecord.h
+RECORD = np.dtype([
+    ("magic", "<u4"), ("size", "<u2"), ("version", "<u2"),
+    ("timestamp_ns", "<u8"), ("frame_index", "<u8"), ("frame_counter", "<u4"),
+    ("flags", "<u4"), ("layer", "<u4"), ("vector_id", "<u4"),
+    ("x_um", "<i4"), ("y_um", "<i4"), ("roi_x", "<i4"), ("roi_y", "<i4"),
+    ("e_x_q8", "<i4"), ("e_y_q8", "<i4"), ("raw", "<i4", 20),
+    ("var_num", "<i8", 20), ("features", "<f4", 40), ("window_n", "<u4"),
+    ("n_outputs", "<u4"), ("outputs", "<f4", 8), ("rest", "V392")])
+assert RECORD.itemsize == 896
+EMPTY = 1
+WINDOW = 20
+
+# What a feature may be off by: integers are equal; the mean is kept in 1/256,
+# ratio and HOG in 1/65536, rounded (HOG from gradient lengths rounded to
+# 1/65536 each).
+TOLERANCE = np.zeros(20)
+TOLERANCE[3] = 0.51 / 65536
+TOLERANCE[4] = 0.501 / 256
+TOLERANCE[11:] = 1.0 / 65536
+
+
+def launch(line, cwd):
+    r = subprocess.run(["gst-launch-1.0", "-q"] + line.split(), cwd=cwd,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       text=True, timeout=240)
+    if "No CUDA device" in r.stdout:
+        print(r.stdout)
+        sys.exit(77)
+    if r.returncode != 0:
+        sys.exit(f"{line}\nexit status {r.returncode}\n{r.stdout}")
+
+
+def compare(name, frames, records):
+    """Every frame's record with the oracle's features of the same bytes."""
+    if len(records) != len(frames):
+        sys.exit(f"{name}: {len(frames)} frames, {len(records)} records")
+    valid = [i for i in range(len(frames)) if not records["flags"][i] & EMPTY]
+    rows = np.zeros((len(valid), 20))
+    worst = np.zeros(20)
+    for k, i in enumerate(valid):
+        r = records[i]
+        rows[k], corner = pbf_oracle.spatial(
+            frames[i], r["e_x_q8"] / 256.0, r["e_y_q8"] / 256.0)
+        off = np.abs(rows[k] - r["features"][:20].astype(float))
+        if meltpool_ref:
+            second = meltpool_ref.features(
+                frames[i], r["e_x_q8"] / 256.0, r["e_y_q8"] / 256.0)
+            off = np.maximum(
+                off, np.abs(second - r["features"][:20].astype(float)))
+        worst = np.maximum(worst, off)
+        if (off > TOLERANCE).any() or corner != (r["roi_x"], r["roi_y"]):
+            f = int(np.argmax(off - TOLERANCE))
+            sys.exit(f"{name}: frame {i}: feature {f} is "
+                     f"{r['features'][f]}, the oracle says {rows[k][f]}; ROI "
+                     f"at {r['roi_x']}, {r['roi_y']}, the oracle's {corner}")
+    # the window's arithmetic on the features as they are kept
+    kept = records["features"][valid][:, :20].astype(float)
+    expected = pbf_oracle.variances(kept, WINDOW)
+    got = records["features"][valid][:, 20:].astype(float)
+    if not np.allclose(got, expected, rtol=1e-6, atol=1e-9):
+        k, f = np.argwhere(~np.isclose(got, expected, rtol=1e-6, atol=1e-9))[0]
+        sys.exit(f"{name}: frame {valid[k]}: variance {f} is {got[k, f]}, the "
+                 f"oracle says {expected[k, f]}")
+    pools = int((kept[:, 0] > 0).sum())
+    subpixel = len(set((int(r["e_x_q8"]) & 255) for r in records[valid]))
+    print(f"{name}: {len(frames)} frames, {len(valid)} valid, {pools} with a "
+          f"pool, {int(kept[:, 2].sum())} spatters, {subpixel} sub-pixel "
+          f"positions in x; ratio off by at most {worst[3]:.1e}, mean "
+          f"{worst[4]:.1e}, HOG {worst[11:].max():.1e}", flush=True)
+    if pools == 0:
+        sys.exit(f"{name}: no pool in any frame proves nothing")
+    return kept
+
+
+def run(name, source, monitor, where):
+    launch(f"{source} ! tee name=t ! queue ! filesink location=frames.raw "
+           f"async=false t. ! queue ! cudapbfmonitor name=m {monitor} ! "
+           f"fakesink async=false m.result ! "
+           f"filesink location=records.bin async=false", where)
+    frames = np.fromfile(os.path.join(where, "frames.raw"), np.uint8)
+    records = np.fromfile(os.path.join(where, "records.bin"), RECORD)
+    return compare(name, frames.reshape(-1, 96, 96), records)
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--backend", default="cpu")
+    ap.add_argument("--frames", type=int, default=2000)
+    a = ap.parse_args()
+    with tempfile.TemporaryDirectory() as where:
+        for regime in ("nominal", "keyhole", "lack-of-fusion", "spatter",
+                       "drift", "mixed"):
+            run(regime,
+                f"pbftestsrc num-buffers={a.frames} seed=7 regime={regime} "
+                f"frames-per-list=64",
+                f"backend={a.backend} batch-size=256", where)
+        pictures = sorted(glob.glob(os.path.join(DATA, "meltpool", "*.png")))
+        for path in pictures:
+            kept = run(os.path.basename(path),
+                       f"multifilesrc location={path} num-buffers=3 "
+                       f"caps=image/png,framerate=10/1 ! pngdec ! "
+                       f"videoconvert ! videoscale ! "
+                       f"video/x-raw,format=GRAY8,width=96,height=96",
+                       f"backend={a.backend} position-source=brightest", where)
+            if "spatters" in path and kept[0][2] == 0:
+                sys.exit(f"{path}: no spatter found")
+        if not pictures:
+            print("no genuine frames: CUDAVISION_TEST_DATA/meltpool is not "
+                  "there")
+        print("second oracle:", "asked" if meltpool_ref else "not there")
+
+
+main()
