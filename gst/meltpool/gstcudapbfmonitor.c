@@ -367,7 +367,8 @@ answer_caps (GstPad *pad, GstPad *other, GstQuery *query)
 static void
 answer_accept_caps (GstCudaPbfMonitor *self, GstQuery *query)
 {
-  GstStaticCaps grey = GST_STATIC_CAPS ("video/x-raw, format = (string) GRAY8");
+  static GstStaticCaps grey =
+      GST_STATIC_CAPS ("video/x-raw, format = (string) GRAY8");
   GstCaps *caps, *known = gst_static_caps_get (&grey);
   GstCaps *template = gst_pad_get_pad_template_caps (self->sinkpad);
   gboolean ok;
