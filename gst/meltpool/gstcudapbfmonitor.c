@@ -216,7 +216,10 @@ gst_cuda_pbf_monitor_change_state (
 static GstBufferPool *
 new_records_pool (GstCudaPbfMonitor *self, guint batch_size)
 {
-  GstBufferPool *pool = gst_cv_pool_new (self->context);
+  /* on the CPU the few buffers of a plain pool stay in the cache, where the
+   * slabs of the other, which is all for neighbours in memory, would not */
+  GstBufferPool *pool = self->context != NULL ? gst_cv_pool_new (self->context)
+                                              : gst_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
   GstAllocationParams params = { .align = 63 };
 
