@@ -702,6 +702,7 @@ refuse_settings (const gchar *settings, const gchar *what)
   expect_message (bus, GST_MESSAGE_ERROR, what);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (element);
+  gst_bus_set_flushing (bus, TRUE); /* its messages hold the element */
   gst_object_unref (bus);
   g_free (line);
 }
