@@ -2,107 +2,167 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What cudapbfmonitor costs beside the engine inside it: the same frames in the
- * same batches through the library alone, through the bare element (lists
- * pushed into its sink pad, counted at its source pad), and through
- * pbftestsrc ! cudapbfmonitor ! fakesink, in turns, best of the rounds.
+/* What cudapbfmonitor costs beside the engine inside it: the same frames of the
+ * simulator with the same signals, in lists of 256, through the library alone
+ * (signals to frame infos, engine), through the bare element (lists pushed into
+ * its sink pad, counted at its source pad; CPU only), and through
+ * pbftestsrc ! cudapbfmonitor ! fakesink with frames rendered beforehand; in
+ * turns, best of the rounds.
  *
- *   bench_pipeline [backend=cpu|cuda] [threads] [frames in thousands] */
+ *   bench_pipeline [cpu|cuda] [threads] [frames in thousands] [batch] [model] */
 #include <gst/gst.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cvishistogram.h"
-#include "pbfframes.h"
+#include "gst/cudavision/cudavision.h"
+#include "pbfengine.h"
+#include "pbfsim.h"
 
 #define SIDE 96
 #define LIST 256
-#define LISTS 8  /* distinct ones, 19 MB of frames */
+#define LISTS 8 /* distinct ones, 19 MB of frames */
+#define FRAMES (LIST * LISTS)
 #define GROUP 32 /* lists that are pushed in one go */
 #define ROUNDS 5
 #define CAPS "video/x-raw,format=GRAY8,width=96,height=96,framerate=20000/1"
 
 typedef struct {
-  const gchar *backend;
-  guint threads;
+  const gchar *backend, *model_file;
+  guint threads, batch;
   guint lists; /* in a round */
-  GstMemory *slab;
+  CvisContext *context;
+  PbfModel *model;
   guint8 *pixels;
+  PbfSignal signals[FRAMES];
+  GstMemory *slab; /* around the pixels */
 } Setup;
 
+/* The frames that pbftestsrc seed=1 makes. */
 static void
-fill_frames (Setup *setup)
+setup_init (Setup *setup)
 {
-  const gsize size = (gsize) LISTS * LIST * SIDE * SIDE;
-  PbfRandom random = { 1 };
-  GstMapInfo map;
+  const gsize size = (gsize) FRAMES * SIDE * SIDE;
+  PbfSimConfig config = { .width = SIDE,
+    .height = SIDE,
+    .fps_n = 20000,
+    .fps_d = 1,
+    .seed = 1,
+    .regime = PBF_SIM_NOMINAL };
+  CvisBackend active, wanted = strcmp (setup->backend, "cuda") == 0
+                                   ? CVIS_BACKEND_CUDA
+                                   : CVIS_BACKEND_CPU;
+  GError *error = NULL;
+  PbfSim *sim = pbf_sim_new (&config, &error);
+  PbfSimTruth truth;
 
-  setup->slab = gst_allocator_alloc (NULL, size, NULL);
-  gst_memory_map (setup->slab, &map, GST_MAP_READWRITE);
-  setup->pixels = map.data;
-  for (guint i = 0; i < LISTS * LIST; i++)
-    pbf_frame_fill (
-        &random, 0, setup->pixels + i * SIDE * SIDE, SIDE, SIDE, SIDE);
-  gst_memory_unmap (setup->slab, &map);
+  if (!cvis_backend_choose (wanted, -1, &active, &setup->context, NULL, &error)
+      || (setup->model_file != NULL
+          && (setup->model = pbf_model_load (setup->model_file, &error))
+                 == NULL))
+    g_error ("%s", error->message);
+  setup->pixels = setup->context
+                      ? cvis_pinned_alloc (setup->context, size, &error)
+                      : g_malloc (size);
+  if (setup->pixels == NULL)
+    g_error ("%s", error->message);
+  for (guint i = 0; i < FRAMES; i++)
+    pbf_sim_render (sim, i, setup->pixels + (gsize) i * SIDE * SIDE, SIDE,
+        &setup->signals[i], &truth);
+  pbf_sim_free (sim);
+  setup->slab = gst_memory_new_wrapped (
+      GST_MEMORY_FLAG_READONLY, setup->pixels, size, 0, size, NULL, NULL);
 }
 
 /* --- the library alone ----------------------------------------------------- */
 
+#define DEPTH 4
+
+typedef struct {
+  PbfBatch batch;
+  const guint8 **frames;
+  PbfFrameInfo *infos;
+} Slot;
+
+static void
+fill_slot (const Setup *setup, PbfTrack *track, Slot *slot, guint64 first)
+{
+  for (guint i = 0; i < setup->batch; i++) {
+    PbfSignal signal = setup->signals[(first + i) % FRAMES];
+
+    slot->frames[i] =
+        setup->pixels + (gsize) ((first + i) % FRAMES) * SIDE * SIDE;
+    signal.frame_counter = (guint32) (first + i);
+    pbf_signal_seal (&signal);
+    pbf_track_frame (
+        track, &signal, 50000 * (first + i), 0, 0, &slot->infos[i]);
+  }
+}
+
 static gdouble
 time_engine (const Setup *setup)
 {
-  CvisBackend active, wanted = strcmp (setup->backend, "cuda") == 0
-                                   ? CVIS_BACKEND_CUDA
-                                   : CVIS_BACKEND_CPU;
-  CvisContext *context = NULL;
-  GError *error = NULL;
+  PbfTrackConfig track_config = { .source = PBF_POSITION_SOURCE_SIGNALS };
+  PbfTrack *track;
   PbfConfig config;
   PbfEngine *engine;
-  PbfBatch batches[2] = { { 0 } }, *done;
-  const guint8 *frames[2][LIST];
-  guint strides[LIST];
-  PbfFrameInfo infos[LIST] = { { 0 } };
+  Slot slots[DEPTH];
+  guint *strides = g_new (guint, setup->batch);
+  guint batches = setup->lists * LIST / setup->batch;
+  GError *error = NULL;
+  PbfBatch *done;
   guint64 begin;
 
-  if (!cvis_backend_choose (wanted, -1, &active, &context, NULL, &error))
-    g_error ("%s", error->message);
+  pbf_calibration_parse (
+      PBF_CALIBRATION_DEFAULT, &track_config.calibration, NULL);
+  track = pbf_track_new (&track_config);
   pbf_config_init (&config);
   config.threads = setup->threads;
-  config.max_batch = LIST;
-  engine = pbf_engine_new (&config, NULL, context, &error);
+  config.max_batch = setup->batch;
+  config.depth = DEPTH;
+  engine = pbf_engine_new (&config, setup->model, setup->context, &error);
   if (engine == NULL)
     g_error ("%s", error->message);
-  for (guint i = 0; i < LIST; i++) {
+  for (guint i = 0; i < setup->batch; i++)
     strides[i] = SIDE;
-    infos[i].position = PBF_POSITION_BRIGHTEST;
-    infos[i].entry = PBF_ENTER_IF_LIT;
-  }
-  for (guint b = 0; b < 2; b++) {
-    batches[b].n = LIST;
-    batches[b].frames = frames[b];
-    batches[b].strides = strides;
-    batches[b].infos = infos;
-    batches[b].results = g_new0 (PbfResult, LIST);
+  for (guint k = 0; k < DEPTH; k++) {
+    slots[k].frames = g_new (const guint8 *, setup->batch);
+    slots[k].infos = g_new (PbfFrameInfo, setup->batch);
+    slots[k].batch = (PbfBatch){ .n = setup->batch,
+      .frames = slots[k].frames,
+      .strides = strides,
+      .pinned = setup->context != NULL,
+      .infos = slots[k].infos,
+      .results_pinned = setup->context != NULL,
+      .results = setup->context ? cvis_pinned_alloc (
+                     setup->context, setup->batch * sizeof (PbfResult), &error)
+                                : g_new (PbfResult, setup->batch) };
   }
 
   begin = cvis_monotonic_ns ();
-  for (guint k = 0; k < setup->lists; k++) {
-    PbfBatch *batch = &batches[k % 2];
-    for (guint i = 0; i < LIST; i++)
-      frames[k % 2][i] =
-          setup->pixels + (k % LISTS * LIST + i) * (gsize) SIDE * SIDE;
-    if (!pbf_engine_submit (engine, batch, &error)
-        || (k > 0 && !pbf_engine_wait (engine, &done, &error)))
+  for (guint b = 0; b < batches + DEPTH - 1; b++) {
+    if (b >= DEPTH - 1 && !pbf_engine_wait (engine, &done, &error))
+      g_error ("%s", error->message);
+    if (b >= batches)
+      continue;
+    fill_slot (setup, track, &slots[b % DEPTH], (guint64) b * setup->batch);
+    if (!pbf_engine_submit (engine, &slots[b % DEPTH].batch, &error))
       g_error ("%s", error->message);
   }
-  pbf_engine_wait (engine, &done, &error);
   begin = cvis_monotonic_ns () - begin;
 
   pbf_engine_free (engine);
-  g_free (batches[0].results);
-  g_free (batches[1].results);
-  g_clear_pointer (&context, cvis_context_unref);
-  return (gdouble) begin / ((gdouble) setup->lists * LIST);
+  pbf_track_free (track);
+  for (guint k = 0; k < DEPTH; k++) {
+    if (setup->context)
+      cvis_pinned_free (setup->context, slots[k].batch.results);
+    else
+      g_free (slots[k].batch.results);
+    g_free (slots[k].frames);
+    g_free (slots[k].infos);
+  }
+  g_free (strides);
+  return (gdouble) begin / ((gdouble) batches * setup->batch);
 }
 
 /* --- the bare element ------------------------------------------------------ */
@@ -133,21 +193,36 @@ make_list (const Setup *setup, guint k)
 
   for (guint i = 0; i < LIST; i++) {
     GstBuffer *buffer = gst_buffer_new ();
+    PbfSignal signal;
+
     gst_buffer_append_memory (buffer,
         gst_memory_share (setup->slab,
             (gssize) (k % LISTS * LIST + i) * SIDE * SIDE, SIDE * SIDE));
+    signal = setup->signals[k % LISTS * LIST + i];
+    signal.frame_counter = k * LIST + i;
+    pbf_signal_seal (&signal);
+    gst_buffer_add_pbf_signal_meta (buffer, &signal);
     gst_buffer_list_add (list, buffer);
   }
   return list;
 }
 
+/* The element as gst-launch takes it. */
+static gchar *
+monitor_line (const Setup *setup)
+{
+  return g_strdup_printf (
+      "cudapbfmonitor backend=%s threads=%u batch-size=%u message-interval=0 "
+      "%s%s",
+      setup->backend, setup->threads, setup->batch,
+      setup->model_file ? "model-location=" : "",
+      setup->model_file ? setup->model_file : "");
+}
+
 static gdouble
 time_element (const Setup *setup)
 {
-  gchar *line = g_strdup_printf (
-      "cudapbfmonitor backend=%s threads=%u batch-size=%u message-interval=0 "
-      "position-source=brightest",
-      setup->backend, setup->threads, LIST);
+  gchar *line = monitor_line (setup);
   GstElement *element = gst_parse_launch (line, NULL);
   GstPad *src = gst_pad_new ("driver", GST_PAD_SRC);
   GstPad *sink = gst_pad_new ("counter", GST_PAD_SINK);
@@ -180,7 +255,7 @@ time_element (const Setup *setup)
    * warm as those of a source that recycles them */
   for (guint done = 0; done < setup->lists; done += GROUP) {
     for (guint k = 0; k < GROUP; k++)
-      lists[k] = make_list (setup, k);
+      lists[k] = make_list (setup, done + k);
     begin = cvis_monotonic_ns ();
     for (guint k = 0; k < GROUP; k++)
       if (gst_pad_push_list (src, lists[k]) != GST_FLOW_OK)
@@ -210,11 +285,11 @@ time_element (const Setup *setup)
 static gdouble
 time_pipeline (const Setup *setup)
 {
-  gchar *line =
-      g_strdup_printf ("pbftestsrc num-buffers=%u frames-per-list=%u ! "
-                       "cudapbfmonitor backend=%s threads=%u batch-size=%u ! "
-                       "fakesink sync=false",
-          setup->lists * LIST, LIST, setup->backend, setup->threads, LIST);
+  gchar *monitor = monitor_line (setup);
+  gchar *line = g_strdup_printf (
+      "pbftestsrc seed=1 pre-render=%d num-buffers=%u frames-per-list=%u ! %s "
+      "! fakesink sync=false",
+      FRAMES, setup->lists * LIST, LIST, monitor);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (line, &error);
   GstBus *bus;
@@ -238,6 +313,7 @@ time_pipeline (const Setup *setup)
   gst_object_unref (bus);
   gst_object_unref (pipeline);
   g_free (line);
+  g_free (monitor);
   return (gdouble) begin / ((gdouble) setup->lists * LIST);
 }
 
@@ -249,29 +325,33 @@ main (int argc, char **argv)
   static const gchar *const names[] = { "engine alone",
     "through cudapbfmonitor", "pbftestsrc ! cudapbfmonitor ! fakesink" };
   gdouble best[G_N_ELEMENTS (timers)];
-  Setup setup = { .backend = "cpu", .threads = 1, .lists = 200 };
+  Setup *setup = g_new0 (Setup, 1);
 
   gst_init (&argc, &argv);
-  if (argc > 1)
-    setup.backend = argv[1];
-  if (argc > 2)
-    setup.threads = (guint) atoi (argv[2]);
-  if (argc > 3)
-    setup.lists = MAX (1, (guint) atoi (argv[3]) * 1000 / LIST);
-  setup.lists = (setup.lists + GROUP - 1) / GROUP * GROUP;
-  fill_frames (&setup);
+  setup->backend = argc > 1 ? argv[1] : "cpu";
+  setup->threads = argc > 2 ? (guint) atoi (argv[2]) : 1;
+  setup->lists = (argc > 3 ? (guint) atoi (argv[3]) : 50) * 1000 / LIST;
+  setup->lists = MAX (1, setup->lists / GROUP) * GROUP;
+  setup->batch = argc > 4 ? (guint) atoi (argv[4]) : LIST;
+  setup->model_file = argc > 5 ? argv[5] : NULL;
+  setup_init (setup);
 
   for (guint t = 0; t < G_N_ELEMENTS (timers); t++)
     best[t] = G_MAXDOUBLE;
   for (guint round = 0; round < ROUNDS; round++)
     for (guint t = 0; t < G_N_ELEMENTS (timers); t++)
-      best[t] = MIN (best[t], timers[t](&setup));
+      if (timers[t] != time_element || setup->context == NULL)
+        best[t] = MIN (best[t], timers[t](setup));
 
-  g_print ("backend %s, %u threads, %u frames of %dx%d in lists of %d\n",
-      setup.backend, setup.threads, setup.lists * LIST, SIDE, SIDE, LIST);
+  g_print ("backend %s, %u threads, %u frames of %dx%d in lists of %d, batches "
+           "of %u, %s network\n",
+      setup->backend, setup->threads, setup->lists * LIST, SIDE, SIDE, LIST,
+      setup->batch, setup->model ? "with" : "without");
   for (guint t = 0; t < G_N_ELEMENTS (timers); t++)
-    g_print ("%-40s %8.1f ns/frame  %6.1f %%\n", names[t], best[t],
-        100 * best[0] / best[t]);
-  gst_memory_unref (setup.slab);
+    if (best[t] < G_MAXDOUBLE)
+      g_print ("%-40s %8.1f ns/frame  %7.3f M frames/s  %6.1f %% of the engine "
+               "alone\n",
+          names[t], best[t], 1e3 / best[t], 100 * best[0] / best[t]);
+  gst_memory_unref (setup->slab);
   return 0;
 }
