@@ -22,6 +22,7 @@ gst_pbf_batch_new (guint capacity)
   batch->frames = g_new0 (const guint8 *, capacity);
   batch->strides = g_new0 (guint, capacity);
   batch->infos = g_new0 (PbfFrameInfo, capacity);
+  batch->metas = g_new0 (GstPbfMeta *, capacity);
   batch->maps = g_new0 (GstMapInfo, capacity);
   batch->keep = g_new0 (gboolean, capacity);
   batch->items = g_array_new (FALSE, FALSE, sizeof (GstPbfItem));
@@ -40,6 +41,7 @@ gst_pbf_batch_free (GstPbfBatch *batch)
   g_array_unref (batch->items);
   g_free (batch->keep);
   g_free (batch->maps);
+  g_free (batch->metas);
   g_free (batch->infos);
   g_free (batch->strides);
   g_free (batch->frames);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <gst/video/video.h>
+#include "gst/cudavision/cudavision.h"
 #include "pbfengine.h"
 
 G_BEGIN_DECLS
@@ -33,6 +34,7 @@ void gst_pbf_item_clear (GstPbfItem *item);
  * @batch: what the engine sees; the arrays behind it belong to the batch
  * @capacity: frames that it has room for
  * @frames, @strides, @infos: of @batch
+ * @metas: those of the frames, on their buffers already, to be filled in
  * @maps: how the frames are mapped, the first @mapped of them
  * @items: (element-type GstPbfItem): those that begin in this batch; the last
  *   may end in a later one, and the first frames may be of an earlier one
@@ -48,6 +50,7 @@ typedef struct {
   const guint8 **frames;
   guint *strides;
   PbfFrameInfo *infos;
+  GstPbfMeta **metas;
   GstMapInfo *maps;
   guint mapped;
   gboolean *keep;

@@ -174,7 +174,19 @@ begin_batch (GstCudaPbfMonitor *self)
   return flow;
 }
 
-/* call with the fill lock held */
+/* Hangs the frame's meta onto @buffer while it is in this thread's cache; the
+ * other thread only fills it in. */
+static GstPbfMeta *
+add_meta (GstBuffer *buffer)
+{
+  GstPbfMeta *meta =
+      (GstPbfMeta *) gst_buffer_add_meta (buffer, GST_PBF_META_INFO, NULL);
+
+  meta->scale_x = meta->scale_y = 1.0;
+  return meta;
+}
+
+/* call with the fill lock held; @buffer is writable */
 static GstFlowReturn
 add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
 {
@@ -188,6 +200,7 @@ add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
       && !gst_cv_memory_is_pinned (batch->maps[i].memory, self->context))
     batch->batch.pinned = FALSE;
   fill_info (self, batch, i, buffer, &metas);
+  batch->metas[i] = add_meta (buffer);
   return GST_FLOW_OK;
 }
 
@@ -219,7 +232,7 @@ add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
   GstFlowReturn flow = GST_FLOW_OK;
 
   for (guint i = 0; i < item->n && flow == GST_FLOW_OK; i++) {
-    GstBuffer *buffer = list != NULL ? gst_buffer_list_get (list, i)
+    GstBuffer *buffer = list != NULL ? gst_buffer_list_get_writable (list, i)
                                      : GST_BUFFER_CAST (item->object);
 
     if (self->filling == NULL)
@@ -276,6 +289,7 @@ chain (GstCudaPbfMonitor *self, GstMiniObject *object, guint n,
 GstFlowReturn
 gst_pbf_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
+  buffer = gst_buffer_make_writable (buffer);
   return chain (
       GST_CUDA_PBF_MONITOR (parent), GST_MINI_OBJECT_CAST (buffer), 1, NULL);
 }
@@ -283,8 +297,6 @@ gst_pbf_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 GstFlowReturn
 gst_pbf_input_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
 {
-  /* the other thread adds metas to its first frames while this one still maps
-   * the last: both have to see one list */
   list = gst_buffer_list_make_writable (list);
   return chain (GST_CUDA_PBF_MONITOR (parent), GST_MINI_OBJECT_CAST (list),
       gst_buffer_list_length (list), list);

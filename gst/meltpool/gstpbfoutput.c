@@ -184,23 +184,17 @@ drop_frames (GstPbfItem *item)
 
 /* Frame item->done of @item has its @result, or is dropped if that is %NULL. */
 static void
-finish_frame (GstPbfItem *item, GstBuffer *records, const PbfResult *result,
-    GstClockTime latency)
+finish_frame (GstPbfItem *item, GstPbfMeta *meta, GstBuffer *records,
+    const PbfResult *result, GstClockTime latency)
 {
   if (result == NULL) {
     if (item->dropped == NULL)
       item->dropped = g_array_new (FALSE, FALSE, sizeof (guint));
     g_array_append_val (item->dropped, item->done);
-  } else if (GST_IS_BUFFER_LIST (item->object)) {
-    gst_buffer_add_pbf_meta (
-        gst_buffer_list_get_writable (
-            GST_BUFFER_LIST_CAST (item->object), item->done),
-        records, result, latency);
   } else {
-    item->object = GST_MINI_OBJECT_CAST (
-        gst_buffer_make_writable (GST_BUFFER_CAST (item->object)));
-    gst_buffer_add_pbf_meta (
-        GST_BUFFER_CAST (item->object), records, result, latency);
+    meta->result = result;
+    meta->records = gst_buffer_ref (records);
+    meta->latency = latency;
   }
   item->done++;
 }
@@ -246,7 +240,7 @@ finish_records (GstPbfBatch *batch, guint kept)
 /* Hands the results in @records to the frames of the batch, the first of which
  * may belong to an item of an earlier one. */
 static void
-hand_out (GstCudaPbfMonitor *self, const gboolean *keep, guint n,
+hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,
     GstBuffer *records, const PbfResult *result, guint64 now)
 {
   guint length = gst_queue_array_get_length (self->pending);
@@ -258,7 +252,8 @@ hand_out (GstCudaPbfMonitor *self, const gboolean *keep, guint n,
     guint begin = i;
 
     for (; i < n && item->done < item->n; i++)
-      finish_frame (item, records, keep[i] ? result++ : NULL, latency);
+      finish_frame (item, batch->metas[i], records,
+          batch->keep[i] ? result++ : NULL, latency);
     g_mutex_lock (&self->stats_lock);
     gst_pbf_stats_add_latency (&self->stats, latency, i - begin);
     g_mutex_unlock (&self->stats_lock);
@@ -373,7 +368,7 @@ complete_batch (GstCudaPbfMonitor *self)
   first = batch->batch.results;
   records = finish_records (batch, kept);
   gst_pbf_batch_unmap_frames (batch);
-  hand_out (self, batch->keep, batch->batch.n, records, first, now);
+  hand_out (self, batch, batch->batch.n, records, first, now);
   gst_pbf_batch_clear (batch);
   gst_pbf_queue_give (self->queue, batch);
 
