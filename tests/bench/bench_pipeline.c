@@ -4,7 +4,8 @@
  */
 /* What cudapbfmonitor costs beside the engine inside it: the same frames of the
  * simulator with the same signals, in lists of 256, through the library alone
- * (signals to frame infos, engine) and through pbftestsrc ! queue ! cudapbfmonitor ! queue ! fakesink with frames rendered
+ * (signals to frame infos, engine) and through
+ * pbftestsrc ! queue ! cudapbfmonitor ! queue ! fakesink with frames rendered
  * beforehand; in turns, best of the rounds.
  *
  *   bench_pipeline [cpu|cuda] [threads] [frames in thousands] [batch] [model] */
