@@ -275,6 +275,18 @@ pbf_exp (gfloat x)
   return p * scale;
 }
 
+/* What is no number (weights may overflow) has one pattern of bits too: the one
+ * that arithmetic leaves differs between processors. */
+PBF_INLINE gfloat
+pbf_one_nan (gfloat x)
+{
+  const guint32 bits = 0x7fc00000;
+
+  if (x != x)
+    memcpy (&x, &bits, sizeof x);
+  return x;
+}
+
 /* The network's output activation, in place: 0 none, 1 sigmoid, 2 softmax. */
 PBF_INLINE void
 pbf_activate (gfloat *out, guint n, gint activation)
@@ -294,4 +306,6 @@ pbf_activate (gfloat *out, guint n, gint activation)
     for (guint k = 0; k < n; k++)
       out[k] = out[k] / sum;
   }
+  for (guint k = 0; k < n; k++)
+    out[k] = pbf_one_nan (out[k]);
 }

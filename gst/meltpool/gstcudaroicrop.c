@@ -81,6 +81,7 @@ struct _GstCudaRoiCrop {
   GstSegment segment;
   GstRoiPosition position;
   GstRoiCropper *cropper;
+  GstCaps *refused; /* with an error, which is not posted again for them */
   gboolean negotiated;
 
   GstCvCuda *cuda;
@@ -336,6 +337,34 @@ send_caps (GstCudaRoiCrop *self, GstCaps *caps)
   return known || gst_pad_set_caps (self->src, caps);
 }
 
+static gboolean
+is_resized (GstCudaRoiCrop *self)
+{
+  gboolean resized;
+
+  GST_OBJECT_LOCK (self);
+  resized = self->resized;
+  GST_OBJECT_UNLOCK (self);
+  return resized;
+}
+
+/* Caps that are refused come again with each further push; so they are
+ * remembered, and the error is posted once. */
+static gboolean
+is_refused (GstCudaRoiCrop *self, GstCaps *caps)
+{
+  return self->refused != NULL && gst_caps_is_equal (self->refused, caps)
+         && !is_resized (self);
+}
+
+/* To be called with the caps that an error was posted about. */
+static gboolean
+refuse (GstCudaRoiCrop *self, GstCaps *caps)
+{
+  gst_caps_replace (&self->refused, caps);
+  return FALSE;
+}
+
 /* Gives downstream caps of the crop's size; the pool follows with the first
  * frame, whose memory decides about it. */
 static gboolean
@@ -347,6 +376,7 @@ negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
   GstCaps *caps;
 
   self->negotiated = FALSE;
+  gst_clear_caps (&self->refused);
   GST_OBJECT_LOCK (self);
   width = (gint) self->settings.width;
   height = (gint) self->settings.height;
@@ -359,7 +389,7 @@ negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
         ("The crop of %dx%d is larger than the frames of %dx%d", width, height,
             GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in)),
         ("set width and height to at most the size of the frame"));
-    return FALSE;
+    return refuse (self, in_caps);
   }
   caps = gst_caps_copy (in_caps);
   gst_caps_set_simple (
@@ -382,20 +412,22 @@ set_caps (GstCudaRoiCrop *self, GstCaps *caps)
   gint device_id;
 
   self->negotiated = FALSE;
+  if (is_refused (self, caps))
+    return FALSE;
   if (!gst_video_info_from_caps (&in, caps)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Caps are no video format"),
         ("%" GST_PTR_FORMAT, caps));
-    return FALSE;
+    return refuse (self, caps);
   }
   if (!check_backend (self, on_device))
-    return FALSE;
+    return refuse (self, caps);
   GST_OBJECT_LOCK (self);
   device_id = self->backend.device_id;
   self->backend.active = on_device ? CVIS_BACKEND_CUDA : CVIS_BACKEND_CPU;
   GST_OBJECT_UNLOCK (self);
   if (on_device
       && !gst_cv_cuda_start (self->cuda, GST_ELEMENT (self), device_id))
-    return FALSE;
+    return refuse (self, caps);
   gst_roi_cropper_set_input (
       self->cropper, &in, on_device ? self->cuda : NULL, device_id);
   return negotiate (self, caps);
@@ -405,7 +437,8 @@ static gboolean
 renegotiate (GstCudaRoiCrop *self)
 {
   GstCaps *caps = gst_pad_get_current_caps (self->sink);
-  gboolean ok = caps != NULL && negotiate (self, caps);
+  gboolean ok =
+      caps != NULL && !is_refused (self, caps) && negotiate (self, caps);
 
   gst_clear_caps (&caps);
   return ok;
@@ -516,17 +549,6 @@ crop_frame (GstCudaRoiCrop *self, Run *run, GstBuffer *in, GstBuffer **out)
 }
 
 /* --- runs of frames -------------------------------------------------------- */
-
-static gboolean
-is_resized (GstCudaRoiCrop *self)
-{
-  gboolean resized;
-
-  GST_OBJECT_LOCK (self);
-  resized = self->resized;
-  GST_OBJECT_UNLOCK (self);
-  return resized;
-}
 
 static GstFlowReturn
 prepare (GstCudaRoiCrop *self, GstBuffer *first)
@@ -742,6 +764,7 @@ stop (GstCudaRoiCrop *self)
 {
   gst_roi_cropper_stop (self->cropper);
   gst_roi_position_stop (&self->position);
+  gst_clear_caps (&self->refused);
   self->negotiated = FALSE;
   gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
 }

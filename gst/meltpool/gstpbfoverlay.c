@@ -63,6 +63,7 @@ struct _GstPbfOverlay {
   /* of the streaming thread */
   gint active_fps_n, active_fps_d;
   GstVideoInfo in_info, out_info;
+  GstCaps *refused; /* with an error, which is not posted again for them */
   GstPbfPainter *painter;
   cairo_surface_t *canvas; /* where the output is not cairo's own format */
   GstClockTime frame_duration;
@@ -123,8 +124,25 @@ drop_canvas (GstPbfOverlay *self)
   g_clear_pointer (&self->canvas, cairo_surface_destroy);
 }
 
+/* Caps that are refused come again with each further push; so they are
+ * remembered, and the error is posted once. */
 static gboolean
-make_painter (GstPbfOverlay *self)
+is_refused (GstPbfOverlay *self, GstCaps *caps)
+{
+  return self->refused != NULL && gst_caps_is_equal (self->refused, caps)
+         && !GST_PAD_NEEDS_RECONFIGURE (self->srcpad);
+}
+
+/* To be called with the caps that an error was posted about. */
+static gboolean
+refuse (GstPbfOverlay *self, GstCaps *caps)
+{
+  gst_caps_replace (&self->refused, caps);
+  return FALSE;
+}
+
+static gboolean
+make_painter (GstPbfOverlay *self, GstCaps *in_caps)
 {
   GstPbfPainterConfig config;
 
@@ -146,7 +164,7 @@ make_painter (GstPbfOverlay *self)
             config.width, config.height, MAX (config.zoom, 1),
             GST_PBF_PAINTER_MAX_SIDE),
         ("use a smaller value for the property scale"));
-    return FALSE;
+    return refuse (self, in_caps);
   }
   return TRUE;
 }
@@ -180,7 +198,7 @@ choose_rate (GstPbfOverlay *self)
 }
 
 static gboolean
-negotiate (GstPbfOverlay *self)
+negotiate (GstPbfOverlay *self, GstCaps *in_caps)
 {
   gboolean every = self->active_fps_n == 0;
   GstCaps *wanted =
@@ -209,7 +227,7 @@ negotiate (GstPbfOverlay *self)
             wanted));
     gst_caps_unref (wanted);
     gst_caps_unref (caps);
-    return FALSE;
+    return refuse (self, in_caps);
   }
   gst_caps_unref (wanted);
   caps = gst_caps_fixate (caps);
@@ -221,16 +239,31 @@ negotiate (GstPbfOverlay *self)
 }
 
 static gboolean
+renegotiate (GstPbfOverlay *self)
+{
+  GstCaps *caps = gst_pad_get_current_caps (self->sinkpad);
+  gboolean ok = caps != NULL && negotiate (self, caps);
+
+  gst_clear_caps (&caps);
+  return ok;
+}
+
+static gboolean
 set_caps (GstPbfOverlay *self, GstCaps *caps)
 {
+  if (is_refused (self, caps))
+    return FALSE;
+  gst_clear_caps (&self->refused);
+  /* what a link or downstream asked for is done with this */
+  gst_pad_check_reconfigure (self->srcpad);
   if (!gst_video_info_from_caps (&self->in_info, caps)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("The caps describe no grey video."), ("%" GST_PTR_FORMAT, caps));
-    return FALSE;
+    return refuse (self, caps);
   }
   choose_rate (self);
   self->ticking = FALSE;
-  return make_painter (self) && negotiate (self);
+  return make_painter (self, caps) && negotiate (self, caps);
 }
 
 /* --- display ticks --------------------------------------------------------- */
@@ -436,7 +469,7 @@ show (GstPbfOverlay *self, GstBuffer *buffer)
   if (!reaches_tick (self, time))
     return GST_FLOW_OK;
 
-  if (gst_pad_check_reconfigure (self->srcpad) && !negotiate (self)) {
+  if (gst_pad_check_reconfigure (self->srcpad) && !renegotiate (self)) {
     gst_pad_mark_reconfigure (self->srcpad);
     return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING
                                               : GST_FLOW_NOT_NEGOTIATED;
@@ -559,8 +592,10 @@ gst_pbf_overlay_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
     forget_ticks (self);
   ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     drop_canvas (self);
+    gst_clear_caps (&self->refused);
+  }
   return ret;
 }
 

@@ -48,7 +48,8 @@ struct _GstPbfResultEnc {
 
   /* of the streaming thread */
   GstPbfResultEncFormat active_format;
-  gint outputs; /* columns out_0.. */
+  gint outputs;     /* columns out_0.. */
+  GstCaps *refused; /* with an error, which is not posted again for them */
   gboolean negotiated;
   gboolean header_written;
   gchar *text; /* rows of one buffer, before they are copied out */
@@ -109,19 +110,31 @@ push_src_caps (GstPbfResultEnc *self, GstCaps *incaps)
   return ok;
 }
 
+/* After an error about @caps. They come again with each further push; the error
+ * is posted once. */
+static gboolean
+refuse (GstPbfResultEnc *self, GstCaps *caps)
+{
+  gst_caps_replace (&self->refused, caps);
+  return FALSE;
+}
+
 static gboolean
 set_caps (GstPbfResultEnc *self, GstCaps *caps)
 {
   GstStructure *s = gst_caps_get_structure (caps, 0);
   gint outputs = OUTPUTS_UNKNOWN;
 
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
+    return FALSE;
+  gst_clear_caps (&self->refused);
   if (gst_structure_get_int (s, "outputs", &outputs)
       && (outputs < 0 || outputs > PBF_MAX_OUTPUTS)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("The caps promise %d network outputs; 0 to %d are possible.", outputs,
             PBF_MAX_OUTPUTS),
         ("caps %" GST_PTR_FORMAT, caps));
-    return FALSE;
+    return refuse (self, caps);
   }
 
   if (!self->header_written) {
@@ -136,7 +149,7 @@ set_caps (GstPbfResultEnc *self, GstCaps *caps)
             self->outputs, outputs),
         ("a table has one row of names; use format=jsonl, or a file for each "
          "model"));
-    return FALSE;
+    return refuse (self, caps);
   }
   self->negotiated = push_src_caps (self, caps);
   return self->negotiated;
@@ -329,6 +342,7 @@ gst_pbf_result_enc_change_state (GstElement *element, GstStateChange transition)
 
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     self->outputs = OUTPUTS_UNKNOWN;
+    gst_clear_caps (&self->refused);
     self->negotiated = FALSE;
     self->header_written = FALSE;
     g_clear_pointer (&self->text, g_free);

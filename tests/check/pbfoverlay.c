@@ -595,8 +595,7 @@ GST_START_TEST (test_qos_ends_here)
 }
 GST_END_TEST;
 
-/* Caps that are refused are offered again with each further event, so the
- * error may be there more than once. */
+/* @bus holds one error, whose text has @what. */
 static void
 assert_error (GstBus *bus, const gchar *what)
 {
@@ -609,6 +608,8 @@ assert_error (GstBus *bus, const gchar *what)
       error->message, what);
   g_clear_error (&error);
   gst_message_unref (message);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message == NULL, "the error was posted twice");
   gst_bus_set_flushing (bus, TRUE);
   gst_bus_set_flushing (bus, FALSE);
 }

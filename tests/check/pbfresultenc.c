@@ -289,6 +289,8 @@ GST_START_TEST (test_bad_caps)
   text = error_of (bus);
   fail_unless (strstr (text, "promise 9 network outputs") != NULL, "%s", text);
   g_free (text);
+  push_caps (h, ", outputs = (int) 9");
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) == NULL);
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
   gst_harness_teardown (h);

@@ -235,11 +235,27 @@ test_formulas (void)
         pbf_exp ((gfloat) x) / exp ((gfloat) x), 1.0, 3e-7);
 }
 
+/* Weights that overflow leave one pattern of bits, whatever the processor. */
+static void
+test_not_a_number (void)
+{
+  for (gint activation = 0; activation < 3; activation++) {
+    gfloat out[] = { -NAN, NAN, (gfloat) (INFINITY - INFINITY) };
+    guint32 bits[G_N_ELEMENTS (out)];
+
+    pbf_activate (out, G_N_ELEMENTS (out), activation);
+    memcpy (bits, out, sizeof bits);
+    for (guint k = 0; k < G_N_ELEMENTS (out); k++)
+      g_assert_cmphex (bits[k], ==, 0x7fc00000);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pbfengine/formulas", test_formulas);
+  g_test_add_func ("/pbfengine/not-a-number", test_not_a_number);
   g_test_add_func ("/pbfengine/settings", test_settings);
   g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);
   g_test_add_func ("/pbfengine/against-twin", test_against_twin);
