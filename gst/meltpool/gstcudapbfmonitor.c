@@ -152,6 +152,7 @@ stop (GstCudaPbfMonitor *self)
   g_clear_pointer (&self->model, pbf_model_unref);
   g_clear_pointer (&self->context, cvis_context_unref);
   gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
+  gst_clear_caps (&self->refused);
   self->streaming = FALSE;
   GST_OBJECT_LOCK (self);
   self->batch_size = 0;
@@ -312,9 +313,16 @@ set_caps (GstCudaPbfMonitor *self, GstCaps *caps)
   GstClockTime duration = 0;
   gboolean resized, changed;
 
-  if (gst_pbf_input_drain (self) != GST_FLOW_OK
-      || !parse_caps (self, caps, &info))
+  /* refused caps come again with each further push: the error is posted once */
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
     return FALSE;
+  if (gst_pbf_input_drain (self) != GST_FLOW_OK)
+    return FALSE;
+  gst_clear_caps (&self->refused);
+  if (!parse_caps (self, caps, &info)) {
+    gst_caps_replace (&self->refused, caps);
+    return FALSE;
+  }
   resized =
       GST_VIDEO_INFO_WIDTH (&info) != GST_VIDEO_INFO_WIDTH (&self->layout)
       || GST_VIDEO_INFO_HEIGHT (&info) != GST_VIDEO_INFO_HEIGHT (&self->layout);
@@ -800,6 +808,7 @@ gst_cuda_pbf_monitor_finalize (GObject *object)
   gst_clear_object (&self->resultpad);
   gst_pbf_queue_free (self->queue);
   gst_queue_array_free (self->pending);
+  gst_buffer_list_unref (self->held);
   gst_pbf_settings_clear (&self->settings);
   gst_pbf_settings_clear (&self->active);
   g_mutex_clear (&self->fill_lock);
@@ -851,6 +860,7 @@ gst_cuda_pbf_monitor_init (GstCudaPbfMonitor *self)
   gst_cv_backend_init (&self->backend);
   self->queue = gst_pbf_queue_new ();
   self->pending = gst_queue_array_new_for_struct (sizeof (GstPbfItem), 16);
+  self->held = gst_buffer_list_new ();
   self->processing = FIRST_PROCESSING;
 
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");

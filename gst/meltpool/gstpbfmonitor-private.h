@@ -48,6 +48,7 @@ struct _GstCudaPbfMonitor {
   PbfEngine *engine; /* NULL before the caps */
   GstBufferPool *records_pool;
   gboolean streaming; /* a stream has begun: the next one starts anew */
+  GstCaps *refused;   /* with an error, which is not posted again for them */
 
   /* --- under the fill lock --- */
   GMutex fill_lock;
@@ -58,7 +59,8 @@ struct _GstCudaPbfMonitor {
 
   /* --- of the source pad's thread --- */
   GstQueueArray
-      *pending; /* of GstPbfItem: not all of their results are there */
+      *pending;        /* of GstPbfItem: not all of their results are there */
+  GstBufferList *held; /* records that wait for the frames they belong to */
   GstFlowReturn src_flow, result_flow;
   GstSegment segment;
 

@@ -125,14 +125,38 @@ combined_flow (GstCudaPbfMonitor *self, gboolean with_result)
 }
 
 static GstFlowReturn
+push_held (GstCudaPbfMonitor *self, GstPad *pad)
+{
+  GstBufferList *held = self->held;
+  GstBuffer *only;
+
+  if (gst_buffer_list_length (held) == 1) {
+    only = gst_buffer_ref (gst_buffer_list_get (held, 0));
+    gst_buffer_list_remove (held, 0, 1);
+    return gst_pad_push (pad, only);
+  }
+  self->held = gst_buffer_list_new ();
+  return gst_pad_push_list (pad, held);
+}
+
+/* Takes @records, and pushes them unless the frames they belong to, a list of
+ * more than a batch, are still being computed. All records of such a list are
+ * one push, as its frames are: one by one they would fill a queue, and a
+ * pipeline whose other branch waits for its first frame would never start. */
+static GstFlowReturn
 push_records (GstCudaPbfMonitor *self, GstBuffer *records)
 {
+  GstPbfItem *head = gst_queue_array_peek_head_struct (self->pending);
   GstPad *pad = gst_pbf_monitor_ref_result_pad (self);
   gboolean with_result = pad != NULL;
 
-  if (pad != NULL && gst_buffer_get_size (records) > 0) {
+  if (pad != NULL && gst_buffer_get_size (records) > 0)
+    gst_buffer_list_add (self->held, gst_buffer_ref (records));
+  gst_buffer_unref (records);
+  if (pad != NULL && gst_buffer_list_length (self->held) > 0
+      && (head == NULL || head->done == head->n)) {
     start_result_pad (self, pad);
-    self->result_flow = gst_pad_push (pad, gst_buffer_ref (records));
+    self->result_flow = push_held (self, pad);
   }
   g_clear_object (&pad);
   return combined_flow (self, with_result);
@@ -374,7 +398,6 @@ complete_batch (GstCudaPbfMonitor *self)
 
   post_recent (self);
   flow = push_records (self, records);
-  gst_buffer_unref (records);
   item_flow = push_finished (self);
   return item_flow != GST_FLOW_OK ? item_flow : flow;
 }
@@ -452,6 +475,8 @@ gst_pbf_output_discard (GstCudaPbfMonitor *self)
   }
   while ((item = gst_queue_array_pop_head_struct (self->pending)) != NULL)
     gst_pbf_item_clear (item);
+  gst_buffer_list_unref (self->held);
+  self->held = gst_buffer_list_new ();
   gst_pbf_queue_discard (self->queue, self->srcpad);
   self->src_flow = self->result_flow = GST_FLOW_OK;
 }

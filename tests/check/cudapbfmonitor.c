@@ -671,6 +671,8 @@ refuse_caps (const gchar *caps_text, const gchar *what)
   gst_harness_push_event (rig.h, gst_event_new_stream_start ("s"));
   gst_harness_push_event (rig.h, gst_event_new_caps (caps));
   expect_message (rig.bus, GST_MESSAGE_ERROR, what);
+  gst_harness_push_event (rig.h, gst_event_new_caps (caps));
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_ERROR) == NULL);
   gst_caps_unref (caps);
   rig_free (&rig);
 }
@@ -856,6 +858,26 @@ GST_START_TEST (test_result_pad)
 }
 GST_END_TEST;
 
+/* A list of more batches than a queue holds buffers: both branches get their
+ * first buffer all the same. */
+GST_START_TEST (test_long_list_prerolls)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "pbftestsrc num-buffers=600 frames-per-list=300 ! "
+      "cudapbfmonitor backend=cpu batch-size=1 name=m ! queue ! fakesink "
+      "m.result ! queue ! fakesink",
+      NULL);
+
+  fail_unless (pipeline != NULL);
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (
+      gst_element_get_state (pipeline, NULL, NULL, 10 * GST_SECOND),
+      GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_states)
 {
   GstElement *pipeline = gst_parse_launch (
@@ -908,6 +930,7 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_model);
   tcase_add_test (tc, test_short_buffer);
   tcase_add_test (tc, test_result_pad);
+  tcase_add_test (tc, test_long_list_prerolls);
   tcase_add_test (tc, test_states);
   return s;
 }
