@@ -149,12 +149,16 @@ push_records (GstCudaPbfMonitor *self, GstBuffer *records)
   GstPbfItem *head = gst_queue_array_peek_head_struct (self->pending);
   GstPad *pad = gst_pbf_monitor_ref_result_pad (self);
   gboolean with_result = pad != NULL;
+  guint held;
 
   if (pad != NULL && gst_buffer_get_size (records) > 0)
     gst_buffer_list_add (self->held, gst_buffer_ref (records));
   gst_buffer_unref (records);
-  if (pad != NULL && gst_buffer_list_length (self->held) > 0
-      && (head == NULL || head->done == head->n)) {
+  held = gst_buffer_list_length (self->held);
+  if (pad == NULL && held > 0) {
+    /* the next pad does not get what was held for the last */
+    gst_buffer_list_remove (self->held, 0, held);
+  } else if (held > 0 && (head == NULL || head->done == head->n)) {
     start_result_pad (self, pad);
     self->result_flow = push_held (self, pad);
   }
