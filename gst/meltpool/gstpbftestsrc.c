@@ -30,6 +30,7 @@
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 #include <string.h>
+#include "gstpbfring.h"
 #include "pbfsignal.h"
 #include "pbfsim.h"
 
@@ -65,7 +66,7 @@ struct _GstPbfTestSrc {
   PbfSim *sim;
   guint list_frames;        /* frames_per_list since start */
   guint ring_frames;        /* pre_render since start */
-  GPtrArray *ring;          /* frames rendered in advance, with their metas */
+  GstPbfRing *ring;         /* frames rendered in advance */
   guint ring_layers;        /* layers that they span */
   guint64 frame;            /* frames made since start */
   guint64 first_frame;      /* number of the first one with these caps */
@@ -229,58 +230,87 @@ time_of (GstPbfTestSrc *self, guint64 frame)
   return self->first_time + pbf_sim_time (self->sim, frame - self->first_frame);
 }
 
-static void
-stamp (GstPbfTestSrc *self, GstBuffer *buffer, guint64 frame)
-{
-  GstClockTime time = time_of (self, frame);
+/* A frame's number since start and its span of time since start. */
+typedef struct {
+  guint64 number;
+  GstClockTime start, end;
+} Exposure;
 
-  GST_BUFFER_PTS (buffer) = self->time_offset + time;
-  GST_BUFFER_DURATION (buffer) = time_of (self, frame + 1) - time;
-  GST_BUFFER_OFFSET (buffer) = frame;
-  GST_BUFFER_OFFSET_END (buffer) = frame + 1;
+static Exposure
+first_exposure (GstPbfTestSrc *self)
+{
+  Exposure e = { self->frame, time_of (self, self->frame),
+    time_of (self, self->frame + 1) };
+
+  return e;
+}
+
+static void
+next_exposure (GstPbfTestSrc *self, Exposure *e)
+{
+  e->number++;
+  e->start = e->end;
+  e->end = time_of (self, e->number + 1);
+}
+
+static void
+stamp (GstPbfTestSrc *self, GstBuffer *buffer, const Exposure *e)
+{
+  GST_BUFFER_PTS (buffer) = self->time_offset + e->start;
+  GST_BUFFER_DURATION (buffer) = e->end - e->start;
+  GST_BUFFER_OFFSET (buffer) = e->number;
+  GST_BUFFER_OFFSET_END (buffer) = e->number + 1;
 }
 
 /* Number and time of the record of a frame that the simulator knows by another
  * number: after a change of caps, or when it is shown again. */
 static void
-renumber (GstPbfTestSrc *self, PbfSignal *signal, guint64 frame)
+renumber (PbfSignal *signal, const Exposure *e)
 {
-  signal->frame_counter = (guint32) frame;
-  signal->t_ns = time_of (self, frame);
+  signal->frame_counter = (guint32) e->number;
+  signal->t_ns = e->start;
   pbf_signal_seal (signal);
 }
 
 static GstFlowReturn
-make_frame (
-    GstPbfTestSrc *self, GstBufferPool *pool, guint64 frame, GstBuffer **buffer)
+show_frame (GstPbfTestSrc *self, const Exposure *e, GstBuffer **buffer)
 {
-  guint64 index = frame - self->first_frame;
+  guint64 index = e->number - self->first_frame;
+  guint length = gst_pbf_ring_get_length (self->ring);
+  PbfSignal *signal;
+
+  *buffer = gst_pbf_ring_show (self->ring, (guint) (index % length), &signal);
+  if (*buffer == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL),
+        ("The memory of a frame rendered in advance, of the negotiated pool, "
+         "can neither be shared nor copied"));
+    return GST_FLOW_ERROR;
+  }
+  signal->layer += (guint32) (index / length) * self->ring_layers;
+  renumber (signal, e);
+  stamp (self, *buffer, e);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+make_frame (GstPbfTestSrc *self, GstBufferPool *pool, const Exposure *e,
+    GstBuffer **buffer)
+{
   GstFlowReturn ret;
 
-  if (self->ring != NULL) {
-    guint64 turn = index / self->ring->len;
-    PbfSignal *signal;
-
-    /* shares the memory; whoever writes to it gets a copy */
-    *buffer = gst_buffer_copy (
-        g_ptr_array_index (self->ring, index % self->ring->len));
-    signal = &gst_buffer_get_pbf_signal_meta (*buffer)->signal;
-    signal->layer += (guint32) turn * self->ring_layers;
-    renumber (self, signal, frame);
-    stamp (self, *buffer, frame);
-    return GST_FLOW_OK;
-  }
+  if (self->ring != NULL)
+    return show_frame (self, e, buffer);
 
   ret = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
   if (ret != GST_FLOW_OK)
     return ret;
-  if (!render (self, index, *buffer)) {
+  if (!render (self, e->number - self->first_frame, *buffer)) {
     gst_clear_buffer (buffer);
     return GST_FLOW_ERROR;
   }
   if (self->first_frame > 0)
-    renumber (self, &signal_meta (*buffer)->signal, frame);
-  stamp (self, *buffer, frame);
+    renumber (&signal_meta (*buffer)->signal, e);
+  stamp (self, *buffer, e);
   return GST_FLOW_OK;
 }
 
@@ -289,26 +319,31 @@ make_frame (
 static GstFlowReturn
 fill_ring (GstPbfTestSrc *self, GstBufferPool *pool)
 {
-  GPtrArray *ring = g_ptr_array_new_full (
-      self->ring_frames, (GDestroyNotify) gst_buffer_unref);
+  GstPbfRing *ring = gst_pbf_ring_new (self->ring_frames);
   GstFlowReturn ret = GST_FLOW_OK;
-  GstBuffer *buffer = NULL;
+  guint layer = 0;
 
   GST_INFO_OBJECT (self, "rendering %u frames (%" G_GSIZE_FORMAT " bytes)",
       self->ring_frames, self->ring_frames * GST_VIDEO_INFO_SIZE (&self->info));
-  while (ret == GST_FLOW_OK && ring->len < self->ring_frames) {
+  for (guint i = 0; i < self->ring_frames && ret == GST_FLOW_OK; i++) {
+    GstBuffer *buffer = NULL;
+
     ret = gst_buffer_pool_acquire_buffer (pool, &buffer, NULL);
     if (ret != GST_FLOW_OK)
       break;
-    if (!render (self, ring->len, buffer))
+    if (render (self, i, buffer)) {
+      layer = signal_meta (buffer)->signal.layer;
+      gst_pbf_ring_add (ring, buffer);
+    } else {
+      gst_buffer_unref (buffer);
       ret = GST_FLOW_ERROR;
-    g_ptr_array_add (ring, buffer);
+    }
   }
   if (ret != GST_FLOW_OK) {
-    g_ptr_array_unref (ring);
+    gst_pbf_ring_free (ring);
     return ret;
   }
-  self->ring_layers = gst_buffer_get_pbf_signal_meta (buffer)->signal.layer + 1;
+  self->ring_layers = layer + 1;
   self->ring = ring;
   return GST_FLOW_OK;
 }
@@ -430,14 +465,16 @@ static GstFlowReturn
 make_list (GstPbfTestSrc *self, GstBufferPool *pool, guint n)
 {
   GstBufferList *list = gst_buffer_list_new_sized (n);
+  Exposure exposure = first_exposure (self);
   GstFlowReturn ret = GST_FLOW_OK;
 
   for (guint i = 0; i < n && ret == GST_FLOW_OK; i++) {
     GstBuffer *buffer = NULL;
 
-    ret = make_frame (self, pool, self->frame + i, &buffer);
+    ret = make_frame (self, pool, &exposure, &buffer);
     if (ret == GST_FLOW_OK)
       gst_buffer_list_add (list, buffer);
+    next_exposure (self, &exposure);
     if (g_atomic_int_get (&self->unlocked))
       ret = GST_FLOW_FLUSHING;
   }
@@ -471,10 +508,13 @@ gst_pbf_test_src_create (
     start_time (self);
   if (ret == GST_FLOW_OK)
     ret = wait_for_frames (self, n);
-  if (ret == GST_FLOW_OK && self->list_frames == 1)
-    ret = make_frame (self, pool, self->frame, buffer);
-  else if (ret == GST_FLOW_OK)
+  if (ret == GST_FLOW_OK && self->list_frames == 1) {
+    Exposure exposure = first_exposure (self);
+
+    ret = make_frame (self, pool, &exposure, buffer);
+  } else if (ret == GST_FLOW_OK) {
     ret = make_list (self, pool, n);
+  }
   if (ret == GST_FLOW_OK)
     self->frame += n;
   gst_object_unref (pool);
@@ -615,7 +655,7 @@ gst_pbf_test_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
   GstBufferPool *pool = NULL;
   GstCaps *caps;
 
-  g_clear_pointer (&self->ring, g_ptr_array_unref);
+  g_clear_pointer (&self->ring, gst_pbf_ring_free);
   gst_query_parse_allocation (query, &caps, NULL);
   if (offered) {
     guint least;
@@ -737,7 +777,7 @@ gst_pbf_test_src_stop (GstBaseSrc *base)
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
 
-  g_clear_pointer (&self->ring, g_ptr_array_unref);
+  g_clear_pointer (&self->ring, gst_pbf_ring_free);
   g_clear_pointer (&self->sim, pbf_sim_free);
   GST_OBJECT_LOCK (self);
   gst_video_info_init (&self->info);

@@ -277,6 +277,85 @@ GST_START_TEST (test_pre_render)
 }
 GST_END_TEST;
 
+typedef struct {
+  GHashTable *alive; /* buffers that were seen and not yet freed */
+  guint frames, freed;
+  gboolean spoil; /* write to them, take their memory */
+} Shells;
+
+static void
+note_freed (gpointer data, GstMiniObject *buffer)
+{
+  Shells *shells = data;
+
+  shells->freed++;
+  g_hash_table_remove (shells->alive, buffer);
+}
+
+static GstPadProbeReturn
+note_shells (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
+  Shells *shells = data;
+
+  for (guint i = 0; i < gst_buffer_list_length (list); i++) {
+    GstMiniObject *buffer = GST_MINI_OBJECT (gst_buffer_list_get (list, i));
+
+    if (g_hash_table_add (shells->alive, buffer))
+      gst_mini_object_weak_ref (buffer, note_freed, shells);
+    if (shells->spoil && i == 1)
+      gst_buffer_memset (GST_BUFFER (buffer), 0, 0xff, -1);
+    if (shells->spoil && i == 2)
+      gst_buffer_remove_all_memory (GST_BUFFER (buffer));
+    shells->frames++;
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* A hundred rounds of 16 frames take @most buffers, none of which is freed. */
+static void
+recycled (const gchar *rest, guint most, gboolean spoil)
+{
+  gchar *line = g_strdup_printf ("pbftestsrc name=s pre-render=16 "
+                                 "frames-per-list=4 num-buffers=1600 ! %s",
+      rest);
+  Watch *w = watch_new (line);
+  GstPad *pad = gst_element_get_static_pad (w->src, "src");
+  Shells shells = { g_hash_table_new (NULL, NULL), 0, 0, spoil };
+  GstBus *bus = gst_element_get_bus (w->pipeline);
+  GstMessage *message;
+
+  gst_pad_add_probe (
+      pad, GST_PAD_PROBE_TYPE_BUFFER_LIST, note_shells, &shells, NULL);
+  gst_element_set_state (w->pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  fail_unless (
+      message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  fail_unless_equals_int (shells.frames, 1600);
+  fail_unless_equals_int (shells.freed, 0);
+  fail_unless (g_hash_table_size (shells.alive) <= most, "%u buffers: %s",
+      g_hash_table_size (shells.alive), line);
+  gst_message_unref (message);
+  gst_element_set_state (w->pipeline, GST_STATE_NULL);
+  fail_unless_equals_int (g_hash_table_size (shells.alive), 0);
+  g_hash_table_unref (shells.alive);
+  gst_object_unref (bus);
+  gst_object_unref (pad);
+  watch_free (w);
+  g_free (line);
+}
+
+GST_START_TEST (test_recycled)
+{
+  recycled ("fakesink enable-last-sample=false", 16, FALSE);
+  recycled ("fakesink enable-last-sample=false", 16, TRUE);
+  /* which hold some of them */
+  recycled ("fakesink", 16 + 4, FALSE);
+  recycled ("queue max-size-buffers=40 ! fakesink", 16 + 64, FALSE);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_timestamp_offset)
 {
   GstHarness *h =
@@ -375,11 +454,10 @@ GST_START_TEST (test_queries)
 GST_END_TEST;
 
 /* Other caps in the middle of the stream: time and count go on. */
-GST_START_TEST (test_renegotiate)
+static void
+renegotiate (const gchar *line)
 {
-  Watch *w = watch_new ("pbftestsrc name=s num-buffers=3000 frames-per-list=10 "
-                        "! capsfilter name=f caps=video/x-raw,width=96 ! "
-                        "fakesink name=k");
+  Watch *w = watch_new (line);
   GstElement *filter = gst_bin_get_by_name (GST_BIN (w->pipeline), "f");
   GstCaps *caps = gst_caps_from_string (
       "video/x-raw, width=64, height=50, framerate=7000/1");
@@ -399,6 +477,16 @@ GST_START_TEST (test_renegotiate)
   gst_object_unref (filter);
   gst_object_unref (sink);
   watch_free (w);
+}
+
+GST_START_TEST (test_renegotiate)
+{
+  renegotiate ("pbftestsrc name=s num-buffers=3000 frames-per-list=10 ! "
+               "capsfilter name=f caps=video/x-raw,width=96 ! fakesink name=k");
+  renegotiate ("pbftestsrc name=s num-buffers=3000 frames-per-list=10 "
+               "pre-render=64 ! "
+               "capsfilter name=f caps=video/x-raw,width=96 ! queue ! "
+               "fakesink name=k");
 }
 GST_END_TEST;
 
@@ -649,6 +737,7 @@ pbftestsrc_suite (void)
   tcase_add_test (tc, test_caps);
   tcase_add_test (tc, test_counts_and_bytes);
   tcase_add_test (tc, test_pre_render);
+  tcase_add_test (tc, test_recycled);
   tcase_add_test (tc, test_timestamp_offset);
   tcase_add_test (tc, test_live);
   tcase_add_test (tc, test_live_pause);
