@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """cudapbfmonitor against the NumPy oracle, through whole pipelines: simulated
-frames of every regime, and genuine frames where the test data is at hand. A
-second oracle, by somebody else, is asked too if it lies beside that data
-(../oracle/meltpool_ref.py).
+frames of every regime or, with --genuine, a camera's frames, where the test
+data is at hand. A second oracle, by somebody else, is asked too if it lies
+beside that data (../oracle/meltpool_ref.py).
 
-oracle.py [--backend cpu|cuda] [--frames N]     exit status 77: skipped"""
+oracle.py [--backend cpu|cuda] [--frames N | --genuine]
+exit status 77: skipped"""
 import argparse
 import glob
 import os
@@ -109,31 +110,43 @@ def run(name, source, monitor, where):
     return compare(name, frames.reshape(-1, 96, 96), records)
 
 
+def simulated(backend, frames, where):
+    for regime in ("nominal", "keyhole", "lack-of-fusion", "spatter", "drift",
+                   "mixed"):
+        run(regime,
+            f"pbftestsrc num-buffers={frames} seed=7 regime={regime} "
+            f"frames-per-list=64",
+            f"backend={backend} batch-size=256", where)
+
+
+def genuine(backend, where):
+    pictures = sorted(glob.glob(os.path.join(DATA, "meltpool", "*.png")))
+    if not pictures:
+        print("skipped: no genuine frames, no meltpool/*.png in "
+              f"CUDAVISION_TEST_DATA ({DATA or 'not set'})")
+        sys.exit(77)
+    for path in pictures:
+        kept = run(os.path.basename(path),
+                   f"multifilesrc location={path} num-buffers=3 "
+                   f"caps=image/png,framerate=10/1 ! pngdec ! "
+                   f"videoconvert ! videoscale ! "
+                   f"video/x-raw,format=GRAY8,width=96,height=96",
+                   f"backend={backend} position-source=brightest", where)
+        if "spatters" in path and kept[0][2] == 0:
+            sys.exit(f"{path}: no spatter found")
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--backend", default="cpu")
     ap.add_argument("--frames", type=int, default=2000)
+    ap.add_argument("--genuine", action="store_true")
     a = ap.parse_args()
     with tempfile.TemporaryDirectory() as where:
-        for regime in ("nominal", "keyhole", "lack-of-fusion", "spatter",
-                       "drift", "mixed"):
-            run(regime,
-                f"pbftestsrc num-buffers={a.frames} seed=7 regime={regime} "
-                f"frames-per-list=64",
-                f"backend={a.backend} batch-size=256", where)
-        pictures = sorted(glob.glob(os.path.join(DATA, "meltpool", "*.png")))
-        for path in pictures:
-            kept = run(os.path.basename(path),
-                       f"multifilesrc location={path} num-buffers=3 "
-                       f"caps=image/png,framerate=10/1 ! pngdec ! "
-                       f"videoconvert ! videoscale ! "
-                       f"video/x-raw,format=GRAY8,width=96,height=96",
-                       f"backend={a.backend} position-source=brightest", where)
-            if "spatters" in path and kept[0][2] == 0:
-                sys.exit(f"{path}: no spatter found")
-        if not pictures:
-            print("no genuine frames: CUDAVISION_TEST_DATA/meltpool is not "
-                  "there")
+        if a.genuine:
+            genuine(a.backend, where)
+        else:
+            simulated(a.backend, a.frames, where)
         print("second oracle:", "asked" if meltpool_ref else "not there")
 
 

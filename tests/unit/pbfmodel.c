@@ -319,8 +319,8 @@ static const struct {
   { "[8,40]", "[8,\"40\"]", "tensor \"l1.weight\": shape: dimension 1" },
   { "[8,40]", "[8,[40]]", "tensor \"l1.weight\": shape: dimension 1" },
   { "[8,40]", "[8,null]", "tensor \"l1.weight\": shape: dimension 1" },
-  { "[8,40]", "[8,99999999999999999999]",
-      "tensor \"l1.weight\": shape: dimension 1" },
+  /* json-glib before 1.10 wraps such a number, later ones clamp it */
+  { "[8,40]", "[8,99999999999999999999]", "tensor \"l1.weight\": shape: " },
   { "[8,40]", "[4294967296,4294967296]",
       "tensor \"l1.weight\": shape: the product" },
   { "[8,40]", "[9223372036854775807,2]",
