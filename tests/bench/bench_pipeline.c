@@ -180,7 +180,7 @@ time_pipeline (const Setup *setup)
       "pbftestsrc seed=1 pre-render=%d num-buffers=%u frames-per-list=%u ! "
       "queue max-size-buffers=0 max-size-bytes=0 max-size-time=20000000 ! %s "
       "! queue max-size-buffers=0 max-size-bytes=0 max-size-time=20000000 ! "
-      "fakesink sync=false",
+      "fakesink sync=false enable-last-sample=false",
       FRAMES, setup->lists * LIST, LIST, monitor);
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (line, &error);
