@@ -717,6 +717,11 @@ GST_START_TEST (test_eos)
     gchar *error;
 
     gst_element_set_state (w->pipeline, GST_STATE_PLAYING);
+    /* GstBin sends under its state lock, GstBaseSrc then waits for the streaming
+     * thread, which may wait for the sink to play: never before it does */
+    fail_unless_equals_int (
+        gst_element_get_state (w->pipeline, NULL, NULL, GST_CLOCK_TIME_NONE),
+        GST_STATE_CHANGE_SUCCESS);
     g_usleep (10000);
     fail_unless (gst_element_send_event (w->pipeline, gst_event_new_eos ()));
     error = watch_run (w);
