@@ -827,7 +827,9 @@ GST_START_TEST (test_result_pad)
 {
   Frames *frames = frames_new (8);
   GstElement *element =
-      gst_parse_launch ("cudapbfmonitor backend=cpu batch-size=4", NULL);
+      gst_parse_launch ("cudapbfmonitor backend=cpu batch-size=4 "
+                        "max-latency=10000000000",
+          NULL);
   GstHarness *h = gst_harness_new_with_element (element, "sink", "src"), *r;
 
   gst_harness_set_src_caps_str (h, CAPS);
