@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Included before every .cu file (see cuda/meson.build): the headers of CUDA 11
+/* Included before every .cu file (see cuda/meson.build): CUDA's headers before 13
  * define __noinline__ as a macro, which GLib's tests of attributes trip over. */
 #pragma once
 
-#if CUDART_VERSION < 12000
+#ifdef __noinline__
 #pragma push_macro("__noinline__")
 #undef __noinline__
 #include <glib.h>
