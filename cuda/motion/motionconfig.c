@@ -1,0 +1,103 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "motionbackend.h"
+
+void
+motion_config_init (MotionConfig *config)
+{
+  *config = (MotionConfig){
+    .depth = 8,
+    .method = MOTION_METHOD_FULL,
+    .granularity = MOTION_GRANULARITY_3,
+    .block_size = 32,
+    .range = 64,
+    .window = MOTION_WINDOW_HALF_OPEN,
+    .border = MOTION_BORDER_PAD,
+    .tie = MOTION_TIE_RASTER,
+    .subpel = MOTION_SUBPEL_NONE,
+    .references = 1,
+    .depth_in_flight = 2,
+  };
+}
+
+static gboolean
+check_range (
+    const gchar *what, gint64 value, gint64 low, gint64 high, GError **error)
+{
+  if (value >= low && value <= high)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      "%s is %" G_GINT64_FORMAT ", must be %" G_GINT64_FORMAT
+      " to %" G_GINT64_FORMAT,
+      what, value, low, high);
+  return FALSE;
+}
+
+gboolean
+motion_config_check (const MotionConfig *config, GError **error)
+{
+  guint size = config->block_size;
+
+  if (config->depth != 8 && config->depth != 10) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "depth is %u, must be 8 or 10", config->depth);
+    return FALSE;
+  }
+  if (size != 8 && size != 16 && size != 32 && size != 64) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "block-size is %u, must be 8, 16, 32 or 64", size);
+    return FALSE;
+  }
+  return check_range ("width", config->width, 1, 16384, error)
+         && check_range ("height", config->height, 1, 16384, error)
+         && check_range (
+             "method", config->method, 0, MOTION_METHOD_ZONAL, error)
+         && check_range ("granularity", config->granularity, 0,
+             MOTION_GRANULARITY_PAPER_13, error)
+         && check_range ("search-range", config->range, 1, 128, error)
+         && check_range (
+             "window", config->window, 0, MOTION_WINDOW_INCLUSIVE, error)
+         && check_range (
+             "border", config->border, 0, MOTION_BORDER_INSIDE, error)
+         && check_range ("tie", config->tie, 0, MOTION_TIE_SHORT, error)
+         && check_range ("lambda", config->lambda, 0, 255, error)
+         && check_range (
+             "subpel", config->subpel, 0, MOTION_SUBPEL_QUARTER, error)
+         && check_range ("references", config->references, 1, 4, error)
+         && check_range (
+             "frames in flight", config->depth_in_flight, 1, 8, error);
+}
+
+guint
+motion_config_get_columns (const MotionConfig *config)
+{
+  return (config->width + config->block_size - 1) / config->block_size;
+}
+
+guint
+motion_config_get_rows (const MotionConfig *config)
+{
+  return (config->height + config->block_size - 1) / config->block_size;
+}
+
+guint
+motion_config_get_n_fields (const MotionConfig *config)
+{
+  return config->references * (config->bidirectional ? 2 : 1);
+}
+
+guint
+motion_config_get_n_slots (const MotionConfig *config)
+{
+  return config->depth_in_flight
+         + (config->bidirectional ? config->references : 0);
+}
+
+/* The frames in flight, and the references of the oldest of them. */
+guint
+motion_config_get_n_pictures (const MotionConfig *config)
+{
+  return motion_config_get_n_slots (config) + config->references;
+}

@@ -1,0 +1,158 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What is known of the motion of a frame: a vector and a few measures for each
+ * block, a summary, and the packet that carries them over a pad or into a file.
+ * Public: installed with the library of metas. All structs are packed by their
+ * natural alignment and have no holes.
+ *
+ * A field is a raster of blocks, columns = ceil (width / block_size) by rows =
+ * ceil (height / block_size); the blocks of the last column and row may be
+ * smaller. Frames, vectors and blocks are of luma. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/**
+ * MotionVector: 8 bytes, the layout that hardware encoders use too
+ * @x, @y: quarter pixels: what the block shows lies in the reference frame
+ *   that much to the right and further down
+ * @cost: J = SAD + lambda * bits, in units of the samples' full depth
+ */
+typedef struct {
+  gint16 x, y;
+  guint32 cost;
+} MotionVector;
+
+typedef enum {
+  /* smaller than block_size, at the right or lower edge */
+  MOTION_BLOCK_PARTIAL = 1 << 0,
+  /* the zero vector, and on average at most one level of 256 away */
+  MOTION_BLOCK_STATIC = 1 << 1,
+  /* the block's own mean predicts it better than the vector */
+  MOTION_BLOCK_INTRA_LIKE = 1 << 2,
+} MotionBlockFlags;
+
+/**
+ * MotionBlock: 24 bytes; sums over the block's samples in full depth
+ * @sad: sum of absolute differences at the vector
+ * @zero_sad: the same at the zero vector
+ * @second: cost of the second best of the whole-pixel vectors that the method
+ *   looked at; G_MAXUINT32 where it looked at one only. Close to the best: the
+ *   vector may be another
+ * @intra: sum of |sample - mean|, the mean rounded to an integer
+ * @sse: sum of squared differences at the vector
+ * @flags: of MotionBlockFlags
+ */
+typedef struct {
+  guint32 sad;
+  guint32 zero_sad;
+  guint32 second;
+  guint32 intra;
+  guint32 sse;
+  guint32 flags;
+} MotionBlock;
+
+#define MOTION_HISTOGRAM_BINS 12
+
+/**
+ * MotionSummary: of a field
+ * @residue, @zero_residue, @intra, @sse: sums of the blocks' figures
+ * @static_blocks, @intra_blocks: blocks with that flag
+ * @histogram: blocks by the larger of |x| and |y| in quarter pixels: zero; 1;
+ *   2 to 3; 4 to 7; ... ; 1024 and more
+ * @psnr: of the motion-compensated prediction, dB; infinite where it is exact
+ * @scene_score: sum over the blocks of min (sad, intra), divided by the sum of
+ *   intra: 0 a frame that motion explains, 1 one that it does not; 0 where
+ *   intra is 0
+ * @global_x, @global_y: the motion of the frame's centre as a whole, pixels
+ * @global_zoom: size of the reference's picture over this frame's; 1: none
+ * @global_rotation: radians, from the x axis towards the y axis
+ * @global_share: of the blocks that take part in it, 0..1
+ */
+typedef struct {
+  guint64 residue;
+  guint64 zero_residue;
+  guint64 intra;
+  guint64 sse;
+  guint32 static_blocks;
+  guint32 intra_blocks;
+  guint32 histogram[MOTION_HISTOGRAM_BINS];
+  gdouble psnr;
+  gdouble scene_score;
+  gdouble global_x;
+  gdouble global_y;
+  gdouble global_zoom;
+  gdouble global_rotation;
+  gdouble global_share;
+} MotionSummary;
+
+typedef enum {
+  /* nothing before it to compare with: no fields */
+  MOTION_FRAME_FIRST = 1 << 0,
+  /* the same samples as the frame before */
+  MOTION_FRAME_DUPLICATE = 1 << 1,
+  /* the first frame of another scene */
+  MOTION_FRAME_SCENE_CUT = 1 << 2,
+} MotionFrameFlags;
+
+/* --- the packet of a frame --------------------------------------------------
+ * MotionPacket, then for each field MotionPacketField, columns * rows
+ * MotionVector and columns * rows MotionBlock. Little endian. */
+
+#define MOTION_PACKET_MAGIC "MOTV"
+#define MOTION_PACKET_VERSION 1
+#define MOTION_MAX_FIELDS 8
+
+/**
+ * MotionPacket: 64 bytes
+ * @magic: MOTION_PACKET_MAGIC
+ * @version: MOTION_PACKET_VERSION
+ * @size: bytes of the whole packet
+ * @frame: number of the frame in its stream, from 0
+ * @pts: of the frame, ns; G_MAXUINT64 if it has none
+ * @width, @height: of the frame, pixels
+ * @depth: bits of a sample
+ * @block_size, @columns, @rows: of the grid
+ * @flags: of MotionFrameFlags
+ * @n_fields: 0..MOTION_MAX_FIELDS
+ */
+typedef struct {
+  gchar magic[4];
+  guint32 version;
+  guint64 size;
+  guint64 frame;
+  guint64 pts;
+  guint32 width, height;
+  guint32 depth;
+  guint32 block_size;
+  guint32 columns, rows;
+  guint32 flags;
+  guint32 n_fields;
+} MotionPacket;
+
+/**
+ * MotionPacketField:
+ * @distance: the reference is the frame that much later: -1 the one before
+ * @reserved: 0
+ * @reference_time: the reference's pts less the frame's, ns; G_MININT64 where
+ *   one of them has none
+ * @summary: of the field
+ */
+typedef struct {
+  gint32 distance;
+  guint32 reserved;
+  gint64 reference_time;
+  MotionSummary summary;
+} MotionPacketField;
+
+G_STATIC_ASSERT (sizeof (MotionVector) == 8);
+G_STATIC_ASSERT (sizeof (MotionBlock) == 24);
+G_STATIC_ASSERT (sizeof (MotionPacket) == 64);
+G_STATIC_ASSERT (sizeof (MotionSummary) == 144);
+G_STATIC_ASSERT (sizeof (MotionPacketField) == 160);
+
+G_END_DECLS

@@ -1,0 +1,116 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "cudavision-prelude.h"
+#include "motionrecord.h"
+
+G_BEGIN_DECLS
+
+/* Caps of packed motion vectors: a buffer holds one MotionPacket. */
+#define GST_MOTION_VECTORS_MEDIA_TYPE "application/x-motion-vectors"
+#define GST_MOTION_VECTORS_CAPS                                                \
+  GST_MOTION_VECTORS_MEDIA_TYPE ", version = (int) 1"
+
+#define GST_MOTION_VECTOR_META_API_TYPE (gst_motion_vector_meta_api_get_type ())
+#define GST_MOTION_VECTOR_META_INFO (gst_motion_vector_meta_get_info ())
+
+typedef struct _GstMotionVectorMeta GstMotionVectorMeta;
+
+/**
+ * GstMotionVectorMeta:
+ * @meta: parent
+ * @packet: head of the packet the field lies in: grid, sizes, flags
+ * @field: distance of the reference, its time, the summary
+ * @vectors: raster of packet->columns * packet->rows
+ * @blocks: likewise
+ * @buffer: that holds the packet, referenced; pointers are valid as long as the
+ *   meta lives
+ * @offset_x, @offset_y, @scale_x, @scale_y: a point (x, y) of the analysed
+ *   frame is (x * scale_x + offset_x, y * scale_y + offset_y) of this buffer:
+ *   0 and 1 until something scales the picture
+ *
+ * The motion of a frame against one reference frame. A frame has one such meta
+ * for each reference; none if it had nothing to be compared with. Tagged
+ * video, size and orientation; follows copies and scaling.
+ */
+struct _GstMotionVectorMeta {
+  GstMeta meta;
+
+  const MotionPacket *packet;
+  const MotionPacketField *field;
+  const MotionVector *vectors;
+  const MotionBlock *blocks;
+  GstBuffer *buffer;
+  gdouble offset_x;
+  gdouble offset_y;
+  gdouble scale_x;
+  gdouble scale_y;
+};
+
+GST_CUDAVISION_API
+GType gst_motion_vector_meta_api_get_type (void);
+
+GST_CUDAVISION_API
+const GstMetaInfo *gst_motion_vector_meta_get_info (void);
+
+/**
+ * gst_motion_packet_check:
+ * @data: bytes from outside
+ * @size: how many
+ * @error: (out) (optional): what is wrong
+ *
+ * Returns: whether @data is one whole packet that can be read
+ */
+GST_CUDAVISION_API
+gboolean gst_motion_packet_check (
+    gconstpointer data, gsize size, GError **error);
+
+/* Field @index of @packet, which was checked; its vectors and blocks. */
+GST_CUDAVISION_API
+const MotionPacketField *gst_motion_packet_get_field (
+    const MotionPacket *packet, guint index, const MotionVector **vectors,
+    const MotionBlock **blocks);
+
+/* Bytes of a packet of @n_fields. */
+GST_CUDAVISION_API
+gsize gst_motion_packet_get_size (guint columns, guint rows, guint n_fields);
+
+/**
+ * gst_buffer_add_motion_vector_metas:
+ * @buffer: (transfer none): a writable frame
+ * @packet: (transfer none): a buffer of one memory that holds a packet
+ *
+ * Adds a meta for each field of @packet.
+ * Returns: how many; 0 also if @packet is none
+ */
+GST_CUDAVISION_API
+guint gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet);
+
+/* The meta for the reference at @distance (-1: the frame before), or %NULL. */
+GST_CUDAVISION_API
+GstMotionVectorMeta *gst_buffer_get_motion_vector_meta (
+    GstBuffer *buffer, gint distance);
+
+/**
+ * gst_motion_vector_meta_get_block:
+ * @meta: a meta
+ * @column: of the block
+ * @row: of the block
+ * @rect: (out) (optional): the block in pixels of this buffer; @id and the
+ *   like are not set
+ * @x: (out) (optional): the vector's x in pixels of this buffer
+ * @y: (out) (optional): its y
+ *
+ * Returns: (transfer none): the block's measures; %NULL beyond the grid
+ */
+GST_CUDAVISION_API
+const MotionBlock *gst_motion_vector_meta_get_block (
+    const GstMotionVectorMeta *meta, guint column, guint row,
+    GstVideoRectangle *rect, gdouble *x, gdouble *y);
+
+G_END_DECLS
