@@ -21,7 +21,8 @@ typedef struct _MotionBackend MotionBackend;
 
 /**
  * MotionTask: the searches of a frame
- * @job: where its results go; n_fields and the distances are set
+ * @job: where its results go; n_fields and the distances are set. None: the
+ *   prediction is 128 (512) everywhere
  * @picture: the place of the frame
  * @reference: the place of each field's reference
  * @prior: whether the field of the same number of the frame before, which the
@@ -44,7 +45,8 @@ typedef struct {
       MotionBackend *backend, guint picture, MotionJob *job, GError **error);
   /* Starts on @task in @slot, free until wait() of it; tasks come in the order
    * of the stream and are waited for in that order. Called by the thread that
-   * calls load(). */
+   * calls load(). @task stays where it is until wait() has returned. After
+   * FALSE the slot is not waited for. */
   gboolean (*search) (MotionBackend *backend, guint slot,
       const MotionTask *task, GError **error);
   /* The vectors, blocks, prediction and residual are there on return; not the
@@ -55,5 +57,9 @@ typedef struct {
 extern const MotionBackendOps motion_backend_cpu;
 extern const MotionBackendOps
     motion_backend_cuda; /* only where CUDA is built */
+
+/* motion_engine_new() on a given backend, for tests. */
+MotionEngine *motion_engine_new_on (const MotionBackendOps *ops,
+    const MotionConfig *config, CvisContext *context, GError **error);
 
 G_END_DECLS

@@ -115,7 +115,8 @@ typedef struct {
  * @luma: the first sample; a byte each with a depth of 8, else 2 bytes, little
  *   endian
  * @stride: bytes from row to row
- * @shift: the sample is the value shifted right by it (P010: 6)
+ * @shift: the sample is the value shifted right by it (P010: 6), with a depth
+ *   of 10 from 0 to 6, else 0; bits above the depth are ignored
  * @on_device: @luma is a device pointer (CUDA only); it is read before
  *   motion_engine_submit() returns, which waits for the work that the CUDA
  *   stream @stream (a CUstream; %NULL: the legacy default stream) holds
@@ -129,7 +130,8 @@ typedef struct {
  *   clipped
  * @prediction_stride, @residual_stride: bytes from row to row
  * @n_fields: (out): how many there are: less than possible at either end of a
- *   stream; 0 for the first frame, which is predicted as 128 (512) everywhere
+ *   stream. A frame without (the first, where nothing to come is searched) is
+ *   predicted as 128 (512) everywhere
  * @fields: @vectors and @blocks of the possible ones; in the order of the
  *   distances -1, +1, -2, +2, ... those that there are
  * @flags: (out): MOTION_FRAME_FIRST, MOTION_FRAME_DUPLICATE
@@ -162,13 +164,15 @@ void motion_engine_free (MotionEngine *engine);
 
 /* Hands the next frame over; CUDA starts on it, the CPU searches in
  * motion_engine_wait(). Submitting more than are allowed in flight is an
- * error. submit may run in one thread while wait runs in another. */
+ * error. On FALSE the frame stays the caller's, and the stream goes on without
+ * it. submit and end may run in one thread while wait runs in another. */
 gboolean motion_engine_submit (
     MotionEngine *engine, MotionJob *job, GError **error);
 
 /* Completes the frame that was submitted first and is still in flight, and
  * returns it in @job: %NULL if there is none, or it waits for frames to come.
- * On FALSE the frame is returned too, its results are not valid. */
+ * On FALSE the frame is returned too, its results are not valid: its search
+ * could not be started or did not end well. */
 gboolean motion_engine_wait (
     MotionEngine *engine, MotionJob **job, GError **error);
 

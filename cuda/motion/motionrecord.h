@@ -91,7 +91,7 @@ typedef struct {
 } MotionSummary;
 
 typedef enum {
-  /* nothing before it to compare with: no fields */
+  /* of a stream: nothing before it to compare with */
   MOTION_FRAME_FIRST = 1 << 0,
   /* the same samples as the frame before */
   MOTION_FRAME_DUPLICATE = 1 << 1,
