@@ -8,13 +8,18 @@
 
 #include <gst/gst.h>
 #include "meltpool/gstmeltpool.h"
+#include "motion/gstmotion.h"
 
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  return gst_meltpool_register (plugin);
+  gboolean ok = TRUE;
+
+  ok &= gst_meltpool_register (plugin);
+  ok &= gst_motion_register (plugin);
+  return ok;
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,
-    "GPU vision: melt-pool monitoring and cropping of moving regions",
+    "GPU vision: melt-pool monitoring, moving crops, block motion estimation",
     plugin_init, PACKAGE_VERSION, "LGPL", GST_PACKAGE_NAME, GST_PACKAGE_ORIGIN)

@@ -7,4 +7,5 @@
 
 #include "cudavision-prelude.h"
 #include "gstframecropmeta.h"
+#include "gstmotionmeta.h"
 #include "gstpbfmeta.h"

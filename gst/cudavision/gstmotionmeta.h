@@ -60,11 +60,15 @@ const GstMetaInfo *gst_motion_vector_meta_get_info (void);
 
 /**
  * gst_motion_packet_check:
- * @data: bytes from outside
+ * @data: bytes from outside, at a multiple of eight
  * @size: how many
  * @error: (out) (optional): what is wrong
  *
- * Returns: whether @data is one whole packet that can be read
+ * Looks at the head, and at each field's head and summary; vectors and blocks
+ * may hold any numbers.
+ *
+ * Returns: whether @data is one whole packet that can be read; else @error is
+ *   of %GST_STREAM_ERROR_DECODE
  */
 GST_CUDAVISION_API
 gboolean gst_motion_packet_check (
@@ -83,7 +87,8 @@ gsize gst_motion_packet_get_size (guint columns, guint rows, guint n_fields);
 /**
  * gst_buffer_add_motion_vector_metas:
  * @buffer: (transfer none): a writable frame
- * @packet: (transfer none): a buffer of one memory that holds a packet
+ * @packet: (transfer none): a buffer that holds a packet, in one memory that
+ *   stays where it is when it is not mapped, as that of the system does
  *
  * Adds a meta for each field of @packet.
  * Returns: how many; 0 also if @packet is none
@@ -101,8 +106,7 @@ GstMotionVectorMeta *gst_buffer_get_motion_vector_meta (
  * @meta: a meta
  * @column: of the block
  * @row: of the block
- * @rect: (out) (optional): the block in pixels of this buffer; @id and the
- *   like are not set
+ * @rect: (out) (optional): the block in pixels of this buffer, rounded
  * @x: (out) (optional): the vector's x in pixels of this buffer
  * @y: (out) (optional): its y
  *

@@ -37,6 +37,33 @@ attach_all (GstBuffer *buffer)
   return ok;
 }
 
+/* a frame of one block that stands still */
+static int
+attach_motion (GstBuffer *buffer)
+{
+  const gsize size = gst_motion_packet_get_size (1, 1, 1);
+  MotionPacket *packet = g_malloc0 (size);
+  MotionPacketField *field;
+  GstBuffer *bytes;
+  int ok;
+
+  memcpy (packet->magic, MOTION_PACKET_MAGIC, sizeof packet->magic);
+  packet->version = MOTION_PACKET_VERSION;
+  packet->size = size;
+  packet->width = packet->height = packet->block_size = 16;
+  packet->depth = 8;
+  packet->columns = packet->rows = packet->n_fields = 1;
+  field =
+      (MotionPacketField *) gst_motion_packet_get_field (packet, 0, NULL, NULL);
+  field->distance = -1;
+  field->summary.histogram[0] = 1;
+  bytes = gst_buffer_new_wrapped (packet, size);
+  ok = gst_buffer_add_motion_vector_metas (buffer, bytes) == 1
+       && gst_buffer_get_motion_vector_meta (buffer, -1)->packet == packet;
+  gst_buffer_unref (bytes);
+  return ok;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -45,7 +72,7 @@ main (int argc, char **argv)
 
   gst_init (&argc, &argv);
   buffer = gst_buffer_new ();
-  ok = attach_all (buffer);
+  ok = attach_all (buffer) && attach_motion (buffer);
   gst_buffer_unref (buffer);
   printf (
       "%s: %s\n", GST_PBF_RESULT_CAPS, ok ? "all metas" : "metas are wrong");

@@ -1,0 +1,377 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:gstmotionmeta
+ * @title: GstMotionVectorMeta
+ * @short_description: the motion of a frame, block by block
+ */
+#include "gstmotionmeta.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_SIDE 16384 /* of a frame, pixels */
+#define MAX_DISTANCE (MOTION_MAX_FIELDS / 2)
+
+/* --- packets --------------------------------------------------------------- */
+
+static guint64
+field_size (guint64 n_blocks)
+{
+  return sizeof (MotionPacketField)
+         + n_blocks * (sizeof (MotionVector) + sizeof (MotionBlock));
+}
+
+gsize
+gst_motion_packet_get_size (guint columns, guint rows, guint n_fields)
+{
+  return sizeof (MotionPacket)
+         + n_fields * (gsize) field_size ((guint64) columns * rows);
+}
+
+const MotionPacketField *
+gst_motion_packet_get_field (const MotionPacket *packet, guint index,
+    const MotionVector **vectors, const MotionBlock **blocks)
+{
+  gsize n_blocks;
+  const guint8 *at;
+
+  g_return_val_if_fail (packet != NULL && index < packet->n_fields, NULL);
+
+  n_blocks = (gsize) packet->columns * packet->rows;
+  at = (const guint8 *) packet + sizeof (MotionPacket)
+       + index * (gsize) field_size (n_blocks);
+  if (vectors != NULL)
+    *vectors = (const MotionVector *) (at + sizeof (MotionPacketField));
+  if (blocks != NULL)
+    *blocks = (const MotionBlock *) (at + sizeof (MotionPacketField)
+                                     + n_blocks * sizeof (MotionVector));
+  return (const MotionPacketField *) at;
+}
+
+static gboolean refuse (GError **error, const gchar *format, ...)
+    G_GNUC_PRINTF (2, 3);
+
+static gboolean
+refuse (GError **error, const gchar *format, ...)
+{
+  va_list args;
+  gchar *text;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error_literal (error, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE, text);
+  g_free (text);
+  return FALSE;
+}
+
+static gboolean
+check_range (
+    const gchar *what, guint32 value, guint32 low, guint32 high, GError **error)
+{
+  return (value >= low && value <= high)
+         || refuse (
+             error, "%s is %u, must be %u to %u", what, value, low, high);
+}
+
+static gboolean
+check_grid (const gchar *what, guint32 blocks, const gchar *side_name,
+    guint32 side, guint32 block_size, GError **error)
+{
+  guint32 wanted = (side + block_size - 1) / block_size;
+
+  return blocks == wanted
+         || refuse (error,
+             "%s is %u, must be %u for a %s of %u and blocks of %u", what,
+             blocks, wanted, side_name, side, block_size);
+}
+
+static gboolean
+check_head (const MotionPacket *packet, gsize size, GError **error)
+{
+  guint32 bs = packet->block_size;
+  guint64 wanted;
+
+  if (memcmp (packet->magic, MOTION_PACKET_MAGIC, 4) != 0)
+    return refuse (error, "it does not begin with " MOTION_PACKET_MAGIC);
+  if (packet->version != MOTION_PACKET_VERSION)
+    return refuse (error, "version is %u, must be %d", packet->version,
+        MOTION_PACKET_VERSION);
+  if (packet->size != size)
+    return refuse (error,
+        "size is %" G_GUINT64_FORMAT ", but there are %" G_GSIZE_FORMAT
+        " bytes",
+        packet->size, size);
+  if (!check_range ("width", packet->width, 1, MAX_SIDE, error)
+      || !check_range ("height", packet->height, 1, MAX_SIDE, error)
+      || !check_range ("depth", packet->depth, 8, 16, error)
+      || !check_range (
+          "n_fields", packet->n_fields, 0, MOTION_MAX_FIELDS, error))
+    return FALSE;
+  if (bs != 8 && bs != 16 && bs != 32 && bs != 64)
+    return refuse (error, "block_size is %u, must be 8, 16, 32 or 64", bs);
+  if (!check_grid (
+          "columns", packet->columns, "width", packet->width, bs, error)
+      || !check_grid (
+          "rows", packet->rows, "height", packet->height, bs, error))
+    return FALSE;
+  wanted = sizeof (MotionPacket)
+           + packet->n_fields
+                 * field_size ((guint64) packet->columns * packet->rows);
+  return packet->size == wanted
+         || refuse (error,
+             "size is %" G_GUINT64_FORMAT ", must be %" G_GUINT64_FORMAT
+             " for %u fields of %u x %u blocks",
+             packet->size, wanted, packet->n_fields, packet->columns,
+             packet->rows);
+}
+
+static gboolean
+check_summary (
+    const MotionSummary *summary, guint32 n_blocks, guint index, GError **error)
+{
+  const struct {
+    const gchar *name;
+    gdouble value;
+  } numbers[] = {
+    { "scene_score", summary->scene_score },
+    { "global_x", summary->global_x },
+    { "global_y", summary->global_y },
+    { "global_zoom", summary->global_zoom },
+    { "global_rotation", summary->global_rotation },
+    { "global_share", summary->global_share },
+  };
+  guint64 counted = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    if (!isfinite (numbers[i].value))
+      return refuse (
+          error, "%s of field %u is no finite number", numbers[i].name, index);
+  if (isnan (summary->psnr) || summary->psnr == -INFINITY)
+    return refuse (error, "psnr of field %u is no number of dB", index);
+  if (summary->static_blocks > n_blocks || summary->intra_blocks > n_blocks)
+    return refuse (error,
+        "field %u has %u static and %u intra-like blocks of %u", index,
+        summary->static_blocks, summary->intra_blocks, n_blocks);
+  for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
+    counted += summary->histogram[i];
+  return counted == n_blocks
+         || refuse (error,
+             "the histogram of field %u counts %" G_GUINT64_FORMAT
+             " blocks of %u",
+             index, counted, n_blocks);
+}
+
+static gboolean
+check_fields (const MotionPacket *packet, GError **error)
+{
+  guint32 n_blocks = packet->columns * packet->rows;
+  guint seen = 0; /* distances, a bit each */
+
+  for (guint i = 0; i < packet->n_fields; i++) {
+    const MotionPacketField *field =
+        gst_motion_packet_get_field (packet, i, NULL, NULL);
+    gint32 distance = field->distance;
+
+    if (distance == 0 || distance < -MAX_DISTANCE || distance > MAX_DISTANCE)
+      return refuse (error,
+          "distance of field %u is %d, must be -%d to %d and not 0", i,
+          distance, MAX_DISTANCE, MAX_DISTANCE);
+    if (seen & (1u << (distance + MAX_DISTANCE)))
+      return refuse (error, "distance %d of field %u is that of another field",
+          distance, i);
+    seen |= 1u << (distance + MAX_DISTANCE);
+    if (field->reserved != 0)
+      return refuse (
+          error, "reserved of field %u is %u, must be 0", i, field->reserved);
+    if (!check_summary (&field->summary, n_blocks, i, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+gst_motion_packet_check (gconstpointer data, gsize size, GError **error)
+{
+  g_return_val_if_fail (data != NULL || size == 0, FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (size < sizeof (MotionPacket))
+    return refuse (error,
+        "%" G_GSIZE_FORMAT " bytes are less than the %" G_GSIZE_FORMAT
+        " of its head",
+        size, sizeof (MotionPacket));
+  if ((guintptr) data % G_ALIGNOF (MotionPacket) != 0)
+    return refuse (error, "it does not lie at a multiple of %d bytes",
+        (gint) G_ALIGNOF (MotionPacket));
+  return check_head (data, size, error) && check_fields (data, error);
+}
+
+/* --- the meta -------------------------------------------------------------- */
+
+GType
+gst_motion_vector_meta_api_get_type (void)
+{
+  static GType type = 0;
+
+  if (g_once_init_enter (&type)) {
+    /* pixel coordinates: what changes the picture has to ask the meta */
+    static const gchar *tags[] = { GST_META_TAG_VIDEO_STR,
+      GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, NULL };
+    GType registered =
+        gst_meta_api_type_register ("GstMotionVectorMetaAPI", tags);
+    g_once_init_leave (&type, registered);
+  }
+  return type;
+}
+
+static gboolean
+gst_motion_vector_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
+{
+  GstMotionVectorMeta *self = (GstMotionVectorMeta *) meta;
+
+  memset ((guint8 *) meta + sizeof (GstMeta), 0,
+      sizeof (GstMotionVectorMeta) - sizeof (GstMeta));
+  self->scale_x = self->scale_y = 1.0;
+  return TRUE;
+}
+
+static void
+gst_motion_vector_meta_free (GstMeta *meta, GstBuffer *buffer)
+{
+  gst_clear_buffer (&((GstMotionVectorMeta *) meta)->buffer);
+}
+
+static gboolean
+gst_motion_vector_meta_transform (GstBuffer *dest, GstMeta *meta,
+    GstBuffer *buffer, GQuark type, gpointer data)
+{
+  const GstMotionVectorMeta *from = (GstMotionVectorMeta *) meta;
+  GstMotionVectorMeta *to;
+  gdouble sx = 1.0, sy = 1.0;
+
+  if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
+    const GstVideoMetaTransform *scale = data;
+
+    sx = (gdouble) GST_VIDEO_INFO_WIDTH (scale->out_info)
+         / GST_VIDEO_INFO_WIDTH (scale->in_info);
+    sy = (gdouble) GST_VIDEO_INFO_HEIGHT (scale->out_info)
+         / GST_VIDEO_INFO_HEIGHT (scale->in_info);
+  } else if (!GST_META_TRANSFORM_IS_COPY (type)) {
+    return FALSE;
+  }
+  to = (GstMotionVectorMeta *) gst_buffer_add_meta (
+      dest, GST_MOTION_VECTOR_META_INFO, NULL);
+  if (to == NULL)
+    return FALSE;
+  to->packet = from->packet;
+  to->field = from->field;
+  to->vectors = from->vectors;
+  to->blocks = from->blocks;
+  to->buffer = gst_buffer_ref (from->buffer);
+  to->scale_x = from->scale_x * sx;
+  to->scale_y = from->scale_y * sy;
+  to->offset_x = from->offset_x * sx;
+  to->offset_y = from->offset_y * sy;
+  return TRUE;
+}
+
+const GstMetaInfo *
+gst_motion_vector_meta_get_info (void)
+{
+  static const GstMetaInfo *info = NULL;
+
+  if (g_once_init_enter (&info)) {
+    const GstMetaInfo *registered = gst_meta_register (
+        GST_MOTION_VECTOR_META_API_TYPE, "GstMotionVectorMeta",
+        sizeof (GstMotionVectorMeta), gst_motion_vector_meta_init,
+        gst_motion_vector_meta_free, gst_motion_vector_meta_transform);
+    g_once_init_leave (&info, registered);
+  }
+  return info;
+}
+
+guint
+gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet)
+{
+  const MotionPacket *head;
+  GstMapInfo map;
+  guint n = 0;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), 0);
+  g_return_val_if_fail (gst_buffer_is_writable (buffer), 0);
+  g_return_val_if_fail (GST_IS_BUFFER (packet), 0);
+  g_return_val_if_fail (gst_buffer_n_memory (packet) == 1, 0);
+
+  if (!gst_buffer_map (packet, &map, GST_MAP_READ))
+    return 0;
+  head = (const MotionPacket *) map.data;
+  if (gst_motion_packet_check (map.data, map.size, NULL)) {
+    for (; n < head->n_fields; n++) {
+      GstMotionVectorMeta *meta = (GstMotionVectorMeta *) gst_buffer_add_meta (
+          buffer, GST_MOTION_VECTOR_META_INFO, NULL);
+
+      if (meta == NULL)
+        break;
+      meta->packet = head;
+      meta->field =
+          gst_motion_packet_get_field (head, n, &meta->vectors, &meta->blocks);
+      meta->buffer = gst_buffer_ref (packet);
+    }
+  }
+  gst_buffer_unmap (packet, &map);
+  return n;
+}
+
+GstMotionVectorMeta *
+gst_buffer_get_motion_vector_meta (GstBuffer *buffer, gint distance)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  while ((meta = gst_buffer_iterate_meta_filtered (
+              buffer, &state, GST_MOTION_VECTOR_META_API_TYPE))
+         != NULL) {
+    GstMotionVectorMeta *self = (GstMotionVectorMeta *) meta;
+
+    if (self->field->distance == distance)
+      return self;
+  }
+  return NULL;
+}
+
+const MotionBlock *
+gst_motion_vector_meta_get_block (const GstMotionVectorMeta *meta, guint column,
+    guint row, GstVideoRectangle *rect, gdouble *x, gdouble *y)
+{
+  const MotionPacket *packet;
+  gsize index;
+
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  packet = meta->packet;
+  if (column >= packet->columns || row >= packet->rows)
+    return NULL;
+  index = (gsize) row * packet->columns + column;
+  if (rect != NULL) {
+    guint left = column * packet->block_size, top = row * packet->block_size;
+    guint right = MIN (left + packet->block_size, packet->width);
+    guint bottom = MIN (top + packet->block_size, packet->height);
+
+    /* both edges are rounded, so that neighbours have no seam between them */
+    rect->x = (gint) lround (left * meta->scale_x + meta->offset_x);
+    rect->y = (gint) lround (top * meta->scale_y + meta->offset_y);
+    rect->w = (gint) lround (right * meta->scale_x + meta->offset_x) - rect->x;
+    rect->h = (gint) lround (bottom * meta->scale_y + meta->offset_y) - rect->y;
+  }
+  if (x != NULL)
+    *x = meta->vectors[index].x / 4.0 * meta->scale_x;
+  if (y != NULL)
+    *y = meta->vectors[index].y / 4.0 * meta->scale_y;
+  return &meta->blocks[index];
+}
