@@ -140,7 +140,7 @@ free_engine (GstCudaPbfMonitor *self)
   if (self->records_pool != NULL)
     gst_buffer_pool_set_active (self->records_pool, FALSE);
   gst_clear_object (&self->records_pool);
-  gst_pbf_queue_free_spare (self->queue);
+  gst_cv_queue_free_spare (self->queue);
 }
 
 static void
@@ -263,7 +263,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     return FALSE;
   }
   for (guint i = 0; i < config.depth; i++)
-    gst_pbf_queue_give (self->queue, gst_pbf_batch_new (config.max_batch));
+    gst_cv_queue_give (self->queue, gst_pbf_batch_new (config.max_batch));
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
   GST_OBJECT_UNLOCK (self);
@@ -532,7 +532,7 @@ static void
 flush_start (GstCudaPbfMonitor *self, GstEvent *event)
 {
   push_on_both (self, event);
-  gst_pbf_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
+  gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
   gst_pad_pause_task (self->srcpad);
 }
 
@@ -555,7 +555,7 @@ flush_stop (GstCudaPbfMonitor *self, GstEvent *event)
   reset_stream (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   push_on_both (self, event);
-  gst_pbf_queue_set_flow (self->queue, GST_FLOW_OK);
+  gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
   gst_pad_start_task (
       self->srcpad, (GstTaskFunction) gst_pbf_output_loop, self->srcpad, NULL);
 }
@@ -596,7 +596,7 @@ serialized_event (GstCudaPbfMonitor *self, GstEvent *event)
       break;
   }
   if (ok && flow == GST_FLOW_OK)
-    flow = gst_pbf_queue_push_event (self->queue, event);
+    flow = gst_cv_queue_push_event (self->queue, event);
   if (ok && flow == GST_FLOW_OK)
     return TRUE;
 
@@ -631,9 +631,9 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 static void
 restart_flow (GstCudaPbfMonitor *self)
 {
-  if (gst_pbf_queue_get_flow (self->queue) != GST_FLOW_NOT_LINKED)
+  if (gst_cv_queue_get_flow (self->queue) != GST_FLOW_NOT_LINKED)
     return;
-  gst_pbf_queue_set_flow (self->queue, GST_FLOW_OK);
+  gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
   gst_pad_start_task (
       self->srcpad, (GstTaskFunction) gst_pbf_output_loop, self->srcpad, NULL);
 }
@@ -668,7 +668,7 @@ sink_activate_mode (
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
   if (!active) {
-    gst_pbf_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
+    gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
     /* until the upstream thread has left */
     GST_PAD_STREAM_LOCK (pad);
     GST_PAD_STREAM_UNLOCK (pad);
@@ -685,11 +685,11 @@ src_activate_mode (
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
   if (active) {
-    gst_pbf_queue_set_flow (self->queue, GST_FLOW_OK);
+    gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
     return gst_pad_start_task (
         pad, (GstTaskFunction) gst_pbf_output_loop, pad, NULL);
   }
-  gst_pbf_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
+  gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
   return gst_pad_stop_task (pad);
 }
 
@@ -806,7 +806,7 @@ gst_cuda_pbf_monitor_finalize (GObject *object)
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (object);
 
   gst_clear_object (&self->resultpad);
-  gst_pbf_queue_free (self->queue);
+  gst_cv_queue_free (self->queue);
   gst_queue_array_free (self->pending);
   gst_buffer_list_unref (self->held);
   gst_pbf_settings_clear (&self->settings);
@@ -858,7 +858,7 @@ gst_cuda_pbf_monitor_init (GstCudaPbfMonitor *self)
   gst_pbf_stats_init (&self->stats);
   gst_pbf_settings_init (&self->settings);
   gst_cv_backend_init (&self->backend);
-  self->queue = gst_pbf_queue_new ();
+  self->queue = gst_cv_queue_new ((GDestroyNotify) gst_pbf_batch_free);
   self->pending = gst_queue_array_new_for_struct (sizeof (GstPbfItem), 16);
   self->held = gst_buffer_list_new ();
   self->processing = FIRST_PROCESSING;

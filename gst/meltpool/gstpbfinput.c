@@ -54,11 +54,11 @@ submit (GstCudaPbfMonitor *self, gboolean partial, GError **error)
   GST_LOG_OBJECT (self, "submitting %u frames", batch->batch.n);
   if (!pbf_engine_submit (self->engine, &batch->batch, error)) {
     gst_pbf_batch_clear (batch);
-    gst_pbf_queue_give (self->queue, batch);
+    gst_cv_queue_give (self->queue, batch);
     return GST_FLOW_ERROR;
   }
   /* if the queue refuses it, it stays with the engine until the discard */
-  return gst_pbf_queue_push_batch (self->queue, batch);
+  return gst_cv_queue_push_item (self->queue, batch);
 }
 
 /* Posts the engine's error once what came before it has left. */
@@ -66,7 +66,7 @@ static GstFlowReturn
 report (GstCudaPbfMonitor *self, GstFlowReturn flow, GError *error)
 {
   if (error != NULL) {
-    gst_pbf_queue_wait_idle (self->queue);
+    gst_cv_queue_wait_idle (self->queue);
     gst_pbf_monitor_engine_failed (self, error);
   }
   return flow;
@@ -106,7 +106,7 @@ gst_pbf_input_drain (GstCudaPbfMonitor *self)
 {
   GstFlowReturn flow = gst_pbf_input_flush_partial (self);
 
-  return flow == GST_FLOW_OK ? gst_pbf_queue_wait_idle (self->queue) : flow;
+  return flow == GST_FLOW_OK ? gst_cv_queue_wait_idle (self->queue) : flow;
 }
 
 /* --- collecting ------------------------------------------------------------ */
@@ -158,15 +158,15 @@ fill_info (GstCudaPbfMonitor *self, GstPbfBatch *batch, guint i,
 static GstFlowReturn
 begin_batch (GstCudaPbfMonitor *self)
 {
-  GstPbfBatch *batch;
+  gpointer batch;
   GstFlowReturn flow;
 
   g_mutex_unlock (&self->fill_lock);
-  flow = gst_pbf_queue_take (self->queue, &batch);
+  flow = gst_cv_queue_take (self->queue, &batch);
   if (flow == GST_FLOW_OK) {
     flow = gst_pbf_batch_acquire (batch, self->records_pool, self->context);
     if (flow != GST_FLOW_OK)
-      gst_pbf_queue_give (self->queue, batch);
+      gst_cv_queue_give (self->queue, batch);
   }
   g_mutex_lock (&self->fill_lock);
   if (flow == GST_FLOW_OK)
@@ -220,7 +220,7 @@ arm (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
   if (wait == 0)
     return submit (self, TRUE, error);
   batch->end_time = (gint64) ((arrival + wait + 999) / 1000);
-  gst_pbf_queue_set_deadline (self->queue, batch->end_time);
+  gst_cv_queue_set_deadline (self->queue, batch->end_time);
   return GST_FLOW_OK;
 }
 
@@ -270,7 +270,7 @@ chain (GstCudaPbfMonitor *self, GstMiniObject *object, guint n,
     GstBufferList *list)
 {
   GstPbfItem item = { object, n, 0, NULL, cvis_monotonic_ns () };
-  GstFlowReturn flow = gst_pbf_queue_get_flow (self->queue);
+  GstFlowReturn flow = gst_cv_queue_get_flow (self->queue);
   GError *error = NULL;
 
   if (flow == GST_FLOW_OK && self->engine == NULL)

@@ -12,8 +12,9 @@
 #include <gst/video/video.h>
 
 #include "gst/common/gstcvbackend.h"
+#include "gst/common/gstcvqueue.h"
 #include "gstcudapbfmonitor.h"
-#include "gstpbfqueue.h"
+#include "gstpbfbatch.h"
 #include "gstpbfsettings.h"
 #include "gstpbfstats.h"
 
@@ -41,7 +42,7 @@ struct _GstCudaPbfMonitor {
   CvisContext *context; /* NULL: on the CPU */
   PbfModel *model;      /* NULL: none */
   PbfTrack *track;      /* of the upstream thread, like the fields below */
-  GstPbfQueue *queue;
+  GstCvQueue *queue;
 
   /* --- by the upstream thread, while the other is idle --- */
   GstVideoInfo layout;

@@ -379,7 +379,7 @@ complete_batch (GstCudaPbfMonitor *self)
   batch = (GstPbfBatch *) done; /* it begins with what the engine knows */
   if (!ok) {
     gst_pbf_batch_clear (batch);
-    gst_pbf_queue_give (self->queue, batch);
+    gst_cv_queue_give (self->queue, batch);
     gst_pbf_monitor_engine_failed (self, error);
     return GST_FLOW_ERROR;
   }
@@ -398,7 +398,7 @@ complete_batch (GstCudaPbfMonitor *self)
   gst_pbf_batch_unmap_frames (batch);
   hand_out (self, batch, batch->batch.n, records, first, now);
   gst_pbf_batch_clear (batch);
-  gst_pbf_queue_give (self->queue, batch);
+  gst_cv_queue_give (self->queue, batch);
 
   post_recent (self);
   flow = push_records (self, records);
@@ -420,10 +420,10 @@ push_event (GstCudaPbfMonitor *self, GstEvent *event)
 static void
 stop_loop (GstCudaPbfMonitor *self, GstFlowReturn flow)
 {
-  gboolean eos = gst_pbf_queue_has_eos (self->queue);
+  gboolean eos = gst_cv_queue_has_eos (self->queue);
 
   GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
-  gst_pbf_queue_set_flow (self->queue, flow);
+  gst_cv_queue_set_flow (self->queue, flow);
   gst_pad_pause_task (self->srcpad);
   if (flow == GST_FLOW_FLUSHING)
     return;
@@ -438,21 +438,23 @@ gst_pbf_output_loop (GstPad *pad)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (GST_PAD_PARENT (pad));
   GstFlowReturn flow = GST_FLOW_OK;
-  GstPbfBatch *batch;
+  gpointer batch;
   GstEvent *event;
 
-  switch (gst_pbf_queue_pop (self->queue, &batch, &event)) {
-    case GST_PBF_POP_BATCH:
+  switch (gst_cv_queue_pop (self->queue, &batch, &event)) {
+    case GST_CV_POP_ITEM:
       flow = complete_batch (self);
       break;
-    case GST_PBF_POP_EVENT:
+    case GST_CV_POP_EVENT:
       push_event (self, event);
       break;
-    case GST_PBF_POP_DEADLINE:
+    case GST_CV_POP_MARK: /* none is pushed */
+      break;
+    case GST_CV_POP_DEADLINE:
       flow = gst_pbf_input_flush_due (self);
       break;
-    case GST_PBF_POP_STOP:
-      flow = gst_pbf_queue_get_flow (self->queue);
+    case GST_CV_POP_STOP:
+      flow = gst_cv_queue_get_flow (self->queue);
       break;
   }
   if (flow != GST_FLOW_OK)
@@ -467,7 +469,7 @@ gst_pbf_output_discard (GstCudaPbfMonitor *self)
 
   if (self->filling != NULL) {
     gst_pbf_batch_clear (self->filling);
-    gst_pbf_queue_give (self->queue, self->filling);
+    gst_cv_queue_give (self->queue, self->filling);
     self->filling = NULL;
   }
   while (self->engine != NULL) {
@@ -475,12 +477,12 @@ gst_pbf_output_discard (GstCudaPbfMonitor *self)
     if (batch == NULL)
       break;
     gst_pbf_batch_clear ((GstPbfBatch *) batch);
-    gst_pbf_queue_give (self->queue, (GstPbfBatch *) batch);
+    gst_cv_queue_give (self->queue, (GstPbfBatch *) batch);
   }
   while ((item = gst_queue_array_pop_head_struct (self->pending)) != NULL)
     gst_pbf_item_clear (item);
   gst_buffer_list_unref (self->held);
   self->held = gst_buffer_list_new ();
-  gst_pbf_queue_discard (self->queue, self->srcpad);
+  gst_cv_queue_discard (self->queue, self->srcpad);
   self->src_flow = self->result_flow = GST_FLOW_OK;
 }

@@ -2,45 +2,44 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "gstpbfqueue.h"
+#include "gstcvqueue.h"
 
 #include <gst/base/gstqueuearray.h>
 
-/* exactly one of the two is set */
+/* one of the two is set; neither: a mark */
 typedef struct {
-  GstPbfBatch *batch;
+  gpointer item;
   GstEvent *event;
 } Entry;
 
-struct _GstPbfQueue {
+struct _GstCvQueue {
   GMutex lock;
   GCond changed;
   GstQueueArray *entries; /* of Entry */
-  GPtrArray *spare;       /* of GstPbfBatch */
+  GPtrArray *spare;       /* of items */
   GstFlowReturn flow;
   gint64 deadline; /* -1: none */
   gboolean busy;   /* what was popped last is not done */
 };
 
-GstPbfQueue *
-gst_pbf_queue_new (void)
+GstCvQueue *
+gst_cv_queue_new (GDestroyNotify free_item)
 {
-  GstPbfQueue *queue = g_new0 (GstPbfQueue, 1);
+  GstCvQueue *queue = g_new0 (GstCvQueue, 1);
 
   g_mutex_init (&queue->lock);
   g_cond_init (&queue->changed);
   queue->entries = gst_queue_array_new_for_struct (sizeof (Entry), 16);
-  queue->spare =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) gst_pbf_batch_free);
+  queue->spare = g_ptr_array_new_with_free_func (free_item);
   queue->flow = GST_FLOW_FLUSHING;
   queue->deadline = -1;
   return queue;
 }
 
 void
-gst_pbf_queue_free (GstPbfQueue *queue)
+gst_cv_queue_free (GstCvQueue *queue)
 {
-  gst_pbf_queue_discard (queue, NULL);
+  gst_cv_queue_discard (queue, NULL);
   gst_queue_array_free (queue->entries);
   g_ptr_array_unref (queue->spare);
   g_cond_clear (&queue->changed);
@@ -49,7 +48,7 @@ gst_pbf_queue_free (GstPbfQueue *queue)
 }
 
 void
-gst_pbf_queue_set_flow (GstPbfQueue *queue, GstFlowReturn flow)
+gst_cv_queue_set_flow (GstCvQueue *queue, GstFlowReturn flow)
 {
   g_mutex_lock (&queue->lock);
   queue->flow = flow;
@@ -58,7 +57,7 @@ gst_pbf_queue_set_flow (GstPbfQueue *queue, GstFlowReturn flow)
 }
 
 GstFlowReturn
-gst_pbf_queue_get_flow (GstPbfQueue *queue)
+gst_cv_queue_get_flow (GstCvQueue *queue)
 {
   GstFlowReturn flow;
 
@@ -69,16 +68,16 @@ gst_pbf_queue_get_flow (GstPbfQueue *queue)
 }
 
 void
-gst_pbf_queue_give (GstPbfQueue *queue, GstPbfBatch *batch)
+gst_cv_queue_give (GstCvQueue *queue, gpointer item)
 {
   g_mutex_lock (&queue->lock);
-  g_ptr_array_add (queue->spare, batch);
+  g_ptr_array_add (queue->spare, item);
   g_cond_broadcast (&queue->changed);
   g_mutex_unlock (&queue->lock);
 }
 
 GstFlowReturn
-gst_pbf_queue_take (GstPbfQueue *queue, GstPbfBatch **batch)
+gst_cv_queue_take (GstCvQueue *queue, gpointer *item)
 {
   GstFlowReturn flow;
 
@@ -87,13 +86,13 @@ gst_pbf_queue_take (GstPbfQueue *queue, GstPbfBatch **batch)
     g_cond_wait (&queue->changed, &queue->lock);
   flow = queue->flow;
   if (flow == GST_FLOW_OK)
-    *batch = g_ptr_array_steal_index_fast (queue->spare, queue->spare->len - 1);
+    *item = g_ptr_array_steal_index_fast (queue->spare, queue->spare->len - 1);
   g_mutex_unlock (&queue->lock);
   return flow;
 }
 
 void
-gst_pbf_queue_free_spare (GstPbfQueue *queue)
+gst_cv_queue_free_spare (GstCvQueue *queue)
 {
   g_mutex_lock (&queue->lock);
   g_ptr_array_set_size (queue->spare, 0);
@@ -101,15 +100,15 @@ gst_pbf_queue_free_spare (GstPbfQueue *queue)
 }
 
 static GstFlowReturn
-push (GstPbfQueue *queue, GstPbfBatch *batch, GstEvent *event)
+push (GstCvQueue *queue, gpointer item, GstEvent *event)
 {
-  Entry entry = { batch, event };
+  Entry entry = { item, event };
   GstFlowReturn flow;
 
   g_mutex_lock (&queue->lock);
   flow = queue->flow;
   if (flow == GST_FLOW_OK) {
-    if (batch != NULL)
+    if (item != NULL)
       queue->deadline = -1;
     gst_queue_array_push_tail_struct (queue->entries, &entry);
     g_cond_broadcast (&queue->changed);
@@ -119,19 +118,25 @@ push (GstPbfQueue *queue, GstPbfBatch *batch, GstEvent *event)
 }
 
 GstFlowReturn
-gst_pbf_queue_push_batch (GstPbfQueue *queue, GstPbfBatch *batch)
+gst_cv_queue_push_item (GstCvQueue *queue, gpointer item)
 {
-  return push (queue, batch, NULL);
+  return push (queue, item, NULL);
 }
 
 GstFlowReturn
-gst_pbf_queue_push_event (GstPbfQueue *queue, GstEvent *event)
+gst_cv_queue_push_event (GstCvQueue *queue, GstEvent *event)
 {
   return push (queue, NULL, event);
 }
 
+GstFlowReturn
+gst_cv_queue_push_mark (GstCvQueue *queue)
+{
+  return push (queue, NULL, NULL);
+}
+
 void
-gst_pbf_queue_set_deadline (GstPbfQueue *queue, gint64 end_time)
+gst_cv_queue_set_deadline (GstCvQueue *queue, gint64 end_time)
 {
   g_mutex_lock (&queue->lock);
   queue->deadline = end_time;
@@ -141,7 +146,7 @@ gst_pbf_queue_set_deadline (GstPbfQueue *queue, gint64 end_time)
 
 /* call with the lock held; FALSE when the deadline has passed */
 static gboolean
-wait_for_entry (GstPbfQueue *queue)
+wait_for_entry (GstCvQueue *queue)
 {
   while (
       queue->flow == GST_FLOW_OK && gst_queue_array_is_empty (queue->entries)) {
@@ -157,10 +162,10 @@ wait_for_entry (GstPbfQueue *queue)
   return TRUE;
 }
 
-GstPbfPop
-gst_pbf_queue_pop (GstPbfQueue *queue, GstPbfBatch **batch, GstEvent **event)
+GstCvPop
+gst_cv_queue_pop (GstCvQueue *queue, gpointer *item, GstEvent **event)
 {
-  GstPbfPop pop = GST_PBF_POP_DEADLINE;
+  GstCvPop pop = GST_CV_POP_DEADLINE;
 
   g_mutex_lock (&queue->lock);
   if (queue->busy) {
@@ -169,21 +174,23 @@ gst_pbf_queue_pop (GstPbfQueue *queue, GstPbfBatch **batch, GstEvent **event)
   }
   if (wait_for_entry (queue)) {
     if (queue->flow != GST_FLOW_OK) {
-      pop = GST_PBF_POP_STOP;
+      pop = GST_CV_POP_STOP;
     } else {
       Entry *entry = gst_queue_array_pop_head_struct (queue->entries);
-      pop = entry->event != NULL ? GST_PBF_POP_EVENT : GST_PBF_POP_BATCH;
-      *batch = entry->batch;
+      pop = entry->event != NULL  ? GST_CV_POP_EVENT
+            : entry->item != NULL ? GST_CV_POP_ITEM
+                                  : GST_CV_POP_MARK;
+      *item = entry->item;
       *event = entry->event;
     }
   }
-  queue->busy = pop != GST_PBF_POP_STOP;
+  queue->busy = pop != GST_CV_POP_STOP;
   g_mutex_unlock (&queue->lock);
   return pop;
 }
 
 GstFlowReturn
-gst_pbf_queue_wait_idle (GstPbfQueue *queue)
+gst_cv_queue_wait_idle (GstCvQueue *queue)
 {
   GstFlowReturn flow;
 
@@ -197,7 +204,7 @@ gst_pbf_queue_wait_idle (GstPbfQueue *queue)
 }
 
 gboolean
-gst_pbf_queue_has_eos (GstPbfQueue *queue)
+gst_cv_queue_has_eos (GstCvQueue *queue)
 {
   gboolean found = FALSE;
 
@@ -212,7 +219,7 @@ gst_pbf_queue_has_eos (GstPbfQueue *queue)
 }
 
 void
-gst_pbf_queue_discard (GstPbfQueue *queue, GstPad *pad)
+gst_cv_queue_discard (GstCvQueue *queue, GstPad *pad)
 {
   Entry *entry;
 

@@ -1,0 +1,66 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What lies between the two threads of an element that computes on its own
+ * source pad's task: items that were submitted and events, in the order they
+ * have to leave in, and the spare items that work is collected in. An item is
+ * whatever the element makes of it. The queue never waits for room: how much
+ * can lie in it is bounded by the number of spare items. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef struct _GstCvQueue GstCvQueue;
+
+typedef enum {
+  GST_CV_POP_ITEM,     /* an item, to be completed */
+  GST_CV_POP_EVENT,    /* an event, to be pushed; the caller owns it */
+  GST_CV_POP_MARK,     /* a mark: everything before it has been popped */
+  GST_CV_POP_DEADLINE, /* nothing, but the deadline has passed (once) */
+  GST_CV_POP_STOP,     /* the flow is not GST_FLOW_OK */
+} GstCvPop;
+
+/* A new queue is flushing. @free_item: for the spare items */
+GstCvQueue *gst_cv_queue_new (GDestroyNotify free_item);
+/* Frees the spare items and what is left in it. */
+void gst_cv_queue_free (GstCvQueue *queue);
+
+/* GST_FLOW_OK lets it run; anything else ends every wait with that result. */
+void gst_cv_queue_set_flow (GstCvQueue *queue, GstFlowReturn flow);
+GstFlowReturn gst_cv_queue_get_flow (GstCvQueue *queue);
+
+/* Puts @item among the spare ones. */
+void gst_cv_queue_give (GstCvQueue *queue, gpointer item);
+/* Waits for a spare item. */
+GstFlowReturn gst_cv_queue_take (GstCvQueue *queue, gpointer *item);
+/* Frees the spare items, before others of another size are given. */
+void gst_cv_queue_free_spare (GstCvQueue *queue);
+
+/* All fail, and leave the argument with the caller, when the flow is not OK.
+ * An item ends the deadline: it was that of the item. */
+GstFlowReturn gst_cv_queue_push_item (GstCvQueue *queue, gpointer item);
+GstFlowReturn gst_cv_queue_push_event (GstCvQueue *queue, GstEvent *event);
+GstFlowReturn gst_cv_queue_push_mark (GstCvQueue *queue);
+
+/* @end_time: of g_get_monotonic_time(), when pop is to return although nothing
+ * has come */
+void gst_cv_queue_set_deadline (GstCvQueue *queue, gint64 end_time);
+
+/* For the one thread that empties it. What the pop before returned counts as
+ * done when the next one is called. */
+GstCvPop gst_cv_queue_pop (GstCvQueue *queue, gpointer *item, GstEvent **event);
+
+/* Waits until all that was pushed is done. */
+GstFlowReturn gst_cv_queue_wait_idle (GstCvQueue *queue);
+
+/* Is an EOS event waiting in it? */
+gboolean gst_cv_queue_has_eos (GstCvQueue *queue);
+
+/* Forgets items (they belong to whoever computes) and drops events. Sticky ones
+ * except EOS and SEGMENT are stored on @pad, as a flush keeps them. */
+void gst_cv_queue_discard (GstCvQueue *queue, GstPad *pad);
+
+G_END_DECLS
