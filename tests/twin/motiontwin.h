@@ -1,0 +1,47 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The plain C twin of the motion search: docs/design/motion.md sentence by
+ * sentence, slow, without state, without any trick of the backends. */
+#pragma once
+
+#include "motionbackend.h"
+
+/**
+ * MotionPicture: luma as numbers
+ * @full: samples in full depth, row by row without gaps
+ * @search: the same on 8 bits, what vectors are searched on
+ */
+typedef struct {
+  guint width, height, depth;
+  guint16 *full;
+  guint16 *search;
+} MotionPicture;
+
+/* From the luma of @job: shifted, bits above the depth ignored. */
+MotionPicture *motion_picture_new (
+    const MotionConfig *config, const MotionJob *job);
+void motion_picture_free (MotionPicture *picture);
+
+/* Searches every block of @current in @reference.
+ * @prior: (nullable): the prior field's vectors
+ * @vectors, @blocks: columns * rows of them are written */
+void motion_twin_search (const MotionConfig *config,
+    const MotionPicture *current, const MotionPicture *reference,
+    const MotionVector *prior, MotionVector *vectors, MotionBlock *blocks);
+
+/* The frame that @n_fields fields of vectors predict out of their references
+ * and the residual: width * height samples in full depth, not shifted, each. */
+void motion_twin_predict (const MotionConfig *config,
+    const MotionPicture *current, const MotionPicture *const *references,
+    const MotionField *fields, guint n_fields, guint16 *prediction,
+    guint16 *residual);
+
+/* Writes width * height samples as a job's prediction or residual plane has them;
+ * nothing if @plane is %NULL. */
+void motion_twin_store (const MotionConfig *config, const guint16 *samples,
+    guint8 *plane, gsize stride);
+
+/* A backend that calls the twin, to try the engine's front end with. */
+extern const MotionBackendOps motion_backend_twin;

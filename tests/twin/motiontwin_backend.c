@@ -1,0 +1,114 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <string.h>
+
+#include "motiontwin.h"
+
+struct _MotionBackend {
+  MotionConfig config;
+  MotionPicture **pictures;
+  const MotionTask **tasks; /* of the slots */
+  MotionVector *prior[MOTION_MAX_FIELDS];
+};
+
+static MotionBackend *
+twin_create (const MotionConfig *config, CvisContext *context, GError **error)
+{
+  MotionBackend *backend = g_new0 (MotionBackend, 1);
+  guint n =
+      motion_config_get_columns (config) * motion_config_get_rows (config);
+
+  backend->config = *config;
+  backend->pictures =
+      g_new0 (MotionPicture *, motion_config_get_n_pictures (config));
+  backend->tasks =
+      g_new0 (const MotionTask *, motion_config_get_n_slots (config));
+  for (guint i = 0; i < MOTION_MAX_FIELDS; i++)
+    backend->prior[i] = g_new0 (MotionVector, n);
+  return backend;
+}
+
+static void
+twin_destroy (MotionBackend *backend)
+{
+  for (guint i = 0; i < motion_config_get_n_pictures (&backend->config); i++)
+    motion_picture_free (backend->pictures[i]);
+  for (guint i = 0; i < MOTION_MAX_FIELDS; i++)
+    g_free (backend->prior[i]);
+  g_free (backend->pictures);
+  g_free (backend->tasks);
+  g_free (backend);
+}
+
+static gboolean
+twin_load (
+    MotionBackend *backend, guint picture, MotionJob *job, GError **error)
+{
+  motion_picture_free (backend->pictures[picture]);
+  backend->pictures[picture] = motion_picture_new (&backend->config, job);
+  return TRUE;
+}
+
+static gboolean
+twin_search (
+    MotionBackend *backend, guint slot, const MotionTask *task, GError **error)
+{
+  g_assert_null (backend->tasks[slot]);
+  backend->tasks[slot] = task;
+  return TRUE;
+}
+
+static void
+predict (MotionBackend *backend, const MotionTask *task)
+{
+  const MotionConfig *config = &backend->config;
+  const MotionPicture *references[MOTION_MAX_FIELDS];
+  gsize n = (gsize) config->width * config->height;
+  guint16 *prediction = g_new (guint16, n), *residual = g_new (guint16, n);
+  MotionJob *job = task->job;
+
+  for (guint i = 0; i < job->n_fields; i++)
+    references[i] = backend->pictures[task->reference[i]];
+  motion_twin_predict (config, backend->pictures[task->picture], references,
+      job->fields, job->n_fields, prediction, residual);
+  motion_twin_store (
+      config, prediction, job->prediction, job->prediction_stride);
+  motion_twin_store (config, residual, job->residual, job->residual_stride);
+  g_free (prediction);
+  g_free (residual);
+}
+
+static gboolean
+twin_wait (MotionBackend *backend, guint slot, GError **error)
+{
+  const MotionConfig *config = &backend->config;
+  const MotionTask *task = backend->tasks[slot];
+  guint n =
+      motion_config_get_columns (config) * motion_config_get_rows (config);
+
+  g_assert_nonnull (task);
+  backend->tasks[slot] = NULL;
+  for (guint i = 0; i < task->job->n_fields; i++) {
+    MotionField *field = &task->job->fields[i];
+
+    motion_twin_search (config, backend->pictures[task->picture],
+        backend->pictures[task->reference[i]],
+        task->prior[i] ? backend->prior[i] : NULL, field->vectors,
+        field->blocks);
+    memcpy (backend->prior[i], field->vectors, n * sizeof (MotionVector));
+  }
+  if (task->job->prediction || task->job->residual)
+    predict (backend, task);
+  return TRUE;
+}
+
+const MotionBackendOps motion_backend_twin = {
+  .name = "twin",
+  .create = twin_create,
+  .destroy = twin_destroy,
+  .load = twin_load,
+  .search = twin_search,
+  .wait = twin_wait,
+};
