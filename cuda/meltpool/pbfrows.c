@@ -73,7 +73,7 @@ pbf_csv_header (gchar *to, guint n_outputs)
   }
   for (i = 0; i < n_outputs; i++) {
     to = write_string (to, "out_");
-    to = pbf_text_uint (to, i);
+    to = cvis_text_uint (to, i);
     *to++ = ',';
   }
   to[-1] = '\n';
@@ -85,18 +85,18 @@ pbf_csv_row (gchar *to, const PbfResult *result, guint n_outputs)
 {
   guint i;
 
-  to = pbf_text_uint (to, result->frame_counter);
+  to = cvis_text_uint (to, result->frame_counter);
   *to++ = ',';
   if (result->timestamp_ns != G_MAXUINT64)
-    to = pbf_text_uint (to, result->timestamp_ns);
+    to = cvis_text_uint (to, result->timestamp_ns);
   *to++ = ',';
-  to = pbf_text_uint (to, result->layer);
+  to = cvis_text_uint (to, result->layer);
   *to++ = ',';
-  to = pbf_text_int (to, result->x_um);
+  to = cvis_text_int (to, result->x_um);
   *to++ = ',';
-  to = pbf_text_int (to, result->y_um);
+  to = cvis_text_int (to, result->y_um);
   *to++ = ',';
-  to = pbf_text_uint (to, result->flags);
+  to = cvis_text_uint (to, result->flags);
   *to++ = ',';
   to = pbf_text_q8 (to, result->centroid_x_q8);
   *to++ = ',';
@@ -121,13 +121,13 @@ pbf_csv_row (gchar *to, const PbfResult *result, guint n_outputs)
 static gchar *
 json_uint (gchar *to, const gchar *name, guint64 value)
 {
-  return pbf_text_uint (write_string (to, name), value);
+  return cvis_text_uint (write_string (to, name), value);
 }
 
 static gchar *
 json_int (gchar *to, const gchar *name, gint64 value)
 {
-  return pbf_text_int (write_string (to, name), value);
+  return cvis_text_int (write_string (to, name), value);
 }
 
 static gchar *

@@ -6,61 +6,6 @@
 
 #include <string.h>
 
-static const gchar two_digits[] = "00010203040506070809"
-                                  "10111213141516171819"
-                                  "20212223242526272829"
-                                  "30313233343536373839"
-                                  "40414243444546474849"
-                                  "50515253545556575859"
-                                  "60616263646566676869"
-                                  "70717273747576777879"
-                                  "80818283848586878889"
-                                  "90919293949596979899";
-
-/* Writes @value so that it ends before @end; returns where it begins. */
-static gchar *
-digits_before (gchar *end, guint64 value)
-{
-  while (value >= 100) {
-    end -= 2;
-    memcpy (end, two_digits + 2 * (value % 100), 2);
-    value /= 100;
-  }
-  if (value >= 10) {
-    end -= 2;
-    memcpy (end, two_digits + 2 * value, 2);
-  } else {
-    *--end = (gchar) ('0' + value);
-  }
-  return end;
-}
-
-gchar *
-pbf_text_uint (gchar *to, guint64 value)
-{
-  gchar digits[20];
-  gchar *from;
-  gsize n;
-
-  if (value < 10) {
-    *to = (gchar) ('0' + value);
-    return to + 1;
-  }
-  from = digits_before (digits + sizeof (digits), value);
-  n = digits + sizeof (digits) - from;
-  memcpy (to, from, n);
-  return to + n;
-}
-
-gchar *
-pbf_text_int (gchar *to, gint64 value)
-{
-  if (value >= 0)
-    return pbf_text_uint (to, (guint64) value);
-  *to++ = '-';
-  return pbf_text_uint (to, 0 - (guint64) value);
-}
-
 gchar *
 pbf_text_q8 (gchar *to, gint32 value)
 {
@@ -70,7 +15,7 @@ pbf_text_q8 (gchar *to, gint32 value)
 
   if (value < 0)
     *to++ = '-';
-  to = pbf_text_uint (to, magnitude >> 8);
+  to = cvis_text_uint (to, magnitude >> 8);
   if (fraction == 0)
     return to;
 
@@ -243,16 +188,14 @@ write_zeros (gchar *to, gint n)
 static gchar *
 write_decimal (gchar *to, Decimal d)
 {
-  gchar buffer[10];
-  gchar *digits;
+  gchar digits[10];
   gint n, point; /* number of digits, and how many come before the point */
 
   while (d.digits % 10 == 0) {
     d.digits /= 10;
     d.exponent++;
   }
-  digits = digits_before (buffer + sizeof (buffer), d.digits);
-  n = (gint) (buffer + sizeof (buffer) - digits);
+  n = (gint) (cvis_text_uint (digits, d.digits) - digits);
   point = n + d.exponent;
 
   if (point > 21 || point < -4) { /* 1.5e-10 */
@@ -263,7 +206,7 @@ write_decimal (gchar *to, Decimal d)
       to += n - 1;
     }
     *to++ = 'e';
-    return pbf_text_int (to, point - 1);
+    return cvis_text_int (to, point - 1);
   }
   if (point <= 0) { /* 0.0015 */
     *to++ = '0';
@@ -311,6 +254,6 @@ pbf_text_float (gchar *to, gfloat value)
   q = exponent != 0 ? (gint) exponent - 150 : -149;
   /* whole numbers, of which most features are */
   if (q <= 0 && q > -24 && (c & ((1u << -q) - 1)) == 0)
-    return pbf_text_uint (to, c >> -q);
+    return cvis_text_uint (to, c >> -q);
   return write_decimal (to, shortest (c, q, mantissa == 0 && exponent > 1));
 }

@@ -2,20 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Numbers as text, fast and the same in every locale: what tables of results
- * are made of. Nothing here allocates or knows of state; all functions may be
- * called from any thread. Each writes at @to, without a terminating NUL, and
- * returns the end of what it wrote: at most %PBF_TEXT_MAX bytes. */
+/* Fractions as text, in the way of cvistext.h: each function writes at most
+ * %PBF_TEXT_MAX bytes. */
 #pragma once
 
-#include <glib.h>
+#include "cvistext.h"
 
 G_BEGIN_DECLS
 
 #define PBF_TEXT_MAX 32
-
-gchar *pbf_text_uint (gchar *to, guint64 value);
-gchar *pbf_text_int (gchar *to, gint64 value);
 
 /* @value / 256, exactly: at most eight digits after the point, no trailing
  * zeros. */

@@ -173,34 +173,6 @@ test_float_words (void)
 }
 
 static void
-test_integers (void)
-{
-  static const gint64 cases[] = { 0, 1, 9, 10, 99, 100, 101, 12345, 999999,
-    1000000, G_MAXINT32, (gint64) G_MAXINT32 + 1, G_MAXINT64, -1, -10, -101,
-    G_MININT32, G_MININT64 };
-  GRand *rand = g_rand_new_with_seed (7);
-  gchar text[PBF_TEXT_MAX + 1], expected[32];
-  guint i;
-
-  for (i = 0; i < G_N_ELEMENTS (cases) + 100000; i++) {
-    guint64 value =
-        i < G_N_ELEMENTS (cases)
-            ? (guint64) cases[i]
-            : ((guint64) g_rand_int (rand) << 32 | g_rand_int (rand))
-                  >> g_rand_int_range (rand, 0, 64);
-
-    *pbf_text_int (text, (gint64) value) = '\0';
-    g_snprintf (
-        expected, sizeof (expected), "%" G_GINT64_FORMAT, (gint64) value);
-    g_assert_cmpstr (text, ==, expected);
-    *pbf_text_uint (text, value) = '\0';
-    g_snprintf (expected, sizeof (expected), "%" G_GUINT64_FORMAT, value);
-    g_assert_cmpstr (text, ==, expected);
-  }
-  g_rand_free (rand);
-}
-
-static void
 test_q8 (void)
 {
   static const struct {
@@ -254,7 +226,6 @@ main (int argc, char **argv)
   g_test_add_func ("/pbftext/float/random", test_float_random);
   g_test_add_func ("/pbftext/float/edges", test_float_edges);
   g_test_add_func ("/pbftext/float/words", test_float_words);
-  g_test_add_func ("/pbftext/integers", test_integers);
   g_test_add_func ("/pbftext/q8", test_q8);
   g_test_add_func ("/pbftext/locale", test_locale);
   return g_test_run ();
