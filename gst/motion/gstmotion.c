@@ -4,10 +4,13 @@
  */
 #include "gstmotion.h"
 
+#include "gstmotionvectorenc.h"
+
 gboolean
 gst_motion_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (motionvectorenc, plugin);
   return ok;
 }

@@ -1,0 +1,598 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-motionvectorenc
+ * @title: motionvectorenc
+ * @short_description: writes motion vectors for other programs
+ *
+ * Takes the packets of cudamotionest's request pad `vectors` and writes the
+ * motion of each frame against one of its references: as rows of a table (CSV),
+ * a row a block; as the raster of vectors in the layout of hardware encoders
+ * (bin); or as a Middlebury flow file (flo). A packet becomes one buffer; frames
+ * that have nothing to be compared with give none.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 videotestsrc num-buffers=100 pattern=ball ! cudamotionest name=m ! queue ! fakesink m.vectors ! queue ! motionvectorenc ! filesink location=motion.csv
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstmotionvectorenc.h"
+
+#include <gst/cudavision/gstmotionmeta.h>
+#include "motiontext.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_motion_vector_enc_debug);
+#define GST_CAT_DEFAULT gst_motion_vector_enc_debug
+
+#define GST_TYPE_MOTION_VECTOR_ENC_FORMAT                                      \
+  (gst_motion_vector_enc_format_get_type ())
+
+typedef enum {
+  FORMAT_CSV,
+  FORMAT_BIN,
+  FORMAT_FLO,
+} GstMotionVectorEncFormat;
+
+#define DEFAULT_FORMAT FORMAT_CSV
+#define DEFAULT_DISTANCE -1
+#define DEFAULT_DENSE TRUE
+#define MAX_DISTANCE (MOTION_MAX_FIELDS / 2)
+
+typedef struct {
+  GstMotionVectorEncFormat format;
+  gint distance;
+  gboolean dense;
+} Settings;
+
+struct _GstMotionVectorEnc {
+  GstElement parent;
+
+  GstPad *sinkpad;
+  GstPad *srcpad;
+
+  Settings settings; /* guarded by the object lock */
+
+  /* of the streaming thread */
+  Settings active;
+  GstCaps *in_caps;
+  gboolean renegotiate; /* the source's caps are older than the sink's */
+  MotionPacket grid;    /* that the source's caps were made for */
+  GList *held;          /* events that come behind the first caps */
+  gboolean header_written;
+  guint64 frames;  /* with motion against any reference */
+  guint64 written; /* of them */
+  guint distances; /* that were seen, a bit each */
+  gchar *text;     /* rows of one buffer, before they are copied out */
+  gsize text_size;
+};
+
+enum {
+  PROP_0,
+  PROP_FORMAT,
+  PROP_DISTANCE,
+  PROP_DENSE,
+};
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_MOTION_VECTORS_CAPS));
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (
+            "text/csv; application/x-motion-vector-raster; image/x-flo"));
+
+static GType
+gst_motion_vector_enc_format_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { FORMAT_CSV, "Table with a row of names, then a row a block", "csv" },
+    { FORMAT_BIN, "Raster of int16 x, int16 y (quarter pixels), uint32 cost",
+        "bin" },
+    { FORMAT_FLO, "Middlebury flow file, float32 pixels", "flo" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_enum_register_static ("GstMotionVectorEncFormat", values));
+  return type;
+}
+
+#define gst_motion_vector_enc_parent_class parent_class
+G_DEFINE_TYPE (GstMotionVectorEnc, gst_motion_vector_enc, GST_TYPE_ELEMENT);
+GST_ELEMENT_REGISTER_DEFINE (motionvectorenc, "motionvectorenc", GST_RANK_NONE,
+    GST_TYPE_MOTION_VECTOR_ENC);
+
+/* --- negotiation ----------------------------------------------------------- */
+
+static GstCaps *
+make_caps (GstMotionVectorEnc *self)
+{
+  const MotionPacket *grid = &self->grid;
+
+  switch (self->active.format) {
+    case FORMAT_CSV:
+      return gst_caps_new_empty_simple ("text/csv");
+    case FORMAT_BIN:
+      return gst_caps_new_simple ("application/x-motion-vector-raster", "width",
+          G_TYPE_INT, (gint) grid->width, "height", G_TYPE_INT,
+          (gint) grid->height, "block-size", G_TYPE_INT,
+          (gint) grid->block_size, "columns", G_TYPE_INT, (gint) grid->columns,
+          "rows", G_TYPE_INT, (gint) grid->rows, NULL);
+    default:
+      return gst_caps_new_simple ("image/x-flo", "width", G_TYPE_INT,
+          (gint) (self->active.dense ? grid->width : grid->columns), "height",
+          G_TYPE_INT, (gint) (self->active.dense ? grid->height : grid->rows),
+          NULL);
+  }
+}
+
+/* What came before the source had caps. */
+static void
+push_held (GstMotionVectorEnc *self)
+{
+  GList *held = g_steal_pointer (&self->held);
+
+  for (GList *l = held; l != NULL; l = l->next)
+    gst_pad_push_event (self->srcpad, l->data);
+  g_list_free (held);
+}
+
+static void
+drop_held (GstMotionVectorEnc *self)
+{
+  g_list_free_full (
+      g_steal_pointer (&self->held), (GDestroyNotify) gst_event_unref);
+}
+
+/* Tells what comes out; the frame rate of the sink's caps goes on. */
+static gboolean
+negotiate (GstMotionVectorEnc *self)
+{
+  const GValue *framerate = gst_structure_get_value (
+      gst_caps_get_structure (self->in_caps, 0), "framerate");
+  GstCaps *caps = make_caps (self);
+  gboolean ok;
+
+  if (framerate != NULL)
+    gst_caps_set_value (caps, "framerate", framerate);
+  ok = gst_pad_push_event (self->srcpad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  self->renegotiate = !ok;
+  if (ok)
+    push_held (self);
+  return ok;
+}
+
+static gboolean
+follow_grid (GstMotionVectorEnc *self, const MotionPacket *packet)
+{
+  if (packet->width != self->grid.width || packet->height != self->grid.height
+      || packet->block_size != self->grid.block_size)
+    self->renegotiate |= self->active.format != FORMAT_CSV;
+  self->grid = *packet;
+  return !self->renegotiate || negotiate (self);
+}
+
+/* --- formats --------------------------------------------------------------- */
+
+/* What a frame has against the chosen reference */
+typedef struct {
+  const MotionPacket *packet;
+  const MotionVector *vectors; /* NULL: nothing */
+  const MotionBlock *blocks;
+} Frame;
+
+static void
+find_field (GstMotionVectorEnc *self, const MotionPacket *packet, Frame *frame)
+{
+  *frame = (Frame){ packet, NULL, NULL };
+  for (guint i = 0; i < packet->n_fields; i++) {
+    const MotionVector *vectors;
+    const MotionBlock *blocks;
+    gint distance =
+        gst_motion_packet_get_field (packet, i, &vectors, &blocks)->distance;
+
+    self->distances |= 1u << (distance + MAX_DISTANCE);
+    if (distance == self->active.distance) {
+      frame->vectors = vectors;
+      frame->blocks = blocks;
+    }
+  }
+  self->frames += packet->n_fields > 0;
+  self->written += frame->vectors != NULL;
+}
+
+static gchar *
+ensure_text (GstMotionVectorEnc *self, gsize size)
+{
+  if (self->text_size < size) {
+    g_free (self->text);
+    self->text = g_malloc (size);
+    self->text_size = size;
+  }
+  return self->text;
+}
+
+static GstBuffer *
+write_csv (GstMotionVectorEnc *self, const Frame *frame)
+{
+  gsize rows = frame->vectors != NULL
+                   ? (gsize) frame->packet->columns * frame->packet->rows
+                   : 0;
+  gchar *to = ensure_text (self, (rows + 1) * MOTION_CSV_ROW_MAX);
+
+  if (!self->header_written)
+    to = motion_csv_header (to);
+  self->header_written = TRUE;
+  if (rows > 0)
+    to = motion_csv_rows (to, frame->packet, frame->vectors, frame->blocks);
+  return to > self->text ? gst_buffer_new_memdup (self->text, to - self->text)
+                         : NULL;
+}
+
+static GstBuffer *
+write_bin (const Frame *frame)
+{
+  return gst_buffer_new_memdup (frame->vectors,
+      sizeof (MotionVector) * frame->packet->columns * frame->packet->rows);
+}
+
+static GstBuffer *
+write_flo (GstMotionVectorEnc *self, const Frame *frame)
+{
+  gsize size = motion_flo_size (frame->packet, self->active.dense);
+  guint8 *bytes = g_malloc (size);
+
+  motion_flo_write (bytes, frame->packet, frame->vectors, self->active.dense);
+  return gst_buffer_new_wrapped (bytes, size);
+}
+
+/* Returns: %NULL if the frame has nothing to be written. */
+static GstBuffer *
+write_frame (GstMotionVectorEnc *self, const Frame *frame)
+{
+  if (self->active.format == FORMAT_CSV)
+    return write_csv (self, frame);
+  if (frame->vectors == NULL)
+    return NULL;
+  return self->active.format == FORMAT_BIN ? write_bin (frame)
+                                           : write_flo (self, frame);
+}
+
+/* --- streaming ------------------------------------------------------------- */
+
+/* Where nothing comes out, time goes on all the same. */
+static void
+push_gap (GstMotionVectorEnc *self, GstBuffer *buffer)
+{
+  if (GST_BUFFER_PTS_IS_VALID (buffer))
+    gst_pad_push_event (
+        self->srcpad, gst_event_new_gap (GST_BUFFER_PTS (buffer),
+                          GST_BUFFER_DURATION (buffer)));
+}
+
+static GstFlowReturn
+encode (GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
+{
+  Frame frame;
+  GstBuffer *out;
+
+  if (!follow_grid (self, packet))
+    return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING
+                                              : GST_FLOW_NOT_NEGOTIATED;
+  find_field (self, packet, &frame);
+  out = write_frame (self, &frame);
+  if (out == NULL) {
+    push_gap (self, buffer);
+    return GST_FLOW_OK;
+  }
+  gst_buffer_copy_into (
+      out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  return gst_pad_push (self->srcpad, out);
+}
+
+/* Structs need an alignment that bytes from anywhere may not have. */
+static GstFlowReturn
+check_and_encode (
+    GstMotionVectorEnc *self, GstBuffer *buffer, const GstMapInfo *map)
+{
+  gpointer aligned = (guintptr) map->data % G_ALIGNOF (MotionPacket)
+                         ? g_memdup2 (map->data, map->size)
+                         : NULL;
+  gpointer packet = aligned ? aligned : map->data;
+  GstFlowReturn ret = GST_FLOW_ERROR;
+  GError *error = NULL;
+
+  if (gst_motion_packet_check (packet, map->size, &error)) {
+    ret = encode (self, buffer, packet);
+  } else {
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("A buffer of %" G_GSIZE_FORMAT
+         " bytes is no packet of motion vectors: %s.",
+            map->size, error->message),
+        ("%" GST_PTR_FORMAT, buffer));
+    g_error_free (error);
+  }
+  g_free (aligned);
+  return ret;
+}
+
+static GstFlowReturn
+gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (parent);
+  GstFlowReturn ret = GST_FLOW_ERROR;
+  GstMapInfo map;
+
+  if (self->in_caps == NULL) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Motion vectors came without caps; " GST_MOTION_VECTORS_MEDIA_TYPE
+         " is expected."),
+        (NULL));
+    ret = GST_FLOW_NOT_NEGOTIATED;
+  } else if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, READ,
+        ("The memory of a buffer of motion vectors cannot be read."),
+        ("%" GST_PTR_FORMAT, buffer));
+  } else {
+    ret = check_and_encode (self, buffer, &map);
+    gst_buffer_unmap (buffer, &map);
+  }
+  gst_buffer_unref (buffer);
+  return ret;
+}
+
+/* --- events ----------------------------------------------------------------
+ * The source's caps tell the grid, which the first packet brings; events that
+ * belong behind them wait for it. A table has the same caps for any grid. */
+
+/* A table without rows still has its row of names. */
+static void
+push_missing_header (GstMotionVectorEnc *self)
+{
+  gchar header[MOTION_CSV_ROW_MAX];
+
+  if (self->in_caps == NULL || self->header_written
+      || self->active.format != FORMAT_CSV)
+    return;
+  self->header_written = TRUE;
+  gst_pad_push (self->srcpad,
+      gst_buffer_new_memdup (header, motion_csv_header (header) - header));
+}
+
+/* An empty file is no surprise. */
+static void
+warn_of_nothing (GstMotionVectorEnc *self)
+{
+  GString *seen;
+
+  if (self->frames == 0 || self->written > 0)
+    return;
+  seen = g_string_new (NULL);
+  for (gint i = 0; i <= 2 * MAX_DISTANCE; i++)
+    if (self->distances & 1u << i)
+      g_string_append_printf (
+          seen, "%s%d", seen->len ? ", " : "", i - MAX_DISTANCE);
+  GST_ELEMENT_WARNING (self, STREAM, FAILED,
+      ("None of %" G_GUINT64_FORMAT
+       " frames has motion of the distance %d; it is there for %s.",
+          self->frames, self->active.distance, seen->str),
+      ("see the property distance"));
+  g_string_free (seen, TRUE);
+  self->frames = 0;
+}
+
+
+static gboolean
+gst_motion_vector_enc_sink_event (
+    GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (parent);
+  GstCaps *caps;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      gst_event_parse_caps (event, &caps);
+      gst_caps_replace (&self->in_caps, caps);
+      self->renegotiate = TRUE;
+      gst_event_unref (event);
+      return self->active.format != FORMAT_CSV || negotiate (self);
+    case GST_EVENT_FLUSH_STOP:
+      drop_held (self);
+      break;
+    case GST_EVENT_EOS:
+      push_missing_header (self);
+      push_held (self);
+      warn_of_nothing (self);
+      break;
+    default:
+      if (GST_EVENT_TYPE (event) > GST_EVENT_CAPS && GST_EVENT_IS_STICKY (event)
+          && !gst_pad_has_current_caps (self->srcpad)) {
+        self->held = g_list_append (self->held, event);
+        return TRUE;
+      }
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* --- object ---------------------------------------------------------------- */
+
+/* For the run that begins. */
+static gboolean
+take_settings (GstMotionVectorEnc *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->active = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  if (self->active.distance != 0)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+      ("The property distance is 0: a frame does not move against itself."),
+      ("-1 is the frame before, 1 the next one"));
+  return FALSE;
+}
+
+static void
+forget (GstMotionVectorEnc *self)
+{
+  drop_held (self);
+  gst_clear_caps (&self->in_caps);
+  self->renegotiate = self->header_written = FALSE;
+  self->grid = (MotionPacket){ 0 };
+  self->frames = self->written = 0;
+  self->distances = 0;
+  g_clear_pointer (&self->text, g_free);
+  self->text_size = 0;
+}
+
+static GstStateChangeReturn
+gst_motion_vector_enc_change_state (
+    GstElement *element, GstStateChange transition)
+{
+  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (element);
+  GstStateChangeReturn ret;
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !take_settings (self))
+    return GST_STATE_CHANGE_FAILURE;
+  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    forget (self);
+  return ret;
+}
+
+static void
+gst_motion_vector_enc_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_FORMAT:
+      self->settings.format = g_value_get_enum (value);
+      break;
+    case PROP_DISTANCE:
+      self->settings.distance = g_value_get_int (value);
+      break;
+    case PROP_DENSE:
+      self->settings.dense = g_value_get_boolean (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_motion_vector_enc_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_FORMAT:
+      g_value_set_enum (value, self->settings.format);
+      break;
+    case PROP_DISTANCE:
+      g_value_set_int (value, self->settings.distance);
+      break;
+    case PROP_DENSE:
+      g_value_set_boolean (value, self->settings.dense);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_motion_vector_enc_finalize (GObject *object)
+{
+  forget (GST_MOTION_VECTOR_ENC (object));
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  /**
+   * GstMotionVectorEnc:format:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_FORMAT,
+      g_param_spec_enum ("format", "Format",
+          "What the vectors are written as: a table (csv), the raster of "
+          "vectors (bin) or flow files (flo)",
+          GST_TYPE_MOTION_VECTOR_ENC_FORMAT, DEFAULT_FORMAT, flags));
+  /**
+   * GstMotionVectorEnc:distance:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_DISTANCE,
+      g_param_spec_int ("distance", "Distance",
+          "Which reference the motion is against, in frames: -1 the one "
+          "before, 1 the next one; not 0",
+          -MAX_DISTANCE, MAX_DISTANCE, DEFAULT_DISTANCE, flags));
+  /**
+   * GstMotionVectorEnc:dense:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_DENSE,
+      g_param_spec_boolean ("dense", "Dense",
+          "Whether flow files (format=flo) have a vector for each pixel, that "
+          "of its block, or one for each block",
+          DEFAULT_DENSE, flags));
+}
+
+static void
+gst_motion_vector_enc_class_init (GstMotionVectorEncClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_motion_vector_enc_debug, "motionvectorenc", 0,
+      "motion vectors for other programs");
+
+  object_class->set_property = gst_motion_vector_enc_set_property;
+  object_class->get_property = gst_motion_vector_enc_get_property;
+  object_class->finalize = gst_motion_vector_enc_finalize;
+  element_class->change_state = gst_motion_vector_enc_change_state;
+  install_properties (object_class);
+
+  gst_element_class_set_static_metadata (element_class,
+      "Motion vectors as tables and files", "Codec/Encoder/Metadata",
+      "Writes the packets of cudamotionest as CSV, raw vectors or flow files",
+      "the gst-cudavision authors");
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_type_mark_as_plugin_api (GST_TYPE_MOTION_VECTOR_ENC_FORMAT, 0);
+}
+
+static void
+gst_motion_vector_enc_init (GstMotionVectorEnc *self)
+{
+  self->settings =
+      (Settings){ DEFAULT_FORMAT, DEFAULT_DISTANCE, DEFAULT_DENSE };
+
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad, gst_motion_vector_enc_chain);
+  gst_pad_set_event_function (self->sinkpad, gst_motion_vector_enc_sink_event);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_use_fixed_caps (self->srcpad);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+}
