@@ -1,0 +1,262 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A block from its samples to its results, and the table of what is compiled
+ * for an instruction set. */
+#include "motioncpu_search.h"
+
+/* --- the block ------------------------------------------------------------------- */
+
+static void
+copy_block (const MotionCpuParams *params, MotionCpuScratch *scratch,
+    const MotionCpuSearch *s)
+{
+  gssize stride = (gssize) params->stride;
+  gssize from = stride * s->y + s->x;
+
+  for (gint32 y = 0; y < s->h; y++, from += stride) {
+    guint16 *deep = scratch->block_deep + MOTION_CPU_MAX_BLOCK * y;
+
+    memcpy (scratch->block + s->block_stride * (gsize) y,
+        s->current->luma + from, (gsize) s->w);
+    if (s->current->deep)
+      memcpy (deep, s->current->deep + from, (gsize) s->w * sizeof *deep);
+    else
+      for (gint32 x = 0; x < s->w; x++)
+        deep[x] = s->current->luma[from + x];
+  }
+}
+
+static void
+init_search (MotionCpuSearch *s, const MotionCpuParams *params,
+    MotionCpuScratch *scratch, const MotionCpuBlock *block)
+{
+  const MotionConfig *config = &params->config;
+  gint32 size = (gint32) config->block_size;
+
+  memset (s, 0, sizeof *s);
+  s->params = params;
+  s->scratch = scratch;
+  s->current = block->current;
+  s->column = block->column;
+  s->row = block->row;
+  s->x = size * block->column;
+  s->y = size * block->row;
+  s->w = MIN (size, (gint32) config->width - s->x);
+  s->h = MIN (size, (gint32) config->height - s->y);
+  s->block = scratch->block;
+  s->block_stride = config->block_size;
+  s->rect = motion_candidates (config, s->x, s->y, s->w, s->h);
+  copy_block (params, scratch, s);
+}
+
+static void
+set_field (MotionCpuSearch *s, const MotionCpuBlock *block, guint i)
+{
+  gsize stride = s->params->stride;
+  gsize index = (gsize) s->row * (gsize) s->params->columns + (gsize) s->column;
+
+  s->number = i;
+  s->reference = block->references[i];
+  s->at = s->reference->luma + (gssize) stride * s->y + s->x;
+  s->priors = block->priors[i];
+  s->prior = s->priors ? s->priors[index] : (MotionVector){ 0 };
+  s->n_visited = 0;
+}
+
+/* --- measures in full depth -------------------------------------------------------- */
+
+static guint32
+measure_intra (const MotionCpuSearch *s)
+{
+  const guint16 *deep = s->scratch->block_deep;
+  gint32 n = s->w * s->h;
+  guint32 sum = 0, intra = 0;
+  gint32 mean;
+
+  for (gint32 y = 0; y < s->h; y++)
+    for (gint32 x = 0; x < s->w; x++)
+      sum += deep[MOTION_CPU_MAX_BLOCK * y + x];
+  mean = ((gint32) sum + n / 2) / n;
+  for (gint32 y = 0; y < s->h; y++)
+    for (gint32 x = 0; x < s->w; x++)
+      intra += (guint32) ABS (deep[MOTION_CPU_MAX_BLOCK * y + x] - mean);
+  return intra;
+}
+
+/* SAD of the block at a whole-pixel vector. */
+static guint32
+measure_sad (const MotionCpuSearch *s, gint32 x, gint32 y)
+{
+  const guint16 *own = s->scratch->block_deep, *other;
+  gssize stride = (gssize) s->params->stride;
+  guint32 sum = 0;
+
+  if (s->reference->deep == NULL)
+    return motion_sad (s->block, s->block_stride, s->at + stride * y + x,
+        (gsize) stride, s->w, s->h);
+  other = s->reference->deep + stride * (s->y + y) + s->x + x;
+  for (gint32 j = 0; j < s->h; j++) {
+    for (gint32 i = 0; i < s->w; i++)
+      sum += (guint32) ABS (own[i] - other[i]);
+    own += MOTION_CPU_MAX_BLOCK;
+    other += stride;
+  }
+  return sum;
+}
+
+static void
+measure_prediction (const MotionCpuSearch *s, MotionBlock *block)
+{
+  const guint16 *own = s->scratch->block_deep;
+  const guint16 *other = s->scratch->prediction;
+  guint32 sad = 0, sse = 0;
+
+  for (gint32 y = 0; y < s->h; y++) {
+    for (gint32 x = 0; x < s->w; x++) {
+      gint32 d = own[x] - other[x];
+
+      sad += (guint32) ABS (d);
+      sse += (guint32) (d * d);
+    }
+    own += MOTION_CPU_MAX_BLOCK;
+    other += MOTION_CPU_MAX_BLOCK;
+  }
+  block->sad = sad;
+  block->sse = sse;
+}
+
+/* J in full depth of a vector, quarter pixels. */
+static guint32
+full_cost (const MotionCpuSearch *s, guint32 sad, gint32 x, gint32 y)
+{
+  guint32 bits = (guint32) s->params->bits[x - s->prior.x]
+                 + s->params->bits[y - s->prior.y];
+
+  return sad + (bits << (s->params->config.depth - 8));
+}
+
+/* All measures but intra; leaves the prediction in the scratch memory. */
+static void
+measure (MotionCpuSearch *s, MotionVector *vector, MotionBlock *block)
+{
+  MOTION_CPU (predict) (s, vector, s->scratch->prediction);
+  measure_prediction (s, block);
+  vector->cost = full_cost (s, block->sad, vector->x, vector->y);
+  block->zero_sad = measure_sad (s, 0, 0);
+  block->second = G_MAXUINT32;
+  if (s->n_visited > 1)
+    block->second = full_cost (s, measure_sad (s, s->second.x, s->second.y),
+        4 * s->second.x, 4 * s->second.y);
+  block->flags = motion_block_flags (
+      &s->params->config, (guint32) s->w, (guint32) s->h, vector, block);
+}
+
+/* --- planes ---------------------------------------------------------------------- */
+
+static inline void
+store (const MotionConfig *config, guint8 *row, gint32 x, gint32 value)
+{
+  if (config->depth == 8)
+    row[x] = (guint8) value;
+  else
+    ((guint16 *) (gpointer) row)[x] = GUINT16_TO_LE ((guint16) (value << 6));
+}
+
+/* The prediction and what it leaves, into the frame's planes. */
+static void
+store_planes (const MotionCpuSearch *s, const MotionJob *job)
+{
+  const MotionConfig *config = &s->params->config;
+  gint32 middle = 1 << (config->depth - 1), top = 2 * middle - 1;
+  gsize offset = (gsize) s->x * (config->depth > 8 ? 2 : 1);
+
+  for (gint32 y = 0; y < s->h; y++) {
+    const guint16 *own = s->scratch->block_deep + MOTION_CPU_MAX_BLOCK * y;
+    const guint16 *other = s->scratch->prediction + MOTION_CPU_MAX_BLOCK * y;
+    gsize line = (gsize) (s->y + y);
+
+    for (gint32 x = 0; job->prediction && x < s->w; x++)
+      store (config, job->prediction + line * job->prediction_stride + offset,
+          x, other[x]);
+    for (gint32 x = 0; job->residual && x < s->w; x++)
+      store (config, job->residual + line * job->residual_stride + offset, x,
+          motion_clamp (middle + own[x] - other[x], 0, top));
+  }
+}
+
+/* Where nothing predicts the block. */
+static void
+predict_nothing (MotionCpuSearch *s)
+{
+  guint16 middle = (guint16) (1 << (s->params->config.depth - 1));
+
+  for (gint32 i = 0; i < MOTION_CPU_MAX_BLOCK * MOTION_CPU_MAX_BLOCK; i++)
+    s->scratch->prediction[i] = middle;
+}
+
+/* --- everything for a block ---------------------------------------------------------- */
+
+static void
+find_vector (MotionCpuSearch *s, MotionVector *vector)
+{
+  switch (s->params->config.method) {
+    case MOTION_METHOD_FULL:
+      MOTION_CPU (full) (s);
+      break;
+    case MOTION_METHOD_FULL_BRUTE:
+      MOTION_CPU (full_brute) (s);
+      break;
+    case MOTION_METHOD_STEP:
+      MOTION_CPU (step) (s);
+      break;
+    case MOTION_METHOD_ZONAL:
+      MOTION_CPU (zonal) (s);
+      break;
+  }
+  *vector = (MotionVector){ (gint16) (4 * s->best.x), (gint16) (4 * s->best.y),
+    s->best_cost };
+  if (s->params->config.subpel != MOTION_SUBPEL_NONE)
+    MOTION_CPU (subpel) (s, vector);
+}
+
+static void
+search (const MotionCpuParams *params, MotionCpuScratch *scratch,
+    const MotionCpuBlock *block)
+{
+  const MotionJob *job = block->job;
+  gboolean planes = job->prediction || job->residual;
+  guint32 cheapest = G_MAXUINT32, intra;
+  MotionCpuSearch s;
+
+  if (job->n_fields == 0 && !planes)
+    return;
+  init_search (&s, params, scratch, block);
+  intra = measure_intra (&s);
+  for (guint i = 0; i < job->n_fields; i++) {
+    gsize index = (gsize) s.row * (gsize) params->columns + (gsize) s.column;
+    MotionVector *vector = &job->fields[i].vectors[index];
+    MotionBlock *into = &job->fields[i].blocks[index];
+
+    set_field (&s, block, i);
+    into->intra = intra;
+    find_vector (&s, vector);
+    measure (&s, vector, into);
+    if (planes && vector->cost < cheapest) {
+      cheapest = vector->cost;
+      store_planes (&s, job);
+    }
+  }
+  if (job->n_fields == 0) {
+    predict_nothing (&s);
+    store_planes (&s, job);
+  }
+}
+
+const MotionCpuKernels MOTION_CPU_EXPAND_TABLE (MOTION_CPU_LEVEL) = {
+  G_STRINGIFY (MOTION_CPU_LEVEL),
+  MOTION_CPU (sums),
+  MOTION_CPU (quarter),
+  search,
+};

@@ -1,0 +1,250 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Full search: every candidate, or all but those that the sums of squares show
+ * to be neither best nor second best. */
+#include "motioncpu_search.h"
+
+/* Cost and order of a candidate in one number: the smaller is the better. */
+#define ORDER_BITS 34
+#define NO_KEY G_MAXUINT64
+
+typedef struct {
+  MotionCpuSearch *s;
+  guint64 best, second;  /* keys */
+  gboolean shortest;     /* of equal cost, the shortest goes first */
+  const guint16 *bits_x; /* from the leftmost candidate on, zeros behind */
+  MotionCpuBound bounds[MOTION_CPU_LEVELS];
+  guint n_bounds;
+} Full;
+
+/* --- candidates' order --------------------------------------------------------- */
+
+static inline guint64
+order_of (const Full *f, gint32 x, gint32 y)
+{
+  guint64 raster = (guint64) ((y + 128) << 9 | (x + 128));
+
+  if (!f->shortest)
+    return raster;
+  return (guint64) (x * x + y * y) << 18 | raster;
+}
+
+static inline MotionPoint
+point_of (guint64 key)
+{
+  return (MotionPoint){ (gint32) (key & 511) - 128,
+    (gint32) (key >> 9 & 511) - 128 };
+}
+
+/* Any order of calls, any number of times for a candidate. */
+static inline void
+offer (Full *f, gint32 x, gint32 y, guint32 cost)
+{
+  guint64 key = (guint64) cost << ORDER_BITS | order_of (f, x, y);
+
+  if (key < f->best) {
+    f->second = f->best;
+    f->best = key;
+  } else if (key < f->second && key != f->best) {
+    f->second = key;
+  }
+}
+
+static inline void
+offer_computed (Full *f, gint32 x, gint32 y)
+{
+  offer (f, x, y, motion_search_cost (f->s, x, y));
+}
+
+/* The largest cost with which one of the candidates (@x..@last, @y) matters;
+ * -1 if none does. */
+static inline gint64
+limit_of (const Full *f, gint32 x, gint32 last, gint32 y)
+{
+  guint64 first;
+
+  if (f->second == NO_KEY)
+    return G_MAXINT32;
+  first = order_of (f, f->shortest ? motion_clamp (0, x, last) : x, y);
+  return (gint64) (f->second >> ORDER_BITS)
+         - (first > (f->second & ((G_GUINT64_CONSTANT (1) << ORDER_BITS) - 1)));
+}
+
+/* --- groups of candidates ------------------------------------------------------ */
+
+/* Computes the candidates @which of those from (@x, @y) to the right. @limit:
+ * of their SAD + bits of x. */
+static void
+compute_group (Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
+{
+  const MotionCpuSearch *s = f->s;
+  gsize stride = s->params->stride;
+  guint32 *sads = s->scratch->sads;
+  const guint16 *bits = f->bits_x + (x - s->rect.left);
+
+  motion_sads (s->block, s->block_stride, s->at + (gssize) stride * y + x,
+      stride, s->w, s->h, which, sads);
+  for (guint64 m = which & motion_at_most (sads, bits, limit); m; m &= m - 1) {
+    gint32 i = __builtin_ctzll (m);
+
+    offer (f, x + i, y, sads[i] + motion_search_bits (s, x + i, y));
+  }
+}
+
+static guint64
+eliminate (const Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
+{
+  const MotionCpuSearch *s = f->s;
+  gssize place = (gssize) s->params->stride * y + x;
+  const guint16 *bits = f->bits_x + (x - s->rect.left);
+
+  for (guint i = 0; i < f->n_bounds && which; i++)
+    which = motion_survivors (
+        &f->bounds[i], f->bounds[i].sums + place, bits, limit, which);
+  return which;
+}
+
+static void
+scan (Full *f, gboolean elimination)
+{
+  const MotionCpuSearch *s = f->s;
+  MotionRect r = s->rect;
+
+  for (gint32 y = r.top; y <= r.bottom; y++) {
+    guint32 bits_y = s->params->bits[4 * y - s->prior.y];
+
+    for (gint32 x = r.left; x <= r.right; x += 64) {
+      gint32 n = MIN (64, r.right - x + 1);
+      guint64 which = G_MAXUINT64 >> (64 - n);
+      gint64 limit = limit_of (f, x, x + n - 1, y) - bits_y;
+
+      if (elimination && limit < 0)
+        continue;
+      if (elimination)
+        which = eliminate (f, x, y, which, (guint32) limit);
+      if (which)
+        compute_group (f, x, y, which, (guint32) MAX (limit, 0));
+    }
+  }
+}
+
+/* --- where to begin ------------------------------------------------------------ */
+
+/* Downhill by the four neighbours. */
+static void
+descend (Full *f)
+{
+  static const gint8 dx[4] = { 0, -1, 1, 0 }, dy[4] = { -1, 0, 0, 1 };
+  guint64 from;
+
+  do {
+    MotionPoint c = point_of (f->best);
+
+    from = f->best;
+    for (guint i = 0; i < 4; i++)
+      if (motion_search_allows (f->s, c.x + dx[i], c.y + dy[i]))
+        offer_computed (f, c.x + dx[i], c.y + dy[i]);
+  } while (f->best != from);
+}
+
+static void
+seed (Full *f)
+{
+  MotionCpuSearch *s = f->s;
+  MotionRect r = s->rect;
+  MotionPoint p;
+
+  offer_computed (f, 0, 0);
+  if (motion_search_prior (s, s->column, s->row, &p))
+    offer_computed (f, p.x, p.y);
+  offer_computed (f,
+      motion_clamp (s->scratch->last_x[s->number], r.left, r.right),
+      motion_clamp (s->scratch->last_y[s->number], r.top, r.bottom));
+  descend (f);
+  p = MOTION_CPU (pyramid) (s);
+  offer_computed (f, p.x, p.y);
+  descend (f);
+}
+
+/* --- the method ---------------------------------------------------------------- */
+
+/* The squares of each level that lie in the block. */
+static void
+init_bounds (Full *f)
+{
+  const MotionCpuSearch *s = f->s;
+  gssize stride = (gssize) s->params->stride;
+  gssize place = stride * s->y + s->x;
+
+  for (guint i = 0; i < s->params->n_levels; i++) {
+    const MotionCpuLevel *level = &s->params->levels[i];
+    const guint16 *own = s->current->sums[i] + place;
+    MotionCpuBound *b = &f->bounds[f->n_bounds];
+    gint32 size = (gint32) level->size;
+
+    b->n = 0;
+    b->unit = level->unit;
+    b->slack = level->slack;
+    b->sums = s->reference->sums[i] + place;
+    for (gint32 y = 0; y + size <= s->h; y += size) {
+      for (gint32 x = 0; x + size <= s->w; x += size) {
+        b->offsets[b->n] = stride * y + x;
+        b->own[b->n] = own[stride * y + x];
+        b->n++;
+      }
+    }
+    f->n_bounds += b->n > 0;
+  }
+}
+
+static void
+init (Full *f, MotionCpuSearch *s)
+{
+  guint16 *bits = s->scratch->bits_x;
+
+  f->s = s;
+  f->best = f->second = NO_KEY;
+  f->shortest = s->params->config.tie == MOTION_TIE_SHORT;
+  f->n_bounds = 0;
+  f->bits_x = bits;
+  for (gint32 x = s->rect.left; x <= s->rect.right; x++)
+    *bits++ = s->params->bits[4 * x - s->prior.x];
+}
+
+static void
+finish (const Full *f)
+{
+  MotionCpuSearch *s = f->s;
+
+  s->n_visited = f->second == NO_KEY ? 1 : 2;
+  s->best = point_of (f->best);
+  s->best_cost = (guint32) (f->best >> ORDER_BITS);
+  s->second = point_of (f->second);
+  s->second_cost = (guint32) (f->second >> ORDER_BITS);
+  s->scratch->last_x[s->number] = s->best.x;
+  s->scratch->last_y[s->number] = s->best.y;
+}
+
+void
+MOTION_CPU (full_brute) (MotionCpuSearch *s)
+{
+  Full f;
+
+  init (&f, s);
+  scan (&f, FALSE);
+  finish (&f);
+}
+
+void
+MOTION_CPU (full) (MotionCpuSearch *s)
+{
+  Full f;
+
+  init (&f, s);
+  init_bounds (&f);
+  seed (&f);
+  scan (&f, TRUE);
+  finish (&f);
+}
