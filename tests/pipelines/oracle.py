@@ -53,6 +53,7 @@ def launch(line, cwd):
                        text=True, timeout=240)
     if "No CUDA device" in r.stdout:
         print(r.stdout)
+        print("skipped: no usable CUDA device")
         sys.exit(77)
     if r.returncode != 0:
         sys.exit(f"{line}\nexit status {r.returncode}\n{r.stdout}")
