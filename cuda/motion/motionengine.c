@@ -66,6 +66,19 @@ motion_engine_new_on (const MotionBackendOps *ops, const MotionConfig *config,
   return engine;
 }
 
+MotionEngine *
+motion_engine_new (
+    const MotionConfig *config, CvisContext *context, GError **error)
+{
+  const MotionBackendOps *ops = &motion_backend_cpu;
+
+#ifdef HAVE_CUDA
+  if (context != NULL)
+    ops = &motion_backend_cuda;
+#endif
+  return motion_engine_new_on (ops, config, context, error);
+}
+
 void
 motion_engine_free (MotionEngine *engine)
 {
