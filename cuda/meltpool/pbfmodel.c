@@ -236,6 +236,18 @@ check_name (const gchar *name, guint index, GError **error)
   return TRUE;
 }
 
+/* Rows of results and statistics are found by their names. */
+static gboolean
+check_unique (gchar **names, guint index, GError **error)
+{
+  for (guint i = 0; i < index; i++)
+    if (!strcmp (names[i], names[index]))
+      return fail (error,
+          "metadata \"outputs\": names %u and %u are both \"%.40s\"", i, index,
+          names[index]);
+  return TRUE;
+}
+
 static gboolean
 read_names (PbfModel *model, const PbfSafetensors *file, GError **error)
 {
@@ -256,7 +268,8 @@ read_names (PbfModel *model, const PbfSafetensors *file, GError **error)
         n > PBF_MAX_OUTPUTS ? "at least " : "", n, n == 1 ? "" : "s",
         model->outputs);
   for (guint i = 0; i < n; i++)
-    if (!check_name (g_strstrip (model->names[i]), i, error))
+    if (!check_name (g_strstrip (model->names[i]), i, error)
+        || !check_unique (model->names, i, error))
       return FALSE;
   return TRUE;
 }

@@ -362,25 +362,45 @@ proxy_caps (GstPad *pad, GstPad *other, GstCaps *filter)
   return caps;
 }
 
+/* Grey video is let in whatever its size, for parse_caps() to say what is wrong
+ * with it: refused in a query, upstream would report no more than
+ * not-negotiated. */
+static GstStaticCaps grey_caps =
+    GST_STATIC_CAPS ("video/x-raw, format = (string) GRAY8");
+
+/* @caps, which can be analysed, and any grey video where nothing that @filter
+ * holds can be. */
+static GstCaps *
+add_refusable (GstPad *pad, GstCaps *caps, GstCaps *filter)
+{
+  GstCaps *template = gst_pad_get_pad_template_caps (pad);
+  GstCaps *grey = gst_static_caps_get (&grey_caps);
+
+  if (filter == NULL)
+    caps = gst_caps_merge (caps, gst_caps_ref (grey));
+  else if (!gst_caps_can_intersect (filter, template))
+    caps = gst_caps_merge (
+        caps, gst_caps_intersect_full (filter, grey, GST_CAPS_INTERSECT_FIRST));
+  gst_caps_unref (grey);
+  gst_caps_unref (template);
+  return caps;
+}
+
 static void
 answer_caps (GstPad *pad, GstPad *other, GstQuery *query)
 {
   GstCaps *filter, *caps;
 
   gst_query_parse_caps (query, &filter);
-  caps = proxy_caps (pad, other, filter);
+  caps = add_refusable (pad, proxy_caps (pad, other, filter), filter);
   gst_query_set_caps_result (query, caps);
   gst_caps_unref (caps);
 }
 
-/* Grey video is let in whatever its size, for parse_caps() to say what is wrong
- * with it: refused here, upstream would report no more than not-negotiated. */
 static void
 answer_accept_caps (GstCudaPbfMonitor *self, GstQuery *query)
 {
-  static GstStaticCaps grey =
-      GST_STATIC_CAPS ("video/x-raw, format = (string) GRAY8");
-  GstCaps *caps, *known = gst_static_caps_get (&grey);
+  GstCaps *caps, *known = gst_static_caps_get (&grey_caps);
   GstCaps *template = gst_pad_get_pad_template_caps (self->sinkpad);
   gboolean ok;
 

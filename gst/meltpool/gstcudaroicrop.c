@@ -51,6 +51,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
 
 #define DEFAULT_SIZE PBF_ROI_SIDE
 #define MAX_SIZE 32767
+#define MAX_ROI_ALIGN 32 /* as cudapbfmonitor's */
 
 typedef struct {
   guint width, height;
@@ -176,16 +177,6 @@ gst_cuda_roi_crop_get_property (
 }
 
 static void
-set_roi_align (GstCudaRoiCrop *self, guint align)
-{
-  if ((align & (align - 1)) == 0)
-    self->settings.roi_align = align;
-  else
-    g_warning ("cudaroicrop: roi-align=%u is not a power of two; it stays %u",
-        align, self->settings.roi_align);
-}
-
-static void
 gst_cuda_roi_crop_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
@@ -221,7 +212,7 @@ gst_cuda_roi_crop_set_property (
       settings->signal_delay_us = g_value_get_uint (value);
       break;
     case PROP_ROI_ALIGN:
-      set_roi_align (self, g_value_get_uint (value));
+      settings->roi_align = g_value_get_uint (value);
       break;
     case PROP_ZERO_COPY:
       settings->zero_copy = g_value_get_boolean (value);
@@ -444,6 +435,18 @@ renegotiate (GstCudaRoiCrop *self)
   return ok;
 }
 
+static gboolean
+check_roi_align (GstCudaRoiCrop *self, guint align)
+{
+  if ((align & (align - 1)) == 0)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+      ("roi-align=%u is no power of two: 1, 2, 4, 8, 16 and %u are", align,
+          MAX_ROI_ALIGN),
+      (NULL));
+  return FALSE;
+}
+
 /* --- one frame ------------------------------------------------------------- */
 
 /* What a run of frames is cropped with; taken once for a list. */
@@ -573,13 +576,15 @@ static GstFlowReturn
 crop_frames (GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n,
     gboolean is_list)
 {
-  GstFlowReturn flow = prepare (self, in[0]);
-  Run run;
+  Run run = run_begin (self);
+  GstFlowReturn flow;
   guint i;
 
+  if (!check_roi_align (self, run.settings.roi_align))
+    return GST_FLOW_ERROR;
+  flow = prepare (self, in[0]);
   if (flow != GST_FLOW_OK)
     return flow;
-  run = run_begin (self);
   run.stats.lists = is_list;
   for (i = 0; i < n && flow == GST_FLOW_OK; i++)
     flow = crop_frame (self, &run, in[i], &out[i]);
@@ -737,19 +742,23 @@ start (GstCudaRoiCrop *self)
 {
   GError *error = NULL;
   gchar *calibration;
-  guint delay;
-  gboolean ok;
+  guint delay, align;
+  gboolean ok = TRUE;
 
   if (!check_device (self))
     return FALSE;
   GST_OBJECT_LOCK (self);
   calibration = g_strdup (self->settings.calibration);
   delay = self->settings.signal_delay_us;
+  align = self->settings.roi_align;
   self->stats = (Stats){ 0 };
   GST_OBJECT_UNLOCK (self);
-  ok = gst_roi_position_start (&self->position,
-      calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay, &error);
-  if (!ok) {
+  if (!check_roi_align (self, align)) {
+    ok = FALSE;
+  } else if (!gst_roi_position_start (&self->position,
+                 calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay,
+                 &error)) {
+    ok = FALSE;
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("calibration=\"%s\": %s", calibration, error->message), (NULL));
     g_error_free (error);
@@ -903,8 +912,9 @@ install_properties (GObjectClass *klass)
           0, 1000000, 0, ready));
   g_object_class_install_property (klass, PROP_ROI_ALIGN,
       g_param_spec_uint ("roi-align", "Alignment",
-          "The crop's left column is a multiple of it, pixels; a power of two",
-          1, 64, 1, playing));
+          "The crop's left column is a multiple of it: 1, 2, 4, 8, 16 or 32 "
+          "pixels",
+          1, MAX_ROI_ALIGN, 1, playing));
   g_object_class_install_property (klass, PROP_ZERO_COPY,
       g_param_spec_boolean ("zero-copy", "Zero copy",
           "Let crops in system memory share the frame's memory where "

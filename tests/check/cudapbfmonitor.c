@@ -720,6 +720,59 @@ GST_START_TEST (test_bad_settings)
 }
 GST_END_TEST;
 
+/* The first error of @line is the monitor's and says @words; or there is none
+ * before the end of the stream. */
+static void
+check_first_error (const gchar *line, const gchar *words)
+{
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (line, &error);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  fail_unless (error == NULL, "%s", error != NULL ? error->message : "");
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message != NULL);
+  if (words == NULL) {
+    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+  } else {
+    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_ERROR);
+    gst_message_parse_error (message, &error, NULL);
+    fail_unless (strstr (error->message, words) != NULL, "%s", error->message);
+    g_error_free (error);
+  }
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
+/* Elements that ask before they send get the error in words too; an element
+ * that can scale is still asked for frames that are large enough. */
+GST_START_TEST (test_small_frames_behind_a_converter)
+{
+  static const gchar *words =
+      "Frames of 32x32 pixels cannot be analysed: 40x40 to";
+
+  check_first_error ("videotestsrc num-buffers=3 ! "
+                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
+                     "videoconvert ! cudapbfmonitor backend=cpu ! fakesink",
+      words);
+  check_first_error ("videotestsrc num-buffers=3 ! "
+                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
+                     "videoconvert ! identity ! queue ! "
+                     "cudapbfmonitor backend=cpu ! fakesink",
+      words);
+  check_first_error ("videotestsrc num-buffers=3 ! "
+                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
+                     "videoconvert ! videoscale ! "
+                     "cudapbfmonitor backend=cpu ! fakesink",
+      NULL);
+}
+GST_END_TEST;
+
 /* a network of zeros, as safetensors */
 static gchar *
 write_model (const gchar *metadata)
@@ -929,6 +982,7 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_bad_settings);
+  tcase_add_test (tc, test_small_frames_behind_a_converter);
   tcase_add_test (tc, test_model);
   tcase_add_test (tc, test_short_buffer);
   tcase_add_test (tc, test_result_pad);

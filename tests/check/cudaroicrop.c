@@ -940,28 +940,43 @@ GST_START_TEST (test_singular_calibration)
 }
 GST_END_TEST;
 
-static void
-count_warning (const gchar *domain, GLogLevelFlags level, const gchar *message,
-    gpointer user_data)
-{
-  fail_unless (strstr (message, "roi-align=12 is not a power of two") != NULL);
-  ++*(guint *) user_data;
-}
-
+/* refused when it starts, and at the next frame when it is set while playing */
 GST_START_TEST (test_roi_align_is_a_power_of_two)
 {
+  static const gchar *words = "roi-align=12 is no power of two";
   GstElement *element = gst_element_factory_make ("cudaroicrop", NULL);
-  guint align = 0, warnings = 0, handler;
+  GstHarness *h;
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error = NULL;
+  GParamSpec *spec =
+      g_object_class_find_property (G_OBJECT_GET_CLASS (element), "roi-align");
 
-  handler = g_log_set_handler (
-      "cudavision", G_LOG_LEVEL_WARNING, count_warning, &warnings);
-  g_object_set (element, "roi-align", 8, NULL);
+  fail_unless_equals_int (G_PARAM_SPEC_UINT (spec)->maximum, 32);
   g_object_set (element, "roi-align", 12, NULL);
-  g_log_remove_handler ("cudavision", handler);
-  fail_unless_equals_int (warnings, 1);
-  g_object_get (element, "roi-align", &align, NULL);
-  fail_unless_equals_int (align, 8);
-  gst_object_unref (element);
+  assert_start_fails (element, words);
+
+  h = gst_harness_new ("cudaroicrop");
+  gst_element_set_bus (h->element, bus);
+  g_object_set (h->element, "width", 40, "height", 40, "roi-align", 32, NULL);
+  gst_harness_set_src_caps_str (
+      h, "video/x-raw,format=GRAY8,width=64,height=64,framerate=1000/1");
+  fail_unless_equals_int (
+      gst_harness_push (h, gst_buffer_new_allocate (NULL, 64 * 64, NULL)),
+      GST_FLOW_OK);
+  g_object_set (h->element, "roi-align", 12, NULL);
+  fail_unless_equals_int (
+      gst_harness_push (h, gst_buffer_new_allocate (NULL, 64 * 64, NULL)),
+      GST_FLOW_ERROR);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (strstr (error->message, words) != NULL, "%s", error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_harness_teardown (h);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_object_unref (bus);
 }
 GST_END_TEST;
 

@@ -299,6 +299,8 @@ static const struct {
   { "\"window\":\"20\"", "\"outputs\":\"a,b,c,d,e,f,g,h,i,j\"",
       "\"outputs\" holds at least 9 names" },
   { "\"window\":\"20\"", "\"outputs\":\"a, \"", "name 1 is empty" },
+  { "\"window\":\"20\"", "\"outputs\":\"pore, pore\"",
+      "metadata \"outputs\": names 0 and 1 are both \"pore\"" },
   { "\"window\":\"20\"", "\"outputs\":\"a,b\\u0007\"", "cannot be printed" },
   /* entries */
   { "\"l1.weight\":{", "\"l1.weight\":7,\"x\":{",
