@@ -71,6 +71,10 @@ pbf_history_reset (PbfHistory *history)
   history->rows = rows;
 }
 
+/* Results ahead at which their first lines are asked for: they lie in the caches
+ * of the threads that wrote them, or in none. */
+#define RESULTS_AHEAD 16
+
 void
 pbf_rows_find (
     PbfRows *rows, const PbfFrameInfo *infos, guint n, guint64 position)
@@ -84,6 +88,8 @@ pbf_rows_find (
     PbfResult *result = &rows->results[i];
     PbfRow row = { .layer = result->layer, .vector_id = result->vector_id };
 
+    if (i + RESULTS_AHEAD < n)
+      __builtin_prefetch (result + RESULTS_AHEAD, 1);
     position += infos[i].lost_before;
     row.position = position++;
     if (result->flags & (PBF_RESULT_EMPTY | PBF_RESULT_EXCLUDED))

@@ -63,9 +63,9 @@ typedef enum {
  *   and EXCLUDED and stay out of the window (PBF_EMPTY_FRAMES_ANALYSE)
  * @window: length of the temporal window, 1..1024 frames
  * @max_gap: for PBF_WINDOW_RESET_GAP, 0..1000000 frames
- * @threads: of the CPU backend; 0: one per processor
+ * @threads: of the CPU backend, with the one that waits; 0: one per processor
  * @max_batch: largest batch that will be submitted, 1..65536
- * @depth: batches in flight, 2..16 (CUDA)
+ * @depth: batches in flight, 2..16
  */
 typedef struct {
   guint width, height;
@@ -138,8 +138,8 @@ PbfEngine *pbf_engine_new (const PbfConfig *config, PbfModel *model,
 /* Waits for what is in flight. */
 void pbf_engine_free (PbfEngine *engine);
 
-/* Hands @batch over; CUDA starts on it, the CPU computes it in
- * pbf_engine_wait(). At most `depth` batches may be in flight (submitting one
+/* Hands @batch over. CUDA starts on it, and so do the threads of the CPU but
+ * one, which is that of pbf_engine_wait(). At most `depth` batches may be in flight (submitting one
  * more is an error). submit may run in one thread while wait runs in another. */
 gboolean pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error);
 

@@ -165,6 +165,87 @@ test_in_flight (void)
   pbf_stream_free (stream);
 }
 
+/* --- submitted in one thread, waited for in another ------------------------- */
+
+typedef struct {
+  PbfEngine *engine;
+  guint n;                        /* batches */
+  GAsyncQueue *spare, *submitted; /* of PbfBatch */
+} Line;
+
+static gpointer
+wait_for_batches (gpointer data)
+{
+  Line *line = data;
+
+  for (guint b = 0; b < line->n; b++) {
+    gpointer expected = g_async_queue_pop (line->submitted);
+    PbfBatch *done;
+
+    g_assert_true (pbf_engine_wait (line->engine, &done, NULL));
+    g_assert_true (done == expected);
+    g_async_queue_push (line->spare, done);
+  }
+  return NULL;
+}
+
+/* Batches of changing sizes, some too small to be shared. */
+static void
+run_line (Line *line, PbfRandom *random, PbfStream *stream, guint max_batch)
+{
+  guint sizes[400], first = 0;
+  GThread *thread;
+
+  for (line->n = 0; first < stream->n; first += sizes[line->n++])
+    sizes[line->n] = 1 + pbf_random_below (random, MIN (max_batch, 400));
+  thread = g_thread_new ("wait", wait_for_batches, line);
+  first = 0;
+  for (guint b = 0; b < line->n; first += sizes[b++]) {
+    PbfBatch *batch = g_async_queue_pop (line->spare);
+
+    pbf_stream_batch (stream, first, sizes[b], batch);
+    g_assert_true (pbf_engine_submit (line->engine, batch, NULL));
+    g_async_queue_push (line->submitted, batch);
+  }
+  g_thread_join (thread);
+  pbf_stream_compare (stream, stream->n);
+}
+
+static void
+test_two_threads (void)
+{
+  static const guint max_batches[] = { 1, 9, 60, 150 };
+  PbfRandom random = { (guint64) g_test_rand_int () };
+
+  for (guint round = 0; round < 12; round++) {
+    PbfBatch batches[16];
+    PbfConfig config;
+    PbfModel *model = pbf_random_model (&random, 32, 2);
+    PbfStream *stream;
+    Line line = { .spare = g_async_queue_new (),
+      .submitted = g_async_queue_new () };
+
+    pbf_random_config (&random, round, &config);
+    config.threads = 1 + round % 4;
+    config.depth = 2 + pbf_random_below (&random, 15);
+    config.max_batch = max_batches[round % G_N_ELEMENTS (max_batches)];
+    stream = pbf_stream_new (&random, &config, model, 400);
+    line.engine = pbf_engine_new (&config, model, NULL, NULL);
+    for (guint k = 0; k < config.depth; k++)
+      g_async_queue_push (line.spare, &batches[k]);
+    for (guint again = 0; again < 3; again++) {
+      pbf_stream_poison (stream);
+      run_line (&line, &random, stream, config.max_batch);
+      pbf_engine_reset (line.engine);
+    }
+    pbf_engine_free (line.engine);
+    g_async_queue_unref (line.spare);
+    g_async_queue_unref (line.submitted);
+    pbf_stream_free (stream);
+    pbf_model_unref (model);
+  }
+}
+
 static void
 refuse (const PbfConfig *config, const gchar *words)
 {
@@ -260,5 +341,6 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);
   g_test_add_func ("/pbfengine/against-twin", test_against_twin);
   g_test_add_func ("/pbfengine/in-flight", test_in_flight);
+  g_test_add_func ("/pbfengine/two-threads", test_two_threads);
   return g_test_run ();
 }
