@@ -19,23 +19,42 @@ void motion_summarise (const MotionConfig *config, MotionField *field);
 void motion_find_global (
     const MotionConfig *config, const MotionField *field, MotionSummary *into);
 
+/* Cells across and down, at most, of the detector's map of a frame */
+#define MOTION_SCENE_CELLS 16
+/* What tells all cuts of the clips tried from everything else */
+#define MOTION_SCENE_THRESHOLD 0.5
+
 /**
  * MotionSceneDetector: finds the first frames of scenes
- * @threshold: of the scene score, 0..1; 0: off
+ * @threshold: of a frame's novelty, 0..1; 0: off. MOTION_SCENE_THRESHOLD; may be
+ *   changed at any time
+ * @previous: novelty of the frame before
+ * @frames: that had one
+ * @has_texture, @texture: how rough the last frame was in each cell that showed
+ *   anything
  *
- * A frame is one when its score reaches the threshold and stands out from the
- * frame before, so that noise, flicker and fast motion, which last, are none.
- * Zero the rest for a new stream.
+ * Novelty is the scene score times 1 - c^2, c the correlation (at least 0) of
+ * how rough the frame and the one before are in which place. Motion explains a
+ * frame of the same scene or, where light changes, the frame remains rough where
+ * it was. A frame is the first of a scene if its novelty reaches the threshold
+ * and is higher than that of the frame before by at least half the threshold, so
+ * that noise, and motion too fast for the search, which last, are none. Nothing
+ * is found in a stream's second frame, as it has nothing to stand out from.
+ *
+ * Zero all but @threshold for a new stream.
  */
 typedef struct {
   gdouble threshold;
   gdouble previous;
   guint64 frames;
+  gboolean has_texture;
+  gdouble texture[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS];
 } MotionSceneDetector;
 
-/* @backward: the summary of the field of distance -1; %NULL for a frame without
- * it. Returns: whether the frame is the first of a scene. */
-gboolean motion_scene_detect (
-    MotionSceneDetector *detector, const MotionSummary *backward);
+/* @backward: the frame's field of distance -1, with its summary; %NULL for a
+ * frame without it, which begins a new stream. To be called for every frame.
+ * Returns: whether the frame is the first of a scene. */
+gboolean motion_scene_detect (MotionSceneDetector *detector,
+    const MotionConfig *config, const MotionField *backward);
 
 G_END_DECLS

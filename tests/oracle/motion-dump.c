@@ -14,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "motionsummary.h"
 #include "motiontwin.h"
 
 typedef struct {
   MotionConfig config;
   guint bidirectional, planes;
   const gchar *backend;
+  MotionSceneDetector detector;
 } Options;
 
 static void
@@ -137,12 +139,25 @@ put (gconstpointer data, gsize size, gsize n)
     exit (1);
 }
 
+static guint32
+get_flags (Options *options, const MotionJob *job)
+{
+  const MotionField *backward = NULL;
+  guint32 flags = job->flags;
+
+  if (job->n_fields > 0 && job->fields[0].distance == -1)
+    backward = &job->fields[0];
+  if (motion_scene_detect (&options->detector, &options->config, backward))
+    flags |= MOTION_FRAME_SCENE_CUT;
+  return flags;
+}
+
 static void
-dump (const Options *options, const MotionJob *job)
+dump (Options *options, const MotionJob *job)
 {
   const MotionConfig *c = &options->config;
   guint n = motion_config_get_columns (c) * motion_config_get_rows (c);
-  guint32 head[] = { job->n_fields, job->flags };
+  guint32 head[] = { job->n_fields, get_flags (options, job) };
 
   put (head, sizeof head, 1);
   for (guint i = 0; i < job->n_fields; i++) {
@@ -161,7 +176,7 @@ dump (const Options *options, const MotionJob *job)
 
 /* Writes the frames that are ready. */
 static void
-drain (const Options *options, MotionEngine *engine)
+drain (Options *options, MotionEngine *engine)
 {
   GError *error = NULL;
   MotionJob *job;
@@ -178,7 +193,10 @@ drain (const Options *options, MotionEngine *engine)
 int
 main (int argc, char **argv)
 {
-  Options options = { .backend = "twin" };
+  Options options = {
+    .backend = "twin",
+    .detector.threshold = MOTION_SCENE_THRESHOLD,
+  };
   GError *error = NULL;
   MotionEngine *engine;
   MotionJob *job;

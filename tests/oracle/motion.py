@@ -26,8 +26,15 @@ BLOCK = np.dtype([(n, "<u4") for n in (
 assert SUMMARY.itemsize == 144
 
 
+SCENE_CUT = 4
+
+
 class Field:
     pass
+
+
+class Fields(list):
+    """Of a frame, and its flags."""
 
 
 def dump(program, backend, pictures, **settings):
@@ -56,7 +63,8 @@ def dump(program, backend, pictures, **settings):
     frames = []
     for _ in pictures:
         n_fields, flags = take("<u4", 2)
-        fields = []
+        fields = Fields()
+        fields.flags = flags
         for _ in range(n_fields):
             f = Field()
             f.distance = int(take("<i4", 2)[0])
