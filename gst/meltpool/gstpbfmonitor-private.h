@@ -63,6 +63,7 @@ struct _GstCudaPbfMonitor {
       *pending;        /* of GstPbfItem: not all of their results are there */
   GstBufferList *held; /* records that wait for the frames they belong to */
   GstFlowReturn src_flow, result_flow;
+  gboolean records_left; /* a push of records has come back */
   GstSegment segment;
 
   GMutex stats_lock;

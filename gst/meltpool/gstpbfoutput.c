@@ -11,6 +11,9 @@
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
 
+/* how long the first push of records may take before it is remarked on */
+#define PREROLL_PATIENCE (2 * GST_SECOND)
+
 void
 gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
 {
@@ -124,8 +127,57 @@ combined_flow (GstCudaPbfMonitor *self, gboolean with_result)
                                                 : GST_FLOW_NOT_LINKED;
 }
 
+/* Whether the pipeline still waits for its sinks to get their first buffer. */
+static gboolean
+is_prerolling (GstCudaPbfMonitor *self)
+{
+  GstObject *top = gst_object_ref (GST_OBJECT (self)), *parent;
+  gboolean waiting;
+
+  while ((parent = gst_object_get_parent (top)) != NULL) {
+    gst_object_unref (top);
+    top = parent;
+  }
+  GST_OBJECT_LOCK (top);
+  waiting = GST_STATE_RETURN (top) == GST_STATE_CHANGE_ASYNC;
+  GST_OBJECT_UNLOCK (top);
+  gst_object_unref (top);
+  return waiting;
+}
+
+static gboolean
+remark_on_preroll (
+    GstClock *clock, GstClockTime time, GstClockID id, gpointer user_data)
+{
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (user_data);
+
+  if (gst_pad_is_linked (self->srcpad) && is_prerolling (self))
+    GST_ELEMENT_WARNING (self, CORE, STATE_CHANGE,
+        ("The pipeline cannot start: what is behind the result pad holds up "
+         "the frames; put a queue behind it"),
+        ("both pads are pushed from one thread, and each sink waits for its "
+         "first buffer until all have theirs"));
+  return TRUE;
+}
+
+/* Both pads are pushed from one thread. A sink behind the result pad with no
+ * queue before it keeps the first records until the sink behind the source pad
+ * has a frame, which waits for the records: silence, were it not remarked on. */
+static GstClockID
+watch_first_push (GstCudaPbfMonitor *self)
+{
+  GstClock *clock = gst_system_clock_obtain ();
+  GstClockID id = gst_clock_new_single_shot_id (
+      clock, gst_clock_get_time (clock) + PREROLL_PATIENCE);
+
+  gst_clock_id_wait_async (
+      id, remark_on_preroll, gst_object_ref (self), gst_object_unref);
+  gst_object_unref (clock);
+  return id;
+}
+
 static GstFlowReturn
-push_held (GstCudaPbfMonitor *self, GstPad *pad)
+push_held_now (GstCudaPbfMonitor *self, GstPad *pad)
 {
   GstBufferList *held = self->held;
   GstBuffer *only;
@@ -137,6 +189,20 @@ push_held (GstCudaPbfMonitor *self, GstPad *pad)
   }
   self->held = gst_buffer_list_new ();
   return gst_pad_push_list (pad, held);
+}
+
+static GstFlowReturn
+push_held (GstCudaPbfMonitor *self, GstPad *pad)
+{
+  GstClockID watch = self->records_left ? NULL : watch_first_push (self);
+  GstFlowReturn flow = push_held_now (self, pad);
+
+  self->records_left = TRUE;
+  if (watch != NULL) {
+    gst_clock_id_unschedule (watch);
+    gst_clock_id_unref (watch);
+  }
+  return flow;
 }
 
 /* Takes @records, and pushes them unless the frames they belong to, a list of
@@ -485,4 +551,5 @@ gst_pbf_output_discard (GstCudaPbfMonitor *self)
   self->held = gst_buffer_list_new ();
   gst_cv_queue_discard (self->queue, self->srcpad);
   self->src_flow = self->result_flow = GST_FLOW_OK;
+  self->records_left = FALSE;
 }

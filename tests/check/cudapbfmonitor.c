@@ -773,6 +773,39 @@ GST_START_TEST (test_small_frames_behind_a_converter)
 }
 GST_END_TEST;
 
+/* Two sinks that wait for each other behind one thread: said, not silent. A
+ * queue behind the result pad is enough. */
+GST_START_TEST (test_no_queue_behind_result)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "pbftestsrc num-buffers=100 ! cudapbfmonitor backend=cpu name=m ! "
+      "fakesink m.result ! fakesink",
+      NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND,
+      GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (message != NULL);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_WARNING);
+  gst_message_parse_warning (message, &error, NULL);
+  fail_unless (
+      strstr (error->message, "put a queue") != NULL, "%s", error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+
+  check_first_error (
+      "pbftestsrc num-buffers=100 ! cudapbfmonitor backend=cpu name=m ! "
+      "fakesink m.result ! queue ! fakesink",
+      NULL);
+}
+GST_END_TEST;
+
 /* a network of zeros, as safetensors */
 static gchar *
 write_model (const gchar *metadata)
@@ -983,6 +1016,7 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_bad_settings);
   tcase_add_test (tc, test_small_frames_behind_a_converter);
+  tcase_add_test (tc, test_no_queue_behind_result);
   tcase_add_test (tc, test_model);
   tcase_add_test (tc, test_short_buffer);
   tcase_add_test (tc, test_result_pad);
