@@ -4,22 +4,27 @@
 A block ```sh of README.md or docs/**/*.md whose commands start with
 gst-launch-1.0 is run, each command in an empty folder of its own and within 60
 seconds; it must end by itself with exit status 0. Blocks ```sh gpu are left
-out without a GPU. Lines joined by a backslash are one command."""
+out without a GPU; those marked ```sh clips find the clips of scripts/fetch-clips
+in clips/ and are left out where that gets none, or without the element y4mdec.
+Lines joined by a backslash are one command."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 LIMIT = 60  # seconds
-BLOCK = re.compile(r"^```sh( gpu)?[ \t]*\n(.*?)^```[ \t]*$", re.M | re.S)
+BLOCK = re.compile(r"^```sh((?: gpu| clips)*)[ \t]*\n(.*?)^```[ \t]*$",
+                   re.M | re.S)
 
 
 def commands(path):
-    """(line number, needs a GPU, command) of each documented pipeline."""
+    """(line number, what it needs, command) of each documented pipeline."""
     text = path.read_text(encoding="utf-8")
     for block in BLOCK.finditer(text):
         line = text.count("\n", 0, block.start(2)) + 1
@@ -32,7 +37,7 @@ def commands(path):
                 pending = pending[:-1] + " "
                 continue
             if pending.lstrip().startswith("gst-launch-1.0"):
-                yield first, bool(block[1]), pending.strip()
+                yield first, block[1].split(), pending.strip()
             pending = ""
 
 
@@ -44,9 +49,21 @@ def have_gpu():
         return False
 
 
-def run(command):
+def find_clips(root):
+    """The folder of real clips, if they can be had and read."""
+    folder = os.environ.get("CUDAVISION_CLIPS", str(root / "clips"))
+    fetch = subprocess.run([root / "scripts" / "fetch-clips", folder],
+                           check=False, stdout=subprocess.DEVNULL)
+    readable = shutil.which("gst-inspect-1.0") and not subprocess.run(
+        ["gst-inspect-1.0", "--exists", "y4mdec"], check=False).returncode
+    return folder if fetch.returncode == 0 and readable else None
+
+
+def run(command, clips):
     """Nothing if it went well, else what went wrong."""
     with tempfile.TemporaryDirectory() as folder:
+        if clips:
+            os.symlink(os.path.abspath(clips), os.path.join(folder, "clips"))
         try:
             done = subprocess.run(["sh", "-c", command], cwd=folder, text=True,
                                   timeout=LIMIT, check=False,
@@ -62,21 +79,28 @@ def run(command):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    gpu = have_gpu()
-    ran = failed = left_out = 0
-    for path in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
-        for line, needs_gpu, command in commands(path):
-            if needs_gpu and not gpu:
-                left_out += 1
-                continue
-            ran += 1
-            problem = run(command)
-            if problem:
-                failed += 1
-                print(f"{path.relative_to(root)}:{line}: {command}\n{problem}")
-    print(f"{ran} documented pipelines ran, {failed} failed, "
-          f"{left_out} left out (no GPU)")
-    if ran + left_out == 0:
+    documents = [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]
+    pipelines = [(f"{path.relative_to(root)}:{line}", needs, command)
+                 for path in documents
+                 for line, needs, command in commands(path)]
+    there = {"gpu": have_gpu(),
+             "clips": any("clips" in needs for _, needs, _ in pipelines)
+             and find_clips(root)}
+    ran = failed = 0
+    left_out = {need: 0 for need in there}
+    for where, needs, command in pipelines:
+        lacks = [need for need in needs if not there[need]]
+        if lacks:
+            left_out[lacks[0]] += 1
+            continue
+        ran += 1
+        problem = run(command, there["clips"] if "clips" in needs else None)
+        if problem:
+            failed += 1
+            print(f"{where}: {command}\n{problem}")
+    print(f"{ran} documented pipelines ran, {failed} failed, left out "
+          f"{left_out['gpu']} (no GPU) and {left_out['clips']} (no clips)")
+    if not pipelines:
         print("skipped: no document has a pipeline")
         return 77
     return 1 if failed else 0
