@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/gstcvfont.h"
 #include "pbfoutline.h"
 
 #define AUTO_SIDE 768   /* the longer side of the enlarged frame, about */
@@ -149,32 +150,6 @@ static const gchar *
 number (gchar buffer[48], const gchar *format, gdouble value)
 {
   return g_ascii_formatd (buffer, 48, format, value);
-}
-
-/* Without any font on the machine cairo draws its own strokes, a font made of
- * paths ("user" font) that knows ASCII only; asked for by name where "sans" is
- * an error. */
-static void
-choose_font (GstPbfPainter *p)
-{
-  cairo_surface_t *surface =
-      cairo_image_surface_create (CAIRO_FORMAT_RGB24, 8, 8);
-  cairo_t *cr = cairo_create (surface);
-  cairo_text_extents_t extents = { 0 };
-
-  cairo_select_font_face (
-      cr, "sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-  cairo_text_extents (cr, "0", &extents);
-  if (cairo_status (cr) != CAIRO_STATUS_SUCCESS || extents.width <= 0) {
-    p->font = "@cairo:";
-    p->ascii = TRUE;
-  } else {
-    p->font = "sans";
-    p->ascii = cairo_scaled_font_get_type (cairo_get_scaled_font (cr))
-               == CAIRO_FONT_TYPE_USER;
-  }
-  cairo_destroy (cr);
-  cairo_surface_destroy (surface);
 }
 
 /* --- the frame ------------------------------------------------------------- */
@@ -828,7 +803,7 @@ gst_pbf_painter_new (const GstPbfPainterConfig *config)
   p->frame_y = (p->canvas_height - config->height * zoom) / 2;
   p->line = g_new (guint32, (gsize) config->width * zoom);
   p->edges = g_array_new (FALSE, FALSE, sizeof (PbfEdge));
-  choose_font (p);
+  p->font = gst_cv_font (&p->ascii);
   make_palette (config->colormap, p->palette);
   return p;
 }

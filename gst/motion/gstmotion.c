@@ -4,6 +4,7 @@
  */
 #include "gstmotion.h"
 
+#include "gstmotionoverlay.h"
 #include "gstmotionvectorenc.h"
 
 gboolean
@@ -11,6 +12,7 @@ gst_motion_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (motionoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (motionvectorenc, plugin);
   return ok;
 }

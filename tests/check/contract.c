@@ -16,6 +16,7 @@
 static const gchar *const expected[] = {
   "cudapbfmonitor",
   "cudaroicrop",
+  "motionoverlay",
   "motionvectorenc",
   "pbfoverlay",
   "pbfresultenc",

@@ -1,0 +1,641 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstmotionpainter.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/gstcvfont.h"
+#include "gstmotionblend.h"
+
+#define N_HUES 96
+#define N_HEATS 64
+#define HEAT_FULL                                                              \
+  24.0 /* mean difference, of 255, from which it gets no hotter */
+
+#define RGB_ARROW 0xfff15c
+#define RGB_DOUBT 0xff5a4f /* arrows of blocks that motion does not explain */
+#define RGB_SEAM 0x000000
+#define RGB_PANEL 0x0d1117
+#define RGB_TEXT 0xf4f7fa
+#define RGB_CUT 0xd6213a
+#define RGB_DUPLICATE 0x9a6200
+
+/* A raster of the frame's size. */
+typedef struct {
+  guint8 *data;
+  gint left, top, right,
+      bottom; /* what may not be zero; right, bottom beyond */
+} Mask;
+
+struct _GstMotionPainter {
+  GstMotionBlend blend;
+  gint width, height;
+  gint stride; /* of masks */
+  Mask ink, doubt, seam;
+  cairo_surface_t *surface; /* on ink */
+  const gchar *font;
+  gdouble font_size;
+  gfloat line; /* half the width of an arrow's shaft */
+  GstMotionColor hues[N_HUES];
+  GstMotionColor heats[N_HEATS];
+};
+
+/* --- colours --------------------------------------------------------------- */
+
+static guint
+channel (gdouble hue)
+{
+  gdouble value = fabs (fmod (hue + 6, 6) - 3) - 1;
+
+  return (guint) (CLAMP (value, 0, 1) * 255 + 0.5);
+}
+
+/* Red to the right, then by way of yellow downwards, cyan, violet upwards. */
+static void
+make_hues (GstMotionPainter *p)
+{
+  for (guint i = 0; i < N_HUES; i++) {
+    gdouble hue = 6.0 * i / N_HUES;
+
+    p->hues[i] = gst_motion_blend_color (&p->blend,
+        channel (hue) << 16 | channel (hue - 2) << 8 | channel (hue - 4));
+  }
+}
+
+static void
+make_heats (GstMotionPainter *p)
+{
+  static const guint8 stops[5][3] = { { 40, 10, 110 }, { 160, 30, 130 },
+    { 240, 70, 70 }, { 255, 170, 40 }, { 255, 255, 190 } };
+
+  for (guint i = 0; i < N_HEATS; i++) {
+    gdouble at = 4.0 * i / (N_HEATS - 1);
+    guint stop = MIN ((guint) at, 3), rgb = 0;
+
+    for (guint c = 0; c < 3; c++)
+      rgb = rgb << 8
+            | (guint) (stops[stop][c]
+                       + (at - stop) * (stops[stop + 1][c] - stops[stop][c]));
+    p->heats[i] = gst_motion_blend_color (&p->blend, rgb);
+  }
+}
+
+static GstMotionColor
+hue_of (const GstMotionPainter *p, gdouble x, gdouble y)
+{
+  gint turn = (gint) lround (atan2 (y, x) * N_HUES / (2 * G_PI));
+
+  return p->hues[(turn + N_HUES) % N_HUES];
+}
+
+/* --- masks ----------------------------------------------------------------- */
+
+static void
+mask_empty (Mask *mask)
+{
+  mask->left = mask->top = G_MAXINT;
+  mask->right = mask->bottom = 0;
+}
+
+static void
+mask_touch (Mask *mask, gint left, gint top, gint right, gint bottom)
+{
+  mask->left = MIN (mask->left, left);
+  mask->top = MIN (mask->top, top);
+  mask->right = MAX (mask->right, right);
+  mask->bottom = MAX (mask->bottom, bottom);
+}
+
+/* Lays @rgb over the frame as dense as the mask is, and wipes the mask. */
+static void
+mask_blend (GstMotionPainter *p, GstVideoFrame *frame, Mask *mask, guint32 rgb)
+{
+  GstVideoRectangle area = { mask->left, mask->top, mask->right - mask->left,
+    mask->bottom - mask->top };
+
+  if (area.w <= 0 || area.h <= 0)
+    return;
+  gst_motion_blend_mask (&p->blend, frame, mask->data, p->stride, &area,
+      gst_motion_blend_color (&p->blend, rgb));
+  for (gint y = mask->top; y < mask->bottom; y++)
+    memset (mask->data + (gsize) y * p->stride + mask->left, 0, area.w);
+  mask_empty (mask);
+}
+
+/* --- blocks ---------------------------------------------------------------- */
+
+/* Where things move to: what a vector of an earlier reference says, turned
+ * round. */
+static gdouble
+direction (const GstMotionVectorMeta *meta)
+{
+  return meta->field->distance < 0 ? -1 : 1;
+}
+
+static const MotionBlock *
+get_block (const GstMotionVectorMeta *meta, guint column, guint row,
+    GstVideoRectangle *rectangle, gdouble *x, gdouble *y)
+{
+  const MotionBlock *block =
+      gst_motion_vector_meta_get_block (meta, column, row, rectangle, x, y);
+
+  *x *= direction (meta);
+  *y *= direction (meta);
+  return block;
+}
+
+/* Motion of this length has the full colour. */
+static gdouble
+full_length (const GstMotionPainter *p)
+{
+  return MAX (p->width / 48.0, 8);
+}
+
+static void
+paint_field (GstMotionPainter *p, GstVideoFrame *frame,
+    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+{
+  for (guint row = 0; row < meta->packet->rows; row++) {
+    for (guint column = 0; column < meta->packet->columns; column++) {
+      GstVideoRectangle rectangle;
+      gdouble x, y, length;
+
+      get_block (meta, column, row, &rectangle, &x, &y);
+      length = hypot (x, y);
+      if (length < settings->min_length || length == 0)
+        continue;
+      gst_motion_blend_rectangle (&p->blend, frame, &rectangle,
+          hue_of (p, x, y),
+          settings->opacity * sqrt (MIN (length / full_length (p), 1)));
+    }
+  }
+}
+
+/* Mean difference of a sample, in steps of 8 bits. */
+static gdouble
+mean_difference (const MotionPacket *packet, const MotionBlock *block,
+    guint column, guint row)
+{
+  guint bs = packet->block_size;
+  guint w = MIN (bs, packet->width - column * bs);
+  guint h = MIN (bs, packet->height - row * bs);
+
+  return block->sad / ((gdouble) w * h * (1u << (packet->depth - 8)));
+}
+
+static void
+paint_residue (GstMotionPainter *p, GstVideoFrame *frame,
+    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+{
+  for (guint row = 0; row < meta->packet->rows; row++) {
+    for (guint column = 0; column < meta->packet->columns; column++) {
+      GstVideoRectangle rectangle;
+      gdouble x, y, heat;
+      const MotionBlock *block =
+          get_block (meta, column, row, &rectangle, &x, &y);
+
+      heat = mean_difference (meta->packet, block, column, row) / HEAT_FULL;
+      heat = MIN (heat, 1);
+      gst_motion_blend_rectangle (&p->blend, frame, &rectangle,
+          p->heats[(guint) (heat * (N_HEATS - 1))],
+          settings->opacity * MIN (4 * heat, 1));
+    }
+  }
+}
+
+static void
+paint_grid (GstMotionPainter *p, GstVideoFrame *frame,
+    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+{
+  GstMotionColor color = gst_motion_blend_color (&p->blend, RGB_TEXT);
+  gint line = MAX (p->height / 720, 1);
+  GstVideoRectangle r;
+
+  for (guint row = 1; row < meta->packet->rows; row++) {
+    gst_motion_vector_meta_get_block (meta, 0, row, &r, NULL, NULL);
+    r = (GstVideoRectangle){ 0, r.y, p->width, line };
+    gst_motion_blend_rectangle (
+        &p->blend, frame, &r, color, settings->opacity / 2);
+  }
+  for (guint column = 1; column < meta->packet->columns; column++) {
+    gst_motion_vector_meta_get_block (meta, column, 0, &r, NULL, NULL);
+    r = (GstVideoRectangle){ r.x, 0, line, p->height };
+    gst_motion_blend_rectangle (
+        &p->blend, frame, &r, color, settings->opacity / 2);
+  }
+}
+
+/* The colours of the directions, in the lower right corner. */
+static void
+paint_wheel (GstMotionPainter *p, GstVideoFrame *frame)
+{
+  gint radius = MIN (p->width, p->height) / 12;
+  gint x0 = p->width - radius - radius / 4;
+  gint y0 = p->height - radius - radius / 4;
+  GstVideoRectangle r = { x0 - radius, y0 - radius, 2 * radius, 2 * radius };
+
+  if (radius < 8)
+    return;
+  gst_motion_blend_rectangle (
+      &p->blend, frame, &r, gst_motion_blend_color (&p->blend, RGB_PANEL), 0.6);
+  for (gint y = -radius; y < radius; y += 2) {
+    for (gint x = -radius; x < radius; x += 2) {
+      gdouble length = hypot (x + 1, y + 1) / radius;
+
+      if (length > 1)
+        continue;
+      r = (GstVideoRectangle){ x0 + x, y0 + y, 2, 2 };
+      gst_motion_blend_rectangle (
+          &p->blend, frame, &r, hue_of (p, x + 1, y + 1), sqrt (length));
+    }
+  }
+}
+
+/* --- arrows ---------------------------------------------------------------- */
+
+/* @x, @y: the tail; @ux, @uy: the direction, of length 1. Motion too short for a
+ * head is a dot, whose head is 0. */
+typedef struct {
+  gfloat x, y, ux, uy;
+  gfloat length, head;     /* pixels along it */
+  gfloat half, head_half;  /* of the shaft's and the head's width */
+  gfloat slope_x, slope_y; /* normal of the head's slope, of length 1 */
+  gfloat seam;
+} Arrow;
+
+/* From the middle of the pixel to the arrow's edge: negative within it. */
+static inline gfloat
+arrow_distance (const Arrow *a, gint px, gint py)
+{
+  gfloat dx = px + 0.5f - a->x, dy = py + 0.5f - a->y;
+  gfloat along = dx * a->ux + dy * a->uy;
+  gfloat across = fabsf (dy * a->ux - dx * a->uy);
+  gfloat neck = along - (a->length - a->head);
+  gfloat shaft = MAX (MAX (-along, neck), across - a->half);
+  gfloat slope = neck * a->slope_x + (across - a->head_half) * a->slope_y;
+
+  return MIN (shaft, MAX (-neck, slope));
+}
+
+static inline gfloat
+dot_distance (const Arrow *a, gint px, gint py)
+{
+  gfloat dx = px + 0.5f - a->x, dy = py + 0.5f - a->y;
+
+  return sqrtf (dx * dx + dy * dy) - a->half;
+}
+
+static inline guint8
+cover (guint8 pixel, gfloat distance)
+{
+  gint covered = (gint) (CLAMP (0.5f - distance, 0, 1) * 255);
+
+  return (guint8) MAX (covered, pixel);
+}
+
+static void
+draw_arrow_row (GstMotionPainter *p, Mask *ink, const Arrow *a, gint y,
+    gint left, gint right)
+{
+  guint8 *inks = ink->data + (gsize) y * p->stride;
+  guint8 *seams = p->seam.data + (gsize) y * p->stride;
+
+  for (gint x = left; x < right; x++) {
+    gfloat distance =
+        a->head > 0 ? arrow_distance (a, x, y) : dot_distance (a, x, y);
+
+    inks[x] = cover (inks[x], distance);
+    seams[x] = cover (seams[x], distance - a->seam);
+  }
+}
+
+/* A frame's side, at most, so that it fits an integer. */
+static gint
+clip (gfloat at, gint end)
+{
+  return (gint) CLAMP (at, 0, end);
+}
+
+/* The part of the arrow between two points of it, and @reach pixels round. */
+static void
+draw_part (GstMotionPainter *p, Mask *ink, const Arrow *a, gfloat from,
+    gfloat to, gfloat reach)
+{
+  gfloat x0 = a->x + a->ux * from, y0 = a->y + a->uy * from;
+  gfloat x1 = a->x + a->ux * to, y1 = a->y + a->uy * to;
+  gint left = clip (MIN (x0, x1) - reach, p->width);
+  gint right = clip (MAX (x0, x1) + reach + 1, p->width);
+  gint top = clip (MIN (y0, y1) - reach, p->height);
+  gint bottom = clip (MAX (y0, y1) + reach + 1, p->height);
+  /* of the arrow's middle from row to row, and how far it reaches there */
+  gfloat slope = fabsf (a->uy) > 0.05f ? a->ux / a->uy : 0;
+  gfloat wide = fabsf (a->uy) > 0.05f ? reach / fabsf (a->uy) : p->width;
+
+  if (left >= right || top >= bottom)
+    return;
+  for (gint y = top; y < bottom; y++) {
+    gfloat middle = a->x + (y + 0.5f - a->y) * slope;
+
+    draw_arrow_row (p, ink, a, y, MAX (left, clip (middle - wide, p->width)),
+        MIN (right, clip (middle + wide + 1, p->width)));
+  }
+  mask_touch (ink, left, top, right, bottom);
+  mask_touch (&p->seam, left, top, right, bottom);
+}
+
+static void
+draw_arrow (GstMotionPainter *p, Mask *ink, const Arrow *a)
+{
+  gfloat neck = a->length - a->head;
+
+  draw_part (p, ink, a, 0, neck, a->half + a->seam + 1);
+  if (a->head > 0)
+    draw_part (p, ink, a, neck, a->length, a->head_half + a->seam + 1);
+}
+
+/* Neighbouring blocks that share an arrow, where blocks are small. */
+typedef struct {
+  GstVideoRectangle area;
+  gdouble x, y; /* mean motion */
+  gboolean doubt;
+} Group;
+
+static Group
+get_group (const GstMotionVectorMeta *meta, guint column, guint row, guint size)
+{
+  guint end_column = MIN (column + size, meta->packet->columns);
+  guint end_row = MIN (row + size, meta->packet->rows);
+  gdouble sums[2][2] = { { 0 } }; /* of sound blocks, of doubtful ones */
+  guint counts[2] = { 0 };
+  GstVideoRectangle r;
+  Group group;
+
+  get_block (meta, column, row, &group.area, &group.x, &group.y);
+  for (guint j = row; j < end_row; j++) {
+    for (guint i = column; i < end_column; i++) {
+      gdouble x, y;
+      guint doubt =
+          get_block (meta, i, j, &r, &x, &y)->flags & MOTION_BLOCK_INTRA_LIKE
+              ? 1
+              : 0;
+
+      sums[doubt][0] += x;
+      sums[doubt][1] += y;
+      counts[doubt]++;
+    }
+  }
+  group.area.w = r.x + r.w - group.area.x;
+  group.area.h = r.y + r.h - group.area.y;
+  group.doubt = counts[1] > counts[0];
+  group.x = sums[group.doubt][0] / counts[group.doubt];
+  group.y = sums[group.doubt][1] / counts[group.doubt];
+  return group;
+}
+
+static void
+draw_group (GstMotionPainter *p, const Group *group,
+    const GstMotionPaintSettings *settings)
+{
+  gfloat motion = (gfloat) hypot (group->x, group->y), side;
+  Arrow a = { .x = group->area.x + group->area.w / 2.0f,
+    .y = group->area.y + group->area.h / 2.0f };
+
+  if (motion < settings->min_length || motion == 0)
+    return;
+  a.ux = (gfloat) group->x / motion;
+  a.uy = (gfloat) group->y / motion;
+  a.length = motion * (gfloat) settings->scale;
+  a.half = p->line;
+  a.head = MIN (p->line * 8, a.length * 0.7f);
+  a.head_half = MAX (a.head * 0.45f, a.half);
+  side = hypotf (a.head, a.head_half);
+  a.slope_x = a.head_half / side;
+  a.slope_y = a.head / side;
+  a.seam = MAX (p->line, 0.9f);
+  if (a.length < 4 * p->line) {
+    a.head = a.length = 0;
+    a.head_half = a.half;
+  }
+  draw_arrow (p, group->doubt ? &p->doubt : &p->ink, &a);
+}
+
+static void
+paint_arrows (GstMotionPainter *p, GstVideoFrame *frame,
+    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+{
+  gdouble spacing = MAX (p->width / 64.0, 14);
+  gdouble block = meta->packet->block_size * MIN (meta->scale_x, meta->scale_y);
+  guint size = (guint) CLAMP (ceil (spacing / block - 0.01), 1, 2048);
+
+  for (guint row = 0; row < meta->packet->rows; row += size) {
+    for (guint column = 0; column < meta->packet->columns; column += size) {
+      Group group = get_group (meta, column, row, size);
+
+      draw_group (p, &group, settings);
+    }
+  }
+  mask_blend (p, frame, &p->seam, RGB_SEAM);
+  mask_blend (p, frame, &p->ink, RGB_ARROW);
+  mask_blend (p, frame, &p->doubt, RGB_DOUBT);
+}
+
+/* --- text ------------------------------------------------------------------ */
+
+#define N_LINES 5
+
+/* @format: of one double; '.' in every locale, and no "-0.0" */
+static const gchar *
+number (gchar buffer[32], const gchar *format, gdouble value)
+{
+  g_ascii_formatd (buffer, 32, format, value);
+  if (buffer[0] == '-' && strpbrk (buffer, "123456789") == NULL)
+    buffer[0] = '+';
+  return buffer;
+}
+
+/* The motion of the whole as the arrows show it. */
+static void
+describe_global (const GstMotionVectorMeta *meta, gchar **lines)
+{
+  const MotionSummary *s = &meta->field->summary;
+  gboolean back = meta->field->distance < 0;
+  gdouble sign = direction (meta);
+  gchar a[32], b[32], c[32];
+
+  lines[0] = g_strdup_printf ("moves %s %s px, %s %% of blocks",
+      number (a, "%+.1f", sign * s->global_x * meta->scale_x),
+      number (b, "%+.1f", sign * s->global_y * meta->scale_y),
+      number (c, "%.0f", 100 * s->global_share));
+  lines[1] = g_strdup_printf ("zoom %s   turn %s deg",
+      number (a, "%.3f",
+          back && s->global_zoom != 0 ? 1 / s->global_zoom : s->global_zoom),
+      number (b, "%+.1f", sign * s->global_rotation * 180 / G_PI));
+}
+
+static void
+describe (const GstMotionVectorMeta *meta, gchar *lines[N_LINES])
+{
+  const MotionPacket *packet = meta->packet;
+  const MotionSummary *s = &meta->field->summary;
+  gdouble n = (gdouble) packet->columns * packet->rows;
+  gchar a[32], b[32];
+
+  lines[0] =
+      g_strdup_printf ("frame %" G_GUINT64_FORMAT " against %" G_GUINT64_FORMAT,
+          packet->frame, packet->frame + meta->field->distance);
+  lines[1] = g_strdup_printf ("PSNR %s dB   scene %s",
+      isinf (s->psnr) ? "infinite" : number (a, "%.1f", s->psnr),
+      number (b, "%.2f", s->scene_score));
+  describe_global (meta, lines + 2);
+  lines[4] = g_strdup_printf ("still %s %%   intra-like %s %%",
+      number (a, "%.0f", 100 * s->static_blocks / n),
+      number (b, "%.0f", 100 * s->intra_blocks / n));
+}
+
+static cairo_t *
+begin_text (GstMotionPainter *p, cairo_font_weight_t weight)
+{
+  cairo_t *cr = cairo_create (p->surface);
+
+  cairo_select_font_face (cr, p->font, CAIRO_FONT_SLANT_NORMAL, weight);
+  cairo_set_font_size (cr, p->font_size);
+  return cr;
+}
+
+static gdouble
+text_width (cairo_t *cr, const gchar *text)
+{
+  cairo_text_extents_t extents = { 0 };
+
+  cairo_text_extents (cr, text, &extents);
+  return extents.x_advance;
+}
+
+/* Lines of text in a box whose left or, if @at_right, right upper corner is at
+ * @x, @y. */
+static cairo_status_t
+paint_box (GstMotionPainter *p, GstVideoFrame *frame, gchar *const *lines,
+    guint n, gint x, gint y, gboolean at_right, guint32 rgb, gdouble opacity)
+{
+  cairo_t *cr = begin_text (
+      p, at_right ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+  gdouble pad = p->font_size * 0.5, pitch = p->font_size * 1.3, width = 0;
+  GstVideoRectangle box = { x, y };
+  cairo_status_t status;
+
+  for (guint i = 0; i < n; i++)
+    width = MAX (width, text_width (cr, lines[i]));
+  box.w = (gint) ceil (width + 2 * pad);
+  box.h = (gint) ceil (n * pitch + pad);
+  if (at_right)
+    box.x -= box.w;
+  gst_motion_blend_rectangle (
+      &p->blend, frame, &box, gst_motion_blend_color (&p->blend, rgb), opacity);
+  for (guint i = 0; i < n; i++) {
+    cairo_move_to (
+        cr, box.x + pad, box.y + pad * 0.5 + pitch * i + p->font_size);
+    cairo_show_text (cr, lines[i]);
+  }
+  status = cairo_status (cr);
+  cairo_destroy (cr);
+  cairo_surface_flush (p->surface);
+  mask_touch (&p->ink, CLAMP (box.x, 0, p->width), CLAMP (box.y, 0, p->height),
+      MIN (box.x + box.w, p->width), MIN (box.y + box.h, p->height));
+  mask_blend (p, frame, &p->ink, RGB_TEXT);
+  cairo_surface_mark_dirty (p->surface);
+  return status;
+}
+
+static cairo_status_t
+paint_text (
+    GstMotionPainter *p, GstVideoFrame *frame, const GstMotionVectorMeta *meta)
+{
+  static const struct {
+    guint32 flag;
+    gchar *word;
+    guint32 rgb;
+  } badges[] = {
+    { MOTION_FRAME_SCENE_CUT, "SCENE CUT", RGB_CUT },
+    { MOTION_FRAME_DUPLICATE, "DUPLICATE", RGB_DUPLICATE },
+  };
+  gint margin = (gint) (p->font_size * 0.5), y = margin;
+  cairo_status_t status;
+  gchar *lines[N_LINES];
+
+  describe (meta, lines);
+  status = paint_box (
+      p, frame, lines, N_LINES, margin, margin, FALSE, RGB_PANEL, 0.65);
+  for (guint i = 0; i < N_LINES; i++)
+    g_free (lines[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (badges); i++) {
+    gchar *word = badges[i].word;
+
+    if (status != CAIRO_STATUS_SUCCESS)
+      return status;
+    if (!(meta->packet->flags & badges[i].flag))
+      continue;
+    status = paint_box (
+        p, frame, &word, 1, p->width - margin, y, TRUE, badges[i].rgb, 0.9);
+    y += (gint) (p->font_size * 2.2);
+  }
+  return status;
+}
+
+/* --- painter --------------------------------------------------------------- */
+
+GstMotionPainter *
+gst_motion_painter_new (const GstVideoInfo *info)
+{
+  GstMotionPainter *p = g_new0 (GstMotionPainter, 1);
+  Mask *masks[] = { &p->ink, &p->doubt, &p->seam };
+  gboolean ascii;
+
+  p->width = GST_VIDEO_INFO_WIDTH (info);
+  p->height = GST_VIDEO_INFO_HEIGHT (info);
+  p->stride = cairo_format_stride_for_width (CAIRO_FORMAT_A8, p->width);
+  gst_motion_blend_init (&p->blend, info);
+  for (guint i = 0; i < G_N_ELEMENTS (masks); i++) {
+    masks[i]->data = g_malloc0 ((gsize) p->stride * p->height);
+    mask_empty (masks[i]);
+  }
+  p->surface = cairo_image_surface_create_for_data (
+      p->ink.data, CAIRO_FORMAT_A8, p->width, p->height, p->stride);
+  p->font = gst_cv_font (&ascii);
+  p->font_size = CLAMP (p->height / 45.0, 11, 72);
+  p->line = CLAMP (p->height / 800.0f, 0.7f, 4);
+  make_hues (p);
+  make_heats (p);
+  return p;
+}
+
+void
+gst_motion_painter_free (GstMotionPainter *p)
+{
+  cairo_surface_destroy (p->surface);
+  g_free (p->ink.data);
+  g_free (p->doubt.data);
+  g_free (p->seam.data);
+  gst_motion_blend_clear (&p->blend);
+  g_free (p);
+}
+
+cairo_status_t
+gst_motion_painter_paint (GstMotionPainter *p, GstVideoFrame *frame,
+    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+{
+  if (settings->mode & GST_MOTION_PAINT_RESIDUE)
+    paint_residue (p, frame, meta, settings);
+  if (settings->mode & GST_MOTION_PAINT_FIELD)
+    paint_field (p, frame, meta, settings);
+  if (settings->mode & GST_MOTION_PAINT_GRID)
+    paint_grid (p, frame, meta, settings);
+  if (settings->mode & GST_MOTION_PAINT_ARROWS)
+    paint_arrows (p, frame, meta, settings);
+  if (settings->mode & GST_MOTION_PAINT_FIELD)
+    paint_wheel (p, frame);
+  return settings->mode & GST_MOTION_PAINT_TEXT ? paint_text (p, frame, meta)
+                                                : CAIRO_STATUS_SUCCESS;
+}

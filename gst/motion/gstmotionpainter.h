@@ -1,0 +1,49 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Draws what a GstMotionVectorMeta says upon its frame. Sizes of lines and
+ * letters follow the frame's. One thread at a time. */
+#pragma once
+
+#include <cairo.h>
+#include <gst/cudavision/gstmotionmeta.h>
+
+G_BEGIN_DECLS
+
+typedef enum {
+  GST_MOTION_PAINT_ARROWS = 1 << 0,
+  GST_MOTION_PAINT_FIELD = 1 << 1,
+  GST_MOTION_PAINT_RESIDUE = 1 << 2,
+  GST_MOTION_PAINT_GRID = 1 << 3,
+  GST_MOTION_PAINT_TEXT = 1 << 4,
+} GstMotionPaintMode;
+
+/**
+ * GstMotionPaintSettings:
+ * @mode: of GstMotionPaintMode
+ * @scale: length of an arrow in pixels for a pixel of motion
+ * @opacity: 0..1, of what covers the picture: field, residue, grid
+ * @min_length: pixels; what moves less is shown as still
+ */
+typedef struct {
+  guint mode;
+  gdouble scale;
+  gdouble opacity;
+  gdouble min_length;
+} GstMotionPaintSettings;
+
+typedef struct _GstMotionPainter GstMotionPainter;
+
+/* @info: of a format of %GST_MOTION_BLEND_FORMATS */
+GstMotionPainter *gst_motion_painter_new (const GstVideoInfo *info);
+void gst_motion_painter_free (GstMotionPainter *painter);
+
+/* Paints upon @frame, mapped for reading and writing.
+ * Returns: cairo's own status; all but CAIRO_STATUS_SUCCESS leave an unfinished
+ * picture. */
+cairo_status_t gst_motion_painter_paint (GstMotionPainter *painter,
+    GstVideoFrame *frame, const GstMotionVectorMeta *meta,
+    const GstMotionPaintSettings *settings);
+
+G_END_DECLS
