@@ -292,4 +292,5 @@ def main():
     against_oracle(a.program, a.backend, a.rounds, a.seed)
 
 
-main()
+if __name__ == "__main__":
+    main()
