@@ -231,8 +231,11 @@ main (int argc, char **argv)
   for (guint t = 0; t < G_N_ELEMENTS (timers); t++)
     best[t] = G_MAXDOUBLE;
   for (guint round = 0; round < ROUNDS; round++)
-    for (guint t = 0; t < G_N_ELEMENTS (timers); t++)
-      best[t] = MIN (best[t], timers[t](setup));
+    for (guint t = 0; t < G_N_ELEMENTS (timers); t++) {
+      gdouble ns = timers[t](setup);
+
+      best[t] = MIN (best[t], ns);
+    }
 
   g_print ("backend %s, %u threads, %u frames of %dx%d in lists of %d, batches "
            "of %u, %s network\n",
