@@ -1,0 +1,602 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CUDA backend's host side.
+ *
+ * Three streams: `up` copies frames to the device and makes pictures of them,
+ * `work` searches, `down` copies results to the host. Events tie them together
+ * where one needs what another made, so that the copies of a frame and the
+ * search of another overlap. All memory is allocated when the backend is made.
+ *
+ * Of each field two sets of vectors are kept on the device, in turns: a frame's
+ * searches write one and read the other as their prior field. */
+#include <string.h>
+
+#include "cviscuda.cuh"
+#include "motionbackend.h"
+#include "motionengine_cuda.cuh"
+
+namespace {
+
+/* A place for a frame. */
+struct Picture {
+  MotionDevicePicture planes; /* device; first samples */
+  guint8 *memory;             /* device: what the planes lie in */
+  guint8 *staged;             /* device: the frame as it came in */
+  guint8 *pinned;             /* host: of frames that are not */
+  cudaEvent_t staged_there, made;
+};
+
+/* What a frame in flight needs. */
+struct Slot {
+  MotionVector *vectors;        /* device; fields one after the other */
+  MotionBlock *blocks;          /* likewise */
+  guint8 *planes[2];            /* device: prediction, residual */
+  MotionVector *pinned_vectors; /* host, likewise */
+  MotionBlock *pinned_blocks;
+  guint8 *pinned_planes[2];
+  cudaEvent_t searched, done;
+  MotionJob *job;
+};
+
+} // namespace
+
+struct _MotionBackend {
+  MotionConfig config;
+  CvisContext *context;
+  MotionLayout layout;
+  MotionTile tile; /* of the full search */
+  guint columns, n_blocks, n_fields;
+  guint n_pictures, n_slots;
+  guint sample_size; /* bytes */
+  gsize staged_size; /* bytes of a frame as it comes in or goes out */
+  cudaStream_t up, work, down;
+  cudaEvent_t given; /* the work of a job's stream is done */
+  Picture *pictures;
+  Slot *slots;
+  /* of all fields, one after the other */
+  MotionVector *kept[2];
+  guint parity;
+  MotionFound *found, *seeds;
+  short2 *predicted;
+};
+
+namespace {
+
+/* --- memory ------------------------------------------------------------------ */
+
+template <typename T>
+gboolean
+allocate (T **memory, gsize count, const char *what, GError **error)
+{
+  cudaError_t code = cudaMalloc ((void **) memory, MAX (count, 1) * sizeof (T));
+
+  if (code == cudaSuccess)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+      "%" G_GSIZE_FORMAT " bytes of device memory for %s: %s (%s)",
+      count * sizeof (T), what, cudaGetErrorName (code),
+      cudaGetErrorString (code));
+  return FALSE;
+}
+
+template <typename T>
+gboolean
+pin (T **memory, gsize count, const char *what, GError **error)
+{
+  cudaError_t code = cudaHostAlloc (
+      (void **) memory, MAX (count, 1) * sizeof (T), cudaHostAllocPortable);
+
+  if (code == cudaSuccess)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+      "%" G_GSIZE_FORMAT " bytes of pinned memory for %s: %s (%s)",
+      count * sizeof (T), what, cudaGetErrorName (code),
+      cudaGetErrorString (code));
+  return FALSE;
+}
+
+guint32
+round_up (gsize n, guint to)
+{
+  return (guint32) ((n + to - 1) / to * to);
+}
+
+/* Borders as wide as any search looks: the range, the taps between the pixels,
+ * to the right and below a whole block more, as partial blocks and groups of
+ * candidates are read whole. */
+void
+lay_out (MotionBackend *b)
+{
+  const MotionConfig *c = &b->config;
+  MotionLayout *l = &b->layout;
+  guint beyond = c->range + c->block_size + 32;
+  guint quarter_beyond = MAX (c->range / 4, 1) + MAX (c->block_size / 4, 4) + 8;
+
+  l->left = round_up (c->range + 8, 16);
+  l->top = c->range + 8;
+  l->pitch = round_up (l->left + c->width + beyond, 128);
+  l->rows = l->top + c->height + beyond;
+  l->quarter_width = (c->width + 3) / 4;
+  l->quarter_height = (c->height + 3) / 4;
+  l->quarter_left = round_up (MAX (c->range / 4, 1), 16);
+  l->quarter_top = MAX (c->range / 4, 1);
+  l->quarter_pitch =
+      round_up (l->quarter_left + l->quarter_width + quarter_beyond, 128);
+  l->quarter_rows = l->quarter_top + l->quarter_height + quarter_beyond;
+  b->sample_size = c->depth > 8 ? 2 : 1;
+  l->staged_pitch = round_up ((gsize) c->width * b->sample_size, 16);
+  b->staged_size = (gsize) l->staged_pitch * c->height;
+}
+
+gboolean
+needs_quarter (const MotionConfig *config)
+{
+  return config->method == MOTION_METHOD_ZONAL
+         || config->method == MOTION_METHOD_FULL;
+}
+
+/* Cuts a picture's memory into its planes; or, with @p %NULL, only says how many
+ * bytes these take. */
+gsize
+cut (const MotionBackend *b, Picture *p)
+{
+  const MotionLayout *l = &b->layout;
+  gsize samples = (gsize) l->pitch * l->rows;
+  gsize quarter = (gsize) l->quarter_pitch * l->quarter_rows;
+  gsize first = (gsize) l->top * l->pitch + l->left, size = samples;
+
+  if (p)
+    p->planes.search = p->memory + first;
+  if (b->config.depth > 8) {
+    if (p)
+      p->planes.full = (guint16 *) (p->memory + size) + first;
+    size += 2 * samples;
+  }
+  if (b->config.method == MOTION_METHOD_FULL)
+    for (guint i = 0; i < 3; i++) {
+      if (p)
+        p->planes.sums[i] = (guint16 *) (p->memory + size) + first;
+      size += 2 * samples;
+    }
+  if (needs_quarter (&b->config)) {
+    if (p)
+      p->planes.quarter = p->memory + size
+                          + (gsize) l->quarter_top * l->quarter_pitch
+                          + l->quarter_left;
+    size += quarter;
+  }
+  return size;
+}
+
+gboolean
+make_event (cudaEvent_t *event, GError **error)
+{
+  return CVIS_CUDA (
+      cudaEventCreateWithFlags (event, cudaEventDisableTiming), error);
+}
+
+gboolean
+picture_init (MotionBackend *b, Picture *p, GError **error)
+{
+  if (!allocate (&p->memory, cut (b, NULL), "a picture", error)
+      || !allocate (&p->staged, b->staged_size, "a frame", error)
+      || !pin (&p->pinned, b->staged_size, "a frame", error)
+      || !make_event (&p->staged_there, error) || !make_event (&p->made, error))
+    return FALSE;
+  cut (b, p);
+  return TRUE;
+}
+
+void
+picture_clear (Picture *p)
+{
+  cudaFree (p->memory);
+  cudaFree (p->staged);
+  cudaFreeHost (p->pinned);
+  if (p->staged_there)
+    cudaEventDestroy (p->staged_there);
+  if (p->made)
+    cudaEventDestroy (p->made);
+}
+
+gboolean
+slot_init (MotionBackend *b, Slot *s, GError **error)
+{
+  gsize n = (gsize) b->n_blocks * b->n_fields;
+
+  for (guint i = 0; i < 2; i++)
+    if (!allocate (&s->planes[i], b->staged_size, "a plane", error)
+        || !pin (&s->pinned_planes[i], b->staged_size, "a plane", error))
+      return FALSE;
+  return allocate (&s->vectors, n, "vectors", error)
+         && allocate (&s->blocks, n, "blocks", error)
+         && pin (&s->pinned_vectors, n, "vectors", error)
+         && pin (&s->pinned_blocks, n, "blocks", error)
+         && make_event (&s->searched, error) && make_event (&s->done, error);
+}
+
+void
+slot_clear (Slot *s)
+{
+  for (guint i = 0; i < 2; i++) {
+    cudaFree (s->planes[i]);
+    cudaFreeHost (s->pinned_planes[i]);
+  }
+  cudaFree (s->vectors);
+  cudaFree (s->blocks);
+  cudaFreeHost (s->pinned_vectors);
+  cudaFreeHost (s->pinned_blocks);
+  if (s->searched)
+    cudaEventDestroy (s->searched);
+  if (s->done)
+    cudaEventDestroy (s->done);
+}
+
+gboolean
+make_stream (cudaStream_t *stream, GError **error)
+{
+  return CVIS_CUDA (
+      cudaStreamCreateWithFlags (stream, cudaStreamNonBlocking), error);
+}
+
+gboolean
+is_full (const MotionConfig *config)
+{
+  return config->method == MOTION_METHOD_FULL
+         || config->method == MOTION_METHOD_FULL_BRUTE;
+}
+
+gboolean
+init_backend (MotionBackend *b, GError **error)
+{
+  gsize n = (gsize) b->n_blocks * b->n_fields;
+
+  if (!make_stream (&b->up, error) || !make_stream (&b->work, error)
+      || !make_stream (&b->down, error) || !make_event (&b->given, error))
+    return FALSE;
+  if (is_full (&b->config)
+      && !CVIS_CUDA (motion_prepare_full (&b->config, &b->tile), error))
+    return FALSE;
+  for (guint i = 0; i < 2; i++)
+    if (!allocate (&b->kept[i], n, "prior vectors", error))
+      return FALSE;
+  if (!allocate (&b->found, n, "what was found", error)
+      || !allocate (&b->seeds, n, "seeds", error)
+      || !allocate (&b->predicted, n, "the pyramid's vectors", error))
+    return FALSE;
+  for (guint i = 0; i < b->n_pictures; i++)
+    if (!picture_init (b, &b->pictures[i], error))
+      return FALSE;
+  for (guint i = 0; i < b->n_slots; i++)
+    if (!slot_init (b, &b->slots[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+void
+finish_stream (cudaStream_t stream)
+{
+  if (stream == NULL)
+    return;
+  cudaStreamSynchronize (stream);
+  cudaStreamDestroy (stream);
+}
+
+void
+cuda_destroy (MotionBackend *b)
+{
+  if (cvis_context_push (b->context, NULL)) {
+    finish_stream (b->up);
+    finish_stream (b->work);
+    finish_stream (b->down);
+    if (b->given)
+      cudaEventDestroy (b->given);
+    for (guint i = 0; i < b->n_pictures; i++)
+      picture_clear (&b->pictures[i]);
+    for (guint i = 0; i < b->n_slots; i++)
+      slot_clear (&b->slots[i]);
+    for (guint i = 0; i < 2; i++)
+      cudaFree (b->kept[i]);
+    cudaFree (b->found);
+    cudaFree (b->seeds);
+    cudaFree (b->predicted);
+    cvis_context_pop (b->context);
+  }
+  cvis_context_unref (b->context);
+  g_free (b->pictures);
+  g_free (b->slots);
+  g_free (b);
+}
+
+MotionBackend *
+cuda_create (const MotionConfig *config, CvisContext *context, GError **error)
+{
+  MotionBackend *b = g_new0 (MotionBackend, 1);
+  gboolean ok;
+
+  b->config = *config;
+  b->context = cvis_context_ref (context);
+  b->columns = motion_config_get_columns (config);
+  b->n_blocks = b->columns * motion_config_get_rows (config);
+  b->n_fields = motion_config_get_n_fields (config);
+  b->n_pictures = motion_config_get_n_pictures (config);
+  b->n_slots = motion_config_get_n_slots (config);
+  b->pictures = g_new0 (Picture, b->n_pictures);
+  b->slots = g_new0 (Slot, b->n_slots);
+  lay_out (b);
+  if (!cvis_context_push (context, error)) {
+    cuda_destroy (b);
+    return NULL;
+  }
+  ok = init_backend (b, error);
+  cvis_context_pop (context);
+  if (!ok) {
+    cuda_destroy (b);
+    return NULL;
+  }
+  return b;
+}
+
+/* --- frames on their way in ---------------------------------------------------- */
+
+gboolean
+copy_rows (MotionBackend *b, Picture *p, const MotionJob *job,
+    cudaMemcpyKind kind, GError **error)
+{
+  return CVIS_CUDA (
+      cudaMemcpy2DAsync (p->staged, b->layout.staged_pitch, job->luma,
+          job->stride, (gsize) b->config.width * b->sample_size,
+          b->config.height, kind, b->up),
+      error);
+}
+
+/* Copies a frame that lies on the device and waits until it is read. */
+gboolean
+take_from_device (
+    MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
+{
+  cudaStream_t stream =
+      job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy;
+
+  return CVIS_CUDA (cudaEventRecord (b->given, stream), error)
+         && CVIS_CUDA (cudaStreamWaitEvent (b->up, b->given, 0), error)
+         && copy_rows (b, p, job, cudaMemcpyDeviceToDevice, error)
+         && CVIS_CUDA (cudaEventRecord (p->staged_there, b->up), error)
+         && CVIS_CUDA (cudaEventSynchronize (p->staged_there), error);
+}
+
+/* Copies a frame in pageable memory by way of the picture's own. */
+gboolean
+take_from_host (
+    MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
+{
+  for (guint y = 0; y < b->config.height; y++)
+    memcpy (p->pinned + (gsize) y * b->layout.staged_pitch,
+        job->luma + y * job->stride, (gsize) b->config.width * b->sample_size);
+  return CVIS_CUDA (cudaMemcpyAsync (p->staged, p->pinned, b->staged_size,
+                        cudaMemcpyHostToDevice, b->up),
+      error);
+}
+
+gboolean
+load_in_context (
+    MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
+{
+  gboolean ok = job->on_device ? take_from_device (b, p, job, error)
+                : job->pinned
+                    ? copy_rows (b, p, job, cudaMemcpyHostToDevice, error)
+                    : take_from_host (b, p, job, error);
+
+  return ok
+         && CVIS_CUDA (motion_launch_load (&b->config, &b->layout, p->staged,
+                           job->shift, &p->planes, b->up),
+             error)
+         && CVIS_CUDA (cudaEventRecord (p->made, b->up), error);
+}
+
+gboolean
+cuda_load (MotionBackend *b, guint picture, MotionJob *job, GError **error)
+{
+  gboolean ok;
+
+  if (!cvis_context_push (b->context, error))
+    return FALSE;
+  ok = load_in_context (b, &b->pictures[picture], job, error);
+  cvis_context_pop (b->context);
+  return ok;
+}
+
+/* --- the search ----------------------------------------------------------------- */
+
+void
+describe (
+    MotionBackend *b, Slot *s, const MotionTask *task, MotionDeviceTask *t)
+{
+  memset (t, 0, sizeof *t);
+  t->config = b->config;
+  t->layout = b->layout;
+  t->columns = b->columns;
+  t->n_blocks = b->n_blocks;
+  t->n_fields = task->job->n_fields;
+  t->current = b->pictures[task->picture].planes;
+  t->prediction = task->job->prediction ? s->planes[0] : NULL;
+  t->residual = task->job->residual ? s->planes[1] : NULL;
+  for (guint i = 0; i < t->n_fields; i++) {
+    gsize first = (gsize) i * b->n_blocks;
+    MotionDeviceField *f = &t->fields[i];
+
+    f->reference = b->pictures[task->reference[i]].planes;
+    f->prior = task->prior[i] ? b->kept[b->parity ^ 1] + first : NULL;
+    f->predicted = b->predicted + first;
+    f->seeds = b->seeds + first;
+    f->found = b->found + first;
+    f->vectors = s->vectors + first;
+    f->kept = b->kept[b->parity] + first;
+    f->blocks = s->blocks + first;
+  }
+}
+
+/* The work waits for the pictures. */
+gboolean
+await_pictures (MotionBackend *b, const MotionTask *task, GError **error)
+{
+  if (!CVIS_CUDA (
+          cudaStreamWaitEvent (b->work, b->pictures[task->picture].made, 0),
+          error))
+    return FALSE;
+  for (guint i = 0; i < task->job->n_fields; i++)
+    if (!CVIS_CUDA (cudaStreamWaitEvent (
+                        b->work, b->pictures[task->reference[i]].made, 0),
+            error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+launch_search (MotionBackend *b, const MotionDeviceTask *t, GError **error)
+{
+  switch (b->config.method) {
+    case MOTION_METHOD_STEP:
+      return CVIS_CUDA (motion_launch_step (t, b->work), error);
+    case MOTION_METHOD_ZONAL:
+      return CVIS_CUDA (motion_launch_pyramid (t, b->work), error)
+             && CVIS_CUDA (motion_launch_zonal (t, FALSE, b->work), error);
+    case MOTION_METHOD_FULL:
+      return CVIS_CUDA (motion_launch_pyramid (t, b->work), error)
+             && CVIS_CUDA (motion_launch_zonal (t, TRUE, b->work), error)
+             && CVIS_CUDA (motion_launch_full (t, &b->tile, b->work), error);
+    default:
+      return CVIS_CUDA (motion_launch_full (t, &b->tile, b->work), error);
+  }
+}
+
+/* Results straight to the job where it lies in pinned memory, else to the
+ * slot's. */
+gboolean
+copy_results (MotionBackend *b, Slot *s, GError **error)
+{
+  for (guint i = 0; i < s->job->n_fields; i++) {
+    gsize n = b->n_blocks, first = i * n;
+    gboolean direct = s->job->results_pinned;
+
+    if (!CVIS_CUDA (cudaMemcpyAsync (direct ? s->job->fields[i].vectors
+                                            : s->pinned_vectors + first,
+                        s->vectors + first, n * sizeof (MotionVector),
+                        cudaMemcpyDeviceToHost, b->down),
+            error)
+        || !CVIS_CUDA (cudaMemcpyAsync (direct ? s->job->fields[i].blocks
+                                               : s->pinned_blocks + first,
+                           s->blocks + first, n * sizeof (MotionBlock),
+                           cudaMemcpyDeviceToHost, b->down),
+            error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+copy_planes (
+    MotionBackend *b, Slot *s, const MotionDeviceTask *t, GError **error)
+{
+  guint8 *const planes[2] = { t->prediction, t->residual };
+
+  for (guint i = 0; i < 2; i++)
+    if (planes[i] != NULL
+        && !CVIS_CUDA (cudaMemcpyAsync (s->pinned_planes[i], planes[i],
+                           b->staged_size, cudaMemcpyDeviceToHost, b->down),
+            error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+search_in_context (
+    MotionBackend *b, Slot *s, const MotionTask *task, GError **error)
+{
+  MotionDeviceTask t;
+
+  s->job = task->job;
+  describe (b, s, task, &t);
+  b->parity ^= 1;
+  if (!await_pictures (b, task, error)
+      || (t.n_fields > 0
+          && (!launch_search (b, &t, error)
+              || !CVIS_CUDA (motion_launch_finish (&t, b->work), error)))
+      || ((t.prediction != NULL || t.residual != NULL)
+          && !CVIS_CUDA (motion_launch_predict (&t, b->work), error)))
+    return FALSE;
+  return CVIS_CUDA (cudaEventRecord (s->searched, b->work), error)
+         && CVIS_CUDA (cudaStreamWaitEvent (b->down, s->searched, 0), error)
+         && copy_results (b, s, error) && copy_planes (b, s, &t, error)
+         && CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
+}
+
+gboolean
+cuda_search (
+    MotionBackend *b, guint slot, const MotionTask *task, GError **error)
+{
+  gboolean ok;
+
+  if (!cvis_context_push (b->context, error))
+    return FALSE;
+  ok = search_in_context (b, &b->slots[slot], task, error);
+  /* nothing may be in flight of a slot that is not waited for */
+  if (!ok) {
+    cudaStreamSynchronize (b->work);
+    cudaStreamSynchronize (b->down);
+  }
+  cvis_context_pop (b->context);
+  return ok;
+}
+
+/* --- results ---------------------------------------------------------------------- */
+
+void
+store_plane (
+    const MotionBackend *b, const guint8 *from, guint8 *to, gsize stride)
+{
+  if (to == NULL)
+    return;
+  for (guint y = 0; y < b->config.height; y++)
+    memcpy (to + y * stride, from + (gsize) y * b->layout.staged_pitch,
+        (gsize) b->config.width * b->sample_size);
+}
+
+void
+store_results (const MotionBackend *b, const Slot *s)
+{
+  MotionJob *job = s->job;
+
+  for (guint i = 0; i < job->n_fields && !job->results_pinned; i++) {
+    gsize n = b->n_blocks, first = i * n;
+
+    memcpy (job->fields[i].vectors, s->pinned_vectors + first,
+        n * sizeof (MotionVector));
+    memcpy (job->fields[i].blocks, s->pinned_blocks + first,
+        n * sizeof (MotionBlock));
+  }
+  store_plane (b, s->pinned_planes[0], job->prediction, job->prediction_stride);
+  store_plane (b, s->pinned_planes[1], job->residual, job->residual_stride);
+}
+
+gboolean
+cuda_wait (MotionBackend *b, guint slot, GError **error)
+{
+  Slot *s = &b->slots[slot];
+  gboolean ok;
+
+  if (!cvis_context_push (b->context, error))
+    return FALSE;
+  ok = CVIS_CUDA (cudaEventSynchronize (s->done), error);
+  cvis_context_pop (b->context);
+  if (ok)
+    store_results (b, s);
+  return ok;
+}
+
+} // namespace
+
+extern "C" const MotionBackendOps motion_backend_cuda = { "cuda", cuda_create,
+  cuda_destroy, cuda_load, cuda_search, cuda_wait };

@@ -1,0 +1,116 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What the kernels of the motion engine and its host side share. */
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "motionmath.h"
+
+/* Every plane of a picture has the frame's first sample at its pointer, rows of
+ * `pitch` samples, and the samples of the frame's edges repeated all round it:
+ * a kernel never looks where it is. */
+typedef struct {
+  guint8 *search;   /* the samples, or with a depth of 10 their upper 8 bits */
+  guint16 *full;    /* with a depth of 10: the samples */
+  guint8 *quarter;  /* the search plane reduced by four each way */
+  guint16 *sums[3]; /* of the 4x4, 8x8, 16x16 samples of the search plane from
+                       this one on */
+} MotionDevicePicture;
+
+/* Where planes lie; the same for all pictures of an engine.
+ * @left, @top: samples before the frame's first of a row, rows before its first
+ * @pitch, @rows: of search, full and sums
+ * @quarter_*: likewise of the quarter plane
+ * @staged_pitch: bytes from row to row of a frame as it came in */
+typedef struct {
+  guint32 left, top, pitch, rows;
+  guint32 quarter_width, quarter_height;
+  guint32 quarter_left, quarter_top, quarter_pitch, quarter_rows;
+  guint32 staged_pitch;
+} MotionLayout;
+
+/* What a search says of a block, in whole pixels and costs of 8-bit samples. */
+typedef struct {
+  gint16 x, y;               /* the best */
+  gint16 second_x, second_y; /* the second best */
+  guint32 cost;              /* of the best */
+  guint32 second;            /* of the second; G_MAXUINT32: there is none */
+} MotionFound;
+
+/* A field to be searched.
+ * @prior: vectors of the same field of the frame before; NULL if it has none
+ * @predicted: for each block the vector that the pyramid says, whole pixels
+ * @seeds: what the threshold of the elimination begins with
+ * @vectors, @kept: where the final vectors go: to the host, and for the next
+ *   frame's prior */
+typedef struct {
+  MotionDevicePicture reference;
+  const MotionVector *prior;
+  short2 *predicted;
+  MotionFound *seeds;
+  MotionFound *found;
+  MotionVector *vectors;
+  MotionVector *kept;
+  MotionBlock *blocks;
+} MotionDeviceField;
+
+/* A frame's searches, a kernel's only parameter. */
+typedef struct {
+  MotionConfig config;
+  MotionLayout layout;
+  guint32 columns, n_blocks, n_fields;
+  MotionDevicePicture current;
+  MotionDeviceField fields[MOTION_MAX_FIELDS];
+  guint8 *prediction, *residual; /* nullable; rows of staged_pitch bytes */
+  unsigned long long *counters;  /* nullable; see MotionCounter */
+} MotionDeviceTask;
+
+/* What the elimination leaves: sums over the blocks, for benches. */
+typedef enum {
+  MOTION_COUNT_CANDIDATES,
+  MOTION_COUNT_COARSE, /* candidates that the coarsest sums leave */
+  MOTION_COUNT_MIDDLE,
+  MOTION_COUNT_FINE,
+  MOTION_COUNT_BRUTE, /* blocks of which every candidate was computed */
+  MOTION_N_COUNTERS,
+} MotionCounter;
+
+/* Turns a staged frame into a picture: planes with their borders; quarter and
+ * sums only where they are given. */
+cudaError_t motion_launch_load (const MotionConfig *config,
+    const MotionLayout *layout, const guint8 *staged, guint shift,
+    const MotionDevicePicture *picture, cudaStream_t stream);
+
+/* Fills predicted of all fields. */
+cudaError_t motion_launch_pyramid (
+    const MotionDeviceTask *task, cudaStream_t stream);
+
+/* Fill found of all fields. */
+cudaError_t motion_launch_step (
+    const MotionDeviceTask *task, cudaStream_t stream);
+/* @seeds: fill seeds instead, in little time: without the raster search */
+cudaError_t motion_launch_zonal (
+    const MotionDeviceTask *task, gboolean seeds, cudaStream_t stream);
+
+/* How the brute force cuts a block's candidates into tiles, for the shared
+ * memory that the device has. */
+typedef struct {
+  guint32 rows;  /* candidates down, at most */
+  guint32 bytes; /* shared memory of a thread block */
+} MotionTile;
+
+/* To be called once for a device, before the next; fails where the device has
+ * too little shared memory. */
+cudaError_t motion_prepare_full (const MotionConfig *config, MotionTile *tile);
+cudaError_t motion_launch_full (
+    const MotionDeviceTask *task, const MotionTile *tile, cudaStream_t stream);
+
+/* From found to vectors, kept and blocks: between the pixels, measures. */
+cudaError_t motion_launch_finish (
+    const MotionDeviceTask *task, cudaStream_t stream);
+/* From vectors and blocks to prediction and residual. */
+cudaError_t motion_launch_predict (
+    const MotionDeviceTask *task, cudaStream_t stream);

@@ -1,0 +1,106 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The full search in the planes reduced by four, whose vectors the zonal search
+ * begins with. */
+#include "motionwarp.cuh"
+
+namespace {
+
+#define PYRAMID_WARPS 4
+#define PYRAMID_THREADS (32 * PYRAMID_WARPS)
+
+/* SAD of PART x PART samples. @words: the block's, row by row */
+template <int PART>
+__device__ __forceinline__ guint32
+part_sad (const guint32 *words, const guint8 *at, guint32 pitch)
+{
+  guint32 sum = 0, shift = 8 * (guint32) ((guintptr) at & 3);
+  const guint8 *row = (const guint8 *) ((guintptr) at & ~(guintptr) 3);
+
+  for (gint32 y = 0; y < PART; y++, row += pitch) {
+    guint32 before = *(const guint32 *) row;
+
+#pragma unroll
+    for (gint32 i = 0; i < PART / 4; i++) {
+      guint32 next = ((const guint32 *) row)[i + 1];
+
+      sum = motion_sad4 (__funnelshift_r (before, next, shift),
+          words[y * (PART / 4) + i], sum);
+      before = next;
+    }
+  }
+  return sum;
+}
+
+/* The least of sum << 13 | number over the thread block, in all threads. */
+__device__ __forceinline__ guint32
+least_of_block (guint32 key)
+{
+  __shared__ guint32 keys[PYRAMID_WARPS];
+
+  key = motion_warp_min (key);
+  if (motion_lane () == 0)
+    keys[threadIdx.x / 32] = key;
+  __syncthreads ();
+  for (guint32 w = 0; w < PYRAMID_WARPS; w++)
+    key = min (key, keys[w]);
+  return key;
+}
+
+template <int PART>
+__global__ void
+__launch_bounds__ (PYRAMID_THREADS)
+    pyramid_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
+{
+  __shared__ guint32 words[PART * PART / 4];
+  const MotionDeviceField *field = &task.fields[blockIdx.y];
+  const MotionPlace place = motion_place (&task, blockIdx.x);
+  guint32 pitch = task.layout.quarter_pitch, key = MOTION_NONE;
+  gsize at = (gsize) (place.y / 4) * pitch + place.x / 4;
+  gint32 range = max ((gint32) task.config.range / 4, 1);
+  gint32 side = 2 * range + 1;
+
+  if (threadIdx.x < PART * PART / 4) {
+    guint32 y = threadIdx.x / (PART / 4), i = threadIdx.x % (PART / 4);
+
+    /* blocks of 8 begin at every other sample */
+    words[threadIdx.x] =
+        motion_word (task.current.quarter + at + (gsize) y * pitch + 4 * i);
+  }
+  __syncthreads ();
+  for (gint32 n = (gint32) threadIdx.x; n < side * side; n += PYRAMID_THREADS) {
+    gint32 x = n % side - range, y = n / side - range;
+    guint32 sum = part_sad<PART> (words,
+        field->reference.quarter + at + (gssize) y * (gssize) pitch + x, pitch);
+
+    key = min (key, sum << 13 | (guint32) n);
+  }
+  key = least_of_block (key);
+  if (threadIdx.x == 0) {
+    gint32 n = (gint32) (key & 0x1fff);
+
+    field->predicted[place.number] =
+        make_short2 ((gint16) motion_clamp (4 * (n % side - range),
+                         place.rect.left, place.rect.right),
+            (gint16) motion_clamp (
+                4 * (n / side - range), place.rect.top, place.rect.bottom));
+  }
+}
+
+} // namespace
+
+cudaError_t
+motion_launch_pyramid (const MotionDeviceTask *task, cudaStream_t stream)
+{
+  dim3 grid (task->n_blocks, task->n_fields);
+
+  if (task->config.block_size <= 16)
+    pyramid_kernel<4><<<grid, PYRAMID_THREADS, 0, stream>>> (*task);
+  else if (task->config.block_size == 32)
+    pyramid_kernel<8><<<grid, PYRAMID_THREADS, 0, stream>>> (*task);
+  else
+    pyramid_kernel<16><<<grid, PYRAMID_THREADS, 0, stream>>> (*task);
+  return cudaGetLastError ();
+}

@@ -1,0 +1,72 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The two best of all candidates, whoever finds them in whatever order: each has
+ * a key that is less than another's if the full search would rather take it. */
+#pragma once
+
+#include "motionrounds.cuh"
+
+/* cost << 43 | rank among equals << 17 | (dy + 128) * 257 + dx + 128. The rank is
+ * zero where raster order decides, else (dx^2 + dy^2) << 10 | (dy + 128) << 1 |
+ * (dx > 0). Costs have 21 bits. */
+#define MOTION_COST_SHIFT 43
+#define MOTION_COST_LIMIT 0x1fffffu
+
+static __device__ __forceinline__ MotionKey
+motion_candidate_key (MotionTie tie, guint32 cost, gint32 x, gint32 y)
+{
+  guint32 rank = 0;
+
+  if (tie == MOTION_TIE_SHORT)
+    rank = (guint32) (x * x + y * y) << 10 | (guint32) (y + 128) << 1 | (x > 0);
+  return (MotionKey) cost << MOTION_COST_SHIFT | (MotionKey) rank << 17
+         | (guint32) ((y + 128) * 257 + x + 128);
+}
+
+static __device__ __forceinline__ short2
+motion_candidate_vector (MotionKey key)
+{
+  gint32 n = (gint32) (key & 0x1ffff);
+
+  return make_short2 ((gint16) (n % 257 - 128), (gint16) (n / 257 - 128));
+}
+
+/* MOTION_COST_LIMIT where there is none */
+static __device__ __forceinline__ guint32
+motion_candidate_cost (MotionKey key)
+{
+  return (guint32) (key >> MOTION_COST_SHIFT);
+}
+
+static __device__ __forceinline__ void
+motion_store_pair (const MotionPair &pair, MotionFound *found)
+{
+  short2 best = motion_candidate_vector (pair.best);
+  MotionFound f = { best.x, best.y, 0, 0, motion_candidate_cost (pair.best),
+    MOTION_NONE };
+
+  if (pair.second != MOTION_NO_KEY) {
+    short2 second = motion_candidate_vector (pair.second);
+
+    f.second_x = second.x;
+    f.second_y = second.y;
+    f.second = motion_candidate_cost (pair.second);
+  }
+  *found = f;
+}
+
+/* The two least of the warp's pairs, in all lanes. */
+static __device__ __forceinline__ MotionPair
+motion_warp_pair (MotionPair pair)
+{
+  for (gint32 d = 16; d > 0; d /= 2) {
+    MotionKey best = __shfl_xor_sync (MOTION_ALL_LANES, pair.best, d);
+    MotionKey second = __shfl_xor_sync (MOTION_ALL_LANES, pair.second, d);
+
+    pair.add (best);
+    pair.add (second);
+  }
+  return pair;
+}
