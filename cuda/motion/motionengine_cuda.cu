@@ -97,79 +97,6 @@ pin (T **memory, gsize count, const char *what, GError **error)
   return FALSE;
 }
 
-guint32
-round_up (gsize n, guint to)
-{
-  return (guint32) ((n + to - 1) / to * to);
-}
-
-/* Borders as wide as any search looks: the range, the taps between the pixels,
- * to the right and below a whole block more, as partial blocks and groups of
- * candidates are read whole. */
-void
-lay_out (MotionBackend *b)
-{
-  const MotionConfig *c = &b->config;
-  MotionLayout *l = &b->layout;
-  guint beyond = c->range + c->block_size + 32;
-  guint quarter_beyond = MAX (c->range / 4, 1) + MAX (c->block_size / 4, 4) + 8;
-
-  l->left = round_up (c->range + 8, 16);
-  l->top = c->range + 8;
-  l->pitch = round_up (l->left + c->width + beyond, 128);
-  l->rows = l->top + c->height + beyond;
-  l->quarter_width = (c->width + 3) / 4;
-  l->quarter_height = (c->height + 3) / 4;
-  l->quarter_left = round_up (MAX (c->range / 4, 1), 16);
-  l->quarter_top = MAX (c->range / 4, 1);
-  l->quarter_pitch =
-      round_up (l->quarter_left + l->quarter_width + quarter_beyond, 128);
-  l->quarter_rows = l->quarter_top + l->quarter_height + quarter_beyond;
-  b->sample_size = c->depth > 8 ? 2 : 1;
-  l->staged_pitch = round_up ((gsize) c->width * b->sample_size, 16);
-  b->staged_size = (gsize) l->staged_pitch * c->height;
-}
-
-gboolean
-needs_quarter (const MotionConfig *config)
-{
-  return config->method == MOTION_METHOD_ZONAL
-         || config->method == MOTION_METHOD_FULL;
-}
-
-/* Cuts a picture's memory into its planes; or, with @p %NULL, only says how many
- * bytes these take. */
-gsize
-cut (const MotionBackend *b, Picture *p)
-{
-  const MotionLayout *l = &b->layout;
-  gsize samples = (gsize) l->pitch * l->rows;
-  gsize quarter = (gsize) l->quarter_pitch * l->quarter_rows;
-  gsize first = (gsize) l->top * l->pitch + l->left, size = samples;
-
-  if (p)
-    p->planes.search = p->memory + first;
-  if (b->config.depth > 8) {
-    if (p)
-      p->planes.full = (guint16 *) (p->memory + size) + first;
-    size += 2 * samples;
-  }
-  if (b->config.method == MOTION_METHOD_FULL)
-    for (guint i = 0; i < 3; i++) {
-      if (p)
-        p->planes.sums[i] = (guint16 *) (p->memory + size) + first;
-      size += 2 * samples;
-    }
-  if (needs_quarter (&b->config)) {
-    if (p)
-      p->planes.quarter = p->memory + size
-                          + (gsize) l->quarter_top * l->quarter_pitch
-                          + l->quarter_left;
-    size += quarter;
-  }
-  return size;
-}
-
 gboolean
 make_event (cudaEvent_t *event, GError **error)
 {
@@ -180,12 +107,14 @@ make_event (cudaEvent_t *event, GError **error)
 gboolean
 picture_init (MotionBackend *b, Picture *p, GError **error)
 {
-  if (!allocate (&p->memory, cut (b, NULL), "a picture", error)
+  gsize size = motion_picture_cut (&b->config, &b->layout, NULL, NULL);
+
+  if (!allocate (&p->memory, size, "a picture", error)
       || !allocate (&p->staged, b->staged_size, "a frame", error)
       || !pin (&p->pinned, b->staged_size, "a frame", error)
       || !make_event (&p->staged_there, error) || !make_event (&p->made, error))
     return FALSE;
-  cut (b, p);
+  motion_picture_cut (&b->config, &b->layout, p->memory, &p->planes);
   return TRUE;
 }
 
@@ -325,7 +254,9 @@ cuda_create (const MotionConfig *config, CvisContext *context, GError **error)
   b->n_slots = motion_config_get_n_slots (config);
   b->pictures = g_new0 (Picture, b->n_pictures);
   b->slots = g_new0 (Slot, b->n_slots);
-  lay_out (b);
+  b->sample_size = config->depth > 8 ? 2 : 1;
+  motion_layout_init (&b->layout, config);
+  b->staged_size = (gsize) b->layout.staged_pitch * config->height;
   if (!cvis_context_push (context, error)) {
     cuda_destroy (b);
     return NULL;

@@ -7,30 +7,8 @@
 
 #include <cuda_runtime.h>
 
+#include "motionlayout.h"
 #include "motionmath.h"
-
-/* Every plane of a picture has the frame's first sample at its pointer, rows of
- * `pitch` samples, and the samples of the frame's edges repeated all round it:
- * a kernel never looks where it is. */
-typedef struct {
-  guint8 *search;   /* the samples, or with a depth of 10 their upper 8 bits */
-  guint16 *full;    /* with a depth of 10: the samples */
-  guint8 *quarter;  /* the search plane reduced by four each way */
-  guint16 *sums[3]; /* of the 4x4, 8x8, 16x16 samples of the search plane from
-                       this one on */
-} MotionDevicePicture;
-
-/* Where planes lie; the same for all pictures of an engine.
- * @left, @top: samples before the frame's first of a row, rows before its first
- * @pitch, @rows: of search, full and sums
- * @quarter_*: likewise of the quarter plane
- * @staged_pitch: bytes from row to row of a frame as it came in */
-typedef struct {
-  guint32 left, top, pitch, rows;
-  guint32 quarter_width, quarter_height;
-  guint32 quarter_left, quarter_top, quarter_pitch, quarter_rows;
-  guint32 staged_pitch;
-} MotionLayout;
 
 /* What a search says of a block, in whole pixels and costs of 8-bit samples. */
 typedef struct {

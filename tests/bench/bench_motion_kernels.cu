@@ -1,0 +1,404 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Device time of the motion kernels, a pair of frames after the other as in a
+ * stream: medians over the pairs, in microseconds, each kernel and all of them,
+ * beside the time that the four-differences instruction alone would take for
+ * every candidate, at the rate measured in the same run. Of the elimination,
+ * what each level of sums leaves.
+ *
+ *   bench_motion_kernels [CLIP.y4m ...]     default: those in $CUDAVISION_CLIPS
+ *
+ * Two worlds of 1920x1080 and 3840x2160 come with it: one that moves, and noise,
+ * the worst there is. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cviscuda.cuh"
+#include "motionclips.h"
+#include "motionengine_cuda.cuh"
+#include "motionwarp.cuh"
+
+namespace {
+
+#define MAX_FRAMES 34
+enum { LOAD, PYRAMID, SEEDS, SEARCH, FINISH, ALL, N_TIMES };
+
+const char *const time_names[N_TIMES] = { "load", "pyramid", "seeds", "search",
+  "finish", "all" };
+
+void
+must (cudaError_t code, const char *what)
+{
+  if (code == cudaSuccess)
+    return;
+  fprintf (stderr, "%s: %s (%s)\n", what, cudaGetErrorName (code),
+      cudaGetErrorString (code));
+  exit (1);
+}
+#define MUST(call) must ((call), #call)
+
+/* --- the instruction's rate --------------------------------------------------- */
+
+__global__ void
+rate_kernel (guint32 *out, guint32 a, guint32 b, guint32 n)
+{
+  guint32 sums[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+  a += threadIdx.x;
+  for (guint32 i = 0; i < n; i++)
+#pragma unroll
+    for (guint32 k = 0; k < 64; k++)
+      sums[k % 8] = motion_sad4 (k & 1 ? a : b, sums[(k + 3) % 8], sums[k % 8]);
+  for (guint32 k = 1; k < 8; k++)
+    sums[0] += sums[k];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sums[0];
+}
+
+/* Instructions (of threads) a second. */
+double
+measure_rate (void)
+{
+  const guint32 threads = 1024, n = 1000;
+  int device, processors;
+  cudaEvent_t start, stop;
+  guint32 *out;
+  float ms = 0;
+
+  MUST (cudaGetDevice (&device));
+  MUST (cudaDeviceGetAttribute (
+      &processors, cudaDevAttrMultiProcessorCount, device));
+  MUST (cudaEventCreate (&start));
+  MUST (cudaEventCreate (&stop));
+  MUST (cudaMalloc ((void **) &out, 2 * processors * threads * sizeof *out));
+  for (guint i = 0; i < 4; i++) {
+    MUST (cudaEventRecord (start, 0));
+    rate_kernel<<<2 * processors, threads>>> (out, 7, 13, n);
+    MUST (cudaEventRecord (stop, 0));
+    MUST (cudaEventSynchronize (stop));
+    MUST (cudaEventElapsedTime (&ms, start, stop));
+  }
+  MUST (cudaFree (out));
+  MUST (cudaEventDestroy (start));
+  MUST (cudaEventDestroy (stop));
+  return 2.0 * processors * threads * n * 64 / (ms * 1e-3);
+}
+
+/* --- frames -------------------------------------------------------------------- */
+
+guint32
+hash (guint32 x)
+{
+  x = (x ^ x >> 16) * 0x7feb352du;
+  x = (x ^ x >> 15) * 0x846ca68bu;
+  return x ^ x >> 16;
+}
+
+/* A smooth texture that moves 7 and 3 pixels a frame under a little noise; or
+ * only noise. */
+MotionClip *
+make_clip (const char *name, guint width, guint height, bool noise)
+{
+  MotionClip *clip = g_new0 (MotionClip, 1);
+
+  clip->name = g_strdup (name);
+  clip->width = width;
+  clip->height = height;
+  clip->depth = 8;
+  clip->stride = width;
+  clip->n = 6;
+  clip->luma = g_new0 (guint8 *, clip->n);
+  for (guint i = 0; i < clip->n; i++) {
+    guint8 *p = clip->luma[i] = (guint8 *) g_malloc ((gsize) width * height);
+
+    for (guint y = 0; y < height; y++)
+      for (guint x = 0; x < width; x++) {
+        guint u = x + 7 * i, v = y + 3 * i;
+        guint grain = hash (x + y * 16384 + i * 0x1000003u) & 255;
+        double wave =
+            sin (u * 0.11) * cos (v * 0.07) + sin (u * 0.013 + v * 0.019);
+
+        *p++ = (guint8) (noise ? grain
+                               : 110 + 40 * wave
+                                     + (hash (u / 3 + v / 3 * 8192) & 31)
+                                     + (grain & 3));
+      }
+  }
+  return clip;
+}
+
+/* --- a run ----------------------------------------------------------------------- */
+
+typedef struct {
+  MotionConfig config;
+  MotionDeviceTask task;
+  MotionTile tile;
+  MotionDevicePicture pictures[2];
+  guint8 *memory[2], *staged;
+  MotionVector *kept[2];
+  gpointer results;
+  unsigned long long *counters;
+  cudaStream_t stream;
+  cudaEvent_t events[N_TIMES];
+  GArray *times[N_TIMES];
+} Run;
+
+template <typename T>
+T *
+carve (guint8 *memory, gsize *at, gsize n)
+{
+  T *piece = (T *) (memory + *at);
+
+  *at += (n * sizeof (T) + 255) & ~(gsize) 255;
+  return piece;
+}
+
+void
+run_init (Run *r)
+{
+  MotionDeviceTask *t = &r->task;
+  MotionDeviceField *f = &t->fields[0];
+  gsize size, at = 0, n;
+
+  memset (t, 0, sizeof *t);
+  t->config = r->config;
+  motion_layout_init (&t->layout, &r->config);
+  t->columns = motion_config_get_columns (&r->config);
+  t->n_blocks = t->columns * motion_config_get_rows (&r->config);
+  t->n_fields = 1;
+  n = t->n_blocks;
+  size = motion_picture_cut (&r->config, &t->layout, NULL, NULL);
+  for (guint i = 0; i < 2; i++) {
+    MUST (cudaMalloc ((void **) &r->memory[i], size));
+    motion_picture_cut (&r->config, &t->layout, r->memory[i], &r->pictures[i]);
+  }
+  MUST (cudaMalloc (
+      (void **) &r->staged, (gsize) t->layout.staged_pitch * r->config.height));
+  MUST (cudaMalloc (&r->results, n * 128 + 8 * 256));
+  f->predicted = carve<short2> ((guint8 *) r->results, &at, n);
+  f->seeds = carve<MotionFound> ((guint8 *) r->results, &at, n);
+  f->found = carve<MotionFound> ((guint8 *) r->results, &at, n);
+  f->vectors = carve<MotionVector> ((guint8 *) r->results, &at, n);
+  f->blocks = carve<MotionBlock> ((guint8 *) r->results, &at, n);
+  for (guint i = 0; i < 2; i++)
+    r->kept[i] = carve<MotionVector> ((guint8 *) r->results, &at, n);
+  MUST (cudaMalloc (
+      (void **) &r->counters, MOTION_N_COUNTERS * sizeof *r->counters));
+  MUST (cudaMemset (r->counters, 0, MOTION_N_COUNTERS * sizeof *r->counters));
+  MUST (cudaDeviceSynchronize ());
+  MUST (cudaStreamCreateWithFlags (&r->stream, cudaStreamNonBlocking));
+  for (guint i = 0; i < N_TIMES; i++) {
+    MUST (cudaEventCreate (&r->events[i]));
+    r->times[i] = g_array_new (FALSE, FALSE, sizeof (float));
+  }
+  if (r->config.method <= MOTION_METHOD_FULL_BRUTE)
+    MUST (motion_prepare_full (&r->config, &r->tile));
+}
+
+void
+run_clear (Run *r)
+{
+  for (guint i = 0; i < 2; i++)
+    cudaFree (r->memory[i]);
+  cudaFree (r->staged);
+  cudaFree (r->results);
+  cudaFree (r->counters);
+  cudaStreamDestroy (r->stream);
+  for (guint i = 0; i < N_TIMES; i++) {
+    cudaEventDestroy (r->events[i]);
+    g_array_unref (r->times[i]);
+  }
+}
+
+void
+launch (Run *r, guint shift, guint frame)
+{
+  MotionDeviceTask *t = &r->task;
+  MotionMethod method = r->config.method;
+  bool pyramid = method == MOTION_METHOD_FULL || method == MOTION_METHOD_ZONAL;
+
+  MUST (cudaEventRecord (r->events[LOAD], r->stream));
+  MUST (motion_launch_load (&r->config, &t->layout, r->staged, shift,
+      &r->pictures[frame & 1], r->stream));
+  MUST (cudaEventRecord (r->events[PYRAMID], r->stream));
+  if (frame > 0 && pyramid)
+    MUST (motion_launch_pyramid (t, r->stream));
+  MUST (cudaEventRecord (r->events[SEEDS], r->stream));
+  if (frame > 0 && method == MOTION_METHOD_FULL)
+    MUST (motion_launch_zonal (t, TRUE, r->stream));
+  MUST (cudaEventRecord (r->events[SEARCH], r->stream));
+  if (frame > 0)
+    MUST (method == MOTION_METHOD_STEP ? motion_launch_step (t, r->stream)
+          : method == MOTION_METHOD_ZONAL
+              ? motion_launch_zonal (t, FALSE, r->stream)
+              : motion_launch_full (t, &r->tile, r->stream));
+  MUST (cudaEventRecord (r->events[FINISH], r->stream));
+  if (frame > 0)
+    MUST (motion_launch_finish (t, r->stream));
+  MUST (cudaEventRecord (r->events[ALL], r->stream));
+  MUST (cudaStreamSynchronize (r->stream));
+}
+
+/* Frame @frame in the one before. */
+void
+run_frame (Run *r, const MotionClip *clip, guint frame, guint turn)
+{
+  MotionDeviceTask *t = &r->task;
+  float ms;
+
+  MUST (cudaMemcpy2D (r->staged, t->layout.staged_pitch, clip->luma[frame],
+      clip->stride, clip->stride, clip->height, cudaMemcpyHostToDevice));
+  t->current = r->pictures[frame & 1];
+  t->fields[0].reference = r->pictures[~frame & 1];
+  t->fields[0].prior = frame > 1 ? r->kept[~frame & 1] : NULL;
+  t->fields[0].kept = r->kept[frame & 1];
+  t->counters = turn == 0 ? r->counters : NULL;
+  launch (r, 0, frame);
+  if (frame == 0 || turn == 0) /* the first turn warms up */
+    return;
+  for (guint i = 0; i < N_TIMES; i++) {
+    guint from = i == ALL ? LOAD : i, to = i == ALL ? ALL : i + 1;
+
+    MUST (cudaEventElapsedTime (&ms, r->events[from], r->events[to]));
+    ms *= 1e3f;
+    g_array_append_val (r->times[i], ms);
+  }
+}
+
+int
+compare (const void *a, const void *b)
+{
+  float x = *(const float *) a, y = *(const float *) b;
+
+  return (x > y) - (x < y);
+}
+
+float
+at_rank (GArray *times, double rank)
+{
+  g_array_sort (times, compare);
+  return g_array_index (times, float, (guint) (rank * (times->len - 1)));
+}
+
+void
+print_counters (Run *r)
+{
+  unsigned long long c[MOTION_N_COUNTERS];
+  double all;
+
+  MUST (cudaMemcpy (c, r->counters, sizeof c, cudaMemcpyDeviceToHost));
+  all = c[MOTION_COUNT_CANDIDATES] / 100.0;
+  if (all > 0)
+    printf ("  left: coarse %.1f %%, middle %.2f %%, computed %.3f %%; blocks "
+            "computed whole: %llu",
+        c[MOTION_COUNT_COARSE] / all, c[MOTION_COUNT_MIDDLE] / all,
+        c[MOTION_COUNT_FINE] / all, c[MOTION_COUNT_BRUTE]);
+  printf ("\n");
+}
+
+void
+bench (const MotionClip *clip, double rate, MotionMethod method,
+    MotionGranularity granularity, MotionSubpel subpel, const char *label)
+{
+  Run r = {};
+  guint side;
+  double limit;
+
+  motion_config_init (&r.config);
+  r.config.width = clip->width;
+  r.config.height = clip->height;
+  r.config.depth = clip->depth;
+  r.config.method = method;
+  r.config.granularity = granularity;
+  r.config.subpel = subpel;
+  side = 2 * r.config.range;
+  limit = (double) clip->width * clip->height / 4 * side * side / rate * 1e6;
+  run_init (&r);
+  for (guint turn = 0; turn < 3; turn++)
+    for (guint i = 0; i < clip->n && i < MAX_FRAMES; i++)
+      run_frame (&r, clip, i, turn);
+  printf ("%-14s %4ux%-4u %-12s", clip->name, clip->width, clip->height, label);
+  for (guint i = 0; i < N_TIMES; i++)
+    printf (" %s %.1f", time_names[i], at_rank (r.times[i], 0.5));
+  printf (" (worst %.1f) us;", at_rank (r.times[ALL], 1));
+  if (method <= MOTION_METHOD_FULL_BRUTE)
+    printf (" all candidates at the limit %.0f us: search %.2f times that",
+        limit, at_rank (r.times[SEARCH], 0.5) / limit);
+  print_counters (&r);
+  fflush (stdout);
+  run_clear (&r);
+}
+
+void
+bench_clip (const MotionClip *clip, double rate)
+{
+  bench (clip, rate, MOTION_METHOD_FULL_BRUTE, MOTION_GRANULARITY_3,
+      MOTION_SUBPEL_NONE, "full-brute");
+  bench (clip, rate, MOTION_METHOD_FULL, MOTION_GRANULARITY_3,
+      MOTION_SUBPEL_NONE, "full");
+  bench (clip, rate, MOTION_METHOD_STEP, MOTION_GRANULARITY_1,
+      MOTION_SUBPEL_NONE, "step 3x3");
+  bench (clip, rate, MOTION_METHOD_STEP, MOTION_GRANULARITY_2,
+      MOTION_SUBPEL_NONE, "step 7x7");
+  bench (clip, rate, MOTION_METHOD_STEP, MOTION_GRANULARITY_3,
+      MOTION_SUBPEL_NONE, "step 15x15");
+  bench (clip, rate, MOTION_METHOD_ZONAL, MOTION_GRANULARITY_3,
+      MOTION_SUBPEL_NONE, "zonal");
+  bench (clip, rate, MOTION_METHOD_ZONAL, MOTION_GRANULARITY_3,
+      MOTION_SUBPEL_QUARTER, "zonal 1/4");
+}
+
+void
+bench_file (const char *path, double rate)
+{
+  GError *error = NULL;
+  MotionClip *clip = motion_clip_load (path, MAX_FRAMES, &error);
+
+  if (clip == NULL) {
+    fprintf (stderr, "%s\n", error->message);
+    exit (1);
+  }
+  bench_clip (clip, rate);
+  motion_clip_free (clip);
+}
+
+void
+bench_made (double rate)
+{
+  static const guint sizes[][2] = { { 1920, 1080 }, { 3840, 2160 } };
+
+  for (guint i = 0; i < 2; i++)
+    for (guint noise = 0; noise < 2; noise++) {
+      MotionClip *clip = make_clip (
+          noise ? "noise" : "moving", sizes[i][0], sizes[i][1], noise != 0);
+
+      bench_clip (clip, rate);
+      motion_clip_free (clip);
+    }
+}
+
+} // namespace
+
+int
+main (int argc, char **argv)
+{
+  cudaDeviceProp device;
+  gchar **clips = motion_clips_list ();
+  double rate;
+
+  MUST (cudaGetDeviceProperties (&device, 0));
+  rate = measure_rate ();
+  printf ("%s, %d multiprocessors; four differences and sum: %.2f T "
+          "instructions/s\n",
+      device.name, device.multiProcessorCount, rate / 1e12);
+  bench_made (rate);
+  for (int i = 1; i < argc; i++)
+    bench_file (argv[i], rate);
+  for (gchar **clip = clips; argc < 2 && *clip; clip++)
+    bench_file (*clip, rate);
+  g_strfreev (clips);
+  return 0;
+}
