@@ -4,6 +4,7 @@
  */
 #include "gstmotion.h"
 
+#include "gstcudamotionest.h"
 #include "gstmotionoverlay.h"
 #include "gstmotionvectorenc.h"
 
@@ -12,6 +13,7 @@ gst_motion_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (cudamotionest, plugin);
   ok &= GST_ELEMENT_REGISTER (motionoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (motionvectorenc, plugin);
   return ok;

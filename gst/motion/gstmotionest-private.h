@@ -1,0 +1,182 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The insides of cudamotionest, for its files:
+ * gstcudamotionest.c    the element: properties, states, pads
+ * gstmotionnegotiate.c  caps, the engine for them, queries
+ * gstmotioninput.c      the upstream thread: frames and events into the engine
+ * gstmotionoutput.c     the thread of the source pad: results out of it
+ * gstmotionsides.c      the request pads */
+#pragma once
+
+#include <gst/base/gstqueuearray.h>
+#include <gst/video/video.h>
+
+#include "gst/common/gstcvbackend.h"
+#include "gst/common/gstcvcuda.h"
+#include "gst/common/gstcvqueue.h"
+#include "gstcudamotionest.h"
+#include "gstmotionframe.h"
+#include "gstmotionsettings.h"
+#include "gstmotionstats.h"
+#include "motionregions.h"
+#include "motionsummary.h"
+
+G_BEGIN_DECLS
+
+#define GST_MOTION_EST_MAX_SIDE 16384
+
+/* no grey on a device: libgstcuda knows none */
+#define GST_MOTION_EST_FORMATS                                                 \
+  "{ GRAY8, I420, NV12, Y42B, Y444, P010_10LE, I420_10LE }"
+#define GST_MOTION_EST_CUDA_FORMATS                                            \
+  "{ I420, NV12, Y42B, Y444, P010_10LE, I420_10LE }"
+
+typedef enum {
+  GST_MOTION_SIDE_VECTORS,
+  GST_MOTION_SIDE_PREDICTION,
+  GST_MOTION_SIDE_RESIDUAL,
+} GstMotionSideKind;
+#define GST_MOTION_SIDES 3
+
+/* what a request pad lacks before its next buffer */
+#define GST_MOTION_LACKS_START (1u << 0)
+#define GST_MOTION_LACKS_CAPS (1u << 1)
+#define GST_MOTION_LACKS_SEGMENT (1u << 2)
+#define GST_MOTION_LACKS_ALL 7u
+
+/**
+ * GstMotionSide: a request pad
+ * @pad: (nullable): under the object lock, like @lacks and @flow
+ * @pool: (nullable): of the upstream thread; for pictures of the layout
+ */
+typedef struct {
+  GstPad *pad;
+  guint lacks;
+  GstBufferPool *pool;
+  GstFlowReturn flow;
+} GstMotionSide;
+
+/* What waits to be pushed: one of the two is set. */
+typedef struct {
+  GstMotionFrame *frame; /* the engine's */
+  GstEvent *event;
+} GstMotionHeld;
+
+/* Frames whose times are remembered: more than can be in flight, with the
+ * references before and after them. */
+#define GST_MOTION_TIMES 32
+
+struct _GstCudaMotionEst {
+  GstElement parent;
+
+  GstPad *sinkpad, *srcpad;
+
+  /* --- under the object lock --- */
+  GstMotionSettings settings;
+  GstCvBackend backend;
+  GstClockTime frame_duration; /* of the caps, or of the frames so far */
+  guint n_frames;              /* that can be here at a time; 0: not known */
+
+  GstMotionSide sides[GST_MOTION_SIDES];
+  GstCvQueue *queue;
+  GstCvCuda *cuda;
+
+  /* --- set in READY to PAUSED, before any thread runs --- */
+  MotionConfig wanted; /* without size and depth */
+
+  /* --- by the upstream thread, while the other is idle --- */
+  MotionConfig config; /* of the engine */
+  MotionEngine *engine;
+  CvisContext *context; /* NULL: on the CPU, or not decided yet */
+  MotionRegionFinder *regions;
+  GstVideoInfo layout;  /* of the frames */
+  GstVideoInfo picture; /* of prediction and residual */
+  gboolean negotiated;  /* the layout is that of the caps */
+  gboolean decided;     /* on the backend for system memory */
+  gboolean on_device;   /* frames are memory:CUDAMemory */
+  GstBufferPool *packets;
+  GstCaps *refused; /* with an error, which is not posted again for them */
+
+  /* --- of the upstream thread --- */
+  gboolean streaming; /* a stream has begun: the next one starts anew */
+  gboolean framerate; /* the caps have one */
+  GstSegment in_segment;
+  guint64 number;    /* of the next frame, in the stream */
+  guint64 serial;    /* of the next frame, since the engine was made */
+  GstClockTime last; /* time of the frame before, if it had one */
+  /* of frames, by serial; written before the frame is submitted */
+  GstClockTime times[GST_MOTION_TIMES];
+
+  /* --- of the source pad's thread --- */
+  GstQueueArray *held; /* of GstMotionHeld, in order */
+  guint n_held;        /* frames among them */
+  GstFlowReturn src_flow;
+  GstSegment segment;
+  MotionSceneDetector detector;
+  guint key_units;
+
+  GMutex stats_lock;
+  GstMotionStats stats;
+};
+
+GST_DEBUG_CATEGORY_EXTERN (gst_cuda_motion_est_debug);
+
+/* --- gstmotionnegotiate.c -------------------------------------------------- */
+
+/* Adopts @caps; where frames of theirs cannot be compared with those before,
+ * these leave first. Returns: FALSE after posting an error, or when flushing. */
+gboolean gst_motion_negotiate (GstCudaMotionEst *self, GstCaps *caps);
+/* A new engine for the layout, in @context. Nothing is in flight. */
+gboolean gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context);
+/* Frees what gst_motion_setup_engine() made. */
+void gst_motion_free_engine (GstCudaMotionEst *self);
+/* The pool for prediction or residual, or %NULL without memory. */
+GstBufferPool *gst_motion_get_picture_pool (
+    GstCudaMotionEst *self, GstMotionSideKind kind);
+
+gboolean gst_motion_sink_query (
+    GstPad *pad, GstObject *parent, GstQuery *query);
+gboolean gst_motion_src_query (GstPad *pad, GstObject *parent, GstQuery *query);
+
+/* --- gstmotioninput.c ------------------------------------------------------ */
+
+GstFlowReturn gst_motion_input_chain (
+    GstPad *pad, GstObject *parent, GstBuffer *buffer);
+gboolean gst_motion_input_event (
+    GstPad *pad, GstObject *parent, GstEvent *event);
+/* Ends the sequence of frames that are compared, and waits until all of them
+ * have left. */
+GstFlowReturn gst_motion_input_end (GstCudaMotionEst *self);
+
+/* --- gstmotionoutput.c ----------------------------------------------------- */
+
+/* The task of the source pad. */
+void gst_motion_output_loop (GstPad *pad);
+/* Drops all that is in flight or waits to be pushed. No thread may run. */
+void gst_motion_output_discard (GstCudaMotionEst *self);
+/* Posts the engine's @error and takes it. */
+void gst_motion_engine_failed (GstCudaMotionEst *self, GError *error);
+
+/* --- gstmotionsides.c ------------------------------------------------------ */
+
+void gst_motion_sides_add_templates (GstElementClass *klass);
+GstPad *gst_motion_sides_request (GstCudaMotionEst *self,
+    GstPadTemplate *template, GstPadEventFunction event_function);
+void gst_motion_sides_release (GstCudaMotionEst *self, GstPad *pad);
+/* The pad with a reference, or %NULL. */
+GstPad *gst_motion_side_ref (GstCudaMotionEst *self, GstMotionSideKind kind);
+/* Pushes @event on all of them. */
+void gst_motion_sides_push_flush (GstCudaMotionEst *self, GstEvent *event);
+/* Of an event that has its turn on the source pad. */
+void gst_motion_sides_push_event (GstCudaMotionEst *self, GstEvent *event);
+/* Takes @buffer. */
+void gst_motion_side_push (
+    GstCudaMotionEst *self, GstMotionSideKind kind, GstBuffer *buffer);
+/* The source pad's flow and those of the pads that are there: one that is not
+ * linked, or has seen enough, does not hold up the others. */
+GstFlowReturn gst_motion_sides_combine (
+    GstCudaMotionEst *self, GstFlowReturn flow);
+
+G_END_DECLS

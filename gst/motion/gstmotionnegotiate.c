@@ -1,0 +1,541 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudamotionest, negotiation: which caps can be, the engine that they need, and
+ * the answers to queries. */
+#include "gstmotionest-private.h"
+
+#include "gst/common/gstcvpool.h"
+
+#define GST_CAT_DEFAULT gst_cuda_motion_est_debug
+
+/* beside those that wait for frames to come: on the CPU one is prepared while
+ * another is searched; a device has one to copy, one to search, one to fetch */
+#define IN_FLIGHT_CPU 2
+#define IN_FLIGHT_CUDA 3
+/* the frames' distance where the caps do not say it, until it is seen */
+#define FIRST_DURATION (GST_SECOND / 30)
+
+/* --- caps ------------------------------------------------------------------ */
+
+static gboolean
+is_on_device (const GstCaps *caps)
+{
+  const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
+
+  return features != NULL
+         && gst_caps_features_contains (features, GST_CV_CUDA_MEMORY_FEATURE);
+}
+
+static gboolean
+is_known_format (GstVideoFormat format, gboolean on_device)
+{
+  switch (format) {
+    case GST_VIDEO_FORMAT_GRAY8:
+      return !on_device;
+    case GST_VIDEO_FORMAT_I420:
+    case GST_VIDEO_FORMAT_NV12:
+    case GST_VIDEO_FORMAT_Y42B:
+    case GST_VIDEO_FORMAT_Y444:
+    case GST_VIDEO_FORMAT_P010_10LE:
+    case GST_VIDEO_FORMAT_I420_10LE:
+      return TRUE;
+    default:
+      return FALSE;
+  }
+}
+
+/* Posts the one clear error about memory that cannot be. */
+static gboolean
+check_memory (GstCudaMotionEst *self, GstCaps *caps)
+{
+  const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
+  CvisBackend wanted;
+
+  GST_OBJECT_LOCK (self);
+  wanted = self->backend.wanted;
+  GST_OBJECT_UNLOCK (self);
+  if (gst_caps_features_is_any (features)
+      || (!gst_caps_features_is_equal (
+              features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)
+          && !(is_on_device (caps) && gst_cv_cuda_available (NULL)))) {
+    const gchar *why_not = "";
+
+    gst_cv_cuda_available (&why_not);
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("Frames have to lie in system memory%s",
+            *why_not == '\0' ? " or in " GST_CV_CUDA_MEMORY_FEATURE : ""),
+        ("caps: %" GST_PTR_FORMAT " %s", caps, why_not));
+    return FALSE;
+  }
+  if (is_on_device (caps) && wanted == CVIS_BACKEND_CPU) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("backend=cpu searches system memory only, and these frames lie "
+         "in " GST_CV_CUDA_MEMORY_FEATURE),
+        ("put cudadownload before cudamotionest, or use backend=auto"));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Posts the one clear error about caps that cannot be. */
+static gboolean
+parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
+{
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+  const gchar *format = gst_structure_get_string (s, "format");
+  gint width, height;
+
+  if (!check_memory (self, caps))
+    return FALSE;
+  if (!gst_structure_has_name (s, "video/x-raw")
+      || !is_known_format (
+          gst_video_format_from_string (format), is_on_device (caps))) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("Frames of format %s cannot be searched: %s can",
+            format != NULL ? format : "(none)",
+            is_on_device (caps) ? GST_MOTION_EST_CUDA_FORMATS
+                                : GST_MOTION_EST_FORMATS),
+        ("caps: %" GST_PTR_FORMAT "; videoconvert converts", caps));
+    return FALSE;
+  }
+  if (!gst_video_info_from_caps (info, caps)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("The caps are no video format"),
+        ("caps: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  width = GST_VIDEO_INFO_WIDTH (info);
+  height = GST_VIDEO_INFO_HEIGHT (info);
+  if (MIN (width, height) < 1
+      || MAX (width, height) > GST_MOTION_EST_MAX_SIDE) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Frames of %dx%d pixels cannot be searched: 1x1 to %dx%d can", width,
+            height, GST_MOTION_EST_MAX_SIDE, GST_MOTION_EST_MAX_SIDE),
+        ("caps: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  if (GST_VIDEO_INFO_IS_INTERLACED (info)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Interlaced frames (%s) show two moments and cannot be searched",
+            gst_video_interlace_mode_to_string (
+                GST_VIDEO_INFO_INTERLACE_MODE (info))),
+        ("caps: %" GST_PTR_FORMAT "; put deinterlace before cudamotionest",
+            caps));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Can frames of @caps be compared with those before, in the same engine? */
+static gboolean
+is_same_stream (GstCudaMotionEst *self, GstCaps *caps)
+{
+  const GstVideoInfo *old = &self->layout;
+  GstVideoInfo info;
+
+  return self->negotiated && gst_video_info_from_caps (&info, caps)
+         && !GST_VIDEO_INFO_IS_INTERLACED (&info)
+         && is_on_device (caps) == self->on_device
+         && GST_VIDEO_INFO_FORMAT (&info) == GST_VIDEO_INFO_FORMAT (old)
+         && GST_VIDEO_INFO_WIDTH (&info) == GST_VIDEO_INFO_WIDTH (old)
+         && GST_VIDEO_INFO_HEIGHT (&info) == GST_VIDEO_INFO_HEIGHT (old);
+}
+
+/* --- the engine ------------------------------------------------------------ */
+
+static GstBufferPool *
+new_pool (CvisContext *context, GstCaps *caps, gsize size, guint min)
+{
+  /* on the CPU the few buffers of a plain pool stay in the cache */
+  GstBufferPool *pool =
+      context != NULL ? gst_cv_pool_new (context) : gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  GstAllocationParams params = { .align = 63 };
+
+  gst_buffer_pool_config_set_params (config, caps, (guint) size, min, 0);
+  gst_buffer_pool_config_set_allocator (config, NULL, &params);
+  if (!gst_buffer_pool_set_config (pool, config)
+      || !gst_buffer_pool_set_active (pool, TRUE))
+    gst_clear_object (&pool);
+  return pool;
+}
+
+static void
+free_pool (GstBufferPool **pool)
+{
+  if (*pool != NULL)
+    gst_buffer_pool_set_active (*pool, FALSE);
+  gst_clear_object (pool);
+}
+
+GstBufferPool *
+gst_motion_get_picture_pool (GstCudaMotionEst *self, GstMotionSideKind kind)
+{
+  GstMotionSide *side = &self->sides[kind];
+  GstCaps *caps;
+
+  if (side->pool == NULL) {
+    caps = gst_video_info_to_caps (&self->picture);
+    side->pool =
+        new_pool (self->context, caps, GST_VIDEO_INFO_SIZE (&self->picture), 0);
+    gst_caps_unref (caps);
+  }
+  return side->pool;
+}
+
+void
+gst_motion_free_engine (GstCudaMotionEst *self)
+{
+  g_clear_pointer (&self->engine, motion_engine_free);
+  g_clear_pointer (&self->regions, motion_region_finder_free);
+  free_pool (&self->packets);
+  for (guint i = 0; i < GST_MOTION_SIDES; i++)
+    free_pool (&self->sides[i].pool);
+  gst_cv_queue_free_spare (self->queue);
+}
+
+static gboolean
+make_engine (GstCudaMotionEst *self)
+{
+  const MotionConfig *config = &self->config;
+  GError *error = NULL;
+  gsize size;
+
+  self->engine = motion_engine_new (config, self->context, &error);
+  if (self->engine == NULL) {
+    GST_ELEMENT_ERROR (self, LIBRARY, INIT,
+        ("The motion engine cannot be set up for %ux%u: %s", config->width,
+            config->height, error->message),
+        (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
+  size = gst_motion_packet_get_size (motion_config_get_columns (config),
+      motion_config_get_rows (config), motion_config_get_n_fields (config));
+  self->packets = size <= G_MAXUINT
+                      ? new_pool (self->context, NULL, size, self->n_frames + 1)
+                      : NULL;
+  if (self->packets == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory for results of %" G_GSIZE_FORMAT " bytes a frame", size),
+        ("%u fields of %u x %u blocks", motion_config_get_n_fields (config),
+            motion_config_get_columns (config),
+            motion_config_get_rows (config)));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
+{
+  MotionConfig *config = &self->config;
+  const GstVideoInfo *info = &self->layout;
+  CvisContext *former = self->context;
+
+  gst_motion_free_engine (self);
+  self->context = context != NULL ? cvis_context_ref (context) : NULL;
+  g_clear_pointer (&former, cvis_context_unref);
+  *config = self->wanted;
+  config->width = (guint) GST_VIDEO_INFO_WIDTH (info);
+  config->height = (guint) GST_VIDEO_INFO_HEIGHT (info);
+  config->depth = GST_VIDEO_INFO_COMP_DEPTH (info, 0);
+  config->depth_in_flight = context != NULL ? IN_FLIGHT_CUDA : IN_FLIGHT_CPU;
+  GST_OBJECT_LOCK (self);
+  self->n_frames = config->depth_in_flight
+                   + (config->bidirectional ? config->references : 0);
+  GST_OBJECT_UNLOCK (self);
+  if (!make_engine (self))
+    return FALSE;
+
+  gst_video_info_set_format (&self->picture,
+      config->depth > 8 ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8,
+      config->width, config->height);
+  self->regions = motion_region_finder_new (config);
+  for (guint i = 0; i < self->n_frames; i++)
+    gst_cv_queue_give (self->queue, gst_motion_frame_new ());
+  self->serial = 0;
+  GST_INFO_OBJECT (self, "%ux%u, %u bits, %u x %u blocks, %u frames in flight",
+      config->width, config->height, config->depth,
+      motion_config_get_columns (config), motion_config_get_rows (config),
+      self->n_frames);
+  return TRUE;
+}
+
+/* Frames on a device bring their context with them; for others it is chosen. */
+static gboolean
+decide_backend (GstCudaMotionEst *self)
+{
+  gint device_id;
+
+  if (!self->on_device) {
+    if (self->decided)
+      return TRUE;
+    self->decided = gst_cv_backend_start (
+        &self->backend, GST_ELEMENT (self), &self->context);
+    return self->decided;
+  }
+  GST_OBJECT_LOCK (self);
+  device_id = self->backend.device_id;
+  self->backend.active = CVIS_BACKEND_CUDA;
+  GST_OBJECT_UNLOCK (self);
+  self->decided = FALSE;
+  g_clear_pointer (&self->context, cvis_context_unref);
+  return gst_cv_cuda_start (self->cuda, GST_ELEMENT (self), device_id);
+}
+
+/* --- new caps -------------------------------------------------------------- */
+
+/* The time from frame to frame, for the latency. */
+static void
+note_framerate (GstCudaMotionEst *self, const GstVideoInfo *info)
+{
+  GstClockTime duration = FIRST_DURATION;
+
+  self->framerate = GST_VIDEO_INFO_FPS_N (info) > 0;
+  if (self->framerate)
+    duration = gst_util_uint64_scale (
+        GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
+  GST_OBJECT_LOCK (self);
+  self->frame_duration = duration;
+  GST_OBJECT_UNLOCK (self);
+  gst_element_post_message (
+      GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+/* Nothing is in flight. */
+static gboolean
+begin_layout (GstCudaMotionEst *self, GstCaps *caps)
+{
+  GstVideoInfo info;
+  gboolean on_device = is_on_device (caps);
+
+  self->negotiated = FALSE;
+  gst_motion_free_engine (self);
+  if (!parse_caps (self, caps, &info)) {
+    gst_caps_replace (&self->refused, caps);
+    return FALSE;
+  }
+  self->layout = info;
+  if (on_device != self->on_device)
+    g_clear_pointer (&self->context, cvis_context_unref);
+  self->on_device = on_device;
+  /* on a device the first frame brings the context for the engine */
+  self->negotiated =
+      decide_backend (self)
+      && (on_device || gst_motion_setup_engine (self, self->context));
+  if (!self->negotiated)
+    gst_caps_replace (&self->refused, caps);
+  return self->negotiated;
+}
+
+gboolean
+gst_motion_negotiate (GstCudaMotionEst *self, GstCaps *caps)
+{
+  /* refused caps come again with each further push: the error is posted once */
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
+    return FALSE;
+  gst_clear_caps (&self->refused);
+  if (is_same_stream (self, caps)) {
+    gst_video_info_from_caps (&self->layout, caps);
+  } else if (gst_motion_input_end (self) != GST_FLOW_OK
+             || !begin_layout (self, caps)) {
+    return FALSE;
+  }
+  note_framerate (self, &self->layout);
+  return TRUE;
+}
+
+/* --- the caps query -------------------------------------------------------- */
+
+/* What the peer of @other takes or gives, for @pad. */
+static void
+answer_caps (GstPad *pad, GstPad *other, GstQuery *query)
+{
+  GstCaps *template = gst_pad_get_pad_template_caps (pad);
+  GstCaps *peer = gst_pad_peer_query_caps (other, template);
+  GstCaps *caps =
+      gst_caps_intersect_full (peer, template, GST_CAPS_INTERSECT_FIRST);
+  GstCaps *filter, *all;
+
+  gst_caps_unref (peer);
+  gst_caps_unref (template);
+  gst_query_parse_caps (query, &filter);
+  if (filter != NULL) {
+    all = caps;
+    caps = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  gst_query_set_caps_result (query, caps);
+  gst_caps_unref (caps);
+}
+
+/* Video of any kind is let in, for parse_caps() to say what is wrong with it:
+ * refused here, upstream would report no more than not-negotiated. */
+static void
+answer_accept_caps (GstCudaMotionEst *self, GstQuery *query)
+{
+  GstCaps *template = gst_pad_get_pad_template_caps (self->sinkpad), *caps;
+  gboolean ok = FALSE;
+
+  gst_query_parse_accept_caps (query, &caps);
+  if (gst_caps_is_subset (caps, template))
+    ok = gst_pad_peer_query_accept_caps (self->srcpad, caps);
+  else if (gst_caps_get_size (caps) > 0)
+    ok = gst_structure_has_name (
+        gst_caps_get_structure (caps, 0), "video/x-raw");
+  gst_query_set_accept_caps_result (query, ok);
+  gst_caps_unref (template);
+}
+
+/* --- allocation and latency ------------------------------------------------ */
+
+/* A pool of downstream's serves as it is, but for the frames held here. */
+static void
+add_held_frames (GstQuery *query, gsize size, guint held)
+{
+  guint n = gst_query_get_n_allocation_pools (query);
+
+  for (guint i = 0; i < n; i++) {
+    GstBufferPool *pool;
+    guint pool_size, min, max;
+
+    gst_query_parse_nth_allocation_pool (
+        query, i, &pool, &pool_size, &min, &max);
+    gst_query_set_nth_allocation_pool (
+        query, i, pool, pool_size, min + held, max == 0 ? 0 : max + held);
+    gst_clear_object (&pool);
+  }
+  if (n == 0)
+    gst_query_add_allocation_pool (query, NULL, (guint) size, held, 0);
+}
+
+static void
+propose_pool (GstCudaMotionEst *self, GstCaps *caps, gsize size, guint held,
+    GstQuery *query)
+{
+  GstBufferPool *pool = gst_cv_pool_new (self->context);
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, caps, (guint) size, held, 0);
+  if (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
+    gst_buffer_pool_config_add_option (
+        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (gst_buffer_pool_set_config (pool, config)) {
+    if (gst_query_get_n_allocation_pools (query) > 0)
+      gst_query_set_nth_allocation_pool (query, 0, pool, (guint) size, held, 0);
+    else
+      gst_query_add_allocation_pool (query, pool, (guint) size, held, 0);
+  }
+  gst_object_unref (pool);
+}
+
+/* The frames pass on as they are, so that the layouts and metas downstream
+ * understands are those that can be offered. For frames that a device has to
+ * copy the memory is ours. */
+static gboolean
+answer_allocation (GstCudaMotionEst *self, GstQuery *query)
+{
+  GstVideoInfo info;
+  gboolean need_pool;
+  GstCaps *caps;
+  guint held;
+
+  gst_query_parse_allocation (query, &caps, &need_pool);
+  if (caps == NULL || !gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  held = self->n_frames + 1;
+  GST_OBJECT_UNLOCK (self);
+  gst_pad_peer_query (self->srcpad, query);
+  if (self->context != NULL && !is_on_device (caps) && need_pool)
+    propose_pool (self, caps, GST_VIDEO_INFO_SIZE (&info), held, query);
+  else
+    add_held_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
+  return TRUE;
+}
+
+/* A frame leaves at the latest when so many have followed it as can be in
+ * flight: the next one would wait for it. */
+static gboolean
+answer_latency (GstCudaMotionEst *self, GstQuery *query)
+{
+  gboolean live;
+  GstClockTime min, max, more;
+
+  if (!gst_pad_peer_query (self->sinkpad, query))
+    return FALSE;
+  gst_query_parse_latency (query, &live, &min, &max);
+  GST_OBJECT_LOCK (self);
+  more = self->n_frames * self->frame_duration;
+  GST_OBJECT_UNLOCK (self);
+  if (max != GST_CLOCK_TIME_NONE)
+    max += more;
+  GST_DEBUG_OBJECT (self, "latency %" GST_TIME_FORMAT " more than upstream",
+      GST_TIME_ARGS (more));
+  gst_query_set_latency (query, live, min + more, max);
+  return TRUE;
+}
+
+/* --- queries --------------------------------------------------------------- */
+
+static gboolean
+answer_context (GstCudaMotionEst *self, GstQuery *query)
+{
+  return gst_cv_cuda_query_context (self->cuda, GST_ELEMENT (self), query);
+}
+
+gboolean
+gst_motion_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CAPS:
+      answer_caps (pad, self->srcpad, query);
+      return TRUE;
+    case GST_QUERY_ACCEPT_CAPS:
+      answer_accept_caps (self, query);
+      return TRUE;
+    case GST_QUERY_CONTEXT:
+      return answer_context (self, query)
+             || gst_pad_query_default (pad, parent, query);
+    case GST_QUERY_DRAIN:
+      flow = gst_motion_input_end (self);
+      break;
+    default:
+      if (GST_QUERY_IS_SERIALIZED (query))
+        flow = gst_cv_queue_wait_idle (self->queue);
+      break;
+  }
+  if (flow != GST_FLOW_OK)
+    return FALSE;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION)
+    return answer_allocation (self, query);
+  return gst_pad_query_default (pad, parent, query);
+}
+
+gboolean
+gst_motion_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CAPS:
+      if (pad != self->srcpad)
+        break;
+      answer_caps (pad, self->sinkpad, query);
+      return TRUE;
+    case GST_QUERY_LATENCY:
+      return answer_latency (self, query);
+    case GST_QUERY_CONTEXT:
+      if (answer_context (self, query))
+        return TRUE;
+      break;
+    default:
+      break;
+  }
+  return gst_pad_query_default (pad, parent, query);
+}

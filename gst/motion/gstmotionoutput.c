@@ -1,0 +1,368 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudamotionest, the thread of the source pad: waits for the engine, hangs the
+ * results onto the frames and pushes frames, packets, pictures and events in
+ * the order in which they came. */
+#include "gstmotionest-private.h"
+
+#define GST_CAT_DEFAULT gst_cuda_motion_est_debug
+
+void
+gst_motion_engine_failed (GstCudaMotionEst *self, GError *error)
+{
+  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+      ("The motion engine failed: %s", error->message), (NULL));
+  g_error_free (error);
+}
+
+/* --- what was found -------------------------------------------------------- */
+
+/* How much later, or earlier, each field's reference is shown. */
+static void
+set_reference_times (GstCudaMotionEst *self, GstMotionFrame *frame)
+{
+  GstClockTime pts = GST_BUFFER_PTS (frame->buffer);
+
+  for (guint i = 0; i < frame->job.n_fields; i++) {
+    MotionPacketField *field =
+        gst_motion_frame_get_field (frame, &self->config, i);
+    guint64 serial = frame->serial + (guint64) (gint64) field->distance;
+    GstClockTime reference = self->times[serial % GST_MOTION_TIMES];
+
+    if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (reference))
+      field->reference_time = (gint64) (reference - pts);
+  }
+}
+
+static const MotionField *
+find_backward (const MotionJob *job)
+{
+  for (guint i = 0; i < job->n_fields; i++)
+    if (job->fields[i].distance == -1)
+      return &job->fields[i];
+  return NULL;
+}
+
+static gboolean
+is_scene_cut (GstCudaMotionEst *self, const MotionJob *job, gdouble threshold)
+{
+  self->detector.threshold = threshold;
+  return motion_scene_detect (
+      &self->detector, &self->config, find_backward (job));
+}
+
+/* --- scene cuts ------------------------------------------------------------ */
+
+static GstClockTime
+running_time (GstCudaMotionEst *self, GstClockTime pts)
+{
+  if (self->segment.format != GST_FORMAT_TIME)
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, pts);
+}
+
+static GstClockTime
+stream_time (GstCudaMotionEst *self, GstClockTime pts)
+{
+  if (self->segment.format != GST_FORMAT_TIME)
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, pts);
+}
+
+static void
+post_scene_cut (
+    GstCudaMotionEst *self, const GstMotionFrame *frame, gboolean key_unit)
+{
+  const MotionField *field = find_backward (&frame->job);
+  GstClockTime pts = GST_BUFFER_PTS (frame->buffer);
+
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self),
+          gst_structure_new ("cudamotionest-scene-cut", "frame", G_TYPE_UINT64,
+              frame->number, "timestamp", G_TYPE_UINT64, pts, "stream-time",
+              G_TYPE_UINT64, stream_time (self, pts), "running-time",
+              G_TYPE_UINT64, running_time (self, pts), "scene-score",
+              G_TYPE_DOUBLE, field->summary.scene_score, "novelty",
+              G_TYPE_DOUBLE, self->detector.previous, "key-unit",
+              G_TYPE_BOOLEAN, key_unit, NULL)));
+}
+
+static void
+push_key_unit (GstCudaMotionEst *self, GstClockTime pts)
+{
+  gst_pad_push_event (
+      self->srcpad, gst_video_event_new_downstream_force_key_unit (pts,
+                        stream_time (self, pts), running_time (self, pts), TRUE,
+                        self->key_units++));
+}
+
+/* --- regions of interest --------------------------------------------------- */
+
+/* As the encoders read them: whose structure it is says its name. */
+static void
+add_rois (GstCudaMotionEst *self, GstMotionFrame *frame,
+    const GstMotionSettings *settings)
+{
+  const gchar *name =
+      settings->roi == GST_MOTION_ROI_MSDK ? "roi/msdk" : "roi/vaapi";
+  const MotionField *field = find_backward (&frame->job);
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  guint n;
+
+  if (field == NULL || settings->roi == GST_MOTION_ROI_NONE)
+    return;
+  n = motion_find_regions (
+      self->regions, field, settings->roi_min_motion, regions);
+  for (guint i = 0; i < n; i++) {
+    GstVideoRegionOfInterestMeta *meta =
+        gst_buffer_add_video_region_of_interest_meta (frame->buffer, "motion",
+            regions[i].x, regions[i].y, regions[i].width, regions[i].height);
+
+    meta->id = (gint) i;
+    gst_video_region_of_interest_meta_add_param (
+        meta, gst_structure_new (
+                  name, "delta-qp", G_TYPE_INT, settings->roi_delta_qp, NULL));
+  }
+}
+
+/* --- a frame leaves -------------------------------------------------------- */
+
+/* what leaves together */
+typedef struct {
+  GstBuffer *video, *packet, *prediction, *residual;
+  gboolean key_unit;
+} Leaving;
+
+static void
+post_recent (GstCudaMotionEst *self, guint64 interval)
+{
+  GstStructure *s;
+
+  if (interval == 0)
+    return;
+  g_mutex_lock (&self->stats_lock);
+  s = gst_motion_stats_take_recent (&self->stats, interval, &self->segment);
+  g_mutex_unlock (&self->stats_lock);
+  if (s != NULL)
+    gst_element_post_message (
+        GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
+}
+
+/* Completes the packet, tells who wants to know, and takes all out of @frame. */
+static Leaving
+finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
+{
+  MotionPacket *packet = gst_motion_frame_fill_packet (frame, &self->config);
+  GstMotionSettings settings;
+  Leaving leaving = { NULL };
+
+  GST_OBJECT_LOCK (self);
+  settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  gst_motion_frame_unmap (frame);
+  set_reference_times (self, frame);
+  if (is_scene_cut (self, &frame->job, settings.scene_threshold)) {
+    packet->flags |= MOTION_FRAME_SCENE_CUT;
+    leaving.key_unit = settings.force_key_units;
+    post_scene_cut (self, frame, leaving.key_unit);
+  }
+  g_mutex_lock (&self->stats_lock);
+  gst_motion_stats_add (
+      &self->stats, frame, packet, leaving.key_unit, cvis_monotonic_ns ());
+  g_mutex_unlock (&self->stats_lock);
+  post_recent (self, settings.message_interval);
+
+  add_rois (self, frame, &settings);
+  leaving.packet = gst_motion_frame_steal_packet (frame, &self->config);
+  gst_buffer_add_motion_vector_metas (frame->buffer, leaving.packet);
+  leaving.prediction =
+      gst_motion_frame_steal_picture (frame, &frame->prediction);
+  leaving.residual = gst_motion_frame_steal_picture (frame, &frame->residual);
+  leaving.video = g_steal_pointer (&frame->buffer);
+  return leaving;
+}
+
+static GstFlowReturn
+push_frame (GstCudaMotionEst *self, Leaving *leaving)
+{
+  if (leaving->key_unit)
+    push_key_unit (self, GST_BUFFER_PTS (leaving->video));
+  gst_motion_side_push (self, GST_MOTION_SIDE_VECTORS, leaving->packet);
+  if (leaving->prediction != NULL)
+    gst_motion_side_push (
+        self, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
+  if (leaving->residual != NULL)
+    gst_motion_side_push (self, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
+  self->src_flow = gst_pad_push (self->srcpad, leaving->video);
+  return gst_motion_sides_combine (self, self->src_flow);
+}
+
+static void
+push_event (GstCudaMotionEst *self, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+    gst_event_copy_segment (event, &self->segment);
+  gst_motion_sides_push_event (self, event);
+  gst_pad_push_event (self->srcpad, event);
+}
+
+/* Pushes the events that came between this frame and the next. */
+static void
+push_held_events (GstCudaMotionEst *self)
+{
+  GstMotionHeld *head;
+
+  while ((head = gst_queue_array_peek_head_struct (self->held)) != NULL
+         && head->event != NULL) {
+    GstEvent *event = head->event;
+
+    gst_queue_array_pop_head_struct (self->held);
+    push_event (self, event);
+  }
+}
+
+/* The frame @job, the first of those held, has been computed. */
+static GstFlowReturn
+complete_frame (GstCudaMotionEst *self, MotionJob *job)
+{
+  GstMotionFrame *frame = (GstMotionFrame *) job; /* it begins with it */
+  Leaving leaving = finish_frame (self, frame);
+  GstFlowReturn flow;
+
+  gst_queue_array_pop_head_struct (self->held);
+  self->n_held--;
+  gst_motion_frame_clear (frame);
+  gst_cv_queue_give (self->queue, frame);
+  flow = push_frame (self, &leaving);
+  push_held_events (self);
+  return flow;
+}
+
+/* Completes frames as long as one is ready, or being computed. */
+static GstFlowReturn
+complete_frames (GstCudaMotionEst *self)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  GError *error = NULL;
+  MotionJob *job;
+
+  while (flow == GST_FLOW_OK && self->n_held > 0) {
+    if (motion_engine_wait (self->engine, &job, &error)) {
+      if (job == NULL)
+        break;
+      flow = complete_frame (self, job);
+    } else {
+      gst_queue_array_pop_head_struct (self->held);
+      self->n_held--;
+      gst_motion_frame_clear ((GstMotionFrame *) job);
+      gst_cv_queue_give (self->queue, job);
+      gst_motion_engine_failed (self, error);
+      flow = GST_FLOW_ERROR;
+    }
+  }
+  return flow;
+}
+
+/* --- the loop -------------------------------------------------------------- */
+
+static void
+hold_event (GstCudaMotionEst *self, GstEvent *event)
+{
+  if (self->n_held > 0)
+    gst_queue_array_push_tail_struct (
+        self->held, &(GstMotionHeld){ .event = event });
+  else
+    push_event (self, event);
+}
+
+static GstFlowReturn
+hold_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
+{
+  gst_queue_array_push_tail_struct (
+      self->held, &(GstMotionHeld){ .frame = frame });
+  self->n_held++;
+  return complete_frames (self);
+}
+
+/* No more can be pushed: upstream learns it from its next push. */
+static void
+stop_loop (GstCudaMotionEst *self, GstFlowReturn flow)
+{
+  GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
+  gst_cv_queue_set_flow (self->queue, flow);
+  gst_pad_pause_task (self->srcpad);
+  if (flow == GST_FLOW_ERROR)
+    push_event (self, gst_event_new_eos ());
+}
+
+void
+gst_motion_output_loop (GstPad *pad)
+{
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (GST_PAD_PARENT (pad));
+  GstFlowReturn flow = GST_FLOW_OK;
+  gpointer frame;
+  GstEvent *event;
+
+  switch (gst_cv_queue_pop (self->queue, &frame, &event)) {
+    case GST_CV_POP_ITEM:
+      flow = hold_frame (self, frame);
+      break;
+    case GST_CV_POP_EVENT:
+      hold_event (self, event);
+      break;
+    case GST_CV_POP_MARK:
+      flow = complete_frames (self);
+      break;
+    case GST_CV_POP_DEADLINE: /* none is set */
+      break;
+    case GST_CV_POP_STOP:
+      flow = gst_cv_queue_get_flow (self->queue);
+      break;
+  }
+  if (flow != GST_FLOW_OK)
+    stop_loop (self, flow);
+}
+
+/* What a flush keeps of events: see gst_cv_queue_discard(). */
+static void
+discard_held (GstCudaMotionEst *self)
+{
+  GstMotionHeld *held;
+
+  while ((held = gst_queue_array_pop_head_struct (self->held)) != NULL) {
+    GstEvent *event = held->event;
+
+    if (event == NULL)
+      continue;
+    if (GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_EOS
+        && GST_EVENT_TYPE (event) != GST_EVENT_SEGMENT)
+      gst_pad_store_sticky_event (self->srcpad, event);
+    gst_event_unref (event);
+  }
+  self->n_held = 0;
+}
+
+void
+gst_motion_output_discard (GstCudaMotionEst *self)
+{
+  MotionJob *job = NULL;
+
+  if (self->engine != NULL) {
+    motion_engine_end (self->engine);
+    do {
+      motion_engine_wait (self->engine, &job, NULL);
+      if (job != NULL) {
+        gst_motion_frame_clear ((GstMotionFrame *) job);
+        gst_cv_queue_give (self->queue, job);
+      }
+    } while (job != NULL);
+  }
+  discard_held (self);
+  gst_cv_queue_discard (self->queue, self->srcpad);
+  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  self->src_flow = GST_FLOW_OK;
+  for (guint i = 0; i < GST_MOTION_SIDES; i++)
+    self->sides[i].flow = GST_FLOW_OK;
+}

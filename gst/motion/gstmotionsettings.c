@@ -1,0 +1,264 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstmotionsettings.h"
+
+#include "motionsummary.h"
+
+/* --- the enumerations ------------------------------------------------------ */
+
+static const GEnumValue method_values[] = {
+  { MOTION_METHOD_FULL, "Full search: exact, with elimination", "full" },
+  { MOTION_METHOD_FULL_BRUTE, "Full search: exact, every candidate computed",
+      "full-brute" },
+  { MOTION_METHOD_STEP, "Step search: coarse to fine grids", "step" },
+  { MOTION_METHOD_ZONAL, "Zonal search: predictors, diamonds, refinement",
+      "zonal" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue granularity_values[] = {
+  { MOTION_GRANULARITY_1, "3x3 points, six rounds", "1" },
+  { MOTION_GRANULARITY_2, "7x7 points, three rounds", "2" },
+  { MOTION_GRANULARITY_3, "15x15 points, two rounds", "3" },
+  { MOTION_GRANULARITY_PAPER_13, "13x13 points, two rounds", "paper-13" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue block_size_values[] = {
+  { 8, "8x8 pixels", "8" },
+  { 16, "16x16 pixels", "16" },
+  { 32, "32x32 pixels", "32" },
+  { 64, "64x64 pixels", "64" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue window_values[] = {
+  { MOTION_WINDOW_HALF_OPEN, "-range to range - 1", "half-open" },
+  { MOTION_WINDOW_INCLUSIVE, "-range to range", "inclusive" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue border_values[] = {
+  { MOTION_BORDER_PAD, "Beyond the edge lies the edge's sample", "pad" },
+  { MOTION_BORDER_INSIDE, "Only blocks wholly inside the reference", "inside" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue tie_values[] = {
+  { MOTION_TIE_RASTER, "The first in raster order", "raster" },
+  { MOTION_TIE_SHORT, "The shortest, then in raster order", "short" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue subpel_values[] = {
+  { MOTION_SUBPEL_NONE, "Whole pixels", "none" },
+  { MOTION_SUBPEL_HALF, "Half pixels", "half" },
+  { MOTION_SUBPEL_QUARTER, "Quarter pixels", "quarter" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue roi_values[] = {
+  { GST_MOTION_ROI_NONE, "None", "none" },
+  { GST_MOTION_ROI_MSDK, "As msdkh264enc and its like read them (roi/msdk)",
+      "msdk" },
+  { GST_MOTION_ROI_VAAPI, "As vaapih264enc and its like read them (roi/vaapi)",
+      "vaapi" },
+  { 0, NULL, NULL },
+};
+
+/* --- the settings ---------------------------------------------------------- */
+
+typedef enum { IS_ENUM, IS_UINT, IS_INT, IS_BOOLEAN, IS_DOUBLE, IS_TIME } Kind;
+
+typedef struct {
+  const gchar *name, *blurb;
+  Kind kind;
+  gsize offset;  /* in GstMotionSettings */
+  gboolean live; /* may be changed at any time */
+  gdouble min, max;
+  const gchar *type_name; /* of an enumeration */
+  const GEnumValue *values;
+} Setting;
+
+#define CONFIG(field) G_STRUCT_OFFSET (GstMotionSettings, config.field)
+#define OWN(field) G_STRUCT_OFFSET (GstMotionSettings, field)
+
+static const Setting settings_table[] = {
+  { "method", "How vectors are searched", IS_ENUM, CONFIG (method), FALSE, 0, 0,
+      "GstMotionMethod", method_values },
+  { "granularity", "Grids of method=step", IS_ENUM, CONFIG (granularity), FALSE,
+      0, 0, "GstMotionGranularity", granularity_values },
+  { "block-size", "Side of a block, pixels", IS_ENUM, CONFIG (block_size),
+      FALSE, 0, 0, "GstMotionBlockSize", block_size_values },
+  { "search-range", "How far blocks are looked for, pixels each way", IS_UINT,
+      CONFIG (range), FALSE, 1, 128, NULL, NULL },
+  { "window", "Whether the range's end belongs to it on both sides", IS_ENUM,
+      CONFIG (window), FALSE, 0, 0, "GstMotionWindow", window_values },
+  { "border", "What lies beyond the edge of the reference", IS_ENUM,
+      CONFIG (border), FALSE, 0, 0, "GstMotionBorder", border_values },
+  { "tie", "Which of several vectors of equal cost the full search takes",
+      IS_ENUM, CONFIG (tie), FALSE, 0, 0, "GstMotionTie", tie_values },
+  { "lambda", "Cost of a bit of the vector, in levels of 8-bit samples",
+      IS_UINT, CONFIG (lambda), FALSE, 0, 255, NULL, NULL },
+  { "subpel", "How fine vectors are", IS_ENUM, CONFIG (subpel), FALSE, 0, 0,
+      "GstMotionSubpel", subpel_values },
+  { "references", "Frames that are searched in each direction", IS_UINT,
+      CONFIG (references), FALSE, 1, 4, NULL, NULL },
+  { "bidirectional", "Search frames to come too, for which each frame waits",
+      IS_BOOLEAN, CONFIG (bidirectional), FALSE, 0, 1, NULL, NULL },
+  { "threads", "Threads that search (backend cpu); 0: one per processor",
+      IS_UINT, CONFIG (threads), FALSE, 0, 1024, NULL, NULL },
+  { "scene-threshold",
+      "Novelty, 0 to 1, from which a frame is the first of a scene; 0: "
+      "scene cuts are not looked for",
+      IS_DOUBLE, OWN (scene_threshold), TRUE, 0, 1, NULL, NULL },
+  { "force-key-units",
+      "Ask encoders downstream for a key frame at each scene cut", IS_BOOLEAN,
+      OWN (force_key_units), TRUE, 0, 1, NULL, NULL },
+  { "roi",
+      "Whose regions of interest frames get round what moves otherwise than "
+      "the "
+      "frame as a whole",
+      IS_ENUM, OWN (roi), TRUE, 0, 0, "GstMotionRoi", roi_values },
+  { "roi-delta-qp",
+      "What regions of interest add to the quantiser; negative: better quality",
+      IS_INT, OWN (roi_delta_qp), TRUE, -51, 51, NULL, NULL },
+  { "roi-min-motion",
+      "How far a block's vector is from the global motion to be of interest, "
+      "pixels",
+      IS_DOUBLE, OWN (roi_min_motion), TRUE, 0.25, 128, NULL, NULL },
+  { "message-interval",
+      "Shortest time between two element messages with statistics, "
+      "nanoseconds; 0: none are posted",
+      IS_TIME, OWN (message_interval), TRUE, 0, 0, NULL, NULL },
+};
+
+void
+gst_motion_settings_init (GstMotionSettings *settings)
+{
+  *settings = (GstMotionSettings){
+    .scene_threshold = MOTION_SCENE_THRESHOLD,
+    .roi_delta_qp = -6,
+    .roi_min_motion = 2.0,
+    .message_interval = GST_SECOND,
+  };
+  motion_config_init (&settings->config);
+}
+
+/* --- properties ------------------------------------------------------------ */
+
+static GType
+enum_type (const Setting *s)
+{
+  GType type = g_type_from_name (s->type_name);
+
+  if (type == 0)
+    type = g_enum_register_static (s->type_name, s->values);
+  gst_type_mark_as_plugin_api (type, 0);
+  return type;
+}
+
+static GParamSpec *
+make_spec (
+    const Setting *s, const GstMotionSettings *defaults, GParamFlags flags)
+{
+  gconstpointer value = (const guint8 *) defaults + s->offset;
+
+  switch (s->kind) {
+    case IS_ENUM:
+      return g_param_spec_enum (s->name, s->name, s->blurb, enum_type (s),
+          *(const gint *) value, flags);
+    case IS_UINT:
+      return g_param_spec_uint (s->name, s->name, s->blurb, (guint) s->min,
+          (guint) s->max, *(const guint *) value, flags);
+    case IS_INT:
+      return g_param_spec_int (s->name, s->name, s->blurb, (gint) s->min,
+          (gint) s->max, *(const gint *) value, flags);
+    case IS_BOOLEAN:
+      return g_param_spec_boolean (
+          s->name, s->name, s->blurb, *(const gboolean *) value, flags);
+    case IS_DOUBLE:
+      return g_param_spec_double (s->name, s->name, s->blurb, s->min, s->max,
+          *(const gdouble *) value, flags);
+    default:
+      return g_param_spec_uint64 (s->name, s->name, s->blurb, 0, G_MAXUINT64,
+          *(const guint64 *) value, flags);
+  }
+}
+
+guint
+gst_motion_settings_install (GObjectClass *klass, guint first_id)
+{
+  GstMotionSettings defaults;
+
+  gst_motion_settings_init (&defaults);
+  for (guint i = 0; i < G_N_ELEMENTS (settings_table); i++) {
+    const Setting *s = &settings_table[i];
+    GParamFlags flags =
+        G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+        | (s->live ? GST_PARAM_MUTABLE_PLAYING : GST_PARAM_MUTABLE_READY);
+
+    g_object_class_install_property (
+        klass, first_id + i, make_spec (s, &defaults, flags));
+  }
+  return first_id + G_N_ELEMENTS (settings_table);
+}
+
+gboolean
+gst_motion_settings_set (
+    GstMotionSettings *settings, guint index, const GValue *value)
+{
+  gpointer at;
+
+  if (index >= G_N_ELEMENTS (settings_table))
+    return FALSE;
+  at = (guint8 *) settings + settings_table[index].offset;
+  switch (settings_table[index].kind) {
+    case IS_ENUM:
+      *(gint *) at = g_value_get_enum (value);
+      break;
+    case IS_UINT:
+      *(guint *) at = g_value_get_uint (value);
+      break;
+    case IS_INT:
+      *(gint *) at = g_value_get_int (value);
+      break;
+    case IS_BOOLEAN:
+      *(gboolean *) at = g_value_get_boolean (value);
+      break;
+    case IS_DOUBLE:
+      *(gdouble *) at = g_value_get_double (value);
+      break;
+    case IS_TIME:
+      *(guint64 *) at = g_value_get_uint64 (value);
+      break;
+  }
+  return TRUE;
+}
+
+gboolean
+gst_motion_settings_get (
+    const GstMotionSettings *settings, guint index, GValue *value)
+{
+  gconstpointer at;
+
+  if (index >= G_N_ELEMENTS (settings_table))
+    return FALSE;
+  at = (const guint8 *) settings + settings_table[index].offset;
+  switch (settings_table[index].kind) {
+    case IS_ENUM:
+      g_value_set_enum (value, *(const gint *) at);
+      break;
+    case IS_UINT:
+      g_value_set_uint (value, *(const guint *) at);
+      break;
+    case IS_INT:
+      g_value_set_int (value, *(const gint *) at);
+      break;
+    case IS_BOOLEAN:
+      g_value_set_boolean (value, *(const gboolean *) at);
+      break;
+    case IS_DOUBLE:
+      g_value_set_double (value, *(const gdouble *) at);
+      break;
+    case IS_TIME:
+      g_value_set_uint64 (value, *(const guint64 *) at);
+      break;
+  }
+  return TRUE;
+}

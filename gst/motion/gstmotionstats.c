@@ -1,0 +1,131 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstmotionstats.h"
+
+#include <math.h>
+
+void
+gst_motion_stats_init (GstMotionStats *stats)
+{
+  *stats = (GstMotionStats){ .pts = GST_CLOCK_TIME_NONE };
+}
+
+static const MotionSummary *
+find_backward (const MotionJob *job)
+{
+  for (guint i = 0; i < job->n_fields; i++)
+    if (job->fields[i].distance == -1)
+      return &job->fields[i].summary;
+  return NULL;
+}
+
+static void
+count (GstMotionCounts *to, const GstMotionFrame *frame,
+    const MotionPacket *packet, gboolean key_unit, guint64 latency)
+{
+  const MotionSummary *summary = find_backward (&frame->job);
+  gdouble levels = 1u << (packet->depth - 8);
+  gdouble peak = (1u << packet->depth) - 1;
+
+  to->frames++;
+  to->first += (packet->flags & MOTION_FRAME_FIRST) != 0;
+  to->duplicates += (packet->flags & MOTION_FRAME_DUPLICATE) != 0;
+  to->scene_cuts += (packet->flags & MOTION_FRAME_SCENE_CUT) != 0;
+  to->key_units += key_unit;
+  to->staged += frame->staged;
+  cvis_histogram_add (&to->latency, latency, 1);
+  if (summary == NULL)
+    return;
+  to->searched++;
+  to->blocks += (guint64) packet->columns * packet->rows;
+  to->static_blocks += summary->static_blocks;
+  to->intra_blocks += summary->intra_blocks;
+  to->residue += (gdouble) summary->residue / levels;
+  to->zero_residue += (gdouble) summary->zero_residue / levels;
+  to->noise += (gdouble) summary->sse / (peak * peak);
+  to->samples += (guint64) packet->width * packet->height;
+  to->speed += hypot (summary->global_x, summary->global_y);
+}
+
+void
+gst_motion_stats_add (GstMotionStats *stats, const GstMotionFrame *frame,
+    const MotionPacket *packet, gboolean key_unit, guint64 now)
+{
+  count (&stats->total, frame, packet, key_unit, now - frame->arrival);
+  count (&stats->recent, frame, packet, key_unit, now - frame->arrival);
+  if (stats->start == 0)
+    stats->start = now;
+  stats->end = now;
+  stats->pts = packet->pts;
+}
+
+static gdouble
+mean (gdouble sum, guint64 n)
+{
+  return n == 0 ? 0.0 : sum / (gdouble) n;
+}
+
+/* Of all predictions together; infinite where they are exact. */
+static gdouble
+get_psnr (const GstMotionCounts *counts)
+{
+  if (counts->samples == 0)
+    return 0.0;
+  if (counts->noise == 0.0)
+    return INFINITY;
+  return -10.0 * log10 (mean (counts->noise, counts->samples));
+}
+
+static GstStructure *
+to_structure (const gchar *name, const GstMotionCounts *c, guint64 elapsed)
+{
+  return gst_structure_new (name, "frames", G_TYPE_UINT64, c->frames,
+      "first-frames", G_TYPE_UINT64, c->first, "duplicates", G_TYPE_UINT64,
+      c->duplicates, "scene-cuts", G_TYPE_UINT64, c->scene_cuts, "key-units",
+      G_TYPE_UINT64, c->key_units, "staged-frames", G_TYPE_UINT64, c->staged,
+      "static-share", G_TYPE_DOUBLE,
+      mean ((gdouble) c->static_blocks, c->blocks), "intra-share",
+      G_TYPE_DOUBLE, mean ((gdouble) c->intra_blocks, c->blocks),
+      "mean-residue", G_TYPE_DOUBLE, mean (c->residue, c->samples),
+      "mean-zero-residue", G_TYPE_DOUBLE, mean (c->zero_residue, c->samples),
+      "psnr", G_TYPE_DOUBLE, get_psnr (c), "mean-global-motion", G_TYPE_DOUBLE,
+      mean (c->speed, c->searched), "frames-per-second", G_TYPE_DOUBLE,
+      elapsed == 0 ? 0.0 : (gdouble) c->frames * 1e9 / (gdouble) elapsed,
+      "latency-p50", G_TYPE_UINT64,
+      cvis_histogram_percentile (&c->latency, 0.5), "latency-p99",
+      G_TYPE_UINT64, cvis_histogram_percentile (&c->latency, 0.99),
+      "latency-p999", G_TYPE_UINT64,
+      cvis_histogram_percentile (&c->latency, 0.999), "latency-max",
+      G_TYPE_UINT64, c->latency.max, NULL);
+}
+
+GstStructure *
+gst_motion_stats_to_structure (const GstMotionStats *stats)
+{
+  return to_structure (
+      "cudamotionest-stats", &stats->total, stats->end - stats->start);
+}
+
+GstStructure *
+gst_motion_stats_take_recent (
+    GstMotionStats *stats, guint64 interval, const GstSegment *segment)
+{
+  gboolean first = stats->recent_start == 0;
+  GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  GstStructure *s;
+
+  if (!first && stats->end - stats->recent_start < interval)
+    return NULL;
+  if (segment->format == GST_FORMAT_TIME)
+    running_time =
+        gst_segment_to_running_time (segment, GST_FORMAT_TIME, stats->pts);
+  s = to_structure ("cudamotionest", &stats->recent,
+      stats->end - (first ? stats->start : stats->recent_start));
+  gst_structure_set (s, "timestamp", G_TYPE_UINT64, stats->pts, "running-time",
+      G_TYPE_UINT64, running_time, NULL);
+  stats->recent_start = stats->end;
+  stats->recent = (GstMotionCounts){ 0 };
+  return s;
+}

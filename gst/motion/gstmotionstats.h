@@ -1,0 +1,52 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What cudamotionest counts: for its property "stats" (since the start) and for
+ * its element message (since the last one). Not locked. */
+#pragma once
+
+#include "cvishistogram.h"
+#include "gstmotionframe.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstMotionCounts:
+ * @frames: that left
+ * @first: without anything before them to compare with
+ * @searched: with a field of the frame before; what follows is of these fields
+ * @residue, @zero_residue: sums, in levels of 8-bit samples
+ * @noise: sum of squared differences, in units of the largest sample's square
+ * @speed: sum of the lengths of the frames' global motion, pixels
+ */
+typedef struct {
+  guint64 frames, first, duplicates, scene_cuts, key_units, staged;
+  guint64 searched, blocks, static_blocks, intra_blocks, samples;
+  gdouble residue, zero_residue, noise, speed;
+  CvisHistogram latency;
+} GstMotionCounts;
+
+typedef struct {
+  GstMotionCounts total, recent;
+  guint64 start, end;   /* monotonic ns of the first and last frame */
+  guint64 recent_start; /* of the last message */
+  GstClockTime pts;     /* of the last frame */
+} GstMotionStats;
+
+void gst_motion_stats_init (GstMotionStats *stats);
+
+/* Counts a frame whose @packet is filled in. @now: monotonic ns
+ * @key_unit: an event asked for a key frame */
+void gst_motion_stats_add (GstMotionStats *stats, const GstMotionFrame *frame,
+    const MotionPacket *packet, gboolean key_unit, guint64 now);
+
+/* Everything since the start. */
+GstStructure *gst_motion_stats_to_structure (const GstMotionStats *stats);
+
+/* The message's structure, if @interval ns have passed since the last one (or
+ * there was none), and begins anew; else %NULL. */
+GstStructure *gst_motion_stats_take_recent (
+    GstMotionStats *stats, guint64 interval, const GstSegment *segment);
+
+G_END_DECLS

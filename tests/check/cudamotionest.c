@@ -1,0 +1,1275 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudamotionest: the engine's results on frames, packets and pictures, whatever
+ * the frames come in; N in and N out; order, flush, gaps, latency; scene cuts
+ * and regions; errors that say what is wrong. */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+#include <string.h>
+
+#include "cvisdevice.h"
+#include "motionclip.h"
+
+#define WIDTH 75
+#define HEIGHT 53
+#define SETTINGS "block-size=16 search-range=8 message-interval=0 "
+
+/* --- the element between harnesses ------------------------------------------ */
+
+typedef struct {
+  GstElement *element;
+  GstHarness *h;                               /* sink and source pad */
+  GstHarness *vectors, *prediction, *residual; /* NULL: not requested */
+  GstBus *bus;
+} Rig;
+
+static Rig
+rig_new (const gchar *settings, gboolean with_sides)
+{
+  gchar *line =
+      g_strdup_printf ("cudamotionest backend=cpu " SETTINGS "%s", settings);
+  Rig rig = { .element = gst_parse_launch (line, NULL) };
+
+  fail_unless (rig.element != NULL);
+  g_free (line);
+  rig.bus = gst_bus_new ();
+  gst_element_set_bus (rig.element, rig.bus);
+  rig.h = gst_harness_new_with_element (rig.element, "sink", "src");
+  if (with_sides) {
+    rig.vectors = gst_harness_new_with_element (rig.element, NULL, "vectors");
+    rig.prediction =
+        gst_harness_new_with_element (rig.element, NULL, "prediction");
+    rig.residual = gst_harness_new_with_element (rig.element, NULL, "residual");
+  }
+  return rig;
+}
+
+static void
+rig_set_caps (Rig *rig, const MotionClip *clip)
+{
+  GstCaps *caps = gst_video_info_to_caps (&clip->info);
+
+  gst_harness_set_src_caps (rig->h, caps);
+}
+
+static Rig
+rig_new_playing (const gchar *settings, gboolean with_sides, MotionClip *clip)
+{
+  Rig rig = rig_new (settings, with_sides);
+
+  rig_set_caps (&rig, clip);
+  return rig;
+}
+
+static void
+rig_free (Rig *rig)
+{
+  if (rig->vectors != NULL) {
+    gst_harness_teardown (rig->vectors);
+    gst_harness_teardown (rig->prediction);
+    gst_harness_teardown (rig->residual);
+  }
+  gst_harness_teardown (rig->h);
+  gst_bus_set_flushing (rig->bus, TRUE);
+  gst_object_unref (rig->bus);
+  gst_object_unref (rig->element);
+}
+
+static MotionConfig
+config_for (guint width, guint height)
+{
+  MotionConfig config;
+
+  motion_config_init (&config);
+  config.width = width;
+  config.height = height;
+  config.block_size = 16;
+  config.range = 8;
+  return config;
+}
+
+static MotionClip *
+clip_new (guint n)
+{
+  MotionConfig config = config_for (WIDTH, HEIGHT);
+
+  return motion_clip_new (GST_VIDEO_FORMAT_GRAY8, &config, NULL, n);
+}
+
+static void
+push_frames (Rig *rig, const MotionClip *clip, guint first, guint n)
+{
+  for (guint i = first; i < first + n; i++)
+    fail_unless_equals_int (
+        gst_harness_push (rig->h, motion_clip_buffer (clip, i, 0)),
+        GST_FLOW_OK);
+}
+
+static void
+push_eos (Rig *rig)
+{
+  fail_unless (gst_harness_push_event (rig->h, gst_event_new_eos ()));
+}
+
+/* Takes the next frame and checks pixels, time and metas. */
+static void
+pull_frame (Rig *rig, const MotionClip *clip, guint i)
+{
+  GstBuffer *buffer = gst_harness_pull (rig->h);
+  gsize size;
+  const guint8 *data = g_bytes_get_data (clip->video[i], &size);
+
+  fail_unless (buffer != NULL, "frame %u is missing", i);
+  fail_unless_equals_uint64 (
+      GST_BUFFER_PTS (buffer), (guint64) i * MOTION_CLIP_FRAME_NS);
+  if (gst_buffer_get_video_meta (buffer) == NULL) {
+    fail_unless_equals_int (gst_buffer_get_size (buffer), size);
+    fail_unless (gst_buffer_memcmp (buffer, 0, data, size) == 0);
+  }
+  motion_clip_check_metas (clip, i, buffer);
+  gst_buffer_unref (buffer);
+}
+
+static void
+pull_side (GstHarness *h, const MotionClip *clip, GBytes **expected, guint i,
+    guint64 number)
+{
+  GstBuffer *buffer = gst_harness_pull (h);
+
+  fail_unless (buffer != NULL, "frame %u is missing", i);
+  if (expected == NULL) {
+    motion_clip_check_packet (clip, i, number, buffer);
+  } else {
+    fail_unless_equals_uint64 (
+        GST_BUFFER_PTS (buffer), (guint64) i * MOTION_CLIP_FRAME_NS);
+    motion_clip_check_picture (clip, expected[i], buffer);
+  }
+  gst_buffer_unref (buffer);
+}
+
+/* Everything of frames @first to @first + @n - 1, which were numbered from
+ * @number on. */
+static void
+pull_all (
+    Rig *rig, const MotionClip *clip, guint first, guint n, guint64 number)
+{
+  for (guint i = first; i < first + n; i++) {
+    pull_frame (rig, clip, i);
+    if (rig->vectors == NULL)
+      continue;
+    pull_side (rig->vectors, clip, NULL, i, number + i - first);
+    pull_side (rig->prediction, clip, clip->predictions, i, 0);
+    pull_side (rig->residual, clip, clip->residuals, i, 0);
+  }
+}
+
+static guint64
+rig_stat (Rig *rig, const gchar *name)
+{
+  GstStructure *stats;
+  guint64 value = 0;
+
+  g_object_get (rig->element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, name, &value), name);
+  gst_structure_free (stats);
+  return value;
+}
+
+/* Waits for an error and checks that it names @what; no other follows. */
+static void
+expect_error (GstBus *bus, const gchar *what)
+{
+  GstMessage *message =
+      gst_bus_timed_pop_filtered (bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
+  GError *error = NULL;
+  gchar *debug = NULL;
+
+  fail_unless (message != NULL, "no error about %s", what);
+  gst_message_parse_error (message, &error, &debug);
+  fail_unless (strstr (error->message, what) != NULL, "\"%s\" lacks \"%s\"",
+      error->message, what);
+  g_error_free (error);
+  g_free (debug);
+  gst_message_unref (message);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message == NULL, "a second error");
+}
+
+/* The element message @name; NULL if there is none. */
+static GstStructure *
+pop_message (Rig *rig, const gchar *name)
+{
+  GstMessage *message;
+  GstStructure *found = NULL;
+
+  while (found == NULL
+         && (message = gst_bus_pop_filtered (rig->bus, GST_MESSAGE_ELEMENT))) {
+    const GstStructure *s = gst_message_get_structure (message);
+
+    if (gst_structure_has_name (s, name))
+      found = gst_structure_copy (s);
+    gst_message_unref (message);
+  }
+  return found;
+}
+
+/* --- the same results in any shape ----------------------------------------- */
+
+static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_GRAY8,
+  GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_Y42B,
+  GST_VIDEO_FORMAT_Y444, GST_VIDEO_FORMAT_P010_10LE,
+  GST_VIDEO_FORMAT_I420_10LE };
+
+static void
+check_picture_caps (GstHarness *h, const gchar *format)
+{
+  GstCaps *caps = gst_pad_get_current_caps (h->sinkpad);
+  GstCaps *expected = gst_caps_from_string ("video/x-raw,width=75,height=53,"
+                                            "framerate=25/1");
+
+  gst_caps_set_simple (expected, "format", G_TYPE_STRING, format, NULL);
+  fail_unless (caps != NULL && gst_caps_is_subset (caps, expected));
+  gst_caps_unref (caps);
+  gst_caps_unref (expected);
+}
+
+GST_START_TEST (test_formats)
+{
+  MotionConfig config = config_for (WIDTH, HEIGHT);
+  MotionClip *clip = motion_clip_new (formats[__i__], &config, NULL, 5);
+  gboolean deep = clip->config.depth > 8;
+  Rig rig = rig_new_playing ("", TRUE, clip);
+  GstCaps *caps, *expected;
+
+  push_frames (&rig, clip, 0, 5);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 5, 0);
+  check_picture_caps (rig.prediction, deep ? "GRAY16_LE" : "GRAY8");
+  check_picture_caps (rig.residual, deep ? "GRAY16_LE" : "GRAY8");
+  caps = gst_pad_get_current_caps (rig.vectors->sinkpad);
+  expected = gst_caps_from_string (GST_MOTION_VECTORS_CAPS);
+  fail_unless (gst_caps_is_equal (caps, expected));
+  gst_caps_unref (caps);
+  gst_caps_unref (expected);
+  fail_unless_equals_uint64 (rig_stat (&rig, "frames"), 5);
+  fail_unless_equals_uint64 (rig_stat (&rig, "first-frames"), 1);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+static const struct {
+  const gchar *settings;
+  MotionMethod method;
+  guint references;
+  gboolean bidirectional;
+  MotionSubpel subpel;
+} modes[] = {
+  { "method=full-brute", MOTION_METHOD_FULL_BRUTE, 1, FALSE, 0 },
+  { "method=step", MOTION_METHOD_STEP, 1, FALSE, 0 },
+  { "method=zonal", MOTION_METHOD_ZONAL, 1, FALSE, 0 },
+  { "references=4", MOTION_METHOD_FULL, 4, FALSE, 0 },
+  { "bidirectional=true", MOTION_METHOD_FULL, 1, TRUE, 0 },
+  { "bidirectional=true references=4 subpel=quarter", MOTION_METHOD_FULL, 4,
+      TRUE, MOTION_SUBPEL_QUARTER },
+  { "subpel=half threads=2", MOTION_METHOD_FULL, 1, FALSE, MOTION_SUBPEL_HALF },
+};
+
+static MotionClip *
+clip_of_mode (guint mode, guint n)
+{
+  MotionConfig config = config_for (WIDTH, HEIGHT);
+
+  config.method = modes[mode].method;
+  config.references = modes[mode].references;
+  config.bidirectional = modes[mode].bidirectional;
+  config.subpel = modes[mode].subpel;
+  return motion_clip_new (GST_VIDEO_FORMAT_NV12, &config, NULL, n);
+}
+
+/* fewer frames than are waited for, too */
+GST_START_TEST (test_modes)
+{
+  static const guint lengths[] = { 1, 2, 3, 12 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (lengths); k++) {
+    MotionClip *clip = clip_of_mode (__i__, lengths[k]);
+    Rig rig = rig_new_playing (modes[__i__].settings, TRUE, clip);
+
+    push_frames (&rig, clip, 0, clip->n);
+    push_eos (&rig);
+    pull_all (&rig, clip, 0, clip->n, 0);
+    fail_unless_equals_uint64 (rig_stat (&rig, "frames"), clip->n);
+    fail_unless_equals_int (gst_harness_buffers_in_queue (rig.h), 0);
+    rig_free (&rig);
+    motion_clip_free (clip);
+  }
+}
+GST_END_TEST;
+
+static const struct {
+  guint width, height;
+} sizes[] = { { 1, 1 }, { 2, 500 }, { 15, 17 }, { 16, 16 }, { 33, 9 },
+  { 129, 31 } };
+
+/* rows longer than the picture, planes with a distance, two memories */
+GST_START_TEST (test_sizes_and_layouts)
+{
+  MotionConfig config = config_for (sizes[__i__].width, sizes[__i__].height);
+
+  for (guint f = 0; f < G_N_ELEMENTS (formats); f++) {
+    MotionClip *clip = motion_clip_new (formats[f], &config, NULL, 4);
+    Rig rig = rig_new_playing ("", TRUE, clip);
+
+    for (guint i = 0; i < clip->n; i++) {
+      GstBuffer *buffer = motion_clip_buffer (clip, i, i % 2 ? 2 * i : 0);
+
+      if (i == 2) {
+        GstMemory *whole = gst_buffer_get_memory (buffer, 0);
+        gst_buffer_replace_memory (buffer, 0, gst_memory_copy (whole, 0, 1));
+        gst_buffer_append_memory (buffer, gst_memory_copy (whole, 1, -1));
+        gst_memory_unref (whole);
+      }
+      fail_unless_equals_int (gst_harness_push (rig.h, buffer), GST_FLOW_OK);
+    }
+    push_eos (&rig);
+    pull_all (&rig, clip, 0, clip->n, 0);
+    rig_free (&rig);
+    motion_clip_free (clip);
+  }
+}
+GST_END_TEST;
+
+/* a frame whose visible part begins at (5, 3) of what is stored */
+GST_START_TEST (test_visible_part)
+{
+  MotionConfig config = config_for (WIDTH, HEIGHT);
+  MotionClip *clip = motion_clip_new (GST_VIDEO_FORMAT_GRAY8, &config, NULL, 3);
+  Rig rig = rig_new_playing ("", FALSE, clip);
+
+  for (guint i = 0; i < 3; i++) {
+    gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
+    gint strides[GST_VIDEO_MAX_PLANES] = { 96 };
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 96 * 64, NULL);
+    GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta (buffer);
+    const guint8 *data = g_bytes_get_data (clip->video[i], NULL);
+
+    gst_buffer_memset (buffer, 0, 0x11, 96 * 64);
+    for (guint y = 0; y < HEIGHT; y++)
+      gst_buffer_fill (buffer, (y + 3) * 96 + 5,
+          data + y * (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&clip->info, 0),
+          WIDTH);
+    *crop = (GstVideoCropMeta){
+      .meta = crop->meta, .x = 5, .y = 3, .width = WIDTH, .height = HEIGHT
+    };
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE,
+        GST_VIDEO_FORMAT_GRAY8, 90, 64, 1, offsets, strides);
+    GST_BUFFER_PTS (buffer) = i * MOTION_CLIP_FRAME_NS;
+    fail_unless_equals_int (gst_harness_push (rig.h, buffer), GST_FLOW_OK);
+  }
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 3, 0);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* somebody else holds the buffers: theirs stay as they are, without a copy; the
+ * packet is that of the metas, without a copy either */
+GST_START_TEST (test_shared_memory)
+{
+  MotionClip *clip = clip_new (4);
+  Rig rig = rig_new_playing ("", TRUE, clip);
+  GstBuffer *held[4], *out, *packet;
+
+  for (guint i = 0; i < 4; i++) {
+    held[i] = motion_clip_buffer (clip, i, 0);
+    gst_harness_push (rig.h, gst_buffer_ref (held[i]));
+  }
+  for (guint i = 0; i < 4; i++) {
+    GstMotionVectorMeta *meta;
+
+    out = gst_harness_pull (rig.h);
+    packet = gst_harness_pull (rig.vectors);
+    meta = gst_buffer_get_motion_vector_meta (out, -1);
+    fail_unless ((meta != NULL) == (i > 0));
+    fail_unless (gst_buffer_get_motion_vector_meta (held[i], -1) == NULL);
+    fail_unless (
+        gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (held[i], 0));
+    if (meta != NULL)
+      fail_unless (gst_buffer_peek_memory (meta->buffer, 0)
+                   == gst_buffer_peek_memory (packet, 0));
+    gst_buffer_unref (out);
+    gst_buffer_unref (packet);
+    gst_buffer_unref (held[i]);
+  }
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* what comes after can copy and scale frames with their vectors */
+GST_START_TEST (test_scaled_downstream)
+{
+  MotionClip *clip = clip_new (2);
+  GstHarness *h = gst_harness_new_parse (
+      "cudamotionest backend=cpu " SETTINGS "! videoscale ! "
+      "capsfilter caps=video/x-raw,width=150,height=106");
+  GstMotionVectorMeta *meta;
+  GstVideoRectangle rect;
+  GstBuffer *buffer;
+
+  gst_harness_set_src_caps (h, gst_video_info_to_caps (&clip->info));
+  for (guint i = 0; i < 2; i++)
+    gst_harness_push (h, motion_clip_buffer (clip, i, 0));
+  gst_buffer_unref (gst_harness_pull (h));
+  buffer = gst_harness_pull (h);
+  meta = gst_buffer_get_motion_vector_meta (buffer, -1);
+  fail_unless (meta != NULL);
+  gst_motion_vector_meta_get_block (meta, 1, 1, &rect, NULL, NULL);
+  fail_unless_equals_int (rect.x, 32);
+  fail_unless_equals_int (rect.h, 32);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* --- sequences ------------------------------------------------------------- */
+
+GST_START_TEST (test_duplicates)
+{
+  static const MotionClipStep steps[] = { MOTION_CLIP_MOVES, MOTION_CLIP_SAME,
+    MOTION_CLIP_MOVES, MOTION_CLIP_SAME, MOTION_CLIP_SAME };
+  MotionConfig config = config_for (WIDTH, HEIGHT);
+  MotionClip *clip = motion_clip_new (GST_VIDEO_FORMAT_I420, &config, steps, 5);
+  Rig rig = rig_new_playing ("", TRUE, clip);
+
+  push_frames (&rig, clip, 0, 5);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 5, 0);
+  fail_unless_equals_uint64 (rig_stat (&rig, "duplicates"), 3);
+  fail_unless_equals_uint64 (rig_stat (&rig, "first-frames"), 1);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* frames of any distance in time, some without times: none is dropped */
+GST_START_TEST (test_variable_rate)
+{
+  static const GstClockTime times[] = { 0, 40, 41, 1000, GST_CLOCK_TIME_NONE,
+    5000 };
+  MotionClip *clip = clip_new (6);
+  Rig rig = rig_new_playing ("bidirectional=true", FALSE, clip);
+
+  for (guint i = 0; i < 6; i++) {
+    GstBuffer *buffer = motion_clip_buffer (clip, i, 0);
+
+    GST_BUFFER_PTS (buffer) = times[i] == GST_CLOCK_TIME_NONE
+                                  ? GST_CLOCK_TIME_NONE
+                                  : times[i] * GST_MSECOND;
+    gst_harness_push (rig.h, buffer);
+  }
+  push_eos (&rig);
+  for (guint i = 0; i < 6; i++) {
+    GstBuffer *buffer = gst_harness_pull (rig.h);
+    GstMotionVectorMeta *meta;
+
+    fail_unless (buffer != NULL);
+    meta = gst_buffer_get_motion_vector_meta (buffer, -1);
+    fail_unless ((meta != NULL) == (i > 0));
+    if (i == 3)
+      fail_unless (meta->field->reference_time == -959 * (gint64) GST_MSECOND);
+    if (i == 4 || i == 5)
+      fail_unless (meta->field->reference_time == G_MININT64);
+    meta = gst_buffer_get_motion_vector_meta (buffer, 1);
+    fail_unless ((meta != NULL) == (i < 5));
+    if (i == 2)
+      fail_unless (meta->field->reference_time == 959 * (gint64) GST_MSECOND);
+    gst_buffer_unref (buffer);
+  }
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* what is the same in @clip from @at on as a sequence of its own */
+static void
+expect_split (MotionClip *clip, guint at)
+{
+  motion_clip_expect (clip, 0, at);
+  motion_clip_expect (clip, at, clip->n);
+}
+
+static const gchar *const directions[] = { "bidirectional=false",
+  "bidirectional=true references=2" };
+
+static MotionClip *
+clip_of_direction (guint direction, guint n)
+{
+  MotionConfig config = config_for (WIDTH, HEIGHT);
+
+  config.bidirectional = direction == 1;
+  config.references = direction == 1 ? 2 : 1;
+  return motion_clip_new (GST_VIDEO_FORMAT_GRAY8, &config, NULL, n);
+}
+
+GST_START_TEST (test_renegotiation)
+{
+  MotionClip *clip = clip_of_direction (__i__, 5), *other;
+  MotionConfig config = clip->config;
+  Rig rig = rig_new_playing (directions[__i__], TRUE, clip);
+
+  config.width = 48;
+  config.height = 33;
+  other = motion_clip_new (GST_VIDEO_FORMAT_P010_10LE, &config, NULL, 4);
+  push_frames (&rig, clip, 0, 5);
+  rig_set_caps (&rig, other);
+  pull_all (&rig, clip, 0, 5, 0);
+  push_frames (&rig, other, 0, 4);
+  push_eos (&rig);
+  pull_all (&rig, other, 0, 4, 5);
+  fail_unless_equals_uint64 (rig_stat (&rig, "first-frames"), 2);
+  rig_free (&rig);
+  motion_clip_free (clip);
+  motion_clip_free (other);
+}
+GST_END_TEST;
+
+/* another frame rate does not change the pictures */
+GST_START_TEST (test_same_pictures)
+{
+  MotionClip *clip = clip_of_direction (__i__, 6);
+  Rig rig = rig_new_playing (directions[__i__], TRUE, clip);
+  GstCaps *caps;
+  gint fps = 0, one = 0;
+
+  push_frames (&rig, clip, 0, 3);
+  clip->info.fps_n = 50;
+  rig_set_caps (&rig, clip);
+  push_frames (&rig, clip, 3, 3);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 6, 0);
+  caps = gst_pad_get_current_caps (rig.residual->sinkpad);
+  gst_structure_get_fraction (
+      gst_caps_get_structure (caps, 0), "framerate", &fps, &one);
+  fail_unless_equals_int (fps, 50);
+  gst_caps_unref (caps);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+static void
+push_segment (Rig *rig, GstClockTime start)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = start;
+  fail_unless (
+      gst_harness_push_event (rig->h, gst_event_new_segment (&segment)));
+}
+
+/* the same segment once more goes on, another one begins anew; so does a new
+ * stream, which counts from 0 */
+GST_START_TEST (test_segments)
+{
+  MotionClip *clip = clip_of_direction (__i__, 6);
+  Rig rig = rig_new_playing (directions[__i__], TRUE, clip);
+
+  push_segment (&rig, 0);
+  push_frames (&rig, clip, 0, 3);
+  push_segment (&rig, 0);
+  push_frames (&rig, clip, 3, 3);
+  push_segment (&rig, GST_MSECOND);
+  pull_all (&rig, clip, 0, 6, 0);
+  push_frames (&rig, clip, 0, 6);
+  gst_harness_push_event (rig.h, gst_event_new_stream_start ("another"));
+  pull_all (&rig, clip, 0, 6, 6);
+  push_segment (&rig, GST_MSECOND);
+  push_frames (&rig, clip, 0, 6);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 6, 0);
+  fail_unless_equals_uint64 (rig_stat (&rig, "first-frames"), 3);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* a gap says nothing about the pictures, but nobody waits for what is behind */
+GST_START_TEST (test_gap_and_discont)
+{
+  MotionClip *clip = clip_of_direction (__i__, 8);
+  Rig rig = rig_new_playing (directions[__i__], TRUE, clip);
+  GstBuffer *buffer;
+  GstEvent *event;
+  guint gaps = 0;
+
+  if (__i__ == 1)
+    expect_split (clip, 4);
+  push_frames (&rig, clip, 0, 4);
+  fail_unless (gst_harness_push_event (rig.h,
+      gst_event_new_gap (4 * MOTION_CLIP_FRAME_NS, MOTION_CLIP_FRAME_NS)));
+  pull_all (&rig, clip, 0, 4, 0);
+  push_frames (&rig, clip, 4, 2);
+  buffer = motion_clip_buffer (clip, 6, 0);
+  GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  gst_harness_push (rig.h, buffer);
+  push_frames (&rig, clip, 7, 1);
+  push_eos (&rig);
+  pull_all (&rig, clip, 4, 4, 4);
+  while ((event = gst_harness_try_pull_event (rig.vectors)) != NULL) {
+    gaps += GST_EVENT_TYPE (event) == GST_EVENT_GAP;
+    gst_event_unref (event);
+  }
+  fail_unless_equals_int (gaps, 1);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* Notes in @order what passes: b for buffers, t for tags. */
+static GstPadProbeReturn
+note_order (GstPad *pad, GstPadProbeInfo *info, gpointer order)
+{
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    g_string_append_c (order, 'b');
+  else if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_TAG)
+    g_string_append_c (order, 't');
+  return GST_PAD_PROBE_OK;
+}
+
+/* an event leaves between the frames it came between, though these wait */
+GST_START_TEST (test_order_of_events)
+{
+  MotionClip *clip = clip_of_direction (__i__, 6);
+  Rig rig = rig_new_playing (directions[__i__], FALSE, clip);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  GString *order = g_string_new (NULL);
+
+  gst_pad_add_probe (src,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      note_order, order, NULL);
+  for (guint i = 0; i < 6; i++) {
+    push_frames (&rig, clip, i, 1);
+    if (i % 2 == 0)
+      gst_harness_push_event (rig.h, gst_event_new_tag (gst_tag_list_new (
+                                         GST_TAG_TRACK_NUMBER, i + 1, NULL)));
+  }
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 6, 0);
+  fail_unless_equals_string (order->str, "btbbtbbtb");
+  rig_free (&rig);
+  g_string_free (order, TRUE);
+  gst_object_unref (src);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+static void
+discard_all (GstHarness *h)
+{
+  while (gst_harness_buffers_in_queue (h) > 0)
+    gst_buffer_unref (gst_harness_pull (h));
+}
+
+GST_START_TEST (test_flush)
+{
+  MotionClip *clip = clip_of_direction (__i__, 7);
+  Rig rig = rig_new_playing (directions[__i__], TRUE, clip);
+
+  push_frames (&rig, clip, 0, 7);
+  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
+  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  discard_all (rig.h);
+  discard_all (rig.vectors);
+  discard_all (rig.prediction);
+  discard_all (rig.residual);
+
+  /* from the first frame on, as if nothing had been; the count goes on */
+  push_segment (&rig, 0);
+  push_frames (&rig, clip, 0, 7);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 7, 7);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+static GstPadProbeReturn
+block (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
+{
+  return GST_PAD_PROBE_OK;
+}
+
+static gpointer
+push_many (gpointer data)
+{
+  GstHarness *h = data;
+  MotionClip *clip = clip_new (3);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  for (guint i = 0; i < 100 && flow == GST_FLOW_OK; i++)
+    flow = gst_pad_push (h->srcpad, motion_clip_buffer (clip, i % 3, 0));
+  motion_clip_free (clip);
+  return GINT_TO_POINTER (flow);
+}
+
+/* downstream takes nothing, upstream waits for room: a flush ends both */
+GST_START_TEST (test_flush_while_blocked)
+{
+  MotionClip *clip = clip_new (1);
+  Rig rig = rig_new_playing (directions[__i__], FALSE, clip);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  gulong probe = gst_pad_add_probe (src,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, block, NULL, NULL);
+  GThread *pusher = g_thread_new ("pusher", push_many, rig.h);
+
+  g_usleep (50000);
+  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
+  fail_unless_equals_int (
+      GPOINTER_TO_INT (g_thread_join (pusher)), GST_FLOW_FLUSHING);
+  gst_pad_remove_probe (src, probe);
+  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  gst_object_unref (src);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* a DRAIN query has out what waits for frames to come */
+GST_START_TEST (test_drain)
+{
+  MotionClip *clip = clip_of_direction (1, 6);
+  Rig rig = rig_new_playing (directions[1], FALSE, clip);
+  GstQuery *query = gst_query_new_drain ();
+
+  expect_split (clip, 3);
+  push_frames (&rig, clip, 0, 3);
+  gst_pad_peer_query (rig.h->srcpad, query);
+  fail_unless_equals_int (gst_harness_buffers_in_queue (rig.h), 3);
+  push_frames (&rig, clip, 3, 3);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 6, 0);
+  gst_query_unref (query);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* --- time and memory ------------------------------------------------------- */
+
+GST_START_TEST (test_latency)
+{
+  MotionClip *clip = clip_of_direction (__i__, 1);
+  Rig rig = rig_new_playing (directions[__i__], FALSE, clip);
+  guint frames = __i__ == 1 ? 4 : 2; /* two in flight, two that wait */
+
+  gst_harness_set_upstream_latency (rig.h, 3 * GST_MSECOND);
+  fail_unless_equals_uint64 (gst_harness_query_latency (rig.h),
+      3 * GST_MSECOND + frames * MOTION_CLIP_FRAME_NS);
+  clip->info.fps_n = 50;
+  rig_set_caps (&rig, clip);
+  fail_unless_equals_uint64 (gst_harness_query_latency (rig.h),
+      3 * GST_MSECOND + frames * MOTION_CLIP_FRAME_NS / 2);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* without a frame rate the frames say how far they are from each other */
+GST_START_TEST (test_latency_without_rate)
+{
+  MotionClip *clip = clip_new (3);
+  Rig rig = rig_new ("", FALSE);
+  GstClockTime distance = GST_SECOND / 30;
+  GstMessage *message;
+  guint n = 0;
+
+  gst_harness_set_src_caps_str (
+      rig.h, "video/x-raw,format=GRAY8,width=75,height=53");
+  fail_unless_equals_uint64 (gst_harness_query_latency (rig.h), 2 * distance);
+  while ((message = gst_bus_pop_filtered (rig.bus, GST_MESSAGE_LATENCY)))
+    gst_message_unref (message);
+  push_frames (&rig, clip, 0, 2);
+  fail_unless_equals_uint64 (gst_harness_query_latency (rig.h), 4 * distance);
+  push_frames (&rig, clip, 2, 1);
+  while ((message = gst_bus_pop_filtered (rig.bus, GST_MESSAGE_LATENCY))) {
+    n++;
+    gst_message_unref (message);
+  }
+  fail_unless_equals_int (n, 1);
+  pull_all (&rig, clip, 0, 3, 0);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* downstream's pool, for the frames here too; only a number without one */
+GST_START_TEST (test_allocation)
+{
+  MotionClip *clip = clip_of_direction (1, 1);
+  Rig rig = rig_new_playing (directions[1], FALSE, clip);
+  GstCaps *caps = gst_video_info_to_caps (&clip->info);
+  GstBufferPool *pool = gst_buffer_pool_new (), *got;
+  GstAllocationParams params;
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  guint size, min, max;
+  GstQuery *query;
+
+  query = gst_query_new_allocation (caps, TRUE);
+  fail_unless (gst_pad_peer_query (rig.h->srcpad, query));
+  fail_unless_equals_int (gst_query_get_n_allocation_pools (query), 1);
+  gst_query_parse_nth_allocation_pool (query, 0, &got, &size, &min, &max);
+  fail_unless (got == NULL);
+  fail_unless_equals_int (min, 5);
+  gst_query_unref (query);
+
+  gst_allocation_params_init (&params);
+  gst_buffer_pool_config_set_params (config, caps, 4096, 2, 6);
+  gst_buffer_pool_set_config (pool, config);
+  gst_harness_set_propose_allocator (rig.h, NULL, &params);
+  gst_harness_add_propose_allocation_meta (
+      rig.h, GST_VIDEO_META_API_TYPE, NULL);
+  query = gst_query_new_allocation (caps, TRUE);
+  fail_unless (gst_pad_peer_query (rig.h->srcpad, query));
+  fail_unless (
+      gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
+  gst_query_unref (query);
+  gst_object_unref (pool);
+  gst_caps_unref (caps);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* --- scene cuts and regions ------------------------------------------------ */
+
+static gboolean
+is_key_unit (GstEvent *event, GstClockTime *time)
+{
+  return gst_video_event_is_force_key_unit (event)
+         && gst_video_event_parse_downstream_force_key_unit (
+             event, NULL, NULL, time, NULL, NULL);
+}
+
+/* Notes in @order: b for buffers, k for events that ask for a key frame. */
+static GstPadProbeReturn
+note_key_units (GstPad *pad, GstPadProbeInfo *info, gpointer order)
+{
+  GstClockTime time;
+
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    g_string_append_c (order, 'b');
+  } else if (is_key_unit (GST_PAD_PROBE_INFO_EVENT (info), &time)) {
+    g_string_append_c (order, 'k');
+    /* the segment begins at frame 1, and is shown from 7 s on */
+    fail_unless_equals_uint64 (time, 4 * MOTION_CLIP_FRAME_NS + 7 * GST_SECOND);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static const MotionClipStep cut_steps[] = { MOTION_CLIP_MOVES,
+  MOTION_CLIP_MOVES, MOTION_CLIP_MOVES, MOTION_CLIP_MOVES, MOTION_CLIP_MOVES,
+  MOTION_CLIP_CUT, MOTION_CLIP_MOVES, MOTION_CLIP_MOVES };
+
+GST_START_TEST (test_scene_cut)
+{
+  MotionConfig config = config_for (160, 120);
+  MotionClip *clip =
+      motion_clip_new (GST_VIDEO_FORMAT_I420, &config, cut_steps, 8);
+  Rig rig = rig_new_playing ("force-key-units=true", TRUE, clip);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  GString *order = g_string_new (NULL);
+  GstStructure *message;
+  GstSegment segment;
+  guint64 number, time;
+  gboolean key_unit;
+  gdouble score;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = segment.time = MOTION_CLIP_FRAME_NS;
+  segment.base = 7 * GST_SECOND;
+  gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
+  gst_pad_add_probe (src,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      note_key_units, order, NULL);
+  push_frames (&rig, clip, 0, 8);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 8, 0);
+  fail_unless_equals_string (order->str, "bbbbbkbbb");
+  message = pop_message (&rig, "cudamotionest-scene-cut");
+  fail_unless (message != NULL);
+  fail_unless (gst_structure_get (message, "frame", G_TYPE_UINT64, &number,
+      "timestamp", G_TYPE_UINT64, &time, "novelty", G_TYPE_DOUBLE, &score,
+      "key-unit", G_TYPE_BOOLEAN, &key_unit, NULL));
+  fail_unless_equals_uint64 (number, 5);
+  fail_unless_equals_uint64 (time, 5 * MOTION_CLIP_FRAME_NS);
+  fail_unless (score > 0.5 && key_unit);
+  gst_structure_free (message);
+  fail_unless (pop_message (&rig, "cudamotionest-scene-cut") == NULL);
+  fail_unless_equals_uint64 (rig_stat (&rig, "scene-cuts"), 1);
+  fail_unless_equals_uint64 (rig_stat (&rig, "key-units"), 1);
+  g_string_free (order, TRUE);
+  gst_object_unref (src);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_scene_cut_off)
+{
+  static const gchar *const settings[] = { "scene-threshold=0 "
+                                           "force-key-units=true",
+    "force-key-units=false" };
+  MotionConfig config = config_for (160, 120);
+  MotionClip *clip =
+      motion_clip_new (GST_VIDEO_FORMAT_I420, &config, cut_steps, 8);
+  Rig rig = rig_new_playing (settings[__i__], FALSE, clip);
+
+  push_frames (&rig, clip, 0, 8);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 8, 0);
+  fail_unless_equals_uint64 (rig_stat (&rig, "scene-cuts"), __i__);
+  fail_unless_equals_uint64 (rig_stat (&rig, "key-units"), 0);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* the left third moves, the rest, and so the frame as a whole, stands still */
+GST_START_TEST (test_regions)
+{
+  static const gchar *const names[] = { "roi/msdk", "roi/vaapi" };
+  MotionConfig config = config_for (176, 112);
+  MotionClip *clip = motion_clip_new (GST_VIDEO_FORMAT_NV12, &config, NULL, 3);
+  gchar *settings =
+      g_strdup_printf ("roi=%s roi-delta-qp=-9", names[__i__] + 4);
+  Rig rig = rig_new_playing (settings, FALSE, clip);
+
+  push_frames (&rig, clip, 0, 3);
+  push_eos (&rig);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_harness_pull (rig.h);
+    GstVideoRegionOfInterestMeta *meta =
+        (GstVideoRegionOfInterestMeta *) gst_buffer_get_meta (
+            buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    GstStructure *s;
+    gint qp = 0;
+
+    fail_unless ((meta != NULL) == (i > 0));
+    if (meta != NULL) {
+      fail_unless_equals_int (meta->roi_type, g_quark_from_string ("motion"));
+      fail_unless (
+          meta->x == 0 && meta->w >= 48 && meta->w <= 64 && meta->h >= 96,
+          "%ux%u", meta->w, meta->h);
+      s = gst_video_region_of_interest_meta_get_param (meta, names[__i__]);
+      fail_unless (s != NULL && gst_structure_get_int (s, "delta-qp", &qp));
+      fail_unless_equals_int (qp, -9);
+      fail_unless (
+          gst_video_region_of_interest_meta_get_param (meta, names[1 - __i__])
+          == NULL);
+    }
+    gst_buffer_unref (buffer);
+  }
+  rig_free (&rig);
+  g_free (settings);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* --- properties and messages ----------------------------------------------- */
+
+GST_START_TEST (test_properties)
+{
+  static const gchar *const bad[] = { "block-size=24", "method=psychic",
+    "granularity=4" };
+  GstElement *element = gst_element_factory_make ("cudamotionest", NULL);
+  gdouble threshold;
+  gint block_size;
+  guint range;
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    gchar *line = g_strdup_printf ("cudamotionest %s", bad[i]);
+    GError *error = NULL;
+    GstElement *wrong =
+        gst_parse_launch_full (line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+
+    fail_unless (wrong == NULL && error != NULL, "%s", bad[i]);
+    g_error_free (error);
+    g_free (line);
+  }
+  g_object_get (element, "block-size", &block_size, "search-range", &range,
+      "scene-threshold", &threshold, NULL);
+  fail_unless_equals_int (block_size, 32);
+  fail_unless_equals_int (range, 64);
+  fail_unless (threshold > 0.0 && threshold < 1.0);
+  gst_object_unref (element);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_message)
+{
+  MotionClip *clip = clip_new (6);
+  Rig rig = rig_new_playing ("", FALSE, clip);
+  GstStructure *message;
+  guint64 frames, p99;
+  gdouble psnr, share;
+
+  g_object_set (
+      rig.element, "message-interval", (guint64) 3600 * GST_SECOND, NULL);
+  push_frames (&rig, clip, 0, 6);
+  push_eos (&rig);
+  pull_all (&rig, clip, 0, 6, 0);
+  message = pop_message (&rig, "cudamotionest");
+  fail_unless (message != NULL);
+  fail_unless (gst_structure_get_uint64 (message, "frames", &frames));
+  fail_unless_equals_uint64 (frames, 1);
+  fail_unless (gst_structure_has_field (message, "running-time"));
+  gst_structure_free (message);
+  fail_unless (pop_message (&rig, "cudamotionest") == NULL);
+
+  g_object_get (rig.element, "stats", &message, NULL);
+  fail_unless (
+      gst_structure_get (message, "psnr", G_TYPE_DOUBLE, &psnr, "static-share",
+          G_TYPE_DOUBLE, &share, "latency-p99", G_TYPE_UINT64, &p99, NULL));
+  fail_unless (psnr > 20.0 && psnr < 100.0, "%g dB", psnr);
+  fail_unless (share > 0.2 && share < 0.8, "%g static", share);
+  fail_unless (p99 > 0);
+  gst_structure_free (message);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* which backend is decided when caps say what memory frames lie in */
+GST_START_TEST (test_backend)
+{
+  MotionClip *clip = clip_new (1);
+  GstElement *element = gst_element_factory_make ("cudamotionest", NULL);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+  gint active = 0;
+
+  gst_harness_set_src_caps (h, gst_video_info_to_caps (&clip->info));
+  gst_harness_push (h, motion_clip_buffer (clip, 0, 0));
+  gst_buffer_unref (gst_harness_pull (h));
+  g_object_get (element, "active-backend", &active, NULL);
+  fail_unless_equals_int (active, cvis_device_count (NULL) > 0 ? 2 : 1);
+  gst_element_set_state (element, GST_STATE_READY);
+  g_object_get (element, "active-backend", &active, NULL);
+  fail_unless_equals_int (active, 0);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* --- what is refused ------------------------------------------------------- */
+
+static void
+refuse_caps (const gchar *caps_text, const gchar *what)
+{
+  Rig rig = rig_new ("", FALSE);
+  GstCaps *caps = gst_caps_from_string (caps_text);
+
+  gst_harness_play (rig.h);
+  gst_harness_push_event (rig.h, gst_event_new_stream_start ("s"));
+  gst_harness_push_event (rig.h, gst_event_new_caps (caps));
+  expect_error (rig.bus, what);
+  gst_harness_push_event (rig.h, gst_event_new_caps (caps));
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_ERROR) == NULL);
+  gst_caps_unref (caps);
+  rig_free (&rig);
+}
+
+GST_START_TEST (test_bad_caps)
+{
+  refuse_caps ("video/x-raw,format=RGB,width=96,height=96", "format RGB");
+  refuse_caps ("video/x-raw,format=GRAY16_LE,width=96,height=96", "GRAY16_LE");
+  refuse_caps ("video/x-raw,format=I420,width=16385,height=96", "16385x96");
+  refuse_caps ("video/x-raw,format=I420,width=96", "no video format");
+  refuse_caps ("video/x-raw,format=I420,width=96,height=96,"
+               "interlace-mode=interleaved",
+      "interleaved");
+  refuse_caps (
+      "video/x-raw(memory:DMABuf),format=NV12,width=96,height=96", "memory");
+}
+GST_END_TEST;
+
+/* what came before the bad frame leaves, then the error says what is wrong */
+static void
+refuse_buffer (GstBuffer *buffer, const gchar *what)
+{
+  MotionClip *clip = clip_of_direction (1, 3);
+  Rig rig = rig_new_playing (directions[1], FALSE, clip);
+
+  push_frames (&rig, clip, 0, 3);
+  fail_unless_equals_int (gst_harness_push (rig.h, buffer), GST_FLOW_ERROR);
+  pull_all (&rig, clip, 0, 3, 0);
+  expect_error (rig.bus, what);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+
+static GstBuffer *
+buffer_with_meta (
+    GstVideoFormat format, guint width, guint height, gint stride, gsize size)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, size, NULL);
+  gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
+  gint strides[GST_VIDEO_MAX_PLANES] = { stride };
+
+  gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE, format,
+      width, height, 1, offsets, strides);
+  return buffer;
+}
+
+GST_START_TEST (test_bad_buffers)
+{
+  refuse_buffer (gst_buffer_new_allocate (NULL, 2000, NULL),
+      "4028 bytes expected for GRAY8 75x53, 2000 found");
+  refuse_buffer (buffer_with_meta (GST_VIDEO_FORMAT_GRAY8, 75, 53, 80, 80 * 52),
+      "bytes expected for the luma of 75x53");
+  refuse_buffer (
+      buffer_with_meta (GST_VIDEO_FORMAT_GRAY8, 75, 53, 70, 8000), "stride 70");
+  refuse_buffer (
+      buffer_with_meta (GST_VIDEO_FORMAT_GRAY8, 64, 53, 80, 8000), "64x53");
+}
+GST_END_TEST;
+
+/* --- pads and states ------------------------------------------------------- */
+
+/* pads come and go in the middle of the stream */
+GST_START_TEST (test_sides_come_and_go)
+{
+  MotionClip *clip = clip_new (9);
+  Rig rig = rig_new_playing ("", FALSE, clip);
+  GstHarness *residual;
+  GstBuffer *buffer;
+
+  push_frames (&rig, clip, 0, 3);
+  pull_all (&rig, clip, 0, 3, 0);
+  residual = gst_harness_new_with_element (rig.element, NULL, "residual");
+  fail_unless (
+      gst_element_request_pad (rig.element,
+          gst_element_get_pad_template (rig.element, "residual"), NULL, NULL)
+      == NULL);
+  push_frames (&rig, clip, 3, 3);
+  pull_all (&rig, clip, 3, 3, 0);
+  for (guint i = 3; i < 6; i++)
+    pull_side (residual, clip, clip->residuals, i, 0);
+  gst_harness_teardown (residual);
+  push_frames (&rig, clip, 6, 2);
+  pull_all (&rig, clip, 6, 2, 0);
+  residual = gst_harness_new_with_element (rig.element, NULL, "residual");
+  push_frames (&rig, clip, 8, 1);
+  buffer = gst_harness_pull (residual);
+  motion_clip_check_picture (clip, clip->residuals[8], buffer);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (residual);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* pads that nobody is linked to hold up no other */
+GST_START_TEST (test_unlinked_pads)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "videotestsrc num-buffers=10 ! video/x-raw,width=64,height=48 ! "
+      "cudamotionest backend=cpu name=m m.vectors ! fakesink",
+      NULL);
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "m");
+  GstPad *pad = gst_element_request_pad_simple (element, "prediction");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_element_release_request_pad (element, pad);
+  gst_object_unref (pad);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_states)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "videotestsrc ! video/x-raw,format=I420,width=64,height=64 ! "
+      "cudamotionest backend=cpu bidirectional=true references=2 name=m ! "
+      "queue ! fakesink sync=false m.vectors ! queue ! fakesink sync=false "
+      "m.prediction ! queue ! fakesink sync=false "
+      "m.residual ! queue ! fakesink sync=false",
+      NULL);
+
+  fail_unless (pipeline != NULL);
+  for (guint i = 0; i < 50; i++) {
+    fail_if (gst_element_set_state (
+                 pipeline, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED)
+             == GST_STATE_CHANGE_FAILURE);
+    if (i % 3 == 0)
+      fail_unless_equals_int (
+          gst_element_get_state (pipeline, NULL, NULL, 5 * GST_SECOND),
+          GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int (gst_element_set_state (pipeline,
+                                i % 5 ? GST_STATE_READY : GST_STATE_NULL),
+        GST_STATE_CHANGE_SUCCESS);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+static Suite *
+cudamotionest_suite (void)
+{
+  Suite *s = suite_create ("cudamotionest");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_loop_test (tc, test_formats, 0, G_N_ELEMENTS (formats));
+  tcase_add_loop_test (tc, test_modes, 0, G_N_ELEMENTS (modes));
+  tcase_add_loop_test (tc, test_sizes_and_layouts, 0, G_N_ELEMENTS (sizes));
+  tcase_add_test (tc, test_visible_part);
+  tcase_add_test (tc, test_shared_memory);
+  tcase_add_test (tc, test_scaled_downstream);
+  tcase_add_test (tc, test_duplicates);
+  tcase_add_test (tc, test_variable_rate);
+  tcase_add_loop_test (tc, test_renegotiation, 0, 2);
+  tcase_add_loop_test (tc, test_same_pictures, 0, 2);
+  tcase_add_loop_test (tc, test_segments, 0, 2);
+  tcase_add_loop_test (tc, test_gap_and_discont, 0, 2);
+  tcase_add_loop_test (tc, test_order_of_events, 0, 2);
+  tcase_add_loop_test (tc, test_flush, 0, 2);
+  tcase_add_loop_test (tc, test_flush_while_blocked, 0, 2);
+  tcase_add_test (tc, test_drain);
+  tcase_add_loop_test (tc, test_latency, 0, 2);
+  tcase_add_test (tc, test_latency_without_rate);
+  tcase_add_test (tc, test_allocation);
+  tcase_add_test (tc, test_scene_cut);
+  tcase_add_loop_test (tc, test_scene_cut_off, 0, 2);
+  tcase_add_loop_test (tc, test_regions, 0, 2);
+  tcase_add_test (tc, test_properties);
+  tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_backend);
+  tcase_add_test (tc, test_bad_caps);
+  tcase_add_test (tc, test_bad_buffers);
+  tcase_add_test (tc, test_sides_come_and_go);
+  tcase_add_test (tc, test_unlinked_pads);
+  tcase_add_test (tc, test_states);
+  return s;
+}
+
+GST_CHECK_MAIN (cudamotionest);
