@@ -6,6 +6,15 @@
  * to be neither best nor second best. */
 #include "motioncpu_search.h"
 
+/* Built for counting, not for use: blocks, candidates, those left after each
+ * level. */
+#ifdef MOTION_CPU_COUNT
+extern guint64 motion_cpu_counts[2 + MOTION_CPU_LEVELS];
+#define COUNT(i, n) motion_cpu_counts[i] += (guint64) (n)
+#else
+#define COUNT(i, n)
+#endif
+
 /* Cost and order of a candidate in one number: the smaller is the better. */
 #define ORDER_BITS 34
 #define NO_KEY G_MAXUINT64
@@ -100,9 +109,12 @@ eliminate (const Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
   gssize place = (gssize) s->params->stride * y + x;
   const guint16 *bits = f->bits_x + (x - s->rect.left);
 
-  for (guint i = 0; i < f->n_bounds && which; i++)
+  COUNT (1, __builtin_popcountll (which));
+  for (guint i = 0; i < f->n_bounds && which; i++) {
     which = motion_survivors (
         &f->bounds[i], f->bounds[i].sums + place, bits, limit, which);
+    COUNT (2 + i, __builtin_popcountll (which));
+  }
   return which;
 }
 
@@ -243,6 +255,7 @@ MOTION_CPU (full) (MotionCpuSearch *s)
   Full f;
 
   init (&f, s);
+  COUNT (0, 1);
   init_bounds (&f);
   seed (&f);
   scan (&f, TRUE);
