@@ -69,8 +69,35 @@ init_bits (MotionCpuParams *params)
   params->bits = params->bits_memory + BITS_HALF;
 }
 
+/* Tiles of about the same size, of at most @side pixels each way. */
+static gint32
+split (gint32 blocks, gint32 block, gint32 side, gint32 *in_tile)
+{
+  gint32 n = (blocks * block + side - 1) / side;
+
+  *in_tile = (blocks + n - 1) / n;
+  return (blocks + *in_tile - 1) / *in_tile;
+}
+
+/* Large tiles have less to do twice; several a thread share out evenly. */
+static void
+init_tiles (MotionCpuParams *params, guint threads)
+{
+  gint32 block = (gint32) params->config.block_size;
+
+  for (gint32 side = MOTION_CPU_TILE; side >= MOTION_CPU_TILE / 4; side /= 2) {
+    params->tiles_across =
+        split (params->columns, block, side, &params->tile_columns);
+    params->tiles_down = split (params->rows, block, side, &params->tile_rows);
+    if (threads == 1
+        || (guint) (params->tiles_across * params->tiles_down) >= 4 * threads)
+      return;
+  }
+}
+
 void
-motion_cpu_params_init (MotionCpuParams *params, const MotionConfig *config)
+motion_cpu_params_init (
+    MotionCpuParams *params, const MotionConfig *config, guint threads)
 {
   gint32 reach = (gint32) config->range + REACH;
   gint32 block = (gint32) config->block_size;
@@ -85,14 +112,15 @@ motion_cpu_params_init (MotionCpuParams *params, const MotionConfig *config)
   params->stride = row_stride ((gsize) (params->margin + width + reach));
   params->n_lines = height + 2 * reach;
   params->has_sums = config->method == MOTION_METHOD_FULL;
-  params->has_quarter = config->method == MOTION_METHOD_ZONAL
-                        || config->method == MOTION_METHOD_FULL;
+  params->has_quarter = config->method == MOTION_METHOD_ZONAL;
+  params->sums_stride = row_stride (MOTION_CPU_TILE + 2 * config->range + 64);
   params->quarter_range = MAX ((gint32) config->range / 4, 1);
   params->quarter_width = (width + 3) / 4;
   params->quarter_height = (height + 3) / 4;
   params->quarter_border = params->quarter_range + MAX (block / 4, 4);
   params->quarter_stride =
       row_stride ((gsize) (params->quarter_width + 2 * params->quarter_border));
+  init_tiles (params, threads);
   init_levels (params);
   init_bits (params);
 }
@@ -114,7 +142,7 @@ allocate (gpointer *memory, gsize elements, gsize size, GError **error)
   *memory = calloc (bytes, 1);
   if (*memory == NULL) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "no %" G_GSIZE_FORMAT " bytes of memory for a picture", bytes);
+        "no memory for %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
   return (gpointer) (((guintptr) *memory + 63) & ~(guintptr) 63);
@@ -147,11 +175,6 @@ motion_cpu_picture_init (
     picture->quarter =
         (guint8 *) p
         + (params->quarter_stride + 1) * (gsize) params->quarter_border;
-  }
-  for (guint i = 0; params->has_sums && i < params->n_levels; i++) {
-    if (!(p = allocate (&picture->memory[3 + i], elements, 2, error)))
-      return FALSE;
-    picture->sums[i] = (guint16 *) p + origin;
   }
   return TRUE;
 }
@@ -234,18 +257,31 @@ motion_cpu_picture_load (const MotionCpuParams *params,
 /* --- what a thread works in -------------------------------------------------- */
 
 MotionCpuScratch *
-motion_cpu_scratch_new (void)
+motion_cpu_scratch_new (const MotionCpuParams *params, GError **error)
 {
+  gsize lines = MOTION_CPU_TILE + 2 * params->config.range;
   MotionCpuScratch *scratch = NULL;
 
   if (posix_memalign ((void **) &scratch, 64, sizeof *scratch) != 0)
     g_error ("out of memory");
   memset (scratch, 0, sizeof *scratch);
+  for (guint i = 0; params->has_sums && i < params->n_levels; i++) {
+    scratch->sums[i] = allocate (
+        &scratch->sums_memory[i], params->sums_stride * lines, 2, error);
+    if (scratch->sums[i] == NULL) {
+      motion_cpu_scratch_free (scratch);
+      return NULL;
+    }
+  }
   return scratch;
 }
 
 void
 motion_cpu_scratch_free (MotionCpuScratch *scratch)
 {
+  if (scratch == NULL)
+    return;
+  for (guint i = 0; i < MOTION_CPU_LEVELS; i++)
+    free (scratch->sums_memory[i]);
   free (scratch);
 }

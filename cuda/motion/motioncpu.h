@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 #define MOTION_CPU_MAX_BLOCK 64
 #define MOTION_CPU_LEVELS 3
 #define MOTION_CPU_MAX_SUMS 16 /* of a block, on the finest level */
+#define MOTION_CPU_TILE 256    /* most pixels of a tile each way */
 
 /* Sums over squares of samples, one for each position: what a candidate can be
  * ruled out by without looking at its samples.
@@ -25,15 +26,21 @@ typedef struct {
   guint shift; /* each of the four sums of half the size is shifted by it */
 } MotionCpuLevel;
 
-/* What is the same for all pictures of an engine. Planes and sums have rows of
- * @stride elements; sample (0, 0) is @border rows below and @margin elements
- * right of the first. Beyond the frame lie the edge's samples. */
+/* What is the same for all pictures of an engine. Planes have rows of @stride
+ * elements; sample (0, 0) is @border rows below and @margin elements right of
+ * the first. Beyond the frame lie the edge's samples.
+ *
+ * Blocks are searched tile by tile; a tile's sums are made in the memory of the
+ * thread that searches it, so that they stay in its cache. */
 typedef struct {
   MotionConfig config;
-  gint32 columns, rows; /* of blocks */
+  gint32 columns, rows;           /* of blocks */
+  gint32 tile_columns, tile_rows; /* of blocks in a tile, and how many tiles */
+  gint32 tiles_across, tiles_down;
   gsize stride;
   gint32 border, margin;
   gint32 n_lines; /* rows of a plane with its borders */
+  gsize sums_stride;
   /* of the plane reduced by four each way */
   gsize quarter_stride;
   gint32 quarter_border, quarter_width, quarter_height, quarter_range;
@@ -50,9 +57,8 @@ typedef struct {
   guint8 *luma;  /* sample (0, 0) of the upper 8 bits */
   guint16 *deep; /* of all bits; %NULL with a depth of 8 */
   guint8 *quarter;
-  guint16 *sums[MOTION_CPU_LEVELS];
-  gboolean prepared; /* quarter and sums are those of luma */
-  gpointer memory[3 + MOTION_CPU_LEVELS];
+  gboolean prepared; /* quarter is that of luma */
+  gpointer memory[3];
 } MotionCpuPicture;
 
 /* What a thread works in. */
@@ -67,31 +73,30 @@ typedef struct {
   gint32 taps[72 * 72];
   guint16 patch[72 * 72];
   guint16 halves[4][72 * 72];
-  /* the vectors of the block that this thread searched before, whole pixels */
-  gint32 last_x[MOTION_MAX_FIELDS], last_y[MOTION_MAX_FIELDS];
+  /* sums of the tile's reference; the first is that of the square whose first
+   * sample lies range pixels left of and above the tile */
+  guint16 *sums[MOTION_CPU_LEVELS];
+  gpointer sums_memory[MOTION_CPU_LEVELS];
 } MotionCpuScratch;
 
-/* A block of a frame. */
+/* A frame. */
 typedef struct {
   const MotionJob *job;
   const MotionCpuPicture *current;
   const MotionCpuPicture *references[MOTION_MAX_FIELDS];
   const MotionVector *priors[MOTION_MAX_FIELDS]; /* %NULL: none */
-  gint32 column, row;
-} MotionCpuBlock;
+} MotionCpuFrame;
 
 typedef struct {
   const gchar *name;
-  /* Makes @n rows of the sums of @level from row @first (counted from the top
-   * of the border); the next finer level must be there. */
-  void (*sums) (const MotionCpuParams *params, MotionCpuPicture *picture,
-      guint level, gint32 first, gint32 n);
-  /* The rows of the plane reduced by four, likewise. */
+  /* Makes @n rows of the plane reduced by four, from row @first on (counted
+   * from the top of its border). */
   void (*quarter) (const MotionCpuParams *params, MotionCpuPicture *picture,
       gint32 first, gint32 n);
-  /* All fields of @block: vectors, measures, prediction and residual. */
+  /* All fields of the blocks of tile @tile: vectors, measures, prediction and
+   * residual. */
   void (*search) (const MotionCpuParams *params, MotionCpuScratch *scratch,
-      const MotionCpuBlock *block);
+      const MotionCpuFrame *frame, gint32 tile);
 } MotionCpuKernels;
 
 extern const MotionCpuKernels motion_cpu_generic;
@@ -101,8 +106,9 @@ extern const MotionCpuKernels motion_cpu_v4;
 /* Those for this processor (cvis_cpu_level()). */
 const MotionCpuKernels *motion_cpu_kernels (void);
 
+/* @threads: that tiles are to be shared by */
 void motion_cpu_params_init (
-    MotionCpuParams *params, const MotionConfig *config);
+    MotionCpuParams *params, const MotionConfig *config, guint threads);
 void motion_cpu_params_clear (MotionCpuParams *params);
 
 /* Returns: FALSE with CVIS_ERROR_MEMORY. */
@@ -113,7 +119,9 @@ void motion_cpu_picture_clear (MotionCpuPicture *picture);
 void motion_cpu_picture_load (const MotionCpuParams *params,
     MotionCpuPicture *picture, const MotionJob *job);
 
-MotionCpuScratch *motion_cpu_scratch_new (void);
+/* Returns: %NULL with CVIS_ERROR_MEMORY. */
+MotionCpuScratch *motion_cpu_scratch_new (
+    const MotionCpuParams *params, GError **error);
 void motion_cpu_scratch_free (MotionCpuScratch *scratch);
 
 G_END_DECLS

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A block from its samples to its results, and the table of what is compiled
+/* Blocks from their samples to their results, and the table of what is compiled
  * for an instruction set. */
 #include "motioncpu_search.h"
 
@@ -28,40 +28,37 @@ copy_block (const MotionCpuParams *params, MotionCpuScratch *scratch,
   }
 }
 
+/* Everything about the block but its field. */
 static void
-init_search (MotionCpuSearch *s, const MotionCpuParams *params,
-    MotionCpuScratch *scratch, const MotionCpuBlock *block)
+set_block (MotionCpuSearch *s, gint32 column, gint32 row)
 {
-  const MotionConfig *config = &params->config;
+  const MotionConfig *config = &s->params->config;
   gint32 size = (gint32) config->block_size;
 
-  memset (s, 0, sizeof *s);
-  s->params = params;
-  s->scratch = scratch;
-  s->current = block->current;
-  s->column = block->column;
-  s->row = block->row;
-  s->x = size * block->column;
-  s->y = size * block->row;
+  s->column = column;
+  s->row = row;
+  s->x = size * column;
+  s->y = size * row;
   s->w = MIN (size, (gint32) config->width - s->x);
   s->h = MIN (size, (gint32) config->height - s->y);
-  s->block = scratch->block;
-  s->block_stride = config->block_size;
   s->rect = motion_candidates (config, s->x, s->y, s->w, s->h);
-  copy_block (params, scratch, s);
+  copy_block (s->params, s->scratch, s);
+}
+
+static gsize
+index_of (const MotionCpuSearch *s)
+{
+  return (gsize) s->row * (gsize) s->params->columns + (gsize) s->column;
 }
 
 static void
-set_field (MotionCpuSearch *s, const MotionCpuBlock *block, guint i)
+set_field (MotionCpuSearch *s, const MotionCpuFrame *frame, guint i)
 {
-  gsize stride = s->params->stride;
-  gsize index = (gsize) s->row * (gsize) s->params->columns + (gsize) s->column;
-
-  s->number = i;
-  s->reference = block->references[i];
-  s->at = s->reference->luma + (gssize) stride * s->y + s->x;
-  s->priors = block->priors[i];
-  s->prior = s->priors ? s->priors[index] : (MotionVector){ 0 };
+  s->reference = frame->references[i];
+  s->at = s->reference->luma + (gssize) s->params->stride * s->y + s->x;
+  s->vectors = frame->job->fields[i].vectors;
+  s->priors = frame->priors[i];
+  s->prior = s->priors ? s->priors[index_of (s)] : (MotionVector){ 0 };
   s->n_visited = 0;
 }
 
@@ -221,42 +218,86 @@ find_vector (MotionCpuSearch *s, MotionVector *vector)
     MOTION_CPU (subpel) (s, vector);
 }
 
-static void
-search (const MotionCpuParams *params, MotionCpuScratch *scratch,
-    const MotionCpuBlock *block)
+/* The best vector of the fields before, for the block's prediction. */
+static guint32
+cheapest_before (const MotionCpuSearch *s, const MotionJob *job, guint field)
 {
-  const MotionJob *job = block->job;
-  gboolean planes = job->prediction || job->residual;
-  guint32 cheapest = G_MAXUINT32, intra;
-  MotionCpuSearch s;
+  guint32 cheapest = G_MAXUINT32;
 
-  if (job->n_fields == 0 && !planes)
-    return;
-  init_search (&s, params, scratch, block);
-  intra = measure_intra (&s);
-  for (guint i = 0; i < job->n_fields; i++) {
-    gsize index = (gsize) s.row * (gsize) params->columns + (gsize) s.column;
-    MotionVector *vector = &job->fields[i].vectors[index];
-    MotionBlock *into = &job->fields[i].blocks[index];
+  for (guint i = 0; i < field; i++)
+    cheapest = MIN (cheapest, job->fields[i].vectors[index_of (s)].cost);
+  return cheapest;
+}
 
-    set_field (&s, block, i);
-    into->intra = intra;
-    find_vector (&s, vector);
-    measure (&s, vector, into);
-    if (planes && vector->cost < cheapest) {
-      cheapest = vector->cost;
-      store_planes (&s, job);
+static void
+search_block (MotionCpuSearch *s, const MotionCpuFrame *frame, guint i)
+{
+  const MotionJob *job = frame->job;
+  MotionVector *vector = &job->fields[i].vectors[index_of (s)];
+  MotionBlock *block = &job->fields[i].blocks[index_of (s)];
+
+  set_field (s, frame, i);
+  block->intra =
+      i > 0 ? job->fields[0].blocks[index_of (s)].intra : measure_intra (s);
+  find_vector (s, vector);
+  measure (s, vector, block);
+  if ((job->prediction || job->residual)
+      && (i == 0 || vector->cost < cheapest_before (s, job, i)))
+    store_planes (s, job);
+}
+
+/* The blocks of a tile, columns @left.. and rows @top.. */
+static void
+search_tile (MotionCpuSearch *s, const MotionCpuFrame *frame, gint32 left,
+    gint32 right, gint32 top, gint32 bottom)
+{
+  const MotionCpuParams *params = s->params;
+  gint32 size = (gint32) params->config.block_size;
+  guint n = frame->job->n_fields;
+
+  s->tile_x = size * left;
+  s->tile_y = size * top;
+  for (guint i = 0; i < MAX (n, 1); i++) {
+    if (n > 0 && params->has_sums)
+      MOTION_CPU (sums)
+    (params, s->scratch, frame->references[i], s->tile_x, s->tile_y,
+        MIN (size * right, (gint32) params->config.width) - s->tile_x,
+        MIN (size * bottom, (gint32) params->config.height) - s->tile_y);
+    for (gint32 row = top; row < bottom; row++) {
+      for (gint32 column = left; column < right; column++) {
+        set_block (s, column, row);
+        if (n > 0) {
+          search_block (s, frame, i);
+        } else {
+          predict_nothing (s);
+          store_planes (s, frame->job);
+        }
+      }
     }
   }
-  if (job->n_fields == 0) {
-    predict_nothing (&s);
-    store_planes (&s, job);
-  }
+}
+
+static void
+search (const MotionCpuParams *params, MotionCpuScratch *scratch,
+    const MotionCpuFrame *frame, gint32 tile)
+{
+  gint32 left = tile % params->tiles_across * params->tile_columns;
+  gint32 top = tile / params->tiles_across * params->tile_rows;
+  MotionCpuSearch s = {
+    .params = params,
+    .scratch = scratch,
+    .current = frame->current,
+    .block = scratch->block,
+    .block_stride = params->config.block_size,
+  };
+
+  search_tile (&s, frame, left,
+      MIN (left + params->tile_columns, params->columns), top,
+      MIN (top + params->tile_rows, params->rows));
 }
 
 const MotionCpuKernels MOTION_CPU_EXPAND_TABLE (MOTION_CPU_LEVEL) = {
   G_STRINGIFY (MOTION_CPU_LEVEL),
-  MOTION_CPU (sums),
   MOTION_CPU (quarter),
   search,
 };

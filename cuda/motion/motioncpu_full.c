@@ -18,6 +18,8 @@ extern guint64 motion_cpu_counts[2 + MOTION_CPU_LEVELS];
 /* Cost and order of a candidate in one number: the smaller is the better. */
 #define ORDER_BITS 34
 #define NO_KEY G_MAXUINT64
+/* A mean difference with which it pays to look for a better beginning */
+#define POOR 4
 
 typedef struct {
   MotionCpuSearch *s;
@@ -106,7 +108,7 @@ static guint64
 eliminate (const Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
 {
   const MotionCpuSearch *s = f->s;
-  gssize place = (gssize) s->params->stride * y + x;
+  gssize place = (gssize) s->params->sums_stride * y + x;
   const guint16 *bits = f->bits_x + (x - s->rect.left);
 
   COUNT (1, __builtin_popcountll (which));
@@ -162,49 +164,100 @@ descend (Full *f)
 }
 
 static void
+offer_point (Full *f, MotionPoint p)
+{
+  offer_computed (f, p.x, p.y);
+}
+
+/* Where nothing near fits: a coarse grid. */
+static void
+offer_grid (Full *f)
+{
+  MotionRect r = f->s->rect;
+  gint32 spacing = MAX ((gint32) f->s->params->config.range / 4, 1);
+
+  for (gint32 y = r.top + spacing / 2; y <= r.bottom; y += spacing)
+    for (gint32 x = r.left + spacing / 2; x <= r.right; x += spacing)
+      offer_computed (f, x, y);
+}
+
+/* A good candidate to begin with rules most others out. Blocks of the tile that
+ * are done may be looked at: they decide what is computed, not what is found. */
+static void
 seed (Full *f)
 {
   MotionCpuSearch *s = f->s;
-  MotionRect r = s->rect;
   MotionPoint p;
 
   offer_computed (f, 0, 0);
   if (motion_search_prior (s, s->column, s->row, &p))
-    offer_computed (f, p.x, p.y);
-  offer_computed (f,
-      motion_clamp (s->scratch->last_x[s->number], r.left, r.right),
-      motion_clamp (s->scratch->last_y[s->number], r.top, r.bottom));
+    offer_point (f, p);
+  if (s->x > s->tile_x)
+    offer_point (f, motion_search_from (s, s->vectors, s->column - 1, s->row));
+  if (s->y > s->tile_y)
+    offer_point (f, motion_search_from (s, s->vectors, s->column, s->row - 1));
   descend (f);
-  p = MOTION_CPU (pyramid) (s);
-  offer_computed (f, p.x, p.y);
-  descend (f);
+  if ((f->best >> ORDER_BITS) > (guint64) (POOR * s->w * s->h)) {
+    offer_grid (f);
+    descend (f);
+  }
 }
 
 /* --- the method ---------------------------------------------------------------- */
+
+/* The block's own sums on level @i; those of the next finer one are there. */
+static void
+sum_own (Full *f, guint i, guint16 own[MOTION_CPU_LEVELS][8][8])
+{
+  const MotionCpuSearch *s = f->s;
+  const MotionCpuLevel *level = &s->params->levels[i];
+  gint32 size = (gint32) level->size;
+
+  for (gint32 y = 0; size * (y + 1) <= s->h; y++) {
+    for (gint32 x = 0; size * (x + 1) <= s->w; x++) {
+      const guint8 *at =
+          s->block + s->block_stride * (gsize) (size * y) + size * x;
+      guint16 (*finer)[8] = own[i + 1];
+      guint32 sum = 0;
+
+      if (i + 1 < s->params->n_levels)
+        sum = (finer[2 * y][2 * x] >> level->shift)
+              + (finer[2 * y][2 * x + 1] >> level->shift)
+              + (finer[2 * y + 1][2 * x] >> level->shift)
+              + (finer[2 * y + 1][2 * x + 1] >> level->shift);
+      else
+        sum = motion_sum (at, s->block_stride, size) >> level->shift;
+      own[i][y][x] = (guint16) sum;
+    }
+  }
+}
 
 /* The squares of each level that lie in the block. */
 static void
 init_bounds (Full *f)
 {
   const MotionCpuSearch *s = f->s;
-  gssize stride = (gssize) s->params->stride;
-  gssize place = stride * s->y + s->x;
+  const MotionCpuParams *params = s->params;
+  gssize stride = (gssize) params->sums_stride;
+  gint32 range = (gint32) params->config.range;
+  gssize place = stride * (s->y - s->tile_y + range) + s->x - s->tile_x + range;
+  guint16 own[MOTION_CPU_LEVELS][8][8];
 
-  for (guint i = 0; i < s->params->n_levels; i++) {
-    const MotionCpuLevel *level = &s->params->levels[i];
-    const guint16 *own = s->current->sums[i] + place;
+  for (guint i = params->n_levels; i-- > 0;)
+    sum_own (f, i, own);
+  for (guint i = 0; i < params->n_levels; i++) {
+    const MotionCpuLevel *level = &params->levels[i];
     MotionCpuBound *b = &f->bounds[f->n_bounds];
     gint32 size = (gint32) level->size;
 
     b->n = 0;
     b->unit = level->unit;
     b->slack = level->slack;
-    b->sums = s->reference->sums[i] + place;
-    for (gint32 y = 0; y + size <= s->h; y += size) {
-      for (gint32 x = 0; x + size <= s->w; x += size) {
-        b->offsets[b->n] = stride * y + x;
-        b->own[b->n] = own[stride * y + x];
-        b->n++;
+    b->sums = s->scratch->sums[i] + place;
+    for (gint32 y = 0; size * (y + 1) <= s->h; y++) {
+      for (gint32 x = 0; size * (x + 1) <= s->w; x++) {
+        b->offsets[b->n] = (stride * y + x) * size;
+        b->own[b->n++] = own[i][y][x];
       }
     }
     f->n_bounds += b->n > 0;
@@ -235,8 +288,6 @@ finish (const Full *f)
   s->best_cost = (guint32) (f->best >> ORDER_BITS);
   s->second = point_of (f->second);
   s->second_cost = (guint32) (f->second >> ORDER_BITS);
-  s->scratch->last_x[s->number] = s->best.x;
-  s->scratch->last_y[s->number] = s->best.y;
 }
 
 void

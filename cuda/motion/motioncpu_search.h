@@ -28,7 +28,6 @@ typedef struct {
  * @at: the sample of the reference at the block's place
  * @prior: its prior vector, quarter pixels; zero if it has none
  * @priors: the prior field; %NULL if there is none
- * @number: of the field
  * @best, @second: what was found; costs of 8-bit samples
  * @n_visited: 0, 1 or, for all above, 2: how many of them hold
  */
@@ -42,9 +41,11 @@ typedef struct {
   gsize block_stride;
   const guint8 *at;
   MotionRect rect;
+  gint32 tile_x, tile_y;       /* pixels */
+  const MotionVector *vectors; /* this field's; blocks left and above in the
+                                * tile are done */
   MotionVector prior;
   const MotionVector *priors;
-  guint number;
   MotionPoint best, second;
   guint32 best_cost, second_cost;
   guint n_visited;
@@ -107,19 +108,34 @@ motion_search_visit (MotionCpuSearch *s, gint32 x, gint32 y)
   return motion_search_take (s, x, y, motion_search_cost (s, x, y));
 }
 
-/* A vector of the prior field as a candidate. Returns: FALSE if there is none. */
+/* The candidate next to (@x, @y). */
+static inline MotionPoint
+motion_search_clamp (const MotionCpuSearch *s, gint32 x, gint32 y)
+{
+  return (MotionPoint){ motion_clamp (x, s->rect.left, s->rect.right),
+    motion_clamp (y, s->rect.top, s->rect.bottom) };
+}
+
+/* A block's vector in @field as a candidate. */
+static inline MotionPoint
+motion_search_from (const MotionCpuSearch *s, const MotionVector *field,
+    gint32 column, gint32 row)
+{
+  const MotionVector *v =
+      &field[(gsize) row * (gsize) s->params->columns + (gsize) column];
+
+  return motion_search_clamp (s, motion_whole (v->x), motion_whole (v->y));
+}
+
+/* Likewise in the prior field. Returns: FALSE if there is none. */
 static inline gboolean
 motion_search_prior (
     const MotionCpuSearch *s, gint32 column, gint32 row, MotionPoint *point)
 {
-  const MotionVector *v;
-
   if (s->priors == NULL || column < 0 || row < 0 || column >= s->params->columns
       || row >= s->params->rows)
     return FALSE;
-  v = &s->priors[(gsize) row * (gsize) s->params->columns + (gsize) column];
-  point->x = motion_clamp (motion_whole (v->x), s->rect.left, s->rect.right);
-  point->y = motion_clamp (motion_whole (v->y), s->rect.top, s->rect.bottom);
+  *point = motion_search_from (s, s->priors, column, row);
   return TRUE;
 }
 
@@ -128,9 +144,6 @@ void MOTION_CPU (full) (MotionCpuSearch *s);
 void MOTION_CPU (full_brute) (MotionCpuSearch *s);
 void MOTION_CPU (step) (MotionCpuSearch *s);
 void MOTION_CPU (zonal) (MotionCpuSearch *s);
-
-/* What the reduced planes find, as a candidate. */
-MotionPoint MOTION_CPU (pyramid) (const MotionCpuSearch *s);
 
 /* Goes on from the best whole-pixel vector to @vector; its cost is that of
  * 8-bit samples. */
@@ -141,9 +154,11 @@ void MOTION_CPU (subpel) (MotionCpuSearch *s, MotionVector *vector);
 void MOTION_CPU (predict) (
     MotionCpuSearch *s, const MotionVector *vector, guint16 *to);
 
-/* See MotionCpuKernels. */
+/* Makes the sums of @reference round the tile of @w x @h pixels at (@x, @y). */
 void MOTION_CPU (sums) (const MotionCpuParams *params,
-    MotionCpuPicture *picture, guint level, gint32 first, gint32 n);
+    MotionCpuScratch *scratch, const MotionCpuPicture *reference, gint32 x,
+    gint32 y, gint32 w, gint32 h);
+/* See MotionCpuKernels. */
 void MOTION_CPU (quarter) (const MotionCpuParams *params,
     MotionCpuPicture *picture, gint32 first, gint32 n);
 

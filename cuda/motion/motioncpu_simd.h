@@ -220,6 +220,19 @@ motion_sad (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
   return sum;
 }
 
+/* Sum over a square of @size samples each way. */
+static inline guint32
+motion_sum (const guint8 *p, gsize stride, gint32 size)
+{
+  static const guint8 zeros[16];
+
+  if (size == 8)
+    return motion_sad_8 (zeros, 0, p, stride, 8);
+  if (size == 16)
+    return motion_sad_16 (zeros, 0, p, stride, 16);
+  return motion_sad_narrow (zeros, 0, p, stride, size, size);
+}
+
 /* --- SADs of 64 candidates side by side ---------------------------------------- */
 
 #if defined(MOTION_SIMD_512)
@@ -450,10 +463,12 @@ static inline __attribute__ ((always_inline)) guint64
 motion_survivors_n (const MotionCpuBound *bound, guint n, const guint16 *at,
     const guint16 *bits, guint32 limit, guint64 which)
 {
-  MotionWords most = WORDS_SET (MIN (limit >> bound->unit, 65535));
+  MotionWords most = WORDS_SET (limit >> bound->unit);
   MotionWords slack = WORDS_SET (bound->slack);
   guint64 left = 0;
 
+  if (limit >> bound->unit >= 65535)
+    return which; /* sums stop there */
   for (gint i = 0; i < 64; i += MOTION_WORDS) {
     MotionWords sum = WORDS_SET (0);
     MotionWords cost;
@@ -470,8 +485,6 @@ motion_survivors_n (const MotionCpuBound *bound, guint n, const guint16 *at,
     cost = WORDS_SHIFT (WORDS_LOAD (bits + i), (gint) bound->unit);
     left |= WORDS_LE (sum, WORDS_SUBS (most, cost)) << i;
   }
-  if (limit >> bound->unit >= 65535)
-    return which; /* sums stop at 65,535 */
   return left & which;
 }
 

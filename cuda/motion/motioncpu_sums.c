@@ -2,98 +2,82 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What is made of a whole picture: sums over squares at all positions, and the
- * plane reduced by four. Plain loops that the compiler vectorises. */
+/* Sums over squares round a tile at all positions, and the plane reduced by
+ * four. Plain loops that the compiler vectorises. */
 #include "motioncpu_search.h"
 
-/* Columns that are worked on at once, in the cache. */
-#define TILE 512
+#define WIDEST (MOTION_CPU_TILE + 2 * 128)
 
-/* Rows of the plane with its borders, the one at (@left, @line) counted from the
- * top left corner. */
-static inline const guint8 *
-luma_at (const MotionCpuParams *params, const MotionCpuPicture *picture,
-    gint32 left, gint32 line)
-{
-  return picture->luma + (gssize) params->stride * (line - params->border)
-         + left - params->margin;
-}
-
-/* The smallest squares, from samples; @n columns from @left. */
+/* The smallest squares, from samples: @n sums in each of @lines rows. */
 static void
-make_finest (const MotionCpuParams *params, MotionCpuPicture *picture,
-    guint level, gint32 left, gint32 n, gint32 first, gint32 lines)
+make_finest (const MotionCpuParams *params, const MotionCpuLevel *level,
+    const guint8 *from, guint16 *to, gint32 n, gint32 lines)
 {
-  const MotionCpuLevel *l = &params->levels[level];
-  gint32 size = (gint32) l->size;
+  gint32 size = (gint32) level->size, wide = n + size - 1;
   gssize stride = (gssize) params->stride;
-  guint16 column[TILE + 16], row[TILE + 16];
-  gint32 wide = n + size;
+  guint16 column[WIDEST], row[WIDEST];
 
   memset (column, 0, sizeof column);
-  for (gint32 k = 0; k < size; k++) {
-    const guint8 *p = luma_at (params, picture, left, first + k);
-
+  for (gint32 k = 0; k < size; k++)
     for (gint32 x = 0; x < wide; x++)
-      column[x] += p[x];
-  }
-  for (gint32 line = first; line < first + lines; line++) {
-    const guint8 *p = luma_at (params, picture, left, line);
-    const guint8 *q = p + stride * size;
-    guint16 *to = picture->sums[level] + stride * (line - params->border) + left
-                  - params->margin;
-
-    memcpy (row, column, sizeof row);
-    for (gint32 step = 1; step < size; step *= 2)
-      for (gint32 x = 0; x < wide - step; x++)
+      column[x] = (guint16) (column[x] + from[stride * k + x]);
+  for (gint32 line = 0; line < lines; line++) {
+    for (gint32 x = 0; x < wide - 1; x++)
+      row[x] = (guint16) (column[x] + column[x + 1]);
+    for (gint32 step = 2; step < size; step *= 2)
+      for (gint32 x = 0; x < wide + 1 - 2 * step; x++)
         row[x] = (guint16) (row[x] + row[x + step]);
     for (gint32 x = 0; x < n; x++)
-      to[x] = (guint16) (row[x] >> l->shift);
-    if (line + 1 < first + lines)
+      to[x] = (guint16) (row[x] >> level->shift);
+    if (line + 1 < lines)
       for (gint32 x = 0; x < wide; x++)
-        column[x] = (guint16) (column[x] + q[x] - p[x]);
+        column[x] = (guint16) (column[x] + from[stride * size + x] - from[x]);
+    from += stride;
+    to += params->sums_stride;
   }
 }
 
 /* Larger ones, from four of half the size. */
 static void
-make_coarser (const MotionCpuParams *params, MotionCpuPicture *picture,
-    guint level, gint32 first, gint32 lines)
+make_coarser (const MotionCpuParams *params, const MotionCpuLevel *level,
+    const guint16 *from, guint16 *to, gint32 n, gint32 lines)
 {
-  const MotionCpuLevel *l = &params->levels[level];
-  gssize stride = (gssize) params->stride;
-  gint32 half = (gint32) l->size / 2;
-  gint32 n = (gint32) params->stride - (gint32) l->size;
+  gint32 half = (gint32) level->size / 2;
+  guint shift = level->shift;
 
-  for (gint32 line = first; line < first + lines; line++) {
-    gssize place = stride * (line - params->border) - params->margin;
-    guint16 *to = picture->sums[level] + place;
-    const guint16 *a = picture->sums[level + 1] + place;
-    const guint16 *b = a + stride * half;
+  for (gint32 line = 0; line < lines; line++) {
+    const guint16 *below = from + params->sums_stride * (gsize) half;
 
     for (gint32 x = 0; x < n; x++)
-      to[x] = (guint16) ((a[x] >> l->shift) + (a[x + half] >> l->shift)
-                         + (b[x] >> l->shift) + (b[x + half] >> l->shift));
+      to[x] = (guint16) ((from[x] >> shift) + (from[x + half] >> shift)
+                         + (below[x] >> shift) + (below[x + half] >> shift));
+    from += params->sums_stride;
+    to += params->sums_stride;
   }
 }
 
 void
-MOTION_CPU (sums) (const MotionCpuParams *params, MotionCpuPicture *picture,
-    guint level, gint32 first, gint32 n)
+MOTION_CPU (sums) (const MotionCpuParams *params, MotionCpuScratch *scratch,
+    const MotionCpuPicture *reference, gint32 x, gint32 y, gint32 w, gint32 h)
 {
-  gint32 size = (gint32) params->levels[level].size;
-  gint32 lines = MIN (n, params->n_lines - size + 1 - first);
-  gint32 columns = (gint32) params->stride - size;
+  gint32 range = (gint32) params->config.range;
+  guint last = params->n_levels - 1;
 
-  if (lines <= 0)
-    return;
-  if (level + 1 < params->n_levels) {
-    make_coarser (params, picture, level, first, lines);
-    return;
+  for (guint i = last + 1; i-- > 0;) {
+    const MotionCpuLevel *level = &params->levels[i];
+    gint32 n = w + 2 * range - (gint32) level->size + 1;
+    gint32 lines = h + 2 * range - (gint32) level->size + 1;
+
+    if (n <= 0 || lines <= 0)
+      return; /* nor are there larger ones */
+    if (i == last)
+      make_finest (params, level,
+          reference->luma + (gssize) params->stride * (y - range) + x - range,
+          scratch->sums[i], n, lines);
+    else
+      make_coarser (
+          params, level, scratch->sums[i + 1], scratch->sums[i], n, lines);
   }
-  for (gint32 left = 0; left < columns; left += TILE)
-    make_finest (
-        params, picture, level, left, MIN (TILE, columns - left), first, lines);
 }
 
 /* --- the reduced plane ----------------------------------------------------------- */

@@ -27,6 +27,39 @@ visit (Zonal *z, gint32 x, gint32 y, gint32 point, gint32 distance)
   z->round = 0;
 }
 
+/* --- the reduced planes -------------------------------------------------------- */
+
+static MotionPoint
+find_in_pyramid (const MotionCpuSearch *s)
+{
+  const MotionCpuParams *params = s->params;
+  gint32 size = MAX ((gint32) params->config.block_size / 4, 4);
+  gint32 range = params->quarter_range;
+  gsize stride = params->quarter_stride;
+  gssize place = (gssize) stride * (s->y / 4) + s->x / 4;
+  const guint8 *own = s->current->quarter + place;
+  const guint8 *other = s->reference->quarter + place;
+  guint32 *sads = s->scratch->sads;
+  guint32 best = G_MAXUINT32;
+  MotionPoint p = { 0, 0 };
+
+  for (gint32 y = -range; y <= range; y++) {
+    for (gint32 x = -range; x <= range; x += 64) {
+      gint32 n = MIN (64, range - x + 1);
+
+      motion_sads (own, stride, other + (gssize) stride * y + x, stride, size,
+          size, G_MAXUINT64 >> (64 - n), sads);
+      for (gint32 i = 0; i < n; i++) {
+        if (sads[i] < best) {
+          best = sads[i];
+          p = (MotionPoint){ x + i, y };
+        }
+      }
+    }
+  }
+  return motion_search_clamp (s, 4 * p.x, 4 * p.y);
+}
+
 /* --- diamonds ------------------------------------------------------------------ */
 
 static void
@@ -145,7 +178,7 @@ visit_start (Zonal *z)
     visit (z, p.x, p.y, 0, 0);
   if (motion_search_prior (s, column, row + 1, &p))
     visit (z, p.x, p.y, 0, 0);
-  p = MOTION_CPU (pyramid) (s);
+  p = find_in_pyramid (s);
   visit (z, p.x, p.y, 0, 0);
 }
 
@@ -173,39 +206,4 @@ MOTION_CPU (zonal) (MotionCpuSearch *s)
       visit_two_points (&z);
     }
   }
-}
-
-/* --- the reduced planes -------------------------------------------------------- */
-
-MotionPoint
-MOTION_CPU (pyramid) (const MotionCpuSearch *s)
-{
-  const MotionCpuParams *params = s->params;
-  gint32 size = MAX ((gint32) params->config.block_size / 4, 4);
-  gint32 range = params->quarter_range;
-  gsize stride = params->quarter_stride;
-  gssize place = (gssize) stride * (s->y / 4) + s->x / 4;
-  const guint8 *own = s->current->quarter + place;
-  const guint8 *other = s->reference->quarter + place;
-  guint32 *sads = s->scratch->sads;
-  guint32 best = G_MAXUINT32;
-  MotionPoint p = { 0, 0 };
-
-  for (gint32 y = -range; y <= range; y++) {
-    for (gint32 x = -range; x <= range; x += 64) {
-      gint32 n = MIN (64, range - x + 1);
-
-      motion_sads (own, stride, other + (gssize) stride * y + x, stride, size,
-          size, G_MAXUINT64 >> (64 - n), sads);
-      for (gint32 i = 0; i < n; i++) {
-        if (sads[i] < best) {
-          best = sads[i];
-          p = (MotionPoint){ x + i, y };
-        }
-      }
-    }
-  }
-  p.x = motion_clamp (4 * p.x, s->rect.left, s->rect.right);
-  p.y = motion_clamp (4 * p.y, s->rect.top, s->rect.bottom);
-  return p;
 }

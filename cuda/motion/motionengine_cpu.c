@@ -31,8 +31,7 @@ struct _MotionBackend {
 typedef struct {
   MotionBackend *backend;
   MotionCpuPicture *picture; /* being prepared */
-  guint level;
-  const MotionTask *task;
+  MotionCpuFrame frame;
 } Work;
 
 static void
@@ -53,32 +52,42 @@ cpu_destroy (MotionBackend *backend)
   g_free (backend);
 }
 
+/* What is large enough to be refused. */
+static gboolean
+make_memory (MotionBackend *backend, GError **error)
+{
+  const MotionCpuParams *params = &backend->params;
+
+  backend->scratch = g_new0 (MotionCpuScratch *, backend->n_scratch);
+  for (guint i = 0; i < backend->n_scratch; i++)
+    if (!(backend->scratch[i] = motion_cpu_scratch_new (params, error)))
+      return FALSE;
+  backend->n_pictures = motion_config_get_n_pictures (&params->config);
+  backend->pictures = g_new0 (MotionCpuPicture, backend->n_pictures);
+  for (guint i = 0; i < backend->n_pictures; i++)
+    if (!motion_cpu_picture_init (params, &backend->pictures[i], error))
+      return FALSE;
+  return TRUE;
+}
+
 static MotionBackend *
 cpu_create (const MotionConfig *config, CvisContext *context, GError **error)
 {
   MotionBackend *backend = g_new0 (MotionBackend, 1);
   gsize blocks;
 
-  motion_cpu_params_init (&backend->params, config);
-  g_mutex_init (&backend->lock);
-  backend->kernels = motion_cpu_kernels ();
   backend->pool = cvis_pool_new (config->threads);
   backend->n_scratch = cvis_pool_get_threads (backend->pool);
-  backend->scratch = g_new0 (MotionCpuScratch *, backend->n_scratch);
-  for (guint i = 0; i < backend->n_scratch; i++)
-    backend->scratch[i] = motion_cpu_scratch_new ();
+  motion_cpu_params_init (&backend->params, config, backend->n_scratch);
+  g_mutex_init (&backend->lock);
+  backend->kernels = motion_cpu_kernels ();
   backend->tasks = g_new0 (MotionTask, motion_config_get_n_slots (config));
   blocks = (gsize) backend->params.columns * (gsize) backend->params.rows;
   for (guint i = 0; i < motion_config_get_n_fields (config); i++)
     backend->priors[i] = g_new0 (MotionVector, blocks);
-  backend->n_pictures = motion_config_get_n_pictures (config);
-  backend->pictures = g_new0 (MotionCpuPicture, backend->n_pictures);
-  for (guint i = 0; i < backend->n_pictures; i++) {
-    if (!motion_cpu_picture_init (
-            &backend->params, &backend->pictures[i], error)) {
-      cpu_destroy (backend);
-      return NULL;
-    }
+  if (!make_memory (backend, error)) {
+    cpu_destroy (backend);
+    return NULL;
   }
   return backend;
 }
@@ -101,15 +110,6 @@ cpu_search (
 /* --- preparing pictures ------------------------------------------------------ */
 
 static void
-do_sums (guint first, guint count, gpointer user_data)
-{
-  Work *work = user_data;
-
-  work->backend->kernels->sums (&work->backend->params, work->picture,
-      work->level, (gint32) first, (gint32) count);
-}
-
-static void
 do_quarter (guint first, guint count, gpointer user_data)
 {
   Work *work = user_data;
@@ -125,17 +125,11 @@ prepare (MotionBackend *backend, MotionCpuPicture *picture)
   const MotionCpuParams *params = &backend->params;
   Work work = { .backend = backend, .picture = picture };
 
-  if (picture->prepared)
+  if (picture->prepared || !params->has_quarter)
     return;
-  for (guint i = params->n_levels; params->has_sums && i-- > 0;) {
-    work.level = i;
-    cvis_pool_run (
-        backend->pool, (guint) params->n_lines, LINES_GRAIN, do_sums, &work);
-  }
-  if (params->has_quarter)
-    cvis_pool_run (backend->pool,
-        (guint) (params->quarter_height + 2 * params->quarter_border),
-        LINES_GRAIN, do_quarter, &work);
+  cvis_pool_run (backend->pool,
+      (guint) (params->quarter_height + 2 * params->quarter_border),
+      LINES_GRAIN, do_quarter, &work);
   picture->prepared = TRUE;
 }
 
@@ -161,24 +155,15 @@ give_back_scratch (MotionBackend *backend, MotionCpuScratch *scratch)
 }
 
 static void
-do_blocks (guint first, guint count, gpointer user_data)
+do_tiles (guint first, guint count, gpointer user_data)
 {
   Work *work = user_data;
   MotionBackend *backend = work->backend;
-  const MotionTask *task = work->task;
   MotionCpuScratch *scratch = take_scratch (backend);
-  MotionCpuBlock block = { .job = task->job,
-    .current = &backend->pictures[task->picture] };
 
-  for (guint i = 0; i < task->job->n_fields; i++) {
-    block.references[i] = &backend->pictures[task->reference[i]];
-    block.priors[i] = task->prior[i] ? backend->priors[i] : NULL;
-  }
-  for (guint i = first; i < first + count; i++) {
-    block.column = (gint32) i % backend->params.columns;
-    block.row = (gint32) i / backend->params.columns;
-    backend->kernels->search (&backend->params, scratch, &block);
-  }
+  for (guint i = first; i < first + count; i++)
+    backend->kernels->search (
+        &backend->params, scratch, &work->frame, (gint32) i);
   give_back_scratch (backend, scratch);
 }
 
@@ -188,15 +173,21 @@ cpu_wait (MotionBackend *backend, guint slot, GError **error)
   const MotionCpuParams *params = &backend->params;
   const MotionTask *task = &backend->tasks[slot];
   MotionJob *job = task->job;
-  guint blocks = (guint) (params->columns * params->rows);
-  Work work = { .backend = backend, .task = task };
+  gsize blocks = (gsize) params->columns * (gsize) params->rows;
+  Work work = { .backend = backend };
 
-  if (job->n_fields > 0)
-    prepare (backend, &backend->pictures[task->picture]);
-  for (guint i = 0; i < job->n_fields; i++)
+  if (job->n_fields == 0 && !job->prediction && !job->residual)
+    return TRUE;
+  work.frame.job = job;
+  work.frame.current = &backend->pictures[task->picture];
+  prepare (backend, &backend->pictures[task->picture]);
+  for (guint i = 0; i < job->n_fields; i++) {
     prepare (backend, &backend->pictures[task->reference[i]]);
-  cvis_pool_run (backend->pool, blocks, MAX (1, (guint) params->columns / 4),
-      do_blocks, &work);
+    work.frame.references[i] = &backend->pictures[task->reference[i]];
+    work.frame.priors[i] = task->prior[i] ? backend->priors[i] : NULL;
+  }
+  cvis_pool_run (backend->pool,
+      (guint) (params->tiles_across * params->tiles_down), 1, do_tiles, &work);
   for (guint i = 0; i < job->n_fields; i++)
     memcpy (backend->priors[i], job->fields[i].vectors,
         blocks * sizeof (MotionVector));

@@ -7,18 +7,21 @@
  * scalar loop. The ways take turns, frame by frame; best and median over rounds.
  * How many candidates are left after each level of the elimination.
  *
- *   bench_motion_cpu [--rounds=N] [--frames=N] [--block=N] [--range=N] [CLIP...]
+ *   bench_motion_cpu [--rounds=N] [--frames=N] [--block=N] [--range=N]
+ *     [--only=NAME] [CLIP...]
  *
  * CLIP: a y4m file of 8 or 10 bits, or WIDTHxHEIGHT:moving, :noise or :cut for
  * made-up frames. CUDAVISION_CPU=generic|v3|v4 chooses the instruction set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "bench_motion_scalar.h"
 #include "motionbackend.h"
 #include "motioncpu.h"
+#include "motionscalar.h"
 
+static gchar *only;
 static gint rounds = 5, max_frames = 5, block_size = 32, range = 64;
 
 /* Compiled for counting; see motioncpu_full.c. */
@@ -161,6 +164,7 @@ typedef struct {
   MotionEngine *engine;
   MotionJob job;
   GArray *times; /* ms a frame, of each pass over the clip */
+  GArray *work;  /* the same of processor time, of all threads */
   guint64 residue;
 } Way;
 
@@ -185,6 +189,7 @@ way_open (Way *way, const Clip *clip)
   way->job.fields[0].vectors = g_new (MotionVector, blocks);
   way->job.fields[0].blocks = g_new (MotionBlock, blocks);
   way->times = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  way->work = g_array_new (FALSE, FALSE, sizeof (gdouble));
 }
 
 static void
@@ -194,6 +199,17 @@ way_close (Way *way)
   g_free (way->job.fields[0].vectors);
   g_free (way->job.fields[0].blocks);
   g_array_free (way->times, TRUE);
+  g_array_free (way->work, TRUE);
+}
+
+/* Milliseconds that the program has computed. */
+static gdouble
+processor_ms (void)
+{
+  struct timespec t;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &t);
+  return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
 /* One pass over the clip; the first frame, which is not searched, does not
@@ -201,11 +217,12 @@ way_close (Way *way)
 static void
 way_run (Way *way, const Clip *clip)
 {
-  gdouble sum = 0;
+  gdouble sum = 0, work = 0;
 
   way->residue = 0;
   for (guint i = 0; i < clip->n; i++) {
     gint64 start = g_get_monotonic_time ();
+    gdouble begin = processor_ms ();
     MotionJob *got;
 
     way->job.luma = clip->luma[i];
@@ -216,11 +233,14 @@ way_run (Way *way, const Clip *clip)
     if (i == 0)
       continue;
     sum += (gdouble) (g_get_monotonic_time () - start) / 1000.0;
+    work += processor_ms () - begin;
     way->residue += way->job.fields[0].summary.residue;
   }
   motion_engine_end (way->engine);
   sum /= clip->n - 1;
+  work /= clip->n - 1;
   g_array_append_val (way->times, sum);
+  g_array_append_val (way->work, work);
 }
 
 static gint
@@ -232,54 +252,38 @@ compare_times (gconstpointer a, gconstpointer b)
 }
 
 static gdouble
-way_time (const Way *way, gdouble quantile)
+quantile_of (GArray *times, gdouble quantile)
 {
-  guint last = way->times->len - 1;
-
-  g_array_sort (way->times, compare_times);
-  return g_array_index (way->times, gdouble, (guint) (quantile * last));
+  g_array_sort (times, compare_times);
+  return g_array_index (times, gdouble, (guint) (quantile * (times->len - 1)));
 }
 
 /* --- the scalar baseline --------------------------------------------------------------- */
 
-/* Milliseconds for the second frame, from one block in @every. */
+#define STRIP_ROWS 2 /* of blocks: what the scalar loop is timed on */
+
+/* Milliseconds for the second frame, from the rows of blocks in its middle. */
 static gdouble
-time_scalar (const Clip *clip, gint every)
+time_scalar (const Clip *clip)
 {
   MotionConfig config;
-  MotionCpuParams params;
-  MotionCpuPicture pictures[2];
-  BenchPlane planes[2];
+  MotionVector *vectors;
+  gsize first;
   gint64 start;
-  gint done = 0, n;
-  guint32 sink = 0;
+  guint rows;
 
   clip_config (clip, &config);
-  motion_cpu_params_init (&params, &config);
-  for (guint i = 0; i < 2; i++) {
-    MotionJob job = { .luma = clip->luma[1 - i],
-      .stride = luma_size (clip) / clip->height };
-
-    if (!motion_cpu_picture_init (&params, &pictures[i], NULL))
-      g_error ("no memory");
-    motion_cpu_picture_load (&params, &pictures[i], &job);
-    planes[i] = (BenchPlane){ pictures[i].luma, (gssize) params.stride };
-  }
-  n = params.columns * params.rows;
+  rows = motion_config_get_rows (&config);
+  config.height = MIN (STRIP_ROWS * config.block_size, clip->height);
+  first = (clip->height - config.height) / 2 * (gsize) clip->width;
+  vectors = g_new (MotionVector,
+      motion_config_get_columns (&config) * motion_config_get_rows (&config));
   start = g_get_monotonic_time ();
-  for (gint i = every / 2; i < n; i += every, done++) {
-    gint x = i % params.columns * block_size;
-    gint y = i / params.columns * block_size;
-
-    sink += bench_scalar_block (&planes[0], &planes[1], x, y,
-        MIN (block_size, (gint) clip->width - x),
-        MIN (block_size, (gint) clip->height - y), range);
-  }
+  motion_scalar_full (
+      &config, clip->luma[1] + first, clip->luma[0] + first, vectors);
   start = g_get_monotonic_time () - start;
-  for (guint i = 0; i < 2; i++)
-    motion_cpu_picture_clear (&pictures[i]);
-  motion_cpu_params_clear (&params);
-  return done == 0 || sink == 1 ? 0.0 : (gdouble) start / 1000.0 * n / done;
+  g_free (vectors);
+  return (gdouble) start / 1000.0 * rows / motion_config_get_rows (&config);
 }
 
 /* --- counting ---------------------------------------------------------------------------- */
@@ -290,13 +294,16 @@ count (const Clip *clip)
   MotionConfig config;
   MotionCpuParams params;
   MotionCpuPicture pictures[2];
-  MotionCpuScratch *scratch = motion_cpu_scratch_new ();
+  MotionCpuScratch *scratch;
   MotionVector *vectors, *priors;
   MotionBlock *blocks;
   gsize n;
 
   clip_config (clip, &config);
-  motion_cpu_params_init (&params, &config);
+  motion_cpu_params_init (&params, &config, 1);
+  scratch = motion_cpu_scratch_new (&params, NULL);
+  if (scratch == NULL)
+    g_error ("no memory");
   n = (gsize) params.columns * (gsize) params.rows;
   vectors = g_new (MotionVector, n);
   priors = g_new (MotionVector, n);
@@ -310,22 +317,15 @@ count (const Clip *clip)
     MotionJob job = { .luma = clip->luma[i],
       .stride = luma_size (clip) / clip->height,
       .n_fields = 1 };
-    MotionCpuBlock block = { .job = &job, .current = now };
+    MotionCpuFrame frame = { .job = &job, .current = now };
 
     motion_cpu_picture_load (&params, now, &job);
-    for (guint level = params.n_levels; level-- > 0;)
-      motion_cpu_count.sums (&params, now, level, 0, params.n_lines);
-    motion_cpu_count.quarter (
-        &params, now, 0, params.quarter_height + 2 * params.quarter_border);
     job.fields[0].vectors = vectors;
     job.fields[0].blocks = blocks;
-    block.references[0] = &pictures[(i + 1) % 2];
-    block.priors[0] = i > 1 ? priors : NULL;
-    for (gsize b = 0; i > 0 && b < n; b++) {
-      block.column = (gint32) (b % (gsize) params.columns);
-      block.row = (gint32) (b / (gsize) params.columns);
-      motion_cpu_count.search (&params, scratch, &block);
-    }
+    frame.references[0] = &pictures[(i + 1) % 2];
+    frame.priors[0] = i > 1 ? priors : NULL;
+    for (gint t = 0; i > 0 && t < params.tiles_across * params.tiles_down; t++)
+      motion_cpu_count.search (&params, scratch, &frame, t);
     memcpy (priors, vectors, n * sizeof *priors);
   }
   printf ("  a block:");
@@ -348,6 +348,12 @@ count (const Clip *clip)
 
 /* --- main --------------------------------------------------------------------------------- */
 
+static gboolean
+is_wanted (const gchar *name)
+{
+  return only == NULL || g_str_has_prefix (name, only);
+}
+
 static void
 bench (const Clip *clip)
 {
@@ -366,33 +372,42 @@ bench (const Clip *clip)
     { "zonal, 1 thread", MOTION_METHOD_ZONAL, 0, 0, 1 },
     { "zonal, all threads", MOTION_METHOD_ZONAL, 0, 0, 0 },
   };
-  gdouble scalar = 0;
+  const gchar *scalar_name = "scalar -O2, full-brute, 1 thread";
+  gdouble scalar = 0, brute;
 
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
     way_open (&ways[i], clip);
   for (gint round = 0; round < rounds; round++)
     for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
-      way_run (&ways[i], clip);
-  for (gint round = 0; round < MIN (rounds, 3); round++) {
-    gdouble t = time_scalar (clip, 64);
+      if (is_wanted (ways[i].name))
+        way_run (&ways[i], clip);
+  for (gint round = 0;
+       clip->depth == 8 && is_wanted (scalar_name) && round < MIN (rounds, 3);
+       round++) {
+    gdouble t = time_scalar (clip);
 
     scalar = scalar == 0 ? t : MIN (scalar, t);
   }
   printf ("%s: %ux%u, %u bits, %u frames, block %d, range %d, %s\n", clip->name,
       clip->width, clip->height, clip->depth, clip->n, block_size, range,
       motion_cpu_kernels ()->name);
-  printf ("  %-32s %9s %9s %9s %9s\n", "", "best ms", "median ms", "of brute",
-      "residue");
+  printf ("  %-32s %9s %9s %9s %9s %9s\n", "", "best ms", "median ms", "cpu ms",
+      "of brute", "residue");
+  brute = ways[0].work->len > 0 ? quantile_of (ways[0].work, 0) : 0;
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++) {
-    gdouble best = way_time (&ways[i], 0);
+    gdouble work;
 
-    printf ("  %-32s %9.2f %9.2f %8.1fx %9.3f\n", ways[i].name, best,
-        way_time (&ways[i], 0.5),
-        way_time (&ways[ways[i].threads == 0], 0) / best,
+    if (!is_wanted (ways[i].name))
+      continue;
+    work = quantile_of (ways[i].work, 0);
+    printf ("  %-32s %9.2f %9.2f %9.2f %8.1fx %9.3f\n", ways[i].name,
+        quantile_of (ways[i].times, 0), quantile_of (ways[i].times, 0.5), work,
+        brute / work,
         (gdouble) ways[i].residue / (gdouble) MAX (ways[0].residue, 1));
   }
-  printf ("  %-32s %9.0f  (from one block in 64)\n",
-      "scalar -O2, full-brute, 1 thread", scalar);
+  if (scalar > 0)
+    printf ("  %-32s %9.0f  (from %u rows of blocks)\n", scalar_name, scalar,
+        STRIP_ROWS);
   count (clip);
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
     way_close (&ways[i]);
@@ -407,6 +422,8 @@ main (int argc, char **argv)
         "N" },
     { "block", 0, 0, G_OPTION_ARG_INT, &block_size, "Size of blocks", "N" },
     { "range", 0, 0, G_OPTION_ARG_INT, &range, "Range of the search", "N" },
+    { "only", 0, 0, G_OPTION_ARG_STRING, &only,
+        "Only the ways whose names begin so", "NAME" },
     { NULL },
   };
   GOptionContext *context = g_option_context_new ("[CLIP...]");
