@@ -103,6 +103,27 @@ measure_sad (const MotionCpuSearch *s, gint32 x, gint32 y)
   return sum;
 }
 
+/* Of the samples that whole-pixel vectors of 8-bit frames predict. */
+static guint32
+measure_sse (const MotionCpuSearch *s, gint32 x, gint32 y)
+{
+  gssize stride = (gssize) s->params->stride;
+  const guint8 *own = s->block, *other = s->at + stride * y + x;
+  guint32 sse = 0;
+
+  for (gint32 j = 0; j < s->h; j++) {
+    for (gint32 i = 0; i < s->w; i++) {
+      gint32 d = own[i] - other[i];
+
+      sse += (guint32) (d * d);
+    }
+    own += s->block_stride;
+    other += stride;
+  }
+  return sse;
+}
+
+/* Of the prediction in the scratch memory. */
 static void
 measure_prediction (const MotionCpuSearch *s, MotionBlock *block)
 {
@@ -134,12 +155,21 @@ full_cost (const MotionCpuSearch *s, guint32 sad, gint32 x, gint32 y)
   return sad + (bits << (s->params->config.depth - 8));
 }
 
-/* All measures but intra; leaves the prediction in the scratch memory. */
+/* All measures but intra. @predicted: the prediction is wanted in the scratch
+ * memory */
 static void
-measure (MotionCpuSearch *s, MotionVector *vector, MotionBlock *block)
+measure (MotionCpuSearch *s, gboolean predicted, MotionVector *vector,
+    MotionBlock *block)
 {
-  MOTION_CPU (predict) (s, vector, s->scratch->prediction);
-  measure_prediction (s, block);
+  gboolean whole = ((vector->x | vector->y) & 3) == 0;
+
+  if (predicted || !whole || s->current->deep) {
+    MOTION_CPU (predict) (s, vector, s->scratch->prediction);
+    measure_prediction (s, block);
+  } else {
+    block->sad = measure_sad (s, vector->x / 4, vector->y / 4);
+    block->sse = measure_sse (s, vector->x / 4, vector->y / 4);
+  }
   vector->cost = full_cost (s, block->sad, vector->x, vector->y);
   block->zero_sad = measure_sad (s, 0, 0);
   block->second = G_MAXUINT32;
@@ -236,13 +266,14 @@ search_block (MotionCpuSearch *s, const MotionCpuFrame *frame, guint i)
   MotionVector *vector = &job->fields[i].vectors[index_of (s)];
   MotionBlock *block = &job->fields[i].blocks[index_of (s)];
 
+  gboolean planes = job->prediction || job->residual;
+
   set_field (s, frame, i);
   block->intra =
       i > 0 ? job->fields[0].blocks[index_of (s)].intra : measure_intra (s);
   find_vector (s, vector);
-  measure (s, vector, block);
-  if ((job->prediction || job->residual)
-      && (i == 0 || vector->cost < cheapest_before (s, job, i)))
+  measure (s, planes, vector, block);
+  if (planes && (i == 0 || vector->cost < cheapest_before (s, job, i)))
     store_planes (s, job);
 }
 

@@ -20,11 +20,14 @@ extern guint64 motion_cpu_counts[2 + MOTION_CPU_LEVELS];
 #define NO_KEY G_MAXUINT64
 /* A mean difference with which it pays to look for a better beginning */
 #define POOR 4
+/* Rows that are computed whole after one that elimination left as it was */
+#define VAIN_ROWS 7
 
 typedef struct {
   MotionCpuSearch *s;
   guint64 best, second;  /* keys */
   gboolean shortest;     /* of equal cost, the shortest goes first */
+  gboolean lambda;       /* vectors have a price */
   const guint16 *bits_x; /* from the leftmost candidate on, zeros behind */
   MotionCpuBound bounds[MOTION_CPU_LEVELS];
   guint n_bounds;
@@ -85,10 +88,16 @@ limit_of (const Full *f, gint32 x, gint32 last, gint32 y)
 
 /* --- groups of candidates ------------------------------------------------------ */
 
-/* Computes the candidates @which of those from (@x, @y) to the right. @limit:
- * of their SAD + bits of x. */
+static inline void
+compute_few (Full *f, gint32 x, gint32 y, guint64 which)
+{
+  for (; which; which &= which - 1)
+    offer_computed (f, x + __builtin_ctzll (which), y);
+}
+
+/* @limit: of their SAD + bits of x */
 static void
-compute_group (Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
+compute_many (Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
 {
   const MotionCpuSearch *s = f->s;
   gsize stride = s->params->stride;
@@ -104,15 +113,49 @@ compute_group (Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
   }
 }
 
-static guint64
-eliminate (const Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
+/* The candidates of the group at (@x, @y). */
+static inline guint64
+group_of (const Full *f, gint32 x)
 {
-  const MotionCpuSearch *s = f->s;
-  gssize place = (gssize) s->params->sums_stride * y + x;
-  const guint16 *bits = f->bits_x + (x - s->rect.left);
+  gint32 n = f->s->rect.right - x + 1;
 
-  COUNT (1, __builtin_popcountll (which));
-  for (guint i = 0; i < f->n_bounds && which; i++) {
+  return n < 64 ? G_MAXUINT64 >> (64 - n) : G_MAXUINT64;
+}
+
+/* --- everything ------------------------------------------------------------------ */
+
+static void
+scan_whole_row (Full *f, gint32 y)
+{
+  MotionRect r = f->s->rect;
+
+  for (gint32 x = r.left; x <= r.right; x += 64) {
+    gint64 limit = limit_of (f, x, MIN (x + 63, r.right), y)
+                   - f->s->params->bits[4 * y - f->s->prior.y];
+
+    compute_many (f, x, y, group_of (f, x), (guint32) MAX (limit, 0));
+  }
+}
+
+static void
+scan_all (Full *f)
+{
+  for (gint32 y = f->s->rect.top; y <= f->s->rect.bottom; y++)
+    scan_whole_row (f, y);
+}
+
+/* --- with elimination ------------------------------------------------------------ */
+
+/* What the levels from @i on leave of the candidates @which of the group; a
+ * single one is computed as quickly as ruled out. */
+static inline guint64
+eliminate (
+    const Full *f, guint i, gint32 x, gint32 y, guint64 which, guint32 limit)
+{
+  gssize place = (gssize) f->s->params->sums_stride * y + x;
+  const guint16 *bits = f->lambda ? f->bits_x + (x - f->s->rect.left) : NULL;
+
+  for (; i < f->n_bounds && (which & (which - 1)); i++) {
     which = motion_survivors (
         &f->bounds[i], f->bounds[i].sums + place, bits, limit, which);
     COUNT (2 + i, __builtin_popcountll (which));
@@ -120,27 +163,68 @@ eliminate (const Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
   return which;
 }
 
-static void
-scan (Full *f, gboolean elimination)
+/* Computes what is left of a group. */
+static inline void
+compute (Full *f, gint32 x, gint32 y, guint64 which, gint64 limit)
+{
+  if (__builtin_popcountll (which) < MOTION_SADS_PAYS)
+    compute_few (f, x, y, which);
+  else
+    compute_many (f, x, y, which, (guint32) limit);
+}
+
+/* Row @y. @first_is_one: the first level is of one sum, and there are no bits.
+ * Returns: how many candidates were computed. */
+static inline __attribute__ ((always_inline)) gint32
+scan_row (Full *f, gint32 y, gboolean first_is_one)
 {
   const MotionCpuSearch *s = f->s;
   MotionRect r = s->rect;
+  guint32 bits_y = s->params->bits[4 * y - s->prior.y];
+  gint64 limit = limit_of (f, r.left, r.right, y) - bits_y;
+  const guint16 *first = NULL;
+  MotionCpuBand band;
+  gint32 computed = 0;
+
+  if (limit >= 0 && first_is_one) {
+    first = f->bounds[0].sums + (gssize) s->params->sums_stride * y;
+    band = motion_band (&f->bounds[0], (guint32) limit);
+  }
+  for (gint32 x = r.left; x <= r.right && limit >= 0; x += 64) {
+    guint64 which = group_of (f, x);
+
+    COUNT (1, __builtin_popcountll (which));
+    if (first_is_one) {
+      which = motion_within (&band, first + x, which);
+      COUNT (2, __builtin_popcountll (which));
+    }
+    if (which)
+      which = eliminate (f, first_is_one, x, y, which, (guint32) limit);
+    if (which) {
+      computed += __builtin_popcountll (which);
+      compute (f, x, y, which, limit);
+      limit = limit_of (f, r.left, r.right, y) - bits_y;
+    }
+  }
+  return computed;
+}
+
+/* Where a row shows that elimination rules next to nothing out, the next few
+ * rows do without. */
+static void
+scan_some (Full *f)
+{
+  MotionRect r = f->s->rect;
+  gint32 width = r.right - r.left + 1;
+  gboolean first_is_one = f->n_bounds > 0 && f->bounds[0].n == 1 && !f->lambda;
 
   for (gint32 y = r.top; y <= r.bottom; y++) {
-    guint32 bits_y = s->params->bits[4 * y - s->prior.y];
+    gint32 computed =
+        first_is_one ? scan_row (f, y, TRUE) : scan_row (f, y, FALSE);
 
-    for (gint32 x = r.left; x <= r.right; x += 64) {
-      gint32 n = MIN (64, r.right - x + 1);
-      guint64 which = G_MAXUINT64 >> (64 - n);
-      gint64 limit = limit_of (f, x, x + n - 1, y) - bits_y;
-
-      if (elimination && limit < 0)
-        continue;
-      if (elimination)
-        which = eliminate (f, x, y, which, (guint32) limit);
-      if (which)
-        compute_group (f, x, y, which, (guint32) MAX (limit, 0));
-    }
+    for (gint32 i = 0; 4 * computed > 3 * width && i < VAIN_ROWS; i++)
+      if (y < r.bottom)
+        scan_whole_row (f, ++y);
   }
 }
 
@@ -272,9 +356,10 @@ init (Full *f, MotionCpuSearch *s)
   f->s = s;
   f->best = f->second = NO_KEY;
   f->shortest = s->params->config.tie == MOTION_TIE_SHORT;
+  f->lambda = s->params->config.lambda > 0;
   f->n_bounds = 0;
   f->bits_x = bits;
-  for (gint32 x = s->rect.left; x <= s->rect.right; x++)
+  for (gint32 x = s->rect.left; f->lambda && x <= s->rect.right; x++)
     *bits++ = s->params->bits[4 * x - s->prior.x];
 }
 
@@ -296,7 +381,7 @@ MOTION_CPU (full_brute) (MotionCpuSearch *s)
   Full f;
 
   init (&f, s);
-  scan (&f, FALSE);
+  scan_all (&f);
   finish (&f);
 }
 
@@ -309,6 +394,6 @@ MOTION_CPU (full) (MotionCpuSearch *s)
   COUNT (0, 1);
   init_bounds (&f);
   seed (&f);
-  scan (&f, TRUE);
+  scan_some (&f);
   finish (&f);
 }

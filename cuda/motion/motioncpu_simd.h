@@ -125,12 +125,28 @@ motion_sad_16 (
 #endif
 }
 
-/* @h even; @cstride 32 with AVX-512 */
+/* @h even */
 static inline guint32
 motion_sad_32 (
     const guint8 *c, gsize cstride, const guint8 *r, gsize stride, gint32 h)
 {
-#if defined(MOTION_SIMD_256)
+#if defined(MOTION_SIMD_512)
+  __m512i sum = _mm512_setzero_si512 ();
+
+#pragma GCC unroll 4
+  for (gint32 y = 0; y < h; y += 2, c += 2 * cstride, r += 2 * stride) {
+    __m512i a =
+        _mm512_inserti64x4 (_mm512_castsi256_si512 (motion_load_256 (c)),
+            motion_load_256 (c + cstride), 1);
+    __m512i b =
+        _mm512_inserti64x4 (_mm512_castsi256_si512 (motion_load_256 (r)),
+            motion_load_256 (r + stride), 1);
+
+    sum = _mm512_add_epi32 (sum, _mm512_sad_epu8 (a, b));
+  }
+  return motion_total_256 (_mm256_add_epi32 (
+      _mm512_castsi512_si256 (sum), _mm512_extracti64x4_epi64 (sum, 1)));
+#elif defined(MOTION_SIMD_256)
   __m256i s0 = _mm256_setzero_si256 (), s1 = s0;
 
   for (gint32 y = 0; y < h; y += 2, c += 2 * cstride, r += 2 * stride) {
@@ -377,29 +393,36 @@ motion_at_most (const guint32 *sads, const guint16 *bits, guint32 limit)
   return mask;
 }
 
-/* --- bounds of 64 candidates side by side ----------------------------------- */
+/* --- bounds of 64 candidates side by side -----------------------------------
+ *
+ * WORDS_NEAR (a, b) is |a - b|, or less where that is above 32,768: a bound all
+ * the same. */
 
 #if defined(MOTION_SIMD_512)
 typedef __m512i MotionWords;
 #define MOTION_WORDS 32
 #define WORDS_LOAD(p) _mm512_loadu_si512 (p)
+#define WORDS_STORE(p, a) _mm512_storeu_si512 (p, a)
+#define WORDS_ADD(a, b) _mm512_add_epi16 (a, b)
 #define WORDS_SET(v) _mm512_set1_epi16 ((gint16) (v))
 #define WORDS_SUBS(a, b) _mm512_subs_epu16 (a, b)
 #define WORDS_ADDS(a, b) _mm512_adds_epu16 (a, b)
 #define WORDS_SHIFT(a, n) _mm512_srl_epi16 (a, _mm_cvtsi32_si128 (n))
-#define WORDS_DISTANCE(a, b)                                                   \
-  _mm512_sub_epi16 (_mm512_max_epu16 (a, b), _mm512_min_epu16 (a, b))
+#define WORDS_SUB(a, b) _mm512_sub_epi16 (a, b)
+#define WORDS_NEAR(a, b) _mm512_abs_epi16 (_mm512_sub_epi16 (a, b))
 #define WORDS_LE(a, b) ((guint64) _mm512_cmple_epu16_mask (a, b))
 #elif defined(MOTION_SIMD_256)
 typedef __m256i MotionWords;
 #define MOTION_WORDS 16
 #define WORDS_LOAD(p) _mm256_loadu_si256 ((const __m256i *) (gconstpointer) (p))
+#define WORDS_STORE(p, a) _mm256_storeu_si256 ((__m256i *) (gpointer) (p), a)
+#define WORDS_ADD(a, b) _mm256_add_epi16 (a, b)
 #define WORDS_SET(v) _mm256_set1_epi16 ((gint16) (v))
 #define WORDS_SUBS(a, b) _mm256_subs_epu16 (a, b)
 #define WORDS_ADDS(a, b) _mm256_adds_epu16 (a, b)
 #define WORDS_SHIFT(a, n) _mm256_srl_epi16 (a, _mm_cvtsi32_si128 (n))
-#define WORDS_DISTANCE(a, b)                                                   \
-  _mm256_sub_epi16 (_mm256_max_epu16 (a, b), _mm256_min_epu16 (a, b))
+#define WORDS_SUB(a, b) _mm256_sub_epi16 (a, b)
+#define WORDS_NEAR(a, b) _mm256_abs_epi16 (_mm256_sub_epi16 (a, b))
 #define WORDS_LE(a, b) motion_words_le (a, b)
 
 static inline guint64
@@ -415,11 +438,14 @@ motion_words_le (MotionWords a, MotionWords b)
 typedef __m128i MotionWords;
 #define MOTION_WORDS 8
 #define WORDS_LOAD(p) _mm_loadu_si128 ((const __m128i *) (gconstpointer) (p))
+#define WORDS_STORE(p, a) _mm_storeu_si128 ((__m128i *) (gpointer) (p), a)
+#define WORDS_ADD(a, b) _mm_add_epi16 (a, b)
 #define WORDS_SET(v) _mm_set1_epi16 ((gint16) (v))
 #define WORDS_SUBS(a, b) _mm_subs_epu16 (a, b)
 #define WORDS_ADDS(a, b) _mm_adds_epu16 (a, b)
 #define WORDS_SHIFT(a, n) _mm_srl_epi16 (a, _mm_cvtsi32_si128 (n))
-#define WORDS_DISTANCE(a, b)                                                   \
+#define WORDS_SUB(a, b) _mm_sub_epi16 (a, b)
+#define WORDS_NEAR(a, b)                                                       \
   _mm_or_si128 (_mm_subs_epu16 (a, b), _mm_subs_epu16 (b, a))
 #define WORDS_LE(a, b) motion_words_le (a, b)
 
@@ -436,11 +462,14 @@ motion_words_le (MotionWords a, MotionWords b)
 typedef guint32 MotionWords;
 #define MOTION_WORDS 1
 #define WORDS_LOAD(p) ((guint32) * (p))
-#define WORDS_SET(v) ((guint32) (v))
+#define WORDS_STORE(p, a) (*(p) = (guint16) (a))
+#define WORDS_ADD(a, b) (((a) + (b)) & 65535)
+#define WORDS_SET(v) ((guint32) (v) &65535)
 #define WORDS_SUBS(a, b) ((a) > (b) ? (a) - (b) : 0)
 #define WORDS_ADDS(a, b) MIN ((a) + (b), 65535)
 #define WORDS_SHIFT(a, n) ((a) >> (n))
-#define WORDS_DISTANCE(a, b) ((a) > (b) ? (a) - (b) : (b) - (a))
+#define WORDS_SUB(a, b) (((a) - (b)) & 65535)
+#define WORDS_NEAR(a, b) ((a) > (b) ? (a) - (b) : (b) - (a))
 #define WORDS_LE(a, b) ((guint64) ((a) <= (b)))
 #endif
 #define MOTION_WORDS_ALL                                                       \
@@ -457,13 +486,39 @@ typedef struct {
   guint16 own[MOTION_CPU_MAX_SUMS];
 } MotionCpuBound;
 
+/* A bound by one sum, set up for a row of candidates without bits. */
+typedef struct {
+  MotionWords low, width; /* a sum that rules nothing out: low..low + width */
+} MotionCpuBand;
+
+static inline MotionCpuBand
+motion_band (const MotionCpuBound *bound, guint32 limit)
+{
+  guint32 half = (limit >> bound->unit) + bound->slack;
+
+  /* what lies much further away may seem to be near, not the other way round */
+  return (MotionCpuBand){ WORDS_SET (bound->own[0] - half),
+    WORDS_SET (half > 32767 ? 65535 : 2 * half) };
+}
+
+/* Of the candidates @which at @at, @at + 1, ... those within @band. */
+static inline guint64
+motion_within (const MotionCpuBand *band, const guint16 *at, guint64 which)
+{
+  MotionWords low = band->low, width = band->width;
+  guint64 left = 0;
+
+  for (gint i = 0; i < 64; i += MOTION_WORDS)
+    left |= WORDS_LE (WORDS_SUB (WORDS_LOAD (at + i), low), width) << i;
+  return left & which;
+}
+
 /* Of the candidates @which at @at, @at + 1, ... those of which @bound does not
- * show that SAD + bits > @limit. */
+ * show that SAD + bits > @limit. @bits: %NULL: none */
 static inline __attribute__ ((always_inline)) guint64
 motion_survivors_n (const MotionCpuBound *bound, guint n, const guint16 *at,
     const guint16 *bits, guint32 limit, guint64 which)
 {
-  MotionWords most = WORDS_SET (limit >> bound->unit);
   MotionWords slack = WORDS_SET (bound->slack);
   guint64 left = 0;
 
@@ -471,19 +526,20 @@ motion_survivors_n (const MotionCpuBound *bound, guint n, const guint16 *at,
     return which; /* sums stop there */
   for (gint i = 0; i < 64; i += MOTION_WORDS) {
     MotionWords sum = WORDS_SET (0);
-    MotionWords cost;
+    MotionWords most = WORDS_SET (limit >> bound->unit);
 
     if ((which >> i & MOTION_WORDS_ALL) == 0)
       continue;
     for (guint k = 0; k < n; k++) {
-      MotionWords own = WORDS_SET (bound->own[k]);
       MotionWords other = WORDS_LOAD (at + bound->offsets[k] + i);
+      MotionWords far = WORDS_NEAR (other, WORDS_SET (bound->own[k]));
 
-      sum = WORDS_ADDS (sum, WORDS_SUBS (WORDS_DISTANCE (own, other), slack));
+      sum = WORDS_ADDS (sum, bound->slack ? WORDS_SUBS (far, slack) : far);
     }
-    /* rounded such that nothing is ruled out that is not too dear */
-    cost = WORDS_SHIFT (WORDS_LOAD (bits + i), (gint) bound->unit);
-    left |= WORDS_LE (sum, WORDS_SUBS (most, cost)) << i;
+    if (bits) /* rounded such that nothing is ruled out that is not too dear */
+      most = WORDS_SUBS (
+          most, WORDS_SHIFT (WORDS_LOAD (bits + i), (gint) bound->unit));
+    left |= WORDS_LE (sum, most) << i;
   }
   return left & which;
 }

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Sums over squares round a tile at all positions, and the plane reduced by
- * four. Plain loops that the compiler vectorises. */
+ * four. Rows of sums are written in whole vectors: what is behind the last sum
+ * of a row means nothing. */
 #include "motioncpu_search.h"
 
 #define WIDEST (MOTION_CPU_TILE + 2 * 128)
@@ -15,9 +16,11 @@ make_finest (const MotionCpuParams *params, const MotionCpuLevel *level,
 {
   gint32 size = (gint32) level->size, wide = n + size - 1;
   gssize stride = (gssize) params->stride;
-  guint16 column[WIDEST], row[WIDEST];
+  guint16 column[WIDEST + MOTION_WORDS], row[WIDEST + MOTION_WORDS];
+  gint shift = (gint) level->shift;
 
   memset (column, 0, sizeof column);
+  memset (row, 0, sizeof row);
   for (gint32 k = 0; k < size; k++)
     for (gint32 x = 0; x < wide; x++)
       column[x] = (guint16) (column[x] + from[stride * k + x]);
@@ -27,8 +30,8 @@ make_finest (const MotionCpuParams *params, const MotionCpuLevel *level,
     for (gint32 step = 2; step < size; step *= 2)
       for (gint32 x = 0; x < wide + 1 - 2 * step; x++)
         row[x] = (guint16) (row[x] + row[x + step]);
-    for (gint32 x = 0; x < n; x++)
-      to[x] = (guint16) (row[x] >> level->shift);
+    for (gint32 x = 0; x < n; x += MOTION_WORDS)
+      WORDS_STORE (to + x, WORDS_SHIFT (WORDS_LOAD (row + x), shift));
     if (line + 1 < lines)
       for (gint32 x = 0; x < wide; x++)
         column[x] = (guint16) (column[x] + from[stride * size + x] - from[x]);
@@ -42,15 +45,20 @@ static void
 make_coarser (const MotionCpuParams *params, const MotionCpuLevel *level,
     const guint16 *from, guint16 *to, gint32 n, gint32 lines)
 {
-  gint32 half = (gint32) level->size / 2;
-  guint shift = level->shift;
+  gsize half = level->size / 2;
+  gint shift = (gint) level->shift;
 
   for (gint32 line = 0; line < lines; line++) {
-    const guint16 *below = from + params->sums_stride * (gsize) half;
+    const guint16 *below = from + params->sums_stride * half;
 
-    for (gint32 x = 0; x < n; x++)
-      to[x] = (guint16) ((from[x] >> shift) + (from[x + half] >> shift)
-                         + (below[x] >> shift) + (below[x + half] >> shift));
+    for (gint32 x = 0; x < n; x += MOTION_WORDS) {
+      MotionWords a = WORDS_SHIFT (WORDS_LOAD (from + x), shift);
+      MotionWords b = WORDS_SHIFT (WORDS_LOAD (from + x + half), shift);
+      MotionWords c = WORDS_SHIFT (WORDS_LOAD (below + x), shift);
+      MotionWords d = WORDS_SHIFT (WORDS_LOAD (below + x + half), shift);
+
+      WORDS_STORE (to + x, WORDS_ADD (WORDS_ADD (a, b), WORDS_ADD (c, d)));
+    }
     from += params->sums_stride;
     to += params->sums_stride;
   }

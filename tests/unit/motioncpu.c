@@ -10,7 +10,7 @@
 #include "motioncpu.h"
 #include "motionstream.h"
 
-#define ROUNDS 60
+#define ROUNDS 32
 
 static MotionEngine *
 new_engine (const MotionConfig *config)
@@ -151,7 +151,7 @@ test_full (void)
   static const guint sizes[][2] = { { 1, 1 }, { 7, 300 }, { 301, 5 },
     { 320, 180 }, { 253, 131 } };
 
-  for (guint round = 0; round < 80; round++) {
+  for (guint round = 0; round < 40; round++) {
     MotionConfig config;
     guint i = round % 5;
 
