@@ -8,18 +8,41 @@
 
 /* --- the block ------------------------------------------------------------------- */
 
-static void
-copy_block (const MotionCpuParams *params, MotionCpuScratch *scratch,
-    const MotionCpuSearch *s)
+/* Rows of @w bytes, one after the other. */
+static inline void
+copy_rows (guint8 *to, gsize to_stride, const guint8 *from, gssize stride,
+    gsize w, gint32 h)
 {
-  gssize stride = (gssize) params->stride;
+  for (gint32 y = 0; y < h; y++, to += to_stride, from += stride)
+    memcpy (to, from, w);
+}
+
+/* The upper 8 bits, packed; the usual widths without a call for each row. */
+static void
+copy_block (const MotionCpuSearch *s)
+{
+  gssize stride = (gssize) s->params->stride;
+  const guint8 *from = s->current->luma + stride * s->y + s->x;
+  guint8 *to = s->scratch->block;
+
+  if (s->w == 16)
+    copy_rows (to, s->block_stride, from, stride, 16, s->h);
+  else if (s->w == 32)
+    copy_rows (to, s->block_stride, from, stride, 32, s->h);
+  else
+    copy_rows (to, s->block_stride, from, stride, (gsize) s->w, s->h);
+}
+
+/* The same in full depth, as numbers of 16 bits. */
+static void
+widen_block (const MotionCpuSearch *s)
+{
+  gssize stride = (gssize) s->params->stride;
   gssize from = stride * s->y + s->x;
 
   for (gint32 y = 0; y < s->h; y++, from += stride) {
-    guint16 *deep = scratch->block_deep + MOTION_CPU_MAX_BLOCK * y;
+    guint16 *deep = s->scratch->block_deep + MOTION_CPU_MAX_BLOCK * y;
 
-    memcpy (scratch->block + s->block_stride * (gsize) y,
-        s->current->luma + from, (gsize) s->w);
     if (s->current->deep)
       memcpy (deep, s->current->deep + from, (gsize) s->w * sizeof *deep);
     else
@@ -42,7 +65,9 @@ set_block (MotionCpuSearch *s, gint32 column, gint32 row)
   s->w = MIN (size, (gint32) config->width - s->x);
   s->h = MIN (size, (gint32) config->height - s->y);
   s->rect = motion_candidates (config, s->x, s->y, s->w, s->h);
-  copy_block (s->params, s->scratch, s);
+  copy_block (s);
+  if (s->wide)
+    widen_block (s);
 }
 
 static gsize
@@ -64,18 +89,37 @@ set_field (MotionCpuSearch *s, const MotionCpuFrame *frame, guint i)
 
 /* --- measures in full depth -------------------------------------------------------- */
 
+static gint32
+mean_of (guint32 sum, gint32 n)
+{
+  return ((gint32) sum + n / 2) / n;
+}
+
+/* From the upper 8 bits, which are all there are. */
+static guint32
+measure_intra_8 (const MotionCpuSearch *s)
+{
+  static const guint8 zeros[MOTION_CPU_MAX_BLOCK];
+  guint8 means[MOTION_CPU_MAX_BLOCK];
+  guint32 sum = motion_sad (zeros, 0, s->block, s->block_stride, s->w, s->h);
+
+  memset (means, mean_of (sum, s->w * s->h), sizeof means);
+  return motion_sad (means, 0, s->block, s->block_stride, s->w, s->h);
+}
+
 static guint32
 measure_intra (const MotionCpuSearch *s)
 {
   const guint16 *deep = s->scratch->block_deep;
-  gint32 n = s->w * s->h;
   guint32 sum = 0, intra = 0;
   gint32 mean;
 
+  if (s->current->deep == NULL)
+    return measure_intra_8 (s);
   for (gint32 y = 0; y < s->h; y++)
     for (gint32 x = 0; x < s->w; x++)
       sum += deep[MOTION_CPU_MAX_BLOCK * y + x];
-  mean = ((gint32) sum + n / 2) / n;
+  mean = mean_of (sum, s->w * s->h);
   for (gint32 y = 0; y < s->h; y++)
     for (gint32 x = 0; x < s->w; x++)
       intra += (guint32) ABS (deep[MOTION_CPU_MAX_BLOCK * y + x] - mean);
@@ -320,6 +364,9 @@ search (const MotionCpuParams *params, MotionCpuScratch *scratch,
     .current = frame->current,
     .block = scratch->block,
     .block_stride = params->config.block_size,
+    .wide = frame->current->deep || frame->job->prediction
+            || frame->job->residual
+            || params->config.subpel != MOTION_SUBPEL_NONE,
   };
 
   search_tile (&s, frame, left,

@@ -186,14 +186,16 @@ scan_row (Full *f, gint32 y, gboolean first_is_one)
   MotionCpuBand band;
   gint32 computed = 0;
 
+  COUNT (1, limit >= 0 ? r.right - r.left + 1 : 0);
   if (limit >= 0 && first_is_one) {
     first = f->bounds[0].sums + (gssize) s->params->sums_stride * y;
     band = motion_band (&f->bounds[0], (guint32) limit);
+    if (!motion_any_within (&band, first + r.left, r.right - r.left + 1))
+      return 0;
   }
   for (gint32 x = r.left; x <= r.right && limit >= 0; x += 64) {
     guint64 which = group_of (f, x);
 
-    COUNT (1, __builtin_popcountll (which));
     if (first_is_one) {
       which = motion_within (&band, first + x, which);
       COUNT (2, __builtin_popcountll (which));

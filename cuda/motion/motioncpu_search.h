@@ -39,6 +39,7 @@ typedef struct {
   gint32 x, y, w, h;
   const guint8 *block;
   gsize block_stride;
+  gboolean wide; /* the block is wanted as 16-bit numbers, too */
   const guint8 *at;
   MotionRect rect;
   gint32 tile_x, tile_y;       /* pixels */

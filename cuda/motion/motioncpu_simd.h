@@ -513,6 +513,18 @@ motion_within (const MotionCpuBand *band, const guint16 *at, guint64 which)
   return left & which;
 }
 
+/* Whether any of the @n candidates, or of a few behind them, is. */
+static inline gboolean
+motion_any_within (const MotionCpuBand *band, const guint16 *at, gint32 n)
+{
+  MotionWords low = band->low, width = band->width;
+  guint64 any = 0;
+
+  for (gint32 i = 0; i < n; i += MOTION_WORDS)
+    any |= WORDS_LE (WORDS_SUB (WORDS_LOAD (at + i), low), width);
+  return any != 0;
+}
+
 /* Of the candidates @which at @at, @at + 1, ... those of which @bound does not
  * show that SAD + bits > @limit. @bits: %NULL: none */
 static inline __attribute__ ((always_inline)) guint64
