@@ -567,7 +567,7 @@ paint_text (
 
   describe (meta, lines);
   status = paint_box (
-      p, frame, lines, N_LINES, margin, margin, FALSE, RGB_PANEL, 0.65);
+      p, frame, lines, N_LINES, margin, margin, FALSE, RGB_PANEL, 0.75);
   for (guint i = 0; i < N_LINES; i++)
     g_free (lines[i]);
   for (guint i = 0; i < G_N_ELEMENTS (badges); i++) {

@@ -1,0 +1,33 @@
+#!/bin/sh
+# motion-watch.sh PROGRAM: 75 frames at 25 a second, so three reports; a limit
+# that the ball passes; a film of two scenes; a pipeline with an error in it.
+set -eu
+fail() { printf '%s\n' "motion-watch: $1" "$out" >&2; exit 1; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+caps=video/x-raw,format=I420,width=160,height=120,framerate=25/1
+
+out=$("$1" --max-motion=5 "videotestsrc pattern=ball num-buffers=75 ! $caps
+  ! cudamotionest tie=short ! fakesink name=sink")
+[ "$(echo "$out" | grep -c ' frames, .* duplicates, moves ')" = 3 ] || fail "not three reports"
+echo "$out" | grep -q '^WARNING frame [0-9]*: [0-9.]* px is above 5.0$' || fail "no warning"
+echo "$out" | grep -q '^75 frames, 1 without motion, 0 scene cuts, [1-9][0-9]* warnings$' || fail "wrong total"
+
+for pattern in zone-plate smpte; do
+  out=$("$1" "videotestsrc pattern=$pattern kx2=20 ky2=20 num-buffers=10 ! $caps
+    ! filesink location=$folder/$pattern name=sink") || fail "no scene"
+done
+cat "$folder/zone-plate" "$folder/smpte" >"$folder/film"
+out=$("$1" "filesrc location=$folder/film
+  ! rawvideoparse format=i420 width=160 height=120 framerate=25/1
+  ! cudamotionest tie=short ! fakesink name=sink")
+echo "$out" | grep -q '^SCENE CUT at frame 10, 0:00:00.4' || fail "no scene cut at frame 10"
+echo "$out" | grep -qx '20 frames, 1 without motion, 1 scene cuts, 0 warnings' || fail "not one scene cut"
+
+if out=$("$1" "videotestsrc num-buffers=1 ! video/x-raw,format=RGB16 ! cudamotionest
+  ! fakesink name=sink" 2>&1); then
+  fail "video that is not taken passed"
+fi
+if out=$("$1" "videotestsrc ! fakesink" 2>&1); then
+  fail "a pipeline without a sink to watch passed"
+fi
