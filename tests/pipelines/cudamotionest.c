@@ -1,0 +1,266 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The vectors and residuals of frames in memory:CUDAMemory, and of frames that
+ * backend=cuda takes from system memory, are those of the CPU, to the bit; and a
+ * decoder's frames stay on the device. Needs a GPU and, for memory:CUDAMemory,
+ * the elements of nvcodec. */
+#include <gst/gst.h>
+#include <string.h>
+#include "cvisdevice.h"
+
+#define SKIP 77
+#define FRAMES 24
+
+typedef struct {
+  gchar *vectors, *residual; /* checksums */
+  guint64 staged;
+} Result;
+
+static void
+add_to_sum (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
+{
+  GstMapInfo map;
+
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  g_checksum_update (sum, map.data, (gssize) map.size);
+  gst_buffer_unmap (buffer, &map);
+}
+
+static void
+wait_for_eos (GstElement *pipeline, const gchar *line)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (
+      bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  GError *error = NULL;
+  gchar *debug = NULL;
+
+  if (message == NULL)
+    g_error ("%s: no end within a minute", line);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    gst_message_parse_error (message, &error, &debug);
+    g_error ("%s: %s (%s)", line, error->message, debug);
+  }
+  gst_message_unref (message);
+  gst_object_unref (bus);
+}
+
+static GChecksum *
+watch (GstElement *pipeline, const gchar *sink_name)
+{
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), sink_name);
+  GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
+
+  g_signal_connect (sink, "handoff", G_CALLBACK (add_to_sum), sum);
+  gst_object_unref (sink);
+  return sum;
+}
+
+static gchar *
+take_sum (GChecksum *sum)
+{
+  gchar *text = g_strdup (g_checksum_get_string (sum));
+
+  g_checksum_free (sum);
+  return text;
+}
+
+/* Runs @source ! cudamotionest @settings; "active-backend" has to be @backend
+ * (1: cpu, 2: cuda). */
+static Result
+run (const gchar *source, const gchar *settings, gint backend)
+{
+  gchar *line = g_strdup_printf (
+      "%s ! cudamotionest name=m block-size=16 search-range=16 "
+      "message-interval=0 %s ! queue ! fakesink m.vectors ! queue ! "
+      "fakesink name=vectors signal-handoffs=true m.residual ! queue ! "
+      "fakesink name=residual signal-handoffs=true",
+      source, settings);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (line, &error), *element;
+  GChecksum *vectors, *residual;
+  GstStructure *stats = NULL;
+  Result result = { NULL };
+  guint64 frames = 0;
+  gint active = 0;
+
+  if (error != NULL)
+    g_error ("%s: %s", line, error->message);
+  element = gst_bin_get_by_name (GST_BIN (pipeline), "m");
+  vectors = watch (pipeline, "vectors");
+  residual = watch (pipeline, "residual");
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  wait_for_eos (pipeline, line);
+  g_object_get (element, "stats", &stats, "active-backend", &active, NULL);
+  gst_structure_get (stats, "frames", G_TYPE_UINT64, &frames, "staged-frames",
+      G_TYPE_UINT64, &result.staged, NULL);
+  g_assert_cmpuint (frames, ==, FRAMES);
+  g_assert_cmpint (active, ==, backend);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  result.vectors = take_sum (vectors);
+  result.residual = take_sum (residual);
+  gst_structure_free (stats);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+  g_free (line);
+  return result;
+}
+
+static void
+assert_same (const gchar *what, Result on_cpu, Result on_device)
+{
+  if (strcmp (on_cpu.vectors, on_device.vectors) != 0)
+    g_error ("%s: the device's vectors differ from the CPU's", what);
+  if (strcmp (on_cpu.residual, on_device.residual) != 0)
+    g_error ("%s: the device's residuals differ from the CPU's", what);
+  g_print ("%s: %d frames equal\n", what, FRAMES);
+  g_free (on_cpu.vectors);
+  g_free (on_cpu.residual);
+  g_free (on_device.vectors);
+  g_free (on_device.residual);
+}
+
+static gboolean
+have (const gchar *element)
+{
+  GstElementFactory *factory = gst_element_factory_find (element);
+
+  if (factory == NULL)
+    return FALSE;
+  gst_object_unref (factory);
+  return TRUE;
+}
+
+/* Frames that move: a zone plate whose rings run. */
+static gchar *
+make_source (const gchar *format, const gchar *memory)
+{
+  return g_strdup_printf (
+      "videotestsrc num-buffers=%d pattern=zone-plate kx2=20 ky2=20 kt=1 "
+      "horizontal-speed=3 ! "
+      "video/x-raw,format=%s,width=323,height=241,framerate=25/1 %s",
+      FRAMES, format, memory);
+}
+
+/* Frames in the pool that the element proposes, which is pinned memory. */
+static void
+test_system_memory (void)
+{
+  static const gchar *const settings[] = { "", "method=full-brute",
+    "method=step", "method=zonal", "bidirectional=true references=2",
+    "subpel=quarter lambda=4", "border=inside window=inclusive tie=short" };
+  gchar *source = make_source ("NV12", "");
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    gchar *cpu = g_strdup_printf ("backend=cpu %s", settings[i]);
+    gchar *cuda = g_strdup_printf ("backend=cuda %s", settings[i]);
+    Result on_device = run (source, cuda, 2);
+
+    g_assert_cmpuint (on_device.staged, ==, 0);
+    assert_same (*settings[i] != '\0' ? settings[i] : "defaults",
+        run (source, cpu, 1), on_device);
+    g_free (cpu);
+    g_free (cuda);
+  }
+  g_free (source);
+}
+
+/* Which formats there are in such memory, libgstcuda's version decides. */
+static gboolean
+can_upload (const gchar *format)
+{
+  GstElementFactory *factory = gst_element_factory_find ("cudaupload");
+  GstCaps *caps = gst_caps_new_simple (
+      "video/x-raw", "format", G_TYPE_STRING, format, NULL);
+  gboolean can;
+
+  gst_caps_set_features_simple (
+      caps, gst_caps_features_new ("memory:CUDAMemory", NULL));
+  can = gst_element_factory_can_src_any_caps (factory, caps);
+  gst_caps_unref (caps);
+  gst_object_unref (factory);
+  return can;
+}
+
+static void
+test_format (const gchar *format)
+{
+  gchar *system = make_source (format, "");
+  gchar *device =
+      make_source (format, "! cudaupload ! video/x-raw(memory:CUDAMemory)");
+  gchar *what = g_strdup_printf ("memory:CUDAMemory %s", format);
+
+  assert_same (
+      what, run (system, "backend=cpu", 1), run (device, "backend=auto", 2));
+  g_free (what);
+  g_free (system);
+  g_free (device);
+}
+
+static void
+test_decoder (void)
+{
+  const gchar *encoder = have ("x264enc")     ? "x264enc"
+                         : have ("nvh264enc") ? "nvh264enc"
+                                              : NULL;
+  gchar *source, *decoded, *system, *device;
+
+  if (!have ("nvh264dec") || !have ("h264parse") || encoder == NULL) {
+    g_print ("decoder: left out, needs nvh264dec, h264parse and x264enc or "
+             "nvh264enc\n");
+    return;
+  }
+  source = g_strdup_printf (
+      "videotestsrc num-buffers=%d pattern=ball ! "
+      "video/x-raw,format=NV12,width=322,height=242,framerate=25/1",
+      FRAMES);
+  decoded =
+      g_strdup_printf ("%s ! %s ! h264parse ! nvh264dec", source, encoder);
+  system = g_strconcat (decoded, " ! video/x-raw", NULL);
+  device = g_strconcat (decoded, " ! video/x-raw(memory:CUDAMemory)", NULL);
+  for (guint i = 0; i < 2; i++) {
+    const gchar *settings = i == 0 ? "" : " bidirectional=true references=4";
+    gchar *cpu = g_strconcat ("backend=cpu", settings, NULL);
+    gchar *cuda = g_strconcat ("backend=cuda", settings, NULL);
+
+    assert_same (i == 0 ? "decoder" : "decoder, eight references",
+        run (system, cpu, 1), run (device, cuda, 2));
+    g_free (cpu);
+    g_free (cuda);
+  }
+  g_free (source);
+  g_free (decoded);
+  g_free (system);
+  g_free (device);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const gchar *const formats[] = { "NV12", "I420", "Y42B", "Y444",
+    "P010_10LE", "I420_10LE" };
+  GError *error = NULL;
+
+  gst_init (&argc, &argv);
+  if (cvis_device_count (&error) == 0) {
+    g_print ("skipped: %s\n", error->message);
+    g_error_free (error);
+    return SKIP;
+  }
+  test_system_memory ();
+  if (!have ("cudaupload")) {
+    g_print ("memory:CUDAMemory: left out, needs cudaupload (nvcodec)\n");
+    return 0;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    if (can_upload (formats[i]))
+      test_format (formats[i]);
+    else
+      g_print (
+          "memory:CUDAMemory %s: left out, cudaupload cannot\n", formats[i]);
+  }
+  test_decoder ();
+  return 0;
+}

@@ -1,0 +1,182 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Regions of what moves otherwise than the frame: which blocks count, what is
+ * joined, the order, edges, more of them than are reported. */
+#include "motionregions.h"
+
+#define SIZE 16
+#define COLUMNS 20
+#define ROWS 12
+
+typedef struct {
+  MotionConfig config;
+  MotionVector vectors[COLUMNS * ROWS];
+  MotionBlock blocks[COLUMNS * ROWS];
+  MotionField field;
+} Fixture;
+
+/* Textured blocks that all stand still, the last column and row half cut off. */
+static void
+set_up (Fixture *f)
+{
+  *f = (Fixture){ 0 };
+  motion_config_init (&f->config);
+  f->config.width = COLUMNS * SIZE - 8;
+  f->config.height = ROWS * SIZE - 8;
+  f->config.block_size = SIZE;
+  for (guint i = 0; i < COLUMNS * ROWS; i++)
+    f->blocks[i] = (MotionBlock){ .sad = 100, .zero_sad = 5000, .intra = 9000 };
+  f->field = (MotionField){ .vectors = f->vectors,
+    .blocks = f->blocks,
+    .distance = -1,
+    .summary = { .global_zoom = 1.0 } };
+}
+
+static void
+set_vector (Fixture *f, guint column, guint row, gdouble x, gdouble y)
+{
+  f->vectors[row * COLUMNS + column] =
+      (MotionVector){ (gint16) (x * 4), (gint16) (y * 4), 0 };
+}
+
+static guint
+find (Fixture *f, MotionRegion *regions)
+{
+  MotionRegionFinder *finder = motion_region_finder_new (&f->config);
+  MotionRegion again[MOTION_MAX_REGIONS];
+  guint n = motion_find_regions (finder, &f->field, 2.0, regions);
+
+  /* a finder keeps nothing of a frame */
+  g_assert_cmpuint (motion_find_regions (finder, &f->field, 2.0, again), ==, n);
+  motion_region_finder_free (finder);
+  return n;
+}
+
+static void
+assert_region (const MotionRegion *r, guint x, guint y, guint width,
+    guint height, guint blocks)
+{
+  g_assert_cmpuint (r->x, ==, x);
+  g_assert_cmpuint (r->y, ==, y);
+  g_assert_cmpuint (r->width, ==, width);
+  g_assert_cmpuint (r->height, ==, height);
+  g_assert_cmpuint (r->blocks, ==, blocks);
+}
+
+static void
+test_none (void)
+{
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  Fixture f;
+
+  set_up (&f);
+  set_vector (&f, 3, 3, 1.25, 1.25); /* not far enough */
+  g_assert_cmpuint (find (&f, regions), ==, 0);
+}
+
+/* corners touch; the larger region comes first; the edge cuts */
+static void
+test_two (void)
+{
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  Fixture f;
+
+  set_up (&f);
+  set_vector (&f, 2, 2, 5, 0);
+  set_vector (&f, 18, 10, 0, -2);
+  set_vector (&f, 19, 11, 0, -2);
+  set_vector (&f, 18, 11, 0, 3);
+  g_assert_cmpuint (find (&f, regions), ==, 2);
+  assert_region (&regions[0], 288, 160, 24, 24, 3);
+  assert_region (&regions[1], 32, 32, 16, 16, 1);
+}
+
+/* an L and a block in its corner, which it does not touch, are one */
+static void
+test_overlap (void)
+{
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  Fixture f;
+
+  set_up (&f);
+  for (guint i = 0; i < 5; i++) {
+    set_vector (&f, 4, 4 + i, 8, 0);
+    set_vector (&f, 4 + i, 8, 8, 0);
+  }
+  set_vector (&f, 7, 5, 8, 0);
+  g_assert_cmpuint (find (&f, regions), ==, 1);
+  assert_region (&regions[0], 64, 64, 80, 80, 10);
+}
+
+/* vectors that say nothing */
+static void
+test_uncertain (void)
+{
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  Fixture f;
+
+  set_up (&f);
+  set_vector (&f, 1, 1, 9, 9);
+  f.blocks[COLUMNS + 1].flags = MOTION_BLOCK_INTRA_LIKE;
+  set_vector (&f, 5, 5, 9, 9);
+  f.blocks[5 * COLUMNS + 5].zero_sad = 100 + SIZE * SIZE;
+  g_assert_cmpuint (find (&f, regions), ==, 0);
+  f.blocks[5 * COLUMNS + 5].zero_sad++;
+  g_assert_cmpuint (find (&f, regions), ==, 1);
+}
+
+/* a camera that pans, zooms and turns: what follows it is still, what stands
+ * still on the screen is a region, unless it is flat */
+static void
+test_global (void)
+{
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  Fixture f;
+
+  set_up (&f);
+  f.field.summary.global_x = 6.0;
+  f.field.summary.global_y = -4.0;
+  for (guint i = 0; i < COLUMNS * ROWS; i++)
+    set_vector (&f, i % COLUMNS, i / COLUMNS, 6.0, -4.0);
+  set_vector (&f, 10, 6, 0, 0);
+  set_vector (&f, 3, 3, 0, 0);
+  f.blocks[3 * COLUMNS + 3].intra = SIZE * SIZE;
+  g_assert_cmpuint (find (&f, regions), ==, 1);
+  assert_region (&regions[0], 160, 96, 16, 16, 1);
+
+  /* zoomed by a tenth, the outer blocks' vectors are not the global motion */
+  f.field.summary.global_zoom = 1.1;
+  g_assert_cmpuint (find (&f, regions), ==, 1);
+  g_assert_cmpuint (regions[0].blocks, >, COLUMNS * ROWS / 2);
+}
+
+/* single blocks all over the frame: as many as there may be, in raster order */
+static void
+test_many (void)
+{
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  Fixture f;
+
+  set_up (&f);
+  for (guint row = 0; row < ROWS; row += 2)
+    for (guint column = 0; column < COLUMNS; column += 2)
+      set_vector (&f, column, row, -3, 3);
+  g_assert_cmpuint (find (&f, regions), ==, MOTION_MAX_REGIONS);
+  assert_region (&regions[0], 0, 0, 16, 16, 1);
+  assert_region (&regions[1], 32, 0, 16, 16, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/motionregions/none", test_none);
+  g_test_add_func ("/motionregions/two", test_two);
+  g_test_add_func ("/motionregions/overlap", test_overlap);
+  g_test_add_func ("/motionregions/uncertain", test_uncertain);
+  g_test_add_func ("/motionregions/global", test_global);
+  g_test_add_func ("/motionregions/many", test_many);
+  return g_test_run ();
+}
