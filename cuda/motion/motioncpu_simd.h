@@ -44,9 +44,11 @@ motion_load_128 (const guint8 *p)
 static inline __m128i
 motion_load_8x2 (const guint8 *p, gsize stride)
 {
-  return _mm_castpd_si128 (
-      _mm_loadh_pd (_mm_load_sd ((const gdouble *) (gconstpointer) p),
-          (const gdouble *) (gconstpointer) (p + stride)));
+  guint64 first, second;
+
+  memcpy (&first, p, 8);
+  memcpy (&second, p + stride, 8);
+  return _mm_set_epi64x ((gint64) second, (gint64) first);
 }
 #endif
 
@@ -340,11 +342,109 @@ motion_sads_strips (const guint8 *c, gsize cstride, const guint8 *r,
 }
 #endif
 
-/* Candidates for which computing all 64 is cheaper than one after the other. */
+/* --- SADs of 4 candidates side by side ------------------------------------------- */
+
+#if defined(MOTION_SIMD_256)
+typedef __m256i MotionBytes;
+#define BYTES_ADD(a, b) _mm256_add_epi32 (a, b)
+#define BYTES_SAD(a, b) _mm256_sad_epu8 (a, b)
+
+/* Of sums in the lower halves of 64 bits: their four totals. */
+static inline __m128i
+motion_total_4 (const MotionBytes sums[4])
+{
+  __m256i a = _mm256_or_si256 (sums[0], _mm256_slli_epi64 (sums[1], 32));
+  __m256i b = _mm256_or_si256 (sums[2], _mm256_slli_epi64 (sums[3], 32));
+  __m256i t = _mm256_add_epi32 (
+      _mm256_unpacklo_epi64 (a, b), _mm256_unpackhi_epi64 (a, b));
+
+  return _mm_add_epi32 (
+      _mm256_castsi256_si128 (t), _mm256_extracti128_si256 (t, 1));
+}
+
+/* 32 samples of a row, or 16 of two. */
+static inline __attribute__ ((always_inline)) MotionBytes
+motion_load_bytes (const guint8 *p, gsize stride, gint32 w)
+{
+  if (w == 16)
+    return _mm256_inserti128_si256 (
+        _mm256_castsi128_si256 (motion_load_128 (p)),
+        motion_load_128 (p + stride), 1);
+  return motion_load_256 (p);
+}
+
+#define MOTION_BYTES 32
+#elif defined(MOTION_SIMD_128)
+typedef __m128i MotionBytes;
+#define BYTES_ADD(a, b) _mm_add_epi32 (a, b)
+#define BYTES_SAD(a, b) _mm_sad_epu8 (a, b)
+
+static inline __m128i
+motion_total_4 (const MotionBytes sums[4])
+{
+  __m128i a = _mm_or_si128 (sums[0], _mm_slli_epi64 (sums[1], 32));
+  __m128i b = _mm_or_si128 (sums[2], _mm_slli_epi64 (sums[3], 32));
+
+  return _mm_add_epi32 (_mm_unpacklo_epi64 (a, b), _mm_unpackhi_epi64 (a, b));
+}
+
+static inline MotionBytes
+motion_load_bytes (const guint8 *p, gsize stride, gint32 w)
+{
+  return motion_load_128 (p);
+}
+
+#define MOTION_BYTES 16
+#endif
+
+#if defined(MOTION_BYTES)
+/* Whether motion_sads_4() does blocks of that size. */
+static inline gboolean
+motion_fits_4 (gint32 w, gint32 h)
+{
+  return (w == 16 && h % 2 == 0) || w == 32 || w == 64;
+}
+
+static inline __attribute__ ((always_inline)) void
+motion_sads_4_of (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
+    gint32 w, gint32 h, guint32 *sads)
+{
+  gint32 rows = w < MOTION_BYTES ? 2 : 1; /* that a vector holds */
+  MotionBytes sums[4] = { { 0 } };
+
+  for (gint32 y = 0; y < h; y += rows) {
+    for (gint32 x = 0; x < w; x += MOTION_BYTES) {
+      MotionBytes own = motion_load_bytes (c + x, cstride, w);
+
+      for (gint i = 0; i < 4; i++)
+        sums[i] = BYTES_ADD (
+            sums[i], BYTES_SAD (own, motion_load_bytes (r + x + i, stride, w)));
+    }
+    c += cstride * (gsize) rows;
+    r += stride * (gsize) rows;
+  }
+  _mm_storeu_si128 ((__m128i *) (gpointer) sads, motion_total_4 (sums));
+}
+
+static inline void
+motion_sads_4 (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
+    gint32 w, gint32 h, guint32 *sads)
+{
+  if (w == 16)
+    motion_sads_4_of (c, cstride, r, stride, 16, h, sads);
+  else if (w == 32)
+    motion_sads_4_of (c, cstride, r, stride, 32, h, sads);
+  else
+    motion_sads_4_of (c, cstride, r, stride, 64, h, sads);
+}
+#endif
+
+/* Candidates of 64 from which on motion_sads() is quicker than one after the
+ * other. */
 #if defined(MOTION_SIMD_512)
 #define MOTION_SADS_PAYS 16
 #else
-#define MOTION_SADS_PAYS 65
+#define MOTION_SADS_PAYS 32
 #endif
 
 /* SADs of the candidates at @r, @r + 1, ... whose bits in @which are set; the
@@ -361,6 +461,14 @@ motion_sads (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
       motion_sads_strips (c, cstride, r, stride, 16, h, sads);
     else
       motion_sads_strips (c, cstride, r, stride, w, h, sads);
+    return;
+  }
+#endif
+#if defined(MOTION_BYTES)
+  if (motion_fits_4 (w, h)) {
+    for (gint i = 0; i < 64; i += 4)
+      if (which >> i & 15)
+        motion_sads_4 (c, cstride, r + i, stride, w, h, sads + i);
     return;
   }
 #endif
