@@ -810,39 +810,58 @@ GST_START_TEST (test_latency_without_rate)
 }
 GST_END_TEST;
 
-/* downstream's pool, for the frames here too; only a number without one */
+/* Answers ALLOCATION in the place of downstream, with @pool. */
+static GstPadProbeReturn
+offer_pool (GstPad *pad, GstPadProbeInfo *info, gpointer pool)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool (query, pool, 4096, 2, 6);
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+static GstQuery *
+ask_for_pool (Rig *rig, const MotionClip *clip, GstBufferPool **pool,
+    guint *min, guint *max)
+{
+  GstCaps *caps = gst_video_info_to_caps (&clip->info);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+
+  fail_unless (gst_pad_peer_query (rig->h->srcpad, query));
+  fail_unless_equals_int (gst_query_get_n_allocation_pools (query), 1);
+  gst_query_parse_nth_allocation_pool (query, 0, pool, NULL, min, max);
+  gst_caps_unref (caps);
+  return query;
+}
+
+/* only how many frames are here, without a pool of downstream's; that pool, for
+ * so many more, else: two in flight, two that wait, one that comes */
 GST_START_TEST (test_allocation)
 {
   MotionClip *clip = clip_of_direction (1, 1);
   Rig rig = rig_new_playing (directions[1], FALSE, clip);
-  GstCaps *caps = gst_video_info_to_caps (&clip->info);
   GstBufferPool *pool = gst_buffer_pool_new (), *got;
-  GstAllocationParams params;
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-  guint size, min, max;
-  GstQuery *query;
+  guint min, max;
+  GstQuery *query = ask_for_pool (&rig, clip, &got, &min, &max);
 
-  query = gst_query_new_allocation (caps, TRUE);
-  fail_unless (gst_pad_peer_query (rig.h->srcpad, query));
-  fail_unless_equals_int (gst_query_get_n_allocation_pools (query), 1);
-  gst_query_parse_nth_allocation_pool (query, 0, &got, &size, &min, &max);
   fail_unless (got == NULL);
   fail_unless_equals_int (min, 5);
   gst_query_unref (query);
 
-  gst_allocation_params_init (&params);
-  gst_buffer_pool_config_set_params (config, caps, 4096, 2, 6);
-  gst_buffer_pool_set_config (pool, config);
-  gst_harness_set_propose_allocator (rig.h, NULL, &params);
-  gst_harness_add_propose_allocation_meta (
-      rig.h, GST_VIDEO_META_API_TYPE, NULL);
-  query = gst_query_new_allocation (caps, TRUE);
-  fail_unless (gst_pad_peer_query (rig.h->srcpad, query));
+  gst_pad_add_probe (rig.h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+      offer_pool, pool, NULL);
+  query = ask_for_pool (&rig, clip, &got, &min, &max);
+  fail_unless (got == pool);
+  fail_unless_equals_int (min, 7);
+  fail_unless_equals_int (max, 11);
   fail_unless (
       gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
   gst_query_unref (query);
+  gst_object_unref (got);
   gst_object_unref (pool);
-  gst_caps_unref (caps);
   rig_free (&rig);
   motion_clip_free (clip);
 }

@@ -24,7 +24,7 @@ ENCODERS = {
                 "video/x-h264,stream-format=byte-stream"),
     "x265enc": ("x265enc key-int-max=10000 speed-preset=ultrafast "
                 "option-string=scenecut=0:bframes=2:b-adapt=0:"
-                "open-gop=0:min-keyint=1 ! "
+                "open-gop=0 ! "
                 "video/x-h265,stream-format=byte-stream"),
 }
 TEST_PICTURES = [
