@@ -462,7 +462,7 @@ check_format (const gchar *format, gint width, gint height, guint block_size)
   GstVideoFrame plain_frame, padded_frame_;
   GstVideoInfo info, padded_info;
   GstBuffer *plain, *padded;
-  gsize changed = 0, guards = 0;
+  gsize changed = 0, different = 0, alpha = 0, guards = 0;
 
   packet->flags = MOTION_FRAME_SCENE_CUT | MOTION_FRAME_DUPLICATE;
   gst_video_info_from_caps (&info, caps);
@@ -490,13 +490,14 @@ check_format (const gchar *format, gint width, gint height, guint block_size)
           + (gsize) y * GST_VIDEO_FRAME_COMP_STRIDE (&padded_frame_, c);
 
       for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH (&plain_frame, c); x++) {
-        fail_unless (a[x * step] == b[x * step], "%s, component %u, %d %d",
-            format, c, x, y);
+        different += a[x * step] != b[x * step];
         changed += a[x * step] != GUARD;
-        fail_if (c == 3 && a[x * step] != GUARD, "%s: alpha", format);
+        alpha += c == 3 && a[x * step] != GUARD;
       }
     }
   }
+  fail_unless (different == 0, "%s: the gaps make a difference", format);
+  fail_unless (alpha == 0, "%s: alpha is drawn upon", format);
   fail_unless (changed > 0 || width < 8, "%s: nothing drawn", format);
   for (gsize i = 0; i < padded_frame_.map[0].size; i++)
     guards += padded_frame_.map[0].data[i] != GUARD;
@@ -515,7 +516,7 @@ check_format (const gchar *format, gint width, gint height, guint block_size)
 /* every format of the template, at sizes even and odd, tiny and not */
 GST_START_TEST (test_formats)
 {
-  static const guint sizes[][3] = { { 1, 1, 8 }, { 2, 3, 8 }, { 65, 33, 16 },
+  static const guint sizes[][3] = { { 1, 3, 8 }, { 65, 33, 16 },
     { 130, 97, 64 } };
   GstElement *element = gst_element_factory_make ("motionoverlay", NULL);
   GstPad *pad = gst_element_get_static_pad (element, "sink");
