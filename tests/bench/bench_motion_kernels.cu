@@ -386,10 +386,17 @@ int
 main (int argc, char **argv)
 {
   cudaDeviceProp device;
-  gchar **clips = motion_clips_list ();
+  GError *error = NULL;
+  gchar **clips;
   double rate;
 
+  if (cvis_device_count (&error) < 1) {
+    printf ("skipped: %s\n", error->message);
+    g_error_free (error);
+    return 77;
+  }
   MUST (cudaGetDeviceProperties (&device, 0));
+  clips = motion_clips_list ();
   rate = measure_rate ();
   printf ("%s, %d multiprocessors; four differences and sum: %.2f T "
           "instructions/s\n",
