@@ -137,7 +137,10 @@ slot_init (MotionBackend *b, Slot *s, GError **error)
 
   for (guint i = 0; i < 2; i++)
     if (!allocate (&s->planes[i], b->staged_size, "a plane", error)
-        || !pin (&s->pinned_planes[i], b->staged_size, "a plane", error))
+        || !pin (&s->pinned_planes[i], b->staged_size, "a plane", error)
+        /* what pads the rows is copied out with them */
+        || !CVIS_CUDA (
+            cudaMemsetAsync (s->planes[i], 0, b->staged_size, b->work), error))
       return FALSE;
   return allocate (&s->vectors, n, "vectors", error)
          && allocate (&s->blocks, n, "blocks", error)

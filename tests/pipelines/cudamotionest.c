@@ -6,7 +6,7 @@
  * backend=cuda takes from system memory, are those of the CPU, to the bit; and a
  * decoder's frames stay on the device. Needs a GPU and, for memory:CUDAMemory,
  * the elements of nvcodec. */
-#include <gst/gst.h>
+#include <gst/video/video.h>
 #include <string.h>
 #include "cvisdevice.h"
 
@@ -17,6 +17,26 @@ typedef struct {
   gchar *vectors, *residual; /* checksums */
   guint64 staged;
 } Result;
+
+/* The samples alone: what pads the rows is anything. */
+static void
+add_picture_to_sum (
+    GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
+{
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  GstVideoInfo info;
+  GstVideoFrame frame;
+
+  g_assert_true (gst_video_info_from_caps (&info, caps));
+  g_assert_true (gst_video_frame_map (&frame, &info, buffer, GST_MAP_READ));
+  for (gint y = 0; y < info.height; y++)
+    g_checksum_update (sum,
+        (const guchar *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
+            + (gsize) y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+        info.width * GST_VIDEO_INFO_COMP_PSTRIDE (&info, 0));
+  gst_video_frame_unmap (&frame);
+  gst_caps_unref (caps);
+}
 
 static void
 add_to_sum (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
@@ -48,12 +68,12 @@ wait_for_eos (GstElement *pipeline, const gchar *line)
 }
 
 static GChecksum *
-watch (GstElement *pipeline, const gchar *sink_name)
+watch (GstElement *pipeline, const gchar *sink_name, GCallback add)
 {
   GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), sink_name);
   GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
 
-  g_signal_connect (sink, "handoff", G_CALLBACK (add_to_sum), sum);
+  g_signal_connect (sink, "handoff", add, sum);
   gst_object_unref (sink);
   return sum;
 }
@@ -89,8 +109,8 @@ run (const gchar *source, const gchar *settings, gint backend)
   if (error != NULL)
     g_error ("%s: %s", line, error->message);
   element = gst_bin_get_by_name (GST_BIN (pipeline), "m");
-  vectors = watch (pipeline, "vectors");
-  residual = watch (pipeline, "residual");
+  vectors = watch (pipeline, "vectors", G_CALLBACK (add_to_sum));
+  residual = watch (pipeline, "residual", G_CALLBACK (add_picture_to_sum));
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   wait_for_eos (pipeline, line);
   g_object_get (element, "stats", &stats, "active-backend", &active, NULL);
