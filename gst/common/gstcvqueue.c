@@ -18,9 +18,21 @@ struct _GstCvQueue {
   GstQueueArray *entries; /* of Entry */
   GPtrArray *spare;       /* of items */
   GstFlowReturn flow;
-  gint64 deadline; /* -1: none */
-  gboolean busy;   /* what was popped last is not done */
+  gint64 deadline;   /* -1: none */
+  gboolean busy;     /* what was popped last is not done */
+  gboolean ended;    /* for what is popped: downstream has seen enough */
+  gboolean refusing; /* for what comes: likewise */
 };
+
+/* Downstream begins anew, or is through: what follows is not lost on it. */
+static gboolean
+is_turning_point (const GstEvent *event)
+{
+  return event != NULL
+         && (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+             || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
+             || GST_EVENT_TYPE (event) == GST_EVENT_EOS);
+}
 
 GstCvQueue *
 gst_cv_queue_new (GDestroyNotify free_item)
@@ -52,8 +64,47 @@ gst_cv_queue_set_flow (GstCvQueue *queue, GstFlowReturn flow)
 {
   g_mutex_lock (&queue->lock);
   queue->flow = flow;
+  queue->ended = queue->refusing = FALSE;
   g_cond_broadcast (&queue->changed);
   g_mutex_unlock (&queue->lock);
+}
+
+/* call with the lock held */
+static gboolean
+replace_flow (GstCvQueue *queue, GstFlowReturn from, GstFlowReturn to)
+{
+  if (queue->flow != from)
+    return FALSE;
+  queue->flow = to;
+  g_cond_broadcast (&queue->changed);
+  return TRUE;
+}
+
+void
+gst_cv_queue_fail (GstCvQueue *queue, GstFlowReturn flow)
+{
+  g_mutex_lock (&queue->lock);
+  replace_flow (queue, GST_FLOW_OK, flow);
+  g_mutex_unlock (&queue->lock);
+}
+
+gboolean
+gst_cv_queue_relink (GstCvQueue *queue)
+{
+  gboolean relinked;
+
+  g_mutex_lock (&queue->lock);
+  relinked = replace_flow (queue, GST_FLOW_NOT_LINKED, GST_FLOW_OK);
+  g_mutex_unlock (&queue->lock);
+  return relinked;
+}
+
+/* call with the lock held; what an item meets */
+static GstFlowReturn
+item_flow (GstCvQueue *queue)
+{
+  return queue->flow == GST_FLOW_OK && queue->refusing ? GST_FLOW_EOS
+                                                       : queue->flow;
 }
 
 GstFlowReturn
@@ -62,10 +113,40 @@ gst_cv_queue_get_flow (GstCvQueue *queue)
   GstFlowReturn flow;
 
   g_mutex_lock (&queue->lock);
-  flow = queue->flow;
+  flow = item_flow (queue);
   g_mutex_unlock (&queue->lock);
   return flow;
 }
+
+/* --- downstream has seen enough -------------------------------------------- */
+
+void
+gst_cv_queue_end (GstCvQueue *queue)
+{
+  g_mutex_lock (&queue->lock);
+  queue->ended = queue->refusing = TRUE;
+  for (guint i = 0; i < gst_queue_array_get_length (queue->entries); i++) {
+    Entry *entry = gst_queue_array_peek_nth_struct (queue->entries, i);
+
+    if (is_turning_point (entry->event))
+      queue->refusing = FALSE;
+  }
+  g_cond_broadcast (&queue->changed);
+  g_mutex_unlock (&queue->lock);
+}
+
+gboolean
+gst_cv_queue_has_ended (GstCvQueue *queue)
+{
+  gboolean ended;
+
+  g_mutex_lock (&queue->lock);
+  ended = queue->ended;
+  g_mutex_unlock (&queue->lock);
+  return ended;
+}
+
+/* --- spare items ----------------------------------------------------------- */
 
 void
 gst_cv_queue_give (GstCvQueue *queue, gpointer item)
@@ -82,9 +163,9 @@ gst_cv_queue_take (GstCvQueue *queue, gpointer *item)
   GstFlowReturn flow;
 
   g_mutex_lock (&queue->lock);
-  while (queue->spare->len == 0 && queue->flow == GST_FLOW_OK)
+  while (queue->spare->len == 0 && item_flow (queue) == GST_FLOW_OK)
     g_cond_wait (&queue->changed, &queue->lock);
-  flow = queue->flow;
+  flow = item_flow (queue);
   if (flow == GST_FLOW_OK)
     *item = g_ptr_array_steal_index_fast (queue->spare, queue->spare->len - 1);
   g_mutex_unlock (&queue->lock);
@@ -99,6 +180,8 @@ gst_cv_queue_free_spare (GstCvQueue *queue)
   g_mutex_unlock (&queue->lock);
 }
 
+/* --- in and out ------------------------------------------------------------ */
+
 static GstFlowReturn
 push (GstCvQueue *queue, gpointer item, GstEvent *event)
 {
@@ -110,6 +193,8 @@ push (GstCvQueue *queue, gpointer item, GstEvent *event)
   if (flow == GST_FLOW_OK) {
     if (item != NULL)
       queue->deadline = -1;
+    if (is_turning_point (event))
+      queue->refusing = FALSE;
     gst_queue_array_push_tail_struct (queue->entries, &entry);
     g_cond_broadcast (&queue->changed);
   }
@@ -182,6 +267,8 @@ gst_cv_queue_pop (GstCvQueue *queue, gpointer *item, GstEvent **event)
                                   : GST_CV_POP_MARK;
       *item = entry->item;
       *event = entry->event;
+      if (is_turning_point (entry->event))
+        queue->ended = FALSE;
     }
   }
   queue->busy = pop != GST_CV_POP_STOP;

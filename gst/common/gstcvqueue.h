@@ -30,7 +30,20 @@ void gst_cv_queue_free (GstCvQueue *queue);
 
 /* GST_FLOW_OK lets it run; anything else ends every wait with that result. */
 void gst_cv_queue_set_flow (GstCvQueue *queue, GstFlowReturn flow);
+/* What an item would meet: GST_FLOW_EOS after gst_cv_queue_end(). */
 GstFlowReturn gst_cv_queue_get_flow (GstCvQueue *queue);
+/* For the thread that empties it: @flow, unless it is being flushed. */
+void gst_cv_queue_fail (GstCvQueue *queue, GstFlowReturn flow);
+/* GST_FLOW_OK instead of GST_FLOW_NOT_LINKED.
+ * Returns: whether that was the flow */
+gboolean gst_cv_queue_relink (GstCvQueue *queue);
+
+/* For the thread that empties it: downstream took the last one for the end
+ * (GST_FLOW_EOS). No items are given from now on, but events go their way: the
+ * next STREAM_START, SEGMENT or EOS undoes it, wherever it is by now. */
+void gst_cv_queue_end (GstCvQueue *queue);
+/* Whether what was popped is of no use to downstream. */
+gboolean gst_cv_queue_has_ended (GstCvQueue *queue);
 
 /* Puts @item among the spare ones. */
 void gst_cv_queue_give (GstCvQueue *queue, gpointer item);

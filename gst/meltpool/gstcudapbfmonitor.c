@@ -575,6 +575,8 @@ flush_stop (GstCudaPbfMonitor *self, GstEvent *event)
   reset_stream (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   push_on_both (self, event);
+  if (!gst_pad_is_active (self->srcpad))
+    return; /* on the way to READY */
   gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
   gst_pad_start_task (
       self->srcpad, (GstTaskFunction) gst_pbf_output_loop, self->srcpad, NULL);
@@ -651,11 +653,9 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 static void
 restart_flow (GstCudaPbfMonitor *self)
 {
-  if (gst_cv_queue_get_flow (self->queue) != GST_FLOW_NOT_LINKED)
-    return;
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
-  gst_pad_start_task (
-      self->srcpad, (GstTaskFunction) gst_pbf_output_loop, self->srcpad, NULL);
+  if (gst_cv_queue_relink (self->queue))
+    gst_pad_start_task (self->srcpad, (GstTaskFunction) gst_pbf_output_loop,
+        self->srcpad, NULL);
 }
 
 static gboolean

@@ -7,12 +7,10 @@
  * in which they came. */
 #include "gstpbfmonitor-private.h"
 
+#include "gst/common/gstcvpreroll.h"
 #include "gst/cudavision/cudavision.h"
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
-
-/* how long the first push of records may take before it is remarked on */
-#define PREROLL_PATIENCE (2 * GST_SECOND)
 
 void
 gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
@@ -47,8 +45,10 @@ result_caps (GstCudaPbfMonitor *self)
 }
 
 /* Pushes stream-start, caps and segment, where the pad still lacks them: it may
- * have been requested in the middle of the stream. */
-static void
+ * have been requested in the middle of the stream.
+ * Returns: FALSE if it cannot have records, as the source pad has no segment,
+ * for being shut down */
+static gboolean
 start_result_pad (GstCudaPbfMonitor *self, GstPad *pad)
 {
   gboolean needed;
@@ -62,7 +62,7 @@ start_result_pad (GstCudaPbfMonitor *self, GstPad *pad)
   self->result_needs_start = FALSE;
   GST_OBJECT_UNLOCK (self);
   if (!needed)
-    return;
+    return TRUE;
 
   id = gst_pad_create_stream_id (pad, GST_ELEMENT (self), "result");
   event = gst_event_new_stream_start (id);
@@ -79,8 +79,14 @@ start_result_pad (GstCudaPbfMonitor *self, GstPad *pad)
   gst_pad_push_event (pad, gst_event_new_caps (caps));
   gst_caps_unref (caps);
   event = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_SEGMENT, 0);
-  if (event != NULL)
+  if (event != NULL) {
     gst_pad_push_event (pad, event);
+    return TRUE;
+  }
+  GST_OBJECT_LOCK (self);
+  self->result_needs_start = TRUE;
+  GST_OBJECT_UNLOCK (self);
+  return FALSE;
 }
 
 static void
@@ -98,6 +104,7 @@ push_event_on_result (GstCudaPbfMonitor *self, GstEvent *event)
       GST_OBJECT_UNLOCK (self);
       break;
     case GST_EVENT_EOS:
+    case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
       start_result_pad (self, pad);
       gst_pad_push_event (pad, gst_event_ref (event));
@@ -110,7 +117,8 @@ push_event_on_result (GstCudaPbfMonitor *self, GstEvent *event)
 
 /* --- flow ------------------------------------------------------------------ */
 
-/* A pad that is not linked, or has seen enough, does not hold up the other. */
+/* A pad that is not linked, or has seen enough, does not hold up the other. When
+ * all have seen enough, the rest is dropped. */
 static GstFlowReturn
 combined_flow (GstCudaPbfMonitor *self, gboolean with_result)
 {
@@ -123,57 +131,10 @@ combined_flow (GstCudaPbfMonitor *self, gboolean with_result)
     return b;
   if (a == GST_FLOW_OK || b == GST_FLOW_OK)
     return GST_FLOW_OK;
-  return a == GST_FLOW_EOS || b == GST_FLOW_EOS ? GST_FLOW_EOS
-                                                : GST_FLOW_NOT_LINKED;
-}
-
-/* Whether the pipeline still waits for its sinks to get their first buffer. */
-static gboolean
-is_prerolling (GstCudaPbfMonitor *self)
-{
-  GstObject *top = gst_object_ref (GST_OBJECT (self)), *parent;
-  gboolean waiting;
-
-  while ((parent = gst_object_get_parent (top)) != NULL) {
-    gst_object_unref (top);
-    top = parent;
-  }
-  GST_OBJECT_LOCK (top);
-  waiting = GST_STATE_RETURN (top) == GST_STATE_CHANGE_ASYNC;
-  GST_OBJECT_UNLOCK (top);
-  gst_object_unref (top);
-  return waiting;
-}
-
-static gboolean
-remark_on_preroll (
-    GstClock *clock, GstClockTime time, GstClockID id, gpointer user_data)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (user_data);
-
-  if (gst_pad_is_linked (self->srcpad) && is_prerolling (self))
-    GST_ELEMENT_WARNING (self, CORE, STATE_CHANGE,
-        ("The pipeline cannot start: what is behind the result pad holds up "
-         "the frames; put a queue behind it"),
-        ("both pads are pushed from one thread, and each sink waits for its "
-         "first buffer until all have theirs"));
-  return TRUE;
-}
-
-/* Both pads are pushed from one thread. A sink behind the result pad with no
- * queue before it keeps the first records until the sink behind the source pad
- * has a frame, which waits for the records: silence, were it not remarked on. */
-static GstClockID
-watch_first_push (GstCudaPbfMonitor *self)
-{
-  GstClock *clock = gst_system_clock_obtain ();
-  GstClockID id = gst_clock_new_single_shot_id (
-      clock, gst_clock_get_time (clock) + PREROLL_PATIENCE);
-
-  gst_clock_id_wait_async (
-      id, remark_on_preroll, gst_object_ref (self), gst_object_unref);
-  gst_object_unref (clock);
-  return id;
+  if (a != GST_FLOW_EOS && b != GST_FLOW_EOS)
+    return GST_FLOW_NOT_LINKED;
+  gst_cv_queue_end (self->queue);
+  return GST_FLOW_OK;
 }
 
 static GstFlowReturn
@@ -194,15 +155,23 @@ push_held_now (GstCudaPbfMonitor *self, GstPad *pad)
 static GstFlowReturn
 push_held (GstCudaPbfMonitor *self, GstPad *pad)
 {
-  GstClockID watch = self->records_left ? NULL : watch_first_push (self);
+  GstClockID watch =
+      self->records_left ? NULL : gst_cv_preroll_watch (pad, self->srcpad);
   GstFlowReturn flow = push_held_now (self, pad);
 
   self->records_left = TRUE;
-  if (watch != NULL) {
-    gst_clock_id_unschedule (watch);
-    gst_clock_id_unref (watch);
-  }
+  if (watch != NULL)
+    gst_cv_preroll_unwatch (watch);
   return flow;
+}
+
+static void
+drop_held (GstCudaPbfMonitor *self)
+{
+  guint held = gst_buffer_list_length (self->held);
+
+  if (held > 0)
+    gst_buffer_list_remove (self->held, 0, held);
 }
 
 /* Takes @records, and pushes them unless the frames they belong to, a list of
@@ -217,16 +186,24 @@ push_records (GstCudaPbfMonitor *self, GstBuffer *records)
   gboolean with_result = pad != NULL;
   guint held;
 
+  if (gst_cv_queue_has_ended (self->queue)) {
+    drop_held (self);
+    gst_clear_object (&pad);
+    gst_buffer_unref (records);
+    return GST_FLOW_OK;
+  }
   if (pad != NULL && gst_buffer_get_size (records) > 0)
     gst_buffer_list_add (self->held, gst_buffer_ref (records));
   gst_buffer_unref (records);
   held = gst_buffer_list_length (self->held);
   if (pad == NULL && held > 0) {
     /* the next pad does not get what was held for the last */
-    gst_buffer_list_remove (self->held, 0, held);
+    drop_held (self);
   } else if (held > 0 && (head == NULL || head->done == head->n)) {
-    start_result_pad (self, pad);
-    self->result_flow = push_held (self, pad);
+    if (start_result_pad (self, pad))
+      self->result_flow = push_held (self, pad);
+    else
+      drop_held (self);
   }
   g_clear_object (&pad);
   return combined_flow (self, with_result);
@@ -240,6 +217,10 @@ push_item (GstCudaPbfMonitor *self, GstPbfItem *item)
   gboolean with_result = result != NULL;
 
   g_clear_object (&result);
+  if (gst_cv_queue_has_ended (self->queue)) {
+    gst_mini_object_unref (object);
+    return GST_FLOW_OK;
+  }
   if (GST_IS_BUFFER_LIST (object))
     self->src_flow =
         gst_pad_push_list (self->srcpad, GST_BUFFER_LIST_CAST (object));
@@ -477,6 +458,9 @@ push_event (GstCudaPbfMonitor *self, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
     gst_event_copy_segment (event, &self->segment);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
+      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    self->src_flow = self->result_flow = GST_FLOW_OK;
   push_event_on_result (self, event);
   gst_pad_push_event (self->srcpad, event);
 }
@@ -489,8 +473,9 @@ stop_loop (GstCudaPbfMonitor *self, GstFlowReturn flow)
   gboolean eos = gst_cv_queue_has_eos (self->queue);
 
   GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
-  gst_cv_queue_set_flow (self->queue, flow);
+  /* in this order: who finds the flow changed may start the task again */
   gst_pad_pause_task (self->srcpad);
+  gst_cv_queue_fail (self->queue, flow);
   if (flow == GST_FLOW_FLUSHING)
     return;
   if (eos && (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED))

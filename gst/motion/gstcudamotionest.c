@@ -139,11 +139,9 @@ gst_cuda_motion_est_set_context (GstElement *element, GstContext *context)
 static void
 restart_flow (GstCudaMotionEst *self)
 {
-  if (gst_cv_queue_get_flow (self->queue) != GST_FLOW_NOT_LINKED)
-    return;
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
-  gst_pad_start_task (self->srcpad, (GstTaskFunction) gst_motion_output_loop,
-      self->srcpad, NULL);
+  if (gst_cv_queue_relink (self->queue))
+    gst_pad_start_task (self->srcpad, (GstTaskFunction) gst_motion_output_loop,
+        self->srcpad, NULL);
 }
 
 static gboolean

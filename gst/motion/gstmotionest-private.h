@@ -48,12 +48,13 @@ typedef enum {
 
 /**
  * GstMotionSide: a request pad
- * @pad: (nullable): under the object lock, like @lacks and @flow
+ * @pad: (nullable): under the object lock, like @lacks, @pushed and @flow
  * @pool: (nullable): of the upstream thread; for pictures of the layout
  */
 typedef struct {
   GstPad *pad;
   guint lacks;
+  gboolean pushed; /* a push has come back */
   GstBufferPool *pool;
   GstFlowReturn flow;
 } GstMotionSide;
@@ -112,7 +113,6 @@ struct _GstCudaMotionEst {
   /* --- of the source pad's thread --- */
   GstQueueArray *held; /* of GstMotionHeld, in order */
   guint n_held;        /* frames among them */
-  GstFlowReturn src_flow;
   GstSegment segment;
   MotionSceneDetector detector;
   guint key_units;
@@ -167,8 +167,12 @@ GstPad *gst_motion_sides_request (GstCudaMotionEst *self,
 void gst_motion_sides_release (GstCudaMotionEst *self, GstPad *pad);
 /* The pad with a reference, or %NULL. */
 GstPad *gst_motion_side_ref (GstCudaMotionEst *self, GstMotionSideKind kind);
-/* Pushes @event on all of them. */
-void gst_motion_sides_push_flush (GstCudaMotionEst *self, GstEvent *event);
+/* Pushes @event on all of them, out of turn. */
+void gst_motion_sides_push_now (GstCudaMotionEst *self, GstEvent *event);
+/* From now on they lack @lacks before their next buffer. */
+void gst_motion_sides_note_lacks (GstCudaMotionEst *self, guint lacks);
+/* Forgets how pushing went. */
+void gst_motion_sides_reset_flow (GstCudaMotionEst *self);
 /* Of an event that has its turn on the source pad. */
 void gst_motion_sides_push_event (GstCudaMotionEst *self, GstEvent *event);
 /* Takes @buffer. */

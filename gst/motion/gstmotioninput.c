@@ -191,7 +191,7 @@ gst_motion_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 static void
 flush_start (GstCudaMotionEst *self, GstEvent *event)
 {
-  gst_motion_sides_push_flush (self, event);
+  gst_motion_sides_push_now (self, event);
   gst_pad_push_event (self->srcpad, event);
   gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
   gst_pad_pause_task (self->srcpad);
@@ -203,8 +203,10 @@ flush_stop (GstCudaMotionEst *self, GstEvent *event)
   gst_motion_output_discard (self);
   gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
   self->last = GST_CLOCK_TIME_NONE;
-  gst_motion_sides_push_flush (self, event);
+  gst_motion_sides_push_now (self, event);
   gst_pad_push_event (self->srcpad, event);
+  if (!gst_pad_is_active (self->srcpad))
+    return; /* on the way to READY */
   gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
   gst_pad_start_task (self->srcpad, (GstTaskFunction) gst_motion_output_loop,
       self->srcpad, NULL);
@@ -272,6 +274,16 @@ prepare_for_event (GstCudaMotionEst *self, GstEvent *event, GstFlowReturn *flow)
   return TRUE;
 }
 
+/* An event that overtakes the frames. */
+static gboolean
+urgent_event (GstCudaMotionEst *self, GstEvent *event)
+{
+  /* each sink is to change its rate, or they part */
+  if (GST_EVENT_TYPE (event) == GST_EVENT_INSTANT_RATE_CHANGE)
+    gst_motion_sides_push_now (self, event);
+  return gst_pad_event_default (self->sinkpad, GST_OBJECT (self), event);
+}
+
 /* An event that has to stay in order with the frames. */
 static gboolean
 serialized_event (GstCudaMotionEst *self, GstEvent *event)
@@ -307,6 +319,6 @@ gst_motion_input_event (GstPad *pad, GstObject *parent, GstEvent *event)
     default:
       if (GST_EVENT_IS_SERIALIZED (event))
         return serialized_event (self, event);
-      return gst_pad_event_default (pad, parent, event);
+      return urgent_event (self, event);
   }
 }

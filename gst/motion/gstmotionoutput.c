@@ -184,9 +184,24 @@ finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
   return leaving;
 }
 
+static void
+drop_frame (Leaving *leaving)
+{
+  gst_clear_buffer (&leaving->video);
+  gst_clear_buffer (&leaving->packet);
+  gst_clear_buffer (&leaving->prediction);
+  gst_clear_buffer (&leaving->residual);
+}
+
 static GstFlowReturn
 push_frame (GstCudaMotionEst *self, Leaving *leaving)
 {
+  GstFlowReturn flow;
+
+  if (gst_cv_queue_has_ended (self->queue)) {
+    drop_frame (leaving);
+    return GST_FLOW_OK;
+  }
   if (leaving->key_unit)
     push_key_unit (self, GST_BUFFER_PTS (leaving->video));
   gst_motion_side_push (self, GST_MOTION_SIDE_VECTORS, leaving->packet);
@@ -195,8 +210,12 @@ push_frame (GstCudaMotionEst *self, Leaving *leaving)
         self, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
   if (leaving->residual != NULL)
     gst_motion_side_push (self, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
-  self->src_flow = gst_pad_push (self->srcpad, leaving->video);
-  return gst_motion_sides_combine (self, self->src_flow);
+  flow = gst_pad_push (self->srcpad, leaving->video);
+  flow = gst_motion_sides_combine (self, flow);
+  if (flow != GST_FLOW_EOS)
+    return flow;
+  gst_cv_queue_end (self->queue);
+  return GST_FLOW_OK;
 }
 
 static void
@@ -291,8 +310,9 @@ static void
 stop_loop (GstCudaMotionEst *self, GstFlowReturn flow)
 {
   GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
-  gst_cv_queue_set_flow (self->queue, flow);
+  /* in this order: who finds the flow changed may start the task again */
   gst_pad_pause_task (self->srcpad);
+  gst_cv_queue_fail (self->queue, flow);
   if (flow == GST_FLOW_ERROR)
     push_event (self, gst_event_new_eos ());
 }
@@ -344,6 +364,24 @@ discard_held (GstCudaMotionEst *self)
   self->n_held = 0;
 }
 
+/* The events among it stay with the source pad, so that the others have to be
+ * told of them. */
+static void
+discard_events (GstCudaMotionEst *self)
+{
+  GstEvent *before =
+      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
+  GstEvent *after;
+
+  discard_held (self);
+  gst_cv_queue_discard (self->queue, self->srcpad);
+  after = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
+  gst_motion_sides_note_lacks (
+      self, after == before ? GST_MOTION_LACKS_CAPS : GST_MOTION_LACKS_ALL);
+  gst_clear_event (&before);
+  gst_clear_event (&after);
+}
+
 void
 gst_motion_output_discard (GstCudaMotionEst *self)
 {
@@ -359,10 +397,7 @@ gst_motion_output_discard (GstCudaMotionEst *self)
       }
     } while (job != NULL);
   }
-  discard_held (self);
-  gst_cv_queue_discard (self->queue, self->srcpad);
+  discard_events (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  self->src_flow = GST_FLOW_OK;
-  for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    self->sides[i].flow = GST_FLOW_OK;
+  gst_motion_sides_reset_flow (self);
 }

@@ -6,6 +6,8 @@
  * residual, as streams beside the video's. */
 #include "gstmotionest-private.h"
 
+#include "gst/common/gstcvpreroll.h"
+
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
 #define PICTURE_CAPS GST_VIDEO_CAPS_MAKE ("{ GRAY8, GRAY16_LE }")
@@ -52,6 +54,7 @@ gst_motion_sides_request (GstCudaMotionEst *self, GstPadTemplate *template,
   if (!taken) {
     side->pad = gst_object_ref (pad);
     side->lacks = GST_MOTION_LACKS_ALL;
+    side->pushed = FALSE;
     side->flow = GST_FLOW_OK;
   }
   GST_OBJECT_UNLOCK (self);
@@ -141,46 +144,81 @@ picture_caps (GstCudaMotionEst *self)
   return caps;
 }
 
-static void
-push_caps (GstCudaMotionEst *self, GstMotionSideKind kind, GstPad *pad)
+void
+gst_motion_sides_note_lacks (GstCudaMotionEst *self, guint lacks)
+{
+  GST_OBJECT_LOCK (self);
+  for (guint i = 0; i < GST_MOTION_SIDES; i++)
+    self->sides[i].lacks |= lacks;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstEvent *
+make_caps_event (GstCudaMotionEst *self, GstMotionSideKind kind)
 {
   GstCaps *caps = kind == GST_MOTION_SIDE_VECTORS
                       ? gst_caps_from_string (GST_MOTION_VECTORS_CAPS)
                       : picture_caps (self);
+  GstEvent *event = caps != NULL ? gst_event_new_caps (caps) : NULL;
 
-  if (caps == NULL)
-    return;
-  gst_pad_push_event (pad, gst_event_new_caps (caps));
-  gst_caps_unref (caps);
+  gst_clear_caps (&caps);
+  return event;
+}
+
+/* What @pad lacks, which is no longer noted.
+ * Returns: FALSE if @pad has been released by now */
+static gboolean
+take_lacks (
+    GstCudaMotionEst *self, GstMotionSideKind kind, GstPad *pad, guint *lacks)
+{
+  GstMotionSide *side = &self->sides[kind];
+  gboolean ours;
+
+  GST_OBJECT_LOCK (self);
+  ours = side->pad == pad;
+  *lacks = side->lacks;
+  if (ours)
+    side->lacks = 0;
+  GST_OBJECT_UNLOCK (self);
+  return ours;
 }
 
 /* Pushes what the pad still lacks: it may have been requested in the middle of
- * the stream. */
-static void
+ * the stream.
+ * Returns: FALSE if it cannot have a buffer: it has been released, or the source
+ * pad lacks the same, for being shut down */
+static gboolean
 start_side (GstCudaMotionEst *self, GstMotionSideKind kind, GstPad *pad)
 {
-  GstEvent *segment;
+  GstEvent *caps = NULL, *segment = NULL;
   guint lacks;
 
-  GST_OBJECT_LOCK (self);
-  lacks = self->sides[kind].lacks;
-  self->sides[kind].lacks = 0;
-  GST_OBJECT_UNLOCK (self);
+  if (!take_lacks (self, kind, pad, &lacks))
+    return FALSE;
   if (lacks & GST_MOTION_LACKS_START)
     push_start (self, pad);
   if (lacks & GST_MOTION_LACKS_CAPS)
-    push_caps (self, kind, pad);
-  if ((lacks & GST_MOTION_LACKS_SEGMENT) == 0)
-    return;
-  segment = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_SEGMENT, 0);
-  if (segment != NULL)
+    caps = make_caps_event (self, kind);
+  if (lacks & GST_MOTION_LACKS_SEGMENT)
+    segment = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_SEGMENT, 0);
+  lacks &= ~GST_MOTION_LACKS_START;
+  if (caps != NULL) {
+    gst_pad_push_event (pad, caps);
+    lacks &= ~GST_MOTION_LACKS_CAPS;
+  }
+  if (segment != NULL) {
     gst_pad_push_event (pad, segment);
+    lacks &= ~GST_MOTION_LACKS_SEGMENT;
+  }
+  if (lacks != 0)
+    gst_motion_sides_note_lacks (self, lacks);
+  return lacks == 0;
 }
 
 /* --- pushing --------------------------------------------------------------- */
 
 void
-gst_motion_sides_push_flush (GstCudaMotionEst *self, GstEvent *event)
+gst_motion_sides_push_now (GstCudaMotionEst *self, GstEvent *event)
 {
   for (guint i = 0; i < GST_MOTION_SIDES; i++) {
     GstPad *pad = gst_motion_side_ref (self, (GstMotionSideKind) i);
@@ -192,29 +230,21 @@ gst_motion_sides_push_flush (GstCudaMotionEst *self, GstEvent *event)
   }
 }
 
-static void
-note_lack (GstCudaMotionEst *self, guint lacks)
-{
-  GST_OBJECT_LOCK (self);
-  for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    self->sides[i].lacks |= lacks;
-  GST_OBJECT_UNLOCK (self);
-}
-
 void
 gst_motion_sides_push_event (GstCudaMotionEst *self, GstEvent *event)
 {
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
-      note_lack (self, GST_MOTION_LACKS_ALL);
+      gst_motion_sides_note_lacks (self, GST_MOTION_LACKS_ALL);
       break;
     case GST_EVENT_CAPS:
-      note_lack (self, GST_MOTION_LACKS_CAPS);
+      gst_motion_sides_note_lacks (self, GST_MOTION_LACKS_CAPS);
       break;
     case GST_EVENT_SEGMENT:
-      note_lack (self, GST_MOTION_LACKS_SEGMENT);
+      gst_motion_sides_note_lacks (self, GST_MOTION_LACKS_SEGMENT);
       break;
     case GST_EVENT_EOS:
+    case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
       for (guint i = 0; i < GST_MOTION_SIDES; i++) {
         GstPad *pad = gst_motion_side_ref (self, (GstMotionSideKind) i);
@@ -232,21 +262,50 @@ gst_motion_sides_push_event (GstCudaMotionEst *self, GstEvent *event)
 }
 
 void
+gst_motion_sides_reset_flow (GstCudaMotionEst *self)
+{
+  GST_OBJECT_LOCK (self);
+  for (guint i = 0; i < GST_MOTION_SIDES; i++) {
+    self->sides[i].flow = GST_FLOW_OK;
+    self->sides[i].pushed = FALSE;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* The pads are pushed one after the other, the source pad last. */
+static GstFlowReturn
+push_watched (GstCudaMotionEst *self, GstPad *pad, GstBuffer *buffer)
+{
+  GstClockID watch = gst_cv_preroll_watch (pad, self->srcpad);
+  GstFlowReturn flow = gst_pad_push (pad, buffer);
+
+  gst_cv_preroll_unwatch (watch);
+  return flow;
+}
+
+void
 gst_motion_side_push (
     GstCudaMotionEst *self, GstMotionSideKind kind, GstBuffer *buffer)
 {
+  GstMotionSide *side = &self->sides[kind];
   GstPad *pad = gst_motion_side_ref (self, kind);
   GstFlowReturn flow;
+  gboolean pushed;
 
-  if (pad == NULL) {
+  if (pad == NULL || !start_side (self, kind, pad)) {
     gst_buffer_unref (buffer);
+    gst_clear_object (&pad);
     return;
   }
-  start_side (self, kind, pad);
-  flow = gst_pad_push (pad, buffer);
   GST_OBJECT_LOCK (self);
-  if (self->sides[kind].pad == pad)
-    self->sides[kind].flow = flow;
+  pushed = side->pushed;
+  GST_OBJECT_UNLOCK (self);
+  flow = pushed ? gst_pad_push (pad, buffer) : push_watched (self, pad, buffer);
+  GST_OBJECT_LOCK (self);
+  if (side->pad == pad) {
+    side->pushed = TRUE;
+    side->flow = flow;
+  }
   GST_OBJECT_UNLOCK (self);
   gst_object_unref (pad);
 }

@@ -1223,6 +1223,89 @@ GST_START_TEST (test_unlinked_pads)
 }
 GST_END_TEST;
 
+static gint n_refused; /* atomic */
+
+static GstFlowReturn
+chain_enough (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  gst_buffer_unref (buffer);
+  g_atomic_int_inc (&n_refused);
+  return GST_FLOW_EOS;
+}
+
+/* Pushes frame after frame until it is said that there are enough. */
+static void
+push_until_enough (Rig *rig, const MotionClip *clip)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  for (guint i = 0; i < clip->n && flow == GST_FLOW_OK; i++)
+    flow = gst_harness_push (rig->h, motion_clip_buffer (clip, i, 0));
+  fail_unless_equals_int (flow, GST_FLOW_EOS);
+}
+
+/* Downstream that has seen enough gets no more frames, but events: another
+ * segment, and EOS, without which its sink would wait for ever. */
+GST_START_TEST (test_downstream_has_enough)
+{
+  MotionClip *clip = clip_new (40);
+  Rig rig = rig_new_playing (
+      __i__ ? "bidirectional=true references=2" : "", FALSE, clip);
+  GstEventType type;
+  GstSegment segment;
+  GstEvent *event;
+
+  n_refused = 0;
+  gst_pad_set_chain_function (rig.h->sinkpad, chain_enough);
+  push_until_enough (&rig, clip);
+  fail_unless_equals_int (g_atomic_int_get (&n_refused), 1);
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.base = GST_SECOND;
+  fail_unless (
+      gst_harness_push_event (rig.h, gst_event_new_segment (&segment)));
+  push_until_enough (&rig, clip);
+  fail_unless_equals_int (g_atomic_int_get (&n_refused), 2);
+
+  push_eos (&rig);
+  do {
+    event = gst_harness_pull_event (rig.h);
+    fail_unless (event != NULL, "EOS did not get through");
+    type = GST_EVENT_TYPE (event);
+    gst_event_unref (event);
+  } while (type != GST_EVENT_EOS);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* No queue behind a request pad: the pipeline cannot start, and says why. */
+GST_START_TEST (test_no_queue)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "videotestsrc num-buffers=4 ! cudamotionest name=m backend=cpu ! fakesink"
+      " m.residual ! queue ! fakesink  m.vectors ! fakesink",
+      NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 10 * GST_SECOND, GST_MESSAGE_WARNING | GST_MESSAGE_EOS);
+  fail_unless (
+      message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING);
+  gst_message_parse_warning (message, &error, NULL);
+  fail_unless (
+      strstr (error->message, "vectors pad") != NULL, "\"%s\"", error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_states)
 {
   GstElement *pipeline = gst_parse_launch (
@@ -1287,6 +1370,8 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_bad_buffers);
   tcase_add_test (tc, test_sides_come_and_go);
   tcase_add_test (tc, test_unlinked_pads);
+  tcase_add_loop_test (tc, test_downstream_has_enough, 0, 2);
+  tcase_add_test (tc, test_no_queue);
   tcase_add_test (tc, test_states);
   return s;
 }

@@ -966,6 +966,29 @@ GST_START_TEST (test_long_list_prerolls)
 }
 GST_END_TEST;
 
+/* Sinks that have seen enough get no more, but EOS, which they wait for. */
+GST_START_TEST (test_downstream_has_enough)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "pbftestsrc ! cudapbfmonitor backend=cpu batch-size=8 name=m "
+      "! queue ! fakesink num-buffers=20  m.result ! queue ! fakesink "
+      "num-buffers=3",
+      NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 10 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (
+      message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_states)
 {
   GstElement *pipeline = gst_parse_launch (
@@ -1021,6 +1044,7 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_short_buffer);
   tcase_add_test (tc, test_result_pad);
   tcase_add_test (tc, test_long_list_prerolls);
+  tcase_add_test (tc, test_downstream_has_enough);
   tcase_add_test (tc, test_states);
   return s;
 }
