@@ -7,11 +7,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Interpolation reaches 4 samples beyond a whole-pixel candidate. */
 #define REACH 4
 /* Elements behind a plane that vectors may read, their values unused */
 #define TAIL 512
+#define SMALL_PAGE 4096
+#define LARGE_PAGE (2 << 20)
 /* The largest |4 d - prior|, both of them up to 4 * (128 + 1) */
 #define BITS_HALF 1040
 
@@ -133,19 +136,27 @@ motion_cpu_params_clear (MotionCpuParams *params)
 
 /* --- pictures ---------------------------------------------------------------- */
 
-/* Zeroed memory, of which only what is written to takes space. */
+/* Zeroed memory, in large pages where there are: a search goes down columns,
+ * each row of which would lie in another small page. */
 static gpointer
 allocate (gpointer *memory, gsize elements, gsize size, GError **error)
 {
-  gsize bytes = (elements + TAIL) * size + 63;
+  gsize needed = (elements + TAIL) * size;
+  gsize page = needed >= LARGE_PAGE / 4 ? LARGE_PAGE : SMALL_PAGE;
+  gsize bytes = (needed + page - 1) / page * page;
 
-  *memory = calloc (bytes, 1);
-  if (*memory == NULL) {
+  *memory = NULL;
+  if (bytes < needed || posix_memalign (memory, page, bytes) != 0) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "no memory for %" G_GSIZE_FORMAT " bytes", bytes);
+        "no memory for %" G_GSIZE_FORMAT " bytes", needed);
+    *memory = NULL;
     return NULL;
   }
-  return (gpointer) (((guintptr) *memory + 63) & ~(guintptr) 63);
+#if defined(MADV_HUGEPAGE)
+  if (page == LARGE_PAGE)
+    madvise (*memory, bytes, MADV_HUGEPAGE); /* a wish */
+#endif
+  return memset (*memory, 0, needed);
 }
 
 gboolean
@@ -260,19 +271,22 @@ MotionCpuScratch *
 motion_cpu_scratch_new (const MotionCpuParams *params, GError **error)
 {
   gsize lines = MOTION_CPU_TILE + 2 * params->config.range;
+  gsize plane = params->sums_stride * lines + TAIL;
   MotionCpuScratch *scratch = NULL;
+  guint16 *sums;
 
   if (posix_memalign ((void **) &scratch, 64, sizeof *scratch) != 0)
     g_error ("out of memory");
   memset (scratch, 0, sizeof *scratch);
-  for (guint i = 0; params->has_sums && i < params->n_levels; i++) {
-    scratch->sums[i] = allocate (
-        &scratch->sums_memory[i], params->sums_stride * lines, 2, error);
-    if (scratch->sums[i] == NULL) {
-      motion_cpu_scratch_free (scratch);
-      return NULL;
-    }
+  if (!params->has_sums)
+    return scratch;
+  sums = allocate (&scratch->sums_memory, params->n_levels * plane, 2, error);
+  if (sums == NULL) {
+    motion_cpu_scratch_free (scratch);
+    return NULL;
   }
+  for (guint i = 0; i < params->n_levels; i++)
+    scratch->sums[i] = sums + plane * i;
   return scratch;
 }
 
@@ -281,7 +295,6 @@ motion_cpu_scratch_free (MotionCpuScratch *scratch)
 {
   if (scratch == NULL)
     return;
-  for (guint i = 0; i < MOTION_CPU_LEVELS; i++)
-    free (scratch->sums_memory[i]);
+  free (scratch->sums_memory);
   free (scratch);
 }

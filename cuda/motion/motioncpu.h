@@ -76,7 +76,7 @@ typedef struct {
   /* sums of the tile's reference; the first is that of the square whose first
    * sample lies range pixels left of and above the tile */
   guint16 *sums[MOTION_CPU_LEVELS];
-  gpointer sums_memory[MOTION_CPU_LEVELS];
+  gpointer sums_memory;
 } MotionCpuScratch;
 
 /* A frame. */

@@ -22,6 +22,23 @@ extern guint64 motion_cpu_counts[2 + MOTION_CPU_LEVELS];
 #define POOR 4
 /* Rows that are computed whole after one that elimination left as it was */
 #define VAIN_ROWS 7
+/* Rows that go through the elimination together */
+#define NEAR_ROWS 2 /* above and below the best, before all others */
+#define MOST_ROWS 16
+#define MOST_GROUPS 16 /* in a row; 2 * 128 / MOTION_GROUP + 1 suffice */
+
+/* MOTION_GROUP candidates side by side: those @which are not yet ruled out.
+ * @place: row * MOST_GROUPS + number in the row */
+typedef struct {
+  guint32 place, which;
+} Group;
+
+/* Rows from @y on. @limits: the largest SAD + bits of x that matters in each */
+typedef struct {
+  gint32 y;
+  guint32 limits[MOST_ROWS];
+  Group groups[MOST_ROWS * MOST_GROUPS];
+} Rows;
 
 typedef struct {
   MotionCpuSearch *s;
@@ -86,7 +103,14 @@ limit_of (const Full *f, gint32 x, gint32 last, gint32 y)
          - (first > (f->second & ((G_GUINT64_CONSTANT (1) << ORDER_BITS) - 1)));
 }
 
-/* --- groups of candidates ------------------------------------------------------ */
+/* The first @n candidates of a group. */
+static inline guint32
+first_of (gint32 n)
+{
+  return n < MOTION_GROUP ? (1u << n) - 1 : G_MAXUINT32;
+}
+
+/* --- computing candidates ------------------------------------------------------ */
 
 static inline void
 compute_few (Full *f, gint32 x, gint32 y, guint64 which)
@@ -113,13 +137,15 @@ compute_many (Full *f, gint32 x, gint32 y, guint64 which, guint32 limit)
   }
 }
 
-/* The candidates of the group at (@x, @y). */
-static inline guint64
-group_of (const Full *f, gint32 x)
+/* The largest SAD + bits of x with which a candidate of row @y matters; below
+ * zero if none does. */
+static inline gint64
+limit_of_row (const Full *f, gint32 y)
 {
-  gint32 n = f->s->rect.right - x + 1;
+  MotionRect r = f->s->rect;
 
-  return n < 64 ? G_MAXUINT64 >> (64 - n) : G_MAXUINT64;
+  return limit_of (f, r.left, r.right, y)
+         - f->s->params->bits[4 * y - f->s->prior.y];
 }
 
 /* --- everything ------------------------------------------------------------------ */
@@ -132,8 +158,9 @@ scan_whole_row (Full *f, gint32 y)
   for (gint32 x = r.left; x <= r.right; x += 64) {
     gint64 limit = limit_of (f, x, MIN (x + 63, r.right), y)
                    - f->s->params->bits[4 * y - f->s->prior.y];
+    gint32 n = MIN (r.right - x + 1, 64);
 
-    compute_many (f, x, y, group_of (f, x), (guint32) MAX (limit, 0));
+    compute_many (f, x, y, G_MAXUINT64 >> (64 - n), (guint32) MAX (limit, 0));
   }
 }
 
@@ -144,90 +171,176 @@ scan_all (Full *f)
     scan_whole_row (f, y);
 }
 
-/* --- with elimination ------------------------------------------------------------ */
+/* --- with elimination ------------------------------------------------------------
+ *
+ * Some rows at a time go through level after level. What a level leaves of a
+ * group is a mask; empty ones drop out of the list without a branch, which the
+ * processor could not foresee. */
 
-/* What the levels from @i on leave of the candidates @which of the group; a
- * single one is computed as quickly as ruled out. */
-static inline guint64
-eliminate (
-    const Full *f, guint i, gint32 x, gint32 y, guint64 which, guint32 limit)
+/* Those of row @y that the first level, of one sum and without bits, leaves.
+ * Returns: how many groups. */
+static inline guint
+list_within (const Full *f, gint32 y, guint32 limit, guint32 place, Group *to)
 {
-  gssize place = (gssize) f->s->params->sums_stride * y + x;
-  const guint16 *bits = f->lambda ? f->bits_x + (x - f->s->rect.left) : NULL;
+  MotionRect r = f->s->rect;
+  const MotionCpuBound *bound = &f->bounds[0];
+  const guint16 *at =
+      bound->sums + (gssize) f->s->params->sums_stride * y + r.left;
+  MotionCpuBand band = motion_band (bound, limit);
+  guint n = 0;
 
-  for (; i < f->n_bounds && (which & (which - 1)); i++) {
-    which = motion_survivors (
-        &f->bounds[i], f->bounds[i].sums + place, bits, limit, which);
-    COUNT (2 + i, __builtin_popcountll (which));
+  for (gint32 left = r.right - r.left + 1; left > 0; left -= MOTION_GROUP) {
+    guint32 which = motion_within (&band, at, first_of (left));
+
+    to[n].place = place++;
+    to[n].which = which;
+    n += which != 0;
+    at += MOTION_GROUP;
+    COUNT (2, __builtin_popcount (which));
   }
-  return which;
+  return n;
 }
 
-/* Computes what is left of a group. */
-static inline void
-compute (Full *f, gint32 x, gint32 y, guint64 which, gint64 limit)
+static inline guint
+list_all (const Full *f, guint32 place, Group *to)
 {
-  if (__builtin_popcountll (which) < MOTION_SADS_PAYS)
-    compute_few (f, x, y, which);
-  else
-    compute_many (f, x, y, which, (guint32) limit);
+  MotionRect r = f->s->rect;
+  guint n = 0;
+
+  for (gint32 left = r.right - r.left + 1; left > 0; left -= MOTION_GROUP)
+    to[n++] = (Group){ place++, first_of (left) };
+  return n;
 }
 
-/* Row @y. @first_is_one: the first level is of one sum, and there are no bits.
- * Returns: how many candidates were computed. */
-static inline __attribute__ ((always_inline)) gint32
-scan_row (Full *f, gint32 y, gboolean first_is_one)
+/* What level @i, of @n sums, leaves of the groups. Returns: how many of them. */
+static inline __attribute__ ((always_inline)) guint
+eliminate_n (const Full *f, guint i, guint n, Rows *rows, guint n_groups)
 {
-  const MotionCpuSearch *s = f->s;
-  MotionRect r = s->rect;
-  guint32 bits_y = s->params->bits[4 * y - s->prior.y];
-  gint64 limit = limit_of (f, r.left, r.right, y) - bits_y;
-  const guint16 *first = NULL;
-  MotionCpuBand band;
+  const MotionCpuBound *bound = &f->bounds[i];
+  gssize stride = (gssize) f->s->params->sums_stride;
+  const guint16 *bits = f->lambda ? f->bits_x : NULL;
+  const guint16 *at = bound->sums + stride * rows->y + f->s->rect.left;
+  Group *groups = rows->groups;
+  guint left = 0;
+
+  for (guint k = 0; k < n_groups; k++) {
+    guint32 place = groups[k].place, which = groups[k].which;
+    guint32 row = place / MOST_GROUPS, x = place % MOST_GROUPS * MOTION_GROUP;
+
+    which = motion_survivors (bound, n, at + stride * row + x,
+        bits ? bits + x : NULL, rows->limits[row], which);
+    groups[left].place = place;
+    groups[left].which = which;
+    left += which != 0;
+    COUNT (2 + i, __builtin_popcount (which));
+  }
+  return left;
+}
+
+static guint
+eliminate (const Full *f, guint i, Rows *rows, guint n_groups)
+{
+  switch (f->bounds[i].n) {
+    case 1:
+      return eliminate_n (f, i, 1, rows, n_groups);
+    case 4:
+      return eliminate_n (f, i, 4, rows, n_groups);
+    case 16:
+      return eliminate_n (f, i, 16, rows, n_groups);
+    default:
+      return eliminate_n (f, i, f->bounds[i].n, rows, n_groups);
+  }
+}
+
+/* Computes what is left. Returns: how many candidates. */
+static gint32
+compute (Full *f, const Rows *rows, guint n_groups)
+{
+  const Group *groups = rows->groups;
   gint32 computed = 0;
 
-  COUNT (1, limit >= 0 ? r.right - r.left + 1 : 0);
-  if (limit >= 0 && first_is_one) {
-    first = f->bounds[0].sums + (gssize) s->params->sums_stride * y;
-    band = motion_band (&f->bounds[0], (guint32) limit);
-    if (!motion_any_within (&band, first + r.left, r.right - r.left + 1))
-      return 0;
-  }
-  for (gint32 x = r.left; x <= r.right && limit >= 0; x += 64) {
-    guint64 which = group_of (f, x);
+  for (guint k = 0; k < n_groups; k++) {
+    guint32 place = groups[k].place, row = place / MOST_GROUPS;
+    gint32 y = rows->y + (gint32) row;
+    gint32 x = f->s->rect.left + (gint32) (place % MOST_GROUPS * MOTION_GROUP);
+    guint64 which = groups[k].which;
+    gint32 n = __builtin_popcountll (which);
 
-    if (first_is_one) {
-      which = motion_within (&band, first + x, which);
-      COUNT (2, __builtin_popcountll (which));
+    if (n >= MOTION_SADS_PAYS / 2 && k + 1 < n_groups
+        && groups[k + 1].place == place + 1) {
+      which |= (guint64) groups[++k].which << MOTION_GROUP;
+      n = __builtin_popcountll (which);
     }
-    if (which)
-      which = eliminate (f, first_is_one, x, y, which, (guint32) limit);
-    if (which) {
-      computed += __builtin_popcountll (which);
-      compute (f, x, y, which, limit);
-      limit = limit_of (f, r.left, r.right, y) - bits_y;
-    }
+    if (n < MOTION_SADS_PAYS)
+      compute_few (f, x, y, which);
+    else
+      compute_many (f, x, y, which, rows->limits[row]);
+    computed += n;
   }
   return computed;
 }
 
-/* Where a row shows that elimination rules next to nothing out, the next few
- * rows do without. */
+/* @n rows from @y on. Returns: how many candidates were computed. */
+static gint32
+scan_rows (Full *f, gint32 y, gint32 n)
+{
+  gboolean first_is_one = f->n_bounds > 0 && f->bounds[0].n == 1 && !f->lambda;
+  guint n_groups = 0;
+  Rows rows;
+
+  rows.y = y;
+  for (gint32 i = 0; i < n; i++) {
+    gint64 limit = limit_of_row (f, y + i);
+
+    if (limit < 0)
+      continue;
+    rows.limits[i] = (guint32) limit;
+    COUNT (1, f->s->rect.right - f->s->rect.left + 1);
+    if (first_is_one)
+      n_groups += list_within (f, y + i, rows.limits[i],
+          (guint32) i * MOST_GROUPS, rows.groups + n_groups);
+    else
+      n_groups +=
+          list_all (f, (guint32) i * MOST_GROUPS, rows.groups + n_groups);
+  }
+  for (guint i = first_is_one; i < f->n_bounds; i++)
+    n_groups = eliminate (f, i, &rows, n_groups);
+  return compute (f, &rows, n_groups);
+}
+
+/* Rows @y..@last. Where elimination rules next to nothing out, the next few rows
+ * do without. */
 static void
-scan_some (Full *f)
+scan_some (Full *f, gint32 y, gint32 last)
+{
+  gint32 width = f->s->rect.right - f->s->rect.left + 1, rows = MOST_ROWS;
+
+  while (y <= last) {
+    gint32 n = MIN (rows, last - y + 1), computed = scan_rows (f, y, n);
+
+    y += n;
+    rows = MIN (2 * rows, MOST_ROWS);
+    if (4 * computed <= 3 * width * n)
+      continue;
+    rows = 1;
+    for (n = MIN (VAIN_ROWS, last - y + 1); n > 0; n--)
+      scan_whole_row (f, y++);
+  }
+}
+
+/* All rows; those round the best first, since what is found there rules out
+ * more of the others. */
+static void
+scan_from_best (Full *f)
 {
   MotionRect r = f->s->rect;
-  gint32 width = r.right - r.left + 1;
-  gboolean first_is_one = f->n_bounds > 0 && f->bounds[0].n == 1 && !f->lambda;
+  gint32 near = point_of (f->best).y;
+  gint32 from = MAX (near - NEAR_ROWS, r.top);
+  gint32 to = MIN (near + NEAR_ROWS, r.bottom);
 
-  for (gint32 y = r.top; y <= r.bottom; y++) {
-    gint32 computed =
-        first_is_one ? scan_row (f, y, TRUE) : scan_row (f, y, FALSE);
-
-    for (gint32 i = 0; 4 * computed > 3 * width && i < VAIN_ROWS; i++)
-      if (y < r.bottom)
-        scan_whole_row (f, ++y);
-  }
+  scan_some (f, from, to);
+  scan_some (f, r.top, from - 1);
+  scan_some (f, to + 1, r.bottom);
 }
 
 /* --- where to begin ------------------------------------------------------------ */
@@ -343,7 +456,7 @@ init_bounds (Full *f)
     for (gint32 y = 0; size * (y + 1) <= s->h; y++) {
       for (gint32 x = 0; size * (x + 1) <= s->w; x++) {
         b->offsets[b->n] = (stride * y + x) * size;
-        b->own[b->n++] = own[i][y][x];
+        b->own[b->n++] = WORDS_SET (own[i][y][x]);
       }
     }
     f->n_bounds += b->n > 0;
@@ -396,6 +509,6 @@ MOTION_CPU (full) (MotionCpuSearch *s)
   COUNT (0, 1);
   init_bounds (&f);
   seed (&f);
-  scan_some (&f);
+  scan_from_best (&f);
   finish (&f);
 }

@@ -164,6 +164,28 @@ motion_sad_32 (
 #endif
 }
 
+/* The block's rows lie one after the other, from an address that 64 divides. */
+static inline guint32
+motion_sad_32_packed (const guint8 *c, const guint8 *r, gsize stride, gint32 h)
+{
+#if defined(MOTION_SIMD_512)
+  __m512i sum = _mm512_setzero_si512 ();
+
+  if (h != 32)
+    return motion_sad_32 (c, 32, r, stride, h);
+#pragma GCC unroll 16
+  for (gint i = 0; i < 16; i++, c += 64, r += 2 * stride)
+    sum = _mm512_add_epi32 (sum,
+        _mm512_sad_epu8 (_mm512_load_si512 (c),
+            _mm512_inserti64x4 (_mm512_castsi256_si512 (motion_load_256 (r)),
+                motion_load_256 (r + stride), 1)));
+  return motion_total_256 (_mm256_add_epi32 (
+      _mm512_castsi512_si256 (sum), _mm512_extracti64x4_epi64 (sum, 1)));
+#else
+  return motion_sad_32 (c, 32, r, stride, h);
+#endif
+}
+
 static inline guint32
 motion_sad_64 (
     const guint8 *c, gsize cstride, const guint8 *r, gsize stride, gint32 h)
@@ -214,8 +236,8 @@ motion_sad (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
   if (h > even)
     sum = motion_sad_plain (c + cstride * (gsize) even, cstride,
         r + stride * (gsize) even, stride, w, 1);
-  if (w == 32)
-    return sum + motion_sad_32 (c, cstride, r, stride, even);
+  if (w == 32 && cstride == 32)
+    return sum + motion_sad_32_packed (c, r, stride, even);
   if (w & 64)
     return sum + motion_sad_64 (c, cstride, r, stride, even);
   if (w & 32) {
@@ -501,7 +523,7 @@ motion_at_most (const guint32 *sads, const guint16 *bits, guint32 limit)
   return mask;
 }
 
-/* --- bounds of 64 candidates side by side -----------------------------------
+/* --- bounds of candidates side by side --------------------------------------
  *
  * WORDS_NEAR (a, b) is |a - b|, or less where that is above 32,768: a bound all
  * the same. */
@@ -580,9 +602,9 @@ typedef guint32 MotionWords;
 #define WORDS_NEAR(a, b) ((a) > (b) ? (a) - (b) : (b) - (a))
 #define WORDS_LE(a, b) ((guint64) ((a) <= (b)))
 #endif
-#define MOTION_WORDS_ALL                                                       \
-  (MOTION_WORDS == 64 ? G_MAXUINT64                                            \
-                      : (G_GUINT64_CONSTANT (1) << MOTION_WORDS) - 1)
+
+/* Candidates side by side that are compared at once */
+#define MOTION_GROUP 32
 
 /* A level of the elimination for one block: the sums of its @n squares, and
  * where a candidate's lie from its first sample on. */
@@ -591,7 +613,7 @@ typedef struct {
   guint n;
   guint unit, slack;
   gssize offsets[MOTION_CPU_MAX_SUMS];
-  guint16 own[MOTION_CPU_MAX_SUMS];
+  MotionWords own[MOTION_CPU_MAX_SUMS]; /* each in all of a vector */
 } MotionCpuBound;
 
 /* A bound by one sum, set up for a row of candidates without bits. */
@@ -605,77 +627,47 @@ motion_band (const MotionCpuBound *bound, guint32 limit)
   guint32 half = (limit >> bound->unit) + bound->slack;
 
   /* what lies much further away may seem to be near, not the other way round */
-  return (MotionCpuBand){ WORDS_SET (bound->own[0] - half),
+  return (MotionCpuBand){ WORDS_SUB (bound->own[0], WORDS_SET (half)),
     WORDS_SET (half > 32767 ? 65535 : 2 * half) };
 }
 
 /* Of the candidates @which at @at, @at + 1, ... those within @band. */
-static inline guint64
-motion_within (const MotionCpuBand *band, const guint16 *at, guint64 which)
+static inline guint32
+motion_within (const MotionCpuBand *band, const guint16 *at, guint32 which)
 {
-  MotionWords low = band->low, width = band->width;
   guint64 left = 0;
 
-  for (gint i = 0; i < 64; i += MOTION_WORDS)
-    left |= WORDS_LE (WORDS_SUB (WORDS_LOAD (at + i), low), width) << i;
-  return left & which;
+  for (gint i = 0; i < MOTION_GROUP; i += MOTION_WORDS)
+    left |= WORDS_LE (WORDS_SUB (WORDS_LOAD (at + i), band->low), band->width)
+            << i;
+  return (guint32) left & which;
 }
 
-/* Whether any of the @n candidates, or of a few behind them, is. */
-static inline gboolean
-motion_any_within (const MotionCpuBand *band, const guint16 *at, gint32 n)
+/* Of the candidates @which at @at, @at + 1, ... those of which @bound, of @n
+ * sums, does not show that SAD + bits > @limit. @bits: %NULL: none */
+static inline __attribute__ ((always_inline)) guint32
+motion_survivors (const MotionCpuBound *bound, guint n, const guint16 *at,
+    const guint16 *bits, guint32 limit, guint32 which)
 {
-  MotionWords low = band->low, width = band->width;
-  guint64 any = 0;
-
-  for (gint32 i = 0; i < n; i += MOTION_WORDS)
-    any |= WORDS_LE (WORDS_SUB (WORDS_LOAD (at + i), low), width);
-  return any != 0;
-}
-
-/* Of the candidates @which at @at, @at + 1, ... those of which @bound does not
- * show that SAD + bits > @limit. @bits: %NULL: none */
-static inline __attribute__ ((always_inline)) guint64
-motion_survivors_n (const MotionCpuBound *bound, guint n, const guint16 *at,
-    const guint16 *bits, guint32 limit, guint64 which)
-{
+  guint32 scaled = MIN (limit >> bound->unit, 65535); /* sums stop there */
   MotionWords slack = WORDS_SET (bound->slack);
   guint64 left = 0;
 
-  if (limit >> bound->unit >= 65535)
-    return which; /* sums stop there */
-  for (gint i = 0; i < 64; i += MOTION_WORDS) {
+  for (gint i = 0; i < MOTION_GROUP; i += MOTION_WORDS) {
     MotionWords sum = WORDS_SET (0);
-    MotionWords most = WORDS_SET (limit >> bound->unit);
+    MotionWords most = WORDS_SET (scaled);
 
-    if ((which >> i & MOTION_WORDS_ALL) == 0)
-      continue;
     for (guint k = 0; k < n; k++) {
       MotionWords other = WORDS_LOAD (at + bound->offsets[k] + i);
-      MotionWords far = WORDS_NEAR (other, WORDS_SET (bound->own[k]));
+      MotionWords far = WORDS_NEAR (other, bound->own[k]);
 
       sum = WORDS_ADDS (sum, bound->slack ? WORDS_SUBS (far, slack) : far);
     }
-    if (bits) /* rounded such that nothing is ruled out that is not too dear */
+    /* rounded such that nothing is ruled out that is not too dear */
+    if (bits && scaled < 65535)
       most = WORDS_SUBS (
           most, WORDS_SHIFT (WORDS_LOAD (bits + i), (gint) bound->unit));
     left |= WORDS_LE (sum, most) << i;
   }
-  return left & which;
-}
-
-static inline guint64
-motion_survivors (const MotionCpuBound *bound, const guint16 *at,
-    const guint16 *bits, guint32 limit, guint64 which)
-{
-  switch (bound->n) {
-    case 1:
-      return motion_survivors_n (bound, 1, at, bits, limit, which);
-    case 4:
-      return motion_survivors_n (bound, 4, at, bits, limit, which);
-    case 16:
-      return motion_survivors_n (bound, 16, at, bits, limit, which);
-    default:
-      return motion_survivors_n (bound, bound->n, at, bits, limit, which);
-  }
+  return (guint32) left & which;
 }

@@ -9,33 +9,81 @@
 
 #define WIDEST (MOTION_CPU_TILE + 2 * 128)
 
+#define LARGEST 16 /* of the smallest squares */
+
+/* Sums of @size samples side by side, 4, 8 or 16, from each of the first @n of
+ * a row on. */
+#if defined(MOTION_SIMD_512)
+static inline void
+sum_along_row (const guint8 *from, guint16 *to, gint32 n, gint32 size)
+{
+  const __m512i here = _mm512_setr_epi64 (0, 1, 1, 2, 2, 3, 3, 4);
+  const __m512i behind = _mm512_setr_epi64 (1, 2, 2, 3, 3, 4, 4, 5);
+  const __m512i zero = _mm512_setzero_si512 ();
+
+  for (gint32 x = 0; x < n; x += MOTION_WORDS) {
+    __m512i samples = _mm512_loadu_si512 (from + x);
+    __m512i part = _mm512_permutexvar_epi64 (here, samples);
+    __m512i sum = _mm512_dbsad_epu8 (zero, part, MOTION_DBSAD_FIRST);
+
+    if (size > 4)
+      sum = _mm512_add_epi16 (
+          sum, _mm512_dbsad_epu8 (zero, part, MOTION_DBSAD_NEXT));
+    if (size > 8) {
+      part = _mm512_permutexvar_epi64 (behind, samples);
+      sum = _mm512_add_epi16 (
+          sum, _mm512_dbsad_epu8 (zero, part, MOTION_DBSAD_FIRST));
+      sum = _mm512_add_epi16 (
+          sum, _mm512_dbsad_epu8 (zero, part, MOTION_DBSAD_NEXT));
+    }
+    _mm512_storeu_si512 (to + x, sum);
+  }
+}
+#else
+static inline void
+sum_along_row (const guint8 *from, guint16 *to, gint32 n, gint32 size)
+{
+  gint32 wide = n + size - 1;
+
+  for (gint32 x = 0; x < wide - 1; x++)
+    to[x] = (guint16) (from[x] + from[x + 1]);
+  for (gint32 step = 2; step < size; step *= 2)
+    for (gint32 x = 0; x < wide + 1 - 2 * step; x++)
+      to[x] = (guint16) (to[x] + to[x + step]);
+}
+#endif
+
 /* The smallest squares, from samples: @n sums in each of @lines rows. */
 static void
 make_finest (const MotionCpuParams *params, const MotionCpuLevel *level,
     const guint8 *from, guint16 *to, gint32 n, gint32 lines)
 {
-  gint32 size = (gint32) level->size, wide = n + size - 1;
+  gint32 size = (gint32) level->size;
   gssize stride = (gssize) params->stride;
-  guint16 column[WIDEST + MOTION_WORDS], row[WIDEST + MOTION_WORDS];
+  guint16 rows[LARGEST][WIDEST + MOTION_WORDS]; /* the last @size sums */
+  guint16 column[WIDEST + MOTION_WORDS];        /* of all but the last row's */
   gint shift = (gint) level->shift;
 
+  memset (rows, 0, sizeof rows);
   memset (column, 0, sizeof column);
-  memset (row, 0, sizeof row);
-  for (gint32 k = 0; k < size; k++)
-    for (gint32 x = 0; x < wide; x++)
-      column[x] = (guint16) (column[x] + from[stride * k + x]);
-  for (gint32 line = 0; line < lines; line++) {
-    for (gint32 x = 0; x < wide - 1; x++)
-      row[x] = (guint16) (column[x] + column[x + 1]);
-    for (gint32 step = 2; step < size; step *= 2)
-      for (gint32 x = 0; x < wide + 1 - 2 * step; x++)
-        row[x] = (guint16) (row[x] + row[x + step]);
+  for (gint32 y = 0; y < size - 1; y++, from += stride) {
+    sum_along_row (from, rows[y], n, size);
     for (gint32 x = 0; x < n; x += MOTION_WORDS)
-      WORDS_STORE (to + x, WORDS_SHIFT (WORDS_LOAD (row + x), shift));
-    if (line + 1 < lines)
-      for (gint32 x = 0; x < wide; x++)
-        column[x] = (guint16) (column[x] + from[stride * size + x] - from[x]);
-    from += stride;
+      WORDS_STORE (column + x,
+          WORDS_ADD (WORDS_LOAD (column + x), WORDS_LOAD (rows[y] + x)));
+  }
+  for (gint32 y = 0; y < lines; y++, from += stride) {
+    const guint16 *oldest = rows[y % size];
+    guint16 *newest = rows[(y + size - 1) % size];
+
+    sum_along_row (from, newest, n, size);
+    for (gint32 x = 0; x < n; x += MOTION_WORDS) {
+      MotionWords sum =
+          WORDS_ADD (WORDS_LOAD (column + x), WORDS_LOAD (newest + x));
+
+      WORDS_STORE (to + x, WORDS_SHIFT (sum, shift));
+      WORDS_STORE (column + x, WORDS_SUB (sum, WORDS_LOAD (oldest + x)));
+    }
     to += params->sums_stride;
   }
 }
