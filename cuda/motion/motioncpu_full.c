@@ -24,7 +24,7 @@ extern guint64 motion_cpu_counts[2 + MOTION_CPU_LEVELS];
 #define VAIN_ROWS 7
 /* Rows that go through the elimination together */
 #define NEAR_ROWS 2 /* above and below the best, before all others */
-#define MOST_ROWS 16
+#define MOST_ROWS 32
 #define MOST_GROUPS 16 /* in a row; 2 * 128 / MOTION_GROUP + 1 suffice */
 
 /* MOTION_GROUP candidates side by side: those @which are not yet ruled out.
@@ -48,6 +48,7 @@ typedef struct {
   const guint16 *bits_x; /* from the leftmost candidate on, zeros behind */
   MotionCpuBound bounds[MOTION_CPU_LEVELS];
   guint n_bounds;
+  gint32 rows; /* that go through the elimination together next */
 } Full;
 
 /* --- candidates' order --------------------------------------------------------- */
@@ -252,6 +253,24 @@ eliminate (const Full *f, guint i, Rows *rows, guint n_groups)
   }
 }
 
+/* What the last level leaves of a group once more, now that the limit of its row
+ * is @limit. */
+static guint32
+eliminate_again (const Full *f, gint32 x, gint32 y, guint32 which, gint64 limit)
+{
+  const guint16 *bits = f->lambda ? f->bits_x + (x - f->s->rect.left) : NULL;
+  gssize place = (gssize) f->s->params->sums_stride * y + x;
+  const MotionCpuBound *bound;
+
+  if (limit < 0)
+    return 0;
+  if (f->n_bounds == 0)
+    return which;
+  bound = &f->bounds[f->n_bounds - 1];
+  return motion_survivors (
+      bound, bound->n, bound->sums + place, bits, (guint32) limit, which);
+}
+
 /* Computes what is left. Returns: how many candidates. */
 static gint32
 compute (Full *f, const Rows *rows, guint n_groups)
@@ -263,9 +282,13 @@ compute (Full *f, const Rows *rows, guint n_groups)
     guint32 place = groups[k].place, row = place / MOST_GROUPS;
     gint32 y = rows->y + (gint32) row;
     gint32 x = f->s->rect.left + (gint32) (place % MOST_GROUPS * MOTION_GROUP);
+    gint64 limit = limit_of_row (f, y);
     guint64 which = groups[k].which;
-    gint32 n = __builtin_popcountll (which);
+    gint32 n;
 
+    if (limit < rows->limits[row])
+      which = eliminate_again (f, x, y, (guint32) which, limit);
+    n = __builtin_popcountll (which);
     if (n >= MOTION_SADS_PAYS / 2 && k + 1 < n_groups
         && groups[k + 1].place == place + 1) {
       which |= (guint64) groups[++k].which << MOTION_GROUP;
@@ -274,7 +297,7 @@ compute (Full *f, const Rows *rows, guint n_groups)
     if (n < MOTION_SADS_PAYS)
       compute_few (f, x, y, which);
     else
-      compute_many (f, x, y, which, rows->limits[row]);
+      compute_many (f, x, y, which, (guint32) limit);
     computed += n;
   }
   return computed;
@@ -313,16 +336,16 @@ scan_rows (Full *f, gint32 y, gint32 n)
 static void
 scan_some (Full *f, gint32 y, gint32 last)
 {
-  gint32 width = f->s->rect.right - f->s->rect.left + 1, rows = MOST_ROWS;
+  gint32 width = f->s->rect.right - f->s->rect.left + 1;
 
   while (y <= last) {
-    gint32 n = MIN (rows, last - y + 1), computed = scan_rows (f, y, n);
+    gint32 n = MIN (f->rows, last - y + 1), computed = scan_rows (f, y, n);
 
     y += n;
-    rows = MIN (2 * rows, MOST_ROWS);
+    f->rows = MIN (2 * f->rows, MOST_ROWS);
     if (4 * computed <= 3 * width * n)
       continue;
-    rows = 1;
+    f->rows = 1;
     for (n = MIN (VAIN_ROWS, last - y + 1); n > 0; n--)
       scan_whole_row (f, y++);
   }
@@ -473,6 +496,7 @@ init (Full *f, MotionCpuSearch *s)
   f->shortest = s->params->config.tie == MOTION_TIE_SHORT;
   f->lambda = s->params->config.lambda > 0;
   f->n_bounds = 0;
+  f->rows = MOST_ROWS;
   f->bits_x = bits;
   for (gint32 x = s->rect.left; f->lambda && x <= s->rect.right; x++)
     *bits++ = s->params->bits[4 * x - s->prior.x];

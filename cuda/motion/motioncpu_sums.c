@@ -89,27 +89,41 @@ make_finest (const MotionCpuParams *params, const MotionCpuLevel *level,
 }
 
 /* Larger ones, from four of half the size. */
+static inline __attribute__ ((always_inline)) void
+make_coarser_by (const MotionCpuParams *params, gsize half, gint shift,
+    const guint16 *from, guint16 *to, gint32 n, gint32 lines)
+{
+  gsize stride = params->sums_stride;
+
+  for (gint32 line = 0; line < lines; line++) {
+    const guint16 *below = from + stride * half;
+
+    for (gint32 x = 0; x < n; x += MOTION_WORDS) {
+      MotionWords a = WORDS_LOAD (from + x), b = WORDS_LOAD (from + x + half);
+      MotionWords c = WORDS_LOAD (below + x), d = WORDS_LOAD (below + x + half);
+
+      if (shift > 0) {
+        a = WORDS_SHIFT (a, shift);
+        b = WORDS_SHIFT (b, shift);
+        c = WORDS_SHIFT (c, shift);
+        d = WORDS_SHIFT (d, shift);
+      }
+      WORDS_STORE (to + x, WORDS_ADD (WORDS_ADD (a, b), WORDS_ADD (c, d)));
+    }
+    from += stride;
+    to += stride;
+  }
+}
+
 static void
 make_coarser (const MotionCpuParams *params, const MotionCpuLevel *level,
     const guint16 *from, guint16 *to, gint32 n, gint32 lines)
 {
-  gsize half = level->size / 2;
-  gint shift = (gint) level->shift;
-
-  for (gint32 line = 0; line < lines; line++) {
-    const guint16 *below = from + params->sums_stride * half;
-
-    for (gint32 x = 0; x < n; x += MOTION_WORDS) {
-      MotionWords a = WORDS_SHIFT (WORDS_LOAD (from + x), shift);
-      MotionWords b = WORDS_SHIFT (WORDS_LOAD (from + x + half), shift);
-      MotionWords c = WORDS_SHIFT (WORDS_LOAD (below + x), shift);
-      MotionWords d = WORDS_SHIFT (WORDS_LOAD (below + x + half), shift);
-
-      WORDS_STORE (to + x, WORDS_ADD (WORDS_ADD (a, b), WORDS_ADD (c, d)));
-    }
-    from += params->sums_stride;
-    to += params->sums_stride;
-  }
+  if (level->shift > 0)
+    make_coarser_by (
+        params, level->size / 2, (gint) level->shift, from, to, n, lines);
+  else
+    make_coarser_by (params, level->size / 2, 0, from, to, n, lines);
 }
 
 void
