@@ -32,51 +32,135 @@ struct Zero {
   }
 };
 
-template <int SIZE, bool MASKED>
-__device__ void
-search (const MotionDeviceTask *task, const MotionDeviceField *field,
-    const MotionPlace &place, MotionShared *shared)
+/* A round of a grid of up to POINTS across: the rows are shared among the
+ * block's warps, and in them among the groups of lanes. */
+template <int POINTS, int SPACING, class Search>
+__device__ __forceinline__ void
+visit_rows (Search *s, const Grid &grid)
 {
-  MotionSearch<SIZE, MASKED> s;
-  MotionGranularity granularity = task->config.granularity;
-  gint32 half = motion_step_half (granularity);
-  guint32 side = 2 * (guint32) half + 1;
+  const gint32 slots = Search::WARPS * Search::GROUPS;
+  gint32 side = 2 * grid.half + 1;
+  MotionRoundPair pair;
 
-  s.begin (task, field, place, shared);
-  s.visit (1, Zero ());
-  for (gint32 spacing = motion_step_first (granularity, task->config.range);
-       spacing > 0; spacing = motion_step_next (granularity, spacing)) {
-    Grid grid = { s.best, half, spacing };
+  pair.clear ();
+#pragma unroll 1
+  for (gint32 first = 0; first < side; first += slots) {
+    gint32 j = first + s->warp * Search::GROUPS + s->group;
 
-    s.visit (side * side, grid);
+    s->template collect_row<POINTS, SPACING> (grid.centre.x
+            - grid.half * SPACING,
+        grid.centre.y + (j - grid.half) * SPACING, j < side,
+        (guint32) (j * side), side, &pair);
   }
-  s.store (field->found);
+  s->take (s->gather (pair), grid);
 }
 
-template <int SIZE>
+/* Some points of a grid. */
+struct GridPart {
+  Grid grid;
+  gint32 first;
+
+  __device__ __forceinline__ short2
+  operator() (guint32 i, bool *valid) const
+  {
+    return grid (i + (guint32) first, valid);
+  }
+};
+
+/* A round of any grid, point by point. */
+template <class Search>
+__device__ __forceinline__ void
+visit_points (Search *s, const Grid &grid)
+{
+  gint32 side = 2 * grid.half + 1, n = side * side;
+
+#pragma unroll 1
+  for (gint32 first = 0; first < n; first += 32) {
+    GridPart part = { grid, first };
+
+    s->template compute<4> (min (n - first, 32), part);
+    s->visit (0, min (n - first, 32), part);
+  }
+}
+
+/* The rounds of ranges from 64 on, or those of them with most points, go row by
+ * row. */
+template <int POINTS, class Search>
+__device__ __forceinline__ void
+visit_grid (Search *s, const Grid &grid)
+{
+  if (POINTS > 3 && grid.spacing == 1)
+    visit_rows<POINTS, 1> (s, grid);
+  else if (POINTS == 7 && grid.spacing == 4)
+    visit_rows<POINTS, 4> (s, grid);
+  else if (POINTS == 7 && grid.spacing == 16)
+    visit_rows<POINTS, 16> (s, grid);
+  else if (POINTS == 15 && grid.spacing == 8)
+    visit_rows<POINTS, 8> (s, grid);
+  else
+    visit_points (s, grid);
+}
+
+/* POINTS: across the grid, at most; 3 does any, point by point */
+template <int POINTS> struct Steps {
+  template <class Search>
+  __device__ __forceinline__ void
+  operator() (Search *s, const MotionDeviceTask *task,
+      const MotionDeviceField *field) const
+  {
+    MotionGranularity granularity = task->config.granularity;
+    gint32 half = motion_step_half (granularity);
+    gint32 spacing = motion_step_first (granularity, task->config.range);
+
+    s->template compute<4> (1, Zero ());
+    s->visit (0, 1, Zero ());
+    for (; spacing > 0; spacing = motion_step_next (granularity, spacing)) {
+      Grid grid = { s->best, half, spacing };
+
+      visit_grid<POINTS> (s, grid);
+    }
+    s->store (field->found);
+  }
+};
+
+template <int SIZE, int POINTS, bool STAGED>
 __global__ void
 __launch_bounds__ (MOTION_ROUND_THREADS)
     step_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
-  __shared__ MotionShared shared;
-  const MotionDeviceField *field = &task.fields[blockIdx.y];
-  MotionPlace place = motion_place (&task, blockIdx.x);
-
-  if (SIZE > 8 && place.w == SIZE && place.h == SIZE)
-    search<SIZE, SIZE == 8> (&task, field, place, &shared);
-  else
-    search<SIZE, true> (&task, field, place, &shared);
+  motion_search_tile<SIZE, STAGED> (task, Steps<POINTS> ());
 }
 
-#define STEP(SIZE) step_kernel<SIZE>
+template <int SIZE>
+cudaError_t
+launch (const MotionDeviceTask *task, cudaStream_t stream)
+{
+  switch (task->config.granularity) {
+    case MOTION_GRANULARITY_1:
+      return motion_launch_tiles<SIZE> (step_kernel<SIZE, 3, true>,
+          step_kernel<SIZE, 3, false>, task, stream);
+    case MOTION_GRANULARITY_2:
+      return motion_launch_tiles<SIZE> (step_kernel<SIZE, 7, true>,
+          step_kernel<SIZE, 3, false>, task, stream);
+    default:
+      return motion_launch_tiles<SIZE> (step_kernel<SIZE, 15, true>,
+          step_kernel<SIZE, 3, false>, task, stream);
+  }
+}
 
 } // namespace
 
 cudaError_t
 motion_launch_step (const MotionDeviceTask *task, cudaStream_t stream)
 {
-  dim3 grid (task->n_blocks, task->n_fields);
-
-  MOTION_LAUNCH_SIZE (STEP, grid, MOTION_ROUND_THREADS, stream, *task);
-  return cudaGetLastError ();
+  switch (task->config.block_size) {
+    case 8:
+      return launch<8> (task, stream);
+    case 16:
+      return launch<16> (task, stream);
+    case 32:
+      return launch<32> (task, stream);
+    default:
+      return launch<64> (task, stream);
+  }
 }

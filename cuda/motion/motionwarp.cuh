@@ -100,6 +100,48 @@ motion_warp_min (guint32 v)
 #endif
 }
 
+/* Waits for all threads of part @part of a thread block of 256 that is cut into
+ * parts of THREADS; the barriers' numbers are constants, so that no more of them
+ * are set aside than are used. */
+template <int THREADS>
+static __device__ __forceinline__ void
+motion_barrier (gint32 part)
+{
+  if (THREADS == 32)
+    __syncwarp ();
+  else if (THREADS == 256 || part == 0)
+    asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
+  else if (THREADS == 128 || part == 1)
+    asm volatile("bar.sync 2, %0;" ::"n"(THREADS) : "memory");
+  else if (part == 2)
+    asm volatile("bar.sync 3, %0;" ::"n"(THREADS) : "memory");
+  else
+    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
+}
+
+/* Copies a word to shared memory, where the device can without a detour by a
+ * register; motion_copy_wait() completes what the thread has begun. */
+static __device__ __forceinline__ void
+motion_copy_word (guint32 *to, const guint32 *from)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
+                   (guint32) __cvta_generic_to_shared (to)),
+      "l"(from)
+               : "memory");
+#else
+  *to = *from;
+#endif
+}
+
+static __device__ __forceinline__ void
+motion_copy_wait (void)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /* The bytes of a word of a row that are among the row's first @n, for the word
  * that begins at byte @at. */
 static __device__ __forceinline__ guint32

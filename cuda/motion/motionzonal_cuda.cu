@@ -143,14 +143,34 @@ struct TwoPoints {
   }
 };
 
+/* From row @first on. */
 struct Raster {
-  gint32 range, across;
+  gint32 range, across, first;
 
   __device__ __forceinline__ short2
   operator() (guint32 i, bool *) const
   {
     return make_short2 ((gint16) ((gint32) i % across * RASTER - range),
-        (gint16) ((gint32) i / across * RASTER - range));
+        (gint16) (((gint32) i / across + first) * RASTER - range));
+  }
+};
+
+/* Diamonds round one centre that are computed together: of the distances
+ * @first, 2 @first, ... */
+struct Diamonds {
+  short2 centre;
+  gint32 first;
+
+  __device__ __forceinline__ short2
+  operator() (guint32 i, bool *valid) const
+  {
+    Diamond diamond = { centre, first };
+
+    while (i >= diamond.n ()) {
+      i -= diamond.n ();
+      diamond.distance *= 2;
+    }
+    return diamond (i, valid);
   }
 };
 
@@ -159,15 +179,17 @@ struct State {
   gint32 number, distance, rounds;
 };
 
+/* @first: the number of the diamond's first point in @all */
 template <class Search>
 __device__ __forceinline__ void
-visit_diamond (Search *s, State *state, short2 centre, gint32 distance)
+visit_diamond (Search *s, State *state, const Diamonds &all, gint32 first,
+    gint32 distance)
 {
-  Diamond diamond = { centre, distance };
+  Diamond diamond = { all.centre, distance };
   gint32 i;
 
   state->rounds++;
-  i = s->visit (diamond.n (), diamond);
+  i = s->visit (first, (gint32) diamond.n (), all);
   if (i < 0)
     return;
   state->rounds = 0;
@@ -182,16 +204,29 @@ visit_diamond (Search *s, State *state, short2 centre, gint32 distance)
   }
 }
 
+/* As all diamonds have one centre, some are computed together, whether the
+ * search ends before the last of them or not: 1 to 4, 8 and 16, and the rest. */
 template <class Search>
 __device__ __forceinline__ void
 visit_diamonds (Search *s, State *state, gint32 range, gint32 patience)
 {
-  short2 centre = s->best;
+  Diamonds all = { s->best, 1 };
 
-  for (gint32 d = 1; d <= range; d *= 2) {
-    visit_diamond (s, state, centre, d);
-    if (state->rounds >= patience)
-      break;
+  while (all.first <= range) {
+    gint32 last = min (all.first == 1 ? 4 : all.first == 8 ? 16 : 128, range);
+    gint32 n = 0;
+
+    for (gint32 d = all.first; d <= last; d *= 2)
+      n += (gint32) Diamond{ all.centre, d }.n ();
+    s->template compute<4> (n, all);
+    n = 0;
+    for (gint32 d = all.first; d <= last; d *= 2) {
+      visit_diamond (s, state, all, n, d);
+      if (state->rounds >= patience)
+        return;
+      n += (gint32) Diamond{ all.centre, d }.n ();
+    }
+    all.first = all.first == 1 ? 8 : all.first == 8 ? 32 : 256;
   }
 }
 
@@ -201,75 +236,99 @@ visit_two (Search *s, State *state)
 {
   TwoPoints two = { s->best, state->number };
 
-  if (s->visit (2, two) >= 0) {
+  s->template compute<4> (2, two);
+  if (s->visit (0, 2, two) >= 0) {
     state->rounds = 0;
     state->number = 0;
     state->distance = 2;
   }
 }
 
+#define RASTER_POINTS 13 /* of a row that are summed up together */
+
+/* Some rows of the raster, no more points than a round may have: from @first to
+ * before @end.
+ * Returns: whether one became the best. */
+template <class Search>
+__device__ __forceinline__ bool
+visit_raster_rows (Search *s, const Raster &raster, gint32 first, gint32 end)
+{
+  const gint32 slots = Search::WARPS * Search::GROUPS;
+  gint32 pieces = (raster.across + RASTER_POINTS - 1) / RASTER_POINTS;
+  Raster part = { raster.range, raster.across, first };
+  MotionRoundPair pair;
+
+  pair.clear ();
+#pragma unroll 1
+  for (gint32 i = 0; i < (end - first) * pieces; i += slots) {
+    gint32 piece = i + s->warp * Search::GROUPS + s->group;
+    gint32 row = piece / pieces, column = piece % pieces * RASTER_POINTS;
+
+    s->template collect_row<RASTER_POINTS, RASTER> (
+        column * RASTER - raster.range, (first + row) * RASTER - raster.range,
+        first + row < end, (guint32) (row * raster.across + column),
+        min (raster.across - column, RASTER_POINTS), &pair);
+  }
+  return s->take (s->gather (pair), part) >= 0;
+}
+
 template <class Search>
 __device__ __forceinline__ void
 visit_raster (Search *s, State *state, gint32 range)
 {
-  Raster raster = { range, 2 * range / RASTER + 1 };
+  Raster raster = { range, 2 * range / RASTER + 1, 0 };
+  gint32 rows = MOTION_ROUND_POINTS / raster.across;
 
   state->distance = RASTER;
-  if (s->visit ((guint32) (raster.across * raster.across), raster) >= 0) {
-    state->rounds = 0;
-    state->number = 0;
-  }
-}
-
-template <int SIZE, bool FOR_SEEDS, bool MASKED>
-__device__ void
-search (const MotionDeviceTask *task, const MotionDeviceField *field,
-    const MotionPlace &place, MotionShared *shared)
-{
-  MotionSearch<SIZE, MASKED> s;
-  Starts starts = { field, place, task->columns, task->n_blocks };
-  State state = { 0, 0, 0 };
-  gint32 range = (gint32) task->config.range;
-
-  s.begin (task, field, place, shared);
-  s.visit (Starts::N, starts);
-  visit_diamonds (&s, &state, range, 3);
-  if (state.distance == 1) {
-    state.distance = 0;
-    visit_two (&s, &state);
-  }
-  if (state.distance >= RASTER && !FOR_SEEDS)
-    visit_raster (&s, &state, range);
-  while (state.distance > 0) {
-    state.distance = 0;
-    state.number = 0;
-    visit_diamonds (&s, &state, range, 2);
-    if (state.distance == 1) {
-      state.distance = 0;
-      if (state.number != 0)
-        visit_two (&s, &state);
+  for (gint32 first = 0; first < raster.across; first += rows)
+    if (visit_raster_rows (
+            s, raster, first, min (first + rows, raster.across))) {
+      state->rounds = 0;
+      state->number = 0;
     }
-  }
-  s.store (FOR_SEEDS ? field->seeds : field->found);
 }
 
-template <int SIZE, bool FOR_SEEDS>
+/* @for_seeds: without the raster */
+struct Zones {
+  gboolean for_seeds;
+
+  template <class Search>
+  __device__ __forceinline__ void
+  operator() (Search *s, const MotionDeviceTask *task,
+      const MotionDeviceField *field) const
+  {
+    Starts starts = { field, s->place, task->columns, task->n_blocks };
+    State state = { 0, 0, 0 };
+    gint32 range = (gint32) task->config.range;
+
+    s->template compute<4> (Starts::N, starts);
+    s->visit (0, Starts::N, starts);
+    /* the first search and then the star refinement */
+    for (gint32 patience = 3;; patience = 2) {
+      visit_diamonds (s, &state, range, patience);
+      if (state.distance == 1) {
+        state.distance = 0;
+        if (state.number != 0)
+          visit_two (s, &state);
+      }
+      if (patience == 3 && state.distance >= RASTER && !for_seeds)
+        visit_raster (s, &state, range);
+      if (state.distance == 0)
+        break;
+      state.distance = 0;
+      state.number = 0;
+    }
+    s->store (for_seeds ? field->seeds : field->found);
+  }
+};
+
+template <int SIZE, bool STAGED>
 __global__ void
 __launch_bounds__ (MOTION_ROUND_THREADS)
-    zonal_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
+    zonal_kernel (MOTION_PARAMETER (MotionDeviceTask, task), gboolean for_seeds)
 {
-  __shared__ MotionShared shared;
-  const MotionDeviceField *field = &task.fields[blockIdx.y];
-  MotionPlace place = motion_place (&task, blockIdx.x);
-
-  if (SIZE > 8 && place.w == SIZE && place.h == SIZE)
-    search<SIZE, FOR_SEEDS, SIZE == 8> (&task, field, place, &shared);
-  else
-    search<SIZE, FOR_SEEDS, true> (&task, field, place, &shared);
+  motion_search_tile<SIZE, STAGED> (task, Zones{ for_seeds });
 }
-
-#define SEEDS(SIZE) zonal_kernel<SIZE, true>
-#define ZONAL(SIZE) zonal_kernel<SIZE, false>
 
 } // namespace
 
@@ -277,11 +336,18 @@ cudaError_t
 motion_launch_zonal (
     const MotionDeviceTask *task, gboolean seeds, cudaStream_t stream)
 {
-  dim3 grid (task->n_blocks, task->n_fields);
-
-  if (seeds)
-    MOTION_LAUNCH_SIZE (SEEDS, grid, MOTION_ROUND_THREADS, stream, *task);
-  else
-    MOTION_LAUNCH_SIZE (ZONAL, grid, MOTION_ROUND_THREADS, stream, *task);
-  return cudaGetLastError ();
+  switch (task->config.block_size) {
+    case 8:
+      return motion_launch_tiles<8> (
+          zonal_kernel<8, true>, zonal_kernel<8, false>, task, stream, seeds);
+    case 16:
+      return motion_launch_tiles<16> (
+          zonal_kernel<16, true>, zonal_kernel<16, false>, task, stream, seeds);
+    case 32:
+      return motion_launch_tiles<32> (
+          zonal_kernel<32, true>, zonal_kernel<32, false>, task, stream, seeds);
+    default:
+      return motion_launch_tiles<64> (
+          zonal_kernel<64, true>, zonal_kernel<64, false>, task, stream, seeds);
+  }
 }
