@@ -86,6 +86,89 @@ neighbour (gint32 k)
   return make_short2 ((gint16) (k % 3 - 1), (gint16) (k / 3 - 1));
 }
 
+/* The neighbourhood of a block in the reference, whole samples and those in the
+ * middle of two, below each other and side by side, and of four: all that
+ * samples between the pixels are means of, from one row and column before the
+ * block to one after it. */
+template <int SIZE> struct Halves {
+  static constexpr gint32 PITCH = SIZE + 12;
+  static constexpr gint32 ROWS = SIZE + 7;
+  enum { WHOLE, ACROSS, DOWN, MIDDLE, N };
+
+  /* sample (0, 0) at row 3, column 4 */
+  guint32 planes[N][ROWS * PITCH / 4 + 1];
+  gint16 taps[ROWS][SIZE + 2]; /* across, not rounded; from column -1 on */
+
+  __device__ __forceinline__ guint8 *
+  at (gint32 plane, gint32 x, gint32 y)
+  {
+    return (guint8 *) planes[plane] + (y + 3) * PITCH + x + 4;
+  }
+
+  /* @reference: the whole-pixel best */
+  __device__ __forceinline__ void
+  make (const guint8 *reference, gint32 pitch)
+  {
+    for (gint32 i = (gint32) threadIdx.x; i < ROWS * (PITCH / 4);
+         i += FINISH_THREADS)
+      planes[WHOLE][i] =
+          motion_word (reference + (gssize) (i / (PITCH / 4) - 3) * pitch
+                       + (i % (PITCH / 4) * 4 - 4));
+    __syncthreads ();
+    for (gint32 i = (gint32) threadIdx.x; i < ROWS * (SIZE + 2);
+         i += FINISH_THREADS) {
+      gint32 x = i % (SIZE + 2) - 1, y = i / (SIZE + 2) - 3;
+      gint32 sum = motion_taps (at (WHOLE, x, y), 1);
+
+      taps[y + 3][x + 1] = (gint16) sum;
+      *at (ACROSS, x, y) = (guint8) motion_clamp ((sum + 16) >> 5, 0, 255);
+      if (y >= -1 && y <= SIZE)
+        *at (DOWN, x, y) = (guint8) motion_half (at (WHOLE, x, y), PITCH);
+    }
+    __syncthreads ();
+    for (gint32 i = (gint32) threadIdx.x; i < (SIZE + 2) * (SIZE + 2);
+         i += FINISH_THREADS) {
+      gint32 x = i % (SIZE + 2) - 1, y = i / (SIZE + 2) - 1;
+      gint32 sum = motion_taps (&taps[y + 3][x + 1], SIZE + 2);
+
+      *at (MIDDLE, x, y) = (guint8) motion_clamp ((sum + 512) >> 10, 0, 255);
+    }
+    __syncthreads ();
+  }
+
+  /* The two samples whose mean is the one @qx, @qy quarter pixels, -3..3, off
+   * the first of the block: the same one twice where it is a half. */
+  __device__ __forceinline__ void
+  pair (gint32 qx, gint32 qy, const guint8 **a, const guint8 **b)
+  {
+    gint32 x = qx >> 2, y = qy >> 2, right = (qx & 3) == 3;
+    gint32 below = (qy & 3) == 3;
+
+    qx &= 3;
+    qy &= 3;
+    *b = qx == 0 && qy == 0   ? at (WHOLE, x, y)
+         : qy == 0            ? at (ACROSS, x, y)
+         : qx == 0            ? at (DOWN, x, y)
+         : qx == 2 || qy == 2 ? at (MIDDLE, x, y)
+                              : at (DOWN, x + right, y);
+    *a = (qx & 1) == 0 && (qy & 1) == 0 ? *b
+         : qy == 0                      ? at (WHOLE, x + right, y)
+         : qx == 0                      ? at (WHOLE, x, y + below)
+         : qy == 2                      ? at (DOWN, x + right, y)
+                                        : at (ACROSS, x, y + below);
+  }
+
+  /* Four samples of pair(). */
+  static __device__ __forceinline__ guint32
+  mean (const guint8 *a, const guint8 *b, gint32 x, gint32 y)
+  {
+    guint32 u = motion_word (a + y * PITCH + x);
+    guint32 v = motion_word (b + y * PITCH + x);
+
+    return (u | v) - ((u ^ v) >> 1 & 0x7f7f7f7fu);
+  }
+};
+
 /* The thread's share of the SAD of the block at @x, @y quarter pixels. */
 template <int SIZE, typename Sample>
 __device__ __forceinline__ guint32
@@ -108,33 +191,75 @@ sad_share (const MotionPlace &place, const Planes<Sample> &planes, gint32 qx,
 }
 
 /* Moves @v (quarter pixels) to the best of the eight neighbours at @spacing if
- * its cost is below @cost. */
+ * its cost is below @cost. @whole: the whole-pixel best, in quarters */
 template <int SIZE>
 __device__ __forceinline__ void
-refine (const MotionPlace &place, const Planes<guint8> &planes, guint32 lambda,
-    short2 prior, gint32 spacing, short2 *v, guint32 *cost)
+refine (const MotionPlace &place, const Planes<guint8> &planes,
+    Halves<SIZE> *halves, short2 whole, guint32 lambda, short2 prior,
+    gint32 spacing, short2 *v, guint32 *cost)
 {
   const short2 centre = *v;
+  const guint8 *a[8], *b[8];
+  guint32 sums[8];
 
+#pragma unroll
+  for (gint32 k = 0; k < 8; k++) {
+    short2 d = neighbour (k);
+
+    halves->pair (centre.x + d.x * spacing - whole.x,
+        centre.y + d.y * spacing - whole.y, &a[k], &b[k]);
+    sums[k] = 0;
+  }
+  for (gint32 i = (gint32) threadIdx.x; i < SIZE * SIZE / 4;
+       i += FINISH_THREADS) {
+    gint32 x = i % (SIZE / 4) * 4, y = i / (SIZE / 4);
+    guint32 mask = y < place.h ? motion_mask (place.w, x) : 0;
+    guint32 own =
+        *(const guint32 *) (planes.current + (gssize) y * planes.pitch + x);
+
+#pragma unroll
+    for (gint32 k = 0; k < 8; k++)
+      sums[k] = motion_sad4 (
+          Halves<SIZE>::mean (a[k], b[k], x, y) & mask, own & mask, sums[k]);
+  }
+  sum_up (sums);
+#pragma unroll
   for (gint32 k = 0; k < 8; k++) {
     short2 d = neighbour (k);
     gint32 qx = centre.x + d.x * spacing, qy = centre.y + d.y * spacing;
-    guint32 sum[1];
 
-    if (qx < 4 * place.rect.left || qx > 4 * place.rect.right
-        || qy < 4 * place.rect.top || qy > 4 * place.rect.bottom)
-      continue;
-    sum[0] = sad_share<SIZE> (place, planes, qx, qy);
-    sum_up (sum);
     if (lambda != 0)
-      sum[0] +=
+      sums[k] +=
           lambda
           * (motion_code_bits (qx - prior.x) + motion_code_bits (qy - prior.y));
-    if (sum[0] < *cost) {
-      *cost = sum[0];
+    if (qx >= 4 * place.rect.left && qx <= 4 * place.rect.right
+        && qy >= 4 * place.rect.top && qy <= 4 * place.rect.bottom
+        && sums[k] < *cost) {
+      *cost = sums[k];
       *v = make_short2 ((gint16) qx, (gint16) qy);
     }
   }
+}
+
+/* Both refinements. */
+template <int SIZE>
+__device__ __forceinline__ void
+refine_found (const MotionDeviceTask *task, const MotionDeviceField *field,
+    const MotionPlace &place, short2 prior, Halves<SIZE> *halves, short2 *v,
+    guint32 *cost)
+{
+  const Planes<guint8> planes =
+      planes_at<guint8> (task, &field->reference, place);
+  const short2 whole = *v;
+
+  halves->make (planes.reference + (gssize) (whole.y >> 2) * planes.pitch
+                    + (whole.x >> 2),
+      planes.pitch);
+  refine<SIZE> (
+      place, planes, halves, whole, task->config.lambda, prior, 2, v, cost);
+  if (task->config.subpel == MOTION_SUBPEL_QUARTER)
+    refine<SIZE> (
+        place, planes, halves, whole, task->config.lambda, prior, 1, v, cost);
 }
 
 /* The figures of a block but its flags; in all threads. */
@@ -199,6 +324,7 @@ __global__ void
 __launch_bounds__ (FINISH_THREADS)
     finish_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
+  __shared__ Halves<SIZE> halves;
   const MotionDeviceField *field = &task.fields[blockIdx.y];
   const MotionPlace place = motion_place (&task, blockIdx.x);
   const Planes<Sample> planes =
@@ -212,11 +338,7 @@ __launch_bounds__ (FINISH_THREADS)
   MotionBlock block;
 
   if (task.config.subpel != MOTION_SUBPEL_NONE)
-    refine<SIZE> (place, planes_at<guint8> (&task, &field->reference, place),
-        lambda, prior, 2, &v, &cost);
-  if (task.config.subpel == MOTION_SUBPEL_QUARTER)
-    refine<SIZE> (place, planes_at<guint8> (&task, &field->reference, place),
-        lambda, prior, 1, &v, &cost);
+    refine_found<SIZE> (&task, field, place, prior, &halves, &v, &cost);
   block = measure<SIZE> (place, planes, v);
   block.second = second_cost<SIZE> (place, planes, found, lambda, prior);
   if (threadIdx.x != 0)

@@ -8,23 +8,24 @@
 
 namespace {
 
-#define PYRAMID_WARPS 4
+#define PYRAMID_WARPS 8
 #define PYRAMID_THREADS (32 * PYRAMID_WARPS)
 
-/* SAD of PART x PART samples. @words: the block's, row by row */
+/* SAD of PART x PART samples. @words: the block's, row by row; @at: the first
+ * sample in the window, whose rows are @pitch words apart */
 template <int PART>
 __device__ __forceinline__ guint32
-part_sad (const guint32 *words, const guint8 *at, guint32 pitch)
+part_sad (const guint32 *words, const guint32 *at, guint32 shift, gint32 pitch)
 {
-  guint32 sum = 0, shift = 8 * (guint32) ((guintptr) at & 3);
-  const guint8 *row = (const guint8 *) ((guintptr) at & ~(guintptr) 3);
+  guint32 sum = 0;
 
-  for (gint32 y = 0; y < PART; y++, row += pitch) {
-    guint32 before = *(const guint32 *) row;
+#pragma unroll
+  for (gint32 y = 0; y < PART; y++, at += pitch) {
+    guint32 before = at[0];
 
 #pragma unroll
     for (gint32 i = 0; i < PART / 4; i++) {
-      guint32 next = ((const guint32 *) row)[i + 1];
+      guint32 next = at[i + 1];
 
       sum = motion_sad4 (__funnelshift_r (before, next, shift),
           words[y * (PART / 4) + i], sum);
@@ -55,13 +56,27 @@ __launch_bounds__ (PYRAMID_THREADS)
     pyramid_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
   __shared__ guint32 words[PART * PART / 4];
+  /* all candidates of a range of 128 and a part, from whole words on */
+  __shared__ guint32 window[(65 + PART) * ((68 + PART) / 4 + 2)];
   const MotionDeviceField *field = &task.fields[blockIdx.y];
   const MotionPlace place = motion_place (&task, blockIdx.x);
   guint32 pitch = task.layout.quarter_pitch, key = MOTION_NONE;
   gsize at = (gsize) (place.y / 4) * pitch + place.x / 4;
   gint32 range = max ((gint32) task.config.range / 4, 1);
-  gint32 side = 2 * range + 1;
+  gint32 side = 2 * range + 1, rows = side + PART - 1;
+  /* the window's first sample and what of its word lies before it */
+  const guint8 *first =
+      field->reference.quarter + at - (gssize) range * (gssize) pitch - range;
+  gint32 lead = (gint32) ((guintptr) first & 3);
+  gint32 columns = (lead + side + PART + 2) / 4 + 1;
 
+  for (gint32 i = (gint32) threadIdx.x; i < rows * columns;
+       i += PYRAMID_THREADS) {
+    const guint32 *row =
+        (const guint32 *) (first - lead + (gsize) (i / columns) * pitch);
+
+    window[i] = row[i % columns];
+  }
   if (threadIdx.x < PART * PART / 4) {
     guint32 y = threadIdx.x / (PART / 4), i = threadIdx.x % (PART / 4);
 
@@ -71,9 +86,9 @@ __launch_bounds__ (PYRAMID_THREADS)
   }
   __syncthreads ();
   for (gint32 n = (gint32) threadIdx.x; n < side * side; n += PYRAMID_THREADS) {
-    gint32 x = n % side - range, y = n / side - range;
-    guint32 sum = part_sad<PART> (words,
-        field->reference.quarter + at + (gssize) y * (gssize) pitch + x, pitch);
+    gint32 x = n % side + lead, y = n / side;
+    guint32 sum = part_sad<PART> (
+        words, window + y * columns + x / 4, 8 * (x & 3), columns);
 
     key = min (key, sum << 13 | (guint32) n);
   }

@@ -232,7 +232,8 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
 
 #pragma unroll 1
     for (gint32 part = 0; part < PARTS * PARTS; part++) {
-      const guint32 *from = first + part / PARTS * 32 * pitch + part % PARTS * 8;
+      const guint32 *from =
+          first + part / PARTS * 32 * pitch + part % PARTS * 8;
       guint32 own_words[WORDS], before = from[0], here, next;
 
       part_words (part, own_words);
@@ -268,9 +269,8 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
 #pragma unroll
     for (gint32 k = 0; k < WORDS; k++)
       if (PARTS > 1) {
-        own_words[k] =
-            shared->current[(row + part / PARTS * 32) * 17 + part % PARTS * 8
-                            + k];
+        own_words[k] = shared->current[(row + part / PARTS * 32) * 17
+                                       + part % PARTS * 8 + k];
         if (MASKED)
           own_words[k] &= mask (k, part);
       } else {
@@ -303,8 +303,8 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
 
 #pragma unroll 1
     for (gint32 turn = 0; turn < turns; turn++)
-      compute_points<N> (
-          ((turn * WARPS + warp) * GROUPS + group) * each, each, n, points, costs);
+      compute_points<N> (((turn * WARPS + warp) * GROUPS + group) * each, each,
+          n, points, costs);
     barrier ();
   }
 
@@ -324,8 +324,8 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
 
       valid[k] = i < each && first + i < n;
       vectors[k] = points (valid[k] ? first + i : 0, &valid[k]);
-      valid[k] = valid[k]
-                 && motion_contains (&place.rect, vectors[k].x, vectors[k].y);
+      valid[k] =
+          valid[k] && motion_contains (&place.rect, vectors[k].x, vectors[k].y);
       if (!valid[k])
         vectors[k] = make_short2 (0, 0);
     }
@@ -385,6 +385,7 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
     constexpr gint32 OWN = N > ROWS ? N / ROWS : 1;
     guint32 sums[N];
 
+    valid = valid && y >= place.rect.top && y <= place.rect.bottom;
 #pragma unroll
     for (gint32 i = 0; i < N; i++)
       sums[i] = 0;
@@ -434,8 +435,8 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
     const gint32 numbers = MOTION_ROUND_POINTS - 1;
     gint32 first = (gint32) pair.best & numbers;
     gint32 next = (gint32) pair.second & numbers;
-    guint32 one = pair.best == MOTION_NONE ? MOTION_NONE
-                                           : pair.best >> MOTION_POINT_BITS;
+    guint32 one =
+        pair.best == MOTION_NONE ? MOTION_NONE : pair.best >> MOTION_POINT_BITS;
     guint32 two = pair.second == MOTION_NONE ? MOTION_NONE
                                              : pair.second >> MOTION_POINT_BITS;
     bool valid = true;

@@ -7,15 +7,16 @@
 
 namespace {
 
-/* The points round @centre, @spacing apart, @half on either side. */
-struct Grid {
+/* The points round @centre, @spacing apart, @half on either side; SIDE: of them,
+ * where it is known when compiled, else 0. */
+template <int SIDE> struct Grid {
   short2 centre;
   gint32 half, spacing;
 
   __device__ __forceinline__ short2
   operator() (guint32 i, bool *valid) const
   {
-    gint32 side = 2 * half + 1;
+    gint32 side = SIDE > 0 ? SIDE : 2 * half + 1;
     gint32 x = (gint32) i % side - half, y = (gint32) i / side - half;
 
     *valid = *valid && (x != 0 || y != 0);
@@ -34,9 +35,9 @@ struct Zero {
 
 /* A round of a grid of up to POINTS across: the rows are shared among the
  * block's warps, and in them among the groups of lanes. */
-template <int POINTS, int SPACING, class Search>
+template <int POINTS, int SPACING, int SIDE, class Search>
 __device__ __forceinline__ void
-visit_rows (Search *s, const Grid &grid)
+visit_rows (Search *s, const Grid<SIDE> &grid)
 {
   const gint32 slots = Search::WARPS * Search::GROUPS;
   gint32 side = 2 * grid.half + 1;
@@ -47,8 +48,8 @@ visit_rows (Search *s, const Grid &grid)
   for (gint32 first = 0; first < side; first += slots) {
     gint32 j = first + s->warp * Search::GROUPS + s->group;
 
-    s->template collect_row<POINTS, SPACING> (grid.centre.x
-            - grid.half * SPACING,
+    s->template collect_row<POINTS, SPACING> (
+        grid.centre.x - grid.half * SPACING,
         grid.centre.y + (j - grid.half) * SPACING, j < side,
         (guint32) (j * side), side, &pair);
   }
@@ -56,8 +57,8 @@ visit_rows (Search *s, const Grid &grid)
 }
 
 /* Some points of a grid. */
-struct GridPart {
-  Grid grid;
+template <int SIDE> struct GridPart {
+  Grid<SIDE> grid;
   gint32 first;
 
   __device__ __forceinline__ short2
@@ -68,15 +69,15 @@ struct GridPart {
 };
 
 /* A round of any grid, point by point. */
-template <class Search>
+template <int SIDE, class Search>
 __device__ __forceinline__ void
-visit_points (Search *s, const Grid &grid)
+visit_points (Search *s, const Grid<SIDE> &grid)
 {
   gint32 side = 2 * grid.half + 1, n = side * side;
 
 #pragma unroll 1
   for (gint32 first = 0; first < n; first += 32) {
-    GridPart part = { grid, first };
+    GridPart<SIDE> part = { grid, first };
 
     s->template compute<4> (min (n - first, 32), part);
     s->visit (0, min (n - first, 32), part);
@@ -85,9 +86,9 @@ visit_points (Search *s, const Grid &grid)
 
 /* The rounds of ranges from 64 on, or those of them with most points, go row by
  * row. */
-template <int POINTS, class Search>
+template <int POINTS, int SIDE, class Search>
 __device__ __forceinline__ void
-visit_grid (Search *s, const Grid &grid)
+visit_grid (Search *s, const Grid<SIDE> &grid)
 {
   if (POINTS > 3 && grid.spacing == 1)
     visit_rows<POINTS, 1> (s, grid);
@@ -101,7 +102,7 @@ visit_grid (Search *s, const Grid &grid)
     visit_points (s, grid);
 }
 
-/* POINTS: across the grid, at most; 3 does any, point by point */
+/* POINTS: across the grid, at most; 0 does any, point by point */
 template <int POINTS> struct Steps {
   template <class Search>
   __device__ __forceinline__ void
@@ -115,7 +116,7 @@ template <int POINTS> struct Steps {
     s->template compute<4> (1, Zero ());
     s->visit (0, 1, Zero ());
     for (; spacing > 0; spacing = motion_step_next (granularity, spacing)) {
-      Grid grid = { s->best, half, spacing };
+      Grid<POINTS == 15 ? 0 : POINTS> grid = { s->best, half, spacing };
 
       visit_grid<POINTS> (s, grid);
     }
@@ -125,7 +126,7 @@ template <int POINTS> struct Steps {
 
 template <int SIZE, int POINTS, bool STAGED>
 __global__ void
-__launch_bounds__ (MOTION_ROUND_THREADS)
+__launch_bounds__ (MOTION_ROUND_THREADS, 4)
     step_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
   motion_search_tile<SIZE, STAGED> (task, Steps<POINTS> ());
@@ -138,13 +139,13 @@ launch (const MotionDeviceTask *task, cudaStream_t stream)
   switch (task->config.granularity) {
     case MOTION_GRANULARITY_1:
       return motion_launch_tiles<SIZE> (step_kernel<SIZE, 3, true>,
-          step_kernel<SIZE, 3, false>, task, stream);
+          step_kernel<SIZE, 0, false>, task, stream);
     case MOTION_GRANULARITY_2:
       return motion_launch_tiles<SIZE> (step_kernel<SIZE, 7, true>,
-          step_kernel<SIZE, 3, false>, task, stream);
+          step_kernel<SIZE, 0, false>, task, stream);
     default:
       return motion_launch_tiles<SIZE> (step_kernel<SIZE, 15, true>,
-          step_kernel<SIZE, 3, false>, task, stream);
+          step_kernel<SIZE, 0, false>, task, stream);
   }
 }
 

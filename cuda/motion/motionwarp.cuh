@@ -127,7 +127,7 @@ motion_copy_word (guint32 *to, const guint32 *from)
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
                    (guint32) __cvta_generic_to_shared (to)),
-      "l"(from)
+               "l"(from)
                : "memory");
 #else
   *to = *from;

@@ -182,8 +182,8 @@ struct State {
 /* @first: the number of the diamond's first point in @all */
 template <class Search>
 __device__ __forceinline__ void
-visit_diamond (Search *s, State *state, const Diamonds &all, gint32 first,
-    gint32 distance)
+visit_diamond (
+    Search *s, State *state, const Diamonds &all, gint32 first, gint32 distance)
 {
   Diamond diamond = { all.centre, distance };
   gint32 i;
@@ -324,7 +324,7 @@ struct Zones {
 
 template <int SIZE, bool STAGED>
 __global__ void
-__launch_bounds__ (MOTION_ROUND_THREADS)
+__launch_bounds__ (MOTION_ROUND_THREADS, 4)
     zonal_kernel (MOTION_PARAMETER (MotionDeviceTask, task), gboolean for_seeds)
 {
   motion_search_tile<SIZE, STAGED> (task, Zones{ for_seeds });
