@@ -262,23 +262,30 @@ refine_found (const MotionDeviceTask *task, const MotionDeviceField *field,
         place, planes, halves, whole, task->config.lambda, prior, 1, v, cost);
 }
 
-/* The figures of a block but its flags; in all threads. */
+/* The figures of a block but its flags; in all threads. @halves: (nullable):
+ * made round @whole, for samples of 8 bits */
 template <int SIZE, typename Sample>
 __device__ __forceinline__ MotionBlock
-measure (const MotionPlace &place, const Planes<Sample> &planes, short2 v)
+measure (const MotionPlace &place, const Planes<Sample> &planes, short2 v,
+    Halves<SIZE> *halves, short2 whole)
 {
   const Sample *reference =
       planes.reference + (gssize) (v.y >> 2) * planes.pitch + (v.x >> 2);
   guint32 area = (guint32) (place.w * place.h), sums[4] = { 0, 0, 0, 0 };
   guint32 deviation[1] = { 0 };
+  const guint8 *a = NULL, *b = NULL;
   gint32 mean;
 
+  if (halves != NULL)
+    halves->pair (v.x - whole.x, v.y - whole.y, &a, &b);
   FOR_SAMPLES (x, y, place)
   {
     gint32 at = y * planes.pitch + x, sample = planes.current[at];
-    gint32 off =
-        sample
-        - motion_between (reference + at, planes.pitch, v.x & 3, v.y & 3);
+    gint32 from = y * Halves<SIZE>::PITCH + x;
+    gint32 predicted = a != NULL ? (a[from] + b[from] + 1) >> 1
+                                 : motion_between (reference + at, planes.pitch,
+                                     v.x & 3, v.y & 3);
+    gint32 off = sample - predicted;
 
     sums[0] += (guint32) abs (off);
     sums[1] += (guint32) (off * off);
@@ -319,12 +326,20 @@ second_cost (const MotionPlace &place, const Planes<guint16> &planes,
          + 4 * motion_rate (lambda, found.second_x, found.second_y, prior);
 }
 
-template <int SIZE, typename Sample>
+/* The room for planes of halves, only where they are made. */
+template <int SIZE, bool SUBPEL> struct Room {
+  Halves<SIZE> halves;
+};
+
+template <int SIZE> struct Room<SIZE, false> {
+};
+
+template <int SIZE, typename Sample, bool SUBPEL>
 __global__ void
 __launch_bounds__ (FINISH_THREADS)
     finish_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
-  __shared__ Halves<SIZE> halves;
+  __shared__ Room<SIZE, SUBPEL> room;
   const MotionDeviceField *field = &task.fields[blockIdx.y];
   const MotionPlace place = motion_place (&task, blockIdx.x);
   const Planes<Sample> planes =
@@ -333,13 +348,18 @@ __launch_bounds__ (FINISH_THREADS)
   const short2 prior = motion_prior (field, place.number);
   const MotionFound found = field->found[place.number];
   short2 v = make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y));
+  const short2 whole = v;
+  Halves<SIZE> *halves = NULL; /* of samples of 8 bits */
   guint32 cost = found.cost;
   MotionVector vector;
   MotionBlock block;
 
-  if (task.config.subpel != MOTION_SUBPEL_NONE)
-    refine_found<SIZE> (&task, field, place, prior, &halves, &v, &cost);
-  block = measure<SIZE> (place, planes, v);
+  if constexpr (SUBPEL) {
+    refine_found<SIZE> (&task, field, place, prior, &room.halves, &v, &cost);
+    if (sizeof (Sample) == 1)
+      halves = &room.halves;
+  }
+  block = measure<SIZE> (place, planes, v, halves, whole);
   block.second = second_cost<SIZE> (place, planes, found, lambda, prior);
   if (threadIdx.x != 0)
     return;
@@ -415,8 +435,10 @@ __launch_bounds__ (FINISH_THREADS)
   }
 }
 
-#define FINISH_8(SIZE) finish_kernel<SIZE, guint8>
-#define FINISH_10(SIZE) finish_kernel<SIZE, guint16>
+#define FINISH_8(SIZE) finish_kernel<SIZE, guint8, false>
+#define FINISH_10(SIZE) finish_kernel<SIZE, guint16, false>
+#define FINISH_8_SUBPEL(SIZE) finish_kernel<SIZE, guint8, true>
+#define FINISH_10_SUBPEL(SIZE) finish_kernel<SIZE, guint16, true>
 #define PREDICT_8(SIZE) predict_kernel<SIZE, guint8>
 #define PREDICT_10(SIZE) predict_kernel<SIZE, guint16>
 
@@ -427,7 +449,11 @@ motion_launch_finish (const MotionDeviceTask *task, cudaStream_t stream)
 {
   dim3 grid (task->n_blocks, task->n_fields);
 
-  if (task->config.depth == 8)
+  if (task->config.subpel != MOTION_SUBPEL_NONE && task->config.depth == 8)
+    MOTION_LAUNCH_SIZE (FINISH_8_SUBPEL, grid, FINISH_THREADS, stream, *task);
+  else if (task->config.subpel != MOTION_SUBPEL_NONE)
+    MOTION_LAUNCH_SIZE (FINISH_10_SUBPEL, grid, FINISH_THREADS, stream, *task);
+  else if (task->config.depth == 8)
     MOTION_LAUNCH_SIZE (FINISH_8, grid, FINISH_THREADS, stream, *task);
   else
     MOTION_LAUNCH_SIZE (FINISH_10, grid, FINISH_THREADS, stream, *task);
