@@ -114,8 +114,8 @@ draw_large (Harness *h, const MotionConfig *config, guint frame, guint8 *luma)
           frame == 2 ? (guint8) harness_random (h)
                      : (guint8) (128 + (u * v % 61) + ((u / 9) ^ (v / 7)) % 67);
     }
-  if (frame == 3)
-    memcpy (luma + (gsize) config->width * 17, luma,
+  if (frame == 3 && config->height > 2 * 17)
+    memmove (luma + (gsize) config->width * 17, luma,
         (gsize) config->width * (config->height / 2));
 }
 
