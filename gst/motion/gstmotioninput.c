@@ -158,6 +158,16 @@ submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
   return GST_FLOW_OK;
 }
 
+/* Caps that cannot be have had their error. */
+static GstFlowReturn
+refuse_without_caps (GstCudaMotionEst *self)
+{
+  if (!gst_pad_has_current_caps (self->sinkpad))
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Frames came without caps; raw video is expected"), (NULL));
+  return GST_FLOW_NOT_NEGOTIATED;
+}
+
 GstFlowReturn
 gst_motion_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
@@ -167,7 +177,7 @@ gst_motion_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   gpointer frame = NULL;
 
   if (flow == GST_FLOW_OK && !self->negotiated)
-    flow = GST_FLOW_NOT_NEGOTIATED;
+    flow = refuse_without_caps (self);
   if (flow == GST_FLOW_OK && self->on_device)
     flow = follow_context (self, buffer);
   if (flow == GST_FLOW_OK)

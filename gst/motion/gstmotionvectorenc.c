@@ -352,6 +352,21 @@ gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
  * The source's caps tell the grid, which the first packet brings; events that
  * belong behind them wait for it. A table has the same caps for any grid. */
 
+/* A stream may end before it has begun. */
+static void
+push_missing_segment (GstMotionVectorEnc *self)
+{
+  GstEvent *event =
+      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_SEGMENT, 0);
+  GstSegment segment;
+
+  if (event == NULL) {
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_pad_push_event (self->srcpad, gst_event_new_segment (&segment));
+  }
+  gst_clear_event (&event);
+}
+
 /* A table without rows still has its row of names. */
 static void
 push_missing_header (GstMotionVectorEnc *self)
@@ -362,6 +377,7 @@ push_missing_header (GstMotionVectorEnc *self)
       || self->active.format != FORMAT_CSV)
     return;
   self->header_written = TRUE;
+  push_missing_segment (self);
   gst_pad_push (self->srcpad,
       gst_buffer_new_memdup (header, motion_csv_header (header) - header));
 }
@@ -388,6 +404,20 @@ warn_of_nothing (GstMotionVectorEnc *self)
   self->frames = 0;
 }
 
+/* Keeps what belongs behind the caps; of several gaps in a row the last. */
+static void
+hold (GstMotionVectorEnc *self, GstEvent *event)
+{
+  GList *last = g_list_last (self->held);
+
+  if (last != NULL && GST_EVENT_TYPE (event) == GST_EVENT_GAP
+      && GST_EVENT_TYPE (last->data) == GST_EVENT_GAP) {
+    gst_event_unref (last->data);
+    last->data = event;
+  } else {
+    self->held = g_list_append (self->held, event);
+  }
+}
 
 static gboolean
 gst_motion_vector_enc_sink_event (
@@ -412,9 +442,11 @@ gst_motion_vector_enc_sink_event (
       warn_of_nothing (self);
       break;
     default:
-      if (GST_EVENT_TYPE (event) > GST_EVENT_CAPS && GST_EVENT_IS_STICKY (event)
+      if (GST_EVENT_TYPE (event) > GST_EVENT_CAPS
+          && (GST_EVENT_IS_STICKY (event)
+              || GST_EVENT_TYPE (event) == GST_EVENT_GAP)
           && !gst_pad_has_current_caps (self->srcpad)) {
-        self->held = g_list_append (self->held, event);
+        hold (self, event);
         return TRUE;
       }
   }

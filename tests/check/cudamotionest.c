@@ -1223,6 +1223,21 @@ GST_START_TEST (test_unlinked_pads)
 }
 GST_END_TEST;
 
+GST_START_TEST (test_without_caps)
+{
+  Rig rig = rig_new ("", FALSE);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (rig.h, gst_event_new_stream_start ("none"));
+  gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
+  fail_unless_equals_int (
+      gst_harness_push (rig.h, gst_buffer_new ()), GST_FLOW_NOT_NEGOTIATED);
+  expect_error (rig.bus, "without caps");
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 static gint n_refused; /* atomic */
 
 static GstFlowReturn
@@ -1371,6 +1386,7 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_sides_come_and_go);
   tcase_add_test (tc, test_unlinked_pads);
   tcase_add_loop_test (tc, test_downstream_has_enough, 0, 2);
+  tcase_add_test (tc, test_without_caps);
   tcase_add_test (tc, test_no_queue);
   tcase_add_test (tc, test_states);
   return s;

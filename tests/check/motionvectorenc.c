@@ -320,6 +320,55 @@ assert_refused (gconstpointer bytes, gsize size, const gchar *what)
   finish (h, bus);
 }
 
+/* A pipeline whose source has nothing at all: a table of names only, in order.
+ * With gst_check_init() each warning of GStreamer's fails the test. */
+GST_START_TEST (test_empty_stream)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "videotestsrc num-buffers=0 ! cudamotionest backend=cpu name=m ! "
+      "fakesink m.vectors ! queue ! motionvectorenc ! fakesink name=s",
+      NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+  GstSample *sample;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 10 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless (
+      message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  g_object_get (sink, "last-sample", &sample, NULL);
+  fail_unless (sample != NULL);
+  fail_unless (
+      gst_buffer_memcmp (gst_sample_get_buffer (sample), 0, "frame,", 6) == 0);
+  gst_sample_unref (sample);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+/* A gap before the first packet waits for the caps, which only that brings. */
+GST_START_TEST (test_gap_first)
+{
+  GstHarness *h = gst_harness_new_parse ("motionvectorenc format=bin");
+  GstEvent *event;
+
+  gst_harness_set_src_caps_str (h, GST_MOTION_VECTORS_CAPS);
+  for (guint i = 0; i < 3; i++)
+    fail_unless (gst_harness_push_event (
+        h, gst_event_new_gap (i * GST_SECOND, GST_SECOND)));
+  while ((event = gst_harness_try_pull_event (h)) != NULL) {
+    fail_if (GST_EVENT_TYPE (event) == GST_EVENT_GAP);
+    gst_event_unref (event);
+  }
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_bad_packets)
 {
   MotionPacket *packet = motion_packet_new (24, 16, 16, 1);
@@ -496,6 +545,8 @@ motionvectorenc_suite (void)
   tcase_add_test (tc, test_order_of_events);
   tcase_add_test (tc, test_bad_packets);
   tcase_add_test (tc, test_alignment);
+  tcase_add_test (tc, test_empty_stream);
+  tcase_add_test (tc, test_gap_first);
   tcase_add_test (tc, test_flush_and_header);
   tcase_add_test (tc, test_eos);
   tcase_add_test (tc, test_list);

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""pages.py REPOSITORY: the elements' pages against gst-inspect-1.0.
+
+Each element of the plugin has a page, docs/elements/NAME.md, and a row in
+README.md. The page's table of properties names all of them and no other;
+defaults, values of enumerations and ranges of numbers are the element's, as far
+as the page gives them in so many words."""
+# gst-cudavision
+# Copyright (C) 2026 the gst-cudavision authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+import pathlib
+import re
+import subprocess
+import sys
+
+# of GStreamer's base classes
+INHERITED = {"name", "parent", "qos", "blocksize", "do-timestamp", "typefind"}
+UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9, "": 1}
+NUMBER = r"-?\d+(?:\.\d+)?"
+
+
+def inspect(name):
+    return subprocess.run(["gst-inspect-1.0", name], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def elements():
+    return re.findall(r"^ +([a-z0-9]+): ", inspect("cudavision"), re.M)
+
+
+def properties(name):
+    """name -> (default or None, (least, most) or None, values)"""
+    text = inspect(name).split("\nElement Properties:\n", 1)[1]
+    text = re.split(r"^(?=\S)", text, maxsplit=1, flags=re.M)[0]
+    found = {}
+    for part in re.split(r"\n(?=  [a-z])", "\n" + text):
+        head = re.match(r"\s*([a-z0-9-]+) +: ", part)
+        if not head or head[1] in INHERITED:
+            continue
+        default = re.search(r'Default: (?:[^",\n]+, )?"?([^"\n]*?)"? *$', part,
+                            re.M)
+        limits = re.search(rf"Range: +({NUMBER}) - +({NUMBER})", part)
+        values = re.findall(r"^ +\([-0-9a-fx]+\): (\S+) +- ", part, re.M)
+        found[head[1]] = (default and default[1].strip(),
+                          limits and tuple(map(float, limits.groups())),
+                          set(values))
+    return found
+
+
+def table(page):
+    """The rows of the page's table of properties as {heading: cell}."""
+    text = page.read_text(encoding="utf-8")
+    section = re.search(r"^## Properties\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    lines = [line for line in (section[1] if section else "").split("\n")
+             if line.startswith("|")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in lines]
+    headings = [re.sub(r"^(unit, )?", "", cell) for cell in rows[0]] if rows \
+        else []
+    return [dict(zip(headings, row)) for row in rows[2:]]
+
+
+def check_default(cell, default, values):
+    """The cells 64, `full`, true and 1 ms say something, others are words."""
+    amount = re.fullmatch(rf"({NUMBER}) ?(us|ms|s|)", cell)
+    if amount and re.fullmatch(NUMBER, default or ""):
+        shown = float(amount[1]) * UNITS[amount[2]]
+        return float(default) == shown
+    quoted = re.fullmatch(r"`([^`]+)`", cell)
+    if quoted and values:
+        return set(quoted[1].split("+")) == set((default or "").split("+"))
+    return cell not in ("true", "false") or cell == default
+
+
+def check_row(row, names, real):
+    kind = " ".join(row.get(key, "") for key in ("type", "range"))
+    limits = re.search(rf"({NUMBER})(?:\.\.| to )({NUMBER})", kind)
+    listed = set(re.findall(r"`([^`]+)`", kind))
+    defaults = row.get("default", "").split(", ") if len(names) > 1 else \
+        [row.get("default", "")]
+    for i, name in enumerate(names):
+        default, span, values = real[name]
+        cell = defaults[min(i, len(defaults) - 1)]
+        if not check_default(cell, default, values):
+            yield f"{name}: default {cell}, is {default}"
+        if limits and span and tuple(map(float, limits.groups())) != span:
+            yield f"{name}: {limits[0]}, is {span[0]:g} to {span[1]:g}"
+        if listed and values and listed != values:
+            yield f"{name}: values {sorted(listed)}, are {sorted(values)}"
+
+
+def check(root, name):
+    page = root / "docs" / "elements" / f"{name}.md"
+    if not page.exists():
+        yield "has no page"
+        return
+    real, seen = properties(name), set()
+    for row in table(page):
+        names = re.findall(r"`([^`]+)`", next(iter(row.values())))
+        seen.update(names)
+        if set(names) <= set(real):
+            yield from check_row(row, names, real)
+    yield from (f"{one}: not on the page" for one in sorted(set(real) - seen))
+    yield from (f"{one}: no property" for one in sorted(seen - set(real)))
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    names = elements()
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    pages = {page.stem for page in (root / "docs" / "elements").glob("*.md")}
+    problems = [f"{name}: {problem}" for name in names
+                for problem in check(root, name)]
+    problems += [f"README.md has no row for {name}" for name in names
+                 if f"| [{name}](docs/elements/{name}.md) |" not in readme]
+    problems += [f"docs/elements/{name}.md: no such element"
+                 for name in sorted(pages - set(names))]
+    print("\n".join(problems))
+    print(f"{len(names)} elements, {len(problems)} problems")
+    return 1 if problems or not names else 0
+
+
+sys.exit(main())
