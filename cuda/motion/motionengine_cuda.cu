@@ -58,7 +58,8 @@ struct _MotionBackend {
   /* of all fields, one after the other */
   MotionVector *kept[2];
   guint parity;
-  MotionFound *found, *seeds;
+  MotionFound *found;
+  MotionWhole *wholes; /* for the full search */
   short2 *predicted;
 };
 
@@ -189,13 +190,14 @@ init_backend (MotionBackend *b, GError **error)
       || !make_stream (&b->down, error) || !make_event (&b->given, error))
     return FALSE;
   if (is_full (&b->config)
-      && !CVIS_CUDA (motion_prepare_full (&b->config, &b->tile), error))
+      && !CVIS_CUDA (motion_prepare_brute (&b->config, &b->tile), error))
     return FALSE;
   for (guint i = 0; i < 2; i++)
     if (!allocate (&b->kept[i], n, "prior vectors", error))
       return FALSE;
   if (!allocate (&b->found, n, "what was found", error)
-      || !allocate (&b->seeds, n, "seeds", error)
+      || (is_full (&b->config)
+          && !allocate (&b->wholes, n + 1, "blocks computed whole", error))
       || !allocate (&b->predicted, n, "the pyramid's vectors", error))
     return FALSE;
   for (guint i = 0; i < b->n_pictures; i++)
@@ -232,7 +234,7 @@ cuda_destroy (MotionBackend *b)
     for (guint i = 0; i < 2; i++)
       cudaFree (b->kept[i]);
     cudaFree (b->found);
-    cudaFree (b->seeds);
+    cudaFree (b->wholes);
     cudaFree (b->predicted);
     cvis_context_pop (b->context);
   }
@@ -354,6 +356,7 @@ describe (
   t->columns = b->columns;
   t->n_blocks = b->n_blocks;
   t->n_fields = task->job->n_fields;
+  t->wholes = b->wholes;
   t->current = b->pictures[task->picture].planes;
   t->prediction = task->job->prediction ? s->planes[0] : NULL;
   t->residual = task->job->residual ? s->planes[1] : NULL;
@@ -364,7 +367,6 @@ describe (
     f->reference = b->pictures[task->reference[i]].planes;
     f->prior = task->prior[i] ? b->kept[b->parity ^ 1] + first : NULL;
     f->predicted = b->predicted + first;
-    f->seeds = b->seeds + first;
     f->found = b->found + first;
     f->vectors = s->vectors + first;
     f->kept = b->kept[b->parity] + first;
@@ -396,10 +398,9 @@ launch_search (MotionBackend *b, const MotionDeviceTask *t, GError **error)
       return CVIS_CUDA (motion_launch_step (t, b->work), error);
     case MOTION_METHOD_ZONAL:
       return CVIS_CUDA (motion_launch_pyramid (t, b->work), error)
-             && CVIS_CUDA (motion_launch_zonal (t, FALSE, b->work), error);
+             && CVIS_CUDA (motion_launch_zonal (t, b->work), error);
     case MOTION_METHOD_FULL:
       return CVIS_CUDA (motion_launch_pyramid (t, b->work), error)
-             && CVIS_CUDA (motion_launch_zonal (t, TRUE, b->work), error)
              && CVIS_CUDA (motion_launch_full (t, &b->tile, b->work), error);
     default:
       return CVIS_CUDA (motion_launch_full (t, &b->tile, b->work), error);

@@ -18,17 +18,29 @@ typedef struct {
   guint32 second;            /* of the second; G_MAXUINT32: there is none */
 } MotionFound;
 
+/* A block of which every candidate is computed, by several thread blocks. All
+ * bits are set when a search begins.
+ * @best, @second: the least keys of candidates
+ * @parts: that are done, less 1
+ * @queued: of element i: the i-th block of the queue, fields one after the
+ *   other
+ * After the last block's there is another element: how many blocks are in the
+ * queue, less 1, say its `parts`; how many parts are begun beyond the first of
+ * each thread block, less 1, its `queued`. */
+typedef struct {
+  unsigned long long best, second;
+  guint32 parts, queued;
+} MotionWhole;
+
 /* A field to be searched.
  * @prior: vectors of the same field of the frame before; NULL if it has none
  * @predicted: for each block the vector that the pyramid says, whole pixels
- * @seeds: what the threshold of the elimination begins with
  * @vectors, @kept: where the final vectors go: to the host, and for the next
  *   frame's prior */
 typedef struct {
   MotionDevicePicture reference;
   const MotionVector *prior;
   short2 *predicted;
-  MotionFound *seeds;
   MotionFound *found;
   MotionVector *vectors;
   MotionVector *kept;
@@ -43,7 +55,9 @@ typedef struct {
   MotionDevicePicture current;
   MotionDeviceField fields[MOTION_MAX_FIELDS];
   guint8 *prediction, *residual; /* nullable; rows of staged_pitch bytes */
-  unsigned long long *counters;  /* nullable; see MotionCounter */
+  MotionWhole *wholes; /* of all blocks of all fields and one more; for the full
+                          search */
+  unsigned long long *counters; /* nullable; see MotionCounter */
 } MotionDeviceTask;
 
 /* What the elimination leaves: sums over the blocks, for benches. */
@@ -69,20 +83,24 @@ cudaError_t motion_launch_pyramid (
 /* Fill found of all fields. */
 cudaError_t motion_launch_step (
     const MotionDeviceTask *task, cudaStream_t stream);
-/* @seeds: fill seeds instead, in little time: without the raster search */
 cudaError_t motion_launch_zonal (
-    const MotionDeviceTask *task, gboolean seeds, cudaStream_t stream);
+    const MotionDeviceTask *task, cudaStream_t stream);
 
 /* How the brute force cuts a block's candidates into tiles, for the shared
  * memory that the device has. */
 typedef struct {
-  guint32 rows;  /* candidates down, at most */
-  guint32 bytes; /* shared memory of a thread block */
+  guint32 rows;     /* candidates down, at most */
+  guint32 bytes;    /* shared memory of a thread block */
+  guint32 resident; /* thread blocks that the device holds at once */
 } MotionTile;
 
 /* To be called once for a device, before the next; fails where the device has
  * too little shared memory. */
-cudaError_t motion_prepare_full (const MotionConfig *config, MotionTile *tile);
+cudaError_t motion_prepare_brute (const MotionConfig *config, MotionTile *tile);
+/* @queued: only the blocks of the queue */
+cudaError_t motion_launch_brute (const MotionDeviceTask *task,
+    const MotionTile *tile, gboolean queued, cudaStream_t stream);
+/* The full search, by elimination if that is the method. */
 cudaError_t motion_launch_full (
     const MotionDeviceTask *task, const MotionTile *tile, cudaStream_t stream);
 

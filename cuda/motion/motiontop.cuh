@@ -57,16 +57,36 @@ motion_store_pair (const MotionPair &pair, MotionFound *found)
   *found = f;
 }
 
-/* The two least of the warp's pairs, in all lanes. */
+/* Adds a key to the two least, which other threads add keys to: what is not the
+ * least may be the second. Returns: the second, now or a little ago. */
+static __device__ __forceinline__ MotionKey
+motion_take_key (MotionKey *best, MotionKey *second, MotionKey key)
+{
+  MotionKey other = max (atomicMin (best, key), key);
+
+  return min (atomicMin (second, other), other);
+}
+
+/* The least of the warp's keys, in all lanes. */
+static __device__ __forceinline__ MotionKey
+motion_warp_key (MotionKey key)
+{
+  guint32 high = motion_warp_min ((guint32) (key >> 32));
+  guint32 low = motion_warp_min (
+      (guint32) (key >> 32) == high ? (guint32) key : MOTION_NONE);
+
+  return (MotionKey) high << 32 | low;
+}
+
+/* The two least of the warp's pairs, in all lanes. No two lanes have the same
+ * key, but that there is none. */
 static __device__ __forceinline__ MotionPair
 motion_warp_pair (MotionPair pair)
 {
-  for (gint32 d = 16; d > 0; d /= 2) {
-    MotionKey best = __shfl_xor_sync (MOTION_ALL_LANES, pair.best, d);
-    MotionKey second = __shfl_xor_sync (MOTION_ALL_LANES, pair.second, d);
+  MotionPair least;
 
-    pair.add (best);
-    pair.add (second);
-  }
-  return pair;
+  least.best = motion_warp_key (pair.best);
+  least.second =
+      motion_warp_key (pair.best == least.best ? pair.second : pair.best);
+  return least;
 }

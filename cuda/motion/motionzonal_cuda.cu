@@ -288,10 +288,7 @@ visit_raster (Search *s, State *state, gint32 range)
     }
 }
 
-/* @for_seeds: without the raster */
 struct Zones {
-  gboolean for_seeds;
-
   template <class Search>
   __device__ __forceinline__ void
   operator() (Search *s, const MotionDeviceTask *task,
@@ -311,43 +308,42 @@ struct Zones {
         if (state.number != 0)
           visit_two (s, &state);
       }
-      if (patience == 3 && state.distance >= RASTER && !for_seeds)
+      if (patience == 3 && state.distance >= RASTER)
         visit_raster (s, &state, range);
       if (state.distance == 0)
         break;
       state.distance = 0;
       state.number = 0;
     }
-    s->store (for_seeds ? field->seeds : field->found);
+    s->store (field->found);
   }
 };
 
 template <int SIZE, bool STAGED>
 __global__ void
 __launch_bounds__ (MOTION_ROUND_THREADS, 4)
-    zonal_kernel (MOTION_PARAMETER (MotionDeviceTask, task), gboolean for_seeds)
+    zonal_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
-  motion_search_tile<SIZE, STAGED> (task, Zones{ for_seeds });
+  motion_search_tile<SIZE, STAGED> (task, Zones{});
 }
 
 } // namespace
 
 cudaError_t
-motion_launch_zonal (
-    const MotionDeviceTask *task, gboolean seeds, cudaStream_t stream)
+motion_launch_zonal (const MotionDeviceTask *task, cudaStream_t stream)
 {
   switch (task->config.block_size) {
     case 8:
       return motion_launch_tiles<8> (
-          zonal_kernel<8, true>, zonal_kernel<8, false>, task, stream, seeds);
+          zonal_kernel<8, true>, zonal_kernel<8, false>, task, stream);
     case 16:
       return motion_launch_tiles<16> (
-          zonal_kernel<16, true>, zonal_kernel<16, false>, task, stream, seeds);
+          zonal_kernel<16, true>, zonal_kernel<16, false>, task, stream);
     case 32:
       return motion_launch_tiles<32> (
-          zonal_kernel<32, true>, zonal_kernel<32, false>, task, stream, seeds);
+          zonal_kernel<32, true>, zonal_kernel<32, false>, task, stream);
     default:
       return motion_launch_tiles<64> (
-          zonal_kernel<64, true>, zonal_kernel<64, false>, task, stream, seeds);
+          zonal_kernel<64, true>, zonal_kernel<64, false>, task, stream);
   }
 }

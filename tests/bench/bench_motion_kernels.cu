@@ -25,10 +25,10 @@
 namespace {
 
 #define MAX_FRAMES 34
-enum { LOAD, PYRAMID, SEEDS, SEARCH, FINISH, ALL, N_TIMES };
+enum { LOAD, PYRAMID, SEARCH, FINISH, ALL, N_TIMES };
 
-const char *const time_names[N_TIMES] = { "load", "pyramid", "seeds", "search",
-  "finish", "all" };
+const char *const time_names[N_TIMES] = { "load", "pyramid", "search", "finish",
+  "all" };
 
 void
 must (cudaError_t code, const char *what)
@@ -177,9 +177,9 @@ run_init (Run *r)
   }
   MUST (cudaMalloc (
       (void **) &r->staged, (gsize) t->layout.staged_pitch * r->config.height));
-  MUST (cudaMalloc (&r->results, n * 128 + 8 * 256));
+  MUST (cudaMalloc (&r->results, n * 128 + 9 * 256));
   f->predicted = carve<short2> ((guint8 *) r->results, &at, n);
-  f->seeds = carve<MotionFound> ((guint8 *) r->results, &at, n);
+  t->wholes = carve<MotionWhole> ((guint8 *) r->results, &at, n + 1);
   f->found = carve<MotionFound> ((guint8 *) r->results, &at, n);
   f->vectors = carve<MotionVector> ((guint8 *) r->results, &at, n);
   f->blocks = carve<MotionBlock> ((guint8 *) r->results, &at, n);
@@ -195,7 +195,7 @@ run_init (Run *r)
     r->times[i] = g_array_new (FALSE, FALSE, sizeof (float));
   }
   if (r->config.method <= MOTION_METHOD_FULL_BRUTE)
-    MUST (motion_prepare_full (&r->config, &r->tile));
+    MUST (motion_prepare_brute (&r->config, &r->tile));
 }
 
 void
@@ -226,14 +226,11 @@ launch (Run *r, guint shift, guint frame)
   MUST (cudaEventRecord (r->events[PYRAMID], r->stream));
   if (frame > 0 && pyramid)
     MUST (motion_launch_pyramid (t, r->stream));
-  MUST (cudaEventRecord (r->events[SEEDS], r->stream));
-  if (frame > 0 && method == MOTION_METHOD_FULL)
-    MUST (motion_launch_zonal (t, TRUE, r->stream));
   MUST (cudaEventRecord (r->events[SEARCH], r->stream));
   if (frame > 0)
     MUST (method == MOTION_METHOD_STEP ? motion_launch_step (t, r->stream)
           : method == MOTION_METHOD_ZONAL
-              ? motion_launch_zonal (t, FALSE, r->stream)
+              ? motion_launch_zonal (t, r->stream)
               : motion_launch_full (t, &r->tile, r->stream));
   MUST (cudaEventRecord (r->events[FINISH], r->stream));
   if (frame > 0)
