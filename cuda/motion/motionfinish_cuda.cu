@@ -326,20 +326,11 @@ second_cost (const MotionPlace &place, const Planes<guint16> &planes,
          + 4 * motion_rate (lambda, found.second_x, found.second_y, prior);
 }
 
-/* The room for planes of halves, only where they are made. */
-template <int SIZE, bool SUBPEL> struct Room {
-  Halves<SIZE> halves;
-};
-
-template <int SIZE> struct Room<SIZE, false> {
-};
-
 template <int SIZE, typename Sample, bool SUBPEL>
 __global__ void
 __launch_bounds__ (FINISH_THREADS)
     finish_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
-  __shared__ Room<SIZE, SUBPEL> room;
   const MotionDeviceField *field = &task.fields[blockIdx.y];
   const MotionPlace place = motion_place (&task, blockIdx.x);
   const Planes<Sample> planes =
@@ -350,14 +341,16 @@ __launch_bounds__ (FINISH_THREADS)
   short2 v = make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y));
   const short2 whole = v;
   Halves<SIZE> *halves = NULL; /* of samples of 8 bits */
-  guint32 cost = found.cost;
   MotionVector vector;
   MotionBlock block;
 
   if constexpr (SUBPEL) {
-    refine_found<SIZE> (&task, field, place, prior, &room.halves, &v, &cost);
+    __shared__ Halves<SIZE> room;
+    guint32 cost = found.cost;
+
+    refine_found<SIZE> (&task, field, place, prior, &room, &v, &cost);
     if (sizeof (Sample) == 1)
-      halves = &room.halves;
+      halves = &room;
   }
   block = measure<SIZE> (place, planes, v, halves, whole);
   block.second = second_cost<SIZE> (place, planes, found, lambda, prior);

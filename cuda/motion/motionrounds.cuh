@@ -180,6 +180,21 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
     motion_barrier<32 * WARPS> (block);
   }
 
+  /* Adds to HALF of the first 2 HALF values, the upper or the lower, those of
+   * the lane @distance away, which keeps the others. */
+  template <int HALF, int N>
+  __device__ __forceinline__ void
+  halve (guint32 (&v)[N], bool upper, int distance) const
+  {
+#pragma unroll
+    for (gint32 i = 0; i < HALF; i++) {
+      guint32 keep = upper ? v[i + HALF] : v[i];
+      guint32 give = upper ? v[i] : v[i + HALF];
+
+      v[i] = keep + __shfl_xor_sync (MOTION_ALL_LANES, give, distance);
+    }
+  }
+
   /* Sums up @v over the lanes of a point. On return v[0], or with more values
    * than lanes the first N / ROWS, are the sums of the lane's own: those of
    * number own() and on. */
@@ -191,15 +206,7 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
       v[0] += __shfl_xor_sync (MOTION_ALL_LANES, v[0], LANES / 2);
       exchange<N, LANES / 2, 1> (v);
     } else if constexpr (LANES > 1) {
-      const bool upper = (row & LANES / 2) != 0;
-
-#pragma unroll
-      for (gint32 i = 0; i < LEFT / 2; i++) {
-        guint32 keep = upper ? v[i + LEFT / 2] : v[i];
-        guint32 give = upper ? v[i] : v[i + LEFT / 2];
-
-        v[i] = keep + __shfl_xor_sync (MOTION_ALL_LANES, give, LANES / 2);
-      }
+      halve<LEFT / 2> (v, (row & LANES / 2) != 0, LANES / 2);
       exchange<N, LANES / 2, LEFT / 2> (v);
     }
   }
