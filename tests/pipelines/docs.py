@@ -5,7 +5,8 @@ A block ```sh of README.md or docs/**/*.md whose commands start with
 gst-launch-1.0 is run, each command in an empty folder of its own and within 60
 seconds; it must end by itself with exit status 0. Blocks ```sh gpu are left
 out without a GPU; those marked ```sh clips find the clips of scripts/fetch-clips
-in clips/ and are left out where that gets none, or without the element y4mdec.
+in clips/ and are left out where that does not get theirs, or without the element
+y4mdec.
 Lines joined by a backslash are one command."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -59,6 +60,12 @@ def find_clips(root):
     return folder if fetch.returncode == 0 and readable else None
 
 
+def lacks_clip(command, folder):
+    """Whether a clip that the pipeline names is one that could not be had."""
+    return any(not os.path.exists(os.path.join(folder, clip))
+               for clip in re.findall(r"\bclips/([\w.-]+)", command))
+
+
 def run(command, clips):
     """Nothing if it went well, else what went wrong."""
     with tempfile.TemporaryDirectory() as folder:
@@ -89,7 +96,8 @@ def main():
     ran = failed = 0
     left_out = {need: 0 for need in there}
     for where, needs, command in pipelines:
-        lacks = [need for need in needs if not there[need]]
+        lacks = [need for need in needs if not there[need]
+                 or need == "clips" and lacks_clip(command, there[need])]
         if lacks:
             left_out[lacks[0]] += 1
             continue

@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 # of GStreamer's base classes
-INHERITED = {"name", "parent", "qos", "blocksize", "do-timestamp", "typefind"}
+INHERITED = {"automatic-eos", "blocksize", "do-timestamp", "name", "parent", "qos",
+             "typefind"}
 UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9, "": 1}
 NUMBER = r"-?\d+(?:\.\d+)?"
 
