@@ -8,9 +8,9 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 fail() { echo "test-gpu: $*" >&2; exit 1; }
 
-mkdir -p "$tree/bin" "$tree/tools" "$tree/work/build/gst" "$tree/work/build/meson-info"
-cp -r "$source/scripts" "$tree/work"
-cp "$plugin" "$tree/work/build/gst"
+mkdir -p "$tree/bin" "$tree/tools" "$tree/copy/build/gst" "$tree/copy/build/meson-info"
+cp -r "$source/scripts" "$tree/copy"
+cp "$plugin" "$tree/copy/build/gst"
 for tool in bash cat chmod cp cut dirname env find grep head id ldd mkdir mktemp \
   readlink rm sed sort tail tee tr; do
   ln -s "$(command -v $tool)" "$tree/tools"
@@ -24,7 +24,7 @@ for tool in gst-launch-1.0 gst-inspect-1.0; do program $tool 'exit 0'; done
 # carries TEST... ; a folder that was configured in /elsewhere and has these
 # tests: each a name and the exit status of its program
 carries() {
-  python3 - "$tree/work/build" "$@" <<'PY'
+  python3 - "$tree/copy/build" "$@" <<'PY'
 import json, sys
 build, tests = sys.argv[1], sys.argv[2:]
 listed = []
@@ -45,7 +45,7 @@ PY
 ends() {
   local expected=$1 text=$2 status=0 said
   shift 2
-  said=$("$tree/work/scripts/$1" "${@:2}" 2>&1) || status=$?
+  said=$("$tree/copy/scripts/$1" "${@:2}" 2>&1) || status=$?
   [ $status = "$expected" ] || fail "$*: exit status $status, not $expected: $said"
   [[ $said = *"$text"* ]] || fail "$*: '$text' is not in: $said"
 }
@@ -57,17 +57,17 @@ program nvidia-smi 'echo "GPU 0: stand-in"'
 
 carries good=0 bad=3 lacking=77
 ends 1 'FAILED: libraries that the plugin needs are not here: libgstcudavision-1.0.so.0' test --gpu --no-build
-mkdir "$tree/work/build/gst/cudavision"
-cp "$library" "$tree/work/build/gst/cudavision/libgstcudavision-1.0.so.0"
+mkdir "$tree/copy/build/gst/cudavision"
+cp "$library" "$tree/copy/build/gst/cudavision/libgstcudavision-1.0.so.0"
 ends 1 '1 passed, 1 failed, 1 skipped' test --gpu --no-build
-ends 1 "skipped: lacking: $tree/work/build/gst: skipped: no data" test --gpu --no-build
+ends 1 "skipped: lacking: $tree/copy/build/gst: skipped: no data" test --gpu --no-build
 carries good=0 lacking=77
 ends 0 '1 passed, 0 failed, 1 skipped' test --gpu --no-build
 carries lacking=77
 ends 1 'FAILED: gpu: every test was skipped on a machine with a GPU' test --gpu --no-build
-rm "$tree/work/build/lacking"
+rm "$tree/copy/build/lacking"
 ends 1 'FAIL' test --gpu --no-build
-rm "$tree/work/build/meson-info/intro-tests.json"
+rm "$tree/copy/build/meson-info/intro-tests.json"
 ends 1 'build is no finished build: it lacks' test --gpu --no-build
 ends 2 'test --gpu --no-build' test --no-build
 
