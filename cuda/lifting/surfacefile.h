@@ -1,0 +1,62 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Files of surfaces: X3P (ISO 25178-72), SDF (ISO 25178-71, ASCII and binary),
+ * Digital Surf SUR, GSF (Gwyddion simple field), TIFF of floats, NPY; AL3D and
+ * BCRF to read. Bytes from outside: every field is checked, and what is wrong is
+ * named with its place in CVIS_ERROR_FORMAT. */
+#pragma once
+
+#include "cviserror.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  SURFACE_FILE_UNKNOWN,
+  SURFACE_FILE_X3P,
+  SURFACE_FILE_SDF, /* ASCII */
+  SURFACE_FILE_SDF_BINARY,
+  SURFACE_FILE_SUR,
+  SURFACE_FILE_GSF,
+  SURFACE_FILE_TIFF,
+  SURFACE_FILE_NPY,
+  SURFACE_FILE_AL3D, /* read only */
+  SURFACE_FILE_BCRF, /* read only */
+} SurfaceFileFormat;
+
+/**
+ * SurfaceImage: heights in metres
+ * @dx, @dy: spacing in metres; 0: the file does not say
+ * @z: row by row from the top, NaN where a point is missing
+ * @title: (nullable): UTF-8
+ * @date: (nullable): ISO 8601
+ */
+typedef struct {
+  guint width, height;
+  gdouble dx, dy;
+  gdouble *z;
+  gchar *title;
+  gchar *date;
+} SurfaceImage;
+
+SurfaceImage *surface_image_new (guint width, guint height, GError **error);
+void surface_image_free (SurfaceImage *image);
+
+/* "x3p", ... */
+const gchar *surface_file_format_name (SurfaceFileFormat format);
+/* By the ending of a file's name. */
+SurfaceFileFormat surface_file_format_of_name (const gchar *name);
+/* By the first bytes: 512 are enough. */
+SurfaceFileFormat surface_file_detect (const guint8 *data, gsize size);
+/* Whether this build reads and writes it (X3P needs libzip, TIFF libtiff). */
+gboolean surface_file_supported (SurfaceFileFormat format);
+
+/* Reads a whole file of a format that surface_file_detect() tells. */
+SurfaceImage *surface_file_read (GBytes *bytes, GError **error);
+/* @dx and @dy have to be known for formats that hold them (all but TIFF and
+ * NPY). */
+GBytes *surface_file_write (
+    const SurfaceImage *image, SurfaceFileFormat format, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,115 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "cudavision-prelude.h"
+#include "surfacerecord.h"
+
+G_BEGIN_DECLS
+
+/* Caps of surfaces: one static tensor, dimensions "WIDTH:HEIGHT:1:1" ("WIDTH:
+ * HEIGHT" is taken too), rows without gaps; samples in metres, NaN where a point
+ * is missing. The spacing of samples in metres may be in the fields surface-dx
+ * and surface-dy. int32: coefficients of reversible wavelets. */
+#define GST_SURFACE_CAPS                                                       \
+  "other/tensors, format = (string) static, num_tensors = (int) 1, "           \
+  "types = (string) { float32, float64, int32 }, framerate = [ 0/1, max ]"
+
+typedef enum {
+  GST_SURFACE_TYPE_FLOAT32,
+  GST_SURFACE_TYPE_FLOAT64,
+  GST_SURFACE_TYPE_INT32,
+} GstSurfaceType;
+
+/**
+ * GstSurfaceInfo:
+ * @dx, @dy: spacing in metres; 0: not in the caps
+ */
+typedef struct {
+  guint width, height;
+  GstSurfaceType type;
+  gint fps_n, fps_d;
+  gdouble dx, dy;
+} GstSurfaceInfo;
+
+/* Returns: FALSE, and says in @error which field is wrong how. */
+GST_CUDAVISION_API
+gboolean gst_surface_info_from_caps (
+    GstSurfaceInfo *info, const GstCaps *caps, GError **error);
+GST_CUDAVISION_API
+GstCaps *gst_surface_info_to_caps (const GstSurfaceInfo *info);
+/* Bytes of a surface. */
+GST_CUDAVISION_API
+gsize gst_surface_info_get_size (const GstSurfaceInfo *info);
+
+#define GST_SURFACE_META_API_TYPE (gst_surface_meta_api_get_type ())
+#define GST_SURFACE_META_INFO (gst_surface_meta_get_info ())
+
+typedef struct _GstSurfaceMeta GstSurfaceMeta;
+
+/**
+ * GstSurfaceMeta:
+ * @part: what the surface is part of
+ * @dx, @dy: spacing of samples, metres
+ * @z_scale, @offset: height in metres = sample * z_scale + offset; z_scale is 1
+ *   for floats. What was taken off before samples became float32 is in @offset
+ * @polynomial: what an F-operation took off, see LwtJob; zeros without one
+ * @missing: points that are missing
+ * @mask: (nullable): width * height bytes, 0 where a point is missing: of grey
+ *   samples, which have no NaN. %NULL: no point is missing, or NaN says so
+ * @wavelet: empty before any filter, as are the boundary and what follows
+ * @boundary: its nick
+ * @levels: of the form, or of the bands; [0] along x
+ * @lambda_s, @lambda_c, @lambda_f: effective cut-offs in metres, [0] along x; 0:
+ *   not used
+ * @width, @height: of BANDS: the surface that they are of (padding makes them
+ *   larger); else the surface's own
+ * @interleaved: of BANDS: the layout, else mallat
+ * @has_parameters: whether @parameters are there
+ */
+struct _GstSurfaceMeta {
+  GstMeta meta;
+
+  SurfacePart part;
+  gdouble dx;
+  gdouble dy;
+  gdouble z_scale;
+  gdouble offset;
+  gdouble polynomial[6];
+  guint64 missing;
+  GstBuffer *mask;
+  gchar wavelet[64];
+  gchar boundary[16];
+  guint levels[2];
+  gdouble lambda_s[2];
+  gdouble lambda_c[2];
+  gdouble lambda_f[2];
+  guint width;
+  guint height;
+  gboolean interleaved;
+  gboolean has_parameters;
+  SurfaceParameters parameters;
+};
+
+GST_CUDAVISION_API
+GType gst_surface_meta_api_get_type (void);
+
+GST_CUDAVISION_API
+const GstMetaInfo *gst_surface_meta_get_info (void);
+
+/* Adds an empty one: z_scale 1, all else 0. */
+GST_CUDAVISION_API
+GstSurfaceMeta *gst_buffer_add_surface_meta (GstBuffer *buffer);
+
+GST_CUDAVISION_API
+GstSurfaceMeta *gst_buffer_get_surface_meta (GstBuffer *buffer);
+
+/* "measured", "noise", "roughness", "waviness", "form", "bands". */
+GST_CUDAVISION_API
+const gchar *gst_surface_part_name (SurfacePart part);
+
+G_END_DECLS
