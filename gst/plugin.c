@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <gst/gst.h>
+#include "lifting/gstlifting.h"
 #include "meltpool/gstmeltpool.h"
 #include "motion/gstmotion.h"
 
@@ -15,11 +16,13 @@ plugin_init (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= gst_lifting_register (plugin);
   ok &= gst_meltpool_register (plugin);
   ok &= gst_motion_register (plugin);
   return ok;
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,
-    "GPU vision: melt-pool monitoring, moving crops, block motion estimation",
+    "GPU vision: melt-pool monitoring, moving crops, block motion estimation, "
+    "surface filtration",
     plugin_init, PACKAGE_VERSION, "LGPL", GST_PACKAGE_NAME, GST_PACKAGE_ORIGIN)

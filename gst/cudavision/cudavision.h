@@ -9,3 +9,4 @@
 #include "gstframecropmeta.h"
 #include "gstmotionmeta.h"
 #include "gstpbfmeta.h"
+#include "gstsurfacemeta.h"

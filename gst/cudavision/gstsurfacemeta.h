@@ -17,7 +17,8 @@ G_BEGIN_DECLS
  * and surface-dy. int32: coefficients of reversible wavelets. */
 #define GST_SURFACE_CAPS                                                       \
   "other/tensors, format = (string) static, num_tensors = (int) 1, "           \
-  "types = (string) { float32, float64, int32 }, framerate = [ 0/1, max ]"
+  "types = (string) { float32, float64, int32 }, "                             \
+  "framerate = (fraction) [ 0/1, max ]"
 
 typedef enum {
   GST_SURFACE_TYPE_FLOAT32,

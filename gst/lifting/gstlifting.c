@@ -1,0 +1,13 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstlifting.h"
+
+gboolean
+gst_lifting_register (GstPlugin *plugin)
+{
+  gboolean ok = TRUE;
+
+  return ok;
+}

@@ -1,0 +1,257 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Surfaces in GStreamer: caps of tensors there and back, what is refused in
+ * which words, and what becomes of GstSurfaceMeta when buffers are copied and
+ * pictures changed. */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+#include <string.h>
+
+#include "gst/cudavision/cudavision.h"
+
+#define CAPS_START                                                             \
+  "other/tensors,format=static,num_tensors=1,framerate=(fraction)25/1,"
+
+/* --- caps ------------------------------------------------------------------ */
+
+static GstSurfaceInfo
+info_of (const gchar *text)
+{
+  GstCaps *caps = gst_caps_from_string (text);
+  GstSurfaceInfo info;
+  GError *error = NULL;
+
+  fail_unless (caps != NULL, "%s", text);
+  fail_unless (gst_surface_info_from_caps (&info, caps, &error), "%s: %s", text,
+      error ? error->message : "");
+  gst_caps_unref (caps);
+  return info;
+}
+
+GST_START_TEST (test_caps)
+{
+  GstSurfaceInfo info = info_of (CAPS_START "types=float32,"
+                                            "dimensions=(string)640:480:1:1");
+
+  fail_unless_equals_int (info.width, 640);
+  fail_unless_equals_int (info.height, 480);
+  fail_unless_equals_int (info.type, GST_SURFACE_TYPE_FLOAT32);
+  fail_unless_equals_int (info.fps_n, 25);
+  fail_unless (info.dx == 0 && info.dy == 0);
+  fail_unless_equals_uint64 (gst_surface_info_get_size (&info), 640 * 480 * 4);
+
+  info = info_of (CAPS_START "types=float64,dimensions=(string)1:7,"
+                             "surface-dx=1e-6,surface-dy=(float)0.5");
+  fail_unless_equals_int (info.width, 1);
+  fail_unless_equals_int (info.height, 7);
+  fail_unless (info.dx == 1e-6 && info.dy == 0.5);
+  fail_unless_equals_uint64 (gst_surface_info_get_size (&info), 56);
+
+  /* NNStreamer writes up to 16; times may be unknown */
+  info = info_of ("other/tensors,format=static,num_tensors=1,types=int32,"
+                  "dimensions=(string)1048576:1048576:1:1:1:1:1:1");
+  fail_unless_equals_int (info.type, GST_SURFACE_TYPE_INT32);
+  fail_unless (info.fps_n == 0 && info.fps_d == 1);
+  fail_unless_equals_uint64 (
+      gst_surface_info_get_size (&info), G_GUINT64_CONSTANT (1) << 42);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_caps_there_and_back)
+{
+  static const GstSurfaceInfo infos[] = {
+    { 1, 1, GST_SURFACE_TYPE_FLOAT32, 0, 1, 0, 0 },
+    { 1023, 17, GST_SURFACE_TYPE_FLOAT64, 30000, 1001, 1.28e-7, 3.15e-7 },
+    { 4, 5, GST_SURFACE_TYPE_INT32, 1, 1, 1e-3, 0 },
+  };
+  GstCaps *template = gst_caps_from_string (GST_SURFACE_CAPS);
+
+  fail_unless (template != NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (infos); i++) {
+    GstCaps *caps = gst_surface_info_to_caps (&infos[i]);
+    GstSurfaceInfo info;
+
+    fail_unless (gst_caps_is_subset (caps, template));
+    fail_unless (gst_surface_info_from_caps (&info, caps, NULL));
+    fail_unless (info.width == infos[i].width && info.height == infos[i].height
+                 && info.type == infos[i].type && info.fps_n == infos[i].fps_n
+                 && info.fps_d == infos[i].fps_d && info.dx == infos[i].dx
+                 && info.dy == infos[i].dy);
+    gst_caps_unref (caps);
+  }
+  gst_caps_unref (template);
+}
+GST_END_TEST;
+
+static const struct {
+  const gchar *caps, *what;
+} bad_caps[] = {
+  { "video/x-raw,format=GRAY8", "the caps are video/x-raw" },
+  { "other/tensors,format={static,flexible}", "not fixed" },
+  { "other/tensors,num_tensors=1", "no field format" },
+  { "other/tensors,format=flexible", "format is flexible" },
+  { "other/tensors,format=static", "no field num_tensors" },
+  { "other/tensors,format=static,num_tensors=2", "num_tensors is 2" },
+  { "other/tensors,format=static,num_tensors=1,dimensions=(string)3:4",
+      "no field types" },
+  { CAPS_START "types=uint8,dimensions=(string)3:4", "types is uint8" },
+  { CAPS_START "types=(int)3,dimensions=(string)3:4", "types is 3" },
+  { CAPS_START "types=float32", "no field dimensions" },
+  { CAPS_START "types=float32,dimensions=5", "dimensions is 5" },
+  { CAPS_START "types=float32,dimensions=(string)5", "\"5\"" },
+  { CAPS_START "types=float32,dimensions=(string)0:5", "\"0:5\"" },
+  { CAPS_START "types=float32,dimensions=(string)5:", "\"5:\"" },
+  { CAPS_START "types=float32,dimensions=(string)5:-1", "\"5:-1\"" },
+  { CAPS_START "types=float32,dimensions=(string)5:1048577", "1048577" },
+  { CAPS_START "types=float32,dimensions=(string)5:99999999999999999999",
+      "99999999999999999999" },
+  { CAPS_START "types=float32,dimensions=(string)5:4:3:1", "\"5:4:3:1\"" },
+  { CAPS_START "types=float32,dimensions=(string)5:4:1:1:1:1:1:1:1:1:1:1:1:1:1:"
+               "1:1",
+      "must be \"WIDTH:HEIGHT:1:1\"" },
+  { CAPS_START "types=float32,dimensions=(string)\"5:4;3:4\"", "5:4;3:4" },
+  { CAPS_START "types=float32,dimensions=(string)3:4,surface-dx=0.0",
+      "surface-dx is 0" },
+  { CAPS_START "types=float32,dimensions=(string)3:4,surface-dy=-1.0",
+      "surface-dy is -1" },
+  { CAPS_START "types=float32,dimensions=(string)3:4,surface-dy=(string)um",
+      "surface-dy is um" },
+  { "other/tensors,format=static,num_tensors=1,types=float32,"
+    "dimensions=(string)3:4,framerate=(fraction)-1/5",
+      "framerate is -1/5" },
+  { "other/tensors,format=static,num_tensors=1,types=float32,"
+    "dimensions=(string)3:4,framerate=(string)fast",
+      "framerate is fast" },
+};
+
+GST_START_TEST (test_bad_caps)
+{
+  GstCaps *caps = gst_caps_from_string (bad_caps[__i__].caps);
+  const gchar *what = bad_caps[__i__].what;
+  GstSurfaceInfo info;
+  GError *error = NULL;
+
+  fail_unless (caps != NULL, "%s", bad_caps[__i__].caps);
+  fail_if (gst_surface_info_from_caps (&info, caps, &error), "%s passes", what);
+  fail_unless (error->domain == GST_STREAM_ERROR);
+  fail_unless (
+      strstr (error->message, what), "'%s' lacks '%s'", error->message, what);
+  g_error_free (error);
+  fail_if (gst_surface_info_from_caps (&info, caps, NULL));
+  gst_caps_unref (caps);
+}
+GST_END_TEST;
+
+/* --- the meta -------------------------------------------------------------- */
+
+static GstBuffer *
+buffer_with_meta (GstBuffer *mask)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 6 * 4 * 2, NULL);
+  GstSurfaceMeta *meta;
+
+  gst_buffer_memset (buffer, 0, 0x20, 6 * 4 * 2);
+  fail_unless (gst_buffer_get_surface_meta (buffer) == NULL);
+  meta = gst_buffer_add_surface_meta (buffer);
+  fail_unless (meta == gst_buffer_get_surface_meta (buffer));
+  fail_unless (meta->part == SURFACE_PART_MEASURED && meta->z_scale == 1.0
+               && meta->offset == 0.0 && meta->mask == NULL
+               && meta->wavelet[0] == '\0' && !meta->has_parameters);
+  meta->part = SURFACE_PART_WAVINESS;
+  meta->dx = 1e-6;
+  meta->offset = 0.0763;
+  meta->polynomial[5] = -2.0;
+  meta->mask = gst_buffer_ref (mask);
+  g_strlcpy (meta->wavelet, "bior4.4", sizeof (meta->wavelet));
+  meta->has_parameters = TRUE;
+  meta->parameters.sa = 3e-7;
+  return buffer;
+}
+
+GST_START_TEST (test_copies)
+{
+  GstBuffer *mask = gst_buffer_new_allocate (NULL, 6 * 4, NULL);
+  GstBuffer *buffer = buffer_with_meta (mask), *copy, *part;
+  GstSurfaceMeta *meta;
+
+  copy = gst_buffer_copy_deep (buffer);
+  part = gst_buffer_copy_region (buffer, GST_BUFFER_COPY_ALL, 12, 12);
+  ASSERT_MINI_OBJECT_REFCOUNT (mask, "mask", 3);
+  gst_buffer_unref (buffer);
+  ASSERT_MINI_OBJECT_REFCOUNT (mask, "mask", 2);
+  fail_unless (gst_buffer_get_surface_meta (part) == NULL);
+  gst_buffer_unref (part);
+
+  meta = gst_buffer_get_surface_meta (copy);
+  fail_unless (meta != NULL && meta->mask == mask);
+  fail_unless (meta->part == SURFACE_PART_WAVINESS && meta->dx == 1e-6
+               && meta->offset == 0.0763 && meta->polynomial[5] == -2.0
+               && meta->has_parameters && meta->parameters.sa == 3e-7);
+  fail_unless_equals_string (meta->wavelet, "bior4.4");
+  gst_buffer_unref (copy);
+  ASSERT_MINI_OBJECT_REFCOUNT (mask, "mask", 1);
+  gst_buffer_unref (mask);
+}
+GST_END_TEST;
+
+static const struct {
+  const gchar *line;
+  gboolean stays;
+} pictures[] = {
+  { "identity", TRUE },
+  { "videoscale ! capsfilter caps=video/x-raw,width=12", FALSE },
+  { "videoconvert ! capsfilter caps=video/x-raw,format=GRAY8", FALSE },
+  { "videoflip video-direction=vert", FALSE },
+};
+
+/* What other samples, or samples elsewhere, mean, nobody has computed. */
+GST_START_TEST (test_pictures)
+{
+  GstHarness *h = gst_harness_new_parse (pictures[__i__].line);
+  GstBuffer *mask = gst_buffer_new_allocate (NULL, 6 * 4, NULL);
+  GstBuffer *buffer;
+
+  gst_harness_set_src_caps_str (
+      h, "video/x-raw,format=GRAY16_LE,width=6,height=4,framerate=25/1");
+  buffer = gst_harness_push_and_pull (h, buffer_with_meta (mask));
+  fail_unless (buffer != NULL);
+  fail_unless (
+      (gst_buffer_get_surface_meta (buffer) != NULL) == pictures[__i__].stays,
+      "%s", pictures[__i__].line);
+  gst_buffer_unref (buffer);
+  gst_buffer_unref (mask);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_names)
+{
+  static const gchar *const names[SURFACE_N_PARTS] = { "measured", "noise",
+    "roughness", "waviness", "form", "bands" };
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    fail_unless_equals_string (
+        gst_surface_part_name ((SurfacePart) i), names[i]);
+}
+GST_END_TEST;
+
+static Suite *
+surfacemeta_suite (void)
+{
+  Suite *s = suite_create ("surfacemeta");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_caps);
+  tcase_add_test (tc, test_caps_there_and_back);
+  tcase_add_loop_test (tc, test_bad_caps, 0, G_N_ELEMENTS (bad_caps));
+  tcase_add_test (tc, test_copies);
+  tcase_add_loop_test (tc, test_pictures, 0, G_N_ELEMENTS (pictures));
+  tcase_add_test (tc, test_names);
+  return s;
+}
+
+GST_CHECK_MAIN (surfacemeta);
