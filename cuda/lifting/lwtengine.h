@@ -170,7 +170,8 @@ typedef struct {
  *   (2 y + 1 - height) / height. [0] is @offset; the rest is in the form
  *   (denoise: in MEASURED)
  * @threshold: (out): that of `denoise`
- * @parameters: (out): by SurfacePart, of those that config->parameters names
+ * @parameters: (out): by SurfacePart, of those that config->parameters names and
+ *   that are wanted this time; else zeros
  */
 typedef struct {
   gconstpointer data;

@@ -1,0 +1,29 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The lifting engine in plain C: docs/design/lifting.md, word by word, a sample
+ * at a time. What the backends are compared with. */
+#pragma once
+
+#include "lwtbackend.h"
+
+/* The engine's operations. */
+extern const LwtBackendOps lwt_backend_twin;
+
+/* Transforms of pictures of float, double or gint32 without gaps between rows;
+ * padded boundaries are symmetric here. */
+void lwt_twin_forward (const LwtWavelet *wavelet, LwtBoundary boundary,
+    LwtType type, const LwtChain *chain, LwtLayout layout,
+    gconstpointer picture, gpointer bands);
+void lwt_twin_inverse (const LwtWavelet *wavelet, LwtBoundary boundary,
+    LwtType type, const LwtChain *chain, LwtLayout layout, gconstpointer bands,
+    gpointer picture);
+/* The low band alone of levels @first .. @first + @n - 1 of @chain. */
+void lwt_twin_reduce (const LwtWavelet *wavelet, LwtBoundary boundary,
+    LwtType type, const LwtChain *chain, guint first, guint n,
+    gconstpointer picture, gpointer low);
+/* And low-only synthesis from it. */
+void lwt_twin_expand (const LwtWavelet *wavelet, LwtBoundary boundary,
+    LwtType type, const LwtChain *chain, guint first, guint n,
+    gconstpointer low, gpointer picture);

@@ -1,0 +1,507 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The lifting engine's front end, and the twin by truths that need no twin:
+ * what goes in comes back, parts add up, constants and planes are form. */
+#include <math.h>
+#include <string.h>
+
+#include "lwttwin.h"
+
+static LwtStep
+step (LwtStepKind kind, gint first, guint n, gdouble a, gdouble b)
+{
+  return (LwtStep){ .kind = kind, .first = first, .n = n, .c = { a, b } };
+}
+
+static const LwtWavelet *
+cdf97 (void)
+{
+  static LwtWavelet wavelet = { .name = "9/7",
+    .n_steps = 4,
+    .scale_low = 1.149604398860241,
+    .scale_high = -1.0 / 1.149604398860241,
+    .length = 9 };
+  const gdouble c[] = { -1.586134342059924, -0.052980118572961,
+    0.882911075530934, 0.443506852043971 };
+
+  for (guint i = 0; i < 4; i++)
+    wavelet.steps[i] = step (i % 2 ? LWT_STEP_UPDATE : LWT_STEP_PREDICT,
+        i % 2 ? -1 : 0, 2, c[i], c[i]);
+  return &wavelet;
+}
+
+/* Three steps, of them one that looks far, with a shift */
+static const LwtWavelet *
+db2 (void)
+{
+  static LwtWavelet wavelet = { .name = "db2",
+    .n_steps = 3,
+    .scale_low = 1.1153550716504106,
+    .scale_high = 0.8965754721680536,
+    .shift_low = 1,
+    .shift_high = -1,
+    .length = 4 };
+
+  wavelet.steps[0] = step (LWT_STEP_PREDICT, 1, 1, -0.5773502691896257, 0.0);
+  wavelet.steps[1] =
+      step (LWT_STEP_UPDATE, -1, 2, 0.4330127018922193, 0.20096189432334202);
+  wavelet.steps[2] = step (LWT_STEP_PREDICT, 0, 1, -0.3333333333333333, 0.0);
+  return &wavelet;
+}
+
+static const LwtWavelet *
+legall (void)
+{
+  static LwtWavelet wavelet = { .name = "5/3",
+    .n_steps = 2,
+    .scale_low = G_SQRT2,
+    .scale_high = 1.0 / G_SQRT2,
+    .reversible = TRUE,
+    .length = 5 };
+
+  wavelet.steps[0] = step (LWT_STEP_PREDICT, 0, 2, -0.5, -0.5);
+  wavelet.steps[1] = step (LWT_STEP_UPDATE, -1, 2, 0.25, 0.25);
+  for (guint i = 0; i < 2; i++) {
+    wavelet.steps[i].num[0] = wavelet.steps[i].num[1] = i == 0 ? -1 : 1;
+    wavelet.steps[i].shift = i + 1;
+  }
+  return &wavelet;
+}
+
+static const LwtWavelet *
+wavelet_number (guint i)
+{
+  return i == 0 ? cdf97 () : i == 1 ? db2 () : legall ();
+}
+
+static void
+run (const LwtConfig *config, LwtJob *job)
+{
+  GError *error = NULL;
+  LwtEngine *engine =
+      lwt_engine_new_on (&lwt_backend_twin, config, NULL, &error);
+  LwtJob *done;
+
+  g_assert_no_error (error);
+  g_assert_true (lwt_engine_submit (engine, job, &error));
+  g_assert_no_error (error);
+  g_assert_true (lwt_engine_wait (engine, &done, &error));
+  g_assert_no_error (error);
+  g_assert_true (done == job);
+  lwt_engine_free (engine);
+}
+
+/* --- there and back -------------------------------------------------------------- */
+
+static void
+check_reconstruction (LwtConfig *config)
+{
+  const gsize bytes = lwt_type_get_size (config->type);
+  const gdouble tolerance = config->type == LWT_TYPE_F64 ? 1e-11 : 1e-4;
+  guint width, height;
+  guint8 *picture, *bands, *back;
+  LwtJob job = { 0 };
+
+  lwt_config_get_bands_size (config, &width, &height);
+  picture = g_malloc (bytes * config->width * config->height);
+  back = g_malloc (bytes * config->width * config->height);
+  bands = g_malloc (bytes * width * height);
+  for (guint i = 0; i < config->width * config->height; i++) {
+    const gint32 value = g_test_rand_int_range (-1000, 1000);
+
+    if (config->type == LWT_TYPE_I32)
+      ((gint32 *) picture)[i] = value;
+    else if (config->type == LWT_TYPE_F64)
+      ((gdouble *) picture)[i] = value * 0.001;
+    else
+      ((gfloat *) picture)[i] = (gfloat) value * 0.001f;
+  }
+  config->operation = LWT_OPERATION_FORWARD;
+  config->parts = 1u << SURFACE_PART_BANDS;
+  job.data = picture;
+  job.stride = bytes * config->width;
+  job.parts[SURFACE_PART_BANDS] =
+      (LwtPlane){ .data = bands, .stride = bytes * width };
+  run (config, &job);
+
+  config->operation = LWT_OPERATION_INVERSE;
+  config->parts = 1u << SURFACE_PART_MEASURED;
+  job = (LwtJob){ .data = bands, .stride = bytes * width };
+  job.parts[SURFACE_PART_MEASURED] =
+      (LwtPlane){ .data = back, .stride = bytes * config->width };
+  run (config, &job);
+  for (guint i = 0; i < config->width * config->height; i++) {
+    if (config->type == LWT_TYPE_I32)
+      g_assert_cmpint (((gint32 *) back)[i], ==, ((gint32 *) picture)[i]);
+    else if (config->type == LWT_TYPE_F64)
+      g_assert_cmpfloat_with_epsilon (
+          ((gdouble *) back)[i], ((gdouble *) picture)[i], tolerance);
+    else
+      g_assert_cmpfloat_with_epsilon (
+          ((gfloat *) back)[i], ((gfloat *) picture)[i], tolerance);
+  }
+  g_free (picture);
+  g_free (back);
+  g_free (bands);
+}
+
+static void
+test_reconstruction (void)
+{
+  static const LwtSample samples[] = { LWT_SAMPLE_F32, LWT_SAMPLE_F64,
+    LWT_SAMPLE_I32 };
+
+  for (guint i = 0; i < 1500; i++) {
+    LwtConfig config;
+
+    lwt_config_init (&config);
+    config.width = (guint) g_test_rand_int_range (1, 40);
+    config.height = (guint) g_test_rand_int_range (1, 40);
+    config.type = (LwtType) (i % 3);
+    config.sample = samples[i % 3];
+    config.wavelet = wavelet_number (
+        config.type == LWT_TYPE_I32 ? 2 : (guint) g_test_rand_int_range (0, 3));
+    config.boundary = (LwtBoundary) (i / 3 % 6);
+    if (config.type == LWT_TYPE_I32
+        && config.boundary == LWT_BOUNDARY_PAD_SMOOTH)
+      continue;
+    config.layout = (LwtLayout) (i / 18 % 2);
+    config.levels[0] = (guint) g_test_rand_int_range (0, 5);
+    config.levels[1] = (guint) g_test_rand_int_range (0, 5);
+    config.levels_roughness[0] = config.levels_roughness[1] = 0;
+    check_reconstruction (&config);
+  }
+}
+
+/* --- parts ------------------------------------------------------------------------- */
+
+#define W 61
+#define H 47
+
+typedef struct {
+  gfloat in[H][W];
+  gfloat parts[SURFACE_N_PARTS][H][W];
+  LwtJob job;
+} Surface;
+
+static void
+run_parts (LwtConfig *config, Surface *surface)
+{
+  config->width = W;
+  config->height = H;
+  surface->job = (LwtJob){ .data = surface->in, .stride = W * sizeof (gfloat) };
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (config->parts & (1u << i))
+      surface->job.parts[i] = (LwtPlane){ .data = surface->parts[i],
+        .stride = W * sizeof (gfloat) };
+  run (config, &surface->job);
+}
+
+static void
+test_parts_add_up (void)
+{
+  Surface *surface = g_new0 (Surface, 1);
+
+  for (guint i = 0; i < 60; i++) {
+    LwtConfig config;
+
+    lwt_config_init (&config);
+    config.wavelet = wavelet_number (i % 3);
+    config.boundary = (LwtBoundary) (i / 3 % 6);
+    config.f_operation = (LwtFOperation) (i % 5);
+    config.levels[0] = 4;
+    config.levels[1] = 5;
+    config.levels_roughness[0] = 3;
+    config.levels_noise[1] = 1;
+    config.z_scale = 2.0;
+    config.z_offset = 0.5;
+    config.parts = 0x1e; /* noise, roughness, waviness, form */
+    for (guint y = 0; y < H; y++)
+      for (guint x = 0; x < W; x++)
+        surface->in[y][x] =
+            (gfloat) (g_test_rand_double_range (-0.1, 0.1) + 0.01 * x);
+    surface->in[7][9] = NAN;
+    surface->in[H - 1][W - 1] = INFINITY;
+    run_parts (&config, surface);
+    g_assert_cmpuint (surface->job.missing, ==, 2);
+    for (guint y = 0; y < H; y++)
+      for (guint x = 0; x < W; x++) {
+        gdouble sum = surface->job.offset;
+
+        for (guint part = 1; part < SURFACE_PART_BANDS; part++)
+          sum += surface->parts[part][y][x];
+        if (isfinite (surface->in[y][x]))
+          g_assert_cmpfloat_with_epsilon (
+              sum, 2.0 * surface->in[y][x] + 0.5, 2e-6);
+        else
+          g_assert_true (isnan (sum));
+      }
+  }
+  g_free (surface);
+}
+
+/* What an F-operation takes off is gone to the last bit; without one a plane is
+ * form away from the edges. */
+static void
+test_planes_are_form (void)
+{
+  Surface *surface = g_new0 (Surface, 1);
+  LwtConfig config;
+
+  lwt_config_init (&config);
+  config.wavelet = cdf97 ();
+  config.parts = 0x1c; /* roughness, waviness, form */
+  config.levels[0] = config.levels[1] = 2;
+  config.levels_roughness[0] = config.levels_roughness[1] = 1;
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++)
+      surface->in[y][x] = (gfloat) (3.0 + 0.25 * x - 0.125 * y);
+  run_parts (&config, surface);
+  for (guint y = 12; y < H - 12; y++)
+    for (guint x = 12; x < W - 12; x++)
+      g_assert_cmpfloat_with_epsilon (
+          surface->parts[SURFACE_PART_ROUGHNESS][y][x], 0.0, 1e-5);
+
+  config.f_operation = LWT_F_PLANE;
+  run_parts (&config, surface);
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++) {
+      g_assert_cmpfloat_with_epsilon (
+          surface->parts[SURFACE_PART_ROUGHNESS][y][x], 0.0, 1e-12);
+      g_assert_cmpfloat_with_epsilon (
+          surface->parts[SURFACE_PART_FORM][y][x] + surface->job.offset,
+          surface->in[y][x], 1e-6);
+    }
+  g_free (surface);
+}
+
+/* A wave through low-only synthesis keeps half its amplitude at the cut-off. */
+static void
+test_cutoff (void)
+{
+  for (guint levels = 1; levels <= 4; levels++) {
+    const guint n = 1024;
+    gfloat *line = g_new (gfloat, n), *form = g_new (gfloat, n);
+    gdouble sum = 0.0, square = 0.0;
+    LwtJob job = { .data = line, .stride = n * sizeof (gfloat) };
+    LwtConfig config;
+
+    lwt_config_init (&config);
+    config.width = n;
+    config.height = 1;
+    config.wavelet = cdf97 ();
+    config.boundary = LWT_BOUNDARY_PERIODIC;
+    config.levels[0] = levels;
+    config.levels[1] = 0;
+    config.levels_roughness[0] = config.levels_roughness[1] = 0;
+    config.parts = 1u << SURFACE_PART_FORM;
+    job.parts[SURFACE_PART_FORM] =
+        (LwtPlane){ .data = form, .stride = n * sizeof (gfloat) };
+    /* over all phases of the grid */
+    for (guint phase = 0; phase < 64; phase++) {
+      for (guint x = 0; x < n; x++)
+        line[x] = (gfloat) sin (2.0 * G_PI * (x + phase / 4.0)
+                                / lwt_cutoff_of_levels (levels, 1.0));
+      run (&config, &job);
+      for (guint x = 0; x < n; x++) {
+        sum += (gdouble) form[x] * (gdouble) line[x];
+        square += (gdouble) line[x] * (gdouble) line[x];
+      }
+    }
+    g_assert_cmpfloat_with_epsilon (sum / square, 0.5, 0.01);
+    g_assert_cmpuint (
+        lwt_levels_for_cutoff (lwt_cutoff_of_levels (levels, 0.3), 0.3), ==,
+        levels);
+    g_free (line);
+    g_free (form);
+  }
+}
+
+/* --- parameters -------------------------------------------------------------------- */
+
+static void
+test_parameters (void)
+{
+  Surface *surface = g_new0 (Surface, 1);
+  SurfaceParameters *p;
+  LwtConfig config;
+
+  lwt_config_init (&config);
+  config.wavelet = cdf97 ();
+  config.levels[0] = config.levels[1] = 0;
+  config.levels_roughness[0] = config.levels_roughness[1] = 0;
+  config.parts = config.parameters = 1u << SURFACE_PART_FORM;
+  config.dx = 0.5;
+  config.dy = 2.0;
+  /* a plane of slopes 3 and 4 */
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++)
+      surface->in[y][x] = (gfloat) (1.5 * x + 8.0 * y);
+  run_parts (&config, surface);
+  p = &surface->job.parameters[SURFACE_PART_FORM];
+  g_assert_cmpuint (p->n, ==, W * H);
+  g_assert_cmpfloat_with_epsilon (p->mean, 1.5 * 30 + 8.0 * 23, 1e-9);
+  g_assert_cmpfloat_with_epsilon (p->sdq, 5.0, 1e-9);
+  g_assert_cmpfloat_with_epsilon (p->sdr, sqrt (26.0) - 1.0, 1e-9);
+  g_assert_cmpfloat_with_epsilon (p->sz, 1.5 * 60 + 8.0 * 46, 1e-9);
+  g_assert_cmpfloat_with_epsilon (p->sp, p->sv, 1e-9);
+  g_assert_cmpfloat_with_epsilon (p->ssk, 0.0, 1e-9);
+  /* half of it at 1, half at -1 */
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++)
+      surface->in[y][x] = (x + y) % 2 ? 1.0f : -1.0f;
+  surface->in[0][0] = NAN;
+  run_parts (&config, surface);
+  g_assert_cmpuint (p->n, ==, W * H - 1);
+  g_assert_cmpfloat_with_epsilon (p->sa, 1.0, 1e-12);
+  g_assert_cmpfloat_with_epsilon (p->sq, 1.0, 1e-12);
+  g_assert_cmpfloat_with_epsilon (p->sku, 1.0, 1e-12);
+  g_free (surface);
+}
+
+/* --- denoise --------------------------------------------------------------------------- */
+
+static void
+test_denoise (void)
+{
+  Surface *surface = g_new0 (Surface, 1);
+  gdouble before = 0.0, after = 0.0;
+  LwtConfig config;
+
+  lwt_config_init (&config);
+  config.operation = LWT_OPERATION_DENOISE;
+  config.wavelet = cdf97 ();
+  config.levels[0] = config.levels[1] = 3;
+  config.parts = (1u << SURFACE_PART_MEASURED) | (1u << SURFACE_PART_NOISE);
+  config.spins = 4;
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++)
+      surface->in[y][x] = (gfloat) (sin (x * 0.2) * cos (y * 0.15)
+                                    + g_test_rand_double_range (-0.1, 0.1));
+  run_parts (&config, surface);
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++) {
+      const gdouble truth = sin (x * 0.2) * cos (y * 0.15);
+      const gdouble in = surface->in[y][x];
+      const gdouble out = surface->parts[SURFACE_PART_MEASURED][y][x];
+
+      before += (in - truth) * (in - truth);
+      after += (out - truth) * (out - truth);
+      g_assert_cmpfloat_with_epsilon (
+          out + surface->parts[SURFACE_PART_NOISE][y][x], in, 1e-6);
+    }
+  g_assert_cmpfloat (surface->job.threshold, >, 0.1);
+  g_assert_cmpfloat (after, <, 0.5 * before);
+  g_free (surface);
+}
+
+/* --- what is refused --------------------------------------------------------------------- */
+
+static void
+assert_refused (const LwtConfig *config, const gchar *words)
+{
+  GError *error = NULL;
+
+  g_assert_false (lwt_config_check (config, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  if (!g_strrstr (error->message, words))
+    g_error ("\"%s\" does not say \"%s\"", error->message, words);
+  g_clear_error (&error);
+}
+
+static void
+test_refused (void)
+{
+  LwtConfig good, config;
+  LwtWavelet broken = *cdf97 ();
+
+  lwt_config_init (&good);
+  good.width = 100;
+  good.height = 80;
+  good.wavelet = cdf97 ();
+  g_assert_true (lwt_config_check (&good, NULL));
+#define REFUSED(words, ...)                                                    \
+  config = good;                                                               \
+  __VA_ARGS__;                                                                 \
+  assert_refused (&config, words)
+  REFUSED ("width is 0", config.width = 0);
+  REFUSED ("height is 4000000", config.height = 4000000);
+  REFUSED ("no wavelet", config.wavelet = NULL);
+  REFUSED ("levels along y are 17", config.levels[1] = 17);
+  REFUSED ("roughness ends 7 levels", config.levels_roughness[0] = 7);
+  REFUSED ("noise ends 4 levels", config.levels_noise[1] = 4);
+  REFUSED ("dx is 0", config.dx = 0.0);
+  REFUSED ("dy is nan", config.dy = NAN);
+  REFUSED ("z-scale", config.z_scale = 0.0);
+  REFUSED ("no part", config.parts = 0);
+  REFUSED ("noise is asked for", config.parts = 1u << SURFACE_PART_NOISE);
+  REFUSED ("does not give", config.parts = 1u << SURFACE_PART_MEASURED);
+  REFUSED ("parameters", config.parameters = 1u << SURFACE_PART_FORM);
+  REFUSED ("reversible", config.type = LWT_TYPE_I32);
+  REFUSED ("integers", config.type = LWT_TYPE_I32, config.wavelet = legall ());
+  REFUSED ("frames in flight is 9", config.depth_in_flight = 9);
+  REFUSED ("pad", config.boundary = LWT_BOUNDARY_PAD_SMOOTH,
+      config.levels[0] = 16, config.width = 1u << 20);
+  broken.steps[2].c[1] = NAN;
+  REFUSED ("weight 1 of lifting step 2", config.wavelet = &broken);
+  broken = *cdf97 ();
+  broken.scale_high = 0.0;
+  REFUSED ("scale of the high band", config.wavelet = &broken);
+}
+
+static void
+test_jobs_refused (void)
+{
+  gfloat data[16] = { 0 };
+  LwtConfig config;
+  LwtEngine *engine;
+  LwtJob job = { .data = data, .stride = 12 }, *done;
+  GError *error = NULL;
+
+  lwt_config_init (&config);
+  config.width = config.height = 4;
+  config.wavelet = cdf97 ();
+  config.depth_in_flight = 1;
+  engine = lwt_engine_new_on (&lwt_backend_twin, &config, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_false (lwt_engine_submit (engine, &job, &error));
+  g_assert_nonnull (g_strrstr (error->message, "stride of the surface is 12"));
+  g_clear_error (&error);
+  job.stride = 16;
+  job.on_device = TRUE;
+  g_assert_false (lwt_engine_submit (engine, &job, &error));
+  g_assert_nonnull (g_strrstr (error->message, "on a device"));
+  g_clear_error (&error);
+  job.on_device = FALSE;
+  job.parts[SURFACE_PART_FORM] = (LwtPlane){ .data = data, .stride = 16 };
+  g_assert_false (lwt_engine_submit (engine, &job, &error));
+  g_assert_nonnull (g_strrstr (error->message, "not made to give the form"));
+  g_clear_error (&error);
+  job.parts[SURFACE_PART_FORM].data = NULL;
+  g_assert_true (lwt_engine_submit (engine, &job, &error));
+  g_assert_false (lwt_engine_submit (engine, &job, &error));
+  g_assert_nonnull (g_strrstr (error->message, "in flight"));
+  g_clear_error (&error);
+  g_assert_true (lwt_engine_wait (engine, &done, NULL));
+  g_assert_true (done == &job);
+  g_assert_true (lwt_engine_wait (engine, &done, NULL));
+  g_assert_null (done);
+  lwt_engine_free (engine);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/lwtengine/reconstruction", test_reconstruction);
+  g_test_add_func ("/lwtengine/parts-add-up", test_parts_add_up);
+  g_test_add_func ("/lwtengine/planes-are-form", test_planes_are_form);
+  g_test_add_func ("/lwtengine/cutoff", test_cutoff);
+  g_test_add_func ("/lwtengine/parameters", test_parameters);
+  g_test_add_func ("/lwtengine/denoise", test_denoise);
+  g_test_add_func ("/lwtengine/refused", test_refused);
+  g_test_add_func ("/lwtengine/jobs-refused", test_jobs_refused);
+  return g_test_run ();
+}
