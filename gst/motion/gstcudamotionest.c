@@ -83,9 +83,8 @@ start (GstCudaMotionEst *self)
   GST_OBJECT_LOCK (self);
   self->wanted = self->settings.config;
   wanted = self->backend.wanted;
-  for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    self->sides[i].lacks = GST_MOTION_LACKS_ALL;
   GST_OBJECT_UNLOCK (self);
+  gst_cv_sides_note_lacks (self->sides, GST_CV_LACKS_ALL);
   g_mutex_lock (&self->stats_lock);
   gst_motion_stats_init (&self->stats);
   g_mutex_unlock (&self->stats_lock);
@@ -222,7 +221,7 @@ gst_cuda_motion_est_request_new_pad (GstElement *element,
 static void
 gst_cuda_motion_est_release_pad (GstElement *element, GstPad *pad)
 {
-  gst_motion_sides_release (GST_CUDA_MOTION_EST (element), pad);
+  gst_cv_sides_release (GST_CUDA_MOTION_EST (element)->sides, pad);
 }
 
 /* --- object ---------------------------------------------------------------- */
@@ -272,8 +271,7 @@ gst_cuda_motion_est_finalize (GObject *object)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (object);
 
-  for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    gst_clear_object (&self->sides[i].pad);
+  gst_cv_sides_free (self->sides);
   gst_cv_queue_free (self->queue);
   gst_queue_array_free (self->held);
   gst_cv_cuda_free (self->cuda);
@@ -359,4 +357,6 @@ gst_cuda_motion_est_init (GstCudaMotionEst *self)
   gst_pad_set_query_function (self->srcpad, gst_motion_src_query);
   gst_pad_set_activatemode_function (self->srcpad, src_activate_mode);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+  self->sides = gst_cv_sides_new (GST_ELEMENT (self), self->srcpad,
+      GST_MOTION_SIDES, gst_motion_side_get_caps);
 }

@@ -16,6 +16,7 @@
 #include "gst/common/gstcvbackend.h"
 #include "gst/common/gstcvcuda.h"
 #include "gst/common/gstcvqueue.h"
+#include "gst/common/gstcvsides.h"
 #include "gstcudamotionest.h"
 #include "gstmotionframe.h"
 #include "gstmotionsettings.h"
@@ -40,25 +41,6 @@ typedef enum {
 } GstMotionSideKind;
 #define GST_MOTION_SIDES 3
 
-/* what a request pad lacks before its next buffer */
-#define GST_MOTION_LACKS_START (1u << 0)
-#define GST_MOTION_LACKS_CAPS (1u << 1)
-#define GST_MOTION_LACKS_SEGMENT (1u << 2)
-#define GST_MOTION_LACKS_ALL 7u
-
-/**
- * GstMotionSide: a request pad
- * @pad: (nullable): under the object lock, like @lacks, @pushed and @flow
- * @pool: (nullable): of the upstream thread; for pictures of the layout
- */
-typedef struct {
-  GstPad *pad;
-  guint lacks;
-  gboolean pushed; /* a push has come back */
-  GstBufferPool *pool;
-  GstFlowReturn flow;
-} GstMotionSide;
-
 /* What waits to be pushed: one of the two is set. */
 typedef struct {
   GstMotionFrame *frame; /* the engine's */
@@ -80,7 +62,7 @@ struct _GstCudaMotionEst {
   GstClockTime frame_duration; /* of the caps, or of the frames so far */
   guint n_frames;              /* that can be here at a time; 0: not known */
 
-  GstMotionSide sides[GST_MOTION_SIDES];
+  GstCvSides *sides;
   GstCvQueue *queue;
   GstCvCuda *cuda;
 
@@ -98,6 +80,7 @@ struct _GstCudaMotionEst {
   gboolean decided;     /* on the backend for system memory */
   gboolean on_device;   /* frames are memory:CUDAMemory */
   GstBufferPool *packets;
+  GstBufferPool *pictures[GST_MOTION_SIDES]; /* NULL: not asked for yet */
   GstCaps *refused; /* with an error, which is not posted again for them */
 
   /* --- of the upstream thread --- */
@@ -164,23 +147,8 @@ void gst_motion_engine_failed (GstCudaMotionEst *self, GError *error);
 void gst_motion_sides_add_templates (GstElementClass *klass);
 GstPad *gst_motion_sides_request (GstCudaMotionEst *self,
     GstPadTemplate *template, GstPadEventFunction event_function);
-void gst_motion_sides_release (GstCudaMotionEst *self, GstPad *pad);
-/* The pad with a reference, or %NULL. */
-GstPad *gst_motion_side_ref (GstCudaMotionEst *self, GstMotionSideKind kind);
-/* Pushes @event on all of them, out of turn. */
-void gst_motion_sides_push_now (GstCudaMotionEst *self, GstEvent *event);
-/* From now on they lack @lacks before their next buffer. */
-void gst_motion_sides_note_lacks (GstCudaMotionEst *self, guint lacks);
-/* Forgets how pushing went. */
-void gst_motion_sides_reset_flow (GstCudaMotionEst *self);
-/* Of an event that has its turn on the source pad. */
-void gst_motion_sides_push_event (GstCudaMotionEst *self, GstEvent *event);
-/* Takes @buffer. */
-void gst_motion_side_push (
-    GstCudaMotionEst *self, GstMotionSideKind kind, GstBuffer *buffer);
-/* The source pad's flow and those of the pads that are there: one that is not
- * linked, or has seen enough, does not hold up the others. */
-GstFlowReturn gst_motion_sides_combine (
-    GstCudaMotionEst *self, GstFlowReturn flow);
+/* See GstCvSidesCaps. */
+GstCaps *gst_motion_side_get_caps (
+    GstElement *element, guint kind, GstPad *pad);
 
 G_END_DECLS

@@ -76,7 +76,7 @@ static GstFlowReturn
 acquire_picture (GstCudaMotionEst *self, GstMotionSideKind kind,
     GstMotionPicture *picture, guint8 **plane, gsize *stride)
 {
-  GstPad *pad = gst_motion_side_ref (self, kind);
+  GstPad *pad = gst_cv_sides_ref (self->sides, kind);
   GstBufferPool *pool;
 
   if (pad == NULL)
@@ -201,7 +201,7 @@ gst_motion_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 static void
 flush_start (GstCudaMotionEst *self, GstEvent *event)
 {
-  gst_motion_sides_push_now (self, event);
+  gst_cv_sides_push_now (self->sides, event);
   gst_pad_push_event (self->srcpad, event);
   gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
   gst_pad_pause_task (self->srcpad);
@@ -213,7 +213,7 @@ flush_stop (GstCudaMotionEst *self, GstEvent *event)
   gst_motion_output_discard (self);
   gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
   self->last = GST_CLOCK_TIME_NONE;
-  gst_motion_sides_push_now (self, event);
+  gst_cv_sides_push_now (self->sides, event);
   gst_pad_push_event (self->srcpad, event);
   if (!gst_pad_is_active (self->srcpad))
     return; /* on the way to READY */
@@ -290,7 +290,7 @@ urgent_event (GstCudaMotionEst *self, GstEvent *event)
 {
   /* each sink is to change its rate, or they part */
   if (GST_EVENT_TYPE (event) == GST_EVENT_INSTANT_RATE_CHANGE)
-    gst_motion_sides_push_now (self, event);
+    gst_cv_sides_push_now (self->sides, event);
   return gst_pad_event_default (self->sinkpad, GST_OBJECT (self), event);
 }
 

@@ -172,16 +172,16 @@ free_pool (GstBufferPool **pool)
 GstBufferPool *
 gst_motion_get_picture_pool (GstCudaMotionEst *self, GstMotionSideKind kind)
 {
-  GstMotionSide *side = &self->sides[kind];
+  GstBufferPool **pool = &self->pictures[kind];
   GstCaps *caps;
 
-  if (side->pool == NULL) {
+  if (*pool == NULL) {
     caps = gst_video_info_to_caps (&self->picture);
-    side->pool =
+    *pool =
         new_pool (self->context, caps, GST_VIDEO_INFO_SIZE (&self->picture), 0);
     gst_caps_unref (caps);
   }
-  return side->pool;
+  return *pool;
 }
 
 void
@@ -191,7 +191,7 @@ gst_motion_free_engine (GstCudaMotionEst *self)
   g_clear_pointer (&self->regions, motion_region_finder_free);
   free_pool (&self->packets);
   for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    free_pool (&self->sides[i].pool);
+    free_pool (&self->pictures[i]);
   gst_cv_queue_free_spare (self->queue);
 }
 

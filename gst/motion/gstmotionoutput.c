@@ -204,14 +204,15 @@ push_frame (GstCudaMotionEst *self, Leaving *leaving)
   }
   if (leaving->key_unit)
     push_key_unit (self, GST_BUFFER_PTS (leaving->video));
-  gst_motion_side_push (self, GST_MOTION_SIDE_VECTORS, leaving->packet);
+  gst_cv_sides_push (self->sides, GST_MOTION_SIDE_VECTORS, leaving->packet);
   if (leaving->prediction != NULL)
-    gst_motion_side_push (
-        self, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
+    gst_cv_sides_push (
+        self->sides, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
   if (leaving->residual != NULL)
-    gst_motion_side_push (self, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
+    gst_cv_sides_push (
+        self->sides, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
   flow = gst_pad_push (self->srcpad, leaving->video);
-  flow = gst_motion_sides_combine (self, flow);
+  flow = gst_cv_sides_combine (self->sides, flow);
   if (flow != GST_FLOW_EOS)
     return flow;
   gst_cv_queue_end (self->queue);
@@ -223,7 +224,7 @@ push_event (GstCudaMotionEst *self, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
     gst_event_copy_segment (event, &self->segment);
-  gst_motion_sides_push_event (self, event);
+  gst_cv_sides_push_event (self->sides, event);
   gst_pad_push_event (self->srcpad, event);
 }
 
@@ -376,8 +377,8 @@ discard_events (GstCudaMotionEst *self)
   discard_held (self);
   gst_cv_queue_discard (self->queue, self->srcpad);
   after = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
-  gst_motion_sides_note_lacks (
-      self, after == before ? GST_MOTION_LACKS_CAPS : GST_MOTION_LACKS_ALL);
+  gst_cv_sides_note_lacks (
+      self->sides, after == before ? GST_CV_LACKS_CAPS : GST_CV_LACKS_ALL);
   gst_clear_event (&before);
   gst_clear_event (&after);
 }
@@ -399,5 +400,5 @@ gst_motion_output_discard (GstCudaMotionEst *self)
   }
   discard_events (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  gst_motion_sides_reset_flow (self);
+  gst_cv_sides_reset_flow (self->sides);
 }
