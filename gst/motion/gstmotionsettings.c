@@ -4,6 +4,7 @@
  */
 #include "gstmotionsettings.h"
 
+#include "gst/common/gstcvsettings.h"
 #include "motionsummary.h"
 
 /* --- the enumerations ------------------------------------------------------ */
@@ -63,69 +64,62 @@ static const GEnumValue roi_values[] = {
 
 /* --- the settings ---------------------------------------------------------- */
 
-typedef enum { IS_ENUM, IS_UINT, IS_INT, IS_BOOLEAN, IS_DOUBLE, IS_TIME } Kind;
-
-typedef struct {
-  const gchar *name, *blurb;
-  Kind kind;
-  gsize offset;  /* in GstMotionSettings */
-  gboolean live; /* may be changed at any time */
-  gdouble min, max;
-  const gchar *type_name; /* of an enumeration */
-  const GEnumValue *values;
-} Setting;
-
 #define CONFIG(field) G_STRUCT_OFFSET (GstMotionSettings, config.field)
 #define OWN(field) G_STRUCT_OFFSET (GstMotionSettings, field)
 
-static const Setting settings_table[] = {
-  { "method", "How vectors are searched", IS_ENUM, CONFIG (method), FALSE, 0, 0,
-      "GstMotionMethod", method_values },
-  { "granularity", "Grids of method=step", IS_ENUM, CONFIG (granularity), FALSE,
-      0, 0, "GstMotionGranularity", granularity_values },
-  { "block-size", "Side of a block, pixels", IS_ENUM, CONFIG (block_size),
-      FALSE, 0, 0, "GstMotionBlockSize", block_size_values },
-  { "search-range", "How far blocks are looked for, pixels each way", IS_UINT,
-      CONFIG (range), FALSE, 1, 128, NULL, NULL },
-  { "window", "Whether the range's end belongs to it on both sides", IS_ENUM,
-      CONFIG (window), FALSE, 0, 0, "GstMotionWindow", window_values },
-  { "border", "What lies beyond the edge of the reference", IS_ENUM,
+static const GstCvSetting settings_table[] = {
+  { "method", "How vectors are searched", GST_CV_SETTING_ENUM, CONFIG (method),
+      FALSE, 0, 0, "GstMotionMethod", method_values },
+  { "granularity", "Grids of method=step", GST_CV_SETTING_ENUM,
+      CONFIG (granularity), FALSE, 0, 0, "GstMotionGranularity",
+      granularity_values },
+  { "block-size", "Side of a block, pixels", GST_CV_SETTING_ENUM,
+      CONFIG (block_size), FALSE, 0, 0, "GstMotionBlockSize",
+      block_size_values },
+  { "search-range", "How far blocks are looked for, pixels each way",
+      GST_CV_SETTING_UINT, CONFIG (range), FALSE, 1, 128, NULL, NULL },
+  { "window", "Whether the range's end belongs to it on both sides",
+      GST_CV_SETTING_ENUM, CONFIG (window), FALSE, 0, 0, "GstMotionWindow",
+      window_values },
+  { "border", "What lies beyond the edge of the reference", GST_CV_SETTING_ENUM,
       CONFIG (border), FALSE, 0, 0, "GstMotionBorder", border_values },
   { "tie", "Which of several vectors of equal cost the full search takes",
-      IS_ENUM, CONFIG (tie), FALSE, 0, 0, "GstMotionTie", tie_values },
+      GST_CV_SETTING_ENUM, CONFIG (tie), FALSE, 0, 0, "GstMotionTie",
+      tie_values },
   { "lambda", "Cost of a bit of the vector, in levels of 8-bit samples",
-      IS_UINT, CONFIG (lambda), FALSE, 0, 255, NULL, NULL },
-  { "subpel", "How fine vectors are", IS_ENUM, CONFIG (subpel), FALSE, 0, 0,
-      "GstMotionSubpel", subpel_values },
-  { "references", "Frames that are searched in each direction", IS_UINT,
-      CONFIG (references), FALSE, 1, 4, NULL, NULL },
+      GST_CV_SETTING_UINT, CONFIG (lambda), FALSE, 0, 255, NULL, NULL },
+  { "subpel", "How fine vectors are", GST_CV_SETTING_ENUM, CONFIG (subpel),
+      FALSE, 0, 0, "GstMotionSubpel", subpel_values },
+  { "references", "Frames that are searched in each direction",
+      GST_CV_SETTING_UINT, CONFIG (references), FALSE, 1, 4, NULL, NULL },
   { "bidirectional", "Search frames to come too, for which each frame waits",
-      IS_BOOLEAN, CONFIG (bidirectional), FALSE, 0, 1, NULL, NULL },
+      GST_CV_SETTING_BOOLEAN, CONFIG (bidirectional), FALSE, 0, 1, NULL, NULL },
   { "threads", "Threads that search (backend cpu); 0: one per processor",
-      IS_UINT, CONFIG (threads), FALSE, 0, 1024, NULL, NULL },
+      GST_CV_SETTING_UINT, CONFIG (threads), FALSE, 0, 1024, NULL, NULL },
   { "scene-threshold",
       "Novelty, 0 to 1, from which a frame is the first of a scene; 0: "
       "scene cuts are not looked for",
-      IS_DOUBLE, OWN (scene_threshold), TRUE, 0, 1, NULL, NULL },
+      GST_CV_SETTING_DOUBLE, OWN (scene_threshold), TRUE, 0, 1, NULL, NULL },
   { "force-key-units",
-      "Ask encoders downstream for a key frame at each scene cut", IS_BOOLEAN,
-      OWN (force_key_units), TRUE, 0, 1, NULL, NULL },
+      "Ask encoders downstream for a key frame at each scene cut",
+      GST_CV_SETTING_BOOLEAN, OWN (force_key_units), TRUE, 0, 1, NULL, NULL },
   { "roi",
       "Whose regions of interest frames get round what moves otherwise than "
       "the "
       "frame as a whole",
-      IS_ENUM, OWN (roi), TRUE, 0, 0, "GstMotionRoi", roi_values },
+      GST_CV_SETTING_ENUM, OWN (roi), TRUE, 0, 0, "GstMotionRoi", roi_values },
   { "roi-delta-qp",
       "What regions of interest add to the quantiser; negative: better quality",
-      IS_INT, OWN (roi_delta_qp), TRUE, -51, 51, NULL, NULL },
+      GST_CV_SETTING_INT, OWN (roi_delta_qp), TRUE, -51, 51, NULL, NULL },
   { "roi-min-motion",
       "How far a block's vector is from the global motion to be of interest, "
       "pixels",
-      IS_DOUBLE, OWN (roi_min_motion), TRUE, 0.25, 128, NULL, NULL },
+      GST_CV_SETTING_DOUBLE, OWN (roi_min_motion), TRUE, 0.25, 128, NULL,
+      NULL },
   { "message-interval",
       "Shortest time between two element messages with statistics, "
       "nanoseconds; 0: none are posted",
-      IS_TIME, OWN (message_interval), TRUE, 0, 0, NULL, NULL },
+      GST_CV_SETTING_TIME, OWN (message_interval), TRUE, 0, 0, NULL, NULL },
 };
 
 void
@@ -142,92 +136,23 @@ gst_motion_settings_init (GstMotionSettings *settings)
 
 /* --- properties ------------------------------------------------------------ */
 
-static GType
-enum_type (const Setting *s)
-{
-  GType type = g_type_from_name (s->type_name);
-
-  if (type == 0)
-    type = g_enum_register_static (s->type_name, s->values);
-  gst_type_mark_as_plugin_api (type, 0);
-  return type;
-}
-
-static GParamSpec *
-make_spec (
-    const Setting *s, const GstMotionSettings *defaults, GParamFlags flags)
-{
-  gconstpointer value = (const guint8 *) defaults + s->offset;
-
-  switch (s->kind) {
-    case IS_ENUM:
-      return g_param_spec_enum (s->name, s->name, s->blurb, enum_type (s),
-          *(const gint *) value, flags);
-    case IS_UINT:
-      return g_param_spec_uint (s->name, s->name, s->blurb, (guint) s->min,
-          (guint) s->max, *(const guint *) value, flags);
-    case IS_INT:
-      return g_param_spec_int (s->name, s->name, s->blurb, (gint) s->min,
-          (gint) s->max, *(const gint *) value, flags);
-    case IS_BOOLEAN:
-      return g_param_spec_boolean (
-          s->name, s->name, s->blurb, *(const gboolean *) value, flags);
-    case IS_DOUBLE:
-      return g_param_spec_double (s->name, s->name, s->blurb, s->min, s->max,
-          *(const gdouble *) value, flags);
-    default:
-      return g_param_spec_uint64 (s->name, s->name, s->blurb, 0, G_MAXUINT64,
-          *(const guint64 *) value, flags);
-  }
-}
-
-guint
+void
 gst_motion_settings_install (GObjectClass *klass, guint first_id)
 {
   GstMotionSettings defaults;
 
   gst_motion_settings_init (&defaults);
-  for (guint i = 0; i < G_N_ELEMENTS (settings_table); i++) {
-    const Setting *s = &settings_table[i];
-    GParamFlags flags =
-        G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-        | (s->live ? GST_PARAM_MUTABLE_PLAYING : GST_PARAM_MUTABLE_READY);
-
-    g_object_class_install_property (
-        klass, first_id + i, make_spec (s, &defaults, flags));
-  }
-  return first_id + G_N_ELEMENTS (settings_table);
+  gst_cv_settings_install (klass, first_id, settings_table,
+      G_N_ELEMENTS (settings_table), &defaults);
 }
 
 gboolean
 gst_motion_settings_set (
     GstMotionSettings *settings, guint index, const GValue *value)
 {
-  gpointer at;
-
   if (index >= G_N_ELEMENTS (settings_table))
     return FALSE;
-  at = (guint8 *) settings + settings_table[index].offset;
-  switch (settings_table[index].kind) {
-    case IS_ENUM:
-      *(gint *) at = g_value_get_enum (value);
-      break;
-    case IS_UINT:
-      *(guint *) at = g_value_get_uint (value);
-      break;
-    case IS_INT:
-      *(gint *) at = g_value_get_int (value);
-      break;
-    case IS_BOOLEAN:
-      *(gboolean *) at = g_value_get_boolean (value);
-      break;
-    case IS_DOUBLE:
-      *(gdouble *) at = g_value_get_double (value);
-      break;
-    case IS_TIME:
-      *(guint64 *) at = g_value_get_uint64 (value);
-      break;
-  }
+  gst_cv_setting_set (&settings_table[index], settings, value);
   return TRUE;
 }
 
@@ -235,30 +160,8 @@ gboolean
 gst_motion_settings_get (
     const GstMotionSettings *settings, guint index, GValue *value)
 {
-  gconstpointer at;
-
   if (index >= G_N_ELEMENTS (settings_table))
     return FALSE;
-  at = (const guint8 *) settings + settings_table[index].offset;
-  switch (settings_table[index].kind) {
-    case IS_ENUM:
-      g_value_set_enum (value, *(const gint *) at);
-      break;
-    case IS_UINT:
-      g_value_set_uint (value, *(const guint *) at);
-      break;
-    case IS_INT:
-      g_value_set_int (value, *(const gint *) at);
-      break;
-    case IS_BOOLEAN:
-      g_value_set_boolean (value, *(const gboolean *) at);
-      break;
-    case IS_DOUBLE:
-      g_value_set_double (value, *(const gdouble *) at);
-      break;
-    case IS_TIME:
-      g_value_set_uint64 (value, *(const guint64 *) at);
-      break;
-  }
+  gst_cv_setting_get (&settings_table[index], settings, value);
   return TRUE;
 }

@@ -44,8 +44,8 @@ typedef struct {
 
 void gst_motion_settings_init (GstMotionSettings *settings);
 
-/* Installs the properties as @first_id and on; returns the first free id. */
-guint gst_motion_settings_install (GObjectClass *klass, guint first_id);
+/* Installs the properties as @first_id and on. */
+void gst_motion_settings_install (GObjectClass *klass, guint first_id);
 
 /* @index: id of the property less the first id
  * Returns: FALSE if it is none of them. */

@@ -1,0 +1,130 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstcvsettings.h"
+
+static GType
+enum_type (const GstCvSetting *s)
+{
+  GType type = g_type_from_name (s->type_name);
+
+  if (type == 0)
+    type = g_enum_register_static (s->type_name, s->values);
+  gst_type_mark_as_plugin_api (type, 0);
+  return type;
+}
+
+static GParamSpec *
+make_spec (const GstCvSetting *s, gconstpointer defaults, GParamFlags flags)
+{
+  gconstpointer value = (const guint8 *) defaults + s->offset;
+
+  switch (s->kind) {
+    case GST_CV_SETTING_ENUM:
+      return g_param_spec_enum (s->name, s->name, s->blurb, enum_type (s),
+          *(const gint *) value, flags);
+    case GST_CV_SETTING_UINT:
+      return g_param_spec_uint (s->name, s->name, s->blurb, (guint) s->min,
+          (guint) s->max, *(const guint *) value, flags);
+    case GST_CV_SETTING_INT:
+      return g_param_spec_int (s->name, s->name, s->blurb, (gint) s->min,
+          (gint) s->max, *(const gint *) value, flags);
+    case GST_CV_SETTING_BOOLEAN:
+      return g_param_spec_boolean (
+          s->name, s->name, s->blurb, *(const gboolean *) value, flags);
+    case GST_CV_SETTING_DOUBLE:
+      return g_param_spec_double (s->name, s->name, s->blurb, s->min, s->max,
+          *(const gdouble *) value, flags);
+    case GST_CV_SETTING_STRING:
+      return g_param_spec_string (
+          s->name, s->name, s->blurb, *(gchar *const *) value, flags);
+    default:
+      return g_param_spec_uint64 (s->name, s->name, s->blurb, 0, G_MAXUINT64,
+          *(const guint64 *) value, flags);
+  }
+}
+
+void
+gst_cv_settings_install (GObjectClass *klass, guint first_id,
+    const GstCvSetting *table, guint n, gconstpointer defaults)
+{
+  for (guint i = 0; i < n; i++) {
+    const GstCvSetting *s = &table[i];
+    GParamFlags flags =
+        G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+        | (s->live ? GST_PARAM_MUTABLE_PLAYING : GST_PARAM_MUTABLE_READY);
+
+    g_object_class_install_property (
+        klass, first_id + i, make_spec (s, defaults, flags));
+  }
+}
+
+static void
+set_string (gchar **at, const GValue *value)
+{
+  g_free (*at);
+  *at = g_value_dup_string (value);
+  if (*at == NULL)
+    *at = g_strdup ("");
+}
+
+void
+gst_cv_setting_set (const GstCvSetting *s, gpointer values, const GValue *value)
+{
+  gpointer at = (guint8 *) values + s->offset;
+
+  switch (s->kind) {
+    case GST_CV_SETTING_ENUM:
+      *(gint *) at = g_value_get_enum (value);
+      break;
+    case GST_CV_SETTING_UINT:
+      *(guint *) at = g_value_get_uint (value);
+      break;
+    case GST_CV_SETTING_INT:
+      *(gint *) at = g_value_get_int (value);
+      break;
+    case GST_CV_SETTING_BOOLEAN:
+      *(gboolean *) at = g_value_get_boolean (value);
+      break;
+    case GST_CV_SETTING_DOUBLE:
+      *(gdouble *) at = g_value_get_double (value);
+      break;
+    case GST_CV_SETTING_TIME:
+      *(guint64 *) at = g_value_get_uint64 (value);
+      break;
+    case GST_CV_SETTING_STRING:
+      set_string (at, value);
+      break;
+  }
+}
+
+void
+gst_cv_setting_get (const GstCvSetting *s, gconstpointer values, GValue *value)
+{
+  gconstpointer at = (const guint8 *) values + s->offset;
+
+  switch (s->kind) {
+    case GST_CV_SETTING_ENUM:
+      g_value_set_enum (value, *(const gint *) at);
+      break;
+    case GST_CV_SETTING_UINT:
+      g_value_set_uint (value, *(const guint *) at);
+      break;
+    case GST_CV_SETTING_INT:
+      g_value_set_int (value, *(const gint *) at);
+      break;
+    case GST_CV_SETTING_BOOLEAN:
+      g_value_set_boolean (value, *(const gboolean *) at);
+      break;
+    case GST_CV_SETTING_DOUBLE:
+      g_value_set_double (value, *(const gdouble *) at);
+      break;
+    case GST_CV_SETTING_TIME:
+      g_value_set_uint64 (value, *(const guint64 *) at);
+      break;
+    case GST_CV_SETTING_STRING:
+      g_value_set_string (value, *(gchar *const *) at);
+      break;
+  }
+}

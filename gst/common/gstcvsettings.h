@@ -1,0 +1,51 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Properties that are fields of a struct, as a table. The element locks round
+ * set and get. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+typedef enum {
+  GST_CV_SETTING_ENUM,    /* gint */
+  GST_CV_SETTING_UINT,    /* guint */
+  GST_CV_SETTING_INT,     /* gint */
+  GST_CV_SETTING_BOOLEAN, /* gboolean */
+  GST_CV_SETTING_DOUBLE,  /* gdouble */
+  GST_CV_SETTING_TIME,    /* guint64 */
+  GST_CV_SETTING_STRING,  /* gchar *, owned by the struct */
+} GstCvSettingKind;
+
+/**
+ * GstCvSetting:
+ * @offset: in the struct
+ * @live: may be changed at any time, else up to READY
+ * @min, @max: of numbers, but not of times
+ * @type_name, @values: of an enumeration, which is registered by that name
+ */
+typedef struct {
+  const gchar *name, *blurb;
+  GstCvSettingKind kind;
+  gsize offset;
+  gboolean live;
+  gdouble min, max;
+  const gchar *type_name;
+  const GEnumValue *values;
+} GstCvSetting;
+
+/* Installs @n properties as @first_id, ...; their defaults are in @defaults. */
+void gst_cv_settings_install (GObjectClass *klass, guint first_id,
+    const GstCvSetting *table, guint n, gconstpointer defaults);
+
+/* Of the setting @setting of the struct @values. A string that is %NULL becomes
+ * empty. */
+void gst_cv_setting_set (
+    const GstCvSetting *setting, gpointer values, const GValue *value);
+void gst_cv_setting_get (
+    const GstCvSetting *setting, gconstpointer values, GValue *value);
+
+G_END_DECLS
