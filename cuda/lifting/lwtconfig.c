@@ -367,6 +367,9 @@ lwt_plan_init (LwtPlan *plan, const LwtConfig *config, GError **error)
   plan->config = *config;
   plan->wavelet = *config->wavelet;
   plan->config.wavelet = &plan->wavelet;
+  /* added to a sample of -0 it leaves -0, so that floats are used as they come */
+  if (plan->config.z_offset == 0.0)
+    plan->config.z_offset = -0.0;
   for (guint axis = 0; axis < 2; axis++) {
     plan->pad[axis] = (guint) get_pad (config, axis);
     sides[0][axis] = config->levels_noise[axis];

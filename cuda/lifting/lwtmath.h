@@ -213,7 +213,8 @@ lwt_parameters (const LwtHeights *heights, const LwtShape *shape,
     result.mean = heights->sum / n;
     result.sa = shape->h1 / n;
     result.sq = sqrt (shape->h2 / n);
-    result.sp = heights->max - result.mean;
+    /* + 0.0: whichever zero the maximum is */
+    result.sp = (heights->max - result.mean) + 0.0;
     result.sv = result.mean - heights->min;
     result.sz = result.sp + result.sv;
     if (result.sq > 0.0) {
