@@ -8,6 +8,8 @@
 
 #include "lwtbackend.h"
 
+G_BEGIN_DECLS
+
 /* The engine's operations. */
 extern const LwtBackendOps lwt_backend_twin;
 
@@ -27,3 +29,5 @@ void lwt_twin_reduce (const LwtWavelet *wavelet, LwtBoundary boundary,
 void lwt_twin_expand (const LwtWavelet *wavelet, LwtBoundary boundary,
     LwtType type, const LwtChain *chain, guint first, guint n,
     gconstpointer low, gpointer picture);
+
+G_END_DECLS

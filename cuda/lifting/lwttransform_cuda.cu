@@ -1,0 +1,327 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Transforms level by level: where each level's bands lie, in the result or in
+ * work memory, and which kernels do it. */
+#include "lwtdevice_cuda.cuh"
+
+#include <string.h>
+
+namespace {
+
+/* Levels of a chain that split something. */
+typedef struct {
+  guint n;
+  const LwtLevel *levels[LWT_MAX_CHAIN];
+} Active;
+
+/* How the work memory is cut up: byte offsets. */
+typedef struct {
+  gsize taps, scratch, temp;
+  gsize low[2]; /* low bands of the first level, the third, ..; of the others */
+  gsize whole[3]; /* of the parts: low bands as large as the picture */
+  gsize size;
+} Cut;
+
+/* Which way a transform goes, and what is known of its high bands */
+typedef enum {
+  FORWARD,
+  INVERSE,
+  REDUCE, /* forward, only low bands */
+  EXPAND, /* inverse, high bands +0 */
+} Way;
+
+typedef struct {
+  const LwtTransform *transform;
+  Way way;
+  Active active;
+  LwtLayout layout;
+  LwtPicture picture, bands; /* of REDUCE, EXPAND the low band */
+  guint8 *work;
+  Cut cut;
+  cudaStream_t stream;
+} Run;
+
+void
+list_active (Active *active, const LwtChain *chain, guint first, guint n)
+{
+  active->n = 0;
+  for (guint i = first; i < first + n; i++)
+    if (chain->levels[i].x || chain->levels[i].y)
+      active->levels[active->n++] = &chain->levels[i];
+}
+
+gsize
+reserve (Cut *cut, gsize size)
+{
+  const gsize at = cut->size;
+
+  cut->size += (size + 255) & ~(gsize) 255;
+  return at;
+}
+
+gsize
+picture_size (const LwtTransform *transform, guint width, guint height)
+{
+  return lwt_row_pitch (width, lwt_type_get_size (transform->type)) * height;
+}
+
+/* Work memory of all of a chain, whatever part of it a call does. */
+void
+cut_work (Cut *cut, const LwtTransform *transform, const LwtChain *chain)
+{
+  Active active;
+
+  memset (cut, 0, sizeof *cut);
+  list_active (&active, chain, 0, chain->n);
+  if (active.n == 0)
+    return;
+  cut->taps = reserve (cut, lwt_generic_get_taps_size (transform));
+  for (guint i = 0; i < MIN (active.n, 2); i++)
+    cut->low[i] =
+        reserve (cut, picture_size (transform, active.levels[i]->low_width,
+                          active.levels[i]->low_height));
+  const guint width = active.levels[0]->width;
+  const guint height = active.levels[0]->height;
+
+  cut->temp = reserve (cut, picture_size (transform, width, height));
+  if (lwt_generic_reaches_far (transform))
+    cut->scratch =
+        reserve (cut, lwt_generic_get_scratch_size (transform, width, height));
+  for (guint i = 0; i < 3; i++)
+    cut->whole[i] = reserve (cut, picture_size (transform, width, height));
+}
+
+LwtPicture
+picture_at (const Run *run, gsize offset, guint width)
+{
+  LwtPicture picture = { run->work + offset,
+    lwt_row_pitch (width, lwt_type_get_size (run->transform->type)) };
+
+  return picture;
+}
+
+/* --- bands ------------------------------------------------------------------------ */
+
+/* A level's bands in the result; @before: how often each axis was split. */
+void
+place_bands (const Run *run, const LwtLevel *level, const guint before[2],
+    LwtBand bands[2][2])
+{
+  const gsize size = lwt_type_get_size (run->transform->type);
+  const gboolean interleaved = run->layout == LWT_LAYOUT_INTERLEAVED;
+  const gsize step_x = interleaved ? (gsize) 1 << before[0] : 1;
+  const gsize step_y = interleaved ? (gsize) 1 << before[1] : 1;
+
+  for (gint y = 0; y < 1 + level->y; y++)
+    for (gint x = 0; x < 1 + level->x; x++) {
+      const gsize left = !x ? 0 : interleaved ? step_x : level->low_width;
+      const gsize top = !y ? 0 : interleaved ? step_y : level->low_height;
+      LwtBand *band = &bands[y][x];
+
+      band->data =
+          (guint8 *) run->bands.data + top * run->bands.stride + left * size;
+      band->step = interleaved && level->x ? 2 * step_x : step_x;
+      band->pitch =
+          run->bands.stride * (interleaved && level->y ? 2 * step_y : step_y);
+    }
+}
+
+void
+set_band (LwtBand *band, LwtPicture picture)
+{
+  band->data = picture.data;
+  band->pitch = picture.stride;
+  band->step = 1;
+}
+
+/* Level @i of those of the run: its picture and low band are the run's at the
+ * ends, else in work memory. */
+void
+place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
+{
+  const LwtLevel *level = run->active.levels[i];
+  const gboolean all = run->way == FORWARD || run->way == INVERSE;
+
+  memset (task, 0, sizeof *task);
+  task->x = level->x;
+  task->y = level->y;
+  task->width = level->width;
+  task->height = level->height;
+  task->picture = run->picture;
+  if (i > 0)
+    task->picture = picture_at (run, run->cut.low[(i - 1) & 1], level->width);
+  if (all)
+    place_bands (run, level, before, task->bands);
+  if (i + 1 < run->active.n)
+    set_band (&task->bands[0][0],
+        picture_at (run, run->cut.low[i & 1], level->low_width));
+  else if (!all)
+    set_band (&task->bands[0][0], run->bands);
+}
+
+gboolean
+run_level (const Run *run, guint i, const guint before[2], GError **error)
+{
+  const gboolean forward = run->way == FORWARD || run->way == REDUCE;
+  LwtGenericWork work = { NULL };
+  LwtLevelTask task;
+
+  place_level (run, i, before, &task);
+  if (lwt_generic_get_taps_size (run->transform) > 0)
+    work.taps = run->work + run->cut.taps;
+  work.temp = picture_at (run, run->cut.temp, task.width);
+  if (lwt_generic_reaches_far (run->transform))
+    work.scratch = run->work + run->cut.scratch;
+  return forward ? lwt_generic_forward (
+             run->transform, &task, &work, run->stream, error)
+                 : lwt_generic_inverse (
+                     run->transform, &task, &work, run->stream, error);
+}
+
+/* All levels, one after the other. Without any the picture is the low band. */
+gboolean
+run_levels (const Run *run, guint width, guint height, GError **error)
+{
+  const gboolean forward = run->way == FORWARD || run->way == REDUCE;
+  const LwtPicture in = forward ? run->picture : run->bands;
+  const LwtPicture out = forward ? run->bands : run->picture;
+  guint before[LWT_MAX_CHAIN + 1][2] = { { 0, 0 } };
+
+  if (run->active.n == 0)
+    return CVIS_CUDA (
+        cudaMemcpy2DAsync (out.data, out.stride, in.data, in.stride,
+            width * lwt_type_get_size (run->transform->type), height,
+            cudaMemcpyDeviceToDevice, run->stream),
+        error);
+  if (!lwt_generic_put_taps (
+          run->transform, run->work + run->cut.taps, run->stream, error))
+    return FALSE;
+  for (guint i = 0; i < run->active.n; i++) {
+    before[i + 1][0] = before[i][0] + run->active.levels[i]->x;
+    before[i + 1][1] = before[i][1] + run->active.levels[i]->y;
+  }
+  for (guint k = 0; k < run->active.n; k++) {
+    const guint i = forward ? k : run->active.n - 1 - k;
+
+    if (!run_level (run, i, before[i], error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+run_chain (const LwtTransform *transform, Way way, const LwtChain *chain,
+    guint first, guint n, LwtLayout layout, LwtPicture picture,
+    LwtPicture bands, void *work, cudaStream_t stream, GError **error)
+{
+  Run run;
+
+  run.transform = transform;
+  run.way = way;
+  run.layout = layout;
+  run.picture = picture;
+  run.bands = bands;
+  run.work = (guint8 *) work;
+  run.stream = stream;
+  cut_work (&run.cut, transform, chain);
+  list_active (&run.active, chain, first, n);
+  return run_levels (&run, n > 0 ? chain->levels[first].width : 0,
+      n > 0 ? chain->levels[first].height : 0, error);
+}
+
+/* Which low bands the wanted parts are made of. */
+gboolean
+needs_low (const LwtPartsTask *task, guint i)
+{
+  return task->parts[SURFACE_PART_NOISE + i].data != NULL
+         || task->parts[SURFACE_PART_NOISE + i + 1].data != NULL;
+}
+
+} // namespace
+
+/* --- what the engine calls --------------------------------------------------------- */
+
+void
+lwt_transform_init (LwtTransform *transform, const LwtWavelet *wavelet,
+    LwtType type, LwtBoundary boundary)
+{
+  transform->type = type;
+  transform->boundary = boundary == LWT_BOUNDARY_PAD_SYMMETRIC
+                                || boundary == LWT_BOUNDARY_PAD_SMOOTH
+                            ? LWT_BOUNDARY_SYMMETRIC
+                            : boundary;
+  transform->wavelet = *wavelet;
+  transform->kernels = 0;
+}
+
+gsize
+lwt_transform_get_work_size (
+    const LwtTransform *transform, const LwtChain *chain)
+{
+  Cut cut;
+
+  cut_work (&cut, transform, chain);
+  return cut.size;
+}
+
+gboolean
+lwt_transform_forward (const LwtTransform *transform, const LwtChain *chain,
+    LwtLayout layout, LwtPicture picture, LwtPicture bands, void *work,
+    cudaStream_t stream, GError **error)
+{
+  return run_chain (transform, FORWARD, chain, 0, chain->n, layout, picture,
+      bands, work, stream, error);
+}
+
+gboolean
+lwt_transform_inverse (const LwtTransform *transform, const LwtChain *chain,
+    LwtLayout layout, LwtPicture bands, LwtPicture picture, void *work,
+    cudaStream_t stream, GError **error)
+{
+  return run_chain (transform, INVERSE, chain, 0, chain->n, layout, picture,
+      bands, work, stream, error);
+}
+
+gboolean
+lwt_transform_reduce (const LwtTransform *transform, const LwtChain *chain,
+    guint first, guint n, LwtPicture picture, LwtPicture low, void *work,
+    cudaStream_t stream, GError **error)
+{
+  return run_chain (transform, REDUCE, chain, first, n, LWT_LAYOUT_MALLAT,
+      picture, low, work, stream, error);
+}
+
+gboolean
+lwt_transform_expand (const LwtTransform *transform, const LwtChain *chain,
+    guint first, guint n, LwtPicture low, LwtPicture picture, void *work,
+    cudaStream_t stream, GError **error)
+{
+  return run_chain (transform, EXPAND, chain, first, n, LWT_LAYOUT_MALLAT,
+      picture, low, work, stream, error);
+}
+
+gboolean
+lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
+    const LwtPartsTask *task, void *work, cudaStream_t stream, GError **error)
+{
+  LwtPicture low[3] = { { NULL } };
+  Cut cut;
+
+  cut_work (&cut, transform, chain);
+  for (guint i = 0; i < 3; i++) {
+    if (!needs_low (task, i))
+      continue;
+    low[i] = task->low[i];
+    if (task->at_zero[i])
+      continue;
+    low[i].data = (guint8 *) work + cut.whole[i];
+    low[i].stride = lwt_row_pitch (
+        chain->levels[0].width, lwt_type_get_size (transform->type));
+    if (!lwt_transform_expand (
+            transform, chain, 0, 1, task->low[i], low[i], work, stream, error))
+      return FALSE;
+  }
+  return lwt_generic_parts (transform, task, low, stream, error);
+}
