@@ -4,10 +4,15 @@
  */
 #include "gstlifting.h"
 
+#include "gstsurfacecolor.h"
+#include "gstsurfacetestsrc.h"
+
 gboolean
 gst_lifting_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (surfacecolor, plugin);
+  ok &= GST_ELEMENT_REGISTER (surfacetestsrc, plugin);
   return ok;
 }

@@ -1,0 +1,727 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-surfacecolor
+ * @title: surfacecolor
+ * @short_description: shows surfaces in colours
+ *
+ * Makes video of surfaces: heights become colours, spread over percentiles of
+ * each surface or a fixed range; light from a side shows what is fine; bars
+ * give lengths and heights with their units.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 surfacetestsrc ! surfacecolor map=terrain hill-shade=0.6 ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstsurfacecolor.h"
+
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <math.h>
+
+#include "gstsurfacepainter.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_surface_color_debug);
+#define GST_CAT_DEFAULT gst_surface_color_debug
+
+#define GST_TYPE_SURFACE_COLOR_MAP (gst_surface_color_map_get_type ())
+#define GST_TYPE_SURFACE_COLOR_RANGE (gst_surface_color_range_get_type ())
+
+#define DEFAULT_MAP GST_SURFACE_MAP_VIRIDIS
+#define DEFAULT_RANGE GST_SURFACE_RANGE_PERCENTILE
+#define DEFAULT_LOW 0.5
+#define DEFAULT_HIGH 99.5
+#define DEFAULT_MINIMUM -1e-6
+#define DEFAULT_MAXIMUM 1e-6
+#define DEFAULT_NAN_COLOR 0x808080
+#define DEFAULT_SHADE 0.0
+#define DEFAULT_AZIMUTH 315.0
+#define DEFAULT_ALTITUDE 45.0
+#define DEFAULT_BARS TRUE
+/* a side of video, as GStreamer's encoders and converters have it */
+#define MAX_SIDE 32768
+
+struct _GstSurfaceColor {
+  GstBaseTransform parent;
+
+  GstSurfacePaintSettings settings; /* guarded by the object lock */
+
+  /* of the streaming thread */
+  gboolean is_video; /* GRAY8, GRAY16_LE */
+  GstSurfaceInfo info;
+  GstVideoInfo grey;
+  GstVideoInfo out;
+  GstSurfacePainter *painter;
+  gfloat *heights;
+};
+
+enum {
+  PROP_0,
+  PROP_MAP,
+  PROP_RANGE,
+  PROP_LOW,
+  PROP_HIGH,
+  PROP_MINIMUM,
+  PROP_MAXIMUM,
+  PROP_NAN_COLOR,
+  PROP_SHADE,
+  PROP_AZIMUTH,
+  PROP_ALTITUDE,
+  PROP_BARS,
+};
+
+#define GREY_CAPS GST_VIDEO_CAPS_MAKE ("{ GRAY8, GRAY16_LE }")
+
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_SURFACE_CAPS "; " GREY_CAPS));
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_SURFACE_PAINT_FORMATS)));
+
+static GType
+gst_surface_color_map_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { GST_SURFACE_MAP_VIRIDIS, "Violet, green, yellow: even steps to the eye",
+        "viridis" },
+    { GST_SURFACE_MAP_INFERNO, "Black, red, pale yellow: even steps to the eye",
+        "inferno" },
+    { GST_SURFACE_MAP_GREY, "Black to white", "grey" },
+    { GST_SURFACE_MAP_TERRAIN, "Water, meadow, rock, snow", "terrain" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_enum_register_static ("GstSurfaceColorMap", values));
+  return type;
+}
+
+static GType
+gst_surface_color_range_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { GST_SURFACE_RANGE_PERCENTILE,
+        "From percentile-low to percentile-high of each surface",
+        "percentile" },
+    { GST_SURFACE_RANGE_FIXED, "From minimum to maximum", "fixed" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_enum_register_static ("GstSurfaceColorRange", values));
+  return type;
+}
+
+#define gst_surface_color_parent_class parent_class
+G_DEFINE_FINAL_TYPE (
+    GstSurfaceColor, gst_surface_color, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE (
+    surfacecolor, "surfacecolor", GST_RANK_NONE, GST_TYPE_SURFACE_COLOR);
+
+/* --- caps ------------------------------------------------------------------------ */
+
+static gboolean
+is_video (const GstStructure *s)
+{
+  return gst_structure_has_name (s, "video/x-raw");
+}
+
+/* Width and height of a surface's caps, where they are fixed. */
+static gboolean
+get_size (GstStructure *s, gint *width, gint *height)
+{
+  GstSurfaceInfo info;
+  GstCaps *caps;
+  gboolean ok;
+
+  if (is_video (s))
+    return gst_structure_get_int (s, "width", width)
+           && gst_structure_get_int (s, "height", height);
+  caps = gst_caps_new_full (gst_structure_copy (s), NULL);
+  ok = gst_caps_is_fixed (caps)
+       && gst_surface_info_from_caps (&info, caps, NULL)
+       && info.width <= MAX_SIDE && info.height <= MAX_SIDE;
+  gst_caps_unref (caps);
+  if (ok) {
+    *width = (gint) info.width;
+    *height = (gint) info.height;
+  }
+  return ok;
+}
+
+static void
+copy_field (GstStructure *to, const GstStructure *from, const gchar *name)
+{
+  const GValue *value = gst_structure_get_value (from, name);
+
+  if (value != NULL)
+    gst_structure_set_value (to, name, value);
+}
+
+/* What surfaces of @s are shown as. */
+static void
+append_video (GstCaps *result, GstStructure *s)
+{
+  GstCaps *caps = gst_static_pad_template_get_caps (&src_template);
+  GstStructure *video;
+  gint width, height;
+
+  caps = gst_caps_make_writable (caps);
+  video = gst_caps_get_structure (caps, 0);
+  if (get_size (s, &width, &height))
+    gst_structure_set (
+        video, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+  else if (is_video (s)) {
+    copy_field (video, s, "width");
+    copy_field (video, s, "height");
+  }
+  copy_field (video, s, "framerate");
+  gst_caps_append (result, caps);
+}
+
+/* What can be shown as @s. */
+static void
+append_surfaces (GstCaps *result, GstStructure *s)
+{
+  GstCaps *caps = gst_static_pad_template_get_caps (&sink_template);
+  gint width, height;
+
+  caps = gst_caps_make_writable (caps);
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstStructure *surface = gst_caps_get_structure (caps, i);
+
+    copy_field (surface, s, "framerate");
+    if (is_video (surface)) {
+      copy_field (surface, s, "width");
+      copy_field (surface, s, "height");
+    } else if (gst_structure_get_int (s, "width", &width)
+               && gst_structure_get_int (s, "height", &height)) {
+      GValue list = G_VALUE_INIT, text = G_VALUE_INIT;
+      gchar *full = g_strdup_printf ("%d:%d:1:1", width, height);
+      gchar *brief = g_strdup_printf ("%d:%d", width, height);
+
+      g_value_init (&list, GST_TYPE_LIST);
+      g_value_init (&text, G_TYPE_STRING);
+      g_value_take_string (&text, full);
+      gst_value_list_append_value (&list, &text);
+      g_value_take_string (&text, brief);
+      gst_value_list_append_value (&list, &text);
+      gst_structure_take_value (surface, "dimensions", &list);
+      g_value_unset (&text);
+    }
+  }
+  gst_caps_append (result, caps);
+}
+
+static GstCaps *
+gst_surface_color_transform_caps (GstBaseTransform *base,
+    GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+{
+  GstCaps *result = gst_caps_new_empty ();
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstStructure *s = gst_caps_get_structure (caps, i);
+
+    if (direction == GST_PAD_SINK)
+      append_video (result, s);
+    else
+      append_surfaces (result, s);
+  }
+  result = gst_caps_simplify (result);
+  if (filter != NULL) {
+    GstCaps *all = result;
+
+    result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  return result;
+}
+
+static gboolean
+set_surface (GstSurfaceColor *self, GstCaps *caps)
+{
+  GError *error = NULL;
+
+  self->is_video = is_video (gst_caps_get_structure (caps, 0));
+  if (self->is_video) {
+    if (!gst_video_info_from_caps (&self->grey, caps)) {
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("The caps describe no grey video."), ("%" GST_PTR_FORMAT, caps));
+      return FALSE;
+    }
+    self->info = (GstSurfaceInfo){ .width = (guint) self->grey.width,
+      .height = (guint) self->grey.height };
+    return TRUE;
+  }
+  if (gst_surface_info_from_caps (&self->info, caps, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("These are no surfaces: %s.", error->message),
+      ("%" GST_PTR_FORMAT, caps));
+  g_clear_error (&error);
+  return FALSE;
+}
+
+static gboolean
+gst_surface_color_set_caps (
+    GstBaseTransform *base, GstCaps *in_caps, GstCaps *out_caps)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+
+  if (!set_surface (self, in_caps)
+      || !gst_video_info_from_caps (&self->out, out_caps))
+    return FALSE;
+  g_free (self->heights);
+  self->heights =
+      g_try_new (gfloat, (gsize) self->info.width * self->info.height);
+  if (self->heights == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("There is no memory for the heights of %ux%u points.",
+            self->info.width, self->info.height),
+        (NULL));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+gst_surface_color_transform_size (GstBaseTransform *base,
+    GstPadDirection direction, GstCaps *caps, gsize size, GstCaps *other_caps,
+    gsize *other_size)
+{
+  GstVideoInfo video;
+  GstSurfaceInfo surface;
+
+  if (gst_video_info_from_caps (&video, other_caps))
+    *other_size = video.size;
+  else if (gst_surface_info_from_caps (&surface, other_caps, NULL))
+    *other_size = gst_surface_info_get_size (&surface);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+/* --- surfaces --------------------------------------------------------------------- */
+
+static gdouble
+sample_at (const GstSurfaceColor *self, const guint8 *row, guint x)
+{
+  if (self->is_video)
+    return self->grey.finfo->bits == 8 ? row[x] : ((const guint16 *) row)[x];
+  switch (self->info.type) {
+    case GST_SURFACE_TYPE_FLOAT32:
+      return ((const gfloat *) row)[x];
+    case GST_SURFACE_TYPE_FLOAT64:
+      return ((const gdouble *) row)[x];
+    default:
+      return ((const gint32 *) row)[x];
+  }
+}
+
+/* Heights without the meta's offset, which says little in a picture. */
+static void
+read_heights (GstSurfaceColor *self, const guint8 *data, gsize stride,
+    const GstSurfaceMeta *meta)
+{
+  const gdouble scale = meta != NULL ? meta->z_scale : 1.0;
+
+  for (guint y = 0; y < self->info.height; y++)
+    for (guint x = 0; x < self->info.width; x++)
+      self->heights[(gsize) y * self->info.width + x] =
+          (gfloat) (scale * sample_at (self, data + y * stride, x));
+}
+
+static void
+remove_masked (GstSurfaceColor *self, GstBuffer *mask)
+{
+  const gsize n = (gsize) self->info.width * self->info.height;
+  GstMapInfo map;
+
+  if (!gst_buffer_map (mask, &map, GST_MAP_READ))
+    return;
+  for (gsize i = 0; i < MIN (n, map.size); i++)
+    if (map.data[i] == 0)
+      self->heights[i] = NAN;
+  gst_buffer_unmap (mask, &map);
+}
+
+/* Returns: FALSE after posting an error. */
+static gboolean
+take_surface (GstSurfaceColor *self, GstBuffer *buffer)
+{
+  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+  GstVideoFrame frame;
+  GstMapInfo map;
+
+  if (self->is_video) {
+    if (!gst_video_frame_map (&frame, &self->grey, buffer, GST_MAP_READ))
+      goto too_small;
+    read_heights (self, GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
+        (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), meta);
+    gst_video_frame_unmap (&frame);
+  } else {
+    const gsize size = gst_surface_info_get_size (&self->info);
+
+    if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+      goto too_small;
+    if (map.size < size) {
+      gst_buffer_unmap (buffer, &map);
+      goto too_small;
+    }
+    read_heights (self, map.data, size / self->info.height, meta);
+    gst_buffer_unmap (buffer, &map);
+  }
+  if (meta != NULL && meta->mask != NULL)
+    remove_masked (self, meta->mask);
+  return TRUE;
+
+too_small:
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("A buffer of %" G_GSIZE_FORMAT " bytes is no surface of %ux%u points.",
+          gst_buffer_get_size (buffer), self->info.width, self->info.height),
+      ("%" GST_PTR_FORMAT, buffer));
+  return FALSE;
+}
+
+static GstFlowReturn
+gst_surface_color_transform (
+    GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (in);
+  GstSurfaceHeights heights = { .width = self->info.width,
+    .height = self->info.height,
+    .dx = self->info.dx,
+    .dy = self->info.dy };
+  GstSurfacePaintSettings settings;
+  GstVideoFrame frame;
+  cairo_status_t status;
+  gdouble from, to;
+
+  if (!take_surface (self, in))
+    return GST_FLOW_ERROR;
+  heights.z = self->heights;
+  if (meta != NULL && meta->dx > 0.0 && meta->dy > 0.0) {
+    heights.dx = meta->dx;
+    heights.dy = meta->dy;
+  }
+  GST_OBJECT_LOCK (self);
+  settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  if (!gst_video_frame_map (&frame, &self->out, out, GST_MAP_WRITE)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
+        ("A buffer of the negotiated pool cannot be mapped for writing"));
+    return GST_FLOW_ERROR;
+  }
+  status = gst_surface_painter_paint (
+      self->painter, &frame, &heights, &settings, &from, &to);
+  gst_video_frame_unmap (&frame);
+  GST_LOG_OBJECT (self, "heights from %g to %g m", from, to);
+  if (status == CAIRO_STATUS_SUCCESS)
+    return GST_FLOW_OK;
+  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+      ("cairo cannot draw: %s.", cairo_status_to_string (status)), (NULL));
+  return GST_FLOW_ERROR;
+}
+
+/* What the picture is of stays with it. */
+static gboolean
+gst_surface_color_transform_meta (
+    GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
+{
+  return meta->info->api == GST_SURFACE_META_API_TYPE
+         || GST_BASE_TRANSFORM_CLASS (parent_class)
+                ->transform_meta (base, out, meta, in);
+}
+
+/* --- object ------------------------------------------------------------------------ */
+
+static gboolean
+gst_surface_color_start (GstBaseTransform *base)
+{
+  GST_SURFACE_COLOR (base)->painter = gst_surface_painter_new ();
+  return TRUE;
+}
+
+static gboolean
+gst_surface_color_stop (GstBaseTransform *base)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+
+  g_clear_pointer (&self->painter, gst_surface_painter_free);
+  g_clear_pointer (&self->heights, g_free);
+  return TRUE;
+}
+
+static void
+gst_surface_color_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (object);
+  GstSurfacePaintSettings *settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_MAP:
+      settings->map = (GstSurfaceMap) g_value_get_enum (value);
+      break;
+    case PROP_RANGE:
+      settings->range = (GstSurfaceRange) g_value_get_enum (value);
+      break;
+    case PROP_LOW:
+      settings->low = g_value_get_double (value);
+      break;
+    case PROP_HIGH:
+      settings->high = g_value_get_double (value);
+      break;
+    case PROP_MINIMUM:
+      settings->minimum = g_value_get_double (value);
+      break;
+    case PROP_MAXIMUM:
+      settings->maximum = g_value_get_double (value);
+      break;
+    case PROP_NAN_COLOR:
+      settings->missing = g_value_get_uint (value);
+      break;
+    case PROP_SHADE:
+      settings->shade = g_value_get_double (value);
+      break;
+    case PROP_AZIMUTH:
+      settings->azimuth = g_value_get_double (value);
+      break;
+    case PROP_ALTITUDE:
+      settings->altitude = g_value_get_double (value);
+      break;
+    case PROP_BARS:
+      settings->bars = g_value_get_boolean (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_surface_color_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (object);
+  const GstSurfacePaintSettings *settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_MAP:
+      g_value_set_enum (value, (gint) settings->map);
+      break;
+    case PROP_RANGE:
+      g_value_set_enum (value, (gint) settings->range);
+      break;
+    case PROP_LOW:
+      g_value_set_double (value, settings->low);
+      break;
+    case PROP_HIGH:
+      g_value_set_double (value, settings->high);
+      break;
+    case PROP_MINIMUM:
+      g_value_set_double (value, settings->minimum);
+      break;
+    case PROP_MAXIMUM:
+      g_value_set_double (value, settings->maximum);
+      break;
+    case PROP_NAN_COLOR:
+      g_value_set_uint (value, settings->missing);
+      break;
+    case PROP_SHADE:
+      g_value_set_double (value, settings->shade);
+      break;
+    case PROP_AZIMUTH:
+      g_value_set_double (value, settings->azimuth);
+      break;
+    case PROP_ALTITUDE:
+      g_value_set_double (value, settings->altitude);
+      break;
+    case PROP_BARS:
+      g_value_set_boolean (value, settings->bars);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+install_range (GObjectClass *klass, GParamFlags flags)
+{
+  /**
+   * GstSurfaceColor:range:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_RANGE,
+      g_param_spec_enum ("range", "Range",
+          "The heights that the colours are spread over",
+          GST_TYPE_SURFACE_COLOR_RANGE, DEFAULT_RANGE, flags));
+  /**
+   * GstSurfaceColor:percentile-low:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_LOW,
+      g_param_spec_double ("percentile-low", "Low percentile",
+          "Percentile of the heights that has the first colour", 0, 100,
+          DEFAULT_LOW, flags));
+  /**
+   * GstSurfaceColor:percentile-high:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_HIGH,
+      g_param_spec_double ("percentile-high", "High percentile",
+          "Percentile of the heights that has the last colour", 0, 100,
+          DEFAULT_HIGH, flags));
+  /**
+   * GstSurfaceColor:minimum:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_MINIMUM,
+      g_param_spec_double ("minimum", "Minimum",
+          "Height in metres that has the first colour (range=fixed)",
+          -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_MINIMUM, flags));
+  /**
+   * GstSurfaceColor:maximum:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_MAXIMUM,
+      g_param_spec_double ("maximum", "Maximum",
+          "Height in metres that has the last colour (range=fixed)",
+          -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_MAXIMUM, flags));
+}
+
+static void
+install_light (GObjectClass *klass, GParamFlags flags)
+{
+  /**
+   * GstSurfaceColor:hill-shade:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_SHADE,
+      g_param_spec_double ("hill-shade", "Hill shade",
+          "How much of the brightness is light and shadow, 0 to 1", 0, 1,
+          DEFAULT_SHADE, flags));
+  /**
+   * GstSurfaceColor:azimuth:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_AZIMUTH,
+      g_param_spec_double ("azimuth", "Azimuth",
+          "Where the light comes from, degrees clockwise from above", 0, 360,
+          DEFAULT_AZIMUTH, flags));
+  /**
+   * GstSurfaceColor:altitude:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_ALTITUDE,
+      g_param_spec_double ("altitude", "Altitude",
+          "How high the light stands, degrees", 0, 90, DEFAULT_ALTITUDE,
+          flags));
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+                            | GST_PARAM_MUTABLE_PLAYING
+                            | GST_PARAM_CONTROLLABLE;
+
+  /**
+   * GstSurfaceColor:map:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_MAP,
+      g_param_spec_enum ("map", "Map", "The colours",
+          GST_TYPE_SURFACE_COLOR_MAP, DEFAULT_MAP, flags));
+  install_range (klass, flags);
+  /**
+   * GstSurfaceColor:nan-color:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_NAN_COLOR,
+      g_param_spec_uint ("nan-color", "Colour of missing points",
+          "Colour of points that are missing, 0xRRGGBB", 0, 0xffffff,
+          DEFAULT_NAN_COLOR, flags));
+  install_light (klass, flags);
+  /**
+   * GstSurfaceColor:scale-bar:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_BARS,
+      g_param_spec_boolean ("scale-bar", "Scale bar",
+          "A bar of length and one of heights, in pictures of 96x96 and more",
+          DEFAULT_BARS, flags));
+}
+
+static void
+gst_surface_color_class_init (GstSurfaceColorClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_surface_color_debug, "surfacecolor", 0, "surfaces in colours");
+
+  object_class->set_property = gst_surface_color_set_property;
+  object_class->get_property = gst_surface_color_get_property;
+  install_properties (object_class);
+  base_class->transform_caps = gst_surface_color_transform_caps;
+  base_class->transform_size = gst_surface_color_transform_size;
+  base_class->set_caps = gst_surface_color_set_caps;
+  base_class->transform = gst_surface_color_transform;
+  base_class->transform_meta = gst_surface_color_transform_meta;
+  base_class->start = gst_surface_color_start;
+  base_class->stop = gst_surface_color_stop;
+
+  gst_element_class_set_static_metadata (element_class, "Surface colouring",
+      "Filter/Converter/Video", "Shows surfaces in colours",
+      "the gst-cudavision authors");
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_COLOR_MAP, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_COLOR_RANGE, 0);
+}
+
+static void
+gst_surface_color_init (GstSurfaceColor *self)
+{
+  self->settings = (GstSurfacePaintSettings){
+    .map = DEFAULT_MAP,
+    .range = DEFAULT_RANGE,
+    .low = DEFAULT_LOW,
+    .high = DEFAULT_HIGH,
+    .minimum = DEFAULT_MINIMUM,
+    .maximum = DEFAULT_MAXIMUM,
+    .missing = DEFAULT_NAN_COLOR,
+    .shade = DEFAULT_SHADE,
+    .azimuth = DEFAULT_AZIMUTH,
+    .altitude = DEFAULT_ALTITUDE,
+    .bars = DEFAULT_BARS,
+  };
+}

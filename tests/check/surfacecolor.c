@@ -1,0 +1,242 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* surfacecolor: which height has which colour, in which range; missing points,
+ * light, bars; caps both ways, grey input, errors. */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <gst/video/video.h>
+#include <math.h>
+#include <string.h>
+
+#define W 16
+#define H 8
+
+static GstHarness *
+harness (const gchar *properties, const gchar *caps)
+{
+  gchar *line = g_strdup_printf ("surfacecolor scale-bar=false %s", properties);
+  GstHarness *h = gst_harness_new_parse (line);
+
+  gst_harness_set_src_caps_str (h, caps);
+  g_free (line);
+  return h;
+}
+
+#define FLOATS                                                                 \
+  "other/tensors, format=static, num_tensors=1, types=float32, "               \
+  "dimensions=(string)16:8:1:1, framerate=25/1"
+
+/* Heights 0, 1, 2, .. nanometres row by row; the last one is missing. */
+static GstBuffer *
+ramp (void)
+{
+  GstBuffer *buffer =
+      gst_buffer_new_allocate (NULL, W * H * sizeof (gfloat), NULL);
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  for (guint i = 0; i < W * H; i++)
+    ((gfloat *) map.data)[i] = i * 1e-9f;
+  ((gfloat *) map.data)[W * H - 1] = NAN;
+  gst_buffer_unmap (buffer, &map);
+  return buffer;
+}
+
+static guint32
+pixel (GstBuffer *buffer, guint index)
+{
+  guint8 rgb[3];
+
+  /* rows of RGB are multiples of four */
+  gst_buffer_extract (
+      buffer, index / W * GST_ROUND_UP_4 (3 * W) + index % W * 3, rgb, 3);
+  return (guint32) rgb[0] << 16 | (guint32) rgb[1] << 8 | rgb[2];
+}
+
+static GstBuffer *
+paint (const gchar *properties)
+{
+  GstHarness *h = harness (properties, FLOATS);
+  GstBuffer *out;
+
+  gst_harness_set_sink_caps_str (h, "video/x-raw, format=RGB");
+  out = gst_harness_push_and_pull (h, ramp ());
+  fail_unless (out != NULL);
+  gst_harness_teardown (h);
+  return out;
+}
+
+GST_START_TEST (test_colours)
+{
+  static const struct {
+    const gchar *map;
+    guint32 first, last;
+  } maps[] = { { "viridis", 0x440154, 0xfde725 },
+    { "inferno", 0x000004, 0xfcffa4 }, { "grey", 0x000000, 0xffffff },
+    { "terrain", 0x1b2f6b, 0xffffff } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (maps); i++) {
+    gchar *properties =
+        g_strdup_printf ("map=%s percentile-low=0 percentile-high=100 "
+                         "nan-color=0x010203",
+            maps[i].map);
+    GstBuffer *out = paint (properties);
+
+    fail_unless_equals_int_hex (pixel (out, 0), maps[i].first);
+    fail_unless_equals_int_hex (pixel (out, W * H - 2), maps[i].last);
+    fail_unless_equals_int_hex (pixel (out, W * H - 1), 0x010203);
+    gst_buffer_unref (out);
+    g_free (properties);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST (test_ranges)
+{
+  GstBuffer *out = paint ("map=grey range=fixed minimum=20e-9 maximum=60e-9");
+
+  fail_unless_equals_int_hex (pixel (out, 20), 0);
+  fail_unless_equals_int_hex (pixel (out, 3), 0);
+  fail_unless_equals_int_hex (pixel (out, 60), 0xffffff);
+  fail_unless_equals_int_hex (pixel (out, 99), 0xffffff);
+  fail_unless_equals_int_hex (pixel (out, 39), 0x797979);
+  gst_buffer_unref (out);
+
+  out = paint ("map=grey percentile-low=25 percentile-high=75");
+  fail_unless_equals_int_hex (pixel (out, 30), 0);
+  fail_unless (pixel (out, 34) > 0);
+  fail_unless (pixel (out, 93) < 0xffffff);
+  fail_unless_equals_int_hex (pixel (out, 97), 0xffffff);
+  gst_buffer_unref (out);
+}
+GST_END_TEST;
+
+/* Light from the left shows what rises to the right in shadow. */
+GST_START_TEST (test_light)
+{
+  GstBuffer *flat = paint ("map=grey range=fixed minimum=-1 maximum=1");
+  GstBuffer *left = paint (
+      "map=grey range=fixed minimum=-1 maximum=1 hill-shade=1 azimuth=270");
+  GstBuffer *right = paint (
+      "map=grey range=fixed minimum=-1 maximum=1 hill-shade=1 azimuth=90");
+
+  fail_unless_equals_int_hex (pixel (flat, 20), 0x808080);
+  fail_unless (pixel (left, 20) != pixel (right, 20));
+  gst_buffer_unref (flat);
+  gst_buffer_unref (left);
+  gst_buffer_unref (right);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_bars)
+{
+  GstHarness *h = gst_harness_new_parse (
+      "surfacetestsrc num-buffers=2 parts=form ! tee name=t "
+      "t. ! queue ! surfacecolor ! video/x-raw,format=BGRx ! fakesink "
+      "t. ! queue ! surfacecolor scale-bar=false ! capsfilter "
+      "caps=video/x-raw,format=RGBA");
+  GstBuffer *out;
+
+  gst_harness_play (h);
+  out = gst_harness_pull (h);
+  fail_unless (out != NULL);
+  fail_unless_equals_uint64 (gst_buffer_get_size (out), 512 * 512 * 4);
+  fail_unless (gst_buffer_get_surface_meta (out) != NULL);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Grey samples with a scale and a mask */
+GST_START_TEST (test_grey)
+{
+  GstHarness *h = harness ("map=grey range=fixed minimum=0 maximum=255e-9 "
+                           "nan-color=0xff0000",
+      "video/x-raw, format=GRAY8, width=16, height=8, framerate=25/1");
+  GstBuffer *in = gst_buffer_new_allocate (NULL, W * H, NULL), *out;
+  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (in);
+
+  gst_buffer_memset (in, 0, 77, -1);
+  meta->z_scale = 1e-9;
+  meta->mask = gst_buffer_new_allocate (NULL, W * H, NULL);
+  gst_buffer_memset (meta->mask, 0, 1, -1);
+  gst_buffer_memset (meta->mask, 5, 0, 1);
+  gst_harness_set_sink_caps_str (h, "video/x-raw, format=RGB");
+  out = gst_harness_push_and_pull (h, in);
+  fail_unless (out != NULL);
+  fail_unless_equals_int_hex (pixel (out, 4), 0x4d4d4d);
+  fail_unless_equals_int_hex (pixel (out, 5), 0xff0000);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_renegotiation)
+{
+  GstHarness *h = harness ("", FLOATS);
+  GstBuffer *out = gst_harness_push_and_pull (h, ramp ());
+  GstVideoInfo info;
+  GstCaps *caps;
+
+  gst_buffer_unref (out);
+  gst_harness_set_src_caps_str (h,
+      "other/tensors, format=static, num_tensors=1, types=float64, "
+      "dimensions=(string)5:3, framerate=0/1");
+  out = gst_harness_push_and_pull (
+      h, gst_buffer_new_allocate (NULL, 5 * 3 * sizeof (gdouble), NULL));
+  fail_unless (out != NULL);
+  gst_buffer_unref (out);
+  caps = gst_pad_get_current_caps (h->sinkpad);
+  fail_unless (gst_video_info_from_caps (&info, caps));
+  fail_unless_equals_int (info.width, 5);
+  fail_unless_equals_int (info.height, 3);
+  gst_caps_unref (caps);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_short_buffer)
+{
+  GstHarness *h = harness ("", FLOATS);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error;
+
+  gst_element_set_bus (h->element, bus);
+  fail_unless_equals_int (
+      gst_harness_push (h, gst_buffer_new_allocate (NULL, 100, NULL)),
+      GST_FLOW_ERROR);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless_equals_string (
+      error->message, "A buffer of 100 bytes is no surface of 16x8 points.");
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+static Suite *
+surfacecolor_suite (void)
+{
+  Suite *s = suite_create ("surfacecolor");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_colours);
+  tcase_add_test (tc, test_ranges);
+  tcase_add_test (tc, test_light);
+  tcase_add_test (tc, test_bars);
+  tcase_add_test (tc, test_grey);
+  tcase_add_test (tc, test_renegotiation);
+  tcase_add_test (tc, test_short_buffer);
+  return s;
+}
+
+GST_CHECK_MAIN (surfacecolor);

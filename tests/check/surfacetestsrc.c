@@ -1,0 +1,197 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* surfacetestsrc: caps, time, metas, the surfaces themselves, states, errors. */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <math.h>
+#include <string.h>
+
+static GstBuffer *
+nth (const gchar *line, const gchar *caps, guint n)
+{
+  GstHarness *h = gst_harness_new_parse (line);
+  GstBuffer *buffer = NULL;
+
+  if (caps != NULL)
+    gst_harness_set_sink_caps_str (h, caps);
+  gst_harness_play (h);
+  for (guint i = 0; i <= n; i++) {
+    gst_clear_buffer (&buffer);
+    buffer = gst_harness_pull (h);
+    fail_unless (buffer != NULL);
+  }
+  gst_harness_teardown (h);
+  return buffer;
+}
+
+static gdouble
+deviation (GstBuffer *buffer)
+{
+  gdouble sum = 0.0, square = 0.0, n;
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  n = map.size / sizeof (gfloat);
+  for (gsize i = 0; i < map.size / sizeof (gfloat); i++) {
+    const gdouble z = ((const gfloat *) map.data)[i];
+
+    sum += z;
+    square += z * z;
+  }
+  gst_buffer_unmap (buffer, &map);
+  return sqrt (square / n - sum / n * (sum / n));
+}
+
+GST_START_TEST (test_caps_and_metas)
+{
+  GstHarness *h = gst_harness_new_parse (
+      "surfacetestsrc dx=2e-6 dy=3e-6 missing=0.1 num-buffers=4");
+  GstSurfaceInfo info;
+  GstCaps *caps;
+
+  gst_harness_set_sink_caps_str (
+      h, GST_SURFACE_CAPS ", dimensions=(string)61:47:1:1");
+  gst_harness_play (h);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+    GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+    guint64 missing = 0;
+    GstMapInfo map;
+
+    fail_unless (meta != NULL);
+    fail_unless_equals_float (meta->dx, 2e-6);
+    fail_unless_equals_float (meta->dy, 3e-6);
+    fail_unless_equals_float (meta->z_scale, 1.0);
+    fail_unless_equals_int (meta->part, SURFACE_PART_MEASURED);
+    fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+    fail_unless_equals_uint64 (map.size, 61 * 47 * sizeof (gfloat));
+    for (guint j = 0; j < 61 * 47; j++)
+      missing += isnan (((const gfloat *) map.data)[j]) != 0;
+    gst_buffer_unmap (buffer, &map);
+    fail_unless_equals_uint64 (meta->missing, missing);
+    fail_unless (missing > 0);
+    fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), i);
+    fail_unless_equals_uint64 (
+        GST_BUFFER_PTS (buffer), gst_util_uint64_scale (i, GST_SECOND, 30));
+    gst_buffer_unref (buffer);
+  }
+  caps = gst_pad_get_current_caps (h->sinkpad);
+  fail_unless (gst_surface_info_from_caps (&info, caps, NULL));
+  fail_unless_equals_int (info.width, 61);
+  fail_unless_equals_int (info.height, 47);
+  fail_unless_equals_float (info.dx, 2e-6);
+  fail_unless_equals_float (info.dy, 3e-6);
+  gst_caps_unref (caps);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_events)
+{
+  const gchar *line = "surfacetestsrc parts=roughness event-period=3 "
+                      "event-gain=4";
+  GstBuffer *plain = nth (line, NULL, 1), *event = nth (line, NULL, 2);
+  GstBuffer *next = nth (line, NULL, 3);
+
+  fail_unless (fabs (deviation (plain) / 1e-7 - 1.0) < 0.1);
+  fail_unless (fabs (deviation (event) / deviation (plain) - 4.0) < 1e-3);
+  fail_unless (fabs (deviation (next) / deviation (plain) - 1.0) < 1e-6);
+  gst_buffer_unref (plain);
+  gst_buffer_unref (event);
+  gst_buffer_unref (next);
+}
+GST_END_TEST;
+
+/* The same settings, the same surface; another seed, another one. */
+GST_START_TEST (test_seed)
+{
+  GstBuffer *a = nth ("surfacetestsrc seed=5 velocity-x=1e-5", NULL, 2);
+  GstBuffer *b = nth ("surfacetestsrc seed=5 velocity-x=1e-5", NULL, 2);
+  GstBuffer *c = nth ("surfacetestsrc seed=6 velocity-x=1e-5", NULL, 2);
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (a, &map, GST_MAP_READ));
+  fail_unless_equals_int (gst_buffer_memcmp (b, 0, map.data, map.size), 0);
+  fail_if (gst_buffer_memcmp (c, 0, map.data, map.size) == 0);
+  gst_buffer_unmap (a, &map);
+  gst_buffer_unref (a);
+  gst_buffer_unref (b);
+  gst_buffer_unref (c);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_live)
+{
+  GstHarness *h = gst_harness_new_parse ("surfacetestsrc is-live=true");
+  GstBuffer *buffer;
+
+  gst_harness_use_testclock (h);
+  gst_harness_play (h);
+  for (guint i = 1; i <= 3; i++) {
+    fail_unless (gst_harness_wait_for_clock_id_waits (h, 1, 10));
+    fail_unless (gst_harness_crank_single_clock_wait (h));
+    buffer = gst_harness_pull (h);
+    fail_unless (buffer != NULL);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_states)
+{
+  GstElement *pipeline = gst_parse_launch ("surfacetestsrc ! fakesink", NULL);
+
+  for (guint i = 0; i < 50; i++) {
+    fail_unless (gst_element_set_state (
+                     pipeline, i % 2 ? GST_STATE_PAUSED : GST_STATE_PLAYING)
+                 != GST_STATE_CHANGE_FAILURE);
+    gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+  }
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_bad_size)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "surfacetestsrc ! other/tensors,dimensions=(string)0:5 ! fakesink", NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  gchar *debug;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message =
+      gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, NULL, &debug);
+  fail_unless (strstr (debug, "dimensions is \"0:5\"") != NULL, "%s", debug);
+  g_free (debug);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+static Suite *
+surfacetestsrc_suite (void)
+{
+  Suite *s = suite_create ("surfacetestsrc");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_caps_and_metas);
+  tcase_add_test (tc, test_events);
+  tcase_add_test (tc, test_seed);
+  tcase_add_test (tc, test_live);
+  tcase_add_test (tc, test_states);
+  tcase_add_test (tc, test_bad_size);
+  return s;
+}
+
+GST_CHECK_MAIN (surfacetestsrc);
