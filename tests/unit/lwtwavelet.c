@@ -1,0 +1,519 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Wavelets as lifting steps: all that have names, what their steps promise, what
+ * they reconstruct, and what is refused in which words. That coefficients are
+ * PyWavelets' is for tests/oracle/wavelets.py. */
+#include <math.h>
+#include <string.h>
+
+#include "lwttwin.h"
+#include "lwtwavelet.h"
+
+#define MAX_SIDE 40
+
+static LwtWavelet *
+get (const gchar *description)
+{
+  GError *error = NULL;
+  LwtWavelet *wavelet = lwt_wavelet_new (description, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (wavelet);
+  return wavelet;
+}
+
+static void
+assert_refused (const gchar *description, const gchar *words)
+{
+  GError *error = NULL;
+
+  g_assert_null (lwt_wavelet_new (description, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  if (!strstr (error->message, words))
+    g_error ("\"%s\" is refused by \"%s\", which does not say \"%s\"",
+        description, error->message, words);
+  g_error_free (error);
+}
+
+/* --- transforms of a line ------------------------------------------------------------ */
+
+static void
+forward (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type, guint n,
+    gconstpointer line, gpointer bands)
+{
+  LwtChain chain;
+
+  lwt_chain_init (&chain);
+  lwt_chain_append (&chain, n, 1, 1, 0);
+  lwt_twin_forward (
+      wavelet, boundary, type, &chain, LWT_LAYOUT_MALLAT, line, bands);
+}
+
+static void
+inverse (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type, guint n,
+    gconstpointer bands, gpointer line)
+{
+  LwtChain chain;
+
+  lwt_chain_init (&chain);
+  lwt_chain_append (&chain, n, 1, 1, 0);
+  lwt_twin_inverse (
+      wavelet, boundary, type, &chain, LWT_LAYOUT_MALLAT, bands, line);
+}
+
+/* --- the named ones --------------------------------------------------------------------- */
+
+static guint
+count_names (void)
+{
+  guint n = 0;
+
+  while (lwt_wavelet_names ()[n])
+    n++;
+  return n;
+}
+
+static void
+assert_steps (const LwtWavelet *w)
+{
+  g_assert_cmpuint (w->n_steps, >=, 2);
+  g_assert_cmpuint (w->n_steps, <=, 21);
+  for (guint i = 0; i < w->n_steps; i++) {
+    const LwtStep *step = w->steps + i;
+
+    g_assert_cmpuint (step->n, >=, 1);
+    g_assert_cmpuint (step->n, <=, 9);
+    g_assert_cmpint (step->first, >=, -10);
+    g_assert_cmpint (step->first, <=, 10);
+    if (i > 0)
+      g_assert_cmpint (step->kind, !=, w->steps[i - 1].kind);
+    for (guint j = 0; j < step->n; j++)
+      g_assert_cmpfloat (fabs (step->c[j]), <=, 8.0);
+  }
+}
+
+static void
+test_names (void)
+{
+  g_assert_cmpuint (count_names (), ==, 80);
+  for (guint i = 0; i < count_names (); i++) {
+    const gchar *name = lwt_wavelet_names ()[i];
+    LwtWavelet *w = get (name);
+
+    g_assert_cmpstr (w->name, ==, name);
+    assert_steps (w);
+    g_assert_cmpfloat (w->noise_gain, >=, 1.0);
+    g_assert_cmpfloat (w->noise_gain, <=, 5.4);
+    g_assert_cmpfloat (w->residual, <=, 1e-15);
+    /* a delay of one band is an advance of the other */
+    g_assert_cmpint (w->shift_low, ==, -w->shift_high);
+    g_assert_cmpint (ABS (w->shift_low), <=, 4);
+    g_assert_cmpfloat_with_epsilon (
+        fabs (w->scale_low * w->scale_high), 1.0, 1e-14);
+    g_assert_cmpuint (lwt_wavelet_get_reach (w) % 2, ==, 0);
+    lwt_wavelet_free (w);
+  }
+}
+
+/* The same steps each time, and copies of them */
+static void
+test_same_again (void)
+{
+  LwtWavelet *first = get ("db20"), *second = get ("db20");
+  LwtWavelet *copy = lwt_wavelet_copy (first);
+
+  g_assert_cmpmem (first, sizeof (*first), second, sizeof (*second));
+  g_assert_cmpmem (first, sizeof (*first), copy, sizeof (*copy));
+  lwt_wavelet_free (first);
+  lwt_wavelet_free (second);
+  lwt_wavelet_free (copy);
+}
+
+static void
+test_lengths (void)
+{
+  static const struct {
+    const gchar *name;
+    guint length, reach;
+  } known[] = { { "haar", 2, 0 }, { "5/3", 5, 2 }, { "9/7", 9, 4 },
+    { "cdf7/5", 7, 4 }, { "dd9/7", 9, 4 }, { "dd13/7", 13, 6 }, { "db4", 8, 6 },
+    { "db20", 40, 28 }, { "sym13", 26, 12 }, { "coif5", 30, 16 },
+    { "bior1.3", 6, 2 }, { "bior5.5", 11, 6 }, { "rbio6.8", 17, 8 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++) {
+    LwtWavelet *w = get (known[i].name);
+
+    g_assert_cmpuint (w->length, ==, known[i].length);
+    g_assert_cmpuint (lwt_wavelet_get_reach (w), ==, known[i].reach);
+    lwt_wavelet_free (w);
+  }
+}
+
+static void
+test_aliases (void)
+{
+  static const gchar *const same[][2] = { { "haar", "db1" },
+    { "haar", "bior1.1" }, { "haar", "rbio1.1" }, { "db2", "sym2" },
+    { "db3", "sym3" }, { "5/3", "bior2.2" }, { "9/7", "bior4.4" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (same); i++) {
+    LwtWavelet *a = get (same[i][0]), *b = get (same[i][1]);
+
+    g_assert_cmpstr (b->name, ==, same[i][1]);
+    memset (a->name, 0, sizeof (a->name));
+    memset (b->name, 0, sizeof (b->name));
+    g_assert_cmpmem (a, sizeof (*a), b, sizeof (*b));
+    lwt_wavelet_free (a);
+    lwt_wavelet_free (b);
+  }
+}
+
+/* Integers: dyadic weights as they are in the literature */
+static void
+test_reversible (void)
+{
+  static const gchar *const names[] = { "haar", "5/3", "cdf7/5", "dd9/7",
+    "dd13/7" };
+  LwtWavelet *w = get ("dd13/7");
+
+  g_assert_cmpint (w->steps[0].num[0], ==, 1);
+  g_assert_cmpint (w->steps[0].num[1], ==, -9);
+  g_assert_cmpuint (w->steps[0].shift, ==, 4);
+  g_assert_cmpint (w->steps[1].num[0], ==, -1);
+  g_assert_cmpint (w->steps[1].num[1], ==, 9);
+  g_assert_cmpuint (w->steps[1].shift, ==, 5);
+  lwt_wavelet_free (w);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    w = get (names[i]);
+    g_assert_true (w->reversible);
+    for (guint s = 0; s < w->n_steps; s++)
+      for (guint j = 0; j < w->steps[s].n; j++)
+        g_assert_cmpfloat (
+            ldexp (w->steps[s].num[j], -(gint) w->steps[s].shift), ==,
+            w->steps[s].c[j]);
+    lwt_wavelet_free (w);
+  }
+  w = get ("9/7");
+  g_assert_false (w->reversible);
+  g_assert_cmpint (w->steps[0].num[0], ==, 0);
+  lwt_wavelet_free (w);
+}
+
+/* --- the paper's errors ------------------------------------------------------------------ */
+
+/* Of a constant 1 the details are nothing, and the low band is sqrt (2). */
+static void
+assert_constant (const LwtWavelet *wavelet, gdouble tolerance)
+{
+  gdouble line[16], bands[16];
+
+  for (guint i = 0; i < 16; i++)
+    line[i] = 1.0;
+  forward (wavelet, LWT_BOUNDARY_PERIODIC, LWT_TYPE_F64, 16, line, bands);
+  for (guint i = 0; i < 8; i++) {
+    g_assert_cmpfloat_with_epsilon (bands[i], G_SQRT2, tolerance);
+    g_assert_cmpfloat_with_epsilon (bands[8 + i], 0.0, tolerance);
+  }
+}
+
+static gdouble
+detail_of_constant (const gchar *steps)
+{
+  LwtWavelet *wavelet = get (steps);
+  gdouble line[16], bands[16];
+
+  for (guint i = 0; i < 16; i++)
+    line[i] = 1.0;
+  forward (wavelet, LWT_BOUNDARY_PERIODIC, LWT_TYPE_F64, 16, line, bands);
+  lwt_wavelet_free (wavelet);
+  return bands[8];
+}
+
+static void
+test_constants (void)
+{
+  for (guint i = 0; i < count_names (); i++) {
+    LwtWavelet *wavelet = get (lwt_wavelet_names ()[i]);
+
+    assert_constant (wavelet, 1e-13);
+    lwt_wavelet_free (wavelet);
+  }
+}
+
+/* 1: alpha is negative: with the printed sign a constant is all detail. */
+static void
+test_alpha (void)
+{
+  LwtWavelet *w = get ("9/7");
+
+  g_assert_cmpfloat (w->steps[0].c[0], ==, -1.5861343420599236);
+  g_assert_cmpfloat (
+      fabs (detail_of_constant ("steps: P@0 1.586134342 1.586134342;"
+                                "U@-1 -0.052980118 -0.052980118;"
+                                "P@0 0.882911075 0.882911075;"
+                                "U@-1 0.443506852 0.443506852")),
+      >, 1.0);
+  lwt_wavelet_free (w);
+}
+
+/* 2: gamma: the printed digits leak 2e-4 of the mean into the details. */
+static void
+test_gamma (void)
+{
+  LwtWavelet *w = get ("9/7");
+  const gdouble leak = detail_of_constant (
+      "steps: P@0 -1.586134342059924 -1.586134342059924;"
+      "U@-1 -0.052980118572961 -0.052980118572961;"
+      "P@0 0.8828110755 0.8828110755; U@-1 0.443506852043971 "
+      "0.443506852043971");
+
+  g_assert_cmpfloat_with_epsilon (w->steps[2].c[0], 0.882911075530934, 1e-15);
+  g_assert_cmpfloat (fabs (leak), >, 1e-4);
+  lwt_wavelet_free (w);
+}
+
+/* 3: K: one scale for all, that of filters whose low pass has the sum sqrt (2). */
+static void
+test_scale (void)
+{
+  LwtWavelet *haar = get ("haar"), *cdf97 = get ("9/7");
+
+  g_assert_cmpfloat (haar->scale_low, ==, G_SQRT2);
+  g_assert_cmpfloat_with_epsilon (haar->scale_high, -1.0 / G_SQRT2, 1e-15);
+  g_assert_cmpfloat (cdf97->scale_low, ==, 1.1496043988602412);
+  g_assert_cmpfloat_with_epsilon (
+      cdf97->scale_high, -1.0 / 1.1496043988602412, 1e-15);
+  lwt_wavelet_free (haar);
+  lwt_wavelet_free (cdf97);
+}
+
+/* --- reconstruction -------------------------------------------------------------------- */
+
+static gdouble
+noise (guint i)
+{
+  guint32 z = (i + 1) * 2654435761u;
+
+  z ^= z >> 15;
+  z *= 2246822519u;
+  z ^= z >> 13;
+  return z / 2147483648.0 - 1.0;
+}
+
+static void
+assert_reconstructs (const LwtWavelet *wavelet, LwtBoundary boundary, guint n)
+{
+  gdouble line[MAX_SIDE], bands[MAX_SIDE], back[MAX_SIDE];
+  gfloat line32[MAX_SIDE], bands32[MAX_SIDE], back32[MAX_SIDE];
+
+  for (guint i = 0; i < n; i++)
+    line32[i] = (gfloat) (line[i] = noise (i));
+  forward (wavelet, boundary, LWT_TYPE_F64, n, line, bands);
+  inverse (wavelet, boundary, LWT_TYPE_F64, n, bands, back);
+  forward (wavelet, boundary, LWT_TYPE_F32, n, line32, bands32);
+  inverse (wavelet, boundary, LWT_TYPE_F32, n, bands32, back32);
+  for (guint i = 0; i < n; i++) {
+    if (!(fabs (back[i] - line[i]) <= 1e-10)
+        || !(fabsf (back32[i] - line32[i]) <= 1e-3))
+      g_error ("%s, boundary %d, %u samples: %u is off by %g, %g",
+          wavelet->name, boundary, n, i, fabs (back[i] - line[i]),
+          (gdouble) fabsf (back32[i] - line32[i]));
+  }
+}
+
+static void
+test_reconstruction (void)
+{
+  for (guint i = 0; i < count_names (); i++) {
+    LwtWavelet *wavelet = get (lwt_wavelet_names ()[i]);
+
+    for (guint b = LWT_BOUNDARY_SYMMETRIC; b <= LWT_BOUNDARY_ZERO; b++)
+      for (guint n = 1; n <= MAX_SIDE; n++)
+        assert_reconstructs (wavelet, b, n);
+    lwt_wavelet_free (wavelet);
+  }
+}
+
+/* --- steps in words ------------------------------------------------------------------ */
+
+static void
+test_steps (void)
+{
+  LwtWavelet *w = get (" steps: P@0 -0.5 -1/2; U@-1 0.25,+25e-2;K 1.5 -0.5;\n");
+
+  g_assert_cmpstr (
+      w->name, ==, "steps: P@0 -0.5 -1/2; U@-1 0.25,+25e-2;K 1.5 -0.5;");
+  g_assert_cmpuint (w->n_steps, ==, 2);
+  g_assert_cmpint (w->steps[0].kind, ==, LWT_STEP_PREDICT);
+  g_assert_cmpint (w->steps[1].kind, ==, LWT_STEP_UPDATE);
+  g_assert_cmpint (w->steps[0].first, ==, 0);
+  g_assert_cmpint (w->steps[1].first, ==, -1);
+  g_assert_cmpuint (w->steps[1].n, ==, 2);
+  g_assert_cmpfloat (w->steps[0].c[1], ==, -0.5);
+  g_assert_cmpfloat (w->steps[1].c[1], ==, 0.25);
+  g_assert_cmpfloat (w->scale_low, ==, 1.5);
+  g_assert_cmpfloat (w->scale_high, ==, -0.5);
+  g_assert_cmpint (w->shift_low, ==, 0);
+  g_assert_true (w->reversible);
+  g_assert_cmpint (w->steps[1].num[0], ==, 1);
+  g_assert_cmpuint (w->steps[1].shift, ==, 2);
+  g_assert_cmpuint (w->length, ==, 5);
+  g_assert_cmpfloat (w->residual, ==, 0.0);
+  lwt_wavelet_free (w);
+
+  w = get ("steps: U@-3 1/3");
+  g_assert_false (w->reversible);
+  g_assert_cmpfloat (w->steps[0].c[0], ==, 1.0 / 3.0);
+  g_assert_cmpfloat (w->scale_low, ==, 1.0);
+  g_assert_cmpfloat (w->scale_high, ==, 1.0);
+  g_assert_cmpuint (lwt_wavelet_get_reach (w), ==, 6);
+  lwt_wavelet_free (w);
+}
+
+static void
+test_bad_steps (void)
+{
+  GString *many = g_string_new ("steps:");
+
+  assert_refused ("steps:", "at character 7 (its end): P (predict)");
+  assert_refused ("steps: K 1 1", "there is no step");
+  assert_refused ("steps: Q@0 1", "at character 8, \"Q@0 1\": P (predict)");
+  assert_refused ("steps: P 1", "\"@\" and the index");
+  assert_refused ("steps: P@", "at character 10 (its end): a number");
+  assert_refused ("steps: P@0.5 1", "whole number from -256 to 256");
+  assert_refused ("steps: P@257 1", "at character 10, \"257 1\": the first");
+  assert_refused ("steps: P@0", "a number is expected");
+  assert_refused ("steps: P@0 1; ; U@0 1", "P (predict)");
+  assert_refused ("steps: P@0 1x", "at character 13, \"x\": a number");
+  assert_refused ("steps: P@0 nan", "a number is expected");
+  assert_refused ("steps: P@0 -inf", "a number is expected");
+  assert_refused ("steps: P@0 0x10", "a number is expected");
+  assert_refused ("steps: P@0 1e999", "no number that can be used");
+  assert_refused ("steps: P@0 1/0", "weights are from -1e+06 to 1e+06");
+  assert_refused ("steps: P@0 0/0", "weights are from");
+  assert_refused ("steps: P@0 2e6", "weights are from");
+  assert_refused ("steps: P@0 1; K 1", "two scales");
+  assert_refused ("steps: P@0 1; K 1 0", "two scales");
+  assert_refused ("steps: P@0 1; K 1 1 1", "more than 2 numbers");
+  assert_refused ("steps: P@0 1; K 1 1; U@0 1", "nothing may follow K");
+  assert_refused ("steps: P@0 1e5; U@0 1e5", "amplify noise");
+  for (guint i = 0; i < LWT_MAX_STEPS + 1; i++)
+    g_string_append (many, i ? ";P@0 1" : "P@0 1");
+  assert_refused (many->str, "more than 32 steps");
+  g_string_assign (many, "steps: P@0");
+  for (guint i = 0; i < LWT_MAX_TAPS + 1; i++)
+    g_string_append (many, " 1");
+  assert_refused (many->str, "more than 32 numbers");
+  g_string_assign (many, "steps:");
+  for (guint i = 0; i < LWT_MAX_STEPS; i++)
+    g_string_append_printf (many, "%s%c@%d 1e-3", i ? ";" : "", "PU"[i % 2],
+        i / 2 % 2 ? 256 : -256);
+  assert_refused (many->str, "reach too far");
+  g_string_free (many, TRUE);
+}
+
+/* --- unknown names -------------------------------------------------------------------- */
+
+static void
+test_unknown_names (void)
+{
+  assert_refused ("", "there is no wavelet \"\"; there are haar");
+  assert_refused ("DB4", "is \"db4\" meant?");
+  assert_refused ("Haar", "is \"haar\" meant?");
+  assert_refused ("bior44", "is \"bior4.4\" meant?");
+  assert_refused ("cdf75", "is \"cdf7/5\" meant?");
+  assert_refused ("db21", "is \"db");
+  assert_refused ("dmey", "do not reconstruct");
+  assert_refused (
+      "daubechies with four moments", "there are haar, db1 to db20");
+  assert_refused ("\xff\xfe steps", "there is no wavelet");
+}
+
+/* --- banks ---------------------------------------------------------------------------------- */
+
+static void
+test_bank (void)
+{
+  LwtWavelet *named = get ("db2");
+  LwtWavelet *w = get ("bank: LO -0.12940952255126034 0.22414386804201339 "
+                       "0.83651630373780772 0.48296291314453410");
+
+  g_assert_cmpuint (w->n_steps, ==, named->n_steps);
+  for (guint i = 0; i < w->n_steps; i++) {
+    g_assert_cmpint (w->steps[i].first, ==, named->steps[i].first);
+    for (guint j = 0; j < w->steps[i].n; j++)
+      g_assert_cmpfloat_with_epsilon (
+          w->steps[i].c[j], named->steps[i].c[j], 1e-14);
+  }
+  g_assert_cmpfloat_with_epsilon (w->scale_low, named->scale_low, 1e-14);
+  g_assert_cmpuint (w->length, ==, 4);
+  g_assert_cmpfloat (w->residual, <=, 1e-14);
+  g_assert_cmpuint (strlen (w->name), ==, sizeof (w->name) - 1);
+  lwt_wavelet_free (w);
+  lwt_wavelet_free (named);
+
+  w = get ("bank: LO 0 -1/8 1/4 3/4 1/4 -1/8; HI 0 1/2 -1 1/2 0 0;"
+           "RLO 0 1/2 1 1/2 0 0; RHI 0 1/8 1/4 -3/4 1/4 1/8");
+  g_assert_cmpuint (w->n_steps, ==, 2);
+  g_assert_true (w->reversible);
+  g_assert_cmpfloat (w->scale_low, ==, 1.0);
+  g_assert_cmpfloat (w->scale_high, ==, -1.0);
+  lwt_wavelet_free (w);
+}
+
+static void
+test_bad_banks (void)
+{
+  GString *many = g_string_new ("bank: LO");
+  gdouble taps[4] = { 0.5, 0.5, 0.5, NAN };
+  GError *error = NULL;
+
+  assert_refused ("bank:", "LO, HI, RLO or RHI is expected");
+  assert_refused ("bank: LA 1", "at character 7, \"LA 1\": LO");
+  assert_refused ("bank: LO", "a number is expected");
+  assert_refused (
+      "bank: LO 1 1; LO 1 1", "at character 15, \"LO 1 1\": LO is there twice");
+  assert_refused ("bank: LO 1 1; HI 1 -1", "no RLO");
+  assert_refused ("bank: HI 1 1", "no LO");
+  assert_refused (
+      "bank: LO 1 1; HI 1 -1 0; RLO 1 1; RHI 1 1", "LO has 2 taps, HI 3");
+  assert_refused ("bank: LO 1 2 1", "an even number of taps from 2 to 128");
+  assert_refused ("bank: LO 0.5 0.5", "do not reconstruct");
+  assert_refused ("bank: LO 0 0", "do not reconstruct");
+  assert_refused ("bank: LO 1e-200 1e-200", "do not reconstruct");
+  for (guint i = 0; i < LWT_MAX_FILTER + 1; i++)
+    g_string_append (many, " 1");
+  assert_refused (many->str, "more than 128 numbers");
+  g_string_free (many, TRUE);
+
+  g_assert_null (
+      lwt_wavelet_new_from_bank ("x", taps, taps, taps, taps, 4, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  g_assert_nonnull (strstr (
+      error->message, "tap 3 of the decomposition low pass filter is nan"));
+  g_clear_error (&error);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/lwtwavelet/names", test_names);
+  g_test_add_func ("/lwtwavelet/same-again", test_same_again);
+  g_test_add_func ("/lwtwavelet/lengths", test_lengths);
+  g_test_add_func ("/lwtwavelet/aliases", test_aliases);
+  g_test_add_func ("/lwtwavelet/reversible", test_reversible);
+  g_test_add_func ("/lwtwavelet/constants", test_constants);
+  g_test_add_func ("/lwtwavelet/paper/alpha", test_alpha);
+  g_test_add_func ("/lwtwavelet/paper/gamma", test_gamma);
+  g_test_add_func ("/lwtwavelet/paper/scale", test_scale);
+  g_test_add_func ("/lwtwavelet/reconstruction", test_reconstruction);
+  g_test_add_func ("/lwtwavelet/steps", test_steps);
+  g_test_add_func ("/lwtwavelet/steps/bad", test_bad_steps);
+  g_test_add_func ("/lwtwavelet/unknown-names", test_unknown_names);
+  g_test_add_func ("/lwtwavelet/bank", test_bank);
+  g_test_add_func ("/lwtwavelet/bank/bad", test_bad_banks);
+  return g_test_run ();
+}
