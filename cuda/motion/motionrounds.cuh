@@ -7,8 +7,9 @@
  *
  * A thread block does a tile of neighbouring blocks of the grid, which share
  * the window of the reference round them in shared memory; where the device has
- * too little of that, they read the plane itself. A block has a warp or a few,
- * all with the same state of the search. A lane has a row of the block, in
+ * too little of that, they read the plane itself. A block has a warp (one of 64
+ * all of them, with the same state of the search), so that nothing waits for
+ * anything but the lanes of a warp. A lane has a row of the block, in
  * registers, and sums up the differences of many points in its row of the
  * window; the lanes' sums are then exchanged so that each lane has the costs of
  * its own points. Rows of the window are an odd number of words apart, so the
@@ -17,7 +18,8 @@
 
 #include "motionwarp.cuh"
 
-#define MOTION_ROUND_THREADS 256
+#define MOTION_ROUND_WARPS 8
+#define MOTION_ROUND_THREADS (32 * MOTION_ROUND_WARPS)
 
 /* A candidate, by cost and then by what decides among equals. */
 typedef unsigned long long MotionKey;
@@ -31,6 +33,13 @@ template <typename Key> struct MotionLeast {
   clear ()
   {
     best = second = (Key) ~(Key) 0;
+  }
+
+  __device__ __forceinline__ void
+  add (const MotionLeast &other)
+  {
+    second = min (min (second, other.second), max (best, other.best));
+    best = min (best, other.best);
   }
 
   __device__ __forceinline__ void
@@ -48,12 +57,39 @@ typedef MotionLeast<guint32> MotionRoundPair;
 #define MOTION_POINT_BITS 11
 #define MOTION_ROUND_POINTS (1 << MOTION_POINT_BITS)
 
+/* The two least of the warp's pairs, in all lanes. */
+static __device__ __forceinline__ MotionRoundPair
+motion_round_pair (const MotionRoundPair &pair)
+{
+  MotionRoundPair least;
+
+  least.best = motion_warp_min (pair.best);
+  least.second =
+      motion_warp_min (pair.best == least.best ? pair.second : pair.best);
+  return least;
+}
+
+/* Points that the lanes have, by lane. */
+struct MotionLaneVectors {
+  short2 own;
+
+  __device__ __forceinline__ short2
+  operator() (gint32 lane) const
+  {
+    gint32 d = __shfl_sync (MOTION_ALL_LANES,
+        (gint32) ((guint32) (guint16) own.x | (guint32) (guint16) own.y << 16),
+        lane);
+
+    return make_short2 ((gint16) (d & 0xffff), (gint16) (d >> 16));
+  }
+};
+
 /* Blocks of a tile, warps of a block. */
 template <int SIZE> struct MotionTiling {
-  static constexpr gint32 ACROSS = SIZE == 64 ? 1 : SIZE == 32 ? 2 : 4;
+  static constexpr gint32 ACROSS = SIZE == 64 ? 1 : 4;
   static constexpr gint32 DOWN = SIZE == 64 ? 1 : 2;
   static constexpr gint32 BLOCKS = ACROSS * DOWN;
-  static constexpr gint32 WARPS = MOTION_ROUND_THREADS / 32 / BLOCKS;
+  static constexpr gint32 WARPS = MOTION_ROUND_WARPS / BLOCKS;
 };
 
 /* words before and after the window that points beyond it may read */
@@ -73,9 +109,8 @@ struct MotionWindowSize {
 
     size.lead = (gint32) (range + 3) / 4 * 4;
     size.words =
-        (size.lead + (MotionTiling<SIZE>::ACROSS - 1) * SIZE + (gint32) range)
-            / 4
-        + SIZE / 4 + 1;
+        (size.lead + MotionTiling<SIZE>::ACROSS * SIZE + (gint32) range + 3)
+        / 4;
     size.rows = MotionTiling<SIZE>::DOWN * SIZE + 2 * (gint32) range;
     size.pitch = size.words | 1;
     return size;
@@ -90,19 +125,69 @@ struct MotionWindowSize {
   }
 };
 
-#define MOTION_ROUND_COSTS 80 /* of points that are computed before a visit */
+#define MOTION_BATCH 32 /* points whose SADs a warp's lanes have at once */
 
 /* What a thread block shares, beside the window. */
 template <int SIZE> struct MotionShared {
-  guint32 costs[2][MotionTiling<SIZE>::BLOCKS][MOTION_ROUND_COSTS];
+  guint32 sads[2][MotionTiling<SIZE>::BLOCKS][MOTION_BATCH];
+  MotionRoundPair pairs[2][MotionTiling<SIZE>::WARPS];
   guint32 current[SIZE == 64 ? 64 * 17 : 1];
 };
 
-template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
+/* The best and the second best so far; where there is none, vectors that no
+ * candidate has. */
+struct MotionState {
+  short2 best, second;
+  guint32 best_cost, second_cost;
+
+  __device__ __forceinline__ void
+  clear ()
+  {
+    best = second = make_short2 (G_MAXINT16, G_MAXINT16);
+    best_cost = second_cost = MOTION_NONE;
+  }
+
+  /* Visits the two best of a round; the others change nothing. @points (i): the
+   * vector of number i. Returns: the number of the one that became the best, -1
+   * if none did. */
+  template <class Points>
+  __device__ __forceinline__ gint32
+  take (const MotionRoundPair &pair, const Points &points)
+  {
+    const gint32 numbers = MOTION_ROUND_POINTS - 1;
+    gint32 first = (gint32) pair.best & numbers;
+    gint32 next = (gint32) pair.second & numbers;
+    guint32 one =
+        pair.best == MOTION_NONE ? MOTION_NONE : pair.best >> MOTION_POINT_BITS;
+    guint32 two = pair.second == MOTION_NONE ? MOTION_NONE
+                                             : pair.second >> MOTION_POINT_BITS;
+
+    if (one < best_cost) {
+      if (two < best_cost) {
+        second = points (next);
+        second_cost = two;
+      } else {
+        second = best;
+        second_cost = best_cost;
+      }
+      best = points (first);
+      best_cost = one;
+      return first;
+    }
+    if (one < second_cost) {
+      second = points (first);
+      second_cost = one;
+    }
+    return -1;
+  }
+};
+
+template <int SIZE> struct MotionSearch {
   typedef MotionTiling<SIZE> Tiling;
   static constexpr gint32 WARPS = Tiling::WARPS;
   static constexpr gint32 ROWS = SIZE < 32 ? SIZE : 32; /* lanes of a point */
   static constexpr gint32 GROUPS = 32 / ROWS;           /* points at once */
+  static constexpr gint32 SLOTS = WARPS * GROUPS;
   static constexpr gint32 WORDS = ROWS / 4;
   static constexpr gint32 PARTS = SIZE / ROWS; /* each way; of 32 x 32 */
 
@@ -111,46 +196,53 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
   const guint32 *window; /* the lane's first row where the vector is zero */
   gint32 pitch;          /* words */
   guint32 words[WORDS];  /* of the block; not with parts */
+  bool cut;    /* words of the block are masked, not only rows left out */
+  bool inside; /* the lane's row is one of the block */
   guint32 lambda;
   short2 prior;
-  gint32 row, group, warp, block; /* of the lane, in the block, in the tile */
+  gint32 row, slot, block; /* of the lane, in the block, in the tile */
   guint32 parity;
 
-  short2 best, second;
-  guint32 best_cost, second_cost;
+  MotionState found;
 
-  /* The bytes of the lane's word @k that count, of the part. */
+  /* The bytes of the lane's word @k that count, of the part; without parts
+   * exchange() leaves rows out. */
   __device__ __forceinline__ guint32
   mask (gint32 k, gint32 part) const
   {
     gint32 y = row + part / PARTS * 32, x = 4 * k + part % PARTS * 32;
 
-    return y < place.h ? motion_mask (place.w, x) : 0;
+    return PARTS == 1 || y < place.h ? motion_mask (place.w, x) : 0;
   }
 
   __device__ __forceinline__ void
   load_block (const guint8 *plane, guint32 bytes)
   {
-    const guint32 *from =
-        (const guint32 *) (plane + (gsize) place.y * bytes + place.x);
+    const guint8 *from = plane + (gsize) place.y * bytes + place.x;
 
     if (PARTS > 1) {
       for (gint32 i = (gint32) threadIdx.x; i < SIZE * SIZE / 4;
-           i += 32 * WARPS)
+           i += MOTION_ROUND_THREADS)
         shared->current[i / 16 * 17 + i % 16] =
-            from[(gsize) (i / 16) * (bytes / 4) + i % 16];
-      barrier ();
+            ((const guint32 *) (from + (gsize) (i / 16) * bytes))[i % 16];
     } else {
 #pragma unroll
-      for (gint32 k = 0; k < WORDS; k++) {
-        words[k] = from[(gsize) row * (bytes / 4) + k];
-        if (MASKED)
-          words[k] &= mask (k, 0);
+      for (gint32 k = 0; k < WORDS; k += 2) {
+        const uint2 two = *(const uint2 *) (from + (gsize) row * bytes + 4 * k);
+
+        words[k] = two.x;
+        words[k + 1] = two.y;
       }
+#pragma unroll
+      for (gint32 k = 0; k < WORDS; k++)
+        if (cut)
+          words[k] &= mask (k, 0);
     }
   }
 
-  /* @origin: the tile's first sample in the window */
+  /* All threads of a thread block whose blocks are of 64 must have passed a
+   * barrier before the first point.
+   * @origin: the tile's first sample in the window */
   __device__ __forceinline__ void
   begin (const MotionDeviceTask *task, const MotionDeviceField *field,
       const MotionPlace &at, gint32 number, const guint32 *origin,
@@ -159,17 +251,18 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
     place = at;
     shared = memory;
     block = number;
-    warp = (gint32) threadIdx.x / 32 % WARPS;
     row = (gint32) motion_lane () % ROWS;
-    group = (gint32) motion_lane () / ROWS;
+    slot = (gint32) (threadIdx.x / 32 % WARPS) * GROUPS
+           + (gint32) motion_lane () / ROWS;
+    cut = place.w < SIZE || (PARTS > 1 && place.h < SIZE);
+    inside = PARTS > 1 || row < place.h;
     pitch = window_pitch;
     window = origin + (block / Tiling::ACROSS * SIZE + row) * pitch
              + block % Tiling::ACROSS * (SIZE / 4);
     lambda = task->config.lambda;
     prior = motion_prior (field, place.number);
     parity = 0;
-    best = second = make_short2 (0, 0);
-    best_cost = second_cost = MOTION_NONE;
+    found.clear ();
     load_block (task->current.search, task->layout.pitch);
   }
 
@@ -177,38 +270,69 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
   __device__ __forceinline__ void
   barrier ()
   {
-    motion_barrier<32 * WARPS> (block);
+    if (WARPS == 1)
+      __syncwarp ();
+    else
+      __syncthreads ();
   }
 
-  /* Adds to HALF of the first 2 HALF values, the upper or the lower, those of
-   * the lane @distance away, which keeps the others. */
-  template <int HALF, int N>
+  /* --- sums over the lanes of a point --------------------------------------- */
+
+  /* Of LEFT values the lane keeps half, half the lanes the lower one and half
+   * the upper one, and adds those of the lane that keeps the same of the others;
+   * until one value is left, or a lane. */
+  template <int LEFT, int LANES, int N>
   __device__ __forceinline__ void
-  halve (guint32 (&v)[N], bool upper, int distance) const
+  halve (guint32 (&v)[N]) const
+  {
+    if constexpr (LEFT > 1 && LANES > 1) {
+      const bool upper = (row & LANES / 2) != 0;
+
+#pragma unroll
+      for (gint32 i = 0; i < LEFT / 2; i++) {
+        guint32 keep = upper ? v[i + LEFT / 2] : v[i];
+        guint32 give = upper ? v[i] : v[i + LEFT / 2];
+
+        v[i] = keep + __shfl_xor_sync (MOTION_ALL_LANES, give, LANES / 2);
+      }
+      halve<LEFT / 2, LANES / 2> (v);
+    }
+  }
+
+  /* The sum over LANES neighbours, in all of them. */
+  template <int LANES>
+  __device__ __forceinline__ guint32
+  add_up (guint32 v) const
   {
 #pragma unroll
-    for (gint32 i = 0; i < HALF; i++) {
-      guint32 keep = upper ? v[i + HALF] : v[i];
-      guint32 give = upper ? v[i] : v[i + HALF];
-
-      v[i] = keep + __shfl_xor_sync (MOTION_ALL_LANES, give, distance);
-    }
+    for (gint32 d = LANES / 2; d > 0; d /= 2)
+      v += __shfl_xor_sync (MOTION_ALL_LANES, v, d);
+    return v;
   }
 
   /* Sums up @v over the lanes of a point. On return v[0], or with more values
    * than lanes the first N / ROWS, are the sums of the lane's own: those of
-   * number own() and on. */
-  template <int N, int LANES = ROWS, int LEFT = N>
+   * number own() and on. Two sums over eight lanes, of 8160 each at most, go in
+   * a word. */
+  template <int N>
   __device__ __forceinline__ void
   exchange (guint32 (&v)[N]) const
   {
-    if constexpr (LANES > 1 && LEFT == 1) {
-      v[0] += __shfl_xor_sync (MOTION_ALL_LANES, v[0], LANES / 2);
-      exchange<N, LANES / 2, 1> (v);
-    } else if constexpr (LANES > 1) {
-      halve<LEFT / 2> (v, (row & LANES / 2) != 0, LANES / 2);
-      exchange<N, LANES / 2, LEFT / 2> (v);
+    static_assert (N >= 4 && N <= 16, "two values a word, at most eight lanes");
+    if constexpr (PARTS == 1) {
+      guint32 two[N / 2];
+
+#pragma unroll
+      for (gint32 i = 0; i < N / 2; i++)
+        two[i] = inside ? v[2 * i] + (v[2 * i + 1] << 16) : 0;
+      halve<N / 2, ROWS> (two);
+      v[0] = two[0] & 0xffff;
+      v[1] = two[0] >> 16;
+      halve<2, 2 * ROWS / N> (v);
+    } else {
+      halve<N, ROWS> (v);
     }
+    v[0] = add_up<ROWS / N> (v[0]);
   }
 
   template <int N>
@@ -226,49 +350,7 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
     return N >= ROWS || row % (ROWS / N) == 0;
   }
 
-  /* Adds the lane's differences at POINTS points to @sums: the first at
-   * (@x, @y), the others SPACING apart to its right. Each word of the row is
-   * read once, shifted as often as points need it and compared with the words
-   * of the block. */
-  template <int POINTS, int SPACING, int N>
-  __device__ __forceinline__ void
-  row_of_points (gint32 x, gint32 y, guint32 (&sums)[N]) const
-  {
-    const guint32 *first = window + y * pitch + (x >> 2);
-    guint32 shift = 8 * ((guint32) x & 3);
-
-#pragma unroll 1
-    for (gint32 part = 0; part < PARTS * PARTS; part++) {
-      const guint32 *from =
-          first + part / PARTS * 32 * pitch + part % PARTS * 8;
-      guint32 own_words[WORDS], before = from[0], here, next;
-
-      part_words (part, own_words);
-      next = from[1];
-      here = __funnelshift_r (before, next, shift);
-      before = next;
-#pragma unroll
-      for (gint32 j = 0; j < (POINTS - 1) * SPACING / 4 + WORDS; j++) {
-        guint32 word = from[j + 2];
-        guint32 after = __funnelshift_r (before, word, shift);
-
-#pragma unroll
-        for (gint32 p = 0; p < POINTS; p++) {
-          const gint32 k = j - p * SPACING / 4, bytes = p * SPACING % 4;
-
-          if (k >= 0 && k < WORDS) {
-            guint32 v =
-                bytes > 0 ? __funnelshift_r (here, after, 8 * bytes) : here;
-
-            sums[p] = motion_sad4 (
-                MASKED ? v & mask (k, part) : v, own_words[k], sums[p]);
-          }
-        }
-        before = word;
-        here = after;
-      }
-    }
-  }
+  /* --- differences ----------------------------------------------------------- */
 
   __device__ __forceinline__ void
   part_words (gint32 part, guint32 (&own_words)[WORDS]) const
@@ -278,12 +360,82 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
       if (PARTS > 1) {
         own_words[k] = shared->current[(row + part / PARTS * 32) * 17
                                        + part % PARTS * 8 + k];
-        if (MASKED)
+        if (cut)
           own_words[k] &= mask (k, part);
       } else {
         own_words[k] = words[k];
       }
   }
+
+  /* Word @j of a line, by @shift bits after those of @from where it does not
+   * begin with one of them. */
+  template <bool SHIFTED>
+  static __device__ __forceinline__ guint32
+  word (const guint32 *from, gint32 j, guint32 shift)
+  {
+    return SHIFTED ? __funnelshift_r (from[j], from[j + 1], shift) : from[j];
+  }
+
+  /* The four bytes @bytes, 0..3, after its word @j. */
+  template <bool SHIFTED>
+  static __device__ __forceinline__ guint32
+  bytes_after (const guint32 *from, gint32 j, gint32 bytes, guint32 shift)
+  {
+    guint32 here = word<SHIFTED> (from, j, shift);
+
+    return bytes == 0 ? here
+                      : __funnelshift_r (
+                          here, word<SHIFTED> (from, j + 1, shift), 8 * bytes);
+  }
+
+  /* Adds the lane's differences at POINTS points to @sums: the first at @at
+   * samples from the zero vector's, the others SPACING apart to its right. Each
+   * word of the row is read once, shifted as often as points need it and
+   * compared with the words of the block. PHASE: @at modulo 4, where that is
+   * known when compiled, else -1 */
+  template <int POINTS, int SPACING, int PHASE, bool CUT>
+  __device__ __forceinline__ void
+  line (gint32 at, guint32 *sums) const
+  {
+    constexpr gint32 LEAD = PHASE < 0 ? 0 : PHASE;
+    const guint32 *first =
+        (const guint32 *) ((const guint8 *) window + (at & ~3));
+    guint32 shift = 8 * (guint32) at; /* the lower five bits count */
+
+#pragma unroll 1
+    for (gint32 part = 0; part < PARTS * PARTS; part++) {
+      const guint32 *from =
+          first + part / PARTS * 32 * pitch + part % PARTS * 8;
+      guint32 own_words[WORDS];
+
+      part_words (part, own_words);
+#pragma unroll
+      for (gint32 j = 0; j < (LEAD + (POINTS - 1) * SPACING) / 4 + WORDS; j++)
+#pragma unroll
+        for (gint32 p = 0; p < POINTS; p++) {
+          const gint32 offset = LEAD + p * SPACING, k = j - offset / 4;
+
+          if (k >= 0 && k < WORDS) {
+            guint32 v = bytes_after<(PHASE < 0)> (from, j, offset % 4, shift);
+
+            sums[p] = motion_sad4 (
+                CUT ? v & mask (k, part) : v, own_words[k], sums[p]);
+          }
+        }
+    }
+  }
+
+  template <int POINTS, int SPACING, int PHASE>
+  __device__ __forceinline__ void
+  any_line (gint32 at, guint32 *sums) const
+  {
+    if (cut)
+      line<POINTS, SPACING, PHASE, true> (at, sums);
+    else
+      line<POINTS, SPACING, PHASE, false> (at, sums);
+  }
+
+  /* --- costs ----------------------------------------------------------------- */
 
   /* The cost of a point of which the SAD is known; none where the point is no
    * candidate or the best already. */
@@ -291,190 +443,131 @@ template <int SIZE, bool MASKED, bool STAGED> struct MotionSearch {
   cost (guint32 sad, short2 d, bool valid) const
   {
     if (!valid || !motion_contains (&place.rect, d.x, d.y)
-        || (best_cost != MOTION_NONE && d.x == best.x && d.y == best.y))
+        || (d.x == found.best.x && d.y == found.best.y))
       return MOTION_NONE;
     return sad + motion_rate (lambda, d.x, d.y, prior);
   }
 
-  /* Costs of the points 0..@n-1 to shared memory, for visit(). @points(i,
-   * &valid) says where point i is and whether it is visited at all. N: points
-   * that a lane sums up at a time. */
-  template <int N, class Points>
+  /* The first visit. */
   __device__ __forceinline__ void
-  compute (gint32 n, const Points &points)
+  visit_zero ()
   {
-    const gint32 slots = WARPS * GROUPS;
-    gint32 turns = (n + slots * N - 1) / (slots * N);
-    gint32 each = (n + slots * turns - 1) / (slots * turns);
-    guint32 *costs = shared->costs[parity ^= 1][block];
+    guint32 sum[1] = { 0 };
 
+    any_line<1, 4, 0> (0, sum);
+    found.best = make_short2 (0, 0);
+    found.best_cost =
+        add_up<ROWS> (inside ? sum[0] : 0) + motion_rate (lambda, 0, 0, prior);
+  }
+
+  /* Costs of up to MOTION_BATCH points: each lane has a point, and whether it is
+   * to be visited; @n: the first lane without. Returns: the lane's cost. */
+  __device__ __forceinline__ guint32
+  batch (short2 d, bool valid, gint32 n)
+  {
+    guint32 *sads = shared->sads[parity ^= 1][block];
+    gint32 at;
+
+    valid = valid && motion_contains (&place.rect, d.x, d.y);
+    at = valid ? 4 * d.y * pitch + d.x : 0;
 #pragma unroll 1
-    for (gint32 turn = 0; turn < turns; turn++)
-      compute_points<N> (((turn * WARPS + warp) * GROUPS + group) * each, each,
-          n, points, costs);
-    barrier ();
-  }
-
-  template <int N, class Points>
-  __device__ __forceinline__ void
-  compute_points (gint32 first, gint32 each, gint32 n, const Points &points,
-      guint32 *costs) const
-  {
-    constexpr gint32 OWN = N > ROWS ? N / ROWS : 1;
-    guint32 sums[N];
-    short2 vectors[OWN];
-    bool valid[OWN];
+    for (gint32 turn = 0; turn < n; turn += 8 * SLOTS) {
+      gint32 first = turn + 8 * slot;
+      guint32 sums[8];
 
 #pragma unroll
-    for (gint32 k = 0; k < OWN; k++) {
-      gint32 i = own<N> () + k;
+      for (gint32 i = 0; i < 8; i++) {
+        gint32 from = __shfl_sync (MOTION_ALL_LANES, at, first + i);
 
-      valid[k] = i < each && first + i < n;
-      vectors[k] = points (valid[k] ? first + i : 0, &valid[k]);
-      valid[k] =
-          valid[k] && motion_contains (&place.rect, vectors[k].x, vectors[k].y);
-      if (!valid[k])
-        vectors[k] = make_short2 (0, 0);
-    }
-#pragma unroll
-    for (gint32 i = 0; i < N; i++) {
-      sums[i] = 0;
-      if (i < each) {
-        const short2 v = vectors[i % OWN];
-        gint32 owner = N >= ROWS ? i / OWN : i * (ROWS / N);
-        gint32 d = __shfl_sync (MOTION_ALL_LANES,
-            (gint32) ((guint32) (guint16) v.x | (guint32) (guint16) v.y << 16),
-            group * ROWS + owner);
-        guint32 one[1] = { 0 };
-
-        row_of_points<1, 4> ((gint16) (d & 0xffff), d >> 16, one);
-        sums[i] = one[0];
+        sums[i] = 0;
+        if (first + i < n)
+          any_line<1, 4, -1> (from, &sums[i]);
       }
+      exchange (sums);
+      if (counts<8> () && first + own<8> () < n)
+        sads[first + own<8> ()] = sums[0];
     }
-    exchange (sums);
-#pragma unroll
-    for (gint32 k = 0; k < OWN; k++)
-      if (counts<N> () && own<N> () + k < each && first + own<N> () + k < n)
-        costs[first + own<N> () + k] = cost (sums[k], vectors[k], valid[k]);
+    barrier ();
+    return cost (sads[motion_lane ()], d, valid);
   }
 
-  /* Visits the points @first..@first+@n-1, at most 32, of those that compute()
-   * was called for.
-   * Returns: the number of the one that became the best, from @first on; -1 if
-   * none did. */
-  template <class Points>
-  __device__ __forceinline__ gint32
-  visit (gint32 first, gint32 n, const Points &points)
-  {
-    gint32 lane = (gint32) motion_lane ();
-    guint32 value =
-        lane < n ? shared->costs[parity][block][first + lane] : MOTION_NONE;
-    guint32 key = value == MOTION_NONE
-                      ? MOTION_NONE
-                      : value << MOTION_POINT_BITS | (guint32) (first + lane);
-    MotionRoundPair pair;
-    gint32 found;
-
-    pair.best = motion_warp_min (key);
-    pair.second = motion_warp_min (key == pair.best ? MOTION_NONE : key);
-    found = take (pair, points);
-    return found < 0 ? -1 : found - first;
-  }
-
-  /* Adds the lane's points of a row of POINTS to @pair, all SPACING apart; the
-   * row is that of number @first in the round. */
-  template <int POINTS, int SPACING>
+  /* Adds the costs of the first @n points of LINES lines of POINTS points, all
+   * SPACING apart, to @pair. The first point is number @number in the round. */
+  template <int POINTS, int SPACING, int PHASE, int LINES>
   __device__ __forceinline__ void
-  collect_row (gint32 x, gint32 y, bool valid, guint32 first, gint32 n,
-      MotionRoundPair *pair) const
+  collect (
+      gint32 x, gint32 y, gint32 n, guint32 number, MotionRoundPair *pair) const
   {
-    constexpr gint32 N = POINTS > 8 ? 16 : POINTS > 4 ? 8 : 4;
+    constexpr gint32 ALL = LINES * POINTS, N = ALL > 8 ? 16 : ALL > 4 ? 8 : 4;
     constexpr gint32 OWN = N > ROWS ? N / ROWS : 1;
     guint32 sums[N];
 
-    valid = valid && y >= place.rect.top && y <= place.rect.bottom;
 #pragma unroll
     for (gint32 i = 0; i < N; i++)
       sums[i] = 0;
-    row_of_points<POINTS, SPACING> (x, valid ? y : 0, sums);
+#pragma unroll
+    for (gint32 i = 0; i < LINES; i++) {
+      gint32 down = y + i * SPACING;
+
+      if (i * POINTS < n && down >= place.rect.top && down <= place.rect.bottom)
+        any_line<POINTS, SPACING, PHASE> (
+            4 * down * pitch + x, &sums[i * POINTS]);
+    }
     exchange (sums);
 #pragma unroll
     for (gint32 k = 0; k < OWN; k++) {
       gint32 i = own<N> () + k;
-      short2 d = make_short2 ((gint16) (x + i * SPACING), (gint16) y);
-      guint32 value = cost (sums[k], d, valid && i < n && counts<N> ());
+      short2 d = make_short2 ((gint16) (x + i % POINTS * SPACING),
+          (gint16) (y + i / POINTS * SPACING));
+      guint32 value = cost (sums[k], d, i < min (n, ALL) && counts<N> ());
 
       if (value != MOTION_NONE)
-        pair->add (value << MOTION_POINT_BITS | (first + (guint32) i));
+        pair->add (value << MOTION_POINT_BITS | (number + (guint32) i));
     }
   }
+
+  /* --- visits ---------------------------------------------------------------- */
 
   /* The two least of the block's lanes, in all of them. */
   __device__ __forceinline__ MotionRoundPair
-  gather (MotionRoundPair pair)
+  gather (const MotionRoundPair &pair)
   {
-    guint32 *least = shared->costs[parity ^= 1][block];
-    guint32 best_key = motion_warp_min (pair.best);
-    guint32 second_key =
-        motion_warp_min (pair.best == best_key ? pair.second : pair.best);
+    MotionRoundPair *pairs = shared->pairs[parity ^= 1];
+    MotionRoundPair least = motion_round_pair (pair);
 
-    pair.best = best_key;
-    pair.second = second_key;
     if (WARPS == 1)
-      return pair;
-    if (motion_lane () == 0) {
-      least[2 * warp] = best_key;
-      least[2 * warp + 1] = second_key;
-    }
+      return least;
+    if (motion_lane () == 0)
+      pairs[slot / GROUPS] = least;
     barrier ();
-    pair.clear ();
-#pragma unroll
-    for (gint32 i = 0; i < 2 * WARPS; i++)
-      pair.add (least[i]);
-    return pair;
+    least.clear ();
+    for (gint32 i = 0; i < WARPS; i++)
+      least.add (pairs[i]);
+    return least;
   }
 
-  /* Visits the two best of a round; the others change nothing. */
-  template <class Points>
+  /* Visits the points of the lanes @first..@first+@n-1, of which the lanes have
+   * vectors and costs. Returns: the lane whose point became the best, or -1. */
   __device__ __forceinline__ gint32
-  take (const MotionRoundPair &pair, const Points &points)
+  visit (short2 d, guint32 value, gint32 first, gint32 n)
   {
-    const gint32 numbers = MOTION_ROUND_POINTS - 1;
-    gint32 first = (gint32) pair.best & numbers;
-    gint32 next = (gint32) pair.second & numbers;
-    guint32 one =
-        pair.best == MOTION_NONE ? MOTION_NONE : pair.best >> MOTION_POINT_BITS;
-    guint32 two = pair.second == MOTION_NONE ? MOTION_NONE
-                                             : pair.second >> MOTION_POINT_BITS;
-    bool valid = true;
+    gint32 lane = (gint32) motion_lane ();
+    MotionRoundPair pair;
 
-    if (one < best_cost) {
-      if (two < best_cost) {
-        second = points (next, &valid);
-        second_cost = two;
-      } else {
-        second = best;
-        second_cost = best_cost;
-      }
-      best = points (first, &valid);
-      best_cost = one;
-      return first;
-    }
-    if (one < second_cost) {
-      second = points (first, &valid);
-      second_cost = one;
-    }
-    return -1;
+    pair.clear ();
+    if (value != MOTION_NONE && lane >= first && lane < first + n)
+      pair.best = value << MOTION_POINT_BITS | (guint32) lane;
+    return found.take (motion_round_pair (pair), MotionLaneVectors{ d });
   }
 
   __device__ __forceinline__ void
-  store (MotionFound *found) const
+  store (MotionFound *to) const
   {
-    MotionFound f = { best.x, best.y, second.x, second.y, best_cost,
-      second_cost };
+    MotionFound f = { found.best.x, found.best.y, found.second.x,
+      found.second.y, found.best_cost, found.second_cost };
 
-    if (warp == 0 && motion_lane () == 0)
-      found[place.number] = f;
+    if (slot == 0 && motion_lane () == 0)
+      to[place.number] = f;
   }
 };
 
@@ -486,79 +579,109 @@ static __device__ __forceinline__ void
 motion_stage (const guint8 *from, guint32 bytes, const MotionWindowSize &size,
     gint32 words, gint32 rows, guint32 *window)
 {
-  for (gint32 y = (gint32) threadIdx.x / 32; y < rows;
-       y += MOTION_ROUND_THREADS / 32) {
-    const guint32 *row = (const guint32 *) (from + (gsize) y * bytes);
+  gint32 first = (gint32) threadIdx.x / 32;
 
-    for (gint32 x = (gint32) motion_lane (); x < words; x += 32)
-      motion_copy_word (window + y * size.pitch + x, row + x);
+  for (gint32 x = (gint32) motion_lane (); x < words; x += 32) {
+    const guint8 *row = from + (gsize) first * bytes + 4 * x;
+    guint32 *to = window + first * size.pitch + x;
+
+#pragma unroll 4
+    for (gint32 y = first; y < rows; y += MOTION_ROUND_WARPS) {
+      motion_copy_word (to, (const guint32 *) row);
+      row += MOTION_ROUND_WARPS * bytes;
+      to += MOTION_ROUND_WARPS * size.pitch;
+    }
   }
-  motion_copy_wait ();
 }
 
-/* Runs Search<SIZE, MASKED, STAGED> (parameters) on the blocks of the thread
- * block's tile. */
-template <int SIZE, bool STAGED, class Search>
-static __device__ __forceinline__ void
-motion_search_tile (const MotionDeviceTask &task, const Search &search)
-{
+/* The blocks that a thread block does. */
+template <int SIZE, bool STAGED> struct MotionTileSearch {
   typedef MotionTiling<SIZE> Tiling;
-  extern __shared__ guint32 motion_window[];
-  __shared__ MotionShared<SIZE> shared;
-  const MotionDeviceField *field = &task.fields[blockIdx.z];
-  gint32 columns = (gint32) task.columns;
-  gint32 rows = (gint32) task.n_blocks / columns;
-  gint32 column = (gint32) blockIdx.x * Tiling::ACROSS;
-  gint32 row = (gint32) blockIdx.y * Tiling::DOWN;
-  gint32 block = (gint32) threadIdx.x / (32 * Tiling::WARPS);
-  gint32 my_column = column + block % Tiling::ACROSS;
-  gint32 my_row = row + block / Tiling::ACROSS;
-  gint32 range = (gint32) task.config.range;
-  MotionWindowSize size = MotionWindowSize::make<SIZE> (task.config.range);
-  const guint8 *plane;
-  const guint32 *origin;
-  MotionPlace place;
 
-  plane = field->reference.search + (gsize) row * SIZE * task.layout.pitch
-          + column * SIZE;
-  if (STAGED) {
-    /* what blocks beyond the grid would need may not be there */
-    gint32 no_columns = max (column + Tiling::ACROSS - columns, 0);
-    gint32 no_rows = max (row + Tiling::DOWN - rows, 0);
+  const MotionDeviceTask *task;
+  const MotionDeviceField *field;
+  MotionShared<SIZE> *shared;
+  gint32 column, row;    /* of the first block */
+  const guint32 *origin; /* the tile's first sample in the reference */
+  gint32 pitch;          /* words */
 
-    motion_stage<SIZE> (
-        plane - (gssize) range * (gssize) task.layout.pitch - size.lead,
-        task.layout.pitch, size, size.words - no_columns * (SIZE / 4),
-        size.rows - no_rows * SIZE, motion_window + MOTION_WINDOW_BEFORE);
+  /* Begins to copy the window; wait() completes it. */
+  __device__ __forceinline__ void
+  begin (const MotionDeviceTask *from, MotionShared<SIZE> *memory)
+  {
+    extern __shared__ guint32 motion_window[];
+    gint32 range = (gint32) from->config.range;
+    MotionWindowSize size = MotionWindowSize::make<SIZE> (from->config.range);
+    const guint8 *plane;
+
+    task = from;
+    field = &task->fields[blockIdx.z];
+    shared = memory;
+    column = (gint32) blockIdx.x * Tiling::ACROSS;
+    row = (gint32) blockIdx.y * Tiling::DOWN;
+    plane = field->reference.search + (gsize) row * SIZE * task->layout.pitch
+            + column * SIZE;
+    if (STAGED) {
+      /* what blocks beyond the grid would need may not be there */
+      gint32 columns = min ((gint32) task->columns - column, Tiling::ACROSS);
+      gint32 rows =
+          min ((gint32) (task->n_blocks / task->columns) - row, Tiling::DOWN);
+
+      motion_stage<SIZE> (
+          plane - (gssize) range * (gssize) task->layout.pitch - size.lead,
+          task->layout.pitch, size,
+          size.words - (Tiling::ACROSS - columns) * (SIZE / 4),
+          size.rows - (Tiling::DOWN - rows) * SIZE,
+          motion_window + MOTION_WINDOW_BEFORE);
+      origin = motion_window + MOTION_WINDOW_BEFORE + range * size.pitch
+               + size.lead / 4;
+      pitch = size.pitch;
+    } else {
+      origin = (const guint32 *) plane;
+      pitch = (gint32) task->layout.pitch / 4;
+    }
+  }
+
+  static __device__ __forceinline__ void
+  wait ()
+  {
+    motion_copy_wait ();
     __syncthreads ();
-    origin = motion_window + MOTION_WINDOW_BEFORE + range * size.pitch
-             + size.lead / 4;
-  } else {
-    origin = (const guint32 *) plane;
-    size.pitch = (gint32) task.layout.pitch / 4;
   }
-  if (my_column >= columns || my_row >= rows)
-    return;
-  place = motion_place (&task, (guint32) (my_row * columns + my_column));
-  if (place.w == SIZE && place.h == SIZE) {
-    MotionSearch<SIZE, false, STAGED> s;
 
-    s.begin (&task, field, place, block, origin, size.pitch, &shared);
-    search (&s, &task, field);
-  } else {
-    MotionSearch<SIZE, true, STAGED> s;
-
-    s.begin (&task, field, place, block, origin, size.pitch, &shared);
-    search (&s, &task, field);
+  /* The number in the tile of the warp's own block. */
+  static __device__ __forceinline__ gint32
+  own ()
+  {
+    return (gint32) threadIdx.x / (32 * Tiling::WARPS);
   }
-}
 
-/* @staged, @direct: the kernel that has the window in shared memory, and the
- * one for devices that have too little; @rest: parameters after the task */
-template <int SIZE, class Kernel, class... Rest>
+  /* Whether the grid has block @number of the tile. */
+  __device__ __forceinline__ bool
+  has (gint32 number) const
+  {
+    return column + number % Tiling::ACROSS < (gint32) task->columns
+           && (row + number / Tiling::ACROSS) * (gint32) task->columns
+                  < (gint32) task->n_blocks;
+  }
+
+  __device__ __forceinline__ void
+  begin_search (gint32 number, MotionSearch<SIZE> *s) const
+  {
+    gint32 at = (row + number / Tiling::ACROSS) * (gint32) task->columns
+                + column + number % Tiling::ACROSS;
+
+    s->begin (task, field, motion_place (task, (guint32) at), number, origin,
+        pitch, shared);
+  }
+};
+
+/* @staged, @direct: the kernel that has the window in shared memory, beside a
+ * Shared, and the one for devices that have too little */
+template <int SIZE, class Shared, class Kernel>
 static cudaError_t
 motion_launch_tiles (Kernel *staged, Kernel *direct,
-    const MotionDeviceTask *task, cudaStream_t stream, Rest... rest)
+    const MotionDeviceTask *task, cudaStream_t stream)
 {
   typedef MotionTiling<SIZE> Tiling;
   guint rows = task->n_blocks / task->columns;
@@ -574,7 +697,7 @@ motion_launch_tiles (Kernel *staged, Kernel *direct,
               &limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device))
              != cudaSuccess)
     return code;
-  if (bytes + sizeof (MotionShared<SIZE>) > (guint32) limit) {
+  if (bytes + sizeof (Shared) > (guint32) limit) {
     kernel = direct;
     bytes = 0;
   } else if ((code = cudaFuncSetAttribute ((const void *) kernel,
@@ -582,6 +705,6 @@ motion_launch_tiles (Kernel *staged, Kernel *direct,
              != cudaSuccess) {
     return code;
   }
-  kernel<<<grid, MOTION_ROUND_THREADS, bytes, stream>>> (*task, rest...);
+  kernel<<<grid, MOTION_ROUND_THREADS, bytes, stream>>> (*task);
   return cudaGetLastError ();
 }

@@ -7,129 +7,125 @@
 
 namespace {
 
-/* The points round @centre, @spacing apart, @half on either side; SIDE: of them,
- * where it is known when compiled, else 0. */
+/* SIDE x SIDE points round @centre, @spacing apart, by number; from number
+ * @first on. */
 template <int SIDE> struct Grid {
   short2 centre;
-  gint32 half, spacing;
+  gint32 spacing, first;
 
   __device__ __forceinline__ short2
-  operator() (guint32 i, bool *valid) const
+  operator() (gint32 i) const
   {
-    gint32 side = SIDE > 0 ? SIDE : 2 * half + 1;
-    gint32 x = (gint32) i % side - half, y = (gint32) i / side - half;
+    gint32 x = (first + i) % SIDE - SIDE / 2, y = (first + i) / SIDE - SIDE / 2;
 
-    *valid = *valid && (x != 0 || y != 0);
     return make_short2 (
         (gint16) (centre.x + x * spacing), (gint16) (centre.y + y * spacing));
   }
 };
 
-struct Zero {
-  __device__ __forceinline__ short2
-  operator() (guint32, bool *) const
-  {
-    return make_short2 (0, 0);
-  }
-};
-
-/* A round of a grid of up to POINTS across: the rows are shared among the
- * block's warps, and in them among the groups of lanes. */
-template <int POINTS, int SPACING, int SIDE, class Search>
+/* A round line by line: as many lines at once as one exchange of sums has room
+ * for. ALIGNED: the centre's x is a multiple of four */
+template <int SIDE, int SPACING, bool ALIGNED, int SIZE>
 __device__ __forceinline__ void
-visit_rows (Search *s, const Grid<SIDE> &grid)
+visit_lines (MotionSearch<SIZE> *s)
 {
-  const gint32 slots = Search::WARPS * Search::GROUPS;
-  gint32 side = 2 * grid.half + 1;
+  typedef MotionSearch<SIZE> Search;
+  constexpr gint32 EACH = (SIDE + Search::SLOTS - 1) / Search::SLOTS;
+  constexpr gint32 ROOM = 16 / SIDE, LINES = EACH < ROOM ? EACH : ROOM;
+  constexpr gint32 PHASE = ALIGNED ? -(SIDE / 2) * SPACING & 3 : -1;
+  const Grid<SIDE> grid = { s->found.best, SPACING, 0 };
   MotionRoundPair pair;
 
   pair.clear ();
 #pragma unroll 1
-  for (gint32 first = 0; first < side; first += slots) {
-    gint32 j = first + s->warp * Search::GROUPS + s->group;
+  for (gint32 turn = 0; turn < SIDE; turn += Search::SLOTS * LINES) {
+    gint32 j = turn + s->slot * LINES;
+    short2 first = grid (j * SIDE);
 
-    s->template collect_row<POINTS, SPACING> (
-        grid.centre.x - grid.half * SPACING,
-        grid.centre.y + (j - grid.half) * SPACING, j < side,
-        (guint32) (j * side), side, &pair);
+    s->template collect<SIDE, SPACING, PHASE, LINES> (
+        first.x, first.y, (SIDE - j) * SIDE, (guint32) (j * SIDE), &pair);
   }
-  s->take (s->gather (pair), grid);
+  s->found.take (s->gather (pair), grid);
 }
 
-/* Some points of a grid. */
-template <int SIDE> struct GridPart {
-  Grid<SIDE> grid;
-  gint32 first;
-
-  __device__ __forceinline__ short2
-  operator() (guint32 i, bool *valid) const
-  {
-    return grid (i + (guint32) first, valid);
-  }
-};
-
-/* A round of any grid, point by point. */
-template <int SIDE, class Search>
+/* A round of any spacing, point by point. */
+template <int SIDE, int SIZE>
 __device__ __forceinline__ void
-visit_points (Search *s, const Grid<SIDE> &grid)
+visit_points (MotionSearch<SIZE> *s, gint32 spacing)
 {
-  gint32 side = 2 * grid.half + 1, n = side * side;
+  Grid<SIDE> grid = { s->found.best, spacing, 0 };
+  MotionRoundPair pair;
 
+  pair.clear ();
 #pragma unroll 1
-  for (gint32 first = 0; first < n; first += 32) {
-    GridPart<SIDE> part = { grid, first };
+  for (; grid.first < SIDE * SIDE; grid.first += MOTION_BATCH) {
+    gint32 n = min (SIDE * SIDE - grid.first, MOTION_BATCH);
+    gint32 lane = (gint32) motion_lane ();
+    guint32 value = s->batch (grid (lane), lane < n, n);
 
-    s->template compute<4> (min (n - first, 32), part);
-    s->visit (0, min (n - first, 32), part);
+    if (value != MOTION_NONE)
+      pair.add (value << MOTION_POINT_BITS | (guint32) (grid.first + lane));
   }
+  grid.first = 0;
+  s->found.take (motion_round_pair (pair), grid);
 }
 
-/* The rounds of ranges from 64 on, or those of them with most points, go row by
- * row. */
-template <int POINTS, int SIDE, class Search>
+/* The rounds of a range of 64, and most of others, go line by line. A centre is
+ * a multiple of the spacing of the round before. */
+template <int SIDE, int SIZE>
 __device__ __forceinline__ void
-visit_grid (Search *s, const Grid<SIDE> &grid)
+visit_grid (MotionSearch<SIZE> *s, gint32 spacing)
 {
-  if (POINTS > 3 && grid.spacing == 1)
-    visit_rows<POINTS, 1> (s, grid);
-  else if (POINTS == 7 && grid.spacing == 4)
-    visit_rows<POINTS, 4> (s, grid);
-  else if (POINTS == 7 && grid.spacing == 16)
-    visit_rows<POINTS, 16> (s, grid);
-  else if (POINTS == 15 && grid.spacing == 8)
-    visit_rows<POINTS, 8> (s, grid);
+  const bool aligned = s->found.best.x % 4 == 0;
+
+  if (SIDE == 3 && spacing == 32)
+    visit_lines<SIDE, 32, true> (s);
+  else if ((SIDE == 3 || SIDE == 7) && spacing == 16)
+    visit_lines<SIDE, 16, true> (s);
+  else if (SIDE != 7 && spacing == 8)
+    visit_lines<SIDE, 8, true> (s);
+  else if (SIDE <= 7 && spacing == 4)
+    visit_lines<SIDE, 4, true> (s);
+  else if (SIDE == 3 && spacing == 2)
+    visit_lines<SIDE, 2, true> (s);
+  else if (SIDE == 3 && spacing == 1)
+    visit_lines<SIDE, 1, false> (s);
+  else if (SIDE > 3 && spacing == 1 && aligned)
+    visit_lines<SIDE, 1, true> (s);
   else
-    visit_points (s, grid);
+    visit_points<SIDE> (s, spacing);
 }
 
-/* POINTS: across the grid, at most; 0 does any, point by point */
-template <int POINTS> struct Steps {
-  template <class Search>
-  __device__ __forceinline__ void
-  operator() (Search *s, const MotionDeviceTask *task,
-      const MotionDeviceField *field) const
-  {
-    MotionGranularity granularity = task->config.granularity;
-    gint32 half = motion_step_half (granularity);
-    gint32 spacing = motion_step_first (granularity, task->config.range);
-
-    s->template compute<4> (1, Zero ());
-    s->visit (0, 1, Zero ());
-    for (; spacing > 0; spacing = motion_step_next (granularity, spacing)) {
-      Grid<POINTS == 15 ? 0 : POINTS> grid = { s->best, half, spacing };
-
-      visit_grid<POINTS> (s, grid);
-    }
-    s->store (field->found);
-  }
-};
-
-template <int SIZE, int POINTS, bool STAGED>
+template <int SIZE, int SIDE, bool STAGED>
 __global__ void
-__launch_bounds__ (MOTION_ROUND_THREADS, 4)
+__launch_bounds__ (MOTION_ROUND_THREADS, 2)
     step_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
-  motion_search_tile<SIZE, STAGED> (task, Steps<POINTS> ());
+  __shared__ MotionShared<SIZE> shared;
+  const MotionGranularity granularity = task.config.granularity;
+  MotionTileSearch<SIZE, STAGED> tile;
+  MotionSearch<SIZE> s;
+
+  tile.begin (&task, &shared);
+  if (tile.has (tile.own ()))
+    tile.begin_search (tile.own (), &s);
+  tile.wait ();
+  if (!tile.has (tile.own ()))
+    return;
+  s.visit_zero ();
+  for (gint32 spacing = motion_step_first (granularity, task.config.range);
+       spacing > 0; spacing = motion_step_next (granularity, spacing))
+    visit_grid<SIDE> (&s, spacing);
+  s.store (tile.field->found);
+}
+
+template <int SIZE, int SIDE>
+cudaError_t
+launch_grid (const MotionDeviceTask *task, cudaStream_t stream)
+{
+  return motion_launch_tiles<SIZE, MotionShared<SIZE>> (
+      step_kernel<SIZE, SIDE, true>, step_kernel<SIZE, SIDE, false>, task,
+      stream);
 }
 
 template <int SIZE>
@@ -138,14 +134,13 @@ launch (const MotionDeviceTask *task, cudaStream_t stream)
 {
   switch (task->config.granularity) {
     case MOTION_GRANULARITY_1:
-      return motion_launch_tiles<SIZE> (step_kernel<SIZE, 3, true>,
-          step_kernel<SIZE, 0, false>, task, stream);
+      return launch_grid<SIZE, 3> (task, stream);
     case MOTION_GRANULARITY_2:
-      return motion_launch_tiles<SIZE> (step_kernel<SIZE, 7, true>,
-          step_kernel<SIZE, 0, false>, task, stream);
+      return launch_grid<SIZE, 7> (task, stream);
+    case MOTION_GRANULARITY_PAPER_13:
+      return launch_grid<SIZE, 13> (task, stream);
     default:
-      return motion_launch_tiles<SIZE> (step_kernel<SIZE, 15, true>,
-          step_kernel<SIZE, 0, false>, task, stream);
+      return launch_grid<SIZE, 15> (task, stream);
   }
 }
 

@@ -10,58 +10,45 @@ namespace {
 #define RASTER 5
 
 /* Where the search begins: the vectors of the frame before, zero, what the
- * pyramid says. One that was there already is not visited again. */
+ * pyramid says. */
 struct Starts {
   const MotionDeviceField *field;
-  MotionPlace place;
   guint32 columns, n_blocks;
 
-  static constexpr guint32 N = 7;
+  static constexpr gint32 N = 7;
 
+  /* A lane's point. A lane whose point one before it has says that it is not
+   * valid, and so it is not visited again. */
   __device__ __forceinline__ short2
-  from_prior (guint32 number) const
+  point (const MotionPlace &place, bool *valid) const
   {
-    const MotionVector v = field->prior[number];
+    guint32 lane = motion_lane (), n = place.number, column = n % columns;
+    bool prior =
+        field->prior != NULL && lane != 1 && lane < 6
+        && (lane != 2 || column > 0) && (lane != 3 || column + 1 < columns)
+        && (lane != 4 || n >= columns) && (lane != 5 || n + columns < n_blocks);
+    short2 d = make_short2 (0, 0);
+    guint32 same;
 
-    return make_short2 ((gint16) motion_clamp (motion_whole (v.x),
-                            place.rect.left, place.rect.right),
-        (gint16) motion_clamp (
-            motion_whole (v.y), place.rect.top, place.rect.bottom));
-  }
+    if (lane == 6)
+      d = field->predicted[n];
+    if (prior) {
+      const MotionVector v = field->prior[lane == 2   ? n - 1
+                                          : lane == 3 ? n + 1
+                                          : lane == 4 ? n - columns
+                                          : lane == 5 ? n + columns
+                                                      : n];
 
-  __device__ __forceinline__ short2
-  point (guint32 i, bool *valid) const
-  {
-    guint32 n = place.number, column = n % columns;
-
-    if (i == 1)
-      return make_short2 (0, 0);
-    if (i == 6)
-      return field->predicted[n];
-    *valid = *valid && field->prior != NULL && (i != 2 || column > 0)
-             && (i != 3 || column + 1 < columns) && (i != 4 || n >= columns)
-             && (i != 5 || n + columns < n_blocks);
-    if (!*valid)
-      return make_short2 (0, 0);
-    return from_prior (i == 2   ? n - 1
-                       : i == 3 ? n + 1
-                       : i == 4 ? n - columns
-                       : i == 5 ? n + columns
-                                : n);
-  }
-
-  __device__ __forceinline__ short2
-  operator() (guint32 i, bool *valid) const
-  {
-    short2 d = point (i, valid);
-
-    for (guint32 k = 0; k < i; k++) {
-      bool other_valid = true;
-      short2 other = point (k, &other_valid);
-
-      if (other_valid && other.x == d.x && other.y == d.y)
-        *valid = false;
+      d.x = (gint16) motion_clamp (
+          motion_whole (v.x), place.rect.left, place.rect.right);
+      d.y = (gint16) motion_clamp (
+          motion_whole (v.y), place.rect.top, place.rect.bottom);
     }
+    *valid = prior || lane == 1 || lane == 6;
+    same = __match_any_sync (MOTION_ALL_LANES,
+        *valid ? (guint32) (guint16) d.x | (guint32) (guint16) d.y << 16
+               : 0x7fff0000u + lane);
+    *valid = *valid && (same & ((1u << lane) - 1)) == 0;
     return d;
   }
 };
@@ -119,7 +106,7 @@ struct Diamond {
   }
 
   __device__ __forceinline__ short2
-  operator() (guint32 i, bool *) const
+  operator() (guint32 i) const
   {
     const gint8 *point;
 
@@ -130,28 +117,15 @@ struct Diamond {
   }
 };
 
-struct TwoPoints {
-  short2 centre;
-  gint32 number;
-
-  __device__ __forceinline__ short2
-  operator() (guint32 i, bool *) const
-  {
-    const gint8 *point = two_points[number - 1][i];
-
-    return moved (centre, point[0], point[1]);
-  }
-};
-
-/* From row @first on. */
+/* Of the raster; from number @first on. */
 struct Raster {
   gint32 range, across, first;
 
   __device__ __forceinline__ short2
-  operator() (guint32 i, bool *) const
+  operator() (gint32 i) const
   {
-    return make_short2 ((gint16) ((gint32) i % across * RASTER - range),
-        (gint16) (((gint32) i / across + first) * RASTER - range));
+    return make_short2 ((gint16) ((first + i) % across * RASTER - range),
+        (gint16) ((first + i) / across * RASTER - range));
   }
 };
 
@@ -162,7 +136,7 @@ struct Diamonds {
   gint32 first;
 
   __device__ __forceinline__ short2
-  operator() (guint32 i, bool *valid) const
+  operator() (guint32 i) const
   {
     Diamond diamond = { centre, first };
 
@@ -170,161 +144,270 @@ struct Diamonds {
       i -= diamond.n ();
       diamond.distance *= 2;
     }
-    return diamond (i, valid);
+    return diamond (i);
   }
 };
+
+template <int SIZE, bool STAGED>
+__device__ __forceinline__ void
+visit_starts (MotionSearch<SIZE> *s, const MotionTileSearch<SIZE, STAGED> &tile)
+{
+  Starts starts = { tile.field, tile.task->columns, tile.task->n_blocks };
+  bool valid;
+  short2 d = starts.point (s->place, &valid);
+
+  s->visit (d, s->batch (d, valid, Starts::N), 0, Starts::N);
+}
 
 /* What became the best, and how long ago. */
 struct State {
   gint32 number, distance, rounds;
 };
 
-/* @first: the number of the diamond's first point in @all */
-template <class Search>
+/* Diamond @diamond, whose points the lanes from @first on have. */
+template <int SIZE>
 __device__ __forceinline__ void
-visit_diamond (
-    Search *s, State *state, const Diamonds &all, gint32 first, gint32 distance)
+visit_diamond (MotionSearch<SIZE> *s, State *state, const Diamond &diamond,
+    short2 d, guint32 cost, gint32 first)
 {
-  Diamond diamond = { all.centre, distance };
-  gint32 i;
+  gint32 i = s->visit (d, cost, first, (gint32) diamond.n ());
 
   state->rounds++;
-  i = s->visit (first, (gint32) diamond.n (), all);
   if (i < 0)
     return;
   state->rounds = 0;
   state->number = 0;
-  state->distance = distance;
-  if (distance <= 8) {
-    const gint8 *point = diamond.small ((guint32) i);
+  state->distance = diamond.distance;
+  if (diamond.distance <= 8) {
+    const gint8 *point = diamond.small ((guint32) (i - first));
 
     state->number = point[2];
     if (point[0] != 0 && point[1] != 0)
-      state->distance = distance / 2;
+      state->distance = diamond.distance / 2;
   }
 }
 
 /* As all diamonds have one centre, some are computed together, whether the
- * search ends before the last of them or not: 1 to 4, 8 and 16, and the rest. */
-template <class Search>
+ * search ends before the last of them or not: 1 to 4, 8 and 16, 32 and 64, 128. */
+template <int SIZE>
 __device__ __forceinline__ void
-visit_diamonds (Search *s, State *state, gint32 range, gint32 patience)
+visit_diamonds (
+    MotionSearch<SIZE> *s, State *state, gint32 range, gint32 patience)
 {
-  Diamonds all = { s->best, 1 };
+  Diamonds all = { s->found.best, 1 };
 
+#pragma unroll 1
   while (all.first <= range) {
-    gint32 last = min (all.first == 1 ? 4 : all.first == 8 ? 16 : 128, range);
-    gint32 n = 0;
+    gint32 most = all.first == 1 ? 4 : 2 * all.first;
+    gint32 last = min (most, range), n = 0;
+    guint32 cost;
+    short2 d;
 
-    for (gint32 d = all.first; d <= last; d *= 2)
-      n += (gint32) Diamond{ all.centre, d }.n ();
-    s->template compute<4> (n, all);
+    for (gint32 distance = all.first; distance <= last; distance *= 2)
+      n += (gint32) Diamond{ all.centre, distance }.n ();
+    d = all (motion_lane ());
+    cost = s->batch (d, (gint32) motion_lane () < n, n);
     n = 0;
-    for (gint32 d = all.first; d <= last; d *= 2) {
-      visit_diamond (s, state, all, n, d);
+#pragma unroll 1
+    for (gint32 distance = all.first; distance <= last; distance *= 2) {
+      Diamond diamond = { all.centre, distance };
+
+      visit_diamond (s, state, diamond, d, cost, n);
       if (state->rounds >= patience)
         return;
-      n += (gint32) Diamond{ all.centre, d }.n ();
+      n += (gint32) diamond.n ();
     }
-    all.first = all.first == 1 ? 8 : all.first == 8 ? 32 : 256;
+    all.first = 2 * most;
   }
 }
 
-template <class Search>
+template <int SIZE>
 __device__ __forceinline__ void
-visit_two (Search *s, State *state)
+visit_two (MotionSearch<SIZE> *s, State *state)
 {
-  TwoPoints two = { s->best, state->number };
+  const gint8 *point = two_points[state->number - 1][motion_lane () & 1];
+  short2 d = moved (s->found.best, point[0], point[1]);
+  guint32 cost = s->batch (d, motion_lane () < 2, 2);
 
-  s->template compute<4> (2, two);
-  if (s->visit (0, 2, two) >= 0) {
+  if (s->visit (d, cost, 0, 2) >= 0) {
     state->rounds = 0;
     state->number = 0;
     state->distance = 2;
   }
 }
 
+/* Diamonds round the best, and what follows on a best next to it. */
+template <int SIZE>
+__device__ __forceinline__ void
+visit_zones (MotionSearch<SIZE> *s, State *state, gint32 range, gint32 patience)
+{
+  visit_diamonds (s, state, range, patience);
+  if (state->distance != 1)
+    return;
+  state->distance = 0;
+  if (state->number != 0)
+    visit_two (s, state);
+}
+
+/* --- the raster: all warps of a tile do those of its blocks ------------------- */
+
 #define RASTER_POINTS 13 /* of a row that are summed up together */
 
-/* Some rows of the raster, no more points than a round may have: from @first to
- * before @end.
- * Returns: whether one became the best. */
-template <class Search>
-__device__ __forceinline__ bool
-visit_raster_rows (Search *s, const Raster &raster, gint32 first, gint32 end)
+template <int SIZE> struct ZonalShared {
+  MotionShared<SIZE> search;
+  /* of the tile's blocks: whether they want the raster, and their best */
+  bool wanted[MotionTiling<SIZE>::BLOCKS];
+  short2 best[MotionTiling<SIZE>::BLOCKS];
+  /* the least that each warp found */
+  MotionRoundPair least[MotionTiling<SIZE>::BLOCKS][MOTION_ROUND_WARPS];
+};
+
+/* The least of @n points of the raster, from @part.first on, whole rows, that
+ * the warp has a share of. */
+template <int SIZE>
+__device__ __forceinline__ MotionRoundPair
+raster_share (const MotionSearch<SIZE> &s, const Raster &part, gint32 n)
 {
-  const gint32 slots = Search::WARPS * Search::GROUPS;
-  gint32 pieces = (raster.across + RASTER_POINTS - 1) / RASTER_POINTS;
-  Raster part = { raster.range, raster.across, first };
+  const gint32 groups = MotionSearch<SIZE>::GROUPS;
+  gint32 pieces = (part.across + RASTER_POINTS - 1) / RASTER_POINTS;
+  gint32 all = n / part.across * pieces;
+  gint32 own = (gint32) (threadIdx.x / 32) * groups
+               + (gint32) motion_lane () / MotionSearch<SIZE>::ROWS;
   MotionRoundPair pair;
 
   pair.clear ();
 #pragma unroll 1
-  for (gint32 i = 0; i < (end - first) * pieces; i += slots) {
-    gint32 piece = i + s->warp * Search::GROUPS + s->group;
-    gint32 row = piece / pieces, column = piece % pieces * RASTER_POINTS;
+  for (gint32 turn = 0; turn < all; turn += MOTION_ROUND_WARPS * groups) {
+    gint32 row = (turn + own) / pieces;
+    gint32 column = (turn + own) % pieces * RASTER_POINTS;
+    gint32 i = row * part.across + column;
+    short2 d = part (i);
 
-    s->template collect_row<RASTER_POINTS, RASTER> (
-        column * RASTER - raster.range, (first + row) * RASTER - raster.range,
-        first + row < end, (guint32) (row * raster.across + column),
-        min (raster.across - column, RASTER_POINTS), &pair);
+    s.template collect<RASTER_POINTS, RASTER, -1, 1> (d.x, d.y,
+        turn + own < all ? min (part.across - column, RASTER_POINTS) : 0,
+        (guint32) i, &pair);
   }
-  return s->take (s->gather (pair), part) >= 0;
+  return motion_round_pair (pair);
 }
 
-template <class Search>
+/* The raster from number @part.first on, @n points, of all blocks of the tile
+ * that want it; all threads. */
+template <int SIZE, bool STAGED>
 __device__ __forceinline__ void
-visit_raster (Search *s, State *state, gint32 range)
+compute_raster (const MotionTileSearch<SIZE, STAGED> &tile,
+    ZonalShared<SIZE> *shared, const Raster &part, gint32 n)
 {
-  Raster raster = { range, 2 * range / RASTER + 1, 0 };
-  gint32 rows = MOTION_ROUND_POINTS / raster.across;
+#pragma unroll 1
+  for (gint32 i = 0; i < MotionTiling<SIZE>::BLOCKS; i++) {
+    MotionSearch<SIZE> s;
+    MotionRoundPair least;
 
-  state->distance = RASTER;
-  for (gint32 first = 0; first < raster.across; first += rows)
-    if (visit_raster_rows (
-            s, raster, first, min (first + rows, raster.across))) {
-      state->rounds = 0;
-      state->number = 0;
-    }
+    if (!shared->wanted[i])
+      continue;
+    tile.begin_search (i, &s);
+    if (MotionSearch<SIZE>::PARTS > 1)
+      __syncthreads ();
+    s.found.best = shared->best[i];
+    least = raster_share (s, part, n);
+    if (motion_lane () == 0)
+      shared->least[i][threadIdx.x / 32] = least;
+  }
 }
 
-struct Zones {
-  template <class Search>
-  __device__ __forceinline__ void
-  operator() (Search *s, const MotionDeviceTask *task,
-      const MotionDeviceField *field) const
-  {
-    Starts starts = { field, s->place, task->columns, task->n_blocks };
-    State state = { 0, 0, 0 };
-    gint32 range = (gint32) task->config.range;
+/* Visits what the warps found. */
+__device__ __forceinline__ void
+visit_raster (MotionState *found, State *state,
+    const MotionRoundPair (&least)[MOTION_ROUND_WARPS], const Raster &part)
+{
+  MotionRoundPair pair;
 
-    s->template compute<4> (Starts::N, starts);
-    s->visit (0, Starts::N, starts);
-    /* the first search and then the star refinement */
-    for (gint32 patience = 3;; patience = 2) {
-      visit_diamonds (s, &state, range, patience);
-      if (state.distance == 1) {
-        state.distance = 0;
-        if (state.number != 0)
-          visit_two (s, &state);
-      }
-      if (patience == 3 && state.distance >= RASTER)
-        visit_raster (s, &state, range);
-      if (state.distance == 0)
-        break;
-      state.distance = 0;
-      state.number = 0;
-    }
-    s->store (field->found);
+  pair.clear ();
+  for (gint32 i = 0; i < MOTION_ROUND_WARPS; i++)
+    pair.add (least[i]);
+  if (found->take (pair, part) >= 0) {
+    state->rounds = 0;
+    state->number = 0;
   }
-};
+}
+
+/* Of the blocks of the tile whose first search ended far away; all threads. */
+template <int SIZE, bool STAGED>
+__device__ __forceinline__ void
+search_raster (const MotionTileSearch<SIZE, STAGED> &tile,
+    MotionSearch<SIZE> *s, State *state, ZonalShared<SIZE> *shared)
+{
+  const gint32 range = (gint32) tile.task->config.range, own = tile.own ();
+  const gint32 across = 2 * range / RASTER + 1, all = across * across;
+  const gint32 most = MOTION_ROUND_POINTS / across * across;
+  const bool wanted = state->distance >= RASTER;
+  Raster part = { range, across, 0 };
+  MotionState found = s->found;
+
+  if (threadIdx.x % (32 * MotionTiling<SIZE>::WARPS) == 0) {
+    shared->wanted[own] = wanted;
+    shared->best[own] = found.best;
+  }
+  if (!__syncthreads_or (wanted))
+    return;
+  if (wanted)
+    state->distance = RASTER;
+  for (; part.first < all; part.first += most) {
+    compute_raster (tile, shared, part, min (all - part.first, most));
+    __syncthreads ();
+    if (wanted)
+      visit_raster (&found, state, shared->least[own], part);
+    __syncthreads ();
+  }
+  /* not kept in registers meanwhile */
+  if (wanted)
+    tile.begin_search (own, s);
+  s->found = found;
+}
+
+/* --- the kernel ---------------------------------------------------------------- */
 
 template <int SIZE, bool STAGED>
 __global__ void
-__launch_bounds__ (MOTION_ROUND_THREADS, 4)
+__launch_bounds__ (MOTION_ROUND_THREADS, 2)
     zonal_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
-  motion_search_tile<SIZE, STAGED> (task, Zones{});
+  __shared__ ZonalShared<SIZE> shared;
+  gint32 range = (gint32) task.config.range;
+  MotionTileSearch<SIZE, STAGED> tile;
+  MotionSearch<SIZE> s;
+  State state = { 0, 0, 0 };
+  bool exists;
+
+  s.found.clear ();
+  tile.begin (&task, &shared.search);
+  exists = tile.has (tile.own ());
+  if (exists)
+    tile.begin_search (tile.own (), &s);
+  tile.wait ();
+  if (exists)
+    visit_starts (&s, tile);
+    /* the first search and then the star refinement */
+#pragma unroll 1
+  for (gint32 patience = 3;; patience = 2) {
+    if (exists)
+      visit_zones (&s, &state, range, patience);
+    if (patience == 3)
+      search_raster (tile, &s, &state, &shared);
+    if (state.distance == 0)
+      break;
+    state.distance = 0;
+    state.number = 0;
+  }
+  if (exists)
+    s.store (tile.field->found);
+}
+
+template <int SIZE>
+cudaError_t
+launch (const MotionDeviceTask *task, cudaStream_t stream)
+{
+  return motion_launch_tiles<SIZE, ZonalShared<SIZE>> (
+      zonal_kernel<SIZE, true>, zonal_kernel<SIZE, false>, task, stream);
 }
 
 } // namespace
@@ -334,16 +417,12 @@ motion_launch_zonal (const MotionDeviceTask *task, cudaStream_t stream)
 {
   switch (task->config.block_size) {
     case 8:
-      return motion_launch_tiles<8> (
-          zonal_kernel<8, true>, zonal_kernel<8, false>, task, stream);
+      return launch<8> (task, stream);
     case 16:
-      return motion_launch_tiles<16> (
-          zonal_kernel<16, true>, zonal_kernel<16, false>, task, stream);
+      return launch<16> (task, stream);
     case 32:
-      return motion_launch_tiles<32> (
-          zonal_kernel<32, true>, zonal_kernel<32, false>, task, stream);
+      return launch<32> (task, stream);
     default:
-      return motion_launch_tiles<64> (
-          zonal_kernel<64, true>, zonal_kernel<64, false>, task, stream);
+      return launch<64> (task, stream);
   }
 }
