@@ -118,6 +118,9 @@ gboolean lwt_steps_multiply (
     const LwtWavelet *wavelet, LwtRow *low, LwtRow *high);
 /* noise_gain of the contract */
 gdouble lwt_steps_noise_gain (const LwtWavelet *wavelet);
+/* How much a sample of a band, or of the picture, can become of white noise of
+ * the picture or the bands next to a symmetric edge */
+gdouble lwt_steps_edge_gain (const LwtWavelet *wavelet);
 /* Taps of the longest filter */
 guint lwt_steps_length (const LwtRow *low, const LwtRow *high);
 /* How many samples a transform that marches along the signal holds back */

@@ -14,10 +14,10 @@
  * Where E has n - 1 terms more than O, Q has n, and i of them can be chosen to
  * make the lowest terms of E vanish, the others the highest: n + 1 ways, that
  * differ wildly in how rounding errors grow. The best of them are followed at
- * once (a beam search), by the product of 1 + |Q|_1 of the steps so far. What
- * is found within reach of the least noise is equally good; of that, symmetric
- * steps are taken first, then those that shift bands the least and hold back
- * the fewest samples.
+ * once (a beam search), by the product of 1 + |Q|_1 of the steps so far. Of
+ * what is found those are taken that make little of noise and little of edges;
+ * of these symmetric steps first, then those that shift bands the least and
+ * hold back the fewest samples.
  *
  * Everything is IEEE arithmetic without functions of a mathematical library,
  * and ties go to what was found first, so steps are the same everywhere. */
@@ -26,8 +26,9 @@
 #define WIDTH 64
 /* Steps that do not multiply out to the bank are no factorisation. */
 #define MAX_RESIDUAL 1e-9
-/* Up to such a factor noise gains are as good as each other. */
+/* Up to such factors noise gains are as good as each other, and edges. */
 #define NOISE_SLACK 1.5
+#define EDGE_SLACK 1.3
 
 /* A row as the search sees it: @own is to become a shift, @other nothing */
 typedef struct {
@@ -56,6 +57,7 @@ typedef struct {
   LwtWavelet wavelet;
   guint pending;
   gboolean symmetric;
+  gdouble edge_gain; /* of those with little noise; others 0 */
 } Found;
 
 typedef struct {
@@ -276,8 +278,7 @@ residual_of (const LwtWavelet *wavelet, const LwtRow *low, const LwtRow *high)
   return MAX (of_low / max_of_row (low), of_high / max_of_row (high));
 }
 
-/* TRUE if @a is to be taken rather than @b; both are within the slack of the
- * least noise. */
+/* TRUE if @a is to be taken rather than @b; both are as good in numbers. */
 static gboolean
 better (const Found *a, const Found *b)
 {
@@ -295,35 +296,67 @@ better (const Found *a, const Found *b)
   return a->wavelet.noise_gain < b->wavelet.noise_gain;
 }
 
-/* Notes @wavelet down if its steps are those of the bank. */
+/* The same steps are found in many ways. */
+static gboolean
+same_steps (const LwtWavelet *a, const LwtWavelet *b)
+{
+  if (a->n_steps != b->n_steps)
+    return FALSE;
+  for (guint i = 0; i < a->n_steps; i++) {
+    const LwtStep *p = a->steps + i, *q = b->steps + i;
+
+    if (p->kind != q->kind || p->first != q->first || p->n != q->n)
+      return FALSE;
+    for (guint j = 0; j < p->n; j++)
+      if (fabs (p->c[j] - q->c[j]) > 1e-9 * fabs (p->c[j]))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* Notes @wavelet down if its steps are new and those of the bank. */
 static void
 judge (Search *search, LwtWavelet *wavelet)
 {
-  Found found;
+  Found found = { .edge_gain = 0.0 };
 
+  for (guint i = 0; i < search->found->len; i++)
+    if (same_steps (wavelet, &g_array_index (search->found, Found, i).wavelet))
+      return;
   wavelet->residual = residual_of (wavelet, search->low, search->high);
   if (!(wavelet->residual <= MAX_RESIDUAL))
     return;
   wavelet->noise_gain = lwt_steps_noise_gain (wavelet);
-  found = (Found){ .wavelet = *wavelet,
-    .pending = lwt_steps_pending (wavelet),
-    .symmetric = wavelet_is_symmetric (wavelet) };
+  found.wavelet = *wavelet;
+  found.pending = lwt_steps_pending (wavelet);
+  found.symmetric = wavelet_is_symmetric (wavelet);
   search->least_gain = MIN (search->least_gain, wavelet->noise_gain);
   g_array_append_val (search->found, found);
 }
 
 /* NULL: none */
 static const LwtWavelet *
-best_of (const Search *search)
+best_of (Search *search)
 {
   const gdouble most =
       MIN (NOISE_SLACK * search->least_gain, LWT_MAX_NOISE_GAIN);
+  gdouble least_edge = G_MAXDOUBLE;
   const Found *best = NULL;
 
   for (guint i = 0; i < search->found->len; i++) {
+    Found *found = &g_array_index (search->found, Found, i);
+
+    if (found->wavelet.noise_gain > most)
+      continue;
+    found->edge_gain = lwt_steps_edge_gain (&found->wavelet);
+    least_edge = MIN (least_edge, found->edge_gain);
+  }
+  for (guint i = 0; i < search->found->len; i++) {
     const Found *found = &g_array_index (search->found, Found, i);
 
-    if (found->wavelet.noise_gain <= most && (!best || better (found, best)))
+    if (found->wavelet.noise_gain <= most
+        && found->edge_gain <= EDGE_SLACK * least_edge
+        && (!best || better (found, best)))
       best = found;
   }
   return best ? &best->wavelet : NULL;
