@@ -347,7 +347,8 @@ run_job (const LwtPlan *plan, LwtJob *job)
   else
     run_plain_i32 (plan, job, data);
   g_free (data);
-  if (plan->config.parameters & (1u << SURFACE_PART_MEASURED)) {
+  if ((plan->config.parameters & (1u << SURFACE_PART_MEASURED))
+      && job->parts[SURFACE_PART_MEASURED].data) {
     const gsize n = (gsize) plan->config.width * plan->config.height;
     gboolean *there = g_new (gboolean, n);
 
