@@ -1,0 +1,378 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The lifting engine on the device against the plain C twin, to the bit: settings
+ * and surfaces at random, all ways for them to come and go, several in flight,
+ * missing points from one surface to the next, and devices too small for a
+ * surface in one piece. */
+#include <math.h>
+#include <string.h>
+
+#include "harness.h"
+#include "lwtrandom.h"
+#include "lwttwin.h"
+
+#define N_JOBS 6
+
+typedef enum { PAGEABLE, PINNED, ON_DEVICE, N_PLACES } Place;
+
+/* Rows of some memory. */
+typedef struct {
+  Place place;
+  guint width, height;
+  gsize bytes, stride; /* of a sample, of a row */
+  guint8 *host;        /* where the test reads and writes */
+  gpointer data;       /* where the engine does */
+} Rows;
+
+typedef struct {
+  LwtJob job;
+  Rows in, parts[SURFACE_N_PARTS];
+} Run;
+
+static gpointer
+place_memory (Harness *h, Place place, gsize size)
+{
+  return place == PAGEABLE ? harness_host (h, size)
+         : place == PINNED ? harness_pinned (h, size)
+                           : harness_device (h, size);
+}
+
+/* Rows with a gap of no, one or a few samples, or to the next 128 bytes. */
+static void
+make_rows (
+    Harness *h, Place place, guint width, guint height, gsize bytes, Rows *rows)
+{
+  gsize size;
+
+  *rows = (Rows){ place, width, height, bytes, bytes * width, NULL, NULL };
+  switch (harness_range (h, 0, 3)) {
+    case 0:
+      rows->stride += bytes * (gsize) harness_range (h, 1, 9);
+      break;
+    case 1:
+      rows->stride = (rows->stride + 127) / 128 * 128;
+      break;
+    default:
+      break;
+  }
+  size = rows->stride * height;
+  rows->data = place_memory (h, place, size);
+  rows->host = place == ON_DEVICE ? harness_host (h, size) : rows->data;
+}
+
+static void
+make_run (Harness *h, GRand *random, const LwtConfig *config, Run *run)
+{
+  guint width, height;
+
+  memset (run, 0, sizeof *run);
+  lwt_random_size (config, &width, &height);
+  make_rows (h, (Place) harness_range (h, 0, N_PLACES - 1), width, height,
+      lwt_sample_get_size (config->sample), &run->in);
+  lwt_random_surface (random, config, run->in.host, run->in.stride);
+  run->job.data = run->in.data;
+  run->job.stride = run->in.stride;
+  run->job.pinned = run->in.place == PINNED;
+  run->job.on_device = run->in.place == ON_DEVICE;
+  run->job.stream = harness_stream (h);
+  if (run->job.on_device)
+    HARNESS_CUDA (
+        h, cudaMemcpyAsync (run->in.data, run->in.host, run->in.stride * height,
+               cudaMemcpyHostToDevice, harness_stream (h)));
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    LwtPlane *plane = &run->job.parts[i];
+
+    /* now and then one of several parts is not wanted */
+    if ((config->parts & (1u << i)) == 0
+        || (config->operation != LWT_OPERATION_INVERSE
+            && harness_range (h, 0, 7) == 0))
+      continue;
+    lwt_config_get_bands_size (config, &width, &height);
+    make_rows (h, (Place) harness_range (h, 0, N_PLACES - 1),
+        i == SURFACE_PART_BANDS ? width : config->width,
+        i == SURFACE_PART_BANDS ? height : config->height,
+        lwt_type_get_size (config->type), &run->parts[i]);
+    *plane = (LwtPlane){ run->parts[i].data, run->parts[i].stride,
+      run->parts[i].place == PINNED, run->parts[i].place == ON_DEVICE };
+  }
+}
+
+/* --- comparison --------------------------------------------------------------- */
+
+static gboolean
+is_nan (LwtType type, gconstpointer sample)
+{
+  return type == LWT_TYPE_F32   ? isnan (*(const gfloat *) sample)
+         : type == LWT_TYPE_F64 ? isnan (*(const gdouble *) sample)
+                                : FALSE;
+}
+
+/* The same bits, NaNs being one. */
+static void
+compare_rows (Harness *h, const gchar *what, LwtType type, const Rows *rows,
+    const guint8 *expected)
+{
+  static const HarnessType types[] = { HARNESS_F32, HARNESS_F64, HARNESS_I32 };
+
+  for (guint y = 0; y < rows->height; y++)
+    for (guint x = 0; x < rows->width; x++) {
+      const guint8 *got = rows->host + y * rows->stride + x * rows->bytes;
+      const guint8 *want =
+          expected + ((gsize) y * rows->width + x) * rows->bytes;
+      gchar *name;
+
+      if (memcmp (got, want, rows->bytes) == 0
+          || (is_nan (type, got) && is_nan (type, want)))
+        continue;
+      name = g_strdup_printf ("%s at (%u, %u)", what, x, y);
+      harness_equal (h, name, types[type], want, got, 1);
+      g_free (name);
+      return;
+    }
+}
+
+/* What pads the rows is still as it was. */
+static void
+check_gaps (Harness *h, const Rows *rows)
+{
+  const gsize row = rows->width * rows->bytes;
+
+  for (guint y = 0; y < rows->height; y++)
+    for (gsize i = row; i < rows->stride; i++)
+      if (rows->host[y * rows->stride + i] != 0xa7) {
+        harness_fail (h, "behind row %u, byte %" G_GSIZE_FORMAT " was written",
+            y, i - row);
+        return;
+      }
+}
+
+static void
+compare_numbers (Harness *h, const LwtJob *expected, const LwtJob *got)
+{
+  harness_equal (
+      h, "missing", HARNESS_I64, &expected->missing, &got->missing, 1);
+  harness_equal (h, "offset", HARNESS_F64, &expected->offset, &got->offset, 1);
+  harness_equal (h, "polynomial", HARNESS_F64, expected->polynomial,
+      got->polynomial, G_N_ELEMENTS (got->polynomial));
+  harness_equal (
+      h, "threshold", HARNESS_F64, &expected->threshold, &got->threshold, 1);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    harness_equal (h, "parameters", HARNESS_F64, &expected->parameters[i],
+        &got->parameters[i], sizeof (SurfaceParameters) / sizeof (gdouble));
+}
+
+static gboolean
+submit_and_wait (
+    Harness *h, const LwtBackendOps *ops, const LwtConfig *config, LwtJob *job)
+{
+  GError *error = NULL;
+  LwtEngine *engine = lwt_engine_new_on (ops, config, NULL, &error);
+  LwtJob *done;
+  gboolean ok = engine != NULL && lwt_engine_submit (engine, job, &error)
+                && lwt_engine_wait (engine, &done, &error);
+
+  lwt_engine_free (engine);
+  if (!ok)
+    harness_fail (h, "%s", error->message);
+  g_clear_error (&error);
+  return ok;
+}
+
+static void
+compare_run (Harness *h, const LwtConfig *config, Run *run)
+{
+  static const gchar *const names[] = { "measured", "noise", "roughness",
+    "waviness", "form", "bands" };
+  LwtJob expected = { .data = run->in.host, .stride = run->in.stride };
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    const Rows *rows = &run->parts[i];
+
+    if (rows->data == NULL)
+      continue;
+    expected.parts[i].stride = rows->width * rows->bytes;
+    expected.parts[i].data = g_malloc (expected.parts[i].stride * rows->height);
+    if (rows->place == ON_DEVICE)
+      HARNESS_CUDA (
+          h, cudaMemcpy (rows->host, rows->data, rows->stride * rows->height,
+                 cudaMemcpyDeviceToHost));
+  }
+  if (submit_and_wait (h, &lwt_backend_twin, config, &expected)) {
+    compare_numbers (h, &expected, &run->job);
+    for (guint i = 0; i < SURFACE_N_PARTS; i++)
+      if (run->parts[i].data != NULL) {
+        compare_rows (
+            h, names[i], config->type, &run->parts[i], expected.parts[i].data);
+        check_gaps (h, &run->parts[i]);
+      }
+  }
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    g_free (expected.parts[i].data);
+}
+
+/* --- runs ----------------------------------------------------------------------- */
+
+/* Submits all, as many at once as may be, waiting when it likes. */
+static gboolean
+run_all (GRand *random, const LwtConfig *config, LwtEngine *engine, Run *runs,
+    guint n, GError **error)
+{
+  guint submitted = 0, waited = 0;
+  LwtJob *job;
+
+  while (waited < n) {
+    const guint in_flight = submitted - waited;
+    const gboolean room = submitted < n && in_flight < config->depth_in_flight;
+
+    if (room && (in_flight == 0 || g_rand_int_range (random, 0, 3) > 0)) {
+      if (!lwt_engine_submit (engine, &runs[submitted].job, error))
+        return FALSE;
+      submitted++;
+    } else {
+      if (!lwt_engine_wait (engine, &job, error))
+        return FALSE;
+      g_assert_true (job == &runs[waited].job);
+      waited++;
+    }
+  }
+  return TRUE;
+}
+
+static void
+run_case (Harness *h, GRand *random, const LwtConfig *config, guint n,
+    gboolean may_not_fit)
+{
+  GError *error = NULL;
+  Run runs[N_JOBS];
+  LwtEngine *engine = lwt_engine_new_on (
+      &lwt_backend_cuda, config, harness_context (h), &error);
+
+  if (engine == NULL) {
+    if (!may_not_fit
+        || (error->code != CVIS_ERROR_MEMORY
+            && error->code != CVIS_ERROR_INVALID))
+      harness_fail (h, "%s", error->message);
+    g_clear_error (&error);
+    return;
+  }
+  for (guint i = 0; i < n; i++)
+    make_run (h, random, config, &runs[i]);
+  if (!run_all (random, config, engine, runs, n, &error)) {
+    harness_fail (h, "%s", error->message);
+    g_clear_error (&error);
+  } else {
+    for (guint i = 0; i < n; i++)
+      compare_run (h, config, &runs[i]);
+  }
+  lwt_engine_free (engine);
+}
+
+static void
+name_case (Harness *h, guint round, const LwtConfig *config)
+{
+  harness_case (h,
+      "round %u: %s, operation %d, %ux%u, levels %u,%u, boundary %d, type %d, "
+      "sample %d, layout %d, f-operation %d",
+      round, config->wavelet->name, config->operation, config->width,
+      config->height, config->levels[0], config->levels[1], config->boundary,
+      config->type, config->sample, config->layout, config->f_operation);
+}
+
+static void
+check_against_twin (Harness *h)
+{
+  for (guint round = 0; round < 216; round++) {
+    GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
+    LwtConfig config;
+
+    lwt_random_config (random, round, round % 9 == 0 ? 500 : 150, &config);
+    name_case (h, round, &config);
+    run_case (h, random, &config, round % 9 == 0 ? 2 : N_JOBS, FALSE);
+    lwt_wavelet_free ((LwtWavelet *) config.wavelet);
+    g_rand_free (random);
+  }
+}
+
+/* More rows than the device is said to hold. */
+static void
+check_bands (Harness *h)
+{
+  for (guint round = 0; round < 96; round++) {
+    GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
+    LwtConfig config;
+
+    lwt_random_config (random, round, 100, &config);
+    config.height = MIN (64 * (guint) harness_range (h, 1, 16), 700);
+    config.levels[1] = MIN (config.levels[1], 3);
+    config.levels_roughness[1] = MIN (config.levels_roughness[1], 2);
+    config.levels_noise[1] = MIN (config.levels_noise[1], 1);
+    config.spins = MIN (config.spins, 2);
+    config.device_memory = (guint64) harness_range (h, 100, 1000) << 10;
+    if (lwt_config_check (&config, NULL)) {
+      name_case (h, round, &config);
+      run_case (h, random, &config, 2, TRUE);
+    }
+    lwt_wavelet_free ((LwtWavelet *) config.wavelet);
+    g_rand_free (random);
+  }
+}
+
+/* A surface with more rows and columns than any kernel's block has. */
+static void
+check_large (Harness *h)
+{
+  static const guint sizes[][2] = { { 2048, 1037 }, { 4100, 33 }, { 7, 5000 } };
+
+  for (guint round = 0; round < 12; round++) {
+    GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
+    LwtConfig config;
+
+    lwt_random_config (random, round, 100, &config);
+    config.width = sizes[round % 3][0];
+    config.height = sizes[round % 3][1];
+    config.spins = MIN (config.spins, 2);
+    if (lwt_config_check (&config, NULL)) {
+      name_case (h, round, &config);
+      run_case (h, random, &config, 1, FALSE);
+    }
+    lwt_wavelet_free ((LwtWavelet *) config.wavelet);
+    g_rand_free (random);
+  }
+}
+
+/* Several engines share a context. */
+static void
+check_engines (Harness *h)
+{
+  GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
+
+  for (guint round = 0; round < 8; round++) {
+    LwtConfig config;
+    LwtEngine *other;
+
+    lwt_random_config (random, round * 5, 60, &config);
+    name_case (h, round, &config);
+    other = lwt_engine_new_on (
+        &lwt_backend_cuda, &config, harness_context (h), NULL);
+    run_case (h, random, &config, 3, FALSE);
+    lwt_engine_free (other);
+    lwt_wavelet_free ((LwtWavelet *) config.wavelet);
+  }
+  g_rand_free (random);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const HarnessTest tests[] = {
+    { "lifting-twin", check_against_twin, NULL },
+    { "lifting-bands", check_bands, NULL },
+    { "lifting-large", check_large, NULL },
+    { "lifting-engines", check_engines, NULL },
+    { NULL, NULL, NULL },
+  };
+
+  return harness_main (argc, argv, tests);
+}
