@@ -1,0 +1,65 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Wavelets in words: names, steps, banks; what is accepted is within its
+ * limits. */
+#include "fuzz.h"
+#include "lwtwavelet.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+check_step (const LwtWavelet *wavelet, const LwtStep *step)
+{
+  g_assert (step->kind == LWT_STEP_PREDICT || step->kind == LWT_STEP_UPDATE);
+  g_assert (step->n >= 1 && step->n <= LWT_MAX_TAPS);
+  g_assert (ABS (step->first) <= 1024 && step->shift <= 31);
+  for (guint i = 0; i < step->n; i++) {
+    g_assert (isfinite (step->c[i]));
+    if (wavelet->reversible)
+      g_assert (ldexp (step->num[i], -(gint) step->shift) == step->c[i]);
+  }
+}
+
+static void
+check_wavelet (LwtWavelet *wavelet)
+{
+  LwtWavelet *copy = lwt_wavelet_copy (wavelet);
+
+  g_assert (memcmp (copy, wavelet, sizeof (*copy)) == 0);
+  g_assert (memchr (copy->name, '\0', sizeof (copy->name)));
+  g_assert (g_utf8_validate (copy->name, -1, NULL));
+  g_assert (copy->n_steps <= LWT_MAX_STEPS);
+  for (guint i = 0; i < copy->n_steps; i++)
+    check_step (copy, copy->steps + i);
+  g_assert (isfinite (copy->scale_low) && copy->scale_low != 0);
+  g_assert (isfinite (copy->scale_high) && copy->scale_high != 0);
+  g_assert (isfinite (1 / copy->scale_low) && isfinite (1 / copy->scale_high));
+  g_assert (isfinite (copy->noise_gain) && copy->noise_gain >= 0);
+  g_assert (copy->residual >= 0 && copy->residual <= 1e-9);
+  g_assert (copy->length >= 1 && copy->length <= 1024);
+  g_assert (lwt_wavelet_get_reach (copy) % 2 == 0);
+  lwt_wavelet_free (copy);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
+{
+  gchar *text = g_strndup ((const gchar *) bytes, size);
+  GError *error = NULL;
+  LwtWavelet *wavelet = lwt_wavelet_new (text, &error);
+
+  g_assert ((wavelet == NULL) == (error != NULL));
+  if (wavelet) {
+    check_wavelet (wavelet);
+    lwt_wavelet_free (wavelet);
+  } else {
+    g_assert (error->domain == CVIS_ERROR && error->code == CVIS_ERROR_INVALID);
+    g_assert (*error->message && g_utf8_validate (error->message, -1, NULL));
+    g_error_free (error);
+  }
+  g_free (text);
+  return 0;
+}
