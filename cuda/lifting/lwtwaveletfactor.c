@@ -449,6 +449,8 @@ search_row (Search *search, LwtStepKind own)
   search->states[0].own = own == LWT_STEP_UPDATE ? row->even : row->odd;
   search->states[0].other = own == LWT_STEP_UPDATE ? row->odd : row->even;
   search->states[0].cost = 1.0;
+  if (search->states[0].own.n == 0) /* nothing to divide by */
+    return;
   for (guint depth = 0; n > 0; depth++) {
     g_array_set_size (search->choices, 0);
     for (guint i = 0; i < n; i++) {

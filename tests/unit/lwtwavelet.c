@@ -38,6 +38,35 @@ assert_refused (const gchar *description, const gchar *words)
   g_error_free (error);
 }
 
+/* All that have names, as long as the program runs */
+static LwtWavelet **all;
+
+static guint
+count_names (void)
+{
+  guint n = 0;
+
+  while (lwt_wavelet_names ()[n])
+    n++;
+  return n;
+}
+
+static void
+load_all (void)
+{
+  all = g_new0 (LwtWavelet *, count_names () + 1);
+  for (guint i = 0; i < count_names (); i++)
+    all[i] = get (lwt_wavelet_names ()[i]);
+}
+
+static void
+free_all (void)
+{
+  for (guint i = 0; all[i]; i++)
+    lwt_wavelet_free (all[i]);
+  g_free (all);
+}
+
 /* --- transforms of a line ------------------------------------------------------------ */
 
 static void
@@ -66,16 +95,6 @@ inverse (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type, guint n,
 
 /* --- the named ones --------------------------------------------------------------------- */
 
-static guint
-count_names (void)
-{
-  guint n = 0;
-
-  while (lwt_wavelet_names ()[n])
-    n++;
-  return n;
-}
-
 static void
 assert_steps (const LwtWavelet *w)
 {
@@ -99,11 +118,10 @@ static void
 test_names (void)
 {
   g_assert_cmpuint (count_names (), ==, 80);
-  for (guint i = 0; i < count_names (); i++) {
-    const gchar *name = lwt_wavelet_names ()[i];
-    LwtWavelet *w = get (name);
+  for (guint i = 0; all[i]; i++) {
+    const LwtWavelet *w = all[i];
 
-    g_assert_cmpstr (w->name, ==, name);
+    g_assert_cmpstr (w->name, ==, lwt_wavelet_names ()[i]);
     assert_steps (w);
     g_assert_cmpfloat (w->noise_gain, >=, 1.0);
     g_assert_cmpfloat (w->noise_gain, <=, 5.4);
@@ -114,8 +132,38 @@ test_names (void)
     g_assert_cmpfloat_with_epsilon (
         fabs (w->scale_low * w->scale_high), 1.0, 1e-14);
     g_assert_cmpuint (lwt_wavelet_get_reach (w) % 2, ==, 0);
-    lwt_wavelet_free (w);
   }
+}
+
+/* FNV-1a, of 64 bits */
+static void
+add_to_hash (guint64 *hash, gconstpointer bytes, gsize n)
+{
+  for (gsize i = 0; i < n; i++) {
+    *hash ^= ((const guint8 *) bytes)[i];
+    *hash *= G_GUINT64_CONSTANT (0x100000001b3);
+  }
+}
+
+/* Kernels are made for these steps, and results are promised to the bit. */
+static void
+test_same_everywhere (void)
+{
+  guint64 hash = G_GUINT64_CONSTANT (0xcbf29ce484222325);
+
+  for (guint i = 0; all[i]; i++) {
+    for (guint s = 0; s < all[i]->n_steps; s++) {
+      const LwtStep *step = all[i]->steps + s;
+      const gint32 head[] = { step->kind, step->first, (gint32) step->n };
+
+      add_to_hash (&hash, head, sizeof (head));
+      add_to_hash (&hash, step->c, step->n * sizeof (step->c[0]));
+    }
+    add_to_hash (&hash, &all[i]->scale_low, sizeof (gdouble));
+    add_to_hash (&hash, &all[i]->scale_high, sizeof (gdouble));
+  }
+  if (G_BYTE_ORDER == G_LITTLE_ENDIAN)
+    g_assert_cmphex (hash, ==, G_GUINT64_CONSTANT (0x76b491ee1899649e));
 }
 
 /* The same steps each time, and copies of them */
@@ -235,12 +283,8 @@ detail_of_constant (const gchar *steps)
 static void
 test_constants (void)
 {
-  for (guint i = 0; i < count_names (); i++) {
-    LwtWavelet *wavelet = get (lwt_wavelet_names ()[i]);
-
-    assert_constant (wavelet, 1e-13);
-    lwt_wavelet_free (wavelet);
-  }
+  for (guint i = 0; all[i]; i++)
+    assert_constant (all[i], 1e-13);
 }
 
 /* 1: alpha is negative: with the printed sign a constant is all detail. */
@@ -329,28 +373,20 @@ assert_reconstructs (const LwtWavelet *wavelet, LwtBoundary boundary, guint n,
 static void
 test_reconstruction (void)
 {
-  for (guint i = 0; i < count_names (); i++) {
-    LwtWavelet *wavelet = get (lwt_wavelet_names ()[i]);
-
+  for (guint i = 0; all[i]; i++)
     for (guint b = LWT_BOUNDARY_SYMMETRIC; b <= LWT_BOUNDARY_ZERO; b++)
       for (guint n = 1; n <= MAX_SIDE; n++)
-        assert_reconstructs (wavelet, b, n, 1, 1e-12, 1e-5);
-    lwt_wavelet_free (wavelet);
-  }
+        assert_reconstructs (all[i], b, n, 1, 1e-12, 1e-5);
 }
 
 /* What edges cost over six levels: no more than four digits */
 static void
 test_edges (void)
 {
-  for (guint i = 0; i < count_names (); i++) {
-    LwtWavelet *wavelet = get (lwt_wavelet_names ()[i]);
-
+  for (guint i = 0; all[i]; i++)
     for (guint b = LWT_BOUNDARY_SYMMETRIC; b <= LWT_BOUNDARY_ZERO; b++)
       for (guint n = LONG_SIDE - 13; n <= LONG_SIDE; n++)
-        assert_reconstructs (wavelet, b, n, 6, 1e-11, 1e-3);
-    lwt_wavelet_free (wavelet);
-  }
+        assert_reconstructs (all[i], b, n, 6, 1e-11, 1e-3);
 }
 
 /* --- steps in words ------------------------------------------------------------------ */
@@ -500,6 +536,8 @@ test_bad_banks (void)
   assert_refused ("bank: LO 0.5 0.5", "do not reconstruct");
   assert_refused ("bank: LO 0 0", "do not reconstruct");
   assert_refused ("bank: LO 1e-200 1e-200", "do not reconstruct");
+  /* only a delay, by an odd number of samples */
+  assert_refused ("bank: LO 0 -1 0 0", "no more than 32 lifting steps");
   for (guint i = 0; i < LWT_MAX_FILTER + 1; i++)
     g_string_append (many, " 1");
   assert_refused (many->str, "more than 128 numbers");
@@ -516,8 +554,11 @@ test_bad_banks (void)
 int
 main (int argc, char **argv)
 {
+  gint status;
+
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/lwtwavelet/names", test_names);
+  g_test_add_func ("/lwtwavelet/same-everywhere", test_same_everywhere);
   g_test_add_func ("/lwtwavelet/same-again", test_same_again);
   g_test_add_func ("/lwtwavelet/lengths", test_lengths);
   g_test_add_func ("/lwtwavelet/aliases", test_aliases);
@@ -533,5 +574,8 @@ main (int argc, char **argv)
   g_test_add_func ("/lwtwavelet/unknown-names", test_unknown_names);
   g_test_add_func ("/lwtwavelet/bank", test_bank);
   g_test_add_func ("/lwtwavelet/bank/bad", test_bad_banks);
-  return g_test_run ();
+  load_all ();
+  status = g_test_run ();
+  free_all ();
+  return status;
 }
