@@ -1,0 +1,163 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstsurfacetypes.h"
+
+#include <string.h>
+
+#define START_SIZE 40 /* tells all formats apart but X3P from other zips */
+#define ZIP_SIZE 4096 /* names of a zip's first files */
+#define MAX_DIGITS 20
+
+/* --- media types ------------------------------------------------------------- */
+
+static gboolean
+contains (const guint8 *data, guint size, const gchar *word)
+{
+  gsize n = strlen (word);
+
+  for (guint i = 0; i + n <= size; i++)
+    if (!memcmp (data + i, word, n))
+      return TRUE;
+  return FALSE;
+}
+
+/* The first bytes, as many as there are up to ZIP_SIZE, about */
+static const guint8 *
+peek_zip (GstTypeFind *find, guint *size)
+{
+  for (*size = ZIP_SIZE; *size >= START_SIZE; *size /= 2) {
+    const guint8 *data = gst_type_find_peek (find, 0, *size);
+
+    if (data != NULL)
+      return data;
+  }
+  return NULL;
+}
+
+/* A zip of the files that an X3P has */
+static gboolean
+is_x3p (GstTypeFind *find)
+{
+  guint size;
+  const guint8 *data = peek_zip (find, &size);
+
+  return data != NULL
+         && (contains (data, size, "main.xml")
+             || contains (data, size, "bindata/"));
+}
+
+static void
+find_type (GstTypeFind *find, gpointer user_data)
+{
+  SurfaceFileFormat format = GPOINTER_TO_INT (user_data), found;
+  const guint8 *data = gst_type_find_peek (find, 0, START_SIZE);
+  gchar *type;
+
+  if (data == NULL)
+    return;
+  found = surface_file_detect (data, START_SIZE);
+  if (found == SURFACE_FILE_SDF_BINARY)
+    found = SURFACE_FILE_SDF;
+  if (found != format || (found == SURFACE_FILE_X3P && !is_x3p (find)))
+    return;
+  type = g_strdup_printf (
+      "application/x-surface-%s", surface_file_format_name (format));
+  /* a zip is found to be one with less certainty */
+  gst_type_find_suggest_empty_simple (find,
+      found == SURFACE_FILE_X3P ? GST_TYPE_FIND_NEARLY_CERTAIN
+                                : GST_TYPE_FIND_MAXIMUM,
+      type);
+  g_free (type);
+}
+
+gboolean
+gst_surface_types_register (GstPlugin *plugin)
+{
+  static const struct {
+    SurfaceFileFormat format;
+    const gchar *endings;
+  } types[] = {
+    { SURFACE_FILE_X3P, "x3p" },
+    { SURFACE_FILE_SDF, "sdf" },
+    { SURFACE_FILE_SUR, "sur" },
+    { SURFACE_FILE_GSF, "gsf" },
+    { SURFACE_FILE_NPY, "npy" },
+    { SURFACE_FILE_AL3D, "al3d" },
+    { SURFACE_FILE_BCRF, "bcrf,bcr" },
+  };
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
+    gchar *type = g_strdup_printf (
+        "application/x-surface-%s", surface_file_format_name (types[i].format));
+    GstCaps *caps = gst_caps_new_empty_simple (type);
+
+    ok &= gst_type_find_register (plugin, type, GST_RANK_SECONDARY, find_type,
+        types[i].endings, caps, GINT_TO_POINTER (types[i].format), NULL);
+    gst_caps_unref (caps);
+    g_free (type);
+  }
+  return ok;
+}
+
+/* --- names ---------------------------------------------------------------------- */
+
+/* The conversion that begins at @at, behind the %: digits, then d, u or i.
+ * Returns: what follows it; %NULL if it is none */
+static const gchar *
+skip_conversion (const gchar *at)
+{
+  guint digits = 0;
+
+  while (g_ascii_isdigit (*at) && digits < MAX_DIGITS) {
+    at++;
+    digits++;
+  }
+  return *at == 'd' || *at == 'u' || *at == 'i' ? at + 1 : NULL;
+}
+
+gboolean
+gst_surface_location_check (
+    const gchar *location, gboolean *pattern, GError **error)
+{
+  *pattern = FALSE;
+  for (const gchar *at = strchr (location, '%'); at; at = strchr (at, '%')) {
+    const gchar *end = at[1] == '%' ? at + 2 : skip_conversion (at + 1);
+
+    if (end == NULL || (at[1] != '%' && *pattern)) {
+      g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+          "The location \"%s\" is neither a name nor a pattern: of %% it may "
+          "have one %%d, such as %%05d, and %%%% for the sign itself",
+          location);
+      return FALSE;
+    }
+    *pattern |= at[1] != '%';
+    at = end;
+  }
+  return TRUE;
+}
+
+gchar *
+gst_surface_location_at (const gchar *location, guint index)
+{
+  GString *name = g_string_new (NULL);
+
+  while (*location) {
+    if (*location != '%') {
+      g_string_append_c (name, *location++);
+    } else if (location[1] == '%') {
+      g_string_append_c (name, '%');
+      location += 2;
+    } else {
+      guint width =
+          (guint) MIN (g_ascii_strtoull (location + 1, NULL, 10), MAX_DIGITS);
+
+      g_string_append_printf (
+          name, location[1] == '0' ? "%0*u" : "%*u", (gint) width, index);
+      location = skip_conversion (location + 1);
+    }
+  }
+  return g_string_free (name, FALSE);
+}

@@ -1,0 +1,347 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* surfacesink: heights as they were measured, names, messages, how many files
+ * are kept, and the words about what cannot be written. */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <math.h>
+#include <string.h>
+
+#include "surfacetemp.h"
+
+#define CAPS(types, width, height)                                             \
+  "other/tensors, format = (string) static, num_tensors = (int) 1, "           \
+  "types = (string) " types ", dimensions = (string) " width ":" height        \
+  ":1:1, framerate = (fraction) 25/1"
+
+static GstHarness *
+open_sink (const gchar *folder, const gchar *name, const gchar *properties)
+{
+  gchar *line = g_strdup_printf (
+      "surfacesink location=%s/%s %s", folder, name, properties);
+  GstHarness *h = gst_harness_new_parse (line);
+
+  g_free (line);
+  return h;
+}
+
+/* A surface less 76 mm, which its meta knows, of float32 at an odd address */
+static GstBuffer *
+make_buffer (guint width, guint height, guint seed, gboolean odd)
+{
+  gsize size = width * height * 4;
+  guint8 *data = g_malloc (size + 1);
+  GstBuffer *buffer =
+      gst_buffer_new_wrapped_full (0, data, size + 1, odd, size, data, g_free);
+  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+
+  for (guint i = 0; i < width * height; i++) {
+    gfloat z = (gfloat) (surface_temp_height (seed, i) - 0.0763);
+
+    memcpy (data + odd + 4 * i, &z, 4);
+  }
+  meta->offset = 0.0763;
+  meta->dx = 1e-6;
+  meta->dy = 2e-6;
+  meta->width = width;
+  meta->height = height;
+  GST_BUFFER_PTS (buffer) = seed * 40 * GST_MSECOND;
+  GST_BUFFER_DURATION (buffer) = 40 * GST_MSECOND;
+  return buffer;
+}
+
+GST_START_TEST (test_formats)
+{
+  static const gchar *const names[] = { "a.x3p", "a.sdf", "a.sur", "a.gsf",
+    "a.tif", "a.npy" };
+  gchar *folder = surface_temp_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    SurfaceFileFormat format = surface_file_format_of_name (names[i]);
+    SurfaceImage *image;
+    GstHarness *h;
+
+    if (!surface_file_supported (format))
+      continue;
+    h = open_sink (folder, names[i], "");
+    gst_harness_set_src_caps_str (h, CAPS ("float32", "33", "17"));
+    fail_unless_equals_int (
+        gst_harness_push (h, make_buffer (33, 17, i, i % 2)), GST_FLOW_OK);
+    gst_harness_teardown (h);
+    image = surface_temp_read (folder, names[i]);
+    fail_unless (image->width == 33 && image->height == 17);
+    fail_unless (surface_temp_difference (image, i)
+                 < (format == SURFACE_FILE_GSF ? 5e-9 : 1e-13));
+    surface_image_free (image);
+  }
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_format_property)
+{
+  gchar *folder = surface_temp_new ();
+  GstHarness *h = open_sink (folder, "100%%.dat", "format=sdf-binary");
+  gchar *path = surface_temp_path (folder, "100%.dat"), *data;
+  gsize size;
+
+  gst_harness_set_src_caps_str (h, CAPS ("float32", "3", "2"));
+  gst_harness_push (h, make_buffer (3, 2, 0, FALSE));
+  gst_harness_teardown (h);
+  fail_unless (g_file_get_contents (path, &data, &size, NULL));
+  fail_unless (g_str_has_prefix (data, "bISO-1.0"));
+  g_free (data);
+  g_free (path);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* Integers and doubles; z_scale of the meta; spacing of the caps */
+GST_START_TEST (test_types)
+{
+  static const gint32 integers[] = { -3, 5 };
+  static const gdouble doubles[] = { 1.5, NAN };
+  gchar *folder = surface_temp_new ();
+  GstHarness *h = open_sink (folder, "%d.sdf", "");
+  GstBuffer *buffer;
+  SurfaceImage *image;
+
+  gst_harness_set_src_caps_str (h,
+      CAPS ("int32", "2", "1") ", surface-dx = "
+                               "(double) 3e-6, surface-dy = (double) 4e-6");
+  buffer = gst_buffer_new_memdup (integers, sizeof (integers));
+  gst_buffer_add_surface_meta (buffer)->z_scale = 1e-9;
+  gst_harness_push (h, buffer);
+  gst_harness_set_src_caps_str (h,
+      CAPS ("float64", "1", "2") ", surface-dx = "
+                                 "(double) 3e-6, surface-dy = (double) 4e-6");
+  buffer = gst_buffer_new_memdup (doubles, sizeof (doubles));
+  gst_harness_push (h, buffer);
+  gst_harness_teardown (h);
+
+  image = surface_temp_read (folder, "0.sdf");
+  fail_unless (fabs (image->z[0] + 3e-9) < 1e-20);
+  fail_unless (fabs (image->z[1] - 5e-9) < 1e-20);
+  fail_unless (image->dx == 3e-6 && image->dy == 4e-6);
+  surface_image_free (image);
+  image = surface_temp_read (folder, "1.sdf");
+  fail_unless (image->width == 1 && image->height == 2);
+  fail_unless (image->z[0] == 1.5 && isnan (image->z[1]));
+  surface_image_free (image);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_messages)
+{
+  gchar *folder = surface_temp_new ();
+  gchar *expected = surface_temp_path (folder, "s-0007.npy");
+  GstHarness *h = open_sink (folder, "s-%04d.npy", "index=7");
+  GstBus *bus = gst_bus_new ();
+  const GstStructure *s;
+  GstMessage *message;
+  guint index;
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, CAPS ("float32", "3", "2"));
+  gst_harness_push (h, make_buffer (3, 2, 2, FALSE));
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  s = gst_message_get_structure (message);
+  fail_unless (gst_structure_has_name (s, "surface-file"));
+  fail_unless_equals_string (
+      gst_structure_get_string (s, "filename"), expected);
+  fail_unless (gst_structure_has_field_typed (s, "stream-time", G_TYPE_UINT64));
+  {
+    guint64 time;
+    gint number;
+
+    gst_structure_get (s, "index", G_TYPE_INT, &number, "timestamp",
+        G_TYPE_UINT64, &time, NULL);
+    fail_unless_equals_int (number, 7);
+    fail_unless_equals_uint64 (time, 80 * GST_MSECOND);
+  }
+  gst_message_unref (message);
+  gst_harness_set (h, "surfacesink", "post-messages", FALSE, NULL);
+  gst_harness_push (h, make_buffer (3, 2, 3, FALSE));
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT) == NULL);
+  gst_harness_get (h, "surfacesink", "index", &index, NULL);
+  fail_unless_equals_int (index, 9);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+  g_free (expected);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_max_files)
+{
+  gchar *folder = surface_temp_new ();
+  GstHarness *h = open_sink (folder, "s-%d.npy", "max-files=3");
+  SurfaceImage *image;
+
+  gst_harness_set_src_caps_str (h, CAPS ("float32", "3", "2"));
+  for (guint i = 0; i < 10; i++)
+    gst_harness_push (h, make_buffer (3, 2, i, FALSE));
+  gst_harness_teardown (h);
+  fail_unless_equals_int (surface_temp_count (folder), 3);
+  image = surface_temp_read (folder, "s-9.npy");
+  fail_unless (surface_temp_difference (image, 9) < 1e-13);
+  surface_image_free (image);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* A name without number: the last surface stays, and that is said once. */
+GST_START_TEST (test_overwritten)
+{
+  gchar *folder = surface_temp_new ();
+  GstHarness *h = open_sink (folder, "s.npy", "max-files=1");
+  GstBus *bus = gst_bus_new ();
+  SurfaceImage *image;
+  guint warnings = 0;
+  GstMessage *message;
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, CAPS ("float32", "3", "2"));
+  for (guint i = 0; i < 4; i++)
+    gst_harness_push (h, make_buffer (3, 2, i, FALSE));
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING))) {
+    warnings++;
+    gst_message_unref (message);
+  }
+  fail_unless_equals_int (warnings, 1);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+  image = surface_temp_read (folder, "s.npy");
+  fail_unless (surface_temp_difference (image, 3) < 1e-13);
+  surface_image_free (image);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* Title and date go with the surface from file to file. */
+GST_START_TEST (test_tags)
+{
+  gchar *folder = surface_temp_new ();
+  SurfaceImage *image;
+
+  surface_temp_write (folder, "a.sur", 9, 7, 4);
+  surface_temp_run_ok (
+      folder, "surfacesrc location=%s/a.sur ! surfacesink location=%s/b.sur");
+  image = surface_temp_read (folder, "b.sur");
+  fail_unless_equals_string (image->title, "surface 4");
+  fail_unless (g_str_has_prefix (image->date, "2024-02-29T12:34:56"));
+  fail_unless (surface_temp_difference (image, 4) < 1e-13);
+  surface_image_free (image);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_errors)
+{
+  static const gchar *const cases[][2] = {
+    { "surfacetestsrc ! surfacesink", "location names no file" },
+    { "surfacetestsrc ! surfacesink location=%s/a", "names no format" },
+    { "surfacetestsrc ! surfacesink location=%s/a.al3d", "names no format" },
+    { "surfacetestsrc ! surfacesink location=%s/a%d%d.npy",
+        "neither a name nor a pattern" },
+    { "surfacetestsrc ! surfacesink location=%s/none/a.npy",
+        "a.npy\" cannot be written" },
+    { "surfacesrc location=%s/in.npy ! surfacesink location=%s/a.sur",
+        "which is not known" },
+  };
+  gchar *folder = surface_temp_new ();
+
+  surface_temp_write (folder, "in.npy", 3, 2, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    surface_temp_run_error (folder, cases[i][0], cases[i][1]);
+  fail_unless_equals_int (surface_temp_count (folder), 1);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+static void
+assert_error (GstBus *bus, const gchar *words)
+{
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  GError *error = NULL;
+
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (strstr (error->message, words) != NULL, "%s", error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+}
+
+GST_START_TEST (test_bad_stream)
+{
+  gchar *folder = surface_temp_new ();
+  GstHarness *h = open_sink (folder, "a.npy", "");
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, CAPS ("float32", "30", "2"));
+  fail_unless_equals_int (
+      gst_harness_push (h, make_buffer (3, 2, 0, FALSE)), GST_FLOW_ERROR);
+  assert_error (bus, "needs 240 bytes; a buffer of 24 came");
+  gst_harness_push_event (h, gst_event_new_caps (gst_caps_from_string (
+                                 CAPS ("float32", "none", "2"))));
+  assert_error (bus, "dimensions is \"none:2:1:1\"");
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_states)
+{
+  gchar *folder = surface_temp_new ();
+  gchar *line = g_strdup_printf (
+      "surfacetestsrc ! other/tensors,dimensions=(string)16:16:1:1 ! "
+      "surfacesink location=%s/a-%%d.gsf max-files=2",
+      folder);
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+
+  for (guint i = 0; i < 50; i++) {
+    gst_element_set_state (
+        pipeline, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
+    if (i % 3 == 0)
+      gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+    fail_unless_equals_int (gst_element_set_state (pipeline,
+                                i % 5 ? GST_STATE_READY : GST_STATE_NULL),
+        GST_STATE_CHANGE_SUCCESS);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  g_free (line);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+static Suite *
+surfacesink_suite (void)
+{
+  Suite *s = suite_create ("surfacesink");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_formats);
+  tcase_add_test (tc, test_format_property);
+  tcase_add_test (tc, test_types);
+  tcase_add_test (tc, test_messages);
+  tcase_add_test (tc, test_max_files);
+  tcase_add_test (tc, test_overwritten);
+  tcase_add_test (tc, test_tags);
+  tcase_add_test (tc, test_errors);
+  tcase_add_test (tc, test_bad_stream);
+  tcase_add_test (tc, test_states);
+  return s;
+}
+
+GST_CHECK_MAIN (surfacesink);

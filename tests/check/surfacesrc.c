@@ -1,0 +1,357 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* surfacesrc: files of every format, series of them, what is taken off the
+ * heights, seeks, and the words about files that are not there or broken. */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <math.h>
+#include <string.h>
+
+#include "surfacetemp.h"
+
+/* Playing, its next buffers to be pulled */
+static GstHarness *
+open_source (const gchar *folder, const gchar *name, const gchar *properties)
+{
+  gchar *line = g_strdup_printf (
+      "surfacesrc location=%s/%s %s", folder, name, properties);
+  GstHarness *h = gst_harness_new_parse (line);
+
+  g_free (line);
+  gst_harness_play (h);
+  return h;
+}
+
+static void
+assert_info (GstHarness *h, guint width, guint height, GstSurfaceType type)
+{
+  GstCaps *caps = gst_pad_get_current_caps (h->sinkpad);
+  GstSurfaceInfo info;
+
+  fail_unless (gst_surface_info_from_caps (&info, caps, NULL));
+  fail_unless_equals_int (info.width, width);
+  fail_unless_equals_int (info.height, height);
+  fail_unless_equals_int (info.type, type);
+  gst_caps_unref (caps);
+}
+
+/* Sample and offset together are the height. */
+static void
+assert_heights (GstBuffer *buffer, guint seed, gdouble tolerance)
+{
+  GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+  guint n = meta->width * meta->height, missing = 0;
+  gboolean wide;
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  wide = map.size == 8 * n;
+  fail_unless (wide || map.size == 4 * n);
+  for (guint i = 0; i < n; i++) {
+    gdouble z = wide ? ((gdouble *) map.data)[i] : ((gfloat *) map.data)[i];
+    gdouble expected = surface_temp_height (seed, i);
+
+    missing += isnan (z) != 0;
+    fail_unless (isnan (z) == isnan (expected));
+    if (!isnan (z))
+      fail_unless (
+          fabs (z * meta->z_scale + meta->offset - expected) <= tolerance);
+  }
+  gst_buffer_unmap (buffer, &map);
+  fail_unless_equals_int (meta->missing, missing);
+  fail_unless_equals_int (meta->part, SURFACE_PART_MEASURED);
+}
+
+GST_START_TEST (test_formats)
+{
+  static const gchar *const names[] = { "a.x3p", "a.sdf", "a.sur", "a.gsf",
+    "a.tiff", "a.npy" };
+  gchar *folder = surface_temp_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    SurfaceFileFormat format = surface_file_format_of_name (names[i]);
+    gboolean spaced = format != SURFACE_FILE_TIFF && format != SURFACE_FILE_NPY;
+    GstSurfaceMeta *meta;
+    GstBuffer *buffer;
+    GstHarness *h;
+
+    if (!surface_file_supported (format))
+      continue;
+    surface_temp_write (folder, names[i], 33, 17, i);
+    h = open_source (folder, names[i], "");
+    buffer = gst_harness_pull (h);
+    assert_info (h, 33, 17, GST_SURFACE_TYPE_FLOAT32);
+    assert_heights (buffer, i, format == SURFACE_FILE_GSF ? 5e-9 : 1e-13);
+    meta = gst_buffer_get_surface_meta (buffer);
+    fail_unless (fabs (meta->dx - (spaced ? 1e-6 : 0)) < 1e-12);
+    fail_unless (fabs (meta->dy - (spaced ? 2e-6 : 0)) < 1e-12);
+    fail_unless (fabs (meta->offset - 0.0763) < 1e-6);
+    gst_buffer_unref (buffer);
+    gst_harness_teardown (h);
+  }
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_precision)
+{
+  gchar *folder = surface_temp_new ();
+  GstBuffer *buffer;
+  GstHarness *h;
+
+  surface_temp_write (folder, "a.npy", 9, 7, 3);
+  h = open_source (
+      folder, "a.npy", "precision=float64 remove-offset=false dx=3e-6 dy=4e-6");
+  buffer = gst_harness_pull (h);
+  assert_info (h, 9, 7, GST_SURFACE_TYPE_FLOAT64);
+  assert_heights (buffer, 3, 0);
+  fail_unless (gst_buffer_get_surface_meta (buffer)->offset == 0);
+  fail_unless (gst_buffer_get_surface_meta (buffer)->dx == 3e-6);
+  fail_unless (gst_buffer_get_surface_meta (buffer)->dy == 4e-6);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+
+  /* what float32 loses of 76 mm */
+  h = open_source (folder, "a.npy", "remove-offset=false");
+  buffer = gst_harness_pull (h);
+  assert_heights (buffer, 3, 4e-9);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* Times, caps that follow the size, tags, the end behind the last file */
+GST_START_TEST (test_series)
+{
+  gchar *folder = surface_temp_new ();
+  GstHarness *h;
+  GstEvent *event;
+  guint tags = 0, caps = 0;
+
+  surface_temp_write (folder, "a-03.sur", 9, 7, 0);
+  surface_temp_write (folder, "a-04.sur", 9, 7, 1);
+  surface_temp_write (folder, "a-05.sur", 5, 6, 2);
+  surface_temp_write (folder, "a-07.sur", 5, 6, 3);
+  h = open_source (folder, "a-%02d.sur", "start-index=3 framerate=4/1");
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+
+    assert_heights (buffer, i, 1e-13);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), i * GST_SECOND / 4);
+    fail_unless_equals_uint64 (GST_BUFFER_DURATION (buffer), GST_SECOND / 4);
+    fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), i);
+    fail_unless_equals_int (
+        GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT), i == 0);
+    gst_buffer_unref (buffer);
+  }
+  assert_info (h, 5, 6, GST_SURFACE_TYPE_FLOAT32);
+  while ((event = gst_harness_pull_event (h))) {
+    gboolean last = GST_EVENT_TYPE (event) == GST_EVENT_EOS;
+
+    tags += GST_EVENT_TYPE (event) == GST_EVENT_TAG;
+    caps += GST_EVENT_TYPE (event) == GST_EVENT_CAPS;
+    gst_event_unref (event);
+    if (last)
+      break;
+  }
+  fail_unless_equals_int (tags, 3);
+  fail_unless_equals_int (caps, 2);
+  gst_harness_teardown (h);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_loop)
+{
+  gchar *folder = surface_temp_new ();
+  GstHarness *h;
+
+  surface_temp_write (folder, "a0.gsf", 3, 2, 0);
+  surface_temp_write (folder, "a1.gsf", 3, 2, 1);
+  surface_temp_write (folder, "a2.gsf", 3, 2, 2);
+  h = open_source (folder, "a%d.gsf", "stop-index=1 loop=true num-buffers=5");
+  for (guint i = 0; i < 5; i++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+
+    assert_heights (buffer, i % 2, 5e-9);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), i * GST_SECOND);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_seek)
+{
+  gchar *folder = surface_temp_new ();
+  gchar *line;
+  GstElement *pipeline, *sink;
+  GstBuffer *buffer;
+  GstSample *sample;
+  gint64 duration;
+
+  for (guint i = 0; i < 6; i++) {
+    gchar *name = g_strdup_printf ("%u.sur", i);
+    surface_temp_write (folder, name, 5, 3, i);
+    g_free (name);
+  }
+  line = g_strdup_printf ("surfacesrc location=%s/%%d.sur framerate=30/1 ! "
+                          "appsink name=sink sync=false max-buffers=1",
+      folder);
+  pipeline = gst_parse_launch (line, NULL);
+  g_free (line);
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+  fail_unless (
+      gst_element_query_duration (pipeline, GST_FORMAT_TIME, &duration));
+  fail_unless_equals_int64 (duration, GST_SECOND / 5);
+  fail_unless (
+      gst_element_query_duration (pipeline, GST_FORMAT_DEFAULT, &duration));
+  fail_unless_equals_int64 (duration, 6);
+  for (guint i = 5; i > 0; i -= 2) {
+    fail_unless (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
+        GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE, i * GST_SECOND / 30));
+    gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+    g_signal_emit_by_name (sink, "pull-preroll", &sample);
+    buffer = gst_sample_get_buffer (sample);
+    assert_heights (buffer, i, 1e-13);
+    fail_unless (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT));
+    gst_sample_unref (sample);
+    if (i == 1)
+      break;
+  }
+  fail_unless (gst_element_seek (pipeline, -1.0, GST_FORMAT_TIME,
+      GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, GST_SECOND / 30,
+      GST_SEEK_TYPE_SET, GST_SECOND / 10));
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint i = 2; i > 0; i--) {
+    g_signal_emit_by_name (sink, "pull-sample", &sample);
+    fail_unless (sample != NULL);
+    assert_heights (gst_sample_get_buffer (sample), i, 1e-13);
+    gst_sample_unref (sample);
+  }
+  g_signal_emit_by_name (sink, "pull-sample", &sample);
+  fail_unless (sample == NULL);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_errors)
+{
+  static const gchar *const cases[][2] = {
+    { "surfacesrc ! fakesink", "location names no file" },
+    { "surfacesrc location=%s/none.x3p ! fakesink", "none.x3p\"" },
+    { "surfacesrc location=%s ! fakesink", "cannot be read" },
+    { "surfacesrc location=%s/a-%d.x3p start-index=9 ! fakesink",
+        "with the number 9 (start-index)" },
+    { "surfacesrc location=%s/a-%d-%d.x3p ! fakesink",
+        "neither a name nor a pattern" },
+    { "surfacesrc location=%s/a-%x.x3p ! fakesink", "neither a name" },
+    { "surfacesrc location=%s/a-%99999999999999999999999d.x3p ! fakesink",
+        "neither a name" },
+    { "surfacesrc location=%s/a-%d.npy start-index=3 stop-index=2 ! fakesink",
+        "stop-index (2) is below start-index (3)" },
+    { "surfacesrc location=%s/a%d.npy stop-index=2 ! fakesink", "a1.npy\"" },
+    { "surfacesrc location=%s/text.x3p ! fakesink",
+        "text.x3p\" cannot be read as a surface: The file begins as none" },
+    { "surfacesrc location=%s/a0.npy ! "
+      "other/tensors,types=(string)float64 ! fakesink",
+        "Downstream does not take the surface" },
+  };
+  gchar *folder = surface_temp_new ();
+  gchar *path = surface_temp_path (folder, "text.x3p");
+
+  surface_temp_write (folder, "a0.npy", 3, 2, 0);
+  g_file_set_contents (path, "hello, this is no surface", -1, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    surface_temp_run_error (folder, cases[i][0], cases[i][1]);
+  g_free (path);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_states)
+{
+  gchar *folder = surface_temp_new ();
+  gchar *line;
+  GstElement *pipeline;
+
+  surface_temp_write (folder, "a.sdf", 9, 7, 0);
+  line = g_strdup_printf (
+      "surfacesrc location=%s/a.sdf loop=true ! fakesink", folder);
+  pipeline = gst_parse_launch (line, NULL);
+  for (guint i = 0; i < 50; i++) {
+    gst_element_set_state (
+        pipeline, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
+    if (i % 3 == 0)
+      gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+    fail_unless_equals_int (gst_element_set_state (pipeline,
+                                i % 5 ? GST_STATE_READY : GST_STATE_NULL),
+        GST_STATE_CHANGE_SUCCESS);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  g_free (line);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_properties)
+{
+  GstElement *source = gst_element_factory_make ("surfacesrc", NULL);
+  gchar *location;
+  gint n, d, stop;
+  guint start;
+  gboolean loop, remove;
+
+  g_object_set (source, "location", "x", "framerate", 30000, 1001,
+      "start-index", 4, "stop-index", 9, "loop", TRUE, "remove-offset", FALSE,
+      NULL);
+  g_object_get (source, "location", &location, "start-index", &start,
+      "stop-index", &stop, "loop", &loop, "remove-offset", &remove, NULL);
+  fail_unless_equals_string (location, "x");
+  fail_unless (start == 4 && stop == 9 && loop && !remove);
+  {
+    GValue rate = G_VALUE_INIT;
+
+    g_value_init (&rate, GST_TYPE_FRACTION);
+    g_object_get_property (G_OBJECT (source), "framerate", &rate);
+    n = gst_value_get_fraction_numerator (&rate);
+    d = gst_value_get_fraction_denominator (&rate);
+    fail_unless (n == 30000 && d == 1001);
+    g_value_unset (&rate);
+  }
+  g_object_set (source, "location", NULL, NULL);
+  g_free (location);
+  gst_object_unref (source);
+}
+GST_END_TEST;
+
+static Suite *
+surfacesrc_suite (void)
+{
+  Suite *s = suite_create ("surfacesrc");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_formats);
+  tcase_add_test (tc, test_precision);
+  tcase_add_test (tc, test_series);
+  tcase_add_test (tc, test_loop);
+  tcase_add_test (tc, test_seek);
+  tcase_add_test (tc, test_errors);
+  tcase_add_test (tc, test_states);
+  tcase_add_test (tc, test_properties);
+  return s;
+}
+
+GST_CHECK_MAIN (surfacesrc);
