@@ -16,6 +16,9 @@ import sys
 # of GStreamer's base classes
 INHERITED = {"automatic-eos", "blocksize", "do-timestamp", "name", "parent", "qos",
              "typefind"}
+INHERITED_BY_SINKS = {"async", "enable-last-sample", "last-sample", "max-bitrate",
+                      "max-lateness", "processing-deadline", "render-delay",
+                      "stats", "sync", "throttle-time", "ts-offset"}
 UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9, "": 1}
 NUMBER = r"-?\d+(?:\.\d+)?"
 
@@ -31,12 +34,15 @@ def elements():
 
 def properties(name):
     """name -> (default or None, (least, most) or None, values)"""
-    text = inspect(name).split("\nElement Properties:\n", 1)[1]
+    text = inspect(name)
+    inherited = INHERITED | (INHERITED_BY_SINKS if "-GstBaseSink\n" in text
+                             else set())
+    text = text.split("\nElement Properties:\n", 1)[1]
     text = re.split(r"^(?=\S)", text, maxsplit=1, flags=re.M)[0]
     found = {}
     for part in re.split(r"\n(?=  [a-z])", "\n" + text):
         head = re.match(r"\s*([a-z0-9-]+) +: ", part)
-        if not head or head[1] in INHERITED:
+        if not head or head[1] in inherited:
             continue
         default = re.search(r'Default: (?:[^",\n]+, )?"?([^"\n]*?)"? *$', part,
                             re.M)
