@@ -128,6 +128,20 @@ guint lwt_steps_pending (const LwtWavelet *wavelet);
 /* Sets @num, @shift of all steps and @reversible if the weights allow it. */
 void lwt_steps_set_reversible (LwtWavelet *wavelet);
 
+/* How far the middle of a step's neighbours is from the sample that it changes,
+ * in halves of k */
+gint lwt_step_off_centre (const LwtStep *step);
+
+/* --- factorisations of a bank ---------------------------------------------------- */
+
+GArray *lwt_candidates_new (void);
+/* Notes @wavelet down if its steps are new and multiply out to the rows. */
+void lwt_candidates_add (GArray *candidates, const LwtRow *low,
+    const LwtRow *high, const LwtWavelet *wavelet);
+/* The one to take; FALSE: there is none that is of use. */
+gboolean lwt_candidates_best (
+    GArray *candidates, LwtWavelet *wavelet, GError **error);
+
 /* --- where wavelets come from ------------------------------------------------------ */
 
 /* Rows of the analysis bank; @rough: terms that small relative to the others

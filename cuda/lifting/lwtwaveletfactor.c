@@ -24,11 +24,9 @@
 #include "lwtwavelet_private.h"
 
 #define WIDTH 64
-/* Steps that do not multiply out to the bank are no factorisation. */
-#define MAX_RESIDUAL 1e-9
-/* Up to such factors noise gains are as good as each other, and edges. */
-#define NOISE_SLACK 1.5
-#define EDGE_SLACK 1.3
+/* What is as small as this in the last step, which has the precision of the
+ * steps before it, is a rounding error. */
+#define NO_TERM 1e-13
 
 /* A row as the search sees it: @own is to become a shift, @other nothing */
 typedef struct {
@@ -52,25 +50,15 @@ typedef struct {
   guint index;
 } Choice;
 
-/* A factorisation */
-typedef struct {
-  LwtWavelet wavelet;
-  guint pending;
-  gboolean symmetric;
-  gdouble edge_gain; /* of those with little noise; others 0 */
-} Found;
-
 typedef struct {
   const LwtRow *low, *high;
   gdouble rough;
-  LwtStepKind
-      own; /* LWT_STEP_UPDATE: the low row, whose own samples are even */
+  LwtStepKind own; /* update: the low row, whose own samples are even */
   State *states, *next;
   Move *moves; /* LWT_MAX_STEPS of WIDTH */
   GArray *choices;
   gdouble drift; /* what neighbours away from the middle cost */
-  GArray *found;
-  gdouble least_gain; /* of what was found */
+  GArray *candidates;
 } Search;
 
 /* --- division ------------------------------------------------------------------------ */
@@ -151,15 +139,6 @@ sum_of_magnitudes (const LwtStep *step)
   return sum;
 }
 
-/* How far the middle of the neighbours is from the sample that they change, in
- * halves of k */
-static gint
-off_centre (const LwtStep *step)
-{
-  return ABS (2 * step->first + (gint) step->n
-              - (step->kind == LWT_STEP_PREDICT ? 2 : 0));
-}
-
 /* The row may not lose its own samples: a division that would leave none is of
  * no use. */
 static void
@@ -179,7 +158,7 @@ add_choice (
   if (!ok || state.own.n == 0)
     return;
   choice.cost = state.cost * (1.0 + sum_of_magnitudes (&step))
-                * (1.0 + search->drift * off_centre (&step));
+                * (1.0 + search->drift * lwt_step_off_centre (&step));
   if (choice.cost <= 1e100)
     g_array_append_val (search->choices, choice);
 }
@@ -213,208 +192,97 @@ compare_choices (gconstpointer a, gconstpointer b)
   return first->index < second->index ? -1 : first->index > second->index;
 }
 
-/* --- what is found ------------------------------------------------------------------------ */
+/* --- the other row -------------------------------------------------------------------- */
 
-/* A step that is its own mirror image round the sample that it changes */
-static gboolean
-step_is_symmetric (const LwtStep *step)
-{
-  if (off_centre (step) != 0)
-    return FALSE;
-  for (guint i = 0; i < step->n; i++)
-    if (fabs (step->c[i] - step->c[step->n - 1 - i]) > 1e-9 * fabs (step->c[i]))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-wavelet_is_symmetric (const LwtWavelet *wavelet)
-{
-  for (guint i = 0; i < wavelet->n_steps; i++)
-    if (!step_is_symmetric (wavelet->steps + i))
-      return FALSE;
-  return TRUE;
-}
-
-static gdouble
-difference (const LwtPoly *a, const LwtPoly *b)
-{
-  const gint from =
-      MIN (a->n ? a->first : b->first, b->n ? b->first : a->first);
-  const gint to = MAX (a->first + (gint) a->n, b->first + (gint) b->n);
-  gdouble max = 0.0;
-
-  for (gint i = from; i < to; i++) {
-    const gboolean in_a = i >= a->first && i < a->first + (gint) a->n;
-    const gboolean in_b = i >= b->first && i < b->first + (gint) b->n;
-    const LwtDd none = { 0.0, 0.0 };
-    const LwtDd d = lwt_dd_add (in_a ? a->c[i - a->first] : none,
-        lwt_dd_negate (in_b ? b->c[i - b->first] : none));
-
-    max = MAX (max, fabs (d.hi));
-  }
-  return max;
-}
-
-static gdouble
-max_of_row (const LwtRow *row)
-{
-  return MAX (lwt_poly_max (&row->even), lwt_poly_max (&row->odd));
-}
-
-/* Relative to the largest tap of each filter */
-static gdouble
-residual_of (const LwtWavelet *wavelet, const LwtRow *low, const LwtRow *high)
-{
-  LwtRow steps_low, steps_high;
-  gdouble of_low, of_high;
-
-  if (!lwt_steps_multiply (wavelet, &steps_low, &steps_high))
-    return G_MAXDOUBLE;
-  of_low = MAX (difference (&steps_low.even, &low->even),
-      difference (&steps_low.odd, &low->odd));
-  of_high = MAX (difference (&steps_high.even, &high->even),
-      difference (&steps_high.odd, &high->odd));
-  return MAX (of_low / max_of_row (low), of_high / max_of_row (high));
-}
-
-/* TRUE if @a is to be taken rather than @b; both are as good in numbers. */
-static gboolean
-better (const Found *a, const Found *b)
-{
-  const gint shift_a = ABS (a->wavelet.shift_low);
-  const gint shift_b = ABS (b->wavelet.shift_low);
-
-  if (a->symmetric != b->symmetric)
-    return a->symmetric;
-  if (shift_a != shift_b)
-    return shift_a < shift_b;
-  if (a->pending != b->pending)
-    return a->pending < b->pending;
-  if (a->wavelet.n_steps != b->wavelet.n_steps)
-    return a->wavelet.n_steps < b->wavelet.n_steps;
-  return a->wavelet.noise_gain < b->wavelet.noise_gain;
-}
-
-/* The same steps are found in many ways. */
-static gboolean
-same_steps (const LwtWavelet *a, const LwtWavelet *b)
-{
-  if (a->n_steps != b->n_steps)
-    return FALSE;
-  for (guint i = 0; i < a->n_steps; i++) {
-    const LwtStep *p = a->steps + i, *q = b->steps + i;
-
-    if (p->kind != q->kind || p->first != q->first || p->n != q->n)
-      return FALSE;
-    for (guint j = 0; j < p->n; j++)
-      if (fabs (p->c[j] - q->c[j]) > 1e-9 * fabs (p->c[j]))
-        return FALSE;
-  }
-  return TRUE;
-}
-
-/* Notes @wavelet down if its steps are new and those of the bank. */
+/* The steps that lead to a state */
 static void
-judge (Search *search, LwtWavelet *wavelet)
+collect_steps (
+    const Search *search, guint depth, guint index, LwtWavelet *wavelet)
 {
-  Found found = { .edge_gain = 0.0 };
+  wavelet->n_steps = depth;
+  for (guint i = depth; i-- > 0;) {
+    const Move *move = search->moves + i * WIDTH + index;
 
-  for (guint i = 0; i < search->found->len; i++)
-    if (same_steps (wavelet, &g_array_index (search->found, Found, i).wavelet))
-      return;
-  wavelet->residual = residual_of (wavelet, search->low, search->high);
-  if (!(wavelet->residual <= MAX_RESIDUAL))
-    return;
-  wavelet->noise_gain = lwt_steps_noise_gain (wavelet);
-  found.wavelet = *wavelet;
-  found.pending = lwt_steps_pending (wavelet);
-  found.symmetric = wavelet_is_symmetric (wavelet);
-  search->least_gain = MIN (search->least_gain, wavelet->noise_gain);
-  g_array_append_val (search->found, found);
+    wavelet->steps[i] = move->step;
+    index = move->parent;
+  }
 }
 
-/* NULL: none */
-static const LwtWavelet *
-best_of (Search *search)
+static gboolean
+row_behind_steps (LwtRow *row, const LwtWavelet *wavelet)
 {
-  const gdouble most =
-      MIN (NOISE_SLACK * search->least_gain, LWT_MAX_NOISE_GAIN);
-  gdouble least_edge = G_MAXDOUBLE;
-  const Found *best = NULL;
+  for (guint i = 0; i < wavelet->n_steps; i++) {
+    const LwtStep *step = wavelet->steps + i;
 
-  for (guint i = 0; i < search->found->len; i++) {
-    Found *found = &g_array_index (search->found, Found, i);
-
-    if (found->wavelet.noise_gain > most)
-      continue;
-    found->edge_gain = lwt_steps_edge_gain (&found->wavelet);
-    least_edge = MIN (least_edge, found->edge_gain);
+    if (!(step->kind == LWT_STEP_PREDICT
+                ? lwt_poly_add_product (&row->even, &row->odd, step, -1.0)
+                : lwt_poly_add_product (&row->odd, &row->even, step, -1.0)))
+      return FALSE;
   }
-  for (guint i = 0; i < search->found->len; i++) {
-    const Found *found = &g_array_index (search->found, Found, i);
-
-    if (found->wavelet.noise_gain <= most
-        && found->edge_gain <= EDGE_SLACK * least_edge
-        && (!best || better (found, best)))
-      best = found;
-  }
-  return best ? &best->wavelet : NULL;
+  return TRUE;
 }
 
-/* The row that was not searched, behind all steps: the last step and the
- * scales. */
+static guint
+largest_term (const LwtPoly *poly)
+{
+  guint at = 0;
+
+  for (guint i = 1; i < poly->n; i++)
+    if (fabs (poly->c[i].hi) > fabs (poly->c[at].hi))
+      at = i;
+  return at;
+}
+
+/* What is left of the other row is one term of its @own samples, at @at, and
+ * that times the last step. */
+static gboolean
+add_last_step (const Search *search, LwtWavelet *wavelet, const LwtPoly *own,
+    guint at, LwtPoly *other)
+{
+  LwtStep *step = wavelet->steps + wavelet->n_steps;
+
+  lwt_poly_trim (other, MAX (search->rough, NO_TERM) * fabs (own->c[at].hi));
+  if (other->n == 0)
+    return TRUE;
+  if (other->n > LWT_MAX_TAPS || wavelet->n_steps == LWT_MAX_STEPS)
+    return FALSE;
+  step->kind = 1 - search->own;
+  step->first = other->first - (own->first + (gint) at);
+  step->n = other->n;
+  for (guint i = 0; i < other->n; i++)
+    step->c[i] = lwt_dd_divide (other->c[i], own->c[at]).hi;
+  wavelet->n_steps++;
+  return TRUE;
+}
+
+/* The row that was not searched, behind all steps, says what the last step is,
+ * and the scales. */
 static void
 finish (Search *search, guint depth, guint index)
 {
   const gboolean is_low = search->own == LWT_STEP_UPDATE;
-  const State *state = search->states + index;
+  const LwtPoly *searched = &search->states[index].own;
   LwtRow row = is_low ? *search->high : *search->low;
   LwtPoly *own = is_low ? &row.odd : &row.even;
-  LwtPoly *other = is_low ? &row.even : &row.odd;
-  LwtWavelet wavelet = { .n_steps = depth };
-  gdouble largest = 0.0;
-  guint at = 0;
-  LwtDd scale;
+  LwtWavelet wavelet = { .n_steps = 0 };
+  guint at;
 
-  for (guint i = depth; i-- > 0;
-       index = search->moves[i * WIDTH + index].parent)
-    wavelet.steps[i] = search->moves[i * WIDTH + index].step;
-  for (guint i = 0; i < depth; i++) {
-    const LwtStep *step = wavelet.steps + i;
-
-    if (!(step->kind == LWT_STEP_PREDICT
-                ? lwt_poly_add_product (&row.even, &row.odd, step, -1.0)
-                : lwt_poly_add_product (&row.odd, &row.even, step, -1.0)))
-      return;
-  }
-  for (guint i = 0; i < own->n; i++)
-    if (fabs (own->c[i].hi) > largest) {
-      largest = fabs (own->c[i].hi);
-      at = i;
-    }
-  if (largest == 0.0)
+  collect_steps (search, depth, index, &wavelet);
+  if (!row_behind_steps (&row, &wavelet) || own->n == 0)
     return;
-  scale = own->c[at];
-  lwt_poly_trim (other, MAX (search->rough, 1e-13) * largest);
-  if (other->n > 0) {
-    LwtStep *step = wavelet.steps + wavelet.n_steps;
-
-    if (other->n > LWT_MAX_TAPS || wavelet.n_steps == LWT_MAX_STEPS)
-      return;
-    step->kind = 1 - search->own;
-    step->first = other->first - (own->first + (gint) at);
-    step->n = other->n;
-    for (guint i = 0; i < other->n; i++)
-      step->c[i] = lwt_dd_divide (other->c[i], scale).hi;
-    wavelet.n_steps++;
-  }
-  wavelet.scale_low = is_low ? state->own.c[0].hi : scale.hi;
-  wavelet.scale_high = is_low ? scale.hi : state->own.c[0].hi;
-  wavelet.shift_low = is_low ? state->own.first : own->first + (gint) at;
-  wavelet.shift_high = is_low ? own->first + (gint) at : state->own.first;
-  judge (search, &wavelet);
+  at = largest_term (own);
+  if (own->c[at].hi == 0.0
+      || !add_last_step (
+          search, &wavelet, own, at, is_low ? &row.even : &row.odd))
+    return;
+  wavelet.scale_low = is_low ? searched->c[0].hi : own->c[at].hi;
+  wavelet.scale_high = is_low ? own->c[at].hi : searched->c[0].hi;
+  wavelet.shift_low = is_low ? searched->first : own->first + (gint) at;
+  wavelet.shift_high = is_low ? own->first + (gint) at : searched->first;
+  lwt_candidates_add (search->candidates, search->low, search->high, &wavelet);
 }
+
+/* --- the search, all of it ----------------------------------------------------------------- */
 
 /* Goes on from the choices that are best so far; returns how many there are. */
 static guint
@@ -494,28 +362,15 @@ lwt_factorise (LwtWavelet *wavelet, const LwtRow *low, const LwtRow *high,
     .next = g_new0 (State, WIDTH),
     .moves = g_new0 (Move, WIDTH * LWT_MAX_STEPS),
     .choices = g_array_new (FALSE, FALSE, sizeof (Choice)),
-    .found = g_array_new (FALSE, FALSE, sizeof (Found)),
-    .least_gain = G_MAXDOUBLE };
-  const LwtWavelet *best;
+    .candidates = lwt_candidates_new () };
+  gboolean found;
 
   search_all (&search);
-  best = best_of (&search);
-  if (best)
-    *wavelet = *best;
-  else if (search.found->len > 0)
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "no lifting steps of these filters amplify noise less than %g times: "
-        "the best of %u that were found do so %.3g times",
-        LWT_MAX_NOISE_GAIN, search.found->len, search.least_gain);
-  else
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "no more than %u lifting steps of at most %u weights were found that "
-        "are these filters",
-        LWT_MAX_STEPS, LWT_MAX_TAPS);
+  found = lwt_candidates_best (search.candidates, wavelet, error);
   g_free (search.states);
   g_free (search.next);
   g_free (search.moves);
   g_array_free (search.choices, TRUE);
-  g_array_free (search.found, TRUE);
-  return best != NULL;
+  g_array_free (search.candidates, TRUE);
+  return found;
 }

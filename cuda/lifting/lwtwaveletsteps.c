@@ -124,6 +124,13 @@ lwt_steps_length (const LwtRow *low, const LwtRow *high)
   return MAX (length_of_row (low), length_of_row (high));
 }
 
+gint
+lwt_step_off_centre (const LwtStep *step)
+{
+  return ABS (2 * step->first + (gint) step->n
+              - (step->kind == LWT_STEP_PREDICT ? 2 : 0));
+}
+
 /* Samples that a value is made of: those from 2k + from to 2k + to, of even and
  * of odd ones */
 typedef struct {
