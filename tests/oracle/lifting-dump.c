@@ -5,7 +5,8 @@
 /* Coefficients of pictures, for programs that judge them.
  *
  *   lifting-dump wavelet=DESCRIPTION width=W height=H levels-x=N levels-y=N
- *                [boundary=symmetric|periodic|clamp|zero] [type=f64|f32] <pictures
+ *                [boundary=symmetric|periodic|clamp|zero] [type=f64|f32]
+ *                [backend=twin|cpu] <pictures
  *
  * Reads pictures of W x H doubles and writes the bands of each, in Mallat's
  * layout, as doubles. */
@@ -18,6 +19,7 @@
 typedef struct {
   LwtConfig config;
   LwtWavelet *wavelet;
+  guint backend; /* 0: the twin */
 } Options;
 
 static void
@@ -45,6 +47,7 @@ parse (Options *options, const gchar *key, const gchar *value)
 {
   static const gchar *const boundaries[] = { "symmetric", "periodic", "clamp",
     "zero", NULL };
+  static const gchar *const backends[] = { "twin", "cpu", NULL };
   static const gchar *const types[] = { "f32", "f64", NULL };
   LwtConfig *c = &options->config;
   GError *error = NULL;
@@ -66,6 +69,8 @@ parse (Options *options, const gchar *key, const gchar *value)
     c->boundary = (LwtBoundary) i;
   } else if (strcmp (key, "type") == 0 && parse_name (value, types, &i)) {
     c->type = (LwtType) i;
+  } else if (strcmp (key, "backend") == 0 && parse_name (value, backends, &i)) {
+    options->backend = i;
   } else {
     return FALSE;
   }
@@ -134,7 +139,9 @@ main (int argc, char **argv)
   gsize n;
 
   parse_all (&options, argc - 1, argv + 1);
-  engine = lwt_engine_new_on (&lwt_backend_twin, &options.config, NULL, &error);
+  engine =
+      lwt_engine_new_on (options.backend ? &lwt_backend_cpu : &lwt_backend_twin,
+          &options.config, NULL, &error);
   check (engine != NULL, error);
   n = (gsize) options.config.width * options.config.height;
   picture = g_new (gdouble, n);

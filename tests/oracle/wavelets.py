@@ -3,7 +3,8 @@
 dimensions, one to six levels, edges that are repeated or mirrored, doubles and
 floats; and its filter banks as a user would give them.
 
-wavelets.py LIFTING-DUMP [--only filters|coefficients|mirrored|banks]
+wavelets.py LIFTING-DUMP [--backend twin|cpu]
+            [--only filters|coefficients|mirrored|banks]
 exit status 77: skipped, there is no PyWavelets"""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -36,6 +37,7 @@ TOLERANCE = {"f64": 1e-9, "f32": 1e-5}
 # Small bands that wrap round are meant.
 warnings.filterwarnings("ignore", message="Level value of")
 
+backend = "twin"
 failures = 0
 
 
@@ -49,7 +51,8 @@ def bands(program, wavelet, picture, levels, boundary="periodic", kind="f64"):
     height, width = picture.shape
     r = run(program, f"wavelet={wavelet}", f"width={width}", f"height={height}",
             f"levels-x={levels[0]}", f"levels-y={levels[1]}",
-            f"boundary={boundary}", f"type={kind}", pictures=picture.tobytes())
+            f"boundary={boundary}", f"type={kind}", f"backend={backend}",
+            pictures=picture.tobytes())
     if r.returncode:
         raise RuntimeError(r.stderr.decode())
     return np.frombuffer(r.stdout).reshape(picture.shape)
@@ -192,10 +195,13 @@ TESTS = {"filters": test_filters, "coefficients": test_coefficients,
 
 
 def main():
+    global backend
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
+    parser.add_argument("--backend", default="twin")
     parser.add_argument("--only", choices=TESTS, action="append")
     arguments = parser.parse_args()
+    backend = arguments.backend
     for name in arguments.only or TESTS:
         TESTS[name](arguments.program)
     print(f"PyWavelets {pywt.__version__}: {failures} differences")

@@ -379,6 +379,94 @@ test_reconstruction (void)
         assert_reconstructs (all[i], b, n, 1, 1e-12, 1e-5);
 }
 
+static void
+run (LwtConfig *config, gdouble *from, guint from_width, SurfacePart part,
+    gdouble *to, guint to_width)
+{
+  LwtJob job = { .data = from, .stride = from_width * sizeof (gdouble) };
+  GError *error = NULL;
+  LwtEngine *engine;
+  LwtJob *done;
+
+  config->parts = 1u << part;
+  job.parts[part] =
+      (LwtPlane){ .data = to, .stride = to_width * sizeof (gdouble) };
+  engine = lwt_engine_new_on (&lwt_backend_twin, config, NULL, &error);
+  g_assert_no_error (error);
+  lwt_engine_submit (engine, &job, &error);
+  g_assert_no_error (error);
+  lwt_engine_wait (engine, &done, &error);
+  g_assert_no_error (error);
+  lwt_engine_free (engine);
+}
+
+static void
+assert_padded_reconstructs (
+    const LwtWavelet *wavelet, LwtBoundary boundary, guint n)
+{
+  gdouble line[MAX_SIDE], back[MAX_SIDE], *bands;
+  LwtConfig config;
+  guint width, height;
+
+  lwt_config_init (&config);
+  config.width = n;
+  config.height = 1;
+  config.wavelet = wavelet;
+  config.boundary = boundary;
+  config.type = LWT_TYPE_F64;
+  config.sample = LWT_SAMPLE_F64;
+  for (guint i = 0; i < 2; i++) {
+    config.levels[i] = i == 0 ? 2 : 0;
+    config.levels_roughness[i] = config.levels_noise[i] = 0;
+  }
+  lwt_config_get_bands_size (&config, &width, &height);
+  bands = g_new (gdouble, width * height);
+  for (guint i = 0; i < n; i++)
+    line[i] = noise (i);
+  config.operation = LWT_OPERATION_FORWARD;
+  run (&config, line, n, SURFACE_PART_BANDS, bands, width);
+  config.operation = LWT_OPERATION_INVERSE;
+  run (&config, bands, width, SURFACE_PART_MEASURED, back, n);
+  for (guint i = 0; i < n; i++)
+    if (!(fabs (back[i] - line[i]) <= 1e-10))
+      g_error ("%s, boundary %d, %u samples: %u is off by %g", wavelet->name,
+          boundary, n, i, fabs (back[i] - line[i]));
+  g_free (bands);
+}
+
+static void
+test_padded_reconstruction (void)
+{
+  for (guint i = 0; all[i]; i++)
+    for (guint b = LWT_BOUNDARY_PAD_SYMMETRIC; b <= LWT_BOUNDARY_PAD_SMOOTH;
+         b++)
+      for (guint n = 1; n <= MAX_SIDE; n += 3)
+        assert_padded_reconstructs (all[i], b, n);
+}
+
+/* Integers come back to the bit. */
+static void
+test_integers (void)
+{
+  guint reversible = 0;
+
+  for (guint i = 0; all[i]; i++) {
+    reversible += all[i]->reversible;
+    for (guint b = LWT_BOUNDARY_SYMMETRIC;
+         all[i]->reversible && b <= LWT_BOUNDARY_ZERO; b++)
+      for (guint n = 1; n <= MAX_SIDE; n++) {
+        gint32 line[MAX_SIDE], bands[MAX_SIDE], back[MAX_SIDE];
+
+        for (guint k = 0; k < n; k++)
+          line[k] = (gint32) (noise (k) * 1e6);
+        forward (all[i], b, LWT_TYPE_I32, n, 3, line, bands);
+        inverse (all[i], b, LWT_TYPE_I32, n, 3, bands, back);
+        g_assert_cmpmem (line, 4 * n, back, 4 * n);
+      }
+  }
+  g_assert_cmpuint (reversible, ==, 20);
+}
+
 /* What edges cost over six levels: no more than four digits */
 static void
 test_edges (void)
@@ -568,6 +656,9 @@ main (int argc, char **argv)
   g_test_add_func ("/lwtwavelet/paper/gamma", test_gamma);
   g_test_add_func ("/lwtwavelet/paper/scale", test_scale);
   g_test_add_func ("/lwtwavelet/reconstruction", test_reconstruction);
+  g_test_add_func (
+      "/lwtwavelet/reconstruction/padded", test_padded_reconstruction);
+  g_test_add_func ("/lwtwavelet/integers", test_integers);
   g_test_add_func ("/lwtwavelet/edges", test_edges);
   g_test_add_func ("/lwtwavelet/steps", test_steps);
   g_test_add_func ("/lwtwavelet/steps/bad", test_bad_steps);
