@@ -18,9 +18,12 @@
 
 G_BEGIN_DECLS
 
-/* Elements of the widest vector, and so what may be read or written in vain
- * behind a row of the memory that a thread works in */
+/* Elements that may be read or written in vain behind a row of the memory that a
+ * thread works in, and before the next one */
 #define LWT_CPU_SLACK 64
+
+/* Elements of the widest vector; pieces of rows begin at multiples of it. */
+#define LWT_CPU_ALIGN 16
 
 /* --- steps -------------------------------------------------------------------- */
 
@@ -41,6 +44,9 @@ typedef struct {
   LwtBoundary boundary; /* padded ones are symmetric here */
   guint n_steps;
   LwtCpuStep steps[LWT_MAX_STEPS];
+  /* Steps of two neighbours, those on either side, in turn: so many pairs of
+   * them, which are done in registers; 0: there are others */
+  guint stages;
   /* of low and high bands */
   gfloat scale_f32[2];
   gdouble scale_f64[2];
@@ -92,6 +98,22 @@ typedef struct {
   guint rows; /* pairs that are kept at once if they come one after the other */
 } LwtCpuPiece;
 
+/* A piece of a row. Where the wavelet has stages, the vectors from @begin to
+ * @plain_end are done in registers, as though there were no edge, and then what
+ * is wrong of them, and the rest, in pieces of their own.
+ * @n_edges: 0 with @plain_end == begin: all is done in one piece */
+typedef struct {
+  LwtCpuPiece all;
+  gint plain_end;
+  guint n_edges;
+  LwtCpuPiece edges[2];
+} LwtCpuColumns;
+
+/* @begin: a multiple of LWT_CPU_ALIGN */
+void lwt_cpu_columns_init (LwtCpuColumns *columns, const LwtCpuLift *lift,
+    gint n, gboolean split, gint begin, gint end, gboolean high);
+void lwt_cpu_columns_clear (LwtCpuColumns *columns);
+
 /* How far the steps have come in a piece whose pairs come one after the other. */
 typedef struct {
   gint done[LWT_MAX_STEPS];
@@ -128,8 +150,8 @@ typedef struct {
   LwtLevel level;
   gboolean low_only;
   guint n_columns, n_rows;
-  LwtCpuPiece *columns; /* pieces of rows */
-  LwtCpuPiece *rows;    /* pieces of columns */
+  LwtCpuColumns *columns; /* pieces of rows */
+  LwtCpuPiece *rows;      /* pieces of columns */
 } LwtCpuPass;
 
 /* And where it is done.

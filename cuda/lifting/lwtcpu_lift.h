@@ -9,8 +9,13 @@
 
 /* Elements: the parts of a row in the ring are whole vectors, whatever vectors
  * there are. */
-#define ALIGN_UP(n) (((gsize) (n) + 15) / 16 * 16)
+#define ALIGN_UP(n)                                                            \
+  (((gsize) (n) + LWT_CPU_ALIGN - 1) / LWT_CPU_ALIGN * LWT_CPU_ALIGN)
 #define VECTOR (LANES * sizeof (T))
+/* Elements between the two bands of a row, which may be written in vain */
+#define GAP LWT_CPU_ALIGN
+/* Pairs of rows that are fetched ahead */
+#define AHEAD 2
 /* Rows of fewer elements are not written past the caches. */
 #define STREAM_MIN 64
 
@@ -136,6 +141,197 @@ lift_line (const LwtCpuLift *lift, const LwtCpuPiece *piece, T *const line[2])
   }
 }
 
+/* What a sum of elements minus themselves is not 0 of */
+LWT_ALWAYS gboolean
+is_strange (V sum)
+{
+  T all[LANES];
+  gboolean strange = FALSE;
+
+  V_STORE (all, sum);
+  for (guint i = 0; i < LANES; i++)
+    strange |= all[i] != 0;
+  return strange;
+}
+
+/* --- a row in registers ------------------------------------------------------------- */
+
+#if !defined(LWT_I32)
+#define MAX_STAGES 2
+/* Pairs before the first, whole vectors, in which what begins with nothing
+ * becomes right */
+#define BACK (LANES < 4 ? 4 : LANES)
+#define SKIP (BACK / LANES)
+
+/* What a pair of steps keeps of the vectors before, and its weights */
+typedef struct {
+  V even, odd, predicted;
+  V c[4];
+} Stage;
+
+static void
+init_stages (const LwtCpuLift *lift, Stage stages[MAX_STAGES])
+{
+  for (guint i = 0; i < lift->stages; i++) {
+    stages[i].even = stages[i].odd = stages[i].predicted = V_SET (0);
+    for (guint j = 0; j < 4; j++)
+      stages[i].c[j] = V_SET (lift->steps[2 * i + j / 2].WEIGHTS[j % 2]);
+  }
+}
+
+/* Predict, then update; what comes out is a vector behind. */
+LWT_ALWAYS void
+predict_update (Stage *stage, V *even, V *odd)
+{
+  const V *c = stage->c;
+  const V predicted = V_FMA (
+      c[1], v_next (stage->even, *even), V_FMA (c[0], stage->even, stage->odd));
+  const V updated = V_FMA (c[3], predicted,
+      V_FMA (c[2], v_last (stage->predicted, predicted), stage->even));
+
+  stage->even = *even;
+  stage->odd = *odd;
+  stage->predicted = predicted;
+  *even = updated;
+  *odd = predicted;
+}
+
+/* Update, then predict; the same. */
+LWT_ALWAYS void
+update_predict (Stage *stage, V *even, V *odd)
+{
+  const V *c = stage->c;
+  const V updated =
+      V_FMA (c[1], *odd, V_FMA (c[0], v_last (stage->odd, *odd), *even));
+  const V predicted = V_FMA (c[3], v_next (stage->even, updated),
+      V_FMA (c[2], stage->even, stage->odd));
+
+  *even = stage->even;
+  stage->even = updated;
+  stage->odd = *odd;
+  *odd = predicted;
+}
+
+typedef struct {
+  Stage stages[MAX_STAGES];
+  V scale[2];
+  V strange;
+  T *low, *high; /* %NULL @high: not wanted */
+} Splitter;
+
+/* Vector @n of pairs; @skip of what comes out is not wanted. */
+LWT_ALWAYS void
+split_next (
+    Splitter *splitter, guint stages, gsize n, gsize skip, const T *from)
+{
+  const V a = V_LOAD (from), b = V_LOAD (from + LANES);
+  V even, odd;
+
+  splitter->strange =
+      V_ADD (splitter->strange, V_ADD (V_SUB (a, a), V_SUB (b, b)));
+  v_split (a, b, &even, &odd);
+  for (guint i = 0; i < stages; i++)
+    predict_update (&splitter->stages[i], &even, &odd);
+  if (n < skip + stages)
+    return;
+  n = (n - skip - stages) * LANES;
+  V_STORE (splitter->low + n, V_MUL (even, splitter->scale[0]));
+  if (splitter->high)
+    V_STORE (splitter->high + n, V_MUL (odd, splitter->scale[1]));
+}
+
+/* @from: @pairs pairs, as many vectors as @n; the next are 0 */
+LWT_ALWAYS void
+split_stages (Splitter *splitter, guint stages, gsize n, gsize skip,
+    const T *from, gsize pairs, gsize ahead)
+{
+  const gsize whole = MIN (pairs / LANES, n + stages);
+  T rest[2 * LANES * (MAX_STAGES + 1)] = { 0 };
+
+  for (gsize i = 0; i < whole; i++, from += 2 * LANES) {
+    PREFETCH ((const guint8 *) from + ahead);
+    PREFETCH ((const guint8 *) (from + LANES) + ahead);
+    split_next (splitter, stages, i, skip, from);
+  }
+  if (whole == n + stages)
+    return;
+  memcpy (rest, from, 2 * (pairs % LANES) * sizeof (T));
+  for (gsize i = whole; i < n + stages; i++)
+    split_next (splitter, stages, i, skip, rest + (i - whole) * (2 * LANES));
+}
+
+/* What comes out of @columns in registers. @from: the row; @ahead: bytes to one
+ * that comes later. Returns: whether a sample is not finite. */
+static gboolean
+split_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns,
+    const T *from, gsize ahead, T *low, T *high)
+{
+  const gint begin = columns->all.begin, back = begin > 0 ? BACK : 0;
+  const gint pairs =
+      MIN (columns->all.count[1], columns->plain_end + BACK) - (begin - back);
+  const gsize skip = (gsize) back / LANES;
+  const gsize n = (gsize) (columns->plain_end - begin) / LANES + skip;
+  Splitter splitter = { .strange = V_SET (0), .low = low, .high = high };
+
+  init_stages (lift, splitter.stages);
+  splitter.scale[0] = V_SET (lift->SCALE[0]);
+  splitter.scale[1] = V_SET (lift->SCALE[1]);
+  from += 2 * (begin - back);
+  if (lift->stages == 1)
+    split_stages (&splitter, 1, n, skip, from, (gsize) pairs, ahead);
+  else
+    split_stages (&splitter, 2, n, skip, from, (gsize) pairs, ahead);
+  return is_strange (splitter.strange);
+}
+
+/* @even, @odd: from SKIP vectors before @to on; %NULL @odd: 0 */
+LWT_ALWAYS void
+join_stages (const LwtCpuLift *lift, guint n_stages, gsize n, const T *even,
+    const T *odd, T *to, gboolean cold)
+{
+  const V low = V_SET (lift->SCALE[0]), high = V_SET (lift->SCALE[1]);
+  Stage stages[MAX_STAGES];
+
+  init_stages (lift, stages);
+  for (gsize i = 0; i < n + SKIP + n_stages; i++) {
+    V s = V_MUL (V_LOAD (even + i * LANES), low), a, b;
+    V d = odd ? V_MUL (V_LOAD (odd + i * LANES), high) : V_SET (0);
+
+    for (guint j = 0; j < n_stages; j++)
+      update_predict (&stages[j], &s, &d);
+    if (i < SKIP + n_stages)
+      continue;
+    v_join (s, d, &a, &b);
+    if (cold) {
+      V_STREAM (to, a);
+      V_STREAM (to + LANES, b);
+    } else {
+      V_STORE (to, a);
+      V_STORE (to + LANES, b);
+    }
+    to += 2 * LANES;
+  }
+}
+
+/* @even, @odd: of pair columns->all.first on; @to: of pair columns->all.begin */
+static void
+join_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns, const T *even,
+    const T *odd, T *to, gboolean cold)
+{
+  const gint from = columns->all.begin - BACK - columns->all.first;
+  const gsize n = (gsize) (columns->plain_end - columns->all.begin) / LANES;
+
+  even += from;
+  if (odd)
+    odd += from;
+  cold = cold && GPOINTER_TO_SIZE (to) % VECTOR == 0;
+  if (lift->stages == 1)
+    join_stages (lift, 1, n, even, odd, to, cold);
+  else
+    join_stages (lift, 2, n, even, odd, to, cold);
+}
+#endif
+
 /* --- in and out ------------------------------------------------------------------- */
 
 static gint
@@ -166,19 +362,6 @@ get_run (const LwtCpuPiece *piece, gint odd, gint sample, gint end, gint *entry)
   return MIN (MIN (n, count - sample), count - *entry);
 }
 
-/* What a sum of elements minus themselves is not 0 of */
-LWT_ALWAYS gboolean
-is_strange (V sum)
-{
-  T all[LANES];
-  gboolean strange = FALSE;
-
-  V_STORE (all, sum);
-  for (guint i = 0; i < LANES; i++)
-    strange |= all[i] != 0;
-  return strange;
-}
-
 LWT_ALWAYS void
 split_vector (const T *from, T *even, T *odd, gboolean check, V *strange)
 {
@@ -194,13 +377,17 @@ split_vector (const T *from, T *even, T *odd, gboolean check, V *strange)
 
 /* Pairs to even and odd samples. Returns: whether one is not finite. */
 LWT_ALWAYS gboolean
-split_pairs (const T *from, gsize pairs, T *even, T *odd, gboolean check)
+split_pairs (
+    const T *from, gsize ahead, gsize pairs, T *even, T *odd, gboolean check)
 {
   V strange = V_SET (0);
   gsize k;
 
-  for (k = 0; k + LANES <= pairs; k += LANES)
+  for (k = 0; k + LANES <= pairs; k += LANES) {
+    PREFETCH ((const guint8 *) (from + 2 * k) + ahead);
+    PREFETCH ((const guint8 *) (from + 2 * k + LANES) + ahead);
     split_vector (from + 2 * k, even + k, odd + k, check, &strange);
+  }
   if (k < pairs) {
     T rest[2 * LANES] = { 0 };
 
@@ -340,7 +527,8 @@ get_band (const LwtCpuPiece *piece, gint odd, const LwtCpuPlane *band, gint row,
 
 typedef struct {
   const LwtCpuTask *task;
-  const LwtCpuPiece *columns, *rows;
+  const LwtCpuColumns *columns;
+  const LwtCpuPiece *rows;
   LwtCpuScratch *scratch;
   gsize high; /* element of a row at which its high band begins */
   gsize n;    /* elements of a row, whole vectors */
@@ -368,6 +556,17 @@ tile_init (Tile *tile, const LwtCpuTask *task, LwtCpuScratch *scratch,
     tile->scale[1][i] = pass->level.y ? &pass->lift->SCALE[i] : NULL;
 #endif
   }
+}
+
+/* Columns of each band that a row of the ring has. */
+static void
+set_width (Tile *tile, gint columns)
+{
+  const LwtCpuPass *pass = tile->task->pass;
+  const gsize width = ALIGN_UP (columns);
+
+  tile->high = width + GAP;
+  tile->n = pass->level.x && !pass->low_only ? tile->high + width : width;
 }
 
 /* Row @k of a kind. */
@@ -402,18 +601,85 @@ lift_row (
       source, tile->n);
 }
 
+#if !defined(LWT_I32)
+/* Each step of the stages on the row after the one that it did last: does each
+ * continue where the one before it has its other neighbour? */
+static gboolean
+is_lattice (const LwtCpuLift *lift, const LwtCpuPiece *rows, const gint *from,
+    const gint *to)
+{
+  if (lift->stages == 0 || rows->n_steps == 0)
+    return FALSE;
+  for (guint i = 0; i < rows->n_steps; i++)
+    if (to[i] != from[i] + 1 || from[i] < rows->ranges[i].plain
+        || from[i] >= rows->ranges[i].plain_end
+        || (i > 0 && from[i] != from[i - 1] + lift->steps[i - 1].first))
+      return FALSE;
+  return TRUE;
+}
+
+/* These steps in registers. row[0] is the later neighbour of the first, row[i +
+ * 1] what step i changes, row[steps + 1] the earlier neighbour of the last. */
+LWT_ALWAYS void
+lift_stages (const LwtCpuLift *lift, guint steps,
+    T *const row[2 * MAX_STAGES + 2], gsize n)
+{
+  V c[2 * MAX_STAGES][2];
+
+  for (guint i = 0; i < steps; i++)
+    for (guint j = 0; j < 2; j++)
+      c[i][j] = V_SET (lift->steps[i].WEIGHTS[j]);
+  for (gsize x = 0; x < n; x += LANES) {
+    V later = V_LOAD (row[0] + x), sample = V_LOAD (row[1] + x);
+
+    for (guint i = 0; i < steps; i++) {
+      const V earlier = V_LOAD (row[i + 2] + x);
+
+      later = V_FMA (c[i][1], later, V_FMA (c[i][0], earlier, sample));
+      V_STORE (row[i + 1] + x, later);
+      sample = earlier;
+    }
+  }
+}
+
+static void
+lift_lattice (const Tile *tile, const gint *k)
+{
+  const LwtCpuLift *lift = tile->task->pass->lift;
+  const LwtCpuStep *last = &lift->steps[lift->n_steps - 1];
+  T *row[2 * MAX_STAGES + 2];
+
+  row[0] = get_row (tile, k[0] + lift->steps[0].first + 1, !lift->steps[0].odd);
+  for (guint i = 0; i < lift->n_steps; i++)
+    row[i + 1] = get_row (tile, k[i], lift->steps[i].odd);
+  row[lift->n_steps + 1] =
+      get_row (tile, k[lift->n_steps - 1] + last->first, !last->odd);
+  if (lift->stages == 1)
+    lift_stages (lift, 2, row, tile->n);
+  else
+    lift_stages (lift, 4, row, tile->n);
+}
+#endif
+
 /* All steps along y that can be done with the pairs of rows up to @loaded. */
 static void
 lift_rows (Tile *tile, gint loaded)
 {
   const LwtCpuLift *lift = tile->task->pass->lift;
   const LwtCpuPiece *rows = tile->rows;
-  gint done[LWT_MAX_STEPS];
+  const gint *to = tile->progress.done;
+  gint from[LWT_MAX_STEPS];
 
-  memcpy (done, tile->progress.done, rows->n_steps * sizeof *done);
+  memcpy (from, to, rows->n_steps * sizeof *from);
   lwt_cpu_progress_go_on (&tile->progress, lift, rows, loaded);
+#if !defined(LWT_I32)
+  if (is_lattice (lift, rows, from, to)) {
+    lift_lattice (tile, from);
+    return;
+  }
+#endif
   for (guint i = 0; i < rows->n_steps; i++)
-    for (gint k = done[i]; k < tile->progress.done[i]; k++)
+    for (gint k = from[i]; k < to[i]; k++)
       lift_row (tile, &lift->steps[i], &rows->ranges[i], k);
 }
 
@@ -453,26 +719,18 @@ copy_row (const T *from, gsize n, T *to, gint *strange)
     g_atomic_int_set (strange, TRUE);
 }
 
-/* Row @y of the picture to its two bands at @to. */
+/* A piece of a row of the picture to its bands at @low and @high. */
 static void
-split_row (const Tile *tile, gint y, T *to)
+split_piece (const Tile *tile, const LwtCpuPiece *piece, const T *from,
+    gsize ahead, T *low, T *high)
 {
-  const LwtCpuPiece *piece = tile->columns;
   const LwtCpuTask *task = tile->task;
   T *const line[2] = { tile->scratch->line[0], tile->scratch->line[1] };
-  const T *from =
-      (const T *) (gconstpointer) ((const guint8 *) task->whole.data
-                                   + (gsize) y * task->whole.stride);
-  const gint high = MIN (piece->end, piece->count[1]) - piece->begin;
+  const gint highs = MIN (piece->end, piece->count[1]) - piece->begin;
   const gint skip = piece->begin - piece->first;
   gboolean strange = FALSE;
   gint n;
 
-  if (!task->pass->level.x) {
-    copy_row (from + piece->begin, (gsize) (piece->end - piece->begin), to,
-        task->strange);
-    return;
-  }
   for (gint k = piece->first; k < piece->last; k += n) {
     const gint at = piece->period > 0 ? modulo (k, piece->period) : k;
     const gint pairs = MIN (piece->last - k, piece->count[1] - at);
@@ -480,20 +738,55 @@ split_row (const Tile *tile, gint y, T *to)
 
     n = MIN (piece->last - k, piece->count[0] - at);
     if (task->strange)
-      strange |= split_pairs (from + 2 * at, (gsize) pairs, s, d, TRUE);
+      strange |= split_pairs (from + 2 * at, ahead, (gsize) pairs, s, d, TRUE);
     else
-      split_pairs (from + 2 * at, (gsize) pairs, s, d, FALSE);
+      split_pairs (from + 2 * at, ahead, (gsize) pairs, s, d, FALSE);
     if (pairs < n)
       strange |= split_last (from + 2 * (at + pairs), s + pairs, d + pairs);
   }
   if (strange && task->strange)
     g_atomic_int_set (task->strange, TRUE);
   lift_line (task->pass->lift, piece, line);
-  put (line[0] + skip, (gsize) (piece->end - piece->begin), to, 1, FALSE,
+  put (line[0] + skip, (gsize) (piece->end - piece->begin), low, 1, FALSE,
       tile->scale[0][0]);
-  if (high > 0 && !task->pass->low_only)
-    put (line[1] + skip, (gsize) high, to + tile->high, 1, FALSE,
-        tile->scale[0][1]);
+  if (highs > 0 && high)
+    put (line[1] + skip, (gsize) highs, high, 1, FALSE, tile->scale[0][1]);
+}
+
+/* Row @y of the picture to its two bands at @to. */
+static void
+split_row (const Tile *tile, gint y, T *to)
+{
+  const LwtCpuColumns *columns = tile->columns;
+  const LwtCpuPiece *all = &columns->all;
+  const LwtCpuTask *task = tile->task;
+  const T *from =
+      (const T *) (gconstpointer) ((const guint8 *) task->whole.data
+                                   + (gsize) y * task->whole.stride);
+  const gsize ahead =
+      y + 2 * AHEAD < tile->rows->n ? 2 * AHEAD * task->whole.stride : 0;
+  T *high = task->pass->low_only ? NULL : to + tile->high;
+
+  if (!task->pass->level.x) {
+    copy_row (
+        from + all->begin, (gsize) (all->end - all->begin), to, task->strange);
+    return;
+  }
+#if !defined(LWT_I32)
+  if (columns->plain_end > all->begin) {
+    if (split_plain (task->pass->lift, columns, from, ahead, to, high)
+        && task->strange)
+      g_atomic_int_set (task->strange, TRUE);
+    for (guint i = 0; i < columns->n_edges; i++) {
+      const gint at = columns->edges[i].begin - all->begin;
+
+      split_piece (tile, &columns->edges[i], from, ahead, to + at,
+          high ? high + at : NULL);
+    }
+    return;
+  }
+#endif
+  split_piece (tile, all, from, ahead, to, high);
 }
 
 /* Pair @k of rows into the ring. */
@@ -520,9 +813,9 @@ put_row (const Tile *tile, gint k, gint odd)
   gint entry;
 
   get_run (tile->rows, odd, k, k + 1, &entry);
-  put_band (tile->columns, 0, row, &band[0], entry, tile->scale[1][odd]);
-  put_band (
-      tile->columns, 1, row + tile->high, &band[1], entry, tile->scale[1][odd]);
+  put_band (&tile->columns->all, 0, row, &band[0], entry, tile->scale[1][odd]);
+  put_band (&tile->columns->all, 1, row + tile->high, &band[1], entry,
+      tile->scale[1][odd]);
 }
 
 static void
@@ -534,8 +827,7 @@ forward_tile (
   gint out;
 
   tile_init (&tile, task, scratch, column, row);
-  tile.high = ALIGN_UP (tile.columns->end - tile.columns->begin);
-  tile.n = task->pass->level.x && !low_only ? 2 * tile.high : tile.high;
+  set_width (&tile, tile.columns->all.end - tile.columns->all.begin);
   out = tile.rows->begin;
   for (gint k = tile.rows->first; k < tile.rows->last; k++) {
     gint complete;
@@ -568,43 +860,70 @@ get_row_of_bands (const Tile *tile, gint k, gint odd)
     memset (row, 0, tile->n * sizeof (T));
     return;
   }
-  get_band (tile->columns, 0, &band[0], entry, row, tile->scale[1][odd]);
+  get_band (&tile->columns->all, 0, &band[0], entry, row, tile->scale[1][odd]);
   if (task->pass->level.x && !task->pass->low_only)
-    get_band (tile->columns, 1, &band[1], entry, row + tile->high,
+    get_band (&tile->columns->all, 1, &band[1], entry, row + tile->high,
         tile->scale[1][odd]);
+}
+
+/* A piece of a row of the ring to the picture: @even and @odd from its first
+ * pair on, @to from what comes out on. */
+static void
+join_piece (const Tile *tile, const LwtCpuPiece *piece, const T *even,
+    const T *odd, T *to)
+{
+  const LwtCpuTask *task = tile->task;
+  const gsize n = (gsize) (piece->last - piece->first);
+  const gint skip = piece->begin - piece->first;
+  const gint pairs = MIN (piece->end, piece->count[1]) - piece->begin;
+  T *const line[2] = { tile->scratch->line[0], tile->scratch->line[1] };
+
+  put (even, n, line[0], 1, FALSE, tile->scale[0][0]);
+  if (odd)
+    put (odd, n, line[1], 1, FALSE, tile->scale[0][1]);
+  else
+    memset (line[1], 0, n * sizeof (T));
+  lift_line (task->pass->lift, piece, line);
+  if (pairs > 0)
+    join_pairs (
+        line[0] + skip, line[1] + skip, (gsize) pairs, to, task->whole.cold);
+  if (piece->end > piece->count[1])
+    to[2 * pairs] = line[0][skip + pairs];
 }
 
 /* Row @k of a kind of the ring to the picture. */
 static void
 join_row (const Tile *tile, gint k, gint odd)
 {
-  const LwtCpuPiece *piece = tile->columns;
+  const LwtCpuColumns *columns = tile->columns;
+  const LwtCpuPiece *all = &columns->all;
   const LwtCpuTask *task = tile->task;
-  const gsize n = (gsize) (piece->last - piece->first);
   const gint y = task->pass->level.y ? 2 * k + odd : k;
-  const gint skip = piece->begin - piece->first;
-  const gint pairs = MIN (piece->end, piece->count[1]) - piece->begin;
-  T *const line[2] = { tile->scratch->line[0], tile->scratch->line[1] };
-  const T *row = get_row (tile, k, odd);
+  const T *low = get_row (tile, k, odd);
+  const T *high = task->pass->low_only ? NULL : low + tile->high;
   T *to = (T *) (gpointer) ((guint8 *) task->whole.data
                             + (gsize) y * task->whole.stride);
 
   if (!task->pass->level.x) {
-    put (row, n, to + piece->begin, 1, task->whole.cold, NULL);
+    put (low, (gsize) (all->last - all->first), to + all->begin, 1,
+        task->whole.cold, NULL);
     return;
   }
-  put (row, n, line[0], 1, FALSE, tile->scale[0][0]);
-  if (task->pass->low_only)
-    memset (line[1], 0, n * sizeof (T));
-  else
-    put (row + tile->high, n, line[1], 1, FALSE, tile->scale[0][1]);
-  lift_line (task->pass->lift, piece, line);
-  to += 2 * piece->begin;
-  if (pairs > 0)
-    join_pairs (
-        line[0] + skip, line[1] + skip, (gsize) pairs, to, task->whole.cold);
-  if (piece->end > piece->count[1])
-    to[2 * pairs] = line[0][skip + pairs];
+  to += 2 * all->begin;
+#if !defined(LWT_I32)
+  if (columns->plain_end > all->begin) {
+    join_plain (task->pass->lift, columns, low, high, to, task->whole.cold);
+    for (guint i = 0; i < columns->n_edges; i++) {
+      const LwtCpuPiece *edge = &columns->edges[i];
+      const gint at = edge->first - all->first;
+
+      join_piece (tile, edge, low + at, high ? high + at : NULL,
+          to + 2 * (edge->begin - all->begin));
+    }
+    return;
+  }
+#endif
+  join_piece (tile, all, low, high, to);
 }
 
 static void
@@ -615,9 +934,7 @@ inverse_tile (
   gint out;
 
   tile_init (&tile, task, scratch, column, row);
-  tile.high = ALIGN_UP (tile.columns->last - tile.columns->first);
-  tile.n =
-      task->pass->level.x && !task->pass->low_only ? 2 * tile.high : tile.high;
+  set_width (&tile, tile.columns->all.last - tile.columns->all.first);
   out = tile.rows->begin;
   for (gint k = tile.rows->first; k < tile.rows->last; k++) {
     gint complete;

@@ -22,6 +22,20 @@ init_step (LwtCpuStep *to, const LwtStep *from, gboolean inverse)
   }
 }
 
+/* See LwtCpuLift. */
+static guint
+count_stages (const LwtCpuLift *lift)
+{
+  for (guint i = 0; i < lift->n_steps; i++) {
+    const LwtCpuStep *step = &lift->steps[i];
+
+    if (step->n != 2 || step->first != (step->odd ? 0 : -1)
+        || step->odd != (lift->inverse ? i % 2 == 1 : i % 2 == 0))
+      return 0;
+  }
+  return lift->n_steps == 2 || lift->n_steps == 4 ? lift->n_steps / 2 : 0;
+}
+
 void
 lwt_cpu_lift_init (LwtCpuLift *lift, const LwtWavelet *wavelet,
     LwtBoundary boundary, gboolean inverse)
@@ -37,6 +51,7 @@ lwt_cpu_lift_init (LwtCpuLift *lift, const LwtWavelet *wavelet,
   for (guint i = 0; i < n; i++)
     init_step (
         &lift->steps[i], &wavelet->steps[inverse ? n - 1 - i : i], inverse);
+  lift->stages = count_stages (lift);
   for (guint i = 0; i < 2; i++) {
     lift->scale_f64[i] = inverse ? 1.0 / scales[i] : scales[i];
     lift->scale_f32[i] = (gfloat) lift->scale_f64[i];
@@ -239,6 +254,64 @@ lwt_cpu_piece_clear (LwtCpuPiece *piece)
 {
   for (guint i = 0; i < piece->n_steps; i++)
     g_free (piece->ranges[i].edges);
+}
+
+/* --- columns ------------------------------------------------------------------- */
+
+static gboolean
+has_edges (const LwtCpuPiece *piece)
+{
+  for (guint i = 0; i < piece->n_steps; i++)
+    if (piece->ranges[i].n_edges > 0)
+      return TRUE;
+  return piece->first < 0 || piece->last > piece->count[1];
+}
+
+/* Does what comes out from @begin to @end know nothing of an edge? */
+static gboolean
+is_inside (const LwtCpuLift *lift, gint n, gint begin, gint end)
+{
+  LwtCpuPiece piece;
+  gboolean inside;
+
+  lwt_cpu_piece_init (&piece, lift, n, TRUE, begin, end, TRUE, TRUE);
+  inside = !has_edges (&piece);
+  lwt_cpu_piece_clear (&piece);
+  return inside;
+}
+
+void
+lwt_cpu_columns_init (LwtCpuColumns *columns, const LwtCpuLift *lift, gint n,
+    gboolean split, gint begin, gint end, gboolean high)
+{
+  const gint width = LWT_CPU_ALIGN;
+  gint plain = begin, plain_end = begin + (end - begin) / width * width;
+
+  *columns = (LwtCpuColumns){ .plain_end = begin };
+  lwt_cpu_piece_init (&columns->all, lift, n, split, begin, end, TRUE, high);
+  if (!split || lift->stages == 0)
+    return;
+  if (!is_inside (lift, n, begin, begin + 1))
+    plain += width;
+  while (plain_end > plain && !is_inside (lift, n, plain_end - 1, plain_end))
+    plain_end -= width;
+  if (plain_end < plain + 2 * width)
+    return;
+  columns->plain_end = plain_end;
+  if (plain > begin)
+    lwt_cpu_piece_init (&columns->edges[columns->n_edges++], lift, n, TRUE,
+        begin, plain, TRUE, high);
+  if (plain_end < end)
+    lwt_cpu_piece_init (&columns->edges[columns->n_edges++], lift, n, TRUE,
+        plain_end, end, TRUE, high);
+}
+
+void
+lwt_cpu_columns_clear (LwtCpuColumns *columns)
+{
+  lwt_cpu_piece_clear (&columns->all);
+  for (guint i = 0; i < columns->n_edges; i++)
+    lwt_cpu_piece_clear (&columns->edges[i]);
 }
 
 /* --- progress -------------------------------------------------------------------- */

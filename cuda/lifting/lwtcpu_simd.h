@@ -86,6 +86,36 @@ typedef __m512i V;
 #define V_SHIFT(v, n) _mm512_sra_epi32 ((v), _mm_cvtsi32_si128 ((gint) (n)))
 #endif
 
+/* Of two vectors one after the other, LANES elements from the second, and from
+ * the last of the first on */
+LWT_ALWAYS V
+v_next (V a, V b)
+{
+#if defined(LWT_F64)
+  return _mm512_castsi512_pd (_mm512_alignr_epi64 (
+      _mm512_castpd_si512 (b), _mm512_castpd_si512 (a), 1));
+#elif defined(LWT_F32)
+  return _mm512_castsi512_ps (_mm512_alignr_epi32 (
+      _mm512_castps_si512 (b), _mm512_castps_si512 (a), 1));
+#else
+  return _mm512_alignr_epi32 (b, a, 1);
+#endif
+}
+
+LWT_ALWAYS V
+v_last (V a, V b)
+{
+#if defined(LWT_F64)
+  return _mm512_castsi512_pd (_mm512_alignr_epi64 (
+      _mm512_castpd_si512 (b), _mm512_castpd_si512 (a), 7));
+#elif defined(LWT_F32)
+  return _mm512_castsi512_ps (_mm512_alignr_epi32 (
+      _mm512_castps_si512 (b), _mm512_castps_si512 (a), 15));
+#else
+  return _mm512_alignr_epi32 (b, a, 15);
+#endif
+}
+
 /* Even and odd elements of two vectors, and back */
 LWT_ALWAYS void
 v_split (V a, V b, V *even, V *odd)
@@ -227,6 +257,37 @@ v_join (V even, V odd, V *a, V *b)
 #endif
 }
 
+/* The upper half of a and the lower one of b */
+#if defined(LWT_F32)
+#define V_HALVES(a, b)                                                         \
+  _mm256_castps_si256 (_mm256_permute2f128_ps ((a), (b), 0x21))
+#define V_TO_INT(v) _mm256_castps_si256 (v)
+#define V_FROM_INT(v) _mm256_castsi256_ps (v)
+#elif defined(LWT_F64)
+#define V_HALVES(a, b)                                                         \
+  _mm256_castpd_si256 (_mm256_permute2f128_pd ((a), (b), 0x21))
+#define V_TO_INT(v) _mm256_castpd_si256 (v)
+#define V_FROM_INT(v) _mm256_castsi256_pd (v)
+#else
+#define V_HALVES(a, b) _mm256_permute2x128_si256 ((a), (b), 0x21)
+#define V_TO_INT(v) (v)
+#define V_FROM_INT(v) (v)
+#endif
+
+LWT_ALWAYS V
+v_next (V a, V b)
+{
+  return V_FROM_INT (
+      _mm256_alignr_epi8 (V_HALVES (a, b), V_TO_INT (a), sizeof (T)));
+}
+
+LWT_ALWAYS V
+v_last (V a, V b)
+{
+  return V_FROM_INT (
+      _mm256_alignr_epi8 (V_TO_INT (b), V_HALVES (a, b), 16 - sizeof (T)));
+}
+
 #define V_STORE_PART(p, v, n) v_store_part ((p), (v), (n))
 
 LWT_ALWAYS void
@@ -265,6 +326,18 @@ typedef T V;
 #endif
 #endif
 
+LWT_ALWAYS V
+v_next (V a, V b)
+{
+  return b;
+}
+
+LWT_ALWAYS V
+v_last (V a, V b)
+{
+  return a;
+}
+
 LWT_ALWAYS void
 v_split (V a, V b, V *even, V *odd)
 {
@@ -279,6 +352,9 @@ v_join (V even, V odd, V *a, V *b)
   *b = odd;
 }
 #endif
+
+/* Into the second cache. */
+#define PREFETCH(p) __builtin_prefetch ((p), 0, 2)
 
 /* After writing past the caches. */
 #if LANES > 1

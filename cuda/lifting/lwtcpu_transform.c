@@ -51,6 +51,21 @@ cut (const LwtCpuLift *lift, guint n, gboolean split, gboolean high,
   return pieces;
 }
 
+static LwtCpuColumns *
+cut_columns (const LwtCpuLift *lift, guint n, gboolean split, gboolean high,
+    guint length, guint *n_columns)
+{
+  const guint pairs = split ? (n + 1) / 2 : n;
+  LwtCpuColumns *columns;
+
+  *n_columns = (pairs + length - 1) / length;
+  columns = g_new (LwtCpuColumns, *n_columns);
+  for (guint i = 0; i < *n_columns; i++)
+    lwt_cpu_columns_init (&columns[i], lift, (gint) n, split,
+        (gint) (i * length), (gint) MIN ((i + 1) * length, pairs), high);
+  return columns;
+}
+
 /* Length of @n parts of @pairs, in whole vectors. */
 static guint
 divide (guint pairs, guint n)
@@ -100,7 +115,7 @@ init_pass (LwtCpuPass *pass, const LwtCpuLift *lift, const LwtLevel *level,
   pass->low_only = low_only;
   lwt_cpu_piece_init (&middle, lift, (gint) level->height, level->y,
       (gint) (down / 2), (gint) (down / 2 + 1), TRUE, high);
-  pass->columns = cut (lift, level->width, level->x, high,
+  pass->columns = cut_columns (lift, level->width, level->x, high,
       small ? across : choose_columns (across, middle.rows, size),
       &pass->n_columns);
   rows = small ? down
@@ -143,6 +158,8 @@ lwt_cpu_transform_new (const LwtWavelet *wavelet, LwtType type,
   guint splits[2] = { 0, 0 };
 
   lwt_cpu_lift_init (&transform->lift, wavelet, boundary, inverse);
+  if (type == LWT_TYPE_I32)
+    transform->lift.stages = 0; /* for floats */
   transform->layout = layout;
   transform->type = type;
   transform->size = lwt_type_get_size (type);
@@ -172,11 +189,14 @@ lwt_cpu_transform_new (const LwtWavelet *wavelet, LwtType type,
 }
 
 static void
-free_pieces (LwtCpuPiece *pieces, guint n)
+clear_pass (LwtCpuPass *pass)
 {
-  for (guint i = 0; i < n; i++)
-    lwt_cpu_piece_clear (&pieces[i]);
-  g_free (pieces);
+  for (guint i = 0; i < pass->n_columns; i++)
+    lwt_cpu_columns_clear (&pass->columns[i]);
+  for (guint i = 0; i < pass->n_rows; i++)
+    lwt_cpu_piece_clear (&pass->rows[i]);
+  g_free (pass->columns);
+  g_free (pass->rows);
 }
 
 void
@@ -184,10 +204,8 @@ lwt_cpu_transform_free (LwtCpuTransform *transform)
 {
   if (transform == NULL)
     return;
-  for (guint i = 0; i < transform->n; i++) {
-    free_pieces (transform->passes[i].columns, transform->passes[i].n_columns);
-    free_pieces (transform->passes[i].rows, transform->passes[i].n_rows);
-  }
+  for (guint i = 0; i < transform->n; i++)
+    clear_pass (&transform->passes[i]);
   free (transform->low[0].data);
   free (transform->low[1].data);
   g_free (transform);
@@ -203,8 +221,8 @@ lwt_cpu_transform_get_scratch (
     const LwtCpuPass *pass = &transform->passes[i];
 
     for (guint j = 0; j < pass->n_columns; j++) {
-      const LwtCpuPiece *piece = &pass->columns[j];
-      const gsize n = (gsize) (piece->last - piece->first) + 16;
+      const LwtCpuPiece *piece = &pass->columns[j].all;
+      const gsize n = (gsize) (piece->last - piece->first) + 2 * LWT_CPU_ALIGN;
 
       *pitch = MAX (*pitch, 2 * n * transform->size);
     }
