@@ -206,6 +206,16 @@ start_side (GstCvSides *sides, guint kind, GstPad *pad)
   return lacks == 0;
 }
 
+gboolean
+gst_cv_sides_start (GstCvSides *sides, guint kind)
+{
+  GstPad *pad = gst_cv_sides_ref (sides, kind);
+  gboolean started = pad != NULL && start_side (sides, kind, pad);
+
+  gst_clear_object (&pad);
+  return started;
+}
+
 /* --- pushing --------------------------------------------------------------- */
 
 void

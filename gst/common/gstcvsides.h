@@ -52,6 +52,9 @@ void gst_cv_sides_reset_flow (GstCvSides *sides);
 void gst_cv_sides_push_now (GstCvSides *sides, GstEvent *event);
 /* Of an event that has its turn on the source pad. */
 void gst_cv_sides_push_event (GstCvSides *sides, GstEvent *event);
+/* Pushes what the pad lacks before a buffer.
+ * Returns: FALSE if it cannot have one: there is no such pad, or no caps */
+gboolean gst_cv_sides_start (GstCvSides *sides, guint kind);
 /* Takes @buffer. */
 void gst_cv_sides_push (GstCvSides *sides, guint kind, GstBuffer *buffer);
 /* The source pad's @flow and those of the pads that are there: one that is not

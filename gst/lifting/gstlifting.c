@@ -4,6 +4,7 @@
  */
 #include "gstlifting.h"
 
+#include "gstcudalwtfilter.h"
 #include "gstsurfacecolor.h"
 #include "gstsurfacedec.h"
 #include "gstsurfacesink.h"
@@ -16,6 +17,7 @@ gst_lifting_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (cudalwtfilter, plugin);
   ok &= GST_ELEMENT_REGISTER (surfacecolor, plugin);
   ok &= GST_ELEMENT_REGISTER (surfacedec, plugin);
   ok &= GST_ELEMENT_REGISTER (surfacesink, plugin);

@@ -14,6 +14,7 @@
 
 /* what must be there; the other tests go over all that is registered */
 static const gchar *const expected[] = {
+  "cudalwtfilter",
   "cudamotionest",
   "cudapbfmonitor",
   "cudaroicrop",

@@ -1,0 +1,498 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudalwtfilter, negotiation: which caps can be, what pads give, and the answers
+ * to queries. */
+#include "gstcudalwtfilter-private.h"
+
+#include <stdio.h>
+
+#include "gst/common/gstcvpool.h"
+
+#define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
+
+/* the surfaces' distance where the caps do not say it, until it is seen */
+#define FIRST_DURATION (GST_SECOND / 30)
+
+/* --- what pads can give ------------------------------------------------------ */
+
+static void
+append_tensor (GstCaps *caps, const GstSurfaceInfo *info, LwtType type)
+{
+  static const GstSurfaceType types[] = {
+    [LWT_TYPE_F32] = GST_SURFACE_TYPE_FLOAT32,
+    [LWT_TYPE_F64] = GST_SURFACE_TYPE_FLOAT64,
+    [LWT_TYPE_I32] = GST_SURFACE_TYPE_INT32,
+  };
+  GstSurfaceInfo tensor = *info;
+
+  tensor.type = types[type];
+  gst_caps_append (caps, gst_surface_info_to_caps (&tensor));
+}
+
+static void
+append_grey (GstCudaLwtFilter *self, GstCaps *caps, const GstSurfaceInfo *size,
+    GstVideoFormat format)
+{
+  GstVideoInfo info;
+
+  if (!gst_video_info_set_format (&info, format, size->width, size->height))
+    return;
+  GST_VIDEO_INFO_FPS_N (&info) = size->fps_n;
+  GST_VIDEO_INFO_FPS_D (&info) = size->fps_d;
+  if (self->layout.video) {
+    GST_VIDEO_INFO_PAR_N (&info) = GST_VIDEO_INFO_PAR_N (&self->layout.picture);
+    GST_VIDEO_INFO_PAR_D (&info) = GST_VIDEO_INFO_PAR_D (&self->layout.picture);
+  }
+  gst_caps_append (caps, gst_video_info_to_caps (&info));
+}
+
+/* The kind that comes in before the other; bands are no pictures. */
+static GstCaps *
+offer_caps (GstCudaLwtFilter *self, SurfacePart part, const LwtConfig *config,
+    const GstLwtSurface *surface, LwtType type, gboolean other)
+{
+  const GstLwtLayout *layout = &self->layout;
+  const gboolean deep = layout->video && layout->sample == LWT_SAMPLE_U16;
+  GstCaps *tensors = gst_caps_new_empty (), *pictures = gst_caps_new_empty ();
+  GstSurfaceInfo info = {
+    .width = config->width,
+    .height = config->height,
+    .fps_n = layout->fps_n,
+    .fps_d = layout->fps_d,
+    .dx = surface->dx,
+    .dy = surface->dy,
+  };
+
+  if (part == SURFACE_PART_BANDS)
+    lwt_config_get_bands_size (config, &info.width, &info.height);
+  append_tensor (tensors, &info, type);
+  if (other)
+    append_tensor (
+        tensors, &info, type == LWT_TYPE_F32 ? LWT_TYPE_F64 : LWT_TYPE_F32);
+  if (part == SURFACE_PART_BANDS) {
+    gst_caps_unref (pictures);
+    return tensors;
+  }
+  append_grey (self, pictures, &info,
+      deep ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8);
+  append_grey (self, pictures, &info,
+      deep ? GST_VIDEO_FORMAT_GRAY8 : GST_VIDEO_FORMAT_GRAY16_LE);
+  if (layout->video) {
+    gst_caps_append (pictures, tensors);
+    return pictures;
+  }
+  gst_caps_append (tensors, pictures);
+  return tensors;
+}
+
+void
+gst_lwt_out_clear (GstLwtOut *out)
+{
+  gst_clear_caps (&out->caps);
+}
+
+/* Takes the fixed @caps, which were offered. */
+static void
+take_out (GstLwtOut *out, SurfacePart part, GstCaps *caps, LwtType *type)
+{
+  GstSurfaceInfo info;
+
+  gst_lwt_out_clear (out);
+  out->part = part;
+  out->caps = caps;
+  out->video =
+      gst_structure_has_name (gst_caps_get_structure (caps, 0), "video/x-raw");
+  if (out->video) {
+    gst_video_info_from_caps (&out->picture, caps);
+  } else if (*type != LWT_TYPE_I32) {
+    gst_surface_info_from_caps (&info, caps, NULL);
+    *type = info.type == GST_SURFACE_TYPE_FLOAT64 ? LWT_TYPE_F64 : LWT_TYPE_F32;
+  }
+}
+
+gboolean
+gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, SurfacePart part,
+    const LwtConfig *config, const GstLwtSurface *surface, gboolean other,
+    GstLwtOut *out, LwtType *type)
+{
+  GstCaps *offer = offer_caps (self, part, config, surface, *type, other);
+  GstCaps *taken = gst_pad_peer_query_caps (pad, offer);
+  const gboolean ok = !gst_caps_is_empty (taken);
+
+  if (ok) {
+    take_out (out, part, gst_caps_fixate (taken), type);
+  } else {
+    GstCaps *peer = gst_pad_peer_query_caps (pad, NULL);
+
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("What is behind the %s pad does not take the %s of a surface of %ux%u",
+            GST_PAD_NAME (pad), gst_surface_part_name (part), config->width,
+            config->height),
+        ("offered: %" GST_PTR_FORMAT "; taken there: %" GST_PTR_FORMAT, offer,
+            peer));
+    gst_caps_unref (peer);
+    gst_caps_unref (taken);
+  }
+  gst_caps_unref (offer);
+  return ok;
+}
+
+GstCaps *
+gst_lwt_side_get_caps (GstElement *element, guint kind, GstPad *pad)
+{
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
+  LwtType type = self->config.type;
+  GstLwtOut *out = &self->side_outs[kind];
+
+  if (self->engine == NULL || self->refused_side)
+    return NULL;
+  gst_lwt_free_picture_pool (self, kind);
+  if (!gst_lwt_choose_out (self, pad, gst_lwt_side_part (kind), &self->config,
+          &self->surface, FALSE, out, &type)) {
+    self->refused_side = TRUE;
+    return NULL;
+  }
+  return gst_caps_ref (out->caps);
+}
+
+/* --- new caps ------------------------------------------------------------------ */
+
+/* The time from frame to frame, for the latency. */
+static void
+note_framerate (GstCudaLwtFilter *self)
+{
+  const GstLwtLayout *layout = &self->layout;
+  GstClockTime duration = FIRST_DURATION;
+
+  self->framerate = layout->fps_n > 0;
+  self->last = GST_CLOCK_TIME_NONE;
+  if (self->framerate)
+    duration = gst_util_uint64_scale (
+        GST_SECOND, (guint) layout->fps_d, (guint) layout->fps_n);
+  GST_OBJECT_LOCK (self);
+  self->frame_duration = duration;
+  GST_OBJECT_UNLOCK (self);
+  gst_element_post_message (
+      GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+/* Posts the one clear error about caps that cannot be. */
+static gboolean
+parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
+{
+  GError *error = NULL;
+  GstLwtLayout layout;
+
+  if (!gst_lwt_layout_from_caps (&layout, caps, &error)) {
+    if (error->code == GST_STREAM_ERROR_WRONG_TYPE)
+      GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+          ("These surfaces cannot be filtered: %s", error->message),
+          ("caps: %" GST_PTR_FORMAT, caps));
+    else
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("These surfaces cannot be filtered: %s", error->message),
+          ("caps: %" GST_PTR_FORMAT, caps));
+    g_error_free (error);
+    return FALSE;
+  }
+  self->layout = layout;
+  return TRUE;
+}
+
+/* What leaves is known with the first surface, and its meta; but caps come
+ * before the segment, so those that follow from the caps alone go ahead. Where
+ * these do not say enough, the surface itself is the better guess. */
+static gboolean
+push_first_caps (GstCudaLwtFilter *self)
+{
+  GstLwtSurface surface;
+  LwtConfig config;
+  gboolean other;
+  LwtType type;
+
+  if (!gst_lwt_surface_init (
+          &surface, &self->layout, NULL, &self->wanted, NULL)) {
+    lwt_config_init (&config);
+    config.width = self->layout.width;
+    config.height = self->layout.height;
+    type = LWT_TYPE_F32;
+    other = TRUE;
+  } else {
+    type = gst_lwt_surface_get_type (&surface, &self->wanted, &other);
+    gst_lwt_surface_configure (
+        &surface, &self->wanted, self->wavelet, type, &config);
+  }
+  return gst_lwt_choose_out (self, self->srcpad, self->part, &config, &surface,
+             other, &self->out, &type)
+         && gst_lwt_push_caps (self) == GST_FLOW_OK;
+}
+
+gboolean
+gst_lwt_negotiate (GstCudaLwtFilter *self, GstCaps *caps)
+{
+  /* refused caps come again with each further push: the error is posted once */
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
+    return FALSE;
+  gst_clear_caps (&self->refused);
+  if (gst_cv_queue_wait_idle (self->queue) != GST_FLOW_OK)
+    return FALSE;
+  gst_lwt_free_engine (self);
+  self->announce = TRUE;
+  self->negotiated = parse_caps (self, caps) && push_first_caps (self);
+  if (!self->negotiated) {
+    gst_caps_replace (&self->refused, caps);
+    return FALSE;
+  }
+  note_framerate (self);
+  return TRUE;
+}
+
+/* --- the caps query ---------------------------------------------------------------- */
+
+/* Whether a part is as large as what comes in. */
+static gboolean
+keeps_size (GstCudaLwtFilter *self)
+{
+  GstLwtSettings *settings = &self->settings;
+  gboolean keeps;
+
+  GST_OBJECT_LOCK (self);
+  keeps = settings->operation == LWT_OPERATION_FILTER
+              ? gst_lwt_settings_get_part (settings) != SURFACE_PART_BANDS
+              : settings->operation == LWT_OPERATION_DENOISE;
+  keeps = keeps
+          || (settings->boundary != LWT_BOUNDARY_PAD_SYMMETRIC
+              && settings->boundary != LWT_BOUNDARY_PAD_SMOOTH
+              && settings->operation != LWT_OPERATION_INVERSE);
+  GST_OBJECT_UNLOCK (self);
+  return keeps;
+}
+
+static void
+copy_field (const GstStructure *from, GstStructure *to, const gchar *name)
+{
+  const GValue *value = gst_structure_get_value (from, name);
+
+  if (value != NULL)
+    gst_structure_set_value (to, name, value);
+}
+
+/* Pictures of the size and rate of @from, which are of either kind. */
+static GstStructure *
+picture_like (const GstStructure *from, gboolean size)
+{
+  GstStructure *to = gst_structure_from_string (
+      "video/x-raw, format = (string) { GRAY8, GRAY16_LE }", NULL);
+  const gchar *dimensions = gst_structure_get_string (from, "dimensions");
+  guint width, height;
+
+  copy_field (from, to, "framerate");
+  if (!size)
+    return to;
+  copy_field (from, to, "width");
+  copy_field (from, to, "height");
+  if (dimensions != NULL && sscanf (dimensions, "%u:%u", &width, &height) == 2)
+    gst_structure_set (
+        to, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+  return to;
+}
+
+/* Tensors likewise. */
+static GstStructure *
+tensor_like (const GstStructure *from, gboolean size)
+{
+  GstStructure *to = gst_structure_from_string (GST_SURFACE_CAPS, NULL);
+  gint width, height;
+
+  copy_field (from, to, "framerate");
+  if (!size)
+    return to;
+  copy_field (from, to, "dimensions");
+  if (gst_structure_get_int (from, "width", &width)
+      && gst_structure_get_int (from, "height", &height)) {
+    gchar *dimensions = g_strdup_printf ("%d:%d:1:1", width, height);
+
+    gst_structure_set (to, "dimensions", G_TYPE_STRING, dimensions, NULL);
+    g_free (dimensions);
+  }
+  return to;
+}
+
+/* What can be on one side where @peer is what can be on the other: either kind
+ * becomes either, the same one before the other. */
+static GstCaps *
+either_kind (GstCudaLwtFilter *self, const GstCaps *peer)
+{
+  const gboolean size = keeps_size (self);
+  GstCaps *first = gst_caps_new_empty (), *second = gst_caps_new_empty ();
+
+  for (guint i = 0; i < gst_caps_get_size (peer); i++) {
+    const GstStructure *s = gst_caps_get_structure (peer, i);
+    const gboolean video = gst_structure_has_name (s, "video/x-raw");
+
+    gst_caps_append_structure (
+        first, video ? picture_like (s, size) : tensor_like (s, size));
+    gst_caps_append_structure (
+        second, video ? tensor_like (s, size) : picture_like (s, size));
+  }
+  gst_caps_append (first, second);
+  return gst_caps_simplify (first);
+}
+
+/* What the peer of @other takes or gives, for @pad. */
+static void
+answer_caps (
+    GstCudaLwtFilter *self, GstPad *pad, GstPad *other, GstQuery *query)
+{
+  GstCaps *template = gst_pad_get_pad_template_caps (pad);
+  GstCaps *there = gst_pad_get_pad_template_caps (other);
+  GstCaps *peer = gst_pad_peer_query_caps (other, there);
+  GstCaps *either = either_kind (self, peer);
+  GstCaps *caps =
+      gst_caps_intersect_full (either, template, GST_CAPS_INTERSECT_FIRST);
+  GstCaps *filter, *all;
+
+  gst_caps_unref (either);
+  gst_caps_unref (peer);
+  gst_caps_unref (there);
+  gst_caps_unref (template);
+  gst_query_parse_caps (query, &filter);
+  if (filter != NULL) {
+    all = caps;
+    caps = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  gst_query_set_caps_result (query, caps);
+  gst_caps_unref (caps);
+}
+
+/* All of these kinds are let in, for parse_caps() to say what is wrong with
+ * them: refused here, upstream would report no more than not-negotiated. */
+static void
+answer_accept_caps (GstQuery *query)
+{
+  GstCaps *caps;
+  gboolean ok = FALSE;
+
+  gst_query_parse_accept_caps (query, &caps);
+  if (gst_caps_get_size (caps) > 0) {
+    const GstStructure *s = gst_caps_get_structure (caps, 0);
+
+    ok = gst_structure_has_name (s, "video/x-raw")
+         || gst_structure_has_name (s, "other/tensors");
+  }
+  gst_query_set_accept_caps_result (query, ok);
+}
+
+/* --- allocation and latency -------------------------------------------------------- */
+
+static GstBufferPool *
+propose_pool (GstCudaLwtFilter *self, GstCaps *caps, guint size, guint held,
+    gboolean video)
+{
+  GstBufferPool *pool = gst_cv_pool_new (self->context);
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, caps, size, held, 0);
+  if (video)
+    gst_buffer_pool_config_add_option (
+        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config (pool, config))
+    gst_clear_object (&pool);
+  return pool;
+}
+
+/* For surfaces that a device has to copy the memory is ours. */
+static gboolean
+answer_allocation (GstCudaLwtFilter *self, GstQuery *query)
+{
+  GstBufferPool *pool = NULL;
+  GstLwtLayout layout;
+  gboolean need_pool;
+  GstCaps *caps;
+  guint held;
+
+  gst_query_parse_allocation (query, &caps, &need_pool);
+  if (caps == NULL || !gst_lwt_layout_from_caps (&layout, caps, NULL)
+      || layout.size > G_MAXUINT)
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  held = self->n_frames + 1;
+  GST_OBJECT_UNLOCK (self);
+  if (layout.video)
+    gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+  if (self->context != NULL && need_pool)
+    pool = propose_pool (self, caps, (guint) layout.size, held, layout.video);
+  gst_query_add_allocation_pool (query, pool, (guint) layout.size, held, 0);
+  gst_clear_object (&pool);
+  return TRUE;
+}
+
+/* A frame leaves at the latest when so many have followed it as can be in
+ * flight: the next one would wait for it. */
+static gboolean
+answer_latency (GstCudaLwtFilter *self, GstQuery *query)
+{
+  gboolean live;
+  GstClockTime min, max, more;
+
+  if (!gst_pad_peer_query (self->sinkpad, query))
+    return FALSE;
+  gst_query_parse_latency (query, &live, &min, &max);
+  GST_OBJECT_LOCK (self);
+  more = self->n_frames * self->frame_duration;
+  GST_OBJECT_UNLOCK (self);
+  if (max != GST_CLOCK_TIME_NONE)
+    max += more;
+  GST_DEBUG_OBJECT (self, "latency %" GST_TIME_FORMAT " more than upstream",
+      GST_TIME_ARGS (more));
+  gst_query_set_latency (query, live, min + more, max);
+  return TRUE;
+}
+
+/* --- queries ------------------------------------------------------------------------- */
+
+gboolean
+gst_lwt_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CAPS:
+      answer_caps (self, pad, self->srcpad, query);
+      return TRUE;
+    case GST_QUERY_ACCEPT_CAPS:
+      answer_accept_caps (query);
+      return TRUE;
+    default:
+      break;
+  }
+  if (GST_QUERY_IS_SERIALIZED (query)
+      && gst_cv_queue_wait_idle (self->queue) != GST_FLOW_OK)
+    return FALSE;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION)
+    return answer_allocation (self, query);
+  return gst_pad_query_default (pad, parent, query);
+}
+
+gboolean
+gst_lwt_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CAPS:
+      if (pad != self->srcpad)
+        break;
+      answer_caps (self, pad, self->sinkpad, query);
+      return TRUE;
+    case GST_QUERY_LATENCY:
+      return answer_latency (self, query);
+    default:
+      break;
+  }
+  return gst_pad_query_default (pad, parent, query);
+}

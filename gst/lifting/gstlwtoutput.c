@@ -1,0 +1,343 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudalwtfilter, the thread of the source pad: waits for the engine, describes
+ * the parts and pushes them and events in the order in which they came. */
+#include "gstcudalwtfilter-private.h"
+
+#define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
+
+void
+gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error)
+{
+  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+      ("The lifting engine failed: %s", error->message), (NULL));
+  g_error_free (error);
+}
+
+/* --- what was found ------------------------------------------------------------ */
+
+static GstClockTime
+running_time (GstCudaLwtFilter *self, GstClockTime pts)
+{
+  if (self->segment.format != GST_FORMAT_TIME)
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, pts);
+}
+
+static GstStructure *
+new_report (GstCudaLwtFilter *self, const GstLwtFrame *frame, SurfacePart part,
+    const gchar *name)
+{
+  const GstClockTime pts = GST_BUFFER_PTS (frame->buffer);
+
+  return gst_structure_new (name, "output", G_TYPE_STRING,
+      gst_surface_part_name (part), "frame", G_TYPE_UINT64, frame->number,
+      "pts", G_TYPE_UINT64, pts, "running-time", G_TYPE_UINT64,
+      running_time (self, pts), "missing", G_TYPE_UINT64, frame->job.missing,
+      NULL);
+}
+
+static void
+post (GstCudaLwtFilter *self, GstStructure *structure)
+{
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+static void
+post_parameters (
+    GstCudaLwtFilter *self, const GstLwtFrame *frame, guint64 interval)
+{
+  const guint64 now = cvis_monotonic_ns ();
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    GstStructure *s;
+
+    if (frame->parts[i] == NULL || (self->config.parameters & (1u << i)) == 0
+        || (self->posted[i] != 0 && now - self->posted[i] < interval))
+      continue;
+    self->posted[i] = now;
+    s = new_report (self, frame, (SurfacePart) i, "surface-parameters");
+    gst_lwt_parameters_to_structure (&frame->job.parameters[i], s);
+    post (self, s);
+  }
+}
+
+/* Is the surface one to be remarked on? */
+static gboolean
+check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
+    gdouble upper)
+{
+  const SurfaceParameters *p = &frame->job.parameters[self->part];
+  GstStructure *s;
+
+  if (frame->parts[self->part] == NULL || p->n == 0
+      || (self->config.parameters & (1u << self->part)) == 0
+      || (p->sa >= lower && p->sa <= upper))
+    return FALSE;
+  s = new_report (self, frame, self->part, "surface-limit");
+  gst_structure_set (s, "sa", G_TYPE_DOUBLE, p->sa, "sa-lower-limit",
+      G_TYPE_DOUBLE, lower, "sa-upper-limit", G_TYPE_DOUBLE, upper, NULL);
+  post (self, s);
+  return TRUE;
+}
+
+/* Slopes need a spacing. */
+static void
+clear_slopes (GstCudaLwtFilter *self, GstLwtFrame *frame)
+{
+  if (self->surface.dx > 0.0)
+    return;
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    frame->job.parameters[i].sdr = frame->job.parameters[i].sdq = 0.0;
+}
+
+static void
+count (GstCudaLwtFilter *self, const GstLwtFrame *frame, gboolean outside)
+{
+  GstLwtStats *stats = &self->stats;
+  const guint64 now = cvis_monotonic_ns ();
+
+  g_mutex_lock (&self->stats_lock);
+  if (stats->frames++ == 0)
+    stats->start = now;
+  stats->end = now;
+  stats->missing += frame->job.missing;
+  stats->outside += outside;
+  stats->staged += frame->staged;
+  stats->threshold = frame->job.threshold;
+  cvis_histogram_add (&stats->latency, now - frame->arrival, 1);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    if (frame->parts[i] == NULL || (self->config.parameters & (1u << i)) == 0)
+      continue;
+    stats->known |= 1u << i;
+    stats->parameters[i] = frame->job.parameters[i];
+  }
+  g_mutex_unlock (&self->stats_lock);
+}
+
+/* Tells who wants to know. Returns: whether Sa is beyond its limits */
+static gboolean
+report (GstCudaLwtFilter *self, GstLwtFrame *frame)
+{
+  gdouble lower, upper;
+  guint64 interval;
+  gboolean all, outside;
+
+  GST_OBJECT_LOCK (self);
+  all = self->settings.parameters;
+  lower = self->settings.sa_lower_limit;
+  upper = self->settings.sa_upper_limit;
+  interval = self->settings.message_interval;
+  GST_OBJECT_UNLOCK (self);
+  clear_slopes (self, frame);
+  outside = check_limits (self, frame, lower, upper);
+  count (self, frame, outside);
+  if (all && interval > 0)
+    post_parameters (self, frame, interval);
+  return outside;
+}
+
+/* --- a frame leaves -------------------------------------------------------------- */
+
+/* what leaves together */
+typedef struct {
+  GstBuffer *sides[GST_LWT_SIDES], *source;
+} Leaving;
+
+static void
+drop (Leaving *leaving)
+{
+  for (guint i = 0; i < GST_LWT_SIDES; i++)
+    gst_clear_buffer (&leaving->sides[i]);
+  gst_clear_buffer (&leaving->source);
+}
+
+static GstBuffer *
+make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
+{
+  GstBufferPool *pool =
+      out->video ? gst_lwt_get_picture_pool (self, index, out) : NULL;
+  GstBuffer *buffer = NULL;
+
+  if (!out->video || pool != NULL)
+    buffer = gst_lwt_frame_make (
+        frame, out, pool, &self->wanted, &self->surface, &self->config);
+  if (buffer == NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory for a picture of the %s",
+            gst_surface_part_name (out->part)),
+        (NULL));
+  return buffer;
+}
+
+/* Downstream of a request pad may have changed. */
+static gboolean
+start_side (GstCudaLwtFilter *self, guint kind)
+{
+  GstPad *pad = gst_cv_sides_ref (self->sides, kind);
+
+  if (pad == NULL)
+    return FALSE;
+  if (gst_pad_check_reconfigure (pad))
+    gst_cv_sides_renegotiate (self->sides, kind);
+  gst_object_unref (pad);
+  return gst_cv_sides_start (self->sides, kind);
+}
+
+/* Takes what leaves out of @frame.
+ * Returns: FALSE after posting an error */
+static gboolean
+collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
+{
+  const gboolean outside = report (self, frame);
+
+  for (guint i = 0; i < GST_LWT_SIDES; i++) {
+    if ((frame->sides & (1u << i)) == 0 || !start_side (self, i))
+      continue;
+    leaving->sides[i] = make (self, frame, i, &self->side_outs[i]);
+    if (leaving->sides[i] == NULL)
+      return FALSE;
+  }
+  if (self->refused_side)
+    return FALSE;
+  if (frame->parts[self->part] == NULL)
+    return TRUE;
+  leaving->source = make (self, frame, GST_LWT_SIDES, &self->out);
+  if (leaving->source == NULL)
+    return FALSE;
+  if (outside)
+    GST_BUFFER_FLAG_SET (leaving->source, GST_BUFFER_FLAG_MARKER);
+  return TRUE;
+}
+
+static GstFlowReturn
+push_frame (GstCudaLwtFilter *self, Leaving *leaving)
+{
+  GstFlowReturn flow = GST_FLOW_NOT_LINKED;
+
+  if (gst_cv_queue_has_ended (self->queue)) {
+    drop (leaving);
+    return GST_FLOW_OK;
+  }
+  for (guint i = 0; i < GST_LWT_SIDES; i++)
+    if (leaving->sides[i] != NULL)
+      gst_cv_sides_push (self->sides, i, leaving->sides[i]);
+  if (leaving->source != NULL)
+    flow = gst_pad_push (self->srcpad, leaving->source);
+  flow = gst_cv_sides_combine (self->sides, flow);
+  if (flow != GST_FLOW_EOS)
+    return flow;
+  gst_cv_queue_end (self->queue);
+  return GST_FLOW_OK;
+}
+
+/* Waits for @frame, the first of those in flight, and has it leave. */
+static GstFlowReturn
+complete (GstCudaLwtFilter *self, GstLwtFrame *frame)
+{
+  Leaving leaving = { { NULL } };
+  GError *error = NULL;
+  LwtJob *job = NULL;
+  gboolean ok = lwt_engine_wait (self->engine, &job, &error);
+
+  if (ok) {
+    gst_lwt_frame_unmap (frame);
+    ok = collect (self, frame, &leaving);
+  } else {
+    gst_lwt_engine_failed (self, error);
+  }
+  gst_lwt_frame_clear (frame);
+  gst_cv_queue_give (self->queue, frame);
+  if (ok)
+    return push_frame (self, &leaving);
+  drop (&leaving);
+  return GST_FLOW_ERROR;
+}
+
+static void
+push_event (GstCudaLwtFilter *self, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+    gst_event_copy_segment (event, &self->segment);
+  gst_cv_sides_push_event (self->sides, event);
+  gst_pad_push_event (self->srcpad, event);
+}
+
+/* --- the loop -------------------------------------------------------------------- */
+
+/* No more can be pushed: upstream learns it from its next push. */
+static void
+stop_loop (GstCudaLwtFilter *self, GstFlowReturn flow)
+{
+  GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
+  /* in this order: who finds the flow changed may start the task again */
+  gst_pad_pause_task (self->srcpad);
+  gst_cv_queue_fail (self->queue, flow);
+  if (flow == GST_FLOW_ERROR)
+    push_event (self, gst_event_new_eos ());
+}
+
+void
+gst_lwt_output_loop (GstPad *pad)
+{
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (GST_PAD_PARENT (pad));
+  GstFlowReturn flow = GST_FLOW_OK;
+  gpointer frame;
+  GstEvent *event;
+
+  switch (gst_cv_queue_pop (self->queue, &frame, &event)) {
+    case GST_CV_POP_ITEM:
+      flow = complete (self, frame);
+      break;
+    case GST_CV_POP_EVENT:
+      push_event (self, event);
+      break;
+    case GST_CV_POP_MARK: /* none is pushed */
+    case GST_CV_POP_DEADLINE:
+      break;
+    case GST_CV_POP_STOP:
+      flow = gst_cv_queue_get_flow (self->queue);
+      break;
+  }
+  if (flow != GST_FLOW_OK)
+    stop_loop (self, flow);
+}
+
+/* Events stay with the source pad, so that the others have to be told of them. */
+static void
+discard_events (GstCudaLwtFilter *self)
+{
+  GstEvent *before =
+      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
+  GstEvent *after;
+
+  gst_cv_queue_discard (self->queue, self->srcpad);
+  after = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
+  gst_cv_sides_note_lacks (
+      self->sides, after == before ? GST_CV_LACKS_CAPS : GST_CV_LACKS_ALL);
+  gst_clear_event (&before);
+  gst_clear_event (&after);
+}
+
+void
+gst_lwt_output_discard (GstCudaLwtFilter *self)
+{
+  LwtJob *job = NULL;
+
+  if (self->engine != NULL) {
+    do {
+      lwt_engine_wait (self->engine, &job, NULL);
+      if (job != NULL) {
+        gst_lwt_frame_clear ((GstLwtFrame *) job); /* it begins with it */
+        gst_cv_queue_give (self->queue, job);
+      }
+    } while (job != NULL);
+  }
+  self->refused_side = FALSE;
+  discard_events (self);
+  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  gst_cv_sides_reset_flow (self->sides);
+}

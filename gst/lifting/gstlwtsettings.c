@@ -1,0 +1,284 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstlwtsettings.h"
+
+#include "gst/common/gstcvsettings.h"
+#include "lwtplan.h"
+
+/* --- the enumerations ------------------------------------------------------ */
+
+static const GEnumValue operation_values[] = {
+  { LWT_OPERATION_FILTER, "Split into noise, roughness, waviness and form",
+      "filter" },
+  { LWT_OPERATION_FORWARD, "Transform into coefficients", "forward" },
+  { LWT_OPERATION_INVERSE, "Transform coefficients back", "inverse" },
+  { LWT_OPERATION_DENOISE, "Shrink small coefficients", "denoise" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue output_values[] = {
+  { GST_LWT_OUTPUT_AUTO,
+      "Roughness of filter, bands of forward, the surface of inverse and "
+      "denoise",
+      "auto" },
+  { GST_LWT_OUTPUT_ROUGHNESS, "Between lambda-s and lambda-c", "roughness" },
+  { GST_LWT_OUTPUT_WAVINESS, "Between lambda-c and lambda-f", "waviness" },
+  { GST_LWT_OUTPUT_FORM, "Longer than lambda-f", "form" },
+  { GST_LWT_OUTPUT_NOISE, "Shorter than lambda-s, or what denoise took away",
+      "noise" },
+  { GST_LWT_OUTPUT_BANDS, "Coefficients", "bands" },
+  { GST_LWT_OUTPUT_MEASURED, "The surface of inverse and denoise", "measured" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue boundary_values[] = {
+  { LWT_BOUNDARY_SYMMETRIC, "Mirrored at the last sample", "symmetric" },
+  { LWT_BOUNDARY_PERIODIC, "Repeated", "periodic" },
+  { LWT_BOUNDARY_CLAMP, "The last sample of the same parity", "clamp" },
+  { LWT_BOUNDARY_ZERO, "Nothing", "zero" },
+  { LWT_BOUNDARY_PAD_SYMMETRIC, "Padded, mirrored behind the last sample",
+      "pad-symmetric" },
+  { LWT_BOUNDARY_PAD_SMOOTH, "Padded, straight on", "pad-smooth" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue layout_values[] = {
+  { LWT_LAYOUT_MALLAT, "The low band in the upper left quarter, and so on",
+      "mallat" },
+  { LWT_LAYOUT_INTERLEAVED, "Each coefficient where its sample was",
+      "interleaved" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue f_operation_values[] = {
+  { LWT_F_NONE, "Nothing", "none" },
+  { LWT_F_OFFSET, "The mean", "offset" },
+  { LWT_F_LEVEL, "The tilt; the mean stays", "level" },
+  { LWT_F_PLANE, "Mean and tilt", "plane" },
+  { LWT_F_POLY2, "A polynomial of degree two", "poly2" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue precision_values[] = {
+  { GST_LWT_PRECISION_AUTO,
+      "float64 for float64, else float32; what downstream wants", "auto" },
+  { GST_LWT_PRECISION_FLOAT32, "24 bits", "float32" },
+  { GST_LWT_PRECISION_FLOAT64, "53 bits", "float64" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue shrink_values[] = {
+  { LWT_SHRINK_SOFT, "All by the threshold", "soft" },
+  { LWT_SHRINK_HARD, "Those below the threshold to 0", "hard" },
+  { LWT_SHRINK_GARROTE, "Between the two: w - t^2 / w", "garrote" },
+  { 0, NULL, NULL },
+};
+
+static const gchar *
+nick_of (const GEnumValue *values, gint value)
+{
+  for (; values->value_nick != NULL; values++)
+    if (values->value == value)
+      return values->value_nick;
+  return NULL;
+}
+
+const gchar *
+gst_lwt_operation_name (LwtOperation operation)
+{
+  return nick_of (operation_values, (gint) operation);
+}
+
+const gchar *
+gst_lwt_boundary_name (LwtBoundary boundary)
+{
+  return nick_of (boundary_values, (gint) boundary);
+}
+
+gboolean
+gst_lwt_boundary_from_name (const gchar *name, LwtBoundary *boundary)
+{
+  for (const GEnumValue *v = boundary_values; v->value_nick != NULL; v++) {
+    if (g_str_equal (v->value_nick, name)) {
+      *boundary = (LwtBoundary) v->value;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+/* --- the settings ---------------------------------------------------------- */
+
+#define AT(field) G_STRUCT_OFFSET (GstLwtSettings, field)
+#define IS(kind) GST_CV_SETTING_##kind
+#define LEVELS(name, blurb, field)                                             \
+  {                                                                            \
+    name, blurb, IS (INT), AT (field), FALSE, -1, LWT_MAX_LEVELS, NULL, NULL   \
+  }
+#define LENGTH(name, blurb, field)                                             \
+  {                                                                            \
+    name, blurb, IS (DOUBLE), AT (field), FALSE, 0, G_MAXDOUBLE, NULL, NULL    \
+  }
+
+static const GstCvSetting settings_table[] = {
+  { "operation", "What is done", IS (ENUM), AT (operation), FALSE, 0, 0,
+      "GstLwtOperation", operation_values },
+  { "output", "What the source pad gives", IS (ENUM), AT (output), FALSE, 0, 0,
+      "GstLwtOutput", output_values },
+  { "wavelet",
+      "A name (haar, db1..db20, sym2..sym20, coif1..coif5, bior1.1..bior6.8, "
+      "rbio1.1..rbio6.8, 5/3, 9/7, cdf7/5, dd9/7, dd13/7), lifting steps "
+      "(\"steps: ...\") or a filter bank (\"bank: ...\")",
+      IS (STRING), AT (wavelet), FALSE, 0, 0, NULL, NULL },
+  LEVELS ("levels",
+      "Levels of the transform, beyond which the form begins; -1: 6, or "
+      "roughness-levels where these are more",
+      levels.both),
+  LEVELS ("levels-x", "The same along x; -1: as levels", levels.x),
+  LEVELS ("levels-y", "The same along y; -1: as levels", levels.y),
+  LEVELS ("roughness-levels",
+      "Levels beyond which the waviness begins; -1: 3, or levels where these "
+      "are less",
+      roughness_levels.both),
+  LEVELS ("roughness-levels-x", "The same along x; -1: as roughness-levels",
+      roughness_levels.x),
+  LEVELS ("roughness-levels-y", "The same along y; -1: as roughness-levels",
+      roughness_levels.y),
+  LEVELS ("noise-levels",
+      "Levels beyond which the roughness begins; -1: none, there is no noise",
+      noise_levels.both),
+  LEVELS ("noise-levels-x", "The same along x; -1: as noise-levels",
+      noise_levels.x),
+  LEVELS ("noise-levels-y", "The same along y; -1: as noise-levels",
+      noise_levels.y),
+  LENGTH ("lambda-s",
+      "Wavelength between noise and roughness, metres; 0: noise-levels count",
+      lambda_s),
+  LENGTH ("lambda-c",
+      "Wavelength between roughness and waviness, metres; 0: "
+      "roughness-levels count",
+      lambda_c),
+  LENGTH ("lambda-f",
+      "Wavelength between waviness and form, metres; 0: levels count",
+      lambda_f),
+  { "boundary", "What lies beyond the edge", IS (ENUM), AT (boundary), FALSE, 0,
+      0, "GstLwtBoundary", boundary_values },
+  { "layout", "How coefficients lie", IS (ENUM), AT (layout), FALSE, 0, 0,
+      "GstLwtLayout", layout_values },
+  { "f-operation", "What is taken off before, by least squares", IS (ENUM),
+      AT (f_operation), FALSE, 0, 0, "GstLwtFOperation", f_operation_values },
+  LENGTH ("dx",
+      "Spacing of samples along x, metres, where neither caps nor meta say "
+      "it; 0: not known",
+      dx),
+  LENGTH ("dy", "The same along y; 0: as along x", dy),
+  { "z-scale",
+      "Height of a level of grey or of an integer sample, metres, where no "
+      "meta says it, and of grey that comes out",
+      IS (DOUBLE), AT (z_scale), FALSE, -G_MAXDOUBLE, G_MAXDOUBLE, NULL, NULL },
+  { "z-offset", "Height of the level 0, metres, likewise", IS (DOUBLE),
+      AT (z_offset), FALSE, -G_MAXDOUBLE, G_MAXDOUBLE, NULL, NULL },
+  { "reversible", "Transform integers into integers, and back without any loss",
+      IS (BOOLEAN), AT (reversible), FALSE, 0, 1, NULL, NULL },
+  { "precision", "What is computed in, and tensors that come out", IS (ENUM),
+      AT (precision), FALSE, 0, 0, "GstLwtPrecision", precision_values },
+  LENGTH ("threshold",
+      "Of denoise, metres; 0: sigma sqrt (2 ln N), of each surface", threshold),
+  { "shrink", "What denoise makes of coefficients", IS (ENUM), AT (shrink),
+      FALSE, 0, 0, "GstLwtShrink", shrink_values },
+  { "spins", "Shifts of the grid over which denoise averages", IS (UINT),
+      AT (spins), FALSE, 1, 16, NULL, NULL },
+  { "parameters",
+      "Compute areal parameters (Sa, Sq, ...) of all parts that leave",
+      IS (BOOLEAN), AT (parameters), TRUE, 0, 1, NULL, NULL },
+  { "sa-lower-limit",
+      "Sa of the source pad's part below which a surface is remarked on, "
+      "metres",
+      IS (DOUBLE), AT (sa_lower_limit), TRUE, 0, G_MAXDOUBLE, NULL, NULL },
+  { "sa-upper-limit", "The same above", IS (DOUBLE), AT (sa_upper_limit), TRUE,
+      0, G_MAXDOUBLE, NULL, NULL },
+  { "message-interval",
+      "Shortest time between two element messages with parameters of the same "
+      "part, nanoseconds; 0: none are posted",
+      IS (TIME), AT (message_interval), TRUE, 0, 0, NULL, NULL },
+  { "threads", "Threads that compute (backend cpu); 0: one per processor",
+      IS (UINT), AT (threads), FALSE, 0, 1024, NULL, NULL },
+  { "frames-in-flight",
+      "Surfaces that are here at a time; 0: 2 on the CPU, 3 with CUDA",
+      IS (UINT), AT (frames_in_flight), FALSE, 0, 8, NULL, NULL },
+};
+
+void
+gst_lwt_settings_init (GstLwtSettings *settings)
+{
+  static const GstLwtLevels not_given = { -1, -1, -1 };
+
+  *settings = (GstLwtSettings){
+    .wavelet = g_strdup ("9/7"),
+    .levels = not_given,
+    .roughness_levels = not_given,
+    .noise_levels = not_given,
+    .z_scale = 1.0,
+    .spins = 1,
+    .sa_upper_limit = G_MAXDOUBLE,
+    .message_interval = GST_SECOND,
+  };
+}
+
+void
+gst_lwt_settings_copy (GstLwtSettings *to, const GstLwtSettings *from)
+{
+  gst_lwt_settings_clear (to);
+  *to = *from;
+  to->wavelet = g_strdup (from->wavelet);
+}
+
+void
+gst_lwt_settings_clear (GstLwtSettings *settings)
+{
+  g_clear_pointer (&settings->wavelet, g_free);
+}
+
+SurfacePart
+gst_lwt_settings_get_part (const GstLwtSettings *settings)
+{
+  static const SurfacePart first[] = {
+    [LWT_OPERATION_FILTER] = SURFACE_PART_ROUGHNESS,
+    [LWT_OPERATION_FORWARD] = SURFACE_PART_BANDS,
+    [LWT_OPERATION_INVERSE] = SURFACE_PART_MEASURED,
+    [LWT_OPERATION_DENOISE] = SURFACE_PART_MEASURED,
+  };
+
+  return settings->output == GST_LWT_OUTPUT_AUTO
+             ? first[settings->operation]
+             : (SurfacePart) (settings->output - 1);
+}
+
+/* --- properties ------------------------------------------------------------ */
+
+void
+gst_lwt_settings_install (GObjectClass *klass, guint first_id)
+{
+  GstLwtSettings defaults;
+
+  gst_lwt_settings_init (&defaults);
+  gst_cv_settings_install (klass, first_id, settings_table,
+      G_N_ELEMENTS (settings_table), &defaults);
+  gst_lwt_settings_clear (&defaults);
+}
+
+gboolean
+gst_lwt_settings_set (
+    GstLwtSettings *settings, guint index, const GValue *value)
+{
+  if (index >= G_N_ELEMENTS (settings_table))
+    return FALSE;
+  gst_cv_setting_set (&settings_table[index], settings, value);
+  return TRUE;
+}
+
+gboolean
+gst_lwt_settings_get (
+    const GstLwtSettings *settings, guint index, GValue *value)
+{
+  if (index >= G_N_ELEMENTS (settings_table))
+    return FALSE;
+  gst_cv_setting_get (&settings_table[index], settings, value);
+  return TRUE;
+}

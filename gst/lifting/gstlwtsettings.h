@@ -1,0 +1,83 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The properties of cudalwtfilter that say what is computed. */
+#pragma once
+
+#include <gst/gst.h>
+#include "lwtengine.h"
+
+G_BEGIN_DECLS
+
+/* What the source pad gives: AUTO, or 1 + SurfacePart */
+typedef enum {
+  GST_LWT_OUTPUT_AUTO,
+  GST_LWT_OUTPUT_MEASURED = 1 + SURFACE_PART_MEASURED,
+  GST_LWT_OUTPUT_NOISE = 1 + SURFACE_PART_NOISE,
+  GST_LWT_OUTPUT_ROUGHNESS = 1 + SURFACE_PART_ROUGHNESS,
+  GST_LWT_OUTPUT_WAVINESS = 1 + SURFACE_PART_WAVINESS,
+  GST_LWT_OUTPUT_FORM = 1 + SURFACE_PART_FORM,
+  GST_LWT_OUTPUT_BANDS = 1 + SURFACE_PART_BANDS,
+} GstLwtOutput;
+
+typedef enum {
+  GST_LWT_PRECISION_AUTO,
+  GST_LWT_PRECISION_FLOAT32,
+  GST_LWT_PRECISION_FLOAT64,
+} GstLwtPrecision;
+
+/* Levels of a part, along both axes and along each; -1: not given */
+typedef struct {
+  gint both, x, y;
+} GstLwtLevels;
+
+/**
+ * GstLwtSettings: see the properties of these names. Strings are owned.
+ * @lambda_s, @lambda_c, @lambda_f: metres, 0: levels are given
+ * @dx, @dy: metres, 0: not given
+ */
+typedef struct {
+  LwtOperation operation;
+  GstLwtOutput output;
+  gchar *wavelet;
+  GstLwtLevels levels, roughness_levels, noise_levels;
+  gdouble lambda_s, lambda_c, lambda_f;
+  LwtBoundary boundary;
+  LwtLayout layout;
+  LwtFOperation f_operation;
+  gdouble dx, dy, z_scale, z_offset;
+  gboolean reversible;
+  GstLwtPrecision precision;
+  gdouble threshold;
+  LwtShrink shrink;
+  guint spins;
+  gboolean parameters;
+  gdouble sa_lower_limit, sa_upper_limit;
+  guint64 message_interval;
+  guint threads, frames_in_flight;
+} GstLwtSettings;
+
+void gst_lwt_settings_init (GstLwtSettings *settings);
+void gst_lwt_settings_copy (GstLwtSettings *to, const GstLwtSettings *from);
+void gst_lwt_settings_clear (GstLwtSettings *settings);
+
+/* Installs the properties as @first_id and on. */
+void gst_lwt_settings_install (GObjectClass *klass, guint first_id);
+
+/* @index: id of the property less the first id
+ * Returns: FALSE if it is none of them. */
+gboolean gst_lwt_settings_set (
+    GstLwtSettings *settings, guint index, const GValue *value);
+gboolean gst_lwt_settings_get (
+    const GstLwtSettings *settings, guint index, GValue *value);
+
+/* The part that the source pad gives. */
+SurfacePart gst_lwt_settings_get_part (const GstLwtSettings *settings);
+/* The nick of a value. */
+const gchar *gst_lwt_operation_name (LwtOperation operation);
+const gchar *gst_lwt_boundary_name (LwtBoundary boundary);
+/* Returns: FALSE if @name is none */
+gboolean gst_lwt_boundary_from_name (const gchar *name, LwtBoundary *boundary);
+
+G_END_DECLS

@@ -1,0 +1,356 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudalwtfilter: the engine for the surfaces that come and the parts that are
+ * asked for, and the pools for what it makes. */
+#include "gstcudalwtfilter-private.h"
+
+#include "gst/common/gstcvpool.h"
+
+#define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
+
+/* on the CPU one is taken in while another is computed; a device has one to
+ * copy, one to compute, one to fetch */
+#define IN_FLIGHT_CPU 2
+#define IN_FLIGHT_CUDA 3
+/* buffers from this size on are not worth the cache, but may not fit */
+#define LARGE (64u << 20)
+
+/* --- pools ------------------------------------------------------------------- */
+
+static GstBufferPool *
+new_pool (CvisContext *context, gsize size)
+{
+  /* on the CPU the few buffers of a plain pool stay in the cache; but it ends
+   * the process where there is no memory */
+  GstBufferPool *pool = context != NULL || size >= LARGE
+                            ? gst_cv_pool_new (context)
+                            : gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  GstAllocationParams params = { .align = 63 };
+
+  gst_buffer_pool_config_set_params (
+      config, NULL, (guint) MIN (size, G_MAXUINT), 0, 0);
+  gst_buffer_pool_config_set_allocator (config, NULL, &params);
+  if (!gst_buffer_pool_set_config (pool, config)
+      || !gst_buffer_pool_set_active (pool, TRUE))
+    gst_clear_object (&pool);
+  return pool;
+}
+
+static void
+free_pool (GstBufferPool **pool)
+{
+  if (*pool != NULL)
+    gst_buffer_pool_set_active (*pool, FALSE);
+  gst_clear_object (pool);
+}
+
+GstBufferPool *
+gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part)
+{
+  const LwtConfig *config = &self->config;
+  guint width = config->width, height = config->height;
+
+  if (self->pools[part] != NULL)
+    return self->pools[part];
+  if (part == SURFACE_PART_BANDS)
+    lwt_config_get_bands_size (config, &width, &height);
+  self->pools[part] = new_pool (
+      self->context, (gsize) width * height * lwt_type_get_size (config->type));
+  return self->pools[part];
+}
+
+/* Pictures are written by the CPU. */
+GstBufferPool *
+gst_lwt_get_picture_pool (
+    GstCudaLwtFilter *self, guint index, const GstLwtOut *out)
+{
+  if (self->picture_pools[index] == NULL)
+    self->picture_pools[index] =
+        new_pool (NULL, GST_VIDEO_INFO_SIZE (&out->picture));
+  return self->picture_pools[index];
+}
+
+void
+gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index)
+{
+  free_pool (&self->picture_pools[index]);
+}
+
+void
+gst_lwt_free_engine (GstCudaLwtFilter *self)
+{
+  g_clear_pointer (&self->engine, lwt_engine_free);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    free_pool (&self->pools[i]);
+  for (guint i = 0; i <= GST_LWT_SIDES; i++)
+    free_pool (&self->picture_pools[i]);
+  gst_cv_queue_free_spare (self->queue);
+}
+
+/* --- what is wanted ------------------------------------------------------------ */
+
+/* What is linked is computed; the source pad, if nothing is, to learn so. */
+guint
+gst_lwt_get_wanted (
+    GstCudaLwtFilter *self, LwtParts *parts, LwtParts *parameters)
+{
+  gboolean all, limited;
+  guint sides = 0;
+
+  *parts = *parameters = 0;
+  for (guint i = 0; i < GST_LWT_SIDES; i++) {
+    GstPad *pad = gst_cv_sides_ref (self->sides, i);
+
+    if (pad != NULL && gst_pad_is_linked (pad)) {
+      *parts |= 1u << gst_lwt_side_part (i);
+      sides |= 1u << i;
+    }
+    gst_clear_object (&pad);
+  }
+  if (*parts == 0 || gst_pad_is_linked (self->srcpad))
+    *parts |= 1u << self->part;
+  GST_OBJECT_LOCK (self);
+  all = self->settings.parameters;
+  limited = self->settings.sa_lower_limit > 0.0
+            || self->settings.sa_upper_limit < G_MAXDOUBLE;
+  GST_OBJECT_UNLOCK (self);
+  if (all)
+    *parameters = *parts;
+  else if (limited)
+    *parameters = *parts & (1u << self->part);
+  *parameters &= ~(1u << SURFACE_PART_BANDS);
+  return sides;
+}
+
+/* --- the engine ------------------------------------------------------------------ */
+
+gboolean
+gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text)
+{
+  GError *error = NULL;
+
+  if (g_strcmp0 (self->wavelet_text, text) == 0)
+    return TRUE;
+  g_clear_pointer (&self->wavelet, lwt_wavelet_free);
+  g_clear_pointer (&self->wavelet_text, g_free);
+  self->wavelet = lwt_wavelet_new (text, &error);
+  if (self->wavelet == NULL) {
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+        ("The wavelet \"%s\" cannot be used: %s", text, error->message),
+        (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
+  self->wavelet_text = g_strdup (text);
+  return TRUE;
+}
+
+static void
+refuse_settings (GstCudaLwtFilter *self, GError *error)
+{
+  GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+      ("Surfaces of %ux%u cannot be transformed: %s", self->layout.width,
+          self->layout.height, error->message),
+      (NULL));
+  g_error_free (error);
+}
+
+/* Posts an error about the first part that there is not. */
+static gboolean
+check_parts (GstCudaLwtFilter *self, LwtParts parts)
+{
+  static const LwtParts there[] = {
+    [LWT_OPERATION_FILTER] =
+        1u << SURFACE_PART_NOISE | 1u << SURFACE_PART_ROUGHNESS
+        | 1u << SURFACE_PART_WAVINESS | 1u << SURFACE_PART_FORM
+        | 1u << SURFACE_PART_BANDS,
+    [LWT_OPERATION_FORWARD] = 1u << SURFACE_PART_BANDS,
+    [LWT_OPERATION_INVERSE] = 1u << SURFACE_PART_MEASURED,
+    [LWT_OPERATION_DENOISE] =
+        1u << SURFACE_PART_MEASURED | 1u << SURFACE_PART_NOISE,
+  };
+  const LwtOperation operation = self->wanted.operation;
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    const gchar *name = gst_surface_part_name ((SurfacePart) i);
+
+    if ((parts & ~there[operation] & (1u << i)) == 0)
+      continue;
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+        ("operation=%s has no %s, which %s asks for",
+            gst_lwt_operation_name (operation), name,
+            i == self->part ? "output" : "a request pad"),
+        (NULL));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Bands that come in are as many as the surface's they make. */
+static gboolean
+check_bands (GstCudaLwtFilter *self, const GstLwtSurface *surface,
+    const LwtConfig *config)
+{
+  guint width, height;
+
+  if (config->operation != LWT_OPERATION_INVERSE)
+    return TRUE;
+  lwt_config_get_bands_size (config, &width, &height);
+  if (width == surface->width && height == surface->height)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("%ux%u bands came, but a surface of %ux%u has %ux%u with these levels "
+       "and this boundary",
+          surface->width, surface->height, config->width, config->height, width,
+          height),
+      ("a padded boundary needs the GstSurfaceMeta that operation=forward "
+       "adds"));
+  return FALSE;
+}
+
+static gboolean
+make_engine (GstCudaLwtFilter *self, LwtConfig *config)
+{
+  GError *error = NULL;
+
+  self->engine = lwt_engine_new (config, self->context, &error);
+  if (self->engine != NULL)
+    return TRUE;
+  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID)) {
+    refuse_settings (self, error);
+    return FALSE;
+  }
+  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory to transform %ux%u: %s", config->width, config->height,
+            error->message),
+        (NULL));
+  else
+    GST_ELEMENT_ERROR (self, LIBRARY, INIT,
+        ("The lifting engine cannot be set up for %ux%u: %s", config->width,
+            config->height, error->message),
+        (NULL));
+  g_error_free (error);
+  return FALSE;
+}
+
+/* --- telling what is done --------------------------------------------------------- */
+
+static void
+note_cutoffs (GstCudaLwtFilter *self)
+{
+  const LwtConfig *config = &self->config;
+  const gdouble spacing[2] = { self->surface.dx, self->surface.dy };
+
+  GST_OBJECT_LOCK (self);
+  for (guint axis = 0; axis < 2; axis++) {
+    for (guint i = 0; i < 3; i++)
+      self->cutoffs[i][axis] = 0.0;
+    if (config->operation == LWT_OPERATION_FILTER)
+      gst_lwt_get_cutoffs (config, axis, spacing[axis], &self->cutoffs[0][axis],
+          &self->cutoffs[1][axis], &self->cutoffs[2][axis]);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+post_filter (GstCudaLwtFilter *self)
+{
+  const LwtConfig *c = &self->config;
+
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self),
+          gst_structure_new ("surface-filter", "operation", G_TYPE_STRING,
+              gst_lwt_operation_name (c->operation), "wavelet", G_TYPE_STRING,
+              self->wavelet_text, "noise-gain", G_TYPE_DOUBLE,
+              self->wavelet->noise_gain, "boundary", G_TYPE_STRING,
+              gst_lwt_boundary_name (c->boundary), "width", G_TYPE_UINT,
+              c->width, "height", G_TYPE_UINT, c->height, "dx", G_TYPE_DOUBLE,
+              self->surface.dx, "dy", G_TYPE_DOUBLE, self->surface.dy,
+              "levels-x", G_TYPE_UINT, c->levels[0], "levels-y", G_TYPE_UINT,
+              c->levels[1], "roughness-levels-x", G_TYPE_UINT,
+              c->levels_roughness[0], "roughness-levels-y", G_TYPE_UINT,
+              c->levels_roughness[1], "noise-levels-x", G_TYPE_UINT,
+              c->levels_noise[0], "noise-levels-y", G_TYPE_UINT,
+              c->levels_noise[1], "lambda-s-x", G_TYPE_DOUBLE,
+              self->cutoffs[0][0], "lambda-s-y", G_TYPE_DOUBLE,
+              self->cutoffs[0][1], "lambda-c-x", G_TYPE_DOUBLE,
+              self->cutoffs[1][0], "lambda-c-y", G_TYPE_DOUBLE,
+              self->cutoffs[1][1], "lambda-f-x", G_TYPE_DOUBLE,
+              self->cutoffs[2][0], "lambda-f-y", G_TYPE_DOUBLE,
+              self->cutoffs[2][1], NULL)));
+}
+
+GstFlowReturn
+gst_lwt_push_caps (GstCudaLwtFilter *self)
+{
+  GstEvent *event = gst_event_new_caps (self->out.caps);
+  GstFlowReturn flow = gst_cv_queue_push_event (self->queue, event);
+
+  if (flow != GST_FLOW_OK)
+    gst_event_unref (event);
+  return flow;
+}
+
+/* Chooses what leaves, which may decide on what is computed in. */
+static gboolean
+choose (GstCudaLwtFilter *self, const GstLwtSurface *surface, LwtConfig *config)
+{
+  gboolean other;
+  LwtType type = gst_lwt_surface_get_type (surface, &self->wanted, &other);
+  GstCaps *former = gst_caps_ref (self->out.caps);
+  gboolean ok;
+
+  gst_lwt_surface_configure (
+      surface, &self->wanted, self->wavelet, type, config);
+  ok = gst_lwt_choose_out (self, self->srcpad, self->part, config, surface,
+      other, &self->out, &type);
+  config->type = type;
+  if (ok && !gst_caps_is_equal (former, self->out.caps))
+    ok = gst_lwt_push_caps (self) == GST_FLOW_OK;
+  gst_caps_unref (former);
+  return ok;
+}
+
+gboolean
+gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
+    LwtParts parts, LwtParts parameters)
+{
+  LwtConfig config;
+
+  gst_lwt_free_engine (self);
+  if (!check_parts (self, parts)
+      || !gst_lwt_set_wavelet (
+          self, gst_lwt_surface_get_wavelet (surface, &self->wanted))
+      || !choose (self, surface, &config))
+    return FALSE;
+  config.parts = parts;
+  /* integers are no heights */
+  config.parameters = config.type != LWT_TYPE_I32 ? parameters : 0;
+  config.threads = self->wanted.threads;
+  config.depth_in_flight = self->wanted.frames_in_flight > 0
+                               ? self->wanted.frames_in_flight
+                           : self->context != NULL ? IN_FLIGHT_CUDA
+                                                   : IN_FLIGHT_CPU;
+  if (!check_bands (self, surface, &config) || !make_engine (self, &config))
+    return FALSE;
+  self->surface = *surface;
+  self->config = config;
+  GST_OBJECT_LOCK (self);
+  self->n_frames = config.depth_in_flight;
+  GST_OBJECT_UNLOCK (self);
+  for (guint i = 0; i < config.depth_in_flight; i++)
+    gst_cv_queue_give (self->queue, gst_lwt_frame_new ());
+  gst_cv_sides_note_lacks (self->sides, GST_CV_LACKS_CAPS);
+  note_cutoffs (self);
+  if (self->announce)
+    post_filter (self);
+  self->announce = FALSE;
+  GST_INFO_OBJECT (self, "%ux%u, %s, levels %u x %u, parts 0x%x", config.width,
+      config.height, self->wavelet_text, config.levels[0], config.levels[1],
+      parts);
+  return TRUE;
+}

@@ -1,0 +1,49 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstlwtstats.h"
+
+#include "gst/cudavision/cudavision.h"
+
+void
+gst_lwt_parameters_to_structure (
+    const SurfaceParameters *p, GstStructure *structure)
+{
+  gst_structure_set (structure, "n", G_TYPE_UINT64, p->n, "mean", G_TYPE_DOUBLE,
+      p->mean, "sa", G_TYPE_DOUBLE, p->sa, "sq", G_TYPE_DOUBLE, p->sq, "sp",
+      G_TYPE_DOUBLE, p->sp, "sv", G_TYPE_DOUBLE, p->sv, "sz", G_TYPE_DOUBLE,
+      p->sz, "ssk", G_TYPE_DOUBLE, p->ssk, "sku", G_TYPE_DOUBLE, p->sku, "sdr",
+      G_TYPE_DOUBLE, p->sdr, "sdq", G_TYPE_DOUBLE, p->sdq, NULL);
+}
+
+GstStructure *
+gst_lwt_stats_to_structure (const GstLwtStats *stats)
+{
+  const guint64 elapsed = stats->end - stats->start;
+  GstStructure *s = gst_structure_new ("cudalwtfilter-stats", "frames",
+      G_TYPE_UINT64, stats->frames, "missing", G_TYPE_UINT64, stats->missing,
+      "outside", G_TYPE_UINT64, stats->outside, "staged-frames", G_TYPE_UINT64,
+      stats->staged, "threshold", G_TYPE_DOUBLE, stats->threshold,
+      "frames-per-second", G_TYPE_DOUBLE,
+      elapsed == 0 ? 0.0 : (gdouble) stats->frames * 1e9 / (gdouble) elapsed,
+      "latency-p50", G_TYPE_UINT64,
+      cvis_histogram_percentile (&stats->latency, 0.5), "latency-p99",
+      G_TYPE_UINT64, cvis_histogram_percentile (&stats->latency, 0.99),
+      "latency-p999", G_TYPE_UINT64,
+      cvis_histogram_percentile (&stats->latency, 0.999), "latency-max",
+      G_TYPE_UINT64, stats->latency.max, NULL);
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    const gchar *name = gst_surface_part_name ((SurfacePart) i);
+    GstStructure *part;
+
+    if ((stats->known & (1u << i)) == 0)
+      continue;
+    part = gst_structure_new_empty (name);
+    gst_lwt_parameters_to_structure (&stats->parameters[i], part);
+    gst_structure_set (s, name, GST_TYPE_STRUCTURE, part, NULL);
+    gst_structure_free (part);
+  }
+  return s;
+}

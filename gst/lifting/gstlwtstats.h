@@ -1,0 +1,40 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What cudalwtfilter counts since its start. Not locked. */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "cvishistogram.h"
+#include "surfacerecord.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstLwtStats:
+ * @frames: that left
+ * @missing: points that were missing in them
+ * @outside: frames whose Sa was beyond its limits
+ * @staged: copied once more, for not being in page-locked memory
+ * @threshold: of the last frame's denoise, metres
+ * @known: parts whose parameters were computed: 1 << SurfacePart
+ * @parameters: of the last frame, by SurfacePart
+ * @start, @end: monotonic ns of the first and the last frame
+ */
+typedef struct {
+  guint64 frames, missing, outside, staged;
+  gdouble threshold;
+  guint known;
+  SurfaceParameters parameters[SURFACE_N_PARTS];
+  guint64 start, end;
+  CvisHistogram latency;
+} GstLwtStats;
+
+GstStructure *gst_lwt_stats_to_structure (const GstLwtStats *stats);
+/* Appends the fields of @parameters. */
+void gst_lwt_parameters_to_structure (
+    const SurfaceParameters *parameters, GstStructure *structure);
+
+G_END_DECLS
