@@ -177,12 +177,28 @@ refuse_unbuilt (const Format *f, GError **error)
   return FALSE;
 }
 
+/* A reader's @problem, which may quote a file: as text that can be shown */
+static void
+hand_on (GError *problem, const Format *f, GError **error)
+{
+  gchar *text = g_utf8_make_valid (problem->message, -1);
+
+  for (gchar *c = text; *c; c++)
+    if (g_ascii_iscntrl (*c))
+      *c = ' ';
+  g_set_error (
+      error, problem->domain, problem->code, "The %s file %s", f->title, text);
+  g_free (text);
+  g_error_free (problem);
+}
+
 SurfaceImage *
 surface_file_read (GBytes *bytes, GError **error)
 {
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
   const Format *f = find_format (surface_file_detect (data, size));
+  GError *problem = NULL;
   SurfaceImage *image;
 
   if (!f) {
@@ -196,9 +212,9 @@ surface_file_read (GBytes *bytes, GError **error)
     refuse_unbuilt (f, error);
     return NULL;
   }
-  image = f->read (data, size, error);
+  image = f->read (data, size, &problem);
   if (!image)
-    g_prefix_error (error, "The %s file ", f->title);
+    hand_on (problem, f, error);
   return image;
 }
 

@@ -130,11 +130,11 @@ document_parse (
   if (!ok)
     surface_error (
         error, "has a main.xml that is no XML: %s", problem->message);
-  else if (strcmp (document->root, "ISO5436_2")
-           && strcmp (document->root, "ISO5436"))
+  else if (g_strcmp0 (document->root, "ISO5436_2")
+           && g_strcmp0 (document->root, "ISO5436"))
     ok = surface_error (error,
         "has a main.xml of the element \"%s\"; ISO5436_2 is expected",
-        document->root);
+        document->root ? document->root : "");
   g_clear_error (&problem);
   return ok;
 }
