@@ -88,8 +88,9 @@ typedef struct {
  *     cdf7/5 (CDF(4,2)), dd9/7, dd13/7 (Deslauriers-Dubuc)
  *   - steps: "steps: P@0 -0.5 -0.5; U@-1 0.25 0.25; K 1.414 0.707": P or U,
  *     @ and `first`, the weights; K the two scales (1 1 if left out). A weight
- *     may be a fraction, -1/16; if all are such with powers of two below, the
- *     wavelet is reversible
+ *     may be a fraction, -1/16; if all are such with powers of two below, up
+ *     to 2^14, the wavelet is reversible. `first` is -256..256, weights are
+ *     -1e6..1e6
  *   - a filter bank: "bank: LO ..; HI ..; RLO ..; RHI ..": the four filters of
  *     PyWavelets' `filter_bank` (decomposition low, high, reconstruction low,
  *     high), which are factorised; or only "bank: LO .." of an orthogonal one
@@ -97,7 +98,8 @@ typedef struct {
  * Returns: (transfer full): the wavelet, or %NULL with CVIS_ERROR_INVALID in
  *   words that name what is wrong: an unknown name, the place in the text, a
  *   bank that does not reconstruct, no factorisation with a noise gain below
- *   %LWT_MAX_NOISE_GAIN
+ *   %LWT_MAX_NOISE_GAIN. Factorising takes up to 50 ms; it is the same on every
+ *   machine
  */
 LwtWavelet *lwt_wavelet_new (const gchar *description, GError **error);
 
