@@ -53,10 +53,17 @@ lwt_memory_free (LwtMemory *memory)
 
 /* --- the desk ------------------------------------------------------------------ */
 
-/* Levels that lead to low band @k. */
+/* Levels that lead to low band @k; none where nothing is split (a row that is to
+ * be split along y). */
 static guint
 get_depth (const LwtPlan *plan, const LwtChain *chain, guint k)
 {
+  gboolean splits = FALSE;
+
+  for (guint i = 0; i < chain->n; i++)
+    splits = splits || chain->levels[i].x || chain->levels[i].y;
+  if (!splits)
+    return 0;
   return k == 0 ? plan->n_noise : k == 1 ? plan->n_roughness : chain->n;
 }
 
@@ -163,6 +170,7 @@ expand (LwtDesk *desk, const LwtChain *chain, guint k, LwtPicture low,
     LwtPartsTask *task, cudaStream_t stream, GError **error)
 {
   const guint depth = get_depth (desk->plan, chain, k);
+  guint own = k;
 
   if (k > 0 && depth == get_depth (desk->plan, chain, k - 1)
       && task->low[k - 1].data != NULL) {
@@ -174,12 +182,12 @@ expand (LwtDesk *desk, const LwtChain *chain, guint k, LwtPicture low,
   task->low[k] = low;
   if (depth < 2)
     return TRUE;
-  /* of two chains alike only the first one has memory */
-  while (desk->upper[k].data == NULL)
-    k--;
-  task->low[k] = desk->upper[k];
+  /* of chains alike only the first one has memory */
+  while (desk->upper[own].data == NULL)
+    own--;
+  task->low[k] = desk->upper[own];
   return lwt_transform_expand (&desk->transform, chain, 1, depth - 1, low,
-      desk->upper[k], desk->work, stream, error);
+      desk->upper[own], desk->work, stream, error);
 }
 
 extern "C" gboolean

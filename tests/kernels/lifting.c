@@ -273,11 +273,15 @@ static void
 name_case (Harness *h, guint round, const LwtConfig *config)
 {
   harness_case (h,
-      "round %u: %s, operation %d, %ux%u, levels %u,%u, boundary %d, type %d, "
-      "sample %d, layout %d, f-operation %d",
+      "round %u: %s, operation %d, %ux%u, levels %u,%u roughness %u,%u noise "
+      "%u,%u, boundary %d, type %d, sample %d, layout %d, f-operation %d, "
+      "parts 0x%x, spins %u",
       round, config->wavelet->name, config->operation, config->width,
-      config->height, config->levels[0], config->levels[1], config->boundary,
-      config->type, config->sample, config->layout, config->f_operation);
+      config->height, config->levels[0], config->levels[1],
+      config->levels_roughness[0], config->levels_roughness[1],
+      config->levels_noise[0], config->levels_noise[1], config->boundary,
+      config->type, config->sample, config->layout, config->f_operation,
+      config->parts, config->spins);
 }
 
 static void

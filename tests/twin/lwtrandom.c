@@ -151,7 +151,8 @@ lwt_random_config (
     config->shrink = (LwtShrink) g_rand_int_range (random, 0, 3);
     config->threshold =
         g_rand_boolean (random) ? 0.0 : g_rand_double_range (random, 0.0, 2.0);
-    config->spins = (guint) MAX (1, g_rand_int_range (random, -4, 8));
+    config->spins = (guint) g_rand_int_range (random, 1, 7);
+    config->spins = config->spins > 3 ? 1 : config->spins;
     config->threads = 2;
     config->depth_in_flight = (guint) g_rand_int_range (random, 1, 5);
     /* long filters may pad beyond what there can be, or what a test can wait
