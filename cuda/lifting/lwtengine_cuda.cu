@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "cviscuda.cuh"
+#include "lwtbanded_cuda.cuh"
 #include "lwtpicture_cuda.cuh"
 #include "lwtstage_cuda.cuh"
 #include "lwtwitness.h"
@@ -49,6 +50,7 @@ struct Scratch {
 struct _LwtBackend {
   const LwtPlan *plan;
   CvisContext *context;
+  LwtBanded *banded; /* of surfaces that are done in bands, else NULL */
   cudaStream_t up, work, down;
   LwtMemory memory;
   LwtStage *in, *out;
@@ -307,6 +309,7 @@ gboolean
 init_backend (LwtBackend *b, GError **error)
 {
   const gsize size = count_all (b);
+  LwtStreams streams;
   gsize limit;
 
   if (!make_stream (&b->up, error) || !make_stream (&b->work, error)
@@ -317,12 +320,9 @@ init_backend (LwtBackend *b, GError **error)
     return FALSE;
   if (size <= limit)
     return init_whole (b, error);
-  g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "surfaces of %ux%u with %u in flight need %" G_GSIZE_FORMAT
-      " bytes of device memory, %" G_GSIZE_FORMAT " may be used",
-      b->plan->config.width, b->plan->config.height,
-      b->plan->config.depth_in_flight, size, limit);
-  return FALSE;
+  streams = { b->up, b->work, b->down, b->in, b->out };
+  b->banded = lwt_banded_new (b->plan, &streams, size, limit, error);
+  return b->banded != NULL;
 }
 
 void
@@ -353,6 +353,7 @@ cuda_destroy (LwtBackend *b)
     finish_stream (b->up);
     finish_stream (b->work);
     finish_stream (b->down);
+    lwt_banded_free (b->banded);
     for (guint i = 0; i < b->plan->config.depth_in_flight; i++)
       slot_clear (&b->slots[i]);
     lwt_memory_free (&b->memory);
@@ -855,6 +856,8 @@ cuda_submit (LwtBackend *b, guint slot, LwtJob *job, GError **error)
   gboolean ok;
 
   s->job = job;
+  if (b->banded != NULL)
+    return TRUE;
   if (!cvis_context_push (b->context, error))
     return FALSE;
   ok = (await_samples (b, s, error)
@@ -909,9 +912,11 @@ cuda_wait (LwtBackend *b, guint slot, GError **error)
 
   if (!cvis_context_push (b->context, error))
     return FALSE;
-  ok = finish (b, s, error) || abandon (b);
+  ok = (b->banded != NULL ? lwt_banded_run (b->banded, s->job, error)
+                          : finish (b, s, error))
+       || abandon (b);
   cvis_context_pop (b->context);
-  if (ok)
+  if (ok && b->banded == NULL)
     report (b, s);
   return ok;
 }
