@@ -60,6 +60,8 @@ struct _MotionBackend {
   guint parity;
   MotionFound *found;
   MotionWhole *wholes; /* for the full search */
+  MotionTurns *turns;
+  gboolean try_all; /* see MotionDeviceTask */
   short2 *predicted;
 };
 
@@ -181,6 +183,25 @@ is_full (const MotionConfig *config)
          || config->method == MOTION_METHOD_FULL_BRUTE;
 }
 
+/* Small pictures are done sooner without elimination, which finds the same. The
+ * environment variable CUDAVISION_FULL=eliminate|brute decides for tests and
+ * benches; any other value means what none means. */
+gboolean
+choose_full (MotionBackend *b, GError **error)
+{
+  const gchar *wanted = g_getenv ("CUDAVISION_FULL");
+  gboolean brute = g_strcmp0 (wanted, "brute") == 0;
+
+  if (!CVIS_CUDA (motion_prepare_full (&b->config, &b->tile), error))
+    return FALSE;
+  b->try_all = g_strcmp0 (wanted, "eliminate") == 0;
+  if (b->config.method == MOTION_METHOD_FULL_BRUTE || b->try_all
+      || (!brute && motion_can_eliminate (&b->config, &b->tile)))
+    return TRUE;
+  b->config.method = MOTION_METHOD_FULL_BRUTE;
+  return CVIS_CUDA (motion_prepare_full (&b->config, &b->tile), error);
+}
+
 gboolean
 init_backend (MotionBackend *b, GError **error)
 {
@@ -189,15 +210,17 @@ init_backend (MotionBackend *b, GError **error)
   if (!make_stream (&b->up, error) || !make_stream (&b->work, error)
       || !make_stream (&b->down, error) || !make_event (&b->given, error))
     return FALSE;
-  if (is_full (&b->config)
-      && !CVIS_CUDA (motion_prepare_brute (&b->config, &b->tile), error))
+  if (is_full (&b->config) && !choose_full (b, error))
     return FALSE;
   for (guint i = 0; i < 2; i++)
     if (!allocate (&b->kept[i], n, "prior vectors", error))
       return FALSE;
   if (!allocate (&b->found, n, "what was found", error)
       || (is_full (&b->config)
-          && !allocate (&b->wholes, n + 1, "blocks computed whole", error))
+          && (!allocate (&b->wholes, n, "blocks of the full search", error)
+              || !allocate (&b->turns, 1, "turns", error)
+              || !CVIS_CUDA (
+                  motion_clear_full (b->wholes, b->turns, n, b->work), error)))
       || !allocate (&b->predicted, n, "the pyramid's vectors", error))
     return FALSE;
   for (guint i = 0; i < b->n_pictures; i++)
@@ -235,6 +258,7 @@ cuda_destroy (MotionBackend *b)
       cudaFree (b->kept[i]);
     cudaFree (b->found);
     cudaFree (b->wholes);
+    cudaFree (b->turns);
     cudaFree (b->predicted);
     cvis_context_pop (b->context);
   }
@@ -357,6 +381,8 @@ describe (
   t->n_blocks = b->n_blocks;
   t->n_fields = task->job->n_fields;
   t->wholes = b->wholes;
+  t->turns = b->turns;
+  t->try_all = b->try_all;
   t->current = b->pictures[task->picture].planes;
   t->prediction = task->job->prediction ? s->planes[0] : NULL;
   t->residual = task->job->residual ? s->planes[1] : NULL;

@@ -18,19 +18,37 @@ typedef struct {
   guint32 second;            /* of the second; G_MAXUINT32: there is none */
 } MotionFound;
 
-/* A block of which every candidate is computed, by several thread blocks. All
- * bits are set when a search begins.
+/* What the full search knows of a block, fields one after the other. All bits
+ * are set before the first search.
+ * Of a block of which every candidate is computed, by several thread blocks; all
+ * bits are set before and after:
  * @best, @second: the least keys of candidates
  * @parts: that are done, less 1
- * @queued: of element i: the i-th block of the queue, fields one after the
- *   other
- * After the last block's there is another element: how many blocks are in the
- * queue, less 1, say its `parts`; how many parts are begun beyond the first of
- * each thread block, less 1, its `queued`. */
+ * @alike: 1: by what the pyramid says most of the candidates look like the best,
+ *   so that nothing can be eliminated and the block is in the queue already
+ * Of element i, whatever block it is:
+ * @queued: the i-th block in the queue of those, likewise
+ * @order: the i-th block to be eliminated, of two searches by turns */
 typedef struct {
   unsigned long long best, second;
-  guint32 parts, queued;
+  guint32 parts, alike;
+  guint32 queued, order[2];
 } MotionWhole;
+
+/* How far a full search has come; zero before the first, those up to `ended`
+ * after each.
+ * @begun, @done: blocks of which the elimination has begun, beyond the first of
+ *   each thread block; that are eliminated or in the queue
+ * @queued: blocks in the queue
+ * @taken: parts taken, beyond the first of each thread block
+ * @slow, @quick: blocks that the next search does first and last
+ * @ended: thread blocks that have
+ * @ordered: how many blocks the order is of
+ * @parity: of the order that is read; the other is written */
+typedef struct {
+  guint32 begun, done, queued, taken, slow, quick, ended;
+  guint32 ordered, parity;
+} MotionTurns;
 
 /* A field to be searched.
  * @prior: vectors of the same field of the frame before; NULL if it has none
@@ -55,8 +73,9 @@ typedef struct {
   MotionDevicePicture current;
   MotionDeviceField fields[MOTION_MAX_FIELDS];
   guint8 *prediction, *residual; /* nullable; rows of staged_pitch bytes */
-  MotionWhole *wholes; /* of all blocks of all fields and one more; for the full
-                          search */
+  MotionWhole *wholes; /* of all blocks of all fields; for the full search */
+  MotionTurns *turns;  /* likewise */
+  guint32 try_all;     /* no block is queued before its elimination is tried */
   unsigned long long *counters; /* nullable; see MotionCounter */
 } MotionDeviceTask;
 
@@ -76,7 +95,12 @@ cudaError_t motion_launch_load (const MotionConfig *config,
     const MotionLayout *layout, const guint8 *staged, guint shift,
     const MotionDevicePicture *picture, cudaStream_t stream);
 
-/* Fills predicted of all fields. */
+/* Fills the sums of a picture whose search plane is there. */
+cudaError_t motion_launch_sums (const MotionLayout *layout,
+    const MotionDevicePicture *picture, cudaStream_t stream);
+
+/* Fills predicted of all fields; for the full search queues blocks that are alike
+ * everywhere. */
 cudaError_t motion_launch_pyramid (
     const MotionDeviceTask *task, cudaStream_t stream);
 
@@ -96,10 +120,14 @@ typedef struct {
 
 /* To be called once for a device, before the next; fails where the device has
  * too little shared memory. */
-cudaError_t motion_prepare_brute (const MotionConfig *config, MotionTile *tile);
-/* @queued: only the blocks of the queue */
-cudaError_t motion_launch_brute (const MotionDeviceTask *task,
-    const MotionTile *tile, gboolean queued, cudaStream_t stream);
+cudaError_t motion_prepare_full (const MotionConfig *config, MotionTile *tile);
+/* Whether a search by elimination, prepared as @tile, is worth it for pictures
+ * as small as @config's. */
+gboolean motion_can_eliminate (
+    const MotionConfig *config, const MotionTile *tile);
+/* Sets what the full searches of @n blocks keep. */
+cudaError_t motion_clear_full (
+    MotionWhole *wholes, MotionTurns *turns, gsize n, cudaStream_t stream);
 /* The full search, by elimination if that is the method. */
 cudaError_t motion_launch_full (
     const MotionDeviceTask *task, const MotionTile *tile, cudaStream_t stream);

@@ -7,23 +7,33 @@
  * less than its SAD, so most candidates are known to be worse than two that were
  * seen before without looking at them, the more the smaller the parts.
  *
- * A thread block does a block of the grid. A few SADs round the pyramid's and
- * the prior field's vectors give the threshold. Then the candidates, 8192 at a
- * time: the coarsest sums are looked at for all of them, the middle ones for
- * what is left; if they leave many, as they do with noise and at scene cuts,
- * the block is left to the brute force, which follows in a launch of its own. A
- * warp each looks at the finest sums and computes the SADs of what these leave,
- * every one of which may lower the threshold. */
-#include "motiontop.cuh"
+ * A thread block does a block of the grid after the other. A few SADs round the
+ * pyramid's and the prior field's vectors give the threshold. Then the
+ * candidates, 16384 at a time: the coarsest sums are looked at for all of them,
+ * the middle ones for what is left; if they leave many, as they do with noise and
+ * at scene cuts, the block is given up. A warp each looks at the finest sums and
+ * computes the SADs of what these leave, every one of which may lower the
+ * threshold.
+ *
+ * The blocks that are given up are queued in parts for the brute force, which all
+ * thread blocks do whenever there is such a part, so that the one waits for
+ * memory while the other computes. */
+#include "motionbrute.cuh"
 
 namespace {
 
-#define FULL_WARPS 8
-#define FULL_THREADS (32 * FULL_WARPS)
-#define FULL_GROUPS 8    /* of four candidates beside each other, of a thread */
-#define FULL_COARSE 2048 /* candidates of a chunk that coarse sums may leave */
-#define FULL_MIDDLE 256  /* that middle sums may leave */
+#define FULL_WARPS BRUTE_WARPS
+#define FULL_THREADS BRUTE_THREADS
+#define FULL_GROUPS 8    /* of four candidates beside each other, in a mask */
+#define FULL_CHUNK 16    /* of these of a thread at a time */
+#define FULL_COARSE 4096 /* candidates of a chunk that coarse sums may leave */
+#define FULL_MIDDLE 512  /* that middle sums may leave */
 #define FULL_ROUNDS 3    /* in which the seeds go on, a pixel at a time */
+#define FULL_SLOW 128    /* candidates whose middle sums take a block long */
+#define FULL_NAP 200     /* ns between looks at the queue */
+/* absolute differences that every candidate takes, for each thread block that the
+ * device holds; with fewer it is done before elimination has begun to pay */
+#define FULL_LEAST 6e6
 
 /* What the thread block shares. */
 template <int SIZE> struct Shared {
@@ -57,13 +67,15 @@ template <int SIZE> struct Elimination {
   guint32 parity;
   MotionPair seeds;
   guint32 threshold; /* a candidate that costs more is out */
+  guint32 effort;    /* candidates that coarse sums have left */
   MotionLanes<SIZE, true> lanes;
   guint32 fine[FINE_PARTS]; /* the lane's sums of the block */
   gint32 fine_down;         /* how many of these there are */
   guint32 fine_at;          /* where the first is in the block */
 
-  /* groups of four candidates, the first of a row at a multiple of four */
-  gint32 first_x, groups_across, down;
+  /* groups of four candidates, the first of a row at a multiple of four; rows
+   * that the threads do at once */
+  gint32 first_x, groups_across, rows_at_once, down;
 
   __device__ __forceinline__ guint32
   rate (gint32 x, gint32 y) const
@@ -84,9 +96,10 @@ template <int SIZE> struct Elimination {
     prior = motion_prior (f, number);
     pitch = t->layout.pitch;
     at = (gsize) place.y * pitch + place.x;
-    parity = 0;
+    parity = effort = 0;
     first_x = place.rect.left & ~3;
     groups_across = (place.rect.right - first_x) / 4 + 1;
+    rows_at_once = FULL_THREADS / groups_across;
     down = place.rect.bottom - place.rect.top + 1;
     lanes.load (t->current.search, pitch, place);
     sums = t->current.sums[SIZE >= 16] + at;
@@ -192,76 +205,106 @@ template <int SIZE> struct Elimination {
 
   /* --- the coarse sums of all candidates ----------------------------------- */
 
-  /* Of the thread's groups of four candidates, from group @group on and each
-   * FULL_THREADS after the one before: which of them are left. A bit each, the
-   * first candidate's the highest. @whole: no part is left out */
+  /* The sums of a group's candidates, two in a word, of each part of the block;
+   * @from: of the first candidate's first part */
   template <bool WHOLE>
-  __device__ __forceinline__ guint32
-  look_coarse (gint32 group) const
+  __device__ __forceinline__ void
+  load_coarse (const guint16 *from, uint2 (&group)[N_COARSE * N_COARSE]) const
   {
-    const gint32 parts_across = place.w / COARSE, parts_down = place.h / COARSE;
-    const gint32 step_y = FULL_THREADS / groups_across;
-    const gint32 step_x = FULL_THREADS - step_y * groups_across;
-    const guint32 first = 15u >> (place.rect.left - first_x);
-    const guint32 last = 15u & 15u << (3 - ((place.rect.right - first_x) & 3));
+#pragma unroll
+    for (int i = 0; i < N_COARSE * N_COARSE; i++)
+      group[i] = WHOLE
+                         || (i % N_COARSE < place.w / COARSE
+                             && i / N_COARSE < place.h / COARSE)
+                     ? *(const uint2 *) (from + i / N_COARSE * COARSE * pitch
+                                         + i % N_COARSE * COARSE)
+                     : make_uint2 (0, 0);
+  }
+
+  /* @mask and the bits of a group's four candidates at (@x, @y), the first's the
+   * highest */
+  template <bool WHOLE, bool PRICED>
+  __device__ __forceinline__ guint32
+  bound_coarse (guint32 mask, const uint2 (&group)[N_COARSE * N_COARSE],
+      const guint32 (&own)[N_COARSE * N_COARSE], gint32 x, gint32 y) const
+  {
+    guint32 sums[4];
+
+    /* below zero as long as the threshold is not passed */
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      sums[k] = ~threshold + (PRICED ? rate (x + k, y) : 0);
+#pragma unroll
+    for (int i = 0; i < N_COARSE * N_COARSE; i++)
+      if (WHOLE
+          || (i % N_COARSE < place.w / COARSE
+              && i / N_COARSE < place.h / COARSE)) {
+        sums[0] = motion_sad1 (group[i].x & 0xffff, own[i], sums[0]);
+        sums[1] = motion_sad1 (group[i].x >> 16, own[i], sums[1]);
+        sums[2] = motion_sad1 (group[i].y & 0xffff, own[i], sums[2]);
+        sums[3] = motion_sad1 (group[i].y >> 16, own[i], sums[3]);
+      }
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      mask = __funnelshift_l (sums[k], mask, 1);
+    return mask;
+  }
+
+  /* Of the thread's groups of four candidates, from row @row on and each
+   * rows_at_once below the one before: which of them are left. A bit each, the
+   * first candidate's the highest. @whole: no part is left out */
+  template <bool WHOLE, bool PRICED>
+  __device__ __forceinline__ guint32
+  look_coarse (gint32 row) const
+  {
+    const gint32 thread = (gint32) threadIdx.x;
+    const gint32 x = thread % groups_across, y = row + thread / groups_across;
+    /* groups that there are; as many are looked at as make pairs */
+    const gint32 there = max (0, (down - y + rows_at_once - 1) / rows_at_once);
+    const gint32 n =
+        thread < rows_at_once * groups_across ? min (there, FULL_GROUPS) : 0;
     const guint16 *current = task->current.sums[SIZE >= 16 ? 2 : 1] + at;
-    const guint16 *reference = field->reference.sums[SIZE >= 16 ? 2 : 1] + at
-                               + (gssize) place.rect.top * (gssize) pitch
-                               + first_x;
-    gint32 y = group / groups_across, x = group - y * groups_across;
+    const guint16 *from = field->reference.sums[SIZE >= 16 ? 2 : 1] + at
+                          + (gssize) (place.rect.top + y) * (gssize) pitch
+                          + first_x + 4 * x;
+    const guint32 step = (guint32) rows_at_once * pitch;
     guint32 own[N_COARSE * N_COARSE], mask = 0;
 
 #pragma unroll
     for (int i = 0; i < N_COARSE * N_COARSE; i++)
       own[i] = current[i / N_COARSE * COARSE * pitch + i % N_COARSE * COARSE];
-#pragma unroll 2
-    for (int s = 0; s < FULL_GROUPS; s++) {
-      const guint16 *from =
-          reference + (guint32) min (y, down - 1) * pitch + 4 * x;
-      guint32 sums[4], bits = 0;
+#pragma unroll 1
+    for (gint32 s = 0; s < n; s += 2) {
+      uint2 group[2][N_COARSE * N_COARSE];
 
-      /* below zero as long as the threshold is not passed */
+      load_coarse<WHOLE> (from, group[0]);
+      load_coarse<WHOLE> (s + 1 < n ? from + step : from, group[1]);
+      from += 2 * step;
 #pragma unroll
-      for (int k = 0; k < 4; k++)
-        sums[k] = ~threshold;
-      if (task->config.lambda != 0)
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-          sums[k] += rate (first_x + 4 * x + k, place.rect.top + y);
-#pragma unroll
-      for (int i = 0; i < N_COARSE * N_COARSE; i++)
-        if (WHOLE
-            || (i % N_COARSE < parts_across && i / N_COARSE < parts_down)) {
-          uint2 v = *(const uint2 *) (from + i / N_COARSE * COARSE * pitch
-                                      + i % N_COARSE * COARSE);
-
-          sums[0] = motion_sad1 (v.x & 0xffff, own[i], sums[0]);
-          sums[1] = motion_sad1 (v.x >> 16, own[i], sums[1]);
-          sums[2] = motion_sad1 (v.y & 0xffff, own[i], sums[2]);
-          sums[3] = motion_sad1 (v.y >> 16, own[i], sums[3]);
-        }
-#pragma unroll
-      for (int k = 0; k < 4; k++)
-        bits = bits << 1 | sums[k] >> 31;
-      bits &= y < down ? 15u : 0;
-      bits &= x == 0 ? first : 15u;
-      bits &= x == groups_across - 1 ? last : 15u;
-      mask = mask << 4 | bits;
-      x += step_x;
-      y += step_y;
-      if (x >= groups_across) {
-        x -= groups_across;
-        y++;
-      }
+      for (gint32 i = 0; i < 2; i++)
+        mask = bound_coarse<WHOLE, PRICED> (mask, group[i], own,
+            first_x + 4 * x, place.rect.top + y + (s + i) * rows_at_once);
     }
+    if (n < FULL_GROUPS) {
+      /* the first group's bits to the top; none of groups that there are not */
+      mask <<= 4 * (FULL_GROUPS - (n + 1) / 2 * 2) & 31;
+      mask &= n > 0 ? 0xffffffffu << (32 - 4 * n) : 0;
+    }
+    if (x == 0)
+      mask &= 0x11111111u * (15u >> (place.rect.left - first_x));
+    if (x == groups_across - 1)
+      mask &=
+          0x11111111u * (15u & 15u << (3 - ((place.rect.right - first_x) & 3)));
     return mask;
   }
 
   /* Makes a list of the candidates that are left, as far as there is room:
-   * their groups in the chunk times four and where they are in them. */
+   * their groups in the chunk times four and where they are in them. @first: how
+   * many groups of the thread there were before the mask's */
   __device__ __forceinline__ void
-  list_coarse (guint32 mask)
+  list_coarse (guint32 mask, guint32 first)
   {
+    const guint32 step = 4 * (guint32) (rows_at_once * groups_across);
     guint32 lane = motion_lane (), own = (guint32) __popc (mask), sum = own;
     guint32 to = 0;
 
@@ -278,7 +321,7 @@ template <int SIZE> struct Elimination {
       guint32 i = (guint32) __clz ((gint32) mask);
 
       shared->numbers[to] =
-          (guint16) ((threadIdx.x + i / 4 * FULL_THREADS) * 4 + i % 4);
+          (guint16) (4 * threadIdx.x + (first + i / 4) * step + i % 4);
       mask ^= 0x80000000u >> i;
     }
   }
@@ -313,15 +356,15 @@ template <int SIZE> struct Elimination {
 
   template <bool WHOLE>
   __device__ __forceinline__ void
-  look_middle (gint32 group, guint32 n)
+  look_middle (gint32 row, guint32 n)
   {
     for (guint32 first = 0; first < n; first += FULL_THREADS) {
       guint32 i = first + threadIdx.x;
-      guint32 number = 4 * (guint32) group + shared->numbers[min (i, n - 1)];
+      guint32 number = shared->numbers[min (i, n - 1)];
       guint32 y = number / 4 / (guint32) groups_across;
       guint32 x = number - 4 * y * (guint32) groups_across;
       short2 d = make_short2 ((gint16) (first_x + (gint32) x),
-          (gint16) (place.rect.top + (gint32) y));
+          (gint16) (place.rect.top + row + (gint32) y));
       bool in = i < n && middle_bound<WHOLE> (d) + rate (d.x, d.y) <= threshold;
       guint32 bits = __ballot_sync (MOTION_ALL_LANES, in), to = 0;
 
@@ -446,10 +489,10 @@ template <int SIZE> struct Elimination {
           (unsigned long long) shared->counts[threadIdx.x]);
   }
 
-  /* Candidates from @group on. Returns: false if too many are left. */
+  /* Candidates from row @row on. Returns: false if too many are left. */
   template <bool WHOLE>
   __device__ __forceinline__ bool
-  look (gint32 group)
+  look (gint32 row)
   {
     guint32 left;
 
@@ -457,13 +500,21 @@ template <int SIZE> struct Elimination {
       shared->coarse_left = shared->middle_left = 0;
     __syncthreads ();
     threshold = min (threshold, motion_candidate_cost (shared->second));
-    list_coarse (look_coarse<WHOLE> (group + (gint32) threadIdx.x));
+#pragma unroll 1
+    for (gint32 first = 0; first < FULL_CHUNK; first += FULL_GROUPS) {
+      const gint32 y = row + first * rows_at_once;
+
+      list_coarse (task->config.lambda == 0 ? look_coarse<WHOLE, false> (y)
+                                            : look_coarse<WHOLE, true> (y),
+          (guint32) first);
+    }
     __syncthreads ();
     left = shared->coarse_left;
     count (MOTION_COUNT_COARSE, left);
+    effort += left;
     if (left > FULL_COARSE)
       return false;
-    look_middle<WHOLE> (group, left);
+    look_middle<WHOLE> (row, left);
     __syncthreads ();
     left = shared->middle_left;
     count (MOTION_COUNT_MIDDLE, left);
@@ -479,65 +530,287 @@ template <int SIZE> struct Elimination {
   run ()
   {
     const bool whole = place.w == SIZE && place.h == SIZE;
-    const gint32 groups = groups_across * down;
     bool done = true;
 
     seed ();
     count (MOTION_COUNT_CANDIDATES,
         (guint32) ((place.rect.right - place.rect.left + 1) * down));
 #pragma unroll 1
-    for (gint32 group = 0; group < groups && done;
-         group += FULL_THREADS * FULL_GROUPS)
-      done = whole ? look<true> (group) : look<false> (group);
+    for (gint32 row = 0; row < down && done; row += rows_at_once * FULL_CHUNK)
+      done = whole ? look<true> (row) : look<false> (row);
     count (MOTION_COUNT_BRUTE, !done);
     report ();
     return done;
   }
 };
 
-template <int SIZE>
-__global__ void
-__launch_bounds__ (FULL_THREADS, SIZE == 64 ? 2 : 4)
-    full_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
-{
-  __shared__ Shared<SIZE> shared;
-  const MotionDeviceField *field = &task.fields[blockIdx.y];
-  Elimination<SIZE> e;
-  bool done;
+/* --- who does what when ------------------------------------------------------ */
 
-  e.begin (&task, field, blockIdx.x, &shared);
-  done = e.run ();
+/* In one thread: block @number has been looked at, or was in the queue before. The
+ * blocks that take long are the next search's first, as they likely will again:
+ * what takes long must not begin last. */
+__device__ __forceinline__ void
+enlist (const MotionDeviceTask *task, guint32 number, bool slow)
+{
+  MotionTurns *turns = task->turns;
+  guint32 i = slow ? atomicAdd (&turns->slow, 1u)
+                   : task->n_blocks * task->n_fields - 1
+                         - atomicAdd (&turns->quick, 1u);
+
+  task->wholes[i].order[turns->parity ^ 1] = number;
+}
+
+/* What a thread block does next; shared by its threads, of which the first
+ * decides, and takes nothing that it does not do at once. */
+struct Turn {
+  guint32 number; /* of a block among all fields'; MOTION_NONE: none is left */
+  bool whole;     /* a part of it is computed, else it is eliminated */
+  BrutePart part;
+  guint32 ticket; /* number of the part that is this thread block's, if any */
+  guint32 next;   /* place in the order; MOTION_NONE: none is known */
+
+  __device__ __forceinline__ void
+  begin ()
+  {
+    ticket = MOTION_NONE;
+    next = blockIdx.x;
+  }
+
+  /* Blocks in the queue are cut in two as long as each thread block has at most
+   * one part: few are done sooner so, many are not. */
+  static __device__ __forceinline__ guint32
+  halved ()
+  {
+    return gridDim.x / (2 * BRUTE_COLUMNS);
+  }
+
+  /* The place in the queue that the ticket is for, and which part. */
+  __device__ __forceinline__ guint32
+  read_ticket ()
+  {
+    const bool half = ticket < 2 * BRUTE_COLUMNS * halved ();
+
+    part.column = (gint32) (ticket % BRUTE_COLUMNS);
+    part.cut_bits = half;
+    part.cut = half ? (gint32) (ticket / BRUTE_COLUMNS % 2) : 0;
+    return half ? ticket / (2 * BRUTE_COLUMNS)
+                : ticket / BRUTE_COLUMNS - halved ();
+  }
+
+  /* Takes a part if there are any. Others may be quicker: then the ticket is for
+   * a part that may be there later. */
+  __device__ __forceinline__ bool
+  take_part (const MotionDeviceTask *task, guint32 all)
+  {
+    MotionTurns *turns = task->turns;
+    guint32 n = *(volatile guint32 *) &turns->queued, i;
+
+    n = BRUTE_COLUMNS * (n + min (n, halved ()));
+    if (ticket == MOTION_NONE && *(volatile guint32 *) &turns->taken < n)
+      ticket = atomicAdd (&turns->taken, 1u);
+    if (ticket == MOTION_NONE)
+      return false;
+    i = read_ticket ();
+    number =
+        i < all ? *(volatile guint32 *) &task->wholes[i].queued : MOTION_NONE;
+    whole = number != MOTION_NONE;
+    if (whole)
+      ticket = MOTION_NONE;
+    return whole;
+  }
+
+  /* Takes a block to be eliminated if there are any. */
+  __device__ __forceinline__ bool
+  take_block (const MotionDeviceTask *task, guint32 all)
+  {
+    MotionTurns *turns = task->turns;
+
+    if (next == MOTION_NONE)
+      next = gridDim.x + atomicAdd (&turns->begun, 1u);
+    if (next >= all)
+      return false;
+    number =
+        turns->ordered == all ? task->wholes[next].order[turns->parity] : next;
+    next = MOTION_NONE;
+    return true;
+  }
+
+  /* Whatever can be done; waits where that is nothing until something turns up
+   * or all blocks are done with. */
+  __device__ __forceinline__ void
+  take (const MotionDeviceTask *task)
+  {
+    const guint32 all = task->n_blocks * task->n_fields;
+    bool complete = false;
+
+    whole = false;
+    while (!take_part (task, all) && !take_block (task, all)) {
+      if (complete) {
+        number = MOTION_NONE;
+        return;
+      }
+      complete = *(volatile guint32 *) &task->turns->done == all;
+      __threadfence (); /* what is queued has been by now: look once more */
+      if (!complete)
+        motion_nap (FULL_NAP);
+    }
+  }
+};
+
+/* The last thread block to end leaves all as the next search needs it. @n: a word
+ * of shared memory */
+__device__ __forceinline__ void
+clear_turns (const MotionDeviceTask *task, guint32 *n)
+{
+  MotionTurns *turns = task->turns;
+
+  if (threadIdx.x == 0) {
+    *n = 0;
+    if (motion_is_last (turns)) {
+      *n = *(volatile guint32 *) &turns->queued;
+      turns->begun = turns->done = turns->queued = turns->taken = 0;
+      turns->slow = turns->quick = 0;
+      turns->ordered = task->n_blocks * task->n_fields;
+      turns->parity ^= 1;
+    }
+  }
+  __syncthreads ();
+  for (guint32 i = threadIdx.x; i < *n; i += FULL_THREADS)
+    task->wholes[i].queued = MOTION_NONE;
+}
+
+template <int SIZE>
+__device__ __forceinline__ void
+eliminate (const MotionDeviceTask *task, guint32 number, Shared<SIZE> *shared)
+{
+  guint32 i = number;
+  const MotionDeviceField *field = &task->fields[motion_field_of (task, &i)];
+  const bool alike = task->wholes[number].alike == 1;
+  Elimination<SIZE> e;
+  bool done = false;
+
+  if (!alike) {
+    e.begin (task, field, i, shared);
+    done = e.run ();
+  }
+  /* two threads, as both wait for what atomic additions return */
+  if (threadIdx.x == 32)
+    enlist (task, number, !alike && (!done || e.effort > FULL_SLOW));
   if (threadIdx.x != 0)
     return;
   if (done) {
     motion_store_pair (
-        MotionPair{ shared.best, shared.second }, &field->found[blockIdx.x]);
-  } else {
-    guint32 *last = &task.wholes[task.n_blocks * task.n_fields].parts;
-
-    task.wholes[atomicAdd (last, 1u) + 1].queued =
-        blockIdx.y * task.n_blocks + blockIdx.x;
+        MotionPair{ shared->best, shared->second }, &field->found[i]);
+    atomicAdd (&task->turns->done, 1u);
+  } else if (!alike) {
+    motion_queue (task, number);
   }
 }
 
-#define FULL(SIZE) full_kernel<SIZE>
+template <int SIZE>
+__device__ __forceinline__ void
+compute_part (const MotionDeviceTask *task, guint32 number,
+    const BrutePart &part, guint32 rows, uint4 *memory, MotionPair *pairs)
+{
+  guint32 i = number;
+  const MotionDeviceField *field = &task->fields[motion_field_of (task, &i)];
+  Brute<SIZE> brute;
+
+  brute.begin (task, field, i, (guint32 *) memory);
+  brute.run ((gint32) rows, part);
+  brute.store (&task->wholes[number], pairs,
+      (guint32) BRUTE_COLUMNS << part.cut_bits, field->found);
+}
+
+/* @rows: of a tile of the brute force */
+template <int SIZE>
+__global__ void
+__launch_bounds__ (FULL_THREADS, SIZE == 64 ? 2 : 4)
+    full_kernel (MOTION_PARAMETER (MotionDeviceTask, task), guint32 rows)
+{
+  extern __shared__ uint4 dynamic[];
+  __shared__ MotionPair pairs[BRUTE_WARPS];
+  __shared__ Turn turn;
+
+  if (threadIdx.x == 0)
+    turn.begin ();
+  for (;;) {
+    if (threadIdx.x == 0)
+      turn.take (&task);
+    __syncthreads ();
+    const guint32 number = turn.number;
+
+    if (number == MOTION_NONE)
+      break;
+    if (turn.whole)
+      compute_part<SIZE> (&task, number, turn.part, rows, dynamic, pairs);
+    else
+      eliminate (&task, number, (Shared<SIZE> *) dynamic);
+    __syncthreads (); /* the memory and the turn have been read */
+  }
+  clear_turns (&task, &turn.next);
+}
+
+typedef void (*FullKernel) (const MotionDeviceTask, guint32);
+
+FullKernel
+choose_kernel (const MotionConfig *config)
+{
+  return config->block_size == 8    ? full_kernel<8>
+         : config->block_size == 16 ? full_kernel<16>
+         : config->block_size == 32 ? full_kernel<32>
+                                    : full_kernel<64>;
+}
+
+gsize
+shared_bytes (const MotionConfig *config)
+{
+  return config->block_size == 8    ? sizeof (Shared<8>)
+         : config->block_size == 16 ? sizeof (Shared<16>)
+         : config->block_size == 32 ? sizeof (Shared<32>)
+                                    : sizeof (Shared<64>);
+}
 
 } // namespace
+
+cudaError_t
+motion_prepare_full (const MotionConfig *config, MotionTile *tile)
+{
+  return config->method == MOTION_METHOD_FULL
+             ? motion_prepare_tile ((const void *) choose_kernel (config),
+                 shared_bytes (config), config, tile)
+             : motion_prepare_brute (config, tile);
+}
+
+cudaError_t
+motion_clear_full (
+    MotionWhole *wholes, MotionTurns *turns, gsize n, cudaStream_t stream)
+{
+  cudaError_t code = cudaMemsetAsync (wholes, 0xff, n * sizeof *wholes, stream);
+
+  return code == cudaSuccess ? cudaMemsetAsync (turns, 0, sizeof *turns, stream)
+                             : code;
+}
+
+gboolean
+motion_can_eliminate (const MotionConfig *config, const MotionTile *tile)
+{
+  gdouble side = 2.0 * config->range;
+  gdouble samples = (gdouble) config->width * config->height
+                    * motion_config_get_n_fields (config);
+
+  return samples * side * side > FULL_LEAST * tile->resident;
+}
 
 cudaError_t
 motion_launch_full (
     const MotionDeviceTask *task, const MotionTile *tile, cudaStream_t stream)
 {
-  dim3 grid (task->n_blocks, task->n_fields);
-  gboolean queued = task->config.method == MOTION_METHOD_FULL;
-  gsize wholes = (gsize) task->n_blocks * task->n_fields + 1;
-  cudaError_t code = cudaMemsetAsync (
-      task->wholes, 0xff, wholes * sizeof *task->wholes, stream);
+  guint32 all = task->n_blocks * task->n_fields;
 
-  if (code == cudaSuccess && queued) {
-    MOTION_LAUNCH_SIZE (FULL, grid, FULL_THREADS, stream, *task);
-    code = cudaGetLastError ();
-  }
-  return code == cudaSuccess ? motion_launch_brute (task, tile, queued, stream)
-                             : code;
+  if (task->config.method != MOTION_METHOD_FULL)
+    return motion_launch_brute (task, tile, stream);
+  choose_kernel (&task->config)<<<MIN (tile->resident, 2 * BRUTE_COLUMNS * all),
+      FULL_THREADS, tile->bytes, stream>>> (*task, tile->rows);
+  return cudaGetLastError ();
 }

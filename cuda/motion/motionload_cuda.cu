@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* From a frame as it came in to a picture: its planes with borders, the plane
- * reduced by four, the sums that the elimination goes by. */
+ * reduced by four. */
 #include "motionwarp.cuh"
 
 namespace {
@@ -83,60 +83,6 @@ __launch_bounds__ (LOAD_THREADS)
       (guint8) (sum >> 4);
 }
 
-#define SUM_ROWS 48 /* that a thread makes */
-
-/* A thread makes the sums from SUM_ROWS samples of a column on: those of rows
- * of 16, 8 and 4 samples are made once and added up as the rows go by. The last
- * 19 samples of a row and the last 15 rows of the plane have none. */
-__global__ void
-__launch_bounds__ (LOAD_THREADS)
-    sums_kernel (MOTION_PARAMETER (LoadParameters, p))
-{
-  guint32 column = blockIdx.x * LOAD_THREADS + threadIdx.x;
-  guint32 first = blockIdx.y * SUM_ROWS;
-  guint32 last = min (first + SUM_ROWS, p.layout.rows - 15);
-  gssize at = ((gssize) first - (gssize) p.layout.top) * p.layout.pitch
-              + (gssize) column - (gssize) p.layout.left;
-  guint32 sum4 = 0, sum8 = 0, sum16 = 0;
-  /* by row modulo 16: the sum of 4 samples from bit 0 on, of 8 from 10, of 16
-   * less that of 8 from 21 */
-  guint32 ring[16];
-
-  if (column + 19 >= p.layout.pitch)
-    return;
-#pragma unroll
-  for (guint32 i = 0; i < 16; i++)
-    ring[i] = 0;
-  for (guint32 row = first; row < last + 15; row += 16) {
-#pragma unroll
-    for (guint32 i = 0; i < 16; i++) {
-      if (row + i < last + 15) {
-        const guint8 *bytes = p.picture.search + at;
-        guint32 a = __dp4a (motion_word (bytes), 0x01010101u, 0u);
-        guint32 b = __dp4a (motion_word (bytes + 4), 0x01010101u, a);
-        guint32 c = __dp4a (motion_word (bytes + 8), 0x01010101u, 0u);
-        guint32 d = __dp4a (motion_word (bytes + 12), 0x01010101u, c);
-        guint32 gone4 = ring[(i + 12) & 15], gone8 = ring[(i + 8) & 15];
-        guint32 gone16 = ring[i];
-        gssize pitch = (gssize) p.layout.pitch;
-
-        sum4 += a - (gone4 & 1023);
-        sum8 += b - (gone8 >> 10 & 2047);
-        sum16 += b + d - (gone16 >> 10 & 2047) - (gone16 >> 21);
-        ring[i] = a | b << 10 | d << 21;
-        /* the sums that end with this row */
-        if (row + i >= first + 3 && row + i - 3 < last)
-          p.picture.sums[0][at - 3 * pitch] = (guint16) sum4;
-        if (row + i >= first + 7 && row + i - 7 < last)
-          p.picture.sums[1][at - 7 * pitch] = (guint16) sum8;
-        if (row + i >= first + 15)
-          p.picture.sums[2][at - 15 * pitch] = (guint16) sum16;
-        at += pitch;
-      }
-    }
-  }
-}
-
 guint
 pieces (guint n, guint size)
 {
@@ -155,8 +101,6 @@ motion_launch_load (const MotionConfig *config, const MotionLayout *layout,
   dim3 whole (pieces (layout->pitch / 4, LOAD_THREADS), layout->rows);
   dim3 quarter (
       pieces (layout->quarter_pitch, LOAD_THREADS), layout->quarter_rows);
-  dim3 sums (pieces (layout->pitch, LOAD_THREADS),
-      pieces (layout->rows - 15, SUM_ROWS));
 
   if (config->depth == 8)
     load_kernel<guint8><<<whole, LOAD_THREADS, 0, stream>>> (p);
@@ -165,6 +109,6 @@ motion_launch_load (const MotionConfig *config, const MotionLayout *layout,
   if (picture->quarter != NULL)
     quarter_kernel<<<quarter, LOAD_THREADS, 0, stream>>> (p);
   if (picture->sums[0] != NULL)
-    sums_kernel<<<sums, LOAD_THREADS, 0, stream>>> (p);
+    return motion_launch_sums (layout, picture, stream);
   return cudaGetLastError ();
 }

@@ -35,19 +35,41 @@ part_sad (const guint32 *words, const guint32 *at, guint32 shift, gint32 pitch)
   return sum;
 }
 
-/* The least of sum << 13 | number over the thread block, in all threads. */
-__device__ __forceinline__ guint32
-least_of_block (guint32 key)
+/* The least of sum << 13 | number over the thread block, and all sums together,
+ * in all threads. */
+__device__ __forceinline__ void
+reduce_block (guint32 *key, guint32 *total)
 {
-  __shared__ guint32 keys[PYRAMID_WARPS];
+  __shared__ guint32 keys[PYRAMID_WARPS], totals[PYRAMID_WARPS];
 
-  key = motion_warp_min (key);
-  if (motion_lane () == 0)
-    keys[threadIdx.x / 32] = key;
+  *key = motion_warp_min (*key);
+  *total = motion_warp_sum (*total);
+  if (motion_lane () == 0) {
+    keys[threadIdx.x / 32] = *key;
+    totals[threadIdx.x / 32] = *total;
+  }
   __syncthreads ();
-  for (guint32 w = 0; w < PYRAMID_WARPS; w++)
-    key = min (key, keys[w]);
-  return key;
+  *total = 0;
+  for (guint32 w = 0; w < PYRAMID_WARPS; w++) {
+    *key = min (*key, keys[w]);
+    *total += totals[w];
+  }
+}
+
+/* Noise and the like: the best of @n is more than 0.6 of the mean. 65 x 65 sums
+ * of 16 x 16 samples at most */
+__device__ __forceinline__ void
+queue_alike (const MotionDeviceTask *task, guint32 number, guint32 best,
+    guint32 total, guint32 n)
+{
+  bool alike = task->try_all == 0 && 5 * best * n > 3 * total;
+
+  task->wholes[number].alike = alike;
+  if (!alike)
+    return;
+  motion_queue (task, number);
+  if (task->counters != NULL)
+    atomicAdd (&task->counters[MOTION_COUNT_BRUTE], 1ull);
 }
 
 template <int PART>
@@ -60,7 +82,8 @@ __launch_bounds__ (PYRAMID_THREADS)
   __shared__ guint32 window[(65 + PART) * ((68 + PART) / 4 + 2)];
   const MotionDeviceField *field = &task.fields[blockIdx.y];
   const MotionPlace place = motion_place (&task, blockIdx.x);
-  guint32 pitch = task.layout.quarter_pitch, key = MOTION_NONE;
+  guint32 pitch = task.layout.quarter_pitch;
+  guint32 key = MOTION_NONE, total = 0;
   gsize at = (gsize) (place.y / 4) * pitch + place.x / 4;
   gint32 range = max ((gint32) task.config.range / 4, 1);
   gint32 side = 2 * range + 1, rows = side + PART - 1;
@@ -91,8 +114,9 @@ __launch_bounds__ (PYRAMID_THREADS)
         words, window + y * columns + x / 4, 8 * (x & 3), columns);
 
     key = min (key, sum << 13 | (guint32) n);
+    total += sum;
   }
-  key = least_of_block (key);
+  reduce_block (&key, &total);
   if (threadIdx.x == 0) {
     gint32 n = (gint32) (key & 0x1fff);
 
@@ -101,6 +125,9 @@ __launch_bounds__ (PYRAMID_THREADS)
                          place.rect.left, place.rect.right),
             (gint16) motion_clamp (
                 4 * (n / side - range), place.rect.top, place.rect.bottom));
+    if (task.config.method == MOTION_METHOD_FULL)
+      queue_alike (&task, blockIdx.y * task.n_blocks + place.number, key >> 13,
+          total, (guint32) (side * side));
   }
 }
 

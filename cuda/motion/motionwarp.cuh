@@ -100,6 +100,15 @@ motion_warp_min (guint32 v)
 #endif
 }
 
+/* Lets others have the multiprocessor for about @ns. */
+static __device__ __forceinline__ void
+motion_nap (guint32 ns)
+{
+#if __CUDA_ARCH__ >= 700
+  __nanosleep (ns);
+#endif
+}
+
 /* Waits for all threads of part @part of a thread block of 256 that is cut into
  * parts of THREADS; the barriers' numbers are constants, so that no more of them
  * are set aside than are used. */
@@ -152,6 +161,18 @@ motion_mask (gint32 n, gint32 at)
 
 /* --- a block of the grid ---------------------------------------------------- */
 
+/* The field of block @number of all fields' blocks, which becomes its number in
+ * the field. */
+static __device__ __forceinline__ guint32
+motion_field_of (const MotionDeviceTask *task, guint32 *number)
+{
+  guint32 field = 0;
+
+  for (; *number >= task->n_blocks; field++)
+    *number -= task->n_blocks;
+  return field;
+}
+
 typedef struct {
   guint32 number;
   gint32 x, y, w, h;
@@ -172,6 +193,19 @@ motion_place (const MotionDeviceTask *task, guint32 number)
   p.h = min (size, (gint32) config->height - p.y);
   p.rect = motion_candidates (config, p.x, p.y, p.w, p.h);
   return p;
+}
+
+/* In one thread: every candidate of block @number, of all fields' blocks, is to
+ * be computed. */
+static __device__ __forceinline__ void
+motion_queue (const MotionDeviceTask *task, guint32 number)
+{
+  MotionTurns *turns = task->turns;
+
+  *(volatile guint32 *) &task->wholes[atomicAdd (&turns->queued, 1u)].queued =
+      number;
+  __threadfence ();
+  atomicAdd (&turns->done, 1u);
 }
 
 static __device__ __forceinline__ gboolean

@@ -156,6 +156,20 @@ carve (guint8 *memory, gsize *at, gsize n)
   return piece;
 }
 
+/* As the engine does: small pictures without elimination, unless
+ * CUDAVISION_FULL=eliminate. */
+void
+choose_full (Run *r)
+{
+  MUST (motion_prepare_full (&r->config, &r->tile));
+  r->task.try_all = g_strcmp0 (g_getenv ("CUDAVISION_FULL"), "eliminate") == 0;
+  if (r->config.method == MOTION_METHOD_FULL_BRUTE || r->task.try_all
+      || motion_can_eliminate (&r->config, &r->tile))
+    return;
+  r->config.method = r->task.config.method = MOTION_METHOD_FULL_BRUTE;
+  MUST (motion_prepare_full (&r->config, &r->tile));
+}
+
 void
 run_init (Run *r)
 {
@@ -170,6 +184,8 @@ run_init (Run *r)
   t->n_blocks = t->columns * motion_config_get_rows (&r->config);
   t->n_fields = 1;
   n = t->n_blocks;
+  if (r->config.method <= MOTION_METHOD_FULL_BRUTE)
+    choose_full (r);
   size = motion_picture_cut (&r->config, &t->layout, NULL, NULL);
   for (guint i = 0; i < 2; i++) {
     MUST (cudaMalloc ((void **) &r->memory[i], size));
@@ -177,9 +193,10 @@ run_init (Run *r)
   }
   MUST (cudaMalloc (
       (void **) &r->staged, (gsize) t->layout.staged_pitch * r->config.height));
-  MUST (cudaMalloc (&r->results, n * 128 + 9 * 256));
+  MUST (cudaMalloc (&r->results, n * 160 + 10 * 256));
   f->predicted = carve<short2> ((guint8 *) r->results, &at, n);
-  t->wholes = carve<MotionWhole> ((guint8 *) r->results, &at, n + 1);
+  t->wholes = carve<MotionWhole> ((guint8 *) r->results, &at, n);
+  t->turns = carve<MotionTurns> ((guint8 *) r->results, &at, 1);
   f->found = carve<MotionFound> ((guint8 *) r->results, &at, n);
   f->vectors = carve<MotionVector> ((guint8 *) r->results, &at, n);
   f->blocks = carve<MotionBlock> ((guint8 *) r->results, &at, n);
@@ -195,7 +212,7 @@ run_init (Run *r)
     r->times[i] = g_array_new (FALSE, FALSE, sizeof (float));
   }
   if (r->config.method <= MOTION_METHOD_FULL_BRUTE)
-    MUST (motion_prepare_brute (&r->config, &r->tile));
+    MUST (motion_clear_full (t->wholes, t->turns, n, r->stream));
 }
 
 void
@@ -289,10 +306,11 @@ print_counters (Run *r)
   MUST (cudaMemcpy (c, r->counters, sizeof c, cudaMemcpyDeviceToHost));
   all = c[MOTION_COUNT_CANDIDATES] / 100.0;
   if (all > 0)
-    printf ("  left: coarse %.1f %%, middle %.2f %%, computed %.3f %%; blocks "
-            "computed whole: %llu",
+    printf ("  left: coarse %.1f %%, middle %.2f %%, computed %.3f %%;",
         c[MOTION_COUNT_COARSE] / all, c[MOTION_COUNT_MIDDLE] / all,
-        c[MOTION_COUNT_FINE] / all, c[MOTION_COUNT_BRUTE]);
+        c[MOTION_COUNT_FINE] / all);
+  if (r->config.method == MOTION_METHOD_FULL)
+    printf (" blocks computed whole: %llu", c[MOTION_COUNT_BRUTE]);
   printf ("\n");
 }
 
@@ -317,7 +335,8 @@ bench (const MotionClip *clip, double rate, MotionMethod method,
   for (guint turn = 0; turn < 3; turn++)
     for (guint i = 0; i < clip->n && i < MAX_FRAMES; i++)
       run_frame (&r, clip, i, turn);
-  printf ("%-14s %4ux%-4u %-12s", clip->name, clip->width, clip->height, label);
+  printf ("%-14s %4ux%-4u %-12s", clip->name, clip->width, clip->height,
+      r.config.method == method ? label : "full (brute)");
   for (guint i = 0; i < N_TIMES; i++)
     printf (" %s %.1f", time_names[i], at_rank (r.times[i], 0.5));
   printf (" (worst %.1f) us;", at_rank (r.times[ALL], 1));
