@@ -141,19 +141,6 @@ lift_line (const LwtCpuLift *lift, const LwtCpuPiece *piece, T *const line[2])
   }
 }
 
-/* What a sum of elements minus themselves is not 0 of */
-LWT_ALWAYS gboolean
-is_strange (V sum)
-{
-  T all[LANES];
-  gboolean strange = FALSE;
-
-  V_STORE (all, sum);
-  for (guint i = 0; i < LANES; i++)
-    strange |= all[i] != 0;
-  return strange;
-}
-
 /* --- a row in registers ------------------------------------------------------------- */
 
 #if !defined(LWT_I32)
@@ -215,20 +202,21 @@ update_predict (Stage *stage, V *even, V *odd)
 typedef struct {
   Stage stages[MAX_STAGES];
   V scale[2];
-  V strange;
+  V strange;     /* the sum of samples less themselves */
   T *low, *high; /* %NULL @high: not wanted */
 } Splitter;
 
 /* Vector @n of pairs; @skip of what comes out is not wanted. */
 LWT_ALWAYS void
-split_next (
-    Splitter *splitter, guint stages, gsize n, gsize skip, const T *from)
+split_next (Splitter *splitter, guint stages, gboolean check, gsize n,
+    gsize skip, const T *from)
 {
   const V a = V_LOAD (from), b = V_LOAD (from + LANES);
   V even, odd;
 
-  splitter->strange =
-      V_ADD (splitter->strange, V_ADD (V_SUB (a, a), V_SUB (b, b)));
+  if (check)
+    splitter->strange =
+        V_ADD (splitter->strange, V_ADD (V_SUB (a, a), V_SUB (b, b)));
   v_split (a, b, &even, &odd);
   for (guint i = 0; i < stages; i++)
     predict_update (&splitter->stages[i], &even, &odd);
@@ -242,8 +230,8 @@ split_next (
 
 /* @from: @pairs pairs, as many vectors as @n; the next are 0 */
 LWT_ALWAYS void
-split_stages (Splitter *splitter, guint stages, gsize n, gsize skip,
-    const T *from, gsize pairs, gsize ahead)
+split_stages (Splitter *splitter, guint stages, gboolean check, gsize n,
+    gsize skip, const T *from, gsize pairs, gsize ahead)
 {
   const gsize whole = MIN (pairs / LANES, n + stages);
   T rest[2 * LANES * (MAX_STAGES + 1)] = { 0 };
@@ -251,20 +239,21 @@ split_stages (Splitter *splitter, guint stages, gsize n, gsize skip,
   for (gsize i = 0; i < whole; i++, from += 2 * LANES) {
     PREFETCH ((const guint8 *) from + ahead);
     PREFETCH ((const guint8 *) (from + LANES) + ahead);
-    split_next (splitter, stages, i, skip, from);
+    split_next (splitter, stages, check, i, skip, from);
   }
   if (whole == n + stages)
     return;
   memcpy (rest, from, 2 * (pairs % LANES) * sizeof (T));
   for (gsize i = whole; i < n + stages; i++)
-    split_next (splitter, stages, i, skip, rest + (i - whole) * (2 * LANES));
+    split_next (
+        splitter, stages, check, i, skip, rest + (i - whole) * (2 * LANES));
 }
 
 /* What comes out of @columns in registers. @from: the row; @ahead: bytes to one
  * that comes later. Returns: whether a sample is not finite. */
 static gboolean
 split_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns,
-    const T *from, gsize ahead, T *low, T *high)
+    gboolean check, const T *from, gsize ahead, T *low, T *high)
 {
   const gint begin = columns->all.begin, back = begin > 0 ? BACK : 0;
   const gint pairs =
@@ -278,10 +267,12 @@ split_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns,
   splitter.scale[1] = V_SET (lift->SCALE[1]);
   from += 2 * (begin - back);
   if (lift->stages == 1)
-    split_stages (&splitter, 1, n, skip, from, (gsize) pairs, ahead);
+    split_stages (&splitter, 1, TRUE, n, skip, from, (gsize) pairs, ahead);
+  else if (check)
+    split_stages (&splitter, 2, TRUE, n, skip, from, (gsize) pairs, ahead);
   else
-    split_stages (&splitter, 2, n, skip, from, (gsize) pairs, ahead);
-  return is_strange (splitter.strange);
+    split_stages (&splitter, 2, FALSE, n, skip, from, (gsize) pairs, ahead);
+  return V_IS_NAN (splitter.strange);
 }
 
 /* @even, @odd: from SKIP vectors before @to on; %NULL @odd: 0 */
@@ -394,7 +385,7 @@ split_pairs (
     memcpy (rest, from + 2 * k, 2 * (pairs - k) * sizeof (T));
     split_vector (rest, even + k, odd + k, check, &strange);
   }
-  return is_strange (strange);
+  return V_IS_NAN (strange);
 }
 
 /* The reverse. */
@@ -774,7 +765,8 @@ split_row (const Tile *tile, gint y, T *to)
   }
 #if !defined(LWT_I32)
   if (columns->plain_end > all->begin) {
-    if (split_plain (task->pass->lift, columns, from, ahead, to, high)
+    if (split_plain (task->pass->lift, columns, task->strange != NULL, from,
+            ahead, to, high)
         && task->strange)
       g_atomic_int_set (task->strange, TRUE);
     for (guint i = 0; i < columns->n_edges; i++) {

@@ -57,6 +57,7 @@ typedef __m512 V;
 #define V_SUB(a, b) _mm512_sub_ps ((a), (b))
 #define V_MUL(a, b) _mm512_mul_ps ((a), (b))
 #define V_FMA(c, x, sum) _mm512_fmadd_ps ((c), (x), (sum))
+#define V_IS_NAN(v) (_mm512_cmp_ps_mask ((v), (v), _CMP_UNORD_Q) != 0)
 #elif defined(LWT_F64)
 #define LANES 8
 typedef __m512d V;
@@ -70,6 +71,7 @@ typedef __m512d V;
 #define V_SUB(a, b) _mm512_sub_pd ((a), (b))
 #define V_MUL(a, b) _mm512_mul_pd ((a), (b))
 #define V_FMA(c, x, sum) _mm512_fmadd_pd ((c), (x), (sum))
+#define V_IS_NAN(v) (_mm512_cmp_pd_mask ((v), (v), _CMP_UNORD_Q) != 0)
 #else
 #define LANES 16
 typedef __m512i V;
@@ -181,6 +183,8 @@ typedef __m256 V;
 #define V_SUB(a, b) _mm256_sub_ps ((a), (b))
 #define V_MUL(a, b) _mm256_mul_ps ((a), (b))
 #define V_FMA(c, x, sum) _mm256_fmadd_ps ((c), (x), (sum))
+#define V_IS_NAN(v)                                                            \
+  (_mm256_movemask_ps (_mm256_cmp_ps ((v), (v), _CMP_UNORD_Q)) != 0)
 #elif defined(LWT_F64)
 #define LANES 4
 typedef __m256d V;
@@ -192,6 +196,8 @@ typedef __m256d V;
 #define V_SUB(a, b) _mm256_sub_pd ((a), (b))
 #define V_MUL(a, b) _mm256_mul_pd ((a), (b))
 #define V_FMA(c, x, sum) _mm256_fmadd_pd ((c), (x), (sum))
+#define V_IS_NAN(v)                                                            \
+  (_mm256_movemask_pd (_mm256_cmp_pd ((v), (v), _CMP_UNORD_Q)) != 0)
 #else
 #define LANES 8
 typedef __m256i V;
@@ -316,6 +322,7 @@ typedef T V;
 #define V_FMA(c, x, sum) V_ADD (V_MUL (c, x), sum)
 #define V_SHIFT(v, n) ((v) >> (n))
 #else
+#define V_IS_NAN(v) ((v) != (v))
 #define V_ADD(a, b) ((a) + (b))
 #define V_SUB(a, b) ((a) - (b))
 #define V_MUL(a, b) ((a) * (b))
@@ -351,6 +358,10 @@ v_join (V even, V odd, V *a, V *b)
   *a = even;
   *b = odd;
 }
+#endif
+
+#if defined(LWT_I32)
+#define V_IS_NAN(v) FALSE
 #endif
 
 /* Into the second cache. */

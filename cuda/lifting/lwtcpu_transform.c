@@ -9,8 +9,9 @@
 
 #include "lwtcpu.h"
 
-/* Bytes of a tile's ring of rows: most of a first cache */
-#define RING_BYTES (32 << 10)
+/* Bytes of a tile's ring of rows: some rows more than the first cache holds, as
+ * long ones are fetched faster */
+#define RING_BYTES (64 << 10)
 /* Pairs of columns of a tile, a multiple of the widest vector; less has too much
  * to do twice */
 #define MIN_COLUMNS 128

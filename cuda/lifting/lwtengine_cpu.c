@@ -187,58 +187,91 @@ cpu_create (const LwtPlan *plan, CvisContext *context, GError **error)
 
 /* --- parts -------------------------------------------------------------------------- */
 
+/* A part is the first less the second; %NULL: the first, and what the F-operation
+ * took off beside the mean. */
+typedef struct {
+  SurfacePart part;
+  const LwtCpuPlane *of[2];
+} PartOf;
+
 typedef struct {
   LwtBackend *backend;
   LwtJob *job;
-  const LwtCpuPlane *of[2]; /* a part is the first less the second */
-  SurfacePart part;
-  gboolean tail; /* and what the F-operation took off beside the mean */
+  guint n;
+  const PartOf *parts;
 } PartWork;
 
 static void
-do_part (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+put_part_row (const PartWork *work, const PartOf *of, guint y)
 {
-  const PartWork *work = user_data;
   const LwtBackend *backend = work->backend;
   const LwtPlan *plan = backend->plan;
   const LwtConfig *config = &plan->config;
   const LwtCpuFloats *floats = backend->surface.floats;
-  const LwtPlane *part = &work->job->parts[work->part];
+  const LwtPlane *part = &work->job->parts[of->part];
+  gpointer to = (guint8 *) part->data + y * part->stride;
+  const guint8 *rows[2] = { NULL, NULL };
 
-  for (guint y = first; y < first + count; y++) {
-    gpointer to = (guint8 *) part->data + y * part->stride;
-    const guint8 *of[2] = { NULL, NULL };
-
-    for (guint i = 0; i < 2; i++)
-      if (work->of[i])
-        of[i] =
-            (const guint8 *) lwt_cpu_plane_row (work->of[i], y + plan->pad[1])
-            + plan->pad[0] * backend->size;
-    floats->subtract_row (of[0], of[1], config->width, to);
-    if (work->tail)
-      floats->tail_row (to, config->width, work->job->polynomial,
-          lwt_centred (y, config->height));
-    if (work->job->missing > 0)
-      floats->blank_row (to, config->width,
-          backend->surface.missing + y * backend->surface.words);
-  }
+  if (part->data == NULL)
+    return;
+  for (guint i = 0; i < 2; i++)
+    if (of->of[i])
+      rows[i] = (const guint8 *) lwt_cpu_plane_row (of->of[i], y + plan->pad[1])
+                + plan->pad[0] * backend->size;
+  floats->subtract_row (rows[0], rows[1], config->width, to);
+  if (rows[1] == NULL && config->f_operation != LWT_F_NONE)
+    floats->tail_row (to, config->width, work->job->polynomial,
+        lwt_centred (y, config->height));
+  if (work->job->missing > 0)
+    floats->blank_row (to, config->width,
+        backend->surface.missing + y * backend->surface.words);
 }
 
-/* @of[0] - @of[1] to a part, if it is wanted; NULL: 0. */
 static void
-put_part (LwtBackend *backend, LwtJob *job, SurfacePart part,
-    const LwtCpuPlane *first, const LwtCpuPlane *second)
+do_parts (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const PartWork *work = user_data;
+
+  for (guint y = first; y < first + count; y++)
+    for (guint i = 0; i < work->n; i++)
+      put_part_row (work, &work->parts[i], y);
+}
+
+/* Those that are wanted of @n parts, row by row, so that what several of them are
+ * made of is read once. */
+static void
+put_parts (LwtBackend *backend, LwtJob *job, const PartOf *parts, guint n)
 {
   const LwtConfig *config = &backend->plan->config;
-  PartWork work = { backend, job, { first, second }, part };
+  PartWork work = { backend, job, n, parts };
 
-  if (job->parts[part].data == NULL)
-    return;
-  work.tail = second == NULL && config->f_operation != LWT_F_NONE;
   lwt_cpu_rows_run (
-      &backend->threads, config->height, config->width, do_part, &work);
-  if (config->parameters & 1u << part)
-    lwt_cpu_surface_measure (&backend->surface, job, part);
+      &backend->threads, config->height, config->width, do_parts, &work);
+  for (guint i = 0; i < n; i++)
+    if (job->parts[parts[i].part].data
+        && (config->parameters & 1u << parts[i].part))
+      lwt_cpu_surface_measure (&backend->surface, job, parts[i].part);
+}
+
+/* May samples be transformed where they lie? */
+static gboolean
+is_plain (const LwtPlan *plan)
+{
+  static const LwtSample samples[] = { LWT_SAMPLE_F32, LWT_SAMPLE_F64,
+    LWT_SAMPLE_I32 };
+  const LwtConfig *config = &plan->config;
+
+  return config->sample == samples[config->type]
+         && config->f_operation == LWT_F_NONE && config->z_scale == 1.0
+         && config->z_offset == 0.0 && plan->pad[0] == 0 && plan->pad[1] == 0;
+}
+
+static LwtCpuPlane
+plane_of_job (const LwtJob *job)
+{
+  return (LwtCpuPlane){
+    .data = (gpointer) job->data, .stride = job->stride, .step = 1
+  };
 }
 
 static LwtCpuPlane
@@ -281,11 +314,52 @@ is_needed (const LwtBackend *backend, const gboolean needs[N_CHAINS], guint i)
   return needed;
 }
 
+/* All low bands that are needed, of @x. @strange: see LwtCpuTask */
+static void
+reduce (LwtBackend *backend, const gboolean reduces[N_CHAINS],
+    const LwtCpuPlane *x, gint *strange)
+{
+  for (guint i = 0; i < N_CHAINS; i++) {
+    if (backend->reduce[i] == NULL || !reduces[i])
+      continue;
+    lwt_cpu_transform_run (
+        backend->reduce[i], &backend->threads, x, &backend->low[i], strange);
+    if (strange && *strange)
+      return;
+    x = &backend->low[i];
+    strange = NULL;
+  }
+}
+
+/* The low bands, of the samples where they lie if none is missing. Returns: x */
+static LwtCpuPlane
+load_and_reduce (
+    LwtBackend *backend, LwtJob *job, const gboolean reduces[N_CHAINS])
+{
+  LwtCpuSurface *surface = &backend->surface;
+  const LwtCpuPlane x = plane_of_job (job);
+  gint strange = TRUE;
+
+  if (is_plain (backend->plan)) {
+    for (guint i = 0; i < N_CHAINS; i++)
+      if (backend->reduce[i] && reduces[i])
+        strange = FALSE;
+    if (!strange)
+      reduce (backend, reduces, &x, &strange);
+  }
+  if (!strange) {
+    memset (surface->missing, 0,
+        surface->words * backend->plan->config.height * sizeof (guint32));
+    return x;
+  }
+  lwt_cpu_surface_load (surface, job);
+  reduce (backend, reduces, &surface->x, NULL);
+  return surface->x;
+}
+
 static void
 run_filter (LwtBackend *backend, LwtJob *job)
 {
-  const LwtCpuPlane *x = &backend->surface.x;
-  const LwtCpuPlane *low = x, *smooth[N_CHAINS];
   const gboolean noise = wants (job, SURFACE_PART_NOISE);
   const gboolean roughness = wants (job, SURFACE_PART_ROUGHNESS);
   const gboolean waviness = wants (job, SURFACE_PART_WAVINESS);
@@ -294,27 +368,28 @@ run_filter (LwtBackend *backend, LwtJob *job)
     waviness || form };
   const gboolean reduces[N_CHAINS] = { noise || roughness || waviness || form,
     roughness || waviness || form, waviness || form };
+  const LwtCpuPlane x = load_and_reduce (backend, job, reduces);
+  const LwtCpuPlane *smooth[N_CHAINS];
 
-  lwt_cpu_surface_load (&backend->surface, job);
   for (guint i = 0; i < N_CHAINS; i++) {
-    smooth[i] = i > 0 ? smooth[i - 1] : x;
-    if (backend->reduce[i] == NULL)
-      continue;
-    smooth[i] = &backend->smooth[i];
-    if (reduces[i])
-      lwt_cpu_transform_run (
-          backend->reduce[i], &backend->threads, low, &backend->low[i], NULL);
-    low = &backend->low[i];
-  }
-  for (guint i = 0; i < N_CHAINS; i++)
+    smooth[i] = i > 0 ? smooth[i - 1] : &x;
+    if (backend->expand[i])
+      smooth[i] = &backend->smooth[i];
     if (is_needed (backend, needs, i))
       lwt_cpu_transform_run (backend->expand[i], &backend->threads,
           &backend->low[i], &backend->smooth[i], NULL);
-  put_part (backend, job, SURFACE_PART_NOISE, x, smooth[0]);
-  put_part (backend, job, SURFACE_PART_ROUGHNESS, smooth[0], smooth[1]);
-  put_part (backend, job, SURFACE_PART_WAVINESS, smooth[1], smooth[2]);
-  put_part (backend, job, SURFACE_PART_FORM, smooth[2], NULL);
-  put_bands (backend, job, x);
+  }
+  if (reduces[0]) {
+    const PartOf parts[] = {
+      { SURFACE_PART_NOISE, { &x, smooth[0] } },
+      { SURFACE_PART_ROUGHNESS, { smooth[0], smooth[1] } },
+      { SURFACE_PART_WAVINESS, { smooth[1], smooth[2] } },
+      { SURFACE_PART_FORM, { smooth[2], NULL } },
+    };
+
+    put_parts (backend, job, parts, G_N_ELEMENTS (parts));
+  }
+  put_bands (backend, job, &x);
 }
 
 /* --- denoise --------------------------------------------------------------------------- */
@@ -504,23 +579,19 @@ run_spin (LwtBackend *backend, LwtJob *job, guint spin)
 static void
 run_denoise (LwtBackend *backend, LwtJob *job)
 {
+  const LwtCpuPlane *sum = &backend->sum;
+  const PartOf parts[] = {
+    { SURFACE_PART_NOISE, { &backend->surface.x, sum } },
+    { SURFACE_PART_MEASURED, { sum, NULL } },
+  };
+
   lwt_cpu_surface_load (&backend->surface, job);
   for (guint i = 0; i < backend->plan->config.spins; i++)
     run_spin (backend, job, i);
-  put_part (
-      backend, job, SURFACE_PART_NOISE, &backend->surface.x, &backend->sum);
-  put_part (backend, job, SURFACE_PART_MEASURED, &backend->sum, NULL);
+  put_parts (backend, job, parts, G_N_ELEMENTS (parts));
 }
 
 /* --- forward and inverse ------------------------------------------------------------------ */
-
-static LwtCpuPlane
-plane_of_job (const LwtJob *job)
-{
-  return (LwtCpuPlane){
-    .data = (gpointer) job->data, .stride = job->stride, .step = 1
-  };
-}
 
 typedef struct {
   LwtBackend *backend;
@@ -551,19 +622,6 @@ do_integers (
           row[pad + lwt_pad_index (width - 1 + x, width)];
     }
   }
-}
-
-/* May samples be transformed where they lie? */
-static gboolean
-is_plain (const LwtPlan *plan)
-{
-  static const LwtSample samples[] = { LWT_SAMPLE_F32, LWT_SAMPLE_F64,
-    LWT_SAMPLE_I32 };
-  const LwtConfig *config = &plan->config;
-
-  return config->sample == samples[config->type]
-         && config->f_operation == LWT_F_NONE && config->z_scale == 1.0
-         && config->z_offset == 0.0 && plan->pad[0] == 0 && plan->pad[1] == 0;
 }
 
 static void
