@@ -6,7 +6,7 @@ gst-launch-1.0 is run, each command in an empty folder of its own and within 60
 seconds; it must end by itself with exit status 0. Blocks ```sh gpu are left
 out without a GPU; those marked ```sh clips find the clips of scripts/fetch-clips
 in clips/ and are left out where that does not get theirs, or without the element
-y4mdec.
+y4mdec; those marked ```sh x3p where the plugin was built without libzip.
 Lines joined by a backslash are one command."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 LIMIT = 60  # seconds
-BLOCK = re.compile(r"^```sh((?: gpu| clips)*)[ \t]*\n(.*?)^```[ \t]*$",
+BLOCK = re.compile(r"^```sh((?: gpu| clips| x3p)*)[ \t]*\n(.*?)^```[ \t]*$",
                    re.M | re.S)
 
 
@@ -60,6 +60,11 @@ def find_clips(root):
     return folder if fetch.returncode == 0 and readable else None
 
 
+def have_x3p():
+    return run("gst-launch-1.0 -q surfacetestsrc num-buffers=1 ! "
+               "surfacesink location=a.x3p", None) is None
+
+
 def lacks_clip(command, folder):
     """Whether a clip that the pipeline names is one that could not be had."""
     return any(not os.path.exists(os.path.join(folder, clip))
@@ -92,7 +97,9 @@ def main():
                  for line, needs, command in commands(path)]
     there = {"gpu": have_gpu(),
              "clips": any("clips" in needs for _, needs, _ in pipelines)
-             and find_clips(root)}
+             and find_clips(root),
+             "x3p": any("x3p" in needs for _, needs, _ in pipelines)
+             and have_x3p()}
     ran = failed = 0
     left_out = {need: 0 for need in there}
     for where, needs, command in pipelines:
@@ -107,7 +114,8 @@ def main():
             failed += 1
             print(f"{where}: {command}\n{problem}")
     print(f"{ran} documented pipelines ran, {failed} failed, left out "
-          f"{left_out['gpu']} (no GPU) and {left_out['clips']} (no clips)")
+          f"{left_out['gpu']} (no GPU), {left_out['clips']} (no clips) and "
+          f"{left_out['x3p']} (no libzip)")
     if not pipelines:
         print("skipped: no document has a pipeline")
         return 77

@@ -65,10 +65,9 @@ add_entry (
     zip_t *zip, const Case *c, const gchar *name, const void *data, gsize size)
 {
   gchar *path = g_strconcat (OR (c->folder, ""), name, NULL);
-  void *copy = malloc (size + 1); /* libzip frees it */
+  void *copy = size > 0 ? memcpy (malloc (size), data, size) : NULL;
   zip_source_t *source = zip_source_buffer (zip, copy, size, 1);
 
-  memcpy (copy, data, size);
   g_assert_cmpint (zip_file_add (zip, path, source, 0), >=, 0);
   g_free (path);
 }
