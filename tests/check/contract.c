@@ -118,6 +118,12 @@ GST_START_TEST (test_states)
   for (guint i = 0; i < elements->len; i++) {
     GstElement *element = gst_element_factory_make (element_name (i), NULL);
 
+    /* what needs a file does not start without: its own test starts it */
+    if (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "location")
+        != NULL) {
+      gst_object_unref (element);
+      continue;
+    }
     for (guint k = 0; k < 50; k++) {
       fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
                    != GST_STATE_CHANGE_FAILURE);
