@@ -431,8 +431,13 @@ copy_scaled (const T *from, gsize n, T *to, V scale, gboolean scales)
 
   for (i = 0; i + LANES <= n; i += LANES)
     V_STORE (to + i, scaled (V_LOAD (from + i), scale, scales));
-  if (i < n)
-    V_STORE_PART (to + i, scaled (V_LOAD (from + i), scale, scales), n - i);
+  if (i < n) {
+    /* bands are read where they lie: behind the last one may be nothing */
+    T rest[LANES] = { 0 };
+
+    memcpy (rest, from + i, (n - i) * sizeof (T));
+    V_STORE_PART (to + i, scaled (V_LOAD (rest), scale, scales), n - i);
+  }
 }
 
 /* Past the caches: whole vectors from the first address they divide. */
