@@ -113,6 +113,14 @@ GST_START_TEST (test_explains_itself)
 }
 GST_END_TEST;
 
+/* Elements that read or write files do not start without the name of one. */
+static gboolean
+needs_file (GstElement *element)
+{
+  return g_object_class_find_property (G_OBJECT_GET_CLASS (element), "location")
+         != NULL;
+}
+
 GST_START_TEST (test_states)
 {
   for (guint i = 0; i < elements->len; i++) {
@@ -125,8 +133,9 @@ GST_START_TEST (test_states)
       continue;
     }
     for (guint k = 0; k < 50; k++) {
-      fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
-                   != GST_STATE_CHANGE_FAILURE);
+      fail_unless ((gst_element_set_state (element, GST_STATE_PAUSED)
+                       == GST_STATE_CHANGE_FAILURE)
+                   == needs_file (element));
       fail_unless_equals_int (gst_element_set_state (element, GST_STATE_NULL),
           GST_STATE_CHANGE_SUCCESS);
     }
