@@ -11,6 +11,26 @@ namespace {
 #define FINISH_WARPS 8
 #define FINISH_THREADS (32 * FINISH_WARPS)
 
+/* Stores what is known of a block, and its flags. */
+__device__ __forceinline__ void
+store_block (const MotionDeviceTask *task, const MotionDeviceField *field,
+    const MotionPlace &place, short2 v, short2 prior, MotionBlock *block)
+{
+  MotionVector vector;
+
+  vector.x = v.x;
+  vector.y = v.y;
+  vector.cost = block->sad
+                + (task->config.lambda << (task->config.depth - 8))
+                      * (motion_code_bits (v.x - prior.x)
+                          + motion_code_bits (v.y - prior.y));
+  block->flags = motion_block_flags (
+      &task->config, (guint32) place.w, (guint32) place.h, &vector, block);
+  field->vectors[place.number] = vector;
+  field->kept[place.number] = vector;
+  field->blocks[place.number] = *block;
+}
+
 /* A plane of the reference and of the frame, both at a block's first sample. */
 template <typename Sample> struct Planes {
   const Sample *current, *reference;
@@ -341,7 +361,6 @@ __launch_bounds__ (FINISH_THREADS)
   short2 v = make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y));
   const short2 whole = v;
   Halves<SIZE> *halves = NULL; /* of samples of 8 bits */
-  MotionVector vector;
   MotionBlock block;
 
   if constexpr (SUBPEL) {
@@ -354,19 +373,76 @@ __launch_bounds__ (FINISH_THREADS)
   }
   block = measure<SIZE> (place, planes, v, halves, whole);
   block.second = second_cost<SIZE> (place, planes, found, lambda, prior);
-  if (threadIdx.x != 0)
+  if (threadIdx.x == 0)
+    store_block (&task, field, place, v, prior, &block);
+}
+
+/* The share of a lane in the measures of a block of whole pixels. */
+struct Measures {
+  guint32 sad, sse, zero_sad, sum;
+};
+
+/* @at: where the block looks in the reference; @zero: where it is itself */
+template <int SIZE>
+__device__ __forceinline__ Measures
+measure_share (
+    const MotionLanes<SIZE, true> &lanes, const guint8 *at, const guint8 *zero)
+{
+  const guint32 ones = 0x01010101u;
+  Measures m = { 0, 0, 0, 0 };
+
+#pragma unroll
+  for (int i = 0; i < MotionLanes<SIZE, true>::ROWS; i++) {
+    guint32 offset = lanes.offset + i * lanes.row_pitch;
+    guint32 off = __vabsdiffu4 (
+        lanes.words[i], lanes.masked (motion_word (at + offset), i));
+
+    m.sad = __dp4a (off, ones, m.sad);
+    m.sse = __dp4a (off, off, m.sse);
+    m.sum = __dp4a (lanes.words[i], ones, m.sum);
+    m.zero_sad =
+        motion_sad4 (lanes.masked (*(const guint32 *) (zero + offset), i),
+            lanes.words[i], m.zero_sad);
+  }
+  return m;
+}
+
+/* A warp does a block: 8 bits, whole pixels. */
+template <int SIZE>
+__global__ void
+__launch_bounds__ (FINISH_THREADS)
+    whole_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
+{
+  const MotionDeviceField *field = &task.fields[blockIdx.y];
+  guint32 number = blockIdx.x * FINISH_WARPS + threadIdx.x / 32;
+  MotionLanes<SIZE, true> lanes;
+  MotionPlace place;
+  MotionFound found;
+  MotionBlock block;
+  Measures m;
+  const guint8 *zero;
+  guint32 area, mean, intra = 0;
+
+  if (number >= task.n_blocks)
     return;
-  vector.x = v.x;
-  vector.y = v.y;
-  vector.cost = block.sad
-                + (lambda << (task.config.depth - 8))
-                      * (motion_code_bits (v.x - prior.x)
-                          + motion_code_bits (v.y - prior.y));
-  block.flags = motion_block_flags (
-      &task.config, (guint32) place.w, (guint32) place.h, &vector, &block);
-  field->vectors[place.number] = vector;
-  field->kept[place.number] = vector;
-  field->blocks[place.number] = block;
+  place = motion_place (&task, number);
+  found = field->found[number];
+  lanes.load (task.current.search, task.layout.pitch, place);
+  zero =
+      field->reference.search + (gsize) place.y * task.layout.pitch + place.x;
+  m = measure_share (lanes,
+      zero + (gssize) found.y * (gssize) task.layout.pitch + found.x, zero);
+  area = (guint32) (place.w * place.h);
+  mean = (motion_warp_sum (m.sum) + area / 2) / area * 0x01010101u;
+#pragma unroll
+  for (int i = 0; i < MotionLanes<SIZE, true>::ROWS; i++)
+    intra = motion_sad4 (lanes.words[i], lanes.masked (mean, i), intra);
+  block = MotionBlock{ motion_warp_sum (m.sad), motion_warp_sum (m.zero_sad),
+    found.second, motion_warp_sum (intra), motion_warp_sum (m.sse), 0 };
+  if (motion_lane () == 0)
+    store_block (&task, field, place,
+        make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y)),
+        motion_prior (field, number), &block);
 }
 
 /* The field that predicts block @number best, the first among equals. */
@@ -428,7 +504,7 @@ __launch_bounds__ (FINISH_THREADS)
   }
 }
 
-#define FINISH_8(SIZE) finish_kernel<SIZE, guint8, false>
+#define FINISH_8(SIZE) whole_kernel<SIZE>
 #define FINISH_10(SIZE) finish_kernel<SIZE, guint16, false>
 #define FINISH_8_SUBPEL(SIZE) finish_kernel<SIZE, guint8, true>
 #define FINISH_10_SUBPEL(SIZE) finish_kernel<SIZE, guint16, true>
@@ -441,13 +517,15 @@ cudaError_t
 motion_launch_finish (const MotionDeviceTask *task, cudaStream_t stream)
 {
   dim3 grid (task->n_blocks, task->n_fields);
+  dim3 warps (
+      (task->n_blocks + FINISH_WARPS - 1) / FINISH_WARPS, task->n_fields);
 
   if (task->config.subpel != MOTION_SUBPEL_NONE && task->config.depth == 8)
     MOTION_LAUNCH_SIZE (FINISH_8_SUBPEL, grid, FINISH_THREADS, stream, *task);
   else if (task->config.subpel != MOTION_SUBPEL_NONE)
     MOTION_LAUNCH_SIZE (FINISH_10_SUBPEL, grid, FINISH_THREADS, stream, *task);
   else if (task->config.depth == 8)
-    MOTION_LAUNCH_SIZE (FINISH_8, grid, FINISH_THREADS, stream, *task);
+    MOTION_LAUNCH_SIZE (FINISH_8, warps, FINISH_THREADS, stream, *task);
   else
     MOTION_LAUNCH_SIZE (FINISH_10, grid, FINISH_THREADS, stream, *task);
   return cudaGetLastError ();

@@ -18,46 +18,68 @@ struct LoadParameters {
   guint32 shift;
 };
 
-/* Sample (@x, @y), coordinates clamped. */
+/* The row of the frame that is row @y of the picture. */
 template <typename Sample>
-__device__ __forceinline__ guint32
-staged_sample (const LoadParameters *p, gint32 x, gint32 y)
+__device__ __forceinline__ const Sample *
+staged_row (const LoadParameters *p, gint32 y)
 {
-  const guint8 *row =
-      p->staged
-      + (gsize) motion_clamp (y, 0, p->height - 1) * p->layout.staged_pitch;
-  guint32 v = ((const Sample *) row)[motion_clamp (x, 0, p->width - 1)];
-
-  return sizeof (Sample) == 1 ? v : v >> p->shift & 1023;
+  return (const Sample *) (p->staged
+                           + (gsize) motion_clamp (y, 0, p->height - 1)
+                                 * p->layout.staged_pitch);
 }
 
-/* A thread makes four samples of a row. */
-template <typename Sample>
+/* Four samples of a row from @x on, coordinates clamped. */
+__device__ __forceinline__ guint32
+staged_word (const LoadParameters *p, const guint8 *row, gint32 x)
+{
+  guint32 word = 0;
+
+  for (gint32 i = 0; i < 4; i++)
+    word |= (guint32) row[motion_clamp (x + i, 0, p->width - 1)] << (8 * i);
+  return word;
+}
+
+/* A thread makes 16 samples of a row. */
 __global__ void
 __launch_bounds__ (LOAD_THREADS)
     load_kernel (MOTION_PARAMETER (LoadParameters, p))
+{
+  guint32 first = 16 * (blockIdx.x * LOAD_THREADS + threadIdx.x);
+  gint32 x = (gint32) first - (gint32) p.layout.left;
+  gint32 y = (gint32) blockIdx.y - (gint32) p.layout.top;
+  const guint8 *row = staged_row<guint8> (&p, y);
+  uint4 words;
+
+  if (first >= p.layout.pitch)
+    return;
+  if (x >= 0 && x + 15 < p.width)
+    words = *(const uint4 *) (row + x);
+  else
+    words = make_uint4 (staged_word (&p, row, x), staged_word (&p, row, x + 4),
+        staged_word (&p, row, x + 8), staged_word (&p, row, x + 12));
+  *(uint4 *) (p.picture.search + (gssize) y * p.layout.pitch + x) = words;
+}
+
+/* A thread makes four samples of a row, of 10 bits and of their upper 8. */
+__global__ void
+__launch_bounds__ (LOAD_THREADS)
+    load_deep_kernel (MOTION_PARAMETER (LoadParameters, p))
 {
   guint32 word = blockIdx.x * LOAD_THREADS + threadIdx.x;
   gint32 x = 4 * (gint32) word - (gint32) p.layout.left;
   gint32 y = (gint32) blockIdx.y - (gint32) p.layout.top;
   gssize at = (gssize) y * p.layout.pitch + x;
+  const guint16 *row = staged_row<guint16> (&p, y);
   guint32 v[4], packed = 0;
 
   if (4 * word >= p.layout.pitch)
     return;
-  if (sizeof (Sample) == 1 && x >= 0 && x + 3 < p.width && y >= 0
-      && y < p.height) {
-    packed =
-        *(const guint32 *) (p.staged + (gsize) y * p.layout.staged_pitch + x);
-  } else {
-    for (gint32 i = 0; i < 4; i++) {
-      v[i] = staged_sample<Sample> (&p, x + i, y);
-      packed |= (sizeof (Sample) == 1 ? v[i] : v[i] >> 2) << (8 * i);
-    }
-    if (sizeof (Sample) == 2)
-      *(uint2 *) (p.picture.full + at) =
-          make_uint2 (v[0] | v[1] << 16, v[2] | v[3] << 16);
+  for (gint32 i = 0; i < 4; i++) {
+    v[i] = row[motion_clamp (x + i, 0, p.width - 1)] >> p.shift & 1023;
+    packed |= v[i] >> 2 << (8 * i);
   }
+  *(uint2 *) (p.picture.full + at) =
+      make_uint2 (v[0] | v[1] << 16, v[2] | v[3] << 16);
   *(guint32 *) (p.picture.search + at) = packed;
 }
 
@@ -98,14 +120,15 @@ motion_launch_load (const MotionConfig *config, const MotionLayout *layout,
 {
   LoadParameters p = { *layout, *picture, staged, (gint32) config->width,
     (gint32) config->height, shift };
-  dim3 whole (pieces (layout->pitch / 4, LOAD_THREADS), layout->rows);
+  guint each = config->depth == 8 ? 16 : 4;
+  dim3 whole (pieces (layout->pitch / each, LOAD_THREADS), layout->rows);
   dim3 quarter (
       pieces (layout->quarter_pitch, LOAD_THREADS), layout->quarter_rows);
 
   if (config->depth == 8)
-    load_kernel<guint8><<<whole, LOAD_THREADS, 0, stream>>> (p);
+    load_kernel<<<whole, LOAD_THREADS, 0, stream>>> (p);
   else
-    load_kernel<guint16><<<whole, LOAD_THREADS, 0, stream>>> (p);
+    load_deep_kernel<<<whole, LOAD_THREADS, 0, stream>>> (p);
   if (picture->quarter != NULL)
     quarter_kernel<<<quarter, LOAD_THREADS, 0, stream>>> (p);
   if (picture->sums[0] != NULL)

@@ -8,31 +8,43 @@
 
 namespace {
 
-#define PYRAMID_WARPS 8
+#define PYRAMID_WARPS 4
 #define PYRAMID_THREADS (32 * PYRAMID_WARPS)
+#define PYRAMID_DOWN 11 /* candidates below each other that a thread does */
 
-/* SAD of PART x PART samples. @words: the block's, row by row; @at: the first
- * sample in the window, whose rows are @pitch words apart */
+/* SADs of PART x PART samples with PYRAMID_DOWN candidates: a row of the window
+ * is read and shifted once for all of them. @words: the block's, row by row;
+ * @at: the first candidate's in the window, whose rows are @pitch words apart */
 template <int PART>
-__device__ __forceinline__ guint32
-part_sad (const guint32 *words, const guint32 *at, guint32 shift, gint32 pitch)
+__device__ __forceinline__ void
+part_sads (const guint32 (*words)[PART / 4], const guint32 *at, guint32 shift,
+    gint32 pitch, guint32 (&sums)[PYRAMID_DOWN])
 {
-  guint32 sum = 0;
+  guint32 rows[PYRAMID_DOWN][PART / 4];
 
 #pragma unroll
-  for (gint32 y = 0; y < PART; y++, at += pitch) {
+  for (gint32 i = 0; i < PYRAMID_DOWN; i++)
+    sums[i] = 0;
+#pragma unroll
+  for (gint32 y = 0; y < PART + PYRAMID_DOWN - 1; y++, at += pitch) {
     guint32 before = at[0];
 
 #pragma unroll
-    for (gint32 i = 0; i < PART / 4; i++) {
-      guint32 next = at[i + 1];
+    for (gint32 k = 0; k < PART / 4; k++) {
+      guint32 next = at[k + 1];
 
-      sum = motion_sad4 (__funnelshift_r (before, next, shift),
-          words[y * (PART / 4) + i], sum);
+      rows[y % PYRAMID_DOWN][k] = __funnelshift_r (before, next, shift);
       before = next;
     }
+    if (y < PYRAMID_DOWN - 1)
+      continue;
+#pragma unroll
+    for (gint32 i = 0; i < PYRAMID_DOWN; i++)
+#pragma unroll
+      for (gint32 k = 0; k < PART / 4; k++)
+        sums[i] = motion_sad4 (rows[(y + 1 + i) % PYRAMID_DOWN][k],
+            words[y - (PYRAMID_DOWN - 1)][k], sums[i]);
   }
-  return sum;
 }
 
 /* The least of sum << 13 | number over the thread block, and all sums together,
@@ -77,9 +89,10 @@ __global__ void
 __launch_bounds__ (PYRAMID_THREADS)
     pyramid_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
-  __shared__ guint32 words[PART * PART / 4];
-  /* all candidates of a range of 128 and a part, from whole words on */
-  __shared__ guint32 window[(65 + PART) * ((68 + PART) / 4 + 2)];
+  __shared__ guint32 words[PART][PART / 4];
+  /* all candidates of a range of 128 and a part, from whole words on, and those
+   * that the last threads do beyond them */
+  __shared__ guint32 window[(65 + PYRAMID_DOWN + PART) * ((68 + PART) / 4 + 2)];
   const MotionDeviceField *field = &task.fields[blockIdx.y];
   const MotionPlace place = motion_place (&task, blockIdx.x);
   guint32 pitch = task.layout.quarter_pitch;
@@ -87,34 +100,43 @@ __launch_bounds__ (PYRAMID_THREADS)
   gsize at = (gsize) (place.y / 4) * pitch + place.x / 4;
   gint32 range = max ((gint32) task.config.range / 4, 1);
   gint32 side = 2 * range + 1, rows = side + PART - 1;
+  gint32 groups = (side + PYRAMID_DOWN - 1) / PYRAMID_DOWN;
   /* the window's first sample and what of its word lies before it */
   const guint8 *first =
       field->reference.quarter + at - (gssize) range * (gssize) pitch - range;
   gint32 lead = (gint32) ((guintptr) first & 3);
   gint32 columns = (lead + side + PART + 2) / 4 + 1;
+  gint32 wide = columns > 16 ? 32 : 16; /* threads of a row */
 
-  for (gint32 i = (gint32) threadIdx.x; i < rows * columns;
-       i += PYRAMID_THREADS) {
-    const guint32 *row =
-        (const guint32 *) (first - lead + (gsize) (i / columns) * pitch);
+  for (gint32 y = (gint32) threadIdx.x / wide; y < rows;
+       y += PYRAMID_THREADS / wide) {
+    gint32 x = (gint32) threadIdx.x % wide;
 
-    window[i] = row[i % columns];
+    if (x < columns)
+      window[y * columns + x] =
+          ((const guint32 *) (first - lead + (gsize) y * pitch))[x];
   }
   if (threadIdx.x < PART * PART / 4) {
     guint32 y = threadIdx.x / (PART / 4), i = threadIdx.x % (PART / 4);
 
     /* blocks of 8 begin at every other sample */
-    words[threadIdx.x] =
+    words[y][i] =
         motion_word (task.current.quarter + at + (gsize) y * pitch + 4 * i);
   }
   __syncthreads ();
-  for (gint32 n = (gint32) threadIdx.x; n < side * side; n += PYRAMID_THREADS) {
-    gint32 x = n % side + lead, y = n / side;
-    guint32 sum = part_sad<PART> (
-        words, window + y * columns + x / 4, 8 * (x & 3), columns);
+  for (gint32 n = (gint32) threadIdx.x; n < side * groups;
+       n += PYRAMID_THREADS) {
+    gint32 x = n % side, y = n / side * PYRAMID_DOWN;
+    guint32 sums[PYRAMID_DOWN];
 
-    key = min (key, sum << 13 | (guint32) n);
-    total += sum;
+    part_sads<PART> (words, window + y * columns + (x + lead) / 4,
+        8 * (guint32) (x + lead), columns, sums);
+#pragma unroll
+    for (gint32 i = 0; i < PYRAMID_DOWN; i++)
+      if (y + i < side) {
+        key = min (key, sums[i] << 13 | (guint32) ((y + i) * side + x));
+        total += sums[i];
+      }
   }
   reduce_block (&key, &total);
   if (threadIdx.x == 0) {

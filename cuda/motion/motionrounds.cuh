@@ -18,8 +18,6 @@
 
 #include "motionwarp.cuh"
 
-#define MOTION_ROUND_WARPS 8
-#define MOTION_ROUND_THREADS (32 * MOTION_ROUND_WARPS)
 
 /* A candidate, by cost and then by what decides among equals. */
 typedef unsigned long long MotionKey;
@@ -89,7 +87,8 @@ template <int SIZE> struct MotionTiling {
   static constexpr gint32 ACROSS = SIZE == 64 ? 1 : 4;
   static constexpr gint32 DOWN = SIZE == 64 ? 1 : 2;
   static constexpr gint32 BLOCKS = ACROSS * DOWN;
-  static constexpr gint32 WARPS = MOTION_ROUND_WARPS / BLOCKS;
+  static constexpr gint32 WARPS = SIZE == 64 ? 8 : 1;
+  static constexpr gint32 THREADS = 32 * WARPS * BLOCKS;
 };
 
 /* words before and after the window that points beyond it may read */
@@ -101,17 +100,14 @@ template <int SIZE> struct MotionTiling {
 struct MotionWindowSize {
   gint32 lead, words, rows, pitch;
 
-  template <int SIZE>
   static __host__ __device__ __forceinline__ MotionWindowSize
-  make (guint32 range)
+  make (guint32 range, gint32 tile_width, gint32 tile_height)
   {
     MotionWindowSize size;
 
     size.lead = (gint32) (range + 3) / 4 * 4;
-    size.words =
-        (size.lead + MotionTiling<SIZE>::ACROSS * SIZE + (gint32) range + 3)
-        / 4;
-    size.rows = MotionTiling<SIZE>::DOWN * SIZE + 2 * (gint32) range;
+    size.words = (size.lead + tile_width + (gint32) range + 3) / 4;
+    size.rows = tile_height + 2 * (gint32) range;
     size.pitch = size.words | 1;
     return size;
   }
@@ -129,8 +125,10 @@ struct MotionWindowSize {
 
 /* What a thread block shares, beside the window. */
 template <int SIZE> struct MotionShared {
-  guint32 sads[2][MotionTiling<SIZE>::BLOCKS][MOTION_BATCH];
-  MotionRoundPair pairs[2][MotionTiling<SIZE>::WARPS];
+  typedef MotionTiling<SIZE> Tiling;
+
+  guint32 sads[2][Tiling::BLOCKS][MOTION_BATCH];
+  MotionRoundPair pairs[2][Tiling::WARPS];
   guint32 current[SIZE == 64 ? 64 * 17 : 1];
 };
 
@@ -184,6 +182,7 @@ struct MotionState {
 
 template <int SIZE> struct MotionSearch {
   typedef MotionTiling<SIZE> Tiling;
+  typedef MotionShared<SIZE> Shared;
   static constexpr gint32 WARPS = Tiling::WARPS;
   static constexpr gint32 ROWS = SIZE < 32 ? SIZE : 32; /* lanes of a point */
   static constexpr gint32 GROUPS = 32 / ROWS;           /* points at once */
@@ -192,7 +191,7 @@ template <int SIZE> struct MotionSearch {
   static constexpr gint32 PARTS = SIZE / ROWS; /* each way; of 32 x 32 */
 
   MotionPlace place;
-  MotionShared<SIZE> *shared;
+  Shared *shared;
   const guint32 *window; /* the lane's first row where the vector is zero */
   gint32 pitch;          /* words */
   guint32 words[WORDS];  /* of the block; not with parts */
@@ -206,7 +205,7 @@ template <int SIZE> struct MotionSearch {
   MotionState found;
 
   /* The bytes of the lane's word @k that count, of the part; without parts
-   * exchange() leaves rows out. */
+   * lines() leaves rows out. */
   __device__ __forceinline__ guint32
   mask (gint32 k, gint32 part) const
   {
@@ -222,7 +221,7 @@ template <int SIZE> struct MotionSearch {
 
     if (PARTS > 1) {
       for (gint32 i = (gint32) threadIdx.x; i < SIZE * SIZE / 4;
-           i += MOTION_ROUND_THREADS)
+           i += Tiling::THREADS)
         shared->current[i / 16 * 17 + i % 16] =
             ((const guint32 *) (from + (gsize) (i / 16) * bytes))[i % 16];
     } else {
@@ -246,7 +245,7 @@ template <int SIZE> struct MotionSearch {
   __device__ __forceinline__ void
   begin (const MotionDeviceTask *task, const MotionDeviceField *field,
       const MotionPlace &at, gint32 number, const guint32 *origin,
-      gint32 window_pitch, MotionShared<SIZE> *memory)
+      gint32 window_pitch, Shared *memory)
   {
     place = at;
     shared = memory;
@@ -324,7 +323,7 @@ template <int SIZE> struct MotionSearch {
 
 #pragma unroll
       for (gint32 i = 0; i < N / 2; i++)
-        two[i] = inside ? v[2 * i] + (v[2 * i + 1] << 16) : 0;
+        two[i] = v[2 * i] + (v[2 * i + 1] << 16);
       halve<N / 2, ROWS> (two);
       v[0] = two[0] & 0xffff;
       v[1] = two[0] >> 16;
@@ -388,141 +387,236 @@ template <int SIZE> struct MotionSearch {
                           here, word<SHIFTED> (from, j + 1, shift), 8 * bytes);
   }
 
-  /* Adds the lane's differences at POINTS points to @sums: the first at @at
-   * samples from the zero vector's, the others SPACING apart to its right. Each
-   * word of the row is read once, shifted as often as points need it and
-   * compared with the words of the block. PHASE: @at modulo 4, where that is
-   * known when compiled, else -1 */
-  template <int POINTS, int SPACING, int PHASE, bool CUT>
+  /* Adds the lane's differences at COUNT lines of POINTS points to @sums: each
+   * line's first at @at samples from the zero vector's, the others SPACING apart
+   * to its right. A word of the row is read once for a line, shifted as often as
+   * points need it and compared with the words of the block. PHASE: @at modulo
+   * 4, where that is known when compiled, else -1 */
+  template <int COUNT, int POINTS, int SPACING, int PHASE, bool CUT>
   __device__ __forceinline__ void
-  line (gint32 at, guint32 *sums) const
+  lines (const gint32 (&at)[COUNT], guint32 *sums) const
   {
     constexpr gint32 LEAD = PHASE < 0 ? 0 : PHASE;
-    const guint32 *first =
-        (const guint32 *) ((const guint8 *) window + (at & ~3));
-    guint32 shift = 8 * (guint32) at; /* the lower five bits count */
+    constexpr gint32 WIDTH = (LEAD + (POINTS - 1) * SPACING) / 4 + WORDS;
 
 #pragma unroll 1
     for (gint32 part = 0; part < PARTS * PARTS; part++) {
-      const guint32 *from =
-          first + part / PARTS * 32 * pitch + part % PARTS * 8;
       guint32 own_words[WORDS];
 
       part_words (part, own_words);
 #pragma unroll
-      for (gint32 j = 0; j < (LEAD + (POINTS - 1) * SPACING) / 4 + WORDS; j++)
+      for (gint32 i = 0; i < COUNT; i++) {
+        const guint32 *from =
+            (const guint32 *) ((const guint8 *) window + (at[i] & ~3))
+            + part / PARTS * 32 * pitch + part % PARTS * 8;
+        guint32 shift = 8 * (guint32) at[i]; /* the lower five bits count */
+
 #pragma unroll
-        for (gint32 p = 0; p < POINTS; p++) {
-          const gint32 offset = LEAD + p * SPACING, k = j - offset / 4;
+        for (gint32 j = 0; j < WIDTH; j++)
+#pragma unroll
+          for (gint32 p = 0; p < POINTS; p++) {
+            const gint32 offset = LEAD + p * SPACING, k = j - offset / 4;
 
-          if (k >= 0 && k < WORDS) {
-            guint32 v = bytes_after<(PHASE < 0)> (from, j, offset % 4, shift);
+            if (k >= 0 && k < WORDS) {
+              guint32 v = bytes_after<(PHASE < 0)> (from, j, offset % 4, shift);
 
-            sums[p] = motion_sad4 (
-                CUT ? v & mask (k, part) : v, own_words[k], sums[p]);
+              if (CUT)
+                v &= mask (k, part);
+              sums[i * POINTS + p] =
+                  motion_sad4 (v, own_words[k], sums[i * POINTS + p]);
+            }
           }
-        }
+      }
     }
   }
 
-  template <int POINTS, int SPACING, int PHASE>
+  template <int COUNT, int POINTS, int SPACING, int PHASE>
   __device__ __forceinline__ void
-  any_line (gint32 at, guint32 *sums) const
+  any_lines (const gint32 (&at)[COUNT], guint32 *sums) const
   {
+    if (!inside)
+      return;
     if (cut)
-      line<POINTS, SPACING, PHASE, true> (at, sums);
+      lines<COUNT, POINTS, SPACING, PHASE, true> (at, sums);
     else
-      line<POINTS, SPACING, PHASE, false> (at, sums);
+      lines<COUNT, POINTS, SPACING, PHASE, false> (at, sums);
   }
 
   /* --- costs ----------------------------------------------------------------- */
 
+  /* Samples from the zero vector's first to that of (@x, @y), 0 where that is
+   * not to be looked at. */
+  __device__ __forceinline__ gint32
+  offset_of (gint32 x, gint32 y, bool valid) const
+  {
+    return valid && y >= place.rect.top && y <= place.rect.bottom
+               ? 4 * y * pitch + x
+               : 0;
+  }
+
+  /* Whether the cost of all points from (@left, @top) to (@right, @bottom) is
+   * their SAD. */
+  __device__ __forceinline__ bool
+  is_plain (gint32 left, gint32 top, gint32 right, gint32 bottom) const
+  {
+    return lambda == 0 && left >= place.rect.left && right <= place.rect.right
+           && top >= place.rect.top && bottom <= place.rect.bottom;
+  }
+
   /* The cost of a point of which the SAD is known; none where the point is no
    * candidate or the best already. */
   __device__ __forceinline__ guint32
-  cost (guint32 sad, short2 d, bool valid) const
+  cost (guint32 sad, gint32 x, gint32 y, bool plain, bool valid) const
   {
-    if (!valid || !motion_contains (&place.rect, d.x, d.y)
-        || (d.x == found.best.x && d.y == found.best.y))
-      return MOTION_NONE;
-    return sad + motion_rate (lambda, d.x, d.y, prior);
+    valid = valid & ((x != found.best.x) | (y != found.best.y));
+    if (!plain) {
+      valid = valid & (x >= place.rect.left) & (x <= place.rect.right)
+              & (y >= place.rect.top) & (y <= place.rect.bottom);
+      sad += motion_rate (lambda, x, y, prior);
+    }
+    return valid ? sad : MOTION_NONE;
   }
 
   /* The first visit. */
   __device__ __forceinline__ void
   visit_zero ()
   {
-    guint32 sum[1] = { 0 };
+    const gint32 at[1] = { 0 };
+    guint32 sum = 0;
 
-    any_line<1, 4, 0> (0, sum);
+    any_lines<1, 1, 4, 0> (at, &sum);
     found.best = make_short2 (0, 0);
-    found.best_cost =
-        add_up<ROWS> (inside ? sum[0] : 0) + motion_rate (lambda, 0, 0, prior);
+    found.best_cost = add_up<ROWS> (sum) + motion_rate (lambda, 0, 0, prior);
   }
 
   /* Costs of up to MOTION_BATCH points: each lane has a point, and whether it is
-   * to be visited; @n: the first lane without. Returns: the lane's cost. */
+   * to be visited; @n: the first lane without. COUNT: points that a slot does at
+   * once. Returns: the lane's cost. */
+  template <int COUNT>
   __device__ __forceinline__ guint32
   batch (short2 d, bool valid, gint32 n)
   {
     guint32 *sads = shared->sads[parity ^= 1][block];
-    gint32 at;
+    gint32 own_at = offset_of (
+        d.x, d.y, valid && d.x >= place.rect.left && d.x <= place.rect.right);
 
-    valid = valid && motion_contains (&place.rect, d.x, d.y);
-    at = valid ? 4 * d.y * pitch + d.x : 0;
 #pragma unroll 1
-    for (gint32 turn = 0; turn < n; turn += 8 * SLOTS) {
-      gint32 first = turn + 8 * slot;
-      guint32 sums[8];
+    for (gint32 turn = 0; turn < n; turn += COUNT * SLOTS) {
+      gint32 first = turn + COUNT * slot, at[COUNT];
+      guint32 sums[COUNT];
 
 #pragma unroll
-      for (gint32 i = 0; i < 8; i++) {
-        gint32 from = __shfl_sync (MOTION_ALL_LANES, at, first + i);
-
+      for (gint32 i = 0; i < COUNT; i++) {
+        at[i] = __shfl_sync (MOTION_ALL_LANES, own_at, first + i);
         sums[i] = 0;
-        if (first + i < n)
-          any_line<1, 4, -1> (from, &sums[i]);
       }
+      any_lines<COUNT, 1, 4, -1> (at, sums);
       exchange (sums);
-      if (counts<8> () && first + own<8> () < n)
-        sads[first + own<8> ()] = sums[0];
+      if (counts<COUNT> () && first + own<COUNT> () < n)
+        sads[first + own<COUNT> ()] = sums[0];
     }
     barrier ();
-    return cost (sads[motion_lane ()], d, valid);
+    return cost (sads[motion_lane ()], d.x, d.y, false, valid);
+  }
+
+  /* The first NEAR points of the diamonds round a centre, those of 1, 2 and 4,
+   * by the lines that they lie in. */
+  static constexpr gint32 NEAR = 20;
+  struct NearSums {
+    guint32 up[1], above[3], over[3], odd[2], even[5], under[3], below[3],
+        down[1];
+  };
+
+  template <bool CUT>
+  __device__ __forceinline__ void
+  near_lines (short2 centre, NearSums *sums) const
+  {
+    const gint32 x = centre.x, y = centre.y;
+    const gint32 up[1] = { offset_of (x, y - 4, true) };
+    const gint32 above[1] = { offset_of (x - 2, y - 2, true) };
+    const gint32 over[1] = { offset_of (x - 1, y - 1, true) };
+    const gint32 odd[1] = { offset_of (x - 1, y, true) };
+    const gint32 even[1] = { offset_of (x - 4, y, true) };
+    const gint32 under[1] = { offset_of (x - 1, y + 1, true) };
+    const gint32 below[1] = { offset_of (x - 2, y + 2, true) };
+    const gint32 down[1] = { offset_of (x, y + 4, true) };
+
+    lines<1, 1, 4, -1, CUT> (up, sums->up);
+    lines<1, 3, 2, -1, CUT> (above, sums->above);
+    lines<1, 3, 1, -1, CUT> (over, sums->over);
+    lines<1, 2, 2, -1, CUT> (odd, sums->odd);
+    lines<1, 5, 2, -1, CUT> (even, sums->even);
+    lines<1, 3, 1, -1, CUT> (under, sums->under);
+    lines<1, 3, 2, -1, CUT> (below, sums->below);
+    lines<1, 1, 4, -1, CUT> (down, sums->down);
+  }
+
+  /* From the lines' sums to those of the points, in the order of visits. */
+  __device__ __forceinline__ void
+  exchange_near (const NearSums &n, guint32 *sads) const
+  {
+    guint32 first[16] = { n.over[1], n.odd[0], n.odd[1], n.under[1], n.above[1],
+      n.over[0], n.over[2], n.even[1], n.even[3], n.under[0], n.under[2],
+      n.below[1], n.up[0], n.above[0], n.above[2], n.even[0] };
+    guint32 last[4] = { n.even[4], n.below[0], n.below[2], n.down[0] };
+
+    exchange (first);
+    exchange (last);
+#pragma unroll
+    for (gint32 k = 0; k < (ROWS < 16 ? 16 / ROWS : 1); k++)
+      if (counts<16> ())
+        sads[own<16> () + k] = first[k];
+    if (counts<4> ())
+      sads[16 + own<4> ()] = last[0];
+  }
+
+  /* As batch(), of the points of NearSums, each word of whose lines is read
+   * once. */
+  __device__ __forceinline__ guint32
+  near_batch (short2 centre, short2 d, bool valid)
+  {
+    guint32 *sads = shared->sads[parity ^= 1][block];
+    NearSums n = {};
+
+    if (inside && cut)
+      near_lines<true> (centre, &n);
+    else if (inside)
+      near_lines<false> (centre, &n);
+    exchange_near (n, sads);
+    barrier ();
+    return cost (sads[motion_lane ()], d.x, d.y, false, valid);
   }
 
   /* Adds the costs of the first @n points of LINES lines of POINTS points, all
-   * SPACING apart, to @pair. The first point is number @number in the round. */
-  template <int POINTS, int SPACING, int PHASE, int LINES>
+   * SPACING apart, to @pair. The first point is number @number in the round.
+   * @plain: is_plain() of all of them */
+  template <int LINES, int POINTS, int SPACING, int PHASE>
   __device__ __forceinline__ void
-  collect (
-      gint32 x, gint32 y, gint32 n, guint32 number, MotionRoundPair *pair) const
+  collect (gint32 x, gint32 y, gint32 n, bool plain, guint32 number,
+      MotionRoundPair *pair) const
   {
     constexpr gint32 ALL = LINES * POINTS, N = ALL > 8 ? 16 : ALL > 4 ? 8 : 4;
     constexpr gint32 OWN = N > ROWS ? N / ROWS : 1;
     guint32 sums[N];
+    gint32 at[LINES];
 
 #pragma unroll
     for (gint32 i = 0; i < N; i++)
       sums[i] = 0;
 #pragma unroll
-    for (gint32 i = 0; i < LINES; i++) {
-      gint32 down = y + i * SPACING;
-
-      if (i * POINTS < n && down >= place.rect.top && down <= place.rect.bottom)
-        any_line<POINTS, SPACING, PHASE> (
-            4 * down * pitch + x, &sums[i * POINTS]);
-    }
+    for (gint32 i = 0; i < LINES; i++)
+      at[i] = offset_of (x, y + i * SPACING, i * POINTS < n);
+    any_lines<LINES, POINTS, SPACING, PHASE> (at, sums);
     exchange (sums);
 #pragma unroll
     for (gint32 k = 0; k < OWN; k++) {
       gint32 i = own<N> () + k;
-      short2 d = make_short2 ((gint16) (x + i % POINTS * SPACING),
-          (gint16) (y + i / POINTS * SPACING));
-      guint32 value = cost (sums[k], d, i < min (n, ALL) && counts<N> ());
+      guint32 value = cost (sums[k], x + i % POINTS * SPACING,
+          y + i / POINTS * SPACING, plain, i < min (n, ALL) && counts<N> ());
 
-      if (value != MOTION_NONE)
-        pair->add (value << MOTION_POINT_BITS | (number + (guint32) i));
+      pair->add (value == MOTION_NONE
+                     ? MOTION_NONE
+                     : value << MOTION_POINT_BITS | (number + (guint32) i));
     }
   }
 
@@ -574,7 +668,7 @@ template <int SIZE> struct MotionSearch {
 /* --- a tile ------------------------------------------------------------------ */
 
 /* Copies the window to shared memory, a warp a row at a time. */
-template <int SIZE>
+template <int THREADS>
 static __device__ __forceinline__ void
 motion_stage (const guint8 *from, guint32 bytes, const MotionWindowSize &size,
     gint32 words, gint32 rows, guint32 *window)
@@ -586,32 +680,36 @@ motion_stage (const guint8 *from, guint32 bytes, const MotionWindowSize &size,
     guint32 *to = window + first * size.pitch + x;
 
 #pragma unroll 4
-    for (gint32 y = first; y < rows; y += MOTION_ROUND_WARPS) {
+    for (gint32 y = first; y < rows; y += THREADS / 32) {
       motion_copy_word (to, (const guint32 *) row);
-      row += MOTION_ROUND_WARPS * bytes;
-      to += MOTION_ROUND_WARPS * size.pitch;
+      row += THREADS / 32 * bytes;
+      to += THREADS / 32 * size.pitch;
     }
   }
 }
 
 /* The blocks that a thread block does. */
 template <int SIZE, bool STAGED> struct MotionTileSearch {
+  typedef MotionSearch<SIZE> Search;
   typedef MotionTiling<SIZE> Tiling;
+  static constexpr gint32 WIDTH = Tiling::ACROSS * SIZE;
+  static constexpr gint32 HEIGHT = Tiling::DOWN * SIZE;
 
   const MotionDeviceTask *task;
   const MotionDeviceField *field;
-  MotionShared<SIZE> *shared;
+  typename Search::Shared *shared;
   gint32 column, row;    /* of the first block */
   const guint32 *origin; /* the tile's first sample in the reference */
   gint32 pitch;          /* words */
 
   /* Begins to copy the window; wait() completes it. */
   __device__ __forceinline__ void
-  begin (const MotionDeviceTask *from, MotionShared<SIZE> *memory)
+  begin (const MotionDeviceTask *from, typename Search::Shared *memory)
   {
     extern __shared__ guint32 motion_window[];
     gint32 range = (gint32) from->config.range;
-    MotionWindowSize size = MotionWindowSize::make<SIZE> (from->config.range);
+    MotionWindowSize size =
+        MotionWindowSize::make (from->config.range, WIDTH, HEIGHT);
     const guint8 *plane;
 
     task = from;
@@ -627,7 +725,7 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
       gint32 rows =
           min ((gint32) (task->n_blocks / task->columns) - row, Tiling::DOWN);
 
-      motion_stage<SIZE> (
+      motion_stage<Tiling::THREADS> (
           plane - (gssize) range * (gssize) task->layout.pitch - size.lead,
           task->layout.pitch, size,
           size.words - (Tiling::ACROSS - columns) * (SIZE / 4),
@@ -666,7 +764,7 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
   }
 
   __device__ __forceinline__ void
-  begin_search (gint32 number, MotionSearch<SIZE> *s) const
+  begin_search (gint32 number, Search *s) const
   {
     gint32 at = (row + number / Tiling::ACROSS) * (gint32) task->columns
                 + column + number % Tiling::ACROSS;
@@ -676,19 +774,22 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
   }
 };
 
-/* @staged, @direct: the kernel that has the window in shared memory, beside a
- * Shared, and the one for devices that have too little */
-template <int SIZE, class Shared, class Kernel>
+/* Launches a thread block a Tile. @staged, @direct: the kernel that has the
+ * window in shared memory, beside a Shared, and the one for devices that have
+ * too little */
+template <class Tile, class Shared, class Kernel>
 static cudaError_t
 motion_launch_tiles (Kernel *staged, Kernel *direct,
     const MotionDeviceTask *task, cudaStream_t stream)
 {
-  typedef MotionTiling<SIZE> Tiling;
+  typedef typename Tile::Tiling Tiling;
   guint rows = task->n_blocks / task->columns;
   dim3 grid ((task->columns + Tiling::ACROSS - 1) / Tiling::ACROSS,
       (rows + Tiling::DOWN - 1) / Tiling::DOWN, task->n_fields);
   Kernel *kernel = staged;
-  guint32 bytes = MotionWindowSize::make<SIZE> (task->config.range).bytes ();
+  guint32 bytes =
+      MotionWindowSize::make (task->config.range, Tile::WIDTH, Tile::HEIGHT)
+          .bytes ();
   int device, limit;
   cudaError_t code;
 
@@ -705,6 +806,6 @@ motion_launch_tiles (Kernel *staged, Kernel *direct,
              != cudaSuccess) {
     return code;
   }
-  kernel<<<grid, MOTION_ROUND_THREADS, bytes, stream>>> (*task);
+  kernel<<<grid, Tiling::THREADS, bytes, stream>>> (*task);
   return cudaGetLastError ();
 }

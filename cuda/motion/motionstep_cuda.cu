@@ -25,15 +25,16 @@ template <int SIDE> struct Grid {
 
 /* A round line by line: as many lines at once as one exchange of sums has room
  * for. ALIGNED: the centre's x is a multiple of four */
-template <int SIDE, int SPACING, bool ALIGNED, int SIZE>
+template <int SIDE, int SPACING, bool ALIGNED, class Search>
 __device__ __forceinline__ void
-visit_lines (MotionSearch<SIZE> *s)
+visit_lines (Search *s)
 {
-  typedef MotionSearch<SIZE> Search;
   constexpr gint32 EACH = (SIDE + Search::SLOTS - 1) / Search::SLOTS;
   constexpr gint32 ROOM = 16 / SIDE, LINES = EACH < ROOM ? EACH : ROOM;
   constexpr gint32 PHASE = ALIGNED ? -(SIDE / 2) * SPACING & 3 : -1;
   const Grid<SIDE> grid = { s->found.best, SPACING, 0 };
+  const short2 begin = grid (0), end = grid (SIDE * SIDE - 1);
+  const bool plain = s->is_plain (begin.x, begin.y, end.x, end.y);
   MotionRoundPair pair;
 
   pair.clear ();
@@ -42,16 +43,16 @@ visit_lines (MotionSearch<SIZE> *s)
     gint32 j = turn + s->slot * LINES;
     short2 first = grid (j * SIDE);
 
-    s->template collect<SIDE, SPACING, PHASE, LINES> (
-        first.x, first.y, (SIDE - j) * SIDE, (guint32) (j * SIDE), &pair);
+    s->template collect<LINES, SIDE, SPACING, PHASE> (first.x, first.y,
+        (SIDE - j) * SIDE, plain, (guint32) (j * SIDE), &pair);
   }
   s->found.take (s->gather (pair), grid);
 }
 
 /* A round of any spacing, point by point. */
-template <int SIDE, int SIZE>
+template <int SIDE, class Search>
 __device__ __forceinline__ void
-visit_points (MotionSearch<SIZE> *s, gint32 spacing)
+visit_points (Search *s, gint32 spacing)
 {
   Grid<SIDE> grid = { s->found.best, spacing, 0 };
   MotionRoundPair pair;
@@ -61,7 +62,7 @@ visit_points (MotionSearch<SIZE> *s, gint32 spacing)
   for (; grid.first < SIDE * SIDE; grid.first += MOTION_BATCH) {
     gint32 n = min (SIDE * SIDE - grid.first, MOTION_BATCH);
     gint32 lane = (gint32) motion_lane ();
-    guint32 value = s->batch (grid (lane), lane < n, n);
+    guint32 value = s->template batch<8> (grid (lane), lane < n, n);
 
     if (value != MOTION_NONE)
       pair.add (value << MOTION_POINT_BITS | (guint32) (grid.first + lane));
@@ -70,41 +71,48 @@ visit_points (MotionSearch<SIZE> *s, gint32 spacing)
   s->found.take (motion_round_pair (pair), grid);
 }
 
+/* The eight points round the best: one turn of a warp, whatever the spacing. */
+template <class Search>
+__device__ __forceinline__ void
+visit_ring (Search *s, gint32 spacing)
+{
+  const Grid<3> grid = { s->found.best, spacing, 0 };
+  gint32 lane = (gint32) motion_lane ();
+  short2 d = grid (lane < 4 ? lane : lane + 1);
+
+  s->visit (
+      d, s->template batch<(Search::SLOTS > 1 ? 4 : 8)> (d, lane < 8, 8), 0, 8);
+}
+
 /* The rounds of a range of 64, and most of others, go line by line. A centre is
  * a multiple of the spacing of the round before. */
-template <int SIDE, int SIZE>
+template <int SIDE, class Search>
 __device__ __forceinline__ void
-visit_grid (MotionSearch<SIZE> *s, gint32 spacing)
+visit_grid (Search *s, gint32 spacing)
 {
-  const bool aligned = s->found.best.x % 4 == 0;
-
-  if (SIDE == 3 && spacing == 32)
-    visit_lines<SIDE, 32, true> (s);
-  else if ((SIDE == 3 || SIDE == 7) && spacing == 16)
+  if (SIDE == 3)
+    visit_ring (s, spacing);
+  else if (SIDE == 7 && spacing == 16)
     visit_lines<SIDE, 16, true> (s);
-  else if (SIDE != 7 && spacing == 8)
+  else if (SIDE > 7 && spacing == 8)
     visit_lines<SIDE, 8, true> (s);
-  else if (SIDE <= 7 && spacing == 4)
+  else if (SIDE == 7 && spacing == 4)
     visit_lines<SIDE, 4, true> (s);
-  else if (SIDE == 3 && spacing == 2)
-    visit_lines<SIDE, 2, true> (s);
-  else if (SIDE == 3 && spacing == 1)
-    visit_lines<SIDE, 1, false> (s);
-  else if (SIDE > 3 && spacing == 1 && aligned)
+  else if (spacing == 1 && s->found.best.x % 4 == 0)
     visit_lines<SIDE, 1, true> (s);
   else
     visit_points<SIDE> (s, spacing);
 }
 
-template <int SIZE, int SIDE, bool STAGED>
+template <class Tile, int SIDE>
 __global__ void
-__launch_bounds__ (MOTION_ROUND_THREADS, 2)
+__launch_bounds__ (Tile::Tiling::THREADS, 2)
     step_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
-  __shared__ MotionShared<SIZE> shared;
+  __shared__ typename Tile::Search::Shared shared;
   const MotionGranularity granularity = task.config.granularity;
-  MotionTileSearch<SIZE, STAGED> tile;
-  MotionSearch<SIZE> s;
+  Tile tile;
+  typename Tile::Search s;
 
   tile.begin (&task, &shared);
   if (tile.has (tile.own ()))
@@ -113,6 +121,7 @@ __launch_bounds__ (MOTION_ROUND_THREADS, 2)
   if (!tile.has (tile.own ()))
     return;
   s.visit_zero ();
+#pragma unroll 1
   for (gint32 spacing = motion_step_first (granularity, task.config.range);
        spacing > 0; spacing = motion_step_next (granularity, spacing))
     visit_grid<SIDE> (&s, spacing);
@@ -123,9 +132,11 @@ template <int SIZE, int SIDE>
 cudaError_t
 launch_grid (const MotionDeviceTask *task, cudaStream_t stream)
 {
-  return motion_launch_tiles<SIZE, MotionShared<SIZE>> (
-      step_kernel<SIZE, SIDE, true>, step_kernel<SIZE, SIDE, false>, task,
-      stream);
+  typedef MotionTileSearch<SIZE, true> Staged;
+  typedef MotionTileSearch<SIZE, false> Direct;
+
+  return motion_launch_tiles<Staged, typename Staged::Search::Shared> (
+      step_kernel<Staged, SIDE>, step_kernel<Direct, SIDE>, task, stream);
 }
 
 template <int SIZE>

@@ -109,25 +109,6 @@ motion_nap (guint32 ns)
 #endif
 }
 
-/* Waits for all threads of part @part of a thread block of 256 that is cut into
- * parts of THREADS; the barriers' numbers are constants, so that no more of them
- * are set aside than are used. */
-template <int THREADS>
-static __device__ __forceinline__ void
-motion_barrier (gint32 part)
-{
-  if (THREADS == 32)
-    __syncwarp ();
-  else if (THREADS == 256 || part == 0)
-    asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
-  else if (THREADS == 128 || part == 1)
-    asm volatile("bar.sync 2, %0;" ::"n"(THREADS) : "memory");
-  else if (part == 2)
-    asm volatile("bar.sync 3, %0;" ::"n"(THREADS) : "memory");
-  else
-    asm volatile("bar.sync 4, %0;" ::"n"(THREADS) : "memory");
-}
-
 /* Copies a word to shared memory, where the device can without a detour by a
  * register; motion_copy_wait() completes what the thread has begun. */
 static __device__ __forceinline__ void

@@ -148,27 +148,16 @@ struct Diamonds {
   }
 };
 
-template <int SIZE, bool STAGED>
-__device__ __forceinline__ void
-visit_starts (MotionSearch<SIZE> *s, const MotionTileSearch<SIZE, STAGED> &tile)
-{
-  Starts starts = { tile.field, tile.task->columns, tile.task->n_blocks };
-  bool valid;
-  short2 d = starts.point (s->place, &valid);
-
-  s->visit (d, s->batch (d, valid, Starts::N), 0, Starts::N);
-}
-
 /* What became the best, and how long ago. */
 struct State {
   gint32 number, distance, rounds;
 };
 
 /* Diamond @diamond, whose points the lanes from @first on have. */
-template <int SIZE>
+template <class Search>
 __device__ __forceinline__ void
-visit_diamond (MotionSearch<SIZE> *s, State *state, const Diamond &diamond,
-    short2 d, guint32 cost, gint32 first)
+visit_diamond (Search *s, State *state, const Diamond &diamond, short2 d,
+    guint32 cost, gint32 first)
 {
   gint32 i = s->visit (d, cost, first, (gint32) diamond.n ());
 
@@ -189,10 +178,9 @@ visit_diamond (MotionSearch<SIZE> *s, State *state, const Diamond &diamond,
 
 /* As all diamonds have one centre, some are computed together, whether the
  * search ends before the last of them or not: 1 to 4, 8 and 16, 32 and 64, 128. */
-template <int SIZE>
+template <class Search>
 __device__ __forceinline__ void
-visit_diamonds (
-    MotionSearch<SIZE> *s, State *state, gint32 range, gint32 patience)
+visit_diamonds (Search *s, State *state, gint32 range, gint32 patience)
 {
   Diamonds all = { s->found.best, 1 };
 
@@ -206,7 +194,10 @@ visit_diamonds (
     for (gint32 distance = all.first; distance <= last; distance *= 2)
       n += (gint32) Diamond{ all.centre, distance }.n ();
     d = all (motion_lane ());
-    cost = s->batch (d, (gint32) motion_lane () < n, n);
+    if (Search::WARPS == 1 && n == Search::NEAR)
+      cost = s->near_batch (all.centre, d, (gint32) motion_lane () < n);
+    else
+      cost = s->template batch<8> (d, (gint32) motion_lane () < n, n);
     n = 0;
 #pragma unroll 1
     for (gint32 distance = all.first; distance <= last; distance *= 2) {
@@ -221,13 +212,13 @@ visit_diamonds (
   }
 }
 
-template <int SIZE>
+template <class Search>
 __device__ __forceinline__ void
-visit_two (MotionSearch<SIZE> *s, State *state)
+visit_two (Search *s, State *state)
 {
   const gint8 *point = two_points[state->number - 1][motion_lane () & 1];
   short2 d = moved (s->found.best, point[0], point[1]);
-  guint32 cost = s->batch (d, motion_lane () < 2, 2);
+  guint32 cost = s->template batch<4> (d, motion_lane () < 2, 2);
 
   if (s->visit (d, cost, 0, 2) >= 0) {
     state->rounds = 0;
@@ -237,9 +228,9 @@ visit_two (MotionSearch<SIZE> *s, State *state)
 }
 
 /* Diamonds round the best, and what follows on a best next to it. */
-template <int SIZE>
+template <class Search>
 __device__ __forceinline__ void
-visit_zones (MotionSearch<SIZE> *s, State *state, gint32 range, gint32 patience)
+visit_zones (Search *s, State *state, gint32 range, gint32 patience)
 {
   visit_diamonds (s, state, range, patience);
   if (state->distance != 1)
@@ -253,38 +244,42 @@ visit_zones (MotionSearch<SIZE> *s, State *state, gint32 range, gint32 patience)
 
 #define RASTER_POINTS 13 /* of a row that are summed up together */
 
+/* Also of the tile's blocks whether they want the raster, their best, and the
+ * least that each warp found. */
 template <int SIZE> struct ZonalShared {
+  typedef MotionTiling<SIZE> Tiling;
+  static constexpr gint32 WARPS = Tiling::THREADS / 32;
+
   MotionShared<SIZE> search;
-  /* of the tile's blocks: whether they want the raster, and their best */
-  bool wanted[MotionTiling<SIZE>::BLOCKS];
-  short2 best[MotionTiling<SIZE>::BLOCKS];
-  /* the least that each warp found */
-  MotionRoundPair least[MotionTiling<SIZE>::BLOCKS][MOTION_ROUND_WARPS];
+  bool wanted[Tiling::BLOCKS];
+  short2 best[Tiling::BLOCKS];
+  MotionRoundPair least[Tiling::BLOCKS][WARPS];
 };
 
 /* The least of @n points of the raster, from @part.first on, whole rows, that
- * the warp has a share of. */
-template <int SIZE>
+ * the warp, of WARPS, has a share of. */
+template <int WARPS, class Search>
 __device__ __forceinline__ MotionRoundPair
-raster_share (const MotionSearch<SIZE> &s, const Raster &part, gint32 n)
+raster_share (const Search &s, const Raster &part, gint32 n)
 {
-  const gint32 groups = MotionSearch<SIZE>::GROUPS;
   gint32 pieces = (part.across + RASTER_POINTS - 1) / RASTER_POINTS;
+  gint32 last = (part.across - 1) * RASTER - part.range;
+  bool plain = s.is_plain (-part.range, -part.range, last, last);
   gint32 all = n / part.across * pieces;
-  gint32 own = (gint32) (threadIdx.x / 32) * groups
-               + (gint32) motion_lane () / MotionSearch<SIZE>::ROWS;
+  gint32 own = (gint32) (threadIdx.x / 32) * Search::GROUPS
+               + (gint32) motion_lane () / Search::ROWS;
   MotionRoundPair pair;
 
   pair.clear ();
 #pragma unroll 1
-  for (gint32 turn = 0; turn < all; turn += MOTION_ROUND_WARPS * groups) {
+  for (gint32 turn = 0; turn < all; turn += WARPS * Search::GROUPS) {
     gint32 row = (turn + own) / pieces;
     gint32 column = (turn + own) % pieces * RASTER_POINTS;
     gint32 i = row * part.across + column;
     short2 d = part (i);
 
-    s.template collect<RASTER_POINTS, RASTER, -1, 1> (d.x, d.y,
-        turn + own < all ? min (part.across - column, RASTER_POINTS) : 0,
+    s.template collect<1, RASTER_POINTS, RASTER, -1> (d.x, d.y,
+        turn + own < all ? min (part.across - column, RASTER_POINTS) : 0, plain,
         (guint32) i, &pair);
   }
   return motion_round_pair (pair);
@@ -292,37 +287,37 @@ raster_share (const MotionSearch<SIZE> &s, const Raster &part, gint32 n)
 
 /* The raster from number @part.first on, @n points, of all blocks of the tile
  * that want it; all threads. */
-template <int SIZE, bool STAGED>
+template <class Tile, class Shared>
 __device__ __forceinline__ void
-compute_raster (const MotionTileSearch<SIZE, STAGED> &tile,
-    ZonalShared<SIZE> *shared, const Raster &part, gint32 n)
+compute_raster (const Tile &tile, Shared *shared, const Raster &part, gint32 n)
 {
 #pragma unroll 1
-  for (gint32 i = 0; i < MotionTiling<SIZE>::BLOCKS; i++) {
-    MotionSearch<SIZE> s;
+  for (gint32 i = 0; i < Tile::Tiling::BLOCKS; i++) {
+    typename Tile::Search s;
     MotionRoundPair least;
 
     if (!shared->wanted[i])
       continue;
     tile.begin_search (i, &s);
-    if (MotionSearch<SIZE>::PARTS > 1)
+    if (Tile::Search::PARTS > 1)
       __syncthreads ();
     s.found.best = shared->best[i];
-    least = raster_share (s, part, n);
+    least = raster_share<Shared::WARPS> (s, part, n);
     if (motion_lane () == 0)
       shared->least[i][threadIdx.x / 32] = least;
   }
 }
 
 /* Visits what the warps found. */
+template <int WARPS>
 __device__ __forceinline__ void
 visit_raster (MotionState *found, State *state,
-    const MotionRoundPair (&least)[MOTION_ROUND_WARPS], const Raster &part)
+    const MotionRoundPair (&least)[WARPS], const Raster &part)
 {
   MotionRoundPair pair;
 
   pair.clear ();
-  for (gint32 i = 0; i < MOTION_ROUND_WARPS; i++)
+  for (gint32 i = 0; i < WARPS; i++)
     pair.add (least[i]);
   if (found->take (pair, part) >= 0) {
     state->rounds = 0;
@@ -331,10 +326,10 @@ visit_raster (MotionState *found, State *state,
 }
 
 /* Of the blocks of the tile whose first search ended far away; all threads. */
-template <int SIZE, bool STAGED>
+template <class Tile, class Shared>
 __device__ __forceinline__ void
-search_raster (const MotionTileSearch<SIZE, STAGED> &tile,
-    MotionSearch<SIZE> *s, State *state, ZonalShared<SIZE> *shared)
+search_raster (
+    const Tile &tile, typename Tile::Search *s, State *state, Shared *shared)
 {
   const gint32 range = (gint32) tile.task->config.range, own = tile.own ();
   const gint32 across = 2 * range / RASTER + 1, all = across * across;
@@ -343,7 +338,7 @@ search_raster (const MotionTileSearch<SIZE, STAGED> &tile,
   Raster part = { range, across, 0 };
   MotionState found = s->found;
 
-  if (threadIdx.x % (32 * MotionTiling<SIZE>::WARPS) == 0) {
+  if (threadIdx.x % (32 * Tile::Tiling::WARPS) == 0) {
     shared->wanted[own] = wanted;
     shared->best[own] = found.best;
   }
@@ -368,7 +363,7 @@ search_raster (const MotionTileSearch<SIZE, STAGED> &tile,
 
 template <int SIZE, bool STAGED>
 __global__ void
-__launch_bounds__ (MOTION_ROUND_THREADS, 2)
+__launch_bounds__ (MotionTiling<SIZE>::THREADS, 2)
     zonal_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
   __shared__ ZonalShared<SIZE> shared;
@@ -376,16 +371,22 @@ __launch_bounds__ (MOTION_ROUND_THREADS, 2)
   MotionTileSearch<SIZE, STAGED> tile;
   MotionSearch<SIZE> s;
   State state = { 0, 0, 0 };
-  bool exists;
+  short2 start = { 0, 0 }; /* the lane's */
+  bool exists, valid = false;
 
   s.found.clear ();
   tile.begin (&task, &shared.search);
   exists = tile.has (tile.own ());
-  if (exists)
+  if (exists) {
+    Starts starts = { tile.field, task.columns, task.n_blocks };
+
     tile.begin_search (tile.own (), &s);
+    start = starts.point (s.place, &valid);
+  }
   tile.wait ();
   if (exists)
-    visit_starts (&s, tile);
+    s.visit (
+        start, s.template batch<8> (start, valid, Starts::N), 0, Starts::N);
     /* the first search and then the star refinement */
 #pragma unroll 1
   for (gint32 patience = 3;; patience = 2) {
@@ -406,7 +407,7 @@ template <int SIZE>
 cudaError_t
 launch (const MotionDeviceTask *task, cudaStream_t stream)
 {
-  return motion_launch_tiles<SIZE, ZonalShared<SIZE>> (
+  return motion_launch_tiles<MotionTileSearch<SIZE, true>, ZonalShared<SIZE>> (
       zonal_kernel<SIZE, true>, zonal_kernel<SIZE, false>, task, stream);
 }
 
