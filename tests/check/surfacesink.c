@@ -283,14 +283,16 @@ GST_START_TEST (test_bad_stream)
   gchar *folder = surface_temp_new ();
   GstHarness *h = open_sink (folder, "a.npy", "");
   GstBus *bus = gst_bus_new ();
+  GstCaps *caps;
 
   gst_element_set_bus (h->element, bus);
   gst_harness_set_src_caps_str (h, CAPS ("float32", "30", "2"));
   fail_unless_equals_int (
       gst_harness_push (h, make_buffer (3, 2, 0, FALSE)), GST_FLOW_ERROR);
   assert_error (bus, "needs 240 bytes; a buffer of 24 came");
-  gst_harness_push_event (h, gst_event_new_caps (gst_caps_from_string (
-                                 CAPS ("float32", "none", "2"))));
+  caps = gst_caps_from_string (CAPS ("float32", "none", "2"));
+  gst_harness_push_event (h, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
   assert_error (bus, "dimensions is \"none:2:1:1\"");
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
