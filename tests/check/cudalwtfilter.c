@@ -9,7 +9,9 @@
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "gst/cudavision/cudavision.h"
 #include "lwtengine.h"
@@ -1898,6 +1900,39 @@ GST_START_TEST (test_without_caps)
 }
 GST_END_TEST;
 
+#ifndef __SANITIZE_ADDRESS__
+/* Bytes of address space in use */
+static rlim_t
+address_space (void)
+{
+  FILE *file = fopen ("/proc/self/statm", "r");
+  unsigned long pages = 0;
+
+  fail_unless (file != NULL && fscanf (file, "%lu", &pages) == 1);
+  fclose (file);
+  return (rlim_t) pages * 4096;
+}
+
+/* a surface comes, but there is no room for what is to come of it */
+GST_START_TEST (test_no_memory)
+{
+  Rig rig = rig_new ("threads=1", FALSE);
+  struct rlimit before, limit;
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 256u << 20, NULL);
+
+  rig_set_caps (&rig, KIND_F32, 8192, 8192);
+  fail_unless (getrlimit (RLIMIT_AS, &before) == 0);
+  limit = before;
+  limit.rlim_cur = address_space () + (64u << 20);
+  fail_unless (setrlimit (RLIMIT_AS, &limit) == 0);
+  fail_unless_equals_int (gst_harness_push (rig.h, buffer), GST_FLOW_ERROR);
+  fail_unless (setrlimit (RLIMIT_AS, &before) == 0);
+  expect_error (rig.bus, "memory");
+  rig_free (&rig);
+}
+GST_END_TEST;
+#endif
+
 /* --- pads come and go ---------------------------------------------------------------------------- */
 
 GST_START_TEST (test_sides_come_and_go)
@@ -2091,6 +2126,9 @@ cudalwtfilter_suite (void)
   tcase_add_test (tc, test_parts_into_inverse);
   tcase_add_loop_test (tc, test_not_taken, 0, 2);
   tcase_add_test (tc, test_without_caps);
+#ifndef __SANITIZE_ADDRESS__
+  tcase_add_test (tc, test_no_memory);
+#endif
   tcase_add_test (tc, test_sides_come_and_go);
   tcase_add_test (tc, test_unlinked_pads);
   tcase_add_test (tc, test_downstream_has_enough);
