@@ -13,6 +13,7 @@ namespace {
 const guint MAX_LEVELS = 21; /* of a side of 2^20 */
 const guint TAIL = 4096;
 const guint TAIL_THREADS = 1024;
+const guint PULL_ROWS = 4;
 
 /* A level; @stride in samples. */
 template <typename T> struct Level {
@@ -122,19 +123,37 @@ pull_kernel (Level<T> parents, Level<T> children)
       children.at (x, y) = pull (parents, x, y);
 }
 
-/* The surface: only words with missing points are looked at. Blocks of 32
- * threads along x. */
+/* The surface: a warp looks at the words of PULL_ROWS rows, and only where one
+ * has missing points at more. Blocks of 32 threads along x. */
 template <typename T>
 __global__ void
 pull_surface_kernel (Level<T> parents, Level<T> surface, const guint32 *missing)
 {
   const guint words = lwt_words (surface.width);
-  const guint x = blockIdx.x * 32 + threadIdx.x;
+  const guint x = MIN (blockIdx.x * 32 + threadIdx.x, surface.width - 1);
 
-  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < surface.height;
-       y += gridDim.y * blockDim.y)
-    if (missing[(gsize) y * words + blockIdx.x] >> threadIdx.x & 1)
-      surface.at (x, y) = pull (parents, x, y);
+  for (guint y = (blockIdx.y * blockDim.y + threadIdx.y) * PULL_ROWS;
+       y < surface.height; y += gridDim.y * blockDim.y * PULL_ROWS) {
+    guint32 bits[PULL_ROWS], any = 0;
+    T values[PULL_ROWS];
+
+#pragma unroll
+    for (guint i = 0; i < PULL_ROWS; i++) {
+      bits[i] = y + i < surface.height
+                    ? missing[(gsize) (y + i) * words + blockIdx.x]
+                    : 0;
+      any |= bits[i];
+    }
+    if (any == 0)
+      continue;
+#pragma unroll
+    for (guint i = 0; i < PULL_ROWS; i++)
+      values[i] = pull (parents, x, MIN (y + i, surface.height - 1));
+#pragma unroll
+    for (guint i = 0; i < PULL_ROWS; i++)
+      if (bits[i] >> threadIdx.x & 1)
+        surface.at (x, y + i) = values[i];
+  }
 }
 
 /* --- the small levels ---------------------------------------------------------------- */
@@ -195,8 +214,10 @@ launch_fill (LwtPicture surface, const guint32 *missing, guint width,
     pull_kernel<T><<<grid_of (p.levels[level]), block, 0, stream>>> (
         p.levels[level + 1], p.levels[level]);
   if (tail > 0)
-    pull_surface_kernel<T><<<grid_of (p.levels[0]), block, 0, stream>>> (
-        p.levels[1], p.levels[0], missing);
+    pull_surface_kernel<T>
+        <<<dim3 ((width + 31) / 32,
+               MIN ((height + 8 * PULL_ROWS - 1) / (8 * PULL_ROWS), 32768u)),
+            block, 0, stream>>> (p.levels[1], p.levels[0], missing);
   return cudaGetLastError ();
 }
 

@@ -12,31 +12,43 @@
 
 namespace {
 
+const guint BATCH = 8;
 const guint WARPS = 8;        /* of a block of rows */
 const guint MOMENTS = 15 + 6; /* M[a][b], T[a][b]: a warp each */
 
-/* z u^k, k = 0 .. ORDER */
+/* z u^k, k = 0 .. ORDER. A batch of samples is loaded before the first of them is
+ * needed. */
 template <typename S, int ORDER>
 __device__ __forceinline__ bool
 sum_heights (const LwtSurfaceTask &t, const S *row, gdouble sums[3])
 {
   bool gone = false;
 
-#pragma unroll 4
-  for (guint x = threadIdx.x; x < t.width; x += 32) {
-    const S sample = row[x];
-    const gdouble u = ORDER > 0 ? t.tables.u[x] : 0.0;
+  for (guint first = threadIdx.x; first < t.width; first += 32 * BATCH) {
+    S samples[BATCH];
+    gdouble u[BATCH];
 
-    if (lwt_is_finite (sample)) {
-      const gdouble z = (gdouble) sample * t.z_scale + t.z_offset;
+#pragma unroll
+    for (guint i = 0; i < BATCH; i++) {
+      const guint x = MIN (first + 32 * i, t.width - 1);
 
-      sums[0] += z;
-      if (ORDER > 0)
-        sums[1] += z * u;
-      if (ORDER > 1)
-        sums[2] += z * (u * u);
-    } else {
-      gone = true;
+      samples[i] = row[x];
+      u[i] = ORDER > 0 ? t.tables.u[x] : 0.0;
+    }
+#pragma unroll
+    for (guint i = 0; i < BATCH; i++) {
+      const bool there = lwt_is_finite (samples[i]);
+      const bool inside = first + 32 * i < t.width;
+      const gdouble z = (gdouble) samples[i] * t.z_scale + t.z_offset;
+
+      gone = gone || (inside && !there);
+      if (inside && there) {
+        sums[0] += z;
+        if (ORDER > 0)
+          sums[1] += z * u[i];
+        if (ORDER > 1)
+          sums[2] += z * (u[i] * u[i]);
+      }
     }
   }
   return gone;
@@ -101,17 +113,16 @@ sum_rows (const LwtSurfaceTask &t, const gdouble *rows, guint power)
 {
   gdouble sum = 0.0;
 
-#pragma unroll 8
-  for (guint y = threadIdx.x; y < t.height; y += 32) {
-    const gdouble v = t.tables.v[y], v2 = v * v;
+  lwt_each_row (rows, t.tables.v, t.height, [&] (gdouble value, gdouble v) {
+    const gdouble v2 = v * v;
     const gdouble w = power == 0   ? 1.0
                       : power == 1 ? v
                       : power == 2 ? v2
                       : power == 3 ? v2 * v
                                    : v2 * v2;
 
-    sum += rows[y] * w;
-  }
+    sum += value * w;
+  });
   return lwt_sum_warp (sum);
 }
 

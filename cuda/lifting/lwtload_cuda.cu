@@ -22,31 +22,31 @@ struct Polynomial {
   gdouble u[GROUPS];
 };
 
-template <typename T>
+template <typename T, bool FIT>
 __device__ __forceinline__ T
 make_height (const LwtSurfaceTask &t, gdouble sample, const Polynomial &fit,
     guint group, gdouble v)
 {
   gdouble z = sample * t.z_scale + t.z_offset;
 
-  if (t.fit != NULL)
+  if (FIT)
     z -= lwt_polynomial (fit.p, fit.u[group], v);
   return (T) z;
 }
 
 /* A sample to x, where it is one. */
-template <typename S, typename T> struct Loader {
+template <typename S, typename T, bool FIT> struct Loader {
   static __device__ __forceinline__ T
   load (const LwtSurfaceTask &t, S sample, const Polynomial &fit, guint group,
       gdouble v)
   {
     return lwt_is_finite (sample)
-               ? make_height<T> (t, (gdouble) sample, fit, group, v)
+               ? make_height<T, FIT> (t, (gdouble) sample, fit, group, v)
                : lwt_gone<T> ();
   }
 };
 
-template <typename S> struct Loader<S, gint32> {
+template <typename S, bool FIT> struct Loader<S, gint32, FIT> {
   static __device__ __forceinline__ gint32
   load (const LwtSurfaceTask &t, S sample, const Polynomial &fit, guint group,
       gdouble v)
@@ -55,32 +55,50 @@ template <typename S> struct Loader<S, gint32> {
   }
 };
 
-template <typename S, typename T>
-__global__ void __launch_bounds__ (32 * WARPS) load_kernel (LwtSurfaceTask t)
+/* Samples of row @y; past the end of it 0. */
+template <typename S>
+__device__ __forceinline__ void
+fetch (const LwtSurfaceTask &t, guint first, guint y, S samples[GROUPS])
+{
+  const S *from = lwt_row<S> (t.from, t.stride, y);
+
+#pragma unroll
+  for (guint i = 0; i < GROUPS; i++)
+    samples[i] = first + 32 * i < t.width ? from[first + 32 * i] : (S) 0;
+}
+
+/* While a row is worked on the next one is on its way. */
+template <typename S, typename T, bool FIT>
+__global__ void __launch_bounds__ (32 * WARPS, 4) load_kernel (LwtSurfaceTask t)
 {
   const guint lane = threadIdx.x;
   const guint first = blockIdx.x * (32 * GROUPS) + lane;
   const guint last = MIN (t.height, (blockIdx.y + 1) * STRETCH);
   const guint words = lwt_words (t.width);
+  guint y = blockIdx.y * STRETCH + threadIdx.y;
+  S next[GROUPS];
   Polynomial fit;
   guint gone = 0;
 
-  if (t.fit != NULL) {
+  if (y < last)
+    fetch (t, first, y, next);
+  if (FIT) {
     for (guint i = 0; i < LWT_TERMS; i++)
       fit.p[i] = t.fit[i];
 #pragma unroll
     for (guint i = 0; i < GROUPS; i++)
       fit.u[i] = first + 32 * i < t.width ? t.tables.u[first + 32 * i] : 0.0;
   }
-  for (guint y = blockIdx.y * STRETCH + threadIdx.y; y < last; y += WARPS) {
-    const S *from = lwt_row<S> (t.from, t.stride, y);
+  for (; y < last; y += WARPS) {
     T *to = lwt_row<T> (t.to.data, t.to.stride, y);
-    const gdouble v = t.fit != NULL ? t.tables.v[y] : 0.0;
+    const gdouble v = FIT ? t.tables.v[y] : 0.0;
     S samples[GROUPS];
 
 #pragma unroll
     for (guint i = 0; i < GROUPS; i++)
-      samples[i] = first + 32 * i < t.width ? from[first + 32 * i] : (S) 0;
+      samples[i] = next[i];
+    if (y + WARPS < last)
+      fetch (t, first, y + WARPS, next);
 #pragma unroll
     for (guint i = 0; i < GROUPS; i++) {
       const guint x = first + 32 * i;
@@ -88,7 +106,7 @@ __global__ void __launch_bounds__ (32 * WARPS) load_kernel (LwtSurfaceTask t)
           __ballot_sync (LWT_ALL_LANES, !lwt_is_finite (samples[i]));
 
       if (x < t.width)
-        to[x] = Loader<S, T>::load (t, samples[i], fit, i, v);
+        to[x] = Loader<S, T, FIT>::load (t, samples[i], fit, i, v);
       if (lane == 0 && t.missing != NULL && x < t.width)
         t.missing[(gsize) y * words + x / 32] = missing;
       gone += __popc (missing);
@@ -107,7 +125,10 @@ launch_load (const LwtSurfaceTask *t, cudaStream_t stream)
   const dim3 grid ((t->width + 32 * GROUPS - 1) / (32 * GROUPS),
       (t->height + STRETCH - 1) / STRETCH);
 
-  load_kernel<S, T><<<grid, block, 0, stream>>> (*t);
+  if (t->fit != NULL)
+    load_kernel<S, T, true><<<grid, block, 0, stream>>> (*t);
+  else
+    load_kernel<S, T, false><<<grid, block, 0, stream>>> (*t);
 }
 
 template <typename T>

@@ -108,15 +108,13 @@ sum_rows (const gdouble *rows, guint n)
 {
   gdouble sum = 0.0;
 
-#pragma unroll 8
-  for (guint y = threadIdx.x; y < n; y += 32)
-    sum += rows[y];
+  lwt_each_row (rows, rows, n, [&] (gdouble value, gdouble) { sum += value; });
   return lwt_sum_warp (sum);
 }
 
 /* A block a surface; its warps the sum, the least and the greatest. */
-__global__ void
-finish_heights_kernel (LwtMeasureTask t)
+__global__ void __launch_bounds__ (96, 1)
+    finish_heights_kernel (LwtMeasureTask t)
 {
   LwtHeights *heights = &t.findings->heights[t.part[blockIdx.x]];
   const gdouble *rows = rows_of (t, blockIdx.x, threadIdx.y);
@@ -130,9 +128,9 @@ finish_heights_kernel (LwtMeasureTask t)
       heights->sum = sum;
     return;
   }
-#pragma unroll 8
-  for (guint y = threadIdx.x; y < t.height; y += 32)
-    end = low ? least (end, rows[y]) : greatest (end, rows[y]);
+  lwt_each_row (rows, rows, t.height, [&] (gdouble value, gdouble) {
+    end = low ? least (end, value) : greatest (end, value);
+  });
   for (int half = 16; half > 0; half /= 2) {
     const gdouble other = __shfl_down_sync (LWT_ALL_LANES, end, half);
 
@@ -194,8 +192,8 @@ __global__ void __launch_bounds__ (32 * WARPS) shape_kernel (LwtMeasureTask t)
 }
 
 /* A block a surface, a warp a sum. */
-__global__ void
-finish_shape_kernel (LwtMeasureTask t)
+__global__ void __launch_bounds__ (192, 1)
+    finish_shape_kernel (LwtMeasureTask t)
 {
   LwtShape *shape = &t.findings->shapes[t.part[blockIdx.x]];
   gdouble *const to[6] = { &shape->h1, &shape->h2, &shape->h3, &shape->h4,

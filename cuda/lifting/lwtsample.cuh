@@ -131,3 +131,27 @@ lwt_sum_warp (gdouble sum)
     sum += __shfl_down_sync (LWT_ALL_LANES, sum, half);
   return sum;
 }
+
+/* Rows that a lane loads before it adds the first of them */
+#define LWT_ROW_BATCH 16
+
+/* Calls add (value, factor) for the rows of this lane, in their order; what rows
+ * have is loaded well before. */
+template <typename Add>
+static __device__ __forceinline__ void
+lwt_each_row (const gdouble *rows, const gdouble *factors, guint n, Add add)
+{
+  for (guint first = threadIdx.x; first < n; first += 32 * LWT_ROW_BATCH) {
+    gdouble values[LWT_ROW_BATCH], by[LWT_ROW_BATCH];
+
+#pragma unroll
+    for (guint i = 0; i < LWT_ROW_BATCH; i++) {
+      values[i] = rows[MIN (first + 32 * i, n - 1)];
+      by[i] = factors[MIN (first + 32 * i, n - 1)];
+    }
+#pragma unroll
+    for (guint i = 0; i < LWT_ROW_BATCH; i++)
+      if (first + 32 * i < n)
+        add (values[i], by[i]);
+  }
+}

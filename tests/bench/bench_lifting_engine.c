@@ -6,7 +6,9 @@
  * the host's memory and back, and the CPU backend. Steady: time a surface with
  * three in flight; alone: from submit to wait with one. Medians of nine runs.
  *
- *   bench_lifting_engine [--no-cpu] [--no-large]
+ *   bench_lifting_engine [--no-cpu] [--no-large] [--only=TEXT]
+ *
+ * --only: lines that hold TEXT
  *
  * The bus's limit is measured in the same run: copies of the same size in both
  * directions at once. */
@@ -26,6 +28,7 @@
 typedef enum { ON_DEVICE, PINNED, PAGEABLE } Place;
 
 static CvisContext *context;
+static const gchar *only;
 
 static void
 must (cudaError_t code, const char *what)
@@ -217,9 +220,11 @@ measure (const gchar *label, const Setting *setting,
   GError *error = NULL;
   gdouble steady[RUNS], alone[RUNS], time;
   LwtJob jobs[DEPTH];
-  LwtEngine *engine =
-      lwt_engine_new_on (backend, &setting->config, context, &error);
+  LwtEngine *engine;
 
+  if (only != NULL && strstr (label, only) == NULL)
+    return;
+  engine = lwt_engine_new_on (backend, &setting->config, context, &error);
   if (engine == NULL) {
     printf ("%-44s %s\n", label, error->message);
     g_error_free (error);
@@ -405,6 +410,8 @@ main (int argc, char **argv)
   for (int i = 1; i < argc; i++) {
     cpu = cpu && strcmp (argv[i], "--no-cpu") != 0;
     large = large && strcmp (argv[i], "--no-large") != 0;
+    if (g_str_has_prefix (argv[i], "--only="))
+      only = argv[i] + strlen ("--only=");
   }
   if (cpu) {
     printf ("%u processors; 4096x4096 float32, 9/7, 6 levels, roughness 3\n",
