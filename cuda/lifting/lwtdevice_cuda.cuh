@@ -74,6 +74,17 @@ gboolean lwt_generic_parts (const LwtTransform *transform,
     const LwtPartsTask *task, const LwtPicture low[3], cudaStream_t stream,
     GError **error);
 
+/* --- lwtforward_cuda.cu, lwtinverse_cuda.cu, lwtparts_cuda.cu: float, wavelets of
+ * a structure that they are compiled for, levels of both axes ----------------------- */
+
+gboolean lwt_fast_forward (const LwtTransform *transform,
+    const LwtLevelTask *task, cudaStream_t stream, GError **error);
+gboolean lwt_fast_inverse (const LwtTransform *transform,
+    const LwtLevelTask *task, cudaStream_t stream, GError **error);
+/* With one low band to expand at least; @level: the picture's. */
+gboolean lwt_fast_parts (const LwtTransform *transform, const LwtLevel *level,
+    const LwtPartsTask *task, cudaStream_t stream, GError **error);
+
 /* --- small things ---------------------------------------------------------------- */
 
 /* @k modulo @n, 0..n-1 */
@@ -104,11 +115,16 @@ lwt_count (gint n, gint odd)
   return (n + 1 - odd) / 2;
 }
 
-/* Which entry of its band sample @k of a kind is. */
+/* Which entry of its band sample @k of a kind is; shifts are small. */
 static inline __host__ __device__ gint
 lwt_entry (gint k, gint shift, gint count)
 {
-  return shift == 0 ? k : lwt_modulo (k - shift, count);
+  k -= shift;
+  while (k < 0)
+    k += count;
+  while (k >= count)
+    k -= count;
+  return k;
 }
 
 static inline __host__ __device__ gsize

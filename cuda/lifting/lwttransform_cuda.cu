@@ -5,6 +5,7 @@
 /* Transforms level by level: where each level's bands lie, in the result or in
  * work memory, and which kernels do it. */
 #include "lwtdevice_cuda.cuh"
+#include "lwtshape_cuda.cuh"
 
 #include <string.h>
 
@@ -67,6 +68,12 @@ picture_size (const LwtTransform *transform, guint width, guint height)
   return lwt_row_pitch (width, lwt_type_get_size (transform->type)) * height;
 }
 
+gboolean
+is_fast (const LwtTransform *transform, const LwtLevel *level)
+{
+  return transform->kernels > 0 && level->x && level->y;
+}
+
 /* Work memory of all of a chain, whatever part of it a call does. */
 void
 cut_work (Cut *cut, const LwtTransform *transform, const LwtChain *chain)
@@ -82,15 +89,23 @@ cut_work (Cut *cut, const LwtTransform *transform, const LwtChain *chain)
     cut->low[i] =
         reserve (cut, picture_size (transform, active.levels[i]->low_width,
                           active.levels[i]->low_height));
-  const guint width = active.levels[0]->width;
-  const guint height = active.levels[0]->height;
+  /* the first one is the largest */
+  for (guint i = 0; i < active.n; i++) {
+    const LwtLevel *level = active.levels[i];
 
-  cut->temp = reserve (cut, picture_size (transform, width, height));
-  if (lwt_generic_reaches_far (transform))
-    cut->scratch =
-        reserve (cut, lwt_generic_get_scratch_size (transform, width, height));
-  for (guint i = 0; i < 3; i++)
-    cut->whole[i] = reserve (cut, picture_size (transform, width, height));
+    if (is_fast (transform, level))
+      continue;
+    cut->temp =
+        reserve (cut, picture_size (transform, level->width, level->height));
+    if (lwt_generic_reaches_far (transform))
+      cut->scratch = reserve (cut, lwt_generic_get_scratch_size (
+                                       transform, level->width, level->height));
+    break;
+  }
+  for (guint i = 0; i < 3 && !is_fast (transform, &chain->levels[0]); i++)
+    cut->whole[i] =
+        reserve (cut, picture_size (transform, chain->levels[0].width,
+                          chain->levels[0].height));
 }
 
 LwtPicture
@@ -169,6 +184,10 @@ run_level (const Run *run, guint i, const guint before[2], GError **error)
   LwtLevelTask task;
 
   place_level (run, i, before, &task);
+  if (is_fast (run->transform, run->active.levels[i]))
+    return forward
+               ? lwt_fast_forward (run->transform, &task, run->stream, error)
+               : lwt_fast_inverse (run->transform, &task, run->stream, error);
   if (lwt_generic_get_taps_size (run->transform) > 0)
     work.taps = run->work + run->cut.taps;
   work.temp = picture_at (run, run->cut.temp, task.width);
@@ -253,7 +272,7 @@ lwt_transform_init (LwtTransform *transform, const LwtWavelet *wavelet,
                             ? LWT_BOUNDARY_SYMMETRIC
                             : boundary;
   transform->wavelet = *wavelet;
-  transform->kernels = 0;
+  transform->kernels = type == LWT_TYPE_F32 ? lwt_shape_find (wavelet) : 0;
 }
 
 gsize
@@ -307,14 +326,19 @@ lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
     const LwtPartsTask *task, void *work, cudaStream_t stream, GError **error)
 {
   LwtPicture low[3] = { { NULL } };
+  gboolean expands = FALSE;
   Cut cut;
 
+  for (guint i = 0; i < 3; i++)
+    expands = expands || (needs_low (task, i) && !task->at_zero[i]);
+  if (expands && is_fast (transform, &chain->levels[0]))
+    return lwt_fast_parts (transform, &chain->levels[0], task, stream, error);
   cut_work (&cut, transform, chain);
   for (guint i = 0; i < 3; i++) {
     if (!needs_low (task, i))
       continue;
     low[i] = task->low[i];
-    if (task->at_zero[i])
+    if (task->at_zero[i] || !(chain->levels[0].x || chain->levels[0].y))
       continue;
     low[i].data = (guint8 *) work + cut.whole[i];
     low[i].stride = lwt_row_pitch (

@@ -1,0 +1,446 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Device time of the lifting transforms, pictures in device memory, float: medians
+ * in microseconds; what the least traffic there is (the picture once in, once
+ * out) would take at the rate of a copy measured in the same run, and its share;
+ * beside PDWT 0.7.1, the fastest open peer, on the same kind of card.
+ *
+ *   bench_lifting_kernels [TEXT]     only wavelets whose names hold TEXT
+ *
+ * Calls follow each other in a graph, each with pictures of its own, more of them
+ * than the cache holds. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cviscuda.cuh"
+#include "lwttransform_cuda.cuh"
+
+namespace {
+
+#define LEVELS 4
+#define MAX_SETS 8
+#define ROUNDS 15
+
+void
+must (cudaError_t code, const char *what)
+{
+  if (code == cudaSuccess)
+    return;
+  fprintf (stderr, "%s: %s (%s)\n", what, cudaGetErrorName (code),
+      cudaGetErrorString (code));
+  exit (1);
+}
+#define MUST(call) must ((call), #call)
+
+void
+must_work (gboolean ok, GError *error)
+{
+  if (ok)
+    return;
+  fprintf (stderr, "%s\n", error->message);
+  exit (1);
+}
+
+/* --- timing --------------------------------------------------------------------- */
+
+typedef void (*Call) (guint set, cudaStream_t stream, void *user_data);
+
+int
+compare (const void *a, const void *b)
+{
+  const float x = *(const float *) a, y = *(const float *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* Median time of one call, microseconds: @calls of them in a graph, the sets in
+ * turn. */
+double
+measure (Call call, guint sets, guint calls, void *user_data)
+{
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaEvent_t start, stop;
+  float ms[ROUNDS];
+
+  MUST (cudaStreamCreateWithFlags (&stream, cudaStreamNonBlocking));
+  MUST (cudaEventCreate (&start));
+  MUST (cudaEventCreate (&stop));
+  MUST (cudaStreamBeginCapture (stream, cudaStreamCaptureModeThreadLocal));
+  for (guint i = 0; i < calls; i++)
+    call (i % sets, stream, user_data);
+  MUST (cudaStreamEndCapture (stream, &graph));
+#if CUDART_VERSION >= 12000
+  MUST (cudaGraphInstantiate (&exec, graph, 0));
+#else
+  MUST (cudaGraphInstantiate (&exec, graph, NULL, NULL, 0));
+#endif
+  for (guint i = 0; i < 2; i++)
+    MUST (cudaGraphLaunch (exec, stream));
+  for (guint i = 0; i < ROUNDS; i++) {
+    MUST (cudaEventRecord (start, stream));
+    MUST (cudaGraphLaunch (exec, stream));
+    MUST (cudaEventRecord (stop, stream));
+    MUST (cudaEventSynchronize (stop));
+    MUST (cudaEventElapsedTime (&ms[i], start, stop));
+  }
+  MUST (cudaGraphExecDestroy (exec));
+  MUST (cudaGraphDestroy (graph));
+  MUST (cudaEventDestroy (start));
+  MUST (cudaEventDestroy (stop));
+  MUST (cudaStreamDestroy (stream));
+  qsort (ms, ROUNDS, sizeof ms[0], compare);
+  return ms[ROUNDS / 2] * 1e3 / calls;
+}
+
+/* --- pictures ---------------------------------------------------------------------- */
+
+guint32
+hash (guint32 x)
+{
+  x = (x ^ x >> 16) * 0x7feb352du;
+  x = (x ^ x >> 15) * 0x846ca68bu;
+  return x ^ x >> 16;
+}
+
+__global__ void
+noise_kernel (float *to, size_t n, guint32 seed)
+{
+  for (size_t i = blockIdx.x * (size_t) blockDim.x + threadIdx.x; i < n;
+       i += (size_t) gridDim.x * blockDim.x) {
+    guint32 x = (guint32) i * 2654435761u + seed;
+
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    to[i] = (float) (x ^ x >> 16) * (1.0f / 4294967296.0f) - 0.5f;
+  }
+}
+
+LwtPicture
+make_picture (guint width, guint height, guint32 seed)
+{
+  LwtPicture picture = { NULL, ((gsize) width * 4 + 127) / 128 * 128 };
+
+  MUST (cudaMalloc (&picture.data, picture.stride * height));
+  noise_kernel<<<1024, 256>>> ((float *) picture.data,
+      picture.stride * height / sizeof (float), hash (seed));
+  MUST (cudaDeviceSynchronize ());
+  return picture;
+}
+
+/* --- the copy ------------------------------------------------------------------------ */
+
+typedef struct {
+  void *from[MAX_SETS], *to[MAX_SETS];
+  size_t bytes;
+} Copy;
+
+__global__ void
+copy_kernel (const uint4 *in, uint4 *out, size_t n)
+{
+  for (size_t i = blockIdx.x * (size_t) blockDim.x + threadIdx.x; i < n;
+       i += (size_t) gridDim.x * blockDim.x)
+    out[i] = in[i];
+}
+
+void
+copy_call (guint set, cudaStream_t stream, void *user_data)
+{
+  const Copy *copy = (const Copy *) user_data;
+  const size_t n = copy->bytes / sizeof (uint4);
+
+  copy_kernel<<<(unsigned) MIN ((n + 511) / 512, 1u << 20), 512, 0, stream>>> (
+      (const uint4 *) copy->from[set], (uint4 *) copy->to[set], n);
+}
+
+/* Bytes read and written a second. */
+double
+measure_copy (size_t bytes, guint sets)
+{
+  Copy copy;
+  double us;
+
+  copy.bytes = bytes;
+  for (guint i = 0; i < sets; i++) {
+    MUST (cudaMalloc (&copy.from[i], bytes));
+    MUST (cudaMalloc (&copy.to[i], bytes));
+    noise_kernel<<<1024, 256>>> ((float *) copy.from[i], bytes / 4, i);
+  }
+  MUST (cudaDeviceSynchronize ());
+  us = measure (copy_call, sets, 2 * sets, &copy);
+  printf ("copy of %zu MiB: %.1f us, %.2f TB/s\n", bytes >> 20, us,
+      2.0 * bytes / us / 1e6);
+  for (guint i = 0; i < sets; i++) {
+    MUST (cudaFree (copy.from[i]));
+    MUST (cudaFree (copy.to[i]));
+  }
+  return 2.0 * bytes / us * 1e6;
+}
+
+/* --- all bands ------------------------------------------------------------------------- */
+
+typedef struct {
+  LwtTransform transform;
+  LwtChain chain;
+  LwtPicture picture[MAX_SETS], bands[MAX_SETS];
+  void *work;
+} Bands;
+
+void
+forward_call (guint set, cudaStream_t stream, void *user_data)
+{
+  Bands *b = (Bands *) user_data;
+  GError *error = NULL;
+
+  must_work (lwt_transform_forward (&b->transform, &b->chain, LWT_LAYOUT_MALLAT,
+                 b->picture[set], b->bands[set], b->work, stream, &error),
+      error);
+}
+
+void
+inverse_call (guint set, cudaStream_t stream, void *user_data)
+{
+  Bands *b = (Bands *) user_data;
+  GError *error = NULL;
+
+  must_work (lwt_transform_inverse (&b->transform, &b->chain, LWT_LAYOUT_MALLAT,
+                 b->bands[set], b->picture[set], b->work, stream, &error),
+      error);
+}
+
+/* Greatest difference of samples after forward and back. */
+double
+reconstruction_error (Bands *b, guint side)
+{
+  const gsize n = (gsize) side * side;
+  float *before = g_new (float, n), *after = g_new (float, n);
+  double worst = 0;
+
+  MUST (cudaMemcpy (
+      before, b->picture[0].data, n * sizeof (float), cudaMemcpyDeviceToHost));
+  forward_call (0, 0, b);
+  MUST (cudaMemset (b->picture[0].data, 0xff, n * sizeof (float)));
+  inverse_call (0, 0, b);
+  MUST (cudaMemcpy (
+      after, b->picture[0].data, n * sizeof (float), cudaMemcpyDeviceToHost));
+  for (gsize i = 0; i < n; i++) {
+    const double difference = fabs ((double) after[i] - before[i]);
+
+    worst = difference <= worst ? worst : difference;
+  }
+  g_free (before);
+  g_free (after);
+  return worst;
+}
+
+/* PDWT 0.7.1 (BSD), 4 levels, forward and inverse, microseconds, on an H200 */
+typedef struct {
+  const char *wavelet;
+  double times[3][2]; /* of 4096, 8192, 16384 squared */
+} Peer;
+
+const Peer peers[] = {
+  { "haar", { { 61.7, 102.8 }, { 195.9, 385.5 }, { 722, 1506 } } },
+  { "db2", { { 140, 204 }, { 489, 759 }, { 1881, 2992 } } },
+  { "9/7", { { 209, 320 }, { 744, 1230 }, { 2827, 4935 } } },
+  { "db10", { { 320, 500 }, { 1157, 1911 }, { 4495, 7810 } } },
+};
+
+void
+print_peer (const char *wavelet, guint size)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (peers); i++)
+    if (strcmp (peers[i].wavelet, wavelet) == 0)
+      printf (
+          "; PDWT %g / %g", peers[i].times[size][0], peers[i].times[size][1]);
+}
+
+void
+bench_bands (const LwtWavelet *wavelet, guint size, double rate)
+{
+  const guint side = 4096u << size, sets = size == 0 ? 4 : 2;
+  const double floor = 2.0 * side * side * sizeof (float) / rate * 1e6;
+  double forward, inverse;
+  Bands b;
+
+  lwt_chain_init (&b.chain);
+  lwt_chain_append (&b.chain, side, side, LEVELS, LEVELS);
+  lwt_transform_init (
+      &b.transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
+  for (guint i = 0; i < sets; i++) {
+    b.picture[i] = make_picture (side, side, i);
+    b.bands[i] = make_picture (side, side, i + MAX_SETS);
+  }
+  MUST (cudaMalloc (
+      &b.work, lwt_transform_get_work_size (&b.transform, &b.chain)));
+  printf ("%-5s %5u^2 ", wavelet->name, side);
+  if (size == 0)
+    printf ("error %.1e ", reconstruction_error (&b, side));
+  forward = measure (forward_call, sets, 8, &b);
+  inverse = measure (inverse_call, sets, 8, &b);
+  printf ("forward %.1f us (%.0f %%), inverse %.1f us (%.0f %%); floor %.1f",
+      forward, 100 * floor / forward, inverse, 100 * floor / inverse, floor);
+  print_peer (wavelet->name, size);
+  printf ("\n");
+  fflush (stdout);
+  for (guint i = 0; i < sets; i++) {
+    MUST (cudaFree (b.picture[i].data));
+    MUST (cudaFree (b.bands[i].data));
+  }
+  MUST (cudaFree (b.work));
+}
+
+/* --- the filter -------------------------------------------------------------------------- */
+
+#define ROUGHNESS_LEVELS 3
+#define FORM_LEVELS 6
+#define FILTER_STEPS 5
+
+/* Roughness, waviness and form */
+typedef struct {
+  LwtTransform transform;
+  LwtChain chain;
+  LwtPicture x[MAX_SETS], parts[MAX_SETS][3];
+  LwtPicture low[2];  /* A_c, A_f */
+  LwtPicture half[2]; /* both as what level 1 splits */
+  void *work;
+  gint only; /* one step of it; -1: all */
+} Filter;
+
+gboolean
+filter_step (
+    Filter *f, guint step, guint set, cudaStream_t stream, GError **error)
+{
+  const LwtTransform *t = &f->transform;
+  LwtPartsTask task;
+
+  switch (step) {
+    case 0:
+      return lwt_transform_reduce (t, &f->chain, 0, ROUGHNESS_LEVELS, f->x[set],
+          f->low[0], f->work, stream, error);
+    case 1:
+      return lwt_transform_reduce (t, &f->chain, ROUGHNESS_LEVELS,
+          FORM_LEVELS - ROUGHNESS_LEVELS, f->low[0], f->low[1], f->work, stream,
+          error);
+    case 2:
+      return lwt_transform_expand (t, &f->chain, 1, ROUGHNESS_LEVELS - 1,
+          f->low[0], f->half[0], f->work, stream, error);
+    case 3:
+      return lwt_transform_expand (t, &f->chain, 1, FORM_LEVELS - 1, f->low[1],
+          f->half[1], f->work, stream, error);
+    default:
+      memset (&task, 0, sizeof task);
+      task.picture = task.low[0] = f->x[set];
+      task.at_zero[0] = TRUE;
+      task.low[1] = f->half[0];
+      task.low[2] = f->half[1];
+      task.width = f->chain.levels[0].width;
+      task.height = f->chain.levels[0].height;
+      for (guint i = 0; i < 3; i++)
+        task.parts[SURFACE_PART_ROUGHNESS + i] = f->parts[set][i];
+      return lwt_transform_parts (t, &f->chain, &task, f->work, stream, error);
+  }
+}
+
+void
+filter_call (guint set, cudaStream_t stream, void *user_data)
+{
+  Filter *f = (Filter *) user_data;
+  GError *error = NULL;
+
+  for (guint i = 0; i < FILTER_STEPS; i++)
+    if (f->only < 0 || f->only == (gint) i)
+      must_work (filter_step (f, i, set, stream, &error), error);
+}
+
+void
+bench_filter (const LwtWavelet *wavelet, double rate)
+{
+  static const char *const names[FILTER_STEPS] = { "reduce to A_c",
+    "reduce to A_f", "expand A_c", "expand A_f", "parts" };
+  const guint side = 4096, sets = 3;
+  /* x in twice, three parts out, the first low band out and two in */
+  const double floor = (5 + 0.75) * side * side * sizeof (float) / rate * 1e6;
+  Filter f;
+  double us;
+
+  lwt_chain_init (&f.chain);
+  lwt_chain_append (&f.chain, side, side, ROUGHNESS_LEVELS, ROUGHNESS_LEVELS);
+  lwt_chain_append (&f.chain, side, side, FORM_LEVELS - ROUGHNESS_LEVELS,
+      FORM_LEVELS - ROUGHNESS_LEVELS);
+  lwt_transform_init (
+      &f.transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
+  for (guint i = 0; i < sets; i++) {
+    f.x[i] = make_picture (side, side, i);
+    for (guint p = 0; p < 3; p++)
+      f.parts[i][p] = make_picture (side, side, p);
+  }
+  for (guint i = 0; i < 2; i++) {
+    f.low[i] =
+        make_picture (side >> ROUGHNESS_LEVELS, side >> ROUGHNESS_LEVELS, i);
+    f.half[i] = make_picture (side / 2, side / 2, i);
+  }
+  MUST (cudaMalloc (
+      &f.work, lwt_transform_get_work_size (&f.transform, &f.chain)));
+  f.only = -1;
+  us = measure (filter_call, sets, 6, &f);
+  printf ("%-5s %5u^2 filter, %u and %u levels: %.1f us (%.0f %%); floor %.1f;",
+      wavelet->name, side, ROUGHNESS_LEVELS, FORM_LEVELS, us, 100 * floor / us,
+      floor);
+  for (f.only = 0; f.only < FILTER_STEPS; f.only++)
+    printf (" %s %.1f", names[f.only], measure (filter_call, sets, 6, &f));
+  printf ("\n");
+  fflush (stdout);
+  for (guint i = 0; i < sets; i++) {
+    MUST (cudaFree (f.x[i].data));
+    for (guint p = 0; p < 3; p++)
+      MUST (cudaFree (f.parts[i][p].data));
+  }
+  for (guint i = 0; i < 2; i++) {
+    MUST (cudaFree (f.low[i].data));
+    MUST (cudaFree (f.half[i].data));
+  }
+  MUST (cudaFree (f.work));
+}
+
+} // namespace
+
+int
+main (int argc, char **argv)
+{
+  static const char *const wavelets[] = { "haar", "5/3", "9/7", "db2", "db4",
+    "db10", "sym8" };
+  cudaDeviceProp device;
+  GError *error = NULL;
+  double small, large;
+
+  if (cvis_device_count (&error) < 1) {
+    printf ("skipped: %s\n", error->message);
+    g_error_free (error);
+    return 77;
+  }
+  MUST (cudaGetDeviceProperties (&device, 0));
+  printf ("%s, %d multiprocessors\n", device.name, device.multiProcessorCount);
+  small = measure_copy ((size_t) 64 << 20, 4);
+  large = measure_copy ((size_t) 1 << 30, 2);
+  for (guint i = 0; i < G_N_ELEMENTS (wavelets); i++) {
+    LwtWavelet *wavelet;
+    const gboolean table = strchr ("hd9", wavelets[i][0]) != NULL
+                           && strcmp (wavelets[i], "db4") != 0;
+
+    if (argc > 1 && strstr (wavelets[i], argv[1]) == NULL)
+      continue;
+    wavelet = lwt_wavelet_new (wavelets[i], &error);
+    must_work (wavelet != NULL, error);
+    for (guint size = 0; size < (table ? 3 : 1); size++)
+      bench_bands (wavelet, size, size == 0 ? small : large);
+    bench_filter (wavelet, small);
+    lwt_wavelet_free (wavelet);
+  }
+  return 0;
+}
