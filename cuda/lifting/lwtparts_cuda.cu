@@ -23,6 +23,41 @@ typedef struct {
   bool by_four; /* parts' columns of a lane, where they are there */
 } PartsTask;
 
+/* Adds what the F-operation took off but for the mean. A call, as its divisions
+ * are long and there are many places that would hold them. */
+__device__ __noinline__ float4
+with_tail (float4 form, const gdouble *polynomial, gint column, gint y,
+    gint width, gint height)
+{
+  const gdouble v = lwt_centred ((guint) y, (guint) height);
+  float values[4] = { form.x, form.y, form.z, form.w };
+
+#pragma unroll
+  for (gint i = 0; i < 4; i++)
+    values[i] =
+        (float) ((gdouble) values[i]
+                 + lwt_tail (polynomial,
+                     lwt_centred ((guint) (column + i), (guint) width), v));
+  return make_float4 (values[0], values[1], values[2], values[3]);
+}
+
+__device__ __forceinline__ void
+add_tail (float form[2 * LWT_K], const gdouble *polynomial, gint column, gint y,
+    gint width, gint height)
+{
+#pragma unroll
+  for (gint i = 0; i < 2 * LWT_K; i += 4) {
+    const float4 sum =
+        with_tail (make_float4 (form[i], form[i + 1], form[i + 2], form[i + 3]),
+            polynomial, column + i, y, width, height);
+
+    form[i] = sum.x;
+    form[i + 1] = sum.y;
+    form[i + 2] = sum.z;
+    form[i + 3] = sum.w;
+  }
+}
+
 template <int E> struct Sink {
   static constexpr int copies = 1;
 
@@ -138,17 +173,8 @@ template <int E> struct Sink {
     }
     if (task.parts[3].data == NULL)
       return;
-    if (task.polynomial) {
-      const gdouble v = lwt_centred ((guint) y, (guint) task.height);
-
-#pragma unroll
-      for (gint c = 0; c < 2 * LWT_K; c++)
-        before[c] =
-            (float) ((gdouble) before[c]
-                     + lwt_tail (task.polynomial,
-                         lwt_centred ((guint) (column + c), (guint) task.width),
-                         v));
-    }
+    if (task.polynomial)
+      add_tail (before, task.polynomial, column, y, task.width, task.height);
     write (3, y, before, missing);
   }
 };
