@@ -150,9 +150,18 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   GstSurfaceInfo info;
 
   if (!gst_surface_info_from_caps (&info, caps, &error)) {
-    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION, (NULL),
-        ("surfacetestsrc cannot make what is asked for: %s", error->message));
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("What is asked for cannot be made: %s.", error->message),
+        ("%" GST_PTR_FORMAT, caps));
     g_clear_error (&error);
+    return FALSE;
+  }
+  if (gst_surface_info_get_size (&info) > G_MAXUINT) {
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("What is asked for cannot be made: surfaces of %ux%u points have "
+         "%" G_GSIZE_FORMAT " bytes, a buffer has less than 4 GiB.",
+            info.width, info.height, gst_surface_info_get_size (&info)),
+        (NULL));
     return FALSE;
   }
   if (info.fps_n > 0 && self->info.fps_n > 0) {
@@ -160,8 +169,7 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
     self->first_frame = self->frame;
   }
   self->info = info;
-  gst_base_src_set_blocksize (
-      base, (guint) MIN (gst_surface_info_get_size (&info), G_MAXUINT));
+  gst_base_src_set_blocksize (base, (guint) gst_surface_info_get_size (&info));
   return TRUE;
 }
 
@@ -197,21 +205,37 @@ is_event (guint period, guint64 frame)
   return period > 0 && frame % period == period - 1;
 }
 
+/* Properties that are controlled have their values of the surface's time. */
+static void
+sync_values (GstSurfaceTestSrc *self)
+{
+  const GstClockTime time =
+      gst_segment_to_stream_time (&GST_BASE_SRC (self)->segment,
+          GST_FORMAT_TIME, time_of (self, self->frame));
+
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (self), time);
+}
+
 static GstFlowReturn
 gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
 {
   GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (push);
+  const gsize size = gst_surface_info_get_size (&self->info);
   Picture picture = { .frame = self->frame, .gain = 1.0 };
   GstSurfaceMeta *meta;
   GstMapInfo map;
 
-  if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE)
-      || map.size < gst_surface_info_get_size (&self->info)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
-        ("A buffer of the negotiated pool cannot hold a surface of %ux%u",
-            self->info.width, self->info.height));
+  if (gst_buffer_get_size (buffer) < size
+      || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+        ("A buffer of the negotiated pool cannot hold a surface of %ux%u "
+         "points.",
+            self->info.width, self->info.height),
+        ("%" GST_PTR_FORMAT, buffer));
     return GST_FLOW_ERROR;
   }
+  sync_values (self);
   GST_OBJECT_LOCK (self);
   picture.sim = self->sim;
   if (is_event (self->event_period, self->frame))

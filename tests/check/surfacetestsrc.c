@@ -5,6 +5,8 @@
 /* surfacetestsrc: caps, time, metas, the surfaces themselves, states, errors. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
 #include <string.h>
@@ -156,25 +158,75 @@ GST_START_TEST (test_states)
 }
 GST_END_TEST;
 
+/* What cannot be made is said in the message itself. */
 GST_START_TEST (test_bad_size)
 {
-  GstElement *pipeline = gst_parse_launch (
-      "surfacetestsrc ! other/tensors,dimensions=(string)0:5 ! fakesink", NULL);
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-  gchar *debug;
+  static const struct {
+    const gchar *dimensions, *text;
+  } cases[] = {
+    { "0:5", "dimensions is \"0:5\"" },
+    { "1048577:1", "dimensions is \"1048577:1\"" },
+    { "32768:32768", "surfaces of 32768x32768 points have 4294967296 bytes" },
+  };
 
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message =
-      gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
-  fail_unless (message != NULL);
-  gst_message_parse_error (message, NULL, &debug);
-  fail_unless (strstr (debug, "dimensions is \"0:5\"") != NULL, "%s", debug);
-  g_free (debug);
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *line = g_strdup_printf (
+        "surfacetestsrc ! other/tensors,dimensions=(string)%s ! fakesink",
+        cases[i].dimensions);
+    GstElement *pipeline = gst_parse_launch (line, NULL);
+    GstBus *bus = gst_element_get_bus (pipeline);
+    GstMessage *message;
+    GError *error;
+
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message =
+        gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+    fail_unless (message != NULL);
+    gst_message_parse_error (message, &error, NULL);
+    fail_unless (
+        g_error_matches (error, GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION));
+    fail_unless (
+        strstr (error->message, cases[i].text) != NULL, "%s", error->message);
+    g_error_free (error);
+    gst_message_unref (message);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (bus);
+    gst_object_unref (pipeline);
+    g_free (line);
+  }
+}
+GST_END_TEST;
+
+/* A controller doubles the roughness within a second of stream time. */
+GST_START_TEST (test_controller)
+{
+  GstHarness *h = gst_harness_new_parse ("surfacetestsrc parts=roughness");
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  GstElement *element = gst_harness_find_element (h, "surfacetestsrc");
+  gdouble first = 0.0;
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
+  gst_timed_value_control_source_set (
+      GST_TIMED_VALUE_CONTROL_SOURCE (source), 0, 1e-7);
+  gst_timed_value_control_source_set (
+      GST_TIMED_VALUE_CONTROL_SOURCE (source), GST_SECOND, 2e-7);
+  fail_unless (gst_object_add_control_binding (
+      GST_OBJECT (element), gst_direct_control_binding_new_absolute (
+                                GST_OBJECT (element), "roughness", source)));
+  gst_harness_set_sink_caps_str (
+      h, GST_SURFACE_CAPS ", framerate=(fraction)2/1");
+  gst_harness_play (h);
+  for (guint i = 0; i <= 2; i++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+
+    if (i == 0)
+      first = deviation (buffer);
+    fail_unless (fabs (deviation (buffer) / first - (1.0 + i / 2.0)) < 1e-3);
+    gst_buffer_unref (buffer);
+  }
+  gst_object_unref (source);
+  gst_object_unref (element);
+  gst_harness_teardown (h);
 }
 GST_END_TEST;
 
@@ -191,6 +243,7 @@ surfacetestsrc_suite (void)
   tcase_add_test (tc, test_live);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_bad_size);
+  tcase_add_test (tc, test_controller);
   return s;
 }
 
