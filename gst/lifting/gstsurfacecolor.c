@@ -22,6 +22,7 @@
 
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
+#include <string.h>
 
 #include "gstsurfacepainter.h"
 
@@ -57,6 +58,7 @@ struct _GstSurfaceColor {
   GstVideoInfo out;
   GstSurfacePainter *painter;
   gfloat *heights;
+  gboolean warned; /* that the settings leave no range */
 };
 
 enum {
@@ -272,6 +274,33 @@ set_surface (GstSurfaceColor *self, GstCaps *caps)
   return FALSE;
 }
 
+/* What is too large for video was given any size. */
+static gboolean
+check_size (GstSurfaceColor *self)
+{
+  const GstSurfaceInfo *info = &self->info;
+
+  if (info->width > MAX_SIDE || info->height > MAX_SIDE) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A surface of %ux%u points is too large to be shown: a side of video "
+         "has at most %d.",
+            info->width, info->height, MAX_SIDE),
+        (NULL));
+    return FALSE;
+  }
+  if (GST_VIDEO_INFO_SIZE (&self->out) > G_MAXINT) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A surface of %ux%u points is too large to be shown: its video has "
+         "%" G_GSIZE_FORMAT " bytes, and at most %d are made.",
+            info->width, info->height, GST_VIDEO_INFO_SIZE (&self->out),
+            G_MAXINT),
+        (NULL));
+    return FALSE;
+  }
+  return (guint) self->out.width == info->width
+         && (guint) self->out.height == info->height;
+}
+
 static gboolean
 gst_surface_color_set_caps (
     GstBaseTransform *base, GstCaps *in_caps, GstCaps *out_caps)
@@ -279,7 +308,7 @@ gst_surface_color_set_caps (
   GstSurfaceColor *self = GST_SURFACE_COLOR (base);
 
   if (!set_surface (self, in_caps)
-      || !gst_video_info_from_caps (&self->out, out_caps))
+      || !gst_video_info_from_caps (&self->out, out_caps) || !check_size (self))
     return FALSE;
   g_free (self->heights);
   self->heights =
@@ -313,18 +342,27 @@ gst_surface_color_transform_size (GstBaseTransform *base,
 
 /* --- surfaces --------------------------------------------------------------------- */
 
+/* Samples may lie at any address. */
 static gdouble
 sample_at (const GstSurfaceColor *self, const guint8 *row, guint x)
 {
+  gfloat single;
+  gdouble twice;
+  gint32 integer;
+
   if (self->is_video)
-    return self->grey.finfo->bits == 8 ? row[x] : ((const guint16 *) row)[x];
+    return self->grey.finfo->bits == 8 ? row[x]
+                                       : GST_READ_UINT16_LE (row + 2 * x);
   switch (self->info.type) {
     case GST_SURFACE_TYPE_FLOAT32:
-      return ((const gfloat *) row)[x];
+      memcpy (&single, row + sizeof (single) * x, sizeof (single));
+      return single;
     case GST_SURFACE_TYPE_FLOAT64:
-      return ((const gdouble *) row)[x];
+      memcpy (&twice, row + sizeof (twice) * x, sizeof (twice));
+      return twice;
     default:
-      return ((const gint32 *) row)[x];
+      memcpy (&integer, row + sizeof (integer) * x, sizeof (integer));
+      return integer;
   }
 }
 
@@ -393,6 +431,37 @@ too_small:
   return FALSE;
 }
 
+/* Properties that are controlled have their values of the surface's time. */
+static void
+gst_surface_color_before_transform (GstBaseTransform *base, GstBuffer *buffer)
+{
+  const GstClockTime time = gst_segment_to_stream_time (
+      &base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (base), time);
+}
+
+/* Without a range all points have one colour, which nobody should have to guess
+ * at; said anew after there has been one. */
+static void
+warn_of_range (GstSurfaceColor *self, const GstSurfacePaintSettings *settings)
+{
+  const gboolean fixed = settings->range == GST_SURFACE_RANGE_FIXED;
+  const gdouble low = fixed ? settings->minimum : settings->low;
+  const gdouble high = fixed ? settings->maximum : settings->high;
+  const gboolean bad = !(low < high);
+
+  if (bad && !self->warned)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("%s is %g, %s is %g: the range of colours is empty, all points have "
+         "the middle one.",
+            fixed ? "minimum" : "percentile-low", low,
+            fixed ? "maximum" : "percentile-high", high),
+        (NULL));
+  self->warned = bad;
+}
+
 static GstFlowReturn
 gst_surface_color_transform (
     GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
@@ -418,9 +487,11 @@ gst_surface_color_transform (
   GST_OBJECT_LOCK (self);
   settings = self->settings;
   GST_OBJECT_UNLOCK (self);
+  warn_of_range (self, &settings);
   if (!gst_video_frame_map (&frame, &self->out, out, GST_MAP_WRITE)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
-        ("A buffer of the negotiated pool cannot be mapped for writing"));
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+        ("A buffer of the negotiated pool cannot be mapped for writing."),
+        ("%" GST_PTR_FORMAT, out));
     return GST_FLOW_ERROR;
   }
   status = gst_surface_painter_paint (
@@ -449,7 +520,10 @@ gst_surface_color_transform_meta (
 static gboolean
 gst_surface_color_start (GstBaseTransform *base)
 {
-  GST_SURFACE_COLOR (base)->painter = gst_surface_painter_new ();
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+
+  self->painter = gst_surface_painter_new ();
+  self->warned = FALSE;
   return TRUE;
 }
 
@@ -694,6 +768,7 @@ gst_surface_color_class_init (GstSurfaceColorClass *klass)
   base_class->transform_caps = gst_surface_color_transform_caps;
   base_class->transform_size = gst_surface_color_transform_size;
   base_class->set_caps = gst_surface_color_set_caps;
+  base_class->before_transform = gst_surface_color_before_transform;
   base_class->transform = gst_surface_color_transform;
   base_class->transform_meta = gst_surface_color_transform_meta;
   base_class->start = gst_surface_color_start;

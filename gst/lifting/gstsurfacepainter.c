@@ -442,21 +442,31 @@ draw_bars (const GstSurfacePainter *painter, guint32 *pixels,
   return status;
 }
 
-/* Smaller pictures have no room for them. */
+/* Smaller pictures have no room for them; cairo draws on no larger ones. */
 #define LEAST_FOR_BARS 96
+#define MOST_FOR_BARS 32767
+
+static gboolean
+has_room_for_bars (const GstSurfaceHeights *heights)
+{
+  return MIN (heights->width, heights->height) >= LEAST_FOR_BARS
+         && MAX (heights->width, heights->height) <= MOST_FOR_BARS;
+}
 
 cairo_status_t
 gst_surface_painter_paint (GstSurfacePainter *painter, GstVideoFrame *frame,
     const GstSurfaceHeights *heights, const GstSurfacePaintSettings *settings,
     gdouble *from, gdouble *to)
 {
-  const gboolean bars = settings->bars && heights->width >= LEAST_FOR_BARS
-                        && heights->height >= LEAST_FOR_BARS;
+  const gboolean bars = settings->bars && has_room_for_bars (heights);
   const guint width = heights->width, height = heights->height;
-  guint32 *pixels = g_new (guint32, (gsize) width * height);
+  guint32 *pixels = g_try_new (guint32, (gsize) width * height);
   cairo_status_t status = CAIRO_STATUS_SUCCESS;
   Light light = { 0 };
 
+  *from = *to = 0.0;
+  if (pixels == NULL)
+    return CAIRO_STATUS_NO_MEMORY;
   choose_colours (painter, settings);
   choose_range (heights, settings, from, to);
   if (settings->shade > 0.0)

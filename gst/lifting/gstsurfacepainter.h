@@ -65,7 +65,8 @@ void gst_surface_painter_free (GstSurfacePainter *painter);
 
 /* Paints @frame, of a format of %GST_SURFACE_PAINT_FORMATS and of @heights' size.
  * @from, @to: (out): the range that was used; both 0 if all points are missing
- * Returns: cairo's own status; all but CAIRO_STATUS_SUCCESS leave bars out. */
+ * Returns: cairo's own status; CAIRO_STATUS_NO_MEMORY: there may be no picture,
+ *   all other errors leave bars out */
 cairo_status_t gst_surface_painter_paint (GstSurfacePainter *painter,
     GstVideoFrame *frame, const GstSurfaceHeights *heights,
     const GstSurfacePaintSettings *settings, gdouble *from, gdouble *to);

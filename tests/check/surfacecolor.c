@@ -6,6 +6,8 @@
  * light, bars; caps both ways, grey input, errors. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <gst/video/video.h>
 #include <math.h>
@@ -222,6 +224,172 @@ GST_START_TEST (test_short_buffer)
 }
 GST_END_TEST;
 
+/* Surfaces with a side that video cannot have are refused, in words. */
+GST_START_TEST (test_too_large)
+{
+  GstHarness *h = harness ("",
+      "other/tensors, format=static, num_tensors=1, types=float32, "
+      "dimensions=(string)32769:2:1:1, framerate=25/1");
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error;
+
+  gst_element_set_bus (h->element, bus);
+  fail_unless_equals_int (
+      gst_harness_push (
+          h, gst_buffer_new_allocate (NULL, 32769 * 2 * sizeof (gfloat), NULL)),
+      GST_FLOW_NOT_NEGOTIATED);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless_equals_string (error->message,
+      "A surface of 32769x2 points is too large to be shown: a side of video "
+      "has at most 32768.");
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* The largest side there is, which cairo cannot draw bars on. */
+GST_START_TEST (test_largest_side)
+{
+  GstHarness *h = gst_harness_new_parse ("surfacecolor");
+  GstBuffer *out;
+
+  gst_harness_set_src_caps_str (h,
+      "other/tensors, format=static, num_tensors=1, types=float32, "
+      "dimensions=(string)96:32768:1:1, framerate=25/1, surface-dx=1e-6");
+  out = gst_harness_push_and_pull (
+      h, gst_buffer_new_allocate (NULL, 96 * 32768 * sizeof (gfloat), NULL));
+  fail_unless (out != NULL);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* A range that is none is said once, and again after there has been one. */
+GST_START_TEST (test_empty_range)
+{
+  static const struct {
+    const gchar *properties, *text;
+  } cases[] = {
+    { "percentile-low=90 percentile-high=10",
+        "percentile-low is 90, percentile-high is 10: the range of colours is "
+        "empty, all points have the middle one." },
+    { "range=fixed minimum=1 maximum=1",
+        "minimum is 1, maximum is 1: the range of colours is empty, all points "
+        "have the middle one." },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstHarness *h = harness (cases[i].properties, FLOATS);
+    GstBus *bus = gst_bus_new ();
+
+    gst_element_set_bus (h->element, bus);
+    for (guint frame = 0; frame < 6; frame++) {
+      GstMessage *message;
+      GError *warning;
+
+      if (frame == 2)
+        gst_harness_set (
+            h, "surfacecolor", "percentile-high", 99.0, "maximum", 2.0, NULL);
+      if (frame == 3)
+        gst_harness_set (
+            h, "surfacecolor", "percentile-high", 10.0, "maximum", 1.0, NULL);
+      gst_buffer_unref (gst_harness_push_and_pull (h, ramp ()));
+      message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+      fail_unless (
+          (message != NULL) == (frame == 0 || frame == 3), "%u", frame);
+      if (message == NULL)
+        continue;
+      gst_message_parse_warning (message, &warning, NULL);
+      fail_unless_equals_string (warning->message, cases[i].text);
+      g_error_free (warning);
+      gst_message_unref (message);
+    }
+    gst_element_set_bus (h->element, NULL);
+    gst_object_unref (bus);
+    gst_harness_teardown (h);
+  }
+}
+GST_END_TEST;
+
+/* Of heights 0 to 126 nm half are below the middle of a range that a controller
+ * moves up in the course of a second. */
+GST_START_TEST (test_controller)
+{
+  GstHarness *h = harness ("map=grey range=fixed minimum=-1", FLOATS);
+  GstControlSource *source = gst_interpolation_control_source_new ();
+  GstElement *element = gst_harness_find_element (h, "surfacecolor");
+
+  g_object_set (source, "mode", GST_INTERPOLATION_MODE_LINEAR, NULL);
+  gst_timed_value_control_source_set (
+      GST_TIMED_VALUE_CONTROL_SOURCE (source), 0, 1.0);
+  gst_timed_value_control_source_set (
+      GST_TIMED_VALUE_CONTROL_SOURCE (source), GST_SECOND, 3.0);
+  fail_unless (gst_object_add_control_binding (
+      GST_OBJECT (element), gst_direct_control_binding_new_absolute (
+                                GST_OBJECT (element), "maximum", source)));
+  gst_harness_set_sink_caps_str (h, "video/x-raw, format=RGB");
+  for (guint i = 0; i <= 2; i++) {
+    static const guint32 expected[] = { 0x808080, 0x555555, 0x404040 };
+    GstBuffer *in = ramp (), *out;
+
+    GST_BUFFER_PTS (in) = i * GST_SECOND / 2;
+    out = gst_harness_push_and_pull (h, in);
+    fail_unless_equals_int_hex (pixel (out, 0), expected[i]);
+    gst_buffer_unref (out);
+  }
+  gst_object_unref (source);
+  gst_object_unref (element);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Samples at an odd address, of all types. */
+GST_START_TEST (test_odd_address)
+{
+  static const gchar *types[] = { "float32", "float64", "int32" };
+  static const gsize sizes[] = { 4, 8, 4 };
+
+  for (guint type = 0; type < G_N_ELEMENTS (types); type++) {
+    const gsize size = W * H * sizes[type];
+    gchar *caps =
+        g_strdup_printf ("other/tensors, format=static, num_tensors=1, "
+                         "types=%s, dimensions=(string)16:8:1:1, "
+                         "framerate=25/1",
+            types[type]);
+    GstHarness *h =
+        harness ("map=grey range=fixed minimum=0 maximum=255", caps);
+    guint8 *data = g_malloc (size + 1);
+    GstBuffer *out;
+
+    for (guint i = 0; i < W * H; i++) {
+      const gfloat single = i;
+      const gdouble twice = i;
+      const gint32 integer = (gint32) i;
+
+      memcpy (data + 1 + i * sizes[type],
+          type == 0   ? (const void *) &single
+          : type == 1 ? (const void *) &twice
+                      : (const void *) &integer,
+          sizes[type]);
+    }
+    gst_harness_set_sink_caps_str (h, "video/x-raw, format=RGB");
+    out = gst_harness_push_and_pull (h,
+        gst_buffer_new_wrapped_full (0, data, size + 1, 1, size, data, g_free));
+    for (guint i = 0; i < W * H; i++)
+      fail_unless_equals_int_hex (pixel (out, i), i * 0x10101);
+    gst_buffer_unref (out);
+    gst_harness_teardown (h);
+    g_free (caps);
+  }
+}
+GST_END_TEST;
+
 static Suite *
 surfacecolor_suite (void)
 {
@@ -236,6 +404,11 @@ surfacecolor_suite (void)
   tcase_add_test (tc, test_grey);
   tcase_add_test (tc, test_renegotiation);
   tcase_add_test (tc, test_short_buffer);
+  tcase_add_test (tc, test_too_large);
+  tcase_add_test (tc, test_largest_side);
+  tcase_add_test (tc, test_empty_range);
+  tcase_add_test (tc, test_controller);
+  tcase_add_test (tc, test_odd_address);
   return s;
 }
 
