@@ -319,6 +319,85 @@ test_cutoff (void)
   }
 }
 
+/* What low-only synthesis of @levels leaves of the amplitude of a wave with
+ * @cycles in 2^15 samples, on average over where the grid lies. */
+static gdouble
+transmission (const LwtWavelet *wavelet, guint levels, guint cycles)
+{
+  const guint n = 32768;
+  gfloat *line = g_new (gfloat, n), *form = g_new (gfloat, n);
+  LwtJob job = { .data = line, .stride = n * sizeof (gfloat) };
+  gdouble sum = 0.0, square = 0.0;
+  LwtConfig config;
+
+  lwt_config_init (&config);
+  config.width = n;
+  config.height = 1;
+  config.wavelet = wavelet;
+  config.boundary = LWT_BOUNDARY_PERIODIC;
+  config.levels[0] = levels;
+  config.levels[1] = 0;
+  config.levels_roughness[0] = config.levels_roughness[1] = 0;
+  config.parts = 1u << SURFACE_PART_FORM;
+  job.parts[SURFACE_PART_FORM] =
+      (LwtPlane){ .data = form, .stride = n * sizeof (gfloat) };
+  for (guint x = 0; x < n; x++)
+    line[x] = (gfloat) sin (2.0 * G_PI * ((guint64) x * cycles % n + 0.25) / n);
+  run (&config, &job);
+  for (guint x = 0; x < n; x++) {
+    sum += (gdouble) form[x] * (gdouble) line[x];
+    square += (gdouble) line[x] * (gdouble) line[x];
+  }
+  g_free (line);
+  g_free (form);
+  return sum / square;
+}
+
+/* A sweep: the wavelength of which half the amplitude passes is the effective
+ * cut-off to 1 % for db4, 9/7 and what is longer; haar's is 13 % longer,
+ * of many levels. */
+static void
+test_sweep (void)
+{
+  static const struct {
+    const gchar *wavelet;
+    guint levels;              /* from these on */
+    gdouble shortest, longest; /* of half the amplitude, in cut-offs */
+  } cases[] = {
+    { "haar", 4, 1.12, 1.14 },
+    { "9/7", 1, 0.99, 1.01 },
+    { "db4", 1, 0.99, 1.01 },
+    { "db6", 1, 0.99, 1.01 },
+    { "db10", 1, 0.99, 1.01 },
+    { "db20", 1, 0.99, 1.01 },
+    { "sym8", 1, 0.99, 1.01 },
+    { "coif3", 1, 0.99, 1.01 },
+    { "bior6.8", 1, 0.99, 1.01 },
+    { "rbio6.8", 1, 0.99, 1.01 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GError *error = NULL;
+    LwtWavelet *wavelet = lwt_wavelet_new (cases[i].wavelet, &error);
+
+    g_assert_no_error (error);
+    for (guint levels = cases[i].levels; levels <= 5; levels++) {
+      const gdouble cycles = 32768.0 / lwt_cutoff_of_levels (levels, 1.0);
+      const gdouble below = transmission (
+          wavelet, levels, (guint) floor (cycles / cases[i].shortest));
+      const gdouble above = transmission (
+          wavelet, levels, (guint) ceil (cycles / cases[i].longest));
+
+      g_test_message ("%s, %u levels: %.4f at %.2f cut-offs, %.4f at %.2f",
+          cases[i].wavelet, levels, below, cases[i].shortest, above,
+          cases[i].longest);
+      g_assert_cmpfloat (below, <, 0.5);
+      g_assert_cmpfloat (above, >, 0.5);
+    }
+    lwt_wavelet_free (wavelet);
+  }
+}
+
 /* --- parameters -------------------------------------------------------------------- */
 
 static void
@@ -499,6 +578,7 @@ main (int argc, char **argv)
   g_test_add_func ("/lwtengine/parts-add-up", test_parts_add_up);
   g_test_add_func ("/lwtengine/planes-are-form", test_planes_are_form);
   g_test_add_func ("/lwtengine/cutoff", test_cutoff);
+  g_test_add_func ("/lwtengine/sweep", test_sweep);
   g_test_add_func ("/lwtengine/parameters", test_parameters);
   g_test_add_func ("/lwtengine/denoise", test_denoise);
   g_test_add_func ("/lwtengine/refused", test_refused);
