@@ -65,7 +65,8 @@ post_parameters (
   }
 }
 
-/* Is the surface one to be remarked on? */
+/* Is the surface one to be remarked on? One of which every point is missing is:
+ * nobody knows its Sa. */
 static gboolean
 check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
     gdouble upper)
@@ -73,13 +74,15 @@ check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
   const SurfaceParameters *p = &frame->job.parameters[self->part];
   GstStructure *s;
 
-  if (frame->parts[self->part] == NULL || p->n == 0
+  if (frame->parts[self->part] == NULL
       || (self->config.parameters & (1u << self->part)) == 0
-      || (p->sa >= lower && p->sa <= upper))
+      || (lower <= 0.0 && upper >= G_MAXDOUBLE)
+      || (p->n > 0 && p->sa >= lower && p->sa <= upper))
     return FALSE;
   s = new_report (self, frame, self->part, "surface-limit");
-  gst_structure_set (s, "sa", G_TYPE_DOUBLE, p->sa, "sa-lower-limit",
-      G_TYPE_DOUBLE, lower, "sa-upper-limit", G_TYPE_DOUBLE, upper, NULL);
+  gst_structure_set (s, "n", G_TYPE_UINT64, p->n, "sa", G_TYPE_DOUBLE, p->sa,
+      "sa-lower-limit", G_TYPE_DOUBLE, lower, "sa-upper-limit", G_TYPE_DOUBLE,
+      upper, NULL);
   post (self, s);
   return TRUE;
 }

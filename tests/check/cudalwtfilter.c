@@ -1366,6 +1366,40 @@ GST_START_TEST (test_limits)
 }
 GST_END_TEST;
 
+/* Without a point there is no Sa that could be within limits. */
+GST_START_TEST (test_limits_of_nothing)
+{
+  for (guint limited = 0; limited < 2; limited++) {
+    Rig rig = rig_new_playing (
+        limited ? "sa-upper-limit=1 dx=1e-6" : "parameters=true dx=1e-6", FALSE,
+        KIND_F32);
+    GstBuffer *buffer = buffer_of (KIND_F32, 0, WIDTH, HEIGHT);
+    GstStructure *s;
+    GstMapInfo map;
+    guint64 n;
+
+    gst_buffer_map (buffer, &map, GST_MAP_READWRITE);
+    for (guint k = 0; k < N; k++)
+      ((gfloat *) map.data)[k] = NAN;
+    gst_buffer_unmap (buffer, &map);
+    push (&rig, buffer);
+    buffer = gst_harness_pull (rig.h);
+    fail_unless_equals_int (
+        GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_MARKER) ? 1 : 0,
+        limited);
+    gst_buffer_unref (buffer);
+    s = pop_message (&rig, "surface-limit");
+    fail_unless ((s != NULL) == (limited != 0));
+    if (s != NULL) {
+      fail_unless (gst_structure_get_uint64 (s, "n", &n) && n == 0);
+      gst_structure_free (s);
+    }
+    fail_unless_equals_uint64 (rig_stat (&rig, "outside"), limited);
+    rig_free (&rig);
+  }
+}
+GST_END_TEST;
+
 /* --- sequences -------------------------------------------------------------------------- */
 
 static void
@@ -2109,6 +2143,7 @@ cudalwtfilter_suite (void)
   tcase_add_loop_test (tc, test_parameters, 0, G_N_ELEMENTS (intervals));
   tcase_add_test (tc, test_parameters_later);
   tcase_add_test (tc, test_limits);
+  tcase_add_test (tc, test_limits_of_nothing);
   tcase_add_test (tc, test_renegotiation);
   tcase_add_test (tc, test_reconfigure);
   tcase_add_test (tc, test_order);
