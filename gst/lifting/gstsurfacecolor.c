@@ -379,18 +379,27 @@ read_heights (GstSurfaceColor *self, const guint8 *data, gsize stride,
           (gfloat) (scale * sample_at (self, data + y * stride, x));
 }
 
-static void
+/* Returns: FALSE after posting an error. */
+static gboolean
 remove_masked (GstSurfaceColor *self, GstBuffer *mask)
 {
   const gsize n = (gsize) self->info.width * self->info.height;
   GstMapInfo map;
 
-  if (!gst_buffer_map (mask, &map, GST_MAP_READ))
-    return;
-  for (gsize i = 0; i < MIN (n, map.size); i++)
+  if (gst_buffer_get_size (mask) < n
+      || !gst_buffer_map (mask, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A mask of %" G_GSIZE_FORMAT " bytes is none of a surface of %ux%u "
+         "points.",
+            gst_buffer_get_size (mask), self->info.width, self->info.height),
+        ("%" GST_PTR_FORMAT, mask));
+    return FALSE;
+  }
+  for (gsize i = 0; i < n; i++)
     if (map.data[i] == 0)
       self->heights[i] = NAN;
   gst_buffer_unmap (mask, &map);
+  return TRUE;
 }
 
 /* Returns: FALSE after posting an error. */
@@ -419,9 +428,7 @@ take_surface (GstSurfaceColor *self, GstBuffer *buffer)
     read_heights (self, map.data, size / self->info.height, meta);
     gst_buffer_unmap (buffer, &map);
   }
-  if (meta != NULL && meta->mask != NULL)
-    remove_masked (self, meta->mask);
-  return TRUE;
+  return meta == NULL || meta->mask == NULL || remove_masked (self, meta->mask);
 
 too_small:
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,

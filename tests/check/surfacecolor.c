@@ -200,7 +200,8 @@ GST_START_TEST (test_renegotiation)
 }
 GST_END_TEST;
 
-GST_START_TEST (test_short_buffer)
+static void
+refuse (GstBuffer *buffer, const gchar *text)
 {
   GstHarness *h = harness ("", FLOATS);
   GstBus *bus = gst_bus_new ();
@@ -208,19 +209,27 @@ GST_START_TEST (test_short_buffer)
   GError *error;
 
   gst_element_set_bus (h->element, bus);
-  fail_unless_equals_int (
-      gst_harness_push (h, gst_buffer_new_allocate (NULL, 100, NULL)),
-      GST_FLOW_ERROR);
+  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_ERROR);
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
   fail_unless (message != NULL);
   gst_message_parse_error (message, &error, NULL);
-  fail_unless_equals_string (
-      error->message, "A buffer of 100 bytes is no surface of 16x8 points.");
+  fail_unless_equals_string (error->message, text);
   g_error_free (error);
   gst_message_unref (message);
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
   gst_harness_teardown (h);
+}
+
+GST_START_TEST (test_short_buffers)
+{
+  GstBuffer *masked = ramp ();
+
+  refuse (gst_buffer_new_allocate (NULL, 100, NULL),
+      "A buffer of 100 bytes is no surface of 16x8 points.");
+  gst_buffer_add_surface_meta (masked)->mask =
+      gst_buffer_new_allocate (NULL, W * H - 1, NULL);
+  refuse (masked, "A mask of 127 bytes is none of a surface of 16x8 points.");
 }
 GST_END_TEST;
 
@@ -403,7 +412,7 @@ surfacecolor_suite (void)
   tcase_add_test (tc, test_bars);
   tcase_add_test (tc, test_grey);
   tcase_add_test (tc, test_renegotiation);
-  tcase_add_test (tc, test_short_buffer);
+  tcase_add_test (tc, test_short_buffers);
   tcase_add_test (tc, test_too_large);
   tcase_add_test (tc, test_largest_side);
   tcase_add_test (tc, test_empty_range);
