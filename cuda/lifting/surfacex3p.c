@@ -599,6 +599,10 @@ make_xml (const SurfaceImage *image, const guint8 *points, gsize size)
   return xml;
 }
 
+/* Level 9, libzip's own, takes many times as long for the noise that most of a
+ * surface's digits are, and saves little. */
+#define DEFLATE_LEVEL 1
+
 /* Always of the same time, so that the same picture gives the same file. */
 static gboolean
 add_entry (zip_t *zip, const gchar *name, const void *bytes, gsize size)
@@ -613,7 +617,10 @@ add_entry (zip_t *zip, const gchar *name, const void *bytes, gsize size)
     zip_source_free (source);
     return FALSE;
   }
-  return zip_file_set_dostime (zip, index, 0, 0x21, 0) == 0;
+  return zip_set_file_compression (
+             zip, (zip_uint64_t) index, ZIP_CM_DEFLATE, DEFLATE_LEVEL)
+             == 0
+         && zip_file_set_dostime (zip, (zip_uint64_t) index, 0, 0x21, 0) == 0;
 }
 
 /* Writes what @archive holds by now; @archive keeps the source. */
