@@ -176,6 +176,15 @@ GST_START_TEST (test_grey)
 }
 GST_END_TEST;
 
+static GstBuffer *
+zeros (gsize size)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, size, NULL);
+
+  gst_buffer_memset (buffer, 0, 0, size);
+  return buffer;
+}
+
 GST_START_TEST (test_renegotiation)
 {
   GstHarness *h = harness ("", FLOATS);
@@ -187,8 +196,7 @@ GST_START_TEST (test_renegotiation)
   gst_harness_set_src_caps_str (h,
       "other/tensors, format=static, num_tensors=1, types=float64, "
       "dimensions=(string)5:3, framerate=0/1");
-  out = gst_harness_push_and_pull (
-      h, gst_buffer_new_allocate (NULL, 5 * 3 * sizeof (gdouble), NULL));
+  out = gst_harness_push_and_pull (h, zeros (5 * 3 * sizeof (gdouble)));
   fail_unless (out != NULL);
   gst_buffer_unref (out);
   caps = gst_pad_get_current_caps (h->sinkpad);
@@ -271,8 +279,7 @@ GST_START_TEST (test_largest_side)
   gst_harness_set_src_caps_str (h,
       "other/tensors, format=static, num_tensors=1, types=float32, "
       "dimensions=(string)96:32768:1:1, framerate=25/1, surface-dx=1e-6");
-  out = gst_harness_push_and_pull (
-      h, gst_buffer_new_allocate (NULL, 96 * 32768 * sizeof (gfloat), NULL));
+  out = gst_harness_push_and_pull (h, zeros (96 * 32768 * sizeof (gfloat)));
   fail_unless (out != NULL);
   gst_buffer_unref (out);
   gst_harness_teardown (h);
