@@ -252,8 +252,8 @@ GST_START_TEST (test_lines)
     "filesrc location=%s/a0.npy ! surfacedec dx=1e-6 ! fakesink",
     "filesrc location=%s/a0.npy ! typefind ! surfacedec ! fakesink",
     "filesrc location=%s/a0.npy ! decodebin caps=other/tensors ! fakesink",
-    "multifilesrc location=%s/a%d.npy stop-index=1 "
-    "caps=application/x-surface-npy,framerate=5/1 ! surfacedec ! fakesink",
+    ("multifilesrc location=%s/a%d.npy stop-index=1 "
+     "caps=application/x-surface-npy,framerate=5/1 ! surfacedec ! fakesink"),
   };
   gchar *folder = surface_temp_new ();
 
