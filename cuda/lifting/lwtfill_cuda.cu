@@ -161,7 +161,7 @@ pull_surface_kernel (Level<T> parents, Level<T> surface, const guint32 *missing)
 /* One block: levels @first.. from level @first, and back to it. */
 template <typename T>
 __global__ void
-tail_kernel (Pyramid<T> p, guint first)
+__launch_bounds__ (TAIL_THREADS) tail_kernel (Pyramid<T> p, guint first)
 {
   for (guint level = first + 1; level < p.n; level++) {
     const Level<T> &to = p.levels[level];

@@ -127,8 +127,8 @@ sum_rows (const LwtSurfaceTask &t, const gdouble *rows, guint power)
 }
 
 /* One block; warp by warp M[a][b] for a + b <= 4, then T[a][b] for a + b <= 2. */
-__global__ void
-fit_kernel (LwtSurfaceTask t, guint order)
+__global__ void __launch_bounds__ (32 * MOMENTS)
+    fit_kernel (LwtSurfaceTask t, guint order)
 {
   __shared__ LwtMoments moments;
   guint a = 0, b = threadIdx.y;
