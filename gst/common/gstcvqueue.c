@@ -80,12 +80,29 @@ replace_flow (GstCvQueue *queue, GstFlowReturn from, GstFlowReturn to)
   return TRUE;
 }
 
-void
+/* call with the lock held */
+static gboolean
+has_eos (GstCvQueue *queue)
+{
+  for (guint i = 0; i < gst_queue_array_get_length (queue->entries); i++) {
+    Entry *entry = gst_queue_array_peek_nth_struct (queue->entries, i);
+
+    if (entry->event != NULL && GST_EVENT_TYPE (entry->event) == GST_EVENT_EOS)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
 gst_cv_queue_fail (GstCvQueue *queue, GstFlowReturn flow)
 {
+  gboolean through;
+
   g_mutex_lock (&queue->lock);
   replace_flow (queue, GST_FLOW_OK, flow);
+  through = has_eos (queue);
   g_mutex_unlock (&queue->lock);
+  return through;
 }
 
 gboolean
@@ -290,19 +307,14 @@ gst_cv_queue_wait_idle (GstCvQueue *queue)
   return flow;
 }
 
-gboolean
-gst_cv_queue_has_eos (GstCvQueue *queue)
+void
+gst_cv_queue_drop_event (GstEvent *event, GstPad *pad)
 {
-  gboolean found = FALSE;
-
-  g_mutex_lock (&queue->lock);
-  for (guint i = 0; i < gst_queue_array_get_length (queue->entries); i++) {
-    Entry *entry = gst_queue_array_peek_nth_struct (queue->entries, i);
-    if (entry->event != NULL && GST_EVENT_TYPE (entry->event) == GST_EVENT_EOS)
-      found = TRUE;
-  }
-  g_mutex_unlock (&queue->lock);
-  return found;
+  if (pad != NULL && GST_EVENT_IS_STICKY (event)
+      && GST_EVENT_TYPE (event) != GST_EVENT_EOS
+      && GST_EVENT_TYPE (event) != GST_EVENT_SEGMENT)
+    gst_pad_store_sticky_event (pad, event);
+  gst_event_unref (event);
 }
 
 void
@@ -312,15 +324,8 @@ gst_cv_queue_discard (GstCvQueue *queue, GstPad *pad)
 
   g_mutex_lock (&queue->lock);
   while ((entry = gst_queue_array_pop_head_struct (queue->entries)) != NULL) {
-    GstEvent *event = entry->event;
-
-    if (event == NULL)
-      continue;
-    if (pad != NULL && GST_EVENT_IS_STICKY (event)
-        && GST_EVENT_TYPE (event) != GST_EVENT_EOS
-        && GST_EVENT_TYPE (event) != GST_EVENT_SEGMENT)
-      gst_pad_store_sticky_event (pad, event);
-    gst_event_unref (event);
+    if (entry->event != NULL)
+      gst_cv_queue_drop_event (entry->event, pad);
   }
   queue->deadline = -1;
   queue->busy = FALSE;

@@ -32,8 +32,10 @@ void gst_cv_queue_free (GstCvQueue *queue);
 void gst_cv_queue_set_flow (GstCvQueue *queue, GstFlowReturn flow);
 /* What an item would meet: GST_FLOW_EOS after gst_cv_queue_end(). */
 GstFlowReturn gst_cv_queue_get_flow (GstCvQueue *queue);
-/* For the thread that empties it: @flow, unless it is being flushed. */
-void gst_cv_queue_fail (GstCvQueue *queue, GstFlowReturn flow);
+/* For the thread that empties it: @flow, unless it is being flushed.
+ * Returns: whether an EOS event waits in it: upstream is through, and no push of
+ *   its will meet @flow */
+gboolean gst_cv_queue_fail (GstCvQueue *queue, GstFlowReturn flow);
 /* GST_FLOW_OK instead of GST_FLOW_NOT_LINKED.
  * Returns: whether that was the flow */
 gboolean gst_cv_queue_relink (GstCvQueue *queue);
@@ -69,11 +71,10 @@ GstCvPop gst_cv_queue_pop (GstCvQueue *queue, gpointer *item, GstEvent **event);
 /* Waits until all that was pushed is done. */
 GstFlowReturn gst_cv_queue_wait_idle (GstCvQueue *queue);
 
-/* Is an EOS event waiting in it? */
-gboolean gst_cv_queue_has_eos (GstCvQueue *queue);
-
-/* Forgets items (they belong to whoever computes) and drops events. Sticky ones
- * except EOS and SEGMENT are stored on @pad, as a flush keeps them. */
+/* Forgets items (they belong to whoever computes) and drops events likewise. */
 void gst_cv_queue_discard (GstCvQueue *queue, GstPad *pad);
+/* Drops @event, which will not be pushed, and takes it. A sticky one other than
+ * EOS and SEGMENT is stored on @pad (if not %NULL), as a flush keeps it. */
+void gst_cv_queue_drop_event (GstEvent *event, GstPad *pad);
 
 G_END_DECLS

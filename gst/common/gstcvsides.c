@@ -45,16 +45,17 @@ gst_cv_sides_free (GstCvSides *sides)
 /* --- requesting and releasing ---------------------------------------------- */
 
 GstPad *
-gst_cv_sides_request (GstCvSides *sides, guint kind, GstPadTemplate *template,
-    GstPadEventFunction event_function, GstPadQueryFunction query_function)
+gst_cv_sides_request (GstCvSides *sides, guint kind, GstPadTemplate *template)
 {
   const gchar *name = GST_PAD_TEMPLATE_NAME_TEMPLATE (template);
   Side *side = &sides->sides[kind];
   gboolean taken;
   GstPad *pad = gst_pad_new_from_template (template, name);
 
-  gst_pad_set_query_function (pad, query_function);
-  gst_pad_set_event_function (pad, event_function);
+  gst_pad_set_element_private (
+      pad, gst_pad_get_element_private (sides->srcpad));
+  gst_pad_set_query_function (pad, GST_PAD_QUERYFUNC (sides->srcpad));
+  gst_pad_set_event_function (pad, GST_PAD_EVENTFUNC (sides->srcpad));
   gst_pad_use_fixed_caps (pad);
   gst_object_ref_sink (pad);
   GST_OBJECT_LOCK (sides->element);
@@ -113,6 +114,18 @@ gst_cv_sides_note_lacks (GstCvSides *sides, GstCvLacks lacks)
   for (guint i = 0; i < sides->n; i++)
     sides->sides[i].lacks |= lacks;
   GST_OBJECT_UNLOCK (sides->element);
+}
+
+void
+gst_cv_sides_note_discard (GstCvSides *sides, GstEvent *start)
+{
+  GstEvent *now =
+      gst_pad_get_sticky_event (sides->srcpad, GST_EVENT_STREAM_START, 0);
+
+  gst_cv_sides_note_lacks (
+      sides, now == start ? GST_CV_LACKS_CAPS : GST_CV_LACKS_ALL);
+  gst_clear_event (&now);
+  gst_clear_event (&start);
 }
 
 void

@@ -32,17 +32,20 @@ GstCvSides *gst_cv_sides_new (
     GstElement *element, GstPad *srcpad, guint n, GstCvSidesCaps get_caps);
 void gst_cv_sides_free (GstCvSides *sides);
 
-/* For GstElementClass.request_new_pad.
+/* For GstElementClass.request_new_pad. The pad has the source pad's functions
+ * for events and queries, and its element private.
  * Returns: %NULL, after a warning in the log, if there is such a pad */
-GstPad *gst_cv_sides_request (GstCvSides *sides, guint kind,
-    GstPadTemplate *template, GstPadEventFunction event_function,
-    GstPadQueryFunction query_function);
+GstPad *gst_cv_sides_request (
+    GstCvSides *sides, guint kind, GstPadTemplate *template);
 void gst_cv_sides_release (GstCvSides *sides, GstPad *pad);
 /* The pad with a reference, or %NULL. */
 GstPad *gst_cv_sides_ref (GstCvSides *sides, guint kind);
 
 /* From now on they lack @lacks before their next buffer. */
 void gst_cv_sides_note_lacks (GstCvSides *sides, GstCvLacks lacks);
+/* For who has discarded events, which stay with the source pad all the same:
+ * takes @start, its STREAM_START event (or %NULL) of before. */
+void gst_cv_sides_note_discard (GstCvSides *sides, GstEvent *start);
 /* The pad of @kind may need other caps. */
 void gst_cv_sides_renegotiate (GstCvSides *sides, guint kind);
 /* Forgets how pushing went. */

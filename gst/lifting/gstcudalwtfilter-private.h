@@ -17,6 +17,7 @@
 #include "gst/common/gstcvbackend.h"
 #include "gst/common/gstcvqueue.h"
 #include "gst/common/gstcvsides.h"
+#include "gst/common/gstcvworker.h"
 #include "gstcudalwtfilter.h"
 #include "gstlwtframe.h"
 #include "gstlwtstats.h"
@@ -40,6 +41,7 @@ struct _GstCudaLwtFilter {
 
   GstCvSides *sides;
   GstCvQueue *queue;
+  GstCvWorker *worker;
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstLwtSettings wanted;
@@ -128,12 +130,15 @@ void gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index);
 
 GstFlowReturn gst_lwt_input_chain (
     GstPad *pad, GstObject *parent, GstBuffer *buffer);
-gboolean gst_lwt_input_event (GstPad *pad, GstObject *parent, GstEvent *event);
+/* See GstCvWorkerFuncs. */
+gboolean gst_lwt_input_event (GstElement *element, GstEvent *event);
+void gst_lwt_input_flush (GstElement *element);
 
 /* --- gstlwtoutput.c ---------------------------------------------------------- */
 
-/* The task of the source pad. */
-void gst_lwt_output_loop (GstPad *pad);
+/* See GstCvWorkerFuncs. */
+GstFlowReturn gst_lwt_output_complete (GstElement *element, gpointer item);
+void gst_lwt_output_event (GstElement *element, GstEvent *event);
 /* Drops all that is in flight or waits to be pushed. No thread may run. */
 void gst_lwt_output_discard (GstCudaLwtFilter *self);
 /* Posts the engine's @error and takes it. */

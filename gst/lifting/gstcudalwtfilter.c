@@ -146,81 +146,19 @@ gst_cuda_lwt_filter_change_state (
 
 /* --- pads ------------------------------------------------------------------ */
 
-/* Downstream was linked (anew): what did not flow may flow now. */
 static void
-restart_flow (GstCudaLwtFilter *self)
+push_now (GstElement *element, GstEvent *event)
 {
-  if (gst_cv_queue_relink (self->queue))
-    gst_pad_start_task (self->srcpad, (GstTaskFunction) gst_lwt_output_loop,
-        self->srcpad, NULL);
+  gst_cv_sides_push_now (GST_CUDA_LWT_FILTER (element)->sides, event);
 }
 
-static gboolean
-src_event (GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
-
-  switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_QOS:
-      /* upstream would skip surfaces; here every one counts */
-      gst_event_unref (event);
-      return TRUE;
-    case GST_EVENT_RECONFIGURE:
-      restart_flow (self);
-      break;
-    default:
-      break;
-  }
-  return gst_pad_event_default (pad, parent, event);
-}
-
-static gboolean
-sink_activate_mode (
-    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
-
-  if (mode != GST_PAD_MODE_PUSH)
-    return FALSE;
-  if (!active) {
-    gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-    /* until the upstream thread has left */
-    GST_PAD_STREAM_LOCK (pad);
-    GST_PAD_STREAM_UNLOCK (pad);
-  }
-  return TRUE;
-}
-
-static gboolean
-src_activate_mode (
-    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
-
-  if (mode != GST_PAD_MODE_PUSH)
-    return FALSE;
-  if (active) {
-    gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
-    return gst_pad_start_task (
-        pad, (GstTaskFunction) gst_lwt_output_loop, pad, NULL);
-  }
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-  return gst_pad_stop_task (pad);
-}
-
-/* Events go to the source pad; the request pads get theirs with it. */
-static GstIterator *
-sink_internal_links (GstPad *pad, GstObject *parent)
-{
-  GValue value = G_VALUE_INIT;
-  GstIterator *links;
-
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value, GST_CUDA_LWT_FILTER (parent)->srcpad);
-  links = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return links;
-}
+static const GstCvWorkerFuncs worker_funcs = {
+  .complete = gst_lwt_output_complete,
+  .push_event = gst_lwt_output_event,
+  .push_now = push_now,
+  .serialized_event = gst_lwt_input_event,
+  .flush = gst_lwt_input_flush,
+};
 
 static GstPad *
 gst_cuda_lwt_filter_request_new_pad (GstElement *element,
@@ -230,8 +168,8 @@ gst_cuda_lwt_filter_request_new_pad (GstElement *element,
 
   for (guint i = 0; i < GST_LWT_SIDES; i++)
     if (g_str_equal (wanted, side_templates[i].name_template))
-      return gst_cv_sides_request (GST_CUDA_LWT_FILTER (element)->sides, i,
-          template, src_event, gst_lwt_src_query);
+      return gst_cv_sides_request (
+          GST_CUDA_LWT_FILTER (element)->sides, i, template);
   g_return_val_if_reached (NULL);
 }
 
@@ -294,6 +232,7 @@ gst_cuda_lwt_filter_finalize (GObject *object)
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (object);
 
   gst_cv_sides_free (self->sides);
+  gst_cv_worker_free (self->worker);
   gst_cv_queue_free (self->queue);
   gst_lwt_settings_clear (&self->settings);
   gst_lwt_settings_clear (&self->wanted);
@@ -363,17 +302,14 @@ gst_cuda_lwt_filter_init (GstCudaLwtFilter *self)
 
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_lwt_input_chain);
-  gst_pad_set_event_function (self->sinkpad, gst_lwt_input_event);
   gst_pad_set_query_function (self->sinkpad, gst_lwt_sink_query);
-  gst_pad_set_activatemode_function (self->sinkpad, sink_activate_mode);
-  gst_pad_set_iterate_internal_links_function (
-      self->sinkpad, sink_internal_links);
-  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
 
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
-  gst_pad_set_event_function (self->srcpad, src_event);
   gst_pad_set_query_function (self->srcpad, gst_lwt_src_query);
-  gst_pad_set_activatemode_function (self->srcpad, src_activate_mode);
+
+  self->worker = gst_cv_worker_new (GST_ELEMENT (self), self->sinkpad,
+      self->srcpad, self->queue, &worker_funcs);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
   self->sides = gst_cv_sides_new (
       GST_ELEMENT (self), self->srcpad, GST_LWT_SIDES, gst_lwt_side_get_caps);

@@ -191,33 +191,19 @@ gst_lwt_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
 /* --- events ------------------------------------------------------------------ */
 
-static void
-flush_start (GstCudaLwtFilter *self, GstEvent *event)
+void
+gst_lwt_input_flush (GstElement *element)
 {
-  gst_cv_sides_push_now (self->sides, event);
-  gst_pad_push_event (self->srcpad, event);
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-  gst_pad_pause_task (self->srcpad);
-}
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
 
-static void
-flush_stop (GstCudaLwtFilter *self, GstEvent *event)
-{
   gst_lwt_output_discard (self);
   self->last = GST_CLOCK_TIME_NONE;
-  gst_cv_sides_push_now (self->sides, event);
-  gst_pad_push_event (self->srcpad, event);
-  if (!gst_pad_is_active (self->srcpad))
-    return; /* on the way to READY */
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
-  gst_pad_start_task (
-      self->srcpad, (GstTaskFunction) gst_lwt_output_loop, self->srcpad, NULL);
 }
 
-/* An event that has to stay in order with the surfaces. */
-static gboolean
-serialized_event (GstCudaLwtFilter *self, GstEvent *event)
+gboolean
+gst_lwt_input_event (GstElement *element, GstEvent *event)
 {
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
   const GstEventType type = GST_EVENT_TYPE (event);
   GstFlowReturn flow = GST_FLOW_OK;
   gboolean ok = TRUE;
@@ -235,39 +221,5 @@ serialized_event (GstCudaLwtFilter *self, GstEvent *event)
     flow = gst_cv_queue_wait_idle (self->queue);
     self->number = 0;
   }
-  if (flow == GST_FLOW_OK)
-    flow = gst_cv_queue_push_event (self->queue, event);
-  if (flow == GST_FLOW_OK)
-    return TRUE;
-
-  /* upstream is through and would never hear of the failure */
-  if (type == GST_EVENT_EOS
-      && (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED))
-    GST_ELEMENT_FLOW_ERROR (self, flow);
-  gst_event_unref (event);
-  return FALSE;
-}
-
-gboolean
-gst_lwt_input_event (GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
-
-  switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_FLUSH_START:
-      flush_start (self, event);
-      return TRUE;
-    case GST_EVENT_FLUSH_STOP:
-      flush_stop (self, event);
-      return TRUE;
-    case GST_EVENT_INSTANT_RATE_CHANGE:
-      /* each sink is to change its rate, or they part */
-      gst_cv_sides_push_now (self->sides, event);
-      break;
-    default:
-      if (GST_EVENT_IS_SERIALIZED (event))
-        return serialized_event (self, event);
-      break;
-  }
-  return gst_pad_event_default (pad, parent, event);
+  return gst_cv_worker_queue_event (self->worker, event, flow);
 }

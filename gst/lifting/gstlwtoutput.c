@@ -237,10 +237,12 @@ push_frame (GstCudaLwtFilter *self, Leaving *leaving)
   return GST_FLOW_OK;
 }
 
-/* Waits for @frame, the first of those in flight, and has it leave. */
-static GstFlowReturn
-complete (GstCudaLwtFilter *self, GstLwtFrame *frame)
+/* Waits for the first frame in flight, and has it leave. */
+GstFlowReturn
+gst_lwt_output_complete (GstElement *element, gpointer item)
 {
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
+  GstLwtFrame *frame = item;
   Leaving leaving = { { NULL } };
   GError *error = NULL;
   LwtJob *job = NULL;
@@ -260,74 +262,22 @@ complete (GstCudaLwtFilter *self, GstLwtFrame *frame)
   return GST_FLOW_ERROR;
 }
 
-static void
-push_event (GstCudaLwtFilter *self, GstEvent *event)
+void
+gst_lwt_output_event (GstElement *element, GstEvent *event)
 {
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
+
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
     gst_event_copy_segment (event, &self->segment);
   gst_cv_sides_push_event (self->sides, event);
   gst_pad_push_event (self->srcpad, event);
 }
 
-/* --- the loop -------------------------------------------------------------------- */
-
-/* No more can be pushed: upstream learns it from its next push. */
-static void
-stop_loop (GstCudaLwtFilter *self, GstFlowReturn flow)
-{
-  GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
-  /* in this order: who finds the flow changed may start the task again */
-  gst_pad_pause_task (self->srcpad);
-  gst_cv_queue_fail (self->queue, flow);
-  if (flow == GST_FLOW_ERROR)
-    push_event (self, gst_event_new_eos ());
-}
-
-void
-gst_lwt_output_loop (GstPad *pad)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (GST_PAD_PARENT (pad));
-  GstFlowReturn flow = GST_FLOW_OK;
-  gpointer frame;
-  GstEvent *event;
-
-  switch (gst_cv_queue_pop (self->queue, &frame, &event)) {
-    case GST_CV_POP_ITEM:
-      flow = complete (self, frame);
-      break;
-    case GST_CV_POP_EVENT:
-      push_event (self, event);
-      break;
-    case GST_CV_POP_MARK: /* none is pushed */
-    case GST_CV_POP_DEADLINE:
-      break;
-    case GST_CV_POP_STOP:
-      flow = gst_cv_queue_get_flow (self->queue);
-      break;
-  }
-  if (flow != GST_FLOW_OK)
-    stop_loop (self, flow);
-}
-
-/* Events stay with the source pad, so that the others have to be told of them. */
-static void
-discard_events (GstCudaLwtFilter *self)
-{
-  GstEvent *before =
-      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
-  GstEvent *after;
-
-  gst_cv_queue_discard (self->queue, self->srcpad);
-  after = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
-  gst_cv_sides_note_lacks (
-      self->sides, after == before ? GST_CV_LACKS_CAPS : GST_CV_LACKS_ALL);
-  gst_clear_event (&before);
-  gst_clear_event (&after);
-}
-
 void
 gst_lwt_output_discard (GstCudaLwtFilter *self)
 {
+  GstEvent *start =
+      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
   LwtJob *job = NULL;
 
   if (self->engine != NULL) {
@@ -340,7 +290,8 @@ gst_lwt_output_discard (GstCudaLwtFilter *self)
     } while (job != NULL);
   }
   self->refused_side = FALSE;
-  discard_events (self);
+  gst_cv_queue_discard (self->queue, self->srcpad);
+  gst_cv_sides_note_discard (self->sides, start);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   gst_cv_sides_reset_flow (self->sides);
 }

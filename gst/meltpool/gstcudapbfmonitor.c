@@ -78,18 +78,6 @@ gst_pbf_monitor_ref_result_pad (GstCudaPbfMonitor *self)
   return pad;
 }
 
-static void
-push_on_both (GstCudaPbfMonitor *self, GstEvent *event)
-{
-  GstPad *result = gst_pbf_monitor_ref_result_pad (self);
-
-  if (result != NULL) {
-    gst_pad_push_event (result, gst_event_ref (event));
-    gst_object_unref (result);
-  }
-  gst_pad_push_event (self->srcpad, event);
-}
-
 /* --- start and stop -------------------------------------------------------- */
 
 static void
@@ -548,14 +536,6 @@ src_query (GstPad *pad, GstObject *parent, GstQuery *query)
 
 /* --- events ---------------------------------------------------------------- */
 
-static void
-flush_start (GstCudaPbfMonitor *self, GstEvent *event)
-{
-  push_on_both (self, event);
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-  gst_pad_pause_task (self->srcpad);
-}
-
 /* Forgets the stream: window, counters, gaps. Nothing is in flight. */
 static void
 reset_stream (GstCudaPbfMonitor *self)
@@ -568,18 +548,27 @@ reset_stream (GstCudaPbfMonitor *self)
   self->first = TRUE;
 }
 
+/* See GstCvWorkerFuncs. */
 static void
-flush_stop (GstCudaPbfMonitor *self, GstEvent *event)
+flush (GstElement *element)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
+
   gst_pbf_output_discard (self);
   reset_stream (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  push_on_both (self, event);
-  if (!gst_pad_is_active (self->srcpad))
-    return; /* on the way to READY */
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
-  gst_pad_start_task (
-      self->srcpad, (GstTaskFunction) gst_pbf_output_loop, self->srcpad, NULL);
+}
+
+static void
+push_now (GstElement *element, GstEvent *event)
+{
+  GstPad *result =
+      gst_pbf_monitor_ref_result_pad (GST_CUDA_PBF_MONITOR (element));
+
+  if (result == NULL)
+    return;
+  gst_pad_push_event (result, gst_event_ref (event));
+  gst_object_unref (result);
 }
 
 /* A second stream does not go on with the window of the first. */
@@ -597,8 +586,9 @@ begin_stream (GstCudaPbfMonitor *self)
 
 /* An event that has to stay in order with the frames. */
 static gboolean
-serialized_event (GstCudaPbfMonitor *self, GstEvent *event)
+serialized_event (GstElement *element, GstEvent *event)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
   GstFlowReturn flow = gst_pbf_input_flush_partial (self);
   gboolean ok = TRUE;
   GstCaps *caps;
@@ -617,115 +607,22 @@ serialized_event (GstCudaPbfMonitor *self, GstEvent *event)
     default:
       break;
   }
-  if (ok && flow == GST_FLOW_OK)
-    flow = gst_cv_queue_push_event (self->queue, event);
-  if (ok && flow == GST_FLOW_OK)
-    return TRUE;
-
-  /* upstream is through and would never hear of the failure */
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS
-      && (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED))
-    GST_ELEMENT_FLOW_ERROR (self, flow);
+  if (ok)
+    return gst_cv_worker_queue_event (self->worker, event, flow);
   gst_event_unref (event);
   return FALSE;
 }
 
-static gboolean
-sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (parent);
-
-  switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_FLUSH_START:
-      flush_start (self, event);
-      return TRUE;
-    case GST_EVENT_FLUSH_STOP:
-      flush_stop (self, event);
-      return TRUE;
-    default:
-      if (GST_EVENT_IS_SERIALIZED (event))
-        return serialized_event (self, event);
-      return gst_pad_event_default (pad, parent, event);
-  }
-}
-
-/* Downstream was linked (anew): what did not flow may flow now. */
-static void
-restart_flow (GstCudaPbfMonitor *self)
-{
-  if (gst_cv_queue_relink (self->queue))
-    gst_pad_start_task (self->srcpad, (GstTaskFunction) gst_pbf_output_loop,
-        self->srcpad, NULL);
-}
-
-static gboolean
-src_event (GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (parent);
-
-  switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_QOS:
-      /* upstream would skip frames; here every frame counts */
-      gst_event_unref (event);
-      return TRUE;
-    case GST_EVENT_RECONFIGURE:
-      restart_flow (self);
-      break;
-    default:
-      break;
-  }
-  return gst_pad_event_default (pad, parent, event);
-}
+static const GstCvWorkerFuncs worker_funcs = {
+  .complete = gst_pbf_output_complete,
+  .deadline = gst_pbf_input_flush_due,
+  .push_event = gst_pbf_output_event,
+  .push_now = push_now,
+  .serialized_event = serialized_event,
+  .flush = flush,
+};
 
 /* --- pads ------------------------------------------------------------------ */
-
-static gboolean
-sink_activate_mode (
-    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (parent);
-
-  if (mode != GST_PAD_MODE_PUSH)
-    return FALSE;
-  if (!active) {
-    gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-    /* until the upstream thread has left */
-    GST_PAD_STREAM_LOCK (pad);
-    GST_PAD_STREAM_UNLOCK (pad);
-  }
-  return TRUE;
-}
-
-static gboolean
-src_activate_mode (
-    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (parent);
-
-  if (mode != GST_PAD_MODE_PUSH)
-    return FALSE;
-  if (active) {
-    gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
-    return gst_pad_start_task (
-        pad, (GstTaskFunction) gst_pbf_output_loop, pad, NULL);
-  }
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-  return gst_pad_stop_task (pad);
-}
-
-/* Video goes to the source pad; the result pad is another stream. */
-static GstIterator *
-sink_internal_links (GstPad *pad, GstObject *parent)
-{
-  GValue value = G_VALUE_INIT;
-  GstIterator *links;
-
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value, GST_CUDA_PBF_MONITOR (parent)->srcpad);
-  links = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return links;
-}
 
 static GstPad *
 gst_cuda_pbf_monitor_request_new_pad (GstElement *element,
@@ -736,7 +633,8 @@ gst_cuda_pbf_monitor_request_new_pad (GstElement *element,
   gboolean taken;
 
   gst_pad_set_query_function (pad, src_query);
-  gst_pad_set_event_function (pad, src_event);
+  gst_pad_set_event_function (pad, gst_cv_worker_src_event);
+  gst_pad_set_element_private (pad, self->worker);
   gst_pad_use_fixed_caps (pad);
   gst_object_ref_sink (pad);
   GST_OBJECT_LOCK (self);
@@ -826,6 +724,7 @@ gst_cuda_pbf_monitor_finalize (GObject *object)
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (object);
 
   gst_clear_object (&self->resultpad);
+  gst_cv_worker_free (self->worker);
   gst_cv_queue_free (self->queue);
   gst_queue_array_free (self->pending);
   gst_buffer_list_unref (self->held);
@@ -886,16 +785,13 @@ gst_cuda_pbf_monitor_init (GstCudaPbfMonitor *self)
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_pbf_input_chain);
   gst_pad_set_chain_list_function (self->sinkpad, gst_pbf_input_chain_list);
-  gst_pad_set_event_function (self->sinkpad, sink_event);
   gst_pad_set_query_function (self->sinkpad, sink_query);
-  gst_pad_set_activatemode_function (self->sinkpad, sink_activate_mode);
-  gst_pad_set_iterate_internal_links_function (
-      self->sinkpad, sink_internal_links);
-  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
 
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
-  gst_pad_set_event_function (self->srcpad, src_event);
   gst_pad_set_query_function (self->srcpad, src_query);
-  gst_pad_set_activatemode_function (self->srcpad, src_activate_mode);
+
+  self->worker = gst_cv_worker_new (GST_ELEMENT (self), self->sinkpad,
+      self->srcpad, self->queue, &worker_funcs);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
 }

@@ -86,8 +86,9 @@ gst_pbf_input_flush_partial (GstCudaPbfMonitor *self)
 }
 
 GstFlowReturn
-gst_pbf_input_flush_due (GstCudaPbfMonitor *self)
+gst_pbf_input_flush_due (GstElement *element)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
   GstFlowReturn flow = GST_FLOW_OK;
   GError *error = NULL;
 

@@ -13,6 +13,7 @@
 
 #include "gst/common/gstcvbackend.h"
 #include "gst/common/gstcvqueue.h"
+#include "gst/common/gstcvworker.h"
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
 #include "gstpbfsettings.h"
@@ -43,6 +44,7 @@ struct _GstCudaPbfMonitor {
   PbfModel *model;      /* NULL: none */
   PbfTrack *track;      /* of the upstream thread, like the fields below */
   GstCvQueue *queue;
+  GstCvWorker *worker;
 
   /* --- by the upstream thread, while the other is idle --- */
   GstVideoInfo layout;
@@ -84,8 +86,8 @@ GstFlowReturn gst_pbf_input_chain_list (
 
 /* Submits what has been collected, although the batch is not full. */
 GstFlowReturn gst_pbf_input_flush_partial (GstCudaPbfMonitor *self);
-/* The same if it is due by its time. Of the source pad's thread. */
-GstFlowReturn gst_pbf_input_flush_due (GstCudaPbfMonitor *self);
+/* See GstCvWorkerFuncs.deadline: the same if it is due by its time. */
+GstFlowReturn gst_pbf_input_flush_due (GstElement *element);
 /* And waits until everything has left downstream. */
 GstFlowReturn gst_pbf_input_drain (GstCudaPbfMonitor *self);
 /* Notes a GAP event. */
@@ -93,8 +95,9 @@ void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
 
 /* --- gstpbfoutput.c -------------------------------------------------------- */
 
-/* The task of the source pad. */
-void gst_pbf_output_loop (GstPad *pad);
+/* See GstCvWorkerFuncs. */
+GstFlowReturn gst_pbf_output_complete (GstElement *element, gpointer item);
+void gst_pbf_output_event (GstElement *element, GstEvent *event);
 /* Drops all that is collected, in flight or waiting to be pushed. No thread may
  * be running. */
 void gst_pbf_output_discard (GstCudaPbfMonitor *self);

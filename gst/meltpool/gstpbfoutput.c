@@ -408,11 +408,12 @@ note_processing (GstCudaPbfMonitor *self, GstClockTime took)
         GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
-/* --- the loop -------------------------------------------------------------- */
+/* --- what the queue gives -------------------------------------------------- */
 
-static GstFlowReturn
-complete_batch (GstCudaPbfMonitor *self)
+GstFlowReturn
+gst_pbf_output_complete (GstElement *element, gpointer item)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
   PbfBatch *done;
   GstPbfBatch *batch;
   GstBuffer *records;
@@ -453,9 +454,11 @@ complete_batch (GstCudaPbfMonitor *self)
   return item_flow != GST_FLOW_OK ? item_flow : flow;
 }
 
-static void
-push_event (GstCudaPbfMonitor *self, GstEvent *event)
+void
+gst_pbf_output_event (GstElement *element, GstEvent *event)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
+
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
     gst_event_copy_segment (event, &self->segment);
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
@@ -463,53 +466,6 @@ push_event (GstCudaPbfMonitor *self, GstEvent *event)
     self->src_flow = self->result_flow = GST_FLOW_OK;
   push_event_on_result (self, event);
   gst_pad_push_event (self->srcpad, event);
-}
-
-/* No more can be pushed: upstream learns it from its next push, or from the
- * error here if it has said that there will be none. */
-static void
-stop_loop (GstCudaPbfMonitor *self, GstFlowReturn flow)
-{
-  gboolean eos = gst_cv_queue_has_eos (self->queue);
-
-  GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
-  /* in this order: who finds the flow changed may start the task again */
-  gst_pad_pause_task (self->srcpad);
-  gst_cv_queue_fail (self->queue, flow);
-  if (flow == GST_FLOW_FLUSHING)
-    return;
-  if (eos && (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED))
-    GST_ELEMENT_FLOW_ERROR (self, flow);
-  if (eos || flow == GST_FLOW_ERROR)
-    push_event (self, gst_event_new_eos ());
-}
-
-void
-gst_pbf_output_loop (GstPad *pad)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (GST_PAD_PARENT (pad));
-  GstFlowReturn flow = GST_FLOW_OK;
-  gpointer batch;
-  GstEvent *event;
-
-  switch (gst_cv_queue_pop (self->queue, &batch, &event)) {
-    case GST_CV_POP_ITEM:
-      flow = complete_batch (self);
-      break;
-    case GST_CV_POP_EVENT:
-      push_event (self, event);
-      break;
-    case GST_CV_POP_MARK: /* none is pushed */
-      break;
-    case GST_CV_POP_DEADLINE:
-      flow = gst_pbf_input_flush_due (self);
-      break;
-    case GST_CV_POP_STOP:
-      flow = gst_cv_queue_get_flow (self->queue);
-      break;
-  }
-  if (flow != GST_FLOW_OK)
-    stop_loop (self, flow);
 }
 
 void

@@ -134,88 +134,26 @@ gst_cuda_motion_est_set_context (GstElement *element, GstContext *context)
 
 /* --- pads ------------------------------------------------------------------ */
 
-/* Downstream was linked (anew): what did not flow may flow now. */
 static void
-restart_flow (GstCudaMotionEst *self)
+push_now (GstElement *element, GstEvent *event)
 {
-  if (gst_cv_queue_relink (self->queue))
-    gst_pad_start_task (self->srcpad, (GstTaskFunction) gst_motion_output_loop,
-        self->srcpad, NULL);
+  gst_cv_sides_push_now (GST_CUDA_MOTION_EST (element)->sides, event);
 }
 
-static gboolean
-src_event (GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
-
-  switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_QOS:
-      /* upstream would skip frames; here every frame counts */
-      gst_event_unref (event);
-      return TRUE;
-    case GST_EVENT_RECONFIGURE:
-      restart_flow (self);
-      break;
-    default:
-      break;
-  }
-  return gst_pad_event_default (pad, parent, event);
-}
-
-static gboolean
-sink_activate_mode (
-    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
-
-  if (mode != GST_PAD_MODE_PUSH)
-    return FALSE;
-  if (!active) {
-    gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-    /* until the upstream thread has left */
-    GST_PAD_STREAM_LOCK (pad);
-    GST_PAD_STREAM_UNLOCK (pad);
-  }
-  return TRUE;
-}
-
-static gboolean
-src_activate_mode (
-    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
-
-  if (mode != GST_PAD_MODE_PUSH)
-    return FALSE;
-  if (active) {
-    gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
-    return gst_pad_start_task (
-        pad, (GstTaskFunction) gst_motion_output_loop, pad, NULL);
-  }
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-  return gst_pad_stop_task (pad);
-}
-
-/* Video goes to the source pad; the request pads are other streams. */
-static GstIterator *
-sink_internal_links (GstPad *pad, GstObject *parent)
-{
-  GValue value = G_VALUE_INIT;
-  GstIterator *links;
-
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value, GST_CUDA_MOTION_EST (parent)->srcpad);
-  links = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return links;
-}
+static const GstCvWorkerFuncs worker_funcs = {
+  .complete = gst_motion_output_complete,
+  .mark = gst_motion_output_mark,
+  .push_event = gst_motion_output_event,
+  .push_now = push_now,
+  .serialized_event = gst_motion_input_event,
+  .flush = gst_motion_input_flush,
+};
 
 static GstPad *
 gst_cuda_motion_est_request_new_pad (GstElement *element,
     GstPadTemplate *template, const gchar *name, const GstCaps *caps)
 {
-  return gst_motion_sides_request (
-      GST_CUDA_MOTION_EST (element), template, src_event);
+  return gst_motion_sides_request (GST_CUDA_MOTION_EST (element), template);
 }
 
 static void
@@ -272,6 +210,7 @@ gst_cuda_motion_est_finalize (GObject *object)
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (object);
 
   gst_cv_sides_free (self->sides);
+  gst_cv_worker_free (self->worker);
   gst_cv_queue_free (self->queue);
   gst_queue_array_free (self->held);
   gst_cv_cuda_free (self->cuda);
@@ -344,18 +283,15 @@ gst_cuda_motion_est_init (GstCudaMotionEst *self)
   self->sinkpad = gst_pad_new_from_template (
       gst_element_class_get_pad_template (klass, "sink"), "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_motion_input_chain);
-  gst_pad_set_event_function (self->sinkpad, gst_motion_input_event);
   gst_pad_set_query_function (self->sinkpad, gst_motion_sink_query);
-  gst_pad_set_activatemode_function (self->sinkpad, sink_activate_mode);
-  gst_pad_set_iterate_internal_links_function (
-      self->sinkpad, sink_internal_links);
-  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
 
   self->srcpad = gst_pad_new_from_template (
       gst_element_class_get_pad_template (klass, "src"), "src");
-  gst_pad_set_event_function (self->srcpad, src_event);
   gst_pad_set_query_function (self->srcpad, gst_motion_src_query);
-  gst_pad_set_activatemode_function (self->srcpad, src_activate_mode);
+
+  self->worker = gst_cv_worker_new (GST_ELEMENT (self), self->sinkpad,
+      self->srcpad, self->queue, &worker_funcs);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
   self->sides = gst_cv_sides_new (GST_ELEMENT (self), self->srcpad,
       GST_MOTION_SIDES, gst_motion_side_get_caps);

@@ -17,6 +17,7 @@
 #include "gst/common/gstcvcuda.h"
 #include "gst/common/gstcvqueue.h"
 #include "gst/common/gstcvsides.h"
+#include "gst/common/gstcvworker.h"
 #include "gstcudamotionest.h"
 #include "gstmotionframe.h"
 #include "gstmotionsettings.h"
@@ -64,6 +65,7 @@ struct _GstCudaMotionEst {
 
   GstCvSides *sides;
   GstCvQueue *queue;
+  GstCvWorker *worker;
   GstCvCuda *cuda;
 
   /* --- set in READY to PAUSED, before any thread runs --- */
@@ -127,16 +129,19 @@ gboolean gst_motion_src_query (GstPad *pad, GstObject *parent, GstQuery *query);
 
 GstFlowReturn gst_motion_input_chain (
     GstPad *pad, GstObject *parent, GstBuffer *buffer);
-gboolean gst_motion_input_event (
-    GstPad *pad, GstObject *parent, GstEvent *event);
+/* See GstCvWorkerFuncs. */
+gboolean gst_motion_input_event (GstElement *element, GstEvent *event);
+void gst_motion_input_flush (GstElement *element);
 /* Ends the sequence of frames that are compared, and waits until all of them
  * have left. */
 GstFlowReturn gst_motion_input_end (GstCudaMotionEst *self);
 
 /* --- gstmotionoutput.c ----------------------------------------------------- */
 
-/* The task of the source pad. */
-void gst_motion_output_loop (GstPad *pad);
+/* See GstCvWorkerFuncs. */
+GstFlowReturn gst_motion_output_complete (GstElement *element, gpointer item);
+GstFlowReturn gst_motion_output_mark (GstElement *element);
+void gst_motion_output_event (GstElement *element, GstEvent *event);
 /* Drops all that is in flight or waits to be pushed. No thread may run. */
 void gst_motion_output_discard (GstCudaMotionEst *self);
 /* Posts the engine's @error and takes it. */
@@ -145,8 +150,8 @@ void gst_motion_engine_failed (GstCudaMotionEst *self, GError *error);
 /* --- gstmotionsides.c ------------------------------------------------------ */
 
 void gst_motion_sides_add_templates (GstElementClass *klass);
-GstPad *gst_motion_sides_request (GstCudaMotionEst *self,
-    GstPadTemplate *template, GstPadEventFunction event_function);
+GstPad *gst_motion_sides_request (
+    GstCudaMotionEst *self, GstPadTemplate *template);
 /* See GstCvSidesCaps. */
 GstCaps *gst_motion_side_get_caps (
     GstElement *element, guint kind, GstPad *pad);

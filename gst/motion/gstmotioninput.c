@@ -198,28 +198,14 @@ gst_motion_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
 /* --- events ---------------------------------------------------------------- */
 
-static void
-flush_start (GstCudaMotionEst *self, GstEvent *event)
+void
+gst_motion_input_flush (GstElement *element)
 {
-  gst_cv_sides_push_now (self->sides, event);
-  gst_pad_push_event (self->srcpad, event);
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_FLUSHING);
-  gst_pad_pause_task (self->srcpad);
-}
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (element);
 
-static void
-flush_stop (GstCudaMotionEst *self, GstEvent *event)
-{
   gst_motion_output_discard (self);
   gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
   self->last = GST_CLOCK_TIME_NONE;
-  gst_cv_sides_push_now (self->sides, event);
-  gst_pad_push_event (self->srcpad, event);
-  if (!gst_pad_is_active (self->srcpad))
-    return; /* on the way to READY */
-  gst_cv_queue_set_flow (self->queue, GST_FLOW_OK);
-  gst_pad_start_task (self->srcpad, (GstTaskFunction) gst_motion_output_loop,
-      self->srcpad, NULL);
 }
 
 /* A segment that goes on where the last one is does not end what is compared.
@@ -284,51 +270,14 @@ prepare_for_event (GstCudaMotionEst *self, GstEvent *event, GstFlowReturn *flow)
   return TRUE;
 }
 
-/* An event that overtakes the frames. */
-static gboolean
-urgent_event (GstCudaMotionEst *self, GstEvent *event)
+gboolean
+gst_motion_input_event (GstElement *element, GstEvent *event)
 {
-  /* each sink is to change its rate, or they part */
-  if (GST_EVENT_TYPE (event) == GST_EVENT_INSTANT_RATE_CHANGE)
-    gst_cv_sides_push_now (self->sides, event);
-  return gst_pad_event_default (self->sinkpad, GST_OBJECT (self), event);
-}
-
-/* An event that has to stay in order with the frames. */
-static gboolean
-serialized_event (GstCudaMotionEst *self, GstEvent *event)
-{
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (element);
   GstFlowReturn flow = GST_FLOW_OK;
-  gboolean ok = prepare_for_event (self, event, &flow);
 
-  if (ok && flow == GST_FLOW_OK)
-    flow = gst_cv_queue_push_event (self->queue, event);
-  if (ok && flow == GST_FLOW_OK)
-    return TRUE;
-
-  /* upstream is through and would never hear of the failure */
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS
-      && (flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED))
-    GST_ELEMENT_FLOW_ERROR (self, flow);
+  if (prepare_for_event (self, event, &flow))
+    return gst_cv_worker_queue_event (self->worker, event, flow);
   gst_event_unref (event);
   return FALSE;
-}
-
-gboolean
-gst_motion_input_event (GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
-
-  switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_FLUSH_START:
-      flush_start (self, event);
-      return TRUE;
-    case GST_EVENT_FLUSH_STOP:
-      flush_stop (self, event);
-      return TRUE;
-    default:
-      if (GST_EVENT_IS_SERIALIZED (event))
-        return serialized_event (self, event);
-      return urgent_event (self, event);
-  }
 }

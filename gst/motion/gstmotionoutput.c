@@ -285,107 +285,55 @@ complete_frames (GstCudaMotionEst *self)
   return flow;
 }
 
-/* --- the loop -------------------------------------------------------------- */
+/* --- what the queue gives -------------------------------------------------------------- */
 
-static void
-hold_event (GstCudaMotionEst *self, GstEvent *event)
+void
+gst_motion_output_event (GstElement *element, GstEvent *event)
 {
-  if (self->n_held > 0)
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (element);
+
+  /* an EOS that overtakes frames is that of an error: they will not leave */
+  if (self->n_held > 0 && GST_EVENT_TYPE (event) != GST_EVENT_EOS)
     gst_queue_array_push_tail_struct (
         self->held, &(GstMotionHeld){ .event = event });
   else
     push_event (self, event);
 }
 
-static GstFlowReturn
-hold_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
+GstFlowReturn
+gst_motion_output_complete (GstElement *element, gpointer item)
 {
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (element);
+
   gst_queue_array_push_tail_struct (
-      self->held, &(GstMotionHeld){ .frame = frame });
+      self->held, &(GstMotionHeld){ .frame = item });
   self->n_held++;
   return complete_frames (self);
 }
 
-/* No more can be pushed: upstream learns it from its next push. */
-static void
-stop_loop (GstCudaMotionEst *self, GstFlowReturn flow)
+/* Frames that waited for frames to come are complete without them. */
+GstFlowReturn
+gst_motion_output_mark (GstElement *element)
 {
-  GST_DEBUG_OBJECT (self, "stopping: %s", gst_flow_get_name (flow));
-  /* in this order: who finds the flow changed may start the task again */
-  gst_pad_pause_task (self->srcpad);
-  gst_cv_queue_fail (self->queue, flow);
-  if (flow == GST_FLOW_ERROR)
-    push_event (self, gst_event_new_eos ());
+  return complete_frames (GST_CUDA_MOTION_EST (element));
 }
 
-void
-gst_motion_output_loop (GstPad *pad)
-{
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (GST_PAD_PARENT (pad));
-  GstFlowReturn flow = GST_FLOW_OK;
-  gpointer frame;
-  GstEvent *event;
-
-  switch (gst_cv_queue_pop (self->queue, &frame, &event)) {
-    case GST_CV_POP_ITEM:
-      flow = hold_frame (self, frame);
-      break;
-    case GST_CV_POP_EVENT:
-      hold_event (self, event);
-      break;
-    case GST_CV_POP_MARK:
-      flow = complete_frames (self);
-      break;
-    case GST_CV_POP_DEADLINE: /* none is set */
-      break;
-    case GST_CV_POP_STOP:
-      flow = gst_cv_queue_get_flow (self->queue);
-      break;
-  }
-  if (flow != GST_FLOW_OK)
-    stop_loop (self, flow);
-}
-
-/* What a flush keeps of events: see gst_cv_queue_discard(). */
 static void
 discard_held (GstCudaMotionEst *self)
 {
   GstMotionHeld *held;
 
-  while ((held = gst_queue_array_pop_head_struct (self->held)) != NULL) {
-    GstEvent *event = held->event;
-
-    if (event == NULL)
-      continue;
-    if (GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_EOS
-        && GST_EVENT_TYPE (event) != GST_EVENT_SEGMENT)
-      gst_pad_store_sticky_event (self->srcpad, event);
-    gst_event_unref (event);
-  }
+  while ((held = gst_queue_array_pop_head_struct (self->held)) != NULL)
+    if (held->event != NULL)
+      gst_cv_queue_drop_event (held->event, self->srcpad);
   self->n_held = 0;
-}
-
-/* The events among it stay with the source pad, so that the others have to be
- * told of them. */
-static void
-discard_events (GstCudaMotionEst *self)
-{
-  GstEvent *before =
-      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
-  GstEvent *after;
-
-  discard_held (self);
-  gst_cv_queue_discard (self->queue, self->srcpad);
-  after = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
-  gst_cv_sides_note_lacks (
-      self->sides, after == before ? GST_CV_LACKS_CAPS : GST_CV_LACKS_ALL);
-  gst_clear_event (&before);
-  gst_clear_event (&after);
 }
 
 void
 gst_motion_output_discard (GstCudaMotionEst *self)
 {
+  GstEvent *start =
+      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
   MotionJob *job = NULL;
 
   if (self->engine != NULL) {
@@ -398,7 +346,9 @@ gst_motion_output_discard (GstCudaMotionEst *self)
       }
     } while (job != NULL);
   }
-  discard_events (self);
+  discard_held (self);
+  gst_cv_queue_discard (self->queue, self->srcpad);
+  gst_cv_sides_note_discard (self->sides, start);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   gst_cv_sides_reset_flow (self->sides);
 }

@@ -27,15 +27,13 @@ gst_motion_sides_add_templates (GstElementClass *klass)
 }
 
 GstPad *
-gst_motion_sides_request (GstCudaMotionEst *self, GstPadTemplate *template,
-    GstPadEventFunction event_function)
+gst_motion_sides_request (GstCudaMotionEst *self, GstPadTemplate *template)
 {
   const gchar *name = GST_PAD_TEMPLATE_NAME_TEMPLATE (template);
 
   for (guint i = 0; i < GST_MOTION_SIDES; i++)
     if (g_str_equal (name, templates[i].name_template))
-      return gst_cv_sides_request (
-          self->sides, i, template, event_function, gst_motion_src_query);
+      return gst_cv_sides_request (self->sides, i, template);
   g_return_val_if_reached (NULL);
 }
 

@@ -1548,6 +1548,7 @@ discard_all (GstHarness *h)
     gst_buffer_unref (gst_harness_pull (h));
 }
 
+/* a FLUSH_STOP may come alone */
 GST_START_TEST (test_flush)
 {
   Rig rig = rig_new_playing (LEVELS QUIET, TRUE, KIND_F32);
@@ -1557,7 +1558,8 @@ GST_START_TEST (test_flush)
   GstSegment segment;
 
   push_frames (&rig, KIND_F32, 0, 5);
-  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
+  if (__i__ == 0)
+    gst_harness_push_event (rig.h, gst_event_new_flush_start ());
   gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
   discard_all (rig.h);
   for (guint i = 0; i < SIDES; i++)
@@ -1607,6 +1609,53 @@ GST_START_TEST (test_flush_while_blocked)
       GPOINTER_TO_INT (g_thread_join (pusher)), GST_FLOW_FLUSHING);
   gst_pad_remove_probe (src, probe);
   gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  gst_object_unref (src);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
+static gint shutting_down;
+
+static gpointer
+flush_often (gpointer data)
+{
+  GstHarness *h = data;
+
+  while (g_atomic_int_get (&shutting_down)) {
+    gst_pad_push_event (h->srcpad, gst_event_new_flush_start ());
+    gst_pad_push_event (h->srcpad, gst_event_new_flush_stop (TRUE));
+  }
+  return NULL;
+}
+
+static gpointer
+reconfigure_often (gpointer data)
+{
+  GstHarness *h = data;
+
+  while (g_atomic_int_get (&shutting_down))
+    gst_pad_push_event (h->sinkpad, gst_event_new_reconfigure ());
+  return NULL;
+}
+
+/* whoever would start the thread again, it does not outlive its pad */
+GST_START_TEST (test_shutdown_amid_events)
+{
+  Rig rig = rig_new_playing (QUIET, FALSE, KIND_F32);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  GThread *flusher, *reconfigurer;
+
+  g_atomic_int_set (&shutting_down, TRUE);
+  flusher = g_thread_new ("flusher", flush_often, rig.h);
+  reconfigurer = g_thread_new ("reconfigurer", reconfigure_often, rig.h);
+  for (guint i = 0; i < 200; i++) {
+    gst_element_set_state (rig.element, GST_STATE_READY);
+    fail_unless_equals_int (gst_pad_get_task_state (src), GST_TASK_STOPPED);
+    gst_element_set_state (rig.element, GST_STATE_PLAYING);
+  }
+  g_atomic_int_set (&shutting_down, FALSE);
+  g_thread_join (flusher);
+  g_thread_join (reconfigurer);
   gst_object_unref (src);
   rig_free (&rig);
 }
@@ -2024,6 +2073,27 @@ GST_START_TEST (test_unlinked_pads)
 }
 GST_END_TEST;
 
+/* upstream is through when it turns out that nothing is linked: it is said */
+GST_START_TEST (test_unlinked_at_the_end)
+{
+  Rig rig = { .element = gst_parse_launch ("cudalwtfilter backend=cpu", NULL) };
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  gulong probe = gst_pad_add_probe (src,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, block, NULL, NULL);
+
+  rig.bus = gst_bus_new ();
+  gst_element_set_bus (rig.element, rig.bus);
+  rig.h = gst_harness_new_with_element (rig.element, "sink", NULL);
+  rig_set_caps (&rig, KIND_F32, WIDTH, HEIGHT);
+  push_frames (&rig, KIND_F32, 0, 1);
+  push_eos (&rig);
+  gst_pad_remove_probe (src, probe);
+  expect_error (rig.bus, "Internal data stream error");
+  gst_object_unref (src);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 static gint n_taken;
 
 static GstFlowReturn
@@ -2148,8 +2218,9 @@ cudalwtfilter_suite (void)
   tcase_add_test (tc, test_reconfigure);
   tcase_add_test (tc, test_order);
   tcase_add_test (tc, test_streams);
-  tcase_add_test (tc, test_flush);
+  tcase_add_loop_test (tc, test_flush, 0, 2);
   tcase_add_test (tc, test_flush_while_blocked);
+  tcase_add_test (tc, test_shutdown_amid_events);
   tcase_add_test (tc, test_drain);
   tcase_add_loop_test (tc, test_latency, 0, 3);
   tcase_add_test (tc, test_allocation);
@@ -2166,6 +2237,7 @@ cudalwtfilter_suite (void)
 #endif
   tcase_add_test (tc, test_sides_come_and_go);
   tcase_add_test (tc, test_unlinked_pads);
+  tcase_add_test (tc, test_unlinked_at_the_end);
   tcase_add_test (tc, test_downstream_has_enough);
   tcase_add_test (tc, test_no_queue);
   tcase_add_test (tc, test_states);
