@@ -650,3 +650,26 @@ gst_cv_pool_new (CvisContext *context)
   self->context = context ? cvis_context_ref (context) : NULL;
   return GST_BUFFER_POOL_CAST (self);
 }
+
+GstBufferPool *
+gst_cv_pool_start (GstBufferPool *pool, GstCaps *caps, gsize size, guint min)
+{
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  GstAllocationParams params = { .align = 63 };
+
+  gst_buffer_pool_config_set_params (
+      config, caps, (guint) MIN (size, G_MAXUINT), min, 0);
+  gst_buffer_pool_config_set_allocator (config, NULL, &params);
+  if (!gst_buffer_pool_set_config (pool, config)
+      || !gst_buffer_pool_set_active (pool, TRUE))
+    gst_clear_object (&pool);
+  return pool;
+}
+
+void
+gst_cv_pool_clear (GstBufferPool **pool)
+{
+  if (*pool != NULL)
+    gst_buffer_pool_set_active (*pool, FALSE);
+  gst_clear_object (pool);
+}

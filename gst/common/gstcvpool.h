@@ -55,6 +55,23 @@ G_DECLARE_FINAL_TYPE (GstCvPool, gst_cv_pool, GST, CV_POOL, GstBufferPool)
 GstBufferPool *gst_cv_pool_new (CvisContext *context);
 
 /**
+ * gst_cv_pool_start:
+ * @pool: (transfer full): a new pool, of this or any other kind
+ * @caps: (nullable): what is in its buffers
+ * @size: of a buffer, bytes
+ * @min: how many it has from the first
+ *
+ * For what an element makes itself and many lanes write: buffers begin at
+ * multiples of 64 bytes.
+ *
+ * Returns: (transfer full) (nullable): @pool, active; %NULL without memory
+ */
+GstBufferPool *gst_cv_pool_start (
+    GstBufferPool *pool, GstCaps *caps, gsize size, guint min);
+/* Deactivates *@pool and forgets it, if there is one. */
+void gst_cv_pool_clear (GstBufferPool **pool);
+
+/**
  * gst_cv_memory_is_pinned:
  * @memory: any memory
  * @context: (nullable): the context that would copy from it

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "gst/common/gstcvbackend.h"
+#include "gst/common/gstcvlatency.h"
 #include "gst/common/gstcvqueue.h"
 #include "gst/common/gstcvsides.h"
 #include "gst/common/gstcvworker.h"
@@ -35,10 +36,9 @@ struct _GstCudaLwtFilter {
   /* --- under the object lock --- */
   GstLwtSettings settings;
   GstCvBackend backend;
-  GstClockTime frame_duration; /* of the caps, or of the frames so far */
-  guint n_frames;              /* that can be here at a time; 0: not known */
-  gdouble cutoffs[3][2];       /* s, c, f; x, y; metres, 0: not used */
+  gdouble cutoffs[3][2]; /* s, c, f; x, y; metres, 0: not used */
 
+  GstCvLatency latency;
   GstCvSides *sides;
   GstCvQueue *queue;
   GstCvWorker *worker;
@@ -62,9 +62,7 @@ struct _GstCudaLwtFilter {
   gboolean announce; /* what the engine does was not posted since the caps */
 
   /* --- of the upstream thread --- */
-  gboolean framerate; /* the caps have one */
-  guint64 number;     /* of the next frame, in the stream */
-  GstClockTime last;  /* time of the frame before, if it had one */
+  guint64 number; /* of the next frame, in the stream */
 
   /* --- of the source pad's thread --- */
   GstSegment segment;

@@ -92,10 +92,7 @@ stop (GstCudaLwtFilter *self)
   for (guint i = 0; i < GST_LWT_SIDES; i++)
     gst_lwt_out_clear (&self->side_outs[i]);
   self->negotiated = FALSE;
-  GST_OBJECT_LOCK (self);
-  self->n_frames = 0;
-  self->frame_duration = 0;
-  GST_OBJECT_UNLOCK (self);
+  gst_cv_latency_init (&self->latency, GST_ELEMENT (self));
 }
 
 static void
@@ -118,7 +115,6 @@ start (GstCudaLwtFilter *self)
   self->part = gst_lwt_settings_get_part (&self->wanted);
   reset_stats (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  self->last = GST_CLOCK_TIME_NONE;
   self->number = 0;
   return gst_lwt_set_wavelet (self, self->wanted.wavelet)
          && gst_cv_backend_start (
@@ -298,6 +294,7 @@ gst_cuda_lwt_filter_init (GstCudaLwtFilter *self)
   g_mutex_init (&self->stats_lock);
   gst_lwt_settings_init (&self->settings);
   gst_cv_backend_init (&self->backend);
+  gst_cv_latency_init (&self->latency, GST_ELEMENT (self));
   self->queue = gst_cv_queue_new ((GDestroyNotify) gst_lwt_frame_free);
 
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");

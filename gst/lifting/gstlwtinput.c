@@ -8,9 +8,6 @@
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
-/* what the frames' distance is taken to be at most, where caps do not say it */
-#define LONGEST_DURATION GST_SECOND
-
 /* --- frames ------------------------------------------------------------------ */
 
 /* A surface that cannot be used: what came before it leaves, then the error. */
@@ -100,31 +97,6 @@ acquire_parts (GstCudaLwtFilter *self, GstLwtFrame *frame, LwtParts parts)
   return GST_FLOW_OK;
 }
 
-/* Where the caps have no framerate: the longest distance so far, doubled so
- * that it settles, is what the LATENCY query is told. */
-static void
-note_distance (GstCudaLwtFilter *self, GstClockTime pts)
-{
-  GstClockTime distance = 0;
-  gboolean grown = FALSE;
-
-  if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (self->last)
-      && pts > self->last)
-    distance = MIN (pts - self->last, LONGEST_DURATION);
-  self->last = pts;
-  if (self->framerate)
-    return;
-  GST_OBJECT_LOCK (self);
-  while (self->frame_duration < distance) {
-    self->frame_duration = MIN (2 * self->frame_duration, LONGEST_DURATION);
-    grown = TRUE;
-  }
-  GST_OBJECT_UNLOCK (self);
-  if (grown)
-    gst_element_post_message (
-        GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
-}
-
 /* Takes @buffer into @frame and submits it. On failure @frame is not. */
 static GstFlowReturn
 submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
@@ -134,7 +106,7 @@ submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
 
   frame->arrival = cvis_monotonic_ns ();
   frame->number = self->number;
-  note_distance (self, GST_BUFFER_PTS (buffer));
+  gst_cv_latency_note_frame (&self->latency, GST_BUFFER_PTS (buffer));
   if (!gst_lwt_frame_map (frame, buffer, &self->layout, &self->surface,
           &self->wanted, self->context, error))
     return GST_FLOW_ERROR;
@@ -197,7 +169,7 @@ gst_lwt_input_flush (GstElement *element)
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
 
   gst_lwt_output_discard (self);
-  self->last = GST_CLOCK_TIME_NONE;
+  gst_cv_latency_break (&self->latency);
 }
 
 gboolean

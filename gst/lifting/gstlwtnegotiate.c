@@ -8,12 +8,9 @@
 
 #include <stdio.h>
 
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvquery.h"
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
-
-/* the surfaces' distance where the caps do not say it, until it is seen */
-#define FIRST_DURATION (GST_SECOND / 30)
 
 /* --- what pads can give ------------------------------------------------------ */
 
@@ -159,25 +156,6 @@ gst_lwt_side_get_caps (GstElement *element, guint kind, GstPad *pad)
 
 /* --- new caps ------------------------------------------------------------------ */
 
-/* The time from frame to frame, for the latency. */
-static void
-note_framerate (GstCudaLwtFilter *self)
-{
-  const GstLwtLayout *layout = &self->layout;
-  GstClockTime duration = FIRST_DURATION;
-
-  self->framerate = layout->fps_n > 0;
-  self->last = GST_CLOCK_TIME_NONE;
-  if (self->framerate)
-    duration = gst_util_uint64_scale (
-        GST_SECOND, (guint) layout->fps_d, (guint) layout->fps_n);
-  GST_OBJECT_LOCK (self);
-  self->frame_duration = duration;
-  GST_OBJECT_UNLOCK (self);
-  gst_element_post_message (
-      GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
-}
-
 /* Posts the one clear error about caps that cannot be. */
 static gboolean
 parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
@@ -245,7 +223,9 @@ gst_lwt_negotiate (GstCudaLwtFilter *self, GstCaps *caps)
     gst_caps_replace (&self->refused, caps);
     return FALSE;
   }
-  note_framerate (self);
+  gst_cv_latency_break (&self->latency);
+  gst_cv_latency_set_framerate (
+      &self->latency, self->layout.fps_n, self->layout.fps_d);
   return TRUE;
 }
 
@@ -352,18 +332,14 @@ answer_caps (
   GstCaps *either = either_kind (self, peer);
   GstCaps *caps =
       gst_caps_intersect_full (either, template, GST_CAPS_INTERSECT_FIRST);
-  GstCaps *filter, *all;
+  GstCaps *filter;
 
   gst_caps_unref (either);
   gst_caps_unref (peer);
   gst_caps_unref (there);
   gst_caps_unref (template);
   gst_query_parse_caps (query, &filter);
-  if (filter != NULL) {
-    all = caps;
-    caps = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-  }
+  caps = gst_cv_caps_filter (caps, filter);
   gst_query_set_caps_result (query, caps);
   gst_caps_unref (caps);
 }
@@ -388,27 +364,10 @@ answer_accept_caps (GstQuery *query)
 
 /* --- allocation and latency -------------------------------------------------------- */
 
-static GstBufferPool *
-propose_pool (GstCudaLwtFilter *self, GstCaps *caps, guint size, guint held,
-    gboolean video)
-{
-  GstBufferPool *pool = gst_cv_pool_new (self->context);
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-
-  gst_buffer_pool_config_set_params (config, caps, size, held, 0);
-  if (video)
-    gst_buffer_pool_config_add_option (
-        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (!gst_buffer_pool_set_config (pool, config))
-    gst_clear_object (&pool);
-  return pool;
-}
-
 /* For surfaces that a device has to copy the memory is ours. */
 static gboolean
 answer_allocation (GstCudaLwtFilter *self, GstQuery *query)
 {
-  GstBufferPool *pool = NULL;
   GstLwtLayout layout;
   gboolean need_pool;
   GstCaps *caps;
@@ -418,38 +377,15 @@ answer_allocation (GstCudaLwtFilter *self, GstQuery *query)
   if (caps == NULL || !gst_lwt_layout_from_caps (&layout, caps, NULL)
       || layout.size > G_MAXUINT)
     return FALSE;
-  GST_OBJECT_LOCK (self);
-  held = self->n_frames + 1;
-  GST_OBJECT_UNLOCK (self);
+  held = gst_cv_latency_get_frames (&self->latency) + 1;
   if (layout.video)
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
   if (self->context != NULL && need_pool)
-    pool = propose_pool (self, caps, (guint) layout.size, held, layout.video);
-  gst_query_add_allocation_pool (query, pool, (guint) layout.size, held, 0);
-  gst_clear_object (&pool);
-  return TRUE;
-}
-
-/* A frame leaves at the latest when so many have followed it as can be in
- * flight: the next one would wait for it. */
-static gboolean
-answer_latency (GstCudaLwtFilter *self, GstQuery *query)
-{
-  gboolean live;
-  GstClockTime min, max, more;
-
-  if (!gst_pad_peer_query (self->sinkpad, query))
-    return FALSE;
-  gst_query_parse_latency (query, &live, &min, &max);
-  GST_OBJECT_LOCK (self);
-  more = self->n_frames * self->frame_duration;
-  GST_OBJECT_UNLOCK (self);
-  if (max != GST_CLOCK_TIME_NONE)
-    max += more;
-  GST_DEBUG_OBJECT (self, "latency %" GST_TIME_FORMAT " more than upstream",
-      GST_TIME_ARGS (more));
-  gst_query_set_latency (query, live, min + more, max);
+    gst_cv_query_propose_pool (
+        query, self->context, caps, layout.size, held, layout.video);
+  else
+    gst_cv_query_hold_frames (query, layout.size, held);
   return TRUE;
 }
 
@@ -490,7 +426,7 @@ gst_lwt_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
       answer_caps (self, pad, self->sinkpad, query);
       return TRUE;
     case GST_QUERY_LATENCY:
-      return answer_latency (self, query);
+      return gst_cv_latency_answer (&self->latency, self->sinkpad, query);
     default:
       break;
   }

@@ -6,6 +6,8 @@
  * the parts and pushes them and events in the order in which they came. */
 #include "gstcudalwtfilter-private.h"
 
+#include "gst/common/gstcvtime.h"
+
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
 void
@@ -18,14 +20,6 @@ gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error)
 
 /* --- what was found ------------------------------------------------------------ */
 
-static GstClockTime
-running_time (GstCudaLwtFilter *self, GstClockTime pts)
-{
-  if (self->segment.format != GST_FORMAT_TIME)
-    return GST_CLOCK_TIME_NONE;
-  return gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, pts);
-}
-
 static GstStructure *
 new_report (GstCudaLwtFilter *self, const GstLwtFrame *frame, SurfacePart part,
     const gchar *name)
@@ -35,8 +29,8 @@ new_report (GstCudaLwtFilter *self, const GstLwtFrame *frame, SurfacePart part,
   return gst_structure_new (name, "output", G_TYPE_STRING,
       gst_surface_part_name (part), "frame", G_TYPE_UINT64, frame->number,
       "pts", G_TYPE_UINT64, pts, "running-time", G_TYPE_UINT64,
-      running_time (self, pts), "missing", G_TYPE_UINT64, frame->job.missing,
-      NULL);
+      gst_cv_running_time (&self->segment, pts), "missing", G_TYPE_UINT64,
+      frame->job.missing, NULL);
 }
 
 static void

@@ -27,24 +27,8 @@ new_pool (CvisContext *context, gsize size)
   GstBufferPool *pool = context != NULL || size >= LARGE
                             ? gst_cv_pool_new (context)
                             : gst_buffer_pool_new ();
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-  GstAllocationParams params = { .align = 63 };
 
-  gst_buffer_pool_config_set_params (
-      config, NULL, (guint) MIN (size, G_MAXUINT), 0, 0);
-  gst_buffer_pool_config_set_allocator (config, NULL, &params);
-  if (!gst_buffer_pool_set_config (pool, config)
-      || !gst_buffer_pool_set_active (pool, TRUE))
-    gst_clear_object (&pool);
-  return pool;
-}
-
-static void
-free_pool (GstBufferPool **pool)
-{
-  if (*pool != NULL)
-    gst_buffer_pool_set_active (*pool, FALSE);
-  gst_clear_object (pool);
+  return gst_cv_pool_start (pool, NULL, size, 0);
 }
 
 GstBufferPool *
@@ -76,7 +60,7 @@ gst_lwt_get_picture_pool (
 void
 gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index)
 {
-  free_pool (&self->picture_pools[index]);
+  gst_cv_pool_clear (&self->picture_pools[index]);
 }
 
 void
@@ -84,9 +68,9 @@ gst_lwt_free_engine (GstCudaLwtFilter *self)
 {
   g_clear_pointer (&self->engine, lwt_engine_free);
   for (guint i = 0; i < SURFACE_N_PARTS; i++)
-    free_pool (&self->pools[i]);
+    gst_cv_pool_clear (&self->pools[i]);
   for (guint i = 0; i <= GST_LWT_SIDES; i++)
-    free_pool (&self->picture_pools[i]);
+    gst_cv_pool_clear (&self->picture_pools[i]);
   gst_cv_queue_free_spare (self->queue);
 }
 
@@ -339,9 +323,7 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     return FALSE;
   self->surface = *surface;
   self->config = config;
-  GST_OBJECT_LOCK (self);
-  self->n_frames = config.depth_in_flight;
-  GST_OBJECT_UNLOCK (self);
+  gst_cv_latency_set_frames (&self->latency, config.depth_in_flight);
   for (guint i = 0; i < config.depth_in_flight; i++)
     gst_cv_queue_give (self->queue, gst_lwt_frame_new ());
   gst_cv_sides_note_lacks (self->sides, GST_CV_LACKS_CAPS);

@@ -20,6 +20,7 @@
  */
 #include "gstsurfacecolor.h"
 
+#include <gst/common/gstcvtime.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
 #include <string.h>
@@ -442,8 +443,8 @@ too_small:
 static void
 gst_surface_color_before_transform (GstBaseTransform *base, GstBuffer *buffer)
 {
-  const GstClockTime time = gst_segment_to_stream_time (
-      &base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  const GstClockTime time =
+      gst_cv_stream_time (&base->segment, GST_BUFFER_PTS (buffer));
 
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (base), time);

@@ -25,6 +25,7 @@
 #include <glib/gstdio.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include "common/gstcvsettings.h"
+#include "common/gstcvtime.h"
 #include "gstsurfacetypes.h"
 #include "surfaceimage.h"
 
@@ -228,23 +229,17 @@ post_message (
   GstBaseSink *base = GST_BASE_SINK (self);
   GstClockTime time = GST_BUFFER_PTS (buffer);
   GstSegment *segment = &base->segment;
-  gboolean timed = segment->format == GST_FORMAT_TIME;
 
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("surface-file", "filename", G_TYPE_STRING, name,
               "index", G_TYPE_INT, (gint) index, "timestamp", G_TYPE_UINT64,
               time, "stream-time", G_TYPE_UINT64,
-              timed
-                  ? gst_segment_to_stream_time (segment, GST_FORMAT_TIME, time)
-                  : GST_CLOCK_TIME_NONE,
-              "running-time", G_TYPE_UINT64,
-              timed
-                  ? gst_segment_to_running_time (segment, GST_FORMAT_TIME, time)
-                  : GST_CLOCK_TIME_NONE,
-              "duration", G_TYPE_UINT64, GST_BUFFER_DURATION (buffer), "offset",
-              G_TYPE_UINT64, GST_BUFFER_OFFSET (buffer), "offset-end",
-              G_TYPE_UINT64, GST_BUFFER_OFFSET_END (buffer), NULL)));
+              gst_cv_stream_time (segment, time), "running-time", G_TYPE_UINT64,
+              gst_cv_running_time (segment, time), "duration", G_TYPE_UINT64,
+              GST_BUFFER_DURATION (buffer), "offset", G_TYPE_UINT64,
+              GST_BUFFER_OFFSET (buffer), "offset-end", G_TYPE_UINT64,
+              GST_BUFFER_OFFSET_END (buffer), NULL)));
 }
 
 /* A name that is none of a pattern serves one surface well. */

@@ -33,6 +33,7 @@
 #include "gstpbfmonitor-private.h"
 
 #include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvquery.h"
 #include "gst/cudavision/cudavision.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_pbf_monitor_debug);
@@ -125,9 +126,7 @@ static void
 free_engine (GstCudaPbfMonitor *self)
 {
   g_clear_pointer (&self->engine, pbf_engine_free);
-  if (self->records_pool != NULL)
-    gst_buffer_pool_set_active (self->records_pool, FALSE);
-  gst_clear_object (&self->records_pool);
+  gst_cv_pool_clear (&self->records_pool);
   gst_cv_queue_free_spare (self->queue);
 }
 
@@ -209,16 +208,9 @@ new_records_pool (GstCudaPbfMonitor *self, guint batch_size)
    * slabs of the other, which is all for neighbours in memory, would not */
   GstBufferPool *pool = self->context != NULL ? gst_cv_pool_new (self->context)
                                               : gst_buffer_pool_new ();
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-  GstAllocationParams params = { .align = 63 };
 
-  gst_buffer_pool_config_set_params (config, NULL,
-      batch_size * sizeof (PbfResult), self->active.config.depth + 1, 0);
-  gst_buffer_pool_config_set_allocator (config, NULL, &params);
-  if (!gst_buffer_pool_set_config (pool, config)
-      || !gst_buffer_pool_set_active (pool, TRUE))
-    gst_clear_object (&pool);
-  return pool;
+  return gst_cv_pool_start (pool, NULL, batch_size * sizeof (PbfResult),
+      self->active.config.depth + 1);
 }
 
 /* A new engine for frames as @info says. Nothing is in flight. */
@@ -331,25 +323,6 @@ set_caps (GstCudaPbfMonitor *self, GstCaps *caps)
   return TRUE;
 }
 
-/* What the peer of @other takes or gives, for @pad. */
-static GstCaps *
-proxy_caps (GstPad *pad, GstPad *other, GstCaps *filter)
-{
-  GstCaps *template = gst_pad_get_pad_template_caps (pad);
-  GstCaps *peer = gst_pad_peer_query_caps (other, template);
-  GstCaps *caps =
-      gst_caps_intersect_full (peer, template, GST_CAPS_INTERSECT_FIRST);
-
-  gst_caps_unref (peer);
-  gst_caps_unref (template);
-  if (filter != NULL) {
-    GstCaps *all = caps;
-    caps = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-  }
-  return caps;
-}
-
 /* Grey video is let in whatever its size, for parse_caps() to say what is wrong
  * with it: refused in a query, upstream would report no more than
  * not-negotiated. */
@@ -380,7 +353,7 @@ answer_caps (GstPad *pad, GstPad *other, GstQuery *query)
   GstCaps *filter, *caps;
 
   gst_query_parse_caps (query, &filter);
-  caps = add_refusable (pad, proxy_caps (pad, other, filter), filter);
+  caps = add_refusable (pad, gst_cv_caps_proxy (pad, other, filter), filter);
   gst_query_set_caps_result (query, caps);
   gst_caps_unref (caps);
 }
@@ -402,41 +375,6 @@ answer_accept_caps (GstCudaPbfMonitor *self, GstQuery *query)
 }
 
 /* --- queries --------------------------------------------------------------- */
-
-/* A pool of downstream's serves as it is, but for the frames held here. */
-static void
-add_held_frames (GstQuery *query, guint held)
-{
-  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
-    GstBufferPool *pool;
-    guint size, min, max;
-
-    gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
-    gst_query_set_nth_allocation_pool (
-        query, i, pool, size, min + held, max == 0 ? 0 : max + held);
-    gst_clear_object (&pool);
-  }
-}
-
-static void
-propose_pool (GstCudaPbfMonitor *self, GstCaps *caps, gsize size,
-    gboolean video_meta, guint held, GstQuery *query)
-{
-  GstBufferPool *pool = gst_cv_pool_new (self->context);
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-
-  gst_buffer_pool_config_set_params (config, caps, size, held, 0);
-  if (video_meta)
-    gst_buffer_pool_config_add_option (
-        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (gst_buffer_pool_set_config (pool, config)) {
-    if (gst_query_get_n_allocation_pools (query) > 0)
-      gst_query_set_nth_allocation_pool (query, 0, pool, size, held, 0);
-    else
-      gst_query_add_allocation_pool (query, pool, size, held, 0);
-  }
-  gst_object_unref (pool);
-}
 
 /* The frames pass on as they are, so that the layouts and metas downstream
  * understands are those that can be offered. For CUDA the memory is ours. */
@@ -462,10 +400,10 @@ answer_allocation (GstCudaPbfMonitor *self, GstQuery *query)
   if (!need_pool)
     return TRUE;
   if (self->context == NULL && gst_query_get_n_allocation_pools (query) > 0)
-    add_held_frames (query, held);
+    gst_cv_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
   else
-    propose_pool (
-        self, caps, GST_VIDEO_INFO_SIZE (&info), video_meta, held, query);
+    gst_cv_query_propose_pool (query, self->context, caps,
+        GST_VIDEO_INFO_SIZE (&info), held, video_meta);
   return TRUE;
 }
 

@@ -36,6 +36,7 @@
 
 #include <gst/common/gstcvbackend.h>
 #include <gst/common/gstcvcuda.h>
+#include <gst/common/gstcvtime.h>
 #include "gstcropmetas.h"
 #include "gstroicropper.h"
 #include "gstroiposition.h"
@@ -489,7 +490,7 @@ sync_controlled (GstCudaRoiCrop *self, Run *run, GstBuffer *buffer)
 
   if (!run->controlled)
     return;
-  time = gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, time);
+  time = gst_cv_stream_time (&self->segment, time);
   if (!GST_CLOCK_TIME_IS_VALID (time))
     return;
   gst_object_sync_values (GST_OBJECT (self), time);

@@ -4,6 +4,8 @@
  */
 #include "gstpbfstats.h"
 
+#include "gst/common/gstcvtime.h"
+
 #include <string.h>
 
 static void
@@ -185,18 +187,15 @@ gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
     const GstSegment *segment, const PbfModel *model)
 {
   GstStructure *s;
-  GstClockTime running_time = GST_CLOCK_TIME_NONE;
   gboolean first = stats->recent_start == 0;
 
   if (!first && stats->end - stats->recent_start < interval)
     return NULL;
-  if (segment->format == GST_FORMAT_TIME)
-    running_time = gst_segment_to_running_time (
-        segment, GST_FORMAT_TIME, stats->timestamp);
 
   s = counts_to_structure ("cudapbfmonitor", &stats->recent);
   gst_structure_set (s, "timestamp", G_TYPE_UINT64, stats->timestamp,
-      "running-time", G_TYPE_UINT64, running_time, "mp-area", G_TYPE_DOUBLE,
+      "running-time", G_TYPE_UINT64,
+      gst_cv_running_time (segment, stats->timestamp), "mp-area", G_TYPE_DOUBLE,
       mean (stats->raw_sum[PBF_MP_AREA], stats->entered, 1), "spatter-area",
       G_TYPE_DOUBLE, mean (stats->raw_sum[PBF_SPATTER_AREA], stats->entered, 1),
       "spatter-count", G_TYPE_DOUBLE,

@@ -68,10 +68,7 @@ stop (GstCudaMotionEst *self)
   gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
   gst_clear_caps (&self->refused);
   self->decided = self->negotiated = self->streaming = FALSE;
-  GST_OBJECT_LOCK (self);
-  self->n_frames = 0;
-  self->frame_duration = 0;
-  GST_OBJECT_UNLOCK (self);
+  gst_cv_latency_init (&self->latency, GST_ELEMENT (self));
 }
 
 /* backend=cuda has to be possible; for the rest caps decide on the backend. */
@@ -90,7 +87,6 @@ start (GstCudaMotionEst *self)
   g_mutex_unlock (&self->stats_lock);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
-  self->last = GST_CLOCK_TIME_NONE;
   self->number = 0;
   self->key_units = 0;
   self->on_device = FALSE;
@@ -275,6 +271,7 @@ gst_cuda_motion_est_init (GstCudaMotionEst *self)
   gst_motion_stats_init (&self->stats);
   gst_motion_settings_init (&self->settings);
   gst_cv_backend_init (&self->backend);
+  gst_cv_latency_init (&self->latency, GST_ELEMENT (self));
   self->queue = gst_cv_queue_new ((GDestroyNotify) gst_motion_frame_free);
   self->held =
       gst_queue_array_new_for_struct (sizeof (GstMotionHeld), GST_MOTION_TIMES);

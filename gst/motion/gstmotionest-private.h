@@ -15,6 +15,7 @@
 
 #include "gst/common/gstcvbackend.h"
 #include "gst/common/gstcvcuda.h"
+#include "gst/common/gstcvlatency.h"
 #include "gst/common/gstcvqueue.h"
 #include "gst/common/gstcvsides.h"
 #include "gst/common/gstcvworker.h"
@@ -60,9 +61,8 @@ struct _GstCudaMotionEst {
   /* --- under the object lock --- */
   GstMotionSettings settings;
   GstCvBackend backend;
-  GstClockTime frame_duration; /* of the caps, or of the frames so far */
-  guint n_frames;              /* that can be here at a time; 0: not known */
 
+  GstCvLatency latency;
   GstCvSides *sides;
   GstCvQueue *queue;
   GstCvWorker *worker;
@@ -87,11 +87,9 @@ struct _GstCudaMotionEst {
 
   /* --- of the upstream thread --- */
   gboolean streaming; /* a stream has begun: the next one starts anew */
-  gboolean framerate; /* the caps have one */
   GstSegment in_segment;
-  guint64 number;    /* of the next frame, in the stream */
-  guint64 serial;    /* of the next frame, since the engine was made */
-  GstClockTime last; /* time of the frame before, if it had one */
+  guint64 number; /* of the next frame, in the stream */
+  guint64 serial; /* of the next frame, since the engine was made */
   /* of frames, by serial; written before the frame is submitted */
   GstClockTime times[GST_MOTION_TIMES];
 

@@ -6,12 +6,7 @@
  * queue, in the order in which they came. */
 #include "gstmotionest-private.h"
 
-#include "gst/common/gstcvpool.h"
-
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
-
-/* what the frames' distance is taken to be at most, where caps do not say it */
-#define LONGEST_DURATION GST_SECOND
 
 /* --- one sequence after the other ------------------------------------------ */
 
@@ -108,31 +103,6 @@ acquire_results (GstCudaMotionEst *self, GstMotionFrame *frame)
   return flow;
 }
 
-/* Where the caps have no framerate: the longest distance so far, doubled so
- * that it settles, is what the LATENCY query is told. */
-static void
-note_distance (GstCudaMotionEst *self, GstClockTime pts)
-{
-  GstClockTime distance = 0;
-  gboolean grown = FALSE;
-
-  if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (self->last)
-      && pts > self->last)
-    distance = MIN (pts - self->last, LONGEST_DURATION);
-  self->last = pts;
-  if (self->framerate)
-    return;
-  GST_OBJECT_LOCK (self);
-  while (self->frame_duration < distance) {
-    self->frame_duration = MIN (2 * self->frame_duration, LONGEST_DURATION);
-    grown = TRUE;
-  }
-  GST_OBJECT_UNLOCK (self);
-  if (grown)
-    gst_element_post_message (
-        GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
-}
-
 /* Takes @buffer into @frame and submits it. On failure @frame is not. */
 static GstFlowReturn
 submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
@@ -149,7 +119,7 @@ submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
   flow = acquire_results (self, frame);
   if (flow != GST_FLOW_OK)
     return flow;
-  note_distance (self, GST_BUFFER_PTS (buffer));
+  gst_cv_latency_note_frame (&self->latency, GST_BUFFER_PTS (buffer));
   self->times[frame->serial % GST_MOTION_TIMES] = GST_BUFFER_PTS (buffer);
   if (!motion_engine_submit (self->engine, &frame->job, error))
     return GST_FLOW_ERROR;
@@ -205,7 +175,7 @@ gst_motion_input_flush (GstElement *element)
 
   gst_motion_output_discard (self);
   gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
-  self->last = GST_CLOCK_TIME_NONE;
+  gst_cv_latency_break (&self->latency);
 }
 
 /* A segment that goes on where the last one is does not end what is compared.
@@ -233,7 +203,7 @@ begin_stream (GstCudaMotionEst *self)
     flow = gst_motion_input_end (self);
   self->streaming = TRUE;
   self->number = 0;
-  self->last = GST_CLOCK_TIME_NONE;
+  gst_cv_latency_break (&self->latency);
   return flow;
 }
 

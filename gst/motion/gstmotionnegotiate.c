@@ -7,6 +7,7 @@
 #include "gstmotionest-private.h"
 
 #include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvquery.h"
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
@@ -14,9 +15,6 @@
  * another is searched; a device has one to copy, one to search, one to fetch */
 #define IN_FLIGHT_CPU 2
 #define IN_FLIGHT_CUDA 3
-/* the frames' distance where the caps do not say it, until it is seen */
-#define FIRST_DURATION (GST_SECOND / 30)
-
 /* --- caps ------------------------------------------------------------------ */
 
 static gboolean
@@ -150,23 +148,8 @@ new_pool (CvisContext *context, GstCaps *caps, gsize size, guint min)
   /* on the CPU the few buffers of a plain pool stay in the cache */
   GstBufferPool *pool =
       context != NULL ? gst_cv_pool_new (context) : gst_buffer_pool_new ();
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-  GstAllocationParams params = { .align = 63 };
 
-  gst_buffer_pool_config_set_params (config, caps, (guint) size, min, 0);
-  gst_buffer_pool_config_set_allocator (config, NULL, &params);
-  if (!gst_buffer_pool_set_config (pool, config)
-      || !gst_buffer_pool_set_active (pool, TRUE))
-    gst_clear_object (&pool);
-  return pool;
-}
-
-static void
-free_pool (GstBufferPool **pool)
-{
-  if (*pool != NULL)
-    gst_buffer_pool_set_active (*pool, FALSE);
-  gst_clear_object (pool);
+  return gst_cv_pool_start (pool, caps, size, min);
 }
 
 GstBufferPool *
@@ -189,14 +172,14 @@ gst_motion_free_engine (GstCudaMotionEst *self)
 {
   g_clear_pointer (&self->engine, motion_engine_free);
   g_clear_pointer (&self->regions, motion_region_finder_free);
-  free_pool (&self->packets);
+  gst_cv_pool_clear (&self->packets);
   for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    free_pool (&self->pictures[i]);
+    gst_cv_pool_clear (&self->pictures[i]);
   gst_cv_queue_free_spare (self->queue);
 }
 
 static gboolean
-make_engine (GstCudaMotionEst *self)
+make_engine (GstCudaMotionEst *self, guint n_frames)
 {
   const MotionConfig *config = &self->config;
   GError *error = NULL;
@@ -214,7 +197,7 @@ make_engine (GstCudaMotionEst *self)
   size = gst_motion_packet_get_size (motion_config_get_columns (config),
       motion_config_get_rows (config), motion_config_get_n_fields (config));
   self->packets = size <= G_MAXUINT
-                      ? new_pool (self->context, NULL, size, self->n_frames + 1)
+                      ? new_pool (self->context, NULL, size, n_frames + 1)
                       : NULL;
   if (self->packets == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
@@ -233,6 +216,7 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   MotionConfig *config = &self->config;
   const GstVideoInfo *info = &self->layout;
   CvisContext *former = self->context;
+  guint n_frames;
 
   gst_motion_free_engine (self);
   self->context = context != NULL ? cvis_context_ref (context) : NULL;
@@ -242,24 +226,23 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   config->height = (guint) GST_VIDEO_INFO_HEIGHT (info);
   config->depth = GST_VIDEO_INFO_COMP_DEPTH (info, 0);
   config->depth_in_flight = context != NULL ? IN_FLIGHT_CUDA : IN_FLIGHT_CPU;
-  GST_OBJECT_LOCK (self);
-  self->n_frames = config->depth_in_flight
-                   + (config->bidirectional ? config->references : 0);
-  GST_OBJECT_UNLOCK (self);
-  if (!make_engine (self))
+  n_frames = config->depth_in_flight
+             + (config->bidirectional ? config->references : 0);
+  gst_cv_latency_set_frames (&self->latency, n_frames);
+  if (!make_engine (self, n_frames))
     return FALSE;
 
   gst_video_info_set_format (&self->picture,
       config->depth > 8 ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8,
       config->width, config->height);
   self->regions = motion_region_finder_new (config);
-  for (guint i = 0; i < self->n_frames; i++)
+  for (guint i = 0; i < n_frames; i++)
     gst_cv_queue_give (self->queue, gst_motion_frame_new ());
   self->serial = 0;
   GST_INFO_OBJECT (self, "%ux%u, %u bits, %u x %u blocks, %u frames in flight",
       config->width, config->height, config->depth,
       motion_config_get_columns (config), motion_config_get_rows (config),
-      self->n_frames);
+      n_frames);
   return TRUE;
 }
 
@@ -286,23 +269,6 @@ decide_backend (GstCudaMotionEst *self)
 }
 
 /* --- new caps -------------------------------------------------------------- */
-
-/* The time from frame to frame, for the latency. */
-static void
-note_framerate (GstCudaMotionEst *self, const GstVideoInfo *info)
-{
-  GstClockTime duration = FIRST_DURATION;
-
-  self->framerate = GST_VIDEO_INFO_FPS_N (info) > 0;
-  if (self->framerate)
-    duration = gst_util_uint64_scale (
-        GST_SECOND, GST_VIDEO_INFO_FPS_D (info), GST_VIDEO_INFO_FPS_N (info));
-  GST_OBJECT_LOCK (self);
-  self->frame_duration = duration;
-  GST_OBJECT_UNLOCK (self);
-  gst_element_post_message (
-      GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
-}
 
 /* Nothing is in flight. */
 static gboolean
@@ -343,30 +309,21 @@ gst_motion_negotiate (GstCudaMotionEst *self, GstCaps *caps)
              || !begin_layout (self, caps)) {
     return FALSE;
   }
-  note_framerate (self, &self->layout);
+  gst_cv_latency_set_framerate (&self->latency,
+      GST_VIDEO_INFO_FPS_N (&self->layout),
+      GST_VIDEO_INFO_FPS_D (&self->layout));
   return TRUE;
 }
 
 /* --- the caps query -------------------------------------------------------- */
 
-/* What the peer of @other takes or gives, for @pad. */
 static void
 answer_caps (GstPad *pad, GstPad *other, GstQuery *query)
 {
-  GstCaps *template = gst_pad_get_pad_template_caps (pad);
-  GstCaps *peer = gst_pad_peer_query_caps (other, template);
-  GstCaps *caps =
-      gst_caps_intersect_full (peer, template, GST_CAPS_INTERSECT_FIRST);
-  GstCaps *filter, *all;
+  GstCaps *filter, *caps;
 
-  gst_caps_unref (peer);
-  gst_caps_unref (template);
   gst_query_parse_caps (query, &filter);
-  if (filter != NULL) {
-    all = caps;
-    caps = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-  }
+  caps = gst_cv_caps_proxy (pad, other, filter);
   gst_query_set_caps_result (query, caps);
   gst_caps_unref (caps);
 }
@@ -391,46 +348,6 @@ answer_accept_caps (GstCudaMotionEst *self, GstQuery *query)
 
 /* --- allocation and latency ------------------------------------------------ */
 
-/* A pool of downstream's serves as it is, but for the frames held here. */
-static void
-add_held_frames (GstQuery *query, gsize size, guint held)
-{
-  guint n = gst_query_get_n_allocation_pools (query);
-
-  for (guint i = 0; i < n; i++) {
-    GstBufferPool *pool;
-    guint pool_size, min, max;
-
-    gst_query_parse_nth_allocation_pool (
-        query, i, &pool, &pool_size, &min, &max);
-    gst_query_set_nth_allocation_pool (
-        query, i, pool, pool_size, min + held, max == 0 ? 0 : max + held);
-    gst_clear_object (&pool);
-  }
-  if (n == 0)
-    gst_query_add_allocation_pool (query, NULL, (guint) size, held, 0);
-}
-
-static void
-propose_pool (GstCudaMotionEst *self, GstCaps *caps, gsize size, guint held,
-    GstQuery *query)
-{
-  GstBufferPool *pool = gst_cv_pool_new (self->context);
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-
-  gst_buffer_pool_config_set_params (config, caps, (guint) size, held, 0);
-  if (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
-    gst_buffer_pool_config_add_option (
-        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (gst_buffer_pool_set_config (pool, config)) {
-    if (gst_query_get_n_allocation_pools (query) > 0)
-      gst_query_set_nth_allocation_pool (query, 0, pool, (guint) size, held, 0);
-    else
-      gst_query_add_allocation_pool (query, pool, (guint) size, held, 0);
-  }
-  gst_object_unref (pool);
-}
-
 /* The frames pass on as they are, so that the layouts and metas downstream
  * understands are those that can be offered. For frames that a device has to
  * copy the memory is ours. */
@@ -445,36 +362,14 @@ answer_allocation (GstCudaMotionEst *self, GstQuery *query)
   gst_query_parse_allocation (query, &caps, &need_pool);
   if (caps == NULL || !gst_video_info_from_caps (&info, caps))
     return FALSE;
-  GST_OBJECT_LOCK (self);
-  held = self->n_frames + 1;
-  GST_OBJECT_UNLOCK (self);
+  held = gst_cv_latency_get_frames (&self->latency) + 1;
   gst_pad_peer_query (self->srcpad, query);
   if (self->context != NULL && !is_on_device (caps) && need_pool)
-    propose_pool (self, caps, GST_VIDEO_INFO_SIZE (&info), held, query);
+    gst_cv_query_propose_pool (query, self->context, caps,
+        GST_VIDEO_INFO_SIZE (&info), held,
+        gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
   else
-    add_held_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
-  return TRUE;
-}
-
-/* A frame leaves at the latest when so many have followed it as can be in
- * flight: the next one would wait for it. */
-static gboolean
-answer_latency (GstCudaMotionEst *self, GstQuery *query)
-{
-  gboolean live;
-  GstClockTime min, max, more;
-
-  if (!gst_pad_peer_query (self->sinkpad, query))
-    return FALSE;
-  gst_query_parse_latency (query, &live, &min, &max);
-  GST_OBJECT_LOCK (self);
-  more = self->n_frames * self->frame_duration;
-  GST_OBJECT_UNLOCK (self);
-  if (max != GST_CLOCK_TIME_NONE)
-    max += more;
-  GST_DEBUG_OBJECT (self, "latency %" GST_TIME_FORMAT " more than upstream",
-      GST_TIME_ARGS (more));
-  gst_query_set_latency (query, live, min + more, max);
+    gst_cv_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
   return TRUE;
 }
 
@@ -529,7 +424,7 @@ gst_motion_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
       answer_caps (pad, self->sinkpad, query);
       return TRUE;
     case GST_QUERY_LATENCY:
-      return answer_latency (self, query);
+      return gst_cv_latency_answer (&self->latency, self->sinkpad, query);
     case GST_QUERY_CONTEXT:
       if (answer_context (self, query))
         return TRUE;

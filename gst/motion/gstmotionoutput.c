@@ -7,6 +7,8 @@
  * the order in which they came. */
 #include "gstmotionest-private.h"
 
+#include "gst/common/gstcvtime.h"
+
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
 void
@@ -55,22 +57,6 @@ is_scene_cut (GstCudaMotionEst *self, const MotionJob *job, gdouble threshold)
 
 /* --- scene cuts ------------------------------------------------------------ */
 
-static GstClockTime
-running_time (GstCudaMotionEst *self, GstClockTime pts)
-{
-  if (self->segment.format != GST_FORMAT_TIME)
-    return GST_CLOCK_TIME_NONE;
-  return gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, pts);
-}
-
-static GstClockTime
-stream_time (GstCudaMotionEst *self, GstClockTime pts)
-{
-  if (self->segment.format != GST_FORMAT_TIME)
-    return GST_CLOCK_TIME_NONE;
-  return gst_segment_to_stream_time (&self->segment, GST_FORMAT_TIME, pts);
-}
-
 static void
 post_scene_cut (
     GstCudaMotionEst *self, const GstMotionFrame *frame, gboolean key_unit)
@@ -82,8 +68,9 @@ post_scene_cut (
       gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("cudamotionest-scene-cut", "frame", G_TYPE_UINT64,
               frame->number, "timestamp", G_TYPE_UINT64, pts, "stream-time",
-              G_TYPE_UINT64, stream_time (self, pts), "running-time",
-              G_TYPE_UINT64, running_time (self, pts), "scene-score",
+              G_TYPE_UINT64, gst_cv_stream_time (&self->segment, pts),
+              "running-time", G_TYPE_UINT64,
+              gst_cv_running_time (&self->segment, pts), "scene-score",
               G_TYPE_DOUBLE, field->summary.scene_score, "novelty",
               G_TYPE_DOUBLE, self->detector.previous, "key-unit",
               G_TYPE_BOOLEAN, key_unit, NULL)));
@@ -92,10 +79,10 @@ post_scene_cut (
 static void
 push_key_unit (GstCudaMotionEst *self, GstClockTime pts)
 {
-  gst_pad_push_event (
-      self->srcpad, gst_video_event_new_downstream_force_key_unit (pts,
-                        stream_time (self, pts), running_time (self, pts), TRUE,
-                        self->key_units++));
+  gst_pad_push_event (self->srcpad,
+      gst_video_event_new_downstream_force_key_unit (pts,
+          gst_cv_stream_time (&self->segment, pts),
+          gst_cv_running_time (&self->segment, pts), TRUE, self->key_units++));
 }
 
 /* --- regions of interest --------------------------------------------------- */

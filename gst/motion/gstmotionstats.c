@@ -4,6 +4,8 @@
  */
 #include "gstmotionstats.h"
 
+#include "gst/common/gstcvtime.h"
+
 #include <math.h>
 
 void
@@ -113,18 +115,14 @@ gst_motion_stats_take_recent (
     GstMotionStats *stats, guint64 interval, const GstSegment *segment)
 {
   gboolean first = stats->recent_start == 0;
-  GstClockTime running_time = GST_CLOCK_TIME_NONE;
   GstStructure *s;
 
   if (!first && stats->end - stats->recent_start < interval)
     return NULL;
-  if (segment->format == GST_FORMAT_TIME)
-    running_time =
-        gst_segment_to_running_time (segment, GST_FORMAT_TIME, stats->pts);
   s = to_structure ("cudamotionest", &stats->recent,
       stats->end - (first ? stats->start : stats->recent_start));
   gst_structure_set (s, "timestamp", G_TYPE_UINT64, stats->pts, "running-time",
-      G_TYPE_UINT64, running_time, NULL);
+      G_TYPE_UINT64, gst_cv_running_time (segment, stats->pts), NULL);
   stats->recent_start = stats->end;
   stats->recent = (GstMotionCounts){ 0 };
   return s;

@@ -1,0 +1,106 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstcvlatency.h"
+
+/* the frames' distance where the caps do not say it, until it is seen */
+#define FIRST_DISTANCE (GST_SECOND / 30)
+/* what it is then taken to be at most */
+#define LONGEST_DISTANCE GST_SECOND
+
+void
+gst_cv_latency_init (GstCvLatency *latency, GstElement *element)
+{
+  GST_OBJECT_LOCK (element);
+  *latency = (GstCvLatency){ .element = element, .last = GST_CLOCK_TIME_NONE };
+  GST_OBJECT_UNLOCK (element);
+}
+
+void
+gst_cv_latency_set_frames (GstCvLatency *latency, guint n_frames)
+{
+  GST_OBJECT_LOCK (latency->element);
+  latency->n_frames = n_frames;
+  GST_OBJECT_UNLOCK (latency->element);
+}
+
+guint
+gst_cv_latency_get_frames (GstCvLatency *latency)
+{
+  guint n_frames;
+
+  GST_OBJECT_LOCK (latency->element);
+  n_frames = latency->n_frames;
+  GST_OBJECT_UNLOCK (latency->element);
+  return n_frames;
+}
+
+static void
+post (GstCvLatency *latency)
+{
+  gst_element_post_message (latency->element,
+      gst_message_new_latency (GST_OBJECT (latency->element)));
+}
+
+void
+gst_cv_latency_set_framerate (GstCvLatency *latency, gint fps_n, gint fps_d)
+{
+  GstClockTime distance = FIRST_DISTANCE;
+
+  latency->fixed = fps_n > 0;
+  if (latency->fixed)
+    distance = gst_util_uint64_scale (GST_SECOND, (guint) fps_d, (guint) fps_n);
+  GST_OBJECT_LOCK (latency->element);
+  latency->distance = distance;
+  GST_OBJECT_UNLOCK (latency->element);
+  post (latency);
+}
+
+void
+gst_cv_latency_note_frame (GstCvLatency *latency, GstClockTime pts)
+{
+  GstClockTime distance = 0;
+  gboolean grown = FALSE;
+
+  if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (latency->last)
+      && pts > latency->last)
+    distance = MIN (pts - latency->last, LONGEST_DISTANCE);
+  latency->last = pts;
+  if (latency->fixed)
+    return;
+  GST_OBJECT_LOCK (latency->element);
+  while (latency->distance < distance) {
+    latency->distance = MIN (2 * latency->distance, LONGEST_DISTANCE);
+    grown = TRUE;
+  }
+  GST_OBJECT_UNLOCK (latency->element);
+  if (grown)
+    post (latency);
+}
+
+void
+gst_cv_latency_break (GstCvLatency *latency)
+{
+  latency->last = GST_CLOCK_TIME_NONE;
+}
+
+gboolean
+gst_cv_latency_answer (GstCvLatency *latency, GstPad *sinkpad, GstQuery *query)
+{
+  gboolean live;
+  GstClockTime min, max, more;
+
+  if (!gst_pad_peer_query (sinkpad, query))
+    return FALSE;
+  gst_query_parse_latency (query, &live, &min, &max);
+  GST_OBJECT_LOCK (latency->element);
+  more = latency->n_frames * latency->distance;
+  GST_OBJECT_UNLOCK (latency->element);
+  if (max != GST_CLOCK_TIME_NONE)
+    max += more;
+  GST_DEBUG_OBJECT (latency->element,
+      "latency %" GST_TIME_FORMAT " more than upstream", GST_TIME_ARGS (more));
+  gst_query_set_latency (query, live, min + more, max);
+  return TRUE;
+}
