@@ -68,17 +68,6 @@ G_DEFINE_TYPE (GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST_TYPE_ELEMENT);
 GST_ELEMENT_REGISTER_DEFINE (
     cudapbfmonitor, "cudapbfmonitor", GST_RANK_NONE, GST_TYPE_CUDA_PBF_MONITOR);
 
-GstPad *
-gst_pbf_monitor_ref_result_pad (GstCudaPbfMonitor *self)
-{
-  GstPad *pad;
-
-  GST_OBJECT_LOCK (self);
-  pad = self->resultpad != NULL ? gst_object_ref (self->resultpad) : NULL;
-  GST_OBJECT_UNLOCK (self);
-  return pad;
-}
-
 /* --- start and stop -------------------------------------------------------- */
 
 static void
@@ -155,8 +144,8 @@ start (GstCudaPbfMonitor *self)
   GST_OBJECT_LOCK (self);
   gst_pbf_settings_copy (&self->active, &self->settings);
   self->processing = FIRST_PROCESSING;
-  self->result_needs_start = TRUE;
   GST_OBJECT_UNLOCK (self);
+  gst_cv_sides_note_lacks (self->sides, GST_CV_LACKS_ALL);
   g_mutex_lock (&self->stats_lock);
   gst_pbf_stats_init (&self->stats);
   g_mutex_unlock (&self->stats_lock);
@@ -500,13 +489,7 @@ flush (GstElement *element)
 static void
 push_now (GstElement *element, GstEvent *event)
 {
-  GstPad *result =
-      gst_pbf_monitor_ref_result_pad (GST_CUDA_PBF_MONITOR (element));
-
-  if (result == NULL)
-    return;
-  gst_pad_push_event (result, gst_event_ref (event));
-  gst_object_unref (result);
+  gst_cv_sides_push_now (GST_CUDA_PBF_MONITOR (element)->sides, event);
 }
 
 /* A second stream does not go on with the window of the first. */
@@ -566,48 +549,14 @@ static GstPad *
 gst_cuda_pbf_monitor_request_new_pad (GstElement *element,
     GstPadTemplate *template, const gchar *name, const GstCaps *caps)
 {
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
-  GstPad *pad = gst_pad_new_from_template (template, "result");
-  gboolean taken;
-
-  gst_pad_set_query_function (pad, src_query);
-  gst_pad_set_event_function (pad, gst_cv_worker_src_event);
-  gst_pad_set_element_private (pad, self->worker);
-  gst_pad_use_fixed_caps (pad);
-  gst_object_ref_sink (pad);
-  GST_OBJECT_LOCK (self);
-  taken = self->resultpad != NULL;
-  if (!taken) {
-    self->resultpad = gst_object_ref (pad);
-    self->result_needs_start = TRUE;
-  }
-  GST_OBJECT_UNLOCK (self);
-  if (taken) {
-    GST_WARNING_OBJECT (self, "the result pad has been requested already");
-    gst_object_unref (pad);
-    return NULL;
-  }
-  gst_pad_set_active (pad, TRUE);
-  gst_element_add_pad (element, pad);
-  gst_object_unref (pad);
-  return pad;
+  return gst_cv_sides_request (
+      GST_CUDA_PBF_MONITOR (element)->sides, 0, template);
 }
 
 static void
 gst_cuda_pbf_monitor_release_pad (GstElement *element, GstPad *pad)
 {
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
-  GstPad *ours = NULL;
-
-  GST_OBJECT_LOCK (self);
-  if (pad == self->resultpad)
-    ours = g_steal_pointer (&self->resultpad);
-  GST_OBJECT_UNLOCK (self);
-  if (ours == NULL)
-    return;
-  gst_pad_set_active (ours, FALSE);
-  gst_element_remove_pad (element, ours);
-  gst_object_unref (ours);
+  gst_cv_sides_release (GST_CUDA_PBF_MONITOR (element)->sides, pad);
 }
 
 /* --- object ---------------------------------------------------------------- */
@@ -661,7 +610,7 @@ gst_cuda_pbf_monitor_finalize (GObject *object)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (object);
 
-  gst_clear_object (&self->resultpad);
+  gst_cv_sides_free (self->sides);
   gst_cv_worker_free (self->worker);
   gst_cv_queue_free (self->queue);
   gst_queue_array_free (self->pending);
@@ -732,4 +681,6 @@ gst_cuda_pbf_monitor_init (GstCudaPbfMonitor *self)
       self->srcpad, self->queue, &worker_funcs);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+  self->sides = gst_cv_sides_new (
+      GST_ELEMENT (self), self->srcpad, 1, gst_pbf_output_get_result_caps);
 }

@@ -13,6 +13,7 @@
 
 #include "gst/common/gstcvbackend.h"
 #include "gst/common/gstcvqueue.h"
+#include "gst/common/gstcvsides.h"
 #include "gst/common/gstcvworker.h"
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
@@ -30,13 +31,11 @@ struct _GstCudaPbfMonitor {
   GstPad *sinkpad, *srcpad;
 
   /* --- under the object lock --- */
-  GstPad *resultpad; /* NULL unless requested */
   GstPbfSettings settings;
   GstCvBackend backend;
   GstClockTime frame_duration; /* 0: unknown */
   guint batch_size;            /* 0 before the caps */
   GstClockTime processing;     /* reported for a batch in the engine */
-  gboolean result_needs_start; /* the result pad lacks its sticky events */
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstPbfSettings active;
@@ -45,6 +44,7 @@ struct _GstCudaPbfMonitor {
   PbfTrack *track;      /* of the upstream thread, like the fields below */
   GstCvQueue *queue;
   GstCvWorker *worker;
+  GstCvSides *sides; /* the result pad, the only one */
 
   /* --- by the upstream thread, while the other is idle --- */
   GstVideoInfo layout;
@@ -74,9 +74,6 @@ struct _GstCudaPbfMonitor {
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_pbf_monitor_debug);
 
-/* The request pad with a reference, or %NULL. */
-GstPad *gst_pbf_monitor_ref_result_pad (GstCudaPbfMonitor *self);
-
 /* --- gstpbfinput.c --------------------------------------------------------- */
 
 GstFlowReturn gst_pbf_input_chain (
@@ -95,6 +92,9 @@ void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
 
 /* --- gstpbfoutput.c -------------------------------------------------------- */
 
+/* See GstCvSidesCaps: of the result pad. */
+GstCaps *gst_pbf_output_get_result_caps (
+    GstElement *element, guint kind, GstPad *pad);
 /* See GstCvWorkerFuncs. */
 GstFlowReturn gst_pbf_output_complete (GstElement *element, gpointer item);
 void gst_pbf_output_event (GstElement *element, GstEvent *event);

@@ -22,9 +22,10 @@ gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
 
 /* --- the result pad -------------------------------------------------------- */
 
-static GstCaps *
-result_caps (GstCudaPbfMonitor *self)
+GstCaps *
+gst_pbf_output_get_result_caps (GstElement *element, guint kind, GstPad *pad)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
   GstCaps *caps = gst_caps_from_string (GST_PBF_RESULT_CAPS);
   guint outputs = self->model != NULL ? self->model->outputs : 0;
   GValue names = G_VALUE_INIT;
@@ -42,77 +43,6 @@ result_caps (GstCudaPbfMonitor *self)
   gst_caps_set_value (caps, "output-names", &names);
   g_value_unset (&names);
   return caps;
-}
-
-/* Pushes stream-start, caps and segment, where the pad still lacks them: it may
- * have been requested in the middle of the stream.
- * Returns: FALSE if it cannot have records, as the source pad has no segment,
- * for being shut down */
-static gboolean
-start_result_pad (GstCudaPbfMonitor *self, GstPad *pad)
-{
-  gboolean needed;
-  GstEvent *start, *event;
-  GstCaps *caps;
-  gchar *id;
-  guint group;
-
-  GST_OBJECT_LOCK (self);
-  needed = self->result_needs_start;
-  self->result_needs_start = FALSE;
-  GST_OBJECT_UNLOCK (self);
-  if (!needed)
-    return TRUE;
-
-  id = gst_pad_create_stream_id (pad, GST_ELEMENT (self), "result");
-  event = gst_event_new_stream_start (id);
-  start = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
-  if (start != NULL) {
-    if (gst_event_parse_group_id (start, &group))
-      gst_event_set_group_id (event, group);
-    gst_event_unref (start);
-  }
-  gst_pad_push_event (pad, event);
-  g_free (id);
-
-  caps = result_caps (self);
-  gst_pad_push_event (pad, gst_event_new_caps (caps));
-  gst_caps_unref (caps);
-  event = gst_pad_get_sticky_event (self->srcpad, GST_EVENT_SEGMENT, 0);
-  if (event != NULL) {
-    gst_pad_push_event (pad, event);
-    return TRUE;
-  }
-  GST_OBJECT_LOCK (self);
-  self->result_needs_start = TRUE;
-  GST_OBJECT_UNLOCK (self);
-  return FALSE;
-}
-
-static void
-push_event_on_result (GstCudaPbfMonitor *self, GstEvent *event)
-{
-  GstPad *pad = gst_pbf_monitor_ref_result_pad (self);
-
-  if (pad == NULL)
-    return;
-  switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_STREAM_START:
-    case GST_EVENT_SEGMENT:
-      GST_OBJECT_LOCK (self);
-      self->result_needs_start = TRUE;
-      GST_OBJECT_UNLOCK (self);
-      break;
-    case GST_EVENT_EOS:
-    case GST_EVENT_SEGMENT_DONE:
-    case GST_EVENT_GAP:
-      start_result_pad (self, pad);
-      gst_pad_push_event (pad, gst_event_ref (event));
-      break;
-    default:
-      break; /* about the video */
-  }
-  gst_object_unref (pad);
 }
 
 /* --- flow ------------------------------------------------------------------ */
@@ -182,7 +112,7 @@ static GstFlowReturn
 push_records (GstCudaPbfMonitor *self, GstBuffer *records)
 {
   GstPbfItem *head = gst_queue_array_peek_head_struct (self->pending);
-  GstPad *pad = gst_pbf_monitor_ref_result_pad (self);
+  GstPad *pad = gst_cv_sides_ref (self->sides, 0);
   gboolean with_result = pad != NULL;
   guint held;
 
@@ -200,7 +130,7 @@ push_records (GstCudaPbfMonitor *self, GstBuffer *records)
     /* the next pad does not get what was held for the last */
     drop_held (self);
   } else if (held > 0 && (head == NULL || head->done == head->n)) {
-    if (start_result_pad (self, pad))
+    if (gst_cv_sides_start (self->sides, 0))
       self->result_flow = push_held (self, pad);
     else
       drop_held (self);
@@ -213,7 +143,7 @@ static GstFlowReturn
 push_item (GstCudaPbfMonitor *self, GstPbfItem *item)
 {
   GstMiniObject *object = g_steal_pointer (&item->object);
-  GstPad *result = gst_pbf_monitor_ref_result_pad (self);
+  GstPad *result = gst_cv_sides_ref (self->sides, 0);
   gboolean with_result = result != NULL;
 
   g_clear_object (&result);
@@ -464,13 +394,15 @@ gst_pbf_output_event (GstElement *element, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
       || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     self->src_flow = self->result_flow = GST_FLOW_OK;
-  push_event_on_result (self, event);
+  gst_cv_sides_push_event (self->sides, event);
   gst_pad_push_event (self->srcpad, event);
 }
 
 void
 gst_pbf_output_discard (GstCudaPbfMonitor *self)
 {
+  GstEvent *start =
+      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
   GstPbfItem *item;
   PbfBatch *batch;
 
@@ -491,6 +423,7 @@ gst_pbf_output_discard (GstCudaPbfMonitor *self)
   gst_buffer_list_unref (self->held);
   self->held = gst_buffer_list_new ();
   gst_cv_queue_discard (self->queue, self->srcpad);
+  gst_cv_sides_note_discard (self->sides, start);
   self->src_flow = self->result_flow = GST_FLOW_OK;
   self->records_left = FALSE;
 }
