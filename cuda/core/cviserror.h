@@ -30,4 +30,13 @@ typedef enum {
 
 GQuark cvis_error_quark (void);
 
+/* Sets @error (which may be %NULL) to CVIS_ERROR_INVALID with this text.
+ * Returns: FALSE */
+gboolean cvis_refuse (GError **error, const gchar *format, ...)
+    G_GNUC_PRINTF (2, 3);
+/* Returns: whether @value is in @low..@high; if not, with an error that names
+ *   @what and the range */
+gboolean cvis_check_range (const gchar *what, gdouble value, gdouble low,
+    gdouble high, GError **error);
+
 G_END_DECLS

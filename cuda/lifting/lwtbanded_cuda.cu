@@ -174,7 +174,7 @@ make_event (cudaEvent_t *event, GError **error)
 gboolean
 take_host (gpointer *memory, gsize size, GError **error)
 {
-  *memory = lwt_cpu_alloc (size, FALSE, error);
+  *memory = cvis_memory_new (size, FALSE, error);
   return *memory != NULL;
 }
 

@@ -32,39 +32,13 @@ lwt_config_init (LwtConfig *config)
   };
 }
 
-static gboolean refuse (GError **error, const gchar *format, ...)
-    G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const gchar *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error)
-    *error = g_error_new_valist (CVIS_ERROR, CVIS_ERROR_INVALID, format, args);
-  va_end (args);
-  return FALSE;
-}
-
-static gboolean
-check_range (
-    const gchar *what, gint64 value, gint64 low, gint64 high, GError **error)
-{
-  if (value >= low && value <= high)
-    return TRUE;
-  return refuse (error,
-      "%s is %" G_GINT64_FORMAT ", must be %" G_GINT64_FORMAT
-      " to %" G_GINT64_FORMAT,
-      what, value, low, high);
-}
-
 static gboolean
 check_length (const gchar *what, gdouble value, GError **error)
 {
   if (value > 0.0 && isfinite (value))
     return TRUE;
-  return refuse (error, "%s is %g m, must be above 0 and finite", what, value);
+  return cvis_refuse (
+      error, "%s is %g m, must be above 0 and finite", what, value);
 }
 
 /* --- the wavelet ------------------------------------------------------------ */
@@ -72,17 +46,18 @@ check_length (const gchar *what, gdouble value, GError **error)
 static gboolean
 check_step (const LwtStep *step, guint number, GError **error)
 {
-  if (!check_range (
+  if (!cvis_check_range (
           "kind of a lifting step", step->kind, 0, LWT_STEP_UPDATE, error)
-      || !check_range ("number of weights of a lifting step", step->n, 1,
+      || !cvis_check_range ("number of weights of a lifting step", step->n, 1,
           LWT_MAX_TAPS, error)
-      || !check_range ("first neighbour of a lifting step", step->first,
+      || !cvis_check_range ("first neighbour of a lifting step", step->first,
           -LWT_MAX_FILTER, LWT_MAX_FILTER, error)
-      || !check_range ("shift of a lifting step", step->shift, 0, 30, error))
+      || !cvis_check_range (
+          "shift of a lifting step", step->shift, 0, 30, error))
     return FALSE;
   for (guint i = 0; i < step->n; i++)
     if (!isfinite ((gfloat) step->c[i]))
-      return refuse (
+      return cvis_refuse (
           error, "weight %u of lifting step %u is %g", i, number, step->c[i]);
   return TRUE;
 }
@@ -94,7 +69,7 @@ check_scale (const gchar *what, gdouble scale, GError **error)
 
   if (isfinite (there) && isfinite (back) && there != 0.0f && back != 0.0f)
     return TRUE;
-  return refuse (error, "the scale of the %s band is %g", what, scale);
+  return cvis_refuse (error, "the scale of the %s band is %g", what, scale);
 }
 
 static gboolean
@@ -103,14 +78,14 @@ check_wavelet (const LwtConfig *config, GError **error)
   const LwtWavelet *wavelet = config->wavelet;
 
   if (wavelet == NULL)
-    return refuse (error, "there is no wavelet");
-  if (!check_range (
+    return cvis_refuse (error, "there is no wavelet");
+  if (!cvis_check_range (
           "number of lifting steps", wavelet->n_steps, 0, LWT_MAX_STEPS, error)
-      || !check_range ("length of the wavelet's filters", wavelet->length, 1,
-          LWT_MAX_FILTER, error)
-      || !check_range ("shift of the low band", wavelet->shift_low,
+      || !cvis_check_range ("length of the wavelet's filters", wavelet->length,
+          1, LWT_MAX_FILTER, error)
+      || !cvis_check_range ("shift of the low band", wavelet->shift_low,
           -LWT_MAX_FILTER, LWT_MAX_FILTER, error)
-      || !check_range ("shift of the high band", wavelet->shift_high,
+      || !cvis_check_range ("shift of the high band", wavelet->shift_high,
           -LWT_MAX_FILTER, LWT_MAX_FILTER, error)
       || !check_scale ("low", wavelet->scale_low, error)
       || !check_scale ("high", wavelet->scale_high, error))
@@ -119,7 +94,7 @@ check_wavelet (const LwtConfig *config, GError **error)
     if (!check_step (&wavelet->steps[i], i, error))
       return FALSE;
   if (config->type == LWT_TYPE_I32 && !wavelet->reversible)
-    return refuse (error,
+    return cvis_refuse (error,
         "wavelet %s has no reversible form in integers; haar, 5/3, cdf7/5, "
         "dd9/7 and dd13/7 have",
         wavelet->name);
@@ -140,14 +115,14 @@ check_levels (const LwtConfig *config, GError **error)
     const guint noise = config->levels_noise[axis];
 
     if (form > LWT_MAX_LEVELS)
-      return refuse (error, "levels along %s are %u, must be 0 to %u",
+      return cvis_refuse (error, "levels along %s are %u, must be 0 to %u",
           axes[axis], form, LWT_MAX_LEVELS);
     if (filter && roughness > form)
-      return refuse (error,
+      return cvis_refuse (error,
           "roughness ends %u levels down along %s, below the form's %u",
           roughness, axes[axis], form);
     if (filter && noise > roughness)
-      return refuse (error,
+      return cvis_refuse (error,
           "noise ends %u levels down along %s, below the roughness's %u", noise,
           axes[axis], roughness);
   }
@@ -177,7 +152,7 @@ check_pad (const LwtConfig *config, GError **error)
     const guint64 pad = get_pad (config, axis);
 
     if (side + 2 * pad > LWT_MAX_SIDE)
-      return refuse (error,
+      return cvis_refuse (error,
           "%u levels of %s pad %" G_GUINT64_FORMAT
           " samples on each side of %" G_GUINT64_FORMAT
           ", together more than %u; the boundary symmetric "
@@ -206,19 +181,19 @@ check_parts (const LwtConfig *config, GError **error)
   const gchar *name = operation_names[config->operation];
 
   if (config->parts == 0)
-    return refuse (error, "no part of the surface is asked for");
+    return cvis_refuse (error, "no part of the surface is asked for");
   if (config->parts & ~operation_parts[config->operation])
-    return refuse (error,
+    return cvis_refuse (error,
         "operation %s does not give all of the parts that are asked for (0x%x)",
         name, config->parts);
   if (config->parameters & (~config->parts | PART (BANDS)))
-    return refuse (error,
+    return cvis_refuse (error,
         "parameters are asked for of parts (0x%x) that are not, or of bands",
         config->parameters);
   if (config->operation == LWT_OPERATION_FILTER
       && (config->parts & PART (NOISE)) != 0 && config->levels_noise[0] == 0
       && config->levels_noise[1] == 0)
-    return refuse (error, "noise is asked for, but has no levels");
+    return cvis_refuse (error, "noise is asked for, but has no levels");
   return TRUE;
 }
 
@@ -231,15 +206,16 @@ check_integers (const LwtConfig *config, GError **error)
   const LwtSample sample = config->sample;
 
   if (config->operation != LWT_OPERATION_FORWARD && !inverse)
-    return refuse (error, "operation %s is not made in integers",
+    return cvis_refuse (error, "operation %s is not made in integers",
         operation_names[config->operation]);
   if (sample != LWT_SAMPLE_I32 && sample != LWT_SAMPLE_U8
       && sample != LWT_SAMPLE_U16)
-    return refuse (error, "a transform in integers takes no floats");
+    return cvis_refuse (error, "a transform in integers takes no floats");
   if (config->parameters != 0)
-    return refuse (error, "there are no parameters of integers");
+    return cvis_refuse (error, "there are no parameters of integers");
   if (config->boundary == LWT_BOUNDARY_PAD_SMOOTH)
-    return refuse (error, "a transform in integers has no boundary pad-smooth");
+    return cvis_refuse (
+        error, "a transform in integers has no boundary pad-smooth");
   return TRUE;
 }
 
@@ -252,13 +228,13 @@ check_plain (const LwtConfig *config, GError **error)
 
   if (config->operation == LWT_OPERATION_INVERSE
       && config->sample != samples[config->type])
-    return refuse (error, "bands are not of the type that is computed in");
+    return cvis_refuse (error, "bands are not of the type that is computed in");
   if (config->f_operation != LWT_F_NONE)
-    return refuse (error,
+    return cvis_refuse (error,
         "nothing can be taken off before a transform of %s (f-operation)",
         config->type == LWT_TYPE_I32 ? "integers" : "bands");
   if (config->z_scale != 1.0 || config->z_offset != 0.0)
-    return refuse (error, "%s are not scaled (z-scale, z-offset)",
+    return cvis_refuse (error, "%s are not scaled (z-scale, z-offset)",
         config->type == LWT_TYPE_I32 ? "integers" : "bands");
   return TRUE;
 }
@@ -266,14 +242,14 @@ check_plain (const LwtConfig *config, GError **error)
 static gboolean
 check_denoise (const LwtConfig *config, GError **error)
 {
-  if (!check_range ("shrink", config->shrink, 0, LWT_SHRINK_GARROTE, error)
-      || !check_range ("spins", config->spins, 1, 16, error))
+  if (!cvis_check_range ("shrink", config->shrink, 0, LWT_SHRINK_GARROTE, error)
+      || !cvis_check_range ("spins", config->spins, 1, 16, error))
     return FALSE;
   if (!(config->threshold >= 0.0) || !isfinite (config->threshold))
-    return refuse (
+    return cvis_refuse (
         error, "threshold is %g m, must be 0 or above", config->threshold);
   if (config->levels[0] + config->levels[1] == 0)
-    return refuse (error, "denoise needs levels");
+    return cvis_refuse (error, "denoise needs levels");
   return TRUE;
 }
 
@@ -281,10 +257,11 @@ static gboolean
 check_numbers (const LwtConfig *config, GError **error)
 {
   if (config->z_scale == 0.0 || !isfinite (config->z_scale))
-    return refuse (
+    return cvis_refuse (
         error, "z-scale is %g, must be finite and not 0", config->z_scale);
   if (!isfinite (config->z_offset))
-    return refuse (error, "z-offset is %g, must be finite", config->z_offset);
+    return cvis_refuse (
+        error, "z-offset is %g, must be finite", config->z_offset);
   if (config->type == LWT_TYPE_I32 && !check_integers (config, error))
     return FALSE;
   if ((config->type == LWT_TYPE_I32
@@ -298,20 +275,21 @@ check_numbers (const LwtConfig *config, GError **error)
 gboolean
 lwt_config_check (const LwtConfig *config, GError **error)
 {
-  return check_range ("width", config->width, 1, LWT_MAX_SIDE, error)
-         && check_range ("height", config->height, 1, LWT_MAX_SIDE, error)
-         && check_range (
+  return cvis_check_range ("width", config->width, 1, LWT_MAX_SIDE, error)
+         && cvis_check_range ("height", config->height, 1, LWT_MAX_SIDE, error)
+         && cvis_check_range (
              "operation", config->operation, 0, LWT_OPERATION_DENOISE, error)
-         && check_range ("sample", config->sample, 0, LWT_SAMPLE_U16, error)
-         && check_range ("type", config->type, 0, LWT_TYPE_I32, error)
-         && check_range (
+         && cvis_check_range (
+             "sample", config->sample, 0, LWT_SAMPLE_U16, error)
+         && cvis_check_range ("type", config->type, 0, LWT_TYPE_I32, error)
+         && cvis_check_range (
              "boundary", config->boundary, 0, LWT_BOUNDARY_PAD_SMOOTH, error)
-         && check_range (
+         && cvis_check_range (
              "layout", config->layout, 0, LWT_LAYOUT_INTERLEAVED, error)
-         && check_range (
+         && cvis_check_range (
              "f-operation", config->f_operation, 0, LWT_F_POLY2, error)
-         && check_range ("threads", config->threads, 0, 1024, error)
-         && check_range (
+         && cvis_check_range ("threads", config->threads, 0, 1024, error)
+         && cvis_check_range (
              "frames in flight", config->depth_in_flight, 1, 8, error)
          && check_length ("dx", config->dx, error)
          && check_length ("dy", config->dy, error)

@@ -5,12 +5,8 @@
 /* Which of the CPU backend's tables to use; its threads and their memory. */
 #include "lwtcpu.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #define LINE 64 /* bytes of a cache line */
-#define LARGE_PAGE (2 << 20)
 
 const LwtCpuKernels *
 lwt_cpu_kernels (void)
@@ -30,25 +26,6 @@ lwt_cpu_kernels (void)
 
 /* --- memory ---------------------------------------------------------------------- */
 
-gpointer
-lwt_cpu_alloc (gsize bytes, gboolean clear, GError **error)
-{
-  const gsize page = bytes >= LARGE_PAGE / 4 ? LARGE_PAGE : LINE;
-  const gsize all = (bytes + page - 1) / page * page;
-  gpointer memory = NULL;
-
-  if (all < bytes || posix_memalign (&memory, page, MAX (all, page)) != 0) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "no memory for %" G_GSIZE_FORMAT " bytes", bytes);
-    return NULL;
-  }
-#if defined(MADV_HUGEPAGE)
-  if (page == LARGE_PAGE)
-    madvise (memory, all, MADV_HUGEPAGE); /* a wish */
-#endif
-  return clear ? memset (memory, 0, all) : memory;
-}
-
 gboolean
 lwt_cpu_plane_alloc (
     LwtCpuPlane *plane, guint width, guint height, gsize size, GError **error)
@@ -56,7 +33,7 @@ lwt_cpu_plane_alloc (
   const gsize stride = (width * size + LINE - 1) / LINE * LINE;
 
   *plane = (LwtCpuPlane){ .stride = stride, .step = 1 };
-  plane->data = lwt_cpu_alloc (stride * height, FALSE, error);
+  plane->data = cvis_memory_new (stride * height, FALSE, error);
   return plane->data != NULL;
 }
 
@@ -107,7 +84,7 @@ alloc_scratch (
   pitch += LWT_CPU_SLACK * sizeof (gdouble);
   pitch = (pitch + LINE - 1) / LINE * LINE;
   wide = (wide * sizeof (gdouble) + LINE - 1) / LINE * LINE + 4 * LINE;
-  memory = lwt_cpu_alloc (
+  memory = cvis_memory_new (
       pitch * (rows + 3) + wide * G_N_ELEMENTS (scratch->wide), TRUE, error);
   if (memory == NULL)
     return FALSE;

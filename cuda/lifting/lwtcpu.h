@@ -12,6 +12,7 @@
  * needs of its neighbours it computes itself. */
 #pragma once
 
+#include "cvismemory.h"
 #include "cvispool.h"
 #include "lwtbackend.h"
 #include "lwtmath.h"
@@ -260,9 +261,6 @@ const LwtCpuKernels *lwt_cpu_kernels (void);
 
 /* --- memory ------------------------------------------------------------------------ */
 
-/* Memory for rows, in large pages where there are; zeroed and thereby there, if
- * @clear. To be freed with free(). Returns: %NULL with CVIS_ERROR_MEMORY. */
-gpointer lwt_cpu_alloc (gsize bytes, gboolean clear, GError **error);
 /* A picture of rows of @width elements of @size bytes. */
 gboolean lwt_cpu_plane_alloc (
     LwtCpuPlane *plane, guint width, guint height, gsize size, GError **error);

@@ -27,7 +27,7 @@ alloc_bits (guint32 **bits, guint width, guint height, GError **error)
 {
   const gsize words = ((gsize) width + 31) / 32;
 
-  return (*bits = lwt_cpu_alloc (
+  return (*bits = cvis_memory_new (
               words * height * sizeof (guint32), FALSE, error))
          != NULL;
 }

@@ -53,34 +53,19 @@ lwt_engine_free (LwtEngine *engine)
 
 /* --- is the job one that can be done? --------------------------------------- */
 
-static gboolean refuse (GError **error, const gchar *format, ...)
-    G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const gchar *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error)
-    *error = g_error_new_valist (CVIS_ERROR, CVIS_ERROR_INVALID, format, args);
-  va_end (args);
-  return FALSE;
-}
-
 static gboolean
 check_plane (const gchar *what, gconstpointer data, gsize stride, guint width,
     gsize bytes, GError **error)
 {
   if (data == NULL)
-    return refuse (error, "the %s has no memory", what);
+    return cvis_refuse (error, "the %s has no memory", what);
   if (stride < bytes * width)
-    return refuse (error,
+    return cvis_refuse (error,
         "the stride of the %s is %" G_GSIZE_FORMAT
         " bytes, less than a row of %" G_GSIZE_FORMAT,
         what, stride, bytes * width);
   if (stride % bytes != 0 || GPOINTER_TO_SIZE (data) % bytes != 0)
-    return refuse (error,
+    return cvis_refuse (error,
         "address or stride of the %s is no multiple of its samples' "
         "%" G_GSIZE_FORMAT " bytes",
         what, bytes);
@@ -101,7 +86,7 @@ check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
           lwt_sample_get_size (config->sample), error))
     return FALSE;
   if (job->on_device && !engine->cuda)
-    return refuse (
+    return cvis_refuse (
         error, "the surface is on a device, the engine computes on the CPU");
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     const LwtPlane *part = &job->parts[i];
@@ -109,13 +94,14 @@ check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
     if (part->data == NULL)
       continue;
     if ((config->parts & (1u << i)) == 0)
-      return refuse (error, "the engine was not made to give the %s", names[i]);
+      return cvis_refuse (
+          error, "the engine was not made to give the %s", names[i]);
     if (!check_plane (names[i], part->data, part->stride,
             i == SURFACE_PART_BANDS ? plan->width : config->width,
             lwt_type_get_size (config->type), error))
       return FALSE;
     if (part->on_device && !engine->cuda)
-      return refuse (error,
+      return cvis_refuse (error,
           "the %s is wanted on a device, the engine computes on the CPU",
           names[i]);
   }
@@ -149,7 +135,7 @@ lwt_engine_submit (LwtEngine *engine, LwtJob *job, GError **error)
   slot = (engine->first + n) % depth;
   g_mutex_unlock (&engine->lock);
   if (n == depth)
-    return refuse (error, "%u surfaces are in flight, no more fit", depth);
+    return cvis_refuse (error, "%u surfaces are in flight, no more fit", depth);
   clear_results (job);
   if (!engine->ops->submit (engine->backend, slot, job, error))
     return FALSE;

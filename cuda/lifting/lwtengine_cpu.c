@@ -120,7 +120,7 @@ create_denoise (LwtBackend *backend, GError **error)
          && alloc_picture (backend, &backend->bands, error)
          && alloc_picture (backend, &backend->back, error)
          && alloc_picture (backend, &backend->sum, error)
-         && (backend->counts = lwt_cpu_alloc (
+         && (backend->counts = cvis_memory_new (
                  backend->threads.n_threads * COUNTS * sizeof (guint32), TRUE,
                  error));
 }

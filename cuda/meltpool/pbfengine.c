@@ -99,53 +99,34 @@ pbf_config_init (PbfConfig *config)
   config->depth = 3;
 }
 
-static gboolean
-check_range (
-    const gchar *name, gdouble value, gdouble low, gdouble high, GError **error)
-{
-  gchar texts[3][G_ASCII_DTOSTR_BUF_SIZE];
-
-  if (value >= low && value <= high)
-    return TRUE;
-  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-      "%s is %s, must be %s to %s", name,
-      g_ascii_dtostr (texts[0], sizeof texts[0], value),
-      g_ascii_dtostr (texts[1], sizeof texts[1], low),
-      g_ascii_dtostr (texts[2], sizeof texts[2], high));
-  return FALSE;
-}
-
 gboolean
 pbf_config_check (const PbfConfig *config, GError **error)
 {
   const PbfConfig *c = config;
 
-  if (!check_range ("frame width", c->width, PBF_ROI_SIDE, 16384, error)
-      || !check_range ("frame height", c->height, PBF_ROI_SIDE, 16384, error)
-      || !check_range ("threshold", c->threshold, 1, 255, error)
-      || !check_range ("search radius", c->search_radius, 0, 40, error)
-      || !check_range (
+  if (!cvis_check_range ("frame width", c->width, PBF_ROI_SIDE, 16384, error)
+      || !cvis_check_range (
+          "frame height", c->height, PBF_ROI_SIDE, 16384, error)
+      || !cvis_check_range ("threshold", c->threshold, 1, 255, error)
+      || !cvis_check_range ("search radius", c->search_radius, 0, 40, error)
+      || !cvis_check_range (
           "minimal spatter area", c->min_spatter_area, 1, 65535, error)
-      || !check_range ("polar outer radius", c->polar_outer, 0, 57, error)
-      || !check_range (
+      || !cvis_check_range ("polar outer radius", c->polar_outer, 0, 57, error)
+      || !cvis_check_range (
           "polar inner radius", c->polar_inner, 0, c->polar_outer, error)
-      || !check_range ("temporal window", c->window, 1, 1024, error)
-      || !check_range ("maximal gap", c->max_gap, 0, 1000000, error)
-      || !check_range ("threads", c->threads, 0, 1024, error)
-      || !check_range ("batch size", c->max_batch, 1, 65536, error)
-      || !check_range ("batches in flight", c->depth, 2, 16, error))
+      || !cvis_check_range ("temporal window", c->window, 1, 1024, error)
+      || !cvis_check_range ("maximal gap", c->max_gap, 0, 1000000, error)
+      || !cvis_check_range ("threads", c->threads, 0, 1024, error)
+      || !cvis_check_range ("batch size", c->max_batch, 1, 65536, error)
+      || !cvis_check_range ("batches in flight", c->depth, 2, 16, error))
     return FALSE;
-  if (c->connectivity != 4 && c->connectivity != 8) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "connectivity is %u, must be 4 or 8", c->connectivity);
-    return FALSE;
-  }
+  if (c->connectivity != 4 && c->connectivity != 8)
+    return cvis_refuse (
+        error, "connectivity is %u, must be 4 or 8", c->connectivity);
   if (c->roi_align == 0 || c->roi_align > 32
-      || (c->roi_align & (c->roi_align - 1)) != 0) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      || (c->roi_align & (c->roi_align - 1)) != 0)
+    return cvis_refuse (error,
         "ROI alignment is %u, must be 1, 2, 4, 8, 16 or 32", c->roi_align);
-    return FALSE;
-  }
   return TRUE;
 }
 
@@ -232,11 +213,9 @@ pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error)
 {
   guint slot;
 
-  if (batch->n < 1 || batch->n > engine->max_batch) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "a batch of %u frames, must be 1 to %u", batch->n, engine->max_batch);
-    return FALSE;
-  }
+  if (batch->n < 1 || batch->n > engine->max_batch)
+    return cvis_refuse (error, "a batch of %u frames, must be 1 to %u",
+        batch->n, engine->max_batch);
   g_mutex_lock (&engine->lock);
   if (engine->n_in_flight == engine->depth) {
     g_mutex_unlock (&engine->lock);

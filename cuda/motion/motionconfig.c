@@ -22,51 +22,33 @@ motion_config_init (MotionConfig *config)
   };
 }
 
-static gboolean
-check_range (
-    const gchar *what, gint64 value, gint64 low, gint64 high, GError **error)
-{
-  if (value >= low && value <= high)
-    return TRUE;
-  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-      "%s is %" G_GINT64_FORMAT ", must be %" G_GINT64_FORMAT
-      " to %" G_GINT64_FORMAT,
-      what, value, low, high);
-  return FALSE;
-}
-
 gboolean
 motion_config_check (const MotionConfig *config, GError **error)
 {
   guint size = config->block_size;
 
-  if (config->depth != 8 && config->depth != 10) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "depth is %u, must be 8 or 10", config->depth);
-    return FALSE;
-  }
-  if (size != 8 && size != 16 && size != 32 && size != 64) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "block-size is %u, must be 8, 16, 32 or 64", size);
-    return FALSE;
-  }
-  return check_range ("width", config->width, 1, 16384, error)
-         && check_range ("height", config->height, 1, 16384, error)
-         && check_range (
+  if (config->depth != 8 && config->depth != 10)
+    return cvis_refuse (error, "depth is %u, must be 8 or 10", config->depth);
+  if (size != 8 && size != 16 && size != 32 && size != 64)
+    return cvis_refuse (
+        error, "block-size is %u, must be 8, 16, 32 or 64", size);
+  return cvis_check_range ("width", config->width, 1, 16384, error)
+         && cvis_check_range ("height", config->height, 1, 16384, error)
+         && cvis_check_range (
              "method", config->method, 0, MOTION_METHOD_ZONAL, error)
-         && check_range ("granularity", config->granularity, 0,
+         && cvis_check_range ("granularity", config->granularity, 0,
              MOTION_GRANULARITY_PAPER_13, error)
-         && check_range ("search-range", config->range, 1, 128, error)
-         && check_range (
+         && cvis_check_range ("search-range", config->range, 1, 128, error)
+         && cvis_check_range (
              "window", config->window, 0, MOTION_WINDOW_INCLUSIVE, error)
-         && check_range (
+         && cvis_check_range (
              "border", config->border, 0, MOTION_BORDER_INSIDE, error)
-         && check_range ("tie", config->tie, 0, MOTION_TIE_SHORT, error)
-         && check_range ("lambda", config->lambda, 0, 255, error)
-         && check_range (
+         && cvis_check_range ("tie", config->tie, 0, MOTION_TIE_SHORT, error)
+         && cvis_check_range ("lambda", config->lambda, 0, 255, error)
+         && cvis_check_range (
              "subpel", config->subpel, 0, MOTION_SUBPEL_QUARTER, error)
-         && check_range ("references", config->references, 1, 4, error)
-         && check_range (
+         && cvis_check_range ("references", config->references, 1, 4, error)
+         && cvis_check_range (
              "frames in flight", config->depth_in_flight, 1, 8, error);
 }
 

@@ -7,14 +7,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "cvismemory.h"
 
 /* Interpolation reaches 4 samples beyond a whole-pixel candidate. */
 #define REACH 4
 /* Elements behind a plane that vectors may read, their values unused */
 #define TAIL 512
-#define SMALL_PAGE 4096
-#define LARGE_PAGE (2 << 20)
 /* The largest |4 d - prior|, both of them up to 4 * (128 + 1) */
 #define BITS_HALF 1040
 
@@ -136,27 +135,12 @@ motion_cpu_params_clear (MotionCpuParams *params)
 
 /* --- pictures ---------------------------------------------------------------- */
 
-/* Zeroed memory, in large pages where there are: a search goes down columns,
- * each row of which would lie in another small page. */
+/* Zeroed memory for elements and what is read behind them. */
 static gpointer
 allocate (gpointer *memory, gsize elements, gsize size, GError **error)
 {
-  gsize needed = (elements + TAIL) * size;
-  gsize page = needed >= LARGE_PAGE / 4 ? LARGE_PAGE : SMALL_PAGE;
-  gsize bytes = (needed + page - 1) / page * page;
-
-  *memory = NULL;
-  if (bytes < needed || posix_memalign (memory, page, bytes) != 0) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "no memory for %" G_GSIZE_FORMAT " bytes", needed);
-    *memory = NULL;
-    return NULL;
-  }
-#if defined(MADV_HUGEPAGE)
-  if (page == LARGE_PAGE)
-    madvise (*memory, bytes, MADV_HUGEPAGE); /* a wish */
-#endif
-  return memset (*memory, 0, needed);
+  *memory = cvis_memory_new ((elements + TAIL) * size, TRUE, error);
+  return *memory;
 }
 
 gboolean

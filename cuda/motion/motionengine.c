@@ -97,21 +97,6 @@ motion_engine_free (MotionEngine *engine)
 
 /* --- is the job one that can be done? --------------------------------------- */
 
-static gboolean refuse (GError **error, const gchar *format, ...)
-    G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const gchar *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error)
-    *error = g_error_new_valist (CVIS_ERROR, CVIS_ERROR_INVALID, format, args);
-  va_end (args);
-  return FALSE;
-}
-
 static gboolean
 check_plane (const MotionConfig *config, const gchar *what, gconstpointer data,
     gsize stride, GError **error)
@@ -119,14 +104,14 @@ check_plane (const MotionConfig *config, const gchar *what, gconstpointer data,
   gsize bytes = config->depth > 8 ? 2 : 1;
 
   if (data == NULL)
-    return refuse (error, "the %s plane is NULL", what);
+    return cvis_refuse (error, "the %s plane is NULL", what);
   if (stride < bytes * config->width)
-    return refuse (error,
+    return cvis_refuse (error,
         "the stride of the %s plane is %" G_GSIZE_FORMAT
         " bytes, less than a row of %" G_GSIZE_FORMAT,
         what, stride, bytes * config->width);
   if (stride % bytes != 0 || GPOINTER_TO_SIZE (data) % bytes != 0)
-    return refuse (error,
+    return cvis_refuse (error,
         "address or stride of the %s plane is odd, its samples have 2 bytes",
         what);
   return TRUE;
@@ -149,15 +134,15 @@ check_job (const MotionEngine *engine, const MotionJob *job, GError **error)
           config, "residual", job->residual, job->residual_stride, error))
     return FALSE;
   if (job->shift > largest)
-    return refuse (error,
+    return cvis_refuse (error,
         "samples of %u bits are shifted by %u, must be 0 to %u", config->depth,
         job->shift, largest);
   if (job->on_device && !engine->cuda)
-    return refuse (
+    return cvis_refuse (
         error, "the luma plane is on a device, the engine computes on the CPU");
   for (guint i = 0; i < motion_config_get_n_fields (config); i++)
     if (job->fields[i].vectors == NULL || job->fields[i].blocks == NULL)
-      return refuse (error, "field %u has no memory for its %s", i,
+      return cvis_refuse (error, "field %u has no memory for its %s", i,
           job->fields[i].vectors == NULL ? "vectors" : "blocks");
   return TRUE;
 }
@@ -255,7 +240,7 @@ motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
   full = engine->n_in_flight == engine->n_slots;
   g_mutex_unlock (&engine->lock);
   if (full)
-    return refuse (
+    return cvis_refuse (
         error, "%u frames are in flight, no more fit", engine->n_slots);
   if (!engine->ops->load (engine->backend, picture, job, error))
     return FALSE;

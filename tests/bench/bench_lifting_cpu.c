@@ -39,7 +39,7 @@ typedef struct {
 static gfloat *
 new_picture (gsize bytes)
 {
-  gfloat *picture = lwt_cpu_alloc (bytes, TRUE, NULL);
+  gfloat *picture = cvis_memory_new (bytes, TRUE, NULL);
 
   if (picture == NULL)
     g_error ("no memory for a surface");
