@@ -10,6 +10,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "busmessages.h"
 #include "cudavision/cudavision.h"
 #include "pbfframes.h"
 
@@ -202,29 +203,6 @@ rig_stat (Rig *rig, const gchar *name)
   fail_unless (gst_structure_get_uint64 (stats, name, &value), name);
   gst_structure_free (stats);
   return value;
-}
-
-/* Waits for an error or a warning and checks that it names @what; no other
- * follows. */
-static void
-expect_message (GstBus *bus, GstMessageType type, const gchar *what)
-{
-  GstMessage *message = gst_bus_timed_pop_filtered (bus, 5 * GST_SECOND, type);
-  GError *error = NULL;
-  gchar *debug = NULL;
-
-  fail_unless (message != NULL, "no message about %s", what);
-  if (type == GST_MESSAGE_ERROR)
-    gst_message_parse_error (message, &error, &debug);
-  else
-    gst_message_parse_warning (message, &error, &debug);
-  fail_unless (strstr (error->message, what) != NULL, "\"%s\" lacks \"%s\"",
-      error->message, what);
-  g_error_free (error);
-  g_free (debug);
-  gst_message_unref (message);
-  message = gst_bus_pop_filtered (bus, type);
-  fail_unless (message == NULL, "a second message");
 }
 
 static void
@@ -676,7 +654,7 @@ refuse_caps (const gchar *caps_text, const gchar *what)
   gst_harness_play (rig.h);
   gst_harness_push_event (rig.h, gst_event_new_stream_start ("s"));
   gst_harness_push_event (rig.h, gst_event_new_caps (caps));
-  expect_message (rig.bus, GST_MESSAGE_ERROR, what);
+  bus_expect (rig.bus, GST_MESSAGE_ERROR, what);
   gst_harness_push_event (rig.h, gst_event_new_caps (caps));
   fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_ERROR) == NULL);
   gst_caps_unref (caps);
@@ -707,7 +685,7 @@ refuse_settings (const gchar *settings, const gchar *what)
       GST_STATE_CHANGE_SUCCESS);
   fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
       GST_STATE_CHANGE_FAILURE);
-  expect_message (bus, GST_MESSAGE_ERROR, what);
+  bus_expect (bus, GST_MESSAGE_ERROR, what);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (element);
   gst_bus_set_flushing (bus, TRUE); /* its messages hold the element */
@@ -726,35 +704,6 @@ GST_START_TEST (test_bad_settings)
 }
 GST_END_TEST;
 
-/* The first error of @line is the monitor's and says @words; or there is none
- * before the end of the stream. */
-static void
-check_first_error (const gchar *line, const gchar *words)
-{
-  GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch (line, &error);
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-
-  fail_unless (error == NULL, "%s", error != NULL ? error->message : "");
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (
-      bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  fail_unless (message != NULL);
-  if (words == NULL) {
-    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
-  } else {
-    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_ERROR);
-    gst_message_parse_error (message, &error, NULL);
-    fail_unless (strstr (error->message, words) != NULL, "%s", error->message);
-    g_error_free (error);
-  }
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
-}
-
 /* Elements that ask before they send get the error in words too; an element
  * that can scale is still asked for frames that are large enough. */
 GST_START_TEST (test_small_frames_behind_a_converter)
@@ -762,20 +711,20 @@ GST_START_TEST (test_small_frames_behind_a_converter)
   static const gchar *words =
       "Frames of 32x32 pixels cannot be analysed: 40x40 to";
 
-  check_first_error ("videotestsrc num-buffers=3 ! "
-                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
-                     "videoconvert ! cudapbfmonitor backend=cpu ! fakesink",
-      words);
-  check_first_error ("videotestsrc num-buffers=3 ! "
-                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
-                     "videoconvert ! identity ! queue ! "
-                     "cudapbfmonitor backend=cpu ! fakesink",
-      words);
-  check_first_error ("videotestsrc num-buffers=3 ! "
-                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
-                     "videoconvert ! videoscale ! "
-                     "cudapbfmonitor backend=cpu ! fakesink",
-      NULL);
+  bus_expect_first ("videotestsrc num-buffers=3 ! "
+                    "video/x-raw,width=32,height=32,framerate=100/1 ! "
+                    "videoconvert ! cudapbfmonitor backend=cpu ! fakesink",
+      GST_MESSAGE_ERROR, words);
+  bus_expect_first ("videotestsrc num-buffers=3 ! "
+                    "video/x-raw,width=32,height=32,framerate=100/1 ! "
+                    "videoconvert ! identity ! queue ! "
+                    "cudapbfmonitor backend=cpu ! fakesink",
+      GST_MESSAGE_ERROR, words);
+  bus_expect_first ("videotestsrc num-buffers=3 ! "
+                    "video/x-raw,width=32,height=32,framerate=100/1 ! "
+                    "videoconvert ! videoscale ! "
+                    "cudapbfmonitor backend=cpu ! fakesink",
+      GST_MESSAGE_EOS, NULL);
 }
 GST_END_TEST;
 
@@ -783,32 +732,14 @@ GST_END_TEST;
  * queue behind the result pad is enough. */
 GST_START_TEST (test_no_queue_behind_result)
 {
-  GstElement *pipeline = gst_parse_launch (
+  bus_expect_first (
       "pbftestsrc num-buffers=100 ! cudapbfmonitor backend=cpu name=m ! "
       "fakesink m.result ! fakesink",
-      NULL);
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-  GError *error = NULL;
-
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND,
-      GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  fail_unless (message != NULL);
-  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_WARNING);
-  gst_message_parse_warning (message, &error, NULL);
-  fail_unless (
-      strstr (error->message, "put a queue") != NULL, "%s", error->message);
-  g_error_free (error);
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
-
-  check_first_error (
+      GST_MESSAGE_WARNING, "put a queue");
+  bus_expect_first (
       "pbftestsrc num-buffers=100 ! cudapbfmonitor backend=cpu name=m ! "
       "fakesink m.result ! queue ! fakesink",
-      NULL);
+      GST_MESSAGE_EOS, NULL);
 }
 GST_END_TEST;
 
@@ -868,7 +799,7 @@ GST_START_TEST (test_model)
   GstBuffer *buffer;
   GstCaps *caps, *expected;
 
-  expect_message (rig.bus, GST_MESSAGE_WARNING, "threshold=90 (here 100)");
+  bus_expect (rig.bus, GST_MESSAGE_WARNING, "threshold=90 (here 100)");
   push_frames (&rig, frames, 0, 5);
   buffer = gst_harness_pull (rig.h);
   fail_unless_equals_int (
@@ -907,7 +838,7 @@ GST_START_TEST (test_short_buffer)
       gst_harness_push (rig.h, gst_buffer_new_allocate (NULL, 2000, NULL)),
       GST_FLOW_ERROR);
   pull_all (&rig, frames, 2);
-  expect_message (rig.bus, GST_MESSAGE_ERROR, "2304 bytes expected for 48x48");
+  bus_expect (rig.bus, GST_MESSAGE_ERROR, "2304 bytes expected for 48x48");
   rig_free (&rig);
   frames_free (frames);
 }

@@ -9,6 +9,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "busmessages.h"
 #include "motionpackets.h"
 
 #define GREY 128
@@ -559,34 +560,6 @@ GST_START_TEST (test_wild_vectors)
 }
 GST_END_TEST;
 
-static gchar *
-message_of (GstBus *bus, GstMessageType type)
-{
-  GstMessage *message = gst_bus_pop_filtered (bus, type);
-  GError *error = NULL;
-  gchar *text;
-
-  fail_unless (message != NULL, "no message was posted");
-  if (type == GST_MESSAGE_ERROR)
-    gst_message_parse_error (message, &error, NULL);
-  else
-    gst_message_parse_warning (message, &error, NULL);
-  text = g_strdup (error->message);
-  g_clear_error (&error);
-  gst_message_unref (message);
-  fail_unless (gst_bus_pop_filtered (bus, type) == NULL);
-  return text;
-}
-
-static void
-assert_message (GstBus *bus, GstMessageType type, const gchar *what)
-{
-  gchar *text = message_of (bus, type);
-
-  fail_unless (strstr (text, what) != NULL, "'%s' lacks '%s'", text, what);
-  g_free (text);
-}
-
 static GstBus *
 give_bus (GstHarness *h)
 {
@@ -614,7 +587,7 @@ GST_START_TEST (test_warnings)
   gst_harness_push (h, grey_frame (h));
   gst_harness_push (h, grey_frame (h));
   gst_harness_push_event (h, gst_event_new_eos ());
-  assert_message (
+  bus_expect (
       bus, GST_MESSAGE_WARNING, "None of 2 frames carried motion vectors.");
   finish (h, bus);
 
@@ -625,7 +598,7 @@ GST_START_TEST (test_warnings)
   attach (frame, packet);
   gst_harness_push (h, frame);
   gst_harness_push_event (h, gst_event_new_eos ());
-  assert_message (bus, GST_MESSAGE_WARNING,
+  bus_expect (bus, GST_MESSAGE_WARNING,
       "None of 1 frames with motion vectors had them for the distance -2.");
   finish (h, bus);
 
@@ -650,7 +623,7 @@ GST_START_TEST (test_errors)
 
   attach (frame, packet);
   fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_ERROR);
-  assert_message (
+  bus_expect (
       bus, GST_MESSAGE_ERROR, "A buffer of 100 bytes is no frame of 64x48");
   finish (h, bus);
 
@@ -662,7 +635,7 @@ GST_START_TEST (test_errors)
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   fail_unless_equals_int (
       gst_pad_push (h->srcpad, gst_buffer_new ()), GST_FLOW_NOT_NEGOTIATED);
-  assert_message (bus, GST_MESSAGE_ERROR, "without caps");
+  bus_expect (bus, GST_MESSAGE_ERROR, "without caps");
   finish (h, bus);
   g_free (packet);
 }

@@ -8,6 +8,7 @@
 #include <gst/check/gstharness.h>
 #include <string.h>
 
+#include "busmessages.h"
 #include "motionpackets.h"
 
 #define HEADER                                                                 \
@@ -76,35 +77,6 @@ assert_caps (GstHarness *h, const gchar *expected)
   gst_caps_unref (caps);
 }
 
-/* the only message of @type */
-static gchar *
-message_of (GstBus *bus, GstMessageType type)
-{
-  GstMessage *message = gst_bus_pop_filtered (bus, type);
-  GError *error = NULL;
-  gchar *text;
-
-  fail_unless (message != NULL, "no message was posted");
-  if (type == GST_MESSAGE_ERROR)
-    gst_message_parse_error (message, &error, NULL);
-  else
-    gst_message_parse_warning (message, &error, NULL);
-  text = g_strdup (error->message);
-  g_clear_error (&error);
-  gst_message_unref (message);
-  fail_unless (gst_bus_pop_filtered (bus, type) == NULL);
-  return text;
-}
-
-static void
-assert_message (GstBus *bus, GstMessageType type, const gchar *what)
-{
-  gchar *text = message_of (bus, type);
-
-  fail_unless (strstr (text, what) != NULL, "'%s' lacks '%s'", text, what);
-  g_free (text);
-}
-
 static GstBus *
 give_bus (GstHarness *h)
 {
@@ -169,7 +141,7 @@ GST_START_TEST (test_absent_distance)
   gst_harness_push (h, packet_of (8, 3));
   fail_unless (gst_harness_try_pull (h) == NULL);
   gst_harness_push_event (h, gst_event_new_eos ());
-  assert_message (bus, GST_MESSAGE_WARNING,
+  bus_expect (bus, GST_MESSAGE_WARNING,
       "None of 2 frames has motion of the distance -3; it is there for -2, "
       "-1, 1.");
   finish (h, bus);
@@ -185,7 +157,7 @@ GST_START_TEST (test_bad_distance)
   gst_element_set_bus (element, bus);
   fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
       GST_STATE_CHANGE_FAILURE);
-  assert_message (bus, GST_MESSAGE_ERROR, "The property distance is 0");
+  bus_expect (bus, GST_MESSAGE_ERROR, "The property distance is 0");
   g_object_set (element, "distance", 4, NULL);
   fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
                != GST_STATE_CHANGE_FAILURE);
@@ -315,7 +287,7 @@ assert_refused (gconstpointer bytes, gsize size, const gchar *what)
       size > 0 ? gst_buffer_new_memdup (bytes, size) : gst_buffer_new ();
 
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_ERROR);
-  assert_message (bus, GST_MESSAGE_ERROR, what);
+  bus_expect (bus, GST_MESSAGE_ERROR, what);
   fail_unless_equals_int (gst_harness_buffers_received (h), 0);
   finish (h, bus);
 }
@@ -523,7 +495,7 @@ GST_START_TEST (test_without_caps)
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   fail_unless_equals_int (
       gst_pad_push (h->srcpad, packet_of (7, 1)), GST_FLOW_NOT_NEGOTIATED);
-  assert_message (bus, GST_MESSAGE_ERROR, "without caps");
+  bus_expect (bus, GST_MESSAGE_ERROR, "without caps");
   finish (h, bus);
 }
 GST_END_TEST;

@@ -8,6 +8,8 @@
 #include <gst/video/video.h>
 #include <string.h>
 
+#include "busmessages.h"
+
 #define W 96
 #define H 96
 #define SCALE 4
@@ -599,17 +601,7 @@ GST_END_TEST;
 static void
 assert_error (GstBus *bus, const gchar *what)
 {
-  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  GError *error = NULL;
-
-  fail_unless (message != NULL, "no error was posted");
-  gst_message_parse_error (message, &error, NULL);
-  fail_unless (strstr (error->message, what) != NULL, "'%s' lacks '%s'",
-      error->message, what);
-  g_clear_error (&error);
-  gst_message_unref (message);
-  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  fail_unless (message == NULL, "the error was posted twice");
+  bus_expect_error (bus, what);
   gst_bus_set_flushing (bus, TRUE);
   gst_bus_set_flushing (bus, FALSE);
 }

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "busmessages.h"
+
 #define W 16
 #define H 8
 
@@ -213,17 +215,10 @@ refuse (GstBuffer *buffer, const gchar *text)
 {
   GstHarness *h = harness ("", FLOATS);
   GstBus *bus = gst_bus_new ();
-  GstMessage *message;
-  GError *error;
 
   gst_element_set_bus (h->element, bus);
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_ERROR);
-  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  fail_unless (message != NULL);
-  gst_message_parse_error (message, &error, NULL);
-  fail_unless_equals_string (error->message, text);
-  g_error_free (error);
-  gst_message_unref (message);
+  bus_expect_error (bus, text);
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
   gst_harness_teardown (h);
@@ -248,22 +243,15 @@ GST_START_TEST (test_too_large)
       "other/tensors, format=static, num_tensors=1, types=float32, "
       "dimensions=(string)32769:2:1:1, framerate=25/1");
   GstBus *bus = gst_bus_new ();
-  GstMessage *message;
-  GError *error;
 
   gst_element_set_bus (h->element, bus);
   fail_unless_equals_int (
       gst_harness_push (
           h, gst_buffer_new_allocate (NULL, 32769 * 2 * sizeof (gfloat), NULL)),
       GST_FLOW_NOT_NEGOTIATED);
-  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  fail_unless (message != NULL);
-  gst_message_parse_error (message, &error, NULL);
-  fail_unless_equals_string (error->message,
+  bus_expect_error (bus,
       "A surface of 32769x2 points is too large to be shown: a side of video "
       "has at most 32768.");
-  g_error_free (error);
-  gst_message_unref (message);
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
   gst_harness_teardown (h);

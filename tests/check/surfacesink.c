@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "busmessages.h"
 #include "surfacetemp.h"
 
 #define CAPS(types, width, height)                                             \
@@ -265,19 +266,6 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
-static void
-assert_error (GstBus *bus, const gchar *words)
-{
-  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-  GError *error = NULL;
-
-  fail_unless (message != NULL);
-  gst_message_parse_error (message, &error, NULL);
-  fail_unless (strstr (error->message, words) != NULL, "%s", error->message);
-  g_error_free (error);
-  gst_message_unref (message);
-}
-
 GST_START_TEST (test_bad_stream)
 {
   gchar *folder = surface_temp_new ();
@@ -289,11 +277,11 @@ GST_START_TEST (test_bad_stream)
   gst_harness_set_src_caps_str (h, CAPS ("float32", "30", "2"));
   fail_unless_equals_int (
       gst_harness_push (h, make_buffer (3, 2, 0, FALSE)), GST_FLOW_ERROR);
-  assert_error (bus, "needs 240 bytes; a buffer of 24 came");
+  bus_expect_error (bus, "needs 240 bytes; a buffer of 24 came");
   caps = gst_caps_from_string (CAPS ("float32", "none", "2"));
   gst_harness_push_event (h, gst_event_new_caps (caps));
   gst_caps_unref (caps);
-  assert_error (bus, "dimensions is \"none:2:1:1\"");
+  bus_expect_error (bus, "dimensions is \"none:2:1:1\"");
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
   gst_harness_teardown (h);
