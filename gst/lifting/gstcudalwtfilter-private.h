@@ -11,6 +11,7 @@
  * gstlwtinput.c       the upstream thread: surfaces and events into the engine
  * gstlwtframe.c       a surface on its way
  * gstlwtoutput.c      the thread of the source pad: parts out of it
+ * gstlwtoverflow.c    heights that are too large
  * gstlwtstats.c       what is counted */
 #pragma once
 
@@ -67,6 +68,7 @@ struct _GstCudaLwtFilter {
   /* --- of the source pad's thread --- */
   GstSegment segment;
   GstLwtOut side_outs[GST_LWT_SIDES];
+  gboolean overflowed;   /* and said so, since the caps */
   gboolean refused_side; /* with an error: nothing of it is taken behind it */
   GstBufferPool *picture_pools[GST_LWT_SIDES + 1]; /* the last: of the source */
   guint64 posted[SURFACE_N_PARTS];                 /* monotonic ns; 0: never */

@@ -218,6 +218,7 @@ gst_lwt_negotiate (GstCudaLwtFilter *self, GstCaps *caps)
     return FALSE;
   gst_lwt_free_engine (self);
   self->announce = TRUE;
+  self->overflowed = FALSE;
   self->negotiated = parse_caps (self, caps) && push_first_caps (self);
   if (!self->negotiated) {
     gst_caps_replace (&self->refused, caps);

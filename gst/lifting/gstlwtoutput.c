@@ -7,6 +7,7 @@
 #include "gstcudalwtfilter-private.h"
 
 #include "gst/common/gstcvtime.h"
+#include "gstlwtoverflow.h"
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
@@ -231,6 +232,27 @@ push_frame (GstCudaLwtFilter *self, Leaving *leaving)
   return GST_FLOW_OK;
 }
 
+/* Says once that surfaces like this one are not what they should be. */
+static void
+remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
+{
+  const gboolean wide = self->config.type == LWT_TYPE_F64;
+  SurfacePart part;
+
+  if (self->overflowed
+      || !gst_lwt_frame_find_overflow (frame, &self->config, &part))
+    return;
+  self->overflowed = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("The heights of surface %" G_GUINT64_FORMAT
+       " are too large for %s: points of its %s are not finite",
+          frame->number, wide ? "float64" : "float32",
+          gst_surface_part_name (part)),
+      ("each level may double the heights in its low band; %s",
+          wide ? "they are in metres: is z-scale right?"
+               : "precision=float64 takes larger ones"));
+}
+
 /* Waits for the first frame in flight, and has it leave. */
 GstFlowReturn
 gst_lwt_output_complete (GstElement *element, gpointer item)
@@ -243,6 +265,7 @@ gst_lwt_output_complete (GstElement *element, gpointer item)
   gboolean ok = lwt_engine_wait (self->engine, &job, &error);
 
   if (ok) {
+    remark_on_overflow (self, frame);
     gst_lwt_frame_unmap (frame);
     ok = collect (self, frame, &leaving);
   } else {

@@ -7,6 +7,7 @@
 #include "gstcudalwtfilter-private.h"
 
 #include "gst/common/gstcvpool.h"
+#include "lwtplan.h"
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
@@ -240,6 +241,48 @@ note_cutoffs (GstCudaLwtFilter *self)
   GST_OBJECT_UNLOCK (self);
 }
 
+/* Adds what became of the cut-off @name, if the levels there are do not reach as
+ * far. */
+static void
+add_limit (GString *text, const GstLwtSurface *surface, const gchar *name,
+    gdouble lambda, const guint levels[2])
+{
+  const gdouble spacing[2] = { surface->dx, surface->dy };
+
+  for (guint axis = 0; axis < 2; axis++)
+    if (lambda > 0.0 && levels[axis] == LWT_MAX_LEVELS
+        && lwt_levels_for_cutoff (lambda / 2.0, spacing[axis])
+               == LWT_MAX_LEVELS)
+      g_string_append_printf (text, "%s %s=%g is %g along %s",
+          text->len > 0 ? "," : "", name, lambda,
+          lwt_cutoff_of_levels (LWT_MAX_LEVELS, spacing[axis]),
+          axis == 0 ? "x" : "y");
+}
+
+static void
+warn_of_limits (GstCudaLwtFilter *self)
+{
+  const GstLwtSettings *wanted = &self->wanted;
+  const GstLwtSurface *surface = &self->surface;
+  GString *text = g_string_new (NULL);
+
+  if (wanted->operation == LWT_OPERATION_FILTER) {
+    add_limit (
+        text, surface, "lambda-s", wanted->lambda_s, surface->levels_noise);
+    add_limit (
+        text, surface, "lambda-c", wanted->lambda_c, surface->levels_roughness);
+  }
+  if (wanted->operation != LWT_OPERATION_INVERSE)
+    add_limit (text, surface, "lambda-f", wanted->lambda_f, surface->levels);
+  if (text->len > 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("Cut-offs are beyond the reach of %d levels and limited:%s",
+            LWT_MAX_LEVELS, text->str),
+        ("in metres; samples are %g m and %g m apart", surface->dx,
+            surface->dy));
+  g_string_free (text, TRUE);
+}
+
 static void
 post_filter (GstCudaLwtFilter *self)
 {
@@ -328,8 +371,10 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     gst_cv_queue_give (self->queue, gst_lwt_frame_new ());
   gst_cv_sides_note_lacks (self->sides, GST_CV_LACKS_CAPS);
   note_cutoffs (self);
-  if (self->announce)
+  if (self->announce) {
     post_filter (self);
+    warn_of_limits (self);
+  }
   self->announce = FALSE;
   GST_INFO_OBJECT (self, "%ux%u, %s, levels %u x %u, parts 0x%x", config.width,
       config.height, self->wavelet_text, config.levels[0], config.levels[1],

@@ -2119,6 +2119,87 @@ GST_START_TEST (test_no_queue)
 }
 GST_END_TEST;
 
+/* --- what is remarked on -------------------------------------------------- */
+
+/* heights of about @height, point 5 missing if @missing */
+static GstBuffer *
+high_surface (guint i, gfloat height, gboolean missing)
+{
+  gfloat *data = g_new (gfloat, WIDTH * HEIGHT);
+  GstBuffer *buffer;
+
+  for (guint at = 0; at < WIDTH * HEIGHT; at++)
+    data[at] = height * (1.0f - 0.001f * (gfloat) (at % 7));
+  if (missing)
+    data[5] = NAN;
+  buffer = gst_buffer_new_wrapped (data, WIDTH * HEIGHT * sizeof (gfloat));
+  GST_BUFFER_PTS (buffer) = i * GST_MSECOND;
+  return buffer;
+}
+
+/* Heights of which sums are no float32 are said once for each caps; missing
+ * points, float64 and heights that fit are nothing to remark on. */
+GST_START_TEST (test_overflow)
+{
+  static const struct {
+    const gchar *settings;
+    gfloat height;
+    const gchar *part;
+  } cases[] = {
+    { "output=form", 3e38f, "its form" },
+    { "output=roughness roughness-levels=4", 3e38f, "its roughness" },
+    { "operation=forward layout=interleaved", 3e38f, "its bands" },
+    { "operation=forward boundary=pad-smooth", 3e38f, "its bands" },
+    { "operation=denoise", 3e38f, "its" },
+    { "output=form", 1e34f, NULL },
+    { "output=form precision=float64", 3e38f, NULL },
+    { "operation=forward precision=float64", 3e38f, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Rig rig = rig_new_playing (cases[i].settings, FALSE, KIND_F32);
+
+    for (guint part = 0; part < 2; part++) {
+      for (guint j = 0; j < 3; j++)
+        push (&rig, high_surface (j, cases[i].height, j == 1));
+      for (guint j = 0; j < 3; j++)
+        gst_buffer_unref (gst_harness_pull (rig.h));
+      if (cases[i].part != NULL) {
+        gchar *text = bus_pop_text (rig.bus, GST_MESSAGE_WARNING);
+
+        fail_unless (strstr (text, "too large for float32") != NULL, text);
+        fail_unless (strstr (text, cases[i].part) != NULL, text);
+        g_free (text);
+      }
+      fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+      gst_harness_set_src_caps_str (rig.h,
+          "other/tensors,format=static,num_tensors=1,types=float32,"
+          "dimensions=" G_STRINGIFY (WIDTH) ":" G_STRINGIFY (
+              HEIGHT) ":1:1,framerate=50/1");
+    }
+    rig_free (&rig);
+  }
+}
+GST_END_TEST;
+
+/* A cut-off farther than 16 levels reach is limited, and said to be so. */
+GST_START_TEST (test_limited_cutoffs)
+{
+  Rig rig = rig_new_playing (
+      "lambda-c=0.131072 lambda-f=1 dx=1e-6 dy=2e-5", FALSE, KIND_F32);
+  gchar *text;
+
+  push_frames (&rig, KIND_F32, 0, 3);
+  pull_times (&rig, 0, 3);
+  text = bus_pop_text (rig.bus, GST_MESSAGE_WARNING);
+  fail_unless_equals_string (text,
+      "Cut-offs are beyond the reach of 16 levels and limited: "
+      "lambda-f=1 is 0.131072 along x");
+  g_free (text);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_states)
 {
   GstElement *pipeline = gst_parse_launch (
@@ -2204,6 +2285,8 @@ cudalwtfilter_suite (void)
   tcase_add_test (tc, test_unlinked_at_the_end);
   tcase_add_test (tc, test_downstream_has_enough);
   tcase_add_test (tc, test_no_queue);
+  tcase_add_test (tc, test_overflow);
+  tcase_add_test (tc, test_limited_cutoffs);
   tcase_add_test (tc, test_states);
   return s;
 }
