@@ -50,7 +50,9 @@ GST_DEBUG_CATEGORY_STATIC (gst_surface_color_debug);
 struct _GstSurfaceColor {
   GstBaseTransform parent;
 
-  GstSurfacePaintSettings settings; /* guarded by the object lock */
+  /* guarded by the object lock */
+  GstSurfacePaintSettings settings;
+  gdouble meta_dx, meta_dy; /* of the last meta; 0: it had none */
 
   /* of the streaming thread */
   gboolean is_video; /* GRAY8, GRAY16_LE */
@@ -162,6 +164,74 @@ get_size (GstStructure *s, gint *width, gint *height)
   return ok;
 }
 
+/* A fraction near @ratio, from 1/100 to 100 and with small terms, as displays
+ * multiply them: by continued fractions. Returns: FALSE if it is beyond */
+static gboolean
+approximate (gdouble ratio, gint *n, gint *d)
+{
+  gint64 p[2] = { 0, 1 }, q[2] = { 1, 0 };
+  gdouble rest = ratio < 1.0 ? 1.0 / ratio : ratio;
+
+  if (!(rest <= 100.0))
+    return FALSE;
+  while (rest < 1e4) {
+    const gint64 whole = (gint64) (rest + 1e-9);
+    const gint64 above = whole * p[1] + p[0], below = whole * q[1] + q[0];
+
+    if (MAX (above, below) > 1000)
+      break;
+    p[0] = p[1];
+    q[0] = q[1];
+    p[1] = above;
+    q[1] = below;
+    rest = 1.0 / MAX (rest - (gdouble) whole, 1e-9);
+  }
+  *n = (gint) (ratio < 1.0 ? q[1] : p[1]);
+  *d = (gint) (ratio < 1.0 ? p[1] : q[1]);
+  return TRUE;
+}
+
+/* How wide a point of @s is shown for its height: as the last meta says, else
+ * the caps. Returns: FALSE if nobody says, or it cannot be shown so */
+static gboolean
+get_aspect (GstSurfaceColor *self, const GstStructure *s, gint *n, gint *d)
+{
+  gdouble dx, dy;
+
+  GST_OBJECT_LOCK (self);
+  dx = self->meta_dx;
+  dy = self->meta_dy;
+  GST_OBJECT_UNLOCK (self);
+  if (dx <= 0.0 || dy <= 0.0) {
+    if (is_video (s))
+      return gst_structure_get_fraction (s, "pixel-aspect-ratio", n, d);
+    if (!gst_structure_get_double (s, "surface-dx", &dx)
+        || !gst_structure_get_double (s, "surface-dy", &dy))
+      return FALSE;
+  }
+  return dx > 0.0 && dy > 0.0 && approximate (dx / dy, n, d);
+}
+
+/* Where the next element takes none but square pixels, points are shown square.
+ */
+static void
+set_aspect (GstStructure *video, gint n, gint d)
+{
+  const gint ratios[2][2] = { { n, d }, { 1, 1 } };
+  GValue list = G_VALUE_INIT, ratio = G_VALUE_INIT;
+
+  if (n == d)
+    return;
+  g_value_init (&list, GST_TYPE_LIST);
+  g_value_init (&ratio, GST_TYPE_FRACTION);
+  for (guint i = 0; i < 2; i++) {
+    gst_value_set_fraction (&ratio, ratios[i][0], ratios[i][1]);
+    gst_value_list_append_value (&list, &ratio);
+  }
+  gst_structure_take_value (video, "pixel-aspect-ratio", &list);
+  g_value_unset (&ratio);
+}
+
 static void
 copy_field (GstStructure *to, const GstStructure *from, const gchar *name)
 {
@@ -173,11 +243,11 @@ copy_field (GstStructure *to, const GstStructure *from, const gchar *name)
 
 /* What surfaces of @s are shown as. */
 static void
-append_video (GstCaps *result, GstStructure *s)
+append_video (GstSurfaceColor *self, GstCaps *result, GstStructure *s)
 {
   GstCaps *caps = gst_static_pad_template_get_caps (&src_template);
   GstStructure *video;
-  gint width, height;
+  gint width, height, n, d;
 
   caps = gst_caps_make_writable (caps);
   video = gst_caps_get_structure (caps, 0);
@@ -189,6 +259,8 @@ append_video (GstCaps *result, GstStructure *s)
     copy_field (video, s, "height");
   }
   copy_field (video, s, "framerate");
+  if (get_aspect (self, s, &n, &d))
+    set_aspect (video, n, d);
   gst_caps_append (result, caps);
 }
 
@@ -236,7 +308,7 @@ gst_surface_color_transform_caps (GstBaseTransform *base,
     GstStructure *s = gst_caps_get_structure (caps, i);
 
     if (direction == GST_PAD_SINK)
-      append_video (result, s);
+      append_video (GST_SURFACE_COLOR (base), result, s);
     else
       append_surfaces (result, s);
   }
@@ -339,6 +411,47 @@ gst_surface_color_transform_size (GstBaseTransform *base,
   else
     return FALSE;
   return TRUE;
+}
+
+/* --- the spacing that comes with surfaces ------------------------------------------- */
+
+/* Returns: whether this is news */
+static gboolean
+note_spacing (GstSurfaceColor *self, gdouble dx, gdouble dy)
+{
+  gboolean news;
+
+  GST_OBJECT_LOCK (self);
+  news = dx != self->meta_dx || dy != self->meta_dy;
+  self->meta_dx = dx;
+  self->meta_dy = dy;
+  GST_OBJECT_UNLOCK (self);
+  return news;
+}
+
+/* Caps that come say the spacing until a meta does. */
+static gboolean
+gst_surface_color_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    note_spacing (GST_SURFACE_COLOR (base), 0.0, 0.0);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (base, event);
+}
+
+/* Negotiates again, before the surface is shown, where its meta says another
+ * spacing than the last one's. */
+static GstFlowReturn
+gst_surface_color_submit_input_buffer (
+    GstBaseTransform *base, gboolean is_discont, GstBuffer *buffer)
+{
+  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+  const gboolean known = meta != NULL && meta->dx > 0.0 && meta->dy > 0.0;
+
+  if (note_spacing (GST_SURFACE_COLOR (base), known ? meta->dx : 0.0,
+          known ? meta->dy : 0.0))
+    gst_base_transform_reconfigure_src (base);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)
+      ->submit_input_buffer (base, is_discont, buffer);
 }
 
 /* --- surfaces --------------------------------------------------------------------- */
@@ -532,6 +645,7 @@ gst_surface_color_start (GstBaseTransform *base)
 
   self->painter = gst_surface_painter_new ();
   self->warned = FALSE;
+  note_spacing (self, 0.0, 0.0);
   return TRUE;
 }
 
@@ -774,6 +888,8 @@ gst_surface_color_class_init (GstSurfaceColorClass *klass)
   object_class->get_property = gst_surface_color_get_property;
   install_properties (object_class);
   base_class->transform_caps = gst_surface_color_transform_caps;
+  base_class->sink_event = gst_surface_color_sink_event;
+  base_class->submit_input_buffer = gst_surface_color_submit_input_buffer;
   base_class->transform_size = gst_surface_color_transform_size;
   base_class->set_caps = gst_surface_color_set_caps;
   base_class->before_transform = gst_surface_color_before_transform;

@@ -210,6 +210,103 @@ GST_START_TEST (test_renegotiation)
 }
 GST_END_TEST;
 
+static GstBuffer *
+spaced (gdouble dx, gdouble dy)
+{
+  GstBuffer *buffer = ramp ();
+  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+
+  meta->dx = dx;
+  meta->dy = dy;
+  return buffer;
+}
+
+static void
+expect_aspect (GstHarness *h, GstBuffer *buffer, gint n, gint d)
+{
+  GstVideoInfo info;
+  GstCaps *caps;
+
+  gst_buffer_unref (gst_harness_push_and_pull (h, buffer));
+  caps = gst_pad_get_current_caps (h->sinkpad);
+  fail_unless (gst_video_info_from_caps (&info, caps));
+  fail_unless_equals_int (info.par_n, n);
+  fail_unless_equals_int (info.par_d, d);
+  gst_caps_unref (caps);
+}
+
+static GstPadProbeReturn
+count_caps (GstPad *pad, GstPadProbeInfo *info, gpointer n)
+{
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_CAPS)
+    ++*(guint *) n;
+  return GST_PAD_PROBE_OK;
+}
+
+/* Points are shown as wide as they are, as the meta says before the caps. */
+GST_START_TEST (test_aspect)
+{
+  static const struct {
+    gdouble dx, dy;
+    gint n, d;
+  } cases[] = { { 2e-6, 1e-6, 2, 1 }, { 1e-6, 3e-6, 1, 3 }, { 1, 1, 1, 1 },
+    { 1.5e-6, 1e-6, 3, 2 }, { 1.0001e-6, 1e-6, 1, 1 }, { G_PI, 1.0, 355, 113 },
+    { 1.0, 99.5, 2, 199 }, { 1.0, 101, 1, 1 }, { 0.0, 1e-6, 2, 1 },
+    { NAN, 1e-6, 2, 1 } };
+  GstHarness *h = harness ("", FLOATS ", surface-dx=2e-6, surface-dy=1e-6");
+  guint n_caps = 0;
+
+  gst_pad_add_probe (h->sinkpad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      count_caps, &n_caps, NULL);
+  expect_aspect (h, ramp (), 2, 1);
+  fail_unless_equals_int (n_caps, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    expect_aspect (
+        h, spaced (cases[i].dx, cases[i].dy), cases[i].n, cases[i].d);
+  n_caps = 0;
+  for (guint i = 0; i < 3; i++)
+    expect_aspect (h, spaced (3e-6, 1e-6), 3, 1);
+  fail_unless_equals_int (n_caps, 1);
+  gst_harness_set_src_caps_str (h, FLOATS);
+  expect_aspect (h, ramp (), 1, 1);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Grey pictures have one already; who takes square pixels only gets them. */
+GST_START_TEST (test_aspect_of_others)
+{
+  GstHarness *h = harness ("", "video/x-raw, format=GRAY8, width=16, height=8, "
+                               "framerate=25/1, pixel-aspect-ratio=4/3");
+
+  expect_aspect (h, zeros (W * H), 4, 3);
+  gst_harness_teardown (h);
+
+  h = harness ("", FLOATS ", surface-dx=2e-6, surface-dy=1e-6");
+  gst_harness_set_sink_caps_str (h, "video/x-raw, pixel-aspect-ratio=1/1");
+  expect_aspect (h, ramp (), 1, 1);
+  expect_aspect (h, spaced (3e-6, 1e-6), 1, 1);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Bytes have no time for controllers. */
+GST_START_TEST (test_segment_of_bytes)
+{
+  GstHarness *h = gst_harness_new_parse ("surfacecolor");
+  GstSegment segment;
+
+  gst_harness_play (h);
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  gst_harness_push_event (h, gst_event_new_stream_start ("bytes"));
+  gst_harness_push_event (
+      h, gst_event_new_caps (gst_caps_from_string (FLOATS)));
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  gst_buffer_unref (gst_harness_push_and_pull (h, ramp ()));
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 static void
 refuse (GstBuffer *buffer, const gchar *text)
 {
@@ -407,6 +504,9 @@ surfacecolor_suite (void)
   tcase_add_test (tc, test_bars);
   tcase_add_test (tc, test_grey);
   tcase_add_test (tc, test_renegotiation);
+  tcase_add_test (tc, test_aspect);
+  tcase_add_test (tc, test_aspect_of_others);
+  tcase_add_test (tc, test_segment_of_bytes);
   tcase_add_test (tc, test_short_buffers);
   tcase_add_test (tc, test_too_large);
   tcase_add_test (tc, test_largest_side);
