@@ -14,21 +14,6 @@
 #define LEVELS_FORM 6
 #define LEVELS_ROUGHNESS 3
 
-static gboolean refuse (GError **error, const gchar *format, ...)
-    G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const gchar *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error != NULL)
-    *error = g_error_new_valist (CVIS_ERROR, CVIS_ERROR_INVALID, format, args);
-  va_end (args);
-  return FALSE;
-}
-
 /* --- caps ------------------------------------------------------------------ */
 
 static gboolean
@@ -119,7 +104,7 @@ check_mask (
 
   if (meta->mask == NULL || size == wanted)
     return TRUE;
-  return refuse (error,
+  return cvis_refuse (error,
       "the mask of its GstSurfaceMeta has %" G_GSIZE_FORMAT
       " bytes, %" G_GSIZE_FORMAT " expected",
       size, wanted);
@@ -203,7 +188,7 @@ check_lengths (const GstLwtSurface *surface, const GstLwtSettings *settings,
 
   if (name == NULL || (surface->dx > 0.0 && surface->dy > 0.0))
     return TRUE;
-  return refuse (error,
+  return cvis_refuse (error,
       "%s is a length, but the spacing of samples is not known: set dx (and "
       "dy) "
       "in metres, or have it in the caps (surface-dx) or the GstSurfaceMeta",
@@ -216,7 +201,7 @@ static gboolean
 refuse_other (
     const gchar *what, const gchar *ours, const gchar *theirs, GError **error)
 {
-  return refuse (error,
+  return cvis_refuse (error,
       "the bands are of the %s %s, but %s is set: leave it at its default",
       what, theirs, ours);
 }
@@ -235,7 +220,7 @@ adopt_wavelet (GstLwtSurface *surface, const GstSurfaceMeta *meta,
   gst_lwt_settings_clear (&defaults);
   if (g_str_equal (meta->wavelet, GST_LWT_UNNAMED)) {
     if (left)
-      return refuse (error,
+      return cvis_refuse (error,
           "the description of the bands' wavelet does not fit into a meta: "
           "set wavelet as it was for operation=forward");
     return TRUE;
@@ -255,8 +240,8 @@ adopt_boundary (
   if (meta->boundary[0] == '\0')
     return TRUE;
   if (!gst_lwt_boundary_from_name (meta->boundary, &boundary))
-    return refuse (error, "the boundary of the bands, \"%s\", is not known",
-        meta->boundary);
+    return cvis_refuse (error,
+        "the boundary of the bands, \"%s\", is not known", meta->boundary);
   if (surface->boundary != LWT_BOUNDARY_SYMMETRIC
       && surface->boundary != boundary)
     return refuse_other ("boundary", gst_lwt_boundary_name (surface->boundary),
@@ -275,7 +260,7 @@ adopt_levels (GstLwtSurface *surface, const GstSurfaceMeta *meta,
         given_levels (&settings->levels, axis, settings->lambda_f, spacing);
 
     if (given >= 0 && (guint) given != meta->levels[axis])
-      return refuse (error,
+      return cvis_refuse (error,
           "the bands are of %u levels along %s, but %d are set: leave levels "
           "at their default",
           meta->levels[axis], axis == 0 ? "x" : "y", given);
@@ -293,7 +278,7 @@ adopt_bands (GstLwtSurface *surface, const GstSurfaceMeta *meta,
       meta->interleaved ? LWT_LAYOUT_INTERLEAVED : LWT_LAYOUT_MALLAT;
 
   if (meta->part != SURFACE_PART_BANDS)
-    return refuse (error,
+    return cvis_refuse (error,
         "operation=inverse takes bands, but the surface is of its %s",
         gst_surface_part_name (meta->part));
   if (settings->layout != LWT_LAYOUT_MALLAT && settings->layout != layout)
@@ -332,8 +317,9 @@ gst_lwt_surface_init (GstLwtSurface *surface, const GstLwtLayout *layout,
   if (meta == NULL)
     return TRUE;
   if (!inverse && meta->part == SURFACE_PART_BANDS)
-    return refuse (error, "the samples are bands: operation=inverse makes a "
-                          "surface of them");
+    return cvis_refuse (error,
+        "the samples are bands: operation=inverse makes a "
+        "surface of them");
   return (!inverse || adopt_bands (surface, meta, settings, error))
          && check_mask (surface, meta, error);
 }
