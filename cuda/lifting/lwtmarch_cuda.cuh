@@ -183,34 +183,44 @@ lwt_set_sides (float x[LWT_K], const gint source[LWT_K])
 
 /* --- lifting a row ---------------------------------------------------------------------- */
 
-/* All steps on a row: x[0] the lane's even samples, x[1] the odd ones. */
+/* Step I on a row: x[0] the lane's even samples, x[1] the odd ones. */
+template <class Order, bool EDGE, int I>
+static __device__ __forceinline__ void
+lwt_step_row (
+    float x[2][LWT_K], const LwtMarchTask &task, const LwtSides &sides)
+{
+  constexpr int odd = Order::odd (I), first = Order::first (I);
+  constexpr int n = Order::taps (I), tap = Order::tap (I);
+  float values[LWT_K + n - 1];
+
+  if (EDGE)
+    lwt_set_sides (x[1 - odd], sides.source[1 - odd]);
+#pragma unroll
+  for (int i = 0; i < LWT_K + n - 1; i++) {
+    const int from = first + i + 64 * LWT_K;
+    const int lanes = from / LWT_K - 64;
+    const float value = x[1 - odd][from % LWT_K];
+
+    values[i] = lanes > 0   ? __shfl_down_sync (LWT_LANES_ALL, value, lanes)
+                : lanes < 0 ? __shfl_up_sync (LWT_LANES_ALL, value, -lanes)
+                            : value;
+  }
+#pragma unroll
+  for (int k = 0; k < LWT_K; k++)
+#pragma unroll
+    for (int i = 0; i < n; i++)
+      x[odd][k] = fmaf (task.taps[tap + i], values[k + i], x[odd][k]);
+}
+
+/* All steps on a row. (nvcc 11.2 takes no pragma in a branch that is left out,
+ * here and below.) */
 template <class Order, bool EDGE, int I = 0>
 static __device__ __forceinline__ void
 lwt_lift_row (
     float x[2][LWT_K], const LwtMarchTask &task, const LwtSides &sides)
 {
   if constexpr (I < Order::n) {
-    constexpr int odd = Order::odd (I), first = Order::first (I);
-    constexpr int n = Order::taps (I), tap = Order::tap (I);
-    float values[LWT_K + n - 1];
-
-    if (EDGE)
-      lwt_set_sides (x[1 - odd], sides.source[1 - odd]);
-#pragma unroll
-    for (int i = 0; i < LWT_K + n - 1; i++) {
-      const int from = first + i + 64 * LWT_K;
-      const int lanes = from / LWT_K - 64;
-      const float value = x[1 - odd][from % LWT_K];
-
-      values[i] = lanes > 0   ? __shfl_down_sync (LWT_LANES_ALL, value, lanes)
-                  : lanes < 0 ? __shfl_up_sync (LWT_LANES_ALL, value, -lanes)
-                              : value;
-    }
-#pragma unroll
-    for (int k = 0; k < LWT_K; k++)
-#pragma unroll
-      for (int i = 0; i < n; i++)
-        x[odd][k] = fmaf (task.taps[tap + i], values[k + i], x[odd][k]);
+    lwt_step_row<Order, EDGE, I> (x, task, sides);
     lwt_lift_row<Order, EDGE, I + 1> (x, task, sides);
   }
 }
@@ -226,10 +236,7 @@ template <class Order, int C> struct LwtWindow {
   __device__ __forceinline__ float *
   row (int i)
   {
-    if constexpr (ODD)
-      return high[i];
-    else
-      return low[i];
+    return ODD ? high[i] : low[i];
   }
 
   __device__ __forceinline__ void
@@ -264,23 +271,31 @@ template <class Order, int C> struct LwtWindow {
   }
 };
 
+/* Step I where it is when a pair has come. */
+template <class Order, int C, int I>
+static __device__ __forceinline__ void
+lwt_step_columns (LwtWindow<Order, C> &window, const LwtMarchTask &task)
+{
+  constexpr int odd = Order::odd (I), first = Order::first (I);
+  constexpr int n = Order::taps (I), tap = Order::tap (I);
+  constexpr int delay = LwtMarch<Order>::delay (I);
+  float *x = window.template row<odd> (delay);
+
+#pragma unroll
+  for (int i = 0; i < n; i++)
+#pragma unroll
+    for (int c = 0; c < C; c++)
+      x[c] = fmaf (task.taps[tap + i],
+          window.template row<1 - odd> (delay - first - i)[c], x[c]);
+}
+
 /* All steps, each where it is when a pair has come. */
 template <class Order, int C, int I = 0>
 static __device__ __forceinline__ void
 lwt_lift_columns (LwtWindow<Order, C> &window, const LwtMarchTask &task)
 {
   if constexpr (I < Order::n) {
-    constexpr int odd = Order::odd (I), first = Order::first (I);
-    constexpr int n = Order::taps (I), tap = Order::tap (I);
-    constexpr int delay = LwtMarch<Order>::delay (I);
-    float *x = window.template row<odd> (delay);
-
-#pragma unroll
-    for (int i = 0; i < n; i++)
-#pragma unroll
-      for (int c = 0; c < C; c++)
-        x[c] = fmaf (task.taps[tap + i],
-            window.template row<1 - odd> (delay - first - i)[c], x[c]);
+    lwt_step_columns<Order, C, I> (window, task);
     lwt_lift_columns<Order, C, I + 1> (window, task);
   }
 }
@@ -310,6 +325,37 @@ lwt_lift_at_edge (float *column, gint pitch, gint start, gint pairs, gint k,
   column[(2 * k + odd) * pitch] = x;
 }
 
+/* Step I on such a column. */
+template <class Order, int I>
+static __device__ __forceinline__ void
+lwt_step_edge (
+    float *column, gint pitch, gint start, gint pairs, const LwtMarchTask &task)
+{
+  constexpr int odd = Order::odd (I), first = Order::first (I);
+  constexpr int n = Order::taps (I), tap = Order::tap (I);
+  const gint there = min (pairs, lwt_count (task.height, 1 - odd) - start);
+  /* from @plain to @end - 1 all neighbours are in the picture */
+  const gint plain = max (0, -first);
+  const gint end = task.boundary == LWT_BOUNDARY_PERIODIC
+                       ? plain
+                       : max (min (pairs, there - first - n + 1), plain);
+
+  for (gint k = 0; k < min (plain, pairs); k++)
+    lwt_lift_at_edge<Order, I> (column, pitch, start, pairs, k, task);
+#pragma unroll 4
+  for (gint k = plain; k < end; k++) {
+    float x = column[(2 * k + odd) * pitch];
+
+#pragma unroll
+    for (int i = 0; i < n; i++)
+      x = fmaf (task.taps[tap + i],
+          column[(2 * (k + first + i) + 1 - odd) * pitch], x);
+    column[(2 * k + odd) * pitch] = x;
+  }
+  for (gint k = end; k < pairs; k++)
+    lwt_lift_at_edge<Order, I> (column, pitch, start, pairs, k, task);
+}
+
 /* All steps on such a column. */
 template <class Order, int I = 0>
 static __device__ __forceinline__ void
@@ -317,29 +363,7 @@ lwt_lift_edge (
     float *column, gint pitch, gint start, gint pairs, const LwtMarchTask &task)
 {
   if constexpr (I < Order::n) {
-    constexpr int odd = Order::odd (I), first = Order::first (I);
-    constexpr int n = Order::taps (I), tap = Order::tap (I);
-    const gint there = min (pairs, lwt_count (task.height, 1 - odd) - start);
-    /* from @plain to @end - 1 all neighbours are in the picture */
-    const gint plain = max (0, -first);
-    const gint end = task.boundary == LWT_BOUNDARY_PERIODIC
-                         ? plain
-                         : max (min (pairs, there - first - n + 1), plain);
-
-    for (gint k = 0; k < min (plain, pairs); k++)
-      lwt_lift_at_edge<Order, I> (column, pitch, start, pairs, k, task);
-#pragma unroll 4
-    for (gint k = plain; k < end; k++) {
-      float x = column[(2 * k + odd) * pitch];
-
-#pragma unroll
-      for (int i = 0; i < n; i++)
-        x = fmaf (task.taps[tap + i],
-            column[(2 * (k + first + i) + 1 - odd) * pitch], x);
-      column[(2 * k + odd) * pitch] = x;
-    }
-    for (gint k = end; k < pairs; k++)
-      lwt_lift_at_edge<Order, I> (column, pitch, start, pairs, k, task);
+    lwt_step_edge<Order, I> (column, pitch, start, pairs, task);
     lwt_lift_edge<Order, I + 1> (column, pitch, start, pairs, task);
   }
 }

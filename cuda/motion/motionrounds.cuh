@@ -277,23 +277,30 @@ template <int SIZE> struct MotionSearch {
 
   /* --- sums over the lanes of a point --------------------------------------- */
 
-  /* Of LEFT values the lane keeps half, half the lanes the lower one and half
-   * the upper one, and adds those of the lane that keeps the same of the others;
-   * until one value is left, or a lane. */
+  /* Of 2 HALF values the lane keeps the upper or the lower ones, and adds those
+   * of the lane @distance away, which keeps the same of the others. */
+  template <int HALF, int N>
+  __device__ __forceinline__ void
+  keep_half (guint32 (&v)[N], bool upper, int distance) const
+  {
+#pragma unroll
+    for (gint32 i = 0; i < HALF; i++) {
+      guint32 keep = upper ? v[i + HALF] : v[i];
+      guint32 give = upper ? v[i] : v[i + HALF];
+
+      v[i] = keep + __shfl_xor_sync (MOTION_ALL_LANES, give, distance);
+    }
+  }
+
+  /* Halves LEFT values, half the lanes the lower and half the upper ones, until
+   * one value is left, or a lane. (nvcc 11.2 takes no pragma in a branch that is
+   * left out.) */
   template <int LEFT, int LANES, int N>
   __device__ __forceinline__ void
   halve (guint32 (&v)[N]) const
   {
     if constexpr (LEFT > 1 && LANES > 1) {
-      const bool upper = (row & LANES / 2) != 0;
-
-#pragma unroll
-      for (gint32 i = 0; i < LEFT / 2; i++) {
-        guint32 keep = upper ? v[i + LEFT / 2] : v[i];
-        guint32 give = upper ? v[i] : v[i + LEFT / 2];
-
-        v[i] = keep + __shfl_xor_sync (MOTION_ALL_LANES, give, LANES / 2);
-      }
+      keep_half<LEFT / 2> (v, (row & LANES / 2) != 0, LANES / 2);
       halve<LEFT / 2, LANES / 2> (v);
     }
   }
