@@ -334,15 +334,6 @@ template <int SIZE> struct Brute {
   }
 };
 
-/* Called once by a thread of each thread block when it has done all it does.
- * Returns: whether the others have too */
-__device__ __forceinline__ bool
-motion_is_last (MotionTurns *turns)
-{
-  __threadfence ();
-  return atomicInc (&turns->ended, gridDim.x - 1) == gridDim.x - 1;
-}
-
 } // namespace
 
 /* The largest tile for @kernel, and how many thread blocks of BRUTE_THREADS the

@@ -32,7 +32,7 @@ __launch_bounds__ (BRUTE_THREADS, 4) brute_kernel (
       next = gridDim.x + atomicAdd (&task.turns->taken, 1u);
     brute.store (&task.wholes[whole], pairs, BRUTE_COLUMNS, field->found);
   }
-  if (threadIdx.x == 0 && motion_is_last (task.turns))
+  if (threadIdx.x == 0 && motion_is_last (&task.turns->ended, gridDim.x))
     task.turns->taken = 0;
 }
 

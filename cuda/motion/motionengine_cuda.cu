@@ -4,13 +4,15 @@
  */
 /* The CUDA backend's host side.
  *
- * Three streams: `up` copies frames to the device and makes pictures of them,
- * `work` searches, `down` copies results to the host. Events tie them together
- * where one needs what another made, so that the copies of a frame and the
- * search of another overlap. All memory is allocated when the backend is made.
+ * Four streams: `up` copies frames to the device and makes pictures of them, two
+ * search, frame by frame in turns, `down` copies results to the host. Events tie
+ * them together where one needs what another made, so that the copies of a frame
+ * and the searches of others overlap. All memory is allocated when the backend is
+ * made.
  *
- * Of each field two sets of vectors are kept on the device, in turns: a frame's
- * searches write one and read the other as their prior field. */
+ * A search needs the vectors of the frame before only if they are part of the
+ * result. Else it goes by those of two frames before, and begins as soon as there
+ * is room: the last thread blocks of one search leave most of the device. */
 #include <string.h>
 
 #include "cviscuda.cuh"
@@ -36,8 +38,23 @@ struct Slot {
   MotionVector *pinned_vectors; /* host, likewise */
   MotionBlock *pinned_blocks;
   guint8 *pinned_planes[2];
-  cudaEvent_t searched, done;
+  cudaEvent_t done;
   MotionJob *job;
+};
+
+/* What the searches of a frame need that those of the next must not share. */
+struct Search {
+  cudaStream_t stream;
+  cudaEvent_t done;
+  guint n_kept; /* fields of which there are vectors */
+  /* of all fields, one after the other */
+  MotionVector *kept; /* of the last frame that it did */
+  MotionFound *found;
+  MotionWhole *wholes; /* for the full search */
+  MotionTurns *turns;
+  MotionRaster *rasters; /* for the zonal search */
+  MotionRasterTurns *raster_turns;
+  short2 *predicted;
 };
 
 } // namespace
@@ -51,18 +68,13 @@ struct _MotionBackend {
   guint n_pictures, n_slots;
   guint sample_size; /* bytes */
   gsize staged_size; /* bytes of a frame as it comes in or goes out */
-  cudaStream_t up, work, down;
+  gboolean try_all;  /* see MotionDeviceTask */
+  cudaStream_t up, down;
   cudaEvent_t given; /* the work of a job's stream is done */
   Picture *pictures;
   Slot *slots;
-  /* of all fields, one after the other */
-  MotionVector *kept[2];
-  guint parity;
-  MotionFound *found;
-  MotionWhole *wholes; /* for the full search */
-  MotionTurns *turns;
-  gboolean try_all; /* see MotionDeviceTask */
-  short2 *predicted;
+  Search searches[2];
+  guint parity; /* of them: the next frame's */
 };
 
 namespace {
@@ -143,13 +155,13 @@ slot_init (MotionBackend *b, Slot *s, GError **error)
         || !pin (&s->pinned_planes[i], b->staged_size, "a plane", error)
         /* what pads the rows is copied out with them */
         || !CVIS_CUDA (
-            cudaMemsetAsync (s->planes[i], 0, b->staged_size, b->work), error))
+            cudaMemsetAsync (s->planes[i], 0, b->staged_size, b->down), error))
       return FALSE;
   return allocate (&s->vectors, n, "vectors", error)
          && allocate (&s->blocks, n, "blocks", error)
          && pin (&s->pinned_vectors, n, "vectors", error)
          && pin (&s->pinned_blocks, n, "blocks", error)
-         && make_event (&s->searched, error) && make_event (&s->done, error);
+         && make_event (&s->done, error);
 }
 
 void
@@ -163,8 +175,6 @@ slot_clear (Slot *s)
   cudaFree (s->blocks);
   cudaFreeHost (s->pinned_vectors);
   cudaFreeHost (s->pinned_blocks);
-  if (s->searched)
-    cudaEventDestroy (s->searched);
   if (s->done)
     cudaEventDestroy (s->done);
 }
@@ -203,33 +213,47 @@ choose_full (MotionBackend *b, GError **error)
 }
 
 gboolean
-init_backend (MotionBackend *b, GError **error)
+search_init (MotionBackend *b, Search *s, GError **error)
 {
   gsize n = (gsize) b->n_blocks * b->n_fields;
 
-  if (!make_stream (&b->up, error) || !make_stream (&b->work, error)
-      || !make_stream (&b->down, error) || !make_event (&b->given, error))
+  if (!make_stream (&s->stream, error) || !make_event (&s->done, error)
+      || !allocate (&s->kept, n, "prior vectors", error)
+      || !allocate (&s->found, n, "what was found", error)
+      || !allocate (&s->predicted, n, "the pyramid's vectors", error))
+    return FALSE;
+  if (is_full (&b->config))
+    return allocate (&s->wholes, n, "blocks of the full search", error)
+           && allocate (&s->turns, 1, "turns", error)
+           && CVIS_CUDA (
+               motion_clear_full (s->wholes, s->turns, n, s->stream), error);
+  return b->config.method != MOTION_METHOD_ZONAL
+         || (allocate (&s->rasters, n, "rasters", error)
+             && allocate (&s->raster_turns, 1, "turns", error)
+             && CVIS_CUDA (
+                 motion_clear_zonal (s->rasters, s->raster_turns, n, s->stream),
+                 error));
+}
+
+gboolean
+init_backend (MotionBackend *b, GError **error)
+{
+  if (!make_stream (&b->up, error) || !make_stream (&b->down, error)
+      || !make_event (&b->given, error))
     return FALSE;
   if (is_full (&b->config) && !choose_full (b, error))
     return FALSE;
   for (guint i = 0; i < 2; i++)
-    if (!allocate (&b->kept[i], n, "prior vectors", error))
+    if (!search_init (b, &b->searches[i], error))
       return FALSE;
-  if (!allocate (&b->found, n, "what was found", error)
-      || (is_full (&b->config)
-          && (!allocate (&b->wholes, n, "blocks of the full search", error)
-              || !allocate (&b->turns, 1, "turns", error)
-              || !CVIS_CUDA (
-                  motion_clear_full (b->wholes, b->turns, n, b->work), error)))
-      || !allocate (&b->predicted, n, "the pyramid's vectors", error))
-    return FALSE;
   for (guint i = 0; i < b->n_pictures; i++)
     if (!picture_init (b, &b->pictures[i], error))
       return FALSE;
   for (guint i = 0; i < b->n_slots; i++)
     if (!slot_init (b, &b->slots[i], error))
       return FALSE;
-  return TRUE;
+  /* once the planes of the slots are clear the searches may use them */
+  return CVIS_CUDA (cudaStreamSynchronize (b->down), error);
 }
 
 void
@@ -242,11 +266,27 @@ finish_stream (cudaStream_t stream)
 }
 
 void
+search_clear (Search *s)
+{
+  finish_stream (s->stream);
+  if (s->done)
+    cudaEventDestroy (s->done);
+  cudaFree (s->kept);
+  cudaFree (s->found);
+  cudaFree (s->wholes);
+  cudaFree (s->turns);
+  cudaFree (s->rasters);
+  cudaFree (s->raster_turns);
+  cudaFree (s->predicted);
+}
+
+void
 cuda_destroy (MotionBackend *b)
 {
   if (cvis_context_push (b->context, NULL)) {
     finish_stream (b->up);
-    finish_stream (b->work);
+    for (guint i = 0; i < 2; i++)
+      search_clear (&b->searches[i]);
     finish_stream (b->down);
     if (b->given)
       cudaEventDestroy (b->given);
@@ -254,12 +294,6 @@ cuda_destroy (MotionBackend *b)
       picture_clear (&b->pictures[i]);
     for (guint i = 0; i < b->n_slots; i++)
       slot_clear (&b->slots[i]);
-    for (guint i = 0; i < 2; i++)
-      cudaFree (b->kept[i]);
-    cudaFree (b->found);
-    cudaFree (b->wholes);
-    cudaFree (b->turns);
-    cudaFree (b->predicted);
     cvis_context_pop (b->context);
   }
   cvis_context_unref (b->context);
@@ -370,18 +404,35 @@ cuda_load (MotionBackend *b, guint picture, MotionJob *job, GError **error)
 
 /* --- the search ----------------------------------------------------------------- */
 
+/* The vectors that field @i goes by. */
+const MotionVector *
+choose_prior (const MotionBackend *b, const MotionTask *task, guint i)
+{
+  const Search *own = &b->searches[b->parity];
+  const Search *other = &b->searches[b->parity ^ 1];
+  gsize first = (gsize) i * b->n_blocks;
+
+  if (motion_needs_prior (&b->config))
+    return task->prior[i] ? other->kept + first : NULL;
+  return i < own->n_kept ? own->kept + first : NULL;
+}
+
 void
 describe (
     MotionBackend *b, Slot *s, const MotionTask *task, MotionDeviceTask *t)
 {
+  Search *search = &b->searches[b->parity];
+
   memset (t, 0, sizeof *t);
   t->config = b->config;
   t->layout = b->layout;
   t->columns = b->columns;
   t->n_blocks = b->n_blocks;
   t->n_fields = task->job->n_fields;
-  t->wholes = b->wholes;
-  t->turns = b->turns;
+  t->wholes = search->wholes;
+  t->turns = search->turns;
+  t->rasters = search->rasters;
+  t->raster_turns = search->raster_turns;
   t->try_all = b->try_all;
   t->current = b->pictures[task->picture].planes;
   t->prediction = task->job->prediction ? s->planes[0] : NULL;
@@ -391,46 +442,31 @@ describe (
     MotionDeviceField *f = &t->fields[i];
 
     f->reference = b->pictures[task->reference[i]].planes;
-    f->prior = task->prior[i] ? b->kept[b->parity ^ 1] + first : NULL;
-    f->predicted = b->predicted + first;
-    f->found = b->found + first;
+    f->prior = choose_prior (b, task, i);
+    f->predicted = search->predicted + first;
+    f->found = search->found + first;
     f->vectors = s->vectors + first;
-    f->kept = b->kept[b->parity] + first;
+    f->kept = search->kept + first;
     f->blocks = s->blocks + first;
   }
+  search->n_kept = t->n_fields;
 }
 
-/* The work waits for the pictures. */
+/* The search waits for the pictures. */
 gboolean
-await_pictures (MotionBackend *b, const MotionTask *task, GError **error)
+await_pictures (MotionBackend *b, const MotionTask *task, cudaStream_t stream,
+    GError **error)
 {
   if (!CVIS_CUDA (
-          cudaStreamWaitEvent (b->work, b->pictures[task->picture].made, 0),
+          cudaStreamWaitEvent (stream, b->pictures[task->picture].made, 0),
           error))
     return FALSE;
   for (guint i = 0; i < task->job->n_fields; i++)
     if (!CVIS_CUDA (cudaStreamWaitEvent (
-                        b->work, b->pictures[task->reference[i]].made, 0),
+                        stream, b->pictures[task->reference[i]].made, 0),
             error))
       return FALSE;
   return TRUE;
-}
-
-gboolean
-launch_search (MotionBackend *b, const MotionDeviceTask *t, GError **error)
-{
-  switch (b->config.method) {
-    case MOTION_METHOD_STEP:
-      return CVIS_CUDA (motion_launch_step (t, b->work), error);
-    case MOTION_METHOD_ZONAL:
-      return CVIS_CUDA (motion_launch_pyramid (t, b->work), error)
-             && CVIS_CUDA (motion_launch_zonal (t, b->work), error);
-    case MOTION_METHOD_FULL:
-      return CVIS_CUDA (motion_launch_pyramid (t, b->work), error)
-             && CVIS_CUDA (motion_launch_full (t, &b->tile, b->work), error);
-    default:
-      return CVIS_CUDA (motion_launch_full (t, &b->tile, b->work), error);
-  }
 }
 
 /* Results straight to the job where it lies in pinned memory, else to the
@@ -476,20 +512,22 @@ gboolean
 search_in_context (
     MotionBackend *b, Slot *s, const MotionTask *task, GError **error)
 {
+  Search *own = &b->searches[b->parity], *other = &b->searches[b->parity ^ 1];
   MotionDeviceTask t;
 
   s->job = task->job;
   describe (b, s, task, &t);
   b->parity ^= 1;
-  if (!await_pictures (b, task, error)
+  if (!await_pictures (b, task, own->stream, error)
       || (t.n_fields > 0
-          && (!launch_search (b, &t, error)
-              || !CVIS_CUDA (motion_launch_finish (&t, b->work), error)))
+          && !CVIS_CUDA (
+              motion_launch_search (&t, &b->tile, other->done, own->stream),
+              error))
       || ((t.prediction != NULL || t.residual != NULL)
-          && !CVIS_CUDA (motion_launch_predict (&t, b->work), error)))
+          && !CVIS_CUDA (motion_launch_predict (&t, own->stream), error)))
     return FALSE;
-  return CVIS_CUDA (cudaEventRecord (s->searched, b->work), error)
-         && CVIS_CUDA (cudaStreamWaitEvent (b->down, s->searched, 0), error)
+  return CVIS_CUDA (cudaEventRecord (own->done, own->stream), error)
+         && CVIS_CUDA (cudaStreamWaitEvent (b->down, own->done, 0), error)
          && copy_results (b, s, error) && copy_planes (b, s, &t, error)
          && CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
 }
@@ -505,7 +543,8 @@ cuda_search (
   ok = search_in_context (b, &b->slots[slot], task, error);
   /* nothing may be in flight of a slot that is not waited for */
   if (!ok) {
-    cudaStreamSynchronize (b->work);
+    for (guint i = 0; i < 2; i++)
+      cudaStreamSynchronize (b->searches[i].stream);
     cudaStreamSynchronize (b->down);
   }
   cvis_context_pop (b->context);
@@ -558,6 +597,31 @@ cuda_wait (MotionBackend *b, guint slot, GError **error)
 }
 
 } // namespace
+
+gboolean
+motion_needs_prior (const MotionConfig *config)
+{
+  return config->method == MOTION_METHOD_ZONAL || config->lambda != 0;
+}
+
+cudaError_t
+motion_launch_search (const MotionDeviceTask *task, const MotionTile *tile,
+    cudaEvent_t prior_there, cudaStream_t stream)
+{
+  const MotionMethod method = task->config.method;
+  cudaError_t code = cudaSuccess;
+
+  if (method == MOTION_METHOD_ZONAL || method == MOTION_METHOD_FULL)
+    code = motion_launch_pyramid (task, stream);
+  if (code == cudaSuccess && motion_needs_prior (&task->config))
+    code = cudaStreamWaitEvent (stream, prior_there, 0);
+  if (code == cudaSuccess)
+    code = method == MOTION_METHOD_STEP ? motion_launch_step (task, stream)
+           : method == MOTION_METHOD_ZONAL
+               ? motion_launch_zonal (task, stream)
+               : motion_launch_full (task, tile, stream);
+  return code == cudaSuccess ? motion_launch_finish (task, stream) : code;
+}
 
 extern "C" const MotionBackendOps motion_backend_cuda = { "cuda", cuda_create,
   cuda_destroy, cuda_load, cuda_search, cuda_wait };

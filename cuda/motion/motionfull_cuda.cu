@@ -31,6 +31,7 @@ namespace {
 #define FULL_ROUNDS 3    /* in which the seeds go on, a pixel at a time */
 #define FULL_SLOW 128    /* candidates whose middle sums take a block long */
 #define FULL_NAP 200     /* ns between looks at the queue */
+#define FULL_WAITING 4 /* thread blocks that wait for what becomes of a block */
 /* absolute differences that every candidate takes, for each thread block that the
  * device holds; with fewer it is done before elimination has begun to pay */
 #define FULL_LEAST 6e6
@@ -567,13 +568,12 @@ struct Turn {
   bool whole;     /* a part of it is computed, else it is eliminated */
   BrutePart part;
   guint32 ticket; /* number of the part that is this thread block's, if any */
-  guint32 next;   /* place in the order; MOTION_NONE: none is known */
+  guint32 rank;   /* among those that wait; MOTION_NONE: it does not */
 
   __device__ __forceinline__ void
   begin ()
   {
-    ticket = MOTION_NONE;
-    next = blockIdx.x;
+    ticket = rank = MOTION_NONE;
   }
 
   /* Blocks in the queue are cut in two as long as each thread block has at most
@@ -624,34 +624,46 @@ struct Turn {
   take_block (const MotionDeviceTask *task, guint32 all)
   {
     MotionTurns *turns = task->turns;
+    guint32 i;
 
-    if (next == MOTION_NONE)
-      next = gridDim.x + atomicAdd (&turns->begun, 1u);
-    if (next >= all)
+    if (rank != MOTION_NONE) /* there were none */
       return false;
-    number =
-        turns->ordered == all ? task->wholes[next].order[turns->parity] : next;
-    next = MOTION_NONE;
+    i = atomicAdd (&turns->begun, 1u);
+    if (i >= all)
+      return false;
+    number = turns->ordered == all ? task->wholes[i].order[turns->parity] : i;
     return true;
   }
 
+  /* Whether enough others wait for what becomes of the @undecided blocks: those
+   * that are given up are computed by them and by who eliminates now. The room is
+   * the next search's. */
+  __device__ __forceinline__ bool
+  can_leave (const MotionDeviceTask *task, guint32 undecided)
+  {
+    if (rank == MOTION_NONE)
+      rank = atomicAdd (&task->turns->waiting, 1u);
+    return undecided == 0
+           || (ticket == MOTION_NONE && rank / FULL_WAITING >= undecided);
+  }
+
   /* Whatever can be done; waits where that is nothing until something turns up
-   * or all blocks are done with. */
+   * or others will do it. */
   __device__ __forceinline__ void
   take (const MotionDeviceTask *task)
   {
     const guint32 all = task->n_blocks * task->n_fields;
-    bool complete = false;
+    guint32 undecided = MOTION_NONE; /* before the queue was looked at */
 
     whole = false;
     while (!take_part (task, all) && !take_block (task, all)) {
-      if (complete) {
+      if (can_leave (task, undecided)) {
         number = MOTION_NONE;
         return;
       }
-      complete = *(volatile guint32 *) &task->turns->done == all;
+      undecided = all - *(volatile guint32 *) &task->turns->done;
       __threadfence (); /* what is queued has been by now: look once more */
-      if (!complete)
+      if (undecided > 0)
         motion_nap (FULL_NAP);
     }
   }
@@ -666,10 +678,10 @@ clear_turns (const MotionDeviceTask *task, guint32 *n)
 
   if (threadIdx.x == 0) {
     *n = 0;
-    if (motion_is_last (turns)) {
+    if (motion_is_last (&turns->ended, gridDim.x)) {
       *n = *(volatile guint32 *) &turns->queued;
       turns->begun = turns->done = turns->queued = turns->taken = 0;
-      turns->slow = turns->quick = 0;
+      turns->waiting = turns->slow = turns->quick = 0;
       turns->ordered = task->n_blocks * task->n_fields;
       turns->parity ^= 1;
     }
@@ -748,7 +760,7 @@ __launch_bounds__ (FULL_THREADS, SIZE == 64 ? 2 : 4)
       eliminate (&task, number, (Shared<SIZE> *) dynamic);
     __syncthreads (); /* the memory and the turn have been read */
   }
-  clear_turns (&task, &turn.next);
+  clear_turns (&task, &turn.rank);
 }
 
 typedef void (*FullKernel) (const MotionDeviceTask, guint32);

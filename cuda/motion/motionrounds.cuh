@@ -701,6 +701,7 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
   typedef MotionTiling<SIZE> Tiling;
   static constexpr gint32 WIDTH = Tiling::ACROSS * SIZE;
   static constexpr gint32 HEIGHT = Tiling::DOWN * SIZE;
+  static constexpr bool IN_SHARED = STAGED;
 
   const MotionDeviceTask *task;
   const MotionDeviceField *field;
@@ -709,35 +710,29 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
   const guint32 *origin; /* the tile's first sample in the reference */
   gint32 pitch;          /* words */
 
-  /* Begins to copy the window; wait() completes it. */
+  /* Begins to copy the window of @across by @down blocks of the tile, from
+   * (@x, @y) on. What blocks beyond the grid would need may not be there. */
   __device__ __forceinline__ void
-  begin (const MotionDeviceTask *from, typename Search::Shared *memory)
+  stage (gint32 x, gint32 y, gint32 across, gint32 down)
   {
     extern __shared__ guint32 motion_window[];
-    gint32 range = (gint32) from->config.range;
-    MotionWindowSize size =
-        MotionWindowSize::make (from->config.range, WIDTH, HEIGHT);
-    const guint8 *plane;
+    const gint32 range = (gint32) task->config.range;
+    const MotionWindowSize size =
+        MotionWindowSize::make (task->config.range, WIDTH, HEIGHT);
+    const guint8 *plane = field->reference.search
+                          + (gsize) row * SIZE * task->layout.pitch
+                          + column * SIZE;
 
-    task = from;
-    field = &task->fields[blockIdx.z];
-    shared = memory;
-    column = (gint32) blockIdx.x * Tiling::ACROSS;
-    row = (gint32) blockIdx.y * Tiling::DOWN;
-    plane = field->reference.search + (gsize) row * SIZE * task->layout.pitch
-            + column * SIZE;
     if (STAGED) {
-      /* what blocks beyond the grid would need may not be there */
-      gint32 columns = min ((gint32) task->columns - column, Tiling::ACROSS);
-      gint32 rows =
-          min ((gint32) (task->n_blocks / task->columns) - row, Tiling::DOWN);
+      const gint32 top = y * SIZE, left = x * SIZE;
 
       motion_stage<Tiling::THREADS> (
-          plane - (gssize) range * (gssize) task->layout.pitch - size.lead,
+          plane + (gssize) (top - range) * (gssize) task->layout.pitch
+              + (left - size.lead),
           task->layout.pitch, size,
-          size.words - (Tiling::ACROSS - columns) * (SIZE / 4),
-          size.rows - (Tiling::DOWN - rows) * SIZE,
-          motion_window + MOTION_WINDOW_BEFORE);
+          size.words - (Tiling::ACROSS - across) * (SIZE / 4),
+          size.rows - (Tiling::DOWN - down) * SIZE,
+          motion_window + MOTION_WINDOW_BEFORE + top * size.pitch + left / 4);
       origin = motion_window + MOTION_WINDOW_BEFORE + range * size.pitch
                + size.lead / 4;
       pitch = size.pitch;
@@ -745,6 +740,38 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
       origin = (const guint32 *) plane;
       pitch = (gint32) task->layout.pitch / 4;
     }
+  }
+
+  /* Begins to copy the window; wait() completes it. */
+  __device__ __forceinline__ void
+  begin (const MotionDeviceTask *from, typename Search::Shared *memory)
+  {
+    task = from;
+    field = &task->fields[blockIdx.z];
+    shared = memory;
+    column = (gint32) blockIdx.x * Tiling::ACROSS;
+    row = (gint32) blockIdx.y * Tiling::DOWN;
+    stage (0, 0, min ((gint32) task->columns - column, Tiling::ACROSS),
+        min ((gint32) (task->n_blocks / task->columns) - row, Tiling::DOWN));
+  }
+
+  /* As begin(), for the tile of block @number of all fields' blocks and only
+   * what that block needs. Returns: its number in the tile */
+  __device__ __forceinline__ gint32
+  begin_block (const MotionDeviceTask *from, typename Search::Shared *memory,
+      guint32 number)
+  {
+    gint32 x, y;
+
+    task = from;
+    field = &task->fields[motion_field_of (task, &number)];
+    shared = memory;
+    x = (gint32) (number % task->columns);
+    y = (gint32) (number / task->columns);
+    column = x / Tiling::ACROSS * Tiling::ACROSS;
+    row = y / Tiling::DOWN * Tiling::DOWN;
+    stage (x - column, y - row, 1, 1);
+    return (y - row) * Tiling::ACROSS + (x - column);
   }
 
   static __device__ __forceinline__ void
@@ -770,14 +797,27 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
                   < (gint32) task->n_blocks;
   }
 
+  /* The number in the field of block @number of the tile. */
+  __device__ __forceinline__ guint32
+  block_of (gint32 number) const
+  {
+    return (guint32) ((row + number / Tiling::ACROSS) * (gint32) task->columns
+                      + column + number % Tiling::ACROSS);
+  }
+
+  /* Likewise, among all fields' blocks. */
+  __device__ __forceinline__ guint32
+  number_of (gint32 number) const
+  {
+    return (guint32) (field - task->fields) * task->n_blocks
+           + block_of (number);
+  }
+
   __device__ __forceinline__ void
   begin_search (gint32 number, Search *s) const
   {
-    gint32 at = (row + number / Tiling::ACROSS) * (gint32) task->columns
-                + column + number % Tiling::ACROSS;
-
-    s->begin (task, field, motion_place (task, (guint32) at), number, origin,
-        pitch, shared);
+    s->begin (task, field, motion_place (task, block_of (number)), number,
+        origin, pitch, shared);
   }
 };
 

@@ -109,6 +109,15 @@ motion_nap (guint32 ns)
 #endif
 }
 
+/* Called once by a thread of each of @blocks thread blocks when it has done all
+ * it does. @ended: zero before and after. Returns: whether the others have too */
+static __device__ __forceinline__ bool
+motion_is_last (guint32 *ended, guint32 blocks)
+{
+  __threadfence ();
+  return atomicInc (ended, blocks - 1) == blocks - 1;
+}
+
 /* Copies a word to shared memory, where the device can without a detour by a
  * register; motion_copy_wait() completes what the thread has begun. */
 static __device__ __forceinline__ void

@@ -240,21 +240,42 @@ visit_zones (Search *s, State *state, gint32 range, gint32 patience)
     visit_two (s, state);
 }
 
-/* --- the raster: all warps of a tile do those of its blocks ------------------- */
+/* --- the raster --------------------------------------------------------------
+ *
+ * All warps of a tile do the rasters of its blocks, one after the other. Few
+ * blocks want one, and those are neighbours as a rule: what a tile cannot begin
+ * at once goes to a queue, from which thread blocks take whose own tiles are
+ * done. Whoever comes first computes it. */
 
 #define RASTER_POINTS 13 /* of a row that are summed up together */
+#define RASTER_NAP 100   /* ns between looks at what others do */
 
-/* Also of the tile's blocks whether they want the raster, their best, and the
- * least that each warp found. */
+/* Where a block's raster is computed. */
+typedef enum { RASTER_NONE, RASTER_HERE, RASTER_ELSEWHERE } RasterPlace;
+
+/* Also of the tile's blocks where their rasters are computed, their best, and
+ * the least that each warp found; what the first thread tells the others. */
 template <int SIZE> struct ZonalShared {
   typedef MotionTiling<SIZE> Tiling;
   static constexpr gint32 WARPS = Tiling::THREADS / 32;
 
   MotionShared<SIZE> search;
-  bool wanted[Tiling::BLOCKS];
+  RasterPlace raster[Tiling::BLOCKS];
   short2 best[Tiling::BLOCKS];
   MotionRoundPair least[Tiling::BLOCKS][WARPS];
+  guint32 told;
 };
+
+/* Whether rasters go to the queue: a tile may have more than one, and all points
+ * are computed in one go. */
+template <class Tile>
+__device__ __forceinline__ bool
+has_queue (const MotionDeviceTask *task)
+{
+  const gint32 across = 2 * (gint32) task->config.range / RASTER + 1;
+
+  return Tile::Tiling::BLOCKS > 1 && across * across <= MOTION_ROUND_POINTS;
+}
 
 /* The least of @n points of the raster, from @part.first on, whole rows, that
  * the warp, of WARPS, has a share of. */
@@ -285,40 +306,114 @@ raster_share (const Search &s, const Raster &part, gint32 n)
   return motion_round_pair (pair);
 }
 
-/* The raster from number @part.first on, @n points, of all blocks of the tile
- * that want it; all threads. */
+/* The raster from number @part.first on, @n points, of block @i of the tile; all
+ * threads. */
 template <class Tile, class Shared>
 __device__ __forceinline__ void
-compute_raster (const Tile &tile, Shared *shared, const Raster &part, gint32 n)
+compute_raster (const Tile &tile, Shared *shared, gint32 i, const Raster &part,
+    gint32 n, short2 best)
 {
-#pragma unroll 1
-  for (gint32 i = 0; i < Tile::Tiling::BLOCKS; i++) {
-    typename Tile::Search s;
-    MotionRoundPair least;
+  typename Tile::Search s;
+  MotionRoundPair least;
 
-    if (!shared->wanted[i])
-      continue;
-    tile.begin_search (i, &s);
-    if (Tile::Search::PARTS > 1)
-      __syncthreads ();
-    s.found.best = shared->best[i];
-    least = raster_share<Shared::WARPS> (s, part, n);
-    if (motion_lane () == 0)
-      shared->least[i][threadIdx.x / 32] = least;
-  }
+  tile.begin_search (i, &s);
+  if (Tile::Search::PARTS > 1)
+    __syncthreads ();
+  s.found.best = best;
+  least = raster_share<Shared::WARPS> (s, part, n);
+  if (motion_lane () == 0)
+    shared->least[i][threadIdx.x / 32] = least;
 }
 
-/* Visits what the warps found. */
 template <int WARPS>
-__device__ __forceinline__ void
-visit_raster (MotionState *found, State *state,
-    const MotionRoundPair (&least)[WARPS], const Raster &part)
+__device__ __forceinline__ MotionRoundPair
+least_of (const MotionRoundPair (&least)[WARPS])
 {
   MotionRoundPair pair;
 
   pair.clear ();
   for (gint32 i = 0; i < WARPS; i++)
     pair.add (least[i]);
+  return pair;
+}
+
+/* In one thread: queues the rasters of a tile but the first, the last before the
+ * others as the tile does them from the first on, and says that the tile has. */
+template <class Tile, class Shared>
+__device__ __forceinline__ void
+queue_rasters (const Tile &tile, const Shared *shared)
+{
+  const MotionDeviceTask *task = tile.task;
+  MotionRasterTurns *turns = task->raster_turns;
+  guint32 n = 0, at;
+
+  for (gint32 i = 0; i < Tile::Tiling::BLOCKS; i++)
+    n += shared->raster[i] != RASTER_NONE;
+  if (n > 1) {
+    at = atomicAdd (&turns->queued, n - 1);
+    for (gint32 i = Tile::Tiling::BLOCKS - 1; n > 1; i--)
+      if (shared->raster[i] != RASTER_NONE) {
+        guint32 number = tile.number_of (i);
+
+        task->rasters[number].x = shared->best[i].x;
+        task->rasters[number].y = shared->best[i].y;
+        __threadfence ();
+        *(volatile guint32 *) &task->rasters[at++].queued = number + 1;
+        n--;
+      }
+    __threadfence ();
+  }
+  atomicAdd (&turns->passed, 1u);
+}
+
+/* In one thread: whether it is the first to take the raster of a queued block. */
+__device__ __forceinline__ bool
+claim_raster (const MotionDeviceTask *task, guint32 number)
+{
+  return atomicExch (&task->rasters[number].claimed, 1u) == 0;
+}
+
+/* The rasters of the tile, as far as others do not; all threads. @queued: all
+ * but the first are in the queue */
+template <class Tile, class Shared>
+__device__ __forceinline__ void
+compute_rasters (
+    const Tile &tile, Shared *shared, const Raster &part, gint32 n, bool queued)
+{
+  bool first = true;
+
+#pragma unroll 1
+  for (gint32 i = 0; i < Tile::Tiling::BLOCKS; i++) {
+    if (shared->raster[i] == RASTER_NONE)
+      continue;
+    if (!first && queued
+        && !__syncthreads_or (
+            threadIdx.x == 0 && claim_raster (tile.task, tile.number_of (i)))) {
+      if (threadIdx.x == 0)
+        shared->raster[i] = RASTER_ELSEWHERE;
+      continue;
+    }
+    first = false;
+    compute_raster (tile, shared, i, part, n, shared->best[i]);
+  }
+}
+
+/* What another thread block has found; waits for it. */
+__device__ __forceinline__ MotionRoundPair
+await_raster (MotionRaster *raster)
+{
+  while (*(volatile guint32 *) &raster->done == 0)
+    motion_nap (RASTER_NAP);
+  __threadfence ();
+  return MotionRoundPair{ *(volatile guint32 *) &raster->best,
+    *(volatile guint32 *) &raster->second };
+}
+
+/* Visits what was found. */
+__device__ __forceinline__ void
+visit_raster (MotionState *found, State *state, const MotionRoundPair &pair,
+    const Raster &part)
+{
   if (found->take (pair, part) >= 0) {
     state->rounds = 0;
     state->number = 0;
@@ -335,28 +430,134 @@ search_raster (
   const gint32 across = 2 * range / RASTER + 1, all = across * across;
   const gint32 most = MOTION_ROUND_POINTS / across * across;
   const bool wanted = state->distance >= RASTER;
+  const bool queued = has_queue<Tile> (tile.task);
   Raster part = { range, across, 0 };
   MotionState found = s->found;
 
   if (threadIdx.x % (32 * Tile::Tiling::WARPS) == 0) {
-    shared->wanted[own] = wanted;
+    shared->raster[own] = wanted ? RASTER_HERE : RASTER_NONE;
     shared->best[own] = found.best;
   }
-  if (!__syncthreads_or (wanted))
+  if (!__syncthreads_or (wanted)) {
+    if (queued && threadIdx.x == 0)
+      atomicAdd (&tile.task->raster_turns->passed, 1u);
     return;
+  }
+  if (queued && threadIdx.x == 0)
+    queue_rasters (tile, shared);
   if (wanted)
     state->distance = RASTER;
   for (; part.first < all; part.first += most) {
-    compute_raster (tile, shared, part, min (all - part.first, most));
+    compute_rasters (tile, shared, part, min (all - part.first, most), queued);
     __syncthreads ();
     if (wanted)
-      visit_raster (&found, state, shared->least[own], part);
+      visit_raster (&found, state,
+          shared->raster[own] == RASTER_HERE
+              ? least_of (shared->least[own])
+              : await_raster (&tile.task->rasters[tile.number_of (own)]),
+          part);
     __syncthreads ();
   }
   /* not kept in registers meanwhile */
   if (wanted)
     tile.begin_search (own, s);
   s->found = found;
+}
+
+/* --- rasters of other tiles --------------------------------------------------- */
+
+/* In one thread: a block whose raster is to be computed; MOTION_NONE if no tile
+ * will queue one, or if there are tiles that wait for this one to end. */
+__device__ __forceinline__ guint32
+take_raster (const MotionDeviceTask *task, guint32 tiles)
+{
+  const guint32 all = task->n_blocks * task->n_fields;
+  MotionRasterTurns *turns = task->raster_turns;
+  guint32 place = atomicAdd (&turns->taken, 1u);
+
+  for (;;) {
+    const bool complete = *(volatile guint32 *) &turns->passed == tiles
+                          || *(volatile guint32 *) &turns->begun < tiles;
+    guint32 number = 0;
+
+    __threadfence (); /* what is queued has been by now */
+    if (place < all)
+      number = *(volatile guint32 *) &task->rasters[place].queued;
+    if (number != 0) {
+      __threadfence ();
+      if (claim_raster (task, number - 1))
+        return number - 1;
+      place = atomicAdd (&turns->taken, 1u);
+    } else if (complete) {
+      return MOTION_NONE; /* whose it is does it if it comes later */
+    } else {
+      motion_nap (RASTER_NAP);
+    }
+  }
+}
+
+/* The last thread block to end leaves all as the next search needs it. */
+template <class Shared>
+__device__ __forceinline__ void
+clear_rasters (const MotionDeviceTask *task, Shared *shared, guint32 tiles)
+{
+  MotionRasterTurns *turns = task->raster_turns;
+
+  if (threadIdx.x == 0) {
+    shared->told = 0;
+    if (motion_is_last (&turns->ended, tiles)) {
+      shared->told = *(volatile guint32 *) &turns->queued;
+      turns->begun = turns->passed = turns->queued = turns->taken = 0;
+    }
+  }
+  __syncthreads ();
+  for (guint32 i = threadIdx.x; i < shared->told; i += blockDim.x) {
+    MotionRaster *raster =
+        &task->rasters[*(volatile guint32 *) &task->rasters[i].queued - 1];
+
+    raster->claimed = raster->done = 0;
+    task->rasters[i].queued = 0;
+  }
+}
+
+/* Once the tile is done: rasters from the queue as long as there may be any; all
+ * threads. */
+template <class Tile, class Shared>
+__device__ __forceinline__ void
+help_others (const MotionDeviceTask *task, Shared *shared)
+{
+  const gint32 range = (gint32) task->config.range;
+  const gint32 across = 2 * range / RASTER + 1;
+  const Raster raster = { range, across, 0 };
+  const guint32 tiles = gridDim.x * gridDim.y * gridDim.z;
+
+  for (;;) {
+    Tile tile;
+    guint32 number;
+    gint32 i;
+
+    if (threadIdx.x == 0)
+      shared->told = take_raster (task, tiles);
+    __syncthreads ();
+    number = shared->told;
+    if (number == MOTION_NONE)
+      break;
+    i = tile.begin_block (task, &shared->search, number);
+    tile.wait ();
+    compute_raster (tile, shared, i, raster, across * across,
+        make_short2 (task->rasters[number].x, task->rasters[number].y));
+    __syncthreads ();
+    if (threadIdx.x == 0) {
+      MotionRoundPair pair = least_of (shared->least[i]);
+
+      task->rasters[number].best = pair.best;
+      task->rasters[number].second = pair.second;
+      __threadfence ();
+      *(volatile guint32 *) &task->rasters[number].done = 1;
+    }
+  }
+  __syncthreads (); /* what was told has been read */
+  clear_rasters (task, shared, tiles);
 }
 
 /* --- the kernel ---------------------------------------------------------------- */
@@ -368,13 +569,17 @@ __launch_bounds__ (MotionTiling<SIZE>::THREADS, 2)
 {
   __shared__ ZonalShared<SIZE> shared;
   gint32 range = (gint32) task.config.range;
-  MotionTileSearch<SIZE, STAGED> tile;
+  typedef MotionTileSearch<SIZE, STAGED> Tile;
+  const bool queue = has_queue<Tile> (&task);
+  Tile tile;
   MotionSearch<SIZE> s;
   State state = { 0, 0, 0 };
   short2 start = { 0, 0 }; /* the lane's */
   bool exists, valid = false;
 
   s.found.clear ();
+  if (queue && threadIdx.x == 0)
+    atomicAdd (&task.raster_turns->begun, 1u);
   tile.begin (&task, &shared.search);
   exists = tile.has (tile.own ());
   if (exists) {
@@ -401,6 +606,8 @@ __launch_bounds__ (MotionTiling<SIZE>::THREADS, 2)
   }
   if (exists)
     s.store (tile.field->found);
+  if (queue)
+    help_others<Tile> (&task, &shared);
 }
 
 template <int SIZE>
@@ -412,6 +619,16 @@ launch (const MotionDeviceTask *task, cudaStream_t stream)
 }
 
 } // namespace
+
+cudaError_t
+motion_clear_zonal (MotionRaster *rasters, MotionRasterTurns *turns, gsize n,
+    cudaStream_t stream)
+{
+  cudaError_t code = cudaMemsetAsync (rasters, 0, n * sizeof *rasters, stream);
+
+  return code == cudaSuccess ? cudaMemsetAsync (turns, 0, sizeof *turns, stream)
+                             : code;
+}
 
 cudaError_t
 motion_launch_zonal (const MotionDeviceTask *task, cudaStream_t stream)

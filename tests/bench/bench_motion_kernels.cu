@@ -2,11 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Device time of the motion kernels, a pair of frames after the other as in a
- * stream: medians over the pairs, in microseconds, each kernel and all of them,
- * beside the time that the four-differences instruction alone would take for
- * every candidate, at the rate measured in the same run. Of the elimination,
- * what each level of sums leaves.
+/* Device time of the motion kernels, in microseconds. Pairs of frames that each
+ * wait for the one before: medians over the pairs, between events, each kernel and
+ * all of them ("all"), beside the time that the four-differences instruction alone
+ * would take for every candidate, at the rate measured in the same run. Pairs that
+ * follow each other as in the engine, which makes pictures while it searches and
+ * begins a search before the last ends where it can: the time of a graph of them,
+ * all kernels, by the number of pairs ("in a stream"). Of the elimination, what
+ * each level of sums leaves.
  *
  *   bench_motion_kernels [CLIP.y4m ...]     default: those in $CUDAVISION_CLIPS
  *
@@ -25,6 +28,9 @@
 namespace {
 
 #define MAX_FRAMES 34
+#define PICTURES 4      /* that are there at a time */
+#define STREAM_PAIRS 24 /* in a graph, at least */
+#define STREAM_ROUNDS 9
 enum { LOAD, PYRAMID, SEARCH, FINISH, ALL, N_TIMES };
 
 const char *const time_names[N_TIMES] = { "load", "pyramid", "search", "finish",
@@ -132,16 +138,18 @@ make_clip (const char *name, guint width, guint height, bool noise)
 
 /* --- a run ----------------------------------------------------------------------- */
 
+/* Two searches have memory of their own. */
 typedef struct {
   MotionConfig config;
-  MotionDeviceTask task;
+  MotionDeviceTask tasks[2];
   MotionTile tile;
-  MotionDevicePicture pictures[2];
-  guint8 *memory[2], *staged;
-  MotionVector *kept[2];
-  gpointer results;
+  MotionDevicePicture pictures[PICTURES];
+  guint8 *memory[PICTURES];
+  guint8 *staged;    /* all frames */
+  gsize staged_size; /* of each */
+  gpointer results[2];
   unsigned long long *counters;
-  cudaStream_t stream;
+  cudaStream_t up, streams[2];
   cudaEvent_t events[N_TIMES];
   GArray *times[N_TIMES];
 } Run;
@@ -162,125 +170,100 @@ void
 choose_full (Run *r)
 {
   MUST (motion_prepare_full (&r->config, &r->tile));
-  r->task.try_all = g_strcmp0 (g_getenv ("CUDAVISION_FULL"), "eliminate") == 0;
-  if (r->config.method == MOTION_METHOD_FULL_BRUTE || r->task.try_all
+  if (r->config.method == MOTION_METHOD_FULL_BRUTE
+      || g_strcmp0 (g_getenv ("CUDAVISION_FULL"), "eliminate") == 0
       || motion_can_eliminate (&r->config, &r->tile))
     return;
-  r->config.method = r->task.config.method = MOTION_METHOD_FULL_BRUTE;
+  r->config.method = MOTION_METHOD_FULL_BRUTE;
   MUST (motion_prepare_full (&r->config, &r->tile));
 }
 
 void
-run_init (Run *r)
+init_task (Run *r, guint which)
 {
-  MotionDeviceTask *t = &r->task;
+  MotionDeviceTask *t = &r->tasks[which];
   MotionDeviceField *f = &t->fields[0];
-  gsize size, at = 0, n;
+  guint8 *memory;
+  gsize at = 0, n;
 
   memset (t, 0, sizeof *t);
   t->config = r->config;
+  t->try_all = g_strcmp0 (g_getenv ("CUDAVISION_FULL"), "eliminate") == 0;
   motion_layout_init (&t->layout, &r->config);
   t->columns = motion_config_get_columns (&r->config);
   t->n_blocks = t->columns * motion_config_get_rows (&r->config);
   t->n_fields = 1;
   n = t->n_blocks;
+  MUST (cudaMalloc (&r->results[which], n * 200 + 11 * 256));
+  memory = (guint8 *) r->results[which];
+  f->predicted = carve<short2> (memory, &at, n);
+  t->wholes = carve<MotionWhole> (memory, &at, n);
+  t->turns = carve<MotionTurns> (memory, &at, 1);
+  t->rasters = carve<MotionRaster> (memory, &at, n);
+  t->raster_turns = carve<MotionRasterTurns> (memory, &at, 1);
+  f->found = carve<MotionFound> (memory, &at, n);
+  f->vectors = carve<MotionVector> (memory, &at, n);
+  f->blocks = carve<MotionBlock> (memory, &at, n);
+  f->kept = carve<MotionVector> (memory, &at, n);
+  MUST (motion_clear_full (t->wholes, t->turns, n, r->up));
+  MUST (motion_clear_zonal (t->rasters, t->raster_turns, n, r->up));
+  MUST (cudaMemsetAsync (f->kept, 0, n * sizeof *f->kept, r->up));
+}
+
+void
+run_init (Run *r, const MotionClip *clip)
+{
+  const MotionLayout *layout = &r->tasks[0].layout;
+  const guint n = MIN (clip->n, MAX_FRAMES);
+  gsize size;
+
   if (r->config.method <= MOTION_METHOD_FULL_BRUTE)
     choose_full (r);
-  size = motion_picture_cut (&r->config, &t->layout, NULL, NULL);
+  MUST (cudaStreamCreateWithFlags (&r->up, cudaStreamNonBlocking));
   for (guint i = 0; i < 2; i++) {
-    MUST (cudaMalloc ((void **) &r->memory[i], size));
-    motion_picture_cut (&r->config, &t->layout, r->memory[i], &r->pictures[i]);
+    MUST (cudaStreamCreateWithFlags (&r->streams[i], cudaStreamNonBlocking));
+    init_task (r, i);
   }
-  MUST (cudaMalloc (
-      (void **) &r->staged, (gsize) t->layout.staged_pitch * r->config.height));
-  MUST (cudaMalloc (&r->results, n * 160 + 10 * 256));
-  f->predicted = carve<short2> ((guint8 *) r->results, &at, n);
-  t->wholes = carve<MotionWhole> ((guint8 *) r->results, &at, n);
-  t->turns = carve<MotionTurns> ((guint8 *) r->results, &at, 1);
-  f->found = carve<MotionFound> ((guint8 *) r->results, &at, n);
-  f->vectors = carve<MotionVector> ((guint8 *) r->results, &at, n);
-  f->blocks = carve<MotionBlock> ((guint8 *) r->results, &at, n);
-  for (guint i = 0; i < 2; i++)
-    r->kept[i] = carve<MotionVector> ((guint8 *) r->results, &at, n);
+  size = motion_picture_cut (&r->config, layout, NULL, NULL);
+  for (guint i = 0; i < PICTURES; i++) {
+    MUST (cudaMalloc ((void **) &r->memory[i], size));
+    motion_picture_cut (&r->config, layout, r->memory[i], &r->pictures[i]);
+  }
+  r->staged_size = (gsize) layout->staged_pitch * r->config.height;
+  MUST (cudaMalloc ((void **) &r->staged, n * r->staged_size));
+  for (guint i = 0; i < n; i++)
+    MUST (cudaMemcpy2D (r->staged + i * r->staged_size, layout->staged_pitch,
+        clip->luma[i], clip->stride, clip->stride, clip->height,
+        cudaMemcpyHostToDevice));
   MUST (cudaMalloc (
       (void **) &r->counters, MOTION_N_COUNTERS * sizeof *r->counters));
   MUST (cudaMemset (r->counters, 0, MOTION_N_COUNTERS * sizeof *r->counters));
-  MUST (cudaDeviceSynchronize ());
-  MUST (cudaStreamCreateWithFlags (&r->stream, cudaStreamNonBlocking));
   for (guint i = 0; i < N_TIMES; i++) {
     MUST (cudaEventCreate (&r->events[i]));
     r->times[i] = g_array_new (FALSE, FALSE, sizeof (float));
   }
-  if (r->config.method <= MOTION_METHOD_FULL_BRUTE)
-    MUST (motion_clear_full (t->wholes, t->turns, n, r->stream));
+  MUST (cudaDeviceSynchronize ());
 }
 
 void
 run_clear (Run *r)
 {
-  for (guint i = 0; i < 2; i++)
+  for (guint i = 0; i < PICTURES; i++)
     cudaFree (r->memory[i]);
+  for (guint i = 0; i < 2; i++) {
+    cudaFree (r->results[i]);
+    cudaStreamDestroy (r->streams[i]);
+  }
   cudaFree (r->staged);
-  cudaFree (r->results);
   cudaFree (r->counters);
-  cudaStreamDestroy (r->stream);
+  cudaStreamDestroy (r->up);
   for (guint i = 0; i < N_TIMES; i++) {
     cudaEventDestroy (r->events[i]);
     g_array_unref (r->times[i]);
   }
 }
 
-void
-launch (Run *r, guint shift, guint frame)
-{
-  MotionDeviceTask *t = &r->task;
-  MotionMethod method = r->config.method;
-  bool pyramid = method == MOTION_METHOD_FULL || method == MOTION_METHOD_ZONAL;
-
-  MUST (cudaEventRecord (r->events[LOAD], r->stream));
-  MUST (motion_launch_load (&r->config, &t->layout, r->staged, shift,
-      &r->pictures[frame & 1], r->stream));
-  MUST (cudaEventRecord (r->events[PYRAMID], r->stream));
-  if (frame > 0 && pyramid)
-    MUST (motion_launch_pyramid (t, r->stream));
-  MUST (cudaEventRecord (r->events[SEARCH], r->stream));
-  if (frame > 0)
-    MUST (method == MOTION_METHOD_STEP ? motion_launch_step (t, r->stream)
-          : method == MOTION_METHOD_ZONAL
-              ? motion_launch_zonal (t, r->stream)
-              : motion_launch_full (t, &r->tile, r->stream));
-  MUST (cudaEventRecord (r->events[FINISH], r->stream));
-  if (frame > 0)
-    MUST (motion_launch_finish (t, r->stream));
-  MUST (cudaEventRecord (r->events[ALL], r->stream));
-  MUST (cudaStreamSynchronize (r->stream));
-}
-
-/* Frame @frame in the one before. */
-void
-run_frame (Run *r, const MotionClip *clip, guint frame, guint turn)
-{
-  MotionDeviceTask *t = &r->task;
-  float ms;
-
-  MUST (cudaMemcpy2D (r->staged, t->layout.staged_pitch, clip->luma[frame],
-      clip->stride, clip->stride, clip->height, cudaMemcpyHostToDevice));
-  t->current = r->pictures[frame & 1];
-  t->fields[0].reference = r->pictures[~frame & 1];
-  t->fields[0].prior = frame > 1 ? r->kept[~frame & 1] : NULL;
-  t->fields[0].kept = r->kept[frame & 1];
-  t->counters = turn == 0 ? r->counters : NULL;
-  launch (r, 0, frame);
-  if (frame == 0 || turn == 0) /* the first turn warms up */
-    return;
-  for (guint i = 0; i < N_TIMES; i++) {
-    guint from = i == ALL ? LOAD : i, to = i == ALL ? ALL : i + 1;
-
-    MUST (cudaEventElapsedTime (&ms, r->events[from], r->events[to]));
-    ms *= 1e3f;
-    g_array_append_val (r->times[i], ms);
-  }
-}
+/* --- figures -------------------------------------------------------------------------- */
 
 int
 compare (const void *a, const void *b)
@@ -295,6 +278,152 @@ at_rank (GArray *times, double rank)
 {
   g_array_sort (times, compare);
   return g_array_index (times, float, (guint) (rank * (times->len - 1)));
+}
+
+/* --- pairs that wait for each other ---------------------------------------------- */
+
+void
+launch (Run *r, const MotionDeviceTask *t, guint frame)
+{
+  MotionMethod method = r->config.method;
+  bool pyramid = method == MOTION_METHOD_FULL || method == MOTION_METHOD_ZONAL;
+
+  MUST (cudaEventRecord (r->events[LOAD], r->up));
+  MUST (motion_launch_load (&r->config, &t->layout,
+      r->staged + frame * r->staged_size, 0, &t->current, r->up));
+  MUST (cudaEventRecord (r->events[PYRAMID], r->up));
+  if (frame > 0 && pyramid)
+    MUST (motion_launch_pyramid (t, r->up));
+  MUST (cudaEventRecord (r->events[SEARCH], r->up));
+  if (frame > 0)
+    MUST (method == MOTION_METHOD_STEP ? motion_launch_step (t, r->up)
+          : method == MOTION_METHOD_ZONAL
+              ? motion_launch_zonal (t, r->up)
+              : motion_launch_full (t, &r->tile, r->up));
+  MUST (cudaEventRecord (r->events[FINISH], r->up));
+  if (frame > 0)
+    MUST (motion_launch_finish (t, r->up));
+  MUST (cudaEventRecord (r->events[ALL], r->up));
+  MUST (cudaStreamSynchronize (r->up));
+}
+
+/* Frame @frame in the one before. */
+void
+run_frame (Run *r, guint frame, guint turn)
+{
+  MotionDeviceTask t = r->tasks[0];
+  float ms;
+
+  t.current = r->pictures[frame & 1];
+  t.fields[0].reference = r->pictures[~frame & 1];
+  t.fields[0].prior = frame > 1 ? r->tasks[~frame & 1].fields[0].kept : NULL;
+  t.fields[0].kept = r->tasks[frame & 1].fields[0].kept;
+  t.counters = turn == 0 ? r->counters : NULL;
+  launch (r, &t, frame);
+  if (frame == 0 || turn == 0) /* the first turn warms up */
+    return;
+  for (guint i = 0; i < N_TIMES; i++) {
+    guint from = i == ALL ? LOAD : i, to = i == ALL ? ALL : i + 1;
+
+    MUST (cudaEventElapsedTime (&ms, r->events[from], r->events[to]));
+    ms *= 1e3f;
+    g_array_append_val (r->times[i], ms);
+  }
+}
+
+/* --- pairs in a stream -------------------------------------------------------------- */
+
+/* What is waited for: that a picture is there, that its frame's search is done. */
+typedef struct {
+  cudaEvent_t made[PICTURES], done[PICTURES];
+} Marks;
+
+/* Picture @k of all, frame @frame of the clip, as the engine does it. */
+void
+launch_in_stream (Run *r, const Marks *marks, guint k, guint frame)
+{
+  const MotionDeviceTask *own = &r->tasks[k & 1], *other = &r->tasks[~k & 1];
+  const guint place = k % PICTURES, before = (k + PICTURES - 1) % PICTURES;
+  cudaStream_t stream = r->streams[k & 1];
+  MotionDeviceTask t = *own;
+
+  /* the frame that was there has been searched, and the one after it */
+  for (guint i = 0; k >= PICTURES && i < 2; i++)
+    MUST (cudaStreamWaitEvent (r->up, marks->done[(k + i) % PICTURES], 0));
+  MUST (motion_launch_load (&r->config, &t.layout,
+      r->staged + frame * r->staged_size, 0, &r->pictures[place], r->up));
+  MUST (cudaEventRecord (marks->made[place], r->up));
+  MUST (cudaStreamWaitEvent (stream, marks->made[place], 0));
+  t.current = r->pictures[place];
+  t.fields[0].reference = r->pictures[before];
+  t.fields[0].prior = !motion_needs_prior (&r->config) ? own->fields[0].kept
+                      : frame > 1                      ? other->fields[0].kept
+                                                       : NULL;
+  if (frame > 0)
+    MUST (motion_launch_search (&t, &r->tile, marks->done[before], stream));
+  MUST (cudaEventRecord (marks->done[place], stream));
+}
+
+/* The clip over and over, as many streams of frames one after the other. Returns:
+ * how many pairs */
+guint
+capture (Run *r, guint n, cudaGraph_t *graph)
+{
+  guint k = 0, pairs = 0;
+  Marks marks;
+
+  for (guint i = 0; i < PICTURES; i++) {
+    MUST (cudaEventCreateWithFlags (&marks.made[i], cudaEventDisableTiming));
+    MUST (cudaEventCreateWithFlags (&marks.done[i], cudaEventDisableTiming));
+  }
+  MUST (cudaStreamBeginCapture (r->up, cudaStreamCaptureModeThreadLocal));
+  while (pairs < STREAM_PAIRS || k < PICTURES) {
+    for (guint i = 0; i < n; i++, k++)
+      launch_in_stream (r, &marks, k, i);
+    pairs += n - 1;
+  }
+  for (guint i = 0; i < PICTURES; i++)
+    MUST (cudaStreamWaitEvent (r->up, marks.done[i], 0));
+  MUST (cudaStreamEndCapture (r->up, graph));
+  for (guint i = 0; i < PICTURES; i++) {
+    MUST (cudaEventDestroy (marks.made[i]));
+    MUST (cudaEventDestroy (marks.done[i]));
+  }
+  return pairs;
+}
+
+/* Microseconds a pair, median of the rounds. */
+double
+measure_stream (Run *r, guint n)
+{
+  cudaEvent_t start = r->events[LOAD], stop = r->events[ALL];
+  GArray *times = g_array_new (FALSE, FALSE, sizeof (float));
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  guint pairs = capture (r, n, &graph);
+  double median;
+
+#if CUDART_VERSION >= 12000
+  MUST (cudaGraphInstantiate (&exec, graph, 0));
+#else
+  MUST (cudaGraphInstantiate (&exec, graph, NULL, NULL, 0));
+#endif
+  for (guint i = 0; i < STREAM_ROUNDS + 2; i++) { /* two to warm up */
+    float ms;
+
+    MUST (cudaEventRecord (start, r->up));
+    MUST (cudaGraphLaunch (exec, r->up));
+    MUST (cudaEventRecord (stop, r->up));
+    MUST (cudaEventSynchronize (stop));
+    MUST (cudaEventElapsedTime (&ms, start, stop));
+    if (i >= 2)
+      g_array_append_val (times, ms);
+  }
+  MUST (cudaGraphExecDestroy (exec));
+  MUST (cudaGraphDestroy (graph));
+  median = at_rank (times, 0.5) * 1e3 / pairs;
+  g_array_unref (times);
+  return median;
 }
 
 void
@@ -319,7 +448,7 @@ bench (const MotionClip *clip, double rate, MotionMethod method,
     MotionGranularity granularity, MotionSubpel subpel, const char *label)
 {
   Run r = {};
-  guint side;
+  guint side, n;
   double limit;
 
   motion_config_init (&r.config);
@@ -331,15 +460,17 @@ bench (const MotionClip *clip, double rate, MotionMethod method,
   r.config.subpel = subpel;
   side = 2 * r.config.range;
   limit = (double) clip->width * clip->height / 4 * side * side / rate * 1e6;
-  run_init (&r);
+  n = MIN (clip->n, MAX_FRAMES);
+  run_init (&r, clip);
   for (guint turn = 0; turn < 3; turn++)
-    for (guint i = 0; i < clip->n && i < MAX_FRAMES; i++)
-      run_frame (&r, clip, i, turn);
+    for (guint i = 0; i < n; i++)
+      run_frame (&r, i, turn);
   printf ("%-14s %4ux%-4u %-12s", clip->name, clip->width, clip->height,
       r.config.method == method ? label : "full (brute)");
   for (guint i = 0; i < N_TIMES; i++)
     printf (" %s %.1f", time_names[i], at_rank (r.times[i], 0.5));
-  printf (" (worst %.1f) us;", at_rank (r.times[ALL], 1));
+  printf (" (worst %.1f), in a stream %.1f us;", at_rank (r.times[ALL], 1),
+      measure_stream (&r, n));
   if (method <= MOTION_METHOD_FULL_BRUTE)
     printf (" all candidates at the limit %.0f us: search %.2f times that",
         limit, at_rank (r.times[SEARCH], 0.5) / limit);
