@@ -294,15 +294,16 @@ GST_END_TEST;
 GST_START_TEST (test_segment_of_bytes)
 {
   GstHarness *h = gst_harness_new_parse ("surfacecolor");
+  GstCaps *caps = gst_caps_from_string (FLOATS);
   GstSegment segment;
 
   gst_harness_play (h);
   gst_segment_init (&segment, GST_FORMAT_BYTES);
   gst_harness_push_event (h, gst_event_new_stream_start ("bytes"));
-  gst_harness_push_event (
-      h, gst_event_new_caps (gst_caps_from_string (FLOATS)));
+  gst_harness_push_event (h, gst_event_new_caps (caps));
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   gst_buffer_unref (gst_harness_push_and_pull (h, ramp ()));
+  gst_caps_unref (caps);
   gst_harness_teardown (h);
 }
 GST_END_TEST;
