@@ -20,6 +20,9 @@
 /* Weights that go to the generic kernels as parameters; more go by work memory. */
 #define LWT_NEAR_TAPS 384
 
+/* Lanes that take part in a shuffle */
+#define LWT_LANES_ALL 0xffffffffu
+
 /* Rows of what lies in work memory begin at multiples of so many bytes. */
 #define LWT_ROW_ALIGN 128
 
@@ -84,6 +87,22 @@ gboolean lwt_fast_inverse (const LwtTransform *transform,
 /* With one low band to expand at least; @level: the picture's. */
 gboolean lwt_fast_parts (const LwtTransform *transform, const LwtLevel *level,
     const LwtPartsTask *task, cudaStream_t stream, GError **error);
+
+/* --- lwtnear*_cuda.cu: float, wavelets whose steps take the neighbours next to a
+ * sample, sides that can be halved without rest ------------------------------------- */
+
+/* How many levels, from the first of @n on, one pass does; 0: none. The picture is
+ * that of the first; bands between levels are not written. */
+guint lwt_near_depth (
+    const LwtTransform *transform, const LwtLevelTask *levels, guint n);
+/* @depth levels, the largest first. High bands of %NULL data are not wanted. */
+gboolean lwt_near_forward (const LwtTransform *transform,
+    const LwtLevelTask *levels, guint depth, cudaStream_t stream,
+    GError **error);
+/* High bands of %NULL data are +0. */
+gboolean lwt_near_inverse (const LwtTransform *transform,
+    const LwtLevelTask *levels, guint depth, cudaStream_t stream,
+    GError **error);
 
 /* --- small things ---------------------------------------------------------------- */
 

@@ -14,9 +14,11 @@
  * by thread blocks of their own, the rows of a strip in shared memory. */
 #pragma once
 
+#include "lwtcopy_cuda.cuh"
 #include "lwtdevice_cuda.cuh"
 #include "lwtlaunch_cuda.cuh"
 #include "lwtshape_cuda.cuh"
+#include "lwtwindow_cuda.cuh"
 
 /* Pairs of samples of a lane; pairs of rows in flight, a power of two; those of a
  * turn of the loop; warps of a thread block */
@@ -29,7 +31,6 @@
 #endif
 #define LWT_WARPS 4
 #define LWT_MARCH_THREADS (32 * LWT_WARPS)
-#define LWT_LANES_ALL 0xffffffffu
 #define LWT_STRIP (32 * LWT_K) /* pairs of a strip */
 
 /* What a launch is: a level, its strips, segments and edges.
@@ -53,52 +54,6 @@ typedef struct {
   gint shift[2];
   bool vector[2];
 } LwtMarchTask;
-
-/* --- copying ahead ------------------------------------------------------------------ */
-
-/* Copies @BYTES to shared memory while the thread goes on. */
-template <int BYTES>
-static __device__ __forceinline__ void
-lwt_copy_ahead (void *to, const void *from)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  const guint32 at = (guint32) __cvta_generic_to_shared (to);
-
-  if (BYTES == 16)
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from)
-        : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at),
-                 "l"(from), "n"(BYTES)
-                 : "memory");
-#else
-  if (BYTES == 16)
-    *(float4 *) to = *(const float4 *) from;
-  else if (BYTES == 8)
-    *(float2 *) to = *(const float2 *) from;
-  else
-    *(float *) to = *(const float *) from;
-#endif
-}
-
-static __device__ __forceinline__ void
-lwt_copies_end (void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-/* All but the last @LATER groups of copies are there. */
-template <int LATER>
-static __device__ __forceinline__ void
-lwt_copies_wait (void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
-#endif
-}
 
 /* --- a strip -------------------------------------------------------------------------- */
 
@@ -226,50 +181,6 @@ lwt_lift_row (
 }
 
 /* --- lifting columns ---------------------------------------------------------------------- */
-
-/* The rows that are kept of C columns, newest first. */
-template <class Order, int C> struct LwtWindow {
-  float low[LwtMarch<Order>::low_rows][C];
-  float high[LwtMarch<Order>::high_rows][C];
-
-  template <int ODD>
-  __device__ __forceinline__ float *
-  row (int i)
-  {
-    return ODD ? high[i] : low[i];
-  }
-
-  __device__ __forceinline__ void
-  clear ()
-  {
-#pragma unroll
-    for (int i = 0; i < LwtMarch<Order>::low_rows; i++)
-#pragma unroll
-      for (int c = 0; c < C; c++)
-        low[i][c] = 0.0f;
-#pragma unroll
-    for (int i = 0; i < LwtMarch<Order>::high_rows; i++)
-#pragma unroll
-      for (int c = 0; c < C; c++)
-        high[i][c] = 0.0f;
-  }
-
-  /* Makes room for the next pair, row 0 of each. */
-  __device__ __forceinline__ void
-  advance ()
-  {
-#pragma unroll
-    for (int i = LwtMarch<Order>::low_rows - 1; i > 0; i--)
-#pragma unroll
-      for (int c = 0; c < C; c++)
-        low[i][c] = low[i - 1][c];
-#pragma unroll
-    for (int i = LwtMarch<Order>::high_rows - 1; i > 0; i--)
-#pragma unroll
-      for (int c = 0; c < C; c++)
-        high[i][c] = high[i - 1][c];
-  }
-};
 
 /* Step I where it is when a pair has come. */
 template <class Order, int C, int I>

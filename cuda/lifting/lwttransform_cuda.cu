@@ -176,27 +176,37 @@ place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
     set_band (&task->bands[0][0], run->bands);
 }
 
+/* Level @i, by the generic kernels or those of its wavelet's structure. */
 gboolean
-run_level (const Run *run, guint i, const guint before[2], GError **error)
+run_level (const Run *run, const LwtLevelTask *task, guint i, GError **error)
 {
   const gboolean forward = run->way == FORWARD || run->way == REDUCE;
   LwtGenericWork work = { NULL };
-  LwtLevelTask task;
 
-  place_level (run, i, before, &task);
   if (is_fast (run->transform, run->active.levels[i]))
     return forward
-               ? lwt_fast_forward (run->transform, &task, run->stream, error)
-               : lwt_fast_inverse (run->transform, &task, run->stream, error);
+               ? lwt_fast_forward (run->transform, task, run->stream, error)
+               : lwt_fast_inverse (run->transform, task, run->stream, error);
   if (lwt_generic_get_taps_size (run->transform) > 0)
     work.taps = run->work + run->cut.taps;
-  work.temp = picture_at (run, run->cut.temp, task.width);
+  work.temp = picture_at (run, run->cut.temp, task->width);
   if (lwt_generic_reaches_far (run->transform))
     work.scratch = run->work + run->cut.scratch;
   return forward ? lwt_generic_forward (
-             run->transform, &task, &work, run->stream, error)
+             run->transform, task, &work, run->stream, error)
                  : lwt_generic_inverse (
-                     run->transform, &task, &work, run->stream, error);
+                     run->transform, task, &work, run->stream, error);
+}
+
+/* Levels @i .. in one pass, @depth of them, or 0: level @i alone. */
+gboolean
+run_pass (const Run *run, const LwtLevelTask *tasks, guint i, guint depth,
+    GError **error)
+{
+  if (depth == 0)
+    return run_level (run, &tasks[i], i, error);
+  return lwt_near_forward (
+      run->transform, &tasks[i], depth, run->stream, error);
 }
 
 /* All levels, one after the other. Without any the picture is the low band. */
@@ -206,7 +216,9 @@ run_levels (const Run *run, guint width, guint height, GError **error)
   const gboolean forward = run->way == FORWARD || run->way == REDUCE;
   const LwtPicture in = forward ? run->picture : run->bands;
   const LwtPicture out = forward ? run->bands : run->picture;
-  guint before[LWT_MAX_CHAIN + 1][2] = { { 0, 0 } };
+  guint before[2] = { 0, 0 };
+  LwtLevelTask tasks[LWT_MAX_CHAIN];
+  guint starts[LWT_MAX_CHAIN], depths[LWT_MAX_CHAIN], passes = 0;
 
   if (run->active.n == 0)
     return CVIS_CUDA (
@@ -218,13 +230,21 @@ run_levels (const Run *run, guint width, guint height, GError **error)
           run->transform, run->work + run->cut.taps, run->stream, error))
     return FALSE;
   for (guint i = 0; i < run->active.n; i++) {
-    before[i + 1][0] = before[i][0] + run->active.levels[i]->x;
-    before[i + 1][1] = before[i][1] + run->active.levels[i]->y;
+    place_level (run, i, before, &tasks[i]);
+    before[0] += run->active.levels[i]->x;
+    before[1] += run->active.levels[i]->y;
   }
-  for (guint k = 0; k < run->active.n; k++) {
-    const guint i = forward ? k : run->active.n - 1 - k;
+  for (guint i = 0; i < run->active.n; passes++) {
+    starts[passes] = i;
+    depths[passes] =
+        forward ? lwt_near_depth (run->transform, &tasks[i], run->active.n - i)
+                : 0;
+    i += MAX (depths[passes], 1);
+  }
+  for (guint k = 0; k < passes; k++) {
+    const guint pass = forward ? k : passes - 1 - k;
 
-    if (!run_level (run, i, before[i], error))
+    if (!run_pass (run, tasks, starts[pass], depths[pass], error))
       return FALSE;
   }
   return TRUE;

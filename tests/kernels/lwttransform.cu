@@ -83,7 +83,8 @@ make_wavelet (Harness *h, guint index, LwtWavelet *wavelet)
         wavelet->steps[i].c[k] /= LWT_MAX_TAPS;
   wavelet->scale_low = 0.5 + fabs (random_real (h, 1.0));
   wavelet->scale_high = -0.5 - fabs (random_real (h, 1.0));
-  wavelet->shift_low = (gint) harness_range (h, -7, 7);
+  wavelet->shift_low =
+      harness_range (h, 0, 1) ? (gint) harness_range (h, -7, 7) : 0;
   wavelet->shift_high = harness_range (h, 0, 1) ? -wavelet->shift_low : 0;
 }
 
@@ -323,6 +324,25 @@ check_float (Harness *h)
   check_sizes (h, LWT_TYPE_F32, STRUCTURES, 160, 400);
 }
 
+/* Sides that can be halved once or more without rest, one or two levels of which
+ * are done in one pass. */
+static void
+check_float_near (Harness *h)
+{
+  Case *c = g_new (Case, 1);
+
+  for (guint i = 0; i < 120; i++) {
+    const guint width = 4 * harness_size (h, i % 3 ? 20 : 250);
+    const guint height = (i % 2 ? 4 : 2) * harness_size (h, i % 3 ? 60 : 20);
+    const guint levels = (guint) harness_range (h, 1, 5);
+
+    prepare (h, c, i % 4, LWT_TYPE_F32, width, height, levels, levels);
+    compare_bands (h, c);
+    compare_low (h, c, 0, (guint) harness_range (h, 1, c->chain.n));
+  }
+  g_free (c);
+}
+
 static void
 check_float_wide (Harness *h)
 {
@@ -517,6 +537,7 @@ main (int argc, char **argv)
     { "names", check_names, NULL },
     { "tiny", check_tiny, NULL },
     { "float", check_float, NULL },
+    { "float-near", check_float_near, NULL },
     { "float-wide", check_float_wide, NULL },
     { "float-any-wavelet", check_float_any, NULL },
     { "double", check_double, NULL },

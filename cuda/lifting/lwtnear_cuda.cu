@@ -1,0 +1,154 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Which levels near kernels do, and how a pass is cut into strips and segments. */
+#include "lwtnear_cuda.cuh"
+
+#include <string.h>
+
+namespace {
+
+/* Warps of a launch for each multiprocessor, so few that all of them run at once;
+ * and rows of pairs of the last level in a segment: small pictures that would have
+ * less than LEAST, which is mostly overlap, get one thread block for each
+ * multiprocessor; MOST keeps large ones in step. */
+#define LWT_NEAR_EACH 12
+#define LWT_NEAR_LEAST 6
+#define LWT_NEAR_MOST 128
+
+/* @n things shared among @among, rounded up */
+gint
+share (gint64 n, gint among)
+{
+  return (gint) ((n + among - 1) / among);
+}
+
+bool
+shape_is_near (const LwtTransform *transform)
+{
+  const LwtWavelet *wavelet = &transform->wavelet;
+
+  return transform->kernels >= 1 && transform->kernels <= 4
+         && transform->boundary != LWT_BOUNDARY_ZERO
+         && (transform->boundary != LWT_BOUNDARY_PERIODIC
+             || (wavelet->shift_low == 0 && wavelet->shift_high == 0));
+}
+
+/* Whether the level's rows can be halved, and those of high bands written, by the
+ * pairs of a lane. */
+bool
+level_is_near (const LwtLevelTask *level, gint lane_pairs)
+{
+  const gsize bytes = (gsize) lane_pairs * sizeof (gfloat);
+
+  if (!level->x || !level->y || level->width % (2 * lane_pairs) != 0
+      || level->height % 2 != 0)
+    return false;
+  for (guint i = 0; i < 4; i++) {
+    const LwtBand *band = &level->bands[i / 2][i % 2];
+
+    if (band->data
+        && (band->step != 1 || ((gsize) band->data | band->pitch) % bytes != 0))
+      return false;
+  }
+  return true;
+}
+
+void
+set_weights (LwtNearTask *task, const LwtTransform *transform, gboolean inverse)
+{
+  const LwtWavelet *wavelet = &transform->wavelet;
+  const gdouble scale[2] = { wavelet->scale_low, wavelet->scale_high };
+  guint n = 0;
+
+  for (guint i = 0; i < wavelet->n_steps; i++) {
+    const LwtStep *step =
+        &wavelet->steps[inverse ? wavelet->n_steps - 1 - i : i];
+
+    for (guint k = 0; k < step->n; k++)
+      task->taps[n++] = inverse ? -(gfloat) step->c[k] : (gfloat) step->c[k];
+  }
+  for (gint i = 0; i < 2; i++)
+    task->scale[i] = (gfloat) (inverse ? 1.0 / scale[i] : scale[i]);
+}
+
+void
+cut_strips (LwtNearTask *task, LwtReach reach, guint depth)
+{
+  const gint pairs = task->levels[0].pairs[0];
+  const gint unit = LWT_NEAR_K << (depth - 1); /* what all levels' pairs fit */
+  const gint left =
+      (lwt_near_halo (reach.left, depth) + unit - 1) / unit * unit;
+  const gint right = lwt_near_halo (reach.right, depth);
+
+  task->halo = left;
+  task->useful = (LWT_NEAR_STRIP - left - right) / unit * unit;
+  if (pairs + (task->periodic ? left + right : 0) <= LWT_NEAR_STRIP)
+    task->useful = pairs;
+  task->strips = (pairs + task->useful - 1) / task->useful;
+}
+
+gint
+get_multiprocessors (void)
+{
+  int device = 0, n = 0;
+
+  if (cudaGetDevice (&device) != cudaSuccess
+      || cudaDeviceGetAttribute (&n, cudaDevAttrMultiProcessorCount, device)
+             != cudaSuccess)
+    n = 0;
+  return MAX (n, 1);
+}
+
+/* Rows of pairs of a segment that make @each warps for a multiprocessor. */
+gint
+get_segment (const LwtNearTask *task, gint rows, gint each)
+{
+  return share ((gint64) rows * task->strips, each * get_multiprocessors ());
+}
+
+} // namespace
+
+guint
+lwt_near_depth (
+    const LwtTransform *transform, const LwtLevelTask *levels, guint n)
+{
+  guint depth = 0;
+
+  if (!shape_is_near (transform))
+    return 0;
+  while (depth < MIN (n, LWT_NEAR_DEPTH)
+         && level_is_near (&levels[depth], MAX (LWT_NEAR_K >> depth, 1)))
+    depth++;
+  return depth;
+}
+
+guint
+lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
+    const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach)
+{
+  const gint last = (gint) depth - 1;
+  gint rows, blocks;
+
+  memset ((void *) task, 0, sizeof *task);
+  set_weights (task, transform, inverse);
+  task->periodic = transform->boundary == LWT_BOUNDARY_PERIODIC;
+  task->picture = levels[0].picture;
+  for (guint i = 0; i < depth; i++) {
+    task->levels[i].pairs[0] = (gint) levels[i].width / 2;
+    task->levels[i].pairs[1] = (gint) levels[i].height / 2;
+    memcpy (task->levels[i].bands, levels[i].bands, sizeof levels[i].bands);
+  }
+  cut_strips (task, reach, depth);
+
+  rows = task->levels[last].pairs[1];
+  task->segment = get_segment (task, rows, LWT_NEAR_WARPS);
+  task->segment = MAX (get_segment (task, rows, LWT_NEAR_EACH),
+      MIN (task->segment, LWT_NEAR_LEAST));
+  task->segment = MIN (task->segment, LWT_NEAR_MOST);
+  blocks = share (
+      (gint64) share (rows, task->segment) * task->strips, LWT_NEAR_WARPS);
+  task->small = blocks <= get_multiprocessors ();
+  return (guint) blocks;
+}
