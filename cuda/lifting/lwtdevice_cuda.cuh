@@ -77,14 +77,21 @@ gboolean lwt_generic_parts (const LwtTransform *transform,
     const LwtPartsTask *task, const LwtPicture low[3], cudaStream_t stream,
     GError **error);
 
-/* --- lwtforward_cuda.cu, lwtinverse_cuda.cu, lwtparts_cuda.cu: float, wavelets of
- * a structure that they are compiled for, levels of both axes ----------------------- */
+/* --- float, wavelets of a structure that kernels are compiled for, levels of both
+ * axes ----------------------------------------------------------------------------- */
 
+/* lwtforward_cuda.cu, lwtinverse_cuda.cu: near structures */
 gboolean lwt_fast_forward (const LwtTransform *transform,
     const LwtLevelTask *task, cudaStream_t stream, GError **error);
 gboolean lwt_fast_inverse (const LwtTransform *transform,
     const LwtLevelTask *task, cudaStream_t stream, GError **error);
-/* With one low band to expand at least; @level: the picture's. */
+/* lwtfarforward_cuda.cu, lwtfarinverse_cuda.cu: far structures, but no odd
+ * periods */
+gboolean lwt_far_forward (const LwtTransform *transform,
+    const LwtLevelTask *task, cudaStream_t stream, GError **error);
+gboolean lwt_far_inverse (const LwtTransform *transform,
+    const LwtLevelTask *task, cudaStream_t stream, GError **error);
+/* lwtparts_cuda.cu: with one low band to expand at least; @level: the picture's. */
 gboolean lwt_fast_parts (const LwtTransform *transform, const LwtLevel *level,
     const LwtPartsTask *task, cudaStream_t stream, GError **error);
 

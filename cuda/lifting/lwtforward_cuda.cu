@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A level forward, in float, of the wavelets that lwtshape_cuda.cuh names: a row's
+/* A level forward, in float, of the near structures of lwtshape_cuda.cuh: a row's
  * bands, then the columns', in one pass over memory (lwtmarch_cuda.cuh). */
 #include "lwtmarch_cuda.cuh"
 
@@ -245,6 +245,6 @@ gboolean
 lwt_fast_forward (const LwtTransform *transform, const LwtLevelTask *task,
     cudaStream_t stream, GError **error)
 {
-  return LWT_BY_SHAPE (
+  return LWT_BY_NEAR_SHAPE (
       transform->kernels, forward, transform, task, stream, error);
 }

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A level back, in float, of the wavelets that lwtshape_cuda.cuh names: from all
+/* A level back, in float, of the near structures of lwtshape_cuda.cuh: from all
  * bands or from the low one alone, in one pass over memory
  * (lwtsynthesis_cuda.cuh). */
 #include "lwtsynthesis_cuda.cuh"
@@ -80,6 +80,6 @@ gboolean
 lwt_fast_inverse (const LwtTransform *transform, const LwtLevelTask *task,
     cudaStream_t stream, GError **error)
 {
-  return LWT_BY_SHAPE (
+  return LWT_BY_NEAR_SHAPE (
       transform->kernels, inverse, transform, task, stream, error);
 }

@@ -41,37 +41,6 @@ has_shape (const LwtWavelet *wavelet)
 }
 
 gint
-get_multiprocessors (void)
-{
-  int device = 0, n = 0;
-
-  if (cudaGetDevice (&device) != cudaSuccess
-      || cudaDeviceGetAttribute (&n, cudaDevAttrMultiProcessorCount, device)
-             != cudaSuccess)
-    n = 0;
-  return MAX (n, 1);
-}
-
-void
-set_weights (
-    LwtMarchTask *task, const LwtTransform *transform, gboolean inverse)
-{
-  const LwtWavelet *wavelet = &transform->wavelet;
-  const gdouble scale[2] = { wavelet->scale_low, wavelet->scale_high };
-  guint n = 0;
-
-  for (guint i = 0; i < wavelet->n_steps; i++) {
-    const LwtStep *step =
-        &wavelet->steps[inverse ? wavelet->n_steps - 1 - i : i];
-
-    for (guint k = 0; k < step->n; k++)
-      task->taps[n++] = inverse ? -(gfloat) step->c[k] : (gfloat) step->c[k];
-  }
-  for (gint i = 0; i < 2; i++)
-    task->scale[i] = (gfloat) (inverse ? 1.0 / scale[i] : scale[i]);
-}
-
-gint
 round_up (gint n, gint to)
 {
   return (n + to - 1) / to * to;
@@ -181,17 +150,47 @@ lwt_shape_find (const LwtWavelet *wavelet)
                                          : 0;
 }
 
+gint
+lwt_get_multiprocessors (void)
+{
+  int device = 0, n = 0;
+
+  if (cudaGetDevice (&device) != cudaSuccess
+      || cudaDeviceGetAttribute (&n, cudaDevAttrMultiProcessorCount, device)
+             != cudaSuccess)
+    n = 0;
+  return MAX (n, 1);
+}
+
+void
+lwt_set_weights (
+    gfloat *taps, gfloat scale[2], const LwtWavelet *wavelet, gboolean inverse)
+{
+  const gdouble scales[2] = { wavelet->scale_low, wavelet->scale_high };
+  guint n = 0;
+
+  for (guint i = 0; i < wavelet->n_steps; i++) {
+    const LwtStep *step =
+        &wavelet->steps[inverse ? wavelet->n_steps - 1 - i : i];
+
+    for (guint k = 0; k < step->n; k++)
+      taps[n++] = inverse ? -(gfloat) step->c[k] : (gfloat) step->c[k];
+  }
+  for (gint i = 0; i < 2; i++)
+    scale[i] = (gfloat) (inverse ? 1.0 / scales[i] : scales[i]);
+}
+
 LwtMarchLaunch
 lwt_march_cut (LwtMarchTask *task, const LwtTransform *transform,
     const LwtLevelTask *level, gboolean inverse, LwtReach reach, gint out,
     gint ring, gint row)
 {
-  const gint most = LWT_WARPS_EACH * get_multiprocessors ();
+  const gint most = LWT_WARPS_EACH * lwt_get_multiprocessors ();
   gint rows, segments;
   LwtMarchLaunch launch;
 
   memset ((void *) task, 0, sizeof *task);
-  set_weights (task, transform, inverse);
+  lwt_set_weights (task->taps, task->scale, &transform->wavelet, inverse);
   task->boundary = transform->boundary;
   task->width = (gint) level->width;
   task->height = (gint) level->height;

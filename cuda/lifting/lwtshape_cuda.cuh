@@ -40,17 +40,29 @@ using LwtDb10 = LwtStructure<LWT_U (-1, 1), LWT_P (0, 2), LWT_U (-1, 2),
     LWT_P (0, 2), LWT_U (0, 2), LWT_P (-2, 2), LWT_U (2, 2), LWT_P (-4, 2),
     LWT_U (4, 2), LWT_P (-6, 2), LWT_U (6, 1)>;
 
-/* Calls RUN<structure> for the number that lwt_shape_find() gave; 0 has none. */
-#define LWT_BY_SHAPE(number, RUN, ...)                                         \
+/* Calls RUN<structure> for the number that lwt_shape_find() gave; 0 has none. Far:
+ * structures whose neighbours are not all within one pair. */
+#define LWT_IS_FAR_SHAPE(number) ((number) > 4)
+#define LWT_BY_NEAR_SHAPE(number, RUN, ...)                                    \
   ((number) == 1      ? RUN<LwtHaar> (__VA_ARGS__)                             \
       : (number) == 2 ? RUN<LwtCdf53> (__VA_ARGS__)                            \
       : (number) == 3 ? RUN<LwtCdf97> (__VA_ARGS__)                            \
-      : (number) == 4 ? RUN<LwtDb2> (__VA_ARGS__)                              \
-      : (number) == 5 ? RUN<LwtDb4> (__VA_ARGS__)                              \
-                      : RUN<LwtDb10> (__VA_ARGS__))
+                      : RUN<LwtDb2> (__VA_ARGS__))
+#define LWT_BY_FAR_SHAPE(number, RUN, ...)                                     \
+  ((number) == 5 ? RUN<LwtDb4> (__VA_ARGS__) : RUN<LwtDb10> (__VA_ARGS__))
+#define LWT_BY_SHAPE(number, RUN, ...)                                         \
+  (LWT_IS_FAR_SHAPE (number) ? LWT_BY_FAR_SHAPE (number, RUN, __VA_ARGS__)     \
+                             : LWT_BY_NEAR_SHAPE (number, RUN, __VA_ARGS__))
 
 /* The number of the wavelet's structure, 0: none of them. */
 gint lwt_shape_find (const LwtWavelet *wavelet);
+
+/* Its weights in the order that steps are run in, with their signs, and scales. */
+void lwt_set_weights (
+    gfloat *taps, gfloat scale[2], const LwtWavelet *wavelet, gboolean inverse);
+
+/* Multiprocessors of the device, 1 if that cannot be found out. */
+gint lwt_get_multiprocessors (void);
 
 /* --- the order of steps ------------------------------------------------------------ */
 

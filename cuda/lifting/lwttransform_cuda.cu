@@ -69,9 +69,32 @@ picture_size (const LwtTransform *transform, guint width, guint height)
 }
 
 gboolean
-is_fast (const LwtTransform *transform, const LwtLevel *level)
+has_parts (const LwtTransform *transform, const LwtLevel *level)
 {
   return transform->kernels > 0 && level->x && level->y;
+}
+
+gboolean
+is_fast (const LwtTransform *transform, const LwtLevel *level)
+{
+  const gboolean odd_period = transform->boundary == LWT_BOUNDARY_PERIODIC
+                              && ((level->width | level->height) & 1);
+
+  return has_parts (transform, level)
+         && !(LWT_IS_FAR_SHAPE (transform->kernels) && odd_period);
+}
+
+gboolean
+run_fast (
+    const Run *run, gboolean forward, const LwtLevelTask *task, GError **error)
+{
+  const LwtTransform *transform = run->transform;
+
+  if (LWT_IS_FAR_SHAPE (transform->kernels))
+    return forward ? lwt_far_forward (transform, task, run->stream, error)
+                   : lwt_far_inverse (transform, task, run->stream, error);
+  return forward ? lwt_fast_forward (transform, task, run->stream, error)
+                 : lwt_fast_inverse (transform, task, run->stream, error);
 }
 
 /* Work memory of all of a chain, whatever part of it a call does. */
@@ -102,7 +125,7 @@ cut_work (Cut *cut, const LwtTransform *transform, const LwtChain *chain)
                                        transform, level->width, level->height));
     break;
   }
-  for (guint i = 0; i < 3 && !is_fast (transform, &chain->levels[0]); i++)
+  for (guint i = 0; i < 3 && !has_parts (transform, &chain->levels[0]); i++)
     cut->whole[i] =
         reserve (cut, picture_size (transform, chain->levels[0].width,
                           chain->levels[0].height));
@@ -184,9 +207,7 @@ run_level (const Run *run, const LwtLevelTask *task, guint i, GError **error)
   LwtGenericWork work = { NULL };
 
   if (is_fast (run->transform, run->active.levels[i]))
-    return forward
-               ? lwt_fast_forward (run->transform, task, run->stream, error)
-               : lwt_fast_inverse (run->transform, task, run->stream, error);
+    return run_fast (run, forward, task, error);
   if (lwt_generic_get_taps_size (run->transform) > 0)
     work.taps = run->work + run->cut.taps;
   work.temp = picture_at (run, run->cut.temp, task->width);
@@ -351,7 +372,7 @@ lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
 
   for (guint i = 0; i < 3; i++)
     expands = expands || (needs_low (task, i) && !task->at_zero[i]);
-  if (expands && is_fast (transform, &chain->levels[0]))
+  if (expands && has_parts (transform, &chain->levels[0]))
     return lwt_fast_parts (transform, &chain->levels[0], task, stream, error);
   cut_work (&cut, transform, chain);
   for (guint i = 0; i < 3; i++) {
