@@ -16,7 +16,7 @@ const gint costs[] = { 0, 120, 195, 275, 355 };
 
 /* Turns of a strip at a side beside those of others, percent */
 #ifndef LWT_FAR_SIDE
-#define LWT_FAR_SIDE 65
+#define LWT_FAR_SIDE 50
 #endif
 
 gint

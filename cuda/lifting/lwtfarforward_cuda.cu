@@ -205,14 +205,21 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
       for (gint odd = 0; odd < 2; odd++)
         rows.load (ahead[odd], row_of (pair) + odd);
   };
-  /* what was fetched, of the warp's pair of the turn that begins with @from */
+  /* what was fetched, of the warp's pair of the turn that begins with @from; that
+   * of the next one comes meanwhile */
   auto put_rows = [&] (float *to_turn, gint from, const auto &meanwhile) {
+    float x[2][2][LWT_FAR_K];
     const gint pair = row_of (min (from + warp, duty.to - 1));
     const gint y[2] = { pair, pair + 1 };
     float *const row = to_turn + 2 * warp * LWT_FAR_ROW;
     float *const to[2] = { row, LOW ? NULL : row + LWT_FAR_STRIP };
 
-    rows.put (ahead, y, to, LWT_FAR_ROW, meanwhile);
+#pragma unroll
+    for (gint i = 0; i < 4 * LWT_FAR_K; i++)
+      x[i / (2 * LWT_FAR_K)][i / LWT_FAR_K % 2][i % LWT_FAR_K] =
+          ahead[i / (2 * LWT_FAR_K)][i / LWT_FAR_K % 2][i % LWT_FAR_K];
+    fetch (from + LWT_FAR_PAIRS + warp);
+    rows.put (x, y, to, LWT_FAR_ROW, meanwhile);
   };
   auto lift_column = [&] (gint i) {
     float x[2] = { turn[2 * i * LWT_FAR_ROW + threadIdx.x],
@@ -234,7 +241,6 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
 
   fetch (t + warp);
   put_rows (turn, t, LwtFarNothing ());
-  fetch (t + LWT_FAR_PAIRS + warp);
   __syncthreads ();
   for (; t + LWT_FAR_PAIRS < duty.to; t += LWT_FAR_PAIRS) {
     float *const swap = turn;
@@ -246,7 +252,6 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
       for (int i = I * LWT_FAR_PAIRS / N; i < (I + 1) * LWT_FAR_PAIRS / N; i++)
         lift_column (i);
     });
-    fetch (t + 2 * LWT_FAR_PAIRS + warp);
     __syncthreads ();
     turn = next;
     next = swap;

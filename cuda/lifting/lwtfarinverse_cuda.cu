@@ -25,20 +25,26 @@ template <class Shape, bool LOW, bool SIDE> struct Rows {
   const LwtFarStrip &strip;
   const guint8 *tables;
   gint lane;
-  gint first
-      [2]; /* SIDE: pair that the strip gives a sample of, but for pieces */
-  guint number[2]; /* and of how many */
+  /* SIDE: the pair that the strip gives a sample of first, but for pieces, and of
+   * how many; whether it gives all of the lane's */
+  gint first[2];
+  guint number[2];
+  bool whole;
 
   __device__ __forceinline__
   Rows (const LwtFarTask &task, const LwtFarStrip &strip, const guint8 *tables)
-      : task (task), strip (strip), tables (tables), lane (threadIdx.x & 31)
+      : task (task), strip (strip), tables (tables), lane (threadIdx.x & 31),
+        whole (true)
   {
+    const gint k = strip.start + lane * LWT_FAR_K;
+
 #pragma unroll
     for (gint odd = 0; odd < 2; odd++) {
       const gint end = min (strip.start + strip.to, task.x.from[odd]);
 
       first[odd] = max (strip.start + strip.from, task.x.to[odd]);
       number[odd] = (guint) max (end - first[odd], 0);
+      whole = whole && k >= first[odd] && k + LWT_FAR_K <= end;
     }
   }
 
@@ -58,13 +64,13 @@ template <class Shape, bool LOW, bool SIDE> struct Rows {
     if (y < 0)
       return;
 #pragma unroll
-    for (gint i = 0; !SIDE && i < LWT_FAR_K; i += 2)
-      if (p + i >= strip.from && p + i < strip.to)
+    for (gint i = 0; i < LWT_FAR_K; i += 2)
+      if (SIDE ? whole : p + i >= strip.from && p + i < strip.to)
         *(float4 *) (row (y) + 2 * (k + i)) =
             make_float4 (x[0][i], x[1][i], x[0][i + 1], x[1][i + 1]);
 #pragma unroll
     for (gint i = 0; SIDE && i < 2 * LWT_FAR_K; i++)
-      if ((guint) (k + i / 2 - first[i & 1]) < number[i & 1])
+      if (!whole && (guint) (k + i / 2 - first[i & 1]) < number[i & 1])
         row (y)[2 * k + i] = x[i & 1][i / 2];
   }
 
@@ -172,26 +178,27 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
     in[odd] = lwt_far_entry<SIDE> (task.bands[LOW ? 0 : odd][LOW ? 0 : kind],
         column, t - FLOW.in[odd], task.shift[odd], lwt_count (task.y.n, odd));
 
-  auto fetch = [&] (gint from) {
+  /* pair @pair, the next one, as the @i-th of a turn */
+  auto fetch = [&] (gint i, gint pair) {
 #pragma unroll
-    for (gint i = 0; i < LWT_FAR_PAIRS; i++)
-#pragma unroll
-      for (gint odd = 0; odd < (LOW ? 1 : 2); odd++) {
-        if (reads && from + i < duty.to)
-          ahead[i][odd] = *(const float *) in[odd].at;
-        lwt_far_next<SIDE> (in[odd]);
-      }
+    for (gint odd = 0; odd < (LOW ? 1 : 2); odd++) {
+      if (reads && pair < duty.to)
+        ahead[i][odd] = *(const float *) in[odd].at;
+      lwt_far_next<SIDE> (in[odd]);
+    }
   };
   auto row_of = [&] (gint pair) {
     return 2
            * (SIDE && task.y.pieces == 0 ? lwt_modulo (pair, task.y.pairs)
                                          : pair);
   };
-  /* pair @i of what was fetched */
-  auto lift_column = [&] (float *to, gint i) {
+  /* pair @i of the turn that begins with @from, as it was fetched; that of the
+   * next turn comes meanwhile */
+  auto lift_column = [&] (float *to, gint from, gint i) {
     float x[2] = { ahead[i][0] * task.scale[0],
       LOW ? 0.0f : ahead[i][1] * task.scale[1] };
 
+    fetch (i, from + LWT_FAR_PAIRS + i);
     if (!reads)
       return;
     lifted.lift (x, task);
@@ -207,11 +214,12 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
     rows.put (turn + 2 * warp * LWT_FAR_ROW, LWT_FAR_ROW, y, meanwhile);
   };
 
-  fetch (t);
 #pragma unroll
   for (gint i = 0; i < LWT_FAR_PAIRS; i++)
-    lift_column (turn, i);
-  fetch (t + LWT_FAR_PAIRS);
+    fetch (i, t + i);
+#pragma unroll
+  for (gint i = 0; i < LWT_FAR_PAIRS; i++)
+    lift_column (turn, t, i);
   __syncthreads ();
   for (; t + LWT_FAR_PAIRS < duty.to; t += LWT_FAR_PAIRS) {
     float *const swap = turn;
@@ -221,9 +229,8 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
 
 #pragma unroll
       for (int i = I * LWT_FAR_PAIRS / N; i < (I + 1) * LWT_FAR_PAIRS / N; i++)
-        lift_column (next, i);
+        lift_column (next, t + LWT_FAR_PAIRS, i);
     });
-    fetch (t + 2 * LWT_FAR_PAIRS);
     __syncthreads ();
     turn = next;
     next = swap;
