@@ -181,7 +181,7 @@ cut_segments (LwtFarTask *task, const LwtFarFacts *facts, gint edges)
                         * (each / LWT_FAR_BLOCKS * costs[LWT_FAR_BLOCKS]
                             + costs[each % LWT_FAR_BLOCKS]);
 
-    if (cost <= least) {
+    if (cost < least) {
       least = cost;
       best = turns;
     }

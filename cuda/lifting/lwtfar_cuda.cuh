@@ -238,6 +238,68 @@ template <class Shape, bool INVERSE> struct LwtFar {
   }
 };
 
+/* Whether what an end of a line of @n samples gives, of a kind the first to[kind],
+ * or all but the first whole - from[kind] of its whole pairs, depends on nothing
+ * beyond a piece. Mirrored neighbours are those that lie farthest in. */
+template <class Order>
+__host__ __device__ constexpr bool
+lwt_piece_suffices (int n, bool end, const int to[2], const int from[2])
+{
+  const int pairs = (n + 1) / 2, start = end ? pairs - LWT_FAR_PIECE : 0;
+  bool good[2][LWT_FAR_PIECE] = {};
+
+  for (int i = 0; i < 2 * LWT_FAR_PIECE; i++)
+    good[i & 1][i / 2] = 2 * start + i < n;
+  for (int i = 0; i < Order::n; i++) {
+    const int x = Order::odd (i), y = 1 - x;
+
+    for (int k = 0; k < LWT_FAR_PIECE; k++)
+      for (int tap = 0; tap < Order::taps (i); tap++) {
+        int at = 2 * (start + k + Order::first (i) + tap) + y;
+
+        at = at < 0 ? -at : at;
+        at = (at < n ? at : 2 * (n - 1) - at) / 2 - start;
+        good[x][k] = good[x][k] && at >= 0 && at < LWT_FAR_PIECE && good[y][at];
+      }
+  }
+  for (int kind = 0; kind < 2; kind++)
+    for (int k = end ? n / 2 - from[kind] : 0;
+         k < (end ? (n + 1 - kind) / 2 : to[kind]); k++)
+      if (!good[kind][k - start])
+        return false;
+  return true;
+}
+
+/* Those of both axes, of even and odd lines */
+template <class Shape, bool INVERSE>
+__host__ __device__ constexpr bool
+lwt_pieces_suffice ()
+{
+  using Order = LwtOrder<Shape, INVERSE>;
+  const LwtWindows w = lwt_windows<Order> ();
+  const LwtFlow flow = lwt_flow<Shape, INVERSE> ();
+  const int begin =
+      flow.warm + (flow.in[0] > flow.in[1] ? flow.in[0] : flow.in[1]);
+  int to[2][2] = {}, from[2][2] = {};
+  bool result = true;
+
+  for (int kind = 0; kind < 2; kind++) {
+    const int *low = w.low[kind], *high = w.high[kind];
+
+    to[0][kind] = -(low[0] < low[1] ? low[0] : low[1]);
+    from[0][kind] = high[0] > high[1] ? high[0] : high[1];
+    to[1][kind] = begin - flow.out[kind];
+    from[1][kind] = flow.out[kind];
+  }
+  for (int n = 8 * LWT_FAR_PIECE; n < 8 * LWT_FAR_PIECE + 2; n++)
+    for (int axis = 0; axis < 2; axis++)
+      for (int end = 0; end < 2; end++)
+        result =
+            result
+            && lwt_piece_suffices<Order> (n, end == 1, to[axis], from[axis]);
+  return result;
+}
+
 /* --- launches ----------------------------------------------------------------------------- */
 
 /* The pieces at the ends of an axis: none (a period), one of all pairs, two.
@@ -288,6 +350,8 @@ lwt_far_facts ()
 {
   using Far = LwtFar<Shape, INVERSE>;
   LwtFarFacts facts;
+
+  static_assert (lwt_pieces_suffice<Shape, INVERSE> (), "larger pieces");
 
   facts.inverse = INVERSE;
   facts.windows = lwt_windows<typename Far::Order> ();
