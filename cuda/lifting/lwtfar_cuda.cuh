@@ -435,53 +435,60 @@ struct LwtFarNothing {
   }
 };
 
-/* All steps on N rows: x[][0] the lane's even samples, x[][1] the odd ones. Each
- * step waits for what comes from the next lane: @meanwhile (LwtInt<step>) is
- * called behind each for something else to do. */
+/* Step I on N rows: x[][0] the lane's even samples, x[][1] the odd ones. */
+template <class Shape, bool INVERSE, int N, int I>
+static __device__ __forceinline__ void
+lwt_far_step_rows (float x[N][2][LWT_FAR_K], const LwtFarTask &task)
+{
+  using Far = LwtFar<Shape, INVERSE>;
+  using Order = typename Far::Order;
+  constexpr int K = LWT_FAR_K;
+  constexpr int odd = Order::odd (I), n = Order::taps (I);
+  constexpr int tap = Order::tap (I);
+  constexpr int own = Far::before (I, 1 - odd), to = Far::behind (I, 1 - odd);
+  constexpr int need = Far::before (I, odd) + Order::first (I);
+  constexpr int low = need < to ? need : to;
+  constexpr int end = (need + n - 1 > to ? need + n - 1 : to) + K;
+  float v[N][end - low];
+
+#pragma unroll
+  for (int i = 0; i < end - low; i++) {
+    const int from = low + i - own + 64 * K, lanes = from / K - 64;
+
+#pragma unroll
+    for (int r = 0; r < N; r++) {
+      const float value = x[r][1 - odd][from % K];
+
+      v[r][i] = lanes > 0   ? __shfl_down_sync (LWT_FAR_ALL, value, lanes)
+                : lanes < 0 ? __shfl_up_sync (LWT_FAR_ALL, value, -lanes)
+                            : value;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < n; i++)
+#pragma unroll
+    for (int k = 0; k < K; k++)
+#pragma unroll
+      for (int r = 0; r < N; r++)
+        x[r][odd][k] =
+            fmaf (task.taps[tap + i], v[r][need - low + k + i], x[r][odd][k]);
+#pragma unroll
+  for (int k = 0; k < K; k++)
+#pragma unroll
+    for (int r = 0; r < N; r++)
+      x[r][1 - odd][k] = v[r][to - low + k];
+}
+
+/* All steps. Each waits for what comes from the next lane: @meanwhile
+ * (LwtInt<step>) is called behind each for something else to do. (nvcc 11.2 takes
+ * no pragma in a branch that is left out, here and below.) */
 template <class Shape, bool INVERSE, int N, class Meanwhile, int I = 0>
 static __device__ __forceinline__ void
 lwt_far_lift_rows (float x[N][2][LWT_FAR_K], const LwtFarTask &task,
     const Meanwhile &meanwhile)
 {
-  using Far = LwtFar<Shape, INVERSE>;
-  using Order = typename Far::Order;
-
-  if constexpr (I < Order::n) {
-    constexpr int K = LWT_FAR_K;
-    constexpr int odd = Order::odd (I), n = Order::taps (I);
-    constexpr int tap = Order::tap (I);
-    constexpr int own = Far::before (I, 1 - odd), to = Far::behind (I, 1 - odd);
-    constexpr int need = Far::before (I, odd) + Order::first (I);
-    constexpr int low = need < to ? need : to;
-    constexpr int end = (need + n - 1 > to ? need + n - 1 : to) + K;
-    float v[N][end - low];
-
-#pragma unroll
-    for (int i = 0; i < end - low; i++) {
-      const int from = low + i - own + 64 * K, lanes = from / K - 64;
-
-#pragma unroll
-      for (int r = 0; r < N; r++) {
-        const float value = x[r][1 - odd][from % K];
-
-        v[r][i] = lanes > 0   ? __shfl_down_sync (LWT_FAR_ALL, value, lanes)
-                  : lanes < 0 ? __shfl_up_sync (LWT_FAR_ALL, value, -lanes)
-                              : value;
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < n; i++)
-#pragma unroll
-      for (int k = 0; k < K; k++)
-#pragma unroll
-        for (int r = 0; r < N; r++)
-          x[r][odd][k] =
-              fmaf (task.taps[tap + i], v[r][need - low + k + i], x[r][odd][k]);
-#pragma unroll
-    for (int k = 0; k < K; k++)
-#pragma unroll
-      for (int r = 0; r < N; r++)
-        x[r][1 - odd][k] = v[r][to - low + k];
+  if constexpr (I < LwtFar<Shape, INVERSE>::Order::n) {
+    lwt_far_step_rows<Shape, INVERSE, N, I> (x, task);
     meanwhile (LwtInt<I> ());
     lwt_far_lift_rows<Shape, INVERSE, N, Meanwhile, I + 1> (x, task, meanwhile);
   }
@@ -514,16 +521,42 @@ template <class Shape, bool INVERSE> struct LwtFarColumn {
   __device__ __forceinline__ float
   push (float value)
   {
-    if constexpr (N == 0) {
-      return value;
-    } else {
-      const float result = hold[AT + N - 1];
+    const float result = N > 0 ? hold[AT + (N > 0 ? N - 1 : 0)] : value;
 
 #pragma unroll
-      for (int i = N - 1; i > 0; i--)
-        hold[AT + i] = hold[AT + i - 1];
+    for (int i = N - 1; i > 0; i--)
+      hold[AT + i] = hold[AT + i - 1];
+    if (N > 0)
       hold[AT] = value;
-      return result;
+    return result;
+  }
+
+  /* Step I, x[kind] being the newest of the kind. */
+  template <int I>
+  __device__ __forceinline__ void
+  step (float x[2], const LwtFarTask &task)
+  {
+    constexpr int odd = Order::odd (I), n = Order::taps (I);
+    constexpr int tap = Order::tap (I), last = tap + n - 1;
+    constexpr int delay = flow ().delay[I], lag = flow ().lag[I];
+    constexpr int at = flow ().at[I], behind = at + delay;
+    constexpr bool sum = flow ().sum[I];
+    const float y = x[1 - odd];
+
+    static_assert (n <= 2, "steps of one or two weights");
+    x[odd] = push<at, delay> (x[odd]);
+    if (sum) {
+      const float done = fmaf (task.taps[last], y, hold[behind]);
+
+      hold[behind] = fmaf (task.taps[tap], y, x[odd]);
+      x[odd] = done;
+    } else {
+      const float newer = lag > 1 ? hold[behind + (lag > 1 ? lag - 2 : 0)] : y;
+      const float oldest = push<behind, lag> (y);
+
+      x[odd] = fmaf (task.taps[tap], oldest, x[odd]);
+      if (n > 1)
+        x[odd] = fmaf (task.taps[last], newer, x[odd]);
     }
   }
 
@@ -533,29 +566,7 @@ template <class Shape, bool INVERSE> struct LwtFarColumn {
   lift (float x[2], const LwtFarTask &task)
   {
     if constexpr (I < Order::n) {
-      constexpr int odd = Order::odd (I), n = Order::taps (I);
-      constexpr int tap = Order::tap (I);
-      constexpr int delay = flow ().delay[I], lag = flow ().lag[I];
-      constexpr int at = flow ().at[I];
-      const float y = x[1 - odd];
-
-      static_assert (n <= 2, "steps of one or two weights");
-      x[odd] = push<at, delay> (x[odd]);
-      if constexpr (flow ().sum[I]) {
-        const float done = fmaf (task.taps[tap + 1], y, hold[at + delay]);
-
-        hold[at + delay] = fmaf (task.taps[tap], y, x[odd]);
-        x[odd] = done;
-      } else {
-        const float newer = lag >= n && n > 1 ? hold[at + delay + lag - 2]
-                            : n > 1           ? y
-                                              : 0.0f;
-        const float oldest = push<at + delay, lag> (y);
-
-        x[odd] = fmaf (task.taps[tap], oldest, x[odd]);
-        if constexpr (n > 1)
-          x[odd] = fmaf (task.taps[tap + 1], newer, x[odd]);
-      }
+      step<I> (x, task);
       lift<I + 1> (x, task);
     }
   }
@@ -620,31 +631,39 @@ lwt_far_neighbours (const guint8 *table)
   return result;
 }
 
-/* All steps on a piece of N lines of each half of a warp, a pair a lane: x[][0] its
+/* Step I on a piece of N lines of each half of a warp, a pair a lane: x[][0] its
  * even sample. */
+template <class Order, int N, int I>
+static __device__ __forceinline__ void
+lwt_far_step_piece (
+    float x[N][2], const LwtFarNeighbours &neighbours, const LwtFarTask &task)
+{
+  constexpr int odd = Order::odd (I), n = Order::taps (I);
+  constexpr int tap = Order::tap (I);
+
+#pragma unroll
+  for (int i = 0; i < n; i++) {
+    const guint32 from =
+        neighbours.words[(tap + i) / 4] >> ((tap + i) % 4 * 8) & 0xff;
+
+#pragma unroll
+    for (int r = 0; r < N; r++) {
+      const float y =
+          __shfl_sync (LWT_FAR_ALL, x[r][1 - odd], from, LWT_FAR_PIECE);
+
+      x[r][odd] = fmaf (task.taps[tap + i], from & 0x80 ? 0.0f : y, x[r][odd]);
+    }
+  }
+}
+
+/* All steps. */
 template <class Order, int N, int I = 0>
 static __device__ __forceinline__ void
 lwt_far_lift_piece (
     float x[N][2], const LwtFarNeighbours &neighbours, const LwtFarTask &task)
 {
   if constexpr (I < Order::n) {
-    constexpr int odd = Order::odd (I), n = Order::taps (I);
-    constexpr int tap = Order::tap (I);
-
-#pragma unroll
-    for (int i = 0; i < n; i++) {
-      const guint32 from =
-          neighbours.words[(tap + i) / 4] >> ((tap + i) % 4 * 8) & 0xff;
-
-#pragma unroll
-      for (int r = 0; r < N; r++) {
-        const float y =
-            __shfl_sync (LWT_FAR_ALL, x[r][1 - odd], from, LWT_FAR_PIECE);
-
-        x[r][odd] =
-            fmaf (task.taps[tap + i], from & 0x80 ? 0.0f : y, x[r][odd]);
-      }
-    }
+    lwt_far_step_piece<Order, N, I> (x, neighbours, task);
     lwt_far_lift_piece<Order, N, I + 1> (x, neighbours, task);
   }
 }
