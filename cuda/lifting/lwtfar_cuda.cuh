@@ -41,7 +41,6 @@
 /* Pairs of a piece at an edge, one a lane: two lines a warp. No output that an
  * edge matters to depends on more (lwt_piece_suffices) */
 #define LWT_FAR_PIECE 16
-#define LWT_FAR_ALL 0xffffffffu
 
 /* Floats of a row of a strip: low entries, then high ones; of the rows of a turn
  * and those of the next; of the tables of neighbours, in front of them */
@@ -459,8 +458,8 @@ lwt_far_step_rows (float x[N][2][LWT_FAR_K], const LwtFarTask &task)
     for (int r = 0; r < N; r++) {
       const float value = x[r][1 - odd][from % K];
 
-      v[r][i] = lanes > 0   ? __shfl_down_sync (LWT_FAR_ALL, value, lanes)
-                : lanes < 0 ? __shfl_up_sync (LWT_FAR_ALL, value, -lanes)
+      v[r][i] = lanes > 0   ? __shfl_down_sync (LWT_LANES_ALL, value, lanes)
+                : lanes < 0 ? __shfl_up_sync (LWT_LANES_ALL, value, -lanes)
                             : value;
     }
   }
@@ -649,7 +648,7 @@ lwt_far_step_piece (
 #pragma unroll
     for (int r = 0; r < N; r++) {
       const float y =
-          __shfl_sync (LWT_FAR_ALL, x[r][1 - odd], from, LWT_FAR_PIECE);
+          __shfl_sync (LWT_LANES_ALL, x[r][1 - odd], from, LWT_FAR_PIECE);
 
       x[r][odd] = fmaf (task.taps[tap + i], from & 0x80 ? 0.0f : y, x[r][odd]);
     }

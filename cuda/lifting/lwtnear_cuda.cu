@@ -29,7 +29,7 @@ shape_is_near (const LwtTransform *transform)
 {
   const LwtWavelet *wavelet = &transform->wavelet;
 
-  return transform->kernels >= 1 && transform->kernels <= 4
+  return transform->kernels > 0 && !LWT_IS_FAR_SHAPE (transform->kernels)
          && transform->boundary != LWT_BOUNDARY_ZERO
          && (transform->boundary != LWT_BOUNDARY_PERIODIC
              || (wavelet->shift_low == 0 && wavelet->shift_high == 0));

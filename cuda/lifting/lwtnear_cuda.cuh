@@ -264,10 +264,3 @@ lwt_near_duty (const LwtNearTask &task, gint rows)
  * number of thread blocks. @reach: of the wavelet that way */
 guint lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
     const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach);
-
-/* Calls RUN<structure> for a number of lwt_shape_find() that is near. */
-#define LWT_BY_NEAR_SHAPE(number, RUN, ...)                                    \
-  ((number) == 1      ? RUN<LwtHaar> (__VA_ARGS__)                             \
-      : (number) == 2 ? RUN<LwtCdf53> (__VA_ARGS__)                            \
-      : (number) == 3 ? RUN<LwtCdf97> (__VA_ARGS__)                            \
-                      : RUN<LwtDb2> (__VA_ARGS__))
