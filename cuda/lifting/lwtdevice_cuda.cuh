@@ -110,6 +110,11 @@ gboolean lwt_near_forward (const LwtTransform *transform,
 gboolean lwt_near_inverse (const LwtTransform *transform,
     const LwtLevelTask *levels, guint depth, cudaStream_t stream,
     GError **error);
+/* With one low band to expand at least; @levels: 0 and 1, without bands, the
+ * picture x. */
+gboolean lwt_near_parts (const LwtTransform *transform,
+    const LwtLevelTask *levels, const LwtPartsTask *task, cudaStream_t stream,
+    GError **error);
 
 /* --- small things ---------------------------------------------------------------- */
 

@@ -9,11 +9,9 @@
 
 namespace {
 
-/* Warps of a launch for each multiprocessor, so few that all of them run at once;
- * and rows of pairs of the last level in a segment: small pictures that would have
+/* Rows of pairs of the last level in a segment: small pictures that would have
  * less than LEAST, which is mostly overlap, get one thread block for each
  * multiprocessor; MOST keeps large ones in step. */
-#define LWT_NEAR_EACH 12
 #define LWT_NEAR_LEAST 6
 #define LWT_NEAR_MOST 128
 
@@ -126,7 +124,8 @@ lwt_near_depth (
 
 guint
 lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
-    const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach)
+    const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach,
+    gint each)
 {
   const gint last = (gint) depth - 1;
   gint rows, blocks;
@@ -144,8 +143,8 @@ lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
 
   rows = task->levels[last].pairs[1];
   task->segment = get_segment (task, rows, LWT_NEAR_WARPS);
-  task->segment = MAX (get_segment (task, rows, LWT_NEAR_EACH),
-      MIN (task->segment, LWT_NEAR_LEAST));
+  task->segment =
+      MAX (get_segment (task, rows, each), MIN (task->segment, LWT_NEAR_LEAST));
   task->segment = MIN (task->segment, LWT_NEAR_MOST);
   blocks = share (
       (gint64) share (rows, task->segment) * task->strips, LWT_NEAR_WARPS);

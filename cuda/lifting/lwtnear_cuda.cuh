@@ -261,6 +261,8 @@ lwt_near_duty (const LwtNearTask &task, gint rows)
 }
 
 /* Fills in all of @task for @depth levels, the largest one first; returns the
- * number of thread blocks. @reach: of the wavelet that way */
+ * number of thread blocks. @reach: of the wavelet that way; @each: warps for each
+ * multiprocessor */
 guint lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
-    const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach);
+    const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach,
+    gint each);

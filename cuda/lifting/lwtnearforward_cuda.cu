@@ -7,6 +7,9 @@
 
 namespace {
 
+/* Warps for each multiprocessor, so few that all of them run at once */
+#define EACH 12
+
 /* In a turn a warp takes one pair of rows of the last level, and of the level
  * before it the two pairs whose low rows those are. SIDES: the strip may have an
  * edge of the picture. */
@@ -304,7 +307,7 @@ forward (const LwtTransform *transform, const LwtLevelTask *levels, guint depth,
   LwtNearTask task;
   guint blocks;
 
-  blocks = lwt_near_cut (&task, transform, levels, depth, FALSE, reach);
+  blocks = lwt_near_cut (&task, transform, levels, depth, FALSE, reach, EACH);
   if (depth == 1)
     kernel = high ? near_forward_kernel<Shape, 1, true>
                   : near_forward_kernel<Shape, 1, false>;

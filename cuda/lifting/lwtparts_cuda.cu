@@ -4,6 +4,7 @@
  */
 /* The parts, in float: the low bands' last level back, x less them and them less
  * each other, in one pass over memory (lwtsynthesis_cuda.cuh). */
+#include "lwtparts_cuda.cuh"
 #include "lwtsynthesis_cuda.cuh"
 
 namespace {
@@ -15,48 +16,9 @@ typedef struct {
   LwtSynthesisTask synthesis;
   gint source[3];
   LwtPicture whole[3];
-  const guint32 *missing;
-  const gdouble *polynomial;
-  gint pad[2];
-  gint width, height;
   LwtPicture parts[4];
-  bool by_four; /* parts' columns of a lane, where they are there */
+  LwtCrop crop;
 } PartsTask;
-
-/* Adds what the F-operation took off but for the mean. A call, as its divisions
- * are long and there are many places that would hold them. */
-__device__ __noinline__ float4
-with_tail (float4 form, const gdouble *polynomial, gint column, gint y,
-    gint width, gint height)
-{
-  const gdouble v = lwt_centred ((guint) y, (guint) height);
-  float values[4] = { form.x, form.y, form.z, form.w };
-
-#pragma unroll
-  for (gint i = 0; i < 4; i++)
-    values[i] =
-        (float) ((gdouble) values[i]
-                 + lwt_tail (polynomial,
-                     lwt_centred ((guint) (column + i), (guint) width), v));
-  return make_float4 (values[0], values[1], values[2], values[3]);
-}
-
-__device__ __forceinline__ void
-add_tail (float form[2 * LWT_K], const gdouble *polynomial, gint column, gint y,
-    gint width, gint height)
-{
-#pragma unroll
-  for (gint i = 0; i < 2 * LWT_K; i += 4) {
-    const float4 sum =
-        with_tail (make_float4 (form[i], form[i + 1], form[i + 2], form[i + 3]),
-            polynomial, column + i, y, width, height);
-
-    form[i] = sum.x;
-    form[i + 1] = sum.y;
-    form[i + 2] = sum.z;
-    form[i + 3] = sum.w;
-  }
-}
 
 template <int E> struct Sink {
   static constexpr int copies = 1;
@@ -68,27 +30,9 @@ template <int E> struct Sink {
 
   __device__ __forceinline__
   Sink (const PartsTask &task, const LwtStrip &strip)
-      : task (task), strip (strip), column (2 * strip.pair - task.pad[0]),
-        whole (task.by_four && column >= 0 && column + 2 * LWT_K <= task.width)
+      : task (task), strip (strip), column (2 * strip.pair - task.crop.pad[0]),
+        whole (lwt_parts_are_whole<2 * LWT_K> (task.crop, column))
   {
-  }
-
-  /* Bits of what is missing of the lane's columns. */
-  __device__ __forceinline__ guint32
-  missing_of (gint y) const
-  {
-    const guint32 *words = task.missing + (gsize) y * ((task.width + 31) / 32);
-    guint32 bits = 0;
-
-    if (task.missing == NULL)
-      return 0;
-    if (whole)
-      return words[column / 32] >> (column & 31);
-#pragma unroll
-    for (gint i = 0; i < 2 * LWT_K; i++)
-      if (column + i >= 0 && column + i < task.width)
-        bits |= (words[(column + i) / 32] >> ((column + i) & 31) & 1) << i;
-    return bits;
   }
 
   /* Low band @i at row @y of the picture. */
@@ -116,33 +60,8 @@ template <int E> struct Sink {
     } else if (task.whole[i].data != NULL) {
 #pragma unroll
       for (gint c = 0; c < 2 * LWT_K; c++)
-        if (column + c >= 0 && column + c < task.width)
+        if (column + c >= 0 && column + c < task.crop.width)
           to[c] = row[2 * strip.pair + c];
-    }
-  }
-
-  __device__ __forceinline__ void
-  write (
-      gint part, gint y, const float values[2 * LWT_K], guint32 missing) const
-  {
-    float *row = (float *) ((guint8 *) task.parts[part].data
-                            + (gsize) y * task.parts[part].stride)
-                 + column;
-    float v[2 * LWT_K];
-
-#pragma unroll
-    for (gint c = 0; c < 2 * LWT_K; c++)
-      v[c] = missing >> c & 1 ? NAN : values[c];
-    if (whole) {
-#pragma unroll
-      for (gint c = 0; c < 2 * LWT_K; c += 4)
-        __stcs ((float4 *) (row + c),
-            make_float4 (v[c], v[c + 1], v[c + 2], v[c + 3]));
-    } else {
-#pragma unroll
-      for (gint c = 0; c < 2 * LWT_K; c++)
-        if (column + c >= 0 && column + c < task.width)
-          row[c] = v[c];
     }
   }
 
@@ -150,13 +69,13 @@ template <int E> struct Sink {
   __device__ __forceinline__ void
   put (gint picture_y, const float x[E][2][LWT_K], const float *copy)
   {
-    const gint y = picture_y - task.pad[1];
+    const gint y = picture_y - task.crop.pad[1];
     float before[2 * LWT_K], next[2 * LWT_K] = {}, value[2 * LWT_K];
     guint32 missing;
 
-    if (!strip.writes || y < 0 || y >= task.height)
+    if (!strip.writes || y < 0 || y >= task.crop.height)
       return;
-    missing = missing_of (y);
+    missing = lwt_parts_missing<2 * LWT_K> (task.crop, column, whole, y);
 #pragma unroll
     for (gint c = 0; c < 2 * LWT_K; c++)
       before[c] = copy[c];
@@ -169,13 +88,15 @@ template <int E> struct Sink {
         before[c] = next[c];
       }
       if (task.parts[i].data)
-        write (i, y, value, missing);
+        lwt_parts_write<2 * LWT_K> (
+            task.crop, task.parts[i], column, whole, y, value, missing);
     }
     if (task.parts[3].data == NULL)
       return;
-    if (task.polynomial)
-      add_tail (before, task.polynomial, column, y, task.width, task.height);
-    write (3, y, before, missing);
+    if (task.crop.polynomial)
+      lwt_parts_add_tail<2 * LWT_K> (before, task.crop, column, y);
+    lwt_parts_write<2 * LWT_K> (
+        task.crop, task.parts[3], column, whole, y, before, missing);
   }
 };
 
@@ -214,20 +135,6 @@ take_lows (PartsTask *parts, const LwtPartsTask *task)
   return n;
 }
 
-bool
-can_by_four (const LwtPartsTask *task)
-{
-  bool result = task->pad[0] % 4 == 0;
-
-  for (gint i = 0; i < 4; i++) {
-    const LwtPicture *part = &task->parts[SURFACE_PART_NOISE + i];
-
-    if (part->data)
-      result = result && ((gsize) part->data | part->stride) % 16 == 0;
-  }
-  return result;
-}
-
 template <class Shape>
 gboolean
 parts (const LwtTransform *transform, const LwtLevel *level,
@@ -256,15 +163,9 @@ parts (const LwtTransform *transform, const LwtLevel *level,
     if (((gsize) parts.synthesis.low[i].data | parts.synthesis.low[i].stride)
         % 8)
       parts.synthesis.march.vector[0] = false;
-  parts.missing = task->missing;
-  parts.polynomial = task->polynomial;
-  parts.width = (gint) task->width;
-  parts.height = (gint) task->height;
-  for (gint i = 0; i < 2; i++)
-    parts.pad[i] = (gint) task->pad[i];
+  parts.crop = lwt_parts_crop (task);
   for (gint i = 0; i < 4; i++)
     parts.parts[i] = task->parts[SURFACE_PART_NOISE + i];
-  parts.by_four = can_by_four (task);
   return lwt_march_launch (
       n == 2 ? parts_kernel<Shape, 2> : parts_kernel<Shape, 3>,
       "the parts_kernel", &launch, stream, parts, error);

@@ -226,8 +226,11 @@ run_pass (const Run *run, const LwtLevelTask *tasks, guint i, guint depth,
 {
   if (depth == 0)
     return run_level (run, &tasks[i], i, error);
-  return lwt_near_forward (
-      run->transform, &tasks[i], depth, run->stream, error);
+  return run->way == FORWARD || run->way == REDUCE
+             ? lwt_near_forward (
+                 run->transform, &tasks[i], depth, run->stream, error)
+             : lwt_near_inverse (
+                 run->transform, &tasks[i], depth, run->stream, error);
 }
 
 /* All levels, one after the other. Without any the picture is the low band. */
@@ -258,8 +261,7 @@ run_levels (const Run *run, guint width, guint height, GError **error)
   for (guint i = 0; i < run->active.n; passes++) {
     starts[passes] = i;
     depths[passes] =
-        forward ? lwt_near_depth (run->transform, &tasks[i], run->active.n - i)
-                : 0;
+        lwt_near_depth (run->transform, &tasks[i], run->active.n - i);
     i += MAX (depths[passes], 1);
   }
   for (guint k = 0; k < passes; k++) {
@@ -289,6 +291,19 @@ run_chain (const LwtTransform *transform, Way way, const LwtChain *chain,
   list_active (&run.active, chain, first, n);
   return run_levels (&run, n > 0 ? chain->levels[first].width : 0,
       n > 0 ? chain->levels[first].height : 0, error);
+}
+
+/* The first two levels of a chain, without bands */
+void
+place_parts (const LwtChain *chain, LwtLevelTask levels[2])
+{
+  memset (levels, 0, 2 * sizeof levels[0]);
+  for (guint i = 0; i < 2; i++) {
+    levels[i].x = chain->levels[i].x;
+    levels[i].y = chain->levels[i].y;
+    levels[i].width = chain->levels[i].width;
+    levels[i].height = chain->levels[i].height;
+  }
 }
 
 /* Which low bands the wanted parts are made of. */
@@ -362,6 +377,18 @@ lwt_transform_expand (const LwtTransform *transform, const LwtChain *chain,
       picture, low, work, stream, error);
 }
 
+guint
+lwt_transform_get_parts_level (
+    const LwtTransform *transform, const LwtChain *chain)
+{
+  LwtLevelTask levels[2];
+
+  if (chain->n < 2)
+    return 1;
+  place_parts (chain, levels);
+  return MAX (lwt_near_depth (transform, levels, 2), 1);
+}
+
 gboolean
 lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
     const LwtPartsTask *task, void *work, cudaStream_t stream, GError **error)
@@ -372,6 +399,13 @@ lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
 
   for (guint i = 0; i < 3; i++)
     expands = expands || (needs_low (task, i) && !task->at_zero[i]);
+  if (expands && task->level == 2) {
+    LwtLevelTask levels[2];
+
+    place_parts (chain, levels);
+    levels[0].picture = task->picture;
+    return lwt_near_parts (transform, levels, task, stream, error);
+  }
   if (expands && has_parts (transform, &chain->levels[0]))
     return lwt_fast_parts (transform, &chain->levels[0], task, stream, error);
   cut_work (&cut, transform, chain);

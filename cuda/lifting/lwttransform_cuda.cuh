@@ -60,10 +60,11 @@ gboolean lwt_transform_expand (const LwtTransform *transform,
 /**
  * LwtPartsTask: the parts of a picture out of low bands, in one pass over memory
  * @picture: x, as large as what level 0 of the chain splits
+ * @level: 1, or lwt_transform_get_parts_level()
  * @low: [0] what lies below the noise, [1] below the roughness, [2] the form's:
- *   each as what level 1 of the chain splits (already expanded so far), or, with
+ *   each as what @level of the chain splits (already expanded so far), or, with
  *   @at_zero, as what level 0 splits (a chain of no levels: x itself may be
- *   given)
+ *   given; at level 2 it must be)
  * @missing: (nullable): a bit a sample of the parts, row by row from a new word
  *   of 32, the lowest bit first: where it is set, all parts are NaN
  * @polynomial: (nullable): P's six coefficients, on the device: P - p[0] is
@@ -74,6 +75,7 @@ gboolean lwt_transform_expand (const LwtTransform *transform,
  */
 typedef struct {
   LwtPicture picture;
+  guint level;
   LwtPicture low[3];
   gboolean at_zero[3];
   const guint32 *missing;
@@ -82,6 +84,10 @@ typedef struct {
   guint width, height; /* of the parts and of what the polynomial is of */
   LwtPicture parts[SURFACE_N_PARTS];
 } LwtPartsTask;
+
+/* Which level's picture low bands need be expanded to only: 1 or 2. */
+guint lwt_transform_get_parts_level (
+    const LwtTransform *transform, const LwtChain *chain);
 
 gboolean lwt_transform_parts (const LwtTransform *transform,
     const LwtChain *chain, const LwtPartsTask *task, void *work,

@@ -306,8 +306,9 @@ typedef struct {
   LwtTransform transform;
   LwtChain chain;
   LwtPicture x[MAX_SETS], parts[MAX_SETS][3];
-  LwtPicture low[2];  /* A_c, A_f */
-  LwtPicture half[2]; /* both as what level 1 splits */
+  LwtPicture low[2];   /* A_c, A_f */
+  guint level;         /* which the parts are made of */
+  LwtPicture upper[2]; /* both as what that splits */
   void *work;
   gint only; /* one step of it; -1: all */
 } Filter;
@@ -328,17 +329,20 @@ filter_step (
           FORM_LEVELS - ROUGHNESS_LEVELS, f->low[0], f->low[1], f->work, stream,
           error);
     case 2:
-      return lwt_transform_expand (t, &f->chain, 1, ROUGHNESS_LEVELS - 1,
-          f->low[0], f->half[0], f->work, stream, error);
+      return lwt_transform_expand (t, &f->chain, f->level,
+          ROUGHNESS_LEVELS - f->level, f->low[0], f->upper[0], f->work, stream,
+          error);
     case 3:
-      return lwt_transform_expand (t, &f->chain, 1, FORM_LEVELS - 1, f->low[1],
-          f->half[1], f->work, stream, error);
+      return lwt_transform_expand (t, &f->chain, f->level,
+          FORM_LEVELS - f->level, f->low[1], f->upper[1], f->work, stream,
+          error);
     default:
       memset (&task, 0, sizeof task);
       task.picture = task.low[0] = f->x[set];
       task.at_zero[0] = TRUE;
-      task.low[1] = f->half[0];
-      task.low[2] = f->half[1];
+      task.level = f->level;
+      task.low[1] = f->upper[0];
+      task.low[2] = f->upper[1];
       task.width = f->chain.levels[0].width;
       task.height = f->chain.levels[0].height;
       for (guint i = 0; i < 3; i++)
@@ -364,10 +368,8 @@ bench_filter (const LwtWavelet *wavelet, double rate)
   static const char *const names[FILTER_STEPS] = { "reduce to A_c",
     "reduce to A_f", "expand A_c", "expand A_f", "parts" };
   const guint side = 4096, sets = 3;
-  /* x in twice, three parts out, the first low band out and two in */
-  const double floor = (5 + 0.75) * side * side * sizeof (float) / rate * 1e6;
   Filter f;
-  double us;
+  double us, floor;
 
   lwt_chain_init (&f.chain);
   lwt_chain_append (&f.chain, side, side, ROUGHNESS_LEVELS, ROUGHNESS_LEVELS);
@@ -383,8 +385,12 @@ bench_filter (const LwtWavelet *wavelet, double rate)
   for (guint i = 0; i < 2; i++) {
     f.low[i] =
         make_picture (side >> ROUGHNESS_LEVELS, side >> ROUGHNESS_LEVELS, i);
-    f.half[i] = make_picture (side / 2, side / 2, i);
+    f.upper[i] = make_picture (side / 2, side / 2, i);
   }
+  f.level = lwt_transform_get_parts_level (&f.transform, &f.chain);
+  /* x in twice, three parts out; at that level one low band out and two in */
+  floor = (5 + 3.0 / (1 << 2 * f.level)) * side * side * sizeof (float) / rate
+          * 1e6;
   MUST (cudaMalloc (
       &f.work, lwt_transform_get_work_size (&f.transform, &f.chain)));
   f.only = -1;
@@ -403,7 +409,7 @@ bench_filter (const LwtWavelet *wavelet, double rate)
   }
   for (guint i = 0; i < 2; i++) {
     MUST (cudaFree (f.low[i].data));
-    MUST (cudaFree (f.half[i].data));
+    MUST (cudaFree (f.upper[i].data));
   }
   MUST (cudaFree (f.work));
 }

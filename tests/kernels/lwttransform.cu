@@ -420,32 +420,41 @@ expected_parts (Harness *h, Case *c, Parts *p, const Shape *shape)
     }
 }
 
-/* The low bands: of random samples, expanded by the twin, or as large as x. */
+/* The low bands: of random samples, expanded by the twin, or as large as x, which
+ * at level 2 they are. */
 static void
 make_lows (Harness *h, Case *c, Parts *p)
 {
-  const LwtLevel *level = &c->chain.levels[0];
+  const guint level = p->task.level;
+  const LwtLevel *first = &c->chain.levels[0];
+  const LwtLevel *last = &c->chain.levels[level - 1];
   const gint n_zero = (gint) harness_range (h, 0, 3);
 
   for (gint i = 0; i < 3; i++) {
     const gboolean zero = p->task.at_zero[i] = i < n_zero;
     const Shape low =
-        make_shape (h, LWT_TYPE_F32, zero ? level->width : level->low_width,
-            zero ? level->height : level->low_height);
-    const gpointer samples = random_samples (h, &low);
+        make_shape (h, LWT_TYPE_F32, zero ? first->width : last->low_width,
+            zero ? first->height : last->low_height);
+    gpointer samples;
 
+    if (zero && level > 1) {
+      p->s[i] = p->x;
+      p->task.low[i] = p->task.picture;
+      continue;
+    }
+    samples = random_samples (h, &low);
     p->s[i] = (gfloat *) samples;
     p->task.low[i] = upload (h, &low, samples);
     if (zero)
       continue;
     p->s[i] = (gfloat *) no_samples (h, &c->shape);
-    lwt_twin_expand (&c->wavelet, c->boundary, LWT_TYPE_F32, &c->chain, 0, 1,
-        samples, p->s[i]);
+    lwt_twin_expand (&c->wavelet, c->boundary, LWT_TYPE_F32, &c->chain, 0,
+        level, samples, p->s[i]);
   }
 }
 
 static void
-compare_parts (Harness *h, Case *c)
+compare_parts (Harness *h, Case *c, guint level)
 {
   static const gchar *const names[] = { "noise", "roughness", "waviness",
     "form" };
@@ -455,6 +464,7 @@ compare_parts (Harness *h, Case *c)
   Parts p = {};
   Shape shape;
 
+  p.task.level = level;
   p.task.pad[0] =
       (guint) harness_range (h, 0, MIN (c->shape.width - 1, 20)) & ~1u;
   p.task.pad[1] =
@@ -501,7 +511,28 @@ check_parts (Harness *h)
 
     prepare (h, c, i % (STRUCTURES + 1), LWT_TYPE_F32, width, height,
         i % 10 == 9 ? 0 : 2, 2);
-    compare_parts (h, c);
+    compare_parts (h, c, 1);
+  }
+  g_free (c);
+}
+
+/* From two levels down. */
+static void
+check_parts_near (Harness *h)
+{
+  Case *c = g_new (Case, 1);
+
+  for (guint i = 0; i < 120; i++) {
+    const guint width = 4 * harness_size (h, 120);
+    const guint height = 4 * harness_size (h, 120);
+
+    prepare (h, c, i % 4, LWT_TYPE_F32, width, height, 2, 2);
+    c->wavelet.shift_low = c->wavelet.shift_high = 0;
+    lwt_transform_init (&c->transform, &c->wavelet, LWT_TYPE_F32, c->boundary);
+    if (lwt_transform_get_parts_level (&c->transform, &c->chain) == 2)
+      compare_parts (h, c, 2);
+    else if (c->boundary != LWT_BOUNDARY_ZERO)
+      harness_fail (h, "no kernel of two levels");
   }
   g_free (c);
 }
@@ -543,6 +574,7 @@ main (int argc, char **argv)
     { "double", check_double, NULL },
     { "integers", check_integers, NULL },
     { "parts", check_parts, NULL },
+    { "parts-near", check_parts_near, NULL },
     { NULL, NULL, NULL },
   };
 
