@@ -20,7 +20,7 @@ typedef struct {
 /* How the work memory is cut up: byte offsets. */
 typedef struct {
   gsize taps, scratch, temp;
-  gsize low[2]; /* low bands of the first level, the third, ..; of the others */
+  gsize low[2]; /* low bands of the first pass, the third, ..; of the others */
   gsize whole[3]; /* of the parts: low bands as large as the picture */
   gsize size;
 } Cut;
@@ -174,8 +174,8 @@ set_band (LwtBand *band, LwtPicture picture)
   band->step = 1;
 }
 
-/* Level @i of those of the run: its picture and low band are the run's at the
- * ends, else in work memory. */
+/* Level @i of those of the run, and where its bands are; what lies between passes
+ * is not yet said. */
 void
 place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
 {
@@ -187,16 +187,47 @@ place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
   task->y = level->y;
   task->width = level->width;
   task->height = level->height;
-  task->picture = run->picture;
-  if (i > 0)
-    task->picture = picture_at (run, run->cut.low[(i - 1) & 1], level->width);
   if (all)
     place_bands (run, level, before, task->bands);
-  if (i + 1 < run->active.n)
-    set_band (&task->bands[0][0],
-        picture_at (run, run->cut.low[i & 1], level->low_width));
-  else if (!all)
+  else if (i + 1 == run->active.n)
     set_band (&task->bands[0][0], run->bands);
+}
+
+/* A pass: levels @from .. @from + @n - 1; @depth: how many near kernels do at once,
+ * 0: one that they do not. */
+typedef struct {
+  guint from, n;
+  guint depth;
+} Pass;
+
+/* Cuts levels @tasks into passes, largest first. */
+guint
+list_passes (const Run *run, const LwtLevelTask *tasks, Pass *passes)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < run->active.n; i += passes[n++].n) {
+    passes[n].from = i;
+    passes[n].depth =
+        lwt_near_depth (run->transform, &tasks[i], run->active.n - i);
+    passes[n].n = MAX (passes[n].depth, 1);
+  }
+  return n;
+}
+
+/* The picture of the first pass is the run's; what goes from one pass to the next
+ * is in work memory, never where the next one puts its own. */
+void
+connect_passes (
+    const Run *run, LwtLevelTask *tasks, const Pass *passes, guint n)
+{
+  tasks[0].picture = run->picture;
+  for (guint i = 1; i < n; i++) {
+    LwtLevelTask *task = &tasks[passes[i].from];
+
+    task->picture = picture_at (run, run->cut.low[(i - 1) & 1], task->width);
+    set_band (&task[-1].bands[0][0], task->picture);
+  }
 }
 
 /* Level @i, by the generic kernels or those of its wavelet's structure. */
@@ -219,18 +250,19 @@ run_level (const Run *run, const LwtLevelTask *task, guint i, GError **error)
                      run->transform, task, &work, run->stream, error);
 }
 
-/* Levels @i .. in one pass, @depth of them, or 0: level @i alone. */
 gboolean
-run_pass (const Run *run, const LwtLevelTask *tasks, guint i, guint depth,
-    GError **error)
+run_pass (
+    const Run *run, const LwtLevelTask *tasks, const Pass *pass, GError **error)
 {
-  if (depth == 0)
-    return run_level (run, &tasks[i], i, error);
+  const LwtLevelTask *task = &tasks[pass->from];
+
+  if (pass->depth == 0)
+    return run_level (run, task, pass->from, error);
   return run->way == FORWARD || run->way == REDUCE
              ? lwt_near_forward (
-                 run->transform, &tasks[i], depth, run->stream, error)
+                 run->transform, task, pass->depth, run->stream, error)
              : lwt_near_inverse (
-                 run->transform, &tasks[i], depth, run->stream, error);
+                 run->transform, task, pass->depth, run->stream, error);
 }
 
 /* All levels, one after the other. Without any the picture is the low band. */
@@ -242,7 +274,8 @@ run_levels (const Run *run, guint width, guint height, GError **error)
   const LwtPicture out = forward ? run->bands : run->picture;
   guint before[2] = { 0, 0 };
   LwtLevelTask tasks[LWT_MAX_CHAIN];
-  guint starts[LWT_MAX_CHAIN], depths[LWT_MAX_CHAIN], passes = 0;
+  Pass passes[LWT_MAX_CHAIN];
+  guint n;
 
   if (run->active.n == 0)
     return CVIS_CUDA (
@@ -258,18 +291,11 @@ run_levels (const Run *run, guint width, guint height, GError **error)
     before[0] += run->active.levels[i]->x;
     before[1] += run->active.levels[i]->y;
   }
-  for (guint i = 0; i < run->active.n; passes++) {
-    starts[passes] = i;
-    depths[passes] =
-        lwt_near_depth (run->transform, &tasks[i], run->active.n - i);
-    i += MAX (depths[passes], 1);
-  }
-  for (guint k = 0; k < passes; k++) {
-    const guint pass = forward ? k : passes - 1 - k;
-
-    if (!run_pass (run, tasks, starts[pass], depths[pass], error))
+  n = list_passes (run, tasks, passes);
+  connect_passes (run, tasks, passes, n);
+  for (guint k = 0; k < n; k++)
+    if (!run_pass (run, tasks, &passes[forward ? k : n - 1 - k], error))
       return FALSE;
-  }
   return TRUE;
 }
 
