@@ -25,9 +25,6 @@ typedef struct {
   gfloat nothing;
 } LwtNearSynthesisTask;
 
-/* Pairs of rows of level 0 in flight, a power of two */
-#define LWT_NEAR_BACK_AHEAD 8
-
 /* Stores four samples if @writes, without a branch: what is computed for the next
  * row goes on beside it. STREAM: nobody reads them soon. */
 template <bool STREAM>
