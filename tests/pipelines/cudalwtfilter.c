@@ -151,7 +151,7 @@ main (int argc, char **argv)
     "boundary=pad-smooth levels=3 wavelet=sym4 precision=float64",
     "layout=interleaved f-operation=poly2 frames-in-flight=1",
     "levels-x=5 levels-y=3 boundary=clamp frames-in-flight=8",
-    "lambda-c=2e-5 lambda-f=1e-4 f-operation=offset" };
+    "dx=1e-6 lambda-c=2e-5 lambda-f=1e-4 f-operation=offset" };
   GError *error = NULL;
 
   gst_init (&argc, &argv);
