@@ -10,14 +10,19 @@
 namespace {
 
 /* What a turn of a multiprocessor's thread blocks takes, in units of no matter,
- * when it has so many; a hundredth of what one would take alone if nothing
- * waited */
-const gint costs[] = { 0, 120, 195, 275, 355 };
+ * when it has so many */
+const gint costs[LWT_FAR_BLOCKS + 1] = { 0, 150, 195 };
 
-/* Turns of a strip at a side beside those of others, percent */
-#ifndef LWT_FAR_SIDE
-#define LWT_FAR_SIDE 50
-#endif
+/* A segment of the first or last strip takes as long as others that have so many
+ * turns more; all of a thread block at an edge as long as so many turns. */
+#define SIDE_TURNS 2
+#define EDGE_TURNS 3
+
+/* Forward, strips that go down side by side read from the same pages of memory:
+ * segments of so many turns and more are as long at the sides as elsewhere, and
+ * none has more turns than that. */
+#define IN_STEP_TURNS 10
+#define MOST_TURNS 24
 
 gint
 round_up (gint n, gint to)
@@ -146,47 +151,54 @@ get_segment (gint turns, const LwtFarFacts *facts, gint rows)
   return CLAMP (turns * LWT_FAR_PAIRS - facts->flow.warm, 1, rows);
 }
 
-/* Cuts the first and last strip into shorter ones, as much as they take longer.
- * Returns: thread blocks */
+/* Segments of so many turns, those of the first and last strip of less. Returns:
+ * thread blocks */
 gint
 set_segments (LwtFarTask *task, const LwtFarFacts *facts, gint turns)
 {
   const gint rows = task->to - task->from, ends = MIN (task->strips, 2);
-  const gint shorter = (turns * LWT_FAR_SIDE + 99) / 100;
+  const gboolean in_step = !facts->inverse && turns >= IN_STEP_TURNS;
 
   task->segment[0] = get_segment (turns, facts, rows);
-  task->segment[1] = get_segment (shorter, facts, rows);
+  task->segment[1] =
+      get_segment (in_step ? turns : turns - SIDE_TURNS, facts, rows);
   for (gint i = 0; i < 2; i++)
     task->segments[i] = (rows + task->segment[i] - 1) / task->segment[i];
   return ends * task->segments[1] + (task->strips - ends) * task->segments[0];
 }
 
 /* Segments of so many whole turns that the multiprocessors, each with a few
- * thread blocks at a time, are done soonest. Returns: thread blocks */
+ * thread blocks at a time, are done soonest; of equal ones the longest. @edges:
+ * thread blocks at edges, which come last, several in the time of a segment.
+ * Returns: thread blocks */
 gint
 cut_segments (LwtFarTask *task, const LwtFarFacts *facts, gint edges)
 {
   const gint rows = task->to - task->from, warm = facts->flow.warm;
-  const gint most = (rows + warm + LWT_FAR_PAIRS - 1) / LWT_FAR_PAIRS;
+  const gint whole = (rows + warm + LWT_FAR_PAIRS - 1) / LWT_FAR_PAIRS;
+  const gint most = facts->inverse ? whole : MIN (whole, MOST_TURNS);
+  const gint least = warm / LWT_FAR_PAIRS + 1 + SIDE_TURNS;
   const gint processors = lwt_get_multiprocessors ();
-  gint64 least = G_MAXINT64;
-  gint best = most;
+  gint64 least_cost = G_MAXINT64;
+  gint best = least;
 
   if (rows == 0) /* all of it is edge */
-    return 0;
-  for (gint turns = warm / LWT_FAR_PAIRS + 1; turns <= most; turns++) {
-    const gint blocks = edges + set_segments (task, facts, turns);
+    return edges;
+  for (gint turns = least; turns <= most; turns++) {
+    const gint together = MAX (turns / EDGE_TURNS, 1);
+    const gint blocks =
+        set_segments (task, facts, turns) + (edges + together - 1) / together;
     const gint each = (blocks + processors - 1) / processors;
     const gint64 cost = (gint64) turns
                         * (each / LWT_FAR_BLOCKS * costs[LWT_FAR_BLOCKS]
                             + costs[each % LWT_FAR_BLOCKS]);
 
-    if (cost < least) {
-      least = cost;
+    if (cost <= least_cost) {
+      least_cost = cost;
       best = turns;
     }
   }
-  return set_segments (task, facts, best);
+  return edges + set_segments (task, facts, best);
 }
 
 } // namespace
@@ -210,5 +222,5 @@ lwt_far_cut (LwtFarTask *task, const LwtTransform *transform,
   set_y (task, (gint) level->height, facts);
   cut_strips (task, facts);
   edges = task->y.pieces * task->strips * edge_blocks;
-  return (guint) (edges + cut_segments (task, facts, edges));
+  return (guint) cut_segments (task, facts, edges);
 }

@@ -35,12 +35,12 @@
 #define LWT_FAR_WARPS LWT_FAR_PAIRS
 #define LWT_FAR_THREADS (32 * LWT_FAR_WARPS)
 /* Thread blocks of a multiprocessor */
-#ifndef LWT_FAR_BLOCKS
 #define LWT_FAR_BLOCKS 2
-#endif
 /* Pairs of a piece at an edge, one a lane: two lines a warp. No output that an
  * edge matters to depends on more (lwt_piece_suffices) */
 #define LWT_FAR_PIECE 16
+/* Rows of it for each warp */
+#define LWT_FAR_EDGE_ROWS (2 * LWT_FAR_PIECE / LWT_FAR_WARPS)
 
 /* Floats of a row of a strip: low entries, then high ones; of the rows of a turn
  * and those of the next; of the tables of neighbours, in front of them */
@@ -384,14 +384,22 @@ lwt_far_launch (void (*kernel) (Task), const char *name, guint blocks,
 
 /* --- strips ---------------------------------------------------------------------------------- */
 
+/* With neighbours to both sides; at a side of the picture; of one that repeats
+ * itself */
+typedef enum {
+  LWT_FAR_INNER,
+  LWT_FAR_SIDE,
+  LWT_FAR_PERIOD,
+} LwtFarKind;
+
 /* @start: its first pair; @from, @to: positions whose outputs are its own
- * @side: it goes beyond the picture, or all repeats itself
- * @piece: which pieces along x are its */
+ * @piece: which pieces along x are its; @any: whether one is, @which then */
 typedef struct {
+  LwtFarKind kind;
   gint start;
   gint from, to;
-  bool side;
-  bool piece[2];
+  bool piece[2], any;
+  gint which;
 } LwtFarStrip;
 
 template <class Shape, bool INVERSE>
@@ -409,12 +417,17 @@ lwt_far_strip (const LwtFarTask &task, gint index)
   strip.to = last ? TO : FROM + task.useful;
   strip.piece[0] = index == 0 && task.x.pieces > 0;
   strip.piece[1] = last && task.x.pieces > 1;
+  strip.any = strip.piece[0] || strip.piece[1];
+  strip.which = strip.piece[0] ? 0 : 1;
   if (strip.piece[0])
     strip.from = 0;
   if (last && task.x.pieces > 0)
     strip.to = LWT_FAR_STRIP;
-  strip.side = task.x.pieces == 0 || strip.start < 0
-               || 2 * (strip.start + LWT_FAR_STRIP) > task.x.n;
+  strip.kind = LWT_FAR_INNER;
+  if (task.x.pieces == 0)
+    strip.kind = LWT_FAR_PERIOD;
+  else if (strip.start < 0 || 2 * (strip.start + LWT_FAR_STRIP) > task.x.n)
+    strip.kind = LWT_FAR_SIDE;
   return strip;
 }
 
@@ -667,6 +680,39 @@ lwt_far_lift_piece (
   }
 }
 
+/* Lifts @columns columns of a tile, which has a piece's rows @pitch floats
+ * apart. */
+template <class Order>
+static __device__ __forceinline__ void
+lwt_far_lift_tile (float *tile, gint pitch, gint columns,
+    const LwtFarNeighbours &neighbours, const LwtFarTask &task)
+{
+  constexpr gint N = 8; /* columns of a half of a warp */
+  const gint lane = threadIdx.x % LWT_FAR_PIECE;
+  const gint half = threadIdx.x / LWT_FAR_PIECE;
+
+  for (gint c = N * half; c < columns; c += 2 * N * LWT_FAR_WARPS) {
+    float x[N][2];
+
+#pragma unroll
+    for (gint i = 0; i < N / 2; i++) {
+      const float4 v =
+          *(const float4 *) (tile + (2 * lane + i % 2) * pitch + c + i / 2 * 4);
+
+      x[i / 2 * 4][i % 2] = v.x;
+      x[i / 2 * 4 + 1][i % 2] = v.y;
+      x[i / 2 * 4 + 2][i % 2] = v.z;
+      x[i / 2 * 4 + 3][i % 2] = v.w;
+    }
+    lwt_far_lift_piece<Order, N> (x, neighbours, task);
+#pragma unroll
+    for (gint i = 0; i < N / 2; i++)
+      *(float4 *) (tile + (2 * lane + i % 2) * pitch + c + i / 2 * 4) =
+          make_float4 (x[i / 2 * 4][i % 2], x[i / 2 * 4 + 1][i % 2],
+              x[i / 2 * 4 + 2][i % 2], x[i / 2 * 4 + 3][i % 2]);
+  }
+}
+
 /* Whether piece @which of @axis gives sample @k of a kind. */
 static __device__ __forceinline__ bool
 lwt_far_gives (const LwtFarAxis &axis, gint which, gint kind, gint k)
@@ -677,7 +723,8 @@ lwt_far_gives (const LwtFarAxis &axis, gint which, gint kind, gint k)
 
 /* --- duties ------------------------------------------------------------------------------------------ */
 
-/* What a thread block is there for: edges come first, then segments. */
+/* What a thread block is there for: segments come first, then what takes less
+ * time, edges. */
 typedef struct {
   gint strip;
   gint edge; /* -1: a segment */
@@ -688,29 +735,28 @@ typedef struct {
 static __device__ __forceinline__ LwtFarDuty
 lwt_far_duty (const LwtFarTask &task, gint edge_blocks)
 {
-  const gint edges = task.y.pieces * task.strips * edge_blocks;
   const gint ends = min (task.strips, 2), inner = task.strips - ends;
+  const gint sides = ends * task.segments[1];
+  const gint segments = sides + inner * task.segments[0];
   gint i = blockIdx.x;
   LwtFarDuty duty = {};
 
   duty.edge = -1;
-  if (i < edges) {
+  if (i < sides) {
+    duty.strip = i % ends * (task.strips - 1);
+    duty.from = task.from + i / ends * task.segment[1];
+    duty.to = min (duty.from + task.segment[1], task.to);
+  } else if (i < segments) {
+    i -= sides;
+    duty.strip = 1 + i % inner;
+    duty.from = task.from + i / inner * task.segment[0];
+    duty.to = min (duty.from + task.segment[0], task.to);
+  } else {
+    i -= segments;
     duty.strip = i % task.strips;
     i /= task.strips;
     duty.edge = i / edge_blocks;
     duty.part = i % edge_blocks;
-    return duty;
-  }
-  i -= edges;
-  if (i < ends * task.segments[1]) {
-    duty.strip = i % ends * (task.strips - 1);
-    duty.from = task.from + i / ends * task.segment[1];
-    duty.to = min (duty.from + task.segment[1], task.to);
-  } else {
-    i -= ends * task.segments[1];
-    duty.strip = 1 + i % inner;
-    duty.from = task.from + i / inner * task.segment[0];
-    duty.to = min (duty.from + task.segment[0], task.to);
   }
   return duty;
 }
@@ -723,7 +769,7 @@ lwt_far_tables (
   guint8 *tables = (guint8 *) LWT_SHARED;
 
   for (gint i = 0; i < 2; i++)
-    if (strip.piece[i])
+    if (strip.kind == LWT_FAR_SIDE && (strip.piece[i] || i == strip.which))
       lwt_far_find_neighbours (tables + i * LWT_FAR_TABLE * sizeof (float),
           task, task.x, task.x.start[i]);
   if (duty.edge >= 0)

@@ -16,31 +16,45 @@ namespace {
   ((LWT_FAR_TABLES + MAX (2 * LWT_FAR_TURN, 2 * LWT_FAR_PIECE * EDGE_ROW))     \
       * sizeof (float))
 
-/* Where rows come from, and where they go when they are lifted.
- * @column: SIDE: of the lane's pairs in memory; -1: not in the picture
- * @pitch: floats from row to row
- * @to: position 0 of the first row, by kind; NULL: not wanted */
-template <class Shape, bool SIDE> struct Rows {
+/* Where rows come from, and where they go when they are lifted. */
+template <class Shape, LwtFarKind KIND> struct Rows {
   using Far = LwtFar<Shape, false>;
+  static constexpr bool SIDE = KIND == LWT_FAR_SIDE;
+  static constexpr bool PERIOD = KIND == LWT_FAR_PERIOD;
 
   const LwtFarTask &task;
   const LwtFarStrip &strip;
   const guint8 *tables;
   gint lane;
-  gint column[LWT_FAR_K];
+  bool whole; /* SIDE: all pairs of a lane are in the picture, or none */
+  gint pair;  /* the lane's first; SIDE: where none is, another lane's */
+  gint column[LWT_FAR_K]; /* PERIOD: of the lane's pairs in memory */
+  gint entry[2]; /* SIDE: what piece strip.which gives: position; -1: nothing */
 
   __device__ __forceinline__
   Rows (const LwtFarTask &task, const LwtFarStrip &strip, const guint8 *tables)
-      : task (task), strip (strip), tables (tables), lane (threadIdx.x & 31)
+      : task (task), strip (strip), tables (tables), lane (threadIdx.x & 31),
+        whole (task.x.n % (2 * LWT_FAR_K) == 0),
+        pair (strip.start + lane * LWT_FAR_K)
   {
+    if (SIDE && whole)
+      pair = max (min (pair, task.x.n / 2 - LWT_FAR_K), 0);
 #pragma unroll
-    for (gint i = 0; SIDE && i < LWT_FAR_K; i++) {
-      const gint k = strip.start + lane * LWT_FAR_K + i;
+    for (gint i = 0; PERIOD && i < LWT_FAR_K; i++)
+      column[i] = 2 * lwt_modulo (pair + i, task.x.pairs);
+#pragma unroll
+    for (gint kind = 0; SIDE && kind < 2; kind++)
+      entry[kind] = strip.any ? find_entry (strip.which, kind) : -1;
+  }
 
-      column[i] = task.x.pieces == 0 ? 2 * lwt_modulo (k, task.x.pairs)
-                  : k >= 0 && 2 * k + 1 < task.x.n ? 2 * k
-                                                   : -1;
-    }
+  /* Position that piece @which gives the lane's entry of a kind of. */
+  __device__ __forceinline__ gint
+  find_entry (gint which, gint kind) const
+  {
+    const gint k = task.x.start[which] + lane % LWT_FAR_PIECE;
+    const gint p = k - strip.start - Far::offset (kind);
+
+    return lwt_far_gives (task.x, which, kind, k) && p < LWT_FAR_STRIP ? p : -1;
   }
 
   __device__ __forceinline__ const float *
@@ -50,31 +64,35 @@ template <class Shape, bool SIDE> struct Rows {
                             + (gsize) y * task.picture.stride);
   }
 
-  /* The lane's samples of row @y, by kinds. */
+  __device__ __forceinline__ bool
+  loads_single_pairs () const
+  {
+    return PERIOD || (SIDE && !whole);
+  }
+
+  /* The lane's samples of row @y, by kinds; any, where there are none, as what
+   * depends on these is given by a piece. */
   __device__ __forceinline__ void
   load (float x[2][LWT_FAR_K], gint y) const
   {
+    const float *from = row (y);
+
+    if (loads_single_pairs ()) {
+#pragma unroll
+      for (gint i = 0; i < LWT_FAR_K; i++) {
+        const gint inside = max (min (pair + i, task.x.n / 2 - 1), 0);
+        const float2 v =
+            *(const float2 *) (from + (PERIOD ? column[i] : 2 * inside));
+
+        x[0][i] = v.x;
+        x[1][i] = v.y;
+      }
+      return;
+    }
 #pragma unroll
     for (gint i = 0; i < LWT_FAR_K; i += 2) {
-      float4 v = make_float4 (0.0f, 0.0f, 0.0f, 0.0f);
+      const float4 v = *(const float4 *) (from + 2 * (pair + i));
 
-      if (SIDE) {
-        if (column[i] >= 0) {
-          const float2 pair = *(const float2 *) (row (y) + column[i]);
-
-          v.x = pair.x;
-          v.y = pair.y;
-        }
-        if (column[i + 1] >= 0) {
-          const float2 pair = *(const float2 *) (row (y) + column[i + 1]);
-
-          v.z = pair.x;
-          v.w = pair.y;
-        }
-      } else {
-        v = *(const float4 *) (row (y)
-                               + 2 * (strip.start + lane * LWT_FAR_K + i));
-      }
       x[0][i] = v.x;
       x[1][i] = v.y;
       x[0][i + 1] = v.z;
@@ -82,73 +100,84 @@ template <class Shape, bool SIDE> struct Rows {
     }
   }
 
-  /* Pieces of two rows, one a half of the warp: the lane's pair of piece
-   * @which. @y: -1: none. */
+  /* The lane's pair of piece @which of rows @y, the halves of the warp having
+   * every other row. */
+  template <int N>
   __device__ __forceinline__ void
-  load_piece (float x[1][2], gint which, const gint y[2]) const
+  load_piece (float x[N / 2][2], gint which, const gint y[N]) const
   {
-    const gint mine = lane < LWT_FAR_PIECE ? y[0] : y[1];
+    const gint at = 2 * (task.x.start[which] + lane % LWT_FAR_PIECE);
 
 #pragma unroll
-    for (gint odd = 0; odd < 2; odd++) {
-      const gint at = 2 * (task.x.start[which] + lane % LWT_FAR_PIECE) + odd;
+    for (gint i = 0; i < N / 2; i++) {
+      const float *from = row (lane < LWT_FAR_PIECE ? y[2 * i] : y[2 * i + 1]);
 
-      x[0][odd] = mine >= 0 && at < task.x.n ? row (mine)[at] : 0.0f;
+      x[i][0] = from[min (at, task.x.n - 1)];
+      x[i][1] = from[min (at + 1, task.x.n - 1)];
     }
   }
 
-  /* Lifts them and puts what they give over what is there. */
-  __device__ __forceinline__ void
-  put_piece (float x[1][2], gint which, float *const to[2], gint pitch) const
+  __device__ __forceinline__ LwtFarNeighbours
+  neighbours (gint which) const
   {
-    const LwtFarNeighbours neighbours =
-        lwt_far_neighbours (tables + which * LWT_FAR_TABLE * sizeof (float));
-    const gint k = task.x.start[which] + lane % LWT_FAR_PIECE;
+    return lwt_far_neighbours (tables + which * LWT_FAR_TABLE * sizeof (float));
+  }
 
-    lwt_far_lift_piece<typename Far::Order, 1> (x, neighbours, task);
+  /* Puts what a piece gives over what is there. */
+  template <int N>
+  __device__ __forceinline__ void
+  put_piece (const float x[N / 2][2], const gint entry[2], float *const to[2],
+      gint pitch) const
+  {
     __syncwarp ();
 #pragma unroll
-    for (gint kind = 0; kind < 2; kind++) {
-      const gint p = k - strip.start - Far::offset (kind);
-
-      if (to[kind] && lwt_far_gives (task.x, which, kind, k) && p >= 0
-          && p < LWT_FAR_STRIP)
-        to[kind][lane / LWT_FAR_PIECE * pitch + p] =
-            x[0][kind] * task.scale[kind];
-    }
+    for (gint kind = 0; kind < 2; kind++)
+      if (to[kind] && entry[kind] >= 0)
+#pragma unroll
+        for (gint i = 0; i < N / 2; i++)
+          to[kind][(2 * i + lane / LWT_FAR_PIECE) * pitch + entry[kind]] =
+              x[i][kind] * task.scale[kind];
     __syncwarp ();
   }
 
-  /* Lifts two rows, @y of the picture for the pieces, and puts them where they
-   * go. */
-  template <class Meanwhile>
+  /* Lifts N rows and puts them where they go, @pitch floats apart: @to: position
+   * 0 of the first one, by kind; NULL: not wanted. At a side a piece of them is
+   * lifted meanwhile: @piece, as loaded for strip.which; @y: the rows. */
+  template <int N, class Meanwhile>
   __device__ __forceinline__ void
-  put (float x[2][2][LWT_FAR_K], const gint y[2], float *const to[2],
-      gint pitch, const Meanwhile &meanwhile) const
+  put (float x[N][2][LWT_FAR_K], float piece[N / 2][2], const gint y[N],
+      float *const to[2], gint pitch, const Meanwhile &meanwhile) const
   {
-    float pieces[2][1][2];
+    const LwtFarNeighbours of_piece =
+        SIDE ? neighbours (strip.which) : LwtFarNeighbours ();
 
-#pragma unroll
-    for (gint which = 0; SIDE && which < 2; which++)
-      if (strip.piece[which])
-        load_piece (pieces[which], which, y);
-    lwt_far_lift_rows<Shape, false, 2> (x, task, meanwhile);
+    lwt_far_lift_rows<Shape, false, N> (x, task, [&] (auto step) {
+      meanwhile (step);
+      if (SIDE)
+        lwt_far_step_piece<typename Far::Order, N / 2, decltype (step)::value> (
+            piece, of_piece, task);
+    });
 #pragma unroll
     for (gint kind = 0; kind < 2; kind++)
       if (to[kind])
 #pragma unroll
-        for (gint odd = 0; odd < 2; odd++) {
-          const float *v = x[odd][kind];
+        for (gint i = 0; i < N; i++) {
+          const float *v = x[i][kind];
           const float scale = task.scale[kind];
 
-          *(float4 *) (to[kind] + odd * pitch + lane * LWT_FAR_K) =
-              make_float4 (
-                  v[0] * scale, v[1] * scale, v[2] * scale, v[3] * scale);
+          *(float4 *) (to[kind] + i * pitch + lane * LWT_FAR_K) = make_float4 (
+              v[0] * scale, v[1] * scale, v[2] * scale, v[3] * scale);
         }
-#pragma unroll
-    for (gint which = 0; SIDE && which < 2; which++)
-      if (strip.piece[which])
-        put_piece (pieces[which], which, to, pitch);
+    if (SIDE)
+      put_piece<N> (piece, entry, to, pitch);
+    if (SIDE && strip.piece[0] && strip.piece[1]) {
+      const gint second[2] = { find_entry (1, 0), find_entry (1, 1) };
+
+      load_piece<N> (piece, 1, y);
+      lwt_far_lift_piece<typename Far::Order, N / 2> (
+          piece, neighbours (1), task);
+      put_piece<N> (piece, second, to, pitch);
+    }
   }
 };
 
@@ -168,49 +197,50 @@ find_column (
   return REPEATS ? lwt_entry (k, task.shift[kind], count) : k;
 }
 
-template <class Shape, bool LOW, bool SIDE>
+template <class Shape, bool LOW, LwtFarKind KIND>
 __device__ __forceinline__ void
 march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
     const guint8 *tables)
 {
   using Far = LwtFar<Shape, false>;
   constexpr LwtFlow FLOW = Far::flow ();
-  const Rows<Shape, SIDE> rows (task, strip, tables);
+  constexpr bool PERIOD = KIND == LWT_FAR_PERIOD;
+  const Rows<Shape, KIND> rows (task, strip, tables);
   const gint warp = threadIdx.x / 32, kind = threadIdx.x / LWT_FAR_STRIP;
-  const gint column = find_column<Shape, SIDE> (
+  const gint column = find_column<Shape, PERIOD> (
       task, strip, kind, threadIdx.x & (LWT_FAR_STRIP - 1));
   const guint writes = column >= 0 ? duty.to - duty.from : 0;
   float *turn = (float *) LWT_SHARED + LWT_FAR_TABLES;
   float *next = turn + LWT_FAR_TURN;
   LwtFarColumn<Shape, false> lifted;
   LwtFarEntry out[2];
-  float ahead[2][2][LWT_FAR_K] = {};
+  float ahead[2][2][LWT_FAR_K] = {}, ahead_piece[1][2] = {};
   gint t = duty.from - FLOW.warm;
 
   lifted.clear ();
 #pragma unroll
   for (gint odd = 0; odd < 2; odd++)
     out[odd] =
-        lwt_far_entry<SIDE> (task.bands[odd][LOW ? 0 : kind], max (column, 0),
+        lwt_far_entry<PERIOD> (task.bands[odd][LOW ? 0 : kind], max (column, 0),
             t - FLOW.out[odd], task.shift[odd], lwt_count (task.y.n, odd));
 
-  auto row_of = [&] (gint pair) {
-    return 2
-           * (SIDE && task.y.pieces == 0 ? lwt_modulo (pair, task.y.pairs)
-                                         : pair);
-  };
+  /* of the warp's pair of a turn, and meanwhile that of the next one */
   auto fetch = [&] (gint pair) {
-    if (pair < duty.to)
+    const gint first = 2 * (PERIOD ? lwt_modulo (pair, task.y.pairs) : pair);
+    const gint y[2] = { first, first + 1 };
+
+    if (pair >= duty.to)
+      return;
 #pragma unroll
-      for (gint odd = 0; odd < 2; odd++)
-        rows.load (ahead[odd], row_of (pair) + odd);
+    for (gint odd = 0; odd < 2; odd++)
+      rows.load (ahead[odd], y[odd]);
+    if (KIND == LWT_FAR_SIDE)
+      rows.template load_piece<2> (ahead_piece, strip.which, y);
   };
-  /* what was fetched, of the warp's pair of the turn that begins with @from; that
-   * of the next one comes meanwhile */
   auto put_rows = [&] (float *to_turn, gint from, const auto &meanwhile) {
-    float x[2][2][LWT_FAR_K];
-    const gint pair = row_of (min (from + warp, duty.to - 1));
-    const gint y[2] = { pair, pair + 1 };
+    float x[2][2][LWT_FAR_K], piece[1][2];
+    const gint pair = min (from + warp, duty.to - 1);
+    const gint y[2] = { 2 * pair, 2 * pair + 1 };
     float *const row = to_turn + 2 * warp * LWT_FAR_ROW;
     float *const to[2] = { row, LOW ? NULL : row + LWT_FAR_STRIP };
 
@@ -218,8 +248,10 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
     for (gint i = 0; i < 4 * LWT_FAR_K; i++)
       x[i / (2 * LWT_FAR_K)][i / LWT_FAR_K % 2][i % LWT_FAR_K] =
           ahead[i / (2 * LWT_FAR_K)][i / LWT_FAR_K % 2][i % LWT_FAR_K];
+    piece[0][0] = ahead_piece[0][0];
+    piece[0][1] = ahead_piece[0][1];
     fetch (from + LWT_FAR_PAIRS + warp);
-    rows.put (x, y, to, LWT_FAR_ROW, meanwhile);
+    rows.template put<2> (x, piece, y, to, LWT_FAR_ROW, meanwhile);
   };
   auto lift_column = [&] (gint i) {
     float x[2] = { turn[2 * i * LWT_FAR_ROW + threadIdx.x],
@@ -234,9 +266,9 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
       if (!LOW)
         __stcs ((float *) out[1].at, x[1] * task.scale[1]);
     }
-    lwt_far_next<SIDE> (out[0]);
+    lwt_far_next<PERIOD> (out[0]);
     if (!LOW)
-      lwt_far_next<SIDE> (out[1]);
+      lwt_far_next<PERIOD> (out[1]);
   };
 
   fetch (t + warp);
@@ -287,60 +319,50 @@ put_edge (const LwtFarTask &task, const LwtFarStrip &strip,
 }
 
 /* What of the columns of a kind depends on the upper or lower edge. */
-template <class Shape, bool LOW, bool SIDE>
+template <class Shape, bool LOW, LwtFarKind KIND>
 __device__ __forceinline__ void
 run_edge (const LwtFarTask &task, const LwtFarStrip &strip,
     const LwtFarDuty &duty, const guint8 *tables)
 {
   using Far = LwtFar<Shape, false>;
-  const Rows<Shape, SIDE> rows (task, strip, tables);
+  constexpr gint N = LWT_FAR_EDGE_ROWS;
+  const Rows<Shape, KIND> rows (task, strip, tables);
   const LwtFarNeighbours neighbours =
       lwt_far_neighbours (tables + 2 * LWT_FAR_TABLE * sizeof (float));
-  const gint warp = threadIdx.x / 32, lane = threadIdx.x & 31;
-  const gint start = task.y.start[duty.edge];
-  const gint pairs = min (task.y.pairs, LWT_FAR_PIECE);
-  float *tile = (float *) LWT_SHARED + LWT_FAR_TABLES;
-
-  for (gint i = warp; i < pairs; i += LWT_FAR_WARPS) {
-    float *row = tile + 2 * i * EDGE_ROW;
-    float *const to[2] = { duty.part == 0 ? row : NULL,
-      duty.part == 1 ? row : NULL };
-    float x[2][2][LWT_FAR_K] = {};
-    gint y[2];
+  const gint first = threadIdx.x / 32 * N;
+  float *const tile = (float *) LWT_SHARED + LWT_FAR_TABLES;
+  float *const row = tile + first * EDGE_ROW;
+  float *const to[2] = { duty.part == 0 ? row : NULL,
+    duty.part == 1 ? row : NULL };
+  float x[N][2][LWT_FAR_K], piece[N / 2][2];
+  gint y[N];
 
 #pragma unroll
-    for (gint odd = 0; odd < 2; odd++) {
-      y[odd] = 2 * (start + i) + odd;
-      if (y[odd] >= task.y.n)
-        y[odd] = -1;
-      else
-        rows.load (x[odd], y[odd]);
-    }
-    rows.put (x, y, to, EDGE_ROW, LwtFarNothing ());
+  for (gint i = 0; i < N; i++) {
+    /* any row, where there is none */
+    y[i] = min (2 * task.y.start[duty.edge] + first + i, task.y.n - 1);
+    rows.load (x[i], y[i]);
   }
+  if (KIND == LWT_FAR_SIDE)
+    rows.template load_piece<N> (piece, strip.which, y);
+  rows.template put<N> (x, piece, y, to, EDGE_ROW, LwtFarNothing ());
   __syncthreads ();
-  for (gint c = 8 * warp; c < LWT_FAR_STRIP; c += 8 * LWT_FAR_WARPS) {
-    float *const pair = tile + 2 * (lane % LWT_FAR_PIECE) * EDGE_ROW + c
-                        + lane / LWT_FAR_PIECE * 4;
-    float x[4][2];
-
-#pragma unroll
-    for (gint odd = 0; odd < 2; odd++) {
-      const float4 v = *(const float4 *) (pair + odd * EDGE_ROW);
-
-      x[0][odd] = v.x;
-      x[1][odd] = v.y;
-      x[2][odd] = v.z;
-      x[3][odd] = v.w;
-    }
-    lwt_far_lift_piece<typename Far::Order, 4> (x, neighbours, task);
-#pragma unroll
-    for (gint odd = 0; odd < 2; odd++)
-      *(float4 *) (pair + odd * EDGE_ROW) =
-          make_float4 (x[0][odd], x[1][odd], x[2][odd], x[3][odd]);
-  }
+  lwt_far_lift_tile<typename Far::Order> (
+      tile, EDGE_ROW, LWT_FAR_STRIP, neighbours, task);
   __syncthreads ();
   put_edge<Shape, LOW> (task, strip, duty, tile);
+}
+
+/* Of a picture that ends. */
+template <class Shape, bool LOW, LwtFarKind KIND>
+__device__ __forceinline__ void
+run (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
+    const guint8 *tables)
+{
+  if (duty.edge >= 0)
+    run_edge<Shape, LOW, KIND> (task, strip, duty, tables);
+  else
+    march<Shape, LOW, KIND> (task, strip, duty, tables);
 }
 
 template <class Shape, bool LOW>
@@ -354,14 +376,12 @@ __launch_bounds__ (LWT_FAR_THREADS, LWT_FAR_BLOCKS)
 
   lwt_wait_for_previous ();
   __syncthreads ();
-  if (duty.edge >= 0 && strip.side)
-    run_edge<Shape, LOW, true> (task, strip, duty, tables);
-  else if (duty.edge >= 0)
-    run_edge<Shape, LOW, false> (task, strip, duty, tables);
-  else if (strip.side)
-    march<Shape, LOW, true> (task, strip, duty, tables);
+  if (strip.kind == LWT_FAR_PERIOD)
+    march<Shape, LOW, LWT_FAR_PERIOD> (task, strip, duty, tables);
+  else if (strip.kind == LWT_FAR_SIDE)
+    run<Shape, LOW, LWT_FAR_SIDE> (task, strip, duty, tables);
   else
-    march<Shape, LOW, false> (task, strip, duty, tables);
+    run<Shape, LOW, LWT_FAR_INNER> (task, strip, duty, tables);
 }
 
 template <class Shape>

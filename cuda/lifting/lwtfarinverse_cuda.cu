@@ -17,35 +17,39 @@ namespace {
   ((LWT_FAR_TABLES + MAX (2 * LWT_FAR_TURN, 2 * LWT_FAR_PIECE * EDGE_ROW))     \
       * sizeof (float))
 
+/* Whether what the piece at the end gives has the last whole pair. */
+template <class Order>
+constexpr bool
+gives_last_pair ()
+{
+  const LwtWindows w = lwt_windows<Order> ();
+  bool result = true;
+
+  for (int kind = 0; kind < 2; kind++)
+    result = result && (w.high[kind][0] > 0 || w.high[kind][1] > 0);
+  return result;
+}
+
 /* Rows out of shared memory into the picture. */
-template <class Shape, bool LOW, bool SIDE> struct Rows {
+template <class Shape, bool LOW, LwtFarKind KIND> struct Rows {
   using Far = LwtFar<Shape, true>;
+  static constexpr bool SIDE = KIND == LWT_FAR_SIDE;
+
+  static_assert (gives_last_pair<typename Far::Order> (),
+      "pairs that a lane does not write two by two");
 
   const LwtFarTask &task;
   const LwtFarStrip &strip;
   const guint8 *tables;
   gint lane;
-  /* SIDE: the pair that the strip gives a sample of first, but for pieces, and of
-   * how many; whether it gives all of the lane's */
-  gint first[2];
-  guint number[2];
-  bool whole;
+  gint from, to; /* pairs of the picture that the strip gives */
 
   __device__ __forceinline__
   Rows (const LwtFarTask &task, const LwtFarStrip &strip, const guint8 *tables)
       : task (task), strip (strip), tables (tables), lane (threadIdx.x & 31),
-        whole (true)
+        from (max (strip.start + strip.from, 0)),
+        to (min (strip.start + strip.to, task.x.n / 2))
   {
-    const gint k = strip.start + lane * LWT_FAR_K;
-
-#pragma unroll
-    for (gint odd = 0; odd < 2; odd++) {
-      const gint end = min (strip.start + strip.to, task.x.from[odd]);
-
-      first[odd] = max (strip.start + strip.from, task.x.to[odd]);
-      number[odd] = (guint) max (end - first[odd], 0);
-      whole = whole && k >= first[odd] && k + LWT_FAR_K <= end;
-    }
   }
 
   __device__ __forceinline__ float *
@@ -55,63 +59,97 @@ template <class Shape, bool LOW, bool SIDE> struct Rows {
                       + (gsize) y * task.picture.stride);
   }
 
-  /* Writes the lane's pairs, but for those of pieces; @y: -1: not wanted. */
+  /* Writes the lane's pairs of row @y, -1: not wanted; also those that pieces are
+   * to give. */
   __device__ __forceinline__ void
   write (const float x[2][LWT_FAR_K], gint y) const
   {
-    const gint p = lane * LWT_FAR_K, k = strip.start + p;
+    const gint k = strip.start + lane * LWT_FAR_K;
 
     if (y < 0)
       return;
 #pragma unroll
-    for (gint i = 0; i < LWT_FAR_K; i += 2)
-      if (SIDE ? whole : p + i >= strip.from && p + i < strip.to)
-        *(float4 *) (row (y) + 2 * (k + i)) =
+    for (gint i = 0; i < LWT_FAR_K; i += 2) {
+      const bool first = k + i >= from && k + i < to;
+      const bool second = k + i + 1 >= from && k + i + 1 < to;
+      float *const at = row (y) + 2 * (k + i);
+
+      if (first && second)
+        *(float4 *) at =
             make_float4 (x[0][i], x[1][i], x[0][i + 1], x[1][i + 1]);
-#pragma unroll
-    for (gint i = 0; SIDE && i < 2 * LWT_FAR_K; i++)
-      if (!whole && (guint) (k + i / 2 - first[i & 1]) < number[i & 1])
-        row (y)[2 * k + i] = x[i & 1][i / 2];
+      else if (KIND == LWT_FAR_PERIOD && first)
+        *(float2 *) at = make_float2 (x[0][i], x[1][i]);
+      else if (KIND == LWT_FAR_PERIOD && second)
+        *(float2 *) (at + 2) = make_float2 (x[0][i + 1], x[1][i + 1]);
+    }
   }
 
-  /* Lifts and writes piece @which of two rows, one a half of the warp: @rows,
-   * @pitch floats apart. */
+  /* The lane's pair of piece @which of N rows, the halves of the warp having
+   * every other one. */
+  template <int N>
   __device__ __forceinline__ void
-  put_piece (const float *rows, gint pitch, const gint y[2], gint which) const
+  load_piece (
+      float x[N / 2][2], const float *rows, gint pitch, gint which) const
   {
-    const LwtFarNeighbours neighbours =
-        lwt_far_neighbours (tables + which * LWT_FAR_TABLE * sizeof (float));
     const gint k = task.x.start[which] + lane % LWT_FAR_PIECE;
-    const gint half = lane / LWT_FAR_PIECE, mine = half ? y[1] : y[0];
-    float x[1][2];
 
 #pragma unroll
     for (gint kind = 0; kind < 2; kind++) {
       const gint p = k - strip.start - Far::offset (kind);
-      const gint at = min (max (p, 0), LWT_FAR_STRIP - 1);
+      const gint at =
+          kind * LWT_FAR_STRIP + min (max (p, 0), LWT_FAR_STRIP - 1);
 
-      x[0][kind] = LOW && kind ? 0.0f
-                               : rows[half * pitch + kind * LWT_FAR_STRIP + at]
-                                     * task.scale[kind];
-    }
-    lwt_far_lift_piece<typename Far::Order, 1> (x, neighbours, task);
 #pragma unroll
-    for (gint odd = 0; odd < 2; odd++)
-      if (mine >= 0 && lwt_far_gives (task.x, which, odd, k))
-        row (mine)[2 * k + odd] = x[0][odd];
+      for (gint i = 0; i < N / 2; i++)
+        x[i][kind] = LOW && kind
+                         ? 0.0f
+                         : rows[(2 * i + lane / LWT_FAR_PIECE) * pitch + at]
+                               * task.scale[kind];
+    }
   }
 
-  /* Two rows of entries, @rows, @pitch floats apart, become rows @y of the
-   * picture. */
-  template <class Meanwhile>
+  __device__ __forceinline__ LwtFarNeighbours
+  neighbours (gint which) const
+  {
+    return lwt_far_neighbours (tables + which * LWT_FAR_TABLE * sizeof (float));
+  }
+
+  /* Writes what a piece gives over what is there. */
+  template <int N>
   __device__ __forceinline__ void
-  put (const float *rows, gint pitch, const gint y[2],
+  write_piece (const float x[N / 2][2], gint which, const gint y[N]) const
+  {
+    const gint k = task.x.start[which] + lane % LWT_FAR_PIECE;
+
+    __syncwarp ();
+#pragma unroll
+    for (gint odd = 0; odd < 2; odd++)
+      if (lwt_far_gives (task.x, which, odd, k))
+#pragma unroll
+        for (gint i = 0; i < N / 2; i++) {
+          const gint mine = lane < LWT_FAR_PIECE ? y[2 * i] : y[2 * i + 1];
+
+          if (mine >= 0)
+            row (mine)[2 * k + odd] = x[i][odd];
+        }
+  }
+
+  /* N rows of entries, @rows, @pitch floats apart, become rows @y of the
+   * picture. */
+  template <int N, class Meanwhile>
+  __device__ __forceinline__ void
+  put (const float *rows, gint pitch, const gint y[N],
       const Meanwhile &meanwhile) const
   {
-    float x[2][2][LWT_FAR_K];
+    LwtFarNeighbours of_piece = {};
+    float x[N][2][LWT_FAR_K], piece[N / 2][2];
 
+    if (SIDE) {
+      of_piece = neighbours (strip.which);
+      load_piece<N> (piece, rows, pitch, strip.which);
+    }
 #pragma unroll
-    for (gint i = 0; i < 2; i++)
+    for (gint i = 0; i < N; i++)
 #pragma unroll
       for (gint kind = 0; kind < 2; kind++) {
         const float scale = task.scale[kind];
@@ -127,14 +165,23 @@ template <class Shape, bool LOW, bool SIDE> struct Rows {
         x[i][kind][2] = v.z;
         x[i][kind][3] = v.w;
       }
-    lwt_far_lift_rows<Shape, true, 2> (x, task, meanwhile);
+    lwt_far_lift_rows<Shape, true, N> (x, task, [&] (auto step) {
+      meanwhile (step);
+      if (SIDE)
+        lwt_far_step_piece<typename Far::Order, N / 2, decltype (step)::value> (
+            piece, of_piece, task);
+    });
 #pragma unroll
-    for (gint i = 0; i < 2; i++)
+    for (gint i = 0; i < N; i++)
       write (x[i], y[i]);
-#pragma unroll
-    for (gint which = 0; SIDE && which < 2; which++)
-      if (strip.piece[which])
-        put_piece (rows, pitch, y, which);
+    if (SIDE && strip.any)
+      write_piece<N> (piece, strip.which, y);
+    if (SIDE && strip.piece[0] && strip.piece[1]) {
+      load_piece<N> (piece, rows, pitch, 1);
+      lwt_far_lift_piece<typename Far::Order, N / 2> (
+          piece, neighbours (1), task);
+      write_piece<N> (piece, 1, y);
+    }
   }
 };
 
@@ -148,21 +195,21 @@ find_column (
   const gint k = strip.start + p + (kind ? Far::offset (1) : Far::offset (0));
   const gint count = lwt_count (task.x.n, kind);
 
-  return REPEATS && task.x.pieces == 0
-             ? lwt_entry (lwt_modulo (k, count), task.shift[kind], count)
-             : min (max (k, 0), count - 1);
+  return REPEATS ? lwt_entry (lwt_modulo (k, count), task.shift[kind], count)
+                 : min (max (k, 0), count - 1);
 }
 
-template <class Shape, bool LOW, bool SIDE>
+template <class Shape, bool LOW, LwtFarKind KIND>
 __device__ __forceinline__ void
 march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
     const guint8 *tables)
 {
   using Far = LwtFar<Shape, true>;
   constexpr LwtFlow FLOW = Far::flow ();
-  const Rows<Shape, LOW, SIDE> rows (task, strip, tables);
+  constexpr bool PERIOD = KIND == LWT_FAR_PERIOD;
+  const Rows<Shape, LOW, KIND> rows (task, strip, tables);
   const gint warp = threadIdx.x / 32, kind = threadIdx.x / LWT_FAR_STRIP;
-  const gint column = find_column<Shape, SIDE> (
+  const gint column = find_column<Shape, PERIOD> (
       task, strip, kind, threadIdx.x & (LWT_FAR_STRIP - 1));
   const bool reads = !LOW || kind == 0;
   float *turn = (float *) LWT_SHARED + LWT_FAR_TABLES;
@@ -175,7 +222,7 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
   lifted.clear ();
 #pragma unroll
   for (gint odd = 0; odd < 2; odd++)
-    in[odd] = lwt_far_entry<SIDE> (task.bands[LOW ? 0 : odd][LOW ? 0 : kind],
+    in[odd] = lwt_far_entry<PERIOD> (task.bands[LOW ? 0 : odd][LOW ? 0 : kind],
         column, t - FLOW.in[odd], task.shift[odd], lwt_count (task.y.n, odd));
 
   /* pair @pair, the next one, as the @i-th of a turn */
@@ -184,13 +231,11 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
     for (gint odd = 0; odd < (LOW ? 1 : 2); odd++) {
       if (reads && pair < duty.to)
         ahead[i][odd] = *(const float *) in[odd].at;
-      lwt_far_next<SIDE> (in[odd]);
+      lwt_far_next<PERIOD> (in[odd]);
     }
   };
   auto row_of = [&] (gint pair) {
-    return 2
-           * (SIDE && task.y.pieces == 0 ? lwt_modulo (pair, task.y.pairs)
-                                         : pair);
+    return 2 * (PERIOD ? lwt_modulo (pair, task.y.pairs) : pair);
   };
   /* pair @i of the turn that begins with @from, as it was fetched; that of the
    * next turn comes meanwhile */
@@ -211,7 +256,8 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
     const gint y[2] = { wanted ? row_of (now - FLOW.out[0]) : -1,
       wanted ? row_of (now - FLOW.out[1]) + 1 : -1 };
 
-    rows.put (turn + 2 * warp * LWT_FAR_ROW, LWT_FAR_ROW, y, meanwhile);
+    rows.template put<2> (
+        turn + 2 * warp * LWT_FAR_ROW, LWT_FAR_ROW, y, meanwhile);
   };
 
 #pragma unroll
@@ -238,78 +284,76 @@ march (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
   put_rows (LwtFarNothing ());
 }
 
+/* Loads all columns of a piece of rows at an edge, a column a thread, by kinds; there
+ * is an edge: no period, so no shift either. */
+template <class Shape, bool LOW>
+__device__ __forceinline__ void
+load_edge (
+    const LwtFarTask &task, const LwtFarStrip &strip, gint start, float *tile)
+{
+  const gint kind = threadIdx.x / LWT_FAR_STRIP;
+  const gint column = find_column<Shape, false> (
+      task, strip, kind, threadIdx.x & (LWT_FAR_STRIP - 1));
+  float values[LWT_FAR_PIECE][2];
+
+  if (LOW && kind != 0)
+    return;
+#pragma unroll
+  for (gint odd = 0; odd < 2; odd++) {
+    const LwtBand &band = task.bands[LOW ? 0 : odd][LOW ? 0 : kind];
+    const float *from = lwt_band_at<float> (band, column, start);
+    const gint there = lwt_count (task.y.n, odd) - start;
+
+#pragma unroll
+    for (gint i = 0; i < LWT_FAR_PIECE; i++) {
+      values[i][odd] = i < there && !(LOW && odd) ? *from : 0.0f;
+      from = (const float *) ((const guint8 *) from + band.pitch);
+    }
+  }
+#pragma unroll
+  for (gint i = 0; i < 2 * LWT_FAR_PIECE; i++)
+    tile[i * EDGE_ROW + threadIdx.x] = values[i / 2][i % 2] * task.scale[i % 2];
+}
+
 /* What depends on the upper or lower edge. */
-template <class Shape, bool LOW, bool SIDE>
+template <class Shape, bool LOW, LwtFarKind KIND>
 __device__ __forceinline__ void
 run_edge (const LwtFarTask &task, const LwtFarStrip &strip,
     const LwtFarDuty &duty, const guint8 *tables)
 {
   using Far = LwtFar<Shape, true>;
-  constexpr gint COLUMNS = LOW ? LWT_FAR_STRIP : LWT_FAR_ROW;
-  const Rows<Shape, LOW, SIDE> rows (task, strip, tables);
+  constexpr gint N = LWT_FAR_EDGE_ROWS;
+  const Rows<Shape, LOW, KIND> rows (task, strip, tables);
   const LwtFarNeighbours neighbours =
       lwt_far_neighbours (tables + 2 * LWT_FAR_TABLE * sizeof (float));
-  const gint warp = threadIdx.x / 32, lane = threadIdx.x & 31;
-  const gint start = task.y.start[duty.edge];
-  const gint pairs = min (task.y.pairs, LWT_FAR_PIECE);
-  float *tile = (float *) LWT_SHARED + LWT_FAR_TABLES;
+  const gint first = threadIdx.x / 32 * N, start = task.y.start[duty.edge];
+  float *const tile = (float *) LWT_SHARED + LWT_FAR_TABLES;
+  gint y[N];
 
-  if (threadIdx.x < COLUMNS) {
-    const gint kind = threadIdx.x / LWT_FAR_STRIP;
-    const gint column = find_column<Shape, false> (
-        task, strip, kind, threadIdx.x & (LWT_FAR_STRIP - 1));
-
-    /* there is an edge: no period, so no shift either */
-#pragma unroll
-    for (gint odd = 0; odd < 2; odd++) {
-      const LwtBand &band = task.bands[LOW ? 0 : odd][LOW ? 0 : kind];
-      const float *from = lwt_band_at<float> (band, column, start);
-      const gint there = lwt_count (task.y.n, odd) - start;
-
-#pragma unroll 8
-      for (gint i = 0; i < pairs; i++) {
-        float value = 0.0f;
-
-        if (i < there && !(LOW && odd))
-          value = *(const float *) ((const guint8 *) from + i * band.pitch)
-                  * task.scale[odd];
-        tile[(2 * i + odd) * EDGE_ROW + threadIdx.x] = value;
-      }
-    }
-  }
+  load_edge<Shape, LOW> (task, strip, start, tile);
   __syncthreads ();
-  for (gint c = 8 * warp; c < COLUMNS; c += 8 * LWT_FAR_WARPS) {
-    float *const pair = tile + 2 * (lane % LWT_FAR_PIECE) * EDGE_ROW + c
-                        + lane / LWT_FAR_PIECE * 4;
-    float x[4][2];
-
-#pragma unroll
-    for (gint odd = 0; odd < 2; odd++) {
-      const float4 v = *(const float4 *) (pair + odd * EDGE_ROW);
-
-      x[0][odd] = v.x;
-      x[1][odd] = v.y;
-      x[2][odd] = v.z;
-      x[3][odd] = v.w;
-    }
-    lwt_far_lift_piece<typename Far::Order, 4> (x, neighbours, task);
-#pragma unroll
-    for (gint odd = 0; odd < 2; odd++)
-      *(float4 *) (pair + odd * EDGE_ROW) =
-          make_float4 (x[0][odd], x[1][odd], x[2][odd], x[3][odd]);
-  }
+  lwt_far_lift_tile<typename Far::Order> (
+      tile, EDGE_ROW, LOW ? LWT_FAR_STRIP : LWT_FAR_ROW, neighbours, task);
   __syncthreads ();
-  for (gint i = warp; i < pairs; i += LWT_FAR_WARPS) {
-    gint y[2];
-
 #pragma unroll
-    for (gint odd = 0; odd < 2; odd++)
-      y[odd] = lwt_far_gives (task.y, duty.edge, odd, start + i)
-                   ? 2 * (start + i) + odd
-                   : -1;
-    if (y[0] >= 0 || y[1] >= 0)
-      rows.put (tile + 2 * i * EDGE_ROW, EDGE_ROW, y, LwtFarNothing ());
+  for (gint i = 0; i < N; i++) {
+    const gint k = start + (first + i) / 2;
+
+    y[i] = lwt_far_gives (task.y, duty.edge, i % 2, k) ? 2 * k + i % 2 : -1;
   }
+  rows.template put<N> (tile + first * EDGE_ROW, EDGE_ROW, y, LwtFarNothing ());
+}
+
+/* Of a picture that ends. */
+template <class Shape, bool LOW, LwtFarKind KIND>
+__device__ __forceinline__ void
+run (const LwtFarTask &task, const LwtFarStrip &strip, const LwtFarDuty &duty,
+    const guint8 *tables)
+{
+  if (duty.edge >= 0)
+    run_edge<Shape, LOW, KIND> (task, strip, duty, tables);
+  else
+    march<Shape, LOW, KIND> (task, strip, duty, tables);
 }
 
 template <class Shape, bool LOW>
@@ -323,14 +367,12 @@ __launch_bounds__ (LWT_FAR_THREADS, LWT_FAR_BLOCKS)
 
   lwt_wait_for_previous ();
   __syncthreads ();
-  if (duty.edge >= 0 && strip.side)
-    run_edge<Shape, LOW, true> (task, strip, duty, tables);
-  else if (duty.edge >= 0)
-    run_edge<Shape, LOW, false> (task, strip, duty, tables);
-  else if (strip.side)
-    march<Shape, LOW, true> (task, strip, duty, tables);
+  if (strip.kind == LWT_FAR_PERIOD)
+    march<Shape, LOW, LWT_FAR_PERIOD> (task, strip, duty, tables);
+  else if (strip.kind == LWT_FAR_SIDE)
+    run<Shape, LOW, LWT_FAR_SIDE> (task, strip, duty, tables);
   else
-    march<Shape, LOW, false> (task, strip, duty, tables);
+    run<Shape, LOW, LWT_FAR_INNER> (task, strip, duty, tables);
 }
 
 template <class Shape>
