@@ -99,6 +99,25 @@ get_multiprocessors (void)
   return MAX (n, 1);
 }
 
+/* Rows of pairs of the last level that a segment has in common with the one above
+ * it, if those of all segments fit half of the second cache. */
+gint
+get_again (const LwtNearTask *task, gint rows, LwtReach reach, guint depth)
+{
+  const gint pairs =
+      lwt_near_halo (reach.left, depth) + lwt_near_halo (reach.right, depth);
+  const gint64 row = 2 * task->levels[0].pairs[0] * (gint64) sizeof (gfloat);
+  int device = 0, cache = 0;
+
+  if (cudaGetDevice (&device) != cudaSuccess
+      || cudaDeviceGetAttribute (&cache, cudaDevAttrL2CacheSize, device)
+             != cudaSuccess)
+    return 0;
+  return share (rows, task->segment) * 2 * pairs * row <= cache / 2
+             ? share (pairs, 1 << (depth - 1))
+             : 0;
+}
+
 /* Rows of pairs of a segment that make @each warps for a multiprocessor. */
 gint
 get_segment (const LwtNearTask *task, gint rows, gint each)
@@ -146,6 +165,7 @@ lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
   task->segment =
       MAX (get_segment (task, rows, each), MIN (task->segment, LWT_NEAR_LEAST));
   task->segment = MIN (task->segment, LWT_NEAR_MOST);
+  task->again = get_again (task, rows, reach, depth);
   blocks = share (
       (gint64) share (rows, task->segment) * task->strips, LWT_NEAR_WARPS);
   task->small = blocks <= get_multiprocessors ();

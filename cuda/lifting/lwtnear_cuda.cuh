@@ -48,13 +48,15 @@ typedef struct {
  * @taps: in the order they are run in, with their signs
  * @useful: outputs (pairs of level 0) of a strip, @halo pairs from its first
  * @segment: rows of pairs of the last level
+ * @again: forward, with so many a segment begins that the one above it ends with;
+ *   0 if there are more of them than the second cache is to keep till then
  * @small: each multiprocessor has one thread block at most */
 typedef struct {
   float taps[LWT_MAX_SHAPE_TAPS];
   float scale[2];
   bool periodic;
   gint strips, useful, halo;
-  gint segment;
+  gint segment, again;
   bool small;
   LwtPicture picture;
   LwtNearLevel levels[LWT_NEAR_DEPTH];

@@ -54,6 +54,8 @@ template <class Shape, int DEPTH, bool HIGH, bool SIDES> struct NearMarch {
   gint slot;    /* of the ring, of this turn */
   gint next;    /* pair of rows that is fetched next, and where it is */
   const guint8 *from;
+  gint again;              /* turns before it take rows that are read again */
+  LwtKeeping late, soon;   /* of those, and of the others */
   guint8 *to[DEPTH][2][2]; /* where the turn's next rows of bands go */
 
   __device__ __forceinline__
@@ -91,8 +93,9 @@ template <class Shape, int DEPTH, bool HIGH, bool SIDES> struct NearMarch {
         if (next >= 0 && next < task.levels[0].pairs[1])
 #pragma unroll
           for (gint i = 0; i < 2 * (LWT_NEAR_K / 2); i++)
-            lwt_copy_ahead<16, SHARED> (at (to_slot, 2 * pair + i % 2, i / 2),
-                (const float4 *) (from + i % 2 * task.picture.stride) + i / 2);
+            lwt_copy_kept<16, SHARED> (at (to_slot, 2 * pair + i % 2, i / 2),
+                (const float4 *) (from + i % 2 * task.picture.stride) + i / 2,
+                t < again ? late : soon);
         from += 2 * task.picture.stride;
         next++;
         if (task.periodic && next == task.levels[0].pairs[1])
@@ -245,6 +248,9 @@ template <class Shape, int DEPTH, bool HIGH, bool SIDES> struct NearMarch {
                : pair_of_turn (0, begin));
     ring = LWT_SHARED + threadIdx.x / 32 * lwt_near_ring () + threadIdx.x % 32;
     slot = 0;
+    again = begin + task.again;
+    late = lwt_keeping (true);
+    soon = lwt_keeping (false);
 #pragma unroll
     for (gint i = 0; i < AHEAD - 1; i++)
       fetch (begin + i, stop, i);

@@ -95,7 +95,9 @@ struct LwtNearSynthesis {
   gint slot;                            /* of it, of this turn */
   /* the lane's entries of rows that are fetched next */
   const guint8 *low_row[E], *high_row[DEPTH][3];
-  gint row[DEPTH]; /* at an edge: which that is */
+  gint row[DEPTH];       /* at an edge: which that is */
+  gint again;            /* turns before it take rows that are read again */
+  LwtKeeping late, soon; /* of those, and of the others */
 
   __device__ __forceinline__
   LwtNearSynthesis (const LwtNearSynthesisTask &task, const LwtNearStrip &strip,
@@ -141,12 +143,16 @@ struct LwtNearSynthesis {
   /* --- fetching */
 
   /* Starts copying N of the lane's entries, or samples, to where a row of them is
-   * to lie. */
+   * to lie. Beside rows of the picture low bands are little. */
   template <int N>
   static __device__ __forceinline__ void
-  fetch (float *to, const guint8 *from)
+  fetch (float *to, const guint8 *from, LwtKeeping keeping)
   {
-    lwt_copy_ahead<N * sizeof (float)> (to + (threadIdx.x & 31) * N, from);
+    to += (threadIdx.x & 31) * N;
+    if (Sink::copies)
+      lwt_copy_ahead<N * sizeof (float)> (to, from);
+    else
+      lwt_copy_kept<N * sizeof (float)> (to, from, keeping);
   }
 
   /* Which row of a level's bands is, or stands for, pair @t. */
@@ -186,28 +192,28 @@ struct LwtNearSynthesis {
 
   /* The last level's pair @t, the one after that of the last call */
   __device__ __forceinline__ void
-  fetch_last (float *to, gint t)
+  fetch_last (float *to, gint t, LwtKeeping keeping)
   {
     const gint rows = rows_to_next<LAST> (t);
 
 #pragma unroll
     for (gint e = 0; e < E; e++) {
-      fetch<K<LAST>> (to + e * Slot::last, low_row[e]);
+      fetch<K<LAST>> (to + e * Slot::last, low_row[e], keeping);
       low_row[e] += rows * (gssize) task.low[e].stride;
     }
     if constexpr (!LOW)
-      fetch_high<LAST> (to + Slot::last, rows);
+      fetch_high<LAST> (to + Slot::last, rows, keeping);
   }
 
   template <int LEVEL>
   __device__ __forceinline__ void
-  fetch_high (float *to, gint rows)
+  fetch_high (float *to, gint rows, LwtKeeping keeping)
   {
     const gssize step = rows * (gssize) high_band (LEVEL, 0).pitch;
 
 #pragma unroll
     for (gint i = 0; i < 3; i++) {
-      fetch<K<LEVEL>> (to + i * 32 * K<LEVEL>, high_row[LEVEL][i]);
+      fetch<K<LEVEL>> (to + i * 32 * K<LEVEL>, high_row[LEVEL][i], keeping);
       high_row[LEVEL][i] += step;
     }
   }
@@ -226,7 +232,8 @@ struct LwtNearSynthesis {
         fetch<2 * K<0>> (to + odd * 2 * LWT_NEAR_STRIP,
             (const guint8 *) picture.data
                 + (2 * pair + odd) * (gssize) picture.stride
-                + strip.column * (gssize) sizeof (float));
+                + strip.column * (gssize) sizeof (float),
+            soon);
     }
   }
 
@@ -234,10 +241,11 @@ struct LwtNearSynthesis {
   __device__ __forceinline__ void
   fetch_turn (gint of_slot, gint t, gint stop, bool goes_on)
   {
+    const LwtKeeping keeping = t < again ? late : soon;
     float *to = ring + of_slot * Slot::size;
 
     if (t < stop) {
-      fetch_last (to, t);
+      fetch_last (to, t, keeping);
       if (goes_on)
 #pragma unroll
         for (gint i = 0; i < DEPTH; i++) {
@@ -245,7 +253,7 @@ struct LwtNearSynthesis {
 
           if constexpr (DEPTH == 2 && !LOW)
             fetch_high<0> (to + Slot::larger + i * 3 * LWT_NEAR_STRIP,
-                rows_to_next<0> (pair));
+                rows_to_next<0> (pair), keeping);
           if constexpr (Sink::copies)
             fetch_copies (to + Slot::copies + i * 4 * LWT_NEAR_STRIP, pair);
         }
@@ -402,6 +410,9 @@ struct LwtNearSynthesis {
   {
     gint t = begin;
 
+    again = begin + task.near.again;
+    late = lwt_keeping (true);
+    soon = lwt_keeping (false);
     start (begin, first);
     for (gint i = 0; i < Slot::ahead - 1; i++)
       fetch_turn (i, t + i, stop, DEPTH == 1 || t + i >= first);
