@@ -125,6 +125,23 @@ get_segment (const LwtNearTask *task, gint rows, gint each)
   return share ((gint64) rows * task->strips, each * get_multiprocessors ());
 }
 
+/* All but the segments */
+void
+init_task (LwtNearTask *task, const LwtTransform *transform,
+    const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach)
+{
+  memset ((void *) task, 0, sizeof *task);
+  set_weights (task, transform, inverse);
+  task->periodic = transform->boundary == LWT_BOUNDARY_PERIODIC;
+  task->picture = levels[0].picture;
+  for (guint i = 0; i < depth; i++) {
+    task->levels[i].pairs[0] = (gint) levels[i].width / 2;
+    task->levels[i].pairs[1] = (gint) levels[i].height / 2;
+    memcpy (task->levels[i].bands, levels[i].bands, sizeof levels[i].bands);
+  }
+  cut_strips (task, reach, depth);
+}
+
 } // namespace
 
 guint
@@ -146,21 +163,10 @@ lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
     const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach,
     gint each)
 {
-  const gint last = (gint) depth - 1;
   gint rows, blocks;
 
-  memset ((void *) task, 0, sizeof *task);
-  set_weights (task, transform, inverse);
-  task->periodic = transform->boundary == LWT_BOUNDARY_PERIODIC;
-  task->picture = levels[0].picture;
-  for (guint i = 0; i < depth; i++) {
-    task->levels[i].pairs[0] = (gint) levels[i].width / 2;
-    task->levels[i].pairs[1] = (gint) levels[i].height / 2;
-    memcpy (task->levels[i].bands, levels[i].bands, sizeof levels[i].bands);
-  }
-  cut_strips (task, reach, depth);
-
-  rows = task->levels[last].pairs[1];
+  init_task (task, transform, levels, depth, inverse, reach);
+  rows = task->levels[depth - 1].pairs[1];
   task->segment = get_segment (task, rows, LWT_NEAR_WARPS);
   task->segment =
       MAX (get_segment (task, rows, each), MIN (task->segment, LWT_NEAR_LEAST));
@@ -169,5 +175,24 @@ lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
   blocks = share (
       (gint64) share (rows, task->segment) * task->strips, LWT_NEAR_WARPS);
   task->small = blocks <= get_multiprocessors ();
+  return (guint) blocks;
+}
+
+guint
+lwt_near_cut_pieces (LwtNearTask *task, const LwtTransform *transform,
+    const LwtLevelTask *levels, guint depth, LwtReach reach, gint length,
+    gint each)
+{
+  gint rows, blocks;
+
+  init_task (task, transform, levels, depth, FALSE, reach);
+  rows = task->levels[depth - 1].pairs[1];
+  blocks = share (rows, length) * task->strips;
+  task->segment = length;
+  task->small = blocks <= get_multiprocessors ();
+  /* haar's segments do not overlap: few short ones are done sooner */
+  if (rows < length || blocks > each * get_multiprocessors ()
+      || (task->small && reach.left + reach.right == 0))
+    return 0;
   return (guint) blocks;
 }

@@ -12,7 +12,8 @@
  * level go on to the next one, which each lane holds half as many pairs of,
  * without leaving the registers. There is no barrier: each lane copies what it
  * needs itself, some pairs of rows ahead, into its own shared memory. Strips and
- * segments overlap by what their outputs depend on.
+ * segments overlap by what their outputs depend on. Small pictures, whose segments
+ * would be mostly that, go forward by pieces instead (lwtnearpieces_cuda.cu).
  *
  * Beyond the edge a near step needs one neighbour at most: the odd sample before
  * the first one, which by `symmetric` and `clamp` is the first one, or the even
@@ -103,15 +104,24 @@ lwt_near_ring (void)
 
 /* --- a strip ------------------------------------------------------------------------ */
 
-/* @pair: the lane's first, @column: where that is in memory; of level 0
+/* @from: first output of the strip
+ * @pair: the lane's first, @column: where that is in memory; of level 0
  * @first, @last: whether the lane has the first pair of the picture, the last
  *   one, and there is an edge
  * @writes: it is there for its pairs */
 typedef struct {
-  gint pair, column;
+  gint from, pair, column;
   bool first, last;
   bool writes;
 } LwtNearStrip;
+
+/* Whether pair @pair of level 0 is an output of the strip. */
+static __device__ __forceinline__ bool
+lwt_near_writes (const LwtNearTask &task, const LwtNearStrip &strip, gint pair)
+{
+  return pair >= strip.from
+         && pair < min (strip.from + task.useful, task.levels[0].pairs[0]);
+}
 
 /* @edge: set to whether the strip has an edge of the picture */
 static __device__ __forceinline__ LwtNearStrip
@@ -131,8 +141,8 @@ lwt_near_strip (const LwtNearTask &task, gint index, bool *edge)
                                   : min (strip.pair, pairs - LWT_NEAR_K));
   strip.first = !task.periodic && strip.pair == 0;
   strip.last = !task.periodic && strip.pair + LWT_NEAR_K == pairs;
-  strip.writes =
-      strip.pair >= from && strip.pair < min (from + task.useful, pairs);
+  strip.from = from;
+  strip.writes = lwt_near_writes (task, strip, strip.pair);
   *edge = !task.periodic && (start == 0 || start + LWT_NEAR_STRIP >= pairs);
   return strip;
 }
@@ -268,3 +278,14 @@ lwt_near_duty (const LwtNearTask &task, gint rows)
 guint lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
     const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach,
     gint each);
+
+/* The same, of pieces of strips, each @length rows of pairs of the last level, at
+ * most @each of them for each multiprocessor; 0: that is no way for the picture. */
+guint lwt_near_cut_pieces (LwtNearTask *task, const LwtTransform *transform,
+    const LwtLevelTask *levels, guint depth, LwtReach reach, gint length,
+    gint each);
+
+/* lwt_near_forward() by pieces; @done: whether the picture is one for them */
+gboolean lwt_near_pieces (const LwtTransform *transform,
+    const LwtLevelTask *levels, guint depth, gboolean *done,
+    cudaStream_t stream, GError **error);

@@ -331,6 +331,11 @@ gboolean
 lwt_near_forward (const LwtTransform *transform, const LwtLevelTask *levels,
     guint depth, cudaStream_t stream, GError **error)
 {
-  return LWT_BY_NEAR_SHAPE (
-      transform->kernels, forward, transform, levels, depth, stream, error);
+  gboolean done;
+
+  if (!lwt_near_pieces (transform, levels, depth, &done, stream, error))
+    return FALSE;
+  return done ? TRUE
+              : LWT_BY_NEAR_SHAPE (transform->kernels, forward, transform,
+                  levels, depth, stream, error);
 }

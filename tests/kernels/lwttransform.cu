@@ -352,6 +352,26 @@ check_float_near (Harness *h)
   g_free (c);
 }
 
+/* The same of pictures so large that warps march down them; haar of those that are
+ * done by pieces, which with the others the small ones above are. */
+static void
+check_float_near_large (Harness *h)
+{
+  Case *c = g_new (Case, 1);
+
+  for (guint i = 0; i < 8; i++) {
+    const gboolean haar = i % 4 == 0;
+    const guint width = haar ? 1024 : 4 * (guint) harness_range (h, 400, 700);
+    const guint height =
+        haar ? 1024 - i / 2 : 4 * (guint) harness_range (h, 400, 600);
+
+    prepare (h, c, i % 4, LWT_TYPE_F32, width, height, 4, 4);
+    compare_bands (h, c);
+    compare_low (h, c, 0, 2 - haar * i / 4);
+  }
+  g_free (c);
+}
+
 static void
 check_float_wide (Harness *h)
 {
@@ -578,6 +598,7 @@ main (int argc, char **argv)
     { "tiny", check_tiny, NULL },
     { "float", check_float, NULL },
     { "float-near", check_float_near, NULL },
+    { "float-near-large", check_float_near_large, NULL },
     { "float-wide", check_float_wide, NULL },
     { "float-any-wavelet", check_float_any, NULL },
     { "double", check_double, NULL },
