@@ -77,6 +77,32 @@ gboolean lwt_generic_parts (const LwtTransform *transform,
     const LwtPartsTask *task, const LwtPicture low[3], cudaStream_t stream,
     GError **error);
 
+/* --- lwtsmall_cuda.cu: any wavelet, type and boundary; small pictures, all levels
+ * in one launch --------------------------------------------------------------------- */
+
+/* Levels that are done at once, the largest first.
+ * @levels: @n of them; the picture of the first, the low band of the last
+ * @all: there are high bands: in @bands and @layout, each axis having been split
+ *   so often @before
+ * @taps: as of LwtGenericWork */
+typedef struct {
+  guint n;
+  const LwtLevelTask *levels;
+  gboolean all;
+  LwtPicture bands;
+  LwtLayout layout;
+  guint before[2];
+  const void *taps;
+} LwtSmallWork;
+
+/* Whether a picture can be the first level's. */
+gboolean lwt_small_fits (
+    const LwtTransform *transform, guint width, guint height);
+gboolean lwt_small_forward (const LwtTransform *transform,
+    const LwtSmallWork *work, cudaStream_t stream, GError **error);
+gboolean lwt_small_inverse (const LwtTransform *transform,
+    const LwtSmallWork *work, cudaStream_t stream, GError **error);
+
 /* --- float, wavelets of a structure that kernels are compiled for, levels of both
  * axes ----------------------------------------------------------------------------- */
 
@@ -162,6 +188,27 @@ static inline __host__ __device__ gsize
 lwt_row_pitch (guint width, gsize size)
 {
   return (width * size + LWT_ROW_ALIGN - 1) / LWT_ROW_ALIGN * LWT_ROW_ALIGN;
+}
+
+/* Where among all bands in a layout band [@y][@x] of a level is.
+ * @before: how often each axis was split before; @split: whether it is now
+ * @low: samples of the low band along each */
+static inline __host__ __device__ LwtBand
+lwt_place_band (LwtPicture bands, LwtLayout layout, gsize size,
+    const guint before[2], const bool split[2], const guint low[2], gint x,
+    gint y)
+{
+  const bool interleaved = layout == LWT_LAYOUT_INTERLEAVED;
+  const gsize step_x = interleaved ? (gsize) 1 << before[0] : 1;
+  const gsize step_y = interleaved ? (gsize) 1 << before[1] : 1;
+  const gsize left = !x ? 0 : interleaved ? step_x : low[0];
+  const gsize top = !y ? 0 : interleaved ? step_y : low[1];
+  LwtBand band;
+
+  band.data = (guint8 *) bands.data + top * bands.stride + left * size;
+  band.step = interleaved && split[0] ? 2 * step_x : step_x;
+  band.pitch = bands.stride * (interleaved && split[1] ? 2 * step_y : step_y);
+  return band;
 }
 
 /* Position of a band's sample in row @y. */

@@ -9,6 +9,7 @@
  * memory, with the same code. */
 #include "lwtdevice_cuda.cuh"
 #include "lwtlaunch_cuda.cuh"
+#include "lwtsteps_cuda.cuh"
 
 #include <string.h>
 
@@ -21,25 +22,10 @@ namespace {
 #define COLUMN_BYTES 128
 #define COLUMN_PAIRS 32
 
-typedef struct {
-  gint16 kind, n;
-  gint16 tap; /* its first weight among all */
-  gint16 shift;
-  gint32 first;
-} StepHead;
-
-template <typename T> struct Steps {
-  gint n, n_taps;
-  StepHead heads[LWT_MAX_STEPS];
-  const T *far_taps; /* NULL: here */
-  T taps[LWT_NEAR_TAPS];
-  T scale[2];
-};
-
 /* Lines along an axis. Those from @split on are of the other half of bands.
  * @start of a piece may lie before the line (periodic). */
 template <typename T> struct LinesTask {
-  Steps<T> steps;
+  LwtSteps<T> steps;
   LwtBoundary boundary;
   gint n;     /* samples of a line */
   gint lines; /* how many */
@@ -52,57 +38,6 @@ template <typename T> struct LinesTask {
   LwtBand bands[2][2]; /* [half][kind] */
   T *scratch;          /* of whole lines; NULL: shared memory */
 };
-
-/* --- arithmetic ------------------------------------------------------------------ */
-
-__device__ __forceinline__ float
-fused (float a, float b, float c)
-{
-  return fmaf (a, b, c);
-}
-
-__device__ __forceinline__ double
-fused (double a, double b, double c)
-{
-  return fma (a, b, c);
-}
-
-/* @x after a step; @at (i) is neighbour i. */
-template <bool INVERSE, typename T, typename At>
-__device__ __forceinline__ T
-lift (T x, const StepHead &head, const T *taps, At at)
-{
-  for (gint i = 0; i < head.n; i++)
-    x = fused (INVERSE ? -taps[i] : taps[i], at (i), x);
-  return x;
-}
-
-template <bool INVERSE, typename At>
-__device__ __forceinline__ gint32
-lift (gint32 x, const StepHead &head, const gint32 *taps, At at)
-{
-  guint32 sum = head.shift > 0 ? 1u << (head.shift - 1) : 0;
-  guint32 change;
-
-  for (gint i = 0; i < head.n; i++)
-    sum += (guint32) taps[i] * (guint32) at (i);
-  change = (guint32) ((gint32) sum >> head.shift);
-  return (gint32) (INVERSE ? (guint32) x - change : (guint32) x + change);
-}
-
-template <typename T>
-__device__ __forceinline__ T
-scaled (T x, T scale)
-{
-  return x * scale;
-}
-
-/* integers have no scales */
-__device__ __forceinline__ gint32
-scaled (gint32 x, gint32 scale)
-{
-  return x;
-}
 
 /* --- a thread block's piece -------------------------------------------------------- */
 
@@ -179,30 +114,20 @@ run_steps (
     const LinesTask<T> &task, const Piece<T, COLUMNS> &piece, const T *taps)
 {
   for (gint i = 0; i < task.steps.n; i++) {
-    const StepHead head = task.steps.heads[INVERSE ? task.steps.n - 1 - i : i];
+    const LwtStepHead head =
+        task.steps.heads[INVERSE ? task.steps.n - 1 - i : i];
     const gint odd = head.kind == LWT_STEP_PREDICT;
 
     piece.each (0, piece.pairs, [&] (gint line, gint entry) {
       T &x = piece.at (odd, line, entry);
 
-      x = lift<INVERSE> (x, head, taps + head.tap, [&] (gint tap) {
+      x = lwt_lift<INVERSE> (x, head, taps + head.tap, [&] (gint tap) {
         return neighbour (
             task, piece, line, piece.start + entry + head.first + tap, 1 - odd);
       });
     });
     __syncthreads ();
   }
-}
-
-/* The weights in shared memory, in front of the samples. */
-template <typename T>
-__device__ T *
-take_taps (const LinesTask<T> &task, T *shared)
-{
-  for (gint i = threadIdx.x; i < task.steps.n_taps; i += GENERIC_THREADS)
-    shared[i] =
-        task.steps.far_taps ? task.steps.far_taps[i] : task.steps.taps[i];
-  return shared + (task.steps.n_taps + 3) / 4 * 4;
 }
 
 /* --- kernels ------------------------------------------------------------------------ */
@@ -238,7 +163,7 @@ __launch_bounds__ (GENERIC_THREADS)
     forward_kernel (LWT_PARAMETER (LinesTask<T>, task))
 {
   T *taps = (T *) LWT_SHARED;
-  T *shared = take_taps (task, taps);
+  T *shared = lwt_take_taps (task.steps, taps);
   const Piece<T, COLUMNS> piece = piece_of_block<T, COLUMNS> (task, shared);
   const gint period = lwt_count (task.n, 0);
   const gint from = blockIdx.y * task.pairs;
@@ -264,8 +189,8 @@ __launch_bounds__ (GENERIC_THREADS)
                                          : NULL;
 
           if (out)
-            *out =
-                scaled (piece.at (kind, line, entry), task.steps.scale[kind]);
+            *out = lwt_scaled (
+                piece.at (kind, line, entry), task.steps.scale[kind]);
         }
       });
 }
@@ -276,7 +201,7 @@ __launch_bounds__ (GENERIC_THREADS)
     inverse_kernel (LWT_PARAMETER (LinesTask<T>, task))
 {
   T *taps = (T *) LWT_SHARED;
-  T *shared = take_taps (task, taps);
+  T *shared = lwt_take_taps (task.steps, taps);
   const Piece<T, COLUMNS> piece = piece_of_block<T, COLUMNS> (task, shared);
   const gint period = lwt_count (task.n, 0);
   const gint from = blockIdx.y * task.pairs;
@@ -291,7 +216,7 @@ __launch_bounds__ (GENERIC_THREADS)
                                           : NULL;
 
       piece.at (kind, line, entry) =
-          in ? scaled (*in, task.steps.scale[kind]) : 0;
+          in ? lwt_scaled (*in, task.steps.scale[kind]) : 0;
     }
   });
   __syncthreads ();
@@ -397,23 +322,11 @@ get_halo (const LwtWavelet *wavelet)
   return MAX (forward.left + forward.right, inverse.left + inverse.right) + 2;
 }
 
-guint
-get_n_taps (const LwtWavelet *wavelet)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < wavelet->n_steps; i++)
-    n += wavelet->steps[i].n;
-  return n;
-}
-
 gsize
 get_shared_size (const LwtTransform *transform, gint pairs, gint lines)
 {
-  const gsize taps = (get_n_taps (&transform->wavelet) + 3) / 4 * 4;
-
-  return (taps + (gsize) 2 * pairs * lines)
-         * lwt_type_get_size (transform->type);
+  return lwt_get_taps_size (transform)
+         + (gsize) 2 * pairs * lines * lwt_type_get_size (transform->type);
 }
 
 gint
@@ -422,71 +335,13 @@ get_column_lines (const LwtTransform *transform)
   return COLUMN_BYTES / (gint) lwt_type_get_size (transform->type);
 }
 
-float
-get_tap (const LwtStep *step, guint i, float)
-{
-  return (float) step->c[i];
-}
-
-double
-get_tap (const LwtStep *step, guint i, double)
-{
-  return step->c[i];
-}
-
-gint32
-get_tap (const LwtStep *step, guint i, gint32)
-{
-  return step->num[i];
-}
-
-template <typename T>
-guint
-list_taps (const LwtWavelet *wavelet, T *taps)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < wavelet->n_steps; i++)
-    for (guint k = 0; k < wavelet->steps[i].n; k++)
-      taps[n++] = get_tap (&wavelet->steps[i], k, T (0));
-  return n;
-}
-
-template <typename T>
-void
-set_steps (Steps<T> *steps, const LwtTransform *transform, gboolean inverse,
-    const void *far_taps)
-{
-  const LwtWavelet *wavelet = &transform->wavelet;
-  const gdouble scale[2] = { wavelet->scale_low, wavelet->scale_high };
-
-  steps->n = (gint) wavelet->n_steps;
-  steps->n_taps = 0;
-  for (guint i = 0; i < wavelet->n_steps; i++) {
-    const LwtStep *step = &wavelet->steps[i];
-    StepHead *head = &steps->heads[i];
-
-    head->kind = (gint16) step->kind;
-    head->n = (gint16) step->n;
-    head->tap = (gint16) steps->n_taps;
-    head->shift = (gint16) step->shift;
-    head->first = step->first;
-    steps->n_taps += (gint) step->n;
-  }
-  steps->far_taps = (const T *) far_taps;
-  if (far_taps == NULL)
-    list_taps (wavelet, steps->taps);
-  for (gint i = 0; i < 2; i++)
-    steps->scale[i] = (T) (inverse ? 1.0 / scale[i] : scale[i]);
-}
-
 template <typename T>
 void
 set_lines (LinesTask<T> *lines, const LwtTransform *transform,
     const LwtGenericWork *work, gboolean inverse)
 {
   memset ((void *) lines, 0, sizeof *lines);
-  set_steps (&lines->steps, transform, inverse, work->taps);
+  lwt_set_steps (&lines->steps, transform, inverse, work->taps);
   lines->boundary = transform->boundary;
   lines->halo = get_halo (&transform->wavelet);
   lines->scratch = (T *) work->scratch;
@@ -606,7 +461,7 @@ inverse (const LwtTransform *transform, const LwtLevelTask *task,
 gsize
 lwt_generic_get_taps_size (const LwtTransform *transform)
 {
-  const guint n = get_n_taps (&transform->wavelet);
+  const guint n = lwt_count_taps (&transform->wavelet);
 
   return n > LWT_NEAR_TAPS ? n * lwt_type_get_size (transform->type) : 0;
 }
@@ -621,11 +476,11 @@ lwt_generic_put_taps (const LwtTransform *transform, void *taps,
   if (size == 0)
     return TRUE;
   if (transform->type == LWT_TYPE_F32)
-    list_taps (&transform->wavelet, (float *) list);
+    lwt_list_taps (&transform->wavelet, (float *) list);
   else if (transform->type == LWT_TYPE_F64)
-    list_taps (&transform->wavelet, list);
+    lwt_list_taps (&transform->wavelet, list);
   else
-    list_taps (&transform->wavelet, (gint32 *) list);
+    lwt_list_taps (&transform->wavelet, (gint32 *) list);
   /* the runtime keeps a copy of pageable memory before it returns */
   return CVIS_CUDA (
       cudaMemcpyAsync (taps, list, size, cudaMemcpyHostToDevice, stream),

@@ -148,22 +148,13 @@ place_bands (const Run *run, const LwtLevel *level, const guint before[2],
     LwtBand bands[2][2])
 {
   const gsize size = lwt_type_get_size (run->transform->type);
-  const gboolean interleaved = run->layout == LWT_LAYOUT_INTERLEAVED;
-  const gsize step_x = interleaved ? (gsize) 1 << before[0] : 1;
-  const gsize step_y = interleaved ? (gsize) 1 << before[1] : 1;
+  const bool split[2] = { level->x != FALSE, level->y != FALSE };
+  const guint low[2] = { level->low_width, level->low_height };
 
-  for (gint y = 0; y < 1 + level->y; y++)
-    for (gint x = 0; x < 1 + level->x; x++) {
-      const gsize left = !x ? 0 : interleaved ? step_x : level->low_width;
-      const gsize top = !y ? 0 : interleaved ? step_y : level->low_height;
-      LwtBand *band = &bands[y][x];
-
-      band->data =
-          (guint8 *) run->bands.data + top * run->bands.stride + left * size;
-      band->step = interleaved && level->x ? 2 * step_x : step_x;
-      band->pitch =
-          run->bands.stride * (interleaved && level->y ? 2 * step_y : step_y);
-    }
+  for (gint y = 0; y < 1 + split[1]; y++)
+    for (gint x = 0; x < 1 + split[0]; x++)
+      bands[y][x] = lwt_place_band (
+          run->bands, run->layout, size, before, split, low, x, y);
 }
 
 void
@@ -194,11 +185,26 @@ place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
 }
 
 /* A pass: levels @from .. @from + @n - 1; @depth: how many near kernels do at once,
- * 0: one that they do not. */
+ * 0: one that they do not; @small: all that are left, in one thread block */
 typedef struct {
   guint from, n;
   guint depth;
+  gboolean small;
 } Pass;
+
+/* Whether a thread block does all levels from @i on: where one takes two launches,
+ * or a march, for which the picture is too small. Near kernels, two levels of which
+ * take 1.3 us here, and far ones are sooner done. */
+gboolean
+is_small (const Run *run, const LwtLevelTask *task, guint i, guint depth)
+{
+  const LwtTransform *transform = run->transform;
+
+  return depth == 0
+         && !(LWT_IS_FAR_SHAPE (transform->kernels)
+              && is_fast (transform, run->active.levels[i]))
+         && lwt_small_fits (transform, task->width, task->height);
+}
 
 /* Cuts levels @tasks into passes, largest first. */
 guint
@@ -207,10 +213,12 @@ list_passes (const Run *run, const LwtLevelTask *tasks, Pass *passes)
   guint n = 0;
 
   for (guint i = 0; i < run->active.n; i += passes[n++].n) {
-    passes[n].from = i;
-    passes[n].depth =
-        lwt_near_depth (run->transform, &tasks[i], run->active.n - i);
-    passes[n].n = MAX (passes[n].depth, 1);
+    Pass *pass = &passes[n];
+
+    pass->from = i;
+    pass->depth = lwt_near_depth (run->transform, &tasks[i], run->active.n - i);
+    pass->small = is_small (run, &tasks[i], i, pass->depth);
+    pass->n = pass->small ? run->active.n - i : MAX (pass->depth, 1);
   }
   return n;
 }
@@ -251,11 +259,33 @@ run_level (const Run *run, const LwtLevelTask *task, guint i, GError **error)
 }
 
 gboolean
+run_small (
+    const Run *run, const LwtLevelTask *tasks, const Pass *pass, GError **error)
+{
+  LwtSmallWork work = { pass->n, &tasks[pass->from] };
+
+  work.all = run->way == FORWARD || run->way == INVERSE;
+  work.bands = run->bands;
+  work.layout = run->layout;
+  for (guint i = 0; i < pass->from; i++) {
+    work.before[0] += tasks[i].x;
+    work.before[1] += tasks[i].y;
+  }
+  if (lwt_generic_get_taps_size (run->transform) > 0)
+    work.taps = run->work + run->cut.taps;
+  return run->way == FORWARD || run->way == REDUCE
+             ? lwt_small_forward (run->transform, &work, run->stream, error)
+             : lwt_small_inverse (run->transform, &work, run->stream, error);
+}
+
+gboolean
 run_pass (
     const Run *run, const LwtLevelTask *tasks, const Pass *pass, GError **error)
 {
   const LwtLevelTask *task = &tasks[pass->from];
 
+  if (pass->small)
+    return run_small (run, tasks, pass, error);
   if (pass->depth == 0)
     return run_level (run, task, pass->from, error);
   return run->way == FORWARD || run->way == REDUCE
