@@ -207,7 +207,7 @@ guint
 lwt_far_cut (LwtFarTask *task, const LwtTransform *transform,
     const LwtLevelTask *level, const LwtFarFacts *facts, gint edge_blocks)
 {
-  gint edges;
+  gint edges, blocks;
 
   memset ((void *) task, 0, sizeof *task);
   task->boundary = transform->boundary;
@@ -222,5 +222,7 @@ lwt_far_cut (LwtFarTask *task, const LwtTransform *transform,
   set_y (task, (gint) level->height, facts);
   cut_strips (task, facts);
   edges = task->y.pieces * task->strips * edge_blocks;
-  return (guint) cut_segments (task, facts, edges);
+  blocks = cut_segments (task, facts, edges);
+  task->small = blocks <= lwt_get_multiprocessors ();
+  return (guint) blocks;
 }

@@ -318,7 +318,8 @@ typedef struct {
  * @first, @last: pairs that the first strip and the last begin with; @useful
  *   pairs lie between strips
  * @from, @to: times (LwtFlow) that @segments of @segment are of; those of the
- * first and last strip, which have more to do, are shorter: [1] */
+ * first and last strip, which have more to do, are shorter: [1]
+ * @small: each multiprocessor has one thread block at most */
 typedef struct {
   float taps[LWT_MAX_SHAPE_TAPS];
   float scale[2];
@@ -329,6 +330,7 @@ typedef struct {
   LwtFarAxis x, y;
   gint strips, useful, first, last;
   gint from, to, segment[2], segments[2];
+  bool small;
   LwtPicture picture;
   LwtBand bands[2][2];
   gint shift[2];

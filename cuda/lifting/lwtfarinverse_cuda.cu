@@ -365,7 +365,9 @@ __launch_bounds__ (LWT_FAR_THREADS, LWT_FAR_BLOCKS)
   const LwtFarStrip strip = lwt_far_strip<Shape, true> (task, duty.strip);
   const guint8 *tables = lwt_far_tables (task, strip, duty);
 
-  lwt_wait_for_previous ();
+  lwt_wait_alone ();
+  if (task.small)
+    lwt_let_next_begin ();
   __syncthreads ();
   if (strip.kind == LWT_FAR_PERIOD)
     march<Shape, LOW, LWT_FAR_PERIOD> (task, strip, duty, tables);
