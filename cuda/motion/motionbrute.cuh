@@ -78,7 +78,7 @@ template <int SIZE> struct Brute {
     pitch = t->layout.pitch;
     at = (gsize) place.y * pitch + place.x;
     reference = field->reference.search + at;
-    prior = motion_prior (field, number);
+    prior = motion_prior (t, field, number);
     block = memory;
     window = memory + WORDS * SIZE;
     pair.clear ();

@@ -45,15 +45,13 @@ struct Slot {
 /* What the searches of a frame need that those of the next must not share. */
 struct Search {
   cudaStream_t stream;
-  cudaEvent_t done;
+  cudaEvent_t kept_there, done;
   guint n_kept; /* fields of which there are vectors */
   /* of all fields, one after the other */
   MotionVector *kept; /* of the last frame that it did */
   MotionFound *found;
   MotionWhole *wholes; /* for the full search */
   MotionTurns *turns;
-  MotionRaster *rasters; /* for the zonal search */
-  MotionRasterTurns *raster_turns;
   short2 *predicted;
 };
 
@@ -217,22 +215,17 @@ search_init (MotionBackend *b, Search *s, GError **error)
 {
   gsize n = (gsize) b->n_blocks * b->n_fields;
 
-  if (!make_stream (&s->stream, error) || !make_event (&s->done, error)
+  if (!make_stream (&s->stream, error) || !make_event (&s->kept_there, error)
+      || !make_event (&s->done, error)
       || !allocate (&s->kept, n, "prior vectors", error)
       || !allocate (&s->found, n, "what was found", error)
       || !allocate (&s->predicted, n, "the pyramid's vectors", error))
     return FALSE;
-  if (is_full (&b->config))
-    return allocate (&s->wholes, n, "blocks of the full search", error)
-           && allocate (&s->turns, 1, "turns", error)
-           && CVIS_CUDA (
-               motion_clear_full (s->wholes, s->turns, n, s->stream), error);
-  return b->config.method != MOTION_METHOD_ZONAL
-         || (allocate (&s->rasters, n, "rasters", error)
-             && allocate (&s->raster_turns, 1, "turns", error)
+  return !is_full (&b->config)
+         || (allocate (&s->wholes, n, "blocks of the full search", error)
+             && allocate (&s->turns, 1, "turns", error)
              && CVIS_CUDA (
-                 motion_clear_zonal (s->rasters, s->raster_turns, n, s->stream),
-                 error));
+                 motion_clear_full (s->wholes, s->turns, n, s->stream), error));
 }
 
 gboolean
@@ -269,14 +262,14 @@ void
 search_clear (Search *s)
 {
   finish_stream (s->stream);
+  if (s->kept_there)
+    cudaEventDestroy (s->kept_there);
   if (s->done)
     cudaEventDestroy (s->done);
   cudaFree (s->kept);
   cudaFree (s->found);
   cudaFree (s->wholes);
   cudaFree (s->turns);
-  cudaFree (s->rasters);
-  cudaFree (s->raster_turns);
   cudaFree (s->predicted);
 }
 
@@ -431,8 +424,6 @@ describe (
   t->n_fields = task->job->n_fields;
   t->wholes = search->wholes;
   t->turns = search->turns;
-  t->rasters = search->rasters;
-  t->raster_turns = search->raster_turns;
   t->try_all = b->try_all;
   t->current = b->pictures[task->picture].planes;
   t->prediction = task->job->prediction ? s->planes[0] : NULL;
@@ -520,8 +511,8 @@ search_in_context (
   b->parity ^= 1;
   if (!await_pictures (b, task, own->stream, error)
       || (t.n_fields > 0
-          && !CVIS_CUDA (
-              motion_launch_search (&t, &b->tile, other->done, own->stream),
+          && !CVIS_CUDA (motion_launch_search (&t, &b->tile, other->kept_there,
+                             own->kept_there, own->stream),
               error))
       || ((t.prediction != NULL || t.residual != NULL)
           && !CVIS_CUDA (motion_launch_predict (&t, own->stream), error)))
@@ -606,8 +597,9 @@ motion_needs_prior (const MotionConfig *config)
 
 cudaError_t
 motion_launch_search (const MotionDeviceTask *task, const MotionTile *tile,
-    cudaEvent_t prior_there, cudaStream_t stream)
+    cudaEvent_t prior_there, cudaEvent_t kept_there, cudaStream_t stream)
 {
+  const bool early = motion_keeps_early (&task->config);
   const MotionMethod method = task->config.method;
   cudaError_t code = cudaSuccess;
 
@@ -618,9 +610,13 @@ motion_launch_search (const MotionDeviceTask *task, const MotionTile *tile,
   if (code == cudaSuccess)
     code = method == MOTION_METHOD_STEP ? motion_launch_step (task, stream)
            : method == MOTION_METHOD_ZONAL
-               ? motion_launch_zonal (task, stream)
+               ? motion_launch_zonal (task, early ? kept_there : NULL, stream)
                : motion_launch_full (task, tile, stream);
-  return code == cudaSuccess ? motion_launch_finish (task, stream) : code;
+  if (code == cudaSuccess)
+    code = motion_launch_finish (task, stream);
+  if (code == cudaSuccess && !early)
+    code = cudaEventRecord (kept_there, stream);
+  return code;
 }
 
 extern "C" const MotionBackendOps motion_backend_cuda = { "cuda", cuda_create,

@@ -52,30 +52,10 @@ typedef struct {
   guint32 ordered, parity;
 } MotionTurns;
 
-/* What the zonal search knows of a block's raster, fields one after the other;
- * those that are in the queue are zero before and after.
- * @claimed, @done: by whoever computes it
- * @x, @y: the best so far
- * @best, @second: what was found; see MotionRoundPair
- * Of element i, whatever block it is:
- * @queued: 1 + the number of the i-th block in the queue */
-typedef struct {
-  guint32 claimed, done;
-  gint16 x, y;
-  guint32 best, second;
-  guint32 queued;
-} MotionRaster;
-
-/* How far a zonal search has come; zero before and after.
- * @begun, @passed, @ended: thread blocks; those that have queued their rasters
- * @queued, @taken: rasters */
-typedef struct {
-  guint32 begun, passed, ended, queued, taken;
-} MotionRasterTurns;
-
 /* A field to be searched.
- * @prior: vectors of the same field of the frame before; NULL if it has none.
- *   Where they decide nothing, any vectors of the field to begin with
+ * @prior: vectors of the same field of the frame before, without their costs;
+ *   NULL if it has none. Where they decide nothing, any vectors of the field to
+ *   begin with
  * @predicted: for each block the vector that the pyramid says, whole pixels
  * @vectors, @kept: where the final vectors go: to the host, and for the next
  *   frame's prior */
@@ -97,11 +77,9 @@ typedef struct {
   MotionDevicePicture current;
   MotionDeviceField fields[MOTION_MAX_FIELDS];
   guint8 *prediction, *residual; /* nullable; rows of staged_pitch bytes */
-  MotionWhole *wholes;   /* of all blocks of all fields; for the full search */
-  MotionTurns *turns;    /* likewise */
-  MotionRaster *rasters; /* likewise, for the zonal search */
-  MotionRasterTurns *raster_turns;
-  guint32 try_all; /* no block is queued before its elimination is tried */
+  MotionWhole *wholes; /* of all blocks of all fields; for the full search */
+  MotionTurns *turns;  /* likewise */
+  guint32 try_all;     /* no block is queued before its elimination is tried */
   unsigned long long *counters; /* nullable; see MotionCounter */
 } MotionDeviceTask;
 
@@ -133,11 +111,10 @@ cudaError_t motion_launch_pyramid (
 /* Fill found of all fields. */
 cudaError_t motion_launch_step (
     const MotionDeviceTask *task, cudaStream_t stream);
+/* @kept_there: (nullable): there once kept is filled; on some devices before, but
+ * not for the next zonal search, which waits for it itself */
 cudaError_t motion_launch_zonal (
-    const MotionDeviceTask *task, cudaStream_t stream);
-/* Sets what the zonal searches of @n blocks keep. */
-cudaError_t motion_clear_zonal (MotionRaster *rasters, MotionRasterTurns *turns,
-    gsize n, cudaStream_t stream);
+    const MotionDeviceTask *task, cudaEvent_t kept_there, cudaStream_t stream);
 
 /* How the brute force cuts a block's candidates into tiles, for the shared
  * memory that the device has. */
@@ -166,11 +143,23 @@ cudaError_t motion_launch_finish (
     const MotionDeviceTask *task, cudaStream_t stream);
 /* Whether the prior fields are part of what is computed. */
 gboolean motion_needs_prior (const MotionConfig *config);
+/* Whether the search itself fills kept, so that the next one need not wait for
+ * what follows on it. (With a price what follows reads the prior field, which the
+ * search after the next one overwrites.) */
+MOTION_FN gboolean
+motion_keeps_early (const MotionConfig *config)
+{
+  return config->method == MOTION_METHOD_ZONAL && config->lambda == 0
+         && config->subpel == MOTION_SUBPEL_NONE;
+}
+
 /* All kernels of the searches of a frame whose pictures are there.
  * @tile: of the full search
- * @prior_there: what is waited for where the prior fields are needed */
+ * @prior_there: what is waited for where the prior fields are needed
+ * @kept_there: recorded once kept is filled */
 cudaError_t motion_launch_search (const MotionDeviceTask *task,
-    const MotionTile *tile, cudaEvent_t prior_there, cudaStream_t stream);
+    const MotionTile *tile, cudaEvent_t prior_there, cudaEvent_t kept_there,
+    cudaStream_t stream);
 /* From vectors and blocks to prediction and residual. */
 cudaError_t motion_launch_predict (
     const MotionDeviceTask *task, cudaStream_t stream);

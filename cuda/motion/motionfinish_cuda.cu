@@ -27,7 +27,8 @@ store_block (const MotionDeviceTask *task, const MotionDeviceField *field,
   block->flags = motion_block_flags (
       &task->config, (guint32) place.w, (guint32) place.h, &vector, block);
   field->vectors[place.number] = vector;
-  field->kept[place.number] = vector;
+  if (!motion_keeps_early (&task->config))
+    field->kept[place.number] = vector;
   field->blocks[place.number] = *block;
 }
 
@@ -356,7 +357,7 @@ __launch_bounds__ (FINISH_THREADS)
   const Planes<Sample> planes =
       planes_at<Sample> (&task, &field->reference, place);
   const guint32 lambda = task.config.lambda;
-  const short2 prior = motion_prior (field, place.number);
+  const short2 prior = motion_prior (&task, field, place.number);
   const MotionFound found = field->found[place.number];
   short2 v = make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y));
   const short2 whole = v;
@@ -442,7 +443,7 @@ __launch_bounds__ (FINISH_THREADS)
   if (motion_lane () == 0)
     store_block (&task, field, place,
         make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y)),
-        motion_prior (field, number), &block);
+        motion_prior (&task, field, number), &block);
 }
 
 /* The field that predicts block @number best, the first among equals. */

@@ -94,7 +94,7 @@ template <int SIZE> struct Elimination {
     field = f;
     place = motion_place (t, number);
     shared = s;
-    prior = motion_prior (f, number);
+    prior = motion_prior (t, f, number);
     pitch = t->layout.pitch;
     at = (gsize) place.y * pitch + place.x;
     parity = effort = 0;

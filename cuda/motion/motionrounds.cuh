@@ -232,11 +232,17 @@ template <int SIZE> struct MotionSearch {
         words[k] = two.x;
         words[k + 1] = two.y;
       }
-#pragma unroll
-      for (gint32 k = 0; k < WORDS; k++)
-        if (cut)
-          words[k] &= mask (k, 0);
     }
+  }
+
+  /* What begin() has loaded is there. */
+  __device__ __forceinline__ void
+  mask_words ()
+  {
+#pragma unroll
+    for (gint32 k = 0; k < WORDS; k++)
+      if (PARTS == 1 && cut)
+        words[k] &= mask (k, 0);
   }
 
   /* All threads of a thread block whose blocks are of 64 must have passed a
@@ -259,7 +265,7 @@ template <int SIZE> struct MotionSearch {
     window = origin + (block / Tiling::ACROSS * SIZE + row) * pitch
              + block % Tiling::ACROSS * (SIZE / 4);
     lambda = task->config.lambda;
-    prior = motion_prior (field, place.number);
+    prior = motion_prior (task, field, place.number);
     parity = 0;
     found.clear ();
     load_block (task->current.search, task->layout.pitch);
@@ -273,6 +279,18 @@ template <int SIZE> struct MotionSearch {
       __syncwarp ();
     else
       __syncthreads ();
+  }
+
+  /* From now on differences are those of another block of @w x @h samples, whose
+   * words the caller sets. @first: its first sample in the window */
+  __device__ __forceinline__ void
+  look (gint32 w, gint32 h, const guint32 *first)
+  {
+    place.w = w;
+    place.h = h;
+    cut = w < SIZE;
+    inside = row < h;
+    window = first + row * pitch;
   }
 
   /* --- sums over the lanes of a point --------------------------------------- */
@@ -661,13 +679,20 @@ template <int SIZE> struct MotionSearch {
     return found.take (motion_round_pair (pair), MotionLaneVectors{ d });
   }
 
+  /* Whether the lane is the one that stores what was found. */
+  __device__ __forceinline__ bool
+  stores () const
+  {
+    return slot == 0 && motion_lane () == 0;
+  }
+
   __device__ __forceinline__ void
   store (MotionFound *to) const
   {
     MotionFound f = { found.best.x, found.best.y, found.second.x,
       found.second.y, found.best_cost, found.second_cost };
 
-    if (slot == 0 && motion_lane () == 0)
+    if (stores ())
       to[place.number] = f;
   }
 };
@@ -710,68 +735,56 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
   const guint32 *origin; /* the tile's first sample in the reference */
   gint32 pitch;          /* words */
 
-  /* Begins to copy the window of @across by @down blocks of the tile, from
-   * (@x, @y) on. What blocks beyond the grid would need may not be there. */
-  __device__ __forceinline__ void
-  stage (gint32 x, gint32 y, gint32 across, gint32 down)
-  {
-    extern __shared__ guint32 motion_window[];
-    const gint32 range = (gint32) task->config.range;
-    const MotionWindowSize size =
-        MotionWindowSize::make (task->config.range, WIDTH, HEIGHT);
-    const guint8 *plane = field->reference.search
-                          + (gsize) row * SIZE * task->layout.pitch
-                          + column * SIZE;
-
-    if (STAGED) {
-      const gint32 top = y * SIZE, left = x * SIZE;
-
-      motion_stage<Tiling::THREADS> (
-          plane + (gssize) (top - range) * (gssize) task->layout.pitch
-              + (left - size.lead),
-          task->layout.pitch, size,
-          size.words - (Tiling::ACROSS - across) * (SIZE / 4),
-          size.rows - (Tiling::DOWN - down) * SIZE,
-          motion_window + MOTION_WINDOW_BEFORE + top * size.pitch + left / 4);
-      origin = motion_window + MOTION_WINDOW_BEFORE + range * size.pitch
-               + size.lead / 4;
-      pitch = size.pitch;
-    } else {
-      origin = (const guint32 *) plane;
-      pitch = (gint32) task->layout.pitch / 4;
-    }
-  }
-
-  /* Begins to copy the window; wait() completes it. */
   __device__ __forceinline__ void
   begin (const MotionDeviceTask *from, typename Search::Shared *memory)
   {
+    extern __shared__ guint32 motion_window[];
+    const MotionWindowSize size =
+        MotionWindowSize::make (from->config.range, WIDTH, HEIGHT);
+
     task = from;
     field = &task->fields[blockIdx.z];
     shared = memory;
     column = (gint32) blockIdx.x * Tiling::ACROSS;
     row = (gint32) blockIdx.y * Tiling::DOWN;
-    stage (0, 0, min ((gint32) task->columns - column, Tiling::ACROSS),
-        min ((gint32) (task->n_blocks / task->columns) - row, Tiling::DOWN));
+    if (STAGED) {
+      origin = motion_window + MOTION_WINDOW_BEFORE
+               + (gint32) task->config.range * size.pitch + size.lead / 4;
+      pitch = size.pitch;
+    } else {
+      origin = (const guint32 *) plane ();
+      pitch = (gint32) task->layout.pitch / 4;
+    }
   }
 
-  /* As begin(), for the tile of block @number of all fields' blocks and only
-   * what that block needs. Returns: its number in the tile */
-  __device__ __forceinline__ gint32
-  begin_block (const MotionDeviceTask *from, typename Search::Shared *memory,
-      guint32 number)
+  /* The tile's first sample in the reference. */
+  __device__ __forceinline__ const guint8 *
+  plane () const
   {
-    gint32 x, y;
+    return field->reference.search + (gsize) row * SIZE * task->layout.pitch
+           + column * SIZE;
+  }
 
-    task = from;
-    field = &task->fields[motion_field_of (task, &number)];
-    shared = memory;
-    x = (gint32) (number % task->columns);
-    y = (gint32) (number / task->columns);
-    column = x / Tiling::ACROSS * Tiling::ACROSS;
-    row = y / Tiling::DOWN * Tiling::DOWN;
-    stage (x - column, y - row, 1, 1);
-    return (y - row) * Tiling::ACROSS + (x - column);
+  /* Begins to copy the window; wait() completes it. What blocks beyond the grid
+   * would need may not be there. */
+  __device__ __forceinline__ void
+  stage () const
+  {
+    extern __shared__ guint32 motion_window[];
+    const gint32 range = (gint32) task->config.range;
+    const gint32 across = min ((gint32) task->columns - column, Tiling::ACROSS);
+    const gint32 down =
+        min ((gint32) (task->n_blocks / task->columns) - row, Tiling::DOWN);
+    const MotionWindowSize size =
+        MotionWindowSize::make (task->config.range, WIDTH, HEIGHT);
+
+    if (STAGED)
+      motion_stage<Tiling::THREADS> (
+          plane () - (gssize) range * (gssize) task->layout.pitch - size.lead,
+          task->layout.pitch, size,
+          size.words - (Tiling::ACROSS - across) * (SIZE / 4),
+          size.rows - (Tiling::DOWN - down) * SIZE,
+          motion_window + MOTION_WINDOW_BEFORE);
   }
 
   static __device__ __forceinline__ void
@@ -797,37 +810,92 @@ template <int SIZE, bool STAGED> struct MotionTileSearch {
                   < (gint32) task->n_blocks;
   }
 
-  /* The number in the field of block @number of the tile. */
-  __device__ __forceinline__ guint32
-  block_of (gint32 number) const
+  /* Where block @number of the tile is in the grid. */
+  __device__ __forceinline__ gint32
+  column_of (gint32 number) const
   {
-    return (guint32) ((row + number / Tiling::ACROSS) * (gint32) task->columns
-                      + column + number % Tiling::ACROSS);
+    return column + number % Tiling::ACROSS;
   }
 
-  /* Likewise, among all fields' blocks. */
-  __device__ __forceinline__ guint32
-  number_of (gint32 number) const
+  __device__ __forceinline__ gint32
+  row_of (gint32 number) const
   {
-    return (guint32) (field - task->fields) * task->n_blocks
-           + block_of (number);
+    return row + number / Tiling::ACROSS;
+  }
+
+  /* The samples that it has each way; may be none where there is no block. */
+  __device__ __forceinline__ gint32
+  width_of (gint32 number) const
+  {
+    return min (SIZE, (gint32) task->config.width - column_of (number) * SIZE);
+  }
+
+  __device__ __forceinline__ gint32
+  height_of (gint32 number) const
+  {
+    return min (SIZE, (gint32) task->config.height - row_of (number) * SIZE);
+  }
+
+  /* The word of its first sample in the reference. */
+  __device__ __forceinline__ const guint32 *
+  first_of (gint32 number) const
+  {
+    return origin + number / Tiling::ACROSS * SIZE * pitch
+           + number % Tiling::ACROSS * (SIZE / 4);
   }
 
   __device__ __forceinline__ void
   begin_search (gint32 number, Search *s) const
   {
-    s->begin (task, field, motion_place (task, block_of (number)), number,
+    s->begin (task, field,
+        motion_place_at (task, column_of (number), row_of (number)), number,
         origin, pitch, shared);
   }
 };
 
+/* Launches a kernel, and lets @begun (nullable) be there at its end or, where
+ * the device can, once all its thread blocks have begun: a kernel that waits for
+ * it has to call motion_await_kernels(). */
+template <class Kernel>
+static cudaError_t
+motion_launch_begun (Kernel *kernel, dim3 grid, guint threads, gsize bytes,
+    const MotionDeviceTask *task, int device, cudaEvent_t begun,
+    cudaStream_t stream)
+{
+#if CUDART_VERSION >= 12030
+  int major;
+  cudaError_t code = cudaDeviceGetAttribute (
+      &major, cudaDevAttrComputeCapabilityMajor, device);
+
+  if (code != cudaSuccess)
+    return code;
+  if (begun != NULL && major >= 9) {
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = begun;
+    attribute.val.programmaticEvent.triggerAtBlockStart = 1;
+    config.gridDim = grid;
+    config.blockDim = dim3 (threads);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx (&config, kernel, *task);
+  }
+#endif
+  kernel<<<grid, threads, bytes, stream>>> (*task);
+  return begun != NULL ? cudaEventRecord (begun, stream) : cudaGetLastError ();
+}
+
 /* Launches a thread block a Tile. @staged, @direct: the kernel that has the
  * window in shared memory, beside a Shared, and the one for devices that have
- * too little */
+ * too little. @begun: see above */
 template <class Tile, class Shared, class Kernel>
 static cudaError_t
 motion_launch_tiles (Kernel *staged, Kernel *direct,
-    const MotionDeviceTask *task, cudaStream_t stream)
+    const MotionDeviceTask *task, cudaEvent_t begun, cudaStream_t stream)
 {
   typedef typename Tile::Tiling Tiling;
   guint rows = task->n_blocks / task->columns;
@@ -853,6 +921,6 @@ motion_launch_tiles (Kernel *staged, Kernel *direct,
              != cudaSuccess) {
     return code;
   }
-  kernel<<<grid, Tiling::THREADS, bytes, stream>>> (*task);
-  return cudaGetLastError ();
+  return motion_launch_begun (
+      kernel, grid, Tiling::THREADS, bytes, task, device, begun, stream);
 }

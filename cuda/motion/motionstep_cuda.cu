@@ -306,8 +306,11 @@ __launch_bounds__ (Tile::Tiling::THREADS, 2)
   typename Tile::Search s;
 
   tile.begin (&task, &shared.search);
-  if (tile.has (tile.own ()))
+  tile.stage ();
+  if (tile.has (tile.own ())) {
     tile.begin_search (tile.own (), &s);
+    s.mask_words ();
+  }
   tile.wait ();
   if (!tile.has (tile.own ()))
     return;
@@ -323,7 +326,7 @@ launch_grid (const MotionDeviceTask *task, cudaStream_t stream)
   typedef MotionTileSearch<SIZE, false> Direct;
 
   return motion_launch_tiles<Staged, StepShared<Staged, SIDE>> (
-      step_kernel<Staged, SIDE>, step_kernel<Direct, SIDE>, task, stream);
+      step_kernel<Staged, SIDE>, step_kernel<Direct, SIDE>, task, NULL, stream);
 }
 
 template <int SIZE>

@@ -109,6 +109,16 @@ motion_nap (guint32 ns)
 #endif
 }
 
+/* Waits for the kernels that this one was begun before the end of, and for what
+ * they have written. */
+static __device__ __forceinline__ void
+motion_await_kernels (void)
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* Called once by a thread of each of @blocks thread blocks when it has done all
  * it does. @ended: zero before and after. Returns: whether the others have too */
 static __device__ __forceinline__ bool
@@ -170,19 +180,26 @@ typedef struct {
 } MotionPlace;
 
 static __device__ __forceinline__ MotionPlace
-motion_place (const MotionDeviceTask *task, guint32 number)
+motion_place_at (const MotionDeviceTask *task, gint32 column, gint32 row)
 {
   const MotionConfig *config = &task->config;
   gint32 size = (gint32) config->block_size;
   MotionPlace p;
 
-  p.number = number;
-  p.x = (gint32) (number % task->columns) * size;
-  p.y = (gint32) (number / task->columns) * size;
+  p.number = (guint32) row * task->columns + (guint32) column;
+  p.x = column * size;
+  p.y = row * size;
   p.w = min (size, (gint32) config->width - p.x);
   p.h = min (size, (gint32) config->height - p.y);
   p.rect = motion_candidates (config, p.x, p.y, p.w, p.h);
   return p;
+}
+
+static __device__ __forceinline__ MotionPlace
+motion_place (const MotionDeviceTask *task, guint32 number)
+{
+  return motion_place_at (task, (gint32) (number % task->columns),
+      (gint32) (number / task->columns));
 }
 
 /* In one thread: every candidate of block @number, of all fields' blocks, is to
@@ -205,13 +222,15 @@ motion_contains (const MotionRect *rect, gint32 x, gint32 y)
          && y <= rect->bottom;
 }
 
-/* The prior vector of a block: zero where there is no field. */
+/* The prior vector of a block, for the price of others: zero where there is no
+ * field, or no price. */
 static __device__ __forceinline__ short2
-motion_prior (const MotionDeviceField *field, guint32 number)
+motion_prior (const MotionDeviceTask *task, const MotionDeviceField *field,
+    guint32 number)
 {
   short2 prior = { 0, 0 };
 
-  if (field->prior != NULL) {
+  if (task->config.lambda != 0 && field->prior != NULL) {
     prior.x = field->prior[number].x;
     prior.y = field->prior[number].y;
   }

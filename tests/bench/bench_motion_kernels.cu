@@ -199,14 +199,11 @@ init_task (Run *r, guint which)
   f->predicted = carve<short2> (memory, &at, n);
   t->wholes = carve<MotionWhole> (memory, &at, n);
   t->turns = carve<MotionTurns> (memory, &at, 1);
-  t->rasters = carve<MotionRaster> (memory, &at, n);
-  t->raster_turns = carve<MotionRasterTurns> (memory, &at, 1);
   f->found = carve<MotionFound> (memory, &at, n);
   f->vectors = carve<MotionVector> (memory, &at, n);
   f->blocks = carve<MotionBlock> (memory, &at, n);
   f->kept = carve<MotionVector> (memory, &at, n);
   MUST (motion_clear_full (t->wholes, t->turns, n, r->up));
-  MUST (motion_clear_zonal (t->rasters, t->raster_turns, n, r->up));
   MUST (cudaMemsetAsync (f->kept, 0, n * sizeof *f->kept, r->up));
 }
 
@@ -298,7 +295,7 @@ launch (Run *r, const MotionDeviceTask *t, guint frame)
   if (frame > 0)
     MUST (method == MOTION_METHOD_STEP ? motion_launch_step (t, r->up)
           : method == MOTION_METHOD_ZONAL
-              ? motion_launch_zonal (t, r->up)
+              ? motion_launch_zonal (t, NULL, r->up)
               : motion_launch_full (t, &r->tile, r->up));
   MUST (cudaEventRecord (r->events[FINISH], r->up));
   if (frame > 0)
@@ -333,9 +330,10 @@ run_frame (Run *r, guint frame, guint turn)
 
 /* --- pairs in a stream -------------------------------------------------------------- */
 
-/* What is waited for: that a picture is there, that its frame's search is done. */
+/* What is waited for: that a picture is there, that the vectors of its frame are
+ * found, that its search is done. */
 typedef struct {
-  cudaEvent_t made[PICTURES], done[PICTURES];
+  cudaEvent_t made[PICTURES], kept[PICTURES], done[PICTURES];
 } Marks;
 
 /* Picture @k of all, frame @frame of the clip, as the engine does it. */
@@ -360,7 +358,10 @@ launch_in_stream (Run *r, const Marks *marks, guint k, guint frame)
                       : frame > 1                      ? other->fields[0].kept
                                                        : NULL;
   if (frame > 0)
-    MUST (motion_launch_search (&t, &r->tile, marks->done[before], stream));
+    MUST (motion_launch_search (
+        &t, &r->tile, marks->kept[before], marks->kept[place], stream));
+  else
+    MUST (cudaEventRecord (marks->kept[place], stream));
   MUST (cudaEventRecord (marks->done[place], stream));
 }
 
@@ -374,6 +375,7 @@ capture (Run *r, guint n, cudaGraph_t *graph)
 
   for (guint i = 0; i < PICTURES; i++) {
     MUST (cudaEventCreateWithFlags (&marks.made[i], cudaEventDisableTiming));
+    MUST (cudaEventCreateWithFlags (&marks.kept[i], cudaEventDisableTiming));
     MUST (cudaEventCreateWithFlags (&marks.done[i], cudaEventDisableTiming));
   }
   MUST (cudaStreamBeginCapture (r->up, cudaStreamCaptureModeThreadLocal));
@@ -387,6 +389,7 @@ capture (Run *r, guint n, cudaGraph_t *graph)
   MUST (cudaStreamEndCapture (r->up, graph));
   for (guint i = 0; i < PICTURES; i++) {
     MUST (cudaEventDestroy (marks.made[i]));
+    MUST (cudaEventDestroy (marks.kept[i]));
     MUST (cudaEventDestroy (marks.done[i]));
   }
   return pairs;

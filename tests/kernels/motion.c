@@ -184,6 +184,26 @@ compare_large (
 }
 
 static void
+compare_backends (Harness *h, const MotionConfig *config, guint8 *const *frames)
+{
+  MotionJob cpu[LARGE_FRAMES], cuda[LARGE_FRAMES];
+
+  make_jobs (h, config, cpu);
+  make_jobs (h, config, cuda);
+  if (!run_large (h, config, NULL, frames, cpu))
+    return;
+  if (run_large (h, config, harness_context (h), frames, cuda))
+    compare_large (h, config, cpu, cuda);
+  if (config->method != MOTION_METHOD_FULL)
+    return;
+  /* with elimination where the engine does without, in noise too */
+  g_setenv ("CUDAVISION_FULL", "eliminate", TRUE);
+  if (run_large (h, config, harness_context (h), frames, cuda))
+    compare_large (h, config, cpu, cuda);
+  g_unsetenv ("CUDAVISION_FULL");
+}
+
+static void
 check_large (Harness *h)
 {
   static const guint sizes[][2] = { { 1920, 1080 }, { 641, 363 }, { 4096, 16 },
@@ -193,7 +213,6 @@ check_large (Harness *h)
   for (guint round = 0; round < 16; round++) {
     MotionConfig config;
     guint8 *frames[LARGE_FRAMES];
-    MotionJob cpu[LARGE_FRAMES], cuda[LARGE_FRAMES];
 
     motion_config_init (&config);
     config.method = round % 4;
@@ -208,19 +227,38 @@ check_large (Harness *h)
       frames[i] = harness_host (h, (gsize) config.width * config.height);
       draw_large (h, &config, i, frames[i]);
     }
-    make_jobs (h, &config, cpu);
-    make_jobs (h, &config, cuda);
-    if (!run_large (h, &config, NULL, frames, cpu))
-      continue;
-    if (run_large (h, &config, harness_context (h), frames, cuda))
-      compare_large (h, &config, cpu, cuda);
-    if (config.method != MOTION_METHOD_FULL)
-      continue;
-    /* with elimination where the engine does without, in noise too */
-    g_setenv ("CUDAVISION_FULL", "eliminate", TRUE);
-    if (run_large (h, &config, harness_context (h), frames, cuda))
-      compare_large (h, &config, cpu, cuda);
-    g_unsetenv ("CUDAVISION_FULL");
+    compare_backends (h, &config, frames);
+  }
+}
+
+/* Frames of noise just large enough for a tile of whole blocks and partial ones
+ * beside it: the zonal search wants the raster of several of them, and the
+ * search of 15x15 goes by columns. Small, so that it can be run by tools that
+ * slow it down a hundredfold. */
+static void
+check_tiles (Harness *h)
+{
+  static const guint blocks[] = { 32, 16, 8, 64 };
+  static const guint ranges[] = { 64, 128, 24 };
+
+  for (guint round = 0; round < 13; round++) {
+    MotionConfig config;
+    guint8 *frames[LARGE_FRAMES];
+    guint size = blocks[round % 4];
+
+    motion_config_init (&config);
+    config.method = round < 12 ? MOTION_METHOD_ZONAL : MOTION_METHOD_STEP;
+    config.block_size = size;
+    config.range = ranges[round / 4 % 3];
+    config.width = (size == 64 ? 1 : 4) * size + 5;
+    config.height = (size == 64 ? 1 : 2) * size + 3;
+    harness_case (h, "%ux%u, method %d, block-size %u, range %u", config.width,
+        config.height, config.method, size, config.range);
+    for (guint i = 0; i < LARGE_FRAMES; i++) {
+      frames[i] = harness_host (h, (gsize) config.width * config.height);
+      harness_fill (h, frames[i], (gsize) config.width * config.height);
+    }
+    compare_backends (h, &config, frames);
   }
 }
 
@@ -259,6 +297,7 @@ main (int argc, char **argv)
   static const HarnessTest tests[] = {
     { "motion-twin", check_against_twin, NULL },
     { "motion-large", check_large, NULL },
+    { "motion-tiles", check_tiles, NULL },
     { "motion-engines", check_engines, NULL },
     { NULL, NULL, NULL },
   };
