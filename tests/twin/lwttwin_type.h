@@ -45,13 +45,13 @@ N (step) (const LwtStep *step, LwtBoundary boundary, gboolean inverse, T *line,
   }
 }
 
-/* A line of n samples to its bands, low then high. */
+/* A line of n samples to its bands, low then high; @bands: room for as many. */
 static void
-N (split) (const LwtWavelet *wavelet, LwtBoundary boundary, T *line, gint n)
+N (split) (
+    const LwtWavelet *wavelet, LwtBoundary boundary, T *line, T *bands, gint n)
 {
   const gint lows = (n + 1) / 2, highs = n / 2;
   const gboolean turn = boundary == LWT_BOUNDARY_PERIODIC;
-  T *bands = g_new (T, n);
 
   for (guint i = 0; i < wavelet->n_steps; i++)
     N (step) (&wavelet->steps[i], boundary, FALSE, line, n);
@@ -65,17 +65,15 @@ N (split) (const LwtWavelet *wavelet, LwtBoundary boundary, T *line, gint n)
     bands[k] *= (T) (k < lows ? wavelet->scale_low : wavelet->scale_high);
 #endif
   memcpy (line, bands, (gsize) n * sizeof (T));
-  g_free (bands);
 }
 
 /* And back. @low_only: the high band is +0 whatever it is. */
 static void
 N (join) (const LwtWavelet *wavelet, LwtBoundary boundary, gboolean low_only,
-    T *line, gint n)
+    T *line, T *bands, gint n)
 {
   const gint lows = (n + 1) / 2, highs = n / 2;
   const gboolean turn = boundary == LWT_BOUNDARY_PERIODIC;
-  T *bands = g_new (T, n);
 
   memcpy (bands, line, (gsize) n * sizeof (T));
 #if !INTEGER
@@ -90,7 +88,6 @@ N (join) (const LwtWavelet *wavelet, LwtBoundary boundary, gboolean low_only,
         low_only ? 0 : bands[lows + k];
   for (guint i = wavelet->n_steps; i-- > 0;)
     N (step) (&wavelet->steps[i], boundary, TRUE, line, n);
-  g_free (bands);
 }
 
 /* --- a picture -------------------------------------------------------------------- */
@@ -100,7 +97,7 @@ static void
 N (lines) (const LwtWavelet *wavelet, LwtBoundary boundary, gboolean inverse,
     gboolean low_only, T *data, gsize step, gint n, gsize pitch, guint count)
 {
-  T *line = g_new (T, n);
+  T *line = g_new (T, n), *bands = g_new (T, n);
 
   for (guint i = 0; i < count; i++) {
     T *at = data + i * pitch;
@@ -108,13 +105,14 @@ N (lines) (const LwtWavelet *wavelet, LwtBoundary boundary, gboolean inverse,
     for (gint k = 0; k < n; k++)
       line[k] = at[(gsize) k * step];
     if (inverse)
-      N (join) (wavelet, boundary, low_only, line, n);
+      N (join) (wavelet, boundary, low_only, line, bands, n);
     else
-      N (split) (wavelet, boundary, line, n);
+      N (split) (wavelet, boundary, line, bands, n);
     for (gint k = 0; k < n; k++)
       at[(gsize) k * step] = line[k];
   }
   g_free (line);
+  g_free (bands);
 }
 
 /* A level in place, in the upper left corner of rows of @pitch samples. */
