@@ -54,24 +54,6 @@ level_is_near (const LwtLevelTask *level, gint lane_pairs)
 }
 
 void
-set_weights (LwtNearTask *task, const LwtTransform *transform, gboolean inverse)
-{
-  const LwtWavelet *wavelet = &transform->wavelet;
-  const gdouble scale[2] = { wavelet->scale_low, wavelet->scale_high };
-  guint n = 0;
-
-  for (guint i = 0; i < wavelet->n_steps; i++) {
-    const LwtStep *step =
-        &wavelet->steps[inverse ? wavelet->n_steps - 1 - i : i];
-
-    for (guint k = 0; k < step->n; k++)
-      task->taps[n++] = inverse ? -(gfloat) step->c[k] : (gfloat) step->c[k];
-  }
-  for (gint i = 0; i < 2; i++)
-    task->scale[i] = (gfloat) (inverse ? 1.0 / scale[i] : scale[i]);
-}
-
-void
 cut_strips (LwtNearTask *task, LwtReach reach, guint depth)
 {
   const gint pairs = task->levels[0].pairs[0];
@@ -85,18 +67,6 @@ cut_strips (LwtNearTask *task, LwtReach reach, guint depth)
   if (pairs + (task->periodic ? left + right : 0) <= LWT_NEAR_STRIP)
     task->useful = pairs;
   task->strips = (pairs + task->useful - 1) / task->useful;
-}
-
-gint
-get_multiprocessors (void)
-{
-  int device = 0, n = 0;
-
-  if (cudaGetDevice (&device) != cudaSuccess
-      || cudaDeviceGetAttribute (&n, cudaDevAttrMultiProcessorCount, device)
-             != cudaSuccess)
-    n = 0;
-  return MAX (n, 1);
 }
 
 /* Rows of pairs of the last level that a segment has in common with the one above
@@ -122,7 +92,8 @@ get_again (const LwtNearTask *task, gint rows, LwtReach reach, guint depth)
 gint
 get_segment (const LwtNearTask *task, gint rows, gint each)
 {
-  return share ((gint64) rows * task->strips, each * get_multiprocessors ());
+  return share (
+      (gint64) rows * task->strips, each * lwt_get_multiprocessors ());
 }
 
 /* All but the segments */
@@ -131,7 +102,7 @@ init_task (LwtNearTask *task, const LwtTransform *transform,
     const LwtLevelTask *levels, guint depth, gboolean inverse, LwtReach reach)
 {
   memset ((void *) task, 0, sizeof *task);
-  set_weights (task, transform, inverse);
+  lwt_set_weights (task->taps, task->scale, &transform->wavelet, inverse);
   task->periodic = transform->boundary == LWT_BOUNDARY_PERIODIC;
   task->picture = levels[0].picture;
   for (guint i = 0; i < depth; i++) {
@@ -174,7 +145,7 @@ lwt_near_cut (LwtNearTask *task, const LwtTransform *transform,
   task->again = get_again (task, rows, reach, depth);
   blocks = share (
       (gint64) share (rows, task->segment) * task->strips, LWT_NEAR_WARPS);
-  task->small = blocks <= get_multiprocessors ();
+  task->small = blocks <= lwt_get_multiprocessors ();
   return (guint) blocks;
 }
 
@@ -189,9 +160,9 @@ lwt_near_cut_pieces (LwtNearTask *task, const LwtTransform *transform,
   rows = task->levels[depth - 1].pairs[1];
   blocks = share (rows, length) * task->strips;
   task->segment = length;
-  task->small = blocks <= get_multiprocessors ();
+  task->small = blocks <= lwt_get_multiprocessors ();
   /* haar's segments do not overlap: few short ones are done sooner */
-  if (rows < length || blocks > each * get_multiprocessors ()
+  if (rows < length || blocks > each * lwt_get_multiprocessors ()
       || (task->small && reach.left + reach.right == 0))
     return 0;
   return (guint) blocks;

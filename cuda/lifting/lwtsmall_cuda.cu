@@ -255,7 +255,6 @@ each_sample (const Level<T> &level, const LwtBand &band, F f)
   });
 }
 
-template <typename T>
 __device__ __forceinline__ LwtBand
 band_of_picture (const LwtPicture &picture)
 {
@@ -271,7 +270,7 @@ __launch_bounds__ (SMALL_THREADS)
   T *const samples = lwt_take_taps (task.steps, taps);
 
   lwt_wait_for_previous ();
-  each_sample (Level<T> (task, samples, 0), band_of_picture<T> (task.picture),
+  each_sample (Level<T> (task, samples, 0), band_of_picture (task.picture),
       [] (T &sample, const T *from) { sample = *from; });
   __syncthreads ();
   for (gint i = 0; i < task.n; i++) {
@@ -315,7 +314,7 @@ __launch_bounds__ (SMALL_THREADS)
       if (level.split[axis])
         lift_axis<true> (task, level, axis, taps);
   }
-  each_sample (first, band_of_picture<T> (task.picture),
+  each_sample (first, band_of_picture (task.picture),
       [] (T &sample, T *to) { *to = sample; });
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lwtdevice_cuda.cuh"
+#include "lwtsample.cuh"
 
 /* A step. @tap: its first weight among all */
 typedef struct {
@@ -29,25 +30,13 @@ template <typename T> struct LwtSteps {
 
 /* --- what a step does ---------------------------------------------------------- */
 
-static __device__ __forceinline__ float
-lwt_fused (float a, float b, float c)
-{
-  return fmaf (a, b, c);
-}
-
-static __device__ __forceinline__ double
-lwt_fused (double a, double b, double c)
-{
-  return fma (a, b, c);
-}
-
 /* @x after a step; @at (i) is neighbour i. */
 template <bool INVERSE, typename T, typename At>
 static __device__ __forceinline__ T
 lwt_lift (T x, const LwtStepHead &head, const T *taps, At at)
 {
   for (gint i = 0; i < head.n; i++)
-    x = lwt_fused (INVERSE ? -taps[i] : taps[i], at (i), x);
+    x = lwt_fma (INVERSE ? -taps[i] : taps[i], at (i), x);
   return x;
 }
 
