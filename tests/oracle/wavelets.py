@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Coefficients of all wavelets against PyWavelets: filters, one and two
 dimensions, one to six levels, edges that are repeated or mirrored, doubles and
-floats; and its filter banks as a user would give them.
+floats; and its filter banks as a user would give them. Against lifting steps
+found elsewhere, too: $CUDAVISION_TEST_DATA/lifting/lwt_lifting.json.
 
 wavelets.py LIFTING-DUMP [--backend twin|cpu]
-            [--only filters|coefficients|mirrored|banks]
-exit status 77: skipped, there is no PyWavelets"""
+            [--only filters|coefficients|mirrored|banks|steps]
+exit status 77: skipped, there is no PyWavelets, or no such file"""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import argparse
+import json
+import os
+import pathlib
 import subprocess
 import sys
 import warnings
@@ -190,8 +194,36 @@ def test_banks(program):
         print("the bank of dmey is not refused:", r.stderr.decode())
 
 
+def lift(x, wavelet):
+    """Low and high band of lines, each repeated: steps in order, then scales."""
+    low, high = x[:, 0::2].copy(), x[:, 1::2].copy()
+    for step in wavelet["steps"]:
+        predict = step["op"] == "predict"
+        changed, other = (high, low) if predict else (low, high)
+        for i, weight in enumerate(step["c"], step["first"]):
+            changed += weight * np.roll(other, -i, axis=1)
+    return (np.roll(low * wavelet["Ks"], -wavelet["shift_s"], axis=1),
+            np.roll(high * wavelet["Kd"], -wavelet["shift_d"], axis=1))
+
+
+def test_steps(program):
+    """Other factorisations of the same filters transform alike, to the digits of
+    the tables that they were made from."""
+    path = pathlib.Path(os.environ.get("CUDAVISION_TEST_DATA", "")) / "lifting"
+    path = path.resolve() / "lwt_lifting.json"
+    if not path.exists():
+        print(f"skipped: there is no {path}")
+        sys.exit(77)
+    x = np.random.default_rng(4).standard_normal((5, 64))
+    wavelets = json.loads(path.read_text())
+    assert set(wavelets) >= set(NAMES) - {"db1"}, sorted(wavelets)
+    for name, wavelet in wavelets.items():
+        ours = bands(program, name, x, (1, 0))
+        compare(f"steps of {name}", ours, np.hstack(lift(x, wavelet)), 1e-9)
+
+
 TESTS = {"filters": test_filters, "coefficients": test_coefficients,
-         "mirrored": test_mirrored, "banks": test_banks}
+         "mirrored": test_mirrored, "banks": test_banks, "steps": test_steps}
 
 
 def main():
