@@ -192,6 +192,19 @@ hand_on (GError *problem, const Format *f, GError **error)
   g_error_free (problem);
 }
 
+gboolean
+surface_file_check_start (const guint8 *data, gsize size, GError **error)
+{
+  const Format *f = find_format (surface_file_detect (data, size));
+
+  if (!f)
+    return surface_error (error,
+        size ? "The file begins as none of X3P, SDF, SUR, GSF, TIFF, NPY, AL3D "
+               "and BCRF files does"
+             : "The file is empty");
+  return f->read ? TRUE : refuse_unbuilt (f, error);
+}
+
 SurfaceImage *
 surface_file_read (GBytes *bytes, GError **error)
 {
@@ -201,17 +214,8 @@ surface_file_read (GBytes *bytes, GError **error)
   GError *problem = NULL;
   SurfaceImage *image;
 
-  if (!f) {
-    surface_error (error,
-        size ? "The file begins as none of X3P, SDF, SUR, GSF, TIFF, NPY, AL3D "
-               "and BCRF files does"
-             : "The file is empty");
+  if (!surface_file_check_start (data, size, error))
     return NULL;
-  }
-  if (!f->read) {
-    refuse_unbuilt (f, error);
-    return NULL;
-  }
   image = f->read (data, size, &problem);
   if (!image)
     hand_on (problem, f, error);

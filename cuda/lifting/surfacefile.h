@@ -47,13 +47,20 @@ void surface_image_free (SurfaceImage *image);
 const gchar *surface_file_format_name (SurfaceFileFormat format);
 /* By the ending of a file's name. */
 SurfaceFileFormat surface_file_format_of_name (const gchar *name);
-/* By the first bytes: 512 are enough. */
+/* By the first bytes: SURFACE_FILE_START are enough. */
+#define SURFACE_FILE_START 512
 SurfaceFileFormat surface_file_detect (const guint8 *data, gsize size);
 /* Whether this build reads and writes it (X3P needs libzip, TIFF libtiff). */
 gboolean surface_file_supported (SurfaceFileFormat format);
 
+/* Whether a file that begins so can be one that this build reads. */
+gboolean surface_file_check_start (
+    const guint8 *data, gsize size, GError **error);
 /* Reads a whole file of a format that surface_file_detect() tells. */
 SurfaceImage *surface_file_read (GBytes *bytes, GError **error);
+/* The regular file @name. Errors are those of surface_file_read(), and of
+ * G_FILE_ERROR in the system's words, without the name. */
+SurfaceImage *surface_file_load (const gchar *name, GError **error);
 /* @dx and @dy have to be known for formats that hold them (all but TIFF and
  * NPY). */
 GBytes *surface_file_write (

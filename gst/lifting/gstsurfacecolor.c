@@ -59,6 +59,7 @@ struct _GstSurfaceColor {
   GstSurfaceInfo info;
   GstVideoInfo grey;
   GstVideoInfo out;
+  GstCaps *refused; /* (nullable): an error was posted about them */
   GstSurfacePainter *painter;
   gfloat *heights;
   gboolean warned; /* that the settings leave no range */
@@ -375,11 +376,8 @@ check_size (GstSurfaceColor *self)
 }
 
 static gboolean
-gst_surface_color_set_caps (
-    GstBaseTransform *base, GstCaps *in_caps, GstCaps *out_caps)
+take_caps (GstSurfaceColor *self, GstCaps *in_caps, GstCaps *out_caps)
 {
-  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
-
   if (!set_surface (self, in_caps)
       || !gst_video_info_from_caps (&self->out, out_caps) || !check_size (self))
     return FALSE;
@@ -394,6 +392,22 @@ gst_surface_color_set_caps (
     return FALSE;
   }
   return TRUE;
+}
+
+static gboolean
+gst_surface_color_set_caps (
+    GstBaseTransform *base, GstCaps *in_caps, GstCaps *out_caps)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+
+  /* refused caps come again with each further push: the error is posted once */
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, in_caps))
+    return FALSE;
+  gst_clear_caps (&self->refused);
+  if (take_caps (self, in_caps, out_caps))
+    return TRUE;
+  self->refused = gst_caps_ref (in_caps);
+  return FALSE;
 }
 
 static gboolean
@@ -656,6 +670,7 @@ gst_surface_color_stop (GstBaseTransform *base)
 
   g_clear_pointer (&self->painter, gst_surface_painter_free);
   g_clear_pointer (&self->heights, g_free);
+  gst_clear_caps (&self->refused);
   return TRUE;
 }
 

@@ -39,6 +39,8 @@ struct _GstSurfaceDec {
 
   /* of the streaming thread */
   GstAdapter *adapter; /* a file that has not ended */
+  gboolean begun;      /* its first bytes were looked at */
+  gboolean refused;    /* and are no surface's */
   GstSegment segment;  /* of the sink */
   guint32 seqnum;      /* of that segment */
   gint fps_n, fps_d;   /* of the sink's caps */
@@ -140,6 +142,19 @@ negotiate (GstSurfaceDec *self, const GstSurfaceInfo *info)
 
 /* --- files ------------------------------------------------------------------------- */
 
+/* Takes @error. */
+static void
+refuse (GstSurfaceDec *self, GError *error)
+{
+  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
+    GST_ELEMENT_ERROR (
+        self, RESOURCE, NO_SPACE_LEFT, ("%s.", error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("What came cannot be read as a surface: %s.", error->message), (NULL));
+  g_error_free (error);
+}
+
 static GstFlowReturn
 push_image (GstSurfaceDec *self, const SurfaceImage *image, GstBuffer *like)
 {
@@ -163,9 +178,7 @@ push_image (GstSurfaceDec *self, const SurfaceImage *image, GstBuffer *like)
     gst_pad_push_event (self->srcpad, gst_event_new_tag (tags));
   out = gst_surface_reading_make (&reading, image, &info, &error);
   if (out == NULL) {
-    GST_ELEMENT_ERROR (
-        self, RESOURCE, NO_SPACE_LEFT, ("%s.", error->message), (NULL));
-    g_error_free (error);
+    refuse (self, error);
     return GST_FLOW_ERROR;
   }
   if (like != NULL)
@@ -202,12 +215,33 @@ decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
     ret = push_image (self, image, like);
     surface_image_free (image);
   } else {
-    GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("What came cannot be read as a surface: %s.", error->message),
-        ("%" GST_PTR_FORMAT, file));
-    g_error_free (error);
+    refuse (self, error);
   }
   return ret;
+}
+
+/* What is no surface, however long it goes on, is not gathered. */
+static GstFlowReturn
+gather (GstSurfaceDec *self, GstBuffer *buffer)
+{
+  guint8 start[SURFACE_FILE_START];
+  GError *error = NULL;
+
+  if (self->refused) {
+    gst_buffer_unref (buffer);
+    return GST_FLOW_ERROR;
+  }
+  gst_adapter_push (self->adapter, buffer);
+  if (self->begun || gst_adapter_available (self->adapter) < sizeof (start))
+    return GST_FLOW_OK;
+  self->begun = TRUE;
+  gst_adapter_copy (self->adapter, start, 0, sizeof (start));
+  if (surface_file_check_start (start, sizeof (start), &error))
+    return GST_FLOW_OK;
+  refuse (self, error);
+  gst_adapter_clear (self->adapter);
+  self->refused = TRUE;
+  return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn
@@ -216,10 +250,8 @@ gst_surface_dec_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   GstSurfaceDec *self = GST_SURFACE_DEC (parent);
   GstFlowReturn ret;
 
-  if (!is_packetised (self)) {
-    gst_adapter_push (self->adapter, buffer);
-    return GST_FLOW_OK;
-  }
+  if (!is_packetised (self))
+    return gather (self, buffer);
   ret = decode (self, buffer, buffer);
   gst_buffer_unref (buffer);
   return ret;
@@ -239,10 +271,11 @@ finish_file (GstSurfaceDec *self)
     gst_buffer_unref (file);
     if (ret == GST_FLOW_NOT_LINKED)
       GST_ELEMENT_FLOW_ERROR (self, ret);
-  } else if (self->surfaces == 0 && !is_packetised (self)) {
+  } else if (self->surfaces == 0 && !self->refused && !is_packetised (self)) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("The stream ended before any byte of a file came."), (NULL));
   }
+  self->begun = self->refused = FALSE;
 }
 
 /* --- events ---------------------------------------------------------------------------- */
@@ -282,6 +315,7 @@ gst_surface_dec_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       return TRUE;
     case GST_EVENT_FLUSH_STOP:
       gst_adapter_clear (self->adapter);
+      self->begun = self->refused = FALSE;
       gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
       drop_held (self);
       self->surfaces = 0;
@@ -307,6 +341,7 @@ static void
 forget (GstSurfaceDec *self)
 {
   gst_adapter_clear (self->adapter);
+  self->begun = self->refused = FALSE;
   drop_held (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   self->info = (GstSurfaceInfo){ 0 };

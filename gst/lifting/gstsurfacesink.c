@@ -24,6 +24,8 @@
 
 #include <glib/gstdio.h>
 #include <gst/cudavision/gstsurfacemeta.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include "common/gstcvsettings.h"
 #include "common/gstcvtime.h"
 #include "gstsurfacetypes.h"
@@ -55,7 +57,8 @@ struct _GstSurfaceSink {
   /* of the streaming thread */
   GstSurfaceInfo info;
   gboolean has_info;
-  GQueue written; /* names, oldest first, where max_files counts */
+  GstCaps *refused; /* (nullable): an error was posted about them */
+  GQueue written;   /* names, oldest first, where max_files counts */
   guint64 surfaces;
   gchar *title, *date; /* of the stream's tags */
 };
@@ -179,6 +182,30 @@ read_buffer (GstSurfaceSink *self, GstBuffer *buffer)
 
 /* --- files --------------------------------------------------------------------------- */
 
+/* Puts @bytes into the file @name, at once. A link stays one, and a device or a
+ * pipe is not replaced by a file. */
+static gboolean
+put_file (const gchar *name, GBytes *bytes, GError **error)
+{
+  gchar *target = realpath (name, NULL); /* NULL: there is no such file yet */
+  const gchar *path = target != NULL ? target : name;
+  struct stat about;
+  gboolean ok;
+
+  if (stat (path, &about) == 0 && !S_ISREG (about.st_mode)) {
+    g_set_error_literal (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+        S_ISDIR (about.st_mode) ? "It is a directory"
+                                : "It is not a regular file");
+    ok = FALSE;
+  } else {
+    ok = g_file_set_contents_full (path, g_bytes_get_data (bytes, NULL),
+        (gssize) g_bytes_get_size (bytes), G_FILE_SET_CONTENTS_CONSISTENT, 0666,
+        error);
+  }
+  free (target);
+  return ok;
+}
+
 static gboolean
 write_file (GstSurfaceSink *self, const SurfaceImage *image, const gchar *name)
 {
@@ -192,12 +219,10 @@ write_file (GstSurfaceSink *self, const SurfaceImage *image, const gchar *name)
     g_error_free (error);
     return FALSE;
   }
-  ok = g_file_set_contents_full (name, g_bytes_get_data (bytes, NULL),
-      (gssize) g_bytes_get_size (bytes), G_FILE_SET_CONTENTS_CONSISTENT, 0666,
-      &error);
+  ok = put_file (name, bytes, &error);
   if (!ok) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-        ("\"%s\" cannot be written.", name), ("%s", error->message));
+        ("\"%s\" cannot be written: %s.", name, error->message), (NULL));
     g_error_free (error);
   }
   g_bytes_unref (bytes);
@@ -302,8 +327,13 @@ gst_surface_sink_set_caps (GstBaseSink *base, GstCaps *caps)
   GstSurfaceSink *self = GST_SURFACE_SINK (base);
   GError *error = NULL;
 
+  /* refused caps come again with each further push: the error is posted once */
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
+    return FALSE;
+  gst_clear_caps (&self->refused);
   self->has_info = gst_surface_info_from_caps (&self->info, caps, &error);
   if (!self->has_info) {
+    self->refused = gst_caps_ref (caps);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("These are no caps of a surface: %s.", error->message),
         ("%" GST_PTR_FORMAT, caps));
@@ -427,6 +457,7 @@ gst_surface_sink_stop (GstBaseSink *base)
 
   g_queue_clear_full (&self->written, g_free);
   g_clear_pointer (&self->location, g_free);
+  gst_clear_caps (&self->refused);
   forget_tags (self);
   return TRUE;
 }

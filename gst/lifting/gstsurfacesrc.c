@@ -96,32 +96,26 @@ GST_ELEMENT_REGISTER_DEFINE (
 static SurfaceImage *
 read_file (GstSurfaceSrc *self, const gchar *name)
 {
-  SurfaceImage *image;
   GError *error = NULL;
-  GBytes *bytes;
-  gchar *data;
-  gsize size;
+  SurfaceImage *image = surface_file_load (name, &error);
 
-  if (!g_file_get_contents (name, &data, &size, &error)) {
-    if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-          ("There is no file \"%s\".", name), ("%s", error->message));
-    else
-      GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-          ("The file \"%s\" cannot be read.", name), ("%s", error->message));
-    g_error_free (error);
-    return NULL;
-  }
-  bytes = g_bytes_new_take (data, size);
-  image = surface_file_read (bytes, &error);
-  g_bytes_unref (bytes);
-  if (image == NULL) {
+  if (image != NULL)
+    return image;
+  if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+    GST_ELEMENT_ERROR (
+        self, RESOURCE, NOT_FOUND, ("There is no file \"%s\".", name), (NULL));
+  else if (error->domain == G_FILE_ERROR)
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
+        ("The file \"%s\" cannot be read: %s.", name, error->message), (NULL));
+  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("The file \"%s\" cannot be read: %s.", name, error->message), (NULL));
+  else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("\"%s\" cannot be read as a surface: %s.", name, error->message),
         (NULL));
-    g_error_free (error);
-  }
-  return image;
+  g_error_free (error);
+  return NULL;
 }
 
 /* From the first number on, up to the first gap if no last number is given */

@@ -276,6 +276,10 @@ GST_START_TEST (test_errors)
     { "fakesrc num-buffers=1 sizetype=empty ! "
       "application/x-surface-npy ! surfacedec ! fakesink",
         "before any byte of a file came" },
+    { "filesrc location=/dev/zero ! surfacedec ! fakesink", "begins as none" },
+    { "fakesrc num-buffers=1000 sizetype=fixed sizemax=1 ! "
+      "application/x-surface-npy ! surfacedec ! fakesink",
+        "begins as none" },
     { "filesrc location=%s/a.npy ! surfacedec", "data stream error" },
   };
   gchar *folder = surface_temp_new ();

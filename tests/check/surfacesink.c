@@ -4,11 +4,14 @@
  */
 /* surfacesink: heights as they were measured, names, messages, how many files
  * are kept, and the words about what cannot be written. */
+#include <glib/gstdio.h>
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "busmessages.h"
 #include "surfacetemp.h"
@@ -252,16 +255,50 @@ GST_START_TEST (test_errors)
     { "surfacetestsrc ! surfacesink location=%s/a%d%d.npy",
         "neither a name nor a pattern" },
     { "surfacetestsrc ! surfacesink location=%s/none/a.npy",
-        "a.npy\" cannot be written" },
+        "a.npy\" cannot be written: " },
+    { "surfacetestsrc ! surfacesink location=%s/folder format=npy",
+        "It is a directory" },
+    { "surfacetestsrc ! surfacesink location=%s/pipe format=npy",
+        "It is not a regular file" },
+    { "surfacetestsrc ! surfacesink location=/dev/null format=npy",
+        "\"/dev/null\" cannot be written: It is not a regular file" },
     { "surfacesrc location=%s/in.npy ! surfacesink location=%s/a.sur",
         "which is not known" },
   };
   gchar *folder = surface_temp_new ();
+  gchar *inner = surface_temp_path (folder, "folder");
+  gchar *pipe = surface_temp_path (folder, "pipe");
 
   surface_temp_write (folder, "in.npy", 3, 2, 0);
+  fail_unless_equals_int (g_mkdir (inner, 0700), 0);
+  fail_unless_equals_int (mkfifo (pipe, 0600), 0);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     surface_temp_run_error (folder, cases[i][0], cases[i][1]);
-  fail_unless_equals_int (surface_temp_count (folder), 1);
+  fail_unless_equals_int (surface_temp_count (folder), 3);
+  g_free (pipe);
+  g_rmdir (inner);
+  g_free (inner);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* A link stays one; the surface is where it leads. */
+GST_START_TEST (test_link)
+{
+  gchar *folder = surface_temp_new ();
+  gchar *path = surface_temp_path (folder, "link.npy");
+  SurfaceImage *image;
+
+  surface_temp_write (folder, "in.sur", 3, 2, 5);
+  surface_temp_write (folder, "there.npy", 3, 2, 6);
+  fail_unless_equals_int (symlink ("there.npy", path), 0);
+  surface_temp_run_ok (folder,
+      "surfacesrc location=%s/in.sur ! surfacesink location=%s/link.npy");
+  fail_unless (g_file_test (path, G_FILE_TEST_IS_SYMLINK));
+  image = surface_temp_read (folder, "there.npy");
+  fail_unless (surface_temp_difference (image, 5) < 1e-13);
+  surface_image_free (image);
+  g_free (path);
   surface_temp_free (folder);
 }
 GST_END_TEST;
@@ -281,6 +318,10 @@ GST_START_TEST (test_bad_stream)
   caps = gst_caps_from_string (CAPS ("float32", "none", "2"));
   gst_harness_push_event (h, gst_event_new_caps (caps));
   gst_caps_unref (caps);
+  /* said once, though the caps come again with each surface */
+  for (guint i = 0; i < 3; i++)
+    fail_unless_equals_int (gst_harness_push (h, make_buffer (3, 2, 0, FALSE)),
+        GST_FLOW_NOT_NEGOTIATED);
   bus_expect_error (bus, "dimensions is \"none:2:1:1\"");
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
@@ -329,6 +370,7 @@ surfacesink_suite (void)
   tcase_add_test (tc, test_overwritten);
   tcase_add_test (tc, test_tags);
   tcase_add_test (tc, test_errors);
+  tcase_add_test (tc, test_link);
   tcase_add_test (tc, test_bad_stream);
   tcase_add_test (tc, test_states);
   return s;

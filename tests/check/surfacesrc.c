@@ -9,6 +9,8 @@
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "surfacetemp.h"
 
@@ -245,12 +247,55 @@ GST_START_TEST (test_seek)
 }
 GST_END_TEST;
 
+/* A file that begins with @text, and is zero up to its end. */
+static void
+write_bytes (
+    const gchar *folder, const gchar *name, const gchar *text, goffset size)
+{
+  gchar *path = surface_temp_path (folder, name);
+
+  fail_unless (g_file_set_contents (path, text, -1, NULL));
+  fail_unless_equals_int (truncate (path, size), 0);
+  g_free (path);
+}
+
+/* All of a file but the last byte. */
+static void
+cut_file (const gchar *folder, const gchar *from, const gchar *to)
+{
+  gchar *path = surface_temp_path (folder, from), *data;
+  gsize size;
+
+  fail_unless (g_file_get_contents (path, &data, &size, NULL));
+  g_free (path);
+  path = surface_temp_path (folder, to);
+  fail_unless (g_file_set_contents (path, data, (gssize) size - 1, NULL));
+  g_free (path);
+  g_free (data);
+}
+
+/* Which nobody will write to */
+static void
+make_pipe (const gchar *folder, const gchar *name)
+{
+  gchar *path = surface_temp_path (folder, name);
+
+  fail_unless_equals_int (mkfifo (path, 0600), 0);
+  g_free (path);
+}
+
 GST_START_TEST (test_errors)
 {
   static const gchar *const cases[][2] = {
     { "surfacesrc ! fakesink", "location names no file" },
     { "surfacesrc location=%s/none.x3p ! fakesink", "none.x3p\"" },
-    { "surfacesrc location=%s ! fakesink", "cannot be read" },
+    { "surfacesrc location=%s ! fakesink", "cannot be read: Is a directory" },
+    { "surfacesrc location=%s/pipe ! fakesink", "Not a regular file" },
+    { "surfacesrc location=/dev/zero ! fakesink", "Not a regular file" },
+    { "surfacesrc location=%s/empty.x3p ! fakesink", "The file is empty" },
+    { "surfacesrc location=%s/cut.npy ! fakesink",
+        "cut.npy\" cannot be read as a surface: The NPY file is cut off" },
+    { "surfacesrc location=%s/terabyte.sdf ! fakesink", "begins as none" },
     { "surfacesrc location=%s/a-%d.x3p start-index=9 ! fakesink",
         "with the number 9 (start-index)" },
     { "surfacesrc location=%s/a-%d-%d.x3p ! fakesink",
@@ -268,13 +313,15 @@ GST_START_TEST (test_errors)
         "Downstream does not take the surface" },
   };
   gchar *folder = surface_temp_new ();
-  gchar *path = surface_temp_path (folder, "text.x3p");
 
   surface_temp_write (folder, "a0.npy", 3, 2, 0);
-  g_file_set_contents (path, "hello, this is no surface", -1, NULL);
+  write_bytes (folder, "text.x3p", "hello, this is no surface", 25);
+  write_bytes (folder, "empty.x3p", "", 0);
+  write_bytes (folder, "terabyte.sdf", "", (goffset) 1 << 40);
+  cut_file (folder, "a0.npy", "cut.npy");
+  make_pipe (folder, "pipe");
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     surface_temp_run_error (folder, cases[i][0], cases[i][1]);
-  g_free (path);
   surface_temp_free (folder);
 }
 GST_END_TEST;

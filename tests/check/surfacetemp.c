@@ -85,18 +85,11 @@ surface_temp_write (const gchar *folder, const gchar *name, guint width,
 SurfaceImage *
 surface_temp_read (const gchar *folder, const gchar *name)
 {
-  gchar *path = surface_temp_path (folder, name), *data;
-  SurfaceImage *image;
+  gchar *path = surface_temp_path (folder, name);
   GError *error = NULL;
-  GBytes *bytes;
-  gsize size;
+  SurfaceImage *image = surface_file_load (path, &error);
 
-  g_file_get_contents (path, &data, &size, &error);
   g_assert_no_error (error);
-  bytes = g_bytes_new_take (data, size);
-  image = surface_file_read (bytes, &error);
-  g_assert_no_error (error);
-  g_bytes_unref (bytes);
   g_free (path);
   return image;
 }
