@@ -174,6 +174,28 @@ check_parts (GstCudaLwtFilter *self, LwtParts parts)
   return TRUE;
 }
 
+/* Posts an error about cut-offs in the wrong order, in the words of who gave
+ * them: as levels they mean nothing to him. */
+static gboolean
+check_cutoffs (GstCudaLwtFilter *self)
+{
+  const gchar *const names[3] = { "lambda-s", "lambda-c", "lambda-f" };
+  const gdouble lambdas[3] = { self->wanted.lambda_s, self->wanted.lambda_c,
+    self->wanted.lambda_f };
+
+  for (guint i = 0; i < 3; i++)
+    for (guint j = i + 1; j < 3; j++)
+      if (self->wanted.operation == LWT_OPERATION_FILTER && lambdas[j] > 0.0
+          && lambdas[j] < lambdas[i]) {
+        GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+            ("%s is %g m, which is shorter than %s, %g m", names[j], lambdas[j],
+                names[i], lambdas[i]),
+            ("lambda-s, lambda-c and lambda-f are ever longer"));
+        return FALSE;
+      }
+  return TRUE;
+}
+
 /* Bands that come in are as many as the surface's they make. */
 static gboolean
 check_bands (GstCudaLwtFilter *self, const GstLwtSurface *surface,
@@ -241,46 +263,79 @@ note_cutoffs (GstCudaLwtFilter *self)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Adds what became of the cut-off @name, if the levels there are do not reach as
- * far. */
+/* a cut-off that was given as a length, and the levels it became */
+typedef struct {
+  const gchar *name;
+  gdouble lambda; /* metres, 0: not given */
+  const guint *levels;
+} Cutoff;
+
+static guint
+get_cutoffs (const GstLwtSettings *wanted, const GstLwtSurface *surface,
+    Cutoff cutoffs[3])
+{
+  guint n = 0;
+
+  if (wanted->operation == LWT_OPERATION_FILTER) {
+    cutoffs[n++] =
+        (Cutoff){ "lambda-s", wanted->lambda_s, surface->levels_noise };
+    cutoffs[n++] =
+        (Cutoff){ "lambda-c", wanted->lambda_c, surface->levels_roughness };
+  }
+  if (wanted->operation != LWT_OPERATION_INVERSE)
+    cutoffs[n++] = (Cutoff){ "lambda-f", wanted->lambda_f, surface->levels };
+  return n;
+}
+
+/* Adds what became of @cutoff where the levels there are do not reach as far, or
+ * where it is so short that it became none. */
 static void
-add_limit (GString *text, const GstLwtSurface *surface, const gchar *name,
-    gdouble lambda, const guint levels[2])
+add_limits (GString *far, GString *near, const GstLwtSurface *surface,
+    const Cutoff *cutoff)
 {
   const gdouble spacing[2] = { surface->dx, surface->dy };
 
-  for (guint axis = 0; axis < 2; axis++)
-    if (lambda > 0.0 && levels[axis] == LWT_MAX_LEVELS
-        && lwt_levels_for_cutoff (lambda / 2.0, spacing[axis])
+  for (guint axis = 0; cutoff->lambda > 0.0 && axis < 2; axis++) {
+    const gchar *along = axis == 0 ? "x" : "y";
+
+    if (cutoff->levels[axis] == 0)
+      g_string_append_printf (near, "%s %s=%g along %s",
+          near->len > 0 ? "," : "", cutoff->name, cutoff->lambda, along);
+    if (cutoff->levels[axis] == LWT_MAX_LEVELS
+        && lwt_levels_for_cutoff (cutoff->lambda / 2.0, spacing[axis])
                == LWT_MAX_LEVELS)
-      g_string_append_printf (text, "%s %s=%g is %g along %s",
-          text->len > 0 ? "," : "", name, lambda,
-          lwt_cutoff_of_levels (LWT_MAX_LEVELS, spacing[axis]),
-          axis == 0 ? "x" : "y");
+      g_string_append_printf (far, "%s %s=%g is %g along %s",
+          far->len > 0 ? "," : "", cutoff->name, cutoff->lambda,
+          lwt_cutoff_of_levels (LWT_MAX_LEVELS, spacing[axis]), along);
+  }
 }
 
 static void
 warn_of_limits (GstCudaLwtFilter *self)
 {
-  const GstLwtSettings *wanted = &self->wanted;
   const GstLwtSurface *surface = &self->surface;
-  GString *text = g_string_new (NULL);
+  GString *far = g_string_new (NULL), *near = g_string_new (NULL);
+  Cutoff cutoffs[3];
+  const guint n = get_cutoffs (&self->wanted, surface, cutoffs);
 
-  if (wanted->operation == LWT_OPERATION_FILTER) {
-    add_limit (
-        text, surface, "lambda-s", wanted->lambda_s, surface->levels_noise);
-    add_limit (
-        text, surface, "lambda-c", wanted->lambda_c, surface->levels_roughness);
-  }
-  if (wanted->operation != LWT_OPERATION_INVERSE)
-    add_limit (text, surface, "lambda-f", wanted->lambda_f, surface->levels);
-  if (text->len > 0)
+  for (guint i = 0; i < n; i++)
+    add_limits (far, near, surface, &cutoffs[i]);
+  if (far->len > 0)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
         ("Cut-offs are beyond the reach of %d levels and limited:%s",
-            LWT_MAX_LEVELS, text->str),
+            LWT_MAX_LEVELS, far->str),
         ("in metres; samples are %g m and %g m apart", surface->dx,
             surface->dy));
-  g_string_free (text, TRUE);
+  if (near->len > 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("Cut-offs are too short for the spacing of samples and split off "
+         "nothing:%s",
+            near->str),
+        ("in metres; samples are %g m and %g m apart, and it takes 2.83 times "
+         "that",
+            surface->dx, surface->dy));
+  g_string_free (far, TRUE);
+  g_string_free (near, TRUE);
 }
 
 static void
@@ -349,7 +404,7 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
   LwtConfig config;
 
   gst_lwt_free_engine (self);
-  if (!check_parts (self, parts)
+  if (!check_parts (self, parts) || !check_cutoffs (self)
       || !gst_lwt_set_wavelet (
           self, gst_lwt_surface_get_wavelet (surface, &self->wanted))
       || !choose (self, surface, &config))

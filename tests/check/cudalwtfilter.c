@@ -1805,6 +1805,12 @@ static const struct {
   { "lambda-c=8e-4", KIND_F32, "set dx" },
   { "lambda-f=8e-4 operation=denoise", KIND_GREY8, "set dx" },
   { "levels=2 roughness-levels=3", KIND_F32, "below the form's 2" },
+  { "lambda-c=8e-5 lambda-f=8e-6 dx=1e-6", KIND_F32,
+      "lambda-f is 8e-06 m, which is shorter than lambda-c, 8e-05 m" },
+  { "lambda-s=9e-5 lambda-c=8e-5 dx=1e-6", KIND_F32,
+      "lambda-c is 8e-05 m, which is shorter than lambda-s, 9e-05 m" },
+  { "lambda-s=9e-5 lambda-f=8e-5 dx=1e-6", KIND_F32,
+      "lambda-f is 8e-05 m, which is shorter than lambda-s, 9e-05 m" },
   { "noise-levels=4 roughness-levels=3", KIND_F32, "below the roughness's 3" },
   { "levels=16 boundary=pad-smooth wavelet=db20", KIND_F32, "pad" },
   { "output=noise", KIND_F32, "noise" },
@@ -2200,6 +2206,27 @@ GST_START_TEST (test_limited_cutoffs)
 }
 GST_END_TEST;
 
+/* So is one so short that it splits off nothing, as one in the wrong unit may
+ * be. */
+GST_START_TEST (test_short_cutoffs)
+{
+  Rig rig = rig_new_playing (
+      "lambda-s=2e-6 lambda-c=3e-6 lambda-f=64e-6 dx=1e-6 dy=2e-6", FALSE,
+      KIND_F32);
+  gchar *text;
+
+  push_frames (&rig, KIND_F32, 0, 3);
+  pull_times (&rig, 0, 3);
+  text = bus_pop_text (rig.bus, GST_MESSAGE_WARNING);
+  fail_unless_equals_string (text,
+      "Cut-offs are too short for the spacing of samples and split off "
+      "nothing: "
+      "lambda-s=2e-06 along x, lambda-s=2e-06 along y, lambda-c=3e-06 along y");
+  g_free (text);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_states)
 {
   GstElement *pipeline = gst_parse_launch (
@@ -2287,6 +2314,7 @@ cudalwtfilter_suite (void)
   tcase_add_test (tc, test_no_queue);
   tcase_add_test (tc, test_overflow);
   tcase_add_test (tc, test_limited_cutoffs);
+  tcase_add_test (tc, test_short_cutoffs);
   tcase_add_test (tc, test_states);
   return s;
 }
