@@ -82,17 +82,12 @@ gboolean lwt_generic_parts (const LwtTransform *transform,
 
 /* Levels that are done at once, the largest first.
  * @levels: @n of them; the picture of the first, the low band of the last
- * @all: there are high bands: in @bands and @layout, each axis having been split
- *   so often @before
- * @taps: as of LwtGenericWork */
+ * @all: there are high bands, which lie among @bands */
 typedef struct {
   guint n;
   const LwtLevelTask *levels;
   gboolean all;
   LwtPicture bands;
-  LwtLayout layout;
-  guint before[2];
-  const void *taps;
 } LwtSmallWork;
 
 /* Whether a picture can be the first level's. */

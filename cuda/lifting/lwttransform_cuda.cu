@@ -192,18 +192,17 @@ typedef struct {
   gboolean small;
 } Pass;
 
-/* Whether a thread block does all levels from @i on: where one takes two launches,
- * or a march, for which the picture is too small. Near kernels, two levels of which
- * take 1.3 us here, and far ones are sooner done. */
-gboolean
-is_small (const Run *run, const LwtLevelTask *task, guint i, guint depth)
-{
-  const LwtTransform *transform = run->transform;
+/* Near kernels are done sooner with a picture that has larger sides than this, the
+ * small one with what is left then. */
+#define SMALL_NEAR_SIDE 32
 
-  return depth == 0
-         && !(LWT_IS_FAR_SHAPE (transform->kernels)
-              && is_fast (transform, run->active.levels[i]))
-         && lwt_small_fits (transform, task->width, task->height);
+/* Whether one thread block does a level and all that follow. @depth: how many near
+ * kernels would do at once */
+gboolean
+is_small (const Run *run, const LwtLevelTask *task, guint depth)
+{
+  return lwt_small_fits (run->transform, task->width, task->height)
+         && (depth == 0 || MAX (task->width, task->height) <= SMALL_NEAR_SIDE);
 }
 
 /* Cuts levels @tasks into passes, largest first. */
@@ -217,7 +216,7 @@ list_passes (const Run *run, const LwtLevelTask *tasks, Pass *passes)
 
     pass->from = i;
     pass->depth = lwt_near_depth (run->transform, &tasks[i], run->active.n - i);
-    pass->small = is_small (run, &tasks[i], i, pass->depth);
+    pass->small = is_small (run, &tasks[i], pass->depth);
     pass->n = pass->small ? run->active.n - i : MAX (pass->depth, 1);
   }
   return n;
@@ -262,17 +261,9 @@ gboolean
 run_small (
     const Run *run, const LwtLevelTask *tasks, const Pass *pass, GError **error)
 {
-  LwtSmallWork work = { pass->n, &tasks[pass->from] };
+  const gboolean all = run->way == FORWARD || run->way == INVERSE;
+  const LwtSmallWork work = { pass->n, &tasks[pass->from], all, run->bands };
 
-  work.all = run->way == FORWARD || run->way == INVERSE;
-  work.bands = run->bands;
-  work.layout = run->layout;
-  for (guint i = 0; i < pass->from; i++) {
-    work.before[0] += tasks[i].x;
-    work.before[1] += tasks[i].y;
-  }
-  if (lwt_generic_get_taps_size (run->transform) > 0)
-    work.taps = run->work + run->cut.taps;
   return run->way == FORWARD || run->way == REDUCE
              ? lwt_small_forward (run->transform, &work, run->stream, error)
              : lwt_small_inverse (run->transform, &work, run->stream, error);

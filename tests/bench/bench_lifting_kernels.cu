@@ -261,6 +261,32 @@ print_peer (const char *wavelet, guint size)
 }
 
 void
+init_bands (
+    Bands *b, const LwtWavelet *wavelet, guint side, guint levels, guint sets)
+{
+  lwt_chain_init (&b->chain);
+  lwt_chain_append (&b->chain, side, side, levels, levels);
+  lwt_transform_init (
+      &b->transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
+  for (guint i = 0; i < sets; i++) {
+    b->picture[i] = make_picture (side, side, i);
+    b->bands[i] = make_picture (side, side, i + MAX_SETS);
+  }
+  MUST (cudaMalloc (
+      &b->work, lwt_transform_get_work_size (&b->transform, &b->chain)));
+}
+
+void
+clear_bands (Bands *b, guint sets)
+{
+  for (guint i = 0; i < sets; i++) {
+    MUST (cudaFree (b->picture[i].data));
+    MUST (cudaFree (b->bands[i].data));
+  }
+  MUST (cudaFree (b->work));
+}
+
+void
 bench_bands (const LwtWavelet *wavelet, guint size, double rate)
 {
   const guint side = 4096u << size, sets = size == 0 ? 4 : 2;
@@ -268,16 +294,7 @@ bench_bands (const LwtWavelet *wavelet, guint size, double rate)
   double forward, inverse;
   Bands b;
 
-  lwt_chain_init (&b.chain);
-  lwt_chain_append (&b.chain, side, side, LEVELS, LEVELS);
-  lwt_transform_init (
-      &b.transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
-  for (guint i = 0; i < sets; i++) {
-    b.picture[i] = make_picture (side, side, i);
-    b.bands[i] = make_picture (side, side, i + MAX_SETS);
-  }
-  MUST (cudaMalloc (
-      &b.work, lwt_transform_get_work_size (&b.transform, &b.chain)));
+  init_bands (&b, wavelet, side, LEVELS, sets);
   printf ("%-5s %5u^2 ", wavelet->name, side);
   if (size == 0)
     printf ("error %.1e ", reconstruction_error (&b, side));
@@ -288,11 +305,28 @@ bench_bands (const LwtWavelet *wavelet, guint size, double rate)
   print_peer (wavelet->name, size);
   printf ("\n");
   fflush (stdout);
-  for (guint i = 0; i < sets; i++) {
-    MUST (cudaFree (b.picture[i].data));
-    MUST (cudaFree (b.bands[i].data));
+  clear_bands (&b, sets);
+}
+
+/* All levels there are of small pictures, whose time is launches and latency */
+void
+bench_small (const LwtWavelet *wavelet)
+{
+  static const guint sides[] = { 16, 32, 45, 64, 128, 512 };
+  const guint sets = 4;
+
+  printf ("%-5s all levels,", wavelet->name);
+  for (guint i = 0; i < G_N_ELEMENTS (sides); i++) {
+    Bands b;
+
+    init_bands (&b, wavelet, sides[i], g_bit_storage (sides[i] - 1), sets);
+    printf (" %u^2: %.1f / %.1f us%s", sides[i],
+        measure (forward_call, sets, 8, &b),
+        measure (inverse_call, sets, 8, &b),
+        i + 1 < G_N_ELEMENTS (sides) ? "," : "\n");
+    clear_bands (&b, sets);
   }
-  MUST (cudaFree (b.work));
+  fflush (stdout);
 }
 
 /* --- the filter -------------------------------------------------------------------------- */
@@ -446,6 +480,7 @@ main (int argc, char **argv)
     for (guint size = 0; size < (table ? 3 : 1); size++)
       bench_bands (wavelet, size, size == 0 ? small : large);
     bench_filter (wavelet, small);
+    bench_small (wavelet);
     lwt_wavelet_free (wavelet);
   }
   return 0;

@@ -396,6 +396,67 @@ check_integers (Harness *h)
   check_sizes (h, LWT_TYPE_I32, STRUCTURES + 3, 66, 300);
 }
 
+/* Pictures that one thread block does all levels of. */
+static void
+check_small (Harness *h)
+{
+  check_sizes (h, LWT_TYPE_F32, STRUCTURES + 3, 180, 64);
+  check_sizes (h, LWT_TYPE_F64, STRUCTURES + 3, 60, 64);
+  check_sizes (h, LWT_TYPE_I32, STRUCTURES + 3, 60, 64);
+}
+
+/* How many launches the stream has captured; the capture ends. */
+static gsize
+count_launches (Harness *h)
+{
+  cudaGraph_t graph = NULL;
+  gsize n = 0;
+
+  if (HARNESS_CUDA (h, cudaStreamEndCapture (harness_stream (h), &graph))
+      && HARNESS_CUDA (h, cudaGraphGetNodes (graph, NULL, &n)))
+    cudaGraphDestroy (graph);
+  return n;
+}
+
+/* All levels of a small picture are one launch, forward and back. */
+static void
+check_launches (Harness *h)
+{
+  Case *c = g_new (Case, 1);
+
+  for (guint i = 0; i < 60; i++) {
+    const LwtType type = i % 5 == 3   ? LWT_TYPE_F64
+                         : i % 5 == 4 ? LWT_TYPE_I32
+                                      : LWT_TYPE_F32;
+    LwtPicture picture, bands;
+    GError *error = NULL;
+
+    prepare (h, c, i % (STRUCTURES + 1), type, (guint) harness_range (h, 2, 32),
+        (guint) harness_range (h, 2, 32), (guint) harness_range (h, 1, 5),
+        (guint) harness_range (h, 1, 5));
+    picture = make_picture (h, &c->shape);
+    bands = make_picture (h, &c->shape);
+    for (gint back = 0; back < 2; back++) {
+      gsize n;
+
+      if (!HARNESS_CUDA (h, cudaStreamBeginCapture (harness_stream (h),
+                                cudaStreamCaptureModeThreadLocal)))
+        break;
+      report (h,
+          back ? lwt_transform_inverse (&c->transform, &c->chain, c->layout,
+              bands, picture, c->work, harness_stream (h), &error)
+               : lwt_transform_forward (&c->transform, &c->chain, c->layout,
+                   picture, bands, c->work, harness_stream (h), &error),
+          error);
+      n = count_launches (h);
+      if (n != 1)
+        harness_fail (h, "%s: %" G_GSIZE_FORMAT " launches instead of one",
+            back ? "back" : "forward", n);
+    }
+  }
+  g_free (c);
+}
+
 /* All small sizes of all structures and boundaries. */
 static void
 check_tiny (Harness *h)
@@ -596,6 +657,8 @@ main (int argc, char **argv)
   static const HarnessTest tests[] = {
     { "names", check_names, NULL },
     { "tiny", check_tiny, NULL },
+    { "small", check_small, NULL },
+    { "small-launches", check_launches, NULL },
     { "float", check_float, NULL },
     { "float-near", check_float_near, NULL },
     { "float-near-large", check_float_near_large, NULL },
