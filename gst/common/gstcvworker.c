@@ -169,11 +169,11 @@ flush_stop (GstCvWorker *worker, GstEvent *event)
   begin (worker);
 }
 
+/* Takes @event. */
 static gboolean
-sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+take_event (
+    GstCvWorker *worker, GstPad *pad, GstObject *parent, GstEvent *event)
 {
-  GstCvWorker *worker = get_worker (pad);
-
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_FLUSH_START:
       flush_start (worker, event);
@@ -191,6 +191,23 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       break;
   }
   return gst_pad_event_default (pad, parent, event);
+}
+
+/* An event that the queue refuses because it flushes is no error: upstream would
+ * post one, at each shutdown that comes between the two pads. */
+static GstFlowReturn
+sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstCvWorker *worker = get_worker (pad);
+  const gboolean is_caps = GST_EVENT_TYPE (event) == GST_EVENT_CAPS;
+  GstFlowReturn flow;
+
+  if (take_event (worker, pad, parent, event))
+    return GST_FLOW_OK;
+  flow = gst_cv_queue_get_flow (worker->queue);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  return is_caps ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR;
 }
 
 gboolean
@@ -251,7 +268,7 @@ gst_cv_worker_new (GstElement *element, GstPad *sinkpad, GstPad *srcpad,
   worker->funcs = funcs;
   g_mutex_init (&worker->lock);
   gst_pad_set_element_private (sinkpad, worker);
-  gst_pad_set_event_function (sinkpad, sink_event);
+  gst_pad_set_event_full_function (sinkpad, sink_event);
   gst_pad_set_activatemode_function (sinkpad, sink_activate_mode);
   gst_pad_set_iterate_internal_links_function (sinkpad, sink_internal_links);
   gst_pad_set_element_private (srcpad, worker);

@@ -182,7 +182,7 @@ parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
 /* What leaves is known with the first surface, and its meta; but caps come
  * before the segment, so those that follow from the caps alone go ahead. Where
  * these do not say enough, the surface itself is the better guess. */
-static gboolean
+static GstFlowReturn
 push_first_caps (GstCudaLwtFilter *self)
 {
   GstLwtSurface surface;
@@ -204,12 +204,15 @@ push_first_caps (GstCudaLwtFilter *self)
   }
   return gst_lwt_choose_out (self, self->srcpad, self->part, &config, &surface,
              other, &self->out, &type)
-         && gst_lwt_push_caps (self) == GST_FLOW_OK;
+             ? gst_lwt_push_caps (self)
+             : GST_FLOW_NOT_NEGOTIATED;
 }
 
 gboolean
 gst_lwt_negotiate (GstCudaLwtFilter *self, GstCaps *caps)
 {
+  GstFlowReturn flow = GST_FLOW_NOT_NEGOTIATED;
+
   /* refused caps come again with each further push: the error is posted once */
   if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
     return FALSE;
@@ -219,11 +222,14 @@ gst_lwt_negotiate (GstCudaLwtFilter *self, GstCaps *caps)
   gst_lwt_free_engine (self);
   self->announce = TRUE;
   self->overflowed = FALSE;
-  self->negotiated = parse_caps (self, caps) && push_first_caps (self);
-  if (!self->negotiated) {
+  if (parse_caps (self, caps))
+    flow = push_first_caps (self);
+  self->negotiated = flow == GST_FLOW_OK;
+  /* what a flush came between is not refused, and comes again behind it */
+  if (flow == GST_FLOW_NOT_NEGOTIATED)
     gst_caps_replace (&self->refused, caps);
+  if (!self->negotiated)
     return FALSE;
-  }
   gst_cv_latency_break (&self->latency);
   gst_cv_latency_set_framerate (
       &self->latency, self->layout.fps_n, self->layout.fps_d);

@@ -1595,6 +1595,59 @@ GST_START_TEST (test_flush_while_blocked)
 }
 GST_END_TEST;
 
+/* A FLUSH_START that comes while caps are on their way, once. */
+static GstPadProbeReturn
+flush_amid_caps (GstPad *pad, GstPadProbeInfo *info, gpointer harness)
+{
+  if (GST_QUERY_TYPE (GST_PAD_PROBE_INFO_QUERY (info)) != GST_QUERY_CAPS)
+    return GST_PAD_PROBE_OK;
+  gst_pad_push_event (
+      ((GstHarness *) harness)->srcpad, gst_event_new_flush_start ());
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* such caps have not been refused: behind the flush they are as good as others */
+GST_START_TEST (test_flush_amid_caps)
+{
+  Rig rig = rig_new (QUIET, FALSE);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  gchar *text = caps_of (KIND_F32, WIDTH, HEIGHT);
+  GstCaps *caps = gst_caps_from_string (text);
+
+  gst_pad_add_probe (
+      src, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, flush_amid_caps, rig.h, NULL);
+  gst_pad_push_event (rig.h->srcpad, gst_event_new_stream_start ("s"));
+  gst_pad_push_event (rig.h->srcpad, gst_event_new_caps (caps));
+  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  rig_set_caps (&rig, KIND_F32, WIDTH, HEIGHT);
+  push_frames (&rig, KIND_F32, 0, 2);
+  pull_times (&rig, 0, 2);
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_ERROR) == NULL);
+  gst_caps_unref (caps);
+  g_free (text);
+  gst_object_unref (src);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
+/* Events that come while the element is shut down, source pad first, are no
+ * reason for upstream to post an error. */
+GST_START_TEST (test_event_amid_shutdown)
+{
+  Rig rig = rig_new_playing (QUIET, FALSE, KIND_F32);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+
+  gst_pad_set_active (src, FALSE);
+  gst_pad_push_event (
+      rig.h->srcpad, gst_event_new_tag (gst_tag_list_new_empty ()));
+  fail_unless_equals_int (
+      gst_pad_push (rig.h->srcpad, buffer_of (KIND_F32, 0, WIDTH, HEIGHT)),
+      GST_FLOW_FLUSHING);
+  gst_object_unref (src);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 static gint shutting_down;
 
 static gpointer
@@ -2292,6 +2345,8 @@ cudalwtfilter_suite (void)
   tcase_add_test (tc, test_streams);
   tcase_add_loop_test (tc, test_flush, 0, 2);
   tcase_add_test (tc, test_flush_while_blocked);
+  tcase_add_test (tc, test_flush_amid_caps);
+  tcase_add_test (tc, test_event_amid_shutdown);
   tcase_add_test (tc, test_shutdown_amid_events);
   tcase_add_test (tc, test_drain);
   tcase_add_loop_test (tc, test_latency, 0, 3);
