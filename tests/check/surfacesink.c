@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "busmessages.h"
+#include "pipelinestates.h"
 #include "surfacetemp.h"
 
 #define CAPS(types, width, height)                                             \
@@ -337,19 +338,8 @@ GST_START_TEST (test_states)
       "surfacetestsrc ! other/tensors,dimensions=(string)16:16:1:1 ! "
       "surfacesink location=%s/a-%%d.gsf max-files=2",
       folder);
-  GstElement *pipeline = gst_parse_launch (line, NULL);
 
-  for (guint i = 0; i < 50; i++) {
-    gst_element_set_state (
-        pipeline, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
-    if (i % 3 == 0)
-      gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
-    fail_unless_equals_int (gst_element_set_state (pipeline,
-                                i % 5 ? GST_STATE_READY : GST_STATE_NULL),
-        GST_STATE_CHANGE_SUCCESS);
-  }
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (pipeline);
+  pipeline_states (line);
   g_free (line);
   surface_temp_free (folder);
 }

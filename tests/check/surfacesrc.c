@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pipelinestates.h"
 #include "surfacetemp.h"
 
 /* Playing, its next buffers to be pulled */
@@ -330,23 +331,11 @@ GST_START_TEST (test_states)
 {
   gchar *folder = surface_temp_new ();
   gchar *line;
-  GstElement *pipeline;
 
   surface_temp_write (folder, "a.sdf", 9, 7, 0);
   line = g_strdup_printf (
       "surfacesrc location=%s/a.sdf loop=true ! fakesink", folder);
-  pipeline = gst_parse_launch (line, NULL);
-  for (guint i = 0; i < 50; i++) {
-    gst_element_set_state (
-        pipeline, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
-    if (i % 3 == 0)
-      gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
-    fail_unless_equals_int (gst_element_set_state (pipeline,
-                                i % 5 ? GST_STATE_READY : GST_STATE_NULL),
-        GST_STATE_CHANGE_SUCCESS);
-  }
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (pipeline);
+  pipeline_states (line);
   g_free (line);
   surface_temp_free (folder);
 }
