@@ -98,20 +98,6 @@ read_type (SurfaceFields *fields, Header *header, GError **error)
   return TRUE;
 }
 
-/* Of "xunit", ..; nanometres without */
-static gboolean
-read_unit (
-    SurfaceFields *fields, const gchar *name, gdouble *unit, GError **error)
-{
-  const gchar *text = surface_fields_get (fields, name);
-
-  *unit = text && *text ? surface_unit (text) : 1e-9;
-  if (*unit == 0)
-    return surface_error (
-        error, "has the %s \"%.20s\", which is no unit of length", name, text);
-  return TRUE;
-}
-
 static gboolean
 read_axis (SurfaceFields *fields, const gchar *length, const gchar *unit_name,
     guint n, gdouble *spacing, GError **error)
@@ -120,7 +106,7 @@ read_axis (SurfaceFields *fields, const gchar *length, const gchar *unit_name,
 
   if (!surface_fields_get_number (fields, length, FALSE, &real, error)
       || !surface_check_spacing (length, real, error)
-      || !read_unit (fields, unit_name, &unit, error))
+      || !surface_fields_get_unit (fields, unit_name, 1e-9, &unit, error))
     return FALSE;
   *spacing = real / n * unit;
   return surface_check_spacing (length, *spacing, error);
@@ -134,7 +120,7 @@ read_heights_scale (SurfaceFields *fields, Header *header, GError **error)
   if (!surface_fields_get_number (
           fields, "bit2nm", header->type == SURFACE_SAMPLE_F32, &scale, error)
       || !surface_check_factor ("bit2nm", scale, error)
-      || !read_unit (fields, "zunit", &unit, error)
+      || !surface_fields_get_unit (fields, "zunit", 1e-9, &unit, error)
       || !surface_fields_get_number (
           fields, "voidpixels", TRUE, &header->missing, error))
     return FALSE;

@@ -480,3 +480,15 @@ surface_fields_get_count (
   *value = count;
   return TRUE;
 }
+
+gboolean
+surface_fields_get_unit (SurfaceFields *fields, const gchar *name,
+    gdouble otherwise, gdouble *unit, GError **error)
+{
+  const gchar *text = surface_fields_get (fields, name);
+
+  *unit = text && *text ? surface_unit (text) : otherwise;
+  if (*unit == 0)
+    return refuse_field (name, text, "a unit of length", error);
+  return TRUE;
+}

@@ -119,6 +119,10 @@ gboolean surface_fields_get_number (SurfaceFields *fields, const gchar *name,
 gboolean surface_fields_get_count (
     SurfaceFields *fields, const gchar *name, guint *value, GError **error);
 
+/* Metres of one, where there is no such field @otherwise */
+gboolean surface_fields_get_unit (SurfaceFields *fields, const gchar *name,
+    gdouble otherwise, gdouble *unit, GError **error);
+
 /* --- formats --------------------------------------------------------------- */
 
 typedef SurfaceImage *(*SurfaceRead) (

@@ -36,20 +36,6 @@ read_lines (
   return TRUE;
 }
 
-/* Of "XYUnits" or "ZUnits"; metres if the file has none */
-static gboolean
-read_unit (
-    SurfaceFields *fields, const gchar *name, gdouble *unit, GError **error)
-{
-  const gchar *text = surface_fields_get (fields, name);
-
-  *unit = text && *text ? surface_unit (text) : 1;
-  if (*unit == 0)
-    return surface_error (
-        error, "has %s \"%.20s\", which is no unit of length", name, text);
-  return TRUE;
-}
-
 static gboolean
 read_axis (SurfaceFields *fields, const gchar *name, guint n, gdouble unit,
     gdouble *spacing, GError **error)
@@ -73,8 +59,9 @@ read_fields (SurfaceFields *fields, Header *header, GError **error)
   return surface_fields_get_count (fields, "XRes", &header->width, error)
          && surface_fields_get_count (fields, "YRes", &header->height, error)
          && surface_check_size (header->width, header->height, error)
-         && read_unit (fields, "XYUnits", &unit, error)
-         && read_unit (fields, "ZUnits", &header->z_unit, error)
+         && surface_fields_get_unit (fields, "XYUnits", 1.0, &unit, error)
+         && surface_fields_get_unit (
+             fields, "ZUnits", 1.0, &header->z_unit, error)
          && read_axis (fields, "XReal", header->width, unit, &header->dx, error)
          && read_axis (
              fields, "YReal", header->height, unit, &header->dy, error);
