@@ -8,6 +8,7 @@
 #include <gst/gst.h>
 #include <string.h>
 #include "cvisdevice.h"
+#include "sinksums.h"
 
 #define SKIP 77
 #define FRAMES 12
@@ -21,35 +22,6 @@ typedef struct {
   GstStructure *parameters; /* of the last frame */
   guint64 staged;
 } Result;
-
-static void
-add_to_sum (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
-{
-  GstMapInfo map;
-
-  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  g_checksum_update (sum, map.data, (gssize) map.size);
-  gst_buffer_unmap (buffer, &map);
-}
-
-static void
-wait_for_eos (GstElement *pipeline, const gchar *line)
-{
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (
-      bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  GError *error = NULL;
-  gchar *debug = NULL;
-
-  if (message == NULL)
-    g_error ("%s: no end within a minute", line);
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    gst_message_parse_error (message, &error, &debug);
-    g_error ("%s: %s (%s)", line, error->message, debug);
-  }
-  gst_message_unref (message);
-  gst_object_unref (bus);
-}
 
 static void
 take_stats (GstElement *element, Result *result)
@@ -90,23 +62,16 @@ run (const gchar *source, const gchar *settings, gint backend)
   if (error != NULL)
     g_error ("%s: %s", line, error->message);
   element = gst_bin_get_by_name (GST_BIN (pipeline), "f");
-  for (guint i = 0; i < SINKS; i++) {
-    GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), sinks[i]);
-
-    sums[i] = g_checksum_new (G_CHECKSUM_SHA256);
-    g_signal_connect (sink, "handoff", G_CALLBACK (add_to_sum), sums[i]);
-    gst_object_unref (sink);
-  }
+  for (guint i = 0; i < SINKS; i++)
+    sums[i] = sinks_watch (pipeline, sinks[i], NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  wait_for_eos (pipeline, line);
+  sinks_wait_for_eos (pipeline, line);
   g_object_get (element, "active-backend", &active, NULL);
   g_assert_cmpint (active, ==, backend);
   take_stats (element, &result);
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  for (guint i = 0; i < SINKS; i++) {
-    result.sums[i] = g_strdup (g_checksum_get_string (sums[i]));
-    g_checksum_free (sums[i]);
-  }
+  for (guint i = 0; i < SINKS; i++)
+    result.sums[i] = sinks_take_sum (sums[i]);
   gst_object_unref (element);
   gst_object_unref (pipeline);
   g_free (line);

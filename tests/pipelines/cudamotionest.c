@@ -9,6 +9,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 #include "cvisdevice.h"
+#include "sinksums.h"
 
 #define SKIP 77
 #define FRAMES 24
@@ -38,55 +39,6 @@ add_picture_to_sum (
   gst_caps_unref (caps);
 }
 
-static void
-add_to_sum (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
-{
-  GstMapInfo map;
-
-  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  g_checksum_update (sum, map.data, (gssize) map.size);
-  gst_buffer_unmap (buffer, &map);
-}
-
-static void
-wait_for_eos (GstElement *pipeline, const gchar *line)
-{
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (
-      bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  GError *error = NULL;
-  gchar *debug = NULL;
-
-  if (message == NULL)
-    g_error ("%s: no end within a minute", line);
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    gst_message_parse_error (message, &error, &debug);
-    g_error ("%s: %s (%s)", line, error->message, debug);
-  }
-  gst_message_unref (message);
-  gst_object_unref (bus);
-}
-
-static GChecksum *
-watch (GstElement *pipeline, const gchar *sink_name, GCallback add)
-{
-  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), sink_name);
-  GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
-
-  g_signal_connect (sink, "handoff", add, sum);
-  gst_object_unref (sink);
-  return sum;
-}
-
-static gchar *
-take_sum (GChecksum *sum)
-{
-  gchar *text = g_strdup (g_checksum_get_string (sum));
-
-  g_checksum_free (sum);
-  return text;
-}
-
 /* Runs @source ! cudamotionest @settings; "active-backend" has to be @backend
  * (1: cpu, 2: cuda). */
 static Result
@@ -109,18 +61,19 @@ run (const gchar *source, const gchar *settings, gint backend)
   if (error != NULL)
     g_error ("%s: %s", line, error->message);
   element = gst_bin_get_by_name (GST_BIN (pipeline), "m");
-  vectors = watch (pipeline, "vectors", G_CALLBACK (add_to_sum));
-  residual = watch (pipeline, "residual", G_CALLBACK (add_picture_to_sum));
+  vectors = sinks_watch (pipeline, "vectors", NULL);
+  residual =
+      sinks_watch (pipeline, "residual", G_CALLBACK (add_picture_to_sum));
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  wait_for_eos (pipeline, line);
+  sinks_wait_for_eos (pipeline, line);
   g_object_get (element, "stats", &stats, "active-backend", &active, NULL);
   gst_structure_get (stats, "frames", G_TYPE_UINT64, &frames, "staged-frames",
       G_TYPE_UINT64, &result.staged, NULL);
   g_assert_cmpuint (frames, ==, FRAMES);
   g_assert_cmpint (active, ==, backend);
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  result.vectors = take_sum (vectors);
-  result.residual = take_sum (residual);
+  result.vectors = sinks_take_sum (vectors);
+  result.residual = sinks_take_sum (residual);
   gst_structure_free (stats);
   gst_object_unref (element);
   gst_object_unref (pipeline);

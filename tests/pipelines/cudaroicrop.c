@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cvisdevice.h"
+#include "sinksums.h"
 
 #define SKIP 77
 #define FRAMES 40
@@ -59,25 +60,6 @@ add_to_sum (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
   gst_caps_unref (caps);
 }
 
-static void
-wait_for_eos (GstElement *pipeline)
-{
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (
-      bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  GError *error = NULL;
-  gchar *debug = NULL;
-
-  if (message == NULL)
-    g_error ("no end within a minute");
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    gst_message_parse_error (message, &error, &debug);
-    g_error ("%s (%s)", error->message, debug);
-  }
-  gst_message_unref (message);
-  gst_object_unref (bus);
-}
-
 /* Runs @source ! cudaroicrop ! @end and returns the sum of what comes out;
  * "active-backend" has to be @backend (1: cpu, 2: cuda). */
 static gchar *
@@ -88,37 +70,32 @@ run (const gchar *source, const gchar *end, gint backend)
       "! %s ! fakesink name=sink signal-handoffs=true",
       source, end);
   GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch (line, &error), *crop, *sink;
-  GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
+  GstElement *pipeline = gst_parse_launch (line, &error), *crop;
   GstStructure *stats = NULL;
   guint64 frames = 0;
+  GChecksum *sum;
   gint active = 0;
-  gchar *text;
 
   if (error != NULL)
     g_error ("%s: %s", line, error->message);
   crop = gst_bin_get_by_name (GST_BIN (pipeline), "crop");
-  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   move (crop, "x", 0.0, 360.0);
   move (crop, "y", 260.0, 30.0);
-  g_signal_connect (sink, "handoff", G_CALLBACK (add_to_sum), sum);
+  sum = sinks_watch (pipeline, "sink", G_CALLBACK (add_to_sum));
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  wait_for_eos (pipeline);
+  sinks_wait_for_eos (pipeline, line);
   g_object_get (crop, "stats", &stats, "active-backend", &active, NULL);
   gst_structure_get_uint64 (stats, "frames", &frames);
   g_assert_cmpuint (frames, ==, FRAMES);
   g_assert_cmpint (active, ==, backend);
   gst_element_set_state (pipeline, GST_STATE_NULL);
 
-  text = g_strdup (g_checksum_get_string (sum));
   gst_structure_free (stats);
-  g_checksum_free (sum);
   gst_object_unref (crop);
-  gst_object_unref (sink);
   gst_object_unref (pipeline);
   g_free (line);
-  return text;
+  return sinks_take_sum (sum);
 }
 
 static gboolean

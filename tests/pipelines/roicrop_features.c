@@ -7,6 +7,7 @@
 #include <gst/cudavision/cudavision.h>
 #include <gst/gst.h>
 #include <string.h>
+#include "sinksums.h"
 
 #define FRAMES 3000
 
@@ -20,25 +21,6 @@ take_records (
   g_assert_true (map.size % sizeof (PbfResult) == 0);
   g_array_append_vals (records, map.data, map.size / sizeof (PbfResult));
   gst_buffer_unmap (buffer, &map);
-}
-
-static void
-wait_for_eos (GstElement *pipeline)
-{
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (
-      bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  GError *error = NULL;
-  gchar *debug = NULL;
-
-  if (message == NULL)
-    g_error ("no end within a minute");
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    gst_message_parse_error (message, &error, &debug);
-    g_error ("%s (%s)", error->message, debug);
-  }
-  gst_message_unref (message);
-  gst_object_unref (bus);
 }
 
 /* The records of pbftestsrc ! @crop cudapbfmonitor with @settings. */
@@ -60,7 +42,7 @@ run (const gchar *regime, const gchar *crop, const gchar *settings)
   sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
   g_signal_connect (sink, "handoff", G_CALLBACK (take_records), records);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  wait_for_eos (pipeline);
+  sinks_wait_for_eos (pipeline, line);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (sink);
   gst_object_unref (pipeline);
