@@ -277,7 +277,7 @@ GST_START_TEST (test_errors)
       "application/x-surface-npy ! surfacedec ! fakesink",
         "before any byte of a file came" },
     { "filesrc location=/dev/zero ! surfacedec ! fakesink", "begins as none" },
-    { "fakesrc num-buffers=1000 sizetype=fixed sizemax=1 ! "
+    { "fakesrc num-buffers=1000 sizetype=fixed sizemax=1 filltype=zero ! "
       "application/x-surface-npy ! surfacedec ! fakesink",
         "begins as none" },
     { "filesrc location=%s/a.npy ! surfacedec", "data stream error" },
