@@ -173,24 +173,31 @@ template <class Shape, bool INVERSE> struct ShapeSteps {
   float taps[LWT_MAX_SHAPE_TAPS];
   float scale[2];
 
+  template <int I>
+  __device__ __forceinline__ void
+  step (float x[2], const gint8 *lanes, gint pitch, gint width) const
+  {
+    constexpr int odd = Order::odd (I), first = Order::first (I);
+
+#pragma unroll
+    for (gint i = 0; i < Order::taps (I); i++) {
+      /* an odd sample has the even one of its pair */
+      const float value = odd && first + i == 0
+                              ? x[0]
+                              : get_neighbour (x[1 - odd],
+                                  lanes[(1 - odd) * pitch + first + i], width);
+
+      x[odd] = fmaf (taps[Order::tap (I) + i], value, x[odd]);
+    }
+  }
+
+  /* (nvcc 11.2 takes no pragma in a branch that is left out) */
   template <int I = 0>
   __device__ __forceinline__ void
   lift (float x[2], const gint8 *lanes, gint pitch, gint width) const
   {
     if constexpr (I < Order::n) {
-      constexpr int odd = Order::odd (I), first = Order::first (I);
-
-#pragma unroll
-      for (gint i = 0; i < Order::taps (I); i++) {
-        /* an odd sample has the even one of its pair */
-        const float value =
-            odd && first + i == 0
-                ? x[0]
-                : get_neighbour (
-                    x[1 - odd], lanes[(1 - odd) * pitch + first + i], width);
-
-        x[odd] = fmaf (taps[Order::tap (I) + i], value, x[odd]);
-      }
+      step<I> (x, lanes, pitch, width);
       lift<I + 1> (x, lanes, pitch, width);
     }
   }
