@@ -652,8 +652,12 @@ gst_cv_pool_new (CvisContext *context)
 }
 
 GstBufferPool *
-gst_cv_pool_start (GstBufferPool *pool, GstCaps *caps, gsize size, guint min)
+gst_cv_pool_new_active (
+    CvisContext *context, GstCaps *caps, gsize size, guint min)
 {
+  GstBufferPool *pool = context != NULL || size >= SLAB_BYTES
+                            ? gst_cv_pool_new (context)
+                            : gst_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
   GstAllocationParams params = { .align = 63 };
 

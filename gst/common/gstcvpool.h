@@ -55,19 +55,21 @@ G_DECLARE_FINAL_TYPE (GstCvPool, gst_cv_pool, GST, CV_POOL, GstBufferPool)
 GstBufferPool *gst_cv_pool_new (CvisContext *context);
 
 /**
- * gst_cv_pool_start:
- * @pool: (transfer full): a new pool, of this or any other kind
+ * gst_cv_pool_new_active:
+ * @context: (nullable): as above
  * @caps: (nullable): what is in its buffers
  * @size: of a buffer, bytes
  * @min: how many it has from the first
  *
  * For what an element makes itself and many lanes write: buffers begin at
- * multiples of 64 bytes.
+ * multiples of 64 bytes. Without @context it is a plain pool, whose few buffers
+ * stay in the cache; but this one where they are of 64 MiB and more, as a plain
+ * pool ends the process where there is no memory.
  *
- * Returns: (transfer full) (nullable): @pool, active; %NULL without memory
+ * Returns: (transfer full) (nullable): a pool, active; %NULL without memory
  */
-GstBufferPool *gst_cv_pool_start (
-    GstBufferPool *pool, GstCaps *caps, gsize size, guint min);
+GstBufferPool *gst_cv_pool_new_active (
+    CvisContext *context, GstCaps *caps, gsize size, guint min);
 /* Deactivates *@pool and forgets it, if there is one. */
 void gst_cv_pool_clear (GstBufferPool **pool);
 

@@ -15,22 +15,8 @@
  * copy, one to compute, one to fetch */
 #define IN_FLIGHT_CPU 2
 #define IN_FLIGHT_CUDA 3
-/* buffers from this size on are not worth the cache, but may not fit */
-#define LARGE (64u << 20)
 
 /* --- pools ------------------------------------------------------------------- */
-
-static GstBufferPool *
-new_pool (CvisContext *context, gsize size)
-{
-  /* on the CPU the few buffers of a plain pool stay in the cache; but it ends
-   * the process where there is no memory */
-  GstBufferPool *pool = context != NULL || size >= LARGE
-                            ? gst_cv_pool_new (context)
-                            : gst_buffer_pool_new ();
-
-  return gst_cv_pool_start (pool, NULL, size, 0);
-}
 
 GstBufferPool *
 gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part)
@@ -42,8 +28,8 @@ gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part)
     return self->pools[part];
   if (part == SURFACE_PART_BANDS)
     lwt_config_get_bands_size (config, &width, &height);
-  self->pools[part] = new_pool (
-      self->context, (gsize) width * height * lwt_type_get_size (config->type));
+  self->pools[part] = gst_cv_pool_new_active (self->context, NULL,
+      (gsize) width * height * lwt_type_get_size (config->type), 0);
   return self->pools[part];
 }
 
@@ -53,8 +39,8 @@ gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out)
 {
   if (self->picture_pools[index] == NULL)
-    self->picture_pools[index] =
-        new_pool (NULL, GST_VIDEO_INFO_SIZE (&out->picture));
+    self->picture_pools[index] = gst_cv_pool_new_active (
+        NULL, NULL, GST_VIDEO_INFO_SIZE (&out->picture), 0);
   return self->picture_pools[index];
 }
 

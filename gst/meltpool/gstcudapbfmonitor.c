@@ -190,18 +190,6 @@ gst_cuda_pbf_monitor_change_state (
 
 /* --- negotiation ----------------------------------------------------------- */
 
-static GstBufferPool *
-new_records_pool (GstCudaPbfMonitor *self, guint batch_size)
-{
-  /* on the CPU the few buffers of a plain pool stay in the cache, where the
-   * slabs of the other, which is all for neighbours in memory, would not */
-  GstBufferPool *pool = self->context != NULL ? gst_cv_pool_new (self->context)
-                                              : gst_buffer_pool_new ();
-
-  return gst_cv_pool_start (pool, NULL, batch_size * sizeof (PbfResult),
-      self->active.config.depth + 1);
-}
-
 /* A new engine for frames as @info says. Nothing is in flight. */
 static gboolean
 setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
@@ -224,7 +212,10 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     g_error_free (error);
     return FALSE;
   }
-  self->records_pool = new_records_pool (self, config.max_batch);
+  /* on the CPU the slabs of the other pool, which is all for neighbours in
+   * memory, would not stay in the cache */
+  self->records_pool = gst_cv_pool_new_active (self->context, NULL,
+      config.max_batch * sizeof (PbfResult), self->active.config.depth + 1);
   if (self->records_pool == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for the results of batches of %u frames", config.max_batch),

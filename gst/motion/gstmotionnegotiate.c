@@ -142,16 +142,6 @@ is_same_stream (GstCudaMotionEst *self, GstCaps *caps)
 
 /* --- the engine ------------------------------------------------------------ */
 
-static GstBufferPool *
-new_pool (CvisContext *context, GstCaps *caps, gsize size, guint min)
-{
-  /* on the CPU the few buffers of a plain pool stay in the cache */
-  GstBufferPool *pool =
-      context != NULL ? gst_cv_pool_new (context) : gst_buffer_pool_new ();
-
-  return gst_cv_pool_start (pool, caps, size, min);
-}
-
 GstBufferPool *
 gst_motion_get_picture_pool (GstCudaMotionEst *self, GstMotionSideKind kind)
 {
@@ -160,8 +150,8 @@ gst_motion_get_picture_pool (GstCudaMotionEst *self, GstMotionSideKind kind)
 
   if (*pool == NULL) {
     caps = gst_video_info_to_caps (&self->picture);
-    *pool =
-        new_pool (self->context, caps, GST_VIDEO_INFO_SIZE (&self->picture), 0);
+    *pool = gst_cv_pool_new_active (
+        self->context, caps, GST_VIDEO_INFO_SIZE (&self->picture), 0);
     gst_caps_unref (caps);
   }
   return *pool;
@@ -196,9 +186,9 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
   }
   size = gst_motion_packet_get_size (motion_config_get_columns (config),
       motion_config_get_rows (config), motion_config_get_n_fields (config));
-  self->packets = size <= G_MAXUINT
-                      ? new_pool (self->context, NULL, size, n_frames + 1)
-                      : NULL;
+  self->packets = size <= G_MAXUINT ? gst_cv_pool_new_active (
+                      self->context, NULL, size, n_frames + 1)
+                                    : NULL;
   if (self->packets == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for results of %" G_GSIZE_FORMAT " bytes a frame", size),

@@ -12,6 +12,7 @@
 
 #include "busmessages.h"
 #include "cvisdevice.h"
+#include "memorylimit.h"
 #include "motionclip.h"
 #include "pipelinestates.h"
 
@@ -1145,6 +1146,52 @@ GST_START_TEST (test_bad_buffers)
 }
 GST_END_TEST;
 
+#ifdef MEMORY_LIMIT_WORKS
+/* The error that a stream of the largest frames meets with as many MiB left. */
+static gchar *
+error_with (gsize more)
+{
+  Rig rig = rig_new ("threads=1 block-size=8 method=step", FALSE);
+  GstCaps *caps = gst_caps_from_string (
+      "video/x-raw,format=GRAY8,width=16384,height=16384,framerate=1/1");
+  struct rlimit before = memory_limit_begin (more << 20);
+  GstMessage *message;
+  gchar *text = NULL;
+
+  gst_pad_push_event (rig.h->srcpad, gst_event_new_stream_start ("s"));
+  gst_pad_push_event (rig.h->srcpad, gst_event_new_caps (caps));
+  memory_limit_end (&before);
+  message = gst_bus_pop_filtered (rig.bus, GST_MESSAGE_ERROR);
+  if (message != NULL) {
+    GError *error = NULL;
+
+    gst_message_parse_error (message, &error, NULL);
+    text = g_strdup (error->message);
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  gst_caps_unref (caps);
+  rig_free (&rig);
+  return text;
+}
+
+/* Ever more memory, up to what is enough: never more than an error, also where
+ * there is room for the engine, but not for what it finds. */
+GST_START_TEST (test_no_memory)
+{
+  gboolean no_results = FALSE;
+  gchar *text;
+
+  for (gsize more = 640; (text = error_with (more)) != NULL; more += 128) {
+    fail_unless (strstr (text, "o memory for ") != NULL, "%s", text);
+    no_results |= strstr (text, "for results of") != NULL;
+    g_free (text);
+  }
+  fail_unless (no_results);
+}
+GST_END_TEST;
+#endif
+
 /* --- pads and states ------------------------------------------------------- */
 
 /* pads come and go in the middle of the stream */
@@ -1333,6 +1380,9 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_backend);
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_bad_buffers);
+#ifdef MEMORY_LIMIT_WORKS
+  tcase_add_test (tc, test_no_memory);
+#endif
   tcase_add_test (tc, test_sides_come_and_go);
   tcase_add_test (tc, test_unlinked_pads);
   tcase_add_loop_test (tc, test_downstream_has_enough, 0, 2);
