@@ -204,8 +204,9 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 
   if (take_event (worker, pad, parent, event))
     return GST_FLOW_OK;
+  /* of NOT_LINKED, too, it would take no further notice: the event were lost */
   flow = gst_cv_queue_get_flow (worker->queue);
-  if (flow != GST_FLOW_OK)
+  if (flow == GST_FLOW_FLUSHING || flow == GST_FLOW_EOS)
     return flow;
   return is_caps ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR;
 }

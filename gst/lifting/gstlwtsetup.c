@@ -377,8 +377,12 @@ choose (GstCudaLwtFilter *self, const GstLwtSurface *surface, LwtConfig *config)
   ok = gst_lwt_choose_out (self, self->srcpad, self->part, config, surface,
       other, &self->out, &type);
   config->type = type;
-  if (ok && !gst_caps_is_equal (former, self->out.caps))
-    ok = gst_lwt_push_caps (self) == GST_FLOW_OK;
+  if (ok && !gst_caps_is_equal (former, self->out.caps)
+      && gst_lwt_push_caps (self) != GST_FLOW_OK) {
+    /* they are still to be pushed when a flush came between */
+    gst_caps_replace (&self->out.caps, former);
+    ok = FALSE;
+  }
   gst_caps_unref (former);
   return ok;
 }

@@ -1631,6 +1631,49 @@ GST_START_TEST (test_flush_amid_caps)
 }
 GST_END_TEST;
 
+static GstBuffer *
+surface_spaced (guint frame, gdouble spacing)
+{
+  GstBuffer *buffer = buffer_of (KIND_F32, frame, WIDTH, HEIGHT);
+  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+
+  meta->part = SURFACE_PART_MEASURED;
+  meta->dx = meta->dy = spacing;
+  meta->width = WIDTH;
+  meta->height = HEIGHT;
+  return buffer;
+}
+
+/* Caps that a flush kept from leaving leave behind it. */
+GST_START_TEST (test_flush_amid_new_caps)
+{
+  Rig rig = rig_new_playing (QUIET, FALSE, KIND_F32);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  GstSegment segment;
+  gdouble dx = 0.0;
+  GstCaps *caps;
+
+  gst_buffer_unref (
+      gst_harness_push_and_pull (rig.h, surface_spaced (0, 1e-6)));
+  gst_pad_add_probe (
+      src, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, flush_amid_caps, rig.h, NULL);
+  fail_unless_equals_int (
+      gst_harness_push (rig.h, surface_spaced (1, 2e-6)), GST_FLOW_FLUSHING);
+  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
+  gst_buffer_unref (
+      gst_harness_push_and_pull (rig.h, surface_spaced (2, 2e-6)));
+  caps = gst_pad_get_current_caps (rig.h->sinkpad);
+  gst_structure_get_double (
+      gst_caps_get_structure (caps, 0), "surface-dx", &dx);
+  fail_unless (dx == 2e-6, "%g", dx);
+  gst_caps_unref (caps);
+  gst_object_unref (src);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 /* Events that come while the element is shut down, source pad first, are no
  * reason for upstream to post an error. */
 GST_START_TEST (test_event_amid_shutdown)
@@ -2315,6 +2358,7 @@ cudalwtfilter_suite (void)
   tcase_add_loop_test (tc, test_flush, 0, 2);
   tcase_add_test (tc, test_flush_while_blocked);
   tcase_add_test (tc, test_flush_amid_caps);
+  tcase_add_test (tc, test_flush_amid_new_caps);
   tcase_add_test (tc, test_event_amid_shutdown);
   tcase_add_test (tc, test_shutdown_amid_events);
   tcase_add_test (tc, test_drain);
