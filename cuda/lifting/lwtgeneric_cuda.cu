@@ -552,11 +552,11 @@ __launch_bounds__ (PARTS_THREADS)
 
 /* --- launches ------------------------------------------------------------------------ */
 
-/* Pairs to the left and to the right over all steps */
-void
-add_steps (GenericReach *reach, const LwtWavelet *wavelet, gboolean inverse)
+GenericReach
+get_reach (const LwtWavelet *wavelet, gboolean inverse)
 {
   gint64 low[2] = { 0, 0 }, high[2] = { 0, 0 };
+  GenericReach reach = { 0, 0, 0, 0 };
 
   for (guint i = 0; i < wavelet->n_steps; i++) {
     const LwtStep *step =
@@ -565,20 +565,12 @@ add_steps (GenericReach *reach, const LwtWavelet *wavelet, gboolean inverse)
 
     low[y] = MIN (low[y], low[x] + step->first);
     high[y] = MAX (high[y], high[x] + step->first + (gint) step->n - 1);
-    reach->step = MAX (reach->step, -step->first);
-    reach->step = MAX (reach->step, step->first + (gint) step->n - 1);
+    reach.step = MAX (reach.step, -step->first);
+    reach.step = MAX (reach.step, step->first + (gint) step->n - 1);
   }
-  reach->left = (gint) MIN (-MIN (low[0], low[1]), (gint64) LWT_MAX_SIDE);
-  reach->right = (gint) MIN (MAX (high[0], high[1]), (gint64) LWT_MAX_SIDE);
-  reach->edge = reach->left + reach->right + 2;
-}
-
-GenericReach
-get_reach (const LwtWavelet *wavelet, gboolean inverse)
-{
-  GenericReach reach = { 0, 0, 0, 0 };
-
-  add_steps (&reach, wavelet, inverse);
+  reach.left = (gint) MIN (-MIN (low[0], low[1]), (gint64) LWT_MAX_SIDE);
+  reach.right = (gint) MIN (MAX (high[0], high[1]), (gint64) LWT_MAX_SIDE);
+  reach.edge = reach.left + reach.right + 2;
   return reach;
 }
 
@@ -586,8 +578,7 @@ get_reach (const LwtWavelet *wavelet, gboolean inverse)
 gint
 get_room (const GenericReach *reach, gint pairs)
 {
-  return pairs + reach->edge + MAX (reach->left, reach->right) + GENERIC_RUN - 1
-         + 2 * reach->step;
+  return pairs + 2 * reach->edge + GENERIC_RUN - 1 + 2 * reach->step;
 }
 
 /* Bytes of @room entries of a kind */

@@ -405,6 +405,27 @@ check_small (Harness *h)
   check_sizes (h, LWT_TYPE_I32, STRUCTURES + 3, 60, 64);
 }
 
+/* Periodic lines that lack a sample, in one piece and in several. */
+static void
+check_odd_periods (Harness *h)
+{
+  Case *c = g_new (Case, 1);
+
+  for (guint i = 0; i < 90; i++) {
+    const LwtType type = i % 3 == 0   ? LWT_TYPE_F32
+                         : i % 3 == 1 ? LWT_TYPE_F64
+                                      : LWT_TYPE_I32;
+
+    prepare (h, c, i % (STRUCTURES + 2), type,
+        2 * (guint) harness_range (h, 20, 300) + 1,
+        2 * (guint) harness_range (h, 20, 300) + 1, 2, 2);
+    c->boundary = LWT_BOUNDARY_PERIODIC;
+    lwt_transform_init (&c->transform, &c->wavelet, type, c->boundary);
+    compare_bands (h, c);
+  }
+  g_free (c);
+}
+
 /* How many launches the stream has captured; the capture ends. */
 static gsize
 count_launches (Harness *h)
@@ -664,6 +685,7 @@ main (int argc, char **argv)
     { "float-near-large", check_float_near_large, NULL },
     { "float-wide", check_float_wide, NULL },
     { "float-any-wavelet", check_float_any, NULL },
+    { "odd-periods", check_odd_periods, NULL },
     { "double", check_double, NULL },
     { "integers", check_integers, NULL },
     { "parts", check_parts, NULL },
