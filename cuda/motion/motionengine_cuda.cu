@@ -4,10 +4,11 @@
  */
 /* The CUDA backend's host side.
  *
- * Four streams: `up` copies frames to the device and makes pictures of them, two
- * search, frame by frame in turns, `down` copies results to the host. Events tie
- * them together where one needs what another made, so that the copies of a frame
- * and the searches of others overlap. All memory is allocated when the backend is
+ * Five streams: `up` copies frames to the device and makes pictures of them,
+ * `ahead` finds what zonal searches begin with, two search, frame by frame in
+ * turns, `down` copies results to the host. Events tie them together where one
+ * needs what another made, so that the copies of a frame and the searches of
+ * others overlap. All memory is allocated when the backend is
  * made.
  *
  * A search needs the vectors of the frame before only if they are part of the
@@ -32,6 +33,8 @@ struct Picture {
 
 /* What a frame in flight needs. */
 struct Slot {
+  short2 *predicted; /* device: the pyramid's vectors, all fields' */
+  cudaEvent_t predicted_there;
   MotionVector *vectors;        /* device; fields one after the other */
   MotionBlock *blocks;          /* likewise */
   guint8 *planes[2];            /* device: prediction, residual */
@@ -52,7 +55,6 @@ struct Search {
   MotionFound *found;
   MotionWhole *wholes; /* for the full search */
   MotionTurns *turns;
-  short2 *predicted;
 };
 
 } // namespace
@@ -67,7 +69,7 @@ struct _MotionBackend {
   guint sample_size; /* bytes */
   gsize staged_size; /* bytes of a frame as it comes in or goes out */
   gboolean try_all;  /* see MotionDeviceTask */
-  cudaStream_t up, down;
+  cudaStream_t up, ahead, down;
   cudaEvent_t given; /* the work of a job's stream is done */
   Picture *pictures;
   Slot *slots;
@@ -155,7 +157,9 @@ slot_init (MotionBackend *b, Slot *s, GError **error)
         || !CVIS_CUDA (
             cudaMemsetAsync (s->planes[i], 0, b->staged_size, b->down), error))
       return FALSE;
-  return allocate (&s->vectors, n, "vectors", error)
+  return allocate (&s->predicted, n, "the pyramid's vectors", error)
+         && make_event (&s->predicted_there, error)
+         && allocate (&s->vectors, n, "vectors", error)
          && allocate (&s->blocks, n, "blocks", error)
          && pin (&s->pinned_vectors, n, "vectors", error)
          && pin (&s->pinned_blocks, n, "blocks", error)
@@ -169,10 +173,13 @@ slot_clear (Slot *s)
     cudaFree (s->planes[i]);
     cudaFreeHost (s->pinned_planes[i]);
   }
+  cudaFree (s->predicted);
   cudaFree (s->vectors);
   cudaFree (s->blocks);
   cudaFreeHost (s->pinned_vectors);
   cudaFreeHost (s->pinned_blocks);
+  if (s->predicted_there)
+    cudaEventDestroy (s->predicted_there);
   if (s->done)
     cudaEventDestroy (s->done);
 }
@@ -218,8 +225,7 @@ search_init (MotionBackend *b, Search *s, GError **error)
   if (!make_stream (&s->stream, error) || !make_event (&s->kept_there, error)
       || !make_event (&s->done, error)
       || !allocate (&s->kept, n, "prior vectors", error)
-      || !allocate (&s->found, n, "what was found", error)
-      || !allocate (&s->predicted, n, "the pyramid's vectors", error))
+      || !allocate (&s->found, n, "what was found", error))
     return FALSE;
   return !is_full (&b->config)
          || (allocate (&s->wholes, n, "blocks of the full search", error)
@@ -231,8 +237,8 @@ search_init (MotionBackend *b, Search *s, GError **error)
 gboolean
 init_backend (MotionBackend *b, GError **error)
 {
-  if (!make_stream (&b->up, error) || !make_stream (&b->down, error)
-      || !make_event (&b->given, error))
+  if (!make_stream (&b->up, error) || !make_stream (&b->ahead, error)
+      || !make_stream (&b->down, error) || !make_event (&b->given, error))
     return FALSE;
   if (is_full (&b->config) && !choose_full (b, error))
     return FALSE;
@@ -270,7 +276,6 @@ search_clear (Search *s)
   cudaFree (s->found);
   cudaFree (s->wholes);
   cudaFree (s->turns);
-  cudaFree (s->predicted);
 }
 
 void
@@ -278,6 +283,7 @@ cuda_destroy (MotionBackend *b)
 {
   if (cvis_context_push (b->context, NULL)) {
     finish_stream (b->up);
+    finish_stream (b->ahead);
     for (guint i = 0; i < 2; i++)
       search_clear (&b->searches[i]);
     finish_stream (b->down);
@@ -434,7 +440,7 @@ describe (
 
     f->reference = b->pictures[task->reference[i]].planes;
     f->prior = choose_prior (b, task, i);
-    f->predicted = search->predicted + first;
+    f->predicted = s->predicted + first;
     f->found = search->found + first;
     f->vectors = s->vectors + first;
     f->kept = search->kept + first;
@@ -443,7 +449,7 @@ describe (
   search->n_kept = t->n_fields;
 }
 
-/* The search waits for the pictures. */
+/* @stream waits for the pictures. */
 gboolean
 await_pictures (MotionBackend *b, const MotionTask *task, cudaStream_t stream,
     GError **error)
@@ -458,6 +464,22 @@ await_pictures (MotionBackend *b, const MotionTask *task, cudaStream_t stream,
             error))
       return FALSE;
   return TRUE;
+}
+
+/* Lets the search's stream wait for what it begins with. The pyramid is not made
+ * there, where it would wait for the measures of two frames before: the next
+ * search's thread blocks hold most of the device by then. */
+gboolean
+prepare_search (MotionBackend *b, Slot *s, const MotionTask *task,
+    const MotionDeviceTask *t, cudaStream_t stream, GError **error)
+{
+  if (t->n_fields == 0 || !motion_predicts_ahead (&b->config))
+    return await_pictures (b, task, stream, error);
+  return await_pictures (b, task, b->ahead, error)
+         && CVIS_CUDA (motion_launch_pyramid (t, b->ahead), error)
+         && CVIS_CUDA (cudaEventRecord (s->predicted_there, b->ahead), error)
+         && CVIS_CUDA (
+             cudaStreamWaitEvent (stream, s->predicted_there, 0), error);
 }
 
 /* Results straight to the job where it lies in pinned memory, else to the
@@ -509,7 +531,7 @@ search_in_context (
   s->job = task->job;
   describe (b, s, task, &t);
   b->parity ^= 1;
-  if (!await_pictures (b, task, own->stream, error)
+  if (!prepare_search (b, s, task, &t, own->stream, error)
       || (t.n_fields > 0
           && !CVIS_CUDA (motion_launch_search (&t, &b->tile, other->kept_there,
                              own->kept_there, own->stream),
@@ -534,6 +556,7 @@ cuda_search (
   ok = search_in_context (b, &b->slots[slot], task, error);
   /* nothing may be in flight of a slot that is not waited for */
   if (!ok) {
+    cudaStreamSynchronize (b->ahead);
     for (guint i = 0; i < 2; i++)
       cudaStreamSynchronize (b->searches[i].stream);
     cudaStreamSynchronize (b->down);
@@ -603,7 +626,7 @@ motion_launch_search (const MotionDeviceTask *task, const MotionTile *tile,
   const MotionMethod method = task->config.method;
   cudaError_t code = cudaSuccess;
 
-  if (method == MOTION_METHOD_ZONAL || method == MOTION_METHOD_FULL)
+  if (method == MOTION_METHOD_FULL)
     code = motion_launch_pyramid (task, stream);
   if (code == cudaSuccess && motion_needs_prior (&task->config))
     code = cudaStreamWaitEvent (stream, prior_there, 0);

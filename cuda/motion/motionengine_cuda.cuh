@@ -153,7 +153,17 @@ motion_keeps_early (const MotionConfig *config)
          && config->subpel == MOTION_SUBPEL_NONE;
 }
 
-/* All kernels of the searches of a frame whose pictures are there.
+/* Whether motion_launch_pyramid() is called before motion_launch_search(), in a
+ * stream where it waits for nothing but the pictures. (For the full search that
+ * calls it, as it queues blocks among those of the search before.) */
+MOTION_FN gboolean
+motion_predicts_ahead (const MotionConfig *config)
+{
+  return config->method == MOTION_METHOD_ZONAL;
+}
+
+/* All kernels of the searches of a frame whose pictures are there, and predicted,
+ * where it is filled ahead.
  * @tile: of the full search
  * @prior_there: what is waited for where the prior fields are needed
  * @kept_there: recorded once kept is filled */

@@ -10,12 +10,14 @@ namespace {
 
 #define LOAD_THREADS 128
 
+/* @pieces: threads for the picture's plane; @quarter_pieces: more, for the reduced
+ * one */
 struct LoadParameters {
   MotionLayout layout;
   MotionDevicePicture picture;
   const guint8 *staged;
   gint32 width, height;
-  guint32 shift;
+  guint32 shift, pieces, quarter_pieces;
 };
 
 /* The row of the frame that is row @y of the picture. */
@@ -28,87 +30,120 @@ staged_row (const LoadParameters *p, gint32 y)
                                  * p->layout.staged_pitch);
 }
 
-/* Four samples of a row from @x on, coordinates clamped. */
+/* The sample at @x, clamped, of a row. */
 __device__ __forceinline__ guint32
-staged_word (const LoadParameters *p, const guint8 *row, gint32 x)
+staged_sample (const LoadParameters *p, const guint8 *row, gint32 x)
+{
+  return row[motion_clamp (x, 0, p->width - 1)];
+}
+
+__device__ __forceinline__ guint32
+staged_sample (const LoadParameters *p, const guint16 *row, gint32 x)
+{
+  return row[motion_clamp (x, 0, p->width - 1)] >> p->shift & 1023;
+}
+
+/* The upper 8 bits of four samples of a row from @x on. */
+template <typename Sample>
+__device__ __forceinline__ guint32
+staged_word (const LoadParameters *p, const Sample *row, gint32 x)
 {
   guint32 word = 0;
 
+#pragma unroll
   for (gint32 i = 0; i < 4; i++)
-    word |= (guint32) row[motion_clamp (x + i, 0, p->width - 1)] << (8 * i);
+    word |= staged_sample (p, row, x + i) >> (sizeof (Sample) == 1 ? 0 : 2)
+                                                 << (8 * i);
   return word;
 }
 
-/* A thread makes 16 samples of a row. */
+/* Those of 16, @x a multiple of 16 bytes. */
+template <typename Sample>
+__device__ __forceinline__ uint4
+staged_words (const LoadParameters *p, const Sample *row, gint32 x)
+{
+  if (sizeof (Sample) == 1 && x >= 0 && x + 15 < p->width)
+    return *(const uint4 *) (row + x);
+  return make_uint4 (staged_word (p, row, x), staged_word (p, row, x + 4),
+      staged_word (p, row, x + 8), staged_word (p, row, x + 12));
+}
+
+/* Piece @n of the picture's plane. */
+__device__ __forceinline__ void
+make_piece (const LoadParameters *p, const guint8 *, guint32 n)
+{
+  const guint32 across = p->layout.pitch / 16;
+  const gint32 x = (gint32) (16 * (n % across)) - (gint32) p->layout.left;
+  const gint32 y = (gint32) (n / across) - (gint32) p->layout.top;
+
+  *(uint4 *) (p->picture.search + (gssize) y * p->layout.pitch + x) =
+      staged_words (p, staged_row<guint8> (p, y), x);
+}
+
+/* With 10 bits of both: the samples, and their upper 8. */
+__device__ __forceinline__ void
+make_piece (const LoadParameters *p, const guint16 *, guint32 n)
+{
+  const guint32 across = p->layout.pitch / 4;
+  const gint32 x = (gint32) (4 * (n % across)) - (gint32) p->layout.left;
+  const gint32 y = (gint32) (n / across) - (gint32) p->layout.top;
+  const gssize at = (gssize) y * p->layout.pitch + x;
+  const guint16 *row = staged_row<guint16> (p, y);
+
+  *(uint2 *) (p->picture.full + at) = make_uint2 (
+      staged_sample (p, row, x) | staged_sample (p, row, x + 1) << 16,
+      staged_sample (p, row, x + 2) | staged_sample (p, row, x + 3) << 16);
+  *(guint32 *) (p->picture.search + at) = staged_word (p, row, x);
+}
+
+/* Piece @n of the reduced plane: four samples. From the frame, as the picture's
+ * plane may not be there yet. */
+template <typename Sample>
+__device__ __forceinline__ void
+make_quarter (const LoadParameters *p, guint32 n)
+{
+  const guint32 ones = 0x01010101u, across = p->layout.quarter_pitch / 4;
+  const gint32 right = (gint32) p->layout.quarter_width - 1;
+  const gint32 x =
+      (gint32) (4 * (n % across)) - (gint32) p->layout.quarter_left;
+  const gint32 y = (gint32) (n / across) - (gint32) p->layout.quarter_top;
+  const gint32 from =
+      4 * motion_clamp (y, 0, (gint32) p->layout.quarter_height - 1);
+  guint32 sums[4] = { 8, 8, 8, 8 };
+
+#pragma unroll
+  for (gint32 i = 0; i < 4; i++) {
+    const Sample *row = staged_row<Sample> (p, from + i);
+    uint4 words;
+
+    if (x >= 0 && x + 3 <= right)
+      words = staged_words (p, row, 4 * x);
+    else
+      words = make_uint4 (staged_word (p, row, 4 * motion_clamp (x, 0, right)),
+          staged_word (p, row, 4 * motion_clamp (x + 1, 0, right)),
+          staged_word (p, row, 4 * motion_clamp (x + 2, 0, right)),
+          staged_word (p, row, 4 * motion_clamp (x + 3, 0, right)));
+    sums[0] = __dp4a (words.x, ones, sums[0]);
+    sums[1] = __dp4a (words.y, ones, sums[1]);
+    sums[2] = __dp4a (words.z, ones, sums[2]);
+    sums[3] = __dp4a (words.w, ones, sums[3]);
+  }
+  *(guint32 *) (p->picture.quarter + (gssize) y * p->layout.quarter_pitch + x) =
+      sums[0] >> 4 | sums[1] >> 4 << 8 | sums[2] >> 4 << 16
+      | sums[3] >> 4 << 24;
+}
+
+template <typename Sample>
 __global__ void
 __launch_bounds__ (LOAD_THREADS)
     load_kernel (MOTION_PARAMETER (LoadParameters, p))
 {
-  guint32 first = 16 * (blockIdx.x * LOAD_THREADS + threadIdx.x);
-  gint32 x = (gint32) first - (gint32) p.layout.left;
-  gint32 y = (gint32) blockIdx.y - (gint32) p.layout.top;
-  const guint8 *row = staged_row<guint8> (&p, y);
-  uint4 words;
+  const guint32 n = blockIdx.x * LOAD_THREADS + threadIdx.x;
 
-  if (first >= p.layout.pitch)
-    return;
-  if (x >= 0 && x + 15 < p.width)
-    words = *(const uint4 *) (row + x);
-  else
-    words = make_uint4 (staged_word (&p, row, x), staged_word (&p, row, x + 4),
-        staged_word (&p, row, x + 8), staged_word (&p, row, x + 12));
-  *(uint4 *) (p.picture.search + (gssize) y * p.layout.pitch + x) = words;
-}
-
-/* A thread makes four samples of a row, of 10 bits and of their upper 8. */
-__global__ void
-__launch_bounds__ (LOAD_THREADS)
-    load_deep_kernel (MOTION_PARAMETER (LoadParameters, p))
-{
-  guint32 word = blockIdx.x * LOAD_THREADS + threadIdx.x;
-  gint32 x = 4 * (gint32) word - (gint32) p.layout.left;
-  gint32 y = (gint32) blockIdx.y - (gint32) p.layout.top;
-  gssize at = (gssize) y * p.layout.pitch + x;
-  const guint16 *row = staged_row<guint16> (&p, y);
-  guint32 v[4], packed = 0;
-
-  if (4 * word >= p.layout.pitch)
-    return;
-  for (gint32 i = 0; i < 4; i++) {
-    v[i] = row[motion_clamp (x + i, 0, p.width - 1)] >> p.shift & 1023;
-    packed |= v[i] >> 2 << (8 * i);
-  }
-  *(uint2 *) (p.picture.full + at) =
-      make_uint2 (v[0] | v[1] << 16, v[2] | v[3] << 16);
-  *(guint32 *) (p.picture.search + at) = packed;
-}
-
-/* A thread makes one sample. */
-__global__ void
-__launch_bounds__ (LOAD_THREADS)
-    quarter_kernel (MOTION_PARAMETER (LoadParameters, p))
-{
-  guint32 column = blockIdx.x * LOAD_THREADS + threadIdx.x, sum = 8;
-  gint32 x = (gint32) column - (gint32) p.layout.quarter_left;
-  gint32 y = (gint32) blockIdx.y - (gint32) p.layout.quarter_top;
-  const guint8 *from =
-      p.picture.search
-      + 4 * (gsize) motion_clamp (y, 0, (gint32) p.layout.quarter_height - 1)
-            * p.layout.pitch
-      + 4 * motion_clamp (x, 0, (gint32) p.layout.quarter_width - 1);
-
-  if (column >= p.layout.quarter_pitch)
-    return;
-  for (guint32 i = 0; i < 4; i++, from += p.layout.pitch)
-    sum = __dp4a (*(const guint32 *) from, 0x01010101u, sum);
-  p.picture.quarter[(gssize) y * p.layout.quarter_pitch + x] =
-      (guint8) (sum >> 4);
-}
-
-guint
-pieces (guint n, guint size)
-{
-  return (n + size - 1) / size;
+  if (n < p.pieces)
+    make_piece (&p, (const Sample *) NULL, n);
+  else if (n - p.pieces < p.quarter_pieces)
+    make_quarter<Sample> (&p, n - p.pieces);
 }
 
 } // namespace
@@ -118,19 +153,21 @@ motion_launch_load (const MotionConfig *config, const MotionLayout *layout,
     const guint8 *staged, guint shift, const MotionDevicePicture *picture,
     cudaStream_t stream)
 {
-  LoadParameters p = { *layout, *picture, staged, (gint32) config->width,
-    (gint32) config->height, shift };
-  guint each = config->depth == 8 ? 16 : 4;
-  dim3 whole (pieces (layout->pitch / each, LOAD_THREADS), layout->rows);
-  dim3 quarter (
-      pieces (layout->quarter_pitch, LOAD_THREADS), layout->quarter_rows);
+  const guint32 pieces =
+      layout->pitch / (config->depth == 8 ? 16 : 4) * layout->rows;
+  const guint32 quarter_pieces =
+      picture->quarter != NULL
+          ? layout->quarter_pitch / 4 * layout->quarter_rows
+          : 0;
+  const guint32 blocks =
+      (pieces + quarter_pieces + LOAD_THREADS - 1) / LOAD_THREADS;
+  const LoadParameters p = { *layout, *picture, staged, (gint32) config->width,
+    (gint32) config->height, shift, pieces, quarter_pieces };
 
   if (config->depth == 8)
-    load_kernel<<<whole, LOAD_THREADS, 0, stream>>> (p);
+    load_kernel<guint8><<<blocks, LOAD_THREADS, 0, stream>>> (p);
   else
-    load_deep_kernel<<<whole, LOAD_THREADS, 0, stream>>> (p);
-  if (picture->quarter != NULL)
-    quarter_kernel<<<quarter, LOAD_THREADS, 0, stream>>> (p);
+    load_kernel<guint16><<<blocks, LOAD_THREADS, 0, stream>>> (p);
   if (picture->sums[0] != NULL)
     return motion_launch_sums (layout, picture, stream);
   return cudaGetLastError ();

@@ -180,6 +180,21 @@ struct MotionState {
   }
 };
 
+/* The cost of point (@x, @y) of which the SAD is known; none where it is not among
+ * @rect or @best itself. @plain: it is among @rect and @lambda is zero */
+static __device__ __forceinline__ guint32
+motion_point_cost (const MotionRect &rect, short2 best, guint32 lambda,
+    short2 prior, guint32 sad, gint32 x, gint32 y, bool plain, bool valid)
+{
+  valid = valid & ((x != best.x) | (y != best.y));
+  if (!plain) {
+    valid = valid & (x >= rect.left) & (x <= rect.right) & (y >= rect.top)
+            & (y <= rect.bottom);
+    sad += motion_rate (lambda, x, y, prior);
+  }
+  return valid ? sad : MOTION_NONE;
+}
+
 template <int SIZE> struct MotionSearch {
   typedef MotionTiling<SIZE> Tiling;
   typedef MotionShared<SIZE> Shared;
@@ -493,13 +508,8 @@ template <int SIZE> struct MotionSearch {
   __device__ __forceinline__ guint32
   cost (guint32 sad, gint32 x, gint32 y, bool plain, bool valid) const
   {
-    valid = valid & ((x != found.best.x) | (y != found.best.y));
-    if (!plain) {
-      valid = valid & (x >= place.rect.left) & (x <= place.rect.right)
-              & (y >= place.rect.top) & (y <= place.rect.bottom);
-      sad += motion_rate (lambda, x, y, prior);
-    }
-    return valid ? sad : MOTION_NONE;
+    return motion_point_cost (
+        place.rect, found.best, lambda, prior, sad, x, y, plain, valid);
   }
 
   /* The first visit. */

@@ -69,12 +69,6 @@ struct Starts {
   }
 };
 
-/* By point number less 1: across and down of two neighbours. */
-__constant__ const gint8 two_points[8][2][2] = { { { -1, 0 }, { 0, -1 } },
-  { { -1, -1 }, { 1, -1 } }, { { 0, -1 }, { 1, 0 } }, { { -1, 1 }, { -1, -1 } },
-  { { 1, -1 }, { 1, 1 } }, { { -1, 0 }, { 0, 1 } }, { { -1, 1 }, { 1, 1 } },
-  { { 1, 0 }, { 0, 1 } } };
-
 __device__ __forceinline__ short2
 moved (short2 from, gint32 x, gint32 y)
 {
@@ -93,29 +87,38 @@ struct Raster {
   }
 };
 
-/* As all diamonds of a zone have one centre, a group of them is computed at once,
- * whether the search ends before the last or not. */
+/* As all diamonds of a zone have one centre, a group of them may be computed at
+ * once, whether the search ends before the last or not. Beside them the eight
+ * points a knight's move from the centre: whichever of its neighbours becomes the
+ * best, two of them are the neighbours of that one which are left out (the two
+ * points), and follow in this order. The first two groups have them in the last
+ * lanes. */
 #define N_GROUPS 4       /* 1 to 4, 8 and 16, 32 and 64, 128 */
 #define GROUP_DIAMONDS 3 /* at most */
+#define KNIGHTS 0xff000000u
 
-/* The distance of its first diamond. */
+/* By the binary logarithm of a diamond's distance: its group; the first of a
+ * group. */
 __device__ __forceinline__ gint32
-group_first (gint32 group)
+group_of (gint32 log)
 {
-  return group == 0 ? 1 : 2 << 2 * group;
+  return log < 3 ? 0 : (log - 1) / 2;
 }
 
 __device__ __forceinline__ gint32
-group_last (gint32 group)
+group_first (gint32 group)
 {
-  return 4 << 2 * group;
+  return group == 0 ? 0 : 2 * group + 1;
 }
 
 /* A lane's point of a group, in a word: across and down from the centre, number,
  * the binary logarithms of the diamond's distance and of the one that a best
- * there has. */
+ * there has. Of a knight's move instead of number and the latter the numbers of
+ * the two points whose neighbour it is. */
 struct Spot {
   guint32 bits;
+
+  static constexpr gint32 KNIGHT = 14, NONE = 15; /* instead of a logarithm */
 
   __device__ __forceinline__ gint32
   x () const
@@ -136,9 +139,9 @@ struct Spot {
   }
 
   __device__ __forceinline__ gint32
-  diamond () const
+  log () const
   {
-    return 1 << (bits >> 24 & 15);
+    return (gint32) (bits >> 24 & 15);
   }
 
   __device__ __forceinline__ gint32
@@ -146,10 +149,17 @@ struct Spot {
   {
     return 1 << (bits >> 28);
   }
+
+  /* Whether it is one of the two neighbours of the best, point @best. */
+  __device__ __forceinline__ bool
+  is_beside (gint32 best) const
+  {
+    return log () == KNIGHT
+           && (number () == best || (gint32) (bits >> 28) == best);
+  }
 };
 
-/* The points of all groups in the order of visits; lanes that have none a diamond
- * beyond every range. */
+/* The points of all groups in the order of visits. */
 struct Spots {
   guint32 bits[N_GROUPS][32];
 
@@ -199,23 +209,57 @@ struct Spots {
     }
   }
 
+  constexpr void
+  add_knights (gint32 group, gint32 *n)
+  {
+    add (group, n, -2, 1, 4, Spot::KNIGHT, 6);
+    add (group, n, -2, -1, 1, Spot::KNIGHT, 4);
+    add (group, n, -1, -2, 1, Spot::KNIGHT, 2);
+    add (group, n, 1, -2, 2, Spot::KNIGHT, 3);
+    add (group, n, 2, -1, 3, Spot::KNIGHT, 5);
+    add (group, n, 2, 1, 5, Spot::KNIGHT, 8);
+    add (group, n, -1, 2, 6, Spot::KNIGHT, 7);
+    add (group, n, 1, 2, 7, Spot::KNIGHT, 8);
+  }
+
   constexpr Spots () : bits ()
   {
     for (gint32 group = 0, log = 0; group < N_GROUPS; group++) {
       gint32 n = 0;
 
-      for (; log <= 7 && 1 << log <= 4 << 2 * group; log++)
+      for (; log <= 7 && log <= 2 * group + 2; log++)
         if (log <= 3)
           add_small (group, &n, log);
         else
           add_large (group, &n, log);
-      while (n < 32)
-        add (group, &n, 0, 0, 0, 15, 0);
+      while (n < (group < 2 ? 24 : 32))
+        add (group, &n, 0, 0, 0, Spot::NONE, 0);
+      if (group < 2)
+        add_knights (group, &n);
     }
   }
 };
 
 __device__ const Spots all_spots;
+
+/* The lanes of a group up to those of diamond @log. */
+__device__ __forceinline__ guint32
+lanes_to (gint32 log)
+{
+  return log == 0   ? 0xfu
+         : log == 1 ? 0xfffu
+         : log == 2 ? 0xfffffu
+         : log == 3 ? 0xffu
+         : log == 4 ? 0xffffffu
+         : log == 6 ? 0xffffffffu
+                    : 0xffffu;
+}
+
+__device__ __forceinline__ guint32
+lanes_before (gint32 log)
+{
+  return log == group_first (group_of (log)) ? 0 : lanes_to (log - 1);
+}
 
 /* What became the best, and how long ago. */
 struct State {
@@ -228,9 +272,20 @@ struct State {
 typedef enum {
   WANT_NOTHING,
   WANT_DIAMONDS,
-  WANT_TWO, /* neighbours of a best next to the centre */
   WANT_RASTER,
 } Want;
+
+/* The lanes whose points are wanted in a turn, a bit each: those that will be
+ * visited whatever the others bring, and all that may be. */
+struct Lanes {
+  guint32 sure, all;
+
+  static __device__ __forceinline__ bool
+  has (guint32 lanes)
+  {
+    return (lanes >> motion_lane () & 1) != 0;
+  }
+};
 
 /* Where the search of a block has come to. */
 struct Course {
@@ -238,7 +293,10 @@ struct Course {
   Want want;
   gint32 range, patience;
   short2 centre;
-  gint32 group;
+  gint32 next;          /* diamond of the zone, binary logarithm */
+  gint32 last;          /* diamond of all, likewise */
+  bool has_knights;     /* of this zone */
+  guint32 knight;       /* key of the lane's, if they have been computed */
   Spot spots[N_GROUPS]; /* the lane's */
 
   /* What needs no search yet. */
@@ -248,8 +306,11 @@ struct Course {
     state = State{ 0, 0, 0 };
     want = WANT_NOTHING;
     range = all;
-    patience = group = 0;
+    patience = next = 0;
+    last = 31 - __clz (all);
     centre = make_short2 (0, 0);
+    has_knights = false;
+    knight = MOTION_NONE;
 #pragma unroll
     for (gint32 i = 0; i < N_GROUPS; i++)
       spots[i].bits = all_spots.bits[i][motion_lane ()];
@@ -261,7 +322,8 @@ struct Course {
   {
     patience = rounds;
     centre = best;
-    group = 0;
+    next = 0;
+    has_knights = false;
     want = WANT_DIAMONDS;
   }
 
@@ -272,7 +334,7 @@ struct Course {
   }
 
   __device__ __forceinline__ Spot
-  spot () const
+  spot (gint32 group) const
   {
     return group == 0   ? spots[0]
            : group == 1 ? spots[1]
@@ -280,20 +342,40 @@ struct Course {
                         : spots[3];
   }
 
-  /* The lane's point, if a point is wanted of it; those lanes are the first. */
-  __device__ __forceinline__ short2
-  point (short2 best, bool *wanted) const
+  /* The last diamond of the group of the next one that the search has. */
+  __device__ __forceinline__ gint32
+  last_of_group () const
   {
-    const gint8 *two;
+    return min (last, 2 * group_of (next) + 2);
+  }
 
-    if (want == WANT_TWO) {
-      two = two_points[state.number - 1][motion_lane () & 1];
-      *wanted = motion_lane () < 2;
-      return moved (best, two[0], two[1]);
+  /* What is wanted, and the lane's point; with the raster, the star that follows if
+   * that brings nothing. Each diamond that brings nothing uses up patience, so as
+   * many are sure as are left of it. The two points follow no earlier than on the
+   * last diamond of the first group, or, in the first search, whose first group
+   * comes without them, on the next one's first. */
+  __device__ __forceinline__ Lanes
+  wanted (short2 *d) const
+  {
+    const gint32 group = group_of (next), end = last_of_group ();
+    const gint32 left =
+        want == WANT_RASTER ? 1 : max (patience - state.rounds, 1);
+    const gint32 sure = min (next + left - 1, end);
+    const Spot own = spot (group);
+    Lanes lanes = { lanes_to (sure), lanes_to (end) };
+
+    *d = moved (centre, own.x (), own.y ());
+    if (group == 0) {
+      lanes.all |= KNIGHTS;
+      if (sure == end)
+        lanes.sure |= KNIGHTS;
+    } else if (group == 1 && state.distance == 1 && !has_knights) {
+      lanes.all |= KNIGHTS;
+      lanes.sure |= KNIGHTS;
     }
-    *wanted = want == WANT_DIAMONDS
-              && spot ().diamond () <= min (group_last (group), range);
-    return moved (centre, spot ().x (), spot ().y ());
+    lanes.sure &= ~lanes_before (next);
+    lanes.all &= ~lanes_before (next);
+    return lanes;
   }
 
   __device__ __forceinline__ void
@@ -308,83 +390,74 @@ struct Course {
     begin_zone (best, 2);
   }
 
-  /* What follows on a zone and its two points. */
+  /* Visits the two points beside a best next to the centre, then what follows on
+   * a zone. */
+  template <class Search>
   __device__ __forceinline__ void
-  leave_zone (short2 best)
+  end_zone (Search *s)
   {
+    if (state.distance == 1) {
+      const Spot own = spots[0];
+      MotionRoundPair pair = {
+        own.is_beside (state.number) ? knight : MOTION_NONE, MOTION_NONE
+      };
+      short2 d = moved (centre, own.x (), own.y ());
+
+      state.distance = 0;
+      if (s->found.take (motion_round_pair (pair), MotionLaneVectors{ d }) >= 0)
+        state = State{ 0, 2, 0 };
+    }
     if (patience == 3 && state.distance >= RASTER) {
       state.distance = RASTER;
       want = WANT_RASTER;
+      centre = s->found.best;
+      next = 0;
     } else {
-      begin_star (best);
+      begin_star (s->found.best);
     }
   }
 
-  __device__ __forceinline__ void
-  end_diamonds (short2 best)
-  {
-    if (state.distance != 1) {
-      leave_zone (best);
-      return;
-    }
-    state.distance = 0;
-    if (state.number != 0)
-      want = WANT_TWO;
-    else
-      leave_zone (best);
-  }
-
-  /* Visits the diamonds of a group, of whose points the lanes have vectors and
-   * costs. */
+  /* Visits the diamonds of which all lanes are among @lanes, which have points @d
+   * and costs. */
   template <class Search>
   __device__ __forceinline__ void
-  visit_diamonds (Search *s, short2 d, guint32 cost)
+  visit_diamonds (Search *s, short2 d, guint32 cost, guint32 lanes)
   {
-    const gint32 first = group_first (group);
-    const gint32 last = min (group_last (group), range);
+    const gint32 group = group_of (next), first = group_first (group);
+    const gint32 end = last_of_group ();
+    const Spot own = spot (group);
     const guint32 key =
         cost == MOTION_NONE ? cost : cost << MOTION_POINT_BITS | motion_lane ();
     MotionRoundPair pairs[GROUP_DIAMONDS];
+    bool over = false;
 
+    if (group < 2 && (lanes & KNIGHTS) != 0) {
+      knight = key;
+      has_knights = true;
+    }
 #pragma unroll
     for (gint32 k = 0; k < GROUP_DIAMONDS; k++) {
-      pairs[k].best = spot ().diamond () == first << k ? key : MOTION_NONE;
+      pairs[k].best = own.log () == first + k ? key : MOTION_NONE;
       pairs[k].second = MOTION_NONE;
       pairs[k] = motion_round_pair (pairs[k]);
     }
 #pragma unroll
     for (gint32 k = 0; k < GROUP_DIAMONDS; k++)
-      if (first << k <= last) {
+      if (!over && first + k == next && next <= end
+          && (lanes_to (next) & ~lanes_before (next) & ~lanes) == 0) {
         gint32 i = s->found.take (pairs[k], MotionLaneVectors{ d });
 
+        next++;
         state.rounds++;
         if (i >= 0) {
-          Spot won = { __shfl_sync (MOTION_ALL_LANES, spot ().bits, i) };
+          Spot won = { __shfl_sync (MOTION_ALL_LANES, own.bits, i) };
 
           state = State{ won.number (), won.distance (), 0 };
         }
-        if (state.rounds >= patience) {
-          end_diamonds (s->found.best);
-          return;
-        }
+        over = state.rounds >= patience;
       }
-    group++;
-    if (group_first (group) > range)
-      end_diamonds (s->found.best);
-  }
-
-  /* Visits the points that were wanted. */
-  template <class Search>
-  __device__ __forceinline__ void
-  visit (Search *s, short2 d, guint32 cost)
-  {
-    if (want == WANT_DIAMONDS) {
-      visit_diamonds (s, d, cost);
-      return;
-    }
-    if (s->visit (d, cost, 0, 2) >= 0)
-      state = State{ 0, 2, 0 };
-    leave_zone (s->found.best);
+    if (over || next > last)
+      end_zone (s);
   }
 
   /* Visits the best two of the raster's rows from @row on. */
@@ -410,17 +483,27 @@ struct Course {
 #define RASTER_ACROSS 32 /* points of a raster that are summed up at once */
 #define RASTER_DOWN 26
 
-/* What the blocks of a tile want in a turn. */
+#define MAX_PIECES 32 /* of all blocks of a tile together */
+
+/* What the blocks of a tile want in a turn: pieces of points, eight each, with
+ * small blocks more. Those that are sure come first in the list, those that may
+ * be wanted are the last ones, backwards. */
 struct Wants {
-  guint32 rasters;  /* a bit for each block */
-  guint32 n_pieces; /* of points: eight, with small blocks more */
-  guint8 blocks[32], pieces[32];
+  guint32 rasters; /* a bit for each block */
+  guint32 n_sure, n_more;
+  guint8 blocks[MAX_PIECES], pieces[MAX_PIECES];
+};
+
+/* What the costs of a block's points depend on. */
+struct Costs {
+  MotionRect rect;
+  short2 prior, best;
 };
 
 /* Also: the wants of this turn, zero those of the next; the points that a block
  * wants, as samples from those of the zero vector; its samples, row by row, where
  * a warp's registers do not have them; what each warp has summed up of a raster's
- * points, and the sums. */
+ * points, and the best two of those that it has added up. */
 template <int SIZE> struct ZonalShared {
   typedef MotionTiling<SIZE> Tiling;
   static constexpr gint32 WARPS = Tiling::THREADS / 32;
@@ -429,10 +512,11 @@ template <int SIZE> struct ZonalShared {
 
   int4 at[Tiling::BLOCKS][MOTION_BATCH / 4];
   Wants wants[2];
+  Costs costs[Tiling::BLOCKS];
   MotionShared<SIZE> search;
   guint32 words[Tiling::BLOCKS][HAS_WORDS ? SIZE * PITCH : 1];
   guint32 shares[WARPS][RASTER_DOWN * RASTER_ACROSS];
-  guint32 sums[RASTER_DOWN * RASTER_ACROSS];
+  MotionRoundPair pairs[WARPS];
 
   __device__ __forceinline__ const guint32 *
   block (gint32 i) const
@@ -449,6 +533,10 @@ template <class Tile, class Shared> struct Turns {
   static constexpr gint32 AT_ONCE = 8;
   static constexpr gint32 EACH =
       AT_ONCE * Search::GROUPS; /* points of a piece */
+  /* rows of a block that are equal modulo RASTER: at most, and the fewest for
+   * which there is a loop of their own */
+  static constexpr gint32 DEEPEST = (SIZE + RASTER - 1) / RASTER;
+  static constexpr gint32 SHALLOW = SIZE > 32 ? DEEPEST - 1 : 1;
 
   const Tile &tile;
   Shared *shared;
@@ -471,9 +559,17 @@ template <class Tile, class Shared> struct Turns {
     for (gint32 k = 0; k < Search::WORDS; k++)
       if (Shared::HAS_WORDS && (gint32) motion_lane () < Search::ROWS)
         to[s->row * Shared::PITCH + k] = s->words[k];
+    if (s->stores ())
+      shared->costs[tile.own ()] =
+          Costs{ s->place.rect, s->prior, make_short2 (0, 0) };
     if (threadIdx.x < 2)
-      shared->wants[threadIdx.x].rasters = shared->wants[threadIdx.x].n_pieces =
-          0;
+      clear (&shared->wants[threadIdx.x]);
+  }
+
+  static __device__ __forceinline__ void
+  clear (Wants *wants)
+  {
+    wants->rasters = wants->n_sure = wants->n_more = 0;
   }
 
   /* Lets differences be those of block @i. */
@@ -488,40 +584,77 @@ template <class Tile, class Shared> struct Turns {
         s->words[k] = shared->block (i)[s->row * Shared::PITCH + k];
   }
 
-  /* Says what the own block wants. */
+  /* Notes that the own block wants its raster. */
   __device__ __forceinline__ void
-  post (Want want, short2 d, bool wanted, Wants *wants) const
+  post_raster (Wants *wants) const
+  {
+    if (!s->stores ())
+      return;
+    shared->costs[tile.own ()].best = s->found.best;
+    atomicOr (&wants->rasters, 1u << tile.own ());
+  }
+
+  /* Notes the pieces that have @lanes of the own block, whose points are @d.
+   * Returns: how many of those that are not sure there are up to the block's
+   * last */
+  __device__ __forceinline__ guint32
+  post_points (const Lanes &lanes, short2 d, Wants *wants) const
   {
     const MotionRect &rect = s->place.rect;
-    const guint32 lane = motion_lane ();
-    guint32 n = (guint32) __popc (__ballot_sync (MOTION_ALL_LANES, wanted));
-    guint32 first = 0;
+    const guint32 lane = motion_lane (), before = (1u << lane) - 1;
+    const guint32 sure = pieces_of (lanes.sure);
+    const guint32 more = pieces_of (lanes.all) & ~sure;
+    guint32 at = 0, first;
 
-    if (warp % Tiling::WARPS != 0)
-      return;
-    if (want == WANT_RASTER && lane == 0)
-      atomicOr (&wants->rasters, 1u << tile.own ());
-    if (n == 0)
-      return;
-    n = (n + EACH - 1) / EACH;
-    ((gint32 *) shared->at[tile.own ()])[lane] = s->offset_of (
-        d.x, d.y, wanted && d.x >= rect.left && d.x <= rect.right);
-    if (lane == 0)
-      first = atomicAdd (&wants->n_pieces, n);
-    first = __shfl_sync (MOTION_ALL_LANES, first, 0);
-    if (lane < n) {
-      wants->blocks[first + lane] = (guint8) tile.own ();
-      wants->pieces[first + lane] = (guint8) lane;
+    if (warp % Tiling::WARPS != 0) /* whose block is the only one */
+      return (guint32) __popc (more);
+    ((gint32 *) shared->at[tile.own ()])[lane] = s->offset_of (d.x, d.y,
+        Lanes::has (lanes.all) && d.x >= rect.left && d.x <= rect.right);
+    if (lane < 2)
+      at = atomicAdd (lane == 0 ? &wants->n_sure : &wants->n_more,
+          (guint32) __popc (lane == 0 ? sure : more));
+    first = __shfl_sync (MOTION_ALL_LANES, at, 0);
+    at = __shfl_sync (MOTION_ALL_LANES, at, 1);
+    if (((sure | more) >> lane & 1) != 0) {
+      first = (sure >> lane & 1) != 0
+                  ? first + (guint32) __popc (sure & before)
+                  : MAX_PIECES - 1 - at - (guint32) __popc (more & before);
+      wants->blocks[first] = (guint8) tile.own ();
+      wants->pieces[first] = (guint8) lane;
     }
+    return at + (guint32) __popc (more);
+  }
+
+  /* The pieces that have any of @lanes, a bit each. */
+  static __device__ __forceinline__ guint32
+  pieces_of (guint32 lanes)
+  {
+    guint32 pieces = 0;
+
+#pragma unroll
+    for (gint32 i = 0; i < MOTION_BATCH / EACH; i++)
+      if ((lanes >> i * EACH & (guint32) ((1ull << EACH) - 1)) != 0)
+        pieces |= 1u << i;
+    return pieces;
+  }
+
+  /* Pieces for which there are warps beside those that have sure ones. */
+  static __device__ __forceinline__ guint32
+  room_of (const Wants *wants)
+  {
+    return (0 - wants->n_sure) % Shared::WARPS;
   }
 
   /* SADs of the points that the blocks want. */
   __device__ __forceinline__ void
   compute_points (const Wants *wants) const
   {
+    const guint32 sure = wants->n_sure;
+    const guint32 n = sure + min (wants->n_more, room_of (wants));
+
 #pragma unroll 1
-    for (guint32 piece = (guint32) warp; piece < wants->n_pieces;
-         piece += Shared::WARPS) {
+    for (guint32 k = (guint32) warp; k < n; k += Shared::WARPS) {
+      const guint32 piece = k < sure ? k : MAX_PIECES - 1 - (k - sure);
       const gint32 i = wants->blocks[piece];
       const gint32 first = wants->pieces[piece] * EACH
                            + (gint32) motion_lane () / Search::ROWS * AT_ONCE;
@@ -540,18 +673,81 @@ template <class Tile, class Shared> struct Turns {
     }
   }
 
+  /* Adds the differences of a column of words to those of RASTER_DOWN points
+   * below each other. @own: DEEP words of the block, RASTER rows apart; @at: where
+   * the first point has the first of them in the window, by @shift bits after that
+   * word */
+  template <int DEEP>
+  __device__ __forceinline__ void
+  add_column (const guint32 *own, const guint32 *at, guint32 shift,
+      guint32 (&sums)[RASTER_DOWN]) const
+  {
+    guint32 words[DEEP];
+
+#pragma unroll
+    for (gint32 k = 0; k < DEEP; k++)
+      words[k] = own[k * RASTER * Shared::PITCH];
+#pragma unroll
+    for (gint32 m = 0; m < RASTER_DOWN + DEEP - 1; m++) {
+      const guint32 word = __funnelshift_r (at[0], at[1], shift);
+
+      at += RASTER * tile.pitch;
+#pragma unroll
+      for (gint32 k = 0; k < DEEP; k++)
+        if (m - k >= 0 && m - k < RASTER_DOWN)
+          sums[m - k] = motion_sad4 (word, words[k], sums[m - k]);
+    }
+  }
+
+  /* The same with as many words as the block has, @deep, DEEP at most. */
+  template <int DEEP>
+  __device__ __forceinline__ void
+  add_deep (gint32 deep, const guint32 *own, const guint32 *at, guint32 shift,
+      guint32 (&sums)[RASTER_DOWN]) const
+  {
+    if (deep == DEEP)
+      add_column<DEEP> (own, at, shift, sums);
+    else if constexpr (DEEP > SHALLOW)
+      add_deep<DEEP - 1> (deep, own, at, shift, sums);
+  }
+
+  /* The same of a block that is cut on the right, or for @down points. */
+  __device__ __forceinline__ void
+  add_masked (gint32 deep, gint32 down, guint32 mask, const guint32 *own,
+      const guint32 *at, guint32 shift, guint32 (&sums)[RASTER_DOWN]) const
+  {
+    guint32 words[DEEPEST];
+
+#pragma unroll
+    for (gint32 k = 0; k < DEEPEST; k++)
+      words[k] = k < deep ? own[k * RASTER * Shared::PITCH] & mask : 0;
+#pragma unroll
+    for (gint32 m = 0; m < RASTER_DOWN + DEEPEST - 1; m++) {
+      guint32 word;
+
+      if (m >= down + deep - 1)
+        break;
+      word = __funnelshift_r (at[0], at[1], shift) & mask;
+      at += RASTER * tile.pitch;
+#pragma unroll
+      for (gint32 k = 0; k < DEEPEST; k++)
+        if (m - k >= 0 && m - k < RASTER_DOWN && k < deep)
+          sums[m - k] = motion_sad4 (word, words[k], sums[m - k]);
+    }
+  }
+
   /* Adds up the differences of points of a raster, RASTER apart: a lane has one
    * dx, a warp every eighth of the block's columns of words. Rows that are equal
    * modulo RASTER belong to the same rows of the block, one further up for each
-   * point. @x, @y: the first point; @across, @down: how many. WHOLE: RASTER_DOWN
-   * down, of a whole block */
-  template <bool WHOLE>
+   * point. @x, @y: the first point; @across, @down: how many */
   __device__ __forceinline__ void
   add_columns (gint32 i, gint32 x, gint32 y, gint32 across, gint32 down) const
   {
-    constexpr gint32 COLUMNS = SIZE / 4, DEEP = (SIZE + RASTER - 1) / RASTER;
+    constexpr gint32 COLUMNS = SIZE / 4;
     const gint32 dx = x + min ((gint32) motion_lane (), across - 1) * RASTER;
     const gint32 width = tile.width_of (i), height = tile.height_of (i);
+    const bool plain = down == RASTER_DOWN && width == SIZE
+                       && (SHALLOW == 1 || height == SIZE);
     const guint32 shift = 8 * (guint32) dx; /* the lower five bits count */
     const guint32 *from =
         (const guint32 *) ((const guint8 *) (tile.first_of (i) + y * tile.pitch)
@@ -562,76 +758,44 @@ template <class Tile, class Shared> struct Turns {
     for (gint32 slice = warp; slice < COLUMNS * RASTER;
          slice += Shared::WARPS) {
       const gint32 column = slice % COLUMNS, row = slice / COLUMNS;
+      const gint32 deep = (height - row + RASTER - 1) / RASTER;
       const guint32 *own = shared->block (i) + row * Shared::PITCH + column;
       const guint32 *at = from + row * tile.pitch + column;
-      const guint32 mask = motion_mask (width, 4 * column);
-      /* no row beyond the last point's is read */
-      const gint32 rows =
-          (WHOLE ? RASTER_DOWN : down) - 1 + (SIZE - row + RASTER - 1) / RASTER;
-      const gint32 deep = (height - row + RASTER - 1) / RASTER;
-      guint32 words[DEEP];
 
-#pragma unroll
-      for (gint32 k = 0; k < DEEP; k++)
-        words[k] = row + k * RASTER < SIZE
-                       ? own[k * RASTER * Shared::PITCH] & (WHOLE ? ~0u : mask)
-                       : 0;
-#pragma unroll
-      for (gint32 m = 0; m < RASTER_DOWN + DEEP - 1; m++) {
-        guint32 word;
-
-        if ((!WHOLE || m == RASTER_DOWN + DEEP - 2) && m >= rows)
-          break;
-        word = __funnelshift_r (at[0], at[1], shift);
-        if (!WHOLE)
-          word &= mask;
-        at += RASTER * tile.pitch;
-#pragma unroll
-        for (gint32 k = 0; k < DEEP; k++)
-          if (m - k >= 0 && m - k < RASTER_DOWN
-              && ((WHOLE && k < SIZE / RASTER) || k < deep))
-            sums[m - k] = motion_sad4 (word, words[k], sums[m - k]);
-      }
+      if (plain)
+        add_deep<DEEPEST> (deep, own, at, shift, sums);
+      else
+        add_masked (
+            deep, down, motion_mask (width, 4 * column), own, at, shift, sums);
     }
 #pragma unroll
     for (gint32 j = 0; j < RASTER_DOWN; j++)
       shared->shares[warp][j * RASTER_ACROSS + motion_lane ()] = sums[j];
   }
 
-  /* From the warps' shares to sums. */
+  /* Adds up the warps' shares in the points of every eighth row, and adds the
+   * costs of those to @pair. @number: of the first point of all; @all: points of a
+   * row */
   __device__ __forceinline__ void
-  add_shares () const
+  add_shares (gint32 i, gint32 x, gint32 y, gint32 across, gint32 down,
+      gint32 number, gint32 all, MotionRoundPair *pair) const
   {
-    for (guint32 i = threadIdx.x; i < RASTER_DOWN * RASTER_ACROSS;
-         i += Tiling::THREADS) {
+    const Costs costs = shared->costs[i];
+    const gint32 lane = (gint32) motion_lane ();
+
+#pragma unroll 1
+    for (gint32 j = warp; j < down; j += Shared::WARPS) {
       guint32 sum = 0;
 
 #pragma unroll
       for (gint32 k = 0; k < Shared::WARPS; k++)
-        sum += shared->shares[k][i];
-      shared->sums[i] = sum;
-    }
-  }
-
-  /* Adds the costs of the points that were summed up to @pair; in the block's
-   * warps. @number: of the first point; @all: points of a row */
-  __device__ __forceinline__ void
-  collect (gint32 x, gint32 y, gint32 across, gint32 down, gint32 number,
-      gint32 all, MotionRoundPair *pair) const
-  {
-    const gint32 lane = (gint32) motion_lane ();
-    const bool plain =
-        s->is_plain (x, y, x + (across - 1) * RASTER, y + (down - 1) * RASTER);
-
-#pragma unroll 4
-    for (gint32 j = warp % Tiling::WARPS; j < down; j += Tiling::WARPS) {
-      guint32 value = s->cost (shared->sums[j * RASTER_ACROSS + lane],
-          x + lane * RASTER, y + j * RASTER, plain, lane < across);
-
-      pair->add (value == MOTION_NONE
-                     ? MOTION_NONE
-                     : value << MOTION_POINT_BITS
-                           | (guint32) (number + j * all + lane));
+        sum += shared->shares[k][j * RASTER_ACROSS + lane];
+      sum = motion_point_cost (costs.rect, costs.best, s->lambda, costs.prior,
+          sum, x + lane * RASTER, y + j * RASTER, false, lane < across);
+      pair->add (
+          sum == MOTION_NONE
+              ? MOTION_NONE
+              : sum << MOTION_POINT_BITS | (guint32) (number + j * all + lane));
     }
   }
 
@@ -642,7 +806,6 @@ template <class Tile, class Shared> struct Turns {
   {
     const gint32 range = (gint32) tile.task->config.range;
     const gint32 all = 2 * range / RASTER + 1;
-    const bool whole = tile.width_of (i) == SIZE && tile.height_of (i) == SIZE;
     const bool own = i == tile.own ();
 
 #pragma unroll 1
@@ -657,21 +820,33 @@ template <class Tile, class Shared> struct Turns {
         const gint32 across = min (all - column, RASTER_ACROSS);
         const gint32 x = column * RASTER - range;
 
-        if (whole && down == RASTER_DOWN)
-          add_columns<true> (i, x, y, across, down);
-        else
-          add_columns<false> (i, x, y, across, down);
+        if (column > 0)
+          __syncthreads ();
+        add_columns (i, x, y, across, down);
         __syncthreads ();
-        add_shares ();
-        __syncthreads ();
-        if (own)
-          collect (x, y, across, down, column, all, &pair);
+        add_shares (i, x, y, across, down, column, all, &pair);
       }
+      pair = motion_round_pair (pair);
+      if (motion_lane () == 0)
+        shared->pairs[warp] = pair;
+      __syncthreads ();
       if (own)
-        course->visit_raster (s, s->gather (pair), row);
+        course->visit_raster (s, best_pair (), row);
     }
     if (own)
       course->begin_star (s->found.best);
+  }
+
+  /* The best two of all warps. */
+  __device__ __forceinline__ MotionRoundPair
+  best_pair () const
+  {
+    MotionRoundPair pair;
+
+    pair.clear ();
+    if (motion_lane () < Shared::WARPS)
+      pair = shared->pairs[motion_lane ()];
+    return motion_round_pair (pair);
   }
 
   /* Until no block wants anything. */
@@ -680,26 +855,36 @@ template <class Tile, class Shared> struct Turns {
   {
 #pragma unroll 1
     for (guint32 parity = 0;; parity ^= 1) {
-      Wants *wants = &shared->wants[parity], *next = &shared->wants[parity ^ 1];
-      const Want want = course->want;
-      bool wanted;
-      const short2 d = course->point (s->found.best, &wanted);
+      Wants *wants = &shared->wants[parity];
+      const bool rasters = course->want == WANT_RASTER;
+      Lanes lanes = { 0, 0 };
+      short2 d = make_short2 (0, 0);
+      guint32 more = 0;
 
-      post (want, d, wanted, wants);
+      if (rasters)
+        post_raster (wants);
+      if (course->want != WANT_NOTHING) {
+        lanes = course->wanted (&d);
+        more = post_points (lanes, d, wants);
+      }
       __syncthreads ();
-      if (wants->rasters == 0 && wants->n_pieces == 0)
+      if (wants->n_sure == 0)
         break;
       if (threadIdx.x == 0)
-        next->rasters = next->n_pieces = 0;
+        clear (&shared->wants[parity ^ 1]);
+      if (more > room_of (wants))
+        lanes.all = lanes.sure;
       compute_points (wants);
 #pragma unroll 1
       for (guint32 left = wants->rasters; left != 0; left &= left - 1)
         compute_raster (__ffs ((gint32) left) - 1, course);
       __syncthreads ();
-      if (want == WANT_DIAMONDS || want == WANT_TWO)
-        course->visit (s, d,
+      /* with a raster: if it has brought nothing */
+      if (lanes.all != 0 && !(rasters && course->state.rounds == 0))
+        course->visit_diamonds (s, d,
             s->cost (shared->search.sads[0][tile.own ()][motion_lane ()], d.x,
-                d.y, false, wanted));
+                d.y, false, Lanes::has (lanes.all)),
+            lanes.all);
     }
   }
 };
@@ -719,7 +904,7 @@ __launch_bounds__ (MotionTiling<SIZE>::THREADS, 2)
   Course course;
   Starts starts;
   short2 start; /* the lane's */
-  bool exists, valid, wanted;
+  bool exists, valid;
   gint32 own;
 
   tile.begin (&task, &shared.search);
@@ -740,10 +925,13 @@ __launch_bounds__ (MotionTiling<SIZE>::THREADS, 2)
     s.visit (
         start, s.template batch<8> (start, valid, Starts::N), 0, Starts::N);
     course.begin (s.found.best);
-    if (MotionSearch<SIZE>::WARPS == 1 && task.config.range >= 4) {
-      short2 d = course.point (s.found.best, &wanted);
+    if (MotionSearch<SIZE>::WARPS == 1 && task.config.range >= 8) {
+      const guint32 lanes = lanes_to (2);
+      short2 d;
 
-      course.visit (&s, d, s.near_batch (course.centre, d, wanted));
+      course.wanted (&d);
+      course.visit_diamonds (
+          &s, d, s.near_batch (course.centre, d, Lanes::has (lanes)), lanes);
     }
   }
   turns.run (&course);

@@ -8,8 +8,9 @@
  * would take for every candidate, at the rate measured in the same run. Pairs that
  * follow each other as in the engine, which makes pictures while it searches and
  * begins a search before the last ends where it can: the time of a graph of them,
- * all kernels, by the number of pairs ("in a stream"). Of the elimination, what
- * each level of sums leaves.
+ * all kernels, by the number of pairs ("in a stream"); the clip over and over, each
+ * time as a stream that begins anew, or there and back as one that goes on ("on and
+ * on"). Of the elimination, what each level of sums leaves.
  *
  *   bench_motion_kernels [CLIP.y4m ...]     default: those in $CUDAVISION_CLIPS
  *
@@ -30,6 +31,7 @@ namespace {
 #define MAX_FRAMES 34
 #define PICTURES 4      /* that are there at a time */
 #define STREAM_PAIRS 24 /* in a graph, at least */
+#define LONG_PAIRS 96   /* in one of a stream that goes on */
 #define STREAM_ROUNDS 9
 enum { LOAD, PYRAMID, SEARCH, FINISH, ALL, N_TIMES };
 
@@ -149,7 +151,8 @@ typedef struct {
   gsize staged_size; /* of each */
   gpointer results[2];
   unsigned long long *counters;
-  cudaStream_t up, streams[2];
+  cudaStream_t up, ahead, streams[2];
+  short2 *predicted[PICTURES]; /* in a stream */
   cudaEvent_t events[N_TIMES];
   GArray *times[N_TIMES];
 } Run;
@@ -217,6 +220,7 @@ run_init (Run *r, const MotionClip *clip)
   if (r->config.method <= MOTION_METHOD_FULL_BRUTE)
     choose_full (r);
   MUST (cudaStreamCreateWithFlags (&r->up, cudaStreamNonBlocking));
+  MUST (cudaStreamCreateWithFlags (&r->ahead, cudaStreamNonBlocking));
   for (guint i = 0; i < 2; i++) {
     MUST (cudaStreamCreateWithFlags (&r->streams[i], cudaStreamNonBlocking));
     init_task (r, i);
@@ -225,6 +229,8 @@ run_init (Run *r, const MotionClip *clip)
   for (guint i = 0; i < PICTURES; i++) {
     MUST (cudaMalloc ((void **) &r->memory[i], size));
     motion_picture_cut (&r->config, layout, r->memory[i], &r->pictures[i]);
+    MUST (cudaMalloc ((void **) &r->predicted[i],
+        r->tasks[0].n_blocks * sizeof *r->predicted[i]));
   }
   r->staged_size = (gsize) layout->staged_pitch * r->config.height;
   MUST (cudaMalloc ((void **) &r->staged, n * r->staged_size));
@@ -245,8 +251,10 @@ run_init (Run *r, const MotionClip *clip)
 void
 run_clear (Run *r)
 {
-  for (guint i = 0; i < PICTURES; i++)
+  for (guint i = 0; i < PICTURES; i++) {
     cudaFree (r->memory[i]);
+    cudaFree (r->predicted[i]);
+  }
   for (guint i = 0; i < 2; i++) {
     cudaFree (r->results[i]);
     cudaStreamDestroy (r->streams[i]);
@@ -254,6 +262,7 @@ run_clear (Run *r)
   cudaFree (r->staged);
   cudaFree (r->counters);
   cudaStreamDestroy (r->up);
+  cudaStreamDestroy (r->ahead);
   for (guint i = 0; i < N_TIMES; i++) {
     cudaEventDestroy (r->events[i]);
     g_array_unref (r->times[i]);
@@ -330,15 +339,17 @@ run_frame (Run *r, guint frame, guint turn)
 
 /* --- pairs in a stream -------------------------------------------------------------- */
 
-/* What is waited for: that a picture is there, that the vectors of its frame are
- * found, that its search is done. */
+/* What is waited for: that a picture is there, the pyramid's vectors of its frame,
+ * that those of its search are found, that that is done. */
 typedef struct {
-  cudaEvent_t made[PICTURES], kept[PICTURES], done[PICTURES];
+  cudaEvent_t made[PICTURES], predicted[PICTURES], kept[PICTURES],
+      done[PICTURES];
 } Marks;
 
-/* Picture @k of all, frame @frame of the clip, as the engine does it. */
+/* Picture @k of all, frame @frame of the clip, @age of the stream, as the engine
+ * does it. */
 void
-launch_in_stream (Run *r, const Marks *marks, guint k, guint frame)
+launch_in_stream (Run *r, const Marks *marks, guint k, guint frame, guint age)
 {
   const MotionDeviceTask *own = &r->tasks[k & 1], *other = &r->tasks[~k & 1];
   const guint place = k % PICTURES, before = (k + PICTURES - 1) % PICTURES;
@@ -351,13 +362,21 @@ launch_in_stream (Run *r, const Marks *marks, guint k, guint frame)
   MUST (motion_launch_load (&r->config, &t.layout,
       r->staged + frame * r->staged_size, 0, &r->pictures[place], r->up));
   MUST (cudaEventRecord (marks->made[place], r->up));
-  MUST (cudaStreamWaitEvent (stream, marks->made[place], 0));
   t.current = r->pictures[place];
   t.fields[0].reference = r->pictures[before];
+  t.fields[0].predicted = r->predicted[place];
   t.fields[0].prior = !motion_needs_prior (&r->config) ? own->fields[0].kept
-                      : frame > 1                      ? other->fields[0].kept
+                      : age > 1                        ? other->fields[0].kept
                                                        : NULL;
-  if (frame > 0)
+  if (age > 0 && motion_predicts_ahead (&r->config)) {
+    MUST (cudaStreamWaitEvent (r->ahead, marks->made[place], 0));
+    MUST (motion_launch_pyramid (&t, r->ahead));
+    MUST (cudaEventRecord (marks->predicted[place], r->ahead));
+    MUST (cudaStreamWaitEvent (stream, marks->predicted[place], 0));
+  } else {
+    MUST (cudaStreamWaitEvent (stream, marks->made[place], 0));
+  }
+  if (age > 0)
     MUST (motion_launch_search (
         &t, &r->tile, marks->kept[before], marks->kept[place], stream));
   else
@@ -368,27 +387,51 @@ launch_in_stream (Run *r, const Marks *marks, guint k, guint frame)
 /* The clip over and over, as many streams of frames one after the other. Returns:
  * how many pairs */
 guint
-capture (Run *r, guint n, cudaGraph_t *graph)
+launch_again (Run *r, const Marks *marks, guint n)
 {
   guint k = 0, pairs = 0;
+
+  while (pairs < STREAM_PAIRS || k < PICTURES) {
+    for (guint i = 0; i < n; i++, k++)
+      launch_in_stream (r, marks, k, i, i);
+    pairs += n - 1;
+  }
+  return pairs;
+}
+
+/* The clip there and back, as one stream. */
+guint
+launch_on (Run *r, const Marks *marks, guint n)
+{
+  const guint period = 2 * (n - 1);
+
+  for (guint k = 0; k <= LONG_PAIRS; k++)
+    launch_in_stream (r, marks, k, MIN (k % period, period - k % period), k);
+  return LONG_PAIRS;
+}
+
+/* Returns: how many pairs */
+guint
+capture (Run *r, guint n, bool on, cudaGraph_t *graph)
+{
+  guint pairs;
   Marks marks;
 
   for (guint i = 0; i < PICTURES; i++) {
     MUST (cudaEventCreateWithFlags (&marks.made[i], cudaEventDisableTiming));
+    MUST (
+        cudaEventCreateWithFlags (&marks.predicted[i], cudaEventDisableTiming));
     MUST (cudaEventCreateWithFlags (&marks.kept[i], cudaEventDisableTiming));
     MUST (cudaEventCreateWithFlags (&marks.done[i], cudaEventDisableTiming));
   }
   MUST (cudaStreamBeginCapture (r->up, cudaStreamCaptureModeThreadLocal));
-  while (pairs < STREAM_PAIRS || k < PICTURES) {
-    for (guint i = 0; i < n; i++, k++)
-      launch_in_stream (r, &marks, k, i);
-    pairs += n - 1;
-  }
+  pairs = on ? launch_on (r, &marks, n) : launch_again (r, &marks, n);
   for (guint i = 0; i < PICTURES; i++)
     MUST (cudaStreamWaitEvent (r->up, marks.done[i], 0));
   MUST (cudaStreamEndCapture (r->up, graph));
   for (guint i = 0; i < PICTURES; i++) {
     MUST (cudaEventDestroy (marks.made[i]));
+    MUST (cudaEventDestroy (marks.predicted[i]));
     MUST (cudaEventDestroy (marks.kept[i]));
     MUST (cudaEventDestroy (marks.done[i]));
   }
@@ -397,13 +440,13 @@ capture (Run *r, guint n, cudaGraph_t *graph)
 
 /* Microseconds a pair, median of the rounds. */
 double
-measure_stream (Run *r, guint n)
+measure_stream (Run *r, guint n, bool on)
 {
   cudaEvent_t start = r->events[LOAD], stop = r->events[ALL];
   GArray *times = g_array_new (FALSE, FALSE, sizeof (float));
   cudaGraph_t graph;
   cudaGraphExec_t exec;
-  guint pairs = capture (r, n, &graph);
+  guint pairs = capture (r, n, on, &graph);
   double median;
 
 #if CUDART_VERSION >= 12000
@@ -472,8 +515,9 @@ bench (const MotionClip *clip, double rate, MotionMethod method,
       r.config.method == method ? label : "full (brute)");
   for (guint i = 0; i < N_TIMES; i++)
     printf (" %s %.1f", time_names[i], at_rank (r.times[i], 0.5));
-  printf (" (worst %.1f), in a stream %.1f us;", at_rank (r.times[ALL], 1),
-      measure_stream (&r, n));
+  printf (" (worst %.1f), in a stream %.1f us, on and on %.1f us;",
+      at_rank (r.times[ALL], 1), measure_stream (&r, n, false),
+      measure_stream (&r, n, true));
   if (method <= MOTION_METHOD_FULL_BRUTE)
     printf (" all candidates at the limit %.0f us: search %.2f times that",
         limit, at_rank (r.times[SEARCH], 0.5) / limit);
