@@ -123,6 +123,8 @@ negotiate (GstSurfaceDec *self, const GstSurfaceInfo *info)
 
   if (!gst_pad_has_current_caps (self->srcpad)
       || !gst_surface_reading_same (info, &self->info)) {
+    /* a flush may come between, and the pad keep them all the same */
+    self->info = (GstSurfaceInfo){ 0 };
     ok = gst_pad_peer_query_accept_caps (self->srcpad, caps)
          && gst_pad_push_event (self->srcpad, gst_event_new_caps (caps));
     if (ok)

@@ -149,6 +149,8 @@ negotiate (GstSurfaceSrc *self, const GstSurfaceInfo *info, const gchar *name)
 
   if (gst_surface_reading_same (info, &self->info))
     return GST_FLOW_OK;
+  /* a flush may come between, and the pad keep them all the same */
+  self->info = (GstSurfaceInfo){ 0 };
   caps = gst_surface_info_to_caps (info);
   ok = gst_pad_peer_query_accept_caps (base->srcpad, caps)
        && gst_base_src_set_caps (base, caps);
