@@ -7,9 +7,10 @@
 #include "config.h"
 
 #include <gst/gst.h>
-#include "lifting/gstlifting.h"
-#include "meltpool/gstmeltpool.h"
-#include "motion/gstmotion.h"
+#include "gst/lifting/gstlifting.h"
+#include "gst/meltpool/gstmeltpool.h"
+#include "gst/motion/gstmotion.h"
+#include "gst/surface/gstsurface.h"
 
 static gboolean
 plugin_init (GstPlugin *plugin)
@@ -19,6 +20,7 @@ plugin_init (GstPlugin *plugin)
   ok &= gst_lifting_register (plugin);
   ok &= gst_meltpool_register (plugin);
   ok &= gst_motion_register (plugin);
+  ok &= gst_surface_register (plugin);
   return ok;
 }
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Where a crop starts, which bytes it covers, and the CPU that copies them. */
-#include "roicrop.h"
+#include "cuda/meltpool/roicrop.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,10 +9,10 @@
  * The position is fixed point with 8 fractional bits (Q8) in pixels of the
  * frame, pixel centres at +0.5, as everywhere in melt-pool monitoring: a crop
  * of 40 x 40 pixels is the region of interest that the engine would choose in
- * the whole frame (pbfengine.h). */
+ * the whole frame (cuda/meltpool/engine.h). */
 #pragma once
 
-#include "cvisdevice.h"
+#include "cuda/core/device.h"
 
 G_BEGIN_DECLS
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "cvisbackend.h"
+#include "cuda/core/backend.h"
 
 G_BEGIN_DECLS
 

@@ -4,6 +4,7 @@
  */
 #include "gstcvcuda.h"
 
+#include <gmodule.h>
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/cuda/gstcudaloader.h>
@@ -11,6 +12,75 @@
 #include <gst/cuda/gstcudautils.h>
 #if GST_CHECK_VERSION(1, 24, 0)
 #include <gst/cuda/gstcudastream.h>
+#endif
+
+/* --- libgstcuda, loaded at run time ------------------------------------------
+ * Distributions package it apart from GStreamer's core, and the plugin has to
+ * load without it. These are the functions used here. */
+
+#if GST_CHECK_VERSION(1, 24, 0)
+#define STREAM_SYMBOLS(symbol)                                                 \
+  symbol (gst_buffer_pool_config_get_cuda_stream)                              \
+      symbol (gst_buffer_pool_config_set_cuda_stream)                          \
+          symbol (gst_cuda_memory_get_stream) symbol (gst_cuda_memory_sync)    \
+              symbol (gst_cuda_stream_get_handle)
+#else
+#define STREAM_SYMBOLS(symbol)
+#endif
+#define SYMBOLS(symbol)                                                        \
+  symbol (gst_cuda_buffer_pool_get_type) symbol (gst_cuda_buffer_pool_new)     \
+      symbol (gst_cuda_context_get_handle)                                     \
+          symbol (gst_cuda_ensure_element_context)                             \
+              symbol (gst_cuda_handle_context_query)                           \
+                  symbol (gst_cuda_handle_set_context)                         \
+                      symbol (gst_cuda_load_library)                           \
+                          symbol (gst_is_cuda_memory) STREAM_SYMBOLS (symbol)
+
+static struct {
+#define DECLARE(name) __typeof__ (&name) name;
+  SYMBOLS (DECLARE)
+} libgstcuda;
+
+/* Returns: static text where it cannot be loaded, else %NULL */
+static const gchar *
+load_libgstcuda (void)
+{
+  static const struct {
+    const gchar *name;
+    gsize offset;
+  } symbols[] = {
+#define LOCATE(name) { #name, G_STRUCT_OFFSET (__typeof__ (libgstcuda), name) },
+    SYMBOLS (LOCATE)
+  };
+  GModule *module = g_module_open ("libgstcuda-1.0.so.0", G_MODULE_BIND_LAZY);
+
+  if (module == NULL)
+    return "libgstcuda-1.0.so.0 is not installed";
+  g_module_make_resident (module);
+  for (guint i = 0; i < G_N_ELEMENTS (symbols); i++)
+    if (!g_module_symbol (module, symbols[i].name,
+            G_STRUCT_MEMBER_P (&libgstcuda, symbols[i].offset)))
+      return "libgstcuda-1.0.so.0 lacks functions that this plugin needs";
+  return NULL;
+}
+
+#define gst_cuda_buffer_pool_get_type libgstcuda.gst_cuda_buffer_pool_get_type
+#define gst_cuda_buffer_pool_new libgstcuda.gst_cuda_buffer_pool_new
+#define gst_cuda_context_get_handle libgstcuda.gst_cuda_context_get_handle
+#define gst_cuda_ensure_element_context                                        \
+  libgstcuda.gst_cuda_ensure_element_context
+#define gst_cuda_handle_context_query libgstcuda.gst_cuda_handle_context_query
+#define gst_cuda_handle_set_context libgstcuda.gst_cuda_handle_set_context
+#define gst_cuda_load_library libgstcuda.gst_cuda_load_library
+#define gst_is_cuda_memory libgstcuda.gst_is_cuda_memory
+#if GST_CHECK_VERSION(1, 24, 0)
+#define gst_buffer_pool_config_get_cuda_stream                                 \
+  libgstcuda.gst_buffer_pool_config_get_cuda_stream
+#define gst_buffer_pool_config_set_cuda_stream                                 \
+  libgstcuda.gst_buffer_pool_config_set_cuda_stream
+#define gst_cuda_memory_get_stream libgstcuda.gst_cuda_memory_get_stream
+#define gst_cuda_memory_sync libgstcuda.gst_cuda_memory_sync
+#define gst_cuda_stream_get_handle libgstcuda.gst_cuda_stream_get_handle
 #endif
 
 struct _GstCvCuda {
@@ -23,16 +93,20 @@ struct _GstCvCuda {
 
 /* --- whether --------------------------------------------------------------- */
 
+/* Returns: (transfer full): why not; "" if it is available */
 static gpointer
-compare_versions (gpointer unused)
+find_obstacle (gpointer unused)
 {
   guint major, minor, micro, nano;
 
   gst_version (&major, &minor, &micro, &nano);
   /* an odd minor is what becomes the next even one */
   if (major == GST_VERSION_MAJOR
-      && (minor + 1) / 2 == (GST_VERSION_MINOR + 1) / 2)
-    return g_strdup ("");
+      && (minor + 1) / 2 == (GST_VERSION_MINOR + 1) / 2) {
+    const gchar *missing = load_libgstcuda ();
+
+    return g_strdup (missing ? missing : "");
+  }
   return g_strdup_printf ("built for libgstcuda of GStreamer %d.%d, whose ABI "
                           "%u.%u does not keep: rebuild the plugin",
       GST_VERSION_MAJOR, GST_VERSION_MINOR, major, minor);
@@ -42,11 +116,11 @@ gboolean
 gst_cv_cuda_available (const gchar **why_not)
 {
   static GOnce once = G_ONCE_INIT;
-  const gchar *mismatch = g_once (&once, compare_versions, NULL);
+  const gchar *obstacle = g_once (&once, find_obstacle, NULL);
 
   if (why_not)
-    *why_not = mismatch;
-  return *mismatch == '\0';
+    *why_not = obstacle;
+  return *obstacle == '\0';
 }
 
 /* --- the context ----------------------------------------------------------- */
@@ -217,7 +291,7 @@ choose_pool_stream (GstStructure *config, GstBuffer *like)
   GstCudaStream *stream = gst_buffer_pool_config_get_cuda_stream (config);
 
   if (stream != NULL) {
-    gst_cuda_stream_unref (stream);
+    gst_mini_object_unref (GST_MINI_OBJECT_CAST (stream));
     return;
   }
   stream = gst_cuda_memory_get_stream (cuda_memory (like));

@@ -12,7 +12,7 @@
 #pragma once
 
 #include <gst/video/video.h>
-#include "cvisdevice.h"
+#include "cuda/core/device.h"
 
 G_BEGIN_DECLS
 

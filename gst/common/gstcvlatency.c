@@ -85,22 +85,13 @@ gst_cv_latency_break (GstCvLatency *latency)
   latency->last = GST_CLOCK_TIME_NONE;
 }
 
-gboolean
-gst_cv_latency_answer (GstCvLatency *latency, GstPad *sinkpad, GstQuery *query)
+GstClockTime
+gst_cv_latency_get (GstCvLatency *latency)
 {
-  gboolean live;
-  GstClockTime min, max, more;
+  GstClockTime more;
 
-  if (!gst_pad_peer_query (sinkpad, query))
-    return FALSE;
-  gst_query_parse_latency (query, &live, &min, &max);
   GST_OBJECT_LOCK (latency->element);
   more = latency->n_frames * latency->distance;
   GST_OBJECT_UNLOCK (latency->element);
-  if (max != GST_CLOCK_TIME_NONE)
-    max += more;
-  GST_DEBUG_OBJECT (latency->element,
-      "latency %" GST_TIME_FORMAT " more than upstream", GST_TIME_ARGS (more));
-  gst_query_set_latency (query, live, min + more, max);
-  return TRUE;
+  return more;
 }

@@ -238,6 +238,14 @@ gst_cv_memory_is_pinned (GstMemory *memory, CvisContext *context)
          && ((CvMemory *) memory)->slab->context != NULL;
 }
 
+const guint8 *
+gst_cv_memory_peek (GstMemory *memory)
+{
+  return memory->allocator == get_allocator ()
+             ? ((CvMemory *) memory)->data + memory->offset
+             : NULL;
+}
+
 /* --- the pool -------------------------------------------------------------- */
 
 /* A slab as the pool sees it. */
@@ -264,6 +272,8 @@ struct _GstCvPool {
   GPtrArray *shelves; /* the rest is guarded by lock */
   guint n_buffers;    /* in use and idle */
   guint n_idle;
+  guint
+      n_waiting; /* threads; a signal that nobody waits for is a system call */
   guint next_shelf, next_place; /* behind the last one handed out */
 };
 
@@ -484,6 +494,15 @@ take_next (GstCvPool *self)
   return NULL;
 }
 
+/* Call with the lock held. */
+static void
+wait_for_buffer (GstCvPool *self)
+{
+  self->n_waiting++;
+  g_cond_wait (&self->changed, &self->lock);
+  self->n_waiting--;
+}
+
 static GstFlowReturn
 cv_pool_acquire_buffer (
     GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
@@ -502,7 +521,7 @@ cv_pool_acquire_buffer (
     else if (self->n_buffers < self->max)
       ret = replenish (self) ? GST_FLOW_OK : GST_FLOW_ERROR;
     else if (wait)
-      g_cond_wait (&self->changed, &self->lock);
+      wait_for_buffer (self);
     else
       ret = GST_FLOW_EOS;
   }
@@ -561,7 +580,8 @@ cv_pool_release_buffer (GstBufferPool *pool, GstBuffer *buffer)
     GST_LOG_OBJECT (self, "buffer %p came back changed or shared", buffer);
     self->n_buffers--;
   }
-  g_cond_signal (&self->changed);
+  if (self->n_waiting > 0)
+    g_cond_signal (&self->changed);
   g_mutex_unlock (&self->lock);
   if (buffer != NULL)
     gst_buffer_unref (buffer);

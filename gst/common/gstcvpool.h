@@ -27,7 +27,7 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "cvisdevice.h"
+#include "cuda/core/device.h"
 
 G_BEGIN_DECLS
 
@@ -82,5 +82,11 @@ void gst_cv_pool_clear (GstBufferPool **pool);
  * page-locked for every context of the process; FALSE without a context.
  */
 gboolean gst_cv_memory_is_pinned (GstMemory *memory, CvisContext *context);
+
+/* The first of @memory's bytes (as many as its size) if it comes from such a
+ * pool, else NULL. They can be read without a map for as long as the caller holds
+ * a buffer with it: a memory that two buffers have is not writable. A map costs
+ * six atomic operations. */
+const guint8 *gst_cv_memory_peek (GstMemory *memory);
 
 G_END_DECLS

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "cvisdevice.h"
+#include "cuda/core/device.h"
 
 G_BEGIN_DECLS
 

@@ -40,8 +40,9 @@ make_spec (const GstCvSetting *s, gconstpointer defaults, GParamFlags flags)
       return g_param_spec_string (
           s->name, s->name, s->blurb, *(gchar *const *) value, flags);
     default:
-      return g_param_spec_uint64 (s->name, s->name, s->blurb, 0, G_MAXUINT64,
-          *(const guint64 *) value, flags);
+      return g_param_spec_uint64 (s->name, s->name, s->blurb, 0,
+          s->max > 0 ? (guint64) s->max : G_MAXUINT64, *(const guint64 *) value,
+          flags);
   }
 }
 

@@ -24,7 +24,7 @@ typedef enum {
  * GstCvSetting:
  * @offset: in the struct
  * @live: may be changed at any time, else up to READY
- * @min, @max: of numbers, but not of times
+ * @min, @max: of numbers; times begin with 0, and have no end where @max is 0
  * @type_name, @values: of an enumeration, which is registered by that name
  */
 typedef struct {

@@ -260,7 +260,8 @@ gst_surface_meta_free (GstMeta *meta, GstBuffer *buffer)
   gst_clear_buffer (&((GstSurfaceMeta *) meta)->mask);
 }
 
-/* A piece of a surface's bytes is no surface of this width and mask. */
+/* A piece of a surface's bytes is no surface of this width and mask, so it gets
+ * no meta: success for GStreamer, which takes FALSE for a failure. */
 static gboolean
 gst_surface_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
     GQuark type, gpointer data)
@@ -268,8 +269,10 @@ gst_surface_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
   const GstMetaTransformCopy *copy = data;
   GstSurfaceMeta *to;
 
-  if (!GST_META_TRANSFORM_IS_COPY (type) || copy->region)
+  if (!GST_META_TRANSFORM_IS_COPY (type))
     return FALSE;
+  if (copy->region)
+    return TRUE;
   to = gst_buffer_add_surface_meta (dest);
   if (to == NULL)
     return FALSE;

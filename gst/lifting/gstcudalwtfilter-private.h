@@ -12,47 +12,53 @@
  * gstlwtframe.c       a surface on its way
  * gstlwtoutput.c      the thread of the source pad: parts out of it
  * gstlwtoverflow.c    heights that are too large
+ * gstlwtdenoise.c     video in colour on its way
+ * gstlwtvideo.c       its planes through engines
  * gstlwtstats.c       what is counted */
 #pragma once
 
-#include "gst/common/gstcvbackend.h"
-#include "gst/common/gstcvlatency.h"
-#include "gst/common/gstcvqueue.h"
-#include "gst/common/gstcvsides.h"
-#include "gst/common/gstcvworker.h"
+#include "gst/common/gstcvfilter.h"
 #include "gstcudalwtfilter.h"
 #include "gstlwtframe.h"
 #include "gstlwtstats.h"
 
 G_BEGIN_DECLS
 
+#define GST_LWT_GREY_CAPS                                                      \
+  "video/x-raw, format = (string) { GRAY8, GRAY16_LE }, "                      \
+  "width = (int) [ 1, 1048576 ], height = (int) [ 1, 1048576 ]"
+/* tensors and grey pictures */
+#define GST_LWT_SURFACE_CAPS GST_SURFACE_CAPS "; " GST_LWT_GREY_CAPS
+
 /* request pads: src_roughness and so on */
 #define GST_LWT_SIDES 5
 
-struct _GstCudaLwtFilter {
-  GstElement parent;
+/**
+ * GstLwtWanted: what is asked for of a surface
+ * @parts: that leave
+ * @parameters: parts whose parameters are computed, whether they leave or not
+ * @sides: request pads that give some part: 1 << kind
+ */
+typedef struct {
+  LwtParts parts, parameters;
+  guint sides;
+} GstLwtWanted;
 
-  GstPad *sinkpad, *srcpad;
+struct _GstCudaLwtFilter {
+  GstCvFilter filter;
 
   /* --- under the object lock --- */
   GstLwtSettings settings;
-  GstCvBackend backend;
   gdouble cutoffs[3][2]; /* s, c, f; x, y; metres, 0: not used */
-
-  GstCvLatency latency;
-  GstCvSides *sides;
-  GstCvQueue *queue;
-  GstCvWorker *worker;
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstLwtSettings wanted;
   SurfacePart part; /* of the source pad */
-  CvisContext *context;
+  gboolean passes;  /* the source pad gives what comes in, and its parameters */
 
   /* --- by the upstream thread, while the other is idle --- */
   GstLwtLayout layout; /* what caps say */
-  gboolean negotiated; /* the layout is that of the caps */
-  GstCaps *refused;    /* with an error, which is not posted again for them */
+  GstCaps *caps;       /* these */
   LwtWavelet *wavelet;
   gchar *wavelet_text;   /* that it was made of */
   GstLwtSurface surface; /* that the engine was made for */
@@ -60,20 +66,25 @@ struct _GstCudaLwtFilter {
   LwtEngine *engine;
   GstLwtOut out;                         /* of the source pad */
   GstBufferPool *pools[SURFACE_N_PARTS]; /* by part; NULL: not needed yet */
+  /* video in colour, instead of surface and engine */
+  GstLwtVideo *video;
+  GstBufferPool *video_pool;
+  GstLwtFrame *video_frames[8]; /* owned by the queue, or in flight */
+  guint n_video_frames;
+  gchar *kernels;    /* that were announced last */
   gboolean announce; /* what the engine does was not posted since the caps */
 
   /* --- of the upstream thread --- */
   guint64 number; /* of the next frame, in the stream */
 
   /* --- of the source pad's thread --- */
-  GstSegment segment;
   GstLwtOut side_outs[GST_LWT_SIDES];
   gboolean overflowed;   /* and said so, since the caps */
   gboolean refused_side; /* with an error: nothing of it is taken behind it */
   GstBufferPool *picture_pools[GST_LWT_SIDES + 1]; /* the last: of the source */
   guint64 posted[SURFACE_N_PARTS];                 /* monotonic ns; 0: never */
 
-  GMutex stats_lock;
+  /* --- under the filter's stats lock --- */
   GstLwtStats stats;
 };
 
@@ -84,9 +95,12 @@ SurfacePart gst_lwt_side_part (guint kind);
 
 /* --- gstlwtnegotiate.c ----------------------------------------------------- */
 
-/* Adopts @caps once those before have left. Returns: FALSE after posting an
- * error, or when flushing. */
-gboolean gst_lwt_negotiate (GstCudaLwtFilter *self, GstCaps *caps);
+/* See GstCvFilterClass. */
+GstFlowReturn gst_lwt_negotiate (GstCvFilter *filter, GstCaps *caps);
+GstCaps *gst_lwt_get_caps (
+    GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps);
+gboolean gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps);
+gboolean gst_lwt_propose_allocation (GstCvFilter *filter, GstQuery *query);
 /* What @pad can give of @part of @surface, computed in @type or, if @other,
  * another float: the first that downstream takes. Posts an error if it takes
  * none.
@@ -96,24 +110,23 @@ gboolean gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad,
     SurfacePart part, const LwtConfig *config, const GstLwtSurface *surface,
     gboolean other, GstLwtOut *out, LwtType *type);
 void gst_lwt_out_clear (GstLwtOut *out);
-/* See GstCvSidesCaps. */
-GstCaps *gst_lwt_side_get_caps (GstElement *element, guint kind, GstPad *pad);
+/* See GstCvFilterClass. */
+GstCaps *gst_lwt_side_get_caps (GstCvFilter *filter, guint kind, GstPad *pad);
 
-gboolean gst_lwt_sink_query (GstPad *pad, GstObject *parent, GstQuery *query);
-gboolean gst_lwt_src_query (GstPad *pad, GstObject *parent, GstQuery *query);
+/* Returns: (transfer full): caps of video in colour */
+GstCaps *gst_lwt_video_caps (void);
 
 /* --- gstlwtsetup.c ---------------------------------------------------------- */
 
 /* The wavelet of @text. Returns: FALSE after posting an error. */
 gboolean gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text);
-/* Parts that leave, and those whose parameters are computed.
- * Returns: request pads that give some: 1 << kind */
-guint gst_lwt_get_wanted (
-    GstCudaLwtFilter *self, LwtParts *parts, LwtParts *parameters);
-/* A new engine for @surface that gives @parts. Nothing is in flight.
+/* What is asked for of @surface by now. */
+GstLwtWanted gst_lwt_get_wanted (
+    GstCudaLwtFilter *self, const GstLwtSurface *surface);
+/* A new engine for @surface that gives what is @wanted. Nothing is in flight.
  * Returns: FALSE after posting an error */
 gboolean gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
-    LwtParts parts, LwtParts parameters);
+    const GstLwtWanted *wanted);
 /* Tells the source pad, in its turn, what it gives. */
 GstFlowReturn gst_lwt_push_caps (GstCudaLwtFilter *self);
 /* Frees what gst_lwt_setup() made. */
@@ -126,21 +139,43 @@ GstBufferPool *gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out);
 void gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index);
 
+/* Posts what the engine of self->config does, once for new caps. */
+void gst_lwt_announce (GstCudaLwtFilter *self);
+/* Posts which CUDA kernels are used, if they are others than before. Of
+ * upstream's thread. */
+void gst_lwt_announce_kernels (GstCudaLwtFilter *self);
+
+/* --- gstlwtdenoise.c --------------------------------------------------------- */
+
+/* Chooses and pushes the caps that leave. Not OK after posting an error. */
+GstFlowReturn gst_lwt_denoise_negotiate (GstCudaLwtFilter *self);
+/* Engines and a pool for frames like @buffer. */
+GstFlowReturn gst_lwt_denoise_prepare (
+    GstCudaLwtFilter *self, GstBuffer *buffer);
+/* Takes @buffer into @frame. On failure @frame may be in_flight: it stays with
+ * the engines until the discard then. */
+GstFlowReturn gst_lwt_denoise_submit (GstCudaLwtFilter *self,
+    GstLwtFrame *frame, GstBuffer *buffer, GError **error);
+/* Of the source pad's thread: the first frame in flight is done. */
+gboolean gst_lwt_denoise_wait (
+    GstCudaLwtFilter *self, GstLwtFrame *frame, GError **error);
+/* What leaves of it. */
+GstBuffer *gst_lwt_denoise_take (GstCudaLwtFilter *self, GstLwtFrame *frame);
+void gst_lwt_denoise_discard (GstCudaLwtFilter *self);
+void gst_lwt_denoise_free (GstCudaLwtFilter *self);
+
 /* --- gstlwtinput.c ---------------------------------------------------------- */
 
-GstFlowReturn gst_lwt_input_chain (
-    GstPad *pad, GstObject *parent, GstBuffer *buffer);
-/* See GstCvWorkerFuncs. */
-gboolean gst_lwt_input_event (GstElement *element, GstEvent *event);
-void gst_lwt_input_flush (GstElement *element);
+/* See GstCvFilterClass. */
+GstFlowReturn gst_lwt_input_submit (GstCvFilter *filter, GstMiniObject *object);
+/* Posts @error, once what came before has left, and takes it. */
+GstFlowReturn gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error);
 
 /* --- gstlwtoutput.c ---------------------------------------------------------- */
 
-/* See GstCvWorkerFuncs. */
-GstFlowReturn gst_lwt_output_complete (GstElement *element, gpointer item);
-void gst_lwt_output_event (GstElement *element, GstEvent *event);
-/* Drops all that is in flight or waits to be pushed. No thread may run. */
-void gst_lwt_output_discard (GstCudaLwtFilter *self);
+/* See GstCvFilterClass. */
+GstFlowReturn gst_lwt_output_complete (GstCvFilter *filter, gpointer item);
+void gst_lwt_output_flush (GstCvFilter *filter);
 /* Posts the engine's @error and takes it. */
 void gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error);
 

@@ -31,38 +31,22 @@
 GST_DEBUG_CATEGORY (gst_cuda_lwt_filter_debug);
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
-#define PICTURE_CAPS                                                           \
-  "video/x-raw, format = (string) { GRAY8, GRAY16_LE }, "                      \
-  "width = (int) [ 1, 1048576 ], height = (int) [ 1, 1048576 ]"
-#define ALL_CAPS GST_SURFACE_CAPS "; " PICTURE_CAPS
-
-enum {
-  PROP_0,
-  PROP_STATS,
-  PROP_CUTOFF,
-  PROP_BACKEND = PROP_CUTOFF + 6,
-  PROP_FIRST_SETTING = PROP_BACKEND + 3
-};
+enum { PROP_CUTOFF = GST_CV_FILTER_PROP_OTHER };
 
 #define gst_cuda_lwt_filter_parent_class parent_class
-G_DEFINE_FINAL_TYPE (GstCudaLwtFilter, gst_cuda_lwt_filter, GST_TYPE_ELEMENT);
+G_DEFINE_FINAL_TYPE (GstCudaLwtFilter, gst_cuda_lwt_filter, GST_TYPE_CV_FILTER);
 GST_ELEMENT_REGISTER_DEFINE (
     cudalwtfilter, "cudalwtfilter", GST_RANK_NONE, GST_TYPE_CUDA_LWT_FILTER);
-
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (ALL_CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (ALL_CAPS));
 
 #define SIDE(name, caps)                                                       \
   GST_STATIC_PAD_TEMPLATE (                                                    \
       name, GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (caps))
 
 static GstStaticPadTemplate side_templates[GST_LWT_SIDES] = {
-  SIDE ("src_roughness", ALL_CAPS),
-  SIDE ("src_waviness", ALL_CAPS),
-  SIDE ("src_form", ALL_CAPS),
-  SIDE ("src_noise", ALL_CAPS),
+  SIDE ("src_roughness", GST_LWT_SURFACE_CAPS),
+  SIDE ("src_waviness", GST_LWT_SURFACE_CAPS),
+  SIDE ("src_form", GST_LWT_SURFACE_CAPS),
+  SIDE ("src_noise", GST_LWT_SURFACE_CAPS),
   SIDE ("src_bands", GST_SURFACE_CAPS),
 };
 
@@ -79,118 +63,61 @@ gst_lwt_side_part (guint kind)
 /* --- start and stop -------------------------------------------------------- */
 
 static void
-stop (GstCudaLwtFilter *self)
+gst_cuda_lwt_filter_stop (GstCvFilter *filter)
 {
-  gst_lwt_output_discard (self);
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
+
   gst_lwt_free_engine (self);
   g_clear_pointer (&self->wavelet, lwt_wavelet_free);
   g_clear_pointer (&self->wavelet_text, g_free);
-  g_clear_pointer (&self->context, cvis_context_unref);
-  gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
-  gst_clear_caps (&self->refused);
+  g_clear_pointer (&self->kernels, g_free);
+  gst_clear_caps (&self->caps);
   gst_lwt_out_clear (&self->out);
   for (guint i = 0; i < GST_LWT_SIDES; i++)
     gst_lwt_out_clear (&self->side_outs[i]);
-  self->negotiated = FALSE;
-  gst_cv_latency_init (&self->latency, GST_ELEMENT (self));
 }
 
 static void
 reset_stats (GstCudaLwtFilter *self)
 {
-  g_mutex_lock (&self->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
   memset (&self->stats, 0, sizeof (self->stats));
-  g_mutex_unlock (&self->stats_lock);
+  g_mutex_unlock (&self->filter.stats_lock);
   memset (self->posted, 0, sizeof (self->posted));
 }
 
 static gboolean
-start (GstCudaLwtFilter *self)
+gst_cuda_lwt_filter_start (GstCvFilter *filter)
 {
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
+
   GST_OBJECT_LOCK (self);
   gst_lwt_settings_copy (&self->wanted, &self->settings);
   memset (self->cutoffs, 0, sizeof (self->cutoffs));
   GST_OBJECT_UNLOCK (self);
-  gst_cv_sides_note_lacks (self->sides, GST_CV_LACKS_ALL);
   self->part = gst_lwt_settings_get_part (&self->wanted);
+  self->passes = self->wanted.output == GST_LWT_OUTPUT_NONE;
   reset_stats (self);
-  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   self->number = 0;
   return gst_lwt_set_wavelet (self, self->wanted.wavelet)
-         && gst_cv_backend_start (
-             &self->backend, GST_ELEMENT (self), &self->context);
+         && gst_cv_filter_start_backend (filter);
 }
 
-static GstStateChangeReturn
-gst_cuda_lwt_filter_change_state (
-    GstElement *element, GstStateChange transition)
+/* Numbers begin anew with a stream. */
+static GstFlowReturn
+gst_cuda_lwt_filter_sink_event (GstCvFilter *filter, GstEvent *event)
 {
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
-  GstStateChangeReturn ret;
-
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self)) {
-    stop (self);
-    return GST_STATE_CHANGE_FAILURE;
-  }
-  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
-      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
-          && ret == GST_STATE_CHANGE_FAILURE))
-    stop (self);
-  return ret;
-}
-
-/* --- pads ------------------------------------------------------------------ */
-
-static void
-push_now (GstElement *element, GstEvent *event)
-{
-  gst_cv_sides_push_now (GST_CUDA_LWT_FILTER (element)->sides, event);
-}
-
-static const GstCvWorkerFuncs worker_funcs = {
-  .complete = gst_lwt_output_complete,
-  .push_event = gst_lwt_output_event,
-  .push_now = push_now,
-  .serialized_event = gst_lwt_input_event,
-  .flush = gst_lwt_input_flush,
-};
-
-static GstPad *
-gst_cuda_lwt_filter_request_new_pad (GstElement *element,
-    GstPadTemplate *template, const gchar *name, const GstCaps *caps)
-{
-  const gchar *wanted = GST_PAD_TEMPLATE_NAME_TEMPLATE (template);
-
-  for (guint i = 0; i < GST_LWT_SIDES; i++)
-    if (g_str_equal (wanted, side_templates[i].name_template))
-      return gst_cv_sides_request (
-          GST_CUDA_LWT_FILTER (element)->sides, i, template);
-  g_return_val_if_reached (NULL);
-}
-
-static void
-gst_cuda_lwt_filter_release_pad (GstElement *element, GstPad *pad)
-{
-  gst_cv_sides_release (GST_CUDA_LWT_FILTER (element)->sides, pad);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    GST_CUDA_LWT_FILTER (filter)->number = 0;
+  return GST_FLOW_OK;
 }
 
 /* --- object ---------------------------------------------------------------- */
 
-static void
-gst_cuda_lwt_filter_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+static GstStructure *
+gst_cuda_lwt_filter_get_stats (GstCvFilter *filter)
 {
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (object);
-  gboolean ours;
-
-  if (gst_cv_backend_set_property (&self->backend, object, value, pspec))
-    return;
-  GST_OBJECT_LOCK (self);
-  ours = gst_lwt_settings_set (&self->settings, id - PROP_FIRST_SETTING, value);
-  GST_OBJECT_UNLOCK (self);
-  if (!ours)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  return gst_lwt_stats_to_structure (&GST_CUDA_LWT_FILTER (filter)->stats);
 }
 
 static void
@@ -198,28 +125,15 @@ gst_cuda_lwt_filter_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (object);
-  gboolean ours;
 
-  if (gst_cv_backend_get_property (&self->backend, object, value, pspec))
-    return;
-  if (id == PROP_STATS) {
-    g_mutex_lock (&self->stats_lock);
-    g_value_take_boxed (value, gst_lwt_stats_to_structure (&self->stats));
-    g_mutex_unlock (&self->stats_lock);
+  if (id < PROP_CUTOFF || id >= PROP_CUTOFF + 6) {
+    G_OBJECT_CLASS (parent_class)->get_property (object, id, value, pspec);
     return;
   }
   GST_OBJECT_LOCK (self);
-  if (id >= PROP_CUTOFF && id < PROP_CUTOFF + 6) {
-    g_value_set_double (
-        value, self->cutoffs[(id - PROP_CUTOFF) / 2][(id - PROP_CUTOFF) % 2]);
-    ours = TRUE;
-  } else {
-    ours =
-        gst_lwt_settings_get (&self->settings, id - PROP_FIRST_SETTING, value);
-  }
+  g_value_set_double (
+      value, self->cutoffs[(id - PROP_CUTOFF) / 2][(id - PROP_CUTOFF) % 2]);
   GST_OBJECT_UNLOCK (self);
-  if (!ours)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
 static void
@@ -227,12 +141,8 @@ gst_cuda_lwt_filter_finalize (GObject *object)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (object);
 
-  gst_cv_sides_free (self->sides);
-  gst_cv_worker_free (self->worker);
-  gst_cv_queue_free (self->queue);
   gst_lwt_settings_clear (&self->settings);
   gst_lwt_settings_clear (&self->wanted);
-  g_mutex_clear (&self->stats_lock);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -255,59 +165,52 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstCvFilterClass *filter_class = GST_CV_FILTER_CLASS (klass);
+  GstCaps *caps;
 
   GST_DEBUG_CATEGORY_INIT (gst_cuda_lwt_filter_debug, "cudalwtfilter", 0,
       "lifting wavelet filtration");
-  object_class->set_property = gst_cuda_lwt_filter_set_property;
   object_class->get_property = gst_cuda_lwt_filter_get_property;
   object_class->finalize = gst_cuda_lwt_filter_finalize;
-  element_class->change_state = gst_cuda_lwt_filter_change_state;
-  element_class->request_new_pad = gst_cuda_lwt_filter_request_new_pad;
-  element_class->release_pad = gst_cuda_lwt_filter_release_pad;
 
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Counts of surfaces, of missing points and of those beyond their "
-          "limits, the last parameters, rate and latency since the start; "
-          "times in nanoseconds",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  filter_class->free_item = (GDestroyNotify) gst_lwt_frame_free;
+  filter_class->own_caps = TRUE;
+  filter_class->cuda_memory = TRUE;
+  filter_class->start = gst_cuda_lwt_filter_start;
+  filter_class->stop = gst_cuda_lwt_filter_stop;
+  filter_class->set_caps = gst_lwt_negotiate;
+  filter_class->sink_event = gst_cuda_lwt_filter_sink_event;
+  filter_class->submit = gst_lwt_input_submit;
+  filter_class->complete = gst_lwt_output_complete;
+  filter_class->get_request_caps = gst_lwt_side_get_caps;
+  filter_class->flush = gst_lwt_output_flush;
+  filter_class->get_caps = gst_lwt_get_caps;
+  filter_class->accept_caps = gst_lwt_accept_caps;
+  filter_class->propose_allocation = gst_lwt_propose_allocation;
+  filter_class->get_stats = gst_cuda_lwt_filter_get_stats;
+
   install_cutoffs (object_class);
-  gst_cv_backend_install_properties (object_class, PROP_BACKEND);
-  gst_lwt_settings_install (object_class, PROP_FIRST_SETTING);
+  gst_lwt_settings_install (
+      filter_class, G_STRUCT_OFFSET (GstCudaLwtFilter, settings));
 
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
-  for (guint i = 0; i < GST_LWT_SIDES; i++)
-    gst_element_class_add_static_pad_template (
-        element_class, &side_templates[i]);
+  caps = gst_caps_from_string (GST_LWT_SURFACE_CAPS);
+  gst_caps_append (caps, gst_lwt_video_caps ());
+  gst_element_class_add_pad_template (element_class,
+      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (element_class,
+      gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref (caps);
+  gst_cv_filter_class_add_request_pads (
+      filter_class, side_templates, GST_LWT_SIDES);
   gst_element_class_set_static_metadata (element_class,
       "Lifting wavelet filter of surfaces", "Filter/Analyzer/Hardware",
       "Splits surfaces into roughness, waviness and form by lifting wavelets, "
       "on the CPU or on CUDA, and computes areal parameters",
       "the gst-cudavision authors");
-  gst_type_mark_as_plugin_api (GST_TYPE_CV_BACKEND, 0);
 }
 
 static void
 gst_cuda_lwt_filter_init (GstCudaLwtFilter *self)
 {
-  g_mutex_init (&self->stats_lock);
   gst_lwt_settings_init (&self->settings);
-  gst_cv_backend_init (&self->backend);
-  gst_cv_latency_init (&self->latency, GST_ELEMENT (self));
-  self->queue = gst_cv_queue_new ((GDestroyNotify) gst_lwt_frame_free);
-
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
-  gst_pad_set_chain_function (self->sinkpad, gst_lwt_input_chain);
-  gst_pad_set_query_function (self->sinkpad, gst_lwt_sink_query);
-
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
-  gst_pad_set_query_function (self->srcpad, gst_lwt_src_query);
-
-  self->worker = gst_cv_worker_new (GST_ELEMENT (self), self->sinkpad,
-      self->srcpad, self->queue, &worker_funcs);
-  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
-  self->sides = gst_cv_sides_new (
-      GST_ELEMENT (self), self->srcpad, GST_LWT_SIDES, gst_lwt_side_get_caps);
 }

@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include <gst/gst.h>
+#include "gst/common/gstcvfilter.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_CUDA_LWT_FILTER (gst_cuda_lwt_filter_get_type ())
 G_DECLARE_FINAL_TYPE (
-    GstCudaLwtFilter, gst_cuda_lwt_filter, GST, CUDA_LWT_FILTER, GstElement)
+    GstCudaLwtFilter, gst_cuda_lwt_filter, GST, CUDA_LWT_FILTER, GstCvFilter)
 
 GST_ELEMENT_REGISTER_DECLARE (cudalwtfilter);
 

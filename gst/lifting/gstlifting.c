@@ -5,24 +5,9 @@
 #include "gstlifting.h"
 
 #include "gstcudalwtfilter.h"
-#include "gstsurfacecolor.h"
-#include "gstsurfacedec.h"
-#include "gstsurfacesink.h"
-#include "gstsurfacesrc.h"
-#include "gstsurfacetestsrc.h"
-#include "gstsurfacetypes.h"
 
 gboolean
 gst_lifting_register (GstPlugin *plugin)
 {
-  gboolean ok = TRUE;
-
-  ok &= GST_ELEMENT_REGISTER (cudalwtfilter, plugin);
-  ok &= GST_ELEMENT_REGISTER (surfacecolor, plugin);
-  ok &= GST_ELEMENT_REGISTER (surfacedec, plugin);
-  ok &= GST_ELEMENT_REGISTER (surfacesink, plugin);
-  ok &= GST_ELEMENT_REGISTER (surfacesrc, plugin);
-  ok &= GST_ELEMENT_REGISTER (surfacetestsrc, plugin);
-  ok &= gst_surface_types_register (plugin);
-  return ok;
+  return GST_ELEMENT_REGISTER (cudalwtfilter, plugin);
 }

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The elements of lifting wavelets and surfaces. */
+/* The lifting wavelet filter. */
 #pragma once
 
 #include <gst/gst.h>

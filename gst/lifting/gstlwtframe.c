@@ -18,6 +18,7 @@ void
 gst_lwt_frame_free (GstLwtFrame *frame)
 {
   gst_lwt_frame_clear (frame);
+  g_clear_pointer (&frame->video, gst_lwt_video_frame_free);
   g_free (frame->staging);
   g_free (frame);
 }
@@ -45,6 +46,8 @@ gst_lwt_frame_clear (GstLwtFrame *frame)
     gst_clear_buffer (&frame->parts[i]);
   gst_clear_buffer (&frame->mask);
   gst_clear_buffer (&frame->buffer);
+  if (frame->video != NULL)
+    gst_lwt_video_frame_clear (frame->video);
   memset (&frame->job, 0, sizeof (frame->job));
 }
 
@@ -319,22 +322,32 @@ describe_filter (GstSurfaceMeta *meta, const GstLwtSettings *settings,
   }
 }
 
+gboolean
+gst_lwt_frame_has_parameters (
+    const GstLwtFrame *frame, const LwtConfig *config, SurfacePart part)
+{
+  const LwtParts bit = 1u << part;
+
+  return (config->parameters & bit) != 0
+         && (frame->parts[part] != NULL || (frame->job.measured & bit) != 0);
+}
+
 static void
-fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, const GstLwtOut *out,
+fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, SurfacePart part,
     const GstLwtSettings *settings, const GstLwtSurface *surface,
     const LwtConfig *config)
 {
   const LwtJob *job = &frame->job;
   const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
 
-  meta->part = out->part;
+  meta->part = part;
   meta->dx = surface->dx;
   meta->dy = surface->dy;
   meta->width = config->width;
   meta->height = config->height;
-  meta->interleaved = out->part == SURFACE_PART_BANDS
-                      && config->layout == LWT_LAYOUT_INTERLEAVED;
-  if (is_whole (out->part))
+  meta->interleaved =
+      part == SURFACE_PART_BANDS && config->layout == LWT_LAYOUT_INTERLEAVED;
+  if (is_whole (part))
     meta->offset = frame->offset + job->offset;
   memcpy (meta->polynomial, inverse ? frame->polynomial : job->polynomial,
       sizeof (meta->polynomial));
@@ -345,9 +358,42 @@ fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, const GstLwtOut *out,
     meta->mask = frame->mask != NULL ? gst_buffer_ref (frame->mask) : NULL;
   }
   describe_filter (meta, settings, surface, config);
-  meta->has_parameters = (config->parameters & (1u << out->part)) != 0;
+  meta->has_parameters = gst_lwt_frame_has_parameters (frame, config, part);
   if (meta->has_parameters)
-    meta->parameters = job->parameters[out->part];
+    meta->parameters = job->parameters[part];
+}
+
+/* Samples as they came, of a buffer that does not say what they are. */
+static void
+describe_samples (GstSurfaceMeta *meta, const GstLwtSettings *settings,
+    const GstLwtSurface *surface)
+{
+  meta->part = settings->operation == LWT_OPERATION_INVERSE
+                   ? SURFACE_PART_BANDS
+                   : SURFACE_PART_MEASURED;
+  meta->dx = surface->dx;
+  meta->dy = surface->dy;
+  meta->width = surface->whole[0];
+  meta->height = surface->whole[1];
+  meta->z_scale = surface->z_scale;
+  meta->offset = surface->z_offset;
+}
+
+GstBuffer *
+gst_lwt_frame_pass (GstLwtFrame *frame, const GstLwtSettings *settings,
+    const GstLwtSurface *surface, const LwtConfig *config)
+{
+  GstBuffer *buffer =
+      gst_buffer_make_writable (g_steal_pointer (&frame->buffer));
+
+  GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_MARKER);
+  if (gst_buffer_get_surface_meta (buffer) == NULL)
+    describe_samples (gst_buffer_add_surface_meta (buffer), settings, surface);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (gst_lwt_frame_has_parameters (frame, config, (SurfacePart) i))
+      fill_meta (frame, gst_buffer_add_surface_meta (buffer), (SurfacePart) i,
+          settings, surface, config);
+  return buffer;
 }
 
 static gboolean
@@ -426,7 +472,7 @@ make_picture (GstLwtFrame *frame, const GstLwtOut *out, GstBufferPool *pool,
     return NULL;
   copy_metadata (buffer, frame, TRUE);
   meta = gst_buffer_add_surface_meta (buffer);
-  fill_meta (frame, meta, out, settings, surface, config);
+  fill_meta (frame, meta, out->part, settings, surface, config);
   if (config->type != LWT_TYPE_I32) {
     meta->z_scale = grey.scale;
     meta->offset = is_whole (out->part)
@@ -455,7 +501,7 @@ gst_lwt_frame_make (GstLwtFrame *frame, const GstLwtOut *out,
   /* two pads may give the same */
   if (gst_buffer_get_surface_meta (part) == NULL) {
     copy_metadata (part, frame, FALSE);
-    fill_meta (frame, gst_buffer_add_surface_meta (part), out, settings,
+    fill_meta (frame, gst_buffer_add_surface_meta (part), out->part, settings,
         surface, config);
   }
   return gst_buffer_ref (part);

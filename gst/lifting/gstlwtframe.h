@@ -7,7 +7,8 @@
 #pragma once
 
 #include "gstlwtsurface.h"
-#include "lwtgrey.h"
+#include "gstlwtvideo.h"
+#include "cuda/lifting/grey.h"
 
 G_BEGIN_DECLS
 
@@ -25,6 +26,9 @@ G_BEGIN_DECLS
  * @number: in the stream, from 0
  * @arrival: time of cvis_monotonic_ns() when it came
  * @staged: copied once more, for not being in pinned memory
+ * @video: (nullable): of video in colour, of which all of the above but @job's
+ *   threshold, @number, @arrival and @staged is not used; owned
+ * @in_flight: of video: with the engines
  */
 typedef struct {
   LwtJob job;
@@ -44,6 +48,8 @@ typedef struct {
   guint64 number;
   guint64 arrival;
   gboolean staged;
+  GstLwtVideoFrame *video;
+  gboolean in_flight;
 } GstLwtFrame;
 
 /**
@@ -82,6 +88,16 @@ void gst_lwt_frame_unmap (GstLwtFrame *frame);
 /* Takes a buffer for @part out of @pool, rows of @width samples of @type. */
 GstFlowReturn gst_lwt_frame_acquire (GstLwtFrame *frame, SurfacePart part,
     GstBufferPool *pool, guint width, LwtType type, CvisContext *context);
+
+/* Whether parameters of @part are there, of @config's engine. */
+gboolean gst_lwt_frame_has_parameters (
+    const GstLwtFrame *frame, const LwtConfig *config, SurfacePart part);
+
+/* Takes the surface that came out of @frame, and adds a GstSurfaceMeta for each
+ * part with parameters, after one that is about its samples. */
+GstBuffer *gst_lwt_frame_pass (GstLwtFrame *frame,
+    const GstLwtSettings *settings, const GstLwtSurface *surface,
+    const LwtConfig *config);
 
 /**
  * gst_lwt_frame_make:

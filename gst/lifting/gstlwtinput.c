@@ -11,10 +11,10 @@
 /* --- frames ------------------------------------------------------------------ */
 
 /* A surface that cannot be used: what came before it leaves, then the error. */
-static GstFlowReturn
-refuse_frame (GstCudaLwtFilter *self, GError *error)
+GstFlowReturn
+gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error)
 {
-  gst_cv_queue_wait_idle (self->queue);
+  gst_cv_queue_wait_idle (self->filter.queue);
   if (error->code == CVIS_ERROR_FORMAT)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Surface cannot be transformed: %s", error->message),
@@ -33,37 +33,39 @@ refuse_frame (GstCudaLwtFilter *self, GError *error)
 
 /* An engine that fits @surface and gives what is asked for by now. */
 static GstFlowReturn
-prepare (
-    GstCudaLwtFilter *self, GstBuffer *buffer, LwtParts *parts, guint *sides)
+prepare (GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
 {
-  const gboolean renegotiate = gst_pad_check_reconfigure (self->srcpad);
   GError *error = NULL;
   GstLwtSurface surface;
-  LwtParts parameters;
   GstFlowReturn flow;
+  gboolean renegotiate;
 
+  if (self->layout.colour)
+    return gst_lwt_denoise_prepare (self, buffer);
+  renegotiate = gst_pad_check_reconfigure (self->filter.srcpad);
   if (!gst_lwt_frame_check_size (buffer, &self->layout, &error)
       || !gst_lwt_surface_init (&surface, &self->layout,
           gst_buffer_get_surface_meta (buffer), &self->wanted, &error))
-    return refuse_frame (self, error);
+    return gst_lwt_input_refuse (self, error);
   if (self->engine != NULL && self->surface.masked
       && !gst_lwt_settings_is_plain (&self->wanted))
     surface.masked = TRUE; /* one mask more or less is no other stream */
-  *sides = gst_lwt_get_wanted (self, parts, &parameters);
+  *wanted = gst_lwt_get_wanted (self, &surface);
   if (self->engine != NULL && self->config.type == LWT_TYPE_I32)
-    parameters = 0;
+    wanted->parameters = 0;
   if (self->engine != NULL && !renegotiate
       && gst_lwt_surface_equal (&surface, &self->surface)
-      && (*parts & ~self->config.parts) == 0
-      && (parameters & ~self->config.parameters) == 0)
+      && (wanted->parts & ~self->config.parts) == 0
+      && (wanted->parameters & ~self->config.parameters) == 0)
     return GST_FLOW_OK;
-  flow = gst_cv_queue_wait_idle (self->queue);
-  if (flow == GST_FLOW_OK
-      && !gst_lwt_setup (self, &surface, *parts, parameters)) {
-    flow = gst_cv_queue_get_flow (self->queue);
+  flow = gst_cv_queue_wait_idle (self->filter.queue);
+  if (flow == GST_FLOW_OK && !gst_lwt_setup (self, &surface, wanted)) {
+    flow = gst_cv_queue_get_flow (self->filter.queue);
     if (flow == GST_FLOW_OK)
       flow = GST_FLOW_ERROR;
   }
+  /* integers have none, which is known by now */
+  wanted->parameters &= self->config.parameters;
   return flow;
 }
 
@@ -83,8 +85,8 @@ acquire_parts (GstCudaLwtFilter *self, GstLwtFrame *frame, LwtParts parts)
       lwt_config_get_bands_size (config, &width, &height);
     pool = gst_lwt_get_pool (self, (SurfacePart) i);
     if (pool != NULL)
-      flow = gst_lwt_frame_acquire (
-          frame, (SurfacePart) i, pool, width, config->type, self->context);
+      flow = gst_lwt_frame_acquire (frame, (SurfacePart) i, pool, width,
+          config->type, self->filter.context);
     if (flow == GST_FLOW_ERROR)
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
           ("No memory for the %s of a surface of %ux%u",
@@ -100,98 +102,58 @@ acquire_parts (GstCudaLwtFilter *self, GstLwtFrame *frame, LwtParts parts)
 /* Takes @buffer into @frame and submits it. On failure @frame is not. */
 static GstFlowReturn
 submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
-    LwtParts parts, GError **error)
+    const GstLwtWanted *wanted, GError **error)
 {
   GstFlowReturn flow;
 
   frame->arrival = cvis_monotonic_ns ();
   frame->number = self->number;
-  gst_cv_latency_note_frame (&self->latency, GST_BUFFER_PTS (buffer));
+  gst_cv_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
+  if (self->video != NULL) {
+    flow = gst_lwt_denoise_submit (self, frame, buffer, error);
+    self->number += flow == GST_FLOW_OK;
+    return flow;
+  }
   if (!gst_lwt_frame_map (frame, buffer, &self->layout, &self->surface,
-          &self->wanted, self->context, error))
+          &self->wanted, self->filter.context, error))
     return GST_FLOW_ERROR;
-  flow = acquire_parts (self, frame, parts);
+  frame->sides = wanted->sides;
+  frame->job.measured = wanted->parameters & ~wanted->parts;
+  flow = acquire_parts (self, frame, wanted->parts);
   if (flow != GST_FLOW_OK)
     return flow;
   if (!lwt_engine_submit (self->engine, &frame->job, error))
     return GST_FLOW_ERROR;
   self->number++;
+  gst_lwt_announce_kernels (self);
   return GST_FLOW_OK;
 }
 
-/* Caps that cannot be have had their error. */
-static GstFlowReturn
-refuse_without_caps (GstCudaLwtFilter *self)
-{
-  if (!gst_pad_has_current_caps (self->sinkpad))
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Surfaces came without caps; tensors or grey pictures are expected"),
-        (NULL));
-  return GST_FLOW_NOT_NEGOTIATED;
-}
-
 GstFlowReturn
-gst_lwt_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+gst_lwt_input_submit (GstCvFilter *filter, GstMiniObject *object)
 {
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
-  GstFlowReturn flow = gst_cv_queue_get_flow (self->queue);
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
+  GstBuffer *buffer = GST_BUFFER_CAST (object);
+  GstFlowReturn flow;
   GError *error = NULL;
   gpointer frame = NULL;
-  LwtParts parts = 0;
-  guint sides = 0;
+  GstLwtWanted wanted = { 0 };
 
-  if (flow == GST_FLOW_OK && !self->negotiated)
-    flow = refuse_without_caps (self);
+  flow = prepare (self, buffer, &wanted);
   if (flow == GST_FLOW_OK)
-    flow = prepare (self, buffer, &parts, &sides);
-  if (flow == GST_FLOW_OK)
-    flow = gst_cv_queue_take (self->queue, &frame);
+    flow = gst_cv_queue_take (self->filter.queue, &frame);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);
     return flow;
   }
-  ((GstLwtFrame *) frame)->sides = sides;
-  flow = submit (self, frame, buffer, parts, &error);
+  flow = submit (self, frame, buffer, &wanted, &error);
   if (flow != GST_FLOW_OK) {
-    gst_lwt_frame_clear (frame);
-    gst_cv_queue_give (self->queue, frame);
-    return error != NULL ? refuse_frame (self, error) : flow;
+    if (!((GstLwtFrame *) frame)->in_flight) {
+      gst_lwt_frame_clear (frame);
+      gst_cv_queue_give (self->filter.queue, frame);
+    }
+    return error != NULL ? gst_lwt_input_refuse (self, error) : flow;
   }
-  /* if the queue refuses it, it stays with the engine until the discard */
-  return gst_cv_queue_push_item (self->queue, frame);
-}
-
-/* --- events ------------------------------------------------------------------ */
-
-void
-gst_lwt_input_flush (GstElement *element)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
-
-  gst_lwt_output_discard (self);
-  gst_cv_latency_break (&self->latency);
-}
-
-gboolean
-gst_lwt_input_event (GstElement *element, GstEvent *event)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
-  const GstEventType type = GST_EVENT_TYPE (event);
-  GstFlowReturn flow = GST_FLOW_OK;
-  gboolean ok = TRUE;
-  GstCaps *caps;
-
-  if (type == GST_EVENT_CAPS) {
-    /* ours take its place */
-    gst_event_parse_caps (event, &caps);
-    ok = gst_lwt_negotiate (self, caps);
-    gst_event_unref (event);
-    return ok;
-  }
-  if (type == GST_EVENT_STREAM_START) {
-    /* numbers begin anew with what comes now */
-    flow = gst_cv_queue_wait_idle (self->queue);
-    self->number = 0;
-  }
-  return gst_cv_worker_queue_event (self->worker, event, flow);
+  /* if the queue refuses it, it stays with the engine until the flush */
+  return gst_cv_queue_push_item (self->filter.queue, frame);
 }

@@ -114,18 +114,25 @@ gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, SurfacePart part,
     const LwtConfig *config, const GstLwtSurface *surface, gboolean other,
     GstLwtOut *out, LwtType *type)
 {
-  GstCaps *offer = offer_caps (self, part, config, surface, *type, other);
+  const gboolean passes =
+      (self->passes || self->layout.colour) && pad == self->filter.srcpad;
+  GstCaps *offer = passes
+                       ? gst_caps_ref (self->caps)
+                       : offer_caps (self, part, config, surface, *type, other);
   GstCaps *taken = gst_pad_peer_query_caps (pad, offer);
   const gboolean ok = !gst_caps_is_empty (taken);
 
   if (ok) {
-    take_out (out, part, gst_caps_fixate (taken), type);
+    LwtType unused = *type;
+
+    take_out (out, part, gst_caps_fixate (taken), passes ? &unused : type);
   } else {
     GstCaps *peer = gst_pad_peer_query_caps (pad, NULL);
 
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
         ("What is behind the %s pad does not take the %s of a surface of %ux%u",
-            GST_PAD_NAME (pad), gst_surface_part_name (part), config->width,
+            GST_PAD_NAME (pad),
+            passes ? "samples" : gst_surface_part_name (part), config->width,
             config->height),
         ("offered: %" GST_PTR_FORMAT "; taken there: %" GST_PTR_FORMAT, offer,
             peer));
@@ -137,9 +144,9 @@ gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, SurfacePart part,
 }
 
 GstCaps *
-gst_lwt_side_get_caps (GstElement *element, guint kind, GstPad *pad)
+gst_lwt_side_get_caps (GstCvFilter *filter, guint kind, GstPad *pad)
 {
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   LwtType type = self->config.type;
   GstLwtOut *out = &self->side_outs[kind];
 
@@ -163,7 +170,8 @@ parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
   GError *error = NULL;
   GstLwtLayout layout;
 
-  if (!gst_lwt_layout_from_caps (&layout, caps, &error)) {
+  if (!gst_lwt_layout_from_caps (&layout, caps,
+          self->wanted.operation == LWT_OPERATION_DENOISE, &error)) {
     if (error->code == GST_STREAM_ERROR_WRONG_TYPE)
       GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
           ("These surfaces cannot be filtered: %s", error->message),
@@ -202,38 +210,49 @@ push_first_caps (GstCudaLwtFilter *self)
     gst_lwt_surface_configure (
         &surface, &self->wanted, self->wavelet, type, &config);
   }
-  return gst_lwt_choose_out (self, self->srcpad, self->part, &config, &surface,
-             other, &self->out, &type)
+  return gst_lwt_choose_out (self, self->filter.srcpad, self->part, &config,
+             &surface, other, &self->out, &type)
              ? gst_lwt_push_caps (self)
              : GST_FLOW_NOT_NEGOTIATED;
 }
 
-gboolean
-gst_lwt_negotiate (GstCudaLwtFilter *self, GstCaps *caps)
+GstFlowReturn
+gst_lwt_negotiate (GstCvFilter *filter, GstCaps *caps)
 {
-  GstFlowReturn flow = GST_FLOW_NOT_NEGOTIATED;
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
+  GstFlowReturn flow = gst_cv_filter_drain (filter);
 
-  /* refused caps come again with each further push: the error is posted once */
-  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
-    return FALSE;
-  gst_clear_caps (&self->refused);
-  if (gst_cv_queue_wait_idle (self->queue) != GST_FLOW_OK)
-    return FALSE;
+  if (flow != GST_FLOW_OK)
+    return flow;
   gst_lwt_free_engine (self);
   self->announce = TRUE;
   self->overflowed = FALSE;
-  if (parse_caps (self, caps))
-    flow = push_first_caps (self);
-  self->negotiated = flow == GST_FLOW_OK;
-  /* what a flush came between is not refused, and comes again behind it */
-  if (flow == GST_FLOW_NOT_NEGOTIATED)
-    gst_caps_replace (&self->refused, caps);
-  if (!self->negotiated)
-    return FALSE;
-  gst_cv_latency_break (&self->latency);
+  gst_caps_replace (&self->caps, caps);
+  if (!parse_caps (self, caps))
+    return GST_FLOW_NOT_NEGOTIATED;
+  flow = self->layout.colour ? gst_lwt_denoise_negotiate (self)
+                             : push_first_caps (self);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  gst_cv_latency_break (&self->filter.latency);
   gst_cv_latency_set_framerate (
-      &self->latency, self->layout.fps_n, self->layout.fps_d);
-  return TRUE;
+      &self->filter.latency, self->layout.fps_n, self->layout.fps_d);
+  return GST_FLOW_OK;
+}
+
+/* On a device first. */
+GstCaps *
+gst_lwt_video_caps (void)
+{
+#define SIZES ", width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ]"
+  const gboolean cuda = gst_cv_cuda_available (NULL);
+
+  return gst_caps_from_string (
+      cuda ? "video/x-raw(" GST_CV_CUDA_MEMORY_FEATURE
+             "), format = (string) " GST_LWT_VIDEO_CUDA_FORMATS SIZES
+             "; video/x-raw, format = (string) " GST_LWT_VIDEO_FORMATS SIZES
+           : "video/x-raw, format = (string) " GST_LWT_VIDEO_FORMATS SIZES);
+#undef SIZES
 }
 
 /* --- the caps query ---------------------------------------------------------------- */
@@ -328,114 +347,116 @@ either_kind (GstCudaLwtFilter *self, const GstCaps *peer)
   return gst_caps_simplify (first);
 }
 
-/* What the peer of @other takes or gives, for @pad. */
-static void
-answer_caps (
-    GstCudaLwtFilter *self, GstPad *pad, GstPad *other, GstQuery *query)
+static gboolean
+passes (GstCudaLwtFilter *self)
 {
-  GstCaps *template = gst_pad_get_pad_template_caps (pad);
-  GstCaps *there = gst_pad_get_pad_template_caps (other);
-  GstCaps *peer = gst_pad_peer_query_caps (other, there);
-  GstCaps *either = either_kind (self, peer);
-  GstCaps *caps =
-      gst_caps_intersect_full (either, template, GST_CAPS_INTERSECT_FIRST);
-  GstCaps *filter;
+  gboolean passes;
 
+  GST_OBJECT_LOCK (self);
+  passes = self->settings.output == GST_LWT_OUTPUT_NONE;
+  GST_OBJECT_UNLOCK (self);
+  return passes;
+}
+
+static gboolean
+denoises (GstCudaLwtFilter *self)
+{
+  gboolean denoises;
+
+  GST_OBJECT_LOCK (self);
+  denoises = self->settings.operation == LWT_OPERATION_DENOISE;
+  GST_OBJECT_UNLOCK (self);
+  return denoises;
+}
+
+/* What can be on one side where @peer is what can be on the other: video in
+ * colour stays as it is; then, surfaces of either kind. */
+static GstCaps *
+transform_caps (GstCudaLwtFilter *self, GstCaps *peer)
+{
+  GstCaps *surfaces = gst_caps_from_string (GST_LWT_SURFACE_CAPS);
+  GstCaps *known =
+      gst_caps_intersect_full (peer, surfaces, GST_CAPS_INTERSECT_FIRST);
+  GstCaps *either = either_kind (self, known);
+  GstCaps *result = gst_caps_new_empty ();
+
+  if (denoises (self)) {
+    GstCaps *colour = gst_lwt_video_caps ();
+
+    gst_caps_append (result,
+        gst_caps_intersect_full (peer, colour, GST_CAPS_INTERSECT_FIRST));
+    gst_caps_unref (colour);
+  }
+  gst_caps_append (result,
+      gst_caps_intersect_full (either, surfaces, GST_CAPS_INTERSECT_FIRST));
+  gst_caps_unref (surfaces);
+  gst_caps_unref (known);
   gst_caps_unref (either);
-  gst_caps_unref (peer);
-  gst_caps_unref (there);
-  gst_caps_unref (template);
-  gst_query_parse_caps (query, &filter);
-  caps = gst_cv_caps_filter (caps, filter);
-  gst_query_set_caps_result (query, caps);
-  gst_caps_unref (caps);
+  return result;
+}
+
+/* What the peer of @other takes or gives, for @pad. */
+GstCaps *
+gst_lwt_get_caps (
+    GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)
+{
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
+  GstCaps *caps;
+
+  if (passes (self)) {
+    caps = gst_cv_caps_proxy (pad, other, filter_caps);
+  } else {
+    GstCaps *there = gst_pad_get_pad_template_caps (other);
+    GstCaps *peer = gst_pad_peer_query_caps (other, there);
+
+    caps = gst_cv_caps_filter (transform_caps (self, peer), filter_caps);
+    gst_caps_unref (peer);
+    gst_caps_unref (there);
+  }
+  return caps;
 }
 
 /* All of these kinds are let in, for parse_caps() to say what is wrong with
  * them: refused here, upstream would report no more than not-negotiated. */
-static void
-answer_accept_caps (GstQuery *query)
+gboolean
+gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps)
 {
-  GstCaps *caps;
-  gboolean ok = FALSE;
+  const GstStructure *s;
 
-  gst_query_parse_accept_caps (query, &caps);
-  if (gst_caps_get_size (caps) > 0) {
-    const GstStructure *s = gst_caps_get_structure (caps, 0);
-
-    ok = gst_structure_has_name (s, "video/x-raw")
+  if (gst_caps_get_size (caps) == 0)
+    return FALSE;
+  s = gst_caps_get_structure (caps, 0);
+  return gst_structure_has_name (s, "video/x-raw")
          || gst_structure_has_name (s, "other/tensors");
-  }
-  gst_query_set_accept_caps_result (query, ok);
 }
 
-/* --- allocation and latency -------------------------------------------------------- */
+/* --- allocation -------------------------------------------------------------------- */
 
 /* For surfaces that a device has to copy the memory is ours. */
-static gboolean
-answer_allocation (GstCudaLwtFilter *self, GstQuery *query)
+gboolean
+gst_lwt_propose_allocation (GstCvFilter *filter, GstQuery *query)
 {
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   GstLwtLayout layout;
   gboolean need_pool;
   GstCaps *caps;
   guint held;
 
   gst_query_parse_allocation (query, &caps, &need_pool);
-  if (caps == NULL || !gst_lwt_layout_from_caps (&layout, caps, NULL)
+  if (caps == NULL
+      || !gst_lwt_layout_from_caps (&layout, caps, denoises (self), NULL)
       || layout.size > G_MAXUINT)
     return FALSE;
-  held = gst_cv_latency_get_frames (&self->latency) + 1;
+  held = gst_cv_latency_get_frames (&self->filter.latency) + 1;
   if (layout.video)
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  if (layout.colour)
+    gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
   gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
-  if (self->context != NULL && need_pool)
+  if (self->filter.context != NULL && need_pool && !layout.on_device)
     gst_cv_query_propose_pool (
-        query, self->context, caps, layout.size, held, layout.video);
+        query, self->filter.context, caps, layout.size, held, layout.video);
   else
     gst_cv_query_hold_frames (query, layout.size, held);
   return TRUE;
-}
-
-/* --- queries ------------------------------------------------------------------------- */
-
-gboolean
-gst_lwt_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
-
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_CAPS:
-      answer_caps (self, pad, self->srcpad, query);
-      return TRUE;
-    case GST_QUERY_ACCEPT_CAPS:
-      answer_accept_caps (query);
-      return TRUE;
-    default:
-      break;
-  }
-  if (GST_QUERY_IS_SERIALIZED (query)
-      && gst_cv_queue_wait_idle (self->queue) != GST_FLOW_OK)
-    return FALSE;
-  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION)
-    return answer_allocation (self, query);
-  return gst_pad_query_default (pad, parent, query);
-}
-
-gboolean
-gst_lwt_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (parent);
-
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_CAPS:
-      if (pad != self->srcpad)
-        break;
-      answer_caps (self, pad, self->sinkpad, query);
-      return TRUE;
-    case GST_QUERY_LATENCY:
-      return gst_cv_latency_answer (&self->latency, self->sinkpad, query);
-    default:
-      break;
-  }
-  return gst_pad_query_default (pad, parent, query);
 }

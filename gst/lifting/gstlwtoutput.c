@@ -30,8 +30,8 @@ new_report (GstCudaLwtFilter *self, const GstLwtFrame *frame, SurfacePart part,
   return gst_structure_new (name, "output", G_TYPE_STRING,
       gst_surface_part_name (part), "frame", G_TYPE_UINT64, frame->number,
       "pts", G_TYPE_UINT64, pts, "running-time", G_TYPE_UINT64,
-      gst_cv_running_time (&self->segment, pts), "missing", G_TYPE_UINT64,
-      frame->job.missing, NULL);
+      gst_cv_running_time (&self->filter.segment, pts), "missing",
+      G_TYPE_UINT64, frame->job.missing, NULL);
 }
 
 static void
@@ -50,7 +50,7 @@ post_parameters (
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     GstStructure *s;
 
-    if (frame->parts[i] == NULL || (self->config.parameters & (1u << i)) == 0
+    if (!gst_lwt_frame_has_parameters (frame, &self->config, (SurfacePart) i)
         || (self->posted[i] != 0 && now - self->posted[i] < interval))
       continue;
     self->posted[i] = now;
@@ -69,8 +69,7 @@ check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
   const SurfaceParameters *p = &frame->job.parameters[self->part];
   GstStructure *s;
 
-  if (frame->parts[self->part] == NULL
-      || (self->config.parameters & (1u << self->part)) == 0
+  if (!gst_lwt_frame_has_parameters (frame, &self->config, self->part)
       || (lower <= 0.0 && upper >= G_MAXDOUBLE)
       || (p->n > 0 && p->sa >= lower && p->sa <= upper))
     return FALSE;
@@ -98,7 +97,7 @@ count (GstCudaLwtFilter *self, const GstLwtFrame *frame, gboolean outside)
   GstLwtStats *stats = &self->stats;
   const guint64 now = cvis_monotonic_ns ();
 
-  g_mutex_lock (&self->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
   if (stats->frames++ == 0)
     stats->start = now;
   stats->end = now;
@@ -108,12 +107,12 @@ count (GstCudaLwtFilter *self, const GstLwtFrame *frame, gboolean outside)
   stats->threshold = frame->job.threshold;
   cvis_histogram_add (&stats->latency, now - frame->arrival, 1);
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
-    if (frame->parts[i] == NULL || (self->config.parameters & (1u << i)) == 0)
+    if (!gst_lwt_frame_has_parameters (frame, &self->config, (SurfacePart) i))
       continue;
     stats->known |= 1u << i;
     stats->parameters[i] = frame->job.parameters[i];
   }
-  g_mutex_unlock (&self->stats_lock);
+  g_mutex_unlock (&self->filter.stats_lock);
 }
 
 /* Tells who wants to know. Returns: whether Sa is beyond its limits */
@@ -171,29 +170,22 @@ make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
   return buffer;
 }
 
-/* Downstream of a request pad may have changed. */
-static gboolean
-start_side (GstCudaLwtFilter *self, guint kind)
-{
-  GstPad *pad = gst_cv_sides_ref (self->sides, kind);
-
-  if (pad == NULL)
-    return FALSE;
-  if (gst_pad_check_reconfigure (pad))
-    gst_cv_sides_renegotiate (self->sides, kind);
-  gst_object_unref (pad);
-  return gst_cv_sides_start (self->sides, kind);
-}
-
 /* Takes what leaves out of @frame.
  * Returns: FALSE after posting an error */
 static gboolean
 collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
 {
-  const gboolean outside = report (self, frame);
+  const gboolean outside = frame->video != NULL ? FALSE : report (self, frame);
+
+  if (frame->video != NULL) {
+    count (self, frame, FALSE);
+    leaving->source = gst_lwt_denoise_take (self, frame);
+    return TRUE;
+  }
 
   for (guint i = 0; i < GST_LWT_SIDES; i++) {
-    if ((frame->sides & (1u << i)) == 0 || !start_side (self, i))
+    if ((frame->sides & (1u << i)) == 0
+        || !gst_cv_filter_start_request_pad (&self->filter, i))
       continue;
     leaving->sides[i] = make (self, frame, i, &self->side_outs[i]);
     if (leaving->sides[i] == NULL)
@@ -201,9 +193,12 @@ collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
   }
   if (self->refused_side)
     return FALSE;
-  if (frame->parts[self->part] == NULL)
+  if (!self->passes && frame->parts[self->part] == NULL)
     return TRUE;
-  leaving->source = make (self, frame, GST_LWT_SIDES, &self->out);
+  leaving->source = self->passes
+                        ? gst_lwt_frame_pass (
+                            frame, &self->wanted, &self->surface, &self->config)
+                        : make (self, frame, GST_LWT_SIDES, &self->out);
   if (leaving->source == NULL)
     return FALSE;
   if (outside)
@@ -214,22 +209,13 @@ collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
 static GstFlowReturn
 push_frame (GstCudaLwtFilter *self, Leaving *leaving)
 {
-  GstFlowReturn flow = GST_FLOW_NOT_LINKED;
-
-  if (gst_cv_queue_has_ended (self->queue)) {
-    drop (leaving);
-    return GST_FLOW_OK;
-  }
   for (guint i = 0; i < GST_LWT_SIDES; i++)
     if (leaving->sides[i] != NULL)
-      gst_cv_sides_push (self->sides, i, leaving->sides[i]);
-  if (leaving->source != NULL)
-    flow = gst_pad_push (self->srcpad, leaving->source);
-  flow = gst_cv_sides_combine (self->sides, flow);
-  if (flow != GST_FLOW_EOS)
-    return flow;
-  gst_cv_queue_end (self->queue);
-  return GST_FLOW_OK;
+      gst_cv_filter_push_request (
+          &self->filter, i, GST_MINI_OBJECT_CAST (leaving->sides[i]));
+  gst_cv_filter_push (
+      &self->filter, (GstMiniObject *) leaving->source); /* or NULL */
+  return gst_cv_filter_get_flow (&self->filter);
 }
 
 /* Says once that surfaces like this one are not what they should be. */
@@ -255,14 +241,16 @@ remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
 
 /* Waits for the first frame in flight, and has it leave. */
 GstFlowReturn
-gst_lwt_output_complete (GstElement *element, gpointer item)
+gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
 {
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   GstLwtFrame *frame = item;
   Leaving leaving = { { NULL } };
   GError *error = NULL;
   LwtJob *job = NULL;
-  gboolean ok = lwt_engine_wait (self->engine, &job, &error);
+  gboolean ok = frame->video != NULL
+                    ? gst_lwt_denoise_wait (self, frame, &error)
+                    : lwt_engine_wait (self->engine, &job, &error);
 
   if (ok) {
     remark_on_overflow (self, frame);
@@ -272,7 +260,7 @@ gst_lwt_output_complete (GstElement *element, gpointer item)
     gst_lwt_engine_failed (self, error);
   }
   gst_lwt_frame_clear (frame);
-  gst_cv_queue_give (self->queue, frame);
+  gst_cv_queue_give (self->filter.queue, frame);
   if (ok)
     return push_frame (self, &leaving);
   drop (&leaving);
@@ -280,35 +268,20 @@ gst_lwt_output_complete (GstElement *element, gpointer item)
 }
 
 void
-gst_lwt_output_event (GstElement *element, GstEvent *event)
+gst_lwt_output_flush (GstCvFilter *filter)
 {
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (element);
-
-  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
-    gst_event_copy_segment (event, &self->segment);
-  gst_cv_sides_push_event (self->sides, event);
-  gst_pad_push_event (self->srcpad, event);
-}
-
-void
-gst_lwt_output_discard (GstCudaLwtFilter *self)
-{
-  GstEvent *start =
-      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
+  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   LwtJob *job = NULL;
 
+  gst_lwt_denoise_discard (self);
   if (self->engine != NULL) {
     do {
       lwt_engine_wait (self->engine, &job, NULL);
       if (job != NULL) {
         gst_lwt_frame_clear ((GstLwtFrame *) job); /* it begins with it */
-        gst_cv_queue_give (self->queue, job);
+        gst_cv_queue_give (self->filter.queue, job);
       }
     } while (job != NULL);
   }
   self->refused_side = FALSE;
-  gst_cv_queue_discard (self->queue, self->srcpad);
-  gst_cv_sides_note_discard (self->sides, start);
-  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  gst_cv_sides_reset_flow (self->sides);
 }

@@ -103,11 +103,16 @@ gst_lwt_frame_find_overflow (
   if (config->type == LWT_TYPE_I32
       || config->operation == LWT_OPERATION_INVERSE)
     return FALSE;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
-    if (frame->job.parts[i].data != NULL
-        && overflows (&frame->job, config, (SurfacePart) i)) {
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    const LwtJob *job = &frame->job;
+
+    if (job->parts[i].data != NULL
+            ? overflows (job, config, (SurfacePart) i)
+            : (job->measured & (1u << i)) != 0
+                  && !isfinite (job->parameters[i].mean)) {
       *part = (SurfacePart) i;
       return TRUE;
     }
+  }
   return FALSE;
 }

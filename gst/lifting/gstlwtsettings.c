@@ -4,8 +4,7 @@
  */
 #include "gstlwtsettings.h"
 
-#include "gst/common/gstcvsettings.h"
-#include "lwtplan.h"
+#include "cuda/lifting/plan.h"
 
 /* --- the enumerations ------------------------------------------------------ */
 
@@ -29,6 +28,9 @@ static const GEnumValue output_values[] = {
       "noise" },
   { GST_LWT_OUTPUT_BANDS, "Coefficients", "bands" },
   { GST_LWT_OUTPUT_MEASURED, "The surface of inverse and denoise", "measured" },
+  { GST_LWT_OUTPUT_NONE,
+      "No part: the surfaces that came in, with the parameters of all parts",
+      "none" },
   { 0, NULL, NULL },
 };
 static const GEnumValue boundary_values[] = {
@@ -64,6 +66,7 @@ static const GEnumValue precision_values[] = {
   { 0, NULL, NULL },
 };
 static const GEnumValue shrink_values[] = {
+  { GST_LWT_SHRINK_AUTO, "hard of video in colour, else soft", "auto" },
   { LWT_SHRINK_SOFT, "All by the threshold", "soft" },
   { LWT_SHRINK_HARD, "Those below the threshold to 0", "hard" },
   { LWT_SHRINK_GARROTE, "Between the two: w - t^2 / w", "garrote" },
@@ -180,10 +183,19 @@ static const GstCvSetting settings_table[] = {
       AT (precision), FALSE, 0, 0, "GstLwtPrecision", precision_values },
   LENGTH ("threshold",
       "Of denoise, metres; 0: sigma sqrt (2 ln N), of each surface", threshold),
+  { "threshold-scale",
+      "Factor of the automatic threshold of denoise; 0: 1, of video in colour "
+      "0.6",
+      IS (DOUBLE), AT (threshold_scale), FALSE, 0, 1000, NULL, NULL },
+  { "chroma", "Denoise the chroma of video too", IS (BOOLEAN), AT (chroma),
+      FALSE, 0, 1, NULL, NULL },
   { "shrink", "What denoise makes of coefficients", IS (ENUM), AT (shrink),
       FALSE, 0, 0, "GstLwtShrink", shrink_values },
-  { "spins", "Shifts of the grid over which denoise averages", IS (UINT),
-      AT (spins), FALSE, 1, 16, NULL, NULL },
+  { "spins",
+      "Shifts of the grid over which denoise averages; 0: 1, of video in "
+      "colour "
+      "4",
+      IS (UINT), AT (spins), FALSE, 0, 16, NULL, NULL },
   { "parameters",
       "Compute areal parameters (Sa, Sq, ...) of all parts that leave",
       IS (BOOLEAN), AT (parameters), TRUE, 0, 1, NULL, NULL },
@@ -215,7 +227,7 @@ gst_lwt_settings_init (GstLwtSettings *settings)
     .roughness_levels = not_given,
     .noise_levels = not_given,
     .z_scale = 1.0,
-    .spins = 1,
+    .shrink = GST_LWT_SHRINK_AUTO,
     .sa_upper_limit = G_MAXDOUBLE,
     .message_interval = GST_SECOND,
   };
@@ -246,39 +258,18 @@ gst_lwt_settings_get_part (const GstLwtSettings *settings)
   };
 
   return settings->output == GST_LWT_OUTPUT_AUTO
+                 || settings->output == GST_LWT_OUTPUT_NONE
              ? first[settings->operation]
              : (SurfacePart) (settings->output - 1);
 }
 
-/* --- properties ------------------------------------------------------------ */
-
 void
-gst_lwt_settings_install (GObjectClass *klass, guint first_id)
+gst_lwt_settings_install (GstCvFilterClass *klass, gsize offset)
 {
   GstLwtSettings defaults;
 
   gst_lwt_settings_init (&defaults);
-  gst_cv_settings_install (klass, first_id, settings_table,
-      G_N_ELEMENTS (settings_table), &defaults);
+  gst_cv_filter_class_install_settings (
+      klass, settings_table, G_N_ELEMENTS (settings_table), offset, &defaults);
   gst_lwt_settings_clear (&defaults);
-}
-
-gboolean
-gst_lwt_settings_set (
-    GstLwtSettings *settings, guint index, const GValue *value)
-{
-  if (index >= G_N_ELEMENTS (settings_table))
-    return FALSE;
-  gst_cv_setting_set (&settings_table[index], settings, value);
-  return TRUE;
-}
-
-gboolean
-gst_lwt_settings_get (
-    const GstLwtSettings *settings, guint index, GValue *value)
-{
-  if (index >= G_N_ELEMENTS (settings_table))
-    return FALSE;
-  gst_cv_setting_get (&settings_table[index], settings, value);
-  return TRUE;
 }

@@ -5,12 +5,12 @@
 /* The properties of cudalwtfilter that say what is computed. */
 #pragma once
 
-#include <gst/gst.h>
-#include "lwtengine.h"
+#include "gst/common/gstcvfilter.h"
+#include "cuda/lifting/engine.h"
 
 G_BEGIN_DECLS
 
-/* What the source pad gives: AUTO, or 1 + SurfacePart */
+/* What the source pad gives: AUTO, 1 + SurfacePart, or NONE: what came in */
 typedef enum {
   GST_LWT_OUTPUT_AUTO,
   GST_LWT_OUTPUT_MEASURED = 1 + SURFACE_PART_MEASURED,
@@ -19,6 +19,7 @@ typedef enum {
   GST_LWT_OUTPUT_WAVINESS = 1 + SURFACE_PART_WAVINESS,
   GST_LWT_OUTPUT_FORM = 1 + SURFACE_PART_FORM,
   GST_LWT_OUTPUT_BANDS = 1 + SURFACE_PART_BANDS,
+  GST_LWT_OUTPUT_NONE = 1 + SURFACE_N_PARTS,
 } GstLwtOutput;
 
 typedef enum {
@@ -26,6 +27,9 @@ typedef enum {
   GST_LWT_PRECISION_FLOAT32,
   GST_LWT_PRECISION_FLOAT64,
 } GstLwtPrecision;
+
+/* What is done to coefficients: LwtShrink, or as suits what comes in */
+#define GST_LWT_SHRINK_AUTO (1 + LWT_SHRINK_GARROTE)
 
 /* Levels of a part, along both axes and along each; -1: not given */
 typedef struct {
@@ -36,6 +40,7 @@ typedef struct {
  * GstLwtSettings: see the properties of these names. Strings are owned.
  * @lambda_s, @lambda_c, @lambda_f: metres, 0: levels are given
  * @dx, @dy: metres, 0: not given
+ * @threshold_scale, @spins: 0: as suits what comes in, as GST_LWT_SHRINK_AUTO
  */
 typedef struct {
   LwtOperation operation;
@@ -49,9 +54,9 @@ typedef struct {
   gdouble dx, dy, z_scale, z_offset;
   gboolean reversible;
   GstLwtPrecision precision;
-  gdouble threshold;
-  LwtShrink shrink;
-  guint spins;
+  gdouble threshold, threshold_scale;
+  gboolean chroma;
+  guint shrink, spins;
   gboolean parameters;
   gdouble sa_lower_limit, sa_upper_limit;
   guint64 message_interval;
@@ -62,17 +67,10 @@ void gst_lwt_settings_init (GstLwtSettings *settings);
 void gst_lwt_settings_copy (GstLwtSettings *to, const GstLwtSettings *from);
 void gst_lwt_settings_clear (GstLwtSettings *settings);
 
-/* Installs the properties as @first_id and on. */
-void gst_lwt_settings_install (GObjectClass *klass, guint first_id);
+/* Installs the properties, of the struct at @offset of the element. */
+void gst_lwt_settings_install (GstCvFilterClass *klass, gsize offset);
 
-/* @index: id of the property less the first id
- * Returns: FALSE if it is none of them. */
-gboolean gst_lwt_settings_set (
-    GstLwtSettings *settings, guint index, const GValue *value);
-gboolean gst_lwt_settings_get (
-    const GstLwtSettings *settings, guint index, GValue *value);
-
-/* The part that the source pad gives. */
+/* The part that the source pad gives; of NONE, that whose Sa has limits. */
 SurfacePart gst_lwt_settings_get_part (const GstLwtSettings *settings);
 /* The nick of a value. */
 const gchar *gst_lwt_operation_name (LwtOperation operation);

@@ -7,7 +7,7 @@
 #include "gstcudalwtfilter-private.h"
 
 #include "gst/common/gstcvpool.h"
-#include "lwtplan.h"
+#include "cuda/lifting/plan.h"
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
@@ -28,7 +28,7 @@ gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part)
     return self->pools[part];
   if (part == SURFACE_PART_BANDS)
     lwt_config_get_bands_size (config, &width, &height);
-  self->pools[part] = gst_cv_pool_new_active (self->context, NULL,
+  self->pools[part] = gst_cv_pool_new_active (self->filter.context, NULL,
       (gsize) width * height * lwt_type_get_size (config->type), 0);
   return self->pools[part];
 }
@@ -54,46 +54,71 @@ void
 gst_lwt_free_engine (GstCudaLwtFilter *self)
 {
   g_clear_pointer (&self->engine, lwt_engine_free);
+  gst_lwt_denoise_free (self);
   for (guint i = 0; i < SURFACE_N_PARTS; i++)
     gst_cv_pool_clear (&self->pools[i]);
   for (guint i = 0; i <= GST_LWT_SIDES; i++)
     gst_cv_pool_clear (&self->picture_pools[i]);
-  gst_cv_queue_free_spare (self->queue);
+  gst_cv_queue_free_spare (self->filter.queue);
 }
 
 /* --- what is wanted ------------------------------------------------------------ */
 
-/* What is linked is computed; the source pad, if nothing is, to learn so. */
-guint
-gst_lwt_get_wanted (
-    GstCudaLwtFilter *self, LwtParts *parts, LwtParts *parameters)
-{
-  gboolean all, limited;
-  guint sides = 0;
+static const LwtParts operation_parts[] = {
+  [LWT_OPERATION_FILTER] = 1u << SURFACE_PART_NOISE
+                           | 1u << SURFACE_PART_ROUGHNESS
+                           | 1u << SURFACE_PART_WAVINESS
+                           | 1u << SURFACE_PART_FORM | 1u << SURFACE_PART_BANDS,
+  [LWT_OPERATION_FORWARD] = 1u << SURFACE_PART_BANDS,
+  [LWT_OPERATION_INVERSE] = 1u << SURFACE_PART_MEASURED,
+  [LWT_OPERATION_DENOISE] =
+      1u << SURFACE_PART_MEASURED | 1u << SURFACE_PART_NOISE,
+};
 
-  *parts = *parameters = 0;
+/* Parts of @surface that have parameters. */
+static LwtParts
+get_measurable (GstCudaLwtFilter *self, const GstLwtSurface *surface)
+{
+  LwtParts parts = operation_parts[self->wanted.operation];
+
+  if (self->wanted.operation == LWT_OPERATION_FILTER
+      && surface->levels_noise[0] == 0 && surface->levels_noise[1] == 0)
+    parts &= ~(1u << SURFACE_PART_NOISE);
+  return parts & ~(1u << SURFACE_PART_BANDS);
+}
+
+/* What is linked is computed; the source pad, if nothing is, to learn so. */
+GstLwtWanted
+gst_lwt_get_wanted (GstCudaLwtFilter *self, const GstLwtSurface *surface)
+{
+  GstLwtWanted wanted = { 0 };
+  gboolean all, limited;
+
   for (guint i = 0; i < GST_LWT_SIDES; i++) {
-    GstPad *pad = gst_cv_sides_ref (self->sides, i);
+    GstPad *pad = gst_cv_filter_ref_request_pad (&self->filter, i);
 
     if (pad != NULL && gst_pad_is_linked (pad)) {
-      *parts |= 1u << gst_lwt_side_part (i);
-      sides |= 1u << i;
+      wanted.parts |= 1u << gst_lwt_side_part (i);
+      wanted.sides |= 1u << i;
     }
     gst_clear_object (&pad);
   }
-  if (*parts == 0 || gst_pad_is_linked (self->srcpad))
-    *parts |= 1u << self->part;
+  if (!self->passes
+      && (wanted.parts == 0 || gst_pad_is_linked (self->filter.srcpad)))
+    wanted.parts |= 1u << self->part;
   GST_OBJECT_LOCK (self);
   all = self->settings.parameters;
   limited = self->settings.sa_lower_limit > 0.0
             || self->settings.sa_upper_limit < G_MAXDOUBLE;
   GST_OBJECT_UNLOCK (self);
-  if (all)
-    *parameters = *parts;
+  if (self->passes)
+    wanted.parameters = get_measurable (self, surface);
+  else if (all)
+    wanted.parameters = wanted.parts;
   else if (limited)
-    *parameters = *parts & (1u << self->part);
-  *parameters &= ~(1u << SURFACE_PART_BANDS);
-  return sides;
+    wanted.parameters = wanted.parts & (1u << self->part);
+  wanted.parameters &= ~(1u << SURFACE_PART_BANDS);
+  return wanted;
 }
 
 /* --- the engine ------------------------------------------------------------------ */
@@ -133,22 +158,12 @@ refuse_settings (GstCudaLwtFilter *self, GError *error)
 static gboolean
 check_parts (GstCudaLwtFilter *self, LwtParts parts)
 {
-  static const LwtParts there[] = {
-    [LWT_OPERATION_FILTER] =
-        1u << SURFACE_PART_NOISE | 1u << SURFACE_PART_ROUGHNESS
-        | 1u << SURFACE_PART_WAVINESS | 1u << SURFACE_PART_FORM
-        | 1u << SURFACE_PART_BANDS,
-    [LWT_OPERATION_FORWARD] = 1u << SURFACE_PART_BANDS,
-    [LWT_OPERATION_INVERSE] = 1u << SURFACE_PART_MEASURED,
-    [LWT_OPERATION_DENOISE] =
-        1u << SURFACE_PART_MEASURED | 1u << SURFACE_PART_NOISE,
-  };
   const LwtOperation operation = self->wanted.operation;
 
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     const gchar *name = gst_surface_part_name ((SurfacePart) i);
 
-    if ((parts & ~there[operation] & (1u << i)) == 0)
+    if ((parts & ~operation_parts[operation] & (1u << i)) == 0)
       continue;
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
         ("operation=%s has no %s, which %s asks for",
@@ -158,6 +173,19 @@ check_parts (GstCudaLwtFilter *self, LwtParts parts)
     return FALSE;
   }
   return TRUE;
+}
+
+/* Posts an error if there is nothing to compute. */
+static gboolean
+check_purpose (GstCudaLwtFilter *self, const LwtConfig *config)
+{
+  if (config->parts != 0)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+      ("output=none gives parameters, and coefficients and integers have none: "
+       "use another operation, or link a request pad"),
+      ("operation=%s", gst_lwt_operation_name (self->wanted.operation)));
+  return FALSE;
 }
 
 /* Posts an error about cut-offs in the wrong order, in the words of who gave
@@ -209,7 +237,7 @@ make_engine (GstCudaLwtFilter *self, LwtConfig *config)
 {
   GError *error = NULL;
 
-  self->engine = lwt_engine_new (config, self->context, &error);
+  self->engine = lwt_engine_new (config, self->filter.context, &error);
   if (self->engine != NULL)
     return TRUE;
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID)) {
@@ -352,11 +380,40 @@ post_filter (GstCudaLwtFilter *self)
               self->cutoffs[2][1], NULL)));
 }
 
+void
+gst_lwt_announce (GstCudaLwtFilter *self)
+{
+  note_cutoffs (self);
+  if (self->announce) {
+    post_filter (self);
+    warn_of_limits (self);
+  }
+  self->announce = FALSE;
+}
+
+void
+gst_lwt_announce_kernels (GstCudaLwtFilter *self)
+{
+  const gchar *kernels = lwt_engine_describe (self->engine);
+
+  if (g_strcmp0 (kernels, self->kernels) == 0)
+    return;
+  g_free (self->kernels);
+  self->kernels = g_strdup (kernels);
+  if (kernels == NULL)
+    return;
+  GST_INFO_OBJECT (self, "CUDA kernels: %s", kernels);
+  gst_element_post_message (
+      GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
+                              gst_structure_new ("surface-kernels", "kernels",
+                                  G_TYPE_STRING, kernels, NULL)));
+}
+
 GstFlowReturn
 gst_lwt_push_caps (GstCudaLwtFilter *self)
 {
   GstEvent *event = gst_event_new_caps (self->out.caps);
-  GstFlowReturn flow = gst_cv_queue_push_event (self->queue, event);
+  GstFlowReturn flow = gst_cv_queue_push_event (self->filter.queue, event);
 
   if (flow != GST_FLOW_OK)
     gst_event_unref (event);
@@ -374,8 +431,8 @@ choose (GstCudaLwtFilter *self, const GstLwtSurface *surface, LwtConfig *config)
 
   gst_lwt_surface_configure (
       surface, &self->wanted, self->wavelet, type, config);
-  ok = gst_lwt_choose_out (self, self->srcpad, self->part, config, surface,
-      other, &self->out, &type);
+  ok = gst_lwt_choose_out (self, self->filter.srcpad, self->part, config,
+      surface, other, &self->out, &type);
   config->type = type;
   if (ok && !gst_caps_is_equal (former, self->out.caps)
       && gst_lwt_push_caps (self) != GST_FLOW_OK) {
@@ -389,40 +446,36 @@ choose (GstCudaLwtFilter *self, const GstLwtSurface *surface, LwtConfig *config)
 
 gboolean
 gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
-    LwtParts parts, LwtParts parameters)
+    const GstLwtWanted *wanted)
 {
   LwtConfig config;
 
   gst_lwt_free_engine (self);
-  if (!check_parts (self, parts) || !check_cutoffs (self)
+  if (!check_parts (self, wanted->parts) || !check_cutoffs (self)
       || !gst_lwt_set_wavelet (
           self, gst_lwt_surface_get_wavelet (surface, &self->wanted))
       || !choose (self, surface, &config))
     return FALSE;
-  config.parts = parts;
   /* integers are no heights */
-  config.parameters = config.type != LWT_TYPE_I32 ? parameters : 0;
+  config.parameters = config.type != LWT_TYPE_I32 ? wanted->parameters : 0;
+  config.parts = wanted->parts | config.parameters;
   config.threads = self->wanted.threads;
   config.depth_in_flight = self->wanted.frames_in_flight > 0
                                ? self->wanted.frames_in_flight
-                           : self->context != NULL ? IN_FLIGHT_CUDA
-                                                   : IN_FLIGHT_CPU;
-  if (!check_bands (self, surface, &config) || !make_engine (self, &config))
+                           : self->filter.context != NULL ? IN_FLIGHT_CUDA
+                                                          : IN_FLIGHT_CPU;
+  if (!check_purpose (self, &config) || !check_bands (self, surface, &config)
+      || !make_engine (self, &config))
     return FALSE;
   self->surface = *surface;
   self->config = config;
-  gst_cv_latency_set_frames (&self->latency, config.depth_in_flight);
+  gst_cv_latency_set_frames (&self->filter.latency, config.depth_in_flight);
   for (guint i = 0; i < config.depth_in_flight; i++)
-    gst_cv_queue_give (self->queue, gst_lwt_frame_new ());
-  gst_cv_sides_note_lacks (self->sides, GST_CV_LACKS_CAPS);
-  note_cutoffs (self);
-  if (self->announce) {
-    post_filter (self);
-    warn_of_limits (self);
-  }
-  self->announce = FALSE;
+    gst_cv_queue_give (self->filter.queue, gst_lwt_frame_new ());
+  gst_cv_filter_renegotiate_request_pads (&self->filter);
+  gst_lwt_announce (self);
   GST_INFO_OBJECT (self, "%ux%u, %s, levels %u x %u, parts 0x%x", config.width,
       config.height, self->wavelet_text, config.levels[0], config.levels[1],
-      parts);
+      config.parts);
   return TRUE;
 }

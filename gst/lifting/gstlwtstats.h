@@ -7,8 +7,8 @@
 
 #include <gst/gst.h>
 
-#include "cvishistogram.h"
-#include "surfacerecord.h"
+#include "cuda/core/histogram.h"
+#include "cuda/records/surfacerecord.h"
 
 G_BEGIN_DECLS
 

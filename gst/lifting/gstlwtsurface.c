@@ -7,8 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "lwtgrey.h"
-#include "lwtplan.h"
+#include "cuda/lifting/grey.h"
+#include "cuda/lifting/plan.h"
+#include "gstlwtvideo.h"
 
 /* where they are not given */
 #define LEVELS_FORM 6
@@ -16,27 +17,62 @@
 
 /* --- caps ------------------------------------------------------------------ */
 
+/* Sets colour, on_device and sample. */
 static gboolean
-layout_of_video (GstLwtLayout *layout, const GstCaps *caps, GError **error)
+check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
+    const gchar *name, gboolean denoise, GError **error)
 {
-  const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
-  const gchar *format =
-      gst_structure_get_string (gst_caps_get_structure (caps, 0), "format");
-  GstVideoInfo *info = &layout->picture;
-  const gboolean deep = g_strcmp0 (format, "GRAY16_LE") == 0;
+  const GstVideoFormat format = name != NULL
+                                    ? gst_video_format_from_string (name)
+                                    : GST_VIDEO_FORMAT_UNKNOWN;
+  const gboolean system = gst_caps_features_is_equal (
+      features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
 
-  if (!gst_caps_features_is_equal (
-          features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)) {
-    g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        "pictures have to lie in system memory");
+  layout->on_device =
+      denoise && gst_cv_cuda_available (NULL)
+      && gst_caps_features_get_size (features) == 1
+      && gst_caps_features_contains (features, GST_CV_CUDA_MEMORY_FEATURE);
+  if (!system && !layout->on_device) {
+    g_set_error_literal (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
+        denoise && gst_cv_cuda_available (NULL)
+            ? "pictures have to lie in system memory or "
+              "in " GST_CV_CUDA_MEMORY_FEATURE
+            : "pictures have to lie in system memory");
     return FALSE;
   }
-  if (!deep && g_strcmp0 (format, "GRAY8") != 0) {
+  layout->sample = LWT_SAMPLE_U8;
+  if (system && format == GST_VIDEO_FORMAT_GRAY8)
+    return TRUE;
+  layout->colour = denoise && gst_lwt_video_knows (format, layout->on_device);
+  if (layout->colour && gst_video_format_get_info (format)->depth[0] == 8)
+    return TRUE;
+  layout->sample = LWT_SAMPLE_U16;
+  if (layout->colour || (system && format == GST_VIDEO_FORMAT_GRAY16_LE))
+    return TRUE;
+  if (denoise)
+    g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
+        "pictures of format %s cannot be denoised, %s can; videoconvert "
+        "converts",
+        name != NULL ? name : "(none)",
+        layout->on_device ? GST_LWT_VIDEO_CUDA_FORMATS
+                          : "GRAY8, GRAY16_LE and " GST_LWT_VIDEO_FORMATS);
+  else
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
         "pictures of format %s are no heights, GRAY8 and GRAY16_LE are",
-        format != NULL ? format : "(none)");
+        name != NULL ? name : "(none)");
+  return FALSE;
+}
+
+static gboolean
+layout_of_video (
+    GstLwtLayout *layout, const GstCaps *caps, gboolean denoise, GError **error)
+{
+  GstVideoInfo *info = &layout->picture;
+
+  if (!check_format (layout, gst_caps_get_features (caps, 0),
+          gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"),
+          denoise, error))
     return FALSE;
-  }
   if (!gst_video_info_from_caps (info, caps)
       || GST_VIDEO_INFO_WIDTH (info) > (gint) LWT_MAX_SIDE
       || GST_VIDEO_INFO_HEIGHT (info) > (gint) LWT_MAX_SIDE) {
@@ -50,14 +86,13 @@ layout_of_video (GstLwtLayout *layout, const GstCaps *caps, GError **error)
   layout->height = (guint) GST_VIDEO_INFO_HEIGHT (info);
   layout->fps_n = GST_VIDEO_INFO_FPS_N (info);
   layout->fps_d = GST_VIDEO_INFO_FPS_D (info);
-  layout->sample = deep ? LWT_SAMPLE_U16 : LWT_SAMPLE_U8;
   layout->size = GST_VIDEO_INFO_SIZE (info);
   return TRUE;
 }
 
 gboolean
 gst_lwt_layout_from_caps (
-    GstLwtLayout *layout, const GstCaps *caps, GError **error)
+    GstLwtLayout *layout, const GstCaps *caps, gboolean denoise, GError **error)
 {
   static const LwtSample samples[] = {
     [GST_SURFACE_TYPE_FLOAT32] = LWT_SAMPLE_F32,
@@ -69,7 +104,7 @@ gst_lwt_layout_from_caps (
   if (gst_caps_is_fixed (caps)
       && gst_structure_has_name (
           gst_caps_get_structure (caps, 0), "video/x-raw"))
-    return layout_of_video (layout, caps, error);
+    return layout_of_video (layout, caps, denoise, error);
   if (!gst_surface_info_from_caps (&layout->tensor, caps, error))
     return FALSE;
   layout->width = layout->tensor.width;
@@ -399,9 +434,13 @@ gst_lwt_surface_configure (const GstLwtSurface *surface,
   config->z_offset = plain ? 0.0 : surface->z_offset;
   config->dx = surface->dx > 0.0 ? surface->dx : 1.0;
   config->dy = surface->dy > 0.0 ? surface->dy : 1.0;
-  config->shrink = settings->shrink;
+  if (settings->shrink != GST_LWT_SHRINK_AUTO)
+    config->shrink = (LwtShrink) settings->shrink;
   config->threshold = settings->threshold;
-  config->spins = settings->spins;
+  if (settings->threshold_scale > 0.0)
+    config->threshold_scale = settings->threshold_scale;
+  if (settings->spins > 0)
+    config->spins = settings->spins;
 }
 
 static gdouble

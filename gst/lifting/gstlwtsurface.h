@@ -19,10 +19,12 @@ G_BEGIN_DECLS
 /**
  * GstLwtLayout: what caps say
  * @video: grey pictures, of @picture; else tensors, of @tensor
+ * @colour: video in colour, of which the luma is described; only of `denoise`
+ * @on_device: in memory:CUDAMemory
  * @sample: the type of its samples
  */
 typedef struct {
-  gboolean video;
+  gboolean video, colour, on_device;
   GstVideoInfo picture;
   GstSurfaceInfo tensor;
   guint width, height;
@@ -54,9 +56,10 @@ typedef struct {
   LwtLayout layout;
 } GstLwtSurface;
 
-/* Returns: FALSE with an error of GST_STREAM_ERROR that says what is wrong. */
-gboolean gst_lwt_layout_from_caps (
-    GstLwtLayout *layout, const GstCaps *caps, GError **error);
+/* @denoise: video in colour is let in
+ * Returns: FALSE with an error of GST_STREAM_ERROR that says what is wrong. */
+gboolean gst_lwt_layout_from_caps (GstLwtLayout *layout, const GstCaps *caps,
+    gboolean denoise, GError **error);
 
 /* @meta: (nullable)
  * Returns: FALSE with CVIS_ERROR_INVALID if the three contradict each other, or

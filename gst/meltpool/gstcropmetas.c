@@ -40,6 +40,21 @@ move_result (GstPbfMeta *meta, const Move *move)
   moved->offset_y = meta->offset_y - (gint) move->geometry->y;
 }
 
+/* Blocks beyond the crop stay in the field; their places are outside it. */
+static void
+move_motion (GstBuffer *from, GstMotionVectorMeta *meta, const Move *move)
+{
+  GstMetaTransformCopy copy = { FALSE, 0, (gsize) -1 };
+  GstMotionVectorMeta *moved;
+
+  if (!GST_MOTION_VECTOR_META_INFO->transform_func (
+          move->to, (GstMeta *) meta, from, _gst_meta_transform_copy, &copy))
+    return;
+  moved = gst_buffer_get_motion_vector_meta (move->to, meta->field->distance);
+  moved->offset_x = meta->offset_x - (gint) move->geometry->x;
+  moved->offset_y = meta->offset_y - (gint) move->geometry->y;
+}
+
 static gpointer
 copy_param (gconstpointer structure, gpointer unused)
 {
@@ -73,6 +88,8 @@ move_meta (GstBuffer *from, GstMeta **meta, gpointer user_data)
 
   if (info->api == GST_PBF_META_API_TYPE)
     move_result ((GstPbfMeta *) *meta, move);
+  else if (info->api == GST_MOTION_VECTOR_META_API_TYPE)
+    move_motion (from, (GstMotionVectorMeta *) *meta, move);
   else if (info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
     move_region ((GstVideoRegionOfInterestMeta *) *meta, move);
   else if (info->transform_func != NULL && holds_for_crop (info))

@@ -25,7 +25,7 @@
  * gst-launch-1.0 pbftestsrc num-buffers=20000 ! cudapbfmonitor ! fakesink
  * ]|
  * |[
- * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! fakesink m.result ! queue ! pbfresultenc ! filesink location=features.csv
+ * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! fakesink m.result ! pbfresultenc ! filesink location=features.csv
  * ]|
  *
  * Since: 0.1
@@ -56,15 +56,8 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
 static GstStaticPadTemplate result_template = GST_STATIC_PAD_TEMPLATE ("result",
     GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_PBF_RESULT_CAPS));
 
-enum {
-  PROP_0,
-  PROP_STATS,
-  PROP_BACKEND,
-  PROP_FIRST_SETTING = PROP_BACKEND + 3
-};
-
 #define gst_cuda_pbf_monitor_parent_class parent_class
-G_DEFINE_TYPE (GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST_TYPE_ELEMENT);
+G_DEFINE_TYPE (GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST_TYPE_CV_FILTER);
 GST_ELEMENT_REGISTER_DEFINE (
     cudapbfmonitor, "cudapbfmonitor", GST_RANK_NONE, GST_TYPE_CUDA_PBF_MONITOR);
 
@@ -86,7 +79,9 @@ warn_about_model (GstCudaPbfMonitor *self)
         text, " temporal-window=%d (here %u)", model->window, config->window);
   if (text->len > 0)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("The network was trained with other settings:%s", text->str),
+        ("The network was trained with other settings:%s. Set the same, or "
+         "use a network trained with these",
+            text->str),
         ("model-location=%s", self->active.model_location));
   g_string_free (text, TRUE);
 }
@@ -97,7 +92,7 @@ load_model (GstCudaPbfMonitor *self)
   const gchar *location = self->active.model_location;
   GError *error = NULL;
 
-  if (location == NULL)
+  if (location == NULL || *location == '\0')
     return TRUE;
   self->model = pbf_model_load (location, &error);
   if (self->model == NULL) {
@@ -116,20 +111,30 @@ free_engine (GstCudaPbfMonitor *self)
 {
   g_clear_pointer (&self->engine, pbf_engine_free);
   gst_cv_pool_clear (&self->records_pool);
-  gst_cv_queue_free_spare (self->queue);
+  gst_cv_queue_free_spare (self->filter.queue);
+}
+
+/* Forgets the stream: window, counters, gaps. Nothing is in flight. */
+static void
+reset_stream (GstCudaPbfMonitor *self)
+{
+  if (self->engine != NULL)
+    pbf_engine_reset (self->engine);
+  if (self->track != NULL)
+    pbf_track_reset (self->track);
+  self->gap = FALSE;
+  self->gap_frames = 0;
+  self->first = TRUE;
 }
 
 static void
-stop (GstCudaPbfMonitor *self)
+gst_cuda_pbf_monitor_stop (GstCvFilter *filter)
 {
-  gst_pbf_output_discard (self);
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+
   free_engine (self);
   g_clear_pointer (&self->track, pbf_track_free);
   g_clear_pointer (&self->model, pbf_model_unref);
-  g_clear_pointer (&self->context, cvis_context_unref);
-  gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
-  gst_clear_caps (&self->refused);
-  self->streaming = FALSE;
   GST_OBJECT_LOCK (self);
   self->batch_size = 0;
   self->frame_duration = 0;
@@ -137,55 +142,31 @@ stop (GstCudaPbfMonitor *self)
 }
 
 static gboolean
-start (GstCudaPbfMonitor *self)
+gst_cuda_pbf_monitor_start (GstCvFilter *filter)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GError *error = NULL;
 
   GST_OBJECT_LOCK (self);
   gst_pbf_settings_copy (&self->active, &self->settings);
   self->processing = FIRST_PROCESSING;
   GST_OBJECT_UNLOCK (self);
-  gst_cv_sides_note_lacks (self->sides, GST_CV_LACKS_ALL);
-  g_mutex_lock (&self->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
   gst_pbf_stats_init (&self->stats);
-  g_mutex_unlock (&self->stats_lock);
-  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  g_mutex_unlock (&self->filter.stats_lock);
   gst_video_info_init (&self->layout);
-  self->gap = FALSE;
-  self->gap_frames = 0;
-  self->first = TRUE;
 
   if (!gst_pbf_settings_check (&self->active, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("Settings that cannot be: %s", error->message), (NULL));
+        ("Invalid settings: %s", error->message), (NULL));
     g_error_free (error);
     return FALSE;
   }
-  if (!load_model (self)
-      || !gst_cv_backend_start (
-          &self->backend, GST_ELEMENT (self), &self->context)) {
-    stop (self);
+  if (!load_model (self) || !gst_cv_filter_start_backend (filter))
     return FALSE;
-  }
   self->track = pbf_track_new (&self->active.track);
+  reset_stream (self);
   return TRUE;
-}
-
-static GstStateChangeReturn
-gst_cuda_pbf_monitor_change_state (
-    GstElement *element, GstStateChange transition)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
-  GstStateChangeReturn ret;
-
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
-    return GST_STATE_CHANGE_FAILURE;
-  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
-      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
-          && ret == GST_STATE_CHANGE_FAILURE))
-    stop (self);
-  return ret;
 }
 
 /* --- negotiation ----------------------------------------------------------- */
@@ -203,7 +184,8 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   config.height = GST_VIDEO_INFO_HEIGHT (info);
   config.max_batch =
       gst_pbf_settings_batch_size (&self->active, GST_VIDEO_INFO_SIZE (info));
-  self->engine = pbf_engine_new (&config, self->model, self->context, &error);
+  self->engine =
+      pbf_engine_new (&config, self->model, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
         ("The melt-pool engine cannot be set up for %ux%u: %s", config.width,
@@ -214,7 +196,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   }
   /* on the CPU the slabs of the other pool, which is all for neighbours in
    * memory, would not stay in the cache */
-  self->records_pool = gst_cv_pool_new_active (self->context, NULL,
+  self->records_pool = gst_cv_pool_new_active (self->filter.context, NULL,
       config.max_batch * sizeof (PbfResult), self->active.config.depth + 1);
   if (self->records_pool == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
@@ -223,7 +205,8 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     return FALSE;
   }
   for (guint i = 0; i < config.depth; i++)
-    gst_cv_queue_give (self->queue, gst_pbf_batch_new (config.max_batch));
+    gst_cv_queue_give (self->filter.queue,
+        gst_pbf_batch_new (config.max_batch, self->filter.context));
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
   GST_OBJECT_UNLOCK (self);
@@ -242,13 +225,15 @@ parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info)
   if (!gst_video_info_from_caps (info, caps)
       || GST_VIDEO_INFO_FORMAT (info) != GST_VIDEO_FORMAT_GRAY8) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Frames have to be video/x-raw, format=GRAY8"),
+        ("Unsupported caps: frames have to be video/x-raw, format=GRAY8. Put "
+         "videoconvert before cudapbfmonitor"),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   if (!gst_structure_has_field_typed (s, "framerate", GST_TYPE_FRACTION)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("The caps have no framerate (0/1 stands for a variable one)"),
+        ("Unsupported caps: they have no framerate. Set one (0/1 is a variable "
+         "rate)"),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
@@ -266,28 +251,25 @@ parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info)
   return TRUE;
 }
 
-static gboolean
-set_caps (GstCudaPbfMonitor *self, GstCaps *caps)
+static GstFlowReturn
+gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstVideoInfo info;
   GstClockTime duration = 0;
   gboolean resized, changed;
+  GstFlowReturn flow;
 
-  /* refused caps come again with each further push: the error is posted once */
-  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
-    return FALSE;
-  if (gst_pbf_input_drain (self) != GST_FLOW_OK)
-    return FALSE;
-  gst_clear_caps (&self->refused);
-  if (!parse_caps (self, caps, &info)) {
-    gst_caps_replace (&self->refused, caps);
-    return FALSE;
-  }
+  flow = gst_cv_filter_drain (filter);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  if (!parse_caps (self, caps, &info))
+    return GST_FLOW_NOT_NEGOTIATED;
   resized =
       GST_VIDEO_INFO_WIDTH (&info) != GST_VIDEO_INFO_WIDTH (&self->layout)
       || GST_VIDEO_INFO_HEIGHT (&info) != GST_VIDEO_INFO_HEIGHT (&self->layout);
   if ((resized || self->engine == NULL) && !setup_engine (self, &info))
-    return FALSE;
+    return GST_FLOW_NOT_NEGOTIATED;
   self->layout = info;
 
   if (GST_VIDEO_INFO_FPS_N (&info) > 0)
@@ -300,7 +282,7 @@ set_caps (GstCudaPbfMonitor *self, GstCaps *caps)
   if (changed)
     gst_element_post_message (
         GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
-  return TRUE;
+  return GST_FLOW_OK;
 }
 
 /* Grey video is let in whatever its size, for parse_caps() to say what is wrong
@@ -327,31 +309,26 @@ add_refusable (GstPad *pad, GstCaps *caps, GstCaps *filter)
   return caps;
 }
 
-static void
-answer_caps (GstPad *pad, GstPad *other, GstQuery *query)
+static GstCaps *
+gst_cuda_pbf_monitor_get_caps (
+    GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)
 {
-  GstCaps *filter, *caps;
-
-  gst_query_parse_caps (query, &filter);
-  caps = add_refusable (pad, gst_cv_caps_proxy (pad, other, filter), filter);
-  gst_query_set_caps_result (query, caps);
-  gst_caps_unref (caps);
+  return add_refusable (
+      pad, gst_cv_caps_proxy (pad, other, filter_caps), filter_caps);
 }
 
-static void
-answer_accept_caps (GstCudaPbfMonitor *self, GstQuery *query)
+static gboolean
+gst_cuda_pbf_monitor_accept_caps (GstCvFilter *filter, GstCaps *caps)
 {
-  GstCaps *caps, *known = gst_static_caps_get (&grey_caps);
-  GstCaps *template = gst_pad_get_pad_template_caps (self->sinkpad);
-  gboolean ok;
+  GstCaps *known = gst_static_caps_get (&grey_caps);
+  GstCaps *template = gst_pad_get_pad_template_caps (filter->sinkpad);
+  gboolean ok = gst_caps_is_subset (caps, known);
 
-  gst_query_parse_accept_caps (query, &caps);
-  ok = gst_caps_is_subset (caps, known);
   if (ok && gst_caps_is_subset (caps, template))
-    ok = gst_pad_peer_query_accept_caps (self->srcpad, caps);
-  gst_query_set_accept_caps_result (query, ok);
+    ok = gst_pad_peer_query_accept_caps (filter->srcpad, caps);
   gst_caps_unref (template);
   gst_caps_unref (known);
+  return ok;
 }
 
 /* --- queries --------------------------------------------------------------- */
@@ -359,8 +336,9 @@ answer_accept_caps (GstCudaPbfMonitor *self, GstQuery *query)
 /* The frames pass on as they are, so that the layouts and metas downstream
  * understands are those that can be offered. For CUDA the memory is ours. */
 static gboolean
-answer_allocation (GstCudaPbfMonitor *self, GstQuery *query)
+gst_cuda_pbf_monitor_propose_allocation (GstCvFilter *filter, GstQuery *query)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstCaps *caps;
   GstVideoInfo info;
   gboolean need_pool, video_meta;
@@ -374,180 +352,57 @@ answer_allocation (GstCudaPbfMonitor *self, GstQuery *query)
              &self->active, GST_VIDEO_INFO_SIZE (&info));
   held = (guint) CLAMP (POOL_BYTES / GST_VIDEO_INFO_SIZE (&info), 1, held);
 
-  gst_pad_peer_query (self->srcpad, query);
+  gst_pad_peer_query (filter->srcpad, query);
   video_meta =
       gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   if (!need_pool)
     return TRUE;
-  if (self->context == NULL && gst_query_get_n_allocation_pools (query) > 0)
+  if (self->filter.context == NULL
+      && gst_query_get_n_allocation_pools (query) > 0)
     gst_cv_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
   else
-    gst_cv_query_propose_pool (query, self->context, caps,
+    gst_cv_query_propose_pool (query, self->filter.context, caps,
         GST_VIDEO_INFO_SIZE (&info), held, video_meta);
   return TRUE;
 }
 
-static gboolean
-answer_latency (GstCudaPbfMonitor *self, GstQuery *query)
+static GstClockTime
+gst_cuda_pbf_monitor_get_latency (GstCvFilter *filter)
 {
-  gboolean live;
-  GstClockTime min, max, wait, more;
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+  GstClockTime wait, more;
 
-  if (!gst_pad_peer_query (self->sinkpad, query))
-    return FALSE;
-  gst_query_parse_latency (query, &live, &min, &max);
   GST_OBJECT_LOCK (self);
   wait = self->settings.max_latency;
   if (self->frame_duration > 0 && self->batch_size > 0)
     wait = MIN (wait, self->frame_duration * (self->batch_size - 1));
   more = wait + self->processing;
   GST_OBJECT_UNLOCK (self);
-  if (max != GST_CLOCK_TIME_NONE)
-    max += more;
-  GST_DEBUG_OBJECT (self, "latency %" GST_TIME_FORMAT " more than upstream",
-      GST_TIME_ARGS (more));
-  gst_query_set_latency (query, live, min + more, max);
-  return TRUE;
-}
-
-static gboolean
-sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (parent);
-
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_CAPS:
-      answer_caps (pad, self->srcpad, query);
-      return TRUE;
-    case GST_QUERY_ACCEPT_CAPS:
-      answer_accept_caps (self, query);
-      return TRUE;
-    default:
-      break;
-  }
-  if (GST_QUERY_IS_SERIALIZED (query)
-      && gst_pbf_input_drain (self) != GST_FLOW_OK)
-    return FALSE;
-  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION)
-    return answer_allocation (self, query);
-  return gst_pad_query_default (pad, parent, query);
-}
-
-static gboolean
-src_query (GstPad *pad, GstObject *parent, GstQuery *query)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (parent);
-
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_CAPS:
-      if (pad != self->srcpad)
-        break;
-      answer_caps (pad, self->sinkpad, query);
-      return TRUE;
-    case GST_QUERY_LATENCY:
-      return answer_latency (self, query);
-    default:
-      break;
-  }
-  return gst_pad_query_default (pad, parent, query);
+  return more;
 }
 
 /* --- events ---------------------------------------------------------------- */
 
-/* Forgets the stream: window, counters, gaps. Nothing is in flight. */
 static void
-reset_stream (GstCudaPbfMonitor *self)
+gst_cuda_pbf_monitor_flush (GstCvFilter *filter)
 {
-  if (self->engine != NULL)
-    pbf_engine_reset (self->engine);
-  pbf_track_reset (self->track);
-  self->gap = FALSE;
-  self->gap_frames = 0;
-  self->first = TRUE;
-}
-
-/* See GstCvWorkerFuncs. */
-static void
-flush (GstElement *element)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
 
   gst_pbf_output_discard (self);
   reset_stream (self);
-  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
 }
 
-static void
-push_now (GstElement *element, GstEvent *event)
+static GstFlowReturn
+gst_cuda_pbf_monitor_sink_event (GstCvFilter *filter, GstEvent *event)
 {
-  gst_cv_sides_push_now (GST_CUDA_PBF_MONITOR (element)->sides, event);
-}
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+  GstFlowReturn flow = gst_pbf_input_flush_partial (filter);
 
-/* A second stream does not go on with the window of the first. */
-static gboolean
-begin_stream (GstCudaPbfMonitor *self)
-{
-  if (self->streaming) {
-    if (gst_pbf_input_drain (self) != GST_FLOW_OK)
-      return FALSE;
-    reset_stream (self);
-  }
-  self->streaming = TRUE;
-  return TRUE;
-}
-
-/* An event that has to stay in order with the frames. */
-static gboolean
-serialized_event (GstElement *element, GstEvent *event)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
-  GstFlowReturn flow = gst_pbf_input_flush_partial (self);
-  gboolean ok = TRUE;
-  GstCaps *caps;
-
-  switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_STREAM_START:
-      ok = begin_stream (self);
-      break;
-    case GST_EVENT_CAPS:
-      gst_event_parse_caps (event, &caps);
-      ok = set_caps (self, caps);
-      break;
-    case GST_EVENT_GAP:
-      gst_pbf_input_note_gap (self, event);
-      break;
-    default:
-      break;
-  }
-  if (ok)
-    return gst_cv_worker_queue_event (self->worker, event, flow);
-  gst_event_unref (event);
-  return FALSE;
-}
-
-static const GstCvWorkerFuncs worker_funcs = {
-  .complete = gst_pbf_output_complete,
-  .deadline = gst_pbf_input_flush_due,
-  .push_event = gst_pbf_output_event,
-  .push_now = push_now,
-  .serialized_event = serialized_event,
-  .flush = flush,
-};
-
-/* --- pads ------------------------------------------------------------------ */
-
-static GstPad *
-gst_cuda_pbf_monitor_request_new_pad (GstElement *element,
-    GstPadTemplate *template, const gchar *name, const GstCaps *caps)
-{
-  return gst_cv_sides_request (
-      GST_CUDA_PBF_MONITOR (element)->sides, 0, template);
-}
-
-static void
-gst_cuda_pbf_monitor_release_pad (GstElement *element, GstPad *pad)
-{
-  gst_cv_sides_release (GST_CUDA_PBF_MONITOR (element)->sides, pad);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    reset_stream (self); /* nothing is in flight */
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_GAP)
+    gst_pbf_input_note_gap (self, event);
+  return flow;
 }
 
 /* --- object ---------------------------------------------------------------- */
@@ -556,44 +411,16 @@ static void
 gst_cuda_pbf_monitor_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (object);
-  GstClockTime before;
-  gboolean ours, latency;
-
-  if (gst_cv_backend_set_property (&self->backend, object, value, pspec))
-    return;
-  GST_OBJECT_LOCK (self);
-  before = self->settings.max_latency;
-  ours = gst_pbf_settings_set (&self->settings, id - PROP_FIRST_SETTING, value);
-  latency = self->settings.max_latency != before;
-  GST_OBJECT_UNLOCK (self);
-  if (!ours)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  if (latency)
+  G_OBJECT_CLASS (parent_class)->set_property (object, id, value, pspec);
+  if (g_str_equal (pspec->name, "max-latency"))
     gst_element_post_message (
-        GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+        GST_ELEMENT (object), gst_message_new_latency (GST_OBJECT (object)));
 }
 
-static void
-gst_cuda_pbf_monitor_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+static GstStructure *
+gst_cuda_pbf_monitor_get_stats (GstCvFilter *filter)
 {
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (object);
-  gboolean ours;
-
-  if (gst_cv_backend_get_property (&self->backend, object, value, pspec))
-    return;
-  if (id == PROP_STATS) {
-    g_mutex_lock (&self->stats_lock);
-    g_value_take_boxed (value, gst_pbf_stats_to_structure (&self->stats));
-    g_mutex_unlock (&self->stats_lock);
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  ours = gst_pbf_settings_get (&self->settings, id - PROP_FIRST_SETTING, value);
-  GST_OBJECT_UNLOCK (self);
-  if (!ours)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  return gst_pbf_stats_to_structure (&GST_CUDA_PBF_MONITOR (filter)->stats);
 }
 
 static void
@@ -601,15 +428,11 @@ gst_cuda_pbf_monitor_finalize (GObject *object)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (object);
 
-  gst_cv_sides_free (self->sides);
-  gst_cv_worker_free (self->worker);
-  gst_cv_queue_free (self->queue);
   gst_queue_array_free (self->pending);
   gst_buffer_list_unref (self->held);
   gst_pbf_settings_clear (&self->settings);
   gst_pbf_settings_clear (&self->active);
   g_mutex_clear (&self->fill_lock);
-  g_mutex_clear (&self->stats_lock);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -618,27 +441,35 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstCvFilterClass *filter_class = GST_CV_FILTER_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_pbf_monitor_debug, "cudapbfmonitor", 0, "melt-pool monitoring");
   object_class->set_property = gst_cuda_pbf_monitor_set_property;
-  object_class->get_property = gst_cuda_pbf_monitor_get_property;
   object_class->finalize = gst_cuda_pbf_monitor_finalize;
-  element_class->change_state = gst_cuda_pbf_monitor_change_state;
-  element_class->request_new_pad = gst_cuda_pbf_monitor_request_new_pad;
-  element_class->release_pad = gst_cuda_pbf_monitor_release_pad;
-
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Counts of frames by what was found about them, rate and latency "
-          "since the start; times in nanoseconds",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_cv_backend_install_properties (object_class, PROP_BACKEND);
-  gst_pbf_settings_install (object_class, PROP_FIRST_SETTING);
+  filter_class->free_item = (GDestroyNotify) gst_pbf_batch_free;
+  filter_class->takes_lists = TRUE;
+  filter_class->start = gst_cuda_pbf_monitor_start;
+  filter_class->stop = gst_cuda_pbf_monitor_stop;
+  filter_class->set_caps = gst_cuda_pbf_monitor_set_caps;
+  filter_class->sink_event = gst_cuda_pbf_monitor_sink_event;
+  filter_class->submit = gst_pbf_input_submit;
+  filter_class->finish = gst_pbf_input_flush_partial;
+  filter_class->complete = gst_pbf_output_complete;
+  filter_class->deadline = gst_pbf_input_flush_due;
+  filter_class->get_request_caps = gst_pbf_output_get_result_caps;
+  filter_class->flush = gst_cuda_pbf_monitor_flush;
+  filter_class->get_caps = gst_cuda_pbf_monitor_get_caps;
+  filter_class->accept_caps = gst_cuda_pbf_monitor_accept_caps;
+  filter_class->propose_allocation = gst_cuda_pbf_monitor_propose_allocation;
+  filter_class->get_latency = gst_cuda_pbf_monitor_get_latency;
+  filter_class->get_stats = gst_cuda_pbf_monitor_get_stats;
+  gst_pbf_settings_install (
+      filter_class, G_STRUCT_OFFSET (GstCudaPbfMonitor, settings));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_add_static_pad_template (element_class, &result_template);
+  gst_cv_filter_class_add_request_pads (filter_class, &result_template, 1);
   gst_element_class_set_static_metadata (element_class,
       "Melt-pool monitor for powder-bed fusion",
       "Filter/Analyzer/Video/Hardware",
@@ -651,27 +482,9 @@ static void
 gst_cuda_pbf_monitor_init (GstCudaPbfMonitor *self)
 {
   g_mutex_init (&self->fill_lock);
-  g_mutex_init (&self->stats_lock);
   gst_pbf_stats_init (&self->stats);
   gst_pbf_settings_init (&self->settings);
-  gst_cv_backend_init (&self->backend);
-  self->queue = gst_cv_queue_new ((GDestroyNotify) gst_pbf_batch_free);
   self->pending = gst_queue_array_new_for_struct (sizeof (GstPbfItem), 16);
   self->held = gst_buffer_list_new ();
   self->processing = FIRST_PROCESSING;
-
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
-  gst_pad_set_chain_function (self->sinkpad, gst_pbf_input_chain);
-  gst_pad_set_chain_list_function (self->sinkpad, gst_pbf_input_chain_list);
-  gst_pad_set_query_function (self->sinkpad, sink_query);
-
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
-  gst_pad_set_query_function (self->srcpad, src_query);
-
-  self->worker = gst_cv_worker_new (GST_ELEMENT (self), self->sinkpad,
-      self->srcpad, self->queue, &worker_funcs);
-  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
-  self->sides = gst_cv_sides_new (
-      GST_ELEMENT (self), self->srcpad, 1, gst_pbf_output_get_result_caps);
 }

@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include <gst/gst.h>
+#include "gst/common/gstcvfilter.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_CUDA_PBF_MONITOR (gst_cuda_pbf_monitor_get_type ())
 G_DECLARE_FINAL_TYPE (
-    GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST, CUDA_PBF_MONITOR, GstElement)
+    GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST, CUDA_PBF_MONITOR, GstCvFilter)
 
 GST_ELEMENT_REGISTER_DECLARE (cudapbfmonitor);
 

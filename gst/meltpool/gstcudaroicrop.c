@@ -40,7 +40,7 @@
 #include "gstcropmetas.h"
 #include "gstroicropper.h"
 #include "gstroiposition.h"
-#include "roicrop.h"
+#include "cuda/meltpool/roicrop.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
 #define GST_CAT_DEFAULT gst_cuda_roi_crop_debug
@@ -351,7 +351,7 @@ is_refused (GstCudaRoiCrop *self, GstCaps *caps)
 
 /* To be called with the caps that an error was posted about. */
 static gboolean
-refuse (GstCudaRoiCrop *self, GstCaps *caps)
+refuse_crop_caps (GstCudaRoiCrop *self, GstCaps *caps)
 {
   gst_caps_replace (&self->refused, caps);
   return FALSE;
@@ -381,7 +381,7 @@ negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
         ("The crop of %dx%d is larger than the frames of %dx%d", width, height,
             GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in)),
         ("set width and height to at most the size of the frame"));
-    return refuse (self, in_caps);
+    return refuse_crop_caps (self, in_caps);
   }
   caps = gst_caps_copy (in_caps);
   gst_caps_set_simple (
@@ -407,19 +407,19 @@ set_caps (GstCudaRoiCrop *self, GstCaps *caps)
   if (is_refused (self, caps))
     return FALSE;
   if (!gst_video_info_from_caps (&in, caps)) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("Caps are no video format"),
-        ("%" GST_PTR_FORMAT, caps));
-    return refuse (self, caps);
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Unsupported caps: not a video format"), ("%" GST_PTR_FORMAT, caps));
+    return refuse_crop_caps (self, caps);
   }
   if (!check_backend (self, on_device))
-    return refuse (self, caps);
+    return refuse_crop_caps (self, caps);
   GST_OBJECT_LOCK (self);
   device_id = self->backend.device_id;
   self->backend.active = on_device ? CVIS_BACKEND_CUDA : CVIS_BACKEND_CPU;
   GST_OBJECT_UNLOCK (self);
   if (on_device
       && !gst_cv_cuda_start (self->cuda, GST_ELEMENT (self), device_id))
-    return refuse (self, caps);
+    return refuse_crop_caps (self, caps);
   gst_roi_cropper_set_input (
       self->cropper, &in, on_device ? self->cuda : NULL, device_id);
   return negotiate (self, caps);
@@ -739,7 +739,7 @@ check_device (GstCudaRoiCrop *self)
 }
 
 static gboolean
-start (GstCudaRoiCrop *self)
+start_cropping (GstCudaRoiCrop *self)
 {
   GError *error = NULL;
   gchar *calibration;
@@ -770,7 +770,7 @@ start (GstCudaRoiCrop *self)
 }
 
 static void
-stop (GstCudaRoiCrop *self)
+stop_cropping (GstCudaRoiCrop *self)
 {
   gst_roi_cropper_stop (self->cropper);
   gst_roi_position_stop (&self->position);
@@ -785,13 +785,13 @@ gst_cuda_roi_crop_change_state (GstElement *element, GstStateChange transition)
   GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (element);
   GstStateChangeReturn ret;
 
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start_cropping (self))
     return GST_STATE_CHANGE_FAILURE;
   ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
       || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
           && ret == GST_STATE_CHANGE_FAILURE))
-    stop (self);
+    stop_cropping (self);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL && self->cuda != NULL)
     gst_cv_cuda_stop (self->cuda);
   return ret;
@@ -889,8 +889,8 @@ install_properties (GObjectClass *klass)
           DEFAULT_SIZE, playing));
   g_object_class_install_property (klass, PROP_POSITION_SOURCE,
       g_param_spec_enum ("position-source", "Position source",
-          "Where the position comes from that the crop is round",
-          GST_TYPE_ROI_POSITION_SOURCE, GST_ROI_POSITION_SIGNALS, playing));
+          "Source of the crop position", GST_TYPE_ROI_POSITION_SOURCE,
+          GST_ROI_POSITION_SIGNALS, playing));
   g_object_class_install_property (klass, PROP_X,
       g_param_spec_double ("x", "X",
           "Position for position-source=property, pixels from the left edge "

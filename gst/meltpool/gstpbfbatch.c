@@ -14,14 +14,16 @@ gst_pbf_item_clear (GstPbfItem *item)
 }
 
 GstPbfBatch *
-gst_pbf_batch_new (guint capacity)
+gst_pbf_batch_new (guint capacity, CvisContext *context)
 {
   GstPbfBatch *batch = g_new0 (GstPbfBatch, 1);
 
   batch->capacity = capacity;
+  batch->context = context;
   batch->frames = g_new0 (const guint8 *, capacity);
   batch->strides = g_new0 (guint, capacity);
   batch->infos = g_new0 (PbfFrameInfo, capacity);
+  batch->buffers = g_new0 (GstBuffer *, capacity);
   batch->metas = g_new0 (GstPbfMeta *, capacity);
   batch->maps = g_new0 (GstMapInfo, capacity);
   batch->keep = g_new0 (gboolean, capacity);
@@ -42,14 +44,45 @@ gst_pbf_batch_free (GstPbfBatch *batch)
   g_free (batch->keep);
   g_free (batch->maps);
   g_free (batch->metas);
+  g_free (batch->buffers);
   g_free (batch->infos);
   g_free (batch->strides);
   g_free (batch->frames);
   g_free (batch);
 }
 
+/* Finds the bytes of @buffer and maps them if that is necessary. */
+static gboolean
+map_bytes (GstPbfBatch *batch, GstBuffer *buffer, const guint8 **bytes,
+    gsize *size, GError **error)
+{
+  GstMapInfo *map = &batch->maps[batch->mapped];
+  GstMemory *memory = gst_buffer_n_memory (buffer) == 1
+                          ? gst_buffer_peek_memory (buffer, 0)
+                          : NULL;
+
+  *bytes = memory != NULL ? gst_cv_memory_peek (memory) : NULL;
+  if (*bytes != NULL) {
+    *size = memory->size;
+  } else if (gst_buffer_map (buffer, map, GST_MAP_READ)) {
+    batch->mapped++;
+    memory = map->memory;
+    *bytes = map->data;
+    *size = map->size;
+  } else {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped for reading",
+        gst_buffer_get_size (buffer));
+    return FALSE;
+  }
+  if (batch->context != NULL
+      && !gst_cv_memory_is_pinned (memory, batch->context))
+    batch->batch.pinned = FALSE;
+  return TRUE;
+}
+
 gboolean
-gst_pbf_batch_map (GstPbfBatch *batch, GstBuffer *buffer,
+gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
     const GstVideoInfo *layout, const GstVideoMeta *meta, GError **error)
 {
   guint width = GST_VIDEO_INFO_WIDTH (layout);
@@ -58,39 +91,43 @@ gst_pbf_batch_map (GstPbfBatch *batch, GstBuffer *buffer,
       meta != NULL ? meta->stride[0] : GST_VIDEO_INFO_PLANE_STRIDE (layout, 0);
   gsize offset =
       meta != NULL ? meta->offset[0] : GST_VIDEO_INFO_PLANE_OFFSET (layout, 0);
-  GstMapInfo *map = &batch->maps[batch->batch.n];
-  gsize need;
+  const guint8 *bytes;
+  gsize need, size;
 
   if (stride < (gint) width) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
         "a stride of %d bytes for rows of %u", stride, width);
     return FALSE;
   }
-  if (!gst_buffer_map (buffer, map, GST_MAP_READ)) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped for reading",
-        gst_buffer_get_size (buffer));
+  if (!map_bytes (batch, buffer, &bytes, &size, error))
     return FALSE;
-  }
   need = offset + (gsize) stride * (height - 1) + width;
-  if (map->size < need) {
+  if (size < need) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
         "%" G_GSIZE_FORMAT " bytes expected for %ux%u pixels (stride %d, "
         "offset %" G_GSIZE_FORMAT "), %" G_GSIZE_FORMAT " found",
-        need, width, height, stride, offset, map->size);
-    gst_buffer_unmap (buffer, map);
+        need, width, height, stride, offset, size);
     return FALSE;
   }
-  batch->frames[batch->batch.n] = map->data + offset;
+  batch->frames[batch->batch.n] = bytes + offset;
   batch->strides[batch->batch.n] = stride;
+  batch->buffers[batch->batch.n] = buffer;
   batch->batch.n++;
-  batch->mapped++;
   return TRUE;
 }
 
+GstPbfMeta *
+gst_pbf_batch_add_meta (GstBuffer *buffer)
+{
+  GstPbfMeta *meta =
+      (GstPbfMeta *) gst_buffer_add_meta (buffer, GST_PBF_META_INFO, NULL);
+
+  meta->scale_x = meta->scale_y = 1.0;
+  return meta;
+}
+
 GstFlowReturn
-gst_pbf_batch_acquire (
-    GstPbfBatch *batch, GstBufferPool *pool, CvisContext *context)
+gst_pbf_batch_acquire (GstPbfBatch *batch, GstBufferPool *pool)
 {
   GstFlowReturn flow =
       gst_buffer_pool_acquire_buffer (pool, &batch->records, NULL);
@@ -104,12 +141,12 @@ gst_pbf_batch_acquire (
   }
   batch->batch.results = (PbfResult *) batch->records_map.data;
   batch->batch.results_pinned =
-      gst_cv_memory_is_pinned (batch->records_map.memory, context);
+      gst_cv_memory_is_pinned (batch->records_map.memory, batch->context);
   return GST_FLOW_OK;
 }
 
 void
-gst_pbf_batch_unmap_frames (GstPbfBatch *batch)
+gst_pbf_batch_unmap (GstPbfBatch *batch)
 {
   /* what gst_buffer_unmap() does, without the buffer */
   for (guint i = 0; i < batch->mapped; i++) {
@@ -122,7 +159,7 @@ gst_pbf_batch_unmap_frames (GstPbfBatch *batch)
 void
 gst_pbf_batch_clear (GstPbfBatch *batch)
 {
-  gst_pbf_batch_unmap_frames (batch);
+  gst_pbf_batch_unmap (batch);
   if (batch->batch.results != NULL)
     gst_buffer_unmap (batch->records, &batch->records_map);
   batch->batch.results = NULL;

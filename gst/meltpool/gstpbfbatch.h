@@ -7,7 +7,7 @@
 
 #include <gst/video/video.h>
 #include "gst/cudavision/cudavision.h"
-#include "pbfengine.h"
+#include "cuda/meltpool/engine.h"
 
 G_BEGIN_DECLS
 
@@ -33,9 +33,11 @@ void gst_pbf_item_clear (GstPbfItem *item);
  * GstPbfBatch:
  * @batch: what the engine sees; the arrays behind it belong to the batch
  * @capacity: frames that it has room for
+ * @context: (nullable): that the engine computes in
  * @frames, @strides, @infos: of @batch
- * @metas: those of the frames, on their buffers already, to be filled in
- * @maps: how the frames are mapped, the first @mapped of them
+ * @buffers: of the frames, owned by the items
+ * @metas: (nullable contents): on their buffers already, to be filled in
+ * @maps: of the frames that had to be mapped, the first @mapped of them
  * @items: (element-type GstPbfItem): those that begin in this batch; the last
  *   may end in a later one, and the first frames may be of an earlier one
  * @records: buffer with room for @capacity results, mapped in @records_map
@@ -47,9 +49,11 @@ void gst_pbf_item_clear (GstPbfItem *item);
 typedef struct {
   PbfBatch batch;
   guint capacity;
+  CvisContext *context;
   const guint8 **frames;
   guint *strides;
   PbfFrameInfo *infos;
+  GstBuffer **buffers;
   GstPbfMeta **metas;
   GstMapInfo *maps;
   guint mapped;
@@ -62,25 +66,28 @@ typedef struct {
   gboolean partial;
 } GstPbfBatch;
 
-GstPbfBatch *gst_pbf_batch_new (guint capacity);
+/* @context stays the caller's. */
+GstPbfBatch *gst_pbf_batch_new (guint capacity, CvisContext *context);
 void gst_pbf_batch_free (GstPbfBatch *batch);
 
-/* Maps the pixels of @buffer and appends them. @layout is that of the caps and
- * @meta the buffer's own, if it has one.
+/* Appends the pixels of @buffer, which has to stay valid until
+ * gst_pbf_batch_unmap(). @layout is that of the caps and @meta the buffer's own,
+ * if it has one. The infos and the meta of the frame are left to the caller.
  * Returns: FALSE with CVIS_ERROR_FORMAT in words that give the bytes expected
- * and found, or CVIS_ERROR_MEMORY where the buffer cannot be mapped. The infos
- * of the frame are left to the caller. */
-gboolean gst_pbf_batch_map (GstPbfBatch *batch, GstBuffer *buffer,
+ * and found, or CVIS_ERROR_MEMORY where the buffer cannot be mapped. */
+gboolean gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
     const GstVideoInfo *layout, const GstVideoMeta *meta, GError **error);
 
+/* Adds to @buffer a result meta that is to be filled in. */
+GstPbfMeta *gst_pbf_batch_add_meta (GstBuffer *buffer);
+
 /* Takes a records buffer for the results out of @pool, which is of page-locked
- * memory where there is a @context. */
-GstFlowReturn gst_pbf_batch_acquire (
-    GstPbfBatch *batch, GstBufferPool *pool, CvisContext *context);
+ * memory where there is a context. */
+GstFlowReturn gst_pbf_batch_acquire (GstPbfBatch *batch, GstBufferPool *pool);
 
 /* The frames are done with. Their number stays for the caller to read until
  * gst_pbf_batch_clear(). */
-void gst_pbf_batch_unmap_frames (GstPbfBatch *batch);
+void gst_pbf_batch_unmap (GstPbfBatch *batch);
 
 /* Empties it, whatever it holds. */
 void gst_pbf_batch_clear (GstPbfBatch *batch);

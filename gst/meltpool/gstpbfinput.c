@@ -6,7 +6,6 @@
  * collected into a batch, which is submitted when it is full or due. */
 #include "gstpbfmonitor-private.h"
 
-#include "gst/common/gstcvpool.h"
 #include "gst/cudavision/cudavision.h"
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
@@ -45,7 +44,7 @@ find_metas (GstBuffer *buffer)
 
 /* call with the fill lock held; there are frames in the batch */
 static GstFlowReturn
-submit (GstCudaPbfMonitor *self, gboolean partial, GError **error)
+submit_batch (GstCudaPbfMonitor *self, gboolean partial, GError **error)
 {
   GstPbfBatch *batch = self->filling;
 
@@ -54,60 +53,53 @@ submit (GstCudaPbfMonitor *self, gboolean partial, GError **error)
   GST_LOG_OBJECT (self, "submitting %u frames", batch->batch.n);
   if (!pbf_engine_submit (self->engine, &batch->batch, error)) {
     gst_pbf_batch_clear (batch);
-    gst_cv_queue_give (self->queue, batch);
+    gst_cv_queue_give (self->filter.queue, batch);
     return GST_FLOW_ERROR;
   }
   /* if the queue refuses it, it stays with the engine until the discard */
-  return gst_cv_queue_push_item (self->queue, batch);
+  return gst_cv_queue_push_item (self->filter.queue, batch);
 }
 
 /* Posts the engine's error once what came before it has left. */
 static GstFlowReturn
-report (GstCudaPbfMonitor *self, GstFlowReturn flow, GError *error)
+report_engine_error (GstCudaPbfMonitor *self, GstFlowReturn flow, GError *error)
 {
   if (error != NULL) {
-    gst_cv_queue_wait_idle (self->queue);
+    gst_cv_queue_wait_idle (self->filter.queue);
     gst_pbf_monitor_engine_failed (self, error);
   }
   return flow;
 }
 
 GstFlowReturn
-gst_pbf_input_flush_partial (GstCudaPbfMonitor *self)
+gst_pbf_input_flush_partial (GstCvFilter *filter)
 {
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstFlowReturn flow = GST_FLOW_OK;
   GError *error = NULL;
 
   g_mutex_lock (&self->fill_lock);
   if (self->filling != NULL && self->filling->batch.n > 0)
-    flow = submit (self, TRUE, &error);
+    flow = submit_batch (self, TRUE, &error);
   g_mutex_unlock (&self->fill_lock);
-  return report (self, flow, error);
+  return report_engine_error (self, flow, error);
 }
 
 GstFlowReturn
-gst_pbf_input_flush_due (GstElement *element)
+gst_pbf_input_flush_due (GstCvFilter *filter)
 {
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstFlowReturn flow = GST_FLOW_OK;
   GError *error = NULL;
 
   g_mutex_lock (&self->fill_lock);
   if (self->filling != NULL && self->filling->batch.n > 0
       && g_get_monotonic_time () >= self->filling->end_time)
-    flow = submit (self, TRUE, &error);
+    flow = submit_batch (self, TRUE, &error);
   g_mutex_unlock (&self->fill_lock);
   if (error != NULL)
     gst_pbf_monitor_engine_failed (self, error);
   return flow;
-}
-
-GstFlowReturn
-gst_pbf_input_drain (GstCudaPbfMonitor *self)
-{
-  GstFlowReturn flow = gst_pbf_input_flush_partial (self);
-
-  return flow == GST_FLOW_OK ? gst_cv_queue_wait_idle (self->queue) : flow;
 }
 
 /* --- collecting ------------------------------------------------------------ */
@@ -163,28 +155,16 @@ begin_batch (GstCudaPbfMonitor *self)
   GstFlowReturn flow;
 
   g_mutex_unlock (&self->fill_lock);
-  flow = gst_cv_queue_take (self->queue, &batch);
+  flow = gst_cv_queue_take (self->filter.queue, &batch);
   if (flow == GST_FLOW_OK) {
-    flow = gst_pbf_batch_acquire (batch, self->records_pool, self->context);
+    flow = gst_pbf_batch_acquire (batch, self->records_pool);
     if (flow != GST_FLOW_OK)
-      gst_cv_queue_give (self->queue, batch);
+      gst_cv_queue_give (self->filter.queue, batch);
   }
   g_mutex_lock (&self->fill_lock);
   if (flow == GST_FLOW_OK)
     self->filling = batch;
   return flow;
-}
-
-/* Hangs the frame's meta onto @buffer while it is in this thread's cache; the
- * other thread only fills it in. */
-static GstPbfMeta *
-add_meta (GstBuffer *buffer)
-{
-  GstPbfMeta *meta =
-      (GstPbfMeta *) gst_buffer_add_meta (buffer, GST_PBF_META_INFO, NULL);
-
-  meta->scale_x = meta->scale_y = 1.0;
-  return meta;
 }
 
 /* call with the fill lock held; @buffer is writable */
@@ -195,20 +175,19 @@ add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
   Metas metas = find_metas (buffer);
   guint i = batch->batch.n;
 
-  if (!gst_pbf_batch_map (batch, buffer, &self->layout, metas.video, error))
+  if (!gst_pbf_batch_add (batch, buffer, &self->layout, metas.video, error))
     return GST_FLOW_ERROR;
-  if (self->context != NULL
-      && !gst_cv_memory_is_pinned (batch->maps[i].memory, self->context))
-    batch->batch.pinned = FALSE;
   fill_info (self, batch, i, buffer, &metas);
-  batch->metas[i] = add_meta (buffer);
+  /* the thread with less work adds the meta: the other computes on the CPU */
+  batch->metas[i] =
+      self->filter.context == NULL ? gst_pbf_batch_add_meta (buffer) : NULL;
   return GST_FLOW_OK;
 }
 
 /* call with the fill lock held: a batch with frames is left; it is due when its
  * oldest has waited for max-latency */
 static GstFlowReturn
-arm (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
+arm_deadline (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
 {
   GstPbfBatch *batch = self->filling;
   GstClockTime wait;
@@ -219,9 +198,9 @@ arm (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
   wait = self->settings.max_latency;
   GST_OBJECT_UNLOCK (self);
   if (wait == 0)
-    return submit (self, TRUE, error);
+    return submit_batch (self, TRUE, error);
   batch->end_time = (gint64) ((arrival + wait + 999) / 1000);
-  gst_cv_queue_set_deadline (self->queue, batch->end_time);
+  gst_cv_queue_set_deadline (self->filter.queue, batch->end_time);
   return GST_FLOW_OK;
 }
 
@@ -247,10 +226,10 @@ add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
       item->object = NULL; /* it is the batch's now */
     }
     if (self->filling->batch.n == self->filling->capacity)
-      flow = submit (self, FALSE, error);
+      flow = submit_batch (self, FALSE, error);
   }
   if (flow == GST_FLOW_OK && self->filling != NULL)
-    flow = arm (self, item->arrival, error);
+    flow = arm_deadline (self, item->arrival, error);
   return flow;
 }
 
@@ -258,7 +237,7 @@ add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
 static GstFlowReturn
 refuse_frame (GstCudaPbfMonitor *self, GError *error)
 {
-  gst_pbf_input_drain (self);
+  gst_cv_filter_drain (&self->filter);
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
       ("Frame cannot be analysed: %s", error->message),
       ("buffers have to hold what the caps and their GstVideoMeta say"));
@@ -266,39 +245,25 @@ refuse_frame (GstCudaPbfMonitor *self, GError *error)
   return GST_FLOW_ERROR;
 }
 
-static GstFlowReturn
-chain (GstCudaPbfMonitor *self, GstMiniObject *object, guint n,
-    GstBufferList *list)
+GstFlowReturn
+gst_pbf_input_submit (GstCvFilter *filter, GstMiniObject *object)
 {
-  GstPbfItem item = { object, n, 0, NULL, cvis_monotonic_ns () };
-  GstFlowReturn flow = gst_cv_queue_get_flow (self->queue);
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+  GstPbfItem item = { .n = 1, .arrival = cvis_monotonic_ns () };
+  GstBufferList *list = NULL;
   GError *error = NULL;
+  GstFlowReturn flow;
 
-  if (flow == GST_FLOW_OK && self->engine == NULL)
-    flow = GST_FLOW_NOT_NEGOTIATED;
-  if (flow == GST_FLOW_OK) {
-    g_mutex_lock (&self->fill_lock);
-    flow = add_item (self, &item, list, &error);
-    g_mutex_unlock (&self->fill_lock);
+  item.object = gst_mini_object_make_writable (object);
+  if (GST_IS_BUFFER_LIST (item.object)) {
+    list = GST_BUFFER_LIST_CAST (item.object);
+    item.n = gst_buffer_list_length (list);
   }
+  g_mutex_lock (&self->fill_lock);
+  flow = add_item (self, &item, list, &error);
+  g_mutex_unlock (&self->fill_lock);
   gst_clear_mini_object (&item.object);
   if (error != NULL && error->code == CVIS_ERROR_FORMAT)
     return refuse_frame (self, error);
-  return report (self, flow, error);
-}
-
-GstFlowReturn
-gst_pbf_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
-{
-  buffer = gst_buffer_make_writable (buffer);
-  return chain (
-      GST_CUDA_PBF_MONITOR (parent), GST_MINI_OBJECT_CAST (buffer), 1, NULL);
-}
-
-GstFlowReturn
-gst_pbf_input_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
-{
-  list = gst_buffer_list_make_writable (list);
-  return chain (GST_CUDA_PBF_MONITOR (parent), GST_MINI_OBJECT_CAST (list),
-      gst_buffer_list_length (list), list);
+  return report_engine_error (self, flow, error);
 }

@@ -11,10 +11,7 @@
 #include <gst/base/gstqueuearray.h>
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvbackend.h"
-#include "gst/common/gstcvqueue.h"
-#include "gst/common/gstcvsides.h"
-#include "gst/common/gstcvworker.h"
+#include "gst/common/gstcvfilter.h"
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
 #include "gstpbfsettings.h"
@@ -25,33 +22,27 @@ G_BEGIN_DECLS
 #define GST_PBF_MONITOR_MIN_SIDE PBF_ROI_SIDE
 #define GST_PBF_MONITOR_MAX_SIDE 16384
 
-struct _GstCudaPbfMonitor {
-  GstElement parent;
+/* the request pad "result", the only one */
+#define GST_PBF_RESULT_PAD 0
 
-  GstPad *sinkpad, *srcpad;
+struct _GstCudaPbfMonitor {
+  GstCvFilter filter;
 
   /* --- under the object lock --- */
   GstPbfSettings settings;
-  GstCvBackend backend;
   GstClockTime frame_duration; /* 0: unknown */
   guint batch_size;            /* 0 before the caps */
   GstClockTime processing;     /* reported for a batch in the engine */
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstPbfSettings active;
-  CvisContext *context; /* NULL: on the CPU */
-  PbfModel *model;      /* NULL: none */
-  PbfTrack *track;      /* of the upstream thread, like the fields below */
-  GstCvQueue *queue;
-  GstCvWorker *worker;
-  GstCvSides *sides; /* the result pad, the only one */
+  PbfModel *model; /* NULL: none */
+  PbfTrack *track; /* of the upstream thread, like the fields below */
 
   /* --- by the upstream thread, while the other is idle --- */
   GstVideoInfo layout;
   PbfEngine *engine; /* NULL before the caps */
   GstBufferPool *records_pool;
-  gboolean streaming; /* a stream has begun: the next one starts anew */
-  GstCaps *refused;   /* with an error, which is not posted again for them */
 
   /* --- under the fill lock --- */
   GMutex fill_lock;
@@ -64,11 +55,8 @@ struct _GstCudaPbfMonitor {
   GstQueueArray
       *pending;        /* of GstPbfItem: not all of their results are there */
   GstBufferList *held; /* records that wait for the frames they belong to */
-  GstFlowReturn src_flow, result_flow;
-  gboolean records_left; /* a push of records has come back */
-  GstSegment segment;
 
-  GMutex stats_lock;
+  /* --- under the filter's stats lock --- */
   GstPbfStats stats;
 };
 
@@ -76,28 +64,20 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_pbf_monitor_debug);
 
 /* --- gstpbfinput.c --------------------------------------------------------- */
 
-GstFlowReturn gst_pbf_input_chain (
-    GstPad *pad, GstObject *parent, GstBuffer *buffer);
-GstFlowReturn gst_pbf_input_chain_list (
-    GstPad *pad, GstObject *parent, GstBufferList *list);
-
+/* See GstCvFilterClass. */
+GstFlowReturn gst_pbf_input_submit (GstCvFilter *filter, GstMiniObject *object);
+GstFlowReturn gst_pbf_input_flush_due (GstCvFilter *filter);
 /* Submits what has been collected, although the batch is not full. */
-GstFlowReturn gst_pbf_input_flush_partial (GstCudaPbfMonitor *self);
-/* See GstCvWorkerFuncs.deadline: the same if it is due by its time. */
-GstFlowReturn gst_pbf_input_flush_due (GstElement *element);
-/* And waits until everything has left downstream. */
-GstFlowReturn gst_pbf_input_drain (GstCudaPbfMonitor *self);
+GstFlowReturn gst_pbf_input_flush_partial (GstCvFilter *filter);
 /* Notes a GAP event. */
 void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
 
 /* --- gstpbfoutput.c -------------------------------------------------------- */
 
-/* See GstCvSidesCaps: of the result pad. */
+/* See GstCvFilterClass. */
 GstCaps *gst_pbf_output_get_result_caps (
-    GstElement *element, guint kind, GstPad *pad);
-/* See GstCvWorkerFuncs. */
-GstFlowReturn gst_pbf_output_complete (GstElement *element, gpointer item);
-void gst_pbf_output_event (GstElement *element, GstEvent *event);
+    GstCvFilter *filter, guint kind, GstPad *pad);
+GstFlowReturn gst_pbf_output_complete (GstCvFilter *filter, gpointer item);
 /* Drops all that is collected, in flight or waiting to be pushed. No thread may
  * be running. */
 void gst_pbf_output_discard (GstCudaPbfMonitor *self);

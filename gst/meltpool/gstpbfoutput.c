@@ -7,7 +7,6 @@
  * in which they came. */
 #include "gstpbfmonitor-private.h"
 
-#include "gst/common/gstcvpreroll.h"
 #include "gst/cudavision/cudavision.h"
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
@@ -23,9 +22,9 @@ gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
 /* --- the result pad -------------------------------------------------------- */
 
 GstCaps *
-gst_pbf_output_get_result_caps (GstElement *element, guint kind, GstPad *pad)
+gst_pbf_output_get_result_caps (GstCvFilter *filter, guint kind, GstPad *pad)
 {
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstCaps *caps = gst_caps_from_string (GST_PBF_RESULT_CAPS);
   guint outputs = self->model != NULL ? self->model->outputs : 0;
   GValue names = G_VALUE_INIT;
@@ -45,54 +44,23 @@ gst_pbf_output_get_result_caps (GstElement *element, guint kind, GstPad *pad)
   return caps;
 }
 
-/* --- flow ------------------------------------------------------------------ */
+/* --- records ---------------------------------------------------------------- */
 
-/* A pad that is not linked, or has seen enough, does not hold up the other. When
- * all have seen enough, the rest is dropped. */
-static GstFlowReturn
-combined_flow (GstCudaPbfMonitor *self, gboolean with_result)
-{
-  GstFlowReturn a = self->src_flow;
-  GstFlowReturn b = with_result ? self->result_flow : GST_FLOW_NOT_LINKED;
-
-  if (a == GST_FLOW_FLUSHING || a < GST_FLOW_EOS)
-    return a;
-  if (b == GST_FLOW_FLUSHING || b < GST_FLOW_EOS)
-    return b;
-  if (a == GST_FLOW_OK || b == GST_FLOW_OK)
-    return GST_FLOW_OK;
-  if (a != GST_FLOW_EOS && b != GST_FLOW_EOS)
-    return GST_FLOW_NOT_LINKED;
-  gst_cv_queue_end (self->queue);
-  return GST_FLOW_OK;
-}
-
-static GstFlowReturn
-push_held_now (GstCudaPbfMonitor *self, GstPad *pad)
+static void
+push_held (GstCudaPbfMonitor *self)
 {
   GstBufferList *held = self->held;
-  GstBuffer *only;
+  GstMiniObject *object;
 
   if (gst_buffer_list_length (held) == 1) {
-    only = gst_buffer_ref (gst_buffer_list_get (held, 0));
+    object = GST_MINI_OBJECT_CAST (gst_buffer_list_get (held, 0));
+    gst_mini_object_ref (object);
     gst_buffer_list_remove (held, 0, 1);
-    return gst_pad_push (pad, only);
+  } else {
+    object = GST_MINI_OBJECT_CAST (held);
+    self->held = gst_buffer_list_new ();
   }
-  self->held = gst_buffer_list_new ();
-  return gst_pad_push_list (pad, held);
-}
-
-static GstFlowReturn
-push_held (GstCudaPbfMonitor *self, GstPad *pad)
-{
-  GstClockID watch =
-      self->records_left ? NULL : gst_cv_preroll_watch (pad, self->srcpad);
-  GstFlowReturn flow = push_held_now (self, pad);
-
-  self->records_left = TRUE;
-  if (watch != NULL)
-    gst_cv_preroll_unwatch (watch);
-  return flow;
+  gst_cv_filter_push_request (&self->filter, GST_PBF_RESULT_PAD, object);
 }
 
 static void
@@ -106,57 +74,21 @@ drop_held (GstCudaPbfMonitor *self)
 
 /* Takes @records, and pushes them unless the frames they belong to, a list of
  * more than a batch, are still being computed. All records of such a list are
- * one push, as its frames are: one by one they would fill a queue, and a
- * pipeline whose other branch waits for its first frame would never start. */
-static GstFlowReturn
+ * one push, as its frames are: one by one they would fill the queue of a pad
+ * whose branch waits for the other to get its first frame. */
+static void
 push_records (GstCudaPbfMonitor *self, GstBuffer *records)
 {
   GstPbfItem *head = gst_queue_array_peek_head_struct (self->pending);
-  GstPad *pad = gst_cv_sides_ref (self->sides, 0);
-  gboolean with_result = pad != NULL;
-  guint held;
 
-  if (gst_cv_queue_has_ended (self->queue)) {
-    drop_held (self);
-    gst_clear_object (&pad);
-    gst_buffer_unref (records);
-    return GST_FLOW_OK;
-  }
-  if (pad != NULL && gst_buffer_get_size (records) > 0)
+  if (!gst_cv_filter_has_request_pad (&self->filter, GST_PBF_RESULT_PAD))
+    drop_held (self); /* the next pad does not get what was held for the last */
+  else if (gst_buffer_get_size (records) > 0)
     gst_buffer_list_add (self->held, gst_buffer_ref (records));
   gst_buffer_unref (records);
-  held = gst_buffer_list_length (self->held);
-  if (pad == NULL && held > 0) {
-    /* the next pad does not get what was held for the last */
-    drop_held (self);
-  } else if (held > 0 && (head == NULL || head->done == head->n)) {
-    if (gst_cv_sides_start (self->sides, 0))
-      self->result_flow = push_held (self, pad);
-    else
-      drop_held (self);
-  }
-  g_clear_object (&pad);
-  return combined_flow (self, with_result);
-}
-
-static GstFlowReturn
-push_item (GstCudaPbfMonitor *self, GstPbfItem *item)
-{
-  GstMiniObject *object = g_steal_pointer (&item->object);
-  GstPad *result = gst_cv_sides_ref (self->sides, 0);
-  gboolean with_result = result != NULL;
-
-  g_clear_object (&result);
-  if (gst_cv_queue_has_ended (self->queue)) {
-    gst_mini_object_unref (object);
-    return GST_FLOW_OK;
-  }
-  if (GST_IS_BUFFER_LIST (object))
-    self->src_flow =
-        gst_pad_push_list (self->srcpad, GST_BUFFER_LIST_CAST (object));
-  else
-    self->src_flow = gst_pad_push (self->srcpad, GST_BUFFER_CAST (object));
-  return combined_flow (self, with_result);
+  if (gst_buffer_list_length (self->held) > 0
+      && (head == NULL || head->done == head->n))
+    push_held (self);
 }
 
 /* --- results onto frames --------------------------------------------------- */
@@ -187,16 +119,21 @@ drop_frames (GstPbfItem *item)
   return TRUE;
 }
 
-/* Frame item->done of @item has its @result, or is dropped if that is %NULL. */
+/* Frame item->done of @item, number @i of @batch, has its @result, or is dropped
+ * if that is %NULL. */
 static void
-finish_frame (GstPbfItem *item, GstPbfMeta *meta, GstBuffer *records,
-    const PbfResult *result, GstClockTime latency)
+finish_frame (GstPbfItem *item, const GstPbfBatch *batch, guint i,
+    GstBuffer *records, const PbfResult *result, GstClockTime latency)
 {
+  GstPbfMeta *meta = batch->metas[i];
+
   if (result == NULL) {
     if (item->dropped == NULL)
       item->dropped = g_array_new (FALSE, FALSE, sizeof (guint));
     g_array_append_val (item->dropped, item->done);
   } else {
+    if (meta == NULL)
+      meta = gst_pbf_batch_add_meta (batch->buffers[i]);
     meta->result = result;
     meta->records = gst_buffer_ref (records);
     meta->latency = latency;
@@ -257,11 +194,11 @@ hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,
     guint begin = i;
 
     for (; i < n && item->done < item->n; i++)
-      finish_frame (item, batch->metas[i], records,
-          batch->keep[i] ? result++ : NULL, latency);
-    g_mutex_lock (&self->stats_lock);
+      finish_frame (
+          item, batch, i, records, batch->keep[i] ? result++ : NULL, latency);
+    g_mutex_lock (&self->filter.stats_lock);
     gst_pbf_stats_add_latency (&self->stats, latency, i - begin);
-    g_mutex_unlock (&self->stats_lock);
+    g_mutex_unlock (&self->filter.stats_lock);
   }
 }
 
@@ -277,11 +214,13 @@ push_finished (GstCudaPbfMonitor *self)
     GstPbfItem item = *head;
 
     gst_queue_array_pop_head_struct (self->pending);
-    if (drop_frames (&item))
-      flow = push_item (self, &item);
+    if (drop_frames (&item)) {
+      gst_cv_filter_push (&self->filter, g_steal_pointer (&item.object));
+      flow = gst_cv_filter_get_flow (&self->filter);
+    }
     gst_pbf_item_clear (&item);
   }
-  return flow;
+  return flow == GST_FLOW_OK ? gst_cv_filter_get_flow (&self->filter) : flow;
 }
 
 /* --- reports --------------------------------------------------------------- */
@@ -290,14 +229,14 @@ static void
 count_batch (
     GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint kept, guint64 now)
 {
-  gboolean staged = self->context != NULL && !batch->batch.pinned;
+  gboolean staged = self->filter.context != NULL && !batch->batch.pinned;
   guint64 dropped = batch->batch.n - kept;
 
-  g_mutex_lock (&self->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
   gst_pbf_stats_add_batch (&self->stats, batch, staged, now);
   self->stats.total.dropped_empty += dropped;
   self->stats.recent.dropped_empty += dropped;
-  g_mutex_unlock (&self->stats_lock);
+  g_mutex_unlock (&self->filter.stats_lock);
 }
 
 static void
@@ -311,16 +250,16 @@ post_recent (GstCudaPbfMonitor *self)
   GST_OBJECT_UNLOCK (self);
   if (interval == 0)
     return;
-  g_mutex_lock (&self->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
   s = gst_pbf_stats_take_recent (
-      &self->stats, interval, &self->segment, self->model);
-  g_mutex_unlock (&self->stats_lock);
+      &self->stats, interval, &self->filter.segment, self->model);
+  g_mutex_unlock (&self->filter.stats_lock);
   if (s != NULL)
     gst_element_post_message (
         GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
-/* Batches that take longer than the LATENCY query was told: tell it anew, with
+/* Batches that take longer than the LATENCY query was told: report it again, with
  * doubled steps so that it settles. */
 static void
 note_processing (GstCudaPbfMonitor *self, GstClockTime took)
@@ -341,9 +280,9 @@ note_processing (GstCudaPbfMonitor *self, GstClockTime took)
 /* --- what the queue gives -------------------------------------------------- */
 
 GstFlowReturn
-gst_pbf_output_complete (GstElement *element, gpointer item)
+gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
 {
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   PbfBatch *done;
   GstPbfBatch *batch;
   GstBuffer *records;
@@ -351,13 +290,12 @@ gst_pbf_output_complete (GstElement *element, gpointer item)
   GError *error = NULL;
   guint64 begin = cvis_monotonic_ns (), now;
   gboolean ok = pbf_engine_wait (self->engine, &done, &error);
-  GstFlowReturn flow, item_flow;
   guint kept;
 
   batch = (GstPbfBatch *) done; /* it begins with what the engine knows */
   if (!ok) {
     gst_pbf_batch_clear (batch);
-    gst_cv_queue_give (self->queue, batch);
+    gst_cv_queue_give (self->filter.queue, batch);
     gst_pbf_monitor_engine_failed (self, error);
     return GST_FLOW_ERROR;
   }
@@ -373,42 +311,25 @@ gst_pbf_output_complete (GstElement *element, gpointer item)
   count_batch (self, batch, kept, now);
   first = batch->batch.results;
   records = finish_records (batch, kept);
-  gst_pbf_batch_unmap_frames (batch);
+  gst_pbf_batch_unmap (batch);
   hand_out (self, batch, batch->batch.n, records, first, now);
   gst_pbf_batch_clear (batch);
-  gst_cv_queue_give (self->queue, batch);
+  gst_cv_queue_give (self->filter.queue, batch);
 
   post_recent (self);
-  flow = push_records (self, records);
-  item_flow = push_finished (self);
-  return item_flow != GST_FLOW_OK ? item_flow : flow;
-}
-
-void
-gst_pbf_output_event (GstElement *element, GstEvent *event)
-{
-  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
-
-  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
-    gst_event_copy_segment (event, &self->segment);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
-      || GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
-    self->src_flow = self->result_flow = GST_FLOW_OK;
-  gst_cv_sides_push_event (self->sides, event);
-  gst_pad_push_event (self->srcpad, event);
+  push_records (self, records);
+  return push_finished (self);
 }
 
 void
 gst_pbf_output_discard (GstCudaPbfMonitor *self)
 {
-  GstEvent *start =
-      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
   GstPbfItem *item;
   PbfBatch *batch;
 
   if (self->filling != NULL) {
     gst_pbf_batch_clear (self->filling);
-    gst_cv_queue_give (self->queue, self->filling);
+    gst_cv_queue_give (self->filter.queue, self->filling);
     self->filling = NULL;
   }
   while (self->engine != NULL) {
@@ -416,14 +337,10 @@ gst_pbf_output_discard (GstCudaPbfMonitor *self)
     if (batch == NULL)
       break;
     gst_pbf_batch_clear ((GstPbfBatch *) batch);
-    gst_cv_queue_give (self->queue, (GstPbfBatch *) batch);
+    gst_cv_queue_give (self->filter.queue, (GstPbfBatch *) batch);
   }
   while ((item = gst_queue_array_pop_head_struct (self->pending)) != NULL)
     gst_pbf_item_clear (item);
   gst_buffer_list_unref (self->held);
   self->held = gst_buffer_list_new ();
-  gst_cv_queue_discard (self->queue, self->srcpad);
-  gst_cv_sides_note_discard (self->sides, start);
-  self->src_flow = self->result_flow = GST_FLOW_OK;
-  self->records_left = FALSE;
 }

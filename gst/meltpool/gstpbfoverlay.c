@@ -135,7 +135,7 @@ is_refused (GstPbfOverlay *self, GstCaps *caps)
 
 /* To be called with the caps that an error was posted about. */
 static gboolean
-refuse (GstPbfOverlay *self, GstCaps *caps)
+refuse_overlay_caps (GstPbfOverlay *self, GstCaps *caps)
 {
   gst_caps_replace (&self->refused, caps);
   return FALSE;
@@ -164,7 +164,7 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
             config.width, config.height, MAX (config.zoom, 1),
             GST_PBF_PAINTER_MAX_SIDE),
         ("use a smaller value for the property scale"));
-    return refuse (self, in_caps);
+    return refuse_overlay_caps (self, in_caps);
   }
   return TRUE;
 }
@@ -227,7 +227,7 @@ negotiate (GstPbfOverlay *self, GstCaps *in_caps)
             wanted));
     gst_caps_unref (wanted);
     gst_caps_unref (caps);
-    return refuse (self, in_caps);
+    return refuse_overlay_caps (self, in_caps);
   }
   gst_caps_unref (wanted);
   caps = gst_caps_fixate (caps);
@@ -258,8 +258,8 @@ set_caps (GstPbfOverlay *self, GstCaps *caps)
   gst_pad_check_reconfigure (self->srcpad);
   if (!gst_video_info_from_caps (&self->in_info, caps)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("The caps describe no grey video."), ("%" GST_PTR_FORMAT, caps));
-    return refuse (self, caps);
+        ("Unsupported caps: not grey video."), ("%" GST_PTR_FORMAT, caps));
+    return refuse_overlay_caps (self, caps);
   }
   choose_rate (self);
   self->ticking = FALSE;
@@ -414,7 +414,7 @@ describe (GstPbfPicture *pic, GstVideoFrame *in, GstClockTime time)
 
 /* Returns: the picture of @buffer, or %NULL after posting an error. */
 static GstBuffer *
-draw (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
+draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
 {
   GstBuffer *out = gst_buffer_new_allocate (
       NULL, GST_VIDEO_INFO_SIZE (&self->out_info), NULL);
@@ -432,8 +432,8 @@ draw (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
     return NULL;
   }
   if (!gst_video_frame_map (&out_frame, &self->out_info, out, GST_MAP_WRITE)) {
-    GST_ELEMENT_ERROR (
-        self, RESOURCE, WRITE, ("A new picture cannot be written."), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+        ("The output picture cannot be mapped for writing."), (NULL));
     gst_video_frame_unmap (&in_frame);
     gst_buffer_unref (out);
     return NULL;
@@ -453,7 +453,7 @@ draw (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
 
 /* Does not take @buffer. */
 static GstFlowReturn
-show (GstPbfOverlay *self, GstBuffer *buffer)
+push_picture (GstPbfOverlay *self, GstBuffer *buffer)
 {
   GstClockTime time;
   GstBuffer *out;
@@ -474,7 +474,7 @@ show (GstPbfOverlay *self, GstBuffer *buffer)
     return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING
                                               : GST_FLOW_NOT_NEGOTIATED;
   }
-  out = draw (self, buffer, time);
+  out = draw_picture (self, buffer, time);
   if (out == NULL)
     return GST_FLOW_ERROR;
   set_times (self, out, time);
@@ -487,7 +487,7 @@ show (GstPbfOverlay *self, GstBuffer *buffer)
 static GstFlowReturn
 gst_pbf_overlay_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
-  GstFlowReturn ret = show (GST_PBF_OVERLAY (parent), buffer);
+  GstFlowReturn ret = push_picture (GST_PBF_OVERLAY (parent), buffer);
 
   gst_buffer_unref (buffer);
   return ret;
@@ -501,7 +501,7 @@ gst_pbf_overlay_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
   guint i, n = gst_buffer_list_length (list);
 
   for (i = 0; i < n && ret == GST_FLOW_OK; i++)
-    ret = show (self, gst_buffer_list_get (list, i));
+    ret = push_picture (self, gst_buffer_list_get (list, i));
   gst_buffer_list_unref (list);
   return ret;
 }
@@ -736,8 +736,8 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_OUTPUT_NAMES,
       g_param_spec_string ("output-names", "Output names",
-          "What to call the network's outputs, separated by commas; unset: "
-          "out_0, out_1 ...",
+          "Names of the network's outputs, separated by commas; unset: out_0, "
+          "out_1 ...",
           NULL, flags));
 }
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/gstcvfont.h"
-#include "pbfoutline.h"
+#include "gst/common/gstcvfont.h"
+#include "cuda/meltpool/outline.h"
 
 #define AUTO_SIDE 768   /* the longer side of the enlarged frame, about */
 #define PANEL_WIDTH 432 /* of the numbers, to the right of the frame */

@@ -9,7 +9,7 @@
 
 #include <cairo.h>
 #include <glib.h>
-#include "pbfrecord.h"
+#include "cuda/records/pbfrecord.h"
 
 G_BEGIN_DECLS
 

@@ -23,7 +23,7 @@
 #include "gstpbfresultenc.h"
 
 #include <gst/cudavision/gstpbfmeta.h>
-#include "pbfrows.h"
+#include "cuda/meltpool/rows.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_result_enc_debug);
 #define GST_CAT_DEFAULT gst_pbf_result_enc_debug
@@ -113,7 +113,7 @@ push_src_caps (GstPbfResultEnc *self, GstCaps *incaps)
 /* After an error about @caps. They come again with each further push; the error
  * is posted once. */
 static gboolean
-refuse (GstPbfResultEnc *self, GstCaps *caps)
+refuse_result_caps (GstPbfResultEnc *self, GstCaps *caps)
 {
   gst_caps_replace (&self->refused, caps);
   return FALSE;
@@ -134,7 +134,7 @@ set_caps (GstPbfResultEnc *self, GstCaps *caps)
         ("The caps promise %d network outputs; 0 to %d are possible.", outputs,
             PBF_MAX_OUTPUTS),
         ("caps %" GST_PTR_FORMAT, caps));
-    return refuse (self, caps);
+    return refuse_result_caps (self, caps);
   }
 
   if (!self->header_written) {
@@ -149,7 +149,7 @@ set_caps (GstPbfResultEnc *self, GstCaps *caps)
             self->outputs, outputs),
         ("a table has one row of names; use format=jsonl, or a file for each "
          "model"));
-    return refuse (self, caps);
+    return refuse_result_caps (self, caps);
   }
   self->negotiated = push_src_caps (self, caps);
   return self->negotiated;
@@ -219,7 +219,7 @@ read_record (GstPbfResultEnc *self, GstBuffer *buffer, const guint8 *bytes,
 
 /* Returns: bytes of text in self->text, or -1 after posting an error. */
 static gssize
-encode (GstPbfResultEnc *self, GstBuffer *buffer, const GstMapInfo *map)
+encode_results (GstPbfResultEnc *self, GstBuffer *buffer, const GstMapInfo *map)
 {
   gboolean csv = self->active_format == FORMAT_CSV;
   gsize row_max = csv ? PBF_CSV_ROW_MAX : PBF_JSON_ROW_MAX;
@@ -278,7 +278,7 @@ gst_pbf_result_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return GST_FLOW_ERROR;
   }
-  size = encode (self, buffer, &map);
+  size = encode_results (self, buffer, &map);
   gst_buffer_unmap (buffer, &map);
   if (size < 0) {
     gst_buffer_unref (buffer);
@@ -413,7 +413,7 @@ gst_pbf_result_enc_class_init (GstPbfResultEncClass *klass)
    */
   g_object_class_install_property (object_class, PROP_FORMAT,
       g_param_spec_enum ("format", "Format",
-          "What the rows are written as: a table (csv) or JSON lines (jsonl)",
+          "Format of the rows: a table (csv) or JSON lines (jsonl)",
           GST_TYPE_PBF_RESULT_ENC_FORMAT, DEFAULT_FORMAT,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
               | GST_PARAM_MUTABLE_READY));

@@ -11,36 +11,6 @@
 #define MAX_MAX_LATENCY (10 * GST_SECOND)
 #define DEFAULT_MESSAGE_INTERVAL GST_SECOND
 
-enum {
-  THRESHOLD,
-  CONNECTIVITY,
-  POSITION_SOURCE,
-  POSITION_X,
-  POSITION_Y,
-  SEARCH_RADIUS,
-  ROI_ALIGN,
-  SPATTER_SCOPE,
-  MIN_SPATTER_AREA,
-  POLAR_INNER_RADIUS,
-  POLAR_OUTER_RADIUS,
-  TEMPORAL_WINDOW,
-  WINDOW_RESET,
-  MAX_GAP,
-  EMPTY_FRAMES,
-  CALIBRATION,
-  SIGNAL_DELAY,
-  MODEL_LOCATION,
-  OUTPUT_ACTIVATION,
-  LABELLING,
-  TRANSFER,
-  THREADS,
-  DEPTH,
-  BATCH_SIZE,
-  MAX_LATENCY,
-  MESSAGE_INTERVAL,
-  N_SETTINGS
-};
-
 /* --- the enumerations ------------------------------------------------------ */
 
 static const GEnumValue connectivity_values[] = {
@@ -98,179 +68,116 @@ static const GEnumValue transfer_values[] = {
   { 0, NULL, NULL },
 };
 
-/* --- their installation ---------------------------------------------------- */
+/* --- the settings ---------------------------------------------------------- */
 
-#define FLAGS_READY                                                            \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
-#define FLAGS_PLAYING                                                          \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
+#define CONFIG(field) G_STRUCT_OFFSET (GstPbfSettings, config.field)
+#define TRACK(field) G_STRUCT_OFFSET (GstPbfSettings, track.field)
+#define OWN(field) G_STRUCT_OFFSET (GstPbfSettings, field)
+#define IS(kind) GST_CV_SETTING_##kind
+#define ENUM(name, blurb, at, type, values)                                    \
+  {                                                                            \
+    name, blurb, IS (ENUM), at, FALSE, 0, 0, type, values                      \
+  }
+#define UINT(name, blurb, at, min, max)                                        \
+  {                                                                            \
+    name, blurb, IS (UINT), at, FALSE, min, max, NULL, NULL                    \
+  }
+#define DOUBLE(name, blurb, at, min, max)                                      \
+  {                                                                            \
+    name, blurb, IS (DOUBLE), at, FALSE, min, max, NULL, NULL                  \
+  }
+#define STRING(name, blurb, at)                                                \
+  {                                                                            \
+    name, blurb, IS (STRING), at, FALSE, 0, 0, NULL, NULL                      \
+  }
+#define TIME(name, blurb, at, max)                                             \
+  {                                                                            \
+    name, blurb, IS (TIME), at, TRUE, 0, max, NULL, NULL                       \
+  }
 
-typedef struct {
-  GObjectClass *klass;
-  guint first_id;
-} Installer;
-
-static void
-install_enum (const Installer *to, guint index, const gchar *type_name,
-    const GEnumValue *values, const gchar *name, const gchar *blurb,
-    gint default_value)
-{
-  GType type = g_type_from_name (type_name);
-
-  if (type == 0)
-    type = g_enum_register_static (type_name, values);
-  gst_type_mark_as_plugin_api (type, 0);
-  g_object_class_install_property (to->klass, to->first_id + index,
-      g_param_spec_enum (name, name, blurb, type, default_value, FLAGS_READY));
-}
-
-static void
-install_uint (const Installer *to, guint index, const gchar *name,
-    const gchar *blurb, guint min, guint max, guint default_value)
-{
-  g_object_class_install_property (to->klass, to->first_id + index,
-      g_param_spec_uint (
-          name, name, blurb, min, max, default_value, FLAGS_READY));
-}
-
-static void
-install_double (const Installer *to, guint index, const gchar *name,
-    const gchar *blurb, gdouble min, gdouble max, gdouble default_value)
-{
-  g_object_class_install_property (to->klass, to->first_id + index,
-      g_param_spec_double (
-          name, name, blurb, min, max, default_value, FLAGS_READY));
-}
-
-static void
-install_string (const Installer *to, guint index, const gchar *name,
-    const gchar *blurb, const gchar *default_value)
-{
-  g_object_class_install_property (to->klass, to->first_id + index,
-      g_param_spec_string (name, name, blurb, default_value, FLAGS_READY));
-}
-
-static void
-install_time (const Installer *to, guint index, const gchar *name,
-    const gchar *blurb, guint64 max, guint64 default_value)
-{
-  g_object_class_install_property (to->klass, to->first_id + index,
-      g_param_spec_uint64 (
-          name, name, blurb, 0, max, default_value, FLAGS_PLAYING));
-}
-
-static void
-install_position (const Installer *to, const PbfConfig *config)
-{
-  install_enum (to, POSITION_SOURCE, "GstPbfPositionSource",
-      position_source_values, "position-source",
-      "Where the expected position of the melt pool comes from",
-      PBF_POSITION_SOURCE_SIGNALS);
-  install_double (to, POSITION_X, "position-x",
-      "Column for position-source=fixed, pixels (pixel centres at +0.5)", 0,
-      16384, 48);
-  install_double (to, POSITION_Y, "position-y",
-      "Row for position-source=fixed, pixels (pixel centres at +0.5)", 0, 16384,
-      48);
-  install_double (to, SEARCH_RADIUS, "search-radius",
+static const GstCvSetting settings_table[] = {
+  ENUM ("position-source",
+      "Where the expected position of the melt pool comes from", TRACK (source),
+      "GstPbfPositionSource", position_source_values),
+  DOUBLE ("position-x",
+      "Column for position-source=fixed, pixels (pixel centres at +0.5)",
+      TRACK (fixed_x), 0, 16384),
+  DOUBLE ("position-y",
+      "Row for position-source=fixed, pixels (pixel centres at +0.5)",
+      TRACK (fixed_y), 0, 16384),
+  DOUBLE ("search-radius",
       "Radius of the disc round the expected position in which the melt pool "
       "is looked for, pixels",
-      0, 40, config->search_radius);
-  install_string (to, CALIBRATION, "calibration",
+      CONFIG (search_radius), 0, 40),
+  STRING ("calibration",
       "3x3 homography from micrometres on the plate to pixels, nine numbers "
       "row by row",
-      PBF_CALIBRATION_DEFAULT);
-  install_uint (to, SIGNAL_DELAY, "signal-delay",
+      OWN (calibration)),
+  UINT ("signal-delay",
       "How much later than its signals a frame shows their effect, "
       "microseconds",
-      0, 1000000, 0);
-}
-
-static void
-install_features (const Installer *to, const PbfConfig *config)
-{
-  install_uint (to, THRESHOLD, "threshold",
-      "A pixel is foreground if it is not below, grey levels", 1, 255,
-      config->threshold);
-  install_enum (to, CONNECTIVITY, "GstPbfConnectivity", connectivity_values,
-      "connectivity", "Which foreground pixels are connected",
-      (gint) config->connectivity);
-  install_uint (to, ROI_ALIGN, "roi-align",
-      "The left column of the region of interest is a multiple of it: 1, 2, "
-      "4, 8, 16 or 32 pixels",
-      1, 32, config->roi_align);
-  install_enum (to, SPATTER_SCOPE, "GstPbfSpatterScope", spatter_scope_values,
-      "spatter-scope", "Where spatters are looked for",
-      (gint) config->spatter_scope);
-  install_uint (to, MIN_SPATTER_AREA, "min-spatter-area",
-      "Smaller components are no spatters, pixels", 1, 65535,
-      config->min_spatter_area);
-  install_double (to, POLAR_INNER_RADIUS, "polar-inner-radius",
-      "Inner radius of the polar zones, pixels, at most polar-outer-radius", 0,
-      57, config->polar_inner);
-  install_double (to, POLAR_OUTER_RADIUS, "polar-outer-radius",
-      "Outer radius of the polar zones, pixels", 0, 57, config->polar_outer);
-  install_enum (to, LABELLING, "GstPbfLabelling", labelling_values, "labelling",
+      TRACK (signal_delay_us), 0, 1000000),
+  UINT ("threshold", "A pixel is foreground if it is not below, grey levels",
+      CONFIG (threshold), 1, 255),
+  ENUM ("connectivity", "Which foreground pixels are connected",
+      CONFIG (connectivity), "GstPbfConnectivity", connectivity_values),
+  UINT ("roi-align",
+      "The left column of the region of interest is a multiple of it: 1, 2, 4, "
+      "8, 16 or 32 pixels",
+      CONFIG (roi_align), 1, 32),
+  ENUM ("spatter-scope", "Where spatters are looked for",
+      CONFIG (spatter_scope), "GstPbfSpatterScope", spatter_scope_values),
+  UINT ("min-spatter-area", "Smaller components are no spatters, pixels",
+      CONFIG (min_spatter_area), 1, 65535),
+  DOUBLE ("polar-inner-radius",
+      "Inner radius of the polar zones, pixels, at most polar-outer-radius",
+      CONFIG (polar_inner), 0, 57),
+  DOUBLE ("polar-outer-radius", "Outer radius of the polar zones, pixels",
+      CONFIG (polar_outer), 0, 57),
+  ENUM ("labelling",
       "How components are found; the result does not depend on it",
-      (gint) config->labelling);
-}
-
-static void
-install_stream (const Installer *to, const PbfConfig *config)
-{
-  install_uint (to, TEMPORAL_WINDOW, "temporal-window",
-      "Frames over which variances are taken", 1, 1024, config->window);
-  install_enum (to, WINDOW_RESET, "GstPbfWindowReset", window_reset_values,
-      "window-reset", "When the temporal window begins anew",
-      (gint) config->window_reset);
-  install_uint (to, MAX_GAP, "max-gap",
-      "Empty or lost frames that window-reset=gap forgives", 0, 1000000,
-      config->max_gap);
-  install_enum (to, EMPTY_FRAMES, "GstPbfEmptyFrames", empty_frames_values,
-      "empty-frames", "What becomes of frames with the laser off",
-      PBF_EMPTY_FRAMES_FLAG);
-  install_string (to, MODEL_LOCATION, "model-location",
+      CONFIG (labelling), "GstPbfLabelling", labelling_values),
+  UINT ("temporal-window", "Frames over which variances are taken",
+      CONFIG (window), 1, 1024),
+  ENUM ("window-reset", "When the temporal window restarts",
+      CONFIG (window_reset), "GstPbfWindowReset", window_reset_values),
+  UINT ("max-gap", "Empty or lost frames that window-reset=gap forgives",
+      CONFIG (max_gap), 0, 1000000),
+  ENUM ("empty-frames", "What becomes of frames with the laser off",
+      TRACK (empty_frames), "GstPbfEmptyFrames", empty_frames_values),
+  STRING ("model-location",
       "Safetensors file of the network; without one there are features only",
-      NULL);
-  install_enum (to, OUTPUT_ACTIVATION, "GstPbfOutputActivation",
-      activation_values, "output-activation",
-      "What is applied to the network's outputs", (gint) config->activation);
-}
-
-static void
-install_running (const Installer *to, const PbfConfig *config)
-{
-  install_enum (to, TRANSFER, "GstPbfTransfer", transfer_values, "transfer",
-      "How frames reach the device (backend cuda)", (gint) config->transfer);
-  install_uint (to, THREADS, "threads",
-      "Threads that compute (backend cpu); 0: one per processor", 0, 1024, 0);
-  install_uint (to, DEPTH, "depth",
-      "Batches in flight, besides the one being filled", 2, 15, config->depth);
-  install_uint (to, BATCH_SIZE, "batch-size",
-      "Frames computed at once; 0: 256, or fewer where frames are large", 0,
-      65536, 0);
-  install_time (to, MAX_LATENCY, "max-latency",
+      OWN (model_location)),
+  ENUM ("output-activation", "What is applied to the network's outputs",
+      CONFIG (activation), "GstPbfOutputActivation", activation_values),
+  ENUM ("transfer", "How frames reach the device (backend cuda)",
+      CONFIG (transfer), "GstPbfTransfer", transfer_values),
+  UINT ("threads", "Threads that compute (backend cpu); 0: one per processor",
+      CONFIG (threads), 0, 1024),
+  UINT ("depth", "Batches in flight, besides the one being filled",
+      CONFIG (depth), 2, 15),
+  UINT ("batch-size",
+      "Frames computed at once; 0: 256, or fewer where frames are large",
+      OWN (batch_size), 0, 65536),
+  TIME ("max-latency",
       "How long a frame waits at most for its batch to fill, nanoseconds; 0: "
       "not at all",
-      MAX_MAX_LATENCY, DEFAULT_MAX_LATENCY);
-  install_time (to, MESSAGE_INTERVAL, "message-interval",
+      OWN (max_latency), MAX_MAX_LATENCY),
+  TIME ("message-interval",
       "Shortest time between two element messages, nanoseconds; 0: none are "
       "posted",
-      G_MAXUINT64, DEFAULT_MESSAGE_INTERVAL);
-}
+      OWN (message_interval), 0),
+};
 
-guint
-gst_pbf_settings_install (GObjectClass *klass, guint first_id)
+void
+gst_pbf_settings_install (GstCvFilterClass *klass, gsize offset)
 {
-  Installer to = { klass, first_id };
-  PbfConfig config;
+  GstPbfSettings defaults = { 0 };
 
-  pbf_config_init (&config);
-  install_position (&to, &config);
-  install_features (&to, &config);
-  install_stream (&to, &config);
-  install_running (&to, &config);
-  return first_id + N_SETTINGS;
+  gst_pbf_settings_init (&defaults);
+  gst_cv_filter_class_install_settings (
+      klass, settings_table, G_N_ELEMENTS (settings_table), offset, &defaults);
+  gst_pbf_settings_clear (&defaults);
 }
 
 /* --- values ---------------------------------------------------------------- */
@@ -305,177 +212,13 @@ gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from)
   to->model_location = g_strdup (from->model_location);
 }
 
-/* the settings that are held as plain numbers: unsigned, or double */
-static guint *
-find_uint (GstPbfSettings *s, guint index)
-{
-  switch (index) {
-    case THRESHOLD:
-      return &s->config.threshold;
-    case ROI_ALIGN:
-      return &s->config.roi_align;
-    case MIN_SPATTER_AREA:
-      return &s->config.min_spatter_area;
-    case TEMPORAL_WINDOW:
-      return &s->config.window;
-    case MAX_GAP:
-      return &s->config.max_gap;
-    case SIGNAL_DELAY:
-      return &s->track.signal_delay_us;
-    case THREADS:
-      return &s->config.threads;
-    case DEPTH:
-      return &s->config.depth;
-    case BATCH_SIZE:
-      return &s->batch_size;
-    default:
-      return NULL;
-  }
-}
-
-static gdouble *
-find_double (GstPbfSettings *s, guint index)
-{
-  switch (index) {
-    case POSITION_X:
-      return &s->track.fixed_x;
-    case POSITION_Y:
-      return &s->track.fixed_y;
-    case SEARCH_RADIUS:
-      return &s->config.search_radius;
-    case POLAR_INNER_RADIUS:
-      return &s->config.polar_inner;
-    case POLAR_OUTER_RADIUS:
-      return &s->config.polar_outer;
-    default:
-      return NULL;
-  }
-}
-
-static guint64 *
-find_time (GstPbfSettings *s, guint index)
-{
-  if (index == MAX_LATENCY)
-    return &s->max_latency;
-  return index == MESSAGE_INTERVAL ? &s->message_interval : NULL;
-}
-
-static gchar **
-find_string (GstPbfSettings *s, guint index)
-{
-  if (index == CALIBRATION)
-    return &s->calibration;
-  return index == MODEL_LOCATION ? &s->model_location : NULL;
-}
-
-static gboolean
-set_enum (GstPbfSettings *s, guint index, gint value)
-{
-  switch (index) {
-    case CONNECTIVITY:
-      s->config.connectivity = (guint) value;
-      break;
-    case POSITION_SOURCE:
-      s->track.source = (PbfPositionSource) value;
-      break;
-    case SPATTER_SCOPE:
-      s->config.spatter_scope = (PbfSpatterScope) value;
-      break;
-    case WINDOW_RESET:
-      s->config.window_reset = (PbfWindowReset) value;
-      break;
-    case EMPTY_FRAMES:
-      s->track.empty_frames = (PbfEmptyFrames) value;
-      break;
-    case OUTPUT_ACTIVATION:
-      s->config.activation = (PbfActivation) value;
-      break;
-    case LABELLING:
-      s->config.labelling = (PbfLabelling) value;
-      break;
-    case TRANSFER:
-      s->config.transfer = (PbfTransfer) value;
-      break;
-    default:
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gint
-get_enum (const GstPbfSettings *s, guint index)
-{
-  switch (index) {
-    case CONNECTIVITY:
-      return (gint) s->config.connectivity;
-    case POSITION_SOURCE:
-      return (gint) s->track.source;
-    case SPATTER_SCOPE:
-      return (gint) s->config.spatter_scope;
-    case WINDOW_RESET:
-      return (gint) s->config.window_reset;
-    case EMPTY_FRAMES:
-      return (gint) s->track.empty_frames;
-    case OUTPUT_ACTIVATION:
-      return (gint) s->config.activation;
-    case LABELLING:
-      return (gint) s->config.labelling;
-    default:
-      return (gint) s->config.transfer;
-  }
-}
-
-gboolean
-gst_pbf_settings_set (GstPbfSettings *s, guint index, const GValue *value)
-{
-  guint *u = find_uint (s, index);
-  gdouble *d = find_double (s, index);
-  guint64 *t = find_time (s, index);
-  gchar **text = find_string (s, index);
-
-  if (u != NULL) {
-    *u = g_value_get_uint (value);
-  } else if (d != NULL) {
-    *d = g_value_get_double (value);
-  } else if (t != NULL) {
-    *t = g_value_get_uint64 (value);
-  } else if (text != NULL) {
-    g_free (*text);
-    *text = g_value_dup_string (value);
-  } else {
-    return index < N_SETTINGS && set_enum (s, index, g_value_get_enum (value));
-  }
-  return TRUE;
-}
-
-gboolean
-gst_pbf_settings_get (
-    const GstPbfSettings *settings, guint index, GValue *value)
-{
-  GstPbfSettings *s = (GstPbfSettings *) settings; /* only read from */
-
-  if (find_uint (s, index) != NULL)
-    g_value_set_uint (value, *find_uint (s, index));
-  else if (find_double (s, index) != NULL)
-    g_value_set_double (value, *find_double (s, index));
-  else if (find_time (s, index) != NULL)
-    g_value_set_uint64 (value, *find_time (s, index));
-  else if (find_string (s, index) != NULL)
-    g_value_set_string (value, *find_string (s, index));
-  else if (index < N_SETTINGS)
-    g_value_set_enum (value, get_enum (s, index));
-  else
-    return FALSE;
-  return TRUE;
-}
-
 gboolean
 gst_pbf_settings_check (GstPbfSettings *settings, GError **error)
 {
   PbfConfig config = settings->config;
   const gchar *text = settings->calibration;
 
-  if (text == NULL)
+  if (text == NULL || *text == '\0')
     text = PBF_CALIBRATION_DEFAULT;
   if (!pbf_calibration_parse (text, &settings->track.calibration, error)) {
     g_prefix_error (error, "calibration=\"%s\": ", text);

@@ -5,8 +5,8 @@
 /* The properties of cudapbfmonitor and what they mean to the engine. */
 #pragma once
 
-#include <gst/gst.h>
-#include "pbfengine.h"
+#include "gst/common/gstcvfilter.h"
+#include "cuda/meltpool/engine.h"
 
 G_BEGIN_DECLS
 
@@ -14,8 +14,8 @@ G_BEGIN_DECLS
  * GstPbfSettings:
  * @config: of the engine; width, height and max_batch are not settings
  * @track: of the signals; the calibration is set by gst_pbf_settings_check()
- * @calibration: nine numbers
- * @model_location: (nullable): of the safetensors file
+ * @calibration: (nullable): nine numbers; %NULL or empty: the default
+ * @model_location: (nullable): of the safetensors file; %NULL or empty: none
  * @batch_size: frames, 0: automatic
  * @max_latency: ns that a frame waits for its batch to fill
  * @message_interval: ns between element messages, 0: none
@@ -34,15 +34,8 @@ void gst_pbf_settings_init (GstPbfSettings *settings);
 void gst_pbf_settings_clear (GstPbfSettings *settings);
 void gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from);
 
-/* Installs the properties as @first_id and on; returns the first free id. */
-guint gst_pbf_settings_install (GObjectClass *klass, guint first_id);
-
-/* @index: id of the property less @first_id
- * Returns: FALSE if it is none of them. */
-gboolean gst_pbf_settings_set (
-    GstPbfSettings *settings, guint index, const GValue *value);
-gboolean gst_pbf_settings_get (
-    const GstPbfSettings *settings, guint index, GValue *value);
+/* Installs the properties, of the struct at @offset of the element. */
+void gst_pbf_settings_install (GstCvFilterClass *klass, gsize offset);
 
 /* Parses the calibration and checks all that can be checked before the caps.
  * Returns: FALSE with an error that names the property. */

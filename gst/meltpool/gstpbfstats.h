@@ -6,7 +6,7 @@
  * for its element message (since the last one). Not locked. */
 #pragma once
 
-#include "cvishistogram.h"
+#include "cuda/core/histogram.h"
 #include "gstpbfbatch.h"
 
 G_BEGIN_DECLS
@@ -63,7 +63,7 @@ void gst_pbf_stats_add_latency (GstPbfStats *stats, guint64 ns, guint frames);
 GstStructure *gst_pbf_stats_to_structure (const GstPbfStats *stats);
 
 /* The message's structure, if @interval ns have passed since the last one (or
- * there was none), and begins anew; else %NULL.
+ * there was none), and begins again; else %NULL.
  * @model: (nullable): for the names of the outputs */
 GstStructure *gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
     const GstSegment *segment, const PbfModel *model);

@@ -13,8 +13,9 @@
  * its moment (#GstPbfSignalMeta) and what it really shows (#GstPbfTruthMeta).
  * The same seed gives the same bytes on every machine.
  *
- * Frames can travel in buffer lists (frames-per-list), and can be rendered once
- * and replayed without a copy (pre-render), for rates of millions a second.
+ * Frames travel in buffer lists (frames-per-list) unless the source is live, and
+ * can be rendered once and replayed without a copy (pre-render), for rates of
+ * millions a second.
  *
  * ## Example launch line
  * |[
@@ -30,9 +31,9 @@
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 #include <string.h>
-#include "gstpbfring.h"
-#include "pbfsignal.h"
-#include "pbfsim.h"
+#include "gstpbfreplay.h"
+#include "cuda/meltpool/machinesignal.h"
+#include "cuda/meltpool/sim.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_test_src_debug
@@ -44,10 +45,14 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);
 #define DEFAULT_IS_LIVE FALSE
 #define DEFAULT_SEED 0
 #define DEFAULT_REGIME GST_PBF_REGIME_NOMINAL
-#define DEFAULT_FRAMES_PER_LIST 1
+#define DEFAULT_FRAMES_PER_LIST 0
 #define DEFAULT_PRE_RENDER 0
 #define DEFAULT_TIMESTAMP_OFFSET 0
 #define MAX_FRAMES_PER_LIST 65536
+/* frames-per-list=0: so many frames of a source that is not live, as far as they
+ * have no more than so many bytes */
+#define AUTO_LIST_FRAMES 256
+#define AUTO_LIST_BYTES (4u << 20)
 #define MAX_PRE_RENDER 65536
 
 struct _GstPbfTestSrc {
@@ -64,10 +69,11 @@ struct _GstPbfTestSrc {
    * them */
   GstVideoInfo info;
   PbfSim *sim;
-  guint list_frames;        /* frames_per_list since start */
-  guint ring_frames;        /* pre_render since start */
-  GstPbfRing *ring;         /* frames rendered in advance */
-  guint ring_layers;        /* layers that they span */
+  guint wanted_list_frames; /* frames_per_list since start */
+  guint list_frames;        /* the same; if 0, as these caps make it */
+  guint replay_frames;      /* pre_render since start */
+  GstPbfReplay *replay;     /* frames rendered in advance */
+  guint replay_layers;      /* layers that they span */
   guint64 frame;            /* frames made since start */
   guint64 first_frame;      /* number of the first one with these caps */
   GstClockTime first_time;  /* and its time since start */
@@ -125,7 +131,8 @@ gst_pbf_test_src_regime_get_type (void)
     { GST_PBF_REGIME_SPATTER, "Nominal pool with many spatters", "spatter" },
     { GST_PBF_REGIME_DRIFT,
         "Pool that grows, brightens and moves off over 20000 frames", "drift" },
-    { GST_PBF_REGIME_MIXED, "The others by turns, 3000 frames each", "mixed" },
+    { GST_PBF_REGIME_MIXED,
+        "The other regimes one after the other, 3000 frames each", "mixed" },
     { 0, NULL, NULL },
   };
 
@@ -193,7 +200,7 @@ set_truth (GstPbfTruthMeta *meta, const PbfSimTruth *truth)
 
 /* Renders frame @index of the simulator into @buffer and its metas. */
 static gboolean
-render (GstPbfTestSrc *self, guint64 index, GstBuffer *buffer)
+render_frame (GstPbfTestSrc *self, guint64 index, GstBuffer *buffer)
 {
   GstVideoMeta *layout = gst_buffer_get_video_meta (buffer);
   gsize offset = layout != NULL ? layout->offset[0] : 0;
@@ -254,7 +261,7 @@ next_exposure (GstPbfTestSrc *self, Exposure *e)
 }
 
 static void
-stamp (GstPbfTestSrc *self, GstBuffer *buffer, const Exposure *e)
+stamp_frame (GstPbfTestSrc *self, GstBuffer *buffer, const Exposure *e)
 {
   GST_BUFFER_PTS (buffer) = self->time_offset + e->start;
   GST_BUFFER_DURATION (buffer) = e->end - e->start;
@@ -272,23 +279,46 @@ renumber (PbfSignal *signal, const Exposure *e)
   pbf_signal_seal (signal);
 }
 
-static GstFlowReturn
-show_frame (GstPbfTestSrc *self, const Exposure *e, GstBuffer **buffer)
+/* Stamps frame @e of the replay, whose record is @signal. */
+static void
+stamp_replayed (GstPbfTestSrc *self, const Exposure *e, GstBuffer *buffer,
+    PbfSignal *signal)
 {
-  guint64 index = e->number - self->first_frame;
-  guint length = gst_pbf_ring_get_length (self->ring);
+  guint64 round = (e->number - self->first_frame)
+                  / gst_pbf_replay_get_length (self->replay);
+
+  signal->layer += (guint32) round * self->replay_layers;
+  renumber (signal, e);
+  stamp_frame (self, buffer, e);
+}
+
+static GstFlowReturn
+fail_replay (GstPbfTestSrc *self)
+{
+  GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL),
+      ("The memory of a frame rendered in advance, of the negotiated pool, "
+       "can neither be shared nor copied"));
+  return GST_FLOW_ERROR;
+}
+
+/* Place of frame @number in the replay. */
+static guint
+replay_index (GstPbfTestSrc *self, guint64 number)
+{
+  return (guint) ((number - self->first_frame)
+                  % gst_pbf_replay_get_length (self->replay));
+}
+
+static GstFlowReturn
+make_replayed_frame (GstPbfTestSrc *self, const Exposure *e, GstBuffer **buffer)
+{
   PbfSignal *signal;
 
-  *buffer = gst_pbf_ring_show (self->ring, (guint) (index % length), &signal);
-  if (*buffer == NULL) {
-    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL),
-        ("The memory of a frame rendered in advance, of the negotiated pool, "
-         "can neither be shared nor copied"));
-    return GST_FLOW_ERROR;
-  }
-  signal->layer += (guint32) (index / length) * self->ring_layers;
-  renumber (signal, e);
-  stamp (self, *buffer, e);
+  *buffer = gst_pbf_replay_new_buffer (
+      self->replay, replay_index (self, e->number), &signal);
+  if (*buffer == NULL)
+    return fail_replay (self);
+  stamp_replayed (self, e, *buffer, signal);
   return GST_FLOW_OK;
 }
 
@@ -298,53 +328,54 @@ make_frame (GstPbfTestSrc *self, GstBufferPool *pool, const Exposure *e,
 {
   GstFlowReturn ret;
 
-  if (self->ring != NULL)
-    return show_frame (self, e, buffer);
+  if (self->replay != NULL)
+    return make_replayed_frame (self, e, buffer);
 
   ret = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
   if (ret != GST_FLOW_OK)
     return ret;
-  if (!render (self, e->number - self->first_frame, *buffer)) {
+  if (!render_frame (self, e->number - self->first_frame, *buffer)) {
     gst_clear_buffer (buffer);
     return GST_FLOW_ERROR;
   }
   if (self->first_frame > 0)
     renumber (&signal_meta (*buffer)->signal, e);
-  stamp (self, *buffer, e);
+  stamp_frame (self, *buffer, e);
   return GST_FLOW_OK;
 }
 
 /* --- frames rendered in advance -------------------------------------------- */
 
 static GstFlowReturn
-fill_ring (GstPbfTestSrc *self, GstBufferPool *pool)
+fill_replay (GstPbfTestSrc *self, GstBufferPool *pool)
 {
-  GstPbfRing *ring = gst_pbf_ring_new (self->ring_frames);
+  GstPbfReplay *replay = gst_pbf_replay_new (self->replay_frames);
   GstFlowReturn ret = GST_FLOW_OK;
   guint layer = 0;
 
   GST_INFO_OBJECT (self, "rendering %u frames (%" G_GSIZE_FORMAT " bytes)",
-      self->ring_frames, self->ring_frames * GST_VIDEO_INFO_SIZE (&self->info));
-  for (guint i = 0; i < self->ring_frames && ret == GST_FLOW_OK; i++) {
+      self->replay_frames,
+      self->replay_frames * GST_VIDEO_INFO_SIZE (&self->info));
+  for (guint i = 0; i < self->replay_frames && ret == GST_FLOW_OK; i++) {
     GstBuffer *buffer = NULL;
 
     ret = gst_buffer_pool_acquire_buffer (pool, &buffer, NULL);
     if (ret != GST_FLOW_OK)
       break;
-    if (render (self, i, buffer)) {
+    if (render_frame (self, i, buffer)) {
       layer = signal_meta (buffer)->signal.layer;
-      gst_pbf_ring_add (ring, buffer);
+      gst_pbf_replay_add (replay, buffer);
     } else {
       gst_buffer_unref (buffer);
       ret = GST_FLOW_ERROR;
     }
   }
   if (ret != GST_FLOW_OK) {
-    gst_pbf_ring_free (ring);
+    gst_pbf_replay_free (replay);
     return ret;
   }
-  self->ring_layers = layer + 1;
-  self->ring = ring;
+  self->replay_layers = layer + 1;
+  self->replay = replay;
   return GST_FLOW_OK;
 }
 
@@ -437,12 +468,17 @@ static guint
 frames_due (GstPbfTestSrc *self)
 {
   gint wanted = GST_BASE_SRC (self)->num_buffers;
+  guint64 n = self->list_frames;
 
-  if (wanted < 0)
-    return self->list_frames;
-  if (self->frame >= (guint64) wanted)
+  if (wanted >= 0 && self->frame >= (guint64) wanted)
     return 0;
-  return (guint) MIN (self->list_frames, (guint64) wanted - self->frame);
+  if (wanted >= 0)
+    n = MIN (n, (guint64) wanted - self->frame);
+  /* lists that begin with the same frame are used again */
+  if (self->replay != NULL)
+    n = MIN (n, gst_pbf_replay_get_length (self->replay)
+                    - replay_index (self, self->frame));
+  return (guint) n;
 }
 
 /* Waits while a live source is paused. The base class does so too, but when the
@@ -460,24 +496,58 @@ wait_playing (GstBaseSrc *base)
   return running ? GST_FLOW_OK : gst_base_src_wait_playing (base);
 }
 
-/* A list that cannot be handed over is made again when the flow goes on. */
+/* Fills @list with the next @n frames. */
 static GstFlowReturn
-make_list (GstPbfTestSrc *self, GstBufferPool *pool, guint n)
+render_list (
+    GstPbfTestSrc *self, GstBufferPool *pool, guint n, GstBufferList **list)
 {
-  GstBufferList *list = gst_buffer_list_new_sized (n);
   Exposure exposure = first_exposure (self);
   GstFlowReturn ret = GST_FLOW_OK;
 
+  *list = gst_buffer_list_new_sized (n);
   for (guint i = 0; i < n && ret == GST_FLOW_OK; i++) {
     GstBuffer *buffer = NULL;
 
     ret = make_frame (self, pool, &exposure, &buffer);
     if (ret == GST_FLOW_OK)
-      gst_buffer_list_add (list, buffer);
+      gst_buffer_list_add (*list, buffer);
     next_exposure (self, &exposure);
     if (g_atomic_int_get (&self->unlocked))
       ret = GST_FLOW_FLUSHING;
   }
+  return ret;
+}
+
+/* The same with frames rendered in advance. */
+static GstFlowReturn
+replay_list (GstPbfTestSrc *self, guint n, GstBufferList **list)
+{
+  Exposure exposure = first_exposure (self);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  gst_pbf_replay_open_list (self->replay, replay_index (self, self->frame), n);
+  for (guint i = 0; i < n && ret == GST_FLOW_OK; i++) {
+    PbfSignal *signal;
+    GstBuffer *buffer = gst_pbf_replay_next (self->replay, &signal);
+
+    if (buffer != NULL)
+      stamp_replayed (self, &exposure, buffer, signal);
+    else
+      ret = fail_replay (self);
+    next_exposure (self, &exposure);
+  }
+  *list = gst_pbf_replay_close_list (self->replay);
+  return ret;
+}
+
+/* A list that cannot be handed over is made again when the flow goes on. */
+static GstFlowReturn
+submit_list (GstPbfTestSrc *self, GstBufferPool *pool, guint n)
+{
+  GstBufferList *list;
+  GstFlowReturn ret = self->replay != NULL ? replay_list (self, n, &list)
+                                           : render_list (self, pool, n, &list);
+
   if (ret == GST_FLOW_OK)
     ret = wait_playing (GST_BASE_SRC (self));
   if (ret == GST_FLOW_OK)
@@ -492,18 +562,19 @@ gst_pbf_test_src_create (
     GstBaseSrc *base, guint64 offset, guint size, GstBuffer **buffer)
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
-  guint n = frames_due (self);
   GstBufferPool *pool;
   GstFlowReturn ret = GST_FLOW_OK;
+  guint n;
 
-  if (n == 0)
+  if (frames_due (self) == 0)
     return GST_FLOW_EOS;
   pool = gst_base_src_get_buffer_pool (base);
   if (pool == NULL)
     return GST_FLOW_NOT_NEGOTIATED;
 
-  if (self->ring_frames > 0 && self->ring == NULL)
-    ret = fill_ring (self, pool);
+  if (self->replay_frames > 0 && self->replay == NULL)
+    ret = fill_replay (self, pool);
+  n = frames_due (self);
   if (!self->time_known)
     start_time (self);
   if (ret == GST_FLOW_OK)
@@ -513,7 +584,7 @@ gst_pbf_test_src_create (
 
     ret = make_frame (self, pool, &exposure, buffer);
   } else if (ret == GST_FLOW_OK) {
-    ret = make_list (self, pool, n);
+    ret = submit_list (self, pool, n);
   }
   if (ret == GST_FLOW_OK)
     self->frame += n;
@@ -570,7 +641,20 @@ same_video (const GstVideoInfo *a, const GstVideoInfo *b)
          && a->fps_d == b->fps_d;
 }
 
-/* Another size or rate starts the printer anew; time and count go on. */
+/* Single frames of a live source have the least latency, lists of the other the
+ * least cost. */
+static guint
+choose_list_frames (GstPbfTestSrc *self, const GstVideoInfo *info)
+{
+  if (self->wanted_list_frames > 0)
+    return self->wanted_list_frames;
+  if (gst_base_src_is_live (GST_BASE_SRC (self)))
+    return 1;
+  return (guint) CLAMP (
+      AUTO_LIST_BYTES / GST_VIDEO_INFO_SIZE (info), 1, AUTO_LIST_FRAMES);
+}
+
+/* Another size or rate restarts the printer; time and count go on. */
 static gboolean
 gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 {
@@ -578,11 +662,12 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   PbfSimConfig config = { 0 };
   GError *error = NULL;
   GstVideoInfo info;
+  guint list_frames;
   PbfSim *sim;
 
   if (!gst_video_info_from_caps (&info, caps)) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION, (NULL),
-        ("Not the caps of raw video: %" GST_PTR_FORMAT, caps));
+        ("Unsupported caps, not raw video: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   if (self->sim != NULL && same_video (&info, &self->info)) {
@@ -607,9 +692,11 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 
   if (self->sim != NULL)
     self->first_time = time_of (self, self->frame);
+  list_frames = choose_list_frames (self, &info);
   GST_OBJECT_LOCK (self);
   self->first_frame = self->frame;
   self->info = info;
+  self->list_frames = list_frames;
   GST_OBJECT_UNLOCK (self);
   pbf_sim_free (self->sim);
   self->sim = sim;
@@ -649,13 +736,13 @@ gst_pbf_test_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
   guint needed =
-      self->ring_frames > 0 ? self->ring_frames : self->list_frames + 1;
+      self->replay_frames > 0 ? self->replay_frames : self->list_frames + 1;
   guint size = GST_VIDEO_INFO_SIZE (&self->info), min = 0, max = 0;
   gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
   GstBufferPool *pool = NULL;
   GstCaps *caps;
 
-  g_clear_pointer (&self->ring, gst_pbf_ring_free);
+  g_clear_pointer (&self->replay, gst_pbf_replay_free);
   gst_query_parse_allocation (query, &caps, NULL);
   if (offered) {
     guint least;
@@ -761,8 +848,8 @@ gst_pbf_test_src_start (GstBaseSrc *base)
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
 
   GST_OBJECT_LOCK (self);
-  self->list_frames = self->frames_per_list;
-  self->ring_frames = self->pre_render;
+  self->wanted_list_frames = self->frames_per_list;
+  self->replay_frames = self->pre_render;
   self->frame = self->first_frame = 0;
   self->first_time = 0;
   self->time_known = FALSE;
@@ -777,7 +864,7 @@ gst_pbf_test_src_stop (GstBaseSrc *base)
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
 
-  g_clear_pointer (&self->ring, gst_pbf_ring_free);
+  g_clear_pointer (&self->replay, gst_pbf_replay_free);
   g_clear_pointer (&self->sim, pbf_sim_free);
   GST_OBJECT_LOCK (self);
   gst_video_info_init (&self->info);
@@ -861,22 +948,23 @@ install_properties (GObjectClass *klass)
 
   g_object_class_install_property (klass, PROP_IS_LIVE,
       g_param_spec_boolean ("is-live", "Is live",
-          "Hand frames on at the time that the clock says they were exposed",
+          "Send frames at the time at which the clock says they were exposed",
           DEFAULT_IS_LIVE, flags));
   g_object_class_install_property (klass, PROP_SEED,
       g_param_spec_uint ("seed", "Seed",
-          "Start of everything random: the same seed gives the same bytes", 0,
+          "Seed of all random values: the same seed gives the same bytes", 0,
           G_MAXUINT, DEFAULT_SEED, flags));
   g_object_class_install_property (klass, PROP_REGIME,
-      g_param_spec_enum ("regime", "Regime", "What the process does",
+      g_param_spec_enum ("regime", "Regime", "State of the simulated process",
           GST_TYPE_PBF_TEST_SRC_REGIME, DEFAULT_REGIME, flags));
   g_object_class_install_property (klass, PROP_FRAMES_PER_LIST,
       g_param_spec_uint ("frames-per-list", "Frames per list",
-          "Frames handed on together as one buffer list; 1: as single buffers",
-          1, MAX_FRAMES_PER_LIST, DEFAULT_FRAMES_PER_LIST, flags));
+          "Frames in one buffer list; 1: single buffers; 0: 1 if is-live, else "
+          "256, of at most 4 MiB in all",
+          0, MAX_FRAMES_PER_LIST, DEFAULT_FRAMES_PER_LIST, flags));
   g_object_class_install_property (klass, PROP_PRE_RENDER,
       g_param_spec_uint ("pre-render", "Pre-render",
-          "Frames rendered once and then shown again and again, without a "
+          "Frames rendered once and then sent again and again, without a "
           "copy; 0: every frame is rendered",
           0, MAX_PRE_RENDER, DEFAULT_PRE_RENDER, flags));
   g_object_class_install_property (klass, PROP_TIMESTAMP_OFFSET,

@@ -4,7 +4,7 @@
  */
 #include "gstroicropper.h"
 
-#include "roicrop.h"
+#include "cuda/meltpool/roicrop.h"
 
 struct _GstRoiCropper {
   GstElement *element;
@@ -328,7 +328,7 @@ acquire (GstRoiCropper *cropper, GstBuffer **out)
 
   if (flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING)
     GST_ELEMENT_ERROR (cropper->element, RESOURCE, NO_SPACE_LEFT,
-        ("There is no memory for a crop of %dx%d %s",
+        ("No memory for a crop of %dx%d %s",
             GST_VIDEO_INFO_WIDTH (&cropper->out),
             GST_VIDEO_INFO_HEIGHT (&cropper->out),
             GST_VIDEO_INFO_NAME (&cropper->out)),
@@ -375,7 +375,7 @@ post_bad_frame (GstRoiCropper *cropper, GstBuffer *in)
 
   GST_ELEMENT_ERROR (cropper->element, STREAM, FAILED,
       ("A buffer of %" G_GSIZE_FORMAT " bytes does not hold the frame of "
-       "%dx%d %s that its caps and metas tell of",
+       "%dx%d %s described by its caps and metas",
           gst_buffer_get_size (in), GST_VIDEO_INFO_WIDTH (info),
           GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_NAME (info)),
       ("%" GST_PTR_FORMAT, in));

@@ -6,7 +6,7 @@
 
 #include <gst/video/video.h>
 #include <string.h>
-#include "roicrop.h"
+#include "cuda/meltpool/roicrop.h"
 
 static gpointer
 register_source_type (gpointer unused)

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
-#include "pbfsignal.h"
+#include "cuda/meltpool/machinesignal.h"
 
 G_BEGIN_DECLS
 

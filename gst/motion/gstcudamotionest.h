@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include <gst/gst.h>
+#include "gst/common/gstcvfilter.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_CUDA_MOTION_EST (gst_cuda_motion_est_get_type ())
 G_DECLARE_FINAL_TYPE (
-    GstCudaMotionEst, gst_cuda_motion_est, GST, CUDA_MOTION_EST, GstElement)
+    GstCudaMotionEst, gst_cuda_motion_est, GST, CUDA_MOTION_EST, GstCvFilter)
 
 GST_ELEMENT_REGISTER_DECLARE (cudamotionest);
 

@@ -13,18 +13,13 @@
 #include <gst/base/gstqueuearray.h>
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvbackend.h"
-#include "gst/common/gstcvcuda.h"
-#include "gst/common/gstcvlatency.h"
-#include "gst/common/gstcvqueue.h"
-#include "gst/common/gstcvsides.h"
-#include "gst/common/gstcvworker.h"
+#include "gst/common/gstcvfilter.h"
 #include "gstcudamotionest.h"
 #include "gstmotionframe.h"
 #include "gstmotionsettings.h"
 #include "gstmotionstats.h"
-#include "motionregions.h"
-#include "motionsummary.h"
+#include "cuda/motion/regions.h"
+#include "cuda/motion/summary.h"
 
 G_BEGIN_DECLS
 
@@ -54,19 +49,10 @@ typedef struct {
 #define GST_MOTION_TIMES 32
 
 struct _GstCudaMotionEst {
-  GstElement parent;
-
-  GstPad *sinkpad, *srcpad;
+  GstCvFilter filter;
 
   /* --- under the object lock --- */
   GstMotionSettings settings;
-  GstCvBackend backend;
-
-  GstCvLatency latency;
-  GstCvSides *sides;
-  GstCvQueue *queue;
-  GstCvWorker *worker;
-  GstCvCuda *cuda;
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   MotionConfig wanted; /* without size and depth */
@@ -74,19 +60,15 @@ struct _GstCudaMotionEst {
   /* --- by the upstream thread, while the other is idle --- */
   MotionConfig config; /* of the engine */
   MotionEngine *engine;
-  CvisContext *context; /* NULL: on the CPU, or not decided yet */
   MotionRegionFinder *regions;
   GstVideoInfo layout;  /* of the frames */
   GstVideoInfo picture; /* of prediction and residual */
-  gboolean negotiated;  /* the layout is that of the caps */
   gboolean decided;     /* on the backend for system memory */
   gboolean on_device;   /* frames are memory:CUDAMemory */
   GstBufferPool *packets;
   GstBufferPool *pictures[GST_MOTION_SIDES]; /* NULL: not asked for yet */
-  GstCaps *refused; /* with an error, which is not posted again for them */
 
   /* --- of the upstream thread --- */
-  gboolean streaming; /* a stream has begun: the next one starts anew */
   GstSegment in_segment;
   guint64 number; /* of the next frame, in the stream */
   guint64 serial; /* of the next frame, since the engine was made */
@@ -96,11 +78,10 @@ struct _GstCudaMotionEst {
   /* --- of the source pad's thread --- */
   GstQueueArray *held; /* of GstMotionHeld, in order */
   guint n_held;        /* frames among them */
-  GstSegment segment;
   MotionSceneDetector detector;
   guint key_units;
 
-  GMutex stats_lock;
+  /* --- under the filter's stats lock --- */
   GstMotionStats stats;
 };
 
@@ -108,9 +89,11 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_motion_est_debug);
 
 /* --- gstmotionnegotiate.c -------------------------------------------------- */
 
-/* Adopts @caps; where frames of theirs cannot be compared with those before,
- * these leave first. Returns: FALSE after posting an error, or when flushing. */
-gboolean gst_motion_negotiate (GstCudaMotionEst *self, GstCaps *caps);
+/* See GstCvFilterClass. Where frames of @caps cannot be compared with those
+ * before, these leave first. */
+GstFlowReturn gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps);
+gboolean gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps);
+gboolean gst_motion_propose_allocation (GstCvFilter *filter, GstQuery *query);
 /* A new engine for the layout, in @context. Nothing is in flight. */
 gboolean gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context);
 /* Frees what gst_motion_setup_engine() made. */
@@ -119,39 +102,27 @@ void gst_motion_free_engine (GstCudaMotionEst *self);
 GstBufferPool *gst_motion_get_picture_pool (
     GstCudaMotionEst *self, GstMotionSideKind kind);
 
-gboolean gst_motion_sink_query (
-    GstPad *pad, GstObject *parent, GstQuery *query);
-gboolean gst_motion_src_query (GstPad *pad, GstObject *parent, GstQuery *query);
-
 /* --- gstmotioninput.c ------------------------------------------------------ */
 
-GstFlowReturn gst_motion_input_chain (
-    GstPad *pad, GstObject *parent, GstBuffer *buffer);
-/* See GstCvWorkerFuncs. */
-gboolean gst_motion_input_event (GstElement *element, GstEvent *event);
-void gst_motion_input_flush (GstElement *element);
-/* Ends the sequence of frames that are compared, and waits until all of them
- * have left. */
-GstFlowReturn gst_motion_input_end (GstCudaMotionEst *self);
+/* See GstCvFilterClass. */
+GstFlowReturn gst_motion_input_submit (
+    GstCvFilter *filter, GstMiniObject *object);
+GstFlowReturn gst_motion_input_event (GstCvFilter *filter, GstEvent *event);
+GstFlowReturn gst_motion_input_finish (GstCvFilter *filter);
 
 /* --- gstmotionoutput.c ----------------------------------------------------- */
 
-/* See GstCvWorkerFuncs. */
-GstFlowReturn gst_motion_output_complete (GstElement *element, gpointer item);
-GstFlowReturn gst_motion_output_mark (GstElement *element);
-void gst_motion_output_event (GstElement *element, GstEvent *event);
-/* Drops all that is in flight or waits to be pushed. No thread may run. */
-void gst_motion_output_discard (GstCudaMotionEst *self);
+/* See GstCvFilterClass. */
+GstFlowReturn gst_motion_output_complete (GstCvFilter *filter, gpointer item);
+GstFlowReturn gst_motion_output_mark (GstCvFilter *filter);
+void gst_motion_output_event (GstCvFilter *filter, GstEvent *event);
+void gst_motion_output_flush (GstCvFilter *filter);
 /* Posts the engine's @error and takes it. */
 void gst_motion_engine_failed (GstCudaMotionEst *self, GError *error);
 
 /* --- gstmotionsides.c ------------------------------------------------------ */
 
-void gst_motion_sides_add_templates (GstElementClass *klass);
-GstPad *gst_motion_sides_request (
-    GstCudaMotionEst *self, GstPadTemplate *template);
-/* See GstCvSidesCaps. */
-GstCaps *gst_motion_side_get_caps (
-    GstElement *element, guint kind, GstPad *pad);
+/* The request pads, of GstMotionSideKind. */
+void gst_motion_sides_install (GstCvFilterClass *klass);
 
 G_END_DECLS

@@ -10,7 +10,7 @@
 
 #include "gst/common/gstcvcuda.h"
 #include "gst/cudavision/cudavision.h"
-#include "motionengine.h"
+#include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 

@@ -13,15 +13,15 @@
 /* Frames that wait for frames to come are complete without them, and the mark
  * has the other thread look at them. */
 GstFlowReturn
-gst_motion_input_end (GstCudaMotionEst *self)
+gst_motion_input_finish (GstCvFilter *filter)
 {
-  GstFlowReturn flow = gst_cv_queue_wait_idle (self->queue);
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
+  GstFlowReturn flow = gst_cv_queue_wait_idle (filter->queue);
 
   if (self->engine == NULL || flow != GST_FLOW_OK)
     return flow;
   motion_engine_end (self->engine);
-  flow = gst_cv_queue_push_mark (self->queue);
-  return flow == GST_FLOW_OK ? gst_cv_queue_wait_idle (self->queue) : flow;
+  return gst_cv_queue_push_mark (filter->queue);
 }
 
 /* --- frames ---------------------------------------------------------------- */
@@ -30,7 +30,7 @@ gst_motion_input_end (GstCudaMotionEst *self)
 static GstFlowReturn
 refuse_frame (GstCudaMotionEst *self, GError *error)
 {
-  gst_motion_input_end (self);
+  gst_cv_filter_drain (&self->filter);
   if (error->code == CVIS_ERROR_FORMAT || error->code == CVIS_ERROR_INVALID)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Frame cannot be searched: %s", error->message),
@@ -52,15 +52,15 @@ follow_context (GstCudaMotionEst *self, GstBuffer *buffer)
   gint device_id;
 
   GST_OBJECT_LOCK (self);
-  device_id = self->backend.device_id;
+  device_id = self->filter.backend.device_id;
   GST_OBJECT_UNLOCK (self);
-  context =
-      gst_cv_cuda_follow (self->cuda, buffer, device_id, &changed, &error);
+  context = gst_cv_cuda_follow (
+      self->filter.cuda, buffer, device_id, &changed, &error);
   if (context == NULL)
     return refuse_frame (self, error);
   if (!changed && self->engine != NULL)
     return GST_FLOW_OK;
-  flow = gst_motion_input_end (self);
+  flow = gst_cv_filter_drain (&self->filter);
   if (flow == GST_FLOW_OK && !gst_motion_setup_engine (self, context))
     flow = GST_FLOW_ERROR;
   return flow;
@@ -71,12 +71,10 @@ static GstFlowReturn
 acquire_picture (GstCudaMotionEst *self, GstMotionSideKind kind,
     GstMotionPicture *picture, guint8 **plane, gsize *stride)
 {
-  GstPad *pad = gst_cv_sides_ref (self->sides, kind);
   GstBufferPool *pool;
 
-  if (pad == NULL)
+  if (!gst_cv_filter_has_request_pad (&self->filter, kind))
     return GST_FLOW_OK;
-  gst_object_unref (pad);
   pool = gst_motion_get_picture_pool (self, kind);
   if (pool == NULL)
     return GST_FLOW_ERROR;
@@ -89,7 +87,7 @@ acquire_results (GstCudaMotionEst *self, GstMotionFrame *frame)
 {
   MotionJob *job = &frame->job;
   GstFlowReturn flow = gst_motion_frame_acquire_packet (
-      frame, self->packets, &self->config, self->context);
+      frame, self->packets, &self->config, self->filter.context);
 
   if (flow == GST_FLOW_OK)
     flow = acquire_picture (self, GST_MOTION_SIDE_PREDICTION,
@@ -113,13 +111,13 @@ submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
   frame->arrival = cvis_monotonic_ns ();
   frame->number = self->number;
   frame->serial = self->serial;
-  if (!gst_motion_frame_map (
-          frame, buffer, &self->layout, self->context, self->on_device, error))
+  if (!gst_motion_frame_map (frame, buffer, &self->layout, self->filter.context,
+          self->on_device, error))
     return GST_FLOW_ERROR;
   flow = acquire_results (self, frame);
   if (flow != GST_FLOW_OK)
     return flow;
-  gst_cv_latency_note_frame (&self->latency, GST_BUFFER_PTS (buffer));
+  gst_cv_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
   self->times[frame->serial % GST_MOTION_TIMES] = GST_BUFFER_PTS (buffer);
   if (!motion_engine_submit (self->engine, &frame->job, error))
     return GST_FLOW_ERROR;
@@ -128,30 +126,19 @@ submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
   return GST_FLOW_OK;
 }
 
-/* Caps that cannot be have had their error. */
-static GstFlowReturn
-refuse_without_caps (GstCudaMotionEst *self)
-{
-  if (!gst_pad_has_current_caps (self->sinkpad))
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Frames came without caps; raw video is expected"), (NULL));
-  return GST_FLOW_NOT_NEGOTIATED;
-}
-
 GstFlowReturn
-gst_motion_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+gst_motion_input_submit (GstCvFilter *filter, GstMiniObject *object)
 {
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
-  GstFlowReturn flow = gst_cv_queue_get_flow (self->queue);
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
+  GstBuffer *buffer = GST_BUFFER_CAST (object);
+  GstFlowReturn flow = GST_FLOW_OK;
   GError *error = NULL;
   gpointer frame = NULL;
 
-  if (flow == GST_FLOW_OK && !self->negotiated)
-    flow = refuse_without_caps (self);
-  if (flow == GST_FLOW_OK && self->on_device)
+  if (self->on_device)
     flow = follow_context (self, buffer);
   if (flow == GST_FLOW_OK)
-    flow = gst_cv_queue_take (self->queue, &frame);
+    flow = gst_cv_queue_take (filter->queue, &frame);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);
     return flow;
@@ -159,24 +146,14 @@ gst_motion_input_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   flow = submit (self, frame, gst_buffer_make_writable (buffer), &error);
   if (flow != GST_FLOW_OK) {
     gst_motion_frame_clear (frame);
-    gst_cv_queue_give (self->queue, frame);
+    gst_cv_queue_give (filter->queue, frame);
     return error != NULL ? refuse_frame (self, error) : flow;
   }
-  /* if the queue refuses it, it stays with the engine until the discard */
-  return gst_cv_queue_push_item (self->queue, frame);
+  /* if the queue refuses it, it stays with the engine until the flush */
+  return gst_cv_queue_push_item (filter->queue, frame);
 }
 
 /* --- events ---------------------------------------------------------------- */
-
-void
-gst_motion_input_flush (GstElement *element)
-{
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (element);
-
-  gst_motion_output_discard (self);
-  gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
-  gst_cv_latency_break (&self->latency);
-}
 
 /* A segment that goes on where the last one is does not end what is compared.
  */
@@ -193,61 +170,31 @@ is_other_segment (GstCudaMotionEst *self, GstEvent *event)
   return other;
 }
 
-/* A second stream is not compared with the first. */
-static GstFlowReturn
-begin_stream (GstCudaMotionEst *self)
-{
-  GstFlowReturn flow = GST_FLOW_OK;
-
-  if (self->streaming)
-    flow = gst_motion_input_end (self);
-  self->streaming = TRUE;
-  self->number = 0;
-  gst_cv_latency_break (&self->latency);
-  return flow;
-}
-
-/* Has out, before @event gets into the queue, what may not come after it.
- * Returns: FALSE with the flow OK for caps that were refused. */
+/* Whether what has come is not compared with what comes after @event. */
 static gboolean
-prepare_for_event (GstCudaMotionEst *self, GstEvent *event, GstFlowReturn *flow)
+ends_sequence (GstCudaMotionEst *self, GstEvent *event)
 {
-  GstCaps *caps;
-
   switch (GST_EVENT_TYPE (event)) {
-    case GST_EVENT_STREAM_START:
-      *flow = begin_stream (self);
-      break;
-    case GST_EVENT_CAPS:
-      gst_event_parse_caps (event, &caps);
-      return gst_motion_negotiate (self, caps);
     case GST_EVENT_SEGMENT:
-      if (is_other_segment (self, event))
-        *flow = gst_motion_input_end (self);
-      break;
+      return is_other_segment (self, event);
     case GST_EVENT_GAP:
       /* the frame to come, for which others wait, may be far off */
-      if (self->wanted.bidirectional)
-        *flow = gst_motion_input_end (self);
-      break;
+      return self->wanted.bidirectional;
     case GST_EVENT_EOS:
     case GST_EVENT_SEGMENT_DONE:
-      *flow = gst_motion_input_end (self);
-      break;
+      return TRUE;
     default:
-      break;
+      return FALSE;
   }
-  return TRUE;
 }
 
-gboolean
-gst_motion_input_event (GstElement *element, GstEvent *event)
+GstFlowReturn
+gst_motion_input_event (GstCvFilter *filter, GstEvent *event)
 {
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (element);
-  GstFlowReturn flow = GST_FLOW_OK;
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
-  if (prepare_for_event (self, event, &flow))
-    return gst_cv_worker_queue_event (self->worker, event, flow);
-  gst_event_unref (event);
-  return FALSE;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    self->number = 0;
+  return ends_sequence (self, event) ? gst_cv_filter_drain (filter)
+                                     : GST_FLOW_OK;
 }

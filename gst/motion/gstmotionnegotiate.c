@@ -52,7 +52,7 @@ check_memory (GstCudaMotionEst *self, GstCaps *caps)
   CvisBackend wanted;
 
   GST_OBJECT_LOCK (self);
-  wanted = self->backend.wanted;
+  wanted = self->filter.backend.wanted;
   GST_OBJECT_UNLOCK (self);
   if (gst_caps_features_is_any (features)
       || (!gst_caps_features_is_equal (
@@ -132,7 +132,7 @@ is_same_stream (GstCudaMotionEst *self, GstCaps *caps)
   const GstVideoInfo *old = &self->layout;
   GstVideoInfo info;
 
-  return self->negotiated && gst_video_info_from_caps (&info, caps)
+  return self->filter.negotiated && gst_video_info_from_caps (&info, caps)
          && !GST_VIDEO_INFO_IS_INTERLACED (&info)
          && is_on_device (caps) == self->on_device
          && GST_VIDEO_INFO_FORMAT (&info) == GST_VIDEO_INFO_FORMAT (old)
@@ -151,7 +151,7 @@ gst_motion_get_picture_pool (GstCudaMotionEst *self, GstMotionSideKind kind)
   if (*pool == NULL) {
     caps = gst_video_info_to_caps (&self->picture);
     *pool = gst_cv_pool_new_active (
-        self->context, caps, GST_VIDEO_INFO_SIZE (&self->picture), 0);
+        self->filter.context, caps, GST_VIDEO_INFO_SIZE (&self->picture), 0);
     gst_caps_unref (caps);
   }
   return *pool;
@@ -165,7 +165,7 @@ gst_motion_free_engine (GstCudaMotionEst *self)
   gst_cv_pool_clear (&self->packets);
   for (guint i = 0; i < GST_MOTION_SIDES; i++)
     gst_cv_pool_clear (&self->pictures[i]);
-  gst_cv_queue_free_spare (self->queue);
+  gst_cv_queue_free_spare (self->filter.queue);
 }
 
 static gboolean
@@ -175,7 +175,7 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
   GError *error = NULL;
   gsize size;
 
-  self->engine = motion_engine_new (config, self->context, &error);
+  self->engine = motion_engine_new (config, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
         ("The motion engine cannot be set up for %ux%u: %s", config->width,
@@ -187,7 +187,7 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
   size = gst_motion_packet_get_size (motion_config_get_columns (config),
       motion_config_get_rows (config), motion_config_get_n_fields (config));
   self->packets = size <= G_MAXUINT ? gst_cv_pool_new_active (
-                      self->context, NULL, size, n_frames + 1)
+                      self->filter.context, NULL, size, n_frames + 1)
                                     : NULL;
   if (self->packets == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
@@ -205,11 +205,11 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
 {
   MotionConfig *config = &self->config;
   const GstVideoInfo *info = &self->layout;
-  CvisContext *former = self->context;
+  CvisContext *former = self->filter.context;
   guint n_frames;
 
   gst_motion_free_engine (self);
-  self->context = context != NULL ? cvis_context_ref (context) : NULL;
+  self->filter.context = context != NULL ? cvis_context_ref (context) : NULL;
   g_clear_pointer (&former, cvis_context_unref);
   *config = self->wanted;
   config->width = (guint) GST_VIDEO_INFO_WIDTH (info);
@@ -218,7 +218,7 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   config->depth_in_flight = context != NULL ? IN_FLIGHT_CUDA : IN_FLIGHT_CPU;
   n_frames = config->depth_in_flight
              + (config->bidirectional ? config->references : 0);
-  gst_cv_latency_set_frames (&self->latency, n_frames);
+  gst_cv_latency_set_frames (&self->filter.latency, n_frames);
   if (!make_engine (self, n_frames))
     return FALSE;
 
@@ -227,7 +227,7 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
       config->width, config->height);
   self->regions = motion_region_finder_new (config);
   for (guint i = 0; i < n_frames; i++)
-    gst_cv_queue_give (self->queue, gst_motion_frame_new ());
+    gst_cv_queue_give (self->filter.queue, gst_motion_frame_new ());
   self->serial = 0;
   GST_INFO_OBJECT (self, "%ux%u, %u bits, %u x %u blocks, %u frames in flight",
       config->width, config->height, config->depth,
@@ -245,17 +245,16 @@ decide_backend (GstCudaMotionEst *self)
   if (!self->on_device) {
     if (self->decided)
       return TRUE;
-    self->decided = gst_cv_backend_start (
-        &self->backend, GST_ELEMENT (self), &self->context);
+    self->decided = gst_cv_filter_start_backend (&self->filter);
     return self->decided;
   }
   GST_OBJECT_LOCK (self);
-  device_id = self->backend.device_id;
-  self->backend.active = CVIS_BACKEND_CUDA;
+  device_id = self->filter.backend.device_id;
+  self->filter.backend.active = CVIS_BACKEND_CUDA;
   GST_OBJECT_UNLOCK (self);
   self->decided = FALSE;
-  g_clear_pointer (&self->context, cvis_context_unref);
-  return gst_cv_cuda_start (self->cuda, GST_ELEMENT (self), device_id);
+  g_clear_pointer (&self->filter.context, cvis_context_unref);
+  return gst_cv_cuda_start (self->filter.cuda, GST_ELEMENT (self), device_id);
 }
 
 /* --- new caps -------------------------------------------------------------- */
@@ -267,83 +266,65 @@ begin_layout (GstCudaMotionEst *self, GstCaps *caps)
   GstVideoInfo info;
   gboolean on_device = is_on_device (caps);
 
-  self->negotiated = FALSE;
   gst_motion_free_engine (self);
-  if (!parse_caps (self, caps, &info)) {
-    gst_caps_replace (&self->refused, caps);
+  if (!parse_caps (self, caps, &info))
     return FALSE;
-  }
   self->layout = info;
   if (on_device != self->on_device)
-    g_clear_pointer (&self->context, cvis_context_unref);
+    g_clear_pointer (&self->filter.context, cvis_context_unref);
   self->on_device = on_device;
   /* on a device the first frame brings the context for the engine */
-  self->negotiated =
-      decide_backend (self)
-      && (on_device || gst_motion_setup_engine (self, self->context));
-  if (!self->negotiated)
-    gst_caps_replace (&self->refused, caps);
-  return self->negotiated;
+  return decide_backend (self)
+         && (on_device || gst_motion_setup_engine (self, self->filter.context));
 }
 
-gboolean
-gst_motion_negotiate (GstCudaMotionEst *self, GstCaps *caps)
+GstFlowReturn
+gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps)
 {
-  /* refused caps come again with each further push: the error is posted once */
-  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
-    return FALSE;
-  gst_clear_caps (&self->refused);
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
+  GstFlowReturn flow;
+
   if (is_same_stream (self, caps)) {
     gst_video_info_from_caps (&self->layout, caps);
-  } else if (gst_motion_input_end (self) != GST_FLOW_OK
-             || !begin_layout (self, caps)) {
-    return FALSE;
+  } else {
+    flow = gst_cv_filter_drain (filter);
+    if (flow != GST_FLOW_OK)
+      return flow;
+    if (!begin_layout (self, caps))
+      return GST_FLOW_NOT_NEGOTIATED;
   }
-  gst_cv_latency_set_framerate (&self->latency,
+  gst_cv_latency_set_framerate (&filter->latency,
       GST_VIDEO_INFO_FPS_N (&self->layout),
       GST_VIDEO_INFO_FPS_D (&self->layout));
-  return TRUE;
+  return GST_FLOW_OK;
 }
 
-/* --- the caps query -------------------------------------------------------- */
-
-static void
-answer_caps (GstPad *pad, GstPad *other, GstQuery *query)
-{
-  GstCaps *filter, *caps;
-
-  gst_query_parse_caps (query, &filter);
-  caps = gst_cv_caps_proxy (pad, other, filter);
-  gst_query_set_caps_result (query, caps);
-  gst_caps_unref (caps);
-}
+/* --- queries --------------------------------------------------------------- */
 
 /* Video of any kind is let in, for parse_caps() to say what is wrong with it:
  * refused here, upstream would report no more than not-negotiated. */
-static void
-answer_accept_caps (GstCudaMotionEst *self, GstQuery *query)
+gboolean
+gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps)
 {
-  GstCaps *template = gst_pad_get_pad_template_caps (self->sinkpad), *caps;
+  GstCaps *template = gst_pad_get_pad_template_caps (filter->sinkpad);
   gboolean ok = FALSE;
 
-  gst_query_parse_accept_caps (query, &caps);
   if (gst_caps_is_subset (caps, template))
-    ok = gst_pad_peer_query_accept_caps (self->srcpad, caps);
+    ok = gst_pad_peer_query_accept_caps (filter->srcpad, caps);
   else if (gst_caps_get_size (caps) > 0)
     ok = gst_structure_has_name (
         gst_caps_get_structure (caps, 0), "video/x-raw");
-  gst_query_set_accept_caps_result (query, ok);
   gst_caps_unref (template);
+  return ok;
 }
-
-/* --- allocation and latency ------------------------------------------------ */
 
 /* The frames pass on as they are, so that the layouts and metas downstream
  * understands are those that can be offered. For frames that a device has to
  * copy the memory is ours. */
-static gboolean
-answer_allocation (GstCudaMotionEst *self, GstQuery *query)
+gboolean
+gst_motion_propose_allocation (GstCvFilter *filter, GstQuery *query)
 {
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   GstVideoInfo info;
   gboolean need_pool;
   GstCaps *caps;
@@ -352,75 +333,13 @@ answer_allocation (GstCudaMotionEst *self, GstQuery *query)
   gst_query_parse_allocation (query, &caps, &need_pool);
   if (caps == NULL || !gst_video_info_from_caps (&info, caps))
     return FALSE;
-  held = gst_cv_latency_get_frames (&self->latency) + 1;
-  gst_pad_peer_query (self->srcpad, query);
-  if (self->context != NULL && !is_on_device (caps) && need_pool)
-    gst_cv_query_propose_pool (query, self->context, caps,
+  held = gst_cv_latency_get_frames (&self->filter.latency) + 1;
+  gst_pad_peer_query (self->filter.srcpad, query);
+  if (self->filter.context != NULL && !is_on_device (caps) && need_pool)
+    gst_cv_query_propose_pool (query, self->filter.context, caps,
         GST_VIDEO_INFO_SIZE (&info), held,
         gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
   else
     gst_cv_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
   return TRUE;
-}
-
-/* --- queries --------------------------------------------------------------- */
-
-static gboolean
-answer_context (GstCudaMotionEst *self, GstQuery *query)
-{
-  return gst_cv_cuda_query_context (self->cuda, GST_ELEMENT (self), query);
-}
-
-gboolean
-gst_motion_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
-{
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
-  GstFlowReturn flow = GST_FLOW_OK;
-
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_CAPS:
-      answer_caps (pad, self->srcpad, query);
-      return TRUE;
-    case GST_QUERY_ACCEPT_CAPS:
-      answer_accept_caps (self, query);
-      return TRUE;
-    case GST_QUERY_CONTEXT:
-      return answer_context (self, query)
-             || gst_pad_query_default (pad, parent, query);
-    case GST_QUERY_DRAIN:
-      flow = gst_motion_input_end (self);
-      break;
-    default:
-      if (GST_QUERY_IS_SERIALIZED (query))
-        flow = gst_cv_queue_wait_idle (self->queue);
-      break;
-  }
-  if (flow != GST_FLOW_OK)
-    return FALSE;
-  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION)
-    return answer_allocation (self, query);
-  return gst_pad_query_default (pad, parent, query);
-}
-
-gboolean
-gst_motion_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
-{
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (parent);
-
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_CAPS:
-      if (pad != self->srcpad)
-        break;
-      answer_caps (pad, self->sinkpad, query);
-      return TRUE;
-    case GST_QUERY_LATENCY:
-      return gst_cv_latency_answer (&self->latency, self->sinkpad, query);
-    case GST_QUERY_CONTEXT:
-      if (answer_context (self, query))
-        return TRUE;
-      break;
-    default:
-      break;
-  }
-  return gst_pad_query_default (pad, parent, query);
 }

@@ -68,9 +68,9 @@ post_scene_cut (
       gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("cudamotionest-scene-cut", "frame", G_TYPE_UINT64,
               frame->number, "timestamp", G_TYPE_UINT64, pts, "stream-time",
-              G_TYPE_UINT64, gst_cv_stream_time (&self->segment, pts),
+              G_TYPE_UINT64, gst_cv_stream_time (&self->filter.segment, pts),
               "running-time", G_TYPE_UINT64,
-              gst_cv_running_time (&self->segment, pts), "scene-score",
+              gst_cv_running_time (&self->filter.segment, pts), "scene-score",
               G_TYPE_DOUBLE, field->summary.scene_score, "novelty",
               G_TYPE_DOUBLE, self->detector.previous, "key-unit",
               G_TYPE_BOOLEAN, key_unit, NULL)));
@@ -79,10 +79,11 @@ post_scene_cut (
 static void
 push_key_unit (GstCudaMotionEst *self, GstClockTime pts)
 {
-  gst_pad_push_event (self->srcpad,
-      gst_video_event_new_downstream_force_key_unit (pts,
-          gst_cv_stream_time (&self->segment, pts),
-          gst_cv_running_time (&self->segment, pts), TRUE, self->key_units++));
+  gst_pad_push_event (
+      self->filter.srcpad, gst_video_event_new_downstream_force_key_unit (pts,
+                               gst_cv_stream_time (&self->filter.segment, pts),
+                               gst_cv_running_time (&self->filter.segment, pts),
+                               TRUE, self->key_units++));
 }
 
 /* --- regions of interest --------------------------------------------------- */
@@ -129,9 +130,10 @@ post_recent (GstCudaMotionEst *self, guint64 interval)
 
   if (interval == 0)
     return;
-  g_mutex_lock (&self->stats_lock);
-  s = gst_motion_stats_take_recent (&self->stats, interval, &self->segment);
-  g_mutex_unlock (&self->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
+  s = gst_motion_stats_take_recent (
+      &self->stats, interval, &self->filter.segment);
+  g_mutex_unlock (&self->filter.stats_lock);
   if (s != NULL)
     gst_element_post_message (
         GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
@@ -155,10 +157,10 @@ finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
     leaving.key_unit = settings.force_key_units;
     post_scene_cut (self, frame, leaving.key_unit);
   }
-  g_mutex_lock (&self->stats_lock);
+  g_mutex_lock (&self->filter.stats_lock);
   gst_motion_stats_add (
       &self->stats, frame, packet, leaving.key_unit, cvis_monotonic_ns ());
-  g_mutex_unlock (&self->stats_lock);
+  g_mutex_unlock (&self->filter.stats_lock);
   post_recent (self, settings.message_interval);
 
   add_rois (self, frame, &settings);
@@ -172,47 +174,25 @@ finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
 }
 
 static void
-drop_frame (Leaving *leaving)
+push_side (GstCudaMotionEst *self, GstMotionSideKind kind, GstBuffer *buffer)
 {
-  gst_clear_buffer (&leaving->video);
-  gst_clear_buffer (&leaving->packet);
-  gst_clear_buffer (&leaving->prediction);
-  gst_clear_buffer (&leaving->residual);
+  if (buffer != NULL)
+    gst_cv_filter_push_request (
+        &self->filter, kind, GST_MINI_OBJECT_CAST (buffer));
 }
 
 static GstFlowReturn
 push_frame (GstCudaMotionEst *self, Leaving *leaving)
 {
-  GstFlowReturn flow;
+  GstCvFilter *filter = &self->filter;
 
-  if (gst_cv_queue_has_ended (self->queue)) {
-    drop_frame (leaving);
-    return GST_FLOW_OK;
-  }
-  if (leaving->key_unit)
+  if (leaving->key_unit && !gst_cv_queue_has_ended (filter->queue))
     push_key_unit (self, GST_BUFFER_PTS (leaving->video));
-  gst_cv_sides_push (self->sides, GST_MOTION_SIDE_VECTORS, leaving->packet);
-  if (leaving->prediction != NULL)
-    gst_cv_sides_push (
-        self->sides, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
-  if (leaving->residual != NULL)
-    gst_cv_sides_push (
-        self->sides, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
-  flow = gst_pad_push (self->srcpad, leaving->video);
-  flow = gst_cv_sides_combine (self->sides, flow);
-  if (flow != GST_FLOW_EOS)
-    return flow;
-  gst_cv_queue_end (self->queue);
-  return GST_FLOW_OK;
-}
-
-static void
-push_event (GstCudaMotionEst *self, GstEvent *event)
-{
-  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
-    gst_event_copy_segment (event, &self->segment);
-  gst_cv_sides_push_event (self->sides, event);
-  gst_pad_push_event (self->srcpad, event);
+  push_side (self, GST_MOTION_SIDE_VECTORS, leaving->packet);
+  push_side (self, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
+  push_side (self, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
+  gst_cv_filter_push (filter, GST_MINI_OBJECT_CAST (leaving->video));
+  return gst_cv_filter_get_flow (filter);
 }
 
 /* Pushes the events that came between this frame and the next. */
@@ -226,7 +206,7 @@ push_held_events (GstCudaMotionEst *self)
     GstEvent *event = head->event;
 
     gst_queue_array_pop_head_struct (self->held);
-    push_event (self, event);
+    gst_cv_filter_push_event (&self->filter, event);
   }
 }
 
@@ -241,7 +221,7 @@ complete_frame (GstCudaMotionEst *self, MotionJob *job)
   gst_queue_array_pop_head_struct (self->held);
   self->n_held--;
   gst_motion_frame_clear (frame);
-  gst_cv_queue_give (self->queue, frame);
+  gst_cv_queue_give (self->filter.queue, frame);
   flow = push_frame (self, &leaving);
   push_held_events (self);
   return flow;
@@ -264,7 +244,7 @@ complete_frames (GstCudaMotionEst *self)
       gst_queue_array_pop_head_struct (self->held);
       self->n_held--;
       gst_motion_frame_clear ((GstMotionFrame *) job);
-      gst_cv_queue_give (self->queue, job);
+      gst_cv_queue_give (self->filter.queue, job);
       gst_motion_engine_failed (self, error);
       flow = GST_FLOW_ERROR;
     }
@@ -272,25 +252,25 @@ complete_frames (GstCudaMotionEst *self)
   return flow;
 }
 
-/* --- what the queue gives -------------------------------------------------------------- */
+/* --- what the queue gives -------------------------------------------------- */
 
 void
-gst_motion_output_event (GstElement *element, GstEvent *event)
+gst_motion_output_event (GstCvFilter *filter, GstEvent *event)
 {
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (element);
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
   /* an EOS that overtakes frames is that of an error: they will not leave */
   if (self->n_held > 0 && GST_EVENT_TYPE (event) != GST_EVENT_EOS)
     gst_queue_array_push_tail_struct (
         self->held, &(GstMotionHeld){ .event = event });
   else
-    push_event (self, event);
+    gst_cv_filter_push_event (filter, event);
 }
 
 GstFlowReturn
-gst_motion_output_complete (GstElement *element, gpointer item)
+gst_motion_output_complete (GstCvFilter *filter, gpointer item)
 {
-  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (element);
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
   gst_queue_array_push_tail_struct (
       self->held, &(GstMotionHeld){ .frame = item });
@@ -300,9 +280,9 @@ gst_motion_output_complete (GstElement *element, gpointer item)
 
 /* Frames that waited for frames to come are complete without them. */
 GstFlowReturn
-gst_motion_output_mark (GstElement *element)
+gst_motion_output_mark (GstCvFilter *filter)
 {
-  return complete_frames (GST_CUDA_MOTION_EST (element));
+  return complete_frames (GST_CUDA_MOTION_EST (filter));
 }
 
 static void
@@ -312,15 +292,14 @@ discard_held (GstCudaMotionEst *self)
 
   while ((held = gst_queue_array_pop_head_struct (self->held)) != NULL)
     if (held->event != NULL)
-      gst_cv_queue_drop_event (held->event, self->srcpad);
+      gst_cv_queue_drop_event (held->event, self->filter.srcpad);
   self->n_held = 0;
 }
 
 void
-gst_motion_output_discard (GstCudaMotionEst *self)
+gst_motion_output_flush (GstCvFilter *filter)
 {
-  GstEvent *start =
-      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_STREAM_START, 0);
+  GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   MotionJob *job = NULL;
 
   if (self->engine != NULL) {
@@ -329,13 +308,10 @@ gst_motion_output_discard (GstCudaMotionEst *self)
       motion_engine_wait (self->engine, &job, NULL);
       if (job != NULL) {
         gst_motion_frame_clear ((GstMotionFrame *) job);
-        gst_cv_queue_give (self->queue, job);
+        gst_cv_queue_give (filter->queue, job);
       }
     } while (job != NULL);
   }
   discard_held (self);
-  gst_cv_queue_discard (self->queue, self->srcpad);
-  gst_cv_sides_note_discard (self->sides, start);
-  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  gst_cv_sides_reset_flow (self->sides);
+  gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/gstcvfont.h"
+#include "gst/common/gstcvfont.h"
 #include "gstmotionblend.h"
 
 #define N_HUES 96

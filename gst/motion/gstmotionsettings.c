@@ -4,8 +4,7 @@
  */
 #include "gstmotionsettings.h"
 
-#include "gst/common/gstcvsettings.h"
-#include "motionsummary.h"
+#include "cuda/motion/summary.h"
 
 /* --- the enumerations ------------------------------------------------------ */
 
@@ -134,34 +133,12 @@ gst_motion_settings_init (GstMotionSettings *settings)
   motion_config_init (&settings->config);
 }
 
-/* --- properties ------------------------------------------------------------ */
-
 void
-gst_motion_settings_install (GObjectClass *klass, guint first_id)
+gst_motion_settings_install (GstCvFilterClass *klass, gsize offset)
 {
   GstMotionSettings defaults;
 
   gst_motion_settings_init (&defaults);
-  gst_cv_settings_install (klass, first_id, settings_table,
-      G_N_ELEMENTS (settings_table), &defaults);
-}
-
-gboolean
-gst_motion_settings_set (
-    GstMotionSettings *settings, guint index, const GValue *value)
-{
-  if (index >= G_N_ELEMENTS (settings_table))
-    return FALSE;
-  gst_cv_setting_set (&settings_table[index], settings, value);
-  return TRUE;
-}
-
-gboolean
-gst_motion_settings_get (
-    const GstMotionSettings *settings, guint index, GValue *value)
-{
-  if (index >= G_N_ELEMENTS (settings_table))
-    return FALSE;
-  gst_cv_setting_get (&settings_table[index], settings, value);
-  return TRUE;
+  gst_cv_filter_class_install_settings (
+      klass, settings_table, G_N_ELEMENTS (settings_table), offset, &defaults);
 }

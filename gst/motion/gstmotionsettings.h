@@ -5,8 +5,8 @@
 /* The properties of cudamotionest and what they mean to the engine. */
 #pragma once
 
-#include <gst/gst.h>
-#include "motionengine.h"
+#include "gst/common/gstcvfilter.h"
+#include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 
@@ -44,14 +44,7 @@ typedef struct {
 
 void gst_motion_settings_init (GstMotionSettings *settings);
 
-/* Installs the properties as @first_id and on. */
-void gst_motion_settings_install (GObjectClass *klass, guint first_id);
-
-/* @index: id of the property less the first id
- * Returns: FALSE if it is none of them. */
-gboolean gst_motion_settings_set (
-    GstMotionSettings *settings, guint index, const GValue *value);
-gboolean gst_motion_settings_get (
-    const GstMotionSettings *settings, guint index, GValue *value);
+/* Installs the properties, of the struct at @offset of the element. */
+void gst_motion_settings_install (GstCvFilterClass *klass, gsize offset);
 
 G_END_DECLS

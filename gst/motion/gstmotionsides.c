@@ -19,31 +19,13 @@ static GstStaticPadTemplate templates[GST_MOTION_SIDES] = {
       "residual", GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (PICTURE_CAPS)),
 };
 
-void
-gst_motion_sides_add_templates (GstElementClass *klass)
-{
-  for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    gst_element_class_add_static_pad_template (klass, &templates[i]);
-}
-
-GstPad *
-gst_motion_sides_request (GstCudaMotionEst *self, GstPadTemplate *template)
-{
-  const gchar *name = GST_PAD_TEMPLATE_NAME_TEMPLATE (template);
-
-  for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    if (g_str_equal (name, templates[i].name_template))
-      return gst_cv_sides_request (self->sides, i, template);
-  g_return_val_if_reached (NULL);
-}
-
 /* --- their caps ------------------------------------------------------------ */
 
 /* A picture has the size and the times of the video. */
 static GstCaps *
 picture_caps (GstCudaMotionEst *self)
 {
-  GstCaps *video = gst_pad_get_current_caps (self->srcpad), *caps;
+  GstCaps *video = gst_pad_get_current_caps (self->filter.srcpad), *caps;
   GstVideoInfo info, picture;
 
   if (video == NULL || !gst_video_info_from_caps (&info, video)) {
@@ -64,10 +46,17 @@ picture_caps (GstCudaMotionEst *self)
   return caps;
 }
 
-GstCaps *
-gst_motion_side_get_caps (GstElement *element, guint kind, GstPad *pad)
+static GstCaps *
+get_request_caps (GstCvFilter *filter, guint kind, GstPad *pad)
 {
   return kind == GST_MOTION_SIDE_VECTORS
              ? gst_caps_from_string (GST_MOTION_VECTORS_CAPS)
-             : picture_caps (GST_CUDA_MOTION_EST (element));
+             : picture_caps (GST_CUDA_MOTION_EST (filter));
+}
+
+void
+gst_motion_sides_install (GstCvFilterClass *klass)
+{
+  klass->get_request_caps = get_request_caps;
+  gst_cv_filter_class_add_request_pads (klass, templates, GST_MOTION_SIDES);
 }

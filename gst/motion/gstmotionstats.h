@@ -6,7 +6,7 @@
  * its element message (since the last one). Not locked. */
 #pragma once
 
-#include "cvishistogram.h"
+#include "cuda/core/histogram.h"
 #include "gstmotionframe.h"
 
 G_BEGIN_DECLS

@@ -23,7 +23,7 @@
 #include "gstmotionvectorenc.h"
 
 #include <gst/cudavision/gstmotionmeta.h>
-#include "motiontext.h"
+#include "cuda/motion/text.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_motion_vector_enc_debug);
 #define GST_CAT_DEFAULT gst_motion_vector_enc_debug

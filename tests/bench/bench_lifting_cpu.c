@@ -19,8 +19,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cvishistogram.h"
-#include "lwtcpu.h"
+#include "cuda/core/histogram.h"
+#include "cuda/lifting/cpu/cpu.h"
 
 static gchar *only_wavelet, *only_way;
 static gint only_size, only_threads = -1, levels = 4, rounds = 9;

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cvishistogram.h"
-#include "lwtbackend.h"
+#include "cuda/core/histogram.h"
+#include "cuda/lifting/backend.h"
 
 #define DEPTH 3
 #define RUNS 9
@@ -120,8 +120,9 @@ make_surface (guint side, guint missing)
 typedef struct {
   LwtConfig config;
   Place place;
-  guint missing; /* in a thousand */
-  guint frames;  /* of a run */
+  guint missing;     /* in a thousand */
+  guint frames;      /* of a run */
+  gboolean measured; /* parts are measured, and go nowhere */
 } Setting;
 
 static void
@@ -142,8 +143,9 @@ make_jobs (const Setting *setting, LwtJob jobs[DEPTH])
     jobs[k].stride = row;
     jobs[k].pinned = setting->place == PINNED;
     jobs[k].on_device = setting->place == ON_DEVICE;
+    jobs[k].measured = setting->measured ? setting->config.parameters : 0;
     for (guint i = 0; i < SURFACE_N_PARTS; i++)
-      if (setting->config.parts & (1u << i))
+      if (!setting->measured && (setting->config.parts & (1u << i)))
         jobs[k].parts[i] = (LwtPlane){ allocate (setting->place, row * side),
           row, setting->place == PINNED, setting->place == ON_DEVICE };
   }
@@ -267,9 +269,9 @@ clear (Setting *setting)
 
 /* --- the bus --------------------------------------------------------------------- */
 
-/* Seconds for @size bytes up and @size down at once. */
+/* Seconds for @size bytes up and, if @both, @size down at once. */
 static gdouble
-measure_bus (gsize size)
+measure_bus (gsize size, gboolean both)
 {
   gpointer host[2] = { allocate (PINNED, size), allocate (PINNED, size) };
   gpointer device[2] = { allocate (ON_DEVICE, size),
@@ -286,8 +288,9 @@ measure_bus (gsize size)
     for (guint i = 0; i < copies; i++) {
       MUST (cudaMemcpyAsync (
           device[0], host[0], size, cudaMemcpyHostToDevice, streams[0]));
-      MUST (cudaMemcpyAsync (
-          host[1], device[1], size, cudaMemcpyDeviceToHost, streams[1]));
+      if (both)
+        MUST (cudaMemcpyAsync (
+            host[1], device[1], size, cudaMemcpyDeviceToHost, streams[1]));
     }
     MUST (cudaDeviceSynchronize ());
     times[run] = (gdouble) (cvis_monotonic_ns () - start) * 1e-9 / copies;
@@ -357,11 +360,100 @@ measure_operations (void)
   clear (&s);
 }
 
+/* --- video -------------------------------------------------------------------- */
+
+/* 1080p NV12 that stays on the device, as cudalwtfilter denoises it: the luma, or
+ * all, chroma copied or by way of an engine of its own. */
+static void
+measure_video (const gchar *label, gboolean chroma, guint spins,
+    LwtShrink shrink, gdouble scale)
+{
+  const guint width = 1920, height = 1080, frames = 300;
+  const gsize stride = 2048, size = stride * height * 3 / 2;
+  LwtEngine *engines[2] = { NULL };
+  LwtJob jobs[DEPTH][3];
+  guint8 *memory[2 * DEPTH], *noise = g_malloc (size);
+  LwtWavelet *wavelet = lwt_wavelet_new ("9/7", NULL);
+  gdouble times[RUNS];
+  GError *error = NULL;
+
+  if (only != NULL && strstr (label, only) == NULL)
+    return;
+  for (gsize i = 0; i < size; i++)
+    noise[i] = (guint8) (100 + (i / 97 + i / stride / 31) % 5 * 20
+                         + g_random_int () % 16);
+  for (guint i = 0; i < 2 * DEPTH; i++) {
+    memory[i] = allocate (ON_DEVICE, size);
+    MUST (cudaMemcpy (memory[i], noise, size, cudaMemcpyHostToDevice));
+  }
+  for (guint c = 0; c < (chroma ? 2 : 1); c++) {
+    LwtConfig config;
+
+    lwt_config_init (&config);
+    config.operation = LWT_OPERATION_DENOISE;
+    config.wavelet = wavelet;
+    config.width = width >> c;
+    config.height = height >> c;
+    config.sample = LWT_SAMPLE_U8;
+    config.store_bits = 8;
+    config.levels[0] = config.levels[1] = 4;
+    config.parts = PART (MEASURED);
+    config.spins = spins;
+    config.shrink = shrink;
+    config.threshold_scale = scale;
+    config.depth_in_flight = DEPTH * (c + 1);
+    engines[c] =
+        lwt_engine_new_on (&lwt_backend_cuda, &config, context, &error);
+    if (engines[c] == NULL)
+      give_up (error);
+  }
+  memset (jobs, 0, sizeof jobs);
+  for (guint k = 0; k < DEPTH; k++)
+    for (guint c = 0; c < (chroma ? 3 : 1); c++) {
+      const gsize offset = c == 0 ? 0 : stride * height + c - 1;
+      LwtJob *job = &jobs[k][c];
+
+      job->data = memory[2 * k] + offset;
+      job->stride = stride;
+      job->step = c == 0 ? 1 : 2;
+      job->on_device = TRUE;
+      job->parts[SURFACE_PART_MEASURED] =
+          (LwtPlane){ memory[2 * k + 1] + offset, stride, FALSE, TRUE,
+            c == 0 ? 1 : 2 };
+      if (!chroma) {
+        job->n_copies = 1;
+        job->copies[0] = (LwtCopy){ memory[2 * k] + stride * height,
+          memory[2 * k + 1] + stride * height, stride, stride, width,
+          height / 2 };
+      }
+    }
+  for (guint run = 0; run < RUNS; run++) {
+    const gint64 start = cvis_monotonic_ns ();
+
+    for (guint i = 0; i < frames + DEPTH - 1; i++) {
+      for (guint c = 0; i < frames && c < (chroma ? 3 : 1); c++)
+        submit (engines[c > 0], &jobs[i % DEPTH][c]);
+      for (guint c = 0; i >= DEPTH - 1 && c < (chroma ? 3 : 1); c++)
+        await (engines[c > 0]);
+    }
+    times[run] = (gdouble) (cvis_monotonic_ns () - start) * 1e-9 / frames;
+  }
+  printf ("%-44s %10.1f us a frame, %.0f frames/s\n", label,
+      median (times) * 1e6, 1.0 / median (times));
+  fflush (stdout);
+  for (guint c = 0; c < 2; c++)
+    lwt_engine_free (engines[c]);
+  for (guint i = 0; i < 2 * DEPTH; i++)
+    release (ON_DEVICE, memory[i]);
+  lwt_wavelet_free (wavelet);
+  g_free (noise);
+}
+
 static void
 measure_end_to_end (gboolean large)
 {
   const gsize size = (gsize) 4096 * 4096 * 4;
-  const gdouble bus = measure_bus (size);
+  const gdouble bus = measure_bus (size, TRUE);
   Setting s;
 
   set_up (&s, 4096, PINNED, PART (ROUGHNESS));
@@ -371,6 +463,13 @@ measure_end_to_end (gboolean large)
   s.config.f_operation = LWT_F_NONE;
   s.config.parts = rwf;
   measure ("pinned, R+W+F", &s, &lwt_backend_cuda, 3.0 * bus);
+  s.config.parameters = rwf;
+  measure ("pinned, R+W+F with parameters", &s, &lwt_backend_cuda, 3.0 * bus);
+  s.measured = TRUE;
+  measure ("pinned, parameters of R+W+F alone", &s, &lwt_backend_cuda,
+      measure_bus (size, FALSE));
+  s.measured = FALSE;
+  s.config.parameters = 0;
   s.config.parts = PART (ROUGHNESS);
   s.place = PAGEABLE;
   s.frames = 20;
@@ -395,6 +494,12 @@ measure_cpu (void)
   set_up (&s, 4096, PAGEABLE, rwf);
   s.frames = 1;
   measure ("CPU backend, R+W+F", &s, &lwt_backend_cpu, 0.0);
+  s.config.parameters = rwf;
+  measure ("CPU backend, R+W+F with parameters", &s, &lwt_backend_cpu, 0.0);
+  s.measured = TRUE;
+  measure ("CPU backend, parameters of R+W+F alone", &s, &lwt_backend_cpu, 0.0);
+  s.measured = FALSE;
+  s.config.parameters = 0;
   s.config.parts = PART (ROUGHNESS);
   measure ("CPU backend, R", &s, &lwt_backend_cpu, 0.0);
   clear (&s);
@@ -431,6 +536,12 @@ main (int argc, char **argv)
   printf ("%s; 4096x4096 float32, 9/7, 6 levels, roughness 3\n", info.name);
   measure_on_device ();
   measure_operations ();
+  measure_video (
+      "device, 1080p NV12, luma, 1 spin", FALSE, 1, LWT_SHRINK_HARD, 0.6);
+  measure_video (
+      "device, 1080p NV12, luma, 4 spins", FALSE, 4, LWT_SHRINK_HARD, 0.6);
+  measure_video (
+      "device, 1080p NV12, all, 4 spins", TRUE, 4, LWT_SHRINK_HARD, 0.6);
   measure_end_to_end (large);
   cvis_context_pop (context);
   cvis_context_unref (context);

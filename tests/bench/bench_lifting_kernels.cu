@@ -8,6 +8,7 @@
  * beside PDWT 0.7.1, the fastest open peer, on the same kind of card.
  *
  *   bench_lifting_kernels [TEXT]     only wavelets whose names hold TEXT
+ *   bench_lifting_kernels --names [NAME...]   a line for each wavelet by name
  *
  * Calls follow each other in a graph, each with pictures of its own, more of them
  * than the cache holds. */
@@ -16,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cviscuda.cuh"
-#include "lwttransform_cuda.cuh"
+#include "cuda/core/cuda.cuh"
+#include "cuda/lifting/cuda/transform.cuh"
 
 namespace {
 
@@ -46,6 +47,22 @@ must_work (gboolean ok, GError *error)
 }
 
 /* --- timing --------------------------------------------------------------------- */
+
+/* Kernels are compiled for the wavelet before anything is measured. */
+void
+init_transform (LwtTransform *transform, const LwtWavelet *wavelet)
+{
+  static CvisContext *context;
+  GError *error = NULL;
+
+  if (context == NULL) {
+    context = cvis_context_new (0, &error);
+    must_work (context != NULL && cvis_context_push (context, &error), error);
+  }
+  lwt_transform_init (transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
+  lwt_transform_specialise (transform, context);
+  must_work (lwt_transform_wait (transform, &error), error);
+}
 
 typedef void (*Call) (guint set, cudaStream_t stream, void *user_data);
 
@@ -266,8 +283,7 @@ init_bands (
 {
   lwt_chain_init (&b->chain);
   lwt_chain_append (&b->chain, side, side, levels, levels);
-  lwt_transform_init (
-      &b->transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
+  init_transform (&b->transform, wavelet);
   for (guint i = 0; i < sets; i++) {
     b->picture[i] = make_picture (side, side, i);
     b->bands[i] = make_picture (side, side, i + MAX_SETS);
@@ -284,6 +300,7 @@ clear_bands (Bands *b, guint sets)
     MUST (cudaFree (b->bands[i].data));
   }
   MUST (cudaFree (b->work));
+  lwt_transform_clear (&b->transform);
 }
 
 void
@@ -306,6 +323,42 @@ bench_bands (const LwtWavelet *wavelet, guint size, double rate)
   printf ("\n");
   fflush (stdout);
   clear_bands (&b, sets);
+}
+
+/* A line of the table of all wavelets: 4096^2, four levels */
+void
+bench_name (const LwtWavelet *wavelet, double rate)
+{
+  const guint side = 4096, sets = 4;
+  const double floor = 2.0 * side * side * sizeof (float) / rate * 1e6;
+  double forward, inverse;
+  guint weights = 0;
+  Bands b;
+
+  for (guint i = 0; i < wavelet->n_steps; i++)
+    weights += wavelet->steps[i].n;
+  init_bands (&b, wavelet, side, LEVELS, sets);
+  forward = measure (forward_call, sets, 8, &b);
+  inverse = measure (inverse_call, sets, 8, &b);
+  printf ("%-8s %5u %9.1f %9.1f %8.0f %8.0f\n", wavelet->name, weights, forward,
+      inverse, 100 * floor / forward, 100 * floor / inverse);
+  fflush (stdout);
+  clear_bands (&b, sets);
+}
+
+void
+bench_names (const char *const *names, double rate)
+{
+  printf ("%-8s %5s %9s %9s %8s %8s\n", "wavelet", "taps", "forward", "inverse",
+      "% copy", "% copy");
+  for (guint i = 0; names[i] != NULL; i++) {
+    GError *error = NULL;
+    LwtWavelet *wavelet = lwt_wavelet_new (names[i], &error);
+
+    must_work (wavelet != NULL, error);
+    bench_name (wavelet, rate);
+    lwt_wavelet_free (wavelet);
+  }
 }
 
 /* All levels there are of small pictures, whose time is launches and latency */
@@ -409,8 +462,7 @@ bench_filter (const LwtWavelet *wavelet, double rate)
   lwt_chain_append (&f.chain, side, side, ROUGHNESS_LEVELS, ROUGHNESS_LEVELS);
   lwt_chain_append (&f.chain, side, side, FORM_LEVELS - ROUGHNESS_LEVELS,
       FORM_LEVELS - ROUGHNESS_LEVELS);
-  lwt_transform_init (
-      &f.transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
+  init_transform (&f.transform, wavelet);
   for (guint i = 0; i < sets; i++) {
     f.x[i] = make_picture (side, side, i);
     for (guint p = 0; p < 3; p++)
@@ -446,6 +498,7 @@ bench_filter (const LwtWavelet *wavelet, double rate)
     MUST (cudaFree (f.upper[i].data));
   }
   MUST (cudaFree (f.work));
+  lwt_transform_clear (&f.transform);
 }
 
 } // namespace
@@ -467,6 +520,10 @@ main (int argc, char **argv)
   MUST (cudaGetDeviceProperties (&device, 0));
   printf ("%s, %d multiprocessors\n", device.name, device.multiProcessorCount);
   small = measure_copy ((size_t) 64 << 20, 4);
+  if (argc > 1 && strcmp (argv[1], "--names") == 0) {
+    bench_names (argc > 2 ? argv + 2 : lwt_wavelet_names (), small);
+    return 0;
+  }
   large = measure_copy ((size_t) 1 << 30, 2);
   for (guint i = 0; i < G_N_ELEMENTS (wavelets); i++) {
     LwtWavelet *wavelet;

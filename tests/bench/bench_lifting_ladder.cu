@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The way of the paper (see lwtwavelet.h) to a wavelet transform on a GPU, built
+/* The way of the paper (see cuda/wavelet/wavelet.h) to a wavelet transform on a GPU, built
  * anew step by step, and ours as its last steps: what each of the steps buys on
  * the GPU at hand. 4096 x 4096 floats, four levels forward, as in the paper's
  * Table 1 and Figs. 21 to 24; its whole was 193 ms of kernels, 213 ms with
@@ -28,9 +28,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cviscuda.cuh"
-#include "cvishistogram.h"
-#include "lwttransform_cuda.cuh"
+#include "cuda/core/cuda.cuh"
+#include "cuda/core/histogram.h"
+#include "cuda/lifting/cuda/transform.cuh"
 #include "lwttwin.h"
 
 namespace {

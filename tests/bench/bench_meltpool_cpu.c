@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "benchring.h"
-#include "cvishistogram.h"
-#include "pbfcpu.h"
+#include "cuda/core/histogram.h"
+#include "cuda/meltpool/cpu/cpu.h"
 #include "pbfframes.h"
 #include "pbftwin.h"
 

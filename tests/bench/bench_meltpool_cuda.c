@@ -15,9 +15,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "cvishistogram.h"
+#include "cuda/core/histogram.h"
 #include "pbfframes.h"
-#include "pbfsim.h"
+#include "cuda/meltpool/sim.h"
 
 #define RING 65536 /* frames of 96x96: 604 MB, well past any cache */
 #define SIDE 96

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "benchring.h"
-#include "cvishistogram.h"
+#include "cuda/core/histogram.h"
 #include "pbfframes.h"
 #include "pbftwin.h"
 

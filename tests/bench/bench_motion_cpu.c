@@ -17,14 +17,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "motionbackend.h"
-#include "motioncpu.h"
+#include "cuda/motion/backend.h"
+#include "cuda/motion/cpu/cpu.h"
 #include "motionscalar.h"
 
 static gchar *only;
 static gint rounds = 5, max_frames = 5, block_size = 32, range = 64;
 
-/* Compiled for counting; see motioncpu_full.c. */
+/* Compiled for counting; see cuda/motion/cpu/full.c. */
 extern const MotionCpuKernels motion_cpu_count;
 guint64 motion_cpu_counts[2 + MOTION_CPU_LEVELS];
 

@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cviscuda.cuh"
+#include "cuda/core/cuda.cuh"
 #include "motionclips.h"
-#include "motionengine_cuda.cuh"
-#include "motionwarp.cuh"
+#include "cuda/motion/cuda/engine.cuh"
+#include "cuda/motion/cuda/warp.cuh"
 
 namespace {
 
@@ -200,13 +200,13 @@ init_task (Run *r, guint which)
   MUST (cudaMalloc (&r->results[which], n * 200 + 11 * 256));
   memory = (guint8 *) r->results[which];
   f->predicted = carve<short2> (memory, &at, n);
-  t->wholes = carve<MotionWhole> (memory, &at, n);
-  t->turns = carve<MotionTurns> (memory, &at, 1);
+  t->full_blocks = carve<MotionFullBlock> (memory, &at, n);
+  t->progress = carve<MotionFullProgress> (memory, &at, 1);
   f->found = carve<MotionFound> (memory, &at, n);
   f->vectors = carve<MotionVector> (memory, &at, n);
   f->blocks = carve<MotionBlock> (memory, &at, n);
   f->kept = carve<MotionVector> (memory, &at, n);
-  MUST (motion_clear_full (t->wholes, t->turns, n, r->up));
+  MUST (motion_clear_full (t->full_blocks, t->progress, n, r->up));
   MUST (cudaMemsetAsync (f->kept, 0, n * sizeof *f->kept, r->up));
 }
 

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The way of the paper (see motionengine.h) to a full search on a GPU, built
+/* The way of the paper (see cuda/motion/engine.h) to a full search on a GPU, built
  * anew step by step, and the motion engine as its last steps: what each of the
  * steps buys on the GPU at hand. Blocks of 32, range 64 half-open, candidates
  * wholly inside the reference; frame 1 of a clip searched in frame 0. A frame's
@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cviscuda.cuh"
-#include "cvishistogram.h"
-#include "motionmath.h"
+#include "cuda/core/cuda.cuh"
+#include "cuda/core/histogram.h"
+#include "cuda/motion/arithmetic.h"
 #include "motionrunner.h"
 #include "motionscalar.h"
 

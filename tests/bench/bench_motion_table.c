@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The table of the paper (see motionengine.h) for real clips, in Markdown: for
+/* The table of the paper (see cuda/motion/engine.h) for real clips, in Markdown: for
  * full search, step search and zonal search on every backend the residue, the
  * time a frame with the copies to and from the device, the prediction loss
  * (residue over that of the full search), the speed-up and the normalised gain

@@ -6,7 +6,7 @@
  * what an engine has to know of them and room for its records. */
 #pragma once
 
-#include "pbfengine.h"
+#include "cuda/meltpool/engine.h"
 
 G_BEGIN_DECLS
 

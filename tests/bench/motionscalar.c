@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "motionmath.h"
+#include "cuda/motion/arithmetic.h"
 
 typedef struct {
   const guint8 *current;

@@ -5,7 +5,7 @@
 /* The full search as one writes it first: a baseline to measure against. */
 #pragma once
 
-#include "motionengine.h"
+#include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 

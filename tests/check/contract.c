@@ -4,11 +4,12 @@
  */
 /* What every element promises, whatever it computes: it is always registered,
  * explains itself, chooses its backend by the same properties, falls back to
- * the CPU and says so once, and refuses backend=cuda without a GPU by name. */
+ * the CPU and says so once, and refuses backend=cuda without a GPU by name.
+ * contractflow.c is about the streams of elements that compute. */
 #include <dlfcn.h>
 #include <gst/check/gstcheck.h>
 #include <string.h>
-#include "cvisdevice.h"
+#include "cuda/core/device.h"
 
 #define PLUGIN "cudavision"
 

@@ -11,10 +11,9 @@
 #include <string.h>
 
 #include "busmessages.h"
-#include "cvisdevice.h"
+#include "cuda/core/device.h"
 #include "memorylimit.h"
 #include "motionclip.h"
-#include "pipelinestates.h"
 
 #define WIDTH 75
 #define HEIGHT 53
@@ -686,47 +685,6 @@ GST_START_TEST (test_flush)
 }
 GST_END_TEST;
 
-static GstPadProbeReturn
-block (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
-{
-  return GST_PAD_PROBE_OK;
-}
-
-static gpointer
-push_many (gpointer data)
-{
-  GstHarness *h = data;
-  MotionClip *clip = clip_new (3);
-  GstFlowReturn flow = GST_FLOW_OK;
-
-  for (guint i = 0; i < 100 && flow == GST_FLOW_OK; i++)
-    flow = gst_pad_push (h->srcpad, motion_clip_buffer (clip, i % 3, 0));
-  motion_clip_free (clip);
-  return GINT_TO_POINTER (flow);
-}
-
-/* downstream takes nothing, upstream waits for room: a flush ends both */
-GST_START_TEST (test_flush_while_blocked)
-{
-  MotionClip *clip = clip_new (1);
-  Rig rig = rig_new_playing (directions[__i__], FALSE, clip);
-  GstPad *src = gst_element_get_static_pad (rig.element, "src");
-  gulong probe = gst_pad_add_probe (src,
-      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, block, NULL, NULL);
-  GThread *pusher = g_thread_new ("pusher", push_many, rig.h);
-
-  g_usleep (50000);
-  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
-  fail_unless_equals_int (
-      GPOINTER_TO_INT (g_thread_join (pusher)), GST_FLOW_FLUSHING);
-  gst_pad_remove_probe (src, probe);
-  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
-  gst_object_unref (src);
-  rig_free (&rig);
-  motion_clip_free (clip);
-}
-GST_END_TEST;
-
 /* a DRAIN query has out what waits for frames to come */
 GST_START_TEST (test_drain)
 {
@@ -1227,125 +1185,6 @@ GST_START_TEST (test_sides_come_and_go)
 }
 GST_END_TEST;
 
-/* pads that nobody is linked to hold up no other */
-GST_START_TEST (test_unlinked_pads)
-{
-  GstElement *pipeline = gst_parse_launch (
-      "videotestsrc num-buffers=10 ! video/x-raw,width=64,height=48 ! "
-      "cudamotionest backend=cpu name=m m.vectors ! fakesink",
-      NULL);
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "m");
-  GstPad *pad = gst_element_request_pad_simple (element, "prediction");
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (
-      bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  fail_unless (message != NULL);
-  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_element_release_request_pad (element, pad);
-  gst_object_unref (pad);
-  gst_object_unref (bus);
-  gst_object_unref (element);
-  gst_object_unref (pipeline);
-}
-GST_END_TEST;
-
-GST_START_TEST (test_without_caps)
-{
-  Rig rig = rig_new ("", FALSE);
-  GstSegment segment;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_harness_push_event (rig.h, gst_event_new_stream_start ("none"));
-  gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
-  fail_unless_equals_int (
-      gst_harness_push (rig.h, gst_buffer_new ()), GST_FLOW_NOT_NEGOTIATED);
-  bus_expect_error (rig.bus, "without caps");
-  rig_free (&rig);
-}
-GST_END_TEST;
-
-static gint n_refused; /* atomic */
-
-static GstFlowReturn
-chain_enough (GstPad *pad, GstObject *parent, GstBuffer *buffer)
-{
-  gst_buffer_unref (buffer);
-  g_atomic_int_inc (&n_refused);
-  return GST_FLOW_EOS;
-}
-
-/* Pushes frame after frame until it is said that there are enough. */
-static void
-push_until_enough (Rig *rig, const MotionClip *clip)
-{
-  GstFlowReturn flow = GST_FLOW_OK;
-
-  for (guint i = 0; i < clip->n && flow == GST_FLOW_OK; i++)
-    flow = gst_harness_push (rig->h, motion_clip_buffer (clip, i, 0));
-  fail_unless_equals_int (flow, GST_FLOW_EOS);
-}
-
-/* Downstream that has seen enough gets no more frames, but events: another
- * segment, and EOS, without which its sink would wait for ever. */
-GST_START_TEST (test_downstream_has_enough)
-{
-  MotionClip *clip = clip_new (40);
-  Rig rig = rig_new_playing (
-      __i__ ? "bidirectional=true references=2" : "", FALSE, clip);
-  GstEventType type;
-  GstSegment segment;
-  GstEvent *event;
-
-  n_refused = 0;
-  gst_pad_set_chain_function (rig.h->sinkpad, chain_enough);
-  push_until_enough (&rig, clip);
-  fail_unless_equals_int (g_atomic_int_get (&n_refused), 1);
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.base = GST_SECOND;
-  fail_unless (
-      gst_harness_push_event (rig.h, gst_event_new_segment (&segment)));
-  push_until_enough (&rig, clip);
-  fail_unless_equals_int (g_atomic_int_get (&n_refused), 2);
-
-  push_eos (&rig);
-  do {
-    event = gst_harness_pull_event (rig.h);
-    fail_unless (event != NULL, "EOS did not get through");
-    type = GST_EVENT_TYPE (event);
-    gst_event_unref (event);
-  } while (type != GST_EVENT_EOS);
-  rig_free (&rig);
-  motion_clip_free (clip);
-}
-GST_END_TEST;
-
-/* No queue behind a request pad: the pipeline cannot start, and says why. */
-GST_START_TEST (test_no_queue)
-{
-  bus_expect_first (
-      "videotestsrc num-buffers=4 ! cudamotionest name=m backend=cpu ! fakesink"
-      " m.residual ! queue ! fakesink  m.vectors ! fakesink",
-      GST_MESSAGE_WARNING, "vectors pad");
-}
-GST_END_TEST;
-
-GST_START_TEST (test_states)
-{
-  pipeline_states (
-      "videotestsrc ! video/x-raw,format=I420,width=64,height=64 ! "
-      "cudamotionest backend=cpu bidirectional=true references=2 name=m ! "
-      "queue ! fakesink sync=false m.vectors ! queue ! fakesink sync=false "
-      "m.prediction ! queue ! fakesink sync=false "
-      "m.residual ! queue ! fakesink sync=false");
-}
-GST_END_TEST;
-
 static Suite *
 cudamotionest_suite (void)
 {
@@ -1367,7 +1206,6 @@ cudamotionest_suite (void)
   tcase_add_loop_test (tc, test_gap_and_discont, 0, 2);
   tcase_add_loop_test (tc, test_order_of_events, 0, 2);
   tcase_add_loop_test (tc, test_flush, 0, 4);
-  tcase_add_loop_test (tc, test_flush_while_blocked, 0, 2);
   tcase_add_test (tc, test_drain);
   tcase_add_loop_test (tc, test_latency, 0, 2);
   tcase_add_test (tc, test_latency_without_rate);
@@ -1384,11 +1222,6 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_no_memory);
 #endif
   tcase_add_test (tc, test_sides_come_and_go);
-  tcase_add_test (tc, test_unlinked_pads);
-  tcase_add_loop_test (tc, test_downstream_has_enough, 0, 2);
-  tcase_add_test (tc, test_without_caps);
-  tcase_add_test (tc, test_no_queue);
-  tcase_add_test (tc, test_states);
   return s;
 }
 

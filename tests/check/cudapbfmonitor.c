@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "busmessages.h"
-#include "cudavision/cudavision.h"
+#include "gst/cudavision/cudavision.h"
 #include "pbfframes.h"
-#include "pipelinestates.h"
 
 #define SIDE 48
 #define CAPS "video/x-raw,format=GRAY8,width=48,height=48,framerate=20000/1"
@@ -463,45 +462,6 @@ GST_START_TEST (test_flush)
 }
 GST_END_TEST;
 
-static GstPadProbeReturn
-block (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
-{
-  return GST_PAD_PROBE_OK;
-}
-
-static gpointer
-push_many (gpointer data)
-{
-  GstHarness *h = data;
-  Frames *frames = frames_new (200);
-  GstFlowReturn flow = GST_FLOW_OK;
-
-  for (guint i = 0; i < frames->n && flow == GST_FLOW_OK; i++)
-    flow = gst_pad_push (h->srcpad, frame_buffer (frames, i, 0));
-  frames_free (frames);
-  return GINT_TO_POINTER (flow);
-}
-
-/* downstream takes nothing, upstream waits for room: a flush ends both */
-GST_START_TEST (test_flush_while_blocked)
-{
-  Rig rig = rig_new_playing ("batch-size=4 depth=2");
-  GstPad *src = gst_element_get_static_pad (rig.element, "src");
-  gulong probe = gst_pad_add_probe (src,
-      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, block, NULL, NULL);
-  GThread *pusher = g_thread_new ("pusher", push_many, rig.h);
-
-  g_usleep (50000);
-  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
-  fail_unless_equals_int (
-      GPOINTER_TO_INT (g_thread_join (pusher)), GST_FLOW_FLUSHING);
-  gst_pad_remove_probe (src, probe);
-  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
-  gst_object_unref (src);
-  rig_free (&rig);
-}
-GST_END_TEST;
-
 GST_START_TEST (test_gap)
 {
   Frames *frames = frames_new (6);
@@ -729,21 +689,6 @@ GST_START_TEST (test_small_frames_behind_a_converter)
 }
 GST_END_TEST;
 
-/* Two sinks that wait for each other behind one thread: said, not silent. A
- * queue behind the result pad is enough. */
-GST_START_TEST (test_no_queue_behind_result)
-{
-  bus_expect_first (
-      "pbftestsrc num-buffers=100 ! cudapbfmonitor backend=cpu name=m ! "
-      "fakesink m.result ! fakesink",
-      GST_MESSAGE_WARNING, "put a queue");
-  bus_expect_first (
-      "pbftestsrc num-buffers=100 ! cudapbfmonitor backend=cpu name=m ! "
-      "fakesink m.result ! queue ! fakesink",
-      GST_MESSAGE_EOS, NULL);
-}
-GST_END_TEST;
-
 /* a network of zeros, as safetensors */
 static gchar *
 write_model (const gchar *metadata)
@@ -904,38 +849,6 @@ GST_START_TEST (test_long_list_prerolls)
 }
 GST_END_TEST;
 
-/* Sinks that have seen enough get no more, but EOS, which they wait for. */
-GST_START_TEST (test_downstream_has_enough)
-{
-  GstElement *pipeline = gst_parse_launch (
-      "pbftestsrc ! cudapbfmonitor backend=cpu batch-size=8 name=m "
-      "! queue ! fakesink num-buffers=20  m.result ! queue ! fakesink "
-      "num-buffers=3",
-      NULL);
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (
-      bus, 10 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  fail_unless (
-      message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
-  gst_message_unref (message);
-  gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_object_unref (bus);
-  gst_object_unref (pipeline);
-}
-GST_END_TEST;
-
-GST_START_TEST (test_states)
-{
-  pipeline_states (
-      "videotestsrc ! video/x-raw,format=GRAY8,width=64,height=64 ! "
-      "cudapbfmonitor backend=cpu name=m ! fakesink sync=false "
-      "m.result ! queue ! fakesink sync=false");
-}
-GST_END_TEST;
-
 static Suite *
 cudapbfmonitor_suite (void)
 {
@@ -951,7 +864,6 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_max_latency);
   tcase_add_test (tc, test_no_waiting);
   tcase_add_loop_test (tc, test_flush, 0, 2);
-  tcase_add_test (tc, test_flush_while_blocked);
   tcase_add_test (tc, test_gap);
   tcase_add_test (tc, test_renegotiation);
   tcase_add_test (tc, test_drop_empty);
@@ -960,13 +872,10 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_bad_settings);
   tcase_add_test (tc, test_small_frames_behind_a_converter);
-  tcase_add_test (tc, test_no_queue_behind_result);
   tcase_add_test (tc, test_model);
   tcase_add_test (tc, test_short_buffer);
   tcase_add_test (tc, test_result_pad);
   tcase_add_test (tc, test_long_list_prerolls);
-  tcase_add_test (tc, test_downstream_has_enough);
-  tcase_add_test (tc, test_states);
   return s;
 }
 

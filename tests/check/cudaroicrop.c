@@ -10,8 +10,9 @@
 #include <gst/video/video.h>
 #include <string.h>
 #include "busmessages.h"
-#include "cvisdevice.h"
-#include "pbfsignal.h"
+#include "cuda/core/device.h"
+#include "cuda/meltpool/machinesignal.h"
+#include "motionpackets.h"
 
 #define FRAME_NS (50 * GST_USECOND)
 
@@ -591,6 +592,39 @@ GST_START_TEST (test_metas)
 }
 GST_END_TEST;
 
+/* Vectors and blocks are those of the whole frame, placed as the crop sees it. */
+GST_START_TEST (test_motion_metas)
+{
+  GstHarness *h =
+      new_harness ("position-source", 1, "x", 50.0, "y", 50.0, NULL);
+  MotionPacket *packet = motion_packet_new (96, 96, 16, 2);
+  GstBuffer *bytes = motion_packet_buffer (packet);
+  GstBuffer *in = grey (96, 96, 0), *out;
+
+  set_caps (h, "GRAY8", 96, 96);
+  fail_unless_equals_int (gst_buffer_add_motion_vector_metas (in, bytes), 2);
+  out = gst_harness_push_and_pull (h, in);
+  for (gint distance = -1; distance <= 1; distance += 2) {
+    GstMotionVectorMeta *meta =
+        gst_buffer_get_motion_vector_meta (out, distance);
+    GstVideoRectangle rect;
+    gdouble x;
+
+    fail_unless (meta != NULL);
+    fail_unless (meta->offset_x == -30 && meta->offset_y == -30);
+    fail_unless (meta->scale_x == 1 && meta->scale_y == 1);
+    fail_unless (
+        gst_motion_vector_meta_get_block (meta, 2, 2, &rect, &x, NULL) != NULL);
+    fail_unless (rect.x == 2 && rect.y == 2 && rect.w == 16 && rect.h == 16);
+    fail_unless (x == meta->vectors[2 * 6 + 2].x / 4.0);
+  }
+  gst_buffer_unref (out);
+  gst_buffer_unref (bytes);
+  g_free (packet);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 static GstPadProbeReturn
 count_list (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -1059,6 +1093,7 @@ cudaroicrop_suite (void)
   tcase_add_test (tcase, test_interlaced);
   tcase_add_test (tcase, test_video_crop_meta);
   tcase_add_test (tcase, test_metas);
+  tcase_add_test (tcase, test_motion_metas);
   tcase_add_test (tcase, test_lists_stay_lists);
   tcase_add_test (tcase, test_zero_copy);
   tcase_add_test (tcase, test_zero_copy_needs_video_meta);

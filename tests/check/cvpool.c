@@ -6,7 +6,7 @@
  * whatever came back in which order; places live as long as their memory. */
 #include <gst/check/gstcheck.h>
 #include <gst/video/video.h>
-#include "common/gstcvpool.h"
+#include "gst/common/gstcvpool.h"
 
 #define FRAMES 256
 

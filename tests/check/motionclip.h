@@ -8,7 +8,7 @@
 #include <gst/cudavision/gstmotionmeta.h>
 #include <gst/video/video.h>
 
-#include "motionengine.h"
+#include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 

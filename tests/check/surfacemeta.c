@@ -176,8 +176,16 @@ GST_START_TEST (test_copies)
   GstBuffer *mask = gst_buffer_new_allocate (NULL, 6 * 4, NULL);
   GstBuffer *buffer = buffer_with_meta (mask), *copy, *part;
   GstSurfaceMeta *meta;
+  GstMetaTransformCopy piece = { TRUE, 12, 12 };
 
   copy = gst_buffer_copy_deep (buffer);
+  /* a piece has no meta, and GStreamer is not told that copying failed */
+  part = gst_buffer_new ();
+  fail_unless (GST_SURFACE_META_INFO->transform_func (part,
+      (GstMeta *) gst_buffer_get_surface_meta (buffer), buffer,
+      _gst_meta_transform_copy, &piece));
+  fail_unless (gst_buffer_get_surface_meta (part) == NULL);
+  gst_buffer_unref (part);
   part = gst_buffer_copy_region (buffer, GST_BUFFER_COPY_ALL, 12, 12);
   ASSERT_MINI_OBJECT_REFCOUNT (mask, "mask", 3);
   gst_buffer_unref (buffer);

@@ -140,6 +140,52 @@ GST_START_TEST (test_types)
 }
 GST_END_TEST;
 
+static void
+assert_npy_type (const gchar *folder, const gchar *name, const gchar *type)
+{
+  gchar *path = surface_temp_path (folder, name), *data;
+
+  fail_unless (g_file_get_contents (path, &data, NULL, NULL));
+  fail_unless (strstr (data + 10, type) != NULL);
+  g_free (data);
+  g_free (path);
+}
+
+/* float32 stays float32 where nothing is added to it; also in several blocks */
+GST_START_TEST (test_npy_types)
+{
+  gchar *folder = surface_temp_new ();
+  GstHarness *h = open_sink (folder, "%d.npy", "");
+  SurfaceImage *image;
+  GstBuffer *buffer;
+  GstMapInfo map;
+
+  gst_harness_set_src_caps_str (h, CAPS ("float32", "301", "97"));
+  gst_harness_push (h, make_buffer (301, 97, 1, FALSE));
+  buffer = make_buffer (301, 97, 1, TRUE);
+  gst_buffer_get_surface_meta (buffer)->offset = 0.0;
+  gst_harness_push (h, gst_buffer_ref (buffer));
+  gst_harness_teardown (h);
+  assert_npy_type (folder, "0.npy", "'<f8'");
+  assert_npy_type (folder, "1.npy", "'<f4'");
+  image = surface_temp_read (folder, "0.npy");
+  fail_unless (surface_temp_difference (image, 1) < 1e-13);
+  surface_image_free (image);
+  image = surface_temp_read (folder, "1.npy");
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  for (guint i = 0; i < 301 * 97; i++) {
+    gfloat z;
+
+    memcpy (&z, map.data + 4 * i, 4);
+    fail_unless (isnan (z) ? isnan (image->z[i]) : z == image->z[i]);
+  }
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  surface_image_free (image);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_messages)
 {
   gchar *folder = surface_temp_new ();
@@ -355,6 +401,7 @@ surfacesink_suite (void)
   tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_format_property);
   tcase_add_test (tc, test_types);
+  tcase_add_test (tc, test_npy_types);
   tcase_add_test (tc, test_messages);
   tcase_add_test (tc, test_max_files);
   tcase_add_test (tc, test_overwritten);

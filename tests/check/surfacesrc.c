@@ -189,6 +189,37 @@ GST_START_TEST (test_loop)
 }
 GST_END_TEST;
 
+/* A single file is read once, and again when it has changed. */
+GST_START_TEST (test_loop_of_one)
+{
+  gchar *folder = surface_temp_new ();
+  GstBuffer *buffers[3];
+  GstHarness *h;
+
+  surface_temp_write (folder, "a.gsf", 3, 2, 0);
+  h = open_source (folder, "a.gsf", "loop=true");
+  for (guint i = 0; i < 2; i++) {
+    buffers[i] = gst_harness_pull (h);
+    assert_heights (buffers[i], 0, 5e-9);
+    fail_unless_equals_uint64 (GST_BUFFER_PTS (buffers[i]), i * GST_SECOND);
+  }
+  fail_unless (gst_buffer_peek_memory (buffers[0], 0)
+               == gst_buffer_peek_memory (buffers[1], 0));
+  surface_temp_write (folder, "a.gsf", 5, 4, 2);
+  do {
+    buffers[2] = gst_harness_pull (h);
+    if (gst_buffer_get_size (buffers[2]) == 80)
+      break;
+    gst_buffer_unref (buffers[2]);
+  } while (TRUE);
+  assert_heights (buffers[2], 2, 5e-9);
+  for (guint i = 0; i < 3; i++)
+    gst_buffer_unref (buffers[i]);
+  gst_harness_teardown (h);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_seek)
 {
   gchar *folder = surface_temp_new ();
@@ -383,6 +414,7 @@ surfacesrc_suite (void)
   tcase_add_test (tc, test_precision);
   tcase_add_test (tc, test_series);
   tcase_add_test (tc, test_loop);
+  tcase_add_test (tc, test_loop_of_one);
   tcase_add_test (tc, test_seek);
   tcase_add_test (tc, test_errors);
   tcase_add_test (tc, test_states);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <gst/gst.h>
-#include "surfacefile.h"
+#include "cuda/surface/file.h"
 
 G_BEGIN_DECLS
 

@@ -4,7 +4,7 @@
  */
 /* Network files: read, or refused with an error; what is read is complete. */
 #include "fuzz.h"
-#include "pbfmodel.h"
+#include "cuda/meltpool/model.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  * XML does becomes the main.xml of an X3P, whose checksums would keep a fuzzer
  * out. */
 #include "fuzz.h"
-#include "surfacefile.h"
+#include "cuda/surface/file.h"
 
 #include <math.h>
 #include <string.h>

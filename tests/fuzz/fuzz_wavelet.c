@@ -5,7 +5,7 @@
 /* Wavelets in words: names, steps, banks; what is accepted is within its
  * limits. */
 #include "fuzz.h"
-#include "lwtwavelet.h"
+#include "cuda/wavelet/wavelet.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,24 +24,20 @@ check_step (const LwtWavelet *wavelet, const LwtStep *step)
 }
 
 static void
-check_wavelet (LwtWavelet *wavelet)
+check_wavelet (const LwtWavelet *wavelet)
 {
-  LwtWavelet *copy = lwt_wavelet_copy (wavelet);
-
-  g_assert (memcmp (copy, wavelet, sizeof (*copy)) == 0);
-  g_assert (memchr (copy->name, '\0', sizeof (copy->name)));
-  g_assert (g_utf8_validate (copy->name, -1, NULL));
-  g_assert (copy->n_steps <= LWT_MAX_STEPS);
-  for (guint i = 0; i < copy->n_steps; i++)
-    check_step (copy, copy->steps + i);
-  g_assert (isfinite (copy->scale_low) && copy->scale_low != 0);
-  g_assert (isfinite (copy->scale_high) && copy->scale_high != 0);
-  g_assert (isfinite (1 / copy->scale_low) && isfinite (1 / copy->scale_high));
-  g_assert (isfinite (copy->noise_gain) && copy->noise_gain >= 0);
-  g_assert (copy->residual >= 0 && copy->residual <= 1e-9);
-  g_assert (copy->length >= 1 && copy->length <= 1024);
-  g_assert (lwt_wavelet_get_reach (copy) % 2 == 0);
-  lwt_wavelet_free (copy);
+  g_assert (memchr (wavelet->name, '\0', sizeof (wavelet->name)));
+  g_assert (g_utf8_validate (wavelet->name, -1, NULL));
+  g_assert (wavelet->n_steps <= LWT_MAX_STEPS);
+  for (guint i = 0; i < wavelet->n_steps; i++)
+    check_step (wavelet, wavelet->steps + i);
+  g_assert (isfinite (wavelet->scale_low) && wavelet->scale_low != 0);
+  g_assert (isfinite (wavelet->scale_high) && wavelet->scale_high != 0);
+  g_assert (
+      isfinite (1 / wavelet->scale_low) && isfinite (1 / wavelet->scale_high));
+  g_assert (isfinite (wavelet->noise_gain) && wavelet->noise_gain >= 0);
+  g_assert (wavelet->residual >= 0 && wavelet->residual <= 1e-9);
+  g_assert (wavelet->length >= 1 && wavelet->length <= 1024);
 }
 
 int

@@ -34,7 +34,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include "cvisdevice.h"
+#include "cuda/core/device.h"
 
 G_BEGIN_DECLS
 

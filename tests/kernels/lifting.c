@@ -22,12 +22,14 @@ typedef struct {
   Place place;
   guint width, height;
   gsize bytes, stride; /* of a sample, of a row */
+  guint step;          /* samples from column to column */
   guint8 *host;        /* where the test reads and writes */
   gpointer data;       /* where the engine does */
 } Rows;
 
 typedef struct {
   LwtJob job;
+  guint8 *packed; /* the samples without gaps */
   Rows in, parts[SURFACE_N_PARTS];
 } Run;
 
@@ -41,12 +43,13 @@ place_memory (Harness *h, Place place, gsize size)
 
 /* Rows with a gap of no, one or a few samples, or to the next 128 bytes. */
 static void
-make_rows (
-    Harness *h, Place place, guint width, guint height, gsize bytes, Rows *rows)
+make_rows (Harness *h, Place place, guint width, guint height, gsize bytes,
+    guint step, Rows *rows)
 {
   gsize size;
 
-  *rows = (Rows){ place, width, height, bytes, bytes * width, NULL, NULL };
+  *rows = (Rows){ place, width, height, bytes, bytes * width * step, step, NULL,
+    NULL };
   switch (harness_range (h, 0, 3)) {
     case 0:
       rows->stride += bytes * (gsize) harness_range (h, 1, 9);
@@ -62,16 +65,40 @@ make_rows (
   rows->host = place == ON_DEVICE ? harness_host (h, size) : rows->data;
 }
 
+/* Interleaved samples, as those of chroma: of integers on the device. */
+static guint
+draw_step (Harness *h, const LwtConfig *config, Place place)
+{
+  return config->store_bits > 0 && place == ON_DEVICE
+             ? (guint) harness_range (h, 1, 2)
+             : 1;
+}
+
+/* The rows of @in that are @packed, to where the job has them. */
+static void
+spread (const guint8 *packed, Rows *rows)
+{
+  for (guint y = 0; y < rows->height; y++)
+    for (guint x = 0; x < rows->width; x++)
+      memcpy (rows->host + y * rows->stride + x * rows->step * rows->bytes,
+          packed + (y * rows->width + x) * rows->bytes, rows->bytes);
+}
+
 static void
 make_run (Harness *h, GRand *random, const LwtConfig *config, Run *run)
 {
   guint width, height;
+  Place place;
 
   memset (run, 0, sizeof *run);
   lwt_random_size (config, &width, &height);
-  make_rows (h, (Place) harness_range (h, 0, N_PLACES - 1), width, height,
-      lwt_sample_get_size (config->sample), &run->in);
-  lwt_random_surface (random, config, run->in.host, run->in.stride);
+  place = (Place) harness_range (h, 0, N_PLACES - 1);
+  make_rows (h, place, width, height, lwt_sample_get_size (config->sample),
+      draw_step (h, config, place), &run->in);
+  run->packed = harness_host (h, width * run->in.bytes * height);
+  lwt_random_surface (random, config, run->packed, width * run->in.bytes);
+  spread (run->packed, &run->in);
+  run->job.step = run->in.step;
   run->job.data = run->in.data;
   run->job.stride = run->in.stride;
   run->job.pinned = run->in.place == PINNED;
@@ -87,15 +114,20 @@ make_run (Harness *h, GRand *random, const LwtConfig *config, Run *run)
     /* now and then one of several parts is not wanted */
     if ((config->parts & (1u << i)) == 0
         || (config->operation != LWT_OPERATION_INVERSE
-            && harness_range (h, 0, 7) == 0))
+            && harness_range (h, 0, 7) == 0)) {
+      if (harness_range (h, 0, 1) == 0)
+        run->job.measured |= config->parameters & (1u << i);
       continue;
+    }
     lwt_config_get_bands_size (config, &width, &height);
-    make_rows (h, (Place) harness_range (h, 0, N_PLACES - 1),
-        i == SURFACE_PART_BANDS ? width : config->width,
+    place = (Place) harness_range (h, 0, N_PLACES - 1);
+    make_rows (h, place, i == SURFACE_PART_BANDS ? width : config->width,
         i == SURFACE_PART_BANDS ? height : config->height,
-        lwt_type_get_size (config->type), &run->parts[i]);
+        lwt_config_get_part_size (config, (SurfacePart) i),
+        i == SURFACE_PART_MEASURED ? draw_step (h, config, place) : 1,
+        &run->parts[i]);
     *plane = (LwtPlane){ run->parts[i].data, run->parts[i].stride,
-      run->parts[i].place == PINNED, run->parts[i].place == ON_DEVICE };
+      place == PINNED, place == ON_DEVICE, run->parts[i].step };
   }
 }
 
@@ -118,16 +150,20 @@ compare_rows (Harness *h, const gchar *what, LwtType type, const Rows *rows,
 
   for (guint y = 0; y < rows->height; y++)
     for (guint x = 0; x < rows->width; x++) {
-      const guint8 *got = rows->host + y * rows->stride + x * rows->bytes;
+      const guint8 *got =
+          rows->host + y * rows->stride + x * rows->step * rows->bytes;
       const guint8 *want =
           expected + ((gsize) y * rows->width + x) * rows->bytes;
       gchar *name;
 
       if (memcmp (got, want, rows->bytes) == 0
-          || (is_nan (type, got) && is_nan (type, want)))
+          || (rows->bytes >= 4 && is_nan (type, got) && is_nan (type, want)))
         continue;
       name = g_strdup_printf ("%s at (%u, %u)", what, x, y);
-      harness_equal (h, name, types[type], want, got, 1);
+      if (rows->bytes >= 4)
+        harness_equal (h, name, types[type], want, got, 1);
+      else
+        harness_fail (h, "%s: %u, not %u", name, got[0], want[0]);
       g_free (name);
       return;
     }
@@ -137,11 +173,12 @@ compare_rows (Harness *h, const gchar *what, LwtType type, const Rows *rows,
 static void
 check_gaps (Harness *h, const Rows *rows)
 {
-  const gsize row = rows->width * rows->bytes;
+  const gsize row = rows->width * rows->step * rows->bytes;
 
   for (guint y = 0; y < rows->height; y++)
-    for (gsize i = row; i < rows->stride; i++)
-      if (rows->host[y * rows->stride + i] != 0xa7) {
+    for (gsize i = 0; i < rows->stride; i++)
+      if ((i >= row || i / rows->bytes % rows->step > 0)
+          && rows->host[y * rows->stride + i] != 0xa7) {
         harness_fail (h, "behind row %u, byte %" G_GSIZE_FORMAT " was written",
             y, i - row);
         return;
@@ -185,7 +222,9 @@ compare_run (Harness *h, const LwtConfig *config, Run *run)
 {
   static const gchar *const names[] = { "measured", "noise", "roughness",
     "waviness", "form", "bands" };
-  LwtJob expected = { .data = run->in.host, .stride = run->in.stride };
+  LwtJob expected = { .data = run->packed,
+    .stride = run->in.width * run->in.bytes,
+    .measured = run->job.measured };
 
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     const Rows *rows = &run->parts[i];

@@ -7,8 +7,8 @@
  * ones; the weights are random, what is computed does not depend on their
  * making sense. */
 #include "harness.h"
-#include "lwtmath.h"
-#include "lwttransform_cuda.cuh"
+#include "cuda/lifting/arithmetic.h"
+#include "cuda/lifting/cuda/transform.cuh"
 #include "lwttwin.h"
 
 #include <stdlib.h>
@@ -648,35 +648,118 @@ check_parts_near (Harness *h)
   g_free (c);
 }
 
-/* The structures of named wavelets are those that kernels are compiled for. */
+/* --- kernels compiled at run time ----------------------------------------------------- */
+
+/* A picture, some levels, there and back, and the low bands alone */
 static void
-check_names (Harness *h)
+compare_tiles (Harness *h, Case *c, guint width, guint height)
 {
-  static const gchar *const names[] = { "haar", "5/3", "9/7", "db2", "db4",
-    "db10" };
+  static const gchar *const boundaries[] = { "symmetric", "periodic", "clamp",
+    "zero" };
+  const guint levels = (guint) harness_range (h, 1, 4);
+  guint first;
 
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    GError *error = NULL;
-    LwtWavelet *wavelet = lwt_wavelet_new (names[i], &error);
-    LwtTransform transform;
+  c->layout = (LwtLayout) harness_range (h, 0, 1);
+  harness_case (h, "%s, type %d, %ux%u, levels %u, %s, layout %d",
+      c->wavelet.name, (int) c->shape.type, width, height, levels,
+      boundaries[c->boundary], (int) c->layout);
+  c->shape = make_shape (h, c->shape.type, width, height);
+  lwt_chain_init (&c->chain);
+  lwt_chain_append (&c->chain, width, height, levels, levels);
+  c->work = harness_device (
+      h, MAX (lwt_transform_get_work_size (&c->transform, &c->chain), 16));
+  compare_bands (h, c);
+  first = (guint) harness_range (h, 0, c->chain.n - 1);
+  compare_low (h, c, first, (guint) harness_range (h, 1, c->chain.n - first));
+  if (c->shape.type == LWT_TYPE_F32)
+    compare_parts (h, c, 1);
+}
 
-    harness_case (h, "%s", names[i]);
-    report (h, wavelet != NULL, error);
-    if (wavelet == NULL)
-      continue;
-    lwt_transform_init (
-        &transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
-    if (transform.kernels == 0)
-      harness_fail (h, "no kernel is compiled for its steps");
+/* All wavelets by name. Types and boundaries are random, unless @plain: float,
+ * symmetric. */
+static void
+check_names (Harness *h, gboolean plain)
+{
+  const gchar *const *names = lwt_wavelet_names ();
+  const guint n = g_strv_length ((gchar **) names);
+  Case *cases = g_new0 (Case, n);
+
+  /* they are compiled meanwhile */
+  for (guint i = 0; i < n; i++) {
+    Case *c = &cases[i];
+    LwtWavelet *wavelet = lwt_wavelet_new (names[i], NULL);
+
+    c->wavelet = *wavelet;
+    c->shape.type = plain ? LWT_TYPE_F32
+                    : wavelet->reversible
+                        ? (LwtType) harness_range (h, 0, LWT_TYPE_I32)
+                        : (LwtType) harness_range (h, 0, LWT_TYPE_F64);
+    c->boundary = plain ? LWT_BOUNDARY_SYMMETRIC
+                        : (LwtBoundary) harness_range (h, 0, LWT_BOUNDARY_ZERO);
     lwt_wavelet_free (wavelet);
+    lwt_transform_init (&c->transform, &c->wavelet, c->shape.type, c->boundary);
+    lwt_transform_specialise (&c->transform, harness_context (h));
   }
+  for (guint i = 0; i < n; i++) {
+    Case *c = &cases[i];
+    GError *error = NULL;
+
+    harness_case (h, "%s", c->wavelet.name);
+    report (h, lwt_transform_wait (&c->transform, &error), error);
+    for (guint k = 0; k < 4; k++)
+      compare_tiles (h, c, (guint) harness_range (h, 66, k < 3 ? 500 : 1500),
+          (guint) harness_range (h, 66, k < 3 ? 500 : 1200));
+    compare_tiles (h, c, 2 * (guint) harness_range (h, 33, 300),
+        2 * (guint) harness_range (h, 33, 300));
+    lwt_transform_clear (&c->transform);
+  }
+  g_free (cases);
+}
+
+static void
+check_tiles (Harness *h)
+{
+  check_names (h, TRUE);
+}
+
+static void
+check_tiles_any (Harness *h)
+{
+  check_names (h, FALSE);
+}
+
+/* Random wavelets */
+static void
+check_tiles_random (Harness *h)
+{
+  Case *cases = g_new0 (Case, 16);
+
+  for (guint i = 0; i < 16; i++) {
+    Case *c = &cases[i];
+
+    prepare (h, c, i % 2 ? STRUCTURES : i / 2 % STRUCTURES, (LwtType) (i % 3),
+        66, 66, 1, 1);
+    g_strlcpy (c->wavelet.name, "random", sizeof c->wavelet.name);
+    lwt_transform_specialise (&c->transform, harness_context (h));
+  }
+  for (guint i = 0; i < 16; i++) {
+    Case *c = &cases[i];
+    GError *error = NULL;
+
+    harness_case (h, "random %u", i);
+    report (h, lwt_transform_wait (&c->transform, &error), error);
+    for (guint k = 0; k < 4; k++)
+      compare_tiles (h, c, (guint) harness_range (h, 66, 400),
+          (guint) harness_range (h, 66, 400));
+    lwt_transform_clear (&c->transform);
+  }
+  g_free (cases);
 }
 
 int
 main (int argc, char **argv)
 {
   static const HarnessTest tests[] = {
-    { "names", check_names, NULL },
     { "tiny", check_tiny, NULL },
     { "small", check_small, NULL },
     { "small-launches", check_launches, NULL },
@@ -690,6 +773,9 @@ main (int argc, char **argv)
     { "integers", check_integers, NULL },
     { "parts", check_parts, NULL },
     { "parts-near", check_parts_near, NULL },
+    { "tiles", check_tiles, NULL },
+    { "tiles-any", check_tiles_any, NULL },
+    { "tiles-random", check_tiles_random, NULL },
     { NULL, NULL, NULL },
   };
 

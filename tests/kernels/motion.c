@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "motionbackend.h"
+#include "cuda/motion/backend.h"
 #include "motionstream.h"
 
 typedef enum { PAGEABLE, PINNED, ON_DEVICE, N_PLACES } Place;
@@ -231,9 +231,9 @@ check_large (Harness *h)
   }
 }
 
-/* Frames of noise just large enough for a tile of whole blocks and partial ones
- * beside it: the zonal search wants the raster of several of them, and the
- * search of 15x15 goes by columns. Small, so that it can be run by tools that
+/* Frames of noise just large enough for a tile of whole blocks (cuda/tile.cuh) and
+ * partial ones beside it: the zonal search wants the raster of several of them,
+ * and the step search goes by columns. Small, so that it can be run by tools that
  * slow it down a hundredfold. */
 static void
 check_tiles (Harness *h)
@@ -250,7 +250,7 @@ check_tiles (Harness *h)
     config.method = round < 12 ? MOTION_METHOD_ZONAL : MOTION_METHOD_STEP;
     config.block_size = size;
     config.range = ranges[round / 4 % 3];
-    config.width = (size == 64 ? 1 : 4) * size + 5;
+    config.width = (size == 64 ? 2 : 4) * size + 5;
     config.height = (size == 64 ? 1 : 2) * size + 3;
     harness_case (h, "%ux%u, method %d, block-size %u, range %u", config.width,
         config.height, config.method, size, config.range);

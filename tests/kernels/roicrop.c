@@ -4,7 +4,7 @@
  */
 /* The crop's kernel against the CPU: many random planes a call, whatever their
  * sizes, strides and alignments; what lies round a crop stays untouched. */
-#include "roicrop.h"
+#include "cuda/meltpool/roicrop.h"
 
 #include <string.h>
 #include "harness.h"

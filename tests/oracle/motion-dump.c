@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "motionsummary.h"
+#include "cuda/motion/summary.h"
 #include "motiontwin.h"
 
 typedef struct {

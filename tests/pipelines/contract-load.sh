@@ -10,7 +10,7 @@ needed=$(readelf -d "$plugin" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 [ -n "$needed" ] || fail "readelf shows no NEEDED in $plugin"
 for library in $needed; do
   case $library in
-    libcuda.*|libcudart.*|libnv*) fail "$plugin needs $library" ;;
+    libcuda.*|libcudart.*|libnv*|libgstcuda-*) fail "$plugin needs $library" ;;
   esac
 done
 

@@ -8,7 +8,7 @@
  * the elements of nvcodec. */
 #include <gst/video/video.h>
 #include <string.h>
-#include "cvisdevice.h"
+#include "cuda/core/device.h"
 #include "sinksums.h"
 
 #define SKIP 77

@@ -25,7 +25,7 @@ try:
 except ImportError:
     meltpool_ref = None
 
-# PbfResult of cuda/meltpool/pbfrecord.h
+# PbfResult of cuda/records/pbfrecord.h
 RECORD = np.dtype([
     ("magic", "<u4"), ("size", "<u2"), ("version", "<u2"),
     ("timestamp_ns", "<u8"), ("frame_index", "<u8"), ("frame_counter", "<u4"),

@@ -114,6 +114,26 @@ random_heights (GRand *random, LwtConfig *config)
 }
 
 void
+lwt_random_store (GRand *random, LwtConfig *config)
+{
+  const gboolean deep = g_rand_boolean (random);
+
+  if (config->operation != LWT_OPERATION_DENOISE
+      || g_rand_int_range (random, 0, 3) > 0)
+    return;
+  config->sample = deep ? LWT_SAMPLE_U16 : LWT_SAMPLE_U8;
+  config->store_bits = (guint) g_rand_int_range (random, 1, deep ? 17 : 9);
+  config->store_shift = (guint) g_rand_int_range (
+      random, 0, (deep ? 17 : 9) - (gint) config->store_bits);
+  config->z_scale = g_rand_boolean (random)
+                        ? 1.0 / (1 << g_rand_int_range (random, 0, 9))
+                        : g_rand_double_range (random, 0.01, 3.0);
+  config->z_offset = 0.0;
+  config->f_operation = LWT_F_NONE;
+  config->parameters &= ~(1u << SURFACE_PART_MEASURED);
+}
+
+void
 lwt_random_config (
     GRand *random, guint round, guint max_side, LwtConfig *config)
 {
@@ -153,6 +173,8 @@ lwt_random_config (
         g_rand_boolean (random) ? 0.0 : g_rand_double_range (random, 0.0, 2.0);
     config->spins = (guint) g_rand_int_range (random, 1, 7);
     config->spins = config->spins > 3 ? 1 : config->spins;
+    config->threshold_scale = g_rand_double_range (random, 0.1, 1.5);
+    lwt_random_store (random, config);
     config->threads = 2;
     config->depth_in_flight = (guint) g_rand_int_range (random, 1, 5);
     /* long filters may pad beyond what there can be, or what a test can wait

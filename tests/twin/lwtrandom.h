@@ -6,7 +6,7 @@
  * them. */
 #pragma once
 
-#include "lwtbackend.h"
+#include "cuda/lifting/backend.h"
 
 G_BEGIN_DECLS
 
@@ -15,6 +15,9 @@ G_BEGIN_DECLS
  * lwt_wavelet_free(). */
 void lwt_random_config (
     GRand *random, guint round, guint max_side, LwtConfig *config);
+
+/* One in three that denoise stores integers. */
+void lwt_random_store (GRand *random, LwtConfig *config);
 
 /* What an engine of @config takes in, @width x @height samples: heights that
  * mean something, noise, zeros of both signs; in one of two surfaces of floats

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lwtmath.h"
+#include "cuda/lifting/arithmetic.h"
 #include "lwttwin.h"
 
 #define CONCAT(a, b) a##b
@@ -98,7 +98,7 @@ lwt_twin_expand (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type,
 
 /* --- sums ------------------------------------------------------------------------ */
 
-/* The sum of @n numbers @stride apart, in the order of lwtmath.h. */
+/* The sum of @n numbers @stride apart, in the order of cuda/lifting/arithmetic.h. */
 static gdouble
 sum (const gdouble *values, gsize stride, guint n)
 {
@@ -392,10 +392,25 @@ twin_submit (LwtBackend *backend, guint slot, LwtJob *job, GError **error)
   return TRUE;
 }
 
+/* Parts that are only measured are stored all the same, for the time being. */
 static gboolean
 twin_wait (LwtBackend *backend, guint slot, GError **error)
 {
-  run_job (backend->plan, backend->jobs[slot]);
+  const LwtConfig *config = &backend->plan->config;
+  LwtJob *job = backend->jobs[slot];
+  const gsize row = config->width * lwt_type_get_size (config->type);
+  LwtParts stored = 0;
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (job->parts[i].data == NULL && (job->measured & (1u << i)) != 0) {
+      job->parts[i].data = g_malloc (row * config->height);
+      job->parts[i].stride = row;
+      stored |= 1u << i;
+    }
+  run_job (backend->plan, job);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (stored & (1u << i))
+      g_clear_pointer (&job->parts[i].data, g_free);
   backend->jobs[slot] = NULL;
   return TRUE;
 }

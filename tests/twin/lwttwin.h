@@ -6,7 +6,7 @@
  * at a time. What the backends are compared with. */
 #pragma once
 
-#include "lwtbackend.h"
+#include "cuda/lifting/backend.h"
 
 G_BEGIN_DECLS
 

@@ -330,6 +330,33 @@ N (pad) (const LwtPlan *plan, const T *data)
 
 /* --- the operations ------------------------------------------------------------------ */
 
+/* Writes the samples again, as integers. */
+static void
+N (store) (const LwtPlan *plan, const LwtPlane *plane, const T *data)
+{
+  const LwtConfig *config = &plan->config;
+  const gint step = 1 << config->store_shift;
+  const T factor = (T) (1.0 / (config->z_scale * step));
+  const T max = (T) ((1 << config->store_bits) - 1);
+
+  for (guint y = 0; y < config->height; y++)
+    for (guint x = 0; x < config->width; x++) {
+      const T level =
+          factor
+          * data[(gsize) (y + plan->pad[1]) * plan->width + x + plan->pad[0]];
+      const gint rounded = (gint) ((!(level > 0)     ? 0
+                                       : level > max ? max
+                                                     : level)
+                                   + (T) 0.5);
+      guint8 *row = (guint8 *) plane->data + y * plane->stride;
+
+      if (config->sample == LWT_SAMPLE_U8)
+        row[x] = (guint8) (rounded * step);
+      else
+        ((guint16 *) (gpointer) row)[x] = (guint16) (rounded * step);
+    }
+}
+
 /* Writes a part: @data is padded, a NaN where a point is missing. */
 static void
 N (write) (const LwtPlan *plan, LwtJob *job, SurfacePart part, const T *data,
@@ -339,6 +366,10 @@ N (write) (const LwtPlan *plan, LwtJob *job, SurfacePart part, const T *data,
 
   if (plane->data == NULL)
     return;
+  if (plan->config.store_bits > 0 && part == SURFACE_PART_MEASURED) {
+    N (store) (plan, plane, data);
+    return;
+  }
   for (guint y = 0; y < plan->config.height; y++) {
     T *to = (T *) ((guint8 *) plane->data + y * plane->stride);
 
@@ -471,9 +502,10 @@ N (universal) (const LwtPlan *plan, const T *bands)
   median = (gdouble) sizes[(n - 1) / 2];
   g_free (sizes);
   return median / 0.6745
-         * sqrt (2.0
-                 * log ((gdouble) plan->config.width
-                        * (gdouble) plan->config.height));
+         * (sqrt (2.0
+                  * log ((gdouble) plan->config.width
+                         * (gdouble) plan->config.height))
+             * plan->config.threshold_scale);
 }
 
 static T

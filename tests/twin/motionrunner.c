@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "cvishistogram.h"
+#include "cuda/core/histogram.h"
 
 struct _MotionRunner {
   MotionConfig config;

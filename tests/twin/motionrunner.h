@@ -7,7 +7,7 @@
 #pragma once
 
 #include "motionclips.h"
-#include "motionengine.h"
+#include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 

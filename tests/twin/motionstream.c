@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "motionsummary.h"
+#include "cuda/motion/summary.h"
 
 #define POISON 0xa5
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "motionmath.h"
+#include "cuda/motion/arithmetic.h"
 
 /* --- pictures ---------------------------------------------------------------- */
 
@@ -209,7 +209,7 @@ sad_at (const Search *s, const Plane *current, const Plane *reference,
 static guint32
 get_bits (const Search *s, gint32 qx, gint32 qy)
 {
-  return motion_vector_bits (qx, qy, s->prior.x, s->prior.y);
+  return motion_bits (qx - s->prior.x) + motion_bits (qy - s->prior.y);
 }
 
 /* J on 8 bits at (@qx, @qy) quarter pixels */

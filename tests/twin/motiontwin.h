@@ -6,7 +6,7 @@
  * sentence, slow, without state, without any trick of the backends. */
 #pragma once
 
-#include "motionbackend.h"
+#include "cuda/motion/backend.h"
 
 /**
  * MotionPicture: luma as numbers

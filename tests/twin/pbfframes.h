@@ -7,7 +7,7 @@
  * them. For tests and benchmarks; not a simulation (that is pbfsim). */
 #pragma once
 
-#include "pbfengine.h"
+#include "cuda/meltpool/engine.h"
 
 typedef struct {
   guint64 state;

@@ -4,8 +4,8 @@
  */
 #include "pbftwin.h"
 
-#include "pbfmath.h"
-#include "pbfparams.h"
+#include "cuda/meltpool/arithmetic.h"
+#include "cuda/meltpool/params.h"
 
 #define SIDE PBF_ROI_SIDE
 

@@ -4,7 +4,7 @@
  */
 /* The choice of backend, on machines with a GPU and without: the tests ask
  * first which kind this one is. */
-#include "cvisbackend.h"
+#include "cuda/core/backend.h"
 
 #include <string.h>
 
@@ -12,14 +12,6 @@ static gboolean
 has_device (void)
 {
   return cvis_device_count (NULL) > 0;
-}
-
-static void
-test_names (void)
-{
-  g_assert_cmpstr (cvis_backend_name (CVIS_BACKEND_AUTO), ==, "auto");
-  g_assert_cmpstr (cvis_backend_name (CVIS_BACKEND_CPU), ==, "cpu");
-  g_assert_cmpstr (cvis_backend_name (CVIS_BACKEND_CUDA), ==, "cuda");
 }
 
 static void
@@ -184,7 +176,6 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/backend/names", test_names);
   g_test_add_func ("/backend/cpu", test_cpu);
   g_test_add_func ("/backend/auto", test_auto);
   g_test_add_func ("/backend/cuda", test_cuda);

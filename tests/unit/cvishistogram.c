@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cvishistogram.h"
+#include "cuda/core/histogram.h"
 
 #include <math.h>
 #include <stdlib.h>

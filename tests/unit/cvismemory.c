@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cvismemory.h"
+#include "cuda/core/memory.h"
 
 #include <stdlib.h>
 
-#include "cviserror.h"
+#include "cuda/core/error.h"
 
 static void
 test_memory (void)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Integers as text against the C library. */
-#include "cvistext.h"
+#include "cuda/core/text.h"
 
 static void
 test_integers (void)

@@ -6,7 +6,7 @@
  * wavelets that reach near and far, all boundaries and layouts. */
 #include <string.h>
 
-#include "lwtbands.h"
+#include "cuda/lifting/rowblocks.h"
 #include "lwttwin.h"
 
 #define WIDTH 5

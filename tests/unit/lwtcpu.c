@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "lwtcpu.h"
+#include "cuda/lifting/cpu/cpu.h"
+#include "lwtrandom.h"
 #include "lwttwin.h"
 
 #define ROUNDS 700
@@ -179,6 +180,8 @@ random_config (GRand *random, guint round, LwtConfig *config)
       (guint) (g_rand_boolean (random) ? 1 : g_rand_int_range (random, 1, 17));
   random_numbers (random, config);
   random_parts (random, config);
+  config->threshold_scale = g_rand_double_range (random, 0.1, 1.5);
+  lwt_random_store (random, config);
   config->dx = 0.5;
   config->dy = 0.75;
 }
@@ -263,6 +266,7 @@ run (const LwtBackendOps *ops, const LwtConfig *config, const Buffer *in,
   memset (result, 0, sizeof *result);
   result->job.data = in->data;
   result->job.stride = in->stride;
+  result->job.measured = config->parameters & ~wanted;
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     guint width = config->width, height = config->height;
 
@@ -270,8 +274,8 @@ run (const LwtBackendOps *ops, const LwtConfig *config, const Buffer *in,
       continue;
     if (i == SURFACE_PART_BANDS)
       lwt_config_get_bands_size (config, &width, &height);
-    result->parts[i] =
-        new_buffer (width, height, lwt_type_get_size (config->type), pad);
+    result->parts[i] = new_buffer (
+        width, height, lwt_config_get_part_size (config, (SurfacePart) i), pad);
     result->job.parts[i] = (LwtPlane){ .data = result->parts[i].data,
       .stride = result->parts[i].stride };
   }

@@ -440,6 +440,55 @@ test_parameters (void)
   g_free (surface);
 }
 
+/* Parts that go nowhere have the parameters that they have when they do; nothing
+ * of them is stored. On the CPU backend: the twin stores them. */
+static void
+test_measured (void)
+{
+  Surface *surface = g_new0 (Surface, 1);
+  GError *error = NULL;
+  SurfaceParameters stored[SURFACE_N_PARTS];
+  LwtConfig config;
+  LwtEngine *engine;
+  LwtJob *done;
+
+  lwt_config_init (&config);
+  config.wavelet = cdf97 ();
+  config.parts = config.parameters = 0x1c; /* roughness, waviness, form */
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++)
+      surface->in[y][x] = (gfloat) (sin (x * 0.2) * cos (y * 0.15)
+                                    + g_test_rand_double_range (-0.1, 0.1));
+  surface->in[5][6] = NAN;
+  run_parts (&config, surface);
+  memcpy (stored, surface->job.parameters, sizeof stored);
+  g_assert_cmpuint (stored[SURFACE_PART_ROUGHNESS].n, ==, W * H - 1);
+
+  engine = lwt_engine_new (&config, NULL, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    surface->job.parts[i].data = NULL;
+  surface->job.measured = 1u << SURFACE_PART_NOISE;
+  g_assert_false (lwt_engine_submit (engine, &surface->job, &error));
+  g_assert_nonnull (g_strrstr (error->message, "measure"));
+  g_clear_error (&error);
+  /* all of them, then one */
+  for (guint i = 0; i < 2; i++) {
+    surface->job.measured = i == 0 ? config.parts : 1u << SURFACE_PART_WAVINESS;
+    g_assert_true (lwt_engine_submit (engine, &surface->job, &error));
+    g_assert_true (lwt_engine_wait (engine, &done, &error));
+    g_assert_no_error (error);
+    for (guint part = 0; part < SURFACE_N_PARTS; part++)
+      if (surface->job.measured & (1u << part))
+        g_assert_cmpmem (&done->parameters[part], sizeof stored[0],
+            &stored[part], sizeof stored[0]);
+      else
+        g_assert_cmpuint (done->parameters[part].n, ==, 0);
+  }
+  lwt_engine_free (engine);
+  g_free (surface);
+}
+
 /* --- denoise --------------------------------------------------------------------------- */
 
 static void
@@ -474,6 +523,69 @@ test_denoise (void)
   g_assert_cmpfloat (surface->job.threshold, >, 0.1);
   g_assert_cmpfloat (after, <, 0.5 * before);
   g_free (surface);
+}
+
+/* Integers come back as such: without a threshold that counts all of them, bits
+ * that are no level cut off; what noise makes of white and black stays within. */
+static void
+test_stored (void)
+{
+  static const struct {
+    LwtSample sample;
+    guint bits, shift;
+  } kinds[] = { { LWT_SAMPLE_U8, 8, 0 }, { LWT_SAMPLE_U16, 16, 0 },
+    { LWT_SAMPLE_U16, 10, 6 }, { LWT_SAMPLE_U16, 10, 0 } };
+  guint8 in8[H][W], out8[H][W];
+  guint16 in16[H][W], out16[H][W];
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (kinds); i++) {
+    const guint bits = kinds[i / 2].bits, shift = kinds[i / 2].shift;
+    const guint max = (1u << bits) - 1;
+    const gboolean deep = kinds[i / 2].sample == LWT_SAMPLE_U16;
+    const gboolean keep = i % 2 == 0;
+    LwtConfig config;
+    LwtJob job = { 0 };
+    guint ends = 0;
+
+    lwt_config_init (&config);
+    config.operation = LWT_OPERATION_DENOISE;
+    config.wavelet = cdf97 ();
+    config.width = W;
+    config.height = H;
+    config.levels[0] = config.levels[1] = 3;
+    config.parts = 1u << SURFACE_PART_MEASURED;
+    config.sample = kinds[i / 2].sample;
+    config.z_scale = 1.0 / (1u << (bits + shift - 8));
+    config.store_bits = bits;
+    config.store_shift = shift;
+    config.threshold = keep ? 1e-6 : 30.0;
+    for (guint y = 0; y < H; y++)
+      for (guint x = 0; x < W; x++) {
+        const guint range = x < W / 3 || x > 2 * W / 3 ? 5 : max + 1;
+        const guint drawn = (guint) g_test_rand_int_range (0, (gint) range);
+        const guint level = x > 2 * W / 3 ? max - drawn : drawn;
+
+        in8[y][x] = (guint8) level;
+        in16[y][x] = (guint16) (level << shift);
+      }
+    job.data = deep ? (gpointer) in16 : in8;
+    job.stride = deep ? sizeof in16[0] : sizeof in8[0];
+    job.parts[SURFACE_PART_MEASURED].data = deep ? (gpointer) out16 : out8;
+    job.parts[SURFACE_PART_MEASURED].stride = job.stride;
+    run (&config, &job);
+    for (guint y = 0; y < H; y++)
+      for (guint x = 0; x < W; x++) {
+        const guint in = deep ? in16[y][x] : in8[y][x];
+        const guint out = deep ? out16[y][x] : out8[y][x];
+
+        g_assert_cmpuint (out % (1u << shift), ==, 0);
+        g_assert_cmpuint (out >> shift, <=, max);
+        if (keep)
+          g_assert_cmpuint (out, ==, in);
+        ends += out == 0 || out >> shift == max;
+      }
+    g_assert_cmpuint (ends, >, 0);
+  }
 }
 
 /* --- what is refused --------------------------------------------------------------------- */
@@ -525,6 +637,16 @@ test_refused (void)
       config.levels[0] = 16, config.width = 1u << 20);
   broken.steps[2].c[1] = NAN;
   REFUSED ("weight 1 of lifting step 2", config.wavelet = &broken);
+  REFUSED ("only what denoise makes", config.store_bits = 8);
+  good.operation = LWT_OPERATION_DENOISE;
+  good.parts = 1u << SURFACE_PART_MEASURED;
+  good.sample = LWT_SAMPLE_U8;
+  g_assert_true (lwt_config_check (&good, NULL));
+  REFUSED ("threshold-scale", config.threshold_scale = 0.0);
+  REFUSED ("samples of 8 bits do not hold 10", config.store_bits = 10);
+  REFUSED ("no z-offset", config.store_bits = 8, config.z_offset = 1.0);
+  REFUSED ("parameters of stored", config.store_bits = 8,
+      config.parameters = config.parts);
   broken = *cdf97 ();
   broken.scale_high = 0.0;
   REFUSED ("scale of the high band", config.wavelet = &broken);
@@ -580,7 +702,9 @@ main (int argc, char **argv)
   g_test_add_func ("/lwtengine/cutoff", test_cutoff);
   g_test_add_func ("/lwtengine/sweep", test_sweep);
   g_test_add_func ("/lwtengine/parameters", test_parameters);
+  g_test_add_func ("/lwtengine/measured", test_measured);
   g_test_add_func ("/lwtengine/denoise", test_denoise);
+  g_test_add_func ("/lwtengine/stored", test_stored);
   g_test_add_func ("/lwtengine/refused", test_refused);
   g_test_add_func ("/lwtengine/jobs-refused", test_jobs_refused);
   return g_test_run ();

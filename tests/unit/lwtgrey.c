@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Heights as grey, grey with a mask as heights. */
-#include "lwtgrey.h"
+#include "cuda/lifting/grey.h"
 
 #include <math.h>
 #include <string.h>

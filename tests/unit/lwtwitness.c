@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "lwttwin.h"
-#include "lwtwitness.h"
+#include "cuda/lifting/finitecheck.h"
 
 /* Whether @value in place @at of a line of @n is seen in its low band. */
 static gboolean

@@ -7,7 +7,7 @@
  * once for each instruction set: CUDAVISION_CPU says which. */
 #include <string.h>
 
-#include "motioncpu.h"
+#include "cuda/motion/cpu/cpu.h"
 #include "motionstream.h"
 
 #define ROUNDS 32

@@ -4,7 +4,7 @@
  */
 /* Regions of what moves otherwise than the frame: which blocks count, what is
  * joined, the order, edges, more of them than are reported. */
-#include "motionregions.h"
+#include "cuda/motion/regions.h"
 
 #define SIZE 16
 #define COLUMNS 20

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The scene detector on made-up fields; on real clips: tests/oracle/scenes.py. */
-#include "motionsummary.h"
+#include "cuda/motion/summary.h"
 
 #define COLUMNS 40 /* more than the detector's map has cells */
 #define ROWS 20

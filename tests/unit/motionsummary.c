@@ -4,7 +4,7 @@
  */
 /* Summaries of made-up fields: sums, histogram, and the global motion that they
  * were made with. */
-#include "motionsummary.h"
+#include "cuda/motion/summary.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  */
 /* Tables and flow files of motion against what the C library prints, at grids
  * with whole and partial blocks; nothing is written beyond the promised size. */
-#include "motiontext.h"
+#include "cuda/motion/text.h"
 
 #include <stdlib.h>
 #include <string.h>

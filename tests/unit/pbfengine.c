@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "pbfcpu.h"
+#include "cuda/meltpool/cpu/cpu.h"
 #include "pbfframes.h"
-#include "pbfmath.h"
+#include "cuda/meltpool/arithmetic.h"
 #include "pbfstream.h"
 
 /* Runs @stream through a new engine in batches and compares. */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The pool's pixels and their outline, on pictures small enough to see. */
-#include "pbfoutline.h"
+#include "cuda/meltpool/outline.h"
 
 #include <string.h>
 

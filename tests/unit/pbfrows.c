@@ -4,13 +4,13 @@
  */
 /* Rows of text: parsed back, every number must be the record's; extreme values
  * must fit the room that the header promises; lying records are refused. */
-#include "pbfrows.h"
+#include "cuda/meltpool/rows.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
-#include "pbfengine.h"
+#include "cuda/meltpool/engine.h"
 
 static PbfResult
 good_record (void)

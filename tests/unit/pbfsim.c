@@ -4,12 +4,12 @@
  */
 /* The synthetic printer: the same frames always, and frames that show what
  * their truth and their signals say. */
-#include "pbfsim.h"
+#include "cuda/meltpool/sim.h"
 
 #include <math.h>
 #include <string.h>
-#include "pbfcalibration.h"
-#include "pbfsignal.h"
+#include "cuda/meltpool/calibration.h"
+#include "cuda/meltpool/machinesignal.h"
 
 #define THRESHOLD 100
 

@@ -4,7 +4,7 @@
  */
 /* Numbers as text against the C library: what is written is read back to the
  * same bits, and no shorter decimal would be. */
-#include "pbftext.h"
+#include "cuda/meltpool/text.h"
 
 #include <locale.h>
 #include <math.h>

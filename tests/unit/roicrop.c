@@ -4,7 +4,7 @@
  */
 /* Where crops start and what they copy, against the definitions taken word by
  * word: search over all starts, and pixels copied one by one. */
-#include "roicrop.h"
+#include "cuda/meltpool/roicrop.h"
 
 #include <math.h>
 #include <string.h>

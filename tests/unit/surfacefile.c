@@ -4,11 +4,13 @@
  */
 /* Files of surfaces: what is written is read again, files of every variant that
  * is made by hand, and what is said of broken ones. */
-#include "surfacefile.h"
+#include "cuda/surface/file.h"
 
 #include <gio/gio.h>
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static const SurfaceFileFormat written[] = { SURFACE_FILE_X3P, SURFACE_FILE_SDF,
   SURFACE_FILE_SDF_BINARY, SURFACE_FILE_SUR, SURFACE_FILE_GSF,
@@ -848,6 +850,58 @@ test_refused_write (void)
   g_clear_error (&error);
 }
 
+/* A file in blocks, by several threads, with its mean taken off, gives what the
+ * whole of it does; the mean is that of long double but for its last digits. */
+static void
+test_reader (void)
+{
+  SurfaceImage *image = make_image (300, 211, TRUE), *back;
+  const gsize n = 300 * 211;
+  gchar *name = g_build_filename (g_get_tmp_dir (), "surface-XXXXXX", NULL);
+  int fd = g_mkstemp (name);
+  gfloat *samples = g_new (gfloat, n);
+  long double sum = 0;
+  gdouble offset, first_offset = 0;
+  guint64 missing;
+  GBytes *bytes;
+
+  g_assert_cmpint (fd, >=, 0);
+  bytes = surface_file_write (image, SURFACE_FILE_SDF_BINARY, NULL);
+  g_assert_true (g_file_set_contents (name, g_bytes_get_data (bytes, NULL),
+      (gssize) g_bytes_get_size (bytes), NULL));
+  back = surface_file_read (bytes, NULL);
+  for (gsize i = 0; i < n; i++)
+    sum += isnan (back->z[i]) ? 0 : back->z[i];
+  for (guint threads = 1; threads <= 3; threads++) {
+    SurfaceReader *reader = surface_reader_open (name, NULL);
+    CvisPool *pool = cvis_pool_new (threads);
+
+    g_assert_cmpuint (surface_reader_get_about (reader)->width, ==, 300);
+    g_assert_true (surface_reader_read (
+        reader, pool, TRUE, FALSE, samples, &offset, &missing, NULL));
+    g_assert_cmpuint (missing, ==, (n + 3) / 7);
+    g_assert_cmpfloat_with_epsilon (
+        offset, (gdouble) (sum / (long double) (n - missing)), 1e-16);
+    if (threads > 1)
+      g_assert_cmpfloat (offset, ==, first_offset);
+    first_offset = offset;
+    for (gsize i = 0; i < n; i++)
+      if (isnan (back->z[i]))
+        g_assert_true (isnan (samples[i]));
+      else
+        g_assert_cmpfloat (samples[i], ==, (gfloat) (back->z[i] - offset));
+    surface_reader_free (reader);
+    cvis_pool_free (pool);
+  }
+  close (fd);
+  g_unlink (name);
+  g_bytes_unref (bytes);
+  surface_image_free (back);
+  surface_image_free (image);
+  g_free (samples);
+  g_free (name);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -870,5 +924,6 @@ main (int argc, char **argv)
   g_test_add_func ("/surfacefile/refused-binary", test_refused_binary);
   g_test_add_func ("/surfacefile/refused-npy", test_refused_npy);
   g_test_add_func ("/surfacefile/refused-write", test_refused_write);
+  g_test_add_func ("/surfacefile/reader", test_reader);
   return g_test_run ();
 }

@@ -4,7 +4,7 @@
  */
 /* Files of instruments, where the test data is at hand: sizes, spacing, heights
  * as Gwyddion and NumPy read them. */
-#include "surfacefile.h"
+#include "cuda/surface/file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 /* X3P files that others make: types of heights, masks, folders, checksums, and
  * what is said of those that are broken or not read. */
-#include "surfacefile.h"
+#include "cuda/surface/file.h"
 
 #include <math.h>
 #include <stdlib.h>

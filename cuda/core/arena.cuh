@@ -1,0 +1,93 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What the CUDA engines' host sides share: memory, streams and events that are
+ * made with an engine and freed together, calls in its context and the device's attributes. */
+#pragma once
+
+#include "cuda/core/cuda.cuh"
+
+/**
+ * CvisArena: device and pinned memory, streams and events of an engine. Zero
+ * before the first use. One thread at a time, with the engine's context pushed.
+ * @counting: device memory is only counted; nothing is made
+ * @size: bytes of device memory so far, each piece rounded up to 512
+ */
+struct CvisArena {
+  gboolean counting;
+  gsize size;
+  GArray *items;
+};
+
+/* Device memory of @size bytes, not zeroed.
+ * @what: it is for, for the error
+ * Returns: %NULL with CVIS_ERROR_MEMORY; when counting some address */
+void *cvis_arena_device (
+    CvisArena *arena, gsize size, const gchar *what, GError **error);
+/* Page-locked memory of the host, likewise. */
+void *cvis_arena_pinned (
+    CvisArena *arena, gsize size, const gchar *what, GError **error);
+/* A stream that does not wait for the NULL stream. */
+gboolean cvis_arena_stream (
+    CvisArena *arena, cudaStream_t *stream, GError **error);
+/* An event without a time. */
+gboolean cvis_arena_event (
+    CvisArena *arena, cudaEvent_t *event, GError **error);
+/* Waits for the streams and frees all of it. */
+void cvis_arena_clear (CvisArena *arena);
+
+/* @count elements of device memory. */
+template <typename T>
+static inline gboolean
+cvis_arena_take (
+    CvisArena *arena, T **to, gsize count, const gchar *what, GError **error)
+{
+  *to = (T *) cvis_arena_device (arena, count * sizeof (T), what, error);
+  return *to != NULL;
+}
+
+/* @count elements of page-locked memory. */
+template <typename T>
+static inline gboolean
+cvis_arena_pin (
+    CvisArena *arena, T **to, gsize count, const gchar *what, GError **error)
+{
+  *to = (T *) cvis_arena_pinned (arena, count * sizeof (T), what, error);
+  return *to != NULL;
+}
+
+/* @stream goes on once what is on @before by now is done, of which @event tells
+ * others too. */
+static inline gboolean
+cvis_stream_follow (
+    cudaStream_t stream, cudaEvent_t event, cudaStream_t before, GError **error)
+{
+  return CVIS_CUDA (cudaEventRecord (event, before), error)
+         && CVIS_CUDA (cudaStreamWaitEvent (stream, event, 0), error);
+}
+
+/* An attribute of the device of the context that is pushed. */
+static inline cudaError_t
+cvis_cuda_get_attribute (cudaDeviceAttr attribute, int *value)
+{
+  int device = 0;
+  cudaError_t code = cudaGetDevice (&device);
+
+  return code == cudaSuccess ? cudaDeviceGetAttribute (value, attribute, device)
+                             : code;
+}
+
+/* Calls @work, which returns whether it succeeded, with @context pushed. */
+template <typename Work>
+static inline gboolean
+cvis_in_context (CvisContext *context, GError **error, Work work)
+{
+  gboolean ok;
+
+  if (!cvis_context_push (context, error))
+    return FALSE;
+  ok = work ();
+  cvis_context_pop (context);
+  return ok;
+}

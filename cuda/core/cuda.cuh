@@ -1,0 +1,33 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What every .cu file shares: turning CUDA's return codes into GErrors, and the
+ * driver's functions. */
+#pragma once
+
+#include <cuda_runtime.h>
+#include "cuda/core/device.h"
+
+/* Sets @error from @code: "WHAT: cudaErrorName (CUDA's words)". */
+static inline gboolean
+cvis_cuda_check (cudaError_t code, const char *what, GError **error)
+{
+  if (code == cudaSuccess)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR,
+      code == cudaErrorMemoryAllocation ? CVIS_ERROR_MEMORY : CVIS_ERROR_CUDA,
+      "%s: %s (%s)", what, cudaGetErrorName (code), cudaGetErrorString (code));
+  return FALSE;
+}
+
+/* Evaluates to FALSE, with @error set to what failed, if a CUDA call failed. */
+#define CVIS_CUDA(call, error) cvis_cuda_check ((call), #call, (error))
+
+/* The same for the kernel launch just made. */
+#define CVIS_LAUNCHED(name, error)                                             \
+  cvis_cuda_check (cudaGetLastError (), "launch of " name, (error))
+
+/* A function of the driver's API by its name in libcuda; NULL where there is no
+ * driver, or none that has it. */
+void *cvis_cuda_driver_entry (const char *name);

@@ -1,0 +1,251 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Devices, contexts and pinned memory through the CUDA runtime (linked
+ * statically) and entry points of the driver, looked up when first needed: no
+ * library of CUDA's is needed to load what links this. */
+#include "cuda/core/cuda.cuh"
+
+#include <dlfcn.h>
+
+namespace {
+typedef int (*CuInit) (unsigned);
+typedef int (*CuDeviceGet) (int *, int);
+typedef int (*CuPrimaryRetain) (void **, int);
+typedef int (*CuPrimaryRelease) (int);
+typedef int (*CuPush) (void *);
+typedef int (*CuPop) (void **);
+
+struct Driver {
+  void *library;
+  CuInit init;
+  CuDeviceGet device_get;
+  CuPrimaryRetain primary_retain;
+  CuPrimaryRelease primary_release;
+  CuPush push;
+  CuPop pop;
+};
+
+gpointer
+load_driver (gpointer)
+{
+  static Driver driver;
+  void *library = dlopen ("libcuda.so.1", RTLD_LAZY);
+
+  if (library == NULL)
+    return NULL;
+  driver.library = library;
+  driver.init = (CuInit) dlsym (library, "cuInit");
+  driver.device_get = (CuDeviceGet) dlsym (library, "cuDeviceGet");
+  driver.primary_retain =
+      (CuPrimaryRetain) dlsym (library, "cuDevicePrimaryCtxRetain");
+  driver.primary_release =
+      (CuPrimaryRelease) dlsym (library, "cuDevicePrimaryCtxRelease_v2");
+  driver.push = (CuPush) dlsym (library, "cuCtxPushCurrent_v2");
+  driver.pop = (CuPop) dlsym (library, "cuCtxPopCurrent_v2");
+  if (!driver.init || !driver.device_get || !driver.primary_retain
+      || !driver.primary_release || !driver.push || !driver.pop
+      || driver.init (0) != 0)
+    return NULL;
+  return &driver;
+}
+
+Driver *
+get_driver (GError **error)
+{
+  static GOnce once = G_ONCE_INIT;
+  Driver *driver = (Driver *) g_once (&once, load_driver, NULL);
+
+  if (driver == NULL)
+    g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
+        "no NVIDIA driver: libcuda.so.1 is missing or does not initialise");
+  return driver;
+}
+} // namespace
+
+void *
+cvis_cuda_driver_entry (const char *name)
+{
+  Driver *driver = get_driver (NULL);
+
+  return driver != NULL ? dlsym (driver->library, name) : NULL;
+}
+
+struct _CvisContext {
+  gatomicrefcount refs;
+  gint device_id;
+  void *handle;
+  gboolean primary;
+  gpointer owner;
+  GDestroyNotify release_owner;
+};
+
+extern "C" gint
+cvis_device_count (GError **error)
+{
+  int count = 0;
+  cudaError_t code = cudaGetDeviceCount (&count);
+
+  if (code != cudaSuccess || count < 1) {
+    /* leave no sticky error behind for the next caller */
+    cudaGetLastError ();
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
+        "no usable CUDA device: %s (%s)",
+        code != cudaSuccess ? cudaGetErrorName (code) : "none present",
+        code != cudaSuccess ? cudaGetErrorString (code) : "count is 0");
+    return 0;
+  }
+  return count;
+}
+
+extern "C" gboolean
+cvis_device_info (gint device_id, CvisDeviceInfo *info, GError **error)
+{
+  cudaDeviceProp properties;
+  gint count = cvis_device_count (error);
+
+  if (count == 0)
+    return FALSE;
+  if (device_id < 0 || device_id >= count) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
+        "no CUDA device %d: this machine has %d, counted from 0", device_id,
+        count);
+    return FALSE;
+  }
+  if (!CVIS_CUDA (cudaGetDeviceProperties (&properties, device_id), error))
+    return FALSE;
+  g_strlcpy (info->name, properties.name, sizeof info->name);
+  info->compute_capability = 10 * properties.major + properties.minor;
+  info->multiprocessors = properties.multiProcessorCount;
+  info->memory = properties.totalGlobalMem;
+  return TRUE;
+}
+
+extern "C" CvisContext *
+cvis_context_new_wrapped (gpointer cu_context, gint device_id, gpointer owner,
+    GDestroyNotify release_owner, GError **error)
+{
+  CvisContext *context;
+
+  if (get_driver (error) == NULL)
+    return NULL;
+  context = g_new0 (CvisContext, 1);
+  g_atomic_ref_count_init (&context->refs);
+  context->device_id = device_id;
+  context->handle = cu_context;
+  context->owner = owner;
+  context->release_owner = release_owner;
+  return context;
+}
+
+extern "C" CvisContext *
+cvis_context_new (gint device_id, GError **error)
+{
+  CvisDeviceInfo info;
+  Driver *driver;
+  CvisContext *context;
+  void *handle = NULL;
+  int device = 0, code;
+
+  if (device_id < 0)
+    device_id = 0;
+  if (!cvis_device_info (device_id, &info, error))
+    return NULL;
+  driver = get_driver (error);
+  if (driver == NULL)
+    return NULL;
+  code = driver->device_get (&device, device_id);
+  if (code == 0)
+    code = driver->primary_retain (&handle, device);
+  if (code != 0) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA,
+        "device %d (%s): its primary context cannot be had: CUDA error %d",
+        device_id, info.name, code);
+    return NULL;
+  }
+  context = cvis_context_new_wrapped (handle, device_id, NULL, NULL, error);
+  context->primary = TRUE;
+  return context;
+}
+
+extern "C" CvisContext *
+cvis_context_ref (CvisContext *context)
+{
+  g_atomic_ref_count_inc (&context->refs);
+  return context;
+}
+
+extern "C" void
+cvis_context_unref (CvisContext *context)
+{
+  int device;
+
+  if (!g_atomic_ref_count_dec (&context->refs))
+    return;
+  if (context->primary) {
+    Driver *driver = get_driver (NULL);
+    if (driver->device_get (&device, context->device_id) == 0)
+      driver->primary_release (device);
+  }
+  if (context->release_owner)
+    context->release_owner (context->owner);
+  g_free (context);
+}
+
+extern "C" gint
+cvis_context_get_device_id (CvisContext *context)
+{
+  return context->device_id;
+}
+
+extern "C" gpointer
+cvis_context_get_handle (CvisContext *context)
+{
+  return context->handle;
+}
+
+extern "C" gboolean
+cvis_context_push (CvisContext *context, GError **error)
+{
+  int code = get_driver (NULL)->push (context->handle);
+
+  if (code == 0)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA,
+      "device %d: its context cannot be made current: CUDA error %d",
+      context->device_id, code);
+  return FALSE;
+}
+
+extern "C" void
+cvis_context_pop (CvisContext *context)
+{
+  void *popped;
+
+  get_driver (NULL)->pop (&popped);
+}
+
+extern "C" gpointer
+cvis_pinned_alloc (CvisContext *context, gsize size, GError **error)
+{
+  void *memory = NULL;
+  gboolean ok;
+
+  if (!cvis_context_push (context, error))
+    return NULL;
+  ok = CVIS_CUDA (cudaHostAlloc (&memory, MAX (size, 1),
+                      cudaHostAllocPortable | cudaHostAllocMapped),
+      error);
+  cvis_context_pop (context);
+  return ok ? memory : NULL;
+}
+
+extern "C" void
+cvis_pinned_free (CvisContext *context, gpointer memory)
+{
+  if (memory == NULL || !cvis_context_push (context, NULL))
+    return;
+  cudaFreeHost (memory);
+  cvis_context_pop (context);
+}

@@ -1,0 +1,42 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/core/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "cuda/core/error.h"
+
+#define LINE 64 /* bytes of a cache line */
+#define LARGE_PAGE (2 << 20)
+
+gpointer
+cvis_memory_new (gsize bytes, gboolean clear, GError **error)
+{
+  const gsize page = bytes >= LARGE_PAGE / 4 ? LARGE_PAGE : LINE;
+  const gsize all = (bytes + page - 1) / page * page;
+  gpointer memory = NULL;
+
+  if (all < bytes || posix_memalign (&memory, page, MAX (all, page)) != 0) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "no memory for %" G_GSIZE_FORMAT " bytes", bytes);
+    return NULL;
+  }
+#if defined(MADV_HUGEPAGE)
+  if (page == LARGE_PAGE)
+    madvise (memory, all, MADV_HUGEPAGE); /* a wish */
+#endif
+  return clear ? memset (memory, 0, all) : memory;
+}
+
+void
+cvis_memory_copy_rows (gpointer to, gsize to_stride, gconstpointer from,
+    gsize from_stride, gsize bytes, guint n)
+{
+  for (guint y = 0; y < n; y++)
+    memcpy ((guint8 *) to + y * to_stride,
+        (const guint8 *) from + y * from_stride, bytes);
+}

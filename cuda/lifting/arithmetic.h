@@ -1,0 +1,199 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The formulas of docs/design/lifting.md, once for host and device. Private to
+ * the library and its tests. */
+#pragma once
+
+#include <glib.h>
+#include <math.h>
+
+#include "cuda/lifting/engine.h"
+#include "cuda/lifting/polynomial.h"
+
+/* --- beyond the edge ---------------------------------------------------------- */
+
+/* Sample @i, -infinity.., of a line of @n that is padded by half-sample
+ * symmetry. */
+LWT_INLINE gint
+lwt_pad_index (gint i, gint n)
+{
+  i %= 2 * n;
+  if (i < 0)
+    i += 2 * n;
+  return i < n ? i : 2 * n - 1 - i;
+}
+
+/* --- sums ----------------------------------------------------------------------
+ * A row is summed by 32 lanes, lane l the columns l, l + 32, ..; so are the sums
+ * of the rows. */
+#define LWT_LANES 32
+
+/* Adds the lanes as a tree; the sum is sum[0] then. */
+LWT_INLINE gdouble
+lwt_sum_lanes (gdouble sum[LWT_LANES])
+{
+  for (gint half = LWT_LANES / 2; half > 0; half /= 2)
+    for (gint lane = 0; lane < half; lane++)
+      sum[lane] += sum[lane + half];
+  return sum[0];
+}
+
+/* --- the F-operation ------------------------------------------------------------ */
+
+/* What a row gives to the fit: m[k] the sum of u^k over the points there are, t[k]
+ * that of z u^k. Powers: u2 = u * u, u3 = u2 * u, u4 = u2 * u2; products z * u,
+ * z * u2. */
+typedef struct {
+  gdouble m[5];
+  gdouble t[3];
+} LwtRowMoments;
+
+/* Over the picture: M[a][b], T[a][b] the sums over rows of m[a] w, t[a] w, with w
+ * = 1, v, v * v, (v * v) * v, (v * v) * (v * v) for b = 0..4; a + b <= 4, <= 2. */
+typedef struct {
+  gdouble m[5][5];
+  gdouble t[3][3];
+} LwtMoments;
+
+/* P by least squares: Cholesky's L D L^T of the normal equations, in the order
+ * of the terms. A term that those before it explain to 1e-12 (one column, few
+ * points) is left out: its coefficient is 0. */
+LWT_INLINE void
+lwt_fit (
+    const LwtMoments *moments, LwtFOperation operation, gdouble p[LWT_TERMS])
+{
+  const gint a[LWT_TERMS] = { 0, 1, 0, 2, 1, 0 };
+  const gint b[LWT_TERMS] = { 0, 0, 1, 0, 1, 2 };
+  const gint n = operation == LWT_F_NONE     ? 0
+                 : operation == LWT_F_OFFSET ? 1
+                 : operation == LWT_F_POLY2  ? 6
+                                             : 3;
+  gdouble l[LWT_TERMS][LWT_TERMS], d[LWT_TERMS];
+
+  for (gint i = 0; i < LWT_TERMS; i++)
+    p[i] = 0.0;
+  for (gint i = 0; i < n; i++) {
+    gdouble pivot = moments->m[2 * a[i]][2 * b[i]];
+    const gdouble whole = pivot;
+
+    for (gint j = 0; j < i; j++) {
+      gdouble sum = moments->m[a[i] + a[j]][b[i] + b[j]];
+
+      for (gint k = 0; k < j; k++)
+        sum -= l[i][k] * l[j][k] * d[k];
+      l[i][j] = d[j] > 0.0 ? sum / d[j] : 0.0;
+      pivot -= l[i][j] * l[i][j] * d[j];
+    }
+    d[i] = pivot > 1e-12 * whole ? pivot : 0.0;
+    p[i] = moments->t[a[i]][b[i]];
+    for (gint j = 0; j < i; j++)
+      p[i] -= l[i][j] * p[j];
+  }
+  for (gint i = 0; i < n; i++)
+    p[i] = d[i] > 0.0 ? p[i] / d[i] : 0.0;
+  for (gint i = n - 1; i >= 0; i--)
+    for (gint j = i + 1; j < n; j++)
+      if (d[i] > 0.0)
+        p[i] -= l[j][i] * p[j];
+  if (operation == LWT_F_LEVEL)
+    p[0] = 0.0;
+}
+
+/* P */
+LWT_INLINE gdouble
+lwt_polynomial (const gdouble p[LWT_TERMS], gdouble u, gdouble v)
+{
+  return p[0] + lwt_tail (p, u, v);
+}
+
+/* --- parameters ------------------------------------------------------------------ */
+
+/* Sums over the points of a row, then of a picture. Pass one: */
+typedef struct {
+  guint64 n;
+  gdouble sum;
+  gdouble min, max;
+} LwtHeights;
+
+/* Pass two, h = z - mean: of |h|, h * h, (h * h) * h, (h * h) * (h * h); over the
+ * cells whose four corners are there (those of a row and the next): their
+ * number, of g and of g / (sqrt (1 + g) + 1). */
+typedef struct {
+  gdouble h1, h2, h3, h4;
+  guint64 cells;
+  gdouble gradient, area;
+} LwtShape;
+
+/* g of a cell: the squared slope of its bilinear patch in the middle */
+LWT_INLINE gdouble
+lwt_slope (
+    gdouble z00, gdouble z10, gdouble z01, gdouble z11, gdouble dx, gdouble dy)
+{
+  const gdouble gx = ((z10 - z00) + (z11 - z01)) / (2.0 * dx);
+  const gdouble gy = ((z01 - z00) + (z11 - z10)) / (2.0 * dy);
+
+  return gx * gx + gy * gy;
+}
+
+LWT_INLINE gdouble
+lwt_area (gdouble g)
+{
+  return g / (sqrt (1.0 + g) + 1.0);
+}
+
+LWT_INLINE void
+lwt_parameters (const LwtHeights *heights, const LwtShape *shape,
+    SurfaceParameters *parameters)
+{
+  const gdouble n = (gdouble) heights->n;
+  SurfaceParameters result = { 0 };
+
+  result.n = heights->n;
+  if (heights->n > 0) {
+    result.mean = heights->sum / n;
+    result.sa = shape->h1 / n;
+    result.sq = sqrt (shape->h2 / n);
+    /* + 0.0: whichever zero the maximum is */
+    result.sp = (heights->max - result.mean) + 0.0;
+    result.sv = result.mean - heights->min;
+    result.sz = result.sp + result.sv;
+    if (result.sq > 0.0) {
+      const gdouble square = shape->h2 / n;
+
+      result.ssk = (shape->h3 / n) / (square * result.sq);
+      result.sku = (shape->h4 / n) / (square * square);
+    }
+  }
+  if (shape->cells > 0) {
+    result.sdr = shape->area / (gdouble) shape->cells;
+    result.sdq = sqrt (shape->gradient / (gdouble) shape->cells);
+  }
+  *parameters = result;
+}
+
+/* --- denoise --------------------------------------------------------------------- */
+
+/* The automatic threshold, in sigmas. */
+LWT_INLINE gdouble
+lwt_universal_factor (const LwtConfig *config)
+{
+  return sqrt (2.0 * log ((gdouble) config->width * (gdouble) config->height))
+         * config->threshold_scale;
+}
+
+/* --- integers that leave ---------------------------------------------------------
+ * level = (T) z * (T) factor, limited to 0..max (NaN: 0), + (T) 0.5, cut off,
+ * times 2^store_shift. */
+LWT_INLINE gdouble
+lwt_store_factor (const LwtConfig *config)
+{
+  return 1.0 / (config->z_scale * (gdouble) (1u << config->store_shift));
+}
+
+LWT_INLINE guint
+lwt_store_max (const LwtConfig *config)
+{
+  return (1u << config->store_bits) - 1;
+}

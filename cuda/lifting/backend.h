@@ -1,0 +1,77 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What a backend of the lifting engine is. Private to the library. */
+#pragma once
+
+#include "cuda/lifting/engine.h"
+#include "cuda/lifting/plan.h"
+
+G_BEGIN_DECLS
+
+/**
+ * LwtPlan: what an engine and its backend know before the first surface
+ * @config: checked; its wavelet is @wavelet
+ * @pad: samples added on every side, [0] along x; 0 without padding
+ * @width, @height: with what is padded
+ * @bands: all levels of `levels`, of forward, inverse, denoise and BANDS
+ * @parts: those of the parts one after the other: the first n_noise lead to the
+ *   low band below the noise, the first n_roughness to that below the
+ *   roughness, all to that of the form
+ */
+typedef struct {
+  LwtConfig config;
+  LwtWavelet wavelet;
+  guint pad[2];
+  guint width, height;
+  LwtChain bands;
+  LwtChain parts;
+  guint n_noise;
+  guint n_roughness;
+} LwtPlan;
+
+/* Checks @config. */
+gboolean lwt_plan_init (LwtPlan *plan, const LwtConfig *config, GError **error);
+
+typedef struct _LwtBackend LwtBackend;
+
+/* Whether a part of @job is made: because it leaves, or to be measured. */
+static inline gboolean
+lwt_job_makes (const LwtJob *job, guint part)
+{
+  return job->parts[part].data != NULL || (job->measured & (1u << part)) != 0;
+}
+
+/* Whether parameters of a part of @job are computed. */
+static inline gboolean
+lwt_job_measures (const LwtConfig *config, const LwtJob *job, guint part)
+{
+  return (config->parameters & (1u << part)) != 0 && lwt_job_makes (job, part);
+}
+
+typedef struct {
+  const gchar *name;
+  /* @plan outlives the backend. */
+  LwtBackend *(*create) (
+      const LwtPlan *plan, CvisContext *context, GError **error);
+  void (*destroy) (LwtBackend *backend);
+  /* Starts on @job in @slot (below depth_in_flight), free until wait() of it.
+   * Jobs are waited for in their order. After FALSE the slot is not waited
+   * for. */
+  gboolean (*submit) (
+      LwtBackend *backend, guint slot, LwtJob *job, GError **error);
+  /* All of the job's results are there on return. */
+  gboolean (*wait) (LwtBackend *backend, guint slot, GError **error);
+  /* (nullable): see lwt_engine_describe() */
+  const gchar *(*describe) (LwtBackend *backend);
+} LwtBackendOps;
+
+extern const LwtBackendOps lwt_backend_cpu;
+extern const LwtBackendOps lwt_backend_cuda; /* only where CUDA is built */
+
+/* lwt_engine_new() on a given backend, for tests. */
+LwtEngine *lwt_engine_new_on (const LwtBackendOps *ops, const LwtConfig *config,
+    CvisContext *context, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,356 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CPU backend of the lifting engine: its transforms and its arithmetic,
+ * compiled once for each instruction set.
+ *
+ * A level is done in tiles: a strip of columns by a band of rows. A tile's rows
+ * are lifted one after the other, in a line that stays in the first cache, and
+ * put into a ring of rows, in which the columns are lifted step by step as rows
+ * come: each sample is read from memory once and written once. What a tile
+ * needs of its neighbours it computes itself. */
+#pragma once
+
+#include "cuda/core/memory.h"
+#include "cuda/core/threadpool.h"
+#include "cuda/lifting/backend.h"
+#include "cuda/lifting/arithmetic.h"
+
+G_BEGIN_DECLS
+
+/* Elements that may be read or written in vain behind a row of the memory that a
+ * thread works in, and before the next one */
+#define LWT_CPU_SLACK 64
+
+/* Elements of the widest vector; pieces of rows begin at multiples of it. */
+#define LWT_CPU_ALIGN 16
+
+/* --- steps -------------------------------------------------------------------- */
+
+/* A step as it is done, its weights negative where it is undone. */
+typedef struct {
+  gint odd; /* the kind it changes: 1 if it predicts */
+  gint first;
+  guint n;
+  gfloat c_f32[LWT_MAX_TAPS];
+  gdouble c_f64[LWT_MAX_TAPS];
+  gint32 c_i32[LWT_MAX_TAPS];
+  guint shift;
+} LwtCpuStep;
+
+/* What is done to a line, in one direction. */
+typedef struct {
+  gboolean inverse;
+  LwtBoundary boundary; /* padded ones are symmetric here */
+  guint n_steps;
+  LwtCpuStep steps[LWT_MAX_STEPS];
+  /* Steps of two neighbours, those on either side, in turn: so many pairs of
+   * them, which are done in registers; 0: there are others */
+  guint stages;
+  /* of low and high bands */
+  gfloat scale_f32[2];
+  gdouble scale_f64[2];
+  gint turn[2]; /* entry k of a band is sample (k + turn) mod n of its kind */
+} LwtCpuLift;
+
+void lwt_cpu_lift_init (LwtCpuLift *lift, const LwtWavelet *wavelet,
+    LwtBoundary boundary, gboolean inverse);
+
+/* --- pieces of a line ---------------------------------------------------------- */
+
+/* A neighbour beyond the edge that is +0 */
+#define LWT_CPU_ZERO G_MININT
+
+/* Neighbours of a sample, not all of them where they belong */
+typedef struct {
+  gint target;
+  gint source[LWT_MAX_TAPS];
+} LwtCpuEdge;
+
+/* A step in a piece of a line.
+ * @first, @end: samples that it changes: @plain to @plain_end have all their
+ *   neighbours where they belong, the others are in @edges, in their order
+ * @high: beyond the last neighbour of those that reach beyond the beginning
+ * @low: the least neighbour of those that reach beyond the end: later steps may
+ *   not change it before
+ * @source_end: beyond the last neighbour of all */
+typedef struct {
+  gint first, end;
+  gint plain, plain_end;
+  guint n_edges;
+  LwtCpuEdge *edges;
+  gint low, high, source_end;
+} LwtCpuRange;
+
+/* A piece of a line, in pairs of samples (2k, 2k + 1): @begin to @end come out,
+ * @first to @last are what they are made of. Where the boundary is periodic
+ * pairs may lie beyond the line, for those a period away. A line that is not
+ * split has even samples only. */
+typedef struct {
+  gint n;        /* samples of the line */
+  gint count[2]; /* even and odd ones */
+  gint period;   /* pairs; 0: nothing lies beyond */
+  gint begin, end;
+  gint first, last;
+  gint turn[2];
+  guint n_steps; /* 0 where the line is not split */
+  LwtCpuRange ranges[LWT_MAX_STEPS];
+  guint rows; /* pairs that are kept at once if they come one after the other */
+} LwtCpuPiece;
+
+/* A piece of a row. Where the wavelet has stages, the vectors from @begin to
+ * @plain_end are done in registers, as though there were no edge, and then what
+ * is wrong of them, and the rest, in pieces of their own.
+ * @n_edges: 0 with @plain_end == begin: all is done in one piece */
+typedef struct {
+  LwtCpuPiece all;
+  gint plain_end;
+  guint n_edges;
+  LwtCpuPiece edges[2];
+} LwtCpuColumns;
+
+/* @begin: a multiple of LWT_CPU_ALIGN */
+void lwt_cpu_columns_init (LwtCpuColumns *columns, const LwtCpuLift *lift,
+    gint n, gboolean split, gint begin, gint end, gboolean high);
+void lwt_cpu_columns_clear (LwtCpuColumns *columns);
+
+/* How far the steps have come in a piece whose pairs come one after the other. */
+typedef struct {
+  gint done[LWT_MAX_STEPS];
+  gint ready[2]; /* up to there all steps are done with a kind */
+  gint kept;     /* the first pair that a step is still to read or change */
+} LwtCpuProgress;
+
+/* @low, @high: which bands come out. */
+void lwt_cpu_piece_init (LwtCpuPiece *piece, const LwtCpuLift *lift, gint n,
+    gboolean split, gint begin, gint end, gboolean low, gboolean high);
+void lwt_cpu_piece_clear (LwtCpuPiece *piece);
+
+void lwt_cpu_progress_init (
+    LwtCpuProgress *progress, const LwtCpuLift *lift, const LwtCpuPiece *piece);
+/* All steps go on as far as they can with pairs up to @loaded, the first one
+ * first. */
+void lwt_cpu_progress_go_on (LwtCpuProgress *progress, const LwtCpuLift *lift,
+    const LwtCpuPiece *piece, gint loaded);
+
+/* --- a level ------------------------------------------------------------------- */
+
+/* A picture, or a band in one. */
+typedef struct {
+  gpointer data; /* %NULL: not there */
+  gsize stride;  /* bytes from row to row */
+  gsize step;    /* elements from column to column */
+  gboolean cold; /* not read again soon: written past the caches */
+} LwtCpuPlane;
+
+/* A level in one direction, in pieces.
+ * @low_only: only the low band comes out; inverse: the others are +0 */
+typedef struct {
+  const LwtCpuLift *lift;
+  LwtLevel level;
+  gboolean low_only;
+  guint n_columns, n_rows;
+  LwtCpuColumns *columns; /* pieces of rows */
+  LwtCpuPiece *rows;      /* pieces of columns */
+} LwtCpuPass;
+
+/* And where it is done.
+ * @whole: what is split, or put together; its @step is 1
+ * @band: [high along y][high along x]
+ * @strange: (nullable): forward: set if a sample of whole is, or may be, not
+ *   finite */
+typedef struct {
+  const LwtCpuPass *pass;
+  LwtCpuPlane whole;
+  LwtCpuPlane band[2][2];
+  gint *strange; /* atomic */
+} LwtCpuTask;
+
+/* Where a thread works: rows of @pitch bytes, and of FP64 */
+typedef struct {
+  gsize pitch;
+  gpointer line[2];
+  gpointer zeros;
+  gpointer ring;
+  gdouble *wide[4];
+  gpointer memory;
+} LwtCpuScratch;
+
+/* --- arithmetic ------------------------------------------------------------------- */
+
+/* A tile of a level. */
+typedef void (*LwtCpuTileFunc) (
+    const LwtCpuTask *task, LwtCpuScratch *scratch, guint column, guint row);
+
+typedef struct {
+  gsize size; /* of an element */
+  LwtCpuTileFunc forward, inverse;
+} LwtCpuLifter;
+
+/* Rows of @n floats or doubles. @missing: a bit a sample, the lowest first */
+typedef struct {
+  /* (T) (z - P); @polynomial %NULL: nothing is taken off */
+  void (*round_row) (const gdouble *z, guint n, const gdouble *polynomial,
+      gdouble v, gpointer to);
+  void (*widen_row) (gconstpointer row, guint n, gdouble *to);
+  /* (T) ((FP64) row + (P - p0)) */
+  void (*tail_row) (
+      gpointer row, guint n, const gdouble *polynomial, gdouble v);
+  void (*blank_row) (gpointer row, guint n, const guint32 *missing);
+  /* a - b; %NULL @b: a */
+  void (*subtract_row) (gconstpointer a, gconstpointer b, guint n, gpointer to);
+  /* See lwt_store_factor(). @wide: to guint16, else guint8 */
+  void (*store_row) (gconstpointer row, guint n, gdouble factor, guint max,
+      guint shift, gboolean wide, gpointer to);
+  void (*add_row) (gconstpointer a, gconstpointer b, guint n, gpointer to);
+  void (*scale_row) (gpointer row, guint n, gdouble scale);
+  void (*shrink_row) (
+      gpointer row, guint n, LwtShrink shrink, gdouble threshold);
+  /* Of magnitudes, whose bits are in their order: counts bits @shift to @shift +
+   * 15 of those whose bits above them are @prefix. */
+  void (*count_row) (
+      gconstpointer row, guint n, guint shift, guint64 prefix, guint32 *counts);
+  gdouble (*from_magnitude) (guint64 bits);
+  /* Means of up to four samples that are there, of two rows of @n or of one
+   * (@rows[1] %NULL). */
+  void (*mean_row) (const gconstpointer rows[2],
+      const guint32 *const missing[2], guint n, gpointer to,
+      guint32 *to_missing);
+  /* Missing samples from two rows of parents: the own and the neighbour's. */
+  void (*fill_row) (gpointer row, guint n, const guint32 *missing,
+      gconstpointer own, gconstpointer other);
+  /* @pad samples more on either side. @to: may be @row */
+  void (*pad_row) (
+      gconstpointer row, guint n, guint pad, gboolean smooth, gpointer to);
+  /* fma (i, plus - minus, edge) */
+  void (*extend_row) (gconstpointer edge, gconstpointer plus,
+      gconstpointer minus, guint n, gint i, gpointer to);
+} LwtCpuFloats;
+
+/* FP64 whatever the type is */
+typedef struct {
+  /* Samples as they come, in metres; those that are not finite are 0 and their
+   * bits set. Returns: how many. */
+  guint (*read_row) (gconstpointer row, guint n, LwtSample sample,
+      gdouble z_scale, gdouble z_offset, gdouble *z, guint32 *missing);
+  void (*read_integers) (
+      gconstpointer row, guint n, LwtSample sample, gint32 *to);
+  /* Bits of those that are not finite. */
+  void (*find_missing) (const gdouble *z, guint n, guint32 *missing);
+  void (*moments_row) (
+      const gdouble *z, const guint32 *missing, guint n, LwtRowMoments *row);
+  void (*heights_row) (
+      const gdouble *z, const guint32 *missing, guint n, LwtHeights *row);
+  /* @rows, @missing: a row and the one below, %NULL if there is none */
+  void (*shape_row) (const gdouble *const rows[2],
+      const guint32 *const missing[2], guint n, gdouble dx, gdouble dy,
+      gdouble mean, LwtShape *row);
+} LwtCpuSums;
+
+typedef struct {
+  const gchar *name;
+  const LwtCpuLifter *lifters[3]; /* by LwtType */
+  const LwtCpuFloats *floats[2];
+  const LwtCpuSums *sums;
+} LwtCpuKernels;
+
+extern const LwtCpuKernels lwt_cpu_generic;
+extern const LwtCpuKernels lwt_cpu_v3;
+extern const LwtCpuKernels lwt_cpu_v4;
+
+/* Those for this processor (cvis_cpu_level()). */
+const LwtCpuKernels *lwt_cpu_kernels (void);
+
+/* --- memory ------------------------------------------------------------------------ */
+
+/* A picture of rows of @width elements of @size bytes. */
+gboolean lwt_cpu_plane_alloc (
+    LwtCpuPlane *plane, guint width, guint height, gsize size, GError **error);
+/* The same picture from (@x, @y) on, its elements of @size bytes. */
+LwtCpuPlane lwt_cpu_plane_at (
+    const LwtCpuPlane *plane, gsize size, guint x, guint y);
+gpointer lwt_cpu_plane_row (const LwtCpuPlane *plane, guint y);
+
+/* --- chains of levels ---------------------------------------------------------------- */
+
+typedef struct _LwtCpuTransform LwtCpuTransform;
+
+/* Threads, and where they work. */
+typedef struct {
+  CvisPool *pool;
+  const LwtCpuKernels *kernels;
+  guint n_threads;
+  GMutex lock;
+  LwtCpuScratch *scratch; /* those not in use */
+  guint n_scratch;
+} LwtCpuThreads;
+
+typedef void (*LwtCpuRowsFunc) (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data);
+
+void lwt_cpu_threads_init (LwtCpuThreads *threads, guint n);
+void lwt_cpu_threads_clear (LwtCpuThreads *threads);
+/* For each thread lines and a ring of @rows rows of @pitch bytes, and rows of
+ * @wide doubles. */
+gboolean lwt_cpu_threads_alloc (LwtCpuThreads *threads, gsize pitch, gsize rows,
+    gsize wide, GError **error);
+/* Runs @func over 0..@items-1. */
+void lwt_cpu_threads_run (LwtCpuThreads *threads, guint items, guint grain,
+    LwtCpuRowsFunc func, gpointer user_data);
+
+/* Levels @first to @first + @n - 1 of @chain in one direction. @low_only: the
+ * low band alone. @width, @height: of the picture if there are no levels */
+LwtCpuTransform *lwt_cpu_transform_new (const LwtWavelet *wavelet, LwtType type,
+    LwtBoundary boundary, gboolean inverse, gboolean low_only, LwtLayout layout,
+    const LwtChain *chain, guint first, guint n, guint width, guint height,
+    guint threads, GError **error);
+void lwt_cpu_transform_free (LwtCpuTransform *transform);
+/* What threads need for it. */
+void lwt_cpu_transform_get_scratch (
+    const LwtCpuTransform *transform, gsize *pitch, gsize *rows);
+/* @from and @to: picture and bands, or the low band, and back. @strange: see
+ * LwtCpuTask */
+void lwt_cpu_transform_run (const LwtCpuTransform *transform,
+    LwtCpuThreads *threads, const LwtCpuPlane *from, const LwtCpuPlane *to,
+    gint *strange);
+
+/* --- surfaces ------------------------------------------------------------------------ */
+
+/* What a surface becomes before its transform, and what is measured of its
+ * parts; floats or doubles. */
+typedef struct {
+  const LwtPlan *plan;
+  LwtCpuThreads *threads;
+  const LwtCpuFloats *floats;
+  gsize size;
+  LwtCpuPlane x; /* padded */
+  gsize words;   /* of bits, in a row */
+  guint32 *missing;
+  guint *n_missing;       /* in each row */
+  LwtRowMoments *moments; /* of each row */
+  LwtHeights *heights;
+  LwtShape *shapes;
+  /* means of four samples, of four of these, ..; without the surface itself */
+  guint n_means;
+  LwtCpuPlane means[21];
+  guint32 *means_missing[21];
+} LwtCpuSurface;
+
+gboolean lwt_cpu_surface_init (LwtCpuSurface *surface, const LwtPlan *plan,
+    LwtCpuThreads *threads, GError **error);
+void lwt_cpu_surface_clear (LwtCpuSurface *surface);
+/* From @job's samples to x; sets the job's missing, offset and polynomial. */
+void lwt_cpu_surface_load (LwtCpuSurface *surface, LwtJob *job);
+/* Makes row @y of a part. Returns: where it is: @to, or elsewhere */
+typedef gconstpointer (*LwtCpuMakeRow) (
+    gconstpointer user_data, guint y, gpointer to);
+/* Parameters of a part of @job that is complete or, where it has no plane, of
+ * the rows that @make_row gives. */
+void lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
+    SurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data);
+/* Runs @func over @n rows of @width samples. */
+void lwt_cpu_rows_run (LwtCpuThreads *threads, guint n, guint width,
+    LwtCpuRowsFunc func, gpointer user_data);
+
+G_END_DECLS

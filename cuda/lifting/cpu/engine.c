@@ -1,0 +1,752 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CPU backend: wait() computes, rows and tiles in parallel. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/lifting/cpu/cpu.h"
+
+#define MAX_DEPTH 8
+#define N_CHAINS 3 /* to the low bands below noise, roughness and waviness */
+#define COUNTS 65536
+
+struct _LwtBackend {
+  const LwtPlan *plan;
+  gsize size; /* of an element */
+  LwtCpuThreads threads;
+  LwtCpuSurface surface; /* not in integers */
+  LwtJob *jobs[MAX_DEPTH];
+
+  LwtCpuTransform *forward, *inverse; /* of all bands */
+  LwtCpuPlane picture; /* integers; the inverse where it is padded */
+  /* filter: low bands, and what low-only synthesis makes of them; of the levels
+   * from the chain before, and of all */
+  guint n_levels[N_CHAINS];
+  LwtCpuTransform *reduce[N_CHAINS], *expand[N_CHAINS];
+  LwtCpuPlane low[N_CHAINS], smooth[N_CHAINS];
+  /* denoise: a spin, its bands, what they become, and the sum of spins */
+  LwtCpuPlane rotated, bands, back, sum;
+  guint32 *counts; /* of magnitudes, for each thread */
+};
+
+/* --- create ---------------------------------------------------------------------- */
+
+static void
+cpu_destroy (LwtBackend *backend)
+{
+  lwt_cpu_surface_clear (&backend->surface);
+  lwt_cpu_transform_free (backend->forward);
+  lwt_cpu_transform_free (backend->inverse);
+  for (guint i = 0; i < N_CHAINS; i++) {
+    lwt_cpu_transform_free (backend->reduce[i]);
+    lwt_cpu_transform_free (backend->expand[i]);
+    free (backend->low[i].data);
+    free (backend->smooth[i].data);
+  }
+  free (backend->picture.data);
+  free (backend->rotated.data);
+  free (backend->bands.data);
+  free (backend->back.data);
+  free (backend->sum.data);
+  free (backend->counts);
+  lwt_cpu_threads_clear (&backend->threads);
+  g_free (backend);
+}
+
+static LwtCpuTransform *
+new_transform (LwtBackend *backend, const LwtChain *chain, gboolean inverse,
+    gboolean low_only, guint first, guint n, GError **error)
+{
+  const LwtPlan *plan = backend->plan;
+  const LwtLayout layout = plan->config.operation == LWT_OPERATION_DENOISE
+                               ? LWT_LAYOUT_MALLAT
+                               : plan->config.layout;
+
+  return lwt_cpu_transform_new (&plan->wavelet, plan->config.type,
+      plan->config.boundary, inverse, low_only, layout, chain, first, n,
+      plan->width, plan->height, backend->threads.n_threads, error);
+}
+
+static gboolean
+alloc_picture (LwtBackend *backend, LwtCpuPlane *plane, GError **error)
+{
+  return lwt_cpu_plane_alloc (
+      plane, backend->plan->width, backend->plan->height, backend->size, error);
+}
+
+/* A chain of levels of the filter: those from the chain before, and back from all
+ * of them. */
+static gboolean
+create_chain (LwtBackend *backend, guint i, GError **error)
+{
+  const LwtChain *chain = &backend->plan->parts;
+  const guint n = backend->n_levels[i];
+  const guint first = i > 0 ? backend->n_levels[i - 1] : 0;
+
+  if (n == first)
+    return TRUE;
+  return (backend->reduce[i] = new_transform (
+              backend, chain, FALSE, TRUE, first, n - first, error))
+         && (backend->expand[i] =
+                 new_transform (backend, chain, TRUE, TRUE, 0, n, error))
+         && lwt_cpu_plane_alloc (&backend->low[i],
+             chain->levels[n - 1].low_width, chain->levels[n - 1].low_height,
+             backend->size, error)
+         && alloc_picture (backend, &backend->smooth[i], error);
+}
+
+static gboolean
+create_filter (LwtBackend *backend, GError **error)
+{
+  const LwtPlan *plan = backend->plan;
+
+  backend->n_levels[0] = plan->n_noise;
+  backend->n_levels[1] = plan->n_roughness;
+  backend->n_levels[2] = plan->parts.n;
+  for (guint i = 0; i < N_CHAINS; i++)
+    if (!create_chain (backend, i, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+create_denoise (LwtBackend *backend, GError **error)
+{
+  return (backend->inverse = new_transform (backend, &backend->plan->bands,
+              TRUE, FALSE, 0, backend->plan->bands.n, error))
+         && alloc_picture (backend, &backend->rotated, error)
+         && alloc_picture (backend, &backend->bands, error)
+         && alloc_picture (backend, &backend->back, error)
+         && alloc_picture (backend, &backend->sum, error)
+         && (backend->counts = cvis_memory_new (
+                 backend->threads.n_threads * COUNTS * sizeof (guint32), TRUE,
+                 error));
+}
+
+static gboolean
+create_operation (LwtBackend *backend, GError **error)
+{
+  const LwtPlan *plan = backend->plan;
+  const LwtConfig *config = &plan->config;
+  const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
+
+  if (config->type != LWT_TYPE_I32
+      && !lwt_cpu_surface_init (
+          &backend->surface, plan, &backend->threads, error))
+    return FALSE;
+  if ((config->type == LWT_TYPE_I32
+          || (inverse
+              && (plan->pad[0] + plan->pad[1] > 0 || config->parameters != 0)))
+      && !alloc_picture (backend, &backend->picture, error))
+    return FALSE;
+  if (inverse)
+    return (backend->inverse = new_transform (
+                backend, &plan->bands, TRUE, FALSE, 0, plan->bands.n, error))
+           != NULL;
+  if ((config->operation != LWT_OPERATION_FILTER
+          || (config->parts & 1u << SURFACE_PART_BANDS))
+      && !(backend->forward = new_transform (
+               backend, &plan->bands, FALSE, FALSE, 0, plan->bands.n, error)))
+    return FALSE;
+  if (config->operation == LWT_OPERATION_FILTER)
+    return create_filter (backend, error);
+  return config->operation != LWT_OPERATION_DENOISE
+         || create_denoise (backend, error);
+}
+
+static gboolean
+create_scratch (LwtBackend *backend, GError **error)
+{
+  const LwtCpuTransform *all[2 + 2 * N_CHAINS] = { backend->forward,
+    backend->inverse };
+  gsize pitch = 0, rows = 0;
+
+  memcpy (all + 2, backend->reduce, sizeof backend->reduce);
+  memcpy (all + 2 + N_CHAINS, backend->expand, sizeof backend->expand);
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    if (all[i])
+      lwt_cpu_transform_get_scratch (all[i], &pitch, &rows);
+  return lwt_cpu_threads_alloc (
+      &backend->threads, pitch, rows, backend->plan->config.width, error);
+}
+
+static LwtBackend *
+cpu_create (const LwtPlan *plan, CvisContext *context, GError **error)
+{
+  LwtBackend *backend = g_new0 (LwtBackend, 1);
+
+  backend->plan = plan;
+  backend->size = lwt_type_get_size (plan->config.type);
+  lwt_cpu_threads_init (&backend->threads, plan->config.threads);
+  if (create_operation (backend, error) && create_scratch (backend, error))
+    return backend;
+  cpu_destroy (backend);
+  return NULL;
+}
+
+/* --- parts -------------------------------------------------------------------------- */
+
+/* A part is the first less the second; %NULL: the first, and what the F-operation
+ * took off beside the mean. */
+typedef struct {
+  SurfacePart part;
+  const LwtCpuPlane *of[2];
+} PartOf;
+
+typedef struct {
+  LwtBackend *backend;
+  LwtJob *job;
+  guint n;
+  const PartOf *parts;
+} PartWork;
+
+static void
+make_part_row (const PartWork *work, const PartOf *of, guint y, gpointer to)
+{
+  const LwtBackend *backend = work->backend;
+  const LwtPlan *plan = backend->plan;
+  const LwtConfig *config = &plan->config;
+  const LwtCpuFloats *floats = backend->surface.floats;
+  const guint8 *rows[2] = { NULL, NULL };
+
+  for (guint i = 0; i < 2; i++)
+    if (of->of[i])
+      rows[i] = (const guint8 *) lwt_cpu_plane_row (of->of[i], y + plan->pad[1])
+                + plan->pad[0] * backend->size;
+  floats->subtract_row (rows[0], rows[1], config->width, to);
+  if (rows[1] == NULL && config->f_operation != LWT_F_NONE)
+    floats->tail_row (to, config->width, work->job->polynomial,
+        lwt_centred (y, config->height));
+  if (work->job->missing > 0)
+    floats->blank_row (to, config->width,
+        backend->surface.missing + y * backend->surface.words);
+}
+
+/* By way of @row. */
+static void
+store_part_row (
+    const PartWork *work, const PartOf *of, guint y, gpointer row, gpointer to)
+{
+  const LwtConfig *config = &work->backend->plan->config;
+
+  make_part_row (work, of, y, row);
+  work->backend->surface.floats->store_row (row, config->width,
+      lwt_store_factor (config), lwt_store_max (config), config->store_shift,
+      config->sample == LWT_SAMPLE_U16, to);
+}
+
+static void
+do_parts (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const PartWork *work = user_data;
+
+  for (guint y = first; y < first + count; y++)
+    for (guint i = 0; i < work->n; i++) {
+      const PartOf *of = &work->parts[i];
+      const LwtPlane *part = &work->job->parts[of->part];
+      gpointer to = (guint8 *) part->data + y * part->stride;
+
+      if (part->data == NULL)
+        continue;
+      if (of->part == SURFACE_PART_MEASURED
+          && work->backend->plan->config.store_bits > 0)
+        store_part_row (work, of, y, scratch->wide[2], to);
+      else
+        make_part_row (work, of, y, to);
+    }
+}
+
+/* Row of a part that goes nowhere: see LwtCpuMakeRow. @user_data: PartWork of
+ * the one */
+static gconstpointer
+measured_row (gconstpointer user_data, guint y, gpointer to)
+{
+  const PartWork *work = user_data;
+
+  make_part_row (work, work->parts, y, to);
+  return to;
+}
+
+/* Those that are wanted of @n parts, row by row, so that what several of them are
+ * made of is read once. */
+static void
+put_parts (LwtBackend *backend, LwtJob *job, const PartOf *parts, guint n)
+{
+  const LwtConfig *config = &backend->plan->config;
+  PartWork work = { backend, job, n, parts };
+  gboolean stored = FALSE;
+
+  for (guint i = 0; i < n; i++)
+    stored |= job->parts[parts[i].part].data != NULL;
+  if (stored)
+    lwt_cpu_rows_run (
+        &backend->threads, config->height, config->width, do_parts, &work);
+  for (guint i = 0; i < n; i++) {
+    const PartWork one = { backend, job, 1, &parts[i] };
+
+    if (lwt_job_measures (config, job, parts[i].part))
+      lwt_cpu_surface_measure (
+          &backend->surface, job, parts[i].part, measured_row, &one);
+  }
+}
+
+/* May samples be transformed where they lie? */
+static gboolean
+is_plain (const LwtPlan *plan)
+{
+  static const LwtSample samples[] = { LWT_SAMPLE_F32, LWT_SAMPLE_F64,
+    LWT_SAMPLE_I32 };
+  const LwtConfig *config = &plan->config;
+
+  return config->sample == samples[config->type]
+         && config->f_operation == LWT_F_NONE && config->z_scale == 1.0
+         && config->z_offset == 0.0 && plan->pad[0] == 0 && plan->pad[1] == 0;
+}
+
+static LwtCpuPlane
+plane_of_job (const LwtJob *job)
+{
+  return (LwtCpuPlane){
+    .data = (gpointer) job->data, .stride = job->stride, .step = 1
+  };
+}
+
+static LwtCpuPlane
+plane_of_part (LwtJob *job, SurfacePart part)
+{
+  return (LwtCpuPlane){
+    .data = job->parts[part].data, .stride = job->parts[part].stride, .step = 1
+  };
+}
+
+static void
+put_bands (LwtBackend *backend, LwtJob *job, const LwtCpuPlane *x)
+{
+  const LwtCpuPlane bands = plane_of_part (job, SURFACE_PART_BANDS);
+
+  if (bands.data)
+    lwt_cpu_transform_run (
+        backend->forward, &backend->threads, x, &bands, NULL);
+}
+
+/* --- filter ---------------------------------------------------------------------------- */
+
+/* Is the synthesis of low band @i, which stands for those of the chains without
+ * levels after it too? */
+static gboolean
+is_needed (const LwtBackend *backend, const gboolean needs[N_CHAINS], guint i)
+{
+  gboolean needed = needs[i];
+
+  if (backend->expand[i] == NULL)
+    return FALSE;
+  while (++i < N_CHAINS && backend->expand[i] == NULL)
+    needed |= needs[i];
+  return needed;
+}
+
+/* All low bands that are needed, of @x. @strange: see LwtCpuTask */
+static void
+reduce (LwtBackend *backend, const gboolean reduces[N_CHAINS],
+    const LwtCpuPlane *x, gint *strange)
+{
+  for (guint i = 0; i < N_CHAINS; i++) {
+    if (backend->reduce[i] == NULL || !reduces[i])
+      continue;
+    lwt_cpu_transform_run (
+        backend->reduce[i], &backend->threads, x, &backend->low[i], strange);
+    if (strange && *strange)
+      return;
+    x = &backend->low[i];
+    strange = NULL;
+  }
+}
+
+/* The low bands, of the samples where they lie if none is missing. Returns: x */
+static LwtCpuPlane
+load_and_reduce (
+    LwtBackend *backend, LwtJob *job, const gboolean reduces[N_CHAINS])
+{
+  LwtCpuSurface *surface = &backend->surface;
+  const LwtCpuPlane x = plane_of_job (job);
+  gint strange = TRUE;
+
+  if (is_plain (backend->plan)) {
+    for (guint i = 0; i < N_CHAINS; i++)
+      if (backend->reduce[i] && reduces[i])
+        strange = FALSE;
+    if (!strange)
+      reduce (backend, reduces, &x, &strange);
+  }
+  if (!strange) {
+    memset (surface->missing, 0,
+        surface->words * backend->plan->config.height * sizeof (guint32));
+    return x;
+  }
+  lwt_cpu_surface_load (surface, job);
+  reduce (backend, reduces, &surface->x, NULL);
+  return surface->x;
+}
+
+static void
+run_filter (LwtBackend *backend, LwtJob *job)
+{
+  const gboolean noise = lwt_job_makes (job, SURFACE_PART_NOISE);
+  const gboolean roughness = lwt_job_makes (job, SURFACE_PART_ROUGHNESS);
+  const gboolean waviness = lwt_job_makes (job, SURFACE_PART_WAVINESS);
+  const gboolean form = lwt_job_makes (job, SURFACE_PART_FORM);
+  const gboolean needs[N_CHAINS] = { noise || roughness, roughness || waviness,
+    waviness || form };
+  const gboolean reduces[N_CHAINS] = { noise || roughness || waviness || form,
+    roughness || waviness || form, waviness || form };
+  const LwtCpuPlane x = load_and_reduce (backend, job, reduces);
+  const LwtCpuPlane *smooth[N_CHAINS];
+
+  for (guint i = 0; i < N_CHAINS; i++) {
+    smooth[i] = i > 0 ? smooth[i - 1] : &x;
+    if (backend->expand[i])
+      smooth[i] = &backend->smooth[i];
+    if (is_needed (backend, needs, i))
+      lwt_cpu_transform_run (backend->expand[i], &backend->threads,
+          &backend->low[i], &backend->smooth[i], NULL);
+  }
+  if (reduces[0]) {
+    const PartOf parts[] = {
+      { SURFACE_PART_NOISE, { &x, smooth[0] } },
+      { SURFACE_PART_ROUGHNESS, { smooth[0], smooth[1] } },
+      { SURFACE_PART_WAVINESS, { smooth[1], smooth[2] } },
+      { SURFACE_PART_FORM, { smooth[2], NULL } },
+    };
+
+    put_parts (backend, job, parts, G_N_ELEMENTS (parts));
+  }
+  put_bands (backend, job, &x);
+}
+
+/* --- denoise --------------------------------------------------------------------------- */
+
+typedef struct {
+  LwtBackend *backend;
+  guint sx, sy;
+  guint width, height; /* of the lowest band */
+  gdouble threshold;
+  guint spin;
+  guint x0, y0; /* where the band that tells the noise begins */
+  guint shift;
+  guint64 prefix;
+} SpinWork;
+
+static void
+do_rotate (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const SpinWork *work = user_data;
+  const LwtBackend *backend = work->backend;
+  const LwtPlan *plan = backend->plan;
+  const gsize sx = work->sx % plan->width, size = backend->size;
+
+  for (guint y = first; y < first + count; y++) {
+    const guint8 *from =
+        lwt_cpu_plane_row (&backend->surface.x, (y + work->sy) % plan->height);
+    guint8 *to = lwt_cpu_plane_row (&backend->rotated, y);
+
+    memcpy (to, from + sx * size, (plan->width - sx) * size);
+    memcpy (to + (plan->width - sx) * size, from, sx * size);
+  }
+}
+
+/* Turned back, and added to the spins before. */
+static void
+do_add (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const SpinWork *work = user_data;
+  const LwtBackend *backend = work->backend;
+  const LwtPlan *plan = backend->plan;
+  const LwtCpuFloats *floats = backend->surface.floats;
+  const guint sx = work->sx % plan->width, rest = plan->width - sx;
+
+  for (guint y = first; y < first + count; y++) {
+    const guint8 *from = lwt_cpu_plane_row (&backend->back, y);
+    guint8 *to =
+        lwt_cpu_plane_row (&backend->sum, (y + work->sy) % plan->height);
+
+    if (work->spin == 0) {
+      memcpy (to, from, plan->width * backend->size);
+      continue;
+    }
+    floats->add_row (
+        to + sx * backend->size, from, rest, to + sx * backend->size);
+    floats->add_row (to, from + rest * backend->size, sx, to);
+    if (work->spin + 1 == plan->config.spins)
+      floats->scale_row (to, plan->width, 1.0 / plan->config.spins);
+  }
+}
+
+static void
+do_shrink (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const SpinWork *work = user_data;
+  const LwtBackend *backend = work->backend;
+  const LwtPlan *plan = backend->plan;
+
+  for (guint y = first; y < first + count; y++) {
+    const guint low = y < work->height ? work->width : 0;
+    guint8 *row = lwt_cpu_plane_row (&backend->bands, y);
+
+    backend->surface.floats->shrink_row (row + low * backend->size,
+        plan->width - low, plan->config.shrink, work->threshold);
+  }
+}
+
+/* An equal share of the rows for each thread. */
+static void
+do_count (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const SpinWork *work = user_data;
+  const LwtBackend *backend = work->backend;
+  const LwtPlan *plan = backend->plan;
+  const guint64 rows = plan->height - work->y0;
+  const guint n = backend->threads.n_threads;
+
+  for (guint i = first; i < first + count; i++) {
+    guint32 *counts = backend->counts + (gsize) i * COUNTS;
+
+    memset (counts, 0, COUNTS * sizeof *counts);
+    for (guint y = (guint) (rows * i / n); y < rows * (i + 1) / n; y++)
+      backend->surface.floats->count_row (
+          (guint8 *) lwt_cpu_plane_row (&backend->bands, work->y0 + y)
+              + work->x0 * backend->size,
+          plan->width - work->x0, work->shift, work->prefix, counts);
+  }
+}
+
+/* The value of the 16 bits at @shift that sample @rank of those with the prefix
+ * has; @rank becomes that among those which have it too. */
+static guint
+select_digit (const LwtBackend *backend, guint64 *rank)
+{
+  for (guint digit = 0; digit < COUNTS; digit++) {
+    guint64 count = 0;
+
+    for (guint i = 0; i < backend->threads.n_threads; i++)
+      count += backend->counts[(gsize) i * COUNTS + digit];
+    if (*rank < count)
+      return digit;
+    *rank -= count;
+  }
+  g_return_val_if_reached (0);
+}
+
+/* Magnitudes sort as their bits do: the median is found 16 bits at a time. */
+static gdouble
+find_median (LwtBackend *backend, SpinWork *work)
+{
+  const LwtPlan *plan = backend->plan;
+  guint64 rank =
+      ((guint64) (plan->width - work->x0) * (plan->height - work->y0) - 1) / 2;
+
+  work->prefix = 0;
+  for (gint shift = (gint) (8 * backend->size) - 16; shift >= 0; shift -= 16) {
+    work->shift = (guint) shift;
+    lwt_cpu_threads_run (
+        &backend->threads, backend->threads.n_threads, 1, do_count, work);
+    work->prefix = work->prefix << 16 | select_digit (backend, &rank);
+  }
+  return backend->surface.floats->from_magnitude (work->prefix);
+}
+
+static gdouble
+find_threshold (LwtBackend *backend, SpinWork *work)
+{
+  const LwtPlan *plan = backend->plan;
+  const LwtConfig *config = &plan->config;
+  const LwtLevel *level = &plan->bands.levels[0];
+
+  if (config->threshold > 0.0)
+    return config->threshold;
+  if (!level->x && !level->y)
+    return 0.0;
+  work->x0 = level->x ? level->low_width : 0;
+  work->y0 = level->y ? level->low_height : 0;
+  return find_median (backend, work) / 0.6745 * lwt_universal_factor (config);
+}
+
+static void
+run_spin (LwtBackend *backend, LwtJob *job, guint spin)
+{
+  const LwtPlan *plan = backend->plan;
+  const LwtLevel *lowest = &plan->bands.levels[plan->bands.n - 1];
+  const LwtCpuPlane *x = &backend->surface.x;
+  SpinWork work = { .backend = backend, .spin = spin };
+
+  work.sx = (spin & 1) | (spin >> 1 & 2);
+  work.sy = (spin >> 1 & 1) | (spin >> 2 & 2);
+  work.width = lowest->low_width;
+  work.height = lowest->low_height;
+  if (spin > 0) {
+    lwt_cpu_rows_run (
+        &backend->threads, plan->height, plan->width, do_rotate, &work);
+    x = &backend->rotated;
+  }
+  lwt_cpu_transform_run (
+      backend->forward, &backend->threads, x, &backend->bands, NULL);
+  if (spin == 0)
+    job->threshold = find_threshold (backend, &work);
+  work.threshold = job->threshold;
+  lwt_cpu_rows_run (
+      &backend->threads, plan->height, plan->width, do_shrink, &work);
+  if (plan->config.spins == 1) {
+    lwt_cpu_transform_run (backend->inverse, &backend->threads, &backend->bands,
+        &backend->sum, NULL);
+    return;
+  }
+  lwt_cpu_transform_run (backend->inverse, &backend->threads, &backend->bands,
+      &backend->back, NULL);
+  lwt_cpu_rows_run (
+      &backend->threads, plan->height, plan->width, do_add, &work);
+}
+
+static void
+run_denoise (LwtBackend *backend, LwtJob *job)
+{
+  const LwtCpuPlane *sum = &backend->sum;
+  const PartOf parts[] = {
+    { SURFACE_PART_NOISE, { &backend->surface.x, sum } },
+    { SURFACE_PART_MEASURED, { sum, NULL } },
+  };
+
+  lwt_cpu_surface_load (&backend->surface, job);
+  for (guint i = 0; i < backend->plan->config.spins; i++)
+    run_spin (backend, job, i);
+  put_parts (backend, job, parts, G_N_ELEMENTS (parts));
+}
+
+/* --- forward and inverse ------------------------------------------------------------------ */
+
+typedef struct {
+  LwtBackend *backend;
+  LwtJob *job;
+} JobWork;
+
+/* Rows of integers, padded by symmetry. */
+static void
+do_integers (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const JobWork *work = user_data;
+  const LwtBackend *backend = work->backend;
+  const LwtPlan *plan = backend->plan;
+  const gint width = (gint) plan->config.width, pad = (gint) plan->pad[0];
+
+  for (guint y = first; y < first + count; y++) {
+    const gsize from = (gsize) lwt_pad_index (
+        (gint) y - (gint) plan->pad[1], (gint) plan->config.height);
+    gint32 *row = lwt_cpu_plane_row (&backend->picture, y);
+
+    backend->threads.kernels->sums->read_integers (
+        (const guint8 *) work->job->data + from * work->job->stride,
+        plan->config.width, plan->config.sample, row + pad);
+    for (gint x = 1; x <= pad; x++) {
+      row[pad - x] = row[pad + lwt_pad_index (-x, width)];
+      row[pad + width - 1 + x] =
+          row[pad + lwt_pad_index (width - 1 + x, width)];
+    }
+  }
+}
+
+static void
+run_forward (LwtBackend *backend, LwtJob *job)
+{
+  const LwtPlan *plan = backend->plan;
+  const LwtCpuPlane bands = plane_of_part (job, SURFACE_PART_BANDS);
+  JobWork work = { backend, job };
+
+  if (is_plain (plan) && bands.data) {
+    const LwtCpuPlane plane = plane_of_job (job);
+    gint strange = FALSE;
+
+    lwt_cpu_transform_run (
+        backend->forward, &backend->threads, &plane, &bands, &strange);
+    if (!strange)
+      return;
+  }
+  if (plan->config.type == LWT_TYPE_I32) {
+    lwt_cpu_rows_run (
+        &backend->threads, plan->height, plan->width, do_integers, &work);
+    put_bands (backend, job, &backend->picture);
+    return;
+  }
+  lwt_cpu_surface_load (&backend->surface, job);
+  put_bands (backend, job, &backend->surface.x);
+}
+
+static void
+do_crop (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const JobWork *work = user_data;
+  const LwtBackend *backend = work->backend;
+  const LwtPlan *plan = backend->plan;
+  const LwtPlane *part = &work->job->parts[SURFACE_PART_MEASURED];
+  const LwtCpuPlane inside = lwt_cpu_plane_at (
+      &backend->picture, backend->size, plan->pad[0], plan->pad[1]);
+
+  for (guint y = first; y < first + count; y++)
+    memcpy ((guint8 *) part->data + y * part->stride,
+        lwt_cpu_plane_row (&inside, y), plan->config.width * backend->size);
+}
+
+/* See LwtCpuMakeRow. @user_data: the plane inside the padding */
+static gconstpointer
+inverse_row (gconstpointer user_data, guint y, gpointer to)
+{
+  return lwt_cpu_plane_row (user_data, y);
+}
+
+static void
+run_inverse (LwtBackend *backend, LwtJob *job)
+{
+  const LwtPlan *plan = backend->plan;
+  const LwtConfig *config = &plan->config;
+  const LwtCpuPlane bands = plane_of_job (job);
+  LwtCpuPlane to = plane_of_part (job, SURFACE_PART_MEASURED);
+  const gboolean leaves = to.data != NULL;
+  const gboolean direct = leaves && plan->pad[0] + plan->pad[1] == 0;
+  JobWork work = { backend, job };
+
+  if (!lwt_job_makes (job, SURFACE_PART_MEASURED))
+    return;
+  if (!direct)
+    to = backend->picture;
+  lwt_cpu_transform_run (
+      backend->inverse, &backend->threads, &bands, &to, NULL);
+  if (leaves && !direct)
+    lwt_cpu_rows_run (
+        &backend->threads, config->height, config->width, do_crop, &work);
+  to = lwt_cpu_plane_at (&to, backend->size, plan->pad[0], plan->pad[1]);
+  if (lwt_job_measures (config, job, SURFACE_PART_MEASURED))
+    lwt_cpu_surface_measure (
+        &backend->surface, job, SURFACE_PART_MEASURED, inverse_row, &to);
+}
+
+/* --- the backend ------------------------------------------------------------------------- */
+
+static gboolean
+cpu_submit (LwtBackend *backend, guint slot, LwtJob *job, GError **error)
+{
+  backend->jobs[slot] = job;
+  return TRUE;
+}
+
+static gboolean
+cpu_wait (LwtBackend *backend, guint slot, GError **error)
+{
+  static void (*const runs[]) (LwtBackend *, LwtJob *) = { run_filter,
+    run_forward, run_inverse, run_denoise };
+
+  runs[backend->plan->config.operation](backend, backend->jobs[slot]);
+  return TRUE;
+}
+
+const LwtBackendOps lwt_backend_cpu = { "cpu", cpu_create, cpu_destroy,
+  cpu_submit, cpu_wait };

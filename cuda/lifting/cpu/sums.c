@@ -1,0 +1,278 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Samples as they come, and sums over rows in FP64, for one instruction set: loops
+ * over 32 lanes that the compiler makes vectors of. Adding +0 changes no sum of
+ * these, as none is ever -0: what is not there is added as 0. */
+#include <string.h>
+
+#include "cuda/lifting/cpu/cpu.h"
+
+#define EXPAND2(name, level) lwt_cpu_##name##_##level
+#define EXPAND(name, level) EXPAND2 (name, level)
+#define LWT_CPU(name) EXPAND (name, LWT_CPU_LEVEL)
+
+#define UNALIGNED_END(n) ((n) / LWT_LANES * LWT_LANES)
+
+/* --- samples -------------------------------------------------------------------- */
+
+#define READ(type)                                                             \
+  for (guint x = 0; x < n; x++)                                                \
+  to[x] = ((const type *) row)[x]
+
+static void
+read_doubles (gconstpointer row, guint n, LwtSample sample, gdouble *to)
+{
+  switch (sample) {
+    case LWT_SAMPLE_F32:
+      READ (gfloat);
+      break;
+    case LWT_SAMPLE_F64:
+      READ (gdouble);
+      break;
+    case LWT_SAMPLE_I32:
+      READ (gint32);
+      break;
+    case LWT_SAMPLE_U8:
+      READ (guint8);
+      break;
+    case LWT_SAMPLE_U16:
+      for (guint x = 0; x < n; x++)
+        to[x] = GUINT16_FROM_LE (((const guint16 *) row)[x]);
+      break;
+  }
+}
+
+static void
+read_integers (gconstpointer row, guint n, LwtSample sample, gint32 *to)
+{
+  if (sample == LWT_SAMPLE_I32)
+    memcpy (to, row, n * sizeof *to);
+  else if (sample == LWT_SAMPLE_U8)
+    READ (guint8);
+  else
+    for (guint x = 0; x < n; x++)
+      to[x] = GUINT16_FROM_LE (((const guint16 *) row)[x]);
+}
+
+static void
+find_missing (const gdouble *z, guint n, guint32 *missing)
+{
+  for (guint i = 0; i < (n + 31) / 32; i++) {
+    const guint count = MIN (n - 32 * i, 32);
+    guint32 word = 0;
+
+    for (guint j = 0; j < count; j++)
+      word |= (guint32) (z[32 * i + j] - z[32 * i + j] != 0.0) << j;
+    missing[i] = word;
+  }
+}
+
+static guint
+read_row (gconstpointer row, guint n, LwtSample sample, gdouble z_scale,
+    gdouble z_offset, gdouble *z, guint32 *missing)
+{
+  guint count = 0;
+
+  read_doubles (row, n, sample, z);
+  find_missing (z, n, missing);
+  for (guint x = 0; x < n; x++)
+    z[x] = z[x] * z_scale + z_offset;
+  for (guint i = 0; i < (n + 31) / 32; i++)
+    for (guint32 word = missing[i]; word != 0; word &= word - 1) {
+      z[32 * i + (guint) __builtin_ctz (word)] = 0.0;
+      count++;
+    }
+  return count;
+}
+
+/* --- lanes ----------------------------------------------------------------------- */
+
+/* 1 or 0 for each sample of a word of bits. */
+static inline void
+spread (guint32 missing, gdouble there[LWT_LANES])
+{
+  for (guint l = 0; l < LWT_LANES; l++)
+    there[l] = missing >> l & 1 ? 0.0 : 1.0;
+}
+
+/* Bits of the 32 samples from @x on; those behind the end are missing. */
+static inline guint32
+get_missing (const guint32 *missing, guint x, guint n)
+{
+  const guint32 behind = n - x < 32 ? 0xffffffffu << (n - x) : 0;
+
+  return missing[x / 32] | behind;
+}
+
+/* 32 samples from @x on, 0 where there are none. */
+static inline const gdouble *
+get_lanes (const gdouble *z, guint x, guint n, gdouble rest[LWT_LANES])
+{
+  if (n - x >= LWT_LANES)
+    return z + x;
+  memset (rest, 0, LWT_LANES * sizeof *rest);
+  memcpy (rest, z + x, (n - x) * sizeof *rest);
+  return rest;
+}
+
+/* --- the F-operation ----------------------------------------------------------------- */
+
+static void
+moments_row (
+    const gdouble *z, const guint32 *missing, guint n, LwtRowMoments *row)
+{
+  gdouble sums[8][LWT_LANES] = { { 0.0 } };
+
+  for (guint x = 0; x < n; x += LWT_LANES) {
+    gdouble there[LWT_LANES], rest[LWT_LANES];
+    const gdouble *lanes = get_lanes (z, x, n, rest);
+
+    spread (get_missing (missing, x, n), there);
+    for (guint l = 0; l < LWT_LANES; l++) {
+      const gdouble u = lwt_centred (x + l, n), u2 = u * u;
+
+      sums[0][l] += there[l];
+      sums[1][l] += there[l] * u;
+      sums[2][l] += there[l] * u2;
+      sums[3][l] += there[l] * (u2 * u);
+      sums[4][l] += there[l] * (u2 * u2);
+      sums[5][l] += lanes[l];
+      sums[6][l] += lanes[l] * u;
+      sums[7][l] += lanes[l] * u2;
+    }
+  }
+  for (guint i = 0; i < 5; i++)
+    row->m[i] = lwt_sum_lanes (sums[i]);
+  for (guint i = 0; i < 3; i++)
+    row->t[i] = lwt_sum_lanes (sums[5 + i]);
+}
+
+/* --- parameters ------------------------------------------------------------------------ */
+
+static void
+heights_row (const gdouble *z, const guint32 *missing, guint n, LwtHeights *row)
+{
+  gdouble sum[LWT_LANES] = { 0.0 }, min[LWT_LANES], max[LWT_LANES];
+
+  for (guint l = 0; l < LWT_LANES; l++) {
+    min[l] = INFINITY;
+    max[l] = -INFINITY;
+  }
+  *row = (LwtHeights){ .min = INFINITY, .max = -INFINITY };
+  for (guint x = 0; x < n; x += LWT_LANES) {
+    const guint32 bits = get_missing (missing, x, n);
+    gdouble there[LWT_LANES], rest[LWT_LANES];
+    const gdouble *lanes = get_lanes (z, x, n, rest);
+
+    row->n += 32 - (guint) __builtin_popcount (bits);
+    spread (bits, there);
+    for (guint l = 0; l < LWT_LANES; l++) {
+      const gboolean is = there[l] != 0.0;
+
+      sum[l] += is ? lanes[l] : 0.0;
+      min[l] = is && !(min[l] < lanes[l]) ? lanes[l] : min[l];
+      max[l] = is && !(max[l] > lanes[l]) ? lanes[l] : max[l];
+    }
+  }
+  for (guint l = 0; l < LWT_LANES; l++) {
+    row->min = MIN (row->min, min[l]);
+    row->max = MAX (row->max, max[l]);
+  }
+  row->sum = lwt_sum_lanes (sum);
+}
+
+static void
+add_shape (const gdouble *lanes, const gdouble *there, gdouble mean,
+    gdouble sums[4][LWT_LANES])
+{
+  for (guint l = 0; l < LWT_LANES; l++) {
+    const gdouble h = there[l] != 0.0 ? lanes[l] - mean : 0.0, h2 = h * h;
+
+    sums[0][l] += fabs (h);
+    sums[1][l] += h2;
+    sums[2][l] += h2 * h;
+    sums[3][l] += h2 * h2;
+  }
+}
+
+/* Cells whose upper left corners are the 32 samples from @x on. */
+static guint
+add_cells (const gdouble *const rows[2], const guint32 *const missing[2],
+    guint x, guint n, gdouble dx, gdouble dy, gdouble sums[2][LWT_LANES])
+{
+  gdouble there[LWT_LANES], corners[2][LWT_LANES + 1] = { { 0.0 } };
+  guint32 bits = 0;
+
+  for (guint i = 0; i < 2; i++) {
+    const guint32 own = get_missing (missing[i], x, n);
+    const guint32 next =
+        x + 32 < n ? get_missing (missing[i], x + 32, n) : 0xffffffff;
+
+    bits |= own | own >> 1 | next << 31;
+    memcpy (
+        corners[i], rows[i] + x, MIN (n - x, LWT_LANES + 1) * sizeof (gdouble));
+  }
+  spread (bits, there);
+  for (guint l = 0; l < LWT_LANES; l++) {
+    const gdouble slope = lwt_slope (corners[0][l], corners[0][l + 1],
+        corners[1][l], corners[1][l + 1], dx, dy);
+    const gdouble g = there[l] != 0.0 ? slope : 0.0;
+
+    sums[0][l] += g;
+    sums[1][l] += lwt_area (g);
+  }
+  return 32 - (guint) __builtin_popcount (bits);
+}
+
+static void
+shape_row (const gdouble *const rows[2], const guint32 *const missing[2],
+    guint n, gdouble dx, gdouble dy, gdouble mean, LwtShape *row)
+{
+  gdouble shape[4][LWT_LANES] = { { 0.0 } }, cells[2][LWT_LANES] = { { 0.0 } };
+
+  *row = (LwtShape){ 0 };
+  for (guint x = 0; x < n; x += LWT_LANES) {
+    gdouble there[LWT_LANES], rest[LWT_LANES];
+
+    spread (get_missing (missing[0], x, n), there);
+    add_shape (get_lanes (rows[0], x, n, rest), there, mean, shape);
+    if (rows[1] != NULL)
+      row->cells += add_cells (rows, missing, x, n, dx, dy, cells);
+  }
+  row->h1 = lwt_sum_lanes (shape[0]);
+  row->h2 = lwt_sum_lanes (shape[1]);
+  row->h3 = lwt_sum_lanes (shape[2]);
+  row->h4 = lwt_sum_lanes (shape[3]);
+  row->gradient = lwt_sum_lanes (cells[0]);
+  row->area = lwt_sum_lanes (cells[1]);
+}
+
+/* --- the table of an instruction set ----------------------------------------------------- */
+
+static const LwtCpuSums sums = { read_row, read_integers, find_missing,
+  moments_row, heights_row, shape_row };
+
+#define NAME2(level) #level
+#define NAME(level) NAME2 (level)
+#define OF2(name, type, level) lwt_cpu_##name##_##type##_##level
+#define OF(name, type, level) OF2 (name, type, level)
+
+extern const LwtCpuLifter OF (lifter, f32, LWT_CPU_LEVEL);
+extern const LwtCpuLifter OF (lifter, f64, LWT_CPU_LEVEL);
+extern const LwtCpuLifter OF (lifter, i32, LWT_CPU_LEVEL);
+extern const LwtCpuFloats OF (floats, f32, LWT_CPU_LEVEL);
+extern const LwtCpuFloats OF (floats, f64, LWT_CPU_LEVEL);
+
+#define LWT_CPU_TABLE EXPAND2_TABLE (LWT_CPU_LEVEL)
+#define EXPAND2_TABLE(level) TABLE (level)
+#define TABLE(level) lwt_cpu_##level
+
+const LwtCpuKernels LWT_CPU_TABLE = {
+  NAME (LWT_CPU_LEVEL),
+  { &OF (lifter, f32, LWT_CPU_LEVEL), &OF (lifter, f64, LWT_CPU_LEVEL),
+      &OF (lifter, i32, LWT_CPU_LEVEL) },
+  { &OF (floats, f32, LWT_CPU_LEVEL), &OF (floats, f64, LWT_CPU_LEVEL) },
+  &sums,
+};

@@ -1,0 +1,471 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What a surface becomes before its transform: less what the F-operation takes
+ * off, missing points filled, padded; and the parameters of its parts. Rows are
+ * done in parallel. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/lifting/cpu/cpu.h"
+
+/* Samples that a thread takes at once */
+#define GRAIN (1 << 16)
+
+void
+lwt_cpu_rows_run (LwtCpuThreads *threads, guint n, guint width,
+    LwtCpuRowsFunc func, gpointer user_data)
+{
+  lwt_cpu_threads_run (threads, n, MAX (GRAIN / width, 1), func, user_data);
+}
+
+/* --- memory ---------------------------------------------------------------------- */
+
+static gboolean
+alloc_bits (guint32 **bits, guint width, guint height, GError **error)
+{
+  const gsize words = ((gsize) width + 31) / 32;
+
+  return (*bits = cvis_memory_new (
+              words * height * sizeof (guint32), FALSE, error))
+         != NULL;
+}
+
+static gboolean
+alloc_means (LwtCpuSurface *surface, GError **error)
+{
+  guint width = surface->plan->config.width;
+  guint height = surface->plan->config.height;
+
+  while (width > 1 || height > 1) {
+    const guint i = surface->n_means;
+
+    width = (width + 1) / 2;
+    height = (height + 1) / 2;
+    if (!lwt_cpu_plane_alloc (
+            &surface->means[i], width, height, surface->size, error))
+      return FALSE;
+    surface->n_means++;
+    if (!alloc_bits (&surface->means_missing[i], width, height, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+lwt_cpu_surface_init (LwtCpuSurface *surface, const LwtPlan *plan,
+    LwtCpuThreads *threads, GError **error)
+{
+  const LwtConfig *config = &plan->config;
+
+  *surface = (LwtCpuSurface){ .plan = plan, .threads = threads };
+  surface->floats = threads->kernels->floats[config->type];
+  surface->size = lwt_type_get_size (config->type);
+  surface->words = ((gsize) config->width + 31) / 32;
+  surface->n_missing = g_new0 (guint, config->height);
+  surface->moments = g_new0 (LwtRowMoments, config->height);
+  surface->heights = g_new0 (LwtHeights, config->height);
+  surface->shapes = g_new0 (LwtShape, config->height);
+  return lwt_cpu_plane_alloc (
+             &surface->x, plan->width, plan->height, surface->size, error)
+         && alloc_bits (&surface->missing, config->width, config->height, error)
+         && alloc_means (surface, error);
+}
+
+void
+lwt_cpu_surface_clear (LwtCpuSurface *surface)
+{
+  free (surface->x.data);
+  free (surface->missing);
+  for (guint i = 0; i < surface->n_means; i++) {
+    free (surface->means[i].data);
+    free (surface->means_missing[i]);
+  }
+  g_free (surface->n_missing);
+  g_free (surface->moments);
+  g_free (surface->heights);
+  g_free (surface->shapes);
+}
+
+/* --- samples --------------------------------------------------------------------- */
+
+typedef struct {
+  LwtCpuSurface *surface;
+  LwtJob *job;
+  const gdouble *polynomial;
+  SurfacePart part;
+  LwtCpuMakeRow make_row;
+  gconstpointer user_data;
+  gdouble mean;
+  guint
+      level; /* of the means; what it is made of, or fills, is the one before */
+} Work;
+
+static LwtCpuPlane
+get_inside (const LwtCpuSurface *surface)
+{
+  return lwt_cpu_plane_at (
+      &surface->x, surface->size, surface->plan->pad[0], surface->plan->pad[1]);
+}
+
+static guint
+read_row (const Work *work, guint y, gdouble *z)
+{
+  const LwtCpuSurface *surface = work->surface;
+  const LwtConfig *config = &surface->plan->config;
+
+  return surface->threads->kernels->sums->read_row (
+      (const guint8 *) work->job->data + y * work->job->stride, config->width,
+      config->sample, config->z_scale, config->z_offset, z,
+      surface->missing + y * surface->words);
+}
+
+static void
+do_moments (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Work *work = user_data;
+  const LwtCpuSurface *surface = work->surface;
+
+  for (guint y = first; y < first + count; y++) {
+    read_row (work, y, scratch->wide[0]);
+    surface->threads->kernels->sums->moments_row (scratch->wide[0],
+        surface->missing + y * surface->words, surface->plan->config.width,
+        &surface->moments[y]);
+  }
+}
+
+static void
+do_load (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Work *work = user_data;
+  LwtCpuSurface *surface = work->surface;
+  const LwtConfig *config = &surface->plan->config;
+  const LwtCpuPlane inside = get_inside (surface);
+
+  for (guint y = first; y < first + count; y++) {
+    surface->n_missing[y] = read_row (work, y, scratch->wide[0]);
+    surface->floats->round_row (scratch->wide[0], config->width,
+        work->polynomial, lwt_centred (y, config->height),
+        lwt_cpu_plane_row (&inside, y));
+  }
+}
+
+/* Sums of rows: as those of a row. */
+static void
+sum_moments (const LwtCpuSurface *surface, LwtMoments *moments)
+{
+  const guint height = surface->plan->config.height;
+  gdouble m[5][5][LWT_LANES] = { { { 0.0 } } };
+  gdouble t[3][3][LWT_LANES] = { { { 0.0 } } };
+
+  for (guint y = 0; y < height; y++) {
+    const LwtRowMoments *row = &surface->moments[y];
+    const gdouble v = lwt_centred (y, height), v2 = v * v;
+    const gdouble powers[5] = { 1.0, v, v2, v2 * v, v2 * v2 };
+
+    for (guint a = 0; a < 5; a++)
+      for (guint b = 0; a + b < 5; b++)
+        m[a][b][y % LWT_LANES] += row->m[a] * powers[b];
+    for (guint a = 0; a < 3; a++)
+      for (guint b = 0; a + b < 3; b++)
+        t[a][b][y % LWT_LANES] += row->t[a] * powers[b];
+  }
+  *moments = (LwtMoments){ 0 };
+  for (guint a = 0; a < 5; a++)
+    for (guint b = 0; a + b < 5; b++)
+      moments->m[a][b] = lwt_sum_lanes (m[a][b]);
+  for (guint a = 0; a < 3; a++)
+    for (guint b = 0; a + b < 3; b++)
+      moments->t[a][b] = lwt_sum_lanes (t[a][b]);
+}
+
+/* --- missing points ---------------------------------------------------------------- */
+
+static void
+get_level (const LwtCpuSurface *surface, guint level, LwtCpuPlane *plane,
+    guint32 **missing, guint *width, guint *height)
+{
+  const LwtConfig *config = &surface->plan->config;
+
+  *width = config->width;
+  *height = config->height;
+  for (guint i = 0; i < level; i++) {
+    *width = (*width + 1) / 2;
+    *height = (*height + 1) / 2;
+  }
+  *plane = level == 0 ? get_inside (surface) : surface->means[level - 1];
+  *missing = level == 0 ? surface->missing : surface->means_missing[level - 1];
+}
+
+static void
+do_means (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Work *work = user_data;
+  LwtCpuPlane from, to;
+  guint32 *missing, *to_missing;
+  guint width, height, to_width, to_height;
+  gsize words, to_words;
+
+  get_level (work->surface, work->level - 1, &from, &missing, &width, &height);
+  get_level (
+      work->surface, work->level, &to, &to_missing, &to_width, &to_height);
+  words = ((gsize) width + 31) / 32;
+  to_words = ((gsize) to_width + 31) / 32;
+  for (guint y = first; y < first + count; y++) {
+    const gboolean both = 2 * y + 1 < height;
+    const gconstpointer rows[2] = { lwt_cpu_plane_row (&from, 2 * y),
+      both ? lwt_cpu_plane_row (&from, 2 * y + 1) : NULL };
+    const guint32 *const bits[2] = { missing + 2 * y * words,
+      both ? missing + (2 * y + 1) * words : NULL };
+
+    work->surface->floats->mean_row (rows, bits, width,
+        lwt_cpu_plane_row (&to, y), to_missing + y * to_words);
+  }
+}
+
+static void
+do_fill (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Work *work = user_data;
+  LwtCpuPlane to, from;
+  guint32 *missing, *from_missing;
+  guint width, height, from_width, from_height;
+  gsize words;
+
+  get_level (work->surface, work->level - 1, &to, &missing, &width, &height);
+  get_level (work->surface, work->level, &from, &from_missing, &from_width,
+      &from_height);
+  words = ((gsize) width + 31) / 32;
+  for (guint y = first; y < first + count; y++) {
+    const gint own = (gint) y / 2;
+    const gint other =
+        CLAMP (y % 2 ? own + 1 : own - 1, 0, (gint) from_height - 1);
+
+    work->surface->floats->fill_row (lwt_cpu_plane_row (&to, y), width,
+        missing + y * words, lwt_cpu_plane_row (&from, (guint) own),
+        lwt_cpu_plane_row (&from, (guint) other));
+  }
+}
+
+static void
+fill (Work *work)
+{
+  const LwtCpuSurface *surface = work->surface;
+  const guint n = surface->n_means;
+
+  /* a surface of one point is 0 already */
+  for (guint i = 1; i <= n; i++) {
+    work->level = i;
+    lwt_cpu_rows_run (surface->threads,
+        (surface->plan->config.height + (1u << i) - 1) >> i,
+        MAX (surface->plan->config.width >> i, 1), do_means, work);
+  }
+  for (guint i = n; i > 0; i--) {
+    work->level = i;
+    lwt_cpu_rows_run (surface->threads,
+        (surface->plan->config.height + (1u << (i - 1)) - 1) >> (i - 1),
+        MAX (surface->plan->config.width >> (i - 1), 1), do_fill, work);
+  }
+}
+
+/* --- padding ------------------------------------------------------------------------- */
+
+static gboolean
+is_smooth (const LwtCpuSurface *surface)
+{
+  return surface->plan->config.boundary == LWT_BOUNDARY_PAD_SMOOTH;
+}
+
+static void
+do_pad_rows (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Work *work = user_data;
+  const LwtCpuSurface *surface = work->surface;
+  const LwtPlan *plan = surface->plan;
+
+  for (guint y = first; y < first + count; y++) {
+    guint8 *row = lwt_cpu_plane_row (&surface->x, plan->pad[1] + y);
+
+    surface->floats->pad_row (row + plan->pad[0] * surface->size,
+        plan->config.width, plan->pad[0], is_smooth (surface), row);
+  }
+}
+
+/* Rows above and below, by their number among these. */
+static void
+do_pad_columns (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Work *work = user_data;
+  const LwtCpuSurface *surface = work->surface;
+  const LwtPlan *plan = surface->plan;
+  const gint pad = (gint) plan->pad[1], height = (gint) plan->config.height;
+
+#define ROW(i) lwt_cpu_plane_row (&surface->x, (guint) ((i) + pad))
+  for (gint n = (gint) first; n < (gint) (first + count); n++) {
+    const gint i = n < pad ? n - pad : n - pad + height;
+
+    if (!is_smooth (surface) || height == 1)
+      memcpy (ROW (i), ROW (lwt_pad_index (i, height)),
+          plan->width * surface->size);
+    else if (i < 0)
+      surface->floats->extend_row (
+          ROW (0), ROW (1), ROW (0), plan->width, i, ROW (i));
+    else
+      surface->floats->extend_row (ROW (height - 1), ROW (height - 1),
+          ROW (height - 2), plan->width, i - (height - 1), ROW (i));
+  }
+#undef ROW
+}
+
+/* --- a surface ------------------------------------------------------------------------- */
+
+void
+lwt_cpu_surface_load (LwtCpuSurface *surface, LwtJob *job)
+{
+  const LwtPlan *plan = surface->plan;
+  const LwtConfig *config = &plan->config;
+  LwtMoments moments;
+  Work work = { .surface = surface, .job = job };
+
+  if (config->f_operation != LWT_F_NONE) {
+    lwt_cpu_rows_run (
+        surface->threads, config->height, config->width, do_moments, &work);
+    sum_moments (surface, &moments);
+    lwt_fit (&moments, config->f_operation, job->polynomial);
+    job->offset = job->polynomial[0];
+    work.polynomial = job->polynomial;
+  }
+  lwt_cpu_rows_run (
+      surface->threads, config->height, config->width, do_load, &work);
+  job->missing = 0;
+  for (guint y = 0; y < config->height; y++)
+    job->missing += surface->n_missing[y];
+  if (job->missing > 0)
+    fill (&work);
+  if (plan->pad[0] > 0)
+    lwt_cpu_rows_run (
+        surface->threads, config->height, plan->width, do_pad_rows, &work);
+  if (plan->pad[1] > 0)
+    lwt_cpu_rows_run (
+        surface->threads, 2 * plan->pad[1], plan->width, do_pad_columns, &work);
+}
+
+/* --- parameters -------------------------------------------------------------------------- */
+
+static void
+widen_part (const Work *work, guint y, LwtCpuScratch *scratch, gdouble *to)
+{
+  const LwtPlane *part = &work->job->parts[work->part];
+  gconstpointer row =
+      part->data == NULL ? work->make_row (work->user_data, y, scratch->wide[2])
+                         : (const guint8 *) part->data + y * part->stride;
+
+  work->surface->floats->widen_row (row, work->surface->plan->config.width, to);
+}
+
+static void
+do_heights (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Work *work = user_data;
+  const LwtCpuSurface *surface = work->surface;
+  const LwtConfig *config = &surface->plan->config;
+  const LwtCpuSums *sums = surface->threads->kernels->sums;
+
+  for (guint y = first; y < first + count; y++) {
+    guint32 *missing = surface->missing + y * surface->words;
+
+    widen_part (work, y, scratch, scratch->wide[0]);
+    if (config->operation == LWT_OPERATION_INVERSE)
+      sums->find_missing (scratch->wide[0], config->width, missing);
+    sums->heights_row (
+        scratch->wide[0], missing, config->width, &surface->heights[y]);
+  }
+}
+
+static void
+do_shapes (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Work *work = user_data;
+  const LwtCpuSurface *surface = work->surface;
+  const LwtConfig *config = &surface->plan->config;
+
+  widen_part (work, first, scratch, scratch->wide[first % 2]);
+  for (guint y = first; y < first + count; y++) {
+    const gboolean below = y + 1 < config->height;
+    const gdouble *const rows[2] = { scratch->wide[y % 2],
+      below ? scratch->wide[(y + 1) % 2] : NULL };
+    const guint32 *own = surface->missing + y * surface->words;
+    const guint32 *const missing[2] = { own,
+      below ? own + surface->words : NULL };
+
+    if (below)
+      widen_part (work, y + 1, scratch, scratch->wide[(y + 1) % 2]);
+    surface->threads->kernels->sums->shape_row (rows, missing, config->width,
+        config->dx, config->dy, work->mean, &surface->shapes[y]);
+  }
+}
+
+static void
+sum_heights (const LwtHeights *rows, guint height, LwtHeights *all)
+{
+  gdouble sum[LWT_LANES] = { 0.0 };
+
+  *all = (LwtHeights){ .min = INFINITY, .max = -INFINITY };
+  for (guint y = 0; y < height; y++) {
+    sum[y % LWT_LANES] += rows[y].sum;
+    all->n += rows[y].n;
+    all->min = MIN (all->min, rows[y].min);
+    all->max = MAX (all->max, rows[y].max);
+  }
+  all->sum = lwt_sum_lanes (sum);
+}
+
+static void
+sum_shapes (const LwtShape *rows, guint height, LwtShape *all)
+{
+  gdouble sums[6][LWT_LANES] = { { 0.0 } };
+
+  *all = (LwtShape){ 0 };
+  for (guint y = 0; y < height; y++) {
+    const gdouble terms[6] = { rows[y].h1, rows[y].h2, rows[y].h3, rows[y].h4,
+      rows[y].gradient, rows[y].area };
+
+    for (guint i = 0; i < 6; i++)
+      sums[i][y % LWT_LANES] += terms[i];
+    all->cells += rows[y].cells;
+  }
+  all->h1 = lwt_sum_lanes (sums[0]);
+  all->h2 = lwt_sum_lanes (sums[1]);
+  all->h3 = lwt_sum_lanes (sums[2]);
+  all->h4 = lwt_sum_lanes (sums[3]);
+  all->gradient = lwt_sum_lanes (sums[4]);
+  all->area = lwt_sum_lanes (sums[5]);
+}
+
+void
+lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job, SurfacePart part,
+    LwtCpuMakeRow make_row, gconstpointer user_data)
+{
+  const LwtConfig *config = &surface->plan->config;
+  Work work = { .surface = surface,
+    .job = job,
+    .part = part,
+    .make_row = make_row,
+    .user_data = user_data };
+  LwtHeights heights;
+  LwtShape shape;
+
+  lwt_cpu_rows_run (
+      surface->threads, config->height, config->width, do_heights, &work);
+  sum_heights (surface->heights, config->height, &heights);
+  work.mean = heights.n > 0 ? heights.sum / (gdouble) heights.n : 0.0;
+  lwt_cpu_rows_run (
+      surface->threads, config->height, config->width, do_shapes, &work);
+  sum_shapes (surface->shapes, config->height, &shape);
+  lwt_parameters (&heights, &shape, &job->parameters[part]);
+}

@@ -1,0 +1,379 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Denoise: the threshold from the noise there is, coefficients shrunk, spins, and
+ * what comes out.
+ *
+ * The threshold is an exact order statistic. Magnitudes sort like the bits that
+ * write them, so that 11 bits at a time, from the top, a histogram of those that
+ * agree so far tells which 11 come next: whole numbers, the same in any order. */
+#include "cuda/lifting/cuda/sample.cuh"
+#include "cuda/lifting/cuda/engine.cuh"
+
+namespace {
+
+const guint BITS = 11;
+const guint BINS = 1u << BITS;
+const guint COUNT_BLOCKS = 1024;
+const guint COUNT_THREADS = 256;
+
+/* @prefix: the bits known so far; @rank: of the entry among those that agree */
+struct Select {
+  guint64 prefix, rank;
+  unsigned long long bins[BINS];
+};
+
+__device__ __forceinline__ guint64
+bits_of (gfloat w)
+{
+  return __float_as_uint (w) & 0x7fffffffu;
+}
+
+__device__ __forceinline__ guint64
+bits_of (gdouble w)
+{
+  return (guint64) __double_as_longlong (w) & 0x7fffffffffffffffull;
+}
+
+/* Bits below those of a pass. */
+__host__ __device__ __forceinline__ guint
+get_shift (guint passes, guint pass)
+{
+  return (passes - 1 - pass) * BITS;
+}
+
+template <typename T>
+__global__ void
+__launch_bounds__ (COUNT_THREADS) count_kernel (LwtPicture samples, guint width,
+    guint height, guint shift, guint pass, Select *select)
+{
+  __shared__ guint32 bins[BINS];
+  const guint64 prefix = pass > 0 ? select->prefix : 0;
+  const guint columns = (width + 31) / 32;
+  const guint warp = threadIdx.x / 32, warps = COUNT_THREADS / 32;
+
+  for (guint i = threadIdx.x; i < BINS; i += COUNT_THREADS)
+    bins[i] = 0;
+  __syncthreads ();
+  /* a warp's lanes on 32 columns, 8 rows at a time */
+  for (guint64 i = (guint64) blockIdx.x * warps + warp;
+       i < (guint64) columns * ((height + 7) / 8);
+       i += (guint64) gridDim.x * warps) {
+    const guint x = (guint) (i % columns) * 32 + threadIdx.x % 32;
+    const guint y = (guint) (i / columns) * 8;
+
+#pragma unroll
+    for (guint k = 0; k < 8; k++)
+      if (x < width && y + k < height) {
+        const guint64 key =
+            bits_of (lwt_row<T> (samples.data, samples.stride, y + k)[x]);
+
+        if (pass == 0 || key >> (shift + BITS) == prefix)
+          atomicAdd (&bins[key >> shift & (BINS - 1)], 1u);
+      }
+  }
+  __syncthreads ();
+  for (guint i = threadIdx.x; i < BINS; i += COUNT_THREADS)
+    if (bins[i] > 0)
+      atomicAdd (&select->bins[i], (unsigned long long) bins[i]);
+}
+
+template <typename T> __device__ gdouble value_of (guint64 bits);
+
+template <>
+__device__ gdouble
+value_of<gfloat> (guint64 bits)
+{
+  return (gdouble) __uint_as_float ((guint32) bits);
+}
+
+template <>
+__device__ gdouble
+value_of<gdouble> (guint64 bits)
+{
+  return __longlong_as_double ((long long) bits);
+}
+
+/* One warp. Finds the bin that holds the entry, clears the bins for the next
+ * pass. */
+template <typename T>
+__global__ void
+pick_kernel (guint pass, guint passes, guint64 first_rank, gdouble factor,
+    Select *select, LwtFindings *findings)
+{
+  __shared__ unsigned long long bins[BINS];
+  const guint lane = threadIdx.x, own = BINS / 32;
+  const guint64 rank = pass == 0 ? first_rank : select->rank;
+  const guint64 prefix = pass == 0 ? 0 : select->prefix;
+  guint64 n = 0, below;
+
+#pragma unroll 16
+  for (guint i = lane; i < BINS; i += 32) {
+    bins[i] = select->bins[i];
+    select->bins[i] = 0;
+  }
+  __syncwarp ();
+  for (guint i = 0; i < own; i++)
+    n += bins[lane * own + i];
+  below = n; /* of the lanes up to this one, then of those before it */
+  for (guint distance = 1; distance < 32; distance *= 2) {
+    const guint64 other = __shfl_up_sync (LWT_ALL_LANES, below, distance);
+
+    below += lane >= distance ? other : 0;
+  }
+  below -= n;
+  if (rank >= below && rank - below < n) {
+    guint bin = lane * own;
+
+    for (; rank - below >= bins[bin]; bin++)
+      below += bins[bin];
+    select->prefix = prefix << BITS | bin;
+    select->rank = rank - below;
+    if (pass + 1 == passes)
+      findings->threshold =
+          value_of<T> (prefix << BITS | bin) / 0.6745 * factor;
+  }
+}
+
+/* --- coefficients ------------------------------------------------------------------ */
+
+template <typename T>
+__device__ __forceinline__ T
+shrink (LwtShrink how, T w, T t)
+{
+  const T size = w < 0 ? -w : w;
+
+  if (!(size > t))
+    return 0;
+  switch (how) {
+    case LWT_SHRINK_SOFT:
+      return copysign (size - t, w);
+    case LWT_SHRINK_HARD:
+      return w;
+    default:
+      return w - (t * t) / w;
+  }
+}
+
+template <typename T>
+__global__ void
+shrink_kernel (LwtPicture bands, LwtShrink how, guint width, guint height,
+    guint low_width, guint low_height, gdouble threshold,
+    const LwtFindings *findings)
+{
+  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
+  const T t = (T) (threshold > 0.0 ? threshold : findings->threshold);
+
+  if (x >= width)
+    return;
+  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
+       y += gridDim.y * blockDim.y) {
+    T *row = lwt_row<T> (bands.data, bands.stride, y);
+
+    if (x >= low_width || y >= low_height)
+      row[x] = shrink (how, row[x], t);
+  }
+}
+
+/* --- spins ---------------------------------------------------------------------------- */
+
+template <typename T>
+__global__ void
+rotate_kernel (LwtPicture from, LwtPicture to, guint width, guint height,
+    guint sx, guint sy)
+{
+  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (x >= width)
+    return;
+  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
+       y += gridDim.y * blockDim.y)
+    lwt_row<T> (to.data, to.stride, y)[x] = lwt_row<T> (
+        from.data, from.stride, (y + sy) % height)[(x + sx) % width];
+}
+
+/* Thread (x, y) of the spin; its sample was taken from (x + sx, y + sy). */
+template <typename T>
+__global__ void
+add_kernel (LwtPicture spin, LwtPicture sum, guint width, guint height,
+    guint sx, guint sy, T scale)
+{
+  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (x >= width)
+    return;
+  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
+       y += gridDim.y * blockDim.y) {
+    T *to =
+        &lwt_row<T> (sum.data, sum.stride, (y + sy) % height)[(x + sx) % width];
+
+    *to = (*to + lwt_row<T> (spin.data, spin.stride, y)[x]) * scale;
+  }
+}
+
+/* --- what comes out -------------------------------------------------------------------- */
+
+template <typename T>
+__device__ __forceinline__ void
+store_level (const LwtDenoisedTask &t, guint x, guint y, T z)
+{
+  const T max = (T) t.store_max;
+  T level = z * (T) t.store_factor;
+  guint stored;
+
+  level = level > (T) 0 ? level : (T) 0;
+  level = level < max ? level : max;
+  stored = (guint) (level + (T) 0.5) << t.store_shift;
+  if (t.store_bytes == 1)
+    lwt_row<guint8> (t.measured.data, t.measured.stride, y)[x * t.store_step] =
+        (guint8) stored;
+  else
+    lwt_row<guint16> (t.measured.data, t.measured.stride, y)[x * t.store_step] =
+        (guint16) stored;
+}
+
+template <typename T>
+__global__ void
+denoised_kernel (LwtDenoisedTask t)
+{
+  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
+  const guint words = lwt_words (t.width);
+
+  if (x >= t.width)
+    return;
+  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < t.height;
+       y += gridDim.y * blockDim.y) {
+    const bool gone =
+        t.missing != NULL && lwt_is_missing (t.missing, words, x, y);
+    const T before =
+        lwt_row<T> (t.x.data, t.x.stride, y + t.pad[1])[x + t.pad[0]];
+    T after = lwt_row<T> (t.y.data, t.y.stride, y + t.pad[1])[x + t.pad[0]];
+
+    if (t.noise.data != NULL)
+      lwt_row<T> (t.noise.data, t.noise.stride, y)[x] =
+          gone ? lwt_nan<T> () : before - after;
+    if (t.polynomial != NULL)
+      after = (T) ((gdouble) after
+                   + lwt_tail (t.polynomial, t.tables.u[x], t.tables.v[y]));
+    if (t.store_bytes > 0)
+      store_level (t, x, y, after);
+    else if (t.measured.data != NULL)
+      lwt_row<T> (t.measured.data, t.measured.stride, y)[x] =
+          gone ? lwt_nan<T> () : after;
+  }
+}
+
+/* A thread a sample, blocks of 32 x 8. */
+const dim3 block (32, 8);
+
+dim3
+grid_of (guint width, guint height)
+{
+  return dim3 ((width + 31) / 32, MIN ((height + 7) / 8, 32768u));
+}
+
+} // namespace
+
+extern "C" gsize
+lwt_select_get_size (void)
+{
+  return sizeof (Select);
+}
+
+extern "C" guint
+lwt_select_get_passes (LwtType type)
+{
+  return type == LWT_TYPE_F64 ? 6 : 3;
+}
+
+extern "C" cudaError_t
+lwt_launch_count (LwtType type, LwtPicture samples, guint width, guint height,
+    guint pass, void *select, cudaStream_t stream)
+{
+  const guint shift = get_shift (lwt_select_get_passes (type), pass);
+  const guint64 pieces = (guint64) ((width + 31) / 32) * ((height + 7) / 8);
+  const guint blocks = (guint) MIN (
+      (pieces + COUNT_THREADS / 32 - 1) / (COUNT_THREADS / 32), COUNT_BLOCKS);
+
+  if (type == LWT_TYPE_F64)
+    count_kernel<gdouble><<<blocks, COUNT_THREADS, 0, stream>>> (
+        samples, width, height, shift, pass, (Select *) select);
+  else
+    count_kernel<gfloat><<<blocks, COUNT_THREADS, 0, stream>>> (
+        samples, width, height, shift, pass, (Select *) select);
+  return cudaGetLastError ();
+}
+
+extern "C" cudaError_t
+lwt_launch_pick (LwtType type, guint pass, guint64 n, gdouble factor,
+    void *select, LwtFindings *findings, cudaStream_t stream)
+{
+  const guint passes = lwt_select_get_passes (type);
+
+  if (type == LWT_TYPE_F64)
+    pick_kernel<gdouble><<<1, 32, 0, stream>>> (
+        pass, passes, (n - 1) / 2, factor, (Select *) select, findings);
+  else
+    pick_kernel<gfloat><<<1, 32, 0, stream>>> (
+        pass, passes, (n - 1) / 2, factor, (Select *) select, findings);
+  return cudaGetLastError ();
+}
+
+extern "C" cudaError_t
+lwt_launch_shrink (LwtType type, LwtShrink shrink, LwtPicture bands,
+    guint width, guint height, guint low_width, guint low_height,
+    gdouble threshold, const LwtFindings *findings, cudaStream_t stream)
+{
+  const dim3 grid = grid_of (width, height);
+
+  if (type == LWT_TYPE_F64)
+    shrink_kernel<gdouble><<<grid, block, 0, stream>>> (bands, shrink, width,
+        height, low_width, low_height, threshold, findings);
+  else
+    shrink_kernel<gfloat><<<grid, block, 0, stream>>> (bands, shrink, width,
+        height, low_width, low_height, threshold, findings);
+  return cudaGetLastError ();
+}
+
+extern "C" cudaError_t
+lwt_launch_rotate (LwtType type, LwtPicture from, LwtPicture to, guint width,
+    guint height, guint sx, guint sy, cudaStream_t stream)
+{
+  const dim3 grid = grid_of (width, height);
+
+  if (type == LWT_TYPE_F64)
+    rotate_kernel<gdouble>
+        <<<grid, block, 0, stream>>> (from, to, width, height, sx, sy);
+  else
+    rotate_kernel<gfloat>
+        <<<grid, block, 0, stream>>> (from, to, width, height, sx, sy);
+  return cudaGetLastError ();
+}
+
+extern "C" cudaError_t
+lwt_launch_add (LwtType type, LwtPicture spin, LwtPicture sum, guint width,
+    guint height, guint sx, guint sy, gdouble scale, cudaStream_t stream)
+{
+  const dim3 grid = grid_of (width, height);
+
+  if (type == LWT_TYPE_F64)
+    add_kernel<gdouble>
+        <<<grid, block, 0, stream>>> (spin, sum, width, height, sx, sy, scale);
+  else
+    add_kernel<gfloat><<<grid, block, 0, stream>>> (
+        spin, sum, width, height, sx, sy, (gfloat) scale);
+  return cudaGetLastError ();
+}
+
+extern "C" cudaError_t
+lwt_launch_denoised (const LwtDenoisedTask *task, cudaStream_t stream)
+{
+  const dim3 grid = grid_of (task->width, task->height);
+
+  if (task->type == LWT_TYPE_F64)
+    denoised_kernel<gdouble><<<grid, block, 0, stream>>> (*task);
+  else
+    denoised_kernel<gfloat><<<grid, block, 0, stream>>> (*task);
+  return cudaGetLastError ();
+}

@@ -1,0 +1,919 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CUDA backend's host side.
+ *
+ * Three streams: `up` copies surfaces to the device, `work` computes, `down` copies
+ * results to the host. Events tie them together, so that one surface comes while
+ * the one before it is computed and the one before that leaves. All memory is
+ * allocated when the backend is made.
+ *
+ * Most surfaces have no missing points, and to look for them costs a pass over
+ * memory that the filter itself need not make. So, unless the surface before it
+ * had some, a surface is taken to have none. Where its samples are transformed as
+ * they came, a low band tells whether that was so (see cuda/lifting/finitecheck.h); else the
+ * points were counted on the way. If it was not, the job is done again, with all
+ * that missing points ask for. */
+#include <string.h>
+
+#include "cuda/lifting/cuda/rowblocks.cuh"
+#include "cuda/lifting/cuda/picture.cuh"
+#include "cuda/lifting/cuda/stage.cuh"
+#include "cuda/lifting/finitecheck.h"
+
+namespace {
+
+/* What a job in flight needs. */
+struct Slot {
+  LwtPicture samples; /* device; as they came */
+  LwtPicture parts[SURFACE_N_PARTS];
+  LwtFindings *findings, *pinned; /* on the device and the host */
+  cudaEvent_t there, computed, done;
+  LwtJob *job;
+  gboolean filled; /* it was computed as one with missing points */
+};
+
+/* Device memory of the work on one surface. */
+struct Scratch {
+  LwtPicture x;
+  LwtTables tables;
+  gdouble *rows; /* of the fit, of parameters */
+  guint32 *missing;
+  gpointer pyramid;
+  gpointer select;
+};
+
+} // namespace
+
+struct _LwtBackend {
+  const LwtPlan *plan;
+  CvisContext *context;
+  LwtBanded *banded; /* of surfaces that are done in bands, else NULL */
+  cudaStream_t up, work, down;
+  CvisArena arena;
+  LwtStage *in, *out;
+  LwtDesk desk;
+  Scratch scratch;
+  Slot *slots;
+  gboolean same;      /* samples are of the type computed in, and not scaled */
+  gboolean plain;     /* integers or bands: there are no missing points */
+  gboolean witnessed; /* low bands tell of missing points */
+  gdouble factor;     /* of the universal threshold */
+  gint missing;       /* atomic: the last surface had missing points */
+  GMutex lock;        /* of the order on `work`, for the scratch memory */
+};
+
+namespace {
+
+gboolean
+is_padded (const LwtPlan *plan)
+{
+  return plan->pad[0] + plan->pad[1] > 0;
+}
+
+/* Size of what comes in. */
+void
+get_in_size (const LwtPlan *plan, guint *width, guint *height)
+{
+  const gboolean inverse = plan->config.operation == LWT_OPERATION_INVERSE;
+
+  *width = inverse ? plan->width : plan->config.width;
+  *height = inverse ? plan->height : plan->config.height;
+}
+
+/* Size of a part. */
+void
+get_out_size (const LwtPlan *plan, guint part, guint *width, guint *height)
+{
+  *width = part == SURFACE_PART_BANDS ? plan->width : plan->config.width;
+  *height = part == SURFACE_PART_BANDS ? plan->height : plan->config.height;
+}
+
+/* Whether a part leaves as integers. */
+gboolean
+stores (const LwtConfig *config, guint part)
+{
+  return config->store_bits > 0 && part == SURFACE_PART_MEASURED;
+}
+
+/* --- memory ------------------------------------------------------------------- */
+
+gboolean
+take_slot (LwtBackend *b, Slot *s, CvisArena *arena, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  guint width, height;
+
+  get_in_size (b->plan, &width, &height);
+  s->samples.stride =
+      (lwt_sample_get_size (config->sample) * width + 127) / 128 * 128;
+  s->samples.data =
+      cvis_arena_device (arena, s->samples.stride * height, "a surface", error);
+  if (s->samples.data == NULL
+      || !cvis_arena_take (arena, &s->findings, 1, "what is found out", error))
+    return FALSE;
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    get_out_size (b->plan, i, &width, &height);
+    if ((config->parts & (1u << i)) == 0)
+      continue;
+    s->parts[i].stride =
+        (lwt_config_get_part_size (config, (SurfacePart) i) * width + 127) / 128
+        * 128;
+    s->parts[i].data =
+        cvis_arena_device (arena, s->parts[i].stride * height, "a part", error);
+    if (s->parts[i].data == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* u, v and the sums of a full row, all doubles: u first. */
+gsize
+count_tables (const LwtConfig *config)
+{
+  return config->f_operation == LWT_F_NONE
+             ? 0
+             : (gsize) config->width + config->height + 5;
+}
+
+gsize
+count_rows (const LwtConfig *config)
+{
+  const gsize fit = config->f_operation != LWT_F_NONE ? 8 : 0;
+  gsize measured = 0;
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    measured += config->parameters & (1u << i) ? 6 : 0;
+  return MAX (fit, measured) * config->height;
+}
+
+gboolean
+take_scratch (LwtBackend *b, CvisArena *arena, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  Scratch *s = &b->scratch;
+  gdouble *tables;
+
+  if (!lwt_take_picture (arena, config->type, b->plan->width, b->plan->height,
+          "a picture", &s->x, error)
+      || !cvis_arena_take (
+          arena, &tables, count_tables (config), "tables", error)
+      || !cvis_arena_take (arena, &s->rows, count_rows (config), "sums", error))
+    return FALSE;
+  s->tables = { tables, tables + config->width,
+    tables + config->width + config->height };
+  if (!b->plain
+      && (!cvis_arena_take (arena, &s->missing,
+              (gsize) (config->width + 31) / 32 * config->height,
+              "missing points", error)
+          || (s->pyramid = cvis_arena_device (arena,
+                  lwt_pyramid_get_size (
+                      config->type, config->width, config->height),
+                  "missing points", error))
+                 == NULL))
+    return FALSE;
+  if (config->operation == LWT_OPERATION_DENOISE
+      && (s->select = cvis_arena_device (
+              arena, lwt_select_get_size (), "a histogram", error))
+             == NULL)
+    return FALSE;
+  return lwt_desk_init (&b->desk, b->plan, &b->plan->parts, &b->plan->bands,
+      b->plan->width, b->plan->height, arena, error);
+}
+
+gboolean
+take_all (LwtBackend *b, CvisArena *arena, GError **error)
+{
+  for (guint i = 0; i < b->plan->config.depth_in_flight; i++)
+    if (!take_slot (b, &b->slots[i], arena, error))
+      return FALSE;
+  return take_scratch (b, arena, error);
+}
+
+/* Bytes of all. */
+gsize
+count_all (LwtBackend *b)
+{
+  CvisArena arena = { TRUE };
+
+  take_all (b, &arena, NULL);
+  memset (&b->desk, 0, sizeof b->desk);
+  return arena.size;
+}
+
+gboolean
+prepare_slot (LwtBackend *b, Slot *s, GError **error)
+{
+  return cvis_arena_pin (&b->arena, &s->pinned, 1, "what is found out", error)
+         && cvis_arena_event (&b->arena, &s->there, error)
+         && cvis_arena_event (&b->arena, &s->computed, error)
+         && cvis_arena_event (&b->arena, &s->done, error);
+}
+
+/* The sums of a row without missing points, as cuda/lifting/arithmetic.h orders them. */
+void
+sum_full_row (const gdouble *u, guint width, gdouble sums[5])
+{
+  gdouble lanes[5][LWT_LANES] = { { 0.0 } };
+
+  for (guint x = 0; x < width; x++) {
+    const gdouble u2 = u[x] * u[x];
+    const gdouble powers[5] = { 1.0, u[x], u2, u2 * u[x], u2 * u2 };
+
+    for (guint k = 0; k < 5; k++)
+      lanes[k][x % LWT_LANES] += powers[k];
+  }
+  for (guint k = 0; k < 5; k++)
+    sums[k] = lwt_sum_lanes (lanes[k]);
+}
+
+gboolean
+fill_tables (LwtBackend *b, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  const gsize n = count_tables (config);
+  gdouble *tables;
+  gboolean ok;
+
+  if (n == 0)
+    return TRUE;
+  tables = g_new (gdouble, n);
+  for (guint x = 0; x < config->width; x++)
+    tables[x] = lwt_centred (x, config->width);
+  for (guint y = 0; y < config->height; y++)
+    tables[config->width + y] = lwt_centred (y, config->height);
+  sum_full_row (tables, config->width, tables + config->width + config->height);
+  ok = CVIS_CUDA (cudaMemcpyAsync ((gpointer) b->scratch.tables.u, tables,
+                      n * sizeof *tables, cudaMemcpyHostToDevice, b->work),
+           error)
+       && CVIS_CUDA (cudaStreamSynchronize (b->work), error);
+  g_free (tables);
+  return ok;
+}
+
+/* Bytes of the longest row that crosses the bus. */
+gsize
+get_row_size (const LwtPlan *plan)
+{
+  return (gsize) plan->width
+         * MAX (lwt_sample_get_size (plan->config.sample),
+             lwt_type_get_size (plan->config.type));
+}
+
+gboolean
+init_whole (LwtBackend *b, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+
+  if (!take_all (b, &b->arena, error) || !fill_tables (b, error))
+    return FALSE;
+  lwt_transform_specialise (&b->desk.transform, b->context);
+  for (guint i = 0; i < config->depth_in_flight; i++)
+    if (!prepare_slot (b, &b->slots[i], error))
+      return FALSE;
+  return config->operation != LWT_OPERATION_DENOISE
+         || (CVIS_CUDA (cudaMemsetAsync (b->scratch.select, 0,
+                            lwt_select_get_size (), b->work),
+                 error)
+             && CVIS_CUDA (cudaStreamSynchronize (b->work), error));
+}
+
+/* Bytes that may be used. */
+gboolean
+get_limit (const LwtConfig *config, gsize *limit, GError **error)
+{
+  size_t available, all;
+
+  if (!CVIS_CUDA (cudaMemGetInfo (&available, &all), error))
+    return FALSE;
+  /* what else the driver needs, and pieces that do not fit */
+  available -= MIN (available, 64u << 20);
+  *limit = config->device_memory > 0 ? MIN (config->device_memory, available)
+                                     : available;
+  return TRUE;
+}
+
+gboolean
+init_backend (LwtBackend *b, GError **error)
+{
+  const gsize size = count_all (b);
+  LwtStreams streams;
+  gsize limit;
+
+  if (!cvis_arena_stream (&b->arena, &b->up, error)
+      || !cvis_arena_stream (&b->arena, &b->work, error)
+      || !cvis_arena_stream (&b->arena, &b->down, error)
+      || (b->in = lwt_stage_new (get_row_size (b->plan), error)) == NULL
+      || (b->out = lwt_stage_new (get_row_size (b->plan), error)) == NULL
+      || !get_limit (&b->plan->config, &limit, error))
+    return FALSE;
+  if (size <= limit)
+    return init_whole (b, error);
+  streams = { b->up, b->work, b->down, b->in, b->out };
+  b->banded =
+      lwt_banded_new (b->plan, b->context, &streams, size, limit, error);
+  return b->banded != NULL;
+}
+
+/* Nothing may be in flight of a slot that is not waited for. */
+gboolean
+abandon (LwtBackend *b)
+{
+  cudaStreamSynchronize (b->up);
+  cudaStreamSynchronize (b->work);
+  cudaStreamSynchronize (b->down);
+  return FALSE;
+}
+
+void
+cuda_destroy (LwtBackend *b)
+{
+  if (cvis_context_push (b->context, NULL)) {
+    if (b->banded != NULL) {
+      abandon (b);
+      lwt_banded_free (b->banded);
+    }
+    cvis_arena_clear (&b->arena);
+    lwt_transform_clear (&b->desk.transform);
+    lwt_stage_free (b->in);
+    lwt_stage_free (b->out);
+    cvis_context_pop (b->context);
+  }
+  cvis_context_unref (b->context);
+  g_mutex_clear (&b->lock);
+  g_free (b->slots);
+  g_free (b);
+}
+
+void
+understand (LwtBackend *b)
+{
+  const LwtConfig *config = &b->plan->config;
+  static const LwtSample samples[] = { LWT_SAMPLE_F32, LWT_SAMPLE_F64,
+    LWT_SAMPLE_I32 };
+
+  b->same = config->sample == samples[config->type] && config->z_scale == 1.0
+            && config->z_offset == 0.0 && config->f_operation == LWT_F_NONE;
+  b->plain = config->type == LWT_TYPE_I32
+             || config->operation == LWT_OPERATION_INVERSE;
+  b->witnessed = lwt_low_band_sees_all (&b->plan->wavelet, config->boundary,
+                     b->plan->width, config->levels[0])
+                 && lwt_low_band_sees_all (&b->plan->wavelet, config->boundary,
+                     b->plan->height, config->levels[1]);
+  b->factor = lwt_universal_factor (config);
+}
+
+LwtBackend *
+cuda_create (const LwtPlan *plan, CvisContext *context, GError **error)
+{
+  LwtBackend *b = g_new0 (LwtBackend, 1);
+
+  b->plan = plan;
+  b->context = cvis_context_ref (context);
+  b->slots = g_new0 (Slot, plan->config.depth_in_flight);
+  g_mutex_init (&b->lock);
+  understand (b);
+  if (cvis_in_context (context, error, [&] { return init_backend (b, error); }))
+    return b;
+  cuda_destroy (b);
+  return NULL;
+}
+
+/* --- a surface comes ------------------------------------------------------------ */
+
+/* The work waits for the samples. */
+gboolean
+await_samples (LwtBackend *b, Slot *s, GError **error)
+{
+  LwtJob *job = s->job;
+  LwtRows rows = { (gpointer) job->data, job->stride, s->samples.data,
+    s->samples.stride, 0, 0, job->pinned, TRUE };
+  cudaStream_t stream = b->up;
+  guint width;
+
+  if (job->on_device) {
+    stream = job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy;
+  } else {
+    get_in_size (b->plan, &width, &rows.n);
+    rows.bytes = width * lwt_sample_get_size (b->plan->config.sample);
+    if (!lwt_stage_up (b->in, &rows, b->up, error))
+      return FALSE;
+  }
+  return cvis_stream_follow (b->work, s->there, stream, error);
+}
+
+/* What the job has copied beside it. */
+gboolean
+copy_beside (LwtBackend *b, const LwtJob *job, GError **error)
+{
+  for (guint i = 0; i < job->n_copies; i++) {
+    const LwtCopy *c = &job->copies[i];
+
+    if (!CVIS_CUDA (
+            cudaMemcpy2DAsync (c->to, c->to_stride, c->from, c->from_stride,
+                c->bytes, c->n, cudaMemcpyDeviceToDevice, b->work),
+            error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+is_aligned (LwtPicture picture)
+{
+  return (GPOINTER_TO_SIZE (picture.data) | picture.stride) % 16 == 0;
+}
+
+LwtPicture
+get_samples (const Slot *s)
+{
+  LwtPicture samples = { (gpointer) s->job->data, s->job->stride };
+
+  return s->job->on_device ? samples : s->samples;
+}
+
+void
+describe_surface (LwtBackend *b, const Slot *s, LwtSurfaceTask *task)
+{
+  const LwtConfig *config = &b->plan->config;
+  const LwtPicture samples = get_samples (s);
+  const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
+
+  memset (task, 0, sizeof *task);
+  task->sample = config->sample;
+  task->type = config->type;
+  task->from = samples.data;
+  task->stride = samples.stride;
+  task->step = MAX (s->job->on_device ? s->job->step : 1, 1);
+  get_in_size (b->plan, &task->width, &task->height);
+  task->z_scale = config->z_scale;
+  task->z_offset = config->z_offset;
+  task->operation = config->f_operation;
+  task->tables = b->scratch.tables;
+  task->rows = b->scratch.rows;
+  task->findings = s->findings;
+  task->to = b->scratch.x;
+  if (!inverse)
+    task->to.data = (guint8 *) task->to.data + b->plan->pad[1] * task->to.stride
+                    + b->plan->pad[0] * lwt_type_get_size (config->type);
+}
+
+/* Integers and bands to scratch.x. */
+gboolean
+move_plain (LwtBackend *b, const LwtSurfaceTask *task, GError **error)
+{
+  const LwtPicture from = { (gpointer) task->from, task->stride };
+
+  return b->same ? lwt_desk_copy (&b->desk, from, task->to, task->width,
+             task->height, b->work, error)
+                 : CVIS_CUDA (lwt_launch_load (task, b->work), error);
+}
+
+/* Samples to scratch.x, P taken off, missing points filled if there may be some. */
+gboolean
+make_heights (
+    LwtBackend *b, const Slot *s, LwtSurfaceTask *task, GError **error)
+{
+  task->missing = b->scratch.missing;
+  if (task->operation != LWT_F_NONE) {
+    if (!CVIS_CUDA (lwt_launch_fit (task, b->work), error))
+      return FALSE;
+    task->fit = s->findings->polynomial;
+  }
+  return CVIS_CUDA (lwt_launch_load (task, b->work), error)
+         && (!s->filled
+             || CVIS_CUDA (
+                 lwt_launch_fill (task->type, task->to, task->missing,
+                     task->width, task->height, b->scratch.pyramid, b->work),
+                 error));
+}
+
+/* The picture that is transformed. @as_came: it is the samples, which nobody has
+ * looked at. */
+gboolean
+make_picture (LwtBackend *b, const Slot *s, LwtPicture *picture,
+    gboolean *as_came, GError **error)
+{
+  const gboolean inverse = b->plan->config.operation == LWT_OPERATION_INVERSE;
+  const gboolean pad = is_padded (b->plan) && !inverse;
+  LwtSurfaceTask task;
+
+  *picture = get_samples (s);
+  *as_came = b->same && !pad && is_aligned (*picture)
+             && (b->plain || (b->witnessed && !s->filled));
+  if (*as_came)
+    return TRUE;
+  *picture = b->scratch.x;
+  describe_surface (b, s, &task);
+  if (!(b->plain ? move_plain (b, &task, error)
+                 : make_heights (b, s, &task, error)))
+    return FALSE;
+  return !pad
+         || CVIS_CUDA (
+             lwt_launch_pad (task.type, b->plan->config.boundary, *picture,
+                 task.width, task.height, b->plan->pad, b->work),
+             error);
+}
+
+/* --- the operations ---------------------------------------------------------------- */
+
+/* Where a part is made: %NULL data: it is neither wanted nor measured. */
+LwtPicture
+get_part (const LwtBackend *b, const Slot *s, guint part)
+{
+  const LwtPlane *plane = &s->job->parts[part];
+  LwtPicture picture = { plane->data, plane->stride };
+
+  if (lwt_job_makes (s->job, part)
+      && (plane->data == NULL || !plane->on_device
+          || !(is_aligned (picture) || stores (&b->plan->config, part))))
+    picture = s->parts[part];
+  return picture;
+}
+
+const guint32 *
+get_missing (const LwtBackend *b, const Slot *s)
+{
+  return s->filled ? b->scratch.missing : NULL;
+}
+
+const gdouble *
+get_polynomial (const LwtBackend *b, const Slot *s)
+{
+  return b->plan->config.f_operation != LWT_F_NONE ? s->findings->polynomial
+                                                   : NULL;
+}
+
+gboolean
+forward (
+    LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
+{
+  const LwtPicture bands = get_part (b, s, SURFACE_PART_BANDS);
+
+  return bands.data == NULL
+         || lwt_desk_forward (&b->desk, &b->plan->bands, b->plan->config.layout,
+             x, bands, low, b->work, error);
+}
+
+gboolean
+filter (
+    LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
+{
+  LwtPartsTask task;
+
+  memset (&task, 0, sizeof task);
+  task.picture = x;
+  task.missing = get_missing (b, s);
+  task.polynomial = get_polynomial (b, s);
+  task.pad[0] = b->plan->pad[0];
+  task.pad[1] = b->plan->pad[1];
+  task.width = b->plan->config.width;
+  task.height = b->plan->config.height;
+  for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++)
+    task.parts[i] = get_part (b, s, i);
+  return lwt_desk_filter (&b->desk, &b->plan->parts, &task, low, b->work, error)
+         && forward (b, s, x, low, error);
+}
+
+gboolean
+inverse (LwtBackend *b, const Slot *s, LwtPicture bands, GError **error)
+{
+  const LwtPicture to = get_part (b, s, SURFACE_PART_MEASURED);
+  const gboolean pad = is_padded (b->plan);
+  LwtPicture result = pad ? b->desk.result : to;
+
+  if (to.data == NULL)
+    return TRUE;
+  if (!lwt_desk_inverse (
+          &b->desk, &b->plan->bands, bands, result, b->work, error))
+    return FALSE;
+  if (!pad)
+    return TRUE;
+  result.data = (guint8 *) result.data + b->plan->pad[1] * result.stride
+                + b->plan->pad[0] * lwt_type_get_size (b->plan->config.type);
+  return lwt_desk_copy (&b->desk, result, to, b->plan->config.width,
+      b->plan->config.height, b->work, error);
+}
+
+/* The universal threshold, of the finest band that is high along all axes of the
+ * first level. */
+gboolean
+find_threshold (LwtBackend *b, const Slot *s, GError **error)
+{
+  const LwtType type = b->plan->config.type;
+  const LwtLevel *level = &b->plan->bands.levels[0];
+  const guint x0 = level->x ? level->low_width : 0;
+  const guint y0 = level->y ? level->low_height : 0;
+  const guint width = level->width - x0, height = level->height - y0;
+  LwtPicture finest = b->desk.bands;
+
+  if (b->plan->config.threshold > 0.0 || (!level->x && !level->y))
+    return TRUE;
+  finest.data = (guint8 *) finest.data + y0 * finest.stride
+                + x0 * lwt_type_get_size (type);
+  for (guint pass = 0; pass < lwt_select_get_passes (type); pass++)
+    if (!CVIS_CUDA (lwt_launch_count (type, finest, width, height, pass,
+                        b->scratch.select, b->work),
+            error)
+        || !CVIS_CUDA (lwt_launch_pick (type, pass, (guint64) width * height,
+                           b->factor, b->scratch.select, s->findings, b->work),
+            error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Spin @k of x to what is denoised. */
+gboolean
+spin (LwtBackend *b, const Slot *s, LwtPicture x, guint k, LwtLowBand *low,
+    GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  const guint sx = lwt_spin_x (k), sy = lwt_spin_y (k);
+  const gdouble scale = k + 1 == config->spins ? 1.0 / config->spins : 1.0;
+  LwtDesk *desk = &b->desk;
+  LwtLowBand ignored;
+
+  if (k > 0
+      && !CVIS_CUDA (lwt_launch_rotate (config->type, x, desk->spin,
+                         b->plan->width, b->plan->height, sx, sy, b->work),
+          error))
+    return FALSE;
+  if (!lwt_desk_forward (desk, &b->plan->bands, LWT_LAYOUT_MALLAT,
+          k > 0 ? desk->spin : x, desk->bands, k > 0 ? &ignored : low, b->work,
+          error)
+      || (k == 0 && !find_threshold (b, s, error))
+      || !lwt_desk_shrink (desk, &b->plan->bands, s->findings,
+          k > 0 ? desk->spin : desk->result, b->work, error))
+    return FALSE;
+  return k == 0
+         || CVIS_CUDA (
+             lwt_launch_add (config->type, desk->spin, desk->result,
+                 b->plan->width, b->plan->height, sx, sy, scale, b->work),
+             error);
+}
+
+gboolean
+denoise (
+    LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  LwtDenoisedTask task;
+
+  for (guint k = 0; k < config->spins; k++)
+    if (!spin (b, s, x, k, low, error))
+      return FALSE;
+  memset (&task, 0, sizeof task);
+  task.type = config->type;
+  task.x = x;
+  task.y = b->desk.result;
+  task.pad[0] = b->plan->pad[0];
+  task.pad[1] = b->plan->pad[1];
+  task.width = config->width;
+  task.height = config->height;
+  task.missing = get_missing (b, s);
+  task.polynomial = get_polynomial (b, s);
+  task.tables = b->scratch.tables;
+  task.noise = get_part (b, s, SURFACE_PART_NOISE);
+  task.measured = get_part (b, s, SURFACE_PART_MEASURED);
+  if (config->store_bits > 0 && task.measured.data != NULL) {
+    const LwtPlane *plane = &s->job->parts[SURFACE_PART_MEASURED];
+
+    task.store_bytes = (guint) lwt_sample_get_size (config->sample);
+    task.store_step = plane->on_device ? MAX (plane->step, 1) : 1;
+    task.store_factor = lwt_store_factor (config);
+    task.store_max = lwt_store_max (config);
+    task.store_shift = config->store_shift;
+  }
+  return CVIS_CUDA (lwt_launch_denoised (&task, b->work), error);
+}
+
+gboolean
+measure (LwtBackend *b, const Slot *s, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  LwtMeasureTask task;
+
+  memset (&task, 0, sizeof task);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (lwt_job_measures (config, s->job, i)) {
+      task.surface[task.n] = get_part (b, s, i);
+      task.part[task.n++] = (SurfacePart) i;
+    }
+  if (task.n == 0)
+    return TRUE;
+  task.type = config->type;
+  task.width = config->width;
+  task.height = config->height;
+  task.dx = config->dx;
+  task.dy = config->dy;
+  task.missing = get_missing (b, s);
+  task.finite = config->operation == LWT_OPERATION_INVERSE;
+  task.rows = b->scratch.rows;
+  task.findings = s->findings;
+  return CVIS_CUDA (lwt_launch_measure (&task, b->work), error);
+}
+
+/* Parts that were made in the slot's memory and are wanted on the device. */
+gboolean
+hand_over (LwtBackend *b, const Slot *s, GError **error)
+{
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    const LwtPlane *plane = &s->job->parts[i];
+    const LwtPicture made = get_part (b, s, i),
+                     to = { plane->data, plane->stride };
+    guint width, height;
+
+    if (plane->data == NULL || !plane->on_device || made.data == plane->data)
+      continue;
+    get_out_size (b->plan, i, &width, &height);
+    if (!lwt_desk_copy (&b->desk, made, to, width, height, b->work, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+operate (
+    LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
+{
+  switch (b->plan->config.operation) {
+    case LWT_OPERATION_FILTER:
+      return filter (b, s, x, low, error);
+    case LWT_OPERATION_FORWARD:
+      return forward (b, s, x, low, error);
+    case LWT_OPERATION_INVERSE:
+      return inverse (b, s, x, error);
+    default:
+      return denoise (b, s, x, low, error);
+  }
+}
+
+/* All of a job's work, once its samples are there. */
+gboolean
+compute (LwtBackend *b, Slot *s, GError **error)
+{
+  LwtLowBand low = { { NULL, 0 } };
+  gboolean as_came;
+  LwtPicture x;
+
+  if (!CVIS_CUDA (
+          cudaMemsetAsync (s->findings, 0, sizeof *s->findings, b->work), error)
+      || !make_picture (b, s, &x, &as_came, error)
+      || !operate (b, s, x, &low, error))
+    return FALSE;
+  /* where nothing is wanted the samples themselves tell */
+  if (low.picture.data == NULL)
+    low = { x, b->plan->width, b->plan->height, 1, 1 };
+  if (as_came && !b->plain
+      && !CVIS_CUDA (
+          lwt_launch_check (b->plan->config.type, low.picture, low.step_x,
+              low.step_y, low.width, low.height, s->findings, b->work),
+          error))
+    return FALSE;
+  return measure (b, s, error) && hand_over (b, s, error)
+         && CVIS_CUDA (cudaEventRecord (s->computed, b->work), error);
+}
+
+/* --- results on their way ------------------------------------------------------------ */
+
+/* The rows of a part for the host; FALSE if it does not go there. */
+gboolean
+get_rows (const LwtBackend *b, const Slot *s, guint part, LwtRows *rows)
+{
+  const LwtPlane *plane = &s->job->parts[part];
+  guint width, height;
+
+  if (plane->data == NULL || plane->on_device)
+    return FALSE;
+  get_out_size (b->plan, part, &width, &height);
+  *rows = { plane->data, plane->stride, s->parts[part].data,
+    s->parts[part].stride,
+    width * lwt_config_get_part_size (&b->plan->config, (SurfacePart) part),
+    height, plane->pinned, TRUE };
+  return TRUE;
+}
+
+gboolean
+send_results (LwtBackend *b, Slot *s, GError **error)
+{
+  LwtRows rows;
+
+  if (!CVIS_CUDA (cudaStreamWaitEvent (b->down, s->computed, 0), error)
+      || !CVIS_CUDA (cudaMemcpyAsync (s->pinned, s->findings,
+                         sizeof *s->findings, cudaMemcpyDeviceToHost, b->down),
+          error))
+    return FALSE;
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (get_rows (b, s, i, &rows) && rows.pinned
+        && !lwt_stage_down (b->out, &rows, b->down, error))
+      return FALSE;
+  return CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
+}
+
+/* Parts in memory that is not pinned. */
+gboolean
+fetch_results (LwtBackend *b, const Slot *s, GError **error)
+{
+  LwtRows rows;
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (get_rows (b, s, i, &rows) && !rows.pinned
+        && !lwt_stage_down (b->out, &rows, b->down, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Does a job whose samples are there, or will be. */
+gboolean
+run (LwtBackend *b, Slot *s, gboolean filled, GError **error)
+{
+  gboolean ok;
+
+  g_mutex_lock (&b->lock);
+  s->filled = filled && !b->plain;
+  ok = compute (b, s, error) && send_results (b, s, error);
+  g_mutex_unlock (&b->lock);
+  return ok;
+}
+
+gboolean
+cuda_submit (LwtBackend *b, guint slot, LwtJob *job, GError **error)
+{
+  Slot *s = &b->slots[slot];
+
+  s->job = job;
+  if (b->banded != NULL)
+    return TRUE;
+  return cvis_in_context (b->context, error, [&] {
+    return (await_samples (b, s, error) && copy_beside (b, job, error)
+               && run (b, s, g_atomic_int_get (&b->missing) != 0, error))
+           || abandon (b);
+  });
+}
+
+/* --- results are there ------------------------------------------------------------------ */
+
+/* Waits for a job; does it again if it was taken to have no missing points and
+ * has. */
+gboolean
+finish (LwtBackend *b, Slot *s, GError **error)
+{
+  if (!CVIS_CUDA (cudaEventSynchronize (s->done), error))
+    return FALSE;
+  if (!s->filled && !b->plain
+      && (s->pinned->missing > 0 || s->pinned->not_finite)
+      && (!run (b, s, TRUE, error)
+          || !CVIS_CUDA (cudaEventSynchronize (s->done), error)))
+    return FALSE;
+  g_atomic_int_set (&b->missing, s->pinned->missing > 0);
+  return fetch_results (b, s, error);
+}
+
+void
+report (const LwtBackend *b, const Slot *s)
+{
+  const LwtConfig *config = &b->plan->config;
+  const LwtFindings *findings = s->pinned;
+  LwtJob *job = s->job;
+
+  job->missing = findings->missing;
+  memcpy (job->polynomial, findings->polynomial, sizeof job->polynomial);
+  job->offset = job->polynomial[0];
+  if (config->operation == LWT_OPERATION_DENOISE)
+    job->threshold =
+        config->threshold > 0.0 ? config->threshold : findings->threshold;
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (lwt_job_measures (config, job, i))
+      lwt_parameters (
+          &findings->heights[i], &findings->shapes[i], &job->parameters[i]);
+}
+
+gboolean
+cuda_wait (LwtBackend *b, guint slot, GError **error)
+{
+  Slot *s = &b->slots[slot];
+
+  if (!cvis_in_context (b->context, error, [&] {
+        return (b->banded != NULL ? lwt_banded_run (b->banded, s->job, error)
+                                  : finish (b, s, error))
+               || abandon (b);
+      }))
+    return FALSE;
+  if (b->banded == NULL)
+    report (b, s);
+  return TRUE;
+}
+
+/* Row blocks launch from the thread that waits, so there is nothing to tell the
+ * thread that submits. */
+const gchar *
+cuda_describe (LwtBackend *b)
+{
+  return b->banded != NULL ? NULL : lwt_transform_describe (&b->desk.transform);
+}
+
+} // namespace
+
+extern "C" const LwtBackendOps lwt_backend_cuda = { "cuda", cuda_create,
+  cuda_destroy, cuda_submit, cuda_wait, cuda_describe };

@@ -1,0 +1,243 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Missing points filled from a pyramid of means: up level by level, down again.
+ * What is missing in a level is marked as in the surface; the levels of at most
+ * TAIL samples are done by one block. */
+#include "cuda/lifting/cuda/sample.cuh"
+#include "cuda/lifting/cuda/engine.cuh"
+
+namespace {
+
+const guint MAX_LEVELS = 21; /* of a side of 2^20 */
+const guint TAIL = 4096;
+const guint TAIL_THREADS = 1024;
+const guint PULL_ROWS = 4;
+
+/* A level; @stride in samples. */
+template <typename T> struct Level {
+  T *data;
+  gsize stride;
+  guint width, height;
+
+  __device__ __forceinline__ T &
+  at (guint x, guint y) const
+  {
+    return data[y * stride + x];
+  }
+};
+
+/* Level 0 is the surface, the last one a single sample. */
+template <typename T> struct Pyramid {
+  guint n;
+  Level<T> levels[MAX_LEVELS];
+};
+
+/* Returns: samples of all levels but the surface. */
+template <typename T>
+gsize
+cut (Pyramid<T> *pyramid, LwtPicture surface, guint width, guint height,
+    void *memory)
+{
+  gsize used = 0;
+
+  pyramid->n = 1;
+  pyramid->levels[0] = { (T *) surface.data, surface.stride / sizeof (T), width,
+    height };
+  while (width > 1 || height > 1) {
+    width = (width + 1) / 2;
+    height = (height + 1) / 2;
+    pyramid->levels[pyramid->n++] = { (T *) memory + used, width, width,
+      height };
+    used += (gsize) width * height;
+  }
+  return used;
+}
+
+/* --- up -------------------------------------------------------------------------- */
+
+template <typename T>
+__device__ __forceinline__ void
+push (const Level<T> &from, const Level<T> &to, guint x, guint y)
+{
+  T sum = 0;
+  guint n = 0;
+
+#pragma unroll
+  for (guint i = 0; i < 4; i++) {
+    const guint cx = 2 * x + i % 2, cy = 2 * y + i / 2;
+
+    if (cx < from.width && cy < from.height) {
+      const T child = from.at (cx, cy);
+
+      if (!lwt_is_gone (child)) {
+        sum = n == 0 ? child : sum + child;
+        n++;
+      }
+    }
+  }
+  to.at (x, y) = n > 0 ? sum / (T) n : lwt_gone<T> ();
+}
+
+template <typename T>
+__global__ void
+push_kernel (Level<T> from, Level<T> to)
+{
+  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (x >= to.width)
+    return;
+  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < to.height;
+       y += gridDim.y * blockDim.y)
+    push (from, to, x, y);
+}
+
+/* --- down ------------------------------------------------------------------------- */
+
+template <typename T>
+__device__ __forceinline__ T
+pull (const Level<T> &parents, guint x, guint y)
+{
+  const gint px = (gint) (x / 2), py = (gint) (y / 2);
+  const gint qx = CLAMP (x % 2 ? px + 1 : px - 1, 0, (gint) parents.width - 1);
+  const gint qy = CLAMP (y % 2 ? py + 1 : py - 1, 0, (gint) parents.height - 1);
+  T value = (T) 0.5625 * parents.at (px, py);
+
+  value = lwt_fma ((T) 0.1875, parents.at (qx, py), value);
+  value = lwt_fma ((T) 0.1875, parents.at (px, qy), value);
+  return lwt_fma ((T) 0.0625, parents.at (qx, qy), value);
+}
+
+template <typename T>
+__global__ void
+pull_kernel (Level<T> parents, Level<T> children)
+{
+  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (x >= children.width)
+    return;
+  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < children.height;
+       y += gridDim.y * blockDim.y)
+    if (lwt_is_gone (children.at (x, y)))
+      children.at (x, y) = pull (parents, x, y);
+}
+
+/* The surface: a warp looks at the words of PULL_ROWS rows, and only where one
+ * has missing points at more. Blocks of 32 threads along x. */
+template <typename T>
+__global__ void
+pull_surface_kernel (Level<T> parents, Level<T> surface, const guint32 *missing)
+{
+  const guint words = lwt_words (surface.width);
+  const guint x = MIN (blockIdx.x * 32 + threadIdx.x, surface.width - 1);
+
+  for (guint y = (blockIdx.y * blockDim.y + threadIdx.y) * PULL_ROWS;
+       y < surface.height; y += gridDim.y * blockDim.y * PULL_ROWS) {
+    guint32 bits[PULL_ROWS], any = 0;
+    T values[PULL_ROWS];
+
+#pragma unroll
+    for (guint i = 0; i < PULL_ROWS; i++) {
+      bits[i] = y + i < surface.height
+                    ? missing[(gsize) (y + i) * words + blockIdx.x]
+                    : 0;
+      any |= bits[i];
+    }
+    if (any == 0)
+      continue;
+#pragma unroll
+    for (guint i = 0; i < PULL_ROWS; i++)
+      values[i] = pull (parents, x, MIN (y + i, surface.height - 1));
+#pragma unroll
+    for (guint i = 0; i < PULL_ROWS; i++)
+      if (bits[i] >> threadIdx.x & 1)
+        surface.at (x, y + i) = values[i];
+  }
+}
+
+/* --- the small levels ---------------------------------------------------------------- */
+
+/* One block: levels @first.. from level @first, and back to it. */
+template <typename T>
+__global__ void
+__launch_bounds__ (TAIL_THREADS) tail_kernel (Pyramid<T> p, guint first)
+{
+  for (guint level = first + 1; level < p.n; level++) {
+    const Level<T> &to = p.levels[level];
+
+    for (guint i = threadIdx.x; i < to.width * to.height; i += blockDim.x)
+      push (p.levels[level - 1], to, i % to.width, i / to.width);
+    __syncthreads ();
+  }
+  if (threadIdx.x == 0 && lwt_is_gone (p.levels[p.n - 1].at (0, 0)))
+    p.levels[p.n - 1].at (0, 0) = 0;
+  __syncthreads ();
+  for (guint level = p.n - 1; level-- > first;) {
+    const Level<T> &to = p.levels[level];
+
+    for (guint i = threadIdx.x; i < to.width * to.height; i += blockDim.x)
+      if (lwt_is_gone (to.at (i % to.width, i / to.width)))
+        to.at (i % to.width, i / to.width) =
+            pull (p.levels[level + 1], i % to.width, i / to.width);
+    __syncthreads ();
+  }
+}
+
+/* --- all ------------------------------------------------------------------------------ */
+
+const dim3 block (32, 8);
+
+template <typename T>
+dim3
+grid_of (const Level<T> &level)
+{
+  return dim3 ((level.width + 31) / 32, MIN ((level.height + 7) / 8, 32768u));
+}
+
+template <typename T>
+cudaError_t
+launch_fill (LwtPicture surface, const guint32 *missing, guint width,
+    guint height, void *memory, cudaStream_t stream)
+{
+  Pyramid<T> p;
+  guint tail = 0;
+
+  cut (&p, surface, width, height, memory);
+  while ((gsize) p.levels[tail].width * p.levels[tail].height > TAIL) {
+    push_kernel<T><<<grid_of (p.levels[tail + 1]), block, 0, stream>>> (
+        p.levels[tail], p.levels[tail + 1]);
+    tail++;
+  }
+  tail_kernel<T><<<1, TAIL_THREADS, 0, stream>>> (p, tail);
+  for (guint level = tail; level-- > 1;)
+    pull_kernel<T><<<grid_of (p.levels[level]), block, 0, stream>>> (
+        p.levels[level + 1], p.levels[level]);
+  if (tail > 0)
+    pull_surface_kernel<T>
+        <<<dim3 ((width + 31) / 32,
+               MIN ((height + 8 * PULL_ROWS - 1) / (8 * PULL_ROWS), 32768u)),
+            block, 0, stream>>> (p.levels[1], p.levels[0], missing);
+  return cudaGetLastError ();
+}
+
+} // namespace
+
+extern "C" gsize
+lwt_pyramid_get_size (LwtType type, guint width, guint height)
+{
+  Pyramid<gdouble> p;
+
+  return lwt_type_get_size (type)
+         * MAX (cut (&p, LwtPicture{ NULL, 0 }, width, height, NULL), 1);
+}
+
+extern "C" cudaError_t
+lwt_launch_fill (LwtType type, LwtPicture surface, const guint32 *missing,
+    guint width, guint height, void *pyramid, cudaStream_t stream)
+{
+  return type == LWT_TYPE_F64 ? launch_fill<gdouble> (
+             surface, missing, width, height, pyramid, stream)
+                              : launch_fill<gfloat> (surface, missing, width,
+                                  height, pyramid, stream);
+}

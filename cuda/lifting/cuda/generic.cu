@@ -1,0 +1,815 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Lifting for any wavelet, type, boundary and size: rows, then columns, each in
+ * one pass over memory. A thread block takes a piece of some lines with its
+ * neighbours into shared memory, runs all steps there and writes what it is
+ * there for. Steps that reach too far for that run on whole lines in work
+ * memory, with the same code.
+ *
+ * While it is lifted, a lane has a line, be that a row or a column, and lifts some
+ * pairs next to each other at a time: where they lie from each other and from their
+ * neighbours is then known when compiling, and only runs at an edge of the picture
+ * look for neighbours one by one. */
+#include "cuda/lifting/cuda/device.cuh"
+#include "cuda/lifting/cuda/launch.cuh"
+#include "cuda/lifting/cuda/steps.cuh"
+
+#include <string.h>
+
+namespace {
+
+#define GENERIC_THREADS 256
+#define GENERIC_SHARED (48 * 1024)
+#define GENERIC_RUN 8 /* pairs that a lane lifts together */
+
+/* Pairs that a thread has on their way in or out together */
+#define GENERIC_TOGETHER 4
+
+/* Pairs of a piece, without neighbours: as many as fit, so many at most */
+#define GENERIC_LEAST_PAIRS 32
+#define GENERIC_PAIRS 96
+
+/* Lines of a piece, which are a line of the second cache when they are columns, and
+ * how far an entry's lines are from the next one's: odd, so that a row lies in all
+ * banks too */
+#define GENERIC_LINES(size) (128 / (gint) (size))
+#define GENERIC_PITCH(size) (GENERIC_LINES (size) + 1)
+
+/* How many pairs to either side an output knows over all steps; @step: over one, the
+ * farther side; @edge: beside an edge, as of a mirrored neighbour it knows its
+ * neighbours */
+typedef struct {
+  gint left, right;
+  gint step;
+  gint edge;
+} GenericReach;
+
+/* Lines along an axis. Those from @split on are of the other half of bands.
+ * @start of a piece may lie before the line (periodic). */
+template <typename T> struct LinesTask {
+  LwtSteps<T> steps;
+  LwtBoundary boundary;
+  gint n;     /* samples of a line */
+  gint lines; /* how many */
+  gint split;
+  gint pairs; /* a thread block's */
+  GenericReach reach;
+  gint shift[2];
+  LwtPicture picture;
+  LwtBand bands[2][2]; /* [half][kind] */
+  T *scratch;          /* of whole lines; NULL: shared memory */
+};
+
+/* --- a thread block's piece -------------------------------------------------------- */
+
+/* @samples: [kind][entry][line]
+ * @start: pair that entry 0 is, of @pairs; @from, @to: those it is there for
+ * @lines there are, the first is @line0
+ * @room: entries of a kind; runs end at @runs at most
+ * @first, @counts: pairs from @first to @counts[kind] - 1 are where they are looked
+ *   for */
+template <typename T> struct Piece {
+  static constexpr gint LINES = GENERIC_LINES (sizeof (T));
+  static constexpr gint PITCH = GENERIC_PITCH (sizeof (T));
+
+  T *samples;
+  gint start, pairs;
+  gint from, to;
+  gint lines, line0;
+  gint room, runs;
+  gint first, counts[2];
+  bool whole;
+
+  __device__ __forceinline__ T &
+  at (gint kind, gint line, gint entry) const
+  {
+    return samples[(kind * room + entry) * PITCH + line];
+  }
+
+  /* Runs f (line) for the thread's lines. ALONG: threads next to each other have
+   * entries of one, else lines. */
+  template <bool ALONG, typename F>
+  __device__ __forceinline__ void
+  each_line (F f) const
+  {
+    for (gint line = ALONG ? threadIdx.x / 32 : threadIdx.x % LINES;
+         line < lines; line += ALONG ? GENERIC_THREADS / 32 : LINES)
+      f (line);
+  }
+
+  /* Runs get (entry, pair of values), and then put (entry, pair), for the thread's
+   * entries @begin .. @end - 1 of a line, some at once. */
+  template <bool ALONG, typename Get, typename Put>
+  __device__ __forceinline__ void
+  each_entry (gint begin, gint end, Get get, Put put) const
+  {
+    const gint side = ALONG ? 32 : GENERIC_THREADS / LINES;
+    const gint first = ALONG ? threadIdx.x % 32 : threadIdx.x / LINES;
+
+    for (gint entry = begin + first; entry < end;
+         entry += GENERIC_TOGETHER * side) {
+      T pairs[GENERIC_TOGETHER][2];
+
+#pragma unroll
+      for (gint i = 0; i < GENERIC_TOGETHER; i++)
+        if (entry + i * side < end)
+          get (entry + i * side, pairs[i]);
+#pragma unroll
+      for (gint i = 0; i < GENERIC_TOGETHER; i++)
+        if (entry + i * side < end)
+          put (entry + i * side, pairs[i]);
+    }
+  }
+};
+
+/* Pairs that a thread block needs, beside its own ones @from .. @to - 1 of @period. A
+ * periodic line has no ends, but an odd one lacks a sample, for which the one before
+ * it stands. */
+template <typename T>
+__device__ __forceinline__ void
+set_extent (const LinesTask<T> &task, Piece<T> *piece, gint period)
+{
+  const bool ends = piece->whole || task.boundary != LWT_BOUNDARY_PERIODIC;
+  const bool lacks = !ends && task.n % 2 != 0;
+  const bool first = ends && piece->from <= task.reach.left;
+  const bool last = ends && piece->to + task.reach.right >= period;
+  gint end = piece->to + (first || lacks ? task.reach.edge : task.reach.right);
+
+  piece->start =
+      piece->from - (last || lacks ? task.reach.edge : task.reach.left);
+  if (ends) {
+    piece->start = max (piece->start, 0);
+    end = min (end, period);
+  }
+  piece->pairs = end - piece->start;
+}
+
+/* Where neighbours are that need not be looked for. */
+template <typename T>
+__device__ __forceinline__ void
+set_plain (const LinesTask<T> &task, Piece<T> *piece)
+{
+  const bool endless = !piece->whole && task.n % 2 == 0
+                       && task.boundary == LWT_BOUNDARY_PERIODIC;
+
+  piece->first = endless ? -LWT_MAX_SIDE : 0;
+  piece->counts[0] = endless ? 2 * LWT_MAX_SIDE : lwt_count (task.n, 0);
+  piece->counts[1] = endless ? 2 * LWT_MAX_SIDE : lwt_count (task.n, 1);
+}
+
+template <typename T>
+__device__ __forceinline__ Piece<T>
+piece_of_block (const LinesTask<T> &task, T *shared)
+{
+  Piece<T> piece;
+  const gint period = lwt_count (task.n, 0);
+
+  piece.whole = task.pairs >= period;
+  piece.from = blockIdx.y * task.pairs;
+  piece.to = min (piece.from + task.pairs, period);
+  set_extent (task, &piece, period);
+  set_plain (task, &piece);
+  piece.line0 = blockIdx.x * Piece<T>::LINES;
+  piece.lines = min (Piece<T>::LINES, task.lines - piece.line0);
+  piece.room = piece.runs = piece.pairs;
+  piece.samples = shared;
+  if (task.scratch) {
+    piece.samples =
+        task.scratch + (gsize) blockIdx.x * Piece<T>::PITCH * 2 * period;
+  } else if (!piece.whole) {
+    /* what lies beyond the piece is lifted and read, and used nowhere */
+    piece.runs = (piece.pairs + GENERIC_RUN - 1) / GENERIC_RUN * GENERIC_RUN;
+    piece.room = piece.runs + 2 * task.reach.step;
+    piece.samples += task.reach.step * Piece<T>::PITCH;
+  }
+  return piece;
+}
+
+/* --- steps ------------------------------------------------------------------------- */
+
+/* The step's neighbour @j of the kind @odd, or +0. */
+template <typename T>
+__device__ __forceinline__ T
+neighbour (const LinesTask<T> &task, const Piece<T> &piece, gint line, gint j,
+    gint odd)
+{
+  j = piece.whole ? lwt_neighbour (task.boundary, j, odd, task.n)
+                  : lwt_near_neighbour (task.boundary, j, odd, task.n);
+  if (j < 0 && (piece.whole || task.boundary != LWT_BOUNDARY_PERIODIC))
+    return 0;
+  /* beyond the piece: what is computed of it is used nowhere */
+  return piece.at (odd, line, min (max (j - piece.start, 0), piece.pairs - 1));
+}
+
+/* GENERIC_RUN samples, PITCH apart, after a step whose first neighbours lie from
+ * @from on; likewise integers */
+template <bool INVERSE, gint PITCH, typename T>
+__device__ __forceinline__ void
+lift_run (T *x, const T *from, const LwtStepHead &head, const T *taps)
+{
+  T values[GENERIC_RUN];
+
+#pragma unroll
+  for (gint i = 0; i < GENERIC_RUN; i++)
+    values[i] = x[i * PITCH];
+  for (gint tap = 0; tap < head.n; tap++) {
+    const T weight = INVERSE ? -taps[tap] : taps[tap];
+
+#pragma unroll
+    for (gint i = 0; i < GENERIC_RUN; i++)
+      values[i] = lwt_fma (weight, from[(tap + i) * PITCH], values[i]);
+  }
+#pragma unroll
+  for (gint i = 0; i < GENERIC_RUN; i++)
+    x[i * PITCH] = values[i];
+}
+
+template <bool INVERSE, gint PITCH>
+__device__ __forceinline__ void
+lift_run (
+    gint32 *x, const gint32 *from, const LwtStepHead &head, const gint32 *taps)
+{
+#pragma unroll
+  for (gint i = 0; i < GENERIC_RUN; i++)
+    x[i * PITCH] = lwt_lift<INVERSE> (x[i * PITCH], head, taps,
+        [&] (gint tap) { return from[(tap + i) * PITCH]; });
+}
+
+/* An entry whose neighbours may be elsewhere */
+template <bool INVERSE, typename T>
+__device__ __forceinline__ void
+lift_singly (const LinesTask<T> &task, const Piece<T> &piece, gint line,
+    gint entry, const LwtStepHead &head, const T *taps)
+{
+  const gint odd = head.kind == LWT_STEP_PREDICT;
+  const gint j = piece.start + entry + head.first;
+  T &x = piece.at (odd, line, entry);
+
+  x = lwt_lift<INVERSE> (x, head, taps, [&] (gint tap) {
+    return neighbour (task, piece, line, j + tap, 1 - odd);
+  });
+}
+
+/* Threads with the same line take runs in turn, then single entries before and
+ * behind them. */
+template <bool INVERSE, typename T>
+__device__ __forceinline__ void
+run_step (const LinesTask<T> &task, const Piece<T> &piece,
+    const LwtStepHead &head, const T *taps)
+{
+  constexpr gint LINES = Piece<T>::LINES, GROUPS = GENERIC_THREADS / LINES;
+  const gint line = threadIdx.x % LINES, group = threadIdx.x / LINES;
+  const gint odd = head.kind == LWT_STEP_PREDICT;
+  const gint count = odd ? piece.counts[0] : piece.counts[1];
+  const gint j = piece.start + head.first;
+  const gint before = min (max (piece.first - j, 0), piece.pairs);
+  const gint plain = min (count - head.n + 1 - j, piece.runs) - before;
+  const gint in_runs = max (plain, 0) / GENERIC_RUN * GENERIC_RUN;
+  const gint behind = max (piece.pairs - before - in_runs, 0);
+
+  for (gint i = group * GENERIC_RUN; i < in_runs; i += GROUPS * GENERIC_RUN)
+    lift_run<INVERSE, Piece<T>::PITCH> (&piece.at (odd, line, before + i),
+        &piece.at (1 - odd, line, before + i + head.first), head, taps);
+  for (gint i = group; i < before + behind; i += GROUPS)
+    lift_singly<INVERSE> (
+        task, piece, line, i < before ? i : i + in_runs, head, taps);
+}
+
+template <bool INVERSE, typename T>
+__device__ __forceinline__ void
+run_steps (const LinesTask<T> &task, const Piece<T> &piece, const T *taps)
+{
+  for (gint i = 0; i < task.steps.n; i++) {
+    const LwtStepHead head =
+        task.steps.heads[INVERSE ? task.steps.n - 1 - i : i];
+
+    run_step<INVERSE> (task, piece, head, taps + head.tap);
+    __syncthreads ();
+  }
+}
+
+/* --- kernels ------------------------------------------------------------------------ */
+
+/* Samples, or entries of a kind, of a line. @step: bytes to the next one; %NULL: there
+ * are none */
+typedef struct {
+  guint8 *data;
+  gsize step;
+} Strided;
+
+template <typename T>
+__device__ __forceinline__ T *
+at (const Strided &line, gint i)
+{
+  return (T *) (line.data + i * line.step);
+}
+
+template <typename T, bool COLUMNS>
+__device__ __forceinline__ Strided
+samples_of (const LinesTask<T> &task, gint line)
+{
+  const LwtPicture &picture = task.picture;
+  Strided samples = { (guint8 *) picture.data, sizeof (T) };
+
+  if (COLUMNS)
+    samples.step = picture.stride;
+  samples.data += line * (COLUMNS ? sizeof (T) : picture.stride);
+  return samples;
+}
+
+template <typename T, bool COLUMNS>
+__device__ __forceinline__ Strided
+entries_of (const LinesTask<T> &task, gint line, gint kind)
+{
+  const gint half = line >= task.split;
+  const LwtBand &band = task.bands[half][kind];
+  const gsize step = band.step * sizeof (T);
+  Strided entries = { (guint8 *) band.data, COLUMNS ? band.pitch : step };
+
+  if (entries.data)
+    entries.data +=
+        (line - (half ? task.split : 0)) * (COLUMNS ? step : band.pitch);
+  return entries;
+}
+
+/* Which entry of its band sample @k of @kind is. */
+template <typename T>
+__device__ __forceinline__ gint
+entry_of (const LinesTask<T> &task, gint kind, gint k)
+{
+  return task.shift[kind] == 0
+             ? k
+             : lwt_entry (k, task.shift[kind], lwt_count (task.n, kind));
+}
+
+/* The pair of the line that entry @entry of the piece is. */
+template <typename T>
+__device__ __forceinline__ gint
+pair_of (const Piece<T> &piece, gint entry, gint period)
+{
+  const gint k = piece.start + entry;
+
+  return k >= 0 && k < period ? k : lwt_modulo (k, period);
+}
+
+template <typename T, bool COLUMNS>
+__device__ __forceinline__ void
+read_samples (const LinesTask<T> &task, const Piece<T> &piece)
+{
+  const gint period = lwt_count (task.n, 0), odds = lwt_count (task.n, 1);
+
+  piece.template each_line<!COLUMNS> ([&] (gint line) {
+    const Strided from = samples_of<T, COLUMNS> (task, piece.line0 + line);
+
+    piece.template each_entry<!COLUMNS> (
+        0, piece.pairs,
+        [&] (gint entry, T x[2]) {
+          const gint k = pair_of (piece, entry, period);
+
+          x[0] = *at<T> (from, 2 * k);
+          x[1] = k < odds ? *at<T> (from, 2 * k + 1) : T (0);
+        },
+        [&] (gint entry, const T x[2]) {
+          piece.at (0, line, entry) = x[0];
+          piece.at (1, line, entry) = x[1];
+        });
+  });
+}
+
+template <typename T, bool COLUMNS>
+__device__ __forceinline__ void
+write_samples (const LinesTask<T> &task, const Piece<T> &piece)
+{
+  const gint odds = lwt_count (task.n, 1);
+
+  piece.template each_line<!COLUMNS> ([&] (gint line) {
+    const Strided to = samples_of<T, COLUMNS> (task, piece.line0 + line);
+
+    piece.template each_entry<!COLUMNS> (
+        piece.from - piece.start, piece.to - piece.start,
+        [&] (gint entry, T x[2]) {
+          x[0] = piece.at (0, line, entry);
+          x[1] = piece.at (1, line, entry);
+        },
+        [&] (gint entry, const T x[2]) {
+          const gint k = piece.start + entry;
+
+          *at<T> (to, 2 * k) = x[0];
+          if (k < odds)
+            *at<T> (to, 2 * k + 1) = x[1];
+        });
+  });
+}
+
+/* Entries of bands that there are not are +0. */
+template <typename T, bool COLUMNS>
+__device__ __forceinline__ void
+read_entries (const LinesTask<T> &task, const Piece<T> &piece)
+{
+  const gint period = lwt_count (task.n, 0);
+
+  piece.template each_line<!COLUMNS> ([&] (gint line) {
+    const Strided from[2] = {
+      entries_of<T, COLUMNS> (task, piece.line0 + line, 0),
+      entries_of<T, COLUMNS> (task, piece.line0 + line, 1),
+    };
+
+    piece.template each_entry<!COLUMNS> (
+        0, piece.pairs,
+        [&] (gint entry, T x[2]) {
+          const gint k = pair_of (piece, entry, period);
+
+#pragma unroll
+          for (gint kind = 0; kind < 2; kind++)
+            x[kind] = from[kind].data && k < lwt_count (task.n, kind)
+                          ? *at<T> (from[kind], entry_of (task, kind, k))
+                          : T (0);
+        },
+        [&] (gint entry, const T x[2]) {
+#pragma unroll
+          for (gint kind = 0; kind < 2; kind++)
+            piece.at (kind, line, entry) =
+                from[kind].data ? lwt_scaled (x[kind], task.steps.scale[kind])
+                                : T (0);
+        });
+  });
+}
+
+template <typename T, bool COLUMNS>
+__device__ __forceinline__ void
+write_entries (const LinesTask<T> &task, const Piece<T> &piece)
+{
+  piece.template each_line<!COLUMNS> ([&] (gint line) {
+    const Strided to[2] = {
+      entries_of<T, COLUMNS> (task, piece.line0 + line, 0),
+      entries_of<T, COLUMNS> (task, piece.line0 + line, 1),
+    };
+
+    piece.template each_entry<!COLUMNS> (
+        piece.from - piece.start, piece.to - piece.start,
+        [&] (gint entry, T x[2]) {
+          x[0] = piece.at (0, line, entry);
+          x[1] = piece.at (1, line, entry);
+        },
+        [&] (gint entry, const T x[2]) {
+          const gint k = piece.start + entry;
+
+#pragma unroll
+          for (gint kind = 0; kind < 2; kind++)
+            if (to[kind].data && k < lwt_count (task.n, kind))
+              *at<T> (to[kind], entry_of (task, kind, k)) =
+                  lwt_scaled (x[kind], task.steps.scale[kind]);
+        });
+  });
+}
+
+template <typename T, bool COLUMNS>
+__global__ void
+__launch_bounds__ (GENERIC_THREADS)
+    forward_kernel (LWT_PARAMETER (LinesTask<T>, task))
+{
+  T *taps = (T *) LWT_SHARED;
+  T *shared = lwt_take_taps (task.steps, taps);
+  const Piece<T> piece = piece_of_block (task, shared);
+
+  lwt_wait_for_previous ();
+  read_samples<T, COLUMNS> (task, piece);
+  __syncthreads ();
+  run_steps<false> (task, piece, taps);
+  write_entries<T, COLUMNS> (task, piece);
+}
+
+template <typename T, bool COLUMNS>
+__global__ void
+__launch_bounds__ (GENERIC_THREADS)
+    inverse_kernel (LWT_PARAMETER (LinesTask<T>, task))
+{
+  T *taps = (T *) LWT_SHARED;
+  T *shared = lwt_take_taps (task.steps, taps);
+  const Piece<T> piece = piece_of_block (task, shared);
+
+  lwt_wait_for_previous ();
+  read_entries<T, COLUMNS> (task, piece);
+  __syncthreads ();
+  run_steps<true> (task, piece, taps);
+  write_samples<T, COLUMNS> (task, piece);
+}
+
+#define PARTS_THREADS 256
+
+typedef struct {
+  LwtPartsTask task;
+  LwtPicture low[3];
+} PartsTask;
+
+template <typename T>
+__device__ __forceinline__ T
+read_at (const LwtPicture &picture, gsize x, gsize y)
+{
+  return ((const T *) ((const guint8 *) picture.data + y * picture.stride))[x];
+}
+
+template <typename T>
+__global__ void
+__launch_bounds__ (PARTS_THREADS)
+    parts_kernel (LWT_PARAMETER (PartsTask, parts))
+{
+  const LwtPartsTask &task = parts.task;
+  const guint x = blockIdx.x * PARTS_THREADS + threadIdx.x;
+
+  lwt_wait_for_previous ();
+  if (x >= task.width)
+    return;
+  for (guint y = blockIdx.y; y < task.height; y += gridDim.y) {
+    const gsize column = x + task.pad[0], row = y + task.pad[1];
+    const gsize words = (task.width + 31) / 32;
+    const bool missing =
+        task.missing && (task.missing[y * words + x / 32] >> (x & 31) & 1);
+    T before = read_at<T> (task.picture, column, row);
+
+    for (gint i = 0; i < 4; i++) {
+      const LwtPicture &part = task.parts[SURFACE_PART_NOISE + i];
+      T next = 0, value;
+
+      if (i < 3 && parts.low[i].data != NULL)
+        next = read_at<T> (parts.low[i], column, row);
+      value = before - next;
+      if (i == 3 && task.polynomial)
+        value = (T) ((gdouble) before
+                     + lwt_tail (task.polynomial, lwt_centred (x, task.width),
+                         lwt_centred (y, task.height)));
+      else if (i == 3)
+        value = before;
+      before = next;
+      if (part.data)
+        ((T *) ((guint8 *) part.data + y * part.stride))[x] =
+            missing ? (T) NAN : value;
+    }
+  }
+}
+
+/* --- launches ------------------------------------------------------------------------ */
+
+GenericReach
+get_reach (const LwtWavelet *wavelet, gboolean inverse)
+{
+  gint64 low[2] = { 0, 0 }, high[2] = { 0, 0 };
+  GenericReach reach = { 0, 0, 0, 0 };
+
+  for (guint i = 0; i < wavelet->n_steps; i++) {
+    const LwtStep *step =
+        &wavelet->steps[inverse ? i : wavelet->n_steps - 1 - i];
+    const gint x = step->kind == LWT_STEP_PREDICT, y = 1 - x;
+
+    low[y] = MIN (low[y], low[x] + step->first);
+    high[y] = MAX (high[y], high[x] + step->first + (gint) step->n - 1);
+    reach.step = MAX (reach.step, -step->first);
+    reach.step = MAX (reach.step, step->first + (gint) step->n - 1);
+  }
+  reach.left = (gint) MIN (-MIN (low[0], low[1]), (gint64) LWT_MAX_SIDE);
+  reach.right = (gint) MIN (MAX (high[0], high[1]), (gint64) LWT_MAX_SIDE);
+  reach.edge = reach.left + reach.right + 2;
+  return reach;
+}
+
+/* Entries of a kind that @pairs need in shared memory at most */
+gint
+get_room (const GenericReach *reach, gint pairs)
+{
+  return pairs + 2 * reach->edge + GENERIC_RUN - 1 + 2 * reach->step;
+}
+
+/* Bytes of @room entries of a kind */
+gsize
+get_shared_size (const LwtTransform *transform, gint room)
+{
+  const gsize size = lwt_type_get_size (transform->type);
+
+  return lwt_get_taps_size (transform)
+         + (gsize) 2 * room * GENERIC_PITCH (size) * size;
+}
+
+/* Pairs of a piece, so many that it fits; 0: it does not. */
+gint
+get_pairs (const LwtTransform *transform, const GenericReach *reach)
+{
+  for (gint pairs = GENERIC_PAIRS; pairs >= GENERIC_LEAST_PAIRS;
+       pairs -= GENERIC_RUN)
+    if (get_shared_size (transform, get_room (reach, pairs)) <= GENERIC_SHARED)
+      return pairs;
+  return 0;
+}
+
+template <typename T>
+void
+set_lines (LinesTask<T> *lines, const LwtTransform *transform,
+    const LwtGenericWork *work, gboolean inverse)
+{
+  memset ((void *) lines, 0, sizeof *lines);
+  lwt_set_steps (&lines->steps, transform, inverse, work->taps);
+  lines->boundary = transform->boundary;
+  lines->reach = get_reach (&transform->wavelet, inverse);
+  lines->scratch = (T *) work->scratch;
+  if (transform->boundary == LWT_BOUNDARY_PERIODIC) {
+    lines->shift[0] = transform->wavelet.shift_low;
+    lines->shift[1] = transform->wavelet.shift_high;
+  }
+}
+
+/* Lines of @n samples, cut into pieces of GENERIC_LINES of them. */
+template <typename T, bool COLUMNS, bool INVERSE>
+gboolean
+launch_lines (LinesTask<T> *task, const LwtTransform *transform, guint n,
+    guint n_lines, guint split, cudaStream_t stream, GError **error)
+{
+  const gint lines = GENERIC_LINES (sizeof (T));
+  const gint period = lwt_count ((gint) n, 0);
+  gint room = 0;
+  dim3 grid;
+
+  task->n = (gint) n;
+  task->lines = (gint) n_lines;
+  task->split = (gint) split;
+  task->pairs = period;
+  if (!task->scratch) {
+    const gint pairs = get_pairs (transform, &task->reach);
+
+    room = get_room (&task->reach, pairs);
+    if (period > room)
+      task->pairs = pairs;
+    room = MIN (room, period + 2 * task->reach.step);
+  }
+  grid.x = (n_lines + lines - 1) / lines;
+  grid.y = (period + task->pairs - 1) / task->pairs;
+  return lwt_launch (
+      INVERSE ? inverse_kernel<T, COLUMNS> : forward_kernel<T, COLUMNS>,
+      INVERSE ? "the generic inverse_kernel" : "the generic forward_kernel",
+      grid, GENERIC_THREADS, get_shared_size (transform, room), stream, *task,
+      error);
+}
+
+/* The halves of a picture whose rows are split and whose columns are not yet. */
+template <typename T>
+void
+set_halves (LwtBand halves[2], LwtPicture picture, guint width)
+{
+  for (gint i = 0; i < 2; i++) {
+    halves[i].data = (T *) picture.data + (i ? (width + 1) / 2 : 0);
+    halves[i].pitch = picture.stride;
+    halves[i].step = 1;
+  }
+}
+
+template <typename T>
+gboolean
+forward (const LwtTransform *transform, const LwtLevelTask *task,
+    const LwtGenericWork *work, cudaStream_t stream, GError **error)
+{
+  const guint width = task->width, height = task->height;
+  const guint low = task->x ? (width + 1) / 2 : width;
+  LinesTask<T> lines;
+
+  set_lines (&lines, transform, work, FALSE);
+  lines.picture = task->picture;
+  if (task->x) {
+    memcpy (lines.bands[0], task->bands[0], sizeof lines.bands[0]);
+    if (task->y)
+      set_halves<T> (lines.bands[0], work->temp, width);
+    if (task->bands[0][1].data == NULL)
+      lines.bands[0][1].data = NULL;
+    if (!launch_lines<T, false, false> (
+            &lines, transform, width, height, height, stream, error))
+      return FALSE;
+    lines.picture = work->temp;
+  }
+  if (!task->y)
+    return TRUE;
+  for (gint half = 0; half < 2; half++)
+    for (gint kind = 0; kind < 2; kind++)
+      lines.bands[half][kind] = task->bands[kind][half];
+  return launch_lines<T, true, false> (&lines, transform, height,
+      task->bands[0][1].data ? width : low, low, stream, error);
+}
+
+template <typename T>
+gboolean
+inverse (const LwtTransform *transform, const LwtLevelTask *task,
+    const LwtGenericWork *work, cudaStream_t stream, GError **error)
+{
+  const guint width = task->width, height = task->height;
+  const guint low = task->x ? (width + 1) / 2 : width;
+  LinesTask<T> lines;
+
+  set_lines (&lines, transform, work, TRUE);
+  if (task->y) {
+    lines.picture = task->x ? work->temp : task->picture;
+    for (gint half = 0; half < 2; half++)
+      for (gint kind = 0; kind < 2; kind++)
+        lines.bands[half][kind] = task->bands[kind][half];
+    if (!launch_lines<T, true, true> (&lines, transform, height,
+            task->bands[0][1].data ? width : low, low, stream, error))
+      return FALSE;
+  }
+  if (!task->x)
+    return TRUE;
+  lines.picture = task->picture;
+  memcpy (lines.bands[0], task->bands[0], sizeof lines.bands[0]);
+  if (task->y)
+    set_halves<T> (lines.bands[0], work->temp, width);
+  if (task->bands[0][1].data == NULL)
+    lines.bands[0][1].data = NULL;
+  return launch_lines<T, false, true> (
+      &lines, transform, width, height, height, stream, error);
+}
+
+} // namespace
+
+/* --- what the engine's transforms call ------------------------------------------- */
+
+gsize
+lwt_generic_get_taps_size (const LwtTransform *transform)
+{
+  const guint n = lwt_count_taps (&transform->wavelet);
+
+  return n > LWT_NEAR_TAPS ? n * lwt_type_get_size (transform->type) : 0;
+}
+
+gboolean
+lwt_generic_put_taps (const LwtTransform *transform, void *taps,
+    cudaStream_t stream, GError **error)
+{
+  const gsize size = lwt_generic_get_taps_size (transform);
+  gdouble list[LWT_MAX_STEPS * LWT_MAX_TAPS];
+
+  if (size == 0)
+    return TRUE;
+  if (transform->type == LWT_TYPE_F32)
+    lwt_list_taps (&transform->wavelet, (float *) list);
+  else if (transform->type == LWT_TYPE_F64)
+    lwt_list_taps (&transform->wavelet, list);
+  else
+    lwt_list_taps (&transform->wavelet, (gint32 *) list);
+  /* the runtime keeps a copy of pageable memory before it returns */
+  return CVIS_CUDA (
+      cudaMemcpyAsync (taps, list, size, cudaMemcpyHostToDevice, stream),
+      error);
+}
+
+gboolean
+lwt_generic_reaches_far (const LwtTransform *transform)
+{
+  for (gint inverse = 0; inverse < 2; inverse++) {
+    const GenericReach reach = get_reach (&transform->wavelet, inverse);
+
+    if (get_pairs (transform, &reach) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gsize
+lwt_generic_get_scratch_size (
+    const LwtTransform *transform, guint width, guint height)
+{
+  const gsize size = lwt_type_get_size (transform->type);
+  const gsize lines = GENERIC_LINES (size), pitch = GENERIC_PITCH (size);
+
+  /* all rows, or all columns, of whole pairs */
+  return MAX ((height + lines - 1) / lines * (width + 1),
+             (width + lines - 1) / lines * (height + 1))
+         * pitch * size;
+}
+
+gboolean
+lwt_generic_forward (const LwtTransform *transform, const LwtLevelTask *task,
+    const LwtGenericWork *work, cudaStream_t stream, GError **error)
+{
+  return LWT_BY_TYPE (
+      transform->type, forward, transform, task, work, stream, error);
+}
+
+gboolean
+lwt_generic_inverse (const LwtTransform *transform, const LwtLevelTask *task,
+    const LwtGenericWork *work, cudaStream_t stream, GError **error)
+{
+  return LWT_BY_TYPE (
+      transform->type, inverse, transform, task, work, stream, error);
+}
+
+gboolean
+lwt_generic_parts (const LwtTransform *transform, const LwtPartsTask *task,
+    const LwtPicture low[3], cudaStream_t stream, GError **error)
+{
+  const dim3 grid ((task->width + PARTS_THREADS - 1) / PARTS_THREADS,
+      MIN (task->height, 65535));
+  PartsTask parts = { *task, { low[0], low[1], low[2] } };
+
+  g_return_val_if_fail (transform->type != LWT_TYPE_I32, FALSE);
+  return transform->type == LWT_TYPE_F64
+             ? lwt_launch (parts_kernel<double>, "the generic parts_kernel",
+                 grid, PARTS_THREADS, 0, stream, parts, error)
+             : lwt_launch (parts_kernel<float>, "the generic parts_kernel",
+                 grid, PARTS_THREADS, 0, stream, parts, error);
+}

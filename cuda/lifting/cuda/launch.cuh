@@ -1,0 +1,96 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Launching the kernels of a transform, which follow each other closely: where
+ * the device can (compute capability 9.0), thread blocks of the next kernel take
+ * their places while the last ones of the kernel before it still run, and wait
+ * in lwt_wait_for_previous() before they touch what it wrote. */
+#pragma once
+
+#include "cuda/core/cuda.cuh"
+
+/* A kernel's shared memory, of the size it is launched with. */
+extern __shared__ float4 lwt_shared[];
+#define LWT_SHARED lwt_shared
+
+/* Every kernel calls it before it reads or writes global memory. All that was
+ * on the stream before is complete then. */
+static __device__ __forceinline__ void
+lwt_wait_for_previous (void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;\n\t"
+               "griddepcontrol.wait;" ::
+                   : "memory");
+#endif
+}
+
+/* The same in two parts, for kernels whose thread blocks all run at once: were
+ * those of the next one to take places from the beginning, they would come to lie
+ * where there is room by then, and not be spread over all multiprocessors. */
+static __device__ __forceinline__ void
+lwt_wait_alone (void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void
+lwt_let_next_begin (void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+#if CUDART_VERSION >= 11080
+/* Whether a kernel may be launched before the one in front of it is done. */
+static inline gboolean
+lwt_can_overlap (void)
+{
+  int device = 0, major = 0;
+
+  return cudaGetDevice (&device) == cudaSuccess
+         && cudaDeviceGetAttribute (
+                &major, cudaDevAttrComputeCapabilityMajor, device)
+                == cudaSuccess
+         && major >= 9;
+}
+#endif
+
+/* Launches @kernel with its one parameter. */
+template <typename Task>
+static inline gboolean
+lwt_launch (void (*kernel) (Task), const char *name, dim3 grid, guint threads,
+    gsize shared, cudaStream_t stream, const Task &task, GError **error)
+{
+  void *arguments[] = { (void *) &task };
+  cudaError_t code;
+  gchar *what;
+
+#if CUDART_VERSION >= 11080
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t config = {};
+
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = grid;
+  config.blockDim = dim3 (threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = lwt_can_overlap () ? 1 : 0;
+  code = cudaLaunchKernelExC (&config, (const void *) kernel, arguments);
+#else
+  code = cudaLaunchKernel (
+      (const void *) kernel, grid, dim3 (threads), arguments, shared, stream);
+#endif
+  if (code == cudaSuccess)
+    return TRUE;
+  what = g_strdup_printf ("launch of %s", name);
+  cvis_cuda_check (code, what, error);
+  g_free (what);
+  return FALSE;
+}

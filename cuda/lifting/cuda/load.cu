@@ -1,0 +1,314 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Samples to pictures: converted, P taken off, missing points marked and counted;
+ * and what lies round a padded picture.
+ *
+ * Bound by memory. A warp's lanes stand on 32 columns side by side, so that a
+ * ballot gives a word of missing points; four such groups are loaded at once. */
+#include "cuda/lifting/cuda/sample.cuh"
+#include "cuda/lifting/cuda/engine.cuh"
+
+namespace {
+
+const guint GROUPS = 4;   /* of 32 columns, of a warp */
+const guint WARPS = 8;    /* of a block */
+const guint STRETCH = 32; /* rows of a block */
+
+/* P on the way: the coefficients, u of this lane's columns. */
+struct Polynomial {
+  gdouble p[LWT_TERMS];
+  gdouble u[GROUPS];
+};
+
+template <typename T, bool FIT>
+__device__ __forceinline__ T
+make_height (const LwtSurfaceTask &t, gdouble sample, const Polynomial &fit,
+    guint group, gdouble v)
+{
+  gdouble z = sample * t.z_scale + t.z_offset;
+
+  if (FIT)
+    z -= lwt_polynomial (fit.p, fit.u[group], v);
+  return (T) z;
+}
+
+/* A sample to x, where it is one. */
+template <typename S, typename T, bool FIT> struct Loader {
+  static __device__ __forceinline__ T
+  load (const LwtSurfaceTask &t, S sample, const Polynomial &fit, guint group,
+      gdouble v)
+  {
+    return lwt_is_finite (sample)
+               ? make_height<T, FIT> (t, (gdouble) sample, fit, group, v)
+               : lwt_gone<T> ();
+  }
+};
+
+template <typename S, bool FIT> struct Loader<S, gint32, FIT> {
+  static __device__ __forceinline__ gint32
+  load (const LwtSurfaceTask &t, S sample, const Polynomial &fit, guint group,
+      gdouble v)
+  {
+    return (gint32) sample;
+  }
+};
+
+/* Samples of row @y; past the end of it 0. */
+template <typename S>
+__device__ __forceinline__ void
+fetch (const LwtSurfaceTask &t, guint first, guint y, S samples[GROUPS])
+{
+  const S *from = lwt_row<S> (t.from, t.stride, y);
+
+#pragma unroll
+  for (guint i = 0; i < GROUPS; i++)
+    samples[i] =
+        first + 32 * i < t.width ? from[(first + 32 * i) * t.step] : (S) 0;
+}
+
+/* While a row is worked on the next one is on its way. */
+template <typename S, typename T, bool FIT>
+__global__ void __launch_bounds__ (32 * WARPS, 4) load_kernel (LwtSurfaceTask t)
+{
+  const guint lane = threadIdx.x;
+  const guint first = blockIdx.x * (32 * GROUPS) + lane;
+  const guint last = MIN (t.height, (blockIdx.y + 1) * STRETCH);
+  const guint words = lwt_words (t.width);
+  guint y = blockIdx.y * STRETCH + threadIdx.y;
+  S next[GROUPS];
+  Polynomial fit;
+  guint gone = 0;
+
+  if (y < last)
+    fetch (t, first, y, next);
+  if (FIT) {
+    for (guint i = 0; i < LWT_TERMS; i++)
+      fit.p[i] = t.fit[i];
+#pragma unroll
+    for (guint i = 0; i < GROUPS; i++)
+      fit.u[i] = first + 32 * i < t.width ? t.tables.u[first + 32 * i] : 0.0;
+  }
+  for (; y < last; y += WARPS) {
+    T *to = lwt_row<T> (t.to.data, t.to.stride, y);
+    const gdouble v = FIT ? t.tables.v[y] : 0.0;
+    S samples[GROUPS];
+
+#pragma unroll
+    for (guint i = 0; i < GROUPS; i++)
+      samples[i] = next[i];
+    if (y + WARPS < last)
+      fetch (t, first, y + WARPS, next);
+#pragma unroll
+    for (guint i = 0; i < GROUPS; i++) {
+      const guint x = first + 32 * i;
+      const guint32 missing =
+          __ballot_sync (LWT_ALL_LANES, !lwt_is_finite (samples[i]));
+
+      if (x < t.width)
+        to[x] = Loader<S, T, FIT>::load (t, samples[i], fit, i, v);
+      if (lane == 0 && t.missing != NULL && x < t.width)
+        t.missing[(gsize) y * words + x / 32] = missing;
+      gone += __popc (missing);
+    }
+  }
+  if (lane == 0 && gone > 0 && t.missing != NULL)
+    atomicAdd (
+        (unsigned long long *) &t.findings->missing, (unsigned long long) gone);
+}
+
+template <typename S, typename T>
+void
+launch_load (const LwtSurfaceTask *t, cudaStream_t stream)
+{
+  const dim3 block (32, WARPS);
+  const dim3 grid ((t->width + 32 * GROUPS - 1) / (32 * GROUPS),
+      (t->height + STRETCH - 1) / STRETCH);
+
+  if (t->fit != NULL)
+    load_kernel<S, T, true><<<grid, block, 0, stream>>> (*t);
+  else
+    load_kernel<S, T, false><<<grid, block, 0, stream>>> (*t);
+}
+
+template <typename T>
+void
+launch_load_from (const LwtSurfaceTask *t, cudaStream_t stream)
+{
+  switch (t->sample) {
+    case LWT_SAMPLE_F32:
+      launch_load<gfloat, T> (t, stream);
+      break;
+    case LWT_SAMPLE_F64:
+      launch_load<gdouble, T> (t, stream);
+      break;
+    case LWT_SAMPLE_I32:
+      launch_load<gint32, T> (t, stream);
+      break;
+    case LWT_SAMPLE_U8:
+      launch_load<guint8, T> (t, stream);
+      break;
+    default:
+      launch_load<guint16, T> (t, stream);
+      break;
+  }
+}
+
+/* --- round the surface ----------------------------------------------------------
+ * First the ends of its rows, then the columns of what they have become. A thread
+ * makes a sample of one side. */
+
+/* Sample @i, outside of the line of @n that begins at @line, its samples @step
+ * bytes apart. */
+template <typename T>
+__device__ __forceinline__ T
+beyond (LwtBoundary boundary, const guint8 *line, gsize step, gint i, gint n)
+{
+  if (boundary == LWT_BOUNDARY_PAD_SYMMETRIC || n == 1)
+    return *(const T *) (line + (gsize) lwt_pad_index (i, n) * step);
+  if (i < 0) {
+    const T edge = *(const T *) line;
+
+    return lwt_fma ((T) i, *(const T *) (line + step) - edge, edge);
+  }
+  line += (gsize) (n - 2) * step;
+  {
+    const T edge = *(const T *) (line + step);
+
+    return lwt_fma ((T) (i - (n - 1)), edge - *(const T *) line, edge);
+  }
+}
+
+template <>
+__device__ __forceinline__ gint32
+beyond<gint32> (
+    LwtBoundary boundary, const guint8 *line, gsize step, gint i, gint n)
+{
+  return *(const gint32 *) (line + (gsize) lwt_pad_index (i, n) * step);
+}
+
+struct PadTask {
+  LwtBoundary boundary;
+  guint8 *surface; /* sample (0, 0) */
+  gsize stride;
+  guint width, height;
+  guint pad[2];
+};
+
+/* Threads along x are the samples of both ends of a row. */
+template <typename T>
+__global__ void
+pad_rows_kernel (PadTask t)
+{
+  const guint side = blockIdx.x * blockDim.x + threadIdx.x;
+  const guint y = blockIdx.y * blockDim.y + threadIdx.y;
+  guint8 *line = t.surface + (gsize) y * t.stride;
+  gint x;
+
+  if (side >= 2 * t.pad[0] || y >= t.height)
+    return;
+  x = side < t.pad[0] ? (gint) side - (gint) t.pad[0]
+                      : (gint) (side - t.pad[0] + t.width);
+  ((T *) line)[x] = beyond<T> (t.boundary, line, sizeof (T), x, (gint) t.width);
+}
+
+/* Threads along x are all columns, along y the samples of both ends of them. */
+template <typename T>
+__global__ void
+pad_columns_kernel (PadTask t)
+{
+  const guint column = blockIdx.x * blockDim.x + threadIdx.x;
+  const guint side = blockIdx.y * blockDim.y + threadIdx.y;
+  guint8 *line;
+  gint y;
+
+  if (column >= t.width + 2 * t.pad[0] || side >= 2 * t.pad[1])
+    return;
+  line = (guint8 *) ((T *) t.surface + ((gint) column - (gint) t.pad[0]));
+  y = side < t.pad[1] ? (gint) side - (gint) t.pad[1]
+                      : (gint) (side - t.pad[1] + t.height);
+  *(T *) (line + (gssize) y * (gssize) t.stride) =
+      beyond<T> (t.boundary, line, t.stride, y, (gint) t.height);
+}
+
+template <typename T>
+void
+launch_pad (const PadTask &t, cudaStream_t stream)
+{
+  const dim3 block (32, 8);
+
+  if (t.pad[0] > 0)
+    pad_rows_kernel<T><<<dim3 ((2 * t.pad[0] + 31) / 32, (t.height + 7) / 8),
+        block, 0, stream>>> (t);
+  if (t.pad[1] > 0)
+    pad_columns_kernel<T>
+        <<<dim3 ((t.width + 2 * t.pad[0] + 31) / 32, (2 * t.pad[1] + 7) / 8),
+            block, 0, stream>>> (t);
+}
+
+/* --- is there a sample that is not finite? -------------------------------------- */
+
+template <typename T>
+__global__ void
+check_kernel (LwtPicture picture, guint step_x, guint step_y, guint width,
+    guint height, LwtFindings *findings)
+{
+  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (x >= width)
+    return;
+  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
+       y += gridDim.y * blockDim.y)
+    if (!lwt_is_finite (lwt_row<T> (
+            picture.data, picture.stride, y * step_y)[(gsize) x * step_x]))
+      findings->not_finite = 1;
+}
+
+} // namespace
+
+extern "C" cudaError_t
+lwt_launch_load (const LwtSurfaceTask *task, cudaStream_t stream)
+{
+  if (task->type == LWT_TYPE_F32)
+    launch_load_from<gfloat> (task, stream);
+  else if (task->type == LWT_TYPE_F64)
+    launch_load_from<gdouble> (task, stream);
+  else
+    launch_load_from<gint32> (task, stream);
+  return cudaGetLastError ();
+}
+
+extern "C" cudaError_t
+lwt_launch_pad (LwtType type, LwtBoundary boundary, LwtPicture picture,
+    guint width, guint height, const guint pad[2], cudaStream_t stream)
+{
+  const PadTask task = { boundary,
+    (guint8 *) picture.data + pad[1] * picture.stride
+        + pad[0] * lwt_type_get_size (type),
+    picture.stride, width, height, { pad[0], pad[1] } };
+
+  if (type == LWT_TYPE_F32)
+    launch_pad<gfloat> (task, stream);
+  else if (type == LWT_TYPE_F64)
+    launch_pad<gdouble> (task, stream);
+  else
+    launch_pad<gint32> (task, stream);
+  return cudaGetLastError ();
+}
+
+extern "C" cudaError_t
+lwt_launch_check (LwtType type, LwtPicture picture, guint step_x, guint step_y,
+    guint width, guint height, LwtFindings *findings, cudaStream_t stream)
+{
+  const dim3 block (32, 8);
+  const dim3 grid ((width + 31) / 32, MIN ((height + 7) / 8, 1024u));
+
+  if (type == LWT_TYPE_F32)
+    check_kernel<gfloat><<<grid, block, 0, stream>>> (
+        picture, step_x, step_y, width, height, findings);
+  else
+    check_kernel<gdouble><<<grid, block, 0, stream>>> (
+        picture, step_x, step_y, width, height, findings);
+  return cudaGetLastError ();
+}

@@ -1,0 +1,77 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Operations on a picture on the device: a whole one or a band of its rows. */
+#pragma once
+
+#include "cuda/core/arena.cuh"
+#include "cuda/lifting/cuda/engine.cuh"
+
+G_BEGIN_DECLS
+
+/* A picture with rows of a multiple of 128 bytes. */
+gboolean lwt_take_picture (CvisArena *arena, LwtType type, guint width,
+    guint height, const gchar *what, LwtPicture *picture, GError **error);
+
+/**
+ * LwtDesk: what the work on one picture at a time needs
+ * @low: [k] the low band of chain k of the filter; @upper: what it is expanded to,
+ *   as level 1 of the chain splits
+ * @bands, @spin: of denoise, @sum: of spins; @result: of denoise and of an inverse
+ *   that is cropped
+ */
+typedef struct {
+  const LwtPlan *plan;
+  LwtTransform transform;
+  LwtPicture low[3], upper[3];
+  LwtPicture bands, spin, result;
+  gpointer work;
+} LwtDesk;
+
+/* @parts, @bands: the chains of the largest picture. */
+gboolean lwt_desk_init (LwtDesk *desk, const LwtPlan *plan,
+    const LwtChain *parts, const LwtChain *bands, guint width, guint height,
+    CvisArena *arena, GError **error);
+
+/* @width x @height samples. */
+gboolean lwt_desk_copy (const LwtDesk *desk, LwtPicture from, LwtPicture to,
+    guint width, guint height, cudaStream_t stream, GError **error);
+
+/* A low band: the deepest that was computed */
+typedef struct {
+  LwtPicture picture;
+  guint width, height;
+  guint step_x, step_y; /* from sample to sample */
+} LwtLowBand;
+
+/* The parts that @task, with picture, pad, missing, polynomial and parts set,
+ * wants. */
+gboolean lwt_desk_filter (LwtDesk *desk, const LwtChain *chain,
+    LwtPartsTask *task, LwtLowBand *low, cudaStream_t stream, GError **error);
+/* All bands of @picture. */
+gboolean lwt_desk_forward (LwtDesk *desk, const LwtChain *chain,
+    LwtLayout layout, LwtPicture picture, LwtPicture bands, LwtLowBand *low,
+    cudaStream_t stream, GError **error);
+gboolean lwt_desk_inverse (LwtDesk *desk, const LwtChain *chain,
+    LwtPicture bands, LwtPicture picture, cudaStream_t stream, GError **error);
+/* By how much spin @k is rotated. */
+static inline guint
+lwt_spin_x (guint k)
+{
+  return (k & 1) | (k >> 1 & 2);
+}
+
+static inline guint
+lwt_spin_y (guint k)
+{
+  return (k >> 1 & 1) | (k >> 2 & 2);
+}
+
+/* Shrinks the coefficients in desk->bands, in Mallat's layout, and goes back to
+ * @picture. */
+gboolean lwt_desk_shrink (LwtDesk *desk, const LwtChain *chain,
+    const LwtFindings *findings, LwtPicture picture, cudaStream_t stream,
+    GError **error);
+
+G_END_DECLS

@@ -1,0 +1,869 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A job in bands: what comes before and after the transforms is done by the CPU
+ * backend's functions; bands go up, are transformed and come down in turns, in
+ * SETS sets of device memory. */
+#include "cuda/lifting/cuda/rowblocks.cuh"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/lifting/rowblocks.h"
+#include "cuda/lifting/cpu/cpu.h"
+
+namespace {
+
+const guint SETS = 3;
+
+/* What is done with the bands of a pass. */
+typedef enum { PARTS, FORWARD, INVERSE, SHRINK, COUNT } Action;
+
+/* Device memory of a band, and what it is for the moment. */
+struct Set {
+  LwtPicture in, out;                /* as high as the largest band's picture */
+  LwtPicture parts[SURFACE_N_PARTS]; /* of the filter: rows that come out */
+  cudaEvent_t there, computed, done;
+  LwtBandOfRows band;
+};
+
+/* Rows of all bands, one after the other.
+ * @from: pictures or coefficients, as wide as the padded picture
+ * @to: of PARTS by SurfacePart, cropped; else [0], as wide as the padded picture
+ *   or, of INVERSE, cropped */
+struct Pass {
+  Action action;
+  LwtPlane from;
+  LwtPlane to[SURFACE_N_PARTS];
+  guint radix; /* of COUNT */
+};
+
+} // namespace
+
+struct _LwtBanded {
+  const LwtPlan *plan;
+  LwtPlan own; /* of the band that is worked on */
+  LwtBands bands;
+  LwtStreams streams;
+  CvisArena arena;
+  LwtDesk desk;
+  Set sets[SETS];
+  LwtFindings *findings;
+  gpointer select;
+  gsize size; /* bytes of a sample computed with */
+  /* on the host */
+  LwtCpuThreads threads;
+  LwtCpuSurface surface;
+  gboolean has_surface;
+  gpointer samples;   /* of jobs on the device */
+  gpointer rotated;   /* of denoise; integers to be transformed */
+  gpointer spin, sum; /* of denoise */
+  gpointer results[SURFACE_N_PARTS]; /* of parts that go to the device */
+};
+
+namespace {
+
+/* --- memory ------------------------------------------------------------------- */
+
+gboolean
+is_whole_wide (const LwtBanded *b, guint part)
+{
+  return part == SURFACE_PART_BANDS
+         || b->plan->config.operation != LWT_OPERATION_FILTER;
+}
+
+gboolean
+take_set (LwtBanded *b, Set *s, guint height, CvisArena *arena, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+
+  if (!lwt_take_picture (
+          arena, config->type, b->plan->width, height, "a band", &s->in, error))
+    return FALSE;
+  if (config->operation != LWT_OPERATION_FILTER
+      || (config->parts & (1u << SURFACE_PART_BANDS)))
+    if (!lwt_take_picture (arena, config->type, b->plan->width, height,
+            "a band", &s->out, error))
+      return FALSE;
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if ((config->parts & (1u << i)) && !is_whole_wide (b, i)
+        && !lwt_take_picture (arena, config->type, config->width, b->bands.rows,
+            "a part", &s->parts[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+void
+set_height (LwtBanded *b, guint height)
+{
+  b->own.height = height;
+  lwt_bands_chain (&b->plan->bands, height, &b->own.bands);
+  lwt_bands_chain (&b->plan->parts, height, &b->own.parts);
+}
+
+gboolean
+take_all (LwtBanded *b, CvisArena *arena, GError **error)
+{
+  const guint height = lwt_bands_get_height (&b->bands);
+
+  set_height (b, height);
+  for (guint i = 0; i < SETS; i++)
+    if (!take_set (b, &b->sets[i], height, arena, error))
+      return FALSE;
+  b->select =
+      cvis_arena_device (arena, lwt_select_get_size (), "a histogram", error);
+  return b->select != NULL
+         && cvis_arena_take (arena, &b->findings, 1, "what is found out", error)
+         && lwt_desk_init (&b->desk, &b->own, &b->own.parts, &b->own.bands,
+             b->plan->width, height, arena, error);
+}
+
+/* Bytes with bands of @rows. */
+gsize
+count_all (LwtBanded *b, guint rows)
+{
+  CvisArena arena = { TRUE };
+
+  lwt_bands_cut (&b->bands, rows);
+  take_all (b, &arena, NULL);
+  memset (&b->desk, 0, sizeof b->desk);
+  memset (b->sets, 0, sizeof b->sets);
+  return arena.size;
+}
+
+/* The largest bands that fit. */
+gboolean
+choose_rows (LwtBanded *b, gsize whole, gsize limit, GError **error)
+{
+  const guint grid = b->bands.grid;
+  const gsize least = count_all (b, grid);
+  guint fits = 1, most = (b->plan->height - 1) / grid + 1;
+
+  if (least > limit) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "surfaces of %ux%u with %u in flight need %" G_GSIZE_FORMAT
+        " bytes of device memory, in bands of %u rows %" G_GSIZE_FORMAT
+        "; %" G_GSIZE_FORMAT " may be used",
+        b->plan->config.width, b->plan->config.height,
+        b->plan->config.depth_in_flight, whole, grid, least, limit);
+    return FALSE;
+  }
+  while (fits < most) {
+    const guint middle = (fits + most + 1) / 2;
+
+    if (count_all (b, middle * grid) <= limit)
+      fits = middle;
+    else
+      most = middle - 1;
+  }
+  lwt_bands_cut (&b->bands, fits * grid);
+  return TRUE;
+}
+
+/* Memory of the host; pages that are never touched cost nothing. */
+gboolean
+take_host (gpointer *memory, gsize size, GError **error)
+{
+  *memory = cvis_memory_new (size, FALSE, error);
+  return *memory != NULL;
+}
+
+gboolean
+is_plain (const LwtConfig *config)
+{
+  return config->type == LWT_TYPE_I32
+         || config->operation == LWT_OPERATION_INVERSE;
+}
+
+gboolean
+take_host_memory (LwtBanded *b, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  const gsize picture = b->size * b->plan->width * b->plan->height;
+  const gsize samples =
+      lwt_sample_get_size (config->sample) * config->width * config->height;
+
+  lwt_cpu_threads_init (&b->threads, config->threads);
+  if (!lwt_cpu_threads_alloc (&b->threads, 64, 1, b->plan->width, error)
+      || !take_host (&b->samples, MAX (picture, samples), error))
+    return FALSE;
+  if (config->type != LWT_TYPE_I32) {
+    b->has_surface = TRUE;
+    if (!lwt_cpu_surface_init (&b->surface, b->plan, &b->threads, error))
+      return FALSE;
+  }
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if ((config->parts & (1u << i))
+        && !take_host (&b->results[i], picture, error))
+      return FALSE;
+  if (config->type == LWT_TYPE_I32 && !take_host (&b->rotated, picture, error))
+    return FALSE;
+  return config->operation != LWT_OPERATION_DENOISE
+         || (take_host (&b->rotated, picture, error)
+             && take_host (&b->spin, picture, error)
+             && take_host (&b->sum, picture, error));
+}
+
+gboolean
+init_banded (LwtBanded *b, gsize whole, gsize limit, GError **error)
+{
+  if (!lwt_bands_init (&b->bands, b->plan, error)
+      || !choose_rows (b, whole, limit, error))
+    return FALSE;
+  if (!take_all (b, &b->arena, error) || !take_host_memory (b, error))
+    return FALSE;
+  for (guint i = 0; i < SETS; i++)
+    if (!cvis_arena_event (&b->arena, &b->sets[i].there, error)
+        || !cvis_arena_event (&b->arena, &b->sets[i].computed, error)
+        || !cvis_arena_event (&b->arena, &b->sets[i].done, error))
+      return FALSE;
+  return CVIS_CUDA (
+      cudaMemsetAsync (b->select, 0, lwt_select_get_size (), b->streams.work),
+      error);
+}
+
+/* --- a band -------------------------------------------------------------------- */
+
+/* A run of a band's picture @own, @column samples further on there, and of
+ * @plane. */
+LwtRows
+get_rows (const LwtBanded *b, LwtPicture own, guint column, const LwtRun *run,
+    const LwtPlane *plane)
+{
+  return LwtRows{ (guint8 *) plane->data + run->whole * plane->stride
+                      + run->column * b->size,
+    plane->stride,
+    (guint8 *) own.data + run->own * own.stride
+        + (column + run->column) * b->size,
+    own.stride, run->width * b->size, run->n, plane->pinned,
+    run->column == 0 && run->width == b->plan->width };
+}
+
+gboolean
+is_mallat (const LwtBanded *b)
+{
+  return b->plan->config.layout == LWT_LAYOUT_MALLAT;
+}
+
+gboolean
+send_up (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+{
+  LwtRun runs[LWT_MAX_RUNS];
+  const guint n = lwt_bands_get_runs (&b->bands, &s->band,
+      pass->action == INVERSE && is_mallat (b), TRUE, runs);
+
+  for (guint i = 0; i < n; i++) {
+    const LwtRows rows = get_rows (b, s->in, 0, &runs[i], &pass->from);
+
+    if (!lwt_stage_up (b->streams.in, &rows, b->streams.up, error))
+      return FALSE;
+  }
+  return cvis_stream_follow (b->streams.work, s->there, b->streams.up, error);
+}
+
+/* Rows of the surface, without what is padded, that come out of a band: in its
+ * picture, in the surface. */
+LwtRun
+get_cropped (const LwtBanded *b, const LwtBandOfRows *band)
+{
+  const guint pad = b->plan->pad[1], end = pad + b->plan->config.height;
+  const guint first = MAX (band->first, pad);
+  const guint last = MIN (band->first + band->n, end);
+
+  if (first >= last)
+    return LwtRun{ 0, 0, 0, 0, 0 };
+  return LwtRun{ (guint) ((gint) first - band->top), first - pad, last - first,
+    0, b->plan->config.width };
+}
+
+gboolean
+compute_parts (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+{
+  const LwtRun run = get_cropped (b, &s->band);
+  LwtPartsTask task;
+  LwtLowBand low;
+
+  if (run.n > 0) {
+    memset (&task, 0, sizeof task);
+    task.picture = s->in;
+    task.pad[0] = b->plan->pad[0];
+    task.pad[1] = run.own;
+    task.width = b->plan->config.width;
+    task.height = run.n;
+    for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++)
+      if (pass->to[i].data != NULL)
+        task.parts[i] = s->parts[i];
+    if (!lwt_desk_filter (
+            &b->desk, &b->own.parts, &task, &low, b->streams.work, error))
+      return FALSE;
+  }
+  return pass->to[SURFACE_PART_BANDS].data == NULL
+         || lwt_desk_forward (&b->desk, &b->own.bands, b->plan->config.layout,
+             s->in, s->out, &low, b->streams.work, error);
+}
+
+/* The finest band of the rows that come out, for the threshold. */
+gboolean
+compute_count (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+{
+  const LwtType type = b->plan->config.type;
+  const LwtLevel *level = &b->own.bands.levels[0];
+  const guint end = s->band.first + s->band.n;
+  LwtChain first = b->own.bands;
+  LwtPicture finest = b->desk.bands;
+  guint row = (guint) ((gint) s->band.first - s->band.top), n = s->band.n;
+  guint column = 0;
+  LwtLowBand low;
+
+  first.n = 1;
+  if (level->y) {
+    row = level->low_height + row / 2;
+    n = end / 2 - s->band.first / 2;
+  }
+  if (level->x)
+    column = level->low_width;
+  finest.data = (guint8 *) finest.data + row * finest.stride + column * b->size;
+  return lwt_desk_forward (&b->desk, &first, LWT_LAYOUT_MALLAT, s->in,
+             b->desk.bands, &low, b->streams.work, error)
+         && (n == 0
+             || CVIS_CUDA (
+                 lwt_launch_count (type, finest, level->width - column, n,
+                     pass->radix, b->select, b->streams.work),
+                 error));
+}
+
+gboolean
+compute (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+{
+  cudaStream_t stream = b->streams.work;
+  LwtLowBand low;
+
+  set_height (b, s->band.height);
+  switch (pass->action) {
+    case PARTS:
+      return compute_parts (b, s, pass, error);
+    case FORWARD:
+      return lwt_desk_forward (&b->desk, &b->own.bands, b->plan->config.layout,
+          s->in, s->out, &low, stream, error);
+    case INVERSE:
+      return lwt_desk_inverse (
+          &b->desk, &b->own.bands, s->in, s->out, stream, error);
+    case SHRINK:
+      return lwt_desk_forward (&b->desk, &b->own.bands, LWT_LAYOUT_MALLAT,
+                 s->in, b->desk.bands, &low, stream, error)
+             && lwt_desk_shrink (
+                 &b->desk, &b->own.bands, b->findings, s->out, stream, error);
+    default:
+      return compute_count (b, s, pass, error);
+  }
+}
+
+/* Sends down, or fetches, what is @pinned or not. */
+gboolean
+move_rows (LwtBanded *b, const LwtRows *rows, gboolean pinned, GError **error)
+{
+  return rows->n == 0 || rows->pinned != pinned
+         || lwt_stage_down (b->streams.out, rows, b->streams.down, error);
+}
+
+gboolean
+move_coefficients (LwtBanded *b, const Set *s, const LwtPlane *to,
+    gboolean mallat, gboolean pinned, GError **error)
+{
+  LwtRun runs[LWT_MAX_RUNS];
+  const guint n = lwt_bands_get_runs (&b->bands, &s->band, mallat, FALSE, runs);
+
+  for (guint i = 0; i < n; i++) {
+    const LwtRows rows = get_rows (b, s->out, 0, &runs[i], to);
+
+    if (!move_rows (b, &rows, pinned, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+move_parts (LwtBanded *b, const Set *s, const Pass *pass, gboolean pinned,
+    GError **error)
+{
+  LwtRun run = get_cropped (b, &s->band);
+
+  run.own = 0;
+  for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++) {
+    const LwtRows rows = get_rows (b, s->parts[i], 0, &run, &pass->to[i]);
+
+    if (pass->to[i].data != NULL && !move_rows (b, &rows, pinned, error))
+      return FALSE;
+  }
+  return pass->to[SURFACE_PART_BANDS].data == NULL
+         || move_coefficients (
+             b, s, &pass->to[SURFACE_PART_BANDS], is_mallat (b), pinned, error);
+}
+
+gboolean
+move_down (LwtBanded *b, const Set *s, const Pass *pass, gboolean pinned,
+    GError **error)
+{
+  const LwtRun run = get_cropped (b, &s->band);
+  const LwtRows rows =
+      get_rows (b, s->out, b->plan->pad[0], &run, &pass->to[0]);
+
+  switch (pass->action) {
+    case PARTS:
+      return move_parts (b, s, pass, pinned, error);
+    case FORWARD:
+      return move_coefficients (
+          b, s, &pass->to[0], is_mallat (b), pinned, error);
+    case INVERSE:
+      return move_rows (b, &rows, pinned, error);
+    case SHRINK:
+      return move_coefficients (b, s, &pass->to[0], FALSE, pinned, error);
+    default:
+      return TRUE;
+  }
+}
+
+gboolean
+start_band (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+{
+  return send_up (b, s, pass, error) && compute (b, s, pass, error)
+         && cvis_stream_follow (
+             b->streams.down, s->computed, b->streams.work, error)
+         && move_down (b, s, pass, TRUE, error)
+         && CVIS_CUDA (cudaEventRecord (s->done, b->streams.down), error);
+}
+
+gboolean
+finish_band (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+{
+  return CVIS_CUDA (cudaEventSynchronize (s->done), error)
+         && move_down (b, s, pass, FALSE, error);
+}
+
+/* All bands: one comes while another is worked on and a third one leaves. */
+gboolean
+run_pass (LwtBanded *b, const Pass *pass, GError **error)
+{
+  for (guint i = 0; i < b->bands.n + SETS; i++) {
+    Set *s = &b->sets[i % SETS];
+
+    if (i >= SETS && !finish_band (b, s, pass, error))
+      return FALSE;
+    if (i >= b->bands.n)
+      continue;
+    lwt_bands_get (&b->bands, i, &s->band);
+    if (!start_band (b, s, pass, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* --- before ------------------------------------------------------------------------ */
+
+/* The job's samples, on the host. */
+gboolean
+get_samples (LwtBanded *b, const LwtJob *job, LwtPlane *samples, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
+  const gsize bytes = lwt_sample_get_size (config->sample)
+                      * (inverse ? b->plan->width : config->width);
+  const LwtRows rows = { b->samples, bytes, (gpointer) job->data, job->stride,
+    bytes, inverse ? b->plan->height : config->height, FALSE, FALSE };
+
+  *samples = LwtPlane{ (gpointer) job->data, job->stride, job->pinned, FALSE };
+  if (!job->on_device)
+    return TRUE;
+  *samples = LwtPlane{ b->samples, bytes, FALSE, FALSE };
+  return CVIS_CUDA (
+             cudaStreamSynchronize (
+                 job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy),
+             error)
+         && lwt_stage_down (b->streams.out, &rows, b->streams.down, error);
+}
+
+gint32
+read_integer (LwtSample sample, const guint8 *row, guint x)
+{
+  switch (sample) {
+    case LWT_SAMPLE_U8:
+      return row[x];
+    case LWT_SAMPLE_U16:
+      return ((const guint16 *) row)[x];
+    default:
+      return ((const gint32 *) row)[x];
+  }
+}
+
+/* Integers, padded, to a plane of their own. */
+void
+make_integers (LwtBanded *b, const LwtPlane *samples, LwtPlane *picture)
+{
+  const LwtPlan *plan = b->plan;
+  const gint width = (gint) plan->config.width;
+  const gint height = (gint) plan->config.height;
+
+  *picture = LwtPlane{ b->rotated, b->size * plan->width, FALSE, FALSE };
+  for (guint y = 0; y < plan->height; y++) {
+    const guint8 *from =
+        (const guint8 *) samples->data
+        + (gsize) lwt_pad_index ((gint) y - (gint) plan->pad[1], height)
+              * samples->stride;
+    gint32 *to = (gint32 *) b->rotated + (gsize) y * plan->width;
+
+    for (guint x = 0; x < plan->width; x++)
+      to[x] = read_integer (plan->config.sample, from,
+          (guint) lwt_pad_index ((gint) x - (gint) plan->pad[0], width));
+  }
+}
+
+/* What is transformed. */
+gboolean
+prepare (LwtBanded *b, LwtJob *job, LwtPlane *picture, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  LwtJob copy = *job;
+  LwtPlane samples;
+
+  if (!get_samples (b, job, &samples, error))
+    return FALSE;
+  *picture = samples;
+  if (config->operation == LWT_OPERATION_INVERSE)
+    return TRUE;
+  if (config->type == LWT_TYPE_I32) {
+    if (config->sample != LWT_SAMPLE_I32
+        || b->plan->pad[0] + b->plan->pad[1] > 0)
+      make_integers (b, &samples, picture);
+    return TRUE;
+  }
+  copy.data = samples.data;
+  copy.stride = samples.stride;
+  lwt_cpu_surface_load (&b->surface, &copy);
+  job->missing = copy.missing;
+  job->offset = copy.offset;
+  memcpy (job->polynomial, copy.polynomial, sizeof job->polynomial);
+  *picture = LwtPlane{ b->surface.x.data, b->surface.x.stride, FALSE, FALSE };
+  return TRUE;
+}
+
+/* --- after --------------------------------------------------------------------------- */
+
+/* Where a part is put together on the host; %NULL data: neither wanted nor
+ * measured. */
+LwtPlane
+get_result (const LwtBanded *b, const LwtJob *job, guint part)
+{
+  const LwtPlane *plane = &job->parts[part];
+  const guint width =
+      part == SURFACE_PART_BANDS ? b->plan->width : b->plan->config.width;
+
+  if (!lwt_job_makes (job, part) || (plane->data && !plane->on_device))
+    return *plane;
+  return LwtPlane{ b->results[part], width * b->size, FALSE, FALSE };
+}
+
+/* A part's rows on the host. */
+struct Finish {
+  LwtBanded *b;
+  const LwtJob *job;
+  LwtPlane result;
+  gboolean tail;
+  /* of denoise: first - second, in the padded picture; %NULL second: first */
+  const guint8 *first, *second;
+  gsize first_stride, second_stride;
+};
+
+void
+finish_rows (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Finish *f = (const Finish *) user_data;
+  const LwtPlan *plan = f->b->plan;
+  const LwtConfig *config = &plan->config;
+  const LwtCpuSurface *surface = &f->b->surface;
+
+  for (guint y = first; y < first + count; y++) {
+    guint8 *row = (guint8 *) f->result.data + y * f->result.stride;
+    const gsize place = y + plan->pad[1], column = plan->pad[0] * f->b->size;
+
+    if (f->first != NULL)
+      surface->floats->subtract_row (
+          f->first + place * f->first_stride + column,
+          f->second ? f->second + place * f->second_stride + column : NULL,
+          config->width, row);
+    if (f->tail)
+      surface->floats->tail_row (row, config->width, f->job->polynomial,
+          lwt_centred (y, config->height));
+    if (f->job->missing > 0)
+      surface->floats->blank_row (
+          row, config->width, surface->missing + y * surface->words);
+  }
+}
+
+/* Whether P - p0 belongs to a part. */
+gboolean
+has_tail (const LwtConfig *config, guint part)
+{
+  return config->f_operation != LWT_F_NONE
+         && (part == SURFACE_PART_FORM || part == SURFACE_PART_MEASURED);
+}
+
+gboolean
+hand_over (LwtBanded *b, const LwtJob *job, guint part, GError **error)
+{
+  const LwtPlane *plane = &job->parts[part];
+  const LwtPlane result = get_result (b, job, part);
+  const gboolean bands = part == SURFACE_PART_BANDS;
+  const LwtRows rows = { result.data, result.stride, plane->data, plane->stride,
+    result.stride, bands ? b->plan->height : b->plan->config.height, FALSE,
+    FALSE };
+
+  return plane->data == NULL || !plane->on_device
+         || (lwt_stage_up (b->streams.in, &rows, b->streams.up, error)
+             && CVIS_CUDA (cudaStreamSynchronize (b->streams.up), error));
+}
+
+/* What is left to do for a part whose rows are there. */
+void
+finish_part (LwtBanded *b, LwtJob *job, guint part, Finish *finish)
+{
+  const LwtConfig *config = &b->plan->config;
+  const LwtPlane result = get_result (b, job, part);
+  LwtJob copy = *job;
+
+  if (result.data == NULL || part == SURFACE_PART_BANDS)
+    return;
+  finish->b = b;
+  finish->job = job;
+  finish->result = result;
+  finish->tail = has_tail (config, part);
+  if (!is_plain (config)
+      && (finish->tail || job->missing > 0 || finish->first != NULL))
+    lwt_cpu_rows_run (
+        &b->threads, config->height, config->width, finish_rows, finish);
+  if (!lwt_job_measures (config, job, part))
+    return;
+  copy.parts[part] = result;
+  lwt_cpu_surface_measure (&b->surface, &copy, (SurfacePart) part, NULL, NULL);
+  job->parameters[part] = copy.parameters[part];
+}
+
+/* --- denoise --------------------------------------------------------------------------- */
+
+struct Spin {
+  LwtBanded *b;
+  LwtPlane x;
+  guint sx, sy, number;
+};
+
+void
+rotate_rows (
+    guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Spin *spin = (const Spin *) user_data;
+  const LwtPlan *plan = spin->b->plan;
+  const gsize row = spin->b->size * plan->width;
+  const gsize left = spin->sx % plan->width * spin->b->size;
+
+  for (guint y = first; y < first + count; y++) {
+    const guint8 *from = (const guint8 *) spin->x.data
+                         + (y + spin->sy) % plan->height * spin->x.stride;
+    guint8 *to = (guint8 *) spin->b->rotated + y * row;
+
+    memcpy (to, from + left, row - left);
+    memcpy (to + row - left, from, left);
+  }
+}
+
+/* Turned back, and added to the spins before. */
+void
+add_rows (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
+{
+  const Spin *spin = (const Spin *) user_data;
+  const LwtBanded *b = spin->b;
+  const LwtPlan *plan = b->plan;
+  const guint sx = spin->sx % plan->width, rest = plan->width - sx;
+  const gsize row = b->size * plan->width, left = sx * b->size;
+
+  for (guint y = first; y < first + count; y++) {
+    const guint8 *from = (const guint8 *) b->spin + y * row;
+    guint8 *to =
+        (guint8 *) b->sum + (gsize) ((y + spin->sy) % plan->height) * row;
+
+    b->surface.floats->add_row (to + left, from, rest, to + left);
+    b->surface.floats->add_row (to, from + rest * b->size, sx, to);
+    if (spin->number + 1 == plan->config.spins)
+      b->surface.floats->scale_row (to, plan->width, 1.0 / plan->config.spins);
+  }
+}
+
+/* The universal threshold to the findings, and to @job. */
+gboolean
+find_threshold (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
+{
+  const LwtConfig *config = &b->plan->config;
+  const LwtLevel *level = &b->plan->bands.levels[0];
+  const guint64 n = (guint64) (level->width - (level->x ? level->low_width : 0))
+                    * (level->height - (level->y ? level->low_height : 0));
+  const gdouble factor = lwt_universal_factor (config);
+  LwtFindings findings;
+  Pass pass = { COUNT, *x };
+
+  if (!CVIS_CUDA (cudaMemsetAsync (
+                      b->findings, 0, sizeof *b->findings, b->streams.work),
+          error))
+    return FALSE;
+  job->threshold = config->threshold;
+  if (config->threshold > 0.0 || (!level->x && !level->y))
+    return TRUE;
+  for (; pass.radix < lwt_select_get_passes (config->type); pass.radix++)
+    if (!run_pass (b, &pass, error)
+        || !CVIS_CUDA (lwt_launch_pick (config->type, pass.radix, n, factor,
+                           b->select, b->findings, b->streams.work),
+            error))
+      return FALSE;
+  if (!CVIS_CUDA (cudaMemcpyAsync (&findings, b->findings, sizeof findings,
+                      cudaMemcpyDeviceToHost, b->streams.work),
+          error)
+      || !CVIS_CUDA (cudaStreamSynchronize (b->streams.work), error))
+    return FALSE;
+  job->threshold = findings.threshold;
+  return TRUE;
+}
+
+gboolean
+run_spin (LwtBanded *b, const LwtPlane *x, guint number, GError **error)
+{
+  const LwtPlan *plan = b->plan;
+  const gsize row = b->size * plan->width;
+  Spin spin = { b, *x, lwt_spin_x (number), lwt_spin_y (number), number };
+  Pass pass = { SHRINK, *x };
+
+  if (number > 0) {
+    lwt_cpu_rows_run (
+        &b->threads, plan->height, plan->width, rotate_rows, &spin);
+    pass.from = LwtPlane{ b->rotated, row, FALSE, FALSE };
+  }
+  pass.to[0] = LwtPlane{ number > 0 ? b->spin : b->sum, row, FALSE, FALSE };
+  if (!run_pass (b, &pass, error))
+    return FALSE;
+  if (number > 0)
+    lwt_cpu_rows_run (&b->threads, plan->height, plan->width, add_rows, &spin);
+  return TRUE;
+}
+
+gboolean
+denoise (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
+{
+  const gsize row = b->size * b->plan->width;
+  Finish noise = {}, measured = {};
+
+  if (!find_threshold (b, job, x, error))
+    return FALSE;
+  for (guint i = 0; i < b->plan->config.spins; i++)
+    if (!run_spin (b, x, i, error))
+      return FALSE;
+  noise.first = (const guint8 *) x->data;
+  noise.first_stride = x->stride;
+  noise.second = measured.first = (const guint8 *) b->sum;
+  noise.second_stride = measured.first_stride = row;
+  finish_part (b, job, SURFACE_PART_NOISE, &noise);
+  finish_part (b, job, SURFACE_PART_MEASURED, &measured);
+  return TRUE;
+}
+
+/* --- the others ------------------------------------------------------------------------ */
+
+gboolean
+transform (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
+{
+  const LwtOperation operation = b->plan->config.operation;
+  Pass pass = { PARTS, *x };
+
+  if (operation == LWT_OPERATION_FILTER) {
+    for (guint i = 0; i < SURFACE_N_PARTS; i++)
+      pass.to[i] = get_result (b, job, i);
+  } else {
+    const gboolean inverse = operation == LWT_OPERATION_INVERSE;
+
+    pass.action = inverse ? INVERSE : FORWARD;
+    pass.to[0] = get_result (
+        b, job, inverse ? SURFACE_PART_MEASURED : SURFACE_PART_BANDS);
+    if (pass.to[0].data == NULL)
+      return TRUE;
+  }
+  if (!run_pass (b, &pass, error))
+    return FALSE;
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    Finish finish = {};
+
+    finish_part (b, job, i, &finish);
+  }
+  return TRUE;
+}
+
+} // namespace
+
+extern "C" LwtBanded *
+lwt_banded_new (const LwtPlan *plan, CvisContext *context,
+    const LwtStreams *streams, gsize whole, gsize limit, GError **error)
+{
+  LwtBanded *b;
+
+  if (plan->config.store_bits > 0) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "the device has no memory for a picture of %ux%u", plan->config.width,
+        plan->config.height);
+    return NULL;
+  }
+  b = g_new0 (LwtBanded, 1);
+  b->plan = plan;
+  b->own = *plan;
+  b->own.pad[0] = b->own.pad[1] = 0;
+  b->own.config.spins = 1;
+  b->streams = *streams;
+  b->size = lwt_type_get_size (plan->config.type);
+  if (init_banded (b, whole, limit, error)) {
+    lwt_transform_specialise (&b->desk.transform, context);
+    return b;
+  }
+  lwt_banded_free (b);
+  return NULL;
+}
+
+extern "C" void
+lwt_banded_free (LwtBanded *b)
+{
+  if (b == NULL)
+    return;
+  cvis_arena_clear (&b->arena);
+  lwt_transform_clear (&b->desk.transform);
+  if (b->has_surface)
+    lwt_cpu_surface_clear (&b->surface);
+  if (b->threads.pool != NULL)
+    lwt_cpu_threads_clear (&b->threads);
+  free (b->samples);
+  free (b->rotated);
+  free (b->spin);
+  free (b->sum);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    free (b->results[i]);
+  g_free (b);
+}
+
+extern "C" gboolean
+lwt_banded_run (LwtBanded *b, LwtJob *job, GError **error)
+{
+  LwtPlane x;
+
+  if (!prepare (b, job, &x, error)
+      || !(b->plan->config.operation == LWT_OPERATION_DENOISE
+               ? denoise (b, job, &x, error)
+               : transform (b, job, &x, error)))
+    return FALSE;
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (!hand_over (b, job, i, error))
+      return FALSE;
+  return TRUE;
+}

@@ -1,0 +1,33 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Surfaces larger than the device's memory, in bands of rows (see cuda/lifting/rowblocks.h), to
+ * the same bits. What is not a transform - the F-operation, missing points,
+ * padding, parameters - is done on the host, where the surface is. */
+#pragma once
+
+#include "cuda/lifting/cuda/picture.cuh"
+#include "cuda/lifting/cuda/stage.cuh"
+
+G_BEGIN_DECLS
+
+/* The engine's streams, and ways between host and device */
+typedef struct {
+  cudaStream_t up, work, down;
+  LwtStage *in, *out;
+} LwtStreams;
+
+typedef struct _LwtBanded LwtBanded;
+
+/* @whole: bytes that the surface in one piece needs; @limit: those that may be
+ * used. %NULL with CVIS_ERROR_MEMORY if not even bands fit, CVIS_ERROR_INVALID
+ * if there are none to the same bits. */
+LwtBanded *lwt_banded_new (const LwtPlan *plan, CvisContext *context,
+    const LwtStreams *streams, gsize whole, gsize limit, GError **error);
+void lwt_banded_free (LwtBanded *banded);
+
+/* Does @job from beginning to end. */
+gboolean lwt_banded_run (LwtBanded *banded, LwtJob *job, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,157 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What the lifting engine's kernels share. */
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/lifting/arithmetic.h"
+
+#define LWT_ALL_LANES 0xffffffffu
+
+static __device__ __forceinline__ float
+lwt_fma (float a, float b, float c)
+{
+  return fmaf (a, b, c);
+}
+
+static __device__ __forceinline__ double
+lwt_fma (double a, double b, double c)
+{
+  return fma (a, b, c);
+}
+
+/* --- points that are missing ---------------------------------------------------
+ * A NaN with bits of its own: arithmetic on the device makes others. */
+template <typename T> static __device__ __forceinline__ T lwt_gone ();
+
+template <>
+__device__ __forceinline__ float
+lwt_gone<float> ()
+{
+  return __int_as_float (0x7fc0dead);
+}
+
+template <>
+__device__ __forceinline__ double
+lwt_gone<double> ()
+{
+  return __longlong_as_double (0x7ff8dead0000deadLL);
+}
+
+static __device__ __forceinline__ bool
+lwt_is_gone (float x)
+{
+  return __float_as_int (x) == 0x7fc0dead;
+}
+
+static __device__ __forceinline__ bool
+lwt_is_gone (double x)
+{
+  return __double_as_longlong (x) == 0x7ff8dead0000deadLL;
+}
+
+/* The NaN of parts that come out. */
+template <typename T> static __device__ __forceinline__ T lwt_nan ();
+
+template <>
+__device__ __forceinline__ float
+lwt_nan<float> ()
+{
+  return __int_as_float (0x7fc00000);
+}
+
+template <>
+__device__ __forceinline__ double
+lwt_nan<double> ()
+{
+  return __longlong_as_double (0x7ff8000000000000LL);
+}
+
+template <typename T>
+static __device__ __forceinline__ bool
+lwt_is_finite (T x)
+{
+  return true;
+}
+
+template <>
+__device__ __forceinline__ bool
+lwt_is_finite<float> (float x)
+{
+  return (__float_as_uint (x) & 0x7f800000u) != 0x7f800000u;
+}
+
+template <>
+__device__ __forceinline__ bool
+lwt_is_finite<double> (double x)
+{
+  return (__double2hiint (x) & 0x7ff00000) != 0x7ff00000;
+}
+
+/* Words of missing points a row */
+static __host__ __device__ __forceinline__ guint
+lwt_words (guint width)
+{
+  return (width + 31) / 32;
+}
+
+static __device__ __forceinline__ bool
+lwt_is_missing (const guint32 *missing, guint words, guint x, guint y)
+{
+  return missing[(gsize) y * words + x / 32] >> (x % 32) & 1;
+}
+
+/* --- rows of pictures ------------------------------------------------------------ */
+
+template <typename T>
+static __device__ __forceinline__ T *
+lwt_row (void *data, gsize stride, guint y)
+{
+  return (T *) ((guint8 *) data + (gsize) y * stride);
+}
+
+template <typename T>
+static __device__ __forceinline__ const T *
+lwt_row (const void *data, gsize stride, guint y)
+{
+  return (const T *) ((const guint8 *) data + (gsize) y * stride);
+}
+
+/* --- sums ------------------------------------------------------------------------ */
+
+/* The lanes' sums as the tree of lwt_sum_lanes(); in lane 0. */
+static __device__ __forceinline__ gdouble
+lwt_sum_warp (gdouble sum)
+{
+#pragma unroll
+  for (int half = LWT_LANES / 2; half > 0; half /= 2)
+    sum += __shfl_down_sync (LWT_ALL_LANES, sum, half);
+  return sum;
+}
+
+/* Rows that a lane loads before it adds the first of them */
+#define LWT_ROW_BATCH 16
+
+/* Calls add (value, factor) for the rows of this lane, in their order; what rows
+ * have is loaded well before. */
+template <typename Add>
+static __device__ __forceinline__ void
+lwt_each_row (const gdouble *rows, const gdouble *factors, guint n, Add add)
+{
+  for (guint first = threadIdx.x; first < n; first += 32 * LWT_ROW_BATCH) {
+    gdouble values[LWT_ROW_BATCH], by[LWT_ROW_BATCH];
+
+#pragma unroll
+    for (guint i = 0; i < LWT_ROW_BATCH; i++) {
+      values[i] = rows[MIN (first + 32 * i, n - 1)];
+      by[i] = factors[MIN (first + 32 * i, n - 1)];
+    }
+#pragma unroll
+    for (guint i = 0; i < LWT_ROW_BATCH; i++)
+      if (first + 32 * i < n)
+        add (values[i], by[i]);
+  }
+}

@@ -1,0 +1,297 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The tile kernels of a transform: compiled at run time for its wavelet, type and
+ * boundary (cuda/core/jit.h), launched level by level. */
+#include "cuda/core/jit.h"
+#include "cuda/lifting/cuda/device.cuh"
+#include "cuda/lifting/cuda/tileplan.h"
+
+#include <string.h>
+
+extern "C" const CvisJitHeader lwt_tile_headers[3];
+
+struct _LwtTiles {
+  CvisJit *jit; /* NULL: the steps are none that tiles can do */
+  gboolean ready, failed;
+  gboolean planned[LWT_TILE_KERNELS];
+  LwtTilePlan plans[LWT_TILE_KERNELS];
+  gpointer functions[LWT_TILE_KERNELS];
+  LwtType type;
+  guint8 weights[2][(LWT_TILE_MAX_TAPS + 2) * sizeof (gdouble)]; /* inverse */
+  gint shifts[2][LWT_TILE_MAX_STEPS];
+  gint entry_shift[2];
+  gint multiprocessors;
+};
+
+namespace {
+
+/* A kernel's parameter: LwtTileParameters of tile.cuh */
+typedef struct {
+  LwtTileTask task;
+  gdouble weights[LWT_TILE_MAX_TAPS + 2];
+} Parameters;
+
+/* Weights with the signs of the direction, as @type */
+void
+set_weight (
+    LwtTiles *tiles, gint inverse, guint i, gdouble weight, gint32 number)
+{
+  guint8 *weights = tiles->weights[inverse];
+
+  if (tiles->type == LWT_TYPE_F32)
+    ((gfloat *) weights)[i] = inverse ? -(gfloat) weight : (gfloat) weight;
+  else if (tiles->type == LWT_TYPE_F64)
+    ((gdouble *) weights)[i] = inverse ? -weight : weight;
+  else
+    ((gint32 *) weights)[i] = number;
+}
+
+void
+set_scale (LwtTiles *tiles, gint inverse, guint i, gdouble scale)
+{
+  guint8 *weights = tiles->weights[inverse];
+
+  if (inverse)
+    scale = 1.0 / scale;
+  if (tiles->type == LWT_TYPE_F32)
+    ((gfloat *) weights)[LWT_TILE_MAX_TAPS + i] = (gfloat) scale;
+  else if (tiles->type == LWT_TYPE_F64)
+    ((gdouble *) weights)[LWT_TILE_MAX_TAPS + i] = scale;
+  else
+    ((gint32 *) weights)[LWT_TILE_MAX_TAPS + i] = 1;
+}
+
+void
+set_weights (LwtTiles *tiles, const LwtWavelet *wavelet)
+{
+  for (gint inverse = 0; inverse < 2; inverse++) {
+    guint n = 0;
+
+    for (guint i = 0; i < wavelet->n_steps; i++) {
+      const LwtStep *step =
+          &wavelet->steps[inverse ? wavelet->n_steps - 1 - i : i];
+
+      tiles->shifts[inverse][i] = (gint) step->shift;
+      for (guint k = 0; k < step->n; k++)
+        set_weight (tiles, inverse, n++, step->c[k], step->num[k]);
+    }
+    set_scale (tiles, inverse, 0, wavelet->scale_low);
+    set_scale (tiles, inverse, 1, wavelet->scale_high);
+  }
+}
+
+/* FALSE: there is none. */
+gboolean
+print_source (LwtTiles *tiles, const LwtTransform *transform, GString *source)
+{
+  gboolean any = FALSE;
+
+  g_string_append (source, "#include \"cuda/lifting/cuda/tile.cuh\"\n");
+  for (guint i = 0; i < LWT_TILE_KERNELS; i++) {
+    tiles->planned[i] = lwt_tile_plan_init (&tiles->plans[i], (LwtTileKernel) i,
+        &transform->wavelet, transform->type, transform->boundary);
+    if (tiles->planned[i])
+      lwt_tile_plan_print (
+          &tiles->plans[i], transform->type, lwt_tile_kernel_names[i], source);
+    any = any || tiles->planned[i];
+  }
+  return any;
+}
+
+/* Sets up what a kernel needs to know of a level. FALSE: it does not do it. */
+gboolean
+make_task (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
+    LwtTileTask *task)
+{
+  const LwtTilePlan *plan = &tiles->plans[kernel];
+
+  if (!tiles->planned[kernel]
+      || !lwt_tile_axis_init (
+          &task->axis[0], plan, 0, (gint) level->width, tiles->entry_shift)
+      || !lwt_tile_axis_init (
+          &task->axis[1], plan, 1, (gint) level->height, tiles->entry_shift))
+    return FALSE;
+  task->picture = { level->picture.data, (guint) level->picture.stride, 1 };
+  for (gint y = 0; y < 2; y++)
+    for (gint x = 0; x < 2; x++)
+      task->bands[y][x] = { level->bands[y][x].data,
+        (guint) level->bands[y][x].pitch, (guint) level->bands[y][x].step };
+  return TRUE;
+}
+
+/* The kernel of a level: large tiles if that makes one for each multiprocessor.
+ * LWT_TILE_KERNELS: there is none. */
+guint
+choose_kernel (const LwtTiles *tiles, const LwtLevelTask *level,
+    gboolean inverse, LwtTileTask *task)
+{
+  const guint large = inverse ? LWT_TILE_INVERSE : LWT_TILE_FORWARD;
+
+  if (make_task (tiles, level, large, task)
+      && task->axis[0].tiles * task->axis[1].tiles >= tiles->multiprocessors)
+    return large;
+  return make_task (tiles, level, large + 1, task) ? large + 1
+         : make_task (tiles, level, large, task)   ? large
+                                                   : LWT_TILE_KERNELS;
+}
+
+/* Loads the kernels when they have been compiled. */
+gboolean
+load (LwtTiles *tiles, GError **error)
+{
+  for (guint i = 0; i < LWT_TILE_KERNELS; i++)
+    if (tiles->planned[i]
+        && (tiles->functions[i] = cvis_jit_get_function (
+                tiles->jit, lwt_tile_kernel_names[i], error))
+               == NULL)
+      return FALSE;
+  tiles->ready = TRUE;
+  return TRUE;
+}
+
+} // namespace
+
+LwtTiles *
+lwt_tiles_new (const LwtTransform *transform, CvisContext *context)
+{
+  static const gchar *const options[] = { "-std=c++17", "-fmad=false", NULL };
+  LwtTiles *tiles = g_new0 (LwtTiles, 1);
+  GString *source = g_string_new (NULL);
+
+  tiles->type = transform->type;
+  tiles->multiprocessors = lwt_get_multiprocessors ();
+  if (transform->boundary == LWT_BOUNDARY_PERIODIC) {
+    tiles->entry_shift[0] = transform->wavelet.shift_low;
+    tiles->entry_shift[1] = transform->wavelet.shift_high;
+  }
+  if (print_source (tiles, transform, source)) {
+    set_weights (tiles, &transform->wavelet);
+    tiles->jit = cvis_jit_new (context, "lifting", source->str,
+        lwt_tile_headers, G_N_ELEMENTS (lwt_tile_headers), options);
+  }
+  g_string_free (source, TRUE);
+  return tiles;
+}
+
+void
+lwt_tiles_free (LwtTiles *tiles)
+{
+  if (tiles == NULL)
+    return;
+  if (tiles->jit != NULL)
+    cvis_jit_free (tiles->jit);
+  g_free (tiles);
+}
+
+gboolean
+lwt_tiles_wait (LwtTiles *tiles, GError **error)
+{
+  return tiles->jit == NULL || tiles->ready
+         || (cvis_jit_wait (tiles->jit, error)
+             && cvis_jit_poll (tiles->jit) == CVIS_JIT_READY
+             && load (tiles, error));
+}
+
+const gchar *
+lwt_tiles_describe (LwtTiles *tiles)
+{
+  return tiles == NULL || tiles->jit == NULL ? "precompiled kernels"
+                                             : cvis_jit_describe (tiles->jit);
+}
+
+gboolean
+lwt_tiles_are_ready (LwtTiles *tiles)
+{
+  if (tiles == NULL || tiles->jit == NULL || tiles->failed)
+    return FALSE;
+  if (!tiles->ready && cvis_jit_poll (tiles->jit) == CVIS_JIT_READY)
+    tiles->failed = !load (tiles, NULL);
+  return tiles->ready;
+}
+
+gboolean
+lwt_tiles_fit (
+    const LwtTiles *tiles, const LwtLevelTask *level, gboolean inverse)
+{
+  LwtTileTask task;
+
+  return level->x && level->y
+         && choose_kernel (tiles, level, inverse, &task) < LWT_TILE_KERNELS;
+}
+
+namespace {
+
+gboolean
+launch (const LwtTiles *tiles, guint kernel, const LwtTileTask *task,
+    cudaStream_t stream, GError **error)
+{
+  const LwtTilePlan *plan = &tiles->plans[kernel];
+  const guint grid[3] = { (guint) (task->axis[0].tiles * task->axis[1].tiles),
+    1, 1 };
+  const guint block[3] = { (guint) plan->threads, 1, 1 };
+  Parameters parameters;
+  void *arguments[] = { &parameters };
+
+  parameters.task = *task;
+  memcpy (parameters.task.shift, tiles->shifts[plan->inverse],
+      sizeof parameters.task.shift);
+  memcpy (parameters.weights, tiles->weights[plan->inverse],
+      sizeof parameters.weights);
+  return cvis_jit_launch (tiles->functions[kernel], grid, block,
+      lwt_tile_plan_get_shared (plan, tiles->type), stream, TRUE, arguments,
+      error);
+}
+
+LwtTileBand
+make_band (LwtPicture picture)
+{
+  return { picture.data, (guint) picture.stride, 1 };
+}
+
+} // namespace
+
+gboolean
+lwt_tiles_run (const LwtTiles *tiles, const LwtLevelTask *level,
+    gboolean inverse, cudaStream_t stream, GError **error)
+{
+  LwtTileTask task = {};
+  const guint kernel = choose_kernel (tiles, level, inverse, &task);
+
+  return launch (tiles, kernel, &task, stream, error);
+}
+
+gboolean
+lwt_tiles_fit_parts (const LwtTiles *tiles, const LwtLevelTask *level)
+{
+  LwtTileTask task;
+
+  return level->x && level->y
+         && make_task (tiles, level, LWT_TILE_PARTS, &task);
+}
+
+gboolean
+lwt_tiles_run_parts (const LwtTiles *tiles, const LwtLevelTask *level,
+    const LwtPartsTask *parts, cudaStream_t stream, GError **error)
+{
+  LwtTileTask task = {};
+
+  make_task (tiles, level, LWT_TILE_PARTS, &task);
+  for (gint i = 0; i < 3; i++) {
+    if (!parts->parts[SURFACE_PART_NOISE + i].data
+        && !parts->parts[SURFACE_PART_NOISE + i + 1].data)
+      continue;
+    task.parts.low[i] = make_band (parts->low[i]);
+    task.parts.at_zero[i] = parts->at_zero[i];
+  }
+  for (gint i = 0; i < 4; i++)
+    task.parts.parts[i] = make_band (parts->parts[SURFACE_PART_NOISE + i]);
+  task.parts.missing = parts->missing;
+  task.parts.polynomial = parts->polynomial;
+  task.parts.pad[0] = (gint) parts->pad[0];
+  task.parts.pad[1] = (gint) parts->pad[1];
+  task.parts.size[0] = (gint) parts->width;
+  task.parts.size[1] = (gint) parts->height;
+  return launch (tiles, LWT_TILE_PARTS, &task, stream, error);
+}

@@ -1,0 +1,852 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A level of both axes in one pass over memory, for any wavelet, type, boundary,
+ * layout and size of picture; compiled at run time for one wavelet, type and
+ * boundary (cuda/lifting/cuda/tile.cu).
+ *
+ * A thread block has a tile of the picture, with the neighbours that it depends
+ * on, in shared memory:
+ *
+ *   forward: samples -> tile, each row lifted, each column lifted -> bands
+ *   inverse: bands -> tile, each column lifted, each row lifted -> samples
+ *
+ * Lines are cut into runs (cuda/lifting/cuda/tileconstants.h). A thread reads a run
+ * with its neighbours into registers, does all steps there and writes the outputs
+ * back into the tile, in place: all threads read before the first one writes. The
+ * 32 lanes of a warp have 32 lines next to each other and the same run of each, so
+ * a run's position is known when compiling and all branches are uniform.
+ *
+ * Beyond the end of a line, the neighbours that the boundary asks for are copied
+ * to their positions before each step. Positions of which nothing is known hold
+ * any values; no output that is kept depends on them.
+ *
+ * Rows of the tile consist of chunks of 16 bytes; chunk c of row y lies where chunk
+ * c ^ (y & 7) would, so that both a chunk of each of 32 rows and 32 samples of a
+ * row come from different banks. */
+#pragma once
+
+#include "cuda/lifting/cuda/tileconstants.h"
+#include "cuda/lifting/polynomial.h"
+
+#ifdef LWT_TILE_EMULATED /* on the CPU: tests/emulation */
+#define LWT_KNOWN const
+#define LWT_CONSTANT
+#define LWT_IF_KNOWN if
+#define lwt_tile_warp() ((int) (threadIdx.x / 32))
+#else
+#define LWT_KNOWN constexpr
+#define LWT_CONSTANT constexpr
+#define LWT_IF_KNOWN if constexpr
+extern __shared__ float4 lwt_tile_shared[];
+
+/* The number of the warp, for the compiler the same in all lanes */
+static __device__ __forceinline__ int
+lwt_tile_warp (void)
+{
+  return __shfl_sync (0xffffffffu, (int) (threadIdx.x / 32), 0);
+}
+#endif
+
+/* The constants of an axis, one by one */
+template <class Tile, int AXIS> struct LwtAlong {
+  /* of a thread, of a tile */
+  static __device__ __forceinline__ LWT_CONSTANT int
+  run ()
+  {
+    return Tile::plan.lines[AXIS].run;
+  }
+  static __device__ __forceinline__ LWT_CONSTANT int
+  runs ()
+  {
+    return Tile::plan.lines[AXIS].runs;
+  }
+  static __device__ __forceinline__ LWT_CONSTANT int
+  size ()
+  {
+    return Tile::plan.lines[AXIS].run * Tile::plan.lines[AXIS].runs;
+  }
+  /* of a kind: the first input, how many a run and a tile have; the first output */
+  static __device__ __forceinline__ LWT_CONSTANT int
+  from (int odd)
+  {
+    LWT_KNOWN int kinds[2] = { Tile::plan.lines[AXIS].in[0][0],
+      Tile::plan.lines[AXIS].in[1][0] };
+
+    return odd ? kinds[1] : kinds[0];
+  }
+  static __device__ __forceinline__ LWT_CONSTANT int
+  inputs (int odd)
+  {
+    LWT_KNOWN int kinds[2] = { Tile::plan.lines[AXIS].in[0][1]
+                                   - Tile::plan.lines[AXIS].in[0][0],
+      Tile::plan.lines[AXIS].in[1][1] - Tile::plan.lines[AXIS].in[1][0] };
+
+    return odd ? kinds[1] : kinds[0];
+  }
+  static __device__ __forceinline__ LWT_CONSTANT int
+  all_inputs (int odd)
+  {
+    return inputs (odd) + size () - run ();
+  }
+  static __device__ __forceinline__ LWT_CONSTANT int
+  out (int odd)
+  {
+    LWT_KNOWN int kinds[2] = { Tile::plan.lines[AXIS].out[0],
+      Tile::plan.lines[AXIS].out[1] };
+
+    return odd ? kinds[1] : kinds[0];
+  }
+};
+
+template <typename T> struct alignas (16) LwtChunk {
+  static constexpr int n = 16 / sizeof (T);
+  T v[n];
+};
+
+/* A run's samples: v[kind][position - in[kind][0]] */
+template <typename T, class Tile, int AXIS> struct LwtRun {
+#ifdef LWT_TILE_EMULATED
+  static constexpr int most = LWT_TILE_MAX_INPUTS;
+#else
+  using Along = LwtAlong<Tile, AXIS>;
+  static constexpr int most = Along::inputs (0) > Along::inputs (1)
+                                  ? Along::inputs (0)
+                                  : Along::inputs (1);
+#endif
+  T v[2][most];
+};
+
+/* --- steps -------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ float
+lwt_tile_fma (float a, float b, float c)
+{
+  return fmaf (a, b, c);
+}
+
+static __device__ __forceinline__ double
+lwt_tile_fma (double a, double b, double c)
+{
+  return fma (a, b, c);
+}
+
+/* @x after a step of @n weights; the neighbours are @y[0] .. */
+template <typename T>
+static __device__ __forceinline__ T
+lwt_tile_lift (
+    T x, const T *y, const T *weights, int n, int shift, bool inverse)
+{
+#pragma unroll
+  for (int i = 0; i < n; i++)
+    x = lwt_tile_fma (weights[i], y[i], x);
+  return x;
+}
+
+static __device__ __forceinline__ int
+lwt_tile_lift (
+    int x, const int *y, const int *weights, int n, int shift, bool inverse)
+{
+  unsigned sum = shift > 0 ? 1u << (shift - 1) : 0u;
+
+#pragma unroll
+  for (int i = 0; i < n; i++)
+    sum += (unsigned) weights[i] * (unsigned) y[i];
+  sum = (unsigned) ((int) sum >> shift);
+  return (int) (inverse ? (unsigned) x - sum : (unsigned) x + sum);
+}
+
+/* Puts what the boundary says where step I looks for neighbours beyond an end. */
+template <typename T, class Tile, int AXIS, int I, int EDGE>
+static __device__ __forceinline__ void
+lwt_tile_set_neighbours (LwtRun<T, Tile, AXIS> &x)
+{
+  LWT_KNOWN LwtTileStep step = Tile::plan.lines[AXIS].steps[I];
+  LWT_KNOWN int end = Tile::plan.lines[AXIS].end;
+  LWT_KNOWN int boundary = Tile::plan.boundary, other = 1 - step.odd;
+  LWT_KNOWN int origin = Tile::plan.lines[AXIS].in[other][0];
+  LWT_KNOWN int from = lwt_tile_beyond_from (step, EDGE, end);
+  LWT_KNOWN int to = lwt_tile_beyond_to (step, EDGE, end);
+
+#pragma unroll
+  for (int v = from; v < to; v++)
+    x.v[other][v - origin] =
+        boundary == 3
+            ? T (0)
+            : x.v[other]
+                 [lwt_tile_source (boundary, EDGE, v, other, end) - origin];
+}
+
+/* All steps from I on. ENDS: there may be an end of the line. */
+template <typename T, class Tile, int AXIS, bool ENDS, int I = 0>
+static __device__ __forceinline__ void
+lwt_tile_run_steps (
+    LwtRun<T, Tile, AXIS> &x, int edge, const T *weights, const int *shifts)
+{
+  LWT_IF_KNOWN (I < Tile::plan.n_steps)
+  {
+    LWT_KNOWN LwtTileStep step = Tile::plan.lines[AXIS].steps[I];
+    LWT_KNOWN int odd = step.odd, other = 1 - odd;
+    LWT_KNOWN int to = Tile::plan.lines[AXIS].in[odd][0];
+    LWT_KNOWN int origin = Tile::plan.lines[AXIS].in[other][0];
+
+    if (ENDS && edge == LWT_TILE_LEFT)
+      lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_LEFT> (x);
+    else if (ENDS && edge == LWT_TILE_RIGHT_EVEN)
+      lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_RIGHT_EVEN> (x);
+    else if (ENDS && edge == LWT_TILE_RIGHT_ODD)
+      lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_RIGHT_ODD> (x);
+#pragma unroll
+    for (int u = step.from; u < step.to; u++)
+      x.v[odd][u - to] =
+          lwt_tile_lift (x.v[odd][u - to], &x.v[other][u + step.first - origin],
+              weights + step.tap, step.n, shifts[I], Tile::plan.inverse);
+    if constexpr (I + 1 < LWT_TILE_MAX_STEPS)
+      lwt_tile_run_steps<T, Tile, AXIS, ENDS, I + 1> (x, edge, weights, shifts);
+  }
+}
+
+/* All steps: compiled twice, as most runs have no end. */
+template <typename T, class Tile, int AXIS>
+static __device__ __forceinline__ void
+lwt_tile_lift_run (
+    LwtRun<T, Tile, AXIS> &x, int edge, const T *weights, const int *shifts)
+{
+  if (Tile::plan.boundary == 1 || edge == LWT_TILE_INNER)
+    lwt_tile_run_steps<T, Tile, AXIS, false> (x, edge, weights, shifts);
+  else
+    lwt_tile_run_steps<T, Tile, AXIS, true> (x, edge, weights, shifts);
+}
+
+/* --- the tile in shared memory --------------------------------------------------------- */
+
+static __device__ __forceinline__ int
+lwt_tile_chunk_at (int row, int chunk)
+{
+  return chunk ^ (row & 7);
+}
+
+/* Addresses of chunk @chunk and the seven behind it in row @row; chunk + 8 i lies
+ * 8 i chunks behind one of them. */
+template <typename T> struct LwtTileRow {
+  LwtChunk<T> *at[8];
+
+  __device__ __forceinline__
+  LwtTileRow (T *tile, int pitch, int row, int chunk)
+  {
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+      at[i] = (LwtChunk<T> *) (tile + row * pitch)
+              + lwt_tile_chunk_at (row, chunk + i);
+  }
+
+  __device__ __forceinline__ LwtChunk<T> &
+  operator[] (int i) const
+  {
+    return at[i & 7][i & ~7];
+  }
+};
+
+/* Likewise of sample @column of row @row and the seven below. */
+template <typename T> struct LwtTileColumn {
+  T *at[8];
+  int pitch;
+
+  __device__ __forceinline__
+  LwtTileColumn (T *tile, int pitch, int row, int column)
+      : pitch (pitch)
+  {
+    constexpr int n = LwtChunk<T>::n;
+
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+      at[i] = tile + row * pitch + lwt_tile_chunk_at (row + i, column / n) * n
+              + column % n;
+  }
+
+  __device__ __forceinline__ T &
+  operator[] (int i) const
+  {
+    return at[i & 7][i * pitch];
+  }
+};
+
+/* --- lines ------------------------------------------------------------------------------- */
+
+/* Pair that a tile begins with, and what lies beyond its ends. */
+typedef struct {
+  int pair, edge;
+} LwtTilePlace;
+
+template <class Tile, int AXIS>
+static __device__ __forceinline__ LwtTilePlace
+lwt_tile_place (const LwtTileAxis &axis, int tile)
+{
+  LWT_KNOWN bool periodic = Tile::plan.boundary == 1;
+  LWT_KNOWN int size = Tile::plan.lines[AXIS].run * Tile::plan.lines[AXIS].runs;
+  LwtTilePlace place = { tile * size, LWT_TILE_INNER };
+
+  if (place.pair > axis.last)
+    place.pair = axis.last;
+  if (!periodic && tile == 0)
+    place.edge = LWT_TILE_LEFT;
+  if (!periodic && tile == axis.tiles - 1) {
+    place.pair = axis.right;
+    place.edge = axis.n % 2 ? LWT_TILE_RIGHT_ODD : LWT_TILE_RIGHT_EVEN;
+  }
+  return place;
+}
+
+/* What lies beyond the ends of run @run of a tile. */
+template <class Tile, int AXIS>
+static __device__ __forceinline__ int
+lwt_tile_edge (const LwtTilePlace &place, int run)
+{
+  const bool left = place.edge == LWT_TILE_LEFT;
+
+  return run == (left ? 0 : Tile::plan.lines[AXIS].runs - 1) ? place.edge
+                                                             : LWT_TILE_INNER;
+}
+
+/* Finds where position @k is in a line of @n. Returns: whether it is there */
+template <class Tile>
+static __device__ __forceinline__ bool
+lwt_tile_find (int &k, int n)
+{
+  if (Tile::plan.boundary == 1)
+    k = k < 0 ? k + n : k >= n ? k - n : k;
+  return (unsigned) k < (unsigned) n;
+}
+
+/* Copies 4, 8 or 16 bytes to shared memory while the thread goes on. */
+template <int BYTES>
+static __device__ __forceinline__ void
+lwt_tile_copy (void *to, const void *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const unsigned at = (unsigned) __cvta_generic_to_shared (to);
+
+  if (BYTES == 16)
+    asm volatile(
+        "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from)
+        : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at),
+                 "l"(from), "n"(BYTES)
+                 : "memory");
+#else
+  for (int i = 0; i < BYTES / 4; i++)
+    ((int *) to)[i] = ((const int *) from)[i];
+#endif
+}
+
+static __device__ __forceinline__ void
+lwt_tile_copies_end (void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* A row of @band */
+static __device__ __forceinline__ char *
+lwt_tile_line (const LwtTileBand &band, int y)
+{
+  return (char *) band.data + (unsigned long long) (unsigned) y * band.pitch;
+}
+
+/* Fills @rows rows of the tile from @row0 on, and of each @chunks chunks from
+ * @chunk0 on, from @band of @width x @height: its rows from @y on, its columns from
+ * @x on. LANES threads have a row, and each of them its chunk of some rows. */
+template <class Tile, int LANES, typename T>
+static __device__ __forceinline__ void
+lwt_tile_load (T *tile, int row0, int rows, int chunk0, int chunks,
+    const LwtTileBand &band, int x, int y, int width, int height)
+{
+  constexpr int n = LwtChunk<T>::n;
+  LWT_KNOWN int together = Tile::plan.threads / LANES;
+  const int chunk = threadIdx.x % LANES, first = threadIdx.x / LANES;
+  int columns[n];
+  bool whole = band.step == 1, there[n];
+
+#pragma unroll
+  for (int k = 0; k < n; k++) {
+    columns[k] = x + chunk * n + k;
+    there[k] = lwt_tile_find<Tile> (columns[k], width);
+    whole = whole && there[k] && columns[k] == columns[0] + k;
+  }
+  whole =
+      whole && band.pitch % 16 == 0
+      && ((unsigned long long) band.data + columns[0] * sizeof (T)) % 16 == 0;
+  if (chunk >= chunks)
+    return;
+  if (whole && y >= 0 && y + rows <= height && together % 8 == 0) {
+    const char *from =
+        lwt_tile_line (band, y + first) + columns[0] * sizeof (T);
+    LwtChunk<T> *to = (LwtChunk<T> *) (tile + (row0 + first) * Tile::plan.pitch)
+                      + lwt_tile_chunk_at (row0 + first, chunk0 + chunk);
+
+#pragma unroll 4
+    for (int row = first; row < rows; row += together) {
+      lwt_tile_copy<16> (to, from);
+      from += (unsigned long long) together * band.pitch;
+      to += together * Tile::plan.pitch / n;
+    }
+    return;
+  }
+  for (int row = first; row < rows; row += together) {
+    LwtChunk<T> *const to =
+        (LwtChunk<T> *) (tile + (row0 + row) * Tile::plan.pitch)
+        + lwt_tile_chunk_at (row0 + row, chunk0 + chunk);
+    int from = y + row;
+
+    if (!lwt_tile_find<Tile> (from, height))
+      continue;
+    const T *const line = (const T *) lwt_tile_line (band, from);
+
+    if (whole)
+      lwt_tile_copy<16> (to, line + columns[0]);
+    else
+#pragma unroll
+      for (int k = 0; k < n; k++)
+        if (there[k])
+          lwt_tile_copy<sizeof (T)> (&to->v[k], line + columns[k] * band.step);
+  }
+}
+
+/* Likewise for as many chunks as there are: 32 at a time, then 16, then 8 */
+template <class Tile, typename T>
+static __device__ __forceinline__ void
+lwt_tile_load_all (T *tile, int row0, int rows, int chunk0, int columns,
+    const LwtTileBand &band, int x, int y, int width, int height)
+{
+  constexpr int n = LwtChunk<T>::n;
+  const int chunks = (columns + n - 1) / n;
+  int done = 0;
+
+  for (; Tile::plan.threads >= 256 && chunks - done > 16; done += 32)
+    lwt_tile_load<Tile, 32> (tile, row0, rows, chunk0 + done, chunks - done,
+        band, x + done * n, y, width, height);
+  for (; chunks - done > 8; done += 16)
+    lwt_tile_load<Tile, 16> (tile, row0, rows, chunk0 + done, chunks - done,
+        band, x + done * n, y, width, height);
+  if (chunks - done > 0)
+    lwt_tile_load<Tile, 8> (tile, row0, rows, chunk0 + done, chunks - done,
+        band, x + done * n, y, width, height);
+}
+
+/* --- kernels ---------------------------------------------------------------------------------- */
+
+template <typename T> struct LwtTileParameters {
+  LwtTileTask task;
+  T weights[LWT_TILE_MAX_TAPS + 2];
+};
+
+/* Waits for the kernel in front, and lets the next one take its place. */
+static __device__ __forceinline__ void
+lwt_tile_begin (void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;\n\t"
+               "griddepcontrol.wait;" ::
+                   : "memory");
+#endif
+}
+
+template <typename T, class Tile>
+static __device__ __forceinline__ void
+lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
+{
+  using X = LwtAlong<Tile, 0>;
+  using Y = LwtAlong<Tile, 1>;
+  LWT_KNOWN int pitch = Tile::plan.pitch, half = Tile::plan.half;
+  constexpr int n = LwtChunk<T>::n;
+  const LwtTileTask &task = parameters.task;
+  const T *const weights = parameters.weights;
+  const T *const scale = weights + LWT_TILE_MAX_TAPS;
+  const int warp = lwt_tile_warp (), lane = threadIdx.x % 32;
+  const LwtTilePlace x =
+      lwt_tile_place<Tile, 0> (task.axis[0], blockIdx.x % task.axis[0].tiles);
+  const LwtTilePlace y =
+      lwt_tile_place<Tile, 1> (task.axis[1], blockIdx.x / task.axis[0].tiles);
+
+  lwt_tile_begin ();
+  lwt_tile_load_all<Tile> (tile, 0, Tile::plan.rows, 0, 2 * X::all_inputs (0),
+      task.picture, 2 * (x.pair + X::from (0)), 2 * (y.pair + Y::from (0)),
+      task.axis[0].n, task.axis[1].n);
+  lwt_tile_copies_end ();
+  __syncthreads ();
+
+  { /* rows: samples become low entries at columns 0 .., high ones at half .. */
+    const int run = warp % X::runs (), row = warp / X::runs () * 32 + lane;
+    LwtRun<T, Tile, 0> values;
+
+    if (row < Tile::plan.rows) {
+      const LwtTileRow<T> from (tile, pitch, row, run * (2 * X::run () / n));
+
+#pragma unroll
+      for (int i = 0; i < 2 * X::inputs (0) / n; i++) {
+        const LwtChunk<T> chunk = from[i];
+
+#pragma unroll
+        for (int k = 0; k < n; k++)
+          values.v[k % 2][(i * n + k) / 2] = chunk.v[k];
+      }
+      lwt_tile_lift_run<T, Tile, 0> (
+          values, lwt_tile_edge<Tile, 0> (x, run), weights, task.shift);
+    }
+    __syncthreads ();
+    if (row < Tile::plan.rows) {
+      const LwtTileRow<T> to (tile, pitch, row, run * (X::run () / n));
+
+#pragma unroll
+      for (int odd = 0; odd < 2; odd++)
+#pragma unroll
+        for (int i = 0; i < X::run () / n; i++) {
+          LwtChunk<T> chunk;
+
+#pragma unroll
+          for (int k = 0; k < n; k++)
+            chunk.v[k] = values.v[odd][i * n + k + X::out (odd) - X::from (odd)]
+                         * scale[odd];
+          to[odd * (half / n) + i] = chunk;
+        }
+    }
+    __syncthreads ();
+  }
+
+  { /* columns, to the bands */
+    const int run = warp % Y::runs (), column = warp / Y::runs () * 32 + lane;
+    const int kind = column >= half;
+    int at = x.pair + X::out (kind) + column - kind * half
+             - task.axis[0].shift[kind];
+    LwtRun<T, Tile, 1> values;
+
+    if (column >= 2 * half
+        || !lwt_tile_find<Tile> (at, (task.axis[0].n + 1 - kind) / 2)
+        || task.bands[0][kind].data == 0)
+      return;
+    const LwtTileColumn<T> from (tile, pitch, 2 * run * Y::run (), column);
+
+#pragma unroll
+    for (int i = 0; i < 2 * Y::inputs (0); i++)
+      values.v[i % 2][i / 2] = from[i];
+    lwt_tile_lift_run<T, Tile, 1> (
+        values, lwt_tile_edge<Tile, 1> (y, run), weights, task.shift);
+#pragma unroll
+    for (int odd = 0; odd < 2; odd++) {
+      const LwtTileBand &band = task.bands[odd][kind];
+      const int height = (task.axis[1].n + 1 - odd) / 2;
+      const int k =
+          y.pair + run * Y::run () + Y::out (odd) - task.axis[1].shift[odd];
+      const LwtTileBand own = { (T *) band.data + at * band.step, band.pitch,
+        1 };
+
+      if (band.data == 0)
+        continue;
+      if (k >= 0 && k + Y::run () <= height) {
+        char *const to = lwt_tile_line (own, k);
+
+#pragma unroll
+        for (int i = 0; i < Y::run (); i++)
+          *(T *) (to + (unsigned long long) (unsigned) i * band.pitch) =
+              values.v[odd][i + Y::out (odd) - Y::from (odd)] * scale[odd];
+        continue;
+      }
+#pragma unroll
+      for (int i = 0; i < Y::run (); i++) {
+        int row = k + i;
+
+        if (lwt_tile_find<Tile> (row, height))
+          *(T *) lwt_tile_line (own, row) =
+              values.v[odd][i + Y::out (odd) - Y::from (odd)] * scale[odd];
+      }
+    }
+  }
+}
+
+/* Fills the tile with the samples that entries of @bands give, all of them or only
+ * the low ones: what is not there is +0, and not scaled. All threads are done when
+ * it returns. */
+template <typename T, class Tile>
+static __device__ __forceinline__ void
+lwt_tile_synthesise (const LwtTileParameters<T> &parameters, T *tile,
+    const LwtTileBand bands[2][2], bool all, const LwtTilePlace &x,
+    const LwtTilePlace &y)
+{
+  using X = LwtAlong<Tile, 0>;
+  using Y = LwtAlong<Tile, 1>;
+  LWT_KNOWN int pitch = Tile::plan.pitch, half = Tile::plan.half;
+  LWT_KNOWN int half_rows = Tile::plan.half_rows;
+  constexpr int n = LwtChunk<T>::n;
+  const LwtTileTask &task = parameters.task;
+  const T *const weights = parameters.weights;
+  const T *const scale = weights + LWT_TILE_MAX_TAPS;
+  const int warp = lwt_tile_warp (), lane = threadIdx.x % 32;
+
+  for (int i = 0; i < (all ? 4 : 1); i++) {
+    const int odd_y = i / 2, odd_x = i % 2;
+
+    lwt_tile_load_all<Tile> (tile, odd_y * half_rows, Y::all_inputs (odd_y),
+        odd_x * (half / n), X::all_inputs (odd_x), bands[odd_y][odd_x],
+        x.pair + X::from (odd_x) - task.axis[0].shift[odd_x],
+        y.pair + Y::from (odd_y) - task.axis[1].shift[odd_y],
+        (task.axis[0].n + 1 - odd_x) / 2, (task.axis[1].n + 1 - odd_y) / 2);
+  }
+  lwt_tile_copies_end ();
+  __syncthreads ();
+
+  { /* columns: entries become rows 0, 1, .. of entries along x */
+    const int run = warp % Y::runs (), column = warp / Y::runs () * 32 + lane;
+    const bool mine = column < (all ? 2 : 1) * half;
+    LwtRun<T, Tile, 1> values;
+
+    if (mine) {
+      const LwtTileColumn<T> from (tile, pitch, run * Y::run (), column);
+
+#pragma unroll
+      for (int odd = 0; odd < 2; odd++)
+#pragma unroll
+        for (int i = 0; i < LwtRun<T, Tile, 1>::most; i++)
+          if (i < Y::inputs (odd))
+            values.v[odd][i] =
+                odd && !all ? T (0) : from[odd * half_rows + i] * scale[odd];
+      lwt_tile_lift_run<T, Tile, 1> (
+          values, lwt_tile_edge<Tile, 1> (y, run), weights, task.shift);
+    }
+    __syncthreads ();
+    if (mine) {
+      const LwtTileColumn<T> to (tile, pitch, 2 * run * Y::run (), column);
+
+#pragma unroll
+      for (int i = 0; i < 2 * Y::run (); i++)
+        to[i] = values.v[i % 2][i / 2 - Y::from (i % 2)];
+    }
+    __syncthreads ();
+  }
+
+  { /* rows: entries become samples */
+    const int run = warp % X::runs (), row = warp / X::runs () * 32 + lane;
+    LwtRun<T, Tile, 0> values;
+
+    if (row < 2 * Y::size ()) {
+      const LwtTileRow<T> from (tile, pitch, row, run * (X::run () / n));
+
+#pragma unroll
+      for (int odd = 0; odd < 2; odd++)
+#pragma unroll
+        for (int i = 0; i < LwtRun<T, Tile, 0>::most / n; i++)
+          if (i < X::inputs (odd) / n) {
+            LwtChunk<T> chunk = {};
+
+            if (all || !odd)
+              chunk = from[odd * (half / n) + i];
+#pragma unroll
+            for (int k = 0; k < n; k++)
+              values.v[odd][i * n + k] =
+                  odd && !all ? T (0) : chunk.v[k] * scale[odd];
+          }
+      lwt_tile_lift_run<T, Tile, 0> (
+          values, lwt_tile_edge<Tile, 0> (x, run), weights, task.shift);
+    }
+    __syncthreads ();
+    if (row < 2 * Y::size ()) {
+      const LwtTileRow<T> to (tile, pitch, row, run * (2 * X::run () / n));
+
+#pragma unroll
+      for (int i = 0; i < 2 * X::run () / n; i++) {
+        LwtChunk<T> chunk;
+
+#pragma unroll
+        for (int k = 0; k < n; k++)
+          chunk.v[k] = values.v[k % 2][(i * n + k) / 2 - X::from (k % 2)];
+        to[i] = chunk;
+      }
+    }
+    __syncthreads ();
+  }
+}
+
+template <typename T, class Tile>
+static __device__ __forceinline__ void
+lwt_tile_inverse (const LwtTileParameters<T> &parameters, T *tile)
+{
+  using X = LwtAlong<Tile, 0>;
+  using Y = LwtAlong<Tile, 1>;
+  constexpr int n = LwtChunk<T>::n, lanes = 32;
+  const LwtTileTask &task = parameters.task;
+  const LwtTilePlace x =
+      lwt_tile_place<Tile, 0> (task.axis[0], blockIdx.x % task.axis[0].tiles);
+  const LwtTilePlace y =
+      lwt_tile_place<Tile, 1> (task.axis[1], blockIdx.x / task.axis[0].tiles);
+
+  lwt_tile_begin ();
+  lwt_tile_synthesise<T, Tile> (
+      parameters, tile, task.bands, task.bands[0][1].data != 0, x, y);
+  for (int chunk = threadIdx.x % lanes; chunk < 2 * X::size () / n;
+       chunk += lanes) {
+    const int at_x = 2 * x.pair + chunk * n;
+    const bool whole = at_x + n <= task.axis[0].n && at_x % n == 0;
+
+#pragma unroll 4
+    for (int row = threadIdx.x / lanes; row < 2 * Y::size ();
+         row += Tile::plan.threads / lanes) {
+      const LwtChunk<T> values = ((const LwtChunk<T>
+              *) (tile
+                  + row * Tile::plan.pitch))[lwt_tile_chunk_at (row, chunk)];
+      const int at_y = 2 * y.pair + row;
+      T *const to = (T *) lwt_tile_line (task.picture, at_y) + at_x;
+
+      if (at_y >= task.axis[1].n)
+        continue;
+      if (whole)
+        *(LwtChunk<T> *) to = values;
+      else
+#pragma unroll
+        for (int k = 0; k < n; k++)
+          if (at_x + k < task.axis[0].n)
+            to[k] = values.v[k];
+    }
+  }
+}
+
+/* --- components ------------------------------------------------------------------------- */
+
+/* The NaN of missing points */
+template <typename T>
+static __device__ __forceinline__ T
+lwt_tile_nan (void)
+{
+  const unsigned long long bits =
+      sizeof (T) == 4 ? 0x7fc00000ull : 0x7ff8000000000000ull;
+  T result;
+
+  memcpy (&result, &bits, sizeof result);
+  return result;
+}
+
+/* Reads or writes a chunk of a row; of what lies beyond @width nothing. */
+template <typename T>
+static __device__ __forceinline__ LwtChunk<T>
+lwt_tile_read (const LwtTileBand &band, int x, int y, int width)
+{
+  constexpr int n = LwtChunk<T>::n;
+  const T *const from = (const T *) lwt_tile_line (band, y) + x;
+  LwtChunk<T> chunk = {};
+
+  if ((unsigned long long) from % 16 == 0 && x + n <= width)
+    return *(const LwtChunk<T> *) from;
+#pragma unroll
+  for (int k = 0; k < n; k++)
+    if (x + k < width)
+      chunk.v[k] = from[k];
+  return chunk;
+}
+
+template <typename T>
+static __device__ __forceinline__ void
+lwt_tile_write (
+    const LwtTileBand &band, int x, int y, int width, const LwtChunk<T> &chunk)
+{
+  constexpr int n = LwtChunk<T>::n;
+  T *const to = (T *) lwt_tile_line (band, y) + x;
+
+  if ((unsigned long long) to % 16 == 0 && x >= 0 && x + n <= width) {
+    *(LwtChunk<T> *) to = chunk;
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < n; k++)
+    if (x + k >= 0 && x + k < width)
+      to[k] = chunk.v[k];
+}
+
+/* A chunk of a component, as it comes out: @x, @y in the component. @form: the
+ * polynomial belongs to it. */
+template <typename T>
+static __device__ __forceinline__ void
+lwt_tile_write_part (const LwtTileParts &parts, int part, int x, int y,
+    LwtChunk<T> chunk, bool form)
+{
+  constexpr int n = LwtChunk<T>::n;
+  const int width = parts.size[0], words = (width + 31) / 32;
+
+  if (form && parts.polynomial) {
+    const double v = lwt_centred (y, parts.size[1]);
+
+    for (int k = 0; k < n; k++)
+      chunk.v[k] =
+          (T) ((double) chunk.v[k]
+               + lwt_tail (parts.polynomial, lwt_centred (x + k, width), v));
+  }
+  if (parts.missing) {
+    const unsigned *const bits = parts.missing + (unsigned long long) y * words;
+
+    for (int k = 0; k < n; k++)
+      if (x + k >= 0 && x + k < width
+          && (bits[(x + k) / 32] >> (x + k) % 32 & 1) != 0)
+        chunk.v[k] = lwt_tile_nan<T> ();
+  }
+  lwt_tile_write (parts.parts[part], x, y, width, chunk);
+}
+
+/* Components: each low band of level 1 is expanded in the tile, and taken off what
+ * was before it: the picture, then the low bands one after the other. A thread has
+ * the same chunks each time; @before, behind the tile in shared memory, is its own. */
+template <typename T, class Tile>
+static __device__ __forceinline__ void
+lwt_tile_parts (const LwtTileParameters<T> &parameters, T *tile)
+{
+  using X = LwtAlong<Tile, 0>;
+  using Y = LwtAlong<Tile, 1>;
+  LWT_KNOWN int chunks = 2 * X::size () / LwtChunk<T>::n;
+  const LwtTileTask &task = parameters.task;
+  const LwtTileParts &parts = task.parts;
+  const int width = task.axis[0].n;
+  const LwtTilePlace x =
+      lwt_tile_place<Tile, 0> (task.axis[0], blockIdx.x % task.axis[0].tiles);
+  const LwtTilePlace y =
+      lwt_tile_place<Tile, 1> (task.axis[1], blockIdx.x / task.axis[0].tiles);
+  LwtChunk<T> *const before =
+      (LwtChunk<T> *) (tile + Tile::plan.rows * Tile::plan.pitch);
+
+  lwt_tile_begin ();
+  for (int i = 0; i < 3; i++) {
+    const LwtTileBand bands[2][2] = { { parts.low[i] } };
+
+    if (parts.low[i].data == 0)
+      continue;
+    if (!parts.at_zero[i])
+      lwt_tile_synthesise<T, Tile> (parameters, tile, bands, false, x, y);
+#pragma unroll 2
+    for (int at = threadIdx.x; at < 2 * Y::size () * chunks;
+         at += Tile::plan.threads) {
+      const int row = at / chunks, chunk = at % chunks;
+      const int at_x = 2 * x.pair + chunk * LwtChunk<T>::n;
+      const int at_y = 2 * y.pair + row;
+      const int part_x = at_x - parts.pad[0], part_y = at_y - parts.pad[1];
+      LwtChunk<T> low, part;
+
+      if (part_y < 0 || part_y >= parts.size[1] || at_y >= task.axis[1].n
+          || at_x >= width)
+        continue;
+      low = parts.at_zero[i]
+                ? lwt_tile_read<T> (parts.low[i], at_x, at_y, width)
+                : ((const LwtChunk<T> *) (tile + row * Tile::plan.pitch))
+                    [lwt_tile_chunk_at (row, chunk)];
+      if (parts.parts[i].data) {
+        part = i == 0 ? lwt_tile_read<T> (task.picture, at_x, at_y, width)
+                      : before[at];
+#pragma unroll
+        for (int k = 0; k < LwtChunk<T>::n; k++)
+          part.v[k] = part.v[k] - low.v[k];
+        lwt_tile_write_part<T> (parts, i, part_x, part_y, part, false);
+      }
+      before[at] = low;
+      if (i == 2 && parts.parts[3].data)
+        lwt_tile_write_part<T> (parts, 3, part_x, part_y, low, true);
+    }
+    __syncthreads ();
+  }
+}

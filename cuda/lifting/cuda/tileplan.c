@@ -1,0 +1,329 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Which positions each step has to change so that a run's outputs come out right,
+ * and how large tiles are. */
+#include "cuda/lifting/cuda/tileplan.h"
+
+#include <string.h>
+
+/* Tiles of 32 pairs instead of 64 are used up to so many that overlap. */
+#define MOST_OVERLAP 12
+
+/* Registers of a thread beside its run's samples; bytes of shared memory of a
+ * multiprocessor (compute capability 9.0; others hold fewer thread blocks) */
+#define SPARE_REGISTERS 24
+#define SHARED (228 * 1024)
+
+/* Outputs of a kind of the two may be so many pairs from each other */
+#define MAX_DRIFT 24
+
+const gchar *const lwt_tile_kernel_names[LWT_TILE_KERNELS] = { "forward",
+  "forward_small", "inverse", "inverse_small", "parts" };
+
+static gint
+round_up (gint n, gint to)
+{
+  return (n + to - 1) / to * to;
+}
+
+/* Adds positions from .. to - 1. */
+static void
+widen (gint range[2], gint from, gint to)
+{
+  range[0] = MIN (range[0], from);
+  range[1] = MAX (range[1], to);
+}
+
+/* Sets what the steps change, from the last one back, and @in: what they need,
+ * also as what stands for neighbours beyond an end. */
+static void
+find_ranges (LwtTileLine *line, const LwtTilePlan *plan)
+{
+  line->end = line->run + MIN (line->out[0], line->out[1]);
+  for (gint kind = 0; kind < 2; kind++) {
+    line->in[kind][0] = line->out[kind];
+    line->in[kind][1] = line->out[kind] + line->run;
+  }
+  for (gint i = plan->n_steps - 1; i >= 0; i--) {
+    LwtTileStep *step = &line->steps[i];
+    gint *need = line->in[1 - step->odd];
+
+    step->from = line->in[step->odd][0];
+    step->to = line->in[step->odd][1];
+    widen (
+        need, step->from + step->first, step->to + step->first + step->n - 1);
+    if (plan->boundary == LWT_BOUNDARY_PERIODIC
+        || plan->boundary == LWT_BOUNDARY_ZERO)
+      continue;
+    for (gint edge = LWT_TILE_LEFT; edge <= LWT_TILE_RIGHT_ODD; edge++)
+      for (gint v = lwt_tile_beyond_from (*step, edge, line->end);
+           v < lwt_tile_beyond_to (*step, edge, line->end); v++) {
+        const gint source =
+            lwt_tile_source (plan->boundary, edge, v, 1 - step->odd, line->end);
+
+        widen (need, source, source + 1);
+      }
+  }
+}
+
+static gint
+round_down (gint n, gint to)
+{
+  return n >= 0 ? n / to * to : -round_up (-n, to);
+}
+
+/* Pairs that a run needs beside its own. They come in whole chunks, forward of both
+ * kinds. */
+static gint
+find_inputs (LwtTileLine *line, const LwtTilePlan *plan, gint chunk)
+{
+  find_ranges (line, plan);
+  if (plan->inverse) {
+    for (gint kind = 0; kind < 2; kind++) {
+      line->in[kind][0] = round_down (line->in[kind][0], chunk);
+      line->in[kind][1] =
+          line->in[kind][0]
+          + round_up (line->in[kind][1] - line->in[kind][0], chunk);
+    }
+  } else {
+    const gint pairs = MAX (chunk / 2, 1);
+
+    widen (line->in[0], line->in[1][0], line->in[1][1]);
+    line->in[0][0] = round_down (line->in[0][0], pairs);
+    line->in[0][1] =
+        line->in[0][0] + round_up (line->in[0][1] - line->in[0][0], pairs);
+    memcpy (line->in[1], line->in[0], sizeof line->in[1]);
+  }
+  return MAX (line->in[0][1] - line->in[0][0], line->in[1][1] - line->in[1][0])
+         - line->run;
+}
+
+/* Whether only the first run of a tile depends on its left end and only the last
+ * one on its right end. */
+static gboolean
+ends_are_apart (const LwtTileLine *line)
+{
+  gboolean result = TRUE;
+
+  for (gint kind = 0; kind < 2 && line->runs > 1; kind++)
+    result = result && line->run + line->in[kind][0] >= 0
+             && line->in[kind][1] <= line->run + line->end - 1;
+  return result;
+}
+
+/* A run of @run outputs. Forward, those of one kind may lie before those of the
+ * other, so that both depend on the fewest inputs. Returns: pairs beside its own */
+static gint
+plan_run (LwtTileLine *line, const LwtTilePlan *plan, gint run, gint chunk)
+{
+  gint best = 0, least;
+
+  line->run = run;
+  line->out[0] = line->out[1] = 0;
+  least = find_inputs (line, plan, chunk);
+  if (!ends_are_apart (line))
+    least = G_MAXINT;
+  for (gint drift = -MAX_DRIFT; !plan->inverse && drift <= MAX_DRIFT; drift++) {
+    gint beside;
+
+    line->out[0] = MIN (-drift, 0);
+    line->out[1] = MIN (drift, 0);
+    beside = find_inputs (line, plan, chunk);
+    if (!ends_are_apart (line))
+      continue;
+    if (beside < least || (beside == least && ABS (drift) < ABS (best))) {
+      least = beside;
+      best = drift;
+    }
+  }
+  line->out[0] = MIN (-best, 0);
+  line->out[1] = MIN (best, 0);
+  return find_inputs (line, plan, chunk);
+}
+
+/* Runs of the second axis: as long as the tile's @room pairs allow. */
+static gboolean
+plan_second (LwtTileLine *line, const LwtTilePlan *plan, gint room, gint runs,
+    gint grain, gint chunk)
+{
+  for (; runs > 0; runs /= 2)
+    for (gint run = room / runs / grain * grain; run > 0; run -= grain) {
+      gint beside;
+
+      line->runs = runs;
+      beside = plan_run (line, plan, run, chunk);
+      if (beside + runs * run <= room) {
+        if (run * runs >= room / 4 && ends_are_apart (line))
+          return TRUE;
+        break;
+      }
+    }
+  return FALSE;
+}
+
+gint
+lwt_tile_get_inputs (const LwtTileLine *line, gint kind)
+{
+  return (line->runs - 1) * line->run + line->in[kind][1] - line->in[kind][0];
+}
+
+gsize
+lwt_tile_plan_get_shared (const LwtTilePlan *plan, LwtType type)
+{
+  const LwtTileLine *x = &plan->lines[0], *y = &plan->lines[1];
+  gsize samples = (gsize) plan->rows * plan->pitch;
+
+  if (plan->parts)
+    samples += (gsize) (2 * x->run * x->runs) * (2 * y->run * y->runs);
+  return samples * lwt_type_get_size (type);
+}
+
+gboolean
+lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
+    const LwtWavelet *wavelet, LwtType type, LwtBoundary boundary)
+{
+  const gboolean inverse = kernel >= LWT_TILE_INVERSE;
+  const gboolean small =
+      kernel != LWT_TILE_FORWARD && kernel != LWT_TILE_INVERSE;
+  const gint size = (gint) lwt_type_get_size (type), chunk = 16 / size;
+  const gint first = inverse ? 1 : 0, second = 1 - first;
+  LwtTileLine *lines = plan->lines;
+  guint taps = 0;
+  gint registers, beside, room, run = small || size == 8 ? 16 : 32;
+
+  memset (plan, 0, sizeof *plan);
+  plan->inverse = inverse;
+  plan->boundary = boundary;
+  plan->n_steps = (gint) wavelet->n_steps;
+  plan->parts = kernel == LWT_TILE_PARTS;
+  if (wavelet->n_steps > LWT_TILE_MAX_STEPS
+      || (plan->parts && type == LWT_TYPE_I32))
+    return FALSE;
+  for (guint i = 0; i < wavelet->n_steps; i++) {
+    const LwtStep *step =
+        &wavelet->steps[inverse ? wavelet->n_steps - 1 - i : i];
+    const LwtTileStep copy = { step->kind == LWT_STEP_PREDICT, step->first,
+      (gint) step->n, (gint) taps, 0, 0 };
+
+    if (ABS (step->first) > LWT_TILE_MAX_INPUTS)
+      return FALSE;
+    lines[0].steps[i] = lines[1].steps[i] = copy;
+    taps += step->n;
+  }
+  if (taps > LWT_TILE_MAX_TAPS)
+    return FALSE;
+  lines[first].runs = 2;
+  beside = plan_run (&lines[first], plan, run, inverse ? 1 : chunk);
+  if (beside > 26) {
+    run = 16;
+    plan_run (&lines[first], plan, run, inverse ? 1 : chunk);
+  }
+  /* forward, more and lower tiles are faster if they do not overlap too much */
+  room = small || (!inverse && beside <= MOST_OVERLAP) ? 32 : 64;
+  if (!ends_are_apart (&lines[first])
+      || !plan_second (&lines[second], plan, room, room / run,
+          inverse ? chunk : 1, inverse ? chunk : 1))
+    return FALSE;
+  for (gint axis = 0; axis < 2; axis++)
+    for (gint kind = 0; kind < 2; kind++)
+      if (lines[axis].in[kind][1] - lines[axis].in[kind][0]
+          > LWT_TILE_MAX_INPUTS)
+        return FALSE;
+  plan->threads = 2 * room * lines[first].runs;
+  registers = plan->parts ? SPARE_REGISTERS : 0;
+  for (gint axis = 0; axis < 2; axis++)
+    registers =
+        MAX (registers, (lines[axis].in[0][1] - lines[axis].in[0][0]
+                            + lines[axis].in[1][1] - lines[axis].in[1][0])
+                            * size / 4);
+  if (inverse) {
+    plan->half = room;
+    plan->half_rows = MAX (
+        lwt_tile_get_inputs (&lines[1], 0), lwt_tile_get_inputs (&lines[1], 1));
+    plan->rows = 2 * plan->half_rows;
+    plan->pitch = 2 * room;
+  } else {
+    plan->half = lines[0].run * lines[0].runs;
+    plan->rows = 2 * lwt_tile_get_inputs (&lines[1], 0);
+    plan->pitch = 2 * lwt_tile_get_inputs (&lines[0], 0);
+  }
+  plan->pitch = round_up (plan->pitch, 8 * chunk);
+  /* some spilled registers cost less than fewer than 16 warps */
+  plan->blocks =
+      MIN (MAX (65536 / (plan->threads * (registers + SPARE_REGISTERS)),
+               size <= 4 ? 512 / plan->threads : 1),
+          (gint) (SHARED / (lwt_tile_plan_get_shared (plan, type) + 1024)));
+  plan->blocks = CLAMP (plan->blocks, 1, 2048 / plan->threads);
+  return TRUE;
+}
+
+gboolean
+lwt_tile_axis_init (LwtTileAxis *axis, const LwtTilePlan *plan, gint which,
+    gint n, const gint shift[2])
+{
+  const LwtTileLine *line = &plan->lines[which];
+  const gint size = line->run * line->runs, pairs = (n + 1) / 2;
+  const gint low = MIN (line->out[0], line->out[1]);
+  const gint left = -MIN (line->in[0][0], line->in[1][0]);
+  const gint right = MAX (line->in[0][1], line->in[1][1]) + size - line->run;
+
+  axis->n = n;
+  axis->shift[0] = axis->shift[1] = 0;
+  if (plan->boundary == LWT_BOUNDARY_PERIODIC) {
+    axis->tiles = (pairs + size - 1) / size;
+    axis->last = axis->right = pairs - size;
+    memcpy (axis->shift, shift, sizeof axis->shift);
+    return n % 2 == 0
+           && pairs >= left + right + MAX (ABS (shift[0]), ABS (shift[1]));
+  }
+  axis->tiles = (pairs - low + size - 1) / size;
+  axis->last = n / 2 - right;
+  axis->right = pairs - (size - line->run) - line->end;
+  /* each tile but the first has all its inputs to the left, each but the last all
+   * to the right; and the last but one ends where the last one begins */
+  return axis->tiles > 1 && size >= left && axis->last >= 0
+         && (axis->tiles == 2 || axis->last >= left) && axis->right >= left
+         && axis->last + size >= axis->right;
+}
+
+static void
+print_line (GString *text, const LwtTileLine *line, gint n_steps)
+{
+  g_string_append_printf (text, "{%d,%d,%d,{%d,%d},{{%d,%d},{%d,%d}},{",
+      line->run, line->runs, line->end, line->out[0], line->out[1],
+      line->in[0][0], line->in[0][1], line->in[1][0], line->in[1][1]);
+  for (gint i = 0; i < n_steps; i++) {
+    const LwtTileStep *step = &line->steps[i];
+
+    g_string_append_printf (text, "{%d,%d,%d,%d,%d,%d},", step->odd,
+        step->first, step->n, step->tap, step->from, step->to);
+  }
+  g_string_append (text, "}},");
+}
+
+void
+lwt_tile_plan_print (
+    const LwtTilePlan *plan, LwtType type, const gchar *name, GString *text)
+{
+  static const gchar *const types[] = { "float", "double", "int" };
+
+  g_string_append_printf (text,
+      "struct plan_of_%s { static constexpr LwtTilePlan plan = {%d,%d,%d,{",
+      name, plan->inverse, plan->boundary, plan->n_steps);
+  print_line (text, &plan->lines[0], plan->n_steps);
+  print_line (text, &plan->lines[1], plan->n_steps);
+  g_string_append_printf (text, "},%d,%d,%d,%d,%d,%d,%d}; };\n", plan->threads,
+      plan->blocks, plan->rows, plan->pitch, plan->half, plan->half_rows,
+      plan->parts);
+  g_string_append_printf (text,
+      "extern \"C\" __global__ void __launch_bounds__ (%d, %d)\n"
+      "%s (const __grid_constant__ LwtTileParameters<%s> parameters)\n"
+      "{ lwt_tile_%s<%s, plan_of_%s> (parameters, (%s *) lwt_tile_shared); }\n",
+      plan->threads, plan->blocks, name, types[type],
+      plan->parts     ? "parts"
+      : plan->inverse ? "inverse"
+                      : "forward",
+      types[type], name, types[type]);
+}

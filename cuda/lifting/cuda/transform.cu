@@ -1,0 +1,487 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Transforms level by level: where each level's bands lie, in the result or in
+ * work memory, and which kernels do it. */
+#include "cuda/lifting/cuda/device.cuh"
+#include "cuda/lifting/cuda/shape.cuh"
+
+#include <string.h>
+
+namespace {
+
+/* Levels of a chain that split something. */
+typedef struct {
+  guint n;
+  const LwtLevel *levels[LWT_MAX_CHAIN];
+} Active;
+
+/* How the work memory is cut up: byte offsets. */
+typedef struct {
+  gsize taps, scratch, temp;
+  gsize low[2]; /* low bands of the first pass, the third, ..; of the others */
+  gsize whole[3]; /* of the parts: low bands as large as the picture */
+  gsize size;
+} Cut;
+
+/* Which way a transform goes, and what is known of its high bands */
+typedef enum {
+  FORWARD,
+  INVERSE,
+  REDUCE, /* forward, only low bands */
+  EXPAND, /* inverse, high bands +0 */
+} Way;
+
+typedef struct {
+  const LwtTransform *transform;
+  Way way;
+  Active active;
+  LwtLayout layout;
+  LwtPicture picture, bands; /* of REDUCE, EXPAND the low band */
+  guint8 *work;
+  Cut cut;
+  cudaStream_t stream;
+} Run;
+
+void
+list_active (Active *active, const LwtChain *chain, guint first, guint n)
+{
+  active->n = 0;
+  for (guint i = first; i < first + n; i++)
+    if (chain->levels[i].x || chain->levels[i].y)
+      active->levels[active->n++] = &chain->levels[i];
+}
+
+gsize
+reserve (Cut *cut, gsize size)
+{
+  const gsize at = cut->size;
+
+  cut->size += (size + 255) & ~(gsize) 255;
+  return at;
+}
+
+gsize
+picture_size (const LwtTransform *transform, guint width, guint height)
+{
+  return lwt_row_pitch (width, lwt_type_get_size (transform->type)) * height;
+}
+
+/* Work memory of all of a chain, whatever part of it a call does. */
+void
+cut_work (Cut *cut, const LwtTransform *transform, const LwtChain *chain)
+{
+  Active active;
+
+  memset (cut, 0, sizeof *cut);
+  list_active (&active, chain, 0, chain->n);
+  if (active.n == 0)
+    return;
+  cut->taps = reserve (cut, lwt_generic_get_taps_size (transform));
+  for (guint i = 0; i < MIN (active.n, 2); i++)
+    cut->low[i] =
+        reserve (cut, picture_size (transform, active.levels[i]->low_width,
+                          active.levels[i]->low_height));
+  /* the first one is the largest */
+  cut->temp = reserve (cut, picture_size (transform, active.levels[0]->width,
+                                active.levels[0]->height));
+  if (lwt_generic_reaches_far (transform))
+    cut->scratch =
+        reserve (cut, lwt_generic_get_scratch_size (transform,
+                          active.levels[0]->width, active.levels[0]->height));
+  for (guint i = 0; i < 3; i++)
+    cut->whole[i] =
+        reserve (cut, picture_size (transform, chain->levels[0].width,
+                          chain->levels[0].height));
+}
+
+LwtPicture
+picture_at (const Run *run, gsize offset, guint width)
+{
+  LwtPicture picture = { run->work + offset,
+    lwt_row_pitch (width, lwt_type_get_size (run->transform->type)) };
+
+  return picture;
+}
+
+/* --- bands ------------------------------------------------------------------------ */
+
+/* A level's bands in the result; @before: how often each axis was split. */
+void
+place_bands (const Run *run, const LwtLevel *level, const guint before[2],
+    LwtBand bands[2][2])
+{
+  const gsize size = lwt_type_get_size (run->transform->type);
+  const bool split[2] = { level->x != FALSE, level->y != FALSE };
+  const guint low[2] = { level->low_width, level->low_height };
+
+  for (gint y = 0; y < 1 + split[1]; y++)
+    for (gint x = 0; x < 1 + split[0]; x++)
+      bands[y][x] = lwt_place_band (
+          run->bands, run->layout, size, before, split, low, x, y);
+}
+
+void
+set_band (LwtBand *band, LwtPicture picture)
+{
+  band->data = picture.data;
+  band->pitch = picture.stride;
+  band->step = 1;
+}
+
+/* Level @i of those of the run, and where its bands are; what lies between passes
+ * is not yet said. */
+void
+place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
+{
+  const LwtLevel *level = run->active.levels[i];
+  const gboolean all = run->way == FORWARD || run->way == INVERSE;
+
+  memset (task, 0, sizeof *task);
+  task->x = level->x;
+  task->y = level->y;
+  task->width = level->width;
+  task->height = level->height;
+  if (all)
+    place_bands (run, level, before, task->bands);
+  else if (i + 1 == run->active.n)
+    set_band (&task->bands[0][0], run->bands);
+}
+
+/* A pass: levels @from .. @from + @n - 1; @depth: how many near kernels do at once,
+ * 0: one that they do not; @small: all that are left, in one thread block */
+typedef struct {
+  guint from, n;
+  guint depth;
+  gboolean small;
+} Pass;
+
+/* Near kernels are done sooner with a picture that has larger sides than this, the
+ * small one with what is left then. */
+#define SMALL_NEAR_SIDE 32
+
+/* Whether one thread block does a level and all that follow. @depth: how many near
+ * kernels would do at once */
+gboolean
+is_small (const Run *run, const LwtLevelTask *task, guint depth)
+{
+  return lwt_small_fits (run->transform, task->width, task->height)
+         && (depth == 0 || MAX (task->width, task->height) <= SMALL_NEAR_SIDE);
+}
+
+/* Cuts levels @tasks into passes, largest first. */
+guint
+list_passes (const Run *run, const LwtLevelTask *tasks, Pass *passes)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < run->active.n; i += passes[n++].n) {
+    Pass *pass = &passes[n];
+
+    pass->from = i;
+    pass->depth = lwt_near_depth (run->transform, &tasks[i], run->active.n - i);
+    pass->small = is_small (run, &tasks[i], pass->depth);
+    pass->n = pass->small ? run->active.n - i : MAX (pass->depth, 1);
+  }
+  return n;
+}
+
+/* The picture of the first pass is the run's; what goes from one pass to the next
+ * is in work memory, never where the next one puts its own. */
+void
+connect_passes (
+    const Run *run, LwtLevelTask *tasks, const Pass *passes, guint n)
+{
+  tasks[0].picture = run->picture;
+  for (guint i = 1; i < n; i++) {
+    LwtLevelTask *task = &tasks[passes[i].from];
+
+    task->picture = picture_at (run, run->cut.low[(i - 1) & 1], task->width);
+    set_band (&task[-1].bands[0][0], task->picture);
+  }
+}
+
+/* A level, by kernels compiled for the wavelet or generic ones. */
+gboolean
+run_level (const Run *run, const LwtLevelTask *task, GError **error)
+{
+  const gboolean forward = run->way == FORWARD || run->way == REDUCE;
+  LwtGenericWork work = { NULL };
+
+  if (lwt_tiles_are_ready (run->transform->tiles)
+      && lwt_tiles_fit (run->transform->tiles, task, !forward))
+    return lwt_tiles_run (
+        run->transform->tiles, task, !forward, run->stream, error);
+  if (lwt_generic_get_taps_size (run->transform) > 0)
+    work.taps = run->work + run->cut.taps;
+  work.temp = picture_at (run, run->cut.temp, task->width);
+  if (lwt_generic_reaches_far (run->transform))
+    work.scratch = run->work + run->cut.scratch;
+  return forward ? lwt_generic_forward (
+             run->transform, task, &work, run->stream, error)
+                 : lwt_generic_inverse (
+                     run->transform, task, &work, run->stream, error);
+}
+
+gboolean
+run_small (
+    const Run *run, const LwtLevelTask *tasks, const Pass *pass, GError **error)
+{
+  const gboolean all = run->way == FORWARD || run->way == INVERSE;
+  const LwtSmallWork work = { pass->n, &tasks[pass->from], all, run->bands };
+
+  return run->way == FORWARD || run->way == REDUCE
+             ? lwt_small_forward (run->transform, &work, run->stream, error)
+             : lwt_small_inverse (run->transform, &work, run->stream, error);
+}
+
+gboolean
+run_pass (
+    const Run *run, const LwtLevelTask *tasks, const Pass *pass, GError **error)
+{
+  const LwtLevelTask *task = &tasks[pass->from];
+
+  if (pass->small)
+    return run_small (run, tasks, pass, error);
+  if (pass->depth == 0)
+    return run_level (run, task, error);
+  return run->way == FORWARD || run->way == REDUCE
+             ? lwt_near_forward (
+                 run->transform, task, pass->depth, run->stream, error)
+             : lwt_near_inverse (
+                 run->transform, task, pass->depth, run->stream, error);
+}
+
+/* All levels, one after the other. Without any the picture is the low band. */
+gboolean
+run_levels (const Run *run, guint width, guint height, GError **error)
+{
+  const gboolean forward = run->way == FORWARD || run->way == REDUCE;
+  const LwtPicture in = forward ? run->picture : run->bands;
+  const LwtPicture out = forward ? run->bands : run->picture;
+  guint before[2] = { 0, 0 };
+  LwtLevelTask tasks[LWT_MAX_CHAIN];
+  Pass passes[LWT_MAX_CHAIN];
+  guint n;
+
+  if (run->active.n == 0)
+    return CVIS_CUDA (
+        cudaMemcpy2DAsync (out.data, out.stride, in.data, in.stride,
+            width * lwt_type_get_size (run->transform->type), height,
+            cudaMemcpyDeviceToDevice, run->stream),
+        error);
+  if (!lwt_generic_put_taps (
+          run->transform, run->work + run->cut.taps, run->stream, error))
+    return FALSE;
+  for (guint i = 0; i < run->active.n; i++) {
+    place_level (run, i, before, &tasks[i]);
+    before[0] += run->active.levels[i]->x;
+    before[1] += run->active.levels[i]->y;
+  }
+  n = list_passes (run, tasks, passes);
+  connect_passes (run, tasks, passes, n);
+  for (guint k = 0; k < n; k++)
+    if (!run_pass (run, tasks, &passes[forward ? k : n - 1 - k], error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+run_chain (const LwtTransform *transform, Way way, const LwtChain *chain,
+    guint first, guint n, LwtLayout layout, LwtPicture picture,
+    LwtPicture bands, void *work, cudaStream_t stream, GError **error)
+{
+  Run run;
+
+  run.transform = transform;
+  run.way = way;
+  run.layout = layout;
+  run.picture = picture;
+  run.bands = bands;
+  run.work = (guint8 *) work;
+  run.stream = stream;
+  cut_work (&run.cut, transform, chain);
+  list_active (&run.active, chain, first, n);
+  return run_levels (&run, n > 0 ? chain->levels[first].width : 0,
+      n > 0 ? chain->levels[first].height : 0, error);
+}
+
+/* The first two levels of a chain, without bands */
+void
+place_parts (const LwtChain *chain, LwtLevelTask levels[2])
+{
+  memset (levels, 0, 2 * sizeof levels[0]);
+  for (guint i = 0; i < MIN (chain->n, 2); i++) {
+    levels[i].x = chain->levels[i].x;
+    levels[i].y = chain->levels[i].y;
+    levels[i].width = chain->levels[i].width;
+    levels[i].height = chain->levels[i].height;
+  }
+}
+
+/* Which low bands the wanted parts are made of. */
+gboolean
+needs_low (const LwtPartsTask *task, guint i)
+{
+  return task->parts[SURFACE_PART_NOISE + i].data != NULL
+         || task->parts[SURFACE_PART_NOISE + i + 1].data != NULL;
+}
+
+} // namespace
+
+/* --- what the engine calls --------------------------------------------------------- */
+
+void
+lwt_transform_init (LwtTransform *transform, const LwtWavelet *wavelet,
+    LwtType type, LwtBoundary boundary)
+{
+  transform->type = type;
+  transform->boundary = boundary == LWT_BOUNDARY_PAD_SYMMETRIC
+                                || boundary == LWT_BOUNDARY_PAD_SMOOTH
+                            ? LWT_BOUNDARY_SYMMETRIC
+                            : boundary;
+  transform->wavelet = *wavelet;
+  transform->kernels = type == LWT_TYPE_F32 ? lwt_shape_find (wavelet) : 0;
+  transform->tiles = NULL;
+}
+
+void
+lwt_transform_specialise (LwtTransform *transform, CvisContext *context)
+{
+  const gchar *mode = g_getenv ("CUDAVISION_JIT");
+
+  if (g_strcmp0 (mode, "off") == 0)
+    return;
+  transform->tiles = lwt_tiles_new (transform, context);
+  if (g_strcmp0 (mode, "wait") == 0)
+    lwt_tiles_wait (transform->tiles, NULL);
+}
+
+gboolean
+lwt_transform_wait (LwtTransform *transform, GError **error)
+{
+  return transform->tiles == NULL || lwt_tiles_wait (transform->tiles, error);
+}
+
+const gchar *
+lwt_transform_describe (const LwtTransform *transform)
+{
+  return lwt_tiles_describe (transform->tiles);
+}
+
+void
+lwt_transform_clear (LwtTransform *transform)
+{
+  lwt_tiles_free (transform->tiles);
+  transform->tiles = NULL;
+}
+
+gint
+lwt_get_multiprocessors (void)
+{
+  int device = 0, n = 0;
+
+  if (cudaGetDevice (&device) != cudaSuccess
+      || cudaDeviceGetAttribute (&n, cudaDevAttrMultiProcessorCount, device)
+             != cudaSuccess)
+    n = 0;
+  return MAX (n, 1);
+}
+
+gsize
+lwt_transform_get_work_size (
+    const LwtTransform *transform, const LwtChain *chain)
+{
+  Cut cut;
+
+  cut_work (&cut, transform, chain);
+  return cut.size;
+}
+
+gboolean
+lwt_transform_forward (const LwtTransform *transform, const LwtChain *chain,
+    LwtLayout layout, LwtPicture picture, LwtPicture bands, void *work,
+    cudaStream_t stream, GError **error)
+{
+  return run_chain (transform, FORWARD, chain, 0, chain->n, layout, picture,
+      bands, work, stream, error);
+}
+
+gboolean
+lwt_transform_inverse (const LwtTransform *transform, const LwtChain *chain,
+    LwtLayout layout, LwtPicture bands, LwtPicture picture, void *work,
+    cudaStream_t stream, GError **error)
+{
+  return run_chain (transform, INVERSE, chain, 0, chain->n, layout, picture,
+      bands, work, stream, error);
+}
+
+gboolean
+lwt_transform_reduce (const LwtTransform *transform, const LwtChain *chain,
+    guint first, guint n, LwtPicture picture, LwtPicture low, void *work,
+    cudaStream_t stream, GError **error)
+{
+  return run_chain (transform, REDUCE, chain, first, n, LWT_LAYOUT_MALLAT,
+      picture, low, work, stream, error);
+}
+
+gboolean
+lwt_transform_expand (const LwtTransform *transform, const LwtChain *chain,
+    guint first, guint n, LwtPicture low, LwtPicture picture, void *work,
+    cudaStream_t stream, GError **error)
+{
+  return run_chain (transform, EXPAND, chain, first, n, LWT_LAYOUT_MALLAT,
+      picture, low, work, stream, error);
+}
+
+guint
+lwt_transform_get_parts_level (
+    const LwtTransform *transform, const LwtChain *chain)
+{
+  LwtLevelTask levels[2];
+
+  if (chain->n < 2)
+    return 1;
+  place_parts (chain, levels);
+  return MAX (lwt_near_depth (transform, levels, 2), 1);
+}
+
+gboolean
+lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
+    const LwtPartsTask *task, void *work, cudaStream_t stream, GError **error)
+{
+  LwtPicture low[3] = { { NULL } };
+  gboolean expands = FALSE;
+  Cut cut;
+
+  for (guint i = 0; i < 3; i++)
+    expands = expands || (needs_low (task, i) && !task->at_zero[i]);
+  if (expands) {
+    LwtLevelTask levels[2];
+
+    place_parts (chain, levels);
+    levels[0].picture = task->picture;
+    if (task->level == 2)
+      return lwt_near_parts (transform, levels, task, stream, error);
+    if (lwt_tiles_are_ready (transform->tiles)
+        && lwt_tiles_fit_parts (transform->tiles, levels))
+      return lwt_tiles_run_parts (
+          transform->tiles, levels, task, stream, error);
+  }
+  cut_work (&cut, transform, chain);
+  for (guint i = 0; i < 3; i++) {
+    if (!needs_low (task, i))
+      continue;
+    low[i] = task->low[i];
+    if (task->at_zero[i] || !(chain->levels[0].x || chain->levels[0].y))
+      continue;
+    low[i].data = (guint8 *) work + cut.whole[i];
+    low[i].stride = lwt_row_pitch (
+        chain->levels[0].width, lwt_type_get_size (transform->type));
+    if (!lwt_transform_expand (
+            transform, chain, 0, 1, task->low[i], low[i], work, stream, error))
+      return FALSE;
+  }
+  return lwt_generic_parts (transform, task, low, stream, error);
+}

@@ -1,0 +1,193 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What is in flight, in its order; which the backends share. */
+#include "cuda/lifting/backend.h"
+
+struct _LwtEngine {
+  LwtPlan plan;
+  const LwtBackendOps *ops;
+  LwtBackend *backend;
+  gboolean cuda;
+
+  GMutex lock; /* of what follows */
+  LwtJob **in_flight;
+  guint first, n_in_flight;
+};
+
+LwtEngine *
+lwt_engine_new_on (const LwtBackendOps *ops, const LwtConfig *config,
+    CvisContext *context, GError **error)
+{
+  LwtEngine *engine = g_new0 (LwtEngine, 1);
+
+  if (lwt_plan_init (&engine->plan, config, error))
+    engine->backend = ops->create (&engine->plan, context, error);
+  if (engine->backend == NULL) {
+    g_free (engine);
+    return NULL;
+  }
+  engine->ops = ops;
+  engine->cuda = context != NULL;
+  engine->in_flight = g_new0 (LwtJob *, config->depth_in_flight);
+  g_mutex_init (&engine->lock);
+  return engine;
+}
+
+void
+lwt_engine_free (LwtEngine *engine)
+{
+  LwtJob *job;
+
+  if (engine == NULL)
+    return;
+  do {
+    lwt_engine_wait (engine, &job, NULL);
+  } while (job != NULL);
+  engine->ops->destroy (engine->backend);
+  g_mutex_clear (&engine->lock);
+  g_free (engine->in_flight);
+  g_free (engine);
+}
+
+/* --- is the job one that can be done? --------------------------------------- */
+
+static gboolean
+check_plane (const gchar *what, gconstpointer data, gsize stride, guint width,
+    gsize bytes, GError **error)
+{
+  if (data == NULL)
+    return cvis_refuse (error, "the %s has no memory", what);
+  if (stride < bytes * width)
+    return cvis_refuse (error,
+        "the stride of the %s is %" G_GSIZE_FORMAT
+        " bytes, less than a row of %" G_GSIZE_FORMAT,
+        what, stride, bytes * width);
+  if (stride % bytes != 0 || GPOINTER_TO_SIZE (data) % bytes != 0)
+    return cvis_refuse (error,
+        "address or stride of the %s is no multiple of its samples' "
+        "%" G_GSIZE_FORMAT " bytes",
+        what, bytes);
+  return TRUE;
+}
+
+/* What only kernels can do. */
+static gboolean
+check_device_job (const LwtEngine *engine, const LwtJob *job, GError **error)
+{
+  const LwtConfig *config = &engine->plan.config;
+  const LwtPlane *part = &job->parts[SURFACE_PART_MEASURED];
+
+  if (job->n_copies > LWT_MAX_COPIES || (job->n_copies > 0 && !engine->cuda))
+    return cvis_refuse (error, "%u copies cannot be done", job->n_copies);
+  if ((job->step > 1 && (!job->on_device || config->store_bits == 0))
+      || (part->step > 1 && (!part->on_device || config->store_bits == 0)))
+    return cvis_refuse (
+        error, "samples with a step are integers on a device, of denoise");
+  return TRUE;
+}
+
+static gboolean
+check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
+{
+  static const gchar *const names[SURFACE_N_PARTS] = { "surface that comes out",
+    "noise", "roughness", "waviness", "form", "bands" };
+  const LwtPlan *plan = &engine->plan;
+  const LwtConfig *config = &plan->config;
+  const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
+
+  if (!check_plane (inverse ? "bands" : "surface", job->data, job->stride,
+          inverse ? plan->width : config->width,
+          lwt_sample_get_size (config->sample), error))
+    return FALSE;
+  if (job->on_device && !engine->cuda)
+    return cvis_refuse (
+        error, "the surface is on a device, the engine computes on the CPU");
+  if (job->measured & ~config->parameters)
+    return cvis_refuse (error,
+        "the engine was not made to measure all of the parts 0x%x",
+        job->measured);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    const LwtPlane *part = &job->parts[i];
+
+    if (part->data == NULL)
+      continue;
+    if ((config->parts & (1u << i)) == 0)
+      return cvis_refuse (
+          error, "the engine was not made to give the %s", names[i]);
+    if (!check_plane (names[i], part->data, part->stride,
+            i == SURFACE_PART_BANDS ? plan->width : config->width,
+            lwt_config_get_part_size (config, (SurfacePart) i), error))
+      return FALSE;
+    if (part->on_device && !engine->cuda)
+      return cvis_refuse (error,
+          "the %s is wanted on a device, the engine computes on the CPU",
+          names[i]);
+  }
+  return check_device_job (engine, job, error);
+}
+
+/* --- in and out ------------------------------------------------------------- */
+
+static void
+clear_results (LwtJob *job)
+{
+  job->missing = 0;
+  job->offset = 0.0;
+  job->threshold = 0.0;
+  for (guint i = 0; i < G_N_ELEMENTS (job->polynomial); i++)
+    job->polynomial[i] = 0.0;
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    job->parameters[i] = (SurfaceParameters){ 0 };
+}
+
+gboolean
+lwt_engine_submit (LwtEngine *engine, LwtJob *job, GError **error)
+{
+  const guint depth = engine->plan.config.depth_in_flight;
+  guint slot, n;
+
+  if (!check_job (engine, job, error))
+    return FALSE;
+  g_mutex_lock (&engine->lock);
+  n = engine->n_in_flight;
+  slot = (engine->first + n) % depth;
+  g_mutex_unlock (&engine->lock);
+  if (n == depth)
+    return cvis_refuse (error, "%u surfaces are in flight, no more fit", depth);
+  clear_results (job);
+  if (!engine->ops->submit (engine->backend, slot, job, error))
+    return FALSE;
+  g_mutex_lock (&engine->lock);
+  engine->in_flight[slot] = job;
+  engine->n_in_flight++;
+  g_mutex_unlock (&engine->lock);
+  return TRUE;
+}
+
+gboolean
+lwt_engine_wait (LwtEngine *engine, LwtJob **job, GError **error)
+{
+  guint slot;
+  gboolean ok;
+
+  g_mutex_lock (&engine->lock);
+  slot = engine->first;
+  *job = engine->n_in_flight > 0 ? engine->in_flight[slot] : NULL;
+  g_mutex_unlock (&engine->lock);
+  if (*job == NULL)
+    return TRUE;
+  ok = engine->ops->wait (engine->backend, slot, error);
+  g_mutex_lock (&engine->lock);
+  engine->first = (slot + 1) % engine->plan.config.depth_in_flight;
+  engine->n_in_flight--;
+  g_mutex_unlock (&engine->lock);
+  return ok;
+}
+
+const gchar *
+lwt_engine_describe (LwtEngine *engine)
+{
+  return engine->ops->describe ? engine->ops->describe (engine->backend) : NULL;
+}

@@ -1,7 +1,0 @@
-/* gst-cudavision
- * Copyright (C) 2026 the gst-cudavision authors
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
-#define LWT_F64 1
-#include "lwtcpu_lift.h"
-#include "lwtcpu_rows.h"

@@ -1,0 +1,188 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/lifting/rowblocks.h"
+
+static guint
+count_splits (const LwtChain *chain)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < chain->n; i++)
+    n += chain->levels[i].y ? 1 : 0;
+  return n;
+}
+
+static gboolean
+is_periodic (const LwtBands *bands)
+{
+  return bands->plan->config.boundary == LWT_BOUNDARY_PERIODIC;
+}
+
+/* Samples from one to the farthest that it is made of, to either side: near an
+ * edge where neighbours are mirrored what a step reaches on one side it reaches
+ * on the other. */
+static guint
+get_reach (const LwtWavelet *wavelet)
+{
+  guint reach = 0;
+
+  for (guint i = 0; i < wavelet->n_steps; i++) {
+    const LwtStep *step = &wavelet->steps[i];
+    const gint apart = step->kind == LWT_STEP_PREDICT ? -1 : 1;
+    const gint first = 2 * step->first + apart;
+    const gint last = 2 * (step->first + (gint) step->n - 1) + apart;
+
+    reach += (guint) MAX (ABS (first), ABS (last));
+  }
+  return reach;
+}
+
+gboolean
+lwt_bands_init (LwtBands *bands, const LwtPlan *plan, GError **error)
+{
+  const LwtWavelet *wavelet = &plan->wavelet;
+  const LwtOperation operation = plan->config.operation;
+  const guint splits = count_splits (&plan->bands);
+  guint64 reach =
+      get_reach (wavelet)
+      + 2 * (guint64) MAX (ABS (wavelet->shift_low), ABS (wavelet->shift_high));
+
+  *bands = (LwtBands){ .plan = plan, .grid = 1u << splits };
+  /* reach 2^0 + reach 2^1 + .., there and back */
+  reach *= bands->grid - 1;
+  if (operation == LWT_OPERATION_FILTER || operation == LWT_OPERATION_DENOISE)
+    reach *= 2;
+  reach = (reach + bands->grid - 1) / bands->grid * bands->grid;
+  bands->halo = (guint) CLAMP (reach, bands->grid, LWT_MAX_SIDE);
+  if (!is_periodic (bands)
+      || (plan->height % bands->grid == 0 && bands->halo <= plan->height))
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      "with the boundary periodic a surface of %u rows that does not fit into "
+      "the device's memory can be done in bands only if they are a multiple of "
+      "%u and at least %u; the boundary symmetric asks for neither",
+      plan->height, bands->grid, bands->halo);
+  return FALSE;
+}
+
+void
+lwt_bands_cut (LwtBands *bands, guint rows)
+{
+  bands->rows = rows;
+  bands->n = (bands->plan->height - 1) / rows + 1;
+}
+
+guint
+lwt_bands_get_height (const LwtBands *bands)
+{
+  guint height = 0;
+
+  for (guint i = 0; i < bands->n; i++) {
+    LwtBandOfRows band;
+
+    lwt_bands_get (bands, i, &band);
+    height = MAX (height, band.height);
+  }
+  return height;
+}
+
+void
+lwt_bands_get (const LwtBands *bands, guint i, LwtBandOfRows *band)
+{
+  const gint height = (gint) bands->plan->height, halo = (gint) bands->halo;
+  gint bottom;
+
+  band->first = i * bands->rows;
+  band->n = MIN (bands->rows, bands->plan->height - band->first);
+  band->top = (gint) band->first - halo;
+  bottom = (gint) (band->first + band->n) + halo;
+  if (!is_periodic (bands)) {
+    band->top = MAX (band->top, 0);
+    bottom = MIN (bottom, height);
+  }
+  band->height = (guint) (bottom - band->top);
+}
+
+void
+lwt_bands_chain (const LwtChain *whole, guint height, LwtChain *chain)
+{
+  *chain = *whole;
+  for (guint i = 0; i < chain->n; i++) {
+    chain->levels[i].height = height;
+    if (chain->levels[i].y)
+      height = (height + 1) / 2;
+    chain->levels[i].low_height = height;
+  }
+}
+
+/* Rows that are entries of a band, low or high, after @splits: in the band's
+ * picture @own_n from @own on, in the whole @n from @place on; in @width columns
+ * from @column on. */
+typedef struct {
+  guint splits;
+  guint own, own_n, place, n;
+  guint column, width;
+} Region;
+
+static guint
+add_runs (const LwtBands *bands, const LwtBandOfRows *band, gboolean all,
+    const Region *region, LwtRun *runs)
+{
+  const gint origin = band->top / (1 << region->splits);
+  const gint turn = (gint) region->n;
+  gint from = origin, to = origin + (gint) region->own_n;
+  guint n = 0;
+
+  if (!all) {
+    from = (gint) (band->first >> region->splits);
+    to = band->first + band->n == bands->plan->height
+             ? turn
+             : (gint) ((band->first + band->n) >> region->splits);
+  }
+  while (from < to && region->width > 0) {
+    const gint in = ((from % turn) + turn) % turn;
+    const gint some = MIN (to - from, turn - in);
+
+    runs[n++] = (LwtRun){ region->own + (guint) (from - origin),
+      region->place + (guint) in, (guint) some, region->column, region->width };
+    from += some;
+  }
+  return n;
+}
+
+guint
+lwt_bands_get_runs (const LwtBands *bands, const LwtBandOfRows *band,
+    gboolean mallat, gboolean all, LwtRun runs[LWT_MAX_RUNS])
+{
+  const LwtChain *chain = &bands->plan->bands;
+  Region low = {
+    .own_n = band->height, .n = bands->plan->height, .width = bands->plan->width
+  };
+  guint n = 0;
+
+  for (guint i = 0; i < chain->n && mallat; i++) {
+    const LwtLevel *level = &chain->levels[i];
+    Region high = low;
+
+    if (level->y) {
+      low.splits++;
+      low.own_n = (low.own_n + 1) / 2;
+      low.n = level->low_height;
+      high.splits++;
+      high.own = low.own_n;
+      high.own_n -= low.own_n;
+      high.place = low.n;
+      high.n -= low.n;
+      n += add_runs (bands, band, all, &high, runs + n);
+    }
+    /* beside the low band along x its rows are split no more */
+    high = low;
+    high.column = level->low_width;
+    high.width -= level->low_width;
+    n += add_runs (bands, band, all, &high, runs + n);
+    low.width = level->low_width;
+  }
+  return n + add_runs (bands, band, all, &low, runs + n);
+}

@@ -1,0 +1,311 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The arithmetic of feature specification "pbf40-v1" for one value at a time,
+ * inline for the CPU and the GPU. Everything here gives the same bits on both:
+ * integers where the result is an integer, otherwise single IEEE 754
+ * operations in a fixed order (the compilers are told to fuse none, see
+ * cuda/meson.build; fmaf() is written where it is meant). */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+#include "cuda/records/pbfrecord.h"
+
+#ifdef __CUDACC__
+#define PBF_INLINE static __host__ __device__ __forceinline__
+#else
+#define PBF_INLINE static inline
+#endif
+
+/* Positions are compared with pixels in 32 bits. Beyond this many pixels from
+ * the ROI none of its pixels lies in any disc (radii are at most 57), so the
+ * clamp changes no result. */
+#define PBF_REACH_PX 64
+
+/* Largest area and count kept of spatters in a whole frame: keeps the exact
+ * variance of 1024 of them within 64 bits. */
+#define PBF_AREA_MAX ((1 << 21) - 1)
+
+/* What raw feature @index is divided by. */
+PBF_INLINE gfloat
+pbf_scale (guint index)
+{
+  return index == PBF_MP_MEAN                          ? 256.0f
+         : index == PBF_MP_RATIO || index >= PBF_HOG_0 ? 65536.0f
+                                                       : 1.0f;
+}
+
+/* Relative position in Q8, clamped so that squares fit 32 bits. */
+PBF_INLINE gint32
+pbf_clamp_reach (gint64 q8)
+{
+  const gint64 low = -PBF_REACH_PX * 256;
+  const gint64 high = (PBF_ROI_SIDE + PBF_REACH_PX) * 256;
+
+  return (gint32) (q8 < low ? low : q8 > high ? high : q8);
+}
+
+/* Where the ROI starts along one axis: @e_q8 the position, @size the frame's. */
+PBF_INLINE gint32
+pbf_roi_start (gint32 e_q8, gint32 size, gint32 align)
+{
+  gint32 start = (e_q8 >> 8) - PBF_ROI_SIDE / 2;
+
+  if (start > size - PBF_ROI_SIDE)
+    start = size - PBF_ROI_SIDE;
+  if (start < 0)
+    start = 0;
+  return start - start % align;
+}
+
+/* Had the ROI to be moved to stay in the frame? */
+PBF_INLINE gboolean
+pbf_roi_clamped (gint32 e_q8, gint32 size)
+{
+  gint32 start = (e_q8 >> 8) - PBF_ROI_SIDE / 2;
+
+  return start < 0 || start > size - PBF_ROI_SIDE;
+}
+
+/* Sector 0..5 of 60 degrees of the direction (@dx, @dy), x right, y down;
+ * |dx|, |dy| < 26,000 in any one unit. tan 60 degrees is irrational, so no
+ * integers lie on a border but dy = 0. */
+PBF_INLINE gint
+pbf_sector (gint32 dx, gint32 dy)
+{
+  gboolean steep = dy * dy > 3 * dx * dx;
+
+  if (dy > 0)
+    return steep ? 1 : dx > 0 ? 0 : 2;
+  if (dy < 0)
+    return steep ? 4 : dx < 0 ? 3 : 5;
+  return dx < 0 ? 3 : 0;
+}
+
+/* tan of 20, 40, 60 and 80 degrees as p / q, convergents of their continued
+ * fractions with q > 255: no fraction of two numbers up to 255 lies between
+ * one of them and the true tangent, so comparing with it is exact for
+ * gradients. */
+#define PBF_TAN20_P 99
+#define PBF_TAN20_Q 272
+#define PBF_TAN40_P 485
+#define PBF_TAN40_Q 578
+#define PBF_TAN60_P 989
+#define PBF_TAN60_Q 571
+#define PBF_TAN80_P 1639
+#define PBF_TAN80_Q 289
+
+/* Bin 0..8 of 20 degrees of the gradient's unsigned direction; |g| <= 255. */
+PBF_INLINE gint
+pbf_hog_bin (gint32 gx, gint32 gy)
+{
+  gint32 ax = gx < 0 ? -gx : gx, ay = gy < 0 ? -gy : gy;
+  gint fold = (ay * PBF_TAN20_Q >= ax * PBF_TAN20_P)
+              + (ay * PBF_TAN40_Q >= ax * PBF_TAN40_P)
+              + (ay * PBF_TAN60_Q >= ax * PBF_TAN60_P)
+              + (ay * PBF_TAN80_Q >= ax * PBF_TAN80_P);
+
+  return gx * gy < 0 ? 8 - fold : fold;
+}
+
+/* Length of the gradient, Q16: the float square root, rounded once more to an
+ * integer (to nearest, even). */
+PBF_INLINE gint32
+pbf_gradient_q16 (gint32 gx, gint32 gy)
+{
+  gfloat q16 = sqrtf ((gfloat) (gx * gx + gy * gy)) * 65536.0f;
+
+#ifdef __CUDA_ARCH__
+  return __float2int_rn (q16);
+#else
+  return (gint32) lrintf (q16);
+#endif
+}
+
+/* The nine sums of gradient lengths (Q16), each divided by the root of the sum
+ * of their squares + 1, Q16. */
+PBF_INLINE void
+pbf_hog_normalise (const gint64 sums[9], gint32 out[9])
+{
+  gdouble total = 0.0, norm;
+
+  for (gint k = 0; k < 9; k++) {
+    gdouble h = (gdouble) sums[k] / 65536.0;
+    total = total + h * h;
+  }
+  norm = sqrt (total + 1.0);
+  for (gint k = 0; k < 9; k++)
+    out[k] = (gint32) ((gdouble) sums[k] / norm + 0.5);
+}
+
+/* Sums over the pixels of the melt pool, coordinates within the ROI. */
+typedef struct {
+  gint32 n, sx, sy, sxx, syy, sxy;
+} PbfMoments;
+
+/* 12 n^2 times the central second moments, 1/12 on the diagonal: exact. */
+PBF_INLINE void
+pbf_central (const PbfMoments *m, gdouble *a, gdouble *b, gdouble *c)
+{
+  gint64 n = m->n;
+
+  *a = (gdouble) (12 * (n * m->sxx - (gint64) m->sx * m->sx) + n * n);
+  *b = (gdouble) (12 * (n * m->syy - (gint64) m->sy * m->sy) + n * n);
+  *c = (gdouble) (12 * (n * m->sxy - (gint64) m->sx * m->sy));
+}
+
+/* sqrt (l2 / l1) of the pool's second moments, Q16; 0 without a pool. */
+PBF_INLINE gint32
+pbf_ratio_q16 (const PbfMoments *m)
+{
+  gdouble a, b, c, d, small_one;
+
+  if (m->n == 0)
+    return 0;
+  pbf_central (m, &a, &b, &c);
+  d = sqrt ((a - b) * (a - b) + 4.0 * (c * c));
+  small_one = a + b - d;
+  if (small_one < 0.0)
+    small_one = 0.0;
+  return (gint32) (sqrt (small_one / (a + b + d)) * 65536.0 + 0.5);
+}
+
+/* sum / n in Q8, rounded to nearest; 0 for n = 0 */
+PBF_INLINE gint32
+pbf_mean_q8 (guint32 sum, guint32 n)
+{
+  return n ? (gint32) ((sum * 256u + n / 2) / n) : 0;
+}
+
+/* Centroid of pixels whose columns add up to @sum, relative to column @first,
+ * at the pixels' centres, Q8. */
+PBF_INLINE gint32
+pbf_centroid_q8 (guint64 sum, guint64 n, gint32 first)
+{
+  return n ? (gint32) ((sum * 256u + n / 2) / n) + 128 + 256 * first : 0;
+}
+
+/* Direction of (x, y) in degrees, -180 < angle <= 180; 0 for (0, 0). Within
+ * 0.001 degrees: an odd polynomial for the arc tangent on 0..1. */
+PBF_INLINE gfloat
+pbf_atan2_deg (gfloat y, gfloat x)
+{
+  gfloat ax = fabsf (x), ay = fabsf (y);
+  gfloat big = ax > ay ? ax : ay, little = ax > ay ? ay : ax;
+  gfloat t, s, r;
+
+  if (big == 0.0f)
+    return 0.0f;
+  t = little / big;
+  s = t * t;
+  r = fmaf (s, -0.01172120f, 0.05265332f);
+  r = fmaf (s, r, -0.11643287f);
+  r = fmaf (s, r, 0.19354346f);
+  r = fmaf (s, r, -0.33262347f);
+  r = fmaf (s, r, 0.99997726f);
+  r = r * t * 57.29577951f;
+  if (ay > ax)
+    r = 90.0f - r;
+  if (x < 0.0f)
+    r = 180.0f - r;
+  return y < 0.0f ? -r : r;
+}
+
+/* Direction of the pool's long axis in degrees, -90 < angle <= 90. */
+PBF_INLINE gfloat
+pbf_orientation_deg (const PbfMoments *m)
+{
+  gdouble a, b, c;
+
+  if (m->n == 0)
+    return 0.0f;
+  pbf_central (m, &a, &b, &c);
+  return 0.5f * pbf_atan2_deg ((gfloat) (2.0 * c), (gfloat) (a - b));
+}
+
+/* A spatter as the record describes it; sums over its pixels relative to
+ * (@first_x, @first_y) of the frame, (@ex, @ey) the expected position, Q8. */
+PBF_INLINE void
+pbf_describe_spatter (PbfSpatter *spatter, guint32 area, guint64 sx, guint64 sy,
+    gint32 first_x, gint32 first_y, gint32 ex, gint32 ey)
+{
+  gint64 dx, dy;
+  gfloat angle;
+
+  spatter->x_q8 = pbf_centroid_q8 (sx, area, first_x);
+  spatter->y_q8 = pbf_centroid_q8 (sy, area, first_y);
+  spatter->area = area;
+  dx = (gint64) spatter->x_q8 - ex;
+  dy = (gint64) spatter->y_q8 - ey;
+  angle = pbf_atan2_deg ((gfloat) dy, (gfloat) dx);
+  spatter->angle_deg = angle < 0.0f ? angle + 360.0f : angle;
+  spatter->distance_px =
+      (gfloat) (sqrt ((gdouble) (dx * dx + dy * dy)) / 256.0);
+}
+
+/* Population variance from its exact numerator n * S2 - S1 * S1. */
+PBF_INLINE gfloat
+pbf_variance (gint64 numerator, gint64 n, gdouble scale)
+{
+  return (gfloat) ((gdouble) numerator / ((gdouble) (n * n) * (scale * scale)));
+}
+
+/* e^x to about 2 ulp: the same bits everywhere, unlike expf(). */
+PBF_INLINE gfloat
+pbf_exp (gfloat x)
+{
+  gfloat k, r, p;
+  guint32 bits;
+  gfloat scale;
+
+  x = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
+  k = rintf (x * 1.44269504f);
+  r = fmaf (k, -0.693359375f, x);
+  r = fmaf (k, 2.12194440e-4f, r);
+  p = fmaf (r, 1.9875691500e-4f, 1.3981999507e-3f);
+  p = fmaf (r, p, 8.3334519073e-3f);
+  p = fmaf (r, p, 4.1665795894e-2f);
+  p = fmaf (r, p, 1.6666665459e-1f);
+  p = fmaf (r, p, 5.0000001201e-1f);
+  p = fmaf (r * r, p, r) + 1.0f;
+  bits = (guint32) ((gint32) k + 127) << 23;
+  memcpy (&scale, &bits, sizeof scale);
+  return p * scale;
+}
+
+/* What is no number (weights may overflow) has one pattern of bits too: the one
+ * that arithmetic leaves differs between processors. */
+PBF_INLINE gfloat
+pbf_one_nan (gfloat x)
+{
+  const guint32 bits = 0x7fc00000;
+
+  if (x != x)
+    memcpy (&x, &bits, sizeof x);
+  return x;
+}
+
+/* The network's output activation, in place: 0 none, 1 sigmoid, 2 softmax. */
+PBF_INLINE void
+pbf_activate (gfloat *out, guint n, gint activation)
+{
+  gfloat top = out[0], sum = 0.0f;
+
+  if (activation == 1) {
+    for (guint k = 0; k < n; k++)
+      out[k] = 1.0f / (1.0f + pbf_exp (-out[k]));
+  } else if (activation == 2) {
+    for (guint k = 1; k < n; k++)
+      top = out[k] > top ? out[k] : top;
+    for (guint k = 0; k < n; k++) {
+      out[k] = pbf_exp (out[k] - top);
+      sum = sum + out[k];
+    }
+    for (guint k = 0; k < n; k++)
+      out[k] = out[k] / sum;
+  }
+  for (guint k = 0; k < n; k++)
+    out[k] = pbf_one_nan (out[k]);
+}

@@ -1,0 +1,806 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CPU backend's arithmetic, compiled for each instruction set (PBF_CPU is
+ * the table's name): AVX-512, AVX2 or whatever the compiler makes of plain C.
+ * Every path gives the same bits, those of tests/twin. */
+#include "cuda/meltpool/cpu/cpu.h"
+
+#include "cuda/meltpool/bits.h"
+#include "cuda/meltpool/cpu/simd.h"
+
+#define SIDE PBF_ROI_SIDE
+
+/* --- where the pool is expected ------------------------------------------- */
+
+static gboolean
+is_lit (const PbfParams *params, const guint8 *frame, guint stride)
+{
+  for (gint y = 0; y < params->height; y++) {
+    const guint8 *row = frame + (gsize) y * stride;
+    guint8 top = 0;
+
+    for (gint x = 0; x < params->width; x++)
+      top = MAX (top, row[x]);
+    if (top >= params->threshold)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Sum of a column's three pixels about row @y, what lies outside being 0. */
+static inline guint
+column_sum (
+    const PbfParams *params, const guint8 *frame, guint stride, gint x, gint y)
+{
+  guint sum = frame[(gsize) y * stride + x];
+
+  if (y > 0)
+    sum += frame[(gsize) (y - 1) * stride + x];
+  if (y + 1 < params->height)
+    sum += frame[(gsize) (y + 1) * stride + x];
+  return sum;
+}
+
+static inline guint
+box_sum (
+    const PbfParams *params, const guint8 *frame, guint stride, gint x, gint y)
+{
+  guint sum = column_sum (params, frame, stride, x, y);
+
+  if (x > 0)
+    sum += column_sum (params, frame, stride, x - 1, y);
+  if (x + 1 < params->width)
+    sum += column_sum (params, frame, stride, x + 1, y);
+  return sum;
+}
+
+/* Largest box sum of row @y. The inner columns go in one vectorised loop. */
+static guint
+row_top (const PbfParams *params, const guint8 *frame, guint stride, gint y)
+{
+  const guint8 *mid = frame + (gsize) y * stride;
+  const guint8 *up = mid - stride, *down = mid + stride;
+  guint16 top = 0;
+
+  if (y == 0 || y + 1 == params->height) {
+    guint edge = 0;
+    for (gint x = 0; x < params->width; x++)
+      edge = MAX (edge, box_sum (params, frame, stride, x, y));
+    return edge;
+  }
+  for (gint x = 1; x + 1 < params->width; x++) {
+    guint16 sum = up[x - 1] + up[x] + up[x + 1] + mid[x - 1] + mid[x]
+                  + mid[x + 1] + down[x - 1] + down[x] + down[x + 1];
+    top = MAX (top, sum);
+  }
+  return MAX (top, MAX (box_sum (params, frame, stride, 0, y),
+                       box_sum (params, frame, stride, params->width - 1, y)));
+}
+
+static void
+locate_brightest (const PbfParams *params, const guint8 *frame, guint stride,
+    PbfResult *result)
+{
+  guint best = 0;
+  gint best_y = 0, x = 0;
+
+  for (gint y = 0; y < params->height; y++) {
+    guint top = row_top (params, frame, stride, y);
+    if (top > best) {
+      best = top;
+      best_y = y;
+    }
+  }
+  while (box_sum (params, frame, stride, x, best_y) != best)
+    x++;
+  result->e_x_q8 = 256 * x + 128;
+  result->e_y_q8 = 256 * best_y + 128;
+}
+
+static void
+locate_centroid (const PbfParams *params, const guint8 *frame, guint stride,
+    PbfResult *result)
+{
+  guint64 n = 0, sx = 0, sy = 0;
+
+  for (gint y = 0; y < params->height; y++) {
+    const guint8 *row = frame + (gsize) y * stride;
+    guint32 count = 0, columns = 0;
+
+    for (gint x = 0; x < params->width; x++) {
+      guint32 lit = row[x] >= params->threshold;
+      count += lit;
+      columns += lit * (guint32) x;
+    }
+    n += count;
+    sx += columns;
+    sy += (guint64) count * y;
+  }
+  result->e_x_q8 = n ? pbf_centroid_q8 (sx, n, 0) : 128 * params->width;
+  result->e_y_q8 = n ? pbf_centroid_q8 (sy, n, 0) : 128 * params->height;
+}
+
+/* --- the ROI --------------------------------------------------------------- */
+
+/* Copies the ROI with its border and finds the pixels that reach the
+ * threshold. */
+static void
+take_roi (
+    PbfCpuScratch *scratch, const guint8 *roi, guint stride, gint threshold)
+{
+  for (gint y = 0; y < SIDE; y++)
+    scratch->mask[y] = pbf_simd_take_row (
+        roi + (gsize) y * stride, scratch->roi[y + 1], (guint8) threshold);
+  memcpy (scratch->roi[0], scratch->roi[1], PBF_ROI_PITCH);
+  memcpy (scratch->roi[SIDE + 1], scratch->roi[SIDE], PBF_ROI_PITCH);
+}
+
+/* --- labelling ------------------------------------------------------------- */
+
+static gint
+count_runs (const guint64 *mask)
+{
+  gint n = 0;
+
+  for (gint y = 0; y < SIDE; y++)
+    n += __builtin_popcountll (mask[y] & ~(mask[y] << 1));
+  return n;
+}
+
+/* All of the runs of @mask that @seed touches. Adding the first bit of a run to
+ * the mask carries through the whole run and clears just that. */
+static inline guint64
+fill_row (guint64 seed, guint64 mask)
+{
+  guint64 starts = mask & ~(mask << 1), filled = 0;
+
+  seed &= mask;
+  while (seed) {
+    guint64 low = seed & -seed;
+    guint64 before = starts & (low | (low - 1));
+    guint64 first = G_GUINT64_CONSTANT (1) << (63 - __builtin_clzll (before));
+    guint64 run = mask & ~(mask + first);
+
+    filled |= run;
+    seed &= ~run;
+  }
+  return filled;
+}
+
+static inline guint64
+reach (guint64 row, gint connectivity)
+{
+  return connectivity == 8 ? row | (row << 1) | (row >> 1) : row;
+}
+
+/* Moves the component of the pixel(s) @seed in row @y from @mask to @out,
+ * rows *top..*bottom of which are then set, the rest untouched (zero). */
+static void
+flood (guint64 *mask, gint connectivity, gint y, guint64 seed, guint64 *out,
+    gint *top, gint *bottom)
+{
+  gboolean changed = TRUE;
+  gint t = y, b = y;
+
+  out[y] = fill_row (seed, mask[y]);
+  while (changed) {
+    changed = FALSE;
+    for (gint r = t; r < SIDE; r++) { /* downwards */
+      guint64 from = r > t ? out[r - 1] : 0, grown;
+      if (r > b && !(reach (from, connectivity) & mask[r]))
+        break;
+      grown = fill_row (out[r] | reach (from, connectivity), mask[r]);
+      changed |= grown != out[r];
+      out[r] = grown;
+      b = MAX (b, r);
+    }
+    for (gint r = b; r >= 0; r--) { /* upwards */
+      guint64 from = r < b ? out[r + 1] : 0, grown;
+      if (r < t && !(reach (from, connectivity) & mask[r]))
+        break;
+      grown = fill_row (out[r] | reach (from, connectivity), mask[r]);
+      changed |= grown != out[r];
+      out[r] = grown;
+      t = MIN (t, r);
+    }
+  }
+  for (gint r = t; r <= b; r++)
+    mask[r] &= ~out[r];
+  *top = t;
+  *bottom = b;
+}
+
+/* Sum of the numbers of the bits set. */
+static inline guint
+sum_of_columns (guint64 bits)
+{
+  guint sum = 0;
+
+  while (bits) { /* a run at a time */
+    gint first = __builtin_ctzll (bits);
+    gint n = __builtin_ctzll (~(bits >> first));
+    sum += n * first + n * (n - 1) / 2;
+    bits &= ~(((G_GUINT64_CONSTANT (1) << n) - 1) << first);
+  }
+  return sum;
+}
+
+static void
+component_add_row (PbfComponent *component, gint y, guint64 bits, guint64 disc)
+{
+  guint n = __builtin_popcountll (bits);
+
+  component->area += n;
+  component->overlap += __builtin_popcountll (bits & disc);
+  component->sx += sum_of_columns (bits);
+  component->sy += (guint64) n * y;
+}
+
+/* The melt pool of labelled components: the one with most pixels in the disc,
+ * else the largest, the first in raster order of equals. */
+static gint
+choose_pool (const PbfComponent *components, gint n)
+{
+  guint32 best = 0;
+  gint pool = -1;
+
+  for (gint i = 0; i < n; i++) {
+    if (components[i].overlap > best) {
+      best = components[i].overlap;
+      pool = i;
+    }
+  }
+  if (pool >= 0)
+    return pool;
+  for (gint i = 0; i < n; i++) {
+    if (components[i].area > best) {
+      best = components[i].area;
+      pool = i;
+    }
+  }
+  return pool;
+}
+
+/* Labels scratch->mask by flood fills, one component after the other in raster
+ * order. Returns their number; scratch->pool is set. */
+static gint
+label_by_flood (
+    const PbfParams *params, PbfCpuScratch *scratch, gint32 ex, gint32 ey)
+{
+  guint64 left[SIDE], out[SIDE] = { 0 }, disc[SIDE] = { 0 };
+  gint px = CLAMP (ex >> 8, 0, SIDE - 1), py = CLAMP (ey >> 8, 0, SIDE - 1);
+  guint64 at = G_GUINT64_CONSTANT (1) << px;
+  gboolean known = (scratch->mask[py] & at) != 0;
+  gint n = 0, pool = -1, top, bottom;
+  gint seed_y[PBF_ROI_MAX_RUNS];
+  guint64 seed[PBF_ROI_MAX_RUNS];
+
+  memcpy (left, scratch->mask, sizeof left);
+  if (!known)
+    for (gint y = 0; y < SIDE; y++)
+      disc[y] = pbf_disc_row (y, ex, ey, params->radius2);
+
+  for (gint y = 0; y < SIDE; y++) {
+    while (left[y]) {
+      PbfComponent *component = &scratch->components[n];
+
+      memset (component, 0, sizeof *component);
+      seed_y[n] = y;
+      seed[n] = left[y] & -left[y];
+      flood (left, params->connectivity, y, seed[n], out, &top, &bottom);
+      if (known && py >= top && py <= bottom && (out[py] & at))
+        pool = n;
+      for (gint r = top; r <= bottom; r++) {
+        component_add_row (component, r, out[r], disc[r]);
+        if (pool == n)
+          scratch->pool[r] = out[r];
+        out[r] = 0;
+      }
+      n++;
+    }
+  }
+  if (pool < 0 && n > 0) {
+    pool = choose_pool (scratch->components, n);
+    memcpy (left, scratch->mask, sizeof left);
+    flood (left, params->connectivity, seed_y[pool], seed[pool], scratch->pool,
+        &top, &bottom);
+  }
+  if (pool >= 0)
+    scratch->components[pool].pool = TRUE;
+  return n;
+}
+
+static inline guint32
+find_root (guint32 *parents, guint32 i)
+{
+  while (parents[i] != i) {
+    parents[i] = parents[parents[i]];
+    i = parents[i];
+  }
+  return i;
+}
+
+static inline void
+unite (guint32 *parents, guint32 a, guint32 b)
+{
+  a = find_root (parents, a);
+  b = find_root (parents, b);
+  if (a < b)
+    parents[b] = a;
+  else
+    parents[a] = b;
+}
+
+/* Unites the runs above..here with here..end where they touch. Both lists are
+ * in order of columns, so one walk over both finds all pairs. */
+static void
+unite_rows (
+    PbfCpuScratch *scratch, guint above, guint here, guint end, gint diagonal)
+{
+  const PbfRun *runs = scratch->runs;
+  guint a = above, b = here;
+
+  while (a < here && b < end) {
+    if (runs[a].first <= runs[b].last + diagonal
+        && runs[b].first <= runs[a].last + diagonal)
+      unite (scratch->parents, a, b);
+    if (runs[a].last < runs[b].last)
+      a++;
+    else
+      b++;
+  }
+}
+
+/* Gives each component its number, in raster order of the first pixels:
+ * parents[i] of a run becomes that of its component. */
+static gint
+number_components (PbfCpuScratch *scratch, guint n_runs)
+{
+  gint n = 0;
+
+  for (guint i = 0; i < n_runs; i++) {
+    if (scratch->parents[i] == i) {
+      memset (&scratch->components[n], 0, sizeof scratch->components[n]);
+      scratch->parents[i] = n++;
+    } else {
+      /* a root comes before its runs, so it has its number already; and every
+       * parent is an earlier run, whose entry is the number by now */
+      scratch->parents[i] = scratch->parents[scratch->parents[i]];
+    }
+  }
+  return n;
+}
+
+static void
+component_add_run (PbfComponent *component, const PbfRun *run)
+{
+  guint n = run->last - run->first + 1;
+
+  component->area += n;
+  component->sx += (guint64) n * run->first + (guint64) n * (n - 1) / 2;
+  component->sy += (guint64) n * run->y;
+}
+
+/* Labels scratch->mask by runs and union-find (after HA4 of A. Hennequin,
+ * L. Lacassagne, A new Direct Connected Component Labeling and Analysis
+ * Algorithms for GPUs, 2018, whose unit is the run too). */
+static gint
+label_by_runs (
+    const PbfParams *params, PbfCpuScratch *scratch, gint32 ex, gint32 ey)
+{
+  gint px = CLAMP (ex >> 8, 0, SIDE - 1), py = CLAMP (ey >> 8, 0, SIDE - 1);
+  gint diagonal = params->connectivity == 8, n, pool = -1;
+  guint n_runs = 0, above = 0;
+
+  for (gint y = 0; y < SIDE; y++) {
+    guint64 bits = scratch->mask[y];
+    guint here = n_runs;
+
+    while (bits) {
+      gint first = __builtin_ctzll (bits);
+      gint count = __builtin_ctzll (~(bits >> first));
+
+      scratch->runs[n_runs].y = y;
+      scratch->runs[n_runs].first = first;
+      scratch->runs[n_runs].last = first + count - 1;
+      scratch->parents[n_runs] = n_runs;
+      n_runs++;
+      bits &= ~(((G_GUINT64_CONSTANT (1) << count) - 1) << first);
+    }
+    unite_rows (scratch, above, here, n_runs, diagonal);
+    above = here;
+  }
+  n = number_components (scratch, n_runs);
+
+  for (guint i = 0; i < n_runs; i++) {
+    const PbfRun *run = &scratch->runs[i];
+
+    component_add_run (&scratch->components[scratch->parents[i]], run);
+    if (run->y == py && run->first <= px && px <= run->last)
+      pool = scratch->parents[i];
+  }
+  if (pool < 0 && n > 0) {
+    for (guint i = 0; i < n_runs; i++) {
+      const PbfRun *run = &scratch->runs[i];
+      guint64 bits = pbf_bits_between (run->first, run->last);
+
+      scratch->components[scratch->parents[i]].overlap += __builtin_popcountll (
+          bits & pbf_disc_row (run->y, ex, ey, params->radius2));
+    }
+    pool = choose_pool (scratch->components, n);
+  }
+  if (pool < 0)
+    return n;
+  scratch->components[pool].pool = TRUE;
+  for (guint i = 0; i < n_runs; i++)
+    if (scratch->parents[i] == (guint32) pool)
+      scratch->pool[scratch->runs[i].y] |=
+          pbf_bits_between (scratch->runs[i].first, scratch->runs[i].last);
+  return n;
+}
+
+/* Labels the whole frame. Components that hold a pixel of the ROI's pool are
+ * marked as pool. */
+static gint
+label_frame (const PbfParams *params, PbfCpuScratch *scratch,
+    const guint8 *frame, guint stride, const PbfResult *result)
+{
+  gint diagonal = params->connectivity == 8, n;
+  guint n_runs = 0, above = 0;
+
+  for (gint y = 0; y < params->height; y++) {
+    const guint8 *row = frame + (gsize) y * stride;
+    guint here = n_runs;
+
+    for (gint x = 0; x < params->width; x++) {
+      gint first = x;
+
+      if (row[x] < params->threshold)
+        continue;
+      while (x + 1 < params->width && row[x + 1] >= params->threshold)
+        x++;
+      scratch->runs[n_runs].y = y;
+      scratch->runs[n_runs].first = first;
+      scratch->runs[n_runs].last = x;
+      scratch->parents[n_runs] = n_runs;
+      n_runs++;
+    }
+    unite_rows (scratch, above, here, n_runs, diagonal);
+    above = here;
+  }
+  n = number_components (scratch, n_runs);
+  for (guint i = 0; i < n_runs; i++) {
+    const PbfRun *run = &scratch->runs[i];
+    PbfComponent *component = &scratch->components[scratch->parents[i]];
+    gint y = run->y - result->roi_y;
+
+    component_add_run (component, run);
+    if (y >= 0 && y < SIDE && scratch->pool[y])
+      component->pool |= (scratch->pool[y]
+                             & pbf_bits_between (run->first - result->roi_x,
+                                 run->last - result->roi_x))
+                         != 0;
+  }
+  return n;
+}
+
+/* --- measures --------------------------------------------------------------- */
+
+/* The pool's pixels: moments, intensities, bounding box. */
+static void
+measure_pool (PbfCpuScratch *scratch, PbfResult *result)
+{
+  PbfMoments m = { 0 };
+  PbfSimdSum sum = PBF_SIMD_SUM_ZERO;
+  guint32 top = 0, saturated = 0;
+  guint64 columns = 0;
+  gint first_row = SIDE, last_row = -1;
+
+  for (gint y = 0; y < SIDE; y++) {
+    guint64 bits = scratch->pool[y];
+    gint row_n = 0, row_sx = 0;
+
+    if (bits == 0)
+      continue;
+    columns |= bits;
+    first_row = MIN (first_row, y);
+    last_row = y;
+    sum = pbf_simd_add (sum, scratch->roi[y + 1], bits);
+    pbf_simd_extremes (scratch->roi[y + 1], bits, &top, &saturated);
+    while (bits) { /* a run at a time, by closed forms */
+      gint a = __builtin_ctzll (bits);
+      gint n = __builtin_ctzll (~(bits >> a));
+      gint triangle = n * (n - 1) / 2;
+
+      row_n += n;
+      row_sx += n * a + triangle;
+      m.sxx += n * a * a + 2 * a * triangle + triangle * (2 * n - 1) / 3;
+      bits &= ~(((G_GUINT64_CONSTANT (1) << n) - 1) << a);
+    }
+    m.n += row_n;
+    m.sx += row_sx;
+    m.sy += row_n * y;
+    m.syy += row_n * y * y;
+    m.sxy += row_sx * y;
+  }
+  if (m.n == 0) {
+    result->flags |= PBF_RESULT_NO_POOL;
+    return;
+  }
+  result->raw[PBF_MP_AREA] = m.n;
+  result->raw[PBF_MP_RATIO] = pbf_ratio_q16 (&m);
+  result->raw[PBF_MP_MEAN] =
+      pbf_mean_q8 ((guint32) pbf_simd_sum_total (sum), (guint32) m.n);
+  result->max_intensity = top;
+  result->saturated = saturated;
+  result->orientation_deg = pbf_orientation_deg (&m);
+  result->centroid_x_q8 = pbf_centroid_q8 (m.sx, m.n, result->roi_x);
+  result->centroid_y_q8 = pbf_centroid_q8 (m.sy, m.n, result->roi_y);
+  result->bbox_x = result->roi_x + __builtin_ctzll (columns);
+  result->bbox_y = result->roi_y + first_row;
+  result->bbox_width =
+      64 - __builtin_clzll (columns) - __builtin_ctzll (columns);
+  result->bbox_height = last_row - first_row + 1;
+}
+
+/* All components but the pool; their sums are relative to (first_x, first_y). */
+static void
+measure_spatters (const PbfParams *params, const PbfComponent *components,
+    gint n, gint32 first_x, gint32 first_y, PbfResult *result)
+{
+  const PbfComponent *best[PBF_MAX_SPATTERS];
+  guint64 area = 0, count = 0;
+  guint listed = 0;
+
+  for (gint i = 0; i < n; i++) {
+    const PbfComponent *c = &components[i];
+    guint at;
+
+    if (c->pool || c->area < params->min_area)
+      continue;
+    area += c->area;
+    count++;
+    /* insert by area, behind equals */
+    if (listed == PBF_MAX_SPATTERS && c->area <= best[listed - 1]->area)
+      continue;
+    at = listed < PBF_MAX_SPATTERS ? listed++ : listed - 1;
+    for (; at > 0 && best[at - 1]->area < c->area; at--)
+      best[at] = best[at - 1];
+    best[at] = c;
+  }
+  result->raw[PBF_SPATTER_AREA] = (gint32) MIN (area, PBF_AREA_MAX);
+  result->raw[PBF_SPATTER_COUNT] = (gint32) MIN (count, PBF_AREA_MAX);
+  result->n_spatters = listed;
+  if (count > PBF_MAX_SPATTERS)
+    result->flags |= PBF_RESULT_SPATTERS_CUT;
+  for (guint i = 0; i < listed; i++)
+    pbf_describe_spatter (&result->spatters[i], best[i]->area, best[i]->sx,
+        best[i]->sy, first_x, first_y, result->e_x_q8, result->e_y_q8);
+}
+
+/* Of each row the columns whose centres lie more than @d to the right of @e. */
+static inline void
+columns_beyond (gint32 e, const gint32 *d, guint64 *columns)
+{
+  for (gint y = 0; y < SIDE; y++)
+    columns[y] = pbf_bits_from (pbf_column_beyond (e, d[y]));
+}
+
+/* @columns: those of the disc of @radius2. In loops that become vector code. */
+static void
+find_disc (gint32 ex, gint32 ey, guint32 radius2, guint64 *columns)
+{
+  gint32 half[SIDE], minus[SIDE];
+  guint64 beyond[SIDE];
+
+  for (gint y = 0; y < SIDE; y++) {
+    half[y] = pbf_disc_half (y, ey, radius2);
+    minus[y] = -half[y] - 1;
+  }
+  columns_beyond (ex, minus, columns);
+  columns_beyond (ex, half, beyond);
+  for (gint y = 0; y < SIDE; y++)
+    columns[y] &= ~beyond[y];
+}
+
+/* pbf_polar_row() of every row. */
+static void
+find_sectors (const PbfParams *params, gint32 ex, gint32 ey, guint64 *right,
+    guint64 *middle, guint64 *left)
+{
+  gint32 narrow[SIDE], minus[SIDE];
+  guint64 ring[SIDE], hole[SIDE];
+  gint32 level =
+      ey - 128; /* 256 times the row whose dy is 0, if there is one */
+
+  find_disc (ex, ey, params->outer2, ring);
+  if (params->inner2 > 0) {
+    find_disc (ex, ey, params->inner2 - 1, hole);
+    for (gint y = 0; y < SIDE; y++)
+      ring[y] &= ~hole[y];
+  }
+  for (gint y = 0; y < SIDE; y++) {
+    narrow[y] = pbf_sector_half (y, ey);
+    minus[y] = -narrow[y] - 1;
+  }
+  columns_beyond (ex, narrow, right);
+  columns_beyond (ex, minus, left);
+  for (gint y = 0; y < SIDE; y++) {
+    right[y] &= ring[y];
+    middle[y] = ring[y] & left[y] & ~right[y];
+    left[y] = ring[y] & ~left[y];
+  }
+  if (level >= 0 && level % 256 == 0 && level / 256 < SIDE) {
+    right[level / 256] |= middle[level / 256];
+    middle[level / 256] = 0;
+  }
+}
+
+/* Sums over six sectors of a ring. In each row the sectors of one half plane
+ * are three intervals of columns. */
+static void
+measure_polar (const PbfParams *params, const PbfCpuScratch *scratch, gint32 ex,
+    gint32 ey, PbfResult *result)
+{
+  guint64 right[SIDE], middle[SIDE], left[SIDE];
+  gint32 *polar = &result->raw[PBF_POLAR_0];
+  gint y = 0;
+
+  find_sectors (params, ex, ey, right, middle, left);
+  for (gint above = 1; above >= 0; above--) { /* the half planes */
+    PbfSimdSum sums[3] = { PBF_SIMD_SUM_ZERO, PBF_SIMD_SUM_ZERO,
+      PBF_SIMD_SUM_ZERO };
+
+    for (; y < SIDE && (!above || 256 * y + 128 < ey); y++) {
+      const guint8 *row = scratch->roi[y + 1];
+
+      if (256 * y + 128 == ey) { /* 180 degrees belongs to the upper one */
+        polar[3] +=
+            pbf_simd_sum_total (pbf_simd_add (PBF_SIMD_SUM_ZERO, row, left[y]));
+        left[y] = 0;
+      }
+      sums[0] = pbf_simd_add (sums[0], row, right[y]);
+      sums[1] = pbf_simd_add (sums[1], row, middle[y]);
+      sums[2] = pbf_simd_add (sums[2], row, left[y]);
+    }
+    polar[above ? 5 : 0] += pbf_simd_sum_total (sums[0]);
+    polar[above ? 4 : 1] += pbf_simd_sum_total (sums[1]);
+    polar[above ? 3 : 2] += pbf_simd_sum_total (sums[2]);
+  }
+}
+
+static void
+measure_hog (PbfCpuScratch *scratch, PbfResult *result)
+{
+  gint64 sums[9];
+
+  pbf_simd_gradients (scratch->roi, scratch->gradient);
+  pbf_simd_hog (scratch->gradient, sums);
+  pbf_hog_normalise (sums, &result->raw[PBF_HOG_0]);
+}
+
+static void
+measure_roi (const PbfParams *params, PbfCpuScratch *scratch,
+    const guint8 *frame, guint stride, PbfResult *result)
+{
+  gint32 ex, ey;
+  gint n;
+  gboolean by_flood;
+
+  result->roi_x = pbf_roi_start (result->e_x_q8, params->width, params->align);
+  result->roi_y = pbf_roi_start (result->e_y_q8, params->height, 1);
+  if (pbf_roi_clamped (result->e_x_q8, params->width)
+      || pbf_roi_clamped (result->e_y_q8, params->height))
+    result->flags |= PBF_RESULT_ROI_CLAMPED;
+  ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x);
+  ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y);
+
+  take_roi (scratch, frame + (gsize) result->roi_y * stride + result->roi_x,
+      stride, params->threshold);
+  memset (scratch->pool, 0, sizeof scratch->pool);
+  by_flood = params->labelling == PBF_LABELLING_FLOOD
+             || (params->labelling == PBF_LABELLING_AUTO
+                 && count_runs (scratch->mask) < PBF_FLOOD_MAX_RUNS);
+  n = by_flood ? label_by_flood (params, scratch, ex, ey)
+               : label_by_runs (params, scratch, ex, ey);
+  measure_pool (scratch, result);
+  if (params->frame_scope) {
+    n = label_frame (params, scratch, frame, stride, result);
+    measure_spatters (params, scratch->components, n, 0, 0, result);
+  } else {
+    measure_spatters (
+        params, scratch->components, n, result->roi_x, result->roi_y, result);
+  }
+  measure_polar (params, scratch, ex, ey, result);
+  measure_hog (scratch, result);
+  for (guint f = 0; f < PBF_N_SPATIAL; f++)
+    result->features[f] = (gfloat) result->raw[f] / pbf_scale (f);
+}
+
+static void
+spatial (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *frame,
+    guint stride, const PbfFrameInfo *info, PbfResult *result)
+{
+  guint entry = info->entry;
+
+  pbf_result_begin (result, info);
+  if (entry == PBF_ENTER_IF_LIT)
+    entry = is_lit (params, frame, stride) ? PBF_ENTER : PBF_EMPTY;
+  if (entry == PBF_EMPTY) {
+    result->flags |= PBF_RESULT_EMPTY;
+    if (!params->analyse_empty)
+      return;
+    entry = PBF_EXCLUDE;
+  }
+  if (entry == PBF_EXCLUDE)
+    result->flags |= PBF_RESULT_EXCLUDED;
+
+  if (info->position == PBF_POSITION_BRIGHTEST) {
+    locate_brightest (params, frame, stride, result);
+  } else if (info->position == PBF_POSITION_CENTROID) {
+    locate_centroid (params, frame, stride, result);
+  } else {
+    result->e_x_q8 = info->e_x_q8;
+    result->e_y_q8 = info->e_y_q8;
+  }
+  measure_roi (params, scratch, frame, stride, result);
+}
+
+/* --- the window -------------------------------------------------------------- */
+
+static void
+temporal (const PbfRows *rows, gint32 first, gint32 end, PbfSums *sums)
+{
+  for (gint32 r = first; r < end; r++) {
+    PbfResult *result = &rows->results[rows->frames[r]];
+    gint64 n = r - rows->starts[r] + 1;
+
+    for (; sums->low < rows->starts[r]; sums->low++) {
+      const gint32 *raw = pbf_rows_raw (rows, sums->low);
+
+      for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+        sums->s1[f] -= raw[f];
+        sums->s2[f] -= (gint64) raw[f] * raw[f];
+      }
+    }
+    for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+      sums->s1[f] += result->raw[f];
+      sums->s2[f] += (gint64) result->raw[f] * result->raw[f];
+      result->var_num[f] = n * sums->s2[f] - sums->s1[f] * sums->s1[f];
+    }
+    for (guint f = 0; f < PBF_N_SPATIAL; f++)
+      result->features[PBF_N_SPATIAL + f] =
+          pbf_variance (result->var_num[f], n, pbf_scale (f));
+    result->window_n = (guint32) n;
+    if (n < rows->params->window)
+      result->flags |= PBF_RESULT_WARMUP;
+  }
+}
+
+/* --- the network --------------------------------------------------------------- */
+
+/* Each hidden unit adds its 40 products in order; each output adds the hidden
+ * units' in 32 partial sums (unit j into sum j mod 32, in order), which are
+ * then halved: 16 + 16, 8 + 8, and so on. The GPU does the same. */
+static void
+network (const PbfParams *params, const PbfModel *model, PbfResult *result)
+{
+  gfloat x[PBF_N_FEATURES];
+  gfloat hidden[PBF_MAX_HIDDEN] __attribute__ ((aligned (64)));
+  guint padded = model->hidden_padded;
+
+  for (guint i = 0; i < PBF_N_FEATURES; i++)
+    x[i] = (result->features[i] - model->mean[i]) * model->inv_std[i];
+  pbf_simd_hidden (model->w1t, model->b1, x, hidden, padded);
+  for (guint k = 0; k < model->outputs; k++)
+    result->outputs[k] =
+        model->b2[k]
+        + pbf_simd_dot (model->w2 + (gsize) k * padded, hidden, padded);
+  result->n_outputs = model->outputs;
+  pbf_activate (result->outputs, model->outputs, params->activation);
+}
+
+const PbfCpuKernels PBF_CPU = { G_STRINGIFY (PBF_CPU), spatial, temporal,
+  network };

@@ -1,0 +1,434 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CUDA backend's host side: batches on streams of their own.
+ *
+ * Each of `depth` slots has a stream, device and pinned memory, so that one
+ * batch's copy in, another's kernels and a third's copy out overlap. Only the
+ * window ties batches together: a batch's window kernels wait for those of the
+ * batch before by an event. All memory is allocated when the backend is made. */
+#include "cuda/core/arena.cuh"
+#include "cuda/core/memory.h"
+#include "cuda/meltpool/backend.h"
+#include "cuda/meltpool/cuda/engine.cuh"
+
+namespace {
+
+struct Slot {
+  cudaStream_t stream;
+  cudaEvent_t windowed; /* its window kernels are done */
+  cudaEvent_t done;
+  guint8 *pixels;        /* device; max_batch frames */
+  guint8 *staged_pixels; /* pinned; for frames that are not */
+  PbfDeviceFrame *frames, *staged_frames;
+  PbfResult *results, *staged_results;
+  guint8 *entered;
+  gint32 *row_frames, *starts;
+  guint64 *pools;            /* only for frame scope */
+  PbfDeviceScratch *scratch; /* of the spatial kernel */
+};
+
+} // namespace
+
+struct _PbfBackend {
+  PbfConfig config;
+  PbfParams params;
+  CvisContext *context;
+  CvisArena arena;
+  guint blocks;     /* of the spatial kernel */
+  guint pitch;      /* of staged frames: width rounded up to 4 */
+  gsize frame_size; /* of staged frames */
+  gsize frame_room; /* of a frame in a slot's device memory */
+  Slot *slots;
+  /* two states of the window: a batch reads one and leaves its own in the
+   * other */
+  PbfDeviceWindow *windows[2];
+  gint32 (*histories[2])[PBF_N_SPATIAL];
+  guint parity;
+  gint last_slot; /* of the batch before; -1 for none */
+  PbfDeviceModel *model;
+  guint8 *frame_scratch; /* of the frame kernel, for one batch at a time */
+  guint frame_blocks;
+};
+
+namespace {
+
+gboolean
+slot_init (PbfBackend *b, Slot *s, GError **error)
+{
+  gsize n = b->config.max_batch;
+  CvisArena *arena = &b->arena;
+
+  return cvis_arena_stream (arena, &s->stream, error)
+         && cvis_arena_event (arena, &s->windowed, error)
+         && cvis_arena_event (arena, &s->done, error)
+         && cvis_arena_take (
+             arena, &s->pixels, n * b->frame_room, "frames", error)
+         && cvis_arena_pin (
+             arena, &s->staged_pixels, n * b->frame_size, "frames", error)
+         && cvis_arena_take (arena, &s->frames, n, "frame descriptions", error)
+         && cvis_arena_pin (
+             arena, &s->staged_frames, n, "frame descriptions", error)
+         && cvis_arena_take (arena, &s->results, n, "results", error)
+         && cvis_arena_pin (arena, &s->staged_results, n, "results", error)
+         && cvis_arena_take (arena, &s->entered, n, "frame marks", error)
+         && cvis_arena_take (arena, &s->row_frames, n, "window rows", error)
+         && cvis_arena_take (arena, &s->starts, n + 1, "window starts", error)
+         && (!b->params.frame_scope
+             || cvis_arena_take (
+                 arena, &s->pools, n * PBF_ROI_SIDE, "pool masks", error))
+         && cvis_arena_take (arena, &s->scratch,
+             (gsize) b->blocks * PBF_SPATIAL_WARPS, "labelling", error);
+}
+
+gboolean
+upload (CvisArena *arena, const gfloat *from, gsize n, const gfloat **to,
+    GError **error)
+{
+  gfloat *memory = NULL;
+
+  if (!cvis_arena_take (arena, &memory, n, "the network", error))
+    return FALSE;
+  *to = memory;
+  return CVIS_CUDA (
+      cudaMemcpy (memory, from, n * sizeof *from, cudaMemcpyHostToDevice),
+      error);
+}
+
+gboolean
+upload_model (PbfBackend *b, const PbfModel *m, GError **error)
+{
+  PbfDeviceModel *d = g_new0 (PbfDeviceModel, 1);
+  CvisArena *arena = &b->arena;
+
+  b->model = d;
+  d->hidden_padded = m->hidden_padded;
+  d->outputs = m->outputs;
+  return upload (arena, m->mean, PBF_N_FEATURES, &d->mean, error)
+         && upload (arena, m->inv_std, PBF_N_FEATURES, &d->inv_std, error)
+         && upload (arena, m->w1t, (gsize) PBF_N_FEATURES * m->hidden_padded,
+             &d->w1t, error)
+         && upload (arena, m->b1, m->hidden_padded, &d->b1, error)
+         && upload (
+             arena, m->w2, (gsize) m->outputs * m->hidden_padded, &d->w2, error)
+         && upload (arena, m->b2, m->outputs, &d->b2, error);
+}
+
+/* As many blocks of the frame kernel as a share of the memory allows. */
+gboolean
+init_frame_scope (PbfBackend *b, guint processors, GError **error)
+{
+  gsize each = pbf_frame_scratch_size (&b->params), free_now = 0, total = 0;
+
+  if (!CVIS_CUDA (cudaMemGetInfo (&free_now, &total), error))
+    return FALSE;
+  b->frame_blocks =
+      (guint) CLAMP (free_now / 8 / each, 1, (gsize) 4 * processors);
+  return cvis_arena_take (&b->arena, &b->frame_scratch, b->frame_blocks * each,
+      "the spatters of whole frames", error);
+}
+
+gboolean
+init_backend (PbfBackend *b, PbfModel *model, GError **error)
+{
+  int processors = 0;
+  gsize rows = MAX (b->config.window, 2) - 1;
+
+  if (!CVIS_CUDA (
+          cvis_cuda_get_attribute (cudaDevAttrMultiProcessorCount, &processors),
+          error))
+    return FALSE;
+  b->blocks = 8 * processors;
+  for (guint i = 0; i < 2; i++)
+    if (!cvis_arena_take (&b->arena, &b->windows[i], 1, "the window", error)
+        || !cvis_arena_take (
+            &b->arena, &b->histories[i], rows, "the window", error)
+        || !CVIS_CUDA (
+            cudaMemset (b->windows[i], 0, sizeof (PbfDeviceWindow)), error))
+      return FALSE;
+  if (model != NULL && !upload_model (b, model, error))
+    return FALSE;
+  if (b->params.frame_scope && !init_frame_scope (b, processors, error))
+    return FALSE;
+  for (guint i = 0; i < b->config.depth; i++)
+    if (!slot_init (b, &b->slots[i], error))
+      return FALSE;
+  /* the copies and fills above went to the NULL stream, for which the slots'
+   * streams do not wait */
+  return CVIS_CUDA (cudaStreamSynchronize (0), error);
+}
+
+void
+cuda_destroy (PbfBackend *b)
+{
+  if (cvis_context_push (b->context, NULL)) {
+    cvis_arena_clear (&b->arena);
+    cvis_context_pop (b->context);
+  }
+  cvis_context_unref (b->context);
+  g_free (b->model);
+  g_free (b->slots);
+  g_free (b);
+}
+
+PbfBackend *
+cuda_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
+    CvisContext *context, GError **error)
+{
+  PbfBackend *b = g_new0 (PbfBackend, 1);
+
+  b->config = *config;
+  b->params = *params;
+  b->context = cvis_context_ref (context);
+  b->pitch = (config->width + 3) & ~3u;
+  b->frame_size = ((gsize) b->pitch * config->height + 15) & ~(gsize) 15;
+  /* frames that lie a little apart are still copied in one go */
+  b->frame_room = (b->frame_size + b->frame_size / 8 + 511) & ~(gsize) 255;
+  b->slots = g_new0 (Slot, config->depth);
+  b->last_slot = -1;
+  if (cvis_in_context (
+          context, error, [&] { return init_backend (b, model, error); }))
+    return b;
+  cuda_destroy (b);
+  return NULL;
+}
+
+/* --- frames on their way in ------------------------------------------------ */
+
+gboolean
+is_aligned (const guint8 *frame, guint stride)
+{
+  return ((gsize) frame & 3) == 0 && (stride & 3) == 0;
+}
+
+/* Can the kernels read the frames where they lie, in pinned memory? */
+gboolean
+can_map (const PbfBatch *batch)
+{
+  if (!batch->pinned)
+    return FALSE;
+  for (guint i = 0; i < batch->n; i++)
+    if (!is_aligned (batch->frames[i], batch->strides[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* Are only ROIs read, and are they the smaller part of the frames? The bus moves
+ * an ROI's rows in pieces of 32 bytes, some 3 KB. */
+gboolean
+only_rois (const PbfBackend *b, const PbfBatch *batch)
+{
+  if (b->params.frame_scope || b->frame_size < 8192)
+    return FALSE;
+  for (guint i = 0; i < batch->n; i++)
+    if (batch->infos[i].entry == PBF_ENTER_IF_LIT
+        || batch->infos[i].position != PBF_POSITION_GIVEN)
+      return FALSE;
+  return TRUE;
+}
+
+/* Bytes from a frame's first pixel to its last. */
+gsize
+extent (const PbfBackend *b, guint stride)
+{
+  return (gsize) stride * (b->config.height - 1) + b->config.width;
+}
+
+/* Length of the run of frames from @first on that lie at equal distances, close
+ * together, with one stride: one copy moves them, gaps and all, into the room
+ * that the slot has for as many frames. */
+guint
+run_length (const PbfBackend *b, const PbfBatch *batch, guint first)
+{
+  guint stride = batch->strides[first], n = 1;
+  gssize distance;
+
+  if (first + 1 == batch->n)
+    return 1;
+  distance = batch->frames[first + 1] - batch->frames[first];
+  if (distance < (gssize) extent (b, stride)
+      || distance > (gssize) b->frame_room || distance % 4 != 0)
+    return 1;
+  while (first + n < batch->n && batch->strides[first + n] == stride
+         && batch->frames[first + n] - batch->frames[first + n - 1] == distance)
+    n++;
+  return n;
+}
+
+/* Copies frames that are not pinned, or whose rows do not start at words, into
+ * the slot's pinned memory, densely. */
+void
+stage (const PbfBackend *b, Slot *s, const PbfBatch *batch)
+{
+  for (guint i = 0; i < batch->n; i++) {
+    guint8 *to = s->staged_pixels + i * b->frame_size;
+
+    if (batch->strides[i] == b->pitch) {
+      memcpy (to, batch->frames[i], extent (b, b->pitch));
+      continue;
+    }
+    cvis_memory_copy_rows (to, b->pitch, batch->frames[i], batch->strides[i],
+        b->config.width, b->config.height);
+  }
+}
+
+void
+set_frame (PbfDeviceFrame *frame, const guint8 *pixels, guint stride)
+{
+  frame->frame = pixels;
+  frame->stride = stride;
+}
+
+/* Gets the pixels to where the kernels read them, and says where. */
+gboolean
+send_pixels (
+    const PbfBackend *b, Slot *s, const PbfBatch *batch, GError **error)
+{
+  PbfTransfer transfer = b->config.transfer;
+  PbfDeviceFrame *frames = s->staged_frames;
+
+  if (transfer == PBF_TRANSFER_AUTO)
+    transfer = only_rois (b, batch) ? PBF_TRANSFER_MAP : PBF_TRANSFER_COPY;
+  if (batch->on_device || (transfer == PBF_TRANSFER_MAP && can_map (batch))) {
+    for (guint i = 0; i < batch->n; i++)
+      set_frame (&frames[i], batch->frames[i], batch->strides[i]);
+    return TRUE;
+  }
+
+  if (!batch->pinned || (batch->strides[0] & 3) != 0) {
+    stage (b, s, batch);
+    for (guint i = 0; i < batch->n; i++)
+      set_frame (&frames[i], s->pixels + i * b->frame_size, b->pitch);
+    return CVIS_CUDA (
+        cudaMemcpyAsync (s->pixels, s->staged_pixels, batch->n * b->frame_size,
+            cudaMemcpyHostToDevice, s->stream),
+        error);
+  }
+
+  for (guint first = 0; first < batch->n;) {
+    guint n = run_length (b, batch, first), stride = batch->strides[first];
+    guint8 *to = s->pixels + first * b->frame_room;
+    gsize distance =
+        n > 1 ? batch->frames[first + 1] - batch->frames[first] : 0;
+    gboolean dense = (stride & 3) == 0 && extent (b, stride) <= b->frame_room;
+
+    if (dense) {
+      for (guint i = 0; i < n; i++)
+        set_frame (&frames[first + i], to + i * distance, stride);
+      if (!CVIS_CUDA (cudaMemcpyAsync (to, batch->frames[first],
+                          (n - 1) * distance + extent (b, stride),
+                          cudaMemcpyHostToDevice, s->stream),
+              error))
+        return FALSE;
+    } else { /* wide rows: one by one, without what lies between */
+      n = 1;
+      set_frame (&frames[first], to, b->pitch);
+      if (!CVIS_CUDA (cudaMemcpy2DAsync (to, b->pitch, batch->frames[first],
+                          stride, b->config.width, b->config.height,
+                          cudaMemcpyHostToDevice, s->stream),
+              error))
+        return FALSE;
+    }
+    first += n;
+  }
+  return TRUE;
+}
+
+gboolean
+launch (PbfBackend *b, Slot *s, guint n, GError **error)
+{
+  guint from = b->parity, to = 1 - b->parity;
+
+  if (!CVIS_CUDA (pbf_launch_spatial (&b->params, s->frames, n, s->results,
+                      s->entered, s->pools, s->scratch, b->blocks, s->stream),
+          error))
+    return FALSE;
+  /* the frame kernel's scratch and the window belong to one batch at a time */
+  if (b->last_slot >= 0
+      && !CVIS_CUDA (
+          cudaStreamWaitEvent (s->stream, b->slots[b->last_slot].windowed, 0),
+          error))
+    return FALSE;
+  if (b->params.frame_scope
+      && !CVIS_CUDA (
+          pbf_launch_frame_spatters (&b->params, s->frames, n, s->results,
+              s->pools, b->frame_scratch, b->frame_blocks, s->stream),
+          error))
+    return FALSE;
+  return CVIS_CUDA (pbf_launch_temporal (&b->params, b->model, s->frames, n,
+                        s->results, s->entered, s->row_frames, s->starts,
+                        b->windows[from], b->histories[from], b->windows[to],
+                        b->histories[to], s->stream),
+             error)
+         && CVIS_CUDA (cudaEventRecord (s->windowed, s->stream), error);
+}
+
+gboolean
+submit_in_context (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
+    GError **error)
+{
+  Slot *s = &b->slots[slot];
+  PbfResult *out = batch->results_pinned ? batch->results : s->staged_results;
+
+  for (guint i = 0; i < batch->n; i++) {
+    position += batch->infos[i].lost_before;
+    s->staged_frames[i].info = batch->infos[i];
+    s->staged_frames[i].position = position++;
+  }
+  if (!send_pixels (b, s, batch, error)
+      || !CVIS_CUDA (cudaMemcpyAsync (s->frames, s->staged_frames,
+                         batch->n * sizeof (PbfDeviceFrame),
+                         cudaMemcpyHostToDevice, s->stream),
+          error)
+      || !launch (b, s, batch->n, error)
+      || !CVIS_CUDA (
+          cudaMemcpyAsync (out, s->results, batch->n * sizeof (PbfResult),
+              cudaMemcpyDeviceToHost, s->stream),
+          error)
+      || !CVIS_CUDA (cudaEventRecord (s->done, s->stream), error))
+    return FALSE;
+  b->last_slot = (gint) slot;
+  b->parity = 1 - b->parity;
+  return TRUE;
+}
+
+gboolean
+cuda_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
+    GError **error)
+{
+  return cvis_in_context (b->context, error,
+      [&] { return submit_in_context (b, slot, batch, position, error); });
+}
+
+gboolean
+cuda_wait (PbfBackend *b, guint slot, PbfBatch *batch, GError **error)
+{
+  Slot *s = &b->slots[slot];
+
+  if (!cvis_in_context (b->context, error,
+          [&] { return CVIS_CUDA (cudaEventSynchronize (s->done), error); }))
+    return FALSE;
+  if (!batch->results_pinned)
+    memcpy (batch->results, s->staged_results, batch->n * sizeof (PbfResult));
+  return TRUE;
+}
+
+void
+cuda_reset (PbfBackend *b)
+{
+  if (!cvis_context_push (b->context, NULL))
+    return;
+  if (b->last_slot >= 0)
+    cudaStreamSynchronize (b->slots[b->last_slot].stream);
+  for (guint i = 0; i < 2; i++)
+    cudaMemset (b->windows[i], 0, sizeof (PbfDeviceWindow));
+  cudaStreamSynchronize (0);
+  b->last_slot = -1;
+  cvis_context_pop (b->context);
+}
+
+} // namespace
+
+extern "C" const PbfBackendOps pbf_backend_cuda = { "cuda", cuda_create,
+  cuda_destroy, cuda_submit, cuda_wait, cuda_reset };

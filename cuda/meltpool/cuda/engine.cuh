@@ -1,0 +1,71 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What the kernels of the melt-pool engine and its host side share. */
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/meltpool/bits.h"
+#include "cuda/meltpool/params.h"
+
+/* A frame as the kernels see it. */
+typedef struct {
+  PbfFrameInfo info;
+  guint64 position;    /* frames of the stream before it, lost ones counted */
+  const guint8 *frame; /* in device or mapped memory, 4-byte aligned */
+  guint32 stride;      /* a multiple of 4 */
+  guint32 padding;
+} PbfDeviceFrame;
+
+/* The network in device memory; see PbfModel. */
+typedef struct {
+  guint hidden_padded, outputs;
+  const gfloat *mean, *inv_std, *w1t, *b1, *w2, *b2;
+} PbfDeviceModel;
+
+/* The window between two batches. */
+typedef struct {
+  guint32 n; /* rows of the window that may still count, at most length - 1 */
+  guint32 started;
+  guint32 layer, vector_id; /* of the last row */
+  guint64 position;
+} PbfDeviceWindow;
+
+/* Memory that a warp of the spatial kernel may need for noise. */
+typedef struct {
+  guint32 parents[PBF_ROI_SIDE * PBF_ROI_SIDE / 2];
+  unsigned long long components[PBF_ROI_SIDE * PBF_ROI_SIDE / 2];
+} PbfDeviceScratch;
+
+#define PBF_SPATIAL_WARPS 8 /* of a block */
+
+/* Everything but the window's and the network's part of @results; entered[i] is
+ * 1 for frames that enter the window. @pools (only for frame scope): the pool's
+ * 40 rows of each frame. The grid may have any number of blocks up to
+ * @scratch's number of warps / PBF_SPATIAL_WARPS. */
+cudaError_t pbf_launch_spatial (const PbfParams *params,
+    const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
+    guint64 *pools, PbfDeviceScratch *scratch, guint blocks,
+    cudaStream_t stream);
+
+/* Bytes of scratch memory a block of the next kernel needs. */
+gsize pbf_frame_scratch_size (const PbfParams *params);
+
+/* Spatters of whole frames, over what pbf_launch_spatial() left. */
+cudaError_t pbf_launch_frame_spatters (const PbfParams *params,
+    const PbfDeviceFrame *frames, guint n, PbfResult *results,
+    const guint64 *pools, guint8 *scratch, guint blocks, cudaStream_t stream);
+
+/* The window: puts the entered frames of a batch in a row (@row_frames: their
+ * numbers), finds for each row where its window starts (@starts, negative in
+ * the history), then the variances, then the network (@model %NULL: none).
+ * @before, @history: the state left by the batch before; @after, @remaining:
+ * where this batch leaves its own. */
+cudaError_t pbf_launch_temporal (const PbfParams *params,
+    const PbfDeviceModel *model, const PbfDeviceFrame *frames, guint n,
+    PbfResult *results, const guint8 *entered, gint32 *row_frames,
+    gint32 *starts, const PbfDeviceWindow *before,
+    const gint32 (*history)[PBF_N_SPATIAL], PbfDeviceWindow *after,
+    gint32 (*remaining)[PBF_N_SPATIAL], cudaStream_t stream);

@@ -1,0 +1,271 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What both backends share: names, scales, checks of the settings, and the
+ * order of batches. */
+#include "cuda/meltpool/backend.h"
+
+struct _PbfEngine {
+  const PbfBackendOps *ops;
+  PbfBackend *backend;
+  PbfModel *model;
+  guint max_batch, depth;
+  guint64 position;
+
+  GMutex lock; /* of what follows */
+  PbfBatch *in_flight[16];
+  guint first, n_in_flight;
+};
+
+const gchar *
+pbf_feature_name (guint index)
+{
+  static const gchar *const names[PBF_N_FEATURES] = {
+    "mp_area",
+    "spatter_area",
+    "spatter_count",
+    "mp_ratio",
+    "mp_mean",
+    "polar_0",
+    "polar_1",
+    "polar_2",
+    "polar_3",
+    "polar_4",
+    "polar_5",
+    "hog_0",
+    "hog_1",
+    "hog_2",
+    "hog_3",
+    "hog_4",
+    "hog_5",
+    "hog_6",
+    "hog_7",
+    "hog_8",
+    "var_mp_area",
+    "var_spatter_area",
+    "var_spatter_count",
+    "var_mp_ratio",
+    "var_mp_mean",
+    "var_polar_0",
+    "var_polar_1",
+    "var_polar_2",
+    "var_polar_3",
+    "var_polar_4",
+    "var_polar_5",
+    "var_hog_0",
+    "var_hog_1",
+    "var_hog_2",
+    "var_hog_3",
+    "var_hog_4",
+    "var_hog_5",
+    "var_hog_6",
+    "var_hog_7",
+    "var_hog_8",
+  };
+
+  g_return_val_if_fail (index < PBF_N_FEATURES, NULL);
+  return names[index];
+}
+
+guint
+pbf_feature_scale (guint index)
+{
+  g_return_val_if_fail (index < PBF_N_SPATIAL, 1);
+  return (guint) pbf_scale (index);
+}
+
+void
+pbf_config_init (PbfConfig *config)
+{
+  memset (config, 0, sizeof *config);
+  config->width = config->height = 96;
+  config->threshold = 100;
+  config->connectivity = 4;
+  config->search_radius = 4.0;
+  config->roi_align = 1;
+  config->spatter_scope = PBF_SPATTER_SCOPE_ROI;
+  config->min_spatter_area = 1;
+  config->polar_inner = 0.0;
+  config->polar_outer = 20.0;
+  config->window = 20;
+  config->window_reset = PBF_WINDOW_RESET_NONE;
+  config->max_gap = 10;
+  config->activation = PBF_ACTIVATION_NONE;
+  config->labelling = PBF_LABELLING_AUTO;
+  config->transfer = PBF_TRANSFER_AUTO;
+  config->threads = 1;
+  config->max_batch = 256;
+  config->depth = 3;
+}
+
+gboolean
+pbf_config_check (const PbfConfig *config, GError **error)
+{
+  const PbfConfig *c = config;
+
+  if (!cvis_check_range ("frame width", c->width, PBF_ROI_SIDE, 16384, error)
+      || !cvis_check_range (
+          "frame height", c->height, PBF_ROI_SIDE, 16384, error)
+      || !cvis_check_range ("threshold", c->threshold, 1, 255, error)
+      || !cvis_check_range ("search radius", c->search_radius, 0, 40, error)
+      || !cvis_check_range (
+          "minimal spatter area", c->min_spatter_area, 1, 65535, error)
+      || !cvis_check_range ("polar outer radius", c->polar_outer, 0, 57, error)
+      || !cvis_check_range (
+          "polar inner radius", c->polar_inner, 0, c->polar_outer, error)
+      || !cvis_check_range ("temporal window", c->window, 1, 1024, error)
+      || !cvis_check_range ("maximal gap", c->max_gap, 0, 1000000, error)
+      || !cvis_check_range ("threads", c->threads, 0, 1024, error)
+      || !cvis_check_range ("batch size", c->max_batch, 1, 65536, error)
+      || !cvis_check_range ("batches in flight", c->depth, 2, 16, error))
+    return FALSE;
+  if (c->connectivity != 4 && c->connectivity != 8)
+    return cvis_refuse (
+        error, "connectivity is %u, must be 4 or 8", c->connectivity);
+  if (c->roi_align == 0 || c->roi_align > 32
+      || (c->roi_align & (c->roi_align - 1)) != 0)
+    return cvis_refuse (error,
+        "ROI alignment is %u, must be 1, 2, 4, 8, 16 or 32", c->roi_align);
+  return TRUE;
+}
+
+/* r^2 in Q16, such that d2 <= it means d <= r for integers d2 */
+static guint32
+square_q16 (gdouble radius)
+{
+  return (guint32) (radius * radius * 65536.0);
+}
+
+void
+pbf_params_init (PbfParams *params, const PbfConfig *config)
+{
+  gdouble inner2 = config->polar_inner * config->polar_inner * 65536.0;
+
+  params->width = config->width;
+  params->height = config->height;
+  params->threshold = config->threshold;
+  params->connectivity = config->connectivity;
+  params->align = config->roi_align;
+  params->frame_scope = config->spatter_scope == PBF_SPATTER_SCOPE_FRAME;
+  params->analyse_empty = config->analyse_empty;
+  params->radius2 = square_q16 (config->search_radius);
+  params->outer2 = square_q16 (config->polar_outer);
+  params->inner2 = (guint32) inner2;
+  if (params->inner2 < inner2)
+    params->inner2++;
+  params->min_area = config->min_spatter_area;
+  params->window = config->window;
+  params->window_reset = config->window_reset;
+  params->max_gap = config->max_gap;
+  params->activation = config->activation;
+  params->labelling = config->labelling;
+}
+
+PbfEngine *
+pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
+    GError **error)
+{
+  const PbfBackendOps *ops = &pbf_backend_cpu;
+  PbfEngine *engine;
+  PbfBackend *backend;
+  PbfParams params;
+
+  if (!pbf_config_check (config, error))
+    return NULL;
+#ifdef HAVE_CUDA
+  if (context != NULL)
+    ops = &pbf_backend_cuda;
+#endif
+  pbf_params_init (&params, config);
+  backend = ops->create (config, &params, model, context, error);
+  if (backend == NULL)
+    return NULL;
+  engine = g_new0 (PbfEngine, 1);
+  engine->ops = ops;
+  engine->backend = backend;
+  engine->model = model ? pbf_model_ref (model) : NULL;
+  engine->max_batch = config->max_batch;
+  engine->depth = config->depth;
+  g_mutex_init (&engine->lock);
+  return engine;
+}
+
+void
+pbf_engine_free (PbfEngine *engine)
+{
+  PbfBatch *batch;
+
+  if (engine == NULL)
+    return;
+  do {
+    pbf_engine_wait (engine, &batch, NULL);
+  } while (batch != NULL);
+  engine->ops->destroy (engine->backend);
+  if (engine->model)
+    pbf_model_unref (engine->model);
+  g_mutex_clear (&engine->lock);
+  g_free (engine);
+}
+
+gboolean
+pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error)
+{
+  guint slot;
+
+  if (batch->n < 1 || batch->n > engine->max_batch)
+    return cvis_refuse (error, "a batch of %u frames, must be 1 to %u",
+        batch->n, engine->max_batch);
+  g_mutex_lock (&engine->lock);
+  if (engine->n_in_flight == engine->depth) {
+    g_mutex_unlock (&engine->lock);
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "%u batches are in flight, no more fit", engine->depth);
+    return FALSE;
+  }
+  slot = (engine->first + engine->n_in_flight) % engine->depth;
+  g_mutex_unlock (&engine->lock);
+
+  if (!engine->ops->submit (
+          engine->backend, slot, batch, engine->position, error))
+    return FALSE;
+  for (guint i = 0; i < batch->n; i++)
+    engine->position += 1 + batch->infos[i].lost_before;
+
+  g_mutex_lock (&engine->lock);
+  engine->in_flight[slot] = batch;
+  engine->n_in_flight++;
+  g_mutex_unlock (&engine->lock);
+  return TRUE;
+}
+
+gboolean
+pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
+{
+  gboolean ok;
+  guint slot;
+
+  *batch = NULL;
+  g_mutex_lock (&engine->lock);
+  slot = engine->first;
+  if (engine->n_in_flight > 0)
+    *batch = engine->in_flight[slot];
+  g_mutex_unlock (&engine->lock);
+  if (*batch == NULL)
+    return TRUE;
+
+  ok = engine->ops->wait (engine->backend, slot, *batch, error);
+
+  g_mutex_lock (&engine->lock);
+  engine->first = (slot + 1) % engine->depth;
+  engine->n_in_flight--;
+  g_mutex_unlock (&engine->lock);
+  return ok;
+}
+
+void
+pbf_engine_reset (PbfEngine *engine)
+{
+  engine->position = 0;
+  engine->ops->reset (engine->backend);
+}

@@ -1,0 +1,154 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The melt-pool engine: frames in, PbfResult records out (feature
+ * specification "pbf40-v1"), on the CPU or on a CUDA device, to the same bits.
+ *
+ * Source: A. Nourazar, B. Booth, B. Goossens, A GPU Optimization Workflow for
+ * Real-time Execution of Ultra-high Frame Rate Computer Vision Applications,
+ * J. Real-Time Image Processing 2023, section 3; the definitions where it is
+ * silent are those of docs/design/meltpool.md. */
+#pragma once
+
+#include "cuda/core/backend.h"
+#include "cuda/meltpool/model.h"
+#include "cuda/records/pbfrecord.h"
+#include "cuda/meltpool/machinesignal.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  PBF_SPATTER_SCOPE_ROI,   /* spatters are looked for in the ROI */
+  PBF_SPATTER_SCOPE_FRAME, /* in the whole frame: components that hold no pixel
+                            * of the ROI's melt pool */
+} PbfSpatterScope;
+
+typedef enum {
+  PBF_WINDOW_RESET_NONE,
+  PBF_WINDOW_RESET_GAP,    /* after more than max_gap empty or lost frames */
+  PBF_WINDOW_RESET_VECTOR, /* at each new scan vector or layer */
+  PBF_WINDOW_RESET_LAYER,  /* at each new layer */
+} PbfWindowReset;
+
+typedef enum {
+  PBF_ACTIVATION_NONE,
+  PBF_ACTIVATION_SIGMOID,
+  PBF_ACTIVATION_SOFTMAX,
+} PbfActivation;
+
+typedef enum {
+  PBF_LABELLING_AUTO,  /* chosen by the number of runs in the ROI */
+  PBF_LABELLING_FLOOD, /* bit-parallel flood fill */
+  PBF_LABELLING_RUNS,  /* runs and union-find */
+} PbfLabelling;
+
+/* How a batch reaches the device; the CPU backend does not care. */
+typedef enum {
+  PBF_TRANSFER_AUTO, /* whichever moves fewer bytes */
+  PBF_TRANSFER_COPY, /* whole frames by copy engine */
+  PBF_TRANSFER_MAP,  /* kernels read the ROI from pinned memory */
+} PbfTransfer;
+
+/**
+ * PbfConfig: set up with pbf_config_init(), then changed
+ * @width, @height: of the frames, 40..16384
+ * @threshold: 1..255; a pixel is foreground if it is not below
+ * @connectivity: 4 or 8
+ * @search_radius: of the disc round the expected position, 0..40 px
+ * @roi_align: the ROI's left column is a multiple of it: 1, 2, 4, 8, 16, 32
+ * @min_spatter_area: 1..65535 pixels
+ * @polar_inner, @polar_outer: 0 <= inner <= outer <= 57 px
+ * @analyse_empty: features of empty frames are computed too; they carry EMPTY
+ *   and EXCLUDED and stay out of the window (PBF_EMPTY_FRAMES_ANALYSE)
+ * @window: length of the temporal window, 1..1024 frames
+ * @max_gap: for PBF_WINDOW_RESET_GAP, 0..1000000 frames
+ * @threads: of the CPU backend, with the one that waits; 0: one per processor
+ * @max_batch: largest batch that will be submitted, 1..65536
+ * @depth: batches in flight, 2..16
+ */
+typedef struct {
+  guint width, height;
+  guint threshold;
+  guint connectivity;
+  gdouble search_radius;
+  guint roi_align;
+  PbfSpatterScope spatter_scope;
+  guint min_spatter_area;
+  gdouble polar_inner, polar_outer;
+  gboolean analyse_empty;
+  guint window;
+  PbfWindowReset window_reset;
+  guint max_gap;
+  PbfActivation activation;
+  PbfLabelling labelling;
+  PbfTransfer transfer;
+  guint threads;
+  guint max_batch;
+  guint depth;
+} PbfConfig;
+
+void pbf_config_init (PbfConfig *config);
+/* Returns: FALSE with CVIS_ERROR_INVALID naming the first field out of range. */
+gboolean pbf_config_check (const PbfConfig *config, GError **error);
+
+/* Names of the 40 features, in order. */
+const gchar *pbf_feature_name (guint index);
+/* What raw is divided by to give the feature: 1, 256 or 65536 (index 0..19). */
+guint pbf_feature_scale (guint index);
+
+/**
+ * PbfBatch: belongs to the caller from pbf_engine_wait() to
+ * pbf_engine_submit(), to the engine in between, as do the arrays behind it.
+ * @n: frames, 1..max_batch
+ * @frames: the top left pixel of each frame
+ * @strides: bytes from row to row of each frame, >= width
+ * @pinned: all frames lie in memory of cvis_pinned_alloc(): copied from where
+ *   they are, else staged first
+ * @on_device: frames are device pointers with a stride that is a multiple of 4
+ *   and an address that is too (CUDA only)
+ * @infos: about each frame
+ * @results: (out): where the records go; for CUDA, fastest when pinned, and then
+ *   @results_pinned may be set
+ * @results_pinned: @results lies in memory of cvis_pinned_alloc()
+ */
+typedef struct {
+  guint n;
+  const guint8 **frames;
+  const guint *strides;
+  gboolean pinned;
+  gboolean on_device;
+  const PbfFrameInfo *infos;
+  PbfResult *results;
+  gboolean results_pinned;
+} PbfBatch;
+
+typedef struct _PbfEngine PbfEngine;
+
+/**
+ * pbf_engine_new:
+ * @config: copied
+ * @model: (nullable): the network; referenced
+ * @context: (nullable): the CUDA context to compute in; %NULL for the CPU
+ *
+ * All memory is allocated here.
+ */
+PbfEngine *pbf_engine_new (const PbfConfig *config, PbfModel *model,
+    CvisContext *context, GError **error);
+/* Waits for what is in flight. */
+void pbf_engine_free (PbfEngine *engine);
+
+/* Hands @batch over. CUDA starts on it, and so do the threads of the CPU but
+ * one, which is that of pbf_engine_wait(). At most `depth` batches may be in flight (submitting one
+ * more is an error). submit may run in one thread while wait runs in another. */
+gboolean pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error);
+
+/* Completes the batch that was submitted first and is still in flight, and
+ * returns it in @batch (%NULL if none is). On FALSE the batch is returned too,
+ * its results are not valid. */
+gboolean pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error);
+
+/* Forgets the temporal window, for a new stream. Nothing may be in flight. */
+void pbf_engine_reset (PbfEngine *engine);
+
+G_END_DECLS

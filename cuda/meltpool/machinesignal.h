@@ -1,0 +1,145 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Machine signals: reading the 64-byte record as hostile bytes, and following
+ * the stream of records (lost, late, repeated, delayed). */
+#pragma once
+
+#include "cuda/core/error.h"
+#include "cuda/meltpool/calibration.h"
+#include "cuda/records/pbfrecord.h"
+
+G_BEGIN_DECLS
+
+/* CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), of @size bytes. */
+guint32 pbf_crc32c (gconstpointer bytes, gsize size);
+/* The same without the processor's instruction for it. */
+guint32 pbf_crc32c_portable (gconstpointer bytes, gsize size);
+
+/* Fills magic, size, version and crc32c of @signal, whose other fields are set. */
+void pbf_signal_seal (PbfSignal *signal);
+
+/* Reads a record from @bytes (little-endian, any alignment) into @signal.
+ * Returns: FALSE with CVIS_ERROR_FORMAT naming the field that is wrong: fewer
+ * than 64 bytes, magic, size, version, CRC. @signal is then not touched. */
+gboolean pbf_signal_parse (
+    gconstpointer bytes, gsize size, PbfSignal *signal, GError **error);
+
+/* Whether magic, size, version and CRC of a record in memory hold. */
+gboolean pbf_signal_is_intact (const PbfSignal *signal);
+
+/* Writes @signal, little-endian, into 64 bytes. */
+void pbf_signal_write (const PbfSignal *signal, guint8 bytes[64]);
+
+/* --- what the engine is told of a frame ----------------------------------- */
+
+typedef enum {
+  PBF_POSITION_GIVEN,     /* e_x_q8, e_y_q8 hold */
+  PBF_POSITION_BRIGHTEST, /* maximum of the 3x3 box sum, first in raster order */
+  PBF_POSITION_CENTROID,  /* centroid of the pixels that reach the threshold */
+} PbfPosition;
+
+typedef enum {
+  PBF_ENTER,        /* a valid frame: it enters the window */
+  PBF_ENTER_IF_LIT, /* if some pixel of the frame reaches the threshold;
+                       * else it is empty */
+  PBF_EMPTY,        /* empty: nothing is computed */
+  PBF_EXCLUDE,      /* features are computed, the window is left alone */
+} PbfEntry;
+
+/**
+ * PbfFrameInfo: everything about a frame that is not its pixels
+ * @frame_index, @timestamp_ns, @frame_counter, @flags, @layer, @vector_id,
+ *   @x_um, @y_um, @signal_flags: copied into the result
+ * @e_x_q8, @e_y_q8: expected position for PBF_POSITION_GIVEN
+ * @position: a #PbfPosition
+ * @entry: a #PbfEntry
+ * @lost_before: frames missing before this one, counted into gaps
+ */
+typedef struct {
+  guint64 timestamp_ns;
+  guint64 frame_index;
+  guint32 frame_counter;
+  guint32 flags;
+  guint32 layer;
+  guint32 vector_id;
+  gint32 x_um;
+  gint32 y_um;
+  gint32 e_x_q8;
+  gint32 e_y_q8;
+  guint32 position;
+  guint32 entry;
+  guint32 lost_before;
+  guint32 signal_flags;
+} PbfFrameInfo;
+
+G_STATIC_ASSERT (sizeof (PbfFrameInfo) == 64);
+
+/* --- the stream of signals ------------------------------------------------ */
+
+typedef enum {
+  PBF_POSITION_SOURCE_SIGNALS,
+  PBF_POSITION_SOURCE_BRIGHTEST,
+  PBF_POSITION_SOURCE_CENTROID,
+  PBF_POSITION_SOURCE_FIXED,
+} PbfPositionSource;
+
+typedef enum {
+  PBF_EMPTY_FRAMES_FLAG,    /* a record with the flag EMPTY, no features */
+  PBF_EMPTY_FRAMES_DROP,    /* the same record; the caller drops the frame */
+  PBF_EMPTY_FRAMES_ANALYSE, /* features are computed; still not entered */
+} PbfEmptyFrames;
+
+/**
+ * PbfTrackConfig:
+ * @source: where the expected position comes from. SIGNALS falls back to
+ *   BRIGHTEST, flagged, for frames without a usable record or position
+ * @fixed_x, @fixed_y: position for FIXED, pixels
+ * @calibration: from micrometres on the plate to pixels of the full frame
+ * @signal_delay_us: how much later than its signals a frame shows their effect,
+ *   0..1000000 (the record taken for a frame is the one of t - delay;
+ *   the position is interpolated between the two records about that time)
+ * @empty_frames: what becomes of frames with the laser off
+ */
+typedef struct {
+  PbfPositionSource source;
+  gdouble fixed_x, fixed_y;
+  PbfCalibration calibration;
+  guint signal_delay_us;
+  PbfEmptyFrames empty_frames;
+} PbfTrackConfig;
+
+/**
+ * PbfTrackCounts: frames seen, by what was the matter with them
+ */
+typedef struct {
+  guint64 frames;
+  guint64 no_signal;
+  guint64 corrupt;
+  guint64 lost; /* numbers the counter skipped */
+  guint64 late;
+  guint64 repeated;
+  guint64 laser_off;
+} PbfTrackCounts;
+
+typedef struct _PbfTrack PbfTrack;
+
+PbfTrack *pbf_track_new (const PbfTrackConfig *config);
+void pbf_track_free (PbfTrack *track);
+/* Forgets the stream (flush, new stream); counts stay. */
+void pbf_track_reset (PbfTrack *track);
+const PbfTrackCounts *pbf_track_get_counts (PbfTrack *track);
+
+/**
+ * pbf_track_frame:
+ * @signal: (nullable): the record that came with the frame, as it came
+ * @timestamp_ns: presentation time of the frame, all ones if none
+ * @offset_x, @offset_y: position of the frame's top left pixel in the full
+ *   frame that the calibration refers to (a crop's offset), pixels
+ * @info: (out): what the engine is to be told
+ */
+void pbf_track_frame (PbfTrack *track, const PbfSignal *signal,
+    guint64 timestamp_ns, gint offset_x, gint offset_y, PbfFrameInfo *info);
+
+G_END_DECLS

@@ -1,0 +1,266 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/meltpool/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cuda/meltpool/engine.h"
+#include "cuda/meltpool/text.h"
+
+static const gchar *const leading_columns[] = { "frame_counter", "timestamp_ns",
+  "layer", "x_um", "y_um", "flags", "pool_x_px", "pool_y_px" };
+
+gboolean
+pbf_result_parse (gconstpointer bytes, PbfResult *result, GError **error)
+{
+  PbfResult r;
+
+#define EXPECT(condition, field, format, ...)                                  \
+  G_STMT_START                                                                 \
+  {                                                                            \
+    if (!(condition)) {                                                        \
+      g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,                       \
+          "field " #field " at its byte %u " format,                           \
+          (guint) G_STRUCT_OFFSET (PbfResult, field), __VA_ARGS__);            \
+      return FALSE;                                                            \
+    }                                                                          \
+  }                                                                            \
+  G_STMT_END
+
+  memcpy (&r, bytes, sizeof (r));
+  EXPECT (r.magic == PBF_RESULT_MAGIC, magic,
+      "is 0x%08x, not 0x%08x (\"PBR1\")", r.magic, PBF_RESULT_MAGIC);
+  EXPECT (
+      r.size == sizeof (r), size, "is %u, not %u", r.size, (guint) sizeof (r));
+  EXPECT (r.version == PBF_RESULT_VERSION, version, "is %u, not %u", r.version,
+      PBF_RESULT_VERSION);
+  EXPECT (r.n_outputs <= PBF_MAX_OUTPUTS, n_outputs, "is %u, more than %u",
+      r.n_outputs, PBF_MAX_OUTPUTS);
+  EXPECT (r.n_spatters <= PBF_MAX_SPATTERS, n_spatters, "is %u, more than %u",
+      r.n_spatters, PBF_MAX_SPATTERS);
+#undef EXPECT
+
+  *result = r;
+  return TRUE;
+}
+
+/* In line the lengths of literals are constants. */
+#define INLINE static inline __attribute__ ((always_inline))
+
+INLINE gchar *
+write_string (gchar *to, const gchar *string)
+{
+  gsize n = strlen (string);
+
+  memcpy (to, string, n);
+  return to + n;
+}
+
+/* --- CSV ------------------------------------------------------------------ */
+
+gchar *
+pbf_csv_header (gchar *to, guint n_outputs)
+{
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (leading_columns); i++) {
+    to = write_string (to, leading_columns[i]);
+    *to++ = ',';
+  }
+  for (i = 0; i < PBF_N_FEATURES; i++) {
+    to = write_string (to, pbf_feature_name (i));
+    *to++ = ',';
+  }
+  for (i = 0; i < n_outputs; i++) {
+    to = write_string (to, "out_");
+    to = cvis_text_uint (to, i);
+    *to++ = ',';
+  }
+  to[-1] = '\n';
+  return to;
+}
+
+gchar *
+pbf_csv_row (gchar *to, const PbfResult *result, guint n_outputs)
+{
+  guint i;
+
+  to = cvis_text_uint (to, result->frame_counter);
+  *to++ = ',';
+  if (result->timestamp_ns != G_MAXUINT64)
+    to = cvis_text_uint (to, result->timestamp_ns);
+  *to++ = ',';
+  to = cvis_text_uint (to, result->layer);
+  *to++ = ',';
+  to = cvis_text_int (to, result->x_um);
+  *to++ = ',';
+  to = cvis_text_int (to, result->y_um);
+  *to++ = ',';
+  to = cvis_text_uint (to, result->flags);
+  *to++ = ',';
+  to = pbf_text_q8 (to, result->centroid_x_q8);
+  *to++ = ',';
+  to = pbf_text_q8 (to, result->centroid_y_q8);
+  *to++ = ',';
+  for (i = 0; i < PBF_N_FEATURES; i++) {
+    to = pbf_text_float (to, result->features[i]);
+    *to++ = ',';
+  }
+  for (i = 0; i < n_outputs; i++) {
+    if (i < result->n_outputs)
+      to = pbf_text_float (to, result->outputs[i]);
+    *to++ = ',';
+  }
+  to[-1] = '\n';
+  return to;
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+/* @name: with its quotes, colon and what comes before, as in ,"layer": */
+INLINE gchar *
+json_uint (gchar *to, const gchar *name, guint64 value)
+{
+  return cvis_text_uint (write_string (to, name), value);
+}
+
+INLINE gchar *
+json_int (gchar *to, const gchar *name, gint64 value)
+{
+  return cvis_text_int (write_string (to, name), value);
+}
+
+INLINE gchar *
+json_q8 (gchar *to, const gchar *name, gint32 value)
+{
+  return pbf_text_q8 (write_string (to, name), value);
+}
+
+INLINE gchar *
+json_float (gchar *to, const gchar *name, gfloat value)
+{
+  to = write_string (to, name);
+  return isfinite (value) ? pbf_text_float (to, value)
+                          : write_string (to, "null");
+}
+
+/* What comes before the value of a feature: ,"name": */
+typedef struct {
+  gchar text[32];
+  gsize length;
+} FeatureLabel;
+
+static const FeatureLabel *
+get_feature_labels (void)
+{
+  static FeatureLabel labels[PBF_N_FEATURES];
+  static gsize made = 0;
+
+  if (g_once_init_enter (&made)) {
+    for (guint i = 0; i < PBF_N_FEATURES; i++) {
+      labels[i].length = (gsize) g_snprintf (labels[i].text,
+          sizeof labels[i].text, ",\"%s\":", pbf_feature_name (i));
+      g_assert (labels[i].length < sizeof labels[i].text);
+    }
+    g_once_init_leave (&made, 1);
+  }
+  return labels;
+}
+
+static gchar *
+json_features (gchar *to, const PbfResult *result)
+{
+  const FeatureLabel *labels = get_feature_labels ();
+  guint i;
+
+  for (i = 0; i < PBF_N_FEATURES; i++) {
+    memcpy (to, labels[i].text, sizeof labels[i].text);
+    to = json_float (to + labels[i].length, "", result->features[i]);
+  }
+  to = write_string (to, ",\"outputs\":[");
+  for (i = 0; i < result->n_outputs; i++)
+    to = json_float (to, i > 0 ? "," : "", result->outputs[i]);
+  *to++ = ']';
+  return to;
+}
+
+static gchar *
+json_pool (gchar *to, const PbfResult *result)
+{
+  to = json_int (to, ",\"roi\":{\"x\":", result->roi_x);
+  to = json_int (to, ",\"y\":", result->roi_y);
+  to = json_q8 (to, "},\"expected\":{\"x_px\":", result->e_x_q8);
+  to = json_q8 (to, ",\"y_px\":", result->e_y_q8);
+  to = json_float (to, "},\"orientation_deg\":", result->orientation_deg);
+  to = json_uint (to, ",\"bbox\":{\"x\":", result->bbox_x);
+  to = json_uint (to, ",\"y\":", result->bbox_y);
+  to = json_uint (to, ",\"width\":", result->bbox_width);
+  to = json_uint (to, ",\"height\":", result->bbox_height);
+  to = json_uint (to, "},\"max_intensity\":", result->max_intensity);
+  return json_uint (to, ",\"saturated\":", result->saturated);
+}
+
+static gchar *
+json_spatters (gchar *to, const PbfResult *result)
+{
+  guint i;
+
+  to = write_string (to, ",\"spatters\":[");
+  for (i = 0; i < result->n_spatters; i++) {
+    const PbfSpatter *s = &result->spatters[i];
+
+    to = json_q8 (to, i > 0 ? ",{\"x_px\":" : "{\"x_px\":", s->x_q8);
+    to = json_q8 (to, ",\"y_px\":", s->y_q8);
+    to = json_uint (to, ",\"area\":", s->area);
+    to = json_float (to, ",\"angle_deg\":", s->angle_deg);
+    to = json_float (to, ",\"distance_px\":", s->distance_px);
+    *to++ = '}';
+  }
+  *to++ = ']';
+  return to;
+}
+
+static gchar *
+json_integers (gchar *to, const PbfResult *result)
+{
+  guint i;
+
+  to = json_uint (to, ",\"window_n\":", result->window_n);
+  to = write_string (to, ",\"raw\":[");
+  for (i = 0; i < PBF_N_SPATIAL; i++)
+    to = json_int (to, i > 0 ? "," : "", result->raw[i]);
+  to = write_string (to, "],\"var_num\":[");
+  for (i = 0; i < PBF_N_SPATIAL; i++)
+    to = json_int (to, i > 0 ? "," : "", result->var_num[i]);
+  *to++ = ']';
+  return to;
+}
+
+gchar *
+pbf_json_row (gchar *to, const PbfResult *result)
+{
+  to = json_uint (to, "{\"frame_counter\":", result->frame_counter);
+  if (result->timestamp_ns != G_MAXUINT64)
+    to = json_uint (to, ",\"timestamp_ns\":", result->timestamp_ns);
+  else
+    to = write_string (to, ",\"timestamp_ns\":null");
+  to = json_uint (to, ",\"layer\":", result->layer);
+  to = json_int (to, ",\"x_um\":", result->x_um);
+  to = json_int (to, ",\"y_um\":", result->y_um);
+  to = json_uint (to, ",\"flags\":", result->flags);
+  to = json_q8 (to, ",\"pool_x_px\":", result->centroid_x_q8);
+  to = json_q8 (to, ",\"pool_y_px\":", result->centroid_y_q8);
+  to = json_features (to, result);
+  to = json_uint (to, ",\"frame_index\":", result->frame_index);
+  to = json_uint (to, ",\"vector_id\":", result->vector_id);
+  to = json_uint (to, ",\"signal_flags\":", result->signal_flags);
+  to = json_pool (to, result);
+  to = json_spatters (to, result);
+  to = json_integers (to, result);
+  *to++ = '}';
+  *to++ = '\n';
+  return to;
+}

@@ -1,0 +1,85 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/motion/backend.h"
+
+void
+motion_config_init (MotionConfig *config)
+{
+  *config = (MotionConfig){
+    .depth = 8,
+    .method = MOTION_METHOD_FULL,
+    .granularity = MOTION_GRANULARITY_3,
+    .block_size = 32,
+    .range = 64,
+    .window = MOTION_WINDOW_HALF_OPEN,
+    .border = MOTION_BORDER_PAD,
+    .tie = MOTION_TIE_RASTER,
+    .subpel = MOTION_SUBPEL_NONE,
+    .references = 1,
+    .depth_in_flight = 2,
+  };
+}
+
+gboolean
+motion_config_check (const MotionConfig *config, GError **error)
+{
+  guint size = config->block_size;
+
+  if (config->depth != 8 && config->depth != 10)
+    return cvis_refuse (error, "depth is %u, must be 8 or 10", config->depth);
+  if (size != 8 && size != 16 && size != 32 && size != 64)
+    return cvis_refuse (
+        error, "block-size is %u, must be 8, 16, 32 or 64", size);
+  return cvis_check_range ("width", config->width, 1, 16384, error)
+         && cvis_check_range ("height", config->height, 1, 16384, error)
+         && cvis_check_range (
+             "method", config->method, 0, MOTION_METHOD_ZONAL, error)
+         && cvis_check_range ("granularity", config->granularity, 0,
+             MOTION_GRANULARITY_PAPER_13, error)
+         && cvis_check_range ("search-range", config->range, 1, 128, error)
+         && cvis_check_range (
+             "window", config->window, 0, MOTION_WINDOW_INCLUSIVE, error)
+         && cvis_check_range (
+             "border", config->border, 0, MOTION_BORDER_INSIDE, error)
+         && cvis_check_range ("tie", config->tie, 0, MOTION_TIE_SHORT, error)
+         && cvis_check_range ("lambda", config->lambda, 0, 255, error)
+         && cvis_check_range (
+             "subpel", config->subpel, 0, MOTION_SUBPEL_QUARTER, error)
+         && cvis_check_range ("references", config->references, 1, 4, error)
+         && cvis_check_range (
+             "frames in flight", config->depth_in_flight, 1, 8, error);
+}
+
+guint
+motion_config_get_columns (const MotionConfig *config)
+{
+  return (config->width + config->block_size - 1) / config->block_size;
+}
+
+guint
+motion_config_get_rows (const MotionConfig *config)
+{
+  return (config->height + config->block_size - 1) / config->block_size;
+}
+
+guint
+motion_config_get_n_fields (const MotionConfig *config)
+{
+  return config->references * (config->bidirectional ? 2 : 1);
+}
+
+guint
+motion_config_get_n_slots (const MotionConfig *config)
+{
+  return config->depth_in_flight
+         + (config->bidirectional ? config->references : 0);
+}
+
+/* The frames in flight, and the references of the oldest of them. */
+guint
+motion_config_get_n_pictures (const MotionConfig *config)
+{
+  return motion_config_get_n_slots (config) + config->references;
+}

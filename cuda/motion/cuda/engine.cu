@@ -1,0 +1,528 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CUDA backend's host side.
+ *
+ * Five streams: `up` copies frames to the device and makes pictures of them,
+ * `ahead` computes the pyramid's vectors of zonal searches, two search in turn,
+ * `down` copies results to the host. Events order the streams where one needs
+ * the results of another, so that the copies of a frame and the searches of
+ * others overlap. All memory is allocated when the backend is made.
+ *
+ * A search needs the vectors of the frame before only if they are part of the
+ * result. Else it goes by those of two frames before, and begins as soon as there
+ * is room: the last thread blocks of one search leave most of the device. */
+#include <string.h>
+
+#include "cuda/core/arena.cuh"
+#include "cuda/core/memory.h"
+#include "cuda/motion/backend.h"
+#include "cuda/motion/cuda/engine.cuh"
+
+namespace {
+
+/* A place for a frame. */
+struct Picture {
+  MotionDevicePicture planes; /* device; first samples */
+  guint8 *memory;             /* device: what the planes lie in */
+  guint8 *staged;             /* device: the frame as it came in */
+  guint8 *pinned;             /* host: of frames that are not */
+  cudaEvent_t staged_there, made;
+};
+
+/* Memory and events of a frame in flight. */
+struct Slot {
+  short2 *predicted; /* device: the pyramid's vectors, all fields' */
+  cudaEvent_t predicted_there;
+  MotionVector *vectors;        /* device; fields one after the other */
+  MotionBlock *blocks;          /* likewise */
+  guint8 *planes[2];            /* device: prediction, residual */
+  MotionVector *pinned_vectors; /* host, likewise */
+  MotionBlock *pinned_blocks;
+  guint8 *pinned_planes[2];
+  cudaEvent_t done;
+  MotionJob *job;
+};
+
+/* Memory and events of a search; two searches take turns. */
+struct Search {
+  cudaStream_t stream;
+  cudaEvent_t kept_there, done;
+  guint n_kept; /* fields of which there are vectors */
+  /* of all fields, one after the other */
+  MotionVector *kept; /* of the last frame that it did */
+  MotionFound *found;
+  MotionFullBlock *full_blocks; /* for the full search */
+  MotionFullProgress *progress;
+};
+
+} // namespace
+
+struct _MotionBackend {
+  MotionConfig config;
+  CvisContext *context;
+  CvisArena arena;
+  MotionLayout layout;
+  MotionTile tile; /* of the full search */
+  guint columns, n_blocks, n_fields;
+  guint n_pictures, n_slots;
+  guint sample_size; /* bytes */
+  gsize staged_size; /* bytes of a frame as it comes in or goes out */
+  gboolean try_all;  /* see MotionDeviceTask */
+  cudaStream_t up, ahead, down;
+  cudaEvent_t given; /* the work of a job's stream is done */
+  Picture *pictures;
+  Slot *slots;
+  Search searches[2];
+  guint parity; /* of them: the next frame's */
+};
+
+namespace {
+
+/* --- memory ------------------------------------------------------------------ */
+
+gboolean
+picture_init (MotionBackend *b, Picture *p, GError **error)
+{
+  gsize size = motion_picture_cut (&b->config, &b->layout, NULL, NULL);
+
+  if (!cvis_arena_take (&b->arena, &p->memory, size, "a picture", error)
+      || !cvis_arena_take (
+          &b->arena, &p->staged, b->staged_size, "a frame", error)
+      || !cvis_arena_pin (
+          &b->arena, &p->pinned, b->staged_size, "a frame", error)
+      || !cvis_arena_event (&b->arena, &p->staged_there, error)
+      || !cvis_arena_event (&b->arena, &p->made, error))
+    return FALSE;
+  motion_picture_cut (&b->config, &b->layout, p->memory, &p->planes);
+  return TRUE;
+}
+
+gboolean
+slot_init (MotionBackend *b, Slot *s, GError **error)
+{
+  gsize n = (gsize) b->n_blocks * b->n_fields;
+  CvisArena *arena = &b->arena;
+
+  for (guint i = 0; i < 2; i++)
+    if (!cvis_arena_take (
+            arena, &s->planes[i], b->staged_size, "a plane", error)
+        || !cvis_arena_pin (
+            arena, &s->pinned_planes[i], b->staged_size, "a plane", error)
+        /* what pads the rows is copied out with them */
+        || !CVIS_CUDA (
+            cudaMemsetAsync (s->planes[i], 0, b->staged_size, b->down), error))
+      return FALSE;
+  return cvis_arena_take (
+             arena, &s->predicted, n, "the pyramid's vectors", error)
+         && cvis_arena_event (arena, &s->predicted_there, error)
+         && cvis_arena_take (arena, &s->vectors, n, "vectors", error)
+         && cvis_arena_take (arena, &s->blocks, n, "blocks", error)
+         && cvis_arena_pin (arena, &s->pinned_vectors, n, "vectors", error)
+         && cvis_arena_pin (arena, &s->pinned_blocks, n, "blocks", error)
+         && cvis_arena_event (arena, &s->done, error);
+}
+
+gboolean
+is_full (const MotionConfig *config)
+{
+  return config->method == MOTION_METHOD_FULL
+         || config->method == MOTION_METHOD_FULL_BRUTE;
+}
+
+/* Small pictures are done sooner without elimination, which finds the same. The
+ * environment variable CUDAVISION_FULL=eliminate|brute decides for tests and
+ * benches; any other value means what none means. */
+gboolean
+choose_full (MotionBackend *b, GError **error)
+{
+  const gchar *wanted = g_getenv ("CUDAVISION_FULL");
+  gboolean brute = g_strcmp0 (wanted, "brute") == 0;
+
+  if (!CVIS_CUDA (motion_prepare_full (&b->config, &b->tile), error))
+    return FALSE;
+  b->try_all = g_strcmp0 (wanted, "eliminate") == 0;
+  if (b->config.method == MOTION_METHOD_FULL_BRUTE || b->try_all
+      || (!brute && motion_can_eliminate (&b->config, &b->tile)))
+    return TRUE;
+  b->config.method = MOTION_METHOD_FULL_BRUTE;
+  return CVIS_CUDA (motion_prepare_full (&b->config, &b->tile), error);
+}
+
+gboolean
+search_init (MotionBackend *b, Search *s, GError **error)
+{
+  gsize n = (gsize) b->n_blocks * b->n_fields;
+
+  if (!cvis_arena_stream (&b->arena, &s->stream, error)
+      || !cvis_arena_event (&b->arena, &s->kept_there, error)
+      || !cvis_arena_event (&b->arena, &s->done, error)
+      || !cvis_arena_take (&b->arena, &s->kept, n, "prior vectors", error)
+      || !cvis_arena_take (&b->arena, &s->found, n, "what was found", error))
+    return FALSE;
+  return !is_full (&b->config)
+         || (cvis_arena_take (&b->arena, &s->full_blocks, n,
+                 "blocks of the full search", error)
+             && cvis_arena_take (&b->arena, &s->progress, 1, "progress", error)
+             && CVIS_CUDA (
+                 motion_clear_full (s->full_blocks, s->progress, n, s->stream),
+                 error));
+}
+
+gboolean
+init_backend (MotionBackend *b, GError **error)
+{
+  if (!cvis_arena_stream (&b->arena, &b->up, error)
+      || !cvis_arena_stream (&b->arena, &b->ahead, error)
+      || !cvis_arena_stream (&b->arena, &b->down, error)
+      || !cvis_arena_event (&b->arena, &b->given, error))
+    return FALSE;
+  if (is_full (&b->config) && !choose_full (b, error))
+    return FALSE;
+  for (guint i = 0; i < 2; i++)
+    if (!search_init (b, &b->searches[i], error))
+      return FALSE;
+  for (guint i = 0; i < b->n_pictures; i++)
+    if (!picture_init (b, &b->pictures[i], error))
+      return FALSE;
+  for (guint i = 0; i < b->n_slots; i++)
+    if (!slot_init (b, &b->slots[i], error))
+      return FALSE;
+  /* once the planes of the slots are clear the searches may use them */
+  return CVIS_CUDA (cudaStreamSynchronize (b->down), error);
+}
+
+void
+cuda_destroy (MotionBackend *b)
+{
+  if (cvis_context_push (b->context, NULL)) {
+    cvis_arena_clear (&b->arena);
+    cvis_context_pop (b->context);
+  }
+  cvis_context_unref (b->context);
+  g_free (b->pictures);
+  g_free (b->slots);
+  g_free (b);
+}
+
+MotionBackend *
+cuda_create (const MotionConfig *config, CvisContext *context, GError **error)
+{
+  MotionBackend *b = g_new0 (MotionBackend, 1);
+
+  b->config = *config;
+  b->context = cvis_context_ref (context);
+  b->columns = motion_config_get_columns (config);
+  b->n_blocks = b->columns * motion_config_get_rows (config);
+  b->n_fields = motion_config_get_n_fields (config);
+  b->n_pictures = motion_config_get_n_pictures (config);
+  b->n_slots = motion_config_get_n_slots (config);
+  b->pictures = g_new0 (Picture, b->n_pictures);
+  b->slots = g_new0 (Slot, b->n_slots);
+  b->sample_size = config->depth > 8 ? 2 : 1;
+  motion_layout_init (&b->layout, config);
+  b->staged_size = (gsize) b->layout.staged_pitch * config->height;
+  if (cvis_in_context (context, error, [&] { return init_backend (b, error); }))
+    return b;
+  cuda_destroy (b);
+  return NULL;
+}
+
+/* --- frames on their way in ---------------------------------------------------- */
+
+gboolean
+copy_rows (MotionBackend *b, Picture *p, const MotionJob *job,
+    cudaMemcpyKind kind, GError **error)
+{
+  return CVIS_CUDA (
+      cudaMemcpy2DAsync (p->staged, b->layout.staged_pitch, job->luma,
+          job->stride, (gsize) b->config.width * b->sample_size,
+          b->config.height, kind, b->up),
+      error);
+}
+
+/* Copies a frame that lies on the device and waits until it is read. */
+gboolean
+take_from_device (
+    MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
+{
+  cudaStream_t stream =
+      job->stream ? (cudaStream_t) job->stream : cudaStreamLegacy;
+
+  return cvis_stream_follow (b->up, b->given, stream, error)
+         && copy_rows (b, p, job, cudaMemcpyDeviceToDevice, error)
+         && CVIS_CUDA (cudaEventRecord (p->staged_there, b->up), error)
+         && CVIS_CUDA (cudaEventSynchronize (p->staged_there), error);
+}
+
+/* Copies a frame in pageable memory by way of the picture's own. */
+gboolean
+take_from_host (
+    MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
+{
+  cvis_memory_copy_rows (p->pinned, b->layout.staged_pitch, job->luma,
+      job->stride, (gsize) b->config.width * b->sample_size, b->config.height);
+  return CVIS_CUDA (cudaMemcpyAsync (p->staged, p->pinned, b->staged_size,
+                        cudaMemcpyHostToDevice, b->up),
+      error);
+}
+
+gboolean
+load_in_context (
+    MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
+{
+  gboolean ok = job->on_device ? take_from_device (b, p, job, error)
+                : job->pinned
+                    ? copy_rows (b, p, job, cudaMemcpyHostToDevice, error)
+                    : take_from_host (b, p, job, error);
+
+  return ok
+         && CVIS_CUDA (motion_launch_load (&b->config, &b->layout, p->staged,
+                           job->shift, &p->planes, b->up),
+             error)
+         && CVIS_CUDA (cudaEventRecord (p->made, b->up), error);
+}
+
+gboolean
+cuda_load (MotionBackend *b, guint picture, MotionJob *job, GError **error)
+{
+  return cvis_in_context (b->context, error,
+      [&] { return load_in_context (b, &b->pictures[picture], job, error); });
+}
+
+/* --- the search ----------------------------------------------------------------- */
+
+/* The vectors that field @i goes by. */
+const MotionVector *
+choose_prior (const MotionBackend *b, const MotionTask *task, guint i)
+{
+  const Search *own = &b->searches[b->parity];
+  const Search *other = &b->searches[b->parity ^ 1];
+  gsize first = (gsize) i * b->n_blocks;
+
+  if (motion_needs_prior (&b->config))
+    return task->prior[i] ? other->kept + first : NULL;
+  return i < own->n_kept ? own->kept + first : NULL;
+}
+
+void
+describe_task (
+    MotionBackend *b, Slot *s, const MotionTask *task, MotionDeviceTask *t)
+{
+  Search *search = &b->searches[b->parity];
+
+  memset (t, 0, sizeof *t);
+  t->config = b->config;
+  t->layout = b->layout;
+  t->columns = b->columns;
+  t->n_blocks = b->n_blocks;
+  t->n_fields = task->job->n_fields;
+  t->full_blocks = search->full_blocks;
+  t->progress = search->progress;
+  t->try_all = b->try_all;
+  t->current = b->pictures[task->picture].planes;
+  t->prediction = task->job->prediction ? s->planes[0] : NULL;
+  t->residual = task->job->residual ? s->planes[1] : NULL;
+  for (guint i = 0; i < t->n_fields; i++) {
+    gsize first = (gsize) i * b->n_blocks;
+    MotionDeviceField *f = &t->fields[i];
+
+    f->reference = b->pictures[task->reference[i]].planes;
+    f->prior = choose_prior (b, task, i);
+    f->predicted = s->predicted + first;
+    f->found = search->found + first;
+    f->vectors = s->vectors + first;
+    f->kept = search->kept + first;
+    f->blocks = s->blocks + first;
+  }
+  search->n_kept = t->n_fields;
+}
+
+/* @stream waits for the pictures. */
+gboolean
+await_pictures (MotionBackend *b, const MotionTask *task, cudaStream_t stream,
+    GError **error)
+{
+  if (!CVIS_CUDA (
+          cudaStreamWaitEvent (stream, b->pictures[task->picture].made, 0),
+          error))
+    return FALSE;
+  for (guint i = 0; i < task->job->n_fields; i++)
+    if (!CVIS_CUDA (cudaStreamWaitEvent (
+                        stream, b->pictures[task->reference[i]].made, 0),
+            error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Lets the search's stream wait for what it begins with. The pyramid is not made
+ * there, where it would wait for the measures of two frames before: the next
+ * search's thread blocks hold most of the device by then. */
+gboolean
+prepare_search (MotionBackend *b, Slot *s, const MotionTask *task,
+    const MotionDeviceTask *t, cudaStream_t stream, GError **error)
+{
+  if (t->n_fields == 0 || !motion_predicts_ahead (&b->config))
+    return await_pictures (b, task, stream, error);
+  return await_pictures (b, task, b->ahead, error)
+         && CVIS_CUDA (motion_launch_pyramid (t, b->ahead), error)
+         && cvis_stream_follow (stream, s->predicted_there, b->ahead, error);
+}
+
+/* Results straight to the job where it lies in pinned memory, else to the
+ * slot's. */
+gboolean
+copy_results (MotionBackend *b, Slot *s, GError **error)
+{
+  for (guint i = 0; i < s->job->n_fields; i++) {
+    gsize n = b->n_blocks, first = i * n;
+    gboolean direct = s->job->results_pinned;
+
+    if (!CVIS_CUDA (cudaMemcpyAsync (direct ? s->job->fields[i].vectors
+                                            : s->pinned_vectors + first,
+                        s->vectors + first, n * sizeof (MotionVector),
+                        cudaMemcpyDeviceToHost, b->down),
+            error)
+        || !CVIS_CUDA (cudaMemcpyAsync (direct ? s->job->fields[i].blocks
+                                               : s->pinned_blocks + first,
+                           s->blocks + first, n * sizeof (MotionBlock),
+                           cudaMemcpyDeviceToHost, b->down),
+            error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+copy_planes (
+    MotionBackend *b, Slot *s, const MotionDeviceTask *t, GError **error)
+{
+  guint8 *const planes[2] = { t->prediction, t->residual };
+
+  for (guint i = 0; i < 2; i++)
+    if (planes[i] != NULL
+        && !CVIS_CUDA (cudaMemcpyAsync (s->pinned_planes[i], planes[i],
+                           b->staged_size, cudaMemcpyDeviceToHost, b->down),
+            error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+search_in_context (
+    MotionBackend *b, Slot *s, const MotionTask *task, GError **error)
+{
+  Search *own = &b->searches[b->parity], *other = &b->searches[b->parity ^ 1];
+  MotionDeviceTask t;
+
+  s->job = task->job;
+  describe_task (b, s, task, &t);
+  b->parity ^= 1;
+  if (!prepare_search (b, s, task, &t, own->stream, error)
+      || (t.n_fields > 0
+          && !CVIS_CUDA (motion_launch_search (&t, &b->tile, other->kept_there,
+                             own->kept_there, own->stream),
+              error))
+      || ((t.prediction != NULL || t.residual != NULL)
+          && !CVIS_CUDA (motion_launch_predict (&t, own->stream), error)))
+    return FALSE;
+  return cvis_stream_follow (b->down, own->done, own->stream, error)
+         && copy_results (b, s, error) && copy_planes (b, s, &t, error)
+         && CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
+}
+
+gboolean
+cuda_search (
+    MotionBackend *b, guint slot, const MotionTask *task, GError **error)
+{
+  gboolean ok;
+
+  if (!cvis_context_push (b->context, error))
+    return FALSE;
+  ok = search_in_context (b, &b->slots[slot], task, error);
+  /* nothing may be in flight of a slot that is not waited for */
+  if (!ok) {
+    cudaStreamSynchronize (b->ahead);
+    for (guint i = 0; i < 2; i++)
+      cudaStreamSynchronize (b->searches[i].stream);
+    cudaStreamSynchronize (b->down);
+  }
+  cvis_context_pop (b->context);
+  return ok;
+}
+
+/* --- results ---------------------------------------------------------------------- */
+
+void
+store_plane (
+    const MotionBackend *b, const guint8 *from, guint8 *to, gsize stride)
+{
+  if (to != NULL)
+    cvis_memory_copy_rows (to, stride, from, b->layout.staged_pitch,
+        (gsize) b->config.width * b->sample_size, b->config.height);
+}
+
+void
+store_results (const MotionBackend *b, const Slot *s)
+{
+  MotionJob *job = s->job;
+
+  for (guint i = 0; i < job->n_fields && !job->results_pinned; i++) {
+    gsize n = b->n_blocks, first = i * n;
+
+    memcpy (job->fields[i].vectors, s->pinned_vectors + first,
+        n * sizeof (MotionVector));
+    memcpy (job->fields[i].blocks, s->pinned_blocks + first,
+        n * sizeof (MotionBlock));
+  }
+  store_plane (b, s->pinned_planes[0], job->prediction, job->prediction_stride);
+  store_plane (b, s->pinned_planes[1], job->residual, job->residual_stride);
+}
+
+gboolean
+cuda_wait (MotionBackend *b, guint slot, GError **error)
+{
+  Slot *s = &b->slots[slot];
+
+  if (!cvis_in_context (b->context, error,
+          [&] { return CVIS_CUDA (cudaEventSynchronize (s->done), error); }))
+    return FALSE;
+  store_results (b, s);
+  return TRUE;
+}
+
+} // namespace
+
+gboolean
+motion_needs_prior (const MotionConfig *config)
+{
+  return config->method == MOTION_METHOD_ZONAL || config->lambda != 0;
+}
+
+cudaError_t
+motion_launch_search (const MotionDeviceTask *task, const MotionTile *tile,
+    cudaEvent_t prior_there, cudaEvent_t kept_there, cudaStream_t stream)
+{
+  const bool early = motion_keeps_early (&task->config);
+  const MotionMethod method = task->config.method;
+  cudaError_t code = cudaSuccess;
+
+  if (method == MOTION_METHOD_FULL)
+    code = motion_launch_pyramid (task, stream);
+  if (code == cudaSuccess && motion_needs_prior (&task->config))
+    code = cudaStreamWaitEvent (stream, prior_there, 0);
+  if (code == cudaSuccess)
+    code = method == MOTION_METHOD_STEP ? motion_launch_step (task, stream)
+           : method == MOTION_METHOD_ZONAL
+               ? motion_launch_zonal (task, early ? kept_there : NULL, stream)
+               : motion_launch_full (task, tile, stream);
+  if (code == cudaSuccess)
+    code = motion_launch_finish (task, stream);
+  if (code == cudaSuccess && !early)
+    code = cudaEventRecord (kept_there, stream);
+  return code;
+}
+
+extern "C" const MotionBackendOps motion_backend_cuda = { "cuda", cuda_create,
+  cuda_destroy, cuda_load, cuda_search, cuda_wait };

@@ -1,0 +1,321 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The order of the stream, which the backends share: where pictures lie, which
+ * is searched in which, what is in flight, and what of that is ready. */
+#include "cuda/motion/backend.h"
+#include "cuda/motion/summary.h"
+
+typedef enum {
+  FRAME_PENDING, /* waits for frames to come */
+  FRAME_SEARCHED,
+  FRAME_FAILED, /* its search was not started: why is in error */
+} FrameState;
+
+/* A frame in flight; its number in the ring is its slot of the backend. */
+typedef struct {
+  MotionTask task;
+  guint64 number; /* in the stream, from 0 */
+  FrameState state;
+  GError *error;
+} Frame;
+
+struct _MotionEngine {
+  MotionConfig config;
+  const MotionBackendOps *ops;
+  MotionBackend *backend;
+  gboolean cuda;
+  guint n_slots, n_pictures;
+
+  /* of the thread that submits */
+  guint64 loaded;  /* frames since the engine was made: the place of the next */
+  guint64 frames;  /* of this stream */
+  guint n_pending; /* the youngest in flight; they wait for frames to come */
+  guint n_previous; /* fields of the frame searched before in this stream */
+  gint previous[MOTION_MAX_FIELDS]; /* and their distances */
+
+  GMutex lock; /* of what follows, and of a frame's state */
+  Frame *in_flight;
+  guint first, n_in_flight;
+};
+
+/* --- making and freeing ---------------------------------------------------- */
+
+MotionEngine *
+motion_engine_new_on (const MotionBackendOps *ops, const MotionConfig *config,
+    CvisContext *context, GError **error)
+{
+  MotionEngine *engine;
+  MotionBackend *backend;
+
+  if (!motion_config_check (config, error))
+    return NULL;
+  backend = ops->create (config, context, error);
+  if (backend == NULL)
+    return NULL;
+  engine = g_new0 (MotionEngine, 1);
+  engine->config = *config;
+  engine->ops = ops;
+  engine->backend = backend;
+  engine->cuda = context != NULL;
+  engine->n_slots = motion_config_get_n_slots (config);
+  engine->n_pictures = motion_config_get_n_pictures (config);
+  engine->in_flight = g_new0 (Frame, engine->n_slots);
+  g_mutex_init (&engine->lock);
+  return engine;
+}
+
+MotionEngine *
+motion_engine_new (
+    const MotionConfig *config, CvisContext *context, GError **error)
+{
+  const MotionBackendOps *ops = &motion_backend_cpu;
+
+#ifdef HAVE_CUDA
+  if (context != NULL)
+    ops = &motion_backend_cuda;
+#endif
+  return motion_engine_new_on (ops, config, context, error);
+}
+
+void
+motion_engine_free (MotionEngine *engine)
+{
+  MotionJob *job;
+
+  if (engine == NULL)
+    return;
+  do {
+    motion_engine_wait (engine, &job, NULL);
+  } while (job != NULL);
+  engine->ops->destroy (engine->backend);
+  g_mutex_clear (&engine->lock);
+  g_free (engine->in_flight);
+  g_free (engine);
+}
+
+/* --- is the job one that can be done? --------------------------------------- */
+
+static gboolean
+check_plane (const MotionConfig *config, const gchar *what, gconstpointer data,
+    gsize stride, GError **error)
+{
+  gsize bytes = config->depth > 8 ? 2 : 1;
+
+  if (data == NULL)
+    return cvis_refuse (error, "the %s plane is NULL", what);
+  if (stride < bytes * config->width)
+    return cvis_refuse (error,
+        "the stride of the %s plane is %" G_GSIZE_FORMAT
+        " bytes, less than a row of %" G_GSIZE_FORMAT,
+        what, stride, bytes * config->width);
+  if (stride % bytes != 0 || GPOINTER_TO_SIZE (data) % bytes != 0)
+    return cvis_refuse (error,
+        "address or stride of the %s plane is odd, its samples have 2 bytes",
+        what);
+  return TRUE;
+}
+
+static gboolean
+check_job (const MotionEngine *engine, const MotionJob *job, GError **error)
+{
+  const MotionConfig *config = &engine->config;
+  guint largest = config->depth > 8 ? 16 - config->depth : 0;
+
+  if (!check_plane (config, "luma", job->luma, job->stride, error))
+    return FALSE;
+  if (job->prediction
+      && !check_plane (
+          config, "prediction", job->prediction, job->prediction_stride, error))
+    return FALSE;
+  if (job->residual
+      && !check_plane (
+          config, "residual", job->residual, job->residual_stride, error))
+    return FALSE;
+  if (job->shift > largest)
+    return cvis_refuse (error,
+        "samples of %u bits are shifted by %u, must be 0 to %u", config->depth,
+        job->shift, largest);
+  if (job->on_device && !engine->cuda)
+    return cvis_refuse (
+        error, "the luma plane is on a device, the engine computes on the CPU");
+  for (guint i = 0; i < motion_config_get_n_fields (config); i++)
+    if (job->fields[i].vectors == NULL || job->fields[i].blocks == NULL)
+      return cvis_refuse (error, "field %u has no memory for its %s", i,
+          job->fields[i].vectors == NULL ? "vectors" : "blocks");
+  return TRUE;
+}
+
+/* --- starting searches ------------------------------------------------------ */
+
+/* Frame number @age of those in flight, 0 the youngest. */
+static Frame *
+frame_by_age (MotionEngine *engine, guint age)
+{
+  return &engine->in_flight[(engine->first + engine->n_in_flight - 1 - age)
+                            % engine->n_slots];
+}
+
+/* The field of @frame that has @distance, if there is such a frame. */
+static void
+add_field (MotionEngine *engine, Frame *frame, gint distance)
+{
+  MotionTask *task = &frame->task;
+  MotionJob *job = task->job;
+  gint64 reference = (gint64) frame->number + distance;
+  guint i = job->n_fields;
+
+  if (reference < 0 || reference >= (gint64) engine->frames)
+    return;
+  task->reference[i] =
+      (task->picture + engine->n_pictures + distance) % engine->n_pictures;
+  task->prior[i] = i < engine->n_previous && engine->previous[i] == distance;
+  job->fields[i].distance = distance;
+  job->n_fields++;
+}
+
+/* Stores the distances of the next frame's prior fields. */
+static void
+remember_fields (MotionEngine *engine, const MotionJob *job)
+{
+  engine->n_previous = job->n_fields;
+  for (guint i = 0; i < job->n_fields; i++)
+    engine->previous[i] = job->fields[i].distance;
+}
+
+/* Searches in the frames that there are. A failure is kept for the wait for the
+ * frame. */
+static void
+start_search (MotionEngine *engine, Frame *frame)
+{
+  MotionJob *job = frame->task.job;
+  FrameState state = FRAME_SEARCHED;
+  guint slot = (guint) (frame - engine->in_flight);
+
+  job->flags = frame->number == 0 ? MOTION_FRAME_FIRST : 0;
+  job->n_fields = 0;
+  for (gint k = 1; k <= (gint) engine->config.references; k++) {
+    add_field (engine, frame, -k);
+    if (engine->config.bidirectional)
+      add_field (engine, frame, k);
+  }
+  if (engine->ops->search (
+          engine->backend, slot, &frame->task, &frame->error)) {
+    remember_fields (engine, job);
+  } else {
+    state = FRAME_FAILED;
+    engine->n_previous = 0;
+  }
+  g_mutex_lock (&engine->lock);
+  frame->state = state;
+  g_mutex_unlock (&engine->lock);
+}
+
+/* The frame that waits longest for frames to come. */
+static void
+start_oldest_pending (MotionEngine *engine)
+{
+  Frame *frame;
+
+  g_mutex_lock (&engine->lock);
+  frame = frame_by_age (engine, --engine->n_pending);
+  g_mutex_unlock (&engine->lock);
+  start_search (engine, frame);
+}
+
+/* --- the stream ------------------------------------------------------------- */
+
+gboolean
+motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
+{
+  guint picture = (guint) (engine->loaded % engine->n_pictures);
+  guint ahead = engine->config.bidirectional ? engine->config.references : 0;
+  gboolean full;
+  Frame *frame;
+
+  if (!check_job (engine, job, error))
+    return FALSE;
+  g_mutex_lock (&engine->lock);
+  full = engine->n_in_flight == engine->n_slots;
+  g_mutex_unlock (&engine->lock);
+  if (full)
+    return cvis_refuse (
+        error, "%u frames are in flight, no more fit", engine->n_slots);
+  if (!engine->ops->load (engine->backend, picture, job, error))
+    return FALSE;
+
+  g_mutex_lock (&engine->lock);
+  engine->n_in_flight++;
+  frame = frame_by_age (engine, 0);
+  *frame = (Frame){
+    .task = { .job = job, .picture = picture },
+    .number = engine->frames,
+  };
+  g_mutex_unlock (&engine->lock);
+  engine->loaded++;
+  engine->frames++;
+  engine->n_pending++;
+  if (engine->n_pending > ahead)
+    start_oldest_pending (engine);
+  return TRUE;
+}
+
+/* The oldest frame in flight if its search was started, else %NULL. */
+static Frame *
+find_ready (MotionEngine *engine)
+{
+  Frame *frame = NULL;
+
+  g_mutex_lock (&engine->lock);
+  if (engine->n_in_flight > 0
+      && engine->in_flight[engine->first].state != FRAME_PENDING)
+    frame = &engine->in_flight[engine->first];
+  g_mutex_unlock (&engine->lock);
+  return frame;
+}
+
+static void
+summarise (const MotionConfig *config, MotionJob *job)
+{
+  for (guint i = 0; i < job->n_fields; i++) {
+    motion_summarise (config, &job->fields[i]);
+    if (job->fields[i].distance == -1
+        && job->fields[i].summary.zero_residue == 0)
+      job->flags |= MOTION_FRAME_DUPLICATE;
+  }
+}
+
+gboolean
+motion_engine_wait (MotionEngine *engine, MotionJob **job, GError **error)
+{
+  Frame *frame = find_ready (engine);
+  gboolean ok = FALSE;
+
+  *job = NULL;
+  if (frame == NULL)
+    return TRUE;
+  *job = frame->task.job;
+  if (frame->state == FRAME_FAILED)
+    g_propagate_error (error, g_steal_pointer (&frame->error));
+  else
+    ok = engine->ops->wait (
+        engine->backend, (guint) (frame - engine->in_flight), error);
+  if (ok)
+    summarise (&engine->config, *job);
+
+  g_mutex_lock (&engine->lock);
+  engine->first = (engine->first + 1) % engine->n_slots;
+  engine->n_in_flight--;
+  g_mutex_unlock (&engine->lock);
+  return ok;
+}
+
+void
+motion_engine_end (MotionEngine *engine)
+{
+  while (engine->n_pending > 0)
+    start_oldest_pending (engine);
+  engine->frames = 0;
+  engine->n_previous = 0;
+}

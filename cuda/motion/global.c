@@ -1,0 +1,213 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The motion of the whole frame, out of the blocks' vectors: a similarity
+ *   v (p) = (zoom R (rotation) - 1) p + (x, y), p from the frame's centre,
+ * fitted by least squares to the blocks that agree with it, beginning with the
+ * vector that most blocks have. */
+#include <math.h>
+
+#include "cuda/motion/summary.h"
+
+/* Whole pixels beyond which vectors are counted as if they had just these; the
+ * largest that a search finds are half of it. */
+#define REACH 256
+#define SIDE (2 * REACH + 3)
+
+/* A block's vector that is that near to the model's, in pixels, agrees with it:
+ * wide at first, as zoom and rotation are not known yet. The last is what
+ * global_share is counted by. */
+static const gdouble tolerances[] = { 8.0, 4.0, 2.0, 1.0, 1.0 };
+
+/* v = (a x - b y + tx, b x + a y + ty) */
+typedef struct {
+  gdouble a, b, tx, ty;
+} Model;
+
+typedef struct {
+  const MotionConfig *config;
+  const MotionField *field;
+  guint columns, n;
+  guint texture; /* blocks of less intra on average are not used */
+} Blocks;
+
+/* Deviations from the mean below this, in 1/256 of the range, are flat: any
+ * vector will do there. */
+#define TEXTURE 2
+
+static gboolean
+is_used (const Blocks *blocks, guint i)
+{
+  const MotionConfig *config = blocks->config;
+  const MotionBlock *block = &blocks->field->blocks[i];
+  guint size = config->block_size;
+  guint w = MIN (size, config->width - i % blocks->columns * size);
+  guint h = MIN (size, config->height - i / blocks->columns * size);
+
+  return !(block->flags & MOTION_BLOCK_INTRA_LIKE)
+         && block->intra >= (blocks->texture * w * h) << (config->depth - 8);
+}
+
+/* The centre of block @i from the frame's, pixels. */
+static void
+get_centre (const Blocks *blocks, guint i, gdouble *x, gdouble *y)
+{
+  const MotionConfig *config = blocks->config;
+  guint size = config->block_size;
+  guint left = i % blocks->columns * size;
+  guint top = i / blocks->columns * size;
+
+  *x = (left + MIN (left + size, config->width)) / 2.0 - config->width / 2.0;
+  *y = (top + MIN (top + size, config->height)) / 2.0 - config->height / 2.0;
+}
+
+static gboolean
+agrees_with_model (
+    const Blocks *blocks, const Model *m, gdouble tolerance, guint i)
+{
+  const MotionVector *v = &blocks->field->vectors[i];
+  gdouble x, y, dx, dy;
+
+  get_centre (blocks, i, &x, &y);
+  dx = m->a * x - m->b * y + m->tx - v->x / 4.0;
+  dy = m->b * x + m->a * y + m->ty - v->y / 4.0;
+  return dx * dx + dy * dy <= tolerance * tolerance;
+}
+
+/* --- the beginning ----------------------------------------------------------- */
+
+/* The table's entry for a vector; never at the edge of the table. */
+static guint
+get_bin (const MotionVector *v)
+{
+  gint x = CLAMP ((v->x + 2) >> 2, -REACH, REACH) + REACH + 1;
+  gint y = CLAMP ((v->y + 2) >> 2, -REACH, REACH) + REACH + 1;
+
+  return (guint) (y * SIDE + x);
+}
+
+static guint
+count_near (const guint32 *table, guint bin)
+{
+  guint sum = 0;
+
+  for (guint row = bin - SIDE; row <= bin + SIDE; row += SIDE)
+    sum += table[row - 1] + table[row] + table[row + 1];
+  return sum;
+}
+
+/* The vector round which, a pixel each way, most blocks' vectors lie; the first
+ * in raster order of the blocks if equal. FALSE: no block is used. */
+static gboolean
+find_mode (const Blocks *blocks, Model *model)
+{
+  guint32 *table = g_new0 (guint32, SIDE * SIDE);
+  guint most = 0;
+
+  for (guint i = 0; i < blocks->n; i++)
+    if (is_used (blocks, i))
+      table[get_bin (&blocks->field->vectors[i])]++;
+  for (guint i = 0; i < blocks->n; i++) {
+    const MotionVector *v = &blocks->field->vectors[i];
+    guint count = is_used (blocks, i) ? count_near (table, get_bin (v)) : 0;
+
+    if (count > most) {
+      most = count;
+      *model = (Model){ .tx = v->x / 4.0, .ty = v->y / 4.0 };
+    }
+  }
+  g_free (table);
+  return most > 0;
+}
+
+/* --- least squares ----------------------------------------------------------- */
+
+typedef struct {
+  guint n;
+  gdouble x, y, vx, vy; /* sums */
+  gdouble pp;           /* of |p|^2 */
+  gdouble dot, cross;   /* of p . v and p x v */
+} Sums;
+
+static void
+add_block (const Blocks *blocks, guint i, Sums *s)
+{
+  const MotionVector *v = &blocks->field->vectors[i];
+  gdouble vx = v->x / 4.0, vy = v->y / 4.0, x, y;
+
+  get_centre (blocks, i, &x, &y);
+  s->n++;
+  s->x += x;
+  s->y += y;
+  s->vx += vx;
+  s->vy += vy;
+  s->pp += x * x + y * y;
+  s->dot += x * vx + y * vy;
+  s->cross += x * vy - y * vx;
+}
+
+/* Zoom and rotation need a few blocks that are not in one place. */
+#define FEWEST 4
+
+static Model
+solve_least_squares (const Blocks *blocks, const Sums *s)
+{
+  gdouble size = blocks->config->block_size;
+  gdouble spread = s->pp - (s->x * s->x + s->y * s->y) / s->n;
+  Model m = { 0 };
+
+  if (s->n >= FEWEST && spread >= s->n * size * size) {
+    m.a = (s->dot - (s->x * s->vx + s->y * s->vy) / s->n) / spread;
+    m.b = (s->cross - (s->x * s->vy - s->y * s->vx) / s->n) / spread;
+  }
+  m.tx = (s->vx - m.a * s->x + m.b * s->y) / s->n;
+  m.ty = (s->vy - m.b * s->x - m.a * s->y) / s->n;
+  return m;
+}
+
+static void
+fit_model (const Blocks *blocks, Model *model)
+{
+  for (guint k = 0; k < G_N_ELEMENTS (tolerances); k++) {
+    Sums sums = { 0 };
+
+    for (guint i = 0; i < blocks->n; i++)
+      if (is_used (blocks, i)
+          && agrees_with_model (blocks, model, tolerances[k], i))
+        add_block (blocks, i, &sums);
+    if (sums.n == 0)
+      return;
+    *model = solve_least_squares (blocks, &sums);
+  }
+}
+
+void
+motion_find_global (
+    const MotionConfig *config, const MotionField *field, MotionSummary *into)
+{
+  Blocks blocks = {
+    .config = config,
+    .field = field,
+    .columns = motion_config_get_columns (config),
+    .texture = TEXTURE,
+  };
+  Model model = { 0 };
+  guint agreeing = 0;
+
+  blocks.n = blocks.columns * motion_config_get_rows (config);
+  if (!find_mode (&blocks, &model)) {
+    blocks.texture = 0; /* a flat frame: better than nothing */
+    find_mode (&blocks, &model);
+  }
+  fit_model (&blocks, &model);
+  for (guint i = 0; i < blocks.n; i++)
+    if (!(field->blocks[i].flags & MOTION_BLOCK_INTRA_LIKE))
+      agreeing += agrees_with_model (
+          &blocks, &model, tolerances[G_N_ELEMENTS (tolerances) - 1], i);
+  into->global_x = model.tx;
+  into->global_y = model.ty;
+  into->global_zoom = hypot (1.0 + model.a, model.b);
+  into->global_rotation = atan2 (model.b, 1.0 + model.a);
+  into->global_share = (gdouble) agreeing / blocks.n;
+}

@@ -1,0 +1,236 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/motion/regions.h"
+
+#include <math.h>
+
+/* Regions that are kept while there may come larger ones: a frame of noise has
+ * thousands. */
+#define MOST_FOUND (16 * MOTION_MAX_REGIONS)
+
+struct _MotionRegionFinder {
+  MotionConfig config;
+  guint columns, rows;
+  gboolean *moving; /* of each block, until it belongs to a region */
+  guint *stack;
+  GArray *found; /* of MotionRegion, in blocks */
+};
+
+MotionRegionFinder *
+motion_region_finder_new (const MotionConfig *config)
+{
+  MotionRegionFinder *finder = g_new0 (MotionRegionFinder, 1);
+  gsize n;
+
+  finder->config = *config;
+  finder->columns = motion_config_get_columns (config);
+  finder->rows = motion_config_get_rows (config);
+  n = (gsize) finder->columns * finder->rows;
+  finder->moving = g_new0 (gboolean, n);
+  finder->stack = g_new0 (guint, n);
+  finder->found = g_array_new (FALSE, FALSE, sizeof (MotionRegion));
+  return finder;
+}
+
+void
+motion_region_finder_free (MotionRegionFinder *finder)
+{
+  if (finder == NULL)
+    return;
+  g_array_unref (finder->found);
+  g_free (finder->stack);
+  g_free (finder->moving);
+  g_free (finder);
+}
+
+/* --- which blocks move ------------------------------------------------------ */
+
+/* The global motion at p, from the frame's centre, is
+ * ((a x - b y) + x0, (b x + a y) + y0). */
+typedef struct {
+  gdouble a, b, x0, y0;
+} Global;
+
+/* Does the vector say anything? One of a flat block may be any. */
+static gboolean
+is_certain (
+    const MotionVector *vector, const MotionBlock *block, guint32 one_level)
+{
+  if (block->flags & MOTION_BLOCK_INTRA_LIKE)
+    return FALSE;
+  if (vector->x == 0 && vector->y == 0)
+    return block->intra > one_level;
+  return block->zero_sad - block->sad > one_level;
+}
+
+static gboolean
+is_moving (const MotionRegionFinder *finder, const MotionField *field,
+    const Global *global, gdouble min_motion, guint column, guint row)
+{
+  const MotionConfig *config = &finder->config;
+  gsize i = row * finder->columns + column;
+  const MotionVector *vector = &field->vectors[i];
+  guint size = config->block_size;
+  guint w = MIN (size, config->width - column * size);
+  guint h = MIN (size, config->height - row * size);
+  gdouble x = column * size + w / 2.0 - config->width / 2.0;
+  gdouble y = row * size + h / 2.0 - config->height / 2.0;
+  gdouble dx, dy;
+
+  if (!is_certain (vector, &field->blocks[i], (w * h) << (config->depth - 8)))
+    return FALSE;
+  dx = vector->x / 4.0 - (global->a * x - global->b * y + global->x0);
+  dy = vector->y / 4.0 - (global->b * x + global->a * y + global->y0);
+  return dx * dx + dy * dy >= min_motion * min_motion;
+}
+
+static void
+mark_moving (
+    MotionRegionFinder *finder, const MotionField *field, gdouble min_motion)
+{
+  const MotionSummary *summary = &field->summary;
+  Global global = {
+    .a = summary->global_zoom * cos (summary->global_rotation) - 1.0,
+    .b = summary->global_zoom * sin (summary->global_rotation),
+    .x0 = summary->global_x,
+    .y0 = summary->global_y,
+  };
+
+  for (guint row = 0; row < finder->rows; row++)
+    for (guint column = 0; column < finder->columns; column++)
+      finder->moving[row * finder->columns + column] =
+          is_moving (finder, field, &global, min_motion, column, row);
+}
+
+/* --- from blocks to regions -------------------------------------------------- */
+
+static void
+grow_rectangle (MotionRegion *region, guint column, guint row)
+{
+  guint right = MAX (region->x + region->width, column + 1);
+  guint bottom = MAX (region->y + region->height, row + 1);
+
+  region->x = MIN (region->x, column);
+  region->y = MIN (region->y, row);
+  region->width = right - region->x;
+  region->height = bottom - region->y;
+  region->blocks++;
+}
+
+/* Takes the block and all that touch it, and theirs, into one region. */
+static MotionRegion
+flood_region (MotionRegionFinder *finder, guint column, guint row)
+{
+  MotionRegion region = { .x = column, .y = row };
+  guint depth = 0;
+
+  finder->stack[depth++] = row * finder->columns + column;
+  finder->moving[row * finder->columns + column] = FALSE;
+  while (depth > 0) {
+    guint i = finder->stack[--depth];
+    guint x = i % finder->columns, y = i / finder->columns;
+
+    grow_rectangle (&region, x, y);
+    for (guint ny = y > 0 ? y - 1 : 0; ny <= MIN (y + 1, finder->rows - 1);
+         ny++)
+      for (guint nx = x > 0 ? x - 1 : 0; nx <= MIN (x + 1, finder->columns - 1);
+           nx++) {
+        guint n = ny * finder->columns + nx;
+
+        if (!finder->moving[n])
+          continue;
+        finder->moving[n] = FALSE;
+        finder->stack[depth++] = n;
+      }
+  }
+  return region;
+}
+
+static gboolean
+regions_overlap (const MotionRegion *a, const MotionRegion *b)
+{
+  return a->x < b->x + b->width && b->x < a->x + a->width
+         && a->y < b->y + b->height && b->y < a->y + a->height;
+}
+
+static void
+join_regions (MotionRegion *into, const MotionRegion *other)
+{
+  guint blocks = into->blocks + other->blocks;
+
+  grow_rectangle (into, other->x, other->y);
+  grow_rectangle (
+      into, other->x + other->width - 1, other->y + other->height - 1);
+  into->blocks = blocks;
+}
+
+static gint
+compare_regions (gconstpointer a, gconstpointer b)
+{
+  const MotionRegion *p = a, *q = b;
+
+  if (p->blocks != q->blocks)
+    return p->blocks > q->blocks ? -1 : 1;
+  if (p->y != q->y)
+    return p->y < q->y ? -1 : 1;
+  return p->x < q->x ? -1 : p->x > q->x;
+}
+
+/* Adds @region to those found; a larger rectangle may overlap others again. */
+static void
+add_region (GArray *found, MotionRegion region)
+{
+  guint i = 0;
+
+  while (i < found->len) {
+    const MotionRegion *other = &g_array_index (found, MotionRegion, i);
+
+    if (regions_overlap (&region, other)) {
+      join_regions (&region, other);
+      g_array_remove_index_fast (found, i);
+      i = 0;
+    } else {
+      i++;
+    }
+  }
+  if (found->len == MOST_FOUND) {
+    g_array_sort (found, compare_regions);
+    g_array_set_size (found, MOST_FOUND / 2);
+  }
+  g_array_append_val (found, region);
+}
+
+static MotionRegion
+region_in_pixels (const MotionConfig *config, const MotionRegion *region)
+{
+  guint size = config->block_size;
+  MotionRegion pixels = { region->x * size, region->y * size,
+    region->width * size, region->height * size, region->blocks };
+
+  pixels.width = MIN (pixels.width, config->width - pixels.x);
+  pixels.height = MIN (pixels.height, config->height - pixels.y);
+  return pixels;
+}
+
+guint
+motion_find_regions (MotionRegionFinder *finder, const MotionField *field,
+    gdouble min_motion, MotionRegion *regions)
+{
+  GArray *found = finder->found;
+  guint n;
+
+  mark_moving (finder, field, min_motion);
+  g_array_set_size (found, 0);
+  for (guint row = 0; row < finder->rows; row++)
+    for (guint column = 0; column < finder->columns; column++)
+      if (finder->moving[row * finder->columns + column])
+        add_region (found, flood_region (finder, column, row));
+  g_array_sort (found, compare_regions);
+  n = MIN (found->len, MOTION_MAX_REGIONS);
+  for (guint i = 0; i < n; i++)
+    regions[i] = region_in_pixels (
+        &finder->config, &g_array_index (found, MotionRegion, i));
+  return n;
+}

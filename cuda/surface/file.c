@@ -1,0 +1,244 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/surface/file.h"
+
+#include <math.h>
+#include <string.h>
+#include "cuda/surface/bytes.h"
+
+#if HAVE_X3P
+#define X3P NULL, surface_read_x3p, surface_write_x3p, TRUE, NULL
+#else
+#define X3P NULL, NULL, NULL, TRUE, "libzip"
+#endif
+#if HAVE_TIFF
+#define TIFF                                                                   \
+  surface_describe_tiff, surface_read_tiff, surface_write_tiff, FALSE, NULL
+#else
+#define TIFF NULL, NULL, NULL, FALSE, "libtiff"
+#endif
+
+static const SurfaceFormat formats[] = {
+  [SURFACE_FILE_X3P] = { "x3p", "X3P", "x3p", X3P },
+  [SURFACE_FILE_SDF] = { "sdf", "SDF", "sdf", surface_describe_sdf,
+      surface_read_sdf, surface_write_sdf, TRUE, NULL },
+  [SURFACE_FILE_SDF_BINARY] = { "sdf-binary", "SDF", NULL, surface_describe_sdf,
+      NULL, surface_write_sdf_binary, TRUE, NULL },
+  [SURFACE_FILE_SUR] = { "sur", "SUR", "sur", surface_describe_sur,
+      surface_read_sur, surface_write_sur, TRUE, NULL },
+  [SURFACE_FILE_GSF] = { "gsf", "GSF", "gsf", surface_describe_gsf, NULL,
+      surface_write_gsf, TRUE, NULL },
+  [SURFACE_FILE_TIFF] = { "tiff", "TIFF", "tiff", TIFF },
+  [SURFACE_FILE_NPY] = { "npy", "NPY", "npy", surface_describe_npy,
+      surface_read_npy, surface_write_npy, FALSE, NULL },
+  [SURFACE_FILE_AL3D] = { "al3d", "AL3D", "al3d", NULL, surface_read_al3d, NULL,
+      TRUE, NULL },
+  [SURFACE_FILE_BCRF] = { "bcrf", "BCRF", "bcrf", NULL, surface_read_bcrf, NULL,
+      TRUE, NULL },
+};
+
+const SurfaceFormat *
+surface_format_of (SurfaceFileFormat format)
+{
+  return (guint) format < G_N_ELEMENTS (formats) && formats[format].name
+             ? &formats[format]
+             : NULL;
+}
+
+/* --- images ---------------------------------------------------------------- */
+
+SurfaceImage *
+surface_image_new (guint width, guint height, GError **error)
+{
+  SurfaceImage *image;
+  gdouble *z;
+
+  if (!surface_check_size (width, height, NULL)) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "A surface of %u x %u samples: 1 to 2^31 are possible", width, height);
+    return NULL;
+  }
+  z = g_try_new (gdouble, (gsize) width * height);
+  if (!z) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "There is no memory for a surface of %u x %u samples", width, height);
+    return NULL;
+  }
+  image = g_new0 (SurfaceImage, 1);
+  image->width = width;
+  image->height = height;
+  image->z = z;
+  return image;
+}
+
+void
+surface_image_clear (SurfaceImage *image)
+{
+  g_free (image->z);
+  g_free (image->title);
+  g_free (image->date);
+  *image = (SurfaceImage){ 0 };
+}
+
+void
+surface_image_free (SurfaceImage *image)
+{
+  surface_image_clear (image);
+  g_free (image);
+}
+
+/* --- formats --------------------------------------------------------------- */
+
+const gchar *
+surface_file_format_name (SurfaceFileFormat format)
+{
+  const SurfaceFormat *f = surface_format_of (format);
+
+  return f ? f->name : "unknown";
+}
+
+SurfaceFileFormat
+surface_file_format_of_name (const gchar *name)
+{
+  static const struct {
+    const gchar *ending;
+    SurfaceFileFormat format;
+  } others[] = { { "tif", SURFACE_FILE_TIFF }, { "bcr", SURFACE_FILE_BCRF } };
+  const gchar *dot = strrchr (name, '.');
+
+  if (!dot || strchr (dot, G_DIR_SEPARATOR))
+    return SURFACE_FILE_UNKNOWN;
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (formats[i].ending && !g_ascii_strcasecmp (dot + 1, formats[i].ending))
+      return i;
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (!g_ascii_strcasecmp (dot + 1, others[i].ending))
+      return others[i].format;
+  return SURFACE_FILE_UNKNOWN;
+}
+
+SurfaceFileFormat
+surface_file_detect (const guint8 *data, gsize size)
+{
+  static const struct {
+    const gchar *bytes;
+    guint n;
+    SurfaceFileFormat format;
+  } starts[] = {
+    { "PK\3\4", 4, SURFACE_FILE_X3P },
+    { "aISO-1.0", 8, SURFACE_FILE_SDF },
+    { "aISO-2.0", 8, SURFACE_FILE_SDF },
+    { "aBCR-1.0", 8, SURFACE_FILE_SDF },
+    { "bISO-1.0", 8, SURFACE_FILE_SDF_BINARY },
+    { "bISO-2.0", 8, SURFACE_FILE_SDF_BINARY },
+    { "bBCR-1.0", 8, SURFACE_FILE_SDF_BINARY },
+    { "DIGITAL SURF", 12, SURFACE_FILE_SUR },
+    { "DSCOMPRESSED", 12, SURFACE_FILE_SUR },
+    { "Gwyddion Simple Field 1.0\n", 26, SURFACE_FILE_GSF },
+    { "II*\0", 4, SURFACE_FILE_TIFF },
+    { "MM\0*", 4, SURFACE_FILE_TIFF },
+    { "II+\0", 4, SURFACE_FILE_TIFF },
+    { "MM\0+", 4, SURFACE_FILE_TIFF },
+    { "\x93NUMPY", 6, SURFACE_FILE_NPY },
+    { "AliconaImaging\0\r\n", 17, SURFACE_FILE_AL3D },
+    { "fileformat = bcr", 16, SURFACE_FILE_BCRF },
+    { "f\0i\0l\0e\0f\0o\0r\0m\0a\0t\0 \0=\0 \0b\0c\0r\0", 32,
+        SURFACE_FILE_BCRF },
+    { "\xff\xfe"
+      "f\0i\0l\0e\0f\0o\0r\0m\0a\0t\0 \0=\0 \0b\0c\0r\0",
+        34, SURFACE_FILE_BCRF },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (starts); i++)
+    if (size >= starts[i].n && !memcmp (data, starts[i].bytes, starts[i].n))
+      return starts[i].format;
+  return SURFACE_FILE_UNKNOWN;
+}
+
+gboolean
+surface_file_supported (SurfaceFileFormat format)
+{
+  const SurfaceFormat *f = surface_format_of (format);
+
+  return f && !f->needs;
+}
+
+/* --- whole files ----------------------------------------------------------- */
+
+static gboolean
+refuse_unbuilt (const SurfaceFormat *f, GError **error)
+{
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      "%s files need %s, which this build does not have", f->title, f->needs);
+  return FALSE;
+}
+
+void
+surface_format_refuse (
+    const SurfaceFormat *format, GError *problem, GError **error)
+{
+  gchar *text = g_utf8_make_valid (problem->message, -1);
+
+  for (gchar *c = text; *c; c++)
+    if (g_ascii_iscntrl (*c))
+      *c = ' ';
+  g_set_error (error, problem->domain, problem->code, "The %s file %s",
+      format->title, text);
+  g_free (text);
+  g_error_free (problem);
+}
+
+gboolean
+surface_file_check_start (const guint8 *data, gsize size, GError **error)
+{
+  const SurfaceFormat *f = surface_format_of (surface_file_detect (data, size));
+
+  if (!f)
+    return surface_error (error,
+        size ? "The file begins as none of X3P, SDF, SUR, GSF, TIFF, NPY, AL3D "
+               "and BCRF files does"
+             : "The file is empty");
+  return !f->needs || refuse_unbuilt (f, error);
+}
+
+static gboolean
+check_image (const SurfaceImage *image, const SurfaceFormat *f, GError **error)
+{
+  if (!f->holds_spacing
+      || (isfinite (image->dx) && image->dx > 0 && isfinite (image->dy)
+          && image->dy > 0))
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+      "A %s file holds the spacing of samples, which is not known (dx %g, dy "
+      "%g metres)",
+      f->title, image->dx, image->dy);
+  return FALSE;
+}
+
+GBytes *
+surface_file_write (
+    const SurfaceImage *image, SurfaceFileFormat format, GError **error)
+{
+  const SurfaceFormat *f = surface_format_of (format);
+  SurfaceOut out = { 0 };
+
+  if (!f || (!f->write && !f->needs)) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "Files of the format %s cannot be written",
+        surface_file_format_name (format));
+    return NULL;
+  }
+  if (!f->write) {
+    refuse_unbuilt (f, error);
+    return NULL;
+  }
+  if (!check_image (image, f, error))
+    return NULL;
+  if (f->write (image, &out, error))
+    return g_bytes_new_take (out.data, out.size);
+  g_prefix_error (error, "A %s file ", f->title);
+  g_free (out.data);
+  return NULL;
+}

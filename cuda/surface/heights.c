@@ -1,0 +1,163 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/surface/heights.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LANES 8
+#define CHUNK 1024 /* samples as float64 in the first-level cache; of LANES */
+
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_ (a, b)
+
+/* --- samples as float64 ------------------------------------------------------ */
+
+#define DEFINE_LOAD(name, T, U, SWAP)                                          \
+  static void load_##name (                                                    \
+      const guint8 *restrict raw, gsize n, gdouble *restrict s)                \
+  {                                                                            \
+    for (gsize i = 0; i < n; i++) {                                            \
+      U bits;                                                                  \
+      T value;                                                                 \
+                                                                               \
+      memcpy (&bits, raw + i * sizeof (U), sizeof (U));                        \
+      bits = SWAP (bits);                                                      \
+      memcpy (&value, &bits, sizeof (T));                                      \
+      s[i] = (gdouble) value;                                                  \
+    }                                                                          \
+  }
+
+#define KEEP(x) (x)
+DEFINE_LOAD (u8, guint8, guint8, KEEP)
+DEFINE_LOAD (i8, gint8, guint8, KEEP)
+#define DEFINE_LOADS(size, T, U, name)                                         \
+  DEFINE_LOAD (name##_le, T, U, GUINT##size##_FROM_LE)                         \
+  DEFINE_LOAD (name##_be, T, U, GUINT##size##_FROM_BE)
+DEFINE_LOADS (16, guint16, guint16, u16)
+DEFINE_LOADS (16, gint16, guint16, i16)
+DEFINE_LOADS (32, guint32, guint32, u32)
+DEFINE_LOADS (32, gint32, guint32, i32)
+DEFINE_LOADS (64, guint64, guint64, u64)
+DEFINE_LOADS (64, gint64, guint64, i64)
+DEFINE_LOADS (32, gfloat, guint32, f32)
+DEFINE_LOADS (64, gdouble, guint64, f64)
+
+typedef void (*LoadFunc) (
+    const guint8 *restrict raw, gsize n, gdouble *restrict s);
+
+static LoadFunc
+find_load (const SurfaceLayout *layout)
+{
+  static const LoadFunc loads[][2] = {
+    [SURFACE_SAMPLE_U8] = { load_u8, load_u8 },
+    [SURFACE_SAMPLE_I8] = { load_i8, load_i8 },
+    [SURFACE_SAMPLE_U16] = { load_u16_le, load_u16_be },
+    [SURFACE_SAMPLE_I16] = { load_i16_le, load_i16_be },
+    [SURFACE_SAMPLE_U32] = { load_u32_le, load_u32_be },
+    [SURFACE_SAMPLE_I32] = { load_i32_le, load_i32_be },
+    [SURFACE_SAMPLE_U64] = { load_u64_le, load_u64_be },
+    [SURFACE_SAMPLE_I64] = { load_i64_le, load_i64_be },
+    [SURFACE_SAMPLE_F32] = { load_f32_le, load_f32_be },
+    [SURFACE_SAMPLE_F64] = { load_f64_le, load_f64_be },
+  };
+
+  return loads[layout->type][layout->big != 0];
+}
+
+/* --- heights ----------------------------------------------------------------- */
+
+/* What is not finite is missing. */
+static inline gdouble
+height_of (const SurfaceLayout *l, gdouble sample)
+{
+  const gdouble z = sample * l->scale + l->offset;
+  /* no &&: a branch would keep the compiler from making vectors */
+  const gboolean there =
+      (sample > l->low) & (sample < l->high) & (fabs (z) <= G_MAXDOUBLE);
+
+  return there ? z : NAN;
+}
+
+/* Compilers make no vectors of sums in lanes by themselves, and wider ones than
+ * the processor has are slow. */
+#if defined(__AVX512F__)
+#define WIDTH 8
+#elif defined(__AVX2__)
+#define WIDTH 4
+#else
+#define WIDTH 2
+#endif
+typedef gdouble Lanes __attribute__ ((vector_size (WIDTH * sizeof (gdouble))));
+typedef gint64 Masks __attribute__ ((vector_size (WIDTH * sizeof (gint64))));
+
+static SurfaceSum
+heights_sum (
+    const SurfaceLayout *layout, const guint8 *raw, gsize n, gdouble first)
+{
+  const LoadFunc load = find_load (layout);
+  const gsize size = surface_sample_size (layout->type);
+  const SurfaceLayout l = *layout;
+  Lanes s[CHUNK / WIDTH], sums[LANES / WIDTH] = { 0 };
+  Masks there[LANES / WIDTH] = { 0 };
+  gdouble lanes[LANES];
+  gsize n_there = 0;
+
+  for (gsize done = 0; done < n; done += CHUNK) {
+    gsize m = MIN (n - done, CHUNK);
+
+    load (raw + done * size, m, (gdouble *) s);
+    for (; m % LANES != 0; m++)
+      s[m / WIDTH][m % WIDTH] = NAN;
+    for (gsize i = 0; i < m / WIDTH; i += LANES / WIDTH)
+      for (gsize k = 0; k < LANES / WIDTH; k++) {
+        const Lanes sample = s[i + k], z = sample * l.scale + l.offset;
+        const Lanes magnitude = (Lanes) ((Masks) z & G_MAXINT64);
+        const Masks is = (Masks) (sample > l.low) & (Masks) (sample < l.high)
+                         & (Masks) (magnitude <= G_MAXDOUBLE);
+
+        sums[k] += (Lanes) ((Masks) (z - first) & is);
+        there[k] -= is;
+      }
+  }
+  for (guint k = 0; k < LANES; k++) {
+    lanes[k] = sums[k / WIDTH][k % WIDTH];
+    n_there += (gsize) there[k / WIDTH][k % WIDTH];
+  }
+  return (SurfaceSum){ ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
+                           + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7])),
+    n_there };
+}
+
+#define DEFINE_CONVERT(name, T)                                                \
+  static gsize heights_to_##name (const SurfaceLayout *layout,                 \
+      const guint8 *raw, gsize n, gdouble offset, gpointer to)                 \
+  {                                                                            \
+    const LoadFunc load = find_load (layout);                                  \
+    const gsize size = surface_sample_size (layout->type);                     \
+    const SurfaceLayout l = *layout;                                           \
+    gsize there = 0;                                                           \
+    gdouble s[CHUNK];                                                          \
+                                                                               \
+    for (gsize done = 0; done < n; done += CHUNK) {                            \
+      const gsize m = MIN (n - done, CHUNK);                                   \
+      T *at = (T *) to + done;                                                 \
+                                                                               \
+      load (raw + done * size, m, s);                                          \
+      for (gsize i = 0; i < m; i++) {                                          \
+        const gdouble z = height_of (&l, s[i]);                                \
+                                                                               \
+        at[i] = (T) (z - offset);                                              \
+        there += z == z;                                                       \
+      }                                                                        \
+    }                                                                          \
+    return there;                                                              \
+  }
+
+DEFINE_CONVERT (f32, gfloat)
+DEFINE_CONVERT (f64, gdouble)
+
+const SurfaceKernels PASTE (surface_kernels, SURFACE_LEVEL) = { heights_sum,
+  heights_to_f32, heights_to_f64 };

@@ -1,0 +1,486 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Files to samples: the header first, then blocks of samples by several threads,
+ * from the file to where they go. Reading them twice, for the
+ * mean and for the samples, costs less than keeping them in memory. */
+#include "cuda/surface/heights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD_SIZE (64 << 10) /* no header that is written is longer */
+
+struct _SurfaceReader {
+  SurfaceSource file;
+  guint8 *whole;       /* (nullable): all of the file, where it was needed */
+  SurfaceImage *image; /* (nullable): where the format's own reader was */
+  SurfaceImage about;  /* else */
+  SurfaceLayout layout;
+  SurfaceSource samples;
+};
+
+/* --- bytes of a file --------------------------------------------------------- */
+
+static gboolean
+refuse_errno (GError **error)
+{
+  const int number = errno;
+
+  g_set_error_literal (error, G_FILE_ERROR,
+      (gint) g_file_error_from_errno (number), g_strerror (number));
+  return FALSE;
+}
+
+gboolean
+surface_source_read (
+    const SurfaceSource *source, guint64 at, gsize n, void *to, GError **error)
+{
+  guint8 *bytes = to;
+
+  if (!surface_check_bytes (source->size, at, n, error))
+    return FALSE;
+  if (source->data) {
+    memcpy (to, source->data + at, n);
+    return TRUE;
+  }
+  for (gsize done = 0; done < n;) {
+    gssize got =
+        pread (source->fd, bytes + done, n - done, (off_t) (at + done));
+
+    if (got < 0 && errno != EINTR)
+      return refuse_errno (error);
+    if (got == 0) /* another program has made it shorter */
+      return surface_check_bytes (at + done, at, n, error);
+    done += got > 0 ? (gsize) got : 0;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_kind (SurfaceSource *file, GError **error)
+{
+  struct stat about;
+
+  if (fstat (file->fd, &about) != 0)
+    return refuse_errno (error);
+  if (S_ISDIR (about.st_mode)) {
+    errno = EISDIR;
+    return refuse_errno (error);
+  }
+  if (!S_ISREG (about.st_mode)) {
+    g_set_error_literal (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+        "Not a regular file (surfacedec takes what comes from elsewhere)");
+    return FALSE;
+  }
+  file->size = (guint64) about.st_size;
+  return TRUE;
+}
+
+/* --- layouts ------------------------------------------------------------------ */
+
+void
+surface_layout_init (
+    SurfaceLayout *layout, guint64 at, SurfaceSample type, gdouble scale)
+{
+  *layout = (SurfaceLayout){ .plain = TRUE,
+    .at = at,
+    .type = type,
+    .scale = scale,
+    .low = -INFINITY,
+    .high = INFINITY };
+}
+
+gboolean
+surface_layout_check (const SurfaceLayout *layout, const SurfaceImage *about,
+    guint64 size, GError **error)
+{
+  return surface_check_bytes (size, layout->at,
+      (guint64) about->width * about->height
+          * surface_sample_size (layout->type),
+      error);
+}
+
+SurfaceImage *
+surface_layout_read (const SurfaceLayout *layout, const SurfaceImage *about,
+    const guint8 *points, GError **error)
+{
+  SurfaceImage *image = surface_image_new (about->width, about->height, error);
+
+  if (!image)
+    return NULL;
+  image->dx = about->dx;
+  image->dy = about->dy;
+  image->title = g_strdup (about->title);
+  image->date = g_strdup (about->date);
+  surface_kernels ()->to_f64 (
+      layout, points, (gsize) image->width * image->height, 0, image->z);
+  return image;
+}
+
+/* --- opening ------------------------------------------------------------------ */
+
+/* Returns: FALSE with CVIS_ERROR_MEMORY or G_FILE_ERROR */
+static gboolean
+load_whole (SurfaceReader *reader, GError **error)
+{
+  if (reader->file.data)
+    return TRUE;
+  reader->whole = g_try_malloc (MAX (reader->file.size, 1));
+  if (!reader->whole) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "There is no memory for a file of %" G_GUINT64_FORMAT " bytes",
+        reader->file.size);
+    return FALSE;
+  }
+  if (!surface_source_read (
+          &reader->file, 0, reader->file.size, reader->whole, error))
+    return FALSE;
+  reader->file.data = reader->whole;
+  return TRUE;
+}
+
+/* As a reader of the format gives it */
+static gboolean
+read_image (SurfaceReader *reader, const SurfaceFormat *format, GError **error)
+{
+  GError *problem = NULL;
+
+  if (!load_whole (reader, error))
+    return FALSE;
+  reader->image = format->read (reader->file.data, reader->file.size, &problem);
+  if (!reader->image) {
+    surface_format_refuse (format, problem, error);
+    return FALSE;
+  }
+  surface_layout_init (&reader->layout, 0, SURFACE_SAMPLE_F64, 1);
+  reader->layout.big = G_BYTE_ORDER == G_BIG_ENDIAN;
+  reader->samples = (SurfaceSource){ .data = (const guint8 *) reader->image->z,
+    .size = sizeof (gdouble) * reader->image->width * reader->image->height };
+  return TRUE;
+}
+
+static gboolean
+describe_file (SurfaceReader *reader, const SurfaceFormat *format,
+    const guint8 *head, gsize n_head, GError **error)
+{
+  surface_image_clear (&reader->about);
+  reader->layout = (SurfaceLayout){ 0 };
+  return !format->describe
+         || format->describe (&reader->file, head, n_head, &reader->about,
+             &reader->layout, error);
+}
+
+static gboolean
+read_header (SurfaceReader *reader, const guint8 *head, gsize n_head,
+    const SurfaceFormat *format, GError **error)
+{
+  GError *problem = NULL;
+  gboolean ok = describe_file (reader, format, head, n_head, &problem);
+
+  /* what is wrong may be that the header is longer */
+  if (!ok && n_head < reader->file.size) {
+    g_clear_error (&problem);
+    if (!load_whole (reader, error))
+      return FALSE;
+    ok = describe_file (
+        reader, format, reader->file.data, reader->file.size, &problem);
+  }
+  if (!ok) {
+    surface_format_refuse (format, problem, error);
+    return FALSE;
+  }
+  reader->samples = reader->file;
+  return reader->layout.plain || read_image (reader, format, error);
+}
+
+static gboolean
+open_file (SurfaceReader *reader, GError **error)
+{
+  gsize n = MIN (reader->file.size, HEAD_SIZE);
+  guint8 *own = reader->file.data ? NULL : g_malloc (MAX (n, 1));
+  const guint8 *head = own ? own : reader->file.data;
+  const SurfaceFormat *format;
+  gboolean ok = !own || surface_source_read (&reader->file, 0, n, own, error);
+
+  if (ok && !own)
+    n = reader->file.size;
+  ok = ok && surface_file_check_start (head, n, error);
+  format = surface_format_of (surface_file_detect (head, n));
+  ok = ok && read_header (reader, head, n, format, error);
+  g_free (own);
+  return ok;
+}
+
+/* Takes @reader. Returns: %NULL with @error */
+static SurfaceReader *
+finish_opening (SurfaceReader *reader, GError **error)
+{
+  if (open_file (reader, error))
+    return reader;
+  surface_reader_free (reader);
+  return NULL;
+}
+
+SurfaceReader *
+surface_reader_new (GBytes *bytes, GError **error)
+{
+  SurfaceReader *reader = g_new0 (SurfaceReader, 1);
+  gsize size;
+
+  /* an empty one has no data */
+  reader->file.data = g_bytes_get_data (bytes, &size);
+  reader->file.data = reader->file.data ? reader->file.data : (guint8 *) "";
+  reader->file.size = size;
+  reader->file.fd = -1;
+  return finish_opening (reader, error);
+}
+
+SurfaceReader *
+surface_reader_open (const gchar *name, GError **error)
+{
+  SurfaceReader *reader = g_new0 (SurfaceReader, 1);
+
+  /* a pipe to which nobody writes would be waited for */
+  reader->file.fd = g_open (name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+  if (reader->file.fd < 0)
+    refuse_errno (error);
+  if (reader->file.fd >= 0 && check_kind (&reader->file, error))
+    return finish_opening (reader, error);
+  surface_reader_free (reader);
+  return NULL;
+}
+
+void
+surface_reader_free (SurfaceReader *reader)
+{
+  if (reader->file.fd >= 0)
+    close (reader->file.fd);
+  g_clear_pointer (&reader->image, surface_image_free);
+  surface_image_clear (&reader->about);
+  g_free (reader->whole);
+  g_free (reader);
+}
+
+const SurfaceImage *
+surface_reader_get_about (const SurfaceReader *reader)
+{
+  return reader->image ? reader->image : &reader->about;
+}
+
+/* --- samples ------------------------------------------------------------------ */
+
+/* What threads share that read samples. @sums: of the blocks */
+typedef struct {
+  const SurfaceReader *reader;
+  const SurfaceKernels *kernels;
+  gsize n;             /* samples */
+  gsize size, to_size; /* of one, in the file and out of it */
+  guint8 *to;
+  gdouble first, offset;
+  SurfaceSum *sums;
+
+  GMutex lock;
+  GError *error; /* the first one */
+} Reading;
+
+typedef struct {
+  gsize first, n;
+  guint8 bytes[SURFACE_BLOCK * sizeof (gdouble)];
+} Block;
+
+/* Where the samples of a block lie, or are copied to
+ * Returns: %NULL after an error */
+static const guint8 *
+get_block (Reading *reading, guint index, Block *block)
+{
+  const SurfaceSource *samples = &reading->reader->samples;
+  const guint64 layout_at = reading->reader->layout.at;
+  GError *error = NULL;
+
+  block->first = (gsize) index * SURFACE_BLOCK;
+  block->n = MIN (reading->n - block->first, SURFACE_BLOCK);
+  if (samples->data)
+    return samples->data + layout_at + block->first * reading->size;
+  if (surface_source_read (samples, layout_at + block->first * reading->size,
+          block->n * reading->size, block->bytes, &error))
+    return block->bytes;
+  g_mutex_lock (&reading->lock);
+  if (reading->error)
+    g_error_free (error);
+  else
+    reading->error = error;
+  g_mutex_unlock (&reading->lock);
+  return NULL;
+}
+
+static void
+sum_blocks (guint first, guint count, gpointer user_data)
+{
+  Reading *reading = user_data;
+  Block block;
+
+  for (guint i = first; i < first + count; i++) {
+    const guint8 *raw = get_block (reading, i, &block);
+
+    if (raw)
+      reading->sums[i] = reading->kernels->sum (
+          &reading->reader->layout, raw, block.n, reading->first);
+  }
+}
+
+static void
+convert_blocks (guint first, guint count, gpointer user_data)
+{
+  Reading *reading = user_data;
+  Block block;
+
+  for (guint i = first; i < first + count; i++) {
+    const guint8 *raw = get_block (reading, i, &block);
+    const gsize at = (gsize) i * SURFACE_BLOCK * reading->to_size;
+
+    if (!raw)
+      continue;
+    reading->sums[i].there =
+        reading->to_size == sizeof (gfloat)
+            ? reading->kernels->to_f32 (&reading->reader->layout, raw, block.n,
+                reading->offset, reading->to + at)
+            : reading->kernels->to_f64 (&reading->reader->layout, raw, block.n,
+                reading->offset, reading->to + at);
+  }
+}
+
+/* The first height that is there. Returns: FALSE without any */
+static gboolean
+find_first (Reading *reading, guint blocks)
+{
+  Block block;
+  gdouble z[64];
+
+  for (guint i = 0; i < blocks; i++) {
+    const guint8 *raw = get_block (reading, i, &block);
+
+    for (gsize k = 0; raw && k < block.n; k += G_N_ELEMENTS (z)) {
+      const gsize n = MIN (block.n - k, G_N_ELEMENTS (z));
+
+      if (reading->kernels->to_f64 (
+              &reading->reader->layout, raw + k * reading->size, n, 0, z)
+          == 0)
+        continue;
+      for (gsize j = 0; j < n; j++)
+        if (!isnan (z[j])) {
+          reading->first = z[j];
+          return TRUE;
+        }
+    }
+  }
+  return FALSE;
+}
+
+/* Of the differences from the first height, which keep their digits */
+static gdouble
+find_mean (Reading *reading, CvisPool *pool, guint blocks, guint grain)
+{
+  gdouble sum = 0;
+  gsize there = 0;
+
+  if (!find_first (reading, blocks))
+    return 0;
+  cvis_pool_run (pool, blocks, grain, sum_blocks, reading);
+  for (guint i = 0; i < blocks; i++) {
+    sum += reading->sums[i].sum;
+    there += reading->sums[i].there;
+  }
+  return there ? reading->first + sum / (gdouble) there : 0;
+}
+
+/* blocks that a thread takes at a time */
+#define GRAIN 16
+
+gboolean
+surface_reader_read (SurfaceReader *reader, CvisPool *pool,
+    gboolean remove_offset, gboolean twice, gpointer to, gdouble *offset,
+    guint64 *missing, GError **error)
+{
+  const SurfaceImage *about = surface_reader_get_about (reader);
+  Reading reading = { .reader = reader,
+    .kernels = surface_kernels (),
+    .n = (gsize) about->width * about->height,
+    .size = surface_sample_size (reader->layout.type),
+    .to_size = twice ? sizeof (gdouble) : sizeof (gfloat),
+    .to = to };
+  const guint blocks =
+      (guint) ((reading.n + SURFACE_BLOCK - 1) / SURFACE_BLOCK);
+  gsize there = 0;
+
+  g_mutex_init (&reading.lock);
+  reading.sums = g_new0 (SurfaceSum, blocks);
+  if (remove_offset)
+    reading.offset = find_mean (&reading, pool, blocks, GRAIN);
+  if (!reading.error)
+    cvis_pool_run (pool, blocks, GRAIN, convert_blocks, &reading);
+  for (guint i = 0; i < blocks; i++)
+    there += reading.sums[i].there;
+  *offset = reading.offset;
+  *missing = reading.n - there;
+  g_free (reading.sums);
+  g_mutex_clear (&reading.lock);
+  if (!reading.error)
+    return TRUE;
+  if (reading.error->domain == CVIS_ERROR)
+    g_prefix_error (&reading.error, "The file ");
+  g_propagate_error (error, reading.error);
+  return FALSE;
+}
+
+/* --- images ------------------------------------------------------------------- */
+
+/* Takes @reader. */
+static SurfaceImage *
+to_image (SurfaceReader *reader, GError **error)
+{
+  const SurfaceImage *about = surface_reader_get_about (reader);
+  SurfaceImage *image = g_steal_pointer (&reader->image);
+  CvisPool *pool;
+  guint64 missing;
+  gdouble offset;
+
+  if (!image) {
+    image = surface_image_new (about->width, about->height, error);
+    if (image) {
+      image->dx = about->dx;
+      image->dy = about->dy;
+      image->title = g_strdup (about->title);
+      image->date = g_strdup (about->date);
+      pool = cvis_pool_new (1);
+      if (!surface_reader_read (
+              reader, pool, FALSE, TRUE, image->z, &offset, &missing, error))
+        g_clear_pointer (&image, surface_image_free);
+      cvis_pool_free (pool);
+    }
+  }
+  surface_reader_free (reader);
+  return image;
+}
+
+SurfaceImage *
+surface_file_read (GBytes *bytes, GError **error)
+{
+  SurfaceReader *reader = surface_reader_new (bytes, error);
+
+  return reader ? to_image (reader, error) : NULL;
+}
+
+SurfaceImage *
+surface_file_load (const gchar *name, GError **error)
+{
+  SurfaceReader *reader = surface_reader_open (name, error);
+
+  return reader ? to_image (reader, error) : NULL;
+}

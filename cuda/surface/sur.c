@@ -1,0 +1,459 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Digital Surf's SUR: a header of 512 bytes, little-endian, a comment and a
+ * private zone, then integers of 16 or 32 bits: height = integer * Z step +
+ * Z offset. DSCOMPRESSED: the integers as zlib streams behind a table of their
+ * sizes. Integers outside Zmin to Zmax are special points: missing. */
+#include "cuda/surface/bytes.h"
+
+#include <gio/gio.h>
+#include <math.h>
+#include <string.h>
+
+#define HEADER_SIZE 512
+#define MAX_STREAMS 65536
+#define FULL_SCALE (1 << 30)
+#define UNIT 1e-3 /* millimetres are written */
+
+enum {
+  AT_FORMAT = 12,
+  AT_OBJECTS = 14,
+  AT_VERSION = 16,
+  AT_TYPE = 18,
+  AT_NAME = 20,
+  AT_OPERATOR = 50,
+  AT_POINT_SIZE = 80,
+  AT_SPECIAL = 86,
+  AT_ABSOLUTE = 88,
+  AT_BITS = 98,
+  AT_Z_MIN = 100,
+  AT_Z_MAX = 104,
+  AT_WIDTH = 108,
+  AT_HEIGHT = 112,
+  AT_TOTAL = 116,
+  AT_STEPS = 120, /* of x, y, z: floats */
+  AT_NAMES = 132, /* 16 bytes each, as the units */
+  AT_STEP_UNITS = 180,
+  AT_LENGTH_UNITS = 228,
+  AT_RATIOS = 276,
+  AT_DATE = 306, /* second, minute, hour, day, month, year */
+  AT_COMMENT_SIZE = 334,
+  AT_PRIVATE_SIZE = 336,
+  AT_Z_OFFSET = 474,
+};
+
+typedef struct {
+  gboolean compressed;
+  SurfaceSample type;
+  guint width, height;
+  gdouble dx, dy, dz, z_offset;
+  gboolean special;
+  gdouble z_min, z_max;
+  gsize offset; /* of the points */
+} Header;
+
+/* --- the header -------------------------------------------------------------- */
+
+static gdouble
+get_unit (const guint8 *at)
+{
+  gchar text[17] = { 0 };
+
+  memcpy (text, at, 16);
+  return surface_unit (g_strstrip (text));
+}
+
+/* @i: 0 x, 1 y, 2 z */
+static gboolean
+read_step (const guint8 *data, guint i, gdouble *step, GError **error)
+{
+  static const gchar *const names[] = { "X step", "Y step", "Z step" };
+  const guint8 *unit = data + AT_STEP_UNITS + 16 * i;
+  gdouble metres = get_unit (unit);
+
+  if (metres == 0) {
+    gchar *shown = surface_text (unit, 16);
+
+    surface_error (error, "has its %s in \"%s\", which is no unit of length",
+        names[i], shown ? shown : "");
+    g_free (shown);
+    return FALSE;
+  }
+  *step = surface_get_f32 (data + AT_STEPS + 4 * i) * metres;
+  return i < 2 ? surface_check_spacing (names[i], *step, error)
+               : surface_check_factor (names[i], *step, error);
+}
+
+/* Without a unit of its own it is in that of the step. */
+static gboolean
+read_z_offset (const guint8 *data, gdouble *offset, GError **error)
+{
+  gdouble unit = get_unit (data + AT_LENGTH_UNITS + 32);
+
+  if (unit == 0)
+    unit = get_unit (data + AT_STEP_UNITS + 32);
+  *offset = surface_get_f32 (data + AT_Z_OFFSET) * unit;
+  return surface_check_finite ("Z offset", *offset, error);
+}
+
+static gboolean
+read_kind (const guint8 *data, Header *header, GError **error)
+{
+  guint format = surface_get_u16 (data + AT_FORMAT);
+  guint type = surface_get_u16 (data + AT_TYPE);
+  guint bits = surface_get_u16 (data + AT_BITS);
+
+  header->compressed = data[1] == 'S';
+  if (format != 0)
+    return surface_error (error, "is of the format %u; 0 (PC) is read", format);
+  if (type != 1 && type != 2)
+    return surface_error (error,
+        "holds an object of the type %u; a profile (1) or a surface (2) is "
+        "read",
+        type);
+  if (bits != 16 && bits != 32)
+    return surface_error (
+        error, "has points of %u bits; 16 and 32 are possible", bits);
+  header->type = bits == 16 ? SURFACE_SAMPLE_I16 : SURFACE_SAMPLE_I32;
+  return TRUE;
+}
+
+static gboolean
+read_header (const guint8 *data, gsize size, Header *header, GError **error)
+{
+  if (!surface_check_bytes (size, 0, HEADER_SIZE, error)
+      || !read_kind (data, header, error))
+    return FALSE;
+  header->width = surface_get_u32 (data + AT_WIDTH);
+  header->height = surface_get_u32 (data + AT_HEIGHT);
+  header->special = surface_get_u16 (data + AT_SPECIAL) != 0;
+  header->z_min = (gint32) surface_get_u32 (data + AT_Z_MIN);
+  header->z_max = (gint32) surface_get_u32 (data + AT_Z_MAX);
+  header->offset = (gsize) HEADER_SIZE
+                   + surface_get_u16 (data + AT_COMMENT_SIZE)
+                   + surface_get_u16 (data + AT_PRIVATE_SIZE);
+  return surface_check_size (header->width, header->height, error)
+         && read_step (data, 0, &header->dx, error)
+         && read_step (data, 1, &header->dy, error)
+         && read_step (data, 2, &header->dz, error)
+         && read_z_offset (data, &header->z_offset, error);
+}
+
+/* --- points ------------------------------------------------------------------ */
+
+/* A stream of exactly @n_to bytes, checksum included */
+static gboolean
+inflate_stream (
+    const guint8 *from, gsize n_from, guint8 *to, gsize n_to, GError **error)
+{
+  GZlibDecompressor *inflater =
+      g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_ZLIB);
+  GConverterResult result = G_CONVERTER_CONVERTED;
+  GError *problem = NULL;
+  gboolean too_long = FALSE;
+
+  while (result == G_CONVERTER_CONVERTED && !too_long) {
+    gsize read = 0, written = 0;
+    guint8 beyond; /* room in which the stream can only end */
+
+    result = g_converter_convert (G_CONVERTER (inflater), from, n_from,
+        n_to ? to : &beyond, n_to ? n_to : 1, G_CONVERTER_INPUT_AT_END, &read,
+        &written, &problem);
+    too_long = written > n_to;
+    from += read;
+    n_from -= read;
+    to += MIN (written, n_to);
+    n_to -= MIN (written, n_to);
+  }
+  g_object_unref (inflater);
+  if (result == G_CONVERTER_FINISHED && n_to == 0 && !too_long)
+    return TRUE;
+  surface_error (error, "has a stream of points that is broken: %s",
+      problem    ? problem->message
+      : too_long ? "it is too long"
+                 : "it is too short");
+  g_clear_error (&problem);
+  return FALSE;
+}
+
+/* The table: each stream's bytes before and after compression */
+static gboolean
+check_streams (const guint8 *data, gsize size, const Header *header,
+    guint *n_streams, GError **error)
+{
+  gsize needed = (gsize) header->width * header->height
+                 * surface_sample_size (header->type);
+  guint64 raw = 0, packed = 0;
+  const guint8 *table;
+
+  if (!surface_check_bytes (size, header->offset, 4, error))
+    return FALSE;
+  *n_streams = surface_get_u32 (data + header->offset);
+  if (*n_streams > MAX_STREAMS)
+    return surface_error (error,
+        "has %u compressed streams; at most %u are read", *n_streams,
+        MAX_STREAMS);
+  if (!surface_check_bytes (
+          size, header->offset + 4, 8 * (guint64) *n_streams, error))
+    return FALSE;
+  table = data + header->offset + 4;
+  for (guint i = 0; i < *n_streams; i++) {
+    guint64 r = surface_get_u32 (table + 8 * i);
+    guint64 p = surface_get_u32 (table + 8 * i + 4);
+
+    if (r > p * SURFACE_MAX_RATIO)
+      return surface_error (error,
+          "has a stream of %" G_GUINT64_FORMAT " bytes for %" G_GUINT64_FORMAT
+          " bytes of points, which no compression makes",
+          p, r);
+    raw += r;
+    packed += p;
+  }
+  if (raw != needed)
+    return surface_error (error,
+        "has %" G_GUINT64_FORMAT " bytes of points, and its header speaks of "
+        "%" G_GSIZE_FORMAT,
+        raw, needed);
+  return surface_check_bytes (
+      size, header->offset + 4 + 8 * (guint64) *n_streams, packed, error);
+}
+
+/* Returns: (transfer full): %NULL with @error */
+static guint8 *
+inflate_points (
+    const guint8 *data, gsize size, const Header *header, GError **error)
+{
+  const guint8 *table = data + header->offset + 4, *from;
+  guint8 *points, *to;
+  guint n;
+
+  if (!check_streams (data, size, header, &n, error))
+    return NULL;
+  points = to = g_try_malloc ((gsize) header->width * header->height
+                              * surface_sample_size (header->type));
+  if (!points) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "of %u x %u points is more than there is memory for", header->width,
+        header->height);
+    return NULL;
+  }
+  from = table + 8 * (gsize) n;
+  for (guint i = 0; i < n; i++) {
+    gsize raw = surface_get_u32 (table + 8 * i);
+    gsize packed = surface_get_u32 (table + 8 * i + 4);
+
+    if (!inflate_stream (from, packed, to, raw, error)) {
+      g_free (points);
+      return NULL;
+    }
+    from += packed;
+    to += raw;
+  }
+  return points;
+}
+
+static gchar *
+read_date (const guint8 *data)
+{
+  guint v[6];
+
+  for (guint i = 0; i < 6; i++)
+    v[i] = surface_get_u16 (data + AT_DATE + 2 * i);
+  return surface_date (v[5], v[4], v[3], v[2], v[1], v[0]);
+}
+
+static gchar *
+read_title (const guint8 *data)
+{
+  gchar *text = g_convert ((const gchar *) data + AT_NAME, 30, "UTF-8",
+      "ISO-8859-1", NULL, NULL, NULL);
+  gchar *title =
+      text ? surface_text ((const guint8 *) text, strlen (text)) : NULL;
+
+  g_free (text);
+  return title;
+}
+
+gboolean
+surface_describe_sur (const SurfaceSource *source, const guint8 *head,
+    gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error)
+{
+  Header header = { 0 };
+
+  if (!read_header (head, n_head, &header, error))
+    return FALSE;
+  about->width = header.width;
+  about->height = header.height;
+  about->dx = header.dx;
+  about->dy = header.dy;
+  about->title = read_title (head);
+  about->date = read_date (head);
+  surface_layout_init (layout, header.offset, header.type, header.dz);
+  layout->offset = header.z_offset;
+  if (header.special) {
+    layout->low = header.z_min - 1;
+    layout->high = header.z_max + 1;
+  }
+  layout->plain = !header.compressed;
+  return !layout->plain
+         || surface_layout_check (layout, about, source->size, error);
+}
+
+/* A compressed one */
+SurfaceImage *
+surface_read_sur (const guint8 *data, gsize size, GError **error)
+{
+  const SurfaceSource source = { .data = data, .size = size };
+  SurfaceImage about = { 0 }, *image = NULL;
+  Header header = { 0 };
+  SurfaceLayout layout;
+  guint8 *points = NULL;
+
+  if (!read_header (data, size, &header, error))
+    return NULL;
+  surface_describe_sur (&source, data, size, &about, &layout, NULL);
+  points = inflate_points (data, size, &header, error);
+  if (points)
+    image = surface_layout_read (&layout, &about, points, error);
+  g_free (points);
+  surface_image_clear (&about);
+  return image;
+}
+
+/* --- writing ----------------------------------------------------------------- */
+
+/* How heights become integers of up to +-2^30 */
+typedef struct {
+  gfloat step, offset; /* UNIT */
+  gint32 min, max;
+  gboolean missing; /* points that are not finite */
+} Quantiser;
+
+static gint32
+quantise (const Quantiser *q, gdouble z)
+{
+  return (gint32) floor ((z / UNIT - q->offset) / q->step + 0.5);
+}
+
+static gboolean
+make_quantiser (const SurfaceImage *image, Quantiser *q, GError **error)
+{
+  gsize n = (gsize) image->width * image->height;
+  gdouble low = INFINITY, high = -INFINITY, half;
+
+  *q = (Quantiser){ .step = 1e-9f };
+  for (gsize i = 0; i < n; i++) {
+    gdouble z = image->z[i];
+
+    q->missing |= !isfinite (z);
+    if (isfinite (z)) {
+      low = MIN (low, z / UNIT);
+      high = MAX (high, z / UNIT);
+    }
+  }
+  if (low > high)
+    return TRUE;
+  q->offset = (gfloat) (low / 2 + high / 2);
+  half = MAX (high - q->offset, q->offset - low);
+  if (half > 0)
+    q->step = MAX ((gfloat) (half / FULL_SCALE), 1e-37f);
+  if (!isfinite (half) || !isfinite (q->offset) || !isfinite (q->step)) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
+        "cannot hold heights from %g to %g metres", low * UNIT, high * UNIT);
+    return FALSE;
+  }
+  q->min = quantise (q, low * UNIT);
+  q->max = quantise (q, high * UNIT);
+  return TRUE;
+}
+
+static void
+put_text (guint8 *to, gsize size, const gchar *text)
+{
+  gchar *latin = text ? g_convert_with_fallback (
+                     text, -1, "ISO-8859-1", "UTF-8", "?", NULL, NULL, NULL)
+                      : NULL;
+
+  memset (to, ' ', size);
+  if (latin)
+    memcpy (to, latin, MIN (size, strlen (latin)));
+  g_free (latin);
+}
+
+static void
+put_date (guint8 *to, const SurfaceImage *image)
+{
+  gint year, month, day, hour, minute, second;
+
+  if (!surface_date_parts (image, &year, &month, &day, &hour, &minute, &second))
+    return;
+  surface_put_u16 (to, second);
+  surface_put_u16 (to + 2, minute);
+  surface_put_u16 (to + 4, hour);
+  surface_put_u16 (to + 6, day);
+  surface_put_u16 (to + 8, month);
+  surface_put_u16 (to + 10, year);
+}
+
+static void
+put_axes (guint8 *to, const SurfaceImage *image, const Quantiser *q)
+{
+  static const gchar *const names[] = { "X", "Y", "Z" };
+  const gfloat steps[] = { (gfloat) (image->dx / UNIT),
+    (gfloat) (image->dy / UNIT), q->step };
+
+  for (guint i = 0; i < 3; i++) {
+    surface_put_f32 (to + AT_STEPS + 4 * i, steps[i]);
+    put_text (to + AT_NAMES + 16 * i, 16, names[i]);
+    put_text (to + AT_STEP_UNITS + 16 * i, 16, "mm");
+    put_text (to + AT_LENGTH_UNITS + 16 * i, 16, "mm");
+    surface_put_f32 (to + AT_RATIOS + 4 * i, 1);
+  }
+}
+
+static void
+put_header (guint8 *to, const SurfaceImage *image, const Quantiser *q)
+{
+  memset (to, 0, HEADER_SIZE);
+  memcpy (to, "DIGITAL SURF", 12);
+  surface_put_u16 (to + AT_OBJECTS, 1);
+  surface_put_u16 (to + AT_VERSION, 1);
+  surface_put_u16 (to + AT_TYPE, 2);
+  put_text (to + AT_NAME, 30, image->title);
+  put_text (to + AT_OPERATOR, 30, NULL);
+  surface_put_u16 (to + AT_POINT_SIZE, 1);
+  surface_put_u16 (to + AT_SPECIAL, q->missing);
+  surface_put_u16 (to + AT_ABSOLUTE, 1);
+  surface_put_u16 (to + AT_BITS, 32);
+  surface_put_u32 (to + AT_Z_MIN, (guint32) q->min);
+  surface_put_u32 (to + AT_Z_MAX, (guint32) q->max);
+  surface_put_u32 (to + AT_WIDTH, image->width);
+  surface_put_u32 (to + AT_HEIGHT, image->height);
+  surface_put_u32 (to + AT_TOTAL, image->width * image->height);
+  put_axes (to, image, q);
+  put_date (to + AT_DATE, image);
+  surface_put_f32 (to + AT_Z_OFFSET, q->offset);
+}
+
+gboolean
+surface_write_sur (const SurfaceImage *image, SurfaceOut *out, GError **error)
+{
+  gsize n = (gsize) image->width * image->height;
+  Quantiser q;
+  guint8 *to;
+
+  if (!make_quantiser (image, &q, error))
+    return FALSE;
+  to = surface_out_add (out, HEADER_SIZE + 4 * n, error);
+  if (!to)
+    return FALSE;
+  put_header (to, image, &q);
+  to += HEADER_SIZE;
+  for (gsize i = 0; i < n; i++, to += 4)
+    surface_put_u32 (to, isfinite (image->z[i])
+                             ? (guint32) quantise (&q, image->z[i])
+                             : (guint32) q.min - 2);
+  return TRUE;
+}

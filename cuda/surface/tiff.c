@@ -1,0 +1,447 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* TIFF of floats: the first page, one sample of 32 or 64 bits a point, in strips
+ * or tiles, compressed in whatever way libtiff knows. Heights in metres; TIFF
+ * knows no spacing of samples that programs agree on. */
+#include "cuda/surface/bytes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <tiffio.h>
+
+/* The file; what libtiff said first */
+typedef struct {
+  const SurfaceSource *source; /* when reading */
+  SurfaceOut *out;             /* when writing */
+  guint64 at;
+  gchar *words;
+} Memory;
+
+/* --- libtiff's view of memory ------------------------------------------------ */
+
+static guint64
+get_size (const Memory *m)
+{
+  return m->out ? m->out->size : m->source->size;
+}
+
+static tmsize_t
+memory_read (thandle_t handle, void *to, tmsize_t n)
+{
+  Memory *m = handle;
+
+  if (n <= 0 || m->at >= get_size (m))
+    return 0;
+  n = MIN ((guint64) n, get_size (m) - m->at);
+  if (m->out)
+    memcpy (to, m->out->data + m->at, n);
+  else if (!surface_source_read (m->source, m->at, n, to, NULL))
+    return -1;
+  m->at += n;
+  return n;
+}
+
+static tmsize_t
+memory_write (thandle_t handle, void *from, tmsize_t n)
+{
+  Memory *m = handle;
+  guint64 end = m->at + n;
+
+  if (!m->out || n < 0)
+    return -1;
+  if (end > m->out->size) {
+    gsize old = m->out->size;
+
+    if (!surface_out_add (m->out, end - old, NULL))
+      return -1;
+    memset (m->out->data + old, 0, end - old);
+  }
+  memcpy (m->out->data + m->at, from, n);
+  m->at = end;
+  return n;
+}
+
+static toff_t
+memory_seek (thandle_t handle, toff_t offset, int whence)
+{
+  Memory *m = handle;
+
+  if (whence == SEEK_CUR)
+    offset += m->at;
+  else if (whence == SEEK_END)
+    offset += get_size (m);
+  m->at = offset;
+  return offset;
+}
+
+static int
+memory_close (thandle_t handle)
+{
+  return 0;
+}
+
+static toff_t
+memory_size (thandle_t handle)
+{
+  return get_size (handle);
+}
+
+G_GNUC_PRINTF (4, 0)
+static int
+keep_words (TIFF *tiff, void *user, const char *module, const char *format,
+    va_list args)
+{
+  Memory *m = user;
+
+  if (!m->words)
+    m->words = g_strdup_vprintf (format, args);
+  return 1;
+}
+
+/* Warnings, of unknown tags above all, are no news. */
+static int
+keep_silent (TIFF *tiff, void *user, const char *module, const char *format,
+    va_list args)
+{
+  return 1;
+}
+
+static TIFF *
+open_memory (Memory *m, const gchar *mode)
+{
+  TIFFOpenOptions *options = TIFFOpenOptionsAlloc ();
+  TIFF *tiff;
+
+  TIFFOpenOptionsSetErrorHandlerExtR (options, keep_words, m);
+  TIFFOpenOptionsSetWarningHandlerExtR (options, keep_silent, m);
+  tiff = TIFFClientOpenExt ("surface", mode, m, memory_read, memory_write,
+      memory_seek, memory_close, memory_size, NULL, NULL, options);
+  TIFFOpenOptionsFree (options);
+  return tiff;
+}
+
+static gboolean
+fail (Memory *m, const gchar *what, GError **error)
+{
+  gchar *words =
+      m->words ? surface_text ((const guint8 *) m->words, strlen (m->words))
+               : NULL;
+
+  surface_error (error, "%s%s%s", what, words ? ": " : "", words ? words : "");
+  g_free (words);
+  return FALSE;
+}
+
+/* --- reading ----------------------------------------------------------------- */
+
+typedef struct {
+  guint32 width, height;
+  guint32 across, down; /* of a tile or strip */
+  gboolean tiled;
+  SurfaceSample type;
+} Layout;
+
+static gboolean
+read_type (TIFF *tiff, Layout *layout, GError **error)
+{
+  guint16 format = SAMPLEFORMAT_UINT, bits = 1, samples = 1;
+
+  TIFFGetFieldDefaulted (tiff, TIFFTAG_SAMPLEFORMAT, &format);
+  TIFFGetFieldDefaulted (tiff, TIFFTAG_BITSPERSAMPLE, &bits);
+  TIFFGetFieldDefaulted (tiff, TIFFTAG_SAMPLESPERPIXEL, &samples);
+  if (samples != 1)
+    return surface_error (
+        error, "has %u samples a point; one is a height", samples);
+  if (format != SAMPLEFORMAT_IEEEFP || (bits != 32 && bits != 64))
+    return surface_error (error,
+        "has samples of %u bits that are %s; floats of 32 and 64 bits are read",
+        bits, format == SAMPLEFORMAT_IEEEFP ? "floats" : "no floats");
+  layout->type = bits == 32 ? SURFACE_SAMPLE_F32 : SURFACE_SAMPLE_F64;
+  return TRUE;
+}
+
+static gboolean
+read_layout (TIFF *tiff, guint64 size, Layout *layout, GError **error)
+{
+  guint64 bytes;
+
+  if (!TIFFGetField (tiff, TIFFTAG_IMAGEWIDTH, &layout->width)
+      || !TIFFGetField (tiff, TIFFTAG_IMAGELENGTH, &layout->height))
+    return surface_error (error, "does not say its size");
+  if (!surface_check_size (layout->width, layout->height, error)
+      || !read_type (tiff, layout, error))
+    return FALSE;
+  layout->tiled = TIFFIsTiled (tiff);
+  if (layout->tiled) {
+    TIFFGetField (tiff, TIFFTAG_TILEWIDTH, &layout->across);
+    TIFFGetField (tiff, TIFFTAG_TILELENGTH, &layout->down);
+  } else {
+    layout->across = layout->width;
+    TIFFGetFieldDefaulted (tiff, TIFFTAG_ROWSPERSTRIP, &layout->down);
+    layout->down = MIN (layout->down, layout->height);
+  }
+  if (!layout->across || !layout->down)
+    return surface_error (
+        error, "has tiles of %u x %u points", layout->across, layout->down);
+  bytes = surface_sample_size (layout->type)
+          * MAX ((guint64) layout->width * layout->height,
+              (guint64) layout->across * layout->down);
+  if (bytes / SURFACE_MAX_RATIO > size)
+    return surface_error (error,
+        "of %" G_GUINT64_FORMAT " bytes speaks of %u x %u points in tiles of "
+        "%u x %u, which no compression makes",
+        size, layout->width, layout->height, layout->across, layout->down);
+  return TRUE;
+}
+
+/* A tile or strip, as far as it lies in the picture. libtiff gives the samples
+ * in the machine's order of bytes. */
+static void
+place (SurfaceImage *image, const Layout *layout, const guint8 *from, guint32 x,
+    guint32 y)
+{
+  gsize size = surface_sample_size (layout->type);
+  guint32 columns = MIN (layout->across, image->width - x);
+  guint32 rows = MIN (layout->down, image->height - y);
+
+  for (guint32 r = 0; r < rows; r++)
+    surface_samples_read (from + (gsize) r * layout->across * size,
+        layout->type, G_BYTE_ORDER == G_BIG_ENDIAN, columns,
+        image->z + (gsize) (y + r) * image->width + x);
+}
+
+static gboolean
+read_pieces (TIFF *tiff, Memory *m, const Layout *layout, SurfaceImage *image,
+    GError **error)
+{
+  tmsize_t size = layout->tiled ? TIFFTileSize (tiff) : TIFFStripSize (tiff);
+  gsize needed = (gsize) layout->across * layout->down
+                 * surface_sample_size (layout->type);
+  guint8 *piece =
+      size > 0 && (gsize) size >= needed ? g_try_malloc0 (size) : NULL;
+  gboolean ok = piece != NULL;
+
+  for (guint32 y = 0; ok && y < layout->height; y += layout->down) {
+    guint32 rows = MIN (layout->down, layout->height - y);
+
+    for (guint32 x = 0; ok && x < layout->width; x += layout->across) {
+      tmsize_t got = layout->tiled
+                         ? TIFFReadEncodedTile (tiff,
+                             TIFFComputeTile (tiff, x, y, 0, 0), piece, size)
+                         : TIFFReadEncodedStrip (
+                             tiff, TIFFComputeStrip (tiff, y, 0), piece, size);
+      tmsize_t wanted = layout->tiled ? size : size / layout->down * rows;
+
+      ok = got >= wanted;
+      if (ok)
+        place (image, layout, piece, x, y);
+      if (layout->across > layout->width - x)
+        break;
+    }
+    if (layout->down > layout->height - y)
+      break;
+  }
+  g_free (piece);
+  return ok || fail (m, "cannot be read to its end", error);
+}
+
+static gchar *
+read_text (TIFF *tiff, guint32 tag)
+{
+  const char *text = NULL;
+
+  if (!TIFFGetField (tiff, tag, &text) || !text)
+    return NULL;
+  return surface_text ((const guint8 *) text, strlen (text));
+}
+
+/* "YYYY:MM:DD hh:mm:ss" */
+static gchar *
+read_date (TIFF *tiff)
+{
+  gchar *text = read_text (tiff, TIFFTAG_DATETIME), *date = NULL;
+  guint v[6];
+
+  if (text
+      && sscanf (text, "%4u:%2u:%2u %2u:%2u:%2u", &v[0], &v[1], &v[2], &v[3],
+             &v[4], &v[5])
+             == 6)
+    date = surface_date (v[0], v[1], v[2], v[3], v[4], v[5]);
+  g_free (text);
+  return date;
+}
+
+static SurfaceImage *
+read_page (TIFF *tiff, Memory *m, GError **error)
+{
+  SurfaceImage *image;
+  Layout layout = { 0 };
+
+  if (!read_layout (tiff, m->source->size, &layout, error))
+    return NULL;
+  image = surface_image_new (layout.width, layout.height, error);
+  if (!image)
+    return NULL;
+  image->title = read_text (tiff, TIFFTAG_IMAGEDESCRIPTION);
+  image->date = read_date (tiff);
+  if (!read_pieces (tiff, m, &layout, image, error)) {
+    surface_image_free (image);
+    return NULL;
+  }
+  surface_image_scale (image, 1, 0);
+  return image;
+}
+
+/* Whether the strips hold nothing but the samples, one after the other.
+ * @at: (out): where they begin */
+static gboolean
+is_plain (TIFF *tiff, const Layout *layout, guint64 *at)
+{
+  guint16 compression = COMPRESSION_NONE, order = FILLORDER_MSB2LSB;
+  const gsize row = surface_sample_size (layout->type) * layout->width;
+  guint64 *offsets, *sizes;
+  guint32 n;
+
+  TIFFGetFieldDefaulted (tiff, TIFFTAG_COMPRESSION, &compression);
+  TIFFGetFieldDefaulted (tiff, TIFFTAG_FILLORDER, &order);
+  if (layout->tiled || compression != COMPRESSION_NONE
+      || order != FILLORDER_MSB2LSB
+      || !TIFFGetField (tiff, TIFFTAG_STRIPOFFSETS, &offsets)
+      || !TIFFGetField (tiff, TIFFTAG_STRIPBYTECOUNTS, &sizes))
+    return FALSE;
+  n = TIFFNumberOfStrips (tiff);
+  if (n != (layout->height - 1) / layout->down + 1)
+    return FALSE;
+  for (guint32 i = 0; i < n; i++) {
+    const guint64 first = (guint64) i * layout->down;
+    const guint64 rows = MIN (layout->down, layout->height - first);
+
+    if (sizes[i] != rows * row || offsets[i] != offsets[0] + first * row)
+      return FALSE;
+  }
+  *at = offsets[0];
+  return TRUE;
+}
+
+static gboolean
+describe_page (TIFF *tiff, const Memory *m, SurfaceImage *about,
+    SurfaceLayout *layout, GError **error)
+{
+  Layout page = { 0 };
+  guint64 at;
+
+  if (!read_layout (tiff, m->source->size, &page, error))
+    return FALSE;
+  if (!is_plain (tiff, &page, &at))
+    return TRUE;
+  about->width = page.width;
+  about->height = page.height;
+  about->title = read_text (tiff, TIFFTAG_IMAGEDESCRIPTION);
+  about->date = read_date (tiff);
+  surface_layout_init (layout, at, page.type, 1);
+  layout->big = TIFFIsBigEndian (tiff);
+  return surface_layout_check (layout, about, m->source->size, error);
+}
+
+gboolean
+surface_describe_tiff (const SurfaceSource *source, const guint8 *head,
+    gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error)
+{
+  Memory m = { .source = source };
+  TIFF *tiff = open_memory (&m, "rm");
+  gboolean ok = FALSE;
+
+  if (tiff) {
+    ok = describe_page (tiff, &m, about, layout, error);
+    TIFFClose (tiff);
+  } else {
+    fail (&m, "cannot be opened", error);
+  }
+  g_free (m.words);
+  return ok;
+}
+
+SurfaceImage *
+surface_read_tiff (const guint8 *data, gsize size, GError **error)
+{
+  const SurfaceSource source = { .data = data, .size = size };
+  Memory m = { .source = &source };
+  TIFF *tiff = open_memory (&m, "rm");
+  SurfaceImage *image = NULL;
+
+  if (tiff) {
+    image = read_page (tiff, &m, error);
+    TIFFClose (tiff);
+  } else {
+    fail (&m, "cannot be opened", error);
+  }
+  g_free (m.words);
+  return image;
+}
+
+/* --- writing ----------------------------------------------------------------- */
+
+static void
+set_fields (TIFF *tiff, const SurfaceImage *image)
+{
+  gint year, month, day, hour, minute, second;
+
+  TIFFSetField (tiff, TIFFTAG_IMAGEWIDTH, image->width);
+  TIFFSetField (tiff, TIFFTAG_IMAGELENGTH, image->height);
+  TIFFSetField (tiff, TIFFTAG_BITSPERSAMPLE, 64);
+  TIFFSetField (tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
+  TIFFSetField (tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+  TIFFSetField (tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  TIFFSetField (tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+  TIFFSetField (tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  TIFFSetField (tiff, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize (tiff, 0));
+  if (image->title)
+    TIFFSetField (tiff, TIFFTAG_IMAGEDESCRIPTION, image->title);
+  if (surface_date_parts (
+          image, &year, &month, &day, &hour, &minute, &second)) {
+    gchar date[20];
+
+    g_snprintf (date, sizeof (date), "%04d:%02d:%02d %02d:%02d:%02d", year,
+        month, day, hour, minute, second);
+    TIFFSetField (tiff, TIFFTAG_DATETIME, date);
+  }
+}
+
+static gboolean
+write_rows (TIFF *tiff, const SurfaceImage *image)
+{
+  gsize size = sizeof (gdouble) * image->width;
+  gdouble *row = g_malloc (size);
+  gboolean ok = TRUE;
+
+  /* a copy: libtiff may swap bytes in place */
+  for (guint y = 0; ok && y < image->height; y++) {
+    memcpy (row, image->z + (gsize) y * image->width, size);
+    ok = TIFFWriteScanline (tiff, row, y, 0) >= 0;
+  }
+  g_free (row);
+  return ok;
+}
+
+gboolean
+surface_write_tiff (const SurfaceImage *image, SurfaceOut *out, GError **error)
+{
+  gboolean big = (guint64) image->width * image->height > G_MAXUINT32 / 9;
+  Memory m = { .out = out };
+  TIFF *tiff = open_memory (&m, big ? "w8" : "w");
+  gboolean ok = FALSE;
+
+  if (tiff) {
+    set_fields (tiff, image);
+    ok = write_rows (tiff, image) && TIFFFlush (tiff);
+    TIFFClose (tiff);
+  }
+  if (!ok)
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "cannot be made in memory: %s", m.words ? m.words : "no memory");
+  g_free (m.words);
+  return ok;
+}

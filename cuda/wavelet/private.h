@@ -1,0 +1,158 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* What the files lwtwavelet*.c share. */
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "cuda/wavelet/wavelet.h"
+
+G_BEGIN_DECLS
+
+/* A step's neighbours lie within so many of k. */
+#define LWT_MAX_FIRST 256
+
+/* --- twice the precision of a double ------------------------------------------
+ * Sums of two doubles, the second at most half a last place of the first.
+ * Nothing but IEEE arithmetic: the same bits everywhere. T. J. Dekker, A
+ * floating-point technique for extending the available precision (Numerische
+ * Mathematik 18, 1971). */
+typedef struct {
+  gdouble hi, lo;
+} LwtDd;
+
+static inline LwtDd
+lwt_dd_join (gdouble hi, gdouble lo)
+{
+  const gdouble sum = hi + lo;
+
+  return (LwtDd){ sum, lo - (sum - hi) };
+}
+
+static inline LwtDd
+lwt_dd_add (LwtDd a, LwtDd b)
+{
+  const gdouble sum = a.hi + b.hi, part = sum - a.hi;
+  const gdouble rest = (a.hi - (sum - part)) + (b.hi - part);
+  const gdouble low = a.lo + b.lo, low_part = low - a.lo;
+  const gdouble low_rest = (a.lo - (low - low_part)) + (b.lo - low_part);
+  const LwtDd first = lwt_dd_join (sum, rest + low);
+
+  return lwt_dd_join (first.hi, first.lo + low_rest);
+}
+
+static inline LwtDd
+lwt_dd_negate (LwtDd a)
+{
+  return (LwtDd){ -a.hi, -a.lo };
+}
+
+static inline LwtDd
+lwt_dd_multiply (LwtDd a, LwtDd b)
+{
+  const gdouble product = a.hi * b.hi;
+  const gdouble rest = fma (a.hi, b.hi, -product);
+
+  return lwt_dd_join (product, rest + (a.hi * b.lo + a.lo * b.hi));
+}
+
+static inline LwtDd
+lwt_dd_divide (LwtDd a, LwtDd b)
+{
+  LwtDd quotient = { a.hi / b.hi, 0.0 };
+
+  for (guint i = 0; i < 2; i++) {
+    const LwtDd left =
+        lwt_dd_add (a, lwt_dd_negate (lwt_dd_multiply (quotient, b)));
+
+    quotient = lwt_dd_add (quotient, (LwtDd){ left.hi / b.hi, 0.0 });
+  }
+  return quotient;
+}
+
+/* --- banks ----------------------------------------------------------------------- */
+
+/* The two low-pass filters say it all: high pass are dec[j] = (-1)^(j + 1)
+ * rec_low[j], rec[j] = (-1)^j dec_low[j]. */
+typedef struct {
+  guint length;
+  LwtDd dec_low[LWT_MAX_FILTER];
+  LwtDd rec_low[LWT_MAX_FILTER];
+} LwtBank;
+
+/* A bank of cuda/wavelet/banks.c */
+gboolean lwt_bank_find (const gchar *name, LwtBank *bank);
+
+/* --- Laurent polynomials ---------------------------------------------------------
+ * c[0] S^first + .. + c[n - 1] S^(first + n - 1), (S x)[k] = x[k + 1]. */
+#define LWT_MAX_TERMS 256
+
+typedef struct {
+  gint first;
+  guint n;
+  LwtDd c[LWT_MAX_TERMS];
+} LwtPoly;
+
+/* Terms that are at most @least are taken off both ends. */
+void lwt_poly_trim (LwtPoly *poly, gdouble least);
+gdouble lwt_poly_max (const LwtPoly *poly);
+/* @poly += @sign * @factor * @step's weights. FALSE: too long. */
+gboolean lwt_poly_add_product (
+    LwtPoly *poly, const LwtPoly *factor, const LwtStep *step, gdouble sign);
+
+/* What a band is of: the even and the odd samples */
+typedef struct {
+  LwtPoly even, odd;
+} LwtRow;
+
+/* One of the two rows of an analysis bank; of PyWavelets' alignment */
+void lwt_row_from_filter (LwtRow *row, const LwtDd *taps, guint length);
+
+/* --- properties of steps --------------------------------------------------------- */
+
+/* Multiplies the steps out. FALSE: too long. */
+gboolean lwt_steps_multiply (
+    const LwtWavelet *wavelet, LwtRow *low, LwtRow *high);
+/* noise_gain of the contract */
+gdouble lwt_steps_noise_gain (const LwtWavelet *wavelet);
+/* How much a sample of a band, or of the picture, can become of white noise of
+ * the picture or the bands next to a symmetric edge */
+gdouble lwt_steps_edge_gain (const LwtWavelet *wavelet);
+/* Taps of the longest filter */
+guint lwt_steps_length (const LwtRow *low, const LwtRow *high);
+/* How many samples a transform that marches along the signal holds back */
+guint lwt_steps_pending (const LwtWavelet *wavelet);
+/* Sets @num, @shift of all steps and @reversible if the weights allow it. */
+void lwt_steps_set_reversible (LwtWavelet *wavelet);
+
+/* How far the middle of a step's neighbours is from the sample that it changes,
+ * in halves of k */
+gint lwt_step_off_centre (const LwtStep *step);
+
+/* --- factorisations of a bank ---------------------------------------------------- */
+
+GArray *lwt_candidates_new (void);
+/* Notes @wavelet down if its steps are new and multiply out to the rows. */
+void lwt_candidates_add (GArray *candidates, const LwtRow *low,
+    const LwtRow *high, const LwtWavelet *wavelet);
+/* The one to take; FALSE: there is none that is of use. */
+gboolean lwt_candidates_best (
+    GArray *candidates, LwtWavelet *wavelet, GError **error);
+
+/* --- where wavelets come from ------------------------------------------------------ */
+
+/* Rows of the analysis bank; @rough: terms that small relative to the others
+ * are rounding errors. */
+gboolean lwt_factorise (LwtWavelet *wavelet, const LwtRow *low,
+    const LwtRow *high, gdouble rough, GError **error);
+/* haar, 5/3 and so on, whose steps are known */
+gboolean lwt_classic_find (const gchar *name, LwtWavelet *wavelet);
+/* The name under which steps or a bank are found; NULL: unknown, @error set */
+const gchar *lwt_name_resolve (const gchar *name, GError **error);
+LwtWavelet *lwt_text_parse_steps (const gchar *text, GError **error);
+LwtWavelet *lwt_text_parse_bank (const gchar *text, GError **error);
+
+G_END_DECLS

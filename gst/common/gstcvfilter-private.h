@@ -1,0 +1,62 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The insides of GstCvFilter, for its files:
+ * gstcvfilter.c         the class: properties, states, queries
+ * gstcvfilterthreads.c  upstream's thread, the source pad's task, activation
+ * gstcvfilterpads.c     the request pads */
+#pragma once
+
+#include "gstcvfilter.h"
+#include "gstcvrequestpad.h"
+
+G_BEGIN_DECLS
+
+struct _GstCvFilterPrivate {
+  /* see rule 1 */
+  GMutex lock;
+  gboolean active; /* the source pad is */
+
+  /* of upstream's thread */
+  gboolean
+      streaming;    /* a stream has begun: before the next one it is drained */
+  GstCaps *refused; /* with an error, which is not posted again for them */
+
+  /* of the source pad's task */
+  GstFlowReturn src_flow;
+
+  /* under the object lock: by kind; NULL: not requested */
+  GstPad **request_pads;
+};
+
+GST_DEBUG_CATEGORY_EXTERN (gst_cv_filter_debug);
+
+/* --- gstcvfilterthreads.c ---------------------------------------------------- */
+
+/* Sets the functions of the two pads. */
+void gst_cv_filter_setup_pads (GstCvFilter *filter);
+/* The event function of source pads. Drops QOS: upstream would skip frames, of
+ * which every one counts. */
+gboolean gst_cv_filter_src_event (
+    GstPad *pad, GstObject *parent, GstEvent *event);
+/* Drops all that is in flight or waits to be pushed; see rule 4. */
+void gst_cv_filter_discard (GstCvFilter *filter);
+
+/* --- gstcvfilterpads.c ------------------------------------------------------- */
+
+/* From now on the request pads lack @lacks before their next buffer. */
+void gst_cv_filter_note_lacks (GstCvFilter *filter, GstCvLacks lacks);
+/* Pushes @event on all request pads, out of turn. */
+void gst_cv_filter_push_now (GstCvFilter *filter, GstEvent *event);
+/* All waits for room end. @event: (nullable) (transfer none): a FLUSH_START */
+void gst_cv_filter_flush_request_pads (GstCvFilter *filter, GstEvent *event);
+/* Drops what is in their queues and begins anew. @event: (nullable) (transfer
+ * none): a FLUSH_STOP */
+void gst_cv_filter_unflush_request_pads (GstCvFilter *filter, GstEvent *event);
+
+GstPad *gst_cv_filter_request_new_pad (GstElement *element,
+    GstPadTemplate *template, const gchar *name, const GstCaps *caps);
+void gst_cv_filter_release_pad (GstElement *element, GstPad *pad);
+
+G_END_DECLS

@@ -1,0 +1,367 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* GstCvFilter, its request pads: one of each kind, streams beside that of the
+ * source pad. They can be requested and released at any time; each gets the
+ * events that its stream begins with before its next buffer. The source pad's
+ * task puts buffers and events into their queues. */
+#include "gstcvfilter-private.h"
+
+#define GST_CAT_DEFAULT gst_cv_filter_debug
+
+/* --- requesting and releasing -------------------------------------------------- */
+
+static guint
+count_kinds (GstCvFilter *filter)
+{
+  return GST_CV_FILTER_GET_CLASS (filter)->n_request_pads;
+}
+
+static guint
+find_kind (GstCvFilter *filter, GstPadTemplate *template)
+{
+  const GstCvFilterClass *klass = GST_CV_FILTER_GET_CLASS (filter);
+  const gchar *name = GST_PAD_TEMPLATE_NAME_TEMPLATE (template);
+  guint kind = 0;
+
+  while (!g_str_equal (klass->request_pads[kind].name_template, name))
+    kind++;
+  return kind;
+}
+
+static gboolean
+is_running (GstElement *element)
+{
+  return GST_STATE (element) > GST_STATE_READY
+         || GST_STATE_NEXT (element) > GST_STATE_READY;
+}
+
+GstPad *
+gst_cv_filter_request_new_pad (GstElement *element, GstPadTemplate *template,
+    const gchar *name, const GstCaps *caps)
+{
+  GstCvFilter *filter = GST_CV_FILTER (element);
+  GstPad **place = &filter->priv->request_pads[find_kind (filter, template)];
+  GstPad *pad = gst_cv_request_pad_new (template);
+  gboolean taken;
+
+  gst_pad_set_query_function (pad, GST_PAD_QUERYFUNC (filter->srcpad));
+  gst_pad_set_event_function (pad, gst_cv_filter_src_event);
+  gst_pad_use_fixed_caps (pad);
+  gst_object_ref_sink (pad);
+  /* before the source pad's task sees it: what is dropped for being too early
+   * would be missing from the beginning of its stream */
+  if (is_running (element))
+    gst_pad_set_active (pad, TRUE);
+  GST_OBJECT_LOCK (filter);
+  taken = *place != NULL;
+  if (!taken)
+    *place = gst_object_ref (pad);
+  GST_OBJECT_UNLOCK (filter);
+  if (taken) {
+    GST_WARNING_OBJECT (filter, "the pad \"%s\" has been requested already",
+        GST_PAD_NAME (pad));
+    gst_pad_set_active (pad, FALSE);
+    gst_object_unref (pad);
+    return NULL;
+  }
+  gst_element_add_pad (element, pad);
+  gst_object_unref (pad);
+  return pad;
+}
+
+/* Waits for the push in progress, as every pad does: a branch that blocks is
+ * stopped before. */
+void
+gst_cv_filter_release_pad (GstElement *element, GstPad *pad)
+{
+  GstCvFilter *filter = GST_CV_FILTER (element);
+  GstPad *ours = NULL;
+
+  GST_OBJECT_LOCK (filter);
+  for (guint i = 0; i < count_kinds (filter); i++)
+    if (filter->priv->request_pads[i] == pad)
+      ours = g_steal_pointer (&filter->priv->request_pads[i]);
+  GST_OBJECT_UNLOCK (filter);
+  if (ours == NULL)
+    return;
+  gst_pad_set_active (ours, FALSE);
+  gst_element_remove_pad (element, ours);
+  gst_object_unref (ours);
+}
+
+GstPad *
+gst_cv_filter_ref_request_pad (GstCvFilter *filter, guint kind)
+{
+  GstPad *pad;
+
+  GST_OBJECT_LOCK (filter);
+  pad = filter->priv->request_pads[kind];
+  if (pad != NULL)
+    gst_object_ref (pad);
+  GST_OBJECT_UNLOCK (filter);
+  return pad;
+}
+
+gboolean
+gst_cv_filter_has_request_pad (GstCvFilter *filter, guint kind)
+{
+  gboolean has;
+
+  GST_OBJECT_LOCK (filter);
+  has = filter->priv->request_pads[kind] != NULL;
+  GST_OBJECT_UNLOCK (filter);
+  return has;
+}
+
+/* Whether the pad of @kind is there; unref it as @pad. */
+static gboolean
+ref_pad (GstCvFilter *filter, guint kind, GstCvRequestPad **pad)
+{
+  *pad = (GstCvRequestPad *) gst_cv_filter_ref_request_pad (filter, kind);
+  return *pad != NULL;
+}
+
+/* --- what comes before the first buffer ----------------------------------------- */
+
+void
+gst_cv_filter_note_lacks (GstCvFilter *filter, GstCvLacks lacks)
+{
+  GstCvRequestPad *pad;
+
+  for (guint i = 0; i < count_kinds (filter); i++)
+    if (ref_pad (filter, i, &pad)) {
+      gst_cv_request_pad_add_lacks (pad, lacks);
+      gst_object_unref (pad);
+    }
+}
+
+void
+gst_cv_filter_renegotiate_request_pads (GstCvFilter *filter)
+{
+  gst_cv_filter_note_lacks (filter, GST_CV_LACKS_CAPS);
+}
+
+static void
+push_start (GstCvFilter *filter, GstCvRequestPad *pad)
+{
+  GstEvent *of_source =
+      gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_STREAM_START, 0);
+  gchar *id = gst_pad_create_stream_id (
+      GST_PAD (pad), GST_ELEMENT (filter), GST_PAD_NAME (pad));
+  GstEvent *event = gst_event_new_stream_start (id);
+  guint group;
+
+  if (of_source != NULL && gst_event_parse_group_id (of_source, &group))
+    gst_event_set_group_id (event, group);
+  gst_clear_event (&of_source);
+  gst_cv_request_pad_push_event (pad, event);
+  g_free (id);
+}
+
+/* Returns: FALSE if they cannot be known */
+static gboolean
+push_caps (GstCvFilter *filter, guint kind, GstCvRequestPad *pad)
+{
+  GstCaps *caps = GST_CV_FILTER_GET_CLASS (filter)->get_request_caps (
+      filter, kind, GST_PAD (pad));
+
+  if (caps == NULL)
+    return FALSE;
+  gst_cv_request_pad_push_event (pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  return TRUE;
+}
+
+static gboolean
+push_segment (GstCvFilter *filter, GstCvRequestPad *pad)
+{
+  GstEvent *segment =
+      gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_SEGMENT, 0);
+
+  if (segment == NULL)
+    return FALSE;
+  gst_cv_request_pad_push_event (pad, segment);
+  return TRUE;
+}
+
+/* Pushes what the pad still lacks: it may have been requested in the middle of
+ * the stream, or downstream of it may have changed.
+ * Returns: FALSE if it cannot have a buffer: the source pad lacks the same, for
+ * being shut down, or there are no caps */
+static gboolean
+start_pad (GstCvFilter *filter, guint kind, GstCvRequestPad *pad)
+{
+  guint lacks = gst_cv_request_pad_take_lacks (pad);
+
+  if (gst_pad_check_reconfigure (GST_PAD (pad)))
+    lacks |= GST_CV_LACKS_CAPS;
+  if (lacks == 0)
+    return TRUE;
+  if (lacks & GST_CV_LACKS_START)
+    push_start (filter, pad);
+  lacks &= ~(guint) GST_CV_LACKS_START;
+  if ((lacks & GST_CV_LACKS_CAPS) && push_caps (filter, kind, pad))
+    lacks &= ~(guint) GST_CV_LACKS_CAPS;
+  if ((lacks & GST_CV_LACKS_SEGMENT) && push_segment (filter, pad))
+    lacks &= ~(guint) GST_CV_LACKS_SEGMENT;
+  gst_cv_request_pad_add_lacks (pad, lacks);
+  return lacks == 0;
+}
+
+gboolean
+gst_cv_filter_start_request_pad (GstCvFilter *filter, guint kind)
+{
+  GstCvRequestPad *pad;
+  gboolean started;
+
+  if (!ref_pad (filter, kind, &pad))
+    return FALSE;
+  started = start_pad (filter, kind, pad);
+  gst_object_unref (pad);
+  return started;
+}
+
+/* --- pushing --------------------------------------------------------------------- */
+
+void
+gst_cv_filter_push_request (
+    GstCvFilter *filter, guint kind, GstMiniObject *object)
+{
+  GstCvRequestPad *pad;
+
+  if (gst_cv_queue_has_ended (filter->queue) || !ref_pad (filter, kind, &pad)) {
+    gst_mini_object_unref (object);
+    return;
+  }
+  if (start_pad (filter, kind, pad))
+    gst_cv_request_pad_push (pad, object);
+  else
+    gst_mini_object_unref (object);
+  gst_object_unref (pad);
+}
+
+/* The flows of the source pad and of the request pads that are there. */
+static GstFlowReturn
+combine_flows (GstCvFilter *filter)
+{
+  GstFlowReturn failed = GST_FLOW_OK;
+  gboolean ok = FALSE, eos = FALSE;
+
+  for (guint i = 0; i <= count_kinds (filter); i++) {
+    GstFlowReturn flow = filter->priv->src_flow;
+    GstCvRequestPad *pad;
+
+    if (i > 0) {
+      if (!ref_pad (filter, i - 1, &pad))
+        continue;
+      flow = gst_cv_request_pad_get_flow (pad);
+      gst_object_unref (pad);
+    }
+    if (failed == GST_FLOW_OK
+        && (flow == GST_FLOW_FLUSHING || flow < GST_FLOW_EOS))
+      failed = flow;
+    ok |= flow == GST_FLOW_OK;
+    eos |= flow == GST_FLOW_EOS;
+  }
+  if (failed != GST_FLOW_OK)
+    return failed;
+  return ok ? GST_FLOW_OK : eos ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
+}
+
+GstFlowReturn
+gst_cv_filter_get_flow (GstCvFilter *filter)
+{
+  GstFlowReturn flow;
+
+  if (gst_cv_queue_has_ended (filter->queue))
+    return GST_FLOW_OK;
+  flow = combine_flows (filter);
+  if (flow != GST_FLOW_EOS)
+    return flow;
+  gst_cv_queue_end (filter->queue);
+  return GST_FLOW_OK;
+}
+
+/* --- events ------------------------------------------------------------------------ */
+
+static void
+push_on_request_pads (GstCvFilter *filter, GstEvent *event)
+{
+  GstCvRequestPad *pad;
+
+  for (guint i = 0; i < count_kinds (filter); i++)
+    if (ref_pad (filter, i, &pad)) {
+      start_pad (filter, i, pad);
+      gst_cv_request_pad_push_event (pad, gst_event_ref (event));
+      gst_object_unref (pad);
+    }
+}
+
+void
+gst_cv_filter_push_event (GstCvFilter *filter, GstEvent *event)
+{
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_STREAM_START:
+      filter->priv->src_flow = GST_FLOW_OK;
+      gst_cv_filter_note_lacks (filter, GST_CV_LACKS_ALL);
+      break;
+    case GST_EVENT_CAPS:
+      gst_cv_filter_note_lacks (filter, GST_CV_LACKS_CAPS);
+      break;
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment (event, &filter->segment);
+      filter->priv->src_flow = GST_FLOW_OK;
+      gst_cv_filter_note_lacks (filter, GST_CV_LACKS_SEGMENT);
+      break;
+    case GST_EVENT_EOS:
+    case GST_EVENT_SEGMENT_DONE:
+    case GST_EVENT_GAP:
+      push_on_request_pads (filter, event);
+      break;
+    default:
+      break; /* about the source pad's stream */
+  }
+  gst_pad_push_event (filter->srcpad, event);
+}
+
+void
+gst_cv_filter_push_now (GstCvFilter *filter, GstEvent *event)
+{
+  GstCvRequestPad *pad;
+
+  for (guint i = 0; i < count_kinds (filter); i++)
+    if (ref_pad (filter, i, &pad)) {
+      gst_pad_push_event (GST_PAD (pad), gst_event_ref (event));
+      gst_object_unref (pad);
+    }
+}
+
+/* --- flushing ------------------------------------------------------------------------ */
+
+void
+gst_cv_filter_flush_request_pads (GstCvFilter *filter, GstEvent *event)
+{
+  GstCvRequestPad *pad;
+
+  for (guint i = 0; i < count_kinds (filter); i++)
+    if (ref_pad (filter, i, &pad)) {
+      gst_cv_request_pad_set_flushing (pad);
+      if (event != NULL)
+        gst_pad_push_event (GST_PAD (pad), gst_event_ref (event));
+      gst_object_unref (pad);
+    }
+}
+
+void
+gst_cv_filter_unflush_request_pads (GstCvFilter *filter, GstEvent *event)
+{
+  GstCvRequestPad *pad;
+
+  for (guint i = 0; i < count_kinds (filter); i++)
+    if (ref_pad (filter, i, &pad)) {
+      gst_cv_request_pad_stop_flushing (pad, event);
+      gst_object_unref (pad);
+    }
+}

@@ -1,0 +1,399 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* GstCvFilter, its threads: upstream's, the source pad's task, and those that
+ * start, stop and flush them. The rules are in gstcvfilter.h. */
+#include "gstcvfilter-private.h"
+
+#define GST_CAT_DEFAULT gst_cv_filter_debug
+
+/* --- the source pad's task ----------------------------------------------------- */
+
+void
+gst_cv_filter_push (GstCvFilter *filter, GstMiniObject *object)
+{
+  GstFlowReturn *flow = &filter->priv->src_flow;
+
+  if (object == NULL)
+    *flow = GST_FLOW_NOT_LINKED;
+  else if (gst_cv_queue_has_ended (filter->queue))
+    gst_mini_object_unref (object);
+  else if (GST_IS_BUFFER_LIST (object))
+    *flow = gst_pad_push_list (filter->srcpad, GST_BUFFER_LIST_CAST (object));
+  else
+    *flow = gst_pad_push (filter->srcpad, GST_BUFFER_CAST (object));
+}
+
+/* Is it for a flow that upstream would learn from its next push, were there
+ * one? */
+static gboolean
+is_unheard (GstFlowReturn flow)
+{
+  return flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED;
+}
+
+/* No more can be pushed: upstream learns it from its next push, or from the
+ * error here if it has said that there will be none. */
+static void
+end_task (GstCvFilter *filter, GstFlowReturn flow)
+{
+  gboolean through;
+
+  GST_DEBUG_OBJECT (filter, "stopping: %s", gst_flow_get_name (flow));
+  gst_pad_pause_task (filter->srcpad);
+  through = gst_cv_queue_fail (filter->queue, flow);
+  if (flow == GST_FLOW_FLUSHING)
+    return;
+  if (through && is_unheard (flow))
+    GST_ELEMENT_FLOW_ERROR (filter, flow);
+  if (through || flow == GST_FLOW_ERROR)
+    GST_CV_FILTER_GET_CLASS (filter)->src_event (filter, gst_event_new_eos ());
+}
+
+static void
+filter_loop (gpointer user_data)
+{
+  GstCvFilter *filter = user_data;
+  GstCvFilterClass *klass = GST_CV_FILTER_GET_CLASS (filter);
+  GstFlowReturn flow = GST_FLOW_OK;
+  gpointer item;
+  GstEvent *event;
+
+  switch (gst_cv_queue_pop (filter->queue, &item, &event)) {
+    case GST_CV_POP_ITEM:
+      flow = klass->complete (filter, item);
+      break;
+    case GST_CV_POP_EVENT:
+      klass->src_event (filter, event);
+      break;
+    case GST_CV_POP_MARK:
+      if (klass->mark != NULL)
+        flow = klass->mark (filter);
+      break;
+    case GST_CV_POP_DEADLINE:
+      if (klass->deadline != NULL)
+        flow = klass->deadline (filter);
+      break;
+    case GST_CV_POP_STOP:
+      flow = gst_cv_queue_get_flow (filter->queue);
+      break;
+  }
+  if (flow != GST_FLOW_OK)
+    end_task (filter, flow);
+}
+
+/* call with the lock held and the flow OK */
+static gboolean
+start_task (GstCvFilter *filter)
+{
+  return gst_pad_start_task (filter->srcpad, filter_loop, filter, NULL);
+}
+
+/* Whatever the flow was. */
+static void
+begin_task (GstCvFilter *filter)
+{
+  g_mutex_lock (&filter->priv->lock);
+  if (filter->priv->active) {
+    gst_cv_queue_set_flow (filter->queue, GST_FLOW_OK);
+    start_task (filter);
+  }
+  g_mutex_unlock (&filter->priv->lock);
+}
+
+/* Downstream was linked (anew): what did not flow may flow now. */
+static void
+resume_task (GstCvFilter *filter)
+{
+  g_mutex_lock (&filter->priv->lock);
+  if (filter->priv->active && gst_cv_queue_relink (filter->queue)) {
+    filter->priv->src_flow = GST_FLOW_OK;
+    start_task (filter);
+  }
+  g_mutex_unlock (&filter->priv->lock);
+}
+
+/* --- activation ---------------------------------------------------------------- */
+
+static gboolean
+sink_activate_mode (
+    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  if (!active) {
+    gst_cv_queue_set_flow (GST_CV_FILTER (parent)->queue, GST_FLOW_FLUSHING);
+    /* until upstream's thread has left */
+    GST_PAD_STREAM_LOCK (pad);
+    GST_PAD_STREAM_UNLOCK (pad);
+  }
+  return TRUE;
+}
+
+static gboolean
+src_activate_mode (
+    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  GstCvFilter *filter = GST_CV_FILTER (parent);
+  gboolean started = FALSE;
+
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  g_mutex_lock (&filter->priv->lock);
+  filter->priv->active = active;
+  gst_cv_queue_set_flow (
+      filter->queue, active ? GST_FLOW_OK : GST_FLOW_FLUSHING);
+  if (active)
+    started = start_task (filter);
+  g_mutex_unlock (&filter->priv->lock);
+  if (active)
+    return started;
+  gst_cv_filter_flush_request_pads (filter, NULL);
+  return gst_pad_stop_task (pad);
+}
+
+/* --- flushing -------------------------------------------------------------------- */
+
+void
+gst_cv_filter_discard (GstCvFilter *filter)
+{
+  GstEvent *before =
+      gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_STREAM_START, 0);
+  GstEvent *after;
+
+  if (GST_CV_FILTER_GET_CLASS (filter)->flush != NULL)
+    GST_CV_FILTER_GET_CLASS (filter)->flush (filter);
+  /* sticky events stay with the source pad all the same */
+  gst_cv_queue_discard (filter->queue, filter->srcpad);
+  after = gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_STREAM_START, 0);
+  gst_cv_filter_note_lacks (
+      filter, before == after ? GST_CV_LACKS_CAPS : GST_CV_LACKS_ALL);
+  gst_clear_event (&before);
+  gst_clear_event (&after);
+  gst_segment_init (&filter->segment, GST_FORMAT_UNDEFINED);
+  gst_cv_latency_break (&filter->latency);
+  filter->priv->src_flow = GST_FLOW_OK;
+}
+
+static void
+flush_start (GstCvFilter *filter, GstEvent *event)
+{
+  gst_cv_filter_flush_request_pads (filter, event);
+  gst_pad_push_event (filter->srcpad, event);
+  gst_cv_queue_set_flow (filter->queue, GST_FLOW_FLUSHING);
+}
+
+static void
+flush_stop (GstCvFilter *filter, GstEvent *event)
+{
+  /* it may come without a FLUSH_START */
+  gst_cv_queue_set_flow (filter->queue, GST_FLOW_FLUSHING);
+  gst_cv_filter_flush_request_pads (filter, NULL);
+  gst_pad_pause_task (filter->srcpad);
+  gst_cv_filter_discard (filter);
+  gst_cv_filter_unflush_request_pads (filter, event);
+  gst_pad_push_event (filter->srcpad, event);
+  begin_task (filter);
+}
+
+/* --- upstream's thread ------------------------------------------------------------ */
+
+GstFlowReturn
+gst_cv_filter_drain (GstCvFilter *filter)
+{
+  GstCvFilterClass *klass = GST_CV_FILTER_GET_CLASS (filter);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  if (klass->finish != NULL)
+    flow = klass->finish (filter);
+  return flow == GST_FLOW_OK ? gst_cv_queue_wait_idle (filter->queue) : flow;
+}
+
+/* Refused caps come again with each further push: the error is posted once. */
+static GstFlowReturn
+filter_set_caps (GstCvFilter *filter, GstEvent *event)
+{
+  GstCaps **refused = &filter->priv->refused;
+  GstFlowReturn flow;
+  GstCaps *caps;
+
+  gst_event_parse_caps (event, &caps);
+  if (*refused != NULL && gst_caps_is_equal (*refused, caps))
+    return GST_FLOW_NOT_NEGOTIATED;
+  gst_clear_caps (refused);
+  flow = GST_CV_FILTER_GET_CLASS (filter)->set_caps (filter, caps);
+  filter->negotiated = flow == GST_FLOW_OK;
+  if (flow == GST_FLOW_NOT_NEGOTIATED)
+    gst_caps_replace (refused, caps);
+  return flow;
+}
+
+static GstFlowReturn
+prepare_for_event (GstCvFilter *filter, GstEvent *event)
+{
+  GstCvFilterClass *klass = GST_CV_FILTER_GET_CLASS (filter);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    return filter_set_caps (filter, event);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+    /* a second stream does not go on with the first */
+    if (filter->priv->streaming)
+      flow = gst_cv_filter_drain (filter);
+    filter->priv->streaming = TRUE;
+    gst_cv_latency_break (&filter->latency);
+  }
+  if (flow == GST_FLOW_OK && klass->sink_event != NULL)
+    flow = klass->sink_event (filter, event);
+  return flow;
+}
+
+/* Takes @event into the queue once the element is prepared for it. Where upstream
+ * would never hear of a failure, as it is through (EOS), the error is posted.
+ * Returns: FALSE if it was refused */
+static gboolean
+take_serialized_event (GstCvFilter *filter, GstEvent *event)
+{
+  GstFlowReturn flow = prepare_for_event (filter, event);
+
+  if (flow == GST_FLOW_OK && GST_EVENT_TYPE (event) == GST_EVENT_CAPS
+      && GST_CV_FILTER_GET_CLASS (filter)->own_caps) {
+    gst_event_unref (event);
+    return TRUE;
+  }
+  if (flow == GST_FLOW_OK)
+    flow = gst_cv_queue_push_event (filter->queue, event);
+  if (flow == GST_FLOW_OK)
+    return TRUE;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && is_unheard (flow))
+    GST_ELEMENT_FLOW_ERROR (filter, flow);
+  gst_event_unref (event);
+  return FALSE;
+}
+
+/* Takes @event. */
+static gboolean
+take_event (GstCvFilter *filter, GstPad *pad, GstEvent *event)
+{
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_FLUSH_START:
+      flush_start (filter, event);
+      return TRUE;
+    case GST_EVENT_FLUSH_STOP:
+      flush_stop (filter, event);
+      return TRUE;
+    case GST_EVENT_INSTANT_RATE_CHANGE:
+      /* each sink is to change its rate, or they part */
+      gst_cv_filter_push_now (filter, event);
+      break;
+    default:
+      if (GST_EVENT_IS_SERIALIZED (event))
+        return take_serialized_event (filter, event);
+      break;
+  }
+  return gst_pad_event_default (pad, GST_OBJECT (filter), event);
+}
+
+/* An event that the queue refuses because it flushes is no error: upstream would
+ * post one, at each shutdown that comes between the two pads. */
+static GstFlowReturn
+sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstCvFilter *filter = GST_CV_FILTER (parent);
+  const gboolean is_caps = GST_EVENT_TYPE (event) == GST_EVENT_CAPS;
+  GstFlowReturn flow;
+
+  if (take_event (filter, pad, event))
+    return GST_FLOW_OK;
+  /* of NOT_LINKED, too, it would take no further notice: the event were lost */
+  flow = gst_cv_queue_get_flow (filter->queue);
+  if (flow == GST_FLOW_FLUSHING || flow == GST_FLOW_EOS)
+    return flow;
+  return is_caps ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR;
+}
+
+gboolean
+gst_cv_filter_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_QOS:
+      gst_event_unref (event);
+      return TRUE;
+    case GST_EVENT_RECONFIGURE:
+      resume_task (GST_CV_FILTER (parent));
+      break;
+    default:
+      break;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* Caps that were refused have had their error. */
+static GstFlowReturn
+refuse_without_caps (GstCvFilter *filter)
+{
+  if (!gst_pad_has_current_caps (filter->sinkpad))
+    GST_ELEMENT_ERROR (filter, STREAM, FORMAT,
+        ("A buffer came without caps: its format is not known. Put a "
+         "capsfilter before the element"),
+        (NULL));
+  return GST_FLOW_NOT_NEGOTIATED;
+}
+
+/* Takes @object. */
+static GstFlowReturn
+filter_chain (GstCvFilter *filter, GstMiniObject *object)
+{
+  GstFlowReturn flow = gst_cv_queue_get_flow (filter->queue);
+
+  if (flow == GST_FLOW_OK && !filter->negotiated)
+    flow = refuse_without_caps (filter);
+  if (flow == GST_FLOW_OK)
+    return GST_CV_FILTER_GET_CLASS (filter)->submit (filter, object);
+  gst_mini_object_unref (object);
+  return flow;
+}
+
+static GstFlowReturn
+sink_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  return filter_chain (GST_CV_FILTER (parent), GST_MINI_OBJECT_CAST (buffer));
+}
+
+static GstFlowReturn
+sink_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
+{
+  return filter_chain (GST_CV_FILTER (parent), GST_MINI_OBJECT_CAST (list));
+}
+
+/* --- pads ------------------------------------------------------------------------- */
+
+/* Events go to the source pad; the request pads get theirs with it. */
+static GstIterator *
+sink_internal_links (GstPad *pad, GstObject *parent)
+{
+  GValue value = G_VALUE_INIT;
+  GstIterator *links;
+
+  g_value_init (&value, GST_TYPE_PAD);
+  g_value_set_object (&value, GST_CV_FILTER (parent)->srcpad);
+  links = gst_iterator_new_single (GST_TYPE_PAD, &value);
+  g_value_unset (&value);
+  return links;
+}
+
+void
+gst_cv_filter_setup_pads (GstCvFilter *filter)
+{
+  GstPad *sinkpad = filter->sinkpad, *srcpad = filter->srcpad;
+
+  gst_pad_set_chain_function (sinkpad, sink_chain);
+  if (GST_CV_FILTER_GET_CLASS (filter)->takes_lists)
+    gst_pad_set_chain_list_function (sinkpad, sink_chain_list);
+  gst_pad_set_event_full_function (sinkpad, sink_event);
+  gst_pad_set_activatemode_function (sinkpad, sink_activate_mode);
+  gst_pad_set_iterate_internal_links_function (sinkpad, sink_internal_links);
+  gst_pad_set_event_function (srcpad, gst_cv_filter_src_event);
+  gst_pad_set_activatemode_function (srcpad, src_activate_mode);
+}

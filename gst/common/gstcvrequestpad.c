@@ -1,0 +1,395 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstcvrequestpad.h"
+
+#include <gst/base/gstqueuearray.h>
+
+struct _GstCvRequestPad {
+  GstPad parent;
+
+  GMutex lock; /* of all that follows; nothing waits under it */
+  GCond changed;
+  GstQueueArray *queue; /* of GstMiniObject */
+  guint n_buffers;      /* in the queue */
+  gsize n_bytes;
+  guint lacks;        /* GstCvLacks */
+  GstFlowReturn flow; /* of the last push that left the queue */
+  gboolean unlinked;  /* the last push was dropped for that */
+  gboolean known;     /* the flow has been asked for since it changed */
+  gboolean active;
+};
+
+G_DEFINE_FINAL_TYPE (GstCvRequestPad, gst_cv_request_pad, GST_TYPE_PAD);
+
+/* --- the queue; call with the lock held ------------------------------------- */
+
+static void
+count_object (GstMiniObject *object, guint *n_buffers, gsize *n_bytes)
+{
+  *n_buffers = 0;
+  *n_bytes = 0;
+  if (GST_IS_BUFFER (object)) {
+    *n_buffers = 1;
+    *n_bytes = gst_buffer_get_size (GST_BUFFER_CAST (object));
+  } else if (GST_IS_BUFFER_LIST (object)) {
+    *n_buffers = gst_buffer_list_length (GST_BUFFER_LIST_CAST (object));
+    *n_bytes = gst_buffer_list_calculate_size (GST_BUFFER_LIST_CAST (object));
+  }
+}
+
+static void
+queue_object (GstCvRequestPad *pad, GstMiniObject *object)
+{
+  guint n_buffers;
+  gsize n_bytes;
+
+  count_object (object, &n_buffers, &n_bytes);
+  pad->n_buffers += n_buffers;
+  pad->n_bytes += n_bytes;
+  gst_queue_array_push_tail (pad->queue, object);
+  g_cond_broadcast (&pad->changed);
+}
+
+static GstMiniObject *
+unqueue_object (GstCvRequestPad *pad)
+{
+  GstMiniObject *object = gst_queue_array_pop_head (pad->queue);
+  guint n_buffers;
+  gsize n_bytes;
+
+  if (object == NULL)
+    return NULL;
+  count_object (object, &n_buffers, &n_bytes);
+  pad->n_buffers -= n_buffers;
+  pad->n_bytes -= n_bytes;
+  g_cond_broadcast (&pad->changed);
+  return object;
+}
+
+static gboolean
+is_full (GstCvRequestPad *pad)
+{
+  return pad->n_buffers >= GST_CV_REQUEST_PAD_MAX_BUFFERS
+         || pad->n_bytes >= GST_CV_REQUEST_PAD_MAX_BYTES;
+}
+
+static GstCvLacks
+get_lack (GstMiniObject *object)
+{
+  if (!GST_IS_EVENT (object))
+    return 0;
+  switch (GST_EVENT_TYPE (object)) {
+    case GST_EVENT_STREAM_START:
+      return GST_CV_LACKS_START;
+    case GST_EVENT_CAPS:
+      return GST_CV_LACKS_CAPS;
+    case GST_EVENT_SEGMENT:
+      return GST_CV_LACKS_SEGMENT;
+    default:
+      return 0;
+  }
+}
+
+static void
+drop_object (GstCvRequestPad *pad, GstMiniObject *object)
+{
+  pad->lacks |= get_lack (object);
+  gst_mini_object_unref (object);
+}
+
+static void
+drop_all (GstCvRequestPad *pad)
+{
+  GstMiniObject *object;
+
+  while ((object = unqueue_object (pad)) != NULL)
+    drop_object (pad, object);
+}
+
+static gboolean
+has_event (GstCvRequestPad *pad, GstEventType type)
+{
+  for (guint i = 0; i < gst_queue_array_get_length (pad->queue); i++) {
+    GstMiniObject *object = gst_queue_array_peek_nth (pad->queue, i);
+
+    if (GST_IS_EVENT (object) && GST_EVENT_TYPE (object) == type)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* --- flow; call with the lock held ------------------------------------------- */
+
+/* Nothing more can be pushed, now or ever. */
+static gboolean
+is_fatal (GstFlowReturn flow)
+{
+  return flow == GST_FLOW_FLUSHING || flow < GST_FLOW_EOS;
+}
+
+/* Nobody will ask for the flow, as EOS has been pushed; downstream posts its
+ * errors itself, but for caps that it refused. */
+static gboolean
+is_unheard (GstCvRequestPad *pad)
+{
+  return pad->flow == GST_FLOW_NOT_NEGOTIATED && !pad->known;
+}
+
+static void
+post_unheard (GstCvRequestPad *pad)
+{
+  GstElement *element = gst_pad_get_parent_element (GST_PAD (pad));
+
+  if (element == NULL)
+    return;
+  GST_ELEMENT_FLOW_ERROR (element, GST_FLOW_NOT_NEGOTIATED);
+  gst_object_unref (element);
+}
+
+/* The @flow of a push. Where downstream has seen enough, but begins anew with
+ * what is in the queue, that was of the stream before.
+ * Returns: whether to post it */
+static gboolean
+set_flow (GstCvRequestPad *pad, GstFlowReturn flow)
+{
+  if (is_fatal (pad->flow)
+      || (flow == GST_FLOW_EOS
+          && (has_event (pad, GST_EVENT_STREAM_START)
+              || has_event (pad, GST_EVENT_SEGMENT))))
+    return FALSE;
+  if (pad->flow != flow)
+    pad->known = FALSE;
+  pad->flow = flow;
+  return is_unheard (pad) && has_event (pad, GST_EVENT_EOS);
+}
+
+/* --- the task ------------------------------------------------------------------ */
+
+/* Returns: (transfer full): what is first in the queue; %NULL if it flushes
+ * @drop: (out): it is not to be pushed */
+static GstMiniObject *
+pop_object (GstCvRequestPad *pad, gboolean *drop)
+{
+  GstMiniObject *object = NULL;
+
+  g_mutex_lock (&pad->lock);
+  while (
+      pad->flow != GST_FLOW_FLUSHING && gst_queue_array_is_empty (pad->queue))
+    g_cond_wait (&pad->changed, &pad->lock);
+  if (pad->flow != GST_FLOW_FLUSHING)
+    object = unqueue_object (pad);
+  *drop = is_fatal (pad->flow);
+  g_mutex_unlock (&pad->lock);
+  return object;
+}
+
+static void
+push_buffers (GstCvRequestPad *pad, GstMiniObject *object)
+{
+  GstFlowReturn flow;
+  gboolean post;
+
+  if (GST_IS_BUFFER (object))
+    flow = gst_pad_push (GST_PAD (pad), GST_BUFFER_CAST (object));
+  else
+    flow = gst_pad_push_list (GST_PAD (pad), GST_BUFFER_LIST_CAST (object));
+  g_mutex_lock (&pad->lock);
+  post = set_flow (pad, flow);
+  g_mutex_unlock (&pad->lock);
+  if (post)
+    post_unheard (pad);
+}
+
+static void
+request_pad_loop (gpointer user_data)
+{
+  GstCvRequestPad *pad = user_data;
+  gboolean drop;
+  GstMiniObject *object = pop_object (pad, &drop);
+
+  if (object == NULL)
+    gst_pad_pause_task (GST_PAD (pad));
+  else if (GST_IS_EVENT (object))
+    gst_pad_push_event (GST_PAD (pad), GST_EVENT_CAST (object));
+  else if (drop)
+    gst_mini_object_unref (object);
+  else
+    push_buffers (pad, object);
+}
+
+/* call with the lock held: "the flow is OK and the task runs" is one step, and
+ * only while the pad is active */
+static gboolean
+start_task (GstCvRequestPad *pad)
+{
+  pad->flow = GST_FLOW_OK;
+  pad->unlinked = FALSE;
+  return gst_pad_start_task (GST_PAD (pad), request_pad_loop, pad, NULL);
+}
+
+static gboolean
+activate_mode (GstPad *gst_pad, GstObject *parent, GstPadMode mode, gboolean on)
+{
+  GstCvRequestPad *pad = GST_CV_REQUEST_PAD (gst_pad);
+  gboolean ok = TRUE;
+
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  g_mutex_lock (&pad->lock);
+  pad->active = on;
+  if (on)
+    ok = start_task (pad);
+  g_mutex_unlock (&pad->lock);
+  if (on)
+    return ok;
+  gst_cv_request_pad_set_flushing (pad);
+  ok = gst_pad_stop_task (gst_pad);
+  g_mutex_lock (&pad->lock);
+  drop_all (pad);
+  pad->lacks = GST_CV_LACKS_ALL;
+  g_mutex_unlock (&pad->lock);
+  return ok;
+}
+
+/* --- for the thread that pushes ------------------------------------------------ */
+
+void
+gst_cv_request_pad_add_lacks (GstCvRequestPad *pad, GstCvLacks lacks)
+{
+  g_mutex_lock (&pad->lock);
+  pad->lacks |= lacks;
+  g_mutex_unlock (&pad->lock);
+}
+
+GstCvLacks
+gst_cv_request_pad_take_lacks (GstCvRequestPad *pad)
+{
+  GstCvLacks lacks;
+
+  g_mutex_lock (&pad->lock);
+  lacks = pad->lacks;
+  pad->lacks = 0;
+  g_mutex_unlock (&pad->lock);
+  return lacks;
+}
+
+void
+gst_cv_request_pad_push_event (GstCvRequestPad *pad, GstEvent *event)
+{
+  const GstEventType type = GST_EVENT_TYPE (event);
+  gboolean post = FALSE;
+
+  g_mutex_lock (&pad->lock);
+  if (pad->flow == GST_FLOW_FLUSHING) {
+    drop_object (pad, GST_MINI_OBJECT_CAST (event));
+  } else {
+    if (pad->flow == GST_FLOW_EOS
+        && (type == GST_EVENT_STREAM_START || type == GST_EVENT_SEGMENT))
+      pad->flow = GST_FLOW_OK;
+    post = type == GST_EVENT_EOS && is_unheard (pad);
+    queue_object (pad, GST_MINI_OBJECT_CAST (event));
+  }
+  g_mutex_unlock (&pad->lock);
+  if (post)
+    post_unheard (pad);
+}
+
+void
+gst_cv_request_pad_push (GstCvRequestPad *pad, GstMiniObject *object)
+{
+  const gboolean linked = gst_pad_is_linked (GST_PAD (pad));
+
+  g_mutex_lock (&pad->lock);
+  pad->unlinked = !linked;
+  while (linked && pad->flow != GST_FLOW_FLUSHING && is_full (pad))
+    g_cond_wait (&pad->changed, &pad->lock);
+  if (linked && pad->flow != GST_FLOW_FLUSHING)
+    queue_object (pad, object);
+  else
+    drop_object (pad, object);
+  g_mutex_unlock (&pad->lock);
+}
+
+GstFlowReturn
+gst_cv_request_pad_get_flow (GstCvRequestPad *pad)
+{
+  GstFlowReturn flow;
+
+  g_mutex_lock (&pad->lock);
+  flow = pad->flow;
+  /* flushing for that, it is being requested or released: no failure */
+  if (!pad->active || !gst_pad_is_active (GST_PAD (pad))
+      || (pad->unlinked && !is_fatal (flow)))
+    flow = GST_FLOW_NOT_LINKED;
+  pad->known = TRUE;
+  g_mutex_unlock (&pad->lock);
+  return flow;
+}
+
+/* --- flushing -------------------------------------------------------------------- */
+
+void
+gst_cv_request_pad_set_flushing (GstCvRequestPad *pad)
+{
+  g_mutex_lock (&pad->lock);
+  pad->flow = GST_FLOW_FLUSHING;
+  g_cond_broadcast (&pad->changed);
+  g_mutex_unlock (&pad->lock);
+}
+
+void
+gst_cv_request_pad_stop_flushing (GstCvRequestPad *pad, GstEvent *event)
+{
+  gst_cv_request_pad_set_flushing (pad);
+  gst_pad_pause_task (GST_PAD (pad));
+  g_mutex_lock (&pad->lock);
+  drop_all (pad);
+  g_mutex_unlock (&pad->lock);
+  if (event != NULL)
+    gst_pad_push_event (GST_PAD (pad), gst_event_ref (event));
+  g_mutex_lock (&pad->lock);
+  if (pad->active)
+    start_task (pad);
+  g_mutex_unlock (&pad->lock);
+}
+
+/* --- object ------------------------------------------------------------------------ */
+
+static void
+gst_cv_request_pad_finalize (GObject *object)
+{
+  GstCvRequestPad *pad = GST_CV_REQUEST_PAD (object);
+
+  drop_all (pad);
+  gst_queue_array_free (pad->queue);
+  g_cond_clear (&pad->changed);
+  g_mutex_clear (&pad->lock);
+  G_OBJECT_CLASS (gst_cv_request_pad_parent_class)->finalize (object);
+}
+
+static void
+gst_cv_request_pad_class_init (GstCvRequestPadClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = gst_cv_request_pad_finalize;
+}
+
+static void
+gst_cv_request_pad_init (GstCvRequestPad *pad)
+{
+  g_mutex_init (&pad->lock);
+  g_cond_init (&pad->changed);
+  pad->queue = gst_queue_array_new (16);
+  pad->lacks = GST_CV_LACKS_ALL;
+  pad->flow = GST_FLOW_FLUSHING;
+  gst_pad_set_activatemode_function (GST_PAD (pad), activate_mode);
+}
+
+GstPad *
+gst_cv_request_pad_new (GstPadTemplate *template)
+{
+  return g_object_new (GST_TYPE_CV_REQUEST_PAD, "name",
+      GST_PAD_TEMPLATE_NAME_TEMPLATE (template), "direction",
+      GST_PAD_TEMPLATE_DIRECTION (template), "template", template, NULL);
+}

@@ -1,0 +1,541 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstlwtvideo.h"
+
+#include <string.h>
+
+#include "gst/common/gstcvpool.h"
+
+/* where they are not given; docs/benchmarks/2026-11-22.md says why these */
+#define LEVELS 4
+#define SHRINK LWT_SHRINK_HARD
+#define THRESHOLD_SCALE 0.6
+#define SPINS 4
+#define IN_FLIGHT_CPU 2
+#define IN_FLIGHT_CUDA 3
+#define MAX_DEPTH 8 /* of an engine */
+
+/* @n_components: that are denoised: 1 or 3
+ * @fields: 2 where rows take turns between two moments */
+struct _GstLwtVideo {
+  GstVideoInfo info;
+  gboolean on_device;
+  CvisContext *context;
+  guint n_components, fields, n_frames;
+  LwtConfig config; /* of the luma */
+  LwtEngine *luma, *chroma;
+};
+
+gboolean
+gst_lwt_video_knows (GstVideoFormat format, gboolean on_device)
+{
+  switch (format) {
+    case GST_VIDEO_FORMAT_NV12:
+    case GST_VIDEO_FORMAT_I420:
+    case GST_VIDEO_FORMAT_Y444:
+    case GST_VIDEO_FORMAT_P010_10LE:
+      return TRUE;
+    case GST_VIDEO_FORMAT_Y42B:
+    case GST_VIDEO_FORMAT_I420_10LE:
+      return !on_device;
+    default:
+      return FALSE;
+  }
+}
+
+/* --- frames ------------------------------------------------------------------- */
+
+static void
+unmap_frame (GstLwtVideoFrame *frame)
+{
+  if (frame->from_mapped)
+    gst_video_frame_unmap (&frame->from);
+  if (frame->to_mapped)
+    gst_video_frame_unmap (&frame->to);
+  frame->from_mapped = frame->to_mapped = FALSE;
+}
+
+void
+gst_lwt_video_frame_clear (GstLwtVideoFrame *frame)
+{
+  unmap_frame (frame);
+  gst_clear_buffer (&frame->in);
+  gst_clear_buffer (&frame->out);
+  frame->n_jobs = frame->n_submitted = 0;
+}
+
+void
+gst_lwt_video_frame_free (GstLwtVideoFrame *frame)
+{
+  gst_lwt_video_frame_clear (frame);
+  g_free (frame->staging);
+  g_free (frame);
+}
+
+/* --- engines ------------------------------------------------------------------- */
+
+static guint
+get_levels (const GstLwtSettings *settings, gint one)
+{
+  const gint levels = one >= 0 ? one : settings->levels.both;
+
+  return levels >= 0 ? (guint) levels : LEVELS;
+}
+
+/* An engine for component @c. */
+static LwtEngine *
+new_engine (const GstLwtVideo *video, const GstLwtSettings *settings,
+    const LwtWavelet *wavelet, guint c, guint jobs, LwtConfig *config,
+    GError **error)
+{
+  const GstVideoInfo *info = &video->info;
+
+  lwt_config_init (config);
+  config->operation = LWT_OPERATION_DENOISE;
+  config->width = (guint) GST_VIDEO_INFO_COMP_WIDTH (info, c);
+  config->height = (guint) GST_VIDEO_INFO_COMP_HEIGHT (info, c) / video->fields;
+  config->wavelet = wavelet;
+  config->boundary = settings->boundary;
+  config->levels[0] = get_levels (settings, settings->levels.x);
+  config->levels[1] = get_levels (settings, settings->levels.y);
+  config->f_operation = settings->f_operation;
+  config->type = settings->precision == GST_LWT_PRECISION_FLOAT64
+                     ? LWT_TYPE_F64
+                     : LWT_TYPE_F32;
+  config->shrink = settings->shrink != GST_LWT_SHRINK_AUTO
+                       ? (LwtShrink) settings->shrink
+                       : SHRINK;
+  config->threshold = settings->threshold;
+  config->threshold_scale = settings->threshold_scale > 0.0
+                                ? settings->threshold_scale
+                                : THRESHOLD_SCALE;
+  config->spins = settings->spins > 0 ? settings->spins : SPINS;
+  config->store_bits = (guint) GST_VIDEO_INFO_COMP_DEPTH (info, c);
+  config->store_shift = GST_VIDEO_FORMAT_INFO_SHIFT (info->finfo, c);
+  config->sample = config->store_bits > 8 ? LWT_SAMPLE_U16 : LWT_SAMPLE_U8;
+  /* levels of 8 bits, whatever the depth is */
+  config->z_scale =
+      1.0 / (gdouble) (1u << (config->store_bits + config->store_shift - 8));
+  config->parts = 1u << SURFACE_PART_MEASURED;
+  config->threads = settings->threads;
+  config->depth_in_flight = jobs;
+  return lwt_engine_new (config, video->context, error);
+}
+
+/* Rows of both fields are as many, in all components. */
+static gboolean
+has_fields (const GstVideoInfo *info, guint n_components)
+{
+  if (!GST_VIDEO_INFO_IS_INTERLACED (info))
+    return FALSE;
+  for (guint c = 0; c < n_components; c++)
+    if (GST_VIDEO_INFO_COMP_HEIGHT (info, c) % 2 != 0)
+      return FALSE;
+  return TRUE;
+}
+
+GstLwtVideo *
+gst_lwt_video_new (const GstVideoInfo *info, const GstLwtSettings *settings,
+    const LwtWavelet *wavelet, CvisContext *context, gboolean on_device,
+    GError **error)
+{
+  GstLwtVideo *video = g_new0 (GstLwtVideo, 1);
+  guint luma_jobs, chroma_jobs;
+  LwtConfig config;
+
+  video->info = *info;
+  video->on_device = on_device;
+  video->context = context != NULL ? cvis_context_ref (context) : NULL;
+  video->n_components = settings->chroma ? 3 : 1;
+  video->fields = has_fields (info, video->n_components) ? 2 : 1;
+  luma_jobs = video->fields;
+  chroma_jobs = (video->n_components - 1) * video->fields;
+  video->n_frames = settings->frames_in_flight > 0 ? settings->frames_in_flight
+                    : context != NULL              ? IN_FLIGHT_CUDA
+                                                   : IN_FLIGHT_CPU;
+  video->n_frames =
+      MIN (video->n_frames, MAX_DEPTH / MAX (luma_jobs, chroma_jobs));
+  video->luma = new_engine (video, settings, wavelet, 0,
+      luma_jobs * video->n_frames, &video->config, error);
+  if (video->luma != NULL && chroma_jobs > 0)
+    video->chroma = new_engine (video, settings, wavelet, 1,
+        chroma_jobs * video->n_frames, &config, error);
+  if (video->luma != NULL && (chroma_jobs == 0 || video->chroma != NULL))
+    return video;
+  gst_lwt_video_free (video);
+  return NULL;
+}
+
+void
+gst_lwt_video_free (GstLwtVideo *video)
+{
+  if (video == NULL)
+    return;
+  lwt_engine_free (video->luma);
+  lwt_engine_free (video->chroma);
+  g_clear_pointer (&video->context, cvis_context_unref);
+  g_free (video);
+}
+
+const LwtConfig *
+gst_lwt_video_get_config (const GstLwtVideo *video)
+{
+  return &video->config;
+}
+
+guint
+gst_lwt_video_get_frames (const GstLwtVideo *video)
+{
+  return video->n_frames;
+}
+
+/* --- where components are -------------------------------------------------------- */
+
+/* A component of a frame; @step: samples from column to column */
+typedef struct {
+  guint8 *data;
+  gsize stride, bytes; /* of a sample */
+  guint step, width, height;
+} Component;
+
+/* @info: of the caps; what is shown of @frame begins at @left, @top. */
+static Component
+get_component (const GstVideoInfo *info, const GstVideoFrame *frame, guint c,
+    guint left, guint top)
+{
+  const GstVideoFormatInfo *format = info->finfo;
+  const guint pstride = (guint) GST_VIDEO_INFO_COMP_PSTRIDE (info, c);
+  Component result = {
+    .stride = (gsize) GST_VIDEO_FRAME_COMP_STRIDE (frame, c),
+    .bytes = GST_VIDEO_INFO_COMP_DEPTH (info, c) > 8 ? 2 : 1,
+    .width = (guint) GST_VIDEO_INFO_COMP_WIDTH (info, c),
+    .height = (guint) GST_VIDEO_INFO_COMP_HEIGHT (info, c),
+  };
+
+  result.step = pstride / (guint) result.bytes;
+  /* not COMP_DATA: GStreamer takes the second sample of P010's chroma to begin
+   * one byte behind the first */
+  result.data =
+      (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (
+          frame, GST_VIDEO_FRAME_COMP_PLANE (frame, c))
+      + (c == 2 && result.step > 1 ? result.bytes : 0)
+      + (top >> GST_VIDEO_FORMAT_INFO_H_SUB (format, c)) * result.stride
+      + (left >> GST_VIDEO_FORMAT_INFO_W_SUB (format, c)) * pstride;
+  return result;
+}
+
+static gsize
+get_row_bytes (const Component *c)
+{
+  return ((gsize) c->step * (c->width - 1) + 1) * c->bytes;
+}
+
+static gboolean refuse (GError **error, const gchar *format, ...)
+    G_GNUC_PRINTF (2, 3);
+
+static gboolean
+refuse (GError **error, const gchar *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  *error = g_error_new_valist (CVIS_ERROR, CVIS_ERROR_FORMAT, format, args);
+  va_end (args);
+  return FALSE;
+}
+
+/* Do the rows of component @number lie in the memory that is mapped? */
+static gboolean
+check_component (const GstVideoFrame *frame, guint number, const Component *c,
+    GError **error)
+{
+  const guint plane = (guint) GST_VIDEO_FRAME_COMP_PLANE (frame, number);
+  /* a frame without a GstVideoMeta is mapped as one */
+  const GstMapInfo *map = &frame->map[frame->meta != NULL ? plane : 0];
+  const gint64 need = (c->data - map->data)
+                      + (gint64) c->stride * (c->height - 1)
+                      + (gint64) get_row_bytes (c);
+
+  if (GST_VIDEO_FRAME_COMP_STRIDE (frame, number) < 0)
+    return refuse (error, "its rows are upside down");
+  if (c->stride >= get_row_bytes (c) && c->data >= map->data
+      && need <= (gint64) map->size && c->stride % c->bytes == 0
+      && GPOINTER_TO_SIZE (c->data) % c->bytes == 0)
+    return TRUE;
+  return refuse (error,
+      "%" G_GINT64_FORMAT " bytes expected for component %u of %ux%u pixels "
+      "(stride %" G_GSIZE_FORMAT "), %" G_GSIZE_FORMAT " found",
+      need, number, c->width, c->height, c->stride, map->size);
+}
+
+/* Is the buffer's own layout that of the caps, or larger round it? */
+static gboolean
+check_meta (const GstVideoInfo *info, GstBuffer *buffer, guint left, guint top,
+    GError **error)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+  if (meta == NULL
+      || (meta->format == GST_VIDEO_INFO_FORMAT (info)
+          && meta->width >= (guint64) left + GST_VIDEO_INFO_WIDTH (info)
+          && meta->height >= (guint64) top + GST_VIDEO_INFO_HEIGHT (info)))
+    return TRUE;
+  return refuse (error, "its GstVideoMeta is of %s %ux%u, the caps of %s %dx%d",
+      gst_video_format_to_string (meta->format), meta->width, meta->height,
+      GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
+      GST_VIDEO_INFO_HEIGHT (info));
+}
+
+/* Maps a buffer and finds its components. */
+static gboolean
+map_buffer (const GstLwtVideo *video, GstVideoFrame *frame, GstBuffer *buffer,
+    GstMapFlags flags, gboolean *mapped, Component components[3],
+    GError **error)
+{
+  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (buffer);
+  const gboolean cropped =
+      crop != NULL && gst_buffer_get_video_meta (buffer) != NULL;
+  const guint left = cropped ? crop->x : 0, top = cropped ? crop->y : 0;
+
+  flags = (GstMapFlags) (flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
+  if (!check_meta (&video->info, buffer, left, top, error))
+    return FALSE;
+  *mapped = video->on_device
+                ? gst_cv_cuda_frame_map (frame, &video->info, buffer, flags)
+                : gst_video_frame_map (frame, &video->info, buffer, flags);
+  if (!*mapped)
+    return refuse (error,
+        "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped as %s %dx%d",
+        gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (&video->info),
+        GST_VIDEO_INFO_WIDTH (&video->info),
+        GST_VIDEO_INFO_HEIGHT (&video->info));
+  for (guint c = 0; c < 3; c++) {
+    components[c] = get_component (&video->info, frame, c, left, top);
+    if (!check_component (frame, c, &components[c], error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* --- interleaved chroma in system memory ------------------------------------------ */
+
+/* Samples @from_step apart to where they are @to_step apart. */
+static void
+move_samples (const Component *from, const Component *to)
+{
+  for (guint y = 0; y < from->height; y++) {
+    const guint8 *f = from->data + y * from->stride;
+    guint8 *t = to->data + y * to->stride;
+
+    if (from->bytes == 1)
+      for (guint x = 0; x < from->width; x++)
+        t[x * to->step] = f[x * from->step];
+    else
+      for (guint x = 0; x < from->width; x++)
+        ((guint16 *) (gpointer) t)[x * to->step] =
+            ((const guint16 *) (gconstpointer) f)[x * from->step];
+  }
+}
+
+static gboolean
+is_staged (const GstLwtVideo *video, const Component *component)
+{
+  return component->step > 1 && !video->on_device;
+}
+
+/* Where @component, the number @c, lies in the staging; @after: denoised */
+static Component
+get_staged (const GstLwtVideoFrame *frame, const Component *component, guint c,
+    gboolean after)
+{
+  Component result = *component;
+
+  result.step = 1;
+  result.stride = component->width * component->bytes;
+  result.data =
+      frame->staging
+      + (2 * (c - 1) + (after ? 1 : 0)) * result.stride * component->height;
+  return result;
+}
+
+static gboolean
+stage (GstLwtVideoFrame *frame, const Component components[3], GError **error)
+{
+  const Component *chroma = &components[1];
+  const gsize size = 4 * chroma->width * chroma->bytes * chroma->height;
+
+  if (frame->staging_size < size) {
+    g_free (frame->staging);
+    frame->staging = g_try_malloc (size);
+    frame->staging_size = frame->staging != NULL ? size : 0;
+  }
+  if (frame->staging == NULL) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "no memory for chroma of %" G_GSIZE_FORMAT " bytes", size);
+    return FALSE;
+  }
+  for (guint c = 1; c < 3; c++) {
+    const Component staged = get_staged (frame, &components[c], c, FALSE);
+
+    move_samples (&components[c], &staged);
+  }
+  return TRUE;
+}
+
+/* --- jobs -------------------------------------------------------------------------- */
+
+static void
+add_jobs (const GstLwtVideo *video, GstLwtVideoFrame *frame,
+    const Component *from, const Component *to, gpointer stream,
+    gboolean pinned[2])
+{
+  for (guint field = 0; field < video->fields; field++) {
+    LwtJob *job = &frame->jobs[frame->n_jobs++];
+
+    *job = (LwtJob){
+      .data = from->data + field * from->stride,
+      .stride = from->stride * video->fields,
+      .step = video->on_device ? from->step : 1,
+      .pinned = pinned[0],
+      .on_device = video->on_device,
+      .stream = stream,
+    };
+    job->parts[SURFACE_PART_MEASURED] = (LwtPlane){
+      .data = to->data + field * to->stride,
+      .stride = to->stride * video->fields,
+      .step = video->on_device ? to->step : 1,
+      .pinned = pinned[1],
+      .on_device = video->on_device,
+    };
+  }
+}
+
+/* Planes that stay as they are: on a device beside the first job. */
+static void
+copy_chroma (const GstLwtVideo *video, GstLwtVideoFrame *frame,
+    const Component from[3], const Component to[3])
+{
+  LwtJob *job = &frame->jobs[0];
+
+  for (guint plane = 1; plane < GST_VIDEO_INFO_N_PLANES (&video->info);
+       plane++) {
+    const Component *f = &from[plane], *t = &to[plane];
+    const gsize bytes = (gsize) f->step * f->width * f->bytes;
+
+    if (video->on_device)
+      job->copies[job->n_copies++] =
+          (LwtCopy){ f->data, t->data, f->stride, t->stride, bytes, f->height };
+    else
+      for (guint y = 0; y < f->height; y++)
+        memcpy (t->data + y * t->stride, f->data + y * f->stride, bytes);
+  }
+}
+
+static void
+make_jobs (GstLwtVideo *video, GstLwtVideoFrame *frame, const Component from[3],
+    const Component to[3])
+{
+  gboolean pinned[2] = { gst_cv_memory_is_pinned (
+                             frame->from.map[0].memory, video->context),
+    gst_cv_memory_is_pinned (frame->to.map[0].memory, video->context) };
+  gpointer stream = NULL;
+
+  if (video->on_device) {
+    /* what is enqueued for the memory that leaves comes before, too */
+    stream = gst_cv_cuda_stream (frame->out);
+    gst_cv_cuda_order (frame->in, stream);
+  }
+  add_jobs (video, frame, &from[0], &to[0], stream, pinned);
+  if (video->n_components == 1) {
+    copy_chroma (video, frame, from, to);
+    return;
+  }
+  for (guint c = 1; c < 3; c++) {
+    gboolean unpinned[2] = { FALSE, FALSE };
+
+    if (is_staged (video, &from[c])) {
+      const Component before = get_staged (frame, &from[c], c, FALSE);
+      const Component after = get_staged (frame, &to[c], c, TRUE);
+
+      add_jobs (video, frame, &before, &after, stream, unpinned);
+    } else {
+      add_jobs (video, frame, &from[c], &to[c], stream, pinned);
+    }
+  }
+}
+
+static LwtEngine *
+get_engine (const GstLwtVideo *video, guint job)
+{
+  return job < video->fields ? video->luma : video->chroma;
+}
+
+gboolean
+gst_lwt_video_submit (GstLwtVideo *video, GstLwtVideoFrame *frame,
+    GstBuffer *in, GstBuffer *out, GError **error)
+{
+  Component from[3], to[3];
+
+  frame->in = in;
+  frame->out = out;
+  if (!map_buffer (video, &frame->from, in, GST_MAP_READ, &frame->from_mapped,
+          from, error)
+      || !map_buffer (
+          video, &frame->to, out, GST_MAP_WRITE, &frame->to_mapped, to, error)
+      || (video->n_components > 1 && is_staged (video, &from[1])
+          && !stage (frame, from, error)))
+    return FALSE;
+  make_jobs (video, frame, from, to);
+  for (; frame->n_submitted < frame->n_jobs; frame->n_submitted++)
+    if (!lwt_engine_submit (get_engine (video, frame->n_submitted),
+            &frame->jobs[frame->n_submitted], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* The components that were denoised in the staging, to the frame that leaves. */
+static void
+unstage (const GstLwtVideo *video, GstLwtVideoFrame *frame)
+{
+  for (guint c = 1; c < video->n_components; c++) {
+    const Component to = get_component (&video->info, &frame->to, c, 0, 0);
+    const Component after = get_staged (frame, &to, c, TRUE);
+
+    if (is_staged (video, &to))
+      move_samples (&after, &to);
+  }
+}
+
+gboolean
+gst_lwt_video_wait (GstLwtVideo *video, GstLwtVideoFrame *frame,
+    gdouble *threshold, GError **error)
+{
+  gboolean ok = TRUE;
+  LwtJob *job;
+
+  for (guint i = 0; i < frame->n_jobs; i++)
+    ok = lwt_engine_wait (get_engine (video, i), &job, ok ? error : NULL) && ok;
+  if (ok)
+    unstage (video, frame);
+  *threshold = frame->jobs[0].threshold;
+  unmap_frame (frame);
+  if (ok && video->on_device)
+    gst_cv_cuda_done (frame->out, FALSE);
+  return ok;
+}
+
+void
+gst_lwt_video_drain (GstLwtVideo *video)
+{
+  LwtEngine *engines[2] = { video->luma, video->chroma };
+  LwtJob *job;
+
+  for (guint i = 0; i < 2; i++)
+    do {
+      job = NULL;
+      if (engines[i] != NULL)
+        lwt_engine_wait (engines[i], &job, NULL);
+    } while (job != NULL);
+}

@@ -1,0 +1,987 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-surfacecolor
+ * @title: surfacecolor
+ * @short_description: shows surfaces in colours
+ *
+ * Makes video of surfaces: heights become colours, spread over percentiles of
+ * each surface or a fixed range; light from a side shows what is fine; bars
+ * give lengths and heights with their units.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 surfacetestsrc ! surfacecolor map=terrain hill-shade=0.6 ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstsurfacecolor.h"
+
+#include <gst/common/gstcvpool.h>
+#include <gst/common/gstcvtime.h>
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <math.h>
+#include <string.h>
+
+#include "gstsurfacepainter.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_surface_color_debug);
+#define GST_CAT_DEFAULT gst_surface_color_debug
+
+#define GST_TYPE_SURFACE_COLOR_MAP (gst_surface_color_map_get_type ())
+#define GST_TYPE_SURFACE_COLOR_RANGE (gst_surface_color_range_get_type ())
+
+#define DEFAULT_MAP GST_SURFACE_MAP_VIRIDIS
+#define DEFAULT_RANGE GST_SURFACE_RANGE_PERCENTILE
+#define DEFAULT_LOW 0.5
+#define DEFAULT_HIGH 99.5
+#define DEFAULT_MINIMUM -1e-6
+#define DEFAULT_MAXIMUM 1e-6
+#define DEFAULT_NAN_COLOR 0x808080
+#define DEFAULT_SHADE 0.0
+#define DEFAULT_AZIMUTH 315.0
+#define DEFAULT_ALTITUDE 45.0
+#define DEFAULT_BARS TRUE
+/* a side of video, as GStreamer's encoders and converters have it */
+#define MAX_SIDE 32768
+
+struct _GstSurfaceColor {
+  GstBaseTransform parent;
+
+  /* guarded by the object lock */
+  GstSurfacePaintSettings settings;
+  gdouble meta_dx, meta_dy; /* of the last meta; 0: it had none */
+
+  /* of the streaming thread */
+  gboolean is_video; /* GRAY8, GRAY16_LE */
+  GstSurfaceInfo info;
+  GstVideoInfo grey;
+  GstVideoInfo out;
+  GstCaps *refused; /* (nullable): an error was posted about them */
+  GstSurfacePainter *painter;
+  gfloat *heights;
+  gboolean warned; /* that the settings leave no range */
+};
+
+enum {
+  PROP_0,
+  PROP_MAP,
+  PROP_RANGE,
+  PROP_LOW,
+  PROP_HIGH,
+  PROP_MINIMUM,
+  PROP_MAXIMUM,
+  PROP_NAN_COLOR,
+  PROP_SHADE,
+  PROP_AZIMUTH,
+  PROP_ALTITUDE,
+  PROP_BARS,
+};
+
+#define GREY_CAPS GST_VIDEO_CAPS_MAKE ("{ GRAY8, GRAY16_LE }")
+
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_SURFACE_CAPS "; " GREY_CAPS));
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_SURFACE_PAINT_FORMATS)));
+
+static GType
+gst_surface_color_map_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { GST_SURFACE_MAP_VIRIDIS, "Violet, green, yellow: even steps to the eye",
+        "viridis" },
+    { GST_SURFACE_MAP_INFERNO, "Black, red, pale yellow: even steps to the eye",
+        "inferno" },
+    { GST_SURFACE_MAP_GREY, "Black to white", "grey" },
+    { GST_SURFACE_MAP_TERRAIN, "Water, meadow, rock, snow", "terrain" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_enum_register_static ("GstSurfaceColorMap", values));
+  return type;
+}
+
+static GType
+gst_surface_color_range_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { GST_SURFACE_RANGE_PERCENTILE,
+        "From percentile-low to percentile-high of each surface",
+        "percentile" },
+    { GST_SURFACE_RANGE_FIXED, "From minimum to maximum", "fixed" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_enum_register_static ("GstSurfaceColorRange", values));
+  return type;
+}
+
+#define gst_surface_color_parent_class parent_class
+G_DEFINE_FINAL_TYPE (
+    GstSurfaceColor, gst_surface_color, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE (
+    surfacecolor, "surfacecolor", GST_RANK_NONE, GST_TYPE_SURFACE_COLOR);
+
+/* --- caps ------------------------------------------------------------------------ */
+
+static gboolean
+is_video (const GstStructure *s)
+{
+  return gst_structure_has_name (s, "video/x-raw");
+}
+
+/* Width and height of a surface's caps, where they are fixed. */
+static gboolean
+get_size (GstStructure *s, gint *width, gint *height)
+{
+  GstSurfaceInfo info;
+  GstCaps *caps;
+  gboolean ok;
+
+  if (is_video (s))
+    return gst_structure_get_int (s, "width", width)
+           && gst_structure_get_int (s, "height", height);
+  caps = gst_caps_new_full (gst_structure_copy (s), NULL);
+  ok = gst_caps_is_fixed (caps)
+       && gst_surface_info_from_caps (&info, caps, NULL)
+       && info.width <= MAX_SIDE && info.height <= MAX_SIDE;
+  gst_caps_unref (caps);
+  if (ok) {
+    *width = (gint) info.width;
+    *height = (gint) info.height;
+  }
+  return ok;
+}
+
+/* A fraction near @ratio, from 1/100 to 100 and with small terms, as displays
+ * multiply them: by continued fractions. Returns: FALSE if it is beyond */
+static gboolean
+approximate (gdouble ratio, gint *n, gint *d)
+{
+  gint64 p[2] = { 0, 1 }, q[2] = { 1, 0 };
+  gdouble rest = ratio < 1.0 ? 1.0 / ratio : ratio;
+
+  if (!(rest <= 100.0))
+    return FALSE;
+  while (rest < 1e4) {
+    const gint64 whole = (gint64) (rest + 1e-9);
+    const gint64 above = whole * p[1] + p[0], below = whole * q[1] + q[0];
+
+    if (MAX (above, below) > 1000)
+      break;
+    p[0] = p[1];
+    q[0] = q[1];
+    p[1] = above;
+    q[1] = below;
+    rest = 1.0 / MAX (rest - (gdouble) whole, 1e-9);
+  }
+  *n = (gint) (ratio < 1.0 ? q[1] : p[1]);
+  *d = (gint) (ratio < 1.0 ? p[1] : q[1]);
+  return TRUE;
+}
+
+/* How wide a point of @s is shown for its height: as the last meta says, else
+ * the caps. Returns: FALSE if nobody says, or it cannot be shown so */
+static gboolean
+get_aspect (GstSurfaceColor *self, const GstStructure *s, gint *n, gint *d)
+{
+  gdouble dx, dy;
+
+  GST_OBJECT_LOCK (self);
+  dx = self->meta_dx;
+  dy = self->meta_dy;
+  GST_OBJECT_UNLOCK (self);
+  if (dx <= 0.0 || dy <= 0.0) {
+    if (is_video (s))
+      return gst_structure_get_fraction (s, "pixel-aspect-ratio", n, d);
+    if (!gst_structure_get_double (s, "surface-dx", &dx)
+        || !gst_structure_get_double (s, "surface-dy", &dy))
+      return FALSE;
+  }
+  return dx > 0.0 && dy > 0.0 && approximate (dx / dy, n, d);
+}
+
+/* Where the next element takes none but square pixels, points are shown square.
+ */
+static void
+set_aspect (GstStructure *video, gint n, gint d)
+{
+  const gint ratios[2][2] = { { n, d }, { 1, 1 } };
+  GValue list = G_VALUE_INIT, ratio = G_VALUE_INIT;
+
+  if (n == d)
+    return;
+  g_value_init (&list, GST_TYPE_LIST);
+  g_value_init (&ratio, GST_TYPE_FRACTION);
+  for (guint i = 0; i < 2; i++) {
+    gst_value_set_fraction (&ratio, ratios[i][0], ratios[i][1]);
+    gst_value_list_append_value (&list, &ratio);
+  }
+  gst_structure_take_value (video, "pixel-aspect-ratio", &list);
+  g_value_unset (&ratio);
+}
+
+static void
+copy_field (GstStructure *to, const GstStructure *from, const gchar *name)
+{
+  const GValue *value = gst_structure_get_value (from, name);
+
+  if (value != NULL)
+    gst_structure_set_value (to, name, value);
+}
+
+/* What surfaces of @s are shown as. */
+static void
+append_video (GstSurfaceColor *self, GstCaps *result, GstStructure *s)
+{
+  GstCaps *caps = gst_static_pad_template_get_caps (&src_template);
+  GstStructure *video;
+  gint width, height, n, d;
+
+  caps = gst_caps_make_writable (caps);
+  video = gst_caps_get_structure (caps, 0);
+  if (get_size (s, &width, &height))
+    gst_structure_set (
+        video, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+  else if (is_video (s)) {
+    copy_field (video, s, "width");
+    copy_field (video, s, "height");
+  }
+  copy_field (video, s, "framerate");
+  if (get_aspect (self, s, &n, &d))
+    set_aspect (video, n, d);
+  gst_caps_append (result, caps);
+}
+
+/* What can be shown as @s. */
+static void
+append_surfaces (GstCaps *result, GstStructure *s)
+{
+  GstCaps *caps = gst_static_pad_template_get_caps (&sink_template);
+  gint width, height;
+
+  caps = gst_caps_make_writable (caps);
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstStructure *surface = gst_caps_get_structure (caps, i);
+
+    copy_field (surface, s, "framerate");
+    if (is_video (surface)) {
+      copy_field (surface, s, "width");
+      copy_field (surface, s, "height");
+    } else if (gst_structure_get_int (s, "width", &width)
+               && gst_structure_get_int (s, "height", &height)) {
+      GValue list = G_VALUE_INIT, text = G_VALUE_INIT;
+      gchar *full = g_strdup_printf ("%d:%d:1:1", width, height);
+      gchar *brief = g_strdup_printf ("%d:%d", width, height);
+
+      g_value_init (&list, GST_TYPE_LIST);
+      g_value_init (&text, G_TYPE_STRING);
+      g_value_take_string (&text, full);
+      gst_value_list_append_value (&list, &text);
+      g_value_take_string (&text, brief);
+      gst_value_list_append_value (&list, &text);
+      gst_structure_take_value (surface, "dimensions", &list);
+      g_value_unset (&text);
+    }
+  }
+  gst_caps_append (result, caps);
+}
+
+static GstCaps *
+gst_surface_color_transform_caps (GstBaseTransform *base,
+    GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+{
+  GstCaps *result = gst_caps_new_empty ();
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstStructure *s = gst_caps_get_structure (caps, i);
+
+    if (direction == GST_PAD_SINK)
+      append_video (GST_SURFACE_COLOR (base), result, s);
+    else
+      append_surfaces (result, s);
+  }
+  result = gst_caps_simplify (result);
+  if (filter != NULL) {
+    GstCaps *all = result;
+
+    result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  return result;
+}
+
+static gboolean
+set_surface (GstSurfaceColor *self, GstCaps *caps)
+{
+  GError *error = NULL;
+
+  self->is_video = is_video (gst_caps_get_structure (caps, 0));
+  if (self->is_video) {
+    if (!gst_video_info_from_caps (&self->grey, caps)) {
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("The caps describe no grey video."), ("%" GST_PTR_FORMAT, caps));
+      return FALSE;
+    }
+    self->info = (GstSurfaceInfo){ .width = (guint) self->grey.width,
+      .height = (guint) self->grey.height };
+    return TRUE;
+  }
+  if (gst_surface_info_from_caps (&self->info, caps, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("These are no surfaces: %s.", error->message),
+      ("%" GST_PTR_FORMAT, caps));
+  g_clear_error (&error);
+  return FALSE;
+}
+
+/* What is too large for video was given any size. */
+static gboolean
+check_size (GstSurfaceColor *self)
+{
+  const GstSurfaceInfo *info = &self->info;
+
+  if (info->width > MAX_SIDE || info->height > MAX_SIDE) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A surface of %ux%u points is too large to be shown: a side of video "
+         "has at most %d.",
+            info->width, info->height, MAX_SIDE),
+        (NULL));
+    return FALSE;
+  }
+  if (GST_VIDEO_INFO_SIZE (&self->out) > G_MAXINT) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A surface of %ux%u points is too large to be shown: its video has "
+         "%" G_GSIZE_FORMAT " bytes, and at most %d are made.",
+            info->width, info->height, GST_VIDEO_INFO_SIZE (&self->out),
+            G_MAXINT),
+        (NULL));
+    return FALSE;
+  }
+  return (guint) self->out.width == info->width
+         && (guint) self->out.height == info->height;
+}
+
+static gboolean
+take_caps (GstSurfaceColor *self, GstCaps *in_caps, GstCaps *out_caps)
+{
+  if (!set_surface (self, in_caps)
+      || !gst_video_info_from_caps (&self->out, out_caps) || !check_size (self))
+    return FALSE;
+  g_free (self->heights);
+  self->heights =
+      g_try_new (gfloat, (gsize) self->info.width * self->info.height);
+  if (self->heights == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("There is no memory for the heights of %ux%u points.",
+            self->info.width, self->info.height),
+        (NULL));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+gst_surface_color_set_caps (
+    GstBaseTransform *base, GstCaps *in_caps, GstCaps *out_caps)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+
+  /* refused caps come again with each further push: the error is posted once */
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, in_caps))
+    return FALSE;
+  gst_clear_caps (&self->refused);
+  if (take_caps (self, in_caps, out_caps))
+    return TRUE;
+  self->refused = gst_caps_ref (in_caps);
+  return FALSE;
+}
+
+static gboolean
+gst_surface_color_transform_size (GstBaseTransform *base,
+    GstPadDirection direction, GstCaps *caps, gsize size, GstCaps *other_caps,
+    gsize *other_size)
+{
+  GstVideoInfo video;
+  GstSurfaceInfo surface;
+
+  if (gst_video_info_from_caps (&video, other_caps))
+    *other_size = video.size;
+  else if (gst_surface_info_from_caps (&surface, other_caps, NULL))
+    *other_size = gst_surface_info_get_size (&surface);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+/* Pictures in memory whose pages are there already */
+static gboolean
+gst_surface_color_decide_allocation (GstBaseTransform *base, GstQuery *query)
+{
+  GstBufferPool *pool;
+  GstVideoInfo info;
+  GstCaps *caps;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (gst_query_get_n_allocation_pools (query) == 0 && caps != NULL
+      && gst_video_info_from_caps (&info, caps)) {
+    pool = gst_cv_pool_new (NULL);
+    gst_query_add_allocation_pool (query, pool, (guint) info.size, 0, 0);
+    gst_object_unref (pool);
+  }
+  return GST_BASE_TRANSFORM_CLASS (parent_class)
+      ->decide_allocation (base, query);
+}
+
+/* --- the spacing that comes with surfaces ------------------------------------------- */
+
+/* Returns: whether this is news */
+static gboolean
+note_spacing (GstSurfaceColor *self, gdouble dx, gdouble dy)
+{
+  gboolean news;
+
+  GST_OBJECT_LOCK (self);
+  news = dx != self->meta_dx || dy != self->meta_dy;
+  self->meta_dx = dx;
+  self->meta_dy = dy;
+  GST_OBJECT_UNLOCK (self);
+  return news;
+}
+
+/* Caps that come say the spacing until a meta does. */
+static gboolean
+gst_surface_color_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    note_spacing (GST_SURFACE_COLOR (base), 0.0, 0.0);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (base, event);
+}
+
+/* Negotiates again, before the surface is shown, where its meta says another
+ * spacing than the last one's. */
+static GstFlowReturn
+gst_surface_color_submit_input_buffer (
+    GstBaseTransform *base, gboolean is_discont, GstBuffer *buffer)
+{
+  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+  const gboolean known = meta != NULL && meta->dx > 0.0 && meta->dy > 0.0;
+
+  if (note_spacing (GST_SURFACE_COLOR (base), known ? meta->dx : 0.0,
+          known ? meta->dy : 0.0))
+    gst_base_transform_reconfigure_src (base);
+  return GST_BASE_TRANSFORM_CLASS (parent_class)
+      ->submit_input_buffer (base, is_discont, buffer);
+}
+
+/* --- surfaces --------------------------------------------------------------------- */
+
+/* Samples may lie at any address. */
+static gdouble
+sample_at (const GstSurfaceColor *self, const guint8 *row, guint x)
+{
+  gfloat single;
+  gdouble twice;
+  gint32 integer;
+
+  if (self->is_video)
+    return self->grey.finfo->bits == 8 ? row[x]
+                                       : GST_READ_UINT16_LE (row + 2 * x);
+  switch (self->info.type) {
+    case GST_SURFACE_TYPE_FLOAT32:
+      memcpy (&single, row + sizeof (single) * x, sizeof (single));
+      return single;
+    case GST_SURFACE_TYPE_FLOAT64:
+      memcpy (&twice, row + sizeof (twice) * x, sizeof (twice));
+      return twice;
+    default:
+      memcpy (&integer, row + sizeof (integer) * x, sizeof (integer));
+      return integer;
+  }
+}
+
+/* Heights without the meta's offset, which says little in a picture. */
+static void
+read_heights (GstSurfaceColor *self, const guint8 *data, gsize stride,
+    const GstSurfaceMeta *meta)
+{
+  const gdouble scale = meta != NULL ? meta->z_scale : 1.0;
+
+  for (guint y = 0; y < self->info.height; y++)
+    for (guint x = 0; x < self->info.width; x++)
+      self->heights[(gsize) y * self->info.width + x] =
+          (gfloat) (scale * sample_at (self, data + y * stride, x));
+}
+
+/* Returns: FALSE after posting an error. */
+static gboolean
+remove_masked (GstSurfaceColor *self, GstBuffer *mask)
+{
+  const gsize n = (gsize) self->info.width * self->info.height;
+  GstMapInfo map;
+
+  if (gst_buffer_get_size (mask) < n
+      || !gst_buffer_map (mask, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A mask of %" G_GSIZE_FORMAT " bytes is none of a surface of %ux%u "
+         "points.",
+            gst_buffer_get_size (mask), self->info.width, self->info.height),
+        ("%" GST_PTR_FORMAT, mask));
+    return FALSE;
+  }
+  for (gsize i = 0; i < n; i++)
+    if (map.data[i] == 0)
+      self->heights[i] = NAN;
+  gst_buffer_unmap (mask, &map);
+  return TRUE;
+}
+
+/* Whether the samples are heights as they are painted. */
+static gboolean
+is_plain (const GstSurfaceColor *self, const GstMapInfo *map,
+    const GstSurfaceMeta *meta)
+{
+  return self->info.type == GST_SURFACE_TYPE_FLOAT32
+         && (guintptr) map->data % sizeof (gfloat) == 0
+         && (meta == NULL || (meta->z_scale == 1.0 && meta->mask == NULL));
+}
+
+/* @mapped: (out): the buffer's memory where @z lies in it, to be unmapped; else its
+ *   memory is %NULL
+ * Returns: FALSE after posting an error. */
+static gboolean
+take_surface (GstSurfaceColor *self, GstBuffer *buffer, GstMapInfo *mapped,
+    const gfloat **z)
+{
+  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+  GstVideoFrame frame;
+  GstMapInfo map;
+
+  mapped->memory = NULL;
+  *z = self->heights;
+
+  if (self->is_video) {
+    if (!gst_video_frame_map (&frame, &self->grey, buffer, GST_MAP_READ))
+      goto too_small;
+    read_heights (self, GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
+        (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), meta);
+    gst_video_frame_unmap (&frame);
+  } else {
+    const gsize size = gst_surface_info_get_size (&self->info);
+
+    if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+      goto too_small;
+    if (map.size < size) {
+      gst_buffer_unmap (buffer, &map);
+      goto too_small;
+    }
+    if (is_plain (self, &map, meta)) {
+      *z = (const gfloat *) map.data;
+      *mapped = map;
+      return TRUE;
+    }
+    read_heights (self, map.data, size / self->info.height, meta);
+    gst_buffer_unmap (buffer, &map);
+  }
+  return meta == NULL || meta->mask == NULL || remove_masked (self, meta->mask);
+
+too_small:
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("A buffer of %" G_GSIZE_FORMAT " bytes is no surface of %ux%u points.",
+          gst_buffer_get_size (buffer), self->info.width, self->info.height),
+      ("%" GST_PTR_FORMAT, buffer));
+  return FALSE;
+}
+
+/* Properties that are controlled have their values of the surface's time. */
+static void
+gst_surface_color_before_transform (GstBaseTransform *base, GstBuffer *buffer)
+{
+  const GstClockTime time =
+      gst_cv_stream_time (&base->segment, GST_BUFFER_PTS (buffer));
+
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (base), time);
+}
+
+/* Without a range all points have one colour, which nobody should have to guess
+ * at; said anew after there has been one. */
+static void
+warn_of_range (GstSurfaceColor *self, const GstSurfacePaintSettings *settings)
+{
+  const gboolean fixed = settings->range == GST_SURFACE_RANGE_FIXED;
+  const gdouble low = fixed ? settings->minimum : settings->low;
+  const gdouble high = fixed ? settings->maximum : settings->high;
+  const gboolean bad = !(low < high);
+
+  if (bad && !self->warned)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("%s is %g, %s is %g: the range of colours is empty, all points have "
+         "the middle one.",
+            fixed ? "minimum" : "percentile-low", low,
+            fixed ? "maximum" : "percentile-high", high),
+        (NULL));
+  self->warned = bad;
+}
+
+static GstFlowReturn
+gst_surface_color_transform (
+    GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (in);
+  GstSurfaceHeights heights = { .width = self->info.width,
+    .height = self->info.height,
+    .dx = self->info.dx,
+    .dy = self->info.dy };
+  GstSurfacePaintSettings settings;
+  GstVideoFrame frame;
+  cairo_status_t status;
+  GstMapInfo mapped;
+  gdouble from, to;
+
+  if (!take_surface (self, in, &mapped, &heights.z))
+    return GST_FLOW_ERROR;
+  if (meta != NULL && meta->dx > 0.0 && meta->dy > 0.0) {
+    heights.dx = meta->dx;
+    heights.dy = meta->dy;
+  }
+  GST_OBJECT_LOCK (self);
+  settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  warn_of_range (self, &settings);
+  if (!gst_video_frame_map (&frame, &self->out, out, GST_MAP_WRITE)) {
+    if (mapped.memory != NULL)
+      gst_buffer_unmap (in, &mapped);
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+        ("A buffer of the negotiated pool cannot be mapped for writing."),
+        ("%" GST_PTR_FORMAT, out));
+    return GST_FLOW_ERROR;
+  }
+  status = gst_surface_painter_paint (
+      self->painter, &frame, &heights, &settings, &from, &to);
+  gst_video_frame_unmap (&frame);
+  if (mapped.memory != NULL)
+    gst_buffer_unmap (in, &mapped);
+  GST_LOG_OBJECT (self, "heights from %g to %g m", from, to);
+  if (status == CAIRO_STATUS_SUCCESS)
+    return GST_FLOW_OK;
+  GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+      ("cairo cannot draw: %s.", cairo_status_to_string (status)), (NULL));
+  return GST_FLOW_ERROR;
+}
+
+/* What the picture is of stays with it. */
+static gboolean
+gst_surface_color_transform_meta (
+    GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
+{
+  return meta->info->api == GST_SURFACE_META_API_TYPE
+         || GST_BASE_TRANSFORM_CLASS (parent_class)
+                ->transform_meta (base, out, meta, in);
+}
+
+/* --- object ------------------------------------------------------------------------ */
+
+static gboolean
+gst_surface_color_start (GstBaseTransform *base)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+
+  self->painter = gst_surface_painter_new ();
+  self->warned = FALSE;
+  note_spacing (self, 0.0, 0.0);
+  return TRUE;
+}
+
+static gboolean
+gst_surface_color_stop (GstBaseTransform *base)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+
+  g_clear_pointer (&self->painter, gst_surface_painter_free);
+  g_clear_pointer (&self->heights, g_free);
+  gst_clear_caps (&self->refused);
+  return TRUE;
+}
+
+static void
+gst_surface_color_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (object);
+  GstSurfacePaintSettings *settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_MAP:
+      settings->map = (GstSurfaceMap) g_value_get_enum (value);
+      break;
+    case PROP_RANGE:
+      settings->range = (GstSurfaceRange) g_value_get_enum (value);
+      break;
+    case PROP_LOW:
+      settings->low = g_value_get_double (value);
+      break;
+    case PROP_HIGH:
+      settings->high = g_value_get_double (value);
+      break;
+    case PROP_MINIMUM:
+      settings->minimum = g_value_get_double (value);
+      break;
+    case PROP_MAXIMUM:
+      settings->maximum = g_value_get_double (value);
+      break;
+    case PROP_NAN_COLOR:
+      settings->missing = g_value_get_uint (value);
+      break;
+    case PROP_SHADE:
+      settings->shade = g_value_get_double (value);
+      break;
+    case PROP_AZIMUTH:
+      settings->azimuth = g_value_get_double (value);
+      break;
+    case PROP_ALTITUDE:
+      settings->altitude = g_value_get_double (value);
+      break;
+    case PROP_BARS:
+      settings->bars = g_value_get_boolean (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_surface_color_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstSurfaceColor *self = GST_SURFACE_COLOR (object);
+  const GstSurfacePaintSettings *settings = &self->settings;
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_MAP:
+      g_value_set_enum (value, (gint) settings->map);
+      break;
+    case PROP_RANGE:
+      g_value_set_enum (value, (gint) settings->range);
+      break;
+    case PROP_LOW:
+      g_value_set_double (value, settings->low);
+      break;
+    case PROP_HIGH:
+      g_value_set_double (value, settings->high);
+      break;
+    case PROP_MINIMUM:
+      g_value_set_double (value, settings->minimum);
+      break;
+    case PROP_MAXIMUM:
+      g_value_set_double (value, settings->maximum);
+      break;
+    case PROP_NAN_COLOR:
+      g_value_set_uint (value, settings->missing);
+      break;
+    case PROP_SHADE:
+      g_value_set_double (value, settings->shade);
+      break;
+    case PROP_AZIMUTH:
+      g_value_set_double (value, settings->azimuth);
+      break;
+    case PROP_ALTITUDE:
+      g_value_set_double (value, settings->altitude);
+      break;
+    case PROP_BARS:
+      g_value_set_boolean (value, settings->bars);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+install_range (GObjectClass *klass, GParamFlags flags)
+{
+  /**
+   * GstSurfaceColor:range:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_RANGE,
+      g_param_spec_enum ("range", "Range",
+          "The heights that the colours are spread over",
+          GST_TYPE_SURFACE_COLOR_RANGE, DEFAULT_RANGE, flags));
+  /**
+   * GstSurfaceColor:percentile-low:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_LOW,
+      g_param_spec_double ("percentile-low", "Low percentile",
+          "Percentile of the heights that has the first colour", 0, 100,
+          DEFAULT_LOW, flags));
+  /**
+   * GstSurfaceColor:percentile-high:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_HIGH,
+      g_param_spec_double ("percentile-high", "High percentile",
+          "Percentile of the heights that has the last colour", 0, 100,
+          DEFAULT_HIGH, flags));
+  /**
+   * GstSurfaceColor:minimum:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_MINIMUM,
+      g_param_spec_double ("minimum", "Minimum",
+          "Height in metres that has the first colour (range=fixed)",
+          -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_MINIMUM, flags));
+  /**
+   * GstSurfaceColor:maximum:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_MAXIMUM,
+      g_param_spec_double ("maximum", "Maximum",
+          "Height in metres that has the last colour (range=fixed)",
+          -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_MAXIMUM, flags));
+}
+
+static void
+install_light (GObjectClass *klass, GParamFlags flags)
+{
+  /**
+   * GstSurfaceColor:hill-shade:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_SHADE,
+      g_param_spec_double ("hill-shade", "Hill shade",
+          "How much of the brightness is light and shadow, 0 to 1", 0, 1,
+          DEFAULT_SHADE, flags));
+  /**
+   * GstSurfaceColor:azimuth:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_AZIMUTH,
+      g_param_spec_double ("azimuth", "Azimuth",
+          "Where the light comes from, degrees clockwise from above", 0, 360,
+          DEFAULT_AZIMUTH, flags));
+  /**
+   * GstSurfaceColor:altitude:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_ALTITUDE,
+      g_param_spec_double ("altitude", "Altitude",
+          "How high the light stands, degrees", 0, 90, DEFAULT_ALTITUDE,
+          flags));
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+                            | GST_PARAM_MUTABLE_PLAYING
+                            | GST_PARAM_CONTROLLABLE;
+
+  /**
+   * GstSurfaceColor:map:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_MAP,
+      g_param_spec_enum ("map", "Map", "The colours",
+          GST_TYPE_SURFACE_COLOR_MAP, DEFAULT_MAP, flags));
+  install_range (klass, flags);
+  /**
+   * GstSurfaceColor:nan-color:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_NAN_COLOR,
+      g_param_spec_uint ("nan-color", "Colour of missing points",
+          "Colour of points that are missing, 0xRRGGBB", 0, 0xffffff,
+          DEFAULT_NAN_COLOR, flags));
+  install_light (klass, flags);
+  /**
+   * GstSurfaceColor:scale-bar:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_BARS,
+      g_param_spec_boolean ("scale-bar", "Scale bar",
+          "A bar of length and one of heights, in pictures of 96x96 and more",
+          DEFAULT_BARS, flags));
+}
+
+static void
+gst_surface_color_class_init (GstSurfaceColorClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_surface_color_debug, "surfacecolor", 0, "surfaces in colours");
+
+  object_class->set_property = gst_surface_color_set_property;
+  object_class->get_property = gst_surface_color_get_property;
+  install_properties (object_class);
+  base_class->transform_caps = gst_surface_color_transform_caps;
+  base_class->sink_event = gst_surface_color_sink_event;
+  base_class->submit_input_buffer = gst_surface_color_submit_input_buffer;
+  base_class->transform_size = gst_surface_color_transform_size;
+  base_class->set_caps = gst_surface_color_set_caps;
+  base_class->decide_allocation = gst_surface_color_decide_allocation;
+  base_class->before_transform = gst_surface_color_before_transform;
+  base_class->transform = gst_surface_color_transform;
+  base_class->transform_meta = gst_surface_color_transform_meta;
+  base_class->start = gst_surface_color_start;
+  base_class->stop = gst_surface_color_stop;
+
+  gst_element_class_set_static_metadata (element_class, "Surface colouring",
+      "Filter/Converter/Video", "Shows surfaces in colours",
+      "the gst-cudavision authors");
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_COLOR_MAP, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_COLOR_RANGE, 0);
+}
+
+static void
+gst_surface_color_init (GstSurfaceColor *self)
+{
+  self->settings = (GstSurfacePaintSettings){
+    .map = DEFAULT_MAP,
+    .range = DEFAULT_RANGE,
+    .low = DEFAULT_LOW,
+    .high = DEFAULT_HIGH,
+    .minimum = DEFAULT_MINIMUM,
+    .maximum = DEFAULT_MAXIMUM,
+    .missing = DEFAULT_NAN_COLOR,
+    .shade = DEFAULT_SHADE,
+    .azimuth = DEFAULT_AZIMUTH,
+    .altitude = DEFAULT_ALTITUDE,
+    .bars = DEFAULT_BARS,
+  };
+}

@@ -1,0 +1,450 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-surfacedec
+ * @title: surfacedec
+ * @short_description: bytes of files into surfaces
+ *
+ * Makes surfaces of the bytes of files, wherever these come from: all bytes up
+ * to the end of the stream are one file, or, where buffers have a time or the
+ * caps a frame rate, as behind multifilesrc, each buffer is one. surfacesrc does
+ * the same with files that it opens itself.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 filesrc location=land.x3p ! surfacedec ! surfacecolor ! pngenc ! filesink location=land.png
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstsurfacedec.h"
+
+#include <gst/base/gstadapter.h>
+#include <gst/cudavision/gstsurfacemeta.h>
+#include "gstsurfacereading.h"
+#include "gstsurfacetypes.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_surface_dec_debug);
+#define GST_CAT_DEFAULT gst_surface_dec_debug
+
+struct _GstSurfaceDec {
+  GstElement parent;
+
+  GstPad *sinkpad;
+  GstPad *srcpad;
+
+  GstSurfaceReading reading; /* guarded by the object lock */
+
+  /* of the streaming thread */
+  GstAdapter *adapter; /* a file that has not ended */
+  gboolean begun;      /* its first bytes were looked at */
+  gboolean refused;    /* and are no surface's */
+  GstSegment segment;  /* of the sink */
+  guint32 seqnum;      /* of that segment */
+  gint fps_n, fps_d;   /* of the sink's caps */
+  gboolean rate_known;
+  GstSurfaceInfo info; /* of the source's caps; width 0: none yet */
+  gboolean segment_sent;
+  GList *held; /* events that come behind the first caps */
+  guint64 surfaces;
+  GstSurfaceBuffers buffers;
+};
+
+enum {
+  PROP_0,
+  PROP_READING,
+};
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_SURFACE_FILE_CAPS));
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (
+            "other/tensors, format = (string) static, num_tensors = (int) 1, "
+            "types = (string) { float32, float64 }, framerate = (fraction) [ "
+            "0/1, max ]"));
+
+/* Of no interest to who plays TIFF pictures: what else takes them goes first. */
+#define gst_surface_dec_parent_class parent_class
+G_DEFINE_FINAL_TYPE (GstSurfaceDec, gst_surface_dec, GST_TYPE_ELEMENT)
+GST_ELEMENT_REGISTER_DEFINE (
+    surfacedec, "surfacedec", GST_RANK_MARGINAL, GST_TYPE_SURFACE_DEC);
+
+/* --- negotiation ---------------------------------------------------------------- */
+
+/* Whether each buffer is a file */
+static gboolean
+is_packetised (GstSurfaceDec *self)
+{
+  return self->rate_known || self->segment.format == GST_FORMAT_TIME;
+}
+
+static void
+send_segment (GstSurfaceDec *self)
+{
+  GstSegment segment = self->segment;
+  GstEvent *event;
+
+  if (self->segment_sent)
+    return;
+  if (segment.format != GST_FORMAT_TIME)
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+  event = gst_event_new_segment (&segment);
+  if (self->seqnum != GST_SEQNUM_INVALID)
+    gst_event_set_seqnum (event, self->seqnum);
+  self->segment_sent = gst_pad_push_event (self->srcpad, event);
+}
+
+/* What came before the source had caps */
+static void
+push_held (GstSurfaceDec *self)
+{
+  GList *held = g_steal_pointer (&self->held);
+
+  for (GList *l = held; l != NULL; l = l->next)
+    gst_pad_push_event (self->srcpad, l->data);
+  g_list_free (held);
+}
+
+static void
+drop_held (GstSurfaceDec *self)
+{
+  g_list_free_full (
+      g_steal_pointer (&self->held), (GDestroyNotify) gst_event_unref);
+}
+
+static gboolean
+negotiate (GstSurfaceDec *self, const GstSurfaceInfo *info)
+{
+  GstCaps *caps = gst_surface_info_to_caps (info);
+  gboolean ok = TRUE;
+
+  if (!gst_pad_has_current_caps (self->srcpad)
+      || !gst_surface_reading_same (info, &self->info)) {
+    /* a flush may come between, and the pad keep them all the same */
+    self->info = (GstSurfaceInfo){ 0 };
+    gst_surface_buffers_renew (&self->buffers);
+    ok = gst_pad_peer_query_accept_caps (self->srcpad, caps)
+         && gst_pad_push_event (self->srcpad, gst_event_new_caps (caps));
+    if (ok)
+      self->info = *info;
+    else if (!GST_PAD_IS_FLUSHING (self->srcpad))
+      GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+          ("Downstream does not take the surface."),
+          ("%" GST_PTR_FORMAT, caps));
+  }
+  gst_caps_unref (caps);
+  if (ok) {
+    send_segment (self);
+    push_held (self);
+  }
+  return ok;
+}
+
+/* --- files ------------------------------------------------------------------------- */
+
+/* Takes @error. */
+static void
+refuse (GstSurfaceDec *self, GError *error)
+{
+  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
+    GST_ELEMENT_ERROR (
+        self, RESOURCE, NO_SPACE_LEFT, ("%s.", error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("What came cannot be read as a surface: %s.", error->message), (NULL));
+  g_error_free (error);
+}
+
+static GstFlowReturn
+push_surface (GstSurfaceDec *self, SurfaceReader *reader, GstBuffer *like)
+{
+  const SurfaceImage *about = surface_reader_get_about (reader);
+  GstSurfaceReading reading;
+  GError *error = NULL;
+  GstSurfaceInfo info;
+  GstTagList *tags;
+  GstBuffer *out;
+
+  GST_OBJECT_LOCK (self);
+  reading = self->reading;
+  GST_OBJECT_UNLOCK (self);
+  gst_surface_reading_describe (&reading, about, &info);
+  info.fps_n = self->fps_n;
+  info.fps_d = self->fps_d;
+  if (!negotiate (self, &info))
+    return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING
+                                              : GST_FLOW_NOT_NEGOTIATED;
+  tags = gst_surface_reading_tags (about);
+  if (tags != NULL)
+    gst_pad_push_event (self->srcpad, gst_event_new_tag (tags));
+  out = gst_surface_reading_make (
+      &reading, reader, &info, &self->buffers, self->srcpad, &error);
+  if (out == NULL) {
+    refuse (self, error);
+    return GST_FLOW_ERROR;
+  }
+  if (like != NULL)
+    gst_buffer_copy_into (
+        out, like, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  else
+    GST_BUFFER_PTS (out) = 0;
+  GST_BUFFER_OFFSET (out) = self->surfaces;
+  GST_BUFFER_OFFSET_END (out) = ++self->surfaces;
+  return gst_pad_push (self->srcpad, out);
+}
+
+/* @file: (transfer none): a whole file in one buffer
+ * @like: (nullable): whose time the surface has */
+static GstFlowReturn
+decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
+{
+  GstFlowReturn ret = GST_FLOW_ERROR;
+  SurfaceReader *reader;
+  GError *error = NULL;
+  GstMapInfo map;
+  GBytes *bytes;
+
+  if (!gst_buffer_map (file, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, READ,
+        ("The memory of a buffer cannot be read."), ("%" GST_PTR_FORMAT, file));
+    return GST_FLOW_ERROR;
+  }
+  bytes = g_bytes_new_static (map.data, map.size);
+  reader = surface_reader_new (bytes, &error);
+  if (reader != NULL) {
+    ret = push_surface (self, reader, like);
+    surface_reader_free (reader);
+  } else {
+    refuse (self, error);
+  }
+  g_bytes_unref (bytes);
+  gst_buffer_unmap (file, &map);
+  return ret;
+}
+
+/* What is no surface, however long it goes on, is not gathered. */
+static GstFlowReturn
+gather (GstSurfaceDec *self, GstBuffer *buffer)
+{
+  guint8 start[SURFACE_FILE_START];
+  GError *error = NULL;
+
+  if (self->refused) {
+    gst_buffer_unref (buffer);
+    return GST_FLOW_ERROR;
+  }
+  gst_adapter_push (self->adapter, buffer);
+  if (self->begun || gst_adapter_available (self->adapter) < sizeof (start))
+    return GST_FLOW_OK;
+  self->begun = TRUE;
+  gst_adapter_copy (self->adapter, start, 0, sizeof (start));
+  if (surface_file_check_start (start, sizeof (start), &error))
+    return GST_FLOW_OK;
+  refuse (self, error);
+  gst_adapter_clear (self->adapter);
+  self->refused = TRUE;
+  return GST_FLOW_ERROR;
+}
+
+static GstFlowReturn
+gst_surface_dec_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstSurfaceDec *self = GST_SURFACE_DEC (parent);
+  GstFlowReturn ret;
+
+  if (!is_packetised (self))
+    return gather (self, buffer);
+  ret = decode (self, buffer, buffer);
+  gst_buffer_unref (buffer);
+  return ret;
+}
+
+/* The bytes have ended; nobody upstream hears of what becomes of them. */
+static void
+finish_file (GstSurfaceDec *self)
+{
+  gsize size = gst_adapter_available (self->adapter);
+  GstFlowReturn ret;
+  GstBuffer *file;
+
+  if (size > 0) {
+    file = gst_adapter_take_buffer (self->adapter, size);
+    ret = decode (self, file, NULL);
+    gst_buffer_unref (file);
+    if (ret == GST_FLOW_NOT_LINKED)
+      GST_ELEMENT_FLOW_ERROR (self, ret);
+  } else if (self->surfaces == 0 && !self->refused && !is_packetised (self)) {
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("The stream ended before any byte of a file came."), (NULL));
+  }
+  self->begun = self->refused = FALSE;
+}
+
+/* --- events ---------------------------------------------------------------------------- */
+
+static void
+take_caps (GstSurfaceDec *self, GstCaps *caps)
+{
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+
+  self->rate_known =
+      gst_structure_get_fraction (s, "framerate", &self->fps_n, &self->fps_d);
+  if (!self->rate_known || self->fps_n < 0) {
+    self->fps_n = 0;
+    self->fps_d = 1;
+  }
+}
+
+static gboolean
+gst_surface_dec_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstSurfaceDec *self = GST_SURFACE_DEC (parent);
+  GstCaps *caps;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      gst_event_parse_caps (event, &caps);
+      take_caps (self, caps);
+      gst_event_unref (event);
+      return TRUE;
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment (event, &self->segment);
+      self->seqnum = gst_event_get_seqnum (event);
+      self->segment_sent = FALSE;
+      gst_event_unref (event);
+      if (gst_pad_has_current_caps (self->srcpad))
+        send_segment (self);
+      return TRUE;
+    case GST_EVENT_FLUSH_STOP:
+      gst_adapter_clear (self->adapter);
+      self->begun = self->refused = FALSE;
+      gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+      drop_held (self);
+      self->surfaces = 0;
+      break;
+    case GST_EVENT_EOS:
+      finish_file (self);
+      push_held (self);
+      break;
+    default:
+      if (GST_EVENT_TYPE (event) > GST_EVENT_CAPS
+          && GST_EVENT_IS_SERIALIZED (event)
+          && !gst_pad_has_current_caps (self->srcpad)) {
+        self->held = g_list_append (self->held, event);
+        return TRUE;
+      }
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* --- object ------------------------------------------------------------------------------- */
+
+static void
+forget (GstSurfaceDec *self)
+{
+  gst_adapter_clear (self->adapter);
+  self->begun = self->refused = FALSE;
+  drop_held (self);
+  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  self->info = (GstSurfaceInfo){ 0 };
+  self->seqnum = GST_SEQNUM_INVALID;
+  self->rate_known = self->segment_sent = FALSE;
+  self->fps_n = 0;
+  self->fps_d = 1;
+  self->surfaces = 0;
+}
+
+static GstStateChangeReturn
+gst_surface_dec_change_state (GstElement *element, GstStateChange transition)
+{
+  GstSurfaceDec *self = GST_SURFACE_DEC (element);
+  GstStateChangeReturn ret;
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    gst_surface_buffers_start (&self->buffers);
+  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+          && ret == GST_STATE_CHANGE_FAILURE)) {
+    forget (self);
+    gst_surface_buffers_stop (&self->buffers);
+  }
+  return ret;
+}
+
+static void
+gst_surface_dec_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstSurfaceDec *self = GST_SURFACE_DEC (object);
+
+  GST_OBJECT_LOCK (self);
+  gst_cv_setting_set (
+      &gst_surface_reading[id - PROP_READING], &self->reading, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_surface_dec_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstSurfaceDec *self = GST_SURFACE_DEC (object);
+
+  GST_OBJECT_LOCK (self);
+  gst_cv_setting_get (
+      &gst_surface_reading[id - PROP_READING], &self->reading, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_surface_dec_finalize (GObject *object)
+{
+  GstSurfaceDec *self = GST_SURFACE_DEC (object);
+
+  drop_held (self);
+  g_object_unref (self->adapter);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_surface_dec_class_init (GstSurfaceDecClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_surface_dec_debug, "surfacedec", 0, "surfaces from bytes of files");
+
+  object_class->set_property = gst_surface_dec_set_property;
+  object_class->get_property = gst_surface_dec_get_property;
+  object_class->finalize = gst_surface_dec_finalize;
+  gst_cv_settings_install (object_class, PROP_READING, gst_surface_reading,
+      GST_SURFACE_N_READING, &gst_surface_reading_defaults);
+
+  element_class->change_state = gst_surface_dec_change_state;
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class,
+      "Decoder of surface files", "Codec/Decoder/Image",
+      "Reads X3P, SDF, SUR, GSF, TIFF, NPY, AL3D and BCRF files of surfaces",
+      "the gst-cudavision authors");
+}
+
+static void
+gst_surface_dec_init (GstSurfaceDec *self)
+{
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad, gst_surface_dec_chain);
+  gst_pad_set_event_function (self->sinkpad, gst_surface_dec_sink_event);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_use_fixed_caps (self->srcpad);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+  self->adapter = gst_adapter_new ();
+  self->reading = gst_surface_reading_defaults;
+  forget (self);
+}

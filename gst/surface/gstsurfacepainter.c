@@ -1,0 +1,797 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstsurfacepainter.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/threadpool.h"
+#include "cuda/surface/palette.h"
+#include "gst/common/gstcvfont.h"
+
+#define N_COLOURS SURFACE_N_COLOURS
+#define N_BINS 65536
+
+struct _GstSurfacePainter {
+  CvisPool *threads;
+  GstSurfaceMap map;
+  gboolean has_colours;
+  guint32 colours[N_COLOURS + 1]; /* 0xRRGGBB; the last one: missing */
+  gfloat *kept;                   /* (nullable): room for heights of a range */
+  gsize n_kept;
+  guint32 *canvas; /* (nullable): that bars are drawn on */
+  gsize n_canvas;
+};
+
+GstSurfacePainter *
+gst_surface_painter_new (void)
+{
+  GstSurfacePainter *painter = g_new0 (GstSurfacePainter, 1);
+
+  painter->threads = cvis_pool_new (0);
+  return painter;
+}
+
+void
+gst_surface_painter_free (GstSurfacePainter *painter)
+{
+  cvis_pool_free (painter->threads);
+  g_free (painter->kept);
+  g_free (painter->canvas);
+  g_free (painter);
+}
+
+/* --- colours ------------------------------------------------------------------- */
+
+/* Colours at equal distances, straight lines between. Viridis and inferno are
+ * those of S. van der Walt, N. Smith and E. Firing (public domain, CC0), every
+ * eighth of their 256. */
+static const guint32 viridis[] = { 0x440154, 0x470d60, 0x48186a, 0x482374,
+  0x472d7b, 0x453781, 0x424086, 0x3e4989, 0x3b528b, 0x375b8d, 0x33638d,
+  0x2f6b8e, 0x2c728e, 0x297a8e, 0x26828e, 0x23898e, 0x21918c, 0x1f988b,
+  0x1fa088, 0x22a785, 0x28ae80, 0x32b67a, 0x3fbc73, 0x4ec36b, 0x5ec962,
+  0x70cf57, 0x84d44b, 0x98d83e, 0xaddc30, 0xc2df23, 0xd8e219, 0xece51b,
+  0xfde725 };
+static const guint32 inferno[] = { 0x000004, 0x040312, 0x0b0724, 0x150b37,
+  0x210c4a, 0x2f0a5b, 0x3d0965, 0x4a0c6b, 0x57106e, 0x64156e, 0x71196e,
+  0x7d1e6d, 0x8a226a, 0x972766, 0xa32c61, 0xb0315b, 0xbc3754, 0xc73e4c,
+  0xd24644, 0xdb503b, 0xe45a31, 0xeb6628, 0xf1731d, 0xf68013, 0xf98e09,
+  0xfb9d07, 0xfcac11, 0xfbbc21, 0xf9cb35, 0xf5db4c, 0xf2ea69, 0xf3f68a,
+  0xfcffa4 };
+static const guint32 grey[] = { 0x000000, 0xffffff };
+/* water, shore, meadow, rock, snow */
+static const guint32 terrain[] = { 0x1b2f6b, 0x2c5c9e, 0x4f9bb8, 0xc9d8a0,
+  0x76a653, 0x4c7d3a, 0x8f8350, 0xa3825b, 0xbfae9a, 0xffffff };
+
+typedef struct {
+  const guint32 *stops;
+  guint n;
+} Stops;
+
+static Stops
+stops_of (GstSurfaceMap map)
+{
+  switch (map) {
+    case GST_SURFACE_MAP_INFERNO:
+      return (Stops){ inferno, G_N_ELEMENTS (inferno) };
+    case GST_SURFACE_MAP_GREY:
+      return (Stops){ grey, G_N_ELEMENTS (grey) };
+    case GST_SURFACE_MAP_TERRAIN:
+      return (Stops){ terrain, G_N_ELEMENTS (terrain) };
+    default:
+      return (Stops){ viridis, G_N_ELEMENTS (viridis) };
+  }
+}
+
+static guint32
+colour_at (const Stops *stops, gdouble t)
+{
+  const gdouble at = t * (stops->n - 1);
+  const guint left = MIN ((guint) at, stops->n - 2);
+  const gdouble weight = at - left;
+  guint32 result = 0;
+
+  for (guint shift = 0; shift < 24; shift += 8) {
+    const gdouble a = stops->stops[left] >> shift & 255;
+    const gdouble b = stops->stops[left + 1] >> shift & 255;
+
+    result |= (guint32) (a + (b - a) * weight + 0.5) << shift;
+  }
+  return result;
+}
+
+static void
+choose_colours (
+    GstSurfacePainter *painter, const GstSurfacePaintSettings *settings)
+{
+  const Stops stops = stops_of (settings->map);
+
+  painter->colours[N_COLOURS] = settings->missing & 0xffffff;
+  if (painter->has_colours && painter->map == settings->map)
+    return;
+  for (guint i = 0; i < N_COLOURS; i++)
+    painter->colours[i] = colour_at (&stops, i / (N_COLOURS - 1.0));
+  painter->map = settings->map;
+  painter->has_colours = TRUE;
+}
+
+/* --- the range ------------------------------------------------------------------- */
+
+/* Percentiles are those of a histogram of 65536 bins from the least to the
+ * greatest height. Filling all of it takes three times as long as the rest of the
+ * picture, so some heights drawn at random say first where the two percentiles
+ * are likely to lie; one look at all heights then finds the extremes, counts what
+ * lies below these two ranges, and keeps what lies within them. Bins that lie
+ * within a range as a whole are filled from what was kept. Where a percentile is
+ * in none of them, the whole histogram is made. */
+
+#define BLOCK 65536      /* heights that a thread looks at at a time */
+#define N_DRAWN 8192     /* heights drawn at random */
+#define ROOM (BLOCK / 8) /* heights of a block that are kept in a range */
+
+typedef struct {
+  const GstSurfaceHeights *heights;
+  const SurfacePalette *palette;
+  gsize n;
+  gfloat ranges[2][2];
+  SurfaceSpan *spans; /* of the blocks */
+} Look;
+
+static int
+compare_heights (gconstpointer a, gconstpointer b)
+{
+  const gfloat x = *(const gfloat *) a, y = *(const gfloat *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* The range that the percentile lies in by five standard deviations of its rank
+ * among the heights that were drawn */
+static void
+guess_range (const gfloat *drawn, guint n, gdouble percentile, gfloat range[2])
+{
+  const gdouble p = percentile / 100.0;
+  const gdouble rank = p * n, wide = 5.0 * sqrt (n * p * (1.0 - p)) + 5.0;
+
+  range[0] = range[1] = INFINITY; /* an empty one */
+  if (rank - wide < 0.0 || rank + wide > n - 1.0)
+    return;
+  range[0] = drawn[(guint) (rank - wide)];
+  range[1] = drawn[(guint) (rank + wide)];
+}
+
+static void
+guess_ranges (Look *look, gdouble low, gdouble high)
+{
+  gfloat *drawn = g_new (gfloat, N_DRAWN);
+  guint32 random = 1;
+  guint n = 0;
+
+  for (guint i = 0; i < N_DRAWN; i++) {
+    gfloat z;
+
+    random = random * 1664525 + 1013904223;
+    z = look->heights->z[(gsize) ((guint64) random * look->n >> 32)];
+    if (isfinite (z))
+      drawn[n++] = z;
+  }
+  qsort (drawn, n, sizeof (*drawn), compare_heights);
+  guess_range (drawn, n, low, look->ranges[0]);
+  guess_range (drawn, n, high, look->ranges[1]);
+  g_free (drawn);
+}
+
+static void
+look_at_blocks (guint first, guint count, gpointer user_data)
+{
+  Look *look = user_data;
+
+  for (guint i = first; i < first + count; i++) {
+    const gsize at = (gsize) i * BLOCK;
+
+    look->palette->span (look->heights->z + at, MIN (look->n - at, BLOCK),
+        (const gfloat (*)[2]) look->ranges, &look->spans[i]);
+  }
+}
+
+typedef struct {
+  gdouble min, scale;
+  guint32 *bins; /* N_BINS */
+} Histogram;
+
+static guint
+bin_of (const Histogram *histogram, gdouble z)
+{
+  return MIN ((guint) ((z - histogram->min) * histogram->scale), N_BINS - 1);
+}
+
+/* The height below which @wanted of those in the bins @first to before @last lie,
+ * and @below before them. Returns: FALSE if it is in none of these bins */
+static gboolean
+find_height (const Histogram *histogram, guint first, guint last, gdouble below,
+    gdouble wanted, gdouble *height)
+{
+  const guint32 *bins = histogram->bins;
+  const gdouble step = 1.0 / histogram->scale;
+
+  for (guint i = first; i < last; i++) {
+    if (bins[i] > 0 && below + bins[i] >= wanted) {
+      *height = histogram->min
+                + step * (i + CLAMP ((wanted - below) / bins[i], 0.0, 1.0));
+      return TRUE;
+    }
+    below += bins[i];
+  }
+  return FALSE;
+}
+
+/* From the heights that were kept. Bins of the range's ends have others too. */
+static gboolean
+find_within (const Look *look, guint blocks, guint range, Histogram *histogram,
+    gdouble wanted, gdouble *height)
+{
+  guint first, last;
+  gdouble below = 0.0;
+
+  if (!(look->ranges[range][0] < look->ranges[range][1])
+      || !isfinite (look->ranges[range][1]))
+    return FALSE;
+  first = bin_of (histogram, look->ranges[range][0]);
+  last = bin_of (histogram, look->ranges[range][1]);
+  memset (histogram->bins, 0, N_BINS * sizeof (*histogram->bins));
+  for (guint i = 0; i < blocks; i++) {
+    const SurfaceSpan *span = &look->spans[i];
+
+    if (span->n_kept[range] > span->room)
+      return FALSE;
+    for (gsize k = 0; k < span->n_kept[range]; k++)
+      histogram->bins[bin_of (histogram, span->kept[range][k])]++;
+    below += (gdouble) span->below[range];
+  }
+  below += histogram->bins[first];
+  return first < last && below < wanted
+         && find_height (histogram, first + 1, last, below, wanted, height);
+}
+
+static gdouble
+find_in_all (const Look *look, Histogram *histogram, gdouble wanted)
+{
+  gdouble height = histogram->min + N_BINS / histogram->scale;
+
+  memset (histogram->bins, 0, N_BINS * sizeof (*histogram->bins));
+  for (gsize i = 0; i < look->n; i++)
+    if (isfinite (look->heights->z[i]))
+      histogram->bins[bin_of (histogram, look->heights->z[i])]++;
+  find_height (histogram, 0, N_BINS, 0.0, wanted, &height);
+  return height;
+}
+
+/* Blocks have room for what they keep. */
+static void
+give_room (GstSurfacePainter *painter, Look *look, guint blocks)
+{
+  const gsize needed = (gsize) blocks * 2 * ROOM;
+
+  if (painter->n_kept < needed) {
+    g_free (painter->kept);
+    painter->kept = g_try_new (gfloat, needed);
+    painter->n_kept = painter->kept != NULL ? needed : 0;
+  }
+  for (guint i = 0; i < blocks; i++) {
+    look->spans[i].min = INFINITY;
+    look->spans[i].max = -INFINITY;
+    look->spans[i].room = painter->kept != NULL ? ROOM : 0;
+    for (guint r = 0; r < 2; r++)
+      look->spans[i].kept[r] = painter->kept + ((gsize) i * 2 + r) * ROOM;
+  }
+}
+
+gboolean
+gst_surface_painter_percentiles (GstSurfacePainter *painter,
+    const GstSurfaceHeights *heights, gdouble low, gdouble high, gdouble *from,
+    gdouble *to)
+{
+  Look look = { .heights = heights,
+    .palette = surface_palette (),
+    .n = (gsize) heights->width * heights->height };
+  const guint blocks = (guint) ((look.n + BLOCK - 1) / BLOCK);
+  const gdouble percentiles[2] = { low, high };
+  gdouble *const results[2] = { from, to };
+  gfloat min = INFINITY, max = -INFINITY;
+  Histogram histogram;
+  gdouble count = 0.0;
+
+  look.spans = g_new0 (SurfaceSpan, blocks);
+  give_room (painter, &look, blocks);
+  guess_ranges (&look, low, high);
+  cvis_pool_run (painter->threads, blocks, 1, look_at_blocks, &look);
+  for (guint i = 0; i < blocks; i++) {
+    min = MIN (min, look.spans[i].min);
+    max = MAX (max, look.spans[i].max);
+    count += (gdouble) look.spans[i].count;
+  }
+  *from = min <= max ? min : 0.0;
+  *to = min <= max ? max : 0.0;
+  if (max > min && (low > 0.0 || high < 100.0)) {
+    histogram = (Histogram){ .min = min,
+      .scale = N_BINS / ((gdouble) max - (gdouble) min),
+      .bins = g_new (guint32, N_BINS) };
+    for (guint r = 0; r < 2; r++) {
+      const gdouble wanted = count * percentiles[r] / 100.0;
+
+      if (!find_within (&look, blocks, r, &histogram, wanted, results[r]))
+        *results[r] = find_in_all (&look, &histogram, wanted);
+    }
+    g_free (histogram.bins);
+  }
+  g_free (look.spans);
+  return min <= max;
+}
+
+static void
+choose_range (GstSurfacePainter *painter, const GstSurfaceHeights *heights,
+    const GstSurfacePaintSettings *settings, gdouble *from, gdouble *to)
+{
+  if (settings->range == GST_SURFACE_RANGE_FIXED) {
+    *from = settings->minimum;
+    *to = settings->maximum;
+  } else {
+    gst_surface_painter_percentiles (
+        painter, heights, settings->low, settings->high, from, to);
+  }
+}
+
+/* --- light ------------------------------------------------------------------------ */
+
+/* What light does to a point; slopes are exaggerated so that their root mean
+ * square is 1/2, whatever the surface. */
+typedef struct {
+  gfloat x, y, z; /* towards the light */
+  gfloat sx, sy;  /* of a difference of neighbours two apart */
+  gfloat shade;
+} Light;
+
+/* A difference to the neighbour before and after, where they are there. */
+static inline gfloat
+difference (gfloat before, gfloat here, gfloat after)
+{
+  if (!isfinite (before))
+    before = here;
+  if (!isfinite (after))
+    after = here;
+  return after - before;
+}
+
+static gfloat
+slope_x (const GstSurfaceHeights *heights, guint x, guint y)
+{
+  const gfloat *row = heights->z + (gsize) y * heights->width;
+
+  return difference (
+      row[x > 0 ? x - 1 : x], row[x], row[x + 1 < heights->width ? x + 1 : x]);
+}
+
+static gfloat
+slope_y (const GstSurfaceHeights *heights, guint x, guint y)
+{
+  const gfloat *at = heights->z + (gsize) y * heights->width + x;
+
+  return difference (y > 0 ? at[-(gssize) heights->width] : *at, *at,
+      y + 1 < heights->height ? at[heights->width] : *at);
+}
+
+static Light
+set_light (
+    const GstSurfaceHeights *heights, const GstSurfacePaintSettings *settings)
+{
+  const gdouble azimuth = settings->azimuth * G_PI / 180.0;
+  const gdouble altitude = settings->altitude * G_PI / 180.0;
+  const gdouble ratio =
+      heights->dx > 0.0 && heights->dy > 0.0 ? heights->dx / heights->dy : 1.0;
+  Light light = { .shade = (gfloat) settings->shade };
+  gdouble square = 0.0, n = 0.0, scale;
+
+  for (guint y = 0; y < heights->height; y += 2)
+    for (guint x = 0; x < heights->width; x += 2) {
+      const gdouble gx = slope_x (heights, x, y);
+      const gdouble gy = slope_y (heights, x, y) * ratio;
+
+      if (!isfinite (gx + gy))
+        continue;
+      square += gx * gx + gy * gy;
+      n += 1.0;
+    }
+  scale = square > 0.0 ? 0.5 / sqrt (square / n) : 0.0;
+  light.sx = (gfloat) scale;
+  light.sy = (gfloat) (scale * ratio);
+  light.x = (gfloat) (sin (azimuth) * cos (altitude));
+  light.y = (gfloat) (-cos (azimuth) * cos (altitude));
+  light.z = (gfloat) sin (altitude);
+  return light;
+}
+
+static guint32
+lit (guint32 colour, const Light *light, gfloat gx, gfloat gy)
+{
+  const gfloat nx = -gx * light->sx, ny = -gy * light->sy;
+  const gfloat lambert = (nx * light->x + ny * light->y + light->z)
+                         / sqrtf (nx * nx + ny * ny + 1.0f);
+  /* a level point keeps its colour */
+  const gfloat factor =
+      1.0f - light->shade
+      + light->shade * MAX (lambert, 0.0f) / MAX (light->z, 0.1f);
+  guint32 result = 0;
+
+  for (guint shift = 0; shift < 24; shift += 8) {
+    const gfloat value = (gfloat) (colour >> shift & 255) * factor + 0.5f;
+
+    result |= (guint32) MIN (value, 255.0f) << shift;
+  }
+  return result;
+}
+
+/* --- the picture -------------------------------------------------------------------- */
+
+#define ROWS 16 /* that a thread paints at a time */
+
+/* Where a picture's bytes lie. @rest: of the fourth one; -1: there is none */
+typedef struct {
+  guint8 *data;
+  gsize stride;
+  gint step, r, g, b, rest;
+} Pixels;
+
+static Pixels
+get_pixels (GstVideoFrame *frame)
+{
+  const GstVideoFormatInfo *format = frame->info.finfo;
+  Pixels pixels = { .data = GST_VIDEO_FRAME_PLANE_DATA (frame, 0),
+    .stride = (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0),
+    .step = GST_VIDEO_FORMAT_INFO_PSTRIDE (format, 0),
+    .r = GST_VIDEO_FORMAT_INFO_POFFSET (format, 0),
+    .g = GST_VIDEO_FORMAT_INFO_POFFSET (format, 1),
+    .b = GST_VIDEO_FORMAT_INFO_POFFSET (format, 2) };
+
+  pixels.rest = pixels.step == 4 ? 6 - pixels.r - pixels.g - pixels.b : -1;
+  return pixels;
+}
+
+/* The bytes of 0xRRGGBB in a picture; three or four of them count */
+static guint32
+get_bytes (const Pixels *pixels, guint32 colour)
+{
+  guint8 bytes[4] = { 0 };
+  guint32 result;
+
+  bytes[pixels->r] = (guint8) (colour >> 16);
+  bytes[pixels->g] = (guint8) (colour >> 8);
+  bytes[pixels->b] = (guint8) colour;
+  if (pixels->rest >= 0)
+    bytes[pixels->rest] = 255;
+  memcpy (&result, bytes, sizeof (result));
+  return result;
+}
+
+typedef struct {
+  const GstSurfacePainter *painter;
+  const SurfacePalette *palette;
+  const GstSurfaceHeights *heights;
+  const Light *light;
+  gdouble from, scale, first;
+  Pixels pixels;
+  guint32 bytes[N_COLOURS + 1]; /* of the colours */
+} Painting;
+
+static void
+put_lit (const Painting *painting, const guint16 *numbers, guint x0, guint y,
+    guint n, guint8 *to)
+{
+  const Pixels *pixels = &painting->pixels;
+
+  for (guint i = 0; i < n; i++, to += pixels->step) {
+    guint32 colour = painting->painter->colours[numbers[i]], bytes;
+
+    if (numbers[i] < N_COLOURS)
+      colour =
+          lit (colour, painting->light, slope_x (painting->heights, x0 + i, y),
+              slope_y (painting->heights, x0 + i, y));
+    bytes = get_bytes (pixels, colour);
+    memcpy (to, &bytes, (gsize) pixels->step);
+  }
+}
+
+/* A pixel of three bytes is written with the next one's first, which follows. */
+static void
+put_plain (
+    const Painting *painting, const guint16 *numbers, guint n, guint8 *to)
+{
+  const guint32 *bytes = painting->bytes;
+
+  if (painting->pixels.step == 4) {
+    for (guint i = 0; i < n; i++)
+      memcpy (to + 4 * (gsize) i, &bytes[numbers[i]], 4);
+    return;
+  }
+  for (guint i = 0; i + 1 < n; i++)
+    memcpy (to + 3 * (gsize) i, &bytes[numbers[i]], 4);
+  memcpy (to + 3 * (gsize) (n - 1), &bytes[numbers[n - 1]], 3);
+}
+
+static void
+paint_rows (guint first, guint count, gpointer user_data)
+{
+  const Painting *painting = user_data;
+  const guint width = painting->heights->width;
+  guint16 numbers[1024];
+
+  for (guint y = first; y < first + count; y++)
+    for (guint x = 0; x < width; x += G_N_ELEMENTS (numbers)) {
+      const guint n = MIN (width - x, G_N_ELEMENTS (numbers));
+      guint8 *to = painting->pixels.data + y * painting->pixels.stride
+                   + (gsize) x * (gsize) painting->pixels.step;
+
+      painting->palette->number (painting->heights->z + (gsize) y * width + x,
+          n, painting->from, painting->scale, painting->first, numbers);
+      if (painting->light->shade > 0.0f)
+        put_lit (painting, numbers, x, y, n, to);
+      else
+        put_plain (painting, numbers, n, to);
+    }
+}
+
+/* --- bars ------------------------------------------------------------------------------ */
+
+/* A length in words: "50 µm". */
+static void
+print_length (gchar *text, gsize size, gdouble metres, gboolean ascii)
+{
+  static const struct {
+    gdouble unit;
+    const gchar *name, *ascii;
+  } units[] = { { 1.0, "m", "m" }, { 1e-3, "mm", "mm" },
+    { 1e-6, "\302\265m", "um" }, { 1e-9, "nm", "nm" }, { 1e-12, "pm", "pm" } };
+  const gdouble length = fabs (metres);
+  guint i = 0;
+
+  while (i + 1 < G_N_ELEMENTS (units) && length < 0.9995 * units[i].unit)
+    i++;
+  if (length == 0.0)
+    i = 0;
+  g_snprintf (text, size, "%.3g %s", metres / units[i].unit,
+      ascii ? units[i].ascii : units[i].name);
+}
+
+/* 1, 2 or 5 times a power of ten, at most @length. */
+static gdouble
+round_length (gdouble length)
+{
+  const gdouble power = pow (10.0, floor (log10 (length)));
+
+  return length >= 5.0 * power   ? 5.0 * power
+         : length >= 2.0 * power ? 2.0 * power
+                                 : power;
+}
+
+static void
+draw_text (cairo_t *cr, gdouble x, gdouble y, const gchar *text)
+{
+  cairo_move_to (cr, x, y);
+  cairo_text_path (cr, text);
+  cairo_set_source_rgb (cr, 0, 0, 0);
+  cairo_set_line_width (cr, 3.0);
+  cairo_stroke_preserve (cr);
+  cairo_set_source_rgb (cr, 1, 1, 1);
+  cairo_fill (cr);
+}
+
+static void
+draw_box (cairo_t *cr, gdouble x, gdouble y, gdouble width, gdouble height)
+{
+  cairo_rectangle (cr, x - 1.5, y - 1.5, width + 3, height + 3);
+  cairo_set_source_rgb (cr, 0, 0, 0);
+  cairo_fill (cr);
+}
+
+static void
+draw_length_bar (
+    cairo_t *cr, const GstSurfaceHeights *heights, gdouble size, gboolean ascii)
+{
+  const gdouble length = round_length (heights->width * heights->dx * 0.3);
+  const gdouble width = length / heights->dx;
+  const gdouble x = size, y = heights->height - size;
+  gchar text[32];
+
+  draw_box (cr, x, y - size / 3, width, size / 3);
+  cairo_rectangle (cr, x, y - size / 3, width, size / 3);
+  cairo_set_source_rgb (cr, 1, 1, 1);
+  cairo_fill (cr);
+  print_length (text, sizeof (text), length, ascii);
+  draw_text (cr, x, y - size * 0.75, text);
+}
+
+/* @painter: (nullable): without, the colours are left out of the box */
+static void
+draw_height_bar (cairo_t *cr, const GstSurfacePainter *painter,
+    const GstSurfaceHeights *heights, gdouble size, gdouble from, gdouble to,
+    gboolean ascii)
+{
+  const gdouble height = heights->height * 0.4, width = size * 0.75;
+  const gdouble x = heights->width - size - width, y = size * 1.75;
+  const gdouble values[2] = { to, from };
+  cairo_text_extents_t extents;
+  gchar text[32];
+
+  draw_box (cr, x, y, width, height);
+  for (gdouble row = 0; painter != NULL && row < height; row++) {
+    const guint32 colour =
+        painter->colours[(guint) ((1.0 - row / height) * (N_COLOURS - 1))];
+
+    cairo_rectangle (cr, x, y + row, width, MIN (1.0, height - row));
+    cairo_set_source_rgb (cr, (colour >> 16) / 255.0,
+        (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0);
+    cairo_fill (cr);
+  }
+  for (guint i = 0; i < 2; i++) {
+    print_length (text, sizeof (text), values[i], ascii);
+    cairo_text_extents (cr, text, &extents);
+    draw_text (cr, heights->width - size / 2 - extents.x_advance,
+        i == 0 ? size * 1.25 : y + height + size * 1.25, text);
+  }
+}
+
+typedef enum { LENGTH_BAR, HEIGHT_BAR } Bar;
+
+/* Letters of 1/28 of the smaller side. */
+static cairo_status_t
+draw_bar (cairo_surface_t *surface, Bar bar, const GstSurfacePainter *painter,
+    const GstSurfaceHeights *heights, gdouble from, gdouble to)
+{
+  const gdouble size = MAX (9.0, MIN (heights->width, heights->height) / 28.0);
+  cairo_t *cr = cairo_create (surface);
+  cairo_status_t status;
+  gboolean ascii;
+
+  cairo_select_font_face (cr, gst_cv_font (&ascii), CAIRO_FONT_SLANT_NORMAL,
+      CAIRO_FONT_WEIGHT_BOLD);
+  cairo_set_font_size (cr, size);
+  if (bar == LENGTH_BAR)
+    draw_length_bar (cr, heights, size, ascii);
+  else
+    draw_height_bar (cr, painter, heights, size, from, to, ascii);
+  status = cairo_status (cr);
+  cairo_destroy (cr);
+  return status;
+}
+
+/* Where a bar will be drawn, with some pixels round it: letters may be hinted
+ * otherwise in the picture. */
+static gboolean
+find_bar (Bar bar, const GstSurfaceHeights *heights, gdouble from, gdouble to,
+    cairo_rectangle_int_t *area)
+{
+  cairo_surface_t *surface =
+      cairo_recording_surface_create (CAIRO_CONTENT_COLOR_ALPHA, NULL);
+  gdouble x, y, width, height;
+  gboolean ok =
+      draw_bar (surface, bar, NULL, heights, from, to) == CAIRO_STATUS_SUCCESS;
+
+  cairo_recording_surface_ink_extents (surface, &x, &y, &width, &height);
+  cairo_surface_destroy (surface);
+  area->x = (gint) CLAMP (x - 8.0, 0.0, heights->width);
+  area->y = (gint) CLAMP (y - 8.0, 0.0, heights->height);
+  area->width =
+      (gint) CLAMP (x + width + 8.0, area->x, heights->width) - area->x;
+  area->height =
+      (gint) CLAMP (y + height + 8.0, area->y, heights->height) - area->y;
+  return ok && area->width > 0 && area->height > 0;
+}
+
+/* The picture's pixels in @area to those of @canvas, 0xRRGGBB, or back */
+static void
+copy_area (const Pixels *pixels, const cairo_rectangle_int_t *area,
+    guint32 *canvas, guint width, gboolean back)
+{
+  for (gint y = area->y; y < area->y + area->height; y++) {
+    guint8 *at = pixels->data + (gsize) y * pixels->stride
+                 + (gsize) area->x * (gsize) pixels->step;
+    guint32 *colour = canvas + (gsize) y * width + (gsize) area->x;
+
+    for (gint x = 0; x < area->width; x++, colour++, at += pixels->step) {
+      if (back) {
+        const guint32 bytes = get_bytes (pixels, *colour);
+
+        memcpy (at, &bytes, (gsize) pixels->step);
+      } else {
+        *colour = (guint32) at[pixels->r] << 16 | (guint32) at[pixels->g] << 8
+                  | at[pixels->b];
+      }
+    }
+  }
+}
+
+/* A canvas as large as the picture, of which only the pages are used that bars lie
+ * in: cairo rounds otherwise elsewhere. */
+static guint32 *
+get_canvas (GstSurfacePainter *painter, const GstSurfaceHeights *heights)
+{
+  const gsize n = (gsize) heights->width * heights->height;
+
+  if (painter->n_canvas < n) {
+    g_free (painter->canvas);
+    painter->canvas = g_try_new (guint32, n);
+    painter->n_canvas = painter->canvas != NULL ? n : 0;
+  }
+  return painter->canvas;
+}
+
+static cairo_status_t
+paint_bar (Bar bar, GstSurfacePainter *painter, const Pixels *pixels,
+    const GstSurfaceHeights *heights, gdouble from, gdouble to)
+{
+  guint32 *canvas = get_canvas (painter, heights);
+  cairo_rectangle_int_t area;
+  cairo_surface_t *surface;
+  cairo_status_t status;
+
+  if (canvas == NULL || !find_bar (bar, heights, from, to, &area))
+    return CAIRO_STATUS_NO_MEMORY;
+  copy_area (pixels, &area, canvas, heights->width, FALSE);
+  surface = cairo_image_surface_create_for_data ((guchar *) canvas,
+      CAIRO_FORMAT_RGB24, (gint) heights->width, (gint) heights->height,
+      (gint) heights->width * 4);
+  status = draw_bar (surface, bar, painter, heights, from, to);
+  cairo_surface_destroy (surface);
+  copy_area (pixels, &area, canvas, heights->width, TRUE);
+  return status;
+}
+
+/* Smaller pictures have no room for them; cairo draws on no larger ones. */
+#define LEAST_FOR_BARS 96
+#define MOST_FOR_BARS 32767
+
+static gboolean
+has_room_for_bars (const GstSurfaceHeights *heights)
+{
+  return MIN (heights->width, heights->height) >= LEAST_FOR_BARS
+         && MAX (heights->width, heights->height) <= MOST_FOR_BARS;
+}
+
+cairo_status_t
+gst_surface_painter_paint (GstSurfacePainter *painter, GstVideoFrame *frame,
+    const GstSurfaceHeights *heights, const GstSurfacePaintSettings *settings,
+    gdouble *from, gdouble *to)
+{
+  cairo_status_t status = CAIRO_STATUS_SUCCESS;
+  Painting painting = { .painter = painter,
+    .palette = surface_palette (),
+    .heights = heights,
+    .pixels = get_pixels (frame) };
+  Light light = { 0 };
+
+  *from = *to = 0.0;
+  choose_colours (painter, settings);
+  choose_range (painter, heights, settings, from, to);
+  if (settings->shade > 0.0)
+    light = set_light (heights, settings);
+  painting.light = &light;
+  painting.from = *from;
+  painting.scale = *to > *from ? (N_COLOURS - 1) / (*to - *from) : 0.0;
+  /* without a range all have the middle one */
+  painting.first = *to > *from ? 0.5 : N_COLOURS / 2;
+  for (guint i = 0; i <= N_COLOURS; i++)
+    painting.bytes[i] = get_bytes (&painting.pixels, painter->colours[i]);
+  cvis_pool_run (
+      painter->threads, heights->height, ROWS, paint_rows, &painting);
+  if (!settings->bars || !has_room_for_bars (heights))
+    return status;
+  if (heights->dx > 0.0)
+    status =
+        paint_bar (LENGTH_BAR, painter, &painting.pixels, heights, *from, *to);
+  if (status == CAIRO_STATUS_SUCCESS && *to > *from)
+    status =
+        paint_bar (HEIGHT_BAR, painter, &painting.pixels, heights, *from, *to);
+  return status;
+}

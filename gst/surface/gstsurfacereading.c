@@ -1,0 +1,192 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstsurfacereading.h"
+
+#include "gst/common/gstcvpool.h"
+
+static const GEnumValue precisions[] = {
+  { GST_SURFACE_TYPE_FLOAT32, "Samples of 32 bits", "float32" },
+  { GST_SURFACE_TYPE_FLOAT64, "Samples of 64 bits", "float64" },
+  { 0, NULL, NULL },
+};
+
+const GstSurfaceReading gst_surface_reading_defaults = { TRUE,
+  GST_SURFACE_TYPE_FLOAT32, 0.0, 0.0 };
+
+#define FIELD(name) G_STRUCT_OFFSET (GstSurfaceReading, name)
+
+const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING] = {
+  { "remove-offset",
+      "Take the mean of the heights off before they become samples; the meta "
+      "keeps it",
+      GST_CV_SETTING_BOOLEAN, FIELD (remove_offset), TRUE },
+  { "precision", "Type of the samples", GST_CV_SETTING_ENUM, FIELD (precision),
+      FALSE, 0, 0, "GstSurfacePrecision", precisions },
+  { "dx",
+      "Metres between samples along x where the file does not tell; 0: unknown",
+      GST_CV_SETTING_DOUBLE, FIELD (dx), TRUE, 0, 1 },
+  { "dy",
+      "Metres between samples along y where the file does not tell; 0: unknown",
+      GST_CV_SETTING_DOUBLE, FIELD (dy), TRUE, 0, 1 },
+};
+
+void
+gst_surface_reading_describe (const GstSurfaceReading *reading,
+    const SurfaceImage *image, GstSurfaceInfo *info)
+{
+  *info = (GstSurfaceInfo){
+    .width = image->width,
+    .height = image->height,
+    .type = reading->precision,
+    .fps_n = 0,
+    .fps_d = 1,
+    .dx = image->dx > 0 ? image->dx : reading->dx,
+    .dy = image->dy > 0 ? image->dy : reading->dy,
+  };
+}
+
+gboolean
+gst_surface_reading_same (const GstSurfaceInfo *a, const GstSurfaceInfo *b)
+{
+  return a->width == b->width && a->height == b->height && a->type == b->type
+         && a->fps_n == b->fps_n && a->fps_d == b->fps_d && a->dx == b->dx
+         && a->dy == b->dy;
+}
+
+static void
+add_meta (GstBuffer *buffer, const GstSurfaceInfo *info, gdouble offset,
+    guint64 missing)
+{
+  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+
+  meta->part = SURFACE_PART_MEASURED;
+  meta->dx = info->dx;
+  meta->dy = info->dy;
+  meta->width = info->width;
+  meta->height = info->height;
+  meta->offset = offset;
+  meta->missing = missing;
+}
+
+/* --- buffers ----------------------------------------------------------------- */
+
+/* Downstream's own, else one whose buffers come back, so that their pages are
+ * there already. */
+static GstBufferPool *
+make_pool (GstPad *pad, GstCaps *caps, gsize size)
+{
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  GstBufferPool *pool = NULL;
+  guint min = 0, max = 0, bytes = 0;
+  GstStructure *config;
+
+  if (gst_pad_peer_query (pad, query)
+      && gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &bytes, &min, &max);
+  gst_query_unref (query);
+  if (pool != NULL && max == 0 && size <= G_MAXUINT) {
+    config = gst_buffer_pool_get_config (pool);
+    gst_buffer_pool_config_set_params (
+        config, caps, MAX (bytes, (guint) size), min, max);
+    if (gst_buffer_pool_set_config (pool, config)
+        && gst_buffer_pool_set_active (pool, TRUE))
+      return pool;
+  }
+  gst_clear_object (&pool);
+  return size <= G_MAXUINT ? gst_cv_pool_new_active (NULL, caps, size, 0)
+                           : NULL;
+}
+
+void
+gst_surface_buffers_start (GstSurfaceBuffers *buffers)
+{
+  buffers->threads = cvis_pool_new (0);
+}
+
+void
+gst_surface_buffers_stop (GstSurfaceBuffers *buffers)
+{
+  gst_surface_buffers_renew (buffers);
+  g_clear_pointer (&buffers->threads, cvis_pool_free);
+}
+
+void
+gst_surface_buffers_renew (GstSurfaceBuffers *buffers)
+{
+  gst_cv_pool_clear (&buffers->pool);
+}
+
+static GstBuffer *
+get_buffer (GstSurfaceBuffers *buffers, GstPad *pad, gsize size)
+{
+  GstBuffer *buffer = NULL;
+  GstCaps *caps;
+
+  if (buffers->pool == NULL) {
+    caps = gst_pad_get_current_caps (pad);
+    buffers->pool = make_pool (pad, caps, size);
+    gst_clear_caps (&caps);
+  }
+  if (buffers->pool != NULL
+      && gst_buffer_pool_acquire_buffer (buffers->pool, &buffer, NULL)
+             == GST_FLOW_OK) {
+    if (gst_buffer_get_size (buffer) >= size) {
+      gst_buffer_set_size (buffer, (gssize) size);
+      return buffer;
+    }
+    gst_clear_buffer (&buffer);
+  }
+  return gst_buffer_new_allocate (NULL, size, NULL);
+}
+
+GstBuffer *
+gst_surface_reading_make (const GstSurfaceReading *reading,
+    SurfaceReader *reader, const GstSurfaceInfo *info,
+    GstSurfaceBuffers *buffers, GstPad *pad, GError **error)
+{
+  gsize size = gst_surface_info_get_size (info);
+  GstBuffer *buffer = get_buffer (buffers, pad, size);
+  guint64 missing;
+  gdouble offset;
+  GstMapInfo map;
+  gboolean ok;
+
+  if (buffer == NULL || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
+    gst_clear_buffer (&buffer);
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "There is no memory for a surface of %" G_GSIZE_FORMAT " bytes", size);
+    return NULL;
+  }
+  ok = surface_reader_read (reader, buffers->threads, reading->remove_offset,
+      info->type == GST_SURFACE_TYPE_FLOAT64, map.data, &offset, &missing,
+      error);
+  gst_buffer_unmap (buffer, &map);
+  if (ok)
+    add_meta (buffer, info, offset, missing);
+  else
+    gst_clear_buffer (&buffer);
+  return buffer;
+}
+
+GstTagList *
+gst_surface_reading_tags (const SurfaceImage *image)
+{
+  GstTagList *tags = gst_tag_list_new_empty ();
+  GstDateTime *date = image->date != NULL
+                          ? gst_date_time_new_from_iso8601_string (image->date)
+                          : NULL;
+
+  if (image->title != NULL)
+    gst_tag_list_add (
+        tags, GST_TAG_MERGE_REPLACE, GST_TAG_TITLE, image->title, NULL);
+  if (date != NULL) {
+    gst_tag_list_add (
+        tags, GST_TAG_MERGE_REPLACE, GST_TAG_DATE_TIME, date, NULL);
+    gst_date_time_unref (date);
+  }
+  if (gst_tag_list_is_empty (tags))
+    g_clear_pointer (&tags, gst_tag_list_unref);
+  return tags;
+}

@@ -1,0 +1,60 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* How files become buffers: what surfacesrc and surfacedec have in common. */
+#pragma once
+
+#include "gst/common/gstcvsettings.h"
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <gst/gst.h>
+#include "cuda/surface/file.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstSurfaceReading: properties, guarded by the element's object lock
+ * @remove_offset: take the mean of the heights off, into the meta's offset
+ * @precision: a #GstSurfaceType, float32 or float64
+ * @dx, @dy: spacing in metres where the file does not tell; 0: unknown
+ */
+typedef struct {
+  gboolean remove_offset;
+  gint precision;
+  gdouble dx, dy;
+} GstSurfaceReading;
+
+#define GST_SURFACE_N_READING 4
+extern const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING];
+extern const GstSurfaceReading gst_surface_reading_defaults;
+
+/* What @image comes as; without frame rate. */
+void gst_surface_reading_describe (const GstSurfaceReading *reading,
+    const SurfaceImage *image, GstSurfaceInfo *info);
+gboolean gst_surface_reading_same (
+    const GstSurfaceInfo *a, const GstSurfaceInfo *b);
+
+/**
+ * GstSurfaceBuffers: where surfaces are made, in the streaming thread
+ * @threads: that read a file
+ * @pool: (nullable): %NULL: none yet, or there is no memory for it
+ */
+typedef struct {
+  CvisPool *threads;
+  GstBufferPool *pool;
+} GstSurfaceBuffers;
+
+void gst_surface_buffers_start (GstSurfaceBuffers *buffers);
+void gst_surface_buffers_stop (GstSurfaceBuffers *buffers);
+/* Caps, or what is downstream, have changed. */
+void gst_surface_buffers_renew (GstSurfaceBuffers *buffers);
+
+/* Reads the samples. @pad: where the buffer will be pushed
+ * Returns: (transfer full): a buffer with its meta; %NULL with @error */
+GstBuffer *gst_surface_reading_make (const GstSurfaceReading *reading,
+    SurfaceReader *reader, const GstSurfaceInfo *info,
+    GstSurfaceBuffers *buffers, GstPad *pad, GError **error);
+/* Returns: (transfer full) (nullable): title and date of the file */
+GstTagList *gst_surface_reading_tags (const SurfaceImage *image);
+
+G_END_DECLS

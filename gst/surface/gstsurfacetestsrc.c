@@ -1,0 +1,538 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-surfacetestsrc
+ * @title: surfacetestsrc
+ * @short_description: surfaces with known parts
+ *
+ * Makes surfaces as videotestsrc makes video: form, waviness, roughness and
+ * scratches of given heights and lengths, alone or together, that move under
+ * the instrument; with missing points, and now and then a surface that is
+ * rougher than the others, if asked for. The same settings give the same
+ * surfaces.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 surfacetestsrc ! surfacecolor hill-shade=0.5 ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstsurfacetestsrc.h"
+
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <math.h>
+
+#include "cuda/core/threadpool.h"
+#include "cuda/surface/sim.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_surface_test_src_debug);
+#define GST_CAT_DEFAULT gst_surface_test_src_debug
+
+#define GST_TYPE_SURFACE_TEST_SRC_PARTS (gst_surface_test_src_parts_get_type ())
+
+#define DEFAULT_SIDE 512
+#define DEFAULT_FPS 30
+#define DEFAULT_IS_LIVE FALSE
+#define DEFAULT_EVENT_PERIOD 0
+#define DEFAULT_EVENT_GAIN 3.0
+
+struct _GstSurfaceTestSrc {
+  GstPushSrc parent;
+
+  /* properties, guarded by the object lock */
+  SurfaceSim sim;
+  guint event_period;
+  gdouble event_gain;
+
+  /* of the streaming thread */
+  GstSurfaceInfo info;
+  CvisPool *pool;
+  guint64 frame;
+  guint64 first_frame;     /* number of the first one with these caps */
+  GstClockTime first_time; /* and its time */
+};
+
+enum {
+  PROP_0,
+  PROP_IS_LIVE,
+  PROP_PARTS,
+  PROP_SEED,
+  PROP_DX,
+  PROP_DY,
+  PROP_OFFSET,
+  PROP_FORM,
+  PROP_WAVINESS,
+  PROP_WAVINESS_LENGTH,
+  PROP_ROUGHNESS,
+  PROP_ROUGHNESS_LENGTH,
+  PROP_SCRATCHES,
+  PROP_SCRATCH_DEPTH,
+  PROP_SCRATCH_WIDTH,
+  PROP_MISSING,
+  PROP_VELOCITY_X,
+  PROP_VELOCITY_Y,
+  PROP_EVENT_PERIOD,
+  PROP_EVENT_GAIN,
+};
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (
+            "other/tensors, format = (string) static, num_tensors = (int) 1, "
+            "types = (string) float32, framerate = (fraction) [ 1/2147483647, "
+            "2147483647/1 ]"));
+
+static GType
+gst_surface_test_src_parts_get_type (void)
+{
+  static GType type = 0;
+  static const GFlagsValue values[] = {
+    { SURFACE_SIM_FORM, "A paraboloid over the field of view", "form" },
+    { SURFACE_SIM_WAVINESS, "Two crossed waves", "waviness" },
+    { SURFACE_SIM_ROUGHNESS, "Noise of limited band", "roughness" },
+    { SURFACE_SIM_SCRATCHES, "Straight grooves", "scratches" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (
+        &type, g_flags_register_static ("GstSurfaceTestSrcParts", values));
+  return type;
+}
+
+#define gst_surface_test_src_parent_class parent_class
+G_DEFINE_FINAL_TYPE (GstSurfaceTestSrc, gst_surface_test_src, GST_TYPE_PUSH_SRC)
+GST_ELEMENT_REGISTER_DEFINE (
+    surfacetestsrc, "surfacetestsrc", GST_RANK_NONE, GST_TYPE_SURFACE_TEST_SRC);
+
+/* --- negotiation ------------------------------------------------------------- */
+
+static GstCaps *
+gst_surface_test_src_fixate (GstBaseSrc *base, GstCaps *caps)
+{
+  GstStructure *structure;
+
+  caps = gst_caps_make_writable (gst_caps_truncate (caps));
+  structure = gst_caps_get_structure (caps, 0);
+  gst_structure_fixate_field_nearest_fraction (
+      structure, "framerate", DEFAULT_FPS, 1);
+  if (!gst_structure_has_field (structure, "dimensions")) {
+    gchar *text = g_strdup_printf ("%d:%d:1:1", DEFAULT_SIDE, DEFAULT_SIDE);
+
+    gst_structure_set (structure, "dimensions", G_TYPE_STRING, text, NULL);
+    g_free (text);
+  }
+  GST_OBJECT_LOCK (base);
+  gst_structure_set (structure, "surface-dx", G_TYPE_DOUBLE,
+      GST_SURFACE_TEST_SRC (base)->sim.dx, "surface-dy", G_TYPE_DOUBLE,
+      GST_SURFACE_TEST_SRC (base)->sim.dy, NULL);
+  GST_OBJECT_UNLOCK (base);
+  return GST_BASE_SRC_CLASS (parent_class)->fixate (base, caps);
+}
+
+static GstClockTime
+time_of (GstSurfaceTestSrc *self, guint64 frame)
+{
+  return self->first_time
+         + gst_util_uint64_scale (frame - self->first_frame,
+             (guint64) self->info.fps_d * GST_SECOND,
+             (guint64) self->info.fps_n);
+}
+
+static gboolean
+gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
+{
+  GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (base);
+  GError *error = NULL;
+  GstSurfaceInfo info;
+
+  if (!gst_surface_info_from_caps (&info, caps, &error)) {
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("What is asked for cannot be made: %s.", error->message),
+        ("%" GST_PTR_FORMAT, caps));
+    g_clear_error (&error);
+    return FALSE;
+  }
+  if (gst_surface_info_get_size (&info) > G_MAXUINT) {
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("What is asked for cannot be made: surfaces of %ux%u points have "
+         "%" G_GSIZE_FORMAT " bytes, a buffer has less than 4 GiB.",
+            info.width, info.height, gst_surface_info_get_size (&info)),
+        (NULL));
+    return FALSE;
+  }
+  if (info.fps_n > 0 && self->info.fps_n > 0) {
+    self->first_time = time_of (self, self->frame);
+    self->first_frame = self->frame;
+  }
+  self->info = info;
+  gst_base_src_set_blocksize (base, (guint) gst_surface_info_get_size (&info));
+  return TRUE;
+}
+
+/* --- surfaces ----------------------------------------------------------------- */
+
+typedef struct {
+  SurfaceSim sim;
+  guint64 frame;
+  gdouble gain;
+  gfloat *data;
+  gint missing; /* atomic */
+} Picture;
+
+static void
+render_rows (guint first, guint count, gpointer user_data)
+{
+  Picture *picture = user_data;
+  const gsize width = picture->sim.width;
+  gfloat *rows = picture->data + first * width;
+  gint missing = 0;
+
+  surface_sim_render (&picture->sim, picture->frame, picture->gain, first,
+      count, rows, width * sizeof (gfloat));
+  if (picture->sim.missing > 0.0)
+    for (gsize i = 0; i < count * width; i++)
+      missing += isnan (rows[i]) != 0;
+  g_atomic_int_add (&picture->missing, missing);
+}
+
+static gboolean
+is_event (guint period, guint64 frame)
+{
+  return period > 0 && frame % period == period - 1;
+}
+
+/* Properties that are controlled have their values of the surface's time. */
+static void
+sync_values (GstSurfaceTestSrc *self)
+{
+  const GstClockTime time =
+      gst_segment_to_stream_time (&GST_BASE_SRC (self)->segment,
+          GST_FORMAT_TIME, time_of (self, self->frame));
+
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (self), time);
+}
+
+static GstFlowReturn
+gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
+{
+  GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (push);
+  const gsize size = gst_surface_info_get_size (&self->info);
+  Picture picture = { .frame = self->frame, .gain = 1.0 };
+  GstSurfaceMeta *meta;
+  GstMapInfo map;
+
+  if (gst_buffer_get_size (buffer) < size
+      || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+        ("A buffer of the negotiated pool cannot hold a surface of %ux%u "
+         "points.",
+            self->info.width, self->info.height),
+        ("%" GST_PTR_FORMAT, buffer));
+    return GST_FLOW_ERROR;
+  }
+  sync_values (self);
+  GST_OBJECT_LOCK (self);
+  picture.sim = self->sim;
+  if (is_event (self->event_period, self->frame))
+    picture.gain = self->event_gain;
+  GST_OBJECT_UNLOCK (self);
+  picture.sim.width = self->info.width;
+  picture.sim.height = self->info.height;
+  picture.sim.dx = self->info.dx;
+  picture.sim.dy = self->info.dy;
+  picture.data = (gfloat *) map.data;
+  cvis_pool_run (self->pool, self->info.height, 32, render_rows, &picture);
+  gst_buffer_unmap (buffer, &map);
+
+  meta = gst_buffer_add_surface_meta (buffer);
+  meta->part = SURFACE_PART_MEASURED;
+  meta->dx = picture.sim.dx;
+  meta->dy = picture.sim.dy;
+  meta->missing = (guint64) picture.missing;
+  meta->width = self->info.width;
+  meta->height = self->info.height;
+  GST_BUFFER_PTS (buffer) = time_of (self, self->frame);
+  GST_BUFFER_DURATION (buffer) =
+      time_of (self, self->frame + 1) - GST_BUFFER_PTS (buffer);
+  GST_BUFFER_OFFSET (buffer) = self->frame;
+  GST_BUFFER_OFFSET_END (buffer) = self->frame + 1;
+  self->frame++;
+  return GST_FLOW_OK;
+}
+
+/* A live source hands a surface on when its time has come. */
+static void
+gst_surface_test_src_get_times (
+    GstBaseSrc *base, GstBuffer *buffer, GstClockTime *start, GstClockTime *end)
+{
+  const gboolean live = gst_base_src_is_live (base);
+
+  *start = live ? GST_BUFFER_PTS (buffer) : GST_CLOCK_TIME_NONE;
+  *end = live ? *start + GST_BUFFER_DURATION (buffer) : GST_CLOCK_TIME_NONE;
+}
+
+static gboolean
+gst_surface_test_src_start (GstBaseSrc *base)
+{
+  GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (base);
+
+  self->pool = cvis_pool_new (0);
+  self->frame = self->first_frame = 0;
+  self->first_time = 0;
+  self->info = (GstSurfaceInfo){ 0 };
+  return TRUE;
+}
+
+static gboolean
+gst_surface_test_src_stop (GstBaseSrc *base)
+{
+  g_clear_pointer (&GST_SURFACE_TEST_SRC (base)->pool, cvis_pool_free);
+  return TRUE;
+}
+
+/* --- object ----------------------------------------------------------------------- */
+
+/* Where a property's double is kept; %NULL: it is none. */
+static gdouble *
+double_of (GstSurfaceTestSrc *self, guint id)
+{
+  switch (id) {
+    case PROP_DX:
+      return &self->sim.dx;
+    case PROP_DY:
+      return &self->sim.dy;
+    case PROP_OFFSET:
+      return &self->sim.offset;
+    case PROP_FORM:
+      return &self->sim.form;
+    case PROP_WAVINESS:
+      return &self->sim.waviness;
+    case PROP_WAVINESS_LENGTH:
+      return &self->sim.waviness_length;
+    case PROP_ROUGHNESS:
+      return &self->sim.roughness;
+    case PROP_ROUGHNESS_LENGTH:
+      return &self->sim.roughness_length;
+    case PROP_SCRATCHES:
+      return &self->sim.scratches;
+    case PROP_SCRATCH_DEPTH:
+      return &self->sim.scratch_depth;
+    case PROP_SCRATCH_WIDTH:
+      return &self->sim.scratch_width;
+    case PROP_MISSING:
+      return &self->sim.missing;
+    case PROP_VELOCITY_X:
+      return &self->sim.velocity[0];
+    case PROP_VELOCITY_Y:
+      return &self->sim.velocity[1];
+    case PROP_EVENT_GAIN:
+      return &self->event_gain;
+    default:
+      return NULL;
+  }
+}
+
+static void
+gst_surface_test_src_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (object);
+  gdouble *number = double_of (self, id);
+
+  if (id == PROP_IS_LIVE) {
+    gst_base_src_set_live (GST_BASE_SRC (object), g_value_get_boolean (value));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (number != NULL)
+    *number = g_value_get_double (value);
+  else if (id == PROP_PARTS)
+    self->sim.parts = g_value_get_flags (value);
+  else if (id == PROP_SEED)
+    self->sim.seed = g_value_get_uint (value);
+  else if (id == PROP_EVENT_PERIOD)
+    self->event_period = g_value_get_uint (value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_surface_test_src_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (object);
+  const gdouble *number = double_of (self, id);
+
+  if (id == PROP_IS_LIVE) {
+    g_value_set_boolean (value, gst_base_src_is_live (GST_BASE_SRC (object)));
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  if (number != NULL)
+    g_value_set_double (value, *number);
+  else if (id == PROP_PARTS)
+    g_value_set_flags (value, self->sim.parts);
+  else if (id == PROP_SEED)
+    g_value_set_uint (value, self->sim.seed);
+  else if (id == PROP_EVENT_PERIOD)
+    g_value_set_uint (value, self->event_period);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  GST_OBJECT_UNLOCK (self);
+}
+
+#define FLAGS                                                                  \
+  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
+#define FLAGS_READY                                                            \
+  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
+
+static void
+install_double (GObjectClass *klass, guint id, const gchar *name,
+    const gchar *nick, const gchar *blurb, gdouble low, gdouble high,
+    gdouble value)
+{
+  const gboolean spacing = id == PROP_DX || id == PROP_DY;
+
+  g_object_class_install_property (klass, id,
+      g_param_spec_double (name, nick, blurb, low, high, value,
+          spacing ? FLAGS_READY : FLAGS | GST_PARAM_CONTROLLABLE));
+}
+
+static void
+install_heights (GObjectClass *klass, const SurfaceSim *sim)
+{
+  install_double (klass, PROP_OFFSET, "offset", "Offset",
+      "Metres that are added to every height", -1, 1, sim->offset);
+  install_double (klass, PROP_FORM, "form-height", "Height of the form",
+      "Metres by which the middle of the paraboloid is above its corners", -1,
+      1, sim->form);
+  install_double (klass, PROP_WAVINESS, "waviness", "Waviness",
+      "Amplitude in metres of the waves; those across have half of it", 0, 1,
+      sim->waviness);
+  install_double (klass, PROP_WAVINESS_LENGTH, "waviness-length",
+      "Length of the waves", "Metres from wave to wave", 1e-9, 1,
+      sim->waviness_length);
+  install_double (klass, PROP_ROUGHNESS, "roughness", "Roughness",
+      "Standard deviation (Sq) in metres of the roughness", 0, 1,
+      sim->roughness);
+  install_double (klass, PROP_ROUGHNESS_LENGTH, "roughness-length",
+      "Length of the roughness",
+      "Length in metres of its shortest waves; the longest have four times it",
+      1e-9, 1, sim->roughness_length);
+}
+
+static void
+install_defects (GObjectClass *klass, const SurfaceSim *sim)
+{
+  install_double (klass, PROP_SCRATCHES, "scratches", "Scratches",
+      "How many there are in a square of 512 samples, on average", 0, 64,
+      sim->scratches);
+  install_double (klass, PROP_SCRATCH_DEPTH, "scratch-depth",
+      "Depth of scratches", "Depth in metres of the deepest", 0, 1,
+      sim->scratch_depth);
+  install_double (klass, PROP_SCRATCH_WIDTH, "scratch-width",
+      "Width of scratches", "Width in metres at half the depth", 1e-9, 1,
+      sim->scratch_width);
+  install_double (klass, PROP_MISSING, "missing", "Missing points",
+      "Share of points that are missing, 0 to 1, about", 0, 1, sim->missing);
+  /**
+   * GstSurfaceTestSrc:event-period:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_EVENT_PERIOD,
+      g_param_spec_uint ("event-period", "Period of events",
+          "The last of every so many surfaces is rougher, by event-gain; 0: "
+          "none is",
+          0, G_MAXUINT, DEFAULT_EVENT_PERIOD, FLAGS));
+  install_double (klass, PROP_EVENT_GAIN, "event-gain", "Gain of events",
+      "How many times as high the roughness is in events", 0, 1000,
+      DEFAULT_EVENT_GAIN);
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  SurfaceSim sim;
+
+  surface_sim_init (&sim);
+  /**
+   * GstSurfaceTestSrc:is-live:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_IS_LIVE,
+      g_param_spec_boolean ("is-live", "Is live",
+          "Whether surfaces come at their time, as from an instrument",
+          DEFAULT_IS_LIVE, FLAGS_READY));
+  /**
+   * GstSurfaceTestSrc:parts:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_PARTS,
+      g_param_spec_flags ("parts", "Parts", "What the surface is the sum of",
+          GST_TYPE_SURFACE_TEST_SRC_PARTS, sim.parts, FLAGS));
+  /**
+   * GstSurfaceTestSrc:seed:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_SEED,
+      g_param_spec_uint ("seed", "Seed",
+          "Of roughness, scratches and missing points", 0, G_MAXUINT, sim.seed,
+          FLAGS));
+  install_double (klass, PROP_DX, "dx", "Spacing along x",
+      "Metres from sample to sample", 1e-12, 1, sim.dx);
+  install_double (klass, PROP_DY, "dy", "Spacing along y",
+      "Metres from row to row", 1e-12, 1, sim.dy);
+  install_heights (klass, &sim);
+  install_defects (klass, &sim);
+  install_double (klass, PROP_VELOCITY_X, "velocity-x", "Velocity along x",
+      "Metres a surface by which all but the form moves", -1, 1, 0);
+  install_double (klass, PROP_VELOCITY_Y, "velocity-y", "Velocity along y",
+      "Metres a surface by which all but the form moves", -1, 1, 0);
+}
+
+static void
+gst_surface_test_src_class_init (GstSurfaceTestSrcClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_surface_test_src_debug, "surfacetestsrc", 0,
+      "surfaces with known parts");
+
+  object_class->set_property = gst_surface_test_src_set_property;
+  object_class->get_property = gst_surface_test_src_get_property;
+  install_properties (object_class);
+  base_class->fixate = gst_surface_test_src_fixate;
+  base_class->set_caps = gst_surface_test_src_set_caps;
+  base_class->get_times = gst_surface_test_src_get_times;
+  base_class->start = gst_surface_test_src_start;
+  base_class->stop = gst_surface_test_src_stop;
+  GST_PUSH_SRC_CLASS (klass)->fill = gst_surface_test_src_fill;
+
+  gst_element_class_set_static_metadata (element_class, "Surface test source",
+      "Source", "Surfaces with known form, waviness, roughness and scratches",
+      "the gst-cudavision authors");
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_TEST_SRC_PARTS, 0);
+}
+
+static void
+gst_surface_test_src_init (GstSurfaceTestSrc *self)
+{
+  surface_sim_init (&self->sim);
+  self->event_period = DEFAULT_EVENT_PERIOD;
+  self->event_gain = DEFAULT_EVENT_GAIN;
+  gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+  gst_base_src_set_live (GST_BASE_SRC (self), DEFAULT_IS_LIVE);
+}

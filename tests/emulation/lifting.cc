@@ -1,0 +1,361 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The tile kernels of the lifting transforms, run on the CPU, against the
+ * reference implementation, to the bit: a level of random pictures for all
+ * wavelets by name and random ones, all types, boundaries and layouts.
+ *
+ *   emulation-lifting [ROUNDS [WAVELET]] */
+#include "emulate.h"
+
+#define LWT_TILE_EMULATED
+#include "cuda/lifting/cuda/tile.cuh"
+#include "cuda/lifting/cuda/tileplan.h"
+#include "cuda/wavelet/wavelet.h"
+extern "C" {
+#include "lwttwin.h"
+}
+
+#include <stdio.h>
+
+namespace {
+
+/* The plan of the kernel that runs; on the device it is a constant. */
+template <typename T> struct Emulated {
+  static LwtTilePlan plan;
+};
+template <typename T> LwtTilePlan Emulated<T>::plan;
+
+template <typename T> struct Launch {
+  LwtTileParameters<T> parameters;
+  T *shared;
+};
+
+template <typename T>
+void
+run_forward (void *data)
+{
+  Launch<T> *launch = (Launch<T> *) data;
+
+  lwt_tile_forward<T, Emulated<T>> (launch->parameters, launch->shared);
+}
+
+template <typename T>
+void
+run_inverse (void *data)
+{
+  Launch<T> *launch = (Launch<T> *) data;
+
+  lwt_tile_inverse<T, Emulated<T>> (launch->parameters, launch->shared);
+}
+
+float
+weight_of (const LwtStep *step, guint i, bool inverse, float)
+{
+  return inverse ? -(float) step->c[i] : (float) step->c[i];
+}
+
+double
+weight_of (const LwtStep *step, guint i, bool inverse, double)
+{
+  return inverse ? -step->c[i] : step->c[i];
+}
+
+int
+weight_of (const LwtStep *step, guint i, bool inverse, int)
+{
+  return step->num[i];
+}
+
+template <typename T>
+void
+set_weights (Launch<T> *launch, const LwtWavelet *wavelet, bool inverse)
+{
+  const double scale[2] = { wavelet->scale_low, wavelet->scale_high };
+  guint n = 0;
+
+  for (guint i = 0; i < wavelet->n_steps; i++) {
+    const LwtStep *step =
+        &wavelet->steps[inverse ? wavelet->n_steps - 1 - i : i];
+
+    launch->parameters.task.shift[i] = (int) step->shift;
+    for (guint k = 0; k < step->n; k++)
+      launch->parameters.weights[n++] = weight_of (step, k, inverse, T (0));
+  }
+  for (gint i = 0; i < 2; i++)
+    launch->parameters.weights[LWT_TILE_MAX_TAPS + i] =
+        (T) 1 / 2 == 0 ? (T) 1 : (T) (inverse ? 1.0 / scale[i] : scale[i]);
+}
+
+struct Case {
+  LwtWavelet wavelet;
+  LwtType type;
+  LwtBoundary boundary;
+  LwtLayout layout;
+  bool small, low;
+  gint width, height;
+};
+
+/* A picture of the case's samples with rows of a multiple of 16 bytes */
+struct Picture {
+  guint8 *data;
+  gsize stride;
+};
+
+Picture
+make_picture (gint width, gint height, gsize size)
+{
+  Picture picture = { NULL, (width * size + 15) / 16 * 16 };
+
+  picture.data = (guint8 *) aligned_alloc (16, picture.stride * height);
+  memset (picture.data, 0xa5, picture.stride * height);
+  return picture;
+}
+
+/* Bands of one level in a picture, or only the low one */
+void
+place_bands (LwtTileTask *task, const Case *c, Picture picture, gsize size)
+{
+  const bool woven = c->layout == LWT_LAYOUT_INTERLEAVED && !c->low;
+
+  for (gint y = 0; y < 2; y++)
+    for (gint x = 0; x < 2; x++) {
+      LwtTileBand *band = &task->bands[y][x];
+      const gsize left = x ? (woven ? 1 : (c->width + 1) / 2) : 0;
+      const gsize top = y ? (woven ? 1 : (c->height + 1) / 2) : 0;
+
+      if (c->low && (x || y))
+        continue;
+      band->data = picture.data + top * picture.stride + left * size;
+      band->pitch = picture.stride * (woven ? 2 : 1);
+      band->step = woven ? 2 : 1;
+    }
+}
+
+guint64 seed = 1;
+
+guint
+random_below (guint n)
+{
+  seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+  return (guint) ((seed >> 33) % n);
+}
+
+void
+fill (Picture picture, gint width, gint height, LwtType type)
+{
+  for (gint y = 0; y < height; y++)
+    for (gint x = 0; x < width; x++) {
+      guint8 *row = picture.data + y * picture.stride;
+      const double value = random_below (2000001) / 1e6 - 1.0;
+
+      if (type == LWT_TYPE_F32)
+        ((float *) row)[x] = (float) value;
+      else if (type == LWT_TYPE_F64)
+        ((double *) row)[x] = value;
+      else
+        ((gint32 *) row)[x] = (gint32) random_below (1u << 31) * 2;
+    }
+}
+
+void
+pack (guint8 *to, Picture from, gint width, gint height, gsize size)
+{
+  for (gint y = 0; y < height; y++)
+    memcpy (to + y * width * size, from.data + y * from.stride, width * size);
+}
+
+bool
+is_same (Picture got, const guint8 *expected, gint width, gint height,
+    gsize size, const char *what)
+{
+  for (gint y = 0; y < height; y++)
+    for (gint x = 0; x < width; x++)
+      if (memcmp (got.data + y * got.stride + x * size,
+              expected + (y * width + x) * size, size)) {
+        printf ("  %s differs at %d, %d\n", what, x, y);
+        return false;
+      }
+  for (gint y = 0; y < height; y++)
+    for (gsize i = width * size; i < got.stride; i++)
+      if (got.data[y * got.stride + i] != 0xa5) {
+        printf ("  %s: written behind row %d\n", what, y);
+        return false;
+      }
+  return true;
+}
+
+/* Runs the kernel of a direction. FALSE: the case is none of its. */
+template <typename T>
+bool
+run_tiles (const Case *c, bool inverse, Picture picture, Picture bands)
+{
+  const gint shift[2] = { c->wavelet.shift_low, c->wavelet.shift_high };
+  Launch<T> *launch;
+  LwtTileTask *task;
+  gsize shared;
+
+  if (!lwt_tile_plan_init (&Emulated<T>::plan,
+          (LwtTileKernel) (2 * inverse + c->small), &c->wavelet, c->type,
+          c->boundary))
+    return false;
+  launch = g_new0 (Launch<T>, 1);
+  task = &launch->parameters.task;
+  if (!lwt_tile_axis_init (
+          &task->axis[0], &Emulated<T>::plan, 0, c->width, shift)
+      || !lwt_tile_axis_init (
+          &task->axis[1], &Emulated<T>::plan, 1, c->height, shift)) {
+    g_free (launch);
+    return false;
+  }
+  set_weights (launch, &c->wavelet, inverse);
+  task->picture.data = picture.data;
+  task->picture.pitch = picture.stride;
+  task->picture.step = 1;
+  place_bands (task, c, bands, sizeof (T));
+  shared = lwt_tile_plan_get_shared (&Emulated<T>::plan, c->type);
+  launch->shared = (T *) aligned_alloc (128, (shared + 127) / 128 * 128);
+  emulation::launch (task->axis[0].tiles * task->axis[1].tiles,
+      Emulated<T>::plan.threads, launch->shared, shared,
+      inverse ? run_inverse<T> : run_forward<T>, launch);
+  free (launch->shared);
+  g_free (launch);
+  return true;
+}
+
+/* 0: passed, 1: failed, 2: not a case of the kernels */
+template <typename T>
+int
+check (const Case *c)
+{
+  const gint low_width = (c->width + 1) / 2, low_height = (c->height + 1) / 2;
+  const gint bands_width = c->low ? low_width : c->width;
+  const gint bands_height = c->low ? low_height : c->height;
+  Picture picture = make_picture (c->width, c->height, sizeof (T));
+  Picture back = make_picture (c->width, c->height, sizeof (T));
+  Picture bands = make_picture (bands_width, bands_height, sizeof (T));
+  guint8 *in = g_new (guint8, c->width * c->height * sizeof (T));
+  guint8 *out = g_new (guint8, c->width * c->height * sizeof (T));
+  guint8 *low = g_new (guint8, c->width * c->height * sizeof (T));
+  LwtChain chain;
+  int result = 2;
+
+  lwt_chain_init (&chain);
+  lwt_chain_append (&chain, c->width, c->height, 1, 1);
+  fill (picture, c->width, c->height, c->type);
+  pack (in, picture, c->width, c->height, sizeof (T));
+  if (run_tiles<T> (c, false, picture, bands)) {
+    if (c->low)
+      lwt_twin_reduce (
+          &c->wavelet, c->boundary, c->type, &chain, 0, 1, in, out);
+    else
+      lwt_twin_forward (
+          &c->wavelet, c->boundary, c->type, &chain, c->layout, in, out);
+    result = !is_same (
+        bands, out, bands_width, bands_height, sizeof (T), "bands");
+  }
+  fill (bands, bands_width, bands_height, c->type);
+  pack (low, bands, bands_width, bands_height, sizeof (T));
+  if (run_tiles<T> (c, true, back, bands)) {
+    if (c->low)
+      lwt_twin_expand (
+          &c->wavelet, c->boundary, c->type, &chain, 0, 1, low, out);
+    else
+      lwt_twin_inverse (
+          &c->wavelet, c->boundary, c->type, &chain, c->layout, low, out);
+    result = (result == 1)
+             | !is_same (
+                 back, out, c->width, c->height, sizeof (T), "picture");
+  } else if (result == 0) {
+    result = 2;
+  }
+  g_free (in);
+  g_free (out);
+  g_free (low);
+  free (picture.data);
+  free (back.data);
+  free (bands.data);
+  return result;
+}
+
+int
+check_case (const Case *c, const char *name)
+{
+  static const char *const boundaries[] = { "symmetric", "periodic", "clamp",
+    "zero" };
+  const int result = c->type == LWT_TYPE_F32   ? check<float> (c)
+                     : c->type == LWT_TYPE_F64 ? check<double> (c)
+                                               : check<int> (c);
+
+  if (result == 1)
+    printf ("not ok: %s, type %d, %dx%d, %s, layout %d%s%s\n", name,
+        (int) c->type, c->width, c->height, boundaries[c->boundary],
+        (int) c->layout, c->small ? ", small" : "", c->low ? ", low" : "");
+  return result;
+}
+
+void
+make_random (LwtWavelet *wavelet)
+{
+  memset (wavelet, 0, sizeof *wavelet);
+  wavelet->n_steps = 1 + random_below (7);
+  for (guint i = 0; i < wavelet->n_steps; i++) {
+    LwtStep *step = &wavelet->steps[i];
+
+    step->kind = random_below (2) ? LWT_STEP_PREDICT : LWT_STEP_UPDATE;
+    step->first = (gint) random_below (13) - 6;
+    step->n = 1 + random_below (5);
+    step->shift = random_below (5);
+    for (guint k = 0; k < step->n; k++) {
+      step->c[k] = random_below (2000001) / 1e6 - 1.0;
+      step->num[k] = (gint) random_below (41) - 20;
+    }
+  }
+  wavelet->scale_low = 0.7;
+  wavelet->scale_high = -1.3;
+  wavelet->shift_low = (gint) random_below (9) - 4;
+  wavelet->shift_high = -wavelet->shift_low;
+}
+
+} // namespace
+
+int
+main (int argc, char **argv)
+{
+  const char *const *names = lwt_wavelet_names ();
+  const guint rounds = argc > 1 ? (guint) atoi (argv[1]) : 4;
+  guint counts[3] = { 0, 0, 0 };
+
+  for (guint round = 0; round < rounds; round++)
+    for (guint i = 0; names[i] != NULL; i++) {
+      LwtWavelet *wavelet = lwt_wavelet_new (names[i], NULL);
+      Case c;
+      int result;
+
+      if (argc > 2 && strcmp (names[i], argv[2])) {
+        lwt_wavelet_free (wavelet);
+        continue;
+      }
+      c.wavelet = *wavelet;
+      if (random_below (8) == 0)
+        make_random (&c.wavelet);
+      c.type = (LwtType) random_below (wavelet->reversible ? 3 : 2);
+      c.boundary = (LwtBoundary) random_below (4);
+      c.layout = (LwtLayout) random_below (2);
+      c.small = random_below (3) != 0;
+      c.low = random_below (3) == 0;
+      c.width = 60 + (gint) random_below (c.small ? 200 : 400);
+      c.height = 60 + (gint) random_below (c.small ? 200 : 400);
+      if (c.boundary == LWT_BOUNDARY_PERIODIC) {
+        c.width &= ~1;
+        c.height &= ~1;
+      }
+      result = check_case (&c, names[i]);
+      counts[result]++;
+      lwt_wavelet_free (wavelet);
+    }
+  printf ("%u passed, %u failed, %u not done by these kernels\n", counts[0],
+      counts[1], counts[2]);
+  return counts[1] > 0;
+}
