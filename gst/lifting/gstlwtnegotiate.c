@@ -327,7 +327,9 @@ tensor_like (const GstStructure *from, gboolean size)
 }
 
 /* What can be on one side where @peer is what can be on the other: either kind
- * becomes either, the same one before the other. */
+ * becomes either, the same one before the other. Structures are not simplified:
+ * that would merge frame rates 5/1 and [ 0/1, max ] into a list, which GStreamer
+ * takes for no subset of the range. */
 static GstCaps *
 either_kind (GstCudaLwtFilter *self, const GstCaps *peer)
 {
@@ -338,13 +340,12 @@ either_kind (GstCudaLwtFilter *self, const GstCaps *peer)
     const GstStructure *s = gst_caps_get_structure (peer, i);
     const gboolean video = gst_structure_has_name (s, "video/x-raw");
 
-    gst_caps_append_structure (
+    first = gst_caps_merge_structure (
         first, video ? picture_like (s, size) : tensor_like (s, size));
-    gst_caps_append_structure (
+    second = gst_caps_merge_structure (
         second, video ? tensor_like (s, size) : picture_like (s, size));
   }
-  gst_caps_append (first, second);
-  return gst_caps_simplify (first);
+  return gst_caps_merge (first, second);
 }
 
 static gboolean

@@ -243,9 +243,9 @@ copy_field (GstStructure *to, const GstStructure *from, const gchar *name)
     gst_structure_set_value (to, name, value);
 }
 
-/* What surfaces of @s are shown as. */
-static void
-append_video (GstSurfaceColor *self, GstCaps *result, GstStructure *s)
+/* Video that shows surfaces of @s. */
+static GstCaps *
+video_of (GstSurfaceColor *self, GstStructure *s)
 {
   GstCaps *caps = gst_static_pad_template_get_caps (&src_template);
   GstStructure *video;
@@ -263,12 +263,12 @@ append_video (GstSurfaceColor *self, GstCaps *result, GstStructure *s)
   copy_field (video, s, "framerate");
   if (get_aspect (self, s, &n, &d))
     set_aspect (video, n, d);
-  gst_caps_append (result, caps);
+  return caps;
 }
 
-/* What can be shown as @s. */
-static void
-append_surfaces (GstCaps *result, GstStructure *s)
+/* Surfaces that can be shown as @s. */
+static GstCaps *
+surfaces_of (GstStructure *s)
 {
   GstCaps *caps = gst_static_pad_template_get_caps (&sink_template);
   gint width, height;
@@ -297,8 +297,11 @@ append_surfaces (GstCaps *result, GstStructure *s)
       g_value_unset (&text);
     }
   }
-  gst_caps_append (result, caps);
+  return caps;
 }
+
+/* Structures are not simplified: that would merge frame rates 5/1 and [ 0/1, max ]
+ * into a list, which GStreamer takes for no subset of the range. */
 
 static GstCaps *
 gst_surface_color_transform_caps (GstBaseTransform *base,
@@ -309,12 +312,10 @@ gst_surface_color_transform_caps (GstBaseTransform *base,
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     GstStructure *s = gst_caps_get_structure (caps, i);
 
-    if (direction == GST_PAD_SINK)
-      append_video (GST_SURFACE_COLOR (base), result, s);
-    else
-      append_surfaces (result, s);
+    result = gst_caps_merge (result,
+        direction == GST_PAD_SINK ? video_of (GST_SURFACE_COLOR (base), s)
+                                  : surfaces_of (s));
   }
-  result = gst_caps_simplify (result);
   if (filter != NULL) {
     GstCaps *all = result;
 

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <gst/check/gstcheck.h>
 #include <string.h>
+#include "busmessages.h"
 #include "cuda/core/device.h"
 
 #define PLUGIN "cudavision"
@@ -343,6 +344,40 @@ GST_START_TEST (test_cuda_without_device)
 }
 GST_END_TEST;
 
+/* Caps with several frame rates, as videorate offers them, come through each
+ * element that answers caps queries; GStreamer warns of answers that are no
+ * subset of the query's filter. */
+GST_START_TEST (test_framerates)
+{
+  static const gchar *const lines[] = {
+    "surfacetestsrc num-buffers=9 ! surfacecolor ! %s",
+    "surfacetestsrc num-buffers=9 ! surfacecolor ! %s ! videoconvert",
+    "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8 ! surfacecolor ! %s",
+    "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8 ! cudalwtfilter ! "
+    "%s",
+    "surfacetestsrc num-buffers=9 ! cudalwtfilter ! %s",
+    "videotestsrc num-buffers=9 ! cudalwtfilter operation=denoise ! %s",
+    "videotestsrc num-buffers=9 ! cudamotionest ! %s",
+    "videotestsrc num-buffers=9 ! cudamotionest ! motionoverlay ! %s",
+    "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8 ! cudaroicrop "
+    "position-source=property width=64 height=64 ! %s",
+    "pbftestsrc num-buffers=9 ! cudapbfmonitor ! %s",
+    "pbftestsrc num-buffers=9 ! cudapbfmonitor ! pbfoverlay ! %s",
+  };
+
+  g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    gchar **parts = g_strsplit (lines[i], "%s", 2);
+    gchar *line = g_strconcat (parts[0],
+        "videorate ! video/x-raw,framerate=5/1", parts[1], " ! fakesink", NULL);
+
+    bus_expect_first (line, GST_MESSAGE_EOS, NULL);
+    g_free (line);
+    g_strfreev (parts);
+  }
+}
+GST_END_TEST;
+
 /* the file can be loaded and closed by a program that is not GStreamer */
 GST_START_TEST (test_load_unload)
 {
@@ -378,6 +413,7 @@ contract_suite (void)
   tcase_add_test (tc, test_auto_falls_back_once);
   tcase_add_test (tc, test_cpu_says_nothing);
   tcase_add_test (tc, test_cuda_without_device);
+  tcase_add_test (tc, test_framerates);
   return suite;
 }
 
