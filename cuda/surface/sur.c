@@ -5,7 +5,9 @@
 /* Digital Surf's SUR: a header of 512 bytes, little-endian, a comment and a
  * private zone, then integers of 16 or 32 bits: height = integer * Z step +
  * Z offset. DSCOMPRESSED: the integers as zlib streams behind a table of their
- * sizes. Integers outside Zmin to Zmax are special points: missing. */
+ * sizes. Integers outside Zmin to Zmax are special points: missing. Inversion
+ * says how the points were turned before they were written, which Gwyddion's
+ * reader undoes, and so does this one. */
 #include "cuda/surface/bytes.h"
 
 #include <gio/gio.h>
@@ -38,14 +40,24 @@ enum {
   AT_STEP_UNITS = 180,
   AT_LENGTH_UNITS = 228,
   AT_RATIOS = 276,
+  AT_INVERSION = 290,
   AT_DATE = 306, /* second, minute, hour, day, month, year */
   AT_COMMENT_SIZE = 334,
   AT_PRIVATE_SIZE = 336,
   AT_Z_OFFSET = 474,
 };
 
+/* Values of Inversion; programs take others as none */
+enum {
+  INVERSION_NONE,
+  INVERSION_Z,
+  INVERSION_Z_COLUMNS, /* and the order of columns */
+  INVERSION_Z_ROWS,
+};
+
 typedef struct {
   gboolean compressed;
+  guint inversion;
   SurfaceSample type;
   guint width, height;
   gdouble dx, dy, dz, z_offset;
@@ -129,6 +141,9 @@ read_header (const guint8 *data, gsize size, Header *header, GError **error)
   header->width = surface_get_u32 (data + AT_WIDTH);
   header->height = surface_get_u32 (data + AT_HEIGHT);
   header->special = surface_get_u16 (data + AT_SPECIAL) != 0;
+  header->inversion = surface_get_u16 (data + AT_INVERSION);
+  if (header->inversion > INVERSION_Z_ROWS)
+    header->inversion = INVERSION_NONE;
   header->z_min = (gint32) surface_get_u32 (data + AT_Z_MIN);
   header->z_max = (gint32) surface_get_u32 (data + AT_Z_MAX);
   header->offset = (gsize) HEADER_SIZE
@@ -296,12 +311,47 @@ surface_describe_sur (const SurfaceSource *source, const guint8 *head,
     layout->low = header.z_min - 1;
     layout->high = header.z_max + 1;
   }
-  layout->plain = !header.compressed;
-  return !layout->plain
+  layout->plain = !header.compressed && header.inversion == INVERSION_NONE;
+  return header.compressed
          || surface_layout_check (layout, about, source->size, error);
 }
 
-/* A compressed one */
+static void
+reverse_samples (gdouble *z, gsize n)
+{
+  for (gsize i = 0; i < n / 2; i++) {
+    const gdouble kept = z[i];
+
+    z[i] = z[n - 1 - i];
+    z[n - 1 - i] = kept;
+  }
+}
+
+/* Heights are mirrored about their mean, as Gwyddion does: the surface stays at
+ * its height. */
+static void
+undo_inversion (SurfaceImage *image, guint inversion)
+{
+  const gsize n = (gsize) image->width * image->height;
+  gdouble sum = 0, mean;
+  gsize there = 0;
+
+  for (gsize i = 0; i < n; i++)
+    if (!isnan (image->z[i])) {
+      sum += image->z[i];
+      there++;
+    }
+  mean = there ? sum / (gdouble) there : 0;
+  for (gsize i = 0; i < n; i++)
+    image->z[i] = mean - (image->z[i] - mean);
+  if (inversion == INVERSION_Z_ROWS)
+    reverse_samples (image->z, n);
+  if (inversion != INVERSION_Z)
+    for (guint y = 0; y < image->height; y++)
+      reverse_samples (image->z + (gsize) y * image->width, image->width);
+}
+
+/* A compressed or inverted one */
 SurfaceImage *
 surface_read_sur (const guint8 *data, gsize size, GError **error)
 {
@@ -309,15 +359,19 @@ surface_read_sur (const guint8 *data, gsize size, GError **error)
   SurfaceImage about = { 0 }, *image = NULL;
   Header header = { 0 };
   SurfaceLayout layout;
-  guint8 *points = NULL;
+  guint8 *inflated = NULL;
 
-  if (!read_header (data, size, &header, error))
-    return NULL;
-  surface_describe_sur (&source, data, size, &about, &layout, NULL);
-  points = inflate_points (data, size, &header, error);
-  if (points)
-    image = surface_layout_read (&layout, &about, points, error);
-  g_free (points);
+  if (read_header (data, size, &header, error)
+      && surface_describe_sur (&source, data, size, &about, &layout, error)) {
+    if (header.compressed)
+      inflated = inflate_points (data, size, &header, error);
+    if (inflated || !header.compressed)
+      image = surface_layout_read (
+          &layout, &about, inflated ? inflated : data + layout.at, error);
+  }
+  if (image && header.inversion != INVERSION_NONE)
+    undo_inversion (image, header.inversion);
+  g_free (inflated);
   surface_image_clear (&about);
   return image;
 }

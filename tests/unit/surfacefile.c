@@ -456,6 +456,47 @@ add_deflated (GByteArray *array, const void *bytes, gsize n)
   return wrote;
 }
 
+/* Inversion mirrors heights about their mean, and turns columns or rows. */
+static void
+test_sur_inversion (void)
+{
+  static const gint64 points[] = { 1, 2, 3, -100, 6, -102 };
+  /* um; the mean of the points that are there is -17.6 */
+  static const gdouble um[][6] = {
+    { 1, 2, 3, -100, 6, NAN }, { -36.2, -37.2, -38.2, 64.8, -41.2, NAN },
+    { -38.2, -37.2, -36.2, NAN, -41.2, 64.8 },
+    { 64.8, -41.2, NAN, -36.2, -37.2, -38.2 },
+    { 1, 2, 3, -100, 6, NAN }, /* none that is known */
+  };
+
+  for (guint inversion = 0; inversion < G_N_ELEMENTS (um); inversion++)
+    for (guint compressed = 0; compressed < 2; compressed++) {
+      GByteArray *array =
+          start_sur (compressed ? "DSCOMPRESSED" : "DIGITAL SURF");
+      gdouble metres[6];
+
+      put_32 (array, 112, 2);
+      put_float (array, 128, 1000);
+      put_float (array, 474, 0);
+      put_16 (array, 290, inversion);
+      if (compressed) {
+        GByteArray *raw = g_byte_array_new ();
+        guint8 table[12] = { 1, 0, 0, 0, 12 };
+
+        add (array, table, sizeof (table));
+        add_samples (raw, points, 6, 2);
+        put_32 (array, 528, add_deflated (array, raw->data, raw->len));
+        g_byte_array_unref (raw);
+      } else {
+        add_samples (array, points, 6, 2);
+      }
+      for (guint i = 0; i < 6; i++)
+        metres[i] = um[inversion][i] * 1e-6;
+      check_row (array, metres, 3, 2);
+      g_byte_array_unref (array);
+    }
+}
+
 /* Two streams, cut in the middle of a point */
 static void
 test_sur_compressed (void)
@@ -915,6 +956,7 @@ main (int argc, char **argv)
   g_test_add_func ("/surfacefile/sdf-profile", test_sdf_profile);
   g_test_add_func ("/surfacefile/sur", test_sur);
   g_test_add_func ("/surfacefile/sur-compressed", test_sur_compressed);
+  g_test_add_func ("/surfacefile/sur-inversion", test_sur_inversion);
   g_test_add_func ("/surfacefile/npy", test_npy);
   g_test_add_func ("/surfacefile/al3d", test_al3d);
   g_test_add_func ("/surfacefile/bcrf", test_bcrf);
