@@ -67,7 +67,6 @@ static GstStaticPadTemplate src_template =
             "types = (string) { float32, float64 }, framerate = (fraction) [ "
             "0/1, max ]"));
 
-/* Of no interest to who plays TIFF pictures: what else takes them goes first. */
 #define gst_surface_dec_parent_class parent_class
 G_DEFINE_FINAL_TYPE (GstSurfaceDec, gst_surface_dec, GST_TYPE_ELEMENT)
 GST_ELEMENT_REGISTER_DEFINE (
@@ -440,6 +439,8 @@ gst_surface_dec_init (GstSurfaceDec *self)
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_surface_dec_chain);
   gst_pad_set_event_function (self->sinkpad, gst_surface_dec_sink_event);
+  /* image/tiff of the template needs no frame rate */
+  GST_PAD_SET_ACCEPT_INTERSECT (self->sinkpad);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_use_fixed_caps (self->srcpad);

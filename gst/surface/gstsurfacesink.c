@@ -82,7 +82,9 @@ static const GEnumValue formats[] = {
 };
 
 static const GstCvSetting settings_table[] = {
-  { "location", "File, or pattern of files with one %d, such as land-%05d.x3p",
+  { "location",
+      "File, file:// URI, or pattern of files with one %d, such as "
+      "land-%05d.x3p",
       GST_CV_SETTING_STRING, FIELD (location) },
   { "format", "What files are written as", GST_CV_SETTING_ENUM, FIELD (format),
       FALSE, 0, 0, "GstSurfaceSinkFormat", formats },
@@ -509,18 +511,22 @@ static gboolean
 check_location (GstSurfaceSink *self)
 {
   GError *error = NULL;
+  gchar *path;
 
   if (*self->location == 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
         ("The property location names no file."), (NULL));
     return FALSE;
   }
-  if (!gst_surface_location_check (self->location, &self->pattern, &error)) {
+  path = gst_surface_location_parse (self->location, &self->pattern, &error);
+  if (path == NULL) {
     GST_ELEMENT_ERROR (
         self, RESOURCE, SETTINGS, ("%s.", error->message), (NULL));
     g_error_free (error);
     return FALSE;
   }
+  g_free (self->location);
+  self->location = path;
   return TRUE;
 }
 

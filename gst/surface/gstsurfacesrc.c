@@ -65,7 +65,9 @@ struct _GstSurfaceSrc {
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
 static const GstCvSetting settings_table[] = {
-  { "location", "File, or pattern of files with one %d, such as land-%05d.x3p",
+  { "location",
+      "File, file:// URI, or pattern of files with one %d, such as "
+      "land-%05d.x3p",
       GST_CV_SETTING_STRING, FIELD (location) },
   { "start-index", "Number of the first file of a pattern", GST_CV_SETTING_UINT,
       FIELD (start_index), FALSE, 0, G_MAXINT },
@@ -398,18 +400,22 @@ gst_surface_src_start (GstBaseSrc *base)
   GError *error = NULL;
   Settings settings;
   gboolean pattern;
+  gchar *path;
 
   self->frame = 0;
   self->discont = TRUE;
   self->info = (GstSurfaceInfo){ 0 };
   if (!take_settings (self, &settings))
     goto failed;
-  if (!gst_surface_location_check (self->location, &pattern, &error)) {
+  path = gst_surface_location_parse (self->location, &pattern, &error);
+  if (path == NULL) {
     GST_ELEMENT_ERROR (
         self, RESOURCE, SETTINGS, ("%s.", error->message), (NULL));
     g_error_free (error);
     goto failed;
   }
+  g_free (self->location);
+  self->location = path;
   self->count = pattern ? count_files (self->location, &settings) : 1;
   if (self->count == 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,

@@ -104,6 +104,43 @@ gst_surface_types_register (GstPlugin *plugin)
 
 /* --- names ---------------------------------------------------------------------- */
 
+static gboolean
+is_uri (const gchar *location)
+{
+  gchar *scheme = g_uri_parse_scheme (location);
+  const gboolean uri = scheme != NULL
+                       && (g_str_has_prefix (location + strlen (scheme), "://")
+                           || g_ascii_strncasecmp (location, "file:/", 6) == 0);
+
+  g_free (scheme);
+  return uri;
+}
+
+/* Returns: (transfer full): %NULL with @error */
+static gchar *
+path_of_uri (const gchar *uri, GError **error)
+{
+  GError *problem = NULL;
+  gchar *path = g_filename_from_uri (uri, NULL, &problem);
+
+  /* "%05d" of a pattern is read as a control character */
+  for (gchar *c = path; c != NULL && *c != 0; c++)
+    if (g_ascii_iscntrl (*c)) {
+      g_clear_pointer (&path, g_free);
+      break;
+    }
+  if (path == NULL)
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+        "The location \"%s\" names no file: %s. A path, a pattern of paths or "
+        "a "
+        "file:// URI of one file is expected",
+        uri,
+        problem != NULL ? problem->message
+                        : "The URI holds a control character");
+  g_clear_error (&problem);
+  return path;
+}
+
 /* The conversion that begins at @at, behind the %: digits, then d, u or i.
  * Returns: what follows it; %NULL if it is none */
 static const gchar *
@@ -118,9 +155,8 @@ skip_conversion (const gchar *at)
   return *at == 'd' || *at == 'u' || *at == 'i' ? at + 1 : NULL;
 }
 
-gboolean
-gst_surface_location_check (
-    const gchar *location, gboolean *pattern, GError **error)
+static gboolean
+check_pattern (const gchar *location, gboolean *pattern, GError **error)
 {
   *pattern = FALSE;
   for (const gchar *at = strchr (location, '%'); at; at = strchr (at, '%')) {
@@ -137,6 +173,26 @@ gst_surface_location_check (
     at = end;
   }
   return TRUE;
+}
+
+gchar *
+gst_surface_location_parse (
+    const gchar *location, gboolean *pattern, GError **error)
+{
+  gchar *path, *escaped, **parts;
+
+  if (!is_uri (location))
+    return check_pattern (location, pattern, error) ? g_strdup (location)
+                                                    : NULL;
+  *pattern = FALSE;
+  path = path_of_uri (location, error);
+  if (path == NULL)
+    return NULL;
+  parts = g_strsplit (path, "%", -1);
+  escaped = g_strjoinv ("%%", parts);
+  g_strfreev (parts);
+  g_free (path);
+  return escaped;
 }
 
 gchar *

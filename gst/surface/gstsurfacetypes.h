@@ -10,22 +10,27 @@
 
 G_BEGIN_DECLS
 
+/* TIFF with a frame rate only: decodebin, which asks for a superset of the caps
+ * that it found, leaves TIFF pictures to decoders of images. */
 #define GST_SURFACE_FILE_CAPS                                                  \
   "application/x-surface-x3p; application/x-surface-sdf; "                     \
   "application/x-surface-sur; application/x-surface-gsf; "                     \
   "application/x-surface-npy; application/x-surface-al3d; "                    \
-  "application/x-surface-bcrf; image/tiff"
+  "application/x-surface-bcrf; "                                               \
+  "image/tiff, framerate = (fraction) [ 0/1, max ]"
 
 /* Registers what tells these types from the first bytes of a file; TIFF is told
  * by GStreamer. */
 gboolean gst_surface_types_register (GstPlugin *plugin);
 
-/* Whether @location is a name, or a pattern with one %d, such as %05d.
- * @pattern: (out)
- * Returns: FALSE with @error if it is neither */
-gboolean gst_surface_location_check (
+/* What a property location says: a path, a pattern of paths with one %d, such as
+ * %05d, or a file: URI, which names one file.
+ * @pattern: (out): whether it is a pattern
+ * Returns: (transfer full): for gst_surface_location_at(); %NULL with @error if it
+ * is none of these */
+gchar *gst_surface_location_parse (
     const gchar *location, gboolean *pattern, GError **error);
-/* The name with the number @index in place of %d */
+/* The name with the number @index in place of %d, and %% as % */
 gchar *gst_surface_location_at (const gchar *location, guint index);
 
 G_END_DECLS

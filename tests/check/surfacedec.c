@@ -255,13 +255,51 @@ GST_START_TEST (test_lines)
     ("multifilesrc location=%s/a%d.npy stop-index=1 "
      "caps=application/x-surface-npy,framerate=5/1 ! surfacedec ! fakesink"),
   };
+  static const gchar *const tiff_lines[] = {
+    "filesrc location=%s/a0.tiff ! surfacedec dx=1e-6 ! fakesink",
+    "filesrc location=%s/a0.tiff ! typefind ! surfacedec ! fakesink",
+    ("multifilesrc location=%s/a%d.tiff stop-index=0 "
+     "caps=image/tiff,framerate=5/1 ! surfacedec ! fakesink"),
+  };
   gchar *folder = surface_temp_new ();
 
   surface_temp_write (folder, "a0.npy", 9, 7, 0);
   surface_temp_write (folder, "a1.npy", 5, 4, 0);
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
     surface_temp_run_ok (folder, lines[i]);
+  if (surface_file_supported (SURFACE_FILE_TIFF)) {
+    surface_temp_write (folder, "a0.tiff", 9, 7, 0);
+    for (guint i = 0; i < G_N_ELEMENTS (tiff_lines); i++)
+      surface_temp_run_ok (folder, tiff_lines[i]);
+  }
   surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* Whether decodebin tries surfacedec for the caps that it found */
+static gboolean
+is_tried_for (const gchar *text)
+{
+  GList *all = gst_element_factory_list_get_elements (
+      GST_ELEMENT_FACTORY_TYPE_DECODER, GST_RANK_MARGINAL);
+  GstCaps *caps = gst_caps_from_string (text);
+  GList *fit = gst_element_factory_list_filter (all, caps, GST_PAD_SINK, TRUE);
+  gboolean found = FALSE;
+
+  for (GList *l = fit; l != NULL; l = l->next)
+    found |= g_str_equal (GST_OBJECT_NAME (l->data), "surfacedec");
+  gst_plugin_feature_list_free (fit);
+  gst_plugin_feature_list_free (all);
+  gst_caps_unref (caps);
+  return found;
+}
+
+/* A TIFF is a photograph as far as decodebin can know. */
+GST_START_TEST (test_photographs)
+{
+  fail_if (is_tried_for ("image/tiff"));
+  fail_if (is_tried_for ("image/tiff, endianness=(int)1234"));
+  fail_unless (is_tried_for ("application/x-surface-npy"));
 }
 GST_END_TEST;
 
@@ -333,6 +371,7 @@ surfacedec_suite (void)
   tcase_add_test (tc, test_types);
   tcase_add_test (tc, test_other_zip);
   tcase_add_test (tc, test_lines);
+  tcase_add_test (tc, test_photographs);
   tcase_add_test (tc, test_errors);
   tcase_add_test (tc, test_states);
   return s;

@@ -293,10 +293,29 @@ GST_START_TEST (test_tags)
 }
 GST_END_TEST;
 
+/* A file: URI names one file, whatever signs its name has. */
+GST_START_TEST (test_uri)
+{
+  gchar *folder = surface_temp_new ();
+  SurfaceImage *image;
+
+  surface_temp_write (folder, "a%d b.sur", 9, 7, 4);
+  surface_temp_run_ok (folder,
+      "surfacesrc location=file://%s/a%25d%20b.sur ! "
+      "surfacesink location=file://localhost%s/100%25.sur");
+  image = surface_temp_read (folder, "100%.sur");
+  fail_unless (surface_temp_difference (image, 4) < 1e-13);
+  surface_image_free (image);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_errors)
 {
   static const gchar *const cases[][2] = {
     { "surfacetestsrc ! surfacesink", "location names no file" },
+    { "surfacetestsrc ! surfacesink location=https://localhost/a.npy",
+        "\"https://localhost/a.npy\" names no file" },
     { "surfacetestsrc ! surfacesink location=%s/a", "names no format" },
     { "surfacetestsrc ! surfacesink location=%s/a.al3d", "names no format" },
     { "surfacetestsrc ! surfacesink location=%s/a%d%d.npy",
@@ -406,6 +425,7 @@ surfacesink_suite (void)
   tcase_add_test (tc, test_max_files);
   tcase_add_test (tc, test_overwritten);
   tcase_add_test (tc, test_tags);
+  tcase_add_test (tc, test_uri);
   tcase_add_test (tc, test_errors);
   tcase_add_test (tc, test_link);
   tcase_add_test (tc, test_bad_stream);
