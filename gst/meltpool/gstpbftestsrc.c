@@ -69,15 +69,17 @@ struct _GstPbfTestSrc {
    * them */
   GstVideoInfo info;
   PbfSim *sim;
-  guint wanted_list_frames; /* frames_per_list since start */
-  guint list_frames;        /* the same; if 0, as these caps make it */
-  guint replay_frames;      /* pre_render since start */
-  GstPbfReplay *replay;     /* frames rendered in advance */
-  guint replay_layers;      /* layers that they span */
-  guint64 frame;            /* frames made since start */
-  guint64 first_frame;      /* number of the first one with these caps */
-  GstClockTime first_time;  /* and its time since start */
-  GstClockTime time_offset; /* of timestamps against the time since start */
+  guint wanted_list_frames;    /* frames_per_list since start */
+  guint list_frames;           /* the same; if 0, as these caps make it */
+  guint replay_frames;         /* pre_render since start */
+  GstPbfReplay *replay;        /* frames rendered in advance */
+  guint replay_layers;         /* layers that they span */
+  GstBufferList *other_frames; /* (nullable): of the list being sent, without
+                                * the first one */
+  guint64 frame;               /* frames made since start */
+  guint64 first_frame;         /* number of the first one with these caps */
+  GstClockTime first_time;     /* and its time since start */
+  GstClockTime time_offset;    /* of timestamps against the time since start */
   gboolean time_known;
 
   GstClockID clock_id; /* guarded by the object lock */
@@ -481,21 +483,6 @@ frames_due (GstPbfTestSrc *self)
   return (guint) n;
 }
 
-/* Waits while a live source is paused. The base class does so too, but when the
- * wait ends in READY it releases a buffer that a list does not have. */
-static GstFlowReturn
-wait_playing (GstBaseSrc *base)
-{
-  gboolean running;
-
-  if (!gst_base_src_is_live (base))
-    return GST_FLOW_OK;
-  g_mutex_lock (&base->live_lock);
-  running = base->live_running;
-  g_mutex_unlock (&base->live_lock);
-  return running ? GST_FLOW_OK : gst_base_src_wait_playing (base);
-}
-
 /* Fills @list with the next @n frames. */
 static GstFlowReturn
 render_list (
@@ -540,21 +527,41 @@ replay_list (GstPbfTestSrc *self, guint n, GstBufferList **list)
   return ret;
 }
 
-/* A list that cannot be handed over is made again when the flow goes on. */
+/* Gives the base class the first of @n frames and keeps the others for
+ * push_list(). gst_base_src_submit_buffer_list() is not used: in GStreamer 1.22
+ * the base class unrefs a buffer that is not there if EOS or a change of state
+ * comes between create() and the push. */
 static GstFlowReturn
-submit_list (GstPbfTestSrc *self, GstBufferPool *pool, guint n)
+make_list (
+    GstPbfTestSrc *self, GstBufferPool *pool, guint n, GstBuffer **buffer)
 {
   GstBufferList *list;
   GstFlowReturn ret = self->replay != NULL ? replay_list (self, n, &list)
                                            : render_list (self, pool, n, &list);
 
-  if (ret == GST_FLOW_OK)
-    ret = wait_playing (GST_BASE_SRC (self));
-  if (ret == GST_FLOW_OK)
-    gst_base_src_submit_buffer_list (GST_BASE_SRC (self), list);
-  else
+  if (ret != GST_FLOW_OK) {
     gst_buffer_list_unref (list);
-  return ret;
+    return ret;
+  }
+  *buffer = gst_buffer_ref (gst_buffer_list_get (list, 0));
+  gst_buffer_list_remove (list, 0, 1);
+  self->other_frames = list;
+  return GST_FLOW_OK;
+}
+
+/* Pushes a list in the place of its first frame. */
+static GstPadProbeReturn
+push_list (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstPbfTestSrc *self = data;
+  GstBufferList *list = g_steal_pointer (&self->other_frames);
+
+  if (list == NULL)
+    return GST_PAD_PROBE_OK;
+  gst_buffer_list_insert (list, 0, GST_PAD_PROBE_INFO_BUFFER (info));
+  info->data = NULL;
+  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = gst_pad_push_list (pad, list);
+  return GST_PAD_PROBE_HANDLED;
 }
 
 static GstFlowReturn
@@ -566,6 +573,7 @@ gst_pbf_test_src_create (
   GstFlowReturn ret = GST_FLOW_OK;
   guint n;
 
+  gst_clear_buffer_list (&self->other_frames); /* the push did not come */
   if (frames_due (self) == 0)
     return GST_FLOW_EOS;
   pool = gst_base_src_get_buffer_pool (base);
@@ -584,7 +592,7 @@ gst_pbf_test_src_create (
 
     ret = make_frame (self, pool, &exposure, buffer);
   } else if (ret == GST_FLOW_OK) {
-    ret = submit_list (self, pool, n);
+    ret = make_list (self, pool, n, buffer);
   }
   if (ret == GST_FLOW_OK)
     self->frame += n;
@@ -864,6 +872,7 @@ gst_pbf_test_src_stop (GstBaseSrc *base)
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
 
+  gst_clear_buffer_list (&self->other_frames);
   g_clear_pointer (&self->replay, gst_pbf_replay_free);
   g_clear_pointer (&self->sim, pbf_sim_free);
   GST_OBJECT_LOCK (self);
@@ -1019,4 +1028,6 @@ gst_pbf_test_src_init (GstPbfTestSrc *self)
   self->timestamp_offset = DEFAULT_TIMESTAMP_OFFSET;
   self->list_frames = 1;
   gst_video_info_init (&self->info);
+  gst_pad_add_probe (GST_BASE_SRC_PAD (self), GST_PAD_PROBE_TYPE_BUFFER,
+      push_list, self, NULL);
 }
