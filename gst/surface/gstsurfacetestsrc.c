@@ -53,6 +53,7 @@ struct _GstSurfaceTestSrc {
   guint64 frame;
   guint64 first_frame;     /* number of the first one with these caps */
   GstClockTime first_time; /* and its time */
+  gboolean sought;         /* frame follows from the segment's position */
 };
 
 enum {
@@ -164,13 +165,83 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
         (NULL));
     return FALSE;
   }
-  if (info.fps_n > 0 && self->info.fps_n > 0) {
+  if (info.fps_n > 0 && self->info.fps_n > 0 && !self->sought) {
     self->first_time = time_of (self, self->frame);
     self->first_frame = self->frame;
   }
+  GST_OBJECT_LOCK (self);
   self->info = info;
+  GST_OBJECT_UNLOCK (self);
   gst_base_src_set_blocksize (base, (guint) gst_surface_info_get_size (&info));
+  if (gst_base_src_is_live (base))
+    gst_element_post_message (
+        GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
   return TRUE;
+}
+
+/* Before there are caps the latency is not known. */
+static gboolean
+gst_surface_test_src_query (GstBaseSrc *base, GstQuery *query)
+{
+  GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (base);
+  gint fps_n, fps_d;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
+    return GST_BASE_SRC_CLASS (parent_class)->query (base, query);
+  GST_OBJECT_LOCK (self);
+  fps_n = self->info.fps_n;
+  fps_d = self->info.fps_d;
+  GST_OBJECT_UNLOCK (self);
+  if (fps_n == 0)
+    return FALSE;
+  /* surfaces wait in the source as long as downstream likes */
+  gst_query_set_latency (query, gst_base_src_is_live (base),
+      gst_util_uint64_scale_int (GST_SECOND, fps_d, fps_n),
+      GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+/* --- seeks -------------------------------------------------------------------- */
+
+static gboolean
+gst_surface_test_src_is_seekable (GstBaseSrc *base)
+{
+  return TRUE;
+}
+
+/* Where that leads is known with the caps. */
+static gboolean
+gst_surface_test_src_do_seek (GstBaseSrc *base, GstSegment *segment)
+{
+  GST_SURFACE_TEST_SRC (base)->sought = TRUE;
+  return TRUE;
+}
+
+/* The surface that is shown at @time */
+static guint64
+frame_at (GstSurfaceTestSrc *self, GstClockTime time)
+{
+  const guint64 frame = gst_util_uint64_scale (time, (guint64) self->info.fps_n,
+      (guint64) self->info.fps_d * GST_SECOND);
+
+  /* times of surfaces are rounded down, too */
+  return time_of (self, frame + 1) <= time ? frame + 1 : frame;
+}
+
+/* To the surface that is shown at the segment's position or, backwards, behind
+ * the one that is shown before it */
+static void
+go_to_position (GstSurfaceTestSrc *self)
+{
+  const GstSegment *segment = &GST_BASE_SRC (self)->segment;
+  const GstClockTime time = segment->position;
+
+  self->sought = FALSE;
+  self->first_frame = self->first_time = 0;
+  if (segment->rate > 0.0)
+    self->frame = frame_at (self, time);
+  else
+    self->frame = time > 0 ? frame_at (self, time - 1) + 1 : 0;
 }
 
 /* --- surfaces ----------------------------------------------------------------- */
@@ -207,24 +278,31 @@ is_event (guint period, guint64 frame)
 
 /* Properties that are controlled have their values of the surface's time. */
 static void
-sync_values (GstSurfaceTestSrc *self)
+sync_values (GstSurfaceTestSrc *self, guint64 frame)
 {
-  const GstClockTime time =
-      gst_segment_to_stream_time (&GST_BASE_SRC (self)->segment,
-          GST_FORMAT_TIME, time_of (self, self->frame));
+  const GstClockTime time = gst_segment_to_stream_time (
+      &GST_BASE_SRC (self)->segment, GST_FORMAT_TIME, time_of (self, frame));
 
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (self), time);
 }
 
+/* Backwards, frame is the one behind the next. */
 static GstFlowReturn
 gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
 {
   GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (push);
   const gsize size = gst_surface_info_get_size (&self->info);
-  Picture picture = { .frame = self->frame, .gain = 1.0 };
+  const gboolean back = GST_BASE_SRC (push)->segment.rate < 0.0;
+  Picture picture = { .gain = 1.0 };
   GstSurfaceMeta *meta;
   GstMapInfo map;
+
+  if (self->sought)
+    go_to_position (self);
+  if (back && self->frame == 0)
+    return GST_FLOW_EOS;
+  picture.frame = back ? self->frame - 1 : self->frame;
 
   if (gst_buffer_get_size (buffer) < size
       || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
@@ -235,10 +313,10 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
         ("%" GST_PTR_FORMAT, buffer));
     return GST_FLOW_ERROR;
   }
-  sync_values (self);
+  sync_values (self, picture.frame);
   GST_OBJECT_LOCK (self);
   picture.sim = self->sim;
-  if (is_event (self->event_period, self->frame))
+  if (is_event (self->event_period, picture.frame))
     picture.gain = self->event_gain;
   GST_OBJECT_UNLOCK (self);
   picture.sim.width = self->info.width;
@@ -256,12 +334,12 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
   meta->missing = (guint64) picture.missing;
   meta->width = self->info.width;
   meta->height = self->info.height;
-  GST_BUFFER_PTS (buffer) = time_of (self, self->frame);
+  GST_BUFFER_PTS (buffer) = time_of (self, picture.frame);
   GST_BUFFER_DURATION (buffer) =
-      time_of (self, self->frame + 1) - GST_BUFFER_PTS (buffer);
-  GST_BUFFER_OFFSET (buffer) = self->frame;
-  GST_BUFFER_OFFSET_END (buffer) = self->frame + 1;
-  self->frame++;
+      time_of (self, picture.frame + 1) - GST_BUFFER_PTS (buffer);
+  GST_BUFFER_OFFSET (buffer) = picture.frame;
+  GST_BUFFER_OFFSET_END (buffer) = picture.frame + 1;
+  self->frame = back ? picture.frame : picture.frame + 1;
   return GST_FLOW_OK;
 }
 
@@ -284,7 +362,9 @@ gst_surface_test_src_start (GstBaseSrc *base)
   self->pool = cvis_pool_new (0);
   self->frame = self->first_frame = 0;
   self->first_time = 0;
+  GST_OBJECT_LOCK (self);
   self->info = (GstSurfaceInfo){ 0 };
+  GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
 
@@ -515,6 +595,9 @@ gst_surface_test_src_class_init (GstSurfaceTestSrcClass *klass)
   install_properties (object_class);
   base_class->fixate = gst_surface_test_src_fixate;
   base_class->set_caps = gst_surface_test_src_set_caps;
+  base_class->query = gst_surface_test_src_query;
+  base_class->is_seekable = gst_surface_test_src_is_seekable;
+  base_class->do_seek = gst_surface_test_src_do_seek;
   base_class->get_times = gst_surface_test_src_get_times;
   base_class->start = gst_surface_test_src_start;
   base_class->stop = gst_surface_test_src_stop;

@@ -11,6 +11,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "busmessages.h"
+
+#define SEEK_CAPS                                                              \
+  "other/tensors,dimensions=(string)20:10:1:1,framerate=(fraction)30/1"
+
 static GstBuffer *
 nth (const gchar *line, const gchar *caps, guint n)
 {
@@ -143,6 +148,93 @@ GST_START_TEST (test_live)
 }
 GST_END_TEST;
 
+/* A live pipeline has one surface's time of latency, and its sink room for it. */
+GST_START_TEST (test_latency)
+{
+  GstHarness *h = gst_harness_new_parse ("surfacetestsrc is-live=true");
+  GstQuery *query = gst_query_new_latency ();
+  GstClockTime min, max;
+  gboolean live;
+
+  gst_harness_use_systemclock (h);
+  gst_harness_set_sink_caps_str (
+      h, GST_SURFACE_CAPS ", framerate=(fraction)50/1");
+  gst_harness_play (h);
+  gst_buffer_unref (gst_harness_pull (h));
+  fail_unless (gst_pad_peer_query (h->sinkpad, query));
+  gst_query_parse_latency (query, &live, &min, &max);
+  fail_unless (live);
+  fail_unless_equals_uint64 (min, GST_SECOND / 50);
+  fail_unless_equals_uint64 (max, GST_CLOCK_TIME_NONE);
+  gst_query_unref (query);
+  gst_harness_teardown (h);
+
+  bus_expect_first ("surfacetestsrc is-live=true num-buffers=3 ! "
+                    "other/tensors,framerate=100/1 ! fakesink sync=true",
+      GST_MESSAGE_EOS, NULL);
+}
+GST_END_TEST;
+
+/* The surface that is shown at a time is the same however it was come to. */
+static void
+expect_surface (GstElement *sink, const gchar *signal, guint64 frame)
+{
+  GstBuffer *plain =
+      nth ("surfacetestsrc velocity-x=1e-6", SEEK_CAPS, (guint) frame);
+  GstSample *sample;
+  GstBuffer *buffer;
+  GstMapInfo map;
+
+  g_signal_emit_by_name (sink, signal, &sample);
+  fail_unless (sample != NULL);
+  buffer = gst_sample_get_buffer (sample);
+  fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), frame);
+  fail_unless_equals_uint64 (
+      GST_BUFFER_PTS (buffer), gst_util_uint64_scale (frame, GST_SECOND, 30));
+  fail_unless (gst_buffer_map (plain, &map, GST_MAP_READ));
+  fail_unless_equals_int (gst_buffer_memcmp (buffer, 0, map.data, map.size), 0);
+  gst_buffer_unmap (plain, &map);
+  gst_buffer_unref (plain);
+  gst_sample_unref (sample);
+}
+
+GST_START_TEST (test_seek)
+{
+  GstElement *pipeline =
+      gst_parse_launch ("surfacetestsrc velocity-x=1e-6 ! " SEEK_CAPS " ! "
+                        "appsink name=sink sync=false max-buffers=1",
+          NULL);
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  static const guint64 frames[] = { 25, 7, 0 };
+  GstSample *sample;
+
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+  for (guint i = 0; i < G_N_ELEMENTS (frames); i++) {
+    /* within the time that it is shown, and at its very beginning */
+    for (guint within = 0; within < 2; within++) {
+      fail_unless (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
+          GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
+          (gint64) gst_util_uint64_scale (frames[i], GST_SECOND, 30)
+              + 1000 * within));
+      gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+      expect_surface (sink, "pull-preroll", frames[i]);
+    }
+  }
+  fail_unless (
+      gst_element_seek (pipeline, -1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+          GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET, GST_SECOND / 10));
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint i = 3; i-- > 0;)
+    expect_surface (sink, "pull-sample", i);
+  g_signal_emit_by_name (sink, "pull-sample", &sample);
+  fail_unless (sample == NULL);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_states)
 {
   GstElement *pipeline = gst_parse_launch ("surfacetestsrc ! fakesink", NULL);
@@ -241,6 +333,8 @@ surfacetestsrc_suite (void)
   tcase_add_test (tc, test_events);
   tcase_add_test (tc, test_seed);
   tcase_add_test (tc, test_live);
+  tcase_add_test (tc, test_latency);
+  tcase_add_test (tc, test_seek);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_bad_size);
   tcase_add_test (tc, test_controller);
