@@ -239,6 +239,20 @@ pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error)
   return TRUE;
 }
 
+void
+pbf_flag_pools_at_edge (PbfResult *results, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    PbfResult *r = &results[i];
+
+    if (r->bbox_width > 0
+        && (r->bbox_x == r->roi_x || r->bbox_y == r->roi_y
+            || r->bbox_x + r->bbox_width == r->roi_x + PBF_ROI_SIDE
+            || r->bbox_y + r->bbox_height == r->roi_y + PBF_ROI_SIDE))
+      r->flags |= PBF_RESULT_POOL_AT_EDGE;
+  }
+}
+
 gboolean
 pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
 {
@@ -255,6 +269,8 @@ pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
     return TRUE;
 
   ok = engine->ops->wait (engine->backend, slot, *batch, error);
+  if (ok)
+    pbf_flag_pools_at_edge ((*batch)->results, (*batch)->n);
 
   g_mutex_lock (&engine->lock);
   engine->first = (slot + 1) % engine->depth;

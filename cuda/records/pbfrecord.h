@@ -113,6 +113,8 @@ G_STATIC_ASSERT (sizeof (PbfSignal) == 64);
  *   window (late, repeated, or empty and analysed all the same)
  * @PBF_RESULT_ROI_CLAMPED: the ROI would have left the frame and was moved in
  * @PBF_RESULT_GAP: the flow was marked discontinuous before this frame
+ * @PBF_RESULT_POOL_AT_EDGE: the melt pool touches the edge of the ROI, which may
+ *   have cut it
  */
 typedef enum {
   PBF_RESULT_EMPTY = 1 << 0,
@@ -129,6 +131,7 @@ typedef enum {
   PBF_RESULT_EXCLUDED = 1 << 11,
   PBF_RESULT_ROI_CLAMPED = 1 << 12,
   PBF_RESULT_GAP = 1 << 13,
+  PBF_RESULT_POOL_AT_EDGE = 1 << 14,
 } PbfResultFlags;
 
 /* Index of a spatial feature in PbfResult.raw and .features; its variance is

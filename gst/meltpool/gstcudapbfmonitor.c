@@ -153,6 +153,7 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
   GST_OBJECT_UNLOCK (self);
   g_mutex_lock (&self->filter.stats_lock);
   gst_pbf_stats_init (&self->stats);
+  self->warned_of_edge = FALSE;
   g_mutex_unlock (&self->filter.stats_lock);
   gst_video_info_init (&self->layout);
 

@@ -58,6 +58,7 @@ struct _GstCudaPbfMonitor {
 
   /* --- under the filter's stats lock --- */
   GstPbfStats stats;
+  gboolean warned_of_edge;
 };
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_pbf_monitor_debug);

@@ -11,6 +11,10 @@
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
 
+/* Melt pools in a row that touch the ROI's edge. Single ones do when the pool is
+ * ragged. */
+#define EDGE_RUN_WARNED_OF 100
+
 void
 gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
 {
@@ -239,6 +243,26 @@ count_batch (
   g_mutex_unlock (&self->filter.stats_lock);
 }
 
+/* Once: the melt pool does not fit the ROI. */
+static void
+warn_of_edge (GstCudaPbfMonitor *self)
+{
+  gboolean warn;
+
+  g_mutex_lock (&self->filter.stats_lock);
+  warn = !self->warned_of_edge
+         && self->stats.longest_edge_run >= EDGE_RUN_WARNED_OF;
+  self->warned_of_edge |= warn;
+  g_mutex_unlock (&self->filter.stats_lock);
+  if (warn)
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("The melt pool touches the edge of the region of interest of %dx%d "
+         "pixels in %u frames in a row: its area and shape may be those of a "
+         "part. Scale the frames down, or correct the expected position",
+            PBF_ROI_SIDE, PBF_ROI_SIDE, EDGE_RUN_WARNED_OF),
+        ("\"pool-at-edge\" of the property stats counts such frames"));
+}
+
 static void
 post_recent (GstCudaPbfMonitor *self)
 {
@@ -316,6 +340,7 @@ gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
   gst_pbf_batch_clear (batch);
   gst_cv_queue_give (self->filter.queue, batch);
 
+  warn_of_edge (self);
   post_recent (self);
   push_records (self, records);
   return push_finished (self);

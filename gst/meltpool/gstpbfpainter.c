@@ -298,7 +298,8 @@ draw_roi (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
   gdouble y1 = canvas_y (p, pic, r->roi_y + PBF_ROI_SIDE);
 
   cairo_rectangle (cr, x0, y0, x1 - x0, y1 - y0);
-  stroke_seamed (cr, COLOR_ROI, 2.0);
+  stroke_seamed (
+      cr, r->flags & PBF_RESULT_POOL_AT_EDGE ? COLOR_WARN : COLOR_ROI, 2.0);
 }
 
 static void
@@ -455,7 +456,7 @@ draw_flags (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   static const gchar *const words[] = { "empty", "warm-up", "no pool",
     "no signals", "signals corrupt", "frames lost", "late", "repeated",
     "window reset", "position fallback", "spatters cut", "excluded",
-    "ROI clamped", "gap" };
+    "ROI clamped", "gap", "pool at ROI edge" };
   gdouble at = x;
   guint i;
 

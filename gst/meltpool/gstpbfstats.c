@@ -28,6 +28,7 @@ gst_pbf_stats_init (GstPbfStats *stats)
   cvis_histogram_clear (&stats->total_latency);
   stats->start = stats->end = stats->recent_start = 0;
   stats->timestamp = GST_CLOCK_TIME_NONE;
+  stats->edge_run = stats->longest_edge_run = 0;
   begin_recent (stats);
 }
 
@@ -41,6 +42,7 @@ count_flags (GstPbfCounts *counts, guint32 flags)
   counts->corrupt += (flags & PBF_RESULT_SIGNAL_CORRUPT) != 0;
   counts->no_signal += (flags & PBF_RESULT_NO_SIGNAL) != 0;
   counts->no_pool += (flags & PBF_RESULT_NO_POOL) != 0;
+  counts->pool_at_edge += (flags & PBF_RESULT_POOL_AT_EDGE) != 0;
   /* an empty frame has features only if it was analysed all the same */
   counts->analysed +=
       (flags & PBF_RESULT_EMPTY) == 0 || (flags & PBF_RESULT_EXCLUDED) != 0;
@@ -64,6 +66,19 @@ sum_features (GstPbfStats *stats, const PbfResult *result)
   }
 }
 
+/* Frames without a pool are between no two of a run. */
+static void
+follow_edge_run (GstPbfStats *stats, const PbfResult *result)
+{
+  if (result->bbox_width == 0)
+    return;
+  if (result->flags & PBF_RESULT_POOL_AT_EDGE)
+    stats->edge_run++;
+  else
+    stats->edge_run = 0;
+  stats->longest_edge_run = MAX (stats->longest_edge_run, stats->edge_run);
+}
+
 static void
 add_counts (GstPbfCounts *to, const GstPbfCounts *from)
 {
@@ -85,6 +100,7 @@ gst_pbf_stats_add_batch (
   for (guint i = 0; i < n; i++) {
     count_flags (&counts, batch->batch.results[i].flags);
     sum_features (stats, &batch->batch.results[i]);
+    follow_edge_run (stats, &batch->batch.results[i]);
   }
   counts.frames = n;
   counts.lost = batch->lost;
@@ -116,7 +132,8 @@ counts_to_structure (const gchar *name, const GstPbfCounts *counts)
       G_TYPE_UINT64, counts->lost, "late", G_TYPE_UINT64, counts->late,
       "repeated", G_TYPE_UINT64, counts->repeated, "corrupt", G_TYPE_UINT64,
       counts->corrupt, "no-signal", G_TYPE_UINT64, counts->no_signal, "no-pool",
-      G_TYPE_UINT64, counts->no_pool, "dropped-empty", G_TYPE_UINT64,
+      G_TYPE_UINT64, counts->no_pool, "pool-at-edge", G_TYPE_UINT64,
+      counts->pool_at_edge, "dropped-empty", G_TYPE_UINT64,
       counts->dropped_empty, "batches", G_TYPE_UINT64, counts->batches,
       "partial-batches", G_TYPE_UINT64, counts->partial_batches,
       "staged-frames", G_TYPE_UINT64, counts->staged_frames, NULL);

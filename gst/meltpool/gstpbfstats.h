@@ -25,6 +25,7 @@ typedef struct {
   guint64 corrupt;
   guint64 no_signal;
   guint64 no_pool;
+  guint64 pool_at_edge;
   guint64 dropped_empty;
   guint64 batches;
   guint64 partial_batches;
@@ -36,6 +37,8 @@ typedef struct {
  * @total: since the start
  * @recent: since the last message
  * @entered: frames in the sums below
+ * @edge_run: the last so many melt pools in a row touch the ROI's edge
+ * @longest_edge_run: the most of them
  * @raw_sum: of #PbfFeature 0..4, over the frames in the window
  * @output_sum, @output_max, @outputs: of the network
  */
@@ -45,6 +48,7 @@ typedef struct {
   guint64 start, end;     /* monotonic ns of the first and last batch */
   guint64 recent_start;   /* of the last message */
   GstClockTime timestamp; /* of the last frame */
+  guint64 edge_run, longest_edge_run;
   guint64 entered, scored;
   gint64 raw_sum[PBF_MP_MEAN + 1];
   guint outputs;

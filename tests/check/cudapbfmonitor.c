@@ -604,6 +604,76 @@ GST_START_TEST (test_message)
 }
 GST_END_TEST;
 
+/* --- pools that do not fit -------------------------------------------------- */
+
+/* A square pool of @side pixels whose left column is @left. */
+static GstBuffer *
+square_pool (guint left, guint side)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, SIDE * SIDE, NULL);
+
+  gst_buffer_memset (buffer, 0, 0, SIDE * SIDE);
+  for (guint y = 0; y < side; y++)
+    gst_buffer_memset (buffer, (14 + y) * SIDE + left, 200, side);
+  return buffer;
+}
+
+/* the ROI spans columns and rows 4 to 43 */
+static gboolean
+is_at_edge (Rig *rig, guint left, guint side)
+{
+  GstBuffer *buffer;
+  guint32 flags;
+
+  gst_harness_push (rig->h, square_pool (left, side));
+  buffer = gst_harness_pull (rig->h);
+  flags = gst_buffer_get_pbf_meta (buffer)->result->flags;
+  gst_buffer_unref (buffer);
+  return (flags & PBF_RESULT_POOL_AT_EDGE) != 0;
+}
+
+#define AT_THE_MIDDLE "position-source=fixed position-x=24 position-y=24 "
+
+GST_START_TEST (test_pool_at_edge)
+{
+  Rig rig = rig_new_playing (AT_THE_MIDDLE "max-latency=0");
+
+  fail_if (is_at_edge (&rig, 14, 20));
+  fail_if (is_at_edge (&rig, 14, 29)); /* row 42 is its last */
+  fail_unless (is_at_edge (&rig, 5, 30));
+  fail_if (is_at_edge (&rig, 5, 20));
+  fail_unless (is_at_edge (&rig, 4, 20));
+  fail_unless (is_at_edge (&rig, 0, 20)); /* cut */
+  fail_if (is_at_edge (&rig, 23, 20));
+  fail_unless (is_at_edge (&rig, 24, 20));
+  fail_if (is_at_edge (&rig, 14, 0)); /* no pool */
+  fail_unless_equals_uint64 (rig_stat (&rig, "pool-at-edge"), 4);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
+/* 100 in a row warn once; frames without a pool do not count */
+GST_START_TEST (test_warning_of_pool_at_edge)
+{
+  static const gchar *words = "touches the edge of the region of interest";
+  Rig rig = rig_new_playing (AT_THE_MIDDLE "max-latency=0");
+
+  for (guint i = 0; i < 99; i++)
+    fail_unless (is_at_edge (&rig, 0, 20));
+  fail_if (is_at_edge (&rig, 14, 20));
+  for (guint i = 0; i < 99; i++)
+    fail_unless (is_at_edge (&rig, 0, 20));
+  fail_if (is_at_edge (&rig, 0, 0));
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+  fail_unless (is_at_edge (&rig, 0, 20));
+  bus_expect (rig.bus, GST_MESSAGE_WARNING, words);
+  for (guint i = 0; i < 200; i++)
+    fail_unless (is_at_edge (&rig, 0, 20));
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 /* --- what is refused ------------------------------------------------------- */
 
 static void
@@ -869,6 +939,8 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_drop_empty);
   tcase_add_test (tc, test_bad_signals);
   tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_pool_at_edge);
+  tcase_add_test (tc, test_warning_of_pool_at_edge);
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_bad_settings);
   tcase_add_test (tc, test_small_frames_behind_a_converter);

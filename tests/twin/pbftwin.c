@@ -172,6 +172,8 @@ measure_pool (PbfTwin *twin, const guint8 *roi, guint stride, gint pool,
     result->bbox_y = result->roi_y + y0;
     result->bbox_width = x1 - x0 + 1;
     result->bbox_height = y1 - y0 + 1;
+    if (x0 == 0 || y0 == 0 || x1 == SIDE - 1 || y1 == SIDE - 1)
+      result->flags |= PBF_RESULT_POOL_AT_EDGE;
   } else {
     result->flags |= PBF_RESULT_NO_POOL;
   }

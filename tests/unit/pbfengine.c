@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cuda/meltpool/backend.h"
 #include "cuda/meltpool/cpu/cpu.h"
 #include "pbfframes.h"
 #include "cuda/meltpool/arithmetic.h"
@@ -89,6 +90,7 @@ run_table (const PbfCpuKernels *table, PbfStream *stream,
   table->temporal (&rows, 0, rows.n, &sums);
   for (gint32 r = 0; r < rows.n; r++)
     table->network (&params, model, &stream->results[rows.frames[r]]);
+  pbf_flag_pools_at_edge (stream->results, stream->n);
   pbf_stream_compare (stream, stream->n);
   pbf_history_clear (&history);
   g_free (rows.frames);

@@ -31,7 +31,7 @@ random_record (GRand *rand)
   r.timestamp_ns = g_rand_int (rand);
   r.frame_counter = g_rand_int (rand);
   r.frame_index = g_rand_int (rand);
-  r.flags = g_rand_int_range (rand, 0, 1 << 14);
+  r.flags = g_rand_int_range (rand, 0, 1 << 15);
   r.layer = g_rand_int_range (rand, 0, 1000);
   r.x_um = g_rand_int_range (rand, -100000, 100000);
   r.y_um = g_rand_int_range (rand, -100000, 100000);
