@@ -43,13 +43,13 @@ void
 gst_cv_backend_install_properties (GObjectClass *klass, guint first_id)
 {
   g_object_class_install_property (klass, first_id,
-      g_param_spec_enum ("backend", "Backend", "What computes",
+      g_param_spec_enum ("backend", "Backend", "Backend that computes",
           GST_TYPE_CV_BACKEND, CVIS_BACKEND_AUTO,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
               | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (klass, first_id + 1,
       g_param_spec_enum ("active-backend", "Active backend",
-          "What computes now; auto until it was decided (READY to PAUSED)",
+          "Backend in use; auto until it is chosen (READY to PAUSED)",
           GST_TYPE_CV_BACKEND, CVIS_BACKEND_AUTO,
           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (klass, first_id + 2,
@@ -115,9 +115,10 @@ gst_cv_backend_start (
   if (!cvis_backend_choose (
           wanted, device_id, &active, context, &why_not, &error)) {
     GST_ELEMENT_ERROR (element, RESOURCE, NOT_FOUND,
-        ("No CUDA device for backend=cuda: %s", error->message),
-        ("cuda-device-id=%d; backend=auto or backend=cpu runs without a GPU",
-            device_id));
+        ("No CUDA device for backend=cuda: %s. Use backend=auto or backend=cpu "
+         "to run without a GPU.",
+            error->message),
+        ("cuda-device-id=%d", device_id));
     g_error_free (error);
     return FALSE;
   }

@@ -38,9 +38,9 @@ gboolean gst_cv_backend_set_property (GstCvBackend *backend, GObject *object,
 gboolean gst_cv_backend_get_property (
     GstCvBackend *backend, GObject *object, GValue *value, GParamSpec *pspec);
 
-/* Decides, for NULL/READY->PAUSED. Where "auto" falls back to the CPU it says
+/* Decides, for NULL/READY->PAUSED. If "auto" falls back to the CPU, it says
  * so once (INFO and an element message "cudavision-backend" with the fields
- * backend, device-id and reason); where "cuda" cannot be had it posts
+ * backend, device-id and reason); if "cuda" is not available it posts
  * GST_ELEMENT_ERROR (RESOURCE, NOT_FOUND) in CUDA's own words.
  * @context: (out): a new reference for CUDA, else %NULL
  * Returns: FALSE after posting the error. */

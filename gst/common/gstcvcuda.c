@@ -195,8 +195,9 @@ gst_cv_cuda_start (GstCvCuda *cuda, GstElement *element, gint device_id)
       && gst_cuda_ensure_element_context (element, device_id, &cuda->context))
     return TRUE;
   GST_ELEMENT_ERROR (element, RESOURCE, NOT_FOUND,
-      ("No CUDA context for " GST_CV_CUDA_MEMORY_FEATURE ": %s",
-          error ? error->message : "the pipeline's cannot be had"),
+      ("No CUDA context for " GST_CV_CUDA_MEMORY_FEATURE
+       ": %s. Use system memory, or check cuda-device-id.",
+          error ? error->message : "the pipeline provides none"),
       ("cuda-device-id=%d", device_id));
   g_clear_error (&error);
   return FALSE;
@@ -234,8 +235,8 @@ gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
   *changed = FALSE;
   if (memory == NULL) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "a buffer with caps of " GST_CV_CUDA_MEMORY_FEATURE
-        " holds no CUDA memory");
+        "the caps promise " GST_CV_CUDA_MEMORY_FEATURE
+        ", but a buffer holds other memory");
     return NULL;
   }
   context = memory->context;
@@ -245,7 +246,7 @@ gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
   device = context_device (context);
   if (device_id >= 0 && device != device_id) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "frames lie on CUDA device %d, but cuda-device-id=%d", device,
+        "the frames are on CUDA device %d, but cuda-device-id=%d", device,
         device_id);
     return NULL;
   }
@@ -320,7 +321,7 @@ gst_cv_cuda_pool_new (GstCvCuda *cuda, GstCaps *caps, GstQuery *allocation,
       && gst_buffer_pool_set_active (pool, TRUE))
     return pool;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "CUDA device %d gives no buffers of %dx%d %s",
+      "no buffers of %dx%d %s on CUDA device %d",
       context_device (cuda->context), GST_VIDEO_INFO_WIDTH (&info),
       GST_VIDEO_INFO_HEIGHT (&info), GST_VIDEO_INFO_NAME (&info));
   gst_object_unref (pool);

@@ -4,7 +4,7 @@
  */
 /* memory:CUDAMemory: the one place that knows libgstcuda, whose API is unstable
  * and whose ABI changed between 1.22 and 1.24 under one name. In builds without
- * it the same functions say that there is none.
+ * it the same functions say so.
  *
  * An element keeps one GstCvCuda. Its context is whatever the pipeline shares,
  * and follows that of the memory that arrives: neighbours with another context
@@ -45,7 +45,7 @@ gboolean gst_cv_cuda_start (
 void gst_cv_cuda_stop (GstCvCuda *cuda);
 
 /* Takes over the context of @buffer's memory where it is another one.
- * @changed: (out): what was made in the former context has to be made anew
+ * @changed: (out): objects of the former context have to be made again
  * Returns: (transfer none): the context to compute in, or %NULL with
  * CVIS_ERROR_INVALID if @buffer is no CUDA memory or that of another device
  * than @device_id */

@@ -36,8 +36,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cv_filter_debug);
 
 /* Sets the functions of the two pads. */
 void gst_cv_filter_setup_pads (GstCvFilter *filter);
-/* The event function of source pads. Drops QOS: upstream would skip frames, of
- * which every one counts. */
+/* The event function of source pads. Drops QOS: upstream would skip frames, and
+ * every frame counts. */
 gboolean gst_cv_filter_src_event (
     GstPad *pad, GstObject *parent, GstEvent *event);
 /* Drops all that is in flight or waits to be pushed; see rule 4. */
@@ -51,7 +51,7 @@ void gst_cv_filter_note_lacks (GstCvFilter *filter, GstCvLacks lacks);
 void gst_cv_filter_push_now (GstCvFilter *filter, GstEvent *event);
 /* All waits for room end. @event: (nullable) (transfer none): a FLUSH_START */
 void gst_cv_filter_flush_request_pads (GstCvFilter *filter, GstEvent *event);
-/* Drops what is in their queues and begins anew. @event: (nullable) (transfer
+/* Empties their queues and restarts them. @event: (nullable) (transfer
  * none): a FLUSH_STOP */
 void gst_cv_filter_unflush_request_pads (GstCvFilter *filter, GstEvent *event);
 

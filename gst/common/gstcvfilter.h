@@ -44,10 +44,10 @@
  *    the element from being stopped and started meanwhile, it might wait for a
  *    task that has every reason to run. FLUSH_STOP waits; no state change passes
  *    it.
- * 4. What is in flight is discarded only while the task does not run and
+ * 4. Frames in flight are discarded only while the task does not run and
  *    upstream's thread is not at work: by FLUSH_STOP, which has made sure of
  *    both, and after both pads have been deactivated (PAUSED to READY).
- * 5. What belongs to a thread needs no lock there; the other may touch it while
+ * 5. A thread's own data needs no lock there; the other may touch it while
  *    that one is idle: upstream's after gst_cv_queue_wait_idle(), until it pushes
  *    the next item, event or mark. */
 #pragma once
@@ -240,7 +240,7 @@ void gst_cv_filter_push_request (
     GstCvFilter *filter, guint kind, GstMiniObject *object);
 /* Takes @object and pushes it on the source pad; %NULL: nothing for that pad. */
 void gst_cv_filter_push (GstCvFilter *filter, GstMiniObject *object);
-/* What has become of what was pushed, as far as it is known by now, for @complete
+/* Flow of the buffers pushed so far, as far as it is known, for @complete
  * to return: a pad that is not linked, or has seen enough, does not hold up the
  * others. When all have seen enough, the frames that follow are dropped. */
 GstFlowReturn gst_cv_filter_get_flow (GstCvFilter *filter);

@@ -102,7 +102,7 @@ begin_task (GstCvFilter *filter)
   g_mutex_unlock (&filter->priv->lock);
 }
 
-/* Downstream was linked (anew): what did not flow may flow now. */
+/* Downstream was linked: buffers that were refused may be accepted now. */
 static void
 resume_task (GstCvFilter *filter)
 {
@@ -249,8 +249,8 @@ prepare_for_event (GstCvFilter *filter, GstEvent *event)
   return flow;
 }
 
-/* Takes @event into the queue once the element is prepared for it. Where upstream
- * would never hear of a failure, as it is through (EOS), the error is posted.
+/* Takes @event into the queue once the element is prepared for it. If upstream
+ * cannot be told of a failure, because it is at EOS, the error is posted.
  * Returns: FALSE if it was refused */
 static gboolean
 take_serialized_event (GstCvFilter *filter, GstEvent *event)
@@ -335,8 +335,8 @@ refuse_without_caps (GstCvFilter *filter)
 {
   if (!gst_pad_has_current_caps (filter->sinkpad))
     GST_ELEMENT_ERROR (filter, STREAM, FORMAT,
-        ("A buffer came without caps: its format is not known. Put a "
-         "capsfilter before the element"),
+        ("Cannot process a buffer: it came without caps. Put a capsfilter "
+         "before the element."),
         (NULL));
   return GST_FLOW_NOT_NEGOTIATED;
 }

@@ -41,7 +41,7 @@ void gst_cv_latency_note_frame (GstCvLatency *latency, GstClockTime pts);
 /* The next frame is not compared with the last one. */
 void gst_cv_latency_break (GstCvLatency *latency);
 
-/* What the element adds; from any thread. */
+/* Latency that the element adds; from any thread. */
 GstClockTime gst_cv_latency_get (GstCvLatency *latency);
 
 G_END_DECLS

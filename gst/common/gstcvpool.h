@@ -44,7 +44,7 @@ G_DECLARE_FINAL_TYPE (GstCvPool, gst_cv_pool, GST, CV_POOL, GstBufferPool)
  * between two frames unless the allocation parameters ask for alignment,
  * prefix or padding); with other caps, or none, the size is taken as it is
  * (rounded up to 4). The options VIDEO_META and VIDEO_ALIGNMENT are
- * understood; a maximum of 0 means no limit. Where pages cannot be locked, the
+ * understood; a maximum of 0 means no limit. If pages cannot be locked, the
  * pool warns and goes on with ordinary memory.
  *
  * Metas that a user attached with %GST_META_FLAG_POOLED stay on the buffer when

@@ -24,7 +24,7 @@ struct _GstCvQueue {
   gboolean refusing; /* for what comes: likewise */
 };
 
-/* Downstream begins anew, or is through: what follows is not lost on it. */
+/* Downstream restarts, or is at EOS: it receives what follows. */
 static gboolean
 is_turning_point (const GstEvent *event)
 {

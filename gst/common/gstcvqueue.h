@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What lies between the two threads of an element that computes on its own
+/* Queue between the two threads of an element that computes on its own
  * source pad's task: items that were submitted and events, in the order they
  * have to leave in, and the spare items that work is collected in. An item is
  * whatever the element makes of it. The queue never waits for room: how much
@@ -30,7 +30,7 @@ void gst_cv_queue_free (GstCvQueue *queue);
 
 /* GST_FLOW_OK lets it run; anything else ends every wait with that result. */
 void gst_cv_queue_set_flow (GstCvQueue *queue, GstFlowReturn flow);
-/* What an item would meet: GST_FLOW_EOS after gst_cv_queue_end(). */
+/* Flow that the next item would get: GST_FLOW_EOS after gst_cv_queue_end(). */
 GstFlowReturn gst_cv_queue_get_flow (GstCvQueue *queue);
 /* For the thread that empties it: @flow, unless it is being flushed.
  * Returns: whether an EOS event waits in it: upstream is through, and no push of
@@ -64,7 +64,7 @@ GstFlowReturn gst_cv_queue_push_mark (GstCvQueue *queue);
  * has come */
 void gst_cv_queue_set_deadline (GstCvQueue *queue, gint64 end_time);
 
-/* For the one thread that empties it. What the pop before returned counts as
+/* For the one thread that empties it. The result of the previous pop counts as
  * done when the next one is called. */
 GstCvPop gst_cv_queue_pop (GstCvQueue *queue, gpointer *item, GstEvent **event);
 

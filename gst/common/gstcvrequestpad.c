@@ -148,7 +148,7 @@ post_unheard (GstCvRequestPad *pad)
   gst_object_unref (element);
 }
 
-/* The @flow of a push. Where downstream has seen enough, but begins anew with
+/* The @flow of a push. If downstream is at EOS, but restarts with
  * what is in the queue, that was of the stream before.
  * Returns: whether to post it */
 static gboolean

@@ -51,7 +51,7 @@ void gst_cv_request_pad_push_event (GstCvRequestPad *pad, GstEvent *event);
 /* Takes @object, a #GstBuffer or a #GstBufferList, and waits for room. It is
  * dropped where the pad is not linked, or flushes. */
 void gst_cv_request_pad_push (GstCvRequestPad *pad, GstMiniObject *object);
-/* What became of the last push that left the queue; of one that never entered
+/* Flow of the last push that left the queue; of one that never entered
  * it, GST_FLOW_NOT_LINKED or GST_FLOW_FLUSHING. Of a pad that is not active,
  * GST_FLOW_NOT_LINKED: it takes no part. A failure that nobody asked for until
  * EOS is posted as an error. */

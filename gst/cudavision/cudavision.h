@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What applications include: #include <gst/cudavision/cudavision.h> */
+/* Header for applications: #include <gst/cudavision/cudavision.h> */
 #pragma once
 
 #include "cudavision-prelude.h"

@@ -57,7 +57,7 @@ typedef struct _GstSurfaceMeta GstSurfaceMeta;
  * @part: what the surface is part of
  * @dx, @dy: spacing of samples, metres
  * @z_scale, @offset: height in metres = sample * z_scale + offset; z_scale is 1
- *   for floats. What was taken off before samples became float32 is in @offset
+ *   for floats. Heights subtracted before samples became float32 are in @offset
  * @polynomial: what an F-operation took off, see LwtJob; zeros without one
  * @missing: points that are missing
  * @mask: (nullable): width * height bytes, 0 where a point is missing: of grey

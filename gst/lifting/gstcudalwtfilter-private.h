@@ -34,7 +34,7 @@ G_BEGIN_DECLS
 #define GST_LWT_SIDES 5
 
 /**
- * GstLwtWanted: what is asked for of a surface
+ * GstLwtWanted: the requested results of a surface
  * @parts: that leave
  * @parameters: parts whose parameters are computed, whether they leave or not
  * @sides: request pads that give some part: 1 << kind
@@ -101,8 +101,8 @@ GstCaps *gst_lwt_get_caps (
     GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps);
 gboolean gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps);
 gboolean gst_lwt_propose_allocation (GstCvFilter *filter, GstQuery *query);
-/* What @pad can give of @part of @surface, computed in @type or, if @other,
- * another float: the first that downstream takes. Posts an error if it takes
+/* Caps that @pad can give of @part of @surface, computed in @type or, if @other,
+ * another float: the first that downstream accepts. Posts an error if it accepts
  * none.
  * Returns: FALSE then
  * @type: (inout): what is to be computed in */
@@ -120,7 +120,7 @@ GstCaps *gst_lwt_video_caps (void);
 
 /* The wavelet of @text. Returns: FALSE after posting an error. */
 gboolean gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text);
-/* What is asked for of @surface by now. */
+/* The results of @surface that are requested by now. */
 GstLwtWanted gst_lwt_get_wanted (
     GstCudaLwtFilter *self, const GstLwtSurface *surface);
 /* A new engine for @surface that gives what is @wanted. Nothing is in flight.
@@ -133,7 +133,7 @@ GstFlowReturn gst_lwt_push_caps (GstCudaLwtFilter *self);
 void gst_lwt_free_engine (GstCudaLwtFilter *self);
 /* The pool for @part, or %NULL without memory. */
 GstBufferPool *gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part);
-/* That for the pictures of @out; @index: kind of the request pad, GST_LWT_SIDES:
+/* The same for the pictures of @out; @index: kind of the request pad, GST_LWT_SIDES:
  * the source pad */
 GstBufferPool *gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out);
@@ -159,7 +159,7 @@ GstFlowReturn gst_lwt_denoise_submit (GstCudaLwtFilter *self,
 /* Of the source pad's thread: the first frame in flight is done. */
 gboolean gst_lwt_denoise_wait (
     GstCudaLwtFilter *self, GstLwtFrame *frame, GError **error);
-/* What leaves of it. */
+/* The buffer to push. */
 GstBuffer *gst_lwt_denoise_take (GstCudaLwtFilter *self, GstLwtFrame *frame);
 void gst_lwt_denoise_discard (GstCudaLwtFilter *self);
 void gst_lwt_denoise_free (GstCudaLwtFilter *self);

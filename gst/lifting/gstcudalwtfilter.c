@@ -103,7 +103,7 @@ gst_cuda_lwt_filter_start (GstCvFilter *filter)
          && gst_cv_filter_start_backend (filter);
 }
 
-/* Numbers begin anew with a stream. */
+/* Numbers restart with a stream. */
 static GstFlowReturn
 gst_cuda_lwt_filter_sink_event (GstCvFilter *filter, GstEvent *event)
 {
@@ -155,8 +155,8 @@ install_cutoffs (GObjectClass *klass)
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_object_class_install_property (klass, PROP_CUTOFF + i,
         g_param_spec_double (names[i], names[i],
-            "Wavelength of which half the amplitude passes, metres; 0: not "
-            "used, not known yet, or no spacing is known",
+            "Effective cut-off (half the amplitude passes), metres; 0: not "
+            "used, or the sample spacing is unknown",
             0, G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
@@ -204,8 +204,8 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
       filter_class, side_templates, GST_LWT_SIDES);
   gst_element_class_set_static_metadata (element_class,
       "Lifting wavelet filter of surfaces", "Filter/Analyzer/Hardware",
-      "Splits surfaces into roughness, waviness and form by lifting wavelets, "
-      "on the CPU or on CUDA, and computes areal parameters",
+      "Separates surfaces into roughness, waviness and form with lifting "
+      "wavelets on the CPU or with CUDA, and computes areal parameters",
       "the gst-cudavision authors");
 }
 

@@ -36,7 +36,10 @@ check_settings (GstCudaLwtFilter *self)
   if (what == NULL)
     return TRUE;
   GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("Video in colour cannot be denoised with this %s", what), (NULL));
+      ("Invalid settings: colour video cannot be denoised with this %s. Use "
+       "its default.",
+          what),
+      (NULL));
   return FALSE;
 }
 
@@ -61,9 +64,9 @@ choose_backend (GstCudaLwtFilter *self)
     return TRUE;
   if (wanted == CVIS_BACKEND_CPU) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cpu denoises system memory only, and these frames lie "
+        ("backend=cpu denoises system memory only: these frames are "
          "in " GST_CV_CUDA_MEMORY_FEATURE),
-        ("put cudadownload before cudalwtfilter, or use backend=auto"));
+        ("backend=cpu"));
     return FALSE;
   }
   return gst_cv_cuda_start (self->filter.cuda, GST_ELEMENT (self), device_id);
@@ -101,18 +104,18 @@ refuse_engine (GstCudaLwtFilter *self, GError *error)
 {
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Video of %ux%u cannot be denoised: %s", self->layout.width,
+        ("Cannot denoise video of %ux%u: %s.", self->layout.width,
             self->layout.height, error->message),
         (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory to denoise %ux%u: %s", self->layout.width,
+        ("No memory to denoise %ux%u: %s.", self->layout.width,
             self->layout.height, error->message),
         (NULL));
   else
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("The lifting engine cannot be set up for %ux%u: %s",
-            self->layout.width, self->layout.height, error->message),
+        ("Cannot set up the lifting engine for %ux%u: %s.", self->layout.width,
+            self->layout.height, error->message),
         (NULL));
   g_error_free (error);
 }

@@ -26,7 +26,7 @@ G_BEGIN_DECLS
  * @number: in the stream, from 0
  * @arrival: time of cvis_monotonic_ns() when it came
  * @staged: copied once more, for not being in pinned memory
- * @video: (nullable): of video in colour, of which all of the above but @job's
+ * @video: (nullable): of video in colour, for which all of the above but @job's
  *   threshold, @number, @arrival and @staged is not used; owned
  * @in_flight: of video: with the engines
  */

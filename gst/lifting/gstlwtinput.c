@@ -17,21 +17,21 @@ gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error)
   gst_cv_queue_wait_idle (self->filter.queue);
   if (error->code == CVIS_ERROR_FORMAT)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Surface cannot be transformed: %s", error->message),
-        ("buffers have to hold what the caps and their metas say"));
+        ("Cannot transform a surface: %s.", error->message),
+        ("the buffer does not match its caps and metas"));
   else if (error->code == CVIS_ERROR_INVALID)
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Surface cannot be transformed: %s", error->message), (NULL));
+        ("Cannot transform a surface: %s.", error->message), (NULL));
   else if (error->code == CVIS_ERROR_MEMORY)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Surface cannot be transformed: %s", error->message), (NULL));
+        ("Cannot transform a surface: %s.", error->message), (NULL));
   else
     gst_lwt_engine_failed (self, g_error_copy (error));
   g_error_free (error);
   return GST_FLOW_ERROR;
 }
 
-/* An engine that fits @surface and gives what is asked for by now. */
+/* An engine that fits @surface and gives the requested results. */
 static GstFlowReturn
 prepare (GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
 {
@@ -89,10 +89,10 @@ acquire_parts (GstCudaLwtFilter *self, GstLwtFrame *frame, LwtParts parts)
           config->type, self->filter.context);
     if (flow == GST_FLOW_ERROR)
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-          ("No memory for the %s of a surface of %ux%u",
+          ("No memory for the %s of a surface of %ux%u.",
               gst_surface_part_name ((SurfacePart) i), config->width,
               config->height),
-          ("buffers of 4 GiB and more are not made"));
+          ("a buffer is smaller than 4 GiB"));
     if (flow != GST_FLOW_OK)
       return flow;
   }

@@ -130,7 +130,8 @@ gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, SurfacePart part,
     GstCaps *peer = gst_pad_peer_query_caps (pad, NULL);
 
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
-        ("What is behind the %s pad does not take the %s of a surface of %ux%u",
+        ("Downstream of pad %s does not accept the %s of a surface of %ux%u. "
+         "Link an element that accepts other/tensors or grey video.",
             GST_PAD_NAME (pad),
             passes ? "samples" : gst_surface_part_name (part), config->width,
             config->height),
@@ -174,11 +175,11 @@ parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
           self->wanted.operation == LWT_OPERATION_DENOISE, &error)) {
     if (error->code == GST_STREAM_ERROR_WRONG_TYPE)
       GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-          ("These surfaces cannot be filtered: %s", error->message),
+          ("Unsupported caps: %s.", error->message),
           ("caps: %" GST_PTR_FORMAT, caps));
     else
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-          ("These surfaces cannot be filtered: %s", error->message),
+          ("Unsupported caps: %s.", error->message),
           ("caps: %" GST_PTR_FORMAT, caps));
     g_error_free (error);
     return FALSE;
@@ -187,9 +188,9 @@ parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
   return TRUE;
 }
 
-/* What leaves is known with the first surface, and its meta; but caps come
- * before the segment, so those that follow from the caps alone go ahead. Where
- * these do not say enough, the surface itself is the better guess. */
+/* The output caps are known with the first surface and its meta; but caps come
+ * before the segment, so those that follow from the caps alone go ahead. If
+ * these are incomplete, the surface itself is the better guess. */
 static GstFlowReturn
 push_first_caps (GstCudaLwtFilter *self)
 {
@@ -326,7 +327,7 @@ tensor_like (const GstStructure *from, gboolean size)
   return to;
 }
 
-/* What can be on one side where @peer is what can be on the other: either kind
+/* Caps of one pad for the caps @peer of the other: either kind
  * becomes either, the same one before the other. Structures are not simplified:
  * that would merge frame rates 5/1 and [ 0/1, max ] into a list, which GStreamer
  * takes for no subset of the range. */
@@ -370,7 +371,7 @@ denoises (GstCudaLwtFilter *self)
   return denoises;
 }
 
-/* What can be on one side where @peer is what can be on the other: video in
+/* Caps of one pad for the caps @peer of the other: video in
  * colour stays as it is; then, surfaces of either kind. */
 static GstCaps *
 transform_caps (GstCudaLwtFilter *self, GstCaps *peer)
@@ -396,7 +397,7 @@ transform_caps (GstCudaLwtFilter *self, GstCaps *peer)
   return result;
 }
 
-/* What the peer of @other takes or gives, for @pad. */
+/* Caps of the peer of @other, for @pad. */
 GstCaps *
 gst_lwt_get_caps (
     GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)

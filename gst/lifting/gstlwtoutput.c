@@ -15,7 +15,7 @@ void
 gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The lifting engine failed: %s", error->message), (NULL));
+      ("The lifting engine failed: %s.", error->message), (NULL));
   g_error_free (error);
 }
 
@@ -60,8 +60,7 @@ post_parameters (
   }
 }
 
-/* Is the surface one to be remarked on? One of which every point is missing is:
- * nobody knows its Sa. */
+/* Is Sa out of its limits? Yes if every point is missing: Sa is unknown then. */
 static gboolean
 check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
     gdouble upper)
@@ -164,7 +163,7 @@ make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
         frame, out, pool, &self->wanted, &self->surface, &self->config);
   if (buffer == NULL)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for a picture of the %s",
+        ("No memory for a picture of the %s.",
             gst_surface_part_name (out->part)),
         (NULL));
   return buffer;

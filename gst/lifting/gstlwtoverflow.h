@@ -15,8 +15,8 @@ G_BEGIN_DECLS
  * @config: of the engine
  * @part: (out): the first part that is concerned
  *
- * Looks for samples of parts that are not finite where the surface is. What
- * overflows in a level spreads over all of its waves, so that up to 64 x 64
+ * Looks for samples of parts that are not finite where the surface is. An
+ * overflow in a level spreads over all of its waves, so that up to 64 x 64
  * samples of each part, or of its last low band, are enough, whatever its size.
  *
  * Returns: whether there are any. Never with integers, nor with `inverse`,

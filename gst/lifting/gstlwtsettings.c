@@ -29,8 +29,7 @@ static const GEnumValue output_values[] = {
   { GST_LWT_OUTPUT_BANDS, "Coefficients", "bands" },
   { GST_LWT_OUTPUT_MEASURED, "The surface of inverse and denoise", "measured" },
   { GST_LWT_OUTPUT_NONE,
-      "No part: the surfaces that came in, with the parameters of all parts",
-      "none" },
+      "The input surfaces, with the parameters of all components", "none" },
   { 0, NULL, NULL },
 };
 static const GEnumValue boundary_values[] = {
@@ -60,13 +59,15 @@ static const GEnumValue f_operation_values[] = {
 };
 static const GEnumValue precision_values[] = {
   { GST_LWT_PRECISION_AUTO,
-      "float64 for float64, else float32; what downstream wants", "auto" },
+      "As downstream requires, else float64 for float64 and float32 for all "
+      "others",
+      "auto" },
   { GST_LWT_PRECISION_FLOAT32, "24 bits", "float32" },
   { GST_LWT_PRECISION_FLOAT64, "53 bits", "float64" },
   { 0, NULL, NULL },
 };
 static const GEnumValue shrink_values[] = {
-  { GST_LWT_SHRINK_AUTO, "hard of video in colour, else soft", "auto" },
+  { GST_LWT_SHRINK_AUTO, "Hard for video in colour, else soft", "auto" },
   { LWT_SHRINK_SOFT, "All by the threshold", "soft" },
   { LWT_SHRINK_HARD, "Those below the threshold to 0", "hard" },
   { LWT_SHRINK_GARROTE, "Between the two: w - t^2 / w", "garrote" },
@@ -120,9 +121,9 @@ gst_lwt_boundary_from_name (const gchar *name, LwtBoundary *boundary)
   }
 
 static const GstCvSetting settings_table[] = {
-  { "operation", "What is done", IS (ENUM), AT (operation), FALSE, 0, 0,
-      "GstLwtOperation", operation_values },
-  { "output", "What the source pad gives", IS (ENUM), AT (output), FALSE, 0, 0,
+  { "operation", "Operation on each surface", IS (ENUM), AT (operation), FALSE,
+      0, 0, "GstLwtOperation", operation_values },
+  { "output", "Output of the source pad", IS (ENUM), AT (output), FALSE, 0, 0,
       "GstLwtOutput", output_values },
   { "wavelet",
       "A name (haar, db1..db20, sym2..sym20, coif1..coif5, bior1.1..bior6.8, "
@@ -133,22 +134,31 @@ static const GstCvSetting settings_table[] = {
       "Levels of the transform, beyond which the form begins; -1: 6, or "
       "roughness-levels where these are more",
       levels.both),
-  LEVELS ("levels-x", "The same along x; -1: as levels", levels.x),
-  LEVELS ("levels-y", "The same along y; -1: as levels", levels.y),
+  LEVELS (
+      "levels-x", "Levels of the transform along x; -1: as levels", levels.x),
+  LEVELS (
+      "levels-y", "Levels of the transform along y; -1: as levels", levels.y),
   LEVELS ("roughness-levels",
       "Levels beyond which the waviness begins; -1: 3, or levels where these "
       "are less",
       roughness_levels.both),
-  LEVELS ("roughness-levels-x", "The same along x; -1: as roughness-levels",
+  LEVELS ("roughness-levels-x",
+      "Levels along x beyond which the waviness begins; -1: as "
+      "roughness-levels",
       roughness_levels.x),
-  LEVELS ("roughness-levels-y", "The same along y; -1: as roughness-levels",
+  LEVELS ("roughness-levels-y",
+      "Levels along y beyond which the waviness begins; -1: as "
+      "roughness-levels",
       roughness_levels.y),
   LEVELS ("noise-levels",
-      "Levels beyond which the roughness begins; -1: none, there is no noise",
+      "Levels beyond which the roughness begins; -1: none, no noise is "
+      "separated",
       noise_levels.both),
-  LEVELS ("noise-levels-x", "The same along x; -1: as noise-levels",
+  LEVELS ("noise-levels-x",
+      "Levels along x beyond which the roughness begins; -1: as noise-levels",
       noise_levels.x),
-  LEVELS ("noise-levels-y", "The same along y; -1: as noise-levels",
+  LEVELS ("noise-levels-y",
+      "Levels along y beyond which the roughness begins; -1: as noise-levels",
       noise_levels.y),
   LENGTH ("lambda-s",
       "Wavelength between noise and roughness, metres; 0: noise-levels count",
@@ -160,59 +170,69 @@ static const GstCvSetting settings_table[] = {
   LENGTH ("lambda-f",
       "Wavelength between waviness and form, metres; 0: levels count",
       lambda_f),
-  { "boundary", "What lies beyond the edge", IS (ENUM), AT (boundary), FALSE, 0,
-      0, "GstLwtBoundary", boundary_values },
-  { "layout", "How coefficients lie", IS (ENUM), AT (layout), FALSE, 0, 0,
+  { "boundary", "Extension of the surface beyond its edges", IS (ENUM),
+      AT (boundary), FALSE, 0, 0, "GstLwtBoundary", boundary_values },
+  { "layout", "Layout of coefficients", IS (ENUM), AT (layout), FALSE, 0, 0,
       "GstLwtLayout", layout_values },
-  { "f-operation", "What is taken off before, by least squares", IS (ENUM),
-      AT (f_operation), FALSE, 0, 0, "GstLwtFOperation", f_operation_values },
+  { "f-operation",
+      "Form subtracted before the transform, fitted by least squares",
+      IS (ENUM), AT (f_operation), FALSE, 0, 0, "GstLwtFOperation",
+      f_operation_values },
   LENGTH ("dx",
-      "Spacing of samples along x, metres, where neither caps nor meta say "
-      "it; 0: not known",
+      "Sample spacing along x in metres, used if neither caps nor meta specify "
+      "it; 0: unknown",
       dx),
-  LENGTH ("dy", "The same along y; 0: as along x", dy),
+  LENGTH ("dy",
+      "Sample spacing along y in metres, used if neither caps nor meta specify "
+      "it; 0: as dx",
+      dy),
   { "z-scale",
-      "Height of a level of grey or of an integer sample, metres, where no "
-      "meta says it, and of grey that comes out",
+      "Height in metres of a grey or integer level, used if no meta specifies "
+      "it and for grey output",
       IS (DOUBLE), AT (z_scale), FALSE, -G_MAXDOUBLE, G_MAXDOUBLE, NULL, NULL },
-  { "z-offset", "Height of the level 0, metres, likewise", IS (DOUBLE),
-      AT (z_offset), FALSE, -G_MAXDOUBLE, G_MAXDOUBLE, NULL, NULL },
+  { "z-offset",
+      "Height in metres of level 0, used if no meta specifies it and for grey "
+      "output",
+      IS (DOUBLE), AT (z_offset), FALSE, -G_MAXDOUBLE, G_MAXDOUBLE, NULL,
+      NULL },
   { "reversible", "Transform integers into integers, and back without any loss",
       IS (BOOLEAN), AT (reversible), FALSE, 0, 1, NULL, NULL },
-  { "precision", "What is computed in, and tensors that come out", IS (ENUM),
+  { "precision", "Type of the arithmetic and of output tensors", IS (ENUM),
       AT (precision), FALSE, 0, 0, "GstLwtPrecision", precision_values },
   LENGTH ("threshold",
-      "Of denoise, metres; 0: sigma sqrt (2 ln N), of each surface", threshold),
+      "Threshold of denoise, metres; 0: sigma sqrt (2 ln N) for each surface",
+      threshold),
   { "threshold-scale",
       "Factor of the automatic threshold of denoise; 0: 1, of video in colour "
       "0.6",
       IS (DOUBLE), AT (threshold_scale), FALSE, 0, 1000, NULL, NULL },
   { "chroma", "Denoise the chroma of video too", IS (BOOLEAN), AT (chroma),
       FALSE, 0, 1, NULL, NULL },
-  { "shrink", "What denoise makes of coefficients", IS (ENUM), AT (shrink),
-      FALSE, 0, 0, "GstLwtShrink", shrink_values },
+  { "shrink", "Shrinkage rule of denoise for coefficients", IS (ENUM),
+      AT (shrink), FALSE, 0, 0, "GstLwtShrink", shrink_values },
   { "spins",
       "Shifts of the grid over which denoise averages; 0: 1, of video in "
       "colour "
       "4",
       IS (UINT), AT (spins), FALSE, 0, 16, NULL, NULL },
   { "parameters",
-      "Compute areal parameters (Sa, Sq, ...) of all parts that leave",
+      "Compute areal parameters (Sa, Sq, ...) of all output components",
       IS (BOOLEAN), AT (parameters), TRUE, 0, 1, NULL, NULL },
   { "sa-lower-limit",
-      "Sa of the source pad's part below which a surface is remarked on, "
-      "metres",
+      "Lower limit of Sa of the source pad's surface, metres; surfaces below "
+      "it are reported",
       IS (DOUBLE), AT (sa_lower_limit), TRUE, 0, G_MAXDOUBLE, NULL, NULL },
-  { "sa-upper-limit", "The same above", IS (DOUBLE), AT (sa_upper_limit), TRUE,
-      0, G_MAXDOUBLE, NULL, NULL },
+  { "sa-upper-limit",
+      "Upper limit of Sa of the source pad's surface, metres; surfaces above "
+      "it are reported",
+      IS (DOUBLE), AT (sa_upper_limit), TRUE, 0, G_MAXDOUBLE, NULL, NULL },
   { "message-interval",
       "Shortest time between two element messages with parameters of the same "
-      "part, nanoseconds; 0: none are posted",
+      "component, nanoseconds; 0: no messages",
       IS (TIME), AT (message_interval), TRUE, 0, 0, NULL, NULL },
   { "threads", "Threads that compute (backend cpu); 0: one per processor",
       IS (UINT), AT (threads), FALSE, 0, 1024, NULL, NULL },
-  { "frames-in-flight",
-      "Surfaces that are here at a time; 0: 2 on the CPU, 3 with CUDA",
+  { "frames-in-flight", "Surfaces in flight; 0: 2 on the CPU, 3 with CUDA",
       IS (UINT), AT (frames_in_flight), FALSE, 0, 8, NULL, NULL },
 };
 

@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* What the source pad gives: AUTO, 1 + SurfacePart, or NONE: what came in */
+/* Output of the source pad: AUTO, 1 + SurfacePart, or NONE: the input */
 typedef enum {
   GST_LWT_OUTPUT_AUTO,
   GST_LWT_OUTPUT_MEASURED = 1 + SURFACE_PART_MEASURED,
@@ -28,7 +28,7 @@ typedef enum {
   GST_LWT_PRECISION_FLOAT64,
 } GstLwtPrecision;
 
-/* What is done to coefficients: LwtShrink, or as suits what comes in */
+/* Shrinkage of coefficients: LwtShrink, or by the kind of input */
 #define GST_LWT_SHRINK_AUTO (1 + LWT_SHRINK_GARROTE)
 
 /* Levels of a part, along both axes and along each; -1: not given */

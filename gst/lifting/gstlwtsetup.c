@@ -87,7 +87,7 @@ get_measurable (GstCudaLwtFilter *self, const GstLwtSurface *surface)
   return parts & ~(1u << SURFACE_PART_BANDS);
 }
 
-/* What is linked is computed; the source pad, if nothing is, to learn so. */
+/* Linked pads are computed; the source pad, if none is, to learn so. */
 GstLwtWanted
 gst_lwt_get_wanted (GstCudaLwtFilter *self, const GstLwtSurface *surface)
 {
@@ -135,7 +135,9 @@ gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text)
   self->wavelet = lwt_wavelet_new (text, &error);
   if (self->wavelet == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("The wavelet \"%s\" cannot be used: %s", text, error->message),
+        ("Cannot use the wavelet \"%s\": %s. See the property wavelet for the "
+         "names.",
+            text, error->message),
         (NULL));
     g_error_free (error);
     return FALSE;
@@ -148,13 +150,13 @@ static void
 refuse_settings (GstCudaLwtFilter *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("Surfaces of %ux%u cannot be transformed: %s", self->layout.width,
+      ("Cannot transform surfaces of %ux%u: %s.", self->layout.width,
           self->layout.height, error->message),
       (NULL));
   g_error_free (error);
 }
 
-/* Posts an error about the first part that there is not. */
+/* Posts an error about the first part that does not exist. */
 static gboolean
 check_parts (GstCudaLwtFilter *self, LwtParts parts)
 {
@@ -166,7 +168,8 @@ check_parts (GstCudaLwtFilter *self, LwtParts parts)
     if ((parts & ~operation_parts[operation] & (1u << i)) == 0)
       continue;
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("operation=%s has no %s, which %s asks for",
+        ("Invalid settings: operation=%s has no %s, requested by %s. Use "
+         "another operation or output.",
             gst_lwt_operation_name (operation), name,
             i == self->part ? "output" : "a request pad"),
         (NULL));
@@ -182,8 +185,9 @@ check_purpose (GstCudaLwtFilter *self, const LwtConfig *config)
   if (config->parts != 0)
     return TRUE;
   GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("output=none gives parameters, and coefficients and integers have none: "
-       "use another operation, or link a request pad"),
+      ("Invalid settings: output=none computes parameters, which coefficients "
+       "and integers do not have. Use another operation, or link a request "
+       "pad."),
       ("operation=%s", gst_lwt_operation_name (self->wanted.operation)));
   return FALSE;
 }
@@ -202,9 +206,10 @@ check_cutoffs (GstCudaLwtFilter *self)
       if (self->wanted.operation == LWT_OPERATION_FILTER && lambdas[j] > 0.0
           && lambdas[j] < lambdas[i]) {
         GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-            ("%s is %g m, which is shorter than %s, %g m", names[j], lambdas[j],
-                names[i], lambdas[i]),
-            ("lambda-s, lambda-c and lambda-f are ever longer"));
+            ("Invalid settings: %s is %g m, shorter than %s, %g m. Use "
+             "lambda-s < lambda-c < lambda-f.",
+                names[j], lambdas[j], names[i], lambdas[i]),
+            ("each cut-off is at least as long as the one before"));
         return FALSE;
       }
   return TRUE;
@@ -223,8 +228,9 @@ check_bands (GstCudaLwtFilter *self, const GstLwtSurface *surface,
   if (width == surface->width && height == surface->height)
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-      ("%ux%u bands came, but a surface of %ux%u has %ux%u with these levels "
-       "and this boundary",
+      ("Cannot invert bands of %ux%u: a surface of %ux%u has bands of %ux%u "
+       "with these levels and this boundary. Set the values used by "
+       "operation=forward.",
           surface->width, surface->height, config->width, config->height, width,
           height),
       ("a padded boundary needs the GstSurfaceMeta that operation=forward "
@@ -246,12 +252,12 @@ make_engine (GstCudaLwtFilter *self, LwtConfig *config)
   }
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory to transform %ux%u: %s", config->width, config->height,
+        ("No memory to transform %ux%u: %s.", config->width, config->height,
             error->message),
         (NULL));
   else
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("The lifting engine cannot be set up for %ux%u: %s", config->width,
+        ("Cannot set up the lifting engine for %ux%u: %s.", config->width,
             config->height, error->message),
         (NULL));
   g_error_free (error);
@@ -336,17 +342,18 @@ warn_of_limits (GstCudaLwtFilter *self)
     add_limits (far, near, surface, &cutoffs[i]);
   if (far->len > 0)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-        ("Cut-offs are beyond the reach of %d levels and limited:%s",
+        ("Cut-offs are limited to the reach of %d levels:%s. Use shorter "
+         "cut-offs.",
             LWT_MAX_LEVELS, far->str),
         ("in metres; samples are %g m and %g m apart", surface->dx,
             surface->dy));
   if (near->len > 0)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-        ("Cut-offs are too short for the spacing of samples and split off "
-         "nothing:%s",
+        ("Cut-offs too short for the sample spacing have no effect:%s. Use "
+         "longer cut-offs.",
             near->str),
-        ("in metres; samples are %g m and %g m apart, and it takes 2.83 times "
-         "that",
+        ("in metres; samples are %g m and %g m apart, the shortest cut-off is "
+         "2.83 times that",
             surface->dx, surface->dy));
   g_string_free (far, TRUE);
   g_string_free (near, TRUE);

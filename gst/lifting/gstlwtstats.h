@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What cudalwtfilter counts since its start. Not locked. */
+/* Counters of cudalwtfilter since its start. Not locked. */
 #pragma once
 
 #include <gst/gst.h>

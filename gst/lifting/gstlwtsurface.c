@@ -35,9 +35,9 @@ check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
   if (!system && !layout->on_device) {
     g_set_error_literal (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
         denoise && gst_cv_cuda_available (NULL)
-            ? "pictures have to lie in system memory or "
-              "in " GST_CV_CUDA_MEMORY_FEATURE
-            : "pictures have to lie in system memory");
+            ? "pictures are accepted in system memory "
+              "or " GST_CV_CUDA_MEMORY_FEATURE
+            : "pictures are accepted in system memory only");
     return FALSE;
   }
   layout->sample = LWT_SAMPLE_U8;
@@ -51,14 +51,15 @@ check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
     return TRUE;
   if (denoise)
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        "pictures of format %s cannot be denoised, %s can; videoconvert "
+        "pictures of format %s cannot be denoised. Use one of %s; videoconvert "
         "converts",
         name != NULL ? name : "(none)",
         layout->on_device ? GST_LWT_VIDEO_CUDA_FORMATS
                           : "GRAY8, GRAY16_LE and " GST_LWT_VIDEO_FORMATS);
   else
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        "pictures of format %s are no heights, GRAY8 and GRAY16_LE are",
+        "pictures of format %s are no heights. Use GRAY8 or GRAY16_LE; "
+        "videoconvert converts",
         name != NULL ? name : "(none)");
   return FALSE;
 }
@@ -145,7 +146,7 @@ check_mask (
       size, wanted);
 }
 
-/* The spacing: of the meta, the caps or the property, the first that there is. */
+/* The spacing: of the meta, else the caps, else the property. */
 static gdouble
 first_length (gdouble a, gdouble b, gdouble c)
 {
@@ -304,7 +305,7 @@ adopt_levels (GstLwtSurface *surface, const GstSurfaceMeta *meta,
   return TRUE;
 }
 
-/* What is transformed back is as the meta of the bands says. */
+/* The inverse follows the meta of the bands. */
 static gboolean
 adopt_bands (GstLwtSurface *surface, const GstSurfaceMeta *meta,
     const GstLwtSettings *settings, GError **error)

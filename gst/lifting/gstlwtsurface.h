@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What comes into cudalwtfilter: out of caps, a buffer's GstSurfaceMeta and the
+/* Input of cudalwtfilter: from caps, a buffer's GstSurfaceMeta and the
  * properties; and what the engine is told of it. */
 #pragma once
 
@@ -19,7 +19,7 @@ G_BEGIN_DECLS
 /**
  * GstLwtLayout: what caps say
  * @video: grey pictures, of @picture; else tensors, of @tensor
- * @colour: video in colour, of which the luma is described; only of `denoise`
+ * @colour: video in colour, whose luma is described; only of `denoise`
  * @on_device: in memory:CUDAMemory
  * @sample: the type of its samples
  */
@@ -69,10 +69,10 @@ gboolean gst_lwt_surface_init (GstLwtSurface *surface,
     const GstLwtSettings *settings, GError **error);
 gboolean gst_lwt_surface_equal (const GstLwtSurface *a, const GstLwtSurface *b);
 
-/* What lwt_wavelet_new() is given. */
+/* The argument of lwt_wavelet_new(). */
 const gchar *gst_lwt_surface_get_wavelet (
     const GstLwtSurface *surface, const GstLwtSettings *settings);
-/* What is computed in, by default.
+/* Default type of the arithmetic.
  * @other: (out): whether the other float type does as well */
 LwtType gst_lwt_surface_get_type (const GstLwtSurface *surface,
     const GstLwtSettings *settings, gboolean *other);

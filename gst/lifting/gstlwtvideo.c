@@ -345,7 +345,7 @@ is_staged (const GstLwtVideo *video, const Component *component)
   return component->step > 1 && !video->on_device;
 }
 
-/* Where @component, the number @c, lies in the staging; @after: denoised */
+/* Place of @component, the number @c, in the staging; @after: denoised */
 static Component
 get_staged (const GstLwtVideoFrame *frame, const Component *component, guint c,
     gboolean after)

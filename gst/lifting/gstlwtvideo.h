@@ -23,7 +23,7 @@ G_BEGIN_DECLS
 typedef struct _GstLwtVideo GstLwtVideo;
 
 /**
- * GstLwtVideoFrame: a frame on its way, the planes of which are jobs of their own
+ * GstLwtVideoFrame: a frame in flight; each plane is a job
  * @jobs: those of the luma first
  * @n_submitted: of @n_jobs
  * @out: the frame that leaves, owned
@@ -67,7 +67,7 @@ const LwtConfig *gst_lwt_video_get_config (const GstLwtVideo *video);
 /* Frames that can be in flight. */
 guint gst_lwt_video_get_frames (const GstLwtVideo *video);
 
-/* Takes @in and @out, maps them and submits the jobs. What was submitted before
+/* Takes @in and @out, maps them and submits the jobs. Jobs submitted before
  * it failed (frame->n_submitted) stays with the engines: @frame is to be kept
  * until gst_lwt_video_drain() then.
  * Returns: FALSE with CVIS_ERROR_FORMAT in words about @in, or another error */

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What becomes of a frame's metas when a rectangle is cut out of it. */
+/* Metas of a frame that a rectangle is cut out of. */
 #pragma once
 
 #include <gst/cudavision/cudavision.h>

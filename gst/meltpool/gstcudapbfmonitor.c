@@ -79,8 +79,8 @@ warn_about_model (GstCudaPbfMonitor *self)
         text, " temporal-window=%d (here %u)", model->window, config->window);
   if (text->len > 0)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("The network was trained with other settings:%s. Set the same, or "
-         "use a network trained with these",
+        ("Outputs of the network may be wrong: it was trained with other "
+         "settings:%s. Set the same, or use a network trained with these.",
             text->str),
         ("model-location=%s", self->active.model_location));
   g_string_free (text, TRUE);
@@ -97,7 +97,8 @@ load_model (GstCudaPbfMonitor *self)
   self->model = pbf_model_load (location, &error);
   if (self->model == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("Cannot load the network \"%s\": %s", location, error->message),
+        ("Cannot load the network \"%s\": %s. Check model-location.", location,
+            error->message),
         ("a safetensors file of " PBF_FEATURE_SPEC " is expected"));
     g_error_free (error);
     return FALSE;
@@ -159,7 +160,7 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
 
   if (!gst_pbf_settings_check (&self->active, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("Invalid settings: %s", error->message), (NULL));
+        ("Invalid settings: %s.", error->message), (NULL));
     g_error_free (error);
     return FALSE;
   }
@@ -189,7 +190,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
       pbf_engine_new (&config, self->model, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("The melt-pool engine cannot be set up for %ux%u: %s", config.width,
+        ("Cannot set up the melt-pool engine for %ux%u: %s.", config.width,
             config.height, error->message),
         (NULL));
     g_error_free (error);
@@ -201,7 +202,9 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
       config.max_batch * sizeof (PbfResult), self->active.config.depth + 1);
   if (self->records_pool == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for the results of batches of %u frames", config.max_batch),
+        ("No memory for the results of batches of %u frames. Use a smaller "
+         "batch-size or depth.",
+            config.max_batch),
         (NULL));
     return FALSE;
   }
@@ -226,15 +229,15 @@ parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info)
   if (!gst_video_info_from_caps (info, caps)
       || GST_VIDEO_INFO_FORMAT (info) != GST_VIDEO_FORMAT_GRAY8) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Unsupported caps: frames have to be video/x-raw, format=GRAY8. Put "
-         "videoconvert before cudapbfmonitor"),
+        ("Unsupported caps: not video/x-raw, format=GRAY8. Put videoconvert "
+         "before cudapbfmonitor."),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   if (!gst_structure_has_field_typed (s, "framerate", GST_TYPE_FRACTION)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Unsupported caps: they have no framerate. Set one (0/1 is a variable "
-         "rate)"),
+        ("Unsupported caps: no framerate. Set one in a capsfilter (0/1 is a "
+         "variable rate)."),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
@@ -243,8 +246,9 @@ parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info)
   if (MIN (width, height) < GST_PBF_MONITOR_MIN_SIDE
       || MAX (width, height) > GST_PBF_MONITOR_MAX_SIDE) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Frames of %dx%d pixels cannot be analysed: %dx%d to %dx%d can", width,
-            height, GST_PBF_MONITOR_MIN_SIDE, GST_PBF_MONITOR_MIN_SIDE,
+        ("Unsupported frame size: %dx%d is not in %dx%d to %dx%d. Crop or "
+         "scale the frames.",
+            width, height, GST_PBF_MONITOR_MIN_SIDE, GST_PBF_MONITOR_MIN_SIDE,
             GST_PBF_MONITOR_MAX_SIDE, GST_PBF_MONITOR_MAX_SIDE),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
@@ -474,7 +478,7 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   gst_element_class_set_static_metadata (element_class,
       "Melt-pool monitor for powder-bed fusion",
       "Filter/Analyzer/Video/Hardware",
-      "Finds melt pool and spatters in every frame and computes the features "
+      "Finds melt pool and spatters in each frame and computes the features "
       "of " PBF_FEATURE_SPEC ", on the CPU or on CUDA",
       "the gst-cudavision authors");
 }

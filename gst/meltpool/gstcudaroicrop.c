@@ -256,7 +256,7 @@ prefer_memory (GstCaps *caps, gboolean device_first)
   return sorted;
 }
 
-/* What the other side takes with another size: any on our sink, the crop's on
+/* The other pad's caps with another size: any on our sink, the crop's on
  * our source. */
 static GstCaps *
 get_caps (GstCudaRoiCrop *self, GstPad *pad, GstCaps *filter)
@@ -304,16 +304,17 @@ check_backend (GstCudaRoiCrop *self, gboolean on_device)
 
   if (wanted == CVIS_BACKEND_CUDA && !on_device) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cuda crops " GST_CV_CUDA_MEMORY_FEATURE " only, and these "
-         "frames lie in system memory"),
-        ("put cudaupload before cudaroicrop, or use backend=auto"));
+        ("backend=cuda crops " GST_CV_CUDA_MEMORY_FEATURE
+         " only: these frames are in system memory. Put cudaupload before "
+         "cudaroicrop, or use backend=auto."),
+        ("backend=cuda"));
     return FALSE;
   }
   if (wanted == CVIS_BACKEND_CPU && on_device) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cpu crops system memory only, and these frames lie "
+        ("backend=cpu crops system memory only: these frames are "
          "in " GST_CV_CUDA_MEMORY_FEATURE),
-        ("put cudadownload before cudaroicrop, or use backend=auto"));
+        ("backend=cpu"));
     return FALSE;
   }
   return TRUE;
@@ -378,8 +379,10 @@ negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
   if (width > GST_VIDEO_INFO_WIDTH (in)
       || height > GST_VIDEO_INFO_HEIGHT (in)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("The crop of %dx%d is larger than the frames of %dx%d", width, height,
-            GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in)),
+        ("Invalid settings: the crop of %dx%d is larger than the frames of "
+         "%dx%d. Use a smaller width and height.",
+            width, height, GST_VIDEO_INFO_WIDTH (in),
+            GST_VIDEO_INFO_HEIGHT (in)),
         ("set width and height to at most the size of the frame"));
     return refuse_crop_caps (self, in_caps);
   }
@@ -408,7 +411,9 @@ set_caps (GstCudaRoiCrop *self, GstCaps *caps)
     return FALSE;
   if (!gst_video_info_from_caps (&in, caps)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Unsupported caps: not a video format"), ("%" GST_PTR_FORMAT, caps));
+        ("Unsupported caps: not a raw video format. Put a decoder or "
+         "videoconvert before cudaroicrop."),
+        ("%" GST_PTR_FORMAT, caps));
     return refuse_crop_caps (self, caps);
   }
   if (!check_backend (self, on_device))
@@ -442,15 +447,16 @@ check_roi_align (GstCudaRoiCrop *self, guint align)
   if ((align & (align - 1)) == 0)
     return TRUE;
   GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-      ("roi-align=%u is no power of two: 1, 2, 4, 8, 16 and %u are", align,
-          MAX_ROI_ALIGN),
+      ("Invalid settings: roi-align=%u is no power of two. Use 1, 2, 4, 8, 16 "
+       "or %u.",
+          align, MAX_ROI_ALIGN),
       (NULL));
   return FALSE;
 }
 
 /* --- one frame ------------------------------------------------------------- */
 
-/* What a run of frames is cropped with; taken once for a list. */
+/* Settings of the crop; read once for a list. */
 typedef struct {
   Settings settings; /* without the calibration */
   Stats stats;
@@ -761,7 +767,9 @@ start_cropping (GstCudaRoiCrop *self)
                  &error)) {
     ok = FALSE;
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("calibration=\"%s\": %s", calibration, error->message), (NULL));
+        ("Invalid settings: calibration=\"%s\": %s.", calibration,
+            error->message),
+        (NULL));
     g_error_free (error);
   }
   g_free (calibration);
@@ -908,8 +916,7 @@ install_properties (GObjectClass *klass)
           PBF_CALIBRATION_DEFAULT, ready));
   g_object_class_install_property (klass, PROP_SIGNAL_DELAY,
       g_param_spec_uint ("signal-delay", "Signal delay",
-          "How much later than its signals a frame shows their effect, "
-          "microseconds",
+          "Time from machine signals to their effect in a frame, microseconds",
           0, 1000000, 0, ready));
   g_object_class_install_property (klass, PROP_ROI_ALIGN,
       g_param_spec_uint ("roi-align", "Alignment",
@@ -946,7 +953,7 @@ gst_cuda_roi_crop_class_init (GstCudaRoiCropClass *klass)
   add_pad_templates (element_class);
   gst_element_class_set_static_metadata (element_class, "Moving crop",
       "Filter/Effect/Video",
-      "Crops every frame round a position that moves from frame to frame",
+      "Crops each frame around a position that moves from frame to frame",
       "the gst-cudavision authors");
   gst_type_mark_as_plugin_api (GST_TYPE_CV_BACKEND, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_ROI_POSITION_SOURCE, 0);

@@ -239,8 +239,9 @@ refuse_frame (GstCudaPbfMonitor *self, GError *error)
 {
   gst_cv_filter_drain (&self->filter);
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-      ("Frame cannot be analysed: %s", error->message),
-      ("buffers have to hold what the caps and their GstVideoMeta say"));
+      ("Cannot analyse a frame: %s. Check the caps and the GstVideoMeta.",
+          error->message),
+      ("the buffer does not match its caps"));
   g_error_free (error);
   return GST_FLOW_ERROR;
 }

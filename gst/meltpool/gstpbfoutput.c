@@ -19,7 +19,7 @@ void
 gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The melt-pool engine failed: %s", error->message), (NULL));
+      ("The melt-pool engine failed: %s.", error->message), (NULL));
   g_error_free (error);
 }
 
@@ -183,7 +183,7 @@ finish_records (GstPbfBatch *batch, guint kept)
   return records;
 }
 
-/* Hands the results in @records to the frames of the batch, the first of which
+/* Hands the results in @records to the frames of the batch. The first of them
  * may belong to an item of an earlier one. */
 static void
 hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,

@@ -160,7 +160,8 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
   g_strfreev (config.output_names);
   if (self->painter == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Frames of %ux%u enlarged %u times are larger than %d pixels.",
+        ("Cannot draw frames of %ux%u: enlarged %u times a side exceeds %d "
+         "pixels. Use a smaller scale.",
             config.width, config.height, MAX (config.zoom, 1),
             GST_PBF_PAINTER_MAX_SIDE),
         ("use a smaller value for the property scale"));
@@ -218,8 +219,9 @@ negotiate (GstPbfOverlay *self, GstCaps *in_caps)
   gst_caps_unref (possible);
   if (gst_caps_is_empty (caps)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("The pictures are %ux%u in " CAIRO_VIDEO_FORMAT
-         " or RGB, which the next element does not take.",
+        ("Downstream does not accept the pictures of %ux%u "
+         "in " CAIRO_VIDEO_FORMAT
+         " or RGB. Put videoconvert and videoscale after pbfoverlay.",
             gst_pbf_painter_width (self->painter),
             gst_pbf_painter_height (self->painter)),
         ("put videoconvert, videoscale and videorate behind; wanted one of "
@@ -258,7 +260,9 @@ set_caps (GstPbfOverlay *self, GstCaps *caps)
   gst_pad_check_reconfigure (self->srcpad);
   if (!gst_video_info_from_caps (&self->in_info, caps)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Unsupported caps: not grey video."), ("%" GST_PTR_FORMAT, caps));
+        ("Unsupported caps: not grey video. Put videoconvert before "
+         "pbfoverlay."),
+        ("%" GST_PTR_FORMAT, caps));
     return refuse_overlay_caps (self, caps);
   }
   choose_rate (self);
@@ -424,7 +428,8 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
 
   if (!gst_video_frame_map (&in_frame, &self->in_info, buffer, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A buffer of %" G_GSIZE_FORMAT " bytes is no frame of %dx%d.",
+        ("Cannot read a frame: a buffer of %" G_GSIZE_FORMAT
+         " bytes holds no frame of %dx%d. Check the caps.",
             gst_buffer_get_size (buffer), GST_VIDEO_INFO_WIDTH (&self->in_info),
             GST_VIDEO_INFO_HEIGHT (&self->in_info)),
         ("%" GST_PTR_FORMAT, buffer));
@@ -433,7 +438,8 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
   }
   if (!gst_video_frame_map (&out_frame, &self->out_info, out, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-        ("The output picture cannot be mapped for writing."), (NULL));
+        ("Cannot write the picture: the output buffer cannot be mapped."),
+        (NULL));
     gst_video_frame_unmap (&in_frame);
     gst_buffer_unref (out);
     return NULL;
@@ -444,14 +450,15 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
   gst_video_frame_unmap (&in_frame);
   if (status != CAIRO_STATUS_SUCCESS) {
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-        ("cairo cannot draw: %s.", cairo_status_to_string (status)), (NULL));
+        ("Cannot draw: cairo reports: %s.", cairo_status_to_string (status)),
+        (NULL));
     gst_buffer_unref (out);
     return NULL;
   }
   return out;
 }
 
-/* Does not take @buffer. */
+/* Keeps no reference to @buffer. */
 static GstFlowReturn
 push_picture (GstPbfOverlay *self, GstBuffer *buffer)
 {
@@ -460,7 +467,9 @@ push_picture (GstPbfOverlay *self, GstBuffer *buffer)
 
   if (self->painter == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Frames came without caps; grey video is expected."), (NULL));
+        ("Cannot draw frames: they came without caps. Put a capsfilter before "
+         "pbfoverlay."),
+        (NULL));
     return GST_FLOW_NOT_NEGOTIATED;
   }
   if (GST_BUFFER_IS_DISCONT (buffer))
@@ -727,7 +736,7 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_COLORMAP,
       g_param_spec_enum ("colormap", "Colour map",
-          "How the grey values of the frame are shown",
+          "Colour map for the grey values of the frame",
           GST_TYPE_PBF_OVERLAY_COLORMAP, DEFAULT_COLORMAP, flags));
   /**
    * GstPbfOverlay:output-names:
@@ -737,7 +746,7 @@ install_properties (GObjectClass *klass)
   g_object_class_install_property (klass, PROP_OUTPUT_NAMES,
       g_param_spec_string ("output-names", "Output names",
           "Names of the network's outputs, separated by commas; unset: out_0, "
-          "out_1 ...",
+          "out_1 and so on",
           NULL, flags));
 }
 

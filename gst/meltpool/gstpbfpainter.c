@@ -705,7 +705,7 @@ draw_history (
   draw_curve (p, cr, x, y, w, each, name, p->output_history, COLOR_ROI);
 }
 
-/* What the marks in the picture mean; the latency at the right */
+/* Legend of the marks in the picture; the latency at the right */
 static void
 draw_legend (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
     const GstPbfPicture *pic)

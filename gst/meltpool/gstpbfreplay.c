@@ -13,7 +13,7 @@
 
 #define PREFETCH_AHEAD 8 /* buffers */
 
-/* What a buffer of a list is restored to. The pointers are compared with what
+/* State that a buffer of a list is restored to. The pointers are compared with what
  * the buffer holds and followed only if they are equal. */
 typedef struct {
   GstBuffer *buffer;

@@ -131,8 +131,9 @@ set_caps (GstPbfResultEnc *self, GstCaps *caps)
   if (gst_structure_get_int (s, "outputs", &outputs)
       && (outputs < 0 || outputs > PBF_MAX_OUTPUTS)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("The caps promise %d network outputs; 0 to %d are possible.", outputs,
-            PBF_MAX_OUTPUTS),
+        ("Unsupported caps: %d network outputs are not in 0 to %d. Check the "
+         "caps field \"outputs\".",
+            outputs, PBF_MAX_OUTPUTS),
         ("caps %" GST_PTR_FORMAT, caps));
     return refuse_result_caps (self, caps);
   }
@@ -144,8 +145,8 @@ set_caps (GstPbfResultEnc *self, GstCaps *caps)
     self->outputs = outputs;
   } else if (outputs != OUTPUTS_UNKNOWN && outputs > self->outputs) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("The number of network outputs grew from %d to %d after the row of "
-         "names was written.",
+        ("Cannot write CSV: the number of network outputs grew from %d to %d "
+         "after the row of names. Use format=jsonl, or a file for each model.",
             self->outputs, outputs),
         ("a table has one row of names; use format=jsonl, or a file for each "
          "model"));
@@ -198,7 +199,8 @@ read_record (GstPbfResultEnc *self, GstBuffer *buffer, const guint8 *bytes,
   if (!pbf_result_parse (bytes + offset, result, &error)) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("Record %" G_GSIZE_FORMAT " at byte %" G_GSIZE_FORMAT
-         " of the buffer is no melt-pool result: %s.",
+         " of the buffer is no melt-pool result: %s. Check that cudapbfmonitor "
+         "made the stream.",
             index, offset, error->message),
         ("%" GST_PTR_FORMAT, buffer));
     g_clear_error (&error);
@@ -208,7 +210,8 @@ read_record (GstPbfResultEnc *self, GstBuffer *buffer, const guint8 *bytes,
       && result->n_outputs > (guint) self->outputs) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("Record %" G_GSIZE_FORMAT " at byte %" G_GSIZE_FORMAT
-         " of the buffer has %u network outputs; the table has columns for %d.",
+         " of the buffer does not fit the table: it has %u network outputs, "
+         "the table has %d. Correct the caps field \"outputs\".",
             index, offset, result->n_outputs, self->outputs),
         ("the caps field \"outputs\" says how many there are; %" GST_PTR_FORMAT,
             buffer));
@@ -228,10 +231,10 @@ encode_results (GstPbfResultEnc *self, GstBuffer *buffer, const GstMapInfo *map)
 
   if (n == 0 || map->size % sizeof (PbfResult) != 0) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("A buffer of %" G_GSIZE_FORMAT " bytes holds no whole number of "
-         "melt-pool results: record %" G_GSIZE_FORMAT
+        ("Cannot read results: a buffer of %" G_GSIZE_FORMAT
+         " bytes holds no whole number of them, record %" G_GSIZE_FORMAT
          " at byte %" G_GSIZE_FORMAT " ends after %" G_GSIZE_FORMAT
-         " of its %" G_GSIZE_FORMAT " bytes.",
+         " of %" G_GSIZE_FORMAT " bytes.",
             map->size, n, n * sizeof (PbfResult),
             map->size % sizeof (PbfResult), sizeof (PbfResult)),
         ("%" GST_PTR_FORMAT, buffer));
@@ -265,15 +268,16 @@ gst_pbf_result_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
   if (!self->negotiated) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Results came without caps; " GST_PBF_RESULT_MEDIA_TYPE
-         " is expected."),
+        ("Cannot write results: they came without "
+         "caps, " GST_PBF_RESULT_MEDIA_TYPE
+         " is expected. Put a capsfilter before pbfresultenc."),
         (NULL));
     gst_buffer_unref (buffer);
     return GST_FLOW_NOT_NEGOTIATED;
   }
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("The memory of a buffer of results cannot be read."),
+        ("Cannot read results: the buffer cannot be mapped."),
         ("%" GST_PTR_FORMAT, buffer));
     gst_buffer_unref (buffer);
     return GST_FLOW_ERROR;

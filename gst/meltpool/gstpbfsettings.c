@@ -26,7 +26,8 @@ static const GEnumValue position_source_values[] = {
   { PBF_POSITION_SOURCE_BRIGHTEST, "Maximum of the 3x3 box sum", "brightest" },
   { PBF_POSITION_SOURCE_CENTROID,
       "Centroid of the pixels that reach the threshold", "centroid" },
-  { PBF_POSITION_SOURCE_FIXED, "position-x and position-y", "fixed" },
+  { PBF_POSITION_SOURCE_FIXED, "The properties position-x and position-y",
+      "fixed" },
   { 0, NULL, NULL },
 };
 static const GEnumValue spatter_scope_values[] = {
@@ -96,9 +97,8 @@ static const GEnumValue transfer_values[] = {
   }
 
 static const GstCvSetting settings_table[] = {
-  ENUM ("position-source",
-      "Where the expected position of the melt pool comes from", TRACK (source),
-      "GstPbfPositionSource", position_source_values),
+  ENUM ("position-source", "Source of the expected position of the melt pool",
+      TRACK (source), "GstPbfPositionSource", position_source_values),
   DOUBLE ("position-x",
       "Column for position-source=fixed, pixels (pixel centres at +0.5)",
       TRACK (fixed_x), 0, 16384),
@@ -114,18 +114,17 @@ static const GstCvSetting settings_table[] = {
       "row by row",
       OWN (calibration)),
   UINT ("signal-delay",
-      "How much later than its signals a frame shows their effect, "
-      "microseconds",
+      "Time from machine signals to their effect in a frame, microseconds",
       TRACK (signal_delay_us), 0, 1000000),
   UINT ("threshold", "A pixel is foreground if it is not below, grey levels",
       CONFIG (threshold), 1, 255),
-  ENUM ("connectivity", "Which foreground pixels are connected",
+  ENUM ("connectivity", "Neighbourhood that connects foreground pixels",
       CONFIG (connectivity), "GstPbfConnectivity", connectivity_values),
   UINT ("roi-align",
       "The left column of the region of interest is a multiple of it: 1, 2, 4, "
       "8, 16 or 32 pixels",
       CONFIG (roi_align), 1, 32),
-  ENUM ("spatter-scope", "Where spatters are looked for",
+  ENUM ("spatter-scope", "Area in which spatters are looked for",
       CONFIG (spatter_scope), "GstPbfSpatterScope", spatter_scope_values),
   UINT ("min-spatter-area", "Smaller components are no spatters, pixels",
       CONFIG (min_spatter_area), 1, 65535),
@@ -135,7 +134,8 @@ static const GstCvSetting settings_table[] = {
   DOUBLE ("polar-outer-radius", "Outer radius of the polar zones, pixels",
       CONFIG (polar_outer), 0, 57),
   ENUM ("labelling",
-      "How components are found; the result does not depend on it",
+      "Algorithm of connected-component labelling; the result does not depend "
+      "on it",
       CONFIG (labelling), "GstPbfLabelling", labelling_values),
   UINT ("temporal-window", "Frames over which variances are taken",
       CONFIG (window), 1, 1024),
@@ -143,14 +143,14 @@ static const GstCvSetting settings_table[] = {
       CONFIG (window_reset), "GstPbfWindowReset", window_reset_values),
   UINT ("max-gap", "Empty or lost frames that window-reset=gap forgives",
       CONFIG (max_gap), 0, 1000000),
-  ENUM ("empty-frames", "What becomes of frames with the laser off",
+  ENUM ("empty-frames", "Handling of frames with the laser off",
       TRACK (empty_frames), "GstPbfEmptyFrames", empty_frames_values),
   STRING ("model-location",
       "Safetensors file of the network; without one there are features only",
       OWN (model_location)),
-  ENUM ("output-activation", "What is applied to the network's outputs",
+  ENUM ("output-activation", "Function applied to the network's outputs",
       CONFIG (activation), "GstPbfOutputActivation", activation_values),
-  ENUM ("transfer", "How frames reach the device (backend cuda)",
+  ENUM ("transfer", "Transfer of frames to the device (backend cuda)",
       CONFIG (transfer), "GstPbfTransfer", transfer_values),
   UINT ("threads", "Threads that compute (backend cpu); 0: one per processor",
       CONFIG (threads), 0, 1024),
@@ -160,8 +160,8 @@ static const GstCvSetting settings_table[] = {
       "Frames computed at once; 0: 256, or fewer where frames are large",
       OWN (batch_size), 0, 65536),
   TIME ("max-latency",
-      "How long a frame waits at most for its batch to fill, nanoseconds; 0: "
-      "not at all",
+      "Longest time that a frame waits for its batch to fill, nanoseconds; 0: "
+      "no wait",
       OWN (max_latency), MAX_MAX_LATENCY),
   TIME ("message-interval",
       "Shortest time between two element messages, nanoseconds; 0: none are "

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What cudapbfmonitor counts: for its property "stats" (since the start) and
+/* Counters of cudapbfmonitor: for its property "stats" (since the start) and
  * for its element message (since the last one). Not locked. */
 #pragma once
 

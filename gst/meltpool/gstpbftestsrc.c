@@ -214,14 +214,15 @@ render_frame (GstPbfTestSrc *self, guint64 index, GstBuffer *buffer)
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
-        ("A buffer of the negotiated pool cannot be mapped for writing"));
+        ("Cannot write a frame: a buffer of the negotiated pool cannot be "
+         "mapped"));
     return FALSE;
   }
   if (stride < self->info.width || map.size < needed) {
     gst_buffer_unmap (buffer, &map);
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
-        ("The negotiated pool gave a buffer of %" G_GSIZE_FORMAT
-         " bytes with rows of %d; a %dx%d frame does not fit",
+        ("Cannot write a frame: the negotiated pool gave a buffer of "
+         "%" G_GSIZE_FORMAT " bytes with rows of %d, too small for %dx%d",
             map.size, stride, self->info.width, self->info.height));
     return FALSE;
   }
@@ -298,8 +299,8 @@ static GstFlowReturn
 fail_replay (GstPbfTestSrc *self)
 {
   GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL),
-      ("The memory of a frame rendered in advance, of the negotiated pool, "
-       "can neither be shared nor copied"));
+      ("Cannot push a frame rendered in advance: its memory can neither be "
+       "shared nor copied. Use pre-render=0"));
   return GST_FLOW_ERROR;
 }
 
@@ -632,8 +633,8 @@ gst_pbf_test_src_negotiate (GstBaseSrc *base)
       && !GST_PAD_IS_FLUSHING (base->srcpad)) {
     wanted = gst_pad_peer_query_caps (base->srcpad, NULL);
     GST_ELEMENT_ERROR (base, CORE, NEGOTIATION, (NULL),
-        ("pbftestsrc makes GRAY8 frames of %dx%d to %dx%d at up to %d/1; "
-         "downstream wants %" GST_PTR_FORMAT,
+        ("Unsupported caps: frames are GRAY8, %dx%d to %dx%d, at up to %d/1, "
+         "downstream requires %" GST_PTR_FORMAT,
             PBF_SIM_MIN_SIDE, PBF_SIM_MIN_SIDE, PBF_SIM_MAX_SIDE,
             PBF_SIM_MAX_SIDE, PBF_SIM_MAX_FPS, wanted));
     gst_caps_unref (wanted);
@@ -675,7 +676,7 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 
   if (!gst_video_info_from_caps (&info, caps)) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION, (NULL),
-        ("Unsupported caps, not raw video: %" GST_PTR_FORMAT, caps));
+        ("Unsupported caps: not raw video: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   if (self->sim != NULL && same_video (&info, &self->info)) {
@@ -775,7 +776,7 @@ gst_pbf_test_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
     pool = gst_video_buffer_pool_new ();
     if (!configure_pool (self, pool, query, caps, size, min, max)) {
       GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, (NULL),
-          ("No buffer pool can be set up for %" GST_PTR_FORMAT, caps));
+          ("Cannot set up a buffer pool for %" GST_PTR_FORMAT, caps));
       gst_object_unref (pool);
       return FALSE;
     }
@@ -957,8 +958,8 @@ install_properties (GObjectClass *klass)
 
   g_object_class_install_property (klass, PROP_IS_LIVE,
       g_param_spec_boolean ("is-live", "Is live",
-          "Send frames at the time at which the clock says they were exposed",
-          DEFAULT_IS_LIVE, flags));
+          "Push each frame at its timestamp, as a camera does", DEFAULT_IS_LIVE,
+          flags));
   g_object_class_install_property (klass, PROP_SEED,
       g_param_spec_uint ("seed", "Seed",
           "Seed of all random values: the same seed gives the same bytes", 0,
@@ -978,7 +979,7 @@ install_properties (GObjectClass *klass)
           0, MAX_PRE_RENDER, DEFAULT_PRE_RENDER, flags));
   g_object_class_install_property (klass, PROP_TIMESTAMP_OFFSET,
       g_param_spec_int64 ("timestamp-offset", "Timestamp offset",
-          "Nanoseconds added to every timestamp", 0, G_MAXINT64,
+          "Offset in nanoseconds added to every timestamp", 0, G_MAXINT64,
           DEFAULT_TIMESTAMP_OFFSET, flags));
 }
 
@@ -999,7 +1000,8 @@ gst_pbf_test_src_class_init (GstPbfTestSrcClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Synthetic melt-pool camera", "Source/Video",
-      "Makes frames of laser powder-bed fusion with machine signals and truth",
+      "Simulates frames of laser powder-bed fusion with machine signals and "
+      "ground truth",
       "the gst-cudavision authors");
 
   base_class->start = gst_pbf_test_src_start;

@@ -150,7 +150,7 @@ system_pool_new (GstRoiCropper *cropper, GstCaps *caps, GstQuery *query)
     return pool;
   gst_object_unref (pool);
   GST_ELEMENT_ERROR (cropper->element, RESOURCE, SETTINGS,
-      ("The pool for the crops cannot be set up"),
+      ("Cannot set up the buffer pool for crops."),
       ("caps %" GST_PTR_FORMAT, caps));
   return NULL;
 }
@@ -328,7 +328,7 @@ acquire (GstRoiCropper *cropper, GstBuffer **out)
 
   if (flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING)
     GST_ELEMENT_ERROR (cropper->element, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for a crop of %dx%d %s",
+        ("No memory for a crop of %dx%d %s. Use a smaller width and height.",
             GST_VIDEO_INFO_WIDTH (&cropper->out),
             GST_VIDEO_INFO_HEIGHT (&cropper->out),
             GST_VIDEO_INFO_NAME (&cropper->out)),
@@ -374,8 +374,9 @@ post_bad_frame (GstRoiCropper *cropper, GstBuffer *in)
   const GstVideoInfo *info = &cropper->in;
 
   GST_ELEMENT_ERROR (cropper->element, STREAM, FAILED,
-      ("A buffer of %" G_GSIZE_FORMAT " bytes does not hold the frame of "
-       "%dx%d %s described by its caps and metas",
+      ("Cannot crop a frame: a buffer of %" G_GSIZE_FORMAT
+       " bytes does not hold the %dx%d %s of its caps and metas. Check the "
+       "caps.",
           gst_buffer_get_size (in), GST_VIDEO_INFO_WIDTH (info),
           GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_NAME (info)),
       ("%" GST_PTR_FORMAT, in));

@@ -20,17 +20,17 @@ void gst_roi_cropper_free (GstRoiCropper *cropper);
 /* Lets go of pool, device and stream. */
 void gst_roi_cropper_stop (GstRoiCropper *cropper);
 
-/* What arrives.
+/* Sets the input.
  * @cuda: (nullable): for memory:CUDAMemory, on @device_id (-1: any) */
 void gst_roi_cropper_set_input (GstRoiCropper *cropper, const GstVideoInfo *in,
     GstCvCuda *cuda, gint device_id);
-/* What leaves: the same format in the crop's size. A new pool is made for it. */
+/* Sets the output: the same format in the crop's size. A new pool is made for it. */
 void gst_roi_cropper_set_output (
     GstRoiCropper *cropper, const GstVideoInfo *out);
 
 const GstVideoInfo *gst_roi_cropper_get_input (const GstRoiCropper *cropper);
 const GstVideoInfo *gst_roi_cropper_get_output (const GstRoiCropper *cropper);
-/* What columns and rows have to be multiples of, so that no chroma sample is
+/* Columns and rows have to be multiples of it, so that no chroma sample is
  * cut and the fields of interlaced frames keep their order. */
 void gst_roi_cropper_get_steps (
     const GstRoiCropper *cropper, guint *step_x, guint *step_y);

@@ -57,8 +57,8 @@ void gst_roi_position_reset (GstRoiPosition *position);
 /* Records with a wrong magic, size, version or CRC so far. */
 guint64 gst_roi_position_get_corrupt (const GstRoiPosition *position);
 
-/* Finds the position of @buffer in its own pixels, Q8. Where the source has
- * none it is the last one, or the middle of the frame when there was none yet.
+/* Finds the position of @buffer in its own pixels, Q8. If the source has
+ * none, it is the last one, or the middle of the frame when there was none yet.
  * META: the centroid of the melt pool in the GstPbfMeta; without a meta or a
  * pool the middle of the first GstVideoRegionOfInterestMeta. */
 void gst_roi_position_find (GstRoiPosition *position, GstBuffer *buffer,

@@ -146,7 +146,7 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
   gst_motion_sides_install (filter_class);
   gst_element_class_set_static_metadata (element_class, "Motion estimation",
       "Filter/Analyzer/Video/Hardware",
-      "Estimates the motion of video block by block, on the CPU or on CUDA, "
+      "Estimates the motion of video block by block on the CPU or with CUDA, "
       "and finds scene cuts",
       "the gst-cudavision authors");
 }

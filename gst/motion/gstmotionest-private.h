@@ -38,7 +38,7 @@ typedef enum {
 } GstMotionSideKind;
 #define GST_MOTION_SIDES 3
 
-/* What waits to be pushed: one of the two is set. */
+/* An item to push: one of the two is set. */
 typedef struct {
   GstMotionFrame *frame; /* the engine's */
   GstEvent *event;
@@ -89,8 +89,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_motion_est_debug);
 
 /* --- gstmotionnegotiate.c -------------------------------------------------- */
 
-/* See GstCvFilterClass. Where frames of @caps cannot be compared with those
- * before, these leave first. */
+/* See GstCvFilterClass. If frames of @caps cannot be compared with those
+ * before, these are pushed first. */
 GstFlowReturn gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps);
 gboolean gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps);
 gboolean gst_motion_propose_allocation (GstCvFilter *filter, GstQuery *query);

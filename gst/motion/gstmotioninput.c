@@ -33,8 +33,9 @@ refuse_frame (GstCudaMotionEst *self, GError *error)
   gst_cv_filter_drain (&self->filter);
   if (error->code == CVIS_ERROR_FORMAT || error->code == CVIS_ERROR_INVALID)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Frame cannot be searched: %s", error->message),
-        ("buffers have to hold what the caps and their GstVideoMeta say"));
+        ("Cannot search a frame: %s. Check the caps and the GstVideoMeta.",
+            error->message),
+        ("the buffer does not match its caps"));
   else
     gst_motion_engine_failed (self, g_error_copy (error));
   g_error_free (error);
@@ -97,7 +98,9 @@ acquire_results (GstCudaMotionEst *self, GstMotionFrame *frame)
         &job->residual, &job->residual_stride);
   if (flow == GST_FLOW_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for the results of a frame"), (NULL));
+        ("No memory for the results of a frame. Use a larger block-size or "
+         "fewer references."),
+        (NULL));
   return flow;
 }
 

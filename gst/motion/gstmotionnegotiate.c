@@ -62,16 +62,17 @@ check_memory (GstCudaMotionEst *self, GstCaps *caps)
 
     gst_cv_cuda_available (&why_not);
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Frames have to lie in system memory%s",
+        ("Unsupported caps: frames are accepted in system memory%s only. Put "
+         "cudadownload before cudamotionest.",
             *why_not == '\0' ? " or in " GST_CV_CUDA_MEMORY_FEATURE : ""),
         ("caps: %" GST_PTR_FORMAT " %s", caps, why_not));
     return FALSE;
   }
   if (is_on_device (caps) && wanted == CVIS_BACKEND_CPU) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cpu searches system memory only, and these frames lie "
+        ("backend=cpu searches system memory only: these frames are "
          "in " GST_CV_CUDA_MEMORY_FEATURE),
-        ("put cudadownload before cudamotionest, or use backend=auto"));
+        ("backend=cpu"));
     return FALSE;
   }
   return TRUE;
@@ -91,15 +92,18 @@ parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
       || !is_known_format (
           gst_video_format_from_string (format), is_on_device (caps))) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Frames of format %s cannot be searched: %s can",
+        ("Unsupported caps: format %s is none of %s. Put videoconvert before "
+         "cudamotionest.",
             format != NULL ? format : "(none)",
             is_on_device (caps) ? GST_MOTION_EST_CUDA_FORMATS
                                 : GST_MOTION_EST_FORMATS),
-        ("caps: %" GST_PTR_FORMAT "; videoconvert converts", caps));
+        ("caps: %" GST_PTR_FORMAT "", caps));
     return FALSE;
   }
   if (!gst_video_info_from_caps (info, caps)) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT, ("The caps are no video format"),
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Unsupported caps: not raw video. Put a decoder before "
+         "cudamotionest."),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
@@ -108,18 +112,19 @@ parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
   if (MIN (width, height) < 1
       || MAX (width, height) > GST_MOTION_EST_MAX_SIDE) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Frames of %dx%d pixels cannot be searched: 1x1 to %dx%d can", width,
-            height, GST_MOTION_EST_MAX_SIDE, GST_MOTION_EST_MAX_SIDE),
+        ("Unsupported frame size: %dx%d is not in 1x1 to %dx%d. Crop or scale "
+         "the frames.",
+            width, height, GST_MOTION_EST_MAX_SIDE, GST_MOTION_EST_MAX_SIDE),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   if (GST_VIDEO_INFO_IS_INTERLACED (info)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Interlaced frames (%s) show two moments and cannot be searched",
+        ("Unsupported caps: interlaced frames (%s) show two moments. Put "
+         "deinterlace before cudamotionest.",
             gst_video_interlace_mode_to_string (
                 GST_VIDEO_INFO_INTERLACE_MODE (info))),
-        ("caps: %" GST_PTR_FORMAT "; put deinterlace before cudamotionest",
-            caps));
+        ("caps: %" GST_PTR_FORMAT "", caps));
     return FALSE;
   }
   return TRUE;
@@ -178,7 +183,7 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
   self->engine = motion_engine_new (config, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("The motion engine cannot be set up for %ux%u: %s", config->width,
+        ("Cannot set up the motion engine for %ux%u: %s.", config->width,
             config->height, error->message),
         (NULL));
     g_error_free (error);
@@ -191,7 +196,9 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
                                     : NULL;
   if (self->packets == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for results of %" G_GSIZE_FORMAT " bytes a frame", size),
+        ("No memory for results of %" G_GSIZE_FORMAT
+         " bytes per frame. Use a larger block-size or fewer references.",
+            size),
         ("%u fields of %u x %u blocks", motion_config_get_n_fields (config),
             motion_config_get_columns (config),
             motion_config_get_rows (config)));

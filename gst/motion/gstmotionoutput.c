@@ -15,7 +15,7 @@ void
 gst_motion_engine_failed (GstCudaMotionEst *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The motion engine failed: %s", error->message), (NULL));
+      ("The motion engine failed: %s.", error->message), (NULL));
   g_error_free (error);
 }
 

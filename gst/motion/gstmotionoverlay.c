@@ -78,10 +78,10 @@ gst_motion_overlay_mode_get_type (void)
 {
   static GType type = 0;
   static const GFlagsValue values[] = {
-    { GST_MOTION_PAINT_ARROWS, "Where things move to", "arrows" },
+    { GST_MOTION_PAINT_ARROWS, "Arrows in the direction of motion", "arrows" },
     { GST_MOTION_PAINT_FIELD, "Motion as colour: hue is the direction",
         "field" },
-    { GST_MOTION_PAINT_RESIDUE, "What motion does not explain, as heat",
+    { GST_MOTION_PAINT_RESIDUE, "Residue of the prediction, as a heat map",
         "residue" },
     { GST_MOTION_PAINT_GRID, "Edges of the blocks", "grid" },
     { GST_MOTION_PAINT_TEXT, "Numbers of the frame, cuts and duplicates",
@@ -132,8 +132,8 @@ paint (GstMotionOverlay *self, GstBuffer *buffer,
 
   if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READWRITE)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A buffer of %" G_GSIZE_FORMAT " bytes is no frame of %dx%d that can "
-         "be drawn upon.",
+        ("Cannot draw on a frame: a buffer of %" G_GSIZE_FORMAT
+         " bytes holds no writable frame of %dx%d. Check the caps.",
             gst_buffer_get_size (buffer), GST_VIDEO_INFO_WIDTH (&self->info),
             GST_VIDEO_INFO_HEIGHT (&self->info)),
         ("%" GST_PTR_FORMAT, buffer));
@@ -143,7 +143,8 @@ paint (GstMotionOverlay *self, GstBuffer *buffer,
   gst_video_frame_unmap (&frame);
   if (status != CAIRO_STATUS_SUCCESS)
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-        ("cairo cannot draw: %s.", cairo_status_to_string (status)), (NULL));
+        ("Cannot draw: cairo reports: %s.", cairo_status_to_string (status)),
+        (NULL));
   return status == CAIRO_STATUS_SUCCESS;
 }
 
@@ -156,7 +157,9 @@ gst_motion_overlay_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
   if (self->painter == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Frames came without caps; raw video is expected."), (NULL));
+        ("Cannot draw on frames: they came without caps. Put a capsfilter "
+         "before motionoverlay."),
+        (NULL));
     gst_buffer_unref (buffer);
     return GST_FLOW_NOT_NEGOTIATED;
   }
@@ -185,7 +188,9 @@ set_caps (GstMotionOverlay *self, GstCaps *caps)
   g_clear_pointer (&self->painter, gst_motion_painter_free);
   if (!gst_video_info_from_caps (&self->info, caps)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("The caps describe no raw video."), ("%" GST_PTR_FORMAT, caps));
+        ("Unsupported caps: not raw video. Put a decoder before "
+         "motionoverlay."),
+        ("%" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   self->painter = gst_motion_painter_new (&self->info);
@@ -205,16 +210,17 @@ warn_of_nothing (GstMotionOverlay *self)
     return;
   if (self->with_motion == 0)
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
-        ("None of %" G_GUINT64_FORMAT " frames carried motion vectors.",
+        ("None of %" G_GUINT64_FORMAT " frames carried motion vectors. Put "
+         "cudamotionest before motionoverlay.",
             self->frames),
-        ("cudamotionest adds them"));
+        ("no GstMotionVectorMeta"));
   else
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
         ("None of %" G_GUINT64_FORMAT
-         " frames with motion vectors had them for the distance %d.",
+         " frames with motion vectors had them for distance %d. Set distance, "
+         "or references and bidirectional of cudamotionest.",
             self->with_motion, distance),
-        ("see the property distance, and references and bidirectional of "
-         "cudamotionest"));
+        (NULL));
   self->frames = 0;
 }
 
@@ -335,7 +341,7 @@ install_properties (GObjectClass *klass)
    * Since: 0.1
    */
   g_object_class_install_property (klass, PROP_MODE,
-      g_param_spec_flags ("mode", "Mode", "What is drawn upon the video",
+      g_param_spec_flags ("mode", "Mode", "Layers drawn on the video",
           GST_TYPE_MOTION_OVERLAY_MODE, DEFAULT_MODE, flags));
   /**
    * GstMotionOverlay:scale:
@@ -353,8 +359,8 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_OPACITY,
       g_param_spec_double ("opacity", "Opacity",
-          "How far field, residue and grid hide the video, 0 to 1", 0, 1,
-          DEFAULT_OPACITY, flags));
+          "Opacity of field, residue and grid, 0 to 1", 0, 1, DEFAULT_OPACITY,
+          flags));
   /**
    * GstMotionOverlay:min-length:
    *
@@ -362,7 +368,7 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_MIN_LENGTH,
       g_param_spec_double ("min-length", "Least length",
-          "Motion of less pixels is shown by no arrow and no colour", 0, 1000,
+          "Length of the shortest motion that is shown, pixels", 0, 1000,
           DEFAULT_MIN_LENGTH, flags));
   /**
    * GstMotionOverlay:distance:
@@ -371,8 +377,8 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_DISTANCE,
       g_param_spec_int ("distance", "Distance",
-          "Which reference the motion is against, in frames: -1 the one "
-          "before, 1 the next one",
+          "Distance of the reference in frames: -1 the previous frame, 1 the "
+          "next one",
           -MAX_DISTANCE, MAX_DISTANCE, DEFAULT_DISTANCE, flags));
 }
 
@@ -393,7 +399,7 @@ gst_motion_overlay_class_init (GstMotionOverlayClass *klass)
 
   gst_element_class_set_static_metadata (element_class, "Motion overlay",
       "Filter/Editor/Video/Visualization",
-      "Draws the motion vectors of cudamotionest upon the video",
+      "Draws the motion vectors of cudamotionest on the video",
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -127,8 +127,7 @@ mask_blend (GstMotionPainter *p, GstVideoFrame *frame, Mask *mask, guint32 rgb)
 
 /* --- blocks ---------------------------------------------------------------- */
 
-/* Where things move to: what a vector of an earlier reference says, turned
- * round. */
+/* Direction of motion: the vector to an earlier reference, negated. */
 static gdouble
 direction (const GstMotionVectorMeta *meta)
 {

@@ -18,10 +18,11 @@ static const GEnumValue method_values[] = {
   { 0, NULL, NULL },
 };
 static const GEnumValue granularity_values[] = {
-  { MOTION_GRANULARITY_1, "3x3 points, six rounds", "1" },
-  { MOTION_GRANULARITY_2, "7x7 points, three rounds", "2" },
-  { MOTION_GRANULARITY_3, "15x15 points, two rounds", "3" },
-  { MOTION_GRANULARITY_PAPER_13, "13x13 points, two rounds", "paper-13" },
+  { MOTION_GRANULARITY_1, "3x3 points, six search iterations", "1" },
+  { MOTION_GRANULARITY_2, "7x7 points, three search iterations", "2" },
+  { MOTION_GRANULARITY_3, "15x15 points, two search iterations", "3" },
+  { MOTION_GRANULARITY_PAPER_13, "13x13 points, two search iterations",
+      "paper-13" },
   { 0, NULL, NULL },
 };
 static const GEnumValue block_size_values[] = {
@@ -32,8 +33,8 @@ static const GEnumValue block_size_values[] = {
   { 0, NULL, NULL },
 };
 static const GEnumValue window_values[] = {
-  { MOTION_WINDOW_HALF_OPEN, "-range to range - 1", "half-open" },
-  { MOTION_WINDOW_INCLUSIVE, "-range to range", "inclusive" },
+  { MOTION_WINDOW_HALF_OPEN, "From -range to range - 1", "half-open" },
+  { MOTION_WINDOW_INCLUSIVE, "From -range to range", "inclusive" },
   { 0, NULL, NULL },
 };
 static const GEnumValue border_values[] = {
@@ -67,27 +68,28 @@ static const GEnumValue roi_values[] = {
 #define OWN(field) G_STRUCT_OFFSET (GstMotionSettings, field)
 
 static const GstCvSetting settings_table[] = {
-  { "method", "How vectors are searched", GST_CV_SETTING_ENUM, CONFIG (method),
-      FALSE, 0, 0, "GstMotionMethod", method_values },
+  { "method", "Search method", GST_CV_SETTING_ENUM, CONFIG (method), FALSE, 0,
+      0, "GstMotionMethod", method_values },
   { "granularity", "Grids of method=step", GST_CV_SETTING_ENUM,
       CONFIG (granularity), FALSE, 0, 0, "GstMotionGranularity",
       granularity_values },
   { "block-size", "Side of a block, pixels", GST_CV_SETTING_ENUM,
       CONFIG (block_size), FALSE, 0, 0, "GstMotionBlockSize",
       block_size_values },
-  { "search-range", "How far blocks are looked for, pixels each way",
+  { "search-range", "Search range, pixels in each direction",
       GST_CV_SETTING_UINT, CONFIG (range), FALSE, 1, 128, NULL, NULL },
-  { "window", "Whether the range's end belongs to it on both sides",
+  { "window", "Inclusion of the upper end of the search range",
       GST_CV_SETTING_ENUM, CONFIG (window), FALSE, 0, 0, "GstMotionWindow",
       window_values },
-  { "border", "What lies beyond the edge of the reference", GST_CV_SETTING_ENUM,
-      CONFIG (border), FALSE, 0, 0, "GstMotionBorder", border_values },
-  { "tie", "Which of several vectors of equal cost the full search takes",
+  { "border", "Extension of the reference beyond its edges",
+      GST_CV_SETTING_ENUM, CONFIG (border), FALSE, 0, 0, "GstMotionBorder",
+      border_values },
+  { "tie", "Choice of the full search among vectors of equal cost",
       GST_CV_SETTING_ENUM, CONFIG (tie), FALSE, 0, 0, "GstMotionTie",
       tie_values },
   { "lambda", "Cost of a bit of the vector, in levels of 8-bit samples",
       GST_CV_SETTING_UINT, CONFIG (lambda), FALSE, 0, 255, NULL, NULL },
-  { "subpel", "How fine vectors are", GST_CV_SETTING_ENUM, CONFIG (subpel),
+  { "subpel", "Precision of vectors", GST_CV_SETTING_ENUM, CONFIG (subpel),
       FALSE, 0, 0, "GstMotionSubpel", subpel_values },
   { "references", "Frames that are searched in each direction",
       GST_CV_SETTING_UINT, CONFIG (references), FALSE, 1, 4, NULL, NULL },
@@ -103,16 +105,15 @@ static const GstCvSetting settings_table[] = {
       "Ask encoders downstream for a key frame at each scene cut",
       GST_CV_SETTING_BOOLEAN, OWN (force_key_units), TRUE, 0, 1, NULL, NULL },
   { "roi",
-      "Whose regions of interest frames get round what moves otherwise than "
-      "the "
-      "frame as a whole",
+      "Kind of regions of interest to attach around blocks that move against "
+      "the global motion",
       GST_CV_SETTING_ENUM, OWN (roi), TRUE, 0, 0, "GstMotionRoi", roi_values },
   { "roi-delta-qp",
-      "What regions of interest add to the quantiser; negative: better quality",
+      "Quantiser offset of regions of interest; negative: better quality",
       GST_CV_SETTING_INT, OWN (roi_delta_qp), TRUE, -51, 51, NULL, NULL },
   { "roi-min-motion",
-      "How far a block's vector is from the global motion to be of interest, "
-      "pixels",
+      "Smallest difference between a block's vector and the global motion to "
+      "be of interest, pixels",
       GST_CV_SETTING_DOUBLE, OWN (roi_min_motion), TRUE, 0.25, 128, NULL,
       NULL },
   { "message-interval",

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What cudamotionest counts: for its property "stats" (since the start) and for
+/* Counters of cudamotionest: for its property "stats" (since the start) and for
  * its element message (since the last one). Not locked. */
 #pragma once
 
@@ -45,7 +45,7 @@ void gst_motion_stats_add (GstMotionStats *stats, const GstMotionFrame *frame,
 GstStructure *gst_motion_stats_to_structure (const GstMotionStats *stats);
 
 /* The message's structure, if @interval ns have passed since the last one (or
- * there was none), and begins anew; else %NULL. */
+ * there was none), and restarts; else %NULL. */
 GstStructure *gst_motion_stats_take_recent (
     GstMotionStats *stats, guint64 interval, const GstSegment *segment);
 

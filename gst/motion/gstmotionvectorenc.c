@@ -132,7 +132,7 @@ make_caps (GstMotionVectorEnc *self)
   }
 }
 
-/* What came before the source had caps. */
+/* Events that came before the source had caps. */
 static void
 push_held (GstMotionVectorEnc *self)
 {
@@ -181,7 +181,7 @@ follow_grid (GstMotionVectorEnc *self, const MotionPacket *packet)
 
 /* --- formats --------------------------------------------------------------- */
 
-/* What a frame has against the chosen reference */
+/* Motion of a frame against the chosen reference */
 typedef struct {
   const MotionPacket *packet;
   const MotionVector *vectors; /* NULL: nothing */
@@ -267,7 +267,7 @@ write_frame (GstMotionVectorEnc *self, const Frame *frame)
 
 /* --- streaming ------------------------------------------------------------- */
 
-/* Where nothing comes out, time goes on all the same. */
+/* A gap event keeps time going when nothing is pushed. */
 static void
 push_gap (GstMotionVectorEnc *self, GstBuffer *buffer)
 {
@@ -313,8 +313,8 @@ check_and_encode (
     ret = encode (self, buffer, packet);
   } else {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("A buffer of %" G_GSIZE_FORMAT
-         " bytes is no packet of motion vectors: %s.",
+        ("Cannot read motion vectors: a buffer of %" G_GSIZE_FORMAT
+         " bytes is no packet: %s. Check that cudamotionest made the stream.",
             map->size, error->message),
         ("%" GST_PTR_FORMAT, buffer));
     g_error_free (error);
@@ -332,13 +332,14 @@ gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
   if (self->in_caps == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Motion vectors came without caps; " GST_MOTION_VECTORS_MEDIA_TYPE
-         " is expected."),
+        ("Cannot write motion vectors: they came without "
+         "caps, " GST_MOTION_VECTORS_MEDIA_TYPE
+         " is expected. Put a capsfilter before motionvectorenc."),
         (NULL));
     ret = GST_FLOW_NOT_NEGOTIATED;
   } else if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("The memory of a buffer of motion vectors cannot be read."),
+        ("Cannot read motion vectors: the buffer cannot be mapped."),
         ("%" GST_PTR_FORMAT, buffer));
   } else {
     ret = check_and_encode (self, buffer, &map);
@@ -396,10 +397,10 @@ warn_of_nothing (GstMotionVectorEnc *self)
       g_string_append_printf (
           seen, "%s%d", seen->len ? ", " : "", i - MAX_DISTANCE);
   GST_ELEMENT_WARNING (self, STREAM, FAILED,
-      ("None of %" G_GUINT64_FORMAT
-       " frames has motion of the distance %d; it is there for %s.",
+      ("None of %" G_GUINT64_FORMAT " frames has motion of distance %d: the "
+       "stream has %s. Set the property distance.",
           self->frames, self->active.distance, seen->str),
-      ("see the property distance"));
+      (NULL));
   g_string_free (seen, TRUE);
   self->frames = 0;
 }
@@ -465,8 +466,9 @@ take_settings (GstMotionVectorEnc *self)
   if (self->active.distance != 0)
     return TRUE;
   GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("The property distance is 0: a frame does not move against itself."),
-      ("-1 is the frame before, 1 the next one"));
+      ("Invalid settings: distance is 0. Use -1 for the previous frame or 1 "
+       "for the next one."),
+      ("distance=0"));
   return FALSE;
 }
 
@@ -564,7 +566,7 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_FORMAT,
       g_param_spec_enum ("format", "Format",
-          "What the vectors are written as: a table (csv), the raster of "
+          "Output format: a table (csv), the raster of "
           "vectors (bin) or flow files (flo)",
           GST_TYPE_MOTION_VECTOR_ENC_FORMAT, DEFAULT_FORMAT, flags));
   /**
@@ -574,8 +576,8 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_DISTANCE,
       g_param_spec_int ("distance", "Distance",
-          "Which reference the motion is against, in frames: -1 the one "
-          "before, 1 the next one; not 0",
+          "Distance of the reference in frames: -1 the previous frame, 1 the "
+          "next one; not 0",
           -MAX_DISTANCE, MAX_DISTANCE, DEFAULT_DISTANCE, flags));
   /**
    * GstMotionVectorEnc:dense:
@@ -584,8 +586,8 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_DENSE,
       g_param_spec_boolean ("dense", "Dense",
-          "Whether flow files (format=flo) have a vector for each pixel, that "
-          "of its block, or one for each block",
+          "Write a vector for each pixel, that of its block, to flow files "
+          "(format=flo), instead of one for each block",
           DEFAULT_DENSE, flags));
 }
 

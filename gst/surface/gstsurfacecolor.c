@@ -214,7 +214,7 @@ get_aspect (GstSurfaceColor *self, const GstStructure *s, gint *n, gint *d)
   return dx > 0.0 && dy > 0.0 && approximate (dx / dy, n, d);
 }
 
-/* Where the next element takes none but square pixels, points are shown square.
+/* If the next element accepts only square pixels, points are shown square.
  */
 static void
 set_aspect (GstStructure *video, gint n, gint d)
@@ -334,7 +334,9 @@ set_surface (GstSurfaceColor *self, GstCaps *caps)
   if (self->is_video) {
     if (!gst_video_info_from_caps (&self->grey, caps)) {
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-          ("The caps describe no grey video."), ("%" GST_PTR_FORMAT, caps));
+          ("Unsupported caps: not grey video. Put videoconvert before "
+           "surfacecolor."),
+          ("%" GST_PTR_FORMAT, caps));
       return FALSE;
     }
     self->info = (GstSurfaceInfo){ .width = (guint) self->grey.width,
@@ -344,13 +346,12 @@ set_surface (GstSurfaceColor *self, GstCaps *caps)
   if (gst_surface_info_from_caps (&self->info, caps, &error))
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-      ("These are no surfaces: %s.", error->message),
-      ("%" GST_PTR_FORMAT, caps));
+      ("Unsupported caps: %s.", error->message), ("%" GST_PTR_FORMAT, caps));
   g_clear_error (&error);
   return FALSE;
 }
 
-/* What is too large for video was given any size. */
+/* Surfaces too large for video were given any size. */
 static gboolean
 check_size (GstSurfaceColor *self)
 {
@@ -358,16 +359,16 @@ check_size (GstSurfaceColor *self)
 
   if (info->width > MAX_SIDE || info->height > MAX_SIDE) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A surface of %ux%u points is too large to be shown: a side of video "
-         "has at most %d.",
+        ("Cannot show a surface of %ux%u points: a side of video has at most "
+         "%d. Use a smaller part of it.",
             info->width, info->height, MAX_SIDE),
         (NULL));
     return FALSE;
   }
   if (GST_VIDEO_INFO_SIZE (&self->out) > G_MAXINT) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A surface of %ux%u points is too large to be shown: its video has "
-         "%" G_GSIZE_FORMAT " bytes, and at most %d are made.",
+        ("Cannot show a surface of %ux%u points: its video has %" G_GSIZE_FORMAT
+         " bytes, more than %d. Use a smaller part of it.",
             info->width, info->height, GST_VIDEO_INFO_SIZE (&self->out),
             G_MAXINT),
         (NULL));
@@ -388,8 +389,8 @@ take_caps (GstSurfaceColor *self, GstCaps *in_caps, GstCaps *out_caps)
       g_try_new (gfloat, (gsize) self->info.width * self->info.height);
   if (self->heights == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("There is no memory for the heights of %ux%u points.",
-            self->info.width, self->info.height),
+        ("No memory for the heights of %ux%u points.", self->info.width,
+            self->info.height),
         (NULL));
     return FALSE;
   }
@@ -538,8 +539,8 @@ remove_masked (GstSurfaceColor *self, GstBuffer *mask)
   if (gst_buffer_get_size (mask) < n
       || !gst_buffer_map (mask, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A mask of %" G_GSIZE_FORMAT " bytes is none of a surface of %ux%u "
-         "points.",
+        ("Cannot show a surface: its mask of %" G_GSIZE_FORMAT
+         " bytes does not fit %ux%u points.",
             gst_buffer_get_size (mask), self->info.width, self->info.height),
         ("%" GST_PTR_FORMAT, mask));
     return FALSE;
@@ -602,7 +603,8 @@ take_surface (GstSurfaceColor *self, GstBuffer *buffer, GstMapInfo *mapped,
 
 too_small:
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-      ("A buffer of %" G_GSIZE_FORMAT " bytes is no surface of %ux%u points.",
+      ("Cannot show a surface: a buffer of %" G_GSIZE_FORMAT
+       " bytes does not hold %ux%u points. Check the caps.",
           gst_buffer_get_size (buffer), self->info.width, self->info.height),
       ("%" GST_PTR_FORMAT, buffer));
   return FALSE;
@@ -620,7 +622,7 @@ gst_surface_color_before_transform (GstBaseTransform *base, GstBuffer *buffer)
 }
 
 /* Without a range all points have one colour, which nobody should have to guess
- * at; said anew after there has been one. */
+ * at; said again after there has been one. */
 static void
 warn_of_range (GstSurfaceColor *self, const GstSurfacePaintSettings *settings)
 {
@@ -631,8 +633,8 @@ warn_of_range (GstSurfaceColor *self, const GstSurfacePaintSettings *settings)
 
   if (bad && !self->warned)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-        ("%s is %g, %s is %g: the range of colours is empty, all points have "
-         "the middle one.",
+        ("The range of colours is empty: %s is %g, %s is %g. All points get "
+         "the middle colour.",
             fixed ? "minimum" : "percentile-low", low,
             fixed ? "maximum" : "percentile-high", high),
         (NULL));
@@ -669,7 +671,8 @@ gst_surface_color_transform (
     if (mapped.memory != NULL)
       gst_buffer_unmap (in, &mapped);
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-        ("A buffer of the negotiated pool cannot be mapped for writing."),
+        ("Cannot write the picture: a buffer of the negotiated pool cannot be "
+         "mapped."),
         ("%" GST_PTR_FORMAT, out));
     return GST_FLOW_ERROR;
   }
@@ -682,11 +685,12 @@ gst_surface_color_transform (
   if (status == CAIRO_STATUS_SUCCESS)
     return GST_FLOW_OK;
   GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("cairo cannot draw: %s.", cairo_status_to_string (status)), (NULL));
+      ("Cannot draw: cairo reports: %s.", cairo_status_to_string (status)),
+      (NULL));
   return GST_FLOW_ERROR;
 }
 
-/* What the picture is of stays with it. */
+/* Metas about the picture's content stay with it. */
 static gboolean
 gst_surface_color_transform_meta (
     GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
@@ -826,7 +830,7 @@ install_range (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_RANGE,
       g_param_spec_enum ("range", "Range",
-          "The heights that the colours are spread over",
+          "Range of heights that the colours span",
           GST_TYPE_SURFACE_COLOR_RANGE, DEFAULT_RANGE, flags));
   /**
    * GstSurfaceColor:percentile-low:
@@ -835,8 +839,8 @@ install_range (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_LOW,
       g_param_spec_double ("percentile-low", "Low percentile",
-          "Percentile of the heights that has the first colour", 0, 100,
-          DEFAULT_LOW, flags));
+          "Percentile of the heights shown in the first colour, percent", 0,
+          100, DEFAULT_LOW, flags));
   /**
    * GstSurfaceColor:percentile-high:
    *
@@ -844,7 +848,7 @@ install_range (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_HIGH,
       g_param_spec_double ("percentile-high", "High percentile",
-          "Percentile of the heights that has the last colour", 0, 100,
+          "Percentile of the heights shown in the last colour, percent", 0, 100,
           DEFAULT_HIGH, flags));
   /**
    * GstSurfaceColor:minimum:
@@ -853,7 +857,7 @@ install_range (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_MINIMUM,
       g_param_spec_double ("minimum", "Minimum",
-          "Height in metres that has the first colour (range=fixed)",
+          "Height in metres shown in the first colour (range=fixed)",
           -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_MINIMUM, flags));
   /**
    * GstSurfaceColor:maximum:
@@ -862,7 +866,7 @@ install_range (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_MAXIMUM,
       g_param_spec_double ("maximum", "Maximum",
-          "Height in metres that has the last colour (range=fixed)",
+          "Height in metres shown in the last colour (range=fixed)",
           -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_MAXIMUM, flags));
 }
 
@@ -876,7 +880,7 @@ install_light (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_SHADE,
       g_param_spec_double ("hill-shade", "Hill shade",
-          "How much of the brightness is light and shadow, 0 to 1", 0, 1,
+          "Weight of light and shadow in the brightness, 0 to 1", 0, 1,
           DEFAULT_SHADE, flags));
   /**
    * GstSurfaceColor:azimuth:
@@ -885,8 +889,8 @@ install_light (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_AZIMUTH,
       g_param_spec_double ("azimuth", "Azimuth",
-          "Where the light comes from, degrees clockwise from above", 0, 360,
-          DEFAULT_AZIMUTH, flags));
+          "Direction of the light, degrees clockwise from the upper edge", 0,
+          360, DEFAULT_AZIMUTH, flags));
   /**
    * GstSurfaceColor:altitude:
    *
@@ -894,8 +898,7 @@ install_light (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_ALTITUDE,
       g_param_spec_double ("altitude", "Altitude",
-          "How high the light stands, degrees", 0, 90, DEFAULT_ALTITUDE,
-          flags));
+          "Elevation of the light, degrees", 0, 90, DEFAULT_ALTITUDE, flags));
 }
 
 static void
@@ -911,8 +914,8 @@ install_properties (GObjectClass *klass)
    * Since: 0.1
    */
   g_object_class_install_property (klass, PROP_MAP,
-      g_param_spec_enum ("map", "Map", "The colours",
-          GST_TYPE_SURFACE_COLOR_MAP, DEFAULT_MAP, flags));
+      g_param_spec_enum ("map", "Map", "Colour map", GST_TYPE_SURFACE_COLOR_MAP,
+          DEFAULT_MAP, flags));
   install_range (klass, flags);
   /**
    * GstSurfaceColor:nan-color:
@@ -931,7 +934,8 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_BARS,
       g_param_spec_boolean ("scale-bar", "Scale bar",
-          "A bar of length and one of heights, in pictures of 96x96 and more",
+          "Draw a scale bar and a height bar in pictures of at least 96x96 "
+          "pixels",
           DEFAULT_BARS, flags));
 }
 

@@ -97,7 +97,7 @@ send_segment (GstSurfaceDec *self)
   self->segment_sent = gst_pad_push_event (self->srcpad, event);
 }
 
-/* What came before the source had caps */
+/* Events that came before the source had caps */
 static void
 push_held (GstSurfaceDec *self)
 {
@@ -132,7 +132,8 @@ negotiate (GstSurfaceDec *self, const GstSurfaceInfo *info)
       self->info = *info;
     else if (!GST_PAD_IS_FLUSHING (self->srcpad))
       GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
-          ("Downstream does not take the surface."),
+          ("Downstream does not accept the surface. Put cudalwtfilter, "
+           "surfacecolor or surfacesink after surfacedec."),
           ("%" GST_PTR_FORMAT, caps));
   }
   gst_caps_unref (caps);
@@ -150,11 +151,11 @@ static void
 refuse (GstSurfaceDec *self, GError *error)
 {
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
-    GST_ELEMENT_ERROR (
-        self, RESOURCE, NO_SPACE_LEFT, ("%s.", error->message), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("Cannot read the surface: %s.", error->message), (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("What came cannot be read as a surface: %s.", error->message), (NULL));
+        ("Cannot read the stream as a surface: %s.", error->message), (NULL));
   g_error_free (error);
 }
 
@@ -209,7 +210,8 @@ decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
 
   if (!gst_buffer_map (file, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("The memory of a buffer cannot be read."), ("%" GST_PTR_FORMAT, file));
+        ("Cannot read a file: the buffer cannot be mapped."),
+        ("%" GST_PTR_FORMAT, file));
     return GST_FLOW_ERROR;
   }
   bytes = g_bytes_new_static (map.data, map.size);
@@ -225,7 +227,7 @@ decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
   return ret;
 }
 
-/* What is no surface, however long it goes on, is not gathered. */
+/* Bytes that are no surface are not gathered, however long the stream is. */
 static GstFlowReturn
 gather (GstSurfaceDec *self, GstBuffer *buffer)
 {
@@ -278,7 +280,9 @@ finish_file (GstSurfaceDec *self)
       GST_ELEMENT_FLOW_ERROR (self, ret);
   } else if (self->surfaces == 0 && !self->refused && !is_packetised (self)) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("The stream ended before any byte of a file came."), (NULL));
+        ("Cannot read a surface: the stream ended before the first byte of a "
+         "file."),
+        (NULL));
   }
   self->begun = self->refused = FALSE;
 }

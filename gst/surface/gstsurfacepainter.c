@@ -125,7 +125,7 @@ choose_colours (
  * picture, so some heights drawn at random say first where the two percentiles
  * are likely to lie; one look at all heights then finds the extremes, counts what
  * lies below these two ranges, and keeps what lies within them. Bins that lie
- * within a range as a whole are filled from what was kept. Where a percentile is
+ * within a range as a whole are filled from what was kept. If a percentile is
  * in none of them, the whole histogram is made. */
 
 #define BLOCK 65536      /* heights that a thread looks at at a time */
@@ -346,7 +346,7 @@ choose_range (GstSurfacePainter *painter, const GstSurfaceHeights *heights,
 
 /* --- light ------------------------------------------------------------------------ */
 
-/* What light does to a point; slopes are exaggerated so that their root mean
+/* Shade of a point; slopes are exaggerated so that their root mean
  * square is 1/2, whatever the surface. */
 typedef struct {
   gfloat x, y, z; /* towards the light */
@@ -437,7 +437,7 @@ lit (guint32 colour, const Light *light, gfloat gx, gfloat gy)
 
 #define ROWS 16 /* that a thread paints at a time */
 
-/* Where a picture's bytes lie. @rest: of the fourth one; -1: there is none */
+/* Layout of a picture's bytes. @rest: of the fourth one; -1: there is none */
 typedef struct {
   guint8 *data;
   gsize stride;
@@ -666,7 +666,7 @@ draw_bar (cairo_surface_t *surface, Bar bar, const GstSurfacePainter *painter,
   return status;
 }
 
-/* Where a bar will be drawn, with some pixels round it: letters may be hinted
+/* Rectangle of a bar, with some pixels round it: letters may be hinted
  * otherwise in the picture. */
 static gboolean
 find_bar (Bar bar, const GstSurfaceHeights *heights, gdouble from, gdouble to,
@@ -712,8 +712,7 @@ copy_area (const Pixels *pixels, const cairo_rectangle_int_t *area,
   }
 }
 
-/* A canvas as large as the picture, of which only the pages are used that bars lie
- * in: cairo rounds otherwise elsewhere. */
+/* A canvas as large as the picture; only the pages with bars in them are used: cairo rounds otherwise elsewhere. */
 static guint32 *
 get_canvas (GstSurfacePainter *painter, const GstSurfaceHeights *heights)
 {

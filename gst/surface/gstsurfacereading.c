@@ -19,16 +19,18 @@ const GstSurfaceReading gst_surface_reading_defaults = { TRUE,
 
 const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING] = {
   { "remove-offset",
-      "Take the mean of the heights off before they become samples; the meta "
+      "Subtract the mean of the heights before they become samples; the meta "
       "keeps it",
       GST_CV_SETTING_BOOLEAN, FIELD (remove_offset), TRUE },
   { "precision", "Type of the samples", GST_CV_SETTING_ENUM, FIELD (precision),
       FALSE, 0, 0, "GstSurfacePrecision", precisions },
   { "dx",
-      "Metres between samples along x where the file does not tell; 0: unknown",
+      "Sample spacing along x in metres, used if the file does not specify it; "
+      "0: unknown",
       GST_CV_SETTING_DOUBLE, FIELD (dx), TRUE, 0, 1 },
   { "dy",
-      "Metres between samples along y where the file does not tell; 0: unknown",
+      "Sample spacing along y in metres, used if the file does not specify it; "
+      "0: unknown",
       GST_CV_SETTING_DOUBLE, FIELD (dy), TRUE, 0, 1 },
 };
 

@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * GstSurfaceReading: properties, guarded by the element's object lock
  * @remove_offset: take the mean of the heights off, into the meta's offset
  * @precision: a #GstSurfaceType, float32 or float64
- * @dx, @dy: spacing in metres where the file does not tell; 0: unknown
+ * @dx, @dy: spacing in metres used if the file does not specify it; 0: unknown
  */
 typedef struct {
   gboolean remove_offset;
@@ -28,7 +28,7 @@ typedef struct {
 extern const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING];
 extern const GstSurfaceReading gst_surface_reading_defaults;
 
-/* What @image comes as; without frame rate. */
+/* Describes the buffers made of @image; without frame rate. */
 void gst_surface_reading_describe (const GstSurfaceReading *reading,
     const SurfaceImage *image, GstSurfaceInfo *info);
 gboolean gst_surface_reading_same (

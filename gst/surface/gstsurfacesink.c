@@ -8,8 +8,8 @@
  * @short_description: surfaces into files
  *
  * Writes each surface to a file of its own: X3P, SDF (text or binary), Digital
- * Surf SUR, GSF, TIFF or NPY. What was taken off the heights before they became
- * samples (#GstSurfaceMeta) is added to them again, in double precision, so that
+ * Surf SUR, GSF, TIFF or NPY. Heights subtracted before the
+ * samples (#GstSurfaceMeta) are added again, in double precision, so that
  * files hold heights as the instrument measured them. A file is there complete
  * or not at all.
  *
@@ -70,7 +70,7 @@ struct _GstSurfaceSink {
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
 static const GEnumValue formats[] = {
-  { SURFACE_FILE_UNKNOWN, "What the ending of the location says", "auto" },
+  { SURFACE_FILE_UNKNOWN, "By the ending of the location", "auto" },
   { SURFACE_FILE_X3P, "ISO 25178-72, zip with XML", "x3p" },
   { SURFACE_FILE_SDF, "ISO 25178-71, text", "sdf" },
   { SURFACE_FILE_SDF_BINARY, "ISO 25178-71, binary", "sdf-binary" },
@@ -86,12 +86,13 @@ static const GstCvSetting settings_table[] = {
       "File, file:// URI, or pattern of files with one %d, such as "
       "land-%05d.x3p",
       GST_CV_SETTING_STRING, FIELD (location) },
-  { "format", "What files are written as", GST_CV_SETTING_ENUM, FIELD (format),
-      FALSE, 0, 0, "GstSurfaceSinkFormat", formats },
+  { "format", "File format", GST_CV_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
+      "GstSurfaceSinkFormat", formats },
   { "index", "Number of the next file of a pattern", GST_CV_SETTING_UINT,
       FIELD (index), TRUE, 0, G_MAXINT },
   { "max-files",
-      "Files that are kept: older ones are deleted as newer ones come; 0: all",
+      "Number of files to keep: the oldest is deleted when there are more; 0: "
+      "all",
       GST_CV_SETTING_UINT, FIELD (max_files), FALSE, 0, G_MAXINT },
   { "post-messages", "Post an element message surface-file for each file",
       GST_CV_SETTING_BOOLEAN, FIELD (post_messages), TRUE },
@@ -241,13 +242,13 @@ refuse_file (GstSurfaceSink *self, const gchar *name, GError *error)
 {
   if (error->domain == G_FILE_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-        ("\"%s\" cannot be written: %s.", name, error->message), (NULL));
+        ("Cannot write \"%s\": %s.", name, error->message), (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("\"%s\" cannot be written: %s.", name, error->message), (NULL));
+        ("Cannot write \"%s\": %s.", name, error->message), (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, ENCODE,
-        ("\"%s\" cannot be written: %s.", name, error->message), (NULL));
+        ("Cannot write \"%s\": %s.", name, error->message), (NULL));
   g_error_free (error);
   return FALSE;
 }
@@ -315,14 +316,14 @@ write_buffer (GstSurfaceSink *self, GstBuffer *buffer, const gchar *name)
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("The memory of a surface cannot be read."),
+        ("Cannot read a surface: the buffer cannot be mapped."),
         ("%" GST_PTR_FORMAT, buffer));
     return FALSE;
   }
   if (map.size < size) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A surface of %u x %u samples needs %" G_GSIZE_FORMAT
-         " bytes; a buffer of %" G_GSIZE_FORMAT " came.",
+        ("Cannot write a surface: %u x %u samples need %" G_GSIZE_FORMAT
+         " bytes, but the buffer has %" G_GSIZE_FORMAT ". Check the caps.",
             self->info.width, self->info.height, size, map.size),
         ("%" GST_PTR_FORMAT, buffer));
   } else {
@@ -379,9 +380,10 @@ warn_of_overwriting (GstSurfaceSink *self)
     return;
   self->warned = TRUE;
   GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-      ("Each surface overwrites \"%s\", the file of the one before.",
+      ("Each surface overwrites \"%s\": location is no pattern. Use %%05d in "
+       "it to number the files.",
           self->location),
-      ("A location with %%05d numbers the files."));
+      (NULL));
 }
 
 static GstFlowReturn
@@ -394,7 +396,9 @@ gst_surface_sink_render (GstBaseSink *base, GstBuffer *buffer)
 
   if (!self->has_info) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A surface came without caps; other/tensors is expected."), (NULL));
+        ("Cannot write a surface: it came without caps. Put a capsfilter with "
+         "other/tensors before surfacesink."),
+        (NULL));
     return GST_FLOW_NOT_NEGOTIATED;
   }
   GST_OBJECT_LOCK (self);
@@ -433,8 +437,7 @@ gst_surface_sink_set_caps (GstBaseSink *base, GstCaps *caps)
   if (!self->has_info) {
     self->refused = gst_caps_ref (caps);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("These are no caps of a surface: %s.", error->message),
-        ("%" GST_PTR_FORMAT, caps));
+        ("Unsupported caps: %s.", error->message), ("%" GST_PTR_FORMAT, caps));
     g_error_free (error);
   }
   return self->has_info;
@@ -490,15 +493,16 @@ choose_format (GstSurfaceSink *self, SurfaceFileFormat wanted)
   if (format == SURFACE_FILE_UNKNOWN || format == SURFACE_FILE_AL3D
       || format == SURFACE_FILE_BCRF) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("The ending of \"%s\" names no format that is written: x3p, sdf, sur, "
-         "gsf, tiff or npy.",
+        ("Unknown format: the ending of \"%s\" is none of x3p, sdf, sur, gsf, "
+         "tiff and npy. Set the property format.",
             self->location),
-        ("The property format chooses one whatever the name is."));
+        ("format=auto"));
     return SURFACE_FILE_UNKNOWN;
   }
   if (!surface_file_supported (format)) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("This build writes no %s files: it was made without %s.",
+        ("Unsupported format: this build cannot write %s files, because it "
+         "lacks %s. Use another format.",
             surface_file_format_name (format),
             format == SURFACE_FILE_X3P ? "libzip" : "libtiff"),
         (NULL));
@@ -515,13 +519,15 @@ check_location (GstSurfaceSink *self)
 
   if (*self->location == 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-        ("The property location names no file."), (NULL));
+        ("Invalid settings: location names no file. Set a file name or a "
+         "pattern with %%d."),
+        (NULL));
     return FALSE;
   }
   path = gst_surface_location_parse (self->location, &self->pattern, &error);
   if (path == NULL) {
-    GST_ELEMENT_ERROR (
-        self, RESOURCE, SETTINGS, ("%s.", error->message), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Invalid settings: %s.", error->message), (NULL));
     g_error_free (error);
     return FALSE;
   }

@@ -72,7 +72,7 @@ static const GstCvSetting settings_table[] = {
   { "start-index", "Number of the first file of a pattern", GST_CV_SETTING_UINT,
       FIELD (start_index), FALSE, 0, G_MAXINT },
   { "stop-index",
-      "Number of the last file of a pattern; -1: the last one that there is",
+      "Number of the last file of a pattern; -1: the last file found",
       GST_CV_SETTING_INT, FIELD (stop_index), FALSE, -1, G_MAXINT },
   { "loop", "Begin again behind the last file", GST_CV_SETTING_BOOLEAN,
       FIELD (loop), FALSE },
@@ -106,18 +106,20 @@ static void
 post_file_error (GstSurfaceSrc *self, const gchar *name, GError *error)
 {
   if (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-    GST_ELEMENT_ERROR (
-        self, RESOURCE, NOT_FOUND, ("There is no file \"%s\".", name), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
+        ("Cannot open \"%s\": there is no such file. Check the property "
+         "location.",
+            name),
+        (NULL));
   else if (error->domain == G_FILE_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("The file \"%s\" cannot be read: %s.", name, error->message), (NULL));
+        ("Cannot read \"%s\": %s.", name, error->message), (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("The file \"%s\" cannot be read: %s.", name, error->message), (NULL));
+        ("Cannot read \"%s\": %s.", name, error->message), (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("\"%s\" cannot be read as a surface: %s.", name, error->message),
-        (NULL));
+        ("Cannot read \"%s\" as a surface: %s.", name, error->message), (NULL));
   g_error_free (error);
 }
 
@@ -162,7 +164,9 @@ negotiate (GstSurfaceSrc *self, const GstSurfaceInfo *info, const gchar *name)
     self->info = *info;
   } else if (!GST_PAD_IS_FLUSHING (base->srcpad)) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
-        ("Downstream does not take the surface of \"%s\".", name),
+        ("Downstream does not accept the surface of \"%s\". Put cudalwtfilter, "
+         "surfacecolor or surfacesink after surfacesrc.",
+            name),
         ("%" GST_PTR_FORMAT, caps));
   }
   gst_caps_unref (caps);
@@ -364,7 +368,7 @@ gst_surface_src_query (GstBaseSrc *base, GstQuery *query)
   return GST_BASE_SRC_CLASS (parent_class)->query (base, query);
 }
 
-/* What the properties say, for the run that begins */
+/* Reads the properties, for the run that begins */
 static gboolean
 take_settings (GstSurfaceSrc *self, Settings *settings)
 {
@@ -379,14 +383,17 @@ take_settings (GstSurfaceSrc *self, Settings *settings)
   self->loop = settings->loop;
   if (*settings->location == 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-        ("The property location names no file."), (NULL));
+        ("Invalid settings: location names no file. Set a file name or a "
+         "pattern with %%d."),
+        (NULL));
     return FALSE;
   }
   if (settings->stop_index >= 0
       && (guint) settings->stop_index < settings->start_index) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("stop-index (%d) is below start-index (%u).", settings->stop_index,
-            settings->start_index),
+        ("Invalid settings: stop-index (%d) is below start-index (%u). Use a "
+         "larger stop-index, or -1.",
+            settings->stop_index, settings->start_index),
         (NULL));
     return FALSE;
   }
@@ -409,8 +416,8 @@ gst_surface_src_start (GstBaseSrc *base)
     goto failed;
   path = gst_surface_location_parse (self->location, &pattern, &error);
   if (path == NULL) {
-    GST_ELEMENT_ERROR (
-        self, RESOURCE, SETTINGS, ("%s.", error->message), (NULL));
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("Invalid settings: %s.", error->message), (NULL));
     g_error_free (error);
     goto failed;
   }
@@ -419,7 +426,8 @@ gst_surface_src_start (GstBaseSrc *base)
   self->count = pattern ? count_files (self->location, &settings) : 1;
   if (self->count == 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-        ("There is no file \"%s\" with the number %u (start-index).",
+        ("Cannot open \"%s\": there is no file with the number %u. Check "
+         "start-index.",
             self->location, self->first),
         (NULL));
     goto failed;

@@ -152,15 +152,14 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 
   if (!gst_surface_info_from_caps (&info, caps, &error)) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
-        ("What is asked for cannot be made: %s.", error->message),
-        ("%" GST_PTR_FORMAT, caps));
+        ("Unsupported caps: %s.", error->message), ("%" GST_PTR_FORMAT, caps));
     g_clear_error (&error);
     return FALSE;
   }
   if (gst_surface_info_get_size (&info) > G_MAXUINT) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
-        ("What is asked for cannot be made: surfaces of %ux%u points have "
-         "%" G_GSIZE_FORMAT " bytes, a buffer has less than 4 GiB.",
+        ("Unsupported caps: surfaces of %ux%u points have %" G_GSIZE_FORMAT
+         " bytes, and a buffer less than 4 GiB. Use fewer points.",
             info.width, info.height, gst_surface_info_get_size (&info)),
         (NULL));
     return FALSE;
@@ -209,7 +208,7 @@ gst_surface_test_src_is_seekable (GstBaseSrc *base)
   return TRUE;
 }
 
-/* Where that leads is known with the caps. */
+/* The target of the seek is computed when the caps are known. */
 static gboolean
 gst_surface_test_src_do_seek (GstBaseSrc *base, GstSegment *segment)
 {
@@ -307,8 +306,8 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
   if (gst_buffer_get_size (buffer) < size
       || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-        ("A buffer of the negotiated pool cannot hold a surface of %ux%u "
-         "points.",
+        ("Cannot write a surface: a buffer of the negotiated pool cannot hold "
+         "%ux%u points.",
             self->info.width, self->info.height),
         ("%" GST_PTR_FORMAT, buffer));
     return GST_FLOW_ERROR;
@@ -377,7 +376,7 @@ gst_surface_test_src_stop (GstBaseSrc *base)
 
 /* --- object ----------------------------------------------------------------------- */
 
-/* Where a property's double is kept; %NULL: it is none. */
+/* Address of a property's double; %NULL: it is none. */
 static gdouble *
 double_of (GstSurfaceTestSrc *self, guint id)
 {
@@ -488,22 +487,22 @@ static void
 install_heights (GObjectClass *klass, const SurfaceSim *sim)
 {
   install_double (klass, PROP_OFFSET, "offset", "Offset",
-      "Metres that are added to every height", -1, 1, sim->offset);
+      "Offset in metres added to every height", -1, 1, sim->offset);
   install_double (klass, PROP_FORM, "form-height", "Height of the form",
-      "Metres by which the middle of the paraboloid is above its corners", -1,
-      1, sim->form);
+      "Height of the form's centre over its corners, metres", -1, 1, sim->form);
   install_double (klass, PROP_WAVINESS, "waviness", "Waviness",
-      "Amplitude in metres of the waves; those across have half of it", 0, 1,
-      sim->waviness);
+      "Amplitude in metres of the waviness; the crossing wave has half of it",
+      0, 1, sim->waviness);
   install_double (klass, PROP_WAVINESS_LENGTH, "waviness-length",
-      "Length of the waves", "Metres from wave to wave", 1e-9, 1,
+      "Length of the waves", "Wavelength of the waviness in metres", 1e-9, 1,
       sim->waviness_length);
   install_double (klass, PROP_ROUGHNESS, "roughness", "Roughness",
       "Standard deviation (Sq) in metres of the roughness", 0, 1,
       sim->roughness);
   install_double (klass, PROP_ROUGHNESS_LENGTH, "roughness-length",
       "Length of the roughness",
-      "Length in metres of its shortest waves; the longest have four times it",
+      "Wavelength in metres of the shortest waves of the roughness; the "
+      "longest is four times this",
       1e-9, 1, sim->roughness_length);
 }
 
@@ -511,16 +510,16 @@ static void
 install_defects (GObjectClass *klass, const SurfaceSim *sim)
 {
   install_double (klass, PROP_SCRATCHES, "scratches", "Scratches",
-      "How many there are in a square of 512 samples, on average", 0, 64,
+      "Mean number of scratches in a square of 512 samples", 0, 64,
       sim->scratches);
   install_double (klass, PROP_SCRATCH_DEPTH, "scratch-depth",
-      "Depth of scratches", "Depth in metres of the deepest", 0, 1,
+      "Depth of scratches", "Depth in metres of the deepest scratch", 0, 1,
       sim->scratch_depth);
   install_double (klass, PROP_SCRATCH_WIDTH, "scratch-width",
-      "Width of scratches", "Width in metres at half the depth", 1e-9, 1,
-      sim->scratch_width);
+      "Width of scratches", "Width in metres of scratches at half their depth",
+      1e-9, 1, sim->scratch_width);
   install_double (klass, PROP_MISSING, "missing", "Missing points",
-      "Share of points that are missing, 0 to 1, about", 0, 1, sim->missing);
+      "Approximate share of missing points, 0 to 1", 0, 1, sim->missing);
   /**
    * GstSurfaceTestSrc:event-period:
    *
@@ -528,12 +527,11 @@ install_defects (GObjectClass *klass, const SurfaceSim *sim)
    */
   g_object_class_install_property (klass, PROP_EVENT_PERIOD,
       g_param_spec_uint ("event-period", "Period of events",
-          "The last of every so many surfaces is rougher, by event-gain; 0: "
-          "none is",
+          "Every event-period-th surface is rougher, by the factor event-gain; "
+          "0: none",
           0, G_MAXUINT, DEFAULT_EVENT_PERIOD, FLAGS));
   install_double (klass, PROP_EVENT_GAIN, "event-gain", "Gain of events",
-      "How many times as high the roughness is in events", 0, 1000,
-      DEFAULT_EVENT_GAIN);
+      "Factor of the roughness in events", 0, 1000, DEFAULT_EVENT_GAIN);
 }
 
 static void
@@ -549,7 +547,7 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_IS_LIVE,
       g_param_spec_boolean ("is-live", "Is live",
-          "Whether surfaces come at their time, as from an instrument",
+          "Push each surface at its timestamp, as an instrument does",
           DEFAULT_IS_LIVE, FLAGS_READY));
   /**
    * GstSurfaceTestSrc:parts:
@@ -557,7 +555,8 @@ install_properties (GObjectClass *klass)
    * Since: 0.1
    */
   g_object_class_install_property (klass, PROP_PARTS,
-      g_param_spec_flags ("parts", "Parts", "What the surface is the sum of",
+      g_param_spec_flags ("parts", "Parts",
+          "Components that the surface is the sum of",
           GST_TYPE_SURFACE_TEST_SRC_PARTS, sim.parts, FLAGS));
   /**
    * GstSurfaceTestSrc:seed:
@@ -566,18 +565,18 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_SEED,
       g_param_spec_uint ("seed", "Seed",
-          "Of roughness, scratches and missing points", 0, G_MAXUINT, sim.seed,
-          FLAGS));
+          "Seed of roughness, scratches and missing points", 0, G_MAXUINT,
+          sim.seed, FLAGS));
   install_double (klass, PROP_DX, "dx", "Spacing along x",
-      "Metres from sample to sample", 1e-12, 1, sim.dx);
+      "Sample spacing along x in metres", 1e-12, 1, sim.dx);
   install_double (klass, PROP_DY, "dy", "Spacing along y",
-      "Metres from row to row", 1e-12, 1, sim.dy);
+      "Sample spacing along y in metres", 1e-12, 1, sim.dy);
   install_heights (klass, &sim);
   install_defects (klass, &sim);
   install_double (klass, PROP_VELOCITY_X, "velocity-x", "Velocity along x",
-      "Metres a surface by which all but the form moves", -1, 1, 0);
+      "Motion of all but the form, metres per surface", -1, 1, 0);
   install_double (klass, PROP_VELOCITY_Y, "velocity-y", "Velocity along y",
-      "Metres a surface by which all but the form moves", -1, 1, 0);
+      "Motion of all but the form, metres per surface", -1, 1, 0);
 }
 
 static void
@@ -604,7 +603,8 @@ gst_surface_test_src_class_init (GstSurfaceTestSrcClass *klass)
   GST_PUSH_SRC_CLASS (klass)->fill = gst_surface_test_src_fill;
 
   gst_element_class_set_static_metadata (element_class, "Surface test source",
-      "Source", "Surfaces with known form, waviness, roughness and scratches",
+      "Source",
+      "Simulates surfaces with known form, waviness, roughness and scratches",
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_TEST_SRC_PARTS, 0);

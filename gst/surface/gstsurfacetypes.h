@@ -23,7 +23,7 @@ G_BEGIN_DECLS
  * by GStreamer. */
 gboolean gst_surface_types_register (GstPlugin *plugin);
 
-/* What a property location says: a path, a pattern of paths with one %d, such as
+/* Parses a property location: a path, a pattern of paths with one %d, such as
  * %05d, or a file: URI, which names one file.
  * @pattern: (out): whether it is a pattern
  * Returns: (transfer full): for gst_surface_location_at(); %NULL with @error if it

@@ -1403,7 +1403,7 @@ GST_START_TEST (test_output_none_beside)
   rig = rig_new_playing ("operation=forward output=none", FALSE, KIND_F32);
   fail_unless (gst_harness_push (rig.h, buffer_of (KIND_F32, 0, WIDTH, HEIGHT))
                == GST_FLOW_ERROR);
-  bus_expect_error (rig.bus, "output=none gives parameters");
+  bus_expect_error (rig.bus, "output=none computes parameters");
   rig_free (&rig);
 }
 GST_END_TEST;
@@ -1892,11 +1892,11 @@ static const struct {
   { "lambda-f=8e-4 operation=denoise", KIND_GREY8, "set dx" },
   { "levels=2 roughness-levels=3", KIND_F32, "below the form's 2" },
   { "lambda-c=8e-5 lambda-f=8e-6 dx=1e-6", KIND_F32,
-      "lambda-f is 8e-06 m, which is shorter than lambda-c, 8e-05 m" },
+      "lambda-f is 8e-06 m, shorter than lambda-c, 8e-05 m" },
   { "lambda-s=9e-5 lambda-c=8e-5 dx=1e-6", KIND_F32,
-      "lambda-c is 8e-05 m, which is shorter than lambda-s, 9e-05 m" },
+      "lambda-c is 8e-05 m, shorter than lambda-s, 9e-05 m" },
   { "lambda-s=9e-5 lambda-f=8e-5 dx=1e-6", KIND_F32,
-      "lambda-f is 8e-05 m, which is shorter than lambda-s, 9e-05 m" },
+      "lambda-f is 8e-05 m, shorter than lambda-s, 9e-05 m" },
   { "noise-levels=4 roughness-levels=3", KIND_F32, "below the roughness's 3" },
   { "levels=16 boundary=pad-smooth wavelet=db20", KIND_F32, "pad" },
   { "output=noise", KIND_F32, "noise" },
@@ -2035,7 +2035,8 @@ GST_START_TEST (test_not_taken)
     if (gst_harness_push (rig.h, buffer_of (KIND_F32, i, WIDTH, HEIGHT))
         != GST_FLOW_OK)
       break;
-  bus_expect_error (rig.bus, __i__ ? "src_bands pad" : "src pad");
+  bus_expect_error (
+      rig.bus, __i__ ? "of pad src_bands does" : "of pad src does");
   rig_free (&rig);
 }
 GST_END_TEST;
@@ -2162,8 +2163,8 @@ GST_START_TEST (test_limited_cutoffs)
   pull_times (&rig, 0, 3);
   text = bus_pop_text (rig.bus, GST_MESSAGE_WARNING);
   fail_unless_equals_string (text,
-      "Cut-offs are beyond the reach of 16 levels and limited: "
-      "lambda-f=1 is 0.131072 along x");
+      "Cut-offs are limited to the reach of 16 levels: "
+      "lambda-f=1 is 0.131072 along x. Use shorter cut-offs.");
   g_free (text);
   rig_free (&rig);
 }
@@ -2182,9 +2183,9 @@ GST_START_TEST (test_short_cutoffs)
   pull_times (&rig, 0, 3);
   text = bus_pop_text (rig.bus, GST_MESSAGE_WARNING);
   fail_unless_equals_string (text,
-      "Cut-offs are too short for the spacing of samples and split off "
-      "nothing: "
-      "lambda-s=2e-06 along x, lambda-s=2e-06 along y, lambda-c=3e-06 along y");
+      "Cut-offs too short for the sample spacing have no effect: "
+      "lambda-s=2e-06 along x, lambda-s=2e-06 along y, "
+      "lambda-c=3e-06 along y. Use longer cut-offs.");
   g_free (text);
   rig_free (&rig);
 }

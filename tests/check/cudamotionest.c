@@ -1054,7 +1054,7 @@ GST_START_TEST (test_bad_caps)
   refuse_caps ("video/x-raw,format=RGB,width=96,height=96", "format RGB");
   refuse_caps ("video/x-raw,format=GRAY16_LE,width=96,height=96", "GRAY16_LE");
   refuse_caps ("video/x-raw,format=I420,width=16385,height=96", "16385x96");
-  refuse_caps ("video/x-raw,format=I420,width=96", "no video format");
+  refuse_caps ("video/x-raw,format=I420,width=96", "not raw video");
   refuse_caps ("video/x-raw,format=I420,width=96,height=96,"
                "interlace-mode=interleaved",
       "interleaved");

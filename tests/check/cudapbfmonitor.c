@@ -740,7 +740,7 @@ GST_END_TEST;
 GST_START_TEST (test_small_frames_behind_a_converter)
 {
   static const gchar *words =
-      "Frames of 32x32 pixels cannot be analysed: 40x40 to";
+      "Unsupported frame size: 32x32 is not in 40x40 to";
 
   bus_expect_first ("videotestsrc num-buffers=3 ! "
                     "video/x-raw,width=32,height=32,framerate=100/1 ! "

@@ -856,8 +856,8 @@ GST_START_TEST (test_frame_too_small)
 
   gst_harness_set_src_caps_str (
       h, "video/x-raw,format=GRAY8,width=32,height=64,framerate=25/1");
-  bus_expect_error (
-      bus, "The crop of 40x40 is larger than the frames of 32x64");
+  bus_expect_error (bus,
+      "Invalid settings: the crop of 40x40 is larger than the frames of 32x64");
   fail_unless (
       gst_harness_push (h, grey (32, 64, 0)) == GST_FLOW_NOT_NEGOTIATED);
   /* the caps were refused again, without a second error */
@@ -880,8 +880,8 @@ GST_START_TEST (test_crop_grows_too_large)
   g_object_set (h->element, "width", 97, NULL);
   fail_unless (
       gst_harness_push (h, grey (96, 96, 1)) == GST_FLOW_NOT_NEGOTIATED);
-  bus_expect_error (
-      bus, "The crop of 97x40 is larger than the frames of 96x96");
+  bus_expect_error (bus,
+      "Invalid settings: the crop of 97x40 is larger than the frames of 96x96");
   fail_unless (
       gst_harness_push (h, grey (96, 96, 1)) == GST_FLOW_NOT_NEGOTIATED);
   fail_unless (!gst_bus_have_pending (bus));
@@ -906,7 +906,7 @@ GST_START_TEST (test_short_and_lying_buffers)
   in = gst_buffer_new_allocate (NULL, 96 * 96 - 1, NULL);
   fail_unless (gst_harness_push (h, in) == GST_FLOW_ERROR);
   bus_expect_error (
-      bus, "A buffer of 9215 bytes does not hold the frame of 96x96");
+      bus, "a buffer of 9215 bytes does not hold the 96x96 GRAY8");
 
   for (i = 0; i < 4; i++) {
     in = grey (96, 96, 0);
@@ -916,7 +916,7 @@ GST_START_TEST (test_short_and_lying_buffers)
         i == 3 ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8, 96, 96, 1,
         offset, stride);
     fail_unless (gst_harness_push (h, in) == GST_FLOW_ERROR);
-    bus_expect_error (bus, "does not hold the frame");
+    bus_expect_error (bus, "does not hold the 96x96 GRAY8");
   }
 
   /* one in the middle of a list spoils the list, and leaks none of it */
@@ -927,7 +927,7 @@ GST_START_TEST (test_short_and_lying_buffers)
     gst_buffer_list_add (list, gst_buffer_new_allocate (NULL, 5, NULL));
     gst_buffer_list_add (list, grey (96, 96, 2));
     fail_unless (gst_pad_push_list (h->srcpad, list) == GST_FLOW_ERROR);
-    bus_expect_error (bus, "A buffer of 5 bytes");
+    bus_expect_error (bus, "a buffer of 5 bytes");
   }
   drop_bus (h, bus);
   gst_harness_teardown (h);
@@ -954,14 +954,16 @@ GST_START_TEST (test_singular_calibration)
   GstElement *element = gst_element_factory_make ("cudaroicrop", NULL);
 
   g_object_set (element, "calibration", "1,2,3,2,4,6,0,0,1", NULL);
-  assert_start_fails (element, "calibration=\"1,2,3,2,4,6,0,0,1\": ");
+  assert_start_fails (
+      element, "Invalid settings: calibration=\"1,2,3,2,4,6,0,0,1\": ");
 }
 GST_END_TEST;
 
 /* refused when it starts, and at the next frame when it is set while playing */
 GST_START_TEST (test_roi_align_is_a_power_of_two)
 {
-  static const gchar *words = "roi-align=12 is no power of two";
+  static const gchar *words =
+      "Invalid settings: roi-align=12 is no power of two";
   GstElement *element = gst_element_factory_make ("cudaroicrop", NULL);
   GstHarness *h;
   GstBus *bus = gst_bus_new ();

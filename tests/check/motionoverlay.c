@@ -587,8 +587,8 @@ GST_START_TEST (test_warnings)
   gst_harness_push (h, grey_frame (h));
   gst_harness_push (h, grey_frame (h));
   gst_harness_push_event (h, gst_event_new_eos ());
-  bus_expect (
-      bus, GST_MESSAGE_WARNING, "None of 2 frames carried motion vectors.");
+  bus_expect (bus, GST_MESSAGE_WARNING,
+      "None of 2 frames carried motion vectors. Put cudamotionest before");
   finish (h, bus);
 
   h = harness ("distance=-2", "I420", 64, 48);
@@ -599,7 +599,7 @@ GST_START_TEST (test_warnings)
   gst_harness_push (h, frame);
   gst_harness_push_event (h, gst_event_new_eos ());
   bus_expect (bus, GST_MESSAGE_WARNING,
-      "None of 1 frames with motion vectors had them for the distance -2.");
+      "None of 1 frames with motion vectors had them for distance -2.");
   finish (h, bus);
 
   /* a stream of one frame has none */
@@ -623,8 +623,9 @@ GST_START_TEST (test_errors)
 
   attach (frame, packet);
   fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_ERROR);
-  bus_expect (
-      bus, GST_MESSAGE_ERROR, "A buffer of 100 bytes is no frame of 64x48");
+  bus_expect (bus, GST_MESSAGE_ERROR,
+      "Cannot draw on a frame: a buffer of 100 bytes holds no writable frame "
+      "of 64x48");
   finish (h, bus);
 
   h = gst_harness_new ("motionoverlay");

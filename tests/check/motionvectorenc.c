@@ -142,7 +142,7 @@ GST_START_TEST (test_absent_distance)
   fail_unless (gst_harness_try_pull (h) == NULL);
   gst_harness_push_event (h, gst_event_new_eos ());
   bus_expect (bus, GST_MESSAGE_WARNING,
-      "None of 2 frames has motion of the distance -3; it is there for -2, "
+      "None of 2 frames has motion of distance -3: the stream has -2, "
       "-1, 1.");
   finish (h, bus);
 }
@@ -157,7 +157,7 @@ GST_START_TEST (test_bad_distance)
   gst_element_set_bus (element, bus);
   fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
       GST_STATE_CHANGE_FAILURE);
-  bus_expect (bus, GST_MESSAGE_ERROR, "The property distance is 0");
+  bus_expect (bus, GST_MESSAGE_ERROR, "Invalid settings: distance is 0");
   g_object_set (element, "distance", 4, NULL);
   fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
                != GST_STATE_CHANGE_FAILURE);
@@ -346,7 +346,8 @@ GST_START_TEST (test_bad_packets)
   MotionPacket *packet = motion_packet_new (24, 16, 16, 1);
   gsize size = packet->size;
 
-  assert_refused (NULL, 0, "A buffer of 0 bytes is no packet of motion");
+  assert_refused (
+      NULL, 0, "Cannot read motion vectors: a buffer of 0 bytes is no packet");
   assert_refused (packet, size - 1, "size is");
   packet->version = 3;
   assert_refused (packet, size, "version is 3, must be 1.");

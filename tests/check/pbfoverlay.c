@@ -616,7 +616,7 @@ GST_START_TEST (test_errors)
   gst_element_set_bus (h->element, bus);
   gst_harness_set_src_caps_str (h, "video/x-raw, format = GRAY8, width = 1024, "
                                    "height = 8, framerate = 25/1");
-  assert_error (bus, "Frames of 1024x8 enlarged 64 times");
+  assert_error (bus, "Cannot draw frames of 1024x8: enlarged 64 times");
   gst_element_set_bus (h->element, NULL);
   gst_harness_teardown (h);
 
@@ -624,7 +624,7 @@ GST_START_TEST (test_errors)
   gst_element_set_bus (h->element, bus);
   buffer = gst_buffer_new_allocate (NULL, 100, NULL);
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_ERROR);
-  assert_error (bus, "100 bytes is no frame of 96x96");
+  assert_error (bus, "100 bytes holds no frame of 96x96");
   gst_element_set_bus (h->element, NULL);
   gst_harness_teardown (h);
 
@@ -632,7 +632,7 @@ GST_START_TEST (test_errors)
   gst_element_set_bus (h->element, bus);
   gst_harness_set_sink_caps_str (h, "video/x-raw, format = I420");
   gst_harness_set_src_caps_str (h, CAPS "1000/1");
-  assert_error (bus, "which the next element does not take");
+  assert_error (bus, "Downstream does not accept the pictures");
   gst_element_set_bus (h->element, NULL);
   gst_harness_teardown (h);
   gst_object_unref (bus);

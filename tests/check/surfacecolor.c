@@ -327,10 +327,12 @@ GST_START_TEST (test_short_buffers)
   GstBuffer *masked = ramp ();
 
   refuse (gst_buffer_new_allocate (NULL, 100, NULL),
-      "A buffer of 100 bytes is no surface of 16x8 points.");
+      "Cannot show a surface: a buffer of 100 bytes does not hold 16x8 points. "
+      "Check the caps.");
   gst_buffer_add_surface_meta (masked)->mask =
       gst_buffer_new_allocate (NULL, W * H - 1, NULL);
-  refuse (masked, "A mask of 127 bytes is none of a surface of 16x8 points.");
+  refuse (masked,
+      "Cannot show a surface: its mask of 127 bytes does not fit 16x8 points.");
 }
 GST_END_TEST;
 
@@ -351,8 +353,8 @@ GST_START_TEST (test_too_large)
             gst_buffer_new_allocate (NULL, 32769 * 2 * sizeof (gfloat), NULL)),
         GST_FLOW_NOT_NEGOTIATED);
   bus_expect_error (bus,
-      "A surface of 32769x2 points is too large to be shown: a side of video "
-      "has at most 32768.");
+      "Cannot show a surface of 32769x2 points: a side of video has at most "
+      "32768. Use a smaller part of it.");
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
   gst_harness_teardown (h);
@@ -382,11 +384,12 @@ GST_START_TEST (test_empty_range)
     const gchar *properties, *text;
   } cases[] = {
     { "percentile-low=90 percentile-high=10",
-        "percentile-low is 90, percentile-high is 10: the range of colours is "
-        "empty, all points have the middle one." },
+        "The range of colours is empty: percentile-low is 90, percentile-high "
+        "is "
+        "10. All points get the middle colour." },
     { "range=fixed minimum=1 maximum=1",
-        "minimum is 1, maximum is 1: the range of colours is empty, all points "
-        "have the middle one." },
+        "The range of colours is empty: minimum is 1, maximum is 1. All points "
+        "get the middle colour." },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

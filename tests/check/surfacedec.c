@@ -310,10 +310,10 @@ GST_START_TEST (test_errors)
         "The NPY file is cut off" },
     { "filesrc location=%s/a.npy ! surfacedec ! "
       "other/tensors,types=(string)float64 ! fakesink",
-        "Downstream does not take the surface" },
+        "Downstream does not accept the surface" },
     { "fakesrc num-buffers=1 sizetype=empty ! "
       "application/x-surface-npy ! surfacedec ! fakesink",
-        "before any byte of a file came" },
+        "before the first byte of a file" },
     { "filesrc location=/dev/zero ! surfacedec ! fakesink", "begins as none" },
     { "fakesrc num-buffers=1000 sizetype=fixed sizemax=1 filltype=zero ! "
       "application/x-surface-npy ! surfacedec ! fakesink",

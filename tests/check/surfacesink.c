@@ -316,18 +316,19 @@ GST_START_TEST (test_errors)
     { "surfacetestsrc ! surfacesink", "location names no file" },
     { "surfacetestsrc ! surfacesink location=https://localhost/a.npy",
         "\"https://localhost/a.npy\" names no file" },
-    { "surfacetestsrc ! surfacesink location=%s/a", "names no format" },
-    { "surfacetestsrc ! surfacesink location=%s/a.al3d", "names no format" },
+    { "surfacetestsrc ! surfacesink location=%s/a",
+        "Unknown format: the ending of" },
+    { "surfacetestsrc ! surfacesink location=%s/a.al3d",
+        "Unknown format: the ending of" },
     { "surfacetestsrc ! surfacesink location=%s/a%d%d.npy",
         "neither a name nor a pattern" },
-    { "surfacetestsrc ! surfacesink location=%s/none/a.npy",
-        "a.npy\" cannot be written: " },
+    { "surfacetestsrc ! surfacesink location=%s/none/a.npy", "a.npy\": " },
     { "surfacetestsrc ! surfacesink location=%s/folder format=npy",
         "It is a directory" },
     { "surfacetestsrc ! surfacesink location=%s/pipe format=npy",
         "It is not a regular file" },
     { "surfacetestsrc ! surfacesink location=/dev/null format=npy",
-        "\"/dev/null\" cannot be written: It is not a regular file" },
+        "Cannot write \"/dev/null\": It is not a regular file" },
     { "surfacesrc location=%s/in.npy ! surfacesink location=%s/a.sur",
         "which is not known" },
   };
@@ -380,7 +381,7 @@ GST_START_TEST (test_bad_stream)
   gst_harness_set_src_caps_str (h, CAPS ("float32", "30", "2"));
   fail_unless_equals_int (
       gst_harness_push (h, make_buffer (3, 2, 0, FALSE)), GST_FLOW_ERROR);
-  bus_expect_error (bus, "needs 240 bytes; a buffer of 24 came");
+  bus_expect_error (bus, "need 240 bytes, but the buffer has 24");
   caps = gst_caps_from_string (CAPS ("float32", "none", "2"));
   gst_harness_push_event (h, gst_event_new_caps (caps));
   gst_caps_unref (caps);

@@ -4,7 +4,9 @@
 Each element of the plugin has a page, docs/elements/NAME.md, and a row in
 README.md. The page's table of properties names all of them and no other;
 defaults, values of enumerations and ranges of numbers are the element's, as far
-as the page gives them in so many words."""
+as the page gives them in so many words. Descriptions of elements and properties
+begin with a capital letter and end without a period; those of properties that
+are a time, a length or another amount name its unit."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -19,6 +21,12 @@ INHERITED = {"automatic-eos", "blocksize", "do-timestamp", "name", "parent", "qo
 INHERITED_BY_SINKS = {"async", "enable-last-sample", "last-sample", "max-bitrate",
                       "max-lateness", "processing-deadline", "render-delay",
                       "stats", "sync", "throttle-time", "ts-offset"}
+# units that a description names, by the property's type or name
+AMOUNT = (r"\b(metres?|pixels?|degrees|nanoseconds|microseconds|seconds?|bytes"
+          r"|levels|percent|0 to 1|factor|number)\b")
+UNIT_OF = {r"(interval|latency|delay)$": r"\b(nano|micro)seconds\b",
+           r"^(width|height|x|y|position-[xy]|block-size|search-range)$|radius$|area$":
+               r"\bpixels\b"}
 UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9, "": 1}
 NUMBER = r"-?\d+(?:\.\d+)?"
 
@@ -96,7 +104,41 @@ def check_row(row, names, real):
             yield f"{name}: values {sorted(listed)}, are {sorted(values)}"
 
 
+def check_sentence(text):
+    if not text[:1].isupper() and not text[:1].isdigit():
+        yield f"does not begin with a capital letter: {text}"
+    if text.endswith("."):
+        yield f"ends with a period: {text}"
+    if re.match(r"(What|Where|That|Whose|How|Which|Whether|Of|The same)\b", text):
+        yield f"does not begin with the subject: {text}"
+
+
+def check_texts(name):
+    """The descriptions that gst-inspect-1.0 prints of the element and its properties."""
+    text = inspect(name)
+    for key in "Long-name", "Description":
+        for problem in check_sentence(re.search(rf"^ +{key} +(.*)$", text, re.M)[1]):
+            yield f"{key} {problem}"
+    names = set(properties(name))
+    for row in re.finditer(r"^  ([a-z0-9-]+) +: (.*)\n((?:   .*\n)*)", text, re.M):
+        prop, blurb, rest = row.groups()
+        if prop not in names:
+            continue
+        units = [unit for key, unit in UNIT_OF.items() if re.search(key, prop)]
+        if re.search(r"^ +(Double|Float|.*Integer64|Fraction)\. ", rest, re.M):
+            units.append(AMOUNT)
+        for unit in units:
+            if not re.search(unit, blurb, re.I):
+                yield f"{prop}: names no unit: {blurb}"
+        for problem in check_sentence(blurb):
+            yield f"{prop}: {problem}"
+        for value in re.finditer(r"^ +\((?:0x)?[0-9a-f-]+\): \S+ +- (.*)$", rest, re.M):
+            for problem in check_sentence(value[1]):
+                yield f"{prop}: {problem}"
+
+
 def check(root, name):
+    yield from check_texts(name)
     page = root / "docs" / "elements" / f"{name}.md"
     if not page.exists():
         yield "has no page"
