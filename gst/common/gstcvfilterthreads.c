@@ -184,13 +184,23 @@ flush_start (GstCvFilter *filter, GstEvent *event)
   gst_cv_queue_set_flow (filter->queue, GST_FLOW_FLUSHING);
 }
 
+/* A shutdown takes the task from the pad before it has waited for it:
+ * gst_pad_pause_task() then finds none and does not wait. */
+static void
+wait_for_task (GstCvFilter *filter)
+{
+  gst_pad_pause_task (filter->srcpad);
+  GST_PAD_STREAM_LOCK (filter->srcpad);
+  GST_PAD_STREAM_UNLOCK (filter->srcpad);
+}
+
 static void
 flush_stop (GstCvFilter *filter, GstEvent *event)
 {
   /* it may come without a FLUSH_START */
   gst_cv_queue_set_flow (filter->queue, GST_FLOW_FLUSHING);
   gst_cv_filter_flush_request_pads (filter, NULL);
-  gst_pad_pause_task (filter->srcpad);
+  wait_for_task (filter);
   gst_cv_filter_discard (filter);
   gst_cv_filter_unflush_request_pads (filter, event);
   gst_pad_push_event (filter->srcpad, event);

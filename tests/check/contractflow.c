@@ -851,6 +851,55 @@ GST_START_TEST (test_shutdown_amid_events)
 }
 GST_END_TEST;
 
+/* Frames in flight, with and without FLUSH_START. */
+static gpointer
+flush_frames (gpointer data)
+{
+  Pusher *pusher = data;
+  GstPad *pad = pusher->rig->h->srcpad;
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  for (guint k = 0; g_atomic_int_get (&shutting_down); k++) {
+    gst_pad_push_event (pad, gst_event_new_segment (&segment));
+    for (guint i = 0; i <= k % 4; i++)
+      gst_pad_push (pad, gst_buffer_copy (pusher->frames->buffers->pdata[0]));
+    if (k % 3 == 0)
+      gst_pad_push_event (pad, gst_event_new_flush_start ());
+    gst_pad_push_event (pad, gst_event_new_flush_stop (TRUE));
+    g_atomic_int_inc (&pusher->pushed);
+  }
+  return NULL;
+}
+
+/* A flush discards what is in flight only once the source pad's task has left
+ * it, also where a shutdown has taken the task from the pad. */
+GST_START_TEST (test_shutdown_amid_flushes)
+{
+  Frames frames = frames_new (__i__, 0, 1);
+  Rig rig = rig_new (__i__);
+
+  rig_set_caps (&rig, &frames);
+  for (guint k = 0; k < 30; k++) {
+    Pusher pusher = { &rig, &frames, 0 };
+    GThread *flusher;
+
+    g_atomic_int_set (&shutting_down, TRUE);
+    flusher = g_thread_new ("flusher", flush_frames, &pusher);
+    while (g_atomic_int_get (&pusher.pushed) < (gint) k % 5)
+      g_thread_yield ();
+    gst_element_set_state (rig.element, GST_STATE_READY);
+    g_atomic_int_set (&shutting_down, FALSE);
+    g_thread_join (flusher);
+    gst_element_set_state (rig.element, GST_STATE_PLAYING);
+    for (guint i = 0; i <= rig.n_sides; i++)
+      drop_buffers (rig_get (&rig, i));
+  }
+  rig_free (&rig);
+  frames_free (&frames);
+}
+GST_END_TEST;
+
 /* --- pipelines ------------------------------------------------------------------------------- */
 
 /* A pipeline with a sink right behind every pad. */
@@ -1041,6 +1090,7 @@ contractflow_suite (void)
   tcase_add_loop_test (tc, test_unlinked_at_the_end, 0, n);
   tcase_add_loop_test (tc, test_event_amid_shutdown, 0, n);
   tcase_add_loop_test (tc, test_shutdown_amid_events, 0, n);
+  tcase_add_loop_test (tc, test_shutdown_amid_flushes, 0, n);
   tcase_add_loop_test (tc, test_no_queues, 0, n);
   tcase_add_loop_test (tc, test_shutdown_while_blocked, 0, n);
   tcase_add_loop_test (tc, test_states, 0, n);
