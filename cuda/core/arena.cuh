@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What the CUDA engines' host sides share: memory, streams and events that are
+/* Shared by the host code of the CUDA engines: memory, streams and events that are
  * made with an engine and freed together, calls in its context and the device's attributes. */
 #pragma once
 
@@ -57,8 +57,8 @@ cvis_arena_pin (
   return *to != NULL;
 }
 
-/* @stream goes on once what is on @before by now is done, of which @event tells
- * others too. */
+/* @stream waits for the work queued on @before; @event lets other streams wait
+ * for it too. */
 static inline gboolean
 cvis_stream_follow (
     cudaStream_t stream, cudaEvent_t event, cudaStream_t before, GError **error)

@@ -27,7 +27,7 @@ typedef enum {
  * @why_not: (out) (nullable): where auto fell back to the CPU, why, in words;
  *   free with g_free(); else %NULL
  * Returns: FALSE with @error only for a backend that was asked for by name and
- * cannot be had. */
+ * is not available. */
 gboolean cvis_backend_choose (CvisBackend wanted, gint device_id,
     CvisBackend *active, CvisContext **context, gchar **why_not,
     GError **error);

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What every .cu file shares: turning CUDA's return codes into GErrors, and the
+/* Shared by all .cu files: turning CUDA's return codes into GErrors, and the
  * driver's functions. */
 #pragma once
 

@@ -160,7 +160,7 @@ cvis_context_new (gint device_id, GError **error)
     code = driver->primary_retain (&handle, device);
   if (code != 0) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA,
-        "device %d (%s): its primary context cannot be had: CUDA error %d",
+        "device %d (%s): its primary context is not available: CUDA error %d",
         device_id, info.name, code);
     return NULL;
   }

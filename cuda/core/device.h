@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* CUDA devices and contexts, pinned memory. Without CUDA in the build, or
- * without a driver on the machine, the same functions answer that there is no
+ * without a driver on the machine, the same functions report no
  * device; nothing here makes a CUDA call before it is asked to.
  *
  * A CvisContext is a CUDA context that calls can be made in: the device's

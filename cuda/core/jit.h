@@ -72,7 +72,7 @@ gboolean cvis_jit_launch (gpointer function, const guint grid[3],
     const guint block[3], gsize shared, gpointer stream, gboolean programmatic,
     gpointer *parameters, GError **error);
 
-/* What is used, for messages: as cvis_jit_image_describe(). Valid until the next
+/* Description for messages: as cvis_jit_image_describe(). Valid until the next
  * call with @jit. */
 const gchar *cvis_jit_describe (CvisJit *jit);
 

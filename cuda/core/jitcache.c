@@ -68,7 +68,7 @@ is_off (void)
   return g_strcmp0 (g_getenv ("CUDAVISION_JIT_CACHE"), "off") == 0;
 }
 
-/* What the file of @key begins with if @size bytes of @image follow. */
+/* Header of the file of @key if @size bytes of @image follow. */
 static gchar *
 make_heading (const gchar *key, gconstpointer image, gsize size)
 {

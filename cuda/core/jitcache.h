@@ -31,7 +31,7 @@ gchar *cvis_jit_cache_path (const gchar *key);
 GBytes *cvis_jit_cache_load (const gchar *key);
 /* Returns: FALSE with an error of G_FILE_ERROR if nothing was stored */
 gboolean cvis_jit_cache_store (const gchar *key, GBytes *image, GError **error);
-/* Forgets @key, of which the driver does not take what is stored. */
+/* Removes @key, whose stored image the driver rejects. */
 void cvis_jit_cache_remove (const gchar *key);
 
 /* Removes the files that have not been used for @seconds, then the oldest until

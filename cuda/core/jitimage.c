@@ -8,7 +8,7 @@
 
 #define MAX_COMPILING 2
 
-/* Shared by its owner and its thread. What lies under "result" is written by the
+/* Shared by its owner and its thread. The members under "result" are written by the
  * thread before @state says so, and read by the owner after. */
 struct _CvisJitImage {
   gatomicrefcount refs;

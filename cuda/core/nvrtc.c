@@ -177,7 +177,7 @@ look_up_functions (Nvrtc *nvrtc)
       dlsym (library, "nvrtcSetFlowCallback");
   if (nvrtc->version (&major, &minor) != NVRTC_OK
       || nvrtc->count_archs (&nvrtc->n_archs) != NVRTC_OK) {
-    nvrtc->error = g_strdup ("NVRTC does not tell its version");
+    nvrtc->error = g_strdup ("NVRTC does not report its version");
     return;
   }
   nvrtc->archs = g_new0 (gint, MAX (nvrtc->n_archs, 1));

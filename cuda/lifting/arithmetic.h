@@ -42,7 +42,7 @@ lwt_sum_lanes (gdouble sum[LWT_LANES])
 
 /* --- the F-operation ------------------------------------------------------------ */
 
-/* What a row gives to the fit: m[k] the sum of u^k over the points there are, t[k]
+/* Sums of a row for the fit: m[k] the sum of u^k over the points there are, t[k]
  * that of z u^k. Powers: u2 = u * u, u3 = u2 * u, u4 = u2 * u2; products z * u,
  * z * u2. */
 typedef struct {

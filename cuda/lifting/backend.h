@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What a backend of the lifting engine is. Private to the library. */
+/* Interface of the lifting engine's backends. Private to the library. */
 #pragma once
 
 #include "cuda/lifting/engine.h"

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What an engine may be asked for, and what follows from it before the first
+/* Valid settings of an engine, and values derived from them before the first
  * surface. */
 #include <math.h>
 
@@ -220,7 +220,7 @@ check_integers (const LwtConfig *config, GError **error)
   return TRUE;
 }
 
-/* What is transformed as it comes: integers, and bands. */
+/* Input that is transformed unchanged: integers, and bands. */
 static gboolean
 check_plain (const LwtConfig *config, GError **error)
 {

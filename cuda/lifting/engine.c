@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What is in flight, in its order; which the backends share. */
+/* Jobs in flight, in their order; shared by the backends. */
 #include "cuda/lifting/backend.h"
 
 struct _LwtEngine {
@@ -72,7 +72,7 @@ check_plane (const gchar *what, gconstpointer data, gsize stride, guint width,
   return TRUE;
 }
 
-/* What only kernels can do. */
+/* Operations that only kernels can do. */
 static gboolean
 check_device_job (const LwtEngine *engine, const LwtJob *job, GError **error)
 {

@@ -35,7 +35,7 @@ typedef enum {
   LWT_TYPE_I32, /* forward and inverse of reversible wavelets */
 } LwtType;
 
-/* What comes in */
+/* Type of input samples */
 typedef enum {
   LWT_SAMPLE_F32,
   LWT_SAMPLE_F64,
@@ -44,7 +44,7 @@ typedef enum {
   LWT_SAMPLE_U16, /* little endian */
 } LwtSample;
 
-/* What is taken off before the transform, by least squares in FP64 over the
+/* Form subtracted before the transform, fitted by least squares in FP64 over the
  * points that are there */
 typedef enum {
   LWT_F_NONE,
@@ -54,7 +54,7 @@ typedef enum {
   LWT_F_POLY2,  /* 1, x, y, x^2, xy, y^2 */
 } LwtFOperation;
 
-/* What becomes of a coefficient w at a threshold t */
+/* Rule that shrinks a coefficient w at a threshold t */
 typedef enum {
   LWT_SHRINK_SOFT,    /* w - sign (w) t beyond t, else 0 */
   LWT_SHRINK_HARD,    /* w beyond t, else 0 */
@@ -85,7 +85,7 @@ typedef guint32 LwtParts;
  *   2^store_bits - 1, times 2^store_shift. 0 bits: as the type computed in
  * @parts: what is wanted of NOISE, ROUGHNESS, WAVINESS, FORM, BANDS (filter);
  *   BANDS (forward); MEASURED (inverse); MEASURED, NOISE (denoise)
- * @parameters: of which of these SurfaceParameters are wanted; not of BANDS
+ * @parameters: components whose SurfaceParameters are wanted; not BANDS
  * @threads: of the CPU backend; 0: one per processor
  * @depth_in_flight: jobs that may be submitted and not waited for, 1..8
  * @device_memory: bytes of the device that may be used, 0: what is free;
@@ -132,7 +132,7 @@ gsize lwt_config_get_part_size (const LwtConfig *config, SurfacePart part);
 /* Levels whose cut-off is next to @lambda metres with samples @spacing metres
  * apart: round (log2 (lambda / (2 spacing))), 0..LWT_MAX_LEVELS. */
 guint lwt_levels_for_cutoff (gdouble lambda, gdouble spacing);
-/* The wavelength of which @levels transmit half the amplitude: 2^(levels + 1)
+/* The wavelength whose amplitude @levels halve: 2^(levels + 1)
  * spacing. For db4, 9/7 and longer filters within 1 %, for haar 13 % less. */
 gdouble lwt_cutoff_of_levels (guint levels, gdouble spacing);
 

@@ -44,7 +44,7 @@ void lwt_chain_init (LwtChain *chain);
 void lwt_chain_append (
     LwtChain *chain, guint width, guint height, guint levels_x, guint levels_y);
 
-/* What padding adds on each side of an axis of a transform of @levels: (length -
+/* Samples that padding adds on each side of an axis of a transform of @levels: (length -
  * 1) (2^levels - 1) / 2, rounded up to a multiple of 2^levels. */
 guint64 lwt_pad (guint length, guint levels);
 

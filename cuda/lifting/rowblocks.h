@@ -55,7 +55,7 @@ typedef struct {
   guint column, width;
 } LwtRun;
 
-/* What each level gives lies in two places, the last low band in a third; each
+/* The output of each level lies in two places, the last low band in a third; each
  * may go round the edge. */
 #define LWT_MAX_RUNS (4 * (2 * LWT_MAX_LEVELS + 1))
 

@@ -28,7 +28,7 @@
  * variance of 1024 of them within 64 bits. */
 #define PBF_AREA_MAX ((1 << 21) - 1)
 
-/* What raw feature @index is divided by. */
+/* Divisor of raw feature @index. */
 PBF_INLINE gfloat
 pbf_scale (guint index)
 {
@@ -47,7 +47,7 @@ pbf_clamp_reach (gint64 q8)
   return (gint32) (q8 < low ? low : q8 > high ? high : q8);
 }
 
-/* Where the ROI starts along one axis: @e_q8 the position, @size the frame's. */
+/* Start of the ROI along one axis: @e_q8 the position, @size the frame's. */
 PBF_INLINE gint32
 pbf_roi_start (gint32 e_q8, gint32 size, gint32 align)
 {
@@ -275,7 +275,7 @@ pbf_exp (gfloat x)
   return p * scale;
 }
 
-/* What is no number (weights may overflow) has one pattern of bits too: the one
+/* A NaN (weights may overflow) has one pattern of bits too: the one
  * that arithmetic leaves differs between processors. */
 PBF_INLINE gfloat
 pbf_one_nan (gfloat x)

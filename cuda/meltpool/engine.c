@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What both backends share: names, scales, checks of the settings, and the
+/* Shared by both backends: names, scales, checks of the settings, and the
  * order of batches. */
 #include "cuda/meltpool/backend.h"
 

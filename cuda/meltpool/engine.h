@@ -94,7 +94,7 @@ gboolean pbf_config_check (const PbfConfig *config, GError **error);
 
 /* Names of the 40 features, in order. */
 const gchar *pbf_feature_name (guint index);
-/* What raw is divided by to give the feature: 1, 256 or 65536 (index 0..19). */
+/* Divisor of raw that gives the feature: 1, 256 or 65536 (index 0..19). */
 guint pbf_feature_scale (guint index);
 
 /**

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Where a crop starts, which bytes it covers, and the CPU that copies them. */
+/* Start of a crop, its bytes, and their copy on the CPU. */
 #include "cuda/meltpool/roicrop.h"
 
 #include <math.h>

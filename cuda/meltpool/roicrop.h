@@ -62,7 +62,7 @@ typedef struct {
   guint x, y, width, height;
 } CvisCropRect;
 
-/* What a start has to be a multiple of so that no sample is cut: the coarsest
+/* Step of valid starts, so that no sample is cut: the coarsest
  * plane's sample in pixels (2 x 2 for NV12 and I420, 1 x 1 without subsampled
  * planes). */
 void cvis_crop_layout_steps (
@@ -128,7 +128,7 @@ gboolean cvis_crop_wait (CvisCrop *crop, gpointer stream, GError **error);
 
 /* --- the two backends ------------------------------------------------------ */
 
-/* What a backend does behind the functions above; @state is its own. */
+/* Functions of a backend behind those above; @state is its own. */
 typedef struct {
   const gchar *name;
   gpointer (*open) (CvisContext *context, GError **error);

@@ -147,7 +147,7 @@ json_float (gchar *to, const gchar *name, gfloat value)
                           : write_string (to, "null");
 }
 
-/* What comes before the value of a feature: ,"name": */
+/* Text before the value of a feature: ,"name": */
 typedef struct {
   gchar text[32];
   gsize length;

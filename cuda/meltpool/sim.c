@@ -46,7 +46,7 @@ enum {
   N_STREAMS
 };
 
-/* What a regime looks like. A blob's radius is where it ends; peaks are grey
+/* Appearance of a regime. A blob's radius is where it ends; peaks are grey
  * levels over the background, and above 255 make a saturated plateau. */
 typedef struct {
   gint core_along, core_across, core_peak;
@@ -145,7 +145,7 @@ pbf_sim_time (const PbfSim *sim, guint64 frame)
          + rest * sim->frame_rest / fps_n;
 }
 
-/* Where the scanner is at a moment. */
+/* Position of the scanner at a moment. */
 typedef struct {
   guint layer, line;
   gboolean on;

@@ -252,7 +252,7 @@ pbf_text_float (gchar *to, gfloat value)
 
   c = exponent != 0 ? mantissa | 0x800000 : mantissa;
   q = exponent != 0 ? (gint) exponent - 150 : -149;
-  /* whole numbers, of which most features are */
+  /* whole numbers, as most features are */
   if (q <= 0 && q > -24 && (c & ((1u << -q) - 1)) == 0)
     return cvis_text_uint (to, c >> -q);
   return write_decimal (to, shortest (c, q, mantissa == 0 && exponent > 1));

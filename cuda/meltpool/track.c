@@ -18,7 +18,7 @@
 
 #define Q8_LIMIT (1 << 22)
 
-/* What a record says of the time it was made at. */
+/* State of the machine at the time of a record. */
 typedef struct {
   guint64 t_ns;
   gint32 x_um, y_um;

@@ -184,7 +184,7 @@ remember_fields (MotionEngine *engine, const MotionJob *job)
     engine->previous[i] = job->fields[i].distance;
 }
 
-/* Searches in the frames that there are. A failure is kept for the wait for the
+/* Searches in the frames at hand. A failure is kept for the wait for the
  * frame. */
 static void
 start_search (MotionEngine *engine, Frame *frame)

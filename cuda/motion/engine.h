@@ -9,8 +9,8 @@
  * through CUDA (full search, step search); the test zonal search is that of the
  * HEVC and VVC reference encoders; the multilevel successive elimination that
  * makes the full search fast without changing its result is that of X. Q. Gao,
- * C. J. Duanmu, C. R. Zou (IEEE Trans. Image Processing 9, 2000). What is
- * computed is defined in docs/design/motion.md. */
+ * C. J. Duanmu, C. R. Zou (IEEE Trans. Image Processing 9, 2000). The
+ * definitions are in docs/design/motion.md. */
 #pragma once
 
 #include "cuda/core/backend.h"
@@ -133,7 +133,7 @@ typedef struct {
  *   stream. A frame without (the first, where nothing to come is searched) is
  *   predicted as 128 (512) everywhere
  * @fields: @vectors and @blocks of the possible ones; in the order of the
- *   distances -1, +1, -2, +2, ... those that there are
+ *   distances -1, +1, -2, +2, ... without missing ones
  * @flags: (out): MOTION_FRAME_FIRST, MOTION_FRAME_DUPLICATE
  */
 typedef struct {

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What is known of the motion of a frame: a vector and a few measures for each
+/* Motion of a frame: a vector and a few measures for each
  * block, a summary, and the packet that carries them over a pad or into a file.
  * Public: installed with the library of metas. All structs are packed by their
  * natural alignment and have no holes.

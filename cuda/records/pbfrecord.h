@@ -105,7 +105,7 @@ G_STATIC_ASSERT (sizeof (PbfSignal) == 64);
  * @PBF_RESULT_LOST_BEFORE: the frame counter skipped numbers before this frame
  * @PBF_RESULT_LATE: the frame counter jumped back; not entered into the window
  * @PBF_RESULT_REPEATED: the frame counter stood still; not entered
- * @PBF_RESULT_WINDOW_RESET: the temporal window started anew with this frame
+ * @PBF_RESULT_WINDOW_RESET: the temporal window restarted with this frame
  * @PBF_RESULT_POSITION_FALLBACK: the wanted position source had none for this
  *   frame; the brightest spot was taken
  * @PBF_RESULT_SPATTERS_CUT: more than 16 spatters: the largest are listed

@@ -33,7 +33,7 @@ typedef struct {
   gdouble sa, sq, sp, sv, sz, ssk, sku, sdr, sdq;
 } SurfaceParameters;
 
-/* What a surface is part of */
+/* Component of a surface */
 typedef enum {
   SURFACE_PART_MEASURED,  /* as measured, or put together again */
   SURFACE_PART_NOISE,     /* shorter than lambda-s */

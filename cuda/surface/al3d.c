@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Alicona AL3D: 17 bytes that say so, tags of 52 bytes (20 of a name, 30 of a
- * value as text, CR LF), the first of which is Version and the second TagCount,
+ * value as text, CR LF), the first is Version and the second TagCount,
  * and at DepthImageOffset rows of float32 little-endian metres, each filled up
  * to a multiple of eight bytes. */
 #include "cuda/surface/bytes.h"

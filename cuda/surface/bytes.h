@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What the readers and writers of surface files share: samples of any type,
+/* Shared by the readers and writers of surface files: samples of any type,
  * numbers and fields as text, checks, errors. Private to them. */
 #pragma once
 
@@ -74,7 +74,7 @@ typedef struct {
   gdouble low, high;
 } SurfaceLayout;
 
-/* Samples of @type, little-endian, all of which are there */
+/* Samples of @type, little-endian, none missing */
 void surface_layout_init (
     SurfaceLayout *layout, guint64 at, SurfaceSample type, gdouble scale);
 /* Whether all of @about's samples are among the file's @size bytes. */
@@ -167,7 +167,7 @@ typedef struct {
 gboolean surface_source_read (
     const SurfaceSource *source, guint64 at, gsize n, void *to, GError **error);
 
-/* What a file's header says: all of @about but z, and @layout.
+/* Contents of a file's header: all of @about but z, and @layout.
  * @head: the first @n_head bytes, 64 KiB at least if there are as many */
 typedef gboolean (*SurfaceDescribe) (const SurfaceSource *source,
     const guint8 *head, gsize n_head, SurfaceImage *about,

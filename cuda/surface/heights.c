@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LANES 8
-#define CHUNK 1024 /* samples as float64 in the first-level cache; of LANES */
+#define CHUNK 1024 /* samples as float64 in the L1 cache; of LANES */
 
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_ (a, b)
@@ -69,7 +69,7 @@ find_load (const SurfaceLayout *layout)
 
 /* --- heights ----------------------------------------------------------------- */
 
-/* What is not finite is missing. */
+/* Samples that are not finite are missing. */
 static inline gdouble
 height_of (const SurfaceLayout *l, gdouble sample)
 {

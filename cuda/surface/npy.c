@@ -31,7 +31,7 @@ skip_blanks (const gchar *at)
   return at;
 }
 
-/* What follows "'name':". Returns: %NULL without */
+/* The text after "'name':". Returns: %NULL without */
 static const gchar *
 find_value (const gchar *header, const gchar *name)
 {
@@ -137,7 +137,7 @@ parse_header (const gchar *text, Header *header, GError **error)
 
 /* --- reading ---------------------------------------------------------------- */
 
-/* Where the samples begin */
+/* Finds the start of the samples */
 static gboolean
 read_header (const guint8 *data, gsize size, Header *header, gsize *samples,
     GError **error)
@@ -250,7 +250,7 @@ surface_write_npy (const SurfaceImage *image, SurfaceOut *out, GError **error)
 
 #define BLOCKS_AT_A_TIME 32
 
-/* What threads share that write blocks of samples */
+/* Shared by threads that write blocks of samples */
 typedef struct {
   const SurfaceKernels *kernels;
   SurfaceLayout layout;

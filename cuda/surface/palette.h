@@ -43,7 +43,7 @@ extern const SurfacePalette surface_palette_generic;
 extern const SurfacePalette surface_palette_v3;
 extern const SurfacePalette surface_palette_v4;
 
-/* That of this processor. */
+/* The palette functions for this processor. */
 const SurfacePalette *surface_palette (void);
 
 G_END_DECLS

@@ -276,7 +276,7 @@ surface_reader_get_about (const SurfaceReader *reader)
 
 /* --- samples ------------------------------------------------------------------ */
 
-/* What threads share that read samples. @sums: of the blocks */
+/* Shared by threads that read samples. @sums: of the blocks */
 typedef struct {
   const SurfaceReader *reader;
   const SurfaceKernels *kernels;
@@ -295,7 +295,7 @@ typedef struct {
   guint8 bytes[SURFACE_BLOCK * sizeof (gdouble)];
 } Block;
 
-/* Where the samples of a block lie, or are copied to
+/* Address of a block's samples, copied if necessary
  * Returns: %NULL after an error */
 static const guint8 *
 get_block (Reading *reading, guint index, Block *block)

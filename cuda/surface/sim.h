@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* What a surface is the sum of */
+/* Components that a surface is the sum of */
 typedef enum {
   SURFACE_SIM_FORM = 1 << 0,      /* a paraboloid over the field of view */
   SURFACE_SIM_WAVINESS = 1 << 1,  /* two crossed waves */

@@ -14,7 +14,7 @@
 #define LWT_INLINE static inline
 #endif
 
-/* What lies beyond the edge */
+/* Samples beyond the edge */
 typedef enum {
   LWT_BOUNDARY_SYMMETRIC,     /* mirrored at the last sample */
   LWT_BOUNDARY_PERIODIC,      /* repeated */

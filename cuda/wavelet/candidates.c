@@ -4,7 +4,7 @@
  */
 /* Factorisations of a bank, and which of them is taken: one that makes little
  * of noise and little of edges; of these symmetric steps first, then those that
- * shift bands the least and hold back the fewest samples. */
+ * shift bands the least and delay the fewest samples. */
 #include "cuda/wavelet/private.h"
 
 /* Steps that do not multiply out to the bank are no factorisation. */

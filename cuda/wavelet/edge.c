@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What steps do at the edges.
+/* Gain of steps at the edges.
  *
  * Far from an edge all factorisations of a bank do the same. At an edge each
  * step has its own neighbours mirrored, and what comes out differs: some make

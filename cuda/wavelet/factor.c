@@ -17,14 +17,14 @@
  * once (a beam search), by the product of 1 + |Q|_1 of the steps so far. Of
  * what is found those are taken that make little of noise and little of edges;
  * of these symmetric steps first, then those that shift bands the least and
- * hold back the fewest samples.
+ * delay the fewest samples.
  *
  * Everything is IEEE arithmetic without functions of a mathematical library,
  * and ties go to what was found first, so steps are the same everywhere. */
 #include "cuda/wavelet/private.h"
 
 #define WIDTH 64
-/* What is as small as this in the last step, which has the precision of the
+/* A weight as small as this in the last step, which has the precision of the
  * steps before it, is a rounding error. */
 #define NO_TERM 1e-13
 
@@ -34,7 +34,7 @@ typedef struct {
   gdouble cost;
 } State;
 
-/* What a state is made of: that of one step less, and the step */
+/* Parent of a state, with one step less, and the step between them */
 typedef struct {
   guint parent;
   LwtStep step;
@@ -233,7 +233,7 @@ largest_term (const LwtPoly *poly)
   return at;
 }
 
-/* What is left of the other row is one term of its @own samples, at @at, and
+/* The rest of the other row is one term of its @own samples, at @at, and
  * that times the last step. */
 static gboolean
 add_last_step (const Search *search, LwtWavelet *wavelet, const LwtPoly *own,

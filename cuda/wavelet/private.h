@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What the files lwtwavelet*.c share. */
+/* Private to cuda/wavelet. */
 #pragma once
 
 #include <math.h>
@@ -103,7 +103,7 @@ gdouble lwt_poly_max (const LwtPoly *poly);
 gboolean lwt_poly_add_product (
     LwtPoly *poly, const LwtPoly *factor, const LwtStep *step, gdouble sign);
 
-/* What a band is of: the even and the odd samples */
+/* Polyphase components of a band: of the even and the odd samples */
 typedef struct {
   LwtPoly even, odd;
 } LwtRow;
@@ -123,7 +123,7 @@ gdouble lwt_steps_noise_gain (const LwtWavelet *wavelet);
 gdouble lwt_steps_edge_gain (const LwtWavelet *wavelet);
 /* Taps of the longest filter */
 guint lwt_steps_length (const LwtRow *low, const LwtRow *high);
-/* How many samples a transform that marches along the signal holds back */
+/* Delay, in samples, of a transform with a sliding window along the signal */
 guint lwt_steps_pending (const LwtWavelet *wavelet);
 /* Sets @num, @shift of all steps and @reversible if the weights allow it. */
 void lwt_steps_set_reversible (LwtWavelet *wavelet);

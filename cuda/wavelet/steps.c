@@ -29,8 +29,8 @@ set_diagonal (LwtRow *low, LwtRow *high, gdouble even, gdouble odd)
   set_constant (&high->odd, odd);
 }
 
-/* What the row is of, before @step instead of behind it; or, with @sign -1, the
- * other way round. */
+/* Rewrites the row for the samples before @step instead of after it; with @sign
+ * -1, the other way round. */
 static gboolean
 row_through_step (LwtRow *row, const LwtStep *step, gdouble sign)
 {

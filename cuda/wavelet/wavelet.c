@@ -148,7 +148,7 @@ check_taps (const gdouble *const filters[4], guint length, GError **error)
   return TRUE;
 }
 
-/* What two channels, analysed and synthesised, make of a sample, @lag samples
+/* Response of two channels, analysed and synthesised, to a sample, @lag samples
  * later; @alias: of one in whose place there is its mirrored spectrum */
 static gdouble
 response (

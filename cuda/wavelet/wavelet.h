@@ -9,7 +9,7 @@
  *   predict: d[k] += c[0] s[k + first] + .. + c[n - 1] s[k + first + n - 1]
  *   update:  s[k] += c[0] d[k + first] + .. + c[n - 1] d[k + first + n - 1]
  * and then s[k] *= scale_low, d[k] *= scale_high. The inverse undoes that in
- * reverse order. What is computed exactly is defined in docs/design/lifting.md.
+ * reverse order. The exact definition is in docs/design/lifting.md.
  *
  * Source: H. Xu, J. Zhang et al., A generic parallel computational framework of
  * lifting wavelet transform for online engineering surface filtration (Signal

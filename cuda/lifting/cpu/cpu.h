@@ -6,10 +6,10 @@
  * compiled once for each instruction set.
  *
  * A level is done in tiles: a strip of columns by a band of rows. A tile's rows
- * are lifted one after the other, in a line that stays in the first cache, and
+ * are lifted one after the other, in a line that stays in the L1 cache, and
  * put into a ring of rows, in which the columns are lifted step by step as rows
- * come: each sample is read from memory once and written once. What a tile
- * needs of its neighbours it computes itself. */
+ * come: each sample is read from memory once and written once. A tile
+ * computes itself the samples that it needs of its neighbours. */
 #pragma once
 
 #include "cuda/core/memory.h"
@@ -39,7 +39,7 @@ typedef struct {
   guint shift;
 } LwtCpuStep;
 
-/* What is done to a line, in one direction. */
+/* Transform of a line, in one direction. */
 typedef struct {
   gboolean inverse;
   LwtBoundary boundary; /* padded ones are symmetric here */
@@ -84,7 +84,7 @@ typedef struct {
 } LwtCpuRange;
 
 /* A piece of a line, in pairs of samples (2k, 2k + 1): @begin to @end come out,
- * @first to @last are what they are made of. Where the boundary is periodic
+ * @first to @last are what they are made of. If the boundary is periodic,
  * pairs may lie beyond the line, for those a period away. A line that is not
  * split has even samples only. */
 typedef struct {
@@ -99,7 +99,7 @@ typedef struct {
   guint rows; /* pairs that are kept at once if they come one after the other */
 } LwtCpuPiece;
 
-/* A piece of a row. Where the wavelet has stages, the vectors from @begin to
+/* A piece of a row. If the wavelet has stages, the vectors from @begin to
  * @plain_end are done in registers, as though there were no edge, and then what
  * is wrong of them, and the rest, in pieces of their own.
  * @n_edges: 0 with @plain_end == begin: all is done in one piece */
@@ -167,7 +167,7 @@ typedef struct {
   gint *strange; /* atomic */
 } LwtCpuTask;
 
-/* Where a thread works: rows of @pitch bytes, and of FP64 */
+/* Work memory of a thread: rows of @pitch bytes, and of FP64 */
 typedef struct {
   gsize pitch;
   gpointer line[2];
@@ -306,7 +306,7 @@ LwtCpuTransform *lwt_cpu_transform_new (const LwtWavelet *wavelet, LwtType type,
     const LwtChain *chain, guint first, guint n, guint width, guint height,
     guint threads, GError **error);
 void lwt_cpu_transform_free (LwtCpuTransform *transform);
-/* What threads need for it. */
+/* Work memory of the threads. */
 void lwt_cpu_transform_get_scratch (
     const LwtCpuTransform *transform, gsize *pitch, gsize *rows);
 /* @from and @to: picture and bands, or the low band, and back. @strange: see
@@ -317,8 +317,8 @@ void lwt_cpu_transform_run (const LwtCpuTransform *transform,
 
 /* --- surfaces ------------------------------------------------------------------------ */
 
-/* What a surface becomes before its transform, and what is measured of its
- * parts; floats or doubles. */
+/* Preparation of a surface for its transform, and measures of its
+ * components; floats or doubles. */
 typedef struct {
   const LwtPlan *plan;
   LwtCpuThreads *threads;

@@ -21,7 +21,7 @@
 
 /* --- a step --------------------------------------------------------------------- */
 
-/* What becomes of @sample by what @sum of its weighted neighbours says. Floats:
+/* @sample changed by the @sum of its weighted neighbours. Floats:
  * the sum begins with the sample. */
 #if defined(LWT_I32)
 #define BEGIN(step, sample)                                                    \
@@ -150,7 +150,7 @@ lift_line (const LwtCpuLift *lift, const LwtCpuPiece *piece, T *const line[2])
 #define BACK (LANES < 4 ? 4 : LANES)
 #define SKIP (BACK / LANES)
 
-/* What a pair of steps keeps of the vectors before, and its weights */
+/* State of a pair of steps: vectors of the columns before, and the weights */
 typedef struct {
   V even, odd, predicted;
   V c[4];
@@ -249,7 +249,7 @@ split_stages (Splitter *splitter, guint stages, gboolean check, gsize n,
         splitter, stages, check, i, skip, rest + (i - whole) * (2 * LANES));
 }
 
-/* What comes out of @columns in registers. @from: the row; @ahead: bytes to one
+/* Stores the output of @columns in registers. @from: the row; @ahead: bytes to one
  * that comes later. Returns: whether a sample is not finite. */
 static gboolean
 split_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns,
@@ -413,7 +413,7 @@ join_pairs (const T *even, const T *odd, gsize pairs, T *to, gboolean cold)
   }
 }
 
-/* What a row of a band is multiplied by. */
+/* Scale of a row of a band. */
 LWT_ALWAYS V
 scaled (V v, V scale, gboolean scales)
 {

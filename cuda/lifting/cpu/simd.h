@@ -364,7 +364,7 @@ v_join (V even, V odd, V *a, V *b)
 #define V_IS_NAN(v) FALSE
 #endif
 
-/* Into the second cache. */
+/* Into the L2 cache. */
 #define PREFETCH(p) __builtin_prefetch ((p), 0, 2)
 
 /* After writing past the caches. */

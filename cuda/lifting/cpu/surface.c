@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What a surface becomes before its transform: less what the F-operation takes
- * off, missing points filled, padded; and the parameters of its parts. Rows are
+/* Preparation of a surface for its transform: the F-operation is subtracted,
+ * missing points are filled, the surface is padded; and parameters of components. Rows are
  * done in parallel. */
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "cuda/lifting/cpu/cpu.h"
 
-/* Bytes of a tile's ring of rows: some rows more than the first cache holds, as
+/* Bytes of a tile's ring of rows: some rows more than the L1 cache holds, as
  * long ones are fetched faster */
 #define RING_BYTES (64 << 10)
 /* Pairs of columns of a tile, a multiple of the widest vector; less has too much
@@ -19,7 +19,7 @@
 #define SMALL_LEVEL (64 * 64)
 /* Tiles a thread, so that they share out evenly */
 #define TILES_A_THREAD 4
-/* What is larger is written past the caches. */
+/* Larger results are written past the caches. */
 #define COLD_BYTES (4 << 20)
 
 struct _LwtCpuTransform {

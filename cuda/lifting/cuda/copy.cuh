@@ -7,7 +7,7 @@
 
 #include "cuda/core/cuda.cuh"
 
-/* What copies can tell the second cache, to compilers that know it */
+/* Hints of copies to the L2 cache, for compilers that know them */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && CUDART_VERSION >= 11040
 #define LWT_HAS_KEEPING 1
 #define LWT_WHOLE_LINES ".L2::128B"
@@ -16,8 +16,8 @@
 #define LWT_WHOLE_LINES ""
 #endif
 
-/* Copies @BYTES to shared memory while the thread goes on. The second cache takes
- * in whole lines: what the warp leaves of them its neighbours need. */
+/* Copies @BYTES to shared memory while the thread goes on. The L2 cache reads
+ * whole lines: what the warp leaves of them its neighbours need. */
 template <int BYTES>
 static __device__ __forceinline__ void
 lwt_copy_ahead (void *to, const void *from)
@@ -45,7 +45,7 @@ lwt_copy_ahead (void *to, const void *from)
 #endif
 }
 
-/* How long the second cache is to keep something: the device's code for it */
+/* How long the L2 cache is to keep something: the device's code for it */
 typedef guint64 LwtKeeping;
 
 /* @late: until others, who come late, have read it too */
@@ -64,7 +64,7 @@ lwt_keeping (bool late)
   return keeping;
 }
 
-/* lwt_copy_ahead() of what the second cache is to keep so long. SHARED: other warps
+/* lwt_copy_ahead() of data that the L2 cache is to keep so long. SHARED: other warps
  * of the multiprocessor read it too, so it goes through its cache. */
 template <int BYTES, bool SHARED = false>
 static __device__ __forceinline__ void

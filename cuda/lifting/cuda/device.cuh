@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What the files of the lifting transforms on the device share: a level as they
+/* Shared by the files of the lifting transforms on the device: a level as they
  * see it, work memory, neighbours in a piece of a line. */
 #pragma once
 
@@ -43,7 +43,7 @@ typedef struct {
   LwtBand bands[2][2];
 } LwtLevelTask;
 
-/* What generic kernels need of the work memory.
+/* Work memory of the generic kernels.
  * @taps: all weights, where they are more than LWT_NEAR_TAPS
  * @temp: a picture
  * @scratch: another one, of wavelets whose steps reach too far for shared
@@ -190,7 +190,7 @@ lwt_row_pitch (guint width, gsize size)
   return (width * size + LWT_ROW_ALIGN - 1) / LWT_ROW_ALIGN * LWT_ROW_ALIGN;
 }
 
-/* Where among all bands in a layout band [@y][@x] of a level is.
+/* Position of band [@y][@x] of a level among all bands in a layout.
  * @before: how often each axis was split before; @split: whether it is now
  * @low: samples of the low band along each */
 static inline __host__ __device__ LwtBand

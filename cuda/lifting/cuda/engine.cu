@@ -11,7 +11,7 @@
  *
  * Most surfaces have no missing points, and to look for them costs a pass over
  * memory that the filter itself need not make. So, unless the surface before it
- * had some, a surface is taken to have none. Where its samples are transformed as
+ * had some, a surface is taken to have none. If its samples are transformed as
  * they came, a low band tells whether that was so (see cuda/lifting/finitecheck.h); else the
  * points were counted on the way. If it was not, the job is done again, with all
  * that missing points ask for. */
@@ -24,7 +24,7 @@
 
 namespace {
 
-/* What a job in flight needs. */
+/* Resources of a job in flight. */
 struct Slot {
   LwtPicture samples; /* device; as they came */
   LwtPicture parts[SURFACE_N_PARTS];
@@ -403,7 +403,7 @@ await_samples (LwtBackend *b, Slot *s, GError **error)
   return cvis_stream_follow (b->work, s->there, stream, error);
 }
 
-/* What the job has copied beside it. */
+/* Copies that run beside the job. */
 gboolean
 copy_beside (LwtBackend *b, const LwtJob *job, GError **error)
 {
@@ -518,7 +518,7 @@ make_picture (LwtBackend *b, const Slot *s, LwtPicture *picture,
 
 /* --- the operations ---------------------------------------------------------------- */
 
-/* Where a part is made: %NULL data: it is neither wanted nor measured. */
+/* Destination of a part; %NULL data: it is neither wanted nor measured. */
 LwtPicture
 get_part (const LwtBackend *b, const Slot *s, guint part)
 {

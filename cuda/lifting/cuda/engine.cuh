@@ -16,7 +16,7 @@
 
 G_BEGIN_DECLS
 
-/* What is found out about a job on the device, zero before. */
+/* Findings about a job on the device, zero before. */
 typedef struct {
   guint64 missing;
   guint32 not_finite; /* lwt_launch_check() met such a sample */
@@ -64,8 +64,8 @@ cudaError_t lwt_launch_fit (const LwtSurfaceTask *task, cudaStream_t stream);
 /* The samples to a picture. */
 cudaError_t lwt_launch_load (const LwtSurfaceTask *task, cudaStream_t stream);
 
-/* What lies round the surface of @width x @height in the middle of @picture,
- * boundary pad-symmetric or pad-smooth. */
+/* Fills the border round the surface of @width x @height in the middle of
+ * @picture, boundary pad-symmetric or pad-smooth. */
 cudaError_t lwt_launch_pad (LwtType type, LwtBoundary boundary,
     LwtPicture picture, guint width, guint height, const guint pad[2],
     cudaStream_t stream);
@@ -80,14 +80,14 @@ cudaError_t lwt_launch_check (LwtType type, LwtPicture picture, guint step_x,
 
 /* Bytes of the pyramid of a surface. */
 gsize lwt_pyramid_get_size (LwtType type, guint width, guint height);
-/* Fills the missing points of @surface, the bits of which are @missing. */
+/* Fills the missing points of @surface, whose bits are @missing. */
 cudaError_t lwt_launch_fill (LwtType type, LwtPicture surface,
     const guint32 *missing, guint width, guint height, void *pyramid,
     cudaStream_t stream);
 
 /* --- denoise ------------------------------------------------------------------ */
 
-/* What lwt_launch_select() needs: bytes, zero before the first time. */
+/* Work memory of lwt_launch_select(): bytes, zero before the first time. */
 gsize lwt_select_get_size (void);
 
 /* Begins the search for the entry (n-1)/2 of the sorted magnitudes of n samples:
@@ -142,7 +142,7 @@ cudaError_t lwt_launch_denoised (
 /* --- parameters ---------------------------------------------------------------- */
 
 /**
- * LwtMeasureTask: surfaces of which parameters are wanted
+ * LwtMeasureTask: surfaces whose parameters are wanted
  * @part: which results of @findings are theirs
  * @missing: (nullable): as in LwtPartsTask
  * @finite: points that are not finite are missing

@@ -6,7 +6,7 @@
  * a row, then one block the rows, and a thread solves for P.
  *
  * The sums of powers of u are the same for all rows without missing points: they
- * are at hand, and summed anew only for other rows. */
+ * are at hand, and summed again only for other rows. */
 #include "cuda/lifting/cuda/sample.cuh"
 #include "cuda/lifting/cuda/engine.cuh"
 

@@ -31,7 +31,7 @@ namespace {
 #define GENERIC_LEAST_PAIRS 32
 #define GENERIC_PAIRS 96
 
-/* Lines of a piece, which are a line of the second cache when they are columns, and
+/* Lines of a piece, which are a line of the L2 cache when they are columns, and
  * how far an entry's lines are from the next one's: odd, so that a row lies in all
  * banks too */
 #define GENERIC_LINES(size) (128 / (gint) (size))
@@ -146,7 +146,7 @@ set_extent (const LinesTask<T> &task, Piece<T> *piece, gint period)
   piece->pairs = end - piece->start;
 }
 
-/* Where neighbours are that need not be looked for. */
+/* Positions of neighbours away from all edges. */
 template <typename T>
 __device__ __forceinline__ void
 set_plain (const LinesTask<T> &task, Piece<T> *piece)
@@ -403,7 +403,7 @@ write_samples (const LinesTask<T> &task, const Piece<T> &piece)
   });
 }
 
-/* Entries of bands that there are not are +0. */
+/* Entries of missing bands are +0. */
 template <typename T, bool COLUMNS>
 __device__ __forceinline__ void
 read_entries (const LinesTask<T> &task, const Piece<T> &piece)

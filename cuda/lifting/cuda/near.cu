@@ -87,7 +87,7 @@ cut_strips (LwtNearTask *task, LwtReach reach, guint depth)
 }
 
 /* Rows of pairs of the last level that a segment has in common with the one above
- * it, if those of all segments fit half of the second cache. */
+ * it, if those of all segments fit half of the L2 cache. */
 gint
 get_again (const LwtNearTask *task, gint rows, LwtReach reach, guint depth)
 {

@@ -6,8 +6,8 @@
  * neighbours next to a sample ("near": haar, 5/3, 9/7, db2), of pictures whose
  * sides can be halved so often without rest.
  *
- * A warp has a strip of columns, LWT_NEAR_K pairs a lane, and marches down a
- * segment of it. Rows are lifted in registers, neighbours in other lanes by
+ * A warp has a strip of columns, LWT_NEAR_K pairs a lane, and moves a sliding window down
+ * a segment of it. Rows are lifted in registers, neighbours in other lanes by
  * shuffles; columns in a sliding window of rows in registers. The low rows of a
  * level go on to the next one, which each lane holds half as many pairs of,
  * without leaving the registers. There is no barrier: each lane copies what it
@@ -45,12 +45,12 @@ typedef struct {
   LwtBand bands[2][2];
 } LwtNearLevel;
 
-/* What a launch is.
+/* Parameters of a launch.
  * @taps: in the order they are run in, with their signs
  * @useful: outputs (pairs of level 0) of a strip, @halo pairs from its first
  * @segment: rows of pairs of the last level
  * @again: forward, with so many a segment begins that the one above it ends with;
- *   0 if there are more of them than the second cache is to keep till then
+ *   0 if there are more of them than the L2 cache is to keep till then
  * @small: each multiprocessor has one thread block at most */
 typedef struct {
   float taps[LWT_MAX_SHAPE_TAPS];
@@ -149,7 +149,7 @@ lwt_near_strip (const LwtNearTask &task, gint index, bool *edge)
 
 /* --- steps ------------------------------------------------------------------------- */
 
-/* Step I on R rows of which a lane has K pairs: [0] the even samples, [1] the odd
+/* Step I on R rows; a lane has K pairs of each: [0] the even samples, [1] the odd
  * ones. EDGE: the strip may have an edge of the picture. */
 template <class Order, int R, int K, bool EDGE, int I>
 static __device__ __forceinline__ void

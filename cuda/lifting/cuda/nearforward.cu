@@ -75,7 +75,7 @@ template <class Shape, int DEPTH, bool HIGH, bool SIDES> struct NearMarch {
     return second;
   }
 
-  /* Where four of the lane's samples of row @i of a turn are. */
+  /* Address of four of the lane's samples of row @i of a turn. */
   __device__ __forceinline__ float4 *
   at (gint of_slot, gint i, gint k) const
   {

@@ -4,7 +4,7 @@
  */
 /* One or two levels of a small picture forward in one pass over memory.
  *
- * Small pictures give few warps to march down them, whose turns, most of them
+ * Small pictures give few warps with sliding windows, whose turns, most of them
  * overlap, come one after the other. So here a thread block has a piece of a strip
  * (cuda/lifting/cuda/near.cuh) in shared memory: each warp lifts some of its rows; then each
  * thread a part of a column, all of it in registers; then the same with the low
@@ -43,7 +43,7 @@ template <class Shape, int DEPTH, bool HIGH> struct Piece {
   static_assert (lwt_is_near<Order> (), "steps reach too far");
 
   /* Of a level: pairs of a lane; samples of a row; pairs of rows that are made, the
-   * low ones of which are the next level's rows; those they depend on */
+   * whose low ones are the next level's rows; those they depend on */
   static __host__ __device__ constexpr int
   K (int level)
   {
@@ -85,7 +85,7 @@ template <class Shape, int DEPTH, bool HIGH> struct Piece {
   {
   }
 
-  /* Copies the picture's rows from pair @from on, those that there are, to where
+  /* Copies the picture's rows from pair @from on, inside the picture, to where
    * their lanes will lift them. */
   __device__ __forceinline__ void
   fetch (float *rows, gint from) const
@@ -194,7 +194,7 @@ template <class Shape, int DEPTH, bool HIGH> struct Piece {
     }
   }
 
-  /* Lifts columns of split rows, of which the first pair that is made is @from;
+  /* Lifts columns of split rows; the first pair that is made is @from;
    * those of high entries only if they are wanted. */
   template <int LEVEL>
   __device__ __forceinline__ void
@@ -281,7 +281,7 @@ template <class Shape, int DEPTH, bool HIGH> struct Piece {
         task, strip, strip.pair - lane * LWT_NEAR_K + (x << LEVEL));
   }
 
-  /* Where entry @y of pair @x of the strip is in a band. */
+  /* Offset in a band of entry @y of pair @x of the strip. */
   template <int LEVEL>
   __device__ __forceinline__ Output
   output (const LwtBand &band, gint x, gint y) const
@@ -295,7 +295,7 @@ template <class Shape, int DEPTH, bool HIGH> struct Piece {
     return output;
   }
 
-  /* Makes pairs @from .. of the last level, of which those before @begin are
+  /* Makes pairs @from .. of the last level; those before @begin are
    * written by others. */
   __device__ __forceinline__ void
   run (gint from, gint begin) const

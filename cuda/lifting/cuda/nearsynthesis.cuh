@@ -50,7 +50,7 @@ lwt_near_store_if (bool writes, float *to, float4 v)
 #endif
 }
 
-/* What a warp fetches for a turn, in its shared memory: floats. The last level's
+/* Data that a warp fetches for a turn, in its shared memory: floats. The last level's
  * entries, of E low bands or of all four; those of the larger level's high bands, of
  * two rows of pairs; rows of the picture. */
 template <int DEPTH, int E, bool LOW, bool COPIES> struct LwtNearSlot {
@@ -237,7 +237,7 @@ struct LwtNearSynthesis {
     }
   }
 
-  /* What turn @t takes, if it is to come; with level 0 of two if it @goes_on. */
+  /* Fetches the data of turn @t, if it is to come; with level 0 of two if it @goes_on. */
   __device__ __forceinline__ void
   fetch_turn (gint of_slot, gint t, gint stop, bool goes_on)
   {
@@ -383,7 +383,7 @@ struct LwtNearSynthesis {
     return here;
   }
 
-  /* Where what is fetched next lies: of the last level for turn @begin, of level 0
+  /* Address of the data fetched next: of the last level for turn @begin, of level 0
    * of two for turn @first. */
   __device__ __forceinline__ void
   start (gint begin, gint first)
@@ -430,7 +430,7 @@ struct LwtNearSynthesis {
   }
 };
 
-/* What a warp is there for. INNER: code is made for what has no edge, too. */
+/* The work of a warp. INNER: code is made for what has no edge, too. */
 template <class Shape, int DEPTH, int E, bool LOW, bool INNER, class Sink>
 static __device__ __forceinline__ void
 lwt_near_synthesise (const LwtNearSynthesisTask &task, const LwtNearDuty &duty,

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What a lane does with its N samples of a row of the parts: those that are there
+/* Stores a lane's N samples of a row of the components: those inside the picture
  * are written, NaN where points are missing. */
 #pragma once
 

@@ -18,7 +18,7 @@ lwt_take_picture (CvisArena *arena, LwtType type, guint width, guint height,
   return picture->data != NULL;
 }
 
-/* --- the desk ------------------------------------------------------------------ */
+/* --- memory of a picture ------------------------------------------------------------------ */
 
 /* Levels that lead to low band @k; none where nothing is split (a row that is to
  * be split along y). */

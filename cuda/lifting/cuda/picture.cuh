@@ -68,7 +68,7 @@ lwt_spin_y (guint k)
   return (k >> 1 & 1) | (k >> 2 & 2);
 }
 
-/* Shrinks the coefficients in desk->bands, in Mallat's layout, and goes back to
+/* Shrinks the coefficients in the bands of @desk, in Mallat's layout, and goes back to
  * @picture. */
 gboolean lwt_desk_shrink (LwtDesk *desk, const LwtChain *chain,
     const LwtFindings *findings, LwtPicture picture, cudaStream_t stream,

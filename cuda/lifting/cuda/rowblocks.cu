@@ -17,7 +17,7 @@ namespace {
 
 const guint SETS = 3;
 
-/* What is done with the bands of a pass. */
+/* Operation on the bands of a pass. */
 typedef enum { PARTS, FORWARD, INVERSE, SHRINK, COUNT } Action;
 
 /* Device memory of a band, and what it is for the moment. */
@@ -518,7 +518,7 @@ make_integers (LwtBanded *b, const LwtPlane *samples, LwtPlane *picture)
   }
 }
 
-/* What is transformed. */
+/* Prepares the input of the transform. */
 gboolean
 prepare (LwtBanded *b, LwtJob *job, LwtPlane *picture, GError **error)
 {
@@ -549,7 +549,7 @@ prepare (LwtBanded *b, LwtJob *job, LwtPlane *picture, GError **error)
 
 /* --- after --------------------------------------------------------------------------- */
 
-/* Where a part is put together on the host; %NULL data: neither wanted nor
+/* Host memory in which a part is assembled; %NULL data: neither wanted nor
  * measured. */
 LwtPlane
 get_result (const LwtBanded *b, const LwtJob *job, guint part)
@@ -624,7 +624,7 @@ hand_over (LwtBanded *b, const LwtJob *job, guint part, GError **error)
              && CVIS_CUDA (cudaStreamSynchronize (b->streams.up), error));
 }
 
-/* What is left to do for a part whose rows are there. */
+/* Completes a part whose rows are there. */
 void
 finish_part (LwtBanded *b, LwtJob *job, guint part, Finish *finish)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Surfaces larger than the device's memory, in bands of rows (see cuda/lifting/rowblocks.h), to
- * the same bits. What is not a transform - the F-operation, missing points,
+ * the same bits. All else - the F-operation, missing points,
  * padding, parameters - is done on the host, where the surface is. */
 #pragma once
 

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What the lifting engine's kernels share. */
+/* Shared by the lifting engine's kernels. */
 #pragma once
 
 #include <cuda_runtime.h>

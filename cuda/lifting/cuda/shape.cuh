@@ -109,7 +109,7 @@ lwt_reach ()
     high[0] > high[1] ? high[0] : high[1] };
 }
 
-/* --- marching ---------------------------------------------------------------------- */
+/* --- sliding ----------------------------------------------------------------------- */
 
 /* Rows come in pair by pair. When pair t is there, step i runs for k = t -
  * delay[i]: in place, in the rows that are kept; all it needs is there, and none

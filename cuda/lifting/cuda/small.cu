@@ -14,8 +14,8 @@
  * the boundary, and only axes wait for each other.
  *
  * Few warps have anything to do, so what counts is the length of a chain of
- * instructions. Where everything lies is therefore worked out on the host, and is in
- * shared memory when it is needed. */
+ * instructions. All offsets are therefore computed on the host, and are in
+ * shared memory when they are needed. */
 #include "cuda/lifting/cuda/copy.cuh"
 #include "cuda/lifting/cuda/launch.cuh"
 #include "cuda/lifting/cuda/shape.cuh"
@@ -69,7 +69,7 @@ struct alignas (16) SmallRows {
   gsize top, second;
 };
 
-/* What is done, in the order it is done in: @n axes. */
+/* The transforms in their order: @n axes. */
 struct alignas (16) SmallPlan {
   SmallAxis axes[2 * SMALL_LEVELS + 1];
   SmallRows picture, low, high[SMALL_LEVELS];
@@ -123,7 +123,7 @@ static_assert (sizeof (SmallPlan)
                    <= 48 * 1024,
     "more than a kernel has unasked");
 
-/* What stands at @k of a row; @odd: which of its kind. */
+/* Value at @k of a row; @odd: which of its kind. */
 template <class Steps>
 __device__ __forceinline__ gint
 look_up (const SmallTask<Steps> &task, bool entries, gint odd, gint k, gint n)
@@ -213,7 +213,7 @@ typedef struct {
   guint8 shift;
 } SmallTap;
 
-/* What a neighbour @value does to a sample; @sum: of the step's so far. */
+/* Adds a neighbour @value to a sample; @sum: of the step's so far. */
 template <bool INVERSE, typename T>
 __device__ __forceinline__ T
 add_neighbour (T x, T value, T weight, const SmallTap &, guint32 *)

@@ -19,7 +19,7 @@
  * a run's position is known when compiling and all branches are uniform.
  *
  * Beyond the end of a line, the neighbours that the boundary asks for are copied
- * to their positions before each step. Positions of which nothing is known hold
+ * to their positions before each step. Unknown positions hold
  * any values; no output that is kept depends on them.
  *
  * Rows of the tile consist of chunks of 16 bytes; chunk c of row y lies where chunk
@@ -298,7 +298,7 @@ lwt_tile_place (const LwtTileAxis &axis, int tile)
   return place;
 }
 
-/* What lies beyond the ends of run @run of a tile. */
+/* Samples beyond the ends of run @run of a tile. */
 template <class Tile, int AXIS>
 static __device__ __forceinline__ int
 lwt_tile_edge (const LwtTilePlace &place, int run)

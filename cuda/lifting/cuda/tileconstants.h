@@ -18,7 +18,7 @@
 /* Inputs of a kind that a run may have */
 #define LWT_TILE_MAX_INPUTS 96
 
-/* What lies beyond the ends of a run */
+/* Samples beyond the ends of a run */
 enum {
   LWT_TILE_INNER,      /* more of the line */
   LWT_TILE_LEFT,       /* the line begins at position 0 */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Transforms of pictures on the device, ordered on a stream; float, double and
- * gint32 by LwtType. What is computed is defined in docs/design/lifting.md.
+ * gint32 by LwtType. The definitions are in docs/design/lifting.md.
  * Pictures are device memory; strides are bytes, multiples of 16, and so are
  * addresses. Nothing here allocates, synchronises or looks at the data. */
 #pragma once
@@ -37,7 +37,7 @@ void lwt_transform_init (LwtTransform *transform, const LwtWavelet *wavelet,
 void lwt_transform_specialise (LwtTransform *transform, CvisContext *context);
 /* Waits until they are ready. */
 gboolean lwt_transform_wait (LwtTransform *transform, GError **error);
-/* What is used, for messages: "NVRTC 13.0, cached". Valid until the next call. */
+/* Description for messages: "NVRTC 13.0, cached". Valid until the next call. */
 const gchar *lwt_transform_describe (const LwtTransform *transform);
 /* Nothing may be in flight. */
 void lwt_transform_clear (LwtTransform *transform);

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 #define PBF_ROI_PITCH 64 /* bytes from row to row of the padded copy */
 #define PBF_ROI_MAX_RUNS (PBF_ROI_SIDE * PBF_ROI_SIDE / 2)
 
-/* What one thread needs for a frame. */
+/* Work memory of a thread for a frame. */
 typedef struct {
   /* the ROI with a border of one pixel, replicated: pixel (x, y) is at
    * [y + 1][16 + x] */

@@ -176,7 +176,7 @@ reach (guint64 row, gint connectivity)
 }
 
 /* Moves the component of the pixel(s) @seed in row @y from @mask to @out,
- * rows *top..*bottom of which are then set, the rest untouched (zero). */
+ * its rows *top..*bottom are then set, the rest untouched (zero). */
 static void
 flood (guint64 *mask, gint connectivity, gint y, guint64 seed, guint64 *out,
     gint *top, gint *bottom)

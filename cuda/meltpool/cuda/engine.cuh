@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What the kernels of the melt-pool engine and its host side share. */
+/* Shared by the kernels of the melt-pool engine and its host code. */
 #pragma once
 
 #include <cuda_runtime.h>

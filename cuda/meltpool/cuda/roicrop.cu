@@ -26,8 +26,8 @@ struct State {
 };
 
 /* Copies rows y, y + step, .. of a plane, a row to the threads of one y, in
- * words of T: both ends of every row start on a multiple of sizeof (T). What
- * is left of a row after the last whole word is copied by bytes. */
+ * words of T: both ends of every row start on a multiple of sizeof (T). The
+ * rest of a row after the last whole word is copied by bytes. */
 template <typename T>
 __device__ void
 copy_rows (const CvisCropPlane &p, guint y, guint step)

@@ -21,7 +21,7 @@
 
 namespace {
 
-/* What a warp keeps in shared memory. */
+/* Shared memory of a warp. */
 struct Shared {
   guint32 roi[SIDE * PITCH];
   unsigned long long components[NEAR_RUNS];
@@ -815,7 +815,7 @@ measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
     result->features[lane] = (gfloat) result->raw[lane] / pbf_scale (lane);
 }
 
-/* Where the frame belongs: what is set of a record before its measures. Returns
+/* Class of the frame: sets the fields of a record that precede its measures. Returns
  * the entry, with PBF_ENTER_IF_LIT decided. */
 __device__ guint
 begin_frame (const PbfParams &p, const PbfDeviceFrame &f, PbfResult *result)

@@ -174,8 +174,8 @@ scan_all (Full *f)
 
 /* --- with elimination ------------------------------------------------------------
  *
- * Some rows at a time go through level after level. What a level leaves of a
- * group is a mask; empty ones drop out of the list without a branch, which the
+ * Some rows at a time go through level after level. A level leaves a mask of each
+ * group; empty ones drop out of the list without a branch, which the
  * processor could not foresee. */
 
 /* Those of row @y that the first level, of one sum and without bits, leaves.
@@ -331,7 +331,7 @@ scan_rows (Full *f, gint32 y, gint32 n)
   return compute_survivors (f, &rows, n_groups);
 }
 
-/* Rows @y..@last. Where elimination rules next to nothing out, the next few rows
+/* Rows @y..@last. If elimination rules next to nothing out, the next few rows
  * do without. */
 static void
 scan_some (Full *f, gint32 y, gint32 last)

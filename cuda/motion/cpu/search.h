@@ -140,7 +140,7 @@ motion_search_prior (
   return TRUE;
 }
 
-/* The methods, from a search of which all but the results is set. */
+/* The methods, from a search in which all but the results is set. */
 void MOTION_CPU (full) (MotionCpuSearch *s);
 void MOTION_CPU (full_brute) (MotionCpuSearch *s);
 void MOTION_CPU (step) (MotionCpuSearch *s);

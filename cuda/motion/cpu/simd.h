@@ -204,7 +204,7 @@ motion_sad_64 (
 #endif
 }
 
-/* Less than 8 columns, @h even: whole words are read, of which the first @w
+/* Less than 8 columns, @h even: whole words are read, but only their first @w
  * bytes count. */
 static inline guint32
 motion_sad_narrow (const guint8 *c, gsize cstride, const guint8 *r,
@@ -643,7 +643,7 @@ motion_within (const MotionCpuBand *band, const guint16 *at, guint32 which)
   return (guint32) left & which;
 }
 
-/* Of the candidates @which at @at, @at + 1, ... those of which @bound, of @n
+/* Of the candidates @which at @at, @at + 1, ... those whose @bound, of @n
  * sums, does not show that SAD + bits > @limit. @bits: %NULL: none */
 static inline __attribute__ ((always_inline)) guint32
 motion_survivors (const MotionCpuBound *bound, guint n, const guint16 *at,

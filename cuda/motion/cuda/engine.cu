@@ -49,7 +49,7 @@ struct Slot {
 struct Search {
   cudaStream_t stream;
   cudaEvent_t kept_there, done;
-  guint n_kept; /* fields of which there are vectors */
+  guint n_kept; /* fields that have vectors */
   /* of all fields, one after the other */
   MotionVector *kept; /* of the last frame that it did */
   MotionFound *found;

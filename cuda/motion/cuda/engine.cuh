@@ -57,7 +57,7 @@ typedef struct {
 
 /* A field to be searched.
  * @prior: vectors of the same field of the frame before, without their costs;
- *   NULL if it has none. Where they decide nothing, any vectors of the field to
+ *   NULL if it has none. If they decide nothing, any vectors of the field to
  *   begin with
  * @predicted: for each block the vector that the pyramid says, whole pixels
  * @vectors, @kept: where the final vectors go: to the host, and for the next
@@ -93,7 +93,7 @@ typedef enum {
   MOTION_COUNT_COARSE, /* candidates that the coarsest sums leave */
   MOTION_COUNT_MIDDLE,
   MOTION_COUNT_FINE,
-  MOTION_COUNT_BRUTE, /* blocks of which every candidate was computed */
+  MOTION_COUNT_BRUTE, /* blocks searched by every candidate */
   MOTION_N_COUNTERS,
 } MotionCounter;
 

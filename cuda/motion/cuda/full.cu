@@ -12,7 +12,7 @@
  * candidates, 16384 at a time: the coarsest sums are looked at for all of them,
  * the middle ones for what is left; if they leave many, as they do with noise and
  * at scene cuts, the block is given up. A warp each looks at the finest sums and
- * computes the SADs of what these leave, every one of which may lower the
+ * computes the SADs of what these leave, and each SAD may lower the
  * threshold.
  *
  * The blocks that are given up are queued in parts for the brute force, which all
@@ -260,7 +260,7 @@ template <int SIZE> struct Elimination {
   {
     const gint32 thread = (gint32) threadIdx.x;
     const gint32 x = thread % groups_across, y = row + thread / groups_across;
-    /* groups that there are; as many are looked at as make pairs */
+    /* groups inside the window; as many are looked at as make pairs */
     const gint32 there = max (0, (down - y + rows_at_once - 1) / rows_at_once);
     const gint32 n =
         thread < rows_at_once * groups_across ? min (there, FULL_GROUPS) : 0;
@@ -287,7 +287,7 @@ template <int SIZE> struct Elimination {
             first_x + 4 * x, place.rect.top + y + (s + i) * rows_at_once);
     }
     if (n < FULL_GROUPS) {
-      /* the first group's bits to the top; none of groups that there are not */
+      /* the first group's bits to the top; none of groups outside the window */
       mask <<= 4 * (FULL_GROUPS - (n + 1) / 2 * 2) & 31;
       mask &= n > 0 ? 0xffffffffu << (32 - 4 * n) : 0;
     }
@@ -564,7 +564,7 @@ full_order_block (const MotionDeviceTask *task, guint32 number, bool slow)
   task->full_blocks[i].order[progress->parity ^ 1] = number;
 }
 
-/* The next work of a thread block; shared by its threads, of which the first
+/* The next work of a thread block; shared by its threads. The first thread
  * decides, and takes nothing that it does not do at once. */
 struct FullWork {
   guint32 number; /* of a block among all fields'; MOTION_NONE: none is left */

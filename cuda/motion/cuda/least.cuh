@@ -110,7 +110,7 @@ motion_warp_key (MotionKey key)
 }
 
 /* The two least of the warp's pairs, in all lanes. No two lanes have the same
- * key, but that there is none. */
+ * key, except that of no pair. */
 static __device__ __forceinline__ MotionPair
 motion_warp_pair (MotionPair pair)
 {

@@ -97,7 +97,7 @@ struct MotionBlockSearch {
     best_cost = second_cost = MOTION_NONE;
   }
 
-  /* The cost of a vector of which the SAD is known; MOTION_NONE where it is no
+  /* The cost of a vector whose SAD is known; MOTION_NONE if it is no
    * candidate or the best already. */
   __device__ __forceinline__ guint32
   cost_of (guint32 sad, gint32 x, gint32 y) const
