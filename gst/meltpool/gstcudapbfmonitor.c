@@ -45,7 +45,7 @@ GST_DEBUG_CATEGORY (gst_cuda_pbf_monitor_debug);
 #define POOL_BYTES (64 * 1024 * 1024)
 
 #define VIDEO_CAPS                                                             \
-  "video/x-raw, format = (string) GRAY8, "                                     \
+  "video/x-raw, format = (string) " GST_PBF_GREY_FORMATS ", "                  \
   "width = (int) [ 40, 16384 ], height = (int) [ 40, 16384 ], "                \
   "framerate = (fraction) [ 0, max ]"
 
@@ -112,6 +112,7 @@ free_engine (GstCudaPbfMonitor *self)
 {
   g_clear_pointer (&self->engine, pbf_engine_free);
   gst_cv_pool_clear (&self->records_pool);
+  gst_cv_pool_clear (&self->grey_pool);
   gst_cv_queue_free_spare (self->filter.queue);
 }
 
@@ -208,6 +209,20 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
         (NULL));
     return FALSE;
   }
+  if (self->grey.wide) {
+    self->grey_pool = gst_cv_pool_new_active (self->filter.context, NULL,
+        (gsize) config.max_batch * config.width * config.height,
+        config.depth + 1);
+    if (self->grey_pool == NULL) {
+      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+          ("No memory for batches of %u frames of %ux%u in 8 bits. Use a "
+           "smaller "
+           "batch-size or depth.",
+              config.max_batch, config.width, config.height),
+          (NULL));
+      return FALSE;
+    }
+  }
   for (guint i = 0; i < config.depth; i++)
     gst_cv_queue_give (self->filter.queue,
         gst_pbf_batch_new (config.max_batch, self->filter.context));
@@ -221,16 +236,17 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 
 /* Posts the one clear error about caps that cannot be. */
 static gboolean
-parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info)
+parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info,
+    GstPbfGrey *grey)
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
   gint width, height;
 
   if (!gst_video_info_from_caps (info, caps)
-      || GST_VIDEO_INFO_FORMAT (info) != GST_VIDEO_FORMAT_GRAY8) {
+      || !gst_pbf_grey_init (grey, info, self->active.shift)) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Unsupported caps: not video/x-raw, format=GRAY8. Put videoconvert "
-         "before cudapbfmonitor."),
+        ("Unsupported caps: not video/x-raw, format=" GST_PBF_GREY_FORMATS
+         ". Put videoconvert before cudapbfmonitor."),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
@@ -261,6 +277,7 @@ gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstVideoInfo info;
+  GstPbfGrey grey;
   GstClockTime duration = 0;
   gboolean resized, changed;
   GstFlowReturn flow;
@@ -268,13 +285,17 @@ gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
   flow = gst_cv_filter_drain (filter);
   if (flow != GST_FLOW_OK)
     return flow;
-  if (!parse_caps (self, caps, &info))
+  if (!parse_caps (self, caps, &info, &grey))
     return GST_FLOW_NOT_NEGOTIATED;
   resized =
       GST_VIDEO_INFO_WIDTH (&info) != GST_VIDEO_INFO_WIDTH (&self->layout)
-      || GST_VIDEO_INFO_HEIGHT (&info) != GST_VIDEO_INFO_HEIGHT (&self->layout);
-  if ((resized || self->engine == NULL) && !setup_engine (self, &info))
+      || GST_VIDEO_INFO_HEIGHT (&info) != GST_VIDEO_INFO_HEIGHT (&self->layout)
+      || grey.wide != self->grey.wide;
+  self->grey = grey;
+  if ((resized || self->engine == NULL) && !setup_engine (self, &info)) {
+    free_engine (self);
     return GST_FLOW_NOT_NEGOTIATED;
+  }
   self->layout = info;
 
   if (GST_VIDEO_INFO_FPS_N (&info) > 0)
@@ -294,7 +315,7 @@ gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
  * with it: refused in a query, upstream would report no more than
  * not-negotiated. */
 static GstStaticCaps grey_caps =
-    GST_STATIC_CAPS ("video/x-raw, format = (string) GRAY8");
+    GST_STATIC_CAPS ("video/x-raw, format = (string) " GST_PBF_GREY_FORMATS);
 
 /* @caps, which can be analysed, and any grey video where nothing that @filter
  * holds can be. */
@@ -318,8 +339,15 @@ static GstCaps *
 gst_cuda_pbf_monitor_get_caps (
     GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)
 {
-  return add_refusable (
-      pad, gst_cv_caps_proxy (pad, other, filter_caps), filter_caps);
+  GstCaps *all = gst_cv_caps_proxy (pad, other, NULL), *caps;
+
+  if (filter_caps == NULL)
+    return add_refusable (pad, all, NULL);
+  /* in the order of the template, which begins with the format that costs
+   * nothing, not of a source that begins with 16 bits */
+  caps = gst_caps_intersect_full (all, filter_caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (all);
+  return add_refusable (pad, caps, filter_caps);
 }
 
 static gboolean
@@ -339,13 +367,15 @@ gst_cuda_pbf_monitor_accept_caps (GstCvFilter *filter, GstCaps *caps)
 /* --- queries --------------------------------------------------------------- */
 
 /* The frames pass on as they are, so that the layouts and metas downstream
- * understands are those that can be offered. For CUDA the memory is ours. */
+ * understands are those that can be offered. For CUDA the memory is ours, unless
+ * the device gets copies of 8 bits anyway. */
 static gboolean
 gst_cuda_pbf_monitor_propose_allocation (GstCvFilter *filter, GstQuery *query)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstCaps *caps;
   GstVideoInfo info;
+  CvisContext *context;
   gboolean need_pool, video_meta;
   guint batches = self->active.config.depth + 2, held;
 
@@ -362,12 +392,14 @@ gst_cuda_pbf_monitor_propose_allocation (GstCvFilter *filter, GstQuery *query)
       gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   if (!need_pool)
     return TRUE;
-  if (self->filter.context == NULL
-      && gst_query_get_n_allocation_pools (query) > 0)
+  context = GST_VIDEO_INFO_FORMAT (&info) == GST_VIDEO_FORMAT_GRAY8
+                ? self->filter.context
+                : NULL;
+  if (context == NULL && gst_query_get_n_allocation_pools (query) > 0)
     gst_cv_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
   else
-    gst_cv_query_propose_pool (query, self->filter.context, caps,
-        GST_VIDEO_INFO_SIZE (&info), held, video_meta);
+    gst_cv_query_propose_pool (
+        query, context, caps, GST_VIDEO_INFO_SIZE (&info), held, video_meta);
   return TRUE;
 }
 

@@ -45,8 +45,13 @@
 GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
 #define GST_CAT_DEFAULT gst_cuda_roi_crop_debug
 
+#if GST_CHECK_VERSION(1, 26, 0)
+#define GREY_FORMATS "GRAY8, GRAY16_LE, GRAY16_BE, GRAY10_LE16"
+#else
+#define GREY_FORMATS "GRAY8, GRAY16_LE, GRAY16_BE"
+#endif
 #define FORMATS                                                                \
-  "{ GRAY8, GRAY16_LE, NV12, P010_10LE, I420, RGBx, BGRx, RGBA, BGRA }"
+  "{ " GREY_FORMATS ", NV12, P010_10LE, I420, RGBx, BGRx, RGBA, BGRA }"
 /* no grey: libgstcuda knows none */
 #define CUDA_FORMATS "{ NV12, P010_10LE, I420, RGBx, BGRx, RGBA, BGRA }"
 

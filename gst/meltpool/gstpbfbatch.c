@@ -75,7 +75,7 @@ map_bytes (GstPbfBatch *batch, GstBuffer *buffer, const guint8 **bytes,
         gst_buffer_get_size (buffer));
     return FALSE;
   }
-  if (batch->context != NULL
+  if (batch->context != NULL && batch->grey == NULL
       && !gst_cv_memory_is_pinned (memory, batch->context))
     batch->batch.pinned = FALSE;
   return TRUE;
@@ -83,7 +83,8 @@ map_bytes (GstPbfBatch *batch, GstBuffer *buffer, const guint8 **bytes,
 
 gboolean
 gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
-    const GstVideoInfo *layout, const GstVideoMeta *meta, GError **error)
+    const GstVideoInfo *layout, const GstPbfGrey *grey,
+    const GstVideoMeta *meta, GError **error)
 {
   guint width = GST_VIDEO_INFO_WIDTH (layout);
   guint height = GST_VIDEO_INFO_HEIGHT (layout);
@@ -91,17 +92,19 @@ gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
       meta != NULL ? meta->stride[0] : GST_VIDEO_INFO_PLANE_STRIDE (layout, 0);
   gsize offset =
       meta != NULL ? meta->offset[0] : GST_VIDEO_INFO_PLANE_OFFSET (layout, 0);
+  gsize row = gst_pbf_grey_row_bytes (grey, width);
   const guint8 *bytes;
+  guint8 *picture;
   gsize need, size;
 
-  if (stride < (gint) width) {
+  if (stride < (gint) row) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-        "a stride of %d bytes for rows of %u", stride, width);
+        "a stride of %d bytes for rows of %" G_GSIZE_FORMAT, stride, row);
     return FALSE;
   }
   if (!map_bytes (batch, buffer, &bytes, &size, error))
     return FALSE;
-  need = offset + (gsize) stride * (height - 1) + width;
+  need = offset + (gsize) stride * (height - 1) + row;
   if (size < need) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
         "%" G_GSIZE_FORMAT " bytes expected for %ux%u pixels (stride %d, "
@@ -109,8 +112,16 @@ gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
         need, width, height, stride, offset, size);
     return FALSE;
   }
-  batch->frames[batch->batch.n] = bytes + offset;
-  batch->strides[batch->batch.n] = stride;
+  if (grey->wide) {
+    picture = batch->grey_map.data + (gsize) batch->batch.n * width * height;
+    pbf_grey_to_8 (grey->layout, grey->shift, bytes + offset, (gsize) stride,
+        width, height, picture);
+    batch->frames[batch->batch.n] = picture;
+    batch->strides[batch->batch.n] = width;
+  } else {
+    batch->frames[batch->batch.n] = bytes + offset;
+    batch->strides[batch->batch.n] = stride;
+  }
   batch->buffers[batch->batch.n] = buffer;
   batch->batch.n++;
   return TRUE;
@@ -126,23 +137,40 @@ gst_pbf_batch_add_meta (GstBuffer *buffer)
   return meta;
 }
 
+static GstFlowReturn
+acquire_mapped (GstBufferPool *pool, GstBuffer **buffer, GstMapInfo *map)
+{
+  GstFlowReturn flow = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
+
+  if (flow == GST_FLOW_OK
+      && !gst_buffer_map (*buffer, map, GST_MAP_READWRITE)) {
+    gst_clear_buffer (buffer);
+    flow = GST_FLOW_ERROR;
+  }
+  return flow;
+}
+
 GstFlowReturn
-gst_pbf_batch_acquire (GstPbfBatch *batch, GstBufferPool *pool)
+gst_pbf_batch_acquire (
+    GstPbfBatch *batch, GstBufferPool *records_pool, GstBufferPool *grey_pool)
 {
   GstFlowReturn flow =
-      gst_buffer_pool_acquire_buffer (pool, &batch->records, NULL);
+      acquire_mapped (records_pool, &batch->records, &batch->records_map);
 
   if (flow != GST_FLOW_OK)
     return flow;
-  if (!gst_buffer_map (
-          batch->records, &batch->records_map, GST_MAP_READWRITE)) {
-    gst_clear_buffer (&batch->records);
-    return GST_FLOW_ERROR;
-  }
   batch->batch.results = (PbfResult *) batch->records_map.data;
   batch->batch.results_pinned =
       gst_cv_memory_is_pinned (batch->records_map.memory, batch->context);
-  return GST_FLOW_OK;
+  if (grey_pool == NULL)
+    return GST_FLOW_OK;
+  flow = acquire_mapped (grey_pool, &batch->grey, &batch->grey_map);
+  if (flow != GST_FLOW_OK)
+    gst_pbf_batch_clear (batch);
+  else if (batch->context != NULL)
+    batch->batch.pinned =
+        gst_cv_memory_is_pinned (batch->grey_map.memory, batch->context);
+  return flow;
 }
 
 void
@@ -164,6 +192,9 @@ gst_pbf_batch_clear (GstPbfBatch *batch)
     gst_buffer_unmap (batch->records, &batch->records_map);
   batch->batch.results = NULL;
   gst_clear_buffer (&batch->records);
+  if (batch->grey != NULL)
+    gst_buffer_unmap (batch->grey, &batch->grey_map);
+  gst_clear_buffer (&batch->grey);
   g_array_set_size (batch->items, 0);
   batch->batch.n = 0;
   batch->batch.pinned = TRUE;

@@ -8,6 +8,7 @@
 #include <gst/video/video.h>
 #include "gst/cudavision/cudavision.h"
 #include "cuda/meltpool/engine.h"
+#include "gstpbfgrey.h"
 
 G_BEGIN_DECLS
 
@@ -41,6 +42,8 @@ void gst_pbf_item_clear (GstPbfItem *item);
  * @items: (element-type GstPbfItem): those that begin in this batch; the last
  *   may end in a later one, and the first frames may be of an earlier one
  * @records: buffer with room for @capacity results, mapped in @records_map
+ * @grey: (nullable): 8-bit pictures of @capacity frames that have more than 8
+ *   bits, mapped in @grey_map
  * @keep: (out): whether the frame leaves; set with the results
  * @lost: numbers that the frame counter skipped
  * @end_time: when it has to be submitted, of g_get_monotonic_time()
@@ -61,6 +64,8 @@ typedef struct {
   GArray *items;
   GstBuffer *records;
   GstMapInfo records_map;
+  GstBuffer *grey;
+  GstMapInfo grey_map;
   guint64 lost;
   gint64 end_time;
   gboolean partial;
@@ -71,19 +76,22 @@ GstPbfBatch *gst_pbf_batch_new (guint capacity, CvisContext *context);
 void gst_pbf_batch_free (GstPbfBatch *batch);
 
 /* Appends the pixels of @buffer, which has to stay valid until
- * gst_pbf_batch_unmap(). @layout is that of the caps and @meta the buffer's own,
- * if it has one. The infos and the meta of the frame are left to the caller.
+ * gst_pbf_batch_unmap(). @layout is that of the caps, which @grey reads, and @meta
+ * the buffer's own, if it has one. The infos and the meta of the frame are left to the caller.
  * Returns: FALSE with CVIS_ERROR_FORMAT in words that give the bytes expected
  * and found, or CVIS_ERROR_MEMORY where the buffer cannot be mapped. */
 gboolean gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
-    const GstVideoInfo *layout, const GstVideoMeta *meta, GError **error);
+    const GstVideoInfo *layout, const GstPbfGrey *grey,
+    const GstVideoMeta *meta, GError **error);
 
 /* Adds to @buffer a result meta that is to be filled in. */
 GstPbfMeta *gst_pbf_batch_add_meta (GstBuffer *buffer);
 
-/* Takes a records buffer for the results out of @pool, which is of page-locked
- * memory where there is a context. */
-GstFlowReturn gst_pbf_batch_acquire (GstPbfBatch *batch, GstBufferPool *pool);
+/* Takes a buffer for the results out of @records_pool, and one for 8-bit pictures
+ * out of @grey_pool, which is %NULL where frames have 8 bits. The pools are of
+ * page-locked memory where there is a context. */
+GstFlowReturn gst_pbf_batch_acquire (
+    GstPbfBatch *batch, GstBufferPool *records_pool, GstBufferPool *grey_pool);
 
 /* The frames are done with. Their number stays for the caller to read until
  * gst_pbf_batch_clear(). */

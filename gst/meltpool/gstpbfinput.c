@@ -157,7 +157,7 @@ begin_batch (GstCudaPbfMonitor *self)
   g_mutex_unlock (&self->fill_lock);
   flow = gst_cv_queue_take (self->filter.queue, &batch);
   if (flow == GST_FLOW_OK) {
-    flow = gst_pbf_batch_acquire (batch, self->records_pool);
+    flow = gst_pbf_batch_acquire (batch, self->records_pool, self->grey_pool);
     if (flow != GST_FLOW_OK)
       gst_cv_queue_give (self->filter.queue, batch);
   }
@@ -175,7 +175,8 @@ add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
   Metas metas = find_metas (buffer);
   guint i = batch->batch.n;
 
-  if (!gst_pbf_batch_add (batch, buffer, &self->layout, metas.video, error))
+  if (!gst_pbf_batch_add (
+          batch, buffer, &self->layout, &self->grey, metas.video, error))
     return GST_FLOW_ERROR;
   fill_info (self, batch, i, buffer, &metas);
   /* the thread with less work adds the meta: the other computes on the CPU */

@@ -43,6 +43,8 @@ struct _GstCudaPbfMonitor {
   GstVideoInfo layout;
   PbfEngine *engine; /* NULL before the caps */
   GstBufferPool *records_pool;
+  GstPbfGrey grey;
+  GstBufferPool *grey_pool; /* NULL: the frames have 8 bits */
 
   /* --- under the fill lock --- */
   GMutex fill_lock;

@@ -256,9 +256,9 @@ warn_of_edge (GstCudaPbfMonitor *self)
   g_mutex_unlock (&self->filter.stats_lock);
   if (warn)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("The melt pool touches the edge of the region of interest of %dx%d "
-         "pixels in %u frames in a row: its area and shape may be those of a "
-         "part. Scale the frames down, or correct the expected position",
+        ("Area and shape of the melt pool may be those of a part: it touches "
+         "the edge of the region of interest of %dx%d pixels in %u frames in a "
+         "row. Scale the frames down, or correct the expected position.",
             PBF_ROI_SIDE, PBF_ROI_SIDE, EDGE_RUN_WARNED_OF),
         ("\"pool-at-edge\" of the property stats counts such frames"));
 }

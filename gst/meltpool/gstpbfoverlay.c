@@ -27,6 +27,7 @@
 #include <gst/cudavision/gstpbfmeta.h>
 #include <gst/video/video.h>
 
+#include "gstpbfgrey.h"
 #include "gstpbfpainter.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_overlay_debug);
@@ -57,12 +58,15 @@ struct _GstPbfOverlay {
   /* properties, guarded by the object lock */
   gint fps_n, fps_d;
   GstPbfPainterConfig config;
+  gint shift;
   gchar *output_names;
   GstClockTime wait; /* how much later than its tick a frame can come */
 
   /* of the streaming thread */
   gint active_fps_n, active_fps_d;
   GstVideoInfo in_info, out_info;
+  GstPbfGrey grey;
+  guint8 *picture;  /* the frame in 8 bits, where it has more */
   GstCaps *refused; /* with an error, which is not posted again for them */
   GstPbfPainter *painter;
   cairo_surface_t *canvas; /* where the output is not cairo's own format */
@@ -78,6 +82,7 @@ enum {
   PROP_0,
   PROP_FPS,
   PROP_SCALE,
+  PROP_SHIFT,
   PROP_THRESHOLD,
   PROP_CONNECTIVITY,
   PROP_COLORMAP,
@@ -86,7 +91,7 @@ enum {
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("GRAY8")));
+        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_PBF_GREY_FORMATS)));
 
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
@@ -122,6 +127,7 @@ drop_canvas (GstPbfOverlay *self)
 {
   g_clear_pointer (&self->painter, gst_pbf_painter_free);
   g_clear_pointer (&self->canvas, cairo_surface_destroy);
+  g_clear_pointer (&self->picture, g_free);
 }
 
 /* Caps that are refused come again with each further push; so they are
@@ -167,6 +173,8 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
         ("use a smaller value for the property scale"));
     return refuse_overlay_caps (self, in_caps);
   }
+  if (self->grey.wide)
+    self->picture = g_malloc ((gsize) config.width * config.height);
   return TRUE;
 }
 
@@ -253,12 +261,18 @@ renegotiate (GstPbfOverlay *self)
 static gboolean
 set_caps (GstPbfOverlay *self, GstCaps *caps)
 {
+  gint shift;
+
   if (is_refused (self, caps))
     return FALSE;
   gst_clear_caps (&self->refused);
   /* what a link or downstream asked for is done with this */
   gst_pad_check_reconfigure (self->srcpad);
-  if (!gst_video_info_from_caps (&self->in_info, caps)) {
+  GST_OBJECT_LOCK (self);
+  shift = self->shift;
+  GST_OBJECT_UNLOCK (self);
+  if (!gst_video_info_from_caps (&self->in_info, caps)
+      || !gst_pbf_grey_init (&self->grey, &self->in_info, shift)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Unsupported caps: not grey video. Put videoconvert before "
          "pbfoverlay."),
@@ -394,13 +408,22 @@ paint_into (GstPbfOverlay *self, GstVideoFrame *out, const GstPbfPicture *pic)
 }
 
 static void
-describe (GstPbfPicture *pic, GstVideoFrame *in, GstClockTime time)
+describe (GstPbfOverlay *self, GstPbfPicture *pic, GstVideoFrame *in,
+    GstClockTime time)
 {
   GstPbfMeta *meta = gst_buffer_get_pbf_meta (in->buffer);
+  const guint8 *pixels = GST_VIDEO_FRAME_PLANE_DATA (in, 0);
+  gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (in, 0);
 
+  if (self->grey.wide) {
+    pbf_grey_to_8 (self->grey.layout, self->grey.shift, pixels, (gsize) stride,
+        GST_VIDEO_FRAME_WIDTH (in), GST_VIDEO_FRAME_HEIGHT (in), self->picture);
+    pixels = self->picture;
+    stride = GST_VIDEO_FRAME_WIDTH (in);
+  }
   *pic = (GstPbfPicture){
-    .pixels = GST_VIDEO_FRAME_PLANE_DATA (in, 0),
-    .stride = GST_VIDEO_FRAME_PLANE_STRIDE (in, 0),
+    .pixels = pixels,
+    .stride = stride,
     .scale_x = 1.0,
     .scale_y = 1.0,
     .time_ns = time,
@@ -444,7 +467,7 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
     gst_buffer_unref (out);
     return NULL;
   }
-  describe (&picture, &in_frame, time);
+  describe (self, &picture, &in_frame, time);
   status = paint_into (self, &out_frame, &picture);
   gst_video_frame_unmap (&out_frame);
   gst_video_frame_unmap (&in_frame);
@@ -623,6 +646,9 @@ gst_pbf_overlay_set_property (
     case PROP_SCALE:
       self->config.zoom = g_value_get_uint (value);
       break;
+    case PROP_SHIFT:
+      self->shift = g_value_get_int (value);
+      break;
     case PROP_THRESHOLD:
       self->config.threshold = g_value_get_uint (value);
       break;
@@ -655,6 +681,9 @@ gst_pbf_overlay_get_property (
       break;
     case PROP_SCALE:
       g_value_set_uint (value, self->config.zoom);
+      break;
+    case PROP_SHIFT:
+      g_value_set_int (value, self->shift);
       break;
     case PROP_THRESHOLD:
       g_value_set_uint (value, self->config.threshold);
@@ -709,6 +738,15 @@ install_properties (GObjectClass *klass)
           "Picture pixels along a side of a frame pixel; 0: the largest that "
           "keeps the longer side of the frame within 768",
           0, 64, DEFAULT_SCALE, flags));
+  /**
+   * GstPbfOverlay:shift:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (klass, PROP_SHIFT,
+      g_param_spec_int ("shift", "Shift",
+          GST_PBF_SHIFT_BLURB "; the same as cudapbfmonitor's",
+          GST_PBF_SHIFT_AUTO, GST_PBF_MAX_SHIFT, GST_PBF_SHIFT_AUTO, flags));
   /**
    * GstPbfOverlay:threshold:
    *
@@ -780,6 +818,7 @@ gst_pbf_overlay_init (GstPbfOverlay *self)
   self->fps_n = DEFAULT_FPS_N;
   self->fps_d = DEFAULT_FPS_D;
   self->config.zoom = DEFAULT_SCALE;
+  self->shift = GST_PBF_SHIFT_AUTO;
   self->config.threshold = DEFAULT_THRESHOLD;
   self->config.connectivity = DEFAULT_CONNECTIVITY;
   self->config.colormap = DEFAULT_COLORMAP;

@@ -4,6 +4,8 @@
  */
 #include "gstpbfsettings.h"
 
+#include "gstpbfgrey.h"
+
 #define AUTO_BATCH_FRAMES 256
 #define AUTO_BATCH_BYTES (32 * 1024 * 1024)
 #define DEFAULT_MAX_LATENCY GST_MSECOND
@@ -83,6 +85,10 @@ static const GEnumValue transfer_values[] = {
   {                                                                            \
     name, blurb, IS (UINT), at, FALSE, min, max, NULL, NULL                    \
   }
+#define INT(name, blurb, at, min, max)                                         \
+  {                                                                            \
+    name, blurb, IS (INT), at, FALSE, min, max, NULL, NULL                     \
+  }
 #define DOUBLE(name, blurb, at, min, max)                                      \
   {                                                                            \
     name, blurb, IS (DOUBLE), at, FALSE, min, max, NULL, NULL                  \
@@ -116,6 +122,8 @@ static const GstCvSetting settings_table[] = {
   UINT ("signal-delay",
       "Time from machine signals to their effect in a frame, microseconds",
       TRACK (signal_delay_us), 0, 1000000),
+  INT ("shift", GST_PBF_SHIFT_BLURB, OWN (shift), GST_PBF_SHIFT_AUTO,
+      GST_PBF_MAX_SHIFT),
   UINT ("threshold", "A pixel is foreground if it is not below, grey levels",
       CONFIG (threshold), 1, 255),
   ENUM ("connectivity", "Neighbourhood that connects foreground pixels",
@@ -192,6 +200,7 @@ gst_pbf_settings_init (GstPbfSettings *settings)
   settings->track.fixed_x = settings->track.fixed_y = 48;
   settings->track.empty_frames = PBF_EMPTY_FRAMES_FLAG;
   settings->calibration = g_strdup (PBF_CALIBRATION_DEFAULT);
+  settings->shift = GST_PBF_SHIFT_AUTO;
   settings->max_latency = DEFAULT_MAX_LATENCY;
   settings->message_interval = DEFAULT_MESSAGE_INTERVAL;
 }

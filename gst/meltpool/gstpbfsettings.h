@@ -16,6 +16,7 @@ G_BEGIN_DECLS
  * @track: of the signals; the calibration is set by gst_pbf_settings_check()
  * @calibration: (nullable): nine numbers; %NULL or empty: the default
  * @model_location: (nullable): of the safetensors file; %NULL or empty: none
+ * @shift: of samples of more than 8 bits, or GST_PBF_SHIFT_AUTO
  * @batch_size: frames, 0: automatic
  * @max_latency: ns that a frame waits for its batch to fill
  * @message_interval: ns between element messages, 0: none
@@ -25,6 +26,7 @@ typedef struct {
   PbfTrackConfig track;
   gchar *calibration;
   gchar *model_location;
+  gint shift;
   guint batch_size;
   GstClockTime max_latency;
   GstClockTime message_interval;

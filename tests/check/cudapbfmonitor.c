@@ -385,6 +385,165 @@ GST_START_TEST (test_shared_buffers)
 }
 GST_END_TEST;
 
+/* --- more than 8 bits ------------------------------------------------------- */
+
+static const struct {
+  GstVideoFormat format;
+  const gchar *settings;
+  guint shift, depth;
+} deep[] = { { GST_VIDEO_FORMAT_GRAY16_LE, "", 8, 16 },
+  { GST_VIDEO_FORMAT_GRAY16_BE, "", 8, 16 },
+  { GST_VIDEO_FORMAT_GRAY10_LE32, "", 2, 10 },
+  /* 12-bit cameras; 10 bits, whose largest value is beyond them */
+  { GST_VIDEO_FORMAT_GRAY16_LE, "shift=4", 4, 12 },
+  { GST_VIDEO_FORMAT_GRAY16_LE, "shift=2", 2, 16 },
+  { GST_VIDEO_FORMAT_GRAY16_BE, "shift=0", 0, 16 } };
+
+/* Frame @i with more bits, which are noise below @shift: what is 255 in 8 bits may
+ * be anything above. Rows have @pad bytes more. */
+static GstBuffer *
+deep_buffer (const Frames *frames, guint i, guint k, guint pad)
+{
+  gboolean packed = deep[k].format == GST_VIDEO_FORMAT_GRAY10_LE32;
+  guint stride = (packed ? SIDE / 3 * 4 : SIDE * 2) + pad;
+  PbfRandom random = { i };
+  guint8 *bytes = g_malloc0 (stride * SIDE);
+  GstBuffer *buffer;
+
+  for (guint p = 0; p < SIDE * SIDE; p++) {
+    guint8 *row = bytes + p / SIDE * stride;
+    guint x = p % SIDE, value = frames->pixels[i * SIDE * SIDE + p];
+    guint below = 1u << deep[k].shift;
+    guint sample = (value << deep[k].shift) + pbf_random_below (&random, below);
+
+    if (value == 255)
+      sample += pbf_random_below (&random, (1u << deep[k].depth) - sample);
+    if (packed)
+      GST_WRITE_UINT32_LE (row + x / 3 * 4,
+          GST_READ_UINT32_LE (row + x / 3 * 4) | sample << 10 * (x % 3));
+    else if (deep[k].format == GST_VIDEO_FORMAT_GRAY16_LE)
+      GST_WRITE_UINT16_LE (row + 2 * x, sample);
+    else
+      GST_WRITE_UINT16_BE (row + 2 * x, sample);
+  }
+  buffer = gst_buffer_new_wrapped (bytes, stride * SIDE);
+  if (pad > 0)
+    gst_buffer_add_video_meta_full (buffer, GST_VIDEO_FRAME_FLAG_NONE,
+        deep[k].format, SIDE, SIDE, 1, (gsize[4]){ 0 },
+        (gint[4]){ (gint) stride });
+  GST_BUFFER_PTS (buffer) = (guint64) i * FRAME_NS;
+  GST_BUFFER_DURATION (buffer) = FRAME_NS;
+  gst_buffer_add_pbf_signal_meta (buffer, &frames->signals[i]);
+  return buffer;
+}
+
+static void
+set_deep_caps (Rig *rig, guint k)
+{
+  gchar *caps = g_strdup_printf ("video/x-raw,format=%s,width=48,height=48,"
+                                 "framerate=20000/1",
+      gst_video_format_to_string (deep[k].format));
+
+  gst_harness_set_src_caps_str (rig->h, caps);
+  g_free (caps);
+}
+
+/* The records of deep[@k]'s frames are those of the frames in 8 bits, and the
+ * frames pass untouched. */
+static void
+check_deep_frames (Rig *rig, const Frames *frames, guint k)
+{
+  for (guint i = 0; i < frames->n; i++)
+    fail_unless_equals_int (
+        gst_harness_push (rig->h, deep_buffer (frames, i, k, i % 3)),
+        GST_FLOW_OK);
+  push_eos (rig);
+  for (guint i = 0; i < frames->n; i++) {
+    GstBuffer *in = deep_buffer (frames, i, k, i % 3);
+    GstBuffer *out = gst_harness_pull (rig->h);
+    GstMapInfo map;
+
+    fail_unless (memcmp (gst_buffer_get_pbf_meta (out)->result,
+                     &frames->expected[i], sizeof (PbfResult))
+                     == 0,
+        "record of frame %u", i);
+    gst_buffer_map (in, &map, GST_MAP_READ);
+    fail_unless (gst_buffer_memcmp (out, 0, map.data, map.size) == 0);
+    gst_buffer_unmap (in, &map);
+    gst_buffer_unref (out);
+    gst_buffer_unref (in);
+  }
+  pull_records (rig, frames->expected, frames->n);
+}
+
+GST_START_TEST (test_deep_formats)
+{
+  gchar *settings = g_strdup_printf ("batch-size=32 %s", deep[__i__].settings);
+  Frames *frames = frames_new (200);
+  Rig rig = rig_new (settings);
+
+  set_deep_caps (&rig, __i__);
+  check_deep_frames (&rig, frames, __i__);
+  rig_free (&rig);
+  frames_free (frames);
+  g_free (settings);
+}
+GST_END_TEST;
+
+/* another depth in the middle of the stream; what was collected leaves first */
+GST_START_TEST (test_change_of_depth)
+{
+  Frames *frames = frames_new (9);
+  Rig rig = rig_new_playing ("batch-size=100 max-latency=10000000000");
+
+  push_frames (&rig, frames, 0, 3);
+  for (guint k = 0; k < 2; k++) {
+    set_deep_caps (&rig, 2 * k);
+    for (guint i = 3 + 3 * k; i < 6 + 3 * k; i++)
+      gst_harness_push (rig.h, deep_buffer (frames, i, 2 * k, 0));
+  }
+  push_eos (&rig);
+  for (guint i = 0; i < 9; i++) {
+    GstBuffer *out = gst_harness_pull (rig.h);
+    const PbfResult *result = gst_buffer_get_pbf_meta (out)->result;
+
+    fail_unless (
+        memcmp (result->raw, frames->expected[i].raw, sizeof result->raw) == 0,
+        "features of frame %u", i);
+    gst_buffer_unref (out);
+  }
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+/* A source that has both is asked for 8 bits, whichever it has first. */
+GST_START_TEST (test_8_bits_preferred)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "videotestsrc num-buffers=1 ! cudapbfmonitor name=m backend=cpu ! "
+      "fakesink",
+      NULL);
+  GstElement *monitor = gst_bin_get_by_name (GST_BIN (pipeline), "m");
+  GstPad *sink = gst_element_get_static_pad (monitor, "sink");
+  GstCaps *caps;
+
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (
+      gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE),
+      GST_STATE_CHANGE_SUCCESS);
+  caps = gst_pad_get_current_caps (sink);
+  fail_unless_equals_string (
+      gst_structure_get_string (gst_caps_get_structure (caps, 0), "format"),
+      "GRAY8");
+  gst_caps_unref (caps);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (monitor);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
 /* --- time ------------------------------------------------------------------ */
 
 GST_START_TEST (test_latency)
@@ -856,6 +1015,14 @@ GST_START_TEST (test_short_buffer)
   pull_all (&rig, frames, 2);
   bus_expect (rig.bus, GST_MESSAGE_ERROR, "2304 bytes expected for 48x48");
   rig_free (&rig);
+
+  rig = rig_new ("");
+  set_deep_caps (&rig, 0);
+  fail_unless_equals_int (
+      gst_harness_push (rig.h, gst_buffer_new_allocate (NULL, 4607, NULL)),
+      GST_FLOW_ERROR);
+  bus_expect (rig.bus, GST_MESSAGE_ERROR, "4608 bytes expected for 48x48");
+  rig_free (&rig);
   frames_free (frames);
 }
 GST_END_TEST;
@@ -930,6 +1097,9 @@ cudapbfmonitor_suite (void)
   tcase_add_loop_test (tc, test_mixed_lists, 0, G_N_ELEMENTS (batch_sizes));
   tcase_add_test (tc, test_strides_and_memories);
   tcase_add_test (tc, test_shared_buffers);
+  tcase_add_loop_test (tc, test_deep_formats, 0, G_N_ELEMENTS (deep));
+  tcase_add_test (tc, test_change_of_depth);
+  tcase_add_test (tc, test_8_bits_preferred);
   tcase_add_test (tc, test_latency);
   tcase_add_test (tc, test_max_latency);
   tcase_add_test (tc, test_no_waiting);

@@ -209,6 +209,38 @@ GST_START_TEST (test_picture)
 }
 GST_END_TEST;
 
+/* 12 bits, as shift=4 tells, make the picture of 8 bits */
+GST_START_TEST (test_deep_frames)
+{
+  GstHarness *h = harness_every (), *deep;
+  GstBuffer *in = gst_buffer_new_allocate (NULL, W * H * 2, NULL), *out, *other;
+  PbfResult r = result_of_frame ();
+  GstMapInfo map;
+
+  gst_buffer_map (in, &map, GST_MAP_WRITE);
+  for (guint i = 0; i < W * H; i++)
+    GST_WRITE_UINT16_LE (
+        map.data + 2 * i, pixel_of (i % W, i / W) << 4 | i % 16);
+  gst_buffer_unmap (in, &map);
+  GST_BUFFER_PTS (in) = 0;
+  add_result (in, &r);
+  deep = gst_harness_new_parse (
+      "pbfoverlay fps=0/1 scale=4 colormap=grey shift=4");
+  gst_harness_set_src_caps_str (
+      deep, "video/x-raw,format=GRAY16_LE,width=96,height=96,framerate=1000/1");
+  out = gst_harness_push_and_pull (deep, in);
+  other = gst_harness_push_and_pull (h, frame_with_result (0));
+  gst_buffer_map (other, &map, GST_MAP_READ);
+  fail_unless_equals_int (gst_buffer_get_size (out), map.size);
+  fail_unless (gst_buffer_memcmp (out, 0, map.data, map.size) == 0);
+  gst_buffer_unmap (other, &map);
+  gst_buffer_unref (other);
+  gst_buffer_unref (out);
+  gst_harness_teardown (deep);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_without_result)
 {
   GstHarness *h = harness_every ();
@@ -707,6 +739,7 @@ pbfoverlay_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_picture);
+  tcase_add_test (tc, test_deep_frames);
   tcase_add_test (tc, test_without_result);
   tcase_add_test (tc, test_odd_results);
   tcase_add_test (tc, test_odd_strides);

@@ -2,9 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU backend's three steps, compiled once for each instruction set. */
+/* The CPU backend's three steps and the rows of pbf_grey_to_8(), compiled once for
+ * each instruction set. */
 #pragma once
 
+#include "cuda/meltpool/grey.h"
 #include "cuda/meltpool/params.h"
 
 G_BEGIN_DECLS
@@ -80,6 +82,9 @@ typedef struct {
   /* The network's outputs from the 40 features. */
   void (*network) (
       const PbfParams *params, const PbfModel *model, PbfResult *result);
+  /* One row of pbf_grey_to_8(). */
+  void (*grey_row) (PbfGreyLayout layout, guint shift, const guint8 *from,
+      gsize width, guint8 *to);
 } PbfCpuKernels;
 
 extern const PbfCpuKernels pbf_cpu_generic;

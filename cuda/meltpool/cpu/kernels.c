@@ -802,5 +802,77 @@ network (const PbfParams *params, const PbfModel *model, PbfResult *result)
   pbf_activate (result->outputs, model->outputs, params->activation);
 }
 
+/* --- grey samples of more than 8 bits -------------------------------------- */
+
+static inline guint8
+to_8_bits (guint16 sample, guint shift)
+{
+  guint16 shifted = (guint16) (sample >> shift);
+
+  return (guint8) (shifted < 255 ? shifted : 255);
+}
+
+static inline guint16
+load_16 (const guint8 *from)
+{
+  guint16 sample;
+
+  memcpy (&sample, from, sizeof sample);
+  return sample;
+}
+
+static inline guint32
+load_32 (const guint8 *from)
+{
+  guint32 word;
+
+  memcpy (&word, from, sizeof word);
+  return word;
+}
+
+/* Sample @k of a word of PBF_GREY_10_LE32. */
+static inline guint8
+sample_10 (guint32 word, guint k, guint shift)
+{
+  return to_8_bits ((guint16) (word >> 10 * k & 1023), shift);
+}
+
+static void
+grey_row_10 (
+    guint shift, const guint8 *restrict from, gsize width, guint8 *restrict to)
+{
+  gsize words = width / 3;
+
+  for (gsize i = 0; i < words; i++) {
+    guint32 word = GUINT32_FROM_LE (load_32 (from + 4 * i));
+
+    to[3 * i] = sample_10 (word, 0, shift);
+    to[3 * i + 1] = sample_10 (word, 1, shift);
+    to[3 * i + 2] = sample_10 (word, 2, shift);
+  }
+  for (gsize x = 3 * words; x < width; x++)
+    to[x] = sample_10 (GUINT32_FROM_LE (load_32 (from + 4 * words)),
+        (guint) (x - 3 * words), shift);
+}
+
+static void
+grey_row (PbfGreyLayout layout, guint shift, const guint8 *restrict from,
+    gsize width, guint8 *restrict to)
+{
+  switch (layout) {
+    case PBF_GREY_16_LE:
+      for (gsize x = 0; x < width; x++)
+        to[x] = to_8_bits (GUINT16_FROM_LE (load_16 (from + 2 * x)), shift);
+      break;
+    case PBF_GREY_16_BE:
+      for (gsize x = 0; x < width; x++)
+        to[x] = to_8_bits (GUINT16_FROM_BE (load_16 (from + 2 * x)), shift);
+      break;
+    case PBF_GREY_10_LE32:
+      grey_row_10 (shift, from, width, to);
+      break;
+  }
+}
+
 const PbfCpuKernels PBF_CPU = { G_STRINGIFY (PBF_CPU), spatial, temporal,
-  network };
+  network, grey_row };
