@@ -79,7 +79,8 @@ struct _GstCudaLwtFilter {
 
   /* --- of the source pad's thread --- */
   GstLwtOut side_outs[GST_LWT_SIDES];
-  gboolean overflowed;   /* and said so, since the caps */
+  gboolean overflowed;      /* and said so, since the caps */
+  gboolean offset_remarked; /* likewise, where one leaves */
   gboolean refused_side; /* with an error: nothing of it is taken behind it */
   GstBufferPool *picture_pools[GST_LWT_SIDES + 1]; /* the last: of the source */
   guint64 posted[SURFACE_N_PARTS];                 /* monotonic ns; 0: never */

@@ -227,7 +227,7 @@ gst_lwt_negotiate (GstCvFilter *filter, GstCaps *caps)
     return flow;
   gst_lwt_free_engine (self);
   self->announce = TRUE;
-  self->overflowed = FALSE;
+  self->overflowed = self->offset_remarked = FALSE;
   gst_caps_replace (&self->caps, caps);
   if (!parse_caps (self, caps))
     return GST_FLOW_NOT_NEGOTIATED;

@@ -238,6 +238,34 @@ remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
                : "precision=float64 takes larger ones"));
 }
 
+/* Says once for these caps that downstream may lose an offset. Request pads are
+ * not asked: their branches may block. */
+static void
+remark_on_offset (GstCudaLwtFilter *self, GstBuffer *buffer)
+{
+  GstPad *pad = self->filter.srcpad;
+  const GstSurfaceMeta *meta =
+      buffer != NULL ? gst_buffer_get_surface_meta (buffer) : NULL;
+  GstQuery *query;
+
+  if (self->offset_remarked || self->out.video || meta == NULL
+      || meta->offset == 0.0)
+    return;
+  self->offset_remarked = TRUE;
+  query = gst_query_new_allocation (self->out.caps, FALSE);
+  if ((!gst_pad_peer_query (pad, query)
+          || !gst_query_find_allocation_meta (
+              query, GST_SURFACE_META_API_TYPE, NULL))
+      && !GST_PAD_IS_FLUSHING (pad))
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("Heights of the %s are samples + %g m. Only GstSurfaceMeta holds this "
+         "offset, and downstream of pad src does not propose it: use elements "
+         "that keep this meta, or output=roughness, which has no offset.",
+            gst_surface_part_name (meta->part), meta->offset),
+        (NULL));
+  gst_query_unref (query);
+}
+
 /* Waits for the first frame in flight, and has it leave. */
 GstFlowReturn
 gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
@@ -260,6 +288,8 @@ gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
   }
   gst_lwt_frame_clear (frame);
   gst_cv_queue_give (self->filter.queue, frame);
+  if (ok)
+    remark_on_offset (self, leaving.source);
   if (ok)
     return push_frame (self, &leaving);
   drop (&leaving);

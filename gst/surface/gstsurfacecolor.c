@@ -430,6 +430,19 @@ gst_surface_color_transform_size (GstBaseTransform *base,
   return TRUE;
 }
 
+/* The offset does not matter for colours, so it need not be in the samples. */
+static gboolean
+gst_surface_color_propose_allocation (
+    GstBaseTransform *base, GstQuery *decided, GstQuery *query)
+{
+  if (!GST_BASE_TRANSFORM_CLASS (parent_class)
+           ->propose_allocation (base, decided, query))
+    return FALSE;
+  if (!gst_query_find_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL))
+    gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+  return TRUE;
+}
+
 /* Pictures in memory whose pages are there already */
 static gboolean
 gst_surface_color_decide_allocation (GstBaseTransform *base, GstQuery *query)
@@ -957,6 +970,7 @@ gst_surface_color_class_init (GstSurfaceColorClass *klass)
   base_class->submit_input_buffer = gst_surface_color_submit_input_buffer;
   base_class->transform_size = gst_surface_color_transform_size;
   base_class->set_caps = gst_surface_color_set_caps;
+  base_class->propose_allocation = gst_surface_color_propose_allocation;
   base_class->decide_allocation = gst_surface_color_decide_allocation;
   base_class->before_transform = gst_surface_color_before_transform;
   base_class->transform = gst_surface_color_transform;

@@ -175,6 +175,8 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader, GstBuffer *like)
   gst_surface_reading_describe (&reading, about, &info);
   info.fps_n = self->fps_n;
   info.fps_d = self->fps_d;
+  if (gst_pad_check_reconfigure (self->srcpad))
+    gst_surface_buffers_renew (&self->buffers);
   if (!negotiate (self, &info))
     return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING
                                               : GST_FLOW_NOT_NEGOTIATED;

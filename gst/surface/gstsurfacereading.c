@@ -4,6 +4,7 @@
  */
 #include "gstsurfacereading.h"
 
+#include <math.h>
 #include "gst/common/gstcvpool.h"
 
 static const GEnumValue precisions[] = {
@@ -12,16 +13,29 @@ static const GEnumValue precisions[] = {
   { 0, NULL, NULL },
 };
 
-const GstSurfaceReading gst_surface_reading_defaults = { TRUE,
-  GST_SURFACE_TYPE_FLOAT32, 0.0, 0.0 };
+/* The nicks are those of the boolean that this property was. */
+static const GEnumValue offsets[] = {
+  { GST_SURFACE_OFFSET_KEEP, "Samples are heights as in the file", "false" },
+  { GST_SURFACE_OFFSET_REMOVE,
+      "Samples are heights above their mean, which GstSurfaceMeta holds",
+      "true" },
+  { GST_SURFACE_OFFSET_AUTO,
+      "true where downstream keeps GstSurfaceMeta, else false", "auto" },
+  { 0, NULL, NULL },
+};
+
+const GstSurfaceReading gst_surface_reading_defaults = {
+  GST_SURFACE_OFFSET_AUTO, GST_SURFACE_TYPE_FLOAT32, 0.0, 0.0
+};
 
 #define FIELD(name) G_STRUCT_OFFSET (GstSurfaceReading, name)
 
 const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING] = {
   { "remove-offset",
-      "Subtract the mean of the heights before they become samples; the meta "
-      "keeps it",
-      GST_CV_SETTING_BOOLEAN, FIELD (remove_offset), TRUE },
+      "Subtract the mean of the heights before they become samples; "
+      "GstSurfaceMeta holds it",
+      GST_CV_SETTING_ENUM, FIELD (remove_offset), TRUE, 0, 0,
+      "GstSurfaceOffset", offsets },
   { "precision", "Type of the samples", GST_CV_SETTING_ENUM, FIELD (precision),
       FALSE, 0, 0, "GstSurfacePrecision", precisions },
   { "dx",
@@ -74,19 +88,23 @@ add_meta (GstBuffer *buffer, const GstSurfaceInfo *info, gdouble offset,
 
 /* --- buffers ----------------------------------------------------------------- */
 
-/* Downstream's own, else one whose buffers come back, so that their pages are
- * there already. */
+/* Asks downstream whether it keeps metas, and takes its pool, else one whose
+ * buffers come back, so that their pages are there already. */
 static GstBufferPool *
-make_pool (GstPad *pad, GstCaps *caps, gsize size)
+make_pool (GstSurfaceBuffers *buffers, GstPad *pad, GstCaps *caps, gsize size)
 {
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
   GstBufferPool *pool = NULL;
   guint min = 0, max = 0, bytes = 0;
   GstStructure *config;
 
-  if (gst_pad_peer_query (pad, query)
-      && gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &bytes, &min, &max);
+  buffers->keeps_meta = FALSE;
+  if (gst_pad_peer_query (pad, query)) {
+    buffers->keeps_meta =
+        gst_query_find_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+    if (gst_query_get_n_allocation_pools (query) > 0)
+      gst_query_parse_nth_allocation_pool (query, 0, &pool, &bytes, &min, &max);
+  }
   gst_query_unref (query);
   if (pool != NULL && max == 0 && size <= G_MAXUINT) {
     config = gst_buffer_pool_get_config (pool);
@@ -105,6 +123,7 @@ void
 gst_surface_buffers_start (GstSurfaceBuffers *buffers)
 {
   buffers->threads = cvis_pool_new (0);
+  buffers->warned = FALSE;
 }
 
 void
@@ -118,6 +137,7 @@ void
 gst_surface_buffers_renew (GstSurfaceBuffers *buffers)
 {
   gst_cv_pool_clear (&buffers->pool);
+  buffers->asked = FALSE;
 }
 
 static GstBuffer *
@@ -126,9 +146,10 @@ get_buffer (GstSurfaceBuffers *buffers, GstPad *pad, gsize size)
   GstBuffer *buffer = NULL;
   GstCaps *caps;
 
-  if (buffers->pool == NULL) {
+  if (!buffers->asked) {
     caps = gst_pad_get_current_caps (pad);
-    buffers->pool = make_pool (pad, caps, size);
+    buffers->pool = make_pool (buffers, pad, caps, size);
+    buffers->asked = TRUE;
     gst_clear_caps (&caps);
   }
   if (buffers->pool != NULL
@@ -143,6 +164,30 @@ get_buffer (GstSurfaceBuffers *buffers, GstPad *pad, gsize size)
   return gst_buffer_new_allocate (NULL, size, NULL);
 }
 
+/* Where the mean stays in the samples of float32, it may leave few digits for the
+ * heights above it. Some samples show that. */
+static void
+check_digits (GstSurfaceBuffers *buffers, GstPad *pad, const gfloat *z, gsize n)
+{
+  const gsize step = n / 1024 + 1;
+  gfloat low = INFINITY, high = -INFINITY, error;
+
+  for (gsize i = 0; i < n; i += step) {
+    low = z[i] < low ? z[i] : low;
+    high = z[i] > high ? z[i] : high;
+  }
+  error = MAX (fabsf (low), fabsf (high)) * 0x1p-24f;
+  if (!(error > (high - low) * 1e-4f))
+    return;
+  buffers->warned = TRUE;
+  GST_ELEMENT_WARNING (GST_PAD_PARENT (pad), STREAM, FORMAT,
+      ("float32 rounds these heights by up to %.1g nm: their mean is not "
+       "subtracted, as downstream does not propose GstSurfaceMeta. Use "
+       "precision=float64, or remove-offset=true if it reads this meta.",
+          error * 1e9),
+      (NULL));
+}
+
 GstBuffer *
 gst_surface_reading_make (const GstSurfaceReading *reading,
     SurfaceReader *reader, const GstSurfaceInfo *info,
@@ -153,7 +198,7 @@ gst_surface_reading_make (const GstSurfaceReading *reading,
   guint64 missing;
   gdouble offset;
   GstMapInfo map;
-  gboolean ok;
+  gboolean ok, remove;
 
   if (buffer == NULL || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
     gst_clear_buffer (&buffer);
@@ -161,9 +206,17 @@ gst_surface_reading_make (const GstSurfaceReading *reading,
         "There is no memory for a surface of %" G_GSIZE_FORMAT " bytes", size);
     return NULL;
   }
-  ok = surface_reader_read (reader, buffers->threads, reading->remove_offset,
+  remove = reading->remove_offset == GST_SURFACE_OFFSET_REMOVE
+           || (reading->remove_offset == GST_SURFACE_OFFSET_AUTO
+               && buffers->keeps_meta);
+  ok = surface_reader_read (reader, buffers->threads, remove,
       info->type == GST_SURFACE_TYPE_FLOAT64, map.data, &offset, &missing,
       error);
+  if (ok && !remove && !buffers->warned
+      && reading->remove_offset == GST_SURFACE_OFFSET_AUTO
+      && info->type == GST_SURFACE_TYPE_FLOAT32)
+    check_digits (
+        buffers, pad, (const gfloat *) map.data, size / sizeof (gfloat));
   gst_buffer_unmap (buffer, &map);
   if (ok)
     add_meta (buffer, info, offset, missing);

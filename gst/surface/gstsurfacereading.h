@@ -12,14 +12,21 @@
 
 G_BEGIN_DECLS
 
+/* Whether the mean of the heights is taken off, into the meta's offset */
+typedef enum {
+  GST_SURFACE_OFFSET_KEEP,
+  GST_SURFACE_OFFSET_REMOVE,
+  GST_SURFACE_OFFSET_AUTO, /* where downstream proposes GstSurfaceMeta */
+} GstSurfaceOffset;
+
 /**
  * GstSurfaceReading: properties, guarded by the element's object lock
- * @remove_offset: take the mean of the heights off, into the meta's offset
+ * @remove_offset: a #GstSurfaceOffset
  * @precision: a #GstSurfaceType, float32 or float64
  * @dx, @dy: spacing in metres used if the file does not specify it; 0: unknown
  */
 typedef struct {
-  gboolean remove_offset;
+  gint remove_offset;
   gint precision;
   gdouble dx, dy;
 } GstSurfaceReading;
@@ -38,10 +45,14 @@ gboolean gst_surface_reading_same (
  * GstSurfaceBuffers: where surfaces are made, in the streaming thread
  * @threads: that read a file
  * @pool: (nullable): %NULL: none yet, or there is no memory for it
+ * @asked: downstream was asked for its pool and metas
+ * @keeps_meta: downstream has proposed #GstSurfaceMeta
+ * @warned: of digits that float32 does not hold
  */
 typedef struct {
   CvisPool *threads;
   GstBufferPool *pool;
+  gboolean asked, keeps_meta, warned;
 } GstSurfaceBuffers;
 
 void gst_surface_buffers_start (GstSurfaceBuffers *buffers);

@@ -467,6 +467,14 @@ forget_tags (GstSurfaceSink *self)
   g_clear_pointer (&self->date, g_free);
 }
 
+/* The offset is added again, so it need not be in the samples. */
+static gboolean
+gst_surface_sink_propose_allocation (GstBaseSink *base, GstQuery *query)
+{
+  gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+  return TRUE;
+}
+
 static gboolean
 gst_surface_sink_event (GstBaseSink *base, GstEvent *event)
 {
@@ -629,6 +637,7 @@ gst_surface_sink_class_init (GstSurfaceSinkClass *klass)
   base_class->stop = gst_surface_sink_stop;
   base_class->set_caps = gst_surface_sink_set_caps;
   base_class->event = gst_surface_sink_event;
+  base_class->propose_allocation = gst_surface_sink_propose_allocation;
   base_class->render = gst_surface_sink_render;
 }
 

@@ -8,9 +8,10 @@
  * @short_description: measured surfaces from files
  *
  * Reads a surface, or a series of numbered ones, from files of instruments: X3P,
- * SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, Alicona AL3D and BCRF. The
- * mean height is taken off before heights become float32, as an offset of
- * millimetres leaves no digits for nanometres; #GstSurfaceMeta keeps it.
+ * SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, Alicona AL3D and BCRF. Where
+ * downstream keeps #GstSurfaceMeta, the mean height is subtracted before heights
+ * become float32, as an offset of millimetres leaves no digits for nanometres; the
+ * meta holds it.
  *
  * ## Example launch line
  * |[
@@ -306,7 +307,10 @@ gst_surface_src_create (GstPushSrc *push, GstBuffer **buffer)
 static gboolean
 gst_surface_src_negotiate (GstBaseSrc *base)
 {
-  gst_surface_buffers_renew (&GST_SURFACE_SRC (base)->buffers);
+  GstSurfaceSrc *self = GST_SURFACE_SRC (base);
+
+  gst_surface_buffers_renew (&self->buffers);
+  gst_clear_buffer (&self->last); /* it may be asked for otherwise now */
   return TRUE;
 }
 

@@ -88,7 +88,8 @@ typedef struct {
 #define SURFACE_SRC(format, FORMAT, count)                                     \
   {                                                                            \
     "surfacesrc-" format,                                                      \
-        "surfacesrc location=$F%d." format " loop=true ! " SINK,               \
+        "surfacesrc location=$F%d." format                                     \
+        " loop=true remove-offset=true ! " SINK,                               \
         SURFACE_BYTES, 3, count, bench_surface_load, 0, SURFACE_FILE_##FORMAT  \
   }
 #define SURFACE_SINK(format, FORMAT, count)                                    \
@@ -114,7 +115,8 @@ static const Row rows[] = {
   SURFACE_SRC ("sur", SUR, 10),
   SURFACE_SRC ("tiff", TIFF, 10),
   SURFACE_SRC ("x3p", X3P, 4),
-  { "surfacesrc-loop", "surfacesrc location=$F0.npy loop=true ! " SINK,
+  { "surfacesrc-loop",
+      "surfacesrc location=$F0.npy loop=true remove-offset=true ! " SINK,
       SURFACE_BYTES, 3, 20, bench_surface_load, 0, SURFACE_FILE_NPY },
   { "surfacedec", "appsrc name=in ! surfacedec ! " SINK, SURFACE_BYTES, 3, 10,
       bench_surface_read, 0, SURFACE_FILE_NPY,

@@ -39,6 +39,16 @@ push_pieces (GstHarness *h, GBytes *bytes, gsize piece)
   }
 }
 
+/* Downstream understands GstSurfaceMeta. */
+static GstHarness *
+new_decoder (const gchar *line)
+{
+  GstHarness *h = gst_harness_new_parse (line);
+
+  gst_harness_add_propose_allocation_meta (h, GST_SURFACE_META_API_TYPE, NULL);
+  return h;
+}
+
 static void
 push_bytes_segment (GstHarness *h)
 {
@@ -81,7 +91,7 @@ GST_START_TEST (test_pieces)
   GBytes *bytes = make_file (folder, "a.sur", 33, 5);
 
   for (guint i = 0; i < G_N_ELEMENTS (pieces); i++) {
-    GstHarness *h = gst_harness_new ("surfacedec");
+    GstHarness *h = new_decoder ("surfacedec");
     GstEvent *event;
     guint segments = 0;
 
@@ -115,7 +125,7 @@ GST_START_TEST (test_packets)
   gchar *folder = surface_temp_new ();
   GBytes *files[2] = { make_file (folder, "a.sur", 9, 0),
     make_file (folder, "b.sur", 5, 1) };
-  GstHarness *h = gst_harness_new ("surfacedec");
+  GstHarness *h = new_decoder ("surfacedec");
   GstCaps *caps;
   GstSurfaceInfo info;
 
@@ -147,7 +157,7 @@ GST_START_TEST (test_flush)
 {
   gchar *folder = surface_temp_new ();
   GBytes *bytes = make_file (folder, "a.sur", 9, 2);
-  GstHarness *h = gst_harness_new ("surfacedec");
+  GstHarness *h = new_decoder ("surfacedec");
 
   gst_harness_set_src_caps_str (h, "application/x-surface-sur");
   for (guint i = 0; i < 3; i++) {
@@ -173,7 +183,7 @@ GST_START_TEST (test_early_events)
 {
   gchar *folder = surface_temp_new ();
   GBytes *bytes = make_file (folder, "a.gsf", 9, 2);
-  GstHarness *h = gst_harness_new ("surfacedec");
+  GstHarness *h = new_decoder ("surfacedec");
   gboolean caps = FALSE, tags = FALSE;
   GstEvent *event;
 
@@ -338,7 +348,7 @@ GST_START_TEST (test_states)
 {
   gchar *folder = surface_temp_new ();
   GBytes *bytes = make_file (folder, "a.npy", 9, 0);
-  GstHarness *h = gst_harness_new ("surfacedec");
+  GstHarness *h = new_decoder ("surfacedec");
 
   gst_harness_set_src_caps_str (h, "application/x-surface-npy");
   for (guint i = 0; i < 50; i++) {

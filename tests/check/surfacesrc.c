@@ -15,7 +15,7 @@
 #include "pipelinestates.h"
 #include "surfacetemp.h"
 
-/* Playing, its next buffers to be pulled */
+/* Playing, its next buffers to be pulled; GstSurfaceMeta is understood. */
 static GstHarness *
 open_source (const gchar *folder, const gchar *name, const gchar *properties)
 {
@@ -24,6 +24,7 @@ open_source (const gchar *folder, const gchar *name, const gchar *properties)
   GstHarness *h = gst_harness_new_parse (line);
 
   g_free (line);
+  gst_harness_add_propose_allocation_meta (h, GST_SURFACE_META_API_TYPE, NULL);
   gst_harness_play (h);
   return h;
 }
@@ -234,7 +235,8 @@ GST_START_TEST (test_seek)
     surface_temp_write (folder, name, 5, 3, i);
     g_free (name);
   }
-  line = g_strdup_printf ("surfacesrc location=%s/%%d.sur framerate=30/1 ! "
+  line = g_strdup_printf ("surfacesrc location=%s/%%d.sur framerate=30/1 "
+                          "remove-offset=true ! "
                           "appsink name=sink sync=false max-buffers=1",
       folder);
   pipeline = gst_parse_launch (line, NULL);
@@ -275,6 +277,108 @@ GST_START_TEST (test_seek)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (sink);
   gst_object_unref (pipeline);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+static GstPadProbeReturn
+drop_metas (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
+{
+  GstMeta *meta;
+
+  if (info->type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM)
+    return GST_QUERY_TYPE (info->data) == GST_QUERY_ALLOCATION
+               ? GST_PAD_PROBE_DROP
+               : GST_PAD_PROBE_OK;
+  info->data = gst_buffer_make_writable (GST_BUFFER (info->data));
+  while ((meta = (GstMeta *) gst_buffer_get_surface_meta (info->data)))
+    gst_buffer_remove_meta (info->data, meta);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Runs a pipeline of which the pads named "drop" lose metas.
+ * Returns: warnings */
+static guint
+run_and_count (const gchar *folder, const gchar *properties, const gchar *line)
+{
+  gchar *whole = g_strdup_printf ("surfacesrc location=%s/a.npy dx=1e-6 "
+                                  "dy=1e-6 %s ! %s ! surfacesink "
+                                  "location=%s/b.npy",
+      folder, properties, line, folder);
+  GstElement *pipeline = gst_parse_launch (whole, NULL);
+  GstElement *drop = gst_bin_get_by_name (GST_BIN (pipeline), "drop");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  guint warnings = 0;
+
+  if (drop != NULL) {
+    GstPad *pad = gst_element_get_static_pad (drop, "sink");
+
+    gst_pad_add_probe (pad,
+        GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+        drop_metas, NULL, NULL);
+    gst_object_unref (pad);
+    gst_object_unref (drop);
+  }
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while ((message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
+              GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS))) {
+    const GstMessageType type = GST_MESSAGE_TYPE (message);
+
+    gst_message_unref (message);
+    fail_unless (type != GST_MESSAGE_ERROR);
+    if (type == GST_MESSAGE_EOS)
+      break;
+    warnings++;
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+  g_free (whole);
+  return warnings;
+}
+
+static void
+assert_written (const gchar *folder, gdouble tolerance)
+{
+  SurfaceImage *image = surface_temp_read (folder, "b.npy");
+
+  fail_unless (surface_temp_difference (image, 3) <= tolerance);
+  surface_image_free (image);
+}
+
+/* 76 mm are in the samples where the meta that would hold them is lost; what
+ * float32 then rounds is said once. */
+GST_START_TEST (test_dropped_metas)
+{
+  static const gchar *const lines[] = { "identity name=drop",
+    "queue ! tee name=t ! queue ! identity name=drop ! fakesink t. ! queue",
+    "gdppay ! gdpdepay" };
+  GstElementFactory *gdp = gst_element_factory_find ("gdppay");
+  gchar *folder = surface_temp_new ();
+
+  surface_temp_write (folder, "a.npy", 40, 30, 3);
+  for (guint i = 0; i < (gdp != NULL ? 3 : 2); i++) {
+    fail_unless_equals_int (run_and_count (folder, "", lines[i]), 1);
+    assert_written (folder, 4e-9);
+    fail_unless_equals_int (
+        run_and_count (folder, "precision=float64", lines[i]), 0);
+    assert_written (folder, 0);
+    fail_unless_equals_int (
+        run_and_count (folder, "remove-offset=false", lines[i]), 0);
+    assert_written (folder, 4e-9);
+  }
+  /* the filter keeps digits for its roughness and warns of its form */
+  fail_unless_equals_int (
+      run_and_count (folder, "", "cudalwtfilter ! identity name=drop"), 0);
+  fail_unless_equals_int (run_and_count (folder, "",
+                              "cudalwtfilter output=form ! identity name=drop"),
+      1);
+  fail_unless_equals_int (
+      run_and_count (folder, "", "queue ! cudalwtfilter output=none ! queue"),
+      0);
+  assert_written (folder, 1e-13);
+  g_clear_object (&gdp);
   surface_temp_free (folder);
 }
 GST_END_TEST;
@@ -385,7 +489,8 @@ GST_START_TEST (test_properties)
   gchar *location;
   gint n, d, stop;
   guint start;
-  gboolean loop, remove;
+  gboolean loop;
+  gint remove;
 
   g_object_set (source, "location", "x", "framerate", 30000, 1001,
       "start-index", 4, "stop-index", 9, "loop", TRUE, "remove-offset", FALSE,
@@ -423,6 +528,7 @@ surfacesrc_suite (void)
   tcase_add_test (tc, test_loop);
   tcase_add_test (tc, test_loop_of_one);
   tcase_add_test (tc, test_seek);
+  tcase_add_test (tc, test_dropped_metas);
   tcase_add_test (tc, test_errors);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_properties);
