@@ -20,7 +20,7 @@ static const GEnumValue offsets[] = {
       "Samples are heights above their mean, which GstSurfaceMeta holds",
       "true" },
   { GST_SURFACE_OFFSET_AUTO,
-      "true where downstream keeps GstSurfaceMeta, else false", "auto" },
+      "As true where downstream keeps GstSurfaceMeta, else as false", "auto" },
   { 0, NULL, NULL },
 };
 
