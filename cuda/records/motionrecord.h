@@ -17,10 +17,13 @@
 G_BEGIN_DECLS
 
 /**
- * MotionVector: 8 bytes, the layout that hardware encoders use too
- * @x, @y: quarter pixels: what the block shows lies in the reference frame
- *   that much to the right and further down
+ * MotionVector:
+ * @x: quarter pixels: what the block shows lies in the reference frame that much
+ *   to the right
+ * @y: likewise, further down
  * @cost: J = SAD + lambda * bits, in units of the samples' full depth
+ *
+ * 8 bytes, the layout that hardware encoders use too.
  */
 typedef struct {
   gint16 x, y;
@@ -37,7 +40,7 @@ typedef enum {
 } MotionBlockFlags;
 
 /**
- * MotionBlock: 24 bytes; sums over the block's samples in full depth
+ * MotionBlock:
  * @sad: sum of absolute differences at the vector
  * @zero_sad: the same at the zero vector
  * @second: cost of the second best of the whole-pixel vectors that the method
@@ -46,6 +49,8 @@ typedef enum {
  * @intra: sum of |sample - mean|, the mean rounded to an integer
  * @sse: sum of squared differences at the vector
  * @flags: of MotionBlockFlags
+ *
+ * 24 bytes; sums over the block's samples in full depth.
  */
 typedef struct {
   guint32 sad;
@@ -59,19 +64,26 @@ typedef struct {
 #define MOTION_HISTOGRAM_BINS 12
 
 /**
- * MotionSummary: of a field
- * @residue, @zero_residue, @intra, @sse: sums of the blocks' figures
- * @static_blocks, @intra_blocks: blocks with that flag
+ * MotionSummary:
+ * @residue: sum of the blocks' sad
+ * @zero_residue: sum of the blocks' zero_sad
+ * @intra: sum of the blocks' intra
+ * @sse: sum of the blocks' sse
+ * @static_blocks: blocks with the flag MOTION_BLOCK_STATIC
+ * @intra_blocks: blocks with the flag MOTION_BLOCK_INTRA_LIKE
  * @histogram: blocks by the larger of |x| and |y| in quarter pixels: zero; 1;
  *   2 to 3; 4 to 7; ... ; 1024 and more
  * @psnr: of the motion-compensated prediction, dB; infinite where it is exact
  * @scene_score: sum over the blocks of min (sad, intra), divided by the sum of
  *   intra: 0 a frame that motion explains, 1 one that it does not; 0 where
  *   intra is 0
- * @global_x, @global_y: the motion of the frame's centre as a whole, pixels
+ * @global_x: the motion of the frame's centre as a whole, pixels
+ * @global_y: likewise
  * @global_zoom: size of the reference's picture over this frame's; 1: none
  * @global_rotation: radians, from the x axis towards the y axis
  * @global_share: of the blocks that take part in it, 0..1
+ *
+ * The figures of a field.
  */
 typedef struct {
   guint64 residue;
@@ -108,17 +120,22 @@ typedef enum {
 #define MOTION_MAX_FIELDS 8
 
 /**
- * MotionPacket: 64 bytes
+ * MotionPacket:
  * @magic: MOTION_PACKET_MAGIC
  * @version: MOTION_PACKET_VERSION
  * @size: bytes of the whole packet
  * @frame: number of the frame in its stream, from 0
  * @pts: of the frame, ns; G_MAXUINT64 if it has none
- * @width, @height: of the frame, pixels
+ * @width: of the frame, pixels
+ * @height: of the frame, pixels
  * @depth: bits of a sample
- * @block_size, @columns, @rows: of the grid
+ * @block_size: width and height of a block, pixels
+ * @columns: of the grid
+ * @rows: of the grid
  * @flags: of MotionFrameFlags
  * @n_fields: 0..MOTION_MAX_FIELDS
+ *
+ * 64 bytes, the head of a packet.
  */
 typedef struct {
   gchar magic[4];
@@ -141,6 +158,8 @@ typedef struct {
  * @reference_time: the reference's pts less the frame's, ns; G_MININT64 where
  *   one of them has none
  * @summary: of the field
+ *
+ * The head of a field: its reference and its figures.
  */
 typedef struct {
   gint32 distance;
@@ -149,10 +168,12 @@ typedef struct {
   MotionSummary summary;
 } MotionPacketField;
 
+#ifndef __GI_SCANNER__
 G_STATIC_ASSERT (sizeof (MotionVector) == 8);
 G_STATIC_ASSERT (sizeof (MotionBlock) == 24);
 G_STATIC_ASSERT (sizeof (MotionPacket) == 64);
 G_STATIC_ASSERT (sizeof (MotionSummary) == 144);
 G_STATIC_ASSERT (sizeof (MotionPacketField) == 160);
+#endif
 
 G_END_DECLS

@@ -85,7 +85,9 @@ typedef struct {
   guint32 crc32c;
 } PbfSignal;
 
+#ifndef __GI_SCANNER__
 G_STATIC_ASSERT (sizeof (PbfSignal) == 64);
+#endif
 
 /* --- PbfResult ------------------------------------------------------------ */
 
@@ -243,6 +245,8 @@ typedef struct {
   guint32 reserved[10];
 } PbfResult;
 
+#ifndef __GI_SCANNER__
 G_STATIC_ASSERT (sizeof (PbfResult) == 896);
+#endif
 
 G_END_DECLS

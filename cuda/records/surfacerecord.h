@@ -11,9 +11,7 @@
 G_BEGIN_DECLS
 
 /**
- * SurfaceParameters: areal field parameters of ISO 25178-2, of the heights
- * relative to their mean, over the points that are there. No conformity with
- * ISO 16610 or ISO 25178 is claimed for the filters that made the surface.
+ * SurfaceParameters:
  * @n: points
  * @mean: of the heights, in metres like all but ssk, sku, sdr and sdq
  * @sa: arithmetical mean height
@@ -26,6 +24,10 @@ G_BEGIN_DECLS
  * @sdr: developed interfacial area ratio, 0.01 = 1 %
  * @sdq: root mean square gradient, metres a metre. Both of the bilinear patch
  *   in the middle of each cell of four neighbours that are there; 0 without
+ *
+ * Areal field parameters of ISO 25178-2, of the heights relative to their mean,
+ * over the points that are there. No conformity with ISO 16610 or ISO 25178 is
+ * claimed for the filters that made the surface.
  */
 typedef struct {
   guint64 n;

@@ -79,3 +79,12 @@ gst_buffer_add_frame_crop_meta (GstBuffer *buffer)
   return (GstFrameCropMeta *) gst_buffer_add_meta (
       buffer, GST_FRAME_CROP_META_INFO, NULL);
 }
+
+GstFrameCropMeta *
+gst_buffer_get_frame_crop_meta (GstBuffer *buffer)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  return (GstFrameCropMeta *) gst_buffer_get_meta (
+      buffer, GST_FRAME_CROP_META_API_TYPE);
+}

@@ -47,11 +47,25 @@ GType gst_frame_crop_meta_api_get_type (void);
 GST_CUDAVISION_API
 const GstMetaInfo *gst_frame_crop_meta_get_info (void);
 
-/* Adds a meta of zeros to @buffer, to be filled in; %NULL if it cannot. */
+/**
+ * gst_buffer_add_frame_crop_meta:
+ * @buffer: a writable buffer
+ *
+ * Adds a meta of zeros to @buffer, to be filled in.
+ *
+ * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
+ */
 GST_CUDAVISION_API
 GstFrameCropMeta *gst_buffer_add_frame_crop_meta (GstBuffer *buffer);
 
-#define gst_buffer_get_frame_crop_meta(b)                                      \
-  ((GstFrameCropMeta *) gst_buffer_get_meta ((b), GST_FRAME_CROP_META_API_TYPE))
+/**
+ * gst_buffer_get_frame_crop_meta:
+ * @buffer: a buffer
+ *
+ * Returns: (transfer none) (nullable): the meta of @buffer, valid as long as the
+ *   buffer has it; %NULL if there is none
+ */
+GST_CUDAVISION_API
+GstFrameCropMeta *gst_buffer_get_frame_crop_meta (GstBuffer *buffer);
 
 G_END_DECLS

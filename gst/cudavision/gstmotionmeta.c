@@ -375,3 +375,28 @@ gst_motion_vector_meta_get_block (const GstMotionVectorMeta *meta, guint column,
     *y = meta->vectors[index].y / 4.0 * meta->scale_y;
   return &meta->blocks[index];
 }
+
+static GBytes *
+share_packet (
+    const GstMotionVectorMeta *meta, gconstpointer data, gsize bytes_of_block)
+{
+  return g_bytes_new_with_free_func (data,
+      (gsize) meta->packet->columns * meta->packet->rows * bytes_of_block,
+      (GDestroyNotify) gst_buffer_unref, gst_buffer_ref (meta->buffer));
+}
+
+GBytes *
+gst_motion_vector_meta_get_vector_bytes (const GstMotionVectorMeta *meta)
+{
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  return share_packet (meta, meta->vectors, sizeof *meta->vectors);
+}
+
+GBytes *
+gst_motion_vector_meta_get_block_bytes (const GstMotionVectorMeta *meta)
+{
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  return share_packet (meta, meta->blocks, sizeof *meta->blocks);
+}

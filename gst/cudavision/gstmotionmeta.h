@@ -60,27 +60,43 @@ const GstMetaInfo *gst_motion_vector_meta_get_info (void);
 
 /**
  * gst_motion_packet_check:
- * @data: bytes from outside, at a multiple of eight
+ * @data: (array length=size) (element-type guint8): bytes from outside, at a
+ *   multiple of eight
  * @size: how many
- * @error: (out) (optional): what is wrong
+ * @error: what is wrong
  *
  * Looks at the head, and at each field's head and summary; vectors and blocks
  * may hold any numbers.
  *
- * Returns: whether @data is one whole packet that can be read; else @error is
+ * Returns: (skip): whether @data is one whole packet that can be read; else @error is
  *   of %GST_STREAM_ERROR_DECODE
  */
 GST_CUDAVISION_API
 gboolean gst_motion_packet_check (
     gconstpointer data, gsize size, GError **error);
 
-/* Field @index of @packet, which was checked; its vectors and blocks. */
+/**
+ * gst_motion_packet_get_field: (skip)
+ * @packet: a packet that was checked
+ * @index: of the field
+ * @vectors: (out) (optional): the field's vectors
+ * @blocks: (out) (optional): the field's blocks
+ *
+ * Returns: (transfer none): the field
+ */
 GST_CUDAVISION_API
 const MotionPacketField *gst_motion_packet_get_field (
     const MotionPacket *packet, guint index, const MotionVector **vectors,
     const MotionBlock **blocks);
 
-/* Bytes of a packet of @n_fields. */
+/**
+ * gst_motion_packet_get_size:
+ * @columns: of the grid
+ * @rows: of the grid
+ * @n_fields: of the packet
+ *
+ * Returns: bytes of such a packet
+ */
 GST_CUDAVISION_API
 gsize gst_motion_packet_get_size (guint columns, guint rows, guint n_fields);
 
@@ -91,12 +107,20 @@ gsize gst_motion_packet_get_size (guint columns, guint rows, guint n_fields);
  *   stays where it is when it is not mapped, as that of the system does
  *
  * Adds a meta for each field of @packet.
+ *
  * Returns: how many; 0 also if @packet is none
  */
 GST_CUDAVISION_API
 guint gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet);
 
-/* The meta for the reference at @distance (-1: the frame before), or %NULL. */
+/**
+ * gst_buffer_get_motion_vector_meta:
+ * @buffer: a buffer
+ * @distance: of the reference, in frames; -1: the frame before
+ *
+ * Returns: (transfer none) (nullable): the meta for that reference, valid as
+ *   long as the buffer has it; %NULL if there is none
+ */
 GST_CUDAVISION_API
 GstMotionVectorMeta *gst_buffer_get_motion_vector_meta (
     GstBuffer *buffer, gint distance);
@@ -106,15 +130,41 @@ GstMotionVectorMeta *gst_buffer_get_motion_vector_meta (
  * @meta: a meta
  * @column: of the block
  * @row: of the block
- * @rect: (out) (optional): the block in pixels of this buffer, rounded
+ * @rect: (out caller-allocates) (optional): the block in pixels of this buffer, rounded
  * @x: (out) (optional): the vector's x in pixels of this buffer
  * @y: (out) (optional): its y
  *
- * Returns: (transfer none): the block's measures; %NULL beyond the grid
+ * Returns: (transfer none) (nullable): the block's measures; %NULL beyond the
+ *   grid
  */
 GST_CUDAVISION_API
 const MotionBlock *gst_motion_vector_meta_get_block (
     const GstMotionVectorMeta *meta, guint column, guint row,
     GstVideoRectangle *rect, gdouble *x, gdouble *y);
+
+/**
+ * gst_motion_vector_meta_get_vector_bytes:
+ * @meta: a meta
+ *
+ * The vectors for programs that cannot read a #MotionVector in place. The bytes
+ * stay valid when the buffer is gone.
+ *
+ * Returns: (transfer full): the bytes of rows * columns #MotionVector, not copied
+ */
+GST_CUDAVISION_API
+GBytes *gst_motion_vector_meta_get_vector_bytes (
+    const GstMotionVectorMeta *meta);
+
+/**
+ * gst_motion_vector_meta_get_block_bytes:
+ * @meta: a meta
+ *
+ * As gst_motion_vector_meta_get_vector_bytes(), of the blocks' measures.
+ *
+ * Returns: (transfer full): the bytes of rows * columns #MotionBlock, not copied
+ */
+GST_CUDAVISION_API
+GBytes *gst_motion_vector_meta_get_block_bytes (
+    const GstMotionVectorMeta *meta);
 
 G_END_DECLS

@@ -88,6 +88,15 @@ gst_buffer_add_pbf_signal_meta (GstBuffer *buffer, const PbfSignal *signal)
   return meta;
 }
 
+GstPbfSignalMeta *
+gst_buffer_get_pbf_signal_meta (GstBuffer *buffer)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  return (GstPbfSignalMeta *) gst_buffer_get_meta (
+      buffer, GST_PBF_SIGNAL_META_API_TYPE);
+}
+
 /* --- ground truth ---------------------------------------------------------- */
 
 GType
@@ -130,6 +139,15 @@ gst_buffer_add_pbf_truth_meta (GstBuffer *buffer)
 
   return (GstPbfTruthMeta *) gst_buffer_add_meta (
       buffer, GST_PBF_TRUTH_META_INFO, NULL);
+}
+
+GstPbfTruthMeta *
+gst_buffer_get_pbf_truth_meta (GstBuffer *buffer)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  return (GstPbfTruthMeta *) gst_buffer_get_meta (
+      buffer, GST_PBF_TRUTH_META_API_TYPE);
 }
 
 /* --- results --------------------------------------------------------------- */
@@ -206,4 +224,21 @@ gst_buffer_add_pbf_meta (GstBuffer *buffer, GstBuffer *records,
   meta->latency = latency;
   meta->scale_x = meta->scale_y = 1.0;
   return meta;
+}
+
+GstPbfMeta *
+gst_buffer_get_pbf_meta (GstBuffer *buffer)
+{
+  g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
+
+  return (GstPbfMeta *) gst_buffer_get_meta (buffer, GST_PBF_META_API_TYPE);
+}
+
+GBytes *
+gst_pbf_meta_get_result_bytes (const GstPbfMeta *meta)
+{
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  return g_bytes_new_with_free_func (meta->result, sizeof *meta->result,
+      (GDestroyNotify) gst_buffer_unref, gst_buffer_ref (meta->records));
 }

@@ -41,12 +41,26 @@ GType gst_pbf_signal_meta_api_get_type (void);
 GST_CUDAVISION_API
 const GstMetaInfo *gst_pbf_signal_meta_get_info (void);
 
+/**
+ * gst_buffer_add_pbf_signal_meta:
+ * @buffer: a writable buffer
+ * @signal: copied as it is
+ *
+ * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
+ */
 GST_CUDAVISION_API
 GstPbfSignalMeta *gst_buffer_add_pbf_signal_meta (
     GstBuffer *buffer, const PbfSignal *signal);
 
-#define gst_buffer_get_pbf_signal_meta(b)                                      \
-  ((GstPbfSignalMeta *) gst_buffer_get_meta ((b), GST_PBF_SIGNAL_META_API_TYPE))
+/**
+ * gst_buffer_get_pbf_signal_meta:
+ * @buffer: a buffer
+ *
+ * Returns: (transfer none) (nullable): the meta of @buffer, valid as long as the
+ *   buffer has it; %NULL if there is none
+ */
+GST_CUDAVISION_API
+GstPbfSignalMeta *gst_buffer_get_pbf_signal_meta (GstBuffer *buffer);
 
 /* --- GstPbfTruthMeta ------------------------------------------------------- */
 
@@ -101,12 +115,26 @@ GType gst_pbf_truth_meta_api_get_type (void);
 GST_CUDAVISION_API
 const GstMetaInfo *gst_pbf_truth_meta_get_info (void);
 
-/* Adds a meta of zeros, to be filled in. */
+/**
+ * gst_buffer_add_pbf_truth_meta:
+ * @buffer: a writable buffer
+ *
+ * Adds a meta of zeros, to be filled in.
+ *
+ * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
+ */
 GST_CUDAVISION_API
 GstPbfTruthMeta *gst_buffer_add_pbf_truth_meta (GstBuffer *buffer);
 
-#define gst_buffer_get_pbf_truth_meta(b)                                       \
-  ((GstPbfTruthMeta *) gst_buffer_get_meta ((b), GST_PBF_TRUTH_META_API_TYPE))
+/**
+ * gst_buffer_get_pbf_truth_meta:
+ * @buffer: a buffer
+ *
+ * Returns: (transfer none) (nullable): the meta of @buffer, valid as long as the
+ *   buffer has it; %NULL if there is none
+ */
+GST_CUDAVISION_API
+GstPbfTruthMeta *gst_buffer_get_pbf_truth_meta (GstBuffer *buffer);
 
 /* --- GstPbfMeta ------------------------------------------------------------ */
 
@@ -146,12 +174,40 @@ GType gst_pbf_meta_api_get_type (void);
 GST_CUDAVISION_API
 const GstMetaInfo *gst_pbf_meta_get_info (void);
 
-/* @result must lie in the memory of @records, which is referenced. */
+/**
+ * gst_buffer_add_pbf_meta: (skip)
+ * @buffer: a writable buffer
+ * @records: holds @result in a memory that stays where it is when it is not
+ *   mapped; referenced
+ * @result: the record
+ * @latency: from the frame's arrival in the element to the result's, ns
+ *
+ * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
+ */
 GST_CUDAVISION_API
 GstPbfMeta *gst_buffer_add_pbf_meta (GstBuffer *buffer, GstBuffer *records,
     const PbfResult *result, GstClockTime latency);
 
-#define gst_buffer_get_pbf_meta(b)                                             \
-  ((GstPbfMeta *) gst_buffer_get_meta ((b), GST_PBF_META_API_TYPE))
+/**
+ * gst_buffer_get_pbf_meta:
+ * @buffer: a buffer
+ *
+ * Returns: (transfer none) (nullable): the meta of @buffer, valid as long as the
+ *   buffer has it; %NULL if there is none
+ */
+GST_CUDAVISION_API
+GstPbfMeta *gst_buffer_get_pbf_meta (GstBuffer *buffer);
+
+/**
+ * gst_pbf_meta_get_result_bytes:
+ * @meta: a meta
+ *
+ * The record for programs that cannot read a #PbfResult in place. The bytes stay
+ * valid when the buffer is gone.
+ *
+ * Returns: (transfer full): the bytes of the #PbfResult, not copied
+ */
+GST_CUDAVISION_API
+GBytes *gst_pbf_meta_get_result_bytes (const GstPbfMeta *meta);
 
 G_END_DECLS

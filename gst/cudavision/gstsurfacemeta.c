@@ -316,3 +316,19 @@ gst_buffer_get_surface_meta (GstBuffer *buffer)
   return (GstSurfaceMeta *) gst_buffer_get_meta (
       buffer, GST_SURFACE_META_API_TYPE);
 }
+
+const gchar *
+gst_surface_meta_get_wavelet (const GstSurfaceMeta *meta)
+{
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  return meta->wavelet;
+}
+
+const gchar *
+gst_surface_meta_get_boundary (const GstSurfaceMeta *meta)
+{
+  g_return_val_if_fail (meta != NULL, NULL);
+
+  return meta->boundary;
+}

@@ -37,13 +37,34 @@ typedef struct {
   gdouble dx, dy;
 } GstSurfaceInfo;
 
-/* Returns: FALSE, and says in @error which field is wrong how. */
+/**
+ * gst_surface_info_from_caps:
+ * @info: (out caller-allocates): what the caps say
+ * @caps: fixed caps
+ * @error: which field is wrong, and how
+ *
+ * Returns: (skip): whether @caps are those of a surface; else @error is of
+ *   #GST_STREAM_ERROR
+ */
 GST_CUDAVISION_API
 gboolean gst_surface_info_from_caps (
     GstSurfaceInfo *info, const GstCaps *caps, GError **error);
+
+/**
+ * gst_surface_info_to_caps:
+ * @info: a valid info
+ *
+ * Returns: (transfer full): fixed caps
+ */
 GST_CUDAVISION_API
 GstCaps *gst_surface_info_to_caps (const GstSurfaceInfo *info);
-/* Bytes of a surface. */
+
+/**
+ * gst_surface_info_get_size:
+ * @info: a valid info
+ *
+ * Returns: bytes of a surface
+ */
 GST_CUDAVISION_API
 gsize gst_surface_info_get_size (const GstSurfaceInfo *info);
 
@@ -102,14 +123,52 @@ GType gst_surface_meta_api_get_type (void);
 GST_CUDAVISION_API
 const GstMetaInfo *gst_surface_meta_get_info (void);
 
-/* Adds an empty one: z_scale 1, all else 0. */
+/**
+ * gst_buffer_add_surface_meta:
+ * @buffer: a writable buffer
+ *
+ * Adds an empty meta: z_scale is 1, all else 0.
+ *
+ * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
+ */
 GST_CUDAVISION_API
 GstSurfaceMeta *gst_buffer_add_surface_meta (GstBuffer *buffer);
 
+/**
+ * gst_buffer_get_surface_meta:
+ * @buffer: a buffer
+ *
+ * Returns: (transfer none) (nullable): the first such meta of @buffer, that of
+ *   its samples, valid as long as the buffer has it; %NULL if there is none
+ */
 GST_CUDAVISION_API
 GstSurfaceMeta *gst_buffer_get_surface_meta (GstBuffer *buffer);
 
-/* "measured", "noise", "roughness", "waviness", "form", "bands". */
+/**
+ * gst_surface_meta_get_wavelet:
+ * @meta: a meta
+ *
+ * Returns: (transfer none): the wavelet; empty before any filter
+ */
+GST_CUDAVISION_API
+const gchar *gst_surface_meta_get_wavelet (const GstSurfaceMeta *meta);
+
+/**
+ * gst_surface_meta_get_boundary:
+ * @meta: a meta
+ *
+ * Returns: (transfer none): the nick of the boundary; empty before any filter
+ */
+GST_CUDAVISION_API
+const gchar *gst_surface_meta_get_boundary (const GstSurfaceMeta *meta);
+
+/**
+ * gst_surface_part_name:
+ * @part: a part
+ *
+ * Returns: (transfer none): "measured", "noise", "roughness", "waviness", "form"
+ *   or "bands"
+ */
 GST_CUDAVISION_API
 const gchar *gst_surface_part_name (SurfacePart part);
 

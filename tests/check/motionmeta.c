@@ -169,6 +169,29 @@ GST_START_TEST (test_metas)
 }
 GST_END_TEST;
 
+/* The bytes outlive the frame and the packet's last other reference. */
+GST_START_TEST (test_bytes)
+{
+  GstBuffer *frame = frame_with_metas (2);
+  GstMotionVectorMeta *meta = gst_buffer_get_motion_vector_meta (frame, 1);
+  GBytes *vectors = gst_motion_vector_meta_get_vector_bytes (meta);
+  GBytes *blocks = gst_motion_vector_meta_get_block_bytes (meta);
+  gsize size;
+
+  fail_unless (g_bytes_get_data (vectors, NULL) == meta->vectors);
+  fail_unless (g_bytes_get_data (blocks, NULL) == meta->blocks);
+  gst_buffer_unref (frame);
+  fail_unless_equals_int (
+      ((const MotionVector *) g_bytes_get_data (vectors, &size))[5].x, 21);
+  fail_unless_equals_int (size, 6 * sizeof (MotionVector));
+  g_bytes_unref (vectors);
+  fail_unless_equals_int (
+      ((const MotionBlock *) g_bytes_get_data (blocks, &size))[5].sad, 51);
+  fail_unless_equals_int (size, 6 * sizeof (MotionBlock));
+  g_bytes_unref (blocks);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_no_packet)
 {
   MotionPacket *packet = motion_packet_new (40, 24, 16, 1);
@@ -316,6 +339,7 @@ motionmeta_suite (void)
   tcase_add_test (tc, test_bad_heads);
   tcase_add_test (tc, test_bad_fields);
   tcase_add_test (tc, test_metas);
+  tcase_add_test (tc, test_bytes);
   tcase_add_test (tc, test_no_packet);
   tcase_add_test (tc, test_blocks);
   tcase_add_test (tc, test_copies);

@@ -198,7 +198,8 @@ GST_START_TEST (test_copies)
   fail_unless (meta->part == SURFACE_PART_WAVINESS && meta->dx == 1e-6
                && meta->offset == 0.0763 && meta->polynomial[5] == -2.0
                && meta->has_parameters && meta->parameters.sa == 3e-7);
-  fail_unless_equals_string (meta->wavelet, "bior4.4");
+  fail_unless_equals_string (gst_surface_meta_get_wavelet (meta), "bior4.4");
+  fail_unless_equals_string (gst_surface_meta_get_boundary (meta), "");
   gst_buffer_unref (copy);
   ASSERT_MINI_OBJECT_REFCOUNT (mask, "mask", 1);
   gst_buffer_unref (mask);

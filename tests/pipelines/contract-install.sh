@@ -1,7 +1,8 @@
 #!/bin/sh
 # contract-install.sh BUILD-FOLDER PREFIX LIBDIR COMPILER SOURCE...
 # The installed tree is enough for programs outside: pkg-config finds the
-# library, each header can be included alone, the SOURCEs compile and start.
+# library, each header can be included alone, the SOURCEs compile and start, and
+# Python imports the library if it was built with introspection.
 set -eu
 build=$1 prefix=$2 libdir=$3 cc=$4
 shift 4
@@ -33,4 +34,17 @@ for source; do
   $cc -std=gnu11 -Wall -Werror $cflags "$source" -o "$program" $libs || fail "$source does not compile"
   LD_LIBRARY_PATH=$tree$prefix/$libdir "$program" --version || fail "$program does not start"
 done
+# the introspection data, where it was built, from the installed tree alone
+typelib=$(find "$tree$prefix/$libdir/girepository-1.0" -name GstCudaVision-1.0.typelib 2>/dev/null)
+overrides=$(find "$tree$prefix" -path '*/gi/overrides/GstCudaVision.py')
+python=$(for name in python3 /usr/bin/python3; do $name -c 'import gi' 2>/dev/null && echo $name && break; done) || true
+if [ -n "$typelib" ] && [ -n "$overrides" ] && [ -n "$python" ]; then
+  LD_LIBRARY_PATH=$tree$prefix/$libdir GI_TYPELIB_PATH=${typelib%/*} PYTHONPATH=${overrides%/gi/overrides/*} \
+    $python -c '
+import gi
+gi.require_version("GstCudaVision", "1.0")
+from gi.repository import GstCudaVision
+assert len(GstCudaVision.PBF_FEATURE_NAMES) == GstCudaVision.PBF_N_FEATURES
+GstCudaVision.MotionPacket.get_size(2, 1, 1)' || fail "Python cannot import GstCudaVision"
+fi
 echo "contract: installed tree is complete"

@@ -16,6 +16,7 @@ attach_all (GstBuffer *buffer)
   GstMapInfo map;
   PbfResult *result;
   GstPbfMeta *meta;
+  GBytes *bytes;
   int ok;
 
   if (!gst_buffer_map (records, &map, GST_MAP_READWRITE))
@@ -34,6 +35,10 @@ attach_all (GstBuffer *buffer)
        && gst_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter == 42
        && gst_buffer_get_pbf_truth_meta (buffer)->n_spatters == 2
        && gst_buffer_get_frame_crop_meta (buffer)->x == -5;
+  bytes = gst_pbf_meta_get_result_bytes (meta);
+  ok = ok && g_bytes_get_data (bytes, NULL) == meta->result
+       && g_bytes_get_size (bytes) == sizeof (PbfResult);
+  g_bytes_unref (bytes);
   return ok;
 }
 
