@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The grey formats that the melt-pool elements take. What has more than 8 bits a
- * sample is shifted down to 8. */
+/* The grey formats that the melt-pool elements take. Samples of more than 8 bits
+ * are shifted down to 8. */
 #pragma once
 
 #include <gst/video/video.h>
