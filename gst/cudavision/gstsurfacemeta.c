@@ -283,16 +283,79 @@ gst_surface_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
   return TRUE;
 }
 
+#if GST_CHECK_VERSION(1, 24, 0)
+
+#include "surfacemetabytes.h"
+
+static gboolean
+gst_surface_meta_serialize (
+    const GstMeta *meta, GstByteArrayInterface *data, guint8 *version)
+{
+  const GstSurfaceMeta *self = (const GstSurfaceMeta *) meta;
+  const gsize mask = self->mask != NULL ? gst_buffer_get_size (self->mask) : 0;
+  guint8 *bytes =
+      gst_byte_array_interface_append (data, SURFACE_META_BYTES + mask);
+
+  if (bytes == NULL)
+    return FALSE;
+  *version = 0;
+  surface_meta_pack (self, bytes);
+  return mask == 0
+         || gst_buffer_extract (self->mask, 0, bytes + SURFACE_META_BYTES, mask)
+                == mask;
+}
+
+static GstMeta *
+gst_surface_meta_deserialize (const GstMetaInfo *info, GstBuffer *buffer,
+    const guint8 *data, gsize size, guint8 version)
+{
+  GstSurfaceMeta unpacked, *meta;
+
+  if (version != 0 || !surface_meta_unpack (&unpacked, data, size))
+    return NULL;
+  meta = gst_buffer_add_surface_meta (buffer);
+  surface_meta_unpack (meta, data, size);
+  if (size > SURFACE_META_BYTES)
+    meta->mask = gst_buffer_new_memdup (
+        data + SURFACE_META_BYTES, size - SURFACE_META_BYTES);
+  return &meta->meta;
+}
+
+/* Metas go through gdppay, unixfdsink and the like. */
+static const GstMetaInfo *
+register_meta (void)
+{
+  GstMetaInfo *info = gst_meta_info_new (
+      GST_SURFACE_META_API_TYPE, "GstSurfaceMeta", sizeof (GstSurfaceMeta));
+
+  info->init_func = gst_surface_meta_init;
+  info->free_func = gst_surface_meta_free;
+  info->transform_func = gst_surface_meta_transform;
+  info->serialize_func = gst_surface_meta_serialize;
+  info->deserialize_func = gst_surface_meta_deserialize;
+  return gst_meta_info_register (info);
+}
+
+#else
+
+static const GstMetaInfo *
+register_meta (void)
+{
+  return gst_meta_register (GST_SURFACE_META_API_TYPE, "GstSurfaceMeta",
+      sizeof (GstSurfaceMeta), gst_surface_meta_init, gst_surface_meta_free,
+      gst_surface_meta_transform);
+}
+
+#endif
+
 const GstMetaInfo *
 gst_surface_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
 
   if (g_once_init_enter (&info)) {
-    const GstMetaInfo *registered =
-        gst_meta_register (GST_SURFACE_META_API_TYPE, "GstSurfaceMeta",
-            sizeof (GstSurfaceMeta), gst_surface_meta_init,
-            gst_surface_meta_free, gst_surface_meta_transform);
+    const GstMetaInfo *registered = register_meta ();
+
     g_once_init_leave (&info, registered);
   }
   return info;

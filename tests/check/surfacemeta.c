@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gst/cudavision/cudavision.h"
+#include "gst/cudavision/surfacemetabytes.h"
 
 #define CAPS_START                                                             \
   "other/tensors,format=static,num_tensors=1,framerate=(fraction)25/1,"
@@ -206,6 +207,72 @@ GST_START_TEST (test_copies)
 }
 GST_END_TEST;
 
+/* As GStreamer serializes metas from 1.24 on */
+GST_START_TEST (test_bytes)
+{
+  GstBuffer *mask = gst_buffer_new_allocate (NULL, 6 * 4, NULL);
+  GstBuffer *buffer = buffer_with_meta (mask);
+  GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer), back = { 0 };
+  guint8 bytes[SURFACE_META_BYTES];
+  gsize size = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (surface_meta_fields); i++)
+    size += surface_meta_fields[i].size * surface_meta_fields[i].count;
+  fail_unless_equals_uint64 (size, SURFACE_META_BYTES);
+  surface_meta_pack (meta, bytes);
+  /* doubles of 1e-6 and 0.0763, little-endian */
+  fail_unless_equals_int (
+      memcmp (bytes + 4, "\x8d\xed\xb5\xa0\xf7\xc6\xb0\x3e", 8), 0);
+  fail_unless (surface_meta_unpack (&back, bytes, sizeof (bytes)));
+  back.meta = meta->meta;
+  back.mask = meta->mask;
+  fail_unless_equals_int (memcmp (&back, meta, sizeof (back)), 0);
+
+  fail_if (surface_meta_unpack (&back, bytes, sizeof (bytes) - 1));
+  bytes[0] = SURFACE_N_PARTS;
+  fail_if (surface_meta_unpack (&back, bytes, sizeof (bytes)));
+  meta->offset = INFINITY;
+  surface_meta_pack (meta, bytes);
+  fail_if (surface_meta_unpack (&back, bytes, sizeof (bytes)));
+  meta->offset = 0.0;
+  memset (meta->wavelet, 'a', sizeof (meta->wavelet));
+  surface_meta_pack (meta, bytes);
+  fail_if (surface_meta_unpack (&back, bytes, sizeof (bytes)));
+  gst_buffer_unref (buffer);
+  gst_buffer_unref (mask);
+}
+GST_END_TEST;
+
+#if GST_CHECK_VERSION(1, 24, 0)
+
+GST_START_TEST (test_serialized)
+{
+  GstBuffer *mask = gst_buffer_new_allocate (NULL, 6 * 4, NULL);
+  GstBuffer *buffer, *other = gst_buffer_new ();
+  GByteArray *bytes = g_byte_array_new ();
+  GstSurfaceMeta *meta;
+  guint32 consumed = 0;
+
+  gst_buffer_memset (mask, 0, 7, 6 * 4);
+  buffer = buffer_with_meta (mask);
+  fail_unless (gst_meta_serialize_simple (
+      (GstMeta *) gst_buffer_get_surface_meta (buffer), bytes));
+  meta = (GstSurfaceMeta *) gst_meta_deserialize (
+      other, bytes->data, bytes->len, &consumed);
+  fail_unless (meta != NULL && meta == gst_buffer_get_surface_meta (other));
+  fail_unless_equals_int (consumed, bytes->len);
+  fail_unless (meta->offset == 0.0763 && meta->parameters.sa == 3e-7);
+  fail_unless_equals_uint64 (gst_buffer_get_size (meta->mask), 6 * 4);
+  fail_unless_equals_int (gst_buffer_memcmp (meta->mask, 5, "\7\7\7", 3), 0);
+  g_byte_array_unref (bytes);
+  gst_buffer_unref (other);
+  gst_buffer_unref (buffer);
+  gst_buffer_unref (mask);
+}
+GST_END_TEST;
+
+#endif
+
 static const struct {
   const gchar *line;
   gboolean stays;
@@ -258,6 +325,10 @@ surfacemeta_suite (void)
   tcase_add_test (tc, test_caps_there_and_back);
   tcase_add_loop_test (tc, test_bad_caps, 0, G_N_ELEMENTS (bad_caps));
   tcase_add_test (tc, test_copies);
+  tcase_add_test (tc, test_bytes);
+#if GST_CHECK_VERSION(1, 24, 0)
+  tcase_add_test (tc, test_serialized);
+#endif
   tcase_add_loop_test (tc, test_pictures, 0, G_N_ELEMENTS (pictures));
   tcase_add_test (tc, test_names);
   return s;
