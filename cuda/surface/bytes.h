@@ -175,17 +175,21 @@ typedef gboolean (*SurfaceDescribe) (const SurfaceSource *source,
 /* A whole file */
 typedef SurfaceImage *(*SurfaceRead) (
     const guint8 *data, gsize size, GError **error);
+/* A text, of which only a part is in memory at a time */
+typedef SurfaceImage *(*SurfaceReadText) (
+    const SurfaceSource *source, GError **error);
 typedef gboolean (*SurfaceWrite) (
     const SurfaceImage *image, SurfaceOut *out, GError **error);
 
 /* @needs: (nullable): the library that this build lacks */
 typedef struct {
-  const gchar *name;        /* of properties and caps */
-  const gchar *title;       /* in errors */
-  const gchar *ending;      /* of file names */
-  SurfaceDescribe describe; /* (nullable): never plain */
-  SurfaceRead read;         /* (nullable): always plain */
-  SurfaceWrite write;       /* (nullable) */
+  const gchar *name;         /* of properties and caps */
+  const gchar *title;        /* in errors */
+  const gchar *ending;       /* of file names */
+  SurfaceDescribe describe;  /* (nullable): never plain */
+  SurfaceRead read;          /* (nullable): always plain, or a text */
+  SurfaceReadText read_text; /* (nullable): no text */
+  SurfaceWrite write;        /* (nullable) */
   gboolean holds_spacing;
   const gchar *needs;
 } SurfaceFormat;
@@ -209,7 +213,7 @@ gboolean surface_describe_npy (const SurfaceSource *source, const guint8 *head,
     gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error);
 
 SurfaceImage *surface_read_x3p (const guint8 *data, gsize size, GError **error);
-SurfaceImage *surface_read_sdf (const guint8 *data, gsize size, GError **error);
+SurfaceImage *surface_read_sdf (const SurfaceSource *source, GError **error);
 SurfaceImage *surface_read_sur (const guint8 *data, gsize size, GError **error);
 SurfaceImage *surface_read_tiff (
     const guint8 *data, gsize size, GError **error);

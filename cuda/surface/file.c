@@ -9,34 +9,35 @@
 #include "cuda/surface/bytes.h"
 
 #if HAVE_X3P
-#define X3P NULL, surface_read_x3p, surface_write_x3p, TRUE, NULL
+#define X3P NULL, surface_read_x3p, NULL, surface_write_x3p, TRUE, NULL
 #else
-#define X3P NULL, NULL, NULL, TRUE, "libzip"
+#define X3P NULL, NULL, NULL, NULL, TRUE, "libzip"
 #endif
 #if HAVE_TIFF
 #define TIFF                                                                   \
-  surface_describe_tiff, surface_read_tiff, surface_write_tiff, FALSE, NULL
+  surface_describe_tiff, surface_read_tiff, NULL, surface_write_tiff, FALSE,   \
+      NULL
 #else
-#define TIFF NULL, NULL, NULL, FALSE, "libtiff"
+#define TIFF NULL, NULL, NULL, NULL, FALSE, "libtiff"
 #endif
 
 static const SurfaceFormat formats[] = {
   [SURFACE_FILE_X3P] = { "x3p", "X3P", "x3p", X3P },
-  [SURFACE_FILE_SDF] = { "sdf", "SDF", "sdf", surface_describe_sdf,
+  [SURFACE_FILE_SDF] = { "sdf", "SDF", "sdf", surface_describe_sdf, NULL,
       surface_read_sdf, surface_write_sdf, TRUE, NULL },
   [SURFACE_FILE_SDF_BINARY] = { "sdf-binary", "SDF", NULL, surface_describe_sdf,
-      NULL, surface_write_sdf_binary, TRUE, NULL },
+      NULL, NULL, surface_write_sdf_binary, TRUE, NULL },
   [SURFACE_FILE_SUR] = { "sur", "SUR", "sur", surface_describe_sur,
-      surface_read_sur, surface_write_sur, TRUE, NULL },
-  [SURFACE_FILE_GSF] = { "gsf", "GSF", "gsf", surface_describe_gsf, NULL,
+      surface_read_sur, NULL, surface_write_sur, TRUE, NULL },
+  [SURFACE_FILE_GSF] = { "gsf", "GSF", "gsf", surface_describe_gsf, NULL, NULL,
       surface_write_gsf, TRUE, NULL },
   [SURFACE_FILE_TIFF] = { "tiff", "TIFF", "tiff", TIFF },
   [SURFACE_FILE_NPY] = { "npy", "NPY", "npy", surface_describe_npy,
-      surface_read_npy, surface_write_npy, FALSE, NULL },
+      surface_read_npy, NULL, surface_write_npy, FALSE, NULL },
   [SURFACE_FILE_AL3D] = { "al3d", "AL3D", "al3d", NULL, surface_read_al3d, NULL,
-      TRUE, NULL },
+      NULL, TRUE, NULL },
   [SURFACE_FILE_BCRF] = { "bcrf", "BCRF", "bcrf", NULL, surface_read_bcrf, NULL,
-      TRUE, NULL },
+      NULL, TRUE, NULL },
 };
 
 const SurfaceFormat *

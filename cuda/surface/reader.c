@@ -152,9 +152,14 @@ read_image (SurfaceReader *reader, const SurfaceFormat *format, GError **error)
 {
   GError *problem = NULL;
 
-  if (!load_whole (reader, error))
-    return FALSE;
-  reader->image = format->read (reader->file.data, reader->file.size, &problem);
+  if (format->read_text) {
+    reader->image = format->read_text (&reader->file, &problem);
+  } else {
+    if (!load_whole (reader, error))
+      return FALSE;
+    reader->image =
+        format->read (reader->file.data, reader->file.size, &problem);
+  }
   if (!reader->image) {
     surface_format_refuse (format, problem, error);
     return FALSE;

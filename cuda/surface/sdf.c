@@ -5,13 +5,14 @@
 /* SDF, ISO 25178-71, and its forerunner BCR, as text and binary: a header, heights
  * in units of Zscale metres profile by profile, a trailer that is of no use here.
  * The first profile is the top row, as other programs show it. */
-#include "cuda/surface/bytes.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "cuda/surface/decimal.h"
+#include "cuda/surface/words.h"
 
 #define MAGIC_SIZE 8
+#define MAX_TEXT_HEADER (1 << 20)
 #define MAX_SIDE 65535
 #define EPOCH "010119700000"
 
@@ -142,15 +143,17 @@ ends_word (gchar c)
   return c == '*' || g_ascii_isspace (c);
 }
 
+/* @at: of the word that is no height; it ends before @end */
 static gboolean
-refuse_height (const gchar *at, gsize index, guint width, GError **error)
+refuse_height (
+    const gchar *at, const gchar *end, gsize index, guint width, GError **error)
 {
   gsize n = 0;
   gchar *shown;
 
-  while (n < 40 && at[n] && !ends_word (at[n]))
+  while (n < 40 && at + n < end && !ends_word (at[n]))
     n++;
-  if (*at == '*' || at[n] == 0)
+  if (at + n == end || *at == '*')
     return surface_error (error,
         "ends after %" G_GSIZE_FORMAT " heights; more are announced", index);
   shown = surface_text ((const guint8 *) at, n);
@@ -164,47 +167,89 @@ refuse_height (const gchar *at, gsize index, guint width, GError **error)
 }
 
 static gboolean
-read_text_heights (SurfaceImage *image, const gchar *at, GError **error)
+skip_to_word (SurfaceWords *words, GError **error)
+{
+  do
+    while (words->at < words->end)
+      if (g_ascii_isspace (*words->at))
+        words->at++;
+      else
+        return TRUE;
+  while (surface_words_more (words, error));
+  return FALSE;
+}
+
+static gboolean
+read_text_heights (SurfaceImage *image, SurfaceWords *words, GError **error)
 {
   gsize n = (gsize) image->width * image->height;
 
   for (gsize i = 0; i < n; i++) {
+    GError *problem = NULL;
     const gchar *word;
 
-    while (g_ascii_isspace (*at))
-      at++;
-    word = at;
-    if (!g_ascii_strncasecmp (at, "BAD", 3)) {
-      image->z[i] = NAN;
-      at += 3;
-    } else {
-      image->z[i] = g_ascii_strtod (at, (gchar **) &at);
+    if (!skip_to_word (words, &problem)) {
+      if (!problem)
+        return refuse_height (words->at, words->end, i, image->width, error);
+      g_propagate_error (error, problem);
+      return FALSE;
     }
-    if (at == word || !ends_word (*at))
-      return refuse_height (word, i, image->width, error);
+    word = words->at;
+    if (words->end - word >= 3 && !g_ascii_strncasecmp (word, "BAD", 3)) {
+      image->z[i] = NAN;
+      words->at += 3;
+    } else {
+      words->at = surface_decimal_read (word, words->end, '.', &image->z[i]);
+    }
+    if (words->at == word || words->at == words->end || !ends_word (*words->at))
+      return refuse_height (word, words->end, i, image->width, error);
   }
   return TRUE;
 }
 
-static SurfaceImage *
-read_text (const gchar *text, gsize size, GError **error)
+/* The fields, and where the heights begin */
+static gboolean
+read_text_start (
+    const SurfaceSource *source, Header *header, gsize *start, GError **error)
 {
+  const gsize n = (gsize) MIN (source->size, MAX_TEXT_HEADER);
   SurfaceFields *fields = surface_fields_new ();
-  const gchar *heights = read_lines (fields, text, error);
+  gchar *text = g_malloc0 (n + 1);
+  const gchar *heights = NULL;
+
+  if (surface_source_read (source, 0, n, text, error))
+    heights = read_lines (fields, text, error);
+  *start = heights ? (gsize) (heights - text) : 0;
+  heights =
+      heights && read_text_header (fields, header, error) ? heights : NULL;
+  g_free (text);
+  surface_fields_free (fields);
+  return heights != NULL;
+}
+
+/* A text */
+SurfaceImage *
+surface_read_sdf (const SurfaceSource *source, GError **error)
+{
   SurfaceImage *image = NULL;
   Header header = { 0 };
+  SurfaceWords words;
+  gsize start;
 
   /* a height and what parts it from the next one are two bytes at least */
-  if (heights && read_text_header (fields, &header, error)
-      && surface_check_bytes (size, heights - text,
+  if (read_text_start (source, &header, &start, error)
+      && surface_check_bytes (source->size, start,
           2 * ((guint64) header.width * header.height) - 1, error))
     image = make_image (&header, error);
-  if (image && !read_text_heights (image, heights, error))
-    g_clear_pointer (&image, surface_image_free);
-  if (image)
-    surface_image_scale (image, header.z_scale, 0);
+  if (image) {
+    surface_words_init (&words, source, start);
+    if (read_text_heights (image, &words, error))
+      surface_image_scale (image, header.z_scale, 0);
+    else
+      g_clear_pointer (&image, surface_image_free);
+    surface_words_clear (&words);
+  }
   g_free (header.date);
-  surface_fields_free (fields);
   return image;
 }
 
@@ -286,25 +331,6 @@ surface_describe_sdf (const SurfaceSource *source, const guint8 *head,
   surface_layout_init (layout, at, header.type, header.z_scale);
   set_missing (layout, head[1] == 'B');
   return at != 0 && surface_layout_check (layout, about, source->size, error);
-}
-
-SurfaceImage *
-surface_read_sdf (const guint8 *data, gsize size, GError **error)
-{
-  SurfaceImage *image;
-  gchar *text;
-
-  text = g_try_malloc (size + 1);
-  if (!text) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "of %" G_GSIZE_FORMAT " bytes is more than there is memory for", size);
-    return NULL;
-  }
-  memcpy (text, data, size);
-  text[size] = 0;
-  image = read_text (text, size, error);
-  g_free (text);
-  return image;
 }
 
 /* --- writing ----------------------------------------------------------------- */

@@ -1,0 +1,26 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Decimal numbers of text files: several times as fast as strtod, with the same
+ * result. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/**
+ * surface_decimal_read:
+ * @at: a number: sign, digits with a point among them, exponent; or "nan" and
+ *   "inf" as strtod takes them; no blanks before it
+ * @end: of the text; nothing from there on is looked at
+ * @point: '.' or ','
+ * @value: (out): the double that is nearest; of two, the even one
+ *
+ * Returns: what follows the number; @at if there is none
+ */
+const gchar *surface_decimal_read (
+    const gchar *at, const gchar *end, gchar point, gdouble *value);
+
+G_END_DECLS
