@@ -326,6 +326,19 @@ surface_text (const guint8 *bytes, gsize size)
   return cut;
 }
 
+gchar *
+surface_text_latin1 (const guint8 *bytes, gsize size)
+{
+  const gsize n = strnlen ((const gchar *) bytes, MIN (size, 4 * MAX_TEXT));
+  gchar *utf8 = g_convert ((const gchar *) bytes, (gssize) n, "UTF-8",
+      "ISO-8859-1", NULL, NULL, NULL);
+  gchar *text =
+      utf8 ? surface_text ((const guint8 *) utf8, strlen (utf8)) : NULL;
+
+  g_free (utf8);
+  return text;
+}
+
 gdouble
 surface_unit (const gchar *unit)
 {

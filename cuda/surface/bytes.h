@@ -120,6 +120,8 @@ gboolean surface_number (const gchar *text, gdouble *value);
 /* UTF-8 on one line out of @size bytes of anything, at most 255 characters,
  * without blanks at its ends. Returns: %NULL if nothing is left */
 gchar *surface_text (const guint8 *bytes, gsize size);
+/* The same out of Latin 1 */
+gchar *surface_text_latin1 (const guint8 *bytes, gsize size);
 /* Metres of one "mm", "um", .. . Returns: 0 if it is no length */
 gdouble surface_unit (const gchar *unit);
 /* "YYYY-MM-DDTHH:MM:SS". Returns: %NULL if it is no date, or 1970's first
@@ -175,7 +177,7 @@ typedef gboolean (*SurfaceDescribe) (const SurfaceSource *source,
 /* A whole file */
 typedef SurfaceImage *(*SurfaceRead) (
     const guint8 *data, gsize size, GError **error);
-/* A text, of which only a part is in memory at a time */
+/* A text: only a part of it is in memory at a time */
 typedef SurfaceImage *(*SurfaceReadText) (
     const SurfaceSource *source, GError **error);
 typedef gboolean (*SurfaceWrite) (
@@ -211,6 +213,11 @@ gboolean surface_describe_tiff (const SurfaceSource *source, const guint8 *head,
     gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error);
 gboolean surface_describe_npy (const SurfaceSource *source, const guint8 *head,
     gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error);
+gboolean surface_describe_plu (const SurfaceSource *source, const guint8 *head,
+    gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error);
+gboolean surface_describe_metropro (const SurfaceSource *source,
+    const guint8 *head, gsize n_head, SurfaceImage *about,
+    SurfaceLayout *layout, GError **error);
 
 SurfaceImage *surface_read_x3p (const guint8 *data, gsize size, GError **error);
 SurfaceImage *surface_read_sdf (const SurfaceSource *source, GError **error);
@@ -222,6 +229,10 @@ SurfaceImage *surface_read_al3d (
     const guint8 *data, gsize size, GError **error);
 SurfaceImage *surface_read_bcrf (
     const guint8 *data, gsize size, GError **error);
+SurfaceImage *surface_read_opd (const guint8 *data, gsize size, GError **error);
+
+/* PLU has no magic number: whether the bytes begin with its date */
+gboolean surface_detect_plu (const guint8 *data, gsize size);
 
 gboolean surface_write_x3p (
     const SurfaceImage *image, SurfaceOut *out, GError **error);

@@ -38,6 +38,12 @@ static const SurfaceFormat formats[] = {
       NULL, TRUE, NULL },
   [SURFACE_FILE_BCRF] = { "bcrf", "BCRF", "bcrf", NULL, surface_read_bcrf, NULL,
       NULL, TRUE, NULL },
+  [SURFACE_FILE_PLU] = { "plu", "PLU", "plu", surface_describe_plu, NULL, NULL,
+      NULL, TRUE, NULL },
+  [SURFACE_FILE_OPD] = { "opd", "OPD", "opd", NULL, surface_read_opd, NULL,
+      NULL, TRUE, NULL },
+  [SURFACE_FILE_METROPRO] = { "metropro", "MetroPro", "dat",
+      surface_describe_metropro, NULL, NULL, NULL, TRUE, NULL },
 };
 
 const SurfaceFormat *
@@ -150,12 +156,25 @@ surface_file_detect (const guint8 *data, gsize size)
     { "\xff\xfe"
       "f\0i\0l\0e\0f\0o\0r\0m\0a\0t\0 \0=\0 \0b\0c\0r\0",
         34, SURFACE_FILE_BCRF },
+    { "\1\0Directory", 11, SURFACE_FILE_OPD },
+    { "\x88\x1b\3\x6f", 4, SURFACE_FILE_METROPRO },
+    { "\x88\x1b\3\x70", 4, SURFACE_FILE_METROPRO },
+    { "\x88\x1b\3\x71", 4, SURFACE_FILE_METROPRO },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (starts); i++)
     if (size >= starts[i].n && !memcmp (data, starts[i].bytes, starts[i].n))
       return starts[i].format;
-  return SURFACE_FILE_UNKNOWN;
+  return surface_detect_plu (data, size) ? SURFACE_FILE_PLU
+                                         : SURFACE_FILE_UNKNOWN;
+}
+
+gboolean
+surface_file_writable (SurfaceFileFormat format)
+{
+  const SurfaceFormat *f = surface_format_of (format);
+
+  return f && (f->write || f->needs);
 }
 
 gboolean
@@ -198,9 +217,10 @@ surface_file_check_start (const guint8 *data, gsize size, GError **error)
 
   if (!f)
     return surface_error (error,
-        size ? "The file begins as none of X3P, SDF, SUR, GSF, TIFF, NPY, AL3D "
-               "and BCRF files does"
-             : "The file is empty");
+        size
+            ? "The file begins as none of X3P, SDF, SUR, GSF, TIFF, NPY, AL3D, "
+              "BCRF, PLU, OPD and MetroPro files does"
+            : "The file is empty");
   return !f->needs || refuse_unbuilt (f, error);
 }
 
@@ -225,7 +245,7 @@ surface_file_write (
   const SurfaceFormat *f = surface_format_of (format);
   SurfaceOut out = { 0 };
 
-  if (!f || (!f->write && !f->needs)) {
+  if (!surface_file_writable (format)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
         "Files of the format %s cannot be written",
         surface_file_format_name (format));

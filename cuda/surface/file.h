@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Files of surfaces: X3P (ISO 25178-72), SDF (ISO 25178-71, ASCII and binary),
- * Digital Surf SUR, GSF (Gwyddion simple field), TIFF of floats, NPY; AL3D and
- * BCRF to read. Bytes from outside: every field is checked, and what is wrong is
+ * Digital Surf SUR, GSF (Gwyddion simple field), TIFF of floats, NPY; AL3D, BCRF,
+ * PLU, OPD and MetroPro to read. Bytes from outside: every field is checked, and what is wrong is
  * named with its place in CVIS_ERROR_FORMAT. */
 #pragma once
 
@@ -23,7 +23,10 @@ typedef enum {
   SURFACE_FILE_TIFF,
   SURFACE_FILE_NPY,
   SURFACE_FILE_AL3D, /* read only */
-  SURFACE_FILE_BCRF, /* read only */
+  SURFACE_FILE_BCRF, /* read only, as all that follow */
+  SURFACE_FILE_PLU,
+  SURFACE_FILE_OPD,
+  SURFACE_FILE_METROPRO,
 } SurfaceFileFormat;
 
 /**
@@ -53,6 +56,8 @@ SurfaceFileFormat surface_file_format_of_name (const gchar *name);
 /* By the first bytes: SURFACE_FILE_START are enough. */
 #define SURFACE_FILE_START 512
 SurfaceFileFormat surface_file_detect (const guint8 *data, gsize size);
+/* Whether surface_file_write() knows it. */
+gboolean surface_file_writable (SurfaceFileFormat format);
 /* Whether this build reads and writes it (X3P needs libzip, TIFF libtiff). */
 gboolean surface_file_supported (SurfaceFileFormat format);
 

@@ -279,18 +279,6 @@ read_date (const guint8 *data)
   return surface_date (v[5], v[4], v[3], v[2], v[1], v[0]);
 }
 
-static gchar *
-read_title (const guint8 *data)
-{
-  gchar *text = g_convert ((const gchar *) data + AT_NAME, 30, "UTF-8",
-      "ISO-8859-1", NULL, NULL, NULL);
-  gchar *title =
-      text ? surface_text ((const guint8 *) text, strlen (text)) : NULL;
-
-  g_free (text);
-  return title;
-}
-
 gboolean
 surface_describe_sur (const SurfaceSource *source, const guint8 *head,
     gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error)
@@ -303,7 +291,7 @@ surface_describe_sur (const SurfaceSource *source, const guint8 *head,
   about->height = header.height;
   about->dx = header.dx;
   about->dy = header.dy;
-  about->title = read_title (head);
+  about->title = surface_text_latin1 (head + AT_NAME, 30);
   about->date = read_date (head);
   surface_layout_init (layout, header.offset, header.type, header.dz);
   layout->offset = header.z_offset;

@@ -498,8 +498,7 @@ choose_format (GstSurfaceSink *self, SurfaceFileFormat wanted)
                                  ? wanted
                                  : surface_file_format_of_name (self->location);
 
-  if (format == SURFACE_FILE_UNKNOWN || format == SURFACE_FILE_AL3D
-      || format == SURFACE_FILE_BCRF) {
+  if (!surface_file_writable (format)) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
         ("Unknown format: the ending of \"%s\" is none of x3p, sdf, sur, gsf, "
          "tiff and npy. Set the property format.",

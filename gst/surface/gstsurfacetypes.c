@@ -86,6 +86,9 @@ gst_surface_types_register (GstPlugin *plugin)
     { SURFACE_FILE_NPY, "npy" },
     { SURFACE_FILE_AL3D, "al3d" },
     { SURFACE_FILE_BCRF, "bcrf,bcr" },
+    { SURFACE_FILE_PLU, "plu" },
+    { SURFACE_FILE_OPD, "opd" },
+    { SURFACE_FILE_METROPRO, NULL },
   };
   gboolean ok = TRUE;
 

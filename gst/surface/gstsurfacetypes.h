@@ -16,7 +16,8 @@ G_BEGIN_DECLS
   "application/x-surface-x3p; application/x-surface-sdf; "                     \
   "application/x-surface-sur; application/x-surface-gsf; "                     \
   "application/x-surface-npy; application/x-surface-al3d; "                    \
-  "application/x-surface-bcrf; "                                               \
+  "application/x-surface-bcrf; application/x-surface-plu; "                    \
+  "application/x-surface-opd; application/x-surface-metropro; "                \
   "image/tiff, framerate = (fraction) [ 0/1, max ]"
 
 /* Registers what tells these types from the first bytes of a file; TIFF is told

@@ -241,6 +241,32 @@ GST_START_TEST (test_types)
 }
 GST_END_TEST;
 
+/* What begins as files of instruments do */
+GST_START_TEST (test_instrument_types)
+{
+  static const struct {
+    const gchar *start, *type;
+    gsize n;
+  } cases[] = {
+    { "Thu Feb 29 12:34:56 2024", "application/x-surface-plu", 25 },
+    { "\1\0Directory", "application/x-surface-opd", 11 },
+    { "\x88\x1b\3\x70", "application/x-surface-metropro", 4 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    guint8 data[200] = { 0 };
+    GstCaps *caps;
+
+    memcpy (data, cases[i].start, cases[i].n);
+    caps = gst_type_find_helper_for_data (NULL, data, sizeof (data), NULL);
+    fail_unless (caps != NULL, "%s", cases[i].type);
+    fail_unless (gst_structure_has_name (
+        gst_caps_get_structure (caps, 0), cases[i].type));
+    gst_caps_unref (caps);
+  }
+}
+GST_END_TEST;
+
 /* Another zip is none of ours. */
 GST_START_TEST (test_other_zip)
 {
@@ -379,6 +405,7 @@ surfacedec_suite (void)
   tcase_add_test (tc, test_flush);
   tcase_add_test (tc, test_early_events);
   tcase_add_test (tc, test_types);
+  tcase_add_test (tc, test_instrument_types);
   tcase_add_test (tc, test_other_zip);
   tcase_add_test (tc, test_lines);
   tcase_add_test (tc, test_photographs);
