@@ -76,11 +76,12 @@ struct _GstPbfTestSrc {
   guint replay_layers;         /* layers that they span */
   GstBufferList *other_frames; /* (nullable): of the list being sent, without
                                 * the first one */
-  guint64 frame;               /* frames made since start */
+  guint64 frame;               /* number of the next one since start */
   guint64 first_frame;         /* number of the first one with these caps */
   GstClockTime first_time;     /* and its time since start */
   GstClockTime time_offset;    /* of timestamps against the time since start */
   gboolean time_known;
+  gboolean sought; /* frame follows from the segment's position */
 
   GstClockID clock_id; /* guarded by the object lock */
   gint unlocked;       /* atomic; written under the object lock */
@@ -464,19 +465,92 @@ gst_pbf_test_src_unlock_stop (GstBaseSrc *base)
   return TRUE;
 }
 
+/* --- seeks ----------------------------------------------------------------- */
+
+/* A camera shows what is now. */
+static gboolean
+gst_pbf_test_src_is_seekable (GstBaseSrc *base)
+{
+  return !gst_base_src_is_live (base);
+}
+
+/* Where that leads is known with the caps. */
+static gboolean
+gst_pbf_test_src_do_seek (GstBaseSrc *base, GstSegment *segment)
+{
+  GST_PBF_TEST_SRC (base)->sought = TRUE;
+  return TRUE;
+}
+
+/* The frame that is exposed at the timestamp @time. */
+static guint64
+frame_at (GstPbfTestSrc *self, GstClockTime time)
+{
+  GstClockTime first = self->time_offset + self->first_time;
+  guint64 frame;
+
+  if (time <= first)
+    return self->first_frame;
+  frame = self->first_frame
+          + gst_util_uint64_scale (time - first, (guint64) self->info.fps_n,
+              (guint64) self->info.fps_d * GST_SECOND);
+  /* times of frames are rounded down, too */
+  return self->time_offset + time_of (self, frame + 1) <= time ? frame + 1
+                                                               : frame;
+}
+
+/* Number of the first frame that begins at @time or later. */
+static guint64
+frames_before (GstPbfTestSrc *self, GstClockTime time)
+{
+  if (time <= self->time_offset + self->first_time)
+    return self->first_frame;
+  return frame_at (self, time - 1) + 1;
+}
+
+static gboolean
+goes_back (GstPbfTestSrc *self)
+{
+  return GST_BASE_SRC (self)->segment.rate < 0.0;
+}
+
+/* To the frame that is exposed at the segment's position or, backwards, behind
+ * the last one that begins before it. These caps hold from the start on. */
+static void
+go_to_position (GstPbfTestSrc *self)
+{
+  GstClockTime position = GST_BASE_SRC (self)->segment.position;
+  gint wanted = GST_BASE_SRC (self)->num_buffers;
+
+  GST_OBJECT_LOCK (self);
+  self->first_frame = self->first_time = 0;
+  GST_OBJECT_UNLOCK (self);
+  self->frame = goes_back (self) ? frames_before (self, position)
+                                 : frame_at (self, position);
+  if (wanted >= 0)
+    self->frame = MIN (self->frame, (guint64) wanted);
+  self->sought = FALSE;
+}
+
 /* --- streaming ------------------------------------------------------------- */
 
-/* Frames of the next list; 0 at the end. */
+/* Frames of the next list; 0 at the end. Backwards, one at a time. */
 static guint
 frames_due (GstPbfTestSrc *self)
 {
   gint wanted = GST_BASE_SRC (self)->num_buffers;
-  guint64 n = self->list_frames;
+  GstClockTime stop = GST_BASE_SRC (self)->segment.stop;
+  guint64 n = self->list_frames, end = G_MAXUINT64;
 
-  if (wanted >= 0 && self->frame >= (guint64) wanted)
-    return 0;
+  if (goes_back (self))
+    return self->frame > 0;
   if (wanted >= 0)
-    n = MIN (n, (guint64) wanted - self->frame);
+    end = (guint64) wanted;
+  if (GST_CLOCK_TIME_IS_VALID (stop))
+    end = MIN (end, frames_before (self, stop));
+  if (self->frame >= end)
+    return 0;
+  n = MIN (n, end - self->frame);
   /* lists that begin with the same frame are used again */
   if (self->replay != NULL)
     n = MIN (n, gst_pbf_replay_get_length (self->replay)
@@ -550,6 +624,18 @@ make_list (
   return GST_FLOW_OK;
 }
 
+/* The base class knows the first frame of a list only. */
+static void
+update_position (GstPbfTestSrc *self, GstBuffer *last)
+{
+  GstSegment *segment = &GST_BASE_SRC (self)->segment;
+  GstClockTime end = GST_BUFFER_PTS (last) + GST_BUFFER_DURATION (last);
+
+  GST_OBJECT_LOCK (self);
+  segment->position = MIN (end, segment->stop);
+  GST_OBJECT_UNLOCK (self);
+}
+
 /* Pushes a list in the place of its first frame. */
 static GstPadProbeReturn
 push_list (GstPad *pad, GstPadProbeInfo *info, gpointer data)
@@ -560,9 +646,34 @@ push_list (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   if (list == NULL)
     return GST_PAD_PROBE_OK;
   gst_buffer_list_insert (list, 0, GST_PAD_PROBE_INFO_BUFFER (info));
+  update_position (
+      self, gst_buffer_list_get (list, gst_buffer_list_length (list) - 1));
   info->data = NULL;
   GST_PAD_PROBE_INFO_FLOW_RETURN (info) = gst_pad_push_list (pad, list);
   return GST_PAD_PROBE_HANDLED;
+}
+
+/* Makes the frame before the current one, or the next @n. */
+static GstFlowReturn
+make_frames (
+    GstPbfTestSrc *self, GstBufferPool *pool, guint n, GstBuffer **buffer)
+{
+  gboolean back = goes_back (self);
+  Exposure exposure;
+  GstFlowReturn ret;
+
+  if (back)
+    self->frame--;
+  exposure = first_exposure (self);
+  if (back || self->list_frames == 1)
+    ret = make_frame (self, pool, &exposure, buffer);
+  else
+    ret = make_list (self, pool, n, buffer);
+  if (back && ret != GST_FLOW_OK)
+    self->frame++;
+  else if (!back && ret == GST_FLOW_OK)
+    self->frame += n;
+  return ret;
 }
 
 static GstFlowReturn
@@ -575,7 +686,7 @@ gst_pbf_test_src_create (
   guint n;
 
   gst_clear_buffer_list (&self->other_frames); /* the push did not come */
-  if (frames_due (self) == 0)
+  if (base->num_buffers == 0)
     return GST_FLOW_EOS;
   pool = gst_base_src_get_buffer_pool (base);
   if (pool == NULL)
@@ -583,20 +694,17 @@ gst_pbf_test_src_create (
 
   if (self->replay_frames > 0 && self->replay == NULL)
     ret = fill_replay (self, pool);
-  n = frames_due (self);
   if (!self->time_known)
     start_time (self);
+  if (self->sought)
+    go_to_position (self);
+  n = frames_due (self);
+  if (ret == GST_FLOW_OK && n == 0)
+    ret = GST_FLOW_EOS;
   if (ret == GST_FLOW_OK)
     ret = wait_for_frames (self, n);
-  if (ret == GST_FLOW_OK && self->list_frames == 1) {
-    Exposure exposure = first_exposure (self);
-
-    ret = make_frame (self, pool, &exposure, buffer);
-  } else if (ret == GST_FLOW_OK) {
-    ret = make_list (self, pool, n, buffer);
-  }
   if (ret == GST_FLOW_OK)
-    self->frame += n;
+    ret = make_frames (self, pool, n, buffer);
   gst_object_unref (pool);
   return ret;
 }
@@ -861,7 +969,7 @@ gst_pbf_test_src_start (GstBaseSrc *base)
   self->replay_frames = self->pre_render;
   self->frame = self->first_frame = 0;
   self->first_time = 0;
-  self->time_known = FALSE;
+  self->time_known = self->sought = FALSE;
   GST_OBJECT_UNLOCK (self);
   /* num-buffers counts frames here, where the base class would count lists */
   base->num_buffers_left = -1;
@@ -1006,6 +1114,8 @@ gst_pbf_test_src_class_init (GstPbfTestSrcClass *klass)
 
   base_class->start = gst_pbf_test_src_start;
   base_class->stop = gst_pbf_test_src_stop;
+  base_class->is_seekable = gst_pbf_test_src_is_seekable;
+  base_class->do_seek = gst_pbf_test_src_do_seek;
   base_class->unlock = gst_pbf_test_src_unlock;
   base_class->unlock_stop = gst_pbf_test_src_unlock_stop;
   base_class->negotiate = gst_pbf_test_src_negotiate;

@@ -462,7 +462,7 @@ GST_START_TEST (test_queries)
   gst_buffer_unref (gst_harness_pull (h));
   fail_unless (gst_pad_peer_query (h->sinkpad, query));
   gst_query_parse_seeking (query, NULL, &seekable, NULL, NULL);
-  fail_if (seekable);
+  fail_unless (seekable);
   gst_query_unref (query);
   fail_unless (
       gst_pad_peer_query_duration (h->sinkpad, GST_FORMAT_TIME, &duration));
@@ -471,6 +471,15 @@ GST_START_TEST (test_queries)
       gst_pad_peer_query_duration (h->sinkpad, GST_FORMAT_DEFAULT, &duration));
   fail_unless_equals_uint64 (duration, 1000);
   fail_unless_equals_uint64 (gst_harness_query_latency (h), 0);
+  gst_harness_teardown (h);
+
+  h = gst_harness_new_parse ("pbftestsrc is-live=true");
+  query = gst_query_new_seeking (GST_FORMAT_TIME);
+  gst_harness_play (h);
+  fail_unless (gst_pad_peer_query (h->sinkpad, query));
+  gst_query_parse_seeking (query, NULL, &seekable, NULL, NULL);
+  fail_if (seekable);
+  gst_query_unref (query);
   gst_harness_teardown (h);
 }
 GST_END_TEST;
@@ -753,6 +762,312 @@ GST_START_TEST (test_eos)
 }
 GST_END_TEST;
 
+/* --- seeks ------------------------------------------------------------------ */
+
+/* at 30/1 the times of frames are rounded */
+#define SEEK_SINK                                                              \
+  " ! video/x-raw,width=48,height=40,framerate=30/1 ! fakesink sync=false"
+
+typedef struct {
+  guint64 frame;
+  GstClockTime pts, running, running_end;
+  guint32 crc; /* of the pixels and of the record */
+} Seen;
+
+/* All frames since the last flush. */
+typedef struct {
+  GstElement *pipeline, *src;
+  GstClockTime offset; /* of timestamps */
+  GMutex lock;
+  GArray *seen;
+  GstSegment segment;
+} Seeker;
+
+static void
+note_frame (Seeker *k, GstBuffer *buffer)
+{
+  GstClockTime pts = GST_BUFFER_PTS (buffer);
+  GstClockTime end = pts + GST_BUFFER_DURATION (buffer);
+  Seen seen = { GST_BUFFER_OFFSET (buffer), pts,
+    gst_segment_to_running_time (&k->segment, GST_FORMAT_TIME, pts),
+    gst_segment_to_running_time (&k->segment, GST_FORMAT_TIME, end),
+    gst_buffer_get_pbf_signal_meta (buffer)->signal.crc32c };
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  seen.crc ^= pbf_crc32c (map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  g_array_append_val (k->seen, seen);
+}
+
+static GstPadProbeReturn
+note_flow (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Seeker *k = data;
+
+  g_mutex_lock (&k->lock);
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    note_frame (k, GST_PAD_PROBE_INFO_BUFFER (info));
+  } else if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
+    GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
+
+    for (guint i = 0; i < gst_buffer_list_length (list); i++)
+      note_frame (k, gst_buffer_list_get (list, i));
+  } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_SEGMENT) {
+    gst_event_copy_segment (info->data, &k->segment);
+  } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_FLUSH_STOP) {
+    g_array_set_size (k->seen, 0);
+  }
+  g_mutex_unlock (&k->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+static Seeker *
+seeker_new (const gchar *settings)
+{
+  Seeker *k = g_new0 (Seeker, 1);
+  gchar *line = g_strdup_printf (
+      "pbftestsrc name=s regime=spatter %s" SEEK_SINK, settings);
+  gint64 offset;
+  GstPad *pad;
+
+  k->pipeline = gst_parse_launch (line, NULL);
+  k->src = gst_bin_get_by_name (GST_BIN (k->pipeline), "s");
+  g_object_get (k->src, "timestamp-offset", &offset, NULL);
+  k->offset = (GstClockTime) offset;
+  g_mutex_init (&k->lock);
+  k->seen = g_array_new (FALSE, FALSE, sizeof (Seen));
+  pad = gst_element_get_static_pad (k->src, "src");
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST
+          | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+          | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+      note_flow, k, NULL);
+  gst_object_unref (pad);
+  g_free (line);
+  return k;
+}
+
+static void
+seeker_free (Seeker *k)
+{
+  gst_element_set_state (k->pipeline, GST_STATE_NULL);
+  gst_object_unref (k->src);
+  gst_object_unref (k->pipeline);
+  g_array_unref (k->seen);
+  g_mutex_clear (&k->lock);
+  g_free (k);
+}
+
+static void
+seeker_preroll (Seeker *k)
+{
+  gst_element_set_state (k->pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int (
+      gst_element_get_state (k->pipeline, NULL, NULL, GST_CLOCK_TIME_NONE),
+      GST_STATE_CHANGE_SUCCESS);
+}
+
+/* Plays until a message of @type. */
+static void
+seeker_play (Seeker *k, GstMessageType type)
+{
+  GstBus *bus = gst_element_get_bus (k->pipeline);
+  GstMessage *message;
+
+  gst_element_set_state (k->pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
+      GST_MESSAGE_EOS | GST_MESSAGE_SEGMENT_DONE | GST_MESSAGE_ERROR);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), type);
+  gst_message_unref (message);
+  gst_object_unref (bus);
+}
+
+static GstClockTime
+pts_of (Seeker *k, guint64 frame)
+{
+  return k->offset + gst_util_uint64_scale (frame, GST_SECOND, 30);
+}
+
+/* From frame @first to the one before @end, both a little later. */
+static void
+seeker_seek (Seeker *k, gdouble rate, GstSeekFlags flags, guint64 first,
+    guint64 end, guint later)
+{
+  fail_unless (gst_element_seek (k->pipeline, rate, GST_FORMAT_TIME, flags,
+      GST_SEEK_TYPE_SET, (gint64) pts_of (k, first) + later, GST_SEEK_TYPE_SET,
+      (gint64) pts_of (k, end) + later));
+}
+
+/* The frames from number @at of what was seen are @first, ... @last, and those
+ * that are seen without a seek. */
+static void
+expect_frames (
+    Seeker *k, guint at, guint64 first, guint64 last, const GArray *plain)
+{
+  gint step = first <= last ? 1 : -1;
+  guint n = (guint) ((gint64) (last - first) * step) + 1;
+
+  g_mutex_lock (&k->lock);
+  fail_unless (k->seen->len >= at + n, "%u frames", k->seen->len);
+  for (guint i = 0; i < n; i++) {
+    const Seen *seen = &g_array_index (k->seen, Seen, at + i);
+    guint64 frame = first + (guint64) (gint64) ((gint) i * step);
+
+    fail_unless_equals_uint64 (seen->frame, frame);
+    fail_unless_equals_uint64 (seen->pts, pts_of (k, frame));
+    fail_unless_equals_int (seen->crc, g_array_index (plain, Seen, frame).crc);
+  }
+  g_mutex_unlock (&k->lock);
+}
+
+static void
+expect_length (Seeker *k, guint n)
+{
+  g_mutex_lock (&k->lock);
+  fail_unless_equals_int (k->seen->len, n);
+  g_mutex_unlock (&k->lock);
+}
+
+/* Each frame's running time begins where that of the one before ends. */
+static void
+expect_no_gaps (Seeker *k)
+{
+  for (guint i = 1; i < k->seen->len; i++)
+    fail_unless_equals_uint64 (g_array_index (k->seen, Seen, i).running,
+        g_array_index (k->seen, Seen, i - 1).running_end);
+}
+
+static const gchar *seek_settings[] = { "", "frames-per-list=1",
+  "frames-per-list=7", "pre-render=50 frames-per-list=8",
+  "timestamp-offset=1000000007 frames-per-list=3" };
+
+/* What @settings give without a seek. */
+static GArray *
+frames_without_seek (const gchar *settings)
+{
+  gchar *line = g_strdup_printf ("%s num-buffers=130", settings);
+  Seeker *k = seeker_new (line);
+  GArray *seen;
+
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 130);
+  seen = g_array_ref (k->seen);
+  seeker_free (k);
+  g_free (line);
+  return seen;
+}
+
+GST_START_TEST (test_flushing_seeks)
+{
+  static const guint64 frames[] = { 25, 7, 0, 120 };
+  const GstSeekFlags flush = GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE;
+  GArray *plain = frames_without_seek (seek_settings[__i__]);
+  Seeker *k = seeker_new (seek_settings[__i__]);
+
+  seeker_preroll (k);
+  for (guint i = 0; i < G_N_ELEMENTS (frames); i++) {
+    for (guint later = 0; later < 2000; later += 1000) {
+      fail_unless (gst_element_seek_simple (k->pipeline, GST_FORMAT_TIME, flush,
+          (gint64) pts_of (k, frames[i]) + later));
+      seeker_preroll (k);
+      expect_frames (k, 0, frames[i], frames[i], plain);
+    }
+  }
+  /* a frame that begins before the stop is shown */
+  seeker_seek (k, 1.0, flush, 10, 20, 0);
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 10);
+  expect_frames (k, 0, 10, 19, plain);
+  expect_no_gaps (k);
+  seeker_seek (k, 1.0, flush, 30, 60, 5);
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 31);
+  expect_frames (k, 0, 30, 60, plain);
+  /* backwards */
+  seeker_seek (k, -1.0, flush, 0, 26, 0);
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 26);
+  expect_frames (k, 0, 25, 0, plain);
+  seeker_seek (k, -1.0, flush, 3, 9, 0);
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 6);
+  expect_frames (k, 0, 8, 3, plain);
+  seeker_free (k);
+  g_array_unref (plain);
+}
+GST_END_TEST;
+
+/* Segments in a row, without a flush: the running time goes on. */
+GST_START_TEST (test_segment_seeks)
+{
+  GArray *plain = frames_without_seek (seek_settings[__i__]);
+  Seeker *k = seeker_new (seek_settings[__i__]);
+
+  seeker_preroll (k);
+  seeker_seek (k, 1.0, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT, 3, 29, 0);
+  seeker_play (k, GST_MESSAGE_SEGMENT_DONE);
+  seeker_seek (k, 1.0, GST_SEEK_FLAG_SEGMENT, 20, 24, 0);
+  seeker_play (k, GST_MESSAGE_SEGMENT_DONE);
+  seeker_seek (k, 1.0, GST_SEEK_FLAG_NONE, 0, 2, 0);
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 26 + 4 + 2);
+  expect_frames (k, 0, 3, 28, plain);
+  expect_frames (k, 26, 20, 23, plain);
+  expect_frames (k, 30, 0, 1, plain);
+  expect_no_gaps (k);
+  seeker_free (k);
+  g_array_unref (plain);
+}
+GST_END_TEST;
+
+/* A seek without a flush in the middle of the stream */
+GST_START_TEST (test_seek_in_flow)
+{
+  GArray *plain = frames_without_seek (seek_settings[__i__]);
+  Seeker *k = seeker_new (seek_settings[__i__]);
+
+  gst_element_set_state (k->pipeline, GST_STATE_PLAYING);
+  /* such a seek waits for the streaming thread, and that for a sink that is not
+   * yet playing */
+  fail_unless_equals_int (
+      gst_element_get_state (k->pipeline, NULL, NULL, GST_CLOCK_TIME_NONE),
+      GST_STATE_CHANGE_SUCCESS);
+  seeker_seek (k, 1.0, GST_SEEK_FLAG_NONE, 5, 9, 0);
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_frames (k, k->seen->len - 4, 5, 8, plain);
+  expect_no_gaps (k);
+  seeker_free (k);
+  g_array_unref (plain);
+}
+GST_END_TEST;
+
+/* num-buffers is where the stream ends, for seeks too; a seek may come before the
+ * stream. */
+GST_START_TEST (test_seeks_at_the_ends)
+{
+  GArray *plain = frames_without_seek ("");
+  Seeker *k = seeker_new ("num-buffers=50 frames-per-list=16");
+
+  gst_element_set_state (k->pipeline, GST_STATE_READY);
+  fail_unless (gst_element_send_event (k->src,
+      gst_event_new_seek (1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+          GST_SEEK_TYPE_SET, (gint64) pts_of (k, 41), GST_SEEK_TYPE_NONE, -1)));
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 9);
+  expect_frames (k, 0, 41, 49, plain);
+  seeker_seek (k, 1.0, GST_SEEK_FLAG_FLUSH, 60, 70, 0);
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 0);
+  seeker_seek (k, 1.0, GST_SEEK_FLAG_FLUSH, 48, 70, 0);
+  seeker_play (k, GST_MESSAGE_EOS);
+  expect_length (k, 2);
+  expect_frames (k, 0, 48, 49, plain);
+  seeker_free (k);
+  g_array_unref (plain);
+}
+GST_END_TEST;
+
 static Suite *
 pbftestsrc_suite (void)
 {
@@ -775,6 +1090,11 @@ pbftestsrc_suite (void)
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_properties);
   tcase_add_test (tc, test_eos);
+  tcase_add_loop_test (
+      tc, test_flushing_seeks, 0, G_N_ELEMENTS (seek_settings));
+  tcase_add_loop_test (tc, test_segment_seeks, 0, G_N_ELEMENTS (seek_settings));
+  tcase_add_loop_test (tc, test_seek_in_flow, 0, G_N_ELEMENTS (seek_settings));
+  tcase_add_test (tc, test_seeks_at_the_ends);
   return s;
 }
 
