@@ -34,7 +34,7 @@ expect_words (gchar *text, const gchar *words)
 gchar *
 bus_pop_text (GstBus *bus, GstMessageType type)
 {
-  GstMessage *message = gst_bus_timed_pop_filtered (bus, 5 * GST_SECOND, type);
+  GstMessage *message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, type);
   gchar *text;
 
   if (message == NULL)

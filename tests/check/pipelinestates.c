@@ -14,7 +14,7 @@ up_and_down (GstElement *pipeline, guint round)
 
   g_assert_cmpint (ret, !=, GST_STATE_CHANGE_FAILURE);
   if (round % 3 == 0) {
-    ret = gst_element_get_state (pipeline, NULL, NULL, 5 * GST_SECOND);
+    ret = gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND);
     g_assert_cmpint (ret, ==, GST_STATE_CHANGE_SUCCESS);
   }
   ret = gst_element_set_state (
