@@ -58,5 +58,6 @@ void gst_cv_filter_unflush_request_pads (GstCvFilter *filter, GstEvent *event);
 GstPad *gst_cv_filter_request_new_pad (GstElement *element,
     GstPadTemplate *template, const gchar *name, const GstCaps *caps);
 void gst_cv_filter_release_pad (GstElement *element, GstPad *pad);
+void gst_cv_filter_pad_removed (GstElement *element, GstPad *pad);
 
 G_END_DECLS

@@ -340,6 +340,7 @@ gst_cv_filter_class_init (GstCvFilterClass *klass)
   element_class->set_context = gst_cv_filter_set_context;
   element_class->request_new_pad = gst_cv_filter_request_new_pad;
   element_class->release_pad = gst_cv_filter_release_pad;
+  element_class->pad_removed = gst_cv_filter_pad_removed;
   klass->src_event = gst_cv_filter_push_event;
   klass->get_caps = filter_default_get_caps;
   klass->accept_caps = filter_default_accept_caps;

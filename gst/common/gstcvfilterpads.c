@@ -76,6 +76,16 @@ gst_cv_filter_request_new_pad (GstElement *element, GstPadTemplate *template,
 void
 gst_cv_filter_release_pad (GstElement *element, GstPad *pad)
 {
+  if (!gst_object_has_as_parent (GST_OBJECT (pad), GST_OBJECT (element)))
+    return;
+  gst_pad_set_active (pad, FALSE);
+  gst_element_remove_pad (element, pad);
+}
+
+/* From now on its name is free for another one. */
+void
+gst_cv_filter_pad_removed (GstElement *element, GstPad *pad)
+{
   GstCvFilter *filter = GST_CV_FILTER (element);
   GstPad *ours = NULL;
 
@@ -84,11 +94,7 @@ gst_cv_filter_release_pad (GstElement *element, GstPad *pad)
     if (filter->priv->request_pads[i] == pad)
       ours = g_steal_pointer (&filter->priv->request_pads[i]);
   GST_OBJECT_UNLOCK (filter);
-  if (ours == NULL)
-    return;
-  gst_pad_set_active (ours, FALSE);
-  gst_element_remove_pad (element, ours);
-  gst_object_unref (ours);
+  gst_clear_object (&ours);
 }
 
 GstPad *
