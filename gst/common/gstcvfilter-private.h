@@ -26,8 +26,9 @@ struct _GstCvFilterPrivate {
   /* of the source pad's task */
   GstFlowReturn src_flow;
 
-  /* under the object lock: by kind; NULL: not requested */
-  GstPad **request_pads;
+  /* under the object lock */
+  GstPad **request_pads; /* by kind; NULL: not requested */
+  GstEvent *eos;         /* was pushed, and no stream has begun since */
 };
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cv_filter_debug);
@@ -54,6 +55,13 @@ void gst_cv_filter_flush_request_pads (GstCvFilter *filter, GstEvent *event);
 /* Empties their queues and restarts them. @event: (nullable) (transfer
  * none): a FLUSH_STOP */
 void gst_cv_filter_unflush_request_pads (GstCvFilter *filter, GstEvent *event);
+
+/* A request pad that was linked once EOS had passed gets it too: the first has
+ * the source pad's task, if EOS has passed, call the second. */
+void gst_cv_filter_ask_for_eos (GstCvFilter *filter);
+void gst_cv_filter_repeat_eos (GstCvFilter *filter);
+/* @eos: (nullable) (transfer none) */
+void gst_cv_filter_note_eos (GstCvFilter *filter, GstEvent *eos);
 
 GstPad *gst_cv_filter_request_new_pad (GstElement *element,
     GstPadTemplate *template, const gchar *name, const GstCaps *caps);

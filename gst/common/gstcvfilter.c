@@ -316,6 +316,7 @@ gst_cv_filter_finalize (GObject *object)
   for (guint i = 0; i < GST_CV_FILTER_GET_CLASS (filter)->n_request_pads; i++)
     gst_clear_object (&priv->request_pads[i]);
   g_free (priv->request_pads);
+  gst_clear_event (&priv->eos);
   gst_cv_queue_free (filter->queue);
   if (filter->cuda != NULL)
     gst_cv_cuda_free (filter->cuda);

@@ -306,11 +306,51 @@ push_on_request_pads (GstCvFilter *filter, GstEvent *event)
 }
 
 void
+gst_cv_filter_note_eos (GstCvFilter *filter, GstEvent *eos)
+{
+  GST_OBJECT_LOCK (filter);
+  gst_event_replace (&filter->priv->eos, eos);
+  GST_OBJECT_UNLOCK (filter);
+}
+
+static GstEvent *
+ref_eos (GstCvFilter *filter)
+{
+  GstEvent *eos = NULL;
+
+  GST_OBJECT_LOCK (filter);
+  gst_event_replace (&eos, filter->priv->eos);
+  GST_OBJECT_UNLOCK (filter);
+  return eos;
+}
+
+void
+gst_cv_filter_ask_for_eos (GstCvFilter *filter)
+{
+  GstEvent *eos = ref_eos (filter);
+
+  if (eos != NULL)
+    gst_cv_queue_push_mark (filter->queue);
+  gst_clear_event (&eos);
+}
+
+void
+gst_cv_filter_repeat_eos (GstCvFilter *filter)
+{
+  GstEvent *eos = ref_eos (filter);
+
+  if (eos != NULL)
+    push_on_request_pads (filter, eos);
+  gst_clear_event (&eos);
+}
+
+void
 gst_cv_filter_push_event (GstCvFilter *filter, GstEvent *event)
 {
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
       filter->priv->src_flow = GST_FLOW_OK;
+      gst_cv_filter_note_eos (filter, NULL);
       gst_cv_filter_note_lacks (filter, GST_CV_LACKS_ALL);
       break;
     case GST_EVENT_CAPS:
@@ -322,6 +362,10 @@ gst_cv_filter_push_event (GstCvFilter *filter, GstEvent *event)
       gst_cv_filter_note_lacks (filter, GST_CV_LACKS_SEGMENT);
       break;
     case GST_EVENT_EOS:
+      /* before any pad gets it: a pad that comes too late for it asks */
+      gst_cv_filter_note_eos (filter, event);
+      push_on_request_pads (filter, event);
+      break;
     case GST_EVENT_SEGMENT_DONE:
     case GST_EVENT_GAP:
       push_on_request_pads (filter, event);

@@ -70,6 +70,7 @@ filter_loop (gpointer user_data)
     case GST_CV_POP_MARK:
       if (klass->mark != NULL)
         flow = klass->mark (filter);
+      gst_cv_filter_repeat_eos (filter);
       break;
     case GST_CV_POP_DEADLINE:
       if (klass->deadline != NULL)
@@ -173,6 +174,7 @@ gst_cv_filter_discard (GstCvFilter *filter)
   gst_clear_event (&after);
   gst_segment_init (&filter->segment, GST_FORMAT_UNDEFINED);
   gst_cv_latency_break (&filter->latency);
+  gst_cv_filter_note_eos (filter, NULL);
   filter->priv->src_flow = GST_FLOW_OK;
 }
 
@@ -332,6 +334,7 @@ gst_cv_filter_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
       return TRUE;
     case GST_EVENT_RECONFIGURE:
       resume_task (GST_CV_FILTER (parent));
+      gst_cv_filter_ask_for_eos (GST_CV_FILTER (parent));
       break;
     default:
       break;

@@ -202,6 +202,18 @@ push_buffers (GstCvRequestPad *pad, GstMiniObject *object)
     post_unheard (pad);
 }
 
+/* EOS that is pushed on a pad that is not linked is never pushed again, not even
+ * when it is linked: such a pad has it repeated then. */
+static void
+push_event (GstCvRequestPad *pad, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS
+      && !gst_pad_is_linked (GST_PAD (pad)))
+    gst_event_unref (event);
+  else
+    gst_pad_push_event (GST_PAD (pad), event);
+}
+
 static void
 request_pad_loop (gpointer user_data)
 {
@@ -212,7 +224,7 @@ request_pad_loop (gpointer user_data)
   if (object == NULL)
     gst_pad_pause_task (GST_PAD (pad));
   else if (GST_IS_EVENT (object))
-    gst_pad_push_event (GST_PAD (pad), GST_EVENT_CAST (object));
+    push_event (pad, GST_EVENT_CAST (object));
   else if (drop)
     gst_mini_object_unref (object);
   else

@@ -305,6 +305,31 @@ GST_START_TEST (test_nothing_but_eos)
 }
 GST_END_TEST;
 
+/* A branch that comes once EOS has passed, or as it passes, gets it all the
+ * same: its sink would keep the pipeline waiting. */
+GST_START_TEST (test_late_branch)
+{
+  Frames frames = frames_new (__i__, 0, 6);
+
+  for (guint k = 0; k < 20; k++) {
+    Rig rig = rig_new_with (__i__, "src", 0);
+
+    rig_set_caps (&rig, &frames);
+    push_frames (&rig, &frames, 6);
+    push_eos (&rig);
+    if (k == 0)
+      wait_for_event (rig.h, GST_EVENT_EOS);
+    for (rig.n_sides = 0; rig.n_sides < count_pads (__i__); rig.n_sides++)
+      rig.sides[rig.n_sides] = gst_harness_new_with_element (
+          rig.element, NULL, filters[__i__].pads[rig.n_sides]);
+    for (guint i = 0; i < rig.n_sides; i++)
+      wait_for_event (rig.sides[i], GST_EVENT_EOS);
+    rig_free (&rig);
+  }
+  frames_free (&frames);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_without_caps)
 {
   Frames frames = frames_new (__i__, 0, 1);
@@ -631,7 +656,7 @@ GST_START_TEST (test_refused_at_the_end)
   gst_harness_push (rig.h, gst_buffer_copy (frames.buffers->pdata[0]));
   gst_pad_push_event (rig.h->srcpad, gst_event_new_eos ());
   message =
-      gst_bus_timed_pop_filtered (rig.bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
+      gst_bus_timed_pop_filtered (rig.bus, 20 * GST_SECOND, GST_MESSAGE_ERROR);
   fail_unless (message != NULL, "no error was posted");
   gst_message_unref (message);
   g_usleep (20000);
@@ -951,7 +976,7 @@ GST_START_TEST (test_no_queues)
 
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int (
-      gst_element_get_state (pipeline, NULL, NULL, 10 * GST_SECOND),
+      gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND),
       GST_STATE_CHANGE_SUCCESS);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   wait_for_eos (pipeline);
@@ -968,7 +993,7 @@ GST_START_TEST (test_shutdown_while_blocked)
   for (guint k = 0; k < 3; k++) {
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
     fail_unless_equals_int (
-        gst_element_get_state (pipeline, NULL, NULL, 10 * GST_SECOND),
+        gst_element_get_state (pipeline, NULL, NULL, 20 * GST_SECOND),
         GST_STATE_CHANGE_SUCCESS);
     g_usleep (k * 50000);
     fail_unless_equals_int (gst_element_set_state (pipeline,
@@ -1073,6 +1098,7 @@ contractflow_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_loop_test (tc, test_order_and_renegotiation, 0, n);
   tcase_add_loop_test (tc, test_nothing_but_eos, 0, n);
+  tcase_add_loop_test (tc, test_late_branch, 0, n);
   tcase_add_loop_test (tc, test_without_caps, 0, n);
   tcase_add_loop_test (tc, test_streams, 0, n);
   tcase_add_loop_test (tc, test_latency, 0, n);
