@@ -4,8 +4,10 @@
  */
 #include "cuda/surface/bytes.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_TEXT 255
 
@@ -286,6 +288,20 @@ surface_out_add_samples (SurfaceOut *out, const SurfaceImage *image,
     else
       surface_put_f64 (to + i * size, image->z[i]);
   return to != NULL;
+}
+
+gint
+surface_pwrite (int fd, const void *bytes, gsize n, guint64 at)
+{
+  for (gsize done = 0; done < n;) {
+    gssize wrote = pwrite (
+        fd, (const guint8 *) bytes + done, n - done, (off_t) (at + done));
+
+    if (wrote < 0 && errno != EINTR)
+      return errno;
+    done += wrote > 0 ? (gsize) wrote : 0;
+  }
+  return 0;
 }
 
 /* --- text ------------------------------------------------------------------ */

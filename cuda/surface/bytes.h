@@ -113,6 +113,9 @@ gboolean surface_out_add_text (
 gboolean surface_out_add_samples (SurfaceOut *out, const SurfaceImage *image,
     SurfaceSample type, GError **error);
 
+/* Writes @n bytes to the file @fd from byte @at on. Returns: 0 or errno */
+gint surface_pwrite (int fd, const void *bytes, gsize n, guint64 at);
+
 /* --- text ------------------------------------------------------------------ */
 
 /* The whole of @text is a number, in the C locale. */
@@ -174,6 +177,23 @@ gboolean surface_source_read (
 typedef gboolean (*SurfaceDescribe) (const SurfaceSource *source,
     const guint8 *head, gsize n_head, SurfaceImage *about,
     SurfaceLayout *layout, GError **error);
+/**
+ * SurfacePacked: a file whose samples have to be unpacked as a whole
+ * @unpack: to @to, as the layout says, with room for all of them. It may be called
+ *   several times.
+ * @warning: (nullable): what is wrong with the file although it can be read
+ */
+typedef struct _SurfacePacked SurfacePacked;
+struct _SurfacePacked {
+  gboolean (*unpack) (
+      SurfacePacked *packed, CvisPool *pool, guint8 *to, GError **error);
+  void (*free) (SurfacePacked *packed);
+  gchar *warning;
+};
+
+/* As SurfaceDescribe; always plain. @source: outlives what is returned */
+typedef SurfacePacked *(*SurfaceOpen) (const SurfaceSource *source,
+    SurfaceImage *about, SurfaceLayout *layout, GError **error);
 /* A whole file */
 typedef SurfaceImage *(*SurfaceRead) (
     const guint8 *data, gsize size, GError **error);
@@ -194,10 +214,14 @@ typedef struct {
   SurfaceWrite write;        /* (nullable) */
   gboolean holds_spacing;
   const gchar *needs;
+  SurfaceOpen open; /* (nullable): in the place of describe and read */
 } SurfaceFormat;
 
 /* Returns: (nullable) */
 const SurfaceFormat *surface_format_of (SurfaceFileFormat format);
+/* Whether @image has the spacing that such a file needs. */
+gboolean surface_format_check (
+    const SurfaceFormat *f, const SurfaceImage *image, GError **error);
 /* Takes a reader's @problem, which may quote a file, and sets @error to it as
  * text that can be shown. */
 void surface_format_refuse (
@@ -219,7 +243,8 @@ gboolean surface_describe_metropro (const SurfaceSource *source,
     const guint8 *head, gsize n_head, SurfaceImage *about,
     SurfaceLayout *layout, GError **error);
 
-SurfaceImage *surface_read_x3p (const guint8 *data, gsize size, GError **error);
+SurfacePacked *surface_open_x3p (const SurfaceSource *source,
+    SurfaceImage *about, SurfaceLayout *layout, GError **error);
 SurfaceImage *surface_read_sdf (const SurfaceSource *source, GError **error);
 SurfaceImage *surface_read_sur (const guint8 *data, gsize size, GError **error);
 SurfaceImage *surface_read_tiff (

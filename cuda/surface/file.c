@@ -9,9 +9,9 @@
 #include "cuda/surface/bytes.h"
 
 #if HAVE_X3P
-#define X3P NULL, surface_read_x3p, NULL, surface_write_x3p, TRUE, NULL
+#define X3P NULL, NULL, NULL, surface_write_x3p, TRUE, NULL, surface_open_x3p
 #else
-#define X3P NULL, NULL, NULL, NULL, TRUE, "libzip"
+#define X3P NULL, NULL, NULL, NULL, TRUE, "libzip and zlib"
 #endif
 #if HAVE_TIFF
 #define TIFF                                                                   \
@@ -195,6 +195,16 @@ refuse_unbuilt (const SurfaceFormat *f, GError **error)
   return FALSE;
 }
 
+#if !HAVE_X3P
+gboolean
+surface_file_save_x3p (int fd, const SurfaceImage *about, SurfaceStream stream,
+    gdouble scale, gdouble offset, const void *samples, guint level,
+    CvisPool *pool, GError **error)
+{
+  return refuse_unbuilt (surface_format_of (SURFACE_FILE_X3P), error);
+}
+#endif
+
 void
 surface_format_refuse (
     const SurfaceFormat *format, GError *problem, GError **error)
@@ -224,8 +234,9 @@ surface_file_check_start (const guint8 *data, gsize size, GError **error)
   return !f->needs || refuse_unbuilt (f, error);
 }
 
-static gboolean
-check_image (const SurfaceImage *image, const SurfaceFormat *f, GError **error)
+gboolean
+surface_format_check (
+    const SurfaceFormat *f, const SurfaceImage *image, GError **error)
 {
   if (!f->holds_spacing
       || (isfinite (image->dx) && image->dx > 0 && isfinite (image->dy)
@@ -255,7 +266,7 @@ surface_file_write (
     refuse_unbuilt (f, error);
     return NULL;
   }
-  if (!check_image (image, f, error))
+  if (!surface_format_check (f, image, error))
     return NULL;
   if (f->write (image, &out, error))
     return g_bytes_new_take (out.data, out.size);

@@ -80,6 +80,8 @@ SurfaceReader *surface_reader_new (GBytes *bytes, GError **error);
 void surface_reader_free (SurfaceReader *reader);
 /* All that the file says but the heights: z may be %NULL. */
 const SurfaceImage *surface_reader_get_about (const SurfaceReader *reader);
+/* Returns: (nullable): what is wrong with the file although it can be read */
+const gchar *surface_reader_get_warning (const SurfaceReader *reader);
 
 /**
  * surface_reader_read:
@@ -119,5 +121,12 @@ typedef enum {
 gboolean surface_file_save_npy (int fd, const SurfaceImage *about,
     SurfaceStream stream, gdouble scale, gdouble offset, const void *samples,
     CvisPool *pool, GError **error);
+
+/* The same for X3P. @about: spacing, title and date too
+ * @level: 0 (not compressed), 1 (fast: no search for repeated bytes) to 9 */
+gboolean surface_file_save_x3p (int fd, const SurfaceImage *about,
+    SurfaceStream stream, gdouble scale, gdouble offset, const void *samples,
+    guint level, CvisPool *pool, GError **error);
+#define SURFACE_X3P_LEVEL 1
 
 G_END_DECLS

@@ -6,10 +6,8 @@
  * header (a Python dictionary), samples. Heights in metres; no spacing. */
 #include "cuda/surface/heights.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ALIGNMENT 64
 
@@ -264,17 +262,11 @@ typedef struct {
 static gboolean
 write_bytes (Writing *writing, const void *bytes, gsize n, gsize at)
 {
-  for (gsize done = 0; done < n;) {
-    gssize wrote = pwrite (writing->fd, (const guint8 *) bytes + done, n - done,
-        (off_t) (at + done));
+  const gint number = surface_pwrite (writing->fd, bytes, n, at);
 
-    if (wrote < 0 && errno != EINTR) {
-      g_atomic_int_set (&writing->number, errno);
-      return FALSE;
-    }
-    done += wrote > 0 ? (gsize) wrote : 0;
-  }
-  return TRUE;
+  if (number != 0)
+    g_atomic_int_set (&writing->number, number);
+  return number == 0;
 }
 
 static void

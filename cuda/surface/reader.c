@@ -24,6 +24,8 @@ struct _SurfaceReader {
   SurfaceImage about;  /* else */
   SurfaceLayout layout;
   SurfaceSource samples;
+  SurfacePacked *packed; /* (nullable): gives the samples */
+  const SurfaceFormat *format;
 };
 
 /* --- bytes of a file --------------------------------------------------------- */
@@ -187,7 +189,16 @@ read_header (SurfaceReader *reader, const guint8 *head, gsize n_head,
     const SurfaceFormat *format, GError **error)
 {
   GError *problem = NULL;
-  gboolean ok = describe_file (reader, format, head, n_head, &problem);
+  gboolean ok;
+
+  if (format->open) {
+    reader->packed =
+        format->open (&reader->file, &reader->about, &reader->layout, &problem);
+    if (!reader->packed)
+      surface_format_refuse (format, problem, error);
+    return reader->packed != NULL;
+  }
+  ok = describe_file (reader, format, head, n_head, &problem);
 
   /* what is wrong may be that the header is longer */
   if (!ok && n_head < reader->file.size) {
@@ -218,6 +229,7 @@ open_file (SurfaceReader *reader, GError **error)
     n = reader->file.size;
   ok = ok && surface_file_check_start (head, n, error);
   format = surface_format_of (surface_file_detect (head, n));
+  reader->format = format;
   ok = ok && read_header (reader, head, n, format, error);
   g_free (own);
   return ok;
@@ -265,6 +277,8 @@ surface_reader_open (const gchar *name, GError **error)
 void
 surface_reader_free (SurfaceReader *reader)
 {
+  if (reader->packed)
+    reader->packed->free (reader->packed);
   if (reader->file.fd >= 0)
     close (reader->file.fd);
   g_clear_pointer (&reader->image, surface_image_free);
@@ -277,6 +291,12 @@ const SurfaceImage *
 surface_reader_get_about (const SurfaceReader *reader)
 {
   return reader->image ? reader->image : &reader->about;
+}
+
+const gchar *
+surface_reader_get_warning (const SurfaceReader *reader)
+{
+  return reader->packed ? reader->packed->warning : NULL;
 }
 
 /* --- samples ------------------------------------------------------------------ */
@@ -408,6 +428,34 @@ find_mean (Reading *reading, CvisPool *pool, guint blocks, guint grain)
 /* blocks that a thread takes at a time */
 #define GRAIN 16
 
+/* To @to, where they are converted in their place if they are as large as the
+ * samples that are wanted. @own: (out) (nullable): else where they are */
+static gboolean
+unpack_samples (SurfaceReader *reader, CvisPool *pool, gsize n, gsize to_size,
+    gpointer to, guint8 **own, GError **error)
+{
+  const gsize size = n * surface_sample_size (reader->layout.type);
+  GError *problem = NULL;
+
+  *own = NULL;
+  if (!reader->packed)
+    return TRUE;
+  if (size != n * to_size) {
+    to = *own = g_try_malloc (size);
+    if (!to) {
+      g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+          "There is no memory for %" G_GSIZE_FORMAT " bytes of heights", size);
+      return FALSE;
+    }
+  }
+  reader->samples = (SurfaceSource){ .data = to, .fd = -1, .size = size };
+  if (reader->packed->unpack (reader->packed, pool, to, &problem))
+    return TRUE;
+  surface_format_refuse (reader->format, problem, error);
+  g_clear_pointer (own, g_free);
+  return FALSE;
+}
+
 gboolean
 surface_reader_read (SurfaceReader *reader, CvisPool *pool,
     gboolean remove_offset, gboolean twice, gpointer to, gdouble *offset,
@@ -423,7 +471,11 @@ surface_reader_read (SurfaceReader *reader, CvisPool *pool,
   const guint blocks =
       (guint) ((reading.n + SURFACE_BLOCK - 1) / SURFACE_BLOCK);
   gsize there = 0;
+  guint8 *own;
 
+  if (!unpack_samples (
+          reader, pool, reading.n, reading.to_size, to, &own, error))
+    return FALSE;
   g_mutex_init (&reading.lock);
   reading.sums = g_new0 (SurfaceSum, blocks);
   if (remove_offset)
@@ -434,6 +486,7 @@ surface_reader_read (SurfaceReader *reader, CvisPool *pool,
     there += reading.sums[i].there;
   *offset = reading.offset;
   *missing = reading.n - there;
+  g_free (own);
   g_free (reading.sums);
   g_mutex_clear (&reading.lock);
   if (!reading.error)

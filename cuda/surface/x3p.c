@@ -5,23 +5,26 @@
 /* X3P, ISO 25178-72 (ISO 5436-2): a zip with main.xml, which describes a matrix
  * of points, the points' heights as binary data, and, where heights cannot say
  * that they are missing, a bit for each point, lowest bit first, 1 where there is
- * one. Metres. MD5 checksums guard all three; one that is there has to be right.
+ * one. Metres. MD5 checksums guard all three: those of heights and bits have to be
+ * right if they are there; that of main.xml, which people edit, is only warned of.
  *
  * Spacing along x and y is even (axes of type I); z is absolute, of the types I
  * (int16), L (int32), F and D (float32 and float64), little-endian, times its
  * axis' Increment plus its Offset. */
-#include "cuda/surface/bytes.h"
+#include "cuda/surface/x3p.h"
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 #include <zip.h>
+#include <zlib.h>
+#if HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
 
 #define MAX_XML (4 << 20)
 #define MAX_LINK 1024
 #define MAX_DEPTH 16
-#define EPOCH "1970-01-01T00:00:00"
-#define POINTS "bindata/data.bin"
-#define CHECKSUMS "md5checksum.hex"
 
 /* --- main.xml ---------------------------------------------------------------- */
 
@@ -283,18 +286,25 @@ typedef struct {
 } Archive;
 
 static zip_t *
-open_zip (const guint8 *data, gsize size, GError **error)
+open_zip (const SurfaceSource *source, GError **error)
 {
+  zip_source_t *bytes;
   zip_error_t problem;
-  zip_source_t *source;
   zip_t *zip = NULL;
+  gint code = 0, fd;
 
   zip_error_init (&problem);
-  source = zip_source_buffer_create (data, size, 0, &problem);
-  if (source) {
-    zip = zip_open_from_source (source, ZIP_RDONLY, &problem);
-    if (!zip)
-      zip_source_free (source);
+  if (source->data) {
+    bytes = zip_source_buffer_create (source->data, source->size, 0, &problem);
+    zip = bytes ? zip_open_from_source (bytes, ZIP_RDONLY, &problem) : NULL;
+    if (bytes && !zip)
+      zip_source_free (bytes);
+  } else {
+    fd = dup (source->fd);
+    zip = fd >= 0 ? zip_fdopen (fd, 0, &code) : NULL;
+    if (fd >= 0 && !zip)
+      close (fd);
+    zip_error_init_with_code (&problem, code);
   }
   if (!zip)
     surface_error (
@@ -326,7 +336,8 @@ static gboolean
 check_entry (
     const zip_stat_t *st, const gchar *link, guint64 most, GError **error)
 {
-  const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+  const zip_uint64_t needed =
+      ZIP_STAT_INDEX | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
 
   if ((st->valid & needed) != needed)
     return surface_error (
@@ -344,147 +355,415 @@ check_entry (
   return TRUE;
 }
 
-/* @link: as main.xml has it
- * Returns: (transfer full): its @size bytes and a NUL; %NULL with @error */
-static guint8 *
-read_entry (Archive *archive, const gchar *link, guint64 most, gsize *size,
+/* @link: as main.xml has it */
+static gboolean
+find_entry (Archive *archive, const gchar *link, guint64 most, zip_stat_t *st,
     GError **error)
 {
   gchar *name =
       g_strdelimit (g_strconcat (archive->prefix, link, NULL), "\\", '/');
-  zip_file_t *file = NULL;
-  guint8 *bytes = NULL;
-  zip_stat_t st;
+  const gboolean there = zip_stat (archive->zip, name, 0, st) == 0;
 
-  if (zip_stat (archive->zip, name, 0, &st) != 0) {
-    surface_error (error, "has no %.80s, which it speaks of", link);
-  } else if (check_entry (&st, link, most, error)) {
-    file = zip_fopen_index (archive->zip, st.index, 0);
-    bytes = file ? g_try_malloc (st.size + 1) : NULL;
-    if (!file)
-      surface_error (error, "has a %s that cannot be opened: %s", link,
-          zip_strerror (archive->zip));
-    else if (!bytes)
-      g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-          "has %" G_GUINT64_FORMAT " bytes of %s, more than there is memory "
-          "for",
-          (guint64) st.size, link);
-  }
-  if (bytes && zip_fread (file, bytes, st.size) != (zip_int64_t) st.size) {
-    surface_error (error, "has a %s that cannot be unpacked: %s", link,
-        zip_file_strerror (file));
-    g_clear_pointer (&bytes, g_free);
-  }
-  if (file)
-    zip_fclose (file);
   g_free (name);
-  if (bytes) {
-    *size = st.size;
-    bytes[*size] = 0;
-  }
-  return bytes;
+  if (!there)
+    return surface_error (error, "has no %.80s, which it speaks of", link);
+  return check_entry (st, link, most, error);
 }
 
-/* @expected: (nullable): hexadecimal digits, followed by anything but letters and
- * digits */
+/* @size: all of its bytes, or, with ZIP_FL_COMPRESSED, those in the archive */
 static gboolean
-check_md5 (const gchar *expected, const guint8 *bytes, gsize size,
-    const gchar *link, GError **error)
+unpack_entry (Archive *archive, const zip_stat_t *st, const gchar *link,
+    zip_flags_t flags, guint8 *to, guint64 size, GError **error)
 {
-  gchar *md5;
-  gboolean ok;
+  zip_file_t *file = zip_fopen_index (archive->zip, st->index, flags);
+  gboolean ok = TRUE;
 
-  if (!expected)
-    return TRUE;
-  md5 = g_compute_checksum_for_data (G_CHECKSUM_MD5, bytes, size);
-  ok = !g_ascii_strncasecmp (expected, md5, 32)
-       && !g_ascii_isalnum (expected[32]);
-  if (!ok)
-    surface_error (error,
-        "has a %s of the MD5 checksum %s, and says that it is \"%.32s\"", link,
-        md5, expected);
-  g_free (md5);
+  if (!file)
+    return surface_error (error, "has a %s that cannot be opened: %s", link,
+        zip_strerror (archive->zip));
+  if (zip_fread (file, to, size) != (zip_int64_t) size)
+    ok = surface_error (error, "has a %s that cannot be unpacked: %s", link,
+        zip_file_strerror (file));
+  zip_fclose (file);
   return ok;
 }
 
-/* --- reading ------------------------------------------------------------------- */
-
-/* Of main.xml, in the file that Record4 names, if it is there */
 static gboolean
-check_main (Archive *archive, Document *document, const guint8 *xml, gsize size,
+refuse_memory (guint64 size, const gchar *link, GError **error)
+{
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+      "There is no memory for %" G_GUINT64_FORMAT " bytes of %s", size, link);
+  return FALSE;
+}
+
+/* Returns: (transfer full): its @size bytes and a NUL; %NULL with @error */
+static guint8 *
+read_entry (Archive *archive, const gchar *link, guint64 most, gsize *size,
     GError **error)
+{
+  guint8 *bytes;
+  zip_stat_t st;
+
+  if (!find_entry (archive, link, most, &st, error))
+    return NULL;
+  bytes = g_try_malloc (st.size + 1);
+  if (!bytes) {
+    refuse_memory (st.size, link, error);
+    return NULL;
+  }
+  if (!unpack_entry (archive, &st, link, 0, bytes, st.size, error)) {
+    g_free (bytes);
+    return NULL;
+  }
+  *size = st.size;
+  bytes[*size] = 0;
+  return bytes;
+}
+
+/* --- checksums ---------------------------------------------------------------- */
+
+/* @expected: hexadecimal digits, followed by anything but letters and digits */
+static gboolean
+is_md5 (const gchar *expected, const gchar *md5)
+{
+  return !g_ascii_strncasecmp (expected, md5, 32)
+         && !g_ascii_isalnum (expected[32]);
+}
+
+/* @expected: (nullable) */
+static gboolean
+check_md5 (
+    const gchar *expected, const gchar *md5, const gchar *link, GError **error)
+{
+  return !expected || is_md5 (expected, md5)
+         || surface_error (error,
+             "has a %s of the MD5 checksum %s, and says that it is \"%.32s\"",
+             link, md5, expected);
+}
+
+/* Of main.xml, in the file that Record4 names, if it is there.
+ * Returns: (nullable) (transfer full): what is wrong */
+static gchar *
+check_main (Archive *archive, Document *document, const guint8 *xml, gsize size)
 {
   const gchar *link = get_text (document, "Record4/ChecksumFile");
   guint8 *bytes = NULL;
-  gchar *expected;
+  gchar *expected, *md5, *text, *words = NULL;
   gsize n;
-  gboolean ok;
 
   if (link)
     bytes = read_entry (archive, link, MAX_LINK, &n, NULL);
   if (!bytes)
-    return TRUE;
+    return NULL;
   expected = g_strstrip ((gchar *) bytes);
-  ok = *expected == 0 || check_md5 (expected, xml, size, "main.xml", error);
+  md5 = g_compute_checksum_for_data (G_CHECKSUM_MD5, xml, size);
+  if (*expected != 0 && !is_md5 (expected, md5)) {
+    text = g_strdup_printf (
+        "The X3P file's main.xml has the MD5 checksum %s, and %.40s says "
+        "\"%.32s\": it was changed after the file was written",
+        md5, link, expected);
+    words = surface_text ((guint8 *) text, strlen (text));
+    g_free (text);
+  }
+  g_free (md5);
   g_free (bytes);
+  return words;
+}
+
+/* --- heights ------------------------------------------------------------------ */
+
+typedef struct {
+  SurfacePacked parent;
+  Archive archive;
+  Document document;
+  Matrix matrix;
+} X3p;
+
+/**
+ * Unpacking: of heights that are one deflate stream in chunks
+ * @starts: of the chunks among the packed bytes, and the end of the last one
+ * @chunk: bytes of heights in each, but the last one
+ * @done: (atomic): of each chunk
+ * @hashed: chunks whose checksums were added, by who holds @lock
+ */
+typedef struct {
+  guint8 *packed;
+  guint64 *starts;
+  guint n;
+  guint8 *to;
+  gsize size, chunk;
+  gint *done;
+  gint failed;
+  GMutex lock;
+  guint hashed;
+  GChecksum *md5;
+  uLong crc;
+} Unpacking;
+
+#if HAVE_LIBDEFLATE
+#define WHOLE_STREAMS TRUE
+/* libdeflate wants a stream that ends: a chunk is followed by an empty block.
+ * @last: it ends. @room: for the packed bytes and that block */
+static gboolean
+inflate_chunk (const guint8 *from, gsize n, gboolean last, guint8 *room,
+    guint8 *to, gsize size)
+{
+  struct libdeflate_decompressor *d = libdeflate_alloc_decompressor ();
+  gboolean ok;
+
+  if (!last) {
+    memcpy (room, from, n);
+    memcpy (room + n, "\3", 2);
+    from = room;
+    n += 2;
+  }
+  ok = d
+       && libdeflate_deflate_decompress (d, from, n, to, size, NULL)
+              == LIBDEFLATE_SUCCESS;
+  libdeflate_free_decompressor (d);
+  return ok;
+}
+#else
+#define WHOLE_STREAMS FALSE /* libzip can do as well */
+static gboolean
+inflate_chunk (const guint8 *from, gsize n, gboolean last, guint8 *room,
+    guint8 *to, gsize size)
+{
+  z_stream z = { .next_in = (Bytef *) from,
+    .avail_in = (uInt) n,
+    .next_out = to,
+    .avail_out = (uInt) size };
+
+  if (inflateInit2 (&z, -MAX_WBITS) != Z_OK)
+    return FALSE;
+  inflate (&z, Z_SYNC_FLUSH);
+  inflateEnd (&z);
+  return z.avail_out == 0;
+}
+#endif
+
+static gsize
+chunk_size (const Unpacking *unpacking, guint index)
+{
+  return MIN (unpacking->size - index * unpacking->chunk, unpacking->chunk);
+}
+
+/* Checksums of chunks in their order, unless another thread is at it */
+static void
+hash_chunks (Unpacking *u)
+{
+  if (!g_mutex_trylock (&u->lock))
+    return;
+  for (; u->hashed < u->n && g_atomic_int_get (&u->done[u->hashed]);
+       u->hashed++) {
+    const guint8 *chunk = u->to + u->hashed * u->chunk;
+    const gsize size = chunk_size (u, u->hashed);
+
+    u->crc = crc32_z (u->crc, chunk, size);
+    g_checksum_update (u->md5, chunk, (gssize) size);
+  }
+  g_mutex_unlock (&u->lock);
+}
+
+static void
+unpack_chunks (guint first, guint count, gpointer user_data)
+{
+  Unpacking *u = user_data;
+  guint8 *room = NULL;
+  gsize most = 0;
+
+  for (guint i = first; i < first + count; i++)
+    if (i + 1 < u->n)
+      most = MAX (most, u->starts[i + 1] - u->starts[i]);
+  if (WHOLE_STREAMS && most > 0)
+    room = g_malloc (most + 2);
+  for (guint i = first; i < first + count; i++) {
+    if (inflate_chunk (u->packed + u->starts[i],
+            u->starts[i + 1] - u->starts[i], i + 1 == u->n, room,
+            u->to + i * u->chunk, chunk_size (u, i)))
+      g_atomic_int_set (&u->done[i], TRUE);
+    else
+      g_atomic_int_set (&u->failed, TRUE);
+    hash_chunks (u);
+  }
+  g_free (room);
+}
+
+/* Those that the archive lists, else a single one */
+static gboolean
+find_chunks (Archive *archive, const zip_stat_t *st, Unpacking *u)
+{
+  zip_uint16_t size = 0;
+  const zip_uint8_t *field = zip_file_extra_field_get_by_id (
+      archive->zip, st->index, X3P_CHUNKS_FIELD, 0, &size, ZIP_FL_CENTRAL);
+  guint n = field && size >= 8 ? size / 4 - 1 : 0;
+
+  u->chunk = n > 0 ? surface_get_u32 (field) : 0;
+  if (u->chunk == 0 || (st->size + u->chunk - 1) / u->chunk != n)
+    n = 0;
+  u->n = MAX (n, 1);
+  u->starts = g_new0 (guint64, u->n + 1);
+  for (guint i = 0; i < n; i++)
+    u->starts[i + 1] = u->starts[i] + surface_get_u32 (field + 4 + 4 * i);
+  if (n == 0)
+    u->chunk = st->size;
+  if (n == 0 || u->starts[n] > st->comp_size) {
+    u->n = 1;
+    u->chunk = st->size;
+    u->starts[1] = st->comp_size;
+  }
+  return u->n > 1 || WHOLE_STREAMS;
+}
+
+/* @to: all bytes of the heights. Returns: FALSE with @error */
+static gboolean
+unpack_stream (Archive *archive, const zip_stat_t *st, const gchar *link,
+    Unpacking *u, CvisPool *pool, GError **error)
+{
+  gboolean ok;
+
+  u->packed = g_try_malloc (st->comp_size);
+  if (!u->packed)
+    return refuse_memory (st->comp_size, link, error);
+  ok = unpack_entry (
+      archive, st, link, ZIP_FL_COMPRESSED, u->packed, st->comp_size, error);
+  if (ok) {
+    u->done = g_new0 (gint, u->n);
+    g_mutex_init (&u->lock);
+    cvis_pool_run (pool, u->n, 4, unpack_chunks, u);
+    hash_chunks (u);
+    g_mutex_clear (&u->lock);
+    g_free (u->done);
+    if (u->failed || ((st->valid & ZIP_STAT_CRC) && u->crc != st->crc))
+      ok = surface_error (error,
+          "has a %s that cannot be unpacked: %s. Copy the file again", link,
+          u->failed ? "its compressed bytes are damaged"
+                    : "its checksum (CRC-32) is wrong");
+  }
+  g_free (u->packed);
+  return ok;
+}
+
+/* As they are in the file, all of them */
+static gboolean
+unpack_points (X3p *x3p, CvisPool *pool, guint8 *to, GError **error)
+{
+  Document *document = &x3p->document;
+  const gchar *link = get_text (document, "Record3/DataLink/PointDataLink");
+  const Matrix *matrix = &x3p->matrix;
+  const guint64 size =
+      matrix->width * matrix->height * surface_sample_size (matrix->type);
+  Unpacking u = { .to = to, .size = size };
+  zip_stat_t st;
+  gboolean ok;
+
+  if (!find_entry (&x3p->archive, link, size, &st, error))
+    return FALSE;
+  if (st.size < size)
+    return surface_error (error,
+        "has %" G_GUINT64_FORMAT " bytes of %s; its %" G_GUINT64_FORMAT
+        " x %" G_GUINT64_FORMAT " points need %" G_GUINT64_FORMAT,
+        (guint64) st.size, link, matrix->width, matrix->height, size);
+  u.md5 = g_checksum_new (G_CHECKSUM_MD5);
+  if ((st.valid & ZIP_STAT_COMP_METHOD) && st.comp_method == ZIP_CM_DEFLATE
+      && st.encryption_method == ZIP_EM_NONE
+      && find_chunks (&x3p->archive, &st, &u)) {
+    ok = unpack_stream (&x3p->archive, &st, link, &u, pool, error);
+  } else {
+    ok = unpack_entry (&x3p->archive, &st, link, 0, to, size, error);
+    if (ok)
+      g_checksum_update (u.md5, to, (gssize) size);
+  }
+  ok = ok
+       && check_md5 (
+           get_text (document, "Record3/DataLink/MD5ChecksumPointData"),
+           g_checksum_get_string (u.md5), link, error);
+  g_checksum_free (u.md5);
+  g_free (u.starts);
   return ok;
 }
 
 /* Points without a bit are missing. */
 static gboolean
-read_mask (
-    Archive *archive, Document *document, SurfaceImage *image, GError **error)
+apply_mask (X3p *x3p, gdouble *z, GError **error)
 {
-  const gchar *link = get_text (document, "Record3/DataLink/ValidPointsLink");
-  gsize n = (gsize) image->width * image->height, size;
-  guint8 *bits;
+  const gchar *link =
+      get_text (&x3p->document, "Record3/DataLink/ValidPointsLink");
+  gsize n = x3p->matrix.width * x3p->matrix.height, size = 0;
+  guint8 *bits = read_entry (&x3p->archive, link, (n + 7) / 8, &size, error);
+  gboolean ok = bits != NULL;
+  gchar *md5;
 
-  if (!link)
-    return TRUE;
-  bits = read_entry (archive, link, (n + 7) / 8, &size, error);
-  if (!bits)
-    return FALSE;
-  if (size < (n + 7) / 8
-      || !check_md5 (
-          get_text (document, "Record3/DataLink/MD5ChecksumValidPoints"), bits,
-          size, link, error)) {
-    if (size < (n + 7) / 8)
-      surface_error (error,
-          "has %" G_GSIZE_FORMAT " bytes of %s for %" G_GSIZE_FORMAT " points",
-          size, link, n);
-    g_free (bits);
-    return FALSE;
+  if (ok && size < (n + 7) / 8)
+    ok = surface_error (error,
+        "has %" G_GSIZE_FORMAT " bytes of %s for %" G_GSIZE_FORMAT " points",
+        size, link, n);
+  if (ok) {
+    md5 = g_compute_checksum_for_data (G_CHECKSUM_MD5, bits, size);
+    ok = check_md5 (
+        get_text (&x3p->document, "Record3/DataLink/MD5ChecksumValidPoints"),
+        md5, link, error);
+    g_free (md5);
   }
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; ok && i < n; i++)
     if (!(bits[i / 8] >> i % 8 & 1))
-      image->z[i] = NAN;
+      z[i] = NAN;
   g_free (bits);
-  return TRUE;
+  return ok;
 }
 
-static guint8 *
-read_points (
-    Archive *archive, Document *document, const Matrix *matrix, GError **error)
+/* Heights with a mask, in metres */
+static gboolean
+unpack_masked (X3p *x3p, CvisPool *pool, gdouble *z, GError **error)
 {
-  const gchar *link = get_text (document, "Record3/DataLink/PointDataLink");
-  guint64 needed =
-      matrix->width * matrix->height * surface_sample_size (matrix->type);
-  gsize size;
-  guint8 *points = read_entry (archive, link, needed, &size, error);
+  const Matrix *matrix = &x3p->matrix;
+  const gsize n = matrix->width * matrix->height;
+  guint8 *points = g_try_malloc (n * surface_sample_size (matrix->type));
+  SurfaceLayout layout;
+  gboolean ok;
 
-  if (points && size < needed) {
-    surface_error (error,
-        "has %" G_GSIZE_FORMAT " bytes of %s; its %" G_GUINT64_FORMAT
-        " x %" G_GUINT64_FORMAT " points need %" G_GUINT64_FORMAT,
-        size, link, matrix->width, matrix->height, needed);
-    g_clear_pointer (&points, g_free);
+  if (!points)
+    return refuse_memory (
+        n * surface_sample_size (matrix->type), "heights", error);
+  ok = unpack_points (x3p, pool, points, error);
+  if (ok) {
+    surface_layout_init (&layout, 0, matrix->type, matrix->scale);
+    layout.offset = matrix->offset;
+    surface_kernels ()->to_f64 (&layout, points, n, 0, z);
+    ok = apply_mask (x3p, z, error);
   }
-  if (points
-      && !check_md5 (
-          get_text (document, "Record3/DataLink/MD5ChecksumPointData"), points,
-          size, link, error))
-    g_clear_pointer (&points, g_free);
-  return points;
+  g_free (points);
+  return ok;
+}
+
+static gboolean
+has_mask (X3p *x3p)
+{
+  return get_text (&x3p->document, "Record3/DataLink/ValidPointsLink") != NULL;
+}
+
+static gboolean
+x3p_unpack (SurfacePacked *packed, CvisPool *pool, guint8 *to, GError **error)
+{
+  X3p *x3p = (X3p *) packed;
+
+  return has_mask (x3p) ? unpack_masked (x3p, pool, (gdouble *) to, error)
+                        : unpack_points (x3p, pool, to, error);
+}
+
+/* --- files -------------------------------------------------------------------- */
+
+static void
+x3p_free (SurfacePacked *packed)
+{
+  X3p *x3p = (X3p *) packed;
+
+  document_clear (&x3p->document);
+  g_free (x3p->archive.prefix);
+  if (x3p->archive.zip)
+    zip_discard (x3p->archive.zip);
+  g_free (packed->warning);
+  g_free (x3p);
 }
 
 static gchar *
@@ -495,204 +774,52 @@ clean_text (Document *document, const gchar *path)
   return text ? surface_text ((const guint8 *) text, strlen (text)) : NULL;
 }
 
-static SurfaceImage *
-read_image (Archive *archive, Document *document, GError **error)
+static gboolean
+read_main (X3p *x3p, GError **error)
 {
-  SurfaceImage *image;
-  Matrix matrix = { 0 };
-  guint8 *points;
-
-  if (!read_matrix (document, &matrix, error))
-    return NULL;
-  points = read_points (archive, document, &matrix, error);
-  if (!points)
-    return NULL;
-  image = surface_image_new (matrix.width, matrix.height, error);
-  if (image) {
-    image->dx = matrix.dx;
-    image->dy = matrix.dy;
-    image->title = clean_text (document, "Record2/Comment");
-    image->date = clean_text (document, "Record2/Date");
-    if (!g_strcmp0 (image->date, EPOCH))
-      g_clear_pointer (&image->date, g_free);
-    surface_samples_read (points, matrix.type, FALSE,
-        (gsize) matrix.width * matrix.height, image->z);
-    surface_image_scale (image, matrix.scale, matrix.offset);
-    if (!read_mask (archive, document, image, error))
-      g_clear_pointer (&image, surface_image_free);
-  }
-  g_free (points);
-  return image;
-}
-
-SurfaceImage *
-surface_read_x3p (const guint8 *data, gsize size, GError **error)
-{
-  Archive archive = { open_zip (data, size, error), NULL };
-  SurfaceImage *image = NULL;
-  Document document = { 0 };
-  guint8 *xml = NULL;
+  guint8 *xml;
+  gboolean ok;
   gsize n;
 
-  if (!archive.zip)
+  if (!find_main (&x3p->archive, error))
+    return FALSE;
+  xml = read_entry (&x3p->archive, "main.xml", MAX_XML, &n, error);
+  if (!xml)
+    return FALSE;
+  ok = document_parse (&x3p->document, xml, n, error);
+  if (ok)
+    x3p->parent.warning = check_main (&x3p->archive, &x3p->document, xml, n);
+  g_free (xml);
+  return ok && read_matrix (&x3p->document, &x3p->matrix, error);
+}
+
+SurfacePacked *
+surface_open_x3p (const SurfaceSource *source, SurfaceImage *about,
+    SurfaceLayout *layout, GError **error)
+{
+  X3p *x3p = g_new0 (X3p, 1);
+
+  x3p->parent.unpack = x3p_unpack;
+  x3p->parent.free = x3p_free;
+  x3p->archive.zip = open_zip (source, error);
+  if (!x3p->archive.zip || !read_main (x3p, error)) {
+    x3p_free (&x3p->parent);
     return NULL;
-  if (find_main (&archive, error))
-    xml = read_entry (&archive, "main.xml", MAX_XML, &n, error);
-  if (xml && document_parse (&document, xml, n, error)
-      && check_main (&archive, &document, xml, n, error))
-    image = read_image (&archive, &document, error);
-  document_clear (&document);
-  g_free (xml);
-  g_free (archive.prefix);
-  zip_discard (archive.zip);
-  return image;
-}
-
-/* --- writing ------------------------------------------------------------------- */
-
-static gchar *
-make_xml (const SurfaceImage *image, const guint8 *points, gsize size)
-{
-  gchar dx[G_ASCII_DTOSTR_BUF_SIZE], dy[G_ASCII_DTOSTR_BUF_SIZE];
-  gchar *md5 = g_compute_checksum_for_data (G_CHECKSUM_MD5, points, size);
-  gchar *xml = g_markup_printf_escaped (
-      "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
-      "<p:ISO5436_2 xmlns:p=\"http://www.opengps.eu/2008/ISO5436_2\" "
-      "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
-      "xsi:schemaLocation=\"http://www.opengps.eu/2008/ISO5436_2 "
-      "http://www.opengps.eu/2008/ISO5436_2/ISO5436_2.xsd\">\n"
-      "  <Record1>\n"
-      "    <Revision>ISO5436 - 2000</Revision>\n"
-      "    <FeatureType>SUR</FeatureType>\n"
-      "    <Axes>\n"
-      "      <CX><AxisType>I</AxisType><DataType>D</DataType>"
-      "<Increment>%s</Increment><Offset>0</Offset></CX>\n"
-      "      <CY><AxisType>I</AxisType><DataType>D</DataType>"
-      "<Increment>%s</Increment><Offset>0</Offset></CY>\n"
-      "      <CZ><AxisType>A</AxisType><DataType>D</DataType></CZ>\n"
-      "    </Axes>\n"
-      "  </Record1>\n"
-      "  <Record2>\n"
-      "    <Date>%s</Date>\n"
-      "    <Instrument><Manufacturer>not available</Manufacturer>"
-      "<Model>not available</Model><Serial>not available</Serial>"
-      "<Version>not available</Version></Instrument>\n"
-      "    <CalibrationDate>" EPOCH "</CalibrationDate>\n"
-      "    <ProbingSystem><Type>Software</Type>"
-      "<Identification>gst-cudavision</Identification></ProbingSystem>\n"
-      "    <Comment>%s</Comment>\n"
-      "  </Record2>\n"
-      "  <Record3>\n"
-      "    <MatrixDimension><SizeX>%u</SizeX><SizeY>%u</SizeY>"
-      "<SizeZ>1</SizeZ></MatrixDimension>\n"
-      "    <DataLink><PointDataLink>" POINTS "</PointDataLink>"
-      "<MD5ChecksumPointData>%s</MD5ChecksumPointData></DataLink>\n"
-      "  </Record3>\n"
-      "  <Record4><ChecksumFile>" CHECKSUMS "</ChecksumFile></Record4>\n"
-      "</p:ISO5436_2>\n",
-      g_ascii_dtostr (dx, sizeof (dx), image->dx),
-      g_ascii_dtostr (dy, sizeof (dy), image->dy),
-      image->date ? image->date : EPOCH, image->title ? image->title : "",
-      image->width, image->height, md5);
-
-  g_free (md5);
-  return xml;
-}
-
-/* Level 9, libzip's own, takes many times as long for the noise that most of a
- * surface's digits are, and saves little. */
-#define DEFLATE_LEVEL 1
-
-/* Always of the same time, so that the same picture gives the same file. */
-static gboolean
-add_entry (zip_t *zip, const gchar *name, const void *bytes, gsize size)
-{
-  zip_source_t *source = zip_source_buffer (zip, bytes, size, 0);
-  zip_int64_t index;
-
-  if (!source)
-    return FALSE;
-  index = zip_file_add (zip, name, source, ZIP_FL_ENC_UTF_8);
-  if (index < 0) {
-    zip_source_free (source);
-    return FALSE;
   }
-  return zip_set_file_compression (
-             zip, (zip_uint64_t) index, ZIP_CM_DEFLATE, DEFLATE_LEVEL)
-             == 0
-         && zip_file_set_dostime (zip, (zip_uint64_t) index, 0, 0x21, 0) == 0;
-}
-
-/* Writes what @archive holds by now; @archive keeps the source. */
-static gboolean
-pack (zip_source_t *archive, const gchar *xml, const SurfaceOut *points,
-    zip_error_t *problem)
-{
-  gchar *md5 = g_compute_checksum_for_string (G_CHECKSUM_MD5, xml, -1);
-  gchar *checksums = g_strdup_printf ("%s *main.xml\n", md5);
-  zip_t *zip = zip_open_from_source (archive, ZIP_TRUNCATE, problem);
-  gboolean ok = zip != NULL;
-
-  if (zip) {
-    zip_source_keep (archive);
-    ok = add_entry (zip, "main.xml", xml, strlen (xml))
-         && add_entry (zip, POINTS, points->data, points->size)
-         && add_entry (zip, CHECKSUMS, checksums, strlen (checksums))
-         && zip_close (zip) == 0;
-    if (!ok) {
-      zip_error_t *words = zip_get_error (zip);
-
-      zip_error_set (
-          problem, zip_error_code_zip (words), zip_error_code_system (words));
-      zip_discard (zip);
-    }
+  about->width = (guint) x3p->matrix.width;
+  about->height = (guint) x3p->matrix.height;
+  about->dx = x3p->matrix.dx;
+  about->dy = x3p->matrix.dy;
+  about->title = clean_text (&x3p->document, "Record2/Comment");
+  about->date = clean_text (&x3p->document, "Record2/Date");
+  if (!g_strcmp0 (about->date, X3P_NO_DATE))
+    g_clear_pointer (&about->date, g_free);
+  if (has_mask (x3p)) {
+    surface_layout_init (layout, 0, SURFACE_SAMPLE_F64, 1);
+    layout->big = G_BYTE_ORDER == G_BIG_ENDIAN;
+  } else {
+    surface_layout_init (layout, 0, x3p->matrix.type, x3p->matrix.scale);
+    layout->offset = x3p->matrix.offset;
   }
-  g_free (checksums);
-  g_free (md5);
-  return ok;
-}
-
-static gboolean
-copy_out (zip_source_t *archive, SurfaceOut *out, GError **error)
-{
-  zip_stat_t st;
-  guint8 *to;
-  gboolean ok;
-
-  if (zip_source_stat (archive, &st) != 0 || zip_source_open (archive) != 0)
-    return FALSE;
-  to = surface_out_add (out, st.size, error);
-  ok = to && zip_source_read (archive, to, st.size) == (zip_int64_t) st.size;
-  zip_source_close (archive);
-  return ok;
-}
-
-gboolean
-surface_write_x3p (const SurfaceImage *image, SurfaceOut *out, GError **error)
-{
-  SurfaceOut points = { 0 };
-  GError *problem = NULL;
-  zip_source_t *archive;
-  zip_error_t words;
-  gchar *xml;
-  gboolean ok;
-
-  if (!surface_out_add_samples (&points, image, SURFACE_SAMPLE_F64, error))
-    return FALSE;
-  zip_error_init (&words);
-  xml = make_xml (image, points.data, points.size);
-  archive = zip_source_buffer_create (NULL, 0, 0, &words);
-  ok = archive && pack (archive, xml, &points, &words)
-       && copy_out (archive, out, &problem);
-  if (!ok && problem)
-    g_propagate_error (error, g_steal_pointer (&problem));
-  else if (!ok)
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY, "cannot be packed: %s",
-        zip_error_strerror (&words));
-  if (archive)
-    zip_source_free (archive);
-  zip_error_fini (&words);
-  g_free (xml);
-  g_free (points.data);
-  return ok;
+  return &x3p->parent;
 }

@@ -172,6 +172,11 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader, GstBuffer *like)
   GST_OBJECT_LOCK (self);
   reading = self->reading;
   GST_OBJECT_UNLOCK (self);
+  if (!gst_surface_reading_check (
+          &reading, reader, GST_ELEMENT (self), NULL, &error)) {
+    refuse (self, error);
+    return GST_FLOW_ERROR;
+  }
   gst_surface_reading_describe (&reading, about, &info);
   info.fps_n = self->fps_n;
   info.fps_d = self->fps_d;

@@ -25,7 +25,7 @@ static const GEnumValue offsets[] = {
 };
 
 const GstSurfaceReading gst_surface_reading_defaults = {
-  GST_SURFACE_OFFSET_AUTO, GST_SURFACE_TYPE_FLOAT32, 0.0, 0.0
+  GST_SURFACE_OFFSET_AUTO, GST_SURFACE_TYPE_FLOAT32, 0.0, 0.0, FALSE
 };
 
 #define FIELD(name) G_STRUCT_OFFSET (GstSurfaceReading, name)
@@ -46,7 +46,34 @@ const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING] = {
       "Sample spacing along y in metres, used if the file does not specify it; "
       "0: unknown",
       GST_CV_SETTING_DOUBLE, FIELD (dy), TRUE, 0, 1 },
+  { "strict",
+      "Refuse files whose checksums say that a part was changed, even if it "
+      "can "
+      "be read",
+      GST_CV_SETTING_BOOLEAN, FIELD (strict), TRUE },
 };
+
+gboolean
+gst_surface_reading_check (const GstSurfaceReading *reading,
+    SurfaceReader *reader, GstElement *element, const gchar *name,
+    GError **error)
+{
+  const gchar *warning = surface_reader_get_warning (reader);
+
+  if (warning == NULL)
+    return TRUE;
+  if (reading->strict) {
+    g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_FORMAT, warning);
+    return FALSE;
+  }
+  if (name != NULL)
+    GST_ELEMENT_WARNING (element, STREAM, DECODE,
+        ("\"%s\": %s.", name, warning), ("strict=true refuses such files."));
+  else
+    GST_ELEMENT_WARNING (element, STREAM, DECODE, ("%s.", warning),
+        ("strict=true refuses such files."));
+  return TRUE;
+}
 
 void
 gst_surface_reading_describe (const GstSurfaceReading *reading,

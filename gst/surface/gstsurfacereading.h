@@ -24,17 +24,24 @@ typedef enum {
  * @remove_offset: a #GstSurfaceOffset
  * @precision: a #GstSurfaceType, float32 or float64
  * @dx, @dy: spacing in metres used if the file does not specify it; 0: unknown
+ * @strict: refuse files that are damaged although they can be read
  */
 typedef struct {
   gint remove_offset;
   gint precision;
   gdouble dx, dy;
+  gboolean strict;
 } GstSurfaceReading;
 
-#define GST_SURFACE_N_READING 4
+#define GST_SURFACE_N_READING 5
 extern const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING];
 extern const GstSurfaceReading gst_surface_reading_defaults;
 
+/* Reports damage that leaves the file readable: as a warning of @element, or as
+ * @error with @strict. @name: (nullable): of the file */
+gboolean gst_surface_reading_check (const GstSurfaceReading *reading,
+    SurfaceReader *reader, GstElement *element, const gchar *name,
+    GError **error);
 /* Describes the buffers made of @image; without frame rate. */
 void gst_surface_reading_describe (const GstSurfaceReading *reading,
     const SurfaceImage *image, GstSurfaceInfo *info);

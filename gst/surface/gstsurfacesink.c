@@ -43,6 +43,7 @@ typedef struct {
   guint index;
   guint max_files;
   gboolean post_messages;
+  guint compression_level;
 } Settings;
 
 struct _GstSurfaceSink {
@@ -54,7 +55,7 @@ struct _GstSurfaceSink {
   gchar *location;
   SurfaceFileFormat format;
   gboolean pattern;
-  guint max_files;
+  guint max_files, level;
   gboolean warned; /* of files that are overwritten */
 
   /* of the streaming thread */
@@ -96,10 +97,13 @@ static const GstCvSetting settings_table[] = {
       GST_CV_SETTING_UINT, FIELD (max_files), FALSE, 0, G_MAXINT },
   { "post-messages", "Post an element message surface-file for each file",
       GST_CV_SETTING_BOOLEAN, FIELD (post_messages), TRUE },
+  { "compression-level",
+      "Effort to make X3P files smaller: 0 (none), 1 (fast) to 9 (small)",
+      GST_CV_SETTING_UINT, FIELD (compression_level), FALSE, 0, 9 },
 };
 
 static const Settings default_settings = { (gchar *) "", SURFACE_FILE_UNKNOWN,
-  0, 0, TRUE };
+  0, 0, TRUE, SURFACE_X3P_LEVEL };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_SURFACE_CAPS));
@@ -113,11 +117,11 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* A surface that came: height = sample * @scale + @offset, metres */
 typedef struct {
+  const GstSurfaceSink *sink;
   const GstSurfaceInfo *info;
   const guint8 *samples; /* at any address */
   gdouble scale, offset;
   gdouble dx, dy;
-  CvisPool *threads;
 } Surface;
 
 static void
@@ -271,6 +275,7 @@ write_image (GstSurfaceSink *self, const Surface *surface, const gchar *name)
   return ok || refuse_file (self, name, error);
 }
 
+/* X3P or NPY, without a copy of the surface */
 static gboolean
 fill_with_samples (int fd, gpointer user_data, GError **error)
 {
@@ -280,12 +285,20 @@ fill_with_samples (int fd, gpointer user_data, GError **error)
     [GST_SURFACE_TYPE_FLOAT64] = SURFACE_STREAM_F64,
     [GST_SURFACE_TYPE_INT32] = SURFACE_STREAM_I32,
   };
+  const GstSurfaceSink *self = surface->sink;
   const SurfaceImage about = { .width = surface->info->width,
-    .height = surface->info->height };
+    .height = surface->info->height,
+    .dx = surface->dx,
+    .dy = surface->dy,
+    .title = self->title,
+    .date = self->date };
+  const SurfaceStream stream = streams[surface->info->type];
 
-  return surface_file_save_npy (fd, &about, streams[surface->info->type],
-      surface->scale, surface->offset, surface->samples, surface->threads,
-      error);
+  if (self->format == SURFACE_FILE_X3P)
+    return surface_file_save_x3p (fd, &about, stream, surface->scale,
+        surface->offset, surface->samples, self->level, self->threads, error);
+  return surface_file_save_npy (fd, &about, stream, surface->scale,
+      surface->offset, surface->samples, self->threads, error);
 }
 
 static gboolean
@@ -293,7 +306,7 @@ write_surface (GstSurfaceSink *self, Surface *surface, const gchar *name)
 {
   GError *error = NULL;
 
-  if (self->format != SURFACE_FILE_NPY)
+  if (self->format != SURFACE_FILE_NPY && self->format != SURFACE_FILE_X3P)
     return write_image (self, surface, name);
   return put_file (name, fill_with_samples, surface, &error)
          || refuse_file (self, name, error);
@@ -305,12 +318,12 @@ write_buffer (GstSurfaceSink *self, GstBuffer *buffer, const gchar *name)
 {
   const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
   gsize size = gst_surface_info_get_size (&self->info);
-  Surface surface = { .info = &self->info,
+  Surface surface = { .sink = self,
+    .info = &self->info,
     .scale = meta != NULL ? meta->z_scale : 1.0,
     .offset = meta != NULL ? meta->offset : 0.0,
     .dx = meta != NULL && meta->dx > 0 ? meta->dx : self->info.dx,
-    .dy = meta != NULL && meta->dy > 0 ? meta->dy : self->info.dy,
-    .threads = self->threads };
+    .dy = meta != NULL && meta->dy > 0 ? meta->dy : self->info.dy };
   gboolean ok = FALSE;
   GstMapInfo map;
 
@@ -553,6 +566,7 @@ gst_surface_sink_start (GstBaseSink *base)
   self->location = g_strdup (self->settings.location);
   wanted = self->settings.format;
   self->max_files = self->settings.max_files;
+  self->level = self->settings.compression_level;
   GST_OBJECT_UNLOCK (self);
   self->surfaces = 0;
   self->warned = self->has_info = FALSE;

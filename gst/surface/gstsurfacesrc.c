@@ -267,12 +267,13 @@ read_frame (GstSurfaceSrc *self, gint64 frame, GstBuffer **buffer)
     gst_clear_buffer (&self->last);
     ret = GST_FLOW_ERROR;
     reader = surface_reader_open (name, &error);
-    if (reader != NULL) {
+    if (reader != NULL
+        && gst_surface_reading_check (
+            &reading, reader, GST_ELEMENT (self), name, &error))
       ret = make_buffer (self, reader, &reading, name, buffer);
-      surface_reader_free (reader);
-    } else {
+    else
       post_file_error (self, name, error);
-    }
+    g_clear_pointer (&reader, surface_reader_free);
     if (ret == GST_FLOW_OK && self->loop && self->count == 1) {
       self->last = gst_buffer_copy (*buffer);
       self->last_file = file;

@@ -111,9 +111,11 @@ bench_surface_read (const BenchInput *input, gint arg)
 
 /* To a file that is empty each time */
 static gdouble
-time_saving (const GstSurfaceMeta *meta, const GstMapInfo *map)
+time_saving (const GstSurfaceMeta *meta, const GstMapInfo *map, gint format)
 {
-  const SurfaceImage about = { .width = meta->width, .height = meta->height };
+  const SurfaceImage about = {
+    .width = meta->width, .height = meta->height, .dx = meta->dx, .dy = meta->dy
+  };
   CvisPool *pool = cvis_pool_new (0);
   GError *error = NULL;
   guint64 ns = 0;
@@ -125,8 +127,12 @@ time_saving (const GstSurfaceMeta *meta, const GstMapInfo *map)
   for (guint i = 0; i < SURFACE_TURNS; i++) {
     guint64 begin = cvis_monotonic_ns ();
 
-    if (!surface_file_save_npy (fd, &about, SURFACE_STREAM_F32, meta->z_scale,
-            meta->offset, map->data, pool, &error))
+    if (!(format == SURFACE_FILE_NPY
+                ? surface_file_save_npy (fd, &about, SURFACE_STREAM_F32,
+                    meta->z_scale, meta->offset, map->data, pool, &error)
+                : surface_file_save_x3p (fd, &about, SURFACE_STREAM_F32,
+                    meta->z_scale, meta->offset, map->data, SURFACE_X3P_LEVEL,
+                    pool, &error)))
       g_error ("%s", error->message);
     ns += ns_since (begin);
     if (ftruncate (fd, 0) != 0)
@@ -149,8 +155,8 @@ bench_surface_write (const BenchInput *input, gint arg)
   guint64 begin;
 
   gst_buffer_map (input->buffers[0], &map, GST_MAP_READ);
-  if (arg == SURFACE_FILE_NPY) {
-    gdouble ns = time_saving (meta, &map);
+  if (arg == SURFACE_FILE_NPY || arg == SURFACE_FILE_X3P) {
+    gdouble ns = time_saving (meta, &map, arg);
 
     gst_buffer_unmap (input->buffers[0], &map);
     return ns;

@@ -104,6 +104,38 @@ GST_START_TEST (test_format_property)
 }
 GST_END_TEST;
 
+#if HAVE_X3P
+/* Any level gives the same surface, in files of different sizes. */
+GST_START_TEST (test_compression_level)
+{
+  static const gchar *const properties[] = { "compression-level=0", "",
+    "compression-level=9" };
+  gchar *folder = surface_temp_new ();
+  goffset sizes[3];
+
+  for (guint i = 0; i < 3; i++) {
+    GstHarness *h = open_sink (folder, "a.x3p", properties[i]);
+    gchar *path = surface_temp_path (folder, "a.x3p");
+    SurfaceImage *image;
+    GStatBuf about;
+
+    gst_harness_set_src_caps_str (h, CAPS ("float32", "133", "117"));
+    fail_unless_equals_int (
+        gst_harness_push (h, make_buffer (133, 117, 1, TRUE)), GST_FLOW_OK);
+    gst_harness_teardown (h);
+    image = surface_temp_read (folder, "a.x3p");
+    fail_unless (surface_temp_difference (image, 1) < 1e-13);
+    surface_image_free (image);
+    fail_unless_equals_int (g_stat (path, &about), 0);
+    sizes[i] = about.st_size;
+    g_free (path);
+  }
+  fail_unless (sizes[0] > sizes[1] && sizes[1] > sizes[2]);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+#endif
+
 /* Integers and doubles; z_scale of the meta; spacing of the caps */
 GST_START_TEST (test_types)
 {
@@ -420,6 +452,9 @@ surfacesink_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_format_property);
+#if HAVE_X3P
+  tcase_add_test (tc, test_compression_level);
+#endif
   tcase_add_test (tc, test_types);
   tcase_add_test (tc, test_npy_types);
   tcase_add_test (tc, test_messages);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "busmessages.h"
 #include "pipelinestates.h"
 #include "surfacetemp.h"
 
@@ -469,6 +470,36 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
+#if HAVE_X3P
+/* People edit main.xml: the file is read with a warning, or refused. */
+GST_START_TEST (test_strict)
+{
+  static const gchar words[] =
+      "x.x3p\": The X3P file's main.xml has the MD5 checksum ";
+  static const gchar *const lines[][2] = {
+    { "surfacesrc location=%s/x.x3p ! fakesink",
+        "surfacesrc location=%s/x.x3p strict=true ! fakesink" },
+    { "filesrc location=%s/x.x3p ! surfacedec ! fakesink",
+        "filesrc location=%s/x.x3p ! surfacedec strict=true ! fakesink" },
+  };
+  gchar *folder = surface_temp_new ();
+
+  surface_temp_write (folder, "x.x3p", 9, 7, 0);
+  surface_temp_break_checksum (folder, "x.x3p");
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    gchar *line = g_strdup_printf (lines[i][0], folder);
+
+    bus_expect_first (line, GST_MESSAGE_WARNING,
+        i == 0 ? words : "The X3P file's main.xml has the MD5 checksum ");
+    surface_temp_run_ok (folder, lines[i][0]);
+    surface_temp_run_error (folder, lines[i][1], "says \"d41d8cd98f00b204");
+    g_free (line);
+  }
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+#endif
+
 GST_START_TEST (test_states)
 {
   gchar *folder = surface_temp_new ();
@@ -530,6 +561,9 @@ surfacesrc_suite (void)
   tcase_add_test (tc, test_seek);
   tcase_add_test (tc, test_dropped_metas);
   tcase_add_test (tc, test_errors);
+#if HAVE_X3P
+  tcase_add_test (tc, test_strict);
+#endif
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_properties);
   return s;

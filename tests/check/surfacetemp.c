@@ -7,6 +7,9 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#if HAVE_X3P
+#include <zip.h>
+#endif
 
 gchar *
 surface_temp_new (void)
@@ -81,6 +84,24 @@ surface_temp_write (const gchar *folder, const gchar *name, guint width,
   g_free (path);
   surface_image_free (image);
 }
+
+#if HAVE_X3P
+void
+surface_temp_break_checksum (const gchar *folder, const gchar *name)
+{
+  static const gchar other[] = "d41d8cd98f00b204e9800998ecf8427e *main.xml\n";
+  gchar *path = surface_temp_path (folder, name);
+  zip_t *zip = zip_open (path, 0, NULL);
+
+  g_assert_nonnull (zip);
+  g_assert_cmpint (
+      zip_file_add (zip, "md5checksum.hex",
+          zip_source_buffer (zip, other, strlen (other), 0), ZIP_FL_OVERWRITE),
+      >=, 0);
+  g_assert_cmpint (zip_close (zip), ==, 0);
+  g_free (path);
+}
+#endif
 
 SurfaceImage *
 surface_temp_read (const gchar *folder, const gchar *name)

@@ -26,6 +26,11 @@ SurfaceImage *surface_temp_read (const gchar *folder, const gchar *name);
 /* The greatest difference of heights; infinite where one alone is missing */
 gdouble surface_temp_difference (const SurfaceImage *image, guint seed);
 
+#if HAVE_X3P
+/* Makes the X3P file's md5checksum.hex one of another main.xml. */
+void surface_temp_break_checksum (const gchar *folder, const gchar *name);
+#endif
+
 /* Runs a pipeline in which %s is @folder.
  * Returns: (transfer full): the first error's text; %NULL if it came to its end */
 gchar *surface_temp_run (const gchar *folder, const gchar *line);

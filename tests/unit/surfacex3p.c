@@ -6,9 +6,11 @@
  * what is said of those that are broken or not read. */
 #include "cuda/surface/file.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zip.h>
 
 /* Two by two points; NULL: as in the standard's examples */
@@ -230,10 +232,6 @@ test_refused (void)
                   "<ValidPointsLink>bindata/valid.bin</ValidPointsLink>"
                   "<MD5ChecksumValidPoints>x</MD5ChecksumValidPoints>" },
         "bindata/valid.bin of the MD5 checksum" },
-    { { .record4 = "<Record4><ChecksumFile>md5checksum.hex</ChecksumFile>"
-                   "</Record4>",
-          .checksums = "d41d8cd98f00b204e9800998ecf8427e *main.xml" },
-        "main.xml of the MD5 checksum" },
     { { .record4 = "<" }, "main.xml that is no XML" },
     { { .record4 = "\xff" }, "main.xml that is no XML" },
   };
@@ -250,6 +248,212 @@ test_refused (void)
     g_error_free (error);
     g_bytes_unref (bytes);
   }
+}
+
+/* A main.xml that was changed afterwards is read, and warned of. */
+static void
+test_warning (void)
+{
+  static const struct {
+    const gchar *checksums, *words;
+  } cases[] = {
+    { "d41d8cd98f00b204e9800998ecf8427e *main.xml", "says \"d41d8cd98f" },
+    { "\xff", "md5checksum.hex says \"" },
+    { "", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const Case file = { .record4 = "<Record4><ChecksumFile>md5checksum.hex"
+                                   "</ChecksumFile></Record4>",
+      .checksums = cases[i].checksums };
+    GBytes *bytes = make_file (&file);
+    SurfaceReader *reader = surface_reader_new (bytes, NULL);
+    const gchar *warning;
+
+    g_assert_nonnull (reader);
+    warning = surface_reader_get_warning (reader);
+    g_assert_true (!warning == !cases[i].words);
+    if (warning) {
+      g_assert_nonnull (strstr (warning, cases[i].words));
+      g_assert_true (g_utf8_validate (warning, -1, NULL));
+    }
+    surface_reader_free (reader);
+    check_heights (&file, (gdouble[4]){ 1, -2, 3, 4 });
+    g_bytes_unref (bytes);
+  }
+}
+
+/* --- files of many chunks ----------------------------------------------------- */
+
+#define SIDES 1100, 1000 /* more chunks than are in memory at once */
+
+/* Smooth heights, of which some are missing */
+static gfloat *
+make_samples (const SurfaceImage *about)
+{
+  const gsize n = (gsize) about->width * about->height;
+  gfloat *samples = g_new (gfloat, n);
+
+  for (gsize i = 0; i < n; i++)
+    samples[i] =
+        i % 1000 < 100 ? NAN : (gfloat) (1e-6 * sin ((gdouble) i * 1e-3));
+  return samples;
+}
+
+static GBytes *
+save_samples (const SurfaceImage *about, const gfloat *samples, gdouble offset,
+    guint level, guint threads)
+{
+  CvisPool *pool = cvis_pool_new (threads);
+  GError *error = NULL;
+  gchar *name, *data;
+  int fd = g_file_open_tmp (NULL, &name, NULL);
+  gsize size;
+
+  g_assert_cmpint (fd, >=, 0);
+  surface_file_save_x3p (
+      fd, about, SURFACE_STREAM_F32, 1, offset, samples, level, pool, &error);
+  g_assert_no_error (error);
+  close (fd);
+  g_assert_true (g_file_get_contents (name, &data, &size, NULL));
+  g_unlink (name);
+  g_free (name);
+  cvis_pool_free (pool);
+  return g_bytes_new_take (data, size);
+}
+
+static void
+check_samples (GBytes *bytes, const gfloat *expected, gdouble offset,
+    guint threads, gboolean twice)
+{
+  CvisPool *pool = cvis_pool_new (threads);
+  SurfaceReader *reader = surface_reader_new (bytes, NULL);
+  const SurfaceImage *about = surface_reader_get_about (reader);
+  const gsize n = (gsize) about->width * about->height;
+  gdouble *z = g_new (gdouble, n), removed;
+  GError *error = NULL;
+  guint64 missing;
+
+  g_assert_null (surface_reader_get_warning (reader));
+  /* a reader reads several times, to samples of any size */
+  surface_reader_read (
+      reader, pool, TRUE, !twice, z, &removed, &missing, &error);
+  g_assert_no_error (error);
+  surface_reader_read (
+      reader, pool, FALSE, twice, z, &removed, &missing, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (missing, ==, n / 10);
+  for (gsize i = 0; i < n; i++) {
+    const gdouble height = expected[i] + offset;
+    const gdouble got = twice ? z[i] : ((gfloat *) z)[i];
+
+    if (isnan (height))
+      g_assert_true (isnan (got));
+    else
+      g_assert_cmpfloat (got, ==, twice ? height : (gfloat) height);
+  }
+  g_free (z);
+  surface_reader_free (reader);
+  cvis_pool_free (pool);
+}
+
+/* As another program sees it: libzip unpacks the heights, and checks their CRC. */
+static void
+check_archive (GBytes *bytes, gsize expected)
+{
+  gsize size, n;
+  const void *data = g_bytes_get_data (bytes, &size);
+  zip_source_t *source = zip_source_buffer_create (data, size, 0, NULL);
+  zip_t *zip = zip_open_from_source (source, ZIP_RDONLY | ZIP_CHECKCONS, NULL);
+  guint8 *points = g_malloc (expected + 1);
+  gchar xml[4096], *md5;
+  zip_file_t *file;
+
+  g_assert_nonnull (zip);
+  file = zip_fopen (zip, "bindata/data.bin", 0);
+  g_assert_cmpint (
+      zip_fread (file, points, expected + 1), ==, (zip_int64_t) expected);
+  g_assert_cmpint (zip_fclose (file), ==, 0);
+  file = zip_fopen (zip, "main.xml", 0);
+  n = zip_fread (file, xml, sizeof (xml) - 1);
+  xml[n] = 0;
+  zip_fclose (file);
+  md5 = g_compute_checksum_for_data (G_CHECKSUM_MD5, points, expected);
+  g_assert_nonnull (strstr (xml, md5));
+  g_assert_nonnull (strstr (xml, expected == 4 * 1100 * 1000
+                                     ? "<DataType>F</DataType></CZ>"
+                                     : "<DataType>D</DataType></CZ>"));
+  g_free (md5);
+  g_free (points);
+  zip_discard (zip);
+}
+
+static void
+test_chunks (void)
+{
+  const SurfaceImage about = { SIDES, 1e-6, 1e-6 };
+  gfloat *samples = make_samples (&about);
+
+  for (guint level = 0; level <= 2; level++) {
+    const gdouble offset = level % 2 * 0.076;
+    GBytes *bytes = save_samples (&about, samples, offset, level, 3);
+    GBytes *alone = save_samples (&about, samples, offset, level, 1);
+
+    g_assert_true (g_bytes_equal (bytes, alone));
+    check_archive (bytes, (offset == 0 ? 4 : 8) * 1100 * 1000);
+    check_samples (bytes, samples, offset, 1, TRUE);
+    check_samples (bytes, samples, offset, 3, FALSE);
+    g_bytes_unref (alone);
+    g_bytes_unref (bytes);
+  }
+  g_free (samples);
+}
+
+/* Compressed bytes, lengths of chunks, and a CRC that are wrong */
+static void
+test_damaged (void)
+{
+  const SurfaceImage about = { SIDES, 1e-6, 1e-6 };
+  gfloat *samples = make_samples (&about);
+  GBytes *bytes = save_samples (&about, samples, 0, 1, 2);
+  CvisPool *pool = cvis_pool_new (3);
+  const guint8 *data;
+  gsize size, list, line = 0;
+
+  data = g_bytes_get_data (bytes, &size);
+  /* the directory's line of the heights, and in it the list of chunks */
+  for (gsize i = size - 1; line == 0; i--)
+    if (!memcmp (data + i, "bindata/data.bin", 16))
+      line = i - 46;
+  list = line + 46 + 16 + 4;
+  for (guint i = 0; i < 6; i++) {
+    const gsize places[] = { size / 2, size / 3, line + 16, list + 5, list,
+      list + 3 };
+    guint8 *broken = g_memdup2 (data, size);
+    GBytes *copy = g_bytes_new_take (broken, size);
+    SurfaceReader *reader;
+    GError *error = NULL;
+    guint64 missing;
+    gdouble offset;
+
+    broken[places[i]] ^= 0x10;
+    reader = surface_reader_new (copy, &error);
+    g_assert_no_error (error);
+    if (surface_reader_read (
+            reader, pool, TRUE, FALSE, samples, &offset, &missing, &error)) {
+      g_assert_cmpuint (i, >=, 3); /* not a list: unpacked by one thread */
+    } else {
+      g_assert_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT);
+      g_assert_nonnull (strstr (
+          error->message, "The X3P file has a bindata/data.bin that cannot"));
+      g_error_free (error);
+    }
+    surface_reader_free (reader);
+    g_bytes_unref (copy);
+  }
+  cvis_pool_free (pool);
+  g_bytes_unref (bytes);
+  g_free (samples);
 }
 
 /* A zip that says that it unpacks to far more than it can */
@@ -279,6 +483,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/surfacex3p/types", test_types);
   g_test_add_func ("/surfacex3p/refused", test_refused);
+  g_test_add_func ("/surfacex3p/warning", test_warning);
+  g_test_add_func ("/surfacex3p/chunks", test_chunks);
+  g_test_add_func ("/surfacex3p/damaged", test_damaged);
   g_test_add_func ("/surfacex3p/bomb", test_bomb);
   return g_test_run ();
 }
