@@ -15,7 +15,7 @@ motion_config_init (MotionConfig *config)
     .range = 64,
     .window = MOTION_WINDOW_HALF_OPEN,
     .border = MOTION_BORDER_PAD,
-    .tie = MOTION_TIE_RASTER,
+    .tie = MOTION_TIE_SHORT,
     .subpel = MOTION_SUBPEL_NONE,
     .references = 1,
     .depth_in_flight = 2,

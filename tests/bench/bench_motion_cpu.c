@@ -151,6 +151,7 @@ clip_config (const Clip *clip, MotionConfig *config)
   config->depth = clip->depth;
   config->block_size = (guint) block_size;
   config->range = (guint) range;
+  config->tie = MOTION_TIE_RASTER; /* as the paper */
 }
 
 /* --- ways to search ---------------------------------------------------------------- */

@@ -504,6 +504,7 @@ bench (const MotionClip *clip, double rate, MotionMethod method,
   r.config.method = method;
   r.config.granularity = granularity;
   r.config.subpel = subpel;
+  r.config.tie = MOTION_TIE_RASTER; /* as the paper */
   side = 2 * r.config.range;
   limit = (double) clip->width * clip->height / 4 * side * side / rate * 1e6;
   n = MIN (clip->n, MAX_FRAMES);

@@ -81,6 +81,7 @@ set_config (MotionConfig *config, const MotionClip *clip, guint m, Where where)
   config->depth = clip->depth;
   config->block_size = 32;
   config->range = 64;
+  config->tie = MOTION_TIE_RASTER; /* as the scalar baseline */
   config->method = methods[m].method;
   config->granularity = methods[m].granularity;
   config->threads = where == CPU_ONE ? 1 : 0;

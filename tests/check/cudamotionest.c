@@ -945,6 +945,50 @@ GST_START_TEST (test_regions)
 }
 GST_END_TEST;
 
+/* --- pictures that stand still ---------------------------------------------- */
+
+static const gchar *const still[] = { "smpte", "smpte100", "checkers-8",
+  "solid-color" };
+
+/* A block that is the same as before has not moved, however many other vectors
+ * fit it. smpte alone moves: it has a field of snow. */
+GST_START_TEST (test_still_picture)
+{
+  const gchar *pattern = still[__i__];
+  gchar *line = g_strdup_printf ("videotestsrc pattern=%s num-buffers=3 ! "
+                                 "video/x-raw,format=I420,width=320,height=240 "
+                                 "! cudamotionest backend=cpu name=m",
+      pattern);
+  GstHarness *h = gst_harness_new_parse (line);
+  GstElement *element = gst_harness_find_element (h, "cudamotionest");
+  GstStructure *stats;
+  gdouble share;
+
+  gst_harness_play (h);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+    GstMotionVectorMeta *meta = gst_buffer_get_motion_vector_meta (buffer, -1);
+
+    fail_unless ((meta != NULL) == (i > 0));
+    for (guint b = 0; i > 0 && b < meta->packet->columns * meta->packet->rows;
+         b++)
+      fail_unless (meta->blocks[b].zero_sad > 0
+                       || (meta->vectors[b].x == 0 && meta->vectors[b].y == 0),
+          "%s, block %u: (%d, %d)", pattern, b, meta->vectors[b].x,
+          meta->vectors[b].y);
+    gst_buffer_unref (buffer);
+  }
+  g_object_get (element, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_double (stats, "static-share", &share));
+  fail_unless (
+      __i__ == 0 ? share > 0.8 : share == 1.0, "%s: %f", pattern, share);
+  gst_structure_free (stats);
+  gst_object_unref (element);
+  gst_harness_teardown (h);
+  g_free (line);
+}
+GST_END_TEST;
+
 /* --- properties and messages ----------------------------------------------- */
 
 GST_START_TEST (test_properties)
@@ -1213,6 +1257,7 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_scene_cut);
   tcase_add_loop_test (tc, test_scene_cut_off, 0, 2);
   tcase_add_loop_test (tc, test_regions, 0, 2);
+  tcase_add_loop_test (tc, test_still_picture, 0, G_N_ELEMENTS (still));
   tcase_add_test (tc, test_properties);
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_backend);

@@ -20,7 +20,7 @@
 #define DEFAULT_PIPELINE                                                       \
   "videotestsrc pattern=ball num-buffers=300 ! "                               \
   "video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! "             \
-  "cudamotionest tie=short ! fakesink name=sink"
+  "cudamotionest ! fakesink name=sink"
 
 typedef struct {
   gdouble max_motion; /* pixels from frame to frame; INFINITY: no limit */

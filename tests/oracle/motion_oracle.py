@@ -16,7 +16,7 @@ PARTIAL, STATIC, INTRA_LIKE = 1, 2, 4
 class Config:
     def __init__(self, width, height, depth=8, method=FULL, granularity=2,
                  block_size=32, range=64, window=HALF_OPEN, border=PAD,
-                 tie=RASTER, **others):
+                 tie=SHORT, **others):
         self.__dict__.update(locals())
         self.lam = others.pop("lambda", 0)
         self.subpel = others.pop("subpel", 0)
