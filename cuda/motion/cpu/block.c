@@ -147,12 +147,11 @@ measure_sad (const MotionCpuSearch *s, gint32 x, gint32 y)
   return sum;
 }
 
-/* Of the samples that whole-pixel vectors of 8-bit frames predict. */
+/* Of the prediction @other of an 8-bit frame. */
 static guint32
-measure_sse (const MotionCpuSearch *s, gint32 x, gint32 y)
+measure_sse (const MotionCpuSearch *s, const guint8 *other, gsize stride)
 {
-  gssize stride = (gssize) s->params->stride;
-  const guint8 *own = s->block, *other = s->at + stride * y + x;
+  const guint8 *own = s->block;
   guint32 sse = 0;
 
   for (gint32 j = 0; j < s->h; j++) {
@@ -205,14 +204,16 @@ static void
 measure_block (MotionCpuSearch *s, gboolean predicted, MotionVector *vector,
     MotionBlock *block)
 {
-  gboolean whole = ((vector->x | vector->y) & 3) == 0;
-
-  if (predicted || !whole || s->current->deep) {
+  if (predicted || s->current->deep) {
     MOTION_CPU (predict) (s, vector, s->scratch->prediction);
     measure_prediction (s, block);
   } else {
-    block->sad = measure_sad (s, vector->x / 4, vector->y / 4);
-    block->sse = measure_sse (s, vector->x / 4, vector->y / 4);
+    gsize stride;
+    const guint8 *other = MOTION_CPU (predict_8) (s, vector, &stride);
+
+    block->sad =
+        motion_sad (s->block, s->block_stride, other, stride, s->w, s->h);
+    block->sse = measure_sse (s, other, stride);
   }
   vector->cost = full_cost (s, block->sad, vector->x, vector->y);
   block->zero_sad = measure_sad (s, 0, 0);
@@ -367,9 +368,8 @@ search_tile_number (const MotionCpuParams *params, MotionCpuScratch *scratch,
     .current = frame->current,
     .block = scratch->block,
     .block_stride = params->config.block_size,
-    .wide = frame->current->deep || frame->job->prediction
-            || frame->job->residual
-            || params->config.subpel != MOTION_SUBPEL_NONE,
+    .wide =
+        frame->current->deep || frame->job->prediction || frame->job->residual,
   };
 
   search_tile (&s, frame, left,

@@ -70,9 +70,10 @@ typedef struct {
   guint32 sads[64] __attribute__ ((aligned (64)));
   guint16 bits_x[512] __attribute__ ((aligned (64)));
   /* samples between the pixels: see cuda/motion/cpu/subpel.c */
-  gint32 taps[72 * 72];
-  guint16 patch[72 * 72];
-  guint16 halves[4][72 * 72];
+  gint16 taps[80 * 72];
+  guint8 halves[4][80 * 72];
+  guint8 mean[MOTION_CPU_MAX_BLOCK * MOTION_CPU_MAX_BLOCK];
+  guint16 deep[MOTION_CPU_MAX_BLOCK * MOTION_CPU_MAX_BLOCK];
   /* sums of the tile's reference; the first is that of the square whose first
    * sample lies range pixels left of and above the tile */
   guint16 *sums[MOTION_CPU_LEVELS];

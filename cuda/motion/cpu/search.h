@@ -150,8 +150,12 @@ void MOTION_CPU (zonal) (MotionCpuSearch *s);
  * 8-bit samples. */
 void MOTION_CPU (subpel) (MotionCpuSearch *s, MotionVector *vector);
 
-/* The samples that @vector predicts, in full depth, in rows of
- * MOTION_CPU_MAX_BLOCK. */
+/* The samples that @vector predicts, of a depth of 8. A vector between the pixels
+ * is one that subpel visited for this block.
+ * @stride: (out): of the rows */
+const guint8 *MOTION_CPU (predict_8) (
+    MotionCpuSearch *s, const MotionVector *vector, gsize *stride);
+/* Likewise in full depth, in rows of MOTION_CPU_MAX_BLOCK. */
 void MOTION_CPU (predict) (
     MotionCpuSearch *s, const MotionVector *vector, guint16 *to);
 

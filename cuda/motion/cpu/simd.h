@@ -461,6 +461,77 @@ motion_sads_4 (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
 }
 #endif
 
+#if defined(MOTION_BYTES)
+#if defined(MOTION_SIMD_256)
+#define BYTES_LOAD(p) motion_load_256 (p)
+#define BYTES_SET_8(v) _mm256_set1_epi64x ((gint64) (v))
+#define BYTES_AND(a, b) _mm256_and_si256 (a, b)
+#define BYTES_PAIR(a, b) _mm256_or_si256 (a, _mm256_slli_epi64 (b, 32))
+#define BYTES_LOW(a, b) _mm256_unpacklo_epi64 (a, b)
+#define BYTES_HIGH(a, b) _mm256_unpackhi_epi64 (a, b)
+#else
+#define BYTES_LOAD(p) motion_load_128 (p)
+#define BYTES_SET_8(v) _mm_set1_epi64x ((gint64) (v))
+#define BYTES_AND(a, b) _mm_and_si128 (a, b)
+#define BYTES_PAIR(a, b) _mm_or_si128 (a, _mm_slli_epi64 (b, 32))
+#define BYTES_LOW(a, b) _mm_unpacklo_epi64 (a, b)
+#define BYTES_HIGH(a, b) _mm_unpackhi_epi64 (a, b)
+#endif
+
+/* Parts of 16 bytes of the eight vectors @sums, of which vector i has in its
+ * number k of 8 bytes the SAD of candidate 8 k + i. */
+static inline void
+motion_store_sads (const MotionBytes sums[8], guint32 *sads)
+{
+  for (gint i = 0; i < 8; i += 4) {
+    MotionBytes first = BYTES_PAIR (sums[i], sums[i + 1]);
+    MotionBytes next = BYTES_PAIR (sums[i + 2], sums[i + 3]);
+    MotionBytes parts[2] = { BYTES_LOW (first, next),
+      BYTES_HIGH (first, next) };
+
+    for (gint k = 0; k < MOTION_BYTES / 8; k++)
+      memcpy (
+          sads + 8 * k + i, (const guint8 *) &parts[k % 2] + k / 2 * 16, 16);
+  }
+}
+
+/* Of MOTION_BYTES candidates side by side, blocks of 4 or 8 columns: a vector of
+ * the reference has the row of each eighth of them. */
+static inline __attribute__ ((always_inline)) void
+motion_sads_narrow_of (const guint8 *c, gsize cstride, const guint8 *r,
+    gsize stride, gint32 w, gint32 h, guint32 *sads)
+{
+  const MotionBytes mask = BYTES_SET_8 (G_MAXUINT64 >> (64 - 8 * w));
+  MotionBytes sums[8] = { { 0 } };
+
+  for (gint32 y = 0; y < h; y++, c += cstride, r += stride) {
+    guint64 row = 0;
+    MotionBytes own;
+
+    memcpy (&row, c, (gsize) w);
+    own = BYTES_SET_8 (row);
+    for (gint i = 0; i < 8; i++) {
+      MotionBytes other = BYTES_LOAD (r + i);
+
+      if (w < 8)
+        other = BYTES_AND (other, mask);
+      sums[i] = BYTES_ADD (sums[i], BYTES_SAD (own, other));
+    }
+  }
+  motion_store_sads (sums, sads);
+}
+
+static inline void
+motion_sads_narrow (const guint8 *c, gsize cstride, const guint8 *r,
+    gsize stride, gint32 w, gint32 h, guint32 *sads)
+{
+  if (w == 8)
+    motion_sads_narrow_of (c, cstride, r, stride, 8, h, sads);
+  else
+    motion_sads_narrow_of (c, cstride, r, stride, 4, h, sads);
+}
+#endif
+
 /* Candidates of 64 from which on motion_sads() is quicker than one after the
  * other. */
 #if defined(MOTION_SIMD_512)
@@ -492,6 +563,16 @@ motion_sads (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
       if (which >> i & 15)
         motion_sads_4 (c, cstride, r + i, stride, w, h, sads + i);
     return;
+  }
+  if (w == 8 || w == 4) {
+    const guint64 all = G_MAXUINT64 >> (64 - MOTION_BYTES);
+
+    for (gint i = 0; i < 64; i += MOTION_BYTES) {
+      if (__builtin_popcountll (which >> i & all) < MOTION_BYTES / 4)
+        continue;
+      motion_sads_narrow (c, cstride, r + i, stride, w, h, sads + i);
+      which &= ~(all << i);
+    }
   }
 #endif
   for (; which; which &= which - 1) {

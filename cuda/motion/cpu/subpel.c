@@ -3,11 +3,20 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Samples between the pixels: H.264's interpolation (8.4.2.2.1) of everything
- * round a vector at once, from which each quarter position is a mean of two. */
+ * round a vector at once, from which each quarter position is a mean of two. The
+ * search has 8 bits; deeper samples are interpolated for the vector found only. */
 #include "cuda/motion/cpu/search.h"
 
-#define STRIDE 72 /* of the planes in the scratch memory */
-#define BEFORE 3  /* samples of the patch left and above of the block */
+#define STRIDE 80 /* of the planes in the scratch memory */
+/* Samples of a row that are computed at a time: what fills a vector as words.
+ * What lies behind a row's last sample means nothing. */
+#if defined(MOTION_SIMD_256)
+#define CHUNK 16
+#else
+#define CHUNK 8
+#endif
+typedef gint16 Words __attribute__ ((vector_size (2 * CHUNK)));
+typedef guint8 Bytes __attribute__ ((vector_size (CHUNK)));
 
 /* Planes of samples: at the pixels, half a pixel right, half a pixel down, both.
  * Sample (0, 0) lies one left and above of where the block is. */
@@ -46,117 +55,221 @@ static const Sample samples[4][4][2] = {
   },
 };
 
-/* --- planes -------------------------------------------------------------------- */
+/* --- planes of 8 bits ------------------------------------------------------------ */
 
-/* Copies what is needed round the block at @at, moved by (@x, @y). */
-static void
-copy_patch (MotionCpuSearch *s, gboolean deep, gint32 x, gint32 y)
+static inline Words
+subpel_load_8 (const guint8 *p)
 {
-  gssize stride = (gssize) s->params->stride;
-  gssize from = stride * (s->y + y - BEFORE) + s->x + x - BEFORE;
-  gint32 w = s->w + 2 * BEFORE + 1, h = s->h + 2 * BEFORE + 1;
+  Bytes bytes;
 
-  for (gint32 j = 0; j < h; j++, from += stride) {
-    guint16 *to = s->scratch->patch + STRIDE * j;
-
-    if (deep)
-      memcpy (to, s->reference->deep + from, (gsize) w * sizeof *to);
-    else
-      for (gint32 i = 0; i < w; i++)
-        to[i] = s->reference->luma[from + i];
-  }
+  memcpy (&bytes, p, sizeof bytes);
+  return __builtin_convertvector(bytes, Words);
 }
 
-static inline guint16
-subpel_clip (gint32 value, gint32 top)
+static inline Words
+subpel_load_16 (const gint16 *p)
 {
-  return (guint16) (value < 0 ? 0 : value > top ? top : value);
+  Words words;
+
+  memcpy (&words, p, sizeof words);
+  return words;
 }
 
-/* Row @j of the planes, @n samples: patch and taps begin two rows above, the
- * patch two columns left of it. */
-static void
-subpel_make_row (MotionCpuScratch *scratch, gint32 j, gint32 n, gint32 top)
+/* Stores the samples clipped to 0..255. */
+static inline void
+subpel_store (guint8 *to, Words words)
 {
-  const guint16 *p = scratch->patch + STRIDE * (j + 2);
-  const gint32 *t = scratch->taps + STRIDE * j;
-  guint16 *pixel = scratch->halves[PIXEL] + STRIDE * j;
-  guint16 *right = scratch->halves[RIGHT] + STRIDE * j;
-  guint16 *down = scratch->halves[DOWN] + STRIDE * j;
-  guint16 *centre = scratch->halves[CENTRE] + STRIDE * j;
+  Bytes bytes;
 
-  memcpy (pixel, p + 2, (gsize) n * sizeof *pixel);
-  for (gint32 i = 0; i < n; i++)
-    right[i] = subpel_clip ((t[2 * STRIDE + i] + 16) >> 5, top);
-  for (gint32 i = 0; i < n; i++) {
-    const guint16 *v = p + 2 + i;
-    gint32 sum = motion_tap6 (v[-2 * STRIDE], v[-STRIDE], v[0], v[STRIDE],
-        v[2 * STRIDE], v[3 * STRIDE]);
-
-    down[i] = subpel_clip ((sum + 16) >> 5, top);
-  }
-  for (gint32 i = 0; i < n; i++) {
-    gint32 sum = motion_tap6 (t[i], t[STRIDE + i], t[2 * STRIDE + i],
-        t[3 * STRIDE + i], t[4 * STRIDE + i], t[5 * STRIDE + i]);
-
-    centre[i] = subpel_clip ((sum + 512) >> 10, top);
-  }
+  words &= ~(words >> 15);
+  words = (words | (words > 255)) & 255;
+  bytes = __builtin_convertvector(words, Bytes);
+  memcpy (to, &bytes, sizeof bytes);
 }
 
-/* All samples between those of the block moved by (@x, @y), and one more on
- * each side. */
+/* The six taps on samples @step apart, before rounding: from -2550 to 10710. */
+static inline Words
+subpel_tap_8 (const guint8 *p, gssize step)
+{
+  Words a = subpel_load_8 (p - 2 * step) + subpel_load_8 (p + 3 * step);
+  Words b = subpel_load_8 (p - step) + subpel_load_8 (p + 2 * step);
+  Words c = subpel_load_8 (p) + subpel_load_8 (p + step);
+
+  return a - 5 * b + 20 * c;
+}
+
+/* The six taps on taps, rounded: (a - 5 b + 20 c + 512) >> 10 as
+ * (((((a - b) >> 2) - b + c) >> 2) + c + 32) >> 6, which is the same, with the sum
+ * that does not fit into 16 bits halved on the way. */
+static inline Words
+subpel_tap_16 (const gint16 *t)
+{
+  Words a = subpel_load_16 (t) + subpel_load_16 (t + 5 * STRIDE);
+  Words b = subpel_load_16 (t + STRIDE) + subpel_load_16 (t + 4 * STRIDE);
+  Words c = subpel_load_16 (t + 2 * STRIDE) + subpel_load_16 (t + 3 * STRIDE);
+  Words d = ((a - b) >> 2) - b;
+
+  return ((((d & c) + ((d ^ c) >> 1)) >> 1) + c + 32) >> 6;
+}
+
+/* CHUNK samples of the planes. @p: the first in the reference; @t: the taps of the
+ * row two above, in rows of STRIDE; @at: where in each plane they go */
+static inline void
+subpel_make_chunk (MotionCpuScratch *scratch, const guint8 *p, gssize stride,
+    const gint16 *t, gssize at)
+{
+  memcpy (scratch->halves[PIXEL] + at, p, CHUNK);
+  subpel_store (
+      scratch->halves[RIGHT] + at, (subpel_load_16 (t + 2 * STRIDE) + 16) >> 5);
+  subpel_store (
+      scratch->halves[DOWN] + at, (subpel_tap_8 (p, stride) + 16) >> 5);
+  subpel_store (scratch->halves[CENTRE] + at, subpel_tap_16 (t));
+}
+
+/* All samples between those of the block at the best whole-pixel vector, and one
+ * more on each side. */
 static void
-subpel_make_planes (MotionCpuSearch *s, gboolean deep, gint32 x, gint32 y)
+subpel_make_planes (MotionCpuSearch *s)
 {
   MotionCpuScratch *scratch = s->scratch;
-  gint32 w = s->w + 2, h = s->h + 2;
+  gssize stride = (gssize) s->params->stride;
+  const guint8 *p = s->at + stride * (s->best.y - 1) + s->best.x - 1;
+  gint32 n = s->w + 2;
 
-  copy_patch (s, deep, x, y);
-  for (gint32 j = 0; j < h + 5; j++) {
-    const guint16 *p = scratch->patch + STRIDE * j;
-    gint32 *t = scratch->taps + STRIDE * j;
+  for (gint32 j = -2; j < s->h + 5; j++) {
+    for (gint32 i = 0; i < n; i += CHUNK) {
+      Words taps = subpel_tap_8 (p + stride * j + i, 1);
 
-    for (gint32 i = 0; i < w; i++)
-      t[i] =
-          motion_tap6 (p[i], p[i + 1], p[i + 2], p[i + 3], p[i + 4], p[i + 5]);
+      memcpy (scratch->taps + STRIDE * (j + 2) + i, &taps, sizeof taps);
+    }
   }
-  for (gint32 j = 0; j < h; j++)
-    subpel_make_row (scratch, j, w, deep ? 1023 : 255);
+  for (gint32 j = 0; j < s->h + 2; j++, p += stride)
+    for (gint32 i = 0; i < n; i += CHUNK)
+      subpel_make_chunk (scratch, p + i, stride, scratch->taps + STRIDE * j + i,
+          STRIDE * j + i);
 }
 
-/* The planes whose mean is the block at (@qx, @qy) quarters off the place that
- * the planes were made for. */
-static void
-find_samples (const MotionCpuScratch *scratch, gint32 qx, gint32 qy,
-    const guint16 *planes[2])
-{
-  for (guint i = 0; i < 2; i++) {
-    const Sample *sample = &samples[qy & 3][qx & 3][i];
-    gint32 x = 1 + (qx >> 2) + sample->right;
-    gint32 y = 1 + (qy >> 2) + sample->down;
+/* --- samples of all bits --------------------------------------------------------- */
 
-    planes[i] = scratch->halves[sample->plane] + STRIDE * y + x;
+static inline gint32
+subpel_tap (const guint16 *p, gssize step)
+{
+  return motion_tap6 (
+      p[-2 * step], p[-step], p[0], p[step], p[2 * step], p[3 * step]);
+}
+
+static inline gint32
+subpel_clip_deep (gint32 value)
+{
+  return motion_clamp (value, 0, 1023);
+}
+
+/* The sample of @plane that belongs to the pixel @p. */
+static inline __attribute__ ((always_inline)) gint32
+subpel_deep_sample (guint plane, const guint16 *p, gssize stride)
+{
+  gint32 sum;
+
+  if (plane == PIXEL)
+    return *p;
+  if (plane != CENTRE)
+    return subpel_clip_deep (
+        (subpel_tap (p, plane == RIGHT ? 1 : stride) + 16) >> 5);
+  sum = motion_tap6 (subpel_tap (p - 2 * stride, 1), subpel_tap (p - stride, 1),
+      subpel_tap (p, 1), subpel_tap (p + stride, 1),
+      subpel_tap (p + 2 * stride, 1), subpel_tap (p + 3 * stride, 1));
+  return subpel_clip_deep ((sum + 512) >> 10);
+}
+
+static inline __attribute__ ((always_inline)) void
+subpel_deep_block_of (
+    guint plane, const MotionCpuSearch *s, const guint16 *from, guint16 *to)
+{
+  gssize stride = (gssize) s->params->stride;
+
+  for (gint32 j = 0; j < s->h; j++, from += stride, to += MOTION_CPU_MAX_BLOCK)
+    for (gint32 i = 0; i < s->w; i++)
+      to[i] = (guint16) subpel_deep_sample (plane, from + i, stride);
+}
+
+/* The block of @plane from the pixel (@x, @y) off the block's place on. */
+static void
+subpel_deep_block (
+    const MotionCpuSearch *s, guint plane, gint32 x, gint32 y, guint16 *to)
+{
+  gssize stride = (gssize) s->params->stride;
+  const guint16 *from = s->reference->deep + stride * (s->y + y) + s->x + x;
+
+  switch (plane) {
+    case PIXEL:
+      subpel_deep_block_of (PIXEL, s, from, to);
+      break;
+    case RIGHT:
+      subpel_deep_block_of (RIGHT, s, from, to);
+      break;
+    case DOWN:
+      subpel_deep_block_of (DOWN, s, from, to);
+      break;
+    default:
+      subpel_deep_block_of (CENTRE, s, from, to);
+      break;
   }
+}
+
+/* --- the mean of two planes ------------------------------------------------------- */
+
+/* The two whose mean is the block at (@qx, @qy) quarters. */
+static inline const Sample *
+find_samples (gint32 qx, gint32 qy)
+{
+  return samples[qy & 3][qx & 3];
+}
+
+/* The first sample of the block in the planes, (@qx, @qy) quarters off the place
+ * that they were made for. */
+static const guint8 *
+find_in_planes (
+    const MotionCpuScratch *scratch, const Sample *sample, gint32 qx, gint32 qy)
+{
+  gint32 x = 1 + (qx >> 2) + sample->right;
+  gint32 y = 1 + (qy >> 2) + sample->down;
+
+  return scratch->halves[sample->plane] + STRIDE * y + x;
+}
+
+static inline __attribute__ ((always_inline)) void
+mean_of_planes (const guint8 *restrict a, const guint8 *restrict b,
+    guint8 *restrict to, gsize stride, gint32 w, gint32 h)
+{
+  for (gint32 y = 0; y < h; y++, a += STRIDE, b += STRIDE, to += stride)
+    for (gint32 x = 0; x < w; x++)
+      to[x] = (guint8) ((a[x] + b[x] + 1) >> 1);
+}
+
+/* The block at (@qx, @qy) quarters off the best whole-pixel vector, from the
+ * planes.
+ * @stride: (out): of its rows */
+static const guint8 *
+predict_from_planes (MotionCpuSearch *s, gint32 qx, gint32 qy, gsize *stride)
+{
+  const Sample *pair = find_samples (qx, qy);
+  const guint8 *a = find_in_planes (s->scratch, &pair[0], qx, qy);
+  const guint8 *b = find_in_planes (s->scratch, &pair[1], qx, qy);
+  guint8 *mean = s->scratch->mean;
+
+  *stride = a == b ? STRIDE : MOTION_CPU_MAX_BLOCK;
+  if (a == b)
+    return a;
+  if (s->w == 16)
+    mean_of_planes (a, b, mean, *stride, 16, s->h);
+  else if (s->w == 32)
+    mean_of_planes (a, b, mean, *stride, 32, s->h);
+  else
+    mean_of_planes (a, b, mean, *stride, s->w, s->h);
+  return mean;
 }
 
 /* --- refinement ------------------------------------------------------------------ */
-
-static guint32
-sad_of_mean (const MotionCpuSearch *s, const guint16 *planes[2])
-{
-  const guint8 *c = s->block;
-  const guint16 *a = planes[0], *b = planes[1];
-  guint32 sum = 0;
-
-  for (gint32 y = 0; y < s->h; y++) {
-    for (gint32 x = 0; x < s->w; x++)
-      sum += (guint32) ABS ((gint32) c[x] - ((a[x] + b[x] + 1) >> 1));
-    c += s->block_stride;
-    a += STRIDE;
-    b += STRIDE;
-  }
-  return sum;
-}
 
 /* The eight neighbours of @vector at @spacing quarters. */
 static void
@@ -168,15 +281,17 @@ subpel_refine (MotionCpuSearch *s, MotionVector *vector, gint32 spacing)
   for (gint32 i = 0; i < 9; i++) {
     gint32 x = centre_x + (i % 3 - 1) * spacing;
     gint32 y = centre_y + (i / 3 - 1) * spacing;
-    const guint16 *planes[2];
+    const guint8 *other;
+    gsize stride;
     guint32 cost;
 
     if (i == 4 || x < 4 * r.left || x > 4 * r.right || y < 4 * r.top
         || y > 4 * r.bottom)
       continue;
-    find_samples (s->scratch, x - 4 * s->best.x, y - 4 * s->best.y, planes);
-    cost = sad_of_mean (s, planes) + s->params->bits[x - s->prior.x]
-           + s->params->bits[y - s->prior.y];
+    other =
+        predict_from_planes (s, x - 4 * s->best.x, y - 4 * s->best.y, &stride);
+    cost = motion_sad (s->block, s->block_stride, other, stride, s->w, s->h)
+           + s->params->bits[x - s->prior.x] + s->params->bits[y - s->prior.y];
     if (cost < vector->cost)
       *vector = (MotionVector){ (gint16) x, (gint16) y, cost };
   }
@@ -185,7 +300,7 @@ subpel_refine (MotionCpuSearch *s, MotionVector *vector, gint32 spacing)
 void
 MOTION_CPU (subpel) (MotionCpuSearch *s, MotionVector *vector)
 {
-  subpel_make_planes (s, FALSE, s->best.x, s->best.y);
+  subpel_make_planes (s);
   subpel_refine (s, vector, 2);
   if (s->params->config.subpel == MOTION_SUBPEL_QUARTER)
     subpel_refine (s, vector, 1);
@@ -193,20 +308,39 @@ MOTION_CPU (subpel) (MotionCpuSearch *s, MotionVector *vector)
 
 /* --- prediction -------------------------------------------------------------------- */
 
-static void
-predict_whole (const MotionCpuSearch *s, gint32 x, gint32 y, guint16 *to)
+static gboolean
+is_whole (const MotionVector *vector)
 {
-  gssize stride = (gssize) s->params->stride;
-  gssize from = stride * (s->y + y) + s->x + x;
+  return ((vector->x | vector->y) & 3) == 0;
+}
 
-  for (gint32 j = 0; j < s->h; j++, from += stride) {
-    guint16 *row = to + MOTION_CPU_MAX_BLOCK * j;
+const guint8 *
+MOTION_CPU (predict_8) (
+    MotionCpuSearch *s, const MotionVector *vector, gsize *stride)
+{
+  if (!is_whole (vector))
+    return predict_from_planes (
+        s, vector->x - 4 * s->best.x, vector->y - 4 * s->best.y, stride);
+  *stride = s->params->stride;
+  return s->at + (gssize) *stride * (vector->y / 4) + vector->x / 4;
+}
 
-    if (s->reference->deep)
-      memcpy (row, s->reference->deep + from, (gsize) s->w * sizeof *row);
-    else
-      for (gint32 i = 0; i < s->w; i++)
-        row[i] = s->reference->luma[from + i];
+static void
+predict_deep (MotionCpuSearch *s, const MotionVector *vector, guint16 *to)
+{
+  const Sample *pair = find_samples (vector->x, vector->y);
+  gint32 x = vector->x >> 2, y = vector->y >> 2;
+  guint16 *other = s->scratch->deep;
+
+  subpel_deep_block (s, pair[0].plane, x + pair[0].right, y + pair[0].down, to);
+  if (is_whole (vector))
+    return;
+  subpel_deep_block (
+      s, pair[1].plane, x + pair[1].right, y + pair[1].down, other);
+  for (gint32 j = 0; j < s->h; j++, to += MOTION_CPU_MAX_BLOCK) {
+    for (gint32 i = 0; i < s->w; i++)
+      to[i] = (guint16) ((to[i] + other[i] + 1) >> 1);
+    other += MOTION_CPU_MAX_BLOCK;
   }
 }
 
@@ -214,19 +348,15 @@ void
 MOTION_CPU (predict) (
     MotionCpuSearch *s, const MotionVector *vector, guint16 *to)
 {
-  const guint16 *planes[2];
+  const guint8 *from;
+  gsize stride;
 
-  if (((vector->x | vector->y) & 3) == 0) {
-    predict_whole (s, vector->x / 4, vector->y / 4, to);
+  if (s->reference->deep) {
+    predict_deep (s, vector, to);
     return;
   }
-  if (s->reference->deep)
-    subpel_make_planes (s, TRUE, s->best.x, s->best.y);
-  find_samples (
-      s->scratch, vector->x - 4 * s->best.x, vector->y - 4 * s->best.y, planes);
-  for (gint32 j = 0; j < s->h; j++)
+  from = MOTION_CPU (predict_8) (s, vector, &stride);
+  for (gint32 j = 0; j < s->h; j++, from += stride, to += MOTION_CPU_MAX_BLOCK)
     for (gint32 i = 0; i < s->w; i++)
-      to[MOTION_CPU_MAX_BLOCK * j + i] =
-          (guint16) ((planes[0][STRIDE * j + i] + planes[1][STRIDE * j + i] + 1)
-                     >> 1);
+      to[i] = from[i];
 }

@@ -152,15 +152,24 @@ MOTION_CPU (sums) (const MotionCpuParams *params, MotionCpuScratch *scratch,
 
 /* --- the reduced plane ----------------------------------------------------------- */
 
-/* The mean of the 4 x 4 samples from (4 x, 4 y). */
-static guint8
-mean_of_16 (const guint8 *p, gsize stride)
+/* The means of 4 x 4 samples side by side, @n of them. */
+static void
+mean_of_16 (
+    const guint8 *restrict p, gsize stride, guint8 *restrict to, gint32 n)
 {
-  guint32 sum = 8;
+  guint16 sums[256];
 
-  for (guint y = 0; y < 4; y++, p += stride)
-    sum += (guint32) p[0] + p[1] + p[2] + p[3];
-  return (guint8) (sum >> 4);
+  for (gint32 x = 0; x < n; x += 64, p += 256, to += 64) {
+    gint32 left = MIN (n - x, 64);
+
+    for (gint32 i = 0; i < 4 * left; i++)
+      sums[i] = (guint16) (p[i] + p[stride + i] + p[2 * stride + i]
+                           + p[3 * stride + i]);
+    for (gint32 i = 0; i < left; i++)
+      to[i] = (guint8) ((sums[4 * i] + sums[4 * i + 1] + sums[4 * i + 2]
+                            + sums[4 * i + 3] + 8)
+                        >> 4);
+  }
 }
 
 void
@@ -176,8 +185,7 @@ MOTION_CPU (quarter) (const MotionCpuParams *params, MotionCpuPicture *picture,
     guint8 *to =
         picture->quarter + (gssize) params->quarter_stride * (line - border);
 
-    for (gint32 x = 0; x < width; x++)
-      to[x] = mean_of_16 (from + 4 * x, params->stride);
+    mean_of_16 (from, params->stride, to, width);
     memset (to - border, to[0], (gsize) border);
     memset (to + width, to[width - 1], (gsize) border);
   }

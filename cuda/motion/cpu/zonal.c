@@ -29,6 +29,16 @@ zonal_visit (Zonal *z, gint32 x, gint32 y, gint32 point, gint32 distance)
 
 /* --- the reduced planes -------------------------------------------------------- */
 
+static inline guint32
+least_of (const guint32 *sads, gint32 n)
+{
+  guint32 least = G_MAXUINT32;
+
+  for (gint32 i = 0; i < n; i++)
+    least = MIN (least, sads[i]);
+  return least;
+}
+
 static MotionPoint
 find_in_pyramid (const MotionCpuSearch *s)
 {
@@ -49,11 +59,11 @@ find_in_pyramid (const MotionCpuSearch *s)
 
       motion_sads (own, stride, other + (gssize) stride * y + x, stride, size,
           size, G_MAXUINT64 >> (64 - n), sads);
-      for (gint32 i = 0; i < n; i++) {
-        if (sads[i] < best) {
-          best = sads[i];
-          p = (MotionPoint){ x + i, y };
-        }
+      if (least_of (sads, n) < best) {
+        best = least_of (sads, n);
+        p = (MotionPoint){ x, y };
+        for (gint32 i = 0; sads[i] > best; i++)
+          p.x++;
       }
     }
   }
