@@ -313,35 +313,23 @@ gst_cv_filter_note_eos (GstCvFilter *filter, GstEvent *eos)
   GST_OBJECT_UNLOCK (filter);
 }
 
-static GstEvent *
-ref_eos (GstCvFilter *filter)
-{
-  GstEvent *eos = NULL;
-
-  GST_OBJECT_LOCK (filter);
-  gst_event_replace (&eos, filter->priv->eos);
-  GST_OBJECT_UNLOCK (filter);
-  return eos;
-}
-
 void
 gst_cv_filter_ask_for_eos (GstCvFilter *filter)
 {
-  GstEvent *eos = ref_eos (filter);
-
-  if (eos != NULL)
+  /* one step: upstream's thread, when it waits for the next stream's events to
+   * leave, then waits for the mark too (rule 5) */
+  GST_OBJECT_LOCK (filter);
+  if (filter->priv->eos != NULL)
     gst_cv_queue_push_mark (filter->queue);
-  gst_clear_event (&eos);
+  GST_OBJECT_UNLOCK (filter);
 }
 
 void
 gst_cv_filter_repeat_eos (GstCvFilter *filter)
 {
-  GstEvent *eos = ref_eos (filter);
-
-  if (eos != NULL)
-    push_on_request_pads (filter, eos);
-  gst_clear_event (&eos);
+  /* which no other thread changes while this one runs */
+  if (filter->priv->eos != NULL)
+    push_on_request_pads (filter, filter->priv->eos);
 }
 
 void
