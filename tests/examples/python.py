@@ -88,7 +88,7 @@ class Examples(unittest.TestCase):
             stream.write("no surface\n")
         done = self.run_example("surface-roughness.py", self.place.name, status=1)
         self.assertRegex(done.stderr, r"(?m)^a\.npy: .*the spacing of samples is not known")
-        self.assertRegex(done.stderr, r"(?m)^c\.sdf: .* cannot be read as a surface")
+        self.assertRegex(done.stderr, r"(?m)^c\.sdf: .*c\.sdf.* as a surface: ")
         self.assertEqual(done.stdout.splitlines()[1:], [",".join(rows[1].values())])
 
 
