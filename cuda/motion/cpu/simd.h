@@ -478,8 +478,8 @@ motion_sads_4 (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
 #define BYTES_HIGH(a, b) _mm_unpackhi_epi64 (a, b)
 #endif
 
-/* Parts of 16 bytes of the eight vectors @sums, of which vector i has in its
- * number k of 8 bytes the SAD of candidate 8 k + i. */
+/* Parts of 16 bytes of the eight vectors @sums. Vector i has in its number k of
+ * 8 bytes the SAD of candidate 8 k + i. */
 static inline void
 motion_store_sads (const MotionBytes sums[8], guint32 *sads)
 {
