@@ -9,6 +9,7 @@
 #include "gstpbfoverlay.h"
 #include "gstpbfresultenc.h"
 #include "gstpbftestsrc.h"
+#include "gstpbftypes.h"
 
 gboolean
 gst_meltpool_register (GstPlugin *plugin)
@@ -20,5 +21,6 @@ gst_meltpool_register (GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER (pbfoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfresultenc, plugin);
   ok &= GST_ELEMENT_REGISTER (pbftestsrc, plugin);
+  ok &= gst_pbf_types_register (plugin);
   return ok;
 }

@@ -17,11 +17,15 @@
  * |[
  * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! queue ! fakesink m.result ! queue ! pbfresultenc ! filesink location=results.csv
  * ]|
+ * |[
+ * gst-launch-1.0 filesrc location=results.pbr ! typefind ! pbfresultenc ! filesink location=results.csv
+ * ]|
  *
  * Since: 0.1
  */
 #include "gstpbfresultenc.h"
 
+#include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstpbfmeta.h>
 #include "cuda/meltpool/rows.h"
 
@@ -52,7 +56,10 @@ struct _GstPbfResultEnc {
   GstCaps *refused; /* with an error, which is not posted again for them */
   gboolean negotiated;
   gboolean header_written;
-  gchar *text; /* rows of one buffer, before they are copied out */
+  GstAdapter *adapter; /* what has come of the next record */
+  guint64 n_records;   /* read since the start or a flush */
+  guint64 first_time;  /* of the first record of those read last, ns */
+  gchar *text;         /* rows of one buffer, before they are copied out */
   gsize text_size;
 };
 
@@ -189,68 +196,58 @@ guess_outputs (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
       self, "caps without outputs: a table of %d outputs", self->outputs);
 }
 
+/* Reads the next record of the stream. */
 static gboolean
-read_record (GstPbfResultEnc *self, GstBuffer *buffer, const guint8 *bytes,
-    gsize index, PbfResult *result)
+read_record (GstPbfResultEnc *self, const guint8 *bytes, PbfResult *result)
 {
-  gsize offset = index * sizeof (PbfResult);
+  guint64 offset = self->n_records * sizeof (PbfResult);
   GError *error = NULL;
 
-  if (!pbf_result_parse (bytes + offset, result, &error)) {
+  if (!pbf_result_parse (bytes, result, &error)) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Record %" G_GSIZE_FORMAT " at byte %" G_GSIZE_FORMAT
-         " of the buffer is no melt-pool result: %s. Check that cudapbfmonitor "
+        ("Record %" G_GUINT64_FORMAT " at byte %" G_GUINT64_FORMAT
+         " of the stream is no melt-pool result: %s. Check that cudapbfmonitor "
          "made the stream.",
-            index, offset, error->message),
-        ("%" GST_PTR_FORMAT, buffer));
+            self->n_records, offset, error->message),
+        (NULL));
     g_clear_error (&error);
     return FALSE;
   }
   if (self->active_format == FORMAT_CSV
       && result->n_outputs > (guint) self->outputs) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Record %" G_GSIZE_FORMAT " at byte %" G_GSIZE_FORMAT
-         " of the buffer does not fit the table: it has %u network outputs, "
+        ("Record %" G_GUINT64_FORMAT " at byte %" G_GUINT64_FORMAT
+         " of the stream does not fit the table: it has %u network outputs, "
          "the table has %d. Correct the caps field \"outputs\".",
-            index, offset, result->n_outputs, self->outputs),
-        ("the caps field \"outputs\" says how many there are; %" GST_PTR_FORMAT,
-            buffer));
+            self->n_records, offset, result->n_outputs, self->outputs),
+        ("the caps field \"outputs\" says how many there are"));
     return FALSE;
   }
+  self->n_records++;
   return TRUE;
 }
 
-/* Returns: bytes of text in self->text, or -1 after posting an error. */
+/* Rows of the @n records at @bytes.
+ * Returns: bytes of text in self->text, or -1 after posting an error. */
 static gssize
-encode_results (GstPbfResultEnc *self, GstBuffer *buffer, const GstMapInfo *map)
+encode_results (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
 {
   gboolean csv = self->active_format == FORMAT_CSV;
-  gsize row_max = csv ? PBF_CSV_ROW_MAX : PBF_JSON_ROW_MAX;
-  gsize n = map->size / sizeof (PbfResult), i;
+  gsize row_max = csv ? PBF_CSV_ROW_MAX : PBF_JSON_ROW_MAX, i;
   gchar *to;
 
-  if (n == 0 || map->size % sizeof (PbfResult) != 0) {
-    GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Cannot read results: a buffer of %" G_GSIZE_FORMAT
-         " bytes holds no whole number of them, record %" G_GSIZE_FORMAT
-         " at byte %" G_GSIZE_FORMAT " ends after %" G_GSIZE_FORMAT
-         " of %" G_GSIZE_FORMAT " bytes.",
-            map->size, n, n * sizeof (PbfResult),
-            map->size % sizeof (PbfResult), sizeof (PbfResult)),
-        ("%" GST_PTR_FORMAT, buffer));
-    return -1;
-  }
-
   if (csv && self->outputs == OUTPUTS_UNKNOWN)
-    guess_outputs (self, map->data, n);
+    guess_outputs (self, bytes, n);
   to = ensure_text (self, (n + 1) * row_max);
   if (csv && !self->header_written)
     to = pbf_csv_header (to, self->outputs);
   for (i = 0; i < n; i++) {
     PbfResult result;
 
-    if (!read_record (self, buffer, map->data, i, &result))
+    if (!read_record (self, bytes + i * sizeof (PbfResult), &result))
       return -1;
+    if (i == 0)
+      self->first_time = result.timestamp_ns;
     to = csv ? pbf_csv_row (to, &result, self->outputs)
              : pbf_json_row (to, &result);
   }
@@ -258,13 +255,33 @@ encode_results (GstPbfResultEnc *self, GstBuffer *buffer, const GstMapInfo *map)
   return to - self->text;
 }
 
+/* The rows of all whole records that have come.
+ * Returns: (nullable): %NULL after posting an error */
+static GstBuffer *
+encode_gathered (GstPbfResultEnc *self, gsize n)
+{
+  const guint8 *bytes = gst_adapter_map (self->adapter, n * sizeof (PbfResult));
+  gssize size;
+
+  if (bytes == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, READ,
+        ("Cannot read results: the buffer cannot be mapped."), (NULL));
+    return NULL;
+  }
+  size = encode_results (self, bytes, n);
+  gst_adapter_unmap (self->adapter);
+  gst_adapter_flush (self->adapter, n * sizeof (PbfResult));
+  return size < 0 ? NULL : gst_buffer_new_memdup (self->text, size);
+}
+
+/* Buffers need not end where records do: those of a file do not. */
 static GstFlowReturn
 gst_pbf_result_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   GstPbfResultEnc *self = GST_PBF_RESULT_ENC (parent);
-  GstMapInfo map;
+  gboolean begins_with_record = gst_adapter_available (self->adapter) == 0;
   GstBuffer *out;
-  gssize size;
+  gsize n;
 
   if (!self->negotiated) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
@@ -275,25 +292,39 @@ gst_pbf_result_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     gst_buffer_unref (buffer);
     return GST_FLOW_NOT_NEGOTIATED;
   }
-  if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("Cannot read results: the buffer cannot be mapped."),
-        ("%" GST_PTR_FORMAT, buffer));
-    gst_buffer_unref (buffer);
-    return GST_FLOW_ERROR;
-  }
-  size = encode_results (self, buffer, &map);
-  gst_buffer_unmap (buffer, &map);
-  if (size < 0) {
-    gst_buffer_unref (buffer);
-    return GST_FLOW_ERROR;
-  }
-
-  out = gst_buffer_new_memdup (self->text, size);
-  gst_buffer_copy_into (
-      out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  gst_adapter_push (self->adapter, gst_buffer_ref (buffer));
+  n = gst_adapter_available (self->adapter) / sizeof (PbfResult);
+  out = n > 0 ? encode_gathered (self, n) : NULL;
+  if (out != NULL && begins_with_record)
+    gst_buffer_copy_into (
+        out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   gst_buffer_unref (buffer);
+  if (out == NULL)
+    return n > 0 ? GST_FLOW_ERROR : GST_FLOW_OK;
+  if (!GST_BUFFER_PTS_IS_VALID (out))
+    GST_BUFFER_PTS (out) = self->first_time;
   return gst_pad_push (self->srcpad, out);
+}
+
+static void
+forget_records (GstPbfResultEnc *self)
+{
+  gst_adapter_clear (self->adapter);
+  self->n_records = 0;
+}
+
+static void
+refuse_partial_record (GstPbfResultEnc *self)
+{
+  gsize rest = gst_adapter_available (self->adapter);
+
+  if (rest > 0)
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("Cannot write the last result: the stream ends after %" G_GSIZE_FORMAT
+         " of %" G_GSIZE_FORMAT " bytes of record %" G_GUINT64_FORMAT
+         ". The rows before it are complete.",
+            rest, sizeof (PbfResult), self->n_records),
+        (NULL));
 }
 
 /* A table without rows still has its row of names. */
@@ -326,7 +357,11 @@ gst_pbf_result_enc_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       gst_event_unref (event);
       return ok;
     }
+    case GST_EVENT_FLUSH_STOP:
+      forget_records (self);
+      break;
     case GST_EVENT_EOS:
+      refuse_partial_record (self);
       push_missing_header (self);
       break;
     default:
@@ -345,6 +380,7 @@ gst_pbf_result_enc_change_state (GstElement *element, GstStateChange transition)
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
 
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    forget_records (self);
     self->outputs = OUTPUTS_UNKNOWN;
     gst_clear_caps (&self->refused);
     self->negotiated = FALSE;
@@ -392,7 +428,10 @@ gst_pbf_result_enc_get_property (
 static void
 gst_pbf_result_enc_finalize (GObject *object)
 {
-  g_free (GST_PBF_RESULT_ENC (object)->text);
+  GstPbfResultEnc *self = GST_PBF_RESULT_ENC (object);
+
+  g_object_unref (self->adapter);
+  g_free (self->text);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -437,6 +476,7 @@ gst_pbf_result_enc_init (GstPbfResultEnc *self)
 {
   self->format = DEFAULT_FORMAT;
   self->outputs = OUTPUTS_UNKNOWN;
+  self->adapter = gst_adapter_new ();
 
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_pbf_result_enc_chain);

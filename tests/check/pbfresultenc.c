@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include <gst/check/gstcheck.h>
+#include <gst/base/gsttypefindhelper.h>
 #include <gst/check/gstharness.h>
 #include <gst/cudavision/cudavision.h>
+#include <glib/gstdio.h>
 #include <locale.h>
 #include <string.h>
 
@@ -201,7 +203,7 @@ GST_START_TEST (test_csv_outputs_without_caps)
       gst_harness_push (h, buffer_of (records, sizeof (records))),
       GST_FLOW_ERROR);
   text = error_of (bus);
-  fail_unless (strstr (text, "Record 1 at byte 896") != NULL, "%s", text);
+  fail_unless (strstr (text, "Record 3 at byte 2688") != NULL, "%s", text);
   fail_unless (strstr (text, "2 network outputs") != NULL, "%s", text);
   g_free (text);
   gst_element_set_bus (h->element, NULL);
@@ -252,14 +254,9 @@ GST_START_TEST (test_bad_records)
 {
   PbfResult records[3] = { full_record (), full_record (), full_record () };
 
-  assert_refused ("", records, sizeof (PbfResult) - 1,
-      "record 0 at byte 0 ends after 895 of 896 bytes");
-  assert_refused ("", records, 2 * sizeof (PbfResult) + 10,
-      "record 2 at byte 1792 ends after 10 of 896 bytes");
-  assert_refused ("", NULL, 0, "a buffer of 0 bytes");
   records[2].magic = 0;
   assert_refused (
-      "", records, sizeof (records), "Record 2 at byte 1792 of the buffer");
+      "", records, sizeof (records), "Record 2 at byte 1792 of the stream");
   records[1].size = 900;
   assert_refused ("", records, sizeof (records), "field size at its byte 4");
   records[1] = full_record ();
@@ -274,6 +271,221 @@ GST_START_TEST (test_bad_records)
   records[0].n_outputs = 1;
   assert_refused (", outputs = (int) 0", records, sizeof (PbfResult),
       "it has 1 network outputs, the table has 0");
+}
+GST_END_TEST;
+
+/* --- chunks of any size ------------------------------------------------------ */
+
+static void
+append_text (GString *text, GstBuffer *buffer)
+{
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  g_string_append_len (text, (const gchar *) map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+}
+
+/* The rows of @bytes, pushed in chunks. */
+static gchar *
+rows_of_chunks (const guint8 *bytes, gsize size, gsize chunk)
+{
+  GstHarness *h = harness ("", ", outputs = (int) 0");
+  GString *text = g_string_new (NULL);
+
+  for (gsize at = 0; at < size; at += chunk)
+    fail_unless_equals_int (
+        gst_harness_push (
+            h, gst_buffer_new_memdup (bytes + at, MIN (chunk, size - at))),
+        GST_FLOW_OK);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  while (gst_harness_buffers_in_queue (h) > 0)
+    append_text (text, gst_harness_pull (h));
+  gst_harness_teardown (h);
+  return g_string_free (text, FALSE);
+}
+
+GST_START_TEST (test_chunks)
+{
+  static const gsize chunks[] = { 1, 13, 895, 897, 1000, 4096, 5 * 896 };
+  PbfResult records[9];
+  gchar *whole;
+
+  for (guint i = 0; i < 9; i++) {
+    records[i] = i % 3 == 1 ? empty_record () : full_record ();
+    records[i].frame_counter = i;
+  }
+  whole = rows_of_chunks ((guint8 *) records, sizeof records, sizeof records);
+  for (guint k = 0; k < G_N_ELEMENTS (chunks); k++) {
+    gchar *text =
+        rows_of_chunks ((guint8 *) records, sizeof records, chunks[k]);
+
+    fail_unless_equals_string (text, whole);
+    g_free (text);
+  }
+  g_free (whole);
+}
+GST_END_TEST;
+
+/* rows have the time of their first record where the bytes have none */
+GST_START_TEST (test_times_of_chunks)
+{
+  GstHarness *h = harness ("", "");
+  PbfResult records[3] = { full_record (), empty_record (), empty_record () };
+  const guint8 *bytes = (const guint8 *) records;
+  GstBuffer *out;
+
+  records[2].timestamp_ns = G_MAXUINT64;
+  gst_harness_push (h, gst_buffer_new_memdup (bytes, 1000));
+  out = gst_harness_pull (h);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (out), 350000);
+  gst_buffer_unref (out);
+  /* a time of bytes that begin within a record is that of none */
+  gst_harness_push (h, buffer_of (bytes + 1000, 792));
+  out = gst_harness_pull (h);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (out), 400000);
+  gst_buffer_unref (out);
+  gst_harness_push (h, gst_buffer_new_memdup (bytes + 1792, 896));
+  out = gst_harness_pull (h);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (out), GST_CLOCK_TIME_NONE);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* What is whole is written, then an error names what is not; a flush forgets
+ * it, and an empty buffer is nothing. */
+GST_START_TEST (test_cut_off)
+{
+  GstHarness *h = harness ("", "");
+  PbfResult r = empty_record ();
+  GstBus *bus = gst_bus_new ();
+  GstSegment segment;
+  gchar *text;
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_push (h, buffer_of (&r, 300));
+  gst_harness_push_event (h, gst_event_new_flush_start ());
+  gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  fail_unless_equals_int (
+      gst_harness_push (h, buffer_of (NULL, 0)), GST_FLOW_OK);
+  gst_harness_push (h, buffer_of (&r, sizeof r));
+  fail_unless_equals_int (
+      gst_harness_push (h, buffer_of (&r, 10)), GST_FLOW_OK);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  assert_text (h, HEADER_0 "\n" ROW_EMPTY "\n");
+  text = error_of (bus);
+  fail_unless (strstr (text, "ends after 10 of 896 bytes of record 1") != NULL,
+      "%s", text);
+  g_free (text);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* --- recordings --------------------------------------------------------------- */
+
+static void
+run_line (gchar *line)
+{
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+  g_free (line);
+}
+
+static void
+expect_same_file (const gchar *a, const gchar *b)
+{
+  gchar *text_a, *text_b;
+  gsize size_a, size_b;
+
+  fail_unless (g_file_get_contents (a, &text_a, &size_a, NULL));
+  fail_unless (g_file_get_contents (b, &text_b, &size_b, NULL));
+  fail_unless (size_a > 0 && size_a == size_b);
+  fail_unless (memcmp (text_a, text_b, size_a) == 0, "%s and %s differ", a, b);
+  g_free (text_a);
+  g_free (text_b);
+}
+
+/* A recording gives the table that the stream gave, with caps from typefind or
+ * from a filter. */
+GST_START_TEST (test_recording)
+{
+  gchar *folder = g_dir_make_tmp ("pbfresultenc-XXXXXX", NULL);
+  gchar *record = g_build_filename (folder, "results.pbr", NULL);
+  gchar *direct = g_build_filename (folder, "direct.csv", NULL);
+  gchar *later = g_build_filename (folder, "later.csv", NULL);
+
+  run_line (g_strdup_printf (
+      "pbftestsrc num-buffers=700 ! cudapbfmonitor backend=cpu name=m ! "
+      "fakesink "
+      "m.result ! tee name=t ! queue ! filesink location=\"%s\" "
+      "t. ! queue ! pbfresultenc ! filesink location=\"%s\"",
+      record, direct));
+  run_line (g_strdup_printf ("filesrc location=\"%s\" ! typefind ! "
+                             "pbfresultenc ! filesink location=\"%s\"",
+      record, later));
+  expect_same_file (direct, later);
+  run_line (g_strdup_printf ("filesrc location=\"%s\" blocksize=1001 ! "
+                             "application/x-pbf-result,spec=pbf40-v1,outputs=0 "
+                             "! pbfresultenc ! filesink location=\"%s\"",
+      record, later));
+  expect_same_file (direct, later);
+  g_remove (record);
+  g_remove (direct);
+  g_remove (later);
+  g_rmdir (folder);
+  g_free (record);
+  g_free (direct);
+  g_free (later);
+  g_free (folder);
+}
+GST_END_TEST;
+
+/* Outputs are counted where there are some; what is no result is not taken for
+ * one. */
+GST_START_TEST (test_typefind)
+{
+  PbfResult records[20];
+  GstCaps *caps;
+  gint outputs = -1;
+
+  for (guint i = 0; i < 20; i++)
+    records[i] = empty_record ();
+  records[13].n_outputs = 3;
+  caps = gst_type_find_helper_for_data (
+      NULL, (guint8 *) records, sizeof records, NULL);
+  fail_unless (caps != NULL);
+  fail_unless (gst_structure_has_name (
+      gst_caps_get_structure (caps, 0), GST_PBF_RESULT_MEDIA_TYPE));
+  fail_unless (gst_structure_get_int (
+      gst_caps_get_structure (caps, 0), "outputs", &outputs));
+  fail_unless_equals_int (outputs, 3);
+  gst_caps_unref (caps);
+
+  caps =
+      gst_type_find_helper_for_data (NULL, (guint8 *) records, 10 * 896, NULL);
+  fail_if (
+      gst_structure_has_field (gst_caps_get_structure (caps, 0), "outputs"));
+  gst_caps_unref (caps);
+  records[0].size = 1;
+  caps = gst_type_find_helper_for_data (
+      NULL, (guint8 *) records, sizeof records, NULL);
+  fail_unless (caps == NULL);
 }
 GST_END_TEST;
 
@@ -455,6 +667,11 @@ pbfresultenc_suite (void)
   tcase_add_test (tc, test_csv_outputs_without_caps);
   tcase_add_test (tc, test_jsonl);
   tcase_add_test (tc, test_bad_records);
+  tcase_add_test (tc, test_chunks);
+  tcase_add_test (tc, test_times_of_chunks);
+  tcase_add_test (tc, test_cut_off);
+  tcase_add_test (tc, test_recording);
+  tcase_add_test (tc, test_typefind);
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_header_once);
   tcase_add_test (tc, test_eos);
