@@ -6,7 +6,8 @@ README.md. The page's table of properties names all of them and no other;
 defaults, values of enumerations and ranges of numbers are the element's, as far
 as the page gives them in so many words. Descriptions of elements and properties
 begin with a capital letter and end without a period; those of properties that
-are a time, a length or another amount name its unit."""
+are a time, a length or another amount name its unit. Links of all documents lead to
+files that exist."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -153,6 +154,14 @@ def check(root, name):
     yield from (f"{one}: no property" for one in sorted(seen - set(real)))
 
 
+def broken_links(root):
+    for page in [*root.glob("*.md"), *root.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)",
+                                 page.read_text(encoding="utf-8")):
+            if ":" not in target and not (page.parent / target).exists():
+                yield f"{page.relative_to(root)}: no such file: {target}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     names = elements()
@@ -164,6 +173,7 @@ def main():
                  if f"| [{name}](docs/elements/{name}.md) |" not in readme]
     problems += [f"docs/elements/{name}.md: no such element"
                  for name in sorted(pages - set(names))]
+    problems += broken_links(root)
     print("\n".join(problems))
     print(f"{len(names)} elements, {len(problems)} problems")
     return 1 if problems or not names else 0
