@@ -197,6 +197,12 @@ refuse_unbuilt (const SurfaceFormat *f, GError **error)
 
 #if !HAVE_X3P
 gboolean
+surface_file_is_x3p_xml (const guint8 *data, gsize size, gboolean deflated)
+{
+  return FALSE;
+}
+
+gboolean
 surface_file_save_x3p (int fd, const SurfaceImage *about, SurfaceStream stream,
     gdouble scale, gdouble offset, const void *samples, guint level,
     CvisPool *pool, GError **error)
@@ -214,8 +220,12 @@ surface_format_refuse (
   for (gchar *c = text; *c; c++)
     if (g_ascii_iscntrl (*c))
       *c = ' ';
-  g_set_error (error, problem->domain, problem->code, "The %s file %s",
-      format->title, text);
+  /* other errors are of the file */
+  if (g_error_matches (problem, CVIS_ERROR, CVIS_ERROR_MEMORY))
+    g_set_error_literal (error, problem->domain, problem->code, text);
+  else
+    g_set_error (error, problem->domain, problem->code, "The %s file %s",
+        format->title, text);
   g_free (text);
   g_error_free (problem);
 }

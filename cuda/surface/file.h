@@ -61,6 +61,9 @@ gboolean surface_file_writable (SurfaceFileFormat format);
 /* Whether this build reads and writes it (X3P needs libzip, TIFF libtiff). */
 gboolean surface_file_supported (SurfaceFileFormat format);
 
+/* Whether a zip's file main.xml, which begins so, is that of an X3P. */
+gboolean surface_file_is_x3p_xml (
+    const guint8 *data, gsize size, gboolean deflated);
 /* Whether a file that begins so can be one that this build reads. */
 gboolean surface_file_check_start (
     const guint8 *data, gsize size, GError **error);

@@ -250,7 +250,7 @@ inflate_points (
                               * surface_sample_size (header->type));
   if (!points) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "of %u x %u points is more than there is memory for", header->width,
+        "There is no memory for a surface of %u x %u points", header->width,
         header->height);
     return NULL;
   }

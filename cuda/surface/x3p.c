@@ -291,7 +291,7 @@ open_zip (const SurfaceSource *source, GError **error)
   zip_source_t *bytes;
   zip_error_t problem;
   zip_t *zip = NULL;
-  gint code = 0, fd;
+  gint code, fd;
 
   zip_error_init (&problem);
   if (source->data) {
@@ -301,14 +301,18 @@ open_zip (const SurfaceSource *source, GError **error)
       zip_source_free (bytes);
   } else {
     fd = dup (source->fd);
+    code = ZIP_ER_OPEN;
     zip = fd >= 0 ? zip_fdopen (fd, 0, &code) : NULL;
     if (fd >= 0 && !zip)
       close (fd);
     zip_error_init_with_code (&problem, code);
   }
-  if (!zip)
-    surface_error (
-        error, "is no zip archive: %s", zip_error_strerror (&problem));
+  if (!zip && zip_error_code_zip (&problem) == ZIP_ER_NOZIP)
+    surface_error (error, "has no zip directory at its end: it may be cut off. "
+                          "Copy it again");
+  else if (!zip)
+    surface_error (error, "has a zip directory that cannot be read: %s",
+        zip_error_strerror (&problem));
   zip_error_fini (&problem);
   return zip;
 }
@@ -749,6 +753,28 @@ x3p_unpack (SurfacePacked *packed, CvisPool *pool, guint8 *to, GError **error)
 
   return has_mask (x3p) ? unpack_masked (x3p, pool, (gdouble *) to, error)
                         : unpack_points (x3p, pool, to, error);
+}
+
+gboolean
+surface_file_is_x3p_xml (const guint8 *data, gsize size, gboolean deflated)
+{
+  guint8 text[4096];
+  z_stream z = { .next_in = (Bytef *) data,
+    .avail_in = (uInt) size,
+    .next_out = text,
+    .avail_out = sizeof (text) };
+
+  if (deflated) {
+    if (inflateInit2 (&z, -MAX_WBITS) != Z_OK)
+      return FALSE;
+    inflate (&z, Z_SYNC_FLUSH);
+    inflateEnd (&z);
+    data = text;
+    size = z.total_out;
+  }
+  return g_strstr_len ((const gchar *) data, (gssize) size, "<ISO5436") != NULL
+         || g_strstr_len ((const gchar *) data, (gssize) size, ":ISO5436")
+                != NULL;
 }
 
 /* --- files -------------------------------------------------------------------- */

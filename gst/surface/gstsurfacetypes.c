@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define START_SIZE 40 /* tells all formats apart but X3P from other zips */
-#define ZIP_SIZE 4096 /* names of a zip's first files */
+#define XML_SIZE 4096 /* holds the root element of main.xml */
+#define MAX_ENTRIES 16
 #define MAX_DIGITS 20
 
 /* --- media types ------------------------------------------------------------- */
@@ -23,29 +24,51 @@ contains (const guint8 *data, guint size, const gchar *word)
   return FALSE;
 }
 
-/* The first bytes, as many as there are up to ZIP_SIZE, about */
-static const guint8 *
-peek_zip (GstTypeFind *find, guint *size)
+/* Looks at main.xml, or at as much of it as there is, from @at on. */
+static gboolean
+is_x3p_xml (GstTypeFind *find, guint64 at, gboolean deflated)
 {
-  for (*size = ZIP_SIZE; *size >= START_SIZE; *size /= 2) {
-    const guint8 *data = gst_type_find_peek (find, 0, *size);
+  for (guint size = XML_SIZE; size > 0; size /= 2) {
+    const guint8 *data = gst_type_find_peek (find, (gint64) at, size);
 
     if (data != NULL)
-      return data;
+      return surface_file_is_x3p_xml (data, size, deflated);
   }
-  return NULL;
+  return FALSE;
 }
 
-/* A zip of the files that an X3P has */
+/* A zip whose main.xml is an X3P's. Where main.xml is too far away, the names of
+ * the files before it decide. */
 static gboolean
 is_x3p (GstTypeFind *find)
 {
-  guint size;
-  const guint8 *data = peek_zip (find, &size);
+  gboolean named = FALSE;
+  guint64 at = 0;
 
-  return data != NULL
-         && (contains (data, size, "main.xml")
-             || contains (data, size, "bindata/"));
+  for (guint i = 0; i < MAX_ENTRIES; i++) {
+    const guint8 *header = gst_type_find_peek (find, (gint64) at, 30);
+    guint64 packed;
+    guint n, size;
+
+    if (header == NULL || memcmp (header, "PK\3\4", 4) != 0)
+      break;
+    packed = GST_READ_UINT32_LE (header + 18);
+    n = GST_READ_UINT16_LE (header + 26);
+    size = 30 + n + GST_READ_UINT16_LE (header + 28);
+    header = gst_type_find_peek (find, (gint64) at, size);
+    if (header == NULL)
+      break;
+    at += size;
+    if (n >= 8 && memcmp (header + 30 + n - 8, "main.xml", 8) == 0)
+      return is_x3p_xml (find, at, GST_READ_UINT16_LE (header + 8) == 8);
+    named |= contains (header + 30, n, "bindata/")
+             || contains (header + 30, n, "md5checksum.hex");
+    /* the size may follow the bytes, or be in another field */
+    if ((header[6] & 8 && packed == 0) || packed == G_MAXUINT32)
+      break;
+    at += packed;
+  }
+  return named;
 }
 
 static void

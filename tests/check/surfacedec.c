@@ -282,6 +282,73 @@ GST_START_TEST (test_other_zip)
 }
 GST_END_TEST;
 
+#if HAVE_X3P
+static void
+add_entry (GByteArray *zip, const gchar *name, const gchar *text, guint flags,
+    gboolean deflated)
+{
+  const guint n = (guint) strlen (text);
+  const guint8 block[] = { 1, n & 255, n >> 8, ~n & 255, (~n >> 8) & 255 };
+  guint8 header[30] = "PK\3\4";
+
+  header[6] = (guint8) flags;
+  header[8] = deflated ? 8 : 0;
+  if (flags == 0)
+    GST_WRITE_UINT32_LE (header + 18, n + (deflated ? sizeof (block) : 0));
+  GST_WRITE_UINT16_LE (header + 26, strlen (name));
+  g_byte_array_append (zip, header, sizeof (header));
+  g_byte_array_append (zip, (const guint8 *) name, (guint) strlen (name));
+  if (deflated) /* as a block that is not compressed */
+    g_byte_array_append (zip, block, sizeof (block));
+  g_byte_array_append (zip, (const guint8 *) text, n);
+}
+
+/* Whether a zip of a file @first, main.xml and zeroes is an X3P */
+static gboolean
+is_x3p (const gchar *first, const gchar *xml, guint flags, gboolean deflated)
+{
+  GByteArray *zip = g_byte_array_new ();
+  gboolean found;
+  GstCaps *caps;
+
+  if (first != NULL)
+    add_entry (zip, first, "some bytes of another file", flags, FALSE);
+  add_entry (zip, "a folder/main.xml", xml, flags, deflated);
+  g_byte_array_set_size (zip, zip->len + 40);
+  memset (zip->data + zip->len - 40, 0, 40);
+  caps = gst_type_find_helper_for_data (NULL, zip->data, zip->len, NULL);
+  found = caps != NULL
+          && gst_structure_has_name (
+              gst_caps_get_structure (caps, 0), "application/x-surface-x3p");
+  gst_clear_caps (&caps);
+  g_byte_array_unref (zip);
+  return found;
+}
+
+/* A main.xml alone does not make a zip an X3P. */
+GST_START_TEST (test_main_xml)
+{
+  static const gchar ours[] =
+      "<?xml version=\"1.0\"?><p:ISO5436_2 xmlns:p=\"x\"><Record1/>";
+  static const gchar other[] =
+      "<?xml version=\"1.0\"?><layout name=\"main\"><panel/></layout>";
+  const guint after = 8; /* sizes follow the bytes */
+
+  for (gint deflated = FALSE; deflated <= TRUE; deflated++) {
+    fail_unless (is_x3p (NULL, ours, 0, deflated));
+    fail_unless (is_x3p (NULL, ours, after, deflated));
+    fail_unless (is_x3p ("bindata/data.bin", ours, 0, deflated));
+    fail_unless (is_x3p ("bindata/data.bin", ours, after, deflated));
+    fail_if (is_x3p (NULL, other, 0, deflated));
+    fail_if (is_x3p (NULL, other, after, deflated));
+    fail_if (is_x3p ("META-INF/MANIFEST.MF", other, 0, deflated));
+    fail_if (is_x3p ("META-INF/MANIFEST.MF", other, after, deflated));
+    fail_if (is_x3p ("bindata/data.bin", other, 0, deflated));
+  }
+}
+GST_END_TEST;
+#endif
+
 GST_START_TEST (test_lines)
 {
   static const gchar *const lines[] = {
@@ -407,6 +474,9 @@ surfacedec_suite (void)
   tcase_add_test (tc, test_types);
   tcase_add_test (tc, test_instrument_types);
   tcase_add_test (tc, test_other_zip);
+#if HAVE_X3P
+  tcase_add_test (tc, test_main_xml);
+#endif
   tcase_add_test (tc, test_lines);
   tcase_add_test (tc, test_photographs);
   tcase_add_test (tc, test_errors);

@@ -4,7 +4,7 @@
  */
 /* Files of surfaces: what is written is read again, files of every variant that
  * is made by hand, and what is said of broken ones. */
-#include "cuda/surface/file.h"
+#include "cuda/surface/bytes.h"
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>
@@ -170,6 +170,30 @@ test_repeatable (void)
     g_bytes_unref (b);
   }
   surface_image_free (image);
+}
+
+/* A reader's words go on from "The ... file"; those on memory are a sentence. */
+static void
+test_refusals (void)
+{
+  static const struct {
+    CvisError code;
+    const gchar *words, *expected;
+  } cases[] = {
+    { CVIS_ERROR_FORMAT, "is\ncut off", "The X3P file is cut off" },
+    { CVIS_ERROR_MEMORY, "There is no memory", "There is no memory" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GError *error = NULL;
+
+    surface_format_refuse (surface_format_of (SURFACE_FILE_X3P),
+        g_error_new_literal (CVIS_ERROR, cases[i].code, cases[i].words),
+        &error);
+    g_assert_error (error, CVIS_ERROR, (gint) cases[i].code);
+    g_assert_cmpstr (error->message, ==, cases[i].expected);
+    g_error_free (error);
+  }
 }
 
 static void
@@ -950,6 +974,7 @@ main (int argc, char **argv)
   g_test_add_func ("/surfacefile/round-trips", test_round_trips);
   g_test_add_func ("/surfacefile/odd-heights", test_odd_heights);
   g_test_add_func ("/surfacefile/repeatable", test_repeatable);
+  g_test_add_func ("/surfacefile/refusals", test_refusals);
   g_test_add_func ("/surfacefile/names", test_names);
   g_test_add_func ("/surfacefile/sdf-types", test_sdf_types);
   g_test_add_func ("/surfacefile/sdf-text", test_sdf_text);

@@ -250,6 +250,39 @@ test_refused (void)
   }
 }
 
+/* Files that end too early, in memory and on disk */
+static void
+test_cut (void)
+{
+  static const Case file = { 0 };
+  GBytes *bytes = make_file (&file);
+  gsize size = g_bytes_get_size (bytes);
+  GError *error = NULL;
+  gchar *name;
+  int fd = g_file_open_tmp (NULL, &name, NULL);
+
+  g_assert_cmpint (fd, >=, 0);
+  close (fd);
+  for (gsize n = 4; n < size; n += n < size - 40 ? size / 5 : 7) {
+    GBytes *cut = g_bytes_new_from_bytes (bytes, 0, n);
+
+    g_assert_null (surface_file_read (cut, &error));
+    g_assert_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT);
+    g_assert_nonnull (strstr (error->message, "it may be cut off"));
+    g_clear_error (&error);
+    g_assert_true (
+        g_file_set_contents (name, g_bytes_get_data (cut, NULL), n, NULL));
+    g_assert_null (surface_file_load (name, &error));
+    g_assert_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT);
+    g_assert_nonnull (strstr (error->message, "it may be cut off"));
+    g_clear_error (&error);
+    g_bytes_unref (cut);
+  }
+  g_unlink (name);
+  g_free (name);
+  g_bytes_unref (bytes);
+}
+
 /* A main.xml that was changed afterwards is read, and warned of. */
 static void
 test_warning (void)
@@ -483,6 +516,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/surfacex3p/types", test_types);
   g_test_add_func ("/surfacex3p/refused", test_refused);
+  g_test_add_func ("/surfacex3p/cut", test_cut);
   g_test_add_func ("/surfacex3p/warning", test_warning);
   g_test_add_func ("/surfacex3p/chunks", test_chunks);
   g_test_add_func ("/surfacex3p/damaged", test_damaged);
