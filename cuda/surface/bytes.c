@@ -25,6 +25,14 @@ surface_error (GError **error, const gchar *format, ...)
 
 /* --- checks ---------------------------------------------------------------- */
 
+static _Thread_local guint64 most_samples = G_MAXUINT64;
+
+void
+surface_file_limit_samples (guint64 most)
+{
+  most_samples = most;
+}
+
 gboolean
 surface_check_size (guint64 width, guint64 height, GError **error)
 {
@@ -37,6 +45,13 @@ surface_check_size (guint64 width, guint64 height, GError **error)
         "has %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
         " samples; at most 2^31 are read",
         width, height);
+  if (width * height > most_samples) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "has %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT
+        " samples; at most %" G_GUINT64_FORMAT " are allowed (max-size)",
+        width, height, most_samples);
+    return FALSE;
+  }
   return TRUE;
 }
 

@@ -72,6 +72,10 @@ SurfaceImage *surface_file_read (GBytes *bytes, GError **error);
 /* The regular file @name. Errors are those of surface_file_read(), and of
  * G_FILE_ERROR in the system's words, without the name. */
 SurfaceImage *surface_file_load (const gchar *name, GError **error);
+/* Files that this thread opens from now on are refused with CVIS_ERROR_MEMORY if
+ * they have more than @most samples; 2^31 are the most without. */
+void surface_file_limit_samples (guint64 most);
+
 /* A file that is being read: first its header, then, once it is known where they
  * go, its samples. */
 typedef struct _SurfaceReader SurfaceReader;

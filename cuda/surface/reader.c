@@ -201,7 +201,7 @@ read_header (SurfaceReader *reader, const guint8 *head, gsize n_head,
   ok = describe_file (reader, format, head, n_head, &problem);
 
   /* what is wrong may be that the header is longer */
-  if (!ok && n_head < reader->file.size) {
+  if (!ok && n_head < reader->file.size && problem->code != CVIS_ERROR_MEMORY) {
     g_clear_error (&problem);
     if (!load_whole (reader, error))
       return FALSE;

@@ -136,12 +136,28 @@ cv_memory_new (GstAllocator *allocator, GstMemoryFlags flags, GstMemory *parent,
   return &memory->memory;
 }
 
+/* A slab of its own, which begins at a page. GStreamer's allocator ends the process
+ * where there is no memory. */
 static GstMemory *
 cv_allocator_alloc (
     GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
-  GST_WARNING ("this memory comes from a pool only");
-  return NULL;
+  const gsize prefix = (params->prefix + params->align) & ~params->align;
+  GstMemory *memory;
+  Slab *slab = NULL;
+
+  if (size <= G_MAXSIZE / 2)
+    slab = slab_new (NULL, 1, MAX (prefix + size + params->padding, 1));
+  if (slab == NULL)
+    return NULL;
+  if (params->flags & GST_MEMORY_FLAG_ZERO_PREFIXED)
+    memset (slab->data, 0, prefix);
+  if (params->flags & GST_MEMORY_FLAG_ZERO_PADDED)
+    memset (slab->data + prefix + size, 0, params->padding);
+  memory = cv_memory_new (allocator, params->flags, NULL, slab, slab->data,
+      NO_PLACE, slab->size, prefix, size);
+  slab_unref (slab);
+  return memory;
 }
 
 static void
@@ -210,7 +226,6 @@ gst_cv_allocator_init (GstCvAllocator *self)
   allocator->mem_unmap = cv_memory_unmap;
   allocator->mem_share = cv_memory_share;
   allocator->mem_is_span = cv_memory_is_span;
-  GST_OBJECT_FLAG_SET (self, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
 static gpointer
@@ -223,8 +238,8 @@ make_allocator (gpointer unused)
   return allocator;
 }
 
-static GstAllocator *
-get_allocator (void)
+GstAllocator *
+gst_cv_allocator (void)
 {
   static GOnce once = G_ONCE_INIT;
 
@@ -234,14 +249,14 @@ get_allocator (void)
 gboolean
 gst_cv_memory_is_pinned (GstMemory *memory, CvisContext *context)
 {
-  return context != NULL && memory->allocator == get_allocator ()
+  return context != NULL && memory->allocator == gst_cv_allocator ()
          && ((CvMemory *) memory)->slab->context != NULL;
 }
 
 const guint8 *
 gst_cv_memory_peek (GstMemory *memory)
 {
-  return memory->allocator == get_allocator ()
+  return memory->allocator == gst_cv_allocator ()
              ? ((CvMemory *) memory)->data + memory->offset
              : NULL;
 }
@@ -405,7 +420,7 @@ fill_shelf (GstCvPool *self, Shelf *shelf)
       continue;
     buffer = gst_buffer_new ();
     gst_buffer_append_memory (
-        buffer, cv_memory_new (get_allocator (), 0, shelf->whole, slab,
+        buffer, cv_memory_new (gst_cv_allocator (), 0, shelf->whole, slab,
                     slab->data + i * self->distance, (gint) i, self->distance,
                     self->prefix, self->size));
     if (self->add_video_meta)
@@ -444,7 +459,7 @@ grow (GstCvPool *self)
   }
   shelf = g_new0 (Shelf, 1);
   shelf->slab = slab;
-  shelf->whole = cv_memory_new (get_allocator (), GST_MEMORY_FLAG_NO_SHARE,
+  shelf->whole = cv_memory_new (gst_cv_allocator (), GST_MEMORY_FLAG_NO_SHARE,
       NULL, slab, slab->data, NO_PLACE, slab->size, 0, slab->size);
   shelf->idle = g_new0 (GstBuffer *, slab->n);
   g_ptr_array_add (self->shelves, shelf);
@@ -675,15 +690,14 @@ GstBufferPool *
 gst_cv_pool_new_active (
     CvisContext *context, GstCaps *caps, gsize size, guint min)
 {
-  GstBufferPool *pool = context != NULL || size >= SLAB_BYTES
-                            ? gst_cv_pool_new (context)
-                            : gst_buffer_pool_new ();
+  GstBufferPool *pool =
+      context != NULL ? gst_cv_pool_new (context) : gst_buffer_pool_new ();
   GstStructure *config = gst_buffer_pool_get_config (pool);
   GstAllocationParams params = { .align = 63 };
 
   gst_buffer_pool_config_set_params (
       config, caps, (guint) MIN (size, G_MAXUINT), min, 0);
-  gst_buffer_pool_config_set_allocator (config, NULL, &params);
+  gst_buffer_pool_config_set_allocator (config, gst_cv_allocator (), &params);
   if (!gst_buffer_pool_set_config (pool, config)
       || !gst_buffer_pool_set_active (pool, TRUE))
     gst_clear_object (&pool);

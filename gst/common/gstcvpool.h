@@ -63,8 +63,7 @@ GstBufferPool *gst_cv_pool_new (CvisContext *context);
  *
  * For what an element makes itself and many lanes write: buffers begin at
  * multiples of 64 bytes. Without @context it is a plain pool, whose few buffers
- * stay in the cache; but this one where they are of 64 MiB and more, as a plain
- * pool ends the process where there is no memory.
+ * stay in the cache, with the allocator below.
  *
  * Returns: (transfer full) (nullable): a pool, active; %NULL without memory
  */
@@ -82,6 +81,12 @@ void gst_cv_pool_clear (GstBufferPool **pool);
  * page-locked for every context of the process; FALSE without a context.
  */
 gboolean gst_cv_memory_is_pinned (GstMemory *memory, CvisContext *context);
+
+/* Returns: (transfer none): ordinary memory, of whole pages. Where there is none, it
+ * returns %NULL, and so do gst_buffer_new_allocate() and pools that have it: for
+ * buffers whose size comes from outside, as GStreamer's own allocator ends the
+ * process. */
+GstAllocator *gst_cv_allocator (void);
 
 /* The first of @memory's bytes (as many as its size) if it comes from such a
  * pool, else NULL. They can be read without a map for as long as the caller holds

@@ -34,6 +34,24 @@ gst_cv_caps_proxy (GstPad *pad, GstPad *other, GstCaps *filter)
 }
 
 void
+gst_cv_query_use_allocator (GstQuery *query)
+{
+  GstAllocator *allocator = NULL;
+  GstAllocationParams params;
+
+  if (gst_query_get_n_allocation_params (query) > 0) {
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, &params);
+    if (allocator == NULL)
+      gst_query_set_nth_allocation_param (
+          query, 0, gst_cv_allocator (), &params);
+  } else {
+    gst_allocation_params_init (&params);
+    gst_query_add_allocation_param (query, gst_cv_allocator (), &params);
+  }
+  gst_clear_object (&allocator);
+}
+
+void
 gst_cv_query_hold_frames (GstQuery *query, gsize size, guint held)
 {
   const guint n = gst_query_get_n_allocation_pools (query);

@@ -17,6 +17,10 @@ GstCaps *gst_cv_caps_filter (GstCaps *caps, GstCaps *filter);
  * which passes on what it gets */
 GstCaps *gst_cv_caps_proxy (GstPad *pad, GstPad *other, GstCaps *filter);
 
+/* For an ALLOCATION query that was answered: buffers come from gst_cv_allocator(),
+ * unless downstream has another allocator. */
+void gst_cv_query_use_allocator (GstQuery *query);
+
 /* For an ALLOCATION query that has been answered as far as others can: @held
  * frames of @size bytes are held here beside theirs. */
 void gst_cv_query_hold_frames (GstQuery *query, gsize size, guint held);

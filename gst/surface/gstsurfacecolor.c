@@ -21,6 +21,7 @@
 #include "gstsurfacecolor.h"
 
 #include <gst/common/gstcvpool.h>
+#include <gst/common/gstcvquery.h>
 #include <gst/common/gstcvtime.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
@@ -458,8 +459,25 @@ gst_surface_color_decide_allocation (GstBaseTransform *base, GstQuery *query)
     gst_query_add_allocation_pool (query, pool, (guint) info.size, 0, 0);
     gst_object_unref (pool);
   }
+  gst_cv_query_use_allocator (query);
   return GST_BASE_TRANSFORM_CLASS (parent_class)
       ->decide_allocation (base, query);
+}
+
+static GstFlowReturn
+gst_surface_color_prepare_output_buffer (
+    GstBaseTransform *base, GstBuffer *in, GstBuffer **out)
+{
+  const GstSurfaceColor *self = GST_SURFACE_COLOR (base);
+  GstFlowReturn ret = GST_BASE_TRANSFORM_CLASS (parent_class)
+                          ->prepare_output_buffer (base, in, out);
+
+  if (ret == GST_FLOW_ERROR)
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory for a picture of %dx%d pixels.", self->out.width,
+            self->out.height),
+        (NULL));
+  return ret;
 }
 
 /* --- the spacing that comes with surfaces ------------------------------------------- */
@@ -972,6 +990,7 @@ gst_surface_color_class_init (GstSurfaceColorClass *klass)
   base_class->set_caps = gst_surface_color_set_caps;
   base_class->propose_allocation = gst_surface_color_propose_allocation;
   base_class->decide_allocation = gst_surface_color_decide_allocation;
+  base_class->prepare_output_buffer = gst_surface_color_prepare_output_buffer;
   base_class->before_transform = gst_surface_color_before_transform;
   base_class->transform = gst_surface_color_transform;
   base_class->transform_meta = gst_surface_color_transform_meta;

@@ -23,6 +23,7 @@
 
 #include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstsurfacemeta.h>
+#include "gst/common/gstcvpool.h"
 #include "gstsurfacereading.h"
 #include "gstsurfacetypes.h"
 
@@ -160,24 +161,21 @@ refuse (GstSurfaceDec *self, GError *error)
 }
 
 static GstFlowReturn
-push_surface (GstSurfaceDec *self, SurfaceReader *reader, GstBuffer *like)
+push_surface (GstSurfaceDec *self, SurfaceReader *reader,
+    const GstSurfaceReading *reading, GstBuffer *like)
 {
   const SurfaceImage *about = surface_reader_get_about (reader);
-  GstSurfaceReading reading;
   GError *error = NULL;
   GstSurfaceInfo info;
   GstTagList *tags;
   GstBuffer *out;
 
-  GST_OBJECT_LOCK (self);
-  reading = self->reading;
-  GST_OBJECT_UNLOCK (self);
   if (!gst_surface_reading_check (
-          &reading, reader, GST_ELEMENT (self), NULL, &error)) {
+          reading, reader, GST_ELEMENT (self), NULL, &error)) {
     refuse (self, error);
     return GST_FLOW_ERROR;
   }
-  gst_surface_reading_describe (&reading, about, &info);
+  gst_surface_reading_describe (reading, about, &info);
   info.fps_n = self->fps_n;
   info.fps_d = self->fps_d;
   if (gst_pad_check_reconfigure (self->srcpad))
@@ -189,7 +187,7 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader, GstBuffer *like)
   if (tags != NULL)
     gst_pad_push_event (self->srcpad, gst_event_new_tag (tags));
   out = gst_surface_reading_make (
-      &reading, reader, &info, &self->buffers, self->srcpad, &error);
+      reading, reader, &info, &self->buffers, self->srcpad, &error);
   if (out == NULL) {
     refuse (self, error);
     return GST_FLOW_ERROR;
@@ -210,6 +208,7 @@ static GstFlowReturn
 decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
 {
   GstFlowReturn ret = GST_FLOW_ERROR;
+  GstSurfaceReading reading;
   SurfaceReader *reader;
   GError *error = NULL;
   GstMapInfo map;
@@ -222,9 +221,12 @@ decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
     return GST_FLOW_ERROR;
   }
   bytes = g_bytes_new_static (map.data, map.size);
-  reader = surface_reader_new (bytes, &error);
+  GST_OBJECT_LOCK (self);
+  reading = self->reading;
+  GST_OBJECT_UNLOCK (self);
+  reader = gst_surface_reading_open (&reading, NULL, bytes, &error);
   if (reader != NULL) {
-    ret = push_surface (self, reader, like);
+    ret = push_surface (self, reader, &reading, like);
     surface_reader_free (reader);
   } else {
     refuse (self, error);
@@ -271,6 +273,28 @@ gst_surface_dec_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   return ret;
 }
 
+/* All bytes in one piece. Returns: %NULL after posting an error */
+static GstBuffer *
+take_file (GstSurfaceDec *self, gsize size)
+{
+  GstBuffer *file;
+  GstMapInfo map;
+
+  if (gst_adapter_available_fast (self->adapter) == size)
+    return gst_adapter_take_buffer (self->adapter, size);
+  file = gst_buffer_new_allocate (gst_cv_allocator (), size, NULL);
+  if (file == NULL || !gst_buffer_map (file, &map, GST_MAP_WRITE)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory for a file of %" G_GSIZE_FORMAT " bytes.", size), (NULL));
+    gst_clear_buffer (&file);
+  } else {
+    gst_adapter_copy (self->adapter, map.data, 0, size);
+    gst_buffer_unmap (file, &map);
+  }
+  gst_adapter_clear (self->adapter);
+  return file;
+}
+
 /* The bytes have ended; nobody upstream hears of what becomes of them. */
 static void
 finish_file (GstSurfaceDec *self)
@@ -280,9 +304,9 @@ finish_file (GstSurfaceDec *self)
   GstBuffer *file;
 
   if (size > 0) {
-    file = gst_adapter_take_buffer (self->adapter, size);
-    ret = decode (self, file, NULL);
-    gst_buffer_unref (file);
+    file = take_file (self, size);
+    ret = file != NULL ? decode (self, file, NULL) : GST_FLOW_ERROR;
+    gst_clear_buffer (&file);
     if (ret == GST_FLOW_NOT_LINKED)
       GST_ELEMENT_FLOW_ERROR (self, ret);
   } else if (self->surfaces == 0 && !self->refused && !is_packetised (self)) {

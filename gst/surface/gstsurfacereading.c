@@ -25,7 +25,8 @@ static const GEnumValue offsets[] = {
 };
 
 const GstSurfaceReading gst_surface_reading_defaults = {
-  GST_SURFACE_OFFSET_AUTO, GST_SURFACE_TYPE_FLOAT32, 0.0, 0.0, FALSE
+  GST_SURFACE_OFFSET_AUTO, GST_SURFACE_TYPE_FLOAT32,
+  G_GUINT64_CONSTANT (1) << 30, 0.0, 0.0, FALSE
 };
 
 #define FIELD(name) G_STRUCT_OFFSET (GstSurfaceReading, name)
@@ -38,6 +39,10 @@ const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING] = {
       "GstSurfaceOffset", offsets },
   { "precision", "Type of the samples", GST_CV_SETTING_ENUM, FIELD (precision),
       FALSE, 0, 0, "GstSurfacePrecision", precisions },
+  { "max-size",
+      "Largest size of a surface's samples in bytes; larger ones are refused "
+      "before memory is taken for them",
+      GST_CV_SETTING_TIME, FIELD (max_size), TRUE },
   { "dx",
       "Sample spacing along x in metres, used if the file does not specify it; "
       "0: unknown",
@@ -90,6 +95,20 @@ gst_surface_reading_describe (const GstSurfaceReading *reading,
   };
 }
 
+SurfaceReader *
+gst_surface_reading_open (const GstSurfaceReading *reading, const gchar *name,
+    GBytes *bytes, GError **error)
+{
+  const guint64 sample = reading->precision == GST_SURFACE_TYPE_FLOAT64 ? 8 : 4;
+  SurfaceReader *reader;
+
+  surface_file_limit_samples (reading->max_size / sample);
+  reader = name != NULL ? surface_reader_open (name, error)
+                        : surface_reader_new (bytes, error);
+  surface_file_limit_samples (G_MAXUINT64);
+  return reader;
+}
+
 gboolean
 gst_surface_reading_same (const GstSurfaceInfo *a, const GstSurfaceInfo *b)
 {
@@ -115,6 +134,19 @@ add_meta (GstBuffer *buffer, const GstSurfaceInfo *info, gdouble offset,
 
 /* --- buffers ----------------------------------------------------------------- */
 
+/* Ours, which can fail, unless there is another one */
+static void
+use_allocator (GstStructure *config)
+{
+  GstAllocator *allocator = NULL;
+  GstAllocationParams params;
+
+  if (!gst_buffer_pool_config_get_allocator (config, &allocator, &params))
+    gst_allocation_params_init (&params);
+  if (allocator == NULL)
+    gst_buffer_pool_config_set_allocator (config, gst_cv_allocator (), &params);
+}
+
 /* Asks downstream whether it keeps metas, and takes its pool, else one whose
  * buffers come back, so that their pages are there already. */
 static GstBufferPool *
@@ -135,6 +167,7 @@ make_pool (GstSurfaceBuffers *buffers, GstPad *pad, GstCaps *caps, gsize size)
   gst_query_unref (query);
   if (pool != NULL && max == 0 && size <= G_MAXUINT) {
     config = gst_buffer_pool_get_config (pool);
+    use_allocator (config);
     gst_buffer_pool_config_set_params (
         config, caps, MAX (bytes, (guint) size), min, max);
     if (gst_buffer_pool_set_config (pool, config)
@@ -188,7 +221,7 @@ get_buffer (GstSurfaceBuffers *buffers, GstPad *pad, gsize size)
     }
     gst_clear_buffer (&buffer);
   }
-  return gst_buffer_new_allocate (NULL, size, NULL);
+  return gst_buffer_new_allocate (gst_cv_allocator (), size, NULL);
 }
 
 /* Where the mean stays in the samples of float32, it may leave few digits for the

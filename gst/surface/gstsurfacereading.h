@@ -23,17 +23,19 @@ typedef enum {
  * GstSurfaceReading: properties, guarded by the element's object lock
  * @remove_offset: a #GstSurfaceOffset
  * @precision: a #GstSurfaceType, float32 or float64
+ * @max_size: most bytes of samples that a surface may have
  * @dx, @dy: spacing in metres used if the file does not specify it; 0: unknown
  * @strict: refuse files that are damaged although they can be read
  */
 typedef struct {
   gint remove_offset;
   gint precision;
+  guint64 max_size;
   gdouble dx, dy;
   gboolean strict;
 } GstSurfaceReading;
 
-#define GST_SURFACE_N_READING 5
+#define GST_SURFACE_N_READING 6
 extern const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING];
 extern const GstSurfaceReading gst_surface_reading_defaults;
 
@@ -45,6 +47,10 @@ gboolean gst_surface_reading_check (const GstSurfaceReading *reading,
 /* Describes the buffers made of @image; without frame rate. */
 void gst_surface_reading_describe (const GstSurfaceReading *reading,
     const SurfaceImage *image, GstSurfaceInfo *info);
+/* Opens the file @name or, if that is %NULL, @bytes, unless its samples would be
+ * more than max_size. Returns: %NULL with @error */
+SurfaceReader *gst_surface_reading_open (const GstSurfaceReading *reading,
+    const gchar *name, GBytes *bytes, GError **error);
 gboolean gst_surface_reading_same (
     const GstSurfaceInfo *a, const GstSurfaceInfo *b);
 

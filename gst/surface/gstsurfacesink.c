@@ -27,6 +27,7 @@
 #include <glib/gstdio.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "gst/common/gstcvsettings.h"
@@ -147,12 +148,19 @@ static SurfaceImage *
 make_image (GstSurfaceSink *self, const Surface *surface, GError **error)
 {
   gsize size = gst_surface_info_get_size (surface->info);
-  gpointer aligned = (guintptr) surface->samples % 8 != 0
-                         ? g_memdup2 (surface->samples, size)
-                         : NULL;
-  SurfaceImage *image =
-      surface_image_new (surface->info->width, surface->info->height, error);
+  const gboolean copy = (guintptr) surface->samples % 8 != 0;
+  gpointer aligned = copy ? g_try_malloc (size) : NULL;
+  SurfaceImage *image;
 
+  if (copy && aligned == NULL) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "There is no memory for a copy of %" G_GSIZE_FORMAT " bytes", size);
+    return NULL;
+  }
+  if (copy)
+    memcpy (aligned, surface->samples, size);
+  image =
+      surface_image_new (surface->info->width, surface->info->height, error);
   if (image != NULL) {
     read_samples (image, surface, aligned != NULL ? aligned : surface->samples);
     image->dx = surface->dx;

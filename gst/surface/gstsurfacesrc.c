@@ -266,7 +266,7 @@ read_frame (GstSurfaceSrc *self, gint64 frame, GstBuffer **buffer)
     GST_DEBUG_OBJECT (self, "reading %s", name);
     gst_clear_buffer (&self->last);
     ret = GST_FLOW_ERROR;
-    reader = surface_reader_open (name, &error);
+    reader = gst_surface_reading_open (&reading, name, NULL, &error);
     if (reader != NULL
         && gst_surface_reading_check (
             &reading, reader, GST_ELEMENT (self), name, &error))

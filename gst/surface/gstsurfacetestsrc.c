@@ -25,6 +25,7 @@
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
 
+#include "gst/common/gstcvquery.h"
 #include "cuda/core/threadpool.h"
 #include "cuda/surface/sim.h"
 
@@ -342,6 +343,29 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
   return GST_FLOW_OK;
 }
 
+static gboolean
+gst_surface_test_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
+{
+  gst_cv_query_use_allocator (query);
+  return GST_BASE_SRC_CLASS (parent_class)->decide_allocation (base, query);
+}
+
+static GstFlowReturn
+gst_surface_test_src_alloc (
+    GstBaseSrc *base, guint64 offset, guint size, GstBuffer **buffer)
+{
+  const GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (base);
+  GstFlowReturn ret =
+      GST_BASE_SRC_CLASS (parent_class)->alloc (base, offset, size, buffer);
+
+  if (ret == GST_FLOW_ERROR)
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory for a surface of %ux%u points.", self->info.width,
+            self->info.height),
+        (NULL));
+  return ret;
+}
+
 /* A live source hands a surface on when its time has come. */
 static void
 gst_surface_test_src_get_times (
@@ -597,6 +621,8 @@ gst_surface_test_src_class_init (GstSurfaceTestSrcClass *klass)
   base_class->query = gst_surface_test_src_query;
   base_class->is_seekable = gst_surface_test_src_is_seekable;
   base_class->do_seek = gst_surface_test_src_do_seek;
+  base_class->decide_allocation = gst_surface_test_src_decide_allocation;
+  base_class->alloc = gst_surface_test_src_alloc;
   base_class->get_times = gst_surface_test_src_get_times;
   base_class->start = gst_surface_test_src_start;
   base_class->stop = gst_surface_test_src_stop;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "busmessages.h"
+#include "memorylimit.h"
 #include "pipelinestates.h"
 #include "surfacetemp.h"
 
@@ -500,6 +501,124 @@ GST_START_TEST (test_strict)
 GST_END_TEST;
 #endif
 
+/* Surfaces are refused from their headers, in every format. */
+GST_START_TEST (test_max_size)
+{
+  static const gchar *const names[] = { "a.x3p", "a.sdf", "a.sur", "a.gsf",
+    "a.tiff", "a.npy" };
+  gchar *folder = surface_temp_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    static const gchar *const lines[] = {
+      "surfacesrc location=%%s/%s max-size=%u precision=%s ! fakesink",
+      "filesrc location=%%s/%s ! surfacedec max-size=%u precision=%s ! "
+      "fakesink",
+    };
+
+    if (!surface_file_supported (surface_file_format_of_name (names[i])))
+      continue;
+    surface_temp_write (folder, names[i], 33, 17, i);
+    for (guint k = 0; k < G_N_ELEMENTS (lines); k++) {
+      gchar *fits =
+          g_strdup_printf (lines[k], names[i], 33 * 17 * 8, "float64");
+      gchar *large =
+          g_strdup_printf (lines[k], names[i], 33 * 17 * 4 - 1, "float32");
+
+      surface_temp_run_ok (folder, fits);
+      surface_temp_run_error (
+          folder, large, "33 x 17 samples; at most 560 are allowed (max-size)");
+      g_free (fits);
+      g_free (large);
+    }
+  }
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+#ifdef MEMORY_LIMIT_WORKS
+
+static struct rlimit before;
+
+/* Threads are there already; what follows is the memory of a surface. */
+static GstPadProbeReturn
+limit_memory (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
+{
+  if (GST_EVENT_TYPE (info->data) != GST_EVENT_CAPS)
+    return GST_PAD_PROBE_OK;
+  before = memory_limit_begin (20 << 20);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static void
+expect_no_memory (const gchar *line)
+{
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "e");
+  GstPad *pad = gst_element_get_static_pad (element, "src");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  GError *error;
+
+  gst_pad_add_probe (
+      pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, limit_memory, NULL, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, 50 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  memory_limit_end (&before);
+  fail_unless (message != NULL, "%s", line);
+  fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR, "%s", line);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (g_error_matches (
+                   error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT),
+      "%s: %s", line, error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+  gst_object_unref (pipeline);
+}
+
+/* Buffers of a size that comes from outside; malloc has reserved up to 64 MiB for
+ * a thread. */
+GST_START_TEST (test_no_memory)
+{
+  static const gchar *const lines[] = {
+    "surfacesrc name=e location=%s/a.npy ! fakesink",
+    "filesrc location=%s/a.npy ! surfacedec name=e ! fakesink",
+    "surfacetestsrc name=e parts=0 num-buffers=1 ! "
+    "other/tensors,dimensions=(string)5000:5000:1:1 ! fakesink",
+    "surfacetestsrc parts=0 num-buffers=1 ! "
+    "other/tensors,dimensions=(string)5000:5000:1:1 ! surfacecolor name=e ! "
+    "video/x-raw,format=RGB ! videoconvert ! video/x-raw,format=BGR ! fakesink",
+    "surfacetestsrc parts=0 num-buffers=1 ! "
+    "other/tensors,dimensions=(string)5000:5000:1:1 ! surfacecolor name=e ! "
+    "video/x-raw,format=RGB ! fakesink",
+  };
+  gchar head[129], *folder = surface_temp_new (), *path;
+
+  g_snprintf (head, sizeof (head), "\x93NUMPY\x01%c%c%c%-117s\n", 1, 118, 1,
+      "{'descr': '|u1', 'fortran_order': False, 'shape': (5000, 5000), }");
+  head[7] = head[9] = 0;
+  path = surface_temp_path (folder, "a.npy");
+  fail_unless (g_file_set_contents (path, head, 128, NULL));
+  fail_unless_equals_int (truncate (path, 128 + 5000 * 5000), 0);
+  g_free (path);
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    gchar **parts = g_strsplit (lines[i], "%s", 2);
+    gchar *line = g_strjoinv (folder, parts);
+
+    expect_no_memory (line);
+    g_free (line);
+    g_strfreev (parts);
+  }
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+#endif
+
 GST_START_TEST (test_states)
 {
   gchar *folder = surface_temp_new ();
@@ -563,6 +682,10 @@ surfacesrc_suite (void)
   tcase_add_test (tc, test_errors);
 #if HAVE_X3P
   tcase_add_test (tc, test_strict);
+#endif
+  tcase_add_test (tc, test_max_size);
+#ifdef MEMORY_LIMIT_WORKS
+  tcase_add_test (tc, test_no_memory);
 #endif
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_properties);
