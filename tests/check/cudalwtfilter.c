@@ -1521,6 +1521,8 @@ GST_START_TEST (test_renegotiation)
   for (guint i = 0; i < 7; i++)
     gst_buffer_unref (gst_harness_pull (rig.sides[4]));
   check_src_caps (rig.sides[4], "other/tensors,dimensions=(string)31:9:1:1");
+  for (guint i = 0; i < 7; i++)
+    gst_buffer_unref (gst_harness_pull (rig.sides[1]));
   check_src_caps (rig.sides[1], "video/x-raw,width=31");
   while ((s = pop_message (&rig, "surface-filter")) != NULL) {
     gst_structure_free (s);
