@@ -120,12 +120,12 @@ check_levels (const LwtConfig *config, GError **error)
           axes[axis], form, LWT_MAX_LEVELS);
     if (filter && roughness > form)
       return cvis_refuse (error,
-          "roughness ends %u levels down along %s, below the form's %u",
+          "waviness begins at %u levels along %s, beyond the form at %u",
           roughness, axes[axis], form);
     if (filter && noise > roughness)
       return cvis_refuse (error,
-          "noise ends %u levels down along %s, below the roughness's %u", noise,
-          axes[axis], roughness);
+          "roughness begins at %u levels along %s, beyond the waviness at %u",
+          noise, axes[axis], roughness);
   }
   return TRUE;
 }
@@ -182,19 +182,20 @@ check_parts (const LwtConfig *config, GError **error)
   const gchar *name = operation_names[config->operation];
 
   if (config->parts == 0)
-    return cvis_refuse (error, "no part of the surface is asked for");
+    return cvis_refuse (error, "no component is requested");
   if (config->parts & ~operation_parts[config->operation])
     return cvis_refuse (error,
-        "operation %s does not give all of the parts that are asked for (0x%x)",
-        name, config->parts);
+        "operation %s does not compute all requested components (0x%x)", name,
+        config->parts);
   if (config->parameters & (~config->parts | PART (BANDS)))
     return cvis_refuse (error,
-        "parameters are asked for of parts (0x%x) that are not, or of bands",
+        "parameters are requested of bands, or of components (0x%x) that are "
+        "not requested",
         config->parameters);
   if (config->operation == LWT_OPERATION_FILTER
       && (config->parts & PART (NOISE)) != 0 && config->levels_noise[0] == 0
       && config->levels_noise[1] == 0)
-    return cvis_refuse (error, "noise is asked for, but has no levels");
+    return cvis_refuse (error, "noise is requested, but noise-levels is 0");
   return TRUE;
 }
 
@@ -207,11 +208,12 @@ check_integers (const LwtConfig *config, GError **error)
   const LwtSample sample = config->sample;
 
   if (config->operation != LWT_OPERATION_FORWARD && !inverse)
-    return cvis_refuse (error, "operation %s is not made in integers",
+    return cvis_refuse (error, "operation %s does not support integers",
         operation_names[config->operation]);
   if (sample != LWT_SAMPLE_I32 && sample != LWT_SAMPLE_U8
       && sample != LWT_SAMPLE_U16)
-    return cvis_refuse (error, "a transform in integers takes no floats");
+    return cvis_refuse (
+        error, "a transform in integers does not accept floats");
   if (config->parameters != 0)
     return cvis_refuse (error, "there are no parameters of integers");
   if (config->boundary == LWT_BOUNDARY_PAD_SMOOTH)
@@ -229,13 +231,12 @@ check_plain (const LwtConfig *config, GError **error)
 
   if (config->operation == LWT_OPERATION_INVERSE
       && config->sample != samples[config->type])
-    return cvis_refuse (error, "bands are not of the type that is computed in");
+    return cvis_refuse (error, "bands do not have the type of the arithmetic");
   if (config->f_operation != LWT_F_NONE)
-    return cvis_refuse (error,
-        "nothing can be taken off before a transform of %s (f-operation)",
+    return cvis_refuse (error, "f-operation is not supported for %s",
         config->type == LWT_TYPE_I32 ? "integers" : "bands");
   if (config->z_scale != 1.0 || config->z_offset != 0.0)
-    return cvis_refuse (error, "%s are not scaled (z-scale, z-offset)",
+    return cvis_refuse (error, "z-scale and z-offset are not supported for %s",
         config->type == LWT_TYPE_I32 ? "integers" : "bands");
   return TRUE;
 }

@@ -236,11 +236,10 @@ surface_file_check_start (const guint8 *data, gsize size, GError **error)
   const SurfaceFormat *f = surface_format_of (surface_file_detect (data, size));
 
   if (!f)
-    return surface_error (error,
-        size
-            ? "The file begins as none of X3P, SDF, SUR, GSF, TIFF, NPY, AL3D, "
-              "BCRF, PLU, OPD and MetroPro files does"
-            : "The file is empty");
+    return surface_error (
+        error, size ? "The file is none of X3P, SDF, SUR, GSF, TIFF, NPY, "
+                      "AL3D, BCRF, PLU, OPD and MetroPro"
+                    : "The file is empty");
   return !f->needs || refuse_unbuilt (f, error);
 }
 

@@ -102,18 +102,16 @@ set_unknown (const gchar *name, GError **error)
 
   if (strcmp (name, "dmey") == 0)
     g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "there is no wavelet \"dmey\": its filters, cut off as they are, do "
-        "not "
-        "reconstruct");
+        "wavelet \"dmey\" is not supported: its filters are truncated and do "
+        "not reconstruct");
   else if (near)
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "there is no wavelet \"%s\"; is \"%s\" meant?", shown, near);
+        "unknown wavelet \"%s\"; did you mean \"%s\"?", shown, near);
   else
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "there is no wavelet \"%s\"; there are haar, db1 to db20, sym2 to "
-        "sym20, "
-        "coif1 to coif5, bior1.1 to bior6.8, rbio1.1 to rbio6.8, 5/3, 9/7, "
-        "cdf7/5, dd9/7, dd13/7, and what begins with \"steps:\" or \"bank:\"",
+        "unknown wavelet \"%s\". Use haar, db1 to db20, sym2 to sym20, coif1 "
+        "to coif5, bior1.1 to bior6.8, rbio1.1 to rbio6.8, 5/3, 9/7, cdf7/5, "
+        "dd9/7, dd13/7, or a text that begins with \"steps:\" or \"bank:\"",
         shown);
   g_free (shown);
 }

@@ -135,10 +135,7 @@ gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text)
   self->wavelet = lwt_wavelet_new (text, &error);
   if (self->wavelet == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Cannot use the wavelet \"%s\": %s. See the property wavelet for the "
-         "names.",
-            text, error->message),
-        (NULL));
+        ("Cannot use the wavelet \"%s\": %s.", text, error->message), (NULL));
     g_error_free (error);
     return FALSE;
   }

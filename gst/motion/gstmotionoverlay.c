@@ -5,7 +5,7 @@
 /**
  * SECTION:element-motionoverlay
  * @title: motionoverlay
- * @short_description: shows motion vectors upon the video
+ * @short_description: shows motion vectors on the video
  *
  * Draws what cudamotionest attached to the frames: arrows where things move to,
  * the field of motion in colours, the residue as a heat map, the grid of blocks
@@ -389,7 +389,7 @@ gst_motion_overlay_class_init (GstMotionOverlayClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
-      gst_motion_overlay_debug, "motionoverlay", 0, "motion upon the video");
+      gst_motion_overlay_debug, "motionoverlay", 0, "motion on the video");
 
   object_class->set_property = gst_motion_overlay_set_property;
   object_class->get_property = gst_motion_overlay_get_property;

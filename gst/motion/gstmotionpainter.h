@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Draws what a GstMotionVectorMeta says upon its frame. Sizes of lines and
+/* Draws what a GstMotionVectorMeta says on its frame. Sizes of lines and
  * letters follow the frame's. One thread at a time. */
 #pragma once
 
@@ -39,7 +39,7 @@ typedef struct _GstMotionPainter GstMotionPainter;
 GstMotionPainter *gst_motion_painter_new (const GstVideoInfo *info);
 void gst_motion_painter_free (GstMotionPainter *painter);
 
-/* Paints upon @frame, mapped for reading and writing.
+/* Paints on @frame, mapped for reading and writing.
  * Returns: cairo's own status; all but CAIRO_STATUS_SUCCESS leave an unfinished
  * picture. */
 cairo_status_t gst_motion_painter_paint (GstMotionPainter *painter,

@@ -554,16 +554,15 @@ test_bad_steps (void)
 static void
 test_unknown_names (void)
 {
-  assert_refused ("", "there is no wavelet \"\"; there are haar");
-  assert_refused ("DB4", "is \"db4\" meant?");
-  assert_refused ("Haar", "is \"haar\" meant?");
-  assert_refused ("bior44", "is \"bior4.4\" meant?");
-  assert_refused ("cdf75", "is \"cdf7/5\" meant?");
-  assert_refused ("db21", "is \"db");
+  assert_refused ("", "unknown wavelet \"\". Use haar");
+  assert_refused ("DB4", "did you mean \"db4\"?");
+  assert_refused ("Haar", "did you mean \"haar\"?");
+  assert_refused ("bior44", "did you mean \"bior4.4\"?");
+  assert_refused ("cdf75", "did you mean \"cdf7/5\"?");
+  assert_refused ("db21", "did you mean \"db");
   assert_refused ("dmey", "do not reconstruct");
-  assert_refused (
-      "daubechies with four moments", "there are haar, db1 to db20");
-  assert_refused ("\xff\xfe steps", "there is no wavelet");
+  assert_refused ("daubechies with four moments", "Use haar, db1 to db20");
+  assert_refused ("\xff\xfe steps", "unknown wavelet");
 }
 
 /* --- banks ---------------------------------------------------------------------------------- */

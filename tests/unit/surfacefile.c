@@ -767,7 +767,7 @@ test_refused_text (void)
     const gchar *text, *words;
   } cases[] = {
     { "", "The file is empty" },
-    { "hello", "begins as none of X3P, SDF, SUR" },
+    { "hello", "is none of X3P, SDF, SUR" },
     { "aISO-1.0", "The SDF file has no line \"*\"" },
     { "aISO-1.0\nNumPoints\n*\n", "no field in line 2" },
     { "aISO-1.0\n*\n", "has no NumPoints" },
