@@ -39,11 +39,17 @@ GST_DEBUG_CATEGORY (gst_cuda_motion_est_debug);
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
 #define SIZES ", width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ]"
-#define SYSTEM_CAPS                                                            \
-  "video/x-raw, format = (string) " GST_MOTION_EST_FORMATS SIZES
+#define VIDEO(media_type, formats)                                             \
+  media_type ", format = (string) { " formats " }" SIZES
+/* Formats of 8 bits in structures of their own, which come first: a source that
+ * has both takes those. */
+#define CAPS_OF(media_type, formats)                                           \
+  VIDEO (media_type, formats)                                                  \
+  ";" VIDEO (media_type, GST_MOTION_EST_DEEP_FORMATS)
+#define SYSTEM_CAPS CAPS_OF ("video/x-raw", GST_MOTION_EST_FORMATS)
 #define CUDA_CAPS                                                              \
-  "video/x-raw(" GST_CV_CUDA_MEMORY_FEATURE                                    \
-  "), format = (string) " GST_MOTION_EST_CUDA_FORMATS SIZES
+  CAPS_OF ("video/x-raw(" GST_CV_CUDA_MEMORY_FEATURE ")",                      \
+      GST_MOTION_EST_CUDA_FORMATS)
 
 #define gst_cuda_motion_est_parent_class parent_class
 G_DEFINE_FINAL_TYPE (GstCudaMotionEst, gst_cuda_motion_est, GST_TYPE_CV_FILTER);

@@ -26,10 +26,9 @@ G_BEGIN_DECLS
 #define GST_MOTION_EST_MAX_SIDE 16384
 
 /* no grey on a device: libgstcuda knows none */
-#define GST_MOTION_EST_FORMATS                                                 \
-  "{ GRAY8, I420, NV12, Y42B, Y444, P010_10LE, I420_10LE }"
-#define GST_MOTION_EST_CUDA_FORMATS                                            \
-  "{ I420, NV12, Y42B, Y444, P010_10LE, I420_10LE }"
+#define GST_MOTION_EST_FORMATS "GRAY8, " GST_MOTION_EST_CUDA_FORMATS
+#define GST_MOTION_EST_CUDA_FORMATS "I420, NV12, Y42B, Y444"
+#define GST_MOTION_EST_DEEP_FORMATS "P010_10LE, I420_10LE"
 
 typedef enum {
   GST_MOTION_SIDE_VECTORS,

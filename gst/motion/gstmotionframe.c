@@ -135,6 +135,11 @@ gst_motion_frame_map (GstMotionFrame *frame, GstBuffer *buffer,
   const GstMapInfo *map = &frame->video.map[0];
 
   frame->buffer = buffer;
+  if (GST_VIDEO_INFO_IS_INTERLACED (info)
+      && GST_BUFFER_FLAG_IS_SET (buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED))
+    return refuse (error,
+        "it is interlaced and shows two moments. Put deinterlace before "
+        "cudamotionest");
   if (!check_meta (buffer, info, error)
       || !map_video (frame, info, on_device, error))
     return FALSE;

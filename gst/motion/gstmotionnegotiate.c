@@ -78,6 +78,15 @@ check_memory (GstCudaMotionEst *self, GstCaps *caps)
   return TRUE;
 }
 
+/* Of a mixed stream each frame says what it is. */
+static gboolean
+is_interlaced (const GstVideoInfo *info)
+{
+  return GST_VIDEO_INFO_IS_INTERLACED (info)
+         && GST_VIDEO_INFO_INTERLACE_MODE (info)
+                != GST_VIDEO_INTERLACE_MODE_MIXED;
+}
+
 /* Posts the one clear error about caps that cannot be. */
 static gboolean
 parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
@@ -95,8 +104,9 @@ parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
         ("Unsupported caps: format %s is none of %s. Put videoconvert before "
          "cudamotionest.",
             format != NULL ? format : "(none)",
-            is_on_device (caps) ? GST_MOTION_EST_CUDA_FORMATS
-                                : GST_MOTION_EST_FORMATS),
+            is_on_device (caps)
+                ? GST_MOTION_EST_CUDA_FORMATS ", " GST_MOTION_EST_DEEP_FORMATS
+                : GST_MOTION_EST_FORMATS ", " GST_MOTION_EST_DEEP_FORMATS),
         ("caps: %" GST_PTR_FORMAT "", caps));
     return FALSE;
   }
@@ -118,7 +128,7 @@ parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
-  if (GST_VIDEO_INFO_IS_INTERLACED (info)) {
+  if (is_interlaced (info)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Unsupported caps: interlaced frames (%s) show two moments. Put "
          "deinterlace before cudamotionest.",
@@ -138,8 +148,7 @@ is_same_stream (GstCudaMotionEst *self, GstCaps *caps)
   GstVideoInfo info;
 
   return self->filter.negotiated && gst_video_info_from_caps (&info, caps)
-         && !GST_VIDEO_INFO_IS_INTERLACED (&info)
-         && is_on_device (caps) == self->on_device
+         && !is_interlaced (&info) && is_on_device (caps) == self->on_device
          && GST_VIDEO_INFO_FORMAT (&info) == GST_VIDEO_INFO_FORMAT (old)
          && GST_VIDEO_INFO_WIDTH (&info) == GST_VIDEO_INFO_WIDTH (old)
          && GST_VIDEO_INFO_HEIGHT (&info) == GST_VIDEO_INFO_HEIGHT (old);

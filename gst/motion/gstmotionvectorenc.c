@@ -22,6 +22,7 @@
  */
 #include "gstmotionvectorenc.h"
 
+#include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstmotionmeta.h>
 #include "cuda/motion/text.h"
 
@@ -62,6 +63,8 @@ struct _GstMotionVectorEnc {
   gboolean renegotiate; /* the source's caps are older than the sink's */
   MotionPacket grid;    /* that the source's caps were made for */
   GList *held;          /* events that come behind the first caps */
+  GstAdapter *adapter;  /* the beginning of a packet */
+  gboolean discont;     /* the next buffer does not go on from the last one */
   gboolean header_written;
   guint64 frames;  /* with motion against any reference */
   guint64 written; /* of them */
@@ -294,6 +297,11 @@ encode (GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
   }
   gst_buffer_copy_into (
       out, buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  if (!GST_BUFFER_PTS_IS_VALID (out))
+    GST_BUFFER_PTS (out) = packet->pts;
+  if (self->discont)
+    GST_BUFFER_FLAG_SET (out, GST_BUFFER_FLAG_DISCONT);
+  self->discont = FALSE;
   return gst_pad_push (self->srcpad, out);
 }
 
@@ -323,21 +331,14 @@ check_and_encode (
   return ret;
 }
 
+/* Takes @buffer, which holds one packet. */
 static GstFlowReturn
-gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+encode_buffer (GstMotionVectorEnc *self, GstBuffer *buffer)
 {
-  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (parent);
   GstFlowReturn ret = GST_FLOW_ERROR;
   GstMapInfo map;
 
-  if (self->in_caps == NULL) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot write motion vectors: they came without "
-         "caps, " GST_MOTION_VECTORS_MEDIA_TYPE
-         " is expected. Put a capsfilter before motionvectorenc."),
-        (NULL));
-    ret = GST_FLOW_NOT_NEGOTIATED;
-  } else if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
         ("Cannot read motion vectors: the buffer cannot be mapped."),
         ("%" GST_PTR_FORMAT, buffer));
@@ -346,6 +347,49 @@ gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     gst_buffer_unmap (buffer, &map);
   }
   gst_buffer_unref (buffer);
+  return ret;
+}
+
+/* Bytes of the packet that the adapter begins with; 0 if that is not known yet.
+ * What is no packet is taken whole, for the error to tell. */
+static gsize
+get_packet_size (GstMotionVectorEnc *self)
+{
+  gsize available = gst_adapter_available (self->adapter);
+  MotionPacket head;
+
+  if (available < sizeof head.magic)
+    return 0;
+  gst_adapter_copy (self->adapter, &head, 0, MIN (available, sizeof head));
+  if (memcmp (head.magic, MOTION_PACKET_MAGIC, sizeof head.magic) != 0)
+    return available;
+  if (available < sizeof head)
+    return 0;
+  return head.version == MOTION_PACKET_VERSION && head.size >= sizeof head
+             ? (gsize) head.size
+             : available;
+}
+
+static GstFlowReturn
+gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (parent);
+  GstFlowReturn ret = GST_FLOW_OK;
+  gsize size;
+
+  if (self->in_caps == NULL) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Cannot write motion vectors: they came without "
+         "caps, " GST_MOTION_VECTORS_MEDIA_TYPE
+         " is expected. Put a capsfilter before motionvectorenc."),
+        (NULL));
+    gst_buffer_unref (buffer);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  gst_adapter_push (self->adapter, buffer);
+  while (ret == GST_FLOW_OK && (size = get_packet_size (self)) > 0
+         && size <= gst_adapter_available (self->adapter))
+    ret = encode_buffer (self, gst_adapter_take_buffer (self->adapter, size));
   return ret;
 }
 
@@ -405,6 +449,22 @@ warn_of_nothing (GstMotionVectorEnc *self)
   self->frames = 0;
 }
 
+/* The end of the stream lies within a packet. */
+static void
+refuse_rest (GstMotionVectorEnc *self)
+{
+  gsize rest = gst_adapter_available (self->adapter);
+
+  if (rest == 0)
+    return;
+  gst_adapter_clear (self->adapter);
+  GST_ELEMENT_ERROR (self, STREAM, DECODE,
+      ("Cannot read motion vectors: the stream ends %" G_GSIZE_FORMAT
+       " bytes after the beginning of a packet. It may be cut off.",
+          rest),
+      (NULL));
+}
+
 /* Keeps what belongs behind the caps; of several gaps in a row the last. */
 static void
 hold (GstMotionVectorEnc *self, GstEvent *event)
@@ -436,8 +496,11 @@ gst_motion_vector_enc_sink_event (
       return self->active.format != FORMAT_CSV || negotiate (self);
     case GST_EVENT_FLUSH_STOP:
       drop_held (self);
+      gst_adapter_clear (self->adapter);
+      self->discont = TRUE;
       break;
     case GST_EVENT_EOS:
+      refuse_rest (self);
       push_missing_header (self);
       push_held (self);
       warn_of_nothing (self);
@@ -477,7 +540,9 @@ forget (GstMotionVectorEnc *self)
 {
   drop_held (self);
   gst_clear_caps (&self->in_caps);
+  gst_adapter_clear (self->adapter);
   self->renegotiate = self->header_written = FALSE;
+  self->discont = TRUE;
   self->grid = (MotionPacket){ 0 };
   self->frames = self->written = 0;
   self->distances = 0;
@@ -550,6 +615,7 @@ static void
 gst_motion_vector_enc_finalize (GObject *object)
 {
   forget (GST_MOTION_VECTOR_ENC (object));
+  g_object_unref (GST_MOTION_VECTOR_ENC (object)->adapter);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -620,6 +686,8 @@ gst_motion_vector_enc_init (GstMotionVectorEnc *self)
 {
   self->settings =
       (Settings){ DEFAULT_FORMAT, DEFAULT_DISTANCE, DEFAULT_DENSE };
+  self->adapter = gst_adapter_new ();
+  self->discont = TRUE;
 
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_motion_vector_enc_chain);

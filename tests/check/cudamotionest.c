@@ -1107,6 +1107,46 @@ GST_START_TEST (test_bad_caps)
 }
 GST_END_TEST;
 
+/* A mixed stream is taken as long as its frames are progressive. */
+GST_START_TEST (test_mixed)
+{
+  MotionClip *clip = clip_new (4);
+  Rig rig;
+  GstBuffer *buffer;
+
+  GST_VIDEO_INFO_INTERLACE_MODE (&clip->info) = GST_VIDEO_INTERLACE_MODE_MIXED;
+  rig = rig_new_playing ("", FALSE, clip);
+  push_frames (&rig, clip, 0, 3);
+  pull_all (&rig, clip, 0, 3, 0);
+  buffer = motion_clip_buffer (clip, 3, 0);
+  GST_BUFFER_FLAG_SET (buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED);
+  fail_unless_equals_int (gst_harness_push (rig.h, buffer), GST_FLOW_ERROR);
+  bus_expect_error (rig.bus, "it is interlaced");
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* Where upstream has both, 8 bits are taken. */
+GST_START_TEST (test_preferred_format)
+{
+  GstElement *element = gst_element_factory_make ("cudamotionest", NULL);
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+  GstCaps *any = gst_caps_from_string (
+      "video/x-raw,format={I420_10LE,P010_10LE,NV12,I420}");
+  GstCaps *caps = gst_pad_query_caps (pad, any);
+  GstStructure *s;
+
+  caps = gst_caps_fixate (caps);
+  s = gst_caps_get_structure (caps, 0);
+  fail_unless_equals_string (gst_structure_get_string (s, "format"), "NV12");
+  gst_caps_unref (caps);
+  gst_caps_unref (any);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+GST_END_TEST;
+
 /* what came before the bad frame leaves, then the error says what is wrong */
 static void
 refuse_buffer (GstBuffer *buffer, const gchar *what)
@@ -1262,6 +1302,8 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_backend);
   tcase_add_test (tc, test_bad_caps);
+  tcase_add_test (tc, test_mixed);
+  tcase_add_test (tc, test_preferred_format);
   tcase_add_test (tc, test_bad_buffers);
 #ifdef MEMORY_LIMIT_WORKS
   tcase_add_test (tc, test_no_memory);

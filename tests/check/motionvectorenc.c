@@ -278,17 +278,21 @@ GST_START_TEST (test_order_of_events)
 }
 GST_END_TEST;
 
+/* @what: what is wrong; %NULL: only the end of the stream tells it */
 static void
 assert_refused (gconstpointer bytes, gsize size, const gchar *what)
 {
   GstHarness *h = harness ("");
   GstBus *bus = give_bus (h);
-  GstBuffer *buffer =
-      size > 0 ? gst_buffer_new_memdup (bytes, size) : gst_buffer_new ();
 
-  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_ERROR);
-  bus_expect (bus, GST_MESSAGE_ERROR, what);
-  fail_unless_equals_int (gst_harness_buffers_received (h), 0);
+  fail_unless_equals_int (
+      gst_harness_push (h, gst_buffer_new_memdup (bytes, size)),
+      what != NULL ? GST_FLOW_ERROR : GST_FLOW_OK);
+  if (what == NULL)
+    gst_harness_push_event (h, gst_event_new_eos ());
+  bus_expect (bus, GST_MESSAGE_ERROR, what != NULL ? what : "the stream ends");
+  /* at its end a table has its row of names all the same */
+  fail_unless_equals_int (gst_harness_buffers_received (h), what == NULL);
   finish (h, bus);
 }
 
@@ -346,9 +350,11 @@ GST_START_TEST (test_bad_packets)
   MotionPacket *packet = motion_packet_new (24, 16, 16, 1);
   gsize size = packet->size;
 
-  assert_refused (
-      NULL, 0, "Cannot read motion vectors: a buffer of 0 bytes is no packet");
-  assert_refused (packet, size - 1, "size is");
+  assert_refused (packet, 3, NULL);
+  assert_refused (packet, size - 1, NULL);
+  packet->size = 1;
+  assert_refused (packet, size, "size is 1, but there are");
+  packet->size = size;
   packet->version = 3;
   assert_refused (packet, size, "version is 3, must be 1.");
   packet->version = 1;
@@ -357,6 +363,32 @@ GST_START_TEST (test_bad_packets)
   packet->magic[3] = 0;
   assert_refused (packet, size, "it does not begin with MOTV.");
   g_free (packet);
+}
+GST_END_TEST;
+
+/* As filesrc reads a recording: pieces of any size. */
+GST_START_TEST (test_pieces)
+{
+  static const gsize sizes[] = { 1, 7, 64, 1000, 100000 };
+  GstBuffer *all = gst_buffer_append (packet_of (7, 1), packet_of (7, 1));
+  gsize total = gst_buffer_get_size (all);
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    GstHarness *h = harness ("");
+
+    for (gsize at = 0; at < total; at += sizes[i])
+      fail_unless_equals_int (
+          gst_harness_push (
+              h, gst_buffer_copy_region (all, GST_BUFFER_COPY_MEMORY, at,
+                     MIN (sizes[i], total - at))),
+          GST_FLOW_OK);
+    fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+    assert_text (h, HEADER ROWS_7);
+    assert_text (h, ROWS_7);
+    fail_unless_equals_int (gst_harness_buffers_received (h), 2);
+    gst_harness_teardown (h);
+  }
+  gst_buffer_unref (all);
 }
 GST_END_TEST;
 
@@ -386,17 +418,24 @@ GST_START_TEST (test_flush_and_header)
 {
   GstHarness *h = harness ("");
   GstSegment segment;
+  GstBuffer *buffer;
 
   gst_harness_push (h, packet_of (7, 1));
   assert_text (h, HEADER ROWS_7);
+  gst_harness_push (h, gst_buffer_new_memdup ("MO", 2));
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
   fail_unless_equals_int (
       gst_harness_push (h, packet_of (7, 1)), GST_FLOW_FLUSHING);
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
-  gst_harness_push (h, packet_of (7, 1));
-  assert_text (h, ROWS_7);
+  for (guint i = 0; i < 2; i++) {
+    gst_harness_push (h, packet_of (7, 1));
+    buffer = gst_harness_pull (h);
+    fail_unless_equals_int (GST_BUFFER_IS_DISCONT (buffer), i == 0);
+    gst_check_buffer_data (buffer, ROWS_7, strlen (ROWS_7));
+    gst_buffer_unref (buffer);
+  }
   gst_harness_teardown (h);
 
   /* before a packet brought the grid */
@@ -517,6 +556,7 @@ motionvectorenc_suite (void)
   tcase_add_test (tc, test_renegotiation);
   tcase_add_test (tc, test_order_of_events);
   tcase_add_test (tc, test_bad_packets);
+  tcase_add_test (tc, test_pieces);
   tcase_add_test (tc, test_alignment);
   tcase_add_test (tc, test_empty_stream);
   tcase_add_test (tc, test_gap_first);
