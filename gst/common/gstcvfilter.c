@@ -208,6 +208,7 @@ gst_cv_filter_set_property (
   const GstCvSetting *setting;
   gpointer values;
 
+  gst_cv_warn_if_late (object, pspec);
   if (gst_cv_backend_set_property (&filter->backend, object, value, pspec))
     return;
   setting = find_setting (filter, id, &values);

@@ -129,3 +129,20 @@ gst_cv_setting_get (const GstCvSetting *s, gconstpointer values, GValue *value)
       break;
   }
 }
+
+void
+gst_cv_warn_if_late (GObject *object, const GParamSpec *pspec)
+{
+  GstState state;
+
+  GST_OBJECT_LOCK (object);
+  state = GST_STATE (object);
+  GST_OBJECT_UNLOCK (object);
+  if ((pspec->flags & GST_PARAM_MUTABLE_READY) == 0 || state <= GST_STATE_READY)
+    return;
+  GST_ELEMENT_WARNING (object, RESOURCE, SETTINGS,
+      ("Property %s has no effect until the element starts again: it was set "
+       "in state %s. Set it in NULL or READY.",
+          pspec->name, gst_element_state_get_name (state)),
+      (NULL));
+}

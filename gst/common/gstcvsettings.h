@@ -48,4 +48,9 @@ void gst_cv_setting_set (
 void gst_cv_setting_get (
     const GstCvSetting *setting, gconstpointer values, GValue *value);
 
+/* For set_property of any element, without locks: posts a warning where the
+ * property is read when the element starts (GST_PARAM_MUTABLE_READY), which it
+ * has done already. */
+void gst_cv_warn_if_late (GObject *object, const GParamSpec *pspec);
+
 G_END_DECLS

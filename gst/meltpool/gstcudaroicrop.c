@@ -40,6 +40,7 @@
 #include "gstcropmetas.h"
 #include "gstroicropper.h"
 #include "gstroiposition.h"
+#include "gst/common/gstcvsettings.h"
 #include "cuda/meltpool/roicrop.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
@@ -189,6 +190,7 @@ gst_cuda_roi_crop_set_property (
   GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
   Settings *settings = &self->settings;
 
+  gst_cv_warn_if_late (object, pspec);
   if (gst_cv_backend_set_property (&self->backend, object, value, pspec))
     return;
   GST_OBJECT_LOCK (self);

@@ -29,6 +29,7 @@
 
 #include "gstpbfgrey.h"
 #include "gstpbfpainter.h"
+#include "gst/common/gstcvsettings.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_overlay_debug);
 #define GST_CAT_DEFAULT gst_pbf_overlay_debug
@@ -637,6 +638,7 @@ gst_pbf_overlay_set_property (
 {
   GstPbfOverlay *self = GST_PBF_OVERLAY (object);
 
+  gst_cv_warn_if_late (object, pspec);
   GST_OBJECT_LOCK (self);
   switch (id) {
     case PROP_FPS:

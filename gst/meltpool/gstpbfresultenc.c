@@ -27,6 +27,7 @@
 
 #include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstpbfmeta.h>
+#include "gst/common/gstcvsettings.h"
 #include "cuda/meltpool/rows.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_result_enc_debug);
@@ -397,6 +398,7 @@ gst_pbf_result_enc_set_property (
 {
   GstPbfResultEnc *self = GST_PBF_RESULT_ENC (object);
 
+  gst_cv_warn_if_late (object, pspec);
   switch (id) {
     case PROP_FORMAT:
       GST_OBJECT_LOCK (self);

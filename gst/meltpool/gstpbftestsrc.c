@@ -32,6 +32,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 #include "gstpbfreplay.h"
+#include "gst/common/gstcvsettings.h"
 #include "cuda/meltpool/machinesignal.h"
 #include "cuda/meltpool/sim.h"
 
@@ -996,6 +997,7 @@ gst_pbf_test_src_set_property (
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (object);
 
+  gst_cv_warn_if_late (object, pspec);
   if (id == PROP_IS_LIVE) {
     gst_base_src_set_live (GST_BASE_SRC (self), g_value_get_boolean (value));
     return;

@@ -24,6 +24,7 @@
 
 #include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstmotionmeta.h>
+#include "gst/common/gstcvsettings.h"
 #include "cuda/motion/text.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_motion_vector_enc_debug);
@@ -571,6 +572,7 @@ gst_motion_vector_enc_set_property (
 {
   GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (object);
 
+  gst_cv_warn_if_late (object, pspec);
   GST_OBJECT_LOCK (self);
   switch (id) {
     case PROP_FORMAT:

@@ -479,6 +479,7 @@ gst_surface_src_set_property (
   gpointer values;
   const GstCvSetting *setting = find_setting (self, id, &values);
 
+  gst_cv_warn_if_late (object, pspec);
   GST_OBJECT_LOCK (self);
   if (setting != NULL) {
     gst_cv_setting_set (setting, values, value);

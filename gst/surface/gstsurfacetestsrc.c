@@ -24,6 +24,7 @@
 
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
+#include "gst/common/gstcvsettings.h"
 
 #include "gst/common/gstcvquery.h"
 #include "cuda/core/threadpool.h"
@@ -447,6 +448,7 @@ gst_surface_test_src_set_property (
   GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (object);
   gdouble *number = double_of (self, id);
 
+  gst_cv_warn_if_late (object, pspec);
   if (id == PROP_IS_LIVE) {
     gst_base_src_set_live (GST_BASE_SRC (object), g_value_get_boolean (value));
     return;

@@ -1019,6 +1019,25 @@ GST_START_TEST (test_properties)
 }
 GST_END_TEST;
 
+/* What is read when the element starts cannot be set later. */
+GST_START_TEST (test_late_properties)
+{
+  MotionClip *clip = clip_new (1);
+  Rig rig = rig_new ("", FALSE);
+
+  rig_set_caps (&rig, clip);
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+  g_object_set (rig.element, "scene-threshold", 0.4, NULL);
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+  g_object_set (rig.element, "block-size", 16, NULL);
+  bus_expect (rig.bus, GST_MESSAGE_WARNING, "block-size has no effect until");
+  g_object_set (rig.element, "backend", 1, NULL);
+  bus_expect (rig.bus, GST_MESSAGE_WARNING, "backend has no effect until");
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_message)
 {
   MotionClip *clip = clip_new (6);
@@ -1299,6 +1318,7 @@ cudamotionest_suite (void)
   tcase_add_loop_test (tc, test_regions, 0, 2);
   tcase_add_loop_test (tc, test_still_picture, 0, G_N_ELEMENTS (still));
   tcase_add_test (tc, test_properties);
+  tcase_add_test (tc, test_late_properties);
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_backend);
   tcase_add_test (tc, test_bad_caps);
