@@ -98,6 +98,17 @@ void surface_put_u32 (guint8 *at, guint32 value);
 void surface_put_f32 (guint8 *at, gfloat value);
 void surface_put_f64 (guint8 *at, gdouble value);
 
+/* --- points ---------------------------------------------------------------- */
+
+typedef struct {
+  gdouble x, y, z;
+} SurfacePoint;
+
+/* Points of a regular grid, in any order and not at all of its places; the least x
+ * and y come first. All are finite. Returns: %NULL with @error if they are no grid */
+SurfaceImage *surface_grid_new (
+    const SurfacePoint *points, gsize n, GError **error);
+
 /* --- what is being written -------------------------------------------------- */
 
 typedef struct {

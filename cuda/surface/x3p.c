@@ -8,9 +8,11 @@
  * one. Metres. MD5 checksums guard all three: those of heights and bits have to be
  * right if they are there; that of main.xml, which people edit, is only warned of.
  *
- * Spacing along x and y is even (axes of type I); z is absolute, of the types I
- * (int16), L (int32), F and D (float32 and float64), little-endian, times its
- * axis' Increment plus its Offset. */
+ * z, and x and y of points at positions of their own (axes of type A), are
+ * samples of the types I (int16), L (int32), F and D (float32 and float64),
+ * little-endian, or numbers in main.xml (DataList): metres are the sample times its
+ * axis' Increment plus its Offset. Points with positions are read if these form a
+ * grid. */
 #include "cuda/surface/x3p.h"
 
 #include <math.h>
@@ -22,18 +24,27 @@
 #include <libdeflate.h>
 #endif
 
-#define MAX_XML (4 << 20)
+#define MAX_XML (64 << 20)
 #define MAX_LINK 1024
 #define MAX_DEPTH 16
 
 /* --- main.xml ---------------------------------------------------------------- */
 
-/* Texts of elements by their path below the root, without namespaces */
+/* Numbers of a point in main.xml; @n 0: the point is missing */
+typedef struct {
+  guint n;
+  gdouble values[3];
+} Datum;
+
+/* Texts of elements by their path below the root, without namespaces, and the
+ * points of a DataList */
 typedef struct {
   GPtrArray *path;
   guint beyond; /* elements that are too deep */
   GHashTable *texts;
   gchar *root;
+  Datum *data;
+  gsize n_data, room;
 } Document;
 
 static const gchar *
@@ -42,6 +53,59 @@ local_name (const gchar *name)
   const gchar *colon = strrchr (name, ':');
 
   return colon ? colon + 1 : name;
+}
+
+static gboolean
+is_datum (const Document *document)
+{
+  gpointer *path = document->path->pdata;
+
+  return document->path->len == 3 && !strcmp (path[2], "Datum")
+         && !strcmp (path[1], "DataList") && !strcmp (path[0], "Record3");
+}
+
+static void
+add_datum (Document *document, GError **error)
+{
+  const gsize room = MAX (1024, 2 * document->room);
+  Datum *data = document->data;
+
+  if (document->n_data == document->room) {
+    data = g_try_realloc (data, room * sizeof (Datum));
+    if (!data) {
+      g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+          "There is no memory for the points of main.xml");
+      return;
+    }
+    document->data = data;
+    document->room = room;
+  }
+  data[document->n_data++].n = 0;
+}
+
+/* "x;y;z", without the numbers of axes whose positions follow from the order */
+static void
+take_datum (Document *document, const gchar *text, GError **error)
+{
+  Datum *datum = &document->data[document->n_data - 1];
+  const gchar *at = text;
+  gchar *end;
+
+  for (;; at = end + 1) {
+    gdouble value = g_ascii_strtod (at, &end);
+
+    while (g_ascii_isspace (*end))
+      end++;
+    if (datum->n == 3 || (*end != ';' && *end != 0))
+      break;
+    datum->values[datum->n++] = end == at ? NAN : value;
+    if (*end == 0)
+      return;
+  }
+  surface_error (error,
+      "has \"%.40s\" for point %" G_GSIZE_FORMAT " (Datum) in main.xml; up to "
+      "three numbers with semicolons between them are expected",
+      text, document->n_data - 1);
 }
 
 static void
@@ -57,6 +121,8 @@ start_element (GMarkupParseContext *context, const gchar *name,
     g_ptr_array_add (document->path, g_strndup (name, 64));
   else
     document->beyond++;
+  if (!document->beyond && is_datum (document))
+    add_datum (document, error);
 }
 
 static void
@@ -83,7 +149,9 @@ take_text (GMarkupParseContext *context, const gchar *text, gsize size,
   if (document->beyond || !document->path->len)
     return;
   copy = g_strstrip (g_strndup (text, size));
-  if (*copy == 0) {
+  if (*copy != 0 && is_datum (document))
+    take_datum (document, copy, error);
+  if (*copy == 0 || is_datum (document)) {
     g_free (copy);
     return;
   }
@@ -105,6 +173,7 @@ document_clear (Document *document)
   g_clear_pointer (&document->path, g_ptr_array_unref);
   g_clear_pointer (&document->texts, g_hash_table_unref);
   g_clear_pointer (&document->root, g_free);
+  g_clear_pointer (&document->data, g_free);
 }
 
 static gboolean
@@ -122,15 +191,18 @@ document_parse (
     xml += 3;
     size -= 3;
   }
-  *document = (Document){ g_ptr_array_new_with_free_func (g_free), 0,
-    g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free), NULL };
+  document->path = g_ptr_array_new_with_free_func (g_free);
+  document->texts =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   context = g_markup_parse_context_new (
       &parser, G_MARKUP_TREAT_CDATA_AS_TEXT, document, NULL);
   ok = g_markup_parse_context_parse (
            context, (const gchar *) xml, size, &problem)
        && g_markup_parse_context_end_parse (context, &problem);
   g_markup_parse_context_free (context);
-  if (!ok)
+  if (!ok && problem->domain == CVIS_ERROR)
+    g_propagate_error (error, g_steal_pointer (&problem));
+  else if (!ok)
     surface_error (
         error, "has a main.xml that is no XML: %s", problem->message);
   else if (g_strcmp0 (document->root, "ISO5436_2")
@@ -175,39 +247,32 @@ get_count (
       text ? "\"" : "", text ? text : "nothing", text ? "\"" : "", path);
 }
 
-/* --- what main.xml says ------------------------------------------------------- */
+/* --- axes and sizes ------------------------------------------------------------ */
 
+/* @listed: every point has a sample of it; else positions are its index times
+ *   @increment */
 typedef struct {
-  guint64 width, height;
-  gdouble dx, dy, scale, offset;
+  gboolean listed;
   SurfaceSample type;
+  gdouble increment, offset;
+} Axis;
+
+/**
+ * Matrix:
+ * @list: of points in no order
+ * @positions: x or y are listed
+ * @width, @height: of a list: its points, 1
+ * @point_size: bytes of a point
+ */
+typedef struct {
+  gboolean list, positions;
+  guint64 width, height;
+  Axis axes[3];
+  gsize point_size;
 } Matrix;
 
 static gboolean
-read_spacing (
-    Document *document, const gchar *axis, gdouble *spacing, GError **error)
-{
-  gchar *type = g_strdup_printf ("Record1/Axes/%s/AxisType", axis);
-  gchar *increment = g_strdup_printf ("Record1/Axes/%s/Increment", axis);
-  const gchar *text = get_text (document, type);
-  gboolean ok;
-
-  *spacing = NAN;
-  if (text && !strcmp (text, "A"))
-    ok = surface_error (error,
-        "has positions of its points along %s (AxisType A); only even spacing "
-        "(I) is read",
-        axis);
-  else
-    ok = get_number (document, increment, spacing, error)
-         && surface_check_spacing (increment, *spacing, error);
-  g_free (type);
-  g_free (increment);
-  return ok;
-}
-
-static gboolean
-read_heights_type (Document *document, Matrix *matrix, GError **error)
+read_type (Document *document, const gchar *name, Axis *axis, GError **error)
 {
   static const struct {
     const gchar *name;
@@ -218,49 +283,63 @@ read_heights_type (Document *document, Matrix *matrix, GError **error)
     { "F", SURFACE_SAMPLE_F32 },
     { "D", SURFACE_SAMPLE_F64 },
   };
-  const gchar *text = get_text (document, "Record1/Axes/CZ/DataType");
+  gchar *path = g_strdup_printf ("Record1/Axes/%s/DataType", name);
+  const gchar *text = get_text (document, path);
+  gboolean found = FALSE;
 
   for (guint i = 0; text && i < G_N_ELEMENTS (types); i++)
     if (!strcmp (text, types[i].name)) {
-      matrix->type = types[i].type;
-      return TRUE;
+      axis->type = types[i].type;
+      found = TRUE;
     }
-  return surface_error (error,
-      "has heights of the type \"%.20s\" (Record1/Axes/CZ/DataType); I, L, F "
-      "and D are possible",
-      text ? text : "");
+  if (!found)
+    surface_error (error,
+        "has samples of the type \"%.20s\" (%s); I, L, F and D are possible",
+        text ? text : "", path);
+  g_free (path);
+  return found;
 }
 
 static gboolean
-read_axes (Document *document, Matrix *matrix, GError **error)
+read_axis (Document *document, guint index, Matrix *matrix, GError **error)
 {
-  const gchar *feature = get_text (document, "Record1/FeatureType");
+  static const gchar *const names[] = { "CX", "CY", "CZ" };
+  const gchar *name = names[index];
+  Axis *axis = &matrix->axes[index];
+  gchar *type = g_strdup_printf ("Record1/Axes/%s/AxisType", name);
+  gchar *increment = g_strdup_printf ("Record1/Axes/%s/Increment", name);
+  gchar *offset = g_strdup_printf ("Record1/Axes/%s/Offset", name);
+  gboolean ok;
 
-  if (!feature || (strcmp (feature, "SUR") && strcmp (feature, "PRF")))
-    return surface_error (error,
-        "holds a feature of the type \"%.20s\"; surfaces (SUR) and profiles "
-        "(PRF) are read",
-        feature ? feature : "");
-  matrix->scale = 1;
-  return read_spacing (document, "CX", &matrix->dx, error)
-         && read_spacing (document, "CY", &matrix->dy, error)
-         && read_heights_type (document, matrix, error)
-         && get_number (
-             document, "Record1/Axes/CZ/Increment", &matrix->scale, error)
-         && surface_check_factor ("CZ/Increment", matrix->scale, error)
-         && get_number (
-             document, "Record1/Axes/CZ/Offset", &matrix->offset, error)
-         && surface_check_finite ("CZ/Offset", matrix->offset, error);
+  axis->listed = index == 2 || !g_strcmp0 (get_text (document, type), "A");
+  axis->increment = axis->listed ? 1 : NAN;
+  ok = get_number (document, increment, &axis->increment, error)
+       && get_number (document, offset, &axis->offset, error);
+  if (ok && axis->listed)
+    ok = surface_check_factor (increment, axis->increment, error)
+         && surface_check_finite (offset, axis->offset, error)
+         && read_type (document, name, axis, error);
+  else if (ok && !(matrix->list && index == 1)) /* a profile has one row */
+    ok = surface_check_spacing (increment, axis->increment, error);
+  if (ok && axis->listed) {
+    matrix->point_size += surface_sample_size (axis->type);
+    matrix->positions |= index < 2;
+  }
+  g_free (type);
+  g_free (increment);
+  g_free (offset);
+  return ok;
 }
 
 static gboolean
-read_matrix (Document *document, Matrix *matrix, GError **error)
+read_sizes (Document *document, Matrix *matrix, GError **error)
 {
   guint64 layers = 0;
 
-  if (get_text (document, "Record3/ListDimension"))
-    return surface_error (
-        error, "holds a list of points; a matrix of them is read");
+  matrix->list = get_text (document, "Record3/ListDimension") != NULL;
+  matrix->height = 1;
+  if (matrix->list)
+    return get_count (document, "Record3/ListDimension", &matrix->width, error);
   if (!get_count (
           document, "Record3/MatrixDimension/SizeX", &matrix->width, error)
       || !get_count (
@@ -270,11 +349,31 @@ read_matrix (Document *document, Matrix *matrix, GError **error)
   if (layers != 1)
     return surface_error (
         error, "has %" G_GUINT64_FORMAT " layers (SizeZ); one is read", layers);
-  if (!get_text (document, "Record3/DataLink/PointDataLink"))
-    return surface_error (error, "has no binary heights (PointDataLink); those "
-                                 "in main.xml itself are not read");
-  return surface_check_size (matrix->width, matrix->height, error)
-         && read_axes (document, matrix, error);
+  return TRUE;
+}
+
+static gboolean
+read_matrix (Document *document, Matrix *matrix, GError **error)
+{
+  const gchar *feature = get_text (document, "Record1/FeatureType");
+
+  if (!read_sizes (document, matrix, error)
+      || !surface_check_size (matrix->width, matrix->height, error))
+    return FALSE;
+  if (!feature
+      || (strcmp (feature, "SUR") && strcmp (feature, "PRF")
+          && strcmp (feature, "PCL")))
+    return surface_error (error,
+        "holds a feature of the type \"%.20s\"; surfaces (SUR), profiles (PRF) "
+        "and point clouds (PCL) are read",
+        feature ? feature : "");
+  if (!document->data && !get_text (document, "Record3/DataLink/PointDataLink"))
+    return surface_error (
+        error, "has no heights: neither PointDataLink nor DataList");
+  for (guint i = 0; i < 3; i++)
+    if (!read_axis (document, i, matrix, error))
+      return FALSE;
+  return TRUE;
 }
 
 /* --- the zip ------------------------------------------------------------------ */
@@ -481,6 +580,7 @@ typedef struct {
   Archive archive;
   Document document;
   Matrix matrix;
+  SurfaceImage *image; /* (nullable): of points that had to be read at once */
 } X3p;
 
 /**
@@ -655,8 +755,7 @@ unpack_points (X3p *x3p, CvisPool *pool, guint8 *to, GError **error)
   Document *document = &x3p->document;
   const gchar *link = get_text (document, "Record3/DataLink/PointDataLink");
   const Matrix *matrix = &x3p->matrix;
-  const guint64 size =
-      matrix->width * matrix->height * surface_sample_size (matrix->type);
+  const guint64 size = matrix->width * matrix->height * matrix->point_size;
   Unpacking u = { .to = to, .size = size };
   zip_stat_t st;
   gboolean ok;
@@ -687,9 +786,10 @@ unpack_points (X3p *x3p, CvisPool *pool, guint8 *to, GError **error)
   return ok;
 }
 
-/* Points without a bit are missing. */
+/* Points without a bit are missing. @z: of the first one
+ * @stride: numbers from one to the next */
 static gboolean
-apply_mask (X3p *x3p, gdouble *z, GError **error)
+apply_mask (X3p *x3p, gdouble *z, gsize stride, GError **error)
 {
   const gchar *link =
       get_text (&x3p->document, "Record3/DataLink/ValidPointsLink");
@@ -711,33 +811,49 @@ apply_mask (X3p *x3p, gdouble *z, GError **error)
   }
   for (gsize i = 0; ok && i < n; i++)
     if (!(bits[i / 8] >> i % 8 & 1))
-      z[i] = NAN;
+      z[i * stride] = NAN;
   g_free (bits);
   return ok;
+}
+
+/* All points of the heights' file, which are to be freed */
+static guint8 *
+load_points (X3p *x3p, CvisPool *pool, GError **error)
+{
+  const Matrix *matrix = &x3p->matrix;
+  const guint64 size = matrix->width * matrix->height * matrix->point_size;
+  guint8 *points = g_try_malloc (size);
+
+  if (!points)
+    refuse_memory (size, "heights", error);
+  else if (!unpack_points (x3p, pool, points, error))
+    g_clear_pointer (&points, g_free);
+  return points;
+}
+
+static void
+init_layout (const X3p *x3p, SurfaceLayout *layout)
+{
+  const Axis *z = &x3p->matrix.axes[2];
+
+  surface_layout_init (layout, 0, z->type, z->increment);
+  layout->offset = z->offset;
 }
 
 /* Heights with a mask, in metres */
 static gboolean
 unpack_masked (X3p *x3p, CvisPool *pool, gdouble *z, GError **error)
 {
-  const Matrix *matrix = &x3p->matrix;
-  const gsize n = matrix->width * matrix->height;
-  guint8 *points = g_try_malloc (n * surface_sample_size (matrix->type));
+  guint8 *points = load_points (x3p, pool, error);
   SurfaceLayout layout;
-  gboolean ok;
 
   if (!points)
-    return refuse_memory (
-        n * surface_sample_size (matrix->type), "heights", error);
-  ok = unpack_points (x3p, pool, points, error);
-  if (ok) {
-    surface_layout_init (&layout, 0, matrix->type, matrix->scale);
-    layout.offset = matrix->offset;
-    surface_kernels ()->to_f64 (&layout, points, n, 0, z);
-    ok = apply_mask (x3p, z, error);
-  }
+    return FALSE;
+  init_layout (x3p, &layout);
+  surface_kernels ()->to_f64 (
+      &layout, points, x3p->matrix.width * x3p->matrix.height, 0, z);
   g_free (points);
-  return ok;
+  return apply_mask (x3p, z, 1, error);
 }
 
 static gboolean
@@ -751,9 +867,151 @@ x3p_unpack (SurfacePacked *packed, CvisPool *pool, guint8 *to, GError **error)
 {
   X3p *x3p = (X3p *) packed;
 
-  return has_mask (x3p) ? unpack_masked (x3p, pool, (gdouble *) to, error)
-                        : unpack_points (x3p, pool, to, error);
+  if (!x3p->image)
+    return has_mask (x3p) ? unpack_masked (x3p, pool, (gdouble *) to, error)
+                          : unpack_points (x3p, pool, to, error);
+  memcpy (to, x3p->image->z,
+      (gsize) x3p->image->width * x3p->image->height * sizeof (gdouble));
+  return TRUE;
 }
+
+/* --- points with positions, or in main.xml --------------------------------------- */
+
+/* A point's sample of an axis in metres */
+static gdouble
+metres (const Axis *axis, gdouble value)
+{
+  return value * axis->increment + axis->offset;
+}
+
+/* @x, @y: as they follow from the order. Those of axes that are not listed may be
+ * there all the same, as indices. */
+static gboolean
+read_datum (X3p *x3p, gsize i, SurfacePoint *point, GError **error)
+{
+  const Datum *datum = &x3p->document.data[i];
+  Matrix *matrix = &x3p->matrix;
+  gdouble *to[] = { &point->x, &point->y, &point->z };
+  guint expected = 0, next = 0;
+
+  for (guint k = 0; k < 3; k++)
+    expected += matrix->axes[k].listed;
+  if (datum->n != 0 && datum->n != expected && datum->n != 3)
+    return surface_error (error,
+        "has %u numbers for point %" G_GSIZE_FORMAT " (Datum) in main.xml; %u "
+        "are expected",
+        datum->n, i, expected);
+  for (guint k = 0; k < 3 && datum->n > 0; k++)
+    if (matrix->axes[k].listed || datum->n == 3) {
+      const gdouble value = datum->values[next++];
+
+      if (matrix->axes[k].listed || !isnan (value))
+        *to[k] = metres (&matrix->axes[k], value);
+      matrix->positions |= k < 2 && !isnan (value);
+    }
+  return TRUE;
+}
+
+static gboolean
+read_data_list (X3p *x3p, SurfacePoint *points, gsize n, GError **error)
+{
+  if (x3p->document.n_data != n)
+    return surface_error (error,
+        "has %" G_GSIZE_FORMAT
+        " points in main.xml (DataList); %" G_GSIZE_FORMAT " are expected",
+        x3p->document.n_data, n);
+  for (gsize i = 0; i < n; i++)
+    if (!read_datum (x3p, i, &points[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+read_data_link (X3p *x3p, SurfacePoint *points, gsize n, GError **error)
+{
+  CvisPool *pool = cvis_pool_new (1);
+  guint8 *bytes = load_points (x3p, pool, error), *from = bytes;
+
+  for (gsize i = 0; bytes && i < n; i++) {
+    gdouble *to[] = { &points[i].x, &points[i].y, &points[i].z };
+
+    for (guint k = 0; k < 3; k++) {
+      const Axis *axis = &x3p->matrix.axes[k];
+
+      if (!axis->listed)
+        continue;
+      surface_samples_read (from, axis->type, FALSE, 1, to[k]);
+      *to[k] = metres (axis, *to[k]);
+      from += surface_sample_size (axis->type);
+    }
+  }
+  g_free (bytes);
+  cvis_pool_free (pool);
+  return bytes
+         && (!has_mask (x3p)
+             || apply_mask (x3p, &points->z,
+                 sizeof (SurfacePoint) / sizeof (gdouble), error));
+}
+
+/* Points whose places follow from their order */
+static SurfaceImage *
+order_points (X3p *x3p, const SurfacePoint *points, gsize n, GError **error)
+{
+  const Matrix *matrix = &x3p->matrix;
+  SurfaceImage *image;
+
+  if (matrix->list
+      && g_strcmp0 (get_text (&x3p->document, "Record1/FeatureType"), "PRF")) {
+    surface_error (error, "holds a list of points without positions, which "
+                          "only a profile (PRF) can be");
+    return NULL;
+  }
+  image =
+      surface_image_new ((guint) matrix->width, (guint) matrix->height, error);
+  for (gsize i = 0; image && i < n; i++)
+    image->z[i] = isfinite (points[i].z) ? points[i].z : NAN;
+  if (image) {
+    image->dx = image->dy = matrix->axes[0].increment;
+    if (matrix->axes[1].increment > 0 && isfinite (matrix->axes[1].increment))
+      image->dy = matrix->axes[1].increment;
+  }
+  return image;
+}
+
+static gboolean
+read_listed (X3p *x3p, GError **error)
+{
+  const Matrix *matrix = &x3p->matrix;
+  const gsize n = matrix->width * matrix->height;
+  SurfacePoint *points = g_try_new (SurfacePoint, n);
+  gsize there = 0;
+
+  if (!points)
+    return refuse_memory (n * sizeof (SurfacePoint), "heights", error);
+  for (gsize i = 0; i < n; i++)
+    points[i] = (SurfacePoint){ .x = (gdouble) (i % matrix->width)
+                                     * matrix->axes[0].increment,
+      .y = matrix->list
+               ? 0
+               : (gdouble) (i / matrix->width) * matrix->axes[1].increment,
+      .z = NAN };
+  if (x3p->document.data ? read_data_list (x3p, points, n, error)
+                         : read_data_link (x3p, points, n, error)) {
+    if (matrix->positions) {
+      for (gsize i = 0; i < n; i++)
+        if (isfinite (points[i].x) && isfinite (points[i].y)
+            && isfinite (points[i].z))
+          points[there++] = points[i];
+      x3p->image = surface_grid_new (points, there, error);
+    } else {
+      x3p->image = order_points (x3p, points, n, error);
+    }
+  }
+  g_free (points);
+  return x3p->image != NULL;
+}
+
+/* --- typefind -------------------------------------------------------------------- */
 
 gboolean
 surface_file_is_x3p_xml (const guint8 *data, gsize size, gboolean deflated)
@@ -785,6 +1043,7 @@ x3p_free (SurfacePacked *packed)
   X3p *x3p = (X3p *) packed;
 
   document_clear (&x3p->document);
+  g_clear_pointer (&x3p->image, surface_image_free);
   g_free (x3p->archive.prefix);
   if (x3p->archive.zip)
     zip_discard (x3p->archive.zip);
@@ -816,7 +1075,10 @@ read_main (X3p *x3p, GError **error)
   if (ok)
     x3p->parent.warning = check_main (&x3p->archive, &x3p->document, xml, n);
   g_free (xml);
-  return ok && read_matrix (&x3p->document, &x3p->matrix, error);
+  return ok && read_matrix (&x3p->document, &x3p->matrix, error)
+         && ((!x3p->document.data && !x3p->matrix.list
+                 && !x3p->matrix.positions)
+             || read_listed (x3p, error));
 }
 
 SurfacePacked *
@@ -834,18 +1096,22 @@ surface_open_x3p (const SurfaceSource *source, SurfaceImage *about,
   }
   about->width = (guint) x3p->matrix.width;
   about->height = (guint) x3p->matrix.height;
-  about->dx = x3p->matrix.dx;
-  about->dy = x3p->matrix.dy;
+  about->dx = x3p->matrix.axes[0].increment;
+  about->dy = x3p->matrix.axes[1].increment;
+  if (x3p->image) {
+    about->width = x3p->image->width;
+    about->height = x3p->image->height;
+    about->dx = x3p->image->dx;
+    about->dy = x3p->image->dy;
+  }
   about->title = clean_text (&x3p->document, "Record2/Comment");
   about->date = clean_text (&x3p->document, "Record2/Date");
   if (!g_strcmp0 (about->date, X3P_NO_DATE))
     g_clear_pointer (&about->date, g_free);
-  if (has_mask (x3p)) {
+  init_layout (x3p, layout);
+  if (x3p->image || has_mask (x3p)) {
     surface_layout_init (layout, 0, SURFACE_SAMPLE_F64, 1);
     layout->big = G_BYTE_ORDER == G_BIG_ENDIAN;
-  } else {
-    surface_layout_init (layout, 0, x3p->matrix.type, x3p->matrix.scale);
-    layout->offset = x3p->matrix.offset;
   }
   return &x3p->parent;
 }

@@ -16,6 +16,9 @@
 /* Two by two points; NULL: as in the standard's examples */
 typedef struct {
   const gchar *root, *feature, *x_axis, *z_axis, *dimensions, *link, *record4;
+  const gchar *y_axis;
+  const gchar *data;      /* in the place of DataLink */
+  gboolean row;           /* four by one points */
   const gchar *folder;    /* that all lies in */
   const gchar *points;    /* hexadecimal */
   const gchar *mask;      /* hexadecimal */
@@ -46,20 +49,23 @@ make_xml (const Case *c)
 
   return g_strdup_printf (
       "<?xml version=\"1.0\"?>\n<%s xmlns:p=\"x\"><Record1><FeatureType>%s"
-      "</FeatureType><Axes><CX>%s</CX><CY><AxisType>I</AxisType><Increment>2e-6"
-      "</Increment></CY><CZ>%s</CZ></Axes></Record1><Record2><Date>2024-02-29"
+      "</FeatureType><Axes><CX>%s</CX><CY>%s</CY><CZ>%s</CZ></Axes></"
+      "Record1><Record2><Date>2024-02-29"
       "T12:34:56</Date><Comment> a &amp; b </Comment></Record2><Record3>%s"
-      "<DataLink>%s%s</DataLink></Record3>%s</%s>",
+      "%s%s%s%s</Record3>%s</%s>",
       root, OR (c->feature, "SUR"),
       OR (c->x_axis, "<AxisType>I</AxisType><Increment>1e-6</Increment>"),
+      OR (c->y_axis, "<AxisType>I</AxisType><Increment>2e-6</Increment>"),
       OR (c->z_axis, "<AxisType>A</AxisType><DataType>I</DataType>"),
       OR (c->dimensions, "<MatrixDimension><SizeX>2</SizeX><SizeY>2</SizeY>"
                          "<SizeZ>1</SizeZ></MatrixDimension>"),
-      OR (c->link, "<PointDataLink>bindata/data.bin</PointDataLink>"),
+      c->data ? "" : "<DataLink>",
+      c->data ? c->data
+              : OR (c->link, "<PointDataLink>bindata/data.bin</PointDataLink>"),
       c->mask && !c->link ? "<ValidPointsLink>bindata/valid.bin"
                             "</ValidPointsLink>"
                           : "",
-      OR (c->record4, ""), root);
+      c->data ? "" : "</DataLink>", OR (c->record4, ""), root);
 }
 
 static void
@@ -128,10 +134,10 @@ check_heights (const Case *c, const gdouble expected[4])
   SurfaceImage *image = surface_file_read (bytes, &error);
 
   g_assert_no_error (error);
-  g_assert_cmpuint (image->width, ==, 2);
-  g_assert_cmpuint (image->height, ==, 2);
-  g_assert_cmpfloat (image->dx, ==, 1e-6);
-  g_assert_cmpfloat (image->dy, ==, 2e-6);
+  g_assert_cmpuint (image->width, ==, c->row ? 4 : 2);
+  g_assert_cmpuint (image->height, ==, c->row ? 1 : 2);
+  g_assert_cmpfloat (fabs (image->dx - 1e-6), <, 1e-15);
+  g_assert_cmpfloat (fabs (image->dy - (c->row ? 1e-6 : 2e-6)), <, 1e-15);
   g_assert_cmpstr (image->title, ==, "a & b");
   g_assert_cmpstr (image->date, ==, "2024-02-29T12:34:56");
   for (guint i = 0; i < 4; i++)
@@ -189,6 +195,73 @@ test_types (void)
     check_heights (&cases[i].file, cases[i].heights);
 }
 
+/* Points at positions of their own */
+#define CLOUD                                                                  \
+  .feature = "PCL", .dimensions = "<ListDimension>4</ListDimension>",          \
+  .x_axis = Z_AXIS ("D", ""), .y_axis = Z_AXIS ("D", ""),                      \
+  .z_axis = Z_AXIS ("D", "")
+#define LIST(a, b, c, d)                                                       \
+  "<DataList><Datum>" a "</Datum><!-- a comment --><Datum>" b "</Datum>\n"     \
+  "<Datum>" c "</Datum><Datum>" d "</Datum></DataList>"
+/* int16, in steps of 1 um and 2 um */
+#define STEPS(n)                                                               \
+  Z_AXIS ("I", "<Increment>" n "e-6</Increment><Offset>1</Offset>")
+
+/* Heights in main.xml, and lists of points: the layouts of the standard's samples */
+static void
+test_lists (void)
+{
+  static const struct {
+    Case file;
+    gdouble heights[4];
+  } cases[] = {
+    { { .z_axis = Z_AXIS ("D", ""), .data = LIST ("1e0", "", "-3.", " 4 ") },
+        { 1, NAN, -3, 4 } },
+    { { .z_axis = Z_AXIS ("I", "<Increment>1e-3</Increment><Offset>-0.5"
+                               "</Offset>"),
+          .data = LIST ("986", "", "-57", "284") },
+        { 0.486, NAN, -0.557, -0.216 } },
+    /* indices of axes with even spacing */
+    { { .data = LIST ("0;0;1", "1;0;-2", "0;1;3", "1;1;4") }, { 1, -2, 3, 4 } },
+    { { .data = LIST (";;1", ";;-2", ";;3", "") }, { 1, -2, 3, NAN } },
+    /* even spacing along x, positions along y */
+    { { .y_axis = STEPS ("2"), .data = LIST ("1;1", "1;-2", "2;3", "") },
+        { 1, -2, 3, NAN } },
+    /* a cloud, in no order */
+    { { CLOUD, .data = LIST ("1e-6;2e-6;4", "0;0;1", "0;2e-6;3", "") },
+        { 1, NAN, 3, 4 } },
+    { { CLOUD, .points = "00000000000000000000000000000000000000000000f03f"
+                         "8dedb5a0f7c6b03e000000000000000000000000000000c0"
+                         "00000000000000008dedb5a0f7c6c03e0000000000000840"
+                         "8dedb5a0f7c6b03e8dedb5a0f7c6c03e000000000000f87f" },
+        { 1, -2, 3, NAN } },
+    { { .feature = "PCL",
+          .dimensions = "<ListDimension>4</ListDimension>",
+          .x_axis = STEPS ("1"),
+          .y_axis = STEPS ("2"),
+          .mask = "0d",
+          .points = "050005000100010001000900060005000300"
+                    "050006000400" },
+        { 1, 3, 4, NAN } },
+    /* profiles */
+    { { .feature = "PRF",
+          .row = TRUE,
+          .y_axis = "<AxisType>I</AxisType>",
+          .dimensions = "<ListDimension>4</ListDimension>" },
+        { 1, -2, 3, 4 } },
+    { { .feature = "PRF",
+          .row = TRUE,
+          .y_axis = "<AxisType>I</AxisType>",
+          .x_axis = STEPS ("1"),
+          .dimensions = "<ListDimension>4</ListDimension>",
+          .data = LIST ("3;1", "4;-2", "5;3", "6;4") },
+        { 1, -2, 3, 4 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    check_heights (&cases[i].file, cases[i].heights);
+}
+
 static void
 test_refused (void)
 {
@@ -197,12 +270,13 @@ test_refused (void)
     const gchar *words;
   } cases[] = {
     { { .root = "Other" }, "element \"Other\"" },
-    { { .feature = "PCL" }, "type \"PCL\"" },
-    { { .x_axis = "<AxisType>A</AxisType>" }, "AxisType A" },
+    { { .feature = "XYZ" }, "type \"XYZ\"" },
+    { { .x_axis = "<AxisType>A</AxisType>" }, "type \"\" (Record1/Axes/CX" },
     { { .x_axis = "<AxisType>I</AxisType>" }, "CX/Increment is nan" },
     { { .x_axis = "<Increment>-1e-6</Increment>" }, "CX/Increment is -1e-06" },
     { { .x_axis = "<Increment>mm</Increment>" }, "has \"mm\" for" },
-    { { .z_axis = Z_AXIS ("X", "") }, "heights of the type \"X\"" },
+    { { .z_axis = Z_AXIS ("X", "") },
+        "samples of the type \"X\" (Record1/Axes/CZ" },
     { { .z_axis = Z_AXIS ("I", "<Increment>0</Increment>") },
         "CZ/Increment is 0" },
     { { .z_axis = Z_AXIS ("I", "<Offset>inf</Offset>") }, "CZ/Offset is inf" },
@@ -210,7 +284,23 @@ test_refused (void)
         "8 bytes of bindata/data.bin; its 2 x 2 points need 32" },
     { { .points = "01000200030004000500" },
         "10 bytes of bindata/data.bin; at most 8" },
-    { { .dimensions = "<ListDimension>4</ListDimension>" }, "list of points" },
+    { { .dimensions = "<ListDimension>4</ListDimension>" },
+        "without positions, which only a profile" },
+    { { .dimensions = "<ListDimension>-4</ListDimension>" },
+        "has \"-4\" for Record3/ListDimension" },
+    { { .data = LIST ("1", "2", "3", "x") }, "has \"x\" for point 3 (Datum)" },
+    { { .data = LIST ("1", "2", "3", "4;") }, "has 2 numbers for point 3" },
+    { { .data = LIST ("1", "2", "3", "1;2;3;4") }, "has \"1;2;3;4\" for" },
+    { { .data = LIST ("1", "2", "3", "4</Datum><Datum>5") },
+        "has 5 points in main.xml (DataList); 4 are" },
+    { { CLOUD, .data = LIST ("0;0;1", "1;0;1", "0;1;1", "1.4;1;1") },
+        "x of point 1, 1, lies between two places" },
+    { { CLOUD, .data = LIST ("0;0;1", "1;0;1", "0;1;1", "0;1;2") },
+        "two points at x 0, y 1" },
+    { { CLOUD, .data = LIST ("0;0;1", "1;1;1", "2;2;1", "1e5;1e5;2") },
+        "4 points that form no regular grid" },
+    { { CLOUD, .data = LIST ("", "", "", "") }, "has no valid point" },
+    { { CLOUD, .points = "00" }, "1 bytes of bindata/data.bin; its 4 x 1" },
     { { .dimensions = "<MatrixDimension/>" },
         "nothing for Record3/MatrixDimension/SizeX" },
     { { .dimensions =
@@ -220,7 +310,7 @@ test_refused (void)
     { { .dimensions = "<MatrixDimension><SizeX>99999</SizeX><SizeY>99999"
                       "</SizeY><SizeZ>1</SizeZ></MatrixDimension>" },
         "99999 x 99999 samples; at most" },
-    { { .link = " " }, "no binary heights" },
+    { { .link = " " }, "has no heights: neither PointDataLink nor DataList" },
     { { .link = "<PointDataLink>../x</PointDataLink>" }, "has no ../x" },
     { { .link = "<PointDataLink>bindata/data.bin</PointDataLink>"
                 "<MD5ChecksumPointData>00000000000000000000000000000000"
@@ -515,6 +605,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/surfacex3p/types", test_types);
+  g_test_add_func ("/surfacex3p/lists", test_lists);
   g_test_add_func ("/surfacex3p/refused", test_refused);
   g_test_add_func ("/surfacex3p/cut", test_cut);
   g_test_add_func ("/surfacex3p/warning", test_warning);
