@@ -267,6 +267,11 @@ SurfaceImage *surface_read_bcrf (
     const guint8 *data, gsize size, GError **error);
 SurfaceImage *surface_read_opd (const guint8 *data, gsize size, GError **error);
 
+SurfaceImage *surface_read_text (const SurfaceSource *source, GError **error);
+
+/* Text has no magic number: whether the bytes begin with lines of numbers, behind
+ * comments and a line of headings */
+gboolean surface_detect_text (const guint8 *data, gsize size);
 /* PLU has no magic number: whether the bytes begin with its date */
 gboolean surface_detect_plu (const guint8 *data, gsize size);
 

@@ -44,6 +44,8 @@ static const SurfaceFormat formats[] = {
       NULL, TRUE, NULL },
   [SURFACE_FILE_METROPRO] = { "metropro", "MetroPro", "dat",
       surface_describe_metropro, NULL, NULL, NULL, TRUE, NULL },
+  [SURFACE_FILE_TEXT] = { "text", "text", "txt", NULL, NULL, surface_read_text,
+      NULL, TRUE, NULL },
 };
 
 const SurfaceFormat *
@@ -112,7 +114,9 @@ surface_file_format_of_name (const gchar *name)
   static const struct {
     const gchar *ending;
     SurfaceFileFormat format;
-  } others[] = { { "tif", SURFACE_FILE_TIFF }, { "bcr", SURFACE_FILE_BCRF } };
+  } others[] = { { "tif", SURFACE_FILE_TIFF }, { "csv", SURFACE_FILE_TEXT },
+    { "xyz", SURFACE_FILE_TEXT }, { "asc", SURFACE_FILE_TEXT },
+    { "bcr", SURFACE_FILE_BCRF } };
   const gchar *dot = strrchr (name, '.');
 
   if (!dot || strchr (dot, G_DIR_SEPARATOR))
@@ -165,8 +169,10 @@ surface_file_detect (const guint8 *data, gsize size)
   for (guint i = 0; i < G_N_ELEMENTS (starts); i++)
     if (size >= starts[i].n && !memcmp (data, starts[i].bytes, starts[i].n))
       return starts[i].format;
-  return surface_detect_plu (data, size) ? SURFACE_FILE_PLU
-                                         : SURFACE_FILE_UNKNOWN;
+  if (surface_detect_plu (data, size))
+    return SURFACE_FILE_PLU;
+  return surface_detect_text (data, size) ? SURFACE_FILE_TEXT
+                                          : SURFACE_FILE_UNKNOWN;
 }
 
 gboolean
@@ -238,7 +244,7 @@ surface_file_check_start (const guint8 *data, gsize size, GError **error)
   if (!f)
     return surface_error (
         error, size ? "The file is none of X3P, SDF, SUR, GSF, TIFF, NPY, "
-                      "AL3D, BCRF, PLU, OPD and MetroPro"
+                      "AL3D, BCRF, PLU, OPD, MetroPro and text of numbers"
                     : "The file is empty");
   return !f->needs || refuse_unbuilt (f, error);
 }

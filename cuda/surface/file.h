@@ -4,7 +4,7 @@
  */
 /* Files of surfaces: X3P (ISO 25178-72), SDF (ISO 25178-71, ASCII and binary),
  * Digital Surf SUR, GSF (Gwyddion simple field), TIFF of floats, NPY; AL3D, BCRF,
- * PLU, OPD and MetroPro to read. Bytes from outside: every field is checked, and what is wrong is
+ * PLU, OPD, MetroPro and text to read. Bytes from outside: every field is checked, and what is wrong is
  * named with its place in CVIS_ERROR_FORMAT. */
 #pragma once
 
@@ -27,6 +27,7 @@ typedef enum {
   SURFACE_FILE_PLU,
   SURFACE_FILE_OPD,
   SURFACE_FILE_METROPRO,
+  SURFACE_FILE_TEXT, /* matrices, and points of a grid */
 } SurfaceFileFormat;
 
 /**

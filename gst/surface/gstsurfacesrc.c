@@ -9,9 +9,9 @@
  *
  * Reads a surface, or a series of numbered ones, from files of instruments: X3P,
  * SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, Alicona AL3D, BCRF, Sensofar
- * PLU, WYKO OPD and Zygo MetroPro. Where downstream keeps #GstSurfaceMeta, the mean
- * height is subtracted before heights become float32, as an offset of millimetres
- * leaves no digits for nanometres; the meta holds it.
+ * PLU, WYKO OPD, Zygo MetroPro and text. Where downstream keeps #GstSurfaceMeta,
+ * the mean height is subtracted before heights become float32, as an offset of
+ * millimetres leaves no digits for nanometres; the meta holds it.
  *
  * ## Example launch line
  * |[
@@ -539,8 +539,8 @@ gst_surface_src_class_init (GstSurfaceSrcClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Measured surfaces from files", "Source/File",
-      "Reads X3P, SDF, SUR, GSF, TIFF, NPY, AL3D, BCRF, PLU, OPD and MetroPro "
-      "files of surfaces",
+      "Reads X3P, SDF, SUR, GSF, TIFF, NPY, AL3D, BCRF, PLU, OPD, MetroPro "
+      "and text files of surfaces",
       "the gst-cudavision authors");
 
   base_class->start = gst_surface_src_start;

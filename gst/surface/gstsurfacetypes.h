@@ -18,10 +18,11 @@ G_BEGIN_DECLS
   "application/x-surface-npy; application/x-surface-al3d; "                    \
   "application/x-surface-bcrf; application/x-surface-plu; "                    \
   "application/x-surface-opd; application/x-surface-metropro; "                \
+  "application/x-surface-text; "                                               \
   "image/tiff, framerate = (fraction) [ 0/1, max ]"
 
 /* Registers what tells these types from the first bytes of a file; TIFF is told
- * by GStreamer. */
+ * by GStreamer, and text begins with nothing that is its own. */
 gboolean gst_surface_types_register (GstPlugin *plugin);
 
 /* Parses a property location: a path, a pattern of paths with one %d, such as
