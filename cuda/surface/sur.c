@@ -29,6 +29,7 @@ enum {
   AT_POINT_SIZE = 80,
   AT_SPECIAL = 86,
   AT_ABSOLUTE = 88,
+  AT_DEPTH = 94, /* samples of a point of a map of spectra */
   AT_BITS = 98,
   AT_Z_MIN = 100,
   AT_Z_MAX = 104,
@@ -47,6 +48,18 @@ enum {
   AT_Z_OFFSET = 474,
 };
 
+/* Objects; files of several, as an RGB image, begin with one of them. */
+enum {
+  TYPE_PROFILE = 1,
+  TYPE_SURFACE = 2,
+  TYPE_INTENSITY_IMAGE = 10,
+  TYPE_RGB_IMAGE = 12,   /* red, then green and blue */
+  TYPE_RGB_SURFACE = 13, /* heights, then colours */
+  TYPE_RGB_INTENSITY_SURFACE = 16,
+  TYPE_SPECTRUM = 20,
+  TYPE_SPECTRA = 21, /* one at each point */
+};
+
 /* Values of Inversion; programs take others as none */
 enum {
   INVERSION_NONE,
@@ -59,7 +72,8 @@ typedef struct {
   gboolean compressed;
   guint inversion;
   SurfaceSample type;
-  guint width, height;
+  guint object;
+  guint width, height, depth; /* depth: samples of a point */
   gdouble dx, dy, dz, z_offset;
   gboolean special;
   gdouble z_min, z_max;
@@ -77,14 +91,43 @@ get_unit (const guint8 *at)
   return surface_unit (g_strstrip (text));
 }
 
-/* @i: 0 x, 1 y, 2 z */
 static gboolean
-read_step (const guint8 *data, guint i, gdouble *step, GError **error)
+is_arbitrary_unit (const guint8 *at)
+{
+  gchar text[17] = { 0 };
+
+  memcpy (text, at, 16);
+  g_strstrip (text);
+  return *text == 0 || !g_ascii_strcasecmp (text, "a.u.")
+         || !g_ascii_strcasecmp (text, "a. u.")
+         || !g_ascii_strcasecmp (text, "au");
+}
+
+/* Whether values and steps need not be lengths */
+static gboolean
+is_picture (guint object)
+{
+  return object == TYPE_INTENSITY_IMAGE || object == TYPE_RGB_IMAGE
+         || object == TYPE_SPECTRUM || object == TYPE_SPECTRA;
+}
+
+/* Without a unit of length values are as they are, and spacing is unknown.
+ * @i: 0 x, 1 y, 2 z */
+static gboolean
+read_step (const guint8 *data, const Header *header, guint i, gdouble *step,
+    GError **error)
 {
   static const gchar *const names[] = { "X step", "Y step", "Z step" };
   const guint8 *unit = data + AT_STEP_UNITS + 16 * i;
   gdouble metres = get_unit (unit);
 
+  if (metres == 0
+      && (is_arbitrary_unit (unit) || is_picture (header->object))) {
+    *step = 0;
+    if (i < 2)
+      return TRUE;
+    metres = 1;
+  }
   if (metres == 0) {
     gchar *shown = surface_text (unit, 16);
 
@@ -94,6 +137,8 @@ read_step (const guint8 *data, guint i, gdouble *step, GError **error)
     return FALSE;
   }
   *step = surface_get_f32 (data + AT_STEPS + 4 * i) * metres;
+  if (i == 1 && header->height == 1 && *step == 0) /* a profile */
+    return TRUE;
   return i < 2 ? surface_check_spacing (names[i], *step, error)
                : surface_check_factor (names[i], *step, error);
 }
@@ -106,6 +151,8 @@ read_z_offset (const guint8 *data, gdouble *offset, GError **error)
 
   if (unit == 0)
     unit = get_unit (data + AT_STEP_UNITS + 32);
+  if (unit == 0)
+    unit = 1;
   *offset = surface_get_f32 (data + AT_Z_OFFSET) * unit;
   return surface_check_finite ("Z offset", *offset, error);
 }
@@ -114,17 +161,21 @@ static gboolean
 read_kind (const guint8 *data, Header *header, GError **error)
 {
   guint format = surface_get_u16 (data + AT_FORMAT);
-  guint type = surface_get_u16 (data + AT_TYPE);
   guint bits = surface_get_u16 (data + AT_BITS);
 
   header->compressed = data[1] == 'S';
   if (format != 0)
     return surface_error (error, "is of the format %u; 0 (PC) is read", format);
-  if (type != 1 && type != 2)
+  header->object = surface_get_u16 (data + AT_TYPE);
+  if (header->object != TYPE_PROFILE && header->object != TYPE_SURFACE
+      && header->object != TYPE_RGB_SURFACE
+      && header->object != TYPE_RGB_INTENSITY_SURFACE
+      && !is_picture (header->object))
     return surface_error (error,
-        "holds an object of the type %u; a profile (1) or a surface (2) is "
-        "read",
-        type);
+        "holds an object of the type %u (byte %d); 1, 2, 10, 12, 13, 16, 20 "
+        "and "
+        "21 are read",
+        header->object, AT_TYPE);
   if (bits != 16 && bits != 32)
     return surface_error (
         error, "has points of %u bits; 16 and 32 are possible", bits);
@@ -140,6 +191,9 @@ read_header (const guint8 *data, gsize size, Header *header, GError **error)
     return FALSE;
   header->width = surface_get_u32 (data + AT_WIDTH);
   header->height = surface_get_u32 (data + AT_HEIGHT);
+  header->depth = 1;
+  if (header->object == TYPE_SPECTRA)
+    header->depth = MAX (surface_get_u32 (data + AT_DEPTH), 1);
   header->special = surface_get_u16 (data + AT_SPECIAL) != 0;
   header->inversion = surface_get_u16 (data + AT_INVERSION);
   if (header->inversion > INVERSION_Z_ROWS)
@@ -150,9 +204,11 @@ read_header (const guint8 *data, gsize size, Header *header, GError **error)
                    + surface_get_u16 (data + AT_COMMENT_SIZE)
                    + surface_get_u16 (data + AT_PRIVATE_SIZE);
   return surface_check_size (header->width, header->height, error)
-         && read_step (data, 0, &header->dx, error)
-         && read_step (data, 1, &header->dy, error)
-         && read_step (data, 2, &header->dz, error)
+         && surface_check_size (
+             (guint64) header->width * header->height, header->depth, error)
+         && read_step (data, header, 0, &header->dx, error)
+         && read_step (data, header, 1, &header->dy, error)
+         && read_step (data, header, 2, &header->dz, error)
          && read_z_offset (data, &header->z_offset, error);
 }
 
@@ -193,13 +249,20 @@ inflate_stream (
   return FALSE;
 }
 
+/* Of all points */
+static gsize
+get_bytes (const Header *header)
+{
+  return (gsize) header->width * header->height * header->depth
+         * surface_sample_size (header->type);
+}
+
 /* The table: each stream's bytes before and after compression */
 static gboolean
 check_streams (const guint8 *data, gsize size, const Header *header,
     guint *n_streams, GError **error)
 {
-  gsize needed = (gsize) header->width * header->height
-                 * surface_sample_size (header->type);
+  gsize needed = get_bytes (header);
   guint64 raw = 0, packed = 0;
   const guint8 *table;
 
@@ -246,8 +309,7 @@ inflate_points (
 
   if (!check_streams (data, size, header, &n, error))
     return NULL;
-  points = to = g_try_malloc ((gsize) header->width * header->height
-                              * surface_sample_size (header->type));
+  points = to = g_try_malloc (get_bytes (header));
   if (!points) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
         "There is no memory for a surface of %u x %u points", header->width,
@@ -299,9 +361,11 @@ surface_describe_sur (const SurfaceSource *source, const guint8 *head,
     layout->low = header.z_min - 1;
     layout->high = header.z_max + 1;
   }
-  layout->plain = !header.compressed && header.inversion == INVERSION_NONE;
+  layout->plain = !header.compressed && header.inversion == INVERSION_NONE
+                  && header.depth == 1;
   return header.compressed
-         || surface_layout_check (layout, about, source->size, error);
+         || surface_check_bytes (
+             source->size, layout->at, get_bytes (&header), error);
 }
 
 static void
@@ -339,7 +403,47 @@ undo_inversion (SurfaceImage *image, guint inversion)
       reverse_samples (image->z + (gsize) y * image->width, image->width);
 }
 
-/* A compressed or inverted one */
+/* The mean of the samples of each point, in their place */
+static void
+average_samples (SurfaceImage *image, guint depth)
+{
+  const gsize n = (gsize) image->width / depth * image->height;
+
+  for (gsize i = 0; i < n; i++) {
+    gdouble sum = 0;
+    guint there = 0;
+
+    for (guint k = 0; k < depth; k++) {
+      const gdouble z = image->z[i * depth + k];
+
+      if (!isnan (z)) {
+        sum += z;
+        there++;
+      }
+    }
+    image->z[i] = there ? sum / there : NAN;
+  }
+  image->width /= depth;
+}
+
+/* @about: its width becomes that of all samples */
+static SurfaceImage *
+read_samples (const guint8 *data, gsize size, const Header *header,
+    SurfaceImage *about, const SurfaceLayout *layout, GError **error)
+{
+  guint8 *inflated =
+      header->compressed ? inflate_points (data, size, header, error) : NULL;
+  SurfaceImage *image = NULL;
+
+  about->width *= header->depth;
+  if (inflated || !header->compressed)
+    image = surface_layout_read (
+        layout, about, inflated ? inflated : data + layout->at, error);
+  g_free (inflated);
+  return image;
+}
+
+/* A compressed or inverted one, or spectra */
 SurfaceImage *
 surface_read_sur (const guint8 *data, gsize size, GError **error)
 {
@@ -347,19 +451,14 @@ surface_read_sur (const guint8 *data, gsize size, GError **error)
   SurfaceImage about = { 0 }, *image = NULL;
   Header header = { 0 };
   SurfaceLayout layout;
-  guint8 *inflated = NULL;
 
   if (read_header (data, size, &header, error)
-      && surface_describe_sur (&source, data, size, &about, &layout, error)) {
-    if (header.compressed)
-      inflated = inflate_points (data, size, &header, error);
-    if (inflated || !header.compressed)
-      image = surface_layout_read (
-          &layout, &about, inflated ? inflated : data + layout.at, error);
-  }
+      && surface_describe_sur (&source, data, size, &about, &layout, error))
+    image = read_samples (data, size, &header, &about, &layout, error);
+  if (image && header.depth > 1)
+    average_samples (image, header.depth);
   if (image && header.inversion != INVERSION_NONE)
     undo_inversion (image, header.inversion);
-  g_free (inflated);
   surface_image_clear (&about);
   return image;
 }
@@ -397,7 +496,10 @@ make_quantiser (const SurfaceImage *image, Quantiser *q, GError **error)
   }
   if (low > high)
     return TRUE;
-  q->offset = (gfloat) (low / 2 + high / 2);
+  /* programs that ignore the offset read the same heights; 25 bits of the range
+   * are left */
+  if (MAX (fabs (low), fabs (high)) > 64 * (high - low))
+    q->offset = (gfloat) (low / 2 + high / 2);
   half = MAX (high - q->offset, q->offset - low);
   if (half > 0)
     q->step = MAX ((gfloat) (half / FULL_SCALE), 1e-37f);

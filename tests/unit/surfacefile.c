@@ -283,6 +283,20 @@ check_row (
 }
 
 static void
+check_refused (GBytes *bytes, const gchar *words)
+{
+  GError *error = NULL;
+  SurfaceImage *image = surface_file_read (bytes, &error);
+
+  g_assert_null (image);
+  g_assert_nonnull (error);
+  if (!strstr (error->message, words))
+    g_error ("\"%s\" lacks \"%s\"", error->message, words);
+  g_assert_cmpint (error->domain, ==, CVIS_ERROR);
+  g_error_free (error);
+}
+
+static void
 add_double (GByteArray *array, gdouble value)
 {
   add (array, &value, sizeof (value)); /* these tests are little-endian */
@@ -461,6 +475,72 @@ test_sur (void)
   g_assert_null (image->date);
   surface_image_free (image);
   g_byte_array_unref (array);
+}
+
+/* Images and spectra, in units that are no length; the mean of several samples */
+static void
+test_sur_objects (void)
+{
+  static const gint64 points[] = { -100, -102, 100, 4, 7, 11 };
+  static const gdouble plain[] = { -49, NAN, 51 }, means[] = { -49, 27, 5.5 };
+  static const struct {
+    guint type;
+    gboolean length; /* its units have to be lengths, or a.u. */
+  } cases[] = { { 1, TRUE }, { 2, TRUE }, { 10, FALSE }, { 12, FALSE },
+    { 13, TRUE }, { 16, TRUE }, { 20, FALSE }, { 21, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint arbitrary = 0; arbitrary < 2; arbitrary++) {
+      GByteArray *array = start_sur ("DIGITAL SURF");
+      SurfaceImage *image;
+
+      put_16 (array, 18, cases[i].type);
+      put_32 (array, 94, cases[i].type == 21 ? 2 : 99);
+      for (guint k = 0; k < 2; k++)
+        memcpy (array->data + 180 + 32 * k, arbitrary ? "a.u." : "eV  ", 4);
+      memset (array->data + 260, 0, 16);
+      add_samples (array, points, 6, 2);
+      if (cases[i].length && !arbitrary) {
+        GBytes *bytes = g_byte_array_free_to_bytes (array);
+
+        check_refused (bytes, "X step in \"eV\", which is no unit of length");
+        g_bytes_unref (bytes);
+        continue;
+      }
+      check_row (array, cases[i].type == 21 ? means : plain, 3, 1);
+      image = read_array (array, NULL);
+      g_assert_cmpfloat (image->dx, ==, 0);
+      g_assert_cmpfloat_with_epsilon (image->dy, 3e-6, 1e-15);
+      surface_image_free (image);
+      g_byte_array_unref (array);
+    }
+}
+
+/* Z offset: 0 unless heights are far from 0 */
+static void
+test_sur_offset (void)
+{
+  static const gdouble heights[][2] = { { 1e-6, 3e-6 }, { -1e-3, 1e-6 },
+    { 62e-6, 63e-6 }, { 65e-6, 66e-6 }, { 0.0763, 0.0764 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (heights); i++) {
+    SurfaceImage *image = surface_image_new (2, 1, NULL), *back;
+    GBytes *bytes;
+    gfloat offset;
+
+    image->dx = image->dy = 1e-6;
+    memcpy (image->z, heights[i], sizeof (heights[i]));
+    bytes = surface_file_write (image, SURFACE_FILE_SUR, NULL);
+    memcpy (&offset, (const guint8 *) g_bytes_get_data (bytes, NULL) + 474, 4);
+    g_assert_true ((offset == 0) == (i < 3));
+    back = surface_file_read (bytes, NULL);
+    for (guint k = 0; k < 2; k++)
+      g_assert_cmpfloat (fabs (back->z[k] - heights[i][k]), <=,
+          (heights[i][1] - heights[i][0]) * 0x1p-24);
+    surface_image_free (back);
+    surface_image_free (image);
+    g_bytes_unref (bytes);
+  }
 }
 
 static guint
@@ -701,20 +781,6 @@ test_gsf (void)
 }
 
 /* --- broken files ---------------------------------------------------------------- */
-
-static void
-check_refused (GBytes *bytes, const gchar *words)
-{
-  GError *error = NULL;
-  SurfaceImage *image = surface_file_read (bytes, &error);
-
-  g_assert_null (image);
-  g_assert_nonnull (error);
-  if (!strstr (error->message, words))
-    g_error ("\"%s\" lacks \"%s\"", error->message, words);
-  g_assert_cmpint (error->domain, ==, CVIS_ERROR);
-  g_error_free (error);
-}
 
 /* What a TIFF has at its end may be its title. */
 static void
@@ -982,6 +1048,8 @@ main (int argc, char **argv)
   g_test_add_func ("/surfacefile/sur", test_sur);
   g_test_add_func ("/surfacefile/sur-compressed", test_sur_compressed);
   g_test_add_func ("/surfacefile/sur-inversion", test_sur_inversion);
+  g_test_add_func ("/surfacefile/sur-objects", test_sur_objects);
+  g_test_add_func ("/surfacefile/sur-offset", test_sur_offset);
   g_test_add_func ("/surfacefile/npy", test_npy);
   g_test_add_func ("/surfacefile/al3d", test_al3d);
   g_test_add_func ("/surfacefile/bcrf", test_bcrf);
