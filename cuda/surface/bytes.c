@@ -99,7 +99,7 @@ surface_check_bytes (
 gsize
 surface_sample_size (SurfaceSample type)
 {
-  static const guint8 sizes[] = { 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
+  static const guint8 sizes[] = { 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2 };
 
   return sizes[type];
 }
@@ -179,6 +179,8 @@ surface_samples_read (
       READ (4, as_float (get_32 (bytes, big)));
     case SURFACE_SAMPLE_F64:
       READ (8, as_double (get_64 (bytes, big)));
+    case SURFACE_SAMPLE_F16:
+      READ (2, surface_half (get_16 (bytes, big)));
   }
 #undef READ
 }

@@ -8,6 +8,9 @@
 
 #include "cuda/surface/file.h"
 
+#include <math.h>
+#include <string.h>
+
 G_BEGIN_DECLS
 
 /* samples of a surface, at most */
@@ -51,9 +54,24 @@ typedef enum {
   SURFACE_SAMPLE_I64,
   SURFACE_SAMPLE_F32,
   SURFACE_SAMPLE_F64,
+  SURFACE_SAMPLE_F16,
 } SurfaceSample;
 
 gsize surface_sample_size (SurfaceSample type);
+/* The number that these bits of IEEE 754's binary16 are; not finite: infinity */
+static inline gdouble
+surface_half (guint16 bits)
+{
+  const guint32 wide = (bits & 0x7fffu) << 13;
+  gfloat value;
+
+  memcpy (&value, &wide, sizeof (value));
+  value *= 0x1p112f; /* the difference of the exponents' biases */
+  if (value >= 65536)
+    value = INFINITY;
+  return bits >> 15 ? -value : value;
+}
+
 /* @n samples at @bytes, of any alignment. @big: big-endian */
 void surface_samples_read (
     const guint8 *bytes, SurfaceSample type, gboolean big, gsize n, gdouble *z);

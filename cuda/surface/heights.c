@@ -45,6 +45,21 @@ DEFINE_LOADS (64, gint64, guint64, i64)
 DEFINE_LOADS (32, gfloat, guint32, f32)
 DEFINE_LOADS (64, gdouble, guint64, f64)
 
+#define DEFINE_LOAD_HALF(name, SWAP)                                           \
+  static void load_##name (                                                    \
+      const guint8 *restrict raw, gsize n, gdouble *restrict s)                \
+  {                                                                            \
+    for (gsize i = 0; i < n; i++) {                                            \
+      guint16 bits;                                                            \
+                                                                               \
+      memcpy (&bits, raw + 2 * i, sizeof (bits));                              \
+      s[i] = surface_half (SWAP (bits));                                       \
+    }                                                                          \
+  }
+
+DEFINE_LOAD_HALF (f16_le, GUINT16_FROM_LE)
+DEFINE_LOAD_HALF (f16_be, GUINT16_FROM_BE)
+
 typedef void (*LoadFunc) (
     const guint8 *restrict raw, gsize n, gdouble *restrict s);
 
@@ -62,6 +77,7 @@ find_load (const SurfaceLayout *layout)
     [SURFACE_SAMPLE_I64] = { load_i64_le, load_i64_be },
     [SURFACE_SAMPLE_F32] = { load_f32_le, load_f32_be },
     [SURFACE_SAMPLE_F64] = { load_f64_le, load_f64_be },
+    [SURFACE_SAMPLE_F16] = { load_f16_le, load_f16_be },
   };
 
   return loads[layout->type][layout->big != 0];

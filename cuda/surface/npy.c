@@ -58,6 +58,7 @@ parse_type (const gchar *text, Header *header, GError **error)
     { "i4", SURFACE_SAMPLE_I32 },
     { "u8", SURFACE_SAMPLE_U64 },
     { "i8", SURFACE_SAMPLE_I64 },
+    { "f2", SURFACE_SAMPLE_F16 },
     { "f4", SURFACE_SAMPLE_F32 },
     { "f8", SURFACE_SAMPLE_F64 },
   };
@@ -77,7 +78,7 @@ parse_type (const gchar *text, Header *header, GError **error)
   shown = surface_text ((const guint8 *) text + 1, MIN (end - text - 1, 40));
   surface_error (error,
       "has samples of the type \"%s\"; integers of 8 to 64 bits and floats of "
-      "32 and 64 bits are read",
+      "16 to 64 bits are read",
       shown ? shown : "");
   g_free (shown);
   return FALSE;

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* TIFF of floats: the first page, one sample of 32 or 64 bits a point, in strips
- * or tiles, compressed in whatever way libtiff knows. Heights in metres; TIFF
- * knows no spacing of samples that programs agree on. */
+/* TIFF: the first page, one sample a point, a float of 16 to 64 bits or an integer
+ * of 8 to 32 bits, in strips or tiles, compressed in whatever way libtiff knows.
+ * Heights in metres; spacing from the resolution, where its unit is known. */
 #include "cuda/surface/bytes.h"
 
 #include <math.h>
@@ -147,7 +147,21 @@ typedef struct {
 static gboolean
 read_type (TIFF *tiff, Layout *layout, GError **error)
 {
-  guint16 format = SAMPLEFORMAT_UINT, bits = 1, samples = 1;
+  static const struct {
+    guint16 format, bits;
+    SurfaceSample type;
+  } types[] = {
+    { SAMPLEFORMAT_IEEEFP, 16, SURFACE_SAMPLE_F16 },
+    { SAMPLEFORMAT_IEEEFP, 32, SURFACE_SAMPLE_F32 },
+    { SAMPLEFORMAT_IEEEFP, 64, SURFACE_SAMPLE_F64 },
+    { SAMPLEFORMAT_UINT, 8, SURFACE_SAMPLE_U8 },
+    { SAMPLEFORMAT_UINT, 16, SURFACE_SAMPLE_U16 },
+    { SAMPLEFORMAT_UINT, 32, SURFACE_SAMPLE_U32 },
+    { SAMPLEFORMAT_INT, 8, SURFACE_SAMPLE_I8 },
+    { SAMPLEFORMAT_INT, 16, SURFACE_SAMPLE_I16 },
+    { SAMPLEFORMAT_INT, 32, SURFACE_SAMPLE_I32 },
+  };
+  guint16 format = SAMPLEFORMAT_UINT, bits = 1, samples = 1, colours = 0;
 
   TIFFGetFieldDefaulted (tiff, TIFFTAG_SAMPLEFORMAT, &format);
   TIFFGetFieldDefaulted (tiff, TIFFTAG_BITSPERSAMPLE, &bits);
@@ -155,12 +169,22 @@ read_type (TIFF *tiff, Layout *layout, GError **error)
   if (samples != 1)
     return surface_error (
         error, "has %u samples a point; one is a height", samples);
-  if (format != SAMPLEFORMAT_IEEEFP || (bits != 32 && bits != 64))
-    return surface_error (error,
-        "has samples of %u bits that are %s; floats of 32 and 64 bits are read",
-        bits, format == SAMPLEFORMAT_IEEEFP ? "floats" : "no floats");
-  layout->type = bits == 32 ? SURFACE_SAMPLE_F32 : SURFACE_SAMPLE_F64;
-  return TRUE;
+  if (TIFFGetField (tiff, TIFFTAG_PHOTOMETRIC, &colours)
+      && colours == PHOTOMETRIC_PALETTE)
+    return surface_error (error, "has colours of a palette, not heights");
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
+    if (format == types[i].format && bits == types[i].bits) {
+      layout->type = types[i].type;
+      return TRUE;
+    }
+  return surface_error (error,
+      "has samples of %u bits that are %s; floats of 16, 32 and 64 bits and "
+      "integers of 8, 16 and 32 bits are read",
+      bits,
+      format == SAMPLEFORMAT_IEEEFP ? "floats"
+      : format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_INT
+          ? "integers"
+          : "no numbers");
 }
 
 static gboolean
@@ -274,6 +298,55 @@ read_date (TIFF *tiff)
   return date;
 }
 
+/* "unit=micron" of ImageJ, whose resolution has no unit of TIFF's */
+static gdouble
+read_imagej_unit (TIFF *tiff)
+{
+  const char *text = NULL;
+  gchar *unit;
+  gdouble metres;
+  gsize n;
+
+  if (!TIFFGetField (tiff, TIFFTAG_IMAGEDESCRIPTION, &text) || !text
+      || !g_str_has_prefix (text, "ImageJ=")
+      || !(text = strstr (text, "\nunit=")))
+    return 0;
+  text += strlen ("\nunit=");
+  n = strcspn (text, "\r\n");
+  unit = g_strndup (text, n);
+  metres = !strcmp (unit, "micron") || !strcmp (unit, "\\u00B5m")
+               ? 1e-6
+               : surface_unit (unit);
+  g_free (unit);
+  return metres;
+}
+
+/* Stays 0, unknown, without a resolution and its unit */
+static void
+read_spacing (TIFF *tiff, SurfaceImage *about)
+{
+  guint16 unit = RESUNIT_NONE;
+  gfloat x = 0, y = 0;
+  gdouble metres = 0, dx, dy;
+
+  /* without the tag inches are meant, but programs that know nothing leave it out */
+  TIFFGetField (tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
+  TIFFGetField (tiff, TIFFTAG_XRESOLUTION, &x);
+  TIFFGetField (tiff, TIFFTAG_YRESOLUTION, &y);
+  if (unit == RESUNIT_INCH)
+    metres = 0.0254;
+  else if (unit == RESUNIT_CENTIMETER)
+    metres = 0.01;
+  else if (unit == RESUNIT_NONE)
+    metres = read_imagej_unit (tiff);
+  dx = metres / x;
+  dy = metres / y;
+  if (isfinite (dx) && isfinite (dy) && dx > 0 && dy > 0) {
+    about->dx = dx;
+    about->dy = dy;
+  }
+}
+
 static SurfaceImage *
 read_page (TIFF *tiff, Memory *m, GError **error)
 {
@@ -287,6 +360,7 @@ read_page (TIFF *tiff, Memory *m, GError **error)
     return NULL;
   image->title = read_text (tiff, TIFFTAG_IMAGEDESCRIPTION);
   image->date = read_date (tiff);
+  read_spacing (tiff, image);
   if (!read_pieces (tiff, m, &layout, image, error)) {
     surface_image_free (image);
     return NULL;
@@ -341,6 +415,7 @@ describe_page (TIFF *tiff, const Memory *m, SurfaceImage *about,
   about->height = page.height;
   about->title = read_text (tiff, TIFFTAG_IMAGEDESCRIPTION);
   about->date = read_date (tiff);
+  read_spacing (tiff, about);
   surface_layout_init (layout, at, page.type, 1);
   layout->big = TIFFIsBigEndian (tiff);
   return surface_layout_check (layout, about, m->source->size, error);

@@ -647,6 +647,8 @@ test_npy (void)
   static const gdouble expected[] = { 1, 2, 3, 4, 5, 6 };
   static const gint64 rows[] = { 1, 2, 3, 4, 5, 6 };
   static const gint64 columns[] = { 1, 4, 2, 5, 3, 6 };
+  static const gint64 halves[] = { 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500,
+    0x4600 };
   static const gint64 big[] = { 0x100, 0x200, 0x300, 0x400, 0x500, 0x600 };
   static const struct {
     guint8 version;
@@ -663,6 +665,8 @@ test_npy (void)
         2 },
     { 1, "{'descr': '<i8', 'fortran_order': False, 'shape': (6,), }", rows, 8,
         1 },
+    { 1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }", halves,
+        2, 2 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -672,6 +676,196 @@ test_npy (void)
     check_row (array, expected, 6 / cases[i].height, cases[i].height);
     g_byte_array_unref (array);
   }
+}
+
+/* All 65536 floats of 16 bits, in rows and in columns, in both orders of bytes */
+static void
+test_halves (void)
+{
+  static const gchar *const headers[] = {
+    "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 65536), }",
+    "{'descr': '>f2', 'fortran_order': False, 'shape': (1, 65536), }",
+    "{'descr': '<f2', 'fortran_order': True, 'shape': (65536, 1), }",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (headers); i++) {
+    GByteArray *array = make_npy (1, headers[i]);
+    SurfaceImage *image;
+
+    for (guint bits = 0; bits < 65536; bits++) {
+      const guint8 bytes[] = { (guint8) bits, (guint8) (bits >> 8) };
+
+      add (array, &bytes[i == 1], 1);
+      add (array, &bytes[i != 1], 1);
+    }
+    image = read_array (array, NULL);
+    for (gint bits = 0; bits < 65536; bits++) {
+      const gint exponent = bits >> 10 & 31, digits = bits & 1023;
+      const gdouble z = exponent > 0 ? ldexp (1024 + digits, exponent - 25)
+                                     : ldexp (digits, -24);
+
+      if (exponent == 31)
+        g_assert_true (isnan (image->z[bits]));
+      else
+        g_assert_cmpfloat (image->z[bits], ==, bits >> 15 ? -z : z);
+    }
+    surface_image_free (image);
+    g_byte_array_unref (array);
+  }
+}
+
+/* --- TIFF ---------------------------------------------------------------------- */
+
+/* @type: 2 text, 3 u16, 4 u32, 5 rational; @value: or where it lies */
+static void
+add_field (GByteArray *array, guint tag, guint type, guint n, guint32 value)
+{
+  const guint at = array->len;
+
+  g_byte_array_set_size (array, at + 12);
+  put_16 (array, at, tag);
+  put_16 (array, at + 2, type);
+  put_32 (array, at + 4, n);
+  put_32 (array, at + 8, value);
+}
+
+/* 3 x 2 samples of @bits; @format: 1 unsigned, 2 signed, 3 float; resolution
+ * 20000 and 10000 of @unit; @text: (nullable) */
+static GByteArray *
+make_tiff (guint bits, guint format, const gint64 *values, guint unit,
+    const gchar *text)
+{
+  const guint n_text = text ? (guint) strlen (text) + 1 : 0;
+  GByteArray *array = g_byte_array_new ();
+  const gint64 resolutions[] = { 20000, 1, 10000, 1 };
+  guint data;
+
+  add (array, "II*\0\0\0\0\0", 8);
+  add_samples (array, resolutions, 4, 4);
+  if (text)
+    add (array, text, n_text);
+  data = array->len;
+  add_samples (array, values, 6, bits / 8);
+  g_byte_array_set_size (array, (array->len + 1) / 2 * 2);
+  put_32 (array, 4, array->len);
+  add (array, text ? "\15\0" : "\14\0", 2);
+  add_field (array, 256, 3, 1, 3);
+  add_field (array, 257, 3, 1, 2);
+  add_field (array, 258, 3, 1, bits);
+  add_field (array, 259, 3, 1, 1);
+  add_field (array, 262, 3, 1, 1);
+  if (text)
+    add_field (array, 270, 2, n_text, 24);
+  add_field (array, 273, 4, 1, data);
+  add_field (array, 277, 3, 1, 1);
+  add_field (array, 279, 4, 1, 6 * bits / 8);
+  add_field (array, 282, 5, 1, 8);
+  add_field (array, 283, 5, 1, 16);
+  add_field (array, 296, 3, 1, unit);
+  add_field (array, 339, 3, 1, format);
+  add (array, "\0\0\0\0", 4);
+  return array;
+}
+
+static void
+test_tiff_samples (void)
+{
+  static const struct {
+    guint bits, format;
+    gint64 values[6];
+    gdouble heights[6];
+  } cases[] = {
+    { 8, 1, { 0, 1, 2, 127, 128, 255 }, { 0, 1, 2, 127, 128, 255 } },
+    { 8, 2, { 0, 1, 2, 127, -128, -1 }, { 0, 1, 2, 127, -128, -1 } },
+    { 16, 1, { 0, 1, 2, 3, 32768, 65535 }, { 0, 1, 2, 3, 32768, 65535 } },
+    { 16, 2, { 0, 1, 2, 3, -32768, -1 }, { 0, 1, 2, 3, -32768, -1 } },
+    { 32, 1, { 0, 1, 2, 3, 4, 0xffffffff }, { 0, 1, 2, 3, 4, 4294967295. } },
+    { 32, 2, { 0, 1, 2, 3, 4, -5 }, { 0, 1, 2, 3, 4, -5 } },
+    /* 1, -2, the greatest, the least one, infinity, NaN */
+    { 16, 3, { 0x3c00, 0xc000, 0x7bff, 0x8001, 0x7c00, 0x7e01 },
+        { 1, -2, 65504, -0x1p-24, NAN, NAN } },
+  };
+
+  if (!surface_file_supported (SURFACE_FILE_TIFF))
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GByteArray *array =
+        make_tiff (cases[i].bits, cases[i].format, cases[i].values, 1, NULL);
+
+    check_row (array, cases[i].heights, 3, 2);
+    g_byte_array_unref (array);
+  }
+}
+
+/* Inches, centimetres, none, none but ImageJ's */
+static void
+test_tiff_spacing (void)
+{
+  static const gint64 values[6] = { 0 };
+  static const struct {
+    guint unit;
+    const gchar *text;
+    gdouble dx, dy;
+  } cases[] = {
+    { 2, NULL, 0.0254 / 20000, 0.0254 / 10000 },
+    { 3, NULL, 0.5e-6, 1e-6 },
+    { 1, NULL, 0, 0 },
+    { 1, "ImageJ=1.53\nunit=mm\n", 0.05e-6, 0.1e-6 },
+    { 1, "ImageJ=1.53\nunit=micron\n", 0.05e-9, 0.1e-9 },
+    { 1, "ImageJ=1.53\nunit=pixel\n", 0, 0 },
+    { 1, "unit=mm\n", 0, 0 },
+  };
+
+  if (!surface_file_supported (SURFACE_FILE_TIFF))
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GByteArray *array = make_tiff (8, 1, values, cases[i].unit, cases[i].text);
+    GError *error = NULL;
+    SurfaceImage *image = read_array (array, &error);
+
+    g_assert_no_error (error);
+    g_assert_cmpfloat (fabs (image->dx - cases[i].dx), <=, 1e-6 * cases[i].dx);
+    g_assert_cmpfloat (fabs (image->dy - cases[i].dy), <=, 1e-6 * cases[i].dy);
+    surface_image_free (image);
+    g_byte_array_unref (array);
+  }
+}
+
+static void
+check_refused_tiff (GByteArray *array, const gchar *words)
+{
+  GBytes *bytes = g_byte_array_free_to_bytes (array);
+
+  check_refused (bytes, words);
+  g_bytes_unref (bytes);
+}
+
+static void
+test_tiff_refused (void)
+{
+  static const gint64 values[6] = { 0 };
+  GByteArray *array;
+  guint fields;
+
+  if (!surface_file_supported (SURFACE_FILE_TIFF))
+    return;
+  check_refused_tiff (make_tiff (64, 1, values, 1, NULL),
+      "samples of 64 bits that are integers");
+  check_refused_tiff (make_tiff (16, 4, values, 1, NULL),
+      "samples of 16 bits that are no numbers");
+  /* fields begin behind 24 bytes, the samples and a count */
+  fields = 24 + 6 + 2;
+  array = make_tiff (8, 1, values, 1, NULL);
+  put_16 (array, fields + 6 * 12 + 8, 3);
+  check_refused_tiff (array, "has 3 samples a point");
+  /* colours in place of the unit of the resolution */
+  array = make_tiff (8, 1, values, 1, NULL);
+  put_16 (array, fields + 4 * 12 + 8, 3);
+  put_16 (array, fields + 10 * 12, 320);
+  put_32 (array, fields + 10 * 12 + 4, 3 * 256);
+  put_32 (array, fields + 10 * 12 + 8, array->len);
+  g_byte_array_set_size (array, array->len + 3 * 256 * 2);
+  check_refused_tiff (array, "colours of a palette");
 }
 
 static void
@@ -1051,6 +1245,10 @@ main (int argc, char **argv)
   g_test_add_func ("/surfacefile/sur-objects", test_sur_objects);
   g_test_add_func ("/surfacefile/sur-offset", test_sur_offset);
   g_test_add_func ("/surfacefile/npy", test_npy);
+  g_test_add_func ("/surfacefile/halves", test_halves);
+  g_test_add_func ("/surfacefile/tiff-samples", test_tiff_samples);
+  g_test_add_func ("/surfacefile/tiff-spacing", test_tiff_spacing);
+  g_test_add_func ("/surfacefile/tiff-refused", test_tiff_refused);
   g_test_add_func ("/surfacefile/al3d", test_al3d);
   g_test_add_func ("/surfacefile/bcrf", test_bcrf);
   g_test_add_func ("/surfacefile/gsf", test_gsf);
