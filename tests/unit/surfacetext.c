@@ -88,7 +88,7 @@ test_number_values (void)
 {
   GRand *rand = g_rand_new_with_seed (17);
 
-  for (guint i = 0; i < 300000; i++) {
+  for (guint i = 0; i < 80000; i++) {
     const guint n_digits = (guint) g_rand_int_range (rand, 1, 22);
     gchar text[64], digits[24];
     guint64 bits;
