@@ -4,13 +4,13 @@
  */
 #include "gstcvsettings.h"
 
-static GType
-enum_type (const GstCvSetting *s)
+GType
+gst_cv_enum_type (const gchar *name, const GEnumValue *values)
 {
-  GType type = g_type_from_name (s->type_name);
+  GType type = g_type_from_name (name);
 
   if (type == 0)
-    type = g_enum_register_static (s->type_name, s->values);
+    type = g_enum_register_static (name, values);
   gst_type_mark_as_plugin_api (type, 0);
   return type;
 }
@@ -22,8 +22,9 @@ make_spec (const GstCvSetting *s, gconstpointer defaults, GParamFlags flags)
 
   switch (s->kind) {
     case GST_CV_SETTING_ENUM:
-      return g_param_spec_enum (s->name, s->name, s->blurb, enum_type (s),
-          *(const gint *) value, flags);
+      return g_param_spec_enum (s->name, s->name, s->blurb,
+          gst_cv_enum_type (s->type_name, s->values), *(const gint *) value,
+          flags);
     case GST_CV_SETTING_UINT:
       return g_param_spec_uint (s->name, s->name, s->blurb, (guint) s->min,
           (guint) s->max, *(const guint *) value, flags);

@@ -37,6 +37,10 @@ typedef struct {
   const GEnumValue *values;
 } GstCvSetting;
 
+/* The enumeration of that name, registered with @values if it is new; for
+ * class_init. @values live on. */
+GType gst_cv_enum_type (const gchar *name, const GEnumValue *values);
+
 /* Installs @n properties as @first_id, ...; their defaults are in @defaults. */
 void gst_cv_settings_install (GObjectClass *klass, guint first_id,
     const GstCvSetting *table, guint n, gconstpointer defaults);

@@ -36,11 +36,12 @@
 
 #include <gst/common/gstcvbackend.h>
 #include <gst/common/gstcvcuda.h>
+#include <gst/common/gstcvsettings.h>
 #include <gst/common/gstcvtime.h>
 #include "gstcropmetas.h"
+#include "gstpbfsettings.h"
 #include "gstroicropper.h"
 #include "gstroiposition.h"
-#include "gst/common/gstcvsettings.h"
 #include "cuda/meltpool/roicrop.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
@@ -58,7 +59,6 @@ GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
 
 #define DEFAULT_SIZE PBF_ROI_SIDE
 #define MAX_SIZE 32767
-#define MAX_ROI_ALIGN 32 /* as cudapbfmonitor's */
 
 typedef struct {
   guint width, height;
@@ -171,7 +171,7 @@ gst_cuda_roi_crop_get_property (
       g_value_set_uint (value, settings->signal_delay_us);
       break;
     case PROP_ROI_ALIGN:
-      g_value_set_uint (value, settings->roi_align);
+      g_value_set_enum (value, (gint) settings->roi_align);
       break;
     case PROP_ZERO_COPY:
       g_value_set_boolean (value, settings->zero_copy);
@@ -220,7 +220,7 @@ gst_cuda_roi_crop_set_property (
       settings->signal_delay_us = g_value_get_uint (value);
       break;
     case PROP_ROI_ALIGN:
-      settings->roi_align = g_value_get_uint (value);
+      settings->roi_align = (guint) g_value_get_enum (value);
       break;
     case PROP_ZERO_COPY:
       settings->zero_copy = g_value_get_boolean (value);
@@ -448,19 +448,6 @@ renegotiate (GstCudaRoiCrop *self)
   return ok;
 }
 
-static gboolean
-check_roi_align (GstCudaRoiCrop *self, guint align)
-{
-  if ((align & (align - 1)) == 0)
-    return TRUE;
-  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-      ("Invalid settings: roi-align=%u is no power of two. Use 1, 2, 4, 8, 16 "
-       "or %u.",
-          align, MAX_ROI_ALIGN),
-      (NULL));
-  return FALSE;
-}
-
 /* --- one frame ------------------------------------------------------------- */
 
 /* Settings of the crop; read once for a list. */
@@ -594,8 +581,6 @@ crop_frames (GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n,
   GstFlowReturn flow;
   guint i;
 
-  if (!check_roi_align (self, run.settings.roi_align))
-    return GST_FLOW_ERROR;
   flow = prepare (self, in[0]);
   if (flow != GST_FLOW_OK)
     return flow;
@@ -756,7 +741,7 @@ start_cropping (GstCudaRoiCrop *self)
 {
   GError *error = NULL;
   gchar *calibration;
-  guint delay, align;
+  guint delay;
   gboolean ok = TRUE;
 
   if (!check_device (self))
@@ -764,14 +749,10 @@ start_cropping (GstCudaRoiCrop *self)
   GST_OBJECT_LOCK (self);
   calibration = g_strdup (self->settings.calibration);
   delay = self->settings.signal_delay_us;
-  align = self->settings.roi_align;
   self->stats = (Stats){ 0 };
   GST_OBJECT_UNLOCK (self);
-  if (!check_roi_align (self, align)) {
-    ok = FALSE;
-  } else if (!gst_roi_position_start (&self->position,
-                 calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay,
-                 &error)) {
+  if (!gst_roi_position_start (&self->position,
+          calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay, &error)) {
     ok = FALSE;
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("Invalid settings: calibration=\"%s\": %s.", calibration,
@@ -908,13 +889,15 @@ install_properties (GObjectClass *klass)
           GST_ROI_POSITION_SIGNALS, playing));
   g_object_class_install_property (klass, PROP_X,
       g_param_spec_double ("x", "X",
-          "Position for position-source=property, pixels from the left edge "
-          "(pixel centres at +0.5); negative: the middle of the frame",
+          "Position of the crop's middle, pixels from the left edge (pixel "
+          "centres at +0.5); negative: the middle of the frame; used with "
+          "position-source=property",
           -1.0, 65535.0, -1.0, playing | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (klass, PROP_Y,
       g_param_spec_double ("y", "Y",
-          "Position for position-source=property, pixels from the top edge "
-          "(pixel centres at +0.5); negative: the middle of the frame",
+          "Position of the crop's middle, pixels from the top edge (pixel "
+          "centres at +0.5); negative: the middle of the frame; used with "
+          "position-source=property",
           -1.0, 65535.0, -1.0, playing | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (klass, PROP_CALIBRATION,
       g_param_spec_string ("calibration", "Calibration",
@@ -926,10 +909,10 @@ install_properties (GObjectClass *klass)
           "Time from machine signals to their effect in a frame, microseconds",
           0, 1000000, 0, ready));
   g_object_class_install_property (klass, PROP_ROI_ALIGN,
-      g_param_spec_uint ("roi-align", "Alignment",
-          "The crop's left column is a multiple of it: 1, 2, 4, 8, 16 or 32 "
-          "pixels",
-          1, MAX_ROI_ALIGN, 1, playing));
+      g_param_spec_enum ("roi-align", "Alignment",
+          "Alignment of the crop's left column, pixels",
+          gst_cv_enum_type (GST_PBF_ROI_ALIGN_TYPE, gst_pbf_roi_align_values),
+          1, playing));
   g_object_class_install_property (klass, PROP_ZERO_COPY,
       g_param_spec_boolean ("zero-copy", "Zero copy",
           "Let crops in system memory share the frame's memory where "

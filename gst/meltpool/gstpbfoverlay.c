@@ -27,9 +27,10 @@
 #include <gst/cudavision/gstpbfmeta.h>
 #include <gst/video/video.h>
 
+#include "gst/common/gstcvsettings.h"
 #include "gstpbfgrey.h"
 #include "gstpbfpainter.h"
-#include "gst/common/gstcvsettings.h"
+#include "gstpbfsettings.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_overlay_debug);
 #define GST_CAT_DEFAULT gst_pbf_overlay_debug
@@ -655,7 +656,7 @@ gst_pbf_overlay_set_property (
       self->config.threshold = g_value_get_uint (value);
       break;
     case PROP_CONNECTIVITY:
-      self->config.connectivity = g_value_get_uint (value) < 8 ? 4 : 8;
+      self->config.connectivity = (guint) g_value_get_enum (value);
       break;
     case PROP_COLORMAP:
       self->config.colormap = g_value_get_enum (value);
@@ -691,7 +692,7 @@ gst_pbf_overlay_get_property (
       g_value_set_uint (value, self->config.threshold);
       break;
     case PROP_CONNECTIVITY:
-      g_value_set_uint (value, self->config.connectivity);
+      g_value_set_enum (value, (gint) self->config.connectivity);
       break;
     case PROP_COLORMAP:
       g_value_set_enum (value, self->config.colormap);
@@ -765,10 +766,12 @@ install_properties (GObjectClass *klass)
    * Since: 0.1
    */
   g_object_class_install_property (klass, PROP_CONNECTIVITY,
-      g_param_spec_uint ("connectivity", "Connectivity",
-          "Neighbours of a pixel in the outline: 4 or 8; the same as "
+      g_param_spec_enum ("connectivity", "Connectivity",
+          "Neighbourhood that connects pixels of the outline; the same as "
           "cudapbfmonitor's",
-          4, 8, DEFAULT_CONNECTIVITY, flags));
+          gst_cv_enum_type (
+              GST_PBF_CONNECTIVITY_TYPE, gst_pbf_connectivity_values),
+          DEFAULT_CONNECTIVITY, flags));
   /**
    * GstPbfOverlay:colormap:
    *

@@ -15,9 +15,18 @@
 
 /* --- the enumerations ------------------------------------------------------ */
 
-static const GEnumValue connectivity_values[] = {
+const GEnumValue gst_pbf_connectivity_values[] = {
   { 4, "Pixels touch at their sides", "4" },
   { 8, "Pixels touch at their sides and corners", "8" },
+  { 0, NULL, NULL },
+};
+const GEnumValue gst_pbf_roi_align_values[] = {
+  { 1, "Any column", "1" },
+  { 2, "Multiples of 2 pixels", "2" },
+  { 4, "Multiples of 4 pixels", "4" },
+  { 8, "Multiples of 8 pixels", "8" },
+  { 16, "Multiples of 16 pixels", "16" },
+  { 32, "Multiples of 32 pixels", "32" },
   { 0, NULL, NULL },
 };
 static const GEnumValue position_source_values[] = {
@@ -106,10 +115,12 @@ static const GstCvSetting settings_table[] = {
   ENUM ("position-source", "Source of the expected position of the melt pool",
       TRACK (source), "GstPbfPositionSource", position_source_values),
   DOUBLE ("position-x",
-      "Column for position-source=fixed, pixels (pixel centres at +0.5)",
+      "Column of the expected position, pixels (pixel centres at +0.5); used "
+      "with position-source=fixed",
       TRACK (fixed_x), 0, 16384),
   DOUBLE ("position-y",
-      "Row for position-source=fixed, pixels (pixel centres at +0.5)",
+      "Row of the expected position, pixels (pixel centres at +0.5); used with "
+      "position-source=fixed",
       TRACK (fixed_y), 0, 16384),
   DOUBLE ("search-radius",
       "Radius of the disc round the expected position in which the melt pool "
@@ -124,17 +135,18 @@ static const GstCvSetting settings_table[] = {
       TRACK (signal_delay_us), 0, 1000000),
   INT ("shift", GST_PBF_SHIFT_BLURB, OWN (shift), GST_PBF_SHIFT_AUTO,
       GST_PBF_MAX_SHIFT),
-  UINT ("threshold", "A pixel is foreground if it is not below, grey levels",
+  UINT ("threshold", "Lowest value of foreground pixels, grey levels",
       CONFIG (threshold), 1, 255),
   ENUM ("connectivity", "Neighbourhood that connects foreground pixels",
-      CONFIG (connectivity), "GstPbfConnectivity", connectivity_values),
-  UINT ("roi-align",
-      "The left column of the region of interest is a multiple of it: 1, 2, 4, "
-      "8, 16 or 32 pixels",
-      CONFIG (roi_align), 1, 32),
+      CONFIG (connectivity), GST_PBF_CONNECTIVITY_TYPE,
+      gst_pbf_connectivity_values),
+  ENUM ("roi-align",
+      "Alignment of the left column of the region of interest, pixels",
+      CONFIG (roi_align), GST_PBF_ROI_ALIGN_TYPE, gst_pbf_roi_align_values),
   ENUM ("spatter-scope", "Area in which spatters are looked for",
       CONFIG (spatter_scope), "GstPbfSpatterScope", spatter_scope_values),
-  UINT ("min-spatter-area", "Smaller components are no spatters, pixels",
+  UINT ("min-spatter-area",
+      "Smallest area of a component that counts as a spatter, pixels",
       CONFIG (min_spatter_area), 1, 65535),
   DOUBLE ("polar-inner-radius",
       "Inner radius of the polar zones, pixels, at most polar-outer-radius",
@@ -149,7 +161,9 @@ static const GstCvSetting settings_table[] = {
       CONFIG (window), 1, 1024),
   ENUM ("window-reset", "When the temporal window restarts",
       CONFIG (window_reset), "GstPbfWindowReset", window_reset_values),
-  UINT ("max-gap", "Empty or lost frames that window-reset=gap forgives",
+  UINT ("max-gap",
+      "Longest run of empty or lost frames that does not restart the temporal "
+      "window; used with window-reset=gap",
       CONFIG (max_gap), 0, 1000000),
   ENUM ("empty-frames", "Handling of frames with the laser off",
       TRACK (empty_frames), "GstPbfEmptyFrames", empty_frames_values),
@@ -158,9 +172,9 @@ static const GstCvSetting settings_table[] = {
       OWN (model_location)),
   ENUM ("output-activation", "Function applied to the network's outputs",
       CONFIG (activation), "GstPbfOutputActivation", activation_values),
-  ENUM ("transfer", "Transfer of frames to the device (backend cuda)",
+  ENUM ("transfer", "Transfer of frames to the device; used on CUDA",
       CONFIG (transfer), "GstPbfTransfer", transfer_values),
-  UINT ("threads", "Threads that compute (backend cpu); 0: one per processor",
+  UINT ("threads", "Threads that compute on the CPU; 0: one per processor",
       CONFIG (threads), 0, 1024),
   UINT ("depth", "Batches in flight, besides the one being filled",
       CONFIG (depth), 2, 15),

@@ -32,6 +32,12 @@ typedef struct {
   GstClockTime message_interval;
 } GstPbfSettings;
 
+/* Enumerations that other elements have too; see gst_cv_enum_type(). */
+#define GST_PBF_CONNECTIVITY_TYPE "GstPbfConnectivity"
+#define GST_PBF_ROI_ALIGN_TYPE "GstPbfRoiAlign"
+extern const GEnumValue gst_pbf_connectivity_values[];
+extern const GEnumValue gst_pbf_roi_align_values[];
+
 void gst_pbf_settings_init (GstPbfSettings *settings);
 void gst_pbf_settings_clear (GstPbfSettings *settings);
 void gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from);

@@ -31,8 +31,8 @@
 #include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 #include <string.h>
-#include "gstpbfreplay.h"
 #include "gst/common/gstcvsettings.h"
+#include "gstpbfreplay.h"
 #include "cuda/meltpool/machinesignal.h"
 #include "cuda/meltpool/sim.h"
 

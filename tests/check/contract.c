@@ -378,6 +378,44 @@ GST_START_TEST (test_framerates)
 }
 GST_END_TEST;
 
+/* A setting that is read at the start only, and is changed later, warns; one that
+ * may be changed at any time does not. */
+GST_START_TEST (test_late_settings)
+{
+  static const struct {
+    const gchar *line, *name, *value, *live;
+  } late[] = {
+    { "cudalwtfilter backend=cpu", "wavelet", "haar", NULL },
+    { "cudamotionest backend=cpu", "block-size", "8", NULL },
+    { "cudapbfmonitor backend=cpu", "batch-size", "7", "max-latency" },
+    { "cudaroicrop", "calibration", "1,0,0,0,1,0,0,0,1", "roi-align" },
+    { "pbfoverlay", "scale", "3", NULL },
+    { "pbfresultenc", "format", "jsonl", NULL },
+    { "pbftestsrc is-live=true", "seed", "9", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (late); i++) {
+    GstElement *element = gst_parse_launch (late[i].line, NULL);
+    GstBus *bus = gst_bus_new ();
+
+    gst_element_set_bus (element, bus);
+    gst_element_set_state (element, GST_STATE_READY);
+    gst_util_set_object_arg (G_OBJECT (element), late[i].name, late[i].value);
+    gst_element_set_state (element, GST_STATE_PAUSED);
+    if (late[i].live != NULL)
+      gst_util_set_object_arg (G_OBJECT (element), late[i].live, "16");
+    fail_unless (
+        gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING) == NULL, late[i].line);
+    gst_util_set_object_arg (G_OBJECT (element), late[i].name, late[i].value);
+    bus_expect (bus, GST_MESSAGE_WARNING, late[i].name);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_bus_set_flushing (bus, TRUE);
+    gst_object_unref (bus);
+    gst_object_unref (element);
+  }
+}
+GST_END_TEST;
+
 /* the file can be loaded and closed by a program that is not GStreamer */
 GST_START_TEST (test_load_unload)
 {
@@ -414,6 +452,7 @@ contract_suite (void)
   tcase_add_test (tc, test_cpu_says_nothing);
   tcase_add_test (tc, test_cuda_without_device);
   tcase_add_test (tc, test_framerates);
+  tcase_add_test (tc, test_late_settings);
   return suite;
 }
 

@@ -887,7 +887,6 @@ refuse_settings (const gchar *settings, const gchar *what)
 GST_START_TEST (test_bad_settings)
 {
   refuse_settings ("polar-inner-radius=30 polar-outer-radius=20", "polar");
-  refuse_settings ("roi-align=3", "alignment");
   refuse_settings ("calibration=1,2,3", "calibration=\"1,2,3\"");
   refuse_settings ("calibration=1,2,3,2,4,6,0,0,1", "calibration=");
   refuse_settings ("model-location=/nowhere/at-all.safetensors",

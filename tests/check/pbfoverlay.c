@@ -674,7 +674,8 @@ GST_END_TEST;
 GST_START_TEST (test_properties)
 {
   GstElement *e = gst_element_factory_make ("pbfoverlay", NULL);
-  guint scale, threshold, connectivity;
+  guint scale, threshold;
+  gint connectivity;
   gint colormap, n, d;
   gchar *names;
   GValue fps = G_VALUE_INIT;
