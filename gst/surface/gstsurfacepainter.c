@@ -615,34 +615,43 @@ draw_length_bar (
 /* @painter: (nullable): without, the colours are left out of the box */
 static void
 draw_height_bar (cairo_t *cr, const GstSurfacePainter *painter,
-    const GstSurfaceHeights *heights, gdouble size, gdouble from, gdouble to,
-    gboolean ascii)
+    const GstSurfaceHeights *heights, gdouble size)
 {
   const gdouble height = heights->height * 0.4, width = size * 0.75;
   const gdouble x = heights->width - size - width, y = size * 1.75;
-  const gdouble values[2] = { to, from };
-  cairo_text_extents_t extents;
-  gchar text[32];
+  gdouble end;
 
   draw_box (cr, x, y, width, height);
-  for (gdouble row = 0; painter != NULL && row < height; row++) {
-    const guint32 colour =
-        painter->colours[(guint) ((1.0 - row / height) * (N_COLOURS - 1))];
+  /* rows of one colour at a time */
+  for (gdouble row = 0; painter != NULL && row < height; row = end) {
+    const guint index = (guint) ((1.0 - row / height) * (N_COLOURS - 1));
+    const guint32 colour = painter->colours[index];
 
-    cairo_rectangle (cr, x, y + row, width, MIN (1.0, height - row));
+    end = row + 1.0;
+    while (end < height
+           && (guint) ((1.0 - end / height) * (N_COLOURS - 1)) == index)
+      end += 1.0;
+    cairo_rectangle (cr, x, y + row, width, MIN (end, height) - row);
     cairo_set_source_rgb (cr, (colour >> 16) / 255.0,
         (colour >> 8 & 255) / 255.0, (colour & 255) / 255.0);
     cairo_fill (cr);
   }
-  for (guint i = 0; i < 2; i++) {
-    print_length (text, sizeof (text), values[i], ascii);
-    cairo_text_extents (cr, text, &extents);
-    draw_text (cr, heights->width - size / 2 - extents.x_advance,
-        i == 0 ? size * 1.25 : y + height + size * 1.25, text);
-  }
 }
 
-typedef enum { LENGTH_BAR, HEIGHT_BAR } Bar;
+static void
+draw_height_text (cairo_t *cr, const GstSurfaceHeights *heights, gdouble size,
+    gdouble value, gdouble y, gboolean ascii)
+{
+  cairo_text_extents_t extents;
+  gchar text[32];
+
+  print_length (text, sizeof (text), value, ascii);
+  cairo_text_extents (cr, text, &extents);
+  draw_text (cr, heights->width - size / 2 - extents.x_advance, y, text);
+}
+
+/* Each has an area of its own that is copied to the canvas and back. */
+typedef enum { LENGTH_BAR, HEIGHT_BAR, HIGHEST_TEXT, LOWEST_TEXT } Bar;
 
 /* Letters of 1/28 of the smaller side. */
 static cairo_status_t
@@ -657,10 +666,21 @@ draw_bar (cairo_surface_t *surface, Bar bar, const GstSurfacePainter *painter,
   cairo_select_font_face (cr, gst_cv_font (&ascii), CAIRO_FONT_SLANT_NORMAL,
       CAIRO_FONT_WEIGHT_BOLD);
   cairo_set_font_size (cr, size);
-  if (bar == LENGTH_BAR)
-    draw_length_bar (cr, heights, size, ascii);
-  else
-    draw_height_bar (cr, painter, heights, size, from, to, ascii);
+  switch (bar) {
+    case LENGTH_BAR:
+      draw_length_bar (cr, heights, size, ascii);
+      break;
+    case HEIGHT_BAR:
+      draw_height_bar (cr, painter, heights, size);
+      break;
+    case HIGHEST_TEXT:
+      draw_height_text (cr, heights, size, to, size * 1.25, ascii);
+      break;
+    case LOWEST_TEXT:
+      draw_height_text (cr, heights, size, from,
+          size * 1.75 + heights->height * 0.4 + size * 1.25, ascii);
+      break;
+  }
   status = cairo_status (cr);
   cairo_destroy (cr);
   return status;
@@ -789,8 +809,8 @@ gst_surface_painter_paint (GstSurfacePainter *painter, GstVideoFrame *frame,
   if (heights->dx > 0.0)
     status =
         paint_bar (LENGTH_BAR, painter, &painting.pixels, heights, *from, *to);
-  if (status == CAIRO_STATUS_SUCCESS && *to > *from)
-    status =
-        paint_bar (HEIGHT_BAR, painter, &painting.pixels, heights, *from, *to);
+  for (Bar bar = HEIGHT_BAR; bar <= LOWEST_TEXT && *to > *from; bar++)
+    if (status == CAIRO_STATUS_SUCCESS)
+      status = paint_bar (bar, painter, &painting.pixels, heights, *from, *to);
   return status;
 }
