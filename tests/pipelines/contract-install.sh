@@ -35,7 +35,7 @@ for source; do
   LD_LIBRARY_PATH=$tree$prefix/$libdir "$program" --version || fail "$program does not start"
 done
 # the introspection data, where it was built, from the installed tree alone
-typelib=$(find "$tree$prefix/$libdir/girepository-1.0" -name GstCudaVision-1.0.typelib 2>/dev/null)
+typelib=$(find "$tree$prefix/$libdir" -name GstCudaVision-1.0.typelib 2>/dev/null)
 overrides=$(find "$tree$prefix" -path '*/gi/overrides/GstCudaVision.py')
 python=$(for name in python3 /usr/bin/python3; do $name -c 'import gi' 2>/dev/null && echo $name && break; done) || true
 if [ -n "$typelib" ] && [ -n "$overrides" ] && [ -n "$python" ]; then
