@@ -78,10 +78,10 @@ put_bytes (Writing *writing, guint64 at, const void *bytes, gsize n)
 
   if (g_atomic_int_get (&writing->number) != 0)
     return;
-  if (writing->fd < 0)
-    memcpy (writing->out->data + at, bytes, n);
-  else
+  if (writing->fd >= 0)
     number = surface_pwrite (writing->fd, bytes, n, at);
+  else if (n > 0) /* bytes may be NULL otherwise */
+    memcpy (writing->out->data + at, bytes, n);
   if (number != 0)
     g_atomic_int_set (&writing->number, number);
 }

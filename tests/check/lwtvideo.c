@@ -97,7 +97,7 @@ level_at (guint c, guint x, guint y, guint bits)
   const guint max = (1u << bits) - 1;
   const gint picture = (gint) (x / 9 + y / 7) % 3 * 100 + (gint) c * 10;
   const gint noise = g_random_int_range (-20, 20);
-  const gint level = (picture + noise) << (bits - 8);
+  const gint level = (picture + noise) * (1 << (bits - 8));
 
   return (guint) CLAMP (level, 0, (gint) max);
 }
