@@ -5,6 +5,7 @@
 /* The insides of GstCvFilter, for its files:
  * gstcvfilter.c         the class: properties, states, queries
  * gstcvfilterthreads.c  upstream's thread, the source pad's task, activation
+ * gstcvfilterlate.c     frames that leave late
  * gstcvfilterpads.c     the request pads */
 #pragma once
 
@@ -12,6 +13,23 @@
 #include "gstcvrequestpad.h"
 
 G_BEGIN_DECLS
+
+/* How far frames leave behind the time at which sinks are to show them. */
+typedef struct {
+  /* under the object lock */
+  gboolean live;           /* upstream, as it answered last */
+  GstClockTime answered;   /* to the last LATENCY query */
+  GstClockTime configured; /* by the last LATENCY event */
+  GstClockTime extra;      /* added to the class's latency */
+
+  /* of the source pad's task: since @begin */
+  GstClockTime begin;
+  guint64 frames, late;
+  GstClockTime least; /* lateness of those that were late */
+  gboolean behind;    /* most were late the last time */
+
+  guint64 total; /* under the stats lock: frames that were late */
+} GstCvLateness;
 
 struct _GstCvFilterPrivate {
   /* see rule 1 */
@@ -25,6 +43,8 @@ struct _GstCvFilterPrivate {
 
   /* of the source pad's task */
   GstFlowReturn src_flow;
+
+  GstCvLateness lateness;
 
   /* under the object lock */
   GstPad **request_pads; /* by kind; NULL: not requested */
@@ -43,6 +63,11 @@ gboolean gst_cv_filter_src_event (
     GstPad *pad, GstObject *parent, GstEvent *event);
 /* Drops all that is in flight or waits to be pushed; see rule 4. */
 void gst_cv_filter_discard (GstCvFilter *filter);
+
+/* --- gstcvfilterlate.c ------------------------------------------------------- */
+
+/* @object, a buffer or a list, is about to be pushed on the source pad. */
+void gst_cv_filter_note_leaving (GstCvFilter *filter, GstMiniObject *object);
 
 /* --- gstcvfilterpads.c ------------------------------------------------------- */
 

@@ -37,6 +37,11 @@ filter_stop (GstCvFilter *filter)
   gst_cv_backend_stop (&filter->backend, GST_ELEMENT (filter));
   gst_clear_caps (&filter->priv->refused);
   filter->negotiated = filter->priv->streaming = FALSE;
+  g_mutex_lock (&filter->stats_lock);
+  GST_OBJECT_LOCK (filter);
+  filter->priv->lateness = (GstCvLateness){ 0 };
+  GST_OBJECT_UNLOCK (filter);
+  g_mutex_unlock (&filter->stats_lock);
   gst_cv_latency_init (&filter->latency, GST_ELEMENT (filter));
 }
 
@@ -130,14 +135,19 @@ answer_accept_caps (GstCvFilter *filter, GstQuery *query)
 static gboolean
 answer_latency (GstCvFilter *filter, GstQuery *query)
 {
-  const GstClockTime more =
-      GST_CV_FILTER_GET_CLASS (filter)->get_latency (filter);
+  GstCvLateness *lateness = &filter->priv->lateness;
+  GstClockTime more = GST_CV_FILTER_GET_CLASS (filter)->get_latency (filter);
   GstClockTime min, max;
   gboolean live;
 
   if (!gst_pad_peer_query (filter->sinkpad, query))
     return FALSE;
   gst_query_parse_latency (query, &live, &min, &max);
+  GST_OBJECT_LOCK (filter);
+  more += lateness->extra;
+  lateness->live = live;
+  lateness->answered = min + more;
+  GST_OBJECT_UNLOCK (filter);
   if (max != GST_CLOCK_TIME_NONE)
     max += more;
   GST_DEBUG_OBJECT (filter, "latency %" GST_TIME_FORMAT " more than upstream",
@@ -232,9 +242,13 @@ gst_cv_filter_get_property (
   if (gst_cv_backend_get_property (&filter->backend, object, value, pspec))
     return;
   if (id == PROP_STATS) {
+    GstStructure *stats;
+
     g_mutex_lock (&filter->stats_lock);
-    g_value_take_boxed (
-        value, GST_CV_FILTER_GET_CLASS (filter)->get_stats (filter));
+    stats = GST_CV_FILTER_GET_CLASS (filter)->get_stats (filter);
+    gst_structure_set (stats, "late-frames", G_TYPE_UINT64,
+        filter->priv->lateness.total, NULL);
+    g_value_take_boxed (value, stats);
     g_mutex_unlock (&filter->stats_lock);
     return;
   }

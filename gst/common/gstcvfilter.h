@@ -154,8 +154,8 @@ struct _GstCvFilter {
  *   has and downstream takes
  * @propose_allocation: answers an ALLOCATION query. Default: FALSE
  * @get_latency: what the element adds. Default: that of @latency
- * @get_stats: (required): (transfer full): the property "stats"; called with
- *   @stats_lock held
+ * @get_stats: (required): (transfer full): the property "stats", to which the
+ *   base class adds "late-frames"; called with @stats_lock held
  */
 struct _GstCvFilterClass {
   GstElementClass parent_class;

@@ -10,6 +10,15 @@
 
 /* --- the source pad's task ----------------------------------------------------- */
 
+static GstFlowReturn
+push_object (GstCvFilter *filter, GstMiniObject *object)
+{
+  gst_cv_filter_note_leaving (filter, object);
+  if (GST_IS_BUFFER_LIST (object))
+    return gst_pad_push_list (filter->srcpad, GST_BUFFER_LIST_CAST (object));
+  return gst_pad_push (filter->srcpad, GST_BUFFER_CAST (object));
+}
+
 void
 gst_cv_filter_push (GstCvFilter *filter, GstMiniObject *object)
 {
@@ -19,10 +28,8 @@ gst_cv_filter_push (GstCvFilter *filter, GstMiniObject *object)
     *flow = GST_FLOW_NOT_LINKED;
   else if (gst_cv_queue_has_ended (filter->queue))
     gst_mini_object_unref (object);
-  else if (GST_IS_BUFFER_LIST (object))
-    *flow = gst_pad_push_list (filter->srcpad, GST_BUFFER_LIST_CAST (object));
   else
-    *flow = gst_pad_push (filter->srcpad, GST_BUFFER_CAST (object));
+    *flow = push_object (filter, object);
 }
 
 /* Is it for a flow that upstream would learn from its next push, were there
@@ -325,6 +332,17 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return is_caps ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR;
 }
 
+static void
+note_latency_event (GstCvFilter *filter, GstEvent *event)
+{
+  GstClockTime latency;
+
+  gst_event_parse_latency (event, &latency);
+  GST_OBJECT_LOCK (filter);
+  filter->priv->lateness.configured = latency;
+  GST_OBJECT_UNLOCK (filter);
+}
+
 gboolean
 gst_cv_filter_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
@@ -335,6 +353,9 @@ gst_cv_filter_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
     case GST_EVENT_RECONFIGURE:
       resume_task (GST_CV_FILTER (parent));
       gst_cv_filter_ask_for_eos (GST_CV_FILTER (parent));
+      break;
+    case GST_EVENT_LATENCY:
+      note_latency_event (GST_CV_FILTER (parent), event);
       break;
     default:
       break;

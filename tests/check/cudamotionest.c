@@ -7,6 +7,7 @@
  * and regions; errors that say what is wrong. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
+#include <gst/check/gsttestclock.h>
 #include <gst/video/video.h>
 #include <string.h>
 
@@ -1019,6 +1020,68 @@ GST_START_TEST (test_properties)
 }
 GST_END_TEST;
 
+/* A frame at the clock's @now, whose time is @pts. */
+static void
+push_at (Rig *rig, const MotionClip *clip, GstTestClock *clock, guint i,
+    GstClockTime now, GstClockTime pts)
+{
+  GstBuffer *buffer = motion_clip_buffer (clip, i, 0);
+
+  gst_test_clock_set_time (clock, now);
+  GST_BUFFER_PTS (buffer) = pts;
+  fail_unless_equals_int (gst_harness_push (rig->h, buffer), GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (rig->h));
+}
+
+/* Frames that leave after sinks were to show them, in a live pipeline. */
+GST_START_TEST (test_behind)
+{
+  MotionClip *clip = clip_new (7);
+  Rig rig = rig_new_playing ("", FALSE, clip);
+  GstTestClock *clock = GST_TEST_CLOCK (gst_test_clock_new ());
+  GstStructure *s;
+  GstClockTime answered;
+  guint64 lateness, late;
+  gboolean behind;
+
+  gst_element_set_clock (rig.element, GST_CLOCK (clock));
+  gst_element_set_base_time (rig.element, 0);
+  gst_harness_set_live (rig.h, TRUE);
+  answered = gst_harness_query_latency (rig.h);
+  /* one late frame of two is none the worse */
+  push_at (&rig, clip, clock, 0, 0, 0);
+  push_at (&rig, clip, clock, 1, 10 * GST_SECOND, 40 * GST_MSECOND);
+  fail_unless (pop_message (&rig, "cudavision-behind") == NULL);
+  /* two of two */
+  push_at (&rig, clip, clock, 2, 11 * GST_SECOND, 80 * GST_MSECOND);
+  push_at (&rig, clip, clock, 3, 12 * GST_SECOND, 120 * GST_MSECOND);
+  s = pop_message (&rig, "cudavision-behind");
+  fail_unless (s != NULL);
+  fail_unless (
+      gst_structure_get (s, "behind", G_TYPE_BOOLEAN, &behind, "late-frames",
+          G_TYPE_UINT64, &late, "lateness", G_TYPE_UINT64, &lateness, NULL));
+  fail_unless (behind);
+  fail_unless_equals_uint64 (late, 2);
+  fail_unless_equals_uint64 (
+      lateness, 12 * GST_SECOND - 120 * GST_MSECOND - answered);
+  gst_structure_free (s);
+  fail_unless_equals_uint64 (rig_stat (&rig, "late-frames"), 3);
+  fail_unless_equals_uint64 (
+      gst_harness_query_latency (rig.h), answered + GST_SECOND);
+  /* no longer */
+  push_at (&rig, clip, clock, 4, 13 * GST_SECOND, 12 * GST_SECOND);
+  push_at (&rig, clip, clock, 5, 14 * GST_SECOND, 14 * GST_SECOND);
+  s = pop_message (&rig, "cudavision-behind");
+  fail_unless (s != NULL && gst_structure_get_boolean (s, "behind", &behind));
+  fail_unless (!behind);
+  gst_structure_free (s);
+  fail_unless_equals_uint64 (rig_stat (&rig, "late-frames"), 3);
+  rig_free (&rig);
+  gst_object_unref (clock);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
 /* What is read when the element starts cannot be set later. */
 GST_START_TEST (test_late_properties)
 {
@@ -1318,6 +1381,7 @@ cudamotionest_suite (void)
   tcase_add_loop_test (tc, test_regions, 0, 2);
   tcase_add_loop_test (tc, test_still_picture, 0, G_N_ELEMENTS (still));
   tcase_add_test (tc, test_properties);
+  tcase_add_test (tc, test_behind);
   tcase_add_test (tc, test_late_properties);
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_backend);
