@@ -377,12 +377,15 @@ GST_START_TEST (test_latency)
 {
   Frames frames = frames_new (__i__, 0, 1);
   Rig rig = rig_new (__i__);
-  GstQuery *query = gst_query_new_latency ();
+  GstQuery *query = gst_query_new_latency (), *drain = gst_query_new_drain ();
   GstClockTime min, max, of_side;
   gboolean live;
 
   rig_set_caps (&rig, &frames);
   push_frames (&rig, &frames, 1);
+  /* a frame that takes long adds to the latency */
+  gst_pad_peer_query (rig.h->srcpad, drain);
+  gst_query_unref (drain);
   gst_harness_set_upstream_latency (rig.h, 3 * GST_MSECOND);
   fail_unless (gst_pad_peer_query (rig.h->sinkpad, query));
   gst_query_parse_latency (query, &live, &min, &max);
