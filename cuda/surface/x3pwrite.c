@@ -76,7 +76,7 @@ put_bytes (Writing *writing, guint64 at, const void *bytes, gsize n)
 {
   gint number = 0;
 
-  if (g_atomic_int_get (&writing->number) != 0)
+  if (n == 0 || g_atomic_int_get (&writing->number) != 0)
     return;
   if (writing->fd >= 0)
     number = surface_pwrite (writing->fd, bytes, n, at);
