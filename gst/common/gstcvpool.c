@@ -699,8 +699,11 @@ gst_cv_pool_new_active (
       config, caps, (guint) MIN (size, G_MAXUINT), min, 0);
   gst_buffer_pool_config_set_allocator (config, gst_cv_allocator (), &params);
   if (!gst_buffer_pool_set_config (pool, config)
-      || !gst_buffer_pool_set_active (pool, TRUE))
+      || !gst_buffer_pool_set_active (pool, TRUE)) {
+    /* GstBufferPool leaks what it had allocated before its start failed */
+    GST_BUFFER_POOL_GET_CLASS (pool)->stop (pool);
     gst_clear_object (&pool);
+  }
   return pool;
 }
 
