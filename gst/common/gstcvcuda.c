@@ -321,9 +321,9 @@ gst_cv_cuda_pool_new (GstCvCuda *cuda, GstCaps *caps, GstQuery *allocation,
       && gst_buffer_pool_set_active (pool, TRUE))
     return pool;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "no buffers of %dx%d %s on CUDA device %d",
-      GST_VIDEO_INFO_WIDTH (&info), GST_VIDEO_INFO_HEIGHT (&info),
-      GST_VIDEO_INFO_NAME (&info), context_device (cuda->context));
+      "no buffers of %dx%d %s on CUDA device %d", GST_VIDEO_INFO_WIDTH (&info),
+      GST_VIDEO_INFO_HEIGHT (&info), GST_VIDEO_INFO_NAME (&info),
+      context_device (cuda->context));
   gst_object_unref (pool);
   return NULL;
 }
