@@ -5,6 +5,7 @@
 #include "gstsurfacetypes.h"
 
 #include <string.h>
+#include "cuda/surface/bytes.h"
 
 #define START_SIZE 40 /* tells all formats apart but X3P from other zips */
 #define XML_SIZE 4096 /* holds the root element of main.xml */
@@ -52,15 +53,15 @@ is_x3p (GstTypeFind *find)
 
     if (header == NULL || memcmp (header, "PK\3\4", 4) != 0)
       break;
-    packed = GST_READ_UINT32_LE (header + 18);
-    n = GST_READ_UINT16_LE (header + 26);
-    size = 30 + n + GST_READ_UINT16_LE (header + 28);
+    packed = surface_get_u32 (header + 18);
+    n = surface_get_u16 (header + 26);
+    size = 30 + n + surface_get_u16 (header + 28);
     header = gst_type_find_peek (find, (gint64) at, size);
     if (header == NULL)
       break;
     at += size;
     if (n >= 8 && memcmp (header + 30 + n - 8, "main.xml", 8) == 0)
-      return is_x3p_xml (find, at, GST_READ_UINT16_LE (header + 8) == 8);
+      return is_x3p_xml (find, at, surface_get_u16 (header + 8) == 8);
     named |= contains (header + 30, n, "bindata/")
              || contains (header + 30, n, "md5checksum.hex");
     /* the size may follow the bytes, or be in another field */

@@ -399,6 +399,24 @@ static const struct {
   { GST_VIDEO_FORMAT_GRAY16_LE, "shift=2", 2, 16 },
   { GST_VIDEO_FORMAT_GRAY16_BE, "shift=0", 0, 16 } };
 
+/* Rows may begin at odd addresses. */
+static void
+write_16 (guint8 *at, guint16 sample)
+{
+  memcpy (at, &sample, sizeof (sample));
+}
+
+/* @x of three samples a word, of zeroes before */
+static void
+write_10_of_32 (guint8 *row, guint x, guint sample)
+{
+  guint32 word;
+
+  memcpy (&word, row + x / 3 * 4, sizeof (word));
+  word |= GUINT32_TO_LE (sample << 10 * (x % 3));
+  memcpy (row + x / 3 * 4, &word, sizeof (word));
+}
+
 /* Frame @i with more bits, which are noise below @shift: what is 255 in 8 bits may
  * be anything above. Rows have @pad bytes more. */
 static GstBuffer *
@@ -419,12 +437,11 @@ deep_buffer (const Frames *frames, guint i, guint k, guint pad)
     if (value == 255)
       sample += pbf_random_below (&random, (1u << deep[k].depth) - sample);
     if (packed)
-      GST_WRITE_UINT32_LE (row + x / 3 * 4,
-          GST_READ_UINT32_LE (row + x / 3 * 4) | sample << 10 * (x % 3));
+      write_10_of_32 (row, x, sample);
     else if (deep[k].format == GST_VIDEO_FORMAT_GRAY16_LE)
-      GST_WRITE_UINT16_LE (row + 2 * x, sample);
+      write_16 (row + 2 * x, GUINT16_TO_LE (sample));
     else
-      GST_WRITE_UINT16_BE (row + 2 * x, sample);
+      write_16 (row + 2 * x, GUINT16_TO_BE (sample));
   }
   buffer = gst_buffer_new_wrapped (bytes, stride * SIDE);
   if (pad > 0)

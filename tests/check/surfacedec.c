@@ -289,13 +289,15 @@ add_entry (GByteArray *zip, const gchar *name, const gchar *text, guint flags,
 {
   const guint n = (guint) strlen (text);
   const guint8 block[] = { 1, n & 255, n >> 8, ~n & 255, (~n >> 8) & 255 };
+  const guint32 size =
+      GUINT32_TO_LE (flags == 0 ? n + (deflated ? sizeof (block) : 0) : 0);
+  const guint16 name_size = GUINT16_TO_LE (strlen (name));
   guint8 header[30] = "PK\3\4";
 
   header[6] = (guint8) flags;
   header[8] = deflated ? 8 : 0;
-  if (flags == 0)
-    GST_WRITE_UINT32_LE (header + 18, n + (deflated ? sizeof (block) : 0));
-  GST_WRITE_UINT16_LE (header + 26, strlen (name));
+  memcpy (header + 18, &size, sizeof (size));
+  memcpy (header + 26, &name_size, sizeof (name_size));
   g_byte_array_append (zip, header, sizeof (header));
   g_byte_array_append (zip, (const guint8 *) name, (guint) strlen (name));
   if (deflated) /* as a block that is not compressed */
