@@ -334,17 +334,26 @@ feed_source (gpointer user_data)
   return NULL;
 }
 
+/* gst_parse_launch() leaves out elements that do not exist. */
+static GstElement *
+make_pipeline (const gchar *line)
+{
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (line, &error);
+
+  if (error != NULL)
+    g_error ("%s: %s", line, error->message);
+  return pipeline;
+}
+
 static void
 run_pipeline (Run *run, const gchar *line)
 {
-  GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch (line, &error), *end;
+  GstElement *pipeline = make_pipeline (line), *end;
   GThread *feeder = NULL;
   GstBus *bus;
   GstPad *pad;
 
-  if (pipeline == NULL)
-    g_error ("%s: %s", line, error->message);
   g_mutex_init (&run->lock);
   g_cond_init (&run->cond);
   end = gst_bin_get_by_name (GST_BIN (pipeline), "end");
@@ -405,7 +414,7 @@ write_surface (const Row *row, const gchar *name)
   GstBus *bus;
 
   gst_init (NULL, NULL);
-  pipeline = gst_parse_launch (line, NULL);
+  pipeline = make_pipeline (line);
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   gst_message_unref (gst_bus_timed_pop_filtered (
