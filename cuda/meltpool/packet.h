@@ -1,0 +1,172 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The camera link: grey frames with their machine signals as datagrams, and the
+ * other way round. The same packet, with a whole frame in it, is the unit of
+ * recordings.
+ *
+ * A packet, little-endian, at any alignment:
+ *
+ *   offset  type
+ *        0  u32  magic "PBFP"
+ *        4  u16  version, 1
+ *        6  u16  flags; 1: a record of 64 bytes follows the header (only in the
+ *                fragment at offset 0)
+ *        8  u32  size of the packet in bytes, with header and CRC
+ *       12  u32  frame_counter: one more for each frame sent, wraps at 2^32
+ *       16  u16  width of the frame, pixels, 1 to 4096
+ *       18  u16  height
+ *       20  u32  offset of this fragment in the frame's pixels, bytes: a
+ *                multiple of fragment_size
+ *       24  u32  fragment_size: bytes of each fragment of the frame but the
+ *                last; at least 256 unless the frame is one fragment
+ *       28  u32  stream: another value whenever the counter starts again
+ *       32  u64  t_ns: the sender's time of the frame, ns; all ones: none
+ *       40  u32  duration_ns of the frame; 0: unknown
+ *       44  u32  reserved, 0
+ *       48       the record (PbfSignal), if flags say so
+ *                the fragment's pixels: rows of width bytes without gaps
+ *      end  u32  CRC-32C of all bytes before it
+ *
+ * A CRC finds damage, not intent: who can send to the port can send frames. */
+#pragma once
+
+#include "cuda/meltpool/machinesignal.h"
+
+G_BEGIN_DECLS
+
+#define PBF_PACKET_MAGIC 0x50464250u /* "PBFP" */
+#define PBF_PACKET_VERSION 1
+#define PBF_PACKET_HEADER 48
+#define PBF_PACKET_SIGNAL 64
+/* bytes of a packet that are not pixels, at most */
+#define PBF_PACKET_OVERHEAD (PBF_PACKET_HEADER + PBF_PACKET_SIGNAL + 4)
+#define PBF_PACKET_MIN_FRAGMENT 256
+#define PBF_PACKET_MAX_SIDE 4096
+#define PBF_PACKET_NO_TIME G_MAXUINT64
+
+/**
+ * PbfPacket:
+ * @signal: (nullable): 64 bytes as they came; of the fragment at offset 0
+ * @pixels: of the fragment, in the bytes that were parsed
+ * Others: as above
+ */
+typedef struct {
+  guint32 frame_counter;
+  guint32 stream;
+  guint32 width, height;
+  guint32 offset;
+  guint32 fragment_size;
+  guint32 duration_ns;
+  guint64 t_ns;
+  const guint8 *signal;
+  const guint8 *pixels;
+} PbfPacket;
+
+typedef enum {
+  PBF_PACKET_OK,
+  PBF_PACKET_RUBBISH, /* not a packet, or one whose fields contradict */
+  PBF_PACKET_CORRUPT, /* the CRC does not match */
+} PbfPacketFault;
+
+/* Reads @bytes, which must be exactly one packet. @packet points into them and
+ * is touched only if all is well. */
+PbfPacketFault pbf_packet_parse (
+    const guint8 *bytes, gsize size, PbfPacket *packet);
+
+/* The record's fields as they came, which may be corrupt. */
+void pbf_packet_read_signal (const guint8 bytes[64], PbfSignal *signal);
+
+/* Pixels in the fragment, bytes. */
+guint32 pbf_packet_fragment_bytes (const PbfPacket *packet);
+/* The whole packet, bytes. */
+gsize pbf_packet_bytes (const PbfPacket *packet);
+/* Writes pbf_packet_bytes() bytes: header, @packet->signal if there is one, the
+ * fragment of the frame whose top left pixel is at @frame and whose rows are
+ * @stride bytes apart, CRC. */
+void pbf_packet_write (
+    const PbfPacket *packet, const guint8 *frame, gsize stride, guint8 *bytes);
+
+/* Size of fragments that are about equal and no larger than @most bytes. */
+guint32 pbf_packet_split (guint width, guint height, guint most);
+
+/* --- frames out of packets ------------------------------------------------- */
+
+/**
+ * PbfFrameHead: a frame that is complete
+ * @number: frames of the stream before it, lost ones included
+ * @lost_before: frames lost between this one and the one before it
+ * @signal: (nullable): 64 bytes as they came
+ */
+typedef struct {
+  guint64 number;
+  guint32 frame_counter;
+  guint32 lost_before;
+  guint32 duration_ns;
+  guint64 t_ns;
+  const guint8 *signal;
+} PbfFrameHead;
+
+/**
+ * PbfFrameFuncs: where frames are put
+ * @open: a frame begins: returns memory for @height rows of @width bytes, and
+ *   sets @frame and the distance @stride of rows. NULL: there is none
+ * @done: @frame is complete. Frames come in their order, each one once
+ * @drop: @frame will not be complete
+ */
+typedef struct {
+  guint8 *(*open) (gpointer user, gpointer *frame, gsize *stride);
+  void (*done) (gpointer user, gpointer frame, const PbfFrameHead *head);
+  void (*drop) (gpointer user, gpointer frame);
+} PbfFrameFuncs;
+
+/**
+ * PbfLinkCounts:
+ * @frames: complete ones
+ * @lost: frames whose counter was skipped, @incomplete ones included
+ * @packets, @bytes: all that came
+ * @duplicate: packets that had been there
+ * @late: packets of frames that had been given up as lost, or of the stream
+ *   before
+ * @crc_errors, @rubbish: packets, see #PbfPacketFault
+ * @restarts: times that the counter started again
+ */
+typedef struct {
+  guint64 frames, lost, incomplete;
+  guint64 packets, bytes;
+  guint64 duplicate, late, crc_errors, rubbish;
+  guint64 restarts;
+} PbfLinkCounts;
+
+typedef enum {
+  PBF_ADD_OK,       /* or counted as duplicate, late or rubbish */
+  PBF_ADD_NEW_SIZE, /* of a frame of another size: not used, see below */
+  PBF_ADD_NO_MEMORY,
+} PbfAdd;
+
+typedef struct _PbfAssembler PbfAssembler;
+
+/* @window: frames, 1 to 1024: a frame that is not complete when a packet of the
+ *   @window-th frame after it comes is lost. Memory is bounded by so many frames. */
+PbfAssembler *pbf_assembler_new (
+    guint window, const PbfFrameFuncs *funcs, gpointer user);
+void pbf_assembler_free (PbfAssembler *assembler);
+
+/* Counts and parses a datagram. Returns: FALSE if there is no packet in it */
+gboolean pbf_assembler_parse (PbfAssembler *assembler, const guint8 *bytes,
+    gsize size, PbfPacket *packet);
+/* Adds it to its frame. With PBF_ADD_NEW_SIZE (the first packet of all, too)
+ * nothing happens: the caller calls pbf_assembler_set_size() and adds it again.
+ */
+PbfAdd pbf_assembler_add (PbfAssembler *assembler, const PbfPacket *packet);
+/* Hands out complete frames, gives up the others, and expects this size. */
+void pbf_assembler_set_size (
+    PbfAssembler *assembler, guint width, guint height);
+/* Nothing came for a while: hands out complete frames and gives up the others.
+ * A counter that has gone back after the silence has started again. */
+void pbf_assembler_pause (PbfAssembler *assembler);
+
+const PbfLinkCounts *pbf_assembler_get_counts (const PbfAssembler *assembler);
+
+G_END_DECLS
