@@ -1,0 +1,185 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The bundle adjustment engine: cameras and points that minimise the
+ * reprojection error, on the CPU or on a CUDA device. Every run of a backend
+ * gives the same bits, with any number of threads.
+ *
+ * Source: S. S. Kommera, S. Muknahallipatna, J. E. McInroy, Optimized CUDA
+ * Implementation to Improve the Performance of Bundle Adjustment Algorithm on
+ * GPUs (J. Software Engineering and Applications 17, 2024): its four
+ * configurations are settings here. The control of Levenberg-Marquardt's
+ * radius and the stop of the conjugate gradients are those of the Ceres Solver
+ * documentation. The definitions are in docs/design/bundle.md. */
+#pragma once
+
+#include "cuda/bundle/problem.h"
+#include "cuda/core/backend.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  BUNDLE_LOSS_NONE, /* rho(s) = s, s = |r|^2 */
+  BUNDLE_LOSS_HUBER,
+  BUNDLE_LOSS_CAUCHY,
+  BUNDLE_LOSS_TUKEY,
+} BundleLoss;
+
+typedef enum {
+  BUNDLE_PRECONDITIONER_JACOBI,       /* blocks of U and V */
+  BUNDLE_PRECONDITIONER_SCHUR_JACOBI, /* diagonal blocks of the Schur complement */
+  BUNDLE_PRECONDITIONER_CLUSTER,      /* blocks of clusters of cameras */
+} BundlePreconditioner;
+
+/* W = Jc^T Jp, the blocks between cameras and points */
+typedef enum {
+  BUNDLE_W_IMPLICIT,  /* Jc^T (Jp x), with Jc and Jp stored */
+  BUNDLE_W_EXPLICIT,  /* stored, 9 x 3 an observation */
+  BUNDLE_W_RECOMPUTE, /* Jc and Jp computed again at each use */
+} BundleWStorage;
+
+typedef enum {
+  BUNDLE_LAYOUT_ELEMENT, /* element e of all blocks contiguous */
+  BUNDLE_LAYOUT_BLOCK,   /* each block contiguous */
+} BundleLayout;
+
+typedef enum {
+  BUNDLE_PRECISION_DOUBLE,
+  BUNDLE_PRECISION_MIXED, /* stored Jacobian and its products FP32, sums FP64 */
+} BundlePrecision;
+
+/**
+ * BundleConfig: set up with bundle_config_init(), then changed
+ * @max_iterations: of Levenberg-Marquardt, 0..10000; 0 computes the cost
+ * @max_pcg_iterations: in each of these, 1..10000
+ * @eta: the conjugate gradients stop where the quadratic model gains less than
+ *   this share of its mean gain an iteration, 1e-12..1
+ * @pcg_tolerance: and, if not 0, where the residual has shrunk to this share
+ *   (the paper: 1e-4)
+ * @function_tolerance, @parameter_tolerance, @gradient_tolerance: stop where the
+ *   relative change of the cost, the relative step, the greatest element of the
+ *   gradient is below
+ * @schur: conjugate gradients on the Schur complement; else on the full system
+ *   (BUNDLE_PRECONDITIONER_JACOBI alone)
+ * @loss_scale: of the robust loss, pixels, above 0
+ * @fix_intrinsics: focal length, k1, k2 stay as they are
+ * @shared_intrinsics: all cameras have the same; the start is the mean
+ * @fix_first_camera: rotation and translation of camera 0 stay as they are
+ * @initial_radius: of the trust region (1e4)
+ * @threads: of the CPU backend; 0: one per processor
+ */
+typedef struct {
+  guint max_iterations;
+  guint max_pcg_iterations;
+  gdouble eta;
+  gdouble pcg_tolerance;
+  gdouble function_tolerance;
+  gdouble parameter_tolerance;
+  gdouble gradient_tolerance;
+  gboolean schur;
+  BundlePreconditioner preconditioner;
+  BundleWStorage w_storage;
+  BundleLayout layout;
+  BundlePrecision precision;
+  BundleLoss loss;
+  gdouble loss_scale;
+  gboolean fix_intrinsics;
+  gboolean shared_intrinsics;
+  gboolean fix_first_camera;
+  gdouble initial_radius;
+  guint threads;
+} BundleConfig;
+
+void bundle_config_init (BundleConfig *config);
+/* Returns: FALSE with CVIS_ERROR_INVALID naming the first field out of range. */
+gboolean bundle_config_check (const BundleConfig *config, GError **error);
+
+/**
+ * BundleIteration: one step of Levenberg-Marquardt
+ * @number: 0 is the start, without a step
+ * @accepted: whether the step was taken
+ * @cost: after it: 1/2 sum of |r|^2, or of rho(|r|^2)
+ * @rho: decrease of the cost over that of the model
+ * @radius: of the trust region, after the step
+ * @gradient: greatest absolute value of an element
+ * @pcg_iterations: of this step
+ * @seconds: since the start
+ */
+typedef struct {
+  guint number;
+  gboolean accepted;
+  gdouble cost;
+  gdouble rho;
+  gdouble radius;
+  gdouble gradient;
+  guint pcg_iterations;
+  gdouble seconds;
+} BundleIteration;
+
+typedef enum {
+  BUNDLE_STOP_FUNCTION,   /* function_tolerance reached */
+  BUNDLE_STOP_PARAMETER,  /* parameter_tolerance reached */
+  BUNDLE_STOP_GRADIENT,   /* gradient_tolerance reached */
+  BUNDLE_STOP_ITERATIONS, /* max_iterations done */
+  BUNDLE_STOP_RADIUS,     /* no step of any length lowers the cost */
+  BUNDLE_STOP_CANCELLED,
+} BundleStop;
+
+/**
+ * BundleSummary:
+ * @initial_cost, @final_cost: as in BundleIteration
+ * @iterations: of Levenberg-Marquardt, rejected ones among them
+ * @pcg_iterations: of all
+ * @n_deficient: cameras whose 9 x 9 block is rank-deficient at the solution;
+ *   they stay in the problem
+ * @deficient: (nullable) (array length=n_deficient): which; g_free()
+ * @seconds: of the solver
+ * @device_bytes: greatest device memory in use; 0 on the CPU
+ */
+typedef struct {
+  gdouble initial_cost;
+  gdouble final_cost;
+  guint iterations;
+  guint pcg_iterations;
+  BundleStop stop;
+  guint n_deficient;
+  guint32 *deficient;
+  gdouble seconds;
+  gsize device_bytes;
+} BundleSummary;
+
+void bundle_summary_clear (BundleSummary *summary);
+
+/* Called in the solving thread after each iteration and, with %NULL, between
+ * groups of conjugate gradient iterations.
+ * Returns: FALSE to cancel */
+typedef gboolean (*BundleProgress) (
+    const BundleIteration *iteration, gpointer user_data);
+
+/* Adjusts @problem in place. After a cancel it holds the best state so far.
+ * @context: (nullable): a CUDA device's; %NULL: the CPU
+ * @progress: (nullable)
+ * @summary: (out): free with bundle_summary_clear()
+ * Returns: FALSE with CVIS_ERROR_INVALID (settings, problem), _MEMORY or _CUDA;
+ *   @problem is then as it was */
+gboolean bundle_solve (BundleProblem *problem, const BundleConfig *config,
+    CvisContext *context, BundleProgress progress, gpointer user_data,
+    BundleSummary *summary, GError **error);
+
+/* Reprojection errors, pixels.
+ * @of_observations: (nullable): n_observations lengths |r|
+ * @of_points: (nullable): n_points means of them; 0 for a point never seen */
+void bundle_reprojection_errors (const BundleProblem *problem,
+    gdouble *of_observations, gdouble *of_points);
+
+/* Covariances of the cameras at the state of @problem: the diagonal 9 x 9
+ * blocks of the inverse of the Schur complement, times the variance of the
+ * residuals.
+ * @covariances: n_cameras * 81; zeros for parameters that are constant
+ * Returns: FALSE with CVIS_ERROR_INVALID where the problem is too large for a
+ *   dense factorisation (more than 2000 cameras) or has no unique solution */
+gboolean bundle_covariances (const BundleProblem *problem,
+    const BundleConfig *config, gdouble *covariances, GError **error);
+
+G_END_DECLS

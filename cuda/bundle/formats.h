@@ -1,0 +1,43 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Files of reconstructions. Axes and units are converted to those of
+ * cuda/bundle/problem.h; the formats and their conventions are in
+ * docs/design/bundle-formats.md. */
+#pragma once
+
+#include "cuda/bundle/problem.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  BUNDLE_FORMAT_BAL,        /* Bundle Adjustment in the Large, text */
+  BUNDLE_FORMAT_BUNDLER,    /* Bundler .out, version 0.3 */
+  BUNDLE_FORMAT_NVM,        /* VisualSFM, NVM_V3 */
+  BUNDLE_FORMAT_COLMAP,     /* COLMAP text: cameras, images, points3D in one stream */
+  BUNDLE_FORMAT_PLY,        /* written only */
+  BUNDLE_FORMAT_TRANSFORMS, /* nerfstudio's transforms.json, written only */
+  BUNDLE_FORMAT_TUM,        /* TUM trajectory, written only */
+} BundleFormat;
+
+/* Which format @data begins like.
+ * Returns: FALSE where it is none that can be read */
+gboolean bundle_format_detect (
+    const gchar *data, gsize size, BundleFormat *format);
+
+/* @threads: 0: one per processor
+ * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field, or
+ *   CVIS_ERROR_MEMORY */
+BundleProblem *bundle_read (const gchar *data, gsize size, BundleFormat format,
+    guint threads, GError **error);
+
+/* Numbers are written so that reading them gives the same bits.
+ * @errors: (nullable): of the points, pixels, for BUNDLE_FORMAT_PLY's colours
+ *   and COLMAP's field ERROR
+ * Returns: %NULL with CVIS_ERROR_INVALID for a format that cannot hold the
+ *   problem, or CVIS_ERROR_MEMORY */
+GBytes *bundle_write (const BundleProblem *problem, BundleFormat format,
+    const gdouble *errors, guint threads, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,91 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A bundle adjustment problem: cameras, points and where the cameras see the
+ * points.
+ *
+ * Source: S. Agarwal, N. Snavely, S. Seitz, R. Szeliski, Bundle Adjustment in
+ * the Large (ECCV 2010), whose camera model and axes these are. A point X is
+ * at P = R(w) X + t in the camera's frame, which looks along -z with y up. Its
+ * image is f (1 + k1 |p|^2 + k2 |p|^4) p with p = -(P.x, P.y) / P.z, in pixels
+ * from the centre of the picture, x to the right, y up. */
+#pragma once
+
+#include "cuda/core/error.h"
+
+G_BEGIN_DECLS
+
+/* Parameters of a camera, in this order */
+#define BUNDLE_CAMERA_SIZE 9
+#define BUNDLE_CAMERA_ROTATION 0    /* 3: axis times angle, radians */
+#define BUNDLE_CAMERA_TRANSLATION 3 /* 3: in the units of the points */
+#define BUNDLE_CAMERA_FOCAL 6       /* pixels */
+#define BUNDLE_CAMERA_K1 7
+#define BUNDLE_CAMERA_K2 8
+
+#define BUNDLE_CAMERA_ALL 0x1ff        /* bits of all parameters */
+#define BUNDLE_CAMERA_INTRINSICS 0x1c0 /* of focal length, k1, k2 */
+
+/**
+ * BundleView: what a file says of a camera beside its parameters
+ * @name: (nullable): file name of the picture
+ * @width, @height: of the picture, pixels; 0: unknown
+ * @centre: principal point in pixels from the upper left corner, y down; 0, 0
+ *   where unknown
+ */
+typedef struct {
+  gchar *name;
+  guint width, height;
+  gdouble centre[2];
+} BundleView;
+
+/**
+ * BundleProblem:
+ * @n_cameras, @n_points: each 1..2^31 - 1
+ * @n_observations: 1..2^32 - 1
+ * @cameras: n_cameras * BUNDLE_CAMERA_SIZE
+ * @points: n_points * 3
+ * @camera_of, @point_of: n_observations each: who sees what
+ * @observed: n_observations * 2: x, y in pixels
+ * @camera_constant: (nullable): n_cameras bit masks of parameters that the
+ *   solver leaves as they are
+ * @point_constant: (nullable): n_points: not 0 where the solver leaves the point
+ *   as it is
+ * @colours: (nullable): n_points * 3: red, green, blue
+ * @views: (nullable): n_cameras
+ */
+typedef struct {
+  guint n_cameras;
+  guint n_points;
+  gsize n_observations;
+  gdouble *cameras;
+  gdouble *points;
+  guint32 *camera_of;
+  guint32 *point_of;
+  gdouble *observed;
+  guint16 *camera_constant;
+  guint8 *point_constant;
+  guint8 *colours;
+  BundleView *views;
+} BundleProblem;
+
+/* A problem with its required arrays, zeroed.
+ * Returns: %NULL with CVIS_ERROR_MEMORY or CVIS_ERROR_INVALID */
+BundleProblem *bundle_problem_new (guint n_cameras, guint n_points,
+    gsize n_observations, GError **error);
+void bundle_problem_free (BundleProblem *problem);
+/* Returns: %NULL with CVIS_ERROR_MEMORY */
+BundleProblem *bundle_problem_copy (
+    const BundleProblem *problem, GError **error);
+/* Whether every index is in its range and every number finite.
+ * Returns: FALSE with CVIS_ERROR_INVALID that names the first fault */
+gboolean bundle_problem_check (const BundleProblem *problem, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BundleProblem, bundle_problem_free)
+
+/* The image of @point in @camera, pixels, as above. */
+void bundle_project (const gdouble camera[BUNDLE_CAMERA_SIZE],
+    const gdouble point[3], gdouble image[2]);
+
+G_END_DECLS
