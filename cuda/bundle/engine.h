@@ -46,7 +46,7 @@ typedef enum {
 
 typedef enum {
   BUNDLE_PRECISION_DOUBLE,
-  BUNDLE_PRECISION_MIXED, /* stored Jacobian and its products FP32, sums FP64 */
+  BUNDLE_PRECISION_MIXED, /* stored Jacobian FP32, sums FP64 */
 } BundlePrecision;
 
 /**
@@ -64,7 +64,9 @@ typedef enum {
  *   (BUNDLE_PRECONDITIONER_JACOBI alone)
  * @loss_scale: of the robust loss, pixels, above 0
  * @fix_intrinsics: focal length, k1, k2 stay as they are
- * @shared_intrinsics: all cameras have the same; the start is the mean
+ * @shared_intrinsics: all cameras have the same; the start is the mean. Those
+ *   that are constant for a camera are constant for all. Without effect if
+ *   @fix_intrinsics is set
  * @fix_first_camera: rotation and translation of camera 0 stay as they are
  * @initial_radius: of the trust region (1e4)
  * @threads: of the CPU backend; 0: one per processor
@@ -170,8 +172,8 @@ gboolean bundle_solve (BundleProblem *problem, const BundleConfig *config,
 /* Reprojection errors, pixels.
  * @of_observations: (nullable): n_observations lengths |r|
  * @of_points: (nullable): n_points means of them; 0 for a point never seen */
-void bundle_reprojection_errors (const BundleProblem *problem,
-    gdouble *of_observations, gdouble *of_points);
+void bundle_reprojection_errors (
+    const BundleProblem *problem, gdouble *of_observations, gdouble *of_points);
 
 /* Covariances of the cameras at the state of @problem: the diagonal 9 x 9
  * blocks of the inverse of the Schur complement, times the variance of the

@@ -12,11 +12,11 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  BUNDLE_FORMAT_BAL,        /* Bundle Adjustment in the Large, text */
-  BUNDLE_FORMAT_BUNDLER,    /* Bundler .out, version 0.3 */
-  BUNDLE_FORMAT_NVM,        /* VisualSFM, NVM_V3 */
-  BUNDLE_FORMAT_COLMAP,     /* COLMAP text: cameras, images, points3D in one stream */
-  BUNDLE_FORMAT_PLY,        /* written only */
+  BUNDLE_FORMAT_BAL,     /* Bundle Adjustment in the Large, text */
+  BUNDLE_FORMAT_BUNDLER, /* Bundler .out, version 0.3 */
+  BUNDLE_FORMAT_NVM,     /* VisualSFM, NVM_V3 */
+  BUNDLE_FORMAT_COLMAP, /* COLMAP text: cameras, images, points3D in one stream */
+  BUNDLE_FORMAT_PLY,    /* written only */
   BUNDLE_FORMAT_TRANSFORMS, /* nerfstudio's transforms.json, written only */
   BUNDLE_FORMAT_TUM,        /* TUM trajectory, written only */
 } BundleFormat;

@@ -54,6 +54,9 @@ typedef struct {
  *   as it is
  * @colours: (nullable): n_points * 3: red, green, blue
  * @views: (nullable): n_cameras
+ *
+ * The arrays, also those that are added later, are freed with free(), the names
+ * of the views with g_free().
  */
 typedef struct {
   guint n_cameras;
@@ -72,8 +75,8 @@ typedef struct {
 
 /* A problem with its required arrays, zeroed.
  * Returns: %NULL with CVIS_ERROR_MEMORY or CVIS_ERROR_INVALID */
-BundleProblem *bundle_problem_new (guint n_cameras, guint n_points,
-    gsize n_observations, GError **error);
+BundleProblem *bundle_problem_new (
+    guint n_cameras, guint n_points, gsize n_observations, GError **error);
 void bundle_problem_free (BundleProblem *problem);
 /* Returns: %NULL with CVIS_ERROR_MEMORY */
 BundleProblem *bundle_problem_copy (

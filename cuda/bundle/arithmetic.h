@@ -1,0 +1,385 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The formulas of bundle adjustment, inline for host and device, so that they
+ * exist once. Those of an observation have no branches but those of the loss, so
+ * that compilers can make vectors of loops over observations. */
+#pragma once
+
+#include <float.h>
+#include <math.h>
+
+#include "cuda/bundle/engine.h"
+
+G_BEGIN_DECLS
+
+#ifdef __CUDACC__
+#define BUNDLE_FN static __host__ __device__ __forceinline__
+#else
+#define BUNDLE_FN static inline __attribute__ ((always_inline))
+#endif
+
+/* --- a camera ---------------------------------------------------------------- */
+
+/**
+ * BundleConstants: a camera's part of the formulas
+ * @r: R(w), row by row
+ * @l: left Jacobian of the rotation: R(w + dw) = exp([L dw]x) R(w)
+ * @t: translation
+ */
+typedef struct {
+  gdouble r[9];
+  gdouble l[9];
+  gdouble t[3];
+  gdouble focal, k1, k2;
+} BundleConstants;
+
+/* c0 + c1 x + c2 x^2 ... */
+BUNDLE_FN gdouble
+bundle_series (gdouble x, gdouble c0, gdouble c1, gdouble c2, gdouble c3,
+    gdouble c4, gdouble c5)
+{
+  return ((((c5 * x + c4) * x + c3) * x + c2) * x + c1) * x + c0;
+}
+
+/* sin(a) / a, (1 - cos(a)) / a^2 and (a - sin(a)) / a^3 for a = sqrt(@x), with
+ * their series where a is 0 or the last would lose digits. */
+BUNDLE_FN void
+bundle_rotation_factors (
+    gdouble x, gdouble *sinc, gdouble *cosc, gdouble *third)
+{
+  gdouble a, half;
+
+  if (x < 0.25) {
+    *sinc = bundle_series (
+        x, 1, -1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800);
+    *cosc = bundle_series (x, 1. / 2, -1. / 24, 1. / 720, -1. / 40320,
+        1. / 3628800, -1. / 479001600);
+    *third = bundle_series (x, 1. / 6, -1. / 120, 1. / 5040, -1. / 362880,
+        1. / 39916800, -1. / 6227020800.);
+    return;
+  }
+  a = sqrt (x);
+  half = sin (0.5 * a);
+  *sinc = sin (a) / a;
+  *cosc = 2 * half * half / x;
+  *third = (1 - *sinc) / x;
+}
+
+BUNDLE_FN void
+bundle_constants (
+    const gdouble camera[BUNDLE_CAMERA_SIZE], BundleConstants *constants)
+{
+  gdouble x = camera[0], y = camera[1], z = camera[2];
+  gdouble sinc, cosc, third;
+
+  bundle_rotation_factors (x * x + y * y + z * z, &sinc, &cosc, &third);
+  /* R = I + sinc [w]x + cosc [w]x^2, L = I + cosc [w]x + third [w]x^2 */
+  constants->r[0] = 1 - cosc * (y * y + z * z);
+  constants->r[1] = cosc * x * y - sinc * z;
+  constants->r[2] = cosc * x * z + sinc * y;
+  constants->r[3] = cosc * x * y + sinc * z;
+  constants->r[4] = 1 - cosc * (x * x + z * z);
+  constants->r[5] = cosc * y * z - sinc * x;
+  constants->r[6] = cosc * x * z - sinc * y;
+  constants->r[7] = cosc * y * z + sinc * x;
+  constants->r[8] = 1 - cosc * (x * x + y * y);
+  constants->l[0] = 1 - third * (y * y + z * z);
+  constants->l[1] = third * x * y - cosc * z;
+  constants->l[2] = third * x * z + cosc * y;
+  constants->l[3] = third * x * y + cosc * z;
+  constants->l[4] = 1 - third * (x * x + z * z);
+  constants->l[5] = third * y * z - cosc * x;
+  constants->l[6] = third * x * z - cosc * y;
+  constants->l[7] = third * y * z + cosc * x;
+  constants->l[8] = 1 - third * (x * x + y * y);
+  for (int i = 0; i < 3; i++)
+    constants->t[i] = camera[BUNDLE_CAMERA_TRANSLATION + i];
+  constants->focal = camera[BUNDLE_CAMERA_FOCAL];
+  constants->k1 = camera[BUNDLE_CAMERA_K1];
+  constants->k2 = camera[BUNDLE_CAMERA_K2];
+}
+
+/* --- an observation ----------------------------------------------------------- */
+
+/**
+ * BundleImage: a point in a camera
+ * @q: R X
+ * @p: -(P.x, P.y) / P.z of P = R X + t
+ * @inverse: -1 / P.z
+ * @n: |p|^2
+ * @d: 1 + k1 n + k2 n^2
+ */
+typedef struct {
+  gdouble q[3];
+  gdouble p[2];
+  gdouble inverse;
+  gdouble n, d;
+} BundleImage;
+
+BUNDLE_FN BundleImage
+bundle_image (const BundleConstants *c, gdouble x, gdouble y, gdouble z)
+{
+  BundleImage image;
+
+  image.q[0] = c->r[0] * x + c->r[1] * y + c->r[2] * z;
+  image.q[1] = c->r[3] * x + c->r[4] * y + c->r[5] * z;
+  image.q[2] = c->r[6] * x + c->r[7] * y + c->r[8] * z;
+  image.inverse = -1 / (image.q[2] + c->t[2]);
+  image.p[0] = (image.q[0] + c->t[0]) * image.inverse;
+  image.p[1] = (image.q[1] + c->t[1]) * image.inverse;
+  image.n = image.p[0] * image.p[0] + image.p[1] * image.p[1];
+  image.d = 1 + image.n * (c->k1 + image.n * c->k2);
+  return image;
+}
+
+/* f d p - @observed */
+BUNDLE_FN void
+bundle_residual (const BundleConstants *c, const BundleImage *image,
+    gdouble observed_x, gdouble observed_y, gdouble *rx, gdouble *ry)
+{
+  gdouble fd = c->focal * image->d;
+
+  *rx = fd * image->p[0] - observed_x;
+  *ry = fd * image->p[1] - observed_y;
+}
+
+/* B = d(f d p) / dp, symmetric */
+BUNDLE_FN void
+bundle_distortion (const BundleConstants *c, const BundleImage *image,
+    gdouble *xx, gdouble *xy, gdouble *yy)
+{
+  gdouble fd = c->focal * image->d;
+  gdouble g = 2 * c->focal * (c->k1 + 2 * c->k2 * image->n);
+
+  *xx = fd + g * image->p[0] * image->p[0];
+  *xy = g * image->p[0] * image->p[1];
+  *yy = fd + g * image->p[1] * image->p[1];
+}
+
+/* All 24 derivatives. @jc: 2 rows of 9, by the camera's parameters; @jp: 2 rows
+ * of 3, by the point's */
+BUNDLE_FN void
+bundle_derivatives (const BundleConstants *c, const BundleImage *image,
+    gdouble jc[18], gdouble jp[6])
+{
+  gdouble xx, xy, yy;
+  gdouble a[6]; /* by P: B (-1 / P.z) [I | p] */
+  gdouble fn = c->focal * image->n;
+
+  bundle_distortion (c, image, &xx, &xy, &yy);
+  a[0] = xx * image->inverse;
+  a[1] = xy * image->inverse;
+  a[2] = a[0] * image->p[0] + a[1] * image->p[1];
+  a[3] = a[1];
+  a[4] = yy * image->inverse;
+  a[5] = a[3] * image->p[0] + a[4] * image->p[1];
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+  for (int i = 0; i < 2; i++) {
+    gdouble ax = a[3 * i], ay = a[3 * i + 1], az = a[3 * i + 2];
+    /* -a [q]x = q x a, as a row */
+    gdouble mx = image->q[1] * az - image->q[2] * ay;
+    gdouble my = image->q[2] * ax - image->q[0] * az;
+    gdouble mz = image->q[0] * ay - image->q[1] * ax;
+
+    jc[9 * i + 0] = mx * c->l[0] + my * c->l[3] + mz * c->l[6];
+    jc[9 * i + 1] = mx * c->l[1] + my * c->l[4] + mz * c->l[7];
+    jc[9 * i + 2] = mx * c->l[2] + my * c->l[5] + mz * c->l[8];
+    jc[9 * i + 3] = ax;
+    jc[9 * i + 4] = ay;
+    jc[9 * i + 5] = az;
+    jc[9 * i + 6] = image->d * image->p[i];
+    jc[9 * i + 7] = fn * image->p[i];
+    jc[9 * i + 8] = fn * image->n * image->p[i];
+    jp[3 * i + 0] = ax * c->r[0] + ay * c->r[3] + az * c->r[6];
+    jp[3 * i + 1] = ax * c->r[1] + ay * c->r[4] + az * c->r[7];
+    jp[3 * i + 2] = ax * c->r[2] + ay * c->r[5] + az * c->r[8];
+  }
+}
+
+/* Jc v without Jc. @v: the camera's part of a vector, its rotation multiplied by
+ * L before */
+BUNDLE_FN void
+bundle_forward (const BundleConstants *c, const BundleImage *image,
+    const gdouble v[9], gdouble *yx, gdouble *yy)
+{
+  const gdouble *q = image->q, *p = image->p;
+  gdouble px = v[1] * q[2] - v[2] * q[1] + v[3];
+  gdouble py = v[2] * q[0] - v[0] * q[2] + v[4];
+  gdouble pz = v[0] * q[1] - v[1] * q[0] + v[5];
+  gdouble ux = (px + p[0] * pz) * image->inverse;
+  gdouble uy = (py + p[1] * pz) * image->inverse;
+  gdouble s = image->d * v[6] + c->focal * image->n * (v[7] + image->n * v[8]);
+  gdouble bxx, bxy, byy;
+
+  bundle_distortion (c, image, &bxx, &bxy, &byy);
+  *yx = bxx * ux + bxy * uy + s * p[0];
+  *yy = bxy * ux + byy * uy + s * p[1];
+}
+
+/* Jp v without Jp. @v: the point's part of a vector */
+BUNDLE_FN void
+bundle_forward_point (const BundleConstants *c, const BundleImage *image,
+    gdouble vx, gdouble vy, gdouble vz, gdouble *yx, gdouble *yy)
+{
+  gdouble px = c->r[0] * vx + c->r[1] * vy + c->r[2] * vz;
+  gdouble py = c->r[3] * vx + c->r[4] * vy + c->r[5] * vz;
+  gdouble pz = c->r[6] * vx + c->r[7] * vy + c->r[8] * vz;
+  gdouble ux = (px + image->p[0] * pz) * image->inverse;
+  gdouble uy = (py + image->p[1] * pz) * image->inverse;
+  gdouble bxx, bxy, byy;
+
+  bundle_distortion (c, image, &bxx, &bxy, &byy);
+  *yx = bxx * ux + bxy * uy;
+  *yy = bxy * ux + byy * uy;
+}
+
+/* Jc^T y without Jc. @w: its first three elements are to be multiplied by L^T,
+ * after summing over the observations of a camera */
+BUNDLE_FN void
+bundle_backward (const BundleConstants *c, const BundleImage *image, gdouble yx,
+    gdouble yy, gdouble w[9])
+{
+  const gdouble *q = image->q, *p = image->p;
+  gdouble bxx, bxy, byy, ax, ay, az, s;
+
+  bundle_distortion (c, image, &bxx, &bxy, &byy);
+  ax = (bxx * yx + bxy * yy) * image->inverse;
+  ay = (bxy * yx + byy * yy) * image->inverse;
+  az = p[0] * ax + p[1] * ay;
+  s = p[0] * yx + p[1] * yy;
+  w[0] = q[1] * az - q[2] * ay;
+  w[1] = q[2] * ax - q[0] * az;
+  w[2] = q[0] * ay - q[1] * ax;
+  w[3] = ax;
+  w[4] = ay;
+  w[5] = az;
+  w[6] = image->d * s;
+  w[7] = c->focal * image->n * s;
+  w[8] = image->n * w[7];
+}
+
+/* Jp^T y without Jp. */
+BUNDLE_FN void
+bundle_backward_point (const BundleConstants *c, const BundleImage *image,
+    gdouble yx, gdouble yy, gdouble w[3])
+{
+  gdouble bxx, bxy, byy, ax, ay, az;
+
+  bundle_distortion (c, image, &bxx, &bxy, &byy);
+  ax = (bxx * yx + bxy * yy) * image->inverse;
+  ay = (bxy * yx + byy * yy) * image->inverse;
+  az = image->p[0] * ax + image->p[1] * ay;
+  w[0] = c->r[0] * ax + c->r[3] * ay + c->r[6] * az;
+  w[1] = c->r[1] * ax + c->r[4] * ay + c->r[7] * az;
+  w[2] = c->r[2] * ax + c->r[5] * ay + c->r[8] * az;
+}
+
+/* L v of a camera's rotation, and L^T v. */
+BUNDLE_FN void
+bundle_left (const BundleConstants *c, const gdouble v[3], gdouble w[3])
+{
+  for (int i = 0; i < 3; i++)
+    w[i] = c->l[3 * i] * v[0] + c->l[3 * i + 1] * v[1] + c->l[3 * i + 2] * v[2];
+}
+
+BUNDLE_FN void
+bundle_left_transposed (
+    const BundleConstants *c, const gdouble v[3], gdouble w[3])
+{
+  for (int i = 0; i < 3; i++)
+    w[i] = c->l[i] * v[0] + c->l[3 + i] * v[1] + c->l[6 + i] * v[2];
+}
+
+/* --- robust losses ------------------------------------------------------------- */
+
+/* rho(s) of a squared residual @s, and sqrt(rho'(s)), by which residual and
+ * derivatives are multiplied. rho'' is nowhere positive, so that B. Triggs et
+ * al., Bundle Adjustment: A Modern Synthesis, has no other correction
+ * (Ceres's Corrector). */
+BUNDLE_FN gdouble
+bundle_loss (BundleLoss loss, gdouble scale, gdouble s, gdouble *weight)
+{
+  gdouble b = scale * scale, r, v;
+
+  switch (loss) {
+    case BUNDLE_LOSS_HUBER:
+      r = sqrt (s);
+      *weight = s > b ? sqrt (scale / r) : 1;
+      return s > b ? 2 * scale * r - b : s;
+    case BUNDLE_LOSS_CAUCHY:
+      v = 1 + s / b;
+      *weight = 1 / sqrt (v);
+      return b * log (v);
+    case BUNDLE_LOSS_TUKEY:
+      v = s > b ? 0 : 1 - s / b;
+      *weight = v;
+      return b / 3 * (1 - v * v * v);
+    default:
+      *weight = 1;
+      return s;
+  }
+}
+
+/* --- damping and small matrices ------------------------------------------------ */
+
+/* The addition of Levenberg-Marquardt to an element of the diagonal. @square: the
+ * element, a sum of squared derivatives; @scale: of its column, frozen at the
+ * start */
+BUNDLE_FN gdouble
+bundle_damping (gdouble square, gdouble scale, gdouble radius)
+{
+  gdouble d = square * scale * scale;
+
+  d = d < 1e-6 ? 1e-6 : d > 1e32 ? 1e32 : d;
+  return d / (scale * scale * radius);
+}
+
+/* 1 / (1 + |column|) */
+BUNDLE_FN gdouble
+bundle_column_scale (gdouble square)
+{
+  return 1 / (1 + sqrt (square));
+}
+
+/* A pivot of a Cholesky factorisation below this share of its diagonal element
+ * is rounding: its row is left out, as if the unknown were constant. */
+#define BUNDLE_PIVOT 1e-13
+
+/* The inverse of a symmetric positive 3 x 3 matrix. Both have the elements 00,
+ * 01, 02, 11, 12, 22 */
+BUNDLE_FN void
+bundle_invert_3 (const gdouble a[6], gdouble inverse[6])
+{
+  /* a = L D L^T, i.: the elements of the inverse of L */
+  gdouble d0 = a[0] > 0 ? 1 / a[0] : 0;
+  gdouble l10 = a[1] * d0, l20 = a[2] * d0;
+  gdouble p1 = a[3] - l10 * a[1];
+  gdouble d1 = p1 > BUNDLE_PIVOT * a[3] ? 1 / p1 : 0;
+  gdouble e = a[4] - l10 * a[2];
+  gdouble l21 = e * d1;
+  gdouble p2 = a[5] - l20 * a[2] - l21 * e;
+  gdouble d2 = p2 > BUNDLE_PIVOT * a[5] ? 1 / p2 : 0;
+  gdouble i10 = -l10, i21 = -l21, i20 = l10 * l21 - l20;
+
+  inverse[0] = d0 + i10 * i10 * d1 + i20 * i20 * d2;
+  inverse[1] = i10 * d1 + i20 * i21 * d2;
+  inverse[2] = i20 * d2;
+  inverse[3] = d1 + i21 * i21 * d2;
+  inverse[4] = i21 * d2;
+  inverse[5] = d2;
+}
+
+BUNDLE_FN void
+bundle_multiply_3 (
+    const gdouble a[6], gdouble x, gdouble y, gdouble z, gdouble b[3])
+{
+  b[0] = a[0] * x + a[1] * y + a[2] * z;
+  b[1] = a[1] * x + a[3] * y + a[4] * z;
+  b[2] = a[2] * x + a[4] * y + a[5] * z;
+}
+
+G_END_DECLS

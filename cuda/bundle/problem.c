@@ -1,0 +1,189 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/bundle/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/bundle/arithmetic.h"
+#include "cuda/core/memory.h"
+
+/* @n elements of @size, zeroed; FALSE once one of them failed. */
+static gboolean
+allocate_array (gpointer array, gsize n, gsize size, GError **error)
+{
+  gpointer *to = array;
+
+  if (n > G_MAXSIZE / 2 / size)
+    return cvis_refuse (error,
+        "%" G_GSIZE_FORMAT " elements do not fit into memory: reduce the "
+        "problem",
+        n);
+  *to = cvis_memory_new (MAX (n, 1) * size, TRUE, error);
+  return *to != NULL;
+}
+
+BundleProblem *
+bundle_problem_new (
+    guint n_cameras, guint n_points, gsize n_observations, GError **error)
+{
+  BundleProblem *p;
+
+  if (!cvis_check_range ("number of cameras", n_cameras, 1, G_MAXINT32, error)
+      || !cvis_check_range ("number of points", n_points, 1, G_MAXINT32, error)
+      || !cvis_check_range ("number of observations", (gdouble) n_observations,
+          1, G_MAXUINT32, error))
+    return NULL;
+  p = g_new0 (BundleProblem, 1);
+  p->n_cameras = n_cameras;
+  p->n_points = n_points;
+  p->n_observations = n_observations;
+  if (allocate_array (&p->cameras, (gsize) n_cameras * BUNDLE_CAMERA_SIZE,
+          sizeof *p->cameras, error)
+      && allocate_array (
+          &p->points, (gsize) n_points * 3, sizeof *p->points, error)
+      && allocate_array (
+          &p->camera_of, n_observations, sizeof *p->camera_of, error)
+      && allocate_array (
+          &p->point_of, n_observations, sizeof *p->point_of, error)
+      && allocate_array (
+          &p->observed, n_observations * 2, sizeof *p->observed, error))
+    return p;
+  bundle_problem_free (p);
+  return NULL;
+}
+
+void
+bundle_problem_free (BundleProblem *problem)
+{
+  if (problem == NULL)
+    return;
+  free (problem->cameras);
+  free (problem->points);
+  free (problem->camera_of);
+  free (problem->point_of);
+  free (problem->observed);
+  free (problem->camera_constant);
+  free (problem->point_constant);
+  free (problem->colours);
+  for (guint i = 0; problem->views && i < problem->n_cameras; i++)
+    g_free (problem->views[i].name);
+  free (problem->views);
+  g_free (problem);
+}
+
+static gboolean
+copy_array (
+    gpointer array, gconstpointer from, gsize n, gsize size, GError **error)
+{
+  gpointer *to = array;
+
+  if (from == NULL)
+    return TRUE;
+  if (*to == NULL && !allocate_array (array, n, size, error))
+    return FALSE;
+  memcpy (*to, from, n * size);
+  return TRUE;
+}
+
+BundleProblem *
+bundle_problem_copy (const BundleProblem *problem, GError **error)
+{
+  gsize cameras = problem->n_cameras, points = problem->n_points;
+  gsize n = problem->n_observations;
+  BundleProblem *p =
+      bundle_problem_new (problem->n_cameras, problem->n_points, n, error);
+
+  if (p == NULL)
+    return NULL;
+  if (!copy_array (&p->cameras, problem->cameras, cameras * BUNDLE_CAMERA_SIZE,
+          sizeof *p->cameras, error)
+      || !copy_array (
+          &p->points, problem->points, points * 3, sizeof *p->points, error)
+      || !copy_array (
+          &p->camera_of, problem->camera_of, n, sizeof *p->camera_of, error)
+      || !copy_array (
+          &p->point_of, problem->point_of, n, sizeof *p->point_of, error)
+      || !copy_array (
+          &p->observed, problem->observed, n * 2, sizeof *p->observed, error)
+      || !copy_array (&p->camera_constant, problem->camera_constant, cameras,
+          sizeof *p->camera_constant, error)
+      || !copy_array (&p->point_constant, problem->point_constant, points,
+          sizeof *p->point_constant, error)
+      || !copy_array (
+          &p->colours, problem->colours, points * 3, sizeof *p->colours, error)
+      || !copy_array (
+          &p->views, problem->views, cameras, sizeof *p->views, error)) {
+    bundle_problem_free (p);
+    return NULL;
+  }
+  for (guint i = 0; p->views && i < p->n_cameras; i++)
+    p->views[i].name = g_strdup (problem->views[i].name);
+  return p;
+}
+
+/* The first of @n numbers that is not finite; @n: none */
+static gsize
+find_not_finite (const gdouble *values, gsize n)
+{
+  gsize i = 0;
+
+  while (i < n && isfinite (values[i]))
+    i++;
+  return i;
+}
+
+static gboolean
+check_finite (const gchar *what, const gdouble *values, gsize n, guint size,
+    GError **error)
+{
+  gsize i = find_not_finite (values, n * size);
+
+  if (i == n * size)
+    return TRUE;
+  return cvis_refuse (error,
+      "number %u of %s %" G_GSIZE_FORMAT " is %s, must be finite",
+      (guint) (i % size), what, i / size,
+      isnan (values[i]) ? "not a number" : "infinite");
+}
+
+static gboolean
+check_indices (const gchar *what, const guint32 *indices, gsize n, guint limit,
+    GError **error)
+{
+  for (gsize i = 0; i < n; i++)
+    if (indices[i] >= limit)
+      return cvis_refuse (error,
+          "observation %" G_GSIZE_FORMAT " is of %s %u, must be 0 to %u", i,
+          what, indices[i], limit - 1);
+  return TRUE;
+}
+
+gboolean
+bundle_problem_check (const BundleProblem *problem, GError **error)
+{
+  gsize n = problem->n_observations;
+
+  return check_indices (
+             "camera", problem->camera_of, n, problem->n_cameras, error)
+         && check_indices (
+             "point", problem->point_of, n, problem->n_points, error)
+         && check_finite ("camera", problem->cameras, problem->n_cameras,
+             BUNDLE_CAMERA_SIZE, error)
+         && check_finite ("point", problem->points, problem->n_points, 3, error)
+         && check_finite ("observation", problem->observed, n, 2, error);
+}
+
+void
+bundle_project (const gdouble camera[BUNDLE_CAMERA_SIZE],
+    const gdouble point[3], gdouble image[2])
+{
+  BundleConstants constants;
+  BundleImage at;
+
+  bundle_constants (camera, &constants);
+  at = bundle_image (&constants, point[0], point[1], point[2]);
+  bundle_residual (&constants, &at, 0, 0, &image[0], &image[1]);
+}
