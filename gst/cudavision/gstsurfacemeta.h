@@ -82,7 +82,8 @@ typedef struct _GstSurfaceMeta GstSurfaceMeta;
  * @polynomial: what an F-operation took off, see LwtJob; zeros without one
  * @missing: points that are missing
  * @mask: (nullable): width * height bytes, 0 where a point is missing: of grey
- *   samples, which have no NaN. %NULL: no point is missing, or NaN says so
+ *   samples, which have no NaN, and of the surface that BANDS are of. %NULL: no
+ *   point is missing, or NaN says so
  * @wavelet: empty before any filter, as are the boundary and what follows
  * @boundary: its nick
  * @levels: of the form, or of the bands; [0] along x

@@ -355,8 +355,11 @@ fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, SurfacePart part,
   if (config->type == LWT_TYPE_I32) {
     meta->z_scale = surface->z_scale;
     meta->missing = frame->missing;
-    meta->mask = frame->mask != NULL ? gst_buffer_ref (frame->mask) : NULL;
   }
+  if (frame->mask != NULL
+      && (config->type == LWT_TYPE_I32
+          || (part == SURFACE_PART_BANDS && job->missing > 0)))
+    meta->mask = gst_buffer_ref (frame->mask);
   describe_filter (meta, settings, surface, config);
   meta->has_parameters = gst_lwt_frame_has_parameters (frame, config, part);
   if (meta->has_parameters)

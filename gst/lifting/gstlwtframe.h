@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * @picture, @map: how it is mapped: one of the two
  * @staging: what the engine reads instead, where samples have to be changed or
  *   moved; kept for the next frame
- * @mask: (nullable): as it came, owned
+ * @mask: (nullable): as it came, or of the coefficients of floats, owned
  * @offset, @polynomial: of the meta that came: what was taken off by then
  * @missing: points missing as the meta says, where the engine does not look
  * @sides: request pads that give some of it: 1 << kind

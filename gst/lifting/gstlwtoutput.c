@@ -7,6 +7,7 @@
 #include "gstcudalwtfilter-private.h"
 
 #include "gst/common/gstcvtime.h"
+#include "gstlwtmissing.h"
 #include "gstlwtoverflow.h"
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
@@ -279,8 +280,11 @@ gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
                     ? gst_lwt_denoise_wait (self, frame, &error)
                     : lwt_engine_wait (self->engine, &job, &error);
 
-  if (ok) {
+  if (ok && frame->video == NULL) {
     remark_on_overflow (self, frame);
+    ok = gst_lwt_frame_carry_missing (frame, &self->config, &error);
+  }
+  if (ok) {
     gst_lwt_frame_unmap (frame);
     ok = collect (self, frame, &leaving);
   } else {

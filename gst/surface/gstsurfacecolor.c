@@ -583,6 +583,13 @@ remove_masked (GstSurfaceColor *self, GstBuffer *mask)
   return TRUE;
 }
 
+/* Coefficients lie elsewhere than the points of their surface. */
+static gboolean
+is_masked (const GstSurfaceMeta *meta)
+{
+  return meta != NULL && meta->mask != NULL && meta->part != SURFACE_PART_BANDS;
+}
+
 /* Whether the samples are heights as they are painted. */
 static gboolean
 is_plain (const GstSurfaceColor *self, const GstMapInfo *map,
@@ -590,7 +597,7 @@ is_plain (const GstSurfaceColor *self, const GstMapInfo *map,
 {
   return self->info.type == GST_SURFACE_TYPE_FLOAT32
          && (guintptr) map->data % sizeof (gfloat) == 0
-         && (meta == NULL || (meta->z_scale == 1.0 && meta->mask == NULL));
+         && (meta == NULL || meta->z_scale == 1.0) && !is_masked (meta);
 }
 
 /* @mapped: (out): the buffer's memory where @z lies in it, to be unmapped; else its
@@ -630,7 +637,7 @@ take_surface (GstSurfaceColor *self, GstBuffer *buffer, GstMapInfo *mapped,
     read_heights (self, map.data, size / self->info.height, meta);
     gst_buffer_unmap (buffer, &map);
   }
-  return meta == NULL || meta->mask == NULL || remove_masked (self, meta->mask);
+  return !is_masked (meta) || remove_masked (self, meta->mask);
 
 too_small:
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,

@@ -645,6 +645,8 @@ GST_START_TEST (test_missing)
     GstBuffer *part = gst_harness_pull (rig.sides[i]);
 
     check_bytes (part, e.job.parts[side_parts[i]].data, e.size[side_parts[i]]);
+    fail_unless ((gst_buffer_get_surface_meta (part)->mask != NULL)
+                 == (side_parts[i] == SURFACE_PART_BANDS));
     for (guint k = 0; k < N && side_parts[i] != SURFACE_PART_BANDS; k++)
       fail_unless (
           (isnan (sample_of (part, k)) != 0) == is_hole (k % WIDTH, k / WIDTH));
@@ -853,6 +855,75 @@ GST_START_TEST (test_bands)
 
       fail_unless (fabs (z - height_at (frame, x, y)) < 1e-16, "%g", z);
     }
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+  g_free (line);
+  g_free (caps);
+}
+GST_END_TEST;
+
+static const struct {
+  guint kind;
+  const gchar *forward;
+} round_trips[] = {
+  { KIND_F32, "" },
+  { KIND_F64, "layout=interleaved" },
+  { KIND_F32, "boundary=pad-symmetric f-operation=plane" },
+  { KIND_GREY8, "" },
+};
+
+/* Points that were filled for the coefficients are missing again behind them. */
+GST_START_TEST (test_missing_there_and_back)
+{
+  const guint kind = round_trips[__i__].kind;
+  gchar *line =
+      g_strdup_printf ("cudalwtfilter backend=cpu dx=3e-6 dy=2e-6 "
+                       "operation=forward %s ! cudalwtfilter "
+                       "backend=cpu operation=inverse "
+                       "parameters=true ! capsfilter caps=other/tensors",
+          round_trips[__i__].forward);
+  GstHarness *h = gst_harness_new_parse (line);
+  gchar *caps = caps_of (kind, WIDTH, HEIGHT);
+
+  gst_harness_set_src_caps_str (h, caps);
+  for (guint holes = 0; holes < 2; holes++) {
+    GstBuffer *in = buffer_of (kind, 0, WIDTH, HEIGHT), *out;
+    const SurfaceParameters *p;
+    GstSurfaceMeta *meta;
+    gdouble mean = 0.0, sa = 0.0;
+
+    if (kind == KIND_GREY8) {
+      meta = gst_buffer_add_surface_meta (in);
+      meta->z_scale = 5e-9;
+      meta->mask = holes ? mask_of () : NULL;
+    } else if (holes) {
+      const gfloat nan32 = NAN;
+      const gdouble nan64 = NAN;
+      const gsize size = kind == KIND_F32 ? sizeof (nan32) : sizeof (nan64);
+
+      for (guint k = 0; k < N; k++)
+        if (is_hole (k % WIDTH, k / WIDTH))
+          gst_buffer_fill (in, k * size,
+              kind == KIND_F32 ? (gconstpointer) &nan32 : &nan64, size);
+    }
+    out = gst_harness_push_and_pull (h, in);
+    meta = gst_buffer_get_surface_meta (out);
+    p = &meta->parameters;
+    fail_unless_equals_uint64 (meta->missing, holes ? count_holes () : 0);
+    fail_unless (meta->mask == NULL && meta->has_parameters);
+    fail_unless_equals_uint64 (p->n, N - (holes ? count_holes () : 0));
+    for (guint k = 0; k < N; k++) {
+      const gboolean hole = holes && is_hole (k % WIDTH, k / WIDTH);
+
+      fail_unless ((isnan (sample_of (out, k)) != 0) == hole);
+      mean += hole ? 0.0 : sample_of (out, k) / (gdouble) p->n;
+    }
+    for (guint k = 0; k < N; k++)
+      if (!isnan (sample_of (out, k)))
+        sa += fabs (sample_of (out, k) - mean) / (gdouble) p->n;
+    fail_unless (fabs (p->sa - sa) < 1e-9 * sa, "%g, not %g", p->sa, sa);
+    fail_unless (p->sdq > 0.0);
     gst_buffer_unref (out);
   }
   gst_harness_teardown (h);
@@ -2214,6 +2285,8 @@ cudalwtfilter_suite (void)
   tcase_add_loop_test (tc, test_grey_of_tensors, 0, G_N_ELEMENTS (pictures));
   tcase_add_loop_test (tc, test_bands, 0, G_N_ELEMENTS (transforms));
   tcase_add_loop_test (tc, test_contradictions, 0, G_N_ELEMENTS (transforms));
+  tcase_add_loop_test (
+      tc, test_missing_there_and_back, 0, G_N_ELEMENTS (round_trips));
   tcase_add_test (tc, test_long_wavelet);
   tcase_add_loop_test (tc, test_reversible, 0, 3);
   tcase_add_loop_test (tc, test_denoise, 0, 3);

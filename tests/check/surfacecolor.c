@@ -336,6 +336,20 @@ GST_START_TEST (test_short_buffers)
 }
 GST_END_TEST;
 
+/* The mask of coefficients is of their surface, whatever its size. */
+GST_START_TEST (test_mask_of_bands)
+{
+  GstHarness *h = harness ("", FLOATS);
+  GstBuffer *bands = ramp ();
+  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (bands);
+
+  meta->part = SURFACE_PART_BANDS;
+  meta->mask = gst_buffer_new_allocate (NULL, 3, NULL);
+  gst_buffer_unref (gst_harness_push_and_pull (h, bands));
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 /* Surfaces with a side that video cannot have are refused, in words. */
 GST_START_TEST (test_too_large)
 {
@@ -515,6 +529,7 @@ surfacecolor_suite (void)
   tcase_add_test (tc, test_aspect_of_others);
   tcase_add_test (tc, test_segment_of_bytes);
   tcase_add_test (tc, test_short_buffers);
+  tcase_add_test (tc, test_mask_of_bands);
   tcase_add_test (tc, test_too_large);
   tcase_add_test (tc, test_largest_side);
   tcase_add_test (tc, test_empty_range);
