@@ -153,7 +153,7 @@ typedef struct {
 
 /**
  * MotionPacketField:
- * @distance: the reference is the frame that much later: -1 the one before
+ * @distance: the reference is the searched frame that much later: -1 the one before
  * @reserved: 0
  * @reference_time: the reference's pts less the frame's, ns; G_MININT64 where
  *   one of them has none

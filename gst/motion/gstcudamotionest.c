@@ -76,6 +76,7 @@ gst_cuda_motion_est_start (GstCvFilter *filter)
 
   GST_OBJECT_LOCK (self);
   self->wanted = self->settings.config;
+  self->interval = self->settings.interval;
   wanted = filter->backend.wanted;
   GST_OBJECT_UNLOCK (self);
   g_mutex_lock (&filter->stats_lock);

@@ -55,6 +55,7 @@ struct _GstCudaMotionEst {
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   MotionConfig wanted; /* without size and depth */
+  guint interval;
 
   /* --- by the upstream thread, while the other is idle --- */
   MotionConfig config; /* of the engine */
@@ -71,6 +72,7 @@ struct _GstCudaMotionEst {
   GstSegment in_segment;
   guint64 number; /* of the next frame, in the stream */
   guint64 serial; /* of the next frame, since the engine was made */
+  guint skip;     /* so many frames before the next one that is searched */
   /* of frames, by serial; written before the frame is submitted */
   GstClockTime times[GST_MOTION_TIMES];
 
@@ -111,6 +113,9 @@ GstFlowReturn gst_motion_input_finish (GstCvFilter *filter);
 
 /* --- gstmotionoutput.c ----------------------------------------------------- */
 
+/* An event for the queue that holds @buffer, a frame that is not searched: it
+ * leaves in its place, and goes if the queue is flushed. Takes @buffer. */
+GstEvent *gst_motion_skip_event (GstBuffer *buffer);
 /* See GstCvFilterClass. */
 GstFlowReturn gst_motion_output_complete (GstCvFilter *filter, gpointer item);
 GstFlowReturn gst_motion_output_mark (GstCvFilter *filter);

@@ -18,6 +18,7 @@ gst_motion_input_finish (GstCvFilter *filter)
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   GstFlowReturn flow = gst_cv_queue_wait_idle (filter->queue);
 
+  self->skip = 0;
   if (self->engine == NULL || flow != GST_FLOW_OK)
     return flow;
   motion_engine_end (self->engine);
@@ -126,7 +127,21 @@ submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
     return GST_FLOW_ERROR;
   self->number++;
   self->serial++;
+  self->skip = self->interval - 1;
   return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+skip_frame (GstCudaMotionEst *self, GstBuffer *buffer)
+{
+  GstEvent *event = gst_motion_skip_event (buffer);
+  GstFlowReturn flow = gst_cv_queue_push_event (self->filter.queue, event);
+
+  self->skip--;
+  self->number++;
+  if (flow != GST_FLOW_OK)
+    gst_event_unref (event);
+  return flow;
 }
 
 GstFlowReturn
@@ -138,6 +153,8 @@ gst_motion_input_submit (GstCvFilter *filter, GstMiniObject *object)
   GError *error = NULL;
   gpointer frame = NULL;
 
+  if (self->skip > 0)
+    return skip_frame (self, buffer);
   if (self->on_device)
     flow = follow_context (self, buffer);
   if (flow == GST_FLOW_OK)

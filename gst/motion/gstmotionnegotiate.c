@@ -234,7 +234,7 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   config->depth_in_flight = context != NULL ? IN_FLIGHT_CUDA : IN_FLIGHT_CPU;
   n_frames = config->depth_in_flight
              + (config->bidirectional ? config->references : 0);
-  gst_cv_latency_set_frames (&self->filter.latency, n_frames);
+  gst_cv_latency_set_frames (&self->filter.latency, n_frames * self->interval);
   if (!make_engine (self, n_frames))
     return FALSE;
 
@@ -245,6 +245,7 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   for (guint i = 0; i < n_frames; i++)
     gst_cv_queue_give (self->filter.queue, gst_motion_frame_new ());
   self->serial = 0;
+  self->skip = 0;
   GST_INFO_OBJECT (self, "%ux%u, %u bits, %u x %u blocks, %u frames in flight",
       config->width, config->height, config->depth,
       motion_config_get_columns (config), motion_config_get_rows (config),

@@ -195,6 +195,41 @@ push_frame (GstCudaMotionEst *self, Leaving *leaving)
   return gst_cv_filter_get_flow (filter);
 }
 
+#define SKIPPED "cudamotionest-skipped"
+
+GstEvent *
+gst_motion_skip_event (GstBuffer *buffer)
+{
+  GstStructure *s =
+      gst_structure_new (SKIPPED, "buffer", GST_TYPE_BUFFER, buffer, NULL);
+
+  gst_buffer_unref (buffer);
+  return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, s);
+}
+
+/* Pushes @event, or the frame that is in it. */
+static void
+push_event (GstCudaMotionEst *self, GstEvent *event)
+{
+  GstCvFilter *filter = &self->filter;
+  GstBuffer *buffer;
+
+  if (!gst_event_has_name (event, SKIPPED)) {
+    gst_cv_filter_push_event (filter, event);
+    return;
+  }
+  gst_structure_get (gst_event_get_structure (event), "buffer", GST_TYPE_BUFFER,
+      &buffer, NULL);
+  gst_event_unref (event);
+  g_mutex_lock (&filter->stats_lock);
+  gst_motion_stats_add_skipped (&self->stats);
+  g_mutex_unlock (&filter->stats_lock);
+  gst_cv_filter_push (filter, GST_MINI_OBJECT_CAST (buffer));
+  /* a mark can tell the flow, an event cannot */
+  if (gst_cv_filter_get_flow (filter) != GST_FLOW_OK)
+    gst_cv_queue_push_mark (filter->queue);
+}
+
 /* Pushes the events that came between this frame and the next. */
 static void
 push_held_events (GstCudaMotionEst *self)
@@ -206,7 +241,7 @@ push_held_events (GstCudaMotionEst *self)
     GstEvent *event = head->event;
 
     gst_queue_array_pop_head_struct (self->held);
-    gst_cv_filter_push_event (&self->filter, event);
+    push_event (self, event);
   }
 }
 
@@ -264,7 +299,7 @@ gst_motion_output_event (GstCvFilter *filter, GstEvent *event)
     gst_queue_array_push_tail_struct (
         self->held, &(GstMotionHeld){ .event = event });
   else
-    gst_cv_filter_push_event (filter, event);
+    push_event (self, event);
 }
 
 GstFlowReturn
@@ -282,7 +317,9 @@ gst_motion_output_complete (GstCvFilter *filter, gpointer item)
 GstFlowReturn
 gst_motion_output_mark (GstCvFilter *filter)
 {
-  return complete_frames (GST_CUDA_MOTION_EST (filter));
+  const GstFlowReturn flow = complete_frames (GST_CUDA_MOTION_EST (filter));
+
+  return flow == GST_FLOW_OK ? gst_cv_filter_get_flow (filter) : flow;
 }
 
 static void
@@ -314,4 +351,5 @@ gst_motion_output_flush (GstCvFilter *filter)
   }
   discard_held (self);
   gst_segment_init (&self->in_segment, GST_FORMAT_UNDEFINED);
+  self->skip = 0;
 }

@@ -95,6 +95,10 @@ static const GstCvSetting settings_table[] = {
       GST_CV_SETTING_UINT, CONFIG (references), FALSE, 1, 4, NULL, NULL },
   { "bidirectional", "Search frames to come too, for which each frame waits",
       GST_CV_SETTING_BOOLEAN, CONFIG (bidirectional), FALSE, 0, 1, NULL, NULL },
+  { "interval",
+      "Search every n-th frame, against the one searched before; the frames "
+      "between pass without vectors",
+      GST_CV_SETTING_UINT, OWN (interval), FALSE, 1, 100, NULL, NULL },
   { "threads", "Threads that search (backend cpu); 0: one per processor",
       GST_CV_SETTING_UINT, CONFIG (threads), FALSE, 0, 1024, NULL, NULL },
   { "scene-threshold",
@@ -130,6 +134,7 @@ gst_motion_settings_init (GstMotionSettings *settings)
     .roi_delta_qp = -6,
     .roi_min_motion = 2.0,
     .message_interval = GST_SECOND,
+    .interval = 1,
   };
   motion_config_init (&settings->config);
 }

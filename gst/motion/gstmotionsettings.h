@@ -31,6 +31,7 @@ typedef enum {
  * @roi_delta_qp: what they ask of the encoder
  * @roi_min_motion: pixels from the global motion
  * @message_interval: ns between element messages, 0: none
+ * @interval: each frame of so many is searched
  */
 typedef struct {
   MotionConfig config;
@@ -40,6 +41,7 @@ typedef struct {
   gint roi_delta_qp;
   gdouble roi_min_motion;
   guint64 message_interval;
+  guint interval;
 } GstMotionSettings;
 
 void gst_motion_settings_init (GstMotionSettings *settings);

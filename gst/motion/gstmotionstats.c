@@ -63,6 +63,15 @@ gst_motion_stats_add (GstMotionStats *stats, const GstMotionFrame *frame,
   stats->pts = packet->pts;
 }
 
+void
+gst_motion_stats_add_skipped (GstMotionStats *stats)
+{
+  stats->total.frames++;
+  stats->total.skipped++;
+  stats->recent.frames++;
+  stats->recent.skipped++;
+}
+
 static gdouble
 mean (gdouble sum, guint64 n)
 {
@@ -84,12 +93,12 @@ static GstStructure *
 to_structure (const gchar *name, const GstMotionCounts *c, guint64 elapsed)
 {
   return gst_structure_new (name, "frames", G_TYPE_UINT64, c->frames,
-      "first-frames", G_TYPE_UINT64, c->first, "duplicates", G_TYPE_UINT64,
-      c->duplicates, "scene-cuts", G_TYPE_UINT64, c->scene_cuts, "key-units",
-      G_TYPE_UINT64, c->key_units, "staged-frames", G_TYPE_UINT64, c->staged,
-      "static-share", G_TYPE_DOUBLE,
-      mean ((gdouble) c->static_blocks, c->blocks), "intra-share",
-      G_TYPE_DOUBLE, mean ((gdouble) c->intra_blocks, c->blocks),
+      "skipped-frames", G_TYPE_UINT64, c->skipped, "first-frames",
+      G_TYPE_UINT64, c->first, "duplicates", G_TYPE_UINT64, c->duplicates,
+      "scene-cuts", G_TYPE_UINT64, c->scene_cuts, "key-units", G_TYPE_UINT64,
+      c->key_units, "staged-frames", G_TYPE_UINT64, c->staged, "static-share",
+      G_TYPE_DOUBLE, mean ((gdouble) c->static_blocks, c->blocks),
+      "intra-share", G_TYPE_DOUBLE, mean ((gdouble) c->intra_blocks, c->blocks),
       "mean-residue", G_TYPE_DOUBLE, mean (c->residue, c->samples),
       "mean-zero-residue", G_TYPE_DOUBLE, mean (c->zero_residue, c->samples),
       "psnr", G_TYPE_DOUBLE, get_psnr (c), "mean-global-motion", G_TYPE_DOUBLE,

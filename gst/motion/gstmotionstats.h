@@ -14,6 +14,7 @@ G_BEGIN_DECLS
 /**
  * GstMotionCounts:
  * @frames: that left
+ * @skipped: of them, not searched
  * @first: without anything before them to compare with
  * @searched: with a field of the frame before; what follows is of these fields
  * @residue, @zero_residue: sums, in levels of 8-bit samples
@@ -21,7 +22,7 @@ G_BEGIN_DECLS
  * @speed: sum of the lengths of the frames' global motion, pixels
  */
 typedef struct {
-  guint64 frames, first, duplicates, scene_cuts, key_units, staged;
+  guint64 frames, skipped, first, duplicates, scene_cuts, key_units, staged;
   guint64 searched, blocks, static_blocks, intra_blocks, samples;
   gdouble residue, zero_residue, noise, speed;
   CvisHistogram latency;
@@ -40,6 +41,9 @@ void gst_motion_stats_init (GstMotionStats *stats);
  * @key_unit: an event asked for a key frame */
 void gst_motion_stats_add (GstMotionStats *stats, const GstMotionFrame *frame,
     const MotionPacket *packet, gboolean key_unit, guint64 now);
+
+/* Counts a frame that leaves without a search. */
+void gst_motion_stats_add_skipped (GstMotionStats *stats);
 
 /* Everything since the start. */
 GstStructure *gst_motion_stats_to_structure (const GstMotionStats *stats);

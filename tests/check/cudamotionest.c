@@ -490,6 +490,8 @@ expect_split (MotionClip *clip, guint at)
 
 static const gchar *const directions[] = { "bidirectional=false",
   "bidirectional=true references=2" };
+static const gchar *const intervals[] = { "interval=3",
+  "interval=3 bidirectional=true references=2" };
 
 static MotionClip *
 clip_of_direction (guint direction, guint n)
@@ -654,6 +656,126 @@ GST_START_TEST (test_order_of_events)
 }
 GST_END_TEST;
 
+/* Every third frame gets the vectors that it gets without those between, which
+ * pass as they came, in the same order as frames and events came. */
+GST_START_TEST (test_interval)
+{
+  const guint n = 11;
+  MotionClip *clip = clip_of_direction (__i__, n);
+  Rig rig = rig_new_playing (intervals[__i__], FALSE, clip);
+  Rig third = rig_new_playing (directions[__i__], FALSE, clip);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  GString *order = g_string_new (NULL);
+
+  gst_pad_add_probe (src,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      note_order, order, NULL);
+  for (guint i = 0; i < n; i++) {
+    push_frames (&rig, clip, i, 1);
+    if (i % 2 == 0)
+      gst_harness_push_event (rig.h, gst_event_new_tag (gst_tag_list_new (
+                                         GST_TAG_TRACK_NUMBER, i + 1, NULL)));
+    if (i % 3 == 0)
+      push_frames (&third, clip, i, 1);
+  }
+  push_eos (&rig);
+  push_eos (&third);
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *out = gst_harness_pull (rig.h), *expected;
+    gsize size;
+    const guint8 *data = g_bytes_get_data (clip->video[i], &size);
+    gpointer state = NULL, state_expected = NULL;
+    const GstMotionVectorMeta *meta, *other;
+
+    fail_unless_equals_uint64 (
+        GST_BUFFER_PTS (out), (guint64) i * MOTION_CLIP_FRAME_NS);
+    fail_unless (gst_buffer_memcmp (out, 0, data, size) == 0);
+    expected = i % 3 == 0 ? gst_harness_pull (third.h) : gst_buffer_new ();
+    do {
+      meta = (const GstMotionVectorMeta *) gst_buffer_iterate_meta_filtered (
+          out, &state, GST_MOTION_VECTOR_META_API_TYPE);
+      other = (const GstMotionVectorMeta *) gst_buffer_iterate_meta_filtered (
+          expected, &state_expected, GST_MOTION_VECTOR_META_API_TYPE);
+      fail_unless ((meta == NULL) == (other == NULL), "frame %u", i);
+      if (meta == NULL)
+        break;
+      fail_unless (meta->packet->frame == i);
+      fail_unless_equals_int (meta->field->distance, other->field->distance);
+      fail_unless_equals_int64 (
+          meta->field->reference_time, other->field->reference_time);
+      fail_unless (memcmp (meta->vectors, other->vectors,
+                       meta->packet->columns * meta->packet->rows
+                           * sizeof (MotionVector))
+                   == 0);
+    } while (TRUE);
+    gst_buffer_unref (expected);
+    gst_buffer_unref (out);
+  }
+  fail_unless_equals_string (order->str, "btbbtbbtbbtbbtbbt");
+  fail_unless_equals_uint64 (rig_stat (&rig, "frames"), n);
+  fail_unless_equals_uint64 (rig_stat (&rig, "skipped-frames"), n - 4);
+  fail_unless_equals_uint64 (rig_stat (&rig, "first-frames"), 1);
+  rig_free (&rig);
+  rig_free (&third);
+  g_string_free (order, TRUE);
+  gst_object_unref (src);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* A flush drops the frames between too, and the next one is searched. */
+GST_START_TEST (test_interval_flush)
+{
+  MotionClip *clip = clip_of_direction (__i__, 5);
+  Rig rig = rig_new_playing (intervals[__i__], FALSE, clip);
+
+  push_frames (&rig, clip, 0, 5);
+  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
+  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  while (gst_harness_buffers_in_queue (rig.h) > 0)
+    gst_buffer_unref (gst_harness_pull (rig.h));
+  push_segment (&rig, 0);
+  push_frames (&rig, clip, 0, 4);
+  push_eos (&rig);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *out = gst_harness_pull (rig.h);
+
+    fail_unless_equals_uint64 (
+        GST_BUFFER_PTS (out), (guint64) i * MOTION_CLIP_FRAME_NS);
+    fail_unless (
+        (gst_buffer_get_meta (out, GST_MOTION_VECTOR_META_API_TYPE) != NULL)
+        == (i == 3 || (i == 0 && __i__ == 1)));
+    gst_buffer_unref (out);
+  }
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
+/* Downstream refuses a frame between: upstream learns it. */
+GST_START_TEST (test_interval_refused)
+{
+  MotionClip *clip = clip_new (2);
+  Rig rig = rig_new_playing ("interval=100", FALSE, clip);
+  GstPad *src = gst_element_get_static_pad (rig.element, "src");
+  GstPad *sink = gst_pad_get_peer (src);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  push_frames (&rig, clip, 0, 2);
+  gst_buffer_unref (gst_harness_pull (rig.h));
+  gst_buffer_unref (gst_harness_pull (rig.h));
+  gst_pad_unlink (src, sink);
+  while (flow == GST_FLOW_OK)
+    flow = gst_harness_push (rig.h, motion_clip_buffer (clip, 1, 0));
+  fail_unless_equals_int (flow, GST_FLOW_NOT_LINKED);
+  gst_pad_link (src, sink);
+  gst_object_unref (sink);
+  gst_object_unref (src);
+  rig_free (&rig);
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
 static void
 discard_all (GstHarness *h)
 {
@@ -721,6 +843,12 @@ GST_START_TEST (test_latency)
   rig_set_caps (&rig, clip);
   fail_unless_equals_uint64 (gst_harness_query_latency (rig.h),
       3 * GST_MSECOND + frames * MOTION_CLIP_FRAME_NS / 2);
+  rig_free (&rig);
+  /* a search may take as long as the frames to the next one last */
+  clip->info.fps_n = 25;
+  rig = rig_new_playing (intervals[__i__], FALSE, clip);
+  fail_unless_equals_uint64 (
+      gst_harness_query_latency (rig.h), 3 * frames * MOTION_CLIP_FRAME_NS);
   rig_free (&rig);
   motion_clip_free (clip);
 }
@@ -1371,6 +1499,9 @@ cudamotionest_suite (void)
   tcase_add_loop_test (tc, test_segments, 0, 2);
   tcase_add_loop_test (tc, test_gap_and_discont, 0, 2);
   tcase_add_loop_test (tc, test_order_of_events, 0, 2);
+  tcase_add_loop_test (tc, test_interval, 0, G_N_ELEMENTS (intervals));
+  tcase_add_loop_test (tc, test_interval_flush, 0, G_N_ELEMENTS (intervals));
+  tcase_add_test (tc, test_interval_refused);
   tcase_add_loop_test (tc, test_flush, 0, 4);
   tcase_add_test (tc, test_drain);
   tcase_add_loop_test (tc, test_latency, 0, 2);
