@@ -26,9 +26,7 @@
  */
 #include "gstpbftestsrc.h"
 
-#include <gst/cudavision/gstpbfmeta.h>
 #include <gst/video/gstvideometa.h>
-#include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 #include <string.h>
 #include "gst/common/gstcvsettings.h"
@@ -57,7 +55,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);
 #define MAX_PRE_RENDER 65536
 
 struct _GstPbfTestSrc {
-  GstBaseSrc parent;
+  GstPbfListSrc parent;
 
   /* properties, guarded by the object lock */
   guint seed;
@@ -70,17 +68,15 @@ struct _GstPbfTestSrc {
    * them */
   GstVideoInfo info;
   PbfSim *sim;
-  guint wanted_list_frames;    /* frames_per_list since start */
-  guint list_frames;           /* the same; if 0, as these caps make it */
-  guint replay_frames;         /* pre_render since start */
-  GstPbfReplay *replay;        /* frames rendered in advance */
-  guint replay_layers;         /* layers that they span */
-  GstBufferList *other_frames; /* (nullable): of the list being sent, without
-                                * the first one */
-  guint64 frame;               /* number of the next one since start */
-  guint64 first_frame;         /* number of the first one with these caps */
-  GstClockTime first_time;     /* and its time since start */
-  GstClockTime time_offset;    /* of timestamps against the time since start */
+  guint wanted_list_frames; /* frames_per_list since start */
+  guint list_frames;        /* the same; if 0, as these caps make it */
+  guint replay_frames;      /* pre_render since start */
+  GstPbfReplay *replay;     /* frames rendered in advance */
+  guint replay_layers;      /* layers that they span */
+  guint64 frame;            /* number of the next one since start */
+  guint64 first_frame;      /* number of the first one with these caps */
+  GstClockTime first_time;  /* and its time since start */
+  GstClockTime time_offset; /* of timestamps against the time since start */
   gboolean time_known;
   gboolean sought; /* frame follows from the segment's position */
 
@@ -147,32 +143,11 @@ gst_pbf_test_src_regime_get_type (void)
 }
 
 #define gst_pbf_test_src_parent_class parent_class
-G_DEFINE_FINAL_TYPE (GstPbfTestSrc, gst_pbf_test_src, GST_TYPE_BASE_SRC)
+G_DEFINE_FINAL_TYPE (GstPbfTestSrc, gst_pbf_test_src, GST_TYPE_PBF_LIST_SRC)
 GST_ELEMENT_REGISTER_DEFINE (
     pbftestsrc, "pbftestsrc", GST_RANK_NONE, GST_TYPE_PBF_TEST_SRC);
 
 /* --- one frame ------------------------------------------------------------- */
-
-/* The metas stay on a pool's buffers, so that they are allocated once. */
-static void
-keep_in_pool (GstBuffer *buffer, GstMeta *meta)
-{
-  if (buffer->pool != NULL)
-    GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
-}
-
-static GstPbfSignalMeta *
-signal_meta (GstBuffer *buffer)
-{
-  static const PbfSignal none = { 0 };
-  GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
-
-  if (meta == NULL) {
-    meta = gst_buffer_add_pbf_signal_meta (buffer, &none);
-    keep_in_pool (buffer, &meta->meta);
-  }
-  return meta;
-}
 
 static GstPbfTruthMeta *
 truth_meta (GstBuffer *buffer)
@@ -181,7 +156,7 @@ truth_meta (GstBuffer *buffer)
 
   if (meta == NULL) {
     meta = gst_buffer_add_pbf_truth_meta (buffer);
-    keep_in_pool (buffer, &meta->meta);
+    gst_pbf_list_src_keep_meta (buffer, &meta->meta);
   }
   return meta;
 }
@@ -229,7 +204,7 @@ render_frame (GstPbfTestSrc *self, guint64 index, GstBuffer *buffer)
     return FALSE;
   }
   pbf_sim_render (self->sim, index, map.data + offset, stride,
-      &signal_meta (buffer)->signal, &truth);
+      &gst_pbf_list_src_signal_meta (buffer)->signal, &truth);
   gst_buffer_unmap (buffer, &map);
   set_truth (truth_meta (buffer), &truth);
   return TRUE;
@@ -344,7 +319,7 @@ make_frame (GstPbfTestSrc *self, GstBufferPool *pool, const Exposure *e,
     return GST_FLOW_ERROR;
   }
   if (self->first_frame > 0)
-    renumber (&signal_meta (*buffer)->signal, e);
+    renumber (&gst_pbf_list_src_signal_meta (*buffer)->signal, e);
   stamp_frame (self, *buffer, e);
   return GST_FLOW_OK;
 }
@@ -368,7 +343,7 @@ fill_replay (GstPbfTestSrc *self, GstBufferPool *pool)
     if (ret != GST_FLOW_OK)
       break;
     if (render_frame (self, i, buffer)) {
-      layer = signal_meta (buffer)->signal.layer;
+      layer = gst_pbf_list_src_signal_meta (buffer)->signal.layer;
       gst_pbf_replay_add (replay, buffer);
     } else {
       gst_buffer_unref (buffer);
@@ -603,10 +578,6 @@ replay_list (GstPbfTestSrc *self, guint n, GstBufferList **list)
   return ret;
 }
 
-/* Gives the base class the first of @n frames and keeps the others for
- * push_list(). gst_base_src_submit_buffer_list() is not used: in GStreamer 1.22
- * the base class unrefs a buffer that is not there if EOS or a change of state
- * comes between create() and the push. */
 static GstFlowReturn
 make_list (
     GstPbfTestSrc *self, GstBufferPool *pool, guint n, GstBuffer **buffer)
@@ -619,39 +590,8 @@ make_list (
     gst_buffer_list_unref (list);
     return ret;
   }
-  *buffer = gst_buffer_ref (gst_buffer_list_get (list, 0));
-  gst_buffer_list_remove (list, 0, 1);
-  self->other_frames = list;
+  gst_pbf_list_src_hand_out (GST_PBF_LIST_SRC (self), list, buffer);
   return GST_FLOW_OK;
-}
-
-/* The base class knows the first frame of a list only. */
-static void
-update_position (GstPbfTestSrc *self, GstBuffer *last)
-{
-  GstSegment *segment = &GST_BASE_SRC (self)->segment;
-  GstClockTime end = GST_BUFFER_PTS (last) + GST_BUFFER_DURATION (last);
-
-  GST_OBJECT_LOCK (self);
-  segment->position = MIN (end, segment->stop);
-  GST_OBJECT_UNLOCK (self);
-}
-
-/* Pushes a list in the place of its first frame. */
-static GstPadProbeReturn
-push_list (GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  GstPbfTestSrc *self = data;
-  GstBufferList *list = g_steal_pointer (&self->other_frames);
-
-  if (list == NULL)
-    return GST_PAD_PROBE_OK;
-  gst_buffer_list_insert (list, 0, GST_PAD_PROBE_INFO_BUFFER (info));
-  update_position (
-      self, gst_buffer_list_get (list, gst_buffer_list_length (list) - 1));
-  info->data = NULL;
-  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = gst_pad_push_list (pad, list);
-  return GST_PAD_PROBE_HANDLED;
 }
 
 /* Makes the frame before the current one, or the next @n. */
@@ -686,7 +626,7 @@ gst_pbf_test_src_create (
   GstFlowReturn ret = GST_FLOW_OK;
   guint n;
 
-  gst_clear_buffer_list (&self->other_frames); /* the push did not come */
+  gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
   if (base->num_buffers == 0)
     return GST_FLOW_EOS;
   pool = gst_base_src_get_buffer_pool (base);
@@ -825,77 +765,14 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 }
 
 static gboolean
-configure_pool (GstPbfTestSrc *self, GstBufferPool *pool, GstQuery *query,
-    GstCaps *caps, guint size, guint min, guint max)
-{
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-
-  gst_buffer_pool_config_set_params (config, caps, size, min, max);
-  if (gst_buffer_pool_has_option (pool, GST_BUFFER_POOL_OPTION_VIDEO_META)
-      && gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
-    gst_buffer_pool_config_add_option (
-        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  if (gst_buffer_pool_set_config (pool, config))
-    return TRUE;
-
-  /* the pool had to change something: is it still enough? */
-  config = gst_buffer_pool_get_config (pool);
-  if (!gst_buffer_pool_config_validate_params (config, caps, size, min, max)) {
-    gst_structure_free (config);
-    return FALSE;
-  }
-  return gst_buffer_pool_set_config (pool, config);
-}
-
-/* Takes downstream's pool if it can hold a list (or all frames rendered in
- * advance), else one of its own, which knows no limit. */
-static gboolean
 gst_pbf_test_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
-  guint needed =
-      self->replay_frames > 0 ? self->replay_frames : self->list_frames + 1;
-  guint size = GST_VIDEO_INFO_SIZE (&self->info), min = 0, max = 0;
-  gboolean offered = gst_query_get_n_allocation_pools (query) > 0;
-  GstBufferPool *pool = NULL;
-  GstCaps *caps;
 
   g_clear_pointer (&self->replay, gst_pbf_replay_free);
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (offered) {
-    guint least;
-
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &least, &min, &max);
-    least = MAX (least, size);
-    if (pool != NULL
-        && ((max > 0 && max < needed)
-            || !configure_pool (
-                self, pool, query, caps, least, MAX (min, needed), max))) {
-      GST_INFO_OBJECT (self,
-          "%" GST_PTR_FORMAT " cannot hold %u frames; using a pool of my own",
-          pool, needed);
-      gst_clear_object (&pool);
-    }
-    if (pool != NULL)
-      size = least;
-  }
-  min = MAX (min, needed);
-  if (pool == NULL) {
-    max = 0;
-    pool = gst_video_buffer_pool_new ();
-    if (!configure_pool (self, pool, query, caps, size, min, max)) {
-      GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, (NULL),
-          ("Cannot set up a buffer pool for %" GST_PTR_FORMAT, caps));
-      gst_object_unref (pool);
-      return FALSE;
-    }
-  }
-  if (offered)
-    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
-  else
-    gst_query_add_allocation_pool (query, pool, size, min, max);
-  gst_object_unref (pool);
-  return TRUE;
+  return gst_pbf_list_src_decide_pool (GST_PBF_LIST_SRC (self), query,
+      GST_VIDEO_INFO_SIZE (&self->info),
+      self->replay_frames > 0 ? self->replay_frames : self->list_frames + 1);
 }
 
 /* --- queries --------------------------------------------------------------- */
@@ -982,7 +859,7 @@ gst_pbf_test_src_stop (GstBaseSrc *base)
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
 
-  gst_clear_buffer_list (&self->other_frames);
+  gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
   g_clear_pointer (&self->replay, gst_pbf_replay_free);
   g_clear_pointer (&self->sim, pbf_sim_free);
   GST_OBJECT_LOCK (self);
@@ -1142,6 +1019,4 @@ gst_pbf_test_src_init (GstPbfTestSrc *self)
   self->timestamp_offset = DEFAULT_TIMESTAMP_OFFSET;
   self->list_frames = 1;
   gst_video_info_init (&self->info);
-  gst_pad_add_probe (GST_BASE_SRC_PAD (self), GST_PAD_PROBE_TYPE_BUFFER,
-      push_list, self, NULL);
 }

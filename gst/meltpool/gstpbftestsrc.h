@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include <gst/base/gstbasesrc.h>
+#include "gstpbflistsrc.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_PBF_TEST_SRC (gst_pbf_test_src_get_type ())
 G_DECLARE_FINAL_TYPE (
-    GstPbfTestSrc, gst_pbf_test_src, GST, PBF_TEST_SRC, GstBaseSrc)
+    GstPbfTestSrc, gst_pbf_test_src, GST, PBF_TEST_SRC, GstPbfListSrc)
 
 GST_ELEMENT_REGISTER_DECLARE (pbftestsrc);
 

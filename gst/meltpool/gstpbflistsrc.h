@@ -1,0 +1,48 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Base class of the sources of melt-pool frames: GstBaseSrc that pushes buffer
+ * lists, with frames in downstream's pool.
+ *
+ * gst_base_src_submit_buffer_list() is not used: in GStreamer 1.22 the base class
+ * unrefs a buffer that is not there if EOS or a change of state comes between
+ * create() and the push. Here create() returns the first buffer of a list, and a
+ * probe on the source pad pushes the list in its place. */
+#pragma once
+
+#include <gst/base/gstbasesrc.h>
+#include <gst/cudavision/gstpbfmeta.h>
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_PBF_LIST_SRC (gst_pbf_list_src_get_type ())
+G_DECLARE_DERIVABLE_TYPE (
+    GstPbfListSrc, gst_pbf_list_src, GST, PBF_LIST_SRC, GstBaseSrc)
+
+struct _GstPbfListSrcClass {
+  GstBaseSrcClass parent_class;
+};
+
+/* For create(): @buffer is the first of @list, which is pushed when create() has
+ * returned OK.
+ * @list: (transfer full): at least one buffer */
+void gst_pbf_list_src_hand_out (
+    GstPbfListSrc *self, GstBufferList *list, GstBuffer **buffer);
+
+/* For the begin of create(), and stop(): drops a list whose push did not come. */
+void gst_pbf_list_src_forget (GstPbfListSrc *self);
+
+/* For decide_allocation(): takes downstream's pool if it can hold @needed
+ * buffers of @size bytes, else a pool of its own, which knows no limit. Posts an
+ * error if there is none. */
+gboolean gst_pbf_list_src_decide_pool (
+    GstPbfListSrc *self, GstQuery *query, guint size, guint needed);
+
+/* The meta of @buffer, added if there is none. On a pool's buffer it stays, so
+ * that it is allocated once. */
+GstPbfSignalMeta *gst_pbf_list_src_signal_meta (GstBuffer *buffer);
+/* For metas that stay on a pool's buffer. */
+void gst_pbf_list_src_keep_meta (GstBuffer *buffer, GstMeta *meta);
+
+G_END_DECLS
