@@ -10,6 +10,8 @@
 #include "gstpbfresultenc.h"
 #include "gstpbftestsrc.h"
 #include "gstpbftypes.h"
+#include "gstpbfudpsink.h"
+#include "gstpbfudpsrc.h"
 
 gboolean
 gst_meltpool_register (GstPlugin *plugin)
@@ -21,6 +23,8 @@ gst_meltpool_register (GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER (pbfoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfresultenc, plugin);
   ok &= GST_ELEMENT_REGISTER (pbftestsrc, plugin);
+  ok &= GST_ELEMENT_REGISTER (pbfudpsink, plugin);
+  ok &= GST_ELEMENT_REGISTER (pbfudpsrc, plugin);
   ok &= gst_pbf_types_register (plugin);
   return ok;
 }

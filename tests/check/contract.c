@@ -25,6 +25,8 @@ static const gchar *const expected[] = {
   "pbfoverlay",
   "pbfresultenc",
   "pbftestsrc",
+  "pbfudpsink",
+  "pbfudpsrc",
   "surfacecolor",
   "surfacedec",
   "surfacesink",
@@ -121,10 +123,15 @@ GST_START_TEST (test_explains_itself)
 GST_END_TEST;
 
 /* Elements that open files do not start without a name; of this one there is no
- * file, and none is written. */
+ * file, and none is written. Those that receive take a port that is free. */
 static void
 give_location (GstElement *element)
 {
+  GParamSpec *port =
+      g_object_class_find_property (G_OBJECT_GET_CLASS (element), "port");
+
+  if (port != NULL && G_PARAM_SPEC_UINT (port)->minimum == 0)
+    g_object_set (element, "port", 0, NULL);
   if (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "location"))
     g_object_set (element, "location", "contract.npy", NULL);
 }

@@ -3,7 +3,8 @@
 
 A block ```sh of README.md or docs/**/*.md whose commands start with
 gst-launch-1.0 is run, each command in an empty folder of its own and within 60
-seconds; it must end by itself with exit status 0. Blocks ```sh gpu are left
+seconds; it must end by itself with exit status 0. Where the system allows it, each has
+a network of its own, so that ports are free. Blocks ```sh gpu are left
 out without a GPU; those marked ```sh clips find the clips of scripts/fetch-clips
 in clips/ and are left out where that does not get theirs, or without the element
 y4mdec; those marked ```sh x3p where the plugin was built without libzip.
@@ -72,14 +73,25 @@ def lacks_clip(command, folder):
                for clip in re.findall(r"\bclips/([\w.-]+)", command))
 
 
-def run(command, clips):
+def own_network():
+    """What to put before a command so that it has a network of its own."""
+    words = ["unshare", "--map-root-user", "--net", "sh", "-c",
+             "ip link set lo up && exec \"$@\"", "sh"]
+    try:
+        done = subprocess.run([*words, "true"], check=False, capture_output=True)
+        return [] if done.returncode else words
+    except OSError:
+        return []
+
+
+def run(command, clips, network=()):
     """Nothing if it went well, else what went wrong."""
     with tempfile.TemporaryDirectory() as folder:
         if clips:
             os.symlink(os.path.abspath(clips), os.path.join(folder, "clips"))
         try:
-            done = subprocess.run(["sh", "-c", command], cwd=folder, text=True,
-                                  timeout=LIMIT, check=False,
+            done = subprocess.run([*network, "sh", "-c", command], cwd=folder,
+                                  text=True, timeout=LIMIT, check=False,
                                   stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT)
@@ -102,7 +114,7 @@ def main():
              "x3p": any("x3p" in needs for _, needs, _ in pipelines)
              and have_x3p()}
     left_out = {need: 0 for need in there}
-    chosen = []
+    chosen, network = [], own_network()
     for where, needs, command in pipelines:
         lacks = [need for need in needs if not there[need]
                  or need == "clips" and lacks_clip(command, there[need])]
@@ -113,7 +125,7 @@ def main():
                            there["clips"] if "clips" in needs else None))
     # two at a time: much of a pipeline's time is its start
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        problems = list(pool.map(lambda each: run(*each[1:]), chosen))
+        problems = list(pool.map(lambda each: run(*each[1:], network), chosen))
     failed = 0
     for (where, command, _), problem in zip(chosen, problems):
         if problem:

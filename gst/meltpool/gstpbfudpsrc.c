@@ -1,0 +1,958 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-pbfudpsrc
+ * @title: pbfudpsrc
+ * @short_description: receives melt-pool frames over UDP
+ *
+ * Receives grey frames and their machine signals in the packets that pbfudpsink,
+ * or the interface board of a camera, sends. Frames come in their order, each
+ * once; what is lost, repeated, late, damaged or no packet at all is counted.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 pbfudpsrc port=5500 ! video/x-raw,framerate=20000/1 ! cudapbfmonitor ! fakesink
+ * ]|
+ *
+ * Since: 0.1
+ */
+#define _GNU_SOURCE /* recvmmsg */
+#include "gstpbfudpsrc.h"
+
+#include <errno.h>
+#include <gst/video/video.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "gst/common/gstcvsettings.h"
+#include "gstpbfsocket.h"
+#include "cuda/core/histogram.h"
+#include "cuda/meltpool/packet.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_src_debug);
+#define GST_CAT_DEFAULT gst_pbf_udp_src_debug
+
+#define DEFAULT_ADDRESS "0.0.0.0"
+#define DEFAULT_BUFFER_SIZE 0
+#define AUTO_BUFFER_SIZE (16 << 20)
+#define DEFAULT_REORDER_WINDOW 16
+#define DEFAULT_TIMEOUT GST_SECOND
+#define DEFAULT_TIMESTAMPS GST_PBF_TIMESTAMPS_ARRIVAL
+#define MESSAGES 64    /* packets that one system call receives */
+#define MESSAGE 65536  /* bytes: more than any UDP packet has */
+#define CONTROL 128    /* of SCM_TIMESTAMPNS and SO_RXQ_OVFL */
+#define SPARE_FRAMES 8 /* that a pool has beside the window */
+
+typedef enum {
+  GST_PBF_TIMESTAMPS_ARRIVAL,
+  GST_PBF_TIMESTAMPS_KERNEL,
+  GST_PBF_TIMESTAMPS_SENDER,
+} GstPbfTimestamps;
+
+/* A frame in the window. */
+typedef struct {
+  GstBuffer *buffer;
+  GstMapInfo map;
+  GstClockTime time; /* running time of its first packet */
+} OpenFrame;
+
+struct _GstPbfUdpSrc {
+  GstPbfListSrc parent;
+
+  /* properties and what others read, guarded by the object lock */
+  gchar *address;
+  guint port;
+  guint bound_port; /* 0: no socket */
+  guint buffer_size;
+  guint reorder_window;
+  guint64 timeout;
+  GstPbfTimestamps timestamps;
+  guint width, height; /* of the frames; 0: not known */
+  GstClockTime frame_duration;
+  PbfLinkCounts counts;
+  guint overflow;           /* packets that the socket had no room for */
+  guint socket_buffer_size; /* bytes */
+
+  /* of the streaming thread */
+  gint fd;
+  GstPoll *poll;
+  GstPollFD poll_fd;
+  gint unlocked; /* atomic */
+  PbfAssembler *assembler;
+  GstVideoInfo info;
+  GstBufferPool *pool;  /* (nullable): the negotiated one, during create() */
+  GstFlowReturn failed; /* to get a buffer */
+  gboolean resized;     /* caps are to be negotiated */
+  guint64 frames_left;
+  guint8 *bytes;
+  guint8 *control;
+  struct mmsghdr messages[MESSAGES];
+  struct iovec parts[MESSAGES];
+  guint n_messages, message;  /* received, and the next one to be used */
+  GstClockTime now, now_real; /* running and real time of their reception */
+  GstClockTime packet_time;   /* running time of the present one */
+  GstClockTime last_pts;
+  guint64 sender_time, sender_base; /* of a frame, and its running time */
+  guint64 last_good;                /* monotonic ns of the last packet */
+  gboolean silent;
+  GstBufferList *list; /* (nullable): frames to hand out */
+};
+
+enum {
+  PROP_0,
+  PROP_ADDRESS,
+  PROP_PORT,
+  PROP_BUFFER_SIZE,
+  PROP_REORDER_WINDOW,
+  PROP_TIMEOUT,
+  PROP_TIMESTAMPS,
+  PROP_STATS,
+};
+
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (
+            "video/x-raw, format = (string) GRAY8, width = (int) [ 1, 4096 ], "
+            "height = (int) [ 1, 4096 ], framerate = (fraction) [ 0, max ]"));
+
+static const GEnumValue timestamps_values[] = {
+  { GST_PBF_TIMESTAMPS_ARRIVAL,
+      "Running time at which the element received "
+      "the frame's first packet",
+      "arrival" },
+  { GST_PBF_TIMESTAMPS_KERNEL,
+      "Running time at which the kernel received the "
+      "frame's first packet",
+      "kernel" },
+  { GST_PBF_TIMESTAMPS_SENDER,
+      "The sender's timestamps, from the running time "
+      "of the first frame on",
+      "sender" },
+  { 0, NULL, NULL },
+};
+
+#define gst_pbf_udp_src_parent_class parent_class
+G_DEFINE_FINAL_TYPE (GstPbfUdpSrc, gst_pbf_udp_src, GST_TYPE_PBF_LIST_SRC)
+GST_ELEMENT_REGISTER_DEFINE (
+    pbfudpsrc, "pbfudpsrc", GST_RANK_NONE, GST_TYPE_PBF_UDP_SRC);
+
+/* --- frames (see PbfFrameFuncs) -------------------------------------------- */
+
+static void
+free_open_frame (OpenFrame *frame)
+{
+  gst_buffer_unmap (frame->buffer, &frame->map);
+  gst_buffer_unref (frame->buffer);
+  g_free (frame);
+}
+
+static gboolean
+map_frame (GstPbfUdpSrc *self, OpenFrame *frame, gsize *offset, gsize *stride)
+{
+  GstVideoMeta *layout = gst_buffer_get_video_meta (frame->buffer);
+  gint row = layout != NULL ? layout->stride[0] : self->info.stride[0];
+
+  *offset = layout != NULL ? layout->offset[0] : 0;
+  if (!gst_buffer_map (frame->buffer, &frame->map, GST_MAP_WRITE))
+    return FALSE;
+  *stride = row;
+  if (row >= self->info.width
+      && frame->map.size
+             >= *offset + self->info.width + *stride * (self->info.height - 1))
+    return TRUE;
+  gst_buffer_unmap (frame->buffer, &frame->map);
+  return FALSE;
+}
+
+static guint8 *
+open_frame (gpointer user, gpointer *handle, gsize *stride)
+{
+  GstPbfUdpSrc *self = user;
+  OpenFrame *frame = g_new (OpenFrame, 1);
+  gsize offset;
+
+  self->failed =
+      gst_buffer_pool_acquire_buffer (self->pool, &frame->buffer, NULL);
+  if (self->failed != GST_FLOW_OK) {
+    g_free (frame);
+    return NULL;
+  }
+  if (!map_frame (self, frame, &offset, stride)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
+        ("Cannot write a frame: a buffer of the negotiated pool cannot be "
+         "mapped, or is too small for %dx%d pixels",
+            self->info.width, self->info.height));
+    gst_buffer_unref (frame->buffer);
+    g_free (frame);
+    self->failed = GST_FLOW_ERROR;
+    return NULL;
+  }
+  frame->time = self->packet_time;
+  *handle = frame;
+  return frame->map.data + offset;
+}
+
+static void
+drop_frame (gpointer user, gpointer handle)
+{
+  free_open_frame (handle);
+}
+
+static void
+set_signal (GstBuffer *buffer, const guint8 *bytes)
+{
+  GstPbfSignalMeta *meta;
+
+  if (bytes != NULL) {
+    meta = gst_pbf_list_src_signal_meta (buffer);
+    pbf_packet_read_signal (bytes, &meta->signal);
+  } else if ((meta = gst_buffer_get_pbf_signal_meta (buffer)) != NULL) {
+    gst_buffer_remove_meta (buffer, &meta->meta); /* of the pool's last frame */
+  }
+}
+
+/* Time stamps never go back, although first packets may. */
+static GstClockTime
+choose_pts (GstPbfUdpSrc *self, GstClockTime arrived, const PbfFrameHead *head)
+{
+  GstClockTime pts = arrived;
+
+  if (self->timestamps == GST_PBF_TIMESTAMPS_SENDER
+      && head->t_ns != PBF_PACKET_NO_TIME) {
+    if (self->sender_time == PBF_PACKET_NO_TIME
+        || head->t_ns < self->sender_time) { /* the sender's clock is new */
+      self->sender_base = arrived;
+      self->sender_time = head->t_ns;
+    }
+    pts = self->sender_base + (head->t_ns - self->sender_time);
+    self->sender_base = pts;
+    self->sender_time = head->t_ns;
+  }
+  if (GST_CLOCK_TIME_IS_VALID (self->last_pts) && GST_CLOCK_TIME_IS_VALID (pts))
+    pts = MAX (pts, self->last_pts);
+  return self->last_pts = pts;
+}
+
+static void
+stamp_frame (GstPbfUdpSrc *self, OpenFrame *frame, const PbfFrameHead *head)
+{
+  GstBuffer *buffer = frame->buffer;
+
+  GST_BUFFER_PTS (buffer) = choose_pts (self, frame->time, head);
+  GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
+  if (self->frame_duration > 0)
+    GST_BUFFER_DURATION (buffer) = self->frame_duration;
+  else
+    GST_BUFFER_DURATION (buffer) =
+        head->duration_ns > 0 ? head->duration_ns : GST_CLOCK_TIME_NONE;
+  GST_BUFFER_OFFSET (buffer) = head->number;
+  GST_BUFFER_OFFSET_END (buffer) = head->number + 1;
+  if (head->lost_before > 0)
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  else
+    GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_DISCONT);
+}
+
+static void
+frame_done (gpointer user, gpointer handle, const PbfFrameHead *head)
+{
+  GstPbfUdpSrc *self = user;
+  OpenFrame *frame = handle;
+
+  if (self->frames_left == 0) {
+    free_open_frame (frame);
+    return;
+  }
+  self->frames_left--;
+  gst_buffer_unmap (frame->buffer, &frame->map);
+  set_signal (frame->buffer, head->signal);
+  stamp_frame (self, frame, head);
+  if (self->list == NULL)
+    self->list = gst_buffer_list_new_sized (MESSAGES);
+  gst_buffer_list_add (self->list, frame->buffer);
+  g_free (frame);
+}
+
+/* --- packets --------------------------------------------------------------- */
+
+static GstClockTime
+running_time (GstPbfUdpSrc *self)
+{
+  GstClockTime now = GST_CLOCK_TIME_NONE, base;
+  GstClock *clock;
+
+  GST_OBJECT_LOCK (self);
+  clock = GST_ELEMENT_CLOCK (self);
+  base = GST_ELEMENT_CAST (self)->base_time;
+  if (clock != NULL)
+    gst_object_ref (clock);
+  GST_OBJECT_UNLOCK (self);
+  if (clock == NULL)
+    return now;
+  now = gst_clock_get_time (clock);
+  gst_object_unref (clock);
+  return now > base ? now - base : 0;
+}
+
+static void
+note_control (GstPbfUdpSrc *self, struct msghdr *header)
+{
+  self->packet_time = self->now;
+  for (struct cmsghdr *c = CMSG_FIRSTHDR (header); c != NULL;
+       c = CMSG_NXTHDR (header, c)) {
+    if (c->cmsg_level != SOL_SOCKET)
+      continue;
+    if (c->cmsg_type == SO_RXQ_OVFL) {
+      guint32 n;
+
+      memcpy (&n, CMSG_DATA (c), sizeof n);
+      self->overflow = n;
+    } else if (c->cmsg_type == SCM_TIMESTAMPNS
+               && GST_CLOCK_TIME_IS_VALID (self->now)) {
+      struct timespec t;
+      GstClockTime age;
+
+      memcpy (&t, CMSG_DATA (c), sizeof t);
+      age = self->now_real - MIN (GST_TIMESPEC_TO_TIME (t), self->now_real);
+      self->packet_time = self->now - MIN (age, self->now);
+    }
+  }
+}
+
+static gboolean
+negotiate_size (GstPbfUdpSrc *self)
+{
+  self->resized = FALSE;
+  gst_clear_object (&self->pool);
+  if (!gst_base_src_negotiate (GST_BASE_SRC (self)))
+    return FALSE;
+  self->pool = gst_base_src_get_buffer_pool (GST_BASE_SRC (self));
+  return self->pool != NULL;
+}
+
+static void
+begin_size (GstPbfUdpSrc *self, const PbfPacket *packet)
+{
+  pbf_assembler_set_size (self->assembler, packet->width, packet->height);
+  GST_OBJECT_LOCK (self);
+  self->width = packet->width;
+  self->height = packet->height;
+  GST_OBJECT_UNLOCK (self);
+  self->resized = TRUE;
+}
+
+/* Uses the packets that have been received, until there are none, or frames of
+ * another size begin behind frames that have to be handed out first. */
+static GstFlowReturn
+use_packets (GstPbfUdpSrc *self)
+{
+  while (self->message < self->n_messages) {
+    struct mmsghdr *message = &self->messages[self->message];
+    PbfPacket packet;
+
+    if (self->resized) {
+      if (self->list != NULL)
+        return GST_FLOW_OK;
+      if (!negotiate_size (self))
+        return GST_FLOW_NOT_NEGOTIATED;
+      if (pbf_packet_parse (
+              message->msg_hdr.msg_iov->iov_base, message->msg_len, &packet)
+          != PBF_PACKET_OK)
+        g_return_val_if_reached (GST_FLOW_ERROR);
+    } else {
+      note_control (self, &message->msg_hdr);
+      if (!pbf_assembler_parse (self->assembler,
+              message->msg_hdr.msg_iov->iov_base, message->msg_len, &packet)) {
+        self->message++;
+        continue;
+      }
+      self->last_good = cvis_monotonic_ns ();
+      self->silent = FALSE;
+    }
+    switch (pbf_assembler_add (self->assembler, &packet)) {
+      case PBF_ADD_OK:
+        self->message++;
+        break;
+      case PBF_ADD_NEW_SIZE:
+        begin_size (self, &packet);
+        break;
+      case PBF_ADD_NO_MEMORY:
+        return self->failed;
+    }
+  }
+  return GST_FLOW_OK;
+}
+
+/* The camera says nothing: what waits for other frames goes on. */
+static void
+note_silence (GstPbfUdpSrc *self, GstClockTime timeout)
+{
+  guint64 frames;
+
+  pbf_assembler_pause (self->assembler);
+  self->silent = TRUE;
+  frames = pbf_assembler_get_counts (self->assembler)->frames;
+  GST_INFO_OBJECT (self,
+      "no packet for %" GST_TIME_FORMAT " after %" G_GUINT64_FORMAT " frames",
+      GST_TIME_ARGS (timeout), frames);
+  gst_element_post_message (GST_ELEMENT_CAST (self),
+      gst_message_new_element (GST_OBJECT_CAST (self),
+          gst_structure_new ("pbfudpsrc-timeout", "timeout", G_TYPE_UINT64,
+              timeout, "frames", G_TYPE_UINT64, frames, NULL)));
+}
+
+/* Time until there is silence; 0: it is there; NONE: there is no such time. */
+static GstClockTime
+time_to_silence (GstPbfUdpSrc *self, GstClockTime timeout)
+{
+  guint64 quiet;
+
+  if (timeout == 0 || self->silent)
+    return GST_CLOCK_TIME_NONE;
+  quiet = cvis_monotonic_ns () - self->last_good;
+  return quiet < timeout ? timeout - quiet : 0;
+}
+
+static void
+prepare_messages (GstPbfUdpSrc *self)
+{
+  for (guint i = 0; i < MESSAGES; i++) {
+    self->messages[i].msg_hdr.msg_control = self->control + i * CONTROL;
+    self->messages[i].msg_hdr.msg_controllen = CONTROL;
+  }
+}
+
+/* Waits for packets, or for the silence, which may have frames handed out. */
+static GstFlowReturn
+receive_packets (GstPbfUdpSrc *self)
+{
+  GstClockTime timeout, left;
+  gint n;
+
+  GST_OBJECT_LOCK (self);
+  timeout = self->timeout;
+  GST_OBJECT_UNLOCK (self);
+  self->message = self->n_messages = 0;
+  for (;;) {
+    if (g_atomic_int_get (&self->unlocked))
+      return GST_FLOW_FLUSHING;
+    prepare_messages (self);
+    n = recvmmsg (self->fd, self->messages, MESSAGES, MSG_DONTWAIT, NULL);
+    if (n > 0)
+      break;
+    if (errno == EAGAIN) {
+      left = time_to_silence (self, timeout);
+      if (left == 0) {
+        note_silence (self, timeout);
+        return GST_FLOW_OK;
+      }
+      gst_poll_wait (self->poll, left);
+    } else if (errno != EINTR && errno != ECONNREFUSED) {
+      GST_ELEMENT_ERROR (self, RESOURCE, READ,
+          ("Cannot receive from the network: %s. Check the interface of "
+           "address.",
+              g_strerror (errno)),
+          (NULL));
+      return GST_FLOW_ERROR;
+    }
+  }
+  self->n_messages = n;
+  self->now = running_time (self);
+  if (self->timestamps == GST_PBF_TIMESTAMPS_KERNEL)
+    self->now_real = (GstClockTime) g_get_real_time () * GST_USECOND;
+  return GST_FLOW_OK;
+}
+
+static void
+publish_counts (GstPbfUdpSrc *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->counts = *pbf_assembler_get_counts (self->assembler);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static GstFlowReturn
+gst_pbf_udp_src_create (
+    GstBaseSrc *base, guint64 offset, guint size, GstBuffer **buffer)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
+  if (self->last_good == 0)
+    self->last_good = cvis_monotonic_ns ();
+  gst_clear_object (&self->pool);
+  self->pool = gst_base_src_get_buffer_pool (base);
+  while (ret == GST_FLOW_OK && self->list == NULL) {
+    if (self->frames_left == 0) {
+      ret = GST_FLOW_EOS;
+    } else {
+      if (self->message == self->n_messages)
+        ret = receive_packets (self);
+      if (ret == GST_FLOW_OK)
+        ret = use_packets (self);
+      publish_counts (self);
+    }
+  }
+  gst_clear_object (&self->pool);
+  if (ret != GST_FLOW_OK)
+    return ret;
+  gst_pbf_list_src_hand_out (
+      GST_PBF_LIST_SRC (self), g_steal_pointer (&self->list), buffer);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+gst_pbf_udp_src_unlock (GstBaseSrc *base)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+
+  g_atomic_int_set (&self->unlocked, TRUE);
+  gst_poll_set_flushing (self->poll, TRUE);
+  return TRUE;
+}
+
+static gboolean
+gst_pbf_udp_src_unlock_stop (GstBaseSrc *base)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+
+  g_atomic_int_set (&self->unlocked, FALSE);
+  gst_poll_set_flushing (self->poll, FALSE);
+  return TRUE;
+}
+
+/* --- negotiation ----------------------------------------------------------- */
+
+static GstCaps *
+gst_pbf_udp_src_get_caps (GstBaseSrc *base, GstCaps *filter)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+  GstCaps *caps = gst_pad_get_pad_template_caps (base->srcpad), *both;
+
+  GST_OBJECT_LOCK (self);
+  if (self->width > 0) {
+    caps = gst_caps_make_writable (caps);
+    gst_caps_set_simple (caps, "width", G_TYPE_INT, self->width, "height",
+        G_TYPE_INT, self->height, NULL);
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (filter == NULL)
+    return caps;
+  both = gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (caps);
+  return both;
+}
+
+static GstCaps *
+gst_pbf_udp_src_fixate (GstBaseSrc *base, GstCaps *caps)
+{
+  caps = gst_caps_make_writable (gst_caps_truncate (caps));
+  gst_structure_fixate_field_nearest_fraction (
+      gst_caps_get_structure (caps, 0), "framerate", 0, 1);
+  return GST_BASE_SRC_CLASS (parent_class)->fixate (base, caps);
+}
+
+/* The first packet says what the caps are. */
+static gboolean
+gst_pbf_udp_src_negotiate (GstBaseSrc *base)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+  GstCaps *wanted;
+
+  if (self->width == 0)
+    return TRUE;
+  if (GST_BASE_SRC_CLASS (parent_class)->negotiate (base))
+    return TRUE;
+  if (GST_PAD_IS_FLUSHING (base->srcpad))
+    return FALSE;
+  wanted = gst_pad_peer_query_caps (base->srcpad, NULL);
+  GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+      ("Unsupported caps: the camera sends GRAY8 of %ux%u pixels, which "
+       "downstream does not accept. Put videoconvert, videoscale or videocrop "
+       "after pbfudpsrc.",
+          self->width, self->height),
+      ("downstream requires %" GST_PTR_FORMAT, wanted));
+  gst_caps_unref (wanted);
+  return FALSE;
+}
+
+static gboolean
+gst_pbf_udp_src_set_caps (GstBaseSrc *base, GstCaps *caps)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+  GstClockTime duration = 0;
+
+  if (!gst_video_info_from_caps (&self->info, caps))
+    return FALSE;
+  if (self->info.fps_n > 0)
+    duration =
+        gst_util_uint64_scale (GST_SECOND, self->info.fps_d, self->info.fps_n);
+  GST_OBJECT_LOCK (self);
+  self->frame_duration = duration;
+  GST_OBJECT_UNLOCK (self);
+  gst_element_post_message (GST_ELEMENT_CAST (self),
+      gst_message_new_latency (GST_OBJECT_CAST (self)));
+  return TRUE;
+}
+
+static gboolean
+gst_pbf_udp_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+
+  if (self->width == 0)
+    return TRUE; /* before the first packet */
+  return gst_pbf_list_src_decide_pool (GST_PBF_LIST_SRC (self), query,
+      GST_VIDEO_INFO_SIZE (&self->info), self->reorder_window + SPARE_FRAMES);
+}
+
+/* A frame waits for those before it, at most until the window has moved on. */
+static gboolean
+gst_pbf_udp_src_query (GstBaseSrc *base, GstQuery *query)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY) {
+    GST_OBJECT_LOCK (self);
+    gst_query_set_latency (query, TRUE,
+        self->frame_duration * self->reorder_window, GST_CLOCK_TIME_NONE);
+    GST_OBJECT_UNLOCK (self);
+    return TRUE;
+  }
+  return GST_BASE_SRC_CLASS (parent_class)->query (base, query);
+}
+
+/* --- life ------------------------------------------------------------------ */
+
+/* As large as was asked for; where root's privilege is missing, as large as
+ * net.core.rmem_max allows. */
+static void
+set_buffer_size (GstPbfUdpSrc *self)
+{
+  gint wanted =
+      self->buffer_size > 0 ? (gint) self->buffer_size : AUTO_BUFFER_SIZE;
+  gint got = 0;
+  socklen_t size = sizeof got;
+
+  if (setsockopt (self->fd, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted)
+      < 0)
+    setsockopt (self->fd, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
+  getsockopt (self->fd, SOL_SOCKET, SO_RCVBUF, &got, &size);
+  got /= 2; /* Linux doubles it for its own needs */
+  GST_OBJECT_LOCK (self);
+  self->socket_buffer_size = got;
+  GST_OBJECT_UNLOCK (self);
+  if (self->buffer_size > 0 && got < wanted)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("The socket's buffer has %d bytes, not the %d of buffer-size: frames "
+         "may be lost when the machine is busy. Raise the limit: sysctl -w "
+         "net.core.rmem_max=%d",
+            got, wanted, wanted),
+        (NULL));
+}
+
+static gboolean
+open_socket (GstPbfUdpSrc *self, GError **error)
+{
+  struct sockaddr_storage address;
+  socklen_t size =
+      gst_pbf_socket_resolve (self->address, self->port, &address, error);
+  const gint on = 1;
+
+  if (size == 0)
+    return FALSE;
+  self->fd = gst_pbf_socket_new (&address, error);
+  if (self->fd < 0)
+    return FALSE;
+  if (bind (self->fd, (struct sockaddr *) &address, size) < 0
+      || getsockname (self->fd, (struct sockaddr *) &address, &size) < 0) {
+    gst_pbf_socket_set_error (error);
+    return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  self->bound_port =
+      g_ntohs (address.ss_family == AF_INET6
+                   ? ((struct sockaddr_in6 *) &address)->sin6_port
+                   : ((struct sockaddr_in *) &address)->sin_port);
+  GST_OBJECT_UNLOCK (self);
+  set_buffer_size (self);
+  setsockopt (self->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
+  if (self->timestamps == GST_PBF_TIMESTAMPS_KERNEL)
+    setsockopt (self->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
+  return TRUE;
+}
+
+static void
+close_socket (GstPbfUdpSrc *self)
+{
+  if (self->fd >= 0)
+    close (self->fd);
+  self->fd = -1;
+  GST_OBJECT_LOCK (self);
+  self->bound_port = 0;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+make_messages (GstPbfUdpSrc *self)
+{
+  self->bytes = g_malloc (MESSAGES * MESSAGE);
+  self->control = g_malloc0 (MESSAGES * CONTROL);
+  memset (self->messages, 0, sizeof self->messages);
+  for (guint i = 0; i < MESSAGES; i++) {
+    self->parts[i].iov_base = self->bytes + i * MESSAGE;
+    self->parts[i].iov_len = MESSAGE;
+    self->messages[i].msg_hdr.msg_iov = &self->parts[i];
+    self->messages[i].msg_hdr.msg_iovlen = 1;
+  }
+  self->n_messages = self->message = 0;
+}
+
+static gboolean
+gst_pbf_udp_src_start (GstBaseSrc *base)
+{
+  static const PbfFrameFuncs funcs = { open_frame, frame_done, drop_frame };
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+  GError *error = NULL;
+
+  if (!open_socket (self, &error)) {
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
+        ("Cannot receive at \"%s\", port %u: %s. Set another address or port, "
+         "or end the program that has it.",
+            self->address, self->port, error->message),
+        (NULL));
+    g_error_free (error);
+    close_socket (self);
+    return FALSE;
+  }
+  self->poll = gst_poll_new (TRUE);
+  gst_poll_fd_init (&self->poll_fd);
+  self->poll_fd.fd = self->fd;
+  gst_poll_add_fd (self->poll, &self->poll_fd);
+  gst_poll_fd_ctl_read (self->poll, &self->poll_fd, TRUE);
+  make_messages (self);
+  self->assembler = pbf_assembler_new (self->reorder_window, &funcs, self);
+  self->last_good = 0;
+  self->silent = self->resized = FALSE;
+  self->last_pts = GST_CLOCK_TIME_NONE;
+  self->sender_time = PBF_PACKET_NO_TIME;
+  /* num-buffers counts frames here, where the base class would count lists */
+  self->frames_left =
+      base->num_buffers < 0 ? G_MAXUINT64 : (guint64) base->num_buffers;
+  base->num_buffers_left = -1;
+  GST_OBJECT_LOCK (self);
+  self->width = self->height = 0;
+  self->frame_duration = 0;
+  self->overflow = 0;
+  memset (&self->counts, 0, sizeof self->counts);
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+gst_pbf_udp_src_stop (GstBaseSrc *base)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
+
+  gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
+  gst_clear_buffer_list (&self->list);
+  g_clear_pointer (&self->assembler, pbf_assembler_free);
+  g_clear_pointer (&self->poll, gst_poll_free);
+  close_socket (self);
+  g_clear_pointer (&self->bytes, g_free);
+  g_clear_pointer (&self->control, g_free);
+  return TRUE;
+}
+
+/* --- object ---------------------------------------------------------------- */
+
+static GstStructure *
+make_stats (GstPbfUdpSrc *self)
+{
+  const PbfLinkCounts *c = &self->counts;
+
+  return gst_structure_new ("pbfudpsrc-stats", "frames", G_TYPE_UINT64,
+      c->frames, "lost", G_TYPE_UINT64, c->lost, "incomplete", G_TYPE_UINT64,
+      c->incomplete, "packets", G_TYPE_UINT64, c->packets, "bytes",
+      G_TYPE_UINT64, c->bytes, "duplicate", G_TYPE_UINT64, c->duplicate, "late",
+      G_TYPE_UINT64, c->late, "crc-errors", G_TYPE_UINT64, c->crc_errors,
+      "rubbish", G_TYPE_UINT64, c->rubbish, "restarts", G_TYPE_UINT64,
+      c->restarts, "overflow", G_TYPE_UINT64, (guint64) self->overflow,
+      "buffer-size", G_TYPE_UINT, self->socket_buffer_size, NULL);
+}
+
+static void
+gst_pbf_udp_src_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (object);
+
+  gst_cv_warn_if_late (object, pspec);
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_ADDRESS:
+      g_free (self->address);
+      self->address = g_value_dup_string (value);
+      break;
+    case PROP_PORT:
+      self->port = g_value_get_uint (value);
+      break;
+    case PROP_BUFFER_SIZE:
+      self->buffer_size = g_value_get_uint (value);
+      break;
+    case PROP_REORDER_WINDOW:
+      self->reorder_window = g_value_get_uint (value);
+      break;
+    case PROP_TIMEOUT:
+      self->timeout = g_value_get_uint64 (value);
+      break;
+    case PROP_TIMESTAMPS:
+      self->timestamps = g_value_get_enum (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_pbf_udp_src_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_ADDRESS:
+      g_value_set_string (value, self->address);
+      break;
+    case PROP_PORT:
+      g_value_set_uint (
+          value, self->bound_port > 0 ? self->bound_port : self->port);
+      break;
+    case PROP_BUFFER_SIZE:
+      g_value_set_uint (value, self->buffer_size);
+      break;
+    case PROP_REORDER_WINDOW:
+      g_value_set_uint (value, self->reorder_window);
+      break;
+    case PROP_TIMEOUT:
+      g_value_set_uint64 (value, self->timeout);
+      break;
+    case PROP_TIMESTAMPS:
+      g_value_set_enum (value, self->timestamps);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, make_stats (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_pbf_udp_src_finalize (GObject *object)
+{
+  g_free (GST_PBF_UDP_SRC (object)->address);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  const GParamFlags live = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+  const GParamFlags flags = live | GST_PARAM_MUTABLE_READY;
+  GType timestamps =
+      gst_cv_enum_type ("GstPbfUdpSrcTimestamps", timestamps_values);
+
+  g_object_class_install_property (klass, PROP_ADDRESS,
+      g_param_spec_string ("address", "Address",
+          "Local address or name of the interface to receive at; 0.0.0.0 or "
+          "::: all interfaces",
+          DEFAULT_ADDRESS, flags));
+  g_object_class_install_property (klass, PROP_PORT,
+      g_param_spec_uint ("port", "Port",
+          "UDP port to receive at; 0: a free one, which the property then "
+          "reports",
+          0, 65535, GST_PBF_DEFAULT_PORT, flags));
+  g_object_class_install_property (klass, PROP_BUFFER_SIZE,
+      g_param_spec_uint ("buffer-size", "Buffer size",
+          "Size of the socket's buffer, bytes; 0: 16 MiB, or less where the "
+          "system does not allow that",
+          0, G_MAXINT / 2, DEFAULT_BUFFER_SIZE, flags));
+  g_object_class_install_property (klass, PROP_REORDER_WINDOW,
+      g_param_spec_uint ("reorder-window", "Reorder window",
+          "Frames in which packets may change places: a frame is lost if it is "
+          "not complete when the frame so many later begins",
+          1, 1024, DEFAULT_REORDER_WINDOW, flags));
+  g_object_class_install_property (klass, PROP_TIMEOUT,
+      g_param_spec_uint64 ("timeout", "Timeout",
+          "Time without a packet after which an element message is posted and "
+          "frames no longer wait for missing ones, nanoseconds; 0: never",
+          0, G_MAXUINT64, DEFAULT_TIMEOUT, live));
+  g_object_class_install_property (klass, PROP_TIMESTAMPS,
+      g_param_spec_enum ("timestamps", "Timestamps",
+          "Source of the timestamps of frames", timestamps, DEFAULT_TIMESTAMPS,
+          flags));
+  g_object_class_install_property (klass, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Counts of frames and packets since the start", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_type_mark_as_plugin_api (timestamps, 0);
+}
+
+static void
+gst_pbf_udp_src_class_init (GstPbfUdpSrcClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_pbf_udp_src_debug, "pbfudpsrc", 0, "receiver of the camera link");
+
+  object_class->set_property = gst_pbf_udp_src_set_property;
+  object_class->get_property = gst_pbf_udp_src_get_property;
+  object_class->finalize = gst_pbf_udp_src_finalize;
+  install_properties (object_class);
+
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class,
+      "UDP receiver of melt-pool frames", "Source/Network",
+      "Receives grey frames with machine signals from a camera or pbfudpsink",
+      "the gst-cudavision authors");
+
+  base_class->start = gst_pbf_udp_src_start;
+  base_class->stop = gst_pbf_udp_src_stop;
+  base_class->unlock = gst_pbf_udp_src_unlock;
+  base_class->unlock_stop = gst_pbf_udp_src_unlock_stop;
+  base_class->get_caps = gst_pbf_udp_src_get_caps;
+  base_class->fixate = gst_pbf_udp_src_fixate;
+  base_class->negotiate = gst_pbf_udp_src_negotiate;
+  base_class->set_caps = gst_pbf_udp_src_set_caps;
+  base_class->decide_allocation = gst_pbf_udp_src_decide_allocation;
+  base_class->query = gst_pbf_udp_src_query;
+  base_class->create = gst_pbf_udp_src_create;
+}
+
+static void
+gst_pbf_udp_src_init (GstPbfUdpSrc *self)
+{
+  gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+  gst_base_src_set_live (GST_BASE_SRC (self), TRUE);
+  self->address = g_strdup (DEFAULT_ADDRESS);
+  self->port = GST_PBF_DEFAULT_PORT;
+  self->buffer_size = DEFAULT_BUFFER_SIZE;
+  self->reorder_window = DEFAULT_REORDER_WINDOW;
+  self->timeout = DEFAULT_TIMEOUT;
+  self->timestamps = DEFAULT_TIMESTAMPS;
+  self->fd = -1;
+  gst_video_info_init (&self->info);
+}

@@ -1,0 +1,632 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* pbfudpsink and pbfudpsrc over loopback: the same frames and signals at both
+ * ends; losses, repetitions, damage and rubbish by a small sender. What the
+ * receiver does with packets in every order is tested by unit-pbfpacket. */
+#include <arpa/inet.h>
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/cudavision/cudavision.h>
+#include <gst/video/video.h>
+#include <string.h>
+#include <unistd.h>
+#include "busmessages.h"
+#include "cuda/meltpool/packet.h"
+
+#define SIDE 40
+
+/* --- a receiver and a sender ----------------------------------------------- */
+
+typedef struct {
+  GstHarness *h;
+  GstElement *src;
+  GstBus *bus;
+  gint fd; /* connected to it */
+} Link;
+
+static guint
+port_of (GstElement *src)
+{
+  guint port;
+
+  g_object_get (src, "port", &port, NULL);
+  fail_unless (port > 0);
+  return port;
+}
+
+/* A pbfudpsrc at a free port, with these properties. */
+static void
+link_begin (Link *link, const gchar *first, ...)
+{
+  struct sockaddr_in address = { .sin_family = AF_INET,
+    .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+  va_list rest;
+
+  link->src = gst_element_factory_make ("pbfudpsrc", NULL);
+  g_object_set (link->src, "port", 0, "address", "127.0.0.1", NULL);
+  va_start (rest, first);
+  g_object_set_valist (G_OBJECT (link->src), first, rest);
+  va_end (rest);
+  link->bus = gst_bus_new ();
+  gst_element_set_bus (link->src, link->bus);
+  link->h = gst_harness_new_with_element (link->src, NULL, "src");
+  gst_harness_use_systemclock (link->h);
+  gst_harness_play (link->h);
+  address.sin_port = htons (port_of (link->src));
+  link->fd = socket (AF_INET, SOCK_DGRAM, 0);
+  fail_unless (
+      connect (link->fd, (struct sockaddr *) &address, sizeof address) == 0);
+}
+
+static void
+link_end (Link *link)
+{
+  close (link->fd);
+  gst_harness_teardown (link->h);
+  gst_element_set_bus (link->src, NULL);
+  gst_object_unref (link->src);
+  gst_object_unref (link->bus);
+}
+
+static guint64
+count (Link *link, const gchar *field)
+{
+  GstStructure *stats;
+  guint64 n;
+
+  g_object_get (link->src, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, field, &n), "no %s", field);
+  gst_structure_free (stats);
+  return n;
+}
+
+static void
+send_bytes (Link *link, gconstpointer bytes, gsize size)
+{
+  fail_unless_equals_int (send (link->fd, bytes, size, 0), (gint) size);
+}
+
+/* A frame of one value in one packet. */
+static GBytes *
+make_packet (guint32 counter, guint side, gboolean with_signal)
+{
+  PbfPacket packet = { .frame_counter = counter,
+    .stream = 1,
+    .width = side,
+    .height = side,
+    .fragment_size = side * side,
+    .t_ns = counter * G_GUINT64_CONSTANT (50000) };
+  guint8 *frame = g_malloc (side * side), *bytes, signal_bytes[64];
+  PbfSignal signal = { .frame_counter = counter };
+  gsize size;
+
+  pbf_signal_seal (&signal);
+  pbf_signal_write (&signal, signal_bytes);
+  if (with_signal)
+    packet.signal = signal_bytes;
+  memset (frame, counter & 0xff, side * side);
+  size = pbf_packet_bytes (&packet);
+  bytes = g_malloc (size);
+  pbf_packet_write (&packet, frame, side, bytes);
+  g_free (frame);
+  return g_bytes_new_take (bytes, size);
+}
+
+static void
+send_frame_of (Link *link, guint32 counter, guint side, gboolean with_signal)
+{
+  GBytes *bytes = make_packet (counter, side, with_signal);
+
+  send_bytes (link, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+  g_bytes_unref (bytes);
+}
+
+static void
+send_frame (Link *link, guint32 counter)
+{
+  send_frame_of (link, counter, SIDE, TRUE);
+}
+
+static GstBuffer *
+pull_frame (Link *link, guint32 counter)
+{
+  GstBuffer *buffer = gst_harness_pull (link->h);
+  GstPbfSignalMeta *meta;
+  GstMapInfo map;
+
+  fail_unless (buffer != NULL, "frame %u did not come", counter);
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  fail_unless_equals_int (map.data[0], counter & 0xff);
+  fail_unless_equals_int (map.data[SIDE * SIDE - 1], counter & 0xff);
+  gst_buffer_unmap (buffer, &map);
+  meta = gst_buffer_get_pbf_signal_meta (buffer);
+  if (meta != NULL) {
+    fail_unless (pbf_signal_is_intact (&meta->signal));
+    fail_unless_equals_int (meta->signal.frame_counter, counter);
+  }
+  return buffer;
+}
+
+static void
+expect_frame (Link *link, guint32 counter)
+{
+  gst_buffer_unref (pull_frame (link, counter));
+}
+
+static gint
+caps_width (Link *link)
+{
+  GstCaps *caps = gst_pad_get_current_caps (link->h->sinkpad);
+  gint width = 0;
+
+  gst_structure_get_int (gst_caps_get_structure (caps, 0), "width", &width);
+  gst_caps_unref (caps);
+  return width;
+}
+
+/* --- both elements --------------------------------------------------------- */
+
+static void
+expect_same_frame (GstBuffer *a, GstBuffer *b, const GstVideoInfo *info)
+{
+  GstPbfSignalMeta *signal_a = gst_buffer_get_pbf_signal_meta (a);
+  GstPbfSignalMeta *signal_b = gst_buffer_get_pbf_signal_meta (b);
+  GstVideoFrame frame_a, frame_b;
+
+  fail_unless (signal_a != NULL && signal_b != NULL);
+  fail_unless (memcmp (&signal_a->signal, &signal_b->signal, 64) == 0);
+  fail_unless (gst_video_frame_map (&frame_a, info, a, GST_MAP_READ));
+  fail_unless (gst_video_frame_map (&frame_b, info, b, GST_MAP_READ));
+  for (gint y = 0; y < info->height; y++)
+    fail_unless (memcmp ((guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame_a, 0)
+                             + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame_a, 0),
+                     (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (&frame_b, 0)
+                         + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame_b, 0),
+                     info->width)
+                 == 0);
+  gst_video_frame_unmap (&frame_a);
+  gst_video_frame_unmap (&frame_b);
+  fail_unless_equals_uint64 (GST_BUFFER_DURATION (a), GST_BUFFER_DURATION (b));
+}
+
+static const struct {
+  guint mtu, packets;
+  const gchar *caps;
+} loopbacks[] = {
+  { 65535, 1, "video/x-raw,format=GRAY8,width=96,height=96,framerate=20000/1" },
+  { 1500, 7, "video/x-raw,format=GRAY8,width=96,height=96,framerate=20000/1" },
+  /* rows with gaps in GStreamer's memory, none on the network */
+  { 1500, 2, "video/x-raw,format=GRAY8,width=50,height=42,framerate=20000/1" },
+};
+
+/* Frame by frame, so that the socket's buffer never overflows. */
+GST_START_TEST (test_same_frames)
+{
+  enum { FRAMES = 300 };
+  GstHarness *camera = gst_harness_new ("pbftestsrc"), *sink;
+  GstElement *element = gst_element_factory_make ("pbfudpsink", NULL);
+  GstCaps *caps = gst_caps_from_string (loopbacks[__i__].caps);
+  GstStructure *stats;
+  GstVideoInfo info;
+  guint64 n;
+  Link link;
+
+  fail_unless (gst_video_info_from_caps (&info, caps));
+  link_begin (&link, "timestamps", 2, NULL);
+  g_object_set (
+      element, "port", port_of (link.src), "mtu", loopbacks[__i__].mtu, NULL);
+  sink = gst_harness_new_with_element (element, "sink", NULL);
+  gst_harness_set_src_caps (sink, gst_caps_ref (caps));
+  gst_harness_set_sink_caps (camera, caps);
+  g_object_set (camera->element, "num-buffers", FRAMES, NULL);
+  gst_harness_play (camera);
+  for (guint i = 0; i < FRAMES; i++) {
+    GstBuffer *sent = gst_harness_pull (camera), *got;
+
+    fail_unless_equals_int (
+        gst_harness_push (sink, gst_buffer_ref (sent)), GST_FLOW_OK);
+    got = gst_harness_pull (link.h);
+    fail_unless (got != NULL);
+    expect_same_frame (sent, got, &info);
+    fail_unless_equals_uint64 (GST_BUFFER_OFFSET (got), i);
+    gst_buffer_unref (sent);
+    gst_buffer_unref (got);
+  }
+  g_object_get (element, "sent", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, "packets", &n));
+  fail_unless_equals_uint64 (n, FRAMES * loopbacks[__i__].packets);
+  gst_structure_free (stats);
+  fail_unless_equals_uint64 (count (&link, "packets"), n);
+  fail_unless_equals_uint64 (count (&link, "frames"), FRAMES);
+  fail_unless_equals_uint64 (count (&link, "lost"), 0);
+  gst_harness_teardown (camera);
+  gst_harness_teardown (sink);
+  gst_object_unref (element);
+  link_end (&link);
+}
+GST_END_TEST;
+
+/* --- the receiver ---------------------------------------------------------- */
+
+GST_START_TEST (test_bad_network)
+{
+  GBytes *bytes;
+  guint8 *copy;
+  gsize size;
+  Link link;
+
+  link_begin (&link, "reorder-window", 2, NULL);
+  send_frame (&link, 10);
+  expect_frame (&link, 10);
+  send_frame (&link, 12); /* out of order */
+  send_frame (&link, 11);
+  expect_frame (&link, 11);
+  expect_frame (&link, 12);
+  send_frame (&link, 12); /* repeated */
+  send_bytes (&link, "rubbish", 7);
+  send_bytes (&link, "", 0);
+  bytes = make_packet (13, SIDE, TRUE);
+  copy = g_memdup2 (
+      g_bytes_get_data (bytes, NULL), size = g_bytes_get_size (bytes));
+  copy[size / 2] ^= 1; /* damaged, so that 13 is lost */
+  send_bytes (&link, copy, size);
+  g_free (copy);
+  g_bytes_unref (bytes);
+  send_frame (&link, 14);
+  send_frame (&link, 15);
+  gst_buffer_unref (pull_frame (&link, 14));
+  expect_frame (&link, 15);
+  send_frame (&link, 13); /* late */
+  send_frame (&link, 16);
+  expect_frame (&link, 16);
+  fail_unless_equals_uint64 (count (&link, "frames"), 6);
+  fail_unless_equals_uint64 (count (&link, "lost"), 1);
+  fail_unless_equals_uint64 (count (&link, "incomplete"), 0);
+  fail_unless_equals_uint64 (count (&link, "duplicate"), 1);
+  fail_unless_equals_uint64 (count (&link, "late"), 1);
+  fail_unless_equals_uint64 (count (&link, "crc-errors"), 1);
+  fail_unless_equals_uint64 (count (&link, "rubbish"), 2);
+  fail_unless_equals_uint64 (count (&link, "packets"), 11);
+  fail_unless_equals_uint64 (count (&link, "restarts"), 0);
+  fail_unless_equals_uint64 (count (&link, "overflow"), 0);
+  fail_unless_equals_int (gst_harness_buffers_in_queue (link.h), 0);
+  link_end (&link);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_lost_frames_are_flagged)
+{
+  GstBuffer *buffer;
+  Link link;
+
+  link_begin (&link, "reorder-window", 1, NULL);
+  send_frame (&link, 0);
+  expect_frame (&link, 0);
+  send_frame (&link, 5);
+  buffer = pull_frame (&link, 5);
+  fail_unless (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT));
+  fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), 5);
+  gst_buffer_unref (buffer);
+  send_frame (&link, 6);
+  buffer = pull_frame (&link, 6);
+  fail_if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT));
+  gst_buffer_unref (buffer);
+  fail_unless_equals_uint64 (count (&link, "lost"), 4);
+  link_end (&link);
+}
+GST_END_TEST;
+
+/* Buffers of a pool keep their metas: frames without a record must not have that
+ * of another. */
+GST_START_TEST (test_frames_without_signals)
+{
+  Link link;
+
+  link_begin (&link, "timeout", G_GUINT64_CONSTANT (0), NULL);
+  for (guint32 i = 0; i < 100; i++) {
+    GstBuffer *buffer;
+
+    send_frame_of (&link, i, SIDE, i % 3 == 0);
+    buffer = pull_frame (&link, i);
+    fail_unless (
+        (gst_buffer_get_pbf_signal_meta (buffer) != NULL) == (i % 3 == 0));
+    gst_buffer_unref (buffer);
+  }
+  link_end (&link);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_silence)
+{
+  GstMessage *message;
+  guint64 timeout, frames;
+  Link link;
+
+  link_begin (&link, "timeout", 20 * GST_MSECOND, NULL);
+  for (guint32 i = 0; i < 3; i++) {
+    const GstStructure *s;
+
+    send_frame (&link, i * 10);
+    expect_frame (&link, i * 10); /* although the nine before it are missing */
+    message = gst_bus_timed_pop_filtered (
+        link.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT);
+    s = gst_message_get_structure (message);
+    fail_unless (gst_structure_has_name (s, "pbfudpsrc-timeout"));
+    fail_unless (gst_structure_get_uint64 (s, "timeout", &timeout));
+    fail_unless (gst_structure_get_uint64 (s, "frames", &frames));
+    fail_unless_equals_uint64 (timeout, 20 * GST_MSECOND);
+    fail_unless_equals_uint64 (frames, i + 1);
+    gst_message_unref (message);
+  }
+  fail_unless_equals_uint64 (count (&link, "lost"), 18);
+  send_frame (&link, 3); /* switched off and on */
+  expect_frame (&link, 3);
+  fail_unless_equals_uint64 (count (&link, "restarts"), 1);
+  link_end (&link);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_another_size)
+{
+  Link link;
+  GstBuffer *buffer;
+
+  link_begin (&link, "timeout", G_GUINT64_CONSTANT (0), NULL);
+  send_frame (&link, 0);
+  expect_frame (&link, 0);
+  fail_unless_equals_int (caps_width (&link), SIDE);
+  /* so that both sizes come in one batch */
+  send_frame (&link, 1);
+  send_frame_of (&link, 2, 64, TRUE);
+  send_frame_of (&link, 3, 64, TRUE);
+  expect_frame (&link, 1);
+  for (guint i = 2; i < 4; i++) {
+    buffer = gst_harness_pull (link.h);
+    fail_unless_equals_int (gst_buffer_get_size (buffer), 64 * 64);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless_equals_int (caps_width (&link), 64);
+  link_end (&link);
+}
+GST_END_TEST;
+
+/* The base classes post a general error behind it. */
+static void
+expect_first_error (GstBus *bus, const gchar *words)
+{
+  GstMessage *message =
+      gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR);
+  GError *error = NULL;
+
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (strstr (error->message, words) != NULL, "\"%s\" lacks \"%s\"",
+      error->message, words);
+  g_error_free (error);
+  gst_message_unref (message);
+}
+
+GST_START_TEST (test_refused_size)
+{
+  GstElement *pipeline =
+      gst_parse_launch ("pbfudpsrc name=s port=0 address=127.0.0.1 ! "
+                        "video/x-raw,width=96,height=96 ! fakesink async=false",
+          NULL);
+  Link link;
+  struct sockaddr_in address = { .sin_family = AF_INET,
+    .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+
+  link.src = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+  link.bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  address.sin_port = htons (port_of (link.src));
+  link.fd = socket (AF_INET, SOCK_DGRAM, 0);
+  fail_unless (
+      connect (link.fd, (struct sockaddr *) &address, sizeof address) == 0);
+  send_frame (&link, 0);
+  expect_first_error (link.bus, "the camera sends GRAY8 of 40x40 pixels");
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  close (link.fd);
+  gst_object_unref (link.src);
+  gst_object_unref (link.bus);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_timestamps)
+{
+  GstClockTime last = 0;
+  Link link;
+
+  link_begin (&link, "timestamps", __i__, NULL);
+  for (guint32 i = 0; i < 50; i++) {
+    GstBuffer *buffer;
+
+    send_frame (&link, i);
+    buffer = pull_frame (&link, i);
+    fail_unless (GST_BUFFER_PTS_IS_VALID (buffer));
+    fail_unless (GST_BUFFER_PTS (buffer) >= last);
+    if (__i__ == 2 && i > 0)
+      fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), last + 50000);
+    last = GST_BUFFER_PTS (buffer);
+    gst_buffer_unref (buffer);
+  }
+  link_end (&link);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_num_buffers)
+{
+  Link link;
+
+  link_begin (&link, "num-buffers", 3, NULL);
+  for (guint32 i = 0; i < 5; i++)
+    send_frame (&link, i);
+  for (guint32 i = 0; i < 3; i++)
+    expect_frame (&link, i);
+  while (TRUE) {
+    GstEvent *event = gst_harness_pull_event (link.h);
+    gboolean eos = GST_EVENT_TYPE (event) == GST_EVENT_EOS;
+
+    gst_event_unref (event);
+    if (eos)
+      break;
+  }
+  fail_unless_equals_int (gst_harness_buffers_in_queue (link.h), 0);
+  link_end (&link);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_latency)
+{
+  GstCaps *caps = gst_caps_from_string ("video/x-raw,framerate=1000/1");
+  Link link;
+
+  link_begin (&link, "reorder-window", 5, NULL);
+  send_frame (&link, 0);
+  expect_frame (&link, 0);
+  fail_unless_equals_uint64 (gst_harness_query_latency (link.h), 0);
+  gst_harness_set_sink_caps (link.h, caps);
+  gst_pad_push_event (link.h->sinkpad, gst_event_new_reconfigure ());
+  send_frame (&link, 1);
+  expect_frame (&link, 1);
+  send_frame (&link, 2);
+  expect_frame (&link, 2);
+  fail_unless_equals_uint64 (
+      gst_harness_query_latency (link.h), 5 * GST_MSECOND);
+  link_end (&link);
+}
+GST_END_TEST;
+
+/* While it waits for packets, and while it is paused. */
+GST_START_TEST (test_states)
+{
+  GstElement *src = gst_element_factory_make ("pbfudpsrc", NULL);
+  GstHarness *h;
+
+  g_object_set (src, "port", 0, NULL);
+  h = gst_harness_new_with_element (src, NULL, "src");
+  for (guint i = 0; i < 30; i++) {
+    gst_element_set_state (src, GST_STATE_PLAYING);
+    gst_element_set_state (src, GST_STATE_PAUSED);
+    gst_element_set_state (src, GST_STATE_PLAYING);
+    fail_unless_equals_int (
+        gst_element_set_state (src, GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+  }
+  gst_harness_teardown (h);
+  gst_object_unref (src);
+}
+GST_END_TEST;
+
+static void
+expect_no_start (const gchar *line, const gchar *words)
+{
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+
+  fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PAUSED),
+      GST_STATE_CHANGE_FAILURE);
+  expect_first_error (bus, words);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
+GST_START_TEST (test_refused_settings)
+{
+  gchar *line;
+  Link link;
+
+  expect_no_start ("pbfudpsrc address=\"\" port=0 ! fakesink",
+      "Cannot receive at \"\", port 0");
+  expect_no_start ("pbfudpsrc address=192.0.2.1 port=0 ! fakesink",
+      "Cannot receive at \"192.0.2.1\"");
+  expect_no_start ("fakesrc ! pbfudpsink host=\"\"", "Cannot send to \"\"");
+  link_begin (&link, "timeout", G_GUINT64_CONSTANT (0), NULL);
+  line = g_strdup_printf (
+      "pbfudpsrc address=127.0.0.1 port=%u ! fakesink", port_of (link.src));
+  expect_no_start (line, "Address already in use");
+  g_free (line);
+  link_end (&link);
+}
+GST_END_TEST;
+
+/* --- the sender ------------------------------------------------------------ */
+
+/* Nobody may broadcast without leave, which the socket does not have. */
+GST_START_TEST (test_network_that_fails)
+{
+  GstElement *sink = gst_element_factory_make ("pbfudpsink", NULL);
+  GstBus *bus = gst_bus_new ();
+  GstStructure *stats;
+  GstHarness *h;
+  guint64 n;
+
+  g_object_set (sink, "host", "255.255.255.255", NULL);
+  gst_element_set_bus (sink, bus);
+  h = gst_harness_new_with_element (sink, "sink", NULL);
+  gst_harness_set_src_caps_str (
+      h, "video/x-raw,format=GRAY8,width=40,height=40,framerate=0/1");
+  for (guint i = 0; i < 3; i++)
+    fail_unless_equals_int (
+        gst_harness_push (h, gst_harness_create_buffer (h, 40 * 40)),
+        GST_FLOW_OK);
+  bus_expect (bus, GST_MESSAGE_WARNING, "Cannot send to 255.255.255.255");
+  g_object_get (sink, "sent", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, "failed", &n));
+  fail_unless_equals_uint64 (n, 6);
+  gst_structure_free (stats);
+  gst_harness_teardown (h);
+  gst_element_set_bus (sink, NULL);
+  gst_object_unref (sink);
+  gst_object_unref (bus);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_short_buffer)
+{
+  GstElement *sink = gst_element_factory_make ("pbfudpsink", NULL);
+  GstBus *bus = gst_bus_new ();
+  GstHarness *h;
+
+  gst_element_set_bus (sink, bus);
+  h = gst_harness_new_with_element (sink, "sink", NULL);
+  gst_harness_set_src_caps_str (
+      h, "video/x-raw,format=GRAY8,width=40,height=40,framerate=0/1");
+  fail_unless_equals_int (
+      gst_harness_push (h, gst_harness_create_buffer (h, 1599)),
+      GST_FLOW_ERROR);
+  bus_expect_error (bus, "a buffer of 1599 bytes");
+  gst_harness_teardown (h);
+  gst_element_set_bus (sink, NULL);
+  gst_object_unref (sink);
+  gst_object_unref (bus);
+}
+GST_END_TEST;
+
+static Suite *
+pbfudp_suite (void)
+{
+  Suite *s = suite_create ("pbfudp");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_loop_test (tc, test_same_frames, 0, G_N_ELEMENTS (loopbacks));
+  tcase_add_test (tc, test_bad_network);
+  tcase_add_test (tc, test_lost_frames_are_flagged);
+  tcase_add_test (tc, test_frames_without_signals);
+  tcase_add_test (tc, test_silence);
+  tcase_add_test (tc, test_another_size);
+  tcase_add_test (tc, test_refused_size);
+  tcase_add_loop_test (tc, test_timestamps, 0, 3);
+  tcase_add_test (tc, test_num_buffers);
+  tcase_add_test (tc, test_latency);
+  tcase_add_test (tc, test_states);
+  tcase_add_test (tc, test_refused_settings);
+  tcase_add_test (tc, test_network_that_fails);
+  tcase_add_test (tc, test_short_buffer);
+  return s;
+}
+
+GST_CHECK_MAIN (pbfudp);
