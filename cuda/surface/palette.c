@@ -6,6 +6,9 @@
 
 #include <math.h>
 #include <string.h>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_ (a, b)
@@ -19,9 +22,72 @@
 #endif
 #define CHUNK 32 /* heights that are looked at again if one is to be kept */
 
+/* Processors ask for memory too late by themselves: they stop at the end of a
+ * page. Behind the last height it does nothing. */
+#define AHEAD 4096 /* bytes */
+
+static inline void
+fetch_chunk_ahead (const gfloat *z)
+{
+  for (guint i = 0; i < CHUNK * sizeof (*z); i += 64)
+    __builtin_prefetch ((const guint8 *) z + AHEAD + i);
+}
+
 typedef gfloat Lanes __attribute__ ((vector_size (WIDTH * sizeof (gfloat))));
 typedef gint32 Masks __attribute__ ((vector_size (WIDTH * sizeof (gint32))));
 
+/* Sums of the lanes */
+typedef struct {
+  Lanes min, max;
+  Masks count, below[2];
+} Sums;
+
+#if defined(__AVX512F__)
+/* Those of @finite that lie below and within the range */
+static inline void
+span_range (__m512 v, __mmask16 finite, const gfloat ranges[2][2], guint range,
+    SurfaceSpan *span)
+{
+  const __mmask16 below = _mm512_mask_cmp_ps_mask (
+      finite, v, _mm512_set1_ps (ranges[range][0]), _CMP_LT_OQ);
+  const __mmask16 within = _mm512_mask_cmp_ps_mask (finite, v,
+                               _mm512_set1_ps (ranges[range][1]), _CMP_LT_OQ)
+                           & (__mmask16) ~below;
+  const guint n = (guint) __builtin_popcount (within);
+
+  if (span->n_kept[range] + n <= span->room)
+    _mm512_mask_storeu_ps (span->kept[range] + span->n_kept[range],
+        (__mmask16) ((1u << n) - 1), _mm512_maskz_compress_ps (within, v));
+  span->n_kept[range] += n;
+  span->below[range] += (gsize) __builtin_popcount (below);
+}
+
+/* Most heights lie between the two ranges. */
+static inline void
+span_chunk (
+    const gfloat *z, const gfloat ranges[2][2], Sums *sums, SurfaceSpan *span)
+{
+  for (guint i = 0; i < CHUNK; i += WIDTH) {
+    const __m512 v = _mm512_loadu_ps (z + i);
+    const __mmask16 between = _mm512_mask_cmp_ps_mask (
+        _mm512_cmp_ps_mask (v, _mm512_set1_ps (ranges[0][1]), _CMP_GE_OQ), v,
+        _mm512_set1_ps (ranges[1][0]), _CMP_LT_OQ);
+    const __mmask16 finite = _mm512_cmp_ps_mask (
+        _mm512_abs_ps (v), _mm512_set1_ps (G_MAXFLOAT), _CMP_LE_OQ);
+
+    sums->min = _mm512_mask_min_ps (sums->min, finite, sums->min, v);
+    sums->max = _mm512_mask_max_ps (sums->max, finite, sums->max, v);
+    if (between == 0xffff) {
+      span->count += WIDTH;
+      span->below[1] += WIDTH;
+      continue;
+    }
+    span->count += (gsize) __builtin_popcount (finite);
+    span_range (v, finite, ranges, 0, span);
+    span_range (v, finite, ranges, 1, span);
+  }
+}
+#else
 /* Branches would be guessed wrong. */
 static void
 keep_heights (
@@ -39,12 +105,6 @@ keep_heights (
     memcpy (span->kept[range] + span->n_kept[range], kept, n * sizeof (*kept));
   span->n_kept[range] += n;
 }
-
-/* Sums of the lanes */
-typedef struct {
-  Lanes min, max;
-  Masks count, below[2];
-} Sums;
 
 static inline gboolean
 is_any (Masks masks)
@@ -85,6 +145,7 @@ span_chunk (
     if (is_any (within[r]))
       keep_heights (z, ranges, r, span);
 }
+#endif
 
 /* @n: so few that no lane counts beyond 31 bits */
 static void
@@ -96,8 +157,10 @@ palette_span (
   gfloat rest[CHUNK];
   gsize done = 0;
 
-  for (; done + CHUNK <= n; done += CHUNK)
+  for (; done + CHUNK <= n; done += CHUNK) {
+    fetch_chunk_ahead (z + done);
     span_chunk (z + done, ranges, &sums, span);
+  }
   for (gsize i = 0; i < CHUNK; i++)
     rest[i] = done + i < n ? z[done + i] : NAN;
   span_chunk (rest, ranges, &sums, span);
@@ -110,21 +173,127 @@ palette_span (
   }
 }
 
+static inline guint16
+number_exactly (gfloat z, gdouble from, gdouble scale, gdouble first)
+{
+  const gdouble at = (z - from) * scale + first;
+  const gdouble held = at > SURFACE_N_COLOURS - 1.0 ? SURFACE_N_COLOURS - 1.0
+                       : at < 0.0                   ? 0.0
+                                                    : at;
+
+  return fabsf (z) <= G_MAXFLOAT ? (guint16) held : SURFACE_N_COLOURS;
+}
+
+/* Numbers in FP32, before they are rounded down, are wrong by less than this:
+ * they are below 512 and have been rounded four times. */
+#define UNSURE 0x1p-12f
+/* what is rounded down to the first and to the last colour */
+#define LOWEST -0.5f
+#define HIGHEST (SURFACE_N_COLOURS - 0.5f)
+
+/* Returns: whether one is so near to the next colour that it may be wrong */
+static inline gboolean
+number_chunk (const gfloat *restrict z, gfloat from, gfloat scale, gfloat first,
+    guint16 *restrict number)
+{
+#if defined(__AVX512F__)
+  __mmask16 unsure = 0;
+
+  for (guint i = 0; i < CHUNK; i += WIDTH) {
+    const __m512 v = _mm512_loadu_ps (z + i);
+    const __m512 moved = _mm512_sub_ps (v, _mm512_set1_ps (from));
+    const __m512 at = _mm512_add_ps (
+        _mm512_mul_ps (moved, _mm512_set1_ps (scale)), _mm512_set1_ps (first));
+    /* the lowest where @at is NaN */
+    const __m512 held = _mm512_min_ps (
+        _mm512_max_ps (at, _mm512_set1_ps (LOWEST)), _mm512_set1_ps (HIGHEST));
+    const __m512 rest = _mm512_sub_ps (
+        held, _mm512_roundscale_ps (
+                  held, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    const __mmask16 finite = _mm512_cmp_ps_mask (
+        _mm512_abs_ps (v), _mm512_set1_ps (G_MAXFLOAT), _CMP_LE_OQ);
+
+    unsure |= _mm512_cmp_ps_mask (
+        _mm512_abs_ps (rest), _mm512_set1_ps (UNSURE), _CMP_LT_OQ);
+    _mm256_storeu_si256 ((__m256i *) (number + i),
+        _mm512_cvtepi32_epi16 (_mm512_mask_cvttps_epi32 (
+            _mm512_set1_epi32 (SURFACE_N_COLOURS), finite, held)));
+  }
+  return unsure != 0;
+#else
+  gint32 unsure = 0;
+
+  for (guint i = 0; i < CHUNK; i++) {
+    const gfloat at = (z[i] - from) * scale + first;
+    const gfloat least = at > LOWEST ? at : LOWEST; /* also where @at is NaN */
+    const gfloat held = least < HIGHEST ? least : HIGHEST;
+    const gfloat whole = (held + 0x1.8p23f) - 0x1.8p23f;
+
+    unsure |= fabsf (held - whole) < UNSURE;
+    number[i] = (guint16) (fabsf (z[i]) <= G_MAXFLOAT ? (gint32) held
+                                                      : SURFACE_N_COLOURS);
+  }
+  return unsure;
+#endif
+}
+
+/* In FP32, and again in FP64 where that may have given another number */
 static void
 palette_number (const gfloat *restrict z, gsize n, gdouble from, gdouble scale,
     gdouble first, guint16 *restrict number)
 {
-  for (gsize i = 0; i < n; i++) {
-    const gdouble at = (z[i] - from) * scale + first;
-    const gdouble held = at > SURFACE_N_COLOURS - 1.0 ? SURFACE_N_COLOURS - 1.0
-                         : at < 0.0                   ? 0.0
-                                                      : at;
-    const gint32 whole = (gint32) held;
+  const gfloat near_from = (gfloat) from;
+  const gdouble moved = first + (near_from - from) * scale;
+  const gboolean is_easy = fabs (from) < 1e37 && fabs (moved) < 512.0
+                           && scale < 1e37 && scale > 1e-34;
 
-    number[i] =
-        (guint16) (fabsf (z[i]) <= G_MAXFLOAT ? whole : SURFACE_N_COLOURS);
+  for (gsize done = 0; done < n; done += CHUNK) {
+    const gsize m = MIN (n - done, CHUNK);
+
+    fetch_chunk_ahead (z + done);
+    if (is_easy && m == CHUNK
+        && !number_chunk (
+            z + done, near_from, (gfloat) scale, (gfloat) moved, number + done))
+      continue;
+    for (gsize i = done; i < done + m; i++)
+      number[i] = number_exactly (z[i], from, scale, first);
   }
 }
 
-const SurfacePalette PASTE (
-    surface_palette, SURFACE_LEVEL) = { palette_span, palette_number };
+/* A pixel of three bytes is written with the next one's first, which follows. */
+static void
+palette_put (const guint16 *number, gsize n, const guint32 *bytes, guint step,
+    guint8 *to)
+{
+  gsize i = 0;
+
+  if (step == 4) {
+    for (; i < n; i++)
+      memcpy (to + 4 * i, &bytes[number[i]], 4);
+    return;
+  }
+#if defined(__AVX512F__)
+  const __m512i join_bytes = _mm512_broadcast_i32x4 (
+      _mm_setr_epi8 (0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  const __m512i join_words =
+      _mm512_setr_epi32 (0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+
+  for (; i + WIDTH <= n; i += WIDTH) {
+    const __m512i numbers = _mm512_cvtepu16_epi32 (
+        _mm256_loadu_si256 ((const __m256i *) (number + i)));
+    const __m512i pixels = _mm512_i32gather_epi32 (numbers, bytes, 4);
+
+    __builtin_prefetch (to + 3 * i + AHEAD, 1);
+    _mm512_mask_storeu_epi32 (to + 3 * i, 0xfff,
+        _mm512_permutexvar_epi32 (
+            join_words, _mm512_shuffle_epi8 (pixels, join_bytes)));
+  }
+#endif
+  for (; i + 1 < n; i++)
+    memcpy (to + 3 * i, &bytes[number[i]], 4);
+  if (i < n)
+    memcpy (to + 3 * i, &bytes[number[i]], 3);
+}
+
+const SurfacePalette PASTE (surface_palette, SURFACE_LEVEL) = { palette_span,
+  palette_number, palette_put };

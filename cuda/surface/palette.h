@@ -37,6 +37,10 @@ typedef struct {
   /* (z - @from) * @scale + @first, in FP64, held within 0..255 */
   void (*number) (const gfloat *z, gsize n, gdouble from, gdouble scale,
       gdouble first, guint16 *number);
+  /* The pixels of @n colours. @bytes: of all colours, the first @step (3 or 4)
+   * bytes in memory of each count */
+  void (*put) (const guint16 *number, gsize n, const guint32 *bytes, guint step,
+      guint8 *to);
 } SurfacePalette;
 
 extern const SurfacePalette surface_palette_generic;

@@ -128,8 +128,9 @@ choose_colours (
  * within a range as a whole are filled from what was kept. If a percentile is
  * in none of them, the whole histogram is made. */
 
-#define BLOCK 65536      /* heights that a thread looks at at a time */
-#define N_DRAWN 8192     /* heights drawn at random */
+#define BLOCK 65536      /* heights that a thread looks at at a time, at most */
+#define PIECE 4096       /* of them that lie beside each other */
+#define N_DRAWN 4096     /* heights drawn at random */
 #define ROOM (BLOCK / 8) /* heights of a block that are kept in a range */
 
 typedef struct {
@@ -137,6 +138,7 @@ typedef struct {
   const SurfacePalette *palette;
   gsize n;
   gfloat ranges[2][2];
+  guint blocks;
   SurfaceSpan *spans; /* of the blocks */
 } Look;
 
@@ -149,18 +151,19 @@ compare_heights (gconstpointer a, gconstpointer b)
 }
 
 /* The range that the percentile lies in by five standard deviations of its rank
- * among the heights that were drawn */
+ * among the heights that were drawn; without an end where that is beyond them */
 static void
 guess_range (const gfloat *drawn, guint n, gdouble percentile, gfloat range[2])
 {
   const gdouble p = percentile / 100.0;
   const gdouble rank = p * n, wide = 5.0 * sqrt (n * p * (1.0 - p)) + 5.0;
+  const gboolean has_first = rank >= wide, has_last = rank + wide <= n - 1.0;
 
   range[0] = range[1] = INFINITY; /* an empty one */
-  if (rank - wide < 0.0 || rank + wide > n - 1.0)
-    return;
-  range[0] = drawn[(guint) (rank - wide)];
-  range[1] = drawn[(guint) (rank + wide)];
+  if (has_first || has_last) {
+    range[0] = has_first ? drawn[(guint) (rank - wide)] : -INFINITY;
+    range[1] = has_last ? drawn[(guint) (rank + wide)] : INFINITY;
+  }
 }
 
 static void
@@ -184,17 +187,18 @@ guess_ranges (Look *look, gdouble low, gdouble high)
   g_free (drawn);
 }
 
+/* The pieces of a block are spread over the picture: on a tilted surface a block of
+ * neighbours would lie within a range as a whole. */
 static void
 look_at_blocks (guint first, guint count, gpointer user_data)
 {
   Look *look = user_data;
 
-  for (guint i = first; i < first + count; i++) {
-    const gsize at = (gsize) i * BLOCK;
-
-    look->palette->span (look->heights->z + at, MIN (look->n - at, BLOCK),
-        (const gfloat (*)[2]) look->ranges, &look->spans[i]);
-  }
+  for (guint i = first; i < first + count; i++)
+    for (gsize at = (gsize) i * PIECE; at < look->n;
+         at += (gsize) look->blocks * PIECE)
+      look->palette->span (look->heights->z + at, MIN (look->n - at, PIECE),
+          (const gfloat (*)[2]) look->ranges, &look->spans[i]);
 }
 
 typedef struct {
@@ -230,19 +234,17 @@ find_height (const Histogram *histogram, guint first, guint last, gdouble below,
 
 /* From the heights that were kept. Bins of the range's ends have others too. */
 static gboolean
-find_within (const Look *look, guint blocks, guint range, Histogram *histogram,
+find_within (const Look *look, guint range, Histogram *histogram,
     gdouble wanted, gdouble *height)
 {
-  guint first, last;
+  const gfloat *ends = look->ranges[range];
+  guint first = 0, last = N_BINS;
   gdouble below = 0.0;
 
-  if (!(look->ranges[range][0] < look->ranges[range][1])
-      || !isfinite (look->ranges[range][1]))
+  if (!(ends[0] < ends[1]))
     return FALSE;
-  first = bin_of (histogram, look->ranges[range][0]);
-  last = bin_of (histogram, look->ranges[range][1]);
   memset (histogram->bins, 0, N_BINS * sizeof (*histogram->bins));
-  for (guint i = 0; i < blocks; i++) {
+  for (guint i = 0; i < look->blocks; i++) {
     const SurfaceSpan *span = &look->spans[i];
 
     if (span->n_kept[range] > span->room)
@@ -251,9 +253,15 @@ find_within (const Look *look, guint blocks, guint range, Histogram *histogram,
       histogram->bins[bin_of (histogram, span->kept[range][k])]++;
     below += (gdouble) span->below[range];
   }
-  below += histogram->bins[first];
-  return first < last && below < wanted
-         && find_height (histogram, first + 1, last, below, wanted, height);
+  if (isfinite (ends[1]))
+    last = bin_of (histogram, ends[1]);
+  if (isfinite (ends[0])) {
+    first = bin_of (histogram, ends[0]) + 1;
+    below += histogram->bins[first - 1];
+    if (below >= wanted)
+      return FALSE;
+  }
+  return find_height (histogram, first, last, below, wanted, height);
 }
 
 static gdouble
@@ -271,16 +279,16 @@ find_in_all (const Look *look, Histogram *histogram, gdouble wanted)
 
 /* Blocks have room for what they keep. */
 static void
-give_room (GstSurfacePainter *painter, Look *look, guint blocks)
+give_room (GstSurfacePainter *painter, Look *look)
 {
-  const gsize needed = (gsize) blocks * 2 * ROOM;
+  const gsize needed = (gsize) look->blocks * 2 * ROOM;
 
   if (painter->n_kept < needed) {
     g_free (painter->kept);
     painter->kept = g_try_new (gfloat, needed);
     painter->n_kept = painter->kept != NULL ? needed : 0;
   }
-  for (guint i = 0; i < blocks; i++) {
+  for (guint i = 0; i < look->blocks; i++) {
     look->spans[i].min = INFINITY;
     look->spans[i].max = -INFINITY;
     look->spans[i].room = painter->kept != NULL ? ROOM : 0;
@@ -297,18 +305,18 @@ gst_surface_painter_percentiles (GstSurfacePainter *painter,
   Look look = { .heights = heights,
     .palette = surface_palette (),
     .n = (gsize) heights->width * heights->height };
-  const guint blocks = (guint) ((look.n + BLOCK - 1) / BLOCK);
   const gdouble percentiles[2] = { low, high };
   gdouble *const results[2] = { from, to };
   gfloat min = INFINITY, max = -INFINITY;
   Histogram histogram;
   gdouble count = 0.0;
 
-  look.spans = g_new0 (SurfaceSpan, blocks);
-  give_room (painter, &look, blocks);
+  look.blocks = (guint) ((look.n + BLOCK - 1) / BLOCK);
+  look.spans = g_new0 (SurfaceSpan, look.blocks);
+  give_room (painter, &look);
   guess_ranges (&look, low, high);
-  cvis_pool_run (painter->threads, blocks, 1, look_at_blocks, &look);
-  for (guint i = 0; i < blocks; i++) {
+  cvis_pool_run (painter->threads, look.blocks, 1, look_at_blocks, &look);
+  for (guint i = 0; i < look.blocks; i++) {
     min = MIN (min, look.spans[i].min);
     max = MAX (max, look.spans[i].max);
     count += (gdouble) look.spans[i].count;
@@ -322,7 +330,7 @@ gst_surface_painter_percentiles (GstSurfacePainter *painter,
     for (guint r = 0; r < 2; r++) {
       const gdouble wanted = count * percentiles[r] / 100.0;
 
-      if (!find_within (&look, blocks, r, &histogram, wanted, results[r]))
+      if (!find_within (&look, r, &histogram, wanted, results[r]))
         *results[r] = find_in_all (&look, &histogram, wanted);
     }
     g_free (histogram.bins);
@@ -460,19 +468,24 @@ get_pixels (GstVideoFrame *frame)
 }
 
 /* The bytes of 0xRRGGBB in a picture; three or four of them count */
-static guint32
+static inline guint32
 get_bytes (const Pixels *pixels, guint32 colour)
 {
-  guint8 bytes[4] = { 0 };
-  guint32 result;
+  const guint32 result = (colour >> 16 & 255) << 8 * pixels->r
+                         | (colour >> 8 & 255) << 8 * pixels->g
+                         | (colour & 255) << 8 * pixels->b
+                         | (pixels->rest >= 0 ? 255u << 8 * pixels->rest : 0);
 
-  bytes[pixels->r] = (guint8) (colour >> 16);
-  bytes[pixels->g] = (guint8) (colour >> 8);
-  bytes[pixels->b] = (guint8) colour;
-  if (pixels->rest >= 0)
-    bytes[pixels->rest] = 255;
-  memcpy (&result, bytes, sizeof (result));
-  return result;
+  return GUINT32_TO_LE (result);
+}
+
+/* 0xRRGGBB of the bytes in a picture */
+static inline guint32
+get_colour (const Pixels *pixels, guint32 bytes)
+{
+  bytes = GUINT32_FROM_LE (bytes);
+  return (bytes >> 8 * pixels->r & 255) << 16
+         | (bytes >> 8 * pixels->g & 255) << 8 | (bytes >> 8 * pixels->b & 255);
 }
 
 typedef struct {
@@ -503,23 +516,6 @@ put_lit (const Painting *painting, const guint16 *numbers, guint x0, guint y,
   }
 }
 
-/* A pixel of three bytes is written with the next one's first, which follows. */
-static void
-put_plain (
-    const Painting *painting, const guint16 *numbers, guint n, guint8 *to)
-{
-  const guint32 *bytes = painting->bytes;
-
-  if (painting->pixels.step == 4) {
-    for (guint i = 0; i < n; i++)
-      memcpy (to + 4 * (gsize) i, &bytes[numbers[i]], 4);
-    return;
-  }
-  for (guint i = 0; i + 1 < n; i++)
-    memcpy (to + 3 * (gsize) i, &bytes[numbers[i]], 4);
-  memcpy (to + 3 * (gsize) (n - 1), &bytes[numbers[n - 1]], 3);
-}
-
 static void
 paint_rows (guint first, guint count, gpointer user_data)
 {
@@ -538,7 +534,8 @@ paint_rows (guint first, guint count, gpointer user_data)
       if (painting->light->shade > 0.0f)
         put_lit (painting, numbers, x, y, n, to);
       else
-        put_plain (painting, numbers, n, to);
+        painting->palette->put (
+            numbers, n, painting->bytes, (guint) painting->pixels.step, to);
     }
 }
 
@@ -651,7 +648,7 @@ draw_height_text (cairo_t *cr, const GstSurfaceHeights *heights, gdouble size,
 }
 
 /* Each has an area of its own that is copied to the canvas and back. */
-typedef enum { LENGTH_BAR, HEIGHT_BAR, HIGHEST_TEXT, LOWEST_TEXT } Bar;
+typedef enum { LENGTH_BAR, HEIGHT_BAR, HIGHEST_TEXT, LOWEST_TEXT, N_BARS } Bar;
 
 /* Letters of 1/28 of the smaller side. */
 static cairo_status_t
@@ -679,6 +676,8 @@ draw_bar (cairo_surface_t *surface, Bar bar, const GstSurfacePainter *painter,
     case LOWEST_TEXT:
       draw_height_text (cr, heights, size, from,
           size * 1.75 + heights->height * 0.4 + size * 1.25, ascii);
+      break;
+    default:
       break;
   }
   status = cairo_status (cr);
@@ -709,26 +708,37 @@ find_bar (Bar bar, const GstSurfaceHeights *heights, gdouble from, gdouble to,
   return ok && area->width > 0 && area->height > 0;
 }
 
-/* The picture's pixels in @area to those of @canvas, 0xRRGGBB, or back */
+static inline void
+copy_pixel (const Pixels *pixels, guint8 *at, guint32 *colour, gsize size,
+    gboolean back)
+{
+  guint32 bytes = 0;
+
+  if (back) {
+    bytes = get_bytes (pixels, *colour);
+    memcpy (at, &bytes, size);
+  } else {
+    memcpy (&bytes, at, size);
+    *colour = get_colour (pixels, bytes);
+  }
+}
+
+/* The picture's pixels in @area to those of @canvas, 0xRRGGBB, or back. Four bytes
+ * are copied for all pixels but the last; the next pixel's are copied again. */
 static void
 copy_area (const Pixels *pixels, const cairo_rectangle_int_t *area,
     guint32 *canvas, guint width, gboolean back)
 {
+  const Pixels p = *pixels;
+  const gsize step = (gsize) p.step;
+
   for (gint y = area->y; y < area->y + area->height; y++) {
-    guint8 *at = pixels->data + (gsize) y * pixels->stride
-                 + (gsize) area->x * (gsize) pixels->step;
+    guint8 *at = p.data + (gsize) y * p.stride + (gsize) area->x * step;
     guint32 *colour = canvas + (gsize) y * width + (gsize) area->x;
 
-    for (gint x = 0; x < area->width; x++, colour++, at += pixels->step) {
-      if (back) {
-        const guint32 bytes = get_bytes (pixels, *colour);
-
-        memcpy (at, &bytes, (gsize) pixels->step);
-      } else {
-        *colour = (guint32) at[pixels->r] << 16 | (guint32) at[pixels->g] << 8
-                  | at[pixels->b];
-      }
-    }
+    for (gint x = 1; x < area->width; x++, at += step)
+      copy_pixel (&p, at, colour++, sizeof (*colour), back);
+    copy_pixel (&p, at, colour, step, back);
   }
 }
 
@@ -746,25 +756,89 @@ get_canvas (GstSurfacePainter *painter, const GstSurfaceHeights *heights)
   return painter->canvas;
 }
 
+/* Bars of a picture; threads paint those whose areas do not overlap */
+typedef struct {
+  const GstSurfacePainter *painter;
+  const Pixels *pixels;
+  const GstSurfaceHeights *heights;
+  gdouble from, to;
+  guint n;
+  Bar bars[N_BARS];
+  cairo_rectangle_int_t areas[N_BARS];
+  cairo_status_t status[N_BARS];
+} Bars;
+
+static void
+find_bars (guint first, guint count, gpointer user_data)
+{
+  Bars *bars = user_data;
+
+  for (guint i = first; i < first + count; i++)
+    if (!find_bar (bars->bars[i], bars->heights, bars->from, bars->to,
+            &bars->areas[i]))
+      bars->status[i] = CAIRO_STATUS_NO_MEMORY;
+}
+
+static void
+paint_bars (guint first, guint count, gpointer user_data)
+{
+  Bars *bars = user_data;
+  const guint width = bars->heights->width;
+  guint32 *canvas = bars->painter->canvas;
+
+  for (guint i = first; i < first + count; i++) {
+    cairo_surface_t *surface;
+
+    if (bars->status[i] != CAIRO_STATUS_SUCCESS)
+      continue;
+    copy_area (bars->pixels, &bars->areas[i], canvas, width, FALSE);
+    surface = cairo_image_surface_create_for_data ((guchar *) canvas,
+        CAIRO_FORMAT_RGB24, (gint) width, (gint) bars->heights->height,
+        (gint) width * 4);
+    bars->status[i] = draw_bar (surface, bars->bars[i], bars->painter,
+        bars->heights, bars->from, bars->to);
+    cairo_surface_destroy (surface);
+    copy_area (bars->pixels, &bars->areas[i], canvas, width, TRUE);
+  }
+}
+
+static gboolean
+is_overlap (const Bars *bars)
+{
+  for (guint i = 1; i < bars->n; i++)
+    for (guint k = 0; k < i; k++) {
+      const cairo_rectangle_int_t *a = &bars->areas[i], *b = &bars->areas[k];
+
+      if (a->x < b->x + b->width && b->x < a->x + a->width
+          && a->y < b->y + b->height && b->y < a->y + a->height)
+        return TRUE;
+    }
+  return FALSE;
+}
+
 static cairo_status_t
-paint_bar (Bar bar, GstSurfacePainter *painter, const Pixels *pixels,
+paint_all_bars (GstSurfacePainter *painter, const Pixels *pixels,
     const GstSurfaceHeights *heights, gdouble from, gdouble to)
 {
-  guint32 *canvas = get_canvas (painter, heights);
-  cairo_rectangle_int_t area;
-  cairo_surface_t *surface;
-  cairo_status_t status;
+  Bars bars = { .painter = painter,
+    .pixels = pixels,
+    .heights = heights,
+    .from = from,
+    .to = to };
 
-  if (canvas == NULL || !find_bar (bar, heights, from, to, &area))
+  if (heights->dx > 0.0)
+    bars.bars[bars.n++] = LENGTH_BAR;
+  for (Bar bar = HEIGHT_BAR; bar <= LOWEST_TEXT && to > from; bar++)
+    bars.bars[bars.n++] = bar;
+  if (get_canvas (painter, heights) == NULL)
     return CAIRO_STATUS_NO_MEMORY;
-  copy_area (pixels, &area, canvas, heights->width, FALSE);
-  surface = cairo_image_surface_create_for_data ((guchar *) canvas,
-      CAIRO_FORMAT_RGB24, (gint) heights->width, (gint) heights->height,
-      (gint) heights->width * 4);
-  status = draw_bar (surface, bar, painter, heights, from, to);
-  cairo_surface_destroy (surface);
-  copy_area (pixels, &area, canvas, heights->width, TRUE);
-  return status;
+  cvis_pool_run (painter->threads, bars.n, 1, find_bars, &bars);
+  cvis_pool_run (painter->threads, bars.n, is_overlap (&bars) ? N_BARS : 1,
+      paint_bars, &bars);
+  for (guint i = 0; i < bars.n; i++)
+    if (bars.status[i] != CAIRO_STATUS_SUCCESS)
+      return bars.status[i];
+  return CAIRO_STATUS_SUCCESS;
 }
 
 /* Smaller pictures have no room for them; cairo draws on no larger ones. */
@@ -783,7 +857,6 @@ gst_surface_painter_paint (GstSurfacePainter *painter, GstVideoFrame *frame,
     const GstSurfaceHeights *heights, const GstSurfacePaintSettings *settings,
     gdouble *from, gdouble *to)
 {
-  cairo_status_t status = CAIRO_STATUS_SUCCESS;
   Painting painting = { .painter = painter,
     .palette = surface_palette (),
     .heights = heights,
@@ -805,12 +878,6 @@ gst_surface_painter_paint (GstSurfacePainter *painter, GstVideoFrame *frame,
   cvis_pool_run (
       painter->threads, heights->height, ROWS, paint_rows, &painting);
   if (!settings->bars || !has_room_for_bars (heights))
-    return status;
-  if (heights->dx > 0.0)
-    status =
-        paint_bar (LENGTH_BAR, painter, &painting.pixels, heights, *from, *to);
-  for (Bar bar = HEIGHT_BAR; bar <= LOWEST_TEXT && *to > *from; bar++)
-    if (status == CAIRO_STATUS_SUCCESS)
-      status = paint_bar (bar, painter, &painting.pixels, heights, *from, *to);
-  return status;
+    return CAIRO_STATUS_SUCCESS;
+  return paint_all_bars (painter, &painting.pixels, heights, *from, *to);
 }
