@@ -5,7 +5,8 @@
 /* Elements in their pipelines, beside the engine inside each of them on the same
  * data: time a buffer, bytes a second, the engine's time, and its share of the
  * element's (100 %: the pipeline adds nothing). Pipeline and engine take turns;
- * the best round of each counts. A pipeline is timed from one buffer at the sink
+ * the best round of each counts. The engine's first turns are left out, too. A
+ * pipeline is timed from one buffer at the sink
  * pad of the element named "end" to a later one, so that setting up and page
  * faults of first buffers are left out. Processor time (of all threads; what a
  * loaded machine still tells) and page faults are those of the whole process
@@ -14,7 +15,8 @@
  *
  *   bench_elements [--rounds=N] [--folder=DIR] [--model=FILE] [NAME...]
  *
- * NAME: of rows (beginning with it is enough); without, all. GST_PLUGIN_PATH has
+ * NAME: of rows (beginning with it is enough); without, all. The exit status is 1 if
+ * a row failed. GST_PLUGIN_PATH has
  * to name the plugin; scripts/bench does that. Files are written to DIR (a new
  * folder in that of temporary files). FILE: a network for cudapbfmonitor.
  *
@@ -537,7 +539,7 @@ measure (const Row *row, const gchar *backend)
 }
 
 /* In a process of its own, whose memory is nobody else's */
-static void
+static gboolean
 measure_apart (const Row *row, const gchar *backend)
 {
   pid_t child;
@@ -549,8 +551,10 @@ measure_apart (const Row *row, const gchar *backend)
     measure (row, backend);
     _exit (0);
   }
-  if (child < 0 || waitpid (child, &status, 0) != child || status != 0)
-    printf ("%-30s failed\n", row->name);
+  if (child > 0 && waitpid (child, &status, 0) == child && status == 0)
+    return TRUE;
+  printf ("%-30s failed\n", row->name);
+  return FALSE;
 }
 
 static gboolean
@@ -566,7 +570,7 @@ int
 main (int argc, char **argv)
 {
   GOptionContext *options = g_option_context_new (NULL);
-  gboolean own_folder;
+  gboolean own_folder, ok = TRUE;
   GError *error = NULL;
 
   g_option_context_add_main_entries (options, entries, NULL);
@@ -583,11 +587,11 @@ main (int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     if (!is_wanted (&rows[i]))
       continue;
-    measure_apart (&rows[i], "cpu");
+    ok = measure_apart (&rows[i], "cpu") && ok;
     if (rows[i].cuda)
-      measure_apart (&rows[i], "cuda");
+      ok = measure_apart (&rows[i], "cuda") && ok;
   }
   if (own_folder)
     g_rmdir (folder);
-  return 0;
+  return ok ? 0 : 1;
 }

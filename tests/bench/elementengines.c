@@ -57,7 +57,7 @@ bench_free (const BenchInput *input, gpointer memory)
 
 /* --- surfaces --------------------------------------------------------------- */
 
-#define SURFACE_TURNS 3
+#define SURFACE_TURNS 3 /* after one that is not timed */
 
 /* @bytes: (nullable): %NULL: the file */
 static gdouble
@@ -66,16 +66,17 @@ time_reading (const BenchInput *input, GBytes *bytes)
   gfloat *samples = g_malloc (4096 * 4096 * sizeof (gfloat));
   CvisPool *pool = cvis_pool_new (0);
   GError *error = NULL;
-  guint64 begin, missing;
+  guint64 begin = 0, missing;
   gdouble offset;
 
-  memset (samples, 1, 4096 * 4096 * sizeof (gfloat)); /* its pages are there */
-  begin = cvis_monotonic_ns ();
-  for (guint i = 0; i < SURFACE_TURNS; i++) {
-    SurfaceReader *reader =
-        check (bytes ? surface_reader_new (bytes, &error)
-                     : surface_reader_open (input->file, &error),
-            error);
+  for (guint i = 0; i <= SURFACE_TURNS; i++) {
+    SurfaceReader *reader;
+
+    if (i == 1)
+      begin = cvis_monotonic_ns ();
+    reader = check (bytes ? surface_reader_new (bytes, &error)
+                          : surface_reader_open (input->file, &error),
+        error);
 
     if (!surface_reader_read (
             reader, pool, TRUE, FALSE, samples, &offset, &missing, &error))
@@ -124,7 +125,7 @@ time_saving (const GstSurfaceMeta *meta, const GstMapInfo *map, gint format)
 
   if (fd < 0)
     g_error ("%s", error->message);
-  for (guint i = 0; i < SURFACE_TURNS; i++) {
+  for (guint i = 0; i <= SURFACE_TURNS; i++) {
     guint64 begin = cvis_monotonic_ns ();
 
     if (!(format == SURFACE_FILE_NPY
@@ -134,7 +135,7 @@ time_saving (const GstSurfaceMeta *meta, const GstMapInfo *map, gint format)
                     meta->z_scale, meta->offset, map->data, SURFACE_X3P_LEVEL,
                     pool, &error)))
       g_error ("%s", error->message);
-    ns += ns_since (begin);
+    ns += i > 0 ? ns_since (begin) : 0;
     if (ftruncate (fd, 0) != 0)
       g_error ("%s: %m", name);
   }
@@ -232,7 +233,7 @@ bench_lifting (const BenchInput *input, gint arg)
   LwtJob jobs[LIFTING_DEPTH], *done;
   LwtConfig config;
   LwtEngine *engine;
-  guint64 begin;
+  guint64 begin = 0;
 
   lwt_config_init (&config);
   config.width = meta->width;
@@ -261,11 +262,12 @@ bench_lifting (const BenchInput *input, gint arg)
             .pinned = input->context != NULL };
   }
 
-  begin = cvis_monotonic_ns ();
-  for (guint s = 0; s < surfaces + LIFTING_DEPTH - 1; s++) {
+  for (guint s = 0; s < LIFTING_DEPTH + surfaces + LIFTING_DEPTH - 1; s++) {
     if (s >= LIFTING_DEPTH - 1 && !lwt_engine_wait (engine, &done, &error))
       g_error ("%s", error->message);
-    if (s < surfaces
+    if (s == LIFTING_DEPTH + LIFTING_DEPTH - 2) /* each job was done once */
+      begin = cvis_monotonic_ns ();
+    if (s < LIFTING_DEPTH + surfaces
         && !lwt_engine_submit (engine, &jobs[s % LIFTING_DEPTH], &error))
       g_error ("%s", error->message);
   }
@@ -359,6 +361,7 @@ bench_meltpool (const BenchInput *input, gint arg)
 {
   const Camera *camera = get_camera (input);
   const guint n = (guint) arg, batches = (input->context ? 1000000 : 50000) / n;
+  const guint warm = MAX (MELTPOOL_FRAMES / n, MELTPOOL_DEPTH);
   PbfTrackConfig track_config = { .source = PBF_POSITION_SOURCE_SIGNALS };
   guint *strides = g_new (guint, n);
   Slot slots[MELTPOOL_DEPTH];
@@ -368,7 +371,7 @@ bench_meltpool (const BenchInput *input, gint arg)
   PbfModel *model = NULL;
   PbfTrack *track;
   PbfBatch *done;
-  guint64 begin;
+  guint64 begin = 0;
 
   pbf_calibration_parse (
       PBF_CALIBRATION_DEFAULT, &track_config.calibration, NULL);
@@ -386,13 +389,14 @@ bench_meltpool (const BenchInput *input, gint arg)
   for (guint k = 0; k < MELTPOOL_DEPTH; k++)
     make_slot (input, &slots[k], n, strides);
 
-  begin = cvis_monotonic_ns ();
-  for (guint b = 0; b < batches + MELTPOOL_DEPTH - 1; b++) {
+  for (guint b = 0; b < warm + batches + MELTPOOL_DEPTH - 1; b++) {
     Slot *slot = &slots[b % MELTPOOL_DEPTH];
 
     if (b >= MELTPOOL_DEPTH - 1 && !pbf_engine_wait (engine, &done, &error))
       g_error ("%s", error->message);
-    if (b >= batches)
+    if (b == warm + MELTPOOL_DEPTH - 2)
+      begin = cvis_monotonic_ns ();
+    if (b >= warm + batches)
       continue;
     fill_slot (camera, track, slot, (guint64) b * n);
     if (!pbf_engine_submit (engine, &slot->batch, &error))
@@ -426,13 +430,13 @@ gdouble
 bench_motion (const BenchInput *input, gint arg)
 {
   MotionSlot slots[MOTION_DEPTH];
-  const guint frames = 2 * input->n_buffers;
+  const guint frames = 2 * input->n_buffers, warm = MOTION_DEPTH;
   MotionEngine *engine;
   MotionConfig config;
   GError *error = NULL;
   MotionJob *done;
   GstVideoInfo info;
-  guint64 begin;
+  guint64 begin = 0;
   gsize luma, n;
 
   gst_video_info_from_caps (&info, input->caps);
@@ -459,13 +463,14 @@ bench_motion (const BenchInput *input, gint arg)
         (MotionVector *) (slot->job.fields[0].blocks + n);
   }
 
-  begin = cvis_monotonic_ns ();
-  for (guint f = 0; f < frames + MOTION_DEPTH - 1; f++) {
+  for (guint f = 0; f < warm + frames + MOTION_DEPTH - 1; f++) {
     MotionSlot *slot = &slots[f % MOTION_DEPTH];
 
     if (f >= MOTION_DEPTH - 1 && !motion_engine_wait (engine, &done, &error))
       g_error ("%s", error->message);
-    if (f >= frames)
+    if (f == warm + MOTION_DEPTH - 2)
+      begin = cvis_monotonic_ns ();
+    if (f >= warm + frames)
       continue;
     gst_buffer_extract (
         input->buffers[f % input->n_buffers], 0, slot->luma, luma);
