@@ -25,7 +25,8 @@ INHERITED_BY_SINKS = {"async", "enable-last-sample", "last-sample", "max-bitrate
 # units that a description names, by the property's type or name
 AMOUNT = (r"\b(metres?|pixels?|degrees|nanoseconds|microseconds|seconds?|bytes"
           r"|levels|percent|0 to 1|factor|number)\b")
-UNIT_OF = {r"(interval|latency|delay)$": r"\b(nano|micro)seconds\b",
+UNIT_OF = {r"(-interval|latency|delay)$": r"\b(nano|micro)seconds\b",
+           r"^interval$": r"\bframes?\b",
            r"^(width|height|x|y|position-[xy]|block-size|search-range)$|radius$|area$":
                r"\bpixels\b"}
 UNITS = {"us": 1e3, "ms": 1e6, "s": 1e9, "": 1}
