@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "cuda/surface/decimal.h"
+#include "cuda/core/decimal.h"
 #include "cuda/surface/words.h"
 
 #define MAGIC_SIZE 8
@@ -199,7 +199,7 @@ read_text_heights (SurfaceImage *image, SurfaceWords *words, GError **error)
       image->z[i] = NAN;
       words->at += 3;
     } else {
-      words->at = surface_decimal_read (word, words->end, '.', &image->z[i]);
+      words->at = cvis_decimal_read (word, words->end, '.', &image->z[i]);
     }
     if (words->at == word || words->at == words->end || !ends_word (*words->at))
       return refuse_height (word, words->end, i, image->width, error);

@@ -10,7 +10,7 @@
  * A file is read twice: first for its size. */
 #include <math.h>
 #include <string.h>
-#include "cuda/surface/decimal.h"
+#include "cuda/core/decimal.h"
 #include "cuda/surface/words.h"
 
 #define MAX_HEADER (64 << 10)
@@ -77,10 +77,10 @@ skip_missing (const gchar *at, const gchar *end, gchar separator)
 static const gchar *
 read_value (const gchar *at, const gchar *end, const Header *header, gdouble *z)
 {
-  const gchar *stop = surface_decimal_read (at, end, '.', z);
+  const gchar *stop = cvis_decimal_read (at, end, '.', z);
 
   if (stop < end && *stop == ',' && header->separator != ',')
-    stop = surface_decimal_read (at, end, ',', z);
+    stop = cvis_decimal_read (at, end, ',', z);
   if (stop == at) {
     *z = NAN;
     stop = skip_missing (at, end, header->separator);
@@ -277,7 +277,7 @@ read_comment (const gchar *at, const gchar *end, Header *header, GError **error)
     while (i < G_N_ELEMENTS (names) && g_ascii_strcasecmp (line, names[i]))
       i++;
     if (i < 2)
-      unit = (gchar *) surface_decimal_read (
+      unit = (gchar *) cvis_decimal_read (
           value, value + strlen (value), '.', &number);
     metres = surface_unit (g_strstrip (unit));
     if (i < 3 && metres == 0)

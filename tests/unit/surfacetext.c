@@ -2,117 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Numbers of text files against strtod, texts in windows. */
-#include "cuda/surface/decimal.h"
+/* Texts of surfaces in windows. */
 #include "cuda/surface/file.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-/* --- numbers ------------------------------------------------------------------ */
-
-static void
-check_number (const gchar *text)
-{
-  const gdouble expected = g_ascii_strtod (text, NULL);
-  const gsize n = strlen (text);
-  gdouble value = 99;
-
-  g_assert_true (
-      surface_decimal_read (text, text + n, '.', &value) == text + n);
-  if (memcmp (&value, &expected, sizeof (value)) != 0)
-    g_error ("%s is read as %.17g, not %.17g", text, value, expected);
-}
-
-/* Signs, points, exponents, and what is no number */
-static void
-test_number_syntax (void)
-{
-  static const gchar *const numbers[] = { "0", "-0", "+7", "7.", ".5", "-.5e1",
-    "1e5", "1E+05", "1e-05", "0.1", "1e400", "-1e400", "1e-400", "5e-324",
-    "2.2250738585072011e-308", "1.7976931348623157e308", "0e99999999999",
-    "00000000000000000000000000001", "0.00000000000000000000000000000001",
-    "123456789012345678901234567890", "1234567890123456789.5",
-    "10000000000000000000000000000000000000000000000000", "inf", "-inf",
-    "1e99999999999999999999" };
-  static const struct {
-    const gchar *text;
-    guint read;
-    gdouble value;
-  } parts[] = {
-    { "1.5x", 3, 1.5 },
-    { "1.5e", 3, 1.5 },
-    { "1.5e+", 3, 1.5 },
-    { "2 3", 1, 2 },
-    { "1.2.3", 3, 1.2 },
-    { "0x10", 1, 0 },
-    { "1,5", 1, 1 },
-  };
-  static const gchar *const none[] = { "", "-", ".", "-.", "e5", "x", " 1",
-    "+e5", "BAD" };
-  gdouble value;
-
-  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
-    check_number (numbers[i]);
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
-    const gchar *text = parts[i].text;
-
-    g_assert_true (
-        surface_decimal_read (text, text + strlen (text), '.', &value)
-        == text + parts[i].read);
-    g_assert_cmpfloat (value, ==, parts[i].value);
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (none); i++)
-    g_assert_true (
-        surface_decimal_read (none[i], none[i] + strlen (none[i]), '.', &value)
-        == none[i]);
-}
-
-static void
-test_number_point (void)
-{
-  const gchar *text = "1234567890123456789012,75;";
-  gdouble value;
-
-  g_assert_true (
-      surface_decimal_read (text, text + 26, ',', &value) == text + 25);
-  g_assert_cmpfloat (value, ==, 1234567890123456789012.75);
-}
-
-/* Of all lengths and sizes; what lies in the middle between two doubles, and
- * beside it; what doubles are written as */
-static void
-test_number_values (void)
-{
-  GRand *rand = g_rand_new_with_seed (17);
-
-  for (guint i = 0; i < 80000; i++) {
-    const guint n_digits = (guint) g_rand_int_range (rand, 1, 22);
-    gchar text[64], digits[24];
-    guint64 bits;
-    gdouble z;
-
-    for (guint k = 0; k < n_digits; k++)
-      digits[k] = (gchar) ('0' + g_rand_int_range (rand, 0, 10));
-    digits[n_digits] = 0;
-    g_snprintf (text, sizeof (text), "-%c.%se%d", digits[0], digits,
-        g_rand_int_range (rand, -70, 70));
-    check_number (text);
-
-    bits = ((guint64) g_rand_int (rand) << 32 | g_rand_int (rand)) >> 11;
-    bits |= (guint64) 1 << 53;
-    bits = (bits | 1) << g_rand_int_range (rand, 0, 10);
-    g_snprintf (text, sizeof (text), "%" G_GUINT64_FORMAT,
-        bits + (guint64) g_rand_int_range (rand, -1, 2));
-    check_number (text);
-
-    z = ldexp (g_rand_double (rand) - 0.5, g_rand_int_range (rand, -40, 10));
-    check_number (g_ascii_dtostr (text, sizeof (text), z));
-  }
-  g_rand_free (rand);
-}
 
 /* --- windows ------------------------------------------------------------------ */
 
@@ -356,9 +252,6 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/surfacetext/number-syntax", test_number_syntax);
-  g_test_add_func ("/surfacetext/number-point", test_number_point);
-  g_test_add_func ("/surfacetext/number-values", test_number_values);
   g_test_add_func ("/surfacetext/long-text", test_long_text);
   g_test_add_func ("/surfacetext/long-word", test_long_word);
   g_test_add_func ("/surfacetext/matrix", test_matrix);
