@@ -1,0 +1,454 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Bundle Adjustment in the Large, text:
+ *
+ *   CAMERAS POINTS OBSERVATIONS
+ *   CAMERA POINT X Y            for each observation
+ *   PARAMETER                   9 of each camera, then 3 of each point
+ *
+ * The file is read by all threads in two passes over chunks. The first counts
+ * numbers, which tells what the first number of each chunk is; the second reads
+ * the records that begin in each chunk. */
+#include <math.h>
+#include <string.h>
+#include "cuda/bundle/codecs.h"
+#include "cuda/core/threadpool.h"
+
+#define CHUNK (1 << 19)   /* bytes of text */
+#define COUNTED 128       /* bytes whose count fits a byte */
+#define WRITTEN (1 << 15) /* observations or parameters of a chunk */
+#define LINE_BYTES (2 * 11 + 2 * (CVIS_DECIMAL_MAX + 1) + 1)
+
+/**
+ * Reading:
+ * @s: the text behind the header
+ * @first: n_chunks + 1: the number that is the first of each chunk
+ * @fault: n_chunks: the first byte that is wrong; %NULL
+ */
+typedef struct {
+  BundleScanner s;
+  BundleProblem *problem;
+  guint n_chunks;
+  guint64 *first;
+  const gchar **fault;
+  gint unordered;
+} Reading;
+
+/* --- first pass --------------------------------------------------------------- */
+
+static inline gboolean
+is_blank (gchar c)
+{
+  return (guchar) c <= ' ';
+}
+
+/* Whether a number begins at @at; without branches, for vectors of bytes */
+static inline guint8
+is_start (const gchar *at)
+{
+  return (guint8) (((guchar) at[0] > ' ') & ((guchar) at[-1] <= ' '));
+}
+
+/* Numbers that begin in @at..@end, where the byte before @at can be read */
+static guint64
+count_numbers (const gchar *at, const gchar *end)
+{
+  guint64 n = 0;
+
+  for (; end - at >= COUNTED; at += COUNTED) {
+    guint8 some = 0;
+
+    for (guint i = 0; i < COUNTED; i++)
+      some = (guint8) (some + is_start (at + i));
+    n += some;
+  }
+  for (; at < end; at++)
+    n += is_start (at);
+  return n;
+}
+
+static const gchar *
+chunk_start (const Reading *r, guint i)
+{
+  return i < r->n_chunks ? r->s.at + (gsize) i * CHUNK : r->s.end;
+}
+
+static void
+count_chunks (guint first, guint count, gpointer user_data)
+{
+  Reading *r = user_data;
+
+  for (guint i = first; i < first + count; i++)
+    r->first[i + 1] =
+        count_numbers (chunk_start (r, i), chunk_start (r, i + 1));
+}
+
+/* --- second pass -------------------------------------------------------------- */
+
+/* The start of the next number; there is one. */
+static inline const gchar *
+skip_blanks (const gchar *at)
+{
+  while (is_blank (*at))
+    at++;
+  return at;
+}
+
+/* The @n-th number from @at on that begins at @at or later */
+static const gchar *
+find_number (const gchar *at, const gchar *end, guint64 n)
+{
+  for (; at < end; at++)
+    if (is_start (at) && n-- == 0)
+      break;
+  return at;
+}
+
+/* Returns: %NULL where there is no index below @limit */
+static inline const gchar *
+read_index (const gchar *at, const gchar *end, guint limit, guint32 *index)
+{
+  guint64 value = 0;
+  const gchar *start = at;
+
+  for (; at < end && (guchar) (*at - '0') < 10 && at - start < 11; at++)
+    value = value * 10 + (guint) (*at - '0');
+  if (at == start || at == end || !is_blank (*at) || value >= limit)
+    return NULL;
+  *index = (guint32) value;
+  return at;
+}
+
+static inline const gchar *
+read_value (const gchar *at, const gchar *end, gdouble *value)
+{
+  const gchar *stop = cvis_decimal_read (at, end, '.', value);
+
+  if (stop == at || (stop < end && !is_blank (*stop)) || !isfinite (*value))
+    return NULL;
+  return stop;
+}
+
+/* Returns: the field that is wrong; %NULL */
+static const gchar *
+read_observation (Reading *r, const gchar **text, guint64 i)
+{
+  BundleProblem *problem = r->problem;
+  const gchar *end = r->s.end, *at = skip_blanks (*text), *stop;
+
+  stop = read_index (at, end, problem->n_cameras, &problem->camera_of[i]);
+  if (stop) {
+    at = skip_blanks (stop);
+    stop = read_index (at, end, problem->n_points, &problem->point_of[i]);
+  }
+  for (guint k = 0; stop && k < 2; k++) {
+    at = skip_blanks (stop);
+    stop = read_value (at, end, &problem->observed[2 * i + k]);
+  }
+  *text = stop;
+  return stop ? NULL : at;
+}
+
+/* The records that begin in chunk @c. Returns: what is wrong; %NULL */
+static const gchar *
+read_chunk (Reading *r, guint c)
+{
+  BundleProblem *problem = r->problem;
+  const guint64 n = problem->n_observations, last = r->first[c + 1];
+  const guint64 n_camera_values =
+      (guint64) problem->n_cameras * BUNDLE_CAMERA_SIZE;
+  guint64 number = r->first[c];
+  const gchar *at = chunk_start (r, c), *wrong = NULL;
+
+  if (number < 4 * n) {
+    const guint64 record = (number + 3) / 4;
+
+    at = find_number (at, r->s.end, 4 * record - number);
+    number = 4 * record;
+    for (guint64 i = record; i < n && 4 * i < last; i++, number += 4) {
+      wrong = read_observation (r, &at, i);
+      if (wrong)
+        return wrong;
+    }
+  } else {
+    at = find_number (at, r->s.end, 0);
+  }
+  for (; number < last; number++) {
+    const guint64 i = number - 4 * n;
+    gdouble *to = i < n_camera_values ? &problem->cameras[i]
+                                      : &problem->points[i - n_camera_values];
+
+    wrong = skip_blanks (at);
+    at = read_value (wrong, r->s.end, to);
+    if (!at)
+      return wrong;
+  }
+  return NULL;
+}
+
+static void
+read_chunks (guint first, guint count, gpointer user_data)
+{
+  Reading *r = user_data;
+
+  for (guint i = first; i < first + count; i++)
+    r->fault[i] = read_chunk (r, i);
+}
+
+/* --- observations twice -------------------------------------------------------- */
+
+#define ORDERED (1 << 20) /* observations at a time */
+
+/* By point, then by camera, as most files are: then none is there twice. */
+static void
+check_order (guint first, guint count, gpointer user_data)
+{
+  Reading *r = user_data;
+  const BundleProblem *problem = r->problem;
+  const gsize end =
+      MIN ((gsize) (first + count) * ORDERED, problem->n_observations);
+  gboolean ordered = TRUE;
+
+  for (gsize i = MAX ((gsize) first * ORDERED, 1); i < end; i++)
+    ordered &= problem->point_of[i - 1] < problem->point_of[i]
+               || (problem->point_of[i - 1] == problem->point_of[i]
+                   && problem->camera_of[i - 1] < problem->camera_of[i]);
+  if (!ordered)
+    g_atomic_int_set (&r->unordered, TRUE);
+}
+
+static gboolean
+refuse_repeated (Reading *r, gsize i, GError **error)
+{
+  const gchar *at = find_number (r->s.at, r->s.end, 4 * (guint64) i);
+
+  return bundle_scan_fault (&r->s, at, "observation", error,
+      "camera %u sees point %u a second time", r->problem->camera_of[i],
+      r->problem->point_of[i]);
+}
+
+static gboolean
+check_repeated (Reading *r, GError **error)
+{
+  const BundleProblem *problem = r->problem;
+  guint32 *order, *seen = g_try_new0 (guint32, problem->n_cameras);
+  gsize *first, repeated = G_MAXSIZE;
+
+  if (!bundle_order (problem, problem->point_of, problem->n_points, &first,
+          &order, error)) {
+    g_free (seen);
+    return FALSE;
+  }
+  for (guint p = 0; seen && p < problem->n_points; p++)
+    for (gsize k = first[p]; k < first[p + 1]; k++) {
+      guint32 *last = &seen[problem->camera_of[order[k]]];
+
+      if (*last == p + 1)
+        repeated = MIN (repeated, order[k]);
+      *last = p + 1;
+    }
+  g_free (first);
+  g_free (order);
+  if (!seen)
+    return cvis_refuse (error, "No memory for %u cameras", problem->n_cameras);
+  g_free (seen);
+  return repeated == G_MAXSIZE || refuse_repeated (r, repeated, error);
+}
+
+/* --- reading -------------------------------------------------------------------- */
+
+static const gchar *
+name_of_number (const Reading *r, guint64 number)
+{
+  static const gchar *const observation[] = { "camera of an observation",
+    "point of an observation", "observation x", "observation y" };
+  static const gchar *const camera[] = { "rotation of a camera",
+    "translation of a camera", "focal length of a camera", "k1 of a camera",
+    "k2 of a camera" };
+  const BundleProblem *problem = r->problem;
+  guint k;
+
+  if (number < 4 * (guint64) problem->n_observations)
+    return observation[number % 4];
+  number -= 4 * (guint64) problem->n_observations;
+  if (number >= (guint64) BUNDLE_CAMERA_SIZE * problem->n_cameras)
+    return "coordinate of a point";
+  k = number % BUNDLE_CAMERA_SIZE;
+  return camera[k < 6 ? k / 3 : k - 4];
+}
+
+/* The scanner finds the words for what read_chunk() did not take. */
+static gboolean
+refuse_number (Reading *r, guint chunk, GError **error)
+{
+  BundleScanner s = r->s;
+  const guint64 number =
+      r->first[chunk] + count_numbers (chunk_start (r, chunk), r->fault[chunk]);
+  const gchar *field = name_of_number (r, number);
+  const gboolean index =
+      number < 4 * (guint64) r->problem->n_observations && number % 4 < 2;
+  guint64 integer;
+  gdouble value;
+
+  s.at = r->fault[chunk];
+  if (!index)
+    return bundle_scan_number (&s, field, &value, error);
+  return bundle_scan_integer (&s, field, 0,
+      (number % 4 ? r->problem->n_points : r->problem->n_cameras) - 1, &integer,
+      error);
+}
+
+static gboolean
+check_size (Reading *r, const guint64 header[3], GError **error)
+{
+  const guint64 wanted =
+      BUNDLE_CAMERA_SIZE * header[0] + 3 * header[1] + 4 * header[2];
+  const guint64 found = r->first[r->n_chunks];
+
+  if (found == wanted)
+    return TRUE;
+  if (found < wanted)
+    return bundle_scan_fault (&r->s, r->s.end, "end", error,
+        "the text ends after %" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT
+        " numbers that its first line announces",
+        found, wanted);
+  return bundle_scan_fault (&r->s, find_number (r->s.at, r->s.end, wanted),
+      "end", error,
+      "more follows the %" G_GUINT64_FORMAT
+      " numbers that the first line announces",
+      wanted);
+}
+
+static gboolean
+read_all (Reading *r, const guint64 header[3], CvisPool *pool, GError **error)
+{
+  cvis_pool_run (pool, r->n_chunks, 1, count_chunks, r);
+  for (guint i = 0; i < r->n_chunks; i++)
+    r->first[i + 1] += r->first[i];
+  if (!check_size (r, header, error))
+    return FALSE;
+  r->problem = bundle_problem_new (
+      (guint) header[0], (guint) header[1], header[2], error);
+  if (!r->problem)
+    return FALSE;
+  cvis_pool_run (pool, r->n_chunks, 1, read_chunks, r);
+  for (guint i = 0; i < r->n_chunks; i++)
+    if (r->fault[i])
+      return refuse_number (r, i, error);
+  cvis_pool_run (
+      pool, (guint) ((header[2] + ORDERED - 1) / ORDERED), 1, check_order, r);
+  return !r->unordered || check_repeated (r, error);
+}
+
+BundleProblem *
+bundle_bal_read (const gchar *data, gsize size, guint threads, GError **error)
+{
+  static const gchar *const names[] = { "number of cameras", "number of points",
+    "number of observations" };
+  Reading r = { .s = { "", data, data, data + size, FALSE } };
+  guint64 header[3];
+  CvisPool *pool;
+  gboolean ok;
+
+  for (guint i = 0; i < 3; i++)
+    if (!bundle_scan_integer (&r.s, names[i], 1,
+            i < 2 ? (guint64) G_MAXINT32 : (guint64) G_MAXUINT32, &header[i],
+            error))
+      return NULL;
+  r.n_chunks = (guint) (((gsize) (r.s.end - r.s.at) + CHUNK - 1) / CHUNK);
+  r.first = g_new0 (guint64, r.n_chunks + 1);
+  r.fault = g_new0 (const gchar *, r.n_chunks + 1);
+  pool = cvis_pool_new (threads);
+  ok = read_all (&r, header, pool, error);
+  cvis_pool_free (pool);
+  g_free (r.first);
+  g_free (r.fault);
+  if (!ok)
+    g_clear_pointer (&r.problem, bundle_problem_free);
+  return r.problem;
+}
+
+/* --- writing -------------------------------------------------------------------- */
+
+typedef struct {
+  const BundleProblem *problem;
+  BundleText *texts;
+  guint n_observation_texts;
+} Writing;
+
+static void
+write_observations (const BundleProblem *problem, gsize first, BundleText *text)
+{
+  const gsize end = MIN (first + WRITTEN, problem->n_observations);
+
+  for (gsize i = first; i < end; i++) {
+    if (!bundle_text_reserve (text, LINE_BYTES))
+      return;
+    bundle_text_integer (text, 0, problem->camera_of[i]);
+    bundle_text_integer (text, ' ', problem->point_of[i]);
+    bundle_text_numbers (text, ' ', problem->observed + 2 * i, 2);
+    bundle_text_string (text, "\n");
+  }
+}
+
+static void
+write_parameters (const BundleProblem *problem, gsize first, BundleText *text)
+{
+  const gsize n_cameras = (gsize) problem->n_cameras * BUNDLE_CAMERA_SIZE;
+  const gsize end =
+      MIN (first + WRITTEN, n_cameras + 3 * (gsize) problem->n_points);
+
+  for (gsize i = first; i < end; i++) {
+    bundle_text_number (text, 0,
+        i < n_cameras ? problem->cameras[i] : problem->points[i - n_cameras]);
+    bundle_text_string (text, "\n");
+  }
+}
+
+static void
+write_chunks (guint first, guint count, gpointer user_data)
+{
+  Writing *w = user_data;
+
+  for (guint i = first; i < first + count; i++)
+    if (i < w->n_observation_texts)
+      write_observations (w->problem, (gsize) i * WRITTEN, &w->texts[i]);
+    else
+      write_parameters (w->problem,
+          (gsize) (i - w->n_observation_texts) * WRITTEN, &w->texts[i]);
+}
+
+GBytes *
+bundle_bal_write (const BundleProblem *problem, guint threads, GError **error)
+{
+  const gsize n_parameters = (gsize) problem->n_cameras * BUNDLE_CAMERA_SIZE
+                             + 3 * (gsize) problem->n_points;
+  Writing w = { problem, NULL,
+    (guint) ((problem->n_observations + WRITTEN - 1) / WRITTEN) };
+  const guint n =
+      w.n_observation_texts + (guint) ((n_parameters + WRITTEN - 1) / WRITTEN);
+  BundleText all = { 0 };
+  CvisPool *pool = cvis_pool_new (threads);
+  gsize size = 64;
+
+  w.texts = g_new0 (BundleText, n);
+  cvis_pool_run (pool, n, 1, write_chunks, &w);
+  cvis_pool_free (pool);
+  for (guint i = 0; i < n; i++) {
+    size += w.texts[i].n;
+    all.failed |= w.texts[i].failed;
+  }
+  bundle_text_reserve (&all, size);
+  bundle_text_integer (&all, 0, problem->n_cameras);
+  bundle_text_integer (&all, ' ', problem->n_points);
+  bundle_text_integer (&all, ' ', problem->n_observations);
+  bundle_text_string (&all, "\n");
+  for (guint i = 0; i < n; i++) {
+    bundle_text_bytes (&all, w.texts[i].data, w.texts[i].n);
+    g_free (w.texts[i].data);
+  }
+  g_free (w.texts);
+  return bundle_text_finish (&all, error);
+}

@@ -1,0 +1,54 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A reconstruction to look at: coloured points, and cameras as lines. */
+#pragma once
+
+#include "cuda/bundle/problem.h"
+
+G_BEGIN_DECLS
+
+/**
+ * BundleCloud:
+ * @positions: n_vertices * 3
+ * @colours: n_vertices * 3: red, green, blue
+ * @edges: n_edges * 2: the vertices that each joins
+ */
+typedef struct {
+  guint n_vertices, n_edges;
+  gfloat *positions;
+  guint8 *colours;
+  guint32 *edges;
+} BundleCloud;
+
+/* With room for these; n_vertices and n_edges are 0.
+ * Returns: %NULL with CVIS_ERROR_MEMORY */
+BundleCloud *bundle_cloud_allocate (
+    guint64 n_vertices, guint64 n_edges, GError **error);
+void bundle_cloud_free (BundleCloud *cloud);
+
+/* The points of @problem, then a frustum of five vertices and eight edges for
+ * each camera whose focal length is not 0.
+ * @errors: (nullable): of the points, pixels: blue (0.125 and less), cyan, green
+ *   (0.7), yellow, red (4 and more); without, the problem's colours or grey
+ * Returns: %NULL with CVIS_ERROR_MEMORY */
+BundleCloud *bundle_cloud_new (
+    const BundleProblem *problem, const gdouble *errors, GError **error);
+
+/* The smallest box that holds the middle @share (0..1) of the @n @positions along
+ * each axis */
+void bundle_cloud_box (const gfloat *positions, guint n, gdouble share,
+    gfloat low[3], gfloat high[3]);
+
+/* As binary little-endian PLY */
+GBytes *bundle_cloud_write (const BundleCloud *cloud, GError **error);
+/* A binary little-endian PLY with vertices (float or double x, y, z; uchar red,
+ * green, blue or grey) and edges (int vertex1, vertex2). Other properties of
+ * fixed size are passed by, elements that follow too.
+ * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field */
+BundleCloud *bundle_cloud_read (const gchar *data, gsize size, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BundleCloud, bundle_cloud_free)
+
+G_END_DECLS

@@ -1,0 +1,84 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The readers and writers that formats.c chooses from. A reader sees text that
+ * bundle_format_detect() takes for its format. The arguments are those of
+ * bundle_read() and bundle_write(). */
+#pragma once
+
+#include "cuda/bundle/scanner.h"
+#include "cuda/bundle/text.h"
+
+G_BEGIN_DECLS
+
+BundleProblem *bundle_bal_read (
+    const gchar *data, gsize size, guint threads, GError **error);
+BundleProblem *bundle_bundler_read (
+    const gchar *data, gsize size, GError **error);
+BundleProblem *bundle_nvm_read (const gchar *data, gsize size, GError **error);
+BundleProblem *bundle_colmap_read (
+    const gchar *data, gsize size, GError **error);
+
+GBytes *bundle_bal_write (
+    const BundleProblem *problem, guint threads, GError **error);
+GBytes *bundle_bundler_write (const BundleProblem *problem, GError **error);
+GBytes *bundle_nvm_write (const BundleProblem *problem, GError **error);
+GBytes *bundle_colmap_write (
+    const BundleProblem *problem, const gdouble *errors, GError **error);
+GBytes *bundle_transforms_write (const BundleProblem *problem, GError **error);
+GBytes *bundle_tum_write (const BundleProblem *problem, GError **error);
+
+/* --- tracks: what the formats have that list a point's observations with it --- */
+
+/**
+ * BundleTracks: a problem while it is read
+ * @problem: cameras and points; without observations
+ * @n, @allocated: observations
+ * @seen: n_cameras: the last point that each of them saw, plus one
+ */
+typedef struct {
+  BundleProblem *problem;
+  gsize n, allocated;
+  guint32 *camera_of, *point_of;
+  gdouble *observed;
+  guint32 *seen;
+} BundleTracks;
+
+/* @views, @colours: whether the problem gets them */
+gboolean bundle_tracks_init (BundleTracks *tracks, guint64 n_cameras,
+    guint64 n_points, gboolean views, gboolean colours, GError **error);
+void bundle_tracks_clear (BundleTracks *tracks);
+/* Returns: FALSE with CVIS_ERROR_MEMORY */
+gboolean bundle_tracks_add (BundleTracks *tracks, guint camera, guint point,
+    gdouble x, gdouble y, GError **error);
+/* Whether @camera saw @point before; of one point after the other. */
+gboolean bundle_tracks_repeated (
+    BundleTracks *tracks, guint camera, guint point);
+/* Returns: the problem, and clears @tracks; %NULL with @error, also where no
+ *   observation was added */
+BundleProblem *bundle_tracks_finish (
+    BundleTracks *tracks, const BundleScanner *s, GError **error);
+
+/* Observations by what they are @of, problem->camera_of or ->point_of, each
+ * below @n_of, in their order: those of p are order[first[p]] ..
+ * order[first[p + 1] - 1].
+ * @first: n_of + 1; both g_free()
+ * Returns: FALSE with CVIS_ERROR_MEMORY */
+gboolean bundle_order (const BundleProblem *problem, const guint32 *of,
+    guint n_of, gsize **first, guint32 **order, GError **error);
+
+/* File name of camera @i's picture; made up where none is known. g_free() */
+gchar *bundle_view_name (const BundleProblem *problem, guint i);
+
+/* Size of the picture and principal point, from the observations where they are
+ * unknown. */
+typedef struct {
+  guint width, height;
+  gdouble centre[2];
+} BundlePicture;
+
+/* Returns: n_cameras; g_free(); %NULL with CVIS_ERROR_MEMORY */
+BundlePicture *bundle_pictures (const BundleProblem *problem, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,185 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/bundle/formats.h"
+
+#include <string.h>
+#include "cuda/bundle/cloud.h"
+#include "cuda/bundle/codecs.h"
+
+#define BUNDLER_START "# Bundle file v0.3"
+#define NVM_START "NVM_V3"
+#define COLMAP_START "# Camera list"
+#define TAR_MAGIC 257
+
+static gboolean
+begins_with (const gchar *data, gsize size, const gchar *words)
+{
+  const gsize n = strlen (words);
+
+  return size >= n && memcmp (data, words, n) == 0;
+}
+
+/* Integers from @at on, up to @n, on one line. Returns: how many there are */
+static guint
+scan_integers (const gchar **at, const gchar *end, guint n)
+{
+  guint found = 0;
+
+  while (found < n) {
+    const gchar *digits;
+
+    while (*at < end && (**at == ' ' || **at == '\t' || **at == '\r'))
+      ++*at;
+    digits = *at;
+    while (*at < end && g_ascii_isdigit (**at))
+      ++*at;
+    if (*at == digits || *at == end || !strchr (" \t\r\n", **at) || !**at)
+      break;
+    found++;
+  }
+  return found;
+}
+
+/* A line of three integers, then one of two integers and two numbers: as many of
+ * these as there is @data for */
+static gboolean
+is_bal (const gchar *data, gsize size)
+{
+  const gchar *at = data, *end = data + size;
+
+  while (at < end && g_ascii_isspace (*at))
+    at++;
+  if (scan_integers (&at, end, 3) < 3)
+    return FALSE;
+  while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+    at++;
+  if (at == end || *at != '\n')
+    return FALSE;
+  at++;
+  if (scan_integers (&at, end, 2) < 2)
+    return FALSE;
+  while (at < end && (*at == ' ' || *at == '\t'))
+    at++;
+  return at < end && strchr ("+-.0123456789", *at) && *at;
+}
+
+static gboolean
+is_colmap_tar (const gchar *data, gsize size)
+{
+  static const gchar *const names[] = { "cameras.txt", "images.txt",
+    "points3D.txt", "frames.txt", "rigs.txt", "project.ini" };
+  gchar *name, *base;
+  gboolean is = FALSE;
+
+  if (size < 512 || memcmp (data + TAR_MAGIC, "ustar", 5) != 0)
+    return FALSE;
+  name = g_strndup (data, 100);
+  base = g_path_get_basename (name);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    is |= strcmp (base, names[i]) == 0;
+  /* the archive of a folder begins with the folder */
+  is |= data[156] == '5';
+  g_free (name);
+  g_free (base);
+  return is;
+}
+
+gboolean
+bundle_format_detect (const gchar *data, gsize size, BundleFormat *format)
+{
+  if (begins_with (data, size, BUNDLER_START))
+    *format = BUNDLE_FORMAT_BUNDLER;
+  else if (begins_with (data, size, NVM_START)
+           && (size == strlen (NVM_START)
+               || g_ascii_isspace (data[strlen (NVM_START)])))
+    *format = BUNDLE_FORMAT_NVM;
+  else if (begins_with (data, size, COLMAP_START) || is_colmap_tar (data, size))
+    *format = BUNDLE_FORMAT_COLMAP;
+  else if (is_bal (data, size))
+    *format = BUNDLE_FORMAT_BAL;
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static const gchar *const format_names[] = { "BAL", "Bundler", "NVM", "COLMAP",
+  "PLY", "transforms.json", "TUM" };
+
+static BundleProblem *
+read_format (const gchar *data, gsize size, BundleFormat format, guint threads,
+    GError **error)
+{
+  switch (format) {
+    case BUNDLE_FORMAT_BAL:
+      return bundle_bal_read (data, size, threads, error);
+    case BUNDLE_FORMAT_BUNDLER:
+      return bundle_bundler_read (data, size, error);
+    case BUNDLE_FORMAT_NVM:
+      return bundle_nvm_read (data, size, error);
+    case BUNDLE_FORMAT_COLMAP:
+      return bundle_colmap_read (data, size, error);
+    default:
+      cvis_refuse (error, "%s is only written", format_names[format]);
+      return NULL;
+  }
+}
+
+BundleProblem *
+bundle_read (const gchar *data, gsize size, BundleFormat format, guint threads,
+    GError **error)
+{
+  BundleFormat found;
+  BundleProblem *problem;
+
+  if (size == 0) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT, "The file is empty");
+    return NULL;
+  }
+  /* BAL alone has no mark at its start */
+  if (format == BUNDLE_FORMAT_BUNDLER || format == BUNDLE_FORMAT_NVM
+      || format == BUNDLE_FORMAT_COLMAP) {
+    if (!bundle_format_detect (data, size, &found) || found != format) {
+      g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+          "line 1, start: it is not that of a %s file", format_names[format]);
+      return NULL;
+    }
+  }
+  problem = read_format (data, size, format, threads, error);
+  if (!problem)
+    g_prefix_error (error, "%s file: ", format_names[format]);
+  return problem;
+}
+
+static GBytes *
+write_ply (const BundleProblem *problem, const gdouble *errors, GError **error)
+{
+  g_autoptr (BundleCloud) cloud = bundle_cloud_new (problem, errors, error);
+
+  return cloud ? bundle_cloud_write (cloud, error) : NULL;
+}
+
+GBytes *
+bundle_write (const BundleProblem *problem, BundleFormat format,
+    const gdouble *errors, guint threads, GError **error)
+{
+  switch (format) {
+    case BUNDLE_FORMAT_BAL:
+      return bundle_bal_write (problem, threads, error);
+    case BUNDLE_FORMAT_BUNDLER:
+      return bundle_bundler_write (problem, error);
+    case BUNDLE_FORMAT_NVM:
+      return bundle_nvm_write (problem, error);
+    case BUNDLE_FORMAT_COLMAP:
+      return bundle_colmap_write (problem, errors, error);
+    case BUNDLE_FORMAT_PLY:
+      return write_ply (problem, errors, error);
+    case BUNDLE_FORMAT_TRANSFORMS:
+      return bundle_transforms_write (problem, error);
+    case BUNDLE_FORMAT_TUM:
+      return bundle_tum_write (problem, error);
+  }
+  cvis_refuse (error, "There is no format %d", format);
+  return NULL;
+}

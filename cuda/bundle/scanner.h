@@ -1,0 +1,51 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Words and numbers of a text file, with errors that name line and field. */
+#pragma once
+
+#include "cuda/bundle/problem.h"
+
+G_BEGIN_DECLS
+
+/**
+ * BundleScanner:
+ * @name: what errors call the text, such as "images.txt "; may be ""
+ * @start, @end: of the text
+ * @at: what comes next
+ * @by_line: fields are looked for on the line of @at only
+ */
+typedef struct {
+  const gchar *name;
+  const gchar *start, *at, *end;
+  gboolean by_line;
+} BundleScanner;
+
+/* CVIS_ERROR_FORMAT about @field, which is at @at.
+ * Returns: FALSE */
+gboolean bundle_scan_fault (const BundleScanner *s, const gchar *at,
+    const gchar *field, GError **error, const gchar *format, ...)
+    G_GNUC_PRINTF (5, 6);
+
+/* Moves to the next field.
+ * Returns: FALSE at the end of the text, or of the line where by_line */
+gboolean bundle_scan_more (BundleScanner *s);
+/* Moves to the start of the next line that is not empty; those that begin with #
+ * are passed by too. */
+gboolean bundle_scan_line (BundleScanner *s);
+void bundle_scan_skip_line (BundleScanner *s);
+
+/* Each reads a field; FALSE with @error. */
+gboolean bundle_scan_word (
+    BundleScanner *s, const gchar *field, gchar **word, GError **error);
+/* A finite number */
+gboolean bundle_scan_number (
+    BundleScanner *s, const gchar *field, gdouble *value, GError **error);
+gboolean bundle_scan_numbers (BundleScanner *s, const gchar *field,
+    gdouble *values, guint n, GError **error);
+/* An integer in @low..@high */
+gboolean bundle_scan_integer (BundleScanner *s, const gchar *field, guint64 low,
+    guint64 high, guint64 *value, GError **error);
+
+G_END_DECLS
