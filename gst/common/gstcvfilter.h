@@ -207,7 +207,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCvFilter, gst_object_unref)
  * and chains up. */
 void gst_cv_filter_class_install_settings (GstCvFilterClass *klass,
     const GstCvSetting *table, guint n, gsize offset, gconstpointer defaults);
-/* Adds @n templates of request pads, one pad each: kinds 0 to @n - 1. */
+/* Adds @n templates of request pads, one pad each: kinds 0 to @n - 1. They are
+ * called src_NAME; one called NAME can be requested instead. */
 void gst_cv_filter_class_add_request_pads (
     GstCvFilterClass *klass, GstStaticPadTemplate *templates, guint n);
 

@@ -13,7 +13,7 @@
  * #GstCudaPbfMonitor:model-location a small network judges them.
  *
  * Frames pass through untouched, one by one or in buffer lists as they came,
- * and carry the results as #GstPbfMeta. The request pad "result" gives the same
+ * and carry the results as #GstPbfMeta. The request pad "src_result" gives the same
  * records as a stream of their own, for files and other programs.
  *
  * Frames are computed in batches of #GstCudaPbfMonitor:batch-size; no frame
@@ -25,7 +25,7 @@
  * gst-launch-1.0 pbftestsrc num-buffers=20000 ! cudapbfmonitor ! fakesink
  * ]|
  * |[
- * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! fakesink m.result ! pbfresultenc ! filesink location=features.csv
+ * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! fakesink m.src_result ! pbfresultenc ! filesink location=features.csv
  * ]|
  *
  * Since: 0.1
@@ -53,8 +53,9 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (VIDEO_CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (VIDEO_CAPS));
-static GstStaticPadTemplate result_template = GST_STATIC_PAD_TEMPLATE ("result",
-    GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_PBF_RESULT_CAPS));
+static GstStaticPadTemplate result_template =
+    GST_STATIC_PAD_TEMPLATE ("src_result", GST_PAD_SRC, GST_PAD_REQUEST,
+        GST_STATIC_CAPS (GST_PBF_RESULT_CAPS));
 
 #define gst_cuda_pbf_monitor_parent_class parent_class
 G_DEFINE_TYPE (GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST_TYPE_CV_FILTER);

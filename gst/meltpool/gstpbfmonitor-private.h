@@ -22,7 +22,7 @@ G_BEGIN_DECLS
 #define GST_PBF_MONITOR_MIN_SIDE PBF_ROI_SIDE
 #define GST_PBF_MONITOR_MAX_SIDE 16384
 
-/* the request pad "result", the only one */
+/* the request pad "src_result", the only one */
 #define GST_PBF_RESULT_PAD 0
 
 struct _GstCudaPbfMonitor {

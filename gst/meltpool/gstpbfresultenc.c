@@ -7,7 +7,7 @@
  * @title: pbfresultenc
  * @short_description: writes melt-pool results as CSV or JSON lines
  *
- * Takes the packed records of cudapbfmonitor's request pad `result` and writes
+ * Takes the packed records of cudapbfmonitor's request pad `src_result` and writes
  * one row of text a frame, empty frames included: a table (CSV) with the
  * columns of pbf40-v1, or a JSON object a line. A buffer of records becomes one
  * buffer of text. Numbers are the shortest that read back as the same bits,
@@ -15,7 +15,7 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! queue ! fakesink m.result ! queue ! pbfresultenc ! filesink location=results.csv
+ * gst-launch-1.0 pbftestsrc num-buffers=2000 ! cudapbfmonitor name=m ! queue ! fakesink m.src_result ! queue ! pbfresultenc ! filesink location=results.csv
  * ]|
  * |[
  * gst-launch-1.0 filesrc location=results.pbr ! typefind ! pbfresultenc ! filesink location=results.csv

@@ -7,7 +7,7 @@
  * @title: motionvectorenc
  * @short_description: writes motion vectors for other programs
  *
- * Takes the packets of cudamotionest's request pad `vectors` and writes the
+ * Takes the packets of cudamotionest's request pad `src_vectors` and writes the
  * motion of each frame against one of its references: as rows of a table (CSV),
  * a row a block; as the raster of vectors in the layout of hardware encoders
  * (bin); or as a Middlebury flow file (flo). A packet becomes one buffer; frames
@@ -15,7 +15,7 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=100 pattern=ball ! cudamotionest name=m ! queue ! fakesink m.vectors ! queue ! motionvectorenc ! filesink location=motion.csv
+ * gst-launch-1.0 videotestsrc num-buffers=100 pattern=ball ! cudamotionest name=m ! queue ! fakesink m.src_vectors ! queue ! motionvectorenc ! filesink location=motion.csv
  * ]|
  *
  * Since: 0.1

@@ -25,21 +25,20 @@
 #define LARGER_GREY VIDEO ("GRAY8", "96", "80")
 
 /* An element with its settings, sources of frames of two formats, and its
- * request pads. */
+ * request pads, by either of their names. */
 static const struct {
   const gchar *name, *sources[2], *pads[MAX_PADS];
 } filters[] = {
   { "cudapbfmonitor batch-size=4 max-latency=1000000000", { GREY, LARGER_GREY },
-      { "result" } },
+      { "src_result" } },
   { "cudapbfmonitor max-latency=0", { GREY, LARGER_GREY }, { "result" } },
   { "cudamotionest", { GREY, VIDEO ("I420", "96", "80") },
-      { "vectors", "prediction", "residual" } },
+      { "src_vectors", "src_prediction", "src_residual" } },
   { "cudamotionest bidirectional=true references=2", { GREY, LARGER_GREY },
       { "vectors", "prediction", "residual" } },
   { "cudalwtfilter levels=3 roughness-levels=2 noise-levels=1",
       { GREY, LARGER_GREY },
-      { "src_roughness", "src_waviness", "src_form", "src_noise",
-          "src_bands" } },
+      { "src_roughness", "waviness", "src_form", "noise", "src_bands" } },
 };
 
 static guint

@@ -24,7 +24,7 @@ except ImportError:
     pandas = None
 
 PIPELINE = ("pbftestsrc num-buffers=2000 ! cudapbfmonitor name=monitor ! fakesink "
-            "monitor.result ! appsink name=sink sync=false")
+            "monitor.src_result ! appsink name=sink sync=false")
 COLUMNS = ["frame_index", "layer"] + GstCudaVision.PBF_FEATURE_NAMES
 
 

@@ -67,7 +67,7 @@ class Examples(unittest.TestCase):
         done = self.run_example(
             "pbf-features.py", "features.csv",
             "pbftestsrc num-buffers=1 ! cudapbfmonitor name=m calibration=0,0,0 ! "
-            "fakesink m.result ! appsink name=sink", status=1)
+            "fakesink m.src_result ! appsink name=sink", status=1)
         self.assertIn("it is a 3x3 matrix", done.stderr)
 
     def test_surface_roughness(self):
