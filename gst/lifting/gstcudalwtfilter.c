@@ -149,15 +149,22 @@ gst_cuda_lwt_filter_finalize (GObject *object)
 static void
 install_cutoffs (GObjectClass *klass)
 {
-  static const gchar *const names[6] = { "cutoff-s-x", "cutoff-s-y",
-    "cutoff-c-x", "cutoff-c-y", "cutoff-f-x", "cutoff-f-y" };
+#define CUTOFF(filter, axis)                                                   \
+  {                                                                            \
+    "cutoff-" filter "-" axis,                                                 \
+        "Effective lambda-" filter " along " axis                              \
+        ", the wavelength of which half the amplitude passes, metres; 0: not " \
+        "used, or the sample spacing is unknown"                               \
+  }
+  static const gchar *const cutoffs[6][2] = { CUTOFF ("s", "x"),
+    CUTOFF ("s", "y"), CUTOFF ("c", "x"), CUTOFF ("c", "y"), CUTOFF ("f", "x"),
+    CUTOFF ("f", "y") };
+#undef CUTOFF
 
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (cutoffs); i++)
     g_object_class_install_property (klass, PROP_CUTOFF + i,
-        g_param_spec_double (names[i], names[i],
-            "Effective cut-off (half the amplitude passes), metres; 0: not "
-            "used, or the sample spacing is unknown",
-            0, G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+        g_param_spec_double (cutoffs[i][0], cutoffs[i][0], cutoffs[i][1], 0,
+            G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void

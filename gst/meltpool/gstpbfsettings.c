@@ -159,7 +159,7 @@ static const GstCvSetting settings_table[] = {
       CONFIG (labelling), "GstPbfLabelling", labelling_values),
   UINT ("temporal-window", "Frames over which variances are taken",
       CONFIG (window), 1, 1024),
-  ENUM ("window-reset", "When the temporal window restarts",
+  ENUM ("window-reset", "Frames that restart the temporal window",
       CONFIG (window_reset), "GstPbfWindowReset", window_reset_values),
   UINT ("max-gap",
       "Longest run of empty or lost frames that does not restart the temporal "

@@ -70,9 +70,9 @@ static const GEnumValue roi_values[] = {
 static const GstCvSetting settings_table[] = {
   { "method", "Search method", GST_CV_SETTING_ENUM, CONFIG (method), FALSE, 0,
       0, "GstMotionMethod", method_values },
-  { "granularity", "Grids of method=step", GST_CV_SETTING_ENUM,
-      CONFIG (granularity), FALSE, 0, 0, "GstMotionGranularity",
-      granularity_values },
+  { "granularity", "Grids of points of the step search (method=step)",
+      GST_CV_SETTING_ENUM, CONFIG (granularity), FALSE, 0, 0,
+      "GstMotionGranularity", granularity_values },
   { "block-size", "Side of a block, pixels", GST_CV_SETTING_ENUM,
       CONFIG (block_size), FALSE, 0, 0, "GstMotionBlockSize",
       block_size_values },
@@ -113,7 +113,8 @@ static const GstCvSetting settings_table[] = {
       "the global motion",
       GST_CV_SETTING_ENUM, OWN (roi), TRUE, 0, 0, "GstMotionRoi", roi_values },
   { "roi-delta-qp",
-      "Quantiser offset of regions of interest; negative: better quality",
+      "Quantiser offset that regions of interest ask of the encoder; negative: "
+      "better quality",
       GST_CV_SETTING_INT, OWN (roi_delta_qp), TRUE, -51, 51, NULL, NULL },
   { "roi-min-motion",
       "Smallest difference between a block's vector and the global motion to "

@@ -927,8 +927,10 @@ install_light (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_AZIMUTH,
       g_param_spec_double ("azimuth", "Azimuth",
-          "Direction of the light, degrees clockwise from the upper edge", 0,
-          360, DEFAULT_AZIMUTH, flags));
+          "Direction of the light of hill-shade, degrees clockwise from the "
+          "upper "
+          "edge",
+          0, 360, DEFAULT_AZIMUTH, flags));
   /**
    * GstSurfaceColor:altitude:
    *
@@ -936,7 +938,8 @@ install_light (GObjectClass *klass, GParamFlags flags)
    */
   g_object_class_install_property (klass, PROP_ALTITUDE,
       g_param_spec_double ("altitude", "Altitude",
-          "Elevation of the light, degrees", 0, 90, DEFAULT_ALTITUDE, flags));
+          "Elevation of the light of hill-shade, degrees", 0, 90,
+          DEFAULT_ALTITUDE, flags));
 }
 
 static void

@@ -557,7 +557,8 @@ install_defects (GObjectClass *klass, const SurfaceSim *sim)
           "0: none",
           0, G_MAXUINT, DEFAULT_EVENT_PERIOD, FLAGS));
   install_double (klass, PROP_EVENT_GAIN, "event-gain", "Gain of events",
-      "Factor of the roughness in events", 0, 1000, DEFAULT_EVENT_GAIN);
+      "Factor by which every event-period-th surface is rougher", 0, 1000,
+      DEFAULT_EVENT_GAIN);
 }
 
 static void
