@@ -153,7 +153,7 @@ install_cutoffs (GObjectClass *klass)
   {                                                                            \
     "cutoff-" filter "-" axis,                                                 \
         "Effective lambda-" filter " along " axis                              \
-        ", the wavelength of which half the amplitude passes, metres; 0: not " \
+        ", metres: this wavelength passes with half its amplitude; 0: not "    \
         "used, or the sample spacing is unknown"                               \
   }
   static const gchar *const cutoffs[6][2] = { CUTOFF ("s", "x"),
