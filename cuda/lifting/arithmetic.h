@@ -119,28 +119,35 @@ typedef struct {
 
 /* Pass two, h = z - mean: of |h|, h * h, (h * h) * h, (h * h) * (h * h); over the
  * cells whose four corners are there (those of a row and the next): their
- * number, of g and of g / (sqrt (1 + g) + 1). */
+ * number and the sums of lwt_cell(). */
 typedef struct {
   gdouble h1, h2, h3, h4;
   guint64 cells;
   gdouble gradient, area;
 } LwtShape;
 
-/* g of a cell: the squared slope of its bilinear patch in the middle */
-LWT_INLINE gdouble
-lwt_slope (
-    gdouble z00, gdouble z10, gdouble z01, gdouble z11, gdouble dx, gdouble dy)
+/* Mean over the triangles of a cell split along both diagonals: *@gradient of g,
+ * *@area of sqrt (1 + g) - 1, with g the squared gradient of a triangle. Each
+ * triangle has one edge along x and one along y. ISO 25178-2:2021, D.3, Formula
+ * (D.15) takes the area of both splits so. sqrt (1 + g) - 1 is written as
+ * g / (sqrt (1 + g) + 1), exact for small g, with one division for the four. */
+LWT_INLINE void
+lwt_cell (gdouble z00, gdouble z10, gdouble z01, gdouble z11, gdouble dx,
+    gdouble dy, gdouble *gradient, gdouble *area)
 {
-  const gdouble gx = ((z10 - z00) + (z11 - z01)) / (2.0 * dx);
-  const gdouble gy = ((z01 - z00) + (z11 - z10)) / (2.0 * dy);
+  const gdouble by_x = 1.0 / dx, by_y = 1.0 / dy;
+  const gdouble x0 = (z10 - z00) * by_x, x1 = (z11 - z01) * by_x;
+  const gdouble y0 = (z01 - z00) * by_y, y1 = (z11 - z10) * by_y;
+  const gdouble xx0 = x0 * x0, xx1 = x1 * x1, yy0 = y0 * y0, yy1 = y1 * y1;
+  const gdouble g00 = xx0 + yy0, g10 = xx0 + yy1;
+  const gdouble g01 = xx1 + yy0, g11 = xx1 + yy1;
+  const gdouble r00 = sqrt (1.0 + g00) + 1.0, r10 = sqrt (1.0 + g10) + 1.0;
+  const gdouble r01 = sqrt (1.0 + g01) + 1.0, r11 = sqrt (1.0 + g11) + 1.0;
+  const gdouble one = g00 * r11 + g11 * r00, by_one = r00 * r11;
+  const gdouble other = g10 * r01 + g01 * r10, by_other = r10 * r01;
 
-  return gx * gx + gy * gy;
-}
-
-LWT_INLINE gdouble
-lwt_area (gdouble g)
-{
-  return g / (sqrt (1.0 + g) + 1.0);
+  *gradient = 0.5 * (g00 + g11);
+  *area = 0.25 * ((one * by_other + other * by_one) / (by_one * by_other));
 }
 
 LWT_INLINE void

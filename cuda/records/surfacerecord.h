@@ -21,9 +21,12 @@ G_BEGIN_DECLS
  * @sz: maximum height, sp + sv
  * @ssk: skewness; 0 where sq is 0, as is
  * @sku: kurtosis (3 for a normal distribution)
- * @sdr: developed interfacial area ratio, 0.01 = 1 %
- * @sdq: root mean square gradient, metres a metre. Both of the bilinear patch
- *   in the middle of each cell of four neighbours that are there; 0 without
+ * @sdr: developed interfacial area ratio, 0.01 = 1 %: ISO 25178-2:2021, 4.4.3,
+ *   with the area of D.3, Formula (D.15): each cell of four neighbours that are
+ *   there is split into two triangles along both diagonals, and the areas of the
+ *   two splits are averaged
+ * @sdq: root mean square gradient, metres a metre: ISO 25178-2:2021, 4.4.2, over
+ *   the same triangles, so of forward differences; 0 as @sdr without cells
  *
  * Areal field parameters of ISO 25178-2, of the heights relative to their mean,
  * over the points that are there. No conformity with ISO 16610 or ISO 25178 is

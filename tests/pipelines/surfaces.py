@@ -137,9 +137,12 @@ def parameters(z, dx, dy):
     """Areal parameters of ISO 25178-2 of heights with NaN."""
     h = z - np.nanmean(z)
     sq = np.sqrt(np.nanmean(h ** 2))
-    gx = (np.diff(z[:-1], axis=1) + np.diff(z[1:], axis=1)) / (2 * dx)
-    gy = (np.diff(z[:, :-1], axis=0) + np.diff(z[:, 1:], axis=0)) / (2 * dy)
-    g = gx ** 2 + gy ** 2
+    gx, gy = np.diff(z, axis=1) / dx, np.diff(z, axis=0) / dy
+    # triangles of both diagonals: an edge along x and one along y each; a cell
+    # with a missing corner does not count
+    g = np.array([x ** 2 + y ** 2 for x in (gx[:-1], gx[1:])
+                  for y in (gy[:, :-1], gy[:, 1:])])
+    g[:, np.isnan(g).any(axis=0)] = np.nan
     return {"sa": np.nanmean(np.abs(h)), "sq": sq, "sp": np.nanmax(h),
             "sv": -np.nanmin(h), "sz": np.nanmax(h) - np.nanmin(h),
             "ssk": np.nanmean(h ** 3) / sq ** 3,

@@ -218,20 +218,17 @@ measure (const LwtPlan *plan, const LwtPlane *plane, const gboolean *there,
       const gboolean *is = &there[(gsize) y * width + x];
       const gdouble h = part_sample (plan, plane, x, y) - mean, h2 = h * h;
       const gdouble all[4] = { fabs (h), h2, h2 * h, h2 * h2 };
-      gdouble g;
 
       for (guint i = 0; i < 6; i++)
         term[i] = i < 4 && is[0] ? all[i] : 0.0;
       if (x + 1 == width || y + 1 == height || !is[0] || !is[1] || !is[width]
           || !is[width + 1])
         continue;
-      g = lwt_slope (part_sample (plan, plane, x, y),
+      lwt_cell (part_sample (plan, plane, x, y),
           part_sample (plan, plane, x + 1, y),
           part_sample (plan, plane, x, y + 1),
           part_sample (plan, plane, x + 1, y + 1), plan->config.dx,
-          plan->config.dy);
-      term[4] = g;
-      term[5] = lwt_area (g);
+          plan->config.dy, &term[4], &term[5]);
       shape.cells++;
     }
     for (guint i = 0; i < 6; i++)

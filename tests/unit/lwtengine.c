@@ -437,6 +437,78 @@ test_parameters (void)
   g_assert_cmpfloat_with_epsilon (p->sa, 1.0, 1e-12);
   g_assert_cmpfloat_with_epsilon (p->sq, 1.0, 1e-12);
   g_assert_cmpfloat_with_epsilon (p->sku, 1.0, 1e-12);
+  /* each edge of a cell climbs by 2: by 4 along x, by 1 along y */
+  g_assert_cmpfloat_with_epsilon (p->sdq, sqrt (17.0), 1e-12);
+  g_assert_cmpfloat_with_epsilon (p->sdr, sqrt (18.0) - 1.0, 1e-12);
+  g_free (surface);
+}
+
+/* Adds the area and the squared gradient of the triangle through three points of
+ * @surface, each {x, y}, by the cross product of two edges. */
+static void
+add_triangle (const Surface *surface, const guint a[2], const guint b[2],
+    const guint c[2], gdouble dx, gdouble dy, gdouble *area, gdouble *gradient)
+{
+  const gdouble origin = surface->parts[SURFACE_PART_FORM][a[1]][a[0]];
+  const gdouble u[3] = { dx * ((gdouble) b[0] - a[0]),
+    dy * ((gdouble) b[1] - a[1]),
+    surface->parts[SURFACE_PART_FORM][b[1]][b[0]] - origin };
+  const gdouble v[3] = { dx * ((gdouble) c[0] - a[0]),
+    dy * ((gdouble) c[1] - a[1]),
+    surface->parts[SURFACE_PART_FORM][c[1]][c[0]] - origin };
+  const gdouble n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+    u[0] * v[1] - u[1] * v[0] };
+
+  *area += sqrt (n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2.0;
+  *gradient += (n[0] * n[0] + n[1] * n[1]) / (n[2] * n[2]);
+}
+
+/* Sdr and Sdq are those of the triangles of both diagonals, over the cells
+ * without a missing corner. */
+static void
+test_triangles (void)
+{
+  const gdouble dx = 0.5, dy = 2.0;
+  Surface *surface = g_new0 (Surface, 1);
+  GRand *random = g_rand_new_with_seed (25178);
+  gdouble area = 0.0, gradient = 0.0;
+  guint cells = 0;
+  LwtConfig config;
+
+  lwt_config_init (&config);
+  config.wavelet = cdf97 ();
+  config.levels[0] = config.levels[1] = 0;
+  config.levels_roughness[0] = config.levels_roughness[1] = 0;
+  config.parts = config.parameters = 1u << SURFACE_PART_FORM;
+  config.dx = dx;
+  config.dy = dy;
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++)
+      surface->in[y][x] = (gfloat) g_rand_double_range (random, -3.0, 3.0);
+  surface->in[7][33] = surface->in[H - 1][0] = NAN;
+  run_parts (&config, surface);
+  for (guint y = 0; y + 1 < H; y++)
+    for (guint x = 0; x + 1 < W; x++) {
+      const guint a[2] = { x, y }, b[2] = { x + 1, y };
+      const guint c[2] = { x, y + 1 }, d[2] = { x + 1, y + 1 };
+
+      if (!isfinite (surface->in[y][x] + surface->in[y][x + 1]
+                     + surface->in[y + 1][x] + surface->in[y + 1][x + 1]))
+        continue;
+      add_triangle (surface, a, b, c, dx, dy, &area, &gradient);
+      add_triangle (surface, d, b, c, dx, dy, &area, &gradient);
+      add_triangle (surface, b, a, d, dx, dy, &area, &gradient);
+      add_triangle (surface, c, a, d, dx, dy, &area, &gradient);
+      cells++;
+    }
+  g_assert_cmpuint (cells, ==, (W - 1) * (H - 1) - 5);
+  area /= 2.0 * cells * dx * dy;
+  gradient /= 4.0 * cells;
+  g_assert_cmpfloat_with_epsilon (
+      surface->job.parameters[SURFACE_PART_FORM].sdr, area - 1.0, 1e-11);
+  g_assert_cmpfloat_with_epsilon (
+      surface->job.parameters[SURFACE_PART_FORM].sdq, sqrt (gradient), 1e-11);
+  g_rand_free (random);
   g_free (surface);
 }
 
@@ -702,6 +774,7 @@ main (int argc, char **argv)
   g_test_add_func ("/lwtengine/cutoff", test_cutoff);
   g_test_add_func ("/lwtengine/sweep", test_sweep);
   g_test_add_func ("/lwtengine/parameters", test_parameters);
+  g_test_add_func ("/lwtengine/triangles", test_triangles);
   g_test_add_func ("/lwtengine/measured", test_measured);
   g_test_add_func ("/lwtengine/denoise", test_denoise);
   g_test_add_func ("/lwtengine/stored", test_stored);

@@ -216,12 +216,12 @@ add_cells (const gdouble *const rows[2], const guint32 *const missing[2],
   }
   spread (bits, there);
   for (guint l = 0; l < LWT_LANES; l++) {
-    const gdouble slope = lwt_slope (corners[0][l], corners[0][l + 1],
-        corners[1][l], corners[1][l + 1], dx, dy);
-    const gdouble g = there[l] != 0.0 ? slope : 0.0;
+    gdouble gradient, area;
 
-    sums[0][l] += g;
-    sums[1][l] += lwt_area (g);
+    lwt_cell (corners[0][l], corners[0][l + 1], corners[1][l],
+        corners[1][l + 1], dx, dy, &gradient, &area);
+    sums[0][l] += there[l] != 0.0 ? gradient : 0.0;
+    sums[1][l] += there[l] != 0.0 ? area : 0.0;
   }
   return 32 - (guint) __builtin_popcount (bits);
 }

@@ -169,11 +169,12 @@ __global__ void __launch_bounds__ (32 * WARPS) shape_kernel (LwtMeasureTask t)
 
       if (surface.has (x + 1, y, right) && surface.has (x, y + 1, below)
           && surface.has (x + 1, y + 1, across)) {
-        const gdouble g = lwt_slope ((gdouble) z, (gdouble) right,
-            (gdouble) below, (gdouble) across, t.dx, t.dy);
+        gdouble gradient, area;
 
-        sums[4] += g;
-        sums[5] += lwt_area (g);
+        lwt_cell ((gdouble) z, (gdouble) right, (gdouble) below,
+            (gdouble) across, t.dx, t.dy, &gradient, &area);
+        sums[4] += gradient;
+        sums[5] += area;
         cells++;
       }
     }
