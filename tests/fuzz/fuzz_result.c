@@ -1,0 +1,69 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Recorded result records: the bytes as they are, at an odd address, and once
+ * more with the head put right. Accepted ones are written as rows, which have to
+ * fit what rows.h promises. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "cuda/meltpool/rows.h"
+
+static void
+check_row (const gchar *row, const gchar *end, gsize max)
+{
+  const gsize n = (gsize) (end - row);
+
+  g_assert (n > 0 && n <= max && end[-1] == '\n');
+  g_assert (memchr (row, '\0', n) == NULL);
+  g_assert (memchr (row, '\n', n) == end - 1);
+}
+
+static void
+write_rows (const PbfResult *result)
+{
+  gchar *csv = g_malloc (PBF_CSV_ROW_MAX), *json = g_malloc (PBF_JSON_ROW_MAX);
+
+  for (guint n = 0; n <= PBF_MAX_OUTPUTS; n++)
+    check_row (csv, pbf_csv_row (csv, result, n), PBF_CSV_ROW_MAX);
+  check_row (json, pbf_json_row (json, result), PBF_JSON_ROW_MAX);
+  g_free (csv);
+  g_free (json);
+}
+
+static void
+check (const guint8 *bytes)
+{
+  PbfResult result;
+  GError *error = NULL;
+
+  if (pbf_result_parse (bytes, &result, &error)) {
+    g_assert (error == NULL && result.n_outputs <= PBF_MAX_OUTPUTS
+              && result.n_spatters <= PBF_MAX_SPATTERS);
+    write_rows (&result);
+  } else {
+    g_assert (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT));
+    g_error_free (error);
+  }
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
+{
+  guint8 *record;
+
+  if (size < sizeof (PbfResult))
+    return 0;
+  record = g_malloc (sizeof (PbfResult) + 1);
+  memcpy (record + 1, bytes, sizeof (PbfResult));
+  check (record + 1);
+  memcpy (record, bytes, sizeof (PbfResult));
+  ((PbfResult *) record)->magic = PBF_RESULT_MAGIC;
+  ((PbfResult *) record)->size = sizeof (PbfResult);
+  ((PbfResult *) record)->version = PBF_RESULT_VERSION;
+  check (record);
+  g_free (record);
+  return 0;
+}
