@@ -108,7 +108,7 @@ time_engine (Ring *ring, CvisContext *context, PbfModel *model,
   PbfBatch *batches, *done;
   GError *error = NULL;
   guint ring_batches = RING / batch_size, rounds = 9;
-  guint n_batches = MAX (ring_batches, 32);
+  guint n_batches = CLAMP (ring_batches, 32, 4096);
   gdouble rates[9];
 
   pbf_config_init (&config);
