@@ -159,6 +159,13 @@ pbf_packet_write (
   set_u32 (bytes + size - 4, pbf_crc32c (bytes, size - 4));
 }
 
+void
+pbf_packet_read_pixels (const PbfPacket *packet, guint8 *frame, gsize stride)
+{
+  copy_pixels (frame, stride, packet->width, packet->offset,
+      pbf_packet_fragment_bytes (packet), (guint8 *) packet->pixels, TRUE);
+}
+
 guint32
 pbf_packet_split (guint width, guint height, guint most)
 {
@@ -405,8 +412,7 @@ store_fragment (PbfAssembler *a, Slot *slot, const PbfPacket *packet)
   }
   slot->have[index / 64] |= bit;
   slot->missing--;
-  copy_pixels (slot->pixels, slot->stride, packet->width, packet->offset,
-      pbf_packet_fragment_bytes (packet), (guint8 *) packet->pixels, TRUE);
+  pbf_packet_read_pixels (packet, slot->pixels, slot->stride);
   if (packet->offset > 0)
     return;
   slot->t_ns = packet->t_ns;

@@ -88,6 +88,11 @@ gsize pbf_packet_bytes (const PbfPacket *packet);
 void pbf_packet_write (
     const PbfPacket *packet, const guint8 *frame, gsize stride, guint8 *bytes);
 
+/* Copies the fragment's pixels to their places in the frame whose rows are @stride
+ * bytes apart. */
+void pbf_packet_read_pixels (
+    const PbfPacket *packet, guint8 *frame, gsize stride);
+
 /* Size of fragments that are about equal and no larger than @most bytes. */
 guint32 pbf_packet_split (guint width, guint height, guint most);
 

@@ -6,6 +6,8 @@
 
 #include "gstcudapbfmonitor.h"
 #include "gstcudaroicrop.h"
+#include "gstpbffilesink.h"
+#include "gstpbffilesrc.h"
 #include "gstpbfoverlay.h"
 #include "gstpbfresultenc.h"
 #include "gstpbftestsrc.h"
@@ -20,6 +22,8 @@ gst_meltpool_register (GstPlugin *plugin)
 
   ok &= GST_ELEMENT_REGISTER (cudapbfmonitor, plugin);
   ok &= GST_ELEMENT_REGISTER (cudaroicrop, plugin);
+  ok &= GST_ELEMENT_REGISTER (pbffilesink, plugin);
+  ok &= GST_ELEMENT_REGISTER (pbffilesrc, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfoverlay, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfresultenc, plugin);
   ok &= GST_ELEMENT_REGISTER (pbftestsrc, plugin);

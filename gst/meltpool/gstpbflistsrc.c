@@ -6,6 +6,7 @@
 
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
+#include "cuda/meltpool/packet.h"
 
 typedef struct {
   GstBufferList *other_frames; /* (nullable): of the list being sent, without
@@ -162,6 +163,19 @@ gst_pbf_list_src_signal_meta (GstBuffer *buffer)
     gst_pbf_list_src_keep_meta (buffer, &meta->meta);
   }
   return meta;
+}
+
+void
+gst_pbf_list_src_set_signal (GstBuffer *buffer, const guint8 *bytes)
+{
+  GstPbfSignalMeta *meta;
+
+  if (bytes != NULL) {
+    meta = gst_pbf_list_src_signal_meta (buffer);
+    pbf_packet_read_signal (bytes, &meta->signal);
+  } else if ((meta = gst_buffer_get_pbf_signal_meta (buffer)) != NULL) {
+    gst_buffer_remove_meta (buffer, &meta->meta); /* of the pool's last frame */
+  }
 }
 
 /* --- class ----------------------------------------------------------------- */

@@ -42,6 +42,8 @@ gboolean gst_pbf_list_src_decide_pool (
 /* The meta of @buffer, added if there is none. On a pool's buffer it stays, so
  * that it is allocated once. */
 GstPbfSignalMeta *gst_pbf_list_src_signal_meta (GstBuffer *buffer);
+/* Sets it from the 64 bytes of a record; NULL: @buffer has none. */
+void gst_pbf_list_src_set_signal (GstBuffer *buffer, const guint8 *bytes);
 /* For metas that stay on a pool's buffer. */
 void gst_pbf_list_src_keep_meta (GstBuffer *buffer, GstMeta *meta);
 

@@ -201,19 +201,6 @@ drop_frame (gpointer user, gpointer handle)
   free_open_frame (handle);
 }
 
-static void
-set_signal (GstBuffer *buffer, const guint8 *bytes)
-{
-  GstPbfSignalMeta *meta;
-
-  if (bytes != NULL) {
-    meta = gst_pbf_list_src_signal_meta (buffer);
-    pbf_packet_read_signal (bytes, &meta->signal);
-  } else if ((meta = gst_buffer_get_pbf_signal_meta (buffer)) != NULL) {
-    gst_buffer_remove_meta (buffer, &meta->meta); /* of the pool's last frame */
-  }
-}
-
 /* Time stamps never go back, although first packets may. */
 static GstClockTime
 choose_pts (GstPbfUdpSrc *self, GstClockTime arrived, const PbfFrameHead *head)
@@ -268,7 +255,7 @@ frame_done (gpointer user, gpointer handle, const PbfFrameHead *head)
   }
   self->frames_left--;
   gst_buffer_unmap (frame->buffer, &frame->map);
-  set_signal (frame->buffer, head->signal);
+  gst_pbf_list_src_set_signal (frame->buffer, head->signal);
   stamp_frame (self, frame, head);
   if (self->list == NULL)
     self->list = gst_buffer_list_new_sized (MESSAGES);

@@ -22,6 +22,8 @@ static const gchar *const expected[] = {
   "cudaroicrop",
   "motionoverlay",
   "motionvectorenc",
+  "pbffilesink",
+  "pbffilesrc",
   "pbfoverlay",
   "pbfresultenc",
   "pbftestsrc",

@@ -1,0 +1,311 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-pbffilesink
+ * @title: pbffilesink
+ * @short_description: records melt-pool frames
+ *
+ * Writes grey frames and their machine signals (#GstPbfSignalMeta) to one file,
+ * which pbffilesrc replays. Every buffer or buffer list is in the file when the
+ * element has taken it, so that a process that is killed leaves a recording of all of
+ * them.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 pbftestsrc num-buffers=20000 ! pbffilesink location=layer.pbf
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstpbffilesink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <gst/cudavision/gstpbfmeta.h>
+#include <gst/video/video.h>
+#include <string.h>
+#include <unistd.h>
+#include "gst/common/gstcvsettings.h"
+#include "cuda/meltpool/recording.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_sink_debug);
+#define GST_CAT_DEFAULT gst_pbf_file_sink_debug
+
+#define WRITE_BYTES (1u << 20) /* of a list that are written at once, about */
+
+struct _GstPbfFileSink {
+  GstBaseSink parent;
+
+  gchar *location; /* property, guarded by the object lock */
+
+  /* of the streaming thread */
+  GstVideoInfo info;
+  gint fd;
+  guint32 stream;
+  guint32 frame_counter;
+  GByteArray *bytes; /* to be written */
+};
+
+enum {
+  PROP_0,
+  PROP_LOCATION,
+};
+
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (
+            "video/x-raw, format = (string) GRAY8, width = (int) [ 1, 4096 ], "
+            "height = (int) [ 1, 4096 ], framerate = (fraction) [ 0, max ]"));
+
+#define gst_pbf_file_sink_parent_class parent_class
+G_DEFINE_FINAL_TYPE (GstPbfFileSink, gst_pbf_file_sink, GST_TYPE_BASE_SINK)
+GST_ELEMENT_REGISTER_DEFINE (
+    pbffilesink, "pbffilesink", GST_RANK_NONE, GST_TYPE_PBF_FILE_SINK);
+
+/* --- writing --------------------------------------------------------------- */
+
+static GstFlowReturn
+write_bytes (GstPbfFileSink *self)
+{
+  gsize done = 0;
+
+  while (done < self->bytes->len) {
+    gssize n =
+        write (self->fd, self->bytes->data + done, self->bytes->len - done);
+
+    if (n >= 0) {
+      done += (gsize) n;
+    } else if (errno == ENOSPC) {
+      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+          ("Cannot write to \"%s\": the disk is full. Free space, or record to "
+           "another disk; what was written is readable.",
+              self->location),
+          (NULL));
+      return GST_FLOW_ERROR;
+    } else if (errno != EINTR) {
+      GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+          ("Cannot write to \"%s\": %s. Check the disk.", self->location,
+              g_strerror (errno)),
+          (NULL));
+      return GST_FLOW_ERROR;
+    }
+  }
+  g_byte_array_set_size (self->bytes, 0);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+append_frame (GstPbfFileSink *self, GstBuffer *buffer)
+{
+  GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
+  GstClockTime duration = GST_BUFFER_DURATION (buffer);
+  guint old = self->bytes->len;
+  guint8 signal[PBF_PACKET_SIGNAL];
+  PbfPacket packet = { .frame_counter = self->frame_counter,
+    .stream = self->stream,
+    .width = self->info.width,
+    .height = self->info.height,
+    .fragment_size = self->info.width * self->info.height,
+    .duration_ns = duration <= G_MAXUINT32 ? (guint32) duration : 0,
+    .t_ns = GST_BUFFER_PTS (buffer) };
+  GstVideoFrame frame;
+
+  if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Cannot record a frame: a buffer of %" G_GSIZE_FORMAT
+         " bytes holds less than %dx%d pixels. Check the source's caps.",
+            gst_buffer_get_size (buffer), self->info.width, self->info.height),
+        (NULL));
+    return GST_FLOW_ERROR;
+  }
+  if (meta != NULL) {
+    pbf_signal_write (&meta->signal, signal);
+    packet.signal = signal;
+  }
+  g_byte_array_set_size (self->bytes, old + pbf_packet_bytes (&packet));
+  pbf_packet_write (&packet, GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
+      GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), self->bytes->data + old);
+  gst_video_frame_unmap (&frame);
+  self->frame_counter++;
+  return self->bytes->len < WRITE_BYTES ? GST_FLOW_OK : write_bytes (self);
+}
+
+static GstFlowReturn
+gst_pbf_file_sink_render (GstBaseSink *base, GstBuffer *buffer)
+{
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
+  GstFlowReturn ret = append_frame (self, buffer);
+
+  return ret == GST_FLOW_OK ? write_bytes (self) : ret;
+}
+
+static GstFlowReturn
+gst_pbf_file_sink_render_list (GstBaseSink *base, GstBufferList *list)
+{
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
+  guint n = gst_buffer_list_length (list);
+  GstFlowReturn ret = GST_FLOW_OK;
+
+  for (guint i = 0; i < n && ret == GST_FLOW_OK; i++)
+    ret = append_frame (self, gst_buffer_list_get (list, i));
+  return ret == GST_FLOW_OK ? write_bytes (self) : ret;
+}
+
+/* --- life ------------------------------------------------------------------ */
+
+static gboolean
+open_file (GstPbfFileSink *self)
+{
+  if (self->location == NULL || *self->location == '\0') {
+    GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
+        ("No file name to write to. Set location."), (NULL));
+    return FALSE;
+  }
+  self->fd =
+      g_open (self->location, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (self->fd < 0) {
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
+        ("Cannot open \"%s\" for writing: %s. Check location.", self->location,
+            g_strerror (errno)),
+        (NULL));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+gst_pbf_file_sink_set_caps (GstBaseSink *base, GstCaps *caps)
+{
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
+  PbfRecordingHead head;
+  guint8 bytes[PBF_RECORDING_HEAD];
+
+  if (!gst_video_info_from_caps (&self->info, caps)) {
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("Unsupported caps: not raw video. Put videoconvert before "
+         "pbffilesink."),
+        ("caps: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  if (self->fd < 0 && !open_file (self))
+    return FALSE;
+  head = (PbfRecordingHead){ self->info.width, self->info.height,
+    self->info.fps_n, self->info.fps_d };
+  pbf_recording_write_head (&head, bytes);
+  g_byte_array_append (self->bytes, bytes, sizeof bytes);
+  return write_bytes (self) == GST_FLOW_OK;
+}
+
+static gboolean
+gst_pbf_file_sink_propose_allocation (GstBaseSink *base, GstQuery *query)
+{
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  return TRUE;
+}
+
+static gboolean
+gst_pbf_file_sink_start (GstBaseSink *base)
+{
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
+
+  self->bytes = g_byte_array_new ();
+  self->stream = g_random_int ();
+  self->frame_counter = 0;
+  return TRUE;
+}
+
+static gboolean
+gst_pbf_file_sink_stop (GstBaseSink *base)
+{
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
+
+  if (self->fd >= 0)
+    close (self->fd);
+  self->fd = -1;
+  g_clear_pointer (&self->bytes, g_byte_array_unref);
+  return TRUE;
+}
+
+/* --- object ---------------------------------------------------------------- */
+
+static void
+gst_pbf_file_sink_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (object);
+
+  gst_cv_warn_if_late (object, pspec);
+  if (id != PROP_LOCATION) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  g_free (self->location);
+  self->location = g_value_dup_string (value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_pbf_file_sink_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (object);
+
+  if (id != PROP_LOCATION) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  g_value_set_string (value, self->location);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_pbf_file_sink_finalize (GObject *object)
+{
+  g_free (GST_PBF_FILE_SINK (object)->location);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_pbf_file_sink_class_init (GstPbfFileSinkClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSinkClass *base_class = GST_BASE_SINK_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (
+      gst_pbf_file_sink_debug, "pbffilesink", 0, "writer of recordings");
+
+  object_class->set_property = gst_pbf_file_sink_set_property;
+  object_class->get_property = gst_pbf_file_sink_get_property;
+  object_class->finalize = gst_pbf_file_sink_finalize;
+  g_object_class_install_property (object_class, PROP_LOCATION,
+      g_param_spec_string ("location", "Location",
+          "File to write to; one that exists is replaced", NULL,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+              | GST_PARAM_MUTABLE_READY));
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_set_static_metadata (element_class, "Melt-pool recorder",
+      "Sink/File",
+      "Writes grey frames and machine signals to a file for pbffilesrc",
+      "the gst-cudavision authors");
+
+  base_class->start = gst_pbf_file_sink_start;
+  base_class->stop = gst_pbf_file_sink_stop;
+  base_class->set_caps = gst_pbf_file_sink_set_caps;
+  base_class->propose_allocation = gst_pbf_file_sink_propose_allocation;
+  base_class->render = gst_pbf_file_sink_render;
+  base_class->render_list = gst_pbf_file_sink_render_list;
+}
+
+static void
+gst_pbf_file_sink_init (GstPbfFileSink *self)
+{
+  gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
+  self->fd = -1;
+}
