@@ -394,8 +394,7 @@ typedef struct {
   LwtChain chain;
   LwtPicture x[MAX_SETS], parts[MAX_SETS][3];
   LwtPicture low[2];   /* A_c, A_f */
-  guint level;         /* which the parts are made of */
-  LwtPicture upper[2]; /* both as what that splits */
+  LwtPicture upper[2]; /* both as what level 1 splits */
   void *work;
   gint only; /* one step of it; -1: all */
 } Filter;
@@ -416,18 +415,15 @@ filter_step (
           FORM_LEVELS - ROUGHNESS_LEVELS, f->low[0], f->low[1], f->work, stream,
           error);
     case 2:
-      return lwt_transform_expand (t, &f->chain, f->level,
-          ROUGHNESS_LEVELS - f->level, f->low[0], f->upper[0], f->work, stream,
-          error);
+      return lwt_transform_expand (t, &f->chain, 1, ROUGHNESS_LEVELS - 1,
+          f->low[0], f->upper[0], f->work, stream, error);
     case 3:
-      return lwt_transform_expand (t, &f->chain, f->level,
-          FORM_LEVELS - f->level, f->low[1], f->upper[1], f->work, stream,
-          error);
+      return lwt_transform_expand (t, &f->chain, 1, FORM_LEVELS - 1, f->low[1],
+          f->upper[1], f->work, stream, error);
     default:
       memset (&task, 0, sizeof task);
       task.picture = task.low[0] = f->x[set];
       task.at_zero[0] = TRUE;
-      task.level = f->level;
       task.low[1] = f->upper[0];
       task.low[2] = f->upper[1];
       task.width = f->chain.levels[0].width;
@@ -473,10 +469,8 @@ bench_filter (const LwtWavelet *wavelet, double rate)
         make_picture (side >> ROUGHNESS_LEVELS, side >> ROUGHNESS_LEVELS, i);
     f.upper[i] = make_picture (side / 2, side / 2, i);
   }
-  f.level = lwt_transform_get_parts_level (&f.transform, &f.chain);
-  /* x in twice, three parts out; at that level one low band out and two in */
-  floor = (5 + 3.0 / (1 << 2 * f.level)) * side * side * sizeof (float) / rate
-          * 1e6;
+  /* x in twice, three parts out; at level 1 one low band out and two in */
+  floor = (5 + 3.0 / 4) * side * side * sizeof (float) / rate * 1e6;
   MUST (cudaMalloc (
       &f.work, lwt_transform_get_work_size (&f.transform, &f.chain)));
   f.only = -1;

@@ -324,50 +324,23 @@ check_float (Harness *h)
   check_sizes (h, LWT_TYPE_F32, STRUCTURES, 160, 400);
 }
 
-/* Sides that can be halved once or more without rest, one or two levels of which
- * are done in one pass; up to four passes of them, so that what goes from one to
- * the next has to be where neither is written. */
+/* Sides that are halved up to seven times without rest, so that what goes from one
+ * level to the next has to be where neither is written. */
 static void
-check_float_near (Harness *h)
+check_float_deep (Harness *h)
 {
   Case *c = g_new (Case, 1);
 
-  for (guint i = 0; i < 120; i++) {
-    const gboolean deep = i % 4 == 3;
-    const guint unit = deep ? 128 : 4;
-    const guint width =
-        unit
-        * (deep ? 1 + harness_size (h, 4) : harness_size (h, i % 3 ? 20 : 250));
-    const guint height =
-        deep ? unit * (1 + harness_size (h, 4))
-             : (i % 2 ? 4 : 2) * harness_size (h, i % 3 ? 60 : 20);
-    const guint levels = (guint) harness_range (h, 1, deep ? 7 : 5);
+  for (guint i = 0; i < 30; i++) {
+    const guint width = 128 * (1 + harness_size (h, 4));
+    const guint height = 128 * (1 + harness_size (h, 4));
+    const guint levels = (guint) harness_range (h, 1, 7);
     guint first;
 
-    prepare (h, c, i / 4 % 4, LWT_TYPE_F32, width, height, levels, levels);
+    prepare (h, c, i % STRUCTURES, LWT_TYPE_F32, width, height, levels, levels);
     compare_bands (h, c);
-    first = (guint) harness_range (h, 0, MIN (c->chain.n - 1, 1));
+    first = (guint) harness_range (h, 0, c->chain.n - 1);
     compare_low (h, c, first, (guint) harness_range (h, 1, c->chain.n - first));
-  }
-  g_free (c);
-}
-
-/* The same of pictures so large that warps march down them; haar of those that are
- * done by pieces, which with the others the small ones above are. */
-static void
-check_float_near_large (Harness *h)
-{
-  Case *c = g_new (Case, 1);
-
-  for (guint i = 0; i < 8; i++) {
-    const gboolean haar = i % 4 == 0;
-    const guint width = haar ? 1024 : 4 * (guint) harness_range (h, 400, 700);
-    const guint height =
-        haar ? 1024 - i / 2 : 4 * (guint) harness_range (h, 400, 600);
-
-    prepare (h, c, i % 4, LWT_TYPE_F32, width, height, 4, 4);
-    compare_bands (h, c);
-    compare_low (h, c, 0, 2 - haar * i / 4);
   }
   g_free (c);
 }
@@ -396,7 +369,7 @@ check_integers (Harness *h)
   check_sizes (h, LWT_TYPE_I32, STRUCTURES + 3, 66, 300);
 }
 
-/* Pictures that one thread block does all levels of. */
+/* Levels down to one sample. */
 static void
 check_small (Harness *h)
 {
@@ -422,58 +395,6 @@ check_odd_periods (Harness *h)
     c->boundary = LWT_BOUNDARY_PERIODIC;
     lwt_transform_init (&c->transform, &c->wavelet, type, c->boundary);
     compare_bands (h, c);
-  }
-  g_free (c);
-}
-
-/* How many launches the stream has captured; the capture ends. */
-static gsize
-count_launches (Harness *h)
-{
-  cudaGraph_t graph = NULL;
-  gsize n = 0;
-
-  if (HARNESS_CUDA (h, cudaStreamEndCapture (harness_stream (h), &graph))
-      && HARNESS_CUDA (h, cudaGraphGetNodes (graph, NULL, &n)))
-    cudaGraphDestroy (graph);
-  return n;
-}
-
-/* All levels of a small picture are one launch, forward and back. */
-static void
-check_launches (Harness *h)
-{
-  Case *c = g_new (Case, 1);
-
-  for (guint i = 0; i < 60; i++) {
-    const LwtType type = i % 5 == 3   ? LWT_TYPE_F64
-                         : i % 5 == 4 ? LWT_TYPE_I32
-                                      : LWT_TYPE_F32;
-    LwtPicture picture, bands;
-    GError *error = NULL;
-
-    prepare (h, c, i % (STRUCTURES + 1), type, (guint) harness_range (h, 2, 32),
-        (guint) harness_range (h, 2, 32), (guint) harness_range (h, 1, 5),
-        (guint) harness_range (h, 1, 5));
-    picture = make_picture (h, &c->shape);
-    bands = make_picture (h, &c->shape);
-    for (gint back = 0; back < 2; back++) {
-      gsize n;
-
-      if (!HARNESS_CUDA (h, cudaStreamBeginCapture (harness_stream (h),
-                                cudaStreamCaptureModeThreadLocal)))
-        break;
-      report (h,
-          back ? lwt_transform_inverse (&c->transform, &c->chain, c->layout,
-              bands, picture, c->work, harness_stream (h), &error)
-               : lwt_transform_forward (&c->transform, &c->chain, c->layout,
-                   picture, bands, c->work, harness_stream (h), &error),
-          error);
-      n = count_launches (h);
-      if (n != 1)
-        harness_fail (h, "%s: %" G_GSIZE_FORMAT " launches instead of one",
-            back ? "back" : "forward", n);
-    }
   }
   g_free (c);
 }
@@ -531,41 +452,33 @@ expected_parts (Harness *h, Case *c, Parts *p, const Shape *shape)
     }
 }
 
-/* The low bands: of random samples, expanded by the twin, or as large as x, which
- * at level 2 they are. */
+/* The low bands: of random samples, expanded by the twin, or as large as x. */
 static void
 make_lows (Harness *h, Case *c, Parts *p)
 {
-  const guint level = p->task.level;
   const LwtLevel *first = &c->chain.levels[0];
-  const LwtLevel *last = &c->chain.levels[level - 1];
   const gint n_zero = (gint) harness_range (h, 0, 3);
 
   for (gint i = 0; i < 3; i++) {
     const gboolean zero = p->task.at_zero[i] = i < n_zero;
     const Shape low =
-        make_shape (h, LWT_TYPE_F32, zero ? first->width : last->low_width,
-            zero ? first->height : last->low_height);
+        make_shape (h, LWT_TYPE_F32, zero ? first->width : first->low_width,
+            zero ? first->height : first->low_height);
     gpointer samples;
 
-    if (zero && level > 1) {
-      p->s[i] = p->x;
-      p->task.low[i] = p->task.picture;
-      continue;
-    }
     samples = random_samples (h, &low);
     p->s[i] = (gfloat *) samples;
     p->task.low[i] = upload (h, &low, samples);
     if (zero)
       continue;
     p->s[i] = (gfloat *) no_samples (h, &c->shape);
-    lwt_twin_expand (&c->wavelet, c->boundary, LWT_TYPE_F32, &c->chain, 0,
-        level, samples, p->s[i]);
+    lwt_twin_expand (&c->wavelet, c->boundary, LWT_TYPE_F32, &c->chain, 0, 1,
+        samples, p->s[i]);
   }
 }
 
 static void
-compare_parts (Harness *h, Case *c, guint level)
+compare_parts (Harness *h, Case *c)
 {
   static const gchar *const names[] = { "noise", "roughness", "waviness",
     "form" };
@@ -575,7 +488,6 @@ compare_parts (Harness *h, Case *c, guint level)
   Parts p = {};
   Shape shape;
 
-  p.task.level = level;
   p.task.pad[0] =
       (guint) harness_range (h, 0, MIN (c->shape.width - 1, 20)) & ~1u;
   p.task.pad[1] =
@@ -622,28 +534,7 @@ check_parts (Harness *h)
 
     prepare (h, c, i % (STRUCTURES + 1), LWT_TYPE_F32, width, height,
         i % 10 == 9 ? 0 : 2, 2);
-    compare_parts (h, c, 1);
-  }
-  g_free (c);
-}
-
-/* From two levels down. */
-static void
-check_parts_near (Harness *h)
-{
-  Case *c = g_new (Case, 1);
-
-  for (guint i = 0; i < 120; i++) {
-    const guint width = 4 * harness_size (h, 120);
-    const guint height = 4 * harness_size (h, 120);
-
-    prepare (h, c, i % 4, LWT_TYPE_F32, width, height, 2, 2);
-    c->wavelet.shift_low = c->wavelet.shift_high = 0;
-    lwt_transform_init (&c->transform, &c->wavelet, LWT_TYPE_F32, c->boundary);
-    if (lwt_transform_get_parts_level (&c->transform, &c->chain) == 2)
-      compare_parts (h, c, 2);
-    else if (c->boundary != LWT_BOUNDARY_ZERO)
-      harness_fail (h, "no kernel of two levels");
+    compare_parts (h, c);
   }
   g_free (c);
 }
@@ -672,7 +563,7 @@ compare_tiles (Harness *h, Case *c, guint width, guint height)
   first = (guint) harness_range (h, 0, c->chain.n - 1);
   compare_low (h, c, first, (guint) harness_range (h, 1, c->chain.n - first));
   if (c->shape.type == LWT_TYPE_F32)
-    compare_parts (h, c, 1);
+    compare_parts (h, c);
 }
 
 /* All wavelets by name. Types and boundaries are random, unless @plain: float,
@@ -762,17 +653,14 @@ main (int argc, char **argv)
   static const HarnessTest tests[] = {
     { "tiny", check_tiny, NULL },
     { "small", check_small, NULL },
-    { "small-launches", check_launches, NULL },
     { "float", check_float, NULL },
-    { "float-near", check_float_near, NULL },
-    { "float-near-large", check_float_near_large, NULL },
+    { "float-deep", check_float_deep, NULL },
     { "float-wide", check_float_wide, NULL },
     { "float-any-wavelet", check_float_any, NULL },
     { "odd-periods", check_odd_periods, NULL },
     { "double", check_double, NULL },
     { "integers", check_integers, NULL },
     { "parts", check_parts, NULL },
-    { "parts-near", check_parts_near, NULL },
     { "tiles", check_tiles, NULL },
     { "tiles-any", check_tiles_any, NULL },
     { "tiles-random", check_tiles_random, NULL },

@@ -18,10 +18,7 @@
 #endif
 
 /* Weights that go to the generic kernels as parameters; more go by work memory. */
-#define LWT_NEAR_TAPS 384
-
-/* Lanes that take part in a shuffle */
-#define LWT_LANES_ALL 0xffffffffu
+#define LWT_PARAMETER_TAPS 384
 
 /* Rows of what lies in work memory begin at multiples of so many bytes. */
 #define LWT_ROW_ALIGN 128
@@ -44,7 +41,7 @@ typedef struct {
 } LwtLevelTask;
 
 /* Work memory of the generic kernels.
- * @taps: all weights, where they are more than LWT_NEAR_TAPS
+ * @taps: all weights, where they are more than LWT_PARAMETER_TAPS
  * @temp: a picture
  * @scratch: another one, of wavelets whose steps reach too far for shared
  *   memory; else NULL */
@@ -77,27 +74,6 @@ gboolean lwt_generic_parts (const LwtTransform *transform,
     const LwtPartsTask *task, const LwtPicture low[3], cudaStream_t stream,
     GError **error);
 
-/* --- cuda/lifting/cuda/small.cu: any wavelet, type and boundary; small pictures, all levels
- * in one launch --------------------------------------------------------------------- */
-
-/* Levels that are done at once, the largest first.
- * @levels: @n of them; the picture of the first, the low band of the last
- * @all: there are high bands, which lie among @bands */
-typedef struct {
-  guint n;
-  const LwtLevelTask *levels;
-  gboolean all;
-  LwtPicture bands;
-} LwtSmallWork;
-
-/* Whether a picture can be the first level's. */
-gboolean lwt_small_fits (
-    const LwtTransform *transform, guint width, guint height);
-gboolean lwt_small_forward (const LwtTransform *transform,
-    const LwtSmallWork *work, cudaStream_t stream, GError **error);
-gboolean lwt_small_inverse (const LwtTransform *transform,
-    const LwtSmallWork *work, cudaStream_t stream, GError **error);
-
 /* --- cuda/lifting/cuda/tile.cu: kernels compiled at run time for a wavelet, type and
  * boundary; levels of both axes ------------------------------------------------------- */
 
@@ -117,27 +93,6 @@ gboolean lwt_tiles_run_parts (const LwtTiles *tiles, const LwtLevelTask *level,
 /* High bands of %NULL data are not wanted, or +0. */
 gboolean lwt_tiles_run (const LwtTiles *tiles, const LwtLevelTask *level,
     gboolean inverse, cudaStream_t stream, GError **error);
-
-/* --- lwtnear*_cuda.cu: float, wavelets whose steps take the neighbours next to a
- * sample, sides that can be halved without rest ------------------------------------- */
-
-/* How many levels, from the first of @n on, one pass does; 0: none. The picture is
- * that of the first; bands between levels are not written. */
-guint lwt_near_depth (
-    const LwtTransform *transform, const LwtLevelTask *levels, guint n);
-/* @depth levels, the largest first. High bands of %NULL data are not wanted. */
-gboolean lwt_near_forward (const LwtTransform *transform,
-    const LwtLevelTask *levels, guint depth, cudaStream_t stream,
-    GError **error);
-/* High bands of %NULL data are +0. */
-gboolean lwt_near_inverse (const LwtTransform *transform,
-    const LwtLevelTask *levels, guint depth, cudaStream_t stream,
-    GError **error);
-/* With one low band to expand at least; @levels: 0 and 1, without bands, the
- * picture x. */
-gboolean lwt_near_parts (const LwtTransform *transform,
-    const LwtLevelTask *levels, const LwtPartsTask *task, cudaStream_t stream,
-    GError **error);
 
 /* Multiprocessors of the device, 1 if that cannot be found out. */
 gint lwt_get_multiprocessors (void);

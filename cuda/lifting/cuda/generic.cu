@@ -733,7 +733,7 @@ lwt_generic_get_taps_size (const LwtTransform *transform)
 {
   const guint n = lwt_count_taps (&transform->wavelet);
 
-  return n > LWT_NEAR_TAPS ? n * lwt_type_get_size (transform->type) : 0;
+  return n > LWT_PARAMETER_TAPS ? n * lwt_type_get_size (transform->type) : 0;
 }
 
 gboolean

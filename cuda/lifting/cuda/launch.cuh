@@ -26,25 +26,6 @@ lwt_wait_for_previous (void)
 #endif
 }
 
-/* The same in two parts, for kernels whose thread blocks all run at once: were
- * those of the next one to take places from the beginning, they would come to lie
- * where there is room by then, and not be spread over all multiprocessors. */
-static __device__ __forceinline__ void
-lwt_wait_alone (void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-static __device__ __forceinline__ void
-lwt_let_next_begin (void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 #if CUDART_VERSION >= 11080
 /* Whether a kernel may be launched before the one in front of it is done. */
 static inline gboolean

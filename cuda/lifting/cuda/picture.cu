@@ -131,7 +131,7 @@ reduce (LwtDesk *desk, const LwtChain *chain, const LwtPartsTask *task, guint n,
   return TRUE;
 }
 
-/* Low band @k, as task->level of the chain splits, for the parts. */
+/* Low band @k, as level 1 of the chain splits, for the parts. */
 static gboolean
 expand (LwtDesk *desk, const LwtChain *chain, guint k, LwtPicture low,
     LwtPartsTask *task, cudaStream_t stream, GError **error)
@@ -147,14 +147,14 @@ expand (LwtDesk *desk, const LwtChain *chain, guint k, LwtPicture low,
   }
   task->at_zero[k] = depth == 0;
   task->low[k] = low;
-  if (depth <= task->level)
+  if (depth <= 1)
     return TRUE;
   /* of chains alike only the first one has memory */
   while (desk->upper[own].data == NULL)
     own--;
   task->low[k] = desk->upper[own];
-  return lwt_transform_expand (&desk->transform, chain, task->level,
-      depth - task->level, low, desk->upper[own], desk->work, stream, error);
+  return lwt_transform_expand (&desk->transform, chain, 1, depth - 1, low,
+      desk->upper[own], desk->work, stream, error);
 }
 
 extern "C" gboolean
@@ -180,10 +180,6 @@ lwt_desk_filter (LwtDesk *desk, const LwtChain *chain, LwtPartsTask *task,
     low->width = chain->levels[depth - 1].low_width;
     low->height = chain->levels[depth - 1].low_height;
   }
-  task->level = lwt_transform_get_parts_level (&desk->transform, chain);
-  for (guint k = 0; k < n; k++)
-    if (needed[k] && get_depth (desk->plan, chain, k) == 1)
-      task->level = 1;
   for (guint k = 0; k < n; k++)
     if (needed[k] && !expand (desk, chain, k, lows[k], task, stream, error))
       return FALSE;

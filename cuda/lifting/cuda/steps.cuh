@@ -24,7 +24,7 @@ template <typename T> struct LwtSteps {
   gint n, n_taps;
   LwtStepHead heads[LWT_MAX_STEPS];
   const T *far_taps;
-  T taps[LWT_NEAR_TAPS];
+  T taps[LWT_PARAMETER_TAPS];
   T scale[2];
 };
 

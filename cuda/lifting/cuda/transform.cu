@@ -5,7 +5,6 @@
 /* Transforms level by level: where each level's bands lie, in the result or in
  * work memory, and which kernels do it. */
 #include "cuda/lifting/cuda/device.cuh"
-#include "cuda/lifting/cuda/shape.cuh"
 
 #include <string.h>
 
@@ -149,56 +148,16 @@ place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
     set_band (&task->bands[0][0], run->bands);
 }
 
-/* A pass: levels @from .. @from + @n - 1; @depth: how many near kernels do at once,
- * 0: one that they do not; @small: all that are left, in one thread block */
-typedef struct {
-  guint from, n;
-  guint depth;
-  gboolean small;
-} Pass;
-
-/* Near kernels are done sooner with a picture that has larger sides than this, the
- * small one with what is left then. */
-#define SMALL_NEAR_SIDE 32
-
-/* Whether one thread block does a level and all that follow. @depth: how many near
- * kernels would do at once */
-gboolean
-is_small (const Run *run, const LwtLevelTask *task, guint depth)
-{
-  return lwt_small_fits (run->transform, task->width, task->height)
-         && (depth == 0 || MAX (task->width, task->height) <= SMALL_NEAR_SIDE);
-}
-
-/* Cuts levels @tasks into passes, largest first. */
-guint
-list_passes (const Run *run, const LwtLevelTask *tasks, Pass *passes)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < run->active.n; i += passes[n++].n) {
-    Pass *pass = &passes[n];
-
-    pass->from = i;
-    pass->depth = lwt_near_depth (run->transform, &tasks[i], run->active.n - i);
-    pass->small = is_small (run, &tasks[i], pass->depth);
-    pass->n = pass->small ? run->active.n - i : MAX (pass->depth, 1);
-  }
-  return n;
-}
-
-/* The picture of the first pass is the run's; what goes from one pass to the next
+/* The picture of the first level is the run's; what goes from one level to the next
  * is in work memory, never where the next one puts its own. */
 void
-connect_passes (
-    const Run *run, LwtLevelTask *tasks, const Pass *passes, guint n)
+connect_levels (const Run *run, LwtLevelTask *tasks)
 {
   tasks[0].picture = run->picture;
-  for (guint i = 1; i < n; i++) {
-    LwtLevelTask *task = &tasks[passes[i].from];
-
-    task->picture = picture_at (run, run->cut.low[(i - 1) & 1], task->width);
-    set_band (&task[-1].bands[0][0], task->picture);
+  for (guint i = 1; i < run->active.n; i++) {
+    tasks[i].picture =
+        picture_at (run, run->cut.low[(i - 1) & 1], tasks[i].width);
+    set_band (&tasks[i - 1].bands[0][0], tasks[i].picture);
   }
 }
 
@@ -224,35 +183,6 @@ run_level (const Run *run, const LwtLevelTask *task, GError **error)
                      run->transform, task, &work, run->stream, error);
 }
 
-gboolean
-run_small (
-    const Run *run, const LwtLevelTask *tasks, const Pass *pass, GError **error)
-{
-  const gboolean all = run->way == FORWARD || run->way == INVERSE;
-  const LwtSmallWork work = { pass->n, &tasks[pass->from], all, run->bands };
-
-  return run->way == FORWARD || run->way == REDUCE
-             ? lwt_small_forward (run->transform, &work, run->stream, error)
-             : lwt_small_inverse (run->transform, &work, run->stream, error);
-}
-
-gboolean
-run_pass (
-    const Run *run, const LwtLevelTask *tasks, const Pass *pass, GError **error)
-{
-  const LwtLevelTask *task = &tasks[pass->from];
-
-  if (pass->small)
-    return run_small (run, tasks, pass, error);
-  if (pass->depth == 0)
-    return run_level (run, task, error);
-  return run->way == FORWARD || run->way == REDUCE
-             ? lwt_near_forward (
-                 run->transform, task, pass->depth, run->stream, error)
-             : lwt_near_inverse (
-                 run->transform, task, pass->depth, run->stream, error);
-}
-
 /* All levels, one after the other. Without any the picture is the low band. */
 gboolean
 run_levels (const Run *run, guint width, guint height, GError **error)
@@ -262,8 +192,7 @@ run_levels (const Run *run, guint width, guint height, GError **error)
   const LwtPicture out = forward ? run->bands : run->picture;
   guint before[2] = { 0, 0 };
   LwtLevelTask tasks[LWT_MAX_CHAIN];
-  Pass passes[LWT_MAX_CHAIN];
-  guint n;
+  const guint n = run->active.n;
 
   if (run->active.n == 0)
     return CVIS_CUDA (
@@ -279,10 +208,9 @@ run_levels (const Run *run, guint width, guint height, GError **error)
     before[0] += run->active.levels[i]->x;
     before[1] += run->active.levels[i]->y;
   }
-  n = list_passes (run, tasks, passes);
-  connect_passes (run, tasks, passes, n);
+  connect_levels (run, tasks);
   for (guint k = 0; k < n; k++)
-    if (!run_pass (run, tasks, &passes[forward ? k : n - 1 - k], error))
+    if (!run_level (run, &tasks[forward ? k : n - 1 - k], error))
       return FALSE;
   return TRUE;
 }
@@ -307,19 +235,6 @@ run_chain (const LwtTransform *transform, Way way, const LwtChain *chain,
       n > 0 ? chain->levels[first].height : 0, error);
 }
 
-/* The first two levels of a chain, without bands */
-void
-place_parts (const LwtChain *chain, LwtLevelTask levels[2])
-{
-  memset (levels, 0, 2 * sizeof levels[0]);
-  for (guint i = 0; i < MIN (chain->n, 2); i++) {
-    levels[i].x = chain->levels[i].x;
-    levels[i].y = chain->levels[i].y;
-    levels[i].width = chain->levels[i].width;
-    levels[i].height = chain->levels[i].height;
-  }
-}
-
 /* Which low bands the wanted parts are made of. */
 gboolean
 needs_low (const LwtPartsTask *task, guint i)
@@ -342,7 +257,6 @@ lwt_transform_init (LwtTransform *transform, const LwtWavelet *wavelet,
                             ? LWT_BOUNDARY_SYMMETRIC
                             : boundary;
   transform->wavelet = *wavelet;
-  transform->kernels = type == LWT_TYPE_F32 ? lwt_shape_find (wavelet) : 0;
   transform->tiles = NULL;
 }
 
@@ -435,18 +349,6 @@ lwt_transform_expand (const LwtTransform *transform, const LwtChain *chain,
       picture, low, work, stream, error);
 }
 
-guint
-lwt_transform_get_parts_level (
-    const LwtTransform *transform, const LwtChain *chain)
-{
-  LwtLevelTask levels[2];
-
-  if (chain->n < 2)
-    return 1;
-  place_parts (chain, levels);
-  return MAX (lwt_near_depth (transform, levels, 2), 1);
-}
-
 gboolean
 lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
     const LwtPartsTask *task, void *work, cudaStream_t stream, GError **error)
@@ -457,17 +359,14 @@ lwt_transform_parts (const LwtTransform *transform, const LwtChain *chain,
 
   for (guint i = 0; i < 3; i++)
     expands = expands || (needs_low (task, i) && !task->at_zero[i]);
-  if (expands) {
-    LwtLevelTask levels[2];
+  if (expands && lwt_tiles_are_ready (transform->tiles)) {
+    const LwtLevel *first = &chain->levels[0];
+    LwtLevelTask level = { first->x, first->y, first->width, first->height,
+      task->picture };
 
-    place_parts (chain, levels);
-    levels[0].picture = task->picture;
-    if (task->level == 2)
-      return lwt_near_parts (transform, levels, task, stream, error);
-    if (lwt_tiles_are_ready (transform->tiles)
-        && lwt_tiles_fit_parts (transform->tiles, levels))
+    if (lwt_tiles_fit_parts (transform->tiles, &level))
       return lwt_tiles_run_parts (
-          transform->tiles, levels, task, stream, error);
+          transform->tiles, &level, task, stream, error);
   }
   cut_work (&cut, transform, chain);
   for (guint i = 0; i < 3; i++) {

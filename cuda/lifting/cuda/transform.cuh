@@ -18,14 +18,12 @@ typedef struct _LwtTiles LwtTiles;
 
 /**
  * LwtTransform: a wavelet on the device. One thread at a time uses it
- * @kernels: which precompiled kernels fit its steps, 0: generic ones
  * @tiles: (nullable): kernels compiled for it at run time
  */
 typedef struct {
   LwtType type;
   LwtBoundary boundary; /* padded ones are symmetric here */
   LwtWavelet wavelet;
-  gint kernels;
   LwtTiles *tiles;
 } LwtTransform;
 
@@ -73,11 +71,9 @@ gboolean lwt_transform_expand (const LwtTransform *transform,
 /**
  * LwtPartsTask: the parts of a picture out of low bands, in one pass over memory
  * @picture: x, as large as what level 0 of the chain splits
- * @level: 1, or lwt_transform_get_parts_level()
  * @low: [0] what lies below the noise, [1] below the roughness, [2] the form's:
- *   each as what @level of the chain splits (already expanded so far), or, with
- *   @at_zero, as what level 0 splits (a chain of no levels: x itself may be
- *   given; at level 2 it must be)
+ *   each as what level 1 of the chain splits (already expanded so far), or, with
+ *   @at_zero, as what level 0 splits (a chain of no levels: x itself may be given)
  * @missing: (nullable): a bit a sample of the parts, row by row from a new word
  *   of 32, the lowest bit first: where it is set, all parts are NaN
  * @polynomial: (nullable): P's six coefficients, on the device: P - p[0] is
@@ -88,7 +84,6 @@ gboolean lwt_transform_expand (const LwtTransform *transform,
  */
 typedef struct {
   LwtPicture picture;
-  guint level;
   LwtPicture low[3];
   gboolean at_zero[3];
   const guint32 *missing;
@@ -97,10 +92,6 @@ typedef struct {
   guint width, height; /* of the parts and of what the polynomial is of */
   LwtPicture parts[SURFACE_N_PARTS];
 } LwtPartsTask;
-
-/* Which level's picture low bands need be expanded to only: 1 or 2. */
-guint lwt_transform_get_parts_level (
-    const LwtTransform *transform, const LwtChain *chain);
 
 gboolean lwt_transform_parts (const LwtTransform *transform,
     const LwtChain *chain, const LwtPartsTask *task, void *work,
