@@ -49,6 +49,12 @@ harness_stream (Harness *h)
   return h->stream;
 }
 
+extern "C" const gchar *
+harness_test (Harness *h)
+{
+  return h->test;
+}
+
 extern "C" void
 harness_fail (Harness *h, const gchar *format, ...)
 {
@@ -467,29 +473,60 @@ run_test (Harness *h, const HarnessTest *test, gboolean bench)
   return !h->failed;
 }
 
+/* What the command line selects. @names: tests by name; none: all */
+struct Selection {
+  const gchar *filter;
+  const gchar *const *names;
+  gboolean bench;
+};
+
+static gboolean
+is_selected (const Selection *selection, const HarnessTest *test)
+{
+  return (selection->filter == NULL || strstr (test->name, selection->filter))
+         && (selection->names[0] == NULL
+             || g_strv_contains (selection->names, test->name))
+         && (!selection->bench || test->bench != NULL);
+}
+
+/* Returns: a name that no test has, or %NULL */
+static const gchar *
+find_unknown_name (const HarnessTest *tests, const gchar *const *names)
+{
+  for (; *names != NULL; names++) {
+    const HarnessTest *test = tests;
+
+    while (test->name != NULL && strcmp (test->name, *names) != 0)
+      test++;
+    if (test->name == NULL)
+      return *names;
+  }
+  return NULL;
+}
+
 static int
-run_tests (
-    Harness *h, const HarnessTest *tests, const gchar *filter, gboolean bench)
+run_tests (Harness *h, const HarnessTest *tests, const Selection *selection)
 {
   guint ran = 0, failed = 0;
 
   for (const HarnessTest *test = tests; test->name != NULL; test++) {
-    if ((filter && !strstr (test->name, filter)) || (bench && !test->bench))
+    if (!is_selected (selection, test))
       continue;
     ran++;
-    failed += !run_test (h, test, bench);
+    failed += !run_test (h, test, selection->bench);
   }
   if (ran == 0) {
-    fprintf (stderr, filter ? "no test matches '%s'\n" : "nothing to run%s\n",
-        filter ? filter : "");
-    return filter ? 2 : SKIPPED;
+    fprintf (stderr,
+        selection->filter ? "no test matches '%s'\n" : "nothing to run%s\n",
+        selection->filter ? selection->filter : "");
+    return selection->filter ? 2 : SKIPPED;
   }
   return failed ? 1 : 0;
 }
 
 static int
 with_device (
-    const HarnessTest *tests, guint64 seed, const gchar *filter, gboolean bench)
+    const HarnessTest *tests, guint64 seed, const Selection *selection)
 {
   Harness h = {};
   GError *error = NULL;
@@ -515,7 +552,7 @@ with_device (
     h.buffers = g_array_new (FALSE, FALSE, sizeof (Buffer));
     if (HARNESS_CUDA (
             &h, cudaStreamCreateWithFlags (&h.stream, cudaStreamNonBlocking))) {
-      result = run_tests (&h, tests, filter, bench);
+      result = run_tests (&h, tests, selection);
       cudaStreamDestroy (h.stream);
     }
     g_array_unref (h.buffers);
@@ -542,7 +579,8 @@ harness_main (int argc, char **argv, const HarnessTest *tests)
         "Only tests whose names hold TEXT", "TEXT" },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
   };
-  GOptionContext *options = g_option_context_new (NULL);
+  GOptionContext *options = g_option_context_new ("[TEST...]");
+  const gchar *unknown;
   int result = 0;
 
   g_option_context_add_main_entries (options, entries, NULL);
@@ -553,10 +591,15 @@ harness_main (int argc, char **argv, const HarnessTest *tests)
   } else if (list) {
     for (const HarnessTest *test = tests; test->name != NULL; test++)
       printf ("%s%s\n", test->name, test->bench ? " (bench)" : "");
+  } else if ((unknown = find_unknown_name (tests, argv + 1)) != NULL) {
+    fprintf (stderr, "There is no test '%s'. --list lists them.\n", unknown);
+    result = 2;
   } else {
+    const Selection selection = { filter, argv + 1, bench };
+
     if (seed == 0)
       seed = g_get_real_time ();
-    result = with_device (tests, (guint64) seed, filter, bench);
+    result = with_device (tests, (guint64) seed, &selection);
   }
   g_option_context_free (options);
   g_free (filter);

@@ -29,7 +29,8 @@
  * the next one or the check ends. Buffers of a case are freed then. After the
  * first mismatch of a check the rest of it only runs, it reports no more.
  *
- * Options: --list, --filter=TEXT, --seed=N, --bench. Without a device a test
+ * Options: --list, --filter=TEXT, --seed=N, --bench; then names of tests, so that
+ * several processes can run different ones. Without a device a test
  * says so in CUDA's own words and exits with 77 (skipped). */
 #pragma once
 
@@ -58,6 +59,8 @@ int harness_main (int argc, char **argv, const HarnessTest *tests);
 /* The device's context, current in the calling thread, and a stream of it. */
 CvisContext *harness_context (Harness *h);
 cudaStream_t harness_stream (Harness *h);
+/* The name of the test that runs */
+const gchar *harness_test (Harness *h);
 
 /* Starts a case: @format says what it is, for reports. */
 void harness_case (Harness *h, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
