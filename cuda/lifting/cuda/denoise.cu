@@ -178,6 +178,15 @@ shrink_kernel (LwtPicture bands, LwtShrink how, guint width, guint height,
 
 /* --- spins ---------------------------------------------------------------------------- */
 
+/* @k modulo @n; @k is below @n, or little above. */
+__device__ __forceinline__ guint
+wrap (guint k, guint n)
+{
+  while (k >= n)
+    k -= n;
+  return k;
+}
+
 template <typename T>
 __global__ void
 rotate_kernel (LwtPicture from, LwtPicture to, guint width, guint height,
@@ -190,7 +199,7 @@ rotate_kernel (LwtPicture from, LwtPicture to, guint width, guint height,
   for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
        y += gridDim.y * blockDim.y)
     lwt_row<T> (to.data, to.stride, y)[x] = lwt_row<T> (
-        from.data, from.stride, (y + sy) % height)[(x + sx) % width];
+        from.data, from.stride, wrap (y + sy, height))[wrap (x + sx, width)];
 }
 
 /* Thread (x, y) of the spin; its sample was taken from (x + sx, y + sy). */
@@ -206,7 +215,7 @@ add_kernel (LwtPicture spin, LwtPicture sum, guint width, guint height,
   for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
        y += gridDim.y * blockDim.y) {
     T *to =
-        &lwt_row<T> (sum.data, sum.stride, (y + sy) % height)[(x + sx) % width];
+        &lwt_row<T> (sum.data, sum.stride, wrap (y + sy, height))[wrap (x + sx, width)];
 
     *to = (*to + lwt_row<T> (spin.data, spin.stride, y)[x]) * scale;
   }

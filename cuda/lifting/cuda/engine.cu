@@ -34,6 +34,20 @@ struct Slot {
   gboolean filled; /* it was computed as one with missing points */
 };
 
+/* Pictures of more samples fill the device: their spins follow each other. */
+#define MOST_SAMPLES_ABREAST (4u << 20)
+#define MOST_ABREAST 3
+
+/* Memory of a spin of denoise, other than the first. Spins of a small picture run
+ * abreast, each on a stream of its own.
+ * @free: its memory may be written again; @done: its picture is computed */
+struct Spin {
+  LwtPicture picture, bands;
+  gpointer work;
+  cudaStream_t stream;
+  cudaEvent_t free, done;
+};
+
 /* Device memory of the work on one surface. */
 struct Scratch {
   LwtPicture x;
@@ -55,6 +69,9 @@ struct _LwtBackend {
   LwtStage *in, *out;
   LwtDesk desk;
   Scratch scratch;
+  Spin spins[MOST_ABREAST];
+  guint n_spins;
+  cudaEvent_t threshold; /* it is known */
   Slot *slots;
   gboolean same;      /* samples are of the type computed in, and not scaled */
   gboolean plain;     /* integers or bands: there are no missing points */
@@ -182,13 +199,45 @@ take_scratch (LwtBackend *b, CvisArena *arena, GError **error)
       b->plan->width, b->plan->height, arena, error);
 }
 
+/* A spin that is alone uses what the first one has used. */
+gboolean
+take_spins (LwtBackend *b, CvisArena *arena, GError **error)
+{
+  const LwtPlan *plan = b->plan;
+  const gboolean abreast =
+      (guint64) plan->width * plan->height <= MOST_SAMPLES_ABREAST;
+
+  if (plan->config.operation != LWT_OPERATION_DENOISE)
+    return TRUE;
+  b->n_spins = MIN (plan->config.spins - 1, abreast ? MOST_ABREAST : 1);
+  for (guint i = 0; i < b->n_spins; i++) {
+    Spin *spin = &b->spins[i];
+
+    spin->bands = b->desk.bands;
+    spin->work = b->desk.work;
+    if (!lwt_take_picture (arena, plan->config.type, plan->width, plan->height,
+            "a spin", &spin->picture, error))
+      return FALSE;
+    if (abreast
+        && (!lwt_take_picture (arena, plan->config.type, plan->width,
+                plan->height, "coefficients", &spin->bands, error)
+            || (spin->work = cvis_arena_device (arena,
+                    lwt_transform_get_work_size (
+                        &b->desk.transform, &plan->bands),
+                    "the transform", error))
+                   == NULL))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 gboolean
 take_all (LwtBackend *b, CvisArena *arena, GError **error)
 {
   for (guint i = 0; i < b->plan->config.depth_in_flight; i++)
     if (!take_slot (b, &b->slots[i], arena, error))
       return FALSE;
-  return take_scratch (b, arena, error);
+  return take_scratch (b, arena, error) && take_spins (b, arena, error);
 }
 
 /* Bytes of all. */
@@ -209,6 +258,23 @@ prepare_slot (LwtBackend *b, Slot *s, GError **error)
          && cvis_arena_event (&b->arena, &s->there, error)
          && cvis_arena_event (&b->arena, &s->computed, error)
          && cvis_arena_event (&b->arena, &s->done, error);
+}
+
+gboolean
+prepare_spins (LwtBackend *b, GError **error)
+{
+  for (guint i = 0; i < b->n_spins; i++) {
+    Spin *spin = &b->spins[i];
+
+    spin->stream = b->work;
+    if (!cvis_arena_event (&b->arena, &spin->free, error)
+        || !cvis_arena_event (&b->arena, &spin->done, error)
+        || (spin->work != b->desk.work
+            && !cvis_arena_stream (&b->arena, &spin->stream, error)))
+      return FALSE;
+  }
+  return b->n_spins == 0
+         || cvis_arena_event (&b->arena, &b->threshold, error);
 }
 
 /* The sums of a row without missing points, as cuda/lifting/arithmetic.h orders them. */
@@ -269,6 +335,8 @@ init_whole (LwtBackend *b, GError **error)
   if (!take_all (b, &b->arena, error) || !fill_tables (b, error))
     return FALSE;
   lwt_transform_specialise (&b->desk.transform, b->context);
+  if (!prepare_spins (b, error))
+    return FALSE;
   for (guint i = 0; i < config->depth_in_flight; i++)
     if (!prepare_slot (b, &b->slots[i], error))
       return FALSE;
@@ -323,6 +391,8 @@ abandon (LwtBackend *b)
   cudaStreamSynchronize (b->up);
   cudaStreamSynchronize (b->work);
   cudaStreamSynchronize (b->down);
+  for (guint i = 0; i < b->n_spins; i++)
+    cudaStreamSynchronize (b->spins[i].stream);
   return FALSE;
 }
 
@@ -623,34 +693,50 @@ find_threshold (LwtBackend *b, const Slot *s, GError **error)
   return TRUE;
 }
 
-/* Spin @k of x to what is denoised. */
+/* The first spin, which is not rotated, to what is denoised. */
 gboolean
-spin (LwtBackend *b, const Slot *s, LwtPicture x, guint k, LwtLowBand *low,
-    GError **error)
+run_first_spin (
+    LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
+{
+  LwtDesk *desk = &b->desk;
+
+  return lwt_desk_forward (desk, &b->plan->bands, LWT_LAYOUT_MALLAT, x,
+             desk->bands, low, b->work, error)
+         && find_threshold (b, s, error)
+         && (b->n_spins == 0
+             || CVIS_CUDA (cudaEventRecord (b->threshold, b->work), error))
+         && lwt_desk_shrink (desk, &b->plan->bands, s->findings, desk->bands,
+             desk->result, desk->work, b->work, error);
+}
+
+/* Spin @k of x, 1 .., added to what is denoised */
+gboolean
+run_spin (
+    LwtBackend *b, const Slot *s, LwtPicture x, guint k, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
   const guint sx = lwt_spin_x (k), sy = lwt_spin_y (k);
   const gdouble scale = k + 1 == config->spins ? 1.0 / config->spins : 1.0;
-  LwtDesk *desk = &b->desk;
-  LwtLowBand ignored;
+  Spin *spin = &b->spins[(k - 1) % b->n_spins];
 
-  if (k > 0
-      && !CVIS_CUDA (lwt_launch_rotate (config->type, x, desk->spin,
-                         b->plan->width, b->plan->height, sx, sy, b->work),
-          error))
-    return FALSE;
-  if (!lwt_desk_forward (desk, &b->plan->bands, LWT_LAYOUT_MALLAT,
-          k > 0 ? desk->spin : x, desk->bands, k > 0 ? &ignored : low, b->work,
-          error)
-      || (k == 0 && !find_threshold (b, s, error))
-      || !lwt_desk_shrink (desk, &b->plan->bands, s->findings,
-          k > 0 ? desk->spin : desk->result, b->work, error))
-    return FALSE;
-  return k == 0
-         || CVIS_CUDA (
-             lwt_launch_add (config->type, desk->spin, desk->result,
+  return CVIS_CUDA (cudaStreamWaitEvent (spin->stream, spin->free, 0), error)
+         && CVIS_CUDA (lwt_launch_rotate (config->type, x, spin->picture,
+                           b->plan->width, b->plan->height, sx, sy,
+                           spin->stream),
+             error)
+         && lwt_transform_forward (&b->desk.transform, &b->plan->bands,
+             LWT_LAYOUT_MALLAT, spin->picture, spin->bands, spin->work,
+             spin->stream, error)
+         && CVIS_CUDA (
+             cudaStreamWaitEvent (spin->stream, b->threshold, 0), error)
+         && lwt_desk_shrink (&b->desk, &b->plan->bands, s->findings,
+             spin->bands, spin->picture, spin->work, spin->stream, error)
+         && cvis_stream_follow (b->work, spin->done, spin->stream, error)
+         && CVIS_CUDA (
+             lwt_launch_add (config->type, spin->picture, b->desk.result,
                  b->plan->width, b->plan->height, sx, sy, scale, b->work),
-             error);
+             error)
+         && CVIS_CUDA (cudaEventRecord (spin->free, b->work), error);
 }
 
 gboolean
@@ -660,8 +746,13 @@ denoise (
   const LwtConfig *config = &b->plan->config;
   LwtDenoisedTask task;
 
-  for (guint k = 0; k < config->spins; k++)
-    if (!spin (b, s, x, k, low, error))
+  for (guint i = 0; i < b->n_spins; i++)
+    if (!CVIS_CUDA (cudaEventRecord (b->spins[i].free, b->work), error))
+      return FALSE;
+  if (!run_first_spin (b, s, x, low, error))
+    return FALSE;
+  for (guint k = 1; k < config->spins; k++)
+    if (!run_spin (b, s, x, k, error))
       return FALSE;
   memset (&task, 0, sizeof task);
   task.type = config->type;

@@ -70,10 +70,6 @@ take_pictures (
       && !lwt_take_picture (arena, config->type, width, height, "coefficients",
           &desk->bands, error))
     return FALSE;
-  if (denoise && config->spins > 1
-      && !lwt_take_picture (
-          arena, config->type, width, height, "a spin", &desk->spin, error))
-    return FALSE;
   return !(denoise || cropped)
          || lwt_take_picture (arena, config->type, width, height, "a picture",
              &desk->result, error);
@@ -235,18 +231,18 @@ lwt_desk_inverse (LwtDesk *desk, const LwtChain *chain, LwtPicture bands,
 
 extern "C" gboolean
 lwt_desk_shrink (LwtDesk *desk, const LwtChain *chain,
-    const LwtFindings *findings, LwtPicture picture, cudaStream_t stream,
-    GError **error)
+    const LwtFindings *findings, LwtPicture bands, LwtPicture picture,
+    gpointer work, cudaStream_t stream, GError **error)
 {
   const LwtConfig *config = &desk->plan->config;
   const LwtLevel *first = &chain->levels[0];
   const LwtLevel *last = &chain->levels[chain->n - 1];
 
   return CVIS_CUDA (
-             lwt_launch_shrink (config->type, config->shrink, desk->bands,
+             lwt_launch_shrink (config->type, config->shrink, bands,
                  first->width, first->height, last->low_width, last->low_height,
                  config->threshold, findings, stream),
              error)
          && lwt_transform_inverse (&desk->transform, chain, LWT_LAYOUT_MALLAT,
-             desk->bands, picture, desk->work, stream, error);
+             bands, picture, work, stream, error);
 }

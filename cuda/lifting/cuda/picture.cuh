@@ -18,14 +18,13 @@ gboolean lwt_take_picture (CvisArena *arena, LwtType type, guint width,
  * LwtDesk: what the work on one picture at a time needs
  * @low: [k] the low band of chain k of the filter; @upper: what it is expanded to,
  *   as level 1 of the chain splits
- * @bands, @spin: of denoise, @sum: of spins; @result: of denoise and of an inverse
- *   that is cropped
+ * @bands: of denoise; @result: of denoise and of an inverse that is cropped
  */
 typedef struct {
   const LwtPlan *plan;
   LwtTransform transform;
   LwtPicture low[3], upper[3];
-  LwtPicture bands, spin, result;
+  LwtPicture bands, result;
   gpointer work;
 } LwtDesk;
 
@@ -68,10 +67,10 @@ lwt_spin_y (guint k)
   return (k >> 1 & 1) | (k >> 2 & 2);
 }
 
-/* Shrinks the coefficients in the bands of @desk, in Mallat's layout, and goes back to
- * @picture. */
+/* Shrinks the coefficients in @bands, in Mallat's layout, and goes back to @picture;
+ * @work: memory of the transform, the desk's or other. */
 gboolean lwt_desk_shrink (LwtDesk *desk, const LwtChain *chain,
-    const LwtFindings *findings, LwtPicture picture, cudaStream_t stream,
-    GError **error);
+    const LwtFindings *findings, LwtPicture bands, LwtPicture picture,
+    gpointer work, cudaStream_t stream, GError **error);
 
 G_END_DECLS

@@ -353,7 +353,8 @@ compute (LwtBanded *b, Set *s, const Pass *pass, GError **error)
       return lwt_desk_forward (&b->desk, &b->own.bands, LWT_LAYOUT_MALLAT,
                  s->in, b->desk.bands, &low, stream, error)
              && lwt_desk_shrink (
-                 &b->desk, &b->own.bands, b->findings, s->out, stream, error);
+                 &b->desk, &b->own.bands, b->findings, b->desk.bands, s->out,
+                 b->desk.work, stream, error);
     default:
       return compute_count (b, s, pass, error);
   }
