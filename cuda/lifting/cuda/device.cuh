@@ -77,6 +77,7 @@ gboolean lwt_generic_parts (const LwtTransform *transform,
 /* --- cuda/lifting/cuda/tile.cu: kernels compiled at run time for a wavelet, type and
  * boundary; levels of both axes ------------------------------------------------------- */
 
+/* @context: (nullable): where kernels are compiled; %NULL: precompiled ones alone */
 LwtTiles *lwt_tiles_new (const LwtTransform *transform, CvisContext *context);
 void lwt_tiles_free (LwtTiles *tiles);
 gboolean lwt_tiles_wait (LwtTiles *tiles, GError **error);

@@ -41,13 +41,12 @@ lwt_can_overlap (void)
 }
 #endif
 
-/* Launches @kernel with its one parameter. */
-template <typename Task>
+/* Launches @kernel, called @name in errors. */
 static inline gboolean
-lwt_launch (void (*kernel) (Task), const char *name, dim3 grid, guint threads,
-    gsize shared, cudaStream_t stream, const Task &task, GError **error)
+lwt_launch_kernel (const void *kernel, const char *name, dim3 grid,
+    guint threads, gsize shared, cudaStream_t stream, void **arguments,
+    GError **error)
 {
-  void *arguments[] = { (void *) &task };
   cudaError_t code;
   gchar *what;
 
@@ -63,10 +62,10 @@ lwt_launch (void (*kernel) (Task), const char *name, dim3 grid, guint threads,
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = lwt_can_overlap () ? 1 : 0;
-  code = cudaLaunchKernelExC (&config, (const void *) kernel, arguments);
+  code = cudaLaunchKernelExC (&config, kernel, arguments);
 #else
   code = cudaLaunchKernel (
-      (const void *) kernel, grid, dim3 (threads), arguments, shared, stream);
+      kernel, grid, dim3 (threads), arguments, shared, stream);
 #endif
   if (code == cudaSuccess)
     return TRUE;
@@ -74,4 +73,16 @@ lwt_launch (void (*kernel) (Task), const char *name, dim3 grid, guint threads,
   cvis_cuda_check (code, what, error);
   g_free (what);
   return FALSE;
+}
+
+/* Launches @kernel with its one parameter. */
+template <typename Task>
+static inline gboolean
+lwt_launch (void (*kernel) (Task), const char *name, dim3 grid, guint threads,
+    gsize shared, cudaStream_t stream, const Task &task, GError **error)
+{
+  void *arguments[] = { (void *) &task };
+
+  return lwt_launch_kernel ((const void *) kernel, name, grid, threads, shared,
+      stream, arguments, error);
 }

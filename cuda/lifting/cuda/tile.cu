@@ -2,10 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The tile kernels of a transform: compiled at run time for its wavelet, type and
- * boundary (cuda/core/jit.h), launched level by level. */
+/* The tile kernels of a transform, launched level by level: those that were compiled
+ * with the project for a wavelet of the same structure, else compiled at run time
+ * for its wavelet, type and boundary (cuda/core/jit.h). */
 #include "cuda/core/jit.h"
 #include "cuda/lifting/cuda/device.cuh"
+#include "cuda/lifting/cuda/launch.cuh"
+#include "cuda/lifting/cuda/precompiled.cuh"
 #include "cuda/lifting/cuda/tileplan.h"
 
 #include <string.h>
@@ -13,11 +16,11 @@
 extern "C" const CvisJitHeader lwt_tile_headers[3];
 
 struct _LwtTiles {
-  CvisJit *jit; /* NULL: the steps are none that tiles can do */
-  gboolean ready, failed;
+  CvisJit *jit; /* NULL: precompiled, or the steps are none that tiles can do */
+  gboolean ready, failed, precompiled;
   gboolean planned[LWT_TILE_KERNELS];
   LwtTilePlan plans[LWT_TILE_KERNELS];
-  gpointer functions[LWT_TILE_KERNELS];
+  gconstpointer functions[LWT_TILE_KERNELS];
   LwtType type;
   guint8 weights[2][(LWT_TILE_MAX_TAPS + 2) * sizeof (gdouble)]; /* inverse */
   gint shifts[2][LWT_TILE_MAX_STEPS];
@@ -82,22 +85,68 @@ set_weights (LwtTiles *tiles, const LwtWavelet *wavelet)
   }
 }
 
-/* FALSE: there is none. */
+/* FALSE: there is no kernel. */
 gboolean
-print_source (LwtTiles *tiles, const LwtTransform *transform, GString *source)
+plan_kernels (LwtTiles *tiles, const LwtTransform *transform)
 {
   gboolean any = FALSE;
 
-  g_string_append (source, "#include \"cuda/lifting/cuda/tile.cuh\"\n");
   for (guint i = 0; i < LWT_TILE_KERNELS; i++) {
     tiles->planned[i] = lwt_tile_plan_init (&tiles->plans[i], (LwtTileKernel) i,
         &transform->wavelet, transform->type, transform->boundary);
-    if (tiles->planned[i])
-      lwt_tile_plan_print (
-          &tiles->plans[i], transform->type, lwt_tile_kernel_names[i], source);
     any = any || tiles->planned[i];
   }
   return any;
+}
+
+/* The precompiled kernel @i that has these constants, if the device can run it */
+gconstpointer
+find_precompiled (const LwtTiles *tiles, guint i)
+{
+  const gsize shared = lwt_tile_plan_get_shared (&tiles->plans[i], tiles->type);
+  const LwtPrecompiled *kernel = lwt_precompiled;
+
+  while (kernel->plan != NULL
+         && (kernel->kernel != (int) i
+             || memcmp (kernel->plan, &tiles->plans[i], sizeof *kernel->plan)
+                    != 0))
+    kernel++;
+  if (kernel->plan != NULL
+      && cudaFuncSetAttribute (kernel->function,
+             cudaFuncAttributeMaxDynamicSharedMemorySize, (int) shared)
+             == cudaSuccess)
+    return kernel->function;
+  cudaGetLastError ();
+  return NULL;
+}
+
+gboolean
+take_precompiled (LwtTiles *tiles)
+{
+  gboolean all = tiles->type == LWT_TYPE_F32;
+
+  for (guint i = 0; i < LWT_TILE_KERNELS && all; i++)
+    if (tiles->planned[i]) {
+      tiles->functions[i] = find_precompiled (tiles, i);
+      all = tiles->functions[i] != NULL;
+    }
+  return all;
+}
+
+void
+start_compilation (LwtTiles *tiles, CvisContext *context)
+{
+  static const gchar *const options[] = { "-std=c++17", "-fmad=false", NULL };
+  GString *source =
+      g_string_new ("#include \"cuda/lifting/cuda/tile.cuh\"\n");
+
+  for (guint i = 0; i < LWT_TILE_KERNELS; i++)
+    if (tiles->planned[i])
+      lwt_tile_plan_print (
+          &tiles->plans[i], tiles->type, lwt_tile_kernel_names[i], source);
+  tiles->jit = cvis_jit_new (context, "lifting", source->str, lwt_tile_headers,
+      G_N_ELEMENTS (lwt_tile_headers), options);
+  g_string_free (source, TRUE);
 }
 
 /* Sets up what a kernel needs to know of a level. FALSE: it does not do it. */
@@ -156,9 +205,7 @@ load (LwtTiles *tiles, GError **error)
 LwtTiles *
 lwt_tiles_new (const LwtTransform *transform, CvisContext *context)
 {
-  static const gchar *const options[] = { "-std=c++17", "-fmad=false", NULL };
   LwtTiles *tiles = g_new0 (LwtTiles, 1);
-  GString *source = g_string_new (NULL);
 
   tiles->type = transform->type;
   tiles->multiprocessors = lwt_get_multiprocessors ();
@@ -166,12 +213,12 @@ lwt_tiles_new (const LwtTransform *transform, CvisContext *context)
     tiles->entry_shift[0] = transform->wavelet.shift_low;
     tiles->entry_shift[1] = transform->wavelet.shift_high;
   }
-  if (print_source (tiles, transform, source)) {
-    set_weights (tiles, &transform->wavelet);
-    tiles->jit = cvis_jit_new (context, "lifting", source->str,
-        lwt_tile_headers, G_N_ELEMENTS (lwt_tile_headers), options);
-  }
-  g_string_free (source, TRUE);
+  if (!plan_kernels (tiles, transform))
+    return tiles;
+  set_weights (tiles, &transform->wavelet);
+  tiles->precompiled = tiles->ready = take_precompiled (tiles);
+  if (!tiles->precompiled && context != NULL)
+    start_compilation (tiles, context);
   return tiles;
 }
 
@@ -204,9 +251,10 @@ lwt_tiles_describe (LwtTiles *tiles)
 gboolean
 lwt_tiles_are_ready (LwtTiles *tiles)
 {
-  if (tiles == NULL || tiles->jit == NULL || tiles->failed)
+  if (tiles == NULL || tiles->failed)
     return FALSE;
-  if (!tiles->ready && cvis_jit_poll (tiles->jit) == CVIS_JIT_READY)
+  if (!tiles->ready && tiles->jit != NULL
+      && cvis_jit_poll (tiles->jit) == CVIS_JIT_READY)
     tiles->failed = !load (tiles, NULL);
   return tiles->ready;
 }
@@ -228,6 +276,7 @@ launch (const LwtTiles *tiles, guint kernel, const LwtTileTask *task,
     cudaStream_t stream, GError **error)
 {
   const LwtTilePlan *plan = &tiles->plans[kernel];
+  const gsize shared = lwt_tile_plan_get_shared (plan, tiles->type);
   const guint grid[3] = { (guint) (task->axis[0].tiles * task->axis[1].tiles),
     1, 1 };
   const guint block[3] = { (guint) plan->threads, 1, 1 };
@@ -239,9 +288,12 @@ launch (const LwtTiles *tiles, guint kernel, const LwtTileTask *task,
       sizeof parameters.task.shift);
   memcpy (parameters.weights, tiles->weights[plan->inverse],
       sizeof parameters.weights);
-  return cvis_jit_launch (tiles->functions[kernel], grid, block,
-      lwt_tile_plan_get_shared (plan, tiles->type), stream, TRUE, arguments,
-      error);
+  return tiles->precompiled
+             ? lwt_launch_kernel (tiles->functions[kernel],
+                 lwt_tile_kernel_names[kernel], dim3 (grid[0]), block[0],
+                 shared, stream, arguments, error)
+             : cvis_jit_launch ((gpointer) tiles->functions[kernel], grid,
+                 block, shared, stream, TRUE, arguments, error);
 }
 
 LwtTileBand

@@ -16,6 +16,9 @@
 #define SPARE_REGISTERS 24
 #define SHARED (228 * 1024)
 
+/* of a multiprocessor; those of compute capability 7.5 have no more */
+#define MAX_THREADS 1024
+
 /* Outputs of a kind of the two may be so many pairs from each other */
 #define MAX_DRIFT 24
 
@@ -255,7 +258,7 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
       MIN (MAX (65536 / (plan->threads * (registers + SPARE_REGISTERS)),
                size <= 4 ? 512 / plan->threads : 1),
           (gint) (SHARED / (lwt_tile_plan_get_shared (plan, type) + 1024)));
-  plan->blocks = CLAMP (plan->blocks, 1, 2048 / plan->threads);
+  plan->blocks = CLAMP (plan->blocks, 1, MAX_THREADS / plan->threads);
   return TRUE;
 }
 

@@ -265,9 +265,8 @@ lwt_transform_specialise (LwtTransform *transform, CvisContext *context)
 {
   const gchar *mode = g_getenv ("CUDAVISION_JIT");
 
-  if (g_strcmp0 (mode, "off") == 0)
-    return;
-  transform->tiles = lwt_tiles_new (transform, context);
+  transform->tiles = lwt_tiles_new (
+      transform, g_strcmp0 (mode, "off") == 0 ? NULL : context);
   if (g_strcmp0 (mode, "wait") == 0)
     lwt_tiles_wait (transform->tiles, NULL);
 }

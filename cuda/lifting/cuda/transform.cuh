@@ -29,9 +29,11 @@ typedef struct {
 
 void lwt_transform_init (LwtTransform *transform, const LwtWavelet *wavelet,
     LwtType type, LwtBoundary boundary);
-/* Starts to compile kernels for the wavelet, type and boundary, and returns; they
- * are used as soon as they are ready, to the same bits. Not if the environment
- * variable CUDAVISION_JIT is `off`; if it is `wait`, it returns when they are. */
+/* Takes the precompiled kernels of the wavelet's structure, or, where there are none,
+ * starts to compile kernels for the wavelet, type and boundary, and returns; they
+ * are used as soon as they are ready, to the same bits. Nothing is compiled if the
+ * environment variable CUDAVISION_JIT is `off`; if it is `wait`, this returns when
+ * they are ready. */
 void lwt_transform_specialise (LwtTransform *transform, CvisContext *context);
 /* Waits until they are ready. */
 gboolean lwt_transform_wait (LwtTransform *transform, GError **error);
