@@ -89,7 +89,7 @@ typedef guint32 LwtParts;
  * @threads: of the CPU backend; 0: one per processor
  * @depth_in_flight: jobs that may be submitted and not waited for, 1..8
  * @device_memory: bytes of the device that may be used, 0: what is free;
- *   larger surfaces are done in bands of rows, to the same bits
+ *   larger surfaces are done in row blocks, to the same bits
  */
 typedef struct {
   guint width, height;

@@ -15,9 +15,9 @@ count_splits (const LwtChain *chain)
 }
 
 static gboolean
-is_periodic (const LwtBands *bands)
+is_periodic (const LwtRowBlocks *blocks)
 {
-  return bands->plan->config.boundary == LWT_BOUNDARY_PERIODIC;
+  return blocks->plan->config.boundary == LWT_BOUNDARY_PERIODIC;
 }
 
 /* Samples from one to the farthest that it is made of, to either side: near an
@@ -40,7 +40,7 @@ get_reach (const LwtWavelet *wavelet)
 }
 
 gboolean
-lwt_bands_init (LwtBands *bands, const LwtPlan *plan, GError **error)
+lwt_row_blocks_init (LwtRowBlocks *blocks, const LwtPlan *plan, GError **error)
 {
   const LwtWavelet *wavelet = &plan->wavelet;
   const LwtOperation operation = plan->config.operation;
@@ -49,64 +49,65 @@ lwt_bands_init (LwtBands *bands, const LwtPlan *plan, GError **error)
       get_reach (wavelet)
       + 2 * (guint64) MAX (ABS (wavelet->shift_low), ABS (wavelet->shift_high));
 
-  *bands = (LwtBands){ .plan = plan, .grid = 1u << splits };
+  *blocks = (LwtRowBlocks){ .plan = plan, .grid = 1u << splits };
   /* reach 2^0 + reach 2^1 + .., there and back */
-  reach *= bands->grid - 1;
+  reach *= blocks->grid - 1;
   if (operation == LWT_OPERATION_FILTER || operation == LWT_OPERATION_DENOISE)
     reach *= 2;
-  reach = (reach + bands->grid - 1) / bands->grid * bands->grid;
-  bands->halo = (guint) CLAMP (reach, bands->grid, LWT_MAX_SIDE);
-  if (!is_periodic (bands)
-      || (plan->height % bands->grid == 0 && bands->halo <= plan->height))
+  reach = (reach + blocks->grid - 1) / blocks->grid * blocks->grid;
+  blocks->halo = (guint) CLAMP (reach, blocks->grid, LWT_MAX_SIDE);
+  if (!is_periodic (blocks)
+      || (plan->height % blocks->grid == 0 && blocks->halo <= plan->height))
     return TRUE;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
       "with the boundary periodic a surface of %u rows that does not fit into "
-      "the device's memory can be done in bands only if they are a multiple of "
+      "the device's memory can be done in row blocks only if they are a "
+      "multiple of "
       "%u and at least %u; the boundary symmetric asks for neither",
-      plan->height, bands->grid, bands->halo);
+      plan->height, blocks->grid, blocks->halo);
   return FALSE;
 }
 
 void
-lwt_bands_cut (LwtBands *bands, guint rows)
+lwt_row_blocks_cut (LwtRowBlocks *blocks, guint rows)
 {
-  bands->rows = rows;
-  bands->n = (bands->plan->height - 1) / rows + 1;
+  blocks->rows = rows;
+  blocks->n = (blocks->plan->height - 1) / rows + 1;
 }
 
 guint
-lwt_bands_get_height (const LwtBands *bands)
+lwt_row_blocks_get_height (const LwtRowBlocks *blocks)
 {
   guint height = 0;
 
-  for (guint i = 0; i < bands->n; i++) {
-    LwtBandOfRows band;
+  for (guint i = 0; i < blocks->n; i++) {
+    LwtRowBlock block;
 
-    lwt_bands_get (bands, i, &band);
-    height = MAX (height, band.height);
+    lwt_row_blocks_get (blocks, i, &block);
+    height = MAX (height, block.height);
   }
   return height;
 }
 
 void
-lwt_bands_get (const LwtBands *bands, guint i, LwtBandOfRows *band)
+lwt_row_blocks_get (const LwtRowBlocks *blocks, guint i, LwtRowBlock *block)
 {
-  const gint height = (gint) bands->plan->height, halo = (gint) bands->halo;
+  const gint height = (gint) blocks->plan->height, halo = (gint) blocks->halo;
   gint bottom;
 
-  band->first = i * bands->rows;
-  band->n = MIN (bands->rows, bands->plan->height - band->first);
-  band->top = (gint) band->first - halo;
-  bottom = (gint) (band->first + band->n) + halo;
-  if (!is_periodic (bands)) {
-    band->top = MAX (band->top, 0);
+  block->first = i * blocks->rows;
+  block->n = MIN (blocks->rows, blocks->plan->height - block->first);
+  block->top = (gint) block->first - halo;
+  bottom = (gint) (block->first + block->n) + halo;
+  if (!is_periodic (blocks)) {
+    block->top = MAX (block->top, 0);
     bottom = MIN (bottom, height);
   }
-  band->height = (guint) (bottom - band->top);
+  block->height = (guint) (bottom - block->top);
 }
 
 void
-lwt_bands_chain (const LwtChain *whole, guint height, LwtChain *chain)
+lwt_row_blocks_chain (const LwtChain *whole, guint height, LwtChain *chain)
 {
   *chain = *whole;
   for (guint i = 0; i < chain->n; i++) {
@@ -127,19 +128,19 @@ typedef struct {
 } Region;
 
 static guint
-add_runs (const LwtBands *bands, const LwtBandOfRows *band, gboolean all,
+add_runs (const LwtRowBlocks *blocks, const LwtRowBlock *block, gboolean all,
     const Region *region, LwtRun *runs)
 {
-  const gint origin = band->top / (1 << region->splits);
+  const gint origin = block->top / (1 << region->splits);
   const gint turn = (gint) region->n;
   gint from = origin, to = origin + (gint) region->own_n;
   guint n = 0;
 
   if (!all) {
-    from = (gint) (band->first >> region->splits);
-    to = band->first + band->n == bands->plan->height
+    from = (gint) (block->first >> region->splits);
+    to = block->first + block->n == blocks->plan->height
              ? turn
-             : (gint) ((band->first + band->n) >> region->splits);
+             : (gint) ((block->first + block->n) >> region->splits);
   }
   while (from < to && region->width > 0) {
     const gint in = ((from % turn) + turn) % turn;
@@ -153,13 +154,13 @@ add_runs (const LwtBands *bands, const LwtBandOfRows *band, gboolean all,
 }
 
 guint
-lwt_bands_get_runs (const LwtBands *bands, const LwtBandOfRows *band,
+lwt_row_blocks_get_runs (const LwtRowBlocks *blocks, const LwtRowBlock *block,
     gboolean mallat, gboolean all, LwtRun runs[LWT_MAX_RUNS])
 {
-  const LwtChain *chain = &bands->plan->bands;
-  Region low = {
-    .own_n = band->height, .n = bands->plan->height, .width = bands->plan->width
-  };
+  const LwtChain *chain = &blocks->plan->bands;
+  Region low = { .own_n = block->height,
+    .n = blocks->plan->height,
+    .width = blocks->plan->width };
   guint n = 0;
 
   for (guint i = 0; i < chain->n && mallat; i++) {
@@ -175,14 +176,14 @@ lwt_bands_get_runs (const LwtBands *bands, const LwtBandOfRows *band,
       high.own_n -= low.own_n;
       high.place = low.n;
       high.n -= low.n;
-      n += add_runs (bands, band, all, &high, runs + n);
+      n += add_runs (blocks, block, all, &high, runs + n);
     }
     /* beside the low band along x its rows are split no more */
     high = low;
     high.column = level->low_width;
     high.width -= level->low_width;
-    n += add_runs (bands, band, all, &high, runs + n);
+    n += add_runs (blocks, block, all, &high, runs + n);
     low.width = level->low_width;
   }
-  return n + add_runs (bands, band, all, &low, runs + n);
+  return n + add_runs (blocks, block, all, &low, runs + n);
 }

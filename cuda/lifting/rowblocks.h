@@ -2,8 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A picture in bands of rows, each transformed as a picture of its own, to the
- * same bits.
+/* A picture in row blocks, each transformed as a picture of its own, to the same bits.
  *
  * The first row of such a picture is a multiple of 2^levels, so that its samples
  * are even and odd ones as they were on all levels. Its edges are those of the
@@ -19,15 +18,15 @@
 G_BEGIN_DECLS
 
 /**
- * LwtBands:
+ * LwtRowBlocks:
  * @grid: 2^levels along y
  * @halo: rows more than asked for on a side that is no edge
- * @rows: asked of each band but the last one
+ * @rows: asked of each block but the last one
  */
 typedef struct {
   const LwtPlan *plan;
   guint grid, halo, rows, n;
-} LwtBands;
+} LwtRowBlocks;
 
 /* @first, @n: rows of the whole that come out; @top, @height: those that it is
  * made of, from -@halo on if the boundary is periodic */
@@ -35,20 +34,23 @@ typedef struct {
   guint first, n;
   gint top;
   guint height;
-} LwtBandOfRows;
+} LwtRowBlock;
 
-/* Grid and halo of @plan's operation, without bands yet.
- * Returns: FALSE with CVIS_ERROR_INVALID if it cannot be done in bands. */
-gboolean lwt_bands_init (LwtBands *bands, const LwtPlan *plan, GError **error);
-/* Bands of @rows, a multiple of the grid. */
-void lwt_bands_cut (LwtBands *bands, guint rows);
+/* Grid and halo of @plan's operation, without blocks yet.
+ * Returns: FALSE with CVIS_ERROR_INVALID if it cannot be done in row blocks. */
+gboolean lwt_row_blocks_init (
+    LwtRowBlocks *blocks, const LwtPlan *plan, GError **error);
+/* Blocks of @rows, a multiple of the grid. */
+void lwt_row_blocks_cut (LwtRowBlocks *blocks, guint rows);
 /* Rows of the largest picture. */
-guint lwt_bands_get_height (const LwtBands *bands);
-void lwt_bands_get (const LwtBands *bands, guint i, LwtBandOfRows *band);
-/* @whole, of the picture, for a band's @height. */
-void lwt_bands_chain (const LwtChain *whole, guint height, LwtChain *chain);
+guint lwt_row_blocks_get_height (const LwtRowBlocks *blocks);
+void lwt_row_blocks_get (
+    const LwtRowBlocks *blocks, guint i, LwtRowBlock *block);
+/* @whole, of the picture, for a block's @height. */
+void lwt_row_blocks_chain (
+    const LwtChain *whole, guint height, LwtChain *chain);
 
-/* Pieces of a band's picture and of the whole that are the same: rows from @own
+/* Pieces of a block's picture and of the whole that are the same: rows from @own
  * and @whole on, in @width columns from @column on */
 typedef struct {
   guint own, whole, n;
@@ -59,10 +61,11 @@ typedef struct {
  * may go round the edge. */
 #define LWT_MAX_RUNS (4 * (2 * LWT_MAX_LEVELS + 1))
 
-/* @all: all rows of the band's picture, else those that come out.
+/* @all: all rows of the block's picture, else those that come out.
  * @mallat: of coefficients in Mallat's layout; else of samples, or of coefficients
  * that lie among each other. Returns: how many runs. */
-guint lwt_bands_get_runs (const LwtBands *bands, const LwtBandOfRows *band,
-    gboolean mallat, gboolean all, LwtRun runs[LWT_MAX_RUNS]);
+guint lwt_row_blocks_get_runs (const LwtRowBlocks *blocks,
+    const LwtRowBlock *block, gboolean mallat, gboolean all,
+    LwtRun runs[LWT_MAX_RUNS]);
 
 G_END_DECLS

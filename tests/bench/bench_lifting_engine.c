@@ -476,7 +476,7 @@ measure_end_to_end (gboolean large)
   measure ("pageable, R", &s, &lwt_backend_cuda, bus);
   s.place = PINNED;
   s.config.device_memory = 256u << 20;
-  measure ("pinned, R, in bands, 256 MiB", &s, &lwt_backend_cuda, bus);
+  measure ("pinned, R, in row blocks, 256 MiB", &s, &lwt_backend_cuda, bus);
   clear (&s);
   if (!large)
     return;

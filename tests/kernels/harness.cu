@@ -49,6 +49,12 @@ harness_stream (Harness *h)
   return h->stream;
 }
 
+extern "C" guint64
+harness_seed (Harness *h)
+{
+  return h->seed;
+}
+
 extern "C" const gchar *
 harness_test (Harness *h)
 {
@@ -525,8 +531,7 @@ run_tests (Harness *h, const HarnessTest *tests, const Selection *selection)
 }
 
 static int
-with_device (
-    const HarnessTest *tests, guint64 seed, const Selection *selection)
+with_device (const HarnessTest *tests, guint64 seed, const Selection *selection)
 {
   Harness h = {};
   GError *error = NULL;

@@ -59,7 +59,8 @@ int harness_main (int argc, char **argv, const HarnessTest *tests);
 /* The device's context, current in the calling thread, and a stream of it. */
 CvisContext *harness_context (Harness *h);
 cudaStream_t harness_stream (Harness *h);
-/* The name of the test that runs */
+/* The seed of the run, and the name of the test that runs */
+guint64 harness_seed (Harness *h);
 const gchar *harness_test (Harness *h);
 
 /* Starts a case: @format says what it is, for reports. */

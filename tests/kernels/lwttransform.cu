@@ -577,8 +577,7 @@ static void
 check_names (Harness *h)
 {
   const gchar *const *names = lwt_wavelet_names ();
-  const guint group =
-      (guint) atoi (harness_test (h) + strlen ("tiles-names-"));
+  const guint group = (guint) atoi (harness_test (h) + strlen ("tiles-names-"));
   const guint all = g_strv_length ((gchar **) names);
   const guint in_group = (all - group + NAME_GROUPS - 1) / NAME_GROUPS;
   const guint n = in_group + OTHERS;

@@ -384,7 +384,7 @@ test_twin (void)
 
 /* --- many tiles --------------------------------------------------------------------------- */
 
-/* Large enough for several strips and bands of rows. */
+/* Large enough for several strips and row blocks. */
 static void
 test_tiles (void)
 {

@@ -214,8 +214,8 @@ add_kernel (LwtPicture spin, LwtPicture sum, guint width, guint height,
     return;
   for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
        y += gridDim.y * blockDim.y) {
-    T *to =
-        &lwt_row<T> (sum.data, sum.stride, wrap (y + sy, height))[wrap (x + sx, width)];
+    T *to = &lwt_row<T> (
+        sum.data, sum.stride, wrap (y + sy, height))[wrap (x + sx, width)];
 
     *to = (*to + lwt_row<T> (spin.data, spin.stride, y)[x]) * scale;
   }

@@ -69,7 +69,7 @@ gboolean lwt_generic_forward (const LwtTransform *transform,
 gboolean lwt_generic_inverse (const LwtTransform *transform,
     const LwtLevelTask *task, const LwtGenericWork *work, cudaStream_t stream,
     GError **error);
-/* The parts, @low being as large as the picture. */
+/* The components; @low is as large as the picture. */
 gboolean lwt_generic_parts (const LwtTransform *transform,
     const LwtPartsTask *task, const LwtPicture low[3], cudaStream_t stream,
     GError **error);
@@ -112,7 +112,7 @@ lwt_modulo (gint k, gint n)
  * end of a periodic one among them: only what no sample of the piece is, is
  * looked for elsewhere. */
 static inline __host__ __device__ gint
-lwt_near_neighbour (LwtBoundary boundary, gint j, gint odd, gint n)
+lwt_piece_neighbour (LwtBoundary boundary, gint j, gint odd, gint n)
 {
   const gint period = (n + 1) / 2;
 

@@ -63,22 +63,22 @@ struct Scratch {
 struct _LwtBackend {
   const LwtPlan *plan;
   CvisContext *context;
-  LwtBanded *banded; /* of surfaces that are done in bands, else NULL */
+  LwtOutOfCore *out_of_core; /* of surfaces that do not fit, else NULL */
   cudaStream_t up, work, down;
   CvisArena arena;
   LwtStage *in, *out;
-  LwtDesk desk;
+  LwtWorkspace workspace;
   Scratch scratch;
   Spin spins[MOST_ABREAST];
   guint n_spins;
   cudaEvent_t threshold; /* it is known */
   Slot *slots;
-  gboolean same;      /* samples are of the type computed in, and not scaled */
-  gboolean plain;     /* integers or bands: there are no missing points */
-  gboolean witnessed; /* low bands tell of missing points */
-  gdouble factor;     /* of the universal threshold */
-  gint missing;       /* atomic: the last surface had missing points */
-  GMutex lock;        /* of the order on `work`, for the scratch memory */
+  gboolean same;  /* samples are of the type computed in, and not scaled */
+  gboolean plain; /* integers or bands: there are no missing points */
+  gboolean low_band_tells; /* whether there are missing points */
+  gdouble factor;          /* of the universal threshold */
+  gint missing;            /* atomic: the last surface had missing points */
+  GMutex lock;             /* of the order on `work`, for the scratch memory */
 };
 
 namespace {
@@ -195,8 +195,8 @@ take_scratch (LwtBackend *b, CvisArena *arena, GError **error)
               arena, lwt_select_get_size (), "a histogram", error))
              == NULL)
     return FALSE;
-  return lwt_desk_init (&b->desk, b->plan, &b->plan->parts, &b->plan->bands,
-      b->plan->width, b->plan->height, arena, error);
+  return lwt_workspace_init (&b->workspace, b->plan, &b->plan->parts,
+      &b->plan->bands, b->plan->width, b->plan->height, arena, error);
 }
 
 /* A spin that is alone uses what the first one has used. */
@@ -213,8 +213,8 @@ take_spins (LwtBackend *b, CvisArena *arena, GError **error)
   for (guint i = 0; i < b->n_spins; i++) {
     Spin *spin = &b->spins[i];
 
-    spin->bands = b->desk.bands;
-    spin->work = b->desk.work;
+    spin->bands = b->workspace.bands;
+    spin->work = b->workspace.work;
     if (!lwt_take_picture (arena, plan->config.type, plan->width, plan->height,
             "a spin", &spin->picture, error))
       return FALSE;
@@ -223,7 +223,7 @@ take_spins (LwtBackend *b, CvisArena *arena, GError **error)
                 plan->height, "coefficients", &spin->bands, error)
             || (spin->work = cvis_arena_device (arena,
                     lwt_transform_get_work_size (
-                        &b->desk.transform, &plan->bands),
+                        &b->workspace.transform, &plan->bands),
                     "the transform", error))
                    == NULL))
       return FALSE;
@@ -247,7 +247,7 @@ count_all (LwtBackend *b)
   CvisArena arena = { TRUE };
 
   take_all (b, &arena, NULL);
-  memset (&b->desk, 0, sizeof b->desk);
+  memset (&b->workspace, 0, sizeof b->workspace);
   return arena.size;
 }
 
@@ -269,12 +269,11 @@ prepare_spins (LwtBackend *b, GError **error)
     spin->stream = b->work;
     if (!cvis_arena_event (&b->arena, &spin->free, error)
         || !cvis_arena_event (&b->arena, &spin->done, error)
-        || (spin->work != b->desk.work
+        || (spin->work != b->workspace.work
             && !cvis_arena_stream (&b->arena, &spin->stream, error)))
       return FALSE;
   }
-  return b->n_spins == 0
-         || cvis_arena_event (&b->arena, &b->threshold, error);
+  return b->n_spins == 0 || cvis_arena_event (&b->arena, &b->threshold, error);
 }
 
 /* The sums of a row without missing points, as cuda/lifting/arithmetic.h orders them. */
@@ -334,7 +333,7 @@ init_whole (LwtBackend *b, GError **error)
 
   if (!take_all (b, &b->arena, error) || !fill_tables (b, error))
     return FALSE;
-  lwt_transform_specialise (&b->desk.transform, b->context);
+  lwt_transform_specialise (&b->workspace.transform, b->context);
   if (!prepare_spins (b, error))
     return FALSE;
   for (guint i = 0; i < config->depth_in_flight; i++)
@@ -379,14 +378,14 @@ init_backend (LwtBackend *b, GError **error)
   if (size <= limit)
     return init_whole (b, error);
   streams = { b->up, b->work, b->down, b->in, b->out };
-  b->banded =
-      lwt_banded_new (b->plan, b->context, &streams, size, limit, error);
-  return b->banded != NULL;
+  b->out_of_core =
+      lwt_out_of_core_new (b->plan, b->context, &streams, size, limit, error);
+  return b->out_of_core != NULL;
 }
 
 /* Nothing may be in flight of a slot that is not waited for. */
 gboolean
-abandon (LwtBackend *b)
+wait_for_streams (LwtBackend *b)
 {
   cudaStreamSynchronize (b->up);
   cudaStreamSynchronize (b->work);
@@ -400,12 +399,12 @@ void
 cuda_destroy (LwtBackend *b)
 {
   if (cvis_context_push (b->context, NULL)) {
-    if (b->banded != NULL) {
-      abandon (b);
-      lwt_banded_free (b->banded);
+    if (b->out_of_core != NULL) {
+      wait_for_streams (b);
+      lwt_out_of_core_free (b->out_of_core);
     }
     cvis_arena_clear (&b->arena);
-    lwt_transform_clear (&b->desk.transform);
+    lwt_transform_clear (&b->workspace.transform);
     lwt_stage_free (b->in);
     lwt_stage_free (b->out);
     cvis_context_pop (b->context);
@@ -417,7 +416,7 @@ cuda_destroy (LwtBackend *b)
 }
 
 void
-understand (LwtBackend *b)
+read_config (LwtBackend *b)
 {
   const LwtConfig *config = &b->plan->config;
   static const LwtSample samples[] = { LWT_SAMPLE_F32, LWT_SAMPLE_F64,
@@ -427,10 +426,10 @@ understand (LwtBackend *b)
             && config->z_offset == 0.0 && config->f_operation == LWT_F_NONE;
   b->plain = config->type == LWT_TYPE_I32
              || config->operation == LWT_OPERATION_INVERSE;
-  b->witnessed = lwt_low_band_sees_all (&b->plan->wavelet, config->boundary,
-                     b->plan->width, config->levels[0])
-                 && lwt_low_band_sees_all (&b->plan->wavelet, config->boundary,
-                     b->plan->height, config->levels[1]);
+  b->low_band_tells = lwt_low_band_sees_all (&b->plan->wavelet,
+                          config->boundary, b->plan->width, config->levels[0])
+                      && lwt_low_band_sees_all (&b->plan->wavelet,
+                          config->boundary, b->plan->height, config->levels[1]);
   b->factor = lwt_universal_factor (config);
 }
 
@@ -443,7 +442,7 @@ cuda_create (const LwtPlan *plan, CvisContext *context, GError **error)
   b->context = cvis_context_ref (context);
   b->slots = g_new0 (Slot, plan->config.depth_in_flight);
   g_mutex_init (&b->lock);
-  understand (b);
+  read_config (b);
   if (cvis_in_context (context, error, [&] { return init_backend (b, error); }))
     return b;
   cuda_destroy (b);
@@ -535,8 +534,8 @@ move_plain (LwtBackend *b, const LwtSurfaceTask *task, GError **error)
 {
   const LwtPicture from = { (gpointer) task->from, task->stride };
 
-  return b->same ? lwt_desk_copy (&b->desk, from, task->to, task->width,
-             task->height, b->work, error)
+  return b->same ? lwt_workspace_copy (&b->workspace, from, task->to,
+             task->width, task->height, b->work, error)
                  : CVIS_CUDA (lwt_launch_load (task, b->work), error);
 }
 
@@ -571,7 +570,7 @@ make_picture (LwtBackend *b, const Slot *s, LwtPicture *picture,
 
   *picture = get_samples (s);
   *as_came = b->same && !pad && is_aligned (*picture)
-             && (b->plain || (b->witnessed && !s->filled));
+             && (b->plain || (b->low_band_tells && !s->filled));
   if (*as_came)
     return TRUE;
   *picture = b->scratch.x;
@@ -616,18 +615,18 @@ get_polynomial (const LwtBackend *b, const Slot *s)
 }
 
 gboolean
-forward (
+forward_bands (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
 {
   const LwtPicture bands = get_part (b, s, SURFACE_PART_BANDS);
 
   return bands.data == NULL
-         || lwt_desk_forward (&b->desk, &b->plan->bands, b->plan->config.layout,
-             x, bands, low, b->work, error);
+         || lwt_workspace_forward (&b->workspace, &b->plan->bands,
+             b->plan->config.layout, x, bands, low, b->work, error);
 }
 
 gboolean
-filter (
+filter_surface (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
 {
   LwtPartsTask task;
@@ -642,27 +641,28 @@ filter (
   task.height = b->plan->config.height;
   for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++)
     task.parts[i] = get_part (b, s, i);
-  return lwt_desk_filter (&b->desk, &b->plan->parts, &task, low, b->work, error)
-         && forward (b, s, x, low, error);
+  return lwt_workspace_filter (
+             &b->workspace, &b->plan->parts, &task, low, b->work, error)
+         && forward_bands (b, s, x, low, error);
 }
 
 gboolean
-inverse (LwtBackend *b, const Slot *s, LwtPicture bands, GError **error)
+inverse_bands (LwtBackend *b, const Slot *s, LwtPicture bands, GError **error)
 {
   const LwtPicture to = get_part (b, s, SURFACE_PART_MEASURED);
   const gboolean pad = is_padded (b->plan);
-  LwtPicture result = pad ? b->desk.result : to;
+  LwtPicture result = pad ? b->workspace.result : to;
 
   if (to.data == NULL)
     return TRUE;
-  if (!lwt_desk_inverse (
-          &b->desk, &b->plan->bands, bands, result, b->work, error))
+  if (!lwt_workspace_inverse (
+          &b->workspace, &b->plan->bands, bands, result, b->work, error))
     return FALSE;
   if (!pad)
     return TRUE;
   result.data = (guint8 *) result.data + b->plan->pad[1] * result.stride
                 + b->plan->pad[0] * lwt_type_get_size (b->plan->config.type);
-  return lwt_desk_copy (&b->desk, result, to, b->plan->config.width,
+  return lwt_workspace_copy (&b->workspace, result, to, b->plan->config.width,
       b->plan->config.height, b->work, error);
 }
 
@@ -676,7 +676,7 @@ find_threshold (LwtBackend *b, const Slot *s, GError **error)
   const guint x0 = level->x ? level->low_width : 0;
   const guint y0 = level->y ? level->low_height : 0;
   const guint width = level->width - x0, height = level->height - y0;
-  LwtPicture finest = b->desk.bands;
+  LwtPicture finest = b->workspace.bands;
 
   if (b->plan->config.threshold > 0.0 || (!level->x && !level->y))
     return TRUE;
@@ -698,21 +698,21 @@ gboolean
 run_first_spin (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
 {
-  LwtDesk *desk = &b->desk;
+  LwtWorkspace *workspace = &b->workspace;
 
-  return lwt_desk_forward (desk, &b->plan->bands, LWT_LAYOUT_MALLAT, x,
-             desk->bands, low, b->work, error)
+  return lwt_workspace_forward (workspace, &b->plan->bands, LWT_LAYOUT_MALLAT,
+             x, workspace->bands, low, b->work, error)
          && find_threshold (b, s, error)
          && (b->n_spins == 0
              || CVIS_CUDA (cudaEventRecord (b->threshold, b->work), error))
-         && lwt_desk_shrink (desk, &b->plan->bands, s->findings, desk->bands,
-             desk->result, desk->work, b->work, error);
+         && lwt_workspace_shrink (workspace, &b->plan->bands, s->findings,
+             workspace->bands, workspace->result, workspace->work, b->work,
+             error);
 }
 
 /* Spin @k of x, 1 .., added to what is denoised */
 gboolean
-run_spin (
-    LwtBackend *b, const Slot *s, LwtPicture x, guint k, GError **error)
+run_spin (LwtBackend *b, const Slot *s, LwtPicture x, guint k, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
   const guint sx = lwt_spin_x (k), sy = lwt_spin_y (k);
@@ -720,27 +720,27 @@ run_spin (
   Spin *spin = &b->spins[(k - 1) % b->n_spins];
 
   return CVIS_CUDA (cudaStreamWaitEvent (spin->stream, spin->free, 0), error)
-         && CVIS_CUDA (lwt_launch_rotate (config->type, x, spin->picture,
-                           b->plan->width, b->plan->height, sx, sy,
-                           spin->stream),
+         && CVIS_CUDA (
+             lwt_launch_rotate (config->type, x, spin->picture, b->plan->width,
+                 b->plan->height, sx, sy, spin->stream),
              error)
-         && lwt_transform_forward (&b->desk.transform, &b->plan->bands,
+         && lwt_transform_forward (&b->workspace.transform, &b->plan->bands,
              LWT_LAYOUT_MALLAT, spin->picture, spin->bands, spin->work,
              spin->stream, error)
          && CVIS_CUDA (
              cudaStreamWaitEvent (spin->stream, b->threshold, 0), error)
-         && lwt_desk_shrink (&b->desk, &b->plan->bands, s->findings,
+         && lwt_workspace_shrink (&b->workspace, &b->plan->bands, s->findings,
              spin->bands, spin->picture, spin->work, spin->stream, error)
          && cvis_stream_follow (b->work, spin->done, spin->stream, error)
          && CVIS_CUDA (
-             lwt_launch_add (config->type, spin->picture, b->desk.result,
+             lwt_launch_add (config->type, spin->picture, b->workspace.result,
                  b->plan->width, b->plan->height, sx, sy, scale, b->work),
              error)
          && CVIS_CUDA (cudaEventRecord (spin->free, b->work), error);
 }
 
 gboolean
-denoise (
+denoise_surface (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
@@ -757,7 +757,7 @@ denoise (
   memset (&task, 0, sizeof task);
   task.type = config->type;
   task.x = x;
-  task.y = b->desk.result;
+  task.y = b->workspace.result;
   task.pad[0] = b->plan->pad[0];
   task.pad[1] = b->plan->pad[1];
   task.width = config->width;
@@ -780,7 +780,7 @@ denoise (
 }
 
 gboolean
-measure (LwtBackend *b, const Slot *s, GError **error)
+measure_components (LwtBackend *b, const Slot *s, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
   LwtMeasureTask task;
@@ -805,9 +805,10 @@ measure (LwtBackend *b, const Slot *s, GError **error)
   return CVIS_CUDA (lwt_launch_measure (&task, b->work), error);
 }
 
-/* Parts that were made in the slot's memory and are wanted on the device. */
+/* Copies components that were made in the slot's memory to the device's memory that
+ * they are wanted in. */
 gboolean
-hand_over (LwtBackend *b, const Slot *s, GError **error)
+copy_to_device (LwtBackend *b, const Slot *s, GError **error)
 {
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     const LwtPlane *plane = &s->job->parts[i];
@@ -818,31 +819,32 @@ hand_over (LwtBackend *b, const Slot *s, GError **error)
     if (plane->data == NULL || !plane->on_device || made.data == plane->data)
       continue;
     get_out_size (b->plan, i, &width, &height);
-    if (!lwt_desk_copy (&b->desk, made, to, width, height, b->work, error))
+    if (!lwt_workspace_copy (
+            &b->workspace, made, to, width, height, b->work, error))
       return FALSE;
   }
   return TRUE;
 }
 
 gboolean
-operate (
+run_operation (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
 {
   switch (b->plan->config.operation) {
     case LWT_OPERATION_FILTER:
-      return filter (b, s, x, low, error);
+      return filter_surface (b, s, x, low, error);
     case LWT_OPERATION_FORWARD:
-      return forward (b, s, x, low, error);
+      return forward_bands (b, s, x, low, error);
     case LWT_OPERATION_INVERSE:
-      return inverse (b, s, x, error);
+      return inverse_bands (b, s, x, error);
     default:
-      return denoise (b, s, x, low, error);
+      return denoise_surface (b, s, x, low, error);
   }
 }
 
 /* All of a job's work, once its samples are there. */
 gboolean
-compute (LwtBackend *b, Slot *s, GError **error)
+compute_job (LwtBackend *b, Slot *s, GError **error)
 {
   LwtLowBand low = { { NULL, 0 } };
   gboolean as_came;
@@ -851,7 +853,7 @@ compute (LwtBackend *b, Slot *s, GError **error)
   if (!CVIS_CUDA (
           cudaMemsetAsync (s->findings, 0, sizeof *s->findings, b->work), error)
       || !make_picture (b, s, &x, &as_came, error)
-      || !operate (b, s, x, &low, error))
+      || !run_operation (b, s, x, &low, error))
     return FALSE;
   /* where nothing is wanted the samples themselves tell */
   if (low.picture.data == NULL)
@@ -862,7 +864,7 @@ compute (LwtBackend *b, Slot *s, GError **error)
               low.step_y, low.width, low.height, s->findings, b->work),
           error))
     return FALSE;
-  return measure (b, s, error) && hand_over (b, s, error)
+  return measure_components (b, s, error) && copy_to_device (b, s, error)
          && CVIS_CUDA (cudaEventRecord (s->computed, b->work), error);
 }
 
@@ -902,7 +904,7 @@ send_results (LwtBackend *b, Slot *s, GError **error)
   return CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
 }
 
-/* Parts in memory that is not pinned. */
+/* Components in memory that is not pinned */
 gboolean
 fetch_results (LwtBackend *b, const Slot *s, GError **error)
 {
@@ -917,13 +919,13 @@ fetch_results (LwtBackend *b, const Slot *s, GError **error)
 
 /* Does a job whose samples are there, or will be. */
 gboolean
-run (LwtBackend *b, Slot *s, gboolean filled, GError **error)
+run_job (LwtBackend *b, Slot *s, gboolean filled, GError **error)
 {
   gboolean ok;
 
   g_mutex_lock (&b->lock);
   s->filled = filled && !b->plain;
-  ok = compute (b, s, error) && send_results (b, s, error);
+  ok = compute_job (b, s, error) && send_results (b, s, error);
   g_mutex_unlock (&b->lock);
   return ok;
 }
@@ -934,12 +936,12 @@ cuda_submit (LwtBackend *b, guint slot, LwtJob *job, GError **error)
   Slot *s = &b->slots[slot];
 
   s->job = job;
-  if (b->banded != NULL)
+  if (b->out_of_core != NULL)
     return TRUE;
   return cvis_in_context (b->context, error, [&] {
     return (await_samples (b, s, error) && copy_beside (b, job, error)
-               && run (b, s, g_atomic_int_get (&b->missing) != 0, error))
-           || abandon (b);
+               && run_job (b, s, g_atomic_int_get (&b->missing) != 0, error))
+           || wait_for_streams (b);
   });
 }
 
@@ -954,7 +956,7 @@ finish (LwtBackend *b, Slot *s, GError **error)
     return FALSE;
   if (!s->filled && !b->plain
       && (s->pinned->missing > 0 || s->pinned->not_finite)
-      && (!run (b, s, TRUE, error)
+      && (!run_job (b, s, TRUE, error)
           || !CVIS_CUDA (cudaEventSynchronize (s->done), error)))
     return FALSE;
   g_atomic_int_set (&b->missing, s->pinned->missing > 0);
@@ -986,12 +988,13 @@ cuda_wait (LwtBackend *b, guint slot, GError **error)
   Slot *s = &b->slots[slot];
 
   if (!cvis_in_context (b->context, error, [&] {
-        return (b->banded != NULL ? lwt_banded_run (b->banded, s->job, error)
-                                  : finish (b, s, error))
-               || abandon (b);
+        return (b->out_of_core != NULL
+                       ? lwt_out_of_core_run (b->out_of_core, s->job, error)
+                       : finish (b, s, error))
+               || wait_for_streams (b);
       }))
     return FALSE;
-  if (b->banded == NULL)
+  if (b->out_of_core == NULL)
     report (b, s);
   return TRUE;
 }
@@ -1001,7 +1004,9 @@ cuda_wait (LwtBackend *b, guint slot, GError **error)
 const gchar *
 cuda_describe (LwtBackend *b)
 {
-  return b->banded != NULL ? NULL : lwt_transform_describe (&b->desk.transform);
+  return b->out_of_core != NULL
+             ? NULL
+             : lwt_transform_describe (&b->workspace.transform);
 }
 
 } // namespace

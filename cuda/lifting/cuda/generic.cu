@@ -3,9 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Lifting for any wavelet, type, boundary and size: rows, then columns, each in
- * one pass over memory. A thread block takes a piece of some lines with its
- * neighbours into shared memory, runs all steps there and writes what it is
- * there for. Steps that reach too far for that run on whole lines in work
+ * one pass over memory. A thread block reads a piece of some lines with its
+ * neighbours into shared memory, runs all steps there and writes its own samples. Steps that reach too far for that run on whole lines in work
  * memory, with the same code.
  *
  * While it is lifted, a lane has a line, be that a row or a column, and lifts some
@@ -65,7 +64,7 @@ template <typename T> struct LinesTask {
 /* --- a thread block's piece -------------------------------------------------------- */
 
 /* @samples: [kind][entry][line]
- * @start: pair that entry 0 is, of @pairs; @from, @to: those it is there for
+ * @start: pair that entry 0 is, of @pairs; @from, @to: those that it writes
  * @lines there are, the first is @line0
  * @room: entries of a kind; runs end at @runs at most
  * @first, @counts: pairs from @first to @counts[kind] - 1 are where they are looked
@@ -129,7 +128,7 @@ template <typename T> struct Piece {
  * it stands. */
 template <typename T>
 __device__ __forceinline__ void
-set_extent (const LinesTask<T> &task, Piece<T> *piece, gint period)
+generic_set_extent (const LinesTask<T> &task, Piece<T> *piece, gint period)
 {
   const bool ends = piece->whole || task.boundary != LWT_BOUNDARY_PERIODIC;
   const bool lacks = !ends && task.n % 2 != 0;
@@ -149,7 +148,7 @@ set_extent (const LinesTask<T> &task, Piece<T> *piece, gint period)
 /* Positions of neighbours away from all edges. */
 template <typename T>
 __device__ __forceinline__ void
-set_plain (const LinesTask<T> &task, Piece<T> *piece)
+generic_set_plain (const LinesTask<T> &task, Piece<T> *piece)
 {
   const bool endless = !piece->whole && task.n % 2 == 0
                        && task.boundary == LWT_BOUNDARY_PERIODIC;
@@ -169,8 +168,8 @@ piece_of_block (const LinesTask<T> &task, T *shared)
   piece.whole = task.pairs >= period;
   piece.from = blockIdx.y * task.pairs;
   piece.to = min (piece.from + task.pairs, period);
-  set_extent (task, &piece, period);
-  set_plain (task, &piece);
+  generic_set_extent (task, &piece, period);
+  generic_set_plain (task, &piece);
   piece.line0 = blockIdx.x * Piece<T>::LINES;
   piece.lines = min (Piece<T>::LINES, task.lines - piece.line0);
   piece.room = piece.runs = piece.pairs;
@@ -192,11 +191,11 @@ piece_of_block (const LinesTask<T> &task, T *shared)
 /* The step's neighbour @j of the kind @odd, or +0. */
 template <typename T>
 __device__ __forceinline__ T
-neighbour (const LinesTask<T> &task, const Piece<T> &piece, gint line, gint j,
-    gint odd)
+generic_neighbour (const LinesTask<T> &task, const Piece<T> &piece, gint line,
+    gint j, gint odd)
 {
   j = piece.whole ? lwt_neighbour (task.boundary, j, odd, task.n)
-                  : lwt_near_neighbour (task.boundary, j, odd, task.n);
+                  : lwt_piece_neighbour (task.boundary, j, odd, task.n);
   if (j < 0 && (piece.whole || task.boundary != LWT_BOUNDARY_PERIODIC))
     return 0;
   /* beyond the piece: what is computed of it is used nowhere */
@@ -204,10 +203,10 @@ neighbour (const LinesTask<T> &task, const Piece<T> &piece, gint line, gint j,
 }
 
 /* GENERIC_RUN samples, PITCH apart, after a step whose first neighbours lie from
- * @from on; likewise integers */
+ * @from on; of floats, then of integers */
 template <bool INVERSE, gint PITCH, typename T>
 __device__ __forceinline__ void
-lift_run (T *x, const T *from, const LwtStepHead &head, const T *taps)
+generic_lift_run (T *x, const T *from, const LwtStepHead &head, const T *taps)
 {
   T values[GENERIC_RUN];
 
@@ -228,7 +227,7 @@ lift_run (T *x, const T *from, const LwtStepHead &head, const T *taps)
 
 template <bool INVERSE, gint PITCH>
 __device__ __forceinline__ void
-lift_run (
+generic_lift_run (
     gint32 *x, const gint32 *from, const LwtStepHead &head, const gint32 *taps)
 {
 #pragma unroll
@@ -240,7 +239,7 @@ lift_run (
 /* An entry whose neighbours may be elsewhere */
 template <bool INVERSE, typename T>
 __device__ __forceinline__ void
-lift_singly (const LinesTask<T> &task, const Piece<T> &piece, gint line,
+generic_lift_one (const LinesTask<T> &task, const Piece<T> &piece, gint line,
     gint entry, const LwtStepHead &head, const T *taps)
 {
   const gint odd = head.kind == LWT_STEP_PREDICT;
@@ -248,7 +247,7 @@ lift_singly (const LinesTask<T> &task, const Piece<T> &piece, gint line,
   T &x = piece.at (odd, line, entry);
 
   x = lwt_lift<INVERSE> (x, head, taps, [&] (gint tap) {
-    return neighbour (task, piece, line, j + tap, 1 - odd);
+    return generic_neighbour (task, piece, line, j + tap, 1 - odd);
   });
 }
 
@@ -256,7 +255,7 @@ lift_singly (const LinesTask<T> &task, const Piece<T> &piece, gint line,
  * behind them. */
 template <bool INVERSE, typename T>
 __device__ __forceinline__ void
-run_step (const LinesTask<T> &task, const Piece<T> &piece,
+generic_run_step (const LinesTask<T> &task, const Piece<T> &piece,
     const LwtStepHead &head, const T *taps)
 {
   constexpr gint LINES = Piece<T>::LINES, GROUPS = GENERIC_THREADS / LINES;
@@ -270,22 +269,24 @@ run_step (const LinesTask<T> &task, const Piece<T> &piece,
   const gint behind = max (piece.pairs - before - in_runs, 0);
 
   for (gint i = group * GENERIC_RUN; i < in_runs; i += GROUPS * GENERIC_RUN)
-    lift_run<INVERSE, Piece<T>::PITCH> (&piece.at (odd, line, before + i),
+    generic_lift_run<INVERSE, Piece<T>::PITCH> (
+        &piece.at (odd, line, before + i),
         &piece.at (1 - odd, line, before + i + head.first), head, taps);
   for (gint i = group; i < before + behind; i += GROUPS)
-    lift_singly<INVERSE> (
+    generic_lift_one<INVERSE> (
         task, piece, line, i < before ? i : i + in_runs, head, taps);
 }
 
 template <bool INVERSE, typename T>
 __device__ __forceinline__ void
-run_steps (const LinesTask<T> &task, const Piece<T> &piece, const T *taps)
+generic_run_steps (
+    const LinesTask<T> &task, const Piece<T> &piece, const T *taps)
 {
   for (gint i = 0; i < task.steps.n; i++) {
     const LwtStepHead head =
         task.steps.heads[INVERSE ? task.steps.n - 1 - i : i];
 
-    run_step<INVERSE> (task, piece, head, taps + head.tap);
+    generic_run_step<INVERSE> (task, piece, head, taps + head.tap);
     __syncthreads ();
   }
 }
@@ -301,7 +302,7 @@ typedef struct {
 
 template <typename T>
 __device__ __forceinline__ T *
-at (const Strided &line, gint i)
+generic_at (const Strided &line, gint i)
 {
   return (T *) (line.data + i * line.step);
 }
@@ -368,8 +369,8 @@ read_samples (const LinesTask<T> &task, const Piece<T> &piece)
         [&] (gint entry, T x[2]) {
           const gint k = pair_of (piece, entry, period);
 
-          x[0] = *at<T> (from, 2 * k);
-          x[1] = k < odds ? *at<T> (from, 2 * k + 1) : T (0);
+          x[0] = *generic_at<T> (from, 2 * k);
+          x[1] = k < odds ? *generic_at<T> (from, 2 * k + 1) : T (0);
         },
         [&] (gint entry, const T x[2]) {
           piece.at (0, line, entry) = x[0];
@@ -396,9 +397,9 @@ write_samples (const LinesTask<T> &task, const Piece<T> &piece)
         [&] (gint entry, const T x[2]) {
           const gint k = piece.start + entry;
 
-          *at<T> (to, 2 * k) = x[0];
+          *generic_at<T> (to, 2 * k) = x[0];
           if (k < odds)
-            *at<T> (to, 2 * k + 1) = x[1];
+            *generic_at<T> (to, 2 * k + 1) = x[1];
         });
   });
 }
@@ -423,9 +424,10 @@ read_entries (const LinesTask<T> &task, const Piece<T> &piece)
 
 #pragma unroll
           for (gint kind = 0; kind < 2; kind++)
-            x[kind] = from[kind].data && k < lwt_count (task.n, kind)
-                          ? *at<T> (from[kind], entry_of (task, kind, k))
-                          : T (0);
+            x[kind] =
+                from[kind].data && k < lwt_count (task.n, kind)
+                    ? *generic_at<T> (from[kind], entry_of (task, kind, k))
+                    : T (0);
         },
         [&] (gint entry, const T x[2]) {
 #pragma unroll
@@ -459,7 +461,7 @@ write_entries (const LinesTask<T> &task, const Piece<T> &piece)
 #pragma unroll
           for (gint kind = 0; kind < 2; kind++)
             if (to[kind].data && k < lwt_count (task.n, kind))
-              *at<T> (to[kind], entry_of (task, kind, k)) =
+              *generic_at<T> (to[kind], entry_of (task, kind, k)) =
                   lwt_scaled (x[kind], task.steps.scale[kind]);
         });
   });
@@ -477,7 +479,7 @@ __launch_bounds__ (GENERIC_THREADS)
   lwt_wait_for_previous ();
   read_samples<T, COLUMNS> (task, piece);
   __syncthreads ();
-  run_steps<false> (task, piece, taps);
+  generic_run_steps<false> (task, piece, taps);
   write_entries<T, COLUMNS> (task, piece);
 }
 
@@ -493,31 +495,31 @@ __launch_bounds__ (GENERIC_THREADS)
   lwt_wait_for_previous ();
   read_entries<T, COLUMNS> (task, piece);
   __syncthreads ();
-  run_steps<true> (task, piece, taps);
+  generic_run_steps<true> (task, piece, taps);
   write_samples<T, COLUMNS> (task, piece);
 }
 
-#define PARTS_THREADS 256
+#define COMPONENTS_THREADS 256
 
 typedef struct {
   LwtPartsTask task;
   LwtPicture low[3];
-} PartsTask;
+} ComponentsTask;
 
 template <typename T>
 __device__ __forceinline__ T
-read_at (const LwtPicture &picture, gsize x, gsize y)
+generic_read_at (const LwtPicture &picture, gsize x, gsize y)
 {
   return ((const T *) ((const guint8 *) picture.data + y * picture.stride))[x];
 }
 
 template <typename T>
 __global__ void
-__launch_bounds__ (PARTS_THREADS)
-    parts_kernel (LWT_PARAMETER (PartsTask, parts))
+__launch_bounds__ (COMPONENTS_THREADS)
+    components_kernel (LWT_PARAMETER (ComponentsTask, parts))
 {
   const LwtPartsTask &task = parts.task;
-  const guint x = blockIdx.x * PARTS_THREADS + threadIdx.x;
+  const guint x = blockIdx.x * COMPONENTS_THREADS + threadIdx.x;
 
   lwt_wait_for_previous ();
   if (x >= task.width)
@@ -527,14 +529,14 @@ __launch_bounds__ (PARTS_THREADS)
     const gsize words = (task.width + 31) / 32;
     const bool missing =
         task.missing && (task.missing[y * words + x / 32] >> (x & 31) & 1);
-    T before = read_at<T> (task.picture, column, row);
+    T before = generic_read_at<T> (task.picture, column, row);
 
     for (gint i = 0; i < 4; i++) {
       const LwtPicture &part = task.parts[SURFACE_PART_NOISE + i];
       T next = 0, value;
 
       if (i < 3 && parts.low[i].data != NULL)
-        next = read_at<T> (parts.low[i], column, row);
+        next = generic_read_at<T> (parts.low[i], column, row);
       value = before - next;
       if (i == 3 && task.polynomial)
         value = (T) ((gdouble) before
@@ -553,7 +555,7 @@ __launch_bounds__ (PARTS_THREADS)
 /* --- launches ------------------------------------------------------------------------ */
 
 GenericReach
-get_reach (const LwtWavelet *wavelet, gboolean inverse)
+generic_get_reach (const LwtWavelet *wavelet, gboolean inverse)
 {
   gint64 low[2] = { 0, 0 }, high[2] = { 0, 0 };
   GenericReach reach = { 0, 0, 0, 0 };
@@ -576,7 +578,7 @@ get_reach (const LwtWavelet *wavelet, gboolean inverse)
 
 /* Entries of a kind that @pairs need in shared memory at most */
 gint
-get_room (const GenericReach *reach, gint pairs)
+generic_get_room (const GenericReach *reach, gint pairs)
 {
   return pairs + 2 * reach->edge + GENERIC_RUN - 1 + 2 * reach->step;
 }
@@ -593,24 +595,25 @@ get_shared_size (const LwtTransform *transform, gint room)
 
 /* Pairs of a piece, so many that it fits; 0: it does not. */
 gint
-get_pairs (const LwtTransform *transform, const GenericReach *reach)
+generic_get_pairs (const LwtTransform *transform, const GenericReach *reach)
 {
   for (gint pairs = GENERIC_PAIRS; pairs >= GENERIC_LEAST_PAIRS;
        pairs -= GENERIC_RUN)
-    if (get_shared_size (transform, get_room (reach, pairs)) <= GENERIC_SHARED)
+    if (get_shared_size (transform, generic_get_room (reach, pairs))
+        <= GENERIC_SHARED)
       return pairs;
   return 0;
 }
 
 template <typename T>
 void
-set_lines (LinesTask<T> *lines, const LwtTransform *transform,
+generic_set_lines (LinesTask<T> *lines, const LwtTransform *transform,
     const LwtGenericWork *work, gboolean inverse)
 {
   memset ((void *) lines, 0, sizeof *lines);
   lwt_set_steps (&lines->steps, transform, inverse, work->taps);
   lines->boundary = transform->boundary;
-  lines->reach = get_reach (&transform->wavelet, inverse);
+  lines->reach = generic_get_reach (&transform->wavelet, inverse);
   lines->scratch = (T *) work->scratch;
   if (transform->boundary == LWT_BOUNDARY_PERIODIC) {
     lines->shift[0] = transform->wavelet.shift_low;
@@ -621,8 +624,8 @@ set_lines (LinesTask<T> *lines, const LwtTransform *transform,
 /* Lines of @n samples, cut into pieces of GENERIC_LINES of them. */
 template <typename T, bool COLUMNS, bool INVERSE>
 gboolean
-launch_lines (LinesTask<T> *task, const LwtTransform *transform, guint n,
-    guint n_lines, guint split, cudaStream_t stream, GError **error)
+generic_launch_lines (LinesTask<T> *task, const LwtTransform *transform,
+    guint n, guint n_lines, guint split, cudaStream_t stream, GError **error)
 {
   const gint lines = GENERIC_LINES (sizeof (T));
   const gint period = lwt_count ((gint) n, 0);
@@ -634,9 +637,9 @@ launch_lines (LinesTask<T> *task, const LwtTransform *transform, guint n,
   task->split = (gint) split;
   task->pairs = period;
   if (!task->scratch) {
-    const gint pairs = get_pairs (transform, &task->reach);
+    const gint pairs = generic_get_pairs (transform, &task->reach);
 
-    room = get_room (&task->reach, pairs);
+    room = generic_get_room (&task->reach, pairs);
     if (period > room)
       task->pairs = pairs;
     room = MIN (room, period + 2 * task->reach.step);
@@ -653,7 +656,7 @@ launch_lines (LinesTask<T> *task, const LwtTransform *transform, guint n,
 /* The halves of a picture whose rows are split and whose columns are not yet. */
 template <typename T>
 void
-set_halves (LwtBand halves[2], LwtPicture picture, guint width)
+generic_set_halves (LwtBand halves[2], LwtPicture picture, guint width)
 {
   for (gint i = 0; i < 2; i++) {
     halves[i].data = (T *) picture.data + (i ? (width + 1) / 2 : 0);
@@ -664,22 +667,22 @@ set_halves (LwtBand halves[2], LwtPicture picture, guint width)
 
 template <typename T>
 gboolean
-forward (const LwtTransform *transform, const LwtLevelTask *task,
+generic_forward (const LwtTransform *transform, const LwtLevelTask *task,
     const LwtGenericWork *work, cudaStream_t stream, GError **error)
 {
   const guint width = task->width, height = task->height;
   const guint low = task->x ? (width + 1) / 2 : width;
   LinesTask<T> lines;
 
-  set_lines (&lines, transform, work, FALSE);
+  generic_set_lines (&lines, transform, work, FALSE);
   lines.picture = task->picture;
   if (task->x) {
     memcpy (lines.bands[0], task->bands[0], sizeof lines.bands[0]);
     if (task->y)
-      set_halves<T> (lines.bands[0], work->temp, width);
+      generic_set_halves<T> (lines.bands[0], work->temp, width);
     if (task->bands[0][1].data == NULL)
       lines.bands[0][1].data = NULL;
-    if (!launch_lines<T, false, false> (
+    if (!generic_launch_lines<T, false, false> (
             &lines, transform, width, height, height, stream, error))
       return FALSE;
     lines.picture = work->temp;
@@ -689,26 +692,26 @@ forward (const LwtTransform *transform, const LwtLevelTask *task,
   for (gint half = 0; half < 2; half++)
     for (gint kind = 0; kind < 2; kind++)
       lines.bands[half][kind] = task->bands[kind][half];
-  return launch_lines<T, true, false> (&lines, transform, height,
+  return generic_launch_lines<T, true, false> (&lines, transform, height,
       task->bands[0][1].data ? width : low, low, stream, error);
 }
 
 template <typename T>
 gboolean
-inverse (const LwtTransform *transform, const LwtLevelTask *task,
+generic_inverse (const LwtTransform *transform, const LwtLevelTask *task,
     const LwtGenericWork *work, cudaStream_t stream, GError **error)
 {
   const guint width = task->width, height = task->height;
   const guint low = task->x ? (width + 1) / 2 : width;
   LinesTask<T> lines;
 
-  set_lines (&lines, transform, work, TRUE);
+  generic_set_lines (&lines, transform, work, TRUE);
   if (task->y) {
     lines.picture = task->x ? work->temp : task->picture;
     for (gint half = 0; half < 2; half++)
       for (gint kind = 0; kind < 2; kind++)
         lines.bands[half][kind] = task->bands[kind][half];
-    if (!launch_lines<T, true, true> (&lines, transform, height,
+    if (!generic_launch_lines<T, true, true> (&lines, transform, height,
             task->bands[0][1].data ? width : low, low, stream, error))
       return FALSE;
   }
@@ -717,10 +720,10 @@ inverse (const LwtTransform *transform, const LwtLevelTask *task,
   lines.picture = task->picture;
   memcpy (lines.bands[0], task->bands[0], sizeof lines.bands[0]);
   if (task->y)
-    set_halves<T> (lines.bands[0], work->temp, width);
+    generic_set_halves<T> (lines.bands[0], work->temp, width);
   if (task->bands[0][1].data == NULL)
     lines.bands[0][1].data = NULL;
-  return launch_lines<T, false, true> (
+  return generic_launch_lines<T, false, true> (
       &lines, transform, width, height, height, stream, error);
 }
 
@@ -761,9 +764,9 @@ gboolean
 lwt_generic_reaches_far (const LwtTransform *transform)
 {
   for (gint inverse = 0; inverse < 2; inverse++) {
-    const GenericReach reach = get_reach (&transform->wavelet, inverse);
+    const GenericReach reach = generic_get_reach (&transform->wavelet, inverse);
 
-    if (get_pairs (transform, &reach) == 0)
+    if (generic_get_pairs (transform, &reach) == 0)
       return TRUE;
   }
   return FALSE;
@@ -787,7 +790,7 @@ lwt_generic_forward (const LwtTransform *transform, const LwtLevelTask *task,
     const LwtGenericWork *work, cudaStream_t stream, GError **error)
 {
   return LWT_BY_TYPE (
-      transform->type, forward, transform, task, work, stream, error);
+      transform->type, generic_forward, transform, task, work, stream, error);
 }
 
 gboolean
@@ -795,21 +798,23 @@ lwt_generic_inverse (const LwtTransform *transform, const LwtLevelTask *task,
     const LwtGenericWork *work, cudaStream_t stream, GError **error)
 {
   return LWT_BY_TYPE (
-      transform->type, inverse, transform, task, work, stream, error);
+      transform->type, generic_inverse, transform, task, work, stream, error);
 }
 
 gboolean
 lwt_generic_parts (const LwtTransform *transform, const LwtPartsTask *task,
     const LwtPicture low[3], cudaStream_t stream, GError **error)
 {
-  const dim3 grid ((task->width + PARTS_THREADS - 1) / PARTS_THREADS,
+  const dim3 grid ((task->width + COMPONENTS_THREADS - 1) / COMPONENTS_THREADS,
       MIN (task->height, 65535));
-  PartsTask parts = { *task, { low[0], low[1], low[2] } };
+  ComponentsTask parts = { *task, { low[0], low[1], low[2] } };
 
   g_return_val_if_fail (transform->type != LWT_TYPE_I32, FALSE);
   return transform->type == LWT_TYPE_F64
-             ? lwt_launch (parts_kernel<double>, "the generic parts_kernel",
-                 grid, PARTS_THREADS, 0, stream, parts, error)
-             : lwt_launch (parts_kernel<float>, "the generic parts_kernel",
-                 grid, PARTS_THREADS, 0, stream, parts, error);
+             ? lwt_launch (components_kernel<double>,
+                 "the generic components_kernel", grid, COMPONENTS_THREADS, 0,
+                 stream, parts, error)
+             : lwt_launch (components_kernel<float>,
+                 "the generic components_kernel", grid, COMPONENTS_THREADS, 0,
+                 stream, parts, error);
 }

@@ -35,65 +35,68 @@ get_depth (const LwtPlan *plan, const LwtChain *chain, guint k)
 }
 
 static gboolean
-take_lows (
-    LwtDesk *desk, const LwtChain *chain, CvisArena *arena, GError **error)
+take_lows (LwtWorkspace *workspace, const LwtChain *chain, CvisArena *arena,
+    GError **error)
 {
-  const LwtType type = desk->plan->config.type;
+  const LwtType type = workspace->plan->config.type;
 
   for (guint k = 0; k < 3; k++) {
-    const guint depth = get_depth (desk->plan, chain, k);
+    const guint depth = get_depth (workspace->plan, chain, k);
     const LwtLevel *first = &chain->levels[0];
     const LwtLevel *last = &chain->levels[MAX (depth, 1) - 1];
 
-    if (depth == 0 || (k > 0 && depth == get_depth (desk->plan, chain, k - 1)))
+    if (depth == 0
+        || (k > 0 && depth == get_depth (workspace->plan, chain, k - 1)))
       continue;
     if (!lwt_take_picture (arena, type, last->low_width, last->low_height,
-            "a low band", &desk->low[k], error)
+            "a low band", &workspace->low[k], error)
         || (depth > 1
             && !lwt_take_picture (arena, type, first->low_width,
-                first->low_height, "a low band", &desk->upper[k], error)))
+                first->low_height, "a low band", &workspace->upper[k], error)))
       return FALSE;
   }
   return TRUE;
 }
 
 static gboolean
-take_pictures (
-    LwtDesk *desk, guint width, guint height, CvisArena *arena, GError **error)
+take_pictures (LwtWorkspace *workspace, guint width, guint height,
+    CvisArena *arena, GError **error)
 {
-  const LwtConfig *config = &desk->plan->config;
+  const LwtConfig *config = &workspace->plan->config;
   const gboolean denoise = config->operation == LWT_OPERATION_DENOISE;
-  const gboolean cropped = config->operation == LWT_OPERATION_INVERSE
-                           && desk->plan->pad[0] + desk->plan->pad[1] > 0;
+  const gboolean cropped =
+      config->operation == LWT_OPERATION_INVERSE
+      && workspace->plan->pad[0] + workspace->plan->pad[1] > 0;
 
   if (denoise
       && !lwt_take_picture (arena, config->type, width, height, "coefficients",
-          &desk->bands, error))
+          &workspace->bands, error))
     return FALSE;
   return !(denoise || cropped)
          || lwt_take_picture (arena, config->type, width, height, "a picture",
-             &desk->result, error);
+             &workspace->result, error);
 }
 
 extern "C" gboolean
-lwt_desk_init (LwtDesk *desk, const LwtPlan *plan, const LwtChain *parts,
-    const LwtChain *bands, guint width, guint height, CvisArena *arena,
-    GError **error)
+lwt_workspace_init (LwtWorkspace *workspace, const LwtPlan *plan,
+    const LwtChain *parts, const LwtChain *bands, guint width, guint height,
+    CvisArena *arena, GError **error)
 {
   gsize size = 0;
 
-  desk->plan = plan;
-  lwt_transform_init (&desk->transform, &plan->wavelet, plan->config.type,
+  workspace->plan = plan;
+  lwt_transform_init (&workspace->transform, &plan->wavelet, plan->config.type,
       plan->config.boundary);
   if (parts->n > 0)
-    size = lwt_transform_get_work_size (&desk->transform, parts);
+    size = lwt_transform_get_work_size (&workspace->transform, parts);
   if (bands->n > 0)
-    size = MAX (size, lwt_transform_get_work_size (&desk->transform, bands));
-  desk->work = cvis_arena_device (arena, size, "the transform", error);
-  return desk->work != NULL
+    size =
+        MAX (size, lwt_transform_get_work_size (&workspace->transform, bands));
+  workspace->work = cvis_arena_device (arena, size, "the transform", error);
+  return workspace->work != NULL
          && (plan->config.operation != LWT_OPERATION_FILTER
-             || take_lows (desk, parts, arena, error))
-         && take_pictures (desk, width, height, arena, error);
+             || take_lows (workspace, parts, arena, error))
+         && take_pictures (workspace, width, height, arena, error);
 }
 
 /* --- the filter ------------------------------------------------------------------ */
@@ -106,20 +109,22 @@ is_wanted (const LwtPartsTask *task, SurfacePart part)
 
 /* Low bands down to the last one that is needed: where they lie. */
 static gboolean
-reduce (LwtDesk *desk, const LwtChain *chain, const LwtPartsTask *task, guint n,
-    LwtPicture lows[3], cudaStream_t stream, GError **error)
+reduce_to_lows (LwtWorkspace *workspace, const LwtChain *chain,
+    const LwtPartsTask *task, guint n, LwtPicture lows[3], cudaStream_t stream,
+    GError **error)
 {
   LwtPicture from = task->picture;
   guint depth = 0;
 
   for (guint k = 0; k < n; k++) {
-    const guint to = get_depth (desk->plan, chain, k);
+    const guint to = get_depth (workspace->plan, chain, k);
 
     if (to > depth) {
-      if (!lwt_transform_reduce (&desk->transform, chain, depth, to - depth,
-              from, desk->low[k], desk->work, stream, error))
+      if (!lwt_transform_reduce (&workspace->transform, chain, depth,
+              to - depth, from, workspace->low[k], workspace->work, stream,
+              error))
         return FALSE;
-      from = desk->low[k];
+      from = workspace->low[k];
       depth = to;
     }
     lows[k] = from;
@@ -129,13 +134,13 @@ reduce (LwtDesk *desk, const LwtChain *chain, const LwtPartsTask *task, guint n,
 
 /* Low band @k, as level 1 of the chain splits, for the parts. */
 static gboolean
-expand (LwtDesk *desk, const LwtChain *chain, guint k, LwtPicture low,
-    LwtPartsTask *task, cudaStream_t stream, GError **error)
+expand_low (LwtWorkspace *workspace, const LwtChain *chain, guint k,
+    LwtPicture low, LwtPartsTask *task, cudaStream_t stream, GError **error)
 {
-  const guint depth = get_depth (desk->plan, chain, k);
+  const guint depth = get_depth (workspace->plan, chain, k);
   guint own = k;
 
-  if (k > 0 && depth == get_depth (desk->plan, chain, k - 1)
+  if (k > 0 && depth == get_depth (workspace->plan, chain, k - 1)
       && task->low[k - 1].data != NULL) {
     task->low[k] = task->low[k - 1];
     task->at_zero[k] = task->at_zero[k - 1];
@@ -146,16 +151,16 @@ expand (LwtDesk *desk, const LwtChain *chain, guint k, LwtPicture low,
   if (depth <= 1)
     return TRUE;
   /* of chains alike only the first one has memory */
-  while (desk->upper[own].data == NULL)
+  while (workspace->upper[own].data == NULL)
     own--;
-  task->low[k] = desk->upper[own];
-  return lwt_transform_expand (&desk->transform, chain, 1, depth - 1, low,
-      desk->upper[own], desk->work, stream, error);
+  task->low[k] = workspace->upper[own];
+  return lwt_transform_expand (&workspace->transform, chain, 1, depth - 1, low,
+      workspace->upper[own], workspace->work, stream, error);
 }
 
 extern "C" gboolean
-lwt_desk_filter (LwtDesk *desk, const LwtChain *chain, LwtPartsTask *task,
-    LwtLowBand *low, cudaStream_t stream, GError **error)
+lwt_workspace_filter (LwtWorkspace *workspace, const LwtChain *chain,
+    LwtPartsTask *task, LwtLowBand *low, cudaStream_t stream, GError **error)
 {
   const gboolean needed[3] = { is_wanted (task, SURFACE_PART_NOISE)
                                    || is_wanted (task, SURFACE_PART_ROUGHNESS),
@@ -164,85 +169,87 @@ lwt_desk_filter (LwtDesk *desk, const LwtChain *chain, LwtPartsTask *task,
     is_wanted (task, SURFACE_PART_WAVINESS)
         || is_wanted (task, SURFACE_PART_FORM) };
   const guint n = needed[2] ? 3 : needed[1] ? 2 : needed[0] ? 1 : 0;
-  const guint depth = n > 0 ? get_depth (desk->plan, chain, n - 1) : 0;
+  const guint depth = n > 0 ? get_depth (workspace->plan, chain, n - 1) : 0;
   LwtPicture lows[3];
 
   if (n == 0)
     return TRUE;
-  if (!reduce (desk, chain, task, n, lows, stream, error))
+  if (!reduce_to_lows (workspace, chain, task, n, lows, stream, error))
     return FALSE;
-  *low = { lows[n - 1], desk->plan->width, desk->plan->height, 1, 1 };
+  *low = { lows[n - 1], workspace->plan->width, workspace->plan->height, 1, 1 };
   if (depth > 0) {
     low->width = chain->levels[depth - 1].low_width;
     low->height = chain->levels[depth - 1].low_height;
   }
   for (guint k = 0; k < n; k++)
-    if (needed[k] && !expand (desk, chain, k, lows[k], task, stream, error))
+    if (needed[k]
+        && !expand_low (workspace, chain, k, lows[k], task, stream, error))
       return FALSE;
   return lwt_transform_parts (
-      &desk->transform, chain, task, desk->work, stream, error);
+      &workspace->transform, chain, task, workspace->work, stream, error);
 }
 
 /* --- coefficients ------------------------------------------------------------------ */
 
 /* Bands of a picture that is not split are the picture. */
 extern "C" gboolean
-lwt_desk_copy (const LwtDesk *desk, LwtPicture from, LwtPicture to, guint width,
-    guint height, cudaStream_t stream, GError **error)
+lwt_workspace_copy (const LwtWorkspace *workspace, LwtPicture from,
+    LwtPicture to, guint width, guint height, cudaStream_t stream,
+    GError **error)
 {
   return CVIS_CUDA (
       cudaMemcpy2DAsync (to.data, to.stride, from.data, from.stride,
-          width * lwt_type_get_size (desk->plan->config.type), height,
+          width * lwt_type_get_size (workspace->plan->config.type), height,
           cudaMemcpyDeviceToDevice, stream),
       error);
 }
 
 extern "C" gboolean
-lwt_desk_forward (LwtDesk *desk, const LwtChain *chain, LwtLayout layout,
-    LwtPicture picture, LwtPicture bands, LwtLowBand *low, cudaStream_t stream,
-    GError **error)
+lwt_workspace_forward (LwtWorkspace *workspace, const LwtChain *chain,
+    LwtLayout layout, LwtPicture picture, LwtPicture bands, LwtLowBand *low,
+    cudaStream_t stream, GError **error)
 {
   const LwtLevel *last = &chain->levels[MAX (chain->n, 1) - 1];
 
-  *low = { bands, desk->plan->width, desk->plan->height, 1, 1 };
+  *low = { bands, workspace->plan->width, workspace->plan->height, 1, 1 };
   for (guint i = 0; i < chain->n && layout == LWT_LAYOUT_INTERLEAVED; i++) {
     low->step_x <<= chain->levels[i].x ? 1 : 0;
     low->step_y <<= chain->levels[i].y ? 1 : 0;
   }
   if (chain->n == 0)
-    return lwt_desk_copy (
-        desk, picture, bands, low->width, low->height, stream, error);
+    return lwt_workspace_copy (
+        workspace, picture, bands, low->width, low->height, stream, error);
   low->width = last->low_width;
   low->height = last->low_height;
-  return lwt_transform_forward (&desk->transform, chain, layout, picture, bands,
-      desk->work, stream, error);
+  return lwt_transform_forward (&workspace->transform, chain, layout, picture,
+      bands, workspace->work, stream, error);
 }
 
 extern "C" gboolean
-lwt_desk_inverse (LwtDesk *desk, const LwtChain *chain, LwtPicture bands,
-    LwtPicture picture, cudaStream_t stream, GError **error)
+lwt_workspace_inverse (LwtWorkspace *workspace, const LwtChain *chain,
+    LwtPicture bands, LwtPicture picture, cudaStream_t stream, GError **error)
 {
   if (chain->n == 0)
-    return lwt_desk_copy (desk, bands, picture, desk->plan->width,
-        desk->plan->height, stream, error);
-  return lwt_transform_inverse (&desk->transform, chain,
-      desk->plan->config.layout, bands, picture, desk->work, stream, error);
+    return lwt_workspace_copy (workspace, bands, picture,
+        workspace->plan->width, workspace->plan->height, stream, error);
+  return lwt_transform_inverse (&workspace->transform, chain,
+      workspace->plan->config.layout, bands, picture, workspace->work, stream,
+      error);
 }
 
 extern "C" gboolean
-lwt_desk_shrink (LwtDesk *desk, const LwtChain *chain,
+lwt_workspace_shrink (LwtWorkspace *workspace, const LwtChain *chain,
     const LwtFindings *findings, LwtPicture bands, LwtPicture picture,
     gpointer work, cudaStream_t stream, GError **error)
 {
-  const LwtConfig *config = &desk->plan->config;
+  const LwtConfig *config = &workspace->plan->config;
   const LwtLevel *first = &chain->levels[0];
   const LwtLevel *last = &chain->levels[chain->n - 1];
 
-  return CVIS_CUDA (
-             lwt_launch_shrink (config->type, config->shrink, bands,
-                 first->width, first->height, last->low_width, last->low_height,
-                 config->threshold, findings, stream),
+  return CVIS_CUDA (lwt_launch_shrink (config->type, config->shrink, bands,
+                        first->width, first->height, last->low_width,
+                        last->low_height, config->threshold, findings, stream),
              error)
-         && lwt_transform_inverse (&desk->transform, chain, LWT_LAYOUT_MALLAT,
-             bands, picture, work, stream, error);
+         && lwt_transform_inverse (&workspace->transform, chain,
+             LWT_LAYOUT_MALLAT, bands, picture, work, stream, error);
 }

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Operations on a picture on the device: a whole one or a band of its rows. */
+/* Operations on a picture on the device: a whole one or a block of its rows. */
 #pragma once
 
 #include "cuda/core/arena.cuh"
@@ -15,7 +15,7 @@ gboolean lwt_take_picture (CvisArena *arena, LwtType type, guint width,
     guint height, const gchar *what, LwtPicture *picture, GError **error);
 
 /**
- * LwtDesk: what the work on one picture at a time needs
+ * LwtWorkspace: memory and transform for one picture at a time
  * @low: [k] the low band of chain k of the filter; @upper: what it is expanded to,
  *   as level 1 of the chain splits
  * @bands: of denoise; @result: of denoise and of an inverse that is cropped
@@ -26,16 +26,17 @@ typedef struct {
   LwtPicture low[3], upper[3];
   LwtPicture bands, result;
   gpointer work;
-} LwtDesk;
+} LwtWorkspace;
 
 /* @parts, @bands: the chains of the largest picture. */
-gboolean lwt_desk_init (LwtDesk *desk, const LwtPlan *plan,
+gboolean lwt_workspace_init (LwtWorkspace *workspace, const LwtPlan *plan,
     const LwtChain *parts, const LwtChain *bands, guint width, guint height,
     CvisArena *arena, GError **error);
 
 /* @width x @height samples. */
-gboolean lwt_desk_copy (const LwtDesk *desk, LwtPicture from, LwtPicture to,
-    guint width, guint height, cudaStream_t stream, GError **error);
+gboolean lwt_workspace_copy (const LwtWorkspace *workspace, LwtPicture from,
+    LwtPicture to, guint width, guint height, cudaStream_t stream,
+    GError **error);
 
 /* A low band: the deepest that was computed */
 typedef struct {
@@ -44,15 +45,15 @@ typedef struct {
   guint step_x, step_y; /* from sample to sample */
 } LwtLowBand;
 
-/* The parts that @task, with picture, pad, missing, polynomial and parts set,
- * wants. */
-gboolean lwt_desk_filter (LwtDesk *desk, const LwtChain *chain,
+/* The components that @task, with picture, pad, missing, polynomial and parts set,
+ * asks for. */
+gboolean lwt_workspace_filter (LwtWorkspace *workspace, const LwtChain *chain,
     LwtPartsTask *task, LwtLowBand *low, cudaStream_t stream, GError **error);
 /* All bands of @picture. */
-gboolean lwt_desk_forward (LwtDesk *desk, const LwtChain *chain,
+gboolean lwt_workspace_forward (LwtWorkspace *workspace, const LwtChain *chain,
     LwtLayout layout, LwtPicture picture, LwtPicture bands, LwtLowBand *low,
     cudaStream_t stream, GError **error);
-gboolean lwt_desk_inverse (LwtDesk *desk, const LwtChain *chain,
+gboolean lwt_workspace_inverse (LwtWorkspace *workspace, const LwtChain *chain,
     LwtPicture bands, LwtPicture picture, cudaStream_t stream, GError **error);
 /* By how much spin @k is rotated. */
 static inline guint
@@ -68,8 +69,8 @@ lwt_spin_y (guint k)
 }
 
 /* Shrinks the coefficients in @bands, in Mallat's layout, and goes back to @picture;
- * @work: memory of the transform, the desk's or other. */
-gboolean lwt_desk_shrink (LwtDesk *desk, const LwtChain *chain,
+ * @work: memory of the transform, that of the workspace or other. */
+gboolean lwt_workspace_shrink (LwtWorkspace *workspace, const LwtChain *chain,
     const LwtFindings *findings, LwtPicture bands, LwtPicture picture,
     gpointer work, cudaStream_t stream, GError **error);
 

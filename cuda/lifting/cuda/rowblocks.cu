@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A job in bands: what comes before and after the transforms is done by the CPU
- * backend's functions; bands go up, are transformed and come down in turns, in
- * SETS sets of device memory. */
+/* A job in row blocks. The CPU backend's functions do everything before and after the
+ * transforms. SETS sets of device memory rotate: one block is uploaded while another
+ * is transformed and a third one is downloaded. */
 #include "cuda/lifting/cuda/rowblocks.cuh"
 
 #include <stdlib.h>
@@ -17,18 +17,18 @@ namespace {
 
 const guint SETS = 3;
 
-/* Operation on the bands of a pass. */
+/* Operation on the blocks of a pass */
 typedef enum { PARTS, FORWARD, INVERSE, SHRINK, COUNT } Action;
 
-/* Device memory of a band, and what it is for the moment. */
+/* Device memory of a block, and the block that uses it now */
 struct Set {
-  LwtPicture in, out;                /* as high as the largest band's picture */
+  LwtPicture in, out; /* as high as the largest block's picture */
   LwtPicture parts[SURFACE_N_PARTS]; /* of the filter: rows that come out */
   cudaEvent_t there, computed, done;
-  LwtBandOfRows band;
+  LwtRowBlock block;
 };
 
-/* Rows of all bands, one after the other.
+/* Rows of all blocks, one after the other.
  * @from: pictures or coefficients, as wide as the padded picture
  * @to: of PARTS by SurfacePart, cropped; else [0], as wide as the padded picture
  *   or, of INVERSE, cropped */
@@ -41,13 +41,13 @@ struct Pass {
 
 } // namespace
 
-struct _LwtBanded {
+struct _LwtOutOfCore {
   const LwtPlan *plan;
-  LwtPlan own; /* of the band that is worked on */
-  LwtBands bands;
+  LwtPlan own; /* of the block that is worked on */
+  LwtRowBlocks blocks;
   LwtStreams streams;
   CvisArena arena;
-  LwtDesk desk;
+  LwtWorkspace workspace;
   Set sets[SETS];
   LwtFindings *findings;
   gpointer select;
@@ -67,45 +67,46 @@ namespace {
 /* --- memory ------------------------------------------------------------------- */
 
 gboolean
-is_whole_wide (const LwtBanded *b, guint part)
+is_whole_wide (const LwtOutOfCore *b, guint part)
 {
   return part == SURFACE_PART_BANDS
          || b->plan->config.operation != LWT_OPERATION_FILTER;
 }
 
 gboolean
-take_set (LwtBanded *b, Set *s, guint height, CvisArena *arena, GError **error)
+take_set (
+    LwtOutOfCore *b, Set *s, guint height, CvisArena *arena, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
 
-  if (!lwt_take_picture (
-          arena, config->type, b->plan->width, height, "a band", &s->in, error))
+  if (!lwt_take_picture (arena, config->type, b->plan->width, height,
+          "a row block", &s->in, error))
     return FALSE;
   if (config->operation != LWT_OPERATION_FILTER
       || (config->parts & (1u << SURFACE_PART_BANDS)))
     if (!lwt_take_picture (arena, config->type, b->plan->width, height,
-            "a band", &s->out, error))
+            "a row block", &s->out, error))
       return FALSE;
   for (guint i = 0; i < SURFACE_N_PARTS; i++)
     if ((config->parts & (1u << i)) && !is_whole_wide (b, i)
-        && !lwt_take_picture (arena, config->type, config->width, b->bands.rows,
-            "a part", &s->parts[i], error))
+        && !lwt_take_picture (arena, config->type, config->width,
+            b->blocks.rows, "a part", &s->parts[i], error))
       return FALSE;
   return TRUE;
 }
 
 void
-set_height (LwtBanded *b, guint height)
+set_height (LwtOutOfCore *b, guint height)
 {
   b->own.height = height;
-  lwt_bands_chain (&b->plan->bands, height, &b->own.bands);
-  lwt_bands_chain (&b->plan->parts, height, &b->own.parts);
+  lwt_row_blocks_chain (&b->plan->bands, height, &b->own.bands);
+  lwt_row_blocks_chain (&b->plan->parts, height, &b->own.parts);
 }
 
 gboolean
-take_all (LwtBanded *b, CvisArena *arena, GError **error)
+take_all (LwtOutOfCore *b, CvisArena *arena, GError **error)
 {
-  const guint height = lwt_bands_get_height (&b->bands);
+  const guint height = lwt_row_blocks_get_height (&b->blocks);
 
   set_height (b, height);
   for (guint i = 0; i < SETS; i++)
@@ -115,35 +116,35 @@ take_all (LwtBanded *b, CvisArena *arena, GError **error)
       cvis_arena_device (arena, lwt_select_get_size (), "a histogram", error);
   return b->select != NULL
          && cvis_arena_take (arena, &b->findings, 1, "what is found out", error)
-         && lwt_desk_init (&b->desk, &b->own, &b->own.parts, &b->own.bands,
-             b->plan->width, height, arena, error);
+         && lwt_workspace_init (&b->workspace, &b->own, &b->own.parts,
+             &b->own.bands, b->plan->width, height, arena, error);
 }
 
-/* Bytes with bands of @rows. */
+/* Bytes with blocks of @rows */
 gsize
-count_all (LwtBanded *b, guint rows)
+count_all (LwtOutOfCore *b, guint rows)
 {
   CvisArena arena = { TRUE };
 
-  lwt_bands_cut (&b->bands, rows);
+  lwt_row_blocks_cut (&b->blocks, rows);
   take_all (b, &arena, NULL);
-  memset (&b->desk, 0, sizeof b->desk);
+  memset (&b->workspace, 0, sizeof b->workspace);
   memset (b->sets, 0, sizeof b->sets);
   return arena.size;
 }
 
-/* The largest bands that fit. */
+/* The largest blocks that fit */
 gboolean
-choose_rows (LwtBanded *b, gsize whole, gsize limit, GError **error)
+choose_rows (LwtOutOfCore *b, gsize whole, gsize limit, GError **error)
 {
-  const guint grid = b->bands.grid;
+  const guint grid = b->blocks.grid;
   const gsize least = count_all (b, grid);
   guint fits = 1, most = (b->plan->height - 1) / grid + 1;
 
   if (least > limit) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
         "surfaces of %ux%u with %u in flight need %" G_GSIZE_FORMAT
-        " bytes of device memory, in bands of %u rows %" G_GSIZE_FORMAT
+        " bytes of device memory, in blocks of %u rows %" G_GSIZE_FORMAT
         "; %" G_GSIZE_FORMAT " may be used",
         b->plan->config.width, b->plan->config.height,
         b->plan->config.depth_in_flight, whole, grid, least, limit);
@@ -157,7 +158,7 @@ choose_rows (LwtBanded *b, gsize whole, gsize limit, GError **error)
     else
       most = middle - 1;
   }
-  lwt_bands_cut (&b->bands, fits * grid);
+  lwt_row_blocks_cut (&b->blocks, fits * grid);
   return TRUE;
 }
 
@@ -177,7 +178,7 @@ is_plain (const LwtConfig *config)
 }
 
 gboolean
-take_host_memory (LwtBanded *b, GError **error)
+take_host_memory (LwtOutOfCore *b, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
   const gsize picture = b->size * b->plan->width * b->plan->height;
@@ -206,9 +207,9 @@ take_host_memory (LwtBanded *b, GError **error)
 }
 
 gboolean
-init_banded (LwtBanded *b, gsize whole, gsize limit, GError **error)
+init_blocks (LwtOutOfCore *b, gsize whole, gsize limit, GError **error)
 {
-  if (!lwt_bands_init (&b->bands, b->plan, error)
+  if (!lwt_row_blocks_init (&b->blocks, b->plan, error)
       || !choose_rows (b, whole, limit, error))
     return FALSE;
   if (!take_all (b, &b->arena, error) || !take_host_memory (b, error))
@@ -223,13 +224,13 @@ init_banded (LwtBanded *b, gsize whole, gsize limit, GError **error)
       error);
 }
 
-/* --- a band -------------------------------------------------------------------- */
+/* --- a block -------------------------------------------------------------------- */
 
-/* A run of a band's picture @own, @column samples further on there, and of
+/* A run of a block's picture @own, @column samples further on there, and of
  * @plane. */
 LwtRows
-get_rows (const LwtBanded *b, LwtPicture own, guint column, const LwtRun *run,
-    const LwtPlane *plane)
+get_rows (const LwtOutOfCore *b, LwtPicture own, guint column,
+    const LwtRun *run, const LwtPlane *plane)
 {
   return LwtRows{ (guint8 *) plane->data + run->whole * plane->stride
                       + run->column * b->size,
@@ -241,16 +242,16 @@ get_rows (const LwtBanded *b, LwtPicture own, guint column, const LwtRun *run,
 }
 
 gboolean
-is_mallat (const LwtBanded *b)
+is_mallat (const LwtOutOfCore *b)
 {
   return b->plan->config.layout == LWT_LAYOUT_MALLAT;
 }
 
 gboolean
-send_up (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+send_up (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
   LwtRun runs[LWT_MAX_RUNS];
-  const guint n = lwt_bands_get_runs (&b->bands, &s->band,
+  const guint n = lwt_row_blocks_get_runs (&b->blocks, &s->block,
       pass->action == INVERSE && is_mallat (b), TRUE, runs);
 
   for (guint i = 0; i < n; i++) {
@@ -262,25 +263,25 @@ send_up (LwtBanded *b, Set *s, const Pass *pass, GError **error)
   return cvis_stream_follow (b->streams.work, s->there, b->streams.up, error);
 }
 
-/* Rows of the surface, without what is padded, that come out of a band: in its
+/* Rows of the surface, without what is padded, that come out of a block: in its
  * picture, in the surface. */
 LwtRun
-get_cropped (const LwtBanded *b, const LwtBandOfRows *band)
+get_cropped (const LwtOutOfCore *b, const LwtRowBlock *block)
 {
   const guint pad = b->plan->pad[1], end = pad + b->plan->config.height;
-  const guint first = MAX (band->first, pad);
-  const guint last = MIN (band->first + band->n, end);
+  const guint first = MAX (block->first, pad);
+  const guint last = MIN (block->first + block->n, end);
 
   if (first >= last)
     return LwtRun{ 0, 0, 0, 0, 0 };
-  return LwtRun{ (guint) ((gint) first - band->top), first - pad, last - first,
+  return LwtRun{ (guint) ((gint) first - block->top), first - pad, last - first,
     0, b->plan->config.width };
 }
 
 gboolean
-compute_parts (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+compute_parts (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
-  const LwtRun run = get_cropped (b, &s->band);
+  const LwtRun run = get_cropped (b, &s->block);
   LwtPartsTask task;
   LwtLowBand low;
 
@@ -294,38 +295,39 @@ compute_parts (LwtBanded *b, Set *s, const Pass *pass, GError **error)
     for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++)
       if (pass->to[i].data != NULL)
         task.parts[i] = s->parts[i];
-    if (!lwt_desk_filter (
-            &b->desk, &b->own.parts, &task, &low, b->streams.work, error))
+    if (!lwt_workspace_filter (
+            &b->workspace, &b->own.parts, &task, &low, b->streams.work, error))
       return FALSE;
   }
   return pass->to[SURFACE_PART_BANDS].data == NULL
-         || lwt_desk_forward (&b->desk, &b->own.bands, b->plan->config.layout,
-             s->in, s->out, &low, b->streams.work, error);
+         || lwt_workspace_forward (&b->workspace, &b->own.bands,
+             b->plan->config.layout, s->in, s->out, &low, b->streams.work,
+             error);
 }
 
 /* The finest band of the rows that come out, for the threshold. */
 gboolean
-compute_count (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+compute_count (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
   const LwtType type = b->plan->config.type;
   const LwtLevel *level = &b->own.bands.levels[0];
-  const guint end = s->band.first + s->band.n;
+  const guint end = s->block.first + s->block.n;
   LwtChain first = b->own.bands;
-  LwtPicture finest = b->desk.bands;
-  guint row = (guint) ((gint) s->band.first - s->band.top), n = s->band.n;
+  LwtPicture finest = b->workspace.bands;
+  guint row = (guint) ((gint) s->block.first - s->block.top), n = s->block.n;
   guint column = 0;
   LwtLowBand low;
 
   first.n = 1;
   if (level->y) {
     row = level->low_height + row / 2;
-    n = end / 2 - s->band.first / 2;
+    n = end / 2 - s->block.first / 2;
   }
   if (level->x)
     column = level->low_width;
   finest.data = (guint8 *) finest.data + row * finest.stride + column * b->size;
-  return lwt_desk_forward (&b->desk, &first, LWT_LAYOUT_MALLAT, s->in,
-             b->desk.bands, &low, b->streams.work, error)
+  return lwt_workspace_forward (&b->workspace, &first, LWT_LAYOUT_MALLAT, s->in,
+             b->workspace.bands, &low, b->streams.work, error)
          && (n == 0
              || CVIS_CUDA (
                  lwt_launch_count (type, finest, level->width - column, n,
@@ -334,27 +336,27 @@ compute_count (LwtBanded *b, Set *s, const Pass *pass, GError **error)
 }
 
 gboolean
-compute (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+compute_block (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
   cudaStream_t stream = b->streams.work;
   LwtLowBand low;
 
-  set_height (b, s->band.height);
+  set_height (b, s->block.height);
   switch (pass->action) {
     case PARTS:
       return compute_parts (b, s, pass, error);
     case FORWARD:
-      return lwt_desk_forward (&b->desk, &b->own.bands, b->plan->config.layout,
-          s->in, s->out, &low, stream, error);
+      return lwt_workspace_forward (&b->workspace, &b->own.bands,
+          b->plan->config.layout, s->in, s->out, &low, stream, error);
     case INVERSE:
-      return lwt_desk_inverse (
-          &b->desk, &b->own.bands, s->in, s->out, stream, error);
+      return lwt_workspace_inverse (
+          &b->workspace, &b->own.bands, s->in, s->out, stream, error);
     case SHRINK:
-      return lwt_desk_forward (&b->desk, &b->own.bands, LWT_LAYOUT_MALLAT,
-                 s->in, b->desk.bands, &low, stream, error)
-             && lwt_desk_shrink (
-                 &b->desk, &b->own.bands, b->findings, b->desk.bands, s->out,
-                 b->desk.work, stream, error);
+      return lwt_workspace_forward (&b->workspace, &b->own.bands,
+                 LWT_LAYOUT_MALLAT, s->in, b->workspace.bands, &low, stream,
+                 error)
+             && lwt_workspace_shrink (&b->workspace, &b->own.bands, b->findings,
+                 b->workspace.bands, s->out, b->workspace.work, stream, error);
     default:
       return compute_count (b, s, pass, error);
   }
@@ -362,18 +364,20 @@ compute (LwtBanded *b, Set *s, const Pass *pass, GError **error)
 
 /* Sends down, or fetches, what is @pinned or not. */
 gboolean
-move_rows (LwtBanded *b, const LwtRows *rows, gboolean pinned, GError **error)
+move_rows (
+    LwtOutOfCore *b, const LwtRows *rows, gboolean pinned, GError **error)
 {
   return rows->n == 0 || rows->pinned != pinned
          || lwt_stage_down (b->streams.out, rows, b->streams.down, error);
 }
 
 gboolean
-move_coefficients (LwtBanded *b, const Set *s, const LwtPlane *to,
+move_coefficients (LwtOutOfCore *b, const Set *s, const LwtPlane *to,
     gboolean mallat, gboolean pinned, GError **error)
 {
   LwtRun runs[LWT_MAX_RUNS];
-  const guint n = lwt_bands_get_runs (&b->bands, &s->band, mallat, FALSE, runs);
+  const guint n =
+      lwt_row_blocks_get_runs (&b->blocks, &s->block, mallat, FALSE, runs);
 
   for (guint i = 0; i < n; i++) {
     const LwtRows rows = get_rows (b, s->out, 0, &runs[i], to);
@@ -385,10 +389,10 @@ move_coefficients (LwtBanded *b, const Set *s, const LwtPlane *to,
 }
 
 gboolean
-move_parts (LwtBanded *b, const Set *s, const Pass *pass, gboolean pinned,
+move_parts (LwtOutOfCore *b, const Set *s, const Pass *pass, gboolean pinned,
     GError **error)
 {
-  LwtRun run = get_cropped (b, &s->band);
+  LwtRun run = get_cropped (b, &s->block);
 
   run.own = 0;
   for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++) {
@@ -403,10 +407,10 @@ move_parts (LwtBanded *b, const Set *s, const Pass *pass, gboolean pinned,
 }
 
 gboolean
-move_down (LwtBanded *b, const Set *s, const Pass *pass, gboolean pinned,
+move_down (LwtOutOfCore *b, const Set *s, const Pass *pass, gboolean pinned,
     GError **error)
 {
-  const LwtRun run = get_cropped (b, &s->band);
+  const LwtRun run = get_cropped (b, &s->block);
   const LwtRows rows =
       get_rows (b, s->out, b->plan->pad[0], &run, &pass->to[0]);
 
@@ -426,9 +430,9 @@ move_down (LwtBanded *b, const Set *s, const Pass *pass, gboolean pinned,
 }
 
 gboolean
-start_band (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+start_block (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
-  return send_up (b, s, pass, error) && compute (b, s, pass, error)
+  return send_up (b, s, pass, error) && compute_block (b, s, pass, error)
          && cvis_stream_follow (
              b->streams.down, s->computed, b->streams.work, error)
          && move_down (b, s, pass, TRUE, error)
@@ -436,25 +440,26 @@ start_band (LwtBanded *b, Set *s, const Pass *pass, GError **error)
 }
 
 gboolean
-finish_band (LwtBanded *b, Set *s, const Pass *pass, GError **error)
+finish_block (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
   return CVIS_CUDA (cudaEventSynchronize (s->done), error)
          && move_down (b, s, pass, FALSE, error);
 }
 
-/* All bands: one comes while another is worked on and a third one leaves. */
+/* All blocks: one is uploaded while another is transformed and a third one is
+ * downloaded. */
 gboolean
-run_pass (LwtBanded *b, const Pass *pass, GError **error)
+run_pass (LwtOutOfCore *b, const Pass *pass, GError **error)
 {
-  for (guint i = 0; i < b->bands.n + SETS; i++) {
+  for (guint i = 0; i < b->blocks.n + SETS; i++) {
     Set *s = &b->sets[i % SETS];
 
-    if (i >= SETS && !finish_band (b, s, pass, error))
+    if (i >= SETS && !finish_block (b, s, pass, error))
       return FALSE;
-    if (i >= b->bands.n)
+    if (i >= b->blocks.n)
       continue;
-    lwt_bands_get (&b->bands, i, &s->band);
-    if (!start_band (b, s, pass, error))
+    lwt_row_blocks_get (&b->blocks, i, &s->block);
+    if (!start_block (b, s, pass, error))
       return FALSE;
   }
   return TRUE;
@@ -464,7 +469,8 @@ run_pass (LwtBanded *b, const Pass *pass, GError **error)
 
 /* The job's samples, on the host. */
 gboolean
-get_samples (LwtBanded *b, const LwtJob *job, LwtPlane *samples, GError **error)
+get_samples (
+    LwtOutOfCore *b, const LwtJob *job, LwtPlane *samples, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
   const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
@@ -499,7 +505,7 @@ read_integer (LwtSample sample, const guint8 *row, guint x)
 
 /* Integers, padded, to a plane of their own. */
 void
-make_integers (LwtBanded *b, const LwtPlane *samples, LwtPlane *picture)
+make_integers (LwtOutOfCore *b, const LwtPlane *samples, LwtPlane *picture)
 {
   const LwtPlan *plan = b->plan;
   const gint width = (gint) plan->config.width;
@@ -521,7 +527,7 @@ make_integers (LwtBanded *b, const LwtPlane *samples, LwtPlane *picture)
 
 /* Prepares the input of the transform. */
 gboolean
-prepare (LwtBanded *b, LwtJob *job, LwtPlane *picture, GError **error)
+prepare_input (LwtOutOfCore *b, LwtJob *job, LwtPlane *picture, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
   LwtJob copy = *job;
@@ -553,7 +559,7 @@ prepare (LwtBanded *b, LwtJob *job, LwtPlane *picture, GError **error)
 /* Host memory in which a part is assembled; %NULL data: neither wanted nor
  * measured. */
 LwtPlane
-get_result (const LwtBanded *b, const LwtJob *job, guint part)
+get_result (const LwtOutOfCore *b, const LwtJob *job, guint part)
 {
   const LwtPlane *plane = &job->parts[part];
   const guint width =
@@ -566,7 +572,7 @@ get_result (const LwtBanded *b, const LwtJob *job, guint part)
 
 /* A part's rows on the host. */
 struct Finish {
-  LwtBanded *b;
+  LwtOutOfCore *b;
   const LwtJob *job;
   LwtPlane result;
   gboolean tail;
@@ -611,7 +617,7 @@ has_tail (const LwtConfig *config, guint part)
 }
 
 gboolean
-hand_over (LwtBanded *b, const LwtJob *job, guint part, GError **error)
+copy_to_device (LwtOutOfCore *b, const LwtJob *job, guint part, GError **error)
 {
   const LwtPlane *plane = &job->parts[part];
   const LwtPlane result = get_result (b, job, part);
@@ -627,7 +633,7 @@ hand_over (LwtBanded *b, const LwtJob *job, guint part, GError **error)
 
 /* Completes a part whose rows are there. */
 void
-finish_part (LwtBanded *b, LwtJob *job, guint part, Finish *finish)
+finish_part (LwtOutOfCore *b, LwtJob *job, guint part, Finish *finish)
 {
   const LwtConfig *config = &b->plan->config;
   const LwtPlane result = get_result (b, job, part);
@@ -653,7 +659,7 @@ finish_part (LwtBanded *b, LwtJob *job, guint part, Finish *finish)
 /* --- denoise --------------------------------------------------------------------------- */
 
 struct Spin {
-  LwtBanded *b;
+  LwtOutOfCore *b;
   LwtPlane x;
   guint sx, sy, number;
 };
@@ -682,7 +688,7 @@ void
 add_rows (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 {
   const Spin *spin = (const Spin *) user_data;
-  const LwtBanded *b = spin->b;
+  const LwtOutOfCore *b = spin->b;
   const LwtPlan *plan = b->plan;
   const guint sx = spin->sx % plan->width, rest = plan->width - sx;
   const gsize row = b->size * plan->width, left = sx * b->size;
@@ -701,7 +707,7 @@ add_rows (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 
 /* The universal threshold to the findings, and to @job. */
 gboolean
-find_threshold (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
+find_threshold (LwtOutOfCore *b, LwtJob *job, const LwtPlane *x, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
   const LwtLevel *level = &b->plan->bands.levels[0];
@@ -734,7 +740,7 @@ find_threshold (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
 }
 
 gboolean
-run_spin (LwtBanded *b, const LwtPlane *x, guint number, GError **error)
+run_spin (LwtOutOfCore *b, const LwtPlane *x, guint number, GError **error)
 {
   const LwtPlan *plan = b->plan;
   const gsize row = b->size * plan->width;
@@ -755,7 +761,8 @@ run_spin (LwtBanded *b, const LwtPlane *x, guint number, GError **error)
 }
 
 gboolean
-denoise (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
+denoise_surface (
+    LwtOutOfCore *b, LwtJob *job, const LwtPlane *x, GError **error)
 {
   const gsize row = b->size * b->plan->width;
   Finish noise = {}, measured = {};
@@ -777,7 +784,8 @@ denoise (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
 /* --- the others ------------------------------------------------------------------------ */
 
 gboolean
-transform (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
+transform_surface (
+    LwtOutOfCore *b, LwtJob *job, const LwtPlane *x, GError **error)
 {
   const LwtOperation operation = b->plan->config.operation;
   Pass pass = { PARTS, *x };
@@ -806,11 +814,11 @@ transform (LwtBanded *b, LwtJob *job, const LwtPlane *x, GError **error)
 
 } // namespace
 
-extern "C" LwtBanded *
-lwt_banded_new (const LwtPlan *plan, CvisContext *context,
+extern "C" LwtOutOfCore *
+lwt_out_of_core_new (const LwtPlan *plan, CvisContext *context,
     const LwtStreams *streams, gsize whole, gsize limit, GError **error)
 {
-  LwtBanded *b;
+  LwtOutOfCore *b;
 
   if (plan->config.store_bits > 0) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
@@ -818,28 +826,28 @@ lwt_banded_new (const LwtPlan *plan, CvisContext *context,
         plan->config.height);
     return NULL;
   }
-  b = g_new0 (LwtBanded, 1);
+  b = g_new0 (LwtOutOfCore, 1);
   b->plan = plan;
   b->own = *plan;
   b->own.pad[0] = b->own.pad[1] = 0;
   b->own.config.spins = 1;
   b->streams = *streams;
   b->size = lwt_type_get_size (plan->config.type);
-  if (init_banded (b, whole, limit, error)) {
-    lwt_transform_specialise (&b->desk.transform, context);
+  if (init_blocks (b, whole, limit, error)) {
+    lwt_transform_specialise (&b->workspace.transform, context);
     return b;
   }
-  lwt_banded_free (b);
+  lwt_out_of_core_free (b);
   return NULL;
 }
 
 extern "C" void
-lwt_banded_free (LwtBanded *b)
+lwt_out_of_core_free (LwtOutOfCore *b)
 {
   if (b == NULL)
     return;
   cvis_arena_clear (&b->arena);
-  lwt_transform_clear (&b->desk.transform);
+  lwt_transform_clear (&b->workspace.transform);
   if (b->has_surface)
     lwt_cpu_surface_clear (&b->surface);
   if (b->threads.pool != NULL)
@@ -854,17 +862,17 @@ lwt_banded_free (LwtBanded *b)
 }
 
 extern "C" gboolean
-lwt_banded_run (LwtBanded *b, LwtJob *job, GError **error)
+lwt_out_of_core_run (LwtOutOfCore *b, LwtJob *job, GError **error)
 {
   LwtPlane x;
 
-  if (!prepare (b, job, &x, error)
+  if (!prepare_input (b, job, &x, error)
       || !(b->plan->config.operation == LWT_OPERATION_DENOISE
-               ? denoise (b, job, &x, error)
-               : transform (b, job, &x, error)))
+               ? denoise_surface (b, job, &x, error)
+               : transform_surface (b, job, &x, error)))
     return FALSE;
   for (guint i = 0; i < SURFACE_N_PARTS; i++)
-    if (!hand_over (b, job, i, error))
+    if (!copy_to_device (b, job, i, error))
       return FALSE;
   return TRUE;
 }

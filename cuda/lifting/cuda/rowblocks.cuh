@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Surfaces larger than the device's memory, in bands of rows (see cuda/lifting/rowblocks.h), to
- * the same bits. All else - the F-operation, missing points,
+/* Surfaces larger than the device's memory (out-of-core), in row blocks
+ * (cuda/lifting/rowblocks.h), to the same bits. All else - the F-operation, missing points,
  * padding, parameters - is done on the host, where the surface is. */
 #pragma once
 
@@ -18,16 +18,17 @@ typedef struct {
   LwtStage *in, *out;
 } LwtStreams;
 
-typedef struct _LwtBanded LwtBanded;
+typedef struct _LwtOutOfCore LwtOutOfCore;
 
 /* @whole: bytes that the surface in one piece needs; @limit: those that may be
- * used. %NULL with CVIS_ERROR_MEMORY if not even bands fit, CVIS_ERROR_INVALID
+ * used. %NULL with CVIS_ERROR_MEMORY if not even row blocks fit, CVIS_ERROR_INVALID
  * if there are none to the same bits. */
-LwtBanded *lwt_banded_new (const LwtPlan *plan, CvisContext *context,
+LwtOutOfCore *lwt_out_of_core_new (const LwtPlan *plan, CvisContext *context,
     const LwtStreams *streams, gsize whole, gsize limit, GError **error);
-void lwt_banded_free (LwtBanded *banded);
+void lwt_out_of_core_free (LwtOutOfCore *out_of_core);
 
 /* Does @job from beginning to end. */
-gboolean lwt_banded_run (LwtBanded *banded, LwtJob *job, GError **error);
+gboolean lwt_out_of_core_run (
+    LwtOutOfCore *out_of_core, LwtJob *job, GError **error);
 
 G_END_DECLS

@@ -137,8 +137,7 @@ void
 start_compilation (LwtTiles *tiles, CvisContext *context)
 {
   static const gchar *const options[] = { "-std=c++17", "-fmad=false", NULL };
-  GString *source =
-      g_string_new ("#include \"cuda/lifting/cuda/tile.cuh\"\n");
+  GString *source = g_string_new ("#include \"cuda/lifting/cuda/tile.cuh\"\n");
 
   for (guint i = 0; i < LWT_TILE_KERNELS; i++)
     if (tiles->planned[i])
@@ -188,7 +187,7 @@ choose_kernel (const LwtTiles *tiles, const LwtLevelTask *level,
 
 /* Loads the kernels when they have been compiled. */
 gboolean
-load (LwtTiles *tiles, GError **error)
+load_functions (LwtTiles *tiles, GError **error)
 {
   for (guint i = 0; i < LWT_TILE_KERNELS; i++)
     if (tiles->planned[i]
@@ -238,7 +237,7 @@ lwt_tiles_wait (LwtTiles *tiles, GError **error)
   return tiles->jit == NULL || tiles->ready
          || (cvis_jit_wait (tiles->jit, error)
              && cvis_jit_poll (tiles->jit) == CVIS_JIT_READY
-             && load (tiles, error));
+             && load_functions (tiles, error));
 }
 
 const gchar *
@@ -255,7 +254,7 @@ lwt_tiles_are_ready (LwtTiles *tiles)
     return FALSE;
   if (!tiles->ready && tiles->jit != NULL
       && cvis_jit_poll (tiles->jit) == CVIS_JIT_READY)
-    tiles->failed = !load (tiles, NULL);
+    tiles->failed = !load_functions (tiles, NULL);
   return tiles->ready;
 }
 
@@ -272,7 +271,7 @@ lwt_tiles_fit (
 namespace {
 
 gboolean
-launch (const LwtTiles *tiles, guint kernel, const LwtTileTask *task,
+launch_tiles (const LwtTiles *tiles, guint kernel, const LwtTileTask *task,
     cudaStream_t stream, GError **error)
 {
   const LwtTilePlan *plan = &tiles->plans[kernel];
@@ -311,7 +310,7 @@ lwt_tiles_run (const LwtTiles *tiles, const LwtLevelTask *level,
   LwtTileTask task = {};
   const guint kernel = choose_kernel (tiles, level, inverse, &task);
 
-  return launch (tiles, kernel, &task, stream, error);
+  return launch_tiles (tiles, kernel, &task, stream, error);
 }
 
 gboolean
@@ -345,5 +344,5 @@ lwt_tiles_run_parts (const LwtTiles *tiles, const LwtLevelTask *level,
   task.parts.pad[1] = (gint) parts->pad[1];
   task.parts.size[0] = (gint) parts->width;
   task.parts.size[1] = (gint) parts->height;
-  return launch (tiles, LWT_TILE_PARTS, &task, stream, error);
+  return launch_tiles (tiles, LWT_TILE_PARTS, &task, stream, error);
 }

@@ -49,7 +49,7 @@ lwt_tile_warp (void)
 }
 #endif
 
-/* The constants of an axis, one by one */
+/* The constants of an axis as functions */
 template <class Tile, int AXIS> struct LwtAlong {
   /* of a thread, of a tile */
   static __device__ __forceinline__ LWT_CONSTANT int
@@ -157,7 +157,8 @@ lwt_tile_lift (
   return (int) (inverse ? (unsigned) x - sum : (unsigned) x + sum);
 }
 
-/* Puts what the boundary says where step I looks for neighbours beyond an end. */
+/* Copies the samples that the boundary asks for to where step I looks for neighbours
+ * beyond an end. */
 template <typename T, class Tile, int AXIS, int I, int EDGE>
 static __device__ __forceinline__ void
 lwt_tile_set_neighbours (LwtRun<T, Tile, AXIS> &x)
@@ -248,7 +249,7 @@ template <typename T> struct LwtTileRow {
   }
 };
 
-/* Likewise of sample @column of row @row and the seven below. */
+/* Addresses of sample @column of row @row and of the seven below it */
 template <typename T> struct LwtTileColumn {
   T *at[8];
   int pitch;
@@ -274,7 +275,8 @@ template <typename T> struct LwtTileColumn {
 
 /* --- lines ------------------------------------------------------------------------------- */
 
-/* Pair that a tile begins with, and what lies beyond its ends. */
+/* The pair that a tile begins with, and which ends of the line it has (LWT_TILE_LEFT
+ * ..) */
 typedef struct {
   int pair, edge;
 } LwtTilePlace;
@@ -298,7 +300,7 @@ lwt_tile_place (const LwtTileAxis &axis, int tile)
   return place;
 }
 
-/* Samples beyond the ends of run @run of a tile. */
+/* Which end of the line run @run of a tile has */
 template <class Tile, int AXIS>
 static __device__ __forceinline__ int
 lwt_tile_edge (const LwtTilePlace &place, int run)
@@ -415,7 +417,7 @@ lwt_tile_load (T *tile, int row0, int rows, int chunk0, int chunks,
   }
 }
 
-/* Likewise for as many chunks as there are: 32 at a time, then 16, then 8 */
+/* lwt_tile_load() for any number of chunks: 32 at a time, then 16, then 8 */
 template <class Tile, typename T>
 static __device__ __forceinline__ void
 lwt_tile_load_all (T *tile, int row0, int rows, int chunk0, int columns,
@@ -443,7 +445,8 @@ template <typename T> struct LwtTileParameters {
   T weights[LWT_TILE_MAX_TAPS + 2];
 };
 
-/* Waits for the kernel in front, and lets the next one take its place. */
+/* Waits for the kernel in front; the next one may be launched (programmatic
+ * dependent launch). */
 static __device__ __forceinline__ void
 lwt_tile_begin (void)
 {
@@ -566,9 +569,9 @@ lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
   }
 }
 
-/* Fills the tile with the samples that entries of @bands give, all of them or only
- * the low ones: what is not there is +0, and not scaled. All threads are done when
- * it returns. */
+/* Fills the tile with the samples that entries of @bands give. Without @all only low
+ * entries are read: the others are +0, and not scaled. All threads are done when it
+ * returns. */
 template <typename T, class Tile>
 static __device__ __forceinline__ void
 lwt_tile_synthesise (const LwtTileParameters<T> &parameters, T *tile,
@@ -726,7 +729,7 @@ lwt_tile_nan (void)
   return result;
 }
 
-/* Reads or writes a chunk of a row; of what lies beyond @width nothing. */
+/* Reads or writes a chunk of a row, up to @width. */
 template <typename T>
 static __device__ __forceinline__ LwtChunk<T>
 lwt_tile_read (const LwtTileBand &band, int x, int y, int width)
@@ -762,8 +765,8 @@ lwt_tile_write (
       to[k] = chunk.v[k];
 }
 
-/* A chunk of a component, as it comes out: @x, @y in the component. @form: the
- * polynomial belongs to it. */
+/* Writes a chunk of a component: @x, @y in the component. @form: the polynomial is
+ * added to it. */
 template <typename T>
 static __device__ __forceinline__ void
 lwt_tile_write_part (const LwtTileParts &parts, int part, int x, int y,
@@ -791,9 +794,10 @@ lwt_tile_write_part (const LwtTileParts &parts, int part, int x, int y,
   lwt_tile_write (parts.parts[part], x, y, width, chunk);
 }
 
-/* Components: each low band of level 1 is expanded in the tile, and taken off what
- * was before it: the picture, then the low bands one after the other. A thread has
- * the same chunks each time; @before, behind the tile in shared memory, is its own. */
+/* Components: each low band of level 1 is expanded in the tile and subtracted from its
+ * predecessor: the picture, then the low bands one after the other. A thread has the
+ * same chunks each time; it keeps the predecessor in @before, behind the tile in
+ * shared memory. */
 template <typename T, class Tile>
 static __device__ __forceinline__ void
 lwt_tile_parts (const LwtTileParameters<T> &parameters, T *tile)

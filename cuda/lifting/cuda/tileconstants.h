@@ -23,7 +23,7 @@ enum {
   LWT_TILE_INNER,      /* more of the line */
   LWT_TILE_LEFT,       /* the line begins at position 0 */
   LWT_TILE_RIGHT_EVEN, /* it ends behind the pair at `end` - 1 */
-  LWT_TILE_RIGHT_ODD,  /* likewise, but that pair has no odd sample */
+  LWT_TILE_RIGHT_ODD,  /* as before, but that pair has no odd sample */
 };
 
 /* A step: positions from .. to - 1 of the kind @odd change by @n neighbours, the

@@ -53,7 +53,7 @@ list_active (Active *active, const LwtChain *chain, guint first, guint n)
 }
 
 gsize
-reserve (Cut *cut, gsize size)
+reserve_work (Cut *cut, gsize size)
 {
   const gsize at = cut->size;
 
@@ -77,22 +77,23 @@ cut_work (Cut *cut, const LwtTransform *transform, const LwtChain *chain)
   list_active (&active, chain, 0, chain->n);
   if (active.n == 0)
     return;
-  cut->taps = reserve (cut, lwt_generic_get_taps_size (transform));
+  cut->taps = reserve_work (cut, lwt_generic_get_taps_size (transform));
   for (guint i = 0; i < MIN (active.n, 2); i++)
     cut->low[i] =
-        reserve (cut, picture_size (transform, active.levels[i]->low_width,
-                          active.levels[i]->low_height));
+        reserve_work (cut, picture_size (transform, active.levels[i]->low_width,
+                               active.levels[i]->low_height));
   /* the first one is the largest */
-  cut->temp = reserve (cut, picture_size (transform, active.levels[0]->width,
-                                active.levels[0]->height));
+  cut->temp =
+      reserve_work (cut, picture_size (transform, active.levels[0]->width,
+                             active.levels[0]->height));
   if (lwt_generic_reaches_far (transform))
-    cut->scratch =
-        reserve (cut, lwt_generic_get_scratch_size (transform,
-                          active.levels[0]->width, active.levels[0]->height));
+    cut->scratch = reserve_work (
+        cut, lwt_generic_get_scratch_size (
+                 transform, active.levels[0]->width, active.levels[0]->height));
   for (guint i = 0; i < 3; i++)
     cut->whole[i] =
-        reserve (cut, picture_size (transform, chain->levels[0].width,
-                          chain->levels[0].height));
+        reserve_work (cut, picture_size (transform, chain->levels[0].width,
+                               chain->levels[0].height));
 }
 
 LwtPicture
@@ -265,8 +266,8 @@ lwt_transform_specialise (LwtTransform *transform, CvisContext *context)
 {
   const gchar *mode = g_getenv ("CUDAVISION_JIT");
 
-  transform->tiles = lwt_tiles_new (
-      transform, g_strcmp0 (mode, "off") == 0 ? NULL : context);
+  transform->tiles =
+      lwt_tiles_new (transform, g_strcmp0 (mode, "off") == 0 ? NULL : context);
   if (g_strcmp0 (mode, "wait") == 0)
     lwt_tiles_wait (transform->tiles, NULL);
 }

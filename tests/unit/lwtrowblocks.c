@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Transforms in bands of rows give the bits of the whole: by the twin, for
+/* Transforms in row blocks give the bits of the whole: by the twin, for
  * wavelets that reach near and far, all boundaries and layouts. */
 #include <string.h>
 
@@ -14,8 +14,8 @@
 typedef struct {
   LwtConfig config;
   LwtPlan plan;
-  LwtBands bands;
-  guint rows;                                     /* of a band, in grids */
+  LwtRowBlocks blocks;
+  guint rows;                                     /* of a block, in grids */
   gfloat *samples, *coefficients, *back, *smooth; /* the whole */
 } Case;
 
@@ -46,40 +46,40 @@ compare_runs (const LwtRun *runs, guint n, const gfloat *whole,
 }
 
 static void
-check_forward (const Case *c, const LwtBandOfRows *band, const LwtChain *chain,
-    guint *seen)
+check_forward (
+    const Case *c, const LwtRowBlock *block, const LwtChain *chain, guint *seen)
 {
-  gfloat *in = g_new (gfloat, band->height * WIDTH);
-  gfloat *out = g_new (gfloat, band->height * WIDTH);
+  gfloat *in = g_new (gfloat, block->height * WIDTH);
+  gfloat *out = g_new (gfloat, block->height * WIDTH);
   LwtRun runs[LWT_MAX_RUNS];
   guint n;
 
-  n = lwt_bands_get_runs (&c->bands, band, FALSE, TRUE, runs);
+  n = lwt_row_blocks_get_runs (&c->blocks, block, FALSE, TRUE, runs);
   copy_runs (runs, n, c->samples, in);
   lwt_twin_forward (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32, chain,
       c->config.layout, in, out);
-  n = lwt_bands_get_runs (
-      &c->bands, band, c->config.layout == LWT_LAYOUT_MALLAT, FALSE, runs);
+  n = lwt_row_blocks_get_runs (
+      &c->blocks, block, c->config.layout == LWT_LAYOUT_MALLAT, FALSE, runs);
   compare_runs (runs, n, c->coefficients, out, seen);
   g_free (in);
   g_free (out);
 }
 
 static void
-check_inverse (const Case *c, const LwtBandOfRows *band, const LwtChain *chain,
-    guint *seen)
+check_inverse (
+    const Case *c, const LwtRowBlock *block, const LwtChain *chain, guint *seen)
 {
-  gfloat *in = g_new (gfloat, band->height * WIDTH);
-  gfloat *out = g_new (gfloat, band->height * WIDTH);
+  gfloat *in = g_new (gfloat, block->height * WIDTH);
+  gfloat *out = g_new (gfloat, block->height * WIDTH);
   LwtRun runs[LWT_MAX_RUNS];
   guint n;
 
-  n = lwt_bands_get_runs (
-      &c->bands, band, c->config.layout == LWT_LAYOUT_MALLAT, TRUE, runs);
+  n = lwt_row_blocks_get_runs (
+      &c->blocks, block, c->config.layout == LWT_LAYOUT_MALLAT, TRUE, runs);
   copy_runs (runs, n, c->coefficients, in);
   lwt_twin_inverse (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32, chain,
       c->config.layout, in, out);
-  n = lwt_bands_get_runs (&c->bands, band, FALSE, FALSE, runs);
+  n = lwt_row_blocks_get_runs (&c->blocks, block, FALSE, FALSE, runs);
   compare_runs (runs, n, c->back, out, seen);
   g_free (in);
   g_free (out);
@@ -87,21 +87,21 @@ check_inverse (const Case *c, const LwtBandOfRows *band, const LwtChain *chain,
 
 /* The low band and back. */
 static void
-check_smooth (const Case *c, const LwtBandOfRows *band, const LwtChain *chain,
-    guint *seen)
+check_smooth (
+    const Case *c, const LwtRowBlock *block, const LwtChain *chain, guint *seen)
 {
-  gfloat *in = g_new (gfloat, band->height * WIDTH);
-  gfloat *low = g_new (gfloat, band->height * WIDTH);
+  gfloat *in = g_new (gfloat, block->height * WIDTH);
+  gfloat *low = g_new (gfloat, block->height * WIDTH);
   LwtRun runs[LWT_MAX_RUNS];
   guint n;
 
-  n = lwt_bands_get_runs (&c->bands, band, FALSE, TRUE, runs);
+  n = lwt_row_blocks_get_runs (&c->blocks, block, FALSE, TRUE, runs);
   copy_runs (runs, n, c->samples, in);
   lwt_twin_reduce (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32, chain, 0,
       chain->n, in, low);
   lwt_twin_expand (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32, chain, 0,
       chain->n, low, in);
-  n = lwt_bands_get_runs (&c->bands, band, FALSE, FALSE, runs);
+  n = lwt_row_blocks_get_runs (&c->blocks, block, FALSE, FALSE, runs);
   compare_runs (runs, n, c->smooth, in, seen);
   g_free (in);
   g_free (low);
@@ -131,9 +131,9 @@ make_whole (Case *c)
 }
 
 static void
-check_bands (Case *c)
+check_blocks (Case *c)
 {
-  static void (*const checks[]) (const Case *, const LwtBandOfRows *,
+  static void (*const checks[]) (const Case *, const LwtRowBlock *,
       const LwtChain *,
       guint *) = { check_smooth, check_forward, check_inverse };
 
@@ -143,16 +143,17 @@ check_bands (Case *c)
 
     /* there and back needs twice the halo of one way */
     c->plan.config.operation = (LwtOperation) kind;
-    g_assert_true (lwt_bands_init (&c->bands, &c->plan, NULL));
-    lwt_bands_cut (&c->bands, c->rows * c->bands.grid);
-    for (guint i = 0; i < c->bands.n; i++) {
-      LwtBandOfRows band;
+    g_assert_true (lwt_row_blocks_init (&c->blocks, &c->plan, NULL));
+    lwt_row_blocks_cut (&c->blocks, c->rows * c->blocks.grid);
+    for (guint i = 0; i < c->blocks.n; i++) {
+      LwtRowBlock block;
       LwtChain chain;
 
-      lwt_bands_get (&c->bands, i, &band);
-      g_assert_cmpuint (band.height, <=, lwt_bands_get_height (&c->bands));
-      lwt_bands_chain (&c->plan.bands, band.height, &chain);
-      checks[kind](c, &band, &chain, seen);
+      lwt_row_blocks_get (&c->blocks, i, &block);
+      g_assert_cmpuint (
+          block.height, <=, lwt_row_blocks_get_height (&c->blocks));
+      lwt_row_blocks_chain (&c->plan.bands, block.height, &chain);
+      checks[kind](c, &block, &chain, seen);
     }
     for (guint i = 0; i < WIDTH * c->plan.height; i++)
       g_assert_cmpuint (seen[i], ==, 1);
@@ -184,8 +185,8 @@ check_wavelet (const gchar *name, guint levels_x, guint levels_y)
     c.config.levels[1] = levels_y;
     c.config.levels_roughness[0] = c.config.levels_roughness[1] = 0;
     g_assert_true (lwt_plan_init (&c.plan, &c.config, NULL));
-    if (lwt_bands_init (&c.bands, &c.plan, NULL))
-      check_bands (&c);
+    if (lwt_row_blocks_init (&c.blocks, &c.plan, NULL))
+      check_blocks (&c);
   }
   lwt_wavelet_free (wavelet);
 }
@@ -213,7 +214,7 @@ test_periodic (void)
   LwtWavelet *wavelet = lwt_wavelet_new ("9/7", NULL);
   GError *error = NULL;
   LwtConfig config;
-  LwtBands bands;
+  LwtRowBlocks blocks;
   LwtPlan plan;
 
   lwt_config_init (&config);
@@ -222,13 +223,13 @@ test_periodic (void)
   config.width = 10;
   config.height = 6400 + 32;
   g_assert_true (lwt_plan_init (&plan, &config, NULL));
-  g_assert_false (lwt_bands_init (&bands, &plan, &error));
+  g_assert_false (lwt_row_blocks_init (&blocks, &plan, &error));
   g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
   g_assert_nonnull (strstr (error->message, "6432"));
   g_clear_error (&error);
   config.height = 6400;
   g_assert_true (lwt_plan_init (&plan, &config, NULL));
-  g_assert_true (lwt_bands_init (&bands, &plan, NULL));
+  g_assert_true (lwt_row_blocks_init (&blocks, &plan, NULL));
   lwt_wavelet_free (wavelet);
 }
 
@@ -236,7 +237,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/lwtbands/same-bits", test_same_bits);
-  g_test_add_func ("/lwtbands/periodic", test_periodic);
+  g_test_add_func ("/lwtrowblocks/same-bits", test_same_bits);
+  g_test_add_func ("/lwtrowblocks/periodic", test_periodic);
   return g_test_run ();
 }
