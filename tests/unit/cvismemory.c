@@ -5,6 +5,7 @@
 #include "cuda/core/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/core/error.h"
 
@@ -28,10 +29,27 @@ test_memory (void)
   g_assert_null (cvis_memory_new (G_MAXSIZE / 2, TRUE, NULL));
 }
 
+/* Rows of other strides; the bytes between them stay as they are. */
+static void
+test_rows (void)
+{
+  guint8 from[3 * 7], to[3 * 5];
+
+  for (guint i = 0; i < G_N_ELEMENTS (from); i++)
+    from[i] = (guint8) i;
+  memset (to, 99, sizeof (to));
+  cvis_memory_copy_rows (to, 5, from, 7, 4, 3);
+  for (guint y = 0; y < 3; y++) {
+    g_assert_cmpmem (to + 5 * y, 4, from + 7 * y, 4);
+    g_assert_cmpuint (to[5 * y + 4], ==, 99);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/memory/new", test_memory);
+  g_test_add_func ("/memory/rows", test_rows);
   return g_test_run ();
 }

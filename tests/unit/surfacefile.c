@@ -12,6 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda/core/backend.h"
+#include "cuda/surface/heights.h"
+#include "cuda/surface/palette.h"
+
 static const SurfaceFileFormat written[] = { SURFACE_FILE_X3P, SURFACE_FILE_SDF,
   SURFACE_FILE_SDF_BINARY, SURFACE_FILE_SUR, SURFACE_FILE_GSF,
   SURFACE_FILE_TIFF, SURFACE_FILE_NPY };
@@ -1227,10 +1231,33 @@ test_reader (void)
   g_free (name);
 }
 
+/* $CUDAVISION_CPU limits both tables of functions. */
+static void
+test_dispatch (void)
+{
+  const SurfaceKernels *kernels = &surface_kernels_generic;
+  const SurfacePalette *palette = &surface_palette_generic;
+
+#if defined(__x86_64__)
+  if (cvis_cpu_level () == CVIS_CPU_V3) {
+    kernels = &surface_kernels_v3;
+    palette = &surface_palette_v3;
+  } else if (cvis_cpu_level () == CVIS_CPU_V4) {
+    kernels = &surface_kernels_v4;
+    palette = &surface_palette_v4;
+  }
+#endif
+  if (g_strcmp0 (g_getenv ("CUDAVISION_CPU"), "generic") == 0)
+    g_assert_cmpint (cvis_cpu_level (), ==, CVIS_CPU_GENERIC);
+  g_assert_true (surface_kernels () == kernels);
+  g_assert_true (surface_palette () == palette);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/surfacefile/dispatch", test_dispatch);
   g_test_add_func ("/surfacefile/round-trips", test_round_trips);
   g_test_add_func ("/surfacefile/odd-heights", test_odd_heights);
   g_test_add_func ("/surfacefile/repeatable", test_repeatable);
