@@ -57,7 +57,7 @@ typedef struct {
   const gchar *name;
   BundleBackend *(*create) (const BundleStart *start,
       const BundleConfig *config, CvisContext *context, GError **error);
-  void (*destroy) (BundleBackend *backend);
+  void (*destroy) (BundleBackend *backend); /* nullable */
   /* Residuals, derivatives and their sums at the state; the first call also
    * sets the column scales.
    * @gradient: greatest absolute value of an element */

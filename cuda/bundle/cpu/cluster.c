@@ -1,0 +1,343 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The preconditioner of clusters: cameras that see the same points are up to
+ * BUNDLE_CLUSTER together, and the block of the Schur complement that belongs to
+ * all of them is inverted. */
+#include "cuda/bundle/cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/memory.h"
+
+#define BUNDLE_CLUSTER 8
+#define SIDE (9 * BUNDLE_CLUSTER)
+#define NONE G_MAXUINT32
+
+typedef struct {
+  guint n;
+  guint32 cameras[BUNDLE_CLUSTER];
+  gsize first_point, n_points; /* those that two of its observations see */
+} Members;
+
+struct _BundleCluster {
+  guint n;
+  Members *members;
+  guint32 *cluster_of; /* of a camera */
+  guint32 *place;      /* of a camera in its cluster */
+  guint32 *slot_camera;
+  guint32 *points;  /* of all clusters */
+  gdouble *inverse; /* SIDE * SIDE each */
+  const gdouble *r; /* what apply works on */
+  gdouble *z;
+};
+
+void
+bundle_cluster_free (BundleCluster *cluster)
+{
+  if (cluster == NULL)
+    return;
+  free (cluster->members);
+  free (cluster->cluster_of);
+  free (cluster->place);
+  free (cluster->slot_camera);
+  free (cluster->points);
+  free (cluster->inverse);
+  g_free (cluster);
+}
+
+/* --- which cameras --- */
+
+static void
+add_member (BundleCluster *cluster, guint32 camera)
+{
+  Members *members = &cluster->members[cluster->n - 1];
+
+  cluster->cluster_of[camera] = cluster->n - 1;
+  cluster->place[camera] = members->n;
+  members->cameras[members->n++] = camera;
+}
+
+/* The first camera without a cluster and those that share most points with it.
+ * @shared: n_cameras zeros, and again on return; @seen: room for as many */
+static void
+grow_cluster (const BundleBackend *b, BundleCluster *cluster, guint32 seed,
+    guint32 *shared, guint32 *seen)
+{
+  guint n_seen = 0;
+
+  cluster->n++;
+  add_member (cluster, seed);
+  for (guint s = b->camera_first[seed]; s < b->camera_first[seed + 1]; s++)
+    for (guint i = 0; i < b->segments[s].n_real; i++) {
+      guint32 point = b->slot_point[b->segments[s].first + i];
+
+      for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
+           k++) {
+        guint32 other = cluster->slot_camera[b->point_slot[k]];
+
+        if (cluster->cluster_of[other] == NONE && shared[other]++ == 0)
+          seen[n_seen++] = other;
+      }
+    }
+  while (cluster->members[cluster->n - 1].n < BUNDLE_CLUSTER) {
+    guint32 best = NONE;
+
+    for (guint i = 0; i < n_seen; i++)
+      if (shared[seen[i]] > 0
+          && (best == NONE || shared[seen[i]] > shared[best]
+              || (shared[seen[i]] == shared[best] && seen[i] < best)))
+        best = seen[i];
+    if (best == NONE)
+      break;
+    shared[best] = 0;
+    add_member (cluster, best);
+  }
+  for (guint i = 0; i < n_seen; i++)
+    shared[seen[i]] = 0;
+}
+
+/* The points that a cluster sees at least twice. @last: of a point: 1 + the
+ * cluster that saw it last, times 2, + 1 if it is in the list */
+static gsize
+list_points (const BundleBackend *b, BundleCluster *cluster, guint32 number,
+    guint64 *last, gsize n)
+{
+  Members *members = &cluster->members[number];
+  guint64 once = 2 * ((guint64) number + 1);
+
+  members->first_point = n;
+  for (guint m = 0; m < members->n; m++) {
+    guint32 camera = members->cameras[m];
+
+    for (guint s = b->camera_first[camera]; s < b->camera_first[camera + 1];
+         s++)
+      for (guint i = 0; i < b->segments[s].n_real; i++) {
+        guint32 point = b->slot_point[b->segments[s].first + i];
+
+        if (last[point] < once) {
+          last[point] = once;
+        } else if (last[point] == once) {
+          last[point]++;
+          cluster->points[n++] = point;
+        }
+      }
+  }
+  members->n_points = n - members->first_point;
+  return n;
+}
+
+#define NEW(to, n)                                                             \
+  ((*(to) = cvis_memory_new ((gsize) (n) * sizeof **(to), TRUE, error)) != NULL)
+
+BundleCluster *
+bundle_cluster_new (BundleBackend *b, GError **error)
+{
+  BundleCluster *cluster = g_new0 (BundleCluster, 1);
+  guint32 *shared = NULL, *seen = NULL;
+  guint64 *last = NULL;
+  gboolean done;
+  gsize n = 0;
+
+  done = NEW (&cluster->members, b->n_cameras)
+         && NEW (&cluster->cluster_of, b->n_cameras)
+         && NEW (&cluster->place, b->n_cameras)
+         && NEW (&cluster->slot_camera, b->n_slots)
+         && NEW (&cluster->points, b->n_slots) && NEW (&shared, b->n_cameras)
+         && NEW (&seen, b->n_cameras) && NEW (&last, b->n_points);
+  if (done) {
+    for (guint i = 0; i < b->n_segments; i++)
+      for (guint k = 0; k < b->segments[i].n; k++)
+        cluster->slot_camera[b->segments[i].first + k] = b->segments[i].camera;
+    for (guint i = 0; i < b->n_cameras; i++)
+      cluster->cluster_of[i] = NONE;
+    for (guint i = 0; i < b->n_cameras; i++)
+      if (cluster->cluster_of[i] == NONE)
+        grow_cluster (b, cluster, i, shared, seen);
+    for (guint i = 0; i < cluster->n; i++)
+      n = list_points (b, cluster, i, last, n);
+    done = NEW (&cluster->inverse, (gsize) cluster->n * SIDE * SIDE);
+  }
+  free (shared);
+  free (seen);
+  free (last);
+  if (done)
+    return cluster;
+  bundle_cluster_free (cluster);
+  return NULL;
+}
+
+/* --- blocks --- */
+
+/* The derivatives of one observation, times its weight: 2 rows of 9, 2 of 3 */
+static void
+get_derivatives (
+    const BundleBackend *b, gsize slot, guint32 camera, gdouble jac[24])
+{
+  const BundleStore *store = &b->store;
+  const gdouble *x = b->points + BUNDLE_POINT * (gsize) b->slot_point[slot];
+  const BundleConstants *c = &b->constants[camera];
+  BundleImage image;
+
+  if (b->config.w_storage == BUNDLE_W_IMPLICIT) {
+    for (gsize e = 0; e < 24; e++) {
+      gsize at = e * store->by_element + slot * store->by_slot;
+
+      jac[e] = b->config.precision == BUNDLE_PRECISION_MIXED
+                   ? (gdouble) ((const gfloat *) store->data)[at]
+                   : ((const gdouble *) store->data)[at];
+    }
+    return;
+  }
+  image = bundle_image (c, x[0], x[1], x[2]);
+  bundle_derivatives (c, &image, jac, jac + 18);
+  for (guint e = 0; e < 24; e++)
+    jac[e] *= b->weight[slot];
+}
+
+/* -Ja^T (Pa V^-1 Pb^T) Jb into the rows of @i and the columns of @j */
+static void
+subtract_pair (const gdouble inverse[6], const gdouble ja[24],
+    const gdouble jb[24], gdouble *a, guint i, guint j)
+{
+  gdouble v[2][3], e[2][2], g[2][9];
+
+  for (guint k = 0; k < 2; k++)
+    bundle_multiply_3 (
+        inverse, jb[18 + 3 * k], jb[19 + 3 * k], jb[20 + 3 * k], v[k]);
+  for (guint k = 0; k < 2; k++)
+    for (guint l = 0; l < 2; l++)
+      e[k][l] = ja[18 + 3 * k] * v[l][0] + ja[19 + 3 * k] * v[l][1]
+                + ja[20 + 3 * k] * v[l][2];
+  for (guint k = 0; k < 2; k++)
+    for (guint c = 0; c < 9; c++)
+      g[k][c] = e[k][0] * jb[c] + e[k][1] * jb[9 + c];
+  for (guint r = 0; r < 9; r++)
+    for (guint c = 0; c < 9; c++)
+      a[(9 * i + r) * SIDE + 9 * j + c] -=
+          ja[r] * g[0][c] + ja[9 + r] * g[1][c];
+}
+
+/* All pairs of the cluster's observations of a point. The lower triangle of @a
+ * is what counts. */
+static void
+subtract_point (const BundleBackend *b, guint32 number, guint32 point,
+    gdouble (*jac)[24], guint32 *places, gdouble *a)
+{
+  const BundleCluster *cluster = b->cluster;
+  const gdouble *inverse = b->inverse_v + 6 * (gsize) point;
+  guint n = 0;
+
+  for (guint32 k = b->point_first[point]; k < b->point_first[point + 1]; k++) {
+    guint32 slot = b->point_slot[k];
+    guint32 camera = cluster->slot_camera[slot];
+
+    if (cluster->cluster_of[camera] != number)
+      continue;
+    get_derivatives (b, slot, camera, jac[n]);
+    places[n] = cluster->place[camera];
+    for (guint m = 0; m < n; m++) {
+      if (places[m] <= places[n])
+        subtract_pair (inverse, jac[n], jac[m], a, places[n], places[m]);
+      if (places[m] >= places[n])
+        subtract_pair (inverse, jac[m], jac[n], a, places[m], places[n]);
+    }
+    n++;
+  }
+}
+
+/* Zeros for what is constant, and between shared intrinsics and the rest. */
+static void
+mask_cluster (const BundleBackend *b, const Members *members, gdouble *a)
+{
+  for (guint i = 0; i < 9 * members->n; i++) {
+    guint32 camera = members->cameras[i / 9];
+    gboolean constant = b->camera_constant[camera] >> i % 9 & 1;
+    gboolean alone = b->shared && i % 9 >= BUNDLE_CAMERA_FOCAL;
+
+    for (guint j = 0; j < 9 * members->n; j++) {
+      gboolean same = i / 9 == j / 9 && j % 9 >= BUNDLE_CAMERA_FOCAL;
+
+      if (constant || (alone && !same))
+        a[i * SIDE + j] = a[j * SIDE + i] = 0;
+    }
+  }
+}
+
+static void
+update_clusters (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+  const BundleCluster *cluster = b->cluster;
+
+  for (guint c = first; c < first + count; c++) {
+    const Members *members = &cluster->members[c];
+    gdouble *a = cluster->inverse + (gsize) c * SIDE * SIDE;
+    gsize longest = 1;
+    gdouble (*jac)[24];
+    guint32 *places;
+
+    memset (a, 0, SIDE * SIDE * sizeof *a);
+    for (guint m = 0; m < members->n; m++)
+      for (guint i = 0; i < 9; i++)
+        for (guint j = 0; j <= i; j++)
+          a[(9 * m + i) * SIDE + 9 * m + j] =
+              b->schur[(gsize) members->cameras[m] * BUNDLE_TRIANGLE
+                       + bundle_cpu_at (j, i)];
+    for (gsize k = 0; k < members->n_points; k++) {
+      guint32 point = cluster->points[members->first_point + k];
+
+      longest =
+          MAX (longest, b->point_first[point + 1] - b->point_first[point]);
+    }
+    jac = g_malloc_n (longest, sizeof *jac);
+    places = g_new (guint32, longest);
+    for (gsize k = 0; k < members->n_points; k++)
+      subtract_point (
+          b, c, cluster->points[members->first_point + k], jac, places, a);
+    g_free (jac);
+    g_free (places);
+    mask_cluster (b, members, a);
+    bundle_cpu_invert (a, 9 * members->n, SIDE);
+  }
+}
+
+void
+bundle_cluster_update (BundleBackend *b)
+{
+  cvis_pool_run (b->pool, b->cluster->n, 1, update_clusters, b);
+}
+
+static void
+apply_clusters (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+  const BundleCluster *cluster = b->cluster;
+
+  for (guint c = first; c < first + count; c++) {
+    const Members *members = &cluster->members[c];
+    const gdouble *a = cluster->inverse + (gsize) c * SIDE * SIDE;
+    gdouble r[SIDE];
+
+    for (guint m = 0; m < members->n; m++)
+      memcpy (r + 9 * m, cluster->r + 9 * (gsize) members->cameras[m],
+          9 * sizeof *r);
+    for (guint i = 0; i < 9 * members->n; i++) {
+      gdouble sum = 0;
+
+      for (guint j = 0; j < 9 * members->n; j++)
+        sum += a[i * SIDE + j] * r[j];
+      cluster->z[9 * (gsize) members->cameras[i / 9] + i % 9] = sum;
+    }
+  }
+}
+
+void
+bundle_cluster_apply (BundleBackend *b, const gdouble *r, gdouble *z)
+{
+  b->cluster->r = r;
+  b->cluster->z = z;
+  cvis_pool_run (b->pool, b->cluster->n, 2, apply_clusters, b);
+}

@@ -1,0 +1,209 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CPU backend of the bundle adjustment. Private.
+ *
+ * Observations lie in slots, sorted by camera and, within a camera, as in the
+ * problem. A segment is up to BUNDLE_SEGMENT of them, of one camera; it begins
+ * at a multiple of BUNDLE_LANES and is filled up to one with copies of its last
+ * observation of weight 0. A segment is the unit of work, and sums run first over
+ * the lanes of a segment, then over the segments of a camera, in their order. So
+ * they do not depend on the number of threads. */
+#pragma once
+
+#include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/backend.h"
+#include "cuda/core/threadpool.h"
+
+G_BEGIN_DECLS
+
+#define BUNDLE_SEGMENT 256
+#define BUNDLE_LANES 8
+#define BUNDLE_TRIANGLE 45 /* elements of a symmetric 9 x 9 matrix */
+#define BUNDLE_SUMS 55     /* of a segment: triangle, gradient, cost */
+#define BUNDLE_POINT 4     /* doubles from point to point, the last is 0 */
+#define BUNDLE_CHUNK 2048  /* elements of a vector that are added first */
+#define BUNDLE_CHUNK_SUMS 3
+
+/* @n: slots, a multiple of BUNDLE_LANES; the first @n_real are observations */
+typedef struct {
+  gsize first;
+  guint32 n, n_real;
+  guint32 camera;
+} BundleSegment;
+
+/* Derivatives or the blocks of W, in the layout and precision of the settings:
+ * the element e of slot s is at e * by_element + s * by_slot. */
+typedef struct {
+  gpointer data;
+  gsize by_element, by_slot;
+} BundleStore;
+
+typedef struct _BundleCluster BundleCluster;
+
+/* Does the elements or points first..end-1, a chunk; sums: its own, 0 before */
+typedef void (*BundleRangeFunc) (
+    BundleBackend *b, gsize first, gsize end, gdouble sums[BUNDLE_CHUNK_SUMS]);
+
+struct _BundleBackend {
+  BundleConfig config;
+  const BundleProblem *problem;
+  gboolean shared;
+  guint n_cameras, n_points;
+  guint16 *camera_constant;
+  const guint8 *point_constant; /* nullable */
+  CvisPool *pool;
+  const struct _BundleCpuKernels *kernels;
+
+  /* observations by camera, and the slots of each point */
+  guint n_segments;
+  gsize n_slots;
+  BundleSegment *segments;
+  guint32 *camera_first; /* n_cameras + 1: its segments */
+  guint32 *slot_point;
+  gdouble *observed_x, *observed_y;
+  guint32 *point_first; /* n_points + 1: into point_slot */
+  guint32 *point_slot;
+
+  /* the state and the candidate */
+  gdouble *cameras, *new_cameras;
+  gdouble *points, *new_points; /* BUNDLE_POINT apart */
+  BundleConstants *constants, *new_constants;
+
+  /* the linearisation */
+  gboolean scaled;
+  gdouble *weight; /* of a slot: sqrt (rho'), 0: no observation */
+  gdouble *residual_x, *residual_y; /* times the weight */
+  BundleStore store;
+  gdouble *u;          /* 45 a camera */
+  gdouble *v;          /* 6 a point */
+  gdouble *diagonal;   /* 9 a camera: of U, sums where shared */
+  gdouble *gradient_c; /* 9 a camera */
+  gdouble *gradient_p; /* BUNDLE_POINT */
+  gdouble *scale_c;    /* 9 a camera */
+  gdouble *scale_p;    /* BUNDLE_POINT */
+
+  /* of a radius */
+  gdouble *damping_c; /* 9 a camera */
+  gdouble *damping_p; /* BUNDLE_POINT */
+  gdouble *inverse_v; /* 6 a point; 0: constant */
+  gdouble *schur;     /* 45 a camera: the blocks to be inverted */
+  gdouble *inverse_u; /* 45 a camera: the preconditioner's blocks */
+  BundleCluster *cluster;
+
+  /* vectors: 9 a camera, then BUNDLE_POINT a point without the Schur complement */
+  gsize n_vector;
+  gdouble *b, *x, *r, *z, *p, *q;
+  gdouble *forward; /* of a slot, BUNDLE_POINT apart: W^T p; or 9 apart */
+  gdouble *point;   /* BUNDLE_POINT: what W is multiplied by */
+  gdouble *partial; /* BUNDLE_SUMS a segment */
+  gdouble *chunk;   /* BUNDLE_CHUNK_SUMS a chunk */
+
+  /* what a parallel loop works on */
+  const gdouble *in;
+  gdouble *out;
+  gdouble alpha, beta, radius;
+  BundleRangeFunc range;
+  gsize range_n, range_size;
+  const gdouble *eval_points;
+  const BundleConstants *eval_constants;
+};
+
+/* The loops over a segment, once for each instruction set; all give the same
+ * bits. */
+typedef struct _BundleCpuKernels {
+  /* residual, weight, derivatives of the state -> store, residual_*, weight;
+   * partial: U, g; forward, 9 apart: V, g of the point. Returns the cost */
+  gdouble (*linearize) (
+      BundleBackend *b, const BundleSegment *segment, gdouble *partial);
+  /* Returns the cost with eval_points, eval_constants */
+  gdouble (*cost) (BundleBackend *b, const BundleSegment *segment);
+  /* forward = Jp^T Jc v, @v: the camera's 9 */
+  void (*forward) (
+      BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
+  /* partial = sum of Jc^T Jp u, u: of points */
+  void (*backward) (BundleBackend *b, const BundleSegment *segment,
+      const gdouble *u, gdouble partial[9]);
+  /* partial = sum of Jc^T Jp inverse_v Jp^T Jc */
+  void (*schur) (BundleBackend *b, const BundleSegment *segment,
+      gdouble partial[BUNDLE_TRIANGLE]);
+  /* Returns the sum of -J d (r + J d / 2), d: @v and point */
+  gdouble (*model) (
+      BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
+} BundleCpuKernels;
+
+extern const BundleCpuKernels bundle_cpu_generic, bundle_cpu_v3, bundle_cpu_v4;
+
+/* Chunks of the longest vector: cameras and points. */
+static inline gsize
+bundle_cpu_n_chunks (const BundleBackend *b)
+{
+  return ((gsize) b->n_cameras * 9 + (gsize) b->n_points * BUNDLE_POINT)
+             / BUNDLE_CHUNK
+         + 2;
+}
+
+/* --- a camera's part of a vector --- */
+
+/* @v: the 9 of @camera in @x, with the intrinsics that all share */
+static inline void
+bundle_cpu_expand (
+    const BundleBackend *b, const gdouble *x, guint camera, gdouble v[9])
+{
+  for (guint i = 0; i < 9; i++)
+    v[i] = x[9 * (gsize) camera + i];
+  if (b->shared)
+    for (guint i = BUNDLE_CAMERA_FOCAL; i < 9; i++)
+      v[i] = x[i];
+}
+
+/* Place of element i, j (i <= j) of a symmetric 9 x 9 matrix. */
+static inline guint
+bundle_cpu_at (guint i, guint j)
+{
+  return i * (17 - i) / 2 + j;
+}
+
+/* --- solve.c --- */
+
+gboolean bundle_cpu_linearize (
+    BundleBackend *b, gdouble *cost, gdouble *gradient, GError **error);
+gboolean bundle_cpu_step (BundleBackend *b, gdouble radius,
+    BundleProgress progress, gpointer user_data, BundleStep *step,
+    GError **error);
+
+/* --- blocks.c --- */
+
+/* The inverse of a symmetric positive matrix of @n rows of @stride in place; both
+ * triangles. Rows whose pivot is rounding are left out. */
+void bundle_cpu_invert (gdouble *a, guint n, guint stride);
+/* b->inverse_u of @camera, the inverse of @block. */
+void bundle_cpu_invert_block (
+    BundleBackend *b, guint camera, const gdouble block[BUNDLE_TRIANGLE]);
+/* to = A v for a symmetric @a. */
+static inline void
+bundle_cpu_multiply_9 (
+    const gdouble a[BUNDLE_TRIANGLE], const gdouble v[9], gdouble to[9])
+{
+  for (guint i = 0; i < 9; i++)
+    to[i] = 0;
+  for (guint i = 0, at = 0; i < 9; i++)
+    for (guint j = i; j < 9; j++, at++) {
+      to[i] += a[at] * v[j];
+      if (j != i)
+        to[j] += a[at] * v[i];
+    }
+}
+
+/* --- cluster.c --- */
+
+BundleCluster *bundle_cluster_new (BundleBackend *b, GError **error);
+void bundle_cluster_free (BundleCluster *cluster);
+/* The blocks for the linearisation and radius at hand; b->schur has the diagonal
+ * ones. */
+void bundle_cluster_update (BundleBackend *b);
+/* z = M r */
+void bundle_cluster_apply (BundleBackend *b, const gdouble *r, gdouble *z);
+
+G_END_DECLS

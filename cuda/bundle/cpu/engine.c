@@ -1,0 +1,329 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Memory and order of the observations. */
+#include "cuda/bundle/cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/core/memory.h"
+
+static const BundleCpuKernels *
+choose_kernels (void)
+{
+#if defined(__x86_64__)
+  switch (cvis_cpu_level ()) {
+    case CVIS_CPU_V4:
+      return &bundle_cpu_v4;
+    case CVIS_CPU_V3:
+      return &bundle_cpu_v3;
+    default:
+      break;
+  }
+#endif
+  return &bundle_cpu_generic;
+}
+
+static void
+cpu_destroy (BundleBackend *b)
+{
+  if (b == NULL)
+    return;
+  bundle_cluster_free (b->cluster);
+  if (b->pool)
+    cvis_pool_free (b->pool);
+  free (b->camera_constant);
+  free (b->segments);
+  free (b->camera_first);
+  free (b->slot_point);
+  free (b->observed_x);
+  free (b->observed_y);
+  free (b->point_first);
+  free (b->point_slot);
+  free (b->cameras);
+  free (b->new_cameras);
+  free (b->points);
+  free (b->new_points);
+  free (b->constants);
+  free (b->new_constants);
+  free (b->weight);
+  free (b->residual_x);
+  free (b->residual_y);
+  free (b->store.data);
+  free (b->u);
+  free (b->v);
+  free (b->diagonal);
+  free (b->gradient_c);
+  free (b->gradient_p);
+  free (b->scale_c);
+  free (b->scale_p);
+  free (b->damping_c);
+  free (b->damping_p);
+  free (b->inverse_v);
+  free (b->schur);
+  free (b->inverse_u);
+  free (b->b);
+  free (b->x);
+  free (b->r);
+  free (b->z);
+  free (b->p);
+  free (b->q);
+  free (b->forward);
+  free (b->point);
+  free (b->partial);
+  free (b->chunk);
+  g_free (b);
+}
+
+/* @to is a pointer to a pointer. */
+#define NEW(to, n)                                                             \
+  ((*(to) = cvis_memory_new ((gsize) (n) * sizeof **(to), TRUE, error)) != NULL)
+
+/* Counting sort: first[i]..first[i + 1] are the places of @i. */
+static void
+sum_counts (guint32 *first, guint n)
+{
+  guint32 sum = 0;
+
+  for (guint i = 0; i <= n; i++) {
+    guint32 count = first[i];
+
+    first[i] = sum;
+    sum += count;
+  }
+}
+
+/* Segments, and the slot of each camera's first observation in @next. */
+static gboolean
+make_segments (BundleBackend *b, guint32 *next, GError **error)
+{
+  const BundleProblem *problem = b->problem;
+  gsize slots = 0;
+  guint n = 0;
+
+  for (gsize i = 0; i < problem->n_observations; i++)
+    next[problem->camera_of[i]]++;
+  for (guint i = 0; i < b->n_cameras; i++) {
+    b->camera_first[i] = n;
+    n += (next[i] + BUNDLE_SEGMENT - 1) / BUNDLE_SEGMENT;
+    slots += (next[i] + (gsize) BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES;
+  }
+  b->camera_first[b->n_cameras] = n;
+  b->n_segments = n;
+  b->n_slots = slots;
+  if (slots > G_MAXUINT32)
+    return cvis_refuse (error,
+        "%" G_GSIZE_FORMAT " observations are too many for the CPU backend",
+        problem->n_observations);
+  if (!NEW (&b->segments, n))
+    return FALSE;
+  slots = 0;
+  for (guint i = 0; i < b->n_cameras; i++) {
+    guint32 left = next[i];
+
+    next[i] = (guint32) slots;
+    for (guint s = b->camera_first[i]; s < b->camera_first[i + 1]; s++) {
+      guint32 count = MIN (left, BUNDLE_SEGMENT);
+      guint32 filled = (count + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES;
+
+      b->segments[s] = (BundleSegment){ slots, filled, count, i };
+      slots += filled;
+      left -= count;
+    }
+  }
+  return TRUE;
+}
+
+static void
+fill_slots (BundleBackend *b, guint32 *next)
+{
+  const BundleProblem *problem = b->problem;
+
+  for (gsize i = 0; i < problem->n_observations; i++) {
+    guint32 slot = next[problem->camera_of[i]]++;
+
+    b->slot_point[slot] = problem->point_of[i];
+    b->observed_x[slot] = problem->observed[2 * i];
+    b->observed_y[slot] = problem->observed[2 * i + 1];
+  }
+  for (guint i = 0; i < b->n_segments; i++) {
+    const BundleSegment *s = &b->segments[i];
+    gsize last = s->first + s->n_real - 1;
+
+    for (gsize slot = last + 1; slot < s->first + s->n; slot++) {
+      b->slot_point[slot] = b->slot_point[last];
+      b->observed_x[slot] = b->observed_x[last];
+      b->observed_y[slot] = b->observed_y[last];
+    }
+  }
+  for (guint i = 0; i < b->n_segments; i++)
+    for (guint k = 0; k < b->segments[i].n_real; k++)
+      b->point_first[b->slot_point[b->segments[i].first + k]]++;
+  sum_counts (b->point_first, b->n_points);
+  for (guint i = 0; i < b->n_segments; i++)
+    for (guint k = 0; k < b->segments[i].n_real; k++) {
+      gsize slot = b->segments[i].first + k;
+
+      b->point_slot[b->point_first[b->slot_point[slot]]++] = (guint32) slot;
+    }
+  memmove (
+      b->point_first + 1, b->point_first, b->n_points * sizeof *b->point_first);
+  b->point_first[0] = 0;
+}
+
+static gboolean
+make_index (BundleBackend *b, GError **error)
+{
+  guint32 *next = NULL;
+  gboolean done;
+
+  done = NEW (&next, b->n_cameras)
+         && NEW (&b->camera_first, (gsize) b->n_cameras + 1)
+         && make_segments (b, next, error) && NEW (&b->slot_point, b->n_slots)
+         && NEW (&b->observed_x, b->n_slots) && NEW (&b->observed_y, b->n_slots)
+         && NEW (&b->point_first, (gsize) b->n_points + 1)
+         && NEW (&b->point_slot, b->problem->n_observations);
+  if (done)
+    fill_slots (b, next);
+  free (next);
+  return done;
+}
+
+/* Zeroed memory for what the linearisation stores. */
+static gboolean
+make_store (BundleBackend *b, GError **error)
+{
+  gsize elements = b->config.w_storage == BUNDLE_W_IMPLICIT   ? 24
+                   : b->config.w_storage == BUNDLE_W_EXPLICIT ? 27
+                                                              : 0;
+  gsize size = b->config.precision == BUNDLE_PRECISION_MIXED ? sizeof (gfloat)
+                                                             : sizeof (gdouble);
+
+  if (elements == 0)
+    return TRUE;
+  b->store.by_element =
+      b->config.layout == BUNDLE_LAYOUT_ELEMENT ? b->n_slots : 1;
+  b->store.by_slot = b->config.layout == BUNDLE_LAYOUT_ELEMENT ? 1 : elements;
+  b->store.data = cvis_memory_new (elements * b->n_slots * size, TRUE, error);
+  return b->store.data != NULL;
+}
+
+static gboolean
+make_memory (BundleBackend *b, GError **error)
+{
+  gsize cameras = b->n_cameras, points = b->n_points;
+  gsize p4 = points * BUNDLE_POINT;
+
+  b->n_vector = cameras * 9 + (b->config.schur ? 0 : p4);
+  return NEW (&b->cameras, cameras * 9) && NEW (&b->new_cameras, cameras * 9)
+         && NEW (&b->points, p4) && NEW (&b->new_points, p4)
+         && NEW (&b->constants, cameras) && NEW (&b->new_constants, cameras)
+         && NEW (&b->weight, b->n_slots) && NEW (&b->residual_x, b->n_slots)
+         && NEW (&b->residual_y, b->n_slots) && make_store (b, error)
+         && NEW (&b->u, cameras * BUNDLE_TRIANGLE) && NEW (&b->v, points * 6)
+         && NEW (&b->diagonal, cameras * 9) && NEW (&b->gradient_c, cameras * 9)
+         && NEW (&b->gradient_p, p4) && NEW (&b->scale_c, cameras * 9)
+         && NEW (&b->scale_p, p4) && NEW (&b->damping_c, cameras * 9)
+         && NEW (&b->damping_p, p4) && NEW (&b->inverse_v, points * 6)
+         && NEW (&b->schur, cameras * BUNDLE_TRIANGLE)
+         && NEW (&b->inverse_u, cameras * BUNDLE_TRIANGLE)
+         && NEW (&b->b, b->n_vector) && NEW (&b->x, b->n_vector)
+         && NEW (&b->r, b->n_vector) && NEW (&b->z, b->n_vector)
+         && NEW (&b->p, b->n_vector) && NEW (&b->q, b->n_vector)
+         && NEW (&b->forward, b->n_slots * 9) && NEW (&b->point, p4)
+         && NEW (&b->partial, (gsize) b->n_segments * BUNDLE_SUMS)
+         && NEW (&b->chunk, bundle_cpu_n_chunks (b) * BUNDLE_CHUNK_SUMS)
+         && (b->config.preconditioner != BUNDLE_PRECONDITIONER_CLUSTER
+             || (b->cluster = bundle_cluster_new (b, error)) != NULL);
+}
+
+static BundleBackend *
+cpu_create (const BundleStart *start, const BundleConfig *config,
+    CvisContext *context, GError **error)
+{
+  const BundleProblem *problem = start->problem;
+  BundleBackend *b = g_new0 (BundleBackend, 1);
+
+  b->config = *config;
+  b->problem = problem;
+  b->shared = start->shared;
+  b->n_cameras = problem->n_cameras;
+  b->n_points = problem->n_points;
+  b->point_constant = problem->point_constant;
+  b->kernels = choose_kernels ();
+  if (!NEW (&b->camera_constant, b->n_cameras) || !make_index (b, error)
+      || !make_memory (b, error)) {
+    cpu_destroy (b);
+    return NULL;
+  }
+  b->pool = cvis_pool_new (config->threads);
+  memcpy (b->camera_constant, start->camera_constant,
+      b->n_cameras * sizeof *b->camera_constant);
+  memcpy (b->cameras, start->cameras,
+      (gsize) b->n_cameras * 9 * sizeof *b->cameras);
+  for (guint i = 0; i < b->n_cameras; i++)
+    bundle_constants (b->cameras + 9 * (gsize) i, &b->constants[i]);
+  for (gsize i = 0; i < b->n_points; i++)
+    memcpy (b->points + BUNDLE_POINT * i, problem->points + 3 * i,
+        3 * sizeof *b->points);
+  return b;
+}
+
+static void
+cpu_accept (BundleBackend *b)
+{
+  gdouble *cameras = b->cameras, *points = b->points;
+  BundleConstants *constants = b->constants;
+
+  b->cameras = b->new_cameras;
+  b->new_cameras = cameras;
+  b->points = b->new_points;
+  b->new_points = points;
+  b->constants = b->new_constants;
+  b->new_constants = constants;
+}
+
+static gboolean
+cpu_read (BundleBackend *b, gdouble *cameras, gdouble *points, gdouble *blocks,
+    GError **error)
+{
+  memcpy (cameras, b->cameras, (gsize) b->n_cameras * 9 * sizeof *cameras);
+  for (gsize i = 0; i < b->n_points; i++)
+    memcpy (points + 3 * i, b->points + BUNDLE_POINT * i, 3 * sizeof *points);
+  for (gsize c = 0; c < b->n_cameras; c++) {
+    const gdouble *scale = b->scale_c + 9 * c;
+    const gdouble *from = b->u + BUNDLE_TRIANGLE * c;
+    gdouble *to = blocks + BUNDLE_TRIANGLE * c;
+
+    for (guint i = 0, at = 0; i < 9; i++)
+      for (guint j = i; j < 9; j++, at++)
+        to[at] = from[at] * scale[i] * scale[j];
+  }
+  /* the intrinsics of all cameras */
+  for (gsize c = 1; b->shared && c < b->n_cameras; c++)
+    for (guint i = BUNDLE_CAMERA_FOCAL; i < 9; i++)
+      for (guint j = i; j < 9; j++)
+        blocks[bundle_cpu_at (i, j)] +=
+            b->u[BUNDLE_TRIANGLE * c + bundle_cpu_at (i, j)] * b->scale_c[i]
+            * b->scale_c[j];
+  return TRUE;
+}
+
+static gsize
+cpu_get_bytes (BundleBackend *b)
+{
+  return 0;
+}
+
+const BundleBackendOps bundle_backend_cpu = {
+  .name = "CPU",
+  .create = cpu_create,
+  .destroy = cpu_destroy,
+  .linearize = bundle_cpu_linearize,
+  .step = bundle_cpu_step,
+  .accept = cpu_accept,
+  .read = cpu_read,
+  .get_bytes = cpu_get_bytes,
+};

@@ -1,0 +1,541 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The inner loops, over the observations of a segment. Compiled once for each
+ * instruction set (BUNDLE_CPU_LEVEL). Loops over slots have no dependencies, so
+ * that the compiler makes vectors of them; sums are of BUNDLE_LANES lanes. */
+#include "cuda/bundle/cpu/cpu.h"
+
+#include <string.h>
+
+typedef gdouble V8
+    __attribute__ ((vector_size (BUNDLE_LANES * 8), aligned (8), may_alias));
+typedef gfloat F8
+    __attribute__ ((vector_size (BUNDLE_LANES * 4), aligned (4), may_alias));
+
+#define INLINE static inline __attribute__ ((always_inline))
+
+/* Derivatives of a segment: 18 of the camera, 6 of the point */
+typedef gdouble Jacobian[24][BUNDLE_SEGMENT] __attribute__ ((aligned (64)));
+typedef gdouble Column[BUNDLE_SEGMENT] __attribute__ ((aligned (64)));
+
+INLINE V8
+load (const gdouble *from)
+{
+  return *(const V8 *) from;
+}
+
+INLINE gdouble
+sum_lanes (V8 a)
+{
+  return ((a[0] + a[4]) + (a[1] + a[5])) + ((a[2] + a[6]) + (a[3] + a[7]));
+}
+
+static gdouble
+sum_column (const Column values, guint n)
+{
+  V8 sum = { 0 };
+
+  for (guint i = 0; i < n; i += BUNDLE_LANES)
+    sum += load (values + i);
+  return sum_lanes (sum);
+}
+
+/* Three numbers of the points that the slots see. */
+INLINE void
+gather_points (const BundleBackend *b, const BundleSegment *s,
+    const gdouble *points, Column x, Column y, Column z)
+{
+  const guint32 *slot_point = b->slot_point + s->first;
+
+  for (guint i = 0; i < s->n; i++) {
+    const gdouble *p = points + (gsize) slot_point[i] * BUNDLE_POINT;
+
+    x[i] = p[0];
+    y[i] = p[1];
+    z[i] = p[2];
+  }
+}
+
+/* Three numbers of each slot into b->forward. */
+INLINE void
+put_forward (BundleBackend *b, const BundleSegment *s, const Column x,
+    const Column y, const Column z)
+{
+  gdouble *to = b->forward + s->first * BUNDLE_POINT;
+
+  for (guint i = 0; i < s->n; i++) {
+    to[BUNDLE_POINT * i] = x[i];
+    to[BUNDLE_POINT * i + 1] = y[i];
+    to[BUNDLE_POINT * i + 2] = z[i];
+    to[BUNDLE_POINT * i + 3] = 0;
+  }
+}
+
+/* --- the store ----------------------------------------------------------------- */
+
+/* Element @e of BUNDLE_LANES slots from @slot. @block and @single are constants
+ * where this is inlined. */
+INLINE V8
+fetch (const BundleStore *store, gsize e, gsize slot, gboolean block,
+    gboolean single)
+{
+  gsize at = e * store->by_element + slot * store->by_slot;
+  V8 v;
+
+  if (!block)
+    return single ? __builtin_convertvector(
+               *(const F8 *) ((const gfloat *) store->data + at), V8)
+                  : load ((const gdouble *) store->data + at);
+  for (guint l = 0; l < BUNDLE_LANES; l++, at += store->by_slot)
+    v[l] = single ? (gdouble) ((const gfloat *) store->data)[at]
+                  : ((const gdouble *) store->data)[at];
+  return v;
+}
+
+static void
+put_store (const BundleBackend *b, const BundleSegment *s, guint e,
+    const Column values)
+{
+  const BundleStore *store = &b->store;
+  gsize at = e * store->by_element + s->first * store->by_slot;
+
+  if (b->config.precision == BUNDLE_PRECISION_MIXED)
+    for (guint i = 0; i < s->n; i++)
+      ((gfloat *) store->data)[at + i * store->by_slot] = (gfloat) values[i];
+  else
+    for (guint i = 0; i < s->n; i++)
+      ((gdouble *) store->data)[at + i * store->by_slot] = values[i];
+}
+
+/* --- one observation after the other --------------------------------------------- */
+
+static void
+derive (const BundleBackend *b, const BundleSegment *s,
+    const BundleConstants *constants, Column x, Column y, Column z,
+    const gdouble *weight, Jacobian jac)
+{
+  const BundleConstants c = *constants;
+
+  for (guint i = 0; i < s->n; i++) {
+    BundleImage image = bundle_image (&c, x[i], y[i], z[i]);
+    gdouble jc[18], jp[6];
+
+    bundle_derivatives (&c, &image, jc, jp);
+    for (guint e = 0; e < 18; e++)
+      jac[e][i] = jc[e] * weight[i];
+    for (guint e = 0; e < 6; e++)
+      jac[18 + e][i] = jp[e] * weight[i];
+  }
+}
+
+/* The derivatives of the linearisation, stored or computed again. */
+static void
+get_jacobian (const BundleBackend *b, const BundleSegment *s, Jacobian jac)
+{
+  Column x, y, z;
+
+  if (b->config.w_storage == BUNDLE_W_IMPLICIT) {
+    gboolean block = b->config.layout == BUNDLE_LAYOUT_BLOCK;
+    gboolean single = b->config.precision == BUNDLE_PRECISION_MIXED;
+
+    for (guint e = 0; e < 24; e++)
+      for (guint i = 0; i < s->n; i += BUNDLE_LANES)
+        *(V8 *) (jac[e] + i) =
+            fetch (&b->store, e, s->first + i, block, single);
+    return;
+  }
+  gather_points (b, s, b->points, x, y, z);
+  derive (b, s, &b->constants[s->camera], x, y, z, b->weight + s->first, jac);
+}
+
+/* Residuals, not weighted, and their squares. */
+static void
+get_residuals (const BundleBackend *b, const BundleSegment *s,
+    const BundleConstants *constants, Column x, Column y, Column z, Column rx,
+    Column ry, Column square)
+{
+  const BundleConstants c = *constants;
+  const gdouble *ox = b->observed_x + s->first, *oy = b->observed_y + s->first;
+
+  for (guint i = 0; i < s->n; i++) {
+    BundleImage image = bundle_image (&c, x[i], y[i], z[i]);
+
+    bundle_residual (&c, &image, ox[i], oy[i], &rx[i], &ry[i]);
+    square[i] = rx[i] * rx[i] + ry[i] * ry[i];
+  }
+}
+
+/* Replaces the squares by rho; both are 0 where a slot is no observation. */
+static void
+get_weights (const BundleBackend *b, const BundleSegment *s, Column square,
+    Column weight)
+{
+  gdouble scale = b->config.loss_scale;
+
+  switch (b->config.loss) {
+#define CASE(loss)                                                             \
+  case loss:                                                                   \
+    for (guint i = 0; i < s->n; i++)                                           \
+      square[i] = bundle_loss (loss, scale, square[i], &weight[i]);            \
+    break
+    CASE (BUNDLE_LOSS_NONE);
+    CASE (BUNDLE_LOSS_HUBER);
+    CASE (BUNDLE_LOSS_CAUCHY);
+    CASE (BUNDLE_LOSS_TUKEY);
+#undef CASE
+  }
+  for (guint i = s->n_real; i < s->n; i++)
+    square[i] = weight[i] = 0;
+}
+
+/* --- sums ------------------------------------------------------------------------- */
+
+/* The upper triangle of the sum of a_i^T b_j over two rows of 9. */
+static void
+sum_triangle (guint n, const Column *a0, const Column *a1, const Column *b0,
+    const Column *b1, gdouble *triangle)
+{
+  for (guint i = 0, at = 0; i < 9; i++)
+    for (guint j = i; j < 9; j += 3) {
+      /* up to three columns at a time: each is loaded for one row of the matrix */
+      V8 sum[3] = { { 0 }, { 0 }, { 0 } };
+      guint columns = MIN (3, 9 - j);
+
+      for (guint o = 0; o < n; o += BUNDLE_LANES) {
+        V8 r0 = load (a0[i] + o), r1 = load (a1[i] + o);
+
+        for (guint k = 0; k < 3; k++) {
+          guint column = MIN (j + k, 8);
+
+          sum[k] += r0 * load (b0[column] + o) + r1 * load (b1[column] + o);
+        }
+      }
+      for (guint k = 0; k < columns; k++)
+        triangle[at++] = sum_lanes (sum[k]);
+    }
+}
+
+/* Sums of the 9 columns of two rows, times @rx and @ry. */
+static void
+sum_rows (guint n, const Column *j0, const Column *j1, const gdouble *rx,
+    const gdouble *ry, gdouble to[9])
+{
+  for (guint e = 0; e < 9; e++) {
+    V8 sum = { 0 };
+
+    for (guint o = 0; o < n; o += BUNDLE_LANES)
+      sum +=
+          load (j0[e] + o) * load (rx + o) + load (j1[e] + o) * load (ry + o);
+    to[e] = sum_lanes (sum);
+  }
+}
+
+/* --- kernels ---------------------------------------------------------------------- */
+
+static gdouble
+linearize_segment (BundleBackend *b, const BundleSegment *s, gdouble *partial)
+{
+  const BundleConstants *c = &b->constants[s->camera];
+  gboolean keeps = b->config.w_storage == BUNDLE_W_IMPLICIT;
+  gdouble *weight = b->weight + s->first;
+  gdouble *rx = b->residual_x + s->first, *ry = b->residual_y + s->first;
+  gdouble *to = b->forward + s->first * 9;
+  Column x, y, z, square, fx, fy;
+  Jacobian jac;
+  gdouble cost;
+
+  gather_points (b, s, b->points, x, y, z);
+  get_residuals (b, s, c, x, y, z, fx, fy, square);
+  get_weights (b, s, square, weight);
+  cost = sum_column (square, s->n);
+  for (guint i = 0; i < s->n; i++) {
+    rx[i] = fx[i] * weight[i];
+    ry[i] = fy[i] * weight[i];
+  }
+  derive (b, s, c, x, y, z, weight, jac);
+  sum_rows (s->n, (const Column *) jac, (const Column *) jac + 9, rx, ry,
+      partial + BUNDLE_TRIANGLE);
+  for (guint i = 0; i < s->n; i++)
+    for (guint k = 0; k < 3; k++)
+      to[9 * i + 6 + k] = jac[18 + k][i] * rx[i] + jac[21 + k][i] * ry[i];
+  /* U and V are of what is stored, so that the normal equations are positive to
+   * the last bit */
+  if (keeps && b->config.precision == BUNDLE_PRECISION_MIXED)
+    for (guint e = 0; e < 24; e++)
+      for (guint i = 0; i < s->n; i++)
+        jac[e][i] = (gdouble) (gfloat) jac[e][i];
+  sum_triangle (s->n, (const Column *) jac, (const Column *) jac + 9,
+      (const Column *) jac, (const Column *) jac + 9, partial);
+  for (guint i = 0; i < s->n; i++)
+    for (guint k = 0, at = 0; k < 3; k++)
+      for (guint l = k; l < 3; l++, at++)
+        to[9 * i + at] =
+            jac[18 + k][i] * jac[18 + l][i] + jac[21 + k][i] * jac[21 + l][i];
+  if (keeps) {
+    for (guint e = 0; e < 24; e++)
+      put_store (b, s, e, jac[e]);
+  } else if (b->config.w_storage == BUNDLE_W_EXPLICIT) {
+    for (guint e = 0; e < 9; e++)
+      for (guint k = 0; k < 3; k++) {
+        for (guint i = 0; i < s->n; i++)
+          x[i] = jac[e][i] * jac[18 + k][i] + jac[9 + e][i] * jac[21 + k][i];
+        put_store (b, s, 3 * e + k, x);
+      }
+  }
+  return 0.5 * cost;
+}
+
+static gdouble
+cost_segment (BundleBackend *b, const BundleSegment *s)
+{
+  Column x, y, z, rx, ry, square, weight;
+
+  gather_points (b, s, b->eval_points, x, y, z);
+  get_residuals (b, s, &b->eval_constants[s->camera], x, y, z, rx, ry, square);
+  get_weights (b, s, square, weight);
+  return 0.5 * sum_column (square, s->n);
+}
+
+INLINE void
+forward_implicit (BundleBackend *b, const BundleSegment *s, const gdouble v[9],
+    gboolean block, gboolean single)
+{
+  Column w[3];
+
+  for (guint i = 0; i < s->n; i += BUNDLE_LANES) {
+    gsize slot = s->first + i;
+    V8 yx = { 0 }, yy = { 0 };
+
+    for (guint e = 0; e < 9; e++) {
+      yx += fetch (&b->store, e, slot, block, single) * v[e];
+      yy += fetch (&b->store, 9 + e, slot, block, single) * v[e];
+    }
+    for (guint k = 0; k < 3; k++)
+      *(V8 *) (w[k] + i) =
+          fetch (&b->store, 18 + k, slot, block, single) * yx
+          + fetch (&b->store, 21 + k, slot, block, single) * yy;
+  }
+  put_forward (b, s, w[0], w[1], w[2]);
+}
+
+INLINE void
+backward_implicit (BundleBackend *b, const BundleSegment *s, const gdouble *u,
+    gdouble partial[9], gboolean block, gboolean single)
+{
+  Column x, y, z;
+  V8 sum[9] = { { 0 } };
+
+  gather_points (b, s, u, x, y, z);
+  for (guint i = 0; i < s->n; i += BUNDLE_LANES) {
+    gsize slot = s->first + i;
+    V8 ux = load (x + i), uy = load (y + i), uz = load (z + i);
+    V8 yx = fetch (&b->store, 18, slot, block, single) * ux
+            + fetch (&b->store, 19, slot, block, single) * uy
+            + fetch (&b->store, 20, slot, block, single) * uz;
+    V8 yy = fetch (&b->store, 21, slot, block, single) * ux
+            + fetch (&b->store, 22, slot, block, single) * uy
+            + fetch (&b->store, 23, slot, block, single) * uz;
+
+    for (guint e = 0; e < 9; e++)
+      sum[e] += fetch (&b->store, e, slot, block, single) * yx
+                + fetch (&b->store, 9 + e, slot, block, single) * yy;
+  }
+  for (guint e = 0; e < 9; e++)
+    partial[e] = sum_lanes (sum[e]);
+}
+
+INLINE void
+forward_explicit (BundleBackend *b, const BundleSegment *s, const gdouble v[9],
+    gboolean block, gboolean single)
+{
+  Column w[3];
+
+  for (guint i = 0; i < s->n; i += BUNDLE_LANES)
+    for (guint k = 0; k < 3; k++) {
+      V8 sum = { 0 };
+
+      for (guint e = 0; e < 9; e++)
+        sum += fetch (&b->store, 3 * e + k, s->first + i, block, single) * v[e];
+      *(V8 *) (w[k] + i) = sum;
+    }
+  put_forward (b, s, w[0], w[1], w[2]);
+}
+
+INLINE void
+backward_explicit (BundleBackend *b, const BundleSegment *s, const gdouble *u,
+    gdouble partial[9], gboolean block, gboolean single)
+{
+  Column x, y, z;
+  V8 sum[9] = { { 0 } };
+
+  gather_points (b, s, u, x, y, z);
+  for (guint i = 0; i < s->n; i += BUNDLE_LANES) {
+    gsize slot = s->first + i;
+    V8 ux = load (x + i), uy = load (y + i), uz = load (z + i);
+
+    for (guint e = 0; e < 9; e++)
+      sum[e] += fetch (&b->store, 3 * e, slot, block, single) * ux
+                + fetch (&b->store, 3 * e + 1, slot, block, single) * uy
+                + fetch (&b->store, 3 * e + 2, slot, block, single) * uz;
+  }
+  for (guint e = 0; e < 9; e++)
+    partial[e] = sum_lanes (sum[e]);
+}
+
+static void
+forward_again (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
+{
+  const BundleConstants c = b->constants[s->camera];
+  const gdouble *weight = b->weight + s->first;
+  gdouble left[9];
+  Column x, y, z;
+
+  memcpy (left, v, sizeof left);
+  bundle_left (&c, v, left);
+  gather_points (b, s, b->points, x, y, z);
+  for (guint i = 0; i < s->n; i++) {
+    BundleImage image = bundle_image (&c, x[i], y[i], z[i]);
+    gdouble yx, yy, w[3], square = weight[i] * weight[i];
+
+    bundle_forward (&c, &image, left, &yx, &yy);
+    bundle_backward_point (&c, &image, yx * square, yy * square, w);
+    x[i] = w[0];
+    y[i] = w[1];
+    z[i] = w[2];
+  }
+  put_forward (b, s, x, y, z);
+}
+
+static void
+backward_again (BundleBackend *b, const BundleSegment *s, const gdouble *u,
+    gdouble partial[9])
+{
+  const BundleConstants c = b->constants[s->camera];
+  const gdouble *weight = b->weight + s->first;
+  Column x, y, z, ux, uy, uz, w[9];
+
+  gather_points (b, s, b->points, x, y, z);
+  gather_points (b, s, u, ux, uy, uz);
+  for (guint i = 0; i < s->n; i++) {
+    BundleImage image = bundle_image (&c, x[i], y[i], z[i]);
+    gdouble yx, yy, t[9], square = weight[i] * weight[i];
+
+    bundle_forward_point (&c, &image, ux[i], uy[i], uz[i], &yx, &yy);
+    bundle_backward (&c, &image, yx * square, yy * square, t);
+    for (guint e = 0; e < 9; e++)
+      w[e][i] = t[e];
+  }
+  for (guint e = 0; e < 9; e++)
+    partial[e] = sum_column (w[e], s->n);
+  bundle_left_transposed (
+      &c, (gdouble[3]){ partial[0], partial[1], partial[2] }, partial);
+}
+
+/* Calls @name with the layout and precision of the settings as constants. */
+#define WITH_STORE(name, ...)                                                  \
+  do {                                                                         \
+    gboolean single = b->config.precision == BUNDLE_PRECISION_MIXED;           \
+                                                                               \
+    if (b->config.layout == BUNDLE_LAYOUT_BLOCK && single)                     \
+      name (__VA_ARGS__, TRUE, TRUE);                                          \
+    else if (b->config.layout == BUNDLE_LAYOUT_BLOCK)                          \
+      name (__VA_ARGS__, TRUE, FALSE);                                         \
+    else if (single)                                                           \
+      name (__VA_ARGS__, FALSE, TRUE);                                         \
+    else                                                                       \
+      name (__VA_ARGS__, FALSE, FALSE);                                        \
+  } while (0)
+
+static void
+forward_segment (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
+{
+  switch (b->config.w_storage) {
+    case BUNDLE_W_IMPLICIT:
+      WITH_STORE (forward_implicit, b, s, v);
+      break;
+    case BUNDLE_W_EXPLICIT:
+      WITH_STORE (forward_explicit, b, s, v);
+      break;
+    default:
+      forward_again (b, s, v);
+  }
+}
+
+static void
+backward_segment (BundleBackend *b, const BundleSegment *s, const gdouble *u,
+    gdouble partial[9])
+{
+  switch (b->config.w_storage) {
+    case BUNDLE_W_IMPLICIT:
+      WITH_STORE (backward_implicit, b, s, u, partial);
+      break;
+    case BUNDLE_W_EXPLICIT:
+      WITH_STORE (backward_explicit, b, s, u, partial);
+      break;
+    default:
+      backward_again (b, s, u, partial);
+  }
+}
+
+/* Jc^T E Jc with E = Jp V^-1 Jp^T, 2 x 2 */
+static void
+schur_segment (
+    BundleBackend *b, const BundleSegment *s, gdouble partial[BUNDLE_TRIANGLE])
+{
+  Jacobian jac, product;
+
+  get_jacobian (b, s, jac);
+  for (guint i = 0; i < s->n; i++) {
+    const gdouble *inverse =
+        b->inverse_v + 6 * (gsize) b->slot_point[s->first + i];
+    gdouble x[3], y[3], xx, xy, yy;
+
+    bundle_multiply_3 (inverse, jac[18][i], jac[19][i], jac[20][i], x);
+    bundle_multiply_3 (inverse, jac[21][i], jac[22][i], jac[23][i], y);
+    xx = jac[18][i] * x[0] + jac[19][i] * x[1] + jac[20][i] * x[2];
+    xy = jac[21][i] * x[0] + jac[22][i] * x[1] + jac[23][i] * x[2];
+    yy = jac[21][i] * y[0] + jac[22][i] * y[1] + jac[23][i] * y[2];
+    for (guint e = 0; e < 9; e++) {
+      product[e][i] = xx * jac[e][i] + xy * jac[9 + e][i];
+      product[9 + e][i] = xy * jac[e][i] + yy * jac[9 + e][i];
+    }
+  }
+  sum_triangle (s->n, (const Column *) jac, (const Column *) jac + 9,
+      (const Column *) product, (const Column *) product + 9, partial);
+}
+
+static gdouble
+model_segment (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
+{
+  const gdouble *rx = b->residual_x + s->first, *ry = b->residual_y + s->first;
+  Jacobian jac;
+  Column x, y, z;
+
+  get_jacobian (b, s, jac);
+  gather_points (b, s, b->point, x, y, z);
+  for (guint i = 0; i < s->n; i++) {
+    gdouble yx = jac[18][i] * x[i] + jac[19][i] * y[i] + jac[20][i] * z[i];
+    gdouble yy = jac[21][i] * x[i] + jac[22][i] * y[i] + jac[23][i] * z[i];
+
+    for (guint e = 0; e < 9; e++) {
+      yx += jac[e][i] * v[e];
+      yy += jac[9 + e][i] * v[e];
+    }
+    x[i] = -yx * (rx[i] + 0.5 * yx) - yy * (ry[i] + 0.5 * yy);
+  }
+  return sum_column (x, s->n);
+}
+
+#define JOIN(a, b) a##b
+#define TABLE(level) JOIN (bundle_cpu_, level)
+
+const BundleCpuKernels TABLE (BUNDLE_CPU_LEVEL) = {
+  .linearize = linearize_segment,
+  .cost = cost_segment,
+  .forward = forward_segment,
+  .backward = backward_segment,
+  .schur = schur_segment,
+  .model = model_segment,
+};

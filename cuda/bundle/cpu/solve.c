@@ -1,0 +1,627 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Normal equations, preconditioned conjugate gradients and candidates. Loops run
+ * over segments, cameras, points or chunks of vectors in any order; each writes
+ * what is its own, and sums of those are made in their order. */
+#include "cuda/bundle/cpu/cpu.h"
+
+#include <string.h>
+
+#define CAMERA_GRAIN 16
+#define PCG_GROUP 10 /* iterations between two calls of progress */
+
+enum { SUM_GRADIENT = BUNDLE_TRIANGLE, SUM_COST = 54, SUM_MODEL = 0 };
+
+static void
+for_segments (BundleBackend *b, CvisPoolFunc func)
+{
+  cvis_pool_run (b->pool, b->n_segments, 1, func, b);
+}
+
+static void
+for_cameras (BundleBackend *b, CvisPoolFunc func)
+{
+  cvis_pool_run (b->pool, b->n_cameras, CAMERA_GRAIN, func, b);
+}
+
+static void
+do_ranges (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (gsize i = first; i < (gsize) first + count; i++) {
+    gdouble *sums = b->chunk + BUNDLE_CHUNK_SUMS * i;
+    gsize begin = i * b->range_size;
+
+    memset (sums, 0, BUNDLE_CHUNK_SUMS * sizeof *sums);
+    b->range (b, begin, MIN (begin + b->range_size, b->range_n), sums);
+  }
+}
+
+/* Calls @func for chunks of @size of 0..@n-1, and adds up the sums of the
+ * chunks. */
+static void
+for_ranges (BundleBackend *b, gsize n, gsize size, BundleRangeFunc func,
+    gdouble sums[BUNDLE_CHUNK_SUMS])
+{
+  guint chunks = (guint) ((n + size - 1) / size);
+
+  b->range = func;
+  b->range_n = n;
+  b->range_size = size;
+  cvis_pool_run (b->pool, chunks, 4, do_ranges, b);
+  memset (sums, 0, BUNDLE_CHUNK_SUMS * sizeof *sums);
+  for (gsize i = 0; i < chunks; i++)
+    for (guint k = 0; k < BUNDLE_CHUNK_SUMS; k++)
+      sums[k] += b->chunk[BUNDLE_CHUNK_SUMS * i + k];
+}
+
+static void
+for_points (
+    BundleBackend *b, BundleRangeFunc func, gdouble sums[BUNDLE_CHUNK_SUMS])
+{
+  for_ranges (b, b->n_points, BUNDLE_CHUNK / BUNDLE_POINT, func, sums);
+}
+
+static void
+for_elements (
+    BundleBackend *b, BundleRangeFunc func, gdouble sums[BUNDLE_CHUNK_SUMS])
+{
+  for_ranges (b, b->n_vector, BUNDLE_CHUNK, func, sums);
+}
+
+/* Sums up element @at of the segments' partial sums. */
+static gdouble
+sum_segments (const BundleBackend *b, guint at)
+{
+  gdouble sum = 0;
+
+  for (gsize i = 0; i < b->n_segments; i++)
+    sum += b->partial[BUNDLE_SUMS * i + at];
+  return sum;
+}
+
+/* Sums of the segments of a camera. */
+static void
+sum_camera (
+    const BundleBackend *b, guint camera, guint at, guint n, gdouble *to)
+{
+  memset (to, 0, n * sizeof *to);
+  for (gsize s = b->camera_first[camera]; s < b->camera_first[camera + 1]; s++)
+    for (guint i = 0; i < n; i++)
+      to[i] += b->partial[BUNDLE_SUMS * s + at + i];
+}
+
+/* The sums of all cameras' intrinsics become those of camera 0. */
+static void
+share_intrinsics (const BundleBackend *b, gdouble *x)
+{
+  for (gsize c = 1; b->shared && c < b->n_cameras; c++)
+    for (guint i = BUNDLE_CAMERA_FOCAL; i < 9; i++) {
+      x[i] += x[9 * c + i];
+      x[9 * c + i] = 0;
+    }
+}
+
+/* 0 for all that is constant. */
+static void
+mask_cameras (const BundleBackend *b, gdouble *x)
+{
+  for (gsize c = 0; c < b->n_cameras; c++)
+    for (guint i = 0; b->camera_constant[c] && i < 9; i++)
+      if (b->camera_constant[c] >> i & 1)
+        x[9 * c + i] = 0;
+}
+
+static gboolean
+is_constant (const BundleBackend *b, gsize point)
+{
+  return b->point_constant != NULL && b->point_constant[point] != 0;
+}
+
+/* --- linearisation -------------------------------------------------------------- */
+
+static void
+linearize_segments (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (guint i = first; i < first + count; i++) {
+    gdouble *partial = b->partial + (gsize) i * BUNDLE_SUMS;
+
+    partial[SUM_COST] = b->kernels->linearize (b, &b->segments[i], partial);
+  }
+}
+
+static void
+sum_normal_cameras (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (guint i = first; i < first + count; i++) {
+    gdouble *u = b->u + (gsize) i * BUNDLE_TRIANGLE;
+
+    sum_camera (b, i, 0, BUNDLE_TRIANGLE, u);
+    sum_camera (b, i, SUM_GRADIENT, 9, b->gradient_c + 9 * (gsize) i);
+    for (guint k = 0; k < 9; k++)
+      b->diagonal[9 * (gsize) i + k] = u[bundle_cpu_at (k, k)];
+  }
+}
+
+static void
+sum_normal_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  for (gsize i = first; i < end; i++) {
+    gdouble sum[9] = { 0 };
+
+    for (guint32 k = b->point_first[i]; k < b->point_first[i + 1]; k++)
+      for (guint e = 0; e < 9; e++)
+        sum[e] += b->forward[9 * (gsize) b->point_slot[k] + e];
+    memcpy (b->v + 6 * i, sum, 6 * sizeof *sum);
+    if (is_constant (b, i))
+      memset (sum + 6, 0, 3 * sizeof *sum);
+    for (guint e = 0; e < 3; e++) {
+      b->gradient_p[BUNDLE_POINT * i + e] = sum[6 + e];
+      sums[0] = MAX (sums[0], fabs (sum[6 + e]));
+    }
+    if (!b->scaled)
+      for (guint e = 0; e < 3; e++)
+        b->scale_p[BUNDLE_POINT * i + e] =
+            bundle_column_scale (sum[e == 0   ? 0
+                                     : e == 1 ? 3
+                                              : 5]);
+  }
+}
+
+gboolean
+bundle_cpu_linearize (
+    BundleBackend *b, gdouble *cost, gdouble *gradient, GError **error)
+{
+  gdouble sums[BUNDLE_CHUNK_SUMS];
+
+  for_segments (b, linearize_segments);
+  for_cameras (b, sum_normal_cameras);
+  share_intrinsics (b, b->gradient_c);
+  mask_cameras (b, b->gradient_c);
+  share_intrinsics (b, b->diagonal);
+  if (!b->scaled)
+    for (gsize i = 0; i < (gsize) b->n_cameras * 9; i++)
+      b->scale_c[i] = bundle_column_scale (b->diagonal[i]);
+  for_points (b, sum_normal_points, sums);
+  b->scaled = TRUE;
+  *cost = sum_segments (b, SUM_COST);
+  *gradient = 0;
+  for (gsize i = 0; i < (gsize) b->n_cameras * 9; i++)
+    *gradient = MAX (*gradient, fabs (b->gradient_c[i]));
+  for (gsize i = 0; i * b->range_size < b->n_points; i++)
+    *gradient = MAX (*gradient, b->chunk[BUNDLE_CHUNK_SUMS * i]);
+  return TRUE;
+}
+
+/* --- products with the matrix ----------------------------------------------------- */
+
+static void
+forward_segments (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (guint i = first; i < first + count; i++) {
+    gdouble v[9];
+
+    bundle_cpu_expand (b, b->in, b->segments[i].camera, v);
+    b->kernels->forward (b, &b->segments[i], v);
+  }
+}
+
+/* W^T of the vector, which forward has for each slot */
+static void
+sum_forward (const BundleBackend *b, gsize point, gdouble sum[3])
+{
+  gdouble all[BUNDLE_POINT] = { 0 };
+
+  for (guint32 k = b->point_first[point]; k < b->point_first[point + 1]; k++)
+    for (guint e = 0; e < BUNDLE_POINT; e++)
+      all[e] += b->forward[BUNDLE_POINT * (gsize) b->point_slot[k] + e];
+  memcpy (sum, all, 3 * sizeof *sum);
+}
+
+/* point = V^-1 W^T p */
+static void
+eliminate_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  for (gsize i = first; i < end; i++) {
+    gdouble t[3];
+
+    sum_forward (b, i, t);
+    bundle_multiply_3 (
+        b->inverse_v + 6 * i, t[0], t[1], t[2], b->point + BUNDLE_POINT * i);
+  }
+}
+
+/* q = (V + D) p + W^T p, the points' part of the full system */
+static void
+multiply_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  const gdouble *in = b->in + 9 * (gsize) b->n_cameras;
+  gdouble *out = b->out + 9 * (gsize) b->n_cameras;
+
+  for (gsize i = first; i < end; i++) {
+    const gdouble *p = in + BUNDLE_POINT * i;
+    const gdouble *damping = b->damping_p + BUNDLE_POINT * i;
+    gdouble t[3], q[3];
+
+    sum_forward (b, i, t);
+    bundle_multiply_3 (b->v + 6 * i, p[0], p[1], p[2], q);
+    for (guint k = 0; k < 3; k++)
+      out[BUNDLE_POINT * i + k] =
+          is_constant (b, i) ? 0 : q[k] + damping[k] * p[k] + t[k];
+  }
+}
+
+static void
+backward_segments (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+  const gdouble *u =
+      b->config.schur ? b->point : b->in + 9 * (gsize) b->n_cameras;
+
+  for (guint i = first; i < first + count; i++)
+    b->kernels->backward (
+        b, &b->segments[i], u, b->partial + (gsize) i * BUNDLE_SUMS);
+}
+
+/* q = (U + D) p -+ W ..., the cameras' part */
+static void
+multiply_cameras (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+  gdouble sign = b->config.schur ? -1 : 1;
+
+  for (guint i = first; i < first + count; i++) {
+    gsize at = 9 * (gsize) i;
+    gdouble v[9], w[9], product[9];
+
+    bundle_cpu_expand (b, b->in, i, v);
+    bundle_cpu_multiply_9 (b->u + (gsize) i * BUNDLE_TRIANGLE, v, product);
+    sum_camera (b, i, 0, 9, w);
+    for (guint k = 0; k < 9; k++)
+      b->out[at + k] =
+          product[k] + sign * w[k] + b->damping_c[at + k] * b->in[at + k];
+  }
+}
+
+static void
+multiply (BundleBackend *b, const gdouble *p, gdouble *q)
+{
+  gdouble sums[BUNDLE_CHUNK_SUMS];
+
+  b->in = p;
+  b->out = q;
+  for_segments (b, forward_segments);
+  for_points (b, b->config.schur ? eliminate_points : multiply_points, sums);
+  for_segments (b, backward_segments);
+  for_cameras (b, multiply_cameras);
+  share_intrinsics (b, q);
+  mask_cameras (b, q);
+}
+
+/* --- damping, right side, preconditioner ----------------------------------------------- */
+
+static void
+damp_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  for (gsize i = first; i < end; i++) {
+    const gdouble *v = b->v + 6 * i, *scale = b->scale_p + BUNDLE_POINT * i;
+    const gdouble *g = b->gradient_p + BUNDLE_POINT * i;
+    gdouble *damping = b->damping_p + BUNDLE_POINT * i;
+    gdouble a[6];
+
+    damping[0] = bundle_damping (v[0], scale[0], b->radius);
+    damping[1] = bundle_damping (v[3], scale[1], b->radius);
+    damping[2] = bundle_damping (v[5], scale[2], b->radius);
+    memcpy (a, v, sizeof a);
+    a[0] += damping[0];
+    a[3] += damping[1];
+    a[5] += damping[2];
+    if (is_constant (b, i))
+      memset (a, 0, sizeof a);
+    bundle_invert_3 (a, b->inverse_v + 6 * i);
+    bundle_multiply_3 (
+        b->inverse_v + 6 * i, g[0], g[1], g[2], b->point + BUNDLE_POINT * i);
+  }
+}
+
+/* b = -g + W V^-1 g */
+static void
+make_right_side (BundleBackend *b)
+{
+  gsize cameras = 9 * (gsize) b->n_cameras;
+
+  for (gsize i = 0; i < cameras; i++)
+    b->b[i] = -b->gradient_c[i];
+  if (!b->config.schur) {
+    for (gsize i = 0; i < b->n_vector - cameras; i++)
+      b->b[cameras + i] = -b->gradient_p[i];
+    return;
+  }
+  for_segments (b, backward_segments);
+  for (guint i = 0; i < b->n_cameras; i++) {
+    gdouble w[9];
+
+    sum_camera (b, i, 0, 9, w);
+    for (guint k = 0; k < 9; k++)
+      b->b[9 * (gsize) i + k] += w[k];
+  }
+  share_intrinsics (b, b->b);
+  mask_cameras (b, b->b);
+}
+
+static void
+schur_segments (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (guint i = first; i < first + count; i++)
+    b->kernels->schur (
+        b, &b->segments[i], b->partial + (gsize) i * BUNDLE_SUMS);
+}
+
+static void
+invert_cameras (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (guint i = first; i < first + count; i++)
+    bundle_cpu_invert_block (b, i, b->schur + (gsize) i * BUNDLE_TRIANGLE);
+}
+
+static void
+make_preconditioner (BundleBackend *b)
+{
+  gboolean schur = b->config.preconditioner != BUNDLE_PRECONDITIONER_JACOBI;
+
+  if (schur)
+    for_segments (b, schur_segments);
+  for (gsize c = 0; c < b->n_cameras; c++) {
+    const gdouble *u = b->u + BUNDLE_TRIANGLE * c;
+    gdouble *to = b->schur + BUNDLE_TRIANGLE * c;
+    gdouble eliminated[BUNDLE_TRIANGLE] = { 0 };
+
+    if (schur)
+      sum_camera (b, (guint) c, 0, BUNDLE_TRIANGLE, eliminated);
+    for (guint i = 0; i < BUNDLE_TRIANGLE; i++)
+      to[i] = u[i] - eliminated[i];
+    for (guint i = BUNDLE_CAMERA_FOCAL; b->shared && c > 0 && i < 9; i++)
+      for (guint j = i; j < 9; j++)
+        b->schur[bundle_cpu_at (i, j)] += to[bundle_cpu_at (i, j)];
+  }
+  for (gsize c = 0; c < b->n_cameras; c++)
+    for (guint i = 0; i < 9; i++)
+      b->schur[BUNDLE_TRIANGLE * c + bundle_cpu_at (i, i)] +=
+          b->damping_c[9 * c + i];
+  if (b->cluster)
+    bundle_cluster_update (b);
+  else
+    for_cameras (b, invert_cameras);
+}
+
+static void
+precondition_cameras (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (gsize i = first; i < (gsize) first + count; i++)
+    bundle_cpu_multiply_9 (
+        b->inverse_u + BUNDLE_TRIANGLE * i, b->r + 9 * i, b->z + 9 * i);
+}
+
+static void
+precondition_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  gsize offset = 9 * (gsize) b->n_cameras;
+
+  for (gsize i = first; i < end; i++) {
+    const gdouble *r = b->r + offset + BUNDLE_POINT * i;
+
+    bundle_multiply_3 (b->inverse_v + 6 * i, r[0], r[1], r[2],
+        b->z + offset + BUNDLE_POINT * i);
+  }
+}
+
+static void
+precondition (BundleBackend *b)
+{
+  gdouble sums[BUNDLE_CHUNK_SUMS];
+
+  if (b->cluster)
+    bundle_cluster_apply (b, b->r, b->z);
+  else
+    for_cameras (b, precondition_cameras);
+  if (!b->config.schur)
+    for_points (b, precondition_points, sums);
+}
+
+/* --- vectors ----------------------------------------------------------------------------- */
+
+static void
+dot_r_z (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  for (gsize i = first; i < end; i++)
+    sums[0] += b->r[i] * b->z[i];
+}
+
+static void
+dot_p_q (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  for (gsize i = first; i < end; i++)
+    sums[0] += b->p[i] * b->q[i];
+}
+
+static void
+update_direction (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  for (gsize i = first; i < end; i++)
+    b->p[i] = b->z[i] + b->beta * b->p[i];
+}
+
+/* x += alpha p, r -= alpha q; sums: x (b + r), r r */
+static void
+update_solution (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  for (gsize i = first; i < end; i++) {
+    b->x[i] += b->alpha * b->p[i];
+    b->r[i] -= b->alpha * b->q[i];
+    sums[0] += b->x[i] * (b->b[i] + b->r[i]);
+    sums[1] += b->r[i] * b->r[i];
+  }
+}
+
+/* x from b. The stop is that of Ceres: the quadratic model x (b + r) gained less
+ * than eta of its mean gain an iteration.
+ * Returns: FALSE if cancelled */
+static gboolean
+solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
+    guint *iterations)
+{
+  gsize bytes = b->n_vector * sizeof *b->x;
+  gdouble rho = 1, model = 0, norm_b, sums[BUNDLE_CHUNK_SUMS];
+
+  *iterations = 0;
+  memset (b->x, 0, bytes);
+  memset (b->p, 0, bytes);
+  memset (b->z, 0, bytes);
+  memset (b->q, 0, bytes);
+  memcpy (b->r, b->b, bytes);
+  b->alpha = 0;
+  for_elements (b, update_solution, sums);
+  norm_b = sqrt (sums[1]);
+  while (norm_b > 0 && *iterations < b->config.max_pcg_iterations) {
+    gdouble last = rho, last_model = model, curvature;
+
+    if (progress && *iterations % PCG_GROUP == 0 && !progress (NULL, user_data))
+      return FALSE;
+    precondition (b);
+    for_elements (b, dot_r_z, sums);
+    rho = sums[0];
+    if (!(rho > 0) || !isfinite (rho))
+      break;
+    b->beta = *iterations == 0 ? 0 : rho / last;
+    for_elements (b, update_direction, sums);
+    multiply (b, b->p, b->q);
+    for_elements (b, dot_p_q, sums);
+    curvature = sums[0];
+    if (!(curvature > 0) || !isfinite (curvature))
+      break;
+    b->alpha = rho / curvature;
+    for_elements (b, update_solution, sums);
+    ++*iterations;
+    model = sums[0];
+    if (*iterations * (model - last_model) < b->config.eta * model)
+      break;
+    if (sqrt (sums[1]) <= b->config.pcg_tolerance * norm_b)
+      break;
+  }
+  return TRUE;
+}
+
+/* --- a step -------------------------------------------------------------------------------- */
+
+/* The points' part of the step and their new places; sums: its square, that of
+ * the state. */
+static void
+move_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
+{
+  const gdouble *x = b->x + 9 * (gsize) b->n_cameras;
+
+  for (gsize i = first; i < end; i++) {
+    const gdouble *g = b->gradient_p + BUNDLE_POINT * i;
+    gdouble *d = b->point + BUNDLE_POINT * i;
+
+    if (b->config.schur) {
+      gdouble t[3];
+
+      sum_forward (b, i, t);
+      bundle_multiply_3 (
+          b->inverse_v + 6 * i, -g[0] - t[0], -g[1] - t[1], -g[2] - t[2], d);
+    } else {
+      memcpy (d, x + BUNDLE_POINT * i, 3 * sizeof *d);
+    }
+    for (guint k = 0; k < 3; k++) {
+      gdouble old = b->points[BUNDLE_POINT * i + k];
+
+      b->new_points[BUNDLE_POINT * i + k] = old + d[k];
+      sums[0] += d[k] * d[k];
+      sums[1] += old * old;
+    }
+  }
+}
+
+static void
+evaluate_segments (guint first, guint count, gpointer data)
+{
+  BundleBackend *b = data;
+
+  for (guint i = first; i < first + count; i++) {
+    gdouble *partial = b->partial + (gsize) i * BUNDLE_SUMS, v[9];
+
+    bundle_cpu_expand (b, b->x, b->segments[i].camera, v);
+    partial[SUM_MODEL] = b->kernels->model (b, &b->segments[i], v);
+    partial[SUM_COST] = b->kernels->cost (b, &b->segments[i]);
+  }
+}
+
+/* The candidate and what BundleStep says of it. */
+static void
+make_candidate (BundleBackend *b, BundleStep *step)
+{
+  gdouble sums[BUNDLE_CHUNK_SUMS], moved, state;
+
+  if (b->config.schur) {
+    b->in = b->x;
+    for_segments (b, forward_segments);
+  }
+  for_points (b, move_points, sums);
+  moved = sums[0];
+  state = sums[1];
+  for (guint c = 0; c < b->n_cameras; c++) {
+    gdouble v[9];
+
+    bundle_cpu_expand (b, b->x, c, v);
+    for (gsize k = 0; k < 9; k++) {
+      gdouble old = b->cameras[9 * (gsize) c + k];
+
+      b->new_cameras[9 * (gsize) c + k] = old + v[k];
+      moved += v[k] * v[k];
+      state += old * old;
+    }
+    bundle_constants (b->new_cameras + 9 * (gsize) c, &b->new_constants[c]);
+  }
+  b->eval_points = b->new_points;
+  b->eval_constants = b->new_constants;
+  for_segments (b, evaluate_segments);
+  step->model_decrease = sum_segments (b, SUM_MODEL);
+  step->cost = sum_segments (b, SUM_COST);
+  step->step_norm = sqrt (moved);
+  step->state_norm = sqrt (state);
+}
+
+gboolean
+bundle_cpu_step (BundleBackend *b, gdouble radius, BundleProgress progress,
+    gpointer user_data, BundleStep *step, GError **error)
+{
+  gdouble sums[BUNDLE_CHUNK_SUMS];
+
+  *step = (BundleStep){ 0 };
+  b->radius = radius;
+  for (gsize i = 0; i < 9 * (gsize) b->n_cameras; i++)
+    b->damping_c[i] = bundle_damping (b->diagonal[i], b->scale_c[i], radius);
+  for_points (b, damp_points, sums);
+  make_right_side (b);
+  make_preconditioner (b);
+  step->cancelled = !solve_pcg (b, progress, user_data, &step->pcg_iterations);
+  if (!step->cancelled)
+    make_candidate (b, step);
+  return TRUE;
+}

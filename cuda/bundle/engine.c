@@ -1,0 +1,340 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The control of Levenberg-Marquardt, which the backends share: that of Ceres's
+ * trust region minimizer with its defaults. */
+#include "cuda/bundle/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/backend.h"
+#include "cuda/core/histogram.h"
+#include "cuda/core/memory.h"
+
+#define MIN_RELATIVE_DECREASE 1e-3
+#define MIN_RADIUS 1e-32
+#define MAX_RADIUS 1e16
+#define MAX_INVALID 5 /* steps in a row whose model does not fall */
+#define TRIANGLE 45
+/* A pivot of a camera's block with a unit diagonal below it means that the block
+ * is rank-deficient: the square of single precision, for the block is a square. */
+#define DEFICIENT_PIVOT 1e-13
+
+/* Memory of a solve beside the problem; the first two become the result. */
+typedef struct {
+  gdouble *cameras, *points;
+  guint16 *constant;
+  gdouble *blocks;
+  gboolean shared;
+} Work;
+
+static void
+work_clear (Work *work)
+{
+  free (work->cameras);
+  free (work->points);
+  free (work->constant);
+  free (work->blocks);
+}
+
+/* All cameras get the mean intrinsics, those of camera 0 are the unknowns. */
+static void
+share_intrinsics (const BundleProblem *problem, Work *work)
+{
+  guint16 fixed = 0;
+  gdouble sums[3] = { 0 };
+
+  for (gsize i = 0; i < problem->n_cameras; i++) {
+    fixed |= work->constant[i] & BUNDLE_CAMERA_INTRINSICS;
+    for (guint k = 0; k < 3; k++)
+      sums[k] += work->cameras[9 * i + BUNDLE_CAMERA_FOCAL + k];
+  }
+  for (gsize i = 0; i < problem->n_cameras; i++) {
+    work->constant[i] |= i == 0 ? fixed : BUNDLE_CAMERA_INTRINSICS;
+    for (guint k = 0; k < 3; k++)
+      work->cameras[9 * i + BUNDLE_CAMERA_FOCAL + k] =
+          sums[k] / problem->n_cameras;
+  }
+  work->shared = TRUE;
+}
+
+static gboolean
+work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
+    GError **error)
+{
+  gsize n = problem->n_cameras;
+
+  memset (work, 0, sizeof *work);
+  work->cameras = cvis_memory_new (n * 9 * sizeof (gdouble), FALSE, error);
+  if (work->cameras)
+    work->points = cvis_memory_new (
+        (gsize) problem->n_points * 3 * sizeof (gdouble), FALSE, error);
+  if (work->points)
+    work->constant = cvis_memory_new (n * sizeof (guint16), TRUE, error);
+  if (work->constant)
+    work->blocks =
+        cvis_memory_new (n * TRIANGLE * sizeof (gdouble), FALSE, error);
+  if (work->blocks == NULL) {
+    work_clear (work);
+    return FALSE;
+  }
+  memcpy (work->cameras, problem->cameras, n * 9 * sizeof (gdouble));
+  for (gsize i = 0; i < n; i++) {
+    if (problem->camera_constant)
+      work->constant[i] = problem->camera_constant[i] & BUNDLE_CAMERA_ALL;
+    if (config->fix_intrinsics)
+      work->constant[i] |= BUNDLE_CAMERA_INTRINSICS;
+  }
+  if (config->fix_first_camera)
+    work->constant[0] |= BUNDLE_CAMERA_ALL & ~BUNDLE_CAMERA_INTRINSICS;
+  if (config->shared_intrinsics && !config->fix_intrinsics)
+    share_intrinsics (problem, work);
+  return TRUE;
+}
+
+/* --- rank-deficient cameras ------------------------------------------------------ */
+
+/* Whether a Cholesky factorisation with pivoting finds a pivot that is rounding,
+ * in the rows of @block that are not @constant. */
+static gboolean
+is_deficient (const gdouble block[TRIANGLE], guint16 constant)
+{
+  gdouble a[9][9];
+  guint rows[9], n = 0;
+
+  for (guint i = 0; i < 9; i++)
+    if (!(constant >> i & 1))
+      rows[n++] = i;
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < n; j++) {
+      guint r = MIN (rows[i], rows[j]), c = MAX (rows[i], rows[j]);
+
+      a[i][j] = block[r * (17 - r) / 2 + c];
+    }
+  for (guint i = 0; i < n; i++)
+    if (!(a[i][i] > 0))
+      return TRUE;
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < n; j++)
+      if (i != j)
+        a[i][j] /= sqrt (a[i][i]) * sqrt (a[j][j]);
+  for (guint i = 0; i < n; i++)
+    a[i][i] = 1;
+  for (guint k = 0; k < n; k++) {
+    guint best = k;
+
+    for (guint i = k + 1; i < n; i++)
+      if (a[i][i] > a[best][best])
+        best = i;
+    if (!(a[best][best] > DEFICIENT_PIVOT))
+      return TRUE;
+    for (guint j = 0; j < n; j++) {
+      gdouble t = a[k][j];
+
+      a[k][j] = a[best][j];
+      a[best][j] = t;
+    }
+    for (guint i = 0; i < n; i++) {
+      gdouble t = a[i][k];
+
+      a[i][k] = a[i][best];
+      a[i][best] = t;
+    }
+    for (guint i = k + 1; i < n; i++)
+      for (guint j = k + 1; j < n; j++)
+        a[i][j] -= a[i][k] * a[k][j] / a[k][k];
+  }
+  return FALSE;
+}
+
+static void
+find_deficient (
+    const BundleProblem *problem, const Work *work, BundleSummary *summary)
+{
+  GArray *found = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  for (guint32 i = 0; i < problem->n_cameras; i++)
+    if (is_deficient (work->blocks + TRIANGLE * (gsize) i, work->constant[i]))
+      g_array_append_val (found, i);
+  summary->n_deficient = found->len;
+  summary->deficient =
+      (guint32 *) g_array_free (found, summary->n_deficient == 0);
+}
+
+/* --- Levenberg-Marquardt ------------------------------------------------------------ */
+
+typedef struct {
+  const BundleBackendOps *ops;
+  BundleBackend *backend;
+  const BundleConfig *config;
+  BundleProgress progress;
+  gpointer user_data;
+  guint64 begin;
+} Solve;
+
+static gdouble
+get_seconds (const Solve *solve)
+{
+  return (gdouble) (cvis_monotonic_ns () - solve->begin) * 1e-9;
+}
+
+/* Returns: FALSE to cancel */
+static gboolean
+report (const Solve *solve, BundleIteration *iteration)
+{
+  iteration->seconds = get_seconds (solve);
+  return solve->progress == NULL
+         || solve->progress (iteration, solve->user_data);
+}
+
+/* Returns: FALSE with an error */
+static gboolean
+minimize (const Solve *solve, BundleSummary *summary, GError **error)
+{
+  const BundleConfig *config = solve->config;
+  const BundleBackendOps *ops = solve->ops;
+  BundleIteration it = { .accepted = TRUE, .radius = config->initial_radius };
+  gdouble shrink = 2;
+  guint n_invalid = 0;
+
+  if (!ops->linearize (solve->backend, &it.cost, &it.gradient, error))
+    return FALSE;
+  if (!isfinite (it.cost) || !isfinite (it.gradient))
+    return cvis_refuse (error,
+        "the cost at the start is not finite: a point lies in the plane "
+        "of a camera that sees it, or numbers are too large. Correct the "
+        "problem.");
+  summary->initial_cost = summary->final_cost = it.cost;
+  if (!report (solve, &it)) {
+    summary->stop = BUNDLE_STOP_CANCELLED;
+    return TRUE;
+  }
+  if (it.gradient <= config->gradient_tolerance) {
+    summary->stop = BUNDLE_STOP_GRADIENT;
+    return TRUE;
+  }
+  for (;;) {
+    BundleStep step;
+    gdouble decrease;
+
+    if (it.number >= config->max_iterations) {
+      summary->stop = BUNDLE_STOP_ITERATIONS;
+      return TRUE;
+    }
+    if (it.radius <= MIN_RADIUS || n_invalid >= MAX_INVALID) {
+      summary->stop = BUNDLE_STOP_RADIUS;
+      return TRUE;
+    }
+    if (!ops->step (solve->backend, it.radius, solve->progress,
+            solve->user_data, &step, error))
+      return FALSE;
+    if (step.cancelled) {
+      summary->stop = BUNDLE_STOP_CANCELLED;
+      return TRUE;
+    }
+    it.number++;
+    it.pcg_iterations = step.pcg_iterations;
+    summary->iterations++;
+    summary->pcg_iterations += step.pcg_iterations;
+    decrease = isfinite (step.cost) ? it.cost - step.cost : -G_MAXDOUBLE;
+    it.accepted = FALSE;
+    it.rho = 0;
+    if (!(step.model_decrease > 0)) {
+      n_invalid++;
+    } else {
+      gboolean small = step.step_norm
+                       <= config->parameter_tolerance
+                              * (step.state_norm + config->parameter_tolerance);
+      gboolean converged =
+          fabs (decrease) <= config->function_tolerance * it.cost;
+
+      n_invalid = 0;
+      it.rho = decrease / step.model_decrease;
+      it.accepted = it.rho > MIN_RELATIVE_DECREASE;
+      if (small || converged) {
+        /* Ceres drops this step; a lower cost is kept here */
+        it.accepted = decrease > 0;
+        if (it.accepted) {
+          ops->accept (solve->backend);
+          summary->final_cost = it.cost = step.cost;
+        }
+        summary->stop = small ? BUNDLE_STOP_PARAMETER : BUNDLE_STOP_FUNCTION;
+        report (solve, &it);
+        return TRUE;
+      }
+    }
+    if (it.accepted) {
+      gdouble r = 2 * it.rho - 1;
+
+      ops->accept (solve->backend);
+      it.radius = MIN (it.radius / MAX (1. / 3, 1 - r * r * r), MAX_RADIUS);
+      shrink = 2;
+      summary->final_cost = step.cost;
+      if (!ops->linearize (solve->backend, &it.cost, &it.gradient, error))
+        return FALSE;
+    } else {
+      it.radius /= shrink;
+      shrink *= 2;
+    }
+    if (!report (solve, &it)) {
+      summary->stop = BUNDLE_STOP_CANCELLED;
+      return TRUE;
+    }
+    if (it.accepted && it.gradient <= config->gradient_tolerance) {
+      summary->stop = BUNDLE_STOP_GRADIENT;
+      return TRUE;
+    }
+  }
+}
+
+gboolean
+bundle_solve (BundleProblem *problem, const BundleConfig *config,
+    CvisContext *context, BundleProgress progress, gpointer user_data,
+    BundleSummary *summary, GError **error)
+{
+  const BundleBackendOps *ops = &bundle_backend_cpu;
+  Solve solve = { ops, NULL, config, progress, user_data,
+    cvis_monotonic_ns () };
+  BundleStart start = { .problem = problem };
+  Work work;
+  gboolean done;
+
+  memset (summary, 0, sizeof *summary);
+  if (!bundle_config_check (config, error)
+      || !bundle_problem_check (problem, error)
+      || !work_init (&work, problem, config, error))
+    return FALSE;
+  start.cameras = work.cameras;
+  start.camera_constant = work.constant;
+  start.shared = work.shared;
+  solve.backend = ops->create (&start, config, context, error);
+  done = solve.backend != NULL && minimize (&solve, summary, error)
+         && ops->read (
+             solve.backend, work.cameras, work.points, work.blocks, error);
+  if (done) {
+    gdouble *cameras = problem->cameras, *points = problem->points;
+
+    problem->cameras = work.cameras;
+    problem->points = work.points;
+    work.cameras = cameras;
+    work.points = points;
+    find_deficient (problem, &work, summary);
+    summary->device_bytes = ops->get_bytes (solve.backend);
+  } else {
+    memset (summary, 0, sizeof *summary);
+  }
+  ops->destroy (solve.backend);
+  work_clear (&work);
+  if (done)
+    summary->seconds = get_seconds (&solve);
+  return done;
+}
+
+void
+bundle_summary_clear (BundleSummary *summary)
+{
+  g_clear_pointer (&summary->deficient, g_free);
+}

@@ -1,0 +1,135 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* bench_bundle [--threads N] [--copies K] [--runs N] [PROBLEM...]: bundle
+ * adjustment of BAL problems (bundle/PROBLEM.txt.bz2 in CUDAVISION_TEST_DATA) in
+ * several configurations: costs, iterations and the least time of the runs. */
+#include <math.h>
+#include <string.h>
+
+#include "bundledata.h"
+#include "cuda/bundle/engine.h"
+
+typedef struct {
+  const gchar *name;
+  gboolean schur;
+  BundlePreconditioner preconditioner;
+  BundleWStorage w;
+  BundleLayout layout;
+  BundlePrecision precision;
+  gdouble pcg_tolerance; /* not 0: instead of eta, and at most 100 iterations */
+} Configuration;
+
+static const Configuration configurations[] = {
+  { "schur-jacobi recompute", TRUE, BUNDLE_PRECONDITIONER_SCHUR_JACOBI,
+      BUNDLE_W_RECOMPUTE, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 0 },
+  { "schur-jacobi implicit", TRUE, BUNDLE_PRECONDITIONER_SCHUR_JACOBI,
+      BUNDLE_W_IMPLICIT, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 0 },
+  { "schur-jacobi implicit mixed", TRUE, BUNDLE_PRECONDITIONER_SCHUR_JACOBI,
+      BUNDLE_W_IMPLICIT, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_MIXED, 0 },
+  { "schur-jacobi implicit block", TRUE, BUNDLE_PRECONDITIONER_SCHUR_JACOBI,
+      BUNDLE_W_IMPLICIT, BUNDLE_LAYOUT_BLOCK, BUNDLE_PRECISION_DOUBLE, 0 },
+  { "schur-jacobi explicit", TRUE, BUNDLE_PRECONDITIONER_SCHUR_JACOBI,
+      BUNDLE_W_EXPLICIT, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 0 },
+  { "cluster recompute", TRUE, BUNDLE_PRECONDITIONER_CLUSTER,
+      BUNDLE_W_RECOMPUTE, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 0 },
+  { "paper: no schur, implicit", FALSE, BUNDLE_PRECONDITIONER_JACOBI,
+      BUNDLE_W_IMPLICIT, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 1e-4 },
+  { "paper: no schur, explicit", FALSE, BUNDLE_PRECONDITIONER_JACOBI,
+      BUNDLE_W_EXPLICIT, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 1e-4 },
+  { "paper: schur, implicit", TRUE, BUNDLE_PRECONDITIONER_JACOBI,
+      BUNDLE_W_IMPLICIT, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 1e-4 },
+  { "paper: schur, explicit", TRUE, BUNDLE_PRECONDITIONER_JACOBI,
+      BUNDLE_W_EXPLICIT, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 1e-4 },
+};
+
+static void
+run_configuration (const BundleProblem *problem, const Configuration *c,
+    guint threads, guint runs)
+{
+  BundleConfig config;
+  BundleSummary best = { 0 };
+
+  bundle_config_init (&config);
+  config.schur = c->schur;
+  config.preconditioner = c->preconditioner;
+  config.w_storage = c->w;
+  config.layout = c->layout;
+  config.precision = c->precision;
+  config.threads = threads;
+  if (c->pcg_tolerance > 0) {
+    config.eta = 1e-12;
+    config.pcg_tolerance = c->pcg_tolerance;
+    config.max_pcg_iterations = 100;
+  }
+  for (guint run = 0; run < runs; run++) {
+    g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+    g_autoptr (GError) error = NULL;
+    BundleSummary summary;
+
+    if (!bundle_solve (copy, &config, NULL, NULL, NULL, &summary, &error)) {
+      g_print ("%s: %s\n", c->name, error->message);
+      return;
+    }
+    bundle_summary_clear (&summary);
+    if (run == 0 || summary.seconds < best.seconds)
+      best = summary;
+  }
+  g_print ("%-29s %18.11e %18.11e %4u %6u %9.4f\n", c->name, best.initial_cost,
+      best.final_cost, best.iterations, best.pcg_iterations, best.seconds);
+}
+
+int
+main (int argc, char **argv)
+{
+  gint threads = 0, copies = 1, runs = 5;
+  g_auto (GStrv) names = NULL;
+  const GOptionEntry entries[] = {
+    { "threads", 't', 0, G_OPTION_ARG_INT, &threads,
+        "of the CPU (0: one per processor)", "N" },
+    { "copies", 'k', 0, G_OPTION_ARG_INT, &copies,
+        "of each problem, shuffled (1)", "K" },
+    { "runs", 'n', 0, G_OPTION_ARG_INT, &runs, "the least time of N (5)", "N" },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &names, NULL,
+        "PROBLEM..." },
+    { NULL },
+  };
+  static const gchar *const all[] = { "problem-16-22106-pre",
+    "problem-21-11315-pre", "problem-49-7776-pre", NULL };
+  g_autoptr (GOptionContext) options = g_option_context_new (NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_option_context_add_main_entries (options, entries, NULL);
+  if (!g_option_context_parse (options, &argc, &argv, &error) || threads < 0
+      || copies < 1 || runs < 1) {
+    g_printerr ("%s\n", error ? error->message : "numbers out of range");
+    return 2;
+  }
+  for (const gchar *const *name = names ? (const gchar *const *) names : all;
+       *name; name++) {
+    const gchar *why = NULL;
+    g_autoptr (BundleProblem) problem = bundle_data_load (*name, &why);
+
+    if (problem == NULL) {
+      g_print ("%s: skipped: %s\n", *name, why);
+      continue;
+    }
+    if (copies > 1) {
+      BundleProblem *many = bundle_data_repeat (problem, (guint) copies, 1);
+
+      bundle_problem_free (problem);
+      problem = many;
+    }
+    g_print ("%s x %d: %u cameras, %u points, %" G_GSIZE_FORMAT
+             " observations, cost %.12e in another way\n",
+        *name, copies, problem->n_cameras, problem->n_points,
+        problem->n_observations, bundle_data_cost (problem));
+    g_print ("%-29s %18s %18s %4s %6s %9s\n", "configuration", "initial cost",
+        "final cost", "LM", "PCG", "seconds");
+    for (guint i = 0; i < G_N_ELEMENTS (configurations); i++)
+      run_configuration (
+          problem, &configurations[i], (guint) threads, (guint) runs);
+  }
+  return 0;
+}

@@ -1,0 +1,694 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* bundlesolve small|genuine|matrix: the bundle adjustment engine on the CPU, with
+ * problems made here, with genuine ones, with these in all settings. Costs of the
+ * genuine BAL problems are those that the Ceres Solver 2.1.0 reached with
+ * function_tolerance 1e-14 ("deep") or at its defaults (Huber). */
+#include "cuda/bundle/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bundledata.h"
+
+typedef struct {
+  const gchar *name;
+  gdouble initial, deep, huber_initial, huber;
+  gdouble tolerance; /* above deep; below it the same, or any if 0 */
+} Oracle;
+
+static const Oracle oracles[] = {
+  { "problem-16-22106-pre", 4.185659518250e6, 1.803390347877e4,
+      5.225659512191e5, 1.233667809681e4, 1e-6 },
+  { "problem-21-11315-pre", 4.413239314432e6, 3.037863579650e4,
+      2.771703495085e5, 1.369794792334e4, 1e-6 },
+  /* it has other minima near by */
+  { "problem-49-7776-pre", 8.509124606808e5, 1.334424154451e4, 1.206505365395e5,
+      7.648025720553e3, 1e-4 },
+};
+
+static void
+assert_close (gdouble a, gdouble b, gdouble relative)
+{
+  if (!(fabs (a - b) <= relative * fabs (b)))
+    g_error ("%.15g, expected %.15g within %g", a, b, relative);
+}
+
+static void
+solve (
+    BundleProblem *problem, const BundleConfig *config, BundleSummary *summary)
+{
+  GError *error = NULL;
+
+  bundle_solve (problem, config, NULL, NULL, NULL, summary, &error);
+  g_assert_no_error (error);
+}
+
+/* NULL: the test is skipped */
+static BundleProblem *
+load_or_skip (const gchar *name)
+{
+  const gchar *why = NULL;
+  BundleProblem *problem = bundle_data_load (name, &why);
+
+  if (problem == NULL)
+    g_test_skip (why);
+  return problem;
+}
+
+/* Paper: max. 100 iterations, stop at a residual of 1e-4 */
+static void
+set_paper (BundleConfig *config)
+{
+  config->preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
+  config->eta = 1e-12;
+  config->pcg_tolerance = 1e-4;
+  config->max_pcg_iterations = 100;
+}
+
+static void
+check_oracle (const Oracle *oracle, const BundleProblem *problem,
+    const BundleConfig *config)
+{
+  g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+  BundleSummary summary;
+
+  solve (copy, config, &summary);
+  assert_close (summary.initial_cost, oracle->initial, 1e-9);
+  assert_close (bundle_data_cost (copy), summary.final_cost, 1e-9);
+  g_assert_cmpfloat (
+      summary.final_cost, <=, oracle->deep * (1 + oracle->tolerance));
+  if (oracle->tolerance < 1e-5)
+    g_assert_cmpfloat (
+        summary.final_cost, >=, oracle->deep * (1 - oracle->tolerance));
+  g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_FUNCTION);
+  g_assert_cmpuint (summary.n_deficient, ==, 0);
+  g_assert_cmpuint (summary.device_bytes, ==, 0);
+  bundle_summary_clear (&summary);
+}
+
+/* The settings number @i of 24: W, precision, preconditioner, without the Schur
+ * complement; and both layouts among them. */
+static void
+set_matrix (BundleConfig *config, guint i)
+{
+  bundle_config_init (config);
+  config->w_storage = (BundleWStorage) (i % 3);
+  config->precision = (BundlePrecision) (i / 3 % 2);
+  config->layout = (BundleLayout) (i % 2);
+  config->schur = i < 18;
+  config->preconditioner = i < 6    ? BUNDLE_PRECONDITIONER_SCHUR_JACOBI
+                           : i < 12 ? BUNDLE_PRECONDITIONER_CLUSTER
+                                    : BUNDLE_PRECONDITIONER_JACOBI;
+}
+
+static void
+test_matrix (gconstpointer data)
+{
+  const Oracle *oracle = data;
+  g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
+
+  if (problem == NULL)
+    return;
+  for (guint i = 0; i < 24; i++) {
+    BundleConfig config;
+
+    set_matrix (&config, i);
+    g_test_message ("configuration %u", i);
+    check_oracle (oracle, problem, &config);
+  }
+}
+
+/* The paper's four. */
+static void
+test_paper (gconstpointer data)
+{
+  const Oracle *oracle = data;
+  g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
+
+  for (guint i = 0; problem && i < 4; i++) {
+    BundleConfig config;
+
+    bundle_config_init (&config);
+    set_paper (&config);
+    config.schur = i < 2;
+    config.w_storage = i % 2 ? BUNDLE_W_EXPLICIT : BUNDLE_W_IMPLICIT;
+    check_oracle (oracle, problem, &config);
+  }
+}
+
+static void
+test_default (gconstpointer data)
+{
+  const Oracle *oracle = data;
+  g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
+  BundleConfig config;
+
+  bundle_config_init (&config);
+  if (problem)
+    check_oracle (oracle, problem, &config);
+}
+
+static void
+test_huber (gconstpointer data)
+{
+  const Oracle *oracle = data;
+  g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
+  BundleConfig config;
+  BundleSummary summary;
+
+  if (problem == NULL)
+    return;
+  bundle_config_init (&config);
+  config.loss = BUNDLE_LOSS_HUBER;
+  solve (problem, &config, &summary);
+  assert_close (summary.initial_cost, oracle->huber_initial, 1e-9);
+  g_assert_cmpfloat (summary.final_cost, <, oracle->huber * (1 + 1e-4));
+  bundle_summary_clear (&summary);
+}
+
+typedef struct {
+  GArray *iterations;
+  guint stop_after; /* iterations; 0: never */
+  guint groups;     /* calls between groups of conjugate gradients */
+  guint stop_group;
+} History;
+
+static gboolean
+record (const BundleIteration *iteration, gpointer user_data)
+{
+  History *history = user_data;
+
+  if (iteration == NULL)
+    return ++history->groups != history->stop_group;
+  g_array_append_val (history->iterations, *iteration);
+  return history->iterations->len != history->stop_after;
+}
+
+/* Shuffled copies take the steps of one: the same decisions, costs times k. */
+static void
+check_copies (const BundleProblem *problem, guint copies)
+{
+  g_autoptr (BundleProblem) one = bundle_problem_copy (problem, NULL);
+  g_autoptr (BundleProblem) many = bundle_data_repeat (problem, copies, 7);
+  History history[2] = { { 0 } };
+  BundleConfig config;
+  BundleSummary summary;
+
+  bundle_config_init (&config);
+  for (guint i = 0; i < 2; i++) {
+    GError *error = NULL;
+
+    history[i].iterations =
+        g_array_new (FALSE, FALSE, sizeof (BundleIteration));
+    bundle_solve (
+        i ? many : one, &config, NULL, record, &history[i], &summary, &error);
+    g_assert_no_error (error);
+    bundle_summary_clear (&summary);
+  }
+  g_assert_cmpuint (history[0].iterations->len, ==, history[1].iterations->len);
+  for (guint i = 0; i < history[0].iterations->len; i++) {
+    const BundleIteration *a =
+        &g_array_index (history[0].iterations, BundleIteration, i);
+    const BundleIteration *b =
+        &g_array_index (history[1].iterations, BundleIteration, i);
+
+    g_assert_cmpint (a->accepted, ==, b->accepted);
+    g_assert_cmpuint (a->pcg_iterations, ==, b->pcg_iterations);
+    assert_close (b->cost, copies * a->cost, 1e-10);
+    assert_close (b->radius, a->radius, 1e-6);
+  }
+  for (guint i = 0; i < 2; i++)
+    g_array_unref (history[i].iterations);
+}
+
+static void
+test_copies (gconstpointer data)
+{
+  g_autoptr (BundleProblem) problem = load_or_skip (data);
+
+  if (problem)
+    check_copies (problem, 8);
+}
+
+static void
+test_copies_ring (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (6, 200, 3);
+
+  check_copies (problem, 8);
+}
+
+/* --- small problems made here ------------------------------------------------- */
+
+/* All of the matrix on a problem that needs no file. */
+static void
+test_ring (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (7, 300, 1);
+  gdouble lowest = G_MAXDOUBLE, highest = 0;
+
+  for (guint i = 0; i < 24; i++) {
+    g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+    BundleConfig config;
+    BundleSummary summary;
+
+    set_matrix (&config, i);
+    config.function_tolerance = 1e-12;
+    solve (copy, &config, &summary);
+    assert_close (summary.initial_cost, bundle_data_cost (problem), 1e-12);
+    assert_close (summary.final_cost, bundle_data_cost (copy), 1e-12);
+    lowest = MIN (lowest, summary.final_cost);
+    highest = MAX (highest, summary.final_cost);
+    bundle_summary_clear (&summary);
+  }
+  assert_close (highest, lowest, 1e-8);
+  /* 2100 observations with uniform noise of variance 1/12 in x and y */
+  assert_close (lowest, 2100. / 12, 0.3);
+}
+
+static void
+assert_same_bits (const BundleProblem *a, const BundleProblem *b)
+{
+  g_assert_cmpmem (
+      a->cameras, a->n_cameras * 72, b->cameras, b->n_cameras * 72);
+  g_assert_cmpmem (a->points, a->n_points * 24, b->points, b->n_points * 24);
+}
+
+/* Two runs, any number of threads, both layouts. */
+static void
+test_bits (void)
+{
+  static const guint threads[] = { 1, 1, 2, 3, 8 };
+  g_autoptr (BundleProblem) problem = bundle_data_ring (19, 1500, 5);
+
+  for (guint i = 0; i < 6; i++) {
+    g_autoptr (BundleProblem) first = NULL;
+
+    for (guint t = 0; t < G_N_ELEMENTS (threads); t++) {
+      g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+      BundleConfig config;
+      BundleSummary summary;
+
+      bundle_config_init (&config);
+      config.threads = threads[t];
+      config.layout = (BundleLayout) (t % 2);
+      config.w_storage = (BundleWStorage) (i % 3);
+      config.loss = i % 2 ? BUNDLE_LOSS_CAUCHY : BUNDLE_LOSS_NONE;
+      config.preconditioner = i == 0   ? BUNDLE_PRECONDITIONER_CLUSTER
+                              : i == 4 ? BUNDLE_PRECONDITIONER_JACOBI
+                                       : BUNDLE_PRECONDITIONER_SCHUR_JACOBI;
+      config.schur = i != 4;
+      config.shared_intrinsics = i == 5;
+      solve (copy, &config, &summary);
+      bundle_summary_clear (&summary);
+      if (first == NULL)
+        first = g_steal_pointer (&copy);
+      else
+        assert_same_bits (copy, first);
+    }
+  }
+}
+
+static void
+test_losses (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (6, 200, 9);
+  static const BundleLoss losses[] = { BUNDLE_LOSS_HUBER, BUNDLE_LOSS_CAUCHY,
+    BUNDLE_LOSS_TUKEY };
+  g_autofree gdouble *errors = NULL;
+  gsize n = problem->n_observations;
+
+  /* every 50th observation is wrong by far; the solution is hardly */
+  for (gsize i = 0; i < n; i += 50)
+    problem->observed[2 * i] += 40;
+  errors = g_new (gdouble, n);
+  for (guint l = 0; l < G_N_ELEMENTS (losses); l++) {
+    g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+    BundleConfig config;
+    BundleSummary summary;
+    gdouble sum = 0;
+
+    bundle_config_init (&config);
+    config.loss = losses[l];
+    /* Tukey's loss has no slope beyond its scale: start within it */
+    config.loss_scale = losses[l] == BUNDLE_LOSS_TUKEY ? 30 : 1;
+    config.function_tolerance = 1e-10;
+    solve (copy, &config, &summary);
+    g_assert_cmpfloat (summary.final_cost, <, summary.initial_cost);
+    bundle_reprojection_errors (copy, errors, NULL);
+    for (gsize i = 0; i < n; i++) {
+      if (i % 50 == 0)
+        g_assert_cmpfloat (errors[i], >, 20);
+      else
+        sum += errors[i];
+    }
+    g_assert_cmpfloat (sum / (gdouble) n, <, 0.5);
+    bundle_summary_clear (&summary);
+  }
+}
+
+static void
+test_constants (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (6, 100, 11);
+
+  problem->camera_constant = calloc (6, sizeof *problem->camera_constant);
+  problem->camera_constant[3] = BUNDLE_CAMERA_ALL;
+  problem->camera_constant[4] = 1 << BUNDLE_CAMERA_K1;
+  problem->point_constant = calloc (100, 1);
+  problem->point_constant[5] = 1;
+  for (guint i = 0; i < 8; i++) {
+    g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+    BundleConfig config;
+    BundleSummary summary;
+
+    bundle_config_init (&config);
+    config.fix_intrinsics = i & 1;
+    config.fix_first_camera = i >> 1 & 1;
+    config.schur = !(i & 4);
+    if (!config.schur)
+      config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
+    solve (copy, &config, &summary);
+    g_assert_cmpfloat (summary.final_cost, <, 0.5 * summary.initial_cost);
+    g_assert_cmpuint (summary.n_deficient, ==, 0);
+    for (guint c = 0; c < 6; c++)
+      for (guint k = 0; k < 9; k++) {
+        gboolean constant = c == 3 || (c == 4 && k == BUNDLE_CAMERA_K1)
+                            || (config.fix_intrinsics && k >= 6)
+                            || (config.fix_first_camera && c == 0 && k < 6);
+        gboolean same = problem->cameras[9 * c + k] == copy->cameras[9 * c + k];
+
+        g_assert_cmpint (same, ==, constant);
+      }
+    g_assert_cmpmem (problem->points + 15, 24, copy->points + 15, 24);
+    g_assert_true (problem->points[18] != copy->points[18]);
+    bundle_summary_clear (&summary);
+  }
+}
+
+/* The shared intrinsics are those that a problem with one camera for all, moved
+ * by hand, has: the cost has no slope along them, and all are equal. */
+static void
+test_shared (void)
+{
+  for (guint i = 0; i < 5; i++) {
+    g_autoptr (BundleProblem) problem = bundle_data_ring (8, 150, 13);
+    BundleConfig config;
+    BundleSummary summary;
+    gdouble mean = 0, cost;
+
+    for (guint c = 0; c < 8; c++)
+      mean += problem->cameras[9 * c + BUNDLE_CAMERA_FOCAL] / 8;
+    bundle_config_init (&config);
+    config.shared_intrinsics = TRUE;
+    config.function_tolerance = 1e-14;
+    config.max_iterations = i == 4 ? 0 : 100;
+    config.w_storage = (BundleWStorage) (i % 3);
+    if (i == 3) {
+      config.schur = FALSE;
+      config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
+    } else if (i == 1) {
+      config.preconditioner = BUNDLE_PRECONDITIONER_CLUSTER;
+    }
+    solve (problem, &config, &summary);
+    for (guint c = 1; c < 8; c++)
+      g_assert_cmpmem (
+          problem->cameras + 6, 24, problem->cameras + 9 * c + 6, 24);
+    if (i == 4) {
+      g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_ITERATIONS);
+      assert_close (problem->cameras[6], mean, 1e-14);
+      bundle_summary_clear (&summary);
+      continue;
+    }
+    cost = bundle_data_cost (problem);
+    assert_close (cost, summary.final_cost, 1e-12);
+    for (guint k = 6; k < 9; k++)
+      for (gint side = -1; side <= 1; side += 2) {
+        g_autoptr (BundleProblem) moved = bundle_problem_copy (problem, NULL);
+
+        for (guint c = 0; c < 8; c++)
+          moved->cameras[9 * c + k] += side * (k == 6 ? 0.05 : 1e-3);
+        g_assert_cmpfloat (bundle_data_cost (moved), >, cost);
+      }
+    assert_close (problem->cameras[6], 500, 0.02);
+    bundle_summary_clear (&summary);
+  }
+}
+
+static void
+test_cancel (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (12, 400, 15);
+  BundleConfig config;
+  BundleSummary summary;
+
+  bundle_config_init (&config);
+  config.eta = 1e-6;
+  config.function_tolerance = 0;
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+    History history = { g_array_new (FALSE, FALSE, sizeof (BundleIteration)) };
+    GError *error = NULL;
+    const BundleIteration *last;
+
+    history.stop_after = i == 0 ? 1 : i == 1 ? 3 : 0;
+    history.stop_group = i == 2 ? 4 : 0;
+    bundle_solve (copy, &config, NULL, record, &history, &summary, &error);
+    g_assert_no_error (error);
+    g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_CANCELLED);
+    last = &g_array_index (
+        history.iterations, BundleIteration, history.iterations->len - 1);
+    assert_close (summary.final_cost, last->cost, 1e-15);
+    assert_close (bundle_data_cost (copy), last->cost, 1e-12);
+    if (i == 0)
+      assert_same_bits (copy, problem);
+    g_array_unref (history.iterations);
+    bundle_summary_clear (&summary);
+  }
+}
+
+static void
+assert_refused (BundleProblem *problem, const BundleConfig *config)
+{
+  g_autoptr (BundleProblem) before = bundle_problem_copy (problem, NULL);
+  GError *error = NULL;
+  BundleSummary summary;
+
+  g_assert_false (
+      bundle_solve (problem, config, NULL, NULL, NULL, &summary, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  g_clear_error (&error);
+  g_assert_cmpmem (before->cameras, problem->n_cameras * 72, problem->cameras,
+      problem->n_cameras * 72);
+}
+
+static void
+test_refused (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (3, 20, 17);
+  BundleConfig config;
+  gdouble value;
+
+  bundle_config_init (&config);
+  value = problem->points[4];
+  problem->points[4] = NAN;
+  assert_refused (problem, &config);
+  problem->points[4] = value;
+  value = problem->observed[4];
+  problem->observed[4] = INFINITY;
+  assert_refused (problem, &config);
+  problem->observed[4] = value;
+  config.eta = 0;
+  assert_refused (problem, &config);
+  bundle_config_init (&config);
+  /* a point in the plane of its camera */
+  memset (problem->cameras, 0, 72);
+  memset (problem->points, 0, 24);
+  assert_refused (problem, &config);
+}
+
+/* One observation: a cost of 0 is reached and reported, the camera is
+ * deficient. */
+static void
+test_one_observation (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (1, 1, 19);
+  BundleConfig config;
+  BundleSummary summary;
+
+  bundle_config_init (&config);
+  problem->observed[0] += 20;
+  solve (problem, &config, &summary);
+  g_assert_cmpfloat (summary.final_cost, <, 1e-6 * summary.initial_cost);
+  g_assert_cmpuint (summary.n_deficient, ==, 1);
+  g_assert_cmpuint (summary.deficient[0], ==, 0);
+  bundle_summary_clear (&summary);
+}
+
+/* A camera with few points, one without any, a point that one camera sees, one
+ * that none sees: the rest converges as without them. */
+static void
+test_deficient (void)
+{
+  g_autoptr (BundleProblem) ring = bundle_data_ring (6, 100, 21);
+  g_autoptr (BundleProblem) problem =
+      bundle_problem_new (8, 102, ring->n_observations + 4, NULL);
+  gsize n = ring->n_observations;
+
+  memcpy (problem->cameras, ring->cameras, 6 * 72);
+  memcpy (problem->cameras + 54, ring->cameras, 72);
+  memcpy (problem->cameras + 63, ring->cameras, 72);
+  problem->cameras[54] += 0.01;
+  memcpy (problem->points, ring->points, 300 * 8);
+  problem->points[300] = 0.3;
+  problem->points[303] = 0.4;
+  memcpy (problem->camera_of, ring->camera_of, n * 4);
+  memcpy (problem->point_of, ring->point_of, n * 4);
+  memcpy (problem->observed, ring->observed, n * 16);
+  for (guint i = 0; i < 3; i++) { /* camera 6: 6 residuals for 9 unknowns */
+    problem->camera_of[n + i] = 6;
+    problem->point_of[n + i] = i;
+    memcpy (problem->observed + 2 * (n + i), ring->observed + 12 * i, 16);
+  }
+  problem->camera_of[n + 3] = 2;
+  problem->point_of[n + 3] = 100;
+  for (guint i = 0; i < 8; i++) {
+    g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+    g_autoptr (BundleProblem) alone = bundle_problem_copy (ring, NULL);
+    BundleConfig config;
+    BundleSummary summary, ring_summary;
+
+    bundle_config_init (&config);
+    config.w_storage = (BundleWStorage) (i % 3);
+    config.precision = (BundlePrecision) (i / 4);
+    config.function_tolerance = 1e-10;
+    if (i == 3) {
+      config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
+      config.schur = FALSE;
+    } else if (i == 7) {
+      config.preconditioner = BUNDLE_PRECONDITIONER_CLUSTER;
+    }
+    solve (copy, &config, &summary);
+    solve (alone, &config, &ring_summary);
+    g_assert_cmpuint (summary.n_deficient, ==, 2);
+    g_assert_cmpuint (summary.deficient[0], ==, 6);
+    g_assert_cmpuint (summary.deficient[1], ==, 7);
+    assert_close (summary.final_cost, ring_summary.final_cost, 1e-3);
+    /* neither moves what nothing sees */
+    g_assert_cmpmem (copy->cameras + 63, 72, problem->cameras + 63, 72);
+    g_assert_cmpmem (copy->points + 303, 24, problem->points + 303, 24);
+    bundle_summary_clear (&summary);
+    bundle_summary_clear (&ring_summary);
+  }
+}
+
+/* The same problem moved, turned and scaled has the same minimum. */
+static void
+test_gauge (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (6, 150, 23);
+  g_autoptr (BundleProblem) moved = bundle_problem_copy (problem, NULL);
+  BundleConfig config;
+  BundleSummary a, b;
+
+  /* X' = 3 (X + (1, 2, -1)): t' = 3 (t - R (1, 2, -1)) */
+  for (guint i = 0; i < problem->n_points; i++)
+    for (guint k = 0; k < 3; k++)
+      moved->points[3 * i + k] = 3
+                                 * (problem->points[3 * i + k]
+                                     + (k == 0    ? 1
+                                         : k == 1 ? 2
+                                                  : -1));
+  for (guint i = 0; i < 6; i++) {
+    const gdouble *c = problem->cameras + 9 * i;
+    gdouble angle = sqrt (c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+    gdouble s[3] = { 1, 2, -1 }, u[3], along;
+
+    for (guint k = 0; k < 3; k++)
+      u[k] = angle > 0 ? c[k] / angle : 0;
+    along = (u[0] * s[0] + u[1] * s[1] + u[2] * s[2]) * (1 - cos (angle));
+    for (guint k = 0; k < 3; k++) {
+      guint l = (k + 1) % 3, m = (k + 2) % 3;
+
+      moved->cameras[9 * i + 3 + k] =
+          3
+          * (c[3 + k] - s[k] * cos (angle)
+              - (u[l] * s[m] - u[m] * s[l]) * sin (angle) - u[k] * along);
+    }
+  }
+  bundle_config_init (&config);
+  config.function_tolerance = 1e-13;
+  solve (problem, &config, &a);
+  solve (moved, &config, &b);
+  assert_close (b.initial_cost, a.initial_cost, 1e-10);
+  assert_close (b.final_cost, a.final_cost, 1e-7);
+  bundle_summary_clear (&a);
+  bundle_summary_clear (&b);
+}
+
+static void
+test_errors (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (3, 10, 25);
+  gdouble of_observations[30], of_points[10], sum = 0;
+
+  problem->n_points = 9; /* the last point and what sees it are cut off */
+  problem->n_observations = 27;
+  bundle_reprojection_errors (problem, of_observations, of_points);
+  for (guint i = 0; i < 27; i++)
+    sum += 0.5 * of_observations[i] * of_observations[i];
+  assert_close (sum, bundle_data_cost (problem), 1e-12);
+  for (guint p = 0; p < 9; p++)
+    assert_close (of_points[p],
+        (of_observations[3 * p] + of_observations[3 * p + 1]
+            + of_observations[3 * p + 2])
+            / 3,
+        1e-12);
+  bundle_reprojection_errors (problem, NULL, NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  const gchar *group;
+
+  g_test_init (&argc, &argv, NULL);
+  g_assert_cmpint (argc, ==, 2);
+  group = argv[1];
+  if (g_str_equal (group, "matrix")) {
+    g_test_add_data_func ("/bundle/matrix/21", &oracles[1], test_matrix);
+    g_test_add_data_func ("/bundle/matrix/49", &oracles[2], test_matrix);
+    g_test_add_data_func ("/bundle/paper/21", &oracles[1], test_paper);
+  } else if (g_str_equal (group, "genuine")) {
+    for (guint i = 0; i < G_N_ELEMENTS (oracles); i++) {
+      g_autofree gchar *path =
+          g_strdup_printf ("/bundle/default/%s", oracles[i].name);
+      g_autofree gchar *huber =
+          g_strdup_printf ("/bundle/huber/%s", oracles[i].name);
+
+      g_test_add_data_func (path, &oracles[i], test_default);
+      g_test_add_data_func (huber, &oracles[i], test_huber);
+    }
+    g_test_add_data_func (
+        "/bundle/copies", "problem-21-11315-pre", test_copies);
+  } else {
+    g_assert_cmpstr (group, ==, "small");
+    g_test_add_func ("/bundle/copies/ring", test_copies_ring);
+    g_test_add_func ("/bundle/ring", test_ring);
+    g_test_add_func ("/bundle/bits", test_bits);
+    g_test_add_func ("/bundle/losses", test_losses);
+    g_test_add_func ("/bundle/constants", test_constants);
+    g_test_add_func ("/bundle/shared", test_shared);
+    g_test_add_func ("/bundle/cancel", test_cancel);
+    g_test_add_func ("/bundle/refused", test_refused);
+    g_test_add_func ("/bundle/one-observation", test_one_observation);
+    g_test_add_func ("/bundle/deficient", test_deficient);
+    g_test_add_func ("/bundle/gauge", test_gauge);
+    g_test_add_func ("/bundle/errors", test_errors);
+  }
+  return g_test_run ();
+}
