@@ -1,0 +1,48 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Reconstructions with known truth: what baltestsrc makes. The same settings give
+ * the same bits on every machine of one libm. */
+#pragma once
+
+#include "cuda/bundle/problem.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  BUNDLE_SCENE_STREET,    /* two laps of an oval street between facades */
+  BUNDLE_SCENE_CITY,      /* two laps through rows of buildings */
+  BUNDLE_SCENE_TURNTABLE, /* two circles round a vase */
+} BundleScene;
+
+/**
+ * BundleSim: metres, z up; set up with bundle_sim_init(), then changed
+ * @cameras: 2..10^7
+ * @points: 1..10^9; each is seen by two cameras at least, most by both laps
+ * @noise: standard deviation of observations, pixels
+ * @outliers: share of the observations that are anywhere in the picture, 0..1
+ * @start_error: how far cameras and points are from the truth, 0 or more: 1 gives
+ *   standard deviations of 2 mrad, 5 cm, and 5 cm for points, and 1 % of the focal
+ *   length. Observations do not depend on it
+ */
+typedef struct {
+  BundleScene scene;
+  guint cameras, points;
+  gdouble noise, outliers, start_error;
+  guint64 seed;
+} BundleSim;
+
+void bundle_sim_init (BundleSim *sim);
+
+/* With views of 1600x1200 pixels.
+ * Returns: %NULL with CVIS_ERROR_INVALID or CVIS_ERROR_MEMORY */
+BundleProblem *bundle_sim_make (const BundleSim *sim, GError **error);
+
+/* @copies of @problem that have nothing in common, with the numbers of cameras and
+ * of points shuffled, observations by point, then by camera.
+ * Returns: %NULL with CVIS_ERROR_INVALID or CVIS_ERROR_MEMORY */
+BundleProblem *bundle_sim_copy (
+    const BundleProblem *problem, guint copies, guint64 seed, GError **error);
+
+G_END_DECLS

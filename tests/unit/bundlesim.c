@@ -1,0 +1,183 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Simulated reconstructions: truth, noise, outliers, loops, copies. */
+#include "cuda/bundle/sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static BundleProblem *
+make (BundleScene scene, guint cameras, guint points, gdouble noise,
+    gdouble outliers, gdouble start_error)
+{
+  GError *error = NULL;
+  BundleProblem *p;
+  BundleSim sim;
+
+  bundle_sim_init (&sim);
+  sim.scene = scene;
+  sim.cameras = cameras;
+  sim.points = points;
+  sim.noise = noise;
+  sim.outliers = outliers;
+  sim.start_error = start_error;
+  sim.seed = 5;
+  p = bundle_sim_make (&sim, &error);
+  g_assert_no_error (error);
+  g_assert_true (bundle_problem_check (p, &error));
+  return p;
+}
+
+/* |r|^2 of observation @i */
+static gdouble
+square_error (const BundleProblem *p, gsize i)
+{
+  gdouble image[2];
+
+  bundle_project (p->cameras + (gsize) p->camera_of[i] * BUNDLE_CAMERA_SIZE,
+      p->points + 3 * (gsize) p->point_of[i], image);
+  image[0] -= p->observed[2 * i];
+  image[1] -= p->observed[2 * i + 1];
+  return image[0] * image[0] + image[1] * image[1];
+}
+
+/* Without noise all is exact; noise and the start's error are as large as they say;
+ * an outlier changes its observation alone. */
+static void
+test_truth (void)
+{
+  for (gint scene = 0; scene <= BUNDLE_SCENE_TURNTABLE; scene++) {
+    g_autoptr (BundleProblem) truth = make (scene, 60, 4000, 0, 0, 0);
+    g_autoptr (BundleProblem) noisy = make (scene, 60, 4000, 0.5, 0, 0);
+    g_autoptr (BundleProblem) wild = make (scene, 60, 4000, 0, 0.1, 0);
+    g_autoptr (BundleProblem) start = make (scene, 60, 4000, 0.5, 0, 1);
+    const gsize n = truth->n_observations;
+    gdouble noise = 0, error = 0;
+    gsize outliers = 0;
+
+    g_assert_cmpmem (
+        start->observed, 16 * n, noisy->observed, 16 * noisy->n_observations);
+    for (gsize i = 0; i < n; i++) {
+      g_assert_cmpfloat (square_error (truth, i), <, 1e-18);
+      noise += square_error (noisy, i);
+      error += square_error (start, i);
+      outliers +=
+          memcmp (truth->observed + 2 * i, wild->observed + 2 * i, 16) != 0;
+    }
+    g_assert_cmpfloat (sqrt (noise / (2 * (gdouble) n)), >, 0.48);
+    g_assert_cmpfloat (sqrt (noise / (2 * (gdouble) n)), <, 0.52);
+    g_assert_cmpfloat (sqrt (error / (2 * (gdouble) n)), >, 2);
+    g_assert_cmpfloat ((gdouble) outliers / (gdouble) n, >, 0.08);
+    g_assert_cmpfloat ((gdouble) outliers / (gdouble) n, <, 0.12);
+  }
+}
+
+/* Points are seen by several cameras and by both laps, every camera sees some. */
+static void
+test_tracks (void)
+{
+  for (gint scene = 0; scene <= BUNDLE_SCENE_TURNTABLE; scene++) {
+    g_autoptr (BundleProblem) p = make (scene, 300, 20000, 0, 0, 0);
+    const gdouble mean = (gdouble) p->n_observations / 20000;
+    guint seen[300] = { 0 }, both = 0, fewest = G_MAXUINT;
+    guint8 *laps = calloc (p->n_points, 1);
+
+    for (gsize i = 0; i < p->n_observations; i++) {
+      seen[p->camera_of[i]]++;
+      laps[p->point_of[i]] |= p->camera_of[i] < 150 ? 1 : 2;
+      g_assert_cmpfloat (fabs (p->observed[2 * i]), <, 800);
+      if (i > 0)
+        g_assert_true (p->point_of[i - 1] < p->point_of[i]
+                       || p->camera_of[i - 1] < p->camera_of[i]);
+    }
+    for (guint i = 0; i < p->n_points; i++)
+      both += laps[i] == 3;
+    for (guint i = 0; i < 300; i++)
+      fewest = MIN (fewest, seen[i]);
+    free (laps);
+    g_test_message (
+        "scene %d: %.1f views a point, %u of 20000 in both laps, at "
+        "least %u points a camera",
+        scene, mean, both, fewest);
+    g_assert_cmpfloat (mean, >, 4);
+    g_assert_cmpfloat (mean, <, 25);
+    g_assert_cmpuint (both, >, 10000);
+    g_assert_cmpuint (fewest, >, 10);
+  }
+}
+
+static void
+test_settings (void)
+{
+  g_autoptr (BundleProblem) a = make (BUNDLE_SCENE_STREET, 2, 1, 0, 0, 0);
+  g_autoptr (BundleProblem) b = make (BUNDLE_SCENE_CITY, 33, 500, 1, 0.1, 1);
+  g_autoptr (BundleProblem) c = make (BUNDLE_SCENE_CITY, 33, 500, 1, 0.1, 1);
+  GError *error = NULL;
+  BundleSim sim;
+
+  g_assert_cmpuint (a->n_observations, ==, 2);
+  g_assert_cmpuint (b->n_observations, ==, c->n_observations);
+  g_assert_cmpmem (
+      b->observed, 16 * b->n_observations, c->observed, 16 * c->n_observations);
+  g_assert_cmpmem (b->cameras, 72 * 33, c->cameras, 72 * 33);
+  bundle_sim_init (&sim);
+  sim.cameras = 1;
+  g_assert_null (bundle_sim_make (&sim, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  g_clear_error (&error);
+}
+
+static gint
+compare_doubles (gconstpointer a, gconstpointer b)
+{
+  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* Every residual is there k times, whatever the numbers of cameras and points. */
+static void
+test_copies (void)
+{
+  g_autoptr (BundleProblem) p = make (BUNDLE_SCENE_STREET, 20, 300, 1, 0, 1);
+  g_autoptr (BundleProblem) copies = bundle_sim_copy (p, 3, 7, NULL);
+  const gsize n = p->n_observations;
+  gdouble *one = g_new (gdouble, n), *all = g_new (gdouble, 3 * n);
+  gboolean moved = FALSE;
+
+  g_assert_true (bundle_problem_check (copies, NULL));
+  g_assert_cmpuint (copies->n_cameras, ==, 60);
+  g_assert_cmpuint (copies->n_points, ==, 900);
+  g_assert_cmpuint (copies->n_observations, ==, 3 * n);
+  for (gsize i = 0; i < n; i++)
+    one[i] = square_error (p, i);
+  for (gsize i = 0; i < 3 * n; i++)
+    all[i] = square_error (copies, i);
+  qsort (one, n, sizeof (gdouble), compare_doubles);
+  qsort (all, 3 * n, sizeof (gdouble), compare_doubles);
+  for (gsize i = 0; i < 3 * n; i++)
+    g_assert_cmpfloat (all[i], ==, one[i / 3]);
+  for (gsize i = 1; i < 3 * n; i++)
+    g_assert_true (copies->point_of[i - 1] < copies->point_of[i]
+                   || (copies->point_of[i - 1] == copies->point_of[i]
+                       && copies->camera_of[i - 1] < copies->camera_of[i]));
+  for (guint i = 0; i < 20; i++)
+    moved |= memcmp (p->cameras + 9 * i, copies->cameras + 9 * i, 72) != 0;
+  g_assert_true (moved);
+  g_free (one);
+  g_free (all);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/bundlesim/truth", test_truth);
+  g_test_add_func ("/bundlesim/tracks", test_tracks);
+  g_test_add_func ("/bundlesim/settings", test_settings);
+  g_test_add_func ("/bundlesim/copies", test_copies);
+  return g_test_run ();
+}
