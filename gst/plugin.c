@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <gst/gst.h>
+#include "gst/bundle/gstbundle.h"
 #include "gst/lifting/gstlifting.h"
 #include "gst/meltpool/gstmeltpool.h"
 #include "gst/motion/gstmotion.h"
@@ -17,6 +18,7 @@ plugin_init (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= gst_bundle_register (plugin);
   ok &= gst_lifting_register (plugin);
   ok &= gst_meltpool_register (plugin);
   ok &= gst_motion_register (plugin);
@@ -26,5 +28,5 @@ plugin_init (GstPlugin *plugin)
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,
     "GPU vision: melt-pool monitoring, moving crops, block motion estimation, "
-    "surface filtration",
+    "surface filtration, bundle adjustment",
     plugin_init, PACKAGE_VERSION, "LGPL", GST_PACKAGE_NAME, GST_PACKAGE_ORIGIN)

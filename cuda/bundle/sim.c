@@ -17,10 +17,10 @@
 #define SHORTEST 120.0 /* lap */
 #define ROW_SPACING 40.0
 #define KEPT 0.4 /* of what cameras see */
-#define SEEN 22   /* cameras of a lap that a point is tried in */
-#define TRIES 24  /* places for a point, until two cameras see it */
+#define SEEN 22  /* cameras of a lap that a point is tried in */
+#define TRIES 24 /* places for a point, until two cameras see it */
 
-/* What random numbers are for */
+/* Uses of random numbers */
 enum { OF_CAMERA, OF_POINT, OF_PLACE, OF_VIEW, OF_COPY };
 
 /* The @k-th number of item @i of a stream: splitmix64 of a hash of these */

@@ -30,7 +30,7 @@ typedef struct {
   BundleScene scene;
   guint cameras, points;
   gdouble noise, outliers, start_error;
-  guint64 seed;
+  guint seed;
 } BundleSim;
 
 void bundle_sim_init (BundleSim *sim);

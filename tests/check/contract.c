@@ -16,6 +16,8 @@
 
 /* what must be there; the other tests go over all that is registered */
 static const gchar *const expected[] = {
+  "baltestsrc",
+  "balview",
   "cudalwtfilter",
   "cudamotionest",
   "cudapbfmonitor",

@@ -1,0 +1,280 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-baltestsrc
+ * @title: baltestsrc
+ * @short_description: simulated reconstructions
+ *
+ * Makes a reconstruction with known truth, a street, a city or a turntable with any
+ * number of cameras and points, as a file of any format: with noise, outliers and a
+ * start beside the truth. Or makes copies of a file, with the numbers of cameras
+ * and points shuffled. The same settings give the same file.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 baltestsrc scene=city cameras=1000 points=100000 ! filesink location=city.txt
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstbaltestsrc.h"
+
+#include "cuda/bundle/sim.h"
+#include "gst/common/gstcvsettings.h"
+#include "gstbundletypes.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_bal_test_src_debug);
+#define GST_CAT_DEFAULT gst_bal_test_src_debug
+
+/**
+ * Settings:
+ * @location: of a problem to copy; empty: it is simulated
+ */
+typedef struct {
+  BundleSim sim;
+  gint format;
+  guint copies;
+  gchar *location;
+} Settings;
+
+struct _GstBalTestSrc {
+  GstPushSrc parent;
+
+  Settings settings; /* guarded by the object lock */
+  gboolean done;     /* of the streaming thread */
+};
+
+static const GEnumValue scene_values[] = {
+  { BUNDLE_SCENE_STREET, "Two laps of an oval street between facades",
+      "street" },
+  { BUNDLE_SCENE_CITY, "Two laps through rows of buildings", "city" },
+  { BUNDLE_SCENE_TURNTABLE, "Two circles round a vase", "turntable" },
+  { 0, NULL, NULL },
+};
+
+#define OWN(field) G_STRUCT_OFFSET (Settings, field)
+
+static const GstCvSetting settings_table[] = {
+  { "format", "Format of the file", GST_CV_SETTING_ENUM, OWN (format), FALSE, 0,
+      0, GST_BUNDLE_FORMAT_NAME, gst_bundle_format_values },
+  { "scene", "Arrangement of cameras and points", GST_CV_SETTING_ENUM,
+      OWN (sim.scene), FALSE, 0, 0, "GstBalTestSrcScene", scene_values },
+  { "cameras", "Number of cameras", GST_CV_SETTING_UINT, OWN (sim.cameras),
+      FALSE, 2, 1e7, NULL, NULL },
+  { "points", "Number of points", GST_CV_SETTING_UINT, OWN (sim.points), FALSE,
+      1, 1e9, NULL, NULL },
+  { "noise", "Standard deviation of the observations, pixels",
+      GST_CV_SETTING_DOUBLE, OWN (sim.noise), FALSE, 0, 1000, NULL, NULL },
+  { "outliers",
+      "Share of the observations that are anywhere in the picture, 0 to 1",
+      GST_CV_SETTING_DOUBLE, OWN (sim.outliers), FALSE, 0, 1, NULL, NULL },
+  { "start-error",
+      "Factor of the deviation of cameras and points from the truth; 0: the "
+      "file holds the truth",
+      GST_CV_SETTING_DOUBLE, OWN (sim.start_error), FALSE, 0, 1000, NULL,
+      NULL },
+  { "seed", "Seed of all random numbers", GST_CV_SETTING_UINT, OWN (sim.seed),
+      FALSE, 0, G_MAXUINT, NULL, NULL },
+  { "copies",
+      "Number of copies of the problem, which have nothing in common; from 2 "
+      "on the numbers of cameras and points are shuffled",
+      GST_CV_SETTING_UINT, OWN (copies), FALSE, 1, 1e6, NULL, NULL },
+  { "location",
+      "File to copy instead of a simulation: BAL, Bundler, NVM or COLMAP text",
+      GST_CV_SETTING_STRING, OWN (location), FALSE, 0, 0, NULL, NULL },
+};
+
+enum { PROP_0, PROP_SETTING };
+
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_BUNDLE_WRITTEN_CAPS));
+
+#define gst_bal_test_src_parent_class parent_class
+G_DEFINE_FINAL_TYPE (GstBalTestSrc, gst_bal_test_src, GST_TYPE_PUSH_SRC)
+GST_ELEMENT_REGISTER_DEFINE (
+    baltestsrc, "baltestsrc", GST_RANK_NONE, GST_TYPE_BAL_TEST_SRC);
+
+static Settings
+copy_settings (GstBalTestSrc *self)
+{
+  Settings settings;
+
+  GST_OBJECT_LOCK (self);
+  settings = self->settings;
+  settings.location = g_strdup (settings.location);
+  GST_OBJECT_UNLOCK (self);
+  return settings;
+}
+
+static BundleProblem *
+read_problem (const gchar *location, GError **error)
+{
+  GMappedFile *file = g_mapped_file_new (location, FALSE, error);
+  BundleProblem *problem = NULL;
+  BundleFormat format;
+  const gchar *data;
+  gsize size;
+
+  if (file == NULL)
+    return NULL;
+  data = g_mapped_file_get_contents (file);
+  size = g_mapped_file_get_length (file);
+  if (bundle_format_detect (data, size, &format))
+    problem = bundle_read (data, size, format, 0, error);
+  else
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+        "%s is no BAL, Bundler, NVM or COLMAP text", location);
+  g_mapped_file_unref (file);
+  return problem;
+}
+
+static GBytes *
+make_file (const Settings *settings, GError **error)
+{
+  g_autoptr (BundleProblem) problem =
+      *settings->location ? read_problem (settings->location, error)
+                          : bundle_sim_make (&settings->sim, error);
+
+  if (problem != NULL && settings->copies > 1) {
+    BundleProblem *copies =
+        bundle_sim_copy (problem, settings->copies, settings->sim.seed, error);
+
+    bundle_problem_free (problem);
+    problem = copies;
+  }
+  return problem != NULL
+             ? bundle_write (problem, settings->format, NULL, 0, error)
+             : NULL;
+}
+
+static GstFlowReturn
+gst_bal_test_src_create (GstPushSrc *push, GstBuffer **buffer)
+{
+  GstBalTestSrc *self = GST_BAL_TEST_SRC (push);
+  Settings settings;
+  GError *error = NULL;
+  GBytes *bytes;
+
+  if (self->done)
+    return GST_FLOW_EOS;
+  settings = copy_settings (self);
+  bytes = make_file (&settings, &error);
+  if (bytes == NULL) {
+    if (*settings.location)
+      GST_ELEMENT_ERROR (self, RESOURCE, READ,
+          ("Cannot copy a reconstruction: %s.", error->message), (NULL));
+    else
+      GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+          ("Cannot simulate a reconstruction: %s.", error->message), (NULL));
+    g_error_free (error);
+    g_free (settings.location);
+    return GST_FLOW_ERROR;
+  }
+  g_free (settings.location);
+  self->done = TRUE;
+  *buffer = gst_buffer_new_wrapped_bytes (bytes);
+  GST_BUFFER_OFFSET (*buffer) = 0;
+  GST_BUFFER_OFFSET_END (*buffer) = g_bytes_get_size (bytes);
+  g_bytes_unref (bytes);
+  return GST_FLOW_OK;
+}
+
+static GstCaps *
+gst_bal_test_src_get_caps (GstBaseSrc *base, GstCaps *filter)
+{
+  GstBalTestSrc *self = GST_BAL_TEST_SRC (base);
+  GstCaps *caps, *filtered;
+
+  GST_OBJECT_LOCK (self);
+  caps = gst_bundle_format_caps (self->settings.format);
+  GST_OBJECT_UNLOCK (self);
+  if (filter == NULL)
+    return caps;
+  filtered = gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (caps);
+  return filtered;
+}
+
+static gboolean
+gst_bal_test_src_start (GstBaseSrc *base)
+{
+  GST_BAL_TEST_SRC (base)->done = FALSE;
+  return TRUE;
+}
+
+/* --- object -------------------------------------------------------------------- */
+
+static void
+gst_bal_test_src_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstBalTestSrc *self = GST_BAL_TEST_SRC (object);
+
+  gst_cv_warn_if_late (object, pspec);
+  GST_OBJECT_LOCK (self);
+  gst_cv_setting_set (
+      &settings_table[id - PROP_SETTING], &self->settings, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_bal_test_src_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstBalTestSrc *self = GST_BAL_TEST_SRC (object);
+
+  GST_OBJECT_LOCK (self);
+  gst_cv_setting_get (
+      &settings_table[id - PROP_SETTING], &self->settings, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_bal_test_src_finalize (GObject *object)
+{
+  g_free (GST_BAL_TEST_SRC (object)->settings.location);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+init_settings (Settings *settings)
+{
+  *settings = (Settings){ .copies = 1 };
+  bundle_sim_init (&settings->sim);
+}
+
+static void
+gst_bal_test_src_class_init (GstBalTestSrcClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
+  Settings defaults;
+
+  object_class->set_property = gst_bal_test_src_set_property;
+  object_class->get_property = gst_bal_test_src_get_property;
+  object_class->finalize = gst_bal_test_src_finalize;
+  init_settings (&defaults);
+  defaults.location = (gchar *) "";
+  gst_cv_settings_install (object_class, PROP_SETTING, settings_table,
+      G_N_ELEMENTS (settings_table), &defaults);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class,
+      "Reconstruction test source", "Source/File",
+      "Simulates reconstructions with known truth, or copies one",
+      "the gst-cudavision authors");
+  base_class->get_caps = gst_bal_test_src_get_caps;
+  base_class->start = gst_bal_test_src_start;
+  GST_PUSH_SRC_CLASS (klass)->create = gst_bal_test_src_create;
+  GST_DEBUG_CATEGORY_INIT (
+      gst_bal_test_src_debug, "baltestsrc", 0, "simulated reconstructions");
+}
+
+static void
+gst_bal_test_src_init (GstBalTestSrc *self)
+{
+  init_settings (&self->settings);
+  self->settings.location = g_strdup ("");
+}

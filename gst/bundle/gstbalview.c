@@ -1,0 +1,498 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-balview
+ * @title: balview
+ * @short_description: reconstructions as video
+ *
+ * Collects a reconstruction up to the end of the stream and shows its points and
+ * cameras from places on a circle around them.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 filesrc location=problem.txt ! balview ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.1
+ */
+#include "gstbalview.h"
+
+#include <gst/video/video.h>
+#include <string.h>
+#include "cuda/bundle/formats.h"
+#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvsettings.h"
+#include "gstbundlefile.h"
+#include "gstbundlepainter.h"
+#include "gstbundletypes.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_bal_view_debug);
+#define GST_CAT_DEFAULT gst_bal_view_debug
+
+#define DEFAULT_WIDTH 960
+#define DEFAULT_HEIGHT 720
+#define DEFAULT_FPS 25
+
+/**
+ * Settings:
+ * @period: of a turn
+ * @turns: until the end of the stream; 0: it has none
+ */
+typedef struct {
+  GstBundleView view;
+  guint64 period;
+  guint turns;
+} Settings;
+
+struct _GstBalView {
+  GstElement parent;
+
+  GstPad *sinkpad, *srcpad;
+  Settings settings; /* guarded by the object lock */
+
+  /* of the sink's streaming thread until EOS, then of the source's task */
+  GstBundleFile file;
+  gboolean failed;
+  GstBundlePainter *painter; /* NULL: nothing was shown yet */
+  GstVideoInfo info;
+  guint64 frame;
+};
+
+static const GEnumValue up_values[] = {
+  { GST_BUNDLE_UP_AUTO, "Mean of the cameras", "auto" },
+  { GST_BUNDLE_UP_X, "Along x", "x" },
+  { GST_BUNDLE_UP_Y, "Along y", "y" },
+  { GST_BUNDLE_UP_Z, "Along z", "z" },
+  { GST_BUNDLE_UP_MINUS_X, "Against x", "-x" },
+  { GST_BUNDLE_UP_MINUS_Y, "Against y", "-y" },
+  { GST_BUNDLE_UP_MINUS_Z, "Against z", "-z" },
+  { 0, NULL, NULL },
+};
+
+#define OWN(field) G_STRUCT_OFFSET (Settings, field)
+
+static const GstCvSetting settings_table[] = {
+  { "up", "Direction that is up in the picture", GST_CV_SETTING_ENUM,
+      OWN (view.up), TRUE, 0, 0, "GstBalViewUp", up_values },
+  { "azimuth", "Direction of the first view around the axis up, degrees",
+      GST_CV_SETTING_DOUBLE, OWN (view.azimuth), TRUE, -360, 360, NULL, NULL },
+  { "elevation", "Angle of the view above the scene, degrees",
+      GST_CV_SETTING_DOUBLE, OWN (view.elevation), TRUE, -89, 89, NULL, NULL },
+  { "zoom", "Factor of the size of the scene in the picture",
+      GST_CV_SETTING_DOUBLE, OWN (view.zoom), TRUE, 0.01, 100, NULL, NULL },
+  { "point-size", "Side of the square that shows a point, pixels",
+      GST_CV_SETTING_UINT, OWN (view.point_size), TRUE, 1, 32, NULL, NULL },
+  { "labels", "Show axes, a bar of length and numbers of points and cameras",
+      GST_CV_SETTING_BOOLEAN, OWN (view.labels), TRUE, 0, 1, NULL, NULL },
+  { "period", "Time of a turn around the scene, nanoseconds",
+      GST_CV_SETTING_TIME, OWN (period), TRUE, 0, 0, NULL, NULL },
+  { "turns", "Number of turns until the end of the stream; 0: no end",
+      GST_CV_SETTING_UINT, OWN (turns), TRUE, 0, 1e6, NULL, NULL },
+};
+
+enum { PROP_0, PROP_SETTING };
+
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_BUNDLE_READ_CAPS "; " GST_BUNDLE_PLY_CAPS));
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ BGRx, RGB }")));
+
+#define gst_bal_view_parent_class parent_class
+G_DEFINE_FINAL_TYPE (GstBalView, gst_bal_view, GST_TYPE_ELEMENT)
+GST_ELEMENT_REGISTER_DEFINE (
+    balview, "balview", GST_RANK_NONE, GST_TYPE_BAL_VIEW);
+
+/* --- the cloud ------------------------------------------------------------------ */
+
+static BundleCloud *
+read_cloud (const GstBundleFile *file, GError **error)
+{
+  g_autoptr (BundleProblem) problem = NULL;
+  BundleFormat format;
+
+  if (!bundle_format_detect (file->data, file->size, &format))
+    return bundle_cloud_read (file->data, file->size, error);
+  problem = bundle_read (file->data, file->size, format, 0, error);
+  return problem ? bundle_cloud_new (problem, NULL, error) : NULL;
+}
+
+static gboolean
+check_start (GstBalView *self)
+{
+  BundleFormat format;
+
+  if (bundle_format_detect (self->file.data, self->file.size, &format)
+      || (self->file.size >= 4 && memcmp (self->file.data, "ply", 3) == 0))
+    return TRUE;
+  GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+      ("Cannot show the stream: it begins like none of BAL, Bundler v0.3, "
+       "NVM_V3, COLMAP text and PLY."),
+      (NULL));
+  self->failed = TRUE;
+  return FALSE;
+}
+
+/* --- negotiation -------------------------------------------------------------------- */
+
+static gboolean
+refuse_caps (GstBalView *self, GstCaps *caps)
+{
+  if (!GST_PAD_IS_FLUSHING (self->srcpad))
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("Downstream does not accept the picture. Put videoconvert behind "
+         "balview."),
+        ("%" GST_PTR_FORMAT, caps));
+  return FALSE;
+}
+
+static gboolean
+negotiate (GstBalView *self)
+{
+  GstCaps *caps = gst_pad_get_allowed_caps (self->srcpad);
+  GstSegment segment;
+  GstStructure *s;
+  gboolean ok;
+
+  if (caps == NULL)
+    caps = gst_pad_get_pad_template_caps (self->srcpad);
+  if (gst_caps_is_empty (caps)) {
+    gst_caps_unref (caps);
+    return refuse_caps (self, NULL);
+  }
+  caps = gst_caps_make_writable (gst_caps_truncate (caps));
+  s = gst_caps_get_structure (caps, 0);
+  gst_structure_fixate_field_nearest_int (s, "width", DEFAULT_WIDTH);
+  gst_structure_fixate_field_nearest_int (s, "height", DEFAULT_HEIGHT);
+  gst_structure_fixate_field_nearest_fraction (s, "framerate", DEFAULT_FPS, 1);
+  if (gst_structure_has_field (s, "pixel-aspect-ratio"))
+    gst_structure_fixate_field_nearest_fraction (s, "pixel-aspect-ratio", 1, 1);
+  else
+    gst_structure_set (s, "pixel-aspect-ratio", GST_TYPE_FRACTION, 1, 1, NULL);
+  caps = gst_caps_fixate (caps);
+  ok = gst_video_info_from_caps (&self->info, caps)
+       && GST_VIDEO_INFO_FPS_N (&self->info) > 0
+       && GST_VIDEO_INFO_SIZE (&self->info) < G_MAXINT
+       && gst_pad_push_event (self->srcpad, gst_event_new_caps (caps));
+  if (!ok)
+    refuse_caps (self, caps);
+  gst_caps_unref (caps);
+  if (!ok)
+    return FALSE;
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (self->srcpad, gst_event_new_segment (&segment));
+  return TRUE;
+}
+
+/* --- frames ---------------------------------------------------------------------------- */
+
+/* The first frame's. Returns: FALSE after posting an error */
+static gboolean
+prepare (GstBalView *self)
+{
+  GError *error = NULL;
+  BundleCloud *cloud = read_cloud (&self->file, &error);
+
+  gst_bundle_file_clear (&self->file);
+  if (cloud == NULL) {
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("Cannot show the reconstruction: %s.", error->message), (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
+  if (!negotiate (self)) {
+    bundle_cloud_free (cloud);
+    return FALSE;
+  }
+  self->painter =
+      gst_bundle_painter_new (cloud, (guint) GST_VIDEO_INFO_WIDTH (&self->info),
+          (guint) GST_VIDEO_INFO_HEIGHT (&self->info));
+  if (self->painter == NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory for a picture of %dx%d pixels.",
+            GST_VIDEO_INFO_WIDTH (&self->info),
+            GST_VIDEO_INFO_HEIGHT (&self->info)),
+        (NULL));
+  self->frame = 0;
+  return self->painter != NULL;
+}
+
+static void
+copy_row (const guint32 *from, guint8 *to, guint n, gboolean rgb)
+{
+  const guint step = rgb ? 3 : 4;
+
+  for (guint x = 0; x < n; x++, to += step) {
+    to[rgb ? 0 : 2] = (guint8) (from[x] >> 16);
+    to[1] = (guint8) (from[x] >> 8);
+    to[rgb ? 2 : 0] = (guint8) from[x];
+    if (!rgb)
+      to[3] = 255;
+  }
+}
+
+static GstBuffer *
+make_frame (GstBalView *self, const GstBundleView *view)
+{
+  const guint width = (guint) GST_VIDEO_INFO_WIDTH (&self->info);
+  const gsize stride = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&self->info, 0);
+  const guint32 *pixels = gst_bundle_painter_paint (self->painter, view);
+  GstBuffer *buffer = gst_buffer_new_allocate (
+      gst_cv_allocator (), GST_VIDEO_INFO_SIZE (&self->info), NULL);
+  GstMapInfo map;
+
+  if (buffer == NULL || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
+    gst_clear_buffer (&buffer);
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory for a picture of %" G_GSIZE_FORMAT " bytes.",
+            GST_VIDEO_INFO_SIZE (&self->info)),
+        (NULL));
+    return NULL;
+  }
+  for (gint y = 0; y < GST_VIDEO_INFO_HEIGHT (&self->info); y++)
+    copy_row (pixels + (gsize) y * width, map.data + (gsize) y * stride, width,
+        GST_VIDEO_INFO_FORMAT (&self->info) == GST_VIDEO_FORMAT_RGB);
+  gst_buffer_unmap (buffer, &map);
+  return buffer;
+}
+
+static GstClockTime
+time_of (const GstBalView *self, guint64 frame)
+{
+  return gst_util_uint64_scale (frame,
+      (guint64) GST_VIDEO_INFO_FPS_D (&self->info) * GST_SECOND,
+      (guint64) GST_VIDEO_INFO_FPS_N (&self->info));
+}
+
+static GstFlowReturn
+push_frame (GstBalView *self)
+{
+  GstClockTime time;
+  Settings settings;
+  GstBuffer *buffer;
+
+  GST_OBJECT_LOCK (self);
+  settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  if (self->painter == NULL && !prepare (self))
+    return GST_FLOW_ERROR;
+  time = time_of (self, self->frame);
+  settings.period = MAX (settings.period, 1);
+  if (settings.turns > 0 && time / settings.turns >= settings.period)
+    return GST_FLOW_EOS;
+  settings.view.azimuth +=
+      360 * (gdouble) (time % settings.period) / (gdouble) settings.period;
+  buffer = make_frame (self, &settings.view);
+  if (buffer == NULL)
+    return GST_FLOW_ERROR;
+  GST_BUFFER_PTS (buffer) = time;
+  GST_BUFFER_DURATION (buffer) = time_of (self, self->frame + 1) - time;
+  GST_BUFFER_OFFSET (buffer) = self->frame++;
+  GST_BUFFER_OFFSET_END (buffer) = self->frame;
+  return gst_pad_push (self->srcpad, buffer);
+}
+
+/* The source pad's task: a frame each time */
+static void
+run_view (gpointer user_data)
+{
+  GstBalView *self = user_data;
+  const GstFlowReturn ret = push_frame (self);
+
+  if (ret == GST_FLOW_OK)
+    return;
+  if (ret == GST_FLOW_NOT_LINKED)
+    GST_ELEMENT_FLOW_ERROR (self, ret);
+  if (ret != GST_FLOW_FLUSHING)
+    gst_pad_push_event (self->srcpad, gst_event_new_eos ());
+  gst_pad_pause_task (self->srcpad);
+}
+
+/* --- input --------------------------------------------------------------------------------- */
+
+static void
+forget (GstBalView *self)
+{
+  gst_bundle_file_clear (&self->file);
+  g_clear_pointer (&self->painter, gst_bundle_painter_free);
+  self->failed = FALSE;
+}
+
+static GstFlowReturn
+gst_bal_view_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstBalView *self = GST_BAL_VIEW (parent);
+  const gboolean begun = self->file.size >= GST_BUNDLE_FILE_START;
+
+  if (!self->failed
+      && !gst_bundle_file_append (&self->file, GST_ELEMENT (self), buffer))
+    self->failed = TRUE;
+  gst_buffer_unref (buffer);
+  if (!self->failed && !begun && self->file.size >= GST_BUNDLE_FILE_START)
+    check_start (self);
+  return self->failed ? GST_FLOW_ERROR : GST_FLOW_OK;
+}
+
+static gboolean
+gst_bal_view_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstBalView *self = GST_BAL_VIEW (parent);
+  gboolean ok;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_STREAM_START:
+      return gst_pad_event_default (pad, parent, event);
+    case GST_EVENT_FLUSH_START:
+      ok = gst_pad_event_default (pad, parent, event);
+      gst_pad_stop_task (self->srcpad);
+      return ok;
+    case GST_EVENT_FLUSH_STOP:
+      forget (self);
+      return gst_pad_event_default (pad, parent, event);
+    case GST_EVENT_EOS:
+      if (!self->failed && self->file.size == 0) {
+        GST_ELEMENT_ERROR (self, STREAM, DECODE,
+            ("Cannot show the reconstruction: the stream ended before its "
+             "first byte."),
+            (NULL));
+        self->failed = TRUE;
+      }
+      if (self->failed || !check_start (self))
+        return gst_pad_event_default (pad, parent, event);
+      gst_pad_start_task (self->srcpad, run_view, self, NULL);
+      break;
+    default:
+      /* caps, segment and tags of the file are not those of the video */
+      if (!GST_EVENT_IS_SERIALIZED (event))
+        return gst_pad_event_default (pad, parent, event);
+  }
+  gst_event_unref (event);
+  return TRUE;
+}
+
+static gboolean
+gst_bal_view_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) != GST_EVENT_SEEK)
+    return gst_pad_event_default (pad, parent, event);
+  gst_event_unref (event);
+  return FALSE;
+}
+
+/* Positions and durations of the file are not those of the video. */
+static gboolean
+gst_bal_view_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_POSITION:
+    case GST_QUERY_DURATION:
+    case GST_QUERY_SEEKING:
+    case GST_QUERY_SEGMENT:
+      return FALSE;
+    default:
+      return gst_pad_query_default (pad, parent, query);
+  }
+}
+
+static gboolean
+gst_bal_view_activate_src (
+    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  return active || gst_pad_stop_task (pad);
+}
+
+static GstStateChangeReturn
+gst_bal_view_change_state (GstElement *element, GstStateChange transition)
+{
+  const GstStateChangeReturn ret =
+      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    forget (GST_BAL_VIEW (element));
+  return ret;
+}
+
+/* --- object ---------------------------------------------------------------------------------- */
+
+static void
+gst_bal_view_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstBalView *self = GST_BAL_VIEW (object);
+
+  GST_OBJECT_LOCK (self);
+  gst_cv_setting_set (
+      &settings_table[id - PROP_SETTING], &self->settings, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_bal_view_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstBalView *self = GST_BAL_VIEW (object);
+
+  GST_OBJECT_LOCK (self);
+  gst_cv_setting_get (
+      &settings_table[id - PROP_SETTING], &self->settings, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_bal_view_finalize (GObject *object)
+{
+  forget (GST_BAL_VIEW (object));
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static const Settings default_settings = {
+  .view = { .up = GST_BUNDLE_UP_AUTO,
+      .elevation = 25,
+      .zoom = 1,
+      .point_size = 2,
+      .labels = TRUE },
+  .period = 10 * GST_SECOND,
+  .turns = 1,
+};
+
+static void
+gst_bal_view_class_init (GstBalViewClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->set_property = gst_bal_view_set_property;
+  object_class->get_property = gst_bal_view_get_property;
+  object_class->finalize = gst_bal_view_finalize;
+  element_class->change_state = gst_bal_view_change_state;
+  gst_cv_settings_install (object_class, PROP_SETTING, settings_table,
+      G_N_ELEMENTS (settings_table), &default_settings);
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class, "Reconstruction view",
+      "Converter/Video", "Shows points and cameras of reconstructions as video",
+      "the gst-cudavision authors");
+  GST_DEBUG_CATEGORY_INIT (
+      gst_bal_view_debug, "balview", 0, "reconstructions as video");
+}
+
+static void
+gst_bal_view_init (GstBalView *self)
+{
+  self->settings = default_settings;
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad, gst_bal_view_chain);
+  gst_pad_set_event_function (self->sinkpad, gst_bal_view_sink_event);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_set_event_function (self->srcpad, gst_bal_view_src_event);
+  gst_pad_set_query_function (self->srcpad, gst_bal_view_src_query);
+  gst_pad_set_activatemode_function (self->srcpad, gst_bal_view_activate_src);
+  gst_pad_use_fixed_caps (self->srcpad);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+}

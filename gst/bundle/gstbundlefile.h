@@ -1,0 +1,24 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A file that comes in buffers, in one piece of memory. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+#define GST_BUNDLE_FILE_START 512 /* bytes that tell the format */
+
+typedef struct {
+  gchar *data;
+  gsize size, allocated;
+} GstBundleFile;
+
+/* Returns: FALSE after posting an error of @element */
+gboolean gst_bundle_file_append (
+    GstBundleFile *file, GstElement *element, GstBuffer *buffer);
+void gst_bundle_file_clear (GstBundleFile *file);
+
+G_END_DECLS

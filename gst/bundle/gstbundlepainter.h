@@ -1,0 +1,50 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* A cloud as it looks from a place around it. One thread at a time. */
+#pragma once
+
+#include <glib.h>
+#include "cuda/bundle/cloud.h"
+
+G_BEGIN_DECLS
+
+/* The direction that is up in the picture */
+typedef enum {
+  GST_BUNDLE_UP_AUTO, /* the mean of the cameras'; z without cameras */
+  GST_BUNDLE_UP_X,
+  GST_BUNDLE_UP_Y,
+  GST_BUNDLE_UP_Z,
+  GST_BUNDLE_UP_MINUS_X,
+  GST_BUNDLE_UP_MINUS_Y,
+  GST_BUNDLE_UP_MINUS_Z,
+} GstBundleUp;
+
+/**
+ * GstBundleView:
+ * @azimuth, @elevation: of the place, degrees
+ * @zoom: 1: the scene fills the picture
+ * @point_size: side of a point's square, pixels
+ * @labels: whether there are axes, a bar of length and numbers
+ */
+typedef struct {
+  gint up;
+  gdouble azimuth, elevation, zoom;
+  guint point_size;
+  gboolean labels;
+} GstBundleView;
+
+typedef struct _GstBundlePainter GstBundlePainter;
+
+/* Takes @cloud.
+ * Returns: %NULL where there is no memory */
+GstBundlePainter *gst_bundle_painter_new (
+    BundleCloud *cloud, guint width, guint height);
+void gst_bundle_painter_free (GstBundlePainter *painter);
+
+/* Returns: (transfer none): height rows of width pixels 0x00RRGGBB */
+const guint32 *gst_bundle_painter_paint (
+    GstBundlePainter *painter, const GstBundleView *view);
+
+G_END_DECLS

@@ -1,0 +1,33 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Media types of reconstructions, and how they are found. */
+#pragma once
+
+#include <gst/gst.h>
+#include "cuda/bundle/formats.h"
+
+G_BEGIN_DECLS
+
+/* Formats that are read */
+#define GST_BUNDLE_READ_CAPS                                                   \
+  "application/x-bal; application/x-bundler; application/x-nvm; "              \
+  "application/x-colmap"
+#define GST_BUNDLE_PLY_CAPS "application/x-ply"
+#define GST_BUNDLE_WRITTEN_CAPS                                                \
+  GST_BUNDLE_READ_CAPS "; " GST_BUNDLE_PLY_CAPS                                \
+                       "; application/x-nerfstudio-transforms; "               \
+                       "application/x-tum-trajectory"
+
+/* Of BundleFormat, for settings */
+#define GST_BUNDLE_FORMAT_NAME "GstBundleFormat"
+extern const GEnumValue gst_bundle_format_values[];
+
+/* Returns: (transfer full): what a file of @format is */
+GstCaps *gst_bundle_format_caps (BundleFormat format);
+
+/* Registers typefinders for the formats that are read, and for PLY. */
+gboolean gst_bundle_types_register (GstPlugin *plugin);
+
+G_END_DECLS
