@@ -108,6 +108,26 @@ load_model (GstCudaPbfMonitor *self)
   return TRUE;
 }
 
+static gboolean
+open_result_link (GstCudaPbfMonitor *self)
+{
+  const gchar *host = self->active.result_host;
+  guint port = self->active.result_port;
+  GError *error = NULL;
+
+  if (host == NULL || *host == '\0')
+    return TRUE;
+  self->result_link = gst_pbf_result_link_new (host, port, &error);
+  if (self->result_link != NULL)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
+      ("Cannot send results to \"%s\", port %u: %s. Check result-host.", host,
+          port, error->message),
+      (NULL));
+  g_error_free (error);
+  return FALSE;
+}
+
 static void
 free_engine (GstCudaPbfMonitor *self)
 {
@@ -138,6 +158,7 @@ gst_cuda_pbf_monitor_stop (GstCvFilter *filter)
   free_engine (self);
   g_clear_pointer (&self->track, pbf_track_free);
   g_clear_pointer (&self->model, pbf_model_unref);
+  g_clear_pointer (&self->result_link, gst_pbf_result_link_free);
   GST_OBJECT_LOCK (self);
   self->batch_size = 0;
   self->frame_duration = 0;
@@ -166,7 +187,8 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
     g_error_free (error);
     return FALSE;
   }
-  if (!load_model (self) || !gst_cv_filter_start_backend (filter))
+  if (!load_model (self) || !open_result_link (self)
+      || !gst_cv_filter_start_backend (filter))
     return FALSE;
   self->track = pbf_track_new (&self->active.track);
   reset_stream (self);
@@ -458,7 +480,12 @@ gst_cuda_pbf_monitor_set_property (
 static GstStructure *
 gst_cuda_pbf_monitor_get_stats (GstCvFilter *filter)
 {
-  return gst_pbf_stats_to_structure (&GST_CUDA_PBF_MONITOR (filter)->stats);
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+  GstStructure *s = gst_pbf_stats_to_structure (&self->stats);
+
+  gst_structure_set (s, "result-way", G_TYPE_STRING,
+      self->result_link != NULL ? "udp" : "pads", NULL);
+  return s;
 }
 
 static void

@@ -14,6 +14,7 @@
 #include "gst/common/gstcvfilter.h"
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
+#include "gstpbfresultlink.h"
 #include "gstpbfsettings.h"
 #include "gstpbfstats.h"
 
@@ -36,7 +37,8 @@ struct _GstCudaPbfMonitor {
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstPbfSettings active;
-  PbfModel *model; /* NULL: none */
+  PbfModel *model;               /* NULL: none */
+  GstPbfResultLink *result_link; /* NULL: none; of the source pad's thread */
   PbfTrack *track; /* of the upstream thread, like the fields below */
 
   /* --- by the upstream thread, while the other is idle --- */

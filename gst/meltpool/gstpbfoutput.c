@@ -243,6 +243,26 @@ count_batch (
   g_mutex_unlock (&self->filter.stats_lock);
 }
 
+/* Sends the records that are kept. The latency that is counted ends when they
+ * have gone. */
+static void
+send_results (
+    GstCudaPbfMonitor *self, const PbfResult *results, guint kept, guint64 *now)
+{
+  guint sent;
+
+  if (self->result_link == NULL)
+    return;
+  sent = gst_pbf_result_link_send (self->result_link, results, kept);
+  *now = cvis_monotonic_ns ();
+  g_mutex_lock (&self->filter.stats_lock);
+  self->stats.total.sent += sent;
+  self->stats.recent.sent += sent;
+  self->stats.total.unsent += kept - sent;
+  self->stats.recent.unsent += kept - sent;
+  g_mutex_unlock (&self->filter.stats_lock);
+}
+
 /* Once: the melt pool does not fit the ROI. */
 static void
 warn_of_edge (GstCudaPbfMonitor *self)
@@ -332,6 +352,7 @@ gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
     item->object = NULL;
   }
   kept = keep_records (self, batch);
+  send_results (self, batch->batch.results, kept, &now);
   count_batch (self, batch, kept, now);
   first = batch->batch.results;
   records = finish_records (batch, kept);

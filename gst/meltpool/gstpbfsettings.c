@@ -12,6 +12,7 @@
 /* longer, and an upstream pool of few buffers looks like a hang */
 #define MAX_MAX_LATENCY (10 * GST_SECOND)
 #define DEFAULT_MESSAGE_INTERVAL GST_SECOND
+#define DEFAULT_RESULT_PORT 5501
 
 /* --- the enumerations ------------------------------------------------------ */
 
@@ -189,6 +190,13 @@ static const GstCvSetting settings_table[] = {
       "Shortest time between two element messages, nanoseconds; 0: none are "
       "posted",
       OWN (message_interval), 0),
+  STRING ("result-host",
+      "Name or address of the machine that results are sent to over UDP, a "
+      "datagram each; without one they are not sent",
+      OWN (result_host)),
+  UINT ("result-port",
+      "UDP port that results are sent to; used with result-host",
+      OWN (result_port), 1, 65535),
 };
 
 void
@@ -217,6 +225,7 @@ gst_pbf_settings_init (GstPbfSettings *settings)
   settings->shift = GST_PBF_SHIFT_AUTO;
   settings->max_latency = DEFAULT_MAX_LATENCY;
   settings->message_interval = DEFAULT_MESSAGE_INTERVAL;
+  settings->result_port = DEFAULT_RESULT_PORT;
 }
 
 void
@@ -224,6 +233,7 @@ gst_pbf_settings_clear (GstPbfSettings *settings)
 {
   g_clear_pointer (&settings->calibration, g_free);
   g_clear_pointer (&settings->model_location, g_free);
+  g_clear_pointer (&settings->result_host, g_free);
 }
 
 void
@@ -233,6 +243,7 @@ gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from)
   *to = *from;
   to->calibration = g_strdup (from->calibration);
   to->model_location = g_strdup (from->model_location);
+  to->result_host = g_strdup (from->result_host);
 }
 
 gboolean

@@ -20,6 +20,8 @@ G_BEGIN_DECLS
  * @batch_size: frames, 0: automatic
  * @max_latency: ns that a frame waits for its batch to fill
  * @message_interval: ns between element messages, 0: none
+ * @result_host: (nullable): that records are sent to; %NULL or empty: none
+ * @result_port: of it
  */
 typedef struct {
   PbfConfig config;
@@ -30,6 +32,8 @@ typedef struct {
   guint batch_size;
   GstClockTime max_latency;
   GstClockTime message_interval;
+  gchar *result_host;
+  guint result_port;
 } GstPbfSettings;
 
 /* Enumerations that other elements have too; see gst_cv_enum_type(). */

@@ -136,7 +136,9 @@ counts_to_structure (const gchar *name, const GstPbfCounts *counts)
       counts->pool_at_edge, "dropped-empty", G_TYPE_UINT64,
       counts->dropped_empty, "batches", G_TYPE_UINT64, counts->batches,
       "partial-batches", G_TYPE_UINT64, counts->partial_batches,
-      "staged-frames", G_TYPE_UINT64, counts->staged_frames, NULL);
+      "staged-frames", G_TYPE_UINT64, counts->staged_frames, "results-sent",
+      G_TYPE_UINT64, counts->sent, "results-unsent", G_TYPE_UINT64,
+      counts->unsent, NULL);
 }
 
 static void

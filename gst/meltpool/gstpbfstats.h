@@ -27,6 +27,8 @@ typedef struct {
   guint64 no_pool;
   guint64 pool_at_edge;
   guint64 dropped_empty;
+  guint64 sent;   /* records, by UDP */
+  guint64 unsent; /* that the network did not accept */
   guint64 batches;
   guint64 partial_batches;
   guint64 staged_frames; /* copied once more, for not being in pinned memory */

@@ -6,10 +6,12 @@
  * pbfudpsrc receives them, cudapbfmonitor analyses them. Counters of the link
  * and latencies of the results, for each rate.
  *
- *   bench_link [--seconds=N] [--mtu=BYTES] [--list=N] [--plain] [RATE...]
+ *   bench_link [--seconds=N] [--mtu=BYTES] [--list=N] [--buffer=MIB] [--plain]
+ *              [RATE...]
  *
  * RATE: frames/s, by default 20000; N of --list: frames that the camera sends at
- * once, by default 20; --plain: without cudapbfmonitor. A soak is
+ * once, by default 20; MIB: buffer of the socket, by default as
+ * large as pbfudpsrc makes it; --plain: without cudapbfmonitor. A soak is
  * --seconds=600 20000. GST_PLUGIN_PATH has to name the plugin; scripts/bench does
  * that. */
 #include <gst/gst.h>
@@ -17,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static guint seconds = 5, mtu = 65535, list = 20;
+static guint seconds = 5, mtu = 65535, list = 20, buffer_mib = 0;
 static gboolean plain;
 
 static GstElement *
@@ -74,9 +76,9 @@ measure (guint rate)
   guint port;
 
   receiver = start_pipeline (g_strdup_printf (
-      "pbfudpsrc name=link address=127.0.0.1 port=0 ! "
+      "pbfudpsrc name=link address=127.0.0.1 port=0 buffer-size=%u ! "
       "video/x-raw,framerate=%u/1 %s ! fakesink async=false sync=false",
-      rate, plain ? "" : "! cudapbfmonitor name=monitor"));
+      buffer_mib << 20, rate, plain ? "" : "! cudapbfmonitor name=monitor"));
   link = gst_bin_get_by_name (GST_BIN (receiver), "link");
   g_object_get (link, "port", &port, NULL);
   gst_object_unref (link);
@@ -120,6 +122,8 @@ main (int argc, char **argv)
       mtu = (guint) atoi (argv[i] + 6);
     else if (g_str_has_prefix (argv[i], "--list="))
       list = (guint) atoi (argv[i] + 7);
+    else if (g_str_has_prefix (argv[i], "--buffer="))
+      buffer_mib = (guint) atoi (argv[i] + 9);
     else if (strcmp (argv[i], "--plain") == 0)
       plain = TRUE;
   }

@@ -6,6 +6,7 @@
  * ends; losses, repetitions, damage and rubbish by a small sender. What the
  * receiver does with packets in every order is tested by unit-pbfpacket. */
 #include <arpa/inet.h>
+#include <glib/gstdio.h>
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/cudavision/cudavision.h>
@@ -542,6 +543,8 @@ GST_START_TEST (test_refused_settings)
       "Cannot receive at \"\", port 0");
   expect_no_start ("pbfudpsrc address=192.0.2.1 port=0 ! fakesink",
       "Cannot receive at \"192.0.2.1\"");
+  expect_no_start ("fakesrc ! cudapbfmonitor result-host=. ! fakesink",
+      "Cannot send results to \".\", port 5501");
   expect_no_start ("fakesrc ! pbfudpsink host=\"\"", "Cannot send to \"\"");
   link_begin (&link, "timeout", G_GUINT64_CONSTANT (0), NULL);
   line = g_strdup_printf (
@@ -605,6 +608,74 @@ GST_START_TEST (test_short_buffer)
 }
 GST_END_TEST;
 
+/* --- results back to the machine ------------------------------------------- */
+
+/* One datagram a record, in their order, the bytes of the result pad's. */
+GST_START_TEST (test_results)
+{
+  enum { FRAMES = 60 };
+  struct sockaddr_in address = { .sin_family = AF_INET,
+    .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+  socklen_t size = sizeof address;
+  gint fd = socket (AF_INET, SOCK_DGRAM, 0);
+  GstElement *pipeline, *monitor;
+  GstMessage *message;
+  GstStructure *stats;
+  gchar *line, *path, *folder = g_dir_make_tmp ("pbfudp-XXXXXX", NULL), *bytes;
+  guint64 n;
+  gsize length;
+  GstBus *bus;
+
+  fail_unless (bind (fd, (struct sockaddr *) &address, size) == 0);
+  fail_unless (getsockname (fd, (struct sockaddr *) &address, &size) == 0);
+  path = g_build_filename (folder, "results", NULL);
+  line = g_strdup_printf ("pbftestsrc num-buffers=%u regime=mixed ! "
+                          "cudapbfmonitor name=m backend=cpu batch-size=7 "
+                          "result-host=127.0.0.1 result-port=%u ! fakesink "
+                          "m.src_result ! filesink location=%s",
+      FRAMES, ntohs (address.sin_port), path);
+  pipeline = gst_parse_launch (line, NULL);
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  fail_unless (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  monitor = gst_bin_get_by_name (GST_BIN (pipeline), "m");
+  g_object_get (monitor, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, "results-sent", &n));
+  fail_unless_equals_uint64 (n, FRAMES);
+  fail_unless (gst_structure_get_uint64 (stats, "results-unsent", &n));
+  fail_unless_equals_uint64 (n, 0);
+  fail_unless_equals_string (
+      gst_structure_get_string (stats, "result-way"), "udp");
+  gst_structure_free (stats);
+  gst_object_unref (monitor);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+
+  fail_unless (g_file_get_contents (path, &bytes, &length, NULL));
+  fail_unless_equals_uint64 (length, FRAMES * sizeof (PbfResult));
+  for (guint i = 0; i < FRAMES; i++) {
+    guint8 datagram[2000];
+
+    fail_unless_equals_int (
+        recv (fd, datagram, sizeof datagram, 0), sizeof (PbfResult));
+    fail_unless (
+        memcmp (datagram, bytes + i * sizeof (PbfResult), sizeof (PbfResult))
+        == 0);
+  }
+  g_unlink (path);
+  g_rmdir (folder);
+  g_free (bytes);
+  g_free (path);
+  g_free (folder);
+  g_free (line);
+  close (fd);
+}
+GST_END_TEST;
+
 static Suite *
 pbfudp_suite (void)
 {
@@ -626,6 +697,7 @@ pbfudp_suite (void)
   tcase_add_test (tc, test_refused_settings);
   tcase_add_test (tc, test_network_that_fails);
   tcase_add_test (tc, test_short_buffer);
+  tcase_add_test (tc, test_results);
   return s;
 }
 
