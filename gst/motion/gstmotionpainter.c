@@ -295,20 +295,29 @@ cover (guint8 pixel, gfloat distance)
   return (guint8) MAX (covered, pixel);
 }
 
+/* The arrow is a copy: bytes that are written could be it otherwise, and compilers
+ * make no vectors of that. */
 static void
-draw_arrow_row (GstMotionPainter *p, Mask *ink, const Arrow *a, gint y,
+draw_arrow_row (GstMotionPainter *p, Mask *ink, const Arrow arrow, gint y,
     gint left, gint right)
 {
-  guint8 *inks = ink->data + (gsize) y * p->stride;
-  guint8 *seams = p->seam.data + (gsize) y * p->stride;
+  guint8 *restrict inks = ink->data + (gsize) y * p->stride;
+  guint8 *restrict seams = p->seam.data + (gsize) y * p->stride;
 
-  for (gint x = left; x < right; x++) {
-    gfloat distance =
-        a->head > 0 ? arrow_distance (a, x, y) : dot_distance (a, x, y);
+  if (arrow.head > 0)
+    for (gint x = left; x < right; x++) {
+      const gfloat distance = arrow_distance (&arrow, x, y);
 
-    inks[x] = cover (inks[x], distance);
-    seams[x] = cover (seams[x], distance - a->seam);
-  }
+      inks[x] = cover (inks[x], distance);
+      seams[x] = cover (seams[x], distance - arrow.seam);
+    }
+  else
+    for (gint x = left; x < right; x++) {
+      const gfloat distance = dot_distance (&arrow, x, y);
+
+      inks[x] = cover (inks[x], distance);
+      seams[x] = cover (seams[x], distance - arrow.seam);
+    }
 }
 
 /* A frame's side, at most, so that it fits an integer. */
@@ -338,7 +347,7 @@ draw_part (GstMotionPainter *p, Mask *ink, const Arrow *a, gfloat from,
   for (gint y = top; y < bottom; y++) {
     gfloat middle = a->x + (y + 0.5f - a->y) * slope;
 
-    draw_arrow_row (p, ink, a, y, MAX (left, clip (middle - wide, p->width)),
+    draw_arrow_row (p, ink, *a, y, MAX (left, clip (middle - wide, p->width)),
         MIN (right, clip (middle + wide + 1, p->width)));
   }
   mask_touch (ink, left, top, right, bottom);
