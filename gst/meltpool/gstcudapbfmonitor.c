@@ -179,6 +179,7 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
   gst_pbf_stats_init (&self->stats);
   self->warned_of_edge = FALSE;
   g_mutex_unlock (&self->filter.stats_lock);
+  self->slow_pushes = 0;
   gst_video_info_init (&self->layout);
 
   if (!gst_pbf_settings_check (&self->active, &error)) {

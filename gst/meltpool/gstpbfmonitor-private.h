@@ -59,6 +59,7 @@ struct _GstCudaPbfMonitor {
   GstQueueArray
       *pending;        /* of GstPbfItem: not all of their results are there */
   GstBufferList *held; /* records that wait for the frames they belong to */
+  guint slow_pushes;   /* batches in a row that took longer than max-latency */
 
   /* --- under the filter's stats lock --- */
   GstPbfStats stats;

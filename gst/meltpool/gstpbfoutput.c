@@ -14,6 +14,7 @@
 /* Melt pools in a row that touch the ROI's edge. Single ones do when the pool is
  * ragged. */
 #define EDGE_RUN_WARNED_OF 100
+#define SLOW_PUSHES_WARNED_OF 10 /* batches */
 
 void
 gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
@@ -283,6 +284,41 @@ warn_of_edge (GstCudaPbfMonitor *self)
         ("\"pool-at-edge\" of the property stats counts such frames"));
 }
 
+static gboolean
+is_live (GstCudaPbfMonitor *self)
+{
+  GstQuery *query = gst_query_new_latency ();
+  gboolean live = FALSE;
+
+  if (gst_pad_peer_query (self->filter.sinkpad, query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  gst_query_unref (query);
+  return live;
+}
+
+/* Once, in live pipelines: this thread, which ends batches, is held up by
+ * downstream. @begin: when the push of a batch began */
+static void
+warn_of_slow_pushes (GstCudaPbfMonitor *self, guint64 begin)
+{
+  const guint64 held = cvis_monotonic_ns () - begin;
+  GstClockTime wait;
+
+  GST_OBJECT_LOCK (self);
+  wait = self->settings.max_latency;
+  GST_OBJECT_UNLOCK (self);
+  if (wait == 0 || self->slow_pushes == SLOW_PUSHES_WARNED_OF)
+    return;
+  self->slow_pushes = held > wait ? self->slow_pushes + 1 : 0;
+  if (self->slow_pushes == SLOW_PUSHES_WARNED_OF && is_live (self))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("max-latency of %.3g ms is not kept: downstream holds the frames of a "
+         "batch for %.3g ms. Put \"queue max-size-buffers=0 max-size-time=0\" "
+         "after cudapbfmonitor.",
+            (gdouble) wait * 1e-6, (gdouble) held * 1e-6),
+        ("%u batches in a row", SLOW_PUSHES_WARNED_OF));
+}
+
 static void
 post_recent (GstCudaPbfMonitor *self)
 {
@@ -334,6 +370,7 @@ gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
   GError *error = NULL;
   guint64 begin = cvis_monotonic_ns (), now;
   gboolean ok = pbf_engine_wait (self->engine, &done, &error);
+  GstFlowReturn flow;
   guint kept;
 
   batch = (GstPbfBatch *) done; /* it begins with what the engine knows */
@@ -364,7 +401,11 @@ gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
   warn_of_edge (self);
   post_recent (self);
   push_records (self, records);
-  return push_finished (self);
+  now = cvis_monotonic_ns ();
+  flow = push_finished (self);
+  if (flow == GST_FLOW_OK)
+    warn_of_slow_pushes (self, now);
+  return flow;
 }
 
 void

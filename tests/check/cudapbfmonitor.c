@@ -829,6 +829,20 @@ GST_START_TEST (test_pool_at_edge)
 }
 GST_END_TEST;
 
+/* A sink that keeps frames longer than max-latency needs a queue before it; the
+ * time that frames wait does not matter where they are not live. */
+GST_START_TEST (test_warning_of_slow_sink)
+{
+#define SLOW_SINK                                                              \
+  "num-buffers=320 ! cudapbfmonitor backend=cpu batch-size=16 ! "              \
+  "identity sleep-time=1500 ! fakesink sync=false"
+
+  bus_expect_first ("pbftestsrc is-live=true " SLOW_SINK, GST_MESSAGE_WARNING,
+      "max-latency of 1 ms is not kept");
+  bus_expect_first ("pbftestsrc " SLOW_SINK, GST_MESSAGE_EOS, NULL);
+}
+GST_END_TEST;
+
 /* 100 in a row warn once; frames without a pool do not count */
 GST_START_TEST (test_warning_of_pool_at_edge)
 {
@@ -1128,6 +1142,7 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_pool_at_edge);
   tcase_add_test (tc, test_warning_of_pool_at_edge);
+  tcase_add_test (tc, test_warning_of_slow_sink);
   tcase_add_test (tc, test_bad_caps);
   tcase_add_test (tc, test_bad_settings);
   tcase_add_test (tc, test_small_frames_behind_a_converter);
