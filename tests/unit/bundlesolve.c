@@ -651,6 +651,104 @@ test_errors (void)
   bundle_reprojection_errors (problem, NULL, NULL);
 }
 
+/* Inverse of a symmetric positive matrix, by Gauss and Jordan. */
+static void
+invert (gdouble *a, guint n)
+{
+  for (guint k = 0; k < n; k++) {
+    gdouble pivot = a[k * n + k];
+
+    g_assert_cmpfloat (pivot, >, 0);
+    a[k * n + k] = 1;
+    for (guint j = 0; j < n; j++)
+      a[k * n + j] /= pivot;
+    for (guint i = 0; i < n; i++) {
+      gdouble factor = a[i * n + k];
+
+      if (i == k)
+        continue;
+      a[i * n + k] = 0;
+      for (guint j = 0; j < n; j++)
+        a[i * n + j] -= factor * a[k * n + j];
+    }
+  }
+}
+
+/* Against the inverse of the whole matrix, its derivatives by differences. */
+static void
+test_covariance (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (4, 20, 27);
+  g_autofree gdouble *h = NULL, *j = NULL;
+  gdouble covariances[4 * 81], variance;
+  guint map[36 + 60], n = 0, free_unknowns[36 + 60];
+  BundleConfig config;
+  BundleSummary summary;
+  GError *error = NULL;
+
+  bundle_config_init (&config);
+  config.fix_first_camera = TRUE;
+  config.function_tolerance = 1e-12;
+  problem->point_constant = calloc (20, 1);
+  problem->point_constant[7] = 1; /* the scale */
+  solve (problem, &config, &summary);
+  g_assert_true (bundle_covariances (problem, &config, covariances, &error));
+  g_assert_no_error (error);
+  for (guint i = 0; i < 96; i++) {
+    gboolean constant = i < 6 || (i >= 36 && (i - 36) / 3 == 7);
+
+    map[i] = constant ? G_MAXUINT : n;
+    if (!constant)
+      free_unknowns[n++] = i;
+  }
+  j = g_new0 (gdouble, 2 * 80 * n);
+  h = g_new0 (gdouble, n * n);
+  for (guint k = 0; k < n; k++) {
+    guint i = free_unknowns[k];
+    gdouble *x = i < 36 ? problem->cameras + i : problem->points + i - 36;
+    gdouble old = *x, step = i < 36 && i % 9 == 6 ? 1e-2 : 1e-5;
+
+    for (gint side = -1; side <= 1; side += 2) {
+      *x = old + side * step;
+      for (guint o = 0; o < 80; o++) {
+        gdouble image[2];
+
+        bundle_project (problem->cameras + 9 * problem->camera_of[o],
+            problem->points + 3 * problem->point_of[o], image);
+        for (guint e = 0; e < 2; e++)
+          j[(2 * o + e) * n + k] += side * image[e] / (2 * step);
+      }
+    }
+    *x = old;
+  }
+  for (guint o = 0; o < 160; o++)
+    for (guint a = 0; a < n; a++)
+      for (guint b = 0; b < n; b++)
+        h[a * n + b] += j[o * n + a] * j[o * n + b];
+  invert (h, n);
+  variance = 2 * summary.final_cost / (160. - n);
+  for (guint c = 0; c < 4; c++)
+    for (guint a = 0; a < 9; a++)
+      for (guint b = 0; b < 9; b++) {
+        guint row = map[9 * c + a], column = map[9 * c + b];
+        gdouble value = covariances[81 * c + 9 * a + b];
+
+        if (row == G_MAXUINT || column == G_MAXUINT)
+          g_assert_cmpfloat (value, ==, 0);
+        else
+          g_assert_cmpfloat (fabs (value - variance * h[row * n + column]), <,
+              1e-4 * variance
+                  * sqrt (h[row * n + row] * h[column * n + column]));
+      }
+  bundle_summary_clear (&summary);
+
+  /* free to move, turn and grow */
+  config.fix_first_camera = FALSE;
+  g_assert_false (bundle_covariances (problem, &config, covariances, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  g_clear_error (&error);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -689,6 +787,7 @@ main (int argc, char **argv)
     g_test_add_func ("/bundle/deficient", test_deficient);
     g_test_add_func ("/bundle/gauge", test_gauge);
     g_test_add_func ("/bundle/errors", test_errors);
+    g_test_add_func ("/bundle/covariance", test_covariance);
   }
   return g_test_run ();
 }

@@ -1,0 +1,346 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Covariances of cameras: the Schur complement without damping, dense, and
+ * diagonal blocks of its inverse. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/bundle/arithmetic.h"
+#include "cuda/core/memory.h"
+#include "cuda/core/threadpool.h"
+
+#define MAX_CAMERAS 2000
+#define BLOCK 64
+/* A pivot below this share of what the diagonal was before the points were
+ * eliminated is rounding. */
+#define SINGULAR_PIVOT 1e-11
+
+typedef struct {
+  const BundleProblem *problem;
+  const BundleConfig *config;
+  BundleConstants *constants;
+  gint32 *unknown; /* 9 a camera: its row, -1: constant */
+  gsize n;         /* rows */
+  gdouble *s;      /* n * n: the lower triangle, later its Cholesky factor */
+  gdouble *u;      /* n: the diagonal before elimination */
+  guint32 *first, *order; /* observations by point */
+  gdouble squares;        /* sum of the weighted residuals' */
+  gsize block;            /* the first column of the factorisation's step */
+  gdouble variance;
+  gdouble *covariances;
+} Covariance;
+
+/* One observation: 2 rows of 9, 2 of 3, weighted, and the rows of its camera */
+typedef struct {
+  gdouble jac[24];
+  const gint32 *unknown;
+} Seen;
+
+static void
+number_unknowns (Covariance *c)
+{
+  const BundleProblem *problem = c->problem;
+  const BundleConfig *config = c->config;
+  gboolean shared = config->shared_intrinsics && !config->fix_intrinsics;
+  guint16 fixed = 0;
+
+  for (gsize i = 0; problem->camera_constant && i < problem->n_cameras; i++)
+    fixed |= problem->camera_constant[i] & BUNDLE_CAMERA_INTRINSICS;
+  for (gsize i = 0; i < problem->n_cameras; i++) {
+    guint16 constant =
+        problem->camera_constant ? problem->camera_constant[i] : 0;
+
+    if (shared)
+      constant = (constant & ~BUNDLE_CAMERA_INTRINSICS) | fixed;
+    if (config->fix_intrinsics)
+      constant |= BUNDLE_CAMERA_INTRINSICS;
+    if (config->fix_first_camera && i == 0)
+      constant |= BUNDLE_CAMERA_ALL & ~BUNDLE_CAMERA_INTRINSICS;
+    for (guint k = 0; k < 9; k++) {
+      gint32 *to = &c->unknown[9 * i + k];
+
+      if (constant >> k & 1)
+        *to = -1;
+      else if (shared && i > 0 && k >= BUNDLE_CAMERA_FOCAL)
+        *to = c->unknown[k];
+      else
+        *to = (gint32) c->n++;
+    }
+  }
+}
+
+static void
+sort_by_point (Covariance *c)
+{
+  const BundleProblem *problem = c->problem;
+  guint32 sum = 0;
+
+  for (gsize i = 0; i < problem->n_observations; i++)
+    c->first[problem->point_of[i]]++;
+  for (gsize i = 0; i <= problem->n_points; i++) {
+    guint32 count = c->first[i];
+
+    c->first[i] = sum;
+    sum += count;
+  }
+  for (gsize i = 0; i < problem->n_observations; i++)
+    c->order[c->first[problem->point_of[i]]++] = (guint32) i;
+  memmove (c->first + 1, c->first, problem->n_points * sizeof *c->first);
+  c->first[0] = 0;
+}
+
+static void
+derive_observation (Covariance *c, gsize i, Seen *seen)
+{
+  const BundleProblem *problem = c->problem;
+  guint32 camera = problem->camera_of[i];
+  const BundleConstants *k = &c->constants[camera];
+  const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
+  BundleImage image = bundle_image (k, x[0], x[1], x[2]);
+  gdouble rx, ry, weight;
+
+  bundle_residual (k, &image, problem->observed[2 * i],
+      problem->observed[2 * i + 1], &rx, &ry);
+  bundle_loss (
+      c->config->loss, c->config->loss_scale, rx * rx + ry * ry, &weight);
+  c->squares += (rx * rx + ry * ry) * weight * weight;
+  bundle_derivatives (k, &image, seen->jac, seen->jac + 18);
+  for (guint e = 0; e < 24; e++)
+    seen->jac[e] *= weight;
+  seen->unknown = c->unknown + 9 * (gsize) camera;
+}
+
+/* s += Ja^T E Jb for a 2 x 2 matrix, the lower triangle */
+static void
+add_pair (Covariance *c, const Seen *a, const Seen *b, gdouble e[2][2])
+{
+  for (guint i = 0; i < 9; i++)
+    for (guint j = 0; j < 9; j++) {
+      gint32 row = a->unknown[i], column = b->unknown[j];
+
+      if (row >= 0 && column >= 0 && column <= row)
+        c->s[(gsize) row * c->n + (gsize) column] +=
+            a->jac[i] * (e[0][0] * b->jac[j] + e[0][1] * b->jac[9 + j])
+            + a->jac[9 + i] * (e[1][0] * b->jac[j] + e[1][1] * b->jac[9 + j]);
+    }
+}
+
+static void
+add_point (Covariance *c, gsize point, Seen *seen)
+{
+  const BundleProblem *problem = c->problem;
+  guint32 n = c->first[point + 1] - c->first[point];
+  gdouble v[6] = { 0 }, inverse[6] = { 0 };
+
+  for (guint32 k = 0; k < n; k++) {
+    const gdouble *jp = seen[k].jac + 18;
+
+    derive_observation (c, c->order[c->first[point] + k], &seen[k]);
+    for (guint i = 0, at = 0; i < 3; i++)
+      for (guint j = i; j < 3; j++, at++)
+        v[at] += jp[i] * jp[j] + jp[3 + i] * jp[3 + j];
+    for (guint i = 0; i < 9; i++)
+      if (seen[k].unknown[i] >= 0)
+        c->u[seen[k].unknown[i]] += seen[k].jac[i] * seen[k].jac[i]
+                                    + seen[k].jac[9 + i] * seen[k].jac[9 + i];
+  }
+  if (!(problem->point_constant && problem->point_constant[point]))
+    bundle_invert_3 (v, inverse);
+  for (guint32 k = 0; k < n; k++)
+    for (guint32 l = 0; l < n; l++) {
+      const gdouble *p = seen[k].jac + 18, *q = seen[l].jac + 18;
+      gdouble e[2][2];
+
+      for (guint j = 0; j < 2; j++) {
+        gdouble t[3];
+
+        bundle_multiply_3 (inverse, q[3 * j], q[3 * j + 1], q[3 * j + 2], t);
+        for (guint i = 0; i < 2; i++)
+          e[i][j] = (k == l && i == j) - p[3 * i] * t[0] - p[3 * i + 1] * t[1]
+                    - p[3 * i + 2] * t[2];
+      }
+      add_pair (c, &seen[k], &seen[l], e);
+    }
+}
+
+/* --- Cholesky factorisation, BLOCK columns at a time ------------------------------ */
+
+/* Rows below the block: solved for the block's columns, then the trailing
+ * matrix's rows minus their products */
+static void
+solve_rows (guint first, guint count, gpointer data)
+{
+  Covariance *c = data;
+  gsize begin = c->block, end = MIN (begin + BLOCK, c->n);
+
+  for (gsize i = end + first; i < end + first + count; i++)
+    for (gsize j = begin; j < end; j++) {
+      gdouble *row = c->s + i * c->n, *other = c->s + j * c->n;
+      gdouble sum = row[j];
+
+      for (gsize k = begin; k < j; k++)
+        sum -= row[k] * other[k];
+      row[j] = sum / other[j];
+    }
+}
+
+static void
+update_rows (guint first, guint count, gpointer data)
+{
+  Covariance *c = data;
+  gsize begin = c->block, end = MIN (begin + BLOCK, c->n);
+
+  for (gsize i = end + first; i < end + first + count; i++)
+    for (gsize j = end; j <= i; j++) {
+      const gdouble *row = c->s + i * c->n, *other = c->s + j * c->n;
+      gdouble sum = 0;
+
+      for (gsize k = begin; k < end; k++)
+        sum += row[k] * other[k];
+      c->s[i * c->n + j] -= sum;
+    }
+}
+
+/* Returns: FALSE if the matrix is singular */
+static gboolean
+factorise (Covariance *c, CvisPool *pool)
+{
+  for (c->block = 0; c->block < c->n; c->block += BLOCK) {
+    gsize end = MIN (c->block + BLOCK, c->n);
+
+    for (gsize i = c->block; i < end; i++)
+      for (gsize j = c->block; j <= i; j++) {
+        gdouble *row = c->s + i * c->n, *other = c->s + j * c->n;
+        gdouble sum = row[j];
+
+        for (gsize k = c->block; k < j; k++)
+          sum -= row[k] * other[k];
+        if (j < i)
+          row[j] = sum / other[j];
+        else if (!(sum > SINGULAR_PIVOT * c->u[i]))
+          return FALSE;
+        else
+          row[i] = sqrt (sum);
+      }
+    cvis_pool_run (pool, (guint) (c->n - end), 8, solve_rows, c);
+    cvis_pool_run (pool, (guint) (c->n - end), 8, update_rows, c);
+  }
+  return TRUE;
+}
+
+/* Blocks of cameras: Y^T Y with L Y = the camera's columns of the unit matrix */
+static void
+invert_cameras (guint first, guint count, gpointer data)
+{
+  Covariance *c = data;
+  gdouble (*y)[9] = g_malloc_n (c->n, sizeof *y);
+
+  for (gsize camera = first; camera < (gsize) first + count; camera++) {
+    const gint32 *unknown = c->unknown + 9 * camera;
+    gdouble *to = c->covariances + 81 * camera;
+
+    memset (y, 0, c->n * sizeof *y);
+    for (guint e = 0; e < 9; e++)
+      if (unknown[e] >= 0)
+        y[unknown[e]][e] = 1;
+    for (gsize i = 0; i < c->n; i++) {
+      const gdouble *row = c->s + i * c->n;
+
+      for (gsize k = 0; k < i; k++)
+        for (guint e = 0; e < 9; e++)
+          y[i][e] -= row[k] * y[k][e];
+      for (guint e = 0; e < 9; e++)
+        y[i][e] /= row[i];
+    }
+    memset (to, 0, 81 * sizeof *to);
+    for (gsize k = 0; k < c->n; k++)
+      for (guint i = 0; i < 9; i++)
+        for (guint j = 0; j < 9; j++)
+          to[9 * i + j] += c->variance * y[k][i] * y[k][j];
+  }
+  g_free (y);
+}
+
+/* --- all of it --------------------------------------------------------------------- */
+
+static gboolean
+compute (Covariance *c, GError **error)
+{
+  const BundleProblem *problem = c->problem;
+  guint32 longest = 1;
+  gsize free_points = 0;
+  Seen *seen;
+  CvisPool *pool;
+  gboolean done;
+
+  for (gsize i = 0; i < problem->n_cameras; i++)
+    bundle_constants (
+        problem->cameras + BUNDLE_CAMERA_SIZE * i, &c->constants[i]);
+  sort_by_point (c);
+  for (gsize i = 0; i < problem->n_points; i++) {
+    longest = MAX (longest, c->first[i + 1] - c->first[i]);
+    free_points += c->first[i + 1] > c->first[i]
+                   && !(problem->point_constant && problem->point_constant[i]);
+  }
+  if (2 * problem->n_observations <= c->n + 3 * free_points)
+    return cvis_refuse (error,
+        "covariances need more than %" G_GSIZE_FORMAT
+        " observations for %" G_GSIZE_FORMAT
+        " unknowns: fix parameters or add observations",
+        problem->n_observations, c->n + 3 * free_points);
+  seen = g_new (Seen, longest);
+  for (gsize i = 0; i < problem->n_points; i++)
+    add_point (c, i, seen);
+  g_free (seen);
+  c->variance =
+      c->squares
+      / (gdouble) (2 * problem->n_observations - c->n - 3 * free_points);
+  pool = cvis_pool_new (c->config->threads);
+  done = factorise (c, pool);
+  if (done)
+    cvis_pool_run (pool, problem->n_cameras, 1, invert_cameras, c);
+  else
+    cvis_refuse (error,
+        "the problem has no unique solution and hence no covariances: "
+        "fix the first camera and a distance, and cameras with few points");
+  cvis_pool_free (pool);
+  return done;
+}
+
+#define NEW(to, n)                                                             \
+  ((*(to) = cvis_memory_new (                                                  \
+        MAX ((gsize) (n), 1) * sizeof **(to), TRUE, error))                    \
+      != NULL)
+
+gboolean
+bundle_covariances (const BundleProblem *problem, const BundleConfig *config,
+    gdouble *covariances, GError **error)
+{
+  Covariance c = { problem, config };
+  gboolean done = FALSE;
+
+  if (!bundle_config_check (config, error)
+      || !bundle_problem_check (problem, error))
+    return FALSE;
+  if (problem->n_cameras > MAX_CAMERAS)
+    return cvis_refuse (error,
+        "covariances of %u cameras need too much memory: at most %u cameras",
+        problem->n_cameras, MAX_CAMERAS);
+  c.covariances = covariances;
+  if (NEW (&c.unknown, 9 * (gsize) problem->n_cameras)
+      && NEW (&c.constants, problem->n_cameras)
+      && NEW (&c.first, (gsize) problem->n_points + 1)
+      && NEW (&c.order, problem->n_observations)) {
+    number_unknowns (&c);
+    done = NEW (&c.s, c.n * c.n) && NEW (&c.u, c.n) && compute (&c, error);
+  }
+  free (c.unknown);
+  free (c.constants);
+  free (c.first);
+  free (c.order);
+  free (c.s);
+  free (c.u);
+  return done;
+}
