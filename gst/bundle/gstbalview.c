@@ -21,6 +21,7 @@
 
 #include <gst/video/video.h>
 #include <string.h>
+#include "cuda/bundle/engine.h"
 #include "cuda/bundle/formats.h"
 #include "gst/common/gstcvpool.h"
 #include "gst/common/gstcvsettings.h"
@@ -112,12 +113,19 @@ static BundleCloud *
 read_cloud (const GstBundleFile *file, GError **error)
 {
   g_autoptr (BundleProblem) problem = NULL;
+  g_autofree gdouble *errors = NULL;
   BundleFormat format;
 
   if (!bundle_format_detect (file->data, file->size, &format))
     return bundle_cloud_read (file->data, file->size, error);
   problem = bundle_read (file->data, file->size, format, 0, error);
-  return problem ? bundle_cloud_new (problem, NULL, error) : NULL;
+  if (problem == NULL)
+    return NULL;
+  if (problem->colours == NULL)
+    errors = g_try_new (gdouble, problem->n_points);
+  if (errors != NULL)
+    bundle_reprojection_errors (problem, NULL, errors);
+  return bundle_cloud_new (problem, errors, error);
 }
 
 static gboolean

@@ -7,6 +7,7 @@
 #include "gstbaltestsrc.h"
 #include "gstbalview.h"
 #include "gstbundletypes.h"
+#include "gstcudabundleadjust.h"
 
 gboolean
 gst_bundle_register (GstPlugin *plugin)
@@ -15,6 +16,7 @@ gst_bundle_register (GstPlugin *plugin)
 
   ok &= GST_ELEMENT_REGISTER (baltestsrc, plugin);
   ok &= GST_ELEMENT_REGISTER (balview, plugin);
+  ok &= GST_ELEMENT_REGISTER (cudabundleadjust, plugin);
   ok &= gst_bundle_types_register (plugin);
   return ok;
 }

@@ -18,6 +18,7 @@
 static const gchar *const expected[] = {
   "baltestsrc",
   "balview",
+  "cudabundleadjust",
   "cudalwtfilter",
   "cudamotionest",
   "cudapbfmonitor",

@@ -1,0 +1,139 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstbundlesettings.h"
+
+#include "gstbundletypes.h"
+
+static const GEnumValue loss_values[] = {
+  { BUNDLE_LOSS_NONE, "Squares", "none" },
+  { BUNDLE_LOSS_HUBER, "Huber: linear beyond the scale", "huber" },
+  { BUNDLE_LOSS_CAUCHY, "Cauchy: logarithmic", "cauchy" },
+  { BUNDLE_LOSS_TUKEY, "Tukey: constant beyond the scale", "tukey" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue preconditioner_values[] = {
+  { BUNDLE_PRECONDITIONER_JACOBI, "Blocks of the normal equations", "jacobi" },
+  { BUNDLE_PRECONDITIONER_SCHUR_JACOBI,
+      "Diagonal blocks of the Schur complement", "schur-jacobi" },
+  { BUNDLE_PRECONDITIONER_CLUSTER, "Blocks of clusters of cameras", "cluster" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue w_storage_values[] = {
+  { BUNDLE_W_IMPLICIT, "Products of the stored Jacobian", "implicit" },
+  { BUNDLE_W_EXPLICIT, "Stored blocks", "explicit" },
+  { BUNDLE_W_RECOMPUTE, "Computed again at each use", "recompute" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue layout_values[] = {
+  { BUNDLE_LAYOUT_ELEMENT, "One element of all blocks contiguous", "element" },
+  { BUNDLE_LAYOUT_BLOCK, "Each block contiguous", "block" },
+  { 0, NULL, NULL },
+};
+static const GEnumValue precision_values[] = {
+  { BUNDLE_PRECISION_DOUBLE, "Double", "double" },
+  { BUNDLE_PRECISION_MIXED, "Jacobian in single precision, sums in double",
+      "mixed" },
+  { 0, NULL, NULL },
+};
+
+#define CONFIG(field) G_STRUCT_OFFSET (GstBundleSettings, config.field)
+#define OWN(field) G_STRUCT_OFFSET (GstBundleSettings, field)
+
+static const GstCvSetting settings_table[] = {
+  { "output-format", "Format of the adjusted reconstruction",
+      GST_CV_SETTING_ENUM, OWN (output_format), TRUE, 0, 0,
+      GST_BUNDLE_FORMAT_NAME, gst_bundle_format_values },
+  { "max-iterations",
+      "Largest number of iterations of Levenberg-Marquardt; 0: the cost is "
+      "computed",
+      GST_CV_SETTING_UINT, CONFIG (max_iterations), TRUE, 0, 10000, NULL,
+      NULL },
+  { "max-pcg-iterations",
+      "Largest number of conjugate gradient iterations in each of these",
+      GST_CV_SETTING_UINT, CONFIG (max_pcg_iterations), TRUE, 1, 10000, NULL,
+      NULL },
+  { "eta",
+      "Factor of the mean gain of the quadratic model below which conjugate "
+      "gradients stop",
+      GST_CV_SETTING_DOUBLE, CONFIG (eta), TRUE, 1e-12, 1, NULL, NULL },
+  { "pcg-tolerance",
+      "Factor of the residual at which conjugate gradients stop; 0: not used",
+      GST_CV_SETTING_DOUBLE, CONFIG (pcg_tolerance), TRUE, 0, 1, NULL, NULL },
+  { "function-tolerance",
+      "Change of the cost, as a factor of it, at which the adjustment stops",
+      GST_CV_SETTING_DOUBLE, CONFIG (function_tolerance), TRUE, 0, 1, NULL,
+      NULL },
+  { "parameter-tolerance",
+      "Length of a step, as a factor of that of the parameters, at which the "
+      "adjustment stops",
+      GST_CV_SETTING_DOUBLE, CONFIG (parameter_tolerance), TRUE, 0, 1, NULL,
+      NULL },
+  { "gradient-tolerance",
+      "Largest number in the gradient at which the adjustment stops",
+      GST_CV_SETTING_DOUBLE, CONFIG (gradient_tolerance), TRUE, 0, 1e300, NULL,
+      NULL },
+  { "schur",
+      "Conjugate gradients on the Schur complement, else on the full system "
+      "(preconditioner=jacobi)",
+      GST_CV_SETTING_BOOLEAN, CONFIG (schur), TRUE, 0, 1, NULL, NULL },
+  { "preconditioner", "Preconditioner of the conjugate gradients",
+      GST_CV_SETTING_ENUM, CONFIG (preconditioner), TRUE, 0, 0,
+      "GstBundlePreconditioner", preconditioner_values },
+  { "w-storage", "Storage of the blocks between cameras and points",
+      GST_CV_SETTING_ENUM, CONFIG (w_storage), TRUE, 0, 0, "GstBundleWStorage",
+      w_storage_values },
+  { "layout", "Layout of blocks in memory", GST_CV_SETTING_ENUM,
+      CONFIG (layout), TRUE, 0, 0, "GstBundleLayout", layout_values },
+  { "precision", "Precision of the stored Jacobian", GST_CV_SETTING_ENUM,
+      CONFIG (precision), TRUE, 0, 0, "GstBundlePrecision", precision_values },
+  { "loss", "Cost of a reprojection error", GST_CV_SETTING_ENUM, CONFIG (loss),
+      TRUE, 0, 0, "GstBundleLoss", loss_values },
+  { "loss-scale", "Scale of the robust loss, pixels", GST_CV_SETTING_DOUBLE,
+      CONFIG (loss_scale), TRUE, 1e-150, 1e150, NULL, NULL },
+  { "fix-intrinsics", "Keep focal lengths and distortion as they are",
+      GST_CV_SETTING_BOOLEAN, CONFIG (fix_intrinsics), TRUE, 0, 1, NULL, NULL },
+  { "shared-intrinsics",
+      "One focal length and distortion for all cameras, as of one video",
+      GST_CV_SETTING_BOOLEAN, CONFIG (shared_intrinsics), TRUE, 0, 1, NULL,
+      NULL },
+  { "fix-first-camera", "Keep rotation and translation of camera 0",
+      GST_CV_SETTING_BOOLEAN, CONFIG (fix_first_camera), TRUE, 0, 1, NULL,
+      NULL },
+  { "initial-radius",
+      "Radius of the trust region at the start, a number of scaled parameters "
+      "(not pixels)",
+      GST_CV_SETTING_DOUBLE, CONFIG (initial_radius), TRUE, 1e-30, 1e16, NULL,
+      NULL },
+  { "threads", "Threads that compute (backend cpu); 0: one per processor",
+      GST_CV_SETTING_UINT, CONFIG (threads), TRUE, 0, 4096, NULL, NULL },
+  { "constants",
+      "Text file of parameters to keep, with lines such as \"camera 0 pose\" "
+      "and \"point 7\"",
+      GST_CV_SETTING_STRING, OWN (constants), TRUE, 0, 0, NULL, NULL },
+};
+
+void
+gst_bundle_settings_init (GstBundleSettings *settings)
+{
+  *settings = (GstBundleSettings){ .constants = g_strdup ("") };
+  bundle_config_init (&settings->config);
+}
+
+void
+gst_bundle_settings_install (GObjectClass *klass, guint first_id)
+{
+  GstBundleSettings defaults;
+
+  gst_bundle_settings_init (&defaults);
+  gst_cv_settings_install (klass, first_id, settings_table,
+      G_N_ELEMENTS (settings_table), &defaults);
+  g_free (defaults.constants);
+}
+
+const GstCvSetting *
+gst_bundle_setting (guint i)
+{
+  return i < G_N_ELEMENTS (settings_table) ? &settings_table[i] : NULL;
+}

@@ -1,0 +1,787 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/**
+ * SECTION:element-cudabundleadjust
+ * @title: cudabundleadjust
+ * @short_description: bundle adjustment
+ *
+ * Collects a reconstruction up to the end of the stream, moves cameras and points so
+ * that the reprojection error becomes as small as it can, and pushes the result in
+ * any format. Every run of a backend gives the same bits.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 -m filesrc location=problem.txt ! cudabundleadjust output-format=colmap ! filesink location=model.tar
+ * ]|
+ *
+ * Since: 0.1
+ */
+/* No GstCvFilter: that is for one frame in, one frame out. Here all of a stream
+ * makes one result, and upstream is not to wait while it is computed. The task of
+ * the source pad reads, adjusts and pushes; the request pad has a task of its own,
+ * so that sinks behind both can preroll. */
+#include "gstcudabundleadjust.h"
+
+#include <string.h>
+#include "cuda/bundle/constants.h"
+#include "gst/common/gstcvbackend.h"
+#include "gstbundlefile.h"
+#include "gstbundlesettings.h"
+#include "gstbundletypes.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_cuda_bundle_adjust_debug);
+#define GST_CAT_DEFAULT gst_cuda_bundle_adjust_debug
+
+struct _GstCudaBundleAdjust {
+  GstElement parent;
+
+  GstPad *sinkpad, *srcpad;
+  GstPad *cloudpad; /* (nullable): guarded by the object lock */
+
+  /* guarded by the object lock */
+  GstBundleSettings settings;
+  GstCvBackend backend;
+  CvisContext *context;
+  GstStructure *stats;
+
+  gint cancel; /* atomic */
+
+  /* of the sink's streaming thread until EOS, then of the source's task */
+  GstBundleFile file;
+  BundleFormat format;
+  gboolean known; /* the format */
+  gboolean failed;
+
+  GBytes *cloud;  /* for the task of cloudpad */
+  GValue history; /* array of structures, while a task adjusts */
+};
+
+enum {
+  PROP_0,
+  PROP_STATS,
+  PROP_BACKEND,
+  PROP_SETTING = PROP_BACKEND + 3,
+};
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_BUNDLE_READ_CAPS));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_BUNDLE_WRITTEN_CAPS));
+static GstStaticPadTemplate cloud_template =
+    GST_STATIC_PAD_TEMPLATE ("src_cloud", GST_PAD_SRC, GST_PAD_REQUEST,
+        GST_STATIC_CAPS (GST_BUNDLE_PLY_CAPS));
+
+#define gst_cuda_bundle_adjust_parent_class parent_class
+G_DEFINE_FINAL_TYPE (
+    GstCudaBundleAdjust, gst_cuda_bundle_adjust, GST_TYPE_ELEMENT)
+GST_ELEMENT_REGISTER_DEFINE (cudabundleadjust, "cudabundleadjust",
+    GST_RANK_NONE, GST_TYPE_CUDA_BUNDLE_ADJUST);
+
+/* --- messages --------------------------------------------------------------------- */
+
+static void post_progress (GstCudaBundleAdjust *self, GstProgressType type,
+    const gchar *format, ...) G_GNUC_PRINTF (3, 4);
+
+static void
+post_progress (
+    GstCudaBundleAdjust *self, GstProgressType type, const gchar *format, ...)
+{
+  gchar *text;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_progress (GST_OBJECT (self), type, "adjust", text));
+  g_free (text);
+}
+
+/* Takes @error. */
+static void
+refuse (GstCudaBundleAdjust *self, const gchar *what, GError *error)
+{
+  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("Cannot %s: %s.", what, error->message), (NULL));
+  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT))
+    GST_ELEMENT_ERROR (
+        self, STREAM, DECODE, ("Cannot %s: %s.", what, error->message), (NULL));
+  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
+    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
+        ("Cannot %s: %s.", what, error->message), (NULL));
+  else if (error->domain == G_FILE_ERROR)
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
+        ("Cannot %s: %s.", what, error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
+        ("Cannot %s: %s.", what, error->message), (NULL));
+  g_error_free (error);
+}
+
+static GstStructure *
+describe_iteration (const BundleIteration *iteration)
+{
+  return gst_structure_new ("cudavision-bundle-iteration", "number",
+      G_TYPE_UINT, iteration->number, "accepted", G_TYPE_BOOLEAN,
+      iteration->accepted, "cost", G_TYPE_DOUBLE, iteration->cost, "rho",
+      G_TYPE_DOUBLE, iteration->rho, "radius", G_TYPE_DOUBLE, iteration->radius,
+      "gradient", G_TYPE_DOUBLE, iteration->gradient, "pcg-iterations",
+      G_TYPE_UINT, iteration->pcg_iterations, "milliseconds", G_TYPE_DOUBLE,
+      iteration->seconds * 1e3, NULL);
+}
+
+static gboolean
+show_iteration (const BundleIteration *iteration, gpointer user_data)
+{
+  GstCudaBundleAdjust *self = user_data;
+  GstStructure *about;
+  GValue value = G_VALUE_INIT;
+
+  if (iteration != NULL) {
+    about = describe_iteration (iteration);
+    g_value_init (&value, GST_TYPE_STRUCTURE);
+    gst_value_set_structure (&value, about);
+    gst_value_array_append_and_take_value (&self->history, &value);
+    gst_element_post_message (
+        GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), about));
+    post_progress (self, GST_PROGRESS_TYPE_CONTINUE,
+        "Iteration %u: cost %.9g, %u conjugate gradient iterations",
+        iteration->number, iteration->cost, iteration->pcg_iterations);
+  }
+  return !g_atomic_int_get (&self->cancel);
+}
+
+/* --- adjustment --------------------------------------------------------------------- */
+
+static const gchar *
+name_stop (BundleStop stop)
+{
+  static const gchar *const names[] = { "function-tolerance",
+    "parameter-tolerance", "gradient-tolerance", "max-iterations", "radius",
+    "cancelled" };
+
+  return names[stop];
+}
+
+static void
+set_stats (GstCudaBundleAdjust *self, GstStructure *stats)
+{
+  GstStructure *old;
+
+  GST_OBJECT_LOCK (self);
+  old = self->stats;
+  self->stats = stats;
+  GST_OBJECT_UNLOCK (self);
+  gst_structure_free (old);
+}
+
+static GstStructure *
+describe_summary (GstCudaBundleAdjust *self, const BundleProblem *problem,
+    const BundleSummary *summary)
+{
+  GstStructure *stats = gst_structure_new ("cudabundleadjust-stats", "cameras",
+      G_TYPE_UINT, problem->n_cameras, "points", G_TYPE_UINT, problem->n_points,
+      "observations", G_TYPE_UINT64, (guint64) problem->n_observations,
+      "initial-cost", G_TYPE_DOUBLE, summary->initial_cost, "final-cost",
+      G_TYPE_DOUBLE, summary->final_cost, "iterations", G_TYPE_UINT,
+      summary->iterations, "pcg-iterations", G_TYPE_UINT,
+      summary->pcg_iterations, "stop", G_TYPE_STRING, name_stop (summary->stop),
+      "seconds", G_TYPE_DOUBLE, summary->seconds, "device-bytes", G_TYPE_UINT64,
+      (guint64) summary->device_bytes, NULL);
+  GValue deficient = G_VALUE_INIT, camera = G_VALUE_INIT;
+
+  gst_structure_set_value (stats, "history", &self->history);
+  g_value_init (&deficient, GST_TYPE_ARRAY);
+  g_value_init (&camera, G_TYPE_UINT);
+  for (guint i = 0; i < summary->n_deficient; i++) {
+    g_value_set_uint (&camera, summary->deficient[i]);
+    gst_value_array_append_value (&deficient, &camera);
+  }
+  gst_structure_take_value (stats, "deficient-cameras", &deficient);
+  return stats;
+}
+
+static gboolean
+read_constants (BundleProblem *problem, const gchar *location, GError **error)
+{
+  g_autofree gchar *text = NULL;
+  gboolean ok;
+  gsize size;
+
+  if (!*location)
+    return TRUE;
+  ok = g_file_get_contents (location, &text, &size, error)
+       && bundle_constants_read (problem, text, size, error);
+  if (!ok)
+    g_prefix_error (error, "%s: ", location);
+  return ok;
+}
+
+static GstBundleSettings
+copy_settings (GstCudaBundleAdjust *self)
+{
+  GstBundleSettings settings;
+
+  GST_OBJECT_LOCK (self);
+  settings = self->settings;
+  settings.constants = g_strdup (settings.constants);
+  GST_OBJECT_UNLOCK (self);
+  return settings;
+}
+
+/* The file that was collected, in memory that is freed as soon as it is read. */
+static BundleProblem *
+take_problem (GstCudaBundleAdjust *self, const GstBundleSettings *settings,
+    GError **error)
+{
+  BundleProblem *problem = bundle_read (self->file.data, self->file.size,
+      self->format, settings->config.threads, error);
+
+  gst_bundle_file_clear (&self->file);
+  if (problem != NULL && !read_constants (problem, settings->constants, error))
+    g_clear_pointer (&problem, bundle_problem_free);
+  return problem;
+}
+
+static gboolean
+adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
+    const GstBundleSettings *settings)
+{
+  BundleSummary summary = { 0 };
+  GError *error = NULL;
+  CvisContext *context;
+  gboolean cancelled;
+
+  GST_OBJECT_LOCK (self);
+  context = self->context;
+  GST_OBJECT_UNLOCK (self);
+  g_value_init (&self->history, GST_TYPE_ARRAY);
+  if (!bundle_solve (problem, &settings->config, context, show_iteration, self,
+          &summary, &error)) {
+    g_value_unset (&self->history);
+    post_progress (self, GST_PROGRESS_TYPE_ERROR, "%s", error->message);
+    refuse (self, "adjust the reconstruction", error);
+    return FALSE;
+  }
+  cancelled = summary.stop == BUNDLE_STOP_CANCELLED;
+  set_stats (self, describe_summary (self, problem, &summary));
+  g_value_unset (&self->history);
+  if (summary.n_deficient > 0)
+    GST_INFO_OBJECT (self, "%u cameras are not determined by their points",
+        summary.n_deficient);
+  if (cancelled)
+    post_progress (self, GST_PROGRESS_TYPE_CANCELED, "Cancelled");
+  else
+    post_progress (self, GST_PROGRESS_TYPE_COMPLETE,
+        "Cost %.9g after %u iterations, %.9g at the start", summary.final_cost,
+        summary.iterations, summary.initial_cost);
+  bundle_summary_clear (&summary);
+  return !cancelled;
+}
+
+/* --- output --------------------------------------------------------------------------- */
+
+/* All of a pad's stream: one buffer. Takes @file. */
+static GstFlowReturn
+push_file (
+    GstCudaBundleAdjust *self, GstPad *pad, BundleFormat format, GBytes *file)
+{
+  GstCaps *caps = gst_bundle_format_caps (format);
+  GstBuffer *buffer = gst_buffer_new_wrapped_bytes (file);
+  GstFlowReturn ret = GST_FLOW_NOT_NEGOTIATED;
+  GstSegment segment;
+
+  GST_BUFFER_OFFSET (buffer) = 0;
+  GST_BUFFER_OFFSET_END (buffer) = g_bytes_get_size (file);
+  g_bytes_unref (file);
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  if (gst_pad_push_event (pad, gst_event_new_caps (caps))) {
+    gst_pad_push_event (pad, gst_event_new_segment (&segment));
+    ret = gst_pad_push (pad, buffer);
+  } else {
+    gst_buffer_unref (buffer);
+    if (GST_PAD_IS_FLUSHING (pad))
+      ret = GST_FLOW_FLUSHING;
+    else if (!gst_pad_is_linked (pad))
+      ret = GST_FLOW_NOT_LINKED;
+    else
+      GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+          ("Downstream of pad %s does not accept %s. Set output-format to a "
+           "format that it accepts.",
+              GST_PAD_NAME (pad),
+              gst_structure_get_name (gst_caps_get_structure (caps, 0))),
+          (NULL));
+  }
+  gst_caps_unref (caps);
+  return ret;
+}
+
+static void
+push_cloud (gpointer user_data)
+{
+  GstPad *pad = user_data;
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (gst_pad_get_parent (pad));
+  GBytes *cloud;
+
+  if (self == NULL) {
+    gst_pad_pause_task (pad);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  cloud = g_steal_pointer (&self->cloud);
+  GST_OBJECT_UNLOCK (self);
+  if (cloud != NULL) {
+    const GstFlowReturn ret = push_file (self, pad, BUNDLE_FORMAT_PLY, cloud);
+
+    if (ret < GST_FLOW_EOS && ret != GST_FLOW_NOT_NEGOTIATED)
+      GST_ELEMENT_FLOW_ERROR (self, ret);
+  }
+  gst_pad_push_event (pad, gst_event_new_eos ());
+  gst_pad_pause_task (pad);
+  gst_object_unref (self);
+}
+
+/* Starts the task of the request pad, if there is one. @cloud: (nullable) */
+static void
+start_cloud (GstCudaBundleAdjust *self, GBytes *cloud)
+{
+  GstPad *pad;
+  GBytes *old;
+
+  GST_OBJECT_LOCK (self);
+  pad = self->cloudpad ? gst_object_ref (self->cloudpad) : NULL;
+  old = self->cloud;
+  self->cloud = cloud;
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&old, g_bytes_unref);
+  if (pad != NULL) {
+    if (!g_atomic_int_get (&self->cancel))
+      gst_pad_start_task (pad, push_cloud, pad, NULL);
+    gst_object_unref (pad);
+  }
+}
+
+static gboolean
+has_cloud (GstCudaBundleAdjust *self)
+{
+  gboolean has;
+
+  GST_OBJECT_LOCK (self);
+  has = self->cloudpad != NULL;
+  GST_OBJECT_UNLOCK (self);
+  return has;
+}
+
+/* Returns: FALSE after posting an error */
+static gboolean
+write_files (GstCudaBundleAdjust *self, const BundleProblem *problem,
+    const GstBundleSettings *settings, GBytes **file, GBytes **cloud)
+{
+  const guint threads = settings->config.threads;
+  GError *error = NULL;
+  gdouble *errors = g_try_new0 (gdouble, problem->n_points);
+
+  *cloud = NULL;
+  if (errors != NULL)
+    bundle_reprojection_errors (problem, NULL, errors);
+  *file =
+      bundle_write (problem, settings->output_format, errors, threads, &error);
+  if (*file != NULL && has_cloud (self))
+    *cloud = bundle_write (problem, BUNDLE_FORMAT_PLY, errors, threads, &error);
+  g_free (errors);
+  if (error == NULL)
+    return TRUE;
+  g_clear_pointer (file, g_bytes_unref);
+  refuse (self, "write the reconstruction", error);
+  return FALSE;
+}
+
+static void
+adjust_and_push (GstCudaBundleAdjust *self, const GstBundleSettings *settings)
+{
+  GError *error = NULL;
+  g_autoptr (BundleProblem) problem = NULL;
+  GBytes *file = NULL, *cloud = NULL;
+  GstFlowReturn ret;
+
+  post_progress (self, GST_PROGRESS_TYPE_START, "Reading");
+  problem = take_problem (self, settings, &error);
+  if (problem == NULL) {
+    post_progress (self, GST_PROGRESS_TYPE_ERROR, "%s", error->message);
+    refuse (self, "read the reconstruction", error);
+    return;
+  }
+  if (!adjust (self, problem, settings)
+      || !write_files (self, problem, settings, &file, &cloud))
+    return;
+  start_cloud (self, cloud);
+  ret = push_file (self, self->srcpad, settings->output_format, file);
+  if (ret < GST_FLOW_EOS && ret != GST_FLOW_NOT_NEGOTIATED)
+    GST_ELEMENT_FLOW_ERROR (self, ret);
+}
+
+/* The source pad's task: runs once. */
+static void
+run_adjustment (gpointer user_data)
+{
+  GstCudaBundleAdjust *self = user_data;
+  GstBundleSettings settings = copy_settings (self);
+
+  adjust_and_push (self, &settings);
+  g_free (settings.constants);
+  if (!g_atomic_int_get (&self->cancel))
+    gst_pad_push_event (self->srcpad, gst_event_new_eos ());
+  gst_pad_pause_task (self->srcpad);
+}
+
+/* --- input ------------------------------------------------------------------------------ */
+
+static gboolean
+check_start (GstCudaBundleAdjust *self)
+{
+  if (self->known)
+    return TRUE;
+  self->known =
+      bundle_format_detect (self->file.data, self->file.size, &self->format);
+  if (self->known)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+      ("Cannot read the reconstruction: it begins like none of BAL, Bundler "
+       "v0.3, NVM_V3 and COLMAP text (a tar archive, or with comments)."),
+      (NULL));
+  self->failed = TRUE;
+  return FALSE;
+}
+
+static GstFlowReturn
+gst_cuda_bundle_adjust_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (parent);
+  gboolean ok = !self->failed;
+
+  if (ok && !gst_bundle_file_append (&self->file, GST_ELEMENT (self), buffer)) {
+    self->failed = TRUE;
+    ok = FALSE;
+  }
+  gst_buffer_unref (buffer);
+  if (ok && self->file.size >= GST_BUNDLE_FILE_START)
+    ok = check_start (self);
+  return ok ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+static void
+forget_file (GstCudaBundleAdjust *self)
+{
+  gst_bundle_file_clear (&self->file);
+  self->known = self->failed = FALSE;
+}
+
+/* --- events ------------------------------------------------------------------------------- */
+
+/* To all source pads. Takes @event. */
+static gboolean
+forward_event (GstCudaBundleAdjust *self, GstEvent *event)
+{
+  return gst_pad_event_default (self->sinkpad, GST_OBJECT (self), event);
+}
+
+static void
+stop_tasks (GstCudaBundleAdjust *self)
+{
+  GstPad *cloud;
+
+  gst_pad_stop_task (self->srcpad);
+  GST_OBJECT_LOCK (self);
+  cloud = self->cloudpad ? gst_object_ref (self->cloudpad) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  if (cloud != NULL) {
+    gst_pad_stop_task (cloud);
+    gst_object_unref (cloud);
+  }
+}
+
+/* The stream has ended: the task does the rest. */
+static void
+end_file (GstCudaBundleAdjust *self)
+{
+  if (self->failed)
+    return;
+  if (self->file.size == 0) {
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("Cannot read the reconstruction: the stream ended before its first "
+         "byte."),
+        (NULL));
+    self->failed = TRUE;
+  } else if (check_start (self)) {
+    gst_pad_start_task (self->srcpad, run_adjustment, self, NULL);
+  }
+}
+
+static gboolean
+gst_cuda_bundle_adjust_sink_event (
+    GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (parent);
+  gboolean ok = TRUE;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_STREAM_START:
+      return forward_event (self, event);
+    case GST_EVENT_FLUSH_START:
+      g_atomic_int_set (&self->cancel, TRUE);
+      ok = forward_event (self, event);
+      stop_tasks (self);
+      return ok;
+    case GST_EVENT_FLUSH_STOP:
+      forget_file (self);
+      g_atomic_int_set (&self->cancel, FALSE);
+      return forward_event (self, event);
+    case GST_EVENT_EOS:
+      end_file (self);
+      ok = !self->failed;
+      if (self->failed)
+        return forward_event (self, event);
+      break;
+    default:
+      /* caps, segment and tags of the file are not those of the result */
+      if (!GST_EVENT_IS_SERIALIZED (event))
+        return gst_pad_event_default (pad, parent, event);
+  }
+  gst_event_unref (event);
+  return ok;
+}
+
+static gboolean
+gst_cuda_bundle_adjust_src_event (
+    GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) != GST_EVENT_SEEK)
+    return gst_pad_event_default (pad, parent, event);
+  gst_event_unref (event);
+  return FALSE;
+}
+
+/* Positions and durations of the file are not those of the result. */
+static gboolean
+gst_cuda_bundle_adjust_src_query (
+    GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_POSITION:
+    case GST_QUERY_DURATION:
+    case GST_QUERY_SEEKING:
+    case GST_QUERY_SEGMENT:
+      return FALSE;
+    default:
+      return gst_pad_query_default (pad, parent, query);
+  }
+}
+
+static gboolean
+gst_cuda_bundle_adjust_activate_src (
+    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  return active || gst_pad_stop_task (pad);
+}
+
+/* --- states --------------------------------------------------------------------------------- */
+
+static void
+drop_results (GstCudaBundleAdjust *self)
+{
+  CvisContext *context;
+  GBytes *cloud;
+
+  GST_OBJECT_LOCK (self);
+  context = g_steal_pointer (&self->context);
+  cloud = g_steal_pointer (&self->cloud);
+  GST_OBJECT_UNLOCK (self);
+  g_clear_pointer (&context, cvis_context_unref);
+  g_clear_pointer (&cloud, g_bytes_unref);
+  gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
+  forget_file (self);
+}
+
+static gboolean
+start (GstCudaBundleAdjust *self)
+{
+  CvisContext *context = NULL;
+
+  if (!gst_cv_backend_start (&self->backend, GST_ELEMENT (self), &context))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  self->context = context;
+  GST_OBJECT_UNLOCK (self);
+  g_atomic_int_set (&self->cancel, FALSE);
+  set_stats (self, gst_structure_new_empty ("cudabundleadjust-stats"));
+  return TRUE;
+}
+
+static GstStateChangeReturn
+gst_cuda_bundle_adjust_change_state (
+    GstElement *element, GstStateChange transition)
+{
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (element);
+  GstStateChangeReturn ret;
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
+    return GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    g_atomic_int_set (&self->cancel, TRUE);
+  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+          && ret == GST_STATE_CHANGE_FAILURE))
+    drop_results (self);
+  return ret;
+}
+
+/* --- request pad -------------------------------------------------------------------------------- */
+
+static GstPad *
+add_source_pad (GstCudaBundleAdjust *self, GstStaticPadTemplate *template)
+{
+  GstPad *pad =
+      gst_pad_new_from_static_template (template, template->name_template);
+
+  gst_pad_set_event_function (pad, gst_cuda_bundle_adjust_src_event);
+  gst_pad_set_query_function (pad, gst_cuda_bundle_adjust_src_query);
+  gst_pad_set_activatemode_function (pad, gst_cuda_bundle_adjust_activate_src);
+  gst_pad_use_fixed_caps (pad);
+  return pad;
+}
+
+static gboolean
+copy_stream_start (GstPad *pad, GstEvent **event, gpointer user_data)
+{
+  if (GST_EVENT_TYPE (*event) == GST_EVENT_STREAM_START)
+    gst_pad_store_sticky_event (user_data, *event);
+  return TRUE;
+}
+
+static GstPad *
+gst_cuda_bundle_adjust_request_new_pad (GstElement *element,
+    GstPadTemplate *template, const gchar *name, const GstCaps *caps)
+{
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (element);
+  GstPad *pad;
+
+  if (has_cloud (self))
+    return NULL;
+  pad = add_source_pad (self, &cloud_template);
+  GST_OBJECT_LOCK (self);
+  self->cloudpad = pad;
+  GST_OBJECT_UNLOCK (self);
+  gst_pad_set_active (pad, TRUE);
+  gst_pad_sticky_events_foreach (self->sinkpad, copy_stream_start, pad);
+  gst_element_add_pad (element, pad);
+  return pad;
+}
+
+static void
+gst_cuda_bundle_adjust_release_pad (GstElement *element, GstPad *pad)
+{
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (element);
+
+  GST_OBJECT_LOCK (self);
+  self->cloudpad = NULL;
+  GST_OBJECT_UNLOCK (self);
+  gst_pad_set_active (pad, FALSE);
+  gst_element_remove_pad (element, pad);
+}
+
+/* --- object --------------------------------------------------------------------------------------- */
+
+static void
+gst_cuda_bundle_adjust_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (object);
+
+  gst_cv_warn_if_late (object, pspec);
+  if (gst_cv_backend_set_property (&self->backend, object, value, pspec))
+    return;
+  GST_OBJECT_LOCK (self);
+  gst_cv_setting_set (
+      gst_bundle_setting (id - PROP_SETTING), &self->settings, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_cuda_bundle_adjust_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (object);
+
+  if (gst_cv_backend_get_property (&self->backend, object, value, pspec))
+    return;
+  GST_OBJECT_LOCK (self);
+  if (id == PROP_STATS)
+    g_value_set_boxed (value, self->stats);
+  else
+    gst_cv_setting_get (
+        gst_bundle_setting (id - PROP_SETTING), &self->settings, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_cuda_bundle_adjust_finalize (GObject *object)
+{
+  GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (object);
+
+  drop_results (self);
+  gst_structure_free (self->stats);
+  g_free (self->settings.constants);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->set_property = gst_cuda_bundle_adjust_set_property;
+  object_class->get_property = gst_cuda_bundle_adjust_get_property;
+  object_class->finalize = gst_cuda_bundle_adjust_finalize;
+  element_class->change_state = gst_cuda_bundle_adjust_change_state;
+  element_class->request_new_pad = gst_cuda_bundle_adjust_request_new_pad;
+  element_class->release_pad = gst_cuda_bundle_adjust_release_pad;
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Sizes, costs and the history of the last adjustment; times in "
+          "seconds",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_cv_backend_install_properties (object_class, PROP_BACKEND);
+  gst_bundle_settings_install (object_class, PROP_SETTING);
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_add_static_pad_template (element_class, &cloud_template);
+  gst_element_class_set_static_metadata (element_class, "Bundle adjustment",
+      "Filter/Analyzer",
+      "Minimises the reprojection error of a reconstruction on the CPU or a "
+      "GPU",
+      "the gst-cudavision authors");
+  gst_type_mark_as_plugin_api (GST_TYPE_CV_BACKEND, 0);
+  GST_DEBUG_CATEGORY_INIT (
+      gst_cuda_bundle_adjust_debug, "cudabundleadjust", 0, "bundle adjustment");
+}
+
+static void
+gst_cuda_bundle_adjust_init (GstCudaBundleAdjust *self)
+{
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad, gst_cuda_bundle_adjust_chain);
+  gst_pad_set_event_function (self->sinkpad, gst_cuda_bundle_adjust_sink_event);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+  self->srcpad = add_source_pad (self, &src_template);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+  gst_cv_backend_init (&self->backend);
+  gst_bundle_settings_init (&self->settings);
+  self->stats = gst_structure_new_empty ("cudabundleadjust-stats");
+}

@@ -1,0 +1,376 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* cudabundleadjust: the result and its formats, messages, statistics, constants,
+ * cancelling, errors. */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <math.h>
+#include <string.h>
+
+#include "cuda/bundle/formats.h"
+#include "surfacetemp.h"
+
+static void
+keep_buffer (
+    GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer user_data)
+{
+  GByteArray *bytes = user_data;
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  g_byte_array_append (bytes, map.data, (guint) map.size);
+  gst_buffer_unmap (buffer, &map);
+}
+
+/* Runs @line to its end.
+ * @end, @cloud: get the bytes that come to the elements of these names
+ * @iterations, @progress: (nullable): numbers of messages
+ * Returns: stats of the element "adjust" */
+static GstStructure *
+run_line (const gchar *line, GByteArray *end, GByteArray *cloud,
+    guint *iterations, guint *progress)
+{
+  GstElement *pipeline = gst_parse_launch (line, NULL), *element;
+  GstStructure *stats = NULL;
+  gboolean done = FALSE;
+
+  fail_unless (pipeline != NULL);
+  element = gst_bin_get_by_name (GST_BIN (pipeline), "end");
+  g_object_set (element, "signal-handoffs", TRUE, NULL);
+  g_signal_connect (element, "handoff", G_CALLBACK (keep_buffer), end);
+  gst_object_unref (element);
+  element = gst_bin_get_by_name (GST_BIN (pipeline), "cloud");
+  if (element != NULL) {
+    g_object_set (element, "signal-handoffs", TRUE, NULL);
+    g_signal_connect (element, "handoff", G_CALLBACK (keep_buffer), cloud);
+    gst_object_unref (element);
+  }
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while (!done) {
+    GstMessage *message = gst_bus_timed_pop_filtered (
+        GST_ELEMENT_BUS (pipeline), GST_CLOCK_TIME_NONE,
+        GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT
+            | GST_MESSAGE_PROGRESS);
+    GError *error = NULL;
+
+    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+      gst_message_parse_error (message, &error, NULL);
+    fail_unless (error == NULL, "%s", error ? error->message : "");
+    if (iterations != NULL
+        && gst_message_has_name (message, "cudavision-bundle-iteration"))
+      ++*iterations;
+    if (progress != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_PROGRESS)
+      ++*progress;
+    done = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS;
+    gst_message_unref (message);
+  }
+  element = gst_bin_get_by_name (GST_BIN (pipeline), "adjust");
+  g_object_get (element, "stats", &stats, NULL);
+  gst_object_unref (element);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  return stats;
+}
+
+#define SOURCE "baltestsrc scene=turntable cameras=12 points=150 seed=2 "
+#define ADJUST "cudabundleadjust name=adjust backend=cpu "
+
+/* Without noise the truth is found; stats, messages and progress tell the way. */
+GST_START_TEST (test_result)
+{
+  GByteArray *end = g_byte_array_new ();
+  guint iterations = 0, progress = 0, n;
+  gdouble first, last;
+  const gchar *stop;
+  BundleProblem *problem;
+  GstStructure *stats =
+      run_line (SOURCE "noise=0 start-error=0.2 ! " ADJUST
+                       "function-tolerance=1e-16 ! fakesink name=end",
+          end, NULL, &iterations, &progress);
+
+  problem = bundle_read (
+      (const gchar *) end->data, end->len, BUNDLE_FORMAT_BAL, 0, NULL);
+  fail_unless (problem != NULL);
+  fail_unless_equals_int (problem->n_cameras, 12);
+  bundle_problem_free (problem);
+  fail_unless (gst_structure_get (stats, "initial-cost", G_TYPE_DOUBLE, &first,
+      "final-cost", G_TYPE_DOUBLE, &last, "iterations", G_TYPE_UINT, &n, NULL));
+  fail_unless (first > 100, "%g", first);
+  fail_unless (last < 1e-6 * first, "%g of %g", last, first);
+  fail_unless_equals_int (
+      gst_value_array_get_size (gst_structure_get_value (stats, "history")),
+      iterations);
+  fail_unless_equals_int (iterations, n + 1);
+  fail_unless_equals_int (progress, iterations + 2);
+  stop = gst_structure_get_string (stats, "stop");
+  fail_unless (stop != NULL && strcmp (stop, "cancelled") != 0);
+  gst_structure_free (stats);
+  g_byte_array_unref (end);
+}
+GST_END_TEST;
+
+/* The same bytes with every number of threads, from every format that is read */
+GST_START_TEST (test_repeatable)
+{
+  GByteArray *first = g_byte_array_new ();
+
+  for (guint threads = 1; threads < 4; threads++) {
+    GByteArray *end = threads == 1 ? first : g_byte_array_new ();
+    gchar *line = g_strdup_printf (SOURCE
+        "! " ADJUST "threads=%u output-format=nvm ! fakesink name=end",
+        threads);
+
+    gst_structure_free (run_line (line, end, NULL, NULL, NULL));
+    fail_unless (end->len == first->len);
+    fail_unless (memcmp (end->data, first->data, first->len) == 0);
+    if (threads > 1)
+      g_byte_array_unref (end);
+    g_free (line);
+  }
+  g_byte_array_unref (first);
+}
+GST_END_TEST;
+
+/* Every format in and out, the caps of each, and the cloud beside it */
+GST_START_TEST (test_formats)
+{
+  static const gchar *const formats[] = { "bal", "bundler", "nvm", "colmap",
+    "ply", "transforms", "tum" };
+  static const gchar *const media[] = { "application/x-bal",
+    "application/x-bundler", "application/x-nvm", "application/x-colmap",
+    "application/x-ply", "application/x-nerfstudio-transforms",
+    "application/x-tum-trajectory" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    GByteArray *end = g_byte_array_new (), *cloud = g_byte_array_new ();
+    gchar *line = g_strdup_printf (SOURCE
+        "format=%s ! " ADJUST
+        "output-format=%s max-iterations=2 ! %s ! fakesink name=end "
+        "adjust.src_cloud ! application/x-ply ! fakesink name=cloud",
+        formats[i % 4], formats[i], media[i]);
+
+    gst_structure_free (run_line (line, end, cloud, NULL, NULL));
+    fail_unless (end->len > 300);
+    fail_unless (cloud->len > 300);
+    fail_unless (memcmp (cloud->data, "ply\n", 4) == 0);
+    if (i == BUNDLE_FORMAT_PLY) {
+      fail_unless (end->len == cloud->len);
+      fail_unless (memcmp (end->data, cloud->data, end->len) == 0);
+    }
+    g_byte_array_unref (end);
+    g_byte_array_unref (cloud);
+    g_free (line);
+  }
+}
+GST_END_TEST;
+
+/* What the file names stays, to the bit; all else moves. */
+GST_START_TEST (test_constants)
+{
+  gchar *folder = surface_temp_new ();
+  gchar *path = g_build_filename (folder, "constants.txt", NULL);
+  GByteArray *before = g_byte_array_new (), *after = g_byte_array_new ();
+  BundleProblem *from, *to;
+  gchar *line = g_strdup_printf (
+      SOURCE "! " ADJUST "constants=%s ! fakesink name=end", path);
+
+  fail_unless (g_file_set_contents (path,
+      "# the frame\ncamera 0 all\ncamera 1 focal k1\n\npoint 7\n", -1, NULL));
+  gst_structure_free (
+      run_line (SOURCE "! " ADJUST "max-iterations=0 ! fakesink name=end",
+          before, NULL, NULL, NULL));
+  gst_structure_free (run_line (line, after, NULL, NULL, NULL));
+  from = bundle_read (
+      (const gchar *) before->data, before->len, BUNDLE_FORMAT_BAL, 0, NULL);
+  to = bundle_read (
+      (const gchar *) after->data, after->len, BUNDLE_FORMAT_BAL, 0, NULL);
+  fail_unless (memcmp (from->cameras, to->cameras, 72) == 0);
+  fail_unless (memcmp (from->cameras + 9 + 6, to->cameras + 9 + 6, 16) == 0);
+  fail_unless (from->cameras[9 + 8] != to->cameras[9 + 8]);
+  fail_unless (memcmp (from->points + 21, to->points + 21, 24) == 0);
+  fail_unless (memcmp (from->points + 24, to->points + 24, 24) != 0);
+  bundle_problem_free (from);
+  bundle_problem_free (to);
+  g_byte_array_unref (before);
+  g_byte_array_unref (after);
+  g_free (line);
+  g_free (path);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* --- cancelling --------------------------------------------------------------------- */
+
+#define ENDLESS                                                                \
+  "cudabundleadjust backend=cpu max-iterations=10000 function-tolerance=0 "    \
+  "parameter-tolerance=0 gradient-tolerance=0"
+
+static GstBuffer *
+make_file (const gchar *line)
+{
+  GstHarness *h = gst_harness_new_parse (line);
+  GstBuffer *buffer;
+
+  gst_harness_play (h);
+  buffer = gst_harness_pull (h);
+  gst_harness_teardown (h);
+  return buffer;
+}
+
+static void
+wait_for_iteration (GstBus *bus)
+{
+  gboolean seen = FALSE;
+
+  while (!seen) {
+    GstMessage *message = gst_bus_timed_pop_filtered (
+        bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR);
+
+    fail_unless (GST_MESSAGE_TYPE (message) != GST_MESSAGE_ERROR);
+    seen = gst_message_has_name (message, "cudavision-bundle-iteration");
+    gst_message_unref (message);
+  }
+}
+
+/* A flush ends an adjustment; the next file is adjusted to its end. The state
+ * READY ends one too. */
+GST_START_TEST (test_cancel)
+{
+  GstHarness *h = gst_harness_new_parse (ENDLESS);
+  GstBuffer *file =
+      make_file ("baltestsrc cameras=40 points=4000 scene=turntable");
+  GstBus *bus = gst_bus_new ();
+  GstElement *adjust;
+  GstBuffer *result;
+  GstSegment segment;
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, "application/x-bal");
+  gst_harness_push (h, gst_buffer_ref (file));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  wait_for_iteration (bus);
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  fail_unless (gst_harness_try_pull (h) == NULL);
+
+  /* each file is adjusted with the settings of its time */
+  adjust = gst_harness_find_element (h, "cudabundleadjust");
+  g_object_set (adjust, "max-iterations", 1, NULL);
+  gst_object_unref (adjust);
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  gst_harness_push (h, gst_buffer_ref (file));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  result = gst_harness_pull (h);
+  fail_unless (result != NULL);
+  gst_buffer_unref (result);
+
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+  gst_buffer_unref (file);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_stop)
+{
+  for (guint i = 0; i < 3; i++) {
+    GstElement *pipeline = gst_parse_launch (
+        "baltestsrc cameras=40 points=4000 scene=turntable ! " ENDLESS
+        " name=adjust ! fakesink adjust.src_cloud ! fakesink",
+        NULL);
+
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    if (i > 0)
+      wait_for_iteration (GST_ELEMENT_BUS (pipeline));
+    fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_NULL),
+        GST_STATE_CHANGE_SUCCESS);
+    gst_object_unref (pipeline);
+  }
+}
+GST_END_TEST;
+
+/* --- errors --------------------------------------------------------------------------- */
+
+static void
+check_error (const gchar *text, const gchar *settings, GQuark domain, gint code,
+    const gchar *words)
+{
+  gchar *line = g_strdup_printf ("cudabundleadjust backend=cpu %s", settings);
+  GstHarness *h = gst_harness_new_parse (line);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, "application/x-bal");
+  if (*text)
+    gst_harness_push (h, gst_buffer_new_memdup (text, strlen (text)));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  message =
+      gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (g_error_matches (error, domain, code), "%s", error->message);
+  fail_unless (strstr (error->message, words) != NULL, "%s", error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+  g_free (line);
+}
+
+GST_START_TEST (test_errors)
+{
+  static const gchar good[] = "1 1 1\n0 0 1 2\n0 0 0 0 0 -10 500 0 0\n0 0 0\n";
+  gchar *folder = surface_temp_new ();
+  gchar *path = g_build_filename (folder, "constants.txt", NULL);
+  gchar *constants = g_strdup_printf ("constants=%s", path);
+
+  check_error (
+      "", "", GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE, "its first byte");
+  check_error ("hello", "", GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
+      "begins like none of");
+  check_error ("1 1 1\n0 0 1 2x\n0 0 0 0 0 -10 500 0 0\n0 0 0\n", "",
+      GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+      "line 2, observation y: \"2x\" is not a number");
+  check_error (good, "schur=false preconditioner=cluster", GST_LIBRARY_ERROR,
+      GST_LIBRARY_ERROR_SETTINGS, "preconditioner must be jacobi");
+  check_error (good, constants, GST_RESOURCE_ERROR,
+      GST_RESOURCE_ERROR_OPEN_READ, "constants.txt");
+  fail_unless (
+      g_file_set_contents (path, "camera 0 all\ncamera 1 all", -1, NULL));
+  check_error (good, constants, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+      "line 2, camera: 1 is outside 0..0");
+  fail_unless (g_file_set_contents (path, "camera 0 f", -1, NULL));
+  check_error (good, constants, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+      "line 1, parameters: they have to be");
+  fail_unless (g_file_set_contents (path, "points 0", -1, NULL));
+  check_error (good, constants, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+      "line 1, start: it has to be camera or point");
+  surface_temp_free (folder);
+  g_free (constants);
+  g_free (path);
+}
+GST_END_TEST;
+
+static Suite *
+cudabundleadjust_suite (void)
+{
+  Suite *s = suite_create ("cudabundleadjust");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_result);
+  tcase_add_test (tc, test_repeatable);
+  tcase_add_test (tc, test_formats);
+  tcase_add_test (tc, test_constants);
+  tcase_add_test (tc, test_cancel);
+  tcase_add_test (tc, test_stop);
+  tcase_add_test (tc, test_errors);
+  return s;
+}
+
+GST_CHECK_MAIN (cudabundleadjust);
