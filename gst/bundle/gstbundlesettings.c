@@ -112,6 +112,10 @@ static const GstCvSetting settings_table[] = {
       "Text file of parameters to keep, with lines such as \"camera 0 pose\" "
       "and \"point 7\"",
       GST_CV_SETTING_STRING, OWN (constants), TRUE, 0, 0, NULL, NULL },
+  { "covariance",
+      "Compute the covariances of the cameras into stats, for up to 2000 "
+      "cameras",
+      GST_CV_SETTING_BOOLEAN, OWN (covariance), TRUE, 0, 1, NULL, NULL },
 };
 
 void

@@ -14,11 +14,13 @@ G_BEGIN_DECLS
  * GstBundleSettings:
  * @output_format: a BundleFormat
  * @constants: name of a file; may be ""
+ * @covariance: whether stats gets covariances
  */
 typedef struct {
   BundleConfig config;
   gint output_format;
   gchar *constants;
+  gboolean covariance;
 } GstBundleSettings;
 
 /* @constants is a string of its own. */

@@ -73,6 +73,10 @@ static GstStaticPadTemplate cloud_template =
     GST_STATIC_PAD_TEMPLATE ("src_cloud", GST_PAD_SRC, GST_PAD_REQUEST,
         GST_STATIC_CAPS (GST_BUNDLE_PLY_CAPS));
 
+/* without "src_", as the other elements accept it */
+static GstStaticPadTemplate alias_template = GST_STATIC_PAD_TEMPLATE ("cloud",
+    GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_BUNDLE_PLY_CAPS));
+
 #define gst_cuda_bundle_adjust_parent_class parent_class
 G_DEFINE_FINAL_TYPE (
     GstCudaBundleAdjust, gst_cuda_bundle_adjust, GST_TYPE_ELEMENT)
@@ -204,6 +208,30 @@ describe_summary (GstCudaBundleAdjust *self, const BundleProblem *problem,
   return stats;
 }
 
+/* 9 x 9 float64 for each camera */
+static gboolean
+add_covariances (const BundleProblem *problem, const BundleConfig *config,
+    GstStructure *stats, GError **error)
+{
+  const gsize size = sizeof (gdouble) * 81 * (gsize) problem->n_cameras;
+  gdouble *covariances = g_try_malloc0 (size);
+  GstBuffer *buffer;
+
+  if (covariances == NULL) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "no memory for %u covariances", problem->n_cameras);
+    return FALSE;
+  }
+  if (!bundle_covariances (problem, config, covariances, error)) {
+    g_free (covariances);
+    return FALSE;
+  }
+  buffer = gst_buffer_new_wrapped (covariances, size);
+  gst_structure_set (stats, "covariances", GST_TYPE_BUFFER, buffer, NULL);
+  gst_buffer_unref (buffer);
+  return TRUE;
+}
+
 static gboolean
 read_constants (BundleProblem *problem, const gchar *location, GError **error)
 {
@@ -253,6 +281,7 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
   BundleSummary summary = { 0 };
   GError *error = NULL;
   CvisContext *context;
+  GstStructure *stats;
   gboolean cancelled;
 
   GST_OBJECT_LOCK (self);
@@ -267,11 +296,18 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
     return FALSE;
   }
   cancelled = summary.stop == BUNDLE_STOP_CANCELLED;
-  set_stats (self, describe_summary (self, problem, &summary));
+  stats = describe_summary (self, problem, &summary);
   g_value_unset (&self->history);
+  if (!cancelled && settings->covariance
+      && !add_covariances (problem, &settings->config, stats, &error)) {
+    GST_ELEMENT_WARNING (
+        self, LIBRARY, FAILED, ("No covariances: %s.", error->message), (NULL));
+    g_clear_error (&error);
+  }
   if (summary.n_deficient > 0)
     GST_INFO_OBJECT (self, "%u cameras are not determined by their points",
         summary.n_deficient);
+  set_stats (self, stats);
   if (cancelled)
     post_progress (self, GST_PROGRESS_TYPE_CANCELED, "Cancelled");
   else
@@ -762,6 +798,7 @@ gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &cloud_template);
+  gst_element_class_add_static_pad_template (element_class, &alias_template);
   gst_element_class_set_static_metadata (element_class, "Bundle adjustment",
       "Filter/Analyzer",
       "Minimises the reprojection error of a reconstruction on the CPU or a "

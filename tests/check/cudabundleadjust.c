@@ -201,6 +201,48 @@ GST_START_TEST (test_constants)
 }
 GST_END_TEST;
 
+/* 9 x 9 for each camera, symmetric, zeros for constant ones */
+GST_START_TEST (test_covariance)
+{
+  gchar *folder = surface_temp_new ();
+  gchar *path = g_build_filename (folder, "constants.txt", NULL);
+  gchar *line = g_strdup_printf (SOURCE
+      "! " ADJUST "constants=%s covariance=true ! fakesink name=end",
+      path);
+  GByteArray *end = g_byte_array_new ();
+  GstStructure *stats;
+  GstBuffer *buffer = NULL;
+  const gdouble *values;
+  GstMapInfo map;
+
+  fail_unless (g_file_set_contents (
+      path, "camera 0 pose\ncamera 1 translation\n", -1, NULL));
+  stats = run_line (line, end, NULL, NULL, NULL);
+  fail_unless (
+      gst_structure_get (stats, "covariances", GST_TYPE_BUFFER, &buffer, NULL));
+  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  fail_unless (map.size == 12 * 81 * sizeof (gdouble));
+  values = (const gdouble *) map.data;
+  for (guint i = 0; i < 9; i++)
+    for (guint k = 0; k < 9; k++) {
+      if (i < 6)
+        fail_unless (values[9 * i + k] == 0);
+      else if (i == k)
+        fail_unless (values[9 * i + k] > 0);
+      fail_unless (
+          fabs (values[5 * 81 + 9 * i + k] - values[5 * 81 + 9 * k + i])
+          <= 1e-9 * fabs (values[5 * 81 + 9 * i + k]));
+    }
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  gst_structure_free (stats);
+  g_byte_array_unref (end);
+  g_free (line);
+  g_free (path);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
 /* --- cancelling --------------------------------------------------------------------- */
 
 #define ENDLESS                                                                \
@@ -279,7 +321,7 @@ GST_START_TEST (test_stop)
   for (guint i = 0; i < 3; i++) {
     GstElement *pipeline = gst_parse_launch (
         "baltestsrc cameras=40 points=4000 scene=turntable ! " ENDLESS
-        " name=adjust ! fakesink adjust.src_cloud ! fakesink",
+        " name=adjust ! fakesink adjust.cloud ! fakesink",
         NULL);
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -367,6 +409,7 @@ cudabundleadjust_suite (void)
   tcase_add_test (tc, test_repeatable);
   tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_constants);
+  tcase_add_test (tc, test_covariance);
   tcase_add_test (tc, test_cancel);
   tcase_add_test (tc, test_stop);
   tcase_add_test (tc, test_errors);
