@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The camera link over loopback: a simulated camera sends 96x96 frames at a rate,
- * pbfudpsrc receives them, cudapbfmonitor analyses them. Counters of the link
- * and latencies of the results, for each rate.
+ * pbfudpsrc receives them, cudapbfmonitor analyses them. Counters of the link,
+ * processor time of a frame (both ends) and latencies of the results, for each rate.
  *
  *   bench_link [--seconds=N] [--mtu=BYTES] [--list=N] [--buffer=MIB] [--plain]
  *              [RATE...]
@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static guint seconds = 5, mtu = 65535, list = 20, buffer_mib = 0;
 static gboolean plain;
@@ -68,9 +69,21 @@ stop_pipeline (GstElement *pipeline)
   gst_object_unref (pipeline);
 }
 
+/* Processor time of both ends so far, microseconds. */
+static gdouble
+processor_time (void)
+{
+  struct rusage used;
+
+  getrusage (RUSAGE_SELF, &used);
+  return (gdouble) (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6
+         + (gdouble) (used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 static void
 measure (guint rate)
 {
+  gdouble cpu;
   GstElement *receiver, *camera, *link;
   GstStructure *got, *results;
   guint port;
@@ -87,18 +100,21 @@ measure (guint rate)
       "video/x-raw,framerate=%u/1 ! "
       "pbfudpsink name=out sync=false port=%u mtu=%u",
       list, rate, port, mtu));
+  cpu = processor_time ();
   g_usleep (seconds * G_USEC_PER_SEC);
+  cpu = processor_time () - cpu;
   stop_pipeline (camera);
   g_usleep (G_USEC_PER_SEC / 5);
   got = get_counts (receiver, "link", "stats");
   results = get_counts (receiver, "monitor", "stats");
   printf ("%8u %6u %10" G_GUINT64_FORMAT " %8" G_GUINT64_FORMAT
           " %8" G_GUINT64_FORMAT " %6" G_GUINT64_FORMAT " %6" G_GUINT64_FORMAT
-          " %6" G_GUINT64_FORMAT " %10.0f %7.0f %7.0f %7.0f %8.0f\n",
+          " %6" G_GUINT64_FORMAT " %10.0f %7.2f %7.0f %7.0f %7.0f %8.0f\n",
       rate, seconds, field (got, "frames"), field (got, "lost"),
       field (got, "overflow"), field (got, "late"), field (got, "duplicate"),
       field (got, "crc-errors"),
       (gdouble) field (got, "frames") / MAX (seconds, 1),
+      cpu / (gdouble) MAX (field (got, "frames"), 1),
       field (results, "latency-p50") / 1e3,
       field (results, "latency-p99") / 1e3,
       field (results, "latency-p999") / 1e3,
@@ -127,9 +143,9 @@ main (int argc, char **argv)
     else if (strcmp (argv[i], "--plain") == 0)
       plain = TRUE;
   }
-  printf ("%8s %6s %10s %8s %8s %6s %6s %6s %10s %7s %7s %7s %8s\n", "rate",
+  printf ("%8s %6s %10s %8s %8s %6s %6s %6s %10s %7s %7s %7s %7s %8s\n", "rate",
       "s", "frames", "lost", "overflow", "late", "dupl.", "CRC", "frames/s",
-      "p50 us", "p99", "p99.9", "max us");
+      "CPU us", "p50 us", "p99", "p99.9", "max us");
   for (int i = 1; i < argc; i++)
     if (atoi (argv[i]) > 0) {
       measure ((guint) atoi (argv[i]));
