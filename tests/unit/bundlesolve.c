@@ -116,6 +116,9 @@ test_matrix (gconstpointer data)
   for (guint i = 0; i < 24; i++) {
     BundleConfig config;
 
+    /* thousands of products: one each of Jacobi with and without Schur */
+    if (oracle == &oracles[2] && i > 12 && i != 18)
+      continue;
     set_matrix (&config, i);
     g_test_message ("configuration %u", i);
     check_oracle (oracle, problem, &config);
