@@ -175,7 +175,7 @@ bundle_derivatives (const BundleConstants *c, const BundleImage *image,
   a[3] = a[1];
   a[4] = yy * image->inverse;
   a[5] = a[3] * image->p[0] + a[4] * image->p[1];
-#ifdef __CUDACC__
+#ifdef __CUDA_ARCH__
 #pragma unroll
 #endif
   for (int i = 0; i < 2; i++) {

@@ -302,6 +302,10 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
   Work work;
   gboolean done;
 
+#ifdef HAVE_CUDA
+  if (context != NULL)
+    solve.ops = ops = &bundle_backend_cuda;
+#endif
   memset (summary, 0, sizeof *summary);
   if (!bundle_config_check (config, error)
       || !bundle_problem_check (problem, error)

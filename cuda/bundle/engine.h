@@ -29,7 +29,8 @@ typedef enum {
 typedef enum {
   BUNDLE_PRECONDITIONER_JACOBI,       /* blocks of U and V */
   BUNDLE_PRECONDITIONER_SCHUR_JACOBI, /* diagonal blocks of the Schur complement */
-  BUNDLE_PRECONDITIONER_CLUSTER,      /* blocks of clusters of cameras */
+  /* blocks of clusters of cameras; on a CUDA device those of SCHUR_JACOBI */
+  BUNDLE_PRECONDITIONER_CLUSTER,
 } BundlePreconditioner;
 
 /* W = Jc^T Jp, the blocks between cameras and points */

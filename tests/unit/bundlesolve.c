@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* bundlesolve small|genuine|matrix: the bundle adjustment engine on the CPU, with
- * problems made here, with genuine ones, with these in all settings. Costs of the
+/* bundlesolve small|genuine|matrix [cuda]: the bundle adjustment engine on the CPU
+ * or a CUDA device (exit code 77 where there is none), with problems made here,
+ * with genuine ones, with these in all settings. Costs of the
  * genuine BAL problems are those that the Ceres Solver 2.1.0 reached with
  * function_tolerance 1e-14 ("deep") or at its defaults (Huber). */
 #include "cuda/bundle/engine.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #include "bundledata.h"
+
+static CvisContext *context; /* NULL: the CPU */
 
 typedef struct {
   const gchar *name;
@@ -43,7 +46,7 @@ solve (
 {
   GError *error = NULL;
 
-  bundle_solve (problem, config, NULL, NULL, NULL, summary, &error);
+  bundle_solve (problem, config, context, NULL, NULL, summary, &error);
   g_assert_no_error (error);
 }
 
@@ -86,7 +89,7 @@ check_oracle (const Oracle *oracle, const BundleProblem *problem,
         summary.final_cost, >=, oracle->deep * (1 - oracle->tolerance));
   g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_FUNCTION);
   g_assert_cmpuint (summary.n_deficient, ==, 0);
-  g_assert_cmpuint (summary.device_bytes, ==, 0);
+  g_assert_cmpint (summary.device_bytes > 0, ==, context != NULL);
   bundle_summary_clear (&summary);
 }
 
@@ -207,8 +210,8 @@ check_copies (const BundleProblem *problem, guint copies)
 
     history[i].iterations =
         g_array_new (FALSE, FALSE, sizeof (BundleIteration));
-    bundle_solve (
-        i ? many : one, &config, NULL, record, &history[i], &summary, &error);
+    bundle_solve (i ? many : one, &config, context, record, &history[i],
+        &summary, &error);
     g_assert_no_error (error);
     bundle_summary_clear (&summary);
   }
@@ -460,7 +463,7 @@ test_cancel (void)
 
     history.stop_after = i == 0 ? 1 : i == 1 ? 3 : 0;
     history.stop_group = i == 2 ? 4 : 0;
-    bundle_solve (copy, &config, NULL, record, &history, &summary, &error);
+    bundle_solve (copy, &config, context, record, &history, &summary, &error);
     g_assert_no_error (error);
     g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_CANCELLED);
     last = &g_array_index (
@@ -482,7 +485,7 @@ assert_refused (BundleProblem *problem, const BundleConfig *config)
   BundleSummary summary;
 
   g_assert_false (
-      bundle_solve (problem, config, NULL, NULL, NULL, &summary, &error));
+      bundle_solve (problem, config, context, NULL, NULL, &summary, &error));
   g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
   g_clear_error (&error);
   g_assert_cmpmem (before->cameras, problem->n_cameras * 72, problem->cameras,
@@ -752,14 +755,70 @@ test_covariance (void)
   g_clear_error (&error);
 }
 
+/* Most points are seen by nothing: the rest takes the steps of a problem without
+ * them. */
+static void
+test_unseen (void)
+{
+  g_autoptr (BundleProblem) ring = bundle_data_ring (5, 60, 27);
+  g_autoptr (BundleProblem) sparse =
+      bundle_problem_new (5, 6000, ring->n_observations, NULL);
+  BundleConfig config;
+  BundleSummary a, b;
+
+  memcpy (sparse->cameras, ring->cameras, 5 * 72);
+  memcpy (sparse->observed, ring->observed, ring->n_observations * 16);
+  memcpy (sparse->camera_of, ring->camera_of, ring->n_observations * 4);
+  for (gsize i = 0; i < ring->n_observations; i++)
+    sparse->point_of[i] = 100 * ring->point_of[i] + 7;
+  for (gsize i = 0; i < 60; i++)
+    memcpy (sparse->points + 3 * (100 * i + 7), ring->points + 3 * i, 24);
+  bundle_config_init (&config);
+  solve (ring, &config, &a);
+  solve (sparse, &config, &b);
+  g_assert_cmpuint (a.pcg_iterations, ==, b.pcg_iterations);
+  assert_close (b.final_cost, a.final_cost, 1e-12);
+  assert_close (bundle_data_cost (sparse), a.final_cost, 1e-12);
+  for (gsize i = 0; i < 18000; i++)
+    if (i / 3 % 100 != 7)
+      g_assert_cmpfloat (sparse->points[i], ==, 0);
+  bundle_summary_clear (&a);
+  bundle_summary_clear (&b);
+}
+
+/* Points with more observations than a warp has lanes. */
+static void
+test_long (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (300, 40, 29);
+  BundleConfig config;
+  BundleSummary summary;
+
+  bundle_config_init (&config);
+  solve (problem, &config, &summary);
+  assert_close (bundle_data_cost (problem), summary.final_cost, 1e-12);
+  /* 12000 observations with uniform noise of variance 1/12 in x and y */
+  g_assert_cmpfloat (summary.final_cost, <, 12000. / 12);
+  bundle_summary_clear (&summary);
+}
+
 int
 main (int argc, char **argv)
 {
   const gchar *group;
 
   g_test_init (&argc, &argv, NULL);
-  g_assert_cmpint (argc, ==, 2);
+  g_assert_cmpint (argc, >=, 2);
   group = argv[1];
+  if (argc > 2 && g_str_equal (argv[2], "cuda")) {
+    g_autoptr (GError) error = NULL;
+
+    context = cvis_context_new (-1, &error);
+    if (context == NULL) {
+      g_print ("%s\n", error->message);
+      return 77;
+    }
+  }
   if (g_str_equal (group, "matrix")) {
     g_test_add_data_func ("/bundle/matrix/21", &oracles[1], test_matrix);
     g_test_add_data_func ("/bundle/matrix/49", &oracles[2], test_matrix);
@@ -789,6 +848,8 @@ main (int argc, char **argv)
     g_test_add_func ("/bundle/one-observation", test_one_observation);
     g_test_add_func ("/bundle/deficient", test_deficient);
     g_test_add_func ("/bundle/gauge", test_gauge);
+    g_test_add_func ("/bundle/unseen", test_unseen);
+    g_test_add_func ("/bundle/long", test_long);
     g_test_add_func ("/bundle/errors", test_errors);
     g_test_add_func ("/bundle/covariance", test_covariance);
   }

@@ -1,0 +1,420 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The CUDA backend's host side: memory, and what is launched in which order.
+ *
+ * The iterations of the conjugate gradients are queued in graphs of
+ * GROUP. The host looks after each graph whether the device has stopped, by
+ * a copy to page-locked memory; nothing else waits within a step. */
+#include <string.h>
+
+#include "cuda/bundle/backend.h"
+#include "cuda/bundle/cuda/engine.cuh"
+
+namespace {
+const guint GROUP = 8; /* even: the two directions take turns */
+}
+
+struct _BundleBackend {
+  CvisContext *context;
+  CvisArena arena;
+  cudaStream_t stream;
+  BundleDevice device;
+  BundleProducts products;
+  cudaGraphExec_t group; /* GROUP iterations */
+  const BundleProblem *problem;
+  gsize peak;
+  gboolean linearized; /* scales are there */
+  double *results;     /* page-locked */
+  BundlePcg *pcg;
+};
+
+namespace {
+
+template <typename T>
+gboolean
+copy (BundleBackend *b, T *to, const T *from, gsize n, cudaMemcpyKind kind,
+    GError **error)
+{
+  return CVIS_CUDA (
+      cudaMemcpyAsync (to, from, n * sizeof (T), kind, b->stream), error);
+}
+
+gboolean
+wait_for_stream (BundleBackend *b, GError **error)
+{
+  return CVIS_CUDA (cudaStreamSynchronize (b->stream), error);
+}
+
+/* The numbers for the host. */
+gboolean
+read_results (BundleBackend *b, GError **error)
+{
+  return copy (b, b->results, (const double *) b->device.results,
+             BUNDLE_N_RESULTS, cudaMemcpyDeviceToHost, error)
+         && copy (b, b->pcg, (const BundlePcg *) b->device.pcg, 1,
+             cudaMemcpyDeviceToHost, error)
+         && wait_for_stream (b, error);
+}
+
+/* --- memory -------------------------------------------------------------------------- */
+
+gboolean
+take_cameras (BundleBackend *b, GError **error)
+{
+  BundleDevice *d = &b->device;
+  CvisArena *arena = &b->arena;
+  const gsize n = d->n_cameras;
+  double **nines[] = { &d->parameters, &d->candidate, &d->left_jacobians,
+    &d->camera_scale, &d->b, &d->x, &d->r, &d->q, &d->z, &d->p[0], &d->p[1] };
+  struct {
+    double **to;
+    gsize n;
+  } others[] = {
+    { &d->blocks, n * BUNDLE_N_LINEAR },
+    { &d->schur_blocks, d->reduced ? n * BUNDLE_N_BLOCK : 0 },
+    { &d->shared_blocks, 2 * BUNDLE_N_SHARED },
+    { &d->system, 81 * n },
+    { &d->inverse, 81 * n },
+    { &d->partial, (gsize) d->n_segments * BUNDLE_N_LINEAR },
+    { &d->camera_dots, 4 * (gsize) d->camera_blocks },
+    { &d->shared_sums, 3 * (gsize) d->camera_blocks },
+    { &d->point_dots, 4 * (gsize) d->point_blocks },
+    { &d->slice_sums, 2 * (gsize) d->n_slices },
+    { &d->segment_sums, 2 * (gsize) d->n_segments },
+    { &d->camera_sums, 2 * n },
+    { &d->column_sums, 2 * BUNDLE_COLUMN_BLOCKS },
+    { &d->results, BUNDLE_N_RESULTS },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (nines); i++)
+    if (!cvis_arena_take (arena, nines[i], 9 * n, "cameras", error))
+      return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (!cvis_arena_take (
+            arena, others[i].to, others[i].n, "sums and blocks", error))
+      return FALSE;
+  return cvis_arena_take (
+             arena, &d->camera_constant, n, "constant parameters", error)
+         && cvis_arena_take (arena, &d->records, n, "cameras", error)
+         && cvis_arena_take (arena, &d->candidates, n, "cameras", error)
+         && cvis_arena_take (arena, &d->pcg, 1, "state", error);
+}
+
+gboolean
+take_points (BundleBackend *b, GError **error)
+{
+  BundleDevice *d = &b->device;
+  CvisArena *arena = &b->arena;
+  const gsize n = d->n_points;
+  const gsize full = d->schur ? 0 : 3 * n;
+  const gsize stored = bundle_cuda_stored_size (&b->products);
+  guint8 *memory;
+
+  if (b->problem->point_constant
+      && !(cvis_arena_take (arena, &d->point_constant, b->problem->n_points,
+               "constant points", error)
+           && copy (b, d->point_constant,
+               (const guint8 *) b->problem->point_constant,
+               b->problem->n_points, cudaMemcpyHostToDevice, error)))
+    return FALSE;
+  if (d->robust
+      && !(
+          cvis_arena_take (arena, &d->slot_weight, d->n_slots, "weights", error)
+          && cvis_arena_take (
+              arena, &d->view_weight, d->n_views, "weights", error)))
+    return FALSE;
+  if (stored > 0) {
+    if (!cvis_arena_take (
+            arena, &memory, d->n_slots * stored, "the stored Jacobian", error))
+      return FALSE;
+    d->slot_stored = memory;
+    if (!cvis_arena_take (
+            arena, &memory, d->n_views * stored, "the stored Jacobian", error))
+      return FALSE;
+    d->view_stored = memory;
+  }
+  return cvis_arena_take (arena, &d->v, 6 * n, "blocks of points", error)
+         && cvis_arena_take (
+             arena, &d->v_inverse, 6 * n, "blocks of points", error)
+         && cvis_arena_take (
+             arena, &d->v_gradient, 3 * n, "gradients of points", error)
+         && cvis_arena_take (
+             arena, &d->v_scale, 3 * n, "scales of points", error)
+         && cvis_arena_take (arena, &d->px, full, "vectors of points", error)
+         && cvis_arena_take (arena, &d->pr, full, "vectors of points", error)
+         && cvis_arena_take (arena, &d->pq, full, "vectors of points", error);
+}
+
+/* Captures a group of iterations. */
+gboolean
+make_group (BundleBackend *b, GError **error)
+{
+  cudaGraph_t graph = NULL;
+  cudaError_t queued = cudaSuccess;
+  gboolean ok;
+
+  if (!CVIS_CUDA (
+          cudaStreamBeginCapture (b->stream, cudaStreamCaptureModeThreadLocal),
+          error))
+    return FALSE;
+  for (guint i = 0; i < GROUP && queued == cudaSuccess; i++)
+    queued =
+        bundle_cuda_pcg_iterate (&b->device, &b->products, i % 2, b->stream);
+  ok = CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error);
+  if (ok)
+    ok = CVIS_CUDA (queued, error)
+         && CVIS_CUDA (cudaGraphInstantiate (&b->group, graph, 0), error);
+  if (graph != NULL)
+    cudaGraphDestroy (graph);
+  return ok;
+}
+
+gboolean
+backend_init (BundleBackend *b, const BundleStart *start,
+    const BundleConfig *config, GError **error)
+{
+  BundleDevice *d = &b->device;
+  gsize n;
+
+  if (!cvis_arena_stream (&b->arena, &b->stream, error)
+      || !bundle_cuda_order (
+          d, &b->arena, start->problem, b->stream, &b->peak, error))
+    return FALSE;
+  d->schur = config->schur;
+  d->shared = start->shared;
+  d->robust = config->loss != BUNDLE_LOSS_NONE;
+  d->reduced =
+      config->schur && config->preconditioner != BUNDLE_PRECONDITIONER_JACOBI;
+  d->loss = config->loss;
+  d->loss_scale = config->loss_scale;
+  d->eta = config->eta;
+  d->tolerance = config->pcg_tolerance;
+  d->max_pcg = config->max_pcg_iterations;
+  d->camera_blocks = MIN (BUNDLE_CAMERA_BLOCKS, (d->n_cameras + 7) / 8);
+  d->point_blocks = MIN (BUNDLE_POINT_BLOCKS, (d->n_points + 255) / 256);
+  n = d->n_cameras;
+  if (!take_cameras (b, error) || !take_points (b, error)
+      || !cvis_arena_pin (
+          &b->arena, &b->results, BUNDLE_N_RESULTS, "results", error)
+      || !cvis_arena_pin (&b->arena, &b->pcg, 1, "state", error)
+      || !copy (b, d->parameters, (const double *) start->cameras, 9 * n,
+          cudaMemcpyHostToDevice, error)
+      || !copy (b, d->camera_constant, (const guint16 *) start->camera_constant,
+          n, cudaMemcpyHostToDevice, error))
+    return FALSE;
+  b->peak = MAX (b->peak, b->arena.size);
+  return CVIS_CUDA (bundle_cuda_prepare_cameras (d, FALSE, b->stream), error)
+         && make_group (b, error) && wait_for_stream (b, error);
+}
+
+void
+backend_destroy (BundleBackend *b)
+{
+  if (b == NULL)
+    return;
+  if (cvis_context_push (b->context, NULL)) {
+    if (b->stream != NULL)
+      cudaStreamSynchronize (b->stream);
+    if (b->group != NULL)
+      cudaGraphExecDestroy (b->group);
+    cvis_arena_clear (&b->arena);
+    cvis_context_pop (b->context);
+  }
+  cvis_context_unref (b->context);
+  g_free (b);
+}
+
+BundleBackend *
+backend_create (const BundleStart *start, const BundleConfig *config,
+    CvisContext *context, GError **error)
+{
+  BundleBackend *b = g_new0 (BundleBackend, 1);
+
+  b->context = cvis_context_ref (context);
+  b->problem = start->problem;
+  b->products = { config->w_storage, config->layout, config->precision };
+  if (!cvis_in_context (context, error,
+          [&] { return backend_init (b, start, config, error); })) {
+    backend_destroy (b);
+    return NULL;
+  }
+  return b;
+}
+
+/* --- an iteration of Levenberg-Marquardt --------------------------------------------------- */
+
+gboolean
+backend_linearize (
+    BundleBackend *b, gdouble *cost, gdouble *gradient, GError **error)
+{
+  const gboolean ok = cvis_in_context (b->context, error, [&] {
+    return CVIS_CUDA (
+               bundle_cuda_linearise (&b->device, !b->linearized, b->stream),
+               error)
+           && CVIS_CUDA (
+               bundle_cuda_store (&b->device, &b->products, b->stream), error)
+           && read_results (b, error);
+  });
+
+  b->linearized = TRUE;
+  if (ok) {
+    *cost = b->results[BUNDLE_RESULT_STATE_COST];
+    *gradient = MAX (b->results[BUNDLE_RESULT_POINT_GRADIENT],
+        b->results[BUNDLE_RESULT_CAMERA_GRADIENT]);
+  }
+  return ok;
+}
+
+gboolean
+solve_step (BundleBackend *b, gdouble radius, BundleProgress progress,
+    gpointer user_data, BundleStep *step, GError **error)
+{
+  const BundleDevice *d = &b->device;
+
+  if (!CVIS_CUDA (bundle_cuda_damp (d, radius, b->stream), error)
+      || !CVIS_CUDA (
+          bundle_cuda_pcg_start (d, &b->products, radius, b->stream), error))
+    return FALSE;
+  do {
+    if (!CVIS_CUDA (cudaGraphLaunch (b->group, b->stream), error)
+        || !copy (b, b->pcg, (const BundlePcg *) d->pcg, 1,
+            cudaMemcpyDeviceToHost, error)
+        || !wait_for_stream (b, error))
+      return FALSE;
+    if (progress != NULL && !progress (NULL, user_data)) {
+      step->cancelled = TRUE;
+      return TRUE;
+    }
+  } while (!b->pcg->done);
+  if (!CVIS_CUDA (bundle_cuda_pcg_finish (d, &b->products, b->stream), error)
+      || !CVIS_CUDA (bundle_cuda_prepare_cameras (d, TRUE, b->stream), error)
+      || !CVIS_CUDA (bundle_cuda_evaluate (d, b->stream), error)
+      || !read_results (b, error))
+    return FALSE;
+  step->pcg_iterations = b->pcg->iterations;
+  step->model_decrease = b->results[BUNDLE_RESULT_MODEL];
+  step->cost = b->results[BUNDLE_RESULT_COST];
+  step->step_norm = sqrt (b->results[BUNDLE_RESULT_POINT_STEP]
+                          + b->results[BUNDLE_RESULT_CAMERA_STEP]);
+  step->state_norm = sqrt (b->results[BUNDLE_RESULT_POINT_NORM]
+                           + b->results[BUNDLE_RESULT_CAMERA_NORM]);
+  return TRUE;
+}
+
+gboolean
+backend_step (BundleBackend *b, gdouble radius, BundleProgress progress,
+    gpointer user_data, BundleStep *step, GError **error)
+{
+  *step = {};
+  return cvis_in_context (b->context, error,
+      [&] { return solve_step (b, radius, progress, user_data, step, error); });
+}
+
+/* An error shows at the next call. */
+void
+backend_accept (BundleBackend *b)
+{
+  cvis_in_context (b->context, NULL, [&] {
+    return CVIS_CUDA (bundle_cuda_accept (&b->device, b->stream), NULL);
+  });
+}
+
+/* All points in the problem's order, by way of device memory of their own. */
+gboolean
+read_points (
+    BundleBackend *b, CvisArena *arena, gdouble *points, GError **error)
+{
+  const gsize n = 3 * (gsize) b->problem->n_points;
+  double *all;
+  const gboolean ok =
+      cvis_arena_take (arena, &all, n, "points", error)
+      && copy (b, all, (const double *) b->problem->points, n,
+          cudaMemcpyHostToDevice, error)
+      && CVIS_CUDA (bundle_cuda_read_points (&b->device, all, b->stream), error)
+      && copy (
+          b, points, (const double *) all, n, cudaMemcpyDeviceToHost, error)
+      && wait_for_stream (b, error);
+
+  b->peak = MAX (b->peak, b->arena.size + arena->size);
+  return ok;
+}
+
+/* @linear: the blocks of the last linearisation; @scale: of the columns */
+void
+scale_blocks (const BundleDevice *d, const double *linear, const double *scale,
+    const double *shared, gdouble *blocks)
+{
+  for (gsize c = 0; c < d->n_cameras; c++)
+    for (int i = 0, e = 0; i < 9; i++)
+      for (int j = i; j < 9; j++, e++) {
+        const double own = d->shared && c == 0 && i >= 6
+                               ? shared[e - 39]
+                               : linear[c * BUNDLE_N_LINEAR + e];
+
+        blocks[c * BUNDLE_N_BLOCK + e] =
+            own * scale[9 * c + i] * scale[9 * c + j];
+      }
+}
+
+gboolean
+read_state (BundleBackend *b, gdouble *cameras, gdouble *points,
+    gdouble *blocks, GError **error)
+{
+  const BundleDevice *d = &b->device;
+  const gsize n = d->n_cameras;
+  CvisArena arena = {};
+  g_autofree double *linear = g_try_new (double, n *BUNDLE_N_LINEAR);
+  g_autofree double *scale = g_try_new (double, 9 * n);
+  double shared[BUNDLE_N_SHARED];
+  gboolean ok;
+
+  if (linear == NULL || scale == NULL) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "no memory for the blocks of %u cameras", d->n_cameras);
+    return FALSE;
+  }
+  ok = read_points (b, &arena, points, error);
+  cvis_arena_clear (&arena);
+  if (!ok
+      || !copy (b, cameras, (const double *) d->parameters, 9 * n,
+          cudaMemcpyDeviceToHost, error)
+      || !copy (b, linear, (const double *) d->blocks, n * BUNDLE_N_LINEAR,
+          cudaMemcpyDeviceToHost, error)
+      || !copy (b, scale, (const double *) d->camera_scale, 9 * n,
+          cudaMemcpyDeviceToHost, error)
+      || !copy (b, shared, (const double *) d->shared_blocks, BUNDLE_N_SHARED,
+          cudaMemcpyDeviceToHost, error)
+      || !wait_for_stream (b, error))
+    return FALSE;
+  scale_blocks (d, linear, scale, shared, blocks);
+  return TRUE;
+}
+
+gboolean
+backend_read (BundleBackend *b, gdouble *cameras, gdouble *points,
+    gdouble *blocks, GError **error)
+{
+  return cvis_in_context (b->context, error,
+      [&] { return read_state (b, cameras, points, blocks, error); });
+}
+
+gsize
+backend_get_bytes (BundleBackend *b)
+{
+  return b->peak;
+}
+
+} // namespace
+
+extern "C" const BundleBackendOps bundle_backend_cuda = {
+  "cuda",
+  backend_create,
+  backend_destroy,
+  backend_linearize,
+  backend_step,
+  backend_accept,
+  backend_read,
+  backend_get_bytes,
+};
