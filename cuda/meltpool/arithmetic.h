@@ -37,24 +37,26 @@ pbf_scale (guint index)
                                                        : 1.0f;
 }
 
-/* Relative position in Q8, clamped so that squares fit 32 bits. */
+/* Position relative to an ROI of @side pixels in Q8, clamped so that squares fit
+ * 32 bits, unsigned. */
 PBF_INLINE gint32
-pbf_clamp_reach (gint64 q8)
+pbf_clamp_reach (gint64 q8, gint32 side)
 {
   const gint64 low = -PBF_REACH_PX * 256;
-  const gint64 high = (PBF_ROI_SIDE + PBF_REACH_PX) * 256;
+  const gint64 high = (side + PBF_REACH_PX) * 256;
 
   return (gint32) (q8 < low ? low : q8 > high ? high : q8);
 }
 
-/* Start of the ROI along one axis: @e_q8 the position, @size the frame's. */
+/* Start of the ROI of @side pixels along one axis: @e_q8 the position, @size the
+ * frame's. */
 PBF_INLINE gint32
-pbf_roi_start (gint32 e_q8, gint32 size, gint32 align)
+pbf_roi_start (gint32 e_q8, gint32 size, gint32 side, gint32 align)
 {
-  gint32 start = (e_q8 >> 8) - PBF_ROI_SIDE / 2;
+  gint32 start = (e_q8 >> 8) - side / 2;
 
-  if (start > size - PBF_ROI_SIDE)
-    start = size - PBF_ROI_SIDE;
+  if (start > size - side)
+    start = size - side;
   if (start < 0)
     start = 0;
   return start - start % align;
@@ -62,11 +64,20 @@ pbf_roi_start (gint32 e_q8, gint32 size, gint32 align)
 
 /* Had the ROI to be moved to stay in the frame? */
 PBF_INLINE gboolean
-pbf_roi_clamped (gint32 e_q8, gint32 size)
+pbf_roi_clamped (gint32 e_q8, gint32 size, gint32 side)
 {
-  gint32 start = (e_q8 >> 8) - PBF_ROI_SIDE / 2;
+  gint32 start = (e_q8 >> 8) - side / 2;
 
-  return start < 0 || start > size - PBF_ROI_SIDE;
+  return start < 0 || start > size - side;
+}
+
+/* Does the pool's bounding box touch the edge of its ROI of @side pixels? */
+PBF_INLINE gboolean
+pbf_box_at_edge (const PbfResult *r, gint32 side)
+{
+  return r->bbox_x == r->roi_x || r->bbox_y == r->roi_y
+         || r->bbox_x + r->bbox_width == r->roi_x + side
+         || r->bbox_y + r->bbox_height == r->roi_y + side;
 }
 
 /* Sector 0..5 of 60 degrees of the direction (@dx, @dy), x right, y down;
@@ -122,6 +133,19 @@ pbf_gradient_q16 (gint32 gx, gint32 gy)
 #else
   return (gint32) lrintf (q16);
 #endif
+}
+
+/* From sums over the gradients whose angle, folded into 0..90 degrees, is at
+ * least 20 j degrees (@all), and over those of them that point to the left
+ * (@left), to the nine bins. */
+PBF_INLINE void
+pbf_hog_unfold (const gint64 all[5], const gint64 left[5], gint64 sums[9])
+{
+  for (gint k = 0; k < 4; k++) {
+    sums[k] = (all[k] - left[k]) - (all[k + 1] - left[k + 1]);
+    sums[8 - k] = left[k] - left[k + 1];
+  }
+  sums[4] = all[4];
 }
 
 /* The nine sums of gradient lengths (Q16), each divided by the root of the sum

@@ -29,7 +29,4 @@ typedef struct {
 extern const PbfBackendOps pbf_backend_cpu;
 extern const PbfBackendOps pbf_backend_cuda; /* only where CUDA is built */
 
-/* Sets PBF_RESULT_POOL_AT_EDGE in @n finished records, for both backends. */
-void pbf_flag_pools_at_edge (PbfResult *results, guint n);
-
 G_END_DECLS

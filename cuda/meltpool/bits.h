@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Rows of the ROI as words of 40 bits, bit x for column x: which columns lie
- * within a disc, in a sector of a half plane. For the CPU and the GPU. */
+/* Which columns of a row of the ROI lie within a disc, in a sector of a half
+ * plane; for ROIs of 40 x 40 pixels as words of 40 bits, bit x for column x. For
+ * the CPU and the GPU. */
 #pragma once
 
 #include "cuda/meltpool/arithmetic.h"
@@ -26,7 +27,7 @@ pbf_bits_between (gint first, gint last)
   return pbf_bits_from (first) & ~pbf_bits_from (last + 1);
 }
 
-/* floor (sqrt (v)) for 0 <= v < 2^28 */
+/* floor (sqrt (v)) for 0 <= v < 2^30 */
 PBF_INLINE gint32
 pbf_root (gint32 v)
 {
@@ -50,10 +51,11 @@ PBF_INLINE gint32
 pbf_disc_half (gint y, gint32 ey, guint32 radius2)
 {
   gint32 dy = 256 * y + 128 - ey;
-  gint32 rest = (gint32) radius2 - dy * dy;
-  gint32 half = pbf_root (rest < 0 ? 0 : rest);
+  guint32 square = (guint32) dy * (guint32) dy;
+  gboolean met = square <= radius2;
+  gint32 half = pbf_root (met ? (gint32) (radius2 - square) : 0);
 
-  return rest < 0 ? -1 : half;
+  return met ? half : -1;
 }
 
 /* How far to either side of ex the sectors that hold the vertical reach in row
@@ -63,7 +65,7 @@ pbf_sector_half (gint y, gint32 ey)
 {
   gint32 dy = 256 * y + 128 - ey;
 
-  return pbf_root (dy * dy / 3);
+  return pbf_root ((gint32) ((guint32) dy * (guint32) dy / 3));
 }
 
 /* Columns of row @y whose centres lie within the root of @radius2 of (ex, ey). */

@@ -33,6 +33,7 @@ pbf_config_init (PbfConfig *config)
   config->threshold = 100;
   config->connectivity = 4;
   config->search_radius = 4.0;
+  config->roi_size = PBF_ROI_SIDE;
   config->roi_align = 1;
   config->spatter_scope = PBF_SPATTER_SCOPE_ROI;
   config->min_spatter_area = 1;
@@ -54,9 +55,15 @@ pbf_config_check (const PbfConfig *config, GError **error)
 {
   const PbfConfig *c = config;
 
-  if (!cvis_check_range ("frame width", c->width, PBF_ROI_SIDE, 16384, error)
+  if (c->roi_size < PBF_MIN_ROI || c->roi_size > PBF_MAX_ROI
+      || c->roi_size % 8 != 0)
+    return cvis_refuse (error,
+        "size of the region of interest is %u, must be a multiple of 8 from %d "
+        "to %d",
+        c->roi_size, PBF_MIN_ROI, PBF_MAX_ROI);
+  if (!cvis_check_range ("frame width", c->width, c->roi_size, 16384, error)
       || !cvis_check_range (
-          "frame height", c->height, PBF_ROI_SIDE, 16384, error)
+          "frame height", c->height, c->roi_size, 16384, error)
       || !cvis_check_range ("threshold", c->threshold, 1, 255, error)
       || !cvis_check_range ("search radius", c->search_radius, 0, 40, error)
       || !cvis_check_range (
@@ -94,6 +101,7 @@ pbf_params_init (PbfParams *params, const PbfConfig *config)
 
   params->width = config->width;
   params->height = config->height;
+  params->side = config->roi_size;
   params->threshold = config->threshold;
   params->connectivity = config->connectivity;
   params->align = config->roi_align;
@@ -189,20 +197,6 @@ pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error)
   return TRUE;
 }
 
-void
-pbf_flag_pools_at_edge (PbfResult *results, guint n)
-{
-  for (guint i = 0; i < n; i++) {
-    PbfResult *r = &results[i];
-
-    if (r->bbox_width > 0
-        && (r->bbox_x == r->roi_x || r->bbox_y == r->roi_y
-            || r->bbox_x + r->bbox_width == r->roi_x + PBF_ROI_SIDE
-            || r->bbox_y + r->bbox_height == r->roi_y + PBF_ROI_SIDE))
-      r->flags |= PBF_RESULT_POOL_AT_EDGE;
-  }
-}
-
 gboolean
 pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
 {
@@ -219,8 +213,6 @@ pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
     return TRUE;
 
   ok = engine->ops->wait (engine->backend, slot, *batch, error);
-  if (ok)
-    pbf_flag_pools_at_edge ((*batch)->results, (*batch)->n);
 
   g_mutex_lock (&engine->lock);
   engine->first = (slot + 1) % engine->depth;

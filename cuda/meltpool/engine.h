@@ -18,6 +18,10 @@
 
 G_BEGIN_DECLS
 
+/* Limits of PbfConfig.roi_size. */
+#define PBF_MIN_ROI 32
+#define PBF_MAX_ROI 128
+
 typedef enum {
   PBF_SPATTER_SCOPE_ROI,   /* spatters are looked for in the ROI */
   PBF_SPATTER_SCOPE_FRAME, /* in the whole frame: components that hold no pixel
@@ -52,10 +56,12 @@ typedef enum {
 
 /**
  * PbfConfig: set up with pbf_config_init(), then changed
- * @width, @height: of the frames, 40..16384
+ * @width, @height: of the frames, roi_size..16384
  * @threshold: 1..255; a pixel is foreground if it is not below
  * @connectivity: 4 or 8
  * @search_radius: of the disc round the expected position, 0..40 px
+ * @roi_size: side of the ROI, a multiple of 8 pixels, 32..128; 40 is the paper's
+ *   and the fastest
  * @roi_align: the ROI's left column is a multiple of it: 1, 2, 4, 8, 16, 32
  * @min_spatter_area: 1..65535 pixels
  * @polar_inner, @polar_outer: 0 <= inner <= outer <= 57 px
@@ -72,6 +78,7 @@ typedef struct {
   guint threshold;
   guint connectivity;
   gdouble search_radius;
+  guint roi_size;
   guint roi_align;
   PbfSpatterScope spatter_scope;
   guint min_spatter_area;

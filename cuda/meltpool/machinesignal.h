@@ -36,8 +36,11 @@ void pbf_signal_write (const PbfSignal *signal, guint8 bytes[64]);
 
 typedef enum {
   PBF_POSITION_GIVEN,     /* e_x_q8, e_y_q8 hold */
-  PBF_POSITION_BRIGHTEST, /* maximum of the 3x3 box sum, first in raster order */
+  PBF_POSITION_BRIGHTEST, /* maximum of the 3x3 box sum; of several the first in
+                           * raster order in the largest component that has one */
   PBF_POSITION_CENTROID,  /* centroid of the pixels that reach the threshold */
+  PBF_POSITION_BRIGHTEST_PIXEL, /* maximum of the 3x3 box sum, the first in raster
+                                 * order */
 } PbfPosition;
 
 typedef enum {
@@ -83,6 +86,7 @@ typedef enum {
   PBF_POSITION_SOURCE_BRIGHTEST,
   PBF_POSITION_SOURCE_CENTROID,
   PBF_POSITION_SOURCE_FIXED,
+  PBF_POSITION_SOURCE_BRIGHTEST_PIXEL,
 } PbfPositionSource;
 
 typedef enum {

@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   gint32 width, height;
+  gint32 side; /* of the ROI */
   gint32 threshold;
   gint32 connectivity;
   gint32 align;

@@ -240,6 +240,9 @@ set_position (const PbfTrack *track, const State *state, gint offset_x,
     case PBF_POSITION_SOURCE_BRIGHTEST:
       info->position = PBF_POSITION_BRIGHTEST;
       break;
+    case PBF_POSITION_SOURCE_BRIGHTEST_PIXEL:
+      info->position = PBF_POSITION_BRIGHTEST_PIXEL;
+      break;
     case PBF_POSITION_SOURCE_CENTROID:
       info->position = PBF_POSITION_CENTROID;
       break;

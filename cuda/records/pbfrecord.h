@@ -18,7 +18,7 @@
 G_BEGIN_DECLS
 
 #define PBF_FEATURE_SPEC "pbf40-v1"
-#define PBF_ROI_SIDE 40     /* the region of interest is 40 x 40 pixels */
+#define PBF_ROI_SIDE 40     /* default size of the region of interest, pixels */
 #define PBF_N_SPATIAL 20    /* spatial features */
 #define PBF_N_FEATURES 40   /* and their variances over the window */
 #define PBF_MAX_OUTPUTS 8   /* of the network */
@@ -204,6 +204,8 @@ typedef struct {
  *   in raster order of their first pixels)
  * @signal_flags: #PbfSignalFlags of the frame; 0 without signals
  * @spatters: the spatters
+ * @roi_size: columns and rows of the ROI; 0 in records of older versions and of
+ *   frames that were not analysed
  * @reserved: zero
  *
  * Empty frames carry zeros from @raw on.
@@ -242,7 +244,8 @@ typedef struct {
   guint32 n_spatters;
   guint32 signal_flags;
   PbfSpatter spatters[PBF_MAX_SPATTERS];
-  guint32 reserved[10];
+  guint32 roi_size;
+  guint32 reserved[9];
 } PbfResult;
 
 #ifndef __GI_SCANNER__

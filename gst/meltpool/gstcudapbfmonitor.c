@@ -265,6 +265,7 @@ parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info,
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
   gint width, height;
+  gint least = MAX (GST_PBF_MONITOR_MIN_SIDE, self->active.config.roi_size);
 
   if (!gst_video_info_from_caps (info, caps)
       || !gst_pbf_grey_init (grey, info, self->active.shift)) {
@@ -283,13 +284,14 @@ parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info,
   }
   width = GST_VIDEO_INFO_WIDTH (info);
   height = GST_VIDEO_INFO_HEIGHT (info);
-  if (MIN (width, height) < GST_PBF_MONITOR_MIN_SIDE
+  if (MIN (width, height) < least
       || MAX (width, height) > GST_PBF_MONITOR_MAX_SIDE) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Unsupported frame size: %dx%d is not in %dx%d to %dx%d. Crop or "
-         "scale the frames.",
-            width, height, GST_PBF_MONITOR_MIN_SIDE, GST_PBF_MONITOR_MIN_SIDE,
-            GST_PBF_MONITOR_MAX_SIDE, GST_PBF_MONITOR_MAX_SIDE),
+         "scale the frames%s.",
+            width, height, least, least, GST_PBF_MONITOR_MAX_SIDE,
+            GST_PBF_MONITOR_MAX_SIDE,
+            least > GST_PBF_MONITOR_MIN_SIDE ? ", or lower roi-size" : ""),
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }

@@ -278,9 +278,11 @@ warn_of_edge (GstCudaPbfMonitor *self)
   if (warn)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT,
         ("Area and shape of the melt pool may be those of a part: it touches "
-         "the edge of the region of interest of %dx%d pixels in %u frames in a "
-         "row. Scale the frames down, or correct the expected position.",
-            PBF_ROI_SIDE, PBF_ROI_SIDE, EDGE_RUN_WARNED_OF),
+         "the edge of the region of interest of %ux%u pixels in %u frames in a "
+         "row. Scale the frames down, raise roi-size, or correct the expected "
+         "position.",
+            self->active.config.roi_size, self->active.config.roi_size,
+            EDGE_RUN_WARNED_OF),
         ("\"pool-at-edge\" of the property stats counts such frames"));
 }
 

@@ -254,11 +254,19 @@ clip_box (PbfBox *box, gint width, gint height)
   return box->width > 0 && box->height > 0;
 }
 
+/* Records of older versions do not hold it. */
+static gint
+roi_side (const PbfResult *result)
+{
+  return result->roi_size > 0 ? (gint) result->roi_size : PBF_ROI_SIDE;
+}
+
 static void
 draw_outline (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 {
   const PbfResult *r = pic->result;
-  PbfBox roi = map_box (pic, r->roi_x, r->roi_y, PBF_ROI_SIDE, PBF_ROI_SIDE);
+  gint side = roi_side (r);
+  PbfBox roi = map_box (pic, r->roi_x, r->roi_y, side, side);
   PbfBox wanted =
       map_box (pic, r->bbox_x, r->bbox_y, r->bbox_width, r->bbox_height);
   gdouble zoom = p->config.zoom;
@@ -294,8 +302,8 @@ draw_roi (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
   const PbfResult *r = pic->result;
   gdouble x0 = canvas_x (p, pic, r->roi_x);
   gdouble y0 = canvas_y (p, pic, r->roi_y);
-  gdouble x1 = canvas_x (p, pic, r->roi_x + PBF_ROI_SIDE);
-  gdouble y1 = canvas_y (p, pic, r->roi_y + PBF_ROI_SIDE);
+  gdouble x1 = canvas_x (p, pic, r->roi_x + roi_side (r));
+  gdouble y1 = canvas_y (p, pic, r->roi_y + roi_side (r));
 
   cairo_rectangle (cr, x0, y0, x1 - x0, y1 - y0);
   stroke_seamed (

@@ -35,11 +35,17 @@ static const GEnumValue position_source_values[] = {
       "Machine signals through the calibration; the brightest spot where a "
       "frame has none",
       "signals" },
-  { PBF_POSITION_SOURCE_BRIGHTEST, "Maximum of the 3x3 box sum", "brightest" },
+  { PBF_POSITION_SOURCE_BRIGHTEST,
+      "Maximum of the 3x3 box sum; of several the first in the largest "
+      "component",
+      "brightest" },
   { PBF_POSITION_SOURCE_CENTROID,
       "Centroid of the pixels that reach the threshold", "centroid" },
   { PBF_POSITION_SOURCE_FIXED, "The properties position-x and position-y",
       "fixed" },
+  { PBF_POSITION_SOURCE_BRIGHTEST_PIXEL,
+      "Maximum of the 3x3 box sum; of several the first in raster order",
+      "brightest-pixel" },
   { 0, NULL, NULL },
 };
 static const GEnumValue spatter_scope_values[] = {
@@ -141,6 +147,9 @@ static const GstCvSetting settings_table[] = {
   ENUM ("connectivity", "Neighbourhood that connects foreground pixels",
       CONFIG (connectivity), GST_PBF_CONNECTIVITY_TYPE,
       gst_pbf_connectivity_values),
+  UINT ("roi-size",
+      "Side of the square region of interest, pixels; a multiple of 8",
+      CONFIG (roi_size), PBF_MIN_ROI, PBF_MAX_ROI),
   ENUM ("roi-align",
       "Alignment of the left column of the region of interest, pixels",
       CONFIG (roi_align), GST_PBF_ROI_ALIGN_TYPE, gst_pbf_roi_align_values),
@@ -261,7 +270,7 @@ gst_pbf_settings_check (GstPbfSettings *settings, GError **error)
   settings->config.analyse_empty =
       settings->track.empty_frames == PBF_EMPTY_FRAMES_ANALYSE;
   /* the frames' size comes with the caps: any that is allowed will do */
-  config.width = config.height = PBF_ROI_SIDE;
+  config.width = config.height = PBF_MAX_ROI;
   config.max_batch = 1;
   return pbf_config_check (&config, error);
 }

@@ -60,7 +60,7 @@ time_table (BenchRing *ring, const PbfCpuKernels *table, PbfModel *model,
 
   pbf_config_init (&config);
   pbf_params_init (&params, &config);
-  scratch = pbf_cpu_scratch_new (&config);
+  scratch = pbf_cpu_scratch_new ();
   pbf_history_init (&history, config.window);
   for (guint k = 0; k < 3; k++)
     ns[k] = g_new (gdouble, rounds);

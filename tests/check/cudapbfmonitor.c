@@ -843,6 +843,29 @@ GST_START_TEST (test_warning_of_slow_sink)
 }
 GST_END_TEST;
 
+/* A region of 32 spans columns 8 to 39, one of 48 the frame. */
+GST_START_TEST (test_roi_size)
+{
+  Rig rig = rig_new_playing (AT_THE_MIDDLE "max-latency=0 roi-size=32");
+  GstBuffer *buffer;
+
+  fail_unless (is_at_edge (&rig, 8, 20));
+  fail_if (is_at_edge (&rig, 9, 20));
+  rig_free (&rig);
+  rig = rig_new_playing (AT_THE_MIDDLE "max-latency=0 roi-size=48");
+  fail_unless (is_at_edge (&rig, 0, 20));
+  fail_if (is_at_edge (&rig, 1, 33)); /* row 46 is its last */
+  gst_harness_push (rig.h, square_pool (1, 33));
+  buffer = gst_harness_pull (rig.h);
+  fail_unless_equals_int (
+      gst_buffer_get_pbf_meta (buffer)->result->roi_size, 48);
+  fail_unless_equals_int (
+      gst_buffer_get_pbf_meta (buffer)->result->raw[PBF_MP_AREA], 33 * 33);
+  gst_buffer_unref (buffer);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 /* 100 in a row warn once; frames without a pool do not count */
 GST_START_TEST (test_warning_of_pool_at_edge)
 {
@@ -918,6 +941,8 @@ refuse_settings (const gchar *settings, const gchar *what)
 GST_START_TEST (test_bad_settings)
 {
   refuse_settings ("polar-inner-radius=30 polar-outer-radius=20", "polar");
+  refuse_settings (
+      "roi-size=44", "region of interest is 44, must be a multiple of 8");
   refuse_settings ("calibration=1,2,3", "calibration=\"1,2,3\"");
   refuse_settings ("calibration=1,2,3,2,4,6,0,0,1", "calibration=");
   refuse_settings ("model-location=/nowhere/at-all.safetensors",
@@ -936,6 +961,13 @@ GST_START_TEST (test_small_frames_behind_a_converter)
                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
                     "videoconvert ! cudapbfmonitor backend=cpu ! fakesink",
       GST_MESSAGE_ERROR, words);
+  bus_expect_first ("videotestsrc num-buffers=3 ! "
+                    "video/x-raw,width=96,height=96,framerate=100/1 ! "
+                    "videoconvert ! cudapbfmonitor backend=cpu roi-size=128 ! "
+                    "fakesink",
+      GST_MESSAGE_ERROR,
+      "96x96 is not in 128x128 to 16384x16384. Crop or scale "
+      "the frames, or lower roi-size");
   bus_expect_first ("videotestsrc num-buffers=3 ! "
                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
                     "videoconvert ! identity ! queue ! "
@@ -1141,6 +1173,7 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_bad_signals);
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_pool_at_edge);
+  tcase_add_test (tc, test_roi_size);
   tcase_add_test (tc, test_warning_of_pool_at_edge);
   tcase_add_test (tc, test_warning_of_slow_sink);
   tcase_add_test (tc, test_bad_caps);

@@ -151,6 +151,35 @@ check_engine (Harness *h)
   }
 }
 
+/* Regions of every kind of size, with positions from the brightest spot; few frames, for
+ * compute-sanitizer too. */
+static void
+check_roi_sizes (Harness *h)
+{
+  static const guint sizes[] = { 32, 40, 48, 64, 96, 128 };
+
+  for (guint k = 0; k < 2 * G_N_ELEMENTS (sizes); k++) {
+    PbfRandom random = { harness_random (h) };
+    PbfConfig config;
+    PbfStream *stream;
+
+    pbf_random_config (&random, 4 + k, &config);
+    config.roi_size = sizes[k / 2];
+    config.width = config.roi_size + pbf_random_below (&random, 60);
+    config.height = config.roi_size + pbf_random_below (&random, 60);
+    config.spatter_scope = k % 2;
+    stream = pbf_stream_new (&random, &config, NULL, 60);
+    for (guint place = 0; place < N_PLACES; place++) {
+      harness_case (h,
+          "ROI of %u, %ux%u, threshold %u, %u-connected, scope %d, %s",
+          config.roi_size, config.width, config.height, config.threshold,
+          config.connectivity, config.spatter_scope, place_names[place]);
+      run_stream (h, stream, &config, NULL, 7 + 20 * place, (Place) place);
+    }
+    pbf_stream_free (stream);
+  }
+}
+
 /* A reset starts a stream anew; two engines share a context. */
 static void
 check_reset (Harness *h)
@@ -189,6 +218,7 @@ main (int argc, char **argv)
 {
   static const HarnessTest tests[] = {
     { "pbfengine", check_engine, NULL },
+    { "pbfengine-roi", check_roi_sizes, NULL },
     { "pbfengine-reset", check_reset, NULL },
     { NULL, NULL, NULL },
   };

@@ -3,7 +3,7 @@ definitions alone (docs/design/meltpool.md): the oracle for the C and CUDA
 backends. One frame at a time, slow on purpose."""
 import numpy as np
 
-SIDE = 40
+SIDE = 40  # of the ROI by default
 
 
 def label(mask, connectivity=4):
@@ -34,8 +34,8 @@ def choose_pool(labels, count, ex, ey, radius):
     """Label of the melt pool; 0 if there is no component."""
     if count == 0:
         return 0
-    here = labels[int(np.clip(np.floor(ey), 0, SIDE - 1)),
-                  int(np.clip(np.floor(ex), 0, SIDE - 1))]
+    here = labels[int(np.clip(np.floor(ey), 0, labels.shape[0] - 1)),
+                  int(np.clip(np.floor(ex), 0, labels.shape[1] - 1))]
     if here:
         return here
     rows, columns = np.indices(labels.shape)
@@ -45,6 +45,23 @@ def choose_pool(labels, count, ex, ey, radius):
         if pixels.max() > 0:
             return int(np.argmax(pixels)) + 1
     return 0
+
+
+def brightest(frame, threshold=100, connectivity=4):
+    """Centre (x, y) of the pixel with the largest 3x3 sum; of several the first in
+    the largest component that has one."""
+    padded = np.pad(frame.astype(int), 1)
+    height, width = frame.shape
+    sums = sum(padded[v:v + height, u:u + width]
+               for v in range(3) for u in range(3))
+    candidates = sums == sums.max()
+    labels, count = label(frame >= threshold, connectivity)
+    area = np.bincount(labels.ravel(), minlength=count + 1)
+    held = np.unique(labels[candidates & (labels > 0)])
+    if len(held):
+        candidates &= labels == held[np.argmax(area[held])]
+    y, x = np.argwhere(candidates)[0]
+    return x + 0.5, y + 0.5
 
 
 def ratio(y, x):
@@ -68,13 +85,13 @@ def hog(roi):
 
 
 def spatial(frame, ex, ey, threshold=100, connectivity=4, radius=4.0,
-            inner=0.0, outer=20.0, min_area=1):
+            inner=0.0, outer=20.0, min_area=1, side=SIDE):
     """The 20 spatial features of a frame whose pool is expected at (ex, ey),
     the ROI's corner and the components' areas but the pool's."""
     height, width = frame.shape
-    x0 = int(np.clip(np.floor(ex) - SIDE // 2, 0, width - SIDE))
-    y0 = int(np.clip(np.floor(ey) - SIDE // 2, 0, height - SIDE))
-    roi = frame[y0:y0 + SIDE, x0:x0 + SIDE].astype(float)
+    x0 = int(np.clip(np.floor(ex) - side // 2, 0, width - side))
+    y0 = int(np.clip(np.floor(ey) - side // 2, 0, height - side))
+    roi = frame[y0:y0 + side, x0:x0 + side].astype(float)
     ex, ey = ex - x0, ey - y0
     f = np.zeros(20)
 

@@ -59,8 +59,9 @@ def launch(line, cwd):
         sys.exit(f"{line}\nexit status {r.returncode}\n{r.stdout}")
 
 
-def compare(name, frames, records):
-    """Every frame's record with the oracle's features of the same bytes."""
+def compare(name, frames, records, side, brightest):
+    """Every frame's record with the oracle's features of the same bytes; with
+    @brightest, the expected position too."""
     if len(records) != len(frames):
         sys.exit(f"{name}: {len(frames)} frames, {len(records)} records")
     valid = [i for i in range(len(frames)) if not records["flags"][i] & EMPTY]
@@ -68,12 +69,14 @@ def compare(name, frames, records):
     worst = np.zeros(20)
     for k, i in enumerate(valid):
         r = records[i]
-        rows[k], corner = pbf_oracle.spatial(
-            frames[i], r["e_x_q8"] / 256.0, r["e_y_q8"] / 256.0)
+        here = (r["e_x_q8"] / 256.0, r["e_y_q8"] / 256.0)
+        if brightest and here != pbf_oracle.brightest(frames[i]):
+            sys.exit(f"{name}: frame {i}: the brightest spot is at {here}, the "
+                     f"oracle's at {pbf_oracle.brightest(frames[i])}")
+        rows[k], corner = pbf_oracle.spatial(frames[i], *here, side=side)
         off = np.abs(rows[k] - r["features"][:20].astype(float))
-        if meltpool_ref:
-            second = meltpool_ref.features(
-                frames[i], r["e_x_q8"] / 256.0, r["e_y_q8"] / 256.0)
+        if meltpool_ref and side == 40:
+            second = meltpool_ref.features(frames[i], *here)
             off = np.maximum(
                 off, np.abs(second - r["features"][:20].astype(float)))
         worst = np.maximum(worst, off)
@@ -101,14 +104,16 @@ def compare(name, frames, records):
     return kept
 
 
-def run(name, source, monitor, where):
+def run(name, source, monitor, where, frame=96, side=40, brightest=False):
     launch(f"{source} ! tee name=t ! queue ! filesink location=frames.raw "
-           f"async=false t. ! queue ! cudapbfmonitor name=m {monitor} ! "
+           f"async=false t. ! queue ! cudapbfmonitor name=m "
+           f"roi-size={side} {monitor} ! "
            f"fakesink async=false m.result ! "
            f"filesink location=records.bin async=false", where)
     frames = np.fromfile(os.path.join(where, "frames.raw"), np.uint8)
     records = np.fromfile(os.path.join(where, "records.bin"), RECORD)
-    return compare(name, frames.reshape(-1, 96, 96), records)
+    return compare(name, frames.reshape(-1, frame, frame), records, side,
+                   brightest)
 
 
 def simulated(backend, frames, where):
@@ -118,6 +123,9 @@ def simulated(backend, frames, where):
             f"pbftestsrc num-buffers={frames} seed=7 regime={regime} "
             f"frames-per-list=64",
             f"backend={backend} batch-size=256", where)
+    run("region of 64",
+        f"pbftestsrc num-buffers={max(frames // 16, 20)} seed=7 regime=spatter",
+        f"backend={backend}", where, side=64)
 
 
 def genuine(backend, where):
@@ -127,14 +135,19 @@ def genuine(backend, where):
               f"CUDAVISION_TEST_DATA ({DATA or 'not set'})")
         sys.exit(77)
     for path in pictures:
-        kept = run(os.path.basename(path),
-                   f"multifilesrc location={path} num-buffers=3 "
-                   f"caps=image/png,framerate=10/1 ! pngdec ! "
-                   f"videoconvert ! videoscale ! "
-                   f"video/x-raw,format=GRAY8,width=96,height=96",
-                   f"backend={backend} position-source=brightest", where)
-        if "spatters" in path and kept[0][2] == 0:
-            sys.exit(f"{path}: no spatter found")
+        for frame, side in (96, 40), (512, 128):
+            kept = run(f"{os.path.basename(path)} of {frame}x{frame}",
+                       f"multifilesrc location={path} num-buffers=3 "
+                       f"caps=image/png,framerate=10/1 ! pngdec ! "
+                       f"videoconvert ! videoscale ! "
+                       f"video/x-raw,format=GRAY8,width={frame},height={frame}",
+                       f"backend={backend} position-source=brightest", where,
+                       frame, side, brightest=True)
+            if "spatters" in path and kept[0][2] == 0:
+                sys.exit(f"{path}: no spatter found")
+            # a saturated spatter of 190 pixels comes first in raster order
+            if frame == 512 and kept[0][0] < 1000:
+                sys.exit(f"{path}: a spatter was taken for the pool")
 
 
 def main():

@@ -121,7 +121,7 @@ pbf_frame_info (PbfRandom *random, guint64 index, guint width, guint height,
                 : dice < 95 ? PBF_EMPTY
                             : PBF_EXCLUDE;
   info->position = pbf_random_below (random, 8);
-  if (info->position > PBF_POSITION_CENTROID)
+  if (info->position > PBF_POSITION_BRIGHTEST_PIXEL)
     info->position = PBF_POSITION_GIVEN;
   if (pbf_random_below (random, 50) == 0)
     info->lost_before = pbf_random_below (random, 30);

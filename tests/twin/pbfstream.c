@@ -20,8 +20,12 @@ pbf_random_config (PbfRandom *random, guint round, PbfConfig *config)
   config->labelling = round % 3;
   if (round < 4)
     return;
+  if (round % 2)
+    config->roi_size = 32 + 8 * pbf_random_below (random, 13);
   config->width = sides[pbf_random_below (random, G_N_ELEMENTS (sides))];
   config->height = sides[pbf_random_below (random, G_N_ELEMENTS (sides))];
+  config->width = MAX (config->width, config->roi_size);
+  config->height = MAX (config->height, config->roi_size);
   config->threshold = 1 + pbf_random_below (random, 255);
   config->connectivity = pbf_random_below (random, 2) ? 8 : 4;
   config->search_radius = 10.0 * pbf_random_unit (random);

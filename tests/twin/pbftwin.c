@@ -7,8 +7,6 @@
 #include "cuda/meltpool/arithmetic.h"
 #include "cuda/meltpool/params.h"
 
-#define SIDE PBF_ROI_SIDE
-
 struct _PbfTwin {
   PbfConfig config;
   PbfParams params;
@@ -116,13 +114,13 @@ static gint
 pool_label (
     PbfTwin *twin, const Component *components, gint n, gint32 ex, gint32 ey)
 {
-  gint px = CLAMP (ex >> 8, 0, SIDE - 1), py = CLAMP (ey >> 8, 0, SIDE - 1);
-  gint best = -1;
+  gint side = twin->params.side, best = -1;
+  gint px = CLAMP (ex >> 8, 0, side - 1), py = CLAMP (ey >> 8, 0, side - 1);
 
   if (n == 0)
     return -1;
-  if (twin->labels[py * SIDE + px] >= 0)
-    return twin->labels[py * SIDE + px];
+  if (twin->labels[py * side + px] >= 0)
+    return twin->labels[py * side + px];
   for (gint l = 0; l < n; l++)
     if (components[l].overlap > (best < 0 ? 0 : components[best].overlap))
       best = l;
@@ -140,13 +138,14 @@ measure_pool (PbfTwin *twin, const guint8 *roi, guint stride, gint pool,
 {
   PbfMoments m = { 0 };
   guint32 sum = 0;
-  gint x0 = SIDE, y0 = SIDE, x1 = -1, y1 = -1;
+  gint side = twin->params.side;
+  gint x0 = side, y0 = side, x1 = -1, y1 = -1;
 
-  for (gint y = 0; y < SIDE; y++) {
-    for (gint x = 0; x < SIDE; x++) {
+  for (gint y = 0; y < side; y++) {
+    for (gint x = 0; x < side; x++) {
       guint8 value = roi[(gsize) y * stride + x];
 
-      if (pool < 0 || twin->labels[y * SIDE + x] != pool)
+      if (pool < 0 || twin->labels[y * side + x] != pool)
         continue;
       m.n++;
       m.sx += x;
@@ -172,7 +171,7 @@ measure_pool (PbfTwin *twin, const guint8 *roi, guint stride, gint pool,
     result->bbox_y = result->roi_y + y0;
     result->bbox_width = x1 - x0 + 1;
     result->bbox_height = y1 - y0 + 1;
-    if (x0 == 0 || y0 == 0 || x1 == SIDE - 1 || y1 == SIDE - 1)
+    if (x0 == 0 || y0 == 0 || x1 == side - 1 || y1 == side - 1)
       result->flags |= PBF_RESULT_POOL_AT_EDGE;
   } else {
     result->flags |= PBF_RESULT_NO_POOL;
@@ -217,8 +216,10 @@ static void
 measure_polar (PbfTwin *twin, const guint8 *roi, guint stride, gint32 ex,
     gint32 ey, PbfResult *result)
 {
-  for (gint y = 0; y < SIDE; y++) {
-    for (gint x = 0; x < SIDE; x++) {
+  gint side = twin->params.side;
+
+  for (gint y = 0; y < side; y++) {
+    for (gint x = 0; x < side; x++) {
       gint32 dx = 256 * x + 128 - ex, dy = 256 * y + 128 - ey;
       guint64 r2 = (gint64) dx * dx + (gint64) dy * dy;
 
@@ -230,17 +231,17 @@ measure_polar (PbfTwin *twin, const guint8 *roi, guint stride, gint32 ex,
 }
 
 static void
-measure_hog (const guint8 *roi, guint stride, PbfResult *result)
+measure_hog (const guint8 *roi, guint stride, gint side, PbfResult *result)
 {
   gint64 sums[9] = { 0 };
 
-  for (gint y = 0; y < SIDE; y++) {
+  for (gint y = 0; y < side; y++) {
     const guint8 *up = roi + (gsize) MAX (y - 1, 0) * stride;
     const guint8 *row = roi + (gsize) y * stride;
-    const guint8 *down = roi + (gsize) MIN (y + 1, SIDE - 1) * stride;
+    const guint8 *down = roi + (gsize) MIN (y + 1, side - 1) * stride;
 
-    for (gint x = 0; x < SIDE; x++) {
-      gint gx = row[MIN (x + 1, SIDE - 1)] - row[MAX (x - 1, 0)];
+    for (gint x = 0; x < side; x++) {
+      gint gx = row[MIN (x + 1, side - 1)] - row[MAX (x - 1, 0)];
       gint gy = down[x] - up[x];
 
       sums[pbf_hog_bin (gx, gy)] += pbf_gradient_q16 (gx, gy);
@@ -259,26 +260,61 @@ is_lit (PbfTwin *twin, const guint8 *frame, guint stride)
   return FALSE;
 }
 
-static void
-locate_brightest (
-    PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
+static gint
+box_sum (PbfTwin *twin, const guint8 *frame, guint stride, gint x, gint y)
 {
-  gint best = -1, w = twin->params.width, h = twin->params.height;
+  gint sum = 0, w = twin->params.width, h = twin->params.height;
 
-  for (gint y = 0; y < h; y++) {
-    for (gint x = 0; x < w; x++) {
-      gint sum = 0;
+  for (gint v = MAX (y - 1, 0); v <= MIN (y + 1, h - 1); v++)
+    for (gint u = MAX (x - 1, 0); u <= MIN (x + 1, w - 1); u++)
+      sum += frame[(gsize) v * stride + u];
+  return sum;
+}
 
-      for (gint v = MAX (y - 1, 0); v <= MIN (y + 1, h - 1); v++)
-        for (gint u = MAX (x - 1, 0); u <= MIN (x + 1, w - 1); u++)
-          sum += frame[(gsize) v * stride + u];
-      if (sum > best) {
-        best = sum;
-        result->e_x_q8 = 256 * x + 128;
-        result->e_y_q8 = 256 * y + 128;
-      }
+/* @first: the first pixel of the largest sum, else the first of those in the largest
+ * component that has one. */
+static void
+locate_brightest (PbfTwin *twin, const guint8 *frame, guint stride,
+    gboolean first, PbfResult *result)
+{
+  gint best = -1, at = 0, w = twin->params.width, h = twin->params.height, n;
+  gint *first_of, chosen = -1;
+  guint32 *area;
+
+  for (gint i = 0; i < w * h; i++) {
+    gint sum = box_sum (twin, frame, stride, i % w, i / w);
+
+    if (sum > best) {
+      best = sum;
+      at = i;
     }
   }
+  if (!first) {
+    n = label (twin, frame, stride, w, h);
+    first_of = g_new (gint, n + 1);
+    area = g_new0 (guint32, n + 1);
+    for (gint l = 0; l < n; l++)
+      first_of[l] = -1;
+    for (gint i = 0; i < w * h; i++) {
+      gint l = twin->labels[i];
+
+      if (l < 0)
+        continue;
+      area[l]++;
+      if (first_of[l] < 0
+          && box_sum (twin, frame, stride, i % w, i / w) == best)
+        first_of[l] = i;
+    }
+    for (gint l = 0; l < n; l++)
+      if (first_of[l] >= 0 && (chosen < 0 || area[l] > area[chosen]))
+        chosen = l;
+    if (chosen >= 0)
+      at = first_of[chosen];
+    g_free (first_of);
+    g_free (area);
+  }
+  result->e_x_q8 = 256 * (at % w) + 128;
+  result->e_y_q8 = 256 * (at / w) + 128;
 }
 
 static void
@@ -313,38 +349,39 @@ spatial (PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
   const guint8 *roi;
   Component *components;
   gboolean *is_pool;
-  gint n, pool;
+  gint n, pool, side = p->side;
 
-  result->roi_x = pbf_roi_start (result->e_x_q8, p->width, p->align);
-  result->roi_y = pbf_roi_start (result->e_y_q8, p->height, 1);
-  if (pbf_roi_clamped (result->e_x_q8, p->width)
-      || pbf_roi_clamped (result->e_y_q8, p->height))
+  result->roi_size = side;
+  result->roi_x = pbf_roi_start (result->e_x_q8, p->width, side, p->align);
+  result->roi_y = pbf_roi_start (result->e_y_q8, p->height, side, 1);
+  if (pbf_roi_clamped (result->e_x_q8, p->width, side)
+      || pbf_roi_clamped (result->e_y_q8, p->height, side))
     result->flags |= PBF_RESULT_ROI_CLAMPED;
-  ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x);
-  ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y);
+  ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, side);
+  ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, side);
   roi = frame + (gsize) result->roi_y * stride + result->roi_x;
 
-  n = label (twin, roi, stride, SIDE, SIDE);
-  components = measure (twin, n, SIDE, SIDE, ex, ey);
+  n = label (twin, roi, stride, side, side);
+  components = measure (twin, n, side, side, ex, ey);
   pool = pool_label (twin, components, n, ex, ey);
   measure_pool (twin, roi, stride, pool, result);
   is_pool = g_new0 (gboolean, n + 1);
   if (pool >= 0)
     is_pool[pool] = TRUE;
   if (p->frame_scope) {
-    guint8 *in_pool = g_new0 (guint8, SIDE * SIDE);
+    guint8 *in_pool = g_new0 (guint8, side * side);
 
-    for (gint i = 0; i < SIDE * SIDE; i++)
+    for (gint i = 0; i < side * side; i++)
       in_pool[i] = pool >= 0 && twin->labels[i] == pool;
     g_free (components);
     g_free (is_pool);
     n = label (twin, frame, stride, p->width, p->height);
     components = measure (twin, n, p->width, p->height, 0, 0);
     is_pool = g_new0 (gboolean, n + 1);
-    for (gint i = 0; i < SIDE * SIDE; i++)
+    for (gint i = 0; i < side * side; i++)
       if (in_pool[i])
-        is_pool[twin->labels[(result->roi_y + i / SIDE) * p->width
-                             + result->roi_x + i % SIDE]] = TRUE;
+        is_pool[twin->labels[(result->roi_y + i / side) * p->width
+                             + result->roi_x + i % side]] = TRUE;
     measure_spatters (twin, components, n, is_pool, 0, 0, result);
     g_free (in_pool);
   } else {
@@ -354,7 +391,7 @@ spatial (PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
   g_free (components);
   g_free (is_pool);
   measure_polar (twin, roi, stride, ex, ey, result);
-  measure_hog (roi, stride, result);
+  measure_hog (roi, stride, side, result);
 }
 
 static void
@@ -441,8 +478,10 @@ pbf_twin_frame (PbfTwin *twin, const guint8 *frame, guint stride,
   if (entry == PBF_EXCLUDE)
     result->flags |= PBF_RESULT_EXCLUDED;
   if (entry != PBF_EMPTY) {
-    if (info->position == PBF_POSITION_BRIGHTEST) {
-      locate_brightest (twin, frame, stride, result);
+    if (info->position == PBF_POSITION_BRIGHTEST
+        || info->position == PBF_POSITION_BRIGHTEST_PIXEL) {
+      locate_brightest (twin, frame, stride,
+          info->position == PBF_POSITION_BRIGHTEST_PIXEL, result);
     } else if (info->position == PBF_POSITION_CENTROID) {
       locate_centroid (twin, frame, stride, result);
     } else {

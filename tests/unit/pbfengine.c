@@ -55,7 +55,7 @@ test_against_twin (void)
 
     pbf_random_config (&random, round, &config);
     config.threads = 1 + round % 3;
-    stream = pbf_stream_new (&random, &config, model, 400);
+    stream = pbf_stream_new (&random, &config, model, 150);
     for (guint k = 0; k < G_N_ELEMENTS (batch_sizes); k++)
       run_stream (stream, &config, model, batch_sizes[k]);
     pbf_stream_free (stream);
@@ -69,7 +69,7 @@ static void
 run_table (const PbfCpuKernels *table, PbfStream *stream,
     const PbfConfig *config, PbfModel *model)
 {
-  PbfCpuScratch *scratch = pbf_cpu_scratch_new (config);
+  PbfCpuScratch *scratch = pbf_cpu_scratch_new ();
   PbfParams params;
   PbfHistory history;
   PbfRows rows = { .params = &params,
@@ -90,7 +90,6 @@ run_table (const PbfCpuKernels *table, PbfStream *stream,
   table->temporal (&rows, 0, rows.n, &sums);
   for (gint32 r = 0; r < rows.n; r++)
     table->network (&params, model, &stream->results[rows.frames[r]]);
-  pbf_flag_pools_at_edge (stream->results, stream->n);
   pbf_stream_compare (stream, stream->n);
   pbf_history_clear (&history);
   g_free (rows.frames);
@@ -99,6 +98,18 @@ run_table (const PbfCpuKernels *table, PbfStream *stream,
 }
 
 /* Every table that this processor can run. */
+static void
+run_all_tables (PbfStream *stream, const PbfConfig *config, PbfModel *model)
+{
+  run_table (&pbf_cpu_generic, stream, config, model);
+#if defined(__x86_64__)
+  if (cvis_cpu_level () >= CVIS_CPU_V3)
+    run_table (&pbf_cpu_v3, stream, config, model);
+  if (cvis_cpu_level () >= CVIS_CPU_V4)
+    run_table (&pbf_cpu_v4, stream, config, model);
+#endif
+}
+
 static void
 test_instruction_sets (void)
 {
@@ -110,17 +121,106 @@ test_instruction_sets (void)
     PbfStream *stream;
 
     pbf_random_config (&random, round, &config);
-    stream = pbf_stream_new (&random, &config, model, 400);
-    run_table (&pbf_cpu_generic, stream, &config, model);
-#if defined(__x86_64__)
-    if (cvis_cpu_level () >= CVIS_CPU_V3)
-      run_table (&pbf_cpu_v3, stream, &config, model);
-    if (cvis_cpu_level () >= CVIS_CPU_V4)
-      run_table (&pbf_cpu_v4, stream, &config, model);
-#endif
+    stream = pbf_stream_new (&random, &config, model, 150);
+    run_all_tables (stream, &config, model);
     pbf_stream_free (stream);
     pbf_model_unref (model);
   }
+}
+
+/* Every size of the region, through all tables of this processor. */
+static void
+test_roi_sizes (void)
+{
+  PbfRandom random = { (guint64) g_test_rand_int () };
+  PbfModel *model = pbf_random_model (&random, 32, 2);
+
+  for (guint size = PBF_MIN_ROI; size <= PBF_MAX_ROI; size += 8) {
+    PbfConfig config;
+    PbfStream *stream;
+
+    pbf_random_config (&random, size, &config);
+    config.roi_size = size;
+    config.width = size + pbf_random_below (&random, 60);
+    config.height = size + pbf_random_below (&random, 60);
+    stream = pbf_stream_new (&random, &config, model, 60);
+    run_all_tables (stream, &config, model);
+    pbf_stream_free (stream);
+  }
+  pbf_model_unref (model);
+}
+
+/* --- the brightest spot ------------------------------------------------------ */
+
+#define SPOT_SIDE 96
+
+static void
+fill_box (guint8 *frame, guint x, guint y, guint width, guint height, guint8 v)
+{
+  for (guint k = 0; k < height; k++)
+    memset (frame + (gsize) (y + k) * SPOT_SIDE + x, v, width);
+}
+
+/* Expected position of the pool of @frame in whole pixels. */
+static void
+locate (const guint8 *frame, PbfPosition position, gint *x, gint *y)
+{
+  const guint8 *frames[] = { frame };
+  guint strides[] = { SPOT_SIDE };
+  PbfFrameInfo info = { .position = position, .entry = PBF_ENTER };
+  PbfResult result;
+  PbfBatch batch = { .n = 1,
+    .frames = frames,
+    .strides = strides,
+    .infos = &info,
+    .results = &result },
+           *done;
+  PbfConfig config;
+  PbfEngine *engine;
+
+  pbf_config_init (&config);
+  engine = pbf_engine_new (&config, NULL, NULL, NULL);
+  g_assert_true (pbf_engine_submit (engine, &batch, NULL));
+  g_assert_true (pbf_engine_wait (engine, &done, NULL));
+  pbf_engine_free (engine);
+  *x = (result.e_x_q8 - 128) / 256;
+  *y = (result.e_y_q8 - 128) / 256;
+}
+
+#define ASSERT_LOCATED(position, want_x, want_y)                               \
+  locate (frame, position, &x, &y);                                            \
+  g_assert_cmpint (x, ==, want_x);                                             \
+  g_assert_cmpint (y, ==, want_y)
+
+static void
+test_brightest (void)
+{
+  guint8 frame[SPOT_SIDE * SPOT_SIDE] = { 0 };
+  gint x, y;
+
+  /* nothing: the first pixel */
+  ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 0, 0);
+  ASSERT_LOCATED (PBF_POSITION_BRIGHTEST_PIXEL, 0, 0);
+  /* a saturated spatter of 9 pixels above a pool of 300, 100 of them saturated */
+  fill_box (frame, 10, 5, 3, 3, 255);
+  fill_box (frame, 40, 50, 20, 15, 150);
+  fill_box (frame, 45, 52, 10, 10, 255);
+  ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 46, 53);
+  ASSERT_LOCATED (PBF_POSITION_BRIGHTEST_PIXEL, 11, 6);
+  /* a component without a saturated 3x3 does not count, however large */
+  fill_box (frame, 0, 70, 96, 20, 200);
+  ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 46, 53);
+  /* of equal components the first */
+  memset (frame, 0, sizeof frame);
+  fill_box (frame, 70, 80, 4, 4, 255);
+  fill_box (frame, 20, 30, 4, 4, 255);
+  ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 21, 31);
+  /* a frame that does not reach the threshold: the first pixel of the largest sum */
+  memset (frame, 0, sizeof frame);
+  fill_box (frame, 60, 10, 3, 3, 50);
+  fill_box (frame, 20, 30, 5, 5, 50);
+  ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 61, 11);
+  ASSERT_LOCATED (PBF_POSITION_BRIGHTEST_PIXEL, 61, 11);
 }
 
 /* Batches in flight come back in order; one too many is refused; a reset
@@ -231,7 +331,7 @@ test_two_threads (void)
     config.threads = 1 + round % 4;
     config.depth = 2 + pbf_random_below (&random, 15);
     config.max_batch = max_batches[round % G_N_ELEMENTS (max_batches)];
-    stream = pbf_stream_new (&random, &config, model, 400);
+    stream = pbf_stream_new (&random, &config, model, 200);
     line.engine = pbf_engine_new (&config, model, NULL, NULL);
     for (guint k = 0; k < config.depth; k++)
       g_async_queue_push (line.spare, &batches[k]);
@@ -279,6 +379,10 @@ test_settings (void)
   REFUSE (search_radius, -1.0, "search radius");
   REFUSE (search_radius, NAN, "search radius");
   REFUSE (roi_align, 3, "alignment is 3");
+  REFUSE (roi_size, 24, "region of interest is 24");
+  REFUSE (roi_size, 33, "region of interest is 33");
+  REFUSE (roi_size, 136, "region of interest is 136");
+  REFUSE (roi_size, 128, "width is 96, must be 128");
   REFUSE (min_spatter_area, 0, "spatter area");
   REFUSE (polar_outer, 58.0, "outer");
   REFUSE (polar_inner, 21.0, "inner");
@@ -341,6 +445,8 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfengine/not-a-number", test_not_a_number);
   g_test_add_func ("/pbfengine/settings", test_settings);
   g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);
+  g_test_add_func ("/pbfengine/roi-sizes", test_roi_sizes);
+  g_test_add_func ("/pbfengine/brightest", test_brightest);
   g_test_add_func ("/pbfengine/against-twin", test_against_twin);
   g_test_add_func ("/pbfengine/in-flight", test_in_flight);
   g_test_add_func ("/pbfengine/two-threads", test_two_threads);

@@ -24,7 +24,10 @@ typedef struct {
   gint32 gradient[PBF_ROI_SIDE * PBF_ROI_SIDE] __attribute__ ((aligned (64)));
   guint64 mask[PBF_ROI_SIDE]; /* bit x: pixel (x, y) reaches the threshold */
   guint64 pool[PBF_ROI_SIDE]; /* and belongs to the melt pool */
-  /* for whole frames and for noise: runs of foreground pixels */
+  gint32 pool_x,
+      pool_y; /* the pool's first pixel in the frame, if there is one */
+  /* for whole frames, ROIs of other sizes and noise: runs of foreground pixels */
+  gsize max_runs; /* room in the arrays, which grow */
   struct _PbfRun *runs;
   guint32 *parents;
   struct _PbfComponent *components;
@@ -38,6 +41,7 @@ typedef struct _PbfComponent {
   guint32 area, overlap;
   guint64 sx, sy;
   gboolean pool;
+  gint32 x, y; /* locate_brightest(): its first pixel of the largest sum */
 } PbfComponent;
 
 /* The window between two batches: the rows that the next one's windows reach
@@ -94,7 +98,7 @@ extern const PbfCpuKernels pbf_cpu_v4;
 /* Those for this processor (cvis_cpu_level()). */
 const PbfCpuKernels *pbf_cpu_kernels (void);
 
-PbfCpuScratch *pbf_cpu_scratch_new (const PbfConfig *config);
+PbfCpuScratch *pbf_cpu_scratch_new (void);
 void pbf_cpu_scratch_free (PbfCpuScratch *scratch);
 
 void pbf_history_init (PbfHistory *history, guint window);

@@ -23,20 +23,21 @@ pbf_cpu_kernels (void)
   return &pbf_cpu_generic;
 }
 
+/* Room for runs at the start: enough for any frame of up to 362 x 362 pixels. */
+#define FIRST_RUNS 65536
+
 PbfCpuScratch *
-pbf_cpu_scratch_new (const PbfConfig *config)
+pbf_cpu_scratch_new (void)
 {
   PbfCpuScratch *scratch = NULL;
-  gsize max_runs = PBF_ROI_MAX_RUNS;
 
   if (posix_memalign ((void **) &scratch, 64, sizeof *scratch) != 0)
     g_error ("out of memory");
   memset (scratch, 0, sizeof *scratch);
-  if (config->spatter_scope == PBF_SPATTER_SCOPE_FRAME)
-    max_runs = (gsize) config->height * ((config->width + 1) / 2);
-  scratch->runs = g_new (PbfRun, max_runs);
-  scratch->parents = g_new (guint32, max_runs);
-  scratch->components = g_new (PbfComponent, max_runs);
+  scratch->max_runs = FIRST_RUNS;
+  scratch->runs = g_new (PbfRun, FIRST_RUNS);
+  scratch->parents = g_new (guint32, FIRST_RUNS);
+  scratch->components = g_new (PbfComponent, FIRST_RUNS);
   return scratch;
 }
 

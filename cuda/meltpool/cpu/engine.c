@@ -86,7 +86,7 @@ cpu_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
   threads = cvis_pool_get_threads (backend->pool);
   backend->scratch = g_new0 (PbfCpuScratch *, threads);
   for (guint i = 0; i < threads; i++)
-    backend->scratch[i] = pbf_cpu_scratch_new (config);
+    backend->scratch[i] = pbf_cpu_scratch_new ();
   return backend;
 }
 

@@ -8,7 +8,9 @@
 #include "cuda/meltpool/cpu/cpu.h"
 
 #include "cuda/meltpool/bits.h"
+#include "cuda/meltpool/cpu/runs.h"
 #include "cuda/meltpool/cpu/simd.h"
+#include "cuda/meltpool/cpu/wide.h"
 
 #define SIDE PBF_ROI_SIDE
 
@@ -79,24 +81,101 @@ row_top (const PbfParams *params, const guint8 *frame, guint stride, gint y)
                        box_sum (params, frame, stride, params->width - 1, y)));
 }
 
-static void
-locate_brightest (const PbfParams *params, const guint8 *frame, guint stride,
-    PbfResult *result)
+/* The first pixel in raster order with the largest box sum, which is returned;
+ * @unique: no other pixel has it. */
+static guint
+find_brightest (const PbfParams *params, const guint8 *frame, guint stride,
+    gint *best_x, gint *best_y, gboolean *unique)
 {
   guint best = 0;
-  gint best_y = 0, x = 0;
+  gint x = 0;
 
+  *best_y = 0;
+  *unique = FALSE;
   for (gint y = 0; y < params->height; y++) {
     guint top = row_top (params, frame, stride, y);
+
     if (top > best) {
       best = top;
-      best_y = y;
+      *best_y = y;
+      *unique = TRUE;
+    } else if (top == best) {
+      *unique = FALSE;
     }
   }
-  while (box_sum (params, frame, stride, x, best_y) != best)
+  while (box_sum (params, frame, stride, x, *best_y) != best)
     x++;
+  *best_x = x;
+  for (x++; x < params->width && *unique; x++)
+    *unique = box_sum (params, frame, stride, x, *best_y) != best;
+  return best;
+}
+
+/* First column of @run whose box sum is @sum; -1 if none has it. */
+static gint
+find_in_run (const PbfParams *params, const guint8 *frame, guint stride,
+    const PbfRun *run, guint sum)
+{
+  for (gint x = run->first; x <= run->last; x++)
+    if (box_sum (params, frame, stride, x, run->y) == sum)
+      return x;
+  return -1;
+}
+
+/* Of several pixels with the largest box sum (saturated ones, mostly) the first in
+ * the largest component that has one: a spatter is smaller than the pool. */
+static void
+locate_brightest (const PbfParams *params, PbfCpuScratch *scratch,
+    const guint8 *frame, guint stride, PbfResult *result)
+{
+  gboolean unique, has_sum = FALSE;
+  gint x, y, n, pick = -1, row = -1;
+  guint sum = find_brightest (params, frame, stride, &x, &y, &unique), n_runs;
+
   result->e_x_q8 = 256 * x + 128;
-  result->e_y_q8 = 256 * best_y + 128;
+  result->e_y_q8 = 256 * y + 128;
+  if (unique)
+    return;
+  n = label_rectangle (
+      params, scratch, frame, stride, params->width, params->height, &n_runs);
+  for (guint i = 0; i < n_runs; i++) {
+    const PbfRun *run = &scratch->runs[i];
+    PbfComponent *component = &scratch->components[scratch->parents[i]];
+
+    if (run->y != row) {
+      row = run->y;
+      has_sum = row_top (params, frame, stride, row) == sum;
+    }
+    if (!has_sum || component->overlap > 0)
+      continue;
+    x = find_in_run (params, frame, stride, run, sum);
+    if (x >= 0) { /* the component's first one, in raster order */
+      component->overlap = 1;
+      component->x = x;
+      component->y = row;
+    }
+  }
+  for (gint i = 0; i < n; i++)
+    if (scratch->components[i].overlap > 0
+        && (pick < 0
+            || scratch->components[i].area > scratch->components[pick].area))
+      pick = i;
+  if (pick < 0) /* only pixels below the threshold have it */
+    return;
+  result->e_x_q8 = 256 * scratch->components[pick].x + 128;
+  result->e_y_q8 = 256 * scratch->components[pick].y + 128;
+}
+
+static void
+locate_brightest_pixel (const PbfParams *params, const guint8 *frame,
+    guint stride, PbfResult *result)
+{
+  gboolean unique;
+  gint x, y;
+
+  find_brightest (params, frame, stride, &x, &y, &unique);
+  result->e_x_q8 = 256 * x + 128;
+  result->e_y_q8 = 256 * y + 128;
 }
 
 static void
@@ -238,31 +317,6 @@ component_add_row (PbfComponent *component, gint y, guint64 bits, guint64 disc)
   component->sy += (guint64) n * y;
 }
 
-/* The melt pool of labelled components: the one with most pixels in the disc,
- * else the largest, the first in raster order of equals. */
-static gint
-choose_pool (const PbfComponent *components, gint n)
-{
-  guint32 best = 0;
-  gint pool = -1;
-
-  for (gint i = 0; i < n; i++) {
-    if (components[i].overlap > best) {
-      best = components[i].overlap;
-      pool = i;
-    }
-  }
-  if (pool >= 0)
-    return pool;
-  for (gint i = 0; i < n; i++) {
-    if (components[i].area > best) {
-      best = components[i].area;
-      pool = i;
-    }
-  }
-  return pool;
-}
-
 /* Labels scratch->mask by flood fills, one component after the other in raster
  * order. Returns their number; scratch->pool is set. */
 static gint
@@ -310,77 +364,6 @@ label_by_flood (
   if (pool >= 0)
     scratch->components[pool].pool = TRUE;
   return n;
-}
-
-static inline guint32
-find_root (guint32 *parents, guint32 i)
-{
-  while (parents[i] != i) {
-    parents[i] = parents[parents[i]];
-    i = parents[i];
-  }
-  return i;
-}
-
-static inline void
-unite (guint32 *parents, guint32 a, guint32 b)
-{
-  a = find_root (parents, a);
-  b = find_root (parents, b);
-  if (a < b)
-    parents[b] = a;
-  else
-    parents[a] = b;
-}
-
-/* Unites the runs above..here with here..end where they touch. Both lists are
- * in order of columns, so one walk over both finds all pairs. */
-static void
-unite_rows (
-    PbfCpuScratch *scratch, guint above, guint here, guint end, gint diagonal)
-{
-  const PbfRun *runs = scratch->runs;
-  guint a = above, b = here;
-
-  while (a < here && b < end) {
-    if (runs[a].first <= runs[b].last + diagonal
-        && runs[b].first <= runs[a].last + diagonal)
-      unite (scratch->parents, a, b);
-    if (runs[a].last < runs[b].last)
-      a++;
-    else
-      b++;
-  }
-}
-
-/* Gives each component its number, in raster order of the first pixels:
- * parents[i] of a run becomes that of its component. */
-static gint
-number_components (PbfCpuScratch *scratch, guint n_runs)
-{
-  gint n = 0;
-
-  for (guint i = 0; i < n_runs; i++) {
-    if (scratch->parents[i] == i) {
-      memset (&scratch->components[n], 0, sizeof scratch->components[n]);
-      scratch->parents[i] = n++;
-    } else {
-      /* a root comes before its runs, so it has its number already; and every
-       * parent is an earlier run, whose entry is the number by now */
-      scratch->parents[i] = scratch->parents[scratch->parents[i]];
-    }
-  }
-  return n;
-}
-
-static void
-component_add_run (PbfComponent *component, const PbfRun *run)
-{
-  guint n = run->last - run->first + 1;
-
-  component->area += n;
-  component->sx += (guint64) n * run->first + (guint64) n * (n - 1) / 2;
-  component->sy += (guint64) n * run->y;
 }
 
 /* Labels scratch->mask by runs and union-find (after HA4 of A. Hennequin,
@@ -441,51 +424,6 @@ label_by_runs (
   return n;
 }
 
-/* Labels the whole frame. Components that hold a pixel of the ROI's pool are
- * marked as pool. */
-static gint
-label_frame (const PbfParams *params, PbfCpuScratch *scratch,
-    const guint8 *frame, guint stride, const PbfResult *result)
-{
-  gint diagonal = params->connectivity == 8, n;
-  guint n_runs = 0, above = 0;
-
-  for (gint y = 0; y < params->height; y++) {
-    const guint8 *row = frame + (gsize) y * stride;
-    guint here = n_runs;
-
-    for (gint x = 0; x < params->width; x++) {
-      gint first = x;
-
-      if (row[x] < params->threshold)
-        continue;
-      while (x + 1 < params->width && row[x + 1] >= params->threshold)
-        x++;
-      scratch->runs[n_runs].y = y;
-      scratch->runs[n_runs].first = first;
-      scratch->runs[n_runs].last = x;
-      scratch->parents[n_runs] = n_runs;
-      n_runs++;
-    }
-    unite_rows (scratch, above, here, n_runs, diagonal);
-    above = here;
-  }
-  n = number_components (scratch, n_runs);
-  for (guint i = 0; i < n_runs; i++) {
-    const PbfRun *run = &scratch->runs[i];
-    PbfComponent *component = &scratch->components[scratch->parents[i]];
-    gint y = run->y - result->roi_y;
-
-    component_add_run (component, run);
-    if (y >= 0 && y < SIDE && scratch->pool[y])
-      component->pool |= (scratch->pool[y]
-                             & pbf_bits_between (run->first - result->roi_x,
-                                 run->last - result->roi_x))
-                         != 0;
-  }
-  return n;
-}
-
 /* --- measures --------------------------------------------------------------- */
 
 /* The pool's pixels: moments, intensities, bounding box. */
@@ -543,41 +481,8 @@ measure_pool (PbfCpuScratch *scratch, PbfResult *result)
   result->bbox_width =
       64 - __builtin_clzll (columns) - __builtin_ctzll (columns);
   result->bbox_height = last_row - first_row + 1;
-}
-
-/* All components but the pool; their sums are relative to (first_x, first_y). */
-static void
-measure_spatters (const PbfParams *params, const PbfComponent *components,
-    gint n, gint32 first_x, gint32 first_y, PbfResult *result)
-{
-  const PbfComponent *best[PBF_MAX_SPATTERS];
-  guint64 area = 0, count = 0;
-  guint listed = 0;
-
-  for (gint i = 0; i < n; i++) {
-    const PbfComponent *c = &components[i];
-    guint at;
-
-    if (c->pool || c->area < params->min_area)
-      continue;
-    area += c->area;
-    count++;
-    /* insert by area, behind equals */
-    if (listed == PBF_MAX_SPATTERS && c->area <= best[listed - 1]->area)
-      continue;
-    at = listed < PBF_MAX_SPATTERS ? listed++ : listed - 1;
-    for (; at > 0 && best[at - 1]->area < c->area; at--)
-      best[at] = best[at - 1];
-    best[at] = c;
-  }
-  result->raw[PBF_SPATTER_AREA] = (gint32) MIN (area, PBF_AREA_MAX);
-  result->raw[PBF_SPATTER_COUNT] = (gint32) MIN (count, PBF_AREA_MAX);
-  result->n_spatters = listed;
-  if (count > PBF_MAX_SPATTERS)
-    result->flags |= PBF_RESULT_SPATTERS_CUT;
-  for (guint i = 0; i < listed; i++)
-    pbf_describe_spatter (&result->spatters[i], best[i]->area, best[i]->sx,
-        best[i]->sy, first_x, first_y, result->e_x_q8, result->e_y_q8);
+  scratch->pool_x = result->roi_x + __builtin_ctzll (scratch->pool[first_row]);
+  scratch->pool_y = result->bbox_y;
 }
 
 /* Of each row the columns whose centres lie more than @d to the right of @e. */
@@ -681,24 +586,15 @@ measure_hog (PbfCpuScratch *scratch, PbfResult *result)
   pbf_hog_normalise (sums, &result->raw[PBF_HOG_0]);
 }
 
+/* An ROI of SIDE x SIDE pixels, whose corner is set. */
 static void
-measure_roi (const PbfParams *params, PbfCpuScratch *scratch,
-    const guint8 *frame, guint stride, PbfResult *result)
+measure_roi (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *roi,
+    guint stride, gint32 ex, gint32 ey, PbfResult *result)
 {
-  gint32 ex, ey;
   gint n;
   gboolean by_flood;
 
-  result->roi_x = pbf_roi_start (result->e_x_q8, params->width, params->align);
-  result->roi_y = pbf_roi_start (result->e_y_q8, params->height, 1);
-  if (pbf_roi_clamped (result->e_x_q8, params->width)
-      || pbf_roi_clamped (result->e_y_q8, params->height))
-    result->flags |= PBF_RESULT_ROI_CLAMPED;
-  ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x);
-  ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y);
-
-  take_roi (scratch, frame + (gsize) result->roi_y * stride + result->roi_x,
-      stride, params->threshold);
+  take_roi (scratch, roi, stride, params->threshold);
   memset (scratch->pool, 0, sizeof scratch->pool);
   by_flood = params->labelling == PBF_LABELLING_FLOOD
              || (params->labelling == PBF_LABELLING_AUTO
@@ -706,15 +602,58 @@ measure_roi (const PbfParams *params, PbfCpuScratch *scratch,
   n = by_flood ? label_by_flood (params, scratch, ex, ey)
                : label_by_runs (params, scratch, ex, ey);
   measure_pool (scratch, result);
-  if (params->frame_scope) {
-    n = label_frame (params, scratch, frame, stride, result);
-    measure_spatters (params, scratch->components, n, 0, 0, result);
-  } else {
+  if (!params->frame_scope)
     measure_spatters (
         params, scratch->components, n, result->roi_x, result->roi_y, result);
-  }
   measure_polar (params, scratch, ex, ey, result);
   measure_hog (scratch, result);
+}
+
+/* The spatters are the components of the whole frame but the one that holds the
+ * ROI's pool. */
+static void
+measure_frame_spatters (const PbfParams *params, PbfCpuScratch *scratch,
+    const guint8 *frame, guint stride, PbfResult *result)
+{
+  guint n_runs;
+  gint n = label_rectangle (
+      params, scratch, frame, stride, params->width, params->height, &n_runs);
+  gint pool = result->bbox_width > 0 ? component_at (
+                  scratch, n_runs, scratch->pool_x, scratch->pool_y)
+                                     : -1;
+
+  if (pool >= 0)
+    scratch->components[pool].pool = TRUE;
+  measure_spatters (params, scratch->components, n, 0, 0, result);
+}
+
+static void
+measure_frame (const PbfParams *params, PbfCpuScratch *scratch,
+    const guint8 *frame, guint stride, PbfResult *result)
+{
+  gint side = params->side;
+  const guint8 *roi;
+  gint32 ex, ey;
+
+  result->roi_size = side;
+  result->roi_x =
+      pbf_roi_start (result->e_x_q8, params->width, side, params->align);
+  result->roi_y = pbf_roi_start (result->e_y_q8, params->height, side, 1);
+  if (pbf_roi_clamped (result->e_x_q8, params->width, side)
+      || pbf_roi_clamped (result->e_y_q8, params->height, side))
+    result->flags |= PBF_RESULT_ROI_CLAMPED;
+  ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, side);
+  ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, side);
+  roi = frame + (gsize) result->roi_y * stride + result->roi_x;
+
+  if (side == SIDE)
+    measure_roi (params, scratch, roi, stride, ex, ey, result);
+  else
+    wide_measure_roi (params, scratch, roi, stride, ex, ey, result);
+  if (result->bbox_width > 0 && pbf_box_at_edge (result, side))
+    result->flags |= PBF_RESULT_POOL_AT_EDGE;
+  if (params->frame_scope)
+    measure_frame_spatters (params, scratch, frame, stride, result);
   for (guint f = 0; f < PBF_N_SPATIAL; f++)
     result->features[f] = (gfloat) result->raw[f] / pbf_scale (f);
 }
@@ -738,14 +677,16 @@ spatial (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *frame,
     result->flags |= PBF_RESULT_EXCLUDED;
 
   if (info->position == PBF_POSITION_BRIGHTEST) {
-    locate_brightest (params, frame, stride, result);
+    locate_brightest (params, scratch, frame, stride, result);
+  } else if (info->position == PBF_POSITION_BRIGHTEST_PIXEL) {
+    locate_brightest_pixel (params, frame, stride, result);
   } else if (info->position == PBF_POSITION_CENTROID) {
     locate_centroid (params, frame, stride, result);
   } else {
     result->e_x_q8 = info->e_x_q8;
     result->e_y_q8 = info->e_y_q8;
   }
-  measure_roi (params, scratch, frame, stride, result);
+  measure_frame (params, scratch, frame, stride, result);
 }
 
 /* --- the window -------------------------------------------------------------- */

@@ -186,9 +186,20 @@ pbf_simd_extremes (
 
 /* --- gradients --------------------------------------------------------------- */
 
-/* From the padded ROI to a pair of 16 bits a pixel: |gy| in the low half, gx in
- * the high one, negated with gy, so that the pair points into the upper half
- * plane; gx >= 0 where gy = 0. The order of the pixels is nobody's concern. */
+/* A pair of 16 bits: |gy| in the low half, gx in the high one, negated with gy, so
+ * that the pair points into the upper half plane; gx >= 0 where gy = 0. */
+static inline gint32
+pbf_gradient_pair (gint gx, gint gy)
+{
+  if (gy < 0 || (gy == 0 && gx < 0)) {
+    gx = -gx;
+    gy = -gy;
+  }
+  return (gint32) ((guint32) gx << 16) | gy;
+}
+
+/* From the padded ROI to such a pair a pixel. The order of the pixels is nobody's
+ * concern. */
 static inline void
 pbf_simd_gradients (const guint8 roi[][PBF_ROI_PITCH], gint32 *pairs)
 {
@@ -232,13 +243,9 @@ pbf_simd_gradients (const guint8 roi[][PBF_ROI_PITCH], gint32 *pairs)
 #else
     for (gint x = 0; x < PBF_ROI_SIDE; x++) {
       const guint8 *at = roi[y] + PBF_ROI_LEFT + x;
-      gint gx = at[1] - at[-1], gy = at[PBF_ROI_PITCH] - at[-PBF_ROI_PITCH];
 
-      if (gy < 0 || (gy == 0 && gx < 0)) {
-        gx = -gx;
-        gy = -gy;
-      }
-      pairs[x] = (gint32) ((guint32) gx << 16) | gy;
+      pairs[x] = pbf_gradient_pair (
+          at[1] - at[-1], at[PBF_ROI_PITCH] - at[-PBF_ROI_PITCH]);
     }
 #endif
     pairs += PBF_ROI_SIDE;
@@ -251,17 +258,54 @@ pbf_simd_gradients (const guint8 roi[][PBF_ROI_PITCH], gint32 *pairs)
 #define PBF_TAN_PAIR(degrees)                                                  \
   ((gint32) ((guint32) -PBF_TAN##degrees##_P << 16) | PBF_TAN##degrees##_Q)
 
-/* From sums over the gradients whose angle, folded into 0..90 degrees, is at
- * least 20 j degrees (@all), and over those of them that point to the left
- * (@left), to the nine bins. */
+/* To the nearest integer, ties to the even one, as lrintf(). */
+#if defined(__GNUC__) && !defined(__clang__)
+#define pbf_simd_round(x) __builtin_irintf (x) /* becomes vector code */
+#else
+#define pbf_simd_round(x) ((gint32) lrintf (x))
+#endif
+
+/* Adds @n pairs, at most PBF_MAX_ROI, to these sums, in two loops without branches
+ * that become vector code everywhere. 128 lengths of at most 361 * 65536 fit 32
+ * bits; products of a gradient and a convergent's term are exact floats. */
 static inline void
-pbf_hog_unfold (const gint64 all[5], const gint64 left[5], gint64 sums[9])
+pbf_hog_row (const gint32 *pairs, gint n, gint64 all[5], gint64 left[5])
 {
-  for (gint k = 0; k < 4; k++) {
-    sums[k] = (all[k] - left[k]) - (all[k + 1] - left[k + 1]);
-    sums[8 - k] = left[k] - left[k + 1];
+  guint32 length[PBF_MAX_ROI], to_left[PBF_MAX_ROI];
+  gfloat ax[PBF_MAX_ROI], ay[PBF_MAX_ROI];
+  guint32 a0 = 0, a1 = 0, a2 = 0, a3 = 0, a4 = 0;
+  guint32 l0 = 0, l1 = 0, l2 = 0, l3 = 0, l4 = 0;
+
+  for (gint x = 0; x < n; x++) {
+    gfloat gx = (gfloat) (pairs[x] >> 16), gy = (gfloat) (pairs[x] & 0xffff);
+
+    ax[x] = fabsf (gx);
+    ay[x] = gy;
+    length[x] = (guint32) pbf_simd_round (sqrtf (gx * gx + gy * gy) * 65536.0f);
+    to_left[x] = length[x] & (guint32) (pairs[x] >> 31);
   }
-  sums[4] = all[4];
+#define PBF_FROM(degrees)                                                      \
+  (guint32)                                                                    \
+      - (ax[x] * (gfloat) PBF_TAN##degrees##_P                                 \
+          <= ay[x] * (gfloat) PBF_TAN##degrees##_Q)
+  for (gint x = 0; x < n; x++) {
+    guint32 m1 = PBF_FROM (20), m2 = PBF_FROM (40);
+    guint32 m3 = PBF_FROM (60), m4 = PBF_FROM (80);
+
+    a0 += length[x];
+    l0 += to_left[x];
+    a1 += length[x] & m1;
+    l1 += to_left[x] & m1;
+    a2 += length[x] & m2;
+    l2 += to_left[x] & m2;
+    a3 += length[x] & m3;
+    l3 += to_left[x] & m3;
+    a4 += length[x] & m4;
+    l4 += to_left[x] & m4;
+  }
+#undef PBF_FROM
+  all[0] += a0, all[1] += a1, all[2] += a2, all[3] += a3, all[4] += a4;
+  left[0] += l0, left[1] += l1, left[2] += l2, left[3] += l3, left[4] += l4;
 }
 
 #if defined(PBF_SIMD_512)
@@ -374,57 +418,14 @@ pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
   pbf_hog_unfold (all, to_left, sums);
 }
 #else
-/* To the nearest integer, ties to the even one, as lrintf(). */
-#if defined(__GNUC__) && !defined(__clang__)
-#define pbf_simd_round(x) __builtin_irintf (x) /* becomes vector code */
-#else
-#define pbf_simd_round(x) ((gint32) lrintf (x))
-#endif
-
-/* A row at a time, in two loops without branches that become vector code
- * everywhere. 40 lengths of at most 361 * 65536 fit 32 bits; products of a
- * gradient and a convergent's term are exact floats. */
+/* A row at a time. */
 static inline void
 pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
 {
   gint64 all[5] = { 0 }, left[5] = { 0 };
 
-  for (gint y = 0; y < PBF_ROI_SIDE; y++, pairs += PBF_ROI_SIDE) {
-    gint32 length[PBF_ROI_SIDE], to_left[PBF_ROI_SIDE];
-    gfloat ax[PBF_ROI_SIDE], ay[PBF_ROI_SIDE];
-    gint32 a0 = 0, a1 = 0, a2 = 0, a3 = 0, a4 = 0;
-    gint32 l0 = 0, l1 = 0, l2 = 0, l3 = 0, l4 = 0;
-
-    for (gint x = 0; x < PBF_ROI_SIDE; x++) {
-      gfloat gx = (gfloat) (pairs[x] >> 16), gy = (gfloat) (pairs[x] & 0xffff);
-
-      ax[x] = fabsf (gx);
-      ay[x] = gy;
-      length[x] = pbf_simd_round (sqrtf (gx * gx + gy * gy) * 65536.0f);
-      to_left[x] = length[x] & (pairs[x] >> 31);
-    }
-#define PBF_FROM(degrees)                                                      \
-  -(ax[x] * (gfloat) PBF_TAN##degrees##_P                                      \
-      <= ay[x] * (gfloat) PBF_TAN##degrees##_Q)
-    for (gint x = 0; x < PBF_ROI_SIDE; x++) {
-      gint32 m1 = PBF_FROM (20), m2 = PBF_FROM (40);
-      gint32 m3 = PBF_FROM (60), m4 = PBF_FROM (80);
-
-      a0 += length[x];
-      l0 += to_left[x];
-      a1 += length[x] & m1;
-      l1 += to_left[x] & m1;
-      a2 += length[x] & m2;
-      l2 += to_left[x] & m2;
-      a3 += length[x] & m3;
-      l3 += to_left[x] & m3;
-      a4 += length[x] & m4;
-      l4 += to_left[x] & m4;
-    }
-#undef PBF_FROM
-    all[0] += a0, all[1] += a1, all[2] += a2, all[3] += a3, all[4] += a4;
-    left[0] += l0, left[1] += l1, left[2] += l2, left[3] += l3, left[4] += l4;
-  }
+  for (gint y = 0; y < PBF_ROI_SIDE; y++, pairs += PBF_ROI_SIDE)
+    pbf_hog_row (pairs, PBF_ROI_SIDE, all, left);
   pbf_hog_unfold (all, left, sums);
 }
 #endif

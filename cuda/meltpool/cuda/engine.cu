@@ -25,8 +25,9 @@ struct Slot {
   PbfResult *results, *staged_results;
   guint8 *entered;
   gint32 *row_frames, *starts;
-  guint64 *pools;            /* only for frame scope */
+  gint32 *pool_pixels;       /* only for frame scope */
   PbfDeviceScratch *scratch; /* of the spatial kernel */
+  guint8 *wide_scratch;      /* of the one for ROIs of other sizes */
 };
 
 } // namespace
@@ -36,6 +37,7 @@ struct _PbfBackend {
   PbfParams params;
   CvisContext *context;
   CvisArena arena;
+  gboolean wide;    /* the ROI is not 40 x 40 */
   guint blocks;     /* of the spatial kernel */
   guint pitch;      /* of staged frames: width rounded up to 4 */
   gsize frame_size; /* of staged frames */
@@ -48,7 +50,7 @@ struct _PbfBackend {
   guint parity;
   gint last_slot; /* of the batch before; -1 for none */
   PbfDeviceModel *model;
-  guint8 *frame_scratch; /* of the frame kernel, for one batch at a time */
+  guint8 *frame_scratch; /* of the frame kernels, for one batch at a time */
   guint frame_blocks;
 };
 
@@ -76,10 +78,13 @@ slot_init (PbfBackend *b, Slot *s, GError **error)
          && cvis_arena_take (arena, &s->row_frames, n, "window rows", error)
          && cvis_arena_take (arena, &s->starts, n + 1, "window starts", error)
          && (!b->params.frame_scope
-             || cvis_arena_take (
-                 arena, &s->pools, n * PBF_ROI_SIDE, "pool masks", error))
-         && cvis_arena_take (arena, &s->scratch,
-             (gsize) b->blocks * PBF_SPATIAL_WARPS, "labelling", error);
+             || cvis_arena_take (arena, &s->pool_pixels, n, "pools", error))
+         && (b->wide ? cvis_arena_take (arena, &s->wide_scratch,
+                 b->blocks * pbf_wide_scratch_size (&b->params), "labelling",
+                 error)
+                     : cvis_arena_take (arena, &s->scratch,
+                         (gsize) b->blocks * PBF_SPATIAL_WARPS, "labelling",
+                         error));
 }
 
 gboolean
@@ -115,18 +120,19 @@ upload_model (PbfBackend *b, const PbfModel *m, GError **error)
          && upload (arena, m->b2, m->outputs, &d->b2, error);
 }
 
-/* As many blocks of the frame kernel as a share of the memory allows. */
+/* As many blocks of the frame kernels as a share of the memory allows; a fallback alone
+ * gets fewer. */
 gboolean
-init_frame_scope (PbfBackend *b, guint processors, GError **error)
+init_frame_kernels (PbfBackend *b, guint processors, GError **error)
 {
   gsize each = pbf_frame_scratch_size (&b->params), free_now = 0, total = 0;
+  gsize most = b->params.frame_scope ? 4 * processors : processors;
 
   if (!CVIS_CUDA (cudaMemGetInfo (&free_now, &total), error))
     return FALSE;
-  b->frame_blocks =
-      (guint) CLAMP (free_now / 8 / each, 1, (gsize) 4 * processors);
+  b->frame_blocks = (guint) CLAMP (free_now / 8 / each, 1, most);
   return cvis_arena_take (&b->arena, &b->frame_scratch, b->frame_blocks * each,
-      "the spatters of whole frames", error);
+      "the components of whole frames", error);
 }
 
 gboolean
@@ -139,7 +145,8 @@ init_backend (PbfBackend *b, PbfModel *model, GError **error)
           cvis_cuda_get_attribute (cudaDevAttrMultiProcessorCount, &processors),
           error))
     return FALSE;
-  b->blocks = 8 * processors;
+  b->blocks =
+      b->wide ? MIN (4u * processors, b->config.max_batch) : 8 * processors;
   for (guint i = 0; i < 2; i++)
     if (!cvis_arena_take (&b->arena, &b->windows[i], 1, "the window", error)
         || !cvis_arena_take (
@@ -149,7 +156,7 @@ init_backend (PbfBackend *b, PbfModel *model, GError **error)
       return FALSE;
   if (model != NULL && !upload_model (b, model, error))
     return FALSE;
-  if (b->params.frame_scope && !init_frame_scope (b, processors, error))
+  if (!init_frame_kernels (b, processors, error))
     return FALSE;
   for (guint i = 0; i < b->config.depth; i++)
     if (!slot_init (b, &b->slots[i], error))
@@ -180,6 +187,7 @@ cuda_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
 
   b->config = *config;
   b->params = *params;
+  b->wide = params->side != PBF_ROI_SIDE;
   b->context = cvis_context_ref (context);
   b->pitch = (config->width + 3) & ~3u;
   b->frame_size = ((gsize) b->pitch * config->height + 15) & ~(gsize) 15;
@@ -335,25 +343,40 @@ send_pixels (
   return TRUE;
 }
 
+/* The frame kernels' scratch and the window belong to one batch at a time. */
 gboolean
-launch (PbfBackend *b, Slot *s, guint n, GError **error)
+wait_for_batch_before (PbfBackend *b, Slot *s, GError **error)
+{
+  return b->last_slot < 0
+         || CVIS_CUDA (cudaStreamWaitEvent (
+                           s->stream, b->slots[b->last_slot].windowed, 0),
+             error);
+}
+
+gboolean
+launch (PbfBackend *b, Slot *s, guint n, gboolean any_brightest, GError **error)
 {
   guint from = b->parity, to = 1 - b->parity;
 
-  if (!CVIS_CUDA (pbf_launch_spatial (&b->params, s->frames, n, s->results,
-                      s->entered, s->pools, s->scratch, b->blocks, s->stream),
-          error))
+  if (any_brightest
+      && (!wait_for_batch_before (b, s, error)
+          || !CVIS_CUDA (pbf_launch_brightest (&b->params, s->frames, n,
+                             b->frame_scratch, b->frame_blocks, s->stream),
+              error)))
     return FALSE;
-  /* the frame kernel's scratch and the window belong to one batch at a time */
-  if (b->last_slot >= 0
-      && !CVIS_CUDA (
-          cudaStreamWaitEvent (s->stream, b->slots[b->last_slot].windowed, 0),
-          error))
+  if (!CVIS_CUDA (
+          b->wide ? pbf_launch_wide (&b->params, s->frames, n, s->results,
+              s->entered, s->pool_pixels, s->wide_scratch, b->blocks, s->stream)
+                  : pbf_launch_spatial (&b->params, s->frames, n, s->results,
+                      s->entered, s->pool_pixels, s->scratch, b->blocks,
+                      s->stream),
+          error)
+      || !wait_for_batch_before (b, s, error))
     return FALSE;
   if (b->params.frame_scope
       && !CVIS_CUDA (
           pbf_launch_frame_spatters (&b->params, s->frames, n, s->results,
-              s->pools, b->frame_scratch, b->frame_blocks, s->stream),
+              s->pool_pixels, b->frame_scratch, b->frame_blocks, s->stream),
           error))
     return FALSE;
   return CVIS_CUDA (pbf_launch_temporal (&b->params, b->model, s->frames, n,
@@ -370,18 +393,24 @@ submit_in_context (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
 {
   Slot *s = &b->slots[slot];
   PbfResult *out = batch->results_pinned ? batch->results : s->staged_results;
+  gboolean any_brightest = FALSE;
 
+  /* one pass over the frames: with large batches this thread is the limit */
   for (guint i = 0; i < batch->n; i++) {
-    position += batch->infos[i].lost_before;
-    s->staged_frames[i].info = batch->infos[i];
+    const PbfFrameInfo *info = &batch->infos[i];
+
+    position += info->lost_before;
+    s->staged_frames[i].info = *info;
     s->staged_frames[i].position = position++;
+    any_brightest |= info->position == PBF_POSITION_BRIGHTEST
+                     && (info->entry != PBF_EMPTY || b->params.analyse_empty);
   }
   if (!send_pixels (b, s, batch, error)
       || !CVIS_CUDA (cudaMemcpyAsync (s->frames, s->staged_frames,
                          batch->n * sizeof (PbfDeviceFrame),
                          cudaMemcpyHostToDevice, s->stream),
           error)
-      || !launch (b, s, batch->n, error)
+      || !launch (b, s, batch->n, any_brightest, error)
       || !CVIS_CUDA (
           cudaMemcpyAsync (out, s->results, batch->n * sizeof (PbfResult),
               cudaMemcpyDeviceToHost, s->stream),

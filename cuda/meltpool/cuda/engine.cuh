@@ -41,22 +41,36 @@ typedef struct {
 
 #define PBF_SPATIAL_WARPS 8 /* of a block */
 
-/* Everything but the window's and the network's part of @results; entered[i] is
- * 1 for frames that enter the window. @pools (only for frame scope): the pool's
- * 40 rows of each frame. The grid may have any number of blocks up to
- * @scratch's number of warps / PBF_SPATIAL_WARPS. */
-cudaError_t pbf_launch_spatial (const PbfParams *params,
-    const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
-    guint64 *pools, PbfDeviceScratch *scratch, guint blocks,
+#define PBF_RUNS_THREADS 256 /* of a block that labels by runs */
+
+/* Sets the position of the frames that ask for PBF_POSITION_BRIGHTEST, before one of the
+ * next two. @scratch: @blocks times pbf_frame_scratch_size(). */
+cudaError_t pbf_launch_brightest (const PbfParams *params,
+    PbfDeviceFrame *frames, guint n, guint8 *scratch, guint blocks,
     cudaStream_t stream);
 
-/* Bytes of scratch memory a block of the next kernel needs. */
-gsize pbf_frame_scratch_size (const PbfParams *params);
+/* Everything but the window's and the network's part of @results, for ROIs of 40 x 40
+ * pixels; entered[i] is 1 for frames that enter the window. @pool_pixels (only for frame
+ * scope): the number of the pool's first pixel in each frame, -1 without a pool. The grid
+ * may have any number of blocks up to @scratch's number of warps / PBF_SPATIAL_WARPS. */
+cudaError_t pbf_launch_spatial (const PbfParams *params,
+    const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
+    gint32 *pool_pixels, PbfDeviceScratch *scratch, guint blocks,
+    cudaStream_t stream);
 
-/* Spatters of whole frames, over what pbf_launch_spatial() left. */
+/* The same for ROIs of any size. @scratch: @blocks times pbf_wide_scratch_size(). */
+gsize pbf_wide_scratch_size (const PbfParams *params);
+cudaError_t pbf_launch_wide (const PbfParams *params,
+    const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
+    gint32 *pool_pixels, guint8 *scratch, guint blocks, cudaStream_t stream);
+
+/* Spatters of whole frames, over what one of the two left. @scratch: @blocks times
+ * pbf_frame_scratch_size(). */
+gsize pbf_frame_scratch_size (const PbfParams *params);
 cudaError_t pbf_launch_frame_spatters (const PbfParams *params,
     const PbfDeviceFrame *frames, guint n, PbfResult *results,
-    const guint64 *pools, guint8 *scratch, guint blocks, cudaStream_t stream);
+    const gint32 *pool_pixels, guint8 *scratch, guint blocks,
+    cudaStream_t stream);
 
 /* The window: puts the entered frames of a batch in a row (@row_frames: their
  * numbers), finds for each row where its window starts (@starts, negative in

@@ -2,249 +2,108 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Spatters of whole frames of any size, by one block a frame: runs of every row,
- * united with those of the row above by union-find in global memory, added up
- * by integer atomics, the largest sixteen picked by the block. */
-#include "cuda/meltpool/cuda/engine.cuh"
-#include "cuda/meltpool/cuda/union.cuh"
-#include "cuda/meltpool/cuda/warp.cuh"
-
-#define SIDE PBF_ROI_SIDE
-#define THREADS 256
+/* Two kernels over the components of whole frames of any size, one block a frame: the
+ * spatters, and the position of the pool among several saturated spots. */
+#include "cuda/meltpool/cuda/begin.cuh"
+#include "cuda/meltpool/cuda/runs.cuh"
 
 namespace {
 
-struct Run {
-  guint16 y, first, last, padding;
-};
-
-struct Component {
-  unsigned long long sx, sy;
-  guint32 area, pool;
-};
-
-/* A block's part of the scratch memory. */
-struct Scratch {
-  Component *components; /* by the number of their first run */
-  Run *runs;
-  guint32 *parents;
-  guint32 *row_start; /* number of each row's first run, and one past the end */
-};
-
-__host__ __device__ gsize
-max_runs (const PbfParams &p)
+__device__ Rectangle
+whole_frame (const PbfParams &p, const PbfDeviceFrame &f)
 {
-  return (gsize) p.height * ((p.width + 1) / 2);
-}
-
-__device__ Scratch
-lay_out (const PbfParams &p, guint8 *memory)
-{
-  Scratch s;
-
-  s.components = (Component *) memory;
-  s.runs = (Run *) (s.components + max_runs (p));
-  s.parents = (guint32 *) (s.runs + max_runs (p));
-  s.row_start = s.parents + max_runs (p);
-  return s;
-}
-
-/* Goes through row @y; stores its runs from number @number on, if @runs. */
-__device__ guint32
-scan_row (const PbfParams &p, const PbfDeviceFrame &f, gint y, Run *runs)
-{
-  const guint8 *row = f.frame + (gsize) y * f.stride;
-  guint32 n = 0;
-
-  for (gint x = 0; x < p.width; x++) {
-    gint first = x;
-
-    if (row[x] < p.threshold)
-      continue;
-    while (x + 1 < p.width && row[x + 1] >= p.threshold)
-      x++;
-    if (runs)
-      runs[n] = Run{ (guint16) y, (guint16) first, (guint16) x, 0 };
-    n++;
-  }
-  return n;
-}
-
-/* Sums of the threads before each, and of all. */
-__device__ guint32
-block_sum_before (guint32 v, guint32 *total)
-{
-  __shared__ guint32 of_warp[THREADS / 32];
-  guint32 before = pbf_warp_sum_before (v), warp = threadIdx.x / 32;
-
-  __syncthreads ();
-  if (pbf_lane () == 31)
-    of_warp[warp] = before + v;
-  __syncthreads ();
-  *total = 0;
-  for (guint w = 0; w < THREADS / 32; w++) {
-    if (w < warp)
-      before += of_warp[w];
-    *total += of_warp[w];
-  }
-  return before;
-}
-
-__device__ guint64
-block_max (guint64 v)
-{
-  __shared__ guint64 of_warp[THREADS / 32];
-
-  for (int d = 16; d > 0; d /= 2) {
-    guint64 other = __shfl_xor_sync (PBF_ALL_LANES, v, d);
-    v = other > v ? other : v;
-  }
-  __syncthreads ();
-  if (pbf_lane () == 0)
-    of_warp[threadIdx.x / 32] = v;
-  __syncthreads ();
-  for (guint w = 0; w < THREADS / 32; w++)
-    v = of_warp[w] > v ? of_warp[w] : v;
-  return v;
-}
-
-__device__ void
-unite_rows (const Scratch &s, gint y, gint diagonal)
-{
-  guint32 a = s.row_start[y - 1], b = s.row_start[y];
-  guint32 a_end = b, b_end = s.row_start[y + 1];
-
-  while (a < a_end && b < b_end) {
-    if (s.runs[a].first <= s.runs[b].last + diagonal
-        && s.runs[b].first <= s.runs[a].last + diagonal)
-      pbf_unite (s.parents, a, b);
-    if (s.runs[a].last < s.runs[b].last)
-      a++;
-    else
-      b++;
-  }
-}
-
-__device__ guint32
-find_runs (const PbfParams &p, const PbfDeviceFrame &f, const Scratch &s)
-{
-  guint32 n = 0;
-
-  for (gint base = 0; base < p.height; base += THREADS) {
-    gint y = base + threadIdx.x;
-    guint32 total, mine = y < p.height ? scan_row (p, f, y, NULL) : 0;
-    guint32 start = n + block_sum_before (mine, &total);
-
-    if (y < p.height) {
-      s.row_start[y] = start;
-      scan_row (p, f, y, s.runs + start);
-    }
-    n += total;
-  }
-  if (threadIdx.x == 0)
-    s.row_start[p.height] = n;
-  for (guint32 i = threadIdx.x; i < n; i += THREADS) {
-    s.parents[i] = i;
-    s.components[i] = Component{ 0, 0, 0, 0 };
-  }
-  __syncthreads ();
-  for (gint y = 1 + threadIdx.x; y < p.height; y += THREADS)
-    unite_rows (s, y, p.connectivity == 8);
-  __syncthreads ();
-  return n;
-}
-
-/* Adds the runs up; those that touch the ROI's pool mark their component. */
-__device__ void
-add_runs (
-    const Scratch &s, guint32 n, const guint64 *pool, const PbfResult *result)
-{
-  for (guint32 i = threadIdx.x; i < n; i += THREADS) {
-    Run run = s.runs[i];
-    Component *c = &s.components[pbf_find (s.parents, i)];
-    unsigned long long count = run.last - run.first + 1;
-    gint y = run.y - result->roi_y;
-
-    atomicAdd (&c->area, (guint32) count);
-    atomicAdd (&c->sx, count * run.first + count * (count - 1) / 2);
-    atomicAdd (&c->sy, count * run.y);
-    if (y >= 0 && y < SIDE
-        && (pool[y]
-            & pbf_bits_between (
-                run.first - result->roi_x, run.last - result->roi_x)))
-      atomicOr (&c->pool, 1u);
-  }
-  __syncthreads ();
-}
-
-__device__ void
-list_spatters (
-    const PbfParams &p, const Scratch &s, guint32 n, PbfResult *result)
-{
-  unsigned long long area = 0;
-  guint32 count = 0, total;
-
-  for (guint32 i = threadIdx.x; i < n; i += THREADS) {
-    Component *c = &s.components[i];
-
-    if (c->pool || c->area < p.min_area)
-      c->area = 0;
-    area += c->area;
-    count += c->area > 0;
-  }
-  block_sum_before (count, &total);
-  count = total;
-  block_sum_before ((guint32) (area & 0xffff), &total);
-  guint32 area_low = total;
-  block_sum_before ((guint32) (area >> 16), &total);
-  area = ((unsigned long long) total << 16) + area_low;
-
-  guint32 listed = min (count, (guint32) PBF_MAX_SPATTERS);
-  for (guint32 k = 0; k < listed; k++) {
-    guint64 best = 0;
-
-    for (guint32 i = threadIdx.x; i < n; i += THREADS) {
-      guint64 key = (guint64) s.components[i].area << 32 | (0xffffffffu - i);
-      best = s.components[i].area && key > best ? key : best;
-    }
-    best = block_max (best);
-    if (threadIdx.x == 0) {
-      Component *c = &s.components[0xffffffffu - (guint32) best];
-
-      pbf_describe_spatter (&result->spatters[k], c->area, c->sx, c->sy, 0, 0,
-          result->e_x_q8, result->e_y_q8);
-      c->area = 0;
-    }
-    __syncthreads ();
-  }
-  if (threadIdx.x == 0) {
-    result->raw[PBF_SPATTER_AREA] =
-        (gint32) min (area, (unsigned long long) PBF_AREA_MAX);
-    result->raw[PBF_SPATTER_COUNT] = min (count, (guint32) PBF_AREA_MAX);
-    result->features[PBF_SPATTER_AREA] = (gfloat) result->raw[PBF_SPATTER_AREA];
-    result->features[PBF_SPATTER_COUNT] =
-        (gfloat) result->raw[PBF_SPATTER_COUNT];
-    result->n_spatters = listed;
-    if (count > PBF_MAX_SPATTERS)
-      result->flags |= PBF_RESULT_SPATTERS_CUT;
-  }
+  return Rectangle{ f.frame, f.stride, p.width, p.height };
 }
 
 __global__ void
-__launch_bounds__ (THREADS)
-    frame_kernel (const PbfParams p, const PbfDeviceFrame *frames, guint n,
-        PbfResult *results, const guint64 *pools, guint8 *scratch, gsize size)
+__launch_bounds__ (THREADS) spatters_kernel (const PbfParams p,
+    const PbfDeviceFrame *frames, guint n, PbfResult *results,
+    const gint32 *pool_pixels, guint8 *scratch, gsize size)
 {
-  Scratch s = lay_out (p, scratch + blockIdx.x * size);
+  Scratch s = lay_out (p.width, p.height, scratch + blockIdx.x * size);
 
   for (guint i = blockIdx.x; i < n; i += gridDim.x) {
-    guint32 flags = results[i].flags;
+    guint32 flags = results[i].flags, pool = NO_COMPONENT;
 
     if ((flags & PBF_RESULT_EMPTY) && !(flags & PBF_RESULT_EXCLUDED))
       continue;
-    guint32 runs = find_runs (p, frames[i], s);
-    add_runs (s, runs, pools + (gsize) i * SIDE, &results[i]);
-    list_spatters (p, s, runs, &results[i]);
+    guint32 runs = find_runs (p, whole_frame (p, frames[i]), s);
+    add_runs (s, runs);
+    if (pool_pixels[i] >= 0)
+      pool =
+          component_at (s, pool_pixels[i] % p.width, pool_pixels[i] / p.width);
+    list_spatters (p, s, runs, pool, 0, 0, &results[i]);
+    __syncthreads ();
+  }
+}
+
+/* Of the pixels whose 3x3 sum is @top, the first in the largest component that has
+ * one; @first if all of them are background. */
+__device__ guint32
+locate_in_components (const PbfParams &p, const PbfDeviceFrame &f,
+    const Scratch &s, guint32 top, guint32 first)
+{
+  guint32 runs = find_runs (p, whole_frame (p, f), s);
+  guint64 best = 0;
+
+  add_runs (s, runs);
+  for (guint32 i = threadIdx.x; i < runs; i += THREADS) {
+    gint y = s.runs[i].y, x = s.runs[i].first, last = s.runs[i].last;
+
+    while (x <= last && pbf_box_sum (p, f, x, y) != top)
+      x++;
+    if (x <= last) /* the largest complement is the first pixel */
+      atomicMax (&s.components[pbf_find (s.parents, i)].mark,
+          ~(guint32) (y * p.width + x));
+  }
+  __syncthreads ();
+  for (guint32 i = threadIdx.x; i < runs; i += THREADS) {
+    guint64 key = (guint64) s.components[i].area << 32 | (0xffffffffu - i);
+
+    if (s.components[i].mark && key > best)
+      best = key;
+  }
+  best = block_max (best);
+  return best ? ~s.components[0xffffffffu - (guint32) best].mark : first;
+}
+
+/* Sets the position of the frames that ask for the brightest spot. */
+__global__ void
+__launch_bounds__ (THREADS) brightest_kernel (const PbfParams p,
+    PbfDeviceFrame *frames, guint n, guint8 *scratch, gsize size)
+{
+  Scratch s = lay_out (p.width, p.height, scratch + blockIdx.x * size);
+
+  for (guint i = blockIdx.x; i < n; i += gridDim.x) {
+    PbfDeviceFrame &f = frames[i];
+    guint32 sum = 0, at = 0, count = 0;
+
+    if (f.info.position != PBF_POSITION_BRIGHTEST
+        || (f.info.entry == PBF_EMPTY && !p.analyse_empty))
+      continue;
+    for (gint k = threadIdx.x; k < p.width * p.height; k += THREADS) {
+      guint32 here = pbf_box_sum (p, f, k % p.width, k / p.width);
+
+      if (here > sum || count == 0) {
+        sum = here;
+        at = k;
+        count = 1;
+      } else if (here == sum) {
+        count++;
+      }
+    }
+    guint64 best = block_max ((guint64) sum << 32 | (0xffffffffu - at));
+    guint32 top = (guint32) (best >> 32);
+    at = 0xffffffffu - (guint32) best;
+    block_sum_before (sum == top ? count : 0, &count);
+    if (count > 1)
+      at = locate_in_components (p, f, s, top, at);
+    __syncthreads ();
+    if (threadIdx.x == 0) {
+      f.info.e_x_q8 = 256 * (gint32) (at % p.width) + 128;
+      f.info.e_y_q8 = 256 * (gint32) (at / p.width) + 128;
+      f.info.position = PBF_POSITION_GIVEN;
+    }
     __syncthreads ();
   }
 }
@@ -254,19 +113,25 @@ __launch_bounds__ (THREADS)
 gsize
 pbf_frame_scratch_size (const PbfParams *params)
 {
-  gsize size = max_runs (*params)
-                   * (sizeof (Component) + sizeof (Run) + sizeof (guint32))
-               + ((gsize) params->height + 1) * sizeof (guint32);
+  return scratch_size (params->width, params->height);
+}
 
-  return (size + 255) & ~(gsize) 255;
+cudaError_t
+pbf_launch_brightest (const PbfParams *params, PbfDeviceFrame *frames, guint n,
+    guint8 *scratch, guint blocks, cudaStream_t stream)
+{
+  brightest_kernel<<<MIN (blocks, n), THREADS, 0, stream>>> (
+      *params, frames, n, scratch, pbf_frame_scratch_size (params));
+  return cudaGetLastError ();
 }
 
 cudaError_t
 pbf_launch_frame_spatters (const PbfParams *params,
     const PbfDeviceFrame *frames, guint n, PbfResult *results,
-    const guint64 *pools, guint8 *scratch, guint blocks, cudaStream_t stream)
+    const gint32 *pool_pixels, guint8 *scratch, guint blocks,
+    cudaStream_t stream)
 {
-  frame_kernel<<<MIN (blocks, n), THREADS, 0, stream>>> (*params, frames, n,
-      results, pools, scratch, pbf_frame_scratch_size (params));
+  spatters_kernel<<<MIN (blocks, n), THREADS, 0, stream>>> (*params, frames, n,
+      results, pool_pixels, scratch, pbf_frame_scratch_size (params));
   return cudaGetLastError ();
 }

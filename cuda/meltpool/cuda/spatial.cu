@@ -10,9 +10,9 @@
  * those; gradients work on the 400 words evenly. Integers are added up by the
  * warp in any order, the few floating-point results are computed from the
  * complete sums by every lane alike, as the CPU does. */
-#include "cuda/meltpool/cuda/engine.cuh"
+#include "cuda/meltpool/cuda/begin.cuh"
+#include "cuda/meltpool/cuda/gradient.cuh"
 #include "cuda/meltpool/cuda/union.cuh"
-#include "cuda/meltpool/cuda/warp.cuh"
 
 #define SIDE PBF_ROI_SIDE
 #define PITCH 11 /* words from row to row in shared memory */
@@ -67,99 +67,6 @@ sy_of (unsigned long long component)
   return (guint32) (component >> 39);
 }
 
-/* --- where the pool is expected ------------------------------------------- */
-
-/* Bytes of @word that are not below @threshold (broadcast), as 4 bits. */
-__device__ __forceinline__ guint32
-reaches (guint32 word, guint32 threshold)
-{
-  guint32 m = __vcmpgeu4 (word, threshold) & 0x08040201u;
-
-  m |= m >> 16;
-  return (m | m >> 8) & 15;
-}
-
-/* The word of four pixels from column 4 @c of row @y of the frame; what lies
- * beyond the width is 0. */
-__device__ __forceinline__ guint32
-frame_word (const PbfParams &p, const PbfDeviceFrame &f, gint c, gint y)
-{
-  guint32 word = *(const guint32 *) (f.frame + (gsize) y * f.stride + 4 * c);
-  gint valid = p.width - 4 * c;
-
-  return valid >= 4 ? word : word & ((1u << (8 * valid)) - 1);
-}
-
-__device__ bool
-is_lit (const PbfParams &p, const PbfDeviceFrame &f)
-{
-  gint words = (p.width + 3) / 4;
-  guint32 threshold = (guint32) p.threshold * 0x01010101u;
-
-  for (gint first = 0; first < words * p.height; first += 32) {
-    gint i = first + pbf_lane ();
-    bool lit =
-        i < words * p.height
-        && __vcmpgeu4 (frame_word (p, f, i % words, i / words), threshold);
-    if (__any_sync (PBF_ALL_LANES, lit))
-      return true;
-  }
-  return false;
-}
-
-__device__ void
-locate_brightest (
-    const PbfParams &p, const PbfDeviceFrame &f, gint32 *ex, gint32 *ey)
-{
-  guint32 best = 0;
-  guint32 at = 0;
-
-  /* pixels in raster order, a lane every 32nd: its first maximum is kept */
-  for (gint i = pbf_lane (); i < p.width * p.height; i += 32) {
-    gint x = i % p.width, y = i / p.width;
-    guint32 sum = 0;
-
-    for (gint v = max (y - 1, 0); v <= min (y + 1, p.height - 1); v++)
-      for (gint u = max (x - 1, 0); u <= min (x + 1, p.width - 1); u++)
-        sum += f.frame[(gsize) v * f.stride + u];
-    if (sum > best || i == (gint) pbf_lane ()) {
-      best = sum;
-      at = i;
-    }
-  }
-  guint32 top = pbf_warp_max (best);
-  at = ~pbf_warp_max (best == top ? ~at : 0);
-  *ex = 256 * (gint32) (at % p.width) + 128;
-  *ey = 256 * (gint32) (at / p.width) + 128;
-}
-
-__device__ void
-locate_centroid (
-    const PbfParams &p, const PbfDeviceFrame &f, gint32 *ex, gint32 *ey)
-{
-  gint words = (p.width + 3) / 4;
-  guint32 threshold = (guint32) p.threshold * 0x01010101u, count = 0;
-  unsigned long long sx = 0, sy = 0;
-
-  for (gint i = pbf_lane (); i < words * p.height; i += 32) {
-    gint c = i % words, y = i / words;
-    guint32 lit = reaches (frame_word (p, f, c, y), threshold);
-    guint32 n = __popc (lit);
-
-    count += n;
-    sx += n * 4 * c + __popc (lit & 2) + 2 * __popc (lit & 4)
-          + 3 * __popc (lit & 8);
-    sy += (unsigned long long) n * y;
-  }
-  guint32 n = pbf_warp_sum (count);
-  for (int d = 16; d > 0; d /= 2) {
-    sx += __shfl_xor_sync (PBF_ALL_LANES, sx, d);
-    sy += __shfl_xor_sync (PBF_ALL_LANES, sy, d);
-  }
-  *ex = n ? pbf_centroid_q8 (sx, n, 0) : 128 * p.width;
-  *ey = n ? pbf_centroid_q8 (sy, n, 0) : 128 * p.height;
-}
-
 /* --- the ROI ---------------------------------------------------------------- */
 
 /* Copies the ROI, which starts at any byte, into words of shared memory: two
@@ -188,7 +95,7 @@ threshold_row (const guint32 *row, guint32 threshold)
 
 #pragma unroll
   for (gint c = 0; c < WORDS; c++)
-    bits |= (guint64) reaches (row[c], threshold) << (4 * c);
+    bits |= (guint64) pbf_reaches (row[c], threshold) << (4 * c);
   return bits;
 }
 
@@ -607,6 +514,8 @@ measure_pool (const guint32 *roi, const Rows &pool, PbfResult *result)
     result->bbox_y = (guint16) (result->roi_y + upper);
     result->bbox_width = (guint16) (64 - __clzll (columns) - left);
     result->bbox_height = (guint16) (64 - __clzll (rows) - upper);
+    if (pbf_box_at_edge (result, SIDE))
+      result->flags |= PBF_RESULT_POOL_AT_EDGE;
   }
 }
 
@@ -691,36 +600,6 @@ measure_polar (const PbfParams &p, const guint32 *roi, gint32 ex, gint32 ey,
   }
 }
 
-/* Adds one gradient to the sums over angles of at least 20 j degrees (folded
- * into 0..90), and over those of them that point to the left. A lane has at
- * most 52 of at most 361 * 65536, which fits 32 bits. */
-__device__ __forceinline__ void
-add_gradient (gint32 gx, gint32 gy, guint32 all[5], guint32 left[5])
-{
-  guint32 length = pbf_gradient_q16 (gx, gy);
-  guint32 to_left = gx * gy < 0 ? length : 0;
-  gint32 ax = abs (gx), ay = abs (gy);
-
-  all[0] += length;
-  left[0] += to_left;
-#define FROM(k, degrees)                                                       \
-  if (ay * PBF_TAN##degrees##_Q >= ax * PBF_TAN##degrees##_P) {                \
-    all[k] += length;                                                          \
-    left[k] += to_left;                                                        \
-  }
-  FROM (1, 20)
-  FROM (2, 40)
-  FROM (3, 60)
-  FROM (4, 80)
-#undef FROM
-}
-
-__device__ __forceinline__ gint32
-byte_of (guint32 word, gint k)
-{
-  return (word >> (8 * k)) & 255;
-}
-
 __device__ void
 measure_hog (const guint32 *roi, PbfResult *result)
 {
@@ -741,7 +620,7 @@ measure_hog (const guint32 *roi, PbfResult *result)
 
 #pragma unroll
     for (gint k = 0; k < 4; k++)
-      add_gradient (byte_of (to_right, k) - byte_of (to_left, k),
+      pbf_add_gradient (byte_of (to_right, k) - byte_of (to_left, k),
           byte_of (down, k) - byte_of (up, k), all, left);
   }
 #pragma unroll
@@ -749,12 +628,7 @@ measure_hog (const guint32 *roi, PbfResult *result)
     a[k] = pbf_warp_sum_wide (all[k]);
     l[k] = pbf_warp_sum_wide (left[k]);
   }
-#pragma unroll
-  for (gint k = 0; k < 4; k++) {
-    sums[k] = (a[k] - l[k]) - (a[k + 1] - l[k + 1]);
-    sums[8 - k] = l[k] - l[k + 1];
-  }
-  sums[4] = a[4];
+  pbf_hog_unfold (a, l, sums);
   pbf_hog_normalise (sums, normalised);
 #pragma unroll
   for (gint k = 0; k < 9; k++)
@@ -764,14 +638,18 @@ measure_hog (const guint32 *roi, PbfResult *result)
 
 /* --- the frame -------------------------------------------------------------------- */
 
+/* @pool_pixel (only for frame scope): the pool's first pixel in the frame, -1 without
+ * a pool. */
 __device__ void
 measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
-    PbfDeviceScratch *scratch, guint64 *pool_rows)
+    PbfDeviceScratch *scratch, gint32 *pool_pixel)
 {
   PbfResult *result = &shared.result;
   guint lane = pbf_lane (), n;
-  gint32 ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x);
-  gint32 ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y);
+  gint32 ex =
+      pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, SIDE);
+  gint32 ey =
+      pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, SIDE);
   guint32 threshold = (guint32) p.threshold * 0x01010101u;
   gint pool_number;
   Rows mask, pool;
@@ -801,10 +679,13 @@ measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
         p, mask, ex, ey, components, parents, &pool_number, &pool);
   measure_pool (shared.roi, pool, result);
   __syncwarp ();
-  if (pool_rows) {
-    pool_rows[lane] = pool.low;
-    if (lane < 8)
-      pool_rows[32 + lane] = pool.high;
+  if (pool_pixel) {
+    gint y = first_row (pool);
+    gint x = y < 0 ? 0 : __ffsll ((long long) row_of (pool, y)) - 1;
+
+    if (lane == 0)
+      *pool_pixel =
+          y < 0 ? -1 : (result->roi_y + y) * p.width + result->roi_x + x;
   } else {
     measure_spatters (p, components, n, pool_number, result);
   }
@@ -815,62 +696,9 @@ measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
     result->features[lane] = (gfloat) result->raw[lane] / pbf_scale (lane);
 }
 
-/* Class of the frame: sets the fields of a record that precede its measures. Returns
- * the entry, with PBF_ENTER_IF_LIT decided. */
-__device__ guint
-begin_frame (const PbfParams &p, const PbfDeviceFrame &f, PbfResult *result)
-{
-  guint lane = pbf_lane (), entry = f.info.entry;
-  guint32 flags = f.info.flags;
-  gint32 ex = f.info.e_x_q8, ey = f.info.e_y_q8;
-
-  for (guint i = lane; i < sizeof *result / 4; i += 32)
-    ((guint32 *) result)[i] = 0;
-  if (entry == PBF_ENTER_IF_LIT)
-    entry = is_lit (p, f) ? PBF_ENTER : PBF_EMPTY;
-  if (entry == PBF_EMPTY) {
-    flags |= PBF_RESULT_EMPTY;
-    if (p.analyse_empty)
-      entry = PBF_EXCLUDE;
-  }
-  if (entry == PBF_EXCLUDE)
-    flags |= PBF_RESULT_EXCLUDED;
-  if (entry != PBF_EMPTY) {
-    if (f.info.position == PBF_POSITION_BRIGHTEST)
-      locate_brightest (p, f, &ex, &ey);
-    else if (f.info.position == PBF_POSITION_CENTROID)
-      locate_centroid (p, f, &ex, &ey);
-    if (pbf_roi_clamped (ex, p.width) || pbf_roi_clamped (ey, p.height))
-      flags |= PBF_RESULT_ROI_CLAMPED;
-  }
-  __syncwarp ();
-  if (lane == 0) {
-    result->magic = PBF_RESULT_MAGIC;
-    result->size = sizeof (PbfResult);
-    result->version = PBF_RESULT_VERSION;
-    result->timestamp_ns = f.info.timestamp_ns;
-    result->frame_index = f.info.frame_index;
-    result->frame_counter = f.info.frame_counter;
-    result->flags = flags;
-    result->layer = f.info.layer;
-    result->vector_id = f.info.vector_id;
-    result->x_um = f.info.x_um;
-    result->y_um = f.info.y_um;
-    result->signal_flags = f.info.signal_flags;
-    if (entry != PBF_EMPTY) {
-      result->e_x_q8 = ex;
-      result->e_y_q8 = ey;
-      result->roi_x = pbf_roi_start (ex, p.width, p.align);
-      result->roi_y = pbf_roi_start (ey, p.height, 1);
-    }
-  }
-  __syncwarp ();
-  return entry;
-}
-
 __global__ void __launch_bounds__ (32 * PBF_SPATIAL_WARPS)
     spatial_kernel (const PbfParams p, const PbfDeviceFrame *frames, guint n,
-        PbfResult *results, guint8 *entered, guint64 *pools,
+        PbfResult *results, guint8 *entered, gint32 *pool_pixels,
         PbfDeviceScratch *scratch)
 {
   __shared__ Shared shared[PBF_SPATIAL_WARPS];
@@ -879,11 +707,11 @@ __global__ void __launch_bounds__ (32 * PBF_SPATIAL_WARPS)
 
   for (guint i = first; i < n; i += gridDim.x * PBF_SPATIAL_WARPS) {
     const PbfDeviceFrame &f = frames[i];
-    guint entry = begin_frame (p, f, &shared[warp].result);
+    guint entry = pbf_begin_frame (p, f, SIDE, &shared[warp].result);
 
     if (entry != PBF_EMPTY)
       measure_roi (p, f, shared[warp], scratch + first,
-          pools ? pools + (gsize) i * SIDE : NULL);
+          pool_pixels ? pool_pixels + i : NULL);
     __syncwarp ();
     for (guint k = pbf_lane (); k < sizeof (PbfResult) / 16; k += 32)
       ((uint4 *) &results[i])[k] = ((uint4 *) &shared[warp].result)[k];
@@ -897,11 +725,11 @@ __global__ void __launch_bounds__ (32 * PBF_SPATIAL_WARPS)
 
 cudaError_t
 pbf_launch_spatial (const PbfParams *params, const PbfDeviceFrame *frames,
-    guint n, PbfResult *results, guint8 *entered, guint64 *pools,
+    guint n, PbfResult *results, guint8 *entered, gint32 *pool_pixels,
     PbfDeviceScratch *scratch, guint blocks, cudaStream_t stream)
 {
   blocks = MIN (blocks, (n + PBF_SPATIAL_WARPS - 1) / PBF_SPATIAL_WARPS);
   spatial_kernel<<<blocks, 32 * PBF_SPATIAL_WARPS, 0, stream>>> (
-      *params, frames, n, results, entered, pools, scratch);
+      *params, frames, n, results, entered, pool_pixels, scratch);
   return cudaGetLastError ();
 }
