@@ -8,7 +8,7 @@
  * pinned host memory that are copied or mapped; the time of each kernel; the bus
  * measured in the same run. Medians over rounds.
  *
- *   bench_meltpool_cuda [device] */
+ *   bench_meltpool_cuda [device [smallest batch]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +179,7 @@ int
 main (int argc, char **argv)
 {
   gint device = argc > 1 ? atoi (argv[1]) : 0;
+  guint smallest = argc > 2 ? (guint) atoi (argv[2]) : 1;
   static const guint sizes[] = { 1, 32, 256, 1024, 4096, 16384, 65536 };
   static const gchar *const regimes[] = { "nominal", "keyhole",
     "lack-of-fusion", "spatter", "drift" };
@@ -206,6 +207,8 @@ main (int argc, char **argv)
   printf ("%8s %18s %26s %18s   M frames/s\n", "batch", "in device memory",
       "pinned, copied (of bus)", "pinned, mapped");
   for (guint k = 0; k < G_N_ELEMENTS (sizes); k++) {
+    if (sizes[k] < smallest)
+      continue;
     gdouble d = time_engine (&ring, context, model, sizes[k], TRUE,
         PBF_TRANSFER_COPY, PBF_LABELLING_AUTO);
     gdouble c = time_engine (&ring, context, model, sizes[k], FALSE,
