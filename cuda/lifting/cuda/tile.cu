@@ -30,6 +30,9 @@ struct _LwtTiles {
 
 namespace {
 
+/* Levels with fewer tiles for each multiprocessor have small ones. */
+#define LARGE_TILES 4
+
 /* A kernel's parameter: LwtTileParameters of tile.cuh */
 typedef struct {
   LwtTileTask task;
@@ -169,7 +172,7 @@ make_task (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
   return TRUE;
 }
 
-/* The kernel of a level: large tiles if that makes one for each multiprocessor.
+/* The kernel of a level: large tiles if that makes LARGE_TILES for each multiprocessor.
  * LWT_TILE_KERNELS: there is none. */
 guint
 choose_kernel (const LwtTiles *tiles, const LwtLevelTask *level,
@@ -178,7 +181,8 @@ choose_kernel (const LwtTiles *tiles, const LwtLevelTask *level,
   const guint large = inverse ? LWT_TILE_INVERSE : LWT_TILE_FORWARD;
 
   if (make_task (tiles, level, large, task)
-      && task->axis[0].tiles * task->axis[1].tiles >= tiles->multiprocessors)
+      && task->axis[0].tiles * task->axis[1].tiles
+             >= LARGE_TILES * tiles->multiprocessors)
     return large;
   return make_task (tiles, level, large + 1, task) ? large + 1
          : make_task (tiles, level, large, task)   ? large

@@ -34,11 +34,13 @@
 #define LWT_KNOWN const
 #define LWT_CONSTANT
 #define LWT_IF_KNOWN if
+#define LWT_NOINLINE
 #define lwt_tile_warp() ((int) (threadIdx.x / 32))
 #else
 #define LWT_KNOWN constexpr
 #define LWT_CONSTANT constexpr
 #define LWT_IF_KNOWN if constexpr
+#define LWT_NOINLINE __noinline__
 extern __shared__ float4 lwt_tile_shared[];
 
 /* The number of the warp, for the compiler the same in all lanes */
@@ -729,7 +731,7 @@ lwt_tile_nan (void)
   return result;
 }
 
-/* Reads or writes a chunk of a row, up to @width. */
+/* Reads a chunk of a row, up to @width. */
 template <typename T>
 static __device__ __forceinline__ LwtChunk<T>
 lwt_tile_read (const LwtTileBand &band, int x, int y, int width)
@@ -747,6 +749,25 @@ lwt_tile_read (const LwtTileBand &band, int x, int y, int width)
   return chunk;
 }
 
+/* Copies a chunk of a row, up to @width, to shared memory while the thread goes on. */
+template <typename T>
+static __device__ __forceinline__ void
+lwt_tile_fetch (
+    LwtChunk<T> *to, const LwtTileBand &band, int x, int y, int width)
+{
+  constexpr int n = LwtChunk<T>::n;
+  const T *const from = (const T *) lwt_tile_line (band, y) + x;
+
+  if ((unsigned long long) from % 16 == 0 && x + n <= width)
+    lwt_tile_copy<16> (to, from);
+  else
+#pragma unroll
+    for (int k = 0; k < n; k++)
+      if (x + k < width)
+        lwt_tile_copy<sizeof (T)> (&to->v[k], from + k);
+}
+
+/* Writes a chunk of a row, up to @width. */
 template <typename T>
 static __device__ __forceinline__ void
 lwt_tile_write (
@@ -765,6 +786,17 @@ lwt_tile_write (
       to[k] = chunk.v[k];
 }
 
+/* A sample of the form with P - p0. A call, as its divisions are long. */
+template <typename T>
+static __device__ LWT_NOINLINE T
+lwt_tile_add_tail (
+    T form, const double *polynomial, int x, int y, int width, int height)
+{
+  return (T) ((double) form
+              + lwt_tail (
+                  polynomial, lwt_centred (x, width), lwt_centred (y, height)));
+}
+
 /* Writes a chunk of a component: @x, @y in the component. @form: the polynomial is
  * added to it. */
 template <typename T>
@@ -775,14 +807,10 @@ lwt_tile_write_part (const LwtTileParts &parts, int part, int x, int y,
   constexpr int n = LwtChunk<T>::n;
   const int width = parts.size[0], words = (width + 31) / 32;
 
-  if (form && parts.polynomial) {
-    const double v = lwt_centred (y, parts.size[1]);
-
+  if (form && parts.polynomial)
     for (int k = 0; k < n; k++)
-      chunk.v[k] =
-          (T) ((double) chunk.v[k]
-               + lwt_tail (parts.polynomial, lwt_centred (x + k, width), v));
-  }
+      chunk.v[k] = lwt_tile_add_tail (
+          chunk.v[k], parts.polynomial, x + k, y, width, parts.size[1]);
   if (parts.missing) {
     const unsigned *const bits = parts.missing + (unsigned long long) y * words;
 
@@ -794,19 +822,40 @@ lwt_tile_write_part (const LwtTileParts &parts, int part, int x, int y,
   lwt_tile_write (parts.parts[part], x, y, width, chunk);
 }
 
+/* Calls f (chunk of the tile, row, column in chunks, x, y in the picture) for the
+ * thread's chunks that belong to the components: the same ones each time. */
+template <typename T, class Tile, typename F>
+static __device__ __forceinline__ void
+lwt_tile_each_chunk (
+    const LwtTileTask &task, const LwtTilePlace &x, const LwtTilePlace &y, F f)
+{
+  constexpr int n = LwtChunk<T>::n;
+  LWT_KNOWN int chunks = 2 * LwtAlong<Tile, 0>::size () / n;
+  LWT_KNOWN int rows = 2 * LwtAlong<Tile, 1>::size ();
+
+#pragma unroll 2
+  for (int at = threadIdx.x; at < rows * chunks; at += Tile::plan.threads) {
+    const int row = at / chunks, column = at % chunks;
+    const int at_x = 2 * x.pair + column * n, at_y = 2 * y.pair + row;
+    const int part_y = at_y - task.parts.pad[1];
+
+    if (part_y >= 0 && part_y < task.parts.size[1] && at_y < task.axis[1].n
+        && at_x < task.axis[0].n)
+      f (at, row, column, at_x, at_y);
+  }
+}
+
 /* Components: each low band of level 1 is expanded in the tile and subtracted from its
- * predecessor: the picture, then the low bands one after the other. A thread has the
- * same chunks each time; it keeps the predecessor in @before, behind the tile in
- * shared memory. */
+ * predecessor: the picture, then the low bands one after the other. The last low band
+ * is the form. A thread keeps the predecessor of its chunks in @before, behind the
+ * tile in shared memory. */
 template <typename T, class Tile>
 static __device__ __forceinline__ void
 lwt_tile_parts (const LwtTileParameters<T> &parameters, T *tile)
 {
-  using X = LwtAlong<Tile, 0>;
-  using Y = LwtAlong<Tile, 1>;
-  LWT_KNOWN int chunks = 2 * X::size () / LwtChunk<T>::n;
   const LwtTileTask &task = parameters.task;
   const LwtTileParts &parts = task.parts;
+  const int *const pad = parts.pad;
   const int width = task.axis[0].n;
   const LwtTilePlace x =
       lwt_tile_place<Tile, 0> (task.axis[0], blockIdx.x % task.axis[0].tiles);
@@ -814,43 +863,49 @@ lwt_tile_parts (const LwtTileParameters<T> &parameters, T *tile)
       lwt_tile_place<Tile, 1> (task.axis[1], blockIdx.x / task.axis[0].tiles);
   LwtChunk<T> *const before =
       (LwtChunk<T> *) (tile + Tile::plan.rows * Tile::plan.pitch);
+  const bool noise = parts.parts[0].data != 0;
+  /* without noise a low band of no levels is the first predecessor */
+  const bool skips = !noise && parts.at_zero[0];
 
   lwt_tile_begin ();
-  for (int i = 0; i < 3; i++) {
+  if (noise || skips)
+    lwt_tile_each_chunk<T, Tile> (
+        task, x, y, [&] (int at, int, int, int at_x, int at_y) {
+          lwt_tile_fetch (&before[at], noise ? task.picture : parts.low[0],
+              at_x, at_y, width);
+        });
+  for (int i = skips ? 1 : 0; i < 3; i++) {
     const LwtTileBand bands[2][2] = { { parts.low[i] } };
 
     if (parts.low[i].data == 0)
       continue;
-    if (!parts.at_zero[i])
+    if (parts.at_zero[i])
+      lwt_tile_copies_end ();
+    else
       lwt_tile_synthesise<T, Tile> (parameters, tile, bands, false, x, y);
-#pragma unroll 2
-    for (int at = threadIdx.x; at < 2 * Y::size () * chunks;
-         at += Tile::plan.threads) {
-      const int row = at / chunks, chunk = at % chunks;
-      const int at_x = 2 * x.pair + chunk * LwtChunk<T>::n;
-      const int at_y = 2 * y.pair + row;
-      const int part_x = at_x - parts.pad[0], part_y = at_y - parts.pad[1];
-      LwtChunk<T> low, part;
+    lwt_tile_each_chunk<T, Tile> (
+        task, x, y, [&] (int at, int row, int column, int at_x, int at_y) {
+          LwtChunk<T> part = before[at];
+          const LwtChunk<T> low =
+              parts.at_zero[i]
+                  ? lwt_tile_read<T> (parts.low[i], at_x, at_y, width)
+                  : ((const LwtChunk<T> *) (tile + row * Tile::plan.pitch))
+                      [lwt_tile_chunk_at (row, column)];
 
-      if (part_y < 0 || part_y >= parts.size[1] || at_y >= task.axis[1].n
-          || at_x >= width)
-        continue;
-      low = parts.at_zero[i]
-                ? lwt_tile_read<T> (parts.low[i], at_x, at_y, width)
-                : ((const LwtChunk<T> *) (tile + row * Tile::plan.pitch))
-                    [lwt_tile_chunk_at (row, chunk)];
-      if (parts.parts[i].data) {
-        part = i == 0 ? lwt_tile_read<T> (task.picture, at_x, at_y, width)
-                      : before[at];
+          before[at] = low;
 #pragma unroll
-        for (int k = 0; k < LwtChunk<T>::n; k++)
-          part.v[k] = part.v[k] - low.v[k];
-        lwt_tile_write_part<T> (parts, i, part_x, part_y, part, false);
-      }
-      before[at] = low;
-      if (i == 2 && parts.parts[3].data)
-        lwt_tile_write_part<T> (parts, 3, part_x, part_y, low, true);
-    }
+          for (int k = 0; k < LwtChunk<T>::n; k++)
+            part.v[k] = part.v[k] - low.v[k];
+          if (parts.parts[i].data)
+            lwt_tile_write_part<T> (
+                parts, i, at_x - pad[0], at_y - pad[1], part, false);
+        });
     __syncthreads ();
   }
+  if (parts.parts[3].data)
+    lwt_tile_each_chunk<T, Tile> (
+        task, x, y, [&] (int at, int, int, int at_x, int at_y) {
+          lwt_tile_write_part<T> (
+              parts, 3, at_x - pad[0], at_y - pad[1], before[at], true);
+        });
 }

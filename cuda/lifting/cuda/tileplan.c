@@ -8,16 +8,18 @@
 
 #include <string.h>
 
-/* Tiles of 32 pairs instead of 64 are used up to so many that overlap. */
+/* Tiles of 32 pairs along y instead of 64 are used up to so many that overlap. */
 #define MOST_OVERLAP 12
 
 /* Registers of a thread beside its run's samples; bytes of shared memory of a
  * multiprocessor (compute capability 9.0; others hold fewer thread blocks) */
-#define SPARE_REGISTERS 24
+#define SPARE_REGISTERS 14
 #define SHARED (228 * 1024)
 
-/* of a multiprocessor; those of compute capability 7.5 have no more */
-#define MAX_THREADS 1024
+/* Threads of a multiprocessor: more of large tiles would spill registers; compute
+ * capability 7.5 holds no more of small ones */
+#define MAX_THREADS 640
+#define MAX_THREADS_SMALL 1024
 
 /* Outputs of a kind of the two may be so many pairs from each other */
 #define MAX_DRIFT 24
@@ -195,6 +197,7 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
   LwtTileLine *lines = plan->lines;
   guint taps = 0;
   gint registers, beside, room, run = small || size == 8 ? 16 : 32;
+  gboolean low;
 
   memset (plan, 0, sizeof *plan);
   plan->inverse = inverse;
@@ -223,8 +226,13 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
     run = 16;
     plan_run (&lines[first], plan, run, inverse ? 1 : chunk);
   }
-  /* forward, more and lower tiles are faster if they do not overlap too much */
-  room = small || (!inverse && beside <= MOST_OVERLAP) ? 32 : 64;
+  /* more and lower tiles are faster if they do not overlap too much */
+  low = size == 4 && beside <= MOST_OVERLAP;
+  room = small || (!inverse && low) ? 32 : 64;
+  if (inverse && low && !small) {
+    lines[first].runs = 1;
+    plan_run (&lines[first], plan, run, 1);
+  }
   if (!ends_are_apart (&lines[first])
       || !plan_second (&lines[second], plan, room, room / run,
           inverse ? chunk : 1, inverse ? chunk : 1))
@@ -235,7 +243,7 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
           > LWT_TILE_MAX_INPUTS)
         return FALSE;
   plan->threads = 2 * room * lines[first].runs;
-  registers = plan->parts ? SPARE_REGISTERS : 0;
+  registers = plan->parts ? 24 : 0;
   for (gint axis = 0; axis < 2; axis++)
     registers =
         MAX (registers, (lines[axis].in[0][1] - lines[axis].in[0][0]
@@ -258,7 +266,9 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
       MIN (MAX (65536 / (plan->threads * (registers + SPARE_REGISTERS)),
                size <= 4 ? 512 / plan->threads : 1),
           (gint) (SHARED / (lwt_tile_plan_get_shared (plan, type) + 1024)));
-  plan->blocks = CLAMP (plan->blocks, 1, MAX_THREADS / plan->threads);
+  plan->blocks = CLAMP (plan->blocks, 1,
+      (small && !plan->parts ? MAX_THREADS_SMALL : MAX_THREADS)
+          / plan->threads);
   return TRUE;
 }
 
