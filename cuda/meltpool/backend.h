@@ -24,9 +24,12 @@ typedef struct {
   gboolean (*wait) (
       PbfBackend *backend, guint slot, PbfBatch *batch, GError **error);
   void (*reset) (PbfBackend *backend);
+  /* Has the backend given up its own way for another one? NULL: never does. */
+  gboolean (*has_fallen_back) (PbfBackend *backend);
 } PbfBackendOps;
 
 extern const PbfBackendOps pbf_backend_cpu;
-extern const PbfBackendOps pbf_backend_cuda; /* only where CUDA is built */
+extern const PbfBackendOps pbf_backend_cuda;     /* only where CUDA is built */
+extern const PbfBackendOps pbf_backend_resident; /* likewise */
 
 G_END_DECLS

@@ -45,6 +45,11 @@ pbf_config_init (PbfConfig *config)
   config->activation = PBF_ACTIVATION_NONE;
   config->labelling = PBF_LABELLING_AUTO;
   config->transfer = PBF_TRANSFER_AUTO;
+  config->mode = PBF_MODE_BATCH;
+  config->parallel_frames = 8;
+  config->idle_sleep_ns = 500;
+  config->spin_us = 50;
+  config->lifetime_ms = 100;
   config->threads = 1;
   config->max_batch = 256;
   config->depth = 3;
@@ -73,6 +78,8 @@ pbf_config_check (const PbfConfig *config, GError **error)
           "polar inner radius", c->polar_inner, 0, c->polar_outer, error)
       || !cvis_check_range ("temporal window", c->window, 1, 1024, error)
       || !cvis_check_range ("maximal gap", c->max_gap, 0, 1000000, error)
+      || !cvis_check_range ("parallel frames", c->parallel_frames, 1, 64, error)
+      || !cvis_check_range ("lifetime", c->lifetime_ms, 1, 1000, error)
       || !cvis_check_range ("threads", c->threads, 0, 1024, error)
       || !cvis_check_range ("batch size", c->max_batch, 1, 65536, error)
       || !cvis_check_range ("batches in flight", c->depth, 2, 16, error))
@@ -133,7 +140,8 @@ pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
     return NULL;
 #ifdef HAVE_CUDA
   if (context != NULL)
-    ops = &pbf_backend_cuda;
+    ops = config->mode == PBF_MODE_PERSISTENT ? &pbf_backend_resident
+                                              : &pbf_backend_cuda;
 #endif
   pbf_params_init (&params, config);
   backend = ops->create (config, &params, model, context, error);
@@ -219,6 +227,13 @@ pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error)
   engine->n_in_flight--;
   g_mutex_unlock (&engine->lock);
   return ok;
+}
+
+gboolean
+pbf_engine_has_fallen_back (PbfEngine *engine)
+{
+  return engine->ops->has_fallen_back != NULL
+         && engine->ops->has_fallen_back (engine->backend);
 }
 
 void

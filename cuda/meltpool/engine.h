@@ -54,6 +54,14 @@ typedef enum {
   PBF_TRANSFER_MAP,  /* kernels read the ROI from pinned memory */
 } PbfTransfer;
 
+/* How a CUDA device computes. */
+typedef enum {
+  PBF_MODE_BATCH,      /* kernels launched for each batch */
+  PBF_MODE_PERSISTENT, /* one kernel that stays and takes frames from a ring; for
+                        * regions of 40 x 40 pixels, PBF_SPATTER_SCOPE_ROI and frames
+                        * in host memory */
+} PbfMode;
+
 /**
  * PbfConfig: set up with pbf_config_init(), then changed
  * @width, @height: of the frames, roi_size..16384
@@ -69,6 +77,14 @@ typedef enum {
  *   and EXCLUDED and stay out of the window (PBF_EMPTY_FRAMES_ANALYSE)
  * @window: length of the temporal window, 1..1024 frames
  * @max_gap: for PBF_WINDOW_RESET_GAP, 0..1000000 frames
+ * @mode: of the CUDA backend
+ * @parallel_frames: blocks of the resident kernel, 1..64
+ * @idle_sleep_ns: its sleep between two looks for frames when there are none
+ * @spin_us: time that pbf_engine_wait() looks for results of the resident kernel before
+ *   it sleeps between two looks
+ * @lifetime_ms: of a launch of the resident kernel, 1..1000
+ * @stall_at: for tests: the resident kernel takes no frame from this number on; 0: no
+ *   limit
  * @threads: of the CPU backend, with the one that waits; 0: one per processor
  * @max_batch: largest batch that will be submitted, 1..65536
  * @depth: batches in flight, 2..16
@@ -90,6 +106,12 @@ typedef struct {
   PbfActivation activation;
   PbfLabelling labelling;
   PbfTransfer transfer;
+  PbfMode mode;
+  guint parallel_frames;
+  guint idle_sleep_ns;
+  guint spin_us;
+  guint lifetime_ms;
+  guint stall_at;
   guint threads;
   guint max_batch;
   guint depth;
@@ -154,6 +176,9 @@ gboolean pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error);
  * returns it in @batch (%NULL if none is). On FALSE the batch is returned too,
  * its results are not valid. */
 gboolean pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error);
+
+/* Did the resident kernel stall, so that the batch kernels go on in its place? */
+gboolean pbf_engine_has_fallen_back (PbfEngine *engine);
 
 /* Forgets the temporal window, for a new stream. Nothing may be in flight. */
 void pbf_engine_reset (PbfEngine *engine);

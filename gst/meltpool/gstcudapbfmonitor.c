@@ -132,6 +132,7 @@ static void
 free_engine (GstCudaPbfMonitor *self)
 {
   g_clear_pointer (&self->engine, pbf_engine_free);
+  self->warned_of_stall = FALSE;
   gst_cv_pool_clear (&self->records_pool);
   gst_cv_pool_clear (&self->grey_pool);
   gst_cv_queue_free_spare (self->filter.queue);

@@ -64,6 +64,9 @@ struct _GstCudaPbfMonitor {
   /* --- under the filter's stats lock --- */
   GstPbfStats stats;
   gboolean warned_of_edge;
+
+  /* --- of the source pad's thread, for an engine --- */
+  gboolean warned_of_stall;
 };
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_pbf_monitor_debug);

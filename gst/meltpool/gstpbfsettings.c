@@ -80,6 +80,13 @@ static const GEnumValue labelling_values[] = {
   { PBF_LABELLING_RUNS, "Runs and union-find", "runs" },
   { 0, NULL, NULL },
 };
+static const GEnumValue mode_values[] = {
+  { PBF_MODE_BATCH, "Kernels launched for each batch", "batch" },
+  { PBF_MODE_PERSISTENT,
+      "One kernel that stays on the device and takes frames from a ring",
+      "persistent" },
+  { 0, NULL, NULL },
+};
 static const GEnumValue transfer_values[] = {
   { PBF_TRANSFER_AUTO, "Whichever moves fewer bytes", "auto" },
   { PBF_TRANSFER_COPY, "Whole frames by the copy engine", "copy" },
@@ -184,6 +191,21 @@ static const GstCvSetting settings_table[] = {
       CONFIG (activation), "GstPbfOutputActivation", activation_values),
   ENUM ("transfer", "Transfer of frames to the device; used on CUDA",
       CONFIG (transfer), "GstPbfTransfer", transfer_values),
+  ENUM ("mode", "Launching of kernels; used on CUDA", CONFIG (mode),
+      "GstPbfMode", mode_values),
+  UINT ("parallel-frames",
+      "Frames that the kernel of mode=persistent computes at once",
+      CONFIG (parallel_frames), 1, 64),
+  UINT ("idle-sleep",
+      "Sleep of an idle kernel of mode=persistent between two looks for "
+      "frames, "
+      "nanoseconds",
+      CONFIG (idle_sleep_ns), 0, 1000000),
+  UINT ("spin-time",
+      "Time for which the element looks for results of mode=persistent before "
+      "it "
+      "sleeps between two looks, microseconds",
+      CONFIG (spin_us), 0, 1000000),
   UINT ("threads", "Threads that compute on the CPU; 0: one per processor",
       CONFIG (threads), 0, 1024),
   UINT ("depth", "Batches in flight, besides the one being filled",

@@ -88,8 +88,8 @@ slot_init (PbfBackend *b, Slot *s, GError **error)
 }
 
 gboolean
-upload (CvisArena *arena, const gfloat *from, gsize n, const gfloat **to,
-    GError **error)
+upload_weights (CvisArena *arena, const gfloat *from, gsize n,
+    const gfloat **to, GError **error)
 {
   gfloat *memory = NULL;
 
@@ -104,20 +104,8 @@ upload (CvisArena *arena, const gfloat *from, gsize n, const gfloat **to,
 gboolean
 upload_model (PbfBackend *b, const PbfModel *m, GError **error)
 {
-  PbfDeviceModel *d = g_new0 (PbfDeviceModel, 1);
-  CvisArena *arena = &b->arena;
-
-  b->model = d;
-  d->hidden_padded = m->hidden_padded;
-  d->outputs = m->outputs;
-  return upload (arena, m->mean, PBF_N_FEATURES, &d->mean, error)
-         && upload (arena, m->inv_std, PBF_N_FEATURES, &d->inv_std, error)
-         && upload (arena, m->w1t, (gsize) PBF_N_FEATURES * m->hidden_padded,
-             &d->w1t, error)
-         && upload (arena, m->b1, m->hidden_padded, &d->b1, error)
-         && upload (
-             arena, m->w2, (gsize) m->outputs * m->hidden_padded, &d->w2, error)
-         && upload (arena, m->b2, m->outputs, &d->b2, error);
+  b->model = g_new0 (PbfDeviceModel, 1);
+  return pbf_device_model_init (b->model, &b->arena, m, error);
 }
 
 /* As many blocks of the frame kernels as a share of the memory allows; a fallback alone
@@ -458,6 +446,40 @@ cuda_reset (PbfBackend *b)
 }
 
 } // namespace
+
+gboolean
+pbf_device_model_init (
+    PbfDeviceModel *d, CvisArena *arena, const PbfModel *m, GError **error)
+{
+  d->hidden_padded = m->hidden_padded;
+  d->outputs = m->outputs;
+  return upload_weights (arena, m->mean, PBF_N_FEATURES, &d->mean, error)
+         && upload_weights (
+             arena, m->inv_std, PBF_N_FEATURES, &d->inv_std, error)
+         && upload_weights (arena, m->w1t,
+             (gsize) PBF_N_FEATURES * m->hidden_padded, &d->w1t, error)
+         && upload_weights (arena, m->b1, m->hidden_padded, &d->b1, error)
+         && upload_weights (
+             arena, m->w2, (gsize) m->outputs * m->hidden_padded, &d->w2, error)
+         && upload_weights (arena, m->b2, m->outputs, &d->b2, error);
+}
+
+gboolean
+pbf_cuda_set_window (PbfBackend *b, const PbfDeviceWindow *window,
+    const gint32 (*rows)[PBF_N_SPATIAL], GError **error)
+{
+  return cvis_in_context (b->context, error, [&] {
+    return CVIS_CUDA (cudaMemcpy (b->windows[b->parity], window, sizeof *window,
+                          cudaMemcpyHostToDevice),
+               error)
+           && (window->n == 0
+               || CVIS_CUDA (
+                   cudaMemcpy (b->histories[b->parity], rows,
+                       window->n * sizeof *rows, cudaMemcpyHostToDevice),
+                   error))
+           && CVIS_CUDA (cudaStreamSynchronize (0), error);
+  });
+}
 
 extern "C" const PbfBackendOps pbf_backend_cuda = { "cuda", cuda_create,
   cuda_destroy, cuda_submit, cuda_wait, cuda_reset };

@@ -7,6 +7,8 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/core/arena.cuh"
+#include "cuda/meltpool/backend.h"
 #include "cuda/meltpool/bits.h"
 #include "cuda/meltpool/params.h"
 
@@ -25,6 +27,10 @@ typedef struct {
   const gfloat *mean, *inv_std, *w1t, *b1, *w2, *b2;
 } PbfDeviceModel;
 
+/* Copies the network to device memory of @arena. */
+gboolean pbf_device_model_init (
+    PbfDeviceModel *d, CvisArena *arena, const PbfModel *m, GError **error);
+
 /* The window between two batches. */
 typedef struct {
   guint32 n; /* rows of the window that may still count, at most length - 1 */
@@ -32,6 +38,11 @@ typedef struct {
   guint32 layer, vector_id; /* of the last row */
   guint64 position;
 } PbfDeviceWindow;
+
+/* Has the next batch of the batch backend @b, which is idle, go on from @window, whose
+ * @rows are on the host, the oldest first. */
+gboolean pbf_cuda_set_window (PbfBackend *b, const PbfDeviceWindow *window,
+    const gint32 (*rows)[PBF_N_SPATIAL], GError **error);
 
 /* Memory that a warp of the spatial kernel may need for noise. */
 typedef struct {

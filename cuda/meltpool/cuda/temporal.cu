@@ -9,12 +9,11 @@
  * warp four consecutive rows: lane f slides the exact sums of feature f over
  * them, so that a row costs about two reads and not the window's length, and the
  * network reads each weight once for the four. */
-#include "cuda/meltpool/cuda/engine.cuh"
-#include "cuda/meltpool/cuda/warp.cuh"
+#include "cuda/meltpool/cuda/network.cuh"
 
 #define SCAN_THREADS 1024
-#define ROWS 4  /* consecutive rows of a warp */
-#define WARPS 8 /* of a block of window_kernel */
+#define ROWS PBF_NETWORK_ROWS /* consecutive rows of a warp */
+#define WARPS 8               /* of a block of window_kernel */
 
 namespace {
 
@@ -210,80 +209,6 @@ slide (const PbfParams &p, PbfResult *results, const gint32 *row_frames,
   __syncwarp ();
 }
 
-/* The network for up to ROWS rows at once; see network() of cuda/meltpool/cpu/kernels.c
- * for the order of its sums. */
-__device__ void
-run_network (const PbfParams &p, const PbfDeviceModel &model,
-    PbfResult *results, const gint32 *row_frames, gint32 first, gint32 rows,
-    gfloat (*x)[ROWS])
-{
-  guint lane = pbf_lane (), padded = model.hidden_padded;
-  gfloat sums[PBF_MAX_OUTPUTS][ROWS];
-
-  for (guint i = lane; i < PBF_N_FEATURES; i += 32)
-    for (guint q = 0; q < ROWS; q++)
-      x[i][q] = (x[i][q] - model.mean[i]) * model.inv_std[i];
-  __syncwarp ();
-#pragma unroll
-  for (guint k = 0; k < PBF_MAX_OUTPUTS; k++)
-#pragma unroll
-    for (guint q = 0; q < ROWS; q++)
-      sums[k][q] = 0.0f;
-
-  for (guint j = lane; j < padded; j += 32) {
-    gfloat bias = model.b1[j], h[ROWS] = { bias, bias, bias, bias };
-
-#pragma unroll 8
-    for (guint i = 0; i < PBF_N_FEATURES; i++) {
-      gfloat w = __ldg (&model.w1t[i * padded + j]);
-      float4 xi = *(const float4 *) x[i];
-
-      h[0] = fmaf (w, xi.x, h[0]);
-      h[1] = fmaf (w, xi.y, h[1]);
-      h[2] = fmaf (w, xi.z, h[2]);
-      h[3] = fmaf (w, xi.w, h[3]);
-    }
-#pragma unroll
-    for (guint k = 0; k < PBF_MAX_OUTPUTS; k++) {
-      if (k >= model.outputs)
-        break;
-      gfloat w = __ldg (&model.w2[k * padded + j]);
-#pragma unroll
-      for (guint q = 0; q < ROWS; q++)
-        sums[k][q] = fmaf (w, h[q] > 0.0f ? h[q] : 0.0f, sums[k][q]);
-    }
-  }
-#pragma unroll
-  for (guint k = 0; k < PBF_MAX_OUTPUTS; k++) {
-    if (k >= model.outputs)
-      break;
-#pragma unroll
-    for (guint q = 0; q < ROWS; q++) {
-      for (int half = 16; half > 0; half /= 2)
-        sums[k][q] =
-            sums[k][q] + __shfl_down_sync (PBF_ALL_LANES, sums[k][q], half);
-      sums[k][q] = model.b2[k] + sums[k][q];
-    }
-  }
-  if (lane == 0) {
-#pragma unroll
-    for (guint q = 0; q < ROWS; q++) {
-      gfloat out[PBF_MAX_OUTPUTS];
-
-      if ((gint32) q >= rows)
-        break;
-      PbfResult *result = &results[row_frames[first + q]];
-#pragma unroll
-      for (guint k = 0; k < PBF_MAX_OUTPUTS; k++)
-        out[k] = k < model.outputs ? sums[k][q] : 0.0f;
-      pbf_activate (out, model.outputs, p.activation);
-      for (guint k = 0; k < model.outputs; k++)
-        result->outputs[k] = out[k];
-      result->n_outputs = model.outputs;
-    }
-  }
-}
-
 __global__ void __launch_bounds__ (32 * WARPS) window_kernel (const PbfParams p,
     const PbfDeviceModel model, PbfResult *results, const gint32 *row_frames,
     const gint32 *starts, guint n, const PbfDeviceWindow *before,
@@ -308,8 +233,8 @@ __global__ void __launch_bounds__ (32 * WARPS) window_kernel (const PbfParams p,
   slide (p, results, row_frames, starts, history, history_n, first,
       min (first + ROWS, rows), x[warp]);
   if (model.outputs > 0)
-    run_network (p, model, results, row_frames, first, min (rows - first, ROWS),
-        x[warp]);
+    pbf_run_network (p, model, results, row_frames, first,
+        min (rows - first, ROWS), x[warp]);
 }
 
 } // namespace
