@@ -214,7 +214,8 @@ check_company (Harness *h)
 
 /* One batch at a time, host to host: frames with a pool and some spatters. */
 static void
-time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames)
+time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
+    PbfEntry entry)
 {
   PbfRandom random = { 1 };
   PbfStream *stream = pbf_stream_new (&random, config, NULL, 512);
@@ -230,7 +231,7 @@ time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames)
     pbf_frame_fill (&random, 7, (guint8 *) stream->frames[i], config->width,
         config->height, stream->strides[i]);
     info->position = PBF_POSITION_GIVEN;
-    info->entry = PBF_ENTER;
+    info->entry = entry;
     info->e_x_q8 = (gint32) config->width * 128;
     info->e_y_q8 = (gint32) config->height * 128;
   }
@@ -283,23 +284,24 @@ bench_resident (Harness *h)
   harness_case (h, "one batch at a time, 96x96, network 40-164-2");
   pbf_config_init (&config);
   config.max_batch = 1;
-  time_batches (h, &config, model, 20000);
+  time_batches (h, &config, model, 5000, PBF_ENTER);
   config.mode = PBF_MODE_PERSISTENT;
   config.spin_us = 10000;
-  for (guint sleep = 0; sleep < 2; sleep++) {
-    config.idle_sleep_ns = 500 * sleep;
-    config.parallel_frames = 1;
-    time_batches (h, &config, model, 100000);
-    config.parallel_frames = 8;
-    time_batches (h, &config, model, 100000);
-  }
-  for (guint n = 1; n <= 64; n *= 2) {
+  config.idle_sleep_ns = 0;
+  config.parallel_frames = 1;
+  printf ("  ring alone (empty frames), without and with the network\n");
+  time_batches (h, &config, model, 20000, PBF_EMPTY);
+  time_batches (h, &config, NULL, 20000, PBF_ENTER);
+  time_batches (h, &config, model, 100000, PBF_ENTER);
+  config.idle_sleep_ns = 500;
+  time_batches (h, &config, model, 50000, PBF_ENTER);
+  for (guint n = 2; n <= 64; n *= 2) {
     config.parallel_frames = n;
     config.max_batch = n;
-    time_batches (h, &config, model, 200000);
+    time_batches (h, &config, model, 50000, PBF_ENTER);
   }
   config.max_batch = 512;
-  time_batches (h, &config, model, 400000);
+  time_batches (h, &config, model, 100000, PBF_ENTER);
   pbf_model_unref (model);
 }
 

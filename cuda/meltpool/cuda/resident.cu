@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The resident kernel: P blocks of one warp. Each takes every P-th frame from the ring,
+/* The resident kernel: P blocks of eight warps. Each takes every P-th frame from the ring,
  * waits for its turn at the temporal window, and writes the record to the host's memory. docs/design/realtime.md has the protocol and its memory ordering. */
-#include "cuda/meltpool/cuda/network.cuh"
 #include "cuda/meltpool/cuda/resident.cuh"
 #include "cuda/meltpool/cuda/spatial.cuh"
 
 /* Polls in vain before a block sleeps between two. */
 #define BUSY_POLLS 64
+#define THREADS 256 /* of a block */
 
 namespace {
 
@@ -108,11 +108,11 @@ wait_for_turn (const PbfResident &r, guint32 q, guint64 end_ns)
 }
 
 /* Lane f moves the exact sums of feature f on by the frame of @result, which enters the
- * window. Loads bypass the L1 cache, since other blocks write these values. Leaves the 40
- * features in column 0 of @x. */
+ * window. Loads bypass the L1 cache, since other blocks write these values. @x: the 40
+ * features. */
 __device__ void
 move_window_on (const PbfParams &p, const PbfResident &r,
-    const PbfDeviceFrame &f, PbfResult *result, gfloat (*x)[PBF_NETWORK_ROWS])
+    const PbfDeviceFrame &f, PbfResult *result, gfloat *x)
 {
   PbfResidentWindow *w = r.window;
   guint lane = pbf_lane ();
@@ -151,8 +151,8 @@ move_window_on (const PbfParams &p, const PbfResident &r,
 
     result->var_num[lane] = numerator;
     result->features[PBF_N_SPATIAL + lane] = variance;
-    *(float4 *) x[lane] = make_float4 (result->features[lane], 0, 0, 0);
-    *(float4 *) x[PBF_N_SPATIAL + lane] = make_float4 (variance, 0, 0, 0);
+    x[lane] = result->features[lane];
+    x[PBF_N_SPATIAL + lane] = variance;
   }
   if (lane == 0) {
     if (full)
@@ -196,36 +196,158 @@ write_record (
     store_to_host (&r.done[q & (r.places - 1)], q + 1);
 }
 
-__global__ void __launch_bounds__ (32) resident_kernel (const PbfParams p,
+/* By the block: the spatial features. Warp 0 finds pool and spatters, warp 1 the polar
+ * sums, the others share the gradients. */
+__device__ void
+measure_by_block (const PbfParams &p, const PbfResident &r,
+    const PbfDeviceFrame &f, Shared &shared, unsigned long long (*sums)[5])
+{
+  PbfResult *result = &shared.result;
+  guint warp = threadIdx.x / 32, lane = pbf_lane ();
+  gint32 ex =
+      pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, SIDE);
+  gint32 ey =
+      pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, SIDE);
+
+  load_roi (f, result->roi_x, result->roi_y, shared.roi, threadIdx.x, THREADS);
+  if (threadIdx.x < 10)
+    sums[threadIdx.x / 5][threadIdx.x % 5] = 0;
+  __syncthreads ();
+  if (warp == 0) {
+    measure_components (p, shared, ex, ey, r.scratch + blockIdx.x, NULL);
+  } else if (warp == 1) {
+    measure_polar (p, shared.roi, ex, ey, result);
+  } else {
+    guint32 all[5] = { 0, 0, 0, 0, 0 }, left[5] = { 0, 0, 0, 0, 0 };
+
+    add_gradients (shared.roi, threadIdx.x - 64, THREADS - 64, all, left);
+    __syncwarp ();
+#pragma unroll
+    for (gint k = 0; k < 5; k++) {
+      guint64 a = pbf_warp_sum_wide (all[k]), l = pbf_warp_sum_wide (left[k]);
+
+      if (lane == 0) {
+        atomicAdd (&sums[0][k], (unsigned long long) a);
+        atomicAdd (&sums[1][k], (unsigned long long) l);
+      }
+    }
+  }
+  __syncthreads ();
+  if (warp == 0) {
+    gint64 all[5], left[5], bins[9];
+    gint32 normalised[9];
+
+    for (gint k = 0; k < 5; k++) {
+      all[k] = sums[0][k];
+      left[k] = sums[1][k];
+    }
+    pbf_hog_unfold (all, left, bins);
+    pbf_hog_normalise (bins, normalised);
+#pragma unroll
+    for (gint k = 0; k < 9; k++)
+      if (lane == (guint) k)
+        result->raw[PBF_HOG_0 + k] = normalised[k];
+    __syncwarp ();
+    if (lane < PBF_N_SPATIAL)
+      result->features[lane] = (gfloat) result->raw[lane] / pbf_scale (lane);
+    __syncwarp ();
+  }
+}
+
+/* By the block: the network for the features @x, in the order of sums of
+ * pbf_run_network(). */
+__device__ void
+run_network_by_block (const PbfParams &p, const PbfDeviceModel &model,
+    gfloat *x, gfloat *hidden, gfloat *out, PbfResult *result)
+{
+  guint warp = threadIdx.x / 32, lane = pbf_lane (), t = threadIdx.x;
+  guint padded = model.hidden_padded;
+
+  if (t < PBF_N_FEATURES)
+    x[t] = (x[t] - __ldg (&model.mean[t])) * __ldg (&model.inv_std[t]);
+  __syncthreads ();
+  for (guint j = t; j < padded; j += THREADS) {
+    gfloat h = __ldg (&model.b1[j]);
+
+#pragma unroll
+    for (guint i = 0; i < PBF_N_FEATURES; i++)
+      h = fmaf (__ldg (&model.w1t[i * padded + j]), x[i], h);
+    hidden[j] = h > 0.0f ? h : 0.0f;
+  }
+  __syncthreads ();
+  if (warp < model.outputs) {
+    gfloat sum = 0.0f;
+
+    for (guint j = lane; j < padded; j += 32)
+      sum = fmaf (__ldg (&model.w2[warp * padded + j]), hidden[j], sum);
+    for (int half = 16; half > 0; half /= 2)
+      sum = sum + __shfl_down_sync (PBF_ALL_LANES, sum, half);
+    if (lane == 0)
+      out[warp] = __ldg (&model.b2[warp]) + sum;
+  }
+  __syncthreads ();
+  if (t == 0) {
+    pbf_activate (out, model.outputs, p.activation);
+    for (guint k = 0; k < model.outputs; k++)
+      result->outputs[k] = out[k];
+    result->n_outputs = model.outputs;
+  }
+}
+
+__global__ void
+__launch_bounds__ (THREADS) resident_kernel (const PbfParams p,
     const PbfDeviceModel model, const PbfResident r, guint32 first)
 {
   __shared__ Shared shared;
   __shared__ alignas (16) PbfRingEntry entry;
-  __shared__ alignas (16) gfloat x[PBF_N_FEATURES][PBF_NETWORK_ROWS];
+  __shared__ gfloat x[PBF_N_FEATURES], hidden[PBF_MAX_HIDDEN];
+  __shared__ gfloat out[PBF_MAX_OUTPUTS];
+  __shared__ unsigned long long sums[2][5];
+  __shared__ guint entered;
+  __shared__ bool there, turn;
   guint64 end_ns = now_ns () + r.lifetime_ns;
-  gint32 only_row = 0;
+  bool first_warp = threadIdx.x < 32;
 
   for (guint32 q = first + blockIdx.x;; q += gridDim.x) {
-    if (!wait_for_frame (r, q, end_ns))
-      return;
-    ((guint32 *) &entry)[pbf_lane ()] = ((
-        const volatile guint32 *) &r.entries[q & (r.places - 1)])[pbf_lane ()];
-    __syncwarp ();
+    if (first_warp) {
+      bool found = wait_for_frame (r, q, end_ns);
 
-    guint entered = pbf_begin_frame (p, entry.frame, SIDE, &shared.result);
+      if (found) {
+        ((guint32 *) &entry)[pbf_lane ()] =
+            ((const volatile guint32 *) &r
+                    .entries[q & (r.places - 1)])[pbf_lane ()];
+        __syncwarp ();
+        guint decided = pbf_begin_frame (p, entry.frame, SIDE, &shared.result);
+        if (pbf_lane () == 0)
+          entered = decided;
+      }
+      if (pbf_lane () == 0)
+        there = found;
+    }
+    __syncthreads ();
+    if (!there)
+      return;
     if (entered != PBF_EMPTY)
-      measure_roi (p, entry.frame, shared, r.scratch + blockIdx.x, NULL);
-    __syncwarp ();
+      measure_by_block (p, r, entry.frame, shared, sums);
+    if (first_warp) {
+      bool mine = wait_for_turn (r, q, end_ns);
 
-    if (!wait_for_turn (r, q, end_ns))
+      if (mine) {
+        if (entered == PBF_ENTER)
+          move_window_on (p, r, entry.frame, &shared.result, x);
+        pass_turn_on (r, q);
+      }
+      if (pbf_lane () == 0)
+        turn = mine;
+    }
+    __syncthreads ();
+    if (!turn)
       return;
-    if (entered == PBF_ENTER)
-      move_window_on (p, r, entry.frame, &shared.result, x);
-    pass_turn_on (r, q);
     if (entered == PBF_ENTER && model.outputs > 0)
-      pbf_run_network (p, model, &shared.result, &only_row, 0, 1, x);
-    write_record (r, q, entry.result, &shared.result);
-    __syncwarp ();
+      run_network_by_block (p, model, x, hidden, out, &shared.result);
+    if (first_warp)
+      write_record (r, q, entry.result, &shared.result);
+    __syncthreads ();
   }
 }
 
@@ -238,7 +360,7 @@ pbf_launch_resident (const PbfParams *params, const PbfDeviceModel *model,
 {
   PbfDeviceModel none = { 0, 0, NULL, NULL, NULL, NULL, NULL, NULL };
 
-  resident_kernel<<<blocks, 32, 0, stream>>> (
+  resident_kernel<<<blocks, THREADS, 0, stream>>> (
       *params, model ? *model : none, *resident, first);
   return cudaGetLastError ();
 }

@@ -41,7 +41,7 @@ typedef struct {
   guint32 stall_at; /* for tests: take no frame from this one on; 0: no limit */
 } PbfResident;
 
-/* @blocks of one warp, which begin at frame @first. */
+/* @blocks that begin at frame @first. */
 cudaError_t pbf_launch_resident (const PbfParams *params,
     const PbfDeviceModel *model, const PbfResident *resident, guint32 first,
     guint blocks, cudaStream_t stream);

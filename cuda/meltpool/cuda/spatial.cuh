@@ -74,13 +74,14 @@ sy_of (unsigned long long component)
 /* Copies the ROI, which starts at any byte, into words of shared memory: two
  * aligned loads a word, shifted together. */
 __device__ __forceinline__ void
-load_roi (const PbfDeviceFrame &f, gint x0, gint y0, guint32 *roi)
+load_roi (const PbfDeviceFrame &f, gint x0, gint y0, guint32 *roi, guint thread,
+    guint threads)
 {
   const guint8 *start = f.frame + (gsize) y0 * f.stride + (x0 & ~3);
   guint shift = (x0 & 3) * 8;
 
 #pragma unroll
-  for (gint i = pbf_lane (); i < SIDE * WORDS; i += 32) {
+  for (gint i = thread; i < SIDE * WORDS; i += threads) {
     gint y = i / WORDS, c = i % WORDS;
     const guint32 *at =
         (const guint32 *) (start + (gsize) y * f.stride + 4 * c);
@@ -602,15 +603,12 @@ measure_polar (const PbfParams &p, const guint32 *roi, gint32 ex, gint32 ey,
   }
 }
 
-__device__ void
-measure_hog (const guint32 *roi, PbfResult *result)
+/* A thread's share of the gradients: every @threads-th word of the ROI. */
+__device__ __forceinline__ void
+add_gradients (const guint32 *roi, guint thread, guint threads, guint32 all[5],
+    guint32 left[5])
 {
-  guint lane = pbf_lane ();
-  guint32 all[5] = { 0, 0, 0, 0, 0 }, left[5] = { 0, 0, 0, 0, 0 };
-  gint64 a[5], l[5], sums[9];
-  gint32 normalised[9];
-
-  for (gint i = lane; i < SIDE * WORDS; i += 32) {
+  for (gint i = thread; i < SIDE * WORDS; i += threads) {
     gint y = i / WORDS, c = i % WORDS;
     const guint32 *at = roi + y * PITCH + c;
     guint32 word = at[0];
@@ -625,6 +623,17 @@ measure_hog (const guint32 *roi, PbfResult *result)
       pbf_add_gradient (byte_of (to_right, k) - byte_of (to_left, k),
           byte_of (down, k) - byte_of (up, k), all, left);
   }
+}
+
+__device__ void
+measure_hog (const guint32 *roi, PbfResult *result)
+{
+  guint lane = pbf_lane ();
+  guint32 all[5] = { 0, 0, 0, 0, 0 }, left[5] = { 0, 0, 0, 0, 0 };
+  gint64 a[5], l[5], sums[9];
+  gint32 normalised[9];
+
+  add_gradients (roi, lane, 32, all, left);
 #pragma unroll
   for (gint k = 0; k < 5; k++) {
     a[k] = pbf_warp_sum_wide (all[k]);
@@ -640,24 +649,18 @@ measure_hog (const guint32 *roi, PbfResult *result)
 
 /* --- the frame -------------------------------------------------------------------- */
 
-/* @pool_pixel (only for frame scope): the pool's first pixel in the frame, -1 without
- * a pool. */
+/* Pool and spatters of the ROI in shared memory. @pool_pixel (only for frame scope): the
+ * pool's first pixel in the frame, -1 without a pool. */
 __device__ void
-measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
+measure_components (const PbfParams &p, Shared &shared, gint32 ex, gint32 ey,
     PbfDeviceScratch *scratch, gint32 *pool_pixel)
 {
   PbfResult *result = &shared.result;
   guint lane = pbf_lane (), n;
-  gint32 ex =
-      pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, SIDE);
-  gint32 ey =
-      pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, SIDE);
   guint32 threshold = (guint32) p.threshold * 0x01010101u;
   gint pool_number;
   Rows mask, pool;
 
-  load_roi (f, result->roi_x, result->roi_y, shared.roi);
-  __syncwarp ();
   mask.low = threshold_row (shared.roi + lane * PITCH, threshold);
   mask.high = lane < 8
                   ? threshold_row (shared.roi + (32 + lane) * PITCH, threshold)
@@ -691,6 +694,22 @@ measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
   } else {
     measure_spatters (p, components, n, pool_number, result);
   }
+}
+
+__device__ void
+measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
+    PbfDeviceScratch *scratch, gint32 *pool_pixel)
+{
+  PbfResult *result = &shared.result;
+  guint lane = pbf_lane ();
+  gint32 ex =
+      pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, SIDE);
+  gint32 ey =
+      pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, SIDE);
+
+  load_roi (f, result->roi_x, result->roi_y, shared.roi, lane, 32);
+  __syncwarp ();
+  measure_components (p, shared, ex, ey, scratch, pool_pixel);
   measure_polar (p, shared.roi, ex, ey, result);
   measure_hog (shared.roi, result);
   __syncwarp ();
