@@ -286,7 +286,7 @@ warn_of_edge (GstCudaPbfMonitor *self)
         ("\"pool-at-edge\" of the property stats counts such frames"));
 }
 
-/* Once: the resident kernel did not answer. */
+/* Once for an engine: the resident kernel did not answer. */
 static void
 warn_of_stall (GstCudaPbfMonitor *self)
 {
@@ -295,10 +295,46 @@ warn_of_stall (GstCudaPbfMonitor *self)
   self->warned_of_stall = TRUE;
   GST_ELEMENT_WARNING (self, RESOURCE, FAILED,
       ("The resident kernel stalled: the device is busy with other work. "
-       "Frames are "
-       "now computed in batches; none was lost. Set mode=batch, or free the "
+       "Frames "
+       "are now computed in batches; none was lost. Set mode=batch, or free "
+       "the "
        "device."),
       (NULL));
+}
+
+static gboolean
+is_live (GstCudaPbfMonitor *self)
+{
+  GstQuery *query = gst_query_new_latency ();
+  gboolean live = FALSE;
+
+  if (gst_pad_peer_query (self->filter.sinkpad, query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  gst_query_unref (query);
+  return live;
+}
+
+/* Once, in live pipelines: this thread, which ends batches, is held up by
+ * downstream. @begin: when the push of a batch began */
+static void
+warn_of_slow_pushes (GstCudaPbfMonitor *self, guint64 begin)
+{
+  const guint64 held = cvis_monotonic_ns () - begin;
+  GstClockTime wait;
+
+  GST_OBJECT_LOCK (self);
+  wait = self->settings.max_latency;
+  GST_OBJECT_UNLOCK (self);
+  if (wait == 0 || self->slow_pushes == SLOW_PUSHES_WARNED_OF)
+    return;
+  self->slow_pushes = held > wait ? self->slow_pushes + 1 : 0;
+  if (self->slow_pushes == SLOW_PUSHES_WARNED_OF && is_live (self))
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("max-latency of %.3g ms is not kept: downstream holds the frames of a "
+         "batch for %.3g ms. Put \"queue max-size-buffers=0 max-size-time=0\" "
+         "after cudapbfmonitor.",
+            (gdouble) wait * 1e-6, (gdouble) held * 1e-6),
+        ("%u batches in a row", SLOW_PUSHES_WARNED_OF));
 }
 
 static void

@@ -843,6 +843,28 @@ GST_START_TEST (test_warning_of_slow_sink)
 }
 GST_END_TEST;
 
+/* The CPU takes the mode as it takes any setting of CUDA; a flush in between. */
+GST_START_TEST (test_mode_on_the_cpu)
+{
+  Frames *frames = frames_new (30);
+  Rig rig = rig_new_playing (
+      "mode=persistent parallel-frames=3 batch-size=1 max-latency=0");
+  GstSegment segment;
+
+  push_frames (&rig, frames, 0, 30);
+  pull_all (&rig, frames, 30);
+  gst_harness_push_event (rig.h, gst_event_new_flush_start ());
+  gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
+  push_frames (&rig, frames, 0, 30);
+  push_eos (&rig);
+  pull_all (&rig, frames, 30);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
 /* A region of 32 spans columns 8 to 39, one of 48 the frame. */
 GST_START_TEST (test_roi_size)
 {
@@ -1174,6 +1196,7 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_message);
   tcase_add_test (tc, test_pool_at_edge);
   tcase_add_test (tc, test_roi_size);
+  tcase_add_test (tc, test_mode_on_the_cpu);
   tcase_add_test (tc, test_warning_of_pool_at_edge);
   tcase_add_test (tc, test_warning_of_slow_sink);
   tcase_add_test (tc, test_bad_caps);
