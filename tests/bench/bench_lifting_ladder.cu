@@ -646,6 +646,7 @@ climb (const char *name, int side)
   lwt_chain_append (&ladder.chain, side, side, LEVELS, LEVELS);
   lwt_transform_init (
       &ladder.transform, ladder.wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
+  lwt_transform_specialise (&ladder.transform, NULL); /* the precompiled ones */
   steps = steps_of (ladder.wavelet);
   MUST (cudaMemcpyToSymbol (constant_steps, &steps, sizeof (steps)));
   MUST (cudaMalloc (&device.steps, sizeof (steps)));
@@ -676,6 +677,7 @@ climb (const char *name, int side)
   cudaFreeHost (ladder.pinned);
   g_free (ladder.host);
   g_free (ladder.want);
+  lwt_transform_clear (&ladder.transform);
   lwt_wavelet_free (ladder.wavelet);
 }
 
