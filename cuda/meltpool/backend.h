@@ -30,6 +30,6 @@ typedef struct {
 
 extern const PbfBackendOps pbf_backend_cpu;
 extern const PbfBackendOps pbf_backend_cuda;     /* only where CUDA is built */
-extern const PbfBackendOps pbf_backend_resident; /* likewise */
+extern const PbfBackendOps pbf_backend_resident; /* mode=persistent */
 
 G_END_DECLS
