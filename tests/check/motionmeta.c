@@ -6,6 +6,7 @@
  * and what becomes of it when buffers are copied and scaled. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
+#include <gst/cudavision/cudavision.h>
 #include <math.h>
 #include <string.h>
 
@@ -303,6 +304,108 @@ GST_START_TEST (test_scaling)
 }
 GST_END_TEST;
 
+/* A picture that is not symmetric, with all that knows places in it. */
+static GstBuffer *
+frame_with_places (void)
+{
+  static const PbfResult result = { .flags = 0 };
+  GstBuffer *frame = frame_with_metas (1), *records = gst_buffer_new ();
+  GstMapInfo map;
+
+  gst_buffer_map (frame, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = (guint8) (i % 251);
+  gst_buffer_unmap (frame, &map);
+  gst_buffer_add_pbf_meta (frame, records, &result, 0);
+  gst_buffer_add_pbf_truth_meta (frame);
+  gst_buffer_add_frame_crop_meta (frame);
+  gst_buffer_unref (records);
+  return frame;
+}
+
+/* Sends a frame through: does it leave with its metas? A picture that has
+ * changed must have lost them. */
+static gboolean
+keeps_places (GstHarness *h, const gchar *what)
+{
+  GstBuffer *frame = frame_with_places (), *copy = gst_buffer_copy_deep (frame);
+  GstMapInfo map;
+  gboolean same, motion;
+
+  frame = gst_harness_push_and_pull (h, frame);
+  fail_unless (frame != NULL, "%s", what);
+  gst_buffer_map (copy, &map, GST_MAP_READ);
+  same = gst_buffer_get_size (frame) == map.size
+         && gst_buffer_memcmp (frame, 0, map.data, map.size) == 0;
+  gst_buffer_unmap (copy, &map);
+  motion = gst_buffer_get_motion_vector_meta (frame, -1) != NULL;
+  fail_unless_equals_int (gst_buffer_get_pbf_meta (frame) != NULL, motion);
+  fail_unless_equals_int (
+      gst_buffer_get_pbf_truth_meta (frame) != NULL, motion);
+  fail_unless_equals_int (
+      gst_buffer_get_frame_crop_meta (frame) != NULL, motion);
+  fail_unless (same || !motion, "%s", what);
+  gst_buffer_unref (frame);
+  gst_buffer_unref (copy);
+  return motion;
+}
+
+static const struct {
+  const gchar *line;
+  gboolean keeps;
+} pictures[] = {
+  { "identity", TRUE },
+  { "videoflip video-direction=180", FALSE },
+  { "videoflip video-direction=horiz", FALSE },
+  { "videoflip video-direction=ul-lr", FALSE },
+  { "taginject tags=image-orientation=rotate-180 ! "
+    "videoflip video-direction=auto",
+      FALSE },
+  { "videocrop left=8", FALSE },
+  { "videobox left=8", FALSE },
+  { "warptv", FALSE },
+};
+
+GST_START_TEST (test_pictures)
+{
+  const gchar *line = pictures[__i__].line;
+  gboolean colour = strcmp (line, "warptv") == 0;
+  GstHarness *h = gst_harness_new_parse (line);
+
+  gst_harness_set_src_caps_str (
+      h, colour ? "video/x-raw,format=RGBx,width=10,height=24,framerate=25/1"
+                : "video/x-raw,format=GRAY8,width=40,height=24,framerate=25/1");
+  for (guint i = 0; i < 3; i++)
+    fail_unless_equals_int (keeps_places (h, line), pictures[__i__].keeps);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_flips_while_playing)
+{
+  static const GstVideoOrientationMethod directions[] = {
+    GST_VIDEO_ORIENTATION_IDENTITY, GST_VIDEO_ORIENTATION_180,
+    GST_VIDEO_ORIENTATION_IDENTITY, GST_VIDEO_ORIENTATION_90R,
+    GST_VIDEO_ORIENTATION_VERT, GST_VIDEO_ORIENTATION_IDENTITY
+  };
+  GstHarness *h = gst_harness_new ("videoflip");
+
+  gst_harness_set_src_caps_str (
+      h, "video/x-raw,format=GRAY8,width=40,height=24,framerate=25/1");
+  for (guint i = 0; i < G_N_ELEMENTS (directions); i++) {
+    g_object_set (h->element, "video-direction", directions[i], NULL);
+    /* some versions copy a frame that they do not turn, and drop them too */
+    for (guint k = 0; k < 2; k++)
+      fail_if (keeps_places (h, "videoflip")
+               && directions[i] != GST_VIDEO_ORIENTATION_IDENTITY);
+  }
+  /* GStreamer 1.22 ignores it where it is set with the element's creation */
+  g_object_set (h->element, "method", 2, NULL);
+  fail_if (keeps_places (h, "videoflip method=rotate-180"));
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 /* What turned pictures move like, nobody has computed. */
 GST_START_TEST (test_other_transforms)
 {
@@ -344,6 +447,8 @@ motionmeta_suite (void)
   tcase_add_test (tc, test_blocks);
   tcase_add_test (tc, test_copies);
   tcase_add_test (tc, test_scaling);
+  tcase_add_loop_test (tc, test_pictures, 0, G_N_ELEMENTS (pictures));
+  tcase_add_test (tc, test_flips_while_playing);
   tcase_add_test (tc, test_other_transforms);
   tcase_add_test (tc, test_tags);
   return s;
