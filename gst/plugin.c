@@ -8,6 +8,7 @@
 
 #include <gst/gst.h>
 #include "gst/bundle/gstbundle.h"
+#include "gst/camera/gstcamera.h"
 #include "gst/lifting/gstlifting.h"
 #include "gst/meltpool/gstmeltpool.h"
 #include "gst/motion/gstmotion.h"
@@ -19,6 +20,7 @@ plugin_init (GstPlugin *plugin)
   gboolean ok = TRUE;
 
   ok &= gst_bundle_register (plugin);
+  ok &= gst_camera_register (plugin);
   ok &= gst_lifting_register (plugin);
   ok &= gst_meltpool_register (plugin);
   ok &= gst_motion_register (plugin);

@@ -14,7 +14,7 @@
 #include "cuda/core/backend.h"
 #include "cuda/meltpool/model.h"
 #include "cuda/records/pbfrecord.h"
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/meltpool/track.h"
 
 G_BEGIN_DECLS
 

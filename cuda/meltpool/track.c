@@ -4,7 +4,7 @@
  */
 /* The stream of machine signals: from a frame's record to what the engine is
  * told of the frame. The rules are those of docs/design/signals.md. */
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/meltpool/track.h"
 
 #include <math.h>
 

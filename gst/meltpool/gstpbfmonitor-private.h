@@ -14,7 +14,7 @@
 #include "gst/common/gstcvfilter.h"
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
-#include "gstpbfresultlink.h"
+#include "gst/camera/gstpbfresultlink.h"
 #include "gstpbfsettings.h"
 #include "gstpbfstats.h"
 

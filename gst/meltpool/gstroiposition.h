@@ -7,7 +7,7 @@
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/meltpool/track.h"
 
 G_BEGIN_DECLS
 

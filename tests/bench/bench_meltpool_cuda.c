@@ -17,7 +17,7 @@
 
 #include "cuda/core/histogram.h"
 #include "pbfframes.h"
-#include "cuda/meltpool/sim.h"
+#include "cuda/camera/sim.h"
 
 #define RING 65536 /* frames of 96x96: 604 MB, well past any cache */
 #define SIDE 96

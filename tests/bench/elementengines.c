@@ -15,7 +15,7 @@
 #include "cuda/lifting/engine.h"
 #include "cuda/meltpool/engine.h"
 #include "cuda/meltpool/roicrop.h"
-#include "cuda/meltpool/sim.h"
+#include "cuda/camera/sim.h"
 #include "cuda/motion/engine.h"
 #include "cuda/surface/image.h"
 #include "gst/motion/gstmotionpainter.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "busmessages.h"
 #include "cuda/core/device.h"
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/camera/machinesignal.h"
 #include "motionpackets.h"
 
 #define FRAME_NS (50 * GST_USECOND)

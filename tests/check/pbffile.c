@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "busmessages.h"
-#include "cuda/meltpool/recording.h"
+#include "cuda/camera/recording.h"
 
 /* variable of the environment: names the file that this program records to */
 #define RECORD "PBFFILE_RECORD"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The lists of a replay: used again, and restored whatever was done to them. */
-#include "gst/meltpool/gstpbfreplay.h"
+#include "gst/camera/gstpbfreplay.h"
 
 #include <gst/check/gstcheck.h>
 #include <gst/cudavision/cudavision.h>

@@ -7,8 +7,8 @@
 #include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 #include <string.h>
-#include "cuda/meltpool/machinesignal.h"
-#include "cuda/meltpool/sim.h"
+#include "cuda/camera/machinesignal.h"
+#include "cuda/camera/sim.h"
 
 /* --- a pipeline whose every buffer is looked at ---------------------------- */
 

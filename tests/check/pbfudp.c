@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "busmessages.h"
-#include "cuda/meltpool/packet.h"
+#include "cuda/camera/packet.h"
 
 #define SIDE 40
 

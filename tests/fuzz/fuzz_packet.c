@@ -7,7 +7,7 @@
  * and a byte that says what becomes of it (its CRC is mended, nothing came for a
  * while before it, there is no memory). */
 #include "fuzz.h"
-#include "cuda/meltpool/packet.h"
+#include "cuda/camera/packet.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 /* A recording: the bytes as a file. */
 #define _GNU_SOURCE /* memfd_create */
 #include "fuzz.h"
-#include "cuda/meltpool/recording.h"
+#include "cuda/camera/recording.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
  * it the first says what becomes of the record in the other 65 (the last byte
  * is thrown away, or the crop's offset). */
 #include "fuzz.h"
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/meltpool/track.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 /* The camera link: packets as bytes, and frames out of packets that were lost,
  * repeated, out of order, damaged or something else altogether. */
-#include "cuda/meltpool/packet.h"
+#include "cuda/camera/packet.h"
 
 #include <string.h>
 

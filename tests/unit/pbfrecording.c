@@ -4,7 +4,7 @@
  */
 /* Recordings that are whole, cut off anywhere, and damaged anywhere. */
 #define _GNU_SOURCE /* memfd_create */
-#include "cuda/meltpool/recording.h"
+#include "cuda/camera/recording.h"
 
 #include <string.h>
 #include <sys/mman.h>

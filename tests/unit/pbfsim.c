@@ -4,12 +4,12 @@
  */
 /* The synthetic printer: the same frames always, and frames that show what
  * their truth and their signals say. */
-#include "cuda/meltpool/sim.h"
+#include "cuda/camera/sim.h"
 
 #include <math.h>
 #include <string.h>
 #include "cuda/meltpool/calibration.h"
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/camera/machinesignal.h"
 
 #define THRESHOLD 100
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Streams of machine signals with everything that goes wrong on the way. */
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/meltpool/track.h"
 
 #include <math.h>
 

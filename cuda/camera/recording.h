@@ -24,7 +24,7 @@
  * before and behind the damage. */
 #pragma once
 
-#include "cuda/meltpool/packet.h"
+#include "cuda/camera/packet.h"
 
 G_BEGIN_DECLS
 

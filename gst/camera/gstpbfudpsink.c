@@ -27,7 +27,7 @@
 #include <unistd.h>
 #include "gst/common/gstcvsettings.h"
 #include "gstpbfsocket.h"
-#include "cuda/meltpool/packet.h"
+#include "cuda/camera/packet.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_sink_debug);
 #define GST_CAT_DEFAULT gst_pbf_udp_sink_debug

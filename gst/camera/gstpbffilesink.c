@@ -29,7 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "gst/common/gstcvsettings.h"
-#include "cuda/meltpool/recording.h"
+#include "cuda/camera/recording.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_sink_debug);
 #define GST_CAT_DEFAULT gst_pbf_file_sink_debug

@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/meltpool/sim.h"
+#include "cuda/camera/sim.h"
 
 #include <math.h>
 #include <string.h>
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/camera/machinesignal.h"
 
 /* Lengths are pixels in Q8 unless they say otherwise. */
 #define Q8(pixels) ((gint) ((pixels) *256))

@@ -6,7 +6,7 @@
 
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
-#include "cuda/meltpool/packet.h"
+#include "cuda/camera/packet.h"
 
 typedef struct {
   GstBufferList *other_frames; /* (nullable): of the list being sent, without

@@ -32,7 +32,7 @@
  * A CRC finds damage, not intent: who can send to the port can send frames. */
 #pragma once
 
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/camera/machinesignal.h"
 
 G_BEGIN_DECLS
 

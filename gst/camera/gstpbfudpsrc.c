@@ -30,7 +30,7 @@
 #include "gst/common/gstcvsettings.h"
 #include "gstpbfsocket.h"
 #include "cuda/core/histogram.h"
-#include "cuda/meltpool/packet.h"
+#include "cuda/camera/packet.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_udp_src_debug

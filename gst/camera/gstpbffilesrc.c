@@ -27,7 +27,7 @@
 #include <gst/video/video.h>
 #include <unistd.h>
 #include "gst/common/gstcvsettings.h"
-#include "cuda/meltpool/recording.h"
+#include "cuda/camera/recording.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_file_src_debug

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The record of machine signals: to bytes and back. */
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/camera/machinesignal.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 /* CRC-32C: by the processor's own instruction where it has one (8 bytes every
  * 3 cycles), else by eight tables, 8 bytes a step. */
-#include "cuda/meltpool/machinesignal.h"
+#include "cuda/camera/machinesignal.h"
 
 #include <string.h>
 

@@ -31,8 +31,8 @@
 #include <string.h>
 #include "gst/common/gstcvsettings.h"
 #include "gstpbfreplay.h"
-#include "cuda/meltpool/machinesignal.h"
-#include "cuda/meltpool/sim.h"
+#include "cuda/camera/machinesignal.h"
+#include "cuda/camera/sim.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_test_src_debug

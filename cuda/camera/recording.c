@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "cuda/meltpool/recording.h"
+#include "cuda/camera/recording.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,0 +1,33 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Machine signals: reading the 64-byte record as hostile bytes. */
+#pragma once
+
+#include "cuda/core/error.h"
+#include "cuda/records/pbfrecord.h"
+
+G_BEGIN_DECLS
+
+/* CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), of @size bytes. */
+guint32 pbf_crc32c (gconstpointer bytes, gsize size);
+/* The same without the processor's instruction for it. */
+guint32 pbf_crc32c_portable (gconstpointer bytes, gsize size);
+
+/* Fills magic, size, version and crc32c of @signal, whose other fields are set. */
+void pbf_signal_seal (PbfSignal *signal);
+
+/* Reads a record from @bytes (little-endian, any alignment) into @signal.
+ * Returns: FALSE with CVIS_ERROR_FORMAT naming the field that is wrong: fewer
+ * than 64 bytes, magic, size, version, CRC. @signal is then not touched. */
+gboolean pbf_signal_parse (
+    gconstpointer bytes, gsize size, PbfSignal *signal, GError **error);
+
+/* Whether magic, size, version and CRC of a record in memory hold. */
+gboolean pbf_signal_is_intact (const PbfSignal *signal);
+
+/* Writes @signal, little-endian, into 64 bytes. */
+void pbf_signal_write (const PbfSignal *signal, guint8 bytes[64]);
+
+G_END_DECLS
