@@ -7,6 +7,9 @@
 #include "config.h"
 
 #include <gst/gst.h>
+#if HAVE_ANALYTICS
+#include "gst/analytics/gstcudavisionanalytics.h"
+#endif
 #include "gst/bundle/gstbundle.h"
 #include "gst/camera/gstcamera.h"
 #include "gst/lifting/gstlifting.h"
@@ -19,6 +22,9 @@ plugin_init (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+#if HAVE_ANALYTICS
+  ok &= GST_ELEMENT_REGISTER (cudavisionanalytics, plugin);
+#endif
   ok &= gst_bundle_register (plugin);
   ok &= gst_camera_register (plugin);
   ok &= gst_lifting_register (plugin);

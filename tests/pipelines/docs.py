@@ -7,7 +7,8 @@ seconds; it must end by itself with exit status 0. Where the system allows it, e
 a network of its own, so that ports are free. Blocks ```sh gpu are left
 out without a GPU; those marked ```sh clips find the clips of scripts/fetch-clips
 in clips/ and are left out where that does not get theirs, or without the element
-y4mdec; those marked ```sh x3p where the plugin was built without libzip.
+y4mdec; those marked ```sh x3p where the plugin was built without libzip, those marked
+```sh analytics where it was built without GStreamer's library of analytics.
 Lines joined by a backslash are one command."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -22,7 +23,7 @@ import sys
 import tempfile
 
 LIMIT = 60  # seconds
-BLOCK = re.compile(r"^```sh((?: gpu| clips| x3p)*)[ \t]*\n(.*?)^```[ \t]*$",
+BLOCK = re.compile(r"^```sh((?: gpu| clips| x3p| analytics)*)[ \t]*\n(.*?)^```[ \t]*$",
                    re.M | re.S)
 
 
@@ -52,14 +53,17 @@ def have_gpu():
         return False
 
 
+def have_element(name):
+    return shutil.which("gst-inspect-1.0") and not subprocess.run(
+        ["gst-inspect-1.0", "--exists", name], check=False).returncode
+
+
 def find_clips(root):
     """The folder of real clips, if they can be had and read."""
     folder = os.environ.get("CUDAVISION_CLIPS", str(root / "clips"))
     fetch = subprocess.run([root / "scripts" / "fetch-clips", folder],
                            check=False, stdout=subprocess.DEVNULL)
-    readable = shutil.which("gst-inspect-1.0") and not subprocess.run(
-        ["gst-inspect-1.0", "--exists", "y4mdec"], check=False).returncode
-    return folder if fetch.returncode == 0 and readable else None
+    return folder if fetch.returncode == 0 and have_element("y4mdec") else None
 
 
 def have_x3p():
@@ -112,7 +116,8 @@ def main():
              "clips": any("clips" in needs for _, needs, _ in pipelines)
              and find_clips(root),
              "x3p": any("x3p" in needs for _, needs, _ in pipelines)
-             and have_x3p()}
+             and have_x3p(),
+             "analytics": have_element("cudavisionanalytics")}
     left_out = {need: 0 for need in there}
     chosen, network = [], own_network()
     for where, needs, command in pipelines:
@@ -132,8 +137,8 @@ def main():
             failed += 1
             print(f"{where}: {command}\n{problem}")
     print(f"{len(chosen)} documented pipelines ran, {failed} failed, left out "
-          f"{left_out['gpu']} (no GPU), {left_out['clips']} (no clips) and "
-          f"{left_out['x3p']} (no libzip)")
+          f"{left_out['gpu']} (no GPU), {left_out['clips']} (no clips), "
+          f"{left_out['x3p']} (no libzip) and {left_out['analytics']} (no analytics)")
     if not pipelines:
         print("skipped: no document has a pipeline")
         return 77
