@@ -36,10 +36,14 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_sink_debug);
 
 #define WRITE_BYTES (1u << 20) /* of a list that are written at once, about */
 
+typedef struct {
+  gchar *location;
+} Settings;
+
 struct _GstPbfFileSink {
   GstBaseSink parent;
 
-  gchar *location; /* property, guarded by the object lock */
+  Settings settings;
 
   /* of the streaming thread */
   GstVideoInfo info;
@@ -49,18 +53,19 @@ struct _GstPbfFileSink {
   GByteArray *bytes; /* to be written */
 };
 
-enum {
-  PROP_0,
-  PROP_LOCATION,
-};
-
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (
             "video/x-raw, format = (string) GRAY8, width = (int) [ 1, 4096 ], "
             "height = (int) [ 1, 4096 ], framerate = (fraction) [ 0, max ]"));
 
-#define gst_pbf_file_sink_parent_class parent_class
+static const Settings defaults = { 0 };
+
+static const GstCvSetting settings_table[] = {
+  { "location", "File to write to; one that exists is replaced",
+      GST_CV_SETTING_STRING, G_STRUCT_OFFSET (Settings, location) },
+};
+
 G_DEFINE_FINAL_TYPE (GstPbfFileSink, gst_pbf_file_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE (
     pbffilesink, "pbffilesink", GST_RANK_NONE, GST_TYPE_PBF_FILE_SINK);
@@ -82,13 +87,13 @@ write_bytes (GstPbfFileSink *self)
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
           ("Cannot write to \"%s\": the disk is full. Free space, or record to "
            "another disk; what was written is readable.",
-              self->location),
+              self->settings.location),
           (NULL));
       return GST_FLOW_ERROR;
     } else if (errno != EINTR) {
       GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-          ("Cannot write to \"%s\": %s. Check the disk.", self->location,
-              g_strerror (errno)),
+          ("Cannot write to \"%s\": %s. Check the disk.",
+              self->settings.location, g_strerror (errno)),
           (NULL));
       return GST_FLOW_ERROR;
     }
@@ -159,17 +164,17 @@ gst_pbf_file_sink_render_list (GstBaseSink *base, GstBufferList *list)
 static gboolean
 open_file (GstPbfFileSink *self)
 {
-  if (self->location == NULL || *self->location == '\0') {
+  if (*self->settings.location == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
         ("No file name to write to. Set location."), (NULL));
     return FALSE;
   }
-  self->fd =
-      g_open (self->location, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  self->fd = g_open (
+      self->settings.location, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (self->fd < 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
-        ("Cannot open \"%s\" for writing: %s. Check location.", self->location,
-            g_strerror (errno)),
+        ("Cannot open \"%s\" for writing: %s. Check location.",
+            self->settings.location, g_strerror (errno)),
         (NULL));
     return FALSE;
   }
@@ -232,63 +237,17 @@ gst_pbf_file_sink_stop (GstBaseSink *base)
 /* --- object ---------------------------------------------------------------- */
 
 static void
-gst_pbf_file_sink_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstPbfFileSink *self = GST_PBF_FILE_SINK (object);
-
-  gst_cv_warn_if_late (object, pspec);
-  if (id != PROP_LOCATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  g_free (self->location);
-  self->location = g_value_dup_string (value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_pbf_file_sink_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstPbfFileSink *self = GST_PBF_FILE_SINK (object);
-
-  if (id != PROP_LOCATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  g_value_set_string (value, self->location);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_pbf_file_sink_finalize (GObject *object)
-{
-  g_free (GST_PBF_FILE_SINK (object)->location);
-  G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
 gst_pbf_file_sink_class_init (GstPbfFileSinkClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSinkClass *base_class = GST_BASE_SINK_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_file_sink_debug, "pbffilesink", 0, "writer of recordings");
 
-  object_class->set_property = gst_pbf_file_sink_set_property;
-  object_class->get_property = gst_pbf_file_sink_get_property;
-  object_class->finalize = gst_pbf_file_sink_finalize;
-  g_object_class_install_property (object_class, PROP_LOCATION,
-      g_param_spec_string ("location", "Location",
-          "File to write to; one that exists is replaced", NULL,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-              | GST_PARAM_MUTABLE_READY));
-
+  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfFileSink, settings),
+      &defaults);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_set_static_metadata (element_class, "Melt-pool recorder",
       "Sink/File",
@@ -307,5 +266,6 @@ static void
 gst_pbf_file_sink_init (GstPbfFileSink *self)
 {
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
+  gst_cv_settings_init (self);
   self->fd = -1;
 }

@@ -32,18 +32,20 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_file_src_debug
 
-#define DEFAULT_FRAMES_PER_LIST 0
 #define MAX_FRAMES_PER_LIST 65536
 /* frames-per-list=0: so many frames, as far as they have no more bytes */
 #define AUTO_LIST_FRAMES 256
 #define AUTO_LIST_BYTES (4u << 20)
 
+typedef struct {
+  gchar *location;
+  guint frames_per_list;
+} Settings;
+
 struct _GstPbfFileSrc {
   GstPbfListSrc parent;
 
-  /* properties, guarded by the object lock */
-  gchar *location;
-  guint frames_per_list;
+  Settings settings;
 
   /* of the streaming thread */
   gint fd;
@@ -59,19 +61,24 @@ struct _GstPbfFileSrc {
   guint64 frames_left;
 };
 
-enum {
-  PROP_0,
-  PROP_LOCATION,
-  PROP_FRAMES_PER_LIST,
-};
-
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (
             "video/x-raw, format = (string) GRAY8, width = (int) [ 1, 4096 ], "
             "height = (int) [ 1, 4096 ], framerate = (fraction) [ 0, max ]"));
 
-#define gst_pbf_file_src_parent_class parent_class
+static const Settings defaults = { 0 };
+
+#define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
+
+static const GstCvSetting settings_table[] = {
+  { "location", "File to read from", GST_CV_SETTING_STRING, OFFSET (location) },
+  { "frames-per-list",
+      "Frames in one buffer list; 0: 256, of at most 4 MiB in all",
+      GST_CV_SETTING_UINT, OFFSET (frames_per_list), FALSE, 0,
+      MAX_FRAMES_PER_LIST },
+};
+
 G_DEFINE_FINAL_TYPE (GstPbfFileSrc, gst_pbf_file_src, GST_TYPE_PBF_LIST_SRC)
 GST_ELEMENT_REGISTER_DEFINE (
     pbffilesrc, "pbffilesrc", GST_RANK_NONE, GST_TYPE_PBF_FILE_SRC);
@@ -136,13 +143,13 @@ read_piece (GstPbfFileSrc *self)
     } else if (self->piece == PBF_PIECE_DAMAGE) {
       GST_ELEMENT_WARNING (self, STREAM, DECODE,
           ("Some of \"%s\" is missing: %s. The other frames are played.",
-              self->location, error->message),
+              self->settings.location, error->message),
           (NULL));
       g_clear_error (&error);
       self->unused = FALSE;
     } else if (self->piece == PBF_PIECE_ERROR) {
       GST_ELEMENT_ERROR (self, RESOURCE, READ,
-          ("Cannot read \"%s\": %s. Check the disk.", self->location,
+          ("Cannot read \"%s\": %s. Check the disk.", self->settings.location,
               error->message),
           (NULL));
       g_clear_error (&error);
@@ -157,15 +164,15 @@ open_recording (GstPbfFileSrc *self)
 {
   GError *error = NULL;
 
-  if (self->location == NULL || *self->location == '\0') {
+  if (*self->settings.location == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
         ("No file name to read from. Set location."), (NULL));
     return FALSE;
   }
-  self->fd = g_open (self->location, O_RDONLY | O_CLOEXEC, 0);
+  self->fd = g_open (self->settings.location, O_RDONLY | O_CLOEXEC, 0);
   if (self->fd < 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("Cannot open \"%s\": %s. Check location.", self->location,
+        ("Cannot open \"%s\": %s. Check location.", self->settings.location,
             g_strerror (errno)),
         (NULL));
     return FALSE;
@@ -175,7 +182,7 @@ open_recording (GstPbfFileSrc *self)
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
         ("Cannot read \"%s\": %s. Check location; recordings are made by "
          "pbffilesink.",
-            self->location, error->message),
+            self->settings.location, error->message),
         (NULL));
     g_error_free (error);
     return FALSE;
@@ -189,7 +196,7 @@ choose_list_frames (GstPbfFileSrc *self)
   guint frames;
 
   GST_OBJECT_LOCK (self);
-  frames = self->frames_per_list;
+  frames = self->settings.frames_per_list;
   GST_OBJECT_UNLOCK (self);
   if (frames > 0 || self->info.size == 0)
     return MAX (frames, 1);
@@ -304,7 +311,7 @@ gst_pbf_file_src_negotiate (GstBaseSrc *base)
         ("Unsupported caps: \"%s\" holds GRAY8 of %ux%u pixels at %u/%u, which "
          "downstream does not accept. Put videoconvert, videoscale or "
          "videorate after pbffilesrc.",
-            self->location, self->head.width, self->head.height,
+            self->settings.location, self->head.width, self->head.height,
             self->head.fps_n, self->head.fps_d),
         (NULL));
   gst_caps_unref (caps);
@@ -368,79 +375,17 @@ gst_pbf_file_src_is_seekable (GstBaseSrc *base)
 /* --- object ---------------------------------------------------------------- */
 
 static void
-gst_pbf_file_src_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstPbfFileSrc *self = GST_PBF_FILE_SRC (object);
-
-  gst_cv_warn_if_late (object, pspec);
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_LOCATION:
-      g_free (self->location);
-      self->location = g_value_dup_string (value);
-      break;
-    case PROP_FRAMES_PER_LIST:
-      self->frames_per_list = g_value_get_uint (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_pbf_file_src_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstPbfFileSrc *self = GST_PBF_FILE_SRC (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_LOCATION:
-      g_value_set_string (value, self->location);
-      break;
-    case PROP_FRAMES_PER_LIST:
-      g_value_set_uint (value, self->frames_per_list);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_pbf_file_src_finalize (GObject *object)
-{
-  g_free (GST_PBF_FILE_SRC (object)->location);
-  G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
 gst_pbf_file_src_class_init (GstPbfFileSrcClass *klass)
 {
-  const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_file_src_debug, "pbffilesrc", 0, "reader of recordings");
 
-  object_class->set_property = gst_pbf_file_src_set_property;
-  object_class->get_property = gst_pbf_file_src_get_property;
-  object_class->finalize = gst_pbf_file_src_finalize;
-  g_object_class_install_property (object_class, PROP_LOCATION,
-      g_param_spec_string (
-          "location", "Location", "File to read from", NULL, flags));
-  g_object_class_install_property (object_class, PROP_FRAMES_PER_LIST,
-      g_param_spec_uint ("frames-per-list", "Frames per list",
-          "Frames in one buffer list; 0: 256, of at most 4 MiB in all", 0,
-          MAX_FRAMES_PER_LIST, DEFAULT_FRAMES_PER_LIST, flags));
-
+  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfFileSrc, settings),
+      &defaults);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Melt-pool replay",
       "Source/File",
@@ -462,6 +407,7 @@ static void
 gst_pbf_file_src_init (GstPbfFileSrc *self)
 {
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+  gst_cv_settings_init (self);
   self->fd = -1;
   gst_video_info_init (&self->info);
 }

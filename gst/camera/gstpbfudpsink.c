@@ -32,8 +32,6 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_sink_debug);
 #define GST_CAT_DEFAULT gst_pbf_udp_sink_debug
 
-#define DEFAULT_HOST "127.0.0.1"
-#define DEFAULT_MTU 1500
 /* of IPv6 and UDP, which are longer than those of IPv4 */
 #define IP_HEADERS 48
 #define MIN_MTU (IP_HEADERS + PBF_PACKET_OVERHEAD + PBF_PACKET_MIN_FRAGMENT)
@@ -44,14 +42,17 @@ typedef struct {
   guint64 frames, packets, bytes, failed;
 } Counts;
 
-struct _GstPbfUdpSink {
-  GstBaseSink parent;
-
-  /* properties and counts, guarded by the object lock */
+typedef struct {
   gchar *host;
   guint port;
   guint mtu;
-  Counts counts;
+} Settings;
+
+struct _GstPbfUdpSink {
+  GstBaseSink parent;
+
+  Settings settings;
+  Counts counts; /* guarded by the object lock */
 
   /* of the streaming thread */
   GstVideoInfo info;
@@ -73,11 +74,8 @@ struct _GstPbfUdpSink {
 };
 
 enum {
-  PROP_0,
-  PROP_HOST,
-  PROP_PORT,
-  PROP_MTU,
-  PROP_SENT,
+  PROP_SENT = 1,
+  PROP_SETTING,
 };
 
 static GstStaticPadTemplate sink_template =
@@ -86,7 +84,25 @@ static GstStaticPadTemplate sink_template =
             "video/x-raw, format = (string) GRAY8, width = (int) [ 1, 4096 ], "
             "height = (int) [ 1, 4096 ], framerate = (fraction) [ 0, max ]"));
 
-#define gst_pbf_udp_sink_parent_class parent_class
+static const Settings defaults = {
+  .host = (gchar *) "127.0.0.1",
+  .port = GST_PBF_DEFAULT_PORT,
+  .mtu = 1500,
+};
+
+#define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
+
+static const GstCvSetting settings_table[] = {
+  { "host", "Name or address of the receiving machine", GST_CV_SETTING_STRING,
+      OFFSET (host) },
+  { "port", "UDP port of the receiver", GST_CV_SETTING_UINT, OFFSET (port),
+      FALSE, 1, 65535 },
+  { "mtu",
+      "Largest IP packet of the network, bytes; 9000 with jumbo frames, 65535 "
+      "on loopback",
+      GST_CV_SETTING_UINT, OFFSET (mtu), FALSE, MIN_MTU, MAX_MTU },
+};
+
 G_DEFINE_FINAL_TYPE (GstPbfUdpSink, gst_pbf_udp_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE (
     pbfudpsink, "pbfudpsink", GST_RANK_NONE, GST_TYPE_PBF_UDP_SINK);
@@ -106,7 +122,7 @@ note_failure (GstPbfUdpSink *self, guint n)
   GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
       ("Cannot send to %s, port %u: %s. Check the network; frames are lost "
        "until it works.",
-          self->host, self->port, g_strerror (code)),
+          self->settings.host, self->settings.port, g_strerror (code)),
       (NULL));
 }
 
@@ -264,7 +280,7 @@ gst_pbf_udp_sink_set_caps (GstBaseSink *base, GstCaps *caps)
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
-  mtu = self->mtu;
+  mtu = self->settings.mtu;
   GST_OBJECT_UNLOCK (self);
   self->fragment_size = pbf_packet_split (self->info.width, self->info.height,
       mtu - IP_HEADERS - PBF_PACKET_OVERHEAD);
@@ -295,14 +311,14 @@ gst_pbf_udp_sink_start (GstBaseSink *base)
   GstPbfUdpSink *self = GST_PBF_UDP_SINK (base);
   GError *error = NULL;
 
-  self->address_size =
-      gst_pbf_socket_resolve (self->host, self->port, &self->address, &error);
+  self->address_size = gst_pbf_socket_resolve (
+      self->settings.host, self->settings.port, &self->address, &error);
   self->fd =
       self->address_size > 0 ? gst_pbf_socket_new (&self->address, &error) : -1;
   if (self->fd < 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
-        ("Cannot send to \"%s\", port %u: %s. Check host and port.", self->host,
-            self->port, error->message),
+        ("Cannot send to \"%s\", port %u: %s. Check host and port.",
+            self->settings.host, self->settings.port, error->message),
         (NULL));
     g_error_free (error);
     return FALSE;
@@ -361,70 +377,21 @@ make_sent (GstPbfUdpSink *self)
 }
 
 static void
-gst_pbf_udp_sink_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstPbfUdpSink *self = GST_PBF_UDP_SINK (object);
-
-  gst_cv_warn_if_late (object, pspec);
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_HOST:
-      g_free (self->host);
-      self->host = g_value_dup_string (value);
-      break;
-    case PROP_PORT:
-      self->port = g_value_get_uint (value);
-      break;
-    case PROP_MTU:
-      self->mtu = g_value_get_uint (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_pbf_udp_sink_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  GstPbfUdpSink *self = GST_PBF_UDP_SINK (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_HOST:
-      g_value_set_string (value, self->host);
-      break;
-    case PROP_PORT:
-      g_value_set_uint (value, self->port);
-      break;
-    case PROP_MTU:
-      g_value_set_uint (value, self->mtu);
-      break;
-    case PROP_SENT:
-      g_value_take_boxed (value, make_sent (self));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
+  if (id != PROP_SENT) {
+    gst_cv_settings_get_property (object, id, value, pspec);
+    return;
   }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_pbf_udp_sink_finalize (GObject *object)
-{
-  g_free (GST_PBF_UDP_SINK (object)->host);
-  G_OBJECT_CLASS (parent_class)->finalize (object);
+  GST_OBJECT_LOCK (object);
+  g_value_take_boxed (value, make_sent (GST_PBF_UDP_SINK (object)));
+  GST_OBJECT_UNLOCK (object);
 }
 
 static void
 gst_pbf_udp_sink_class_init (GstPbfUdpSinkClass *klass)
 {
-  const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSinkClass *base_class = GST_BASE_SINK_CLASS (klass);
@@ -432,20 +399,10 @@ gst_pbf_udp_sink_class_init (GstPbfUdpSinkClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_udp_sink_debug, "pbfudpsink", 0, "sender of the camera link");
 
-  object_class->set_property = gst_pbf_udp_sink_set_property;
+  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfUdpSink, settings),
+      &defaults);
   object_class->get_property = gst_pbf_udp_sink_get_property;
-  object_class->finalize = gst_pbf_udp_sink_finalize;
-  g_object_class_install_property (object_class, PROP_HOST,
-      g_param_spec_string ("host", "Host",
-          "Name or address of the receiving machine", DEFAULT_HOST, flags));
-  g_object_class_install_property (object_class, PROP_PORT,
-      g_param_spec_uint ("port", "Port", "UDP port of the receiver", 1, 65535,
-          GST_PBF_DEFAULT_PORT, flags));
-  g_object_class_install_property (object_class, PROP_MTU,
-      g_param_spec_uint ("mtu", "MTU",
-          "Largest IP packet of the network, bytes; 9000 with jumbo frames, "
-          "65535 on loopback",
-          MIN_MTU, MAX_MTU, DEFAULT_MTU, flags));
   g_object_class_install_property (object_class, PROP_SENT,
       g_param_spec_boxed ("sent", "Sent",
           "Frames, packets and bytes sent since the start, and packets that "
@@ -471,8 +428,6 @@ gst_pbf_udp_sink_class_init (GstPbfUdpSinkClass *klass)
 static void
 gst_pbf_udp_sink_init (GstPbfUdpSink *self)
 {
-  self->host = g_strdup (DEFAULT_HOST);
-  self->port = GST_PBF_DEFAULT_PORT;
-  self->mtu = DEFAULT_MTU;
+  gst_cv_settings_init (self);
   self->fd = -1;
 }

@@ -35,12 +35,7 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_udp_src_debug
 
-#define DEFAULT_ADDRESS "0.0.0.0"
-#define DEFAULT_BUFFER_SIZE 0
 #define AUTO_BUFFER_SIZE (16 << 20)
-#define DEFAULT_REORDER_WINDOW 16
-#define DEFAULT_TIMEOUT GST_SECOND
-#define DEFAULT_TIMESTAMPS GST_PBF_TIMESTAMPS_ARRIVAL
 #define MESSAGES 64    /* packets that one system call receives */
 #define MESSAGE 65536  /* bytes: more than any UDP packet has */
 #define CONTROL 128    /* of SCM_TIMESTAMPNS and SO_RXQ_OVFL */
@@ -59,17 +54,22 @@ typedef struct {
   GstClockTime time; /* running time of its first packet */
 } OpenFrame;
 
-struct _GstPbfUdpSrc {
-  GstPbfListSrc parent;
-
-  /* properties and what others read, guarded by the object lock */
+typedef struct {
   gchar *address;
   guint port;
-  guint bound_port; /* 0: no socket */
   guint buffer_size;
   guint reorder_window;
   guint64 timeout;
-  GstPbfTimestamps timestamps;
+  gint timestamps; /* GstPbfTimestamps */
+} Settings;
+
+struct _GstPbfUdpSrc {
+  GstPbfListSrc parent;
+
+  Settings settings;
+
+  /* what others read, guarded by the object lock */
+  guint bound_port;    /* 0: no socket */
   guint width, height; /* of the frames; 0: not known */
   GstClockTime frame_duration;
   PbfLinkCounts counts;
@@ -102,14 +102,8 @@ struct _GstPbfUdpSrc {
 };
 
 enum {
-  PROP_0,
-  PROP_ADDRESS,
-  PROP_PORT,
-  PROP_BUFFER_SIZE,
-  PROP_REORDER_WINDOW,
-  PROP_TIMEOUT,
-  PROP_TIMESTAMPS,
-  PROP_STATS,
+  PROP_STATS = 1,
+  PROP_SETTING,
 };
 
 static GstStaticPadTemplate src_template =
@@ -132,6 +126,42 @@ static const GEnumValue timestamps_values[] = {
       "of the first frame on",
       "sender" },
   { 0, NULL, NULL },
+};
+
+static const Settings defaults = {
+  .address = (gchar *) "0.0.0.0",
+  .port = GST_PBF_DEFAULT_PORT,
+  .reorder_window = 16,
+  .timeout = GST_SECOND,
+  .timestamps = GST_PBF_TIMESTAMPS_ARRIVAL,
+};
+
+#define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
+
+static const GstCvSetting settings_table[] = {
+  { "address",
+      "Local address or name of the interface to receive at; 0.0.0.0 or ::: "
+      "all "
+      "interfaces",
+      GST_CV_SETTING_STRING, OFFSET (address) },
+  { "port",
+      "UDP port to receive at; 0: a free one, which the property then reports",
+      GST_CV_SETTING_UINT, OFFSET (port), FALSE, 0, 65535 },
+  { "buffer-size",
+      "Size of the socket's buffer, bytes; 0: 16 MiB, or less where the system "
+      "does not allow that",
+      GST_CV_SETTING_UINT, OFFSET (buffer_size), FALSE, 0, G_MAXINT / 2 },
+  { "reorder-window",
+      "Frames in which packets may change places: a frame is lost if it is not "
+      "complete when the frame so many later begins",
+      GST_CV_SETTING_UINT, OFFSET (reorder_window), FALSE, 1, 1024 },
+  { "timeout",
+      "Time without a packet after which an element message is posted and "
+      "frames no longer wait for missing ones, nanoseconds; 0: never",
+      GST_CV_SETTING_TIME, OFFSET (timeout), TRUE },
+  { "timestamps", "Source of the timestamps of frames", GST_CV_SETTING_ENUM,
+      OFFSET (timestamps), FALSE, 0, 0, "GstPbfUdpSrcTimestamps",
+      timestamps_values },
 };
 
 #define gst_pbf_udp_src_parent_class parent_class
@@ -207,7 +237,7 @@ choose_pts (GstPbfUdpSrc *self, GstClockTime arrived, const PbfFrameHead *head)
 {
   GstClockTime pts = arrived;
 
-  if (self->timestamps == GST_PBF_TIMESTAMPS_SENDER
+  if (self->settings.timestamps == GST_PBF_TIMESTAMPS_SENDER
       && head->t_ns != PBF_PACKET_NO_TIME) {
     if (self->sender_time == PBF_PACKET_NO_TIME
         || head->t_ns < self->sender_time) { /* the sender's clock is new */
@@ -420,7 +450,7 @@ receive_packets (GstPbfUdpSrc *self)
   gint n;
 
   GST_OBJECT_LOCK (self);
-  timeout = self->timeout;
+  timeout = self->settings.timeout;
   GST_OBJECT_UNLOCK (self);
   self->message = self->n_messages = 0;
   for (;;) {
@@ -448,7 +478,7 @@ receive_packets (GstPbfUdpSrc *self)
   }
   self->n_messages = n;
   self->now = running_time (self);
-  if (self->timestamps == GST_PBF_TIMESTAMPS_KERNEL)
+  if (self->settings.timestamps == GST_PBF_TIMESTAMPS_KERNEL)
     self->now_real = (GstClockTime) g_get_real_time () * GST_USECOND;
   return GST_FLOW_OK;
 }
@@ -594,7 +624,8 @@ gst_pbf_udp_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
   if (self->width == 0)
     return TRUE; /* before the first packet */
   return gst_pbf_list_src_decide_pool (GST_PBF_LIST_SRC (self), query,
-      GST_VIDEO_INFO_SIZE (&self->info), self->reorder_window + SPARE_FRAMES);
+      GST_VIDEO_INFO_SIZE (&self->info),
+      self->settings.reorder_window + SPARE_FRAMES);
 }
 
 /* A frame waits for those before it, at most until the window has moved on. */
@@ -606,7 +637,8 @@ gst_pbf_udp_src_query (GstBaseSrc *base, GstQuery *query)
   if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY) {
     GST_OBJECT_LOCK (self);
     gst_query_set_latency (query, TRUE,
-        self->frame_duration * self->reorder_window, GST_CLOCK_TIME_NONE);
+        self->frame_duration * self->settings.reorder_window,
+        GST_CLOCK_TIME_NONE);
     GST_OBJECT_UNLOCK (self);
     return TRUE;
   }
@@ -620,8 +652,9 @@ gst_pbf_udp_src_query (GstBaseSrc *base, GstQuery *query)
 static void
 set_buffer_size (GstPbfUdpSrc *self)
 {
-  gint wanted =
-      self->buffer_size > 0 ? (gint) self->buffer_size : AUTO_BUFFER_SIZE;
+  gint wanted = self->settings.buffer_size > 0
+                    ? (gint) self->settings.buffer_size
+                    : AUTO_BUFFER_SIZE;
   gint got = 0;
   socklen_t size = sizeof got;
 
@@ -633,7 +666,7 @@ set_buffer_size (GstPbfUdpSrc *self)
   GST_OBJECT_LOCK (self);
   self->socket_buffer_size = got;
   GST_OBJECT_UNLOCK (self);
-  if (self->buffer_size > 0 && got < wanted)
+  if (self->settings.buffer_size > 0 && got < wanted)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("The socket's buffer has %d bytes, not the %d of buffer-size: frames "
          "may be lost when the machine is busy. Raise the limit: sysctl -w "
@@ -646,8 +679,8 @@ static gboolean
 open_socket (GstPbfUdpSrc *self, GError **error)
 {
   struct sockaddr_storage address;
-  socklen_t size =
-      gst_pbf_socket_resolve (self->address, self->port, &address, error);
+  socklen_t size = gst_pbf_socket_resolve (
+      self->settings.address, self->settings.port, &address, error);
   const gint on = 1;
 
   if (size == 0)
@@ -668,7 +701,7 @@ open_socket (GstPbfUdpSrc *self, GError **error)
   GST_OBJECT_UNLOCK (self);
   set_buffer_size (self);
   setsockopt (self->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
-  if (self->timestamps == GST_PBF_TIMESTAMPS_KERNEL)
+  if (self->settings.timestamps == GST_PBF_TIMESTAMPS_KERNEL)
     setsockopt (self->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
   return TRUE;
 }
@@ -710,7 +743,7 @@ gst_pbf_udp_src_start (GstBaseSrc *base)
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot receive at \"%s\", port %u: %s. Set another address or port, "
          "or end the program that has it.",
-            self->address, self->port, error->message),
+            self->settings.address, self->settings.port, error->message),
         (NULL));
     g_error_free (error);
     close_socket (self);
@@ -722,7 +755,8 @@ gst_pbf_udp_src_start (GstBaseSrc *base)
   gst_poll_add_fd (self->poll, &self->poll_fd);
   gst_poll_fd_ctl_read (self->poll, &self->poll_fd, TRUE);
   make_messages (self);
-  self->assembler = pbf_assembler_new (self->reorder_window, &funcs, self);
+  self->assembler =
+      pbf_assembler_new (self->settings.reorder_window, &funcs, self);
   self->last_good = 0;
   self->silent = self->resized = FALSE;
   self->last_pts = GST_CLOCK_TIME_NONE;
@@ -773,126 +807,19 @@ make_stats (GstPbfUdpSrc *self)
 }
 
 static void
-gst_pbf_udp_src_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstPbfUdpSrc *self = GST_PBF_UDP_SRC (object);
-
-  gst_cv_warn_if_late (object, pspec);
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_ADDRESS:
-      g_free (self->address);
-      self->address = g_value_dup_string (value);
-      break;
-    case PROP_PORT:
-      self->port = g_value_get_uint (value);
-      break;
-    case PROP_BUFFER_SIZE:
-      self->buffer_size = g_value_get_uint (value);
-      break;
-    case PROP_REORDER_WINDOW:
-      self->reorder_window = g_value_get_uint (value);
-      break;
-    case PROP_TIMEOUT:
-      self->timeout = g_value_get_uint64 (value);
-      break;
-    case PROP_TIMESTAMPS:
-      self->timestamps = g_value_get_enum (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_pbf_udp_src_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstPbfUdpSrc *self = GST_PBF_UDP_SRC (object);
 
+  if (id != PROP_STATS)
+    gst_cv_settings_get_property (object, id, value, pspec);
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_ADDRESS:
-      g_value_set_string (value, self->address);
-      break;
-    case PROP_PORT:
-      g_value_set_uint (
-          value, self->bound_port > 0 ? self->bound_port : self->port);
-      break;
-    case PROP_BUFFER_SIZE:
-      g_value_set_uint (value, self->buffer_size);
-      break;
-    case PROP_REORDER_WINDOW:
-      g_value_set_uint (value, self->reorder_window);
-      break;
-    case PROP_TIMEOUT:
-      g_value_set_uint64 (value, self->timeout);
-      break;
-    case PROP_TIMESTAMPS:
-      g_value_set_enum (value, self->timestamps);
-      break;
-    case PROP_STATS:
-      g_value_take_boxed (value, make_stats (self));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (id == PROP_STATS)
+    g_value_take_boxed (value, make_stats (self));
+  else if (g_str_equal (pspec->name, "port") && self->bound_port > 0)
+    g_value_set_uint (value, self->bound_port);
   GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_pbf_udp_src_finalize (GObject *object)
-{
-  g_free (GST_PBF_UDP_SRC (object)->address);
-  G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
-install_properties (GObjectClass *klass)
-{
-  const GParamFlags live = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
-  const GParamFlags flags = live | GST_PARAM_MUTABLE_READY;
-  GType timestamps =
-      gst_cv_enum_type ("GstPbfUdpSrcTimestamps", timestamps_values);
-
-  g_object_class_install_property (klass, PROP_ADDRESS,
-      g_param_spec_string ("address", "Address",
-          "Local address or name of the interface to receive at; 0.0.0.0 or "
-          "::: all interfaces",
-          DEFAULT_ADDRESS, flags));
-  g_object_class_install_property (klass, PROP_PORT,
-      g_param_spec_uint ("port", "Port",
-          "UDP port to receive at; 0: a free one, which the property then "
-          "reports",
-          0, 65535, GST_PBF_DEFAULT_PORT, flags));
-  g_object_class_install_property (klass, PROP_BUFFER_SIZE,
-      g_param_spec_uint ("buffer-size", "Buffer size",
-          "Size of the socket's buffer, bytes; 0: 16 MiB, or less where the "
-          "system does not allow that",
-          0, G_MAXINT / 2, DEFAULT_BUFFER_SIZE, flags));
-  g_object_class_install_property (klass, PROP_REORDER_WINDOW,
-      g_param_spec_uint ("reorder-window", "Reorder window",
-          "Frames in which packets may change places: a frame is lost if it is "
-          "not complete when the frame so many later begins",
-          1, 1024, DEFAULT_REORDER_WINDOW, flags));
-  g_object_class_install_property (klass, PROP_TIMEOUT,
-      g_param_spec_uint64 ("timeout", "Timeout",
-          "Time without a packet after which an element message is posted and "
-          "frames no longer wait for missing ones, nanoseconds; 0: never",
-          0, G_MAXUINT64, DEFAULT_TIMEOUT, live));
-  g_object_class_install_property (klass, PROP_TIMESTAMPS,
-      g_param_spec_enum ("timestamps", "Timestamps",
-          "Source of the timestamps of frames", timestamps, DEFAULT_TIMESTAMPS,
-          flags));
-  g_object_class_install_property (klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Counts of frames and packets since the start", GST_TYPE_STRUCTURE,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_type_mark_as_plugin_api (timestamps, 0);
 }
 
 static void
@@ -905,10 +832,14 @@ gst_pbf_udp_src_class_init (GstPbfUdpSrcClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_udp_src_debug, "pbfudpsrc", 0, "receiver of the camera link");
 
-  object_class->set_property = gst_pbf_udp_src_set_property;
+  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfUdpSrc, settings),
+      &defaults);
   object_class->get_property = gst_pbf_udp_src_get_property;
-  object_class->finalize = gst_pbf_udp_src_finalize;
-  install_properties (object_class);
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "stats",
+          "Counts of frames and packets since the start", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
@@ -934,12 +865,7 @@ gst_pbf_udp_src_init (GstPbfUdpSrc *self)
 {
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
   gst_base_src_set_live (GST_BASE_SRC (self), TRUE);
-  self->address = g_strdup (DEFAULT_ADDRESS);
-  self->port = GST_PBF_DEFAULT_PORT;
-  self->buffer_size = DEFAULT_BUFFER_SIZE;
-  self->reorder_window = DEFAULT_REORDER_WINDOW;
-  self->timeout = DEFAULT_TIMEOUT;
-  self->timestamps = DEFAULT_TIMESTAMPS;
+  gst_cv_settings_init (self);
   self->fd = -1;
   gst_video_info_init (&self->info);
 }

@@ -147,3 +147,102 @@ gst_cv_warn_if_late (GObject *object, const GParamSpec *pspec)
           pspec->name, gst_element_state_get_name (state)),
       (NULL));
 }
+
+/* --- settings of a class --------------------------------------------------- */
+
+typedef struct {
+  const GstCvSetting *table;
+  guint first_id, n;
+  gsize offset;
+  void (*parent_finalize) (GObject *object);
+} Bound;
+
+static GQuark
+bound_quark (void)
+{
+  return g_quark_from_static_string ("gst-cv-settings");
+}
+
+static const Bound *
+get_bound (gpointer object)
+{
+  return g_type_get_qdata (G_OBJECT_TYPE (object), bound_quark ());
+}
+
+static gpointer
+get_values (const Bound *bound, gpointer object)
+{
+  return (guint8 *) object + bound->offset;
+}
+
+static void
+set_bound_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  const Bound *bound = get_bound (object);
+
+  gst_cv_warn_if_late (object, pspec);
+  GST_OBJECT_LOCK (object);
+  gst_cv_setting_set (
+      &bound->table[id - bound->first_id], get_values (bound, object), value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+void
+gst_cv_settings_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  const Bound *bound = get_bound (object);
+
+  GST_OBJECT_LOCK (object);
+  gst_cv_setting_get (
+      &bound->table[id - bound->first_id], get_values (bound, object), value);
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+finalize_bound (GObject *object)
+{
+  const Bound *bound = get_bound (object);
+
+  for (guint i = 0; i < bound->n; i++) {
+    const GstCvSetting *setting = &bound->table[i];
+
+    if (setting->kind == GST_CV_SETTING_STRING)
+      g_free (*(
+          gchar **) ((guint8 *) get_values (bound, object) + setting->offset));
+  }
+  bound->parent_finalize (object);
+}
+
+void
+gst_cv_settings_bind (GObjectClass *klass, guint first_id,
+    const GstCvSetting *table, guint n, gsize offset, gconstpointer defaults)
+{
+  Bound *bound = g_new (Bound, 1); /* lives as long as the class */
+
+  *bound = (Bound){ table, first_id, n, offset, klass->finalize };
+  g_type_set_qdata (G_OBJECT_CLASS_TYPE (klass), bound_quark (), bound);
+  klass->set_property = set_bound_property;
+  klass->get_property = gst_cv_settings_get_property;
+  klass->finalize = finalize_bound;
+  gst_cv_settings_install (klass, first_id, table, n, defaults);
+}
+
+void
+gst_cv_settings_init (gpointer object)
+{
+  const Bound *bound = get_bound (object);
+
+  for (guint i = 0; i < bound->n; i++) {
+    const GstCvSetting *setting = &bound->table[i];
+    GValue value = G_VALUE_INIT;
+    GParamSpec *pspec = g_object_class_find_property (
+        G_OBJECT_GET_CLASS (object), setting->name);
+
+    g_value_init (&value, pspec->value_type);
+    g_param_value_set_default (pspec, &value);
+    gst_cv_setting_set (setting, get_values (bound, object), &value);
+    g_value_unset (&value);
+  }
+}

@@ -52,6 +52,17 @@ void gst_cv_setting_set (
 void gst_cv_setting_get (
     const GstCvSetting *setting, gconstpointer values, GValue *value);
 
+/* For class_init of a final class whose instances hold the settings at @offset:
+ * installs the properties, and sets set_property, get_property and finalize. The
+ * object lock guards the settings. */
+void gst_cv_settings_bind (GObjectClass *klass, guint first_id,
+    const GstCvSetting *table, guint n, gsize offset, gconstpointer defaults);
+/* For init of such a class: settings become the defaults. */
+void gst_cv_settings_init (gpointer object);
+/* get_property of such a class, for one that has other properties, too. */
+void gst_cv_settings_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec);
+
 /* For set_property of any element, without locks: posts a warning where the
  * property is read when the element starts (GST_PARAM_MUTABLE_READY), which it
  * has done already. */
