@@ -59,7 +59,7 @@ static GstStaticPadTemplate sink_template =
             "video/x-raw, format = (string) GRAY8, width = (int) [ 1, 4096 ], "
             "height = (int) [ 1, 4096 ], framerate = (fraction) [ 0, max ]"));
 
-static const Settings defaults = { 0 };
+static const Settings defaults = { .location = (gchar *) "" };
 
 static const GstCvSetting settings_table[] = {
   { "location", "File to write to; one that exists is replaced",

@@ -40,6 +40,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_src_debug);
 typedef struct {
   gchar *location;
   guint frames_per_list;
+  gchar *signal_layout;
 } Settings;
 
 struct _GstPbfFileSrc {
@@ -67,7 +68,8 @@ static GstStaticPadTemplate src_template =
             "video/x-raw, format = (string) GRAY8, width = (int) [ 1, 4096 ], "
             "height = (int) [ 1, 4096 ], framerate = (fraction) [ 0, max ]"));
 
-static const Settings defaults = { 0 };
+static const Settings defaults = { .location = (gchar *) "",
+  .signal_layout = (gchar *) "" };
 
 #define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
 
@@ -77,6 +79,11 @@ static const GstCvSetting settings_table[] = {
       "Frames in one buffer list; 0: 256, of at most 4 MiB in all",
       GST_CV_SETTING_UINT, OFFSET (frames_per_list), FALSE, 0,
       MAX_FRAMES_PER_LIST },
+  { "signal-layout",
+      "Words of machine signals that are a vector of 16 int32 of your own, as "
+      "in "
+      "\"x_um=2,y_um=3,laser_on=0.1\"; empty: records of the camera link",
+      GST_CV_SETTING_STRING, OFFSET (signal_layout) },
 };
 
 G_DEFINE_FINAL_TYPE (GstPbfFileSrc, gst_pbf_file_src, GST_TYPE_PBF_LIST_SRC)
@@ -104,7 +111,13 @@ make_frame (GstPbfFileSrc *self, GstBufferPool *pool, GstBuffer **buffer)
   pbf_packet_read_pixels (&self->packet, GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
       GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0));
   gst_video_frame_unmap (&frame);
-  gst_pbf_list_src_set_signal (*buffer, self->packet.signal);
+  gst_pbf_list_src_set_signal (GST_PBF_LIST_SRC (self), *buffer,
+      self->packet.signal,
+      &(PbfSignal){ .frame_counter = self->packet.frame_counter,
+          .t_ns =
+              self->packet.t_ns != PBF_PACKET_NO_TIME ? self->packet.t_ns : 0,
+          .width = self->packet.width,
+          .height = self->packet.height });
   GST_BUFFER_PTS (*buffer) = self->packet.t_ns;
   GST_BUFFER_DTS (*buffer) = GST_CLOCK_TIME_NONE;
   GST_BUFFER_DURATION (*buffer) = self->packet.duration_ns > 0
@@ -342,6 +355,9 @@ gst_pbf_file_src_start (GstBaseSrc *base)
 {
   GstPbfFileSrc *self = GST_PBF_FILE_SRC (base);
 
+  if (!gst_pbf_list_src_set_layout (
+          GST_PBF_LIST_SRC (self), self->settings.signal_layout))
+    return FALSE;
   self->head.width = 0;
   self->unused = self->negotiated = FALSE;
   self->frame = 0;

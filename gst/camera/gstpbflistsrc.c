@@ -7,10 +7,13 @@
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
 #include "cuda/camera/packet.h"
+#include "cuda/camera/signallayout.h"
 
 typedef struct {
   GstBufferList *other_frames; /* (nullable): of the list being sent, without
                                 * the first one */
+  gboolean has_layout;
+  PbfSignalLayout layout;
 } GstPbfListSrcPrivate;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (
@@ -165,12 +168,34 @@ gst_pbf_list_src_signal_meta (GstBuffer *buffer)
   return meta;
 }
 
-void
-gst_pbf_list_src_set_signal (GstBuffer *buffer, const guint8 *bytes)
+gboolean
+gst_pbf_list_src_set_layout (GstPbfListSrc *self, const gchar *text)
 {
+  GstPbfListSrcPrivate *priv = get_private (self);
+  GError *error = NULL;
+
+  priv->has_layout = *text != '\0';
+  if (!priv->has_layout
+      || pbf_signal_layout_parse (text, &priv->layout, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+      ("Invalid setting: %s. Correct signal-layout.", error->message), (NULL));
+  g_error_free (error);
+  return FALSE;
+}
+
+void
+gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
+    const guint8 *bytes, const PbfSignal *frame)
+{
+  GstPbfListSrcPrivate *priv = get_private (self);
   GstPbfSignalMeta *meta;
 
-  if (bytes != NULL) {
+  if (bytes != NULL && priv->has_layout) {
+    meta = gst_pbf_list_src_signal_meta (buffer);
+    meta->signal = *frame;
+    pbf_signal_layout_read (&priv->layout, bytes, &meta->signal);
+  } else if (bytes != NULL) {
     meta = gst_pbf_list_src_signal_meta (buffer);
     pbf_packet_read_signal (bytes, &meta->signal);
   } else if ((meta = gst_buffer_get_pbf_signal_meta (buffer)) != NULL) {

@@ -42,8 +42,13 @@ gboolean gst_pbf_list_src_decide_pool (
 /* The meta of @buffer, added if there is none. On a pool's buffer it stays, so
  * that it is allocated once. */
 GstPbfSignalMeta *gst_pbf_list_src_signal_meta (GstBuffer *buffer);
-/* Sets it from the 64 bytes of a record; NULL: @buffer has none. */
-void gst_pbf_list_src_set_signal (GstBuffer *buffer, const guint8 *bytes);
+/* For start(): @text of the property signal-layout; empty: bytes are records.
+ * Posts an error and returns FALSE if it is none. */
+gboolean gst_pbf_list_src_set_layout (GstPbfListSrc *self, const gchar *text);
+/* Sets the meta from the 64 bytes that came with a frame; NULL: @buffer has none.
+ * @frame: frame_counter, t_ns, width and height for vectors of another layout */
+void gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
+    const guint8 *bytes, const PbfSignal *frame);
 /* For metas that stay on a pool's buffer. */
 void gst_pbf_list_src_keep_meta (GstBuffer *buffer, GstMeta *meta);
 

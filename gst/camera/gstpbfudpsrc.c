@@ -61,6 +61,7 @@ typedef struct {
   guint reorder_window;
   guint64 timeout;
   gint timestamps; /* GstPbfTimestamps */
+  gchar *signal_layout;
 } Settings;
 
 struct _GstPbfUdpSrc {
@@ -134,6 +135,7 @@ static const Settings defaults = {
   .reorder_window = 16,
   .timeout = GST_SECOND,
   .timestamps = GST_PBF_TIMESTAMPS_ARRIVAL,
+  .signal_layout = (gchar *) "",
 };
 
 #define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
@@ -162,6 +164,11 @@ static const GstCvSetting settings_table[] = {
   { "timestamps", "Source of the timestamps of frames", GST_CV_SETTING_ENUM,
       OFFSET (timestamps), FALSE, 0, 0, "GstPbfUdpSrcTimestamps",
       timestamps_values },
+  { "signal-layout",
+      "Words of machine signals that are a vector of 16 int32 of your own, as "
+      "in "
+      "\"x_um=2,y_um=3,laser_on=0.1\"; empty: records of the camera link",
+      GST_CV_SETTING_STRING, OFFSET (signal_layout) },
 };
 
 #define gst_pbf_udp_src_parent_class parent_class
@@ -285,7 +292,12 @@ frame_done (gpointer user, gpointer handle, const PbfFrameHead *head)
   }
   self->frames_left--;
   gst_buffer_unmap (frame->buffer, &frame->map);
-  gst_pbf_list_src_set_signal (frame->buffer, head->signal);
+  gst_pbf_list_src_set_signal (GST_PBF_LIST_SRC (self), frame->buffer,
+      head->signal,
+      &(PbfSignal){ .frame_counter = head->frame_counter,
+          .t_ns = head->t_ns != PBF_PACKET_NO_TIME ? head->t_ns : 0,
+          .width = self->info.width,
+          .height = self->info.height });
   stamp_frame (self, frame, head);
   if (self->list == NULL)
     self->list = gst_buffer_list_new_sized (MESSAGES);
@@ -739,6 +751,9 @@ gst_pbf_udp_src_start (GstBaseSrc *base)
   GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
   GError *error = NULL;
 
+  if (!gst_pbf_list_src_set_layout (
+          GST_PBF_LIST_SRC (self), self->settings.signal_layout))
+    return FALSE;
   if (!open_socket (self, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot receive at \"%s\", port %u: %s. Set another address or port, "

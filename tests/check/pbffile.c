@@ -223,6 +223,37 @@ GST_START_TEST (test_num_buffers_and_lists)
 }
 GST_END_TEST;
 
+/* A recording of vectors of the user's own, which are described when it is played:
+ * here records of the camera link, as a vector whose word 2 is the counter. */
+GST_START_TEST (test_signal_layout)
+{
+  gchar *path = path_of ("a.pbf"), *line;
+  GstHarness *h;
+
+  run_to_eos (g_strdup_printf (
+      "pbftestsrc num-buffers=20 ! pbffilesink location=%s", path));
+  line = g_strdup_printf ("pbffilesrc location=%s "
+                          "signal-layout=\"laser_on=0,layer=2,user0=11\"",
+      path);
+  h = gst_harness_new_parse (line);
+  gst_harness_play (h);
+  for (guint i = 0; i < 20; i++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+    PbfSignal *signal = &gst_buffer_get_pbf_signal_meta (buffer)->signal;
+
+    fail_unless (pbf_signal_is_intact (signal));
+    fail_unless_equals_int (signal->layer, i);
+    fail_unless_equals_int (signal->frame_counter, i);
+    fail_unless_equals_int (signal->flags, PBF_SIGNAL_LASER_ON);
+    fail_unless_equals_int (signal->user0, 200000); /* power_mW */
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+  g_free (line);
+  g_free (path);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_another_size)
 {
   GstElement *sink = gst_element_factory_make ("pbffilesink", NULL);
@@ -372,6 +403,8 @@ GST_START_TEST (test_refused)
 
   expect_error ("pbffilesrc location=%s ! fakesink", path, "Cannot open");
   expect_error ("pbffilesrc ! fakesink", path, "Set location");
+  expect_error ("pbffilesrc location=%s signal-layout=layer=1 ! fakesink", path,
+      "signal-layout: laser_on is missing");
   expect_error ("pbftestsrc ! pbffilesink", path, "Set location");
   expect_error ("pbftestsrc ! pbffilesink location=%s/a/b", folder,
       "No such file or directory");
@@ -400,6 +433,7 @@ pbffile_suite (void)
   tcase_add_loop_test (tc, test_same_stream, 0, G_N_ELEMENTS (cameras));
   tcase_add_test (tc, test_same_results);
   tcase_add_test (tc, test_num_buffers_and_lists);
+  tcase_add_test (tc, test_signal_layout);
   tcase_add_test (tc, test_another_size);
   tcase_add_test (tc, test_killed);
   tcase_add_test (tc, test_damaged);

@@ -89,9 +89,10 @@ send_bytes (Link *link, gconstpointer bytes, gsize size)
   fail_unless_equals_int (send (link->fd, bytes, size, 0), (gint) size);
 }
 
-/* A frame of one value in one packet. */
+/* A frame of one value in one packet.
+ * @record: (nullable): 64 bytes */
 static GBytes *
-make_packet (guint32 counter, guint side, gboolean with_signal)
+make_packet_with (guint32 counter, guint side, const guint8 *record)
 {
   PbfPacket packet = { .frame_counter = counter,
     .stream = 1,
@@ -99,20 +100,27 @@ make_packet (guint32 counter, guint side, gboolean with_signal)
     .height = side,
     .fragment_size = side * side,
     .t_ns = counter * G_GUINT64_CONSTANT (50000) };
-  guint8 *frame = g_malloc (side * side), *bytes, signal_bytes[64];
-  PbfSignal signal = { .frame_counter = counter };
+  guint8 *frame = g_malloc (side * side), *bytes;
   gsize size;
 
-  pbf_signal_seal (&signal);
-  pbf_signal_write (&signal, signal_bytes);
-  if (with_signal)
-    packet.signal = signal_bytes;
+  packet.signal = record;
   memset (frame, counter & 0xff, side * side);
   size = pbf_packet_bytes (&packet);
   bytes = g_malloc (size);
   pbf_packet_write (&packet, frame, side, bytes);
   g_free (frame);
   return g_bytes_new_take (bytes, size);
+}
+
+static GBytes *
+make_packet (guint32 counter, guint side, gboolean with_signal)
+{
+  PbfSignal signal = { .frame_counter = counter };
+  guint8 record[64];
+
+  pbf_signal_seal (&signal);
+  pbf_signal_write (&signal, record);
+  return make_packet_with (counter, side, with_signal ? record : NULL);
 }
 
 static void
@@ -340,6 +348,38 @@ GST_START_TEST (test_frames_without_signals)
 }
 GST_END_TEST;
 
+/* Ten frames with a vector of the user's own: word 3 is the layer, word 9 the power.
+ */
+GST_START_TEST (test_signal_layout)
+{
+  Link link;
+
+  link_begin (&link, "signal-layout", "layer=3, power_mW=9", NULL);
+  for (guint32 i = 0; i < 10; i++) {
+    guint32 vector[16] = {
+      [3] = GUINT32_TO_LE (700 + i), [9] = GUINT32_TO_LE (i % 2 * 1000)
+    };
+    GBytes *packet = make_packet_with (i, SIDE, (const guint8 *) vector);
+    GstPbfSignalMeta *meta;
+    GstBuffer *buffer;
+
+    send_bytes (
+        &link, g_bytes_get_data (packet, NULL), g_bytes_get_size (packet));
+    g_bytes_unref (packet);
+    buffer = pull_frame (&link, i); /* of this counter, and intact */
+    meta = gst_buffer_get_pbf_signal_meta (buffer);
+    fail_unless_equals_int (meta->signal.layer, 700 + i);
+    fail_unless_equals_int (meta->signal.power_mW, i % 2 * 1000);
+    fail_unless_equals_int (
+        meta->signal.flags, i % 2 ? PBF_SIGNAL_LASER_ON : 0);
+    fail_unless_equals_int (meta->signal.width, SIDE);
+    fail_unless_equals_uint64 (meta->signal.t_ns, i * 50000);
+    gst_buffer_unref (buffer);
+  }
+  link_end (&link);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_silence)
 {
   GstMessage *message;
@@ -544,6 +584,8 @@ GST_START_TEST (test_refused_settings)
 
   expect_no_start ("pbfudpsrc address=\"\" port=0 ! fakesink",
       "Cannot receive at \"\", port 0");
+  expect_no_start ("pbfudpsrc signal-layout=lazer=1 port=0 ! fakesink",
+      "Invalid setting: signal-layout: no field \"lazer\"");
   expect_no_start ("pbfudpsrc address=192.0.2.1 port=0 ! fakesink",
       "Cannot receive at \"192.0.2.1\"");
   /* a name that is too long is refused without a look at the network */
@@ -692,6 +734,7 @@ pbfudp_suite (void)
   tcase_add_test (tc, test_bad_network);
   tcase_add_test (tc, test_lost_frames_are_flagged);
   tcase_add_test (tc, test_frames_without_signals);
+  tcase_add_test (tc, test_signal_layout);
   tcase_add_test (tc, test_silence);
   tcase_add_test (tc, test_another_size);
   tcase_add_test (tc, test_refused_size);

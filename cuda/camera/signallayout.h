@@ -1,0 +1,38 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Machine signals as a user's own vector of 16 int32 words, in the place of the
+ * 64-byte record (docs/design/signals.md). */
+#pragma once
+
+#include "cuda/camera/machinesignal.h"
+
+G_BEGIN_DECLS
+
+#define PBF_LAYOUT_FIELDS 14
+
+/**
+ * PbfSignalLayout: filled by pbf_signal_layout_parse()
+ * @word: of each field, 0..15; -1: the vector does not have it
+ * @bit: of that word, 0..31, for fields that are flags; -1: set if the word is not 0
+ * @big_endian: byte order of the words
+ */
+typedef struct {
+  gint8 word[PBF_LAYOUT_FIELDS];
+  gint8 bit[PBF_LAYOUT_FIELDS];
+  gboolean big_endian;
+} PbfSignalLayout;
+
+/* Reads items FIELD=WORD or FLAG=WORD.BIT, and "big-endian", separated by commas.
+ * Returns: FALSE with CVIS_ERROR_INVALID naming the field that is wrong */
+gboolean pbf_signal_layout_parse (
+    const gchar *text, PbfSignalLayout *layout, GError **error);
+
+/* Makes a sealed record of a vector of 64 bytes.
+ * @signal: (inout): in: frame_counter and t_ns for vectors without them, width,
+ *   height; out: the record */
+void pbf_signal_layout_read (
+    const PbfSignalLayout *layout, const guint8 vector[64], PbfSignal *signal);
+
+G_END_DECLS
