@@ -68,7 +68,7 @@ static const GstCvSetting settings_table[] = {
   { "noise", "Standard deviation of the observations, pixels",
       GST_CV_SETTING_DOUBLE, OWN (sim.noise), FALSE, 0, 1000, NULL, NULL },
   { "outliers",
-      "Share of the observations that are anywhere in the picture, 0 to 1",
+      "Share of outliers: observations placed anywhere in the picture, 0 to 1",
       GST_CV_SETTING_DOUBLE, OWN (sim.outliers), FALSE, 0, 1, NULL, NULL },
   { "start-error",
       "Factor of the deviation of cameras and points from the truth; 0: the "

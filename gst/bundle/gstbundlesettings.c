@@ -51,7 +51,7 @@ static const GstCvSetting settings_table[] = {
       GST_CV_SETTING_UINT, CONFIG (max_iterations), TRUE, 0, 10000, NULL,
       NULL },
   { "max-pcg-iterations",
-      "Largest number of conjugate gradient iterations in each of these",
+      "Largest number of conjugate gradient iterations in each outer iteration",
       GST_CV_SETTING_UINT, CONFIG (max_pcg_iterations), TRUE, 1, 10000, NULL,
       NULL },
   { "eta",

@@ -154,8 +154,8 @@ static const GstCvSetting settings_table[] = {
       "does not allow that",
       GST_CV_SETTING_UINT, OFFSET (buffer_size), FALSE, 0, G_MAXINT / 2 },
   { "reorder-window",
-      "Frames in which packets may change places: a frame is lost if it is not "
-      "complete when the frame so many later begins",
+      "Frames: an incomplete frame counts as lost when the frame this many "
+      "later begins",
       GST_CV_SETTING_UINT, OFFSET (reorder_window), FALSE, 1, 1024 },
   { "timeout",
       "Time without a packet after which an element message is posted and "
