@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Files to samples: the header first, then blocks of samples by several threads,
- * from the file to where they go. Reading them twice, for the
- * mean and for the samples, costs less than keeping them in memory. */
+ * from the file to where they go. They are read twice, for the mean and for the
+ * samples; from the file once, if there is room for them where they go. */
 #include "cuda/surface/heights.h"
 
 #include <errno.h>
@@ -308,6 +308,8 @@ typedef struct {
   gsize n;             /* samples */
   gsize size, to_size; /* of one, in the file and out of it */
   guint8 *to;
+  gboolean keeps; /* samples are read to where they go */
+  gboolean kept;  /* and are there */
   gdouble first, offset;
   SurfaceSum *sums;
 
@@ -326,16 +328,19 @@ static const guint8 *
 get_block (Reading *reading, guint index, Block *block)
 {
   const SurfaceSource *samples = &reading->reader->samples;
+  const gsize first = (gsize) index * SURFACE_BLOCK, at = first * reading->size;
   const guint64 layout_at = reading->reader->layout.at;
+  guint8 *bytes = reading->keeps ? reading->to + at : block->bytes;
   GError *error = NULL;
 
-  block->first = (gsize) index * SURFACE_BLOCK;
-  block->n = MIN (reading->n - block->first, SURFACE_BLOCK);
+  block->first = first;
+  block->n = MIN (reading->n - first, SURFACE_BLOCK);
   if (samples->data)
-    return samples->data + layout_at + block->first * reading->size;
-  if (surface_source_read (samples, layout_at + block->first * reading->size,
-          block->n * reading->size, block->bytes, &error))
-    return block->bytes;
+    return samples->data + layout_at + at;
+  if (reading->kept
+      || surface_source_read (
+          samples, layout_at + at, block->n * reading->size, bytes, &error))
+    return bytes;
   g_mutex_lock (&reading->lock);
   if (reading->error)
     g_error_free (error);
@@ -478,8 +483,11 @@ surface_reader_read (SurfaceReader *reader, CvisPool *pool,
     return FALSE;
   g_mutex_init (&reading.lock);
   reading.sums = g_new0 (SurfaceSum, blocks);
-  if (remove_offset)
+  if (remove_offset) {
+    reading.keeps = reading.size == reading.to_size;
     reading.offset = find_mean (&reading, pool, blocks, GRAIN);
+    reading.kept = reading.keeps;
+  }
   if (!reading.error)
     cvis_pool_run (pool, blocks, GRAIN, convert_blocks, &reading);
   for (guint i = 0; i < blocks; i++)
