@@ -23,7 +23,7 @@ INHERITED_BY_SINKS = {"async", "enable-last-sample", "last-sample", "max-bitrate
                       "max-lateness", "processing-deadline", "render-delay",
                       "stats", "sync", "throttle-time", "ts-offset"}
 # built only where GStreamer has what they need
-OPTIONAL = {"cudavisionanalytics"}
+OPTIONAL = {"cudavisionanalytics", "pbfhdf5src"}
 # units that a description names, by the property's type or name
 AMOUNT = (r"\b(metres?|pixels?|degrees|nanoseconds|microseconds|seconds?|bytes"
           r"|levels|percent|0 to 1|factor|number)\b")
@@ -41,7 +41,9 @@ def inspect(name):
 
 
 def elements():
-    return re.findall(r"^ +([a-z0-9]+): ", inspect("cudavision"), re.M)
+    names = re.findall(r"^ +([a-z0-9]+): ", inspect("cudavision"), re.M)
+    optional = subprocess.run(["gst-inspect-1.0", "--exists", "pbfhdf5src"], check=False)
+    return names + ([] if optional.returncode else ["pbfhdf5src"])
 
 
 def properties(name):
