@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "cuda/core/digits.h"
 #include "cuda/core/text.h"
 
 #define MAX_DIGITS 19 /* that fit 64 bits */
@@ -54,14 +55,14 @@ static const gdouble exact_powers[EXACT_POWER + 1] = { 1e0, 1e1, 1e2, 1e3, 1e4,
   1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
   1e19, 1e20, 1e21, 1e22 };
 
-static gboolean
-scale_exactly (const Decimal *d, gdouble *value)
+static inline gboolean
+scale_exactly (guint64 digits, gint exponent, gdouble *value)
 {
-  if (!ROUNDS_ONCE || d->digits > (guint64) 1 << 53
-      || ABS (d->exponent) > EXACT_POWER)
+  if (!ROUNDS_ONCE || digits > (guint64) 1 << 53
+      || ABS (exponent) > EXACT_POWER)
     return FALSE;
-  *value = d->exponent < 0 ? (gdouble) d->digits / exact_powers[-d->exponent]
-                           : (gdouble) d->digits * exact_powers[d->exponent];
+  *value = exponent < 0 ? (gdouble) digits / exact_powers[-exponent]
+                        : (gdouble) digits * exact_powers[exponent];
   return TRUE;
 }
 
@@ -99,13 +100,14 @@ divide_power_of_two (guint exponent, Wide divisor)
   return quotient;
 }
 
-static const Power *
-get_powers (void)
-{
-  static Power powers[2 * MAX_POWER + 1];
-  static gsize made;
+static Power powers_of_five[2 * MAX_POWER + 1];
 
-  if (g_once_init_enter (&made)) {
+static G_GNUC_NO_INLINE void
+make_powers (gsize *made)
+{
+  Power *powers = powers_of_five;
+
+  if (g_once_init_enter (made)) {
     Wide power = 1;
 
     for (gint n = 0; n <= MAX_POWER; n++, power *= 5) {
@@ -117,81 +119,61 @@ get_powers (void)
       powers[MAX_POWER + n] =
           (Power){ power << (128 - bits), (gint) bits - 128 };
     }
-    g_once_init_leave (&made, 1);
+    g_once_init_leave (made, 1);
   }
-  return powers + MAX_POWER;
+}
+
+static inline const Power *
+get_powers (void)
+{
+  static gsize made;
+
+  if (G_UNLIKELY (!g_atomic_pointer_get (&made)))
+    make_powers (&made);
+  return powers_of_five + MAX_POWER;
 }
 
 /* The product with a power of 128 bits tells the double unless it lies within
- * the power's error of the middle between two. */
-static gboolean
-scale_with_powers (const Decimal *d, gdouble *value)
+ * the power's error of the middle between two. @digits: not 0 */
+static inline gboolean
+scale_with_powers (guint64 digits, gint exponent, gdouble *value)
 {
   const Power *power;
-  Wide product, rest, half;
-  guint64 mantissa, bits;
-  guint shift, low;
-  gint exponent;
-  gdouble scale;
+  Wide product;
+  guint64 high, low, rest, half, bits;
+  guint shift, beyond;
 
-  if (ABS (d->exponent) > MAX_POWER)
+  if (ABS (exponent) > MAX_POWER)
     return FALSE;
-  power = &get_powers ()[d->exponent];
-  shift = (guint) __builtin_clzll (d->digits);
-  mantissa = d->digits << shift;
+  power = &get_powers ()[exponent];
+  shift = (guint) __builtin_clzll (digits);
+  digits <<= shift;
   /* the true one is within [product, product + 2) */
-  product = (Wide) mantissa * (guint64) (power->bits >> 64)
-            + ((Wide) mantissa * (guint64) power->bits >> 64);
-  low = product >> 127 ? 75 : 74; /* bits beyond the 53 of a double */
-  half = (Wide) 1 << (low - 1);
-  rest = product & ((half << 1) - 1);
-  if (rest > half - 2 && rest <= half)
+  product = (Wide) digits * (guint64) (power->bits >> 64)
+            + ((Wide) digits * (guint64) power->bits >> 64);
+  high = (guint64) (product >> 64);
+  low = (guint64) product;
+  beyond = 10 + (guint) (high >> 63); /* bits of high that a double has not */
+  half = (guint64) 1 << (beyond - 1);
+  rest = high & (2 * half - 1);
+  if (low + 1 <= 1 && (rest == half || rest == half - 1))
     return FALSE;
-  mantissa = (guint64) (product >> low) + (rest > half);
-  exponent = 64 + power->exponent + d->exponent + (gint) low - (gint) shift;
-  bits = (guint64) (exponent + 1023) << 52;
-  memcpy (&scale, &bits, sizeof (scale));
-  *value = (gdouble) mantissa * scale;
+  exponent += 128 + power->exponent + (gint) beyond - (gint) shift;
+  /* the mantissa's top bit, and a carry beyond it, count in the exponent */
+  bits = ((guint64) (exponent + 1023 + 51) << 52) + (high >> beyond)
+         + (rest >= half);
+  memcpy (value, &bits, sizeof (bits));
   return TRUE;
 }
 #else
 static gboolean
-scale_with_powers (const Decimal *d, gdouble *value)
+scale_with_powers (guint64 digits, gint exponent, gdouble *value)
 {
   return FALSE;
 }
 #endif
 
 /* --- text -------------------------------------------------------------------- */
-
-/* Digits among the first of 8 bytes: how many, and @bytes with the value of each
- * in its place, the rest shifted out. The first character is the lowest byte. */
-static guint
-find_digits (const gchar *at, guint64 *bytes)
-{
-  guint64 text, other;
-  guint n;
-
-  memcpy (&text, at, 8);
-  text = GUINT64_FROM_LE (text) ^ G_GUINT64_CONSTANT (0x3030303030303030);
-  other = (text | (text + G_GUINT64_CONSTANT (0x7676767676767676)))
-          & G_GUINT64_CONSTANT (0x8080808080808080);
-  n = other ? (guint) __builtin_ctzll (other) / 8 : 8;
-  *bytes = n ? text << (64 - 8 * n) : 0;
-  return n;
-}
-
-static guint
-join_digits (guint64 bytes)
-{
-  const guint64 mask = G_GUINT64_CONSTANT (0x000000ff000000ff);
-
-  bytes = bytes * 10 + (bytes >> 8);
-  return (guint) (((bytes & mask) * G_GUINT64_CONSTANT (0x000f424000000064)
-                      + (bytes >> 16 & mask)
-                            * G_GUINT64_CONSTANT (0x0000271000000001))
-                  >> 32);
-}
 
 static const gchar *
 read_digits (const gchar *at, const gchar *end, gboolean fraction, Decimal *d)
@@ -232,86 +214,24 @@ read_exponent (const gchar *at, const gchar *end, Decimal *d)
   return digits;
 }
 
-static gboolean
-scale (const Decimal *d, gdouble *value)
+static inline gboolean
+scale (guint64 digits, gint exponent, gdouble *value)
 {
-  if (d->digits == 0)
-    *value = 0;
-  else if (d->cut
-           || (!scale_exactly (d, value) && !scale_with_powers (d, value)))
-    return FALSE;
+  if (scale_exactly (digits, exponent, value))
+    return TRUE;
+  if (digits != 0)
+    return scale_with_powers (digits, exponent, value);
+  *value = 0;
   return TRUE;
 }
 
-#define COMMON_BYTES 40 /* more than read_common() looks at */
-
-/* "-1.2345e+02" and the like, of up to eight digits before the point and 16 behind
- * it. Returns: %NULL for all else */
-static inline const gchar *
-read_common (const gchar *at, gchar point, gdouble *value)
-{
-  const gboolean negative = *at == '-';
-  guint64 bytes, digits;
-  guint n, n_fraction = 0, exponent;
-  Decimal d = { 0 };
-
-  at += negative;
-  if ((guchar) (*at - '0') < 10 && at[1] == point) {
-    digits = (guint64) (*at++ - '0');
-  } else {
-    n = find_digits (at, &bytes);
-    digits = join_digits (bytes);
-    at += n;
-    if (n == 0)
-      return NULL;
-  }
-  if (*at == point) {
-    static const guint powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000,
-      10000000, 100000000 };
-
-    if (digits > 999)
-      return NULL;
-    n_fraction = find_digits (++at, &bytes);
-    digits = digits * powers[n_fraction] + join_digits (bytes);
-    at += n_fraction;
-    if (n_fraction == 8) {
-      n = find_digits (at, &bytes);
-      digits = digits * powers[n] + join_digits (bytes);
-      at += n;
-      n_fraction += n;
-    }
-  }
-  if (*at == 'e' && (at[1] == '+' || at[1] == '-')
-      && (guchar) (at[2] - '0') < 10 && (guchar) (at[3] - '0') < 10) {
-    exponent = (guint) (10 * at[2] + at[3] - 11 * '0');
-    d.exponent = at[1] == '-' ? -(gint) exponent : (gint) exponent;
-    at += 4;
-  }
-  /* more digits, or another exponent */
-  if ((guchar) *at > ' ' && *at != ';' && *at != ',')
-    return NULL;
-  d.digits = digits;
-  d.exponent -= (gint) n_fraction;
-  if (!scale (&d, value))
-    return NULL;
-  if (negative)
-    *value = -*value;
-  return at;
-}
-
-const gchar *
-cvis_decimal_read (
-    const gchar *at, const gchar *end, gchar point, gdouble *value)
+/* Apart, so that the common case has no stack to set up. */
+static G_GNUC_NO_INLINE const gchar *
+read_any (const gchar *at, const gchar *end, gchar point, gdouble *value)
 {
   const gchar *start = at, *whole, *fraction;
   Decimal d = { 0 };
 
-  if (end - at >= COMMON_BYTES) {
-    at = read_common (start, point, value);
-    if (at)
-      return at;
-    at = start;
-  }
   if (at < end && (*at == '-' || *at == '+'))
     d.negative = *at++ == '-';
   if (at < end && strchr ("iInN", *at) && *at)
@@ -324,11 +244,79 @@ cvis_decimal_read (
   if (at - whole - (at > fraction) == 0) /* no digit */
     return start;
   at = read_exponent (at, end, &d);
-  if (!scale (&d, value))
+  if (d.cut || !scale (d.digits, d.exponent, value))
     return read_with_strtod (start, at, point, value);
   if (d.negative)
     *value = -*value;
   return at;
+}
+
+#define COMMON_BYTES 40 /* more than read_common() looks at */
+
+/* "-1.2345e+02" and the like, of up to eight digits before the point and 16 behind
+ * it. Signs change from number to number: no branch depends on them. Returns: %NULL
+ * for all else */
+static inline const gchar *
+read_common (const gchar *at, gchar point, gdouble *value)
+{
+  const gboolean negative = *at == '-';
+  guint64 bytes, digits, bits;
+  gint exponent = 0;
+  guint n;
+
+  at += negative;
+  if ((guchar) (*at - '0') < 10 && at[1] == point) {
+    digits = (guint64) (*at++ - '0');
+  } else {
+    n = cvis_digits_find (at, &bytes);
+    digits = cvis_digits_join (bytes);
+    at += n;
+    if (n == 0)
+      return NULL;
+  }
+  if (*at == point) {
+    static const guint powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000,
+      10000000, 100000000 };
+
+    if (digits > 999)
+      return NULL;
+    n = cvis_digits_find (++at, &bytes);
+    digits = digits * powers[n] + cvis_digits_join (bytes);
+    at += n;
+    exponent = -(gint) n;
+    if (n == 8) {
+      n = cvis_digits_find (at, &bytes);
+      digits = digits * powers[n] + cvis_digits_join (bytes);
+      at += n;
+      exponent -= (gint) n;
+    }
+  }
+  if (*at == 'e' && ((at[1] == '+') | (at[1] == '-'))
+      && (guchar) (at[2] - '0') < 10 && (guchar) (at[3] - '0') < 10) {
+    const gint below = -(at[1] == '-'), given = 10 * at[2] + at[3] - 11 * '0';
+
+    exponent += (given ^ below) - below;
+    at += 4;
+  }
+  /* more digits, or another exponent */
+  if ((guchar) *at > ' ' && *at != ';' && *at != ',')
+    return NULL;
+  if (!scale (digits, exponent, value))
+    return NULL;
+  memcpy (&bits, value, sizeof (bits));
+  bits |= (guint64) negative << 63;
+  memcpy (value, &bits, sizeof (bits));
+  return at;
+}
+
+const gchar *
+cvis_decimal_read (
+    const gchar *at, const gchar *end, gchar point, gdouble *value)
+{
+  const gchar *stop =
+      end - at >= COMMON_BYTES ? read_common (at, point, value) : NULL;
+
+  return stop ? stop : read_any (at, end, point, value);
 }
 
 /* --- writing ------------------------------------------------------------------ */
@@ -336,36 +324,34 @@ cvis_decimal_read (
 #define SHORT_DECIMALS 10    /* tried first */
 #define SHORT_LIMIT 900000.0 /* 2^53 > this * 10^SHORT_DECIMALS */
 
-static gchar *
-write_digits (gchar *to, guint64 digits, guint n)
-{
-  for (gchar *at = to + n; at > to; digits /= 10)
-    *--at = (gchar) ('0' + digits % 10);
-  return to + n;
-}
-
 /* Values of few decimals, as measurements are. @value is not negative. The
  * division gives the same double here and when the text is read. */
-static gchar *
+static inline gchar *
 write_short (gchar *to, gdouble value)
 {
-  guint64 digits;
-  guint n = SHORT_DECIMALS;
+  const guint64 unit = G_GUINT64_CONSTANT (10000000000); /* 10^SHORT_DECIMALS */
+  guint64 digits, last;
+  guint decimals, n;
 
   if (!ROUNDS_ONCE || !(value < SHORT_LIMIT))
     return NULL;
   digits = (guint64) (value * 1e10 + 0.5);
   if ((gdouble) digits / 1e10 != value)
     return NULL;
-  for (; n >= 4 && digits % 10000 == 0; n -= 4)
-    digits /= 10000;
-  for (; n > 0 && digits % 10 == 0; n--)
-    digits /= 10;
-  to = cvis_text_uint (to, digits / (guint64) exact_powers[n]);
-  if (n == 0)
+  to = cvis_text_uint (to, digits / unit);
+  if (digits % unit == 0)
     return to;
+  decimals = (guint) (digits % unit / 100);
+  n = (guint) (digits % 100);
   *to++ = '.';
-  return write_digits (to, digits % (guint64) exact_powers[n], n);
+  last = cvis_digits_split (decimals);
+  cvis_digits_store (to, last);
+  if (n > 0) {
+    to[8] = (gchar) ('0' + n / 10);
+    to[9] = (gchar) ('0' + n % 10);
+    return to + (n % 10 ? 10 : 9);
+  }
+  return to + 8 - (guint) __builtin_clzll (last) / 8;
 }
 
 #ifdef __SIZEOF_INT128__
@@ -383,7 +369,7 @@ write_long (gchar *to, gdouble value)
   mantissa = ((mantissa & (((guint64) 1 << 52) - 1)) | (guint64) 1 << 52) << 11;
   exponent -= 11;
   /* the decimal exponent of the value, or one less */
-  scale = (gint) floor ((exponent + 63) * 0.30102999566398120);
+  scale = ((exponent + 63) * 315653) >> 20; /* times log10 (2), rounded down */
   if (exponent < -1023 || ABS (16 - scale) > MAX_POWER - 1)
     return NULL;
   for (;; scale++) {
@@ -399,12 +385,16 @@ write_long (gchar *to, gdouble value)
     if (digits < 10 * least)
       break;
   }
-  *to++ = (gchar) ('0' + digits / least);
-  *to++ = '.';
-  to = write_digits (to, digits % least, 16);
-  *to++ = 'e';
-  *to++ = scale < 0 ? '-' : '+';
-  return write_digits (to, (guint64) ABS (scale), ABS (scale) < 100 ? 2 : 3);
+  to[0] = (gchar) ('0' + digits / least);
+  to[1] = '.';
+  digits %= least;
+  cvis_digits_store (to + 2, cvis_digits_split ((guint) (digits / 100000000)));
+  cvis_digits_store (to + 10, cvis_digits_split ((guint) (digits % 100000000)));
+  to[18] = 'e';
+  to[19] = scale < 0 ? '-' : '+';
+  to[20] = (gchar) ('0' + ABS (scale) / 10); /* below 70 */
+  to[21] = (gchar) ('0' + ABS (scale) % 10);
+  return to + 22;
 }
 #else
 static gchar *

@@ -42,11 +42,22 @@ check_number (const gchar *text)
 {
   const gdouble expected = g_ascii_strtod (text, NULL);
   const gsize n = strlen (text);
+  gchar room[128];
   gdouble value = 99;
 
+  g_assert_cmpuint (n, <, sizeof (room) / 2);
   g_assert_true (cvis_decimal_read (text, text + n, '.', &value) == text + n);
   if (memcmp (&value, &expected, sizeof (value)) != 0)
     g_error ("%s is read as %.17g, not %.17g", text, value, expected);
+
+  /* with more text behind it another way is taken */
+  memset (room, ' ', sizeof (room));
+  memcpy (room, text, n);
+  value = 99;
+  g_assert_true (
+      cvis_decimal_read (room, room + sizeof (room), '.', &value) == room + n);
+  if (memcmp (&value, &expected, sizeof (value)) != 0)
+    g_error ("%s in a text is read as %.17g, not %.17g", text, value, expected);
 }
 
 /* Signs, points, exponents, and what is no number */
@@ -118,8 +129,8 @@ test_number_values (void)
     for (guint k = 0; k < n_digits; k++)
       digits[k] = (gchar) ('0' + g_rand_int_range (rand, 0, 10));
     digits[n_digits] = 0;
-    g_snprintf (text, sizeof (text), "-%c.%se%d", digits[0], digits,
-        g_rand_int_range (rand, -70, 70));
+    g_snprintf (text, sizeof (text), i % 2 ? "-%c.%se%d" : "%c.%se%+03d",
+        digits[0], digits, g_rand_int_range (rand, -70, 70));
     check_number (text);
 
     bits = ((guint64) g_rand_int (rand) << 32 | g_rand_int (rand)) >> 11;
