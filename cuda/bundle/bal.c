@@ -14,11 +14,14 @@
 #include <math.h>
 #include <string.h>
 #include "cuda/bundle/codecs.h"
+#include "cuda/core/digits.h"
+#include "cuda/core/text.h"
 #include "cuda/core/threadpool.h"
 
 #define CHUNK (1 << 19)   /* bytes of text */
 #define COUNTED 128       /* bytes whose count fits a byte */
-#define WRITTEN (1 << 15) /* observations or parameters of a chunk */
+#define WRITTEN (1 << 13) /* observations or parameters of a chunk */
+#define ROUND 8           /* chunks of a thread before all are joined */
 #define LINE_BYTES (2 * 11 + 2 * (CVIS_DECIMAL_MAX + 1) + 1)
 
 /**
@@ -110,9 +113,17 @@ find_number (const gchar *at, const gchar *end, guint64 n)
 static inline const gchar *
 read_index (const gchar *at, const gchar *end, guint limit, guint32 *index)
 {
-  guint64 value = 0;
+  guint64 value = 0, digits;
   const gchar *start = at;
+  guint n;
 
+  if (end - at > 8) {
+    n = cvis_digits_find (at, &digits);
+    if (n > 0 && is_blank (at[n])) {
+      *index = cvis_digits_join (digits);
+      return *index < limit ? at + n : NULL;
+    }
+  }
   for (; at < end && (guchar) (*at - '0') < 10 && at - start < 11; at++)
     value = value * 10 + (guint) (*at - '0');
   if (at == start || at == end || !is_blank (*at) || value >= limit)
@@ -151,6 +162,22 @@ read_observation (Reading *r, const gchar **text, guint64 i)
   return stop ? NULL : at;
 }
 
+/* Whether the observations before @end from number @first on come behind the one
+ * before each: by point, then by camera, as in most files. Then none is there
+ * twice. @first: 1.. */
+static gboolean
+are_ordered (const BundleProblem *problem, gsize first, gsize end)
+{
+  const guint32 *camera = problem->camera_of, *point = problem->point_of;
+  guint disorder = 0;
+
+  for (gsize i = first; i < end; i++)
+    disorder |= (guint) (point[i - 1] > point[i])
+                | ((guint) (point[i - 1] == point[i])
+                    & (guint) (camera[i - 1] >= camera[i]));
+  return disorder == 0;
+}
+
 /* The records that begin in chunk @c. Returns: what is wrong; %NULL */
 static const gchar *
 read_chunk (Reading *r, guint c)
@@ -164,14 +191,17 @@ read_chunk (Reading *r, guint c)
 
   if (number < 4 * n) {
     const guint64 record = (number + 3) / 4;
+    guint64 i = record;
 
     at = find_number (at, r->s.end, 4 * record - number);
     number = 4 * record;
-    for (guint64 i = record; i < n && 4 * i < last; i++, number += 4) {
+    for (; i < n && 4 * i < last; i++, number += 4) {
       wrong = read_observation (r, &at, i);
       if (wrong)
         return wrong;
     }
+    if (!are_ordered (problem, record + 1, i))
+      g_atomic_int_set (&r->unordered, TRUE);
   } else {
     at = find_number (at, r->s.end, 0);
   }
@@ -199,24 +229,19 @@ read_chunks (guint first, guint count, gpointer user_data)
 
 /* --- observations twice -------------------------------------------------------- */
 
-#define ORDERED (1 << 20) /* observations at a time */
-
-/* By point, then by camera, as most files are: then none is there twice. */
-static void
-check_order (guint first, guint count, gpointer user_data)
+static gboolean
+chunks_are_ordered (Reading *r)
 {
-  Reading *r = user_data;
-  const BundleProblem *problem = r->problem;
-  const gsize end =
-      MIN ((gsize) (first + count) * ORDERED, problem->n_observations);
-  gboolean ordered = TRUE;
+  const gsize n = r->problem->n_observations;
+  gboolean ordered = !r->unordered;
 
-  for (gsize i = MAX ((gsize) first * ORDERED, 1); i < end; i++)
-    ordered &= problem->point_of[i - 1] < problem->point_of[i]
-               || (problem->point_of[i - 1] == problem->point_of[i]
-                   && problem->camera_of[i - 1] < problem->camera_of[i]);
-  if (!ordered)
-    g_atomic_int_set (&r->unordered, TRUE);
+  for (guint c = 1; ordered && c < r->n_chunks; c++) {
+    const gsize first = (gsize) (r->first[c] + 3) / 4;
+
+    ordered =
+        first == 0 || first >= n || are_ordered (r->problem, first, first + 1);
+  }
+  return ordered;
 }
 
 static gboolean
@@ -329,7 +354,7 @@ read_all (Reading *r, const guint64 header[3], CvisPool *pool, GError **error)
     r->first[i + 1] += r->first[i];
   if (!check_size (r, header, error))
     return FALSE;
-  r->problem = bundle_problem_new (
+  r->problem = bundle_problem_new_unset (
       (guint) header[0], (guint) header[1], header[2], error);
   if (!r->problem)
     return FALSE;
@@ -337,9 +362,7 @@ read_all (Reading *r, const guint64 header[3], CvisPool *pool, GError **error)
   for (guint i = 0; i < r->n_chunks; i++)
     if (r->fault[i])
       return refuse_number (r, i, error);
-  cvis_pool_run (
-      pool, (guint) ((header[2] + ORDERED - 1) / ORDERED), 1, check_order, r);
-  return !r->unordered || check_repeated (r, error);
+  return chunks_are_ordered (r) || check_repeated (r, error);
 }
 
 BundleProblem *
@@ -372,11 +395,28 @@ bundle_bal_read (const gchar *data, gsize size, guint threads, GError **error)
 
 /* --- writing -------------------------------------------------------------------- */
 
+/**
+ * Writing: a round of chunks after the other
+ * @first: chunk of the round
+ * @n_observation_chunks: those before the ones of parameters
+ * @texts: of the round's chunks; memory that the next round uses again
+ * @starts: where each of them goes
+ */
 typedef struct {
   const BundleProblem *problem;
+  guint first, n_observation_chunks;
   BundleText *texts;
-  guint n_observation_texts;
+  gchar **starts;
 } Writing;
+
+static void
+write_header (const BundleProblem *problem, BundleText *text)
+{
+  bundle_text_integer (text, 0, problem->n_cameras);
+  bundle_text_integer (text, ' ', problem->n_points);
+  bundle_text_integer (text, ' ', problem->n_observations);
+  bundle_text_string (text, "\n");
+}
 
 static void
 write_observations (const BundleProblem *problem, gsize first, BundleText *text)
@@ -384,12 +424,19 @@ write_observations (const BundleProblem *problem, gsize first, BundleText *text)
   const gsize end = MIN (first + WRITTEN, problem->n_observations);
 
   for (gsize i = first; i < end; i++) {
-    if (!bundle_text_reserve (text, LINE_BYTES))
+    gchar *to = bundle_text_reserve (text, LINE_BYTES);
+
+    if (!to)
       return;
-    bundle_text_integer (text, 0, problem->camera_of[i]);
-    bundle_text_integer (text, ' ', problem->point_of[i]);
-    bundle_text_numbers (text, ' ', problem->observed + 2 * i, 2);
-    bundle_text_string (text, "\n");
+    to = cvis_text_uint (to, problem->camera_of[i]);
+    *to++ = ' ';
+    to = cvis_text_uint (to, problem->point_of[i]);
+    *to++ = ' ';
+    to = cvis_decimal_write (to, problem->observed[2 * i]);
+    *to++ = ' ';
+    to = cvis_decimal_write (to, problem->observed[2 * i + 1]);
+    *to++ = '\n';
+    text->n = (gsize) (to - text->data);
   }
 }
 
@@ -401,9 +448,14 @@ write_parameters (const BundleProblem *problem, gsize first, BundleText *text)
       MIN (first + WRITTEN, n_cameras + 3 * (gsize) problem->n_points);
 
   for (gsize i = first; i < end; i++) {
-    bundle_text_number (text, 0,
+    gchar *to = bundle_text_reserve (text, CVIS_DECIMAL_MAX + 1);
+
+    if (!to)
+      return;
+    to = cvis_decimal_write (to,
         i < n_cameras ? problem->cameras[i] : problem->points[i - n_cameras]);
-    bundle_text_string (text, "\n");
+    *to++ = '\n';
+    text->n = (gsize) (to - text->data);
   }
 }
 
@@ -412,12 +464,49 @@ write_chunks (guint first, guint count, gpointer user_data)
 {
   Writing *w = user_data;
 
-  for (guint i = first; i < first + count; i++)
-    if (i < w->n_observation_texts)
-      write_observations (w->problem, (gsize) i * WRITTEN, &w->texts[i]);
+  for (guint i = first; i < first + count; i++) {
+    const guint chunk = w->first + i;
+
+    w->texts[i].n = 0;
+    if (chunk == 0)
+      write_header (w->problem, &w->texts[i]);
+    if (chunk < w->n_observation_chunks)
+      write_observations (w->problem, (gsize) chunk * WRITTEN, &w->texts[i]);
     else
       write_parameters (w->problem,
-          (gsize) (i - w->n_observation_texts) * WRITTEN, &w->texts[i]);
+          (gsize) (chunk - w->n_observation_chunks) * WRITTEN, &w->texts[i]);
+  }
+}
+
+static void
+join_chunks (guint first, guint count, gpointer user_data)
+{
+  Writing *w = user_data;
+
+  for (guint i = first; i < first + count; i++)
+    memcpy (w->starts[i], w->texts[i].data, w->texts[i].n);
+}
+
+static void
+write_round (Writing *w, CvisPool *pool, guint n, BundleText *all)
+{
+  gsize size = 0;
+  gchar *to;
+
+  cvis_pool_run (pool, n, 1, write_chunks, w);
+  for (guint i = 0; i < n; i++) {
+    size += w->texts[i].n;
+    all->failed |= w->texts[i].failed;
+  }
+  to = bundle_text_reserve (all, size);
+  if (!to)
+    return;
+  for (guint i = 0; i < n; i++) {
+    w->starts[i] = to;
+    to += w->texts[i].n;
+  }
+  cvis_pool_run (pool, n, 1, join_chunks, w);
+  all->n += size;
 }
 
 GBytes *
@@ -425,30 +514,22 @@ bundle_bal_write (const BundleProblem *problem, guint threads, GError **error)
 {
   const gsize n_parameters = (gsize) problem->n_cameras * BUNDLE_CAMERA_SIZE
                              + 3 * (gsize) problem->n_points;
-  Writing w = { problem, NULL,
+  Writing w = { problem, 0,
     (guint) ((problem->n_observations + WRITTEN - 1) / WRITTEN) };
-  const guint n =
-      w.n_observation_texts + (guint) ((n_parameters + WRITTEN - 1) / WRITTEN);
-  BundleText all = { 0 };
+  const guint n_chunks =
+      w.n_observation_chunks + (guint) ((n_parameters + WRITTEN - 1) / WRITTEN);
   CvisPool *pool = cvis_pool_new (threads);
-  gsize size = 64;
+  const guint round = ROUND * cvis_pool_get_threads (pool);
+  BundleText all = { 0 };
 
-  w.texts = g_new0 (BundleText, n);
-  cvis_pool_run (pool, n, 1, write_chunks, &w);
+  w.texts = g_new0 (BundleText, round);
+  w.starts = g_new (gchar *, round);
+  for (; w.first < n_chunks && !all.failed; w.first += round)
+    write_round (&w, pool, MIN (round, n_chunks - w.first), &all);
   cvis_pool_free (pool);
-  for (guint i = 0; i < n; i++) {
-    size += w.texts[i].n;
-    all.failed |= w.texts[i].failed;
-  }
-  bundle_text_reserve (&all, size);
-  bundle_text_integer (&all, 0, problem->n_cameras);
-  bundle_text_integer (&all, ' ', problem->n_points);
-  bundle_text_integer (&all, ' ', problem->n_observations);
-  bundle_text_string (&all, "\n");
-  for (guint i = 0; i < n; i++) {
-    bundle_text_bytes (&all, w.texts[i].data, w.texts[i].n);
+  for (guint i = 0; i < round; i++)
     g_free (w.texts[i].data);
-  }
   g_free (w.texts);
+  g_free (w.starts);
   return bundle_text_finish (&all, error);
 }

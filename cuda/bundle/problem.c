@@ -10,9 +10,10 @@
 #include "cuda/bundle/arithmetic.h"
 #include "cuda/core/memory.h"
 
-/* @n elements of @size, zeroed; FALSE once one of them failed. */
+/* @n elements of @size, zeroed if @clear */
 static gboolean
-allocate_array (gpointer array, gsize n, gsize size, GError **error)
+allocate_array (
+    gpointer array, gsize n, gsize size, gboolean clear, GError **error)
 {
   gpointer *to = array;
 
@@ -21,13 +22,13 @@ allocate_array (gpointer array, gsize n, gsize size, GError **error)
         "%" G_GSIZE_FORMAT " elements do not fit into memory: reduce the "
         "problem",
         n);
-  *to = cvis_memory_new (MAX (n, 1) * size, TRUE, error);
+  *to = cvis_memory_new (MAX (n, 1) * size, clear, error);
   return *to != NULL;
 }
 
-BundleProblem *
-bundle_problem_new (
-    guint n_cameras, guint n_points, gsize n_observations, GError **error)
+static BundleProblem *
+new_problem (guint n_cameras, guint n_points, gsize n_observations,
+    gboolean clear, GError **error)
 {
   BundleProblem *p;
 
@@ -41,18 +42,32 @@ bundle_problem_new (
   p->n_points = n_points;
   p->n_observations = n_observations;
   if (allocate_array (&p->cameras, (gsize) n_cameras * BUNDLE_CAMERA_SIZE,
-          sizeof *p->cameras, error)
+          sizeof *p->cameras, clear, error)
       && allocate_array (
-          &p->points, (gsize) n_points * 3, sizeof *p->points, error)
+          &p->points, (gsize) n_points * 3, sizeof *p->points, clear, error)
       && allocate_array (
-          &p->camera_of, n_observations, sizeof *p->camera_of, error)
+          &p->camera_of, n_observations, sizeof *p->camera_of, clear, error)
       && allocate_array (
-          &p->point_of, n_observations, sizeof *p->point_of, error)
+          &p->point_of, n_observations, sizeof *p->point_of, clear, error)
       && allocate_array (
-          &p->observed, n_observations * 2, sizeof *p->observed, error))
+          &p->observed, n_observations * 2, sizeof *p->observed, clear, error))
     return p;
   bundle_problem_free (p);
   return NULL;
+}
+
+BundleProblem *
+bundle_problem_new (
+    guint n_cameras, guint n_points, gsize n_observations, GError **error)
+{
+  return new_problem (n_cameras, n_points, n_observations, TRUE, error);
+}
+
+BundleProblem *
+bundle_problem_new_unset (
+    guint n_cameras, guint n_points, gsize n_observations, GError **error)
+{
+  return new_problem (n_cameras, n_points, n_observations, FALSE, error);
 }
 
 void
@@ -82,7 +97,7 @@ copy_array (
 
   if (from == NULL)
     return TRUE;
-  if (*to == NULL && !allocate_array (array, n, size, error))
+  if (*to == NULL && !allocate_array (array, n, size, FALSE, error))
     return FALSE;
   memcpy (*to, from, n * size);
   return TRUE;
@@ -93,8 +108,8 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
 {
   gsize cameras = problem->n_cameras, points = problem->n_points;
   gsize n = problem->n_observations;
-  BundleProblem *p =
-      bundle_problem_new (problem->n_cameras, problem->n_points, n, error);
+  BundleProblem *p = bundle_problem_new_unset (
+      problem->n_cameras, problem->n_points, n, error);
 
   if (p == NULL)
     return NULL;

@@ -77,6 +77,9 @@ typedef struct {
  * Returns: %NULL with CVIS_ERROR_MEMORY or CVIS_ERROR_INVALID */
 BundleProblem *bundle_problem_new (
     guint n_cameras, guint n_points, gsize n_observations, GError **error);
+/* The same for a caller who writes all of the arrays: they have any contents. */
+BundleProblem *bundle_problem_new_unset (
+    guint n_cameras, guint n_points, gsize n_observations, GError **error);
 void bundle_problem_free (BundleProblem *problem);
 /* Returns: %NULL with CVIS_ERROR_MEMORY */
 BundleProblem *bundle_problem_copy (

@@ -109,8 +109,8 @@ bundle_tracks_finish (
     bundle_scan_fault (s, s->end, "observations", error,
         "there are more than %u", G_MAXUINT32);
   else
-    problem =
-        bundle_problem_new (from->n_cameras, from->n_points, tracks->n, error);
+    problem = bundle_problem_new_unset (
+        from->n_cameras, from->n_points, tracks->n, error);
   if (problem) {
     memcpy (problem->cameras, from->cameras,
         sizeof (gdouble) * BUNDLE_CAMERA_SIZE * from->n_cameras);
