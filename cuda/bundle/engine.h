@@ -170,11 +170,12 @@ gboolean bundle_solve (BundleProblem *problem, const BundleConfig *config,
     CvisContext *context, BundleProgress progress, gpointer user_data,
     BundleSummary *summary, GError **error);
 
-/* Reprojection errors, pixels.
+/* Reprojection errors, pixels; the same bits with any number of threads.
+ * @threads: 0: one per processor
  * @of_observations: (nullable): n_observations lengths |r|
  * @of_points: (nullable): n_points means of them; 0 for a point never seen */
-void bundle_reprojection_errors (
-    const BundleProblem *problem, gdouble *of_observations, gdouble *of_points);
+void bundle_reprojection_errors (const BundleProblem *problem, guint threads,
+    gdouble *of_observations, gdouble *of_points);
 
 /* Covariances of the cameras at the state of @problem: the diagonal 9 x 9
  * blocks of the inverse of the Schur complement, times the variance of the

@@ -5,36 +5,71 @@
 #include <string.h>
 
 #include "cuda/bundle/arithmetic.h"
+#include "cuda/core/threadpool.h"
+
+#define GRAIN 4096                  /* observations of a thread */
+#define BLOCK ((gsize) 256 * GRAIN) /* observations before sums of points */
+
+typedef struct {
+  const BundleProblem *problem;
+  const BundleConstants *constants;
+  gsize first; /* of the block */
+  guint n;
+  gdouble *lengths; /* of the block */
+} Block;
+
+static void
+measure_lengths (guint first, guint count, gpointer user_data)
+{
+  const Block *block = user_data;
+  const BundleProblem *problem = block->problem;
+  const guint end = MIN ((first + count) * GRAIN, block->n);
+
+  for (guint k = first * GRAIN; k < end; k++) {
+    const gsize i = block->first + k;
+    const BundleConstants *c = &block->constants[problem->camera_of[i]];
+    const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
+    const BundleImage image = bundle_image (c, x[0], x[1], x[2]);
+    gdouble rx, ry;
+
+    bundle_residual (c, &image, problem->observed[2 * i],
+        problem->observed[2 * i + 1], &rx, &ry);
+    block->lengths[k] = sqrt (rx * rx + ry * ry);
+  }
+}
 
 void
-bundle_reprojection_errors (
-    const BundleProblem *problem, gdouble *of_observations, gdouble *of_points)
+bundle_reprojection_errors (const BundleProblem *problem, guint threads,
+    gdouble *of_observations, gdouble *of_points)
 {
+  const gsize n = problem->n_observations;
   BundleConstants *constants = g_new (BundleConstants, problem->n_cameras);
   guint32 *counts = g_new0 (guint32, problem->n_points);
+  gdouble *room = of_observations ? NULL : g_new (gdouble, MIN (n, BLOCK));
+  CvisPool *pool = cvis_pool_new (threads);
+  Block block = { problem, constants };
 
   for (gsize i = 0; i < problem->n_cameras; i++)
     bundle_constants (problem->cameras + BUNDLE_CAMERA_SIZE * i, &constants[i]);
   if (of_points)
     memset (of_points, 0, problem->n_points * sizeof *of_points);
-  for (gsize i = 0; i < problem->n_observations; i++) {
-    const BundleConstants *c = &constants[problem->camera_of[i]];
-    guint32 point = problem->point_of[i];
-    const gdouble *x = problem->points + 3 * (gsize) point;
-    BundleImage image = bundle_image (c, x[0], x[1], x[2]);
-    gdouble rx, ry, length;
+  for (; block.first < n; block.first += block.n) {
+    block.n = (guint) MIN (n - block.first, BLOCK);
+    block.lengths = room ? room : of_observations + block.first;
+    cvis_pool_run (
+        pool, (block.n + GRAIN - 1) / GRAIN, 1, measure_lengths, &block);
+    /* in the order of the observations, whatever the number of threads */
+    for (guint k = 0; of_points && k < block.n; k++) {
+      const guint32 point = problem->point_of[block.first + k];
 
-    bundle_residual (c, &image, problem->observed[2 * i],
-        problem->observed[2 * i + 1], &rx, &ry);
-    length = sqrt (rx * rx + ry * ry);
-    if (of_observations)
-      of_observations[i] = length;
-    if (of_points)
-      of_points[point] += length;
-    counts[point]++;
+      of_points[point] += block.lengths[k];
+      counts[point]++;
+    }
   }
   for (gsize i = 0; of_points && i < problem->n_points; i++)
     of_points[i] /= MAX (counts[i], 1);
+  cvis_pool_free (pool);
+  g_free (room);
   g_free (counts);
   g_free (constants);
 }

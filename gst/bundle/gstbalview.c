@@ -124,7 +124,7 @@ read_cloud (const GstBundleFile *file, GError **error)
   if (problem->colours == NULL)
     errors = g_try_new (gdouble, problem->n_points);
   if (errors != NULL)
-    bundle_reprojection_errors (problem, NULL, errors);
+    bundle_reprojection_errors (problem, 0, NULL, errors);
   return bundle_cloud_new (problem, errors, error);
 }
 

@@ -418,11 +418,14 @@ write_files (GstCudaBundleAdjust *self, const BundleProblem *problem,
 {
   const guint threads = settings->config.threads;
   GError *error = NULL;
-  gdouble *errors = g_try_new0 (gdouble, problem->n_points);
+  gdouble *errors = NULL;
 
   *cloud = NULL;
+  if (has_cloud (self) || settings->output_format == BUNDLE_FORMAT_PLY
+      || settings->output_format == BUNDLE_FORMAT_COLMAP)
+    errors = g_try_new (gdouble, problem->n_points);
   if (errors != NULL)
-    bundle_reprojection_errors (problem, NULL, errors);
+    bundle_reprojection_errors (problem, threads, NULL, errors);
   *file =
       bundle_write (problem, settings->output_format, errors, threads, &error);
   if (*file != NULL && has_cloud (self))

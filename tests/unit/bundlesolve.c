@@ -345,7 +345,7 @@ test_losses (void)
     config.function_tolerance = 1e-10;
     solve (copy, &config, &summary);
     g_assert_cmpfloat (summary.final_cost, <, summary.initial_cost);
-    bundle_reprojection_errors (copy, errors, NULL);
+    bundle_reprojection_errors (copy, 0, errors, NULL);
     for (gsize i = 0; i < n; i++) {
       if (i % 50 == 0)
         g_assert_cmpfloat (errors[i], >, 20);
@@ -644,7 +644,7 @@ test_errors (void)
 
   problem->n_points = 9; /* the last point and what sees it are cut off */
   problem->n_observations = 27;
-  bundle_reprojection_errors (problem, of_observations, of_points);
+  bundle_reprojection_errors (problem, 2, of_observations, of_points);
   for (guint i = 0; i < 27; i++)
     sum += 0.5 * of_observations[i] * of_observations[i];
   assert_close (sum, bundle_data_cost (problem), 1e-12);
@@ -654,7 +654,31 @@ test_errors (void)
             + of_observations[3 * p + 2])
             / 3,
         1e-12);
-  bundle_reprojection_errors (problem, NULL, NULL);
+  bundle_reprojection_errors (problem, 0, NULL, NULL);
+}
+
+/* More observations than a thread takes at a time */
+static void
+test_errors_threads (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (30, 700, 26);
+  g_autofree gdouble *first = NULL;
+
+  for (guint threads = 1; threads < 5; threads++) {
+    gdouble *all = g_new (gdouble, 21000 + 700), sum = 0;
+
+    bundle_reprojection_errors (problem, threads, all, all + 21000);
+    if (first == NULL) {
+      for (guint i = 0; i < 21000; i++)
+        sum += 0.5 * all[i] * all[i];
+      assert_close (sum, bundle_data_cost (problem), 1e-12);
+      first = g_memdup2 (all, 21700 * sizeof *all);
+    }
+    g_assert_cmpmem (all, 21700 * sizeof *all, first, 21700 * sizeof *all);
+    bundle_reprojection_errors (problem, threads, NULL, all);
+    g_assert_cmpmem (all, 700 * sizeof *all, first + 21000, 700 * sizeof *all);
+    g_free (all);
+  }
 }
 
 /* Inverse of a symmetric positive matrix, by Gauss and Jordan. */
@@ -851,6 +875,7 @@ main (int argc, char **argv)
     g_test_add_func ("/bundle/unseen", test_unseen);
     g_test_add_func ("/bundle/long", test_long);
     g_test_add_func ("/bundle/errors", test_errors);
+    g_test_add_func ("/bundle/errors-threads", test_errors_threads);
     g_test_add_func ("/bundle/covariance", test_covariance);
   }
   return g_test_run ();
