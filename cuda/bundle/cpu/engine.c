@@ -77,9 +77,42 @@ cpu_destroy (BundleBackend *b)
   g_free (b);
 }
 
+#define CLEARED (2 << 20) /* bytes that a thread clears at a time */
+
+typedef struct {
+  guint8 *memory;
+  gsize size;
+} Room;
+
+static void
+clear_parts (guint first, guint count, gpointer user_data)
+{
+  const Room *room = user_data;
+  const gsize start = (gsize) first * CLEARED;
+
+  memset (room->memory + start, 0,
+      MIN ((gsize) count * CLEARED, room->size - start));
+}
+
+/* Zeroed by all threads: most of the time goes to pages that are new. */
+static gpointer
+new_cleared (BundleBackend *b, gsize size, GError **error)
+{
+  Room room = { cvis_memory_new (size, FALSE, error), size };
+
+  if (room.memory)
+    cvis_pool_run (b->pool, (guint) ((size + CLEARED - 1) / CLEARED), 1,
+        clear_parts, &room);
+  return room.memory;
+}
+
 /* @to is a pointer to a pointer. */
 #define NEW(to, n)                                                             \
-  ((*(to) = cvis_memory_new ((gsize) (n) * sizeof **(to), TRUE, error)) != NULL)
+  ((*(to) = new_cleared (b, (gsize) (n) * sizeof **(to), error)) != NULL)
+/* For what is written before it is read */
+#define NEW_UNSET(to, n)                                                       \
+  ((*(to) = cvis_memory_new ((gsize) (n) * sizeof **(to), FALSE, error))       \
+      != NULL)
 
 /* Counting sort: first[i]..first[i + 1] are the places of @i. */
 static void
@@ -181,17 +214,19 @@ make_index (BundleBackend *b, GError **error)
 
   done = NEW (&next, b->n_cameras)
          && NEW (&b->camera_first, (gsize) b->n_cameras + 1)
-         && make_segments (b, next, error) && NEW (&b->slot_point, b->n_slots)
-         && NEW (&b->observed_x, b->n_slots) && NEW (&b->observed_y, b->n_slots)
+         && make_segments (b, next, error)
+         && NEW_UNSET (&b->slot_point, b->n_slots)
+         && NEW_UNSET (&b->observed_x, b->n_slots)
+         && NEW_UNSET (&b->observed_y, b->n_slots)
          && NEW (&b->point_first, (gsize) b->n_points + 1)
-         && NEW (&b->point_slot, b->problem->n_observations);
+         && NEW_UNSET (&b->point_slot, b->problem->n_observations);
   if (done)
     fill_slots (b, next);
   free (next);
   return done;
 }
 
-/* Zeroed memory for what the linearisation stores. */
+/* Memory for what the linearisation stores. */
 static gboolean
 make_store (BundleBackend *b, GError **error)
 {
@@ -206,7 +241,7 @@ make_store (BundleBackend *b, GError **error)
   b->store.by_element =
       b->config.layout == BUNDLE_LAYOUT_ELEMENT ? b->n_slots : 1;
   b->store.by_slot = b->config.layout == BUNDLE_LAYOUT_ELEMENT ? 1 : elements;
-  b->store.data = cvis_memory_new (elements * b->n_slots * size, TRUE, error);
+  b->store.data = cvis_memory_new (elements * b->n_slots * size, FALSE, error);
   return b->store.data != NULL;
 }
 
@@ -220,8 +255,9 @@ make_memory (BundleBackend *b, GError **error)
   return NEW (&b->cameras, cameras * 9) && NEW (&b->new_cameras, cameras * 9)
          && NEW (&b->points, p4) && NEW (&b->new_points, p4)
          && NEW (&b->constants, cameras) && NEW (&b->new_constants, cameras)
-         && NEW (&b->weight, b->n_slots) && NEW (&b->residual_x, b->n_slots)
-         && NEW (&b->residual_y, b->n_slots) && make_store (b, error)
+         && NEW_UNSET (&b->weight, b->n_slots)
+         && NEW_UNSET (&b->residual_x, b->n_slots)
+         && NEW_UNSET (&b->residual_y, b->n_slots) && make_store (b, error)
          && NEW (&b->u, cameras * BUNDLE_TRIANGLE) && NEW (&b->v, points * 6)
          && NEW (&b->diagonal, cameras * 9) && NEW (&b->gradient_c, cameras * 9)
          && NEW (&b->gradient_p, p4) && NEW (&b->scale_c, cameras * 9)
@@ -232,7 +268,7 @@ make_memory (BundleBackend *b, GError **error)
          && NEW (&b->b, b->n_vector) && NEW (&b->x, b->n_vector)
          && NEW (&b->r, b->n_vector) && NEW (&b->z, b->n_vector)
          && NEW (&b->p, b->n_vector) && NEW (&b->q, b->n_vector)
-         && NEW (&b->forward, b->n_slots * 9) && NEW (&b->point, p4)
+         && NEW_UNSET (&b->forward, b->n_slots * 9) && NEW (&b->point, p4)
          && NEW (&b->partial, (gsize) b->n_segments * BUNDLE_SUMS)
          && NEW (&b->chunk, bundle_cpu_n_chunks (b) * BUNDLE_CHUNK_SUMS)
          && (b->config.preconditioner != BUNDLE_PRECONDITIONER_CLUSTER
@@ -253,12 +289,12 @@ cpu_create (const BundleStart *start, const BundleConfig *config,
   b->n_points = problem->n_points;
   b->point_constant = problem->point_constant;
   b->kernels = choose_kernels ();
+  b->pool = cvis_pool_new (config->threads);
   if (!NEW (&b->camera_constant, b->n_cameras) || !make_index (b, error)
       || !make_memory (b, error)) {
     cpu_destroy (b);
     return NULL;
   }
-  b->pool = cvis_pool_new (config->threads);
   memcpy (b->camera_constant, start->camera_constant,
       b->n_cameras * sizeof *b->camera_constant);
   memcpy (b->cameras, start->cameras,
