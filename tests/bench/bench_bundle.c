@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* bench_bundle [--threads N] [--copies K] [--runs N] [PROBLEM...]: bundle
- * adjustment of BAL problems (bundle/PROBLEM.txt.bz2 in CUDAVISION_TEST_DATA) in
- * several configurations: costs, iterations and the least time of the runs. */
+/* bench_bundle [--threads N] [--copies K] [--runs N] [--history] [PROBLEM...]:
+ * bundle adjustment of BAL problems (bundle/PROBLEM.txt.bz2 in
+ * CUDAVISION_TEST_DATA) in several configurations: costs, iterations and the least
+ * time of the runs; with --history the cost against time, of the first two. */
 #include <math.h>
 #include <string.h>
 
@@ -44,12 +45,34 @@ static const Configuration configurations[] = {
       BUNDLE_W_EXPLICIT, BUNDLE_LAYOUT_ELEMENT, BUNDLE_PRECISION_DOUBLE, 1e-4 },
 };
 
+#define HISTORIES 2 /* configurations */
+
+typedef struct {
+  gdouble seconds[64], costs[64];
+  gsize n;
+} History;
+
+static gboolean
+add_iteration (const BundleIteration *iteration, gpointer user_data)
+{
+  History *history = user_data;
+
+  if (iteration && history->n < G_N_ELEMENTS (history->costs)) {
+    history->seconds[history->n] = iteration->seconds;
+    history->costs[history->n++] = iteration->cost;
+  }
+  return TRUE;
+}
+
+/* @history: (nullable): the name of the problem whose history is printed instead
+ * of a row */
 static void
 run_configuration (const BundleProblem *problem, const Configuration *c,
-    guint threads, guint runs)
+    guint threads, guint runs, const gchar *history)
 {
   BundleConfig config;
   BundleSummary best = { 0 };
+  History best_history = { 0 };
 
   bundle_config_init (&config);
   config.schur = c->schur;
@@ -67,14 +90,23 @@ run_configuration (const BundleProblem *problem, const Configuration *c,
     g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
     g_autoptr (GError) error = NULL;
     BundleSummary summary;
+    History all = { 0 };
 
-    if (!bundle_solve (copy, &config, NULL, NULL, NULL, &summary, &error)) {
+    if (!bundle_solve (
+            copy, &config, NULL, add_iteration, &all, &summary, &error)) {
       g_print ("%s: %s\n", c->name, error->message);
       return;
     }
     bundle_summary_clear (&summary);
-    if (run == 0 || summary.seconds < best.seconds)
+    if (run == 0 || summary.seconds < best.seconds) {
       best = summary;
+      best_history = all;
+    }
+  }
+  if (history) {
+    bundle_data_print_history (history, c->name, best_history.seconds,
+        best_history.costs, best_history.n);
+    return;
   }
   g_print ("%-29s %18.11e %18.11e %4u %6u %9.4f\n", c->name, best.initial_cost,
       best.final_cost, best.iterations, best.pcg_iterations, best.seconds);
@@ -84,6 +116,7 @@ int
 main (int argc, char **argv)
 {
   gint threads = 0, copies = 1, runs = 5;
+  gboolean history = FALSE;
   g_auto (GStrv) names = NULL;
   const GOptionEntry entries[] = {
     { "threads", 't', 0, G_OPTION_ARG_INT, &threads,
@@ -91,6 +124,8 @@ main (int argc, char **argv)
     { "copies", 'k', 0, G_OPTION_ARG_INT, &copies,
         "of each problem, shuffled (1)", "K" },
     { "runs", 'n', 0, G_OPTION_ARG_INT, &runs, "the least time of N (5)", "N" },
+    { "history", 0, 0, G_OPTION_ARG_NONE, &history,
+        "print cost against time, rows of plots.csv", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &names, NULL,
         "PROBLEM..." },
     { NULL },
@@ -121,6 +156,11 @@ main (int argc, char **argv)
       bundle_problem_free (problem);
       problem = many;
     }
+    for (guint i = 0; history && i < HISTORIES; i++)
+      run_configuration (
+          problem, &configurations[i], (guint) threads, (guint) runs, *name);
+    if (history)
+      continue;
     g_print ("%s x %d: %u cameras, %u points, %" G_GSIZE_FORMAT
              " observations, cost %.12e in another way\n",
         *name, copies, problem->n_cameras, problem->n_points,
@@ -129,7 +169,7 @@ main (int argc, char **argv)
         "final cost", "LM", "PCG", "seconds");
     for (guint i = 0; i < G_N_ELEMENTS (configurations); i++)
       run_configuration (
-          problem, &configurations[i], (guint) threads, (guint) runs);
+          problem, &configurations[i], (guint) threads, (guint) runs, NULL);
   }
   return 0;
 }

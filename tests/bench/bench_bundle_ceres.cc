@@ -4,7 +4,8 @@
  */
 /* bench_bundle_ceres THREADS RUNS [PROBLEM...]: the problems of bench_bundle by the
  * Ceres Solver, ITERATIVE_SCHUR with SCHUR_JACOBI and CLUSTER_JACOBI, and
- * SPARSE_SCHUR. */
+ * SPARSE_SCHUR. With RUNS below 0: the cost against time, as bench_bundle --history
+ * prints it. */
 #include <ceres/ceres.h>
 #include <ceres/rotation.h>
 
@@ -35,13 +36,13 @@ struct Reprojection {
 };
 
 static void
-run_ceres (const BundleProblem *data, const char *name,
-    ceres::LinearSolverType linear, ceres::PreconditionerType preconditioner,
+run_ceres (const BundleProblem *data, const char *problem_name,
+    const char *name, ceres::LinearSolverType linear, ceres::PreconditionerType preconditioner,
     int threads, int runs)
 {
   ceres::Solver::Summary best;
 
-  for (int run = 0; run < runs; run++) {
+  for (int run = 0; run < std::abs (runs); run++) {
     g_autoptr (BundleProblem) copy = bundle_problem_copy (data, NULL);
     ceres::Problem problem;
     ceres::Solver::Options options;
@@ -62,6 +63,17 @@ run_ceres (const BundleProblem *data, const char *name,
     ceres::Solve (options, &problem, &summary);
     if (run == 0 || summary.total_time_in_seconds < best.total_time_in_seconds)
       best = summary;
+  }
+  if (runs < 0) {
+    std::vector<double> seconds, costs;
+
+    for (const auto &iteration : best.iterations) {
+      seconds.push_back (iteration.cumulative_time_in_seconds);
+      costs.push_back (iteration.cost);
+    }
+    bundle_data_print_history (
+        problem_name, name, seconds.data (), costs.data (), costs.size ());
+    return;
   }
   int pcg = 0;
   for (const auto &iteration : best.iterations)
@@ -90,13 +102,14 @@ main (int argc, char **argv)
       std::printf ("%s: skipped: %s\n", name, why);
       continue;
     }
-    std::printf (
-        "%s, Ceres %s, %d threads\n", name, CERES_VERSION_STRING, threads);
-    run_ceres (problem, "Ceres ITERATIVE SCHUR_JACOBI", ceres::ITERATIVE_SCHUR,
+    if (runs > 0)
+      std::printf (
+          "%s, Ceres %s, %d threads\n", name, CERES_VERSION_STRING, threads);
+    run_ceres (problem, name, "Ceres ITERATIVE SCHUR_JACOBI", ceres::ITERATIVE_SCHUR,
         ceres::SCHUR_JACOBI, threads, runs);
-    run_ceres (problem, "Ceres ITERATIVE CLUSTER", ceres::ITERATIVE_SCHUR,
+    run_ceres (problem, name, "Ceres ITERATIVE CLUSTER", ceres::ITERATIVE_SCHUR,
         ceres::CLUSTER_JACOBI, threads, runs);
-    run_ceres (problem, "Ceres SPARSE_SCHUR", ceres::SPARSE_SCHUR,
+    run_ceres (problem, name, "Ceres SPARSE_SCHUR", ceres::SPARSE_SCHUR,
         ceres::JACOBI, threads, runs);
   }
   return 0;

@@ -8,6 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+const BundleOracle bundle_oracles[BUNDLE_ORACLES] = {
+  { "problem-16-22106-pre", 4.185659518250e6, 1.803390347877e4,
+      5.225659512191e5, 1.233667809681e4, 1e-6 },
+  { "problem-21-11315-pre", 4.413239314432e6, 3.037863579650e4,
+      2.771703495085e5, 1.369794792334e4, 1e-6 },
+  /* it has other minima near by */
+  { "problem-49-7776-pre", 8.509124606808e5, 1.334424154451e4, 1.206505365395e5,
+      7.648025720553e3, 1e-4 },
+};
+
 static gdouble
 next_number (gchar **at)
 {
@@ -198,4 +208,22 @@ bundle_data_cost (const BundleProblem *problem)
     }
   }
   return sum;
+}
+
+void
+bundle_data_print_history (const gchar *problem, const gchar *series,
+    const gdouble *seconds, const gdouble *costs, gsize n)
+{
+  for (guint i = 0; i < BUNDLE_ORACLES; i++) {
+    const gdouble deep = bundle_oracles[i].deep;
+    gdouble lowest = G_MAXDOUBLE;
+
+    if (!g_str_equal (problem, bundle_oracles[i].name))
+      continue;
+    for (gsize k = 0; k < n; k++) {
+      lowest = MIN (lowest, costs[k]); /* steps may be tried in vain */
+      g_print ("cost-%.2s,%s,%.5f,%.3g\n", problem + strlen ("problem-"),
+          series, seconds[k], lowest / deep - 1);
+    }
+  }
 }

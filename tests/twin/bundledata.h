@@ -14,6 +14,22 @@ G_BEGIN_DECLS
  * Returns: %NULL with a reason to skip a test (a literal) in @why */
 BundleProblem *bundle_data_load (const gchar *name, const gchar **why);
 
+/**
+ * BundleOracle: costs of a genuine problem, by the Ceres Solver 2.1.0
+ * @initial, @huber_initial: without a loss, and with Huber's of scale 1
+ * @deep: the minimum with function_tolerance 1e-14
+ * @huber: the minimum with Ceres's defaults
+ * @tolerance: relative, how far above deep a solution may be
+ */
+typedef struct {
+  const gchar *name;
+  gdouble initial, deep, huber_initial, huber;
+  gdouble tolerance;
+} BundleOracle;
+
+#define BUNDLE_ORACLES 3
+extern const BundleOracle bundle_oracles[BUNDLE_ORACLES];
+
 /* Cameras on a ring around a cloud of points that all of them see, some noise.
  * The same @seed makes the same problem. */
 BundleProblem *bundle_data_ring (guint n_cameras, guint n_points, guint32 seed);
@@ -26,5 +42,10 @@ BundleProblem *bundle_data_repeat (
 /* 1/2 sum of |r|^2, after Rodrigues' formula and one after the other: another
  * way than the engine's. */
 gdouble bundle_data_cost (const BundleProblem *problem);
+
+/* Rows of docs/benchmarks/plots.csv without their source: seconds, and how far
+ * @costs are above the deep minimum, of a problem of bundle_oracles. */
+void bundle_data_print_history (const gchar *problem, const gchar *series,
+    const gdouble *seconds, const gdouble *costs, gsize n);
 
 G_END_DECLS

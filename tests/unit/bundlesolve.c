@@ -4,9 +4,7 @@
  */
 /* bundlesolve small|genuine|matrix [cuda]: the bundle adjustment engine on the CPU
  * or a CUDA device (exit code 77 where there is none), with problems made here,
- * with genuine ones, with these in all settings. Costs of the
- * genuine BAL problems are those that the Ceres Solver 2.1.0 reached with
- * function_tolerance 1e-14 ("deep") or at its defaults (Huber). */
+ * with genuine ones, with these in all settings. */
 #include "cuda/bundle/engine.h"
 
 #include <math.h>
@@ -16,22 +14,6 @@
 #include "bundledata.h"
 
 static CvisContext *context; /* NULL: the CPU */
-
-typedef struct {
-  const gchar *name;
-  gdouble initial, deep, huber_initial, huber;
-  gdouble tolerance; /* above deep; below it the same, or any if 0 */
-} Oracle;
-
-static const Oracle oracles[] = {
-  { "problem-16-22106-pre", 4.185659518250e6, 1.803390347877e4,
-      5.225659512191e5, 1.233667809681e4, 1e-6 },
-  { "problem-21-11315-pre", 4.413239314432e6, 3.037863579650e4,
-      2.771703495085e5, 1.369794792334e4, 1e-6 },
-  /* it has other minima near by */
-  { "problem-49-7776-pre", 8.509124606808e5, 1.334424154451e4, 1.206505365395e5,
-      7.648025720553e3, 1e-4 },
-};
 
 static void
 assert_close (gdouble a, gdouble b, gdouble relative)
@@ -73,7 +55,7 @@ set_paper (BundleConfig *config)
 }
 
 static void
-check_oracle (const Oracle *oracle, const BundleProblem *problem,
+check_oracle (const BundleOracle *oracle, const BundleProblem *problem,
     const BundleConfig *config)
 {
   g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
@@ -111,7 +93,7 @@ set_matrix (BundleConfig *config, guint i)
 static void
 test_matrix (gconstpointer data)
 {
-  const Oracle *oracle = data;
+  const BundleOracle *oracle = data;
   g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
 
   if (problem == NULL)
@@ -120,7 +102,7 @@ test_matrix (gconstpointer data)
     BundleConfig config;
 
     /* thousands of products: one each of Jacobi with and without Schur */
-    if (oracle == &oracles[2] && i > 12 && i != 18)
+    if (oracle == &bundle_oracles[2] && i > 12 && i != 18)
       continue;
     set_matrix (&config, i);
     g_test_message ("configuration %u", i);
@@ -132,7 +114,7 @@ test_matrix (gconstpointer data)
 static void
 test_paper (gconstpointer data)
 {
-  const Oracle *oracle = data;
+  const BundleOracle *oracle = data;
   g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
 
   for (guint i = 0; problem && i < 4; i++) {
@@ -149,7 +131,7 @@ test_paper (gconstpointer data)
 static void
 test_default (gconstpointer data)
 {
-  const Oracle *oracle = data;
+  const BundleOracle *oracle = data;
   g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
   BundleConfig config;
 
@@ -161,7 +143,7 @@ test_default (gconstpointer data)
 static void
 test_huber (gconstpointer data)
 {
-  const Oracle *oracle = data;
+  const BundleOracle *oracle = data;
   g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
   BundleConfig config;
   BundleSummary summary;
@@ -844,18 +826,18 @@ main (int argc, char **argv)
     }
   }
   if (g_str_equal (group, "matrix")) {
-    g_test_add_data_func ("/bundle/matrix/21", &oracles[1], test_matrix);
-    g_test_add_data_func ("/bundle/matrix/49", &oracles[2], test_matrix);
-    g_test_add_data_func ("/bundle/paper/21", &oracles[1], test_paper);
+    g_test_add_data_func ("/bundle/matrix/21", &bundle_oracles[1], test_matrix);
+    g_test_add_data_func ("/bundle/matrix/49", &bundle_oracles[2], test_matrix);
+    g_test_add_data_func ("/bundle/paper/21", &bundle_oracles[1], test_paper);
   } else if (g_str_equal (group, "genuine")) {
-    for (guint i = 0; i < G_N_ELEMENTS (oracles); i++) {
+    for (guint i = 0; i < BUNDLE_ORACLES; i++) {
       g_autofree gchar *path =
-          g_strdup_printf ("/bundle/default/%s", oracles[i].name);
+          g_strdup_printf ("/bundle/default/%s", bundle_oracles[i].name);
       g_autofree gchar *huber =
-          g_strdup_printf ("/bundle/huber/%s", oracles[i].name);
+          g_strdup_printf ("/bundle/huber/%s", bundle_oracles[i].name);
 
-      g_test_add_data_func (path, &oracles[i], test_default);
-      g_test_add_data_func (huber, &oracles[i], test_huber);
+      g_test_add_data_func (path, &bundle_oracles[i], test_default);
+      g_test_add_data_func (huber, &bundle_oracles[i], test_huber);
     }
     g_test_add_data_func (
         "/bundle/copies", "problem-21-11315-pre", test_copies);
