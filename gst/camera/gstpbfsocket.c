@@ -5,7 +5,9 @@
 #include "gstpbfsocket.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <string.h>
 
 void
@@ -50,4 +52,83 @@ gst_pbf_socket_new (const struct sockaddr_storage *address, GError **error)
   if (fd < 0)
     gst_pbf_socket_set_error (error);
   return fd;
+}
+
+/* --- multicast ------------------------------------------------------------- */
+
+gboolean
+gst_pbf_socket_is_multicast (const struct sockaddr_storage *address)
+{
+  const struct sockaddr_in *v4 = (const struct sockaddr_in *) address;
+  const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *) address;
+
+  return address->ss_family == AF_INET6
+             ? IN6_IS_ADDR_MULTICAST (&v6->sin6_addr)
+             : IN_MULTICAST (g_ntohl (v4->sin_addr.s_addr));
+}
+
+static gboolean
+find_interface (const gchar *name, guint *index, GError **error)
+{
+  *index = *name != '\0' ? if_nametoindex (name) : 0;
+  if (*index > 0 || *name == '\0')
+    return TRUE;
+  g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NXIO,
+      "no network interface \"%s\"", name);
+  return FALSE;
+}
+
+gboolean
+gst_pbf_socket_join (gint fd, const struct sockaddr_storage *address,
+    const gchar *iface, GError **error)
+{
+  const gint on = 1;
+  guint index;
+  gint failed;
+
+  if (!find_interface (iface, &index, error))
+    return FALSE;
+  failed = setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (failed == 0 && address->ss_family == AF_INET6) {
+    struct ipv6_mreq request = {
+      ((const struct sockaddr_in6 *) address)->sin6_addr, index
+    };
+
+    failed = setsockopt (
+        fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof request);
+  } else if (failed == 0) {
+    struct ip_mreqn request = {
+      .imr_multiaddr = ((const struct sockaddr_in *) address)->sin_addr,
+      .imr_ifindex = (gint) index,
+    };
+
+    failed = setsockopt (
+        fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof request);
+  }
+  if (failed != 0)
+    gst_pbf_socket_set_error (error);
+  return failed == 0;
+}
+
+gboolean
+gst_pbf_socket_send_through (gint fd, const struct sockaddr_storage *address,
+    const gchar *iface, GError **error)
+{
+  guint index;
+  gint failed;
+
+  if (!find_interface (iface, &index, error))
+    return FALSE;
+  if (address->ss_family == AF_INET6) {
+    failed =
+        setsockopt (fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index);
+  } else {
+    struct ip_mreqn request = { .imr_ifindex = (gint) index };
+
+    failed =
+        setsockopt (fd, IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request);
+  }
+  if (failed != 0)
+    gst_pbf_socket_set_error (error);
+  return failed == 0;
 }

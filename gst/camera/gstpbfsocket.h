@@ -27,6 +27,17 @@ socklen_t gst_pbf_socket_resolve (const gchar *host, guint port,
 gint gst_pbf_socket_new (
     const struct sockaddr_storage *address, GError **error);
 
+/* Whether @address is one of a multicast group. */
+gboolean gst_pbf_socket_is_multicast (const struct sockaddr_storage *address);
+/* @fd receives what is sent to the multicast group @address, also where other
+ * sockets do. @iface: name of the interface; empty: the system's choice. Before
+ * bind(). */
+gboolean gst_pbf_socket_join (gint fd, const struct sockaddr_storage *address,
+    const gchar *iface, GError **error);
+/* @fd sends to multicast groups through @iface; empty: the system's choice. */
+gboolean gst_pbf_socket_send_through (gint fd,
+    const struct sockaddr_storage *address, const gchar *iface, GError **error);
+
 /* Sets @error to the text of errno. */
 void gst_pbf_socket_set_error (GError **error);
 

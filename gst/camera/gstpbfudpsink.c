@@ -46,6 +46,7 @@ typedef struct {
   gchar *host;
   guint port;
   guint mtu;
+  gchar *multicast_iface;
 } Settings;
 
 struct _GstPbfUdpSink {
@@ -88,6 +89,7 @@ static const Settings defaults = {
   .host = (gchar *) "127.0.0.1",
   .port = GST_PBF_DEFAULT_PORT,
   .mtu = 1500,
+  .multicast_iface = (gchar *) "",
 };
 
 #define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
@@ -101,6 +103,10 @@ static const GstCvSetting settings_table[] = {
       "Largest IP packet of the network, bytes; 9000 with jumbo frames, 65535 "
       "on loopback",
       GST_CV_SETTING_UINT, OFFSET (mtu), FALSE, MIN_MTU, MAX_MTU },
+  { "multicast-iface",
+      "Network interface, such as eth0, through which packets leave for a "
+      "multicast group; empty: the system's choice",
+      GST_CV_SETTING_STRING, OFFSET (multicast_iface) },
 };
 
 G_DEFINE_FINAL_TYPE (GstPbfUdpSink, gst_pbf_udp_sink, GST_TYPE_BASE_SINK)
@@ -306,16 +312,31 @@ gst_pbf_udp_sink_propose_allocation (GstBaseSink *base, GstQuery *query)
 }
 
 static gboolean
+open_socket (GstPbfUdpSink *self, GError **error)
+{
+  self->address_size = gst_pbf_socket_resolve (
+      self->settings.host, self->settings.port, &self->address, error);
+  if (self->address_size == 0)
+    return FALSE;
+  self->fd = gst_pbf_socket_new (&self->address, error);
+  if (self->fd < 0)
+    return FALSE;
+  if (!gst_pbf_socket_is_multicast (&self->address)
+      || gst_pbf_socket_send_through (
+          self->fd, &self->address, self->settings.multicast_iface, error))
+    return TRUE;
+  close (self->fd);
+  self->fd = -1;
+  return FALSE;
+}
+
+static gboolean
 gst_pbf_udp_sink_start (GstBaseSink *base)
 {
   GstPbfUdpSink *self = GST_PBF_UDP_SINK (base);
   GError *error = NULL;
 
-  self->address_size = gst_pbf_socket_resolve (
-      self->settings.host, self->settings.port, &self->address, &error);
-  self->fd =
-      self->address_size > 0 ? gst_pbf_socket_new (&self->address, &error) : -1;
-  if (self->fd < 0) {
+  if (!open_socket (self, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
         ("Cannot send to \"%s\", port %u: %s. Check host and port.",
             self->settings.host, self->settings.port, error->message),

@@ -62,6 +62,7 @@ typedef struct {
   guint64 timeout;
   gint timestamps; /* GstPbfTimestamps */
   gchar *signal_layout;
+  gchar *multicast_iface;
 } Settings;
 
 struct _GstPbfUdpSrc {
@@ -136,6 +137,7 @@ static const Settings defaults = {
   .timeout = GST_SECOND,
   .timestamps = GST_PBF_TIMESTAMPS_ARRIVAL,
   .signal_layout = (gchar *) "",
+  .multicast_iface = (gchar *) "",
 };
 
 #define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
@@ -144,7 +146,7 @@ static const GstCvSetting settings_table[] = {
   { "address",
       "Local address or name of the interface to receive at; 0.0.0.0 or ::: "
       "all "
-      "interfaces",
+      "interfaces; 224.0.0.0 to 239.255.255.255 or ff00::/8: a multicast group",
       GST_CV_SETTING_STRING, OFFSET (address) },
   { "port",
       "UDP port to receive at; 0: a free one, which the property then reports",
@@ -169,6 +171,11 @@ static const GstCvSetting settings_table[] = {
       "in "
       "\"x_um=2,y_um=3,laser_on=0.1\"; empty: records of the camera link",
       GST_CV_SETTING_STRING, OFFSET (signal_layout) },
+  { "multicast-iface",
+      "Network interface, such as eth0, at which a multicast group is "
+      "received; "
+      "empty: the system's choice",
+      GST_CV_SETTING_STRING, OFFSET (multicast_iface) },
 };
 
 #define gst_pbf_udp_src_parent_class parent_class
@@ -699,6 +706,10 @@ open_socket (GstPbfUdpSrc *self, GError **error)
     return FALSE;
   self->fd = gst_pbf_socket_new (&address, error);
   if (self->fd < 0)
+    return FALSE;
+  if (gst_pbf_socket_is_multicast (&address)
+      && !gst_pbf_socket_join (
+          self->fd, &address, self->settings.multicast_iface, error))
     return FALSE;
   if (bind (self->fd, (struct sockaddr *) &address, size) < 0
       || getsockname (self->fd, (struct sockaddr *) &address, &size) < 0) {

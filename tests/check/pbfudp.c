@@ -257,6 +257,239 @@ GST_START_TEST (test_same_frames)
 }
 GST_END_TEST;
 
+/* Two receivers of one group, at the interface of loopback. */
+GST_START_TEST (test_multicast)
+{
+  GstElement *element = gst_element_factory_make ("pbfudpsink", NULL);
+  GstHarness *receivers[2], *sink;
+  guint port = 0;
+
+  for (guint i = 0; i < 2; i++) {
+    GstElement *src = gst_element_factory_make ("pbfudpsrc", NULL);
+
+    g_object_set (src, "address", "239.255.77.1", "multicast-iface", "lo",
+        "port", port, NULL);
+    receivers[i] = gst_harness_new_with_element (src, NULL, "src");
+    gst_harness_play (receivers[i]);
+    port = port_of (src);
+    gst_object_unref (src);
+  }
+  g_object_set (element, "host", "239.255.77.1", "multicast-iface", "lo",
+      "port", port, NULL);
+  sink = gst_harness_new_with_element (element, "sink", NULL);
+  gst_harness_set_src_caps_str (
+      sink, "video/x-raw,format=GRAY8,width=40,height=40,framerate=0/1");
+  for (guint i = 0; i < 5; i++) {
+    GstBuffer *sent = gst_harness_create_buffer (sink, SIDE * SIDE);
+
+    gst_buffer_memset (sent, 0, i, -1);
+    fail_unless_equals_int (gst_harness_push (sink, sent), GST_FLOW_OK);
+    for (guint k = 0; k < 2; k++) {
+      GstBuffer *got = gst_harness_pull (receivers[k]);
+      guint8 value = 99;
+
+      fail_unless (got != NULL);
+      gst_buffer_extract (got, SIDE * SIDE - 1, &value, 1);
+      fail_unless_equals_int (value, i);
+      gst_buffer_unref (got);
+    }
+  }
+  gst_harness_teardown (sink);
+  gst_harness_teardown (receivers[0]);
+  gst_harness_teardown (receivers[1]);
+  gst_object_unref (element);
+}
+GST_END_TEST;
+
+/* --- a network that does everything at once ------------------------------- */
+
+typedef struct {
+  GRand *rand;
+  GPtrArray *packets; /* on their way: GBytes */
+  guint64 sent;
+} Network;
+
+/* Fragments of 400 bytes of a frame of one value, of which this network loses,
+ * damages and repeats some.
+ * Returns: whether the frame can be complete */
+static gboolean
+network_take (Network *network, guint32 counter, gboolean spared)
+{
+  guint8 frame[SIDE * SIDE];
+  gboolean complete = TRUE;
+
+  memset (frame, counter & 0xff, sizeof frame);
+  for (guint at = 0; at < sizeof frame; at += 400) {
+    PbfPacket packet = { .frame_counter = counter,
+      .stream = 1,
+      .width = SIDE,
+      .height = SIDE,
+      .offset = at,
+      .fragment_size = 400 };
+    gsize size = pbf_packet_bytes (&packet);
+    guint8 *bytes = g_malloc (size);
+    gint fate = spared ? 99 : g_rand_int_range (network->rand, 0, 100);
+
+    pbf_packet_write (&packet, frame, SIDE, bytes);
+    if (fate < 4)
+      bytes[g_rand_int_range (network->rand, 4, size)] ^= 0x10;
+    if (fate < 8)
+      complete = FALSE;
+    if (fate >= 4 && fate < 8) {
+      g_free (bytes);
+      continue;
+    }
+    if (fate >= 8 && fate < 16)
+      g_ptr_array_add (network->packets, g_bytes_new (bytes, size));
+    g_ptr_array_add (network->packets, g_bytes_new_take (bytes, size));
+  }
+  return complete;
+}
+
+typedef struct {
+  guint place;
+  gpointer packet;
+} Place;
+
+static gint
+compare_places (gconstpointer a, gconstpointer b)
+{
+  return (gint) ((const Place *) a)->place - (gint) ((const Place *) b)->place;
+}
+
+/* No packet comes behind one that was sent @most later. */
+static void
+network_shuffle (Network *network, guint most)
+{
+  guint n = network->packets->len;
+  Place *places = g_new (Place, n);
+
+  for (guint i = 0; i < n; i++)
+    places[i] = (Place){ i + (guint) g_rand_int_range (network->rand, 0, most),
+      network->packets->pdata[i] };
+  qsort (places, n, sizeof *places, compare_places);
+  for (guint i = 0; i < n; i++)
+    network->packets->pdata[i] = places[i].packet;
+  g_free (places);
+}
+
+/* Sends with pauses and rubbish, and waits until all of it has been received, so that
+ * the socket's buffer never overflows. */
+static void
+network_deliver (Network *network, Link *link)
+{
+  for (guint i = 0; i < network->packets->len; i++) {
+    GBytes *packet = g_ptr_array_index (network->packets, i);
+    guint8 rubbish[100];
+
+    send_bytes (
+        link, g_bytes_get_data (packet, NULL), g_bytes_get_size (packet));
+    network->sent++;
+    if (g_rand_int_range (network->rand, 0, 20) == 0) {
+      for (guint k = 0; k < sizeof rubbish; k++)
+        rubbish[k] = (guint8) g_rand_int (network->rand);
+      send_bytes (link, rubbish, sizeof rubbish);
+      network->sent++;
+    }
+    if (g_rand_int_range (network->rand, 0, 50) == 0)
+      g_usleep (
+          (gulong) g_rand_int_range (network->rand, 0, 1000)); /* jitter */
+  }
+  g_ptr_array_set_size (network->packets, 0);
+  while (count (link, "packets") < network->sent)
+    g_usleep (100);
+}
+
+/* Loss, damage, repetition, reordering, rubbish and jitter together: exactly the
+ * frames whose fragments all came are handed out, in their order, each once, and
+ * all others are counted as lost. */
+GST_START_TEST (test_chaos)
+{
+  enum { FRAMES = 1000, BATCH = 25, WINDOW = 16 };
+  guint32 seed = g_random_int (), counter = 0, n_complete = 0;
+  Network network = { g_rand_new_with_seed (seed),
+    g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref), 0 };
+  gboolean complete[FRAMES];
+  Link link;
+
+  g_test_message ("seed %u", seed);
+  link_begin (
+      &link, "reorder-window", WINDOW, "timeout", G_GUINT64_CONSTANT (0), NULL);
+  /* the first frame comes first, as it says where the count begins */
+  complete[counter] = network_take (&network, counter, TRUE);
+  network_deliver (&network, &link);
+  for (counter = n_complete = 1; counter < FRAMES;) {
+    for (guint i = 0; i < BATCH && counter < FRAMES; i++, counter++) {
+      /* the last ones move the window past all others */
+      gboolean spared = counter + WINDOW + 1 >= FRAMES;
+
+      complete[counter] = network_take (&network, counter, spared);
+      n_complete += complete[counter];
+    }
+    network_shuffle (&network, 20); /* 5 frames: less than the window */
+    network_deliver (&network, &link);
+  }
+  for (guint32 i = 0; i < FRAMES; i++)
+    if (complete[i])
+      expect_frame (&link, i);
+  fail_unless_equals_int (gst_harness_buffers_in_queue (link.h), 0);
+  fail_unless_equals_uint64 (count (&link, "frames"), n_complete);
+  fail_unless_equals_uint64 (count (&link, "lost"), FRAMES - n_complete);
+  fail_unless (count (&link, "crc-errors") > 0);
+  fail_unless (count (&link, "rubbish") > 0);
+  fail_unless (count (&link, "duplicate") > 0);
+  fail_unless_equals_uint64 (count (&link, "restarts"), 0);
+  g_ptr_array_unref (network.packets);
+  g_rand_free (network.rand);
+  link_end (&link);
+}
+GST_END_TEST;
+
+static gsize
+resident_bytes (void)
+{
+  gchar *text;
+  gsize pages = 0;
+
+  fail_unless (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
+  sscanf (text, "%*u %" G_GSIZE_FORMAT, &pages);
+  g_free (text);
+  return pages * (gsize) sysconf (_SC_PAGESIZE);
+}
+
+/* Good packets of a bad sender: frames that begin and never end, 700 MiB of them, with
+ * counters that run on, jump and stand still. The memory is that of the window. */
+GST_START_TEST (test_sender_that_begins_frames)
+{
+  enum { PACKETS = 12000, LARGE = 250 };
+  static guint8 frame[LARGE * LARGE];
+  gsize before;
+  Link link;
+
+  link_begin (&link, "timeout", G_GUINT64_CONSTANT (0), NULL);
+  send_frame_of (&link, 0, LARGE, FALSE);
+  gst_buffer_unref (gst_harness_pull (link.h));
+  before = resident_bytes ();
+  for (guint32 i = 1; i <= PACKETS; i++) {
+    PbfPacket packet = { .frame_counter = i % 3 == 2 ? g_random_int () : i,
+      .stream = i / 1000,
+      .width = LARGE,
+      .height = LARGE,
+      .fragment_size = 256,
+      .offset = 256 * (i % 7) };
+    guint8 bytes[400];
+
+    pbf_packet_write (&packet, frame, LARGE, bytes);
+    send_bytes (&link, bytes, pbf_packet_bytes (&packet));
+    while (i % 100 == 0 && count (&link, "packets") < i + 1)
+      g_usleep (100);
+  }
+  fail_unless_equals_uint64 (count (&link, "frames"), 1);
+  fail_unless (resident_bytes () < before + 64 * 1024 * 1024);
+  link_end (&link);
+}
+GST_END_TEST;
+
 /* --- the receiver ---------------------------------------------------------- */
 
 GST_START_TEST (test_bad_network)
@@ -586,6 +819,11 @@ GST_START_TEST (test_refused_settings)
       "Cannot receive at \"\", port 0");
   expect_no_start ("pbfudpsrc signal-layout=lazer=1 port=0 ! fakesink",
       "Invalid setting: signal-layout: no field \"lazer\"");
+  expect_no_start ("pbfudpsrc address=239.1.2.3 multicast-iface=none0 port=0 ! "
+                   "fakesink",
+      "no network interface \"none0\"");
+  expect_no_start ("fakesrc ! pbfudpsink host=239.1.2.3 multicast-iface=none0",
+      "no network interface \"none0\"");
   expect_no_start ("pbfudpsrc address=192.0.2.1 port=0 ! fakesink",
       "Cannot receive at \"192.0.2.1\"");
   /* a name that is too long is refused without a look at the network */
@@ -731,6 +969,9 @@ pbfudp_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_loop_test (tc, test_same_frames, 0, G_N_ELEMENTS (loopbacks));
+  tcase_add_test (tc, test_multicast);
+  tcase_add_test (tc, test_chaos);
+  tcase_add_test (tc, test_sender_that_begins_frames);
   tcase_add_test (tc, test_bad_network);
   tcase_add_test (tc, test_lost_frames_are_flagged);
   tcase_add_test (tc, test_frames_without_signals);
