@@ -9,6 +9,8 @@
  */
 #include "gstmotionmeta.h"
 
+#include "metascale.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -251,18 +253,10 @@ gst_motion_vector_meta_transform (GstBuffer *dest, GstMeta *meta,
 {
   const GstMotionVectorMeta *from = (GstMotionVectorMeta *) meta;
   GstMotionVectorMeta *to;
-  gdouble sx = 1.0, sy = 1.0;
+  gdouble sx, sy;
 
-  if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
-    const GstVideoMetaTransform *scale = data;
-
-    sx = (gdouble) GST_VIDEO_INFO_WIDTH (scale->out_info)
-         / GST_VIDEO_INFO_WIDTH (scale->in_info);
-    sy = (gdouble) GST_VIDEO_INFO_HEIGHT (scale->out_info)
-         / GST_VIDEO_INFO_HEIGHT (scale->in_info);
-  } else if (!GST_META_TRANSFORM_IS_COPY (type)) {
+  if (!gst_meta_scale_factors (type, data, &sx, &sy))
     return FALSE;
-  }
   to = (GstMotionVectorMeta *) gst_buffer_add_meta (
       dest, GST_MOTION_VECTOR_META_INFO, NULL);
   if (to == NULL)

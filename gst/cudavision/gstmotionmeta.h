@@ -36,7 +36,8 @@ typedef struct _GstMotionVectorMeta GstMotionVectorMeta;
  *
  * The motion of a frame against one reference frame. A frame has one such meta
  * for each reference; none if it had nothing to be compared with. Tagged
- * video, size and orientation; follows copies and scaling.
+ * video, size and orientation; follows copies, and scaling that keeps the
+ * displayed shape of the picture.
  */
 struct _GstMotionVectorMeta {
   GstMeta meta;

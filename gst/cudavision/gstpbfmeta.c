@@ -9,7 +9,8 @@
  */
 #include "gstpbfmeta.h"
 
-#include <gst/video/video.h>
+#include "metascale.h"
+
 #include <string.h>
 
 /* Pixel coordinates: what changes the picture has to ask the meta. */
@@ -174,18 +175,10 @@ gst_pbf_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
     GQuark type, gpointer data)
 {
   GstPbfMeta *from = (GstPbfMeta *) meta, *to;
-  gdouble sx = 1.0, sy = 1.0;
+  gdouble sx, sy;
 
-  if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
-    GstVideoMetaTransform *scale = data;
-
-    sx = (gdouble) GST_VIDEO_INFO_WIDTH (scale->out_info)
-         / GST_VIDEO_INFO_WIDTH (scale->in_info);
-    sy = (gdouble) GST_VIDEO_INFO_HEIGHT (scale->out_info)
-         / GST_VIDEO_INFO_HEIGHT (scale->in_info);
-  } else if (!GST_META_TRANSFORM_IS_COPY (type)) {
+  if (!gst_meta_scale_factors (type, data, &sx, &sy))
     return FALSE;
-  }
   to = gst_buffer_add_pbf_meta (
       dest, from->records, from->result, from->latency);
   if (to == NULL)

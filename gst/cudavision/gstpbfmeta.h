@@ -154,7 +154,8 @@ typedef struct _GstPbfMeta GstPbfMeta;
  *   1 and 0 until something scales the picture
  *
  * The 40 features, raw integers, network outputs, flags and signals of a frame.
- * Tagged video, size and orientation; follows copies and scaling.
+ * Tagged video, size and orientation; follows copies, and scaling that keeps
+ * the displayed shape of the picture.
  */
 struct _GstPbfMeta {
   GstMeta meta;

@@ -375,6 +375,44 @@ GST_START_TEST (test_pictures)
 }
 GST_END_TEST;
 
+/* Sizes for frames of 40x24. */
+static const struct {
+  const gchar *line;
+  gboolean keeps;
+} scaled[] = {
+  { "width=20,height=12", TRUE },
+  { "width=20,height=24,pixel-aspect-ratio=2/1", TRUE },
+  { "width=47,height=28,pixel-aspect-ratio=1/1", TRUE },
+  { "width=80,height=24,pixel-aspect-ratio=1/1", FALSE },
+  { "width=40,height=48,pixel-aspect-ratio=1/1", FALSE },
+};
+
+/* With another shape there are borders, or the picture is distorted. */
+GST_START_TEST (test_shapes)
+{
+  for (guint borders = 0; borders < 2; borders++) {
+    gchar *line = g_strdup_printf ("videoscale add-borders=%u ! capsfilter "
+                                   "caps=video/x-raw,%s",
+        borders, scaled[__i__].line);
+    GstHarness *h = gst_harness_new_parse (line);
+    GstBuffer *frame = frame_with_places ();
+
+    gst_harness_set_src_caps_str (h,
+        "video/x-raw,format=GRAY8,width=40,height=24,framerate=25/1,"
+        "pixel-aspect-ratio=1/1");
+    frame = gst_harness_push_and_pull (h, frame);
+    fail_unless_equals_int (
+        gst_buffer_get_motion_vector_meta (frame, -1) != NULL,
+        scaled[__i__].keeps);
+    fail_unless_equals_int (
+        gst_buffer_get_pbf_meta (frame) != NULL, scaled[__i__].keeps);
+    gst_buffer_unref (frame);
+    gst_harness_teardown (h);
+    g_free (line);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST (test_flips_while_playing)
 {
   static const GstVideoOrientationMethod directions[] = {
@@ -448,6 +486,7 @@ motionmeta_suite (void)
   tcase_add_test (tc, test_copies);
   tcase_add_test (tc, test_scaling);
   tcase_add_loop_test (tc, test_pictures, 0, G_N_ELEMENTS (pictures));
+  tcase_add_loop_test (tc, test_shapes, 0, G_N_ELEMENTS (scaled));
   tcase_add_test (tc, test_flips_while_playing);
   tcase_add_test (tc, test_other_transforms);
   tcase_add_test (tc, test_tags);
