@@ -452,13 +452,13 @@ time_to_silence (GstPbfUdpSrc *self, GstClockTime timeout)
   return quiet < timeout ? timeout - quiet : 0;
 }
 
+/* The last call has changed the lengths. */
 static void
 prepare_messages (GstPbfUdpSrc *self)
 {
-  for (guint i = 0; i < MESSAGES; i++) {
-    self->messages[i].msg_hdr.msg_control = self->control + i * CONTROL;
+  for (guint i = 0; i < self->n_messages; i++)
     self->messages[i].msg_hdr.msg_controllen = CONTROL;
-  }
+  self->message = self->n_messages = 0;
 }
 
 /* Waits for packets, or for the silence, which may have frames handed out. */
@@ -471,11 +471,10 @@ receive_packets (GstPbfUdpSrc *self)
   GST_OBJECT_LOCK (self);
   timeout = self->settings.timeout;
   GST_OBJECT_UNLOCK (self);
-  self->message = self->n_messages = 0;
+  prepare_messages (self);
   for (;;) {
     if (g_atomic_int_get (&self->unlocked))
       return GST_FLOW_FLUSHING;
-    prepare_messages (self);
     n = recvmmsg (self->fd, self->messages, MESSAGES, MSG_DONTWAIT, NULL);
     if (n > 0)
       break;
@@ -685,10 +684,10 @@ set_buffer_size (GstPbfUdpSrc *self)
   GST_OBJECT_LOCK (self);
   self->socket_buffer_size = got;
   GST_OBJECT_UNLOCK (self);
-  if (self->settings.buffer_size > 0 && got < wanted)
+  if (got < wanted)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("The socket's buffer has %d bytes, not the %d of buffer-size: frames "
-         "may be lost when the machine is busy. Raise the limit: sysctl -w "
+        ("The socket's buffer has %d bytes instead of %d: frames may be lost "
+         "when the machine is busy. Raise the limit: sysctl -w "
          "net.core.rmem_max=%d",
             got, wanted, wanted),
         (NULL));
@@ -751,6 +750,8 @@ make_messages (GstPbfUdpSrc *self)
     self->parts[i].iov_len = MESSAGE;
     self->messages[i].msg_hdr.msg_iov = &self->parts[i];
     self->messages[i].msg_hdr.msg_iovlen = 1;
+    self->messages[i].msg_hdr.msg_control = self->control + i * CONTROL;
+    self->messages[i].msg_hdr.msg_controllen = CONTROL;
   }
   self->n_messages = self->message = 0;
 }

@@ -840,6 +840,34 @@ GST_START_TEST (test_refused_settings)
 }
 GST_END_TEST;
 
+/* Without root's privilege the kernel grants no more than net.core.rmem_max. */
+GST_START_TEST (test_capped_buffer)
+{
+  GstElement *src = gst_element_factory_make ("pbfudpsrc", NULL);
+  GstBus *bus = gst_bus_new ();
+  gchar *text;
+  guint limit;
+
+  fail_unless (
+      g_file_get_contents ("/proc/sys/net/core/rmem_max", &text, NULL, NULL));
+  limit = (guint) g_ascii_strtoull (text, NULL, 10);
+  g_free (text);
+  if (geteuid () == 0)
+    fail_unless (setuid (65534) == 0);
+  gst_element_set_bus (src, bus);
+  if (limit < 1 << 29) { /* else it is all that the property can ask for */
+    g_object_set (src, "port", 0, "buffer-size", limit + 1000000, NULL);
+    fail_unless_equals_int (gst_element_set_state (src, GST_STATE_PAUSED),
+        GST_STATE_CHANGE_NO_PREROLL);
+    bus_expect (bus, GST_MESSAGE_WARNING, "sysctl -w net.core.rmem_max=");
+    gst_element_set_state (src, GST_STATE_NULL);
+  }
+  gst_element_set_bus (src, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (src);
+}
+GST_END_TEST;
+
 /* --- the sender ------------------------------------------------------------ */
 
 /* Nobody may broadcast without leave, which the socket does not have. */
@@ -979,6 +1007,8 @@ pbfudp_suite (void)
   tcase_add_test (tc, test_silence);
   tcase_add_test (tc, test_another_size);
   tcase_add_test (tc, test_refused_size);
+  if (g_getenv ("CK_FORK") == NULL) /* it changes the user of its process */
+    tcase_add_test (tc, test_capped_buffer);
   tcase_add_loop_test (tc, test_timestamps, 0, 3);
   tcase_add_test (tc, test_num_buffers);
   tcase_add_test (tc, test_latency);
