@@ -35,7 +35,7 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_udp_src_debug
 
-#define AUTO_BUFFER_SIZE (16 << 20)
+#define AUTO_BUFFER_SIZE (64 << 20)
 #define MESSAGES 64    /* packets that one system call receives */
 #define MESSAGE 65536  /* bytes: more than any UDP packet has */
 #define CONTROL 128    /* of SCM_TIMESTAMPNS and SO_RXQ_OVFL */
@@ -152,7 +152,7 @@ static const GstCvSetting settings_table[] = {
       "UDP port to receive at; 0: a free one, which the property then reports",
       GST_CV_SETTING_UINT, OFFSET (port), FALSE, 0, 65535 },
   { "buffer-size",
-      "Size of the socket's buffer, bytes; 0: 16 MiB, or less where the system "
+      "Size of the socket's buffer, bytes; 0: 64 MiB, or less where the system "
       "does not allow that",
       GST_CV_SETTING_UINT, OFFSET (buffer_size), FALSE, 0, G_MAXINT / 2 },
   { "reorder-window",

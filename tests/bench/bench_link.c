@@ -7,13 +7,14 @@
  * processor time of a frame (both ends) and latencies of the results, for each rate.
  *
  *   bench_link [--seconds=N] [--mtu=BYTES] [--list=N] [--buffer=MIB] [--plain]
- *              [RATE...]
+ *              [--monitor=SETTINGS] [RATE...]
  *
  * RATE: frames/s, by default 20000; N of --list: frames that the camera sends at
  * once, by default 20; MIB: buffer of the socket, by default as
- * large as pbfudpsrc makes it; --plain: without cudapbfmonitor. A soak is
- * --seconds=600 20000. GST_PLUGIN_PATH has to name the plugin; scripts/bench does
- * that. */
+ * large as pbfudpsrc makes it; --plain: without cudapbfmonitor; SETTINGS: of
+ * cudapbfmonitor, such as max-latency=0 for the least latency. A soak is
+ * --seconds=600 --list=1 --monitor=max-latency=0 20000. GST_PLUGIN_PATH has to
+ * name the plugin; scripts/bench does that. */
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 
 static guint seconds = 5, mtu = 65535, list = 20, buffer_mib = 0;
 static gboolean plain;
+static const gchar *monitor = "";
 
 static GstElement *
 start_pipeline (gchar *line)
@@ -90,8 +92,9 @@ measure (guint rate)
 
   receiver = start_pipeline (g_strdup_printf (
       "pbfudpsrc name=link address=127.0.0.1 port=0 buffer-size=%u ! "
-      "video/x-raw,framerate=%u/1 %s ! fakesink async=false sync=false",
-      buffer_mib << 20, rate, plain ? "" : "! cudapbfmonitor name=monitor"));
+      "video/x-raw,framerate=%u/1 %s%s ! fakesink async=false sync=false",
+      buffer_mib << 20, rate, plain ? "" : "! cudapbfmonitor name=monitor ",
+      plain ? "" : monitor));
   link = gst_bin_get_by_name (GST_BIN (receiver), "link");
   g_object_get (link, "port", &port, NULL);
   gst_object_unref (link);
@@ -140,6 +143,8 @@ main (int argc, char **argv)
       list = (guint) atoi (argv[i] + 7);
     else if (g_str_has_prefix (argv[i], "--buffer="))
       buffer_mib = (guint) atoi (argv[i] + 9);
+    else if (g_str_has_prefix (argv[i], "--monitor="))
+      monitor = argv[i] + 10;
     else if (strcmp (argv[i], "--plain") == 0)
       plain = TRUE;
   }
