@@ -124,8 +124,8 @@ read_index (const gchar *at, const gchar *end, guint limit, guint32 *index)
       return *index < limit ? at + n : NULL;
     }
   }
-  for (; at < end && (guchar) (*at - '0') < 10 && at - start < 11; at++)
-    value = value * 10 + (guint) (*at - '0');
+  for (; at < end && (guchar) (*at - '0') < 10; at++)
+    value = MIN (value * 10 + (guint) (*at - '0'), G_MAXUINT32);
   if (at == start || at == end || !is_blank (*at) || value >= limit)
     return NULL;
   *index = (guint32) value;
