@@ -11,6 +11,10 @@
 #define BUNDLER_START "# Bundle file v0.3"
 #define NVM_START "NVM_V3"
 #define COLMAP_START "# Camera list"
+/* of a header of tar: its size, and where it has what */
+#define TAR_BLOCK ((gsize) 512)
+#define TAR_SIZE 124
+#define TAR_TYPE 156
 #define TAR_MAGIC 257
 
 static gboolean
@@ -66,23 +70,41 @@ is_bal (const gchar *data, gsize size)
 }
 
 static gboolean
-is_colmap_tar (const gchar *data, gsize size)
+is_colmap_name (const gchar *header)
 {
   static const gchar *const names[] = { "cameras.txt", "images.txt",
     "points3D.txt", "frames.txt", "rigs.txt", "project.ini" };
-  gchar *name, *base;
+  gchar *name = g_strndup (header, 100), *base = g_path_get_basename (name);
   gboolean is = FALSE;
 
-  if (size < 512 || memcmp (data + TAR_MAGIC, "ustar", 5) != 0)
-    return FALSE;
-  name = g_strndup (data, 100);
-  base = g_path_get_basename (name);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     is |= strcmp (base, names[i]) == 0;
-  /* the archive of a folder begins with the folder */
-  is |= data[156] == '5';
   g_free (name);
   g_free (base);
+  return is;
+}
+
+/* By its first file. Folders, and the attributes that bsdtar and Python write in
+ * the pax format, may lie before it; an archive that has only these in @data may
+ * be one. */
+static gboolean
+is_colmap_tar (const gchar *data, gsize size)
+{
+  gboolean is = FALSE;
+
+  while (size >= TAR_BLOCK && memcmp (data + TAR_MAGIC, "ustar", 5) == 0) {
+    const gchar *header = data;
+    const gsize blocks =
+        1
+        + (g_ascii_strtoull (header + TAR_SIZE, NULL, 8) + TAR_BLOCK - 1)
+              / TAR_BLOCK;
+
+    if (!header[TAR_TYPE] || !strchr ("5xg", header[TAR_TYPE]))
+      return is_colmap_name (header);
+    is = TRUE;
+    data += TAR_BLOCK * MIN (blocks, size / TAR_BLOCK);
+    size -= TAR_BLOCK * MIN (blocks, size / TAR_BLOCK);
+  }
   return is;
 }
 

@@ -8,7 +8,8 @@
 #include <string.h>
 #include "cuda/core/decimal.h"
 
-#define SHOWN 24 /* bytes of a wrong field */
+#define SHOWN 24      /* bytes of a wrong field */
+#define LARGEST 1e100 /* its square, and sums of products, are finite */
 
 static gboolean
 is_blank (gchar c)
@@ -128,6 +129,8 @@ bundle_scan_number (
     return refuse_field (s, field, "is not a number", error);
   if (!isfinite (*value))
     return refuse_field (s, field, "is not a finite number", error);
+  if (fabs (*value) > LARGEST)
+    return refuse_field (s, field, "is larger than 1e100", error);
   s->at = end;
   return TRUE;
 }

@@ -39,7 +39,7 @@ void bundle_scan_skip_line (BundleScanner *s);
 /* Each reads a field; FALSE with @error. */
 gboolean bundle_scan_word (
     BundleScanner *s, const gchar *field, gchar **word, GError **error);
-/* A finite number */
+/* A finite number, at most 1e100 in size */
 gboolean bundle_scan_number (
     BundleScanner *s, const gchar *field, gdouble *value, GError **error);
 gboolean bundle_scan_numbers (BundleScanner *s, const gchar *field,

@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-#define GST_BUNDLE_FILE_START 512 /* bytes that tell the format */
+#define GST_BUNDLE_FILE_START 4096 /* bytes that tell the format */
 
 typedef struct {
   gchar *data;

@@ -5,9 +5,7 @@
 #include "gstbundletypes.h"
 
 #include <string.h>
-
-/* Two lines of BAL, a header of tar */
-#define START_SIZE 512
+#include "gstbundlefile.h"
 
 const GEnumValue gst_bundle_format_values[] = {
   { BUNDLE_FORMAT_BAL, "Bundle Adjustment in the Large, text", "bal" },
@@ -33,11 +31,11 @@ gst_bundle_format_caps (BundleFormat format)
   return gst_caps_new_empty_simple (media_types[format]);
 }
 
-/* As many bytes from the start as there are, up to START_SIZE */
+/* As many bytes from the start as there are, up to GST_BUNDLE_FILE_START */
 static const gchar *
 peek_start (GstTypeFind *find, gsize *size)
 {
-  for (*size = START_SIZE; *size > 0; *size /= 2) {
+  for (*size = GST_BUNDLE_FILE_START; *size > 0; *size /= 2) {
     const guint8 *data = gst_type_find_peek (find, 0, (guint) *size);
 
     if (data != NULL)

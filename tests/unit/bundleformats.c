@@ -176,6 +176,27 @@ test_bal_values (void)
   assert_same_bits (p, one_line);
 }
 
+/* An index of any length, in front of much text and little */
+static void
+test_bal_index (void)
+{
+  static const gchar *const zeros[] = { "0", "0000000", "00000000", "000000000",
+    "00000000000000000000000000000000" };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (zeros); i++) {
+    gchar *text = g_strdup_printf (
+        "1 1 1\n%s %s 7 8%s\n1 2 3 4 5 6 7 8 9 10 11 12", zeros[i / 2],
+        zeros[i / 2], i % 2 ? "                              " : "");
+    g_autoptr (GBytes) bytes = g_bytes_new_take (text, strlen (text));
+    g_autoptr (BundleProblem) p = read_bytes (bytes, BUNDLE_FORMAT_BAL, 1);
+
+    g_assert_cmpuint (p->camera_of[0], ==, 0);
+    g_assert_cmpuint (p->point_of[0], ==, 0);
+    g_assert_cmpfloat (p->observed[1], ==, 8);
+    g_assert_cmpfloat (p->points[2], ==, 12);
+  }
+}
+
 static void
 test_bundler (void)
 {
@@ -222,6 +243,58 @@ assert_same_views (const BundleProblem *p, const BundleProblem *read)
     g_assert_cmpfloat (read->views[i].centre[0], ==, p->views[i].centre[0]);
     g_assert_cmpfloat (read->views[i].centre[1], ==, p->views[i].centre[1]);
   }
+}
+
+/* A header of tar for @size bytes of @type */
+static void
+append_header (GString *tar, const gchar *name, gchar type, guint size)
+{
+  gchar header[512] = { 0 };
+  guint sum = 8 * ' ';
+
+  g_strlcpy (header, name, 100);
+  g_snprintf (header + 124, 12, "%011o", size);
+  header[156] = type;
+  memcpy (header + 257, "ustar", 6);
+  for (guint i = 0; i < sizeof (header); i++)
+    sum += (guchar) header[i];
+  g_snprintf (header + 148, 8, "%06o", sum);
+  header[155] = ' ';
+  g_string_append_len (tar, header, sizeof (header));
+}
+
+/* Archives of other programs: of a folder, with attributes before the files; of
+ * other things */
+static void
+test_colmap_archives (void)
+{
+  g_autoptr (BundleProblem) p = make_problem (4, 10);
+  g_autoptr (GBytes) bytes = write_bytes (p, BUNDLE_FORMAT_COLMAP, NULL);
+  g_autoptr (BundleProblem) read = NULL, again = NULL;
+  g_autoptr (GBytes) archive = NULL;
+  GString *tar = g_string_new (NULL), *other = g_string_new (NULL);
+  const gchar attributes[512] = "18 mtime=12345.5\n";
+  BundleFormat format;
+  gsize size;
+  const gchar *data = g_bytes_get_data (bytes, &size);
+
+  append_header (tar, "model/", '5', 0);
+  append_header (tar, "././@PaxHeader", 'x', 18);
+  g_string_append_len (tar, attributes, sizeof (attributes));
+  g_assert_true (bundle_format_detect (tar->str, tar->len, &format));
+  g_string_append_len (other, tar->str, (gssize) tar->len);
+  g_string_append_len (tar, data, (gssize) size);
+  append_header (other, "model/words.txt", '0', 0);
+  g_assert_false (bundle_format_detect (other->str, other->len, &format));
+  g_string_free (other, TRUE);
+
+  archive = g_string_free_to_bytes (tar);
+  data = g_bytes_get_data (archive, &size);
+  g_assert_true (bundle_format_detect (data, size, &format));
+  g_assert_cmpint (format, ==, BUNDLE_FORMAT_COLMAP);
+  read = read_bytes (bytes, BUNDLE_FORMAT_COLMAP, 0);
+  again = read_bytes (archive, BUNDLE_FORMAT_COLMAP, 0);
+  assert_same_bits (read, again);
 }
 
 /* A tar archive, its three files one behind the other, and one camera that took
@@ -581,6 +654,8 @@ static const struct {
       "line 1, FixedK: focal lengths" },
   { BUNDLE_FORMAT_NVM, "NVM_V3\n1\na 500 0 0 0 0 0 0 0 0 0\n1\n",
       "line 3, quaternion: it is 0" },
+  { BUNDLE_FORMAT_NVM, "NVM_V3\n1\na 500 1 0 0 0 0 0 0 1e200 0\n1\n",
+      "\"1e200\" is larger than 1e100" },
   { BUNDLE_FORMAT_NVM, "NVM_V3\n1\na 500 1 0 0",
       "line 3, camera: the text ends within camera 0 of 1" },
   { BUNDLE_FORMAT_NVM,
@@ -724,9 +799,11 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bundleformats/bal", test_bal);
   g_test_add_func ("/bundleformats/bal-values", test_bal_values);
+  g_test_add_func ("/bundleformats/bal-index", test_bal_index);
   g_test_add_func ("/bundleformats/bundler", test_bundler);
   g_test_add_func ("/bundleformats/nvm", test_nvm);
   g_test_add_func ("/bundleformats/colmap", test_colmap);
+  g_test_add_func ("/bundleformats/colmap-archives", test_colmap_archives);
   g_test_add_func ("/bundleformats/axes", test_axes);
   g_test_add_func ("/bundleformats/nvm-distortion", test_nvm_distortion);
   g_test_add_func ("/bundleformats/rotations", test_rotations);
