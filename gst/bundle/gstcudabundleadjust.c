@@ -318,6 +318,19 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
   return !cancelled;
 }
 
+/* A task that is started while pads are deactivated or flushed would not be
+ * stopped by that. */
+static void
+start_task (
+    GstCudaBundleAdjust *self, GstPad *pad, GstTaskFunction func, gpointer data)
+{
+  if (g_atomic_int_get (&self->cancel))
+    return;
+  gst_pad_start_task (pad, func, data, NULL);
+  if (g_atomic_int_get (&self->cancel))
+    gst_pad_stop_task (pad);
+}
+
 /* --- output --------------------------------------------------------------------------- */
 
 /* All of a pad's stream: one buffer. Takes @file. */
@@ -394,8 +407,7 @@ start_cloud (GstCudaBundleAdjust *self, GBytes *cloud)
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&old, g_bytes_unref);
   if (pad != NULL) {
-    if (!g_atomic_int_get (&self->cancel))
-      gst_pad_start_task (pad, push_cloud, pad, NULL);
+    start_task (self, pad, push_cloud, pad);
     gst_object_unref (pad);
   }
 }
@@ -555,7 +567,7 @@ end_file (GstCudaBundleAdjust *self)
         (NULL));
     self->failed = TRUE;
   } else if (check_start (self)) {
-    gst_pad_start_task (self->srcpad, run_adjustment, self, NULL);
+    start_task (self, self->srcpad, run_adjustment, self);
   }
 }
 
@@ -626,6 +638,72 @@ gst_cuda_bundle_adjust_activate_src (
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
   return active || gst_pad_stop_task (pad);
+}
+
+/* --- pulling ---------------------------------------------------------------------------- */
+
+#define PULLED (4 << 20) /* bytes at a time */
+
+static void
+start_stream (GstCudaBundleAdjust *self)
+{
+  gchar *id =
+      gst_pad_create_stream_id (self->srcpad, GST_ELEMENT (self), "file");
+  GstEvent *event = gst_event_new_stream_start (id);
+
+  gst_event_set_group_id (event, gst_util_group_id_next ());
+  gst_pad_store_sticky_event (self->sinkpad, event);
+  forward_event (self, event);
+  g_free (id);
+}
+
+/* The sink pad's task: a block each time. */
+static void
+pull_block (gpointer user_data)
+{
+  GstCudaBundleAdjust *self = user_data;
+  GstBuffer *buffer = NULL;
+  GstFlowReturn ret;
+
+  if (self->file.size == 0)
+    start_stream (self);
+  ret = gst_pad_pull_range (self->sinkpad, self->file.size, PULLED, &buffer);
+  if (ret == GST_FLOW_OK)
+    ret =
+        gst_cuda_bundle_adjust_chain (self->sinkpad, GST_OBJECT (self), buffer);
+  if (ret == GST_FLOW_OK)
+    return;
+  if (ret == GST_FLOW_EOS)
+    end_file (self);
+  if (ret != GST_FLOW_FLUSHING && (ret != GST_FLOW_EOS || self->failed))
+    forward_event (self, gst_event_new_eos ());
+  gst_pad_pause_task (self->sinkpad);
+}
+
+/* Pulls large blocks of a file: filesrc pushes small ones. */
+static gboolean
+gst_cuda_bundle_adjust_activate_sink (GstPad *pad, GstObject *parent)
+{
+  GstQuery *query = gst_query_new_scheduling ();
+  const gboolean pull = gst_pad_peer_query (pad, query)
+                        && gst_query_has_scheduling_mode_with_flags (query,
+                            GST_PAD_MODE_PULL, GST_SCHEDULING_FLAG_SEEKABLE);
+
+  gst_query_unref (query);
+  return gst_pad_activate_mode (
+      pad, pull ? GST_PAD_MODE_PULL : GST_PAD_MODE_PUSH, TRUE);
+}
+
+static gboolean
+gst_cuda_bundle_adjust_activate_sink_mode (
+    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  if (mode == GST_PAD_MODE_PUSH)
+    return TRUE;
+  if (mode != GST_PAD_MODE_PULL)
+    return FALSE;
+  return active ? gst_pad_start_task (pad, pull_block, parent, NULL)
+                : gst_pad_stop_task (pad);
 }
 
 /* --- states --------------------------------------------------------------------------------- */
@@ -818,6 +896,10 @@ gst_cuda_bundle_adjust_init (GstCudaBundleAdjust *self)
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_cuda_bundle_adjust_chain);
   gst_pad_set_event_function (self->sinkpad, gst_cuda_bundle_adjust_sink_event);
+  gst_pad_set_activate_function (
+      self->sinkpad, gst_cuda_bundle_adjust_activate_sink);
+  gst_pad_set_activatemode_function (
+      self->sinkpad, gst_cuda_bundle_adjust_activate_sink_mode);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = add_source_pad (self, &src_template);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cuda/bundle/formats.h"
+#include "pipelinestates.h"
 #include "surfacetemp.h"
 
 static void
@@ -243,12 +244,7 @@ GST_START_TEST (test_covariance)
 }
 GST_END_TEST;
 
-/* --- cancelling --------------------------------------------------------------------- */
-
-#define ENDLESS                                                                \
-  "cudabundleadjust backend=cpu max-iterations=10000 function-tolerance=0 "    \
-  "parameter-tolerance=0 gradient-tolerance=0"
-
+/* What the source @line makes */
 static GstBuffer *
 make_file (const gchar *line)
 {
@@ -260,6 +256,151 @@ make_file (const gchar *line)
   gst_harness_teardown (h);
   return buffer;
 }
+
+/* --- streams ----------------------------------------------------------------------- */
+
+/* A file that is pulled gives what one that is pushed gives, in a stream with its
+ * events; from typefind too. */
+GST_START_TEST (test_pull)
+{
+  static const gchar *const links[] = { "", "queue !", "typefind !" };
+  gchar *folder = surface_temp_new ();
+  gchar *path = g_build_filename (folder, "problem.txt", NULL);
+  GstBuffer *file = make_file ("baltestsrc cameras=20 points=900 seed=4");
+  GByteArray *first = g_byte_array_new ();
+  GstMapInfo map;
+
+  gst_buffer_map (file, &map, GST_MAP_READ);
+  fail_unless (g_file_set_contents (
+      path, (const gchar *) map.data, (gssize) map.size, NULL));
+  gst_buffer_unmap (file, &map);
+  gst_buffer_unref (file);
+  for (guint i = 0; i < G_N_ELEMENTS (links); i++) {
+    GByteArray *end = i == 0 ? first : g_byte_array_new ();
+    GByteArray *cloud = g_byte_array_new ();
+    gchar *line =
+        g_strdup_printf ("filesrc location=%s ! %s " ADJUST
+                         "max-iterations=3 ! fakesink name=end adjust.cloud ! "
+                         "fakesink name=cloud",
+            path, links[i]);
+
+    gst_structure_free (run_line (line, end, cloud, NULL, NULL));
+    fail_unless (end->len == first->len && end->len > 1000);
+    fail_unless (memcmp (end->data, first->data, first->len) == 0);
+    fail_unless (cloud->len > 1000);
+    if (i > 0)
+      g_byte_array_unref (end);
+    g_byte_array_unref (cloud);
+    g_free (line);
+  }
+  g_byte_array_unref (first);
+  g_free (path);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* One buffer between the events of a stream, on both source pads */
+GST_START_TEST (test_events)
+{
+  static const GstEventType types[] = { GST_EVENT_STREAM_START, GST_EVENT_CAPS,
+    GST_EVENT_SEGMENT, GST_EVENT_EOS };
+  GstBuffer *file = make_file (SOURCE);
+  GstElement *adjust =
+      gst_parse_launch ("cudabundleadjust backend=cpu max-iterations=1", NULL);
+  GstHarness *cloud = gst_harness_new_with_element (adjust, NULL, "src_cloud");
+  GstHarness *h = gst_harness_new_with_element (adjust, "sink", "src");
+  GstHarness *ends[] = { h, cloud };
+
+  gst_harness_set_src_caps_str (h, "application/x-bal");
+  gst_harness_push (h, file);
+  fail_unless_equals_int (
+      gst_harness_events_received (cloud), gst_harness_events_received (h));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
+    GstBuffer *buffer = gst_harness_pull (ends[i]);
+
+    fail_unless (buffer != NULL);
+    gst_buffer_unref (buffer);
+    for (guint k = 0; k < G_N_ELEMENTS (types); k++) {
+      GstEvent *event = gst_harness_pull_event (ends[i]);
+
+      fail_unless (event != NULL);
+      fail_unless_equals_int (GST_EVENT_TYPE (event), types[k]);
+      gst_event_unref (event);
+    }
+    fail_unless (gst_harness_try_pull (ends[i]) == NULL);
+    fail_unless (gst_harness_try_pull_event (ends[i]) == NULL);
+  }
+  gst_harness_teardown (cloud);
+  gst_harness_teardown (h);
+  gst_object_unref (adjust);
+}
+GST_END_TEST;
+
+/* A flush forgets what was collected before it. */
+GST_START_TEST (test_flush_input)
+{
+  GstBuffer *file = make_file (SOURCE), *result;
+  GstHarness *h =
+      gst_harness_new_parse ("cudabundleadjust backend=cpu max-iterations=0");
+  GstSegment segment;
+  BundleProblem *problem;
+  GstMapInfo map;
+
+  gst_harness_set_src_caps_str (h, "application/x-bal");
+  gst_harness_push (h, gst_buffer_copy_region (file, GST_BUFFER_COPY_ALL, 0,
+                           gst_buffer_get_size (file) / 2));
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  gst_harness_push (h, file);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  result = gst_harness_pull (h);
+  fail_unless (result != NULL);
+  fail_unless (gst_buffer_map (result, &map, GST_MAP_READ));
+  problem = bundle_read (
+      (const gchar *) map.data, map.size, BUNDLE_FORMAT_BAL, 1, NULL);
+  fail_unless (problem != NULL);
+  fail_unless_equals_int (problem->n_cameras, 12);
+  bundle_problem_free (problem);
+  gst_buffer_unmap (result, &map);
+  gst_buffer_unref (result);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Up and down while files are pushed, pulled, adjusted and written */
+GST_START_TEST (test_states)
+{
+  gchar *folder = surface_temp_new ();
+  gchar *path = g_build_filename (folder, "problem.txt", NULL);
+  GstBuffer *file = make_file (SOURCE);
+  GstMapInfo map;
+  gchar *line = g_strdup_printf ("filesrc location=%s ! " ADJUST
+                                 "max-iterations=2 ! fakesink "
+                                 "adjust.cloud ! fakesink",
+      path);
+
+  gst_buffer_map (file, &map, GST_MAP_READ);
+  fail_unless (g_file_set_contents (
+      path, (const gchar *) map.data, (gssize) map.size, NULL));
+  gst_buffer_unmap (file, &map);
+  gst_buffer_unref (file);
+  pipeline_states (line);
+  pipeline_states (SOURCE "! " ADJUST "max-iterations=2 ! fakesink "
+                          "adjust.cloud ! fakesink");
+  g_free (line);
+  g_free (path);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* --- cancelling --------------------------------------------------------------------- */
+
+#define ENDLESS                                                                \
+  "cudabundleadjust backend=cpu max-iterations=10000 function-tolerance=0 "    \
+  "parameter-tolerance=0 gradient-tolerance=0"
 
 static void
 wait_for_iteration (GstBus *bus)
@@ -318,14 +459,14 @@ GST_END_TEST;
 
 GST_START_TEST (test_stop)
 {
-  for (guint i = 0; i < 3; i++) {
+  for (guint i = 0; i < 50; i++) {
     GstElement *pipeline = gst_parse_launch (
         "baltestsrc cameras=40 points=4000 scene=turntable ! " ENDLESS
         " name=adjust ! fakesink adjust.cloud ! fakesink",
         NULL);
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    if (i > 0)
+    if (i % 2)
       wait_for_iteration (GST_ELEMENT_BUS (pipeline));
     fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_NULL),
         GST_STATE_CHANGE_SUCCESS);
@@ -410,6 +551,10 @@ cudabundleadjust_suite (void)
   tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_constants);
   tcase_add_test (tc, test_covariance);
+  tcase_add_test (tc, test_pull);
+  tcase_add_test (tc, test_events);
+  tcase_add_test (tc, test_flush_input);
+  tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_cancel);
   tcase_add_test (tc, test_stop);
   tcase_add_test (tc, test_errors);
