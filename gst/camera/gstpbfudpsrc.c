@@ -144,9 +144,9 @@ static const Settings defaults = {
 
 static const GstCvSetting settings_table[] = {
   { "address",
-      "Local address or name of the interface to receive at; 0.0.0.0 or ::: "
-      "all "
-      "interfaces; 224.0.0.0 to 239.255.255.255 or ff00::/8: a multicast group",
+      "Local address or name of the interface to receive at; 0.0.0.0 and :: "
+      "are all interfaces, 224.0.0.0 to 239.255.255.255 and ff00::/8 are "
+      "multicast groups",
       GST_CV_SETTING_STRING, OFFSET (address) },
   { "port",
       "UDP port to receive at; 0: a free one, which the property then reports",
@@ -167,8 +167,7 @@ static const GstCvSetting settings_table[] = {
       OFFSET (timestamps), FALSE, 0, 0, "GstPbfUdpSrcTimestamps",
       timestamps_values },
   { "signal-layout",
-      "Words of machine signals that are a vector of 16 int32 of your own, as "
-      "in "
+      "Fields of a machine's own signals, a vector of 16 int32, as in "
       "\"x_um=2,y_um=3,laser_on=0.1\"; empty: records of the camera link",
       GST_CV_SETTING_STRING, OFFSET (signal_layout) },
   { "multicast-iface",
