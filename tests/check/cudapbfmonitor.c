@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "busmessages.h"
+#include "modelfile.h"
 #include "gst/cudavision/cudavision.h"
 #include "pbfframes.h"
 
@@ -1003,56 +1004,11 @@ GST_START_TEST (test_small_frames_behind_a_converter)
 }
 GST_END_TEST;
 
-/* a network of zeros, as safetensors */
-static gchar *
-write_model (const gchar *metadata)
-{
-  static const struct {
-    const gchar *name, *shape;
-    guint n;
-  } tensors[] = { { "l1.weight", "1,40", 40 }, { "l1.bias", "1", 1 },
-    { "l2.weight", "2,1", 2 }, { "l2.bias", "2", 2 }, { "in.mean", "40", 40 },
-    { "in.std", "40", 40 } };
-  GString *header = g_string_new ("{\"__metadata__\":{");
-  GByteArray *data = g_byte_array_new (), *file = g_byte_array_new ();
-  gchar *name = NULL;
-  guint64 length;
-  gint fd;
-
-  g_string_append_printf (header, "%s}", metadata);
-  for (guint t = 0; t < G_N_ELEMENTS (tensors); t++) {
-    g_string_append_printf (header,
-        ",\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%u,%u]}",
-        tensors[t].name, tensors[t].shape, data->len,
-        data->len + 4 * tensors[t].n);
-    for (guint i = 0; i < tensors[t].n; i++) {
-      guint32 bits = GUINT32_TO_LE (t == 5 ? 0x3f800000u : 0u);
-      g_byte_array_append (data, (guint8 *) &bits, 4);
-    }
-  }
-  g_string_append_c (header, '}');
-  while (header->len % 8 != 0)
-    g_string_append_c (header, ' ');
-  length = GUINT64_TO_LE ((guint64) header->len);
-  g_byte_array_append (file, (guint8 *) &length, 8);
-  g_byte_array_append (file, (guint8 *) header->str, header->len);
-  g_byte_array_append (file, data->data, data->len);
-  fd = g_file_open_tmp ("pbfmonitor-XXXXXX.safetensors", &name, NULL);
-  fail_unless (fd >= 0);
-  g_close (fd, NULL);
-  fail_unless (
-      g_file_set_contents (name, (gchar *) file->data, file->len, NULL));
-  g_string_free (header, TRUE);
-  g_byte_array_unref (data);
-  g_byte_array_unref (file);
-  return name;
-}
-
 GST_START_TEST (test_model)
 {
   gchar *name =
-      write_model ("\"feature_spec\":\"pbf40-v1\",\"threshold\":\"90\""
-                   ",\"window\":\"20\",\"outputs\":\"lof,keyhole\"");
+      model_file_new ("\"feature_spec\":\"pbf40-v1\",\"threshold\":\"90\""
+                      ",\"window\":\"20\",\"outputs\":\"lof,keyhole\"");
   gchar *settings = g_strdup_printf ("model-location=%s batch-size=5", name);
   Frames *frames = frames_new (5);
   Rig rig = rig_new_playing (settings);
@@ -1077,7 +1033,7 @@ GST_START_TEST (test_model)
   g_free (name);
   g_free (settings);
 
-  name = write_model ("\"feature_spec\":\"pbf41-v1\"");
+  name = model_file_new ("\"feature_spec\":\"pbf41-v1\"");
   settings = g_strdup_printf ("model-location=%s", name);
   refuse_settings (settings, "pbf41-v1");
   g_remove (name);

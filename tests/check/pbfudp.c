@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "busmessages.h"
+#include "modelfile.h"
 #include "cuda/camera/packet.h"
 
 #define SIDE 40
@@ -923,30 +924,83 @@ GST_END_TEST;
 
 /* --- results back to the machine ------------------------------------------- */
 
-/* One datagram a record, in their order, the bytes of the result pad's. */
-GST_START_TEST (test_results)
+/* @port: (out): of a socket that receives */
+static gint
+open_machine (guint *port)
 {
-  enum { FRAMES = 60 };
   struct sockaddr_in address = { .sin_family = AF_INET,
     .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
   socklen_t size = sizeof address;
   gint fd = socket (AF_INET, SOCK_DGRAM, 0);
-  GstElement *pipeline, *monitor;
-  GstMessage *message;
-  GstStructure *stats;
-  gchar *line, *path, *folder = g_dir_make_tmp ("pbfudp-XXXXXX", NULL), *bytes;
-  guint64 n;
-  gsize length;
-  GstBus *bus;
 
   fail_unless (bind (fd, (struct sockaddr *) &address, size) == 0);
   fail_unless (getsockname (fd, (struct sockaddr *) &address, &size) == 0);
-  path = g_build_filename (folder, "results", NULL);
-  line = g_strdup_printf ("pbftestsrc num-buffers=%u regime=mixed ! "
-                          "cudapbfmonitor name=m backend=cpu batch-size=7 "
-                          "result-host=127.0.0.1 result-port=%u ! fakesink "
-                          "m.src_result ! filesink location=%s",
-      FRAMES, ntohs (address.sin_port), path);
+  *port = ntohs (address.sin_port);
+  return fd;
+}
+
+static guint64
+stat_of (GstStructure *stats, const gchar *name)
+{
+  guint64 n;
+
+  fail_unless (gst_structure_get_uint64 (stats, name, &n));
+  return n;
+}
+
+/* The records of @path arrive in their order, as datagrams of @n each but the last. */
+static void
+expect_datagrams (gint fd, const gchar *path, guint frames, guint n)
+{
+  guint8 datagram[8 * sizeof (PbfResult)];
+  gchar *bytes;
+  gsize length;
+
+  fail_unless (g_file_get_contents (path, &bytes, &length, NULL));
+  fail_unless_equals_uint64 (length, frames * sizeof (PbfResult));
+  for (guint i = 0; i < frames; i += n) {
+    gsize size = MIN (n, frames - i) * sizeof (PbfResult);
+
+    fail_unless_equals_int (
+        recv (fd, datagram, sizeof datagram, 0), (gint) size);
+    fail_unless (memcmp (datagram, bytes + i * sizeof (PbfResult), size) == 0);
+  }
+  g_free (bytes);
+}
+
+/* By result-host, and by the pad and udpsink, where that is installed: the bytes of
+ * the result pad, in their order. */
+static const struct {
+  const gchar *settings, *branch, *way;
+  guint records; /* of a datagram */
+} ways[] = {
+  { "result-host=127.0.0.1 result-port=%u", "", "udp", 1 },
+  { "", "t. ! udpsink host=127.0.0.1 port=%u async=false", "pads", 7 },
+};
+
+GST_START_TEST (test_results)
+{
+  enum { FRAMES = 60 };
+  const gboolean by_pad = *ways[__i__].settings == '\0';
+  guint64 sent = by_pad ? 0 : FRAMES;
+  GstElementFactory *udpsink = gst_element_factory_find ("udpsink");
+  gchar *folder = g_dir_make_tmp ("pbfudp-XXXXXX", NULL);
+  gchar *path = g_build_filename (folder, "results", NULL), *line, *format;
+  GstElement *pipeline, *monitor;
+  GstMessage *message;
+  GstStructure *stats;
+  GstBus *bus;
+  guint port;
+  gint fd = open_machine (&port);
+
+  if (by_pad && udpsink == NULL)
+    goto done;
+  format = g_strdup_printf ("pbftestsrc num-buffers=%u regime=mixed ! "
+                            "cudapbfmonitor name=m backend=cpu batch-size=7 %s "
+                            "! fakesink m.src_result ! tee name=t ! "
+                            "filesink location=%s async=false %s",
+      FRAMES, ways[__i__].settings, path, ways[__i__].branch);
+  line = g_strdup_printf (format, port);
   pipeline = gst_parse_launch (line, NULL);
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
@@ -956,34 +1010,74 @@ GST_START_TEST (test_results)
   gst_message_unref (message);
   monitor = gst_bin_get_by_name (GST_BIN (pipeline), "m");
   g_object_get (monitor, "stats", &stats, NULL);
-  fail_unless (gst_structure_get_uint64 (stats, "results-sent", &n));
-  fail_unless_equals_uint64 (n, FRAMES);
-  fail_unless (gst_structure_get_uint64 (stats, "results-unsent", &n));
-  fail_unless_equals_uint64 (n, 0);
+  fail_unless_equals_uint64 (stat_of (stats, "results-sent"), sent);
+  fail_unless_equals_uint64 (stat_of (stats, "results-unsent"), 0);
   fail_unless_equals_string (
-      gst_structure_get_string (stats, "result-way"), "udp");
+      gst_structure_get_string (stats, "result-way"), ways[__i__].way);
+  fail_unless (stat_of (stats, "latency-p50") > 0);
   gst_structure_free (stats);
   gst_object_unref (monitor);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (bus);
   gst_object_unref (pipeline);
-
-  fail_unless (g_file_get_contents (path, &bytes, &length, NULL));
-  fail_unless_equals_uint64 (length, FRAMES * sizeof (PbfResult));
-  for (guint i = 0; i < FRAMES; i++) {
-    guint8 datagram[2000];
-
-    fail_unless_equals_int (
-        recv (fd, datagram, sizeof datagram, 0), sizeof (PbfResult));
-    fail_unless (
-        memcmp (datagram, bytes + i * sizeof (PbfResult), sizeof (PbfResult))
-        == 0);
-  }
+  expect_datagrams (fd, path, FRAMES, ways[__i__].records);
   g_unlink (path);
+  g_free (line);
+  g_free (format);
+done:
+  if (udpsink != NULL)
+    gst_object_unref (udpsink);
   g_rmdir (folder);
-  g_free (bytes);
   g_free (path);
   g_free (folder);
+  close (fd);
+}
+GST_END_TEST;
+
+/* The README's line: camera in, prediction out. */
+GST_START_TEST (test_camera_in_prediction_out)
+{
+  enum { FRAMES = 40 };
+  gchar *model = model_file_new ("\"feature_spec\":\"pbf40-v1\"");
+  GstElement *pipeline, *src, *camera;
+  guint result_port, analysed = 0;
+  gint fd = open_machine (&result_port);
+  gchar *line = g_strdup_printf (
+      "pbfudpsrc name=link address=127.0.0.1 port=0 ! cudapbfmonitor "
+      "model-location=%s result-host=127.0.0.1 result-port=%u max-latency=0 ! "
+      "fakesink async=false",
+      model, result_port);
+
+  pipeline = gst_parse_launch (line, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  src = gst_bin_get_by_name (GST_BIN (pipeline), "link");
+  g_free (line);
+  line = g_strdup_printf (
+      "pbftestsrc num-buffers=%u ! pbfudpsink sync=false port=%u mtu=65535",
+      FRAMES, port_of (src));
+  camera = gst_parse_launch (line, NULL);
+  gst_element_set_state (camera, GST_STATE_PLAYING);
+  for (guint i = 0; i < FRAMES; i++) {
+    guint8 bytes[2 * sizeof (PbfResult)];
+    PbfResult result;
+
+    fail_unless_equals_int (
+        recv (fd, bytes, sizeof bytes, 0), sizeof (PbfResult));
+    memcpy (&result, bytes, sizeof result);
+    fail_unless_equals_int (result.magic, PBF_RESULT_MAGIC);
+    fail_unless_equals_uint64 (result.frame_index, i);
+    fail_unless_equals_int (
+        result.n_outputs, result.flags & PBF_RESULT_EMPTY ? 0 : 2);
+    analysed += result.n_outputs > 0;
+  }
+  fail_unless (analysed > 0);
+  gst_element_set_state (camera, GST_STATE_NULL);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (src);
+  gst_object_unref (camera);
+  gst_object_unref (pipeline);
+  g_unlink (model);
+  g_free (model);
   g_free (line);
   close (fd);
 }
@@ -1016,7 +1110,8 @@ pbfudp_suite (void)
   tcase_add_test (tc, test_refused_settings);
   tcase_add_test (tc, test_network_that_fails);
   tcase_add_test (tc, test_short_buffer);
-  tcase_add_test (tc, test_results);
+  tcase_add_loop_test (tc, test_results, 0, G_N_ELEMENTS (ways));
+  tcase_add_test (tc, test_camera_in_prediction_out);
   return s;
 }
 
