@@ -23,8 +23,9 @@ G_BEGIN_DECLS
  * PbfModel:
  * @hidden: 1..512
  * @outputs: 1..8
- * @threshold: that it was trained with; -1 if the file does not say
- * @window: likewise
+ * @threshold: that it was trained with; -1 if the file does not specify it
+ * @window: temporal window, frames, that it was trained with; -1 if the file does not
+ *   specify it
  * @mean: subtracted from each feature
  * @inv_std: 1 / in.std, rounded once; then multiplied with it
  * @w1t: l1.weight transposed: [40][hidden_padded], rows padded with zeros to a

@@ -46,7 +46,7 @@ guint cvis_crop_start (gint32 position_q8, guint size, guint frame, guint align,
  * @sample_bytes: of each plane, from one sample (of all components that the
  *   plane holds) to the next
  * @x_shift: of each plane, 2^x_shift pixels share a sample along x
- * @y_shift: likewise along y
+ * @y_shift: of each plane, 2^y_shift pixels share a sample along y
  */
 typedef struct {
   guint n_planes;

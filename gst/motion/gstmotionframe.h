@@ -26,7 +26,7 @@ typedef struct {
  * @buffer: the frame as it came, writable, owned
  * @video, @mapped: how its luma is mapped
  * @packet, @packet_map: buffer of one memory that the results go into
- * @prediction, @residual: likewise
+ * @prediction, @residual: buffers of one memory with these pictures
  * @number: in the stream, from 0
  * @serial: since the engine was made
  * @arrival: time of cvis_monotonic_ns() when it came
@@ -81,7 +81,7 @@ MotionPacketField *gst_motion_frame_get_field (
 /* (transfer full): the packet as it leaves: of its size, with times. */
 GstBuffer *gst_motion_frame_steal_packet (
     GstMotionFrame *frame, const MotionConfig *config);
-/* (transfer full) (nullable): likewise a picture */
+/* (transfer full) (nullable): the prediction or the residual as it leaves. */
 GstBuffer *gst_motion_frame_steal_picture (
     GstMotionFrame *frame, GstMotionPicture *picture);
 
