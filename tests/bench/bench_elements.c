@@ -144,8 +144,8 @@ static const Row rows[] = {
   { "surfacesrc-cudalwtfilter",
       "surfacesrc location=$F%d.npy loop=true ! cudalwtfilter backend=$B "
       "! " SINK,
-      SURFACE_BYTES, 3, 15, bench_lifting, 0, SURFACE_FILE_NPY, SURFACES, 1,
-      TRUE },
+      SURFACE_BYTES, 3, 15, bench_surface_filter, 0, SURFACE_FILE_NPY, SURFACES,
+      1, TRUE },
   { "cudapbfmonitor",
       FRAMES "cudapbfmonitor backend=$B threads=1 batch-size=256 "
              "message-interval=0 $M" THEN_QUEUE SINK,

@@ -283,6 +283,12 @@ bench_lifting (const BenchInput *input, gint arg)
   return (gdouble) begin / surfaces;
 }
 
+gdouble
+bench_surface_filter (const BenchInput *input, gint arg)
+{
+  return MAX (bench_surface_load (input, 0), bench_lifting (input, 0));
+}
+
 /* --- melt pools ------------------------------------------------------------- */
 
 #define SIDE 96
