@@ -225,10 +225,10 @@ gst_motion_blend_mask (GstMotionBlend *blend, GstVideoFrame *frame,
     const guint8 *mask, gsize stride, const GstVideoRectangle *area,
     GstMotionColor color)
 {
-  Component to[3];
+  Component to[3] = { get_component (frame, 0) };
   guint n = n_components (frame);
 
-  for (guint c = 0; c < n; c++)
+  for (guint c = 1; c < n; c++)
     to[c] = get_component (frame, c);
   mix_masked (blend, to, 1, mask, stride, area, color.component);
   if (n > 1)
