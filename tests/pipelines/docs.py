@@ -54,8 +54,10 @@ def have_gpu():
 
 
 def have_element(name):
+    # --exists wants the version of GStreamer, which plugins of others do not have
     return shutil.which("gst-inspect-1.0") and not subprocess.run(
-        ["gst-inspect-1.0", "--exists", name], check=False).returncode
+        ["gst-inspect-1.0", name], check=False, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL).returncode
 
 
 def find_clips(root):

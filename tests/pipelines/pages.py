@@ -42,7 +42,9 @@ def inspect(name):
 
 def elements():
     names = re.findall(r"^ +([a-z0-9]+): ", inspect("cudavision"), re.M)
-    optional = subprocess.run(["gst-inspect-1.0", "--exists", "pbfhdf5src"], check=False)
+    # --exists wants the version of GStreamer, which plugins of others do not have
+    optional = subprocess.run(["gst-inspect-1.0", "pbfhdf5src"], check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return names + ([] if optional.returncode else ["pbfhdf5src"])
 
 
