@@ -241,7 +241,8 @@ gst_cudavision_analytics_transform_ip (
     GstBaseTransform *transform, GstBuffer *buffer)
 {
   GstCudavisionAnalytics *self = GST_CUDAVISION_ANALYTICS (transform);
-  gboolean objects, tensors;
+  gboolean objects;
+  gboolean tensors G_GNUC_UNUSED; /* before GStreamer 1.26 */
 
   GST_OBJECT_LOCK (self);
   objects = self->objects;
