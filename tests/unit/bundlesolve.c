@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* bundlesolve small|genuine|matrix [cuda]: the bundle adjustment engine on the CPU
+/* bundlesolve small|genuine|matrix|all [cuda]: the bundle adjustment engine on the CPU
  * or a CUDA device (exit code 77 where there is none), with problems made here,
- * with genuine ones, with these in all settings. */
+ * with genuine ones, with these in all settings: "matrix" leaves out some that take
+ * long, "all" prints the table of final costs in a minute. */
 #include "cuda/bundle/engine.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@
 #include "bundledata.h"
 
 static CvisContext *context; /* NULL: the CPU */
+static gboolean all;         /* settings that take long, too */
 
 static void
 assert_close (gdouble a, gdouble b, gdouble relative)
@@ -54,6 +56,10 @@ set_paper (BundleConfig *config)
   config->max_pcg_iterations = 100;
 }
 
+static const gchar *const preconditioners[] = { "jacobi", "schur-jacobi",
+  "cluster" };
+static const gchar *const storages[] = { "implicit", "explicit", "recompute" };
+
 static void
 check_oracle (const BundleOracle *oracle, const BundleProblem *problem,
     const BundleConfig *config)
@@ -69,6 +75,13 @@ check_oracle (const BundleOracle *oracle, const BundleProblem *problem,
   if (oracle->tolerance < 1e-5)
     g_assert_cmpfloat (
         summary.final_cost, >=, oracle->deep * (1 - oracle->tolerance));
+  g_print ("# %s %s %s %s%s%s: %.12e -> %.12e, deep minimum %+.1e\n",
+      oracle->name, preconditioners[config->preconditioner],
+      storages[config->w_storage],
+      config->layout == BUNDLE_LAYOUT_BLOCK ? "block" : "element",
+      config->precision == BUNDLE_PRECISION_MIXED ? " mixed" : "",
+      config->schur ? "" : ", without Schur", summary.initial_cost,
+      summary.final_cost, summary.final_cost / oracle->deep - 1);
   g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_FUNCTION);
   g_assert_cmpuint (summary.n_deficient, ==, 0);
   g_assert_cmpint (summary.device_bytes > 0, ==, context != NULL);
@@ -102,10 +115,9 @@ test_matrix (gconstpointer data)
     BundleConfig config;
 
     /* thousands of products: one each of Jacobi with and without Schur */
-    if (oracle == &bundle_oracles[2] && i > 12 && i != 18)
+    if (!all && oracle == &bundle_oracles[2] && i > 12 && i != 18)
       continue;
     set_matrix (&config, i);
-    g_test_message ("configuration %u", i);
     check_oracle (oracle, problem, &config);
   }
 }
@@ -825,10 +837,18 @@ main (int argc, char **argv)
       return 77;
     }
   }
-  if (g_str_equal (group, "matrix")) {
-    g_test_add_data_func ("/bundle/matrix/21", &bundle_oracles[1], test_matrix);
-    g_test_add_data_func ("/bundle/matrix/49", &bundle_oracles[2], test_matrix);
-    g_test_add_data_func ("/bundle/paper/21", &bundle_oracles[1], test_paper);
+  all = g_str_equal (group, "all");
+  if (all || g_str_equal (group, "matrix")) {
+    for (guint i = 0; i < BUNDLE_ORACLES; i++) {
+      g_autofree gchar *matrix =
+          g_strdup_printf ("/bundle/matrix/%s", bundle_oracles[i].name);
+      g_autofree gchar *paper =
+          g_strdup_printf ("/bundle/paper/%s", bundle_oracles[i].name);
+
+      g_test_add_data_func (matrix, &bundle_oracles[i], test_matrix);
+      if (all || i == 1)
+        g_test_add_data_func (paper, &bundle_oracles[i], test_paper);
+    }
   } else if (g_str_equal (group, "genuine")) {
     for (guint i = 0; i < BUNDLE_ORACLES; i++) {
       g_autofree gchar *path =
