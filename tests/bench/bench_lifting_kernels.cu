@@ -9,6 +9,8 @@
  *
  *   bench_lifting_kernels [TEXT]     only wavelets whose names hold TEXT
  *   bench_lifting_kernels --names [NAME...]   a line for each wavelet by name
+ *   bench_lifting_kernels --as=TYPE,BOUNDARY,LAYOUT,SIDE [NAME...]   likewise, numbers
+ *     of LwtType, LwtBoundary, LwtLayout
  *
  * Calls follow each other in a graph, each with pictures of its own, more of them
  * than the cache holds. */
@@ -46,6 +48,12 @@ must_work (gboolean ok, GError *error)
   exit (1);
 }
 
+/* What bench_names() transforms */
+LwtType names_type = LWT_TYPE_F32;
+LwtBoundary names_boundary = LWT_BOUNDARY_SYMMETRIC;
+LwtLayout names_layout = LWT_LAYOUT_MALLAT;
+guint names_side = 4096;
+
 /* --- timing --------------------------------------------------------------------- */
 
 /* Kernels are compiled for the wavelet before anything is measured. */
@@ -59,7 +67,7 @@ init_transform (LwtTransform *transform, const LwtWavelet *wavelet)
     context = cvis_context_new (0, &error);
     must_work (context != NULL && cvis_context_push (context, &error), error);
   }
-  lwt_transform_init (transform, wavelet, LWT_TYPE_F32, LWT_BOUNDARY_SYMMETRIC);
+  lwt_transform_init (transform, wavelet, names_type, names_boundary);
   lwt_transform_specialise (transform, context);
   must_work (lwt_transform_wait (transform, &error), error);
 }
@@ -141,7 +149,8 @@ noise_kernel (float *to, size_t n, guint32 seed)
 LwtPicture
 make_picture (guint width, guint height, guint32 seed)
 {
-  LwtPicture picture = { NULL, ((gsize) width * 4 + 127) / 128 * 128 };
+  const gsize size = lwt_type_get_size (names_type);
+  LwtPicture picture = { NULL, (width * size + 127) / 128 * 128 };
 
   MUST (cudaMalloc (&picture.data, picture.stride * height));
   noise_kernel<<<1024, 256>>> ((float *) picture.data,
@@ -214,7 +223,7 @@ forward_call (guint set, cudaStream_t stream, void *user_data)
   Bands *b = (Bands *) user_data;
   GError *error = NULL;
 
-  must_work (lwt_transform_forward (&b->transform, &b->chain, LWT_LAYOUT_MALLAT,
+  must_work (lwt_transform_forward (&b->transform, &b->chain, names_layout,
                  b->picture[set], b->bands[set], b->work, stream, &error),
       error);
 }
@@ -225,7 +234,7 @@ inverse_call (guint set, cudaStream_t stream, void *user_data)
   Bands *b = (Bands *) user_data;
   GError *error = NULL;
 
-  must_work (lwt_transform_inverse (&b->transform, &b->chain, LWT_LAYOUT_MALLAT,
+  must_work (lwt_transform_inverse (&b->transform, &b->chain, names_layout,
                  b->bands[set], b->picture[set], b->work, stream, &error),
       error);
 }
@@ -325,12 +334,13 @@ bench_bands (const LwtWavelet *wavelet, guint size, double rate)
   clear_bands (&b, sets);
 }
 
-/* A line of the table of all wavelets: 4096^2, four levels */
+/* A line of the table of all wavelets: four levels */
 void
 bench_name (const LwtWavelet *wavelet, double rate)
 {
-  const guint side = 4096, sets = 4;
-  const double floor = 2.0 * side * side * sizeof (float) / rate * 1e6;
+  const guint side = names_side, sets = 4;
+  const double floor =
+      2.0 * side * side * lwt_type_get_size (names_type) / rate * 1e6;
   double forward, inverse;
   guint weights = 0;
   Bands b;
@@ -515,6 +525,13 @@ main (int argc, char **argv)
   printf ("%s, %d multiprocessors\n", device.name, device.multiProcessorCount);
   small = measure_copy ((size_t) 64 << 20, 4);
   if (argc > 1 && strcmp (argv[1], "--names") == 0) {
+    bench_names (argc > 2 ? argv + 2 : lwt_wavelet_names (), small);
+    return 0;
+  }
+  if (argc > 1
+      && sscanf (argv[1], "--as=%d,%d,%d,%u", (int *) &names_type,
+             (int *) &names_boundary, (int *) &names_layout, &names_side)
+             == 4) {
     bench_names (argc > 2 ? argv + 2 : lwt_wavelet_names (), small);
     return 0;
   }
