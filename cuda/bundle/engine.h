@@ -155,7 +155,7 @@ typedef struct {
 void bundle_summary_clear (BundleSummary *summary);
 
 /* Called in the solving thread after each iteration and, with %NULL, between
- * groups of conjugate gradient iterations.
+ * conjugate gradient iterations (on a CUDA device, between groups of them).
  * Returns: FALSE to cancel */
 typedef gboolean (*BundleProgress) (
     const BundleIteration *iteration, gpointer user_data);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define CAMERA_GRAIN 16
-#define PCG_GROUP 10 /* iterations between two calls of progress */
 
 enum { SUM_GRADIENT = BUNDLE_TRIANGLE, SUM_COST = 54, SUM_MODEL = 0 };
 
@@ -500,7 +499,7 @@ solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
   while (norm_b > 0 && *iterations < b->config.max_pcg_iterations) {
     gdouble last = rho, last_model = model, curvature;
 
-    if (progress && *iterations % PCG_GROUP == 0 && !progress (NULL, user_data))
+    if (progress && !progress (NULL, user_data))
       return FALSE;
     precondition (b);
     for_elements (b, dot_r_z, sums);
