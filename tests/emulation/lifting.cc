@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The tile kernels of the lifting transforms, run on the CPU, against the
- * reference implementation, to the bit: a level of random pictures for all
- * wavelets by name and random ones, all types, boundaries and layouts.
+ * reference implementation, to the bit: a level, and components, of random pictures
+ * for all wavelets by name and random ones, all types, boundaries and layouts.
  *
  *   emulation-lifting [ROUNDS [WAVELET]] */
 #include "emulate.h"
@@ -93,7 +93,7 @@ struct Case {
   LwtType type;
   LwtBoundary boundary;
   LwtLayout layout;
-  bool small, low;
+  bool small, low, parts;
   gint width, height;
 };
 
@@ -224,6 +224,174 @@ run_tiles (const Case *c, bool inverse, Picture picture, Picture bands)
   return true;
 }
 
+/* --- components --------------------------------------------------------------------- */
+
+/* Components of random samples: three low bands, as large as the picture or to be
+ * expanded, and what they give */
+template <typename T> struct Parts {
+  Picture x, low[3], parts[4];
+  T *samples, *whole[3], *expected[4];
+  guint32 *missing;
+  gdouble polynomial[LWT_TERMS];
+  LwtTileParts task;
+};
+
+template <typename T>
+void
+run_parts (void *data)
+{
+  Launch<T> *launch = (Launch<T> *) data;
+
+  lwt_tile_parts<T, Emulated<T>> (launch->parameters, launch->shared);
+}
+
+/* Random samples, also one row after the other */
+template <typename T>
+Picture
+make_random_picture (gint width, gint height, LwtType type, T **samples)
+{
+  Picture picture = make_picture (width, height, sizeof (T));
+
+  fill (picture, width, height, type);
+  *samples = g_new (T, (gsize) width * height);
+  pack ((guint8 *) *samples, picture, width, height, sizeof (T));
+  return picture;
+}
+
+template <typename T>
+void
+make_parts (const Case *c, Parts<T> *p)
+{
+  const gint n_zero = (gint) random_below (4), wanted = 1 + random_below (15);
+  const gsize n = (gsize) c->width * c->height;
+  LwtChain chain;
+
+  lwt_chain_init (&chain);
+  lwt_chain_append (&chain, c->width, c->height, 1, 1);
+  p->x = make_random_picture (c->width, c->height, c->type, &p->samples);
+  for (gint i = 0; i < 3; i++) {
+    const bool zero = i < n_zero;
+    T *low;
+
+    p->low[i] = make_random_picture (zero ? c->width : (c->width + 1) / 2,
+        zero ? c->height : (c->height + 1) / 2, c->type, &low);
+    p->whole[i] = low;
+    if (!zero) {
+      p->whole[i] = g_new (T, n);
+      lwt_twin_expand (
+          &c->wavelet, c->boundary, c->type, &chain, 0, 1, low, p->whole[i]);
+      g_free (low);
+    }
+    if ((wanted >> i & 3) == 0)
+      continue;
+    p->task.at_zero[i] = zero;
+    p->task.low[i] = { p->low[i].data, (guint) p->low[i].stride, 1 };
+  }
+  for (gint axis = 0; axis < 2; axis++) {
+    p->task.pad[axis] = 2 * (gint) random_below (11);
+    p->task.size[axis] = (axis ? c->height : c->width) - p->task.pad[axis];
+  }
+  for (gint i = 0; i < 4; i++) {
+    p->parts[i] = make_picture (p->task.size[0], p->task.size[1], sizeof (T));
+    if (wanted >> i & 1)
+      p->task.parts[i] = { p->parts[i].data, (guint) p->parts[i].stride, 1 };
+  }
+  p->missing = g_new0 (guint32, (gsize) (c->width + 31) / 32 * c->height);
+  if (random_below (2)) {
+    for (gsize i = 0; i < (gsize) (c->width + 31) / 32 * c->height; i++)
+      p->missing[i] = random_below (1u << 31) & random_below (1u << 31);
+    p->task.missing = p->missing;
+  }
+  if (random_below (2)) {
+    for (gint i = 0; i < LWT_TERMS; i++)
+      p->polynomial[i] = random_below (2000001) / 1e6 - 1.0;
+    p->task.polynomial = p->polynomial;
+  }
+}
+
+template <typename T>
+void
+expect_parts (const Case *c, Parts<T> *p)
+{
+  const gint width = p->task.size[0], height = p->task.size[1];
+
+  for (gint i = 0; i < 4; i++)
+    p->expected[i] = g_new (T, (gsize) width * height);
+  for (gint y = 0; y < height; y++)
+    for (gint x = 0; x < width; x++) {
+      const gsize at = (gsize) y * width + x;
+      const gsize in =
+          (gsize) (y + p->task.pad[1]) * c->width + x + p->task.pad[0];
+      const bool missing =
+          p->missing[(gsize) y * ((width + 31) / 32) + x / 32] >> x % 32 & 1;
+      T form = p->whole[2][in];
+
+      if (p->task.polynomial)
+        form = (T) ((gdouble) form
+                    + lwt_tail (p->polynomial, lwt_centred (x, width),
+                        lwt_centred (y, height)));
+      p->expected[0][at] = p->samples[in] - p->whole[0][in];
+      p->expected[1][at] = p->whole[0][in] - p->whole[1][in];
+      p->expected[2][at] = p->whole[1][in] - p->whole[2][in];
+      p->expected[3][at] = form;
+      for (gint i = 0; i < 4 && missing; i++)
+        p->expected[i][at] = (T) NAN;
+    }
+}
+
+/* 0: passed, 1: failed, 2: not a case of the kernel */
+template <typename T>
+int
+check_parts (const Case *c)
+{
+  static const char *const names[] = { "noise", "roughness", "waviness",
+    "form" };
+  const gint shift[2] = { c->wavelet.shift_low, c->wavelet.shift_high };
+  const LwtTilePlan *plan = &Emulated<T>::plan;
+  Launch<T> *launch = g_new0 (Launch<T>, 1);
+  LwtTileTask *task = &launch->parameters.task;
+  Parts<T> p = {};
+  int result = 2;
+
+  if (lwt_tile_plan_init (
+          &Emulated<T>::plan, LWT_TILE_PARTS, &c->wavelet, c->type, c->boundary)
+      && lwt_tile_axis_init (&task->axis[0], plan, 0, c->width, shift)
+      && lwt_tile_axis_init (&task->axis[1], plan, 1, c->height, shift)) {
+    const gsize shared = lwt_tile_plan_get_shared (plan, c->type);
+
+    make_parts (c, &p);
+    expect_parts (c, &p);
+    set_weights (launch, &c->wavelet, true);
+    task->picture = { p.x.data, (guint) p.x.stride, 1 };
+    task->parts = p.task;
+    launch->shared = (T *) aligned_alloc (128, (shared + 127) / 128 * 128);
+    emulation::launch (task->axis[0].tiles * task->axis[1].tiles, plan->threads,
+        launch->shared, shared, run_parts<T>, launch);
+    result = 0;
+    for (gint i = 0; i < 4; i++)
+      if (p.task.parts[i].data
+          && !is_same (p.parts[i], (const guint8 *) p.expected[i],
+              p.task.size[0], p.task.size[1], sizeof (T), names[i]))
+        result = 1;
+    for (gint i = 0; i < 4; i++) {
+      free (p.parts[i].data);
+      g_free (p.expected[i]);
+    }
+    for (gint i = 0; i < 3; i++) {
+      free (p.low[i].data);
+      g_free (p.whole[i]);
+    }
+    free (p.x.data);
+    g_free (p.samples);
+    g_free (p.missing);
+    free (launch->shared);
+  }
+  g_free (launch);
+  return result;
+}
+
+/* --- levels ------------------------------------------------------------------------- */
+
 /* 0: passed, 1: failed, 2: not a case of the kernels */
 template <typename T>
 int
@@ -252,8 +420,8 @@ check (const Case *c)
     else
       lwt_twin_forward (
           &c->wavelet, c->boundary, c->type, &chain, c->layout, in, out);
-    result = !is_same (
-        bands, out, bands_width, bands_height, sizeof (T), "bands");
+    result =
+        !is_same (bands, out, bands_width, bands_height, sizeof (T), "bands");
   }
   fill (bands, bands_width, bands_height, c->type);
   pack (low, bands, bands_width, bands_height, sizeof (T));
@@ -265,8 +433,7 @@ check (const Case *c)
       lwt_twin_inverse (
           &c->wavelet, c->boundary, c->type, &chain, c->layout, low, out);
     result = (result == 1)
-             | !is_same (
-                 back, out, c->width, c->height, sizeof (T), "picture");
+             | !is_same (back, out, c->width, c->height, sizeof (T), "picture");
   } else if (result == 0) {
     result = 2;
   }
@@ -284,7 +451,10 @@ check_case (const Case *c, const char *name)
 {
   static const char *const boundaries[] = { "symmetric", "periodic", "clamp",
     "zero" };
-  const int result = c->type == LWT_TYPE_F32   ? check<float> (c)
+  const int result = c->parts                  ? c->type == LWT_TYPE_F32
+                                                     ? check_parts<float> (c)
+                                                     : check_parts<double> (c)
+                                      : c->type == LWT_TYPE_F32 ? check<float> (c)
                      : c->type == LWT_TYPE_F64 ? check<double> (c)
                                                : check<int> (c);
 
@@ -292,6 +462,8 @@ check_case (const Case *c, const char *name)
     printf ("not ok: %s, type %d, %dx%d, %s, layout %d%s%s\n", name,
         (int) c->type, c->width, c->height, boundaries[c->boundary],
         (int) c->layout, c->small ? ", small" : "", c->low ? ", low" : "");
+  if (result == 1 && c->parts)
+    printf ("  components\n");
   return result;
 }
 
@@ -351,8 +523,12 @@ main (int argc, char **argv)
         c.width &= ~1;
         c.height &= ~1;
       }
+      c.parts = false;
       result = check_case (&c, names[i]);
       counts[result]++;
+      c.parts = c.type != LWT_TYPE_I32 && random_below (2);
+      if (c.parts)
+        counts[check_case (&c, names[i])]++;
       lwt_wavelet_free (wavelet);
     }
   printf ("%u passed, %u failed, %u not done by these kernels\n", counts[0],
