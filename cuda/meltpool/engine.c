@@ -127,6 +127,19 @@ pbf_params_init (PbfParams *params, const PbfConfig *config)
   params->labelling = config->labelling;
 }
 
+PbfMode
+pbf_config_mode (const PbfConfig *config)
+{
+  gboolean fits = config->roi_size == PBF_ROI_SIDE
+                  && config->spatter_scope == PBF_SPATTER_SCOPE_ROI;
+
+  if (config->mode == PBF_MODE_AUTO)
+    return fits && config->max_batch <= PBF_FEW_FRAMES ? PBF_MODE_PERSISTENT
+                                                       : PBF_MODE_BATCH;
+  return config->mode == PBF_MODE_PERSISTENT && !fits ? PBF_MODE_BATCH
+                                                      : config->mode;
+}
+
 PbfEngine *
 pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
     GError **error)
@@ -140,8 +153,9 @@ pbf_engine_new (const PbfConfig *config, PbfModel *model, CvisContext *context,
     return NULL;
 #ifdef HAVE_CUDA
   if (context != NULL)
-    ops = config->mode == PBF_MODE_PERSISTENT ? &pbf_backend_resident
-                                              : &pbf_backend_cuda;
+    ops = pbf_config_mode (config) == PBF_MODE_PERSISTENT
+              ? &pbf_backend_resident
+              : &pbf_backend_cuda;
 #endif
   pbf_params_init (&params, config);
   backend = ops->create (config, &params, model, context, error);

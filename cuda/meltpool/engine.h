@@ -56,11 +56,16 @@ typedef enum {
 
 /* How a CUDA device computes. */
 typedef enum {
+  PBF_MODE_AUTO, /* PBF_MODE_PERSISTENT for batches of up to PBF_FEW_FRAMES that it can
+                   * compute, PBF_MODE_BATCH for others */
   PBF_MODE_BATCH,      /* kernels launched for each batch */
+  PBF_MODE_GRAPH,      /* likewise, full batches as a CUDA graph */
   PBF_MODE_PERSISTENT, /* one kernel that stays and takes frames from a ring; for
                         * regions of 40 x 40 pixels, PBF_SPATTER_SCOPE_ROI and frames
                         * in host memory */
 } PbfMode;
+
+#define PBF_FEW_FRAMES 4
 
 /**
  * PbfConfig: set up with pbf_config_init(), then changed
@@ -77,7 +82,7 @@ typedef enum {
  *   and EXCLUDED and stay out of the window (PBF_EMPTY_FRAMES_ANALYSE)
  * @window: length of the temporal window, 1..1024 frames
  * @max_gap: for PBF_WINDOW_RESET_GAP, 0..1000000 frames
- * @mode: of the CUDA backend
+ * @mode: of the CUDA backend, see pbf_config_mode()
  * @parallel_frames: blocks of the resident kernel, 1..64
  * @idle_sleep_ns: its sleep between two looks for frames when there are none
  * @spin_us: time that pbf_engine_wait() looks for results of the resident kernel before
@@ -120,6 +125,10 @@ typedef struct {
 void pbf_config_init (PbfConfig *config);
 /* Returns: FALSE with CVIS_ERROR_INVALID naming the first field out of range. */
 gboolean pbf_config_check (const PbfConfig *config, GError **error);
+
+/* The mode that a CUDA engine of @config, which is valid, has: never PBF_MODE_AUTO, and
+ * PBF_MODE_PERSISTENT only where the resident kernel can compute all of it. */
+PbfMode pbf_config_mode (const PbfConfig *config);
 
 /* Names of the 40 features, in order. */
 const gchar *pbf_feature_name (guint index);

@@ -77,6 +77,7 @@ run_stream (Harness *h, PbfStream *stream, const PbfConfig *config,
 
   c.depth = DEPTH;
   c.max_batch = batch_size;
+  c.mode = harness_range (h, 0, 1) ? PBF_MODE_GRAPH : PBF_MODE_BATCH;
   c.transfer = place == MAPPED ? PBF_TRANSFER_MAP : PBF_TRANSFER_COPY;
   engine = pbf_engine_new (&c, model, harness_context (h), &error);
   if (engine == NULL) {

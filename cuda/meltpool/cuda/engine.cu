@@ -28,6 +28,9 @@ struct Slot {
   gint32 *pool_pixels;       /* only for frame scope */
   PbfDeviceScratch *scratch; /* of the spatial kernel */
   guint8 *wide_scratch;      /* of the one for ROIs of other sizes */
+  PbfResult *out;            /* where the batch's results are copied to */
+  cudaGraphExec_t
+      graphs[2]; /* of a full batch, for each parity; PBF_MODE_GRAPH */
 };
 
 } // namespace
@@ -37,7 +40,9 @@ struct _PbfBackend {
   PbfParams params;
   CvisContext *context;
   CvisArena arena;
-  gboolean wide;    /* the ROI is not 40 x 40 */
+  gboolean wide; /* the ROI is not 40 x 40 */
+  gboolean
+      one_stream;   /* of all slots: a graph cannot wait for events outside */
   guint blocks;     /* of the spatial kernel */
   guint pitch;      /* of staged frames: width rounded up to 4 */
   gsize frame_size; /* of staged frames */
@@ -62,8 +67,11 @@ slot_init (PbfBackend *b, Slot *s, GError **error)
   gsize n = b->config.max_batch;
   CvisArena *arena = &b->arena;
 
-  return cvis_arena_stream (arena, &s->stream, error)
-         && cvis_arena_event (arena, &s->windowed, error)
+  if (b->one_stream && s != b->slots)
+    s->stream = b->slots->stream;
+  else if (!cvis_arena_stream (arena, &s->stream, error))
+    return FALSE;
+  return cvis_arena_event (arena, &s->windowed, error)
          && cvis_arena_event (arena, &s->done, error)
          && cvis_arena_take (
              arena, &s->pixels, n * b->frame_room, "frames", error)
@@ -158,6 +166,12 @@ void
 cuda_destroy (PbfBackend *b)
 {
   if (cvis_context_push (b->context, NULL)) {
+    for (guint i = 0; i < b->config.depth; i++) {
+      cudaStreamSynchronize (b->slots[i].stream);
+      for (guint k = 0; k < 2; k++)
+        if (b->slots[i].graphs[k] != NULL)
+          cudaGraphExecDestroy (b->slots[i].graphs[k]);
+    }
     cvis_arena_clear (&b->arena);
     cvis_context_pop (b->context);
   }
@@ -176,6 +190,7 @@ cuda_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
   b->config = *config;
   b->params = *params;
   b->wide = params->side != PBF_ROI_SIDE;
+  b->one_stream = config->mode == PBF_MODE_GRAPH;
   b->context = cvis_context_ref (context);
   b->pitch = (config->width + 3) & ~3u;
   b->frame_size = ((gsize) b->pitch * config->height + 15) & ~(gsize) 15;
@@ -335,7 +350,7 @@ send_pixels (
 gboolean
 wait_for_batch_before (PbfBackend *b, Slot *s, GError **error)
 {
-  return b->last_slot < 0
+  return b->last_slot < 0 || b->one_stream
          || CVIS_CUDA (cudaStreamWaitEvent (
                            s->stream, b->slots[b->last_slot].windowed, 0),
              error);
@@ -372,7 +387,65 @@ launch (PbfBackend *b, Slot *s, guint n, gboolean any_brightest, GError **error)
                         b->windows[from], b->histories[from], b->windows[to],
                         b->histories[to], s->stream),
              error)
-         && CVIS_CUDA (cudaEventRecord (s->windowed, s->stream), error);
+         && (b->one_stream
+             || CVIS_CUDA (cudaEventRecord (s->windowed, s->stream), error));
+}
+
+/* All of a batch but its pixels. */
+gboolean
+enqueue (
+    PbfBackend *b, Slot *s, guint n, gboolean any_brightest, GError **error)
+{
+  return CVIS_CUDA (cudaMemcpyAsync (s->frames, s->staged_frames,
+                        n * sizeof (PbfDeviceFrame), cudaMemcpyHostToDevice,
+                        s->stream),
+             error)
+         && launch (b, s, n, any_brightest, error)
+         && CVIS_CUDA (
+             cudaMemcpyAsync (s->out, s->results, n * sizeof (PbfResult),
+                 cudaMemcpyDeviceToHost, s->stream),
+             error);
+}
+
+/* --- full batches as graphs --------------------------------------------------- */
+
+/* A graph holds addresses: frames are read where they lie, by the addresses that
+ * s->staged_frames holds, and results go to the slot's memory. */
+gboolean
+capture (PbfBackend *b, Slot *s, cudaGraphExec_t *exec, GError **error)
+{
+  cudaGraph_t graph = NULL;
+  gboolean ok;
+
+  if (!CVIS_CUDA (
+          cudaStreamBeginCapture (s->stream, cudaStreamCaptureModeThreadLocal),
+          error))
+    return FALSE;
+  ok = enqueue (b, s, b->config.max_batch, FALSE, error);
+  ok = CVIS_CUDA (cudaStreamEndCapture (s->stream, &graph), ok ? error : NULL)
+       && ok;
+  ok = ok && CVIS_CUDA (cudaGraphInstantiateWithFlags (exec, graph, 0), error);
+  if (graph != NULL)
+    cudaGraphDestroy (graph);
+  return ok;
+}
+
+gboolean
+submit_graph (PbfBackend *b, Slot *s, const PbfBatch *batch, GError **error)
+{
+  cudaGraphExec_t *graph = &s->graphs[b->parity];
+
+  if (batch->on_device || can_map (batch)) {
+    for (guint i = 0; i < batch->n; i++)
+      set_frame (&s->staged_frames[i], batch->frames[i], batch->strides[i]);
+  } else {
+    stage (b, s, batch);
+    for (guint i = 0; i < batch->n; i++)
+      set_frame (
+          &s->staged_frames[i], s->staged_pixels + i * b->frame_size, b->pitch);
+  }
+  return (*graph != NULL || capture (b, s, graph, error))
+         && CVIS_CUDA (cudaGraphLaunch (*graph, s->stream), error);
 }
 
 gboolean
@@ -380,8 +453,7 @@ submit_in_context (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
     GError **error)
 {
   Slot *s = &b->slots[slot];
-  PbfResult *out = batch->results_pinned ? batch->results : s->staged_results;
-  gboolean any_brightest = FALSE;
+  gboolean any_brightest = FALSE, by_graph;
 
   /* one pass over the frames: with large batches this thread is the limit */
   for (guint i = 0; i < batch->n; i++) {
@@ -393,16 +465,13 @@ submit_in_context (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
     any_brightest |= info->position == PBF_POSITION_BRIGHTEST
                      && (info->entry != PBF_EMPTY || b->params.analyse_empty);
   }
-  if (!send_pixels (b, s, batch, error)
-      || !CVIS_CUDA (cudaMemcpyAsync (s->frames, s->staged_frames,
-                         batch->n * sizeof (PbfDeviceFrame),
-                         cudaMemcpyHostToDevice, s->stream),
-          error)
-      || !launch (b, s, batch->n, any_brightest, error)
-      || !CVIS_CUDA (
-          cudaMemcpyAsync (out, s->results, batch->n * sizeof (PbfResult),
-              cudaMemcpyDeviceToHost, s->stream),
-          error)
+  by_graph = b->config.mode == PBF_MODE_GRAPH && batch->n == b->config.max_batch
+             && !any_brightest;
+  s->out =
+      batch->results_pinned && !by_graph ? batch->results : s->staged_results;
+  if (!(by_graph ? submit_graph (b, s, batch, error)
+                 : send_pixels (b, s, batch, error)
+                       && enqueue (b, s, batch->n, any_brightest, error))
       || !CVIS_CUDA (cudaEventRecord (s->done, s->stream), error))
     return FALSE;
   b->last_slot = (gint) slot;
@@ -426,8 +495,8 @@ cuda_wait (PbfBackend *b, guint slot, PbfBatch *batch, GError **error)
   if (!cvis_in_context (b->context, error,
           [&] { return CVIS_CUDA (cudaEventSynchronize (s->done), error); }))
     return FALSE;
-  if (!batch->results_pinned)
-    memcpy (batch->results, s->staged_results, batch->n * sizeof (PbfResult));
+  if (s->out != batch->results)
+    memcpy (batch->results, s->out, batch->n * sizeof (PbfResult));
   return TRUE;
 }
 
