@@ -150,18 +150,31 @@ pbf_hog_unfold (const gint64 all[5], const gint64 left[5], gint64 sums[9])
 
 /* The nine sums of gradient lengths (Q16), each divided by the root of the sum
  * of their squares + 1, Q16. */
-PBF_INLINE void
-pbf_hog_normalise (const gint64 sums[9], gint32 out[9])
+PBF_INLINE gdouble
+pbf_hog_norm (const gint64 sums[9])
 {
-  gdouble total = 0.0, norm;
+  gdouble total = 0.0;
 
   for (gint k = 0; k < 9; k++) {
     gdouble h = (gdouble) sums[k] / 65536.0;
     total = total + h * h;
   }
-  norm = sqrt (total + 1.0);
+  return sqrt (total + 1.0);
+}
+
+PBF_INLINE gint32
+pbf_hog_share (gint64 sum, gdouble norm)
+{
+  return (gint32) ((gdouble) sum / norm + 0.5);
+}
+
+PBF_INLINE void
+pbf_hog_normalise (const gint64 sums[9], gint32 out[9])
+{
+  gdouble norm = pbf_hog_norm (sums);
+
   for (gint k = 0; k < 9; k++)
-    out[k] = (gint32) ((gdouble) sums[k] / norm + 0.5);
+    out[k] = pbf_hog_share (sums[k], norm);
 }
 
 /* Sums over the pixels of the melt pool, coordinates within the ROI. */
@@ -249,24 +262,30 @@ pbf_orientation_deg (const PbfMoments *m)
   return 0.5f * pbf_atan2_deg ((gfloat) (2.0 * c), (gfloat) (a - b));
 }
 
-/* A spatter as the record describes it; sums over its pixels relative to
- * (@first_x, @first_y) of the frame, (@ex, @ey) the expected position, Q8. */
+/* A spatter of @area pixels as the record describes it: its centroid and the expected
+ * position (@ex, @ey), Q8. */
+PBF_INLINE void
+pbf_place_spatter (PbfSpatter *spatter, guint32 area, gint32 x_q8, gint32 y_q8,
+    gint32 ex, gint32 ey)
+{
+  gint64 dx = (gint64) x_q8 - ex, dy = (gint64) y_q8 - ey;
+  gfloat angle = pbf_atan2_deg ((gfloat) dy, (gfloat) dx);
+
+  spatter->x_q8 = x_q8;
+  spatter->y_q8 = y_q8;
+  spatter->area = area;
+  spatter->angle_deg = angle < 0.0f ? angle + 360.0f : angle;
+  spatter->distance_px =
+      (gfloat) (sqrt ((gdouble) (dx * dx + dy * dy)) / 256.0);
+}
+
+/* The same from sums over its pixels relative to (@first_x, @first_y) of the frame. */
 PBF_INLINE void
 pbf_describe_spatter (PbfSpatter *spatter, guint32 area, guint64 sx, guint64 sy,
     gint32 first_x, gint32 first_y, gint32 ex, gint32 ey)
 {
-  gint64 dx, dy;
-  gfloat angle;
-
-  spatter->x_q8 = pbf_centroid_q8 (sx, area, first_x);
-  spatter->y_q8 = pbf_centroid_q8 (sy, area, first_y);
-  spatter->area = area;
-  dx = (gint64) spatter->x_q8 - ex;
-  dy = (gint64) spatter->y_q8 - ey;
-  angle = pbf_atan2_deg ((gfloat) dy, (gfloat) dx);
-  spatter->angle_deg = angle < 0.0f ? angle + 360.0f : angle;
-  spatter->distance_px =
-      (gfloat) (sqrt ((gdouble) (dx * dx + dy * dy)) / 256.0);
+  pbf_place_spatter (spatter, area, pbf_centroid_q8 (sx, area, first_x),
+      pbf_centroid_q8 (sy, area, first_y), ex, ey);
 }
 
 /* Population variance from its exact numerator n * S2 - S1 * S1. */

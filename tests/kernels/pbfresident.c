@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cuda/core/histogram.h"
+#include "cuda/core/spin.h"
 #include "harness.h"
 #include "pbfstream.h"
 
@@ -241,12 +242,14 @@ time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
     PbfBatch batch, *done;
     GError *error = NULL;
 
+    guint at = i % 512;
+
     if (i == n_frames / 5 / config->max_batch * config->max_batch)
       begun = cvis_monotonic_ns ();
-    pbf_stream_batch (stream, i % 512, config->max_batch, &batch);
-    batch.frames = frames + i % 512;
+    pbf_stream_batch (stream, at, config->max_batch, &batch);
+    batch.frames = frames + at;
     batch.pinned = TRUE;
-    batch.results = results + i % 512;
+    batch.results = results + at;
     batch.results_pinned = TRUE;
     start = cvis_monotonic_ns ();
     if (!pbf_engine_submit (engine, &batch, &error)
@@ -261,7 +264,9 @@ time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
   if (latency.count > 0)
     printf ("  %-10s %2u blocks, batches of %4u: p50 %7.1f p90 %7.1f p99 %7.1f "
             "p99.9 %7.1f max %7.1f us; %9.0f frames/s%s\n",
-        config->mode == PBF_MODE_PERSISTENT ? "persistent" : "batch",
+        config->mode == PBF_MODE_PERSISTENT ? "persistent"
+        : config->mode == PBF_MODE_GRAPH    ? "graph"
+                                            : "batch",
         config->parallel_frames, config->max_batch,
         cvis_histogram_percentile (&latency, 0.5) / 1e3,
         cvis_histogram_percentile (&latency, 0.9) / 1e3,
@@ -271,6 +276,85 @@ time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
             / (cvis_monotonic_ns () - begun),
         pbf_engine_has_fallen_back (engine) ? ", fell back" : "");
   pbf_engine_free (engine);
+  pbf_stream_free (stream);
+}
+
+/* Batches in flight, submitted by one thread and waited for by another. */
+typedef struct {
+  PbfEngine *engine;
+  guint n_batches;
+  gint in_flight; /* atomic */
+} Flow;
+
+static gpointer
+wait_for_batches (gpointer data)
+{
+  Flow *flow = data;
+  PbfBatch *done;
+  gboolean ok = TRUE;
+
+  for (guint k = 0; k < flow->n_batches && ok; k++) {
+    while (g_atomic_int_get (&flow->in_flight) == 0)
+      cvis_cpu_pause ();
+    ok = pbf_engine_wait (flow->engine, &done, NULL);
+    g_atomic_int_add (&flow->in_flight, -1);
+  }
+  return GINT_TO_POINTER (ok);
+}
+
+/* Frames a second with several batches in flight. */
+static void
+time_flow (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames)
+{
+  PbfRandom random = { 1 };
+  PbfStream *stream = pbf_stream_new (&random, config, NULL, 512);
+  PbfResult *results = harness_pinned (h, 512 * sizeof (PbfResult));
+  Flow flow = { new_engine (h, config, model), n_frames / config->max_batch,
+    0 };
+  PbfBatch batches[16];
+  const guint8 **frames;
+  guint64 start;
+  GThread *waiter;
+  GError *error = NULL;
+
+  for (guint i = 0; i < stream->n; i++) {
+    PbfFrameInfo *info = &stream->infos[i];
+
+    pbf_frame_fill (&random, 7, (guint8 *) stream->frames[i], config->width,
+        config->height, stream->strides[i]);
+    info->position = PBF_POSITION_GIVEN;
+    info->entry = PBF_ENTER;
+    info->e_x_q8 = (gint32) config->width * 128;
+    info->e_y_q8 = (gint32) config->height * 128;
+  }
+  frames = pin_frames (h, stream, config);
+  start = cvis_monotonic_ns ();
+  waiter = g_thread_new ("wait", wait_for_batches, &flow);
+  for (guint k = 0; k < flow.n_batches; k++) {
+    PbfBatch *batch = &batches[k % config->depth];
+    guint at = k * config->max_batch % stream->n;
+
+    while (g_atomic_int_get (&flow.in_flight) >= (gint) config->depth)
+      cvis_cpu_pause ();
+    pbf_stream_batch (stream, at, config->max_batch, batch);
+    batch->frames = frames + at;
+    batch->pinned = TRUE;
+    batch->results = results + at;
+    batch->results_pinned = TRUE;
+    if (!pbf_engine_submit (flow.engine, batch, &error)) {
+      harness_fail (h, "%s", error->message);
+      g_clear_error (&error);
+    }
+    g_atomic_int_inc (&flow.in_flight);
+  }
+  if (!GPOINTER_TO_INT (g_thread_join (waiter)))
+    harness_fail (h, "a batch failed");
+  printf ("  %2u blocks, %u batches of %4u in flight: %9.0f frames/s%s\n",
+      config->parallel_frames, config->depth, config->max_batch,
+      flow.n_batches * (gdouble) config->max_batch * 1e9
+          / (cvis_monotonic_ns () - start),
+      pbf_engine_has_fallen_back (flow.engine) ? ", fell back" : "");
+  pbf_engine_free (flow.engine);
   pbf_stream_free (stream);
 }
 
@@ -284,6 +368,8 @@ bench_resident (Harness *h)
   harness_case (h, "one batch at a time, 96x96, network 40-164-2");
   pbf_config_init (&config);
   config.max_batch = 1;
+  time_batches (h, &config, model, 5000, PBF_ENTER);
+  config.mode = PBF_MODE_GRAPH;
   time_batches (h, &config, model, 5000, PBF_ENTER);
   config.mode = PBF_MODE_PERSISTENT;
   config.spin_us = 10000;
@@ -302,6 +388,12 @@ bench_resident (Harness *h)
   }
   config.max_batch = 512;
   time_batches (h, &config, model, 100000, PBF_ENTER);
+  config.depth = 4;
+  config.max_batch = 256;
+  for (guint n = 16; n <= 64; n *= 2) {
+    config.parallel_frames = n;
+    time_flow (h, &config, model, 1000000);
+  }
   pbf_model_unref (model);
 }
 

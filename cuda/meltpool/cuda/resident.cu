@@ -2,52 +2,139 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The resident kernel: P blocks of eight warps. Each takes every P-th frame from the ring,
- * waits for its turn at the temporal window, and writes the record to the host's memory. docs/design/realtime.md has the protocol and its memory ordering. */
+/* The resident kernel: P blocks of sixteen warps, each takes every P-th frame from the
+ * ring. docs/design/realtime.md has the protocol and its memory ordering.
+ *
+ * A frame has five steps, with a barrier of the block between them:
+ *
+ *   1 warp 0 waits for the entry in the ring
+ *   2 five warps read the ROI over the bus, an aligned vector of 16 bytes a thread; the
+ *     others meanwhile prepare what needs no pixels: the record's head, the sectors, the
+ *     disc, the rows of earlier frames in the window
+ *   3 words of four pixels, and which of them reach the threshold
+ *   4 warp 0 labels the runs and measures the pool, warp 1 the polar sums and the
+ *     intensities, warp 2 the spatters, the others a word each of the gradients
+ *   5 variances, network, record
+ */
+#include "cuda/meltpool/cuda/fewruns.cuh"
 #include "cuda/meltpool/cuda/resident.cuh"
-#include "cuda/meltpool/cuda/spatial.cuh"
 
 /* Polls in vain before a block sleeps between two. */
 #define BUSY_POLLS 64
-#define THREADS 256 /* of a block */
+#define THREADS 512 /* of a block, one for each neuron of the largest network */
+#define WARPS (THREADS / 32)
+#define READERS (SIDE * 4) /* threads that read the ROI */
+#define RAW_PITCH 20       /* words from row to row of the ROI as it was read */
+#define LIT_PITCH 12       /* bytes */
+#define GRADIENT_WARP 3    /* the first of those that share the gradients */
+#define GRADIENT_WARPS (WARPS - GRADIENT_WARP)
+#define PLACE_WARP 4 /* after its gradients */
+#define ROW_WARP 8 /* the first of those that read earlier rows of the window */
+#define ROW_WARPS 7
+#define HEAD_WARP 15
+#define OUTPUT_WORD (offsetof (PbfResult, outputs) / 4)
+
+/* Named barriers; 0 is that of __syncthreads(). */
+enum {
+  LABELLED = 1,
+  GRADIENTS_SUMMED,
+  FEATURES_KNOWN,
+  WINDOW_KNOWN,
+  OUTPUTS_SUMMED
+};
+
 
 namespace {
 
-__device__ __forceinline__ guint32
-load_from_host (const guint32 *at)
-{
-  guint32 v;
+/* Shared memory of a block. */
+struct BlockMemory {
+  alignas (16) guint32 raw[SIDE * RAW_PITCH];
+  alignas (16) gfloat x[PBF_N_FEATURES];
+  alignas (16) PbfResult result;
+  PbfRingFrame frame;
+  guint32 roi[SIDE * PITCH];
+  alignas (4) guint8 lit[SIDE * LIT_PITCH];
+  guint64 sectors[3][SIDE], disc[SIDE];
+  FewRuns runs;
+  guint32 gradients[GRADIENT_WARPS][10];
+  /* sums over the rows before the frame's; all, then by warp */
+  gint64 s1[1 + ROW_WARPS][PBF_N_SPATIAL], s2[1 + ROW_WARPS][PBF_N_SPATIAL];
+  gfloat mean[PBF_N_FEATURES], inv_std[PBF_N_FEATURES];
+  gfloat hidden[PBF_MAX_HIDDEN], w2[PBF_MAX_OUTPUTS * PBF_MAX_HIDDEN];
+  gfloat out[PBF_MAX_OUTPUTS];
+  bool there, few, given_up, rows_known;
+};
 
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];"
-               : "=r"(v)
+/* --- memory that others write or read --------------------------------------------- */
+
+__device__ __forceinline__ guint64
+load_from_host (const guint64 *at)
+{
+  guint64 v;
+
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
+               : "=l"(v)
                : "l"(at)
                : "memory");
   return v;
 }
 
-__device__ __forceinline__ void
-store_to_host (guint32 *at, guint32 v)
+__device__ __forceinline__ uint4
+load_pixels (const void *at)
 {
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(at), "r"(v)
-               : "memory");
+  uint4 v;
+
+  asm volatile("ld.relaxed.sys.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(at));
+  return v;
 }
 
-__device__ __forceinline__ guint32
-load_turn (const guint32 *at)
+__device__ __forceinline__ guint64
+load_relayed (const guint64 *at)
 {
-  guint32 v;
+  guint64 v;
 
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-               : "=r"(v)
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+               : "=l"(v)
                : "l"(at)
                : "memory");
   return v;
 }
 
-__device__ __forceinline__ void
-store_turn (guint32 *at, guint32 v)
+__device__ __forceinline__ PbfTagged
+load_tagged (const PbfTagged *at)
 {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(v)
+  PbfTagged v;
+
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(at));
+  return v;
+}
+
+__device__ __forceinline__ void
+store_tagged (PbfTagged *at, guint32 word, guint32 tag)
+{
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at),
+               "l"((guint64) tag << 32 | word)
+               : "memory");
+}
+
+__device__ __forceinline__ void
+store_to_host (PbfTagged *at, guint32 word, guint32 tag)
+{
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(at),
+               "l"((guint64) tag << 32 | word)
+               : "memory");
+}
+
+/* Two words of a record. */
+__device__ __forceinline__ void
+store_pair_to_host (PbfTagged *at, guint64 words, guint32 tag)
+{
+  guint64 high = (guint64) tag << 32;
+
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(at),
+               "l"(high | (guint32) words), "l"(high | words >> 32)
                : "memory");
 }
 
@@ -60,294 +147,695 @@ now_ns (void)
   return t;
 }
 
-/* Is it over for the kernel? */
-__device__ bool
-is_over (const PbfResident &r, guint64 end_ns)
+__device__ __forceinline__ void
+wait_for_warps (guint barrier, guint warps)
 {
-  return load_from_host (r.stop) != 0 || now_ns () >= end_ns;
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
 }
 
-/* By the warp: waits for frame @q in its place. FALSE when the kernel has to end. */
-__device__ bool
-wait_for_frame (const PbfResident &r, guint32 q, guint64 end_ns)
+__device__ __forceinline__ void
+tell_warps (guint barrier, guint warps)
 {
-  const guint32 *sequence = &r.entries[q & (r.places - 1)].sequence;
-  bool there = false;
-
-  if (pbf_lane () == 0) {
-    for (guint polls = 1;; polls++) {
-      there = load_from_host (sequence) == q + 1
-              && (r.stall_at == 0 || q < r.stall_at);
-      if (there || (polls % 16 == 0 && is_over (r, end_ns)))
-        break;
-      if (polls > BUSY_POLLS && r.idle_sleep_ns > 0)
-        __nanosleep (r.idle_sleep_ns);
-    }
-  }
-  there = __shfl_sync (PBF_ALL_LANES, there, 0);
-  __syncwarp ();
-  return there;
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(32 * warps) : "memory");
 }
 
-/* By the warp: waits for the turn of frame @q at the window. */
-__device__ bool
-wait_for_turn (const PbfResident &r, guint32 q, guint64 end_ns)
-{
-  bool turn = false;
+/* --- frames from the ring ------------------------------------------------------------ */
 
-  if (pbf_lane () == 0) {
-    for (guint polls = 1;; polls++) {
-      turn = load_turn (&r.window->committed) == q;
-      if (turn || (polls % 256 == 0 && is_over (r, end_ns)))
-        break;
-    }
-  }
-  turn = __shfl_sync (PBF_ALL_LANES, turn, 0);
-  __syncwarp ();
-  return turn;
+/* Was frame @q computed by an earlier launch, while one before it was not? */
+__device__ __forceinline__ bool
+was_finished (const PbfResident &r, guint32 q, guint32 first)
+{
+  return q - first < r.places
+         && __ldcg (&r.finished[q & (r.places - 1)]) == q + 1;
 }
 
-/* Lane f moves the exact sums of feature f on by the frame of @result, which enters the
- * window. Loads bypass the L1 cache, since other blocks write these values. @x: the 40
- * features. */
-__device__ void
-move_window_on (const PbfParams &p, const PbfResident &r,
-    const PbfDeviceFrame &f, PbfResult *result, gfloat *x)
+/* By a warp: waits for the entry of frame @q. Each lane gets a word of it. FALSE when the
+ * kernel has to end. */
+__device__ bool
+wait_for_entry (const PbfResident &r, guint32 q, guint64 end_ns, guint32 *word)
 {
-  PbfResidentWindow *w = r.window;
   guint lane = pbf_lane ();
-  guint32 n = __ldcg (&w->n), first = __ldcg (&w->first);
-  PbfRow last, row;
-  bool full;
+  gsize at = (gsize) (q & (r.places - 1)) * PBF_ENTRY_STRIDE + lane;
+  bool held = r.stall_at != 0 && q >= r.stall_at;
 
-  last.layer = __ldcg (&w->layer);
-  last.vector_id = __ldcg (&w->vector_id);
-  last.position = __ldcg (&w->position);
-  row.layer = f.info.layer;
-  row.vector_id = f.info.vector_id;
-  row.position = f.position;
-  bool restart = __ldcg (&w->started) && pbf_window_restarts (&p, &last, &row);
-  if (restart)
-    n = 0;
-  full = n == (guint32) p.window;
-  __syncwarp ();
-  if (lane < PBF_N_SPATIAL) {
-    gint64 s1 = restart ? 0 : __ldcg (&w->s1[lane]);
-    gint64 s2 = restart ? 0 : __ldcg (&w->s2[lane]);
-    gint64 v = result->raw[lane], count = n + !full;
+#pragma unroll 1
+  for (guint polls = 1;; polls++) {
+    PbfTagged v = 0;
 
-    if (full) {
-      gint64 oldest = __ldcg (&r.rows[first][lane]);
-      s1 -= oldest;
-      s2 -= oldest * oldest;
-    }
-    s1 += v;
-    s2 += v * v;
-    __stcg (&r.rows[(first + n) % p.window][lane], (gint32) v);
-    __stcg (&w->s1[lane], s1);
-    __stcg (&w->s2[lane], s2);
-    gint64 numerator = count * s2 - s1 * s1;
-    gfloat variance = pbf_variance (numerator, count, pbf_scale (lane));
+    if (lane < PBF_ENTRY_WORDS)
+      v = r.relayed ? load_relayed (&r.relayed[at])
+                    : load_from_host (&r.entries[at]);
+    else if (lane == PBF_ENTRY_WORDS)
+      v = r.relayed ? load_relayed (r.relayed_head) : load_from_host (r.head);
+    *word = (guint32) v;
+    bool missing = lane < PBF_ENTRY_WORDS && ((v >> 32) != q + 1 || held);
+    bool stop = lane == PBF_ENTRY_WORDS
+                && (r.relayed ? v == r.launch : (v & PBF_HEAD_STOP) != 0);
 
-    result->var_num[lane] = numerator;
-    result->features[PBF_N_SPATIAL + lane] = variance;
-    x[lane] = result->features[lane];
-    x[PBF_N_SPATIAL + lane] = variance;
-  }
-  if (lane == 0) {
-    if (full)
-      first = (first + 1) % p.window;
-    else
-      n++;
-    __stcg (&w->n, n);
-    __stcg (&w->first, first);
-    __stcg (&w->started, 1u);
-    __stcg (&w->layer, row.layer);
-    __stcg (&w->vector_id, row.vector_id);
-    __stcg (&w->position, row.position);
-    result->window_n = n;
-    if (restart)
-      result->flags |= PBF_RESULT_WINDOW_RESET;
-    if (n < (guint32) p.window)
-      result->flags |= PBF_RESULT_WARMUP;
+    if (__any_sync (PBF_ALL_LANES, stop))
+      return false;
+    if (!__any_sync (PBF_ALL_LANES, missing))
+      return true;
+    if (__any_sync (PBF_ALL_LANES, polls % 16 == 0 && now_ns () >= end_ns))
+      return false;
+    if (polls > BUSY_POLLS && r.idle_sleep_ns > 0)
+      __nanosleep (r.idle_sleep_ns);
   }
 }
 
-/* All that the lanes have written comes before the turn of the next frame. */
+/* By the last block: copies entries to device memory, where the other blocks look for
+ * them. One lane polls the host's memory, whatever the number of blocks. */
 __device__ void
-pass_turn_on (const PbfResident &r, guint32 q)
+relay_entries (const PbfResident &r, guint32 first, guint64 end_ns)
 {
-  __threadfence ();
-  __syncwarp ();
-  if (pbf_lane () == 0)
-    store_turn (&r.window->committed, q + 1);
-}
+  __shared__ guint64 head;
+  guint lane = pbf_lane ();
+  guint32 q = first;
+  bool over = false;
 
-__device__ void
-write_record (
-    const PbfResident &r, guint32 q, PbfResult *to, const PbfResult *result)
-{
-  __syncwarp ();
-  for (guint k = pbf_lane (); k < sizeof (PbfResult) / 16; k += 32)
-    ((uint4 *) to)[k] = ((const uint4 *) result)[k];
-  __threadfence_system ();
-  __syncwarp ();
-  if (pbf_lane () == 0)
-    store_to_host (&r.done[q & (r.places - 1)], q + 1);
-}
+  for (guint polls = 1; !over; polls++) {
+    if (threadIdx.x == 0)
+      head = load_from_host (r.head);
+    __syncthreads ();
+    guint64 seen = head;
+    guint32 ready = (guint32) seen - q;
 
-/* By the block: the spatial features. Warp 0 finds pool and spatters, warp 1 the polar
- * sums, the others share the gradients. */
-__device__ void
-measure_by_block (const PbfParams &p, const PbfResident &r,
-    const PbfDeviceFrame &f, Shared &shared, unsigned long long (*sums)[5])
-{
-  PbfResult *result = &shared.result;
-  guint warp = threadIdx.x / 32, lane = pbf_lane ();
-  gint32 ex =
-      pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, SIDE);
-  gint32 ey =
-      pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, SIDE);
+    over = (seen & PBF_HEAD_STOP) != 0;
+    if (ready > 0)
+      polls = 0;
+    if (!over)
+      for (guint32 i = threadIdx.x / 32; i < ready; i += WARPS) {
+        gsize at = (gsize) ((q + i) & (r.places - 1)) * PBF_ENTRY_STRIDE + lane;
 
-  load_roi (f, result->roi_x, result->roi_y, shared.roi, threadIdx.x, THREADS);
-  if (threadIdx.x < 10)
-    sums[threadIdx.x / 5][threadIdx.x % 5] = 0;
-  __syncthreads ();
-  if (warp == 0) {
-    measure_components (p, shared, ex, ey, r.scratch + blockIdx.x, NULL);
-  } else if (warp == 1) {
-    measure_polar (p, shared.roi, ex, ey, result);
-  } else {
-    guint32 all[5] = { 0, 0, 0, 0, 0 }, left[5] = { 0, 0, 0, 0, 0 };
+        if (lane < PBF_ENTRY_WORDS) {
+          guint32 word = (guint32) load_from_host (&r.entries[at]);
 
-    add_gradients (shared.roi, threadIdx.x - 64, THREADS - 64, all, left);
-    __syncwarp ();
-#pragma unroll
-    for (gint k = 0; k < 5; k++) {
-      guint64 a = pbf_warp_sum_wide (all[k]), l = pbf_warp_sum_wide (left[k]);
-
-      if (lane == 0) {
-        atomicAdd (&sums[0][k], (unsigned long long) a);
-        atomicAdd (&sums[1][k], (unsigned long long) l);
+          /* the pixels, too, come before the entry */
+          __threadfence ();
+          store_tagged (&r.relayed[at], word, q + i + 1);
+        }
       }
-    }
+    q += ready;
+    over |= polls % 16 == 15 && now_ns () >= end_ns;
+    if (polls > BUSY_POLLS && r.idle_sleep_ns > 0)
+      __nanosleep (r.idle_sleep_ns);
+    over = __syncthreads_or (over);
   }
-  __syncthreads ();
-  if (warp == 0) {
-    gint64 all[5], left[5], bins[9];
-    gint32 normalised[9];
+  if (threadIdx.x == 0)
+    store_tagged (
+        r.relayed_head, (guint32) r.launch, (guint32) (r.launch >> 32));
+}
 
-    for (gint k = 0; k < 5; k++) {
-      all[k] = sums[0][k];
-      left[k] = sums[1][k];
+/* --- the ROI --------------------------------------------------------------------------- */
+
+/* By a thread of the first READERS: row t / 4, vector t % 4. Vectors without a pixel of
+ * the ROI are not read. */
+__device__ __forceinline__ void
+read_roi (const PbfRingFrame &f, guint32 *raw)
+{
+  guint y = threadIdx.x / 4, c = threadIdx.x % 4;
+  gsize start = (gsize) f.roi + (gsize) y * f.stride;
+  gsize at = (start & ~(gsize) 15) + 16 * c;
+
+  if (at < start + SIDE)
+    *(uint4 *) &raw[y * RAW_PITCH + 4 * c] = load_pixels ((const void *) at);
+}
+
+/* Shifts the rows to words, and sets 4 bits a word for the pixels that reach the
+ * threshold. */
+__device__ __forceinline__ void
+align_roi (const PbfParams &p, BlockMemory &s)
+{
+  guint t = threadIdx.x;
+
+  if (t >= SIDE * WORDS)
+    return;
+  guint y = t / WORDS, c = t % WORDS;
+  guint offset = ((gsize) s.frame.roi + (gsize) y * s.frame.stride) & 15;
+  const guint32 *at = &s.raw[y * RAW_PITCH + offset / 4 + c];
+  guint32 word = __funnelshift_r (at[0], at[1], offset % 4 * 8);
+
+  s.roi[y * PITCH + c] = word;
+  s.lit[y * LIT_PITCH + c] =
+      pbf_reaches (word, (guint32) p.threshold * 0x01010101u);
+}
+
+/* A row of the mask, from ten times 4 bits. */
+__device__ __forceinline__ guint64
+gather_lit (const guint8 *lit)
+{
+  const guint32 *at = (const guint32 *) lit;
+  guint32 a = at[0], b = at[1], c = at[2] & 0xffff;
+
+  a |= a >> 4;
+  b |= b >> 4;
+  c |= c >> 4;
+  return (guint64) ((a & 0xff) | (a >> 8 & 0xff00) | (b & 0xff) << 16
+                    | (b << 8 & 0xff000000))
+         | (guint64) (c & 0xff) << 32;
+}
+
+/* --- before the pixels are there ------------------------------------------------------- */
+
+__device__ void
+begin_record (const PbfRingFrame &f, guint outputs, PbfResult *result)
+{
+  guint lane = pbf_lane ();
+
+  for (guint k = lane; k < PBF_RECORD_WORDS; k += 32)
+    ((guint32 *) result)[k] = 0;
+  __syncwarp ();
+  if (lane == 0) {
+    result->magic = PBF_RESULT_MAGIC;
+    result->size = sizeof (PbfResult);
+    result->version = PBF_RESULT_VERSION;
+    result->timestamp_ns = f.info.timestamp_ns;
+    result->frame_index = f.info.frame_index;
+    result->frame_counter = f.info.frame_counter;
+    result->flags = f.info.flags;
+    result->layer = f.info.layer;
+    result->vector_id = f.info.vector_id;
+    result->x_um = f.info.x_um;
+    result->y_um = f.info.y_um;
+    result->signal_flags = f.info.signal_flags;
+    result->window_n = f.window_n;
+    result->n_outputs = outputs;
+    if (f.info.entry != PBF_EMPTY) {
+      result->e_x_q8 = f.info.e_x_q8;
+      result->e_y_q8 = f.info.e_y_q8;
+      result->roi_x = f.roi_x;
+      result->roi_y = f.roi_y;
+      result->roi_size = SIDE;
     }
-    pbf_hog_unfold (all, left, bins);
-    pbf_hog_normalise (bins, normalised);
-#pragma unroll
-    for (gint k = 0; k < 9; k++)
-      if (lane == (guint) k)
-        result->raw[PBF_HOG_0 + k] = normalised[k];
-    __syncwarp ();
-    if (lane < PBF_N_SPATIAL)
-      result->features[lane] = (gfloat) result->raw[lane] / pbf_scale (lane);
-    __syncwarp ();
   }
 }
 
-/* By the block: the network for the features @x, in the order of sums of
- * pbf_run_network(). */
-__device__ void
-run_network_by_block (const PbfParams &p, const PbfDeviceModel &model,
-    gfloat *x, gfloat *hidden, gfloat *out, PbfResult *result)
+/* Sectors and disc of row @y. */
+__device__ __forceinline__ void
+prepare_row (const PbfParams &p, BlockMemory &s, gint y, gint32 ex, gint32 ey)
 {
-  guint warp = threadIdx.x / 32, lane = pbf_lane (), t = threadIdx.x;
-  guint padded = model.hidden_padded;
+  pbf_polar_row (y, ex, ey, p.inner2, p.outer2, &s.sectors[0][y],
+      &s.sectors[1][y], &s.sectors[2][y]);
+  s.disc[y] = pbf_disc_row (y, ex, ey, p.radius2);
+}
 
-  if (t < PBF_N_FEATURES)
-    x[t] = (x[t] - __ldg (&model.mean[t])) * __ldg (&model.inv_std[t]);
-  __syncthreads ();
-  for (guint j = t; j < padded; j += THREADS) {
-    gfloat h = __ldg (&model.b1[j]);
+/* By a warp of ROW_WARPS: adds up its share of the rows before @row in a window of @n rows.
+ * Returns: are they all there? */
+__device__ __noinline__ bool
+add_rows (const PbfResident &r, BlockMemory &s, guint32 row, guint32 n)
+{
+  guint lane = pbf_lane (), share = threadIdx.x / 32 - ROW_WARP;
+  guint f = min (lane, PBF_N_SPATIAL - 1u);
+  gint64 s1 = 0, s2 = 0;
+  bool all = true;
+
+#pragma unroll 1
+  for (guint32 k = 1 + share; k < n; k += 4 * ROW_WARPS) {
+    PbfTagged v[4];
 
 #pragma unroll
-    for (guint i = 0; i < PBF_N_FEATURES; i++)
-      h = fmaf (__ldg (&model.w1t[i * padded + j]), x[i], h);
-    hidden[j] = h > 0.0f ? h : 0.0f;
-  }
-  __syncthreads ();
-  if (warp < model.outputs) {
-    gfloat sum = 0.0f;
+    for (guint i = 0; i < 4; i++) {
+      guint32 back = min (k + i * ROW_WARPS, n - 1);
+      v[i] = load_tagged (&r.rows[(row - back) & (r.n_rows - 1)][f]);
+    }
+#pragma unroll
+    for (guint i = 0; i < 4; i++) {
+      guint32 back = k + i * ROW_WARPS;
+      gint32 value = back < n ? (gint32) v[i] : 0;
 
-    for (guint j = lane; j < padded; j += 32)
-      sum = fmaf (__ldg (&model.w2[warp * padded + j]), hidden[j], sum);
-    for (int half = 16; half > 0; half /= 2)
-      sum = sum + __shfl_down_sync (PBF_ALL_LANES, sum, half);
+      all &= back >= n || (guint32) (v[i] >> 32) == row - back + 1;
+      s1 += value;
+      s2 += (gint64) value * value;
+    }
+  }
+  if (lane < PBF_N_SPATIAL) {
+    s.s1[1 + share][lane] = s1;
+    s.s2[1 + share][lane] = s2;
+  }
+  return __all_sync (PBF_ALL_LANES, all);
+}
+
+/* The same until they are there. FALSE when the kernel has to end. */
+__device__ bool
+wait_for_rows (const PbfResident &r, BlockMemory &s, guint32 row, guint32 n,
+    guint64 end_ns)
+{
+  for (guint tries = 1; !add_rows (r, s, row, n); tries++)
+    if (tries % 64 == 0
+        && __any_sync (PBF_ALL_LANES,
+            now_ns () >= end_ns
+                || (load_from_host (r.head) & PBF_HEAD_STOP) != 0))
+      return false;
+  return true;
+}
+
+/* By a warp: the shares together. */
+__device__ void
+sum_shares (BlockMemory &s)
+{
+  guint lane = pbf_lane ();
+  gint64 s1 = 0, s2 = 0;
+
+  if (lane >= PBF_N_SPATIAL)
+    return;
+#pragma unroll
+  for (guint k = 1; k <= ROW_WARPS; k++) {
+    s1 += s.s1[k][lane];
+    s2 += s.s2[k][lane];
+  }
+  s.s1[0][lane] = s1;
+  s.s2[0][lane] = s2;
+}
+
+/* --- features -------------------------------------------------------------------------- */
+
+/* By a warp, lanes with their own feature @f where @active: its value @v enters the window,
+ * if the frame does. Again with the same value, once the rows before are known. */
+__device__ __noinline__ void
+enter_feature (
+    const PbfResident &r, BlockMemory &s, guint f, gint32 v, bool active)
+{
+  gint64 n = s.frame.window_n;
+  guint32 row = s.frame.row;
+
+  if (!active)
+    return;
+  gfloat scale = pbf_scale (f), feature = (gfloat) v / scale;
+
+  s.result.raw[f] = v;
+  s.result.features[f] = feature;
+  if (n == 0)
+    return;
+  store_tagged (&r.rows[row & (r.n_rows - 1)][f], (guint32) v, row + 1);
+  if (!s.rows_known)
+    return;
+  gint64 s1 = s.s1[0][f] + v, s2 = s.s2[0][f] + (gint64) v * v;
+  gint64 numerator = n * s2 - s1 * s1;
+  gfloat variance = pbf_variance (numerator, n, scale);
+
+  s.result.var_num[f] = numerator;
+  s.result.features[PBF_N_SPATIAL + f] = variance;
+  s.x[f] = (feature - s.mean[f]) * s.inv_std[f];
+  s.x[PBF_N_SPATIAL + f] =
+      (variance - s.mean[PBF_N_SPATIAL + f]) * s.inv_std[PBF_N_SPATIAL + f];
+}
+
+/* By a warp: sector @sector below and above the expected position. */
+__device__ __noinline__ void
+sum_sector (
+    BlockMemory &s, guint sector, gint32 ey, guint32 *lower, guint32 *upper)
+{
+  guint32 below = 0, above = 0;
+
+#pragma unroll 1
+  for (gint y = pbf_lane (); y < SIDE; y += 32) {
+    guint32 sum = sum_row (s.roi + y * PITCH, s.sectors[sector][y]);
+    gint32 dy = 256 * y + 128 - ey;
+
+    if (sector == 0 ? dy >= 0 : dy > 0)
+      below += sum;
+    else
+      above += sum;
+  }
+  *lower = pbf_warp_sum (below);
+  *upper = pbf_warp_sum (above);
+}
+
+/* By a warp: the polar features. */
+__device__ void
+measure_sectors (const PbfResident &r, BlockMemory &s, gint32 ey)
+{
+  guint lane = pbf_lane ();
+  guint32 mine = 0;
+
+#pragma unroll 1
+  for (guint sector = 0; sector < 3; sector++) {
+    guint32 lower, upper;
+
+    sum_sector (s, sector, ey, &lower, &upper);
+    mine = lane == sector ? lower : lane == 5 - sector ? upper : mine;
+  }
+  enter_feature (r, s, PBF_POLAR_0 + lane, mine, lane < 6);
+}
+
+/* By warp 0, for many runs: all of components and pool. */
+__device__ __noinline__ void
+label_many_runs (const PbfParams &p, BlockMemory &s, const Rows &mask,
+    gint32 ex, gint32 ey, PbfDeviceScratch *scratch)
+{
+  gint pool_number;
+  Rows pool;
+  guint n = label_by_runs (p, mask, ex, ey, scratch->components,
+      scratch->parents, &pool_number, &pool);
+
+  measure_pool (s.roi, pool, &s.result);
+  __syncwarp ();
+  measure_spatters (p, scratch->components, n, pool_number, &s.result);
+  __syncwarp ();
+}
+
+/* By warp 0: components and the pool's shape. */
+__device__ void
+label_roi (const PbfParams &p, const PbfResident &r, BlockMemory &s, gint32 ex,
+    gint32 ey)
+{
+  guint lane = pbf_lane ();
+  Rows mask;
+
+  mask.low = gather_lit (s.lit + lane * LIT_PITCH);
+  mask.high = lane < 8 ? gather_lit (s.lit + (32 + lane) * LIT_PITCH) : 0;
+  guint32 counts = count_runs (mask.low) | count_runs (mask.high) << 16;
+  guint32 before = pbf_warp_sum_before (counts);
+  guint32 all = __shfl_sync (PBF_ALL_LANES, before + counts, 31);
+  guint32 n = (all & 0xffff) + (all >> 16);
+
+  if (n > FEW_RUNS) {
+    label_many_runs (p, s, mask, ex, ey, r.scratch + blockIdx.x);
     if (lane == 0)
-      out[warp] = __ldg (&model.b2[warp]) + sum;
+      s.few = false;
+    tell_warps (LABELLED, 4);
+    enter_feature (r, s, lane, lane < PBF_POLAR_0 ? s.result.raw[lane] : 0,
+        lane < PBF_POLAR_0);
+    return;
   }
-  __syncthreads ();
-  if (t == 0) {
-    pbf_activate (out, model.outputs, p.activation);
-    for (guint k = 0; k < model.outputs; k++)
-      result->outputs[k] = out[k];
-    result->n_outputs = model.outputs;
+  PbfMoments m = label_few_runs (s.runs, mask, before & 0xffff,
+      (all & 0xffff) + (before >> 16), n, min (max (ex >> 8, 0), SIDE - 1),
+      min (max (ey >> 8, 0), SIDE - 1), p.connectivity, s.disc);
+  if (lane == 0) {
+    s.few = true;
+    if (m.n == 0)
+      atomicOr (&s.result.flags, (guint32) PBF_RESULT_NO_POOL);
   }
+  tell_warps (LABELLED, 4);
+  gint32 ratio = pbf_ratio_q16 (&m);
+  enter_feature (r, s, lane == 0 ? PBF_MP_AREA : PBF_MP_RATIO,
+      lane == 0 ? m.n : ratio, lane < 2);
+}
+
+/* By warp 1: polar sums, intensities of the pool. */
+__device__ void
+measure_intensities (const PbfResident &r, BlockMemory &s, gint32 ey)
+{
+  measure_sectors (r, s, ey);
+  wait_for_warps (LABELLED, 4);
+  if (!s.few)
+    return;
+  gint32 mean =
+      s.runs.pool >= 0 ? measure_pool_pixels (s.runs, s.roi, &s.result) : 0;
+  enter_feature (r, s, PBF_MP_MEAN, mean, pbf_lane () == 0);
+}
+
+/* Ends a warp's part in the features. A warp without neurons goes on with what the network
+ * does not need. */
+__device__ __forceinline__ void
+end_features (bool wait, bool rows_known)
+{
+  if (wait) {
+    wait_for_warps (FEATURES_KNOWN, WARPS);
+  } else {
+    tell_warps (FEATURES_KNOWN, WARPS);
+    if (!rows_known)
+      tell_warps (WINDOW_KNOWN, WARPS);
+  }
+}
+
+/* By warp 2. */
+__device__ void
+measure_spatters_by_warp (const PbfParams &p, const PbfResident &r,
+    BlockMemory &s, bool neurons, bool rows_known)
+{
+  guint lane = pbf_lane ();
+  guint32 keys[2], area, count;
+
+  wait_for_warps (LABELLED, 4);
+  if (s.few) {
+    count_few_spatters (p, s.runs, keys, &area, &count);
+    enter_feature (r, s, lane == 0 ? PBF_SPATTER_AREA : PBF_SPATTER_COUNT,
+        lane == 0 ? area : count, lane < 2);
+  }
+  if (!neurons)
+    end_features (false, rows_known);
+  if (s.few)
+    list_few_spatters (s.runs, keys, count, &s.result);
+  if (neurons)
+    end_features (true, rows_known);
+}
+
+/* By PLACE_WARP. */
+__device__ void
+place_pool_by_warp (BlockMemory &s, bool neurons, bool rows_known)
+{
+  if (!neurons)
+    end_features (false, rows_known);
+  wait_for_warps (LABELLED, 4);
+  if (s.few && s.runs.pool >= 0 && pbf_lane () == 0)
+    place_pool (s.runs, &s.result);
+  __syncwarp ();
+  if (neurons)
+    end_features (true, rows_known);
+}
+
+/* By the gradients' warps. */
+__device__ void
+measure_gradients (const PbfResident &r, BlockMemory &s)
+{
+  guint warp = threadIdx.x / 32 - GRADIENT_WARP, lane = pbf_lane ();
+  guint32 all[5] = { 0, 0, 0, 0, 0 }, left[5] = { 0, 0, 0, 0, 0 };
+
+  /* a word a thread: the sums of a warp fit 32 bits */
+  G_STATIC_ASSERT (32 * GRADIENT_WARPS >= SIDE * WORDS);
+  add_gradients (
+      s.roi, threadIdx.x - 32 * GRADIENT_WARP, 32 * GRADIENT_WARPS, all, left);
+  __syncwarp ();
+#pragma unroll
+  for (gint k = 0; k < 5; k++) {
+    guint32 a = pbf_warp_sum (all[k]), l = pbf_warp_sum (left[k]);
+
+    if (lane == 0) {
+      s.gradients[warp][k] = a;
+      s.gradients[warp][5 + k] = l;
+    }
+  }
+  if (warp != 0) {
+    tell_warps (GRADIENTS_SUMMED, GRADIENT_WARPS);
+    return;
+  }
+  wait_for_warps (GRADIENTS_SUMMED, GRADIENT_WARPS);
+
+  gint64 mine = 0, a[5], l[5], bins[9], bin = 0;
+  if (lane < 10)
+    for (guint k = 0; k < GRADIENT_WARPS; k++)
+      mine += s.gradients[k][lane];
+#pragma unroll
+  for (gint k = 0; k < 5; k++) {
+    a[k] = __shfl_sync (PBF_ALL_LANES, mine, k);
+    l[k] = __shfl_sync (PBF_ALL_LANES, mine, 5 + k);
+  }
+  pbf_hog_unfold (a, l, bins);
+#pragma unroll
+  for (gint k = 0; k < 9; k++)
+    bin = lane == (guint) k ? bins[k] : bin;
+  gint32 share = pbf_hog_share (bin, pbf_hog_norm (bins));
+  enter_feature (r, s, PBF_HOG_0 + lane, share, lane < 9);
+}
+
+/* --- the network and the record --------------------------------------------------------- */
+
+/* By a warp: output @k before its activation, in lane 0; the sum in the order of
+ * pbf_run_network(). */
+__device__ __forceinline__ gfloat
+sum_output (
+    const BlockMemory &s, const PbfDeviceModel &model, guint k, gfloat bias)
+{
+  gfloat sum = 0.0f;
+
+#pragma unroll 2
+  for (guint j = pbf_lane (); j < model.hidden_padded; j += 32)
+    sum = fmaf (s.w2[k * model.hidden_padded + j], s.hidden[j], sum);
+#pragma unroll
+  for (int half = 16; half > 0; half /= 2)
+    sum = sum + __shfl_down_sync (PBF_ALL_LANES, sum, half);
+  return bias + sum;
+}
+
+/* By the first PBF_MAX_OUTPUTS warps, one for each word of the outputs. */
+__device__ __forceinline__ void
+write_output (BlockMemory &s, const PbfParams &p, const PbfDeviceModel &model,
+    gfloat bias, PbfTagged *record, guint32 tag)
+{
+  guint k = threadIdx.x / 32;
+  gfloat out[PBF_MAX_OUTPUTS] = { 0.0f };
+
+  if (k < model.outputs)
+    out[0] = sum_output (s, model, k, bias);
+  if (p.activation == PBF_ACTIVATION_SOFTMAX) {
+    if (pbf_lane () == 0)
+      s.out[k] = out[0];
+    wait_for_warps (OUTPUTS_SUMMED, PBF_MAX_OUTPUTS);
+    if (pbf_lane () == 0 && k < model.outputs) {
+      for (guint i = 0; i < model.outputs; i++)
+        out[i] = s.out[i];
+      pbf_activate (out, model.outputs, p.activation);
+      out[0] = out[k];
+    }
+  } else if (pbf_lane () == 0 && k < model.outputs) {
+    pbf_activate (out, 1, p.activation);
+  }
+  if (pbf_lane () == 0)
+    store_to_host (record + OUTPUT_WORD + k, __float_as_uint (out[0]), tag);
+}
+
+/* By the last four warps: the record, without the outputs if others write them. */
+__device__ __forceinline__ void
+write_record (
+    const BlockMemory &s, PbfTagged *record, guint32 tag, bool with_outputs)
+{
+  guint i = threadIdx.x - (THREADS - 128);
+
+  G_STATIC_ASSERT (PBF_RECORD_WORDS / 2 <= 128 && OUTPUT_WORD % 2 == 0);
+  if (threadIdx.x >= THREADS - 128 && i < PBF_RECORD_WORDS / 2
+      && (with_outputs || i < OUTPUT_WORD / 2
+          || i >= (OUTPUT_WORD + PBF_MAX_OUTPUTS) / 2))
+    store_pair_to_host (record + 2 * i, ((const guint64 *) &s.result)[i], tag);
 }
 
 __global__ void
-__launch_bounds__ (THREADS) resident_kernel (const PbfParams p,
-    const PbfDeviceModel model, const PbfResident r, guint32 first)
+__launch_bounds__ (THREADS, 1)
+    resident_kernel (const __grid_constant__ PbfParams p,
+        const __grid_constant__ PbfDeviceModel model,
+        const __grid_constant__ PbfResident r, guint32 first)
 {
-  __shared__ Shared shared;
-  __shared__ alignas (16) PbfRingEntry entry;
-  __shared__ gfloat x[PBF_N_FEATURES], hidden[PBF_MAX_HIDDEN];
-  __shared__ gfloat out[PBF_MAX_OUTPUTS];
-  __shared__ unsigned long long sums[2][5];
-  __shared__ guint entered;
-  __shared__ bool there, turn;
+  __shared__ BlockMemory s;
+  guint t = threadIdx.x, warp = t / 32, lane = t & 31;
+  guint blocks = r.relayed ? gridDim.x - 1 : gridDim.x;
   guint64 end_ns = now_ns () + r.lifetime_ns;
-  bool first_warp = threadIdx.x < 32;
+  /* the thread's neuron, those of the first warps last, with its weights for the kernel's
+   * life */
+  guint neuron = (t + THREADS - 32 * (PLACE_WARP + 1)) % THREADS;
+  bool neurons = neuron - lane < model.hidden_padded;
+  gfloat weights[PBF_N_FEATURES], bias = 0.0f, out_bias = 0.0f;
 
-  for (guint32 q = first + blockIdx.x;; q += gridDim.x) {
-    if (first_warp) {
-      bool found = wait_for_frame (r, q, end_ns);
+  if (blockIdx.x == blocks) {
+    relay_entries (r, first, end_ns);
+    return;
+  }
+#pragma unroll
+  for (guint i = 0; i < PBF_N_FEATURES; i++)
+    weights[i] = neuron < model.hidden_padded
+                     ? model.w1t[i * model.hidden_padded + neuron]
+                     : 0.0f;
+  if (neuron < model.hidden_padded)
+    bias = model.b1[neuron];
+  for (guint i = t; i < model.outputs * model.hidden_padded; i += THREADS)
+    s.w2[i] = model.w2[i];
+  if (warp < model.outputs)
+    out_bias = model.b2[warp];
+  if (t < PBF_N_FEATURES) {
+    s.mean[t] = model.outputs > 0 ? model.mean[t] : 0.0f;
+    s.inv_std[t] = model.outputs > 0 ? model.inv_std[t] : 0.0f;
+  }
 
-      if (found) {
-        ((guint32 *) &entry)[pbf_lane ()] =
-            ((const volatile guint32 *) &r
-                    .entries[q & (r.places - 1)])[pbf_lane ()];
-        __syncwarp ();
-        guint decided = pbf_begin_frame (p, entry.frame, SIDE, &shared.result);
-        if (pbf_lane () == 0)
-          entered = decided;
+  for (guint32 q = first + blockIdx.x;; q += blocks) {
+    PbfTagged *record =
+        r.records + (gsize) (q & (r.places - 1)) * PBF_RECORD_WORDS;
+
+    if (was_finished (r, q, first))
+      continue;
+    if (warp == 0) {
+      guint32 word;
+      bool there = wait_for_entry (r, q, end_ns, &word);
+
+      if (lane < PBF_ENTRY_WORDS)
+        ((guint32 *) &s.frame)[lane] = word;
+      if (lane == 0) {
+        s.there = there;
+        s.given_up = false;
+        s.rows_known = true;
       }
-      if (pbf_lane () == 0)
-        there = found;
     }
     __syncthreads ();
-    if (!there)
+    if (!s.there)
       return;
-    if (entered != PBF_EMPTY)
-      measure_by_block (p, r, entry.frame, shared, sums);
-    if (first_warp) {
-      bool mine = wait_for_turn (r, q, end_ns);
 
-      if (mine) {
-        if (entered == PBF_ENTER)
-          move_window_on (p, r, entry.frame, &shared.result, x);
-        pass_turn_on (r, q);
+    bool analysed = s.frame.info.entry != PBF_EMPTY;
+    bool enters = s.frame.info.entry == PBF_ENTER;
+    bool judged = enters && model.outputs > 0;
+    guint32 row = s.frame.row, n = s.frame.window_n;
+
+    if (warp == HEAD_WARP)
+      begin_record (s.frame, judged ? model.outputs : 0, &s.result);
+    if (analysed) {
+      gint32 ex = pbf_clamp_reach (
+          (gint64) s.frame.info.e_x_q8 - 256 * s.frame.roi_x, SIDE);
+      gint32 ey = pbf_clamp_reach (
+          (gint64) s.frame.info.e_y_q8 - 256 * s.frame.roi_y, SIDE);
+      bool share_known = true;
+
+      if (t < READERS) {
+        read_roi (s.frame, s.raw);
+      } else if (t >= 192 && t < 192 + SIDE) {
+        prepare_row (p, s, t - 192, ex, ey);
+      } else if (enters && warp >= ROW_WARP && warp < ROW_WARP + ROW_WARPS) {
+        share_known = add_rows (r, s, row, n);
+        if (!share_known)
+          s.rows_known = false;
       }
-      if (pbf_lane () == 0)
-        turn = mine;
+      __syncthreads ();
+      align_roi (p, s);
+      if (warp == HEAD_WARP)
+        sum_shares (s);
+      __syncthreads ();
+      bool rows_known = !enters || s.rows_known;
+
+      if (warp == 0)
+        label_roi (p, r, s, ex, ey);
+      else if (warp == 1)
+        measure_intensities (r, s, ey);
+      else if (warp == 2)
+        measure_spatters_by_warp (p, r, s, neurons, rows_known);
+      else
+        measure_gradients (r, s);
+      if (!share_known && !wait_for_rows (r, s, row, n, end_ns))
+        s.given_up = true;
+      if (warp == PLACE_WARP)
+        place_pool_by_warp (s, neurons, rows_known);
+      else if (warp != 2)
+        end_features (true, rows_known);
+      if (!rows_known && (neurons || (warp != 2 && warp != PLACE_WARP))) {
+        if (warp == 0) {
+          sum_shares (s);
+          s.rows_known = true;
+          __syncwarp ();
+          enter_feature (r, s, lane,
+              lane < PBF_N_SPATIAL ? s.result.raw[lane] : 0,
+              lane < PBF_N_SPATIAL);
+        }
+        wait_for_warps (WINDOW_KNOWN, WARPS);
+      }
+      if (judged && neurons) {
+        gfloat h = bias;
+
+#pragma unroll
+        for (guint i = 0; i < PBF_N_FEATURES; i += 4) {
+          float4 x = *(const float4 *) &s.x[i];
+
+          h = fmaf (weights[i], x.x, h);
+          h = fmaf (weights[i + 1], x.y, h);
+          h = fmaf (weights[i + 2], x.z, h);
+          h = fmaf (weights[i + 3], x.w, h);
+        }
+        s.hidden[neuron] = h > 0.0f ? h : 0.0f;
+      }
     }
     __syncthreads ();
-    if (!turn)
+    if (s.given_up)
       return;
-    if (entered == PBF_ENTER && model.outputs > 0)
-      run_network_by_block (p, model, x, hidden, out, &shared.result);
-    if (first_warp)
-      write_record (r, q, entry.result, &shared.result);
+    if (judged && warp < PBF_MAX_OUTPUTS)
+      write_output (s, p, model, out_bias, record, q + 1);
+    write_record (s, record, q + 1, !judged);
     __syncthreads ();
+    if (t == 0)
+      __stcg (&r.finished[q & (r.places - 1)], q + 1);
   }
 }
 
@@ -360,7 +848,7 @@ pbf_launch_resident (const PbfParams *params, const PbfDeviceModel *model,
 {
   PbfDeviceModel none = { 0, 0, NULL, NULL, NULL, NULL, NULL, NULL };
 
-  resident_kernel<<<blocks, THREADS, 0, stream>>> (
-      *params, model ? *model : none, *resident, first);
+  resident_kernel<<<blocks + (resident->relayed ? 1 : 0), THREADS, 0,
+      stream>>> (*params, model ? *model : none, *resident, first);
   return cudaGetLastError ();
 }

@@ -8,40 +8,56 @@
 
 #include "cuda/meltpool/cuda/engine.cuh"
 
-/* A place of the ring, written by the host. */
+/* Description of a frame for the kernel. */
 typedef struct {
-  PbfDeviceFrame frame; /* pixels in page-locked or device memory */
-  PbfResult *result;    /* page-locked, at a multiple of 16 */
-  guint32 sequence;     /* of the frame, plus 1, by a release store */
-  guint32 padding[7];
-} PbfRingEntry;
+  PbfFrameInfo
+      info; /* with the flags that need no pixels; PBF_ENTER, PBF_EXCLUDE or
+                      * PBF_EMPTY (no ROI, nothing to compute) */
+  const guint8 *roi; /* its top left pixel, in page-locked memory */
+  guint32 stride;
+  guint16 roi_x, roi_y;
+  guint32 row;      /* of the frame in the window's ring, if it enters */
+  guint32 window_n; /* rows in the window, this one included */
+  guint32 padding[2];
+} PbfRingFrame;
 
-G_STATIC_ASSERT (sizeof (PbfRingEntry) == 128);
+/* Entries and records travel as words with a tag, the frame's sequence number plus 1:
+ * whoever sees all tags has all words, in whatever order they came. */
+typedef guint64 PbfTagged; /* word in the low half, tag in the high one */
 
-/* The temporal window, in device memory. */
+/* The kernel is to end. */
+#define PBF_HEAD_STOP (G_GUINT64_CONSTANT (1) << 32)
+
+#define PBF_ENTRY_WORDS (sizeof (PbfRingFrame) / 4)
+#define PBF_ENTRY_STRIDE 32 /* words from entry to entry */
+#define PBF_RECORD_WORDS (sizeof (PbfResult) / 4)
+
+G_STATIC_ASSERT (PBF_ENTRY_WORDS == 24);
+G_STATIC_ASSERT (PBF_RECORD_WORDS % 2 == 0);
+
 typedef struct {
-  guint32 committed; /* frames that have had their turn */
-  guint32 started;
-  guint32 n, first; /* rows that count; the oldest one's place */
-  guint32 layer, vector_id;
-  guint64 position;
-  gint64 s1[PBF_N_SPATIAL], s2[PBF_N_SPATIAL];
-} PbfResidentWindow;
-
-typedef struct {
-  const PbfRingEntry *entries;
-  guint32 *done; /* of each place: sequence + 1 of the frame computed last */
-  const guint32 *stop; /* the kernel ends when it is not 0 */
-  guint32 places;      /* of the ring; a power of two */
-  PbfResidentWindow *window;
-  gint32 (*rows)[PBF_N_SPATIAL]; /* of the window, a ring of its length */
-  PbfDeviceScratch *scratch;     /* one a block */
+  const PbfTagged *entries; /* in the host's memory, as are the next two */
+  PbfTagged *records;
+  const guint64
+      *head; /* sequence of the next frame (low half), PBF_HEAD_STOP */
+  PbfTagged *
+      relayed; /* in device memory: the entries, copied by the last block; NULL:
+                        * each block looks into the host's memory */
+  guint64 *relayed_head; /* likewise: the launch whose relay has ended */
+  guint64 launch;        /* number of the launch, from 1 on */
+  guint32 places;        /* of the ring; a power of two */
+  guint32 *
+      finished; /* device; of each place: sequence + 1 of the frame computed last */
+  PbfTagged (*rows)[PBF_N_SPATIAL]; /* device; of the window; tag: row + 1 */
+  guint32 n_rows;                   /* a power of two */
+  PbfDeviceScratch *scratch;        /* one a block */
   guint64 lifetime_ns;
   guint32 idle_sleep_ns;
   guint32 stall_at; /* for tests: take no frame from this one on; 0: no limit */
 } PbfResident;
 
-/* @blocks that begin at frame @first. */
+/* @blocks that begin at frame @first, and one that relays entries if @resident has
+ * room for them. */
 cudaError_t pbf_launch_resident (const PbfParams *params,
     const PbfDeviceModel *model, const PbfResident *resident, guint32 first,
     guint blocks, cudaStream_t stream);

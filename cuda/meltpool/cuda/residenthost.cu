@@ -4,8 +4,11 @@
  */
 /* The CUDA backend with a resident kernel, host side: the ring, the kernel's life, the
  * way back to the batch backend. docs/design/realtime.md has the protocol. */
+#include <stddef.h>
+
 #include "cuda/core/histogram.h"
 #include "cuda/core/memory.h"
+#include "cuda/core/spin.h"
 #include "cuda/meltpool/backend.h"
 #include "cuda/meltpool/cpu/cpu.h"
 #include "cuda/meltpool/cuda/resident.cuh"
@@ -14,11 +17,15 @@
 #define STALL_NS G_GUINT64_CONSTANT (500000000)
 /* The first launch may load modules. */
 #define FIRST_STALL_NS G_GUINT64_CONSTANT (5000000000)
-/* The kernel ends within this time after "stop", or never. */
+/* The kernel ends within this time after the stop flag is set, or never. */
 #define STOP_NS G_GUINT64_CONSTANT (2000000000)
 /* Between two questions to CUDA whether the kernel has ended. */
 #define ASK_NS 20000
 #define SLEEP_US 20
+#define ROI_STRIDE 48
+#define ROI_BYTES ((gsize) ROI_STRIDE * PBF_ROI_SIDE)
+/* a word of those that the kernel writes last */
+#define LAST_WORD (offsetof (PbfResult, outputs) / 4)
 
 namespace {
 
@@ -30,6 +37,14 @@ struct Slot {
 
 } // namespace
 
+/* The window after a frame. */
+struct Track {
+  guint32 row; /* of the next frame that enters */
+  guint32 n;   /* rows in the window */
+  gboolean started;
+  PbfRow last;
+};
+
 struct _PbfBackend {
   PbfConfig config;
   PbfParams params;
@@ -38,70 +53,90 @@ struct _PbfBackend {
   PbfModel *model;
   PbfDeviceModel device_model;
   PbfResident ring;
-  PbfRingEntry *entries; /* those of @ring, for the host to write */
-  guint32 *done, *stop;
-  PbfResult *results; /* one a place, for batches whose results are elsewhere */
-  guint8 *pixels;     /* likewise, for frames */
-  guint pitch;
-  gsize frame_size;
+  PbfTagged *entries, *records; /* those of @ring, for the host */
+  guint32 *head; /* two words: the sequence of the next frame, stop */
+  guint8 *
+      pixels; /* ROIs of frames that are not in page-locked memory, one a place */
   cudaStream_t stream;
   cudaEvent_t ended;
-  PbfCpuScratch *cpu_scratch; /* for positions that the kernel cannot find */
+  PbfCpuScratch *cpu_scratch; /* for what needs the whole frame */
   Slot slots[16];
 
+  Track track;    /* of submit() */
+  Track *before;  /* of each place: the window before its frame */
   guint32 next;   /* of submit(): sequence of the next frame */
   guint32 undone; /* of wait(): the first frame whose record is not there */
   /* submit() and wait() may run in two threads */
   GMutex launch_lock;
   gboolean launched, ever_done;
+  guint64 may_end_ns;  /* the kernel does not end before */
   PbfBackend *instead; /* the batch backend, after a stall */
 };
 
 namespace {
 
 guint
-ring_places (const PbfConfig *config)
+power_of_two (guint least)
 {
-  guint places = 1;
+  guint n = 1;
 
-  while (places < config->depth * config->max_batch)
-    places *= 2;
-  return places;
+  while (n < least)
+    n *= 2;
+  return n;
 }
 
 gboolean
 init_memory (PbfBackend *b, GError **error)
 {
-  guint places = b->ring.places = ring_places (&b->config);
+  guint places = power_of_two (b->config.depth * b->config.max_batch);
+  guint n_rows = power_of_two (b->config.window + places);
+  gboolean relay = b->config.parallel_frames > 1;
   CvisArena *arena = &b->arena;
 
   if (!cvis_arena_stream (arena, &b->stream, error)
       || !cvis_arena_event (arena, &b->ended, error)
-      || !cvis_arena_pin (arena, &b->entries, places, "the ring", error)
-      || !cvis_arena_pin (arena, &b->done, places, "the ring", error)
-      || !cvis_arena_pin (arena, &b->stop, 1, "the ring", error)
-      || !cvis_arena_pin (arena, &b->results, places, "results", error)
       || !cvis_arena_pin (
-          arena, &b->pixels, places * b->frame_size, "frames", error)
-      || !cvis_arena_take (arena, &b->ring.window, 1, "the window", error)
-      || !cvis_arena_take (
-          arena, &b->ring.rows, b->config.window, "the window", error)
+          arena, &b->entries, places * PBF_ENTRY_STRIDE, "the ring", error)
+      || !cvis_arena_pin (
+          arena, &b->records, places * PBF_RECORD_WORDS, "the ring", error)
+      || !cvis_arena_pin (arena, &b->head, 2, "the ring", error)
+      || !cvis_arena_pin (
+          arena, &b->pixels, places * ROI_BYTES, "regions of interest", error)
+      || !cvis_arena_take (arena, &b->ring.finished, places, "the ring", error)
+      || (relay
+          && (!cvis_arena_take (arena, &b->ring.relayed,
+                  places * PBF_ENTRY_STRIDE, "the ring", error)
+              || !cvis_arena_take (
+                  arena, &b->ring.relayed_head, 1, "the ring", error)))
+      || !cvis_arena_take (arena, &b->ring.rows, n_rows, "the window", error)
       || !cvis_arena_take (arena, &b->ring.scratch, b->config.parallel_frames,
           "labelling", error)
       || (b->model
           && !pbf_device_model_init (&b->device_model, arena, b->model, error)))
     return FALSE;
-  memset (b->entries, 0, places * sizeof *b->entries);
-  memset (b->done, 0, places * sizeof *b->done);
-  *b->stop = 0;
+  memset (b->entries, 0, places * PBF_ENTRY_STRIDE * sizeof *b->entries);
+  memset (b->records, 0, places * PBF_RECORD_WORDS * sizeof *b->records);
+  b->head[0] = b->head[1] = 0;
+  b->before = g_new0 (Track, places);
   b->ring.entries = b->entries;
-  b->ring.done = b->done;
-  b->ring.stop = b->stop;
+  b->ring.records = b->records;
+  b->ring.head = (const guint64 *) b->head;
+  b->ring.places = places;
+  b->ring.n_rows = n_rows;
   b->ring.lifetime_ns = (guint64) b->config.lifetime_ms * 1000000;
   b->ring.idle_sleep_ns = b->config.idle_sleep_ns;
   b->ring.stall_at = b->config.stall_at;
   return CVIS_CUDA (
-             cudaMemset (b->ring.window, 0, sizeof *b->ring.window), error)
+             cudaMemset (b->ring.finished, 0, places * sizeof (guint32)), error)
+         && (!relay
+             || (CVIS_CUDA (cudaMemset (b->ring.relayed, 0,
+                                places * PBF_ENTRY_STRIDE * sizeof (PbfTagged)),
+                     error)
+                 && CVIS_CUDA (cudaMemset (b->ring.relayed_head, 0,
+                                   sizeof *b->ring.relayed_head),
+                     error)))
+         && CVIS_CUDA (
+             cudaMemset (b->ring.rows, 0, n_rows * sizeof *b->ring.rows), error)
          && CVIS_CUDA (cudaStreamSynchronize (0), error);
 }
 
@@ -120,19 +155,16 @@ kernel_has_ended (PbfBackend *b, gboolean *ended, GError **error)
 gboolean
 launch_kernel (PbfBackend *b, GError **error)
 {
-  guint32 first = b->undone;
-
-  /* all that the last launch committed is done, but wait() may not have seen it yet */
-  while (b->done[first & (b->ring.places - 1)] == first + 1)
-    first++;
-  __atomic_store_n (b->stop, 0, __ATOMIC_RELEASE);
+  __atomic_store_n (&b->head[1], 0, __ATOMIC_RELEASE);
+  b->ring.launch++;
   if (!CVIS_CUDA (
           pbf_launch_resident (&b->params, b->model ? &b->device_model : NULL,
-              &b->ring, first, b->config.parallel_frames, b->stream),
+              &b->ring, b->undone, b->config.parallel_frames, b->stream),
           error)
       || !CVIS_CUDA (cudaEventRecord (b->ended, b->stream), error))
     return FALSE;
   b->launched = TRUE;
+  b->may_end_ns = cvis_monotonic_ns () + b->ring.lifetime_ns;
   return TRUE;
 }
 
@@ -140,6 +172,8 @@ launch_kernel (PbfBackend *b, GError **error)
 gboolean
 keep_alive (PbfBackend *b, GError **error)
 {
+  if (b->launched && cvis_monotonic_ns () < b->may_end_ns)
+    return TRUE;
   return cvis_in_context (b->context, error, [&] {
     gboolean ended;
 
@@ -156,7 +190,7 @@ quiesce (PbfBackend *b, GError **error)
     guint64 end = cvis_monotonic_ns () + STOP_NS;
     gboolean ended = FALSE;
 
-    __atomic_store_n (b->stop, 1, __ATOMIC_RELEASE);
+    __atomic_store_n (&b->head[1], 1, __ATOMIC_RELEASE);
     while (!ended) {
       if (!kernel_has_ended (b, &ended, error))
         return FALSE;
@@ -173,35 +207,30 @@ quiesce (PbfBackend *b, GError **error)
 
 /* --- after a stall --------------------------------------------------------------- */
 
-/* In the context: the window as the batch backend keeps it. */
+/* In the context: the window before frame b->undone as the batch backend keeps it. */
 gboolean
 read_window (PbfBackend *b, PbfDeviceWindow *window,
     gint32 (*rows)[PBF_N_SPATIAL], GError **error)
 {
-  guint length = b->config.window;
-  gint32 (*ring)[PBF_N_SPATIAL] =
-      (gint32 (*)[PBF_N_SPATIAL]) g_malloc (length * sizeof *ring);
-  PbfResidentWindow w;
-  gboolean ok =
-      CVIS_CUDA (
-          cudaMemcpy (&w, b->ring.window, sizeof w, cudaMemcpyDeviceToHost),
-          error)
-      && CVIS_CUDA (cudaMemcpy (ring, b->ring.rows, length * sizeof *ring,
-                        cudaMemcpyDeviceToHost),
-          error);
+  const Track *track = &b->before[b->undone & (b->ring.places - 1)];
 
-  if (ok) {
-    window->n = MIN (w.n, length - 1);
-    window->started = w.started;
-    window->layer = w.layer;
-    window->vector_id = w.vector_id;
-    window->position = w.position;
-    for (guint k = 0; k < window->n; k++)
-      memcpy (rows[k], ring[(w.first + w.n - window->n + k) % length],
-          sizeof *rows);
+  window->n = MIN (track->n, b->config.window - 1);
+  window->started = track->started;
+  window->layer = track->last.layer;
+  window->vector_id = track->last.vector_id;
+  window->position = track->last.position;
+  for (guint k = 0; k < window->n; k++) {
+    guint32 row = track->row - window->n + k;
+    PbfTagged words[PBF_N_SPATIAL];
+
+    if (!CVIS_CUDA (cudaMemcpy (words, b->ring.rows[row & (b->ring.n_rows - 1)],
+                        sizeof words, cudaMemcpyDeviceToHost),
+            error))
+      return FALSE;
+    for (guint f = 0; f < PBF_N_SPATIAL; f++)
+      rows[k][f] = (gint32) words[f];
   }
-  g_free (ring);
-  return ok;
+  return TRUE;
 }
 
 /* Ends the kernel and makes the batch backend that goes on in its place. */
@@ -254,21 +283,64 @@ compute_instead (PbfBackend *b, const Slot *slot, const PbfBatch *batch,
 
 /* --- frames into the ring ------------------------------------------------------- */
 
-/* A position that needs the components of the whole frame comes from the CPU. */
+/* Classes and positions that need the whole frame come from the CPU: it reads the frame
+ * in its own memory. */
 void
-find_position (
+classify_frame (
     PbfBackend *b, const guint8 *frame, guint stride, PbfFrameInfo *info)
 {
-  PbfResult result;
+  gboolean unknown =
+      info->entry == PBF_ENTER_IF_LIT
+      || (info->position != PBF_POSITION_GIVEN
+          && (info->entry != PBF_EMPTY || b->params.analyse_empty));
 
-  if (info->position != PBF_POSITION_BRIGHTEST
-      || (info->entry == PBF_EMPTY && !b->params.analyse_empty))
+  if (unknown) {
+    PbfResult result;
+
+    pbf_cpu_kernels ()->spatial (
+        &b->params, b->cpu_scratch, frame, stride, info, &result);
+    if (info->entry == PBF_ENTER_IF_LIT)
+      info->entry = result.flags & PBF_RESULT_EMPTY ? PBF_EMPTY : PBF_ENTER;
+    info->position = PBF_POSITION_GIVEN;
+    info->e_x_q8 = result.e_x_q8;
+    info->e_y_q8 = result.e_y_q8;
+  }
+  if (info->entry == PBF_EMPTY) {
+    info->flags |= PBF_RESULT_EMPTY;
+    if (b->params.analyse_empty)
+      info->entry = PBF_EXCLUDE;
+  }
+  if (info->entry == PBF_EXCLUDE)
+    info->flags |= PBF_RESULT_EXCLUDED;
+  if (info->entry != PBF_EMPTY
+      && (pbf_roi_clamped (info->e_x_q8, b->params.width, PBF_ROI_SIDE)
+          || pbf_roi_clamped (info->e_y_q8, b->params.height, PBF_ROI_SIDE)))
+    info->flags |= PBF_RESULT_ROI_CLAMPED;
+}
+
+/* The frame's place in the window. */
+void
+enter_window (PbfBackend *b, PbfRingFrame *frame, guint64 position)
+{
+  Track *t = &b->track;
+  PbfRow row;
+
+  if (frame->info.entry != PBF_ENTER)
     return;
-  pbf_cpu_kernels ()->spatial (
-      &b->params, b->cpu_scratch, frame, stride, info, &result);
-  info->position = PBF_POSITION_GIVEN;
-  info->e_x_q8 = result.e_x_q8;
-  info->e_y_q8 = result.e_y_q8;
+  row.layer = frame->info.layer;
+  row.vector_id = frame->info.vector_id;
+  row.position = position;
+  if (t->started && pbf_window_restarts (&b->params, &t->last, &row)) {
+    frame->info.flags |= PBF_RESULT_WINDOW_RESET;
+    t->n = 0;
+  }
+  t->n = MIN (t->n + 1, b->config.window);
+  if (t->n < b->config.window)
+    frame->info.flags |= PBF_RESULT_WARMUP;
+  frame->row = t->row++;
+  frame->window_n = t->n;
+  t->started = TRUE;
+  t->last = row;
 }
 
 void
@@ -276,28 +348,37 @@ fill_place (PbfBackend *b, const PbfBatch *batch, guint i, guint32 sequence,
     guint64 position)
 {
   guint place = sequence & (b->ring.places - 1);
-  PbfRingEntry *entry = &b->entries[place];
-  const guint8 *frame = batch->frames[i];
-  guint stride = batch->strides[i];
+  PbfTagged *entry = b->entries + (gsize) place * PBF_ENTRY_STRIDE;
+  PbfRingFrame frame = { batch->infos[i] };
+  guint32 words[PBF_ENTRY_WORDS];
+  const guint8 *roi;
 
-  entry->frame.info = batch->infos[i];
-  entry->frame.position = position;
-  find_position (b, frame, stride, &entry->frame.info);
-  if (!batch->pinned || ((gsize) frame & 3) != 0 || (stride & 3) != 0) {
-    guint8 *to = b->pixels + place * b->frame_size;
+  classify_frame (b, batch->frames[i], batch->strides[i], &frame.info);
+  b->before[place] = b->track;
+  enter_window (b, &frame, position);
+  if (frame.info.entry != PBF_EMPTY) {
+    frame.roi_x = (guint16) pbf_roi_start (
+        frame.info.e_x_q8, b->params.width, PBF_ROI_SIDE, b->params.align);
+    frame.roi_y = (guint16) pbf_roi_start (
+        frame.info.e_y_q8, b->params.height, PBF_ROI_SIDE, 1);
+    frame.stride = batch->strides[i];
+    roi = batch->frames[i] + (gsize) frame.roi_y * frame.stride + frame.roi_x;
+    if (!batch->pinned) {
+      guint8 *to = b->pixels + place * ROI_BYTES;
 
-    cvis_memory_copy_rows (
-        to, b->pitch, frame, stride, b->config.width, b->config.height);
-    frame = to;
-    stride = b->pitch;
+      cvis_memory_copy_rows (
+          to, ROI_STRIDE, roi, frame.stride, PBF_ROI_SIDE, PBF_ROI_SIDE);
+      frame.stride = ROI_STRIDE;
+      roi = to;
+    }
+    frame.roi = roi;
   }
-  entry->frame.frame = frame;
-  entry->frame.stride = stride;
-  entry->result =
-      batch->results_pinned && ((gsize) &batch->results[i] & 15) == 0
-          ? &batch->results[i]
-          : &b->results[place];
-  __atomic_store_n (&entry->sequence, sequence + 1, __ATOMIC_RELEASE);
+  memcpy (words, &frame, sizeof words);
+  /* the pixels come before all tags */
+  __atomic_thread_fence (__ATOMIC_RELEASE);
+  for (guint k = 0; k < PBF_ENTRY_WORDS; k++)
+    __atomic_store_n (
+        &entry[k], (guint64) (sequence + 1) << 32 | words[k], __ATOMIC_RELAXED);
 }
 
 gboolean
@@ -320,8 +401,9 @@ resident_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
     position += batch->infos[i].lost_before;
     fill_place (b, batch, i, b->slots[slot].first + i, position++);
   }
+  __atomic_store_n (&b->head[0], b->next, __ATOMIC_RELEASE);
   g_mutex_lock (&b->launch_lock);
-  if (!b->launched && b->instead == NULL)
+  if (b->instead == NULL)
     ok = keep_alive (b, error);
   g_mutex_unlock (&b->launch_lock);
   return ok;
@@ -329,17 +411,38 @@ resident_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
 
 /* --- records out of the ring ------------------------------------------------------ */
 
+/* Copies the record of frame @sequence to @result. FALSE if words of it are missing. */
+gboolean
+take_record (const PbfBackend *b, guint32 sequence, PbfResult *result)
+{
+  const PbfTagged *words =
+      b->records + (gsize) (sequence & (b->ring.places - 1)) * PBF_RECORD_WORDS;
+  guint32 tag = sequence + 1, wrong = 0;
+  guint32 *to = (guint32 *) result;
+
+  /* the kernel writes the outputs last */
+  if (__atomic_load_n (&words[LAST_WORD], __ATOMIC_RELAXED) >> 32 != tag)
+    return FALSE;
+  for (guint k = 0; k < PBF_RECORD_WORDS; k++) {
+    PbfTagged word = __atomic_load_n (&words[k], __ATOMIC_RELAXED);
+
+    wrong |= (guint32) (word >> 32) ^ tag;
+    to[k] = (guint32) word;
+  }
+  return wrong == 0;
+}
+
 /* Waits for the record of frame b->undone; *stalled: it does not come. */
 gboolean
-wait_for_record (PbfBackend *b, gboolean *stalled, GError **error)
+wait_for_record (
+    PbfBackend *b, PbfResult *result, gboolean *stalled, GError **error)
 {
-  const guint32 *done = &b->done[b->undone & (b->ring.places - 1)];
   guint64 start = 0, asked = 0, now;
   gboolean ok = TRUE;
 
   *stalled = FALSE;
-  for (guint polls = 0;
-       __atomic_load_n (done, __ATOMIC_ACQUIRE) != b->undone + 1; polls++) {
+  for (guint polls = 0; !take_record (b, b->undone, result); polls++) {
+    cvis_cpu_pause ();
     if (polls % 32 != 0)
       continue;
     now = cvis_monotonic_ns ();
@@ -365,33 +468,15 @@ wait_for_record (PbfBackend *b, gboolean *stalled, GError **error)
 }
 
 gboolean
-is_done (const PbfBackend *b, guint32 sequence)
-{
-  return __atomic_load_n (
-             &b->done[sequence & (b->ring.places - 1)], __ATOMIC_ACQUIRE)
-         == sequence + 1;
-}
-
-/* Copies the record of frame @i of @batch unless the kernel has written it there. */
-void
-take_record (PbfBackend *b, guint32 sequence, PbfBatch *batch, guint i)
-{
-  guint place = sequence & (b->ring.places - 1);
-
-  if (b->entries[place].result != &batch->results[i])
-    batch->results[i] = b->results[place];
-}
-
-gboolean
 resident_wait (PbfBackend *b, guint index, PbfBatch *batch, GError **error)
 {
   const Slot *slot = &b->slots[index];
 
   for (guint i = 0; i < batch->n; i++) {
-    guint32 sequence = slot->first + i;
     gboolean stalled = FALSE, ok;
 
-    if (b->instead == NULL && !wait_for_record (b, &stalled, error))
+    if (b->instead == NULL
+        && !wait_for_record (b, &batch->results[i], &stalled, error))
       return FALSE;
     if (stalled) {
       g_mutex_lock (&b->launch_lock);
@@ -400,10 +485,8 @@ resident_wait (PbfBackend *b, guint index, PbfBatch *batch, GError **error)
       if (!ok)
         return FALSE;
     }
-    /* after a stall some may have been done all the same, in order */
-    if (b->instead != NULL && !is_done (b, sequence))
+    if (b->instead != NULL)
       return compute_instead (b, slot, batch, i, error);
-    take_record (b, sequence, batch, i);
     b->undone++;
   }
   return TRUE;
@@ -424,6 +507,7 @@ resident_destroy (PbfBackend *b)
   }
   cvis_context_unref (b->context);
   pbf_cpu_scratch_free (b->cpu_scratch);
+  g_free (b->before);
   g_mutex_clear (&b->launch_lock);
   g_free (b);
 }
@@ -432,23 +516,12 @@ PbfBackend *
 resident_create (const PbfConfig *config, const PbfParams *params,
     PbfModel *model, CvisContext *context, GError **error)
 {
-  PbfBackend *b;
+  PbfBackend *b = g_new0 (PbfBackend, 1);
 
-  if (config->roi_size != PBF_ROI_SIDE
-      || config->spatter_scope != PBF_SPATTER_SCOPE_ROI) {
-    g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "the persistent mode has a region of interest of 40 pixels and looks "
-        "for "
-        "spatters in it alone");
-    return NULL;
-  }
-  b = g_new0 (PbfBackend, 1);
   b->config = *config;
   b->params = *params;
   b->model = model;
   b->context = cvis_context_ref (context);
-  b->pitch = (config->width + 3) & ~3u;
-  b->frame_size = ((gsize) b->pitch * config->height + 15) & ~(gsize) 15;
   b->cpu_scratch = pbf_cpu_scratch_new ();
   g_mutex_init (&b->launch_lock);
   if (cvis_in_context (context, error, [&] { return init_memory (b, error); }))
@@ -464,13 +537,8 @@ resident_reset (PbfBackend *b)
     pbf_backend_cuda.reset (b->instead);
     return;
   }
-  if (!quiesce (b, NULL) || !cvis_context_push (b->context, NULL))
-    return;
-  cudaMemset (b->ring.window, 0, sizeof *b->ring.window);
-  cudaMemcpy (&b->ring.window->committed, &b->next, sizeof b->next,
-      cudaMemcpyHostToDevice);
-  cudaStreamSynchronize (0);
-  cvis_context_pop (b->context);
+  b->track.n = 0;
+  b->track.started = FALSE;
 }
 
 gboolean
