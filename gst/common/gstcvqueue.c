@@ -6,6 +6,8 @@
 
 #include <gst/base/gstqueuearray.h>
 
+#include "cuda/core/spin.h"
+
 /* one of the two is set; neither: a mark */
 typedef struct {
   gpointer item;
@@ -22,7 +24,17 @@ struct _GstCvQueue {
   gboolean busy;     /* what was popped last is not done */
   gboolean ended;    /* for what is popped: downstream has seen enough */
   gboolean refusing; /* for what comes: likewise */
+  guint spin_us;     /* of pop() before it sleeps */
+  gint changes;      /* atomic; what was put in, deadlines and flows */
 };
+
+/* call with the lock held: for the one who pops, and all others */
+static void
+announce_change (GstCvQueue *queue)
+{
+  g_atomic_int_inc (&queue->changes);
+  g_cond_broadcast (&queue->changed);
+}
 
 /* Downstream restarts, or is at EOS: it receives what follows. */
 static gboolean
@@ -65,7 +77,7 @@ gst_cv_queue_set_flow (GstCvQueue *queue, GstFlowReturn flow)
   g_mutex_lock (&queue->lock);
   queue->flow = flow;
   queue->ended = queue->refusing = FALSE;
-  g_cond_broadcast (&queue->changed);
+  announce_change (queue);
   g_mutex_unlock (&queue->lock);
 }
 
@@ -76,7 +88,7 @@ replace_flow (GstCvQueue *queue, GstFlowReturn from, GstFlowReturn to)
   if (queue->flow != from)
     return FALSE;
   queue->flow = to;
-  g_cond_broadcast (&queue->changed);
+  announce_change (queue);
   return TRUE;
 }
 
@@ -213,7 +225,7 @@ push (GstCvQueue *queue, gpointer item, GstEvent *event)
     if (is_turning_point (event))
       queue->refusing = FALSE;
     gst_queue_array_push_tail_struct (queue->entries, &entry);
-    g_cond_broadcast (&queue->changed);
+    announce_change (queue);
   }
   g_mutex_unlock (&queue->lock);
   return flow;
@@ -242,8 +254,31 @@ gst_cv_queue_set_deadline (GstCvQueue *queue, gint64 end_time)
 {
   g_mutex_lock (&queue->lock);
   queue->deadline = end_time;
-  g_cond_broadcast (&queue->changed);
+  announce_change (queue);
   g_mutex_unlock (&queue->lock);
+}
+
+void
+gst_cv_queue_set_spin (GstCvQueue *queue, guint us)
+{
+  g_mutex_lock (&queue->lock);
+  queue->spin_us = us;
+  g_mutex_unlock (&queue->lock);
+}
+
+/* call with the lock held, which is released meanwhile: looks for changes as long as
+ * pop() may before it sleeps */
+static void
+spin_for_change (GstCvQueue *queue)
+{
+  gint before = g_atomic_int_get (&queue->changes);
+  gint64 end = g_get_monotonic_time () + queue->spin_us;
+
+  g_mutex_unlock (&queue->lock);
+  while (g_atomic_int_get (&queue->changes) == before
+         && g_get_monotonic_time () < end)
+    cvis_cpu_pause ();
+  g_mutex_lock (&queue->lock);
 }
 
 /* call with the lock held; FALSE when the deadline has passed */
@@ -274,6 +309,9 @@ gst_cv_queue_pop (GstCvQueue *queue, gpointer *item, GstEvent **event)
     queue->busy = FALSE;
     g_cond_broadcast (&queue->changed);
   }
+  if (queue->spin_us > 0 && queue->flow == GST_FLOW_OK
+      && gst_queue_array_is_empty (queue->entries) && queue->deadline < 0)
+    spin_for_change (queue);
   if (wait_for_entry (queue)) {
     if (queue->flow != GST_FLOW_OK) {
       pop = GST_CV_POP_STOP;

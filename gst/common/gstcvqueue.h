@@ -64,6 +64,9 @@ GstFlowReturn gst_cv_queue_push_mark (GstCvQueue *queue);
  * has come */
 void gst_cv_queue_set_deadline (GstCvQueue *queue, gint64 end_time);
 
+/* pop() looks for something to come for @us microseconds before it sleeps. */
+void gst_cv_queue_set_spin (GstCvQueue *queue, guint us);
+
 /* For the one thread that empties it. The result of the previous pop counts as
  * done when the next one is called. */
 GstCvPop gst_cv_queue_pop (GstCvQueue *queue, gpointer *item, GstEvent **event);

@@ -30,6 +30,10 @@
  *
  * Since: 0.1
  */
+#define _GNU_SOURCE /* for the sets of processors in sched.h */
+#include <errno.h>
+#include <sched.h>
+
 #include "gstpbfmonitor-private.h"
 
 #include "gst/common/gstcvpool.h"
@@ -199,6 +203,30 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
 
 /* --- negotiation ----------------------------------------------------------- */
 
+/* The mode of an engine of @config. A resident kernel that was asked for and cannot do it
+ * is said to be replaced; one that polls has a thread that does likewise. */
+static void
+settle_mode (GstCudaPbfMonitor *self, PbfConfig *config)
+{
+  PbfMode wanted = config->mode;
+
+  config->mode = pbf_config_mode (config);
+  if (wanted == PBF_MODE_PERSISTENT && config->mode != wanted
+      && self->filter.context != NULL)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("Frames are computed in batches: mode=persistent works with "
+         "roi-size=%d and spatter-scope=roi. Set these, or mode=batch.",
+            PBF_ROI_SIDE),
+        (NULL));
+  gst_cv_queue_set_spin (self->filter.queue,
+      config->mode == PBF_MODE_PERSISTENT && self->filter.context != NULL
+          ? config->spin_us
+          : 0);
+  g_mutex_lock (&self->filter.stats_lock);
+  self->mode = config->mode;
+  g_mutex_unlock (&self->filter.stats_lock);
+}
+
 /* A new engine for frames as @info says. Nothing is in flight. */
 static gboolean
 setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
@@ -212,6 +240,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   config.height = GST_VIDEO_INFO_HEIGHT (info);
   config.max_batch =
       gst_pbf_settings_batch_size (&self->active, GST_VIDEO_INFO_SIZE (info));
+  settle_mode (self, &config);
   self->engine =
       pbf_engine_new (&config, self->model, self->filter.context, &error);
   if (self->engine == NULL) {
@@ -469,6 +498,71 @@ gst_cuda_pbf_monitor_sink_event (GstCvFilter *filter, GstEvent *event)
   return flow;
 }
 
+/* --- the thread that waits for results --------------------------------------- */
+
+#ifdef __linux__
+/* By the source pad's thread. */
+static void
+bind_thread (GstCudaPbfMonitor *self)
+{
+  gint core = self->active.poll_core;
+  cpu_set_t only;
+
+  if (core < 0)
+    return;
+  self->affinity = g_new (cpu_set_t, 1);
+  CPU_ZERO (&only);
+  CPU_SET (core, &only);
+  if (sched_getaffinity (0, sizeof (cpu_set_t), self->affinity) == 0
+      && sched_setaffinity (0, sizeof only, &only) == 0)
+    return;
+  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+      ("The thread that waits for results runs on any processor, not on %d: "
+       "%s. Set poll-core to one that the process may use.",
+          core, g_strerror (errno)),
+      (NULL));
+  g_clear_pointer (&self->affinity, g_free);
+}
+
+/* The thread goes on to work for others. */
+static void
+unbind_thread (GstCudaPbfMonitor *self)
+{
+  if (self->affinity != NULL)
+    sched_setaffinity (0, sizeof (cpu_set_t), self->affinity);
+  g_clear_pointer (&self->affinity, g_free);
+}
+#else
+static void
+bind_thread (GstCudaPbfMonitor *self)
+{
+}
+
+static void
+unbind_thread (GstCudaPbfMonitor *self)
+{
+}
+#endif
+
+/* A pad's thread posts a message when it begins and before it ends. */
+static gboolean
+gst_cuda_pbf_monitor_post_message (GstElement *element, GstMessage *message)
+{
+  GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (element);
+
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_STREAM_STATUS
+      && GST_MESSAGE_SRC (message) == GST_OBJECT (self->filter.srcpad)) {
+    GstStreamStatusType type;
+
+    gst_message_parse_stream_status (message, &type, NULL);
+    if (type == GST_STREAM_STATUS_TYPE_ENTER)
+      bind_thread (self);
+    else if (type == GST_STREAM_STATUS_TYPE_LEAVE)
+      unbind_thread (self);
+  }
+  return GST_ELEMENT_CLASS (parent_class)->post_message (element, message);
+}
+
 /* --- object ---------------------------------------------------------------- */
 
 static void
@@ -485,11 +579,22 @@ static GstStructure *
 gst_cuda_pbf_monitor_get_stats (GstCvFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
+  static const gchar *const modes[] = { "auto", "batch", "graph",
+    "persistent" };
   GstStructure *s = gst_pbf_stats_to_structure (&self->stats);
 
-  gst_structure_set (s, "result-way", G_TYPE_STRING,
-      self->result_link != NULL ? "udp" : "pads", NULL);
+  gst_structure_set (s, "mode", G_TYPE_STRING,
+      self->filter.context == NULL ? "cpu" : modes[self->mode], "result-way",
+      G_TYPE_STRING, self->result_link != NULL ? "udp" : "pads", NULL);
   return s;
+}
+
+static void
+gst_cuda_pbf_monitor_reset_stats (GstCudaPbfMonitor *self)
+{
+  g_mutex_lock (&self->filter.stats_lock);
+  gst_pbf_stats_reset_total (&self->stats);
+  g_mutex_unlock (&self->filter.stats_lock);
 }
 
 static void
@@ -516,6 +621,7 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
       gst_cuda_pbf_monitor_debug, "cudapbfmonitor", 0, "melt-pool monitoring");
   object_class->set_property = gst_cuda_pbf_monitor_set_property;
   object_class->finalize = gst_cuda_pbf_monitor_finalize;
+  element_class->post_message = gst_cuda_pbf_monitor_post_message;
   filter_class->free_item = (GDestroyNotify) gst_pbf_batch_free;
   filter_class->takes_lists = TRUE;
   filter_class->start = gst_cuda_pbf_monitor_start;
@@ -535,6 +641,16 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   filter_class->get_stats = gst_cuda_pbf_monitor_get_stats;
   gst_pbf_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaPbfMonitor, settings));
+
+  /**
+   * GstCudaPbfMonitor::reset-stats:
+   *
+   * The counters and the latencies of #GstCudaPbfMonitor:stats begin again.
+   */
+  g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (gst_cuda_pbf_monitor_reset_stats), NULL, NULL, NULL,
+      G_TYPE_NONE, 0);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

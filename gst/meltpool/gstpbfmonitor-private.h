@@ -60,9 +60,12 @@ struct _GstCudaPbfMonitor {
       *pending;        /* of GstPbfItem: not all of their results are there */
   GstBufferList *held; /* records that wait for the frames they belong to */
   guint slow_pushes;   /* batches in a row that took longer than max-latency */
+  gpointer
+      affinity; /* of the thread before it was bound to poll-core; NULL: it was not */
 
   /* --- under the filter's stats lock --- */
   GstPbfStats stats;
+  PbfMode mode; /* of the engine */
   gboolean warned_of_edge;
 
   /* --- of the source pad's thread, for an engine --- */

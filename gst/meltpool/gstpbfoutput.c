@@ -293,6 +293,9 @@ warn_of_stall (GstCudaPbfMonitor *self)
   if (self->warned_of_stall || !pbf_engine_has_fallen_back (self->engine))
     return;
   self->warned_of_stall = TRUE;
+  g_mutex_lock (&self->filter.stats_lock);
+  self->mode = PBF_MODE_BATCH;
+  g_mutex_unlock (&self->filter.stats_lock);
   GST_ELEMENT_WARNING (self, RESOURCE, FAILED,
       ("The resident kernel stalled: the device is busy with other work. "
        "Frames "

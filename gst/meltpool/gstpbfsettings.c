@@ -81,7 +81,11 @@ static const GEnumValue labelling_values[] = {
   { 0, NULL, NULL },
 };
 static const GEnumValue mode_values[] = {
+  { PBF_MODE_AUTO,
+      "Persistent kernel for batches of up to 4 frames, otherwise batches",
+      "auto" },
   { PBF_MODE_BATCH, "Kernels launched for each batch", "batch" },
+  { PBF_MODE_GRAPH, "Full batches launched as a CUDA graph", "graph" },
   { PBF_MODE_PERSISTENT,
       "One kernel that stays on the device and takes frames from a ring",
       "persistent" },
@@ -206,6 +210,9 @@ static const GstCvSetting settings_table[] = {
       "it "
       "sleeps between two looks, microseconds",
       CONFIG (spin_us), 0, 1000000),
+  INT ("poll-core",
+      "Processor that the thread which waits for results is bound to; -1: any",
+      OWN (poll_core), -1, 1023),
   UINT ("threads", "Threads that compute on the CPU; 0: one per processor",
       CONFIG (threads), 0, 1024),
   UINT ("depth", "Batches in flight, besides the one being filled",
@@ -249,6 +256,8 @@ gst_pbf_settings_init (GstPbfSettings *settings)
   *settings = (GstPbfSettings){ 0 };
   pbf_config_init (&settings->config);
   settings->config.threads = 0;
+  settings->config.mode = PBF_MODE_AUTO;
+  settings->poll_core = -1;
   settings->track.source = PBF_POSITION_SOURCE_SIGNALS;
   settings->track.fixed_x = settings->track.fixed_y = 48;
   settings->track.empty_frames = PBF_EMPTY_FRAMES_FLAG;

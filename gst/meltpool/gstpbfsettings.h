@@ -17,6 +17,7 @@ G_BEGIN_DECLS
  * @calibration: (nullable): nine numbers; %NULL or empty: the default
  * @model_location: (nullable): of the safetensors file; %NULL or empty: none
  * @shift: of samples of more than 8 bits, or GST_PBF_SHIFT_AUTO
+ * @poll_core: processor of the thread that waits for results, -1: any
  * @batch_size: frames, 0: automatic
  * @max_latency: ns that a frame waits for its batch to fill
  * @message_interval: ns between element messages, 0: none
@@ -29,6 +30,7 @@ typedef struct {
   gchar *calibration;
   gchar *model_location;
   gint shift;
+  gint poll_core;
   guint batch_size;
   GstClockTime max_latency;
   GstClockTime message_interval;

@@ -32,6 +32,14 @@ gst_pbf_stats_init (GstPbfStats *stats)
   begin_recent (stats);
 }
 
+void
+gst_pbf_stats_reset_total (GstPbfStats *stats)
+{
+  memset (&stats->total, 0, sizeof (stats->total));
+  cvis_histogram_clear (&stats->total_latency);
+  stats->start = stats->end;
+}
+
 static void
 count_flags (GstPbfCounts *counts, guint32 flags)
 {
@@ -148,6 +156,7 @@ add_rate_and_latency (GstStructure *s, const GstPbfCounts *counts,
   gst_structure_set (s, "frames-per-second", G_TYPE_DOUBLE,
       elapsed == 0 ? 0.0 : (gdouble) counts->frames * 1e9 / (gdouble) elapsed,
       "latency-p50", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.5),
+      "latency-p90", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.9),
       "latency-p99", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.99),
       "latency-p999", G_TYPE_UINT64, cvis_histogram_percentile (latency, 0.999),
       "latency-max", G_TYPE_UINT64, latency->max, NULL);

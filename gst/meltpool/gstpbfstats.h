@@ -36,7 +36,7 @@ typedef struct {
 
 /**
  * GstPbfStats:
- * @total: since the start
+ * @total: since the start or the last gst_pbf_stats_reset_total()
  * @recent: since the last message
  * @entered: frames in the sums below
  * @edge_run: the last so many melt pools in a row touch the ROI's edge
@@ -59,13 +59,15 @@ typedef struct {
 } GstPbfStats;
 
 void gst_pbf_stats_init (GstPbfStats *stats);
+/* Begins again with what gst_pbf_stats_to_structure() tells. */
+void gst_pbf_stats_reset_total (GstPbfStats *stats);
 
 /* Counts a batch whose results are there. @now: monotonic ns */
 void gst_pbf_stats_add_batch (
     GstPbfStats *stats, const GstPbfBatch *batch, gboolean staged, guint64 now);
 void gst_pbf_stats_add_latency (GstPbfStats *stats, guint64 ns, guint frames);
 
-/* Everything since the start. */
+/* Everything since the start or reset. */
 GstStructure *gst_pbf_stats_to_structure (const GstPbfStats *stats);
 
 /* The message's structure, if @interval ns have passed since the last one (or

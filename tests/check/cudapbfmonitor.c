@@ -4,6 +4,9 @@
  */
 /* cudapbfmonitor: the same records as the engine gives, whatever the frames
  * come in; order, flush, gaps, latency; errors that say what is wrong. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include <sched.h>
+
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -782,6 +785,65 @@ GST_START_TEST (test_message)
 }
 GST_END_TEST;
 
+/* Counters and latencies of "stats" begin again. */
+GST_START_TEST (test_reset_stats)
+{
+  Frames *frames = frames_new (40);
+  Rig rig = rig_new_playing ("batch-size=10 max-latency=0");
+
+  push_frames (&rig, frames, 0, 30);
+  for (guint i = 0; i < 30; i++)
+    pull_frame (&rig, frames, i, &frames->expected[i]);
+  fail_unless_equals_uint64 (rig_stat (&rig, "frames"), 30);
+  fail_unless (rig_stat (&rig, "latency-p90") > 0);
+  g_signal_emit_by_name (rig.element, "reset-stats");
+  fail_unless_equals_uint64 (rig_stat (&rig, "frames"), 0);
+  fail_unless_equals_uint64 (rig_stat (&rig, "empty"), 0);
+  fail_unless_equals_uint64 (rig_stat (&rig, "latency-max"), 0);
+  push_frames (&rig, frames, 30, 10);
+  for (guint i = 30; i < 40; i++)
+    pull_frame (&rig, frames, i, &frames->expected[i]);
+  fail_unless_equals_uint64 (rig_stat (&rig, "frames"), 10);
+  fail_unless (rig_stat (&rig, "latency-max") > 0);
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+
+#ifdef __linux__
+/* The thread that waits for results runs where it is told to; a processor that is not
+ * there is said to be ignored. */
+GST_START_TEST (test_poll_core)
+{
+  Frames *frames = frames_new (10);
+  cpu_set_t may;
+  gint core = 0;
+  gchar *settings;
+  Rig rig;
+
+  fail_unless (sched_getaffinity (0, sizeof may, &may) == 0);
+  while (!CPU_ISSET (core, &may))
+    core++;
+  settings = g_strdup_printf ("poll-core=%d", core);
+  rig = rig_new_playing (settings);
+  g_free (settings);
+  push_frames (&rig, frames, 0, 10);
+  push_eos (&rig);
+  pull_all (&rig, frames, 10);
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+  rig_free (&rig);
+
+  rig = rig_new_playing ("poll-core=1023");
+  push_frames (&rig, frames, 0, 10);
+  push_eos (&rig);
+  pull_all (&rig, frames, 10);
+  bus_expect (rig.bus, GST_MESSAGE_WARNING, "not on 1023");
+  rig_free (&rig);
+  frames_free (frames);
+}
+GST_END_TEST;
+#endif
+
 /* --- pools that do not fit -------------------------------------------------- */
 
 /* A square pool of @side pixels whose left column is @left. */
@@ -1150,6 +1212,10 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_drop_empty);
   tcase_add_test (tc, test_bad_signals);
   tcase_add_test (tc, test_message);
+  tcase_add_test (tc, test_reset_stats);
+#ifdef __linux__
+  tcase_add_test (tc, test_poll_core);
+#endif
   tcase_add_test (tc, test_pool_at_edge);
   tcase_add_test (tc, test_roi_size);
   tcase_add_test (tc, test_mode_on_the_cpu);
