@@ -9,6 +9,8 @@
 
 #include "cuda/meltpool/engine.h"
 
+G_BEGIN_DECLS
+
 typedef struct {
   guint64 state;
 } PbfRandom;
@@ -31,3 +33,5 @@ void pbf_frame_info (PbfRandom *random, guint64 index, guint width,
 
 /* A network of random weights. */
 PbfModel *pbf_random_model (PbfRandom *random, guint hidden, guint outputs);
+
+G_END_DECLS
