@@ -56,10 +56,12 @@ static guint8 *
 address (GstBuffer *buffer)
 {
   GstMapInfo map;
+  guint8 *data;
 
   fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  gst_buffer_unmap (buffer, &map);
-  return map.data;
+  data = map.data;
+  gst_buffer_unmap (buffer, &map); /* clears map from GStreamer 1.28 on */
+  return data;
 }
 
 /* Acquires a list's worth and says at how many places it is not contiguous. */
