@@ -406,7 +406,12 @@ open_zip (const SurfaceSource *source, GError **error)
       close (fd);
     zip_error_init_with_code (&problem, code);
   }
-  if (!zip && zip_error_code_zip (&problem) == ZIP_ER_NOZIP)
+  if (!zip
+      && (zip_error_code_zip (&problem) == ZIP_ER_NOZIP
+#ifdef ZIP_ER_TRUNCATED_ZIP
+          || zip_error_code_zip (&problem) == ZIP_ER_TRUNCATED_ZIP
+#endif
+          ))
     surface_error (error, "has no zip directory at its end: it may be cut off. "
                           "Copy it again");
   else if (!zip)
