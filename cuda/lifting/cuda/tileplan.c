@@ -106,11 +106,17 @@ find_inputs (LwtTileLine *line, const LwtTilePlan *plan, gint chunk)
 }
 
 /* Whether only the first run of a tile depends on its left end and only the last
- * one on its right end. */
+ * one on its right end. Inputs that are there to fill chunks do not count for runs of
+ * 16 outputs and more; shorter ones would compute most neighbours again. */
 static gboolean
-ends_are_apart (const LwtTileLine *line)
+ends_are_apart (const LwtTileLine *rounded, const LwtTilePlan *plan)
 {
+  LwtTileLine exact = *rounded;
+  const LwtTileLine *line = &exact;
   gboolean result = TRUE;
+
+  if (line->run >= 16)
+    find_ranges (&exact, plan);
 
   for (gint kind = 0; kind < 2 && line->runs > 1; kind++)
     result = result && line->run + line->in[kind][0] >= 0
@@ -128,7 +134,7 @@ plan_run (LwtTileLine *line, const LwtTilePlan *plan, gint run, gint chunk)
   line->run = run;
   line->out[0] = line->out[1] = 0;
   least = find_inputs (line, plan, chunk);
-  if (!ends_are_apart (line))
+  if (!ends_are_apart (line, plan))
     least = G_MAXINT;
   for (gint drift = -MAX_DRIFT; !plan->inverse && drift <= MAX_DRIFT; drift++) {
     gint beside;
@@ -136,7 +142,7 @@ plan_run (LwtTileLine *line, const LwtTilePlan *plan, gint run, gint chunk)
     line->out[0] = MIN (-drift, 0);
     line->out[1] = MIN (drift, 0);
     beside = find_inputs (line, plan, chunk);
-    if (!ends_are_apart (line))
+    if (!ends_are_apart (line, plan))
       continue;
     if (beside < least || (beside == least && ABS (drift) < ABS (best))) {
       least = beside;
@@ -160,7 +166,7 @@ plan_second (LwtTileLine *line, const LwtTilePlan *plan, gint room, gint runs,
       line->runs = runs;
       beside = plan_run (line, plan, run, chunk);
       if (beside + runs * run <= room) {
-        if (run * runs >= room / 4 && ends_are_apart (line))
+        if (run * runs >= room / 4 && ends_are_apart (line, plan))
           return TRUE;
         break;
       }
@@ -233,7 +239,7 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
     lines[first].runs = 1;
     plan_run (&lines[first], plan, run, 1);
   }
-  if (!ends_are_apart (&lines[first])
+  if (!ends_are_apart (&lines[first], plan)
       || !plan_second (&lines[second], plan, room, room / run,
           inverse ? chunk : 1, inverse ? chunk : 1))
     return FALSE;
