@@ -41,6 +41,14 @@ copy (BundleBackend *b, T *to, const T *from, gsize n, cudaMemcpyKind kind,
       cudaMemcpyAsync (to, from, n * sizeof (T), kind, b->stream), error);
 }
 
+template <typename T>
+gboolean
+clear (BundleBackend *b, T *memory, gsize n, GError **error)
+{
+  return CVIS_CUDA (
+      cudaMemsetAsync (memory, 0, n * sizeof (T), b->stream), error);
+}
+
 gboolean
 wait_for_stream (BundleBackend *b, GError **error)
 {
@@ -203,6 +211,11 @@ backend_init (BundleBackend *b, const BundleStart *start,
           cudaMemcpyHostToDevice, error)
       || !copy (b, d->camera_constant, (const guint16 *) start->camera_constant,
           n, cudaMemcpyHostToDevice, error))
+    return FALSE;
+  /* the host reads them before all are computed */
+  if (!clear (b, d->results, BUNDLE_N_RESULTS, error)
+      || !clear (b, d->shared_blocks, 2 * BUNDLE_N_SHARED, error)
+      || !clear (b, d->pcg, 1, error))
     return FALSE;
   b->peak = MAX (b->peak, b->arena.size);
   return CVIS_CUDA (bundle_cuda_prepare_cameras (d, FALSE, b->stream), error)
