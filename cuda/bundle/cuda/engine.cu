@@ -217,6 +217,10 @@ backend_init (BundleBackend *b, const BundleStart *start,
       || !clear (b, d->shared_blocks, 2 * BUNDLE_N_SHARED, error)
       || !clear (b, d->pcg, 1, error))
     return FALSE;
+  /* of shared intrinsics those of camera 0 alone are written */
+  for (guint i = 0; i < G_N_ELEMENTS (d->p); i++)
+    if (!clear (b, d->p[i], 9 * n, error))
+      return FALSE;
   b->peak = MAX (b->peak, b->arena.size);
   return CVIS_CUDA (bundle_cuda_prepare_cameras (d, FALSE, b->stream), error)
          && make_group (b, error) && wait_for_stream (b, error);
