@@ -29,8 +29,7 @@ typedef enum {
 typedef enum {
   BUNDLE_PRECONDITIONER_JACOBI,       /* blocks of U and V */
   BUNDLE_PRECONDITIONER_SCHUR_JACOBI, /* diagonal blocks of the Schur complement */
-  /* blocks of clusters of cameras; on a CUDA device those of SCHUR_JACOBI */
-  BUNDLE_PRECONDITIONER_CLUSTER,
+  BUNDLE_PRECONDITIONER_CLUSTER,      /* blocks of it of clusters of cameras */
 } BundlePreconditioner;
 
 /* W = Jc^T Jp, the blocks between cameras and points */

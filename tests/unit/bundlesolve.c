@@ -313,6 +313,53 @@ test_bits (void)
   }
 }
 
+/* A cluster of all cameras has the inverse of the whole Schur complement: the
+ * conjugate gradients are there at once. */
+static void
+test_cluster (void)
+{
+  g_autoptr (BundleProblem) ring = bundle_data_ring (8, 300, 31);
+  g_autoptr (BundleProblem) problem =
+      bundle_problem_new (8, 300, ring->n_observations + 40, NULL);
+  gsize n = ring->n_observations;
+
+  memcpy (problem->cameras, ring->cameras, 8 * 72);
+  memcpy (problem->points, ring->points, 300 * 24);
+  memcpy (problem->camera_of, ring->camera_of, n * 4);
+  memcpy (problem->point_of, ring->point_of, n * 4);
+  memcpy (problem->observed, ring->observed, n * 16);
+  for (gsize i = 0; i < 40; i++) { /* seen twice by the same camera */
+    problem->camera_of[n + i] = ring->camera_of[7 * i];
+    problem->point_of[n + i] = ring->point_of[7 * i];
+    problem->observed[2 * (n + i)] = ring->observed[14 * i] + 1;
+    problem->observed[2 * (n + i) + 1] = ring->observed[14 * i + 1] - 1;
+  }
+  for (guint i = 0; i < 4; i++) {
+    g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+    History history = { g_array_new (FALSE, FALSE, sizeof (BundleIteration)) };
+    BundleConfig config;
+    BundleSummary summary;
+    GError *error = NULL;
+
+    bundle_config_init (&config);
+    config.preconditioner = BUNDLE_PRECONDITIONER_CLUSTER;
+    config.w_storage = (BundleWStorage) (i % 3);
+    config.loss = i == 2 ? BUNDLE_LOSS_HUBER : BUNDLE_LOSS_NONE;
+    config.fix_first_camera = i == 3;
+    config.eta = 1e-12;
+    config.pcg_tolerance = 1e-4;
+    bundle_solve (copy, &config, context, record, &history, &summary, &error);
+    g_assert_no_error (error);
+    g_assert_cmpuint (history.iterations->len, >=, 4);
+    for (guint k = 1; k < history.iterations->len; k++)
+      g_assert_cmpuint (
+          g_array_index (history.iterations, BundleIteration, k).pcg_iterations,
+          <=, 2);
+    g_array_unref (history.iterations);
+    bundle_summary_clear (&summary);
+  }
+}
+
 static void
 test_losses (void)
 {
@@ -866,6 +913,7 @@ main (int argc, char **argv)
     g_test_add_func ("/bundle/copies/ring", test_copies_ring);
     g_test_add_func ("/bundle/ring", test_ring);
     g_test_add_func ("/bundle/bits", test_bits);
+    g_test_add_func ("/bundle/cluster", test_cluster);
     g_test_add_func ("/bundle/losses", test_losses);
     g_test_add_func ("/bundle/constants", test_constants);
     g_test_add_func ("/bundle/shared", test_shared);

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The preconditioner of clusters: cameras that see the same points are up to
- * BUNDLE_CLUSTER together, and the block of the Schur complement that belongs to
- * all of them is inverted. */
+/* The preconditioner of clusters: the block of the Schur complement that belongs
+ * to all cameras of a cluster is inverted. */
+#include "cuda/bundle/cluster.h"
 #include "cuda/bundle/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -12,23 +12,13 @@
 
 #include "cuda/core/memory.h"
 
-#define BUNDLE_CLUSTER 8
-#define SIDE (9 * BUNDLE_CLUSTER)
-#define NONE G_MAXUINT32
-
-typedef struct {
-  guint n;
-  guint32 cameras[BUNDLE_CLUSTER];
-  gsize first_point, n_points; /* those that two of its observations see */
-} Members;
+#define SIDE BUNDLE_CLUSTER_SIDE
 
 struct _BundleCluster {
-  guint n;
-  Members *members;
-  guint32 *cluster_of; /* of a camera */
-  guint32 *place;      /* of a camera in its cluster */
+  BundleClusters clusters;
+  gsize *first_point; /* clusters.n + 1: into points */
+  guint32 *points;    /* those that two of a cluster's observations see */
   guint32 *slot_camera;
-  guint32 *points;  /* of all clusters */
   gdouble *inverse; /* SIDE * SIDE each */
   const gdouble *r; /* what apply works on */
   gdouble *z;
@@ -39,65 +29,15 @@ bundle_cluster_free (BundleCluster *cluster)
 {
   if (cluster == NULL)
     return;
-  free (cluster->members);
-  free (cluster->cluster_of);
-  free (cluster->place);
+  bundle_clusters_clear (&cluster->clusters);
+  free (cluster->first_point);
   free (cluster->slot_camera);
   free (cluster->points);
   free (cluster->inverse);
   g_free (cluster);
 }
 
-/* --- which cameras --- */
-
-static void
-add_member (BundleCluster *cluster, guint32 camera)
-{
-  Members *members = &cluster->members[cluster->n - 1];
-
-  cluster->cluster_of[camera] = cluster->n - 1;
-  cluster->place[camera] = members->n;
-  members->cameras[members->n++] = camera;
-}
-
-/* The first camera without a cluster and those that share most points with it.
- * @shared: n_cameras zeros, and again on return; @seen: room for as many */
-static void
-grow_cluster (const BundleBackend *b, BundleCluster *cluster, guint32 seed,
-    guint32 *shared, guint32 *seen)
-{
-  guint n_seen = 0;
-
-  cluster->n++;
-  add_member (cluster, seed);
-  for (guint s = b->camera_first[seed]; s < b->camera_first[seed + 1]; s++)
-    for (guint i = 0; i < b->segments[s].n_real; i++) {
-      guint32 point = b->slot_point[b->segments[s].first + i];
-
-      for (guint32 k = b->point_first[point]; k < b->point_first[point + 1];
-           k++) {
-        guint32 other = cluster->slot_camera[b->point_slot[k]];
-
-        if (cluster->cluster_of[other] == NONE && shared[other]++ == 0)
-          seen[n_seen++] = other;
-      }
-    }
-  while (cluster->members[cluster->n - 1].n < BUNDLE_CLUSTER) {
-    guint32 best = NONE;
-
-    for (guint i = 0; i < n_seen; i++)
-      if (shared[seen[i]] > 0
-          && (best == NONE || shared[seen[i]] > shared[best]
-              || (shared[seen[i]] == shared[best] && seen[i] < best)))
-        best = seen[i];
-    if (best == NONE)
-      break;
-    shared[best] = 0;
-    add_member (cluster, best);
-  }
-  for (guint i = 0; i < n_seen; i++)
-    shared[seen[i]] = 0;
-}
+/* --- which points --- */
 
 /* The points that a cluster sees at least twice. @last: of a point: 1 + the
  * cluster that saw it last, times 2, + 1 if it is in the list */
@@ -105,10 +45,9 @@ static gsize
 list_points (const BundleBackend *b, BundleCluster *cluster, guint32 number,
     guint64 *last, gsize n)
 {
-  Members *members = &cluster->members[number];
+  const BundleMembers *members = &cluster->clusters.members[number];
   guint64 once = 2 * ((guint64) number + 1);
 
-  members->first_point = n;
   for (guint m = 0; m < members->n; m++) {
     guint32 camera = members->cameras[m];
 
@@ -125,7 +64,6 @@ list_points (const BundleBackend *b, BundleCluster *cluster, guint32 number,
         }
       }
   }
-  members->n_points = n - members->first_point;
   return n;
 }
 
@@ -136,32 +74,23 @@ BundleCluster *
 bundle_cluster_new (BundleBackend *b, GError **error)
 {
   BundleCluster *cluster = g_new0 (BundleCluster, 1);
-  guint32 *shared = NULL, *seen = NULL;
+  const BundleClusters *clusters = &cluster->clusters;
   guint64 *last = NULL;
   gboolean done;
-  gsize n = 0;
 
-  done = NEW (&cluster->members, b->n_cameras)
-         && NEW (&cluster->cluster_of, b->n_cameras)
-         && NEW (&cluster->place, b->n_cameras)
+  done = bundle_clusters_init (&cluster->clusters, b->problem, error)
+         && NEW (&cluster->first_point, (gsize) clusters->n + 1)
          && NEW (&cluster->slot_camera, b->n_slots)
-         && NEW (&cluster->points, b->n_slots) && NEW (&shared, b->n_cameras)
-         && NEW (&seen, b->n_cameras) && NEW (&last, b->n_points);
+         && NEW (&cluster->points, b->n_slots) && NEW (&last, b->n_points)
+         && NEW (&cluster->inverse, (gsize) clusters->n * SIDE * SIDE);
   if (done) {
     for (guint i = 0; i < b->n_segments; i++)
       for (guint k = 0; k < b->segments[i].n; k++)
         cluster->slot_camera[b->segments[i].first + k] = b->segments[i].camera;
-    for (guint i = 0; i < b->n_cameras; i++)
-      cluster->cluster_of[i] = NONE;
-    for (guint i = 0; i < b->n_cameras; i++)
-      if (cluster->cluster_of[i] == NONE)
-        grow_cluster (b, cluster, i, shared, seen);
-    for (guint i = 0; i < cluster->n; i++)
-      n = list_points (b, cluster, i, last, n);
-    done = NEW (&cluster->inverse, (gsize) cluster->n * SIDE * SIDE);
+    for (guint i = 0; i < clusters->n; i++)
+      cluster->first_point[i + 1] =
+          list_points (b, cluster, i, last, cluster->first_point[i]);
   }
-  free (shared);
-  free (seen);
   free (last);
   if (done)
     return cluster;
@@ -234,10 +163,10 @@ subtract_point (const BundleBackend *b, guint32 number, guint32 point,
     guint32 slot = b->point_slot[k];
     guint32 camera = cluster->slot_camera[slot];
 
-    if (cluster->cluster_of[camera] != number)
+    if (cluster->clusters.cluster_of[camera] != number)
       continue;
     get_derivatives (b, slot, camera, jac[n]);
-    places[n] = cluster->place[camera];
+    places[n] = cluster->clusters.place[camera];
     for (guint m = 0; m < n; m++) {
       if (places[m] <= places[n])
         subtract_pair (inverse, jac[n], jac[m], a, places[n], places[m]);
@@ -250,7 +179,7 @@ subtract_point (const BundleBackend *b, guint32 number, guint32 point,
 
 /* Zeros for what is constant, and between shared intrinsics and the rest. */
 static void
-mask_cluster (const BundleBackend *b, const Members *members, gdouble *a)
+mask_cluster (const BundleBackend *b, const BundleMembers *members, gdouble *a)
 {
   for (guint i = 0; i < 9 * members->n; i++) {
     guint32 camera = members->cameras[i / 9];
@@ -273,8 +202,9 @@ update_clusters (guint first, guint count, gpointer data)
   const BundleCluster *cluster = b->cluster;
 
   for (guint c = first; c < first + count; c++) {
-    const Members *members = &cluster->members[c];
+    const BundleMembers *members = &cluster->clusters.members[c];
     gdouble *a = cluster->inverse + (gsize) c * SIDE * SIDE;
+    gsize begin = cluster->first_point[c], end = cluster->first_point[c + 1];
     gsize longest = 1;
     gdouble (*jac)[24];
     guint32 *places;
@@ -286,17 +216,16 @@ update_clusters (guint first, guint count, gpointer data)
           a[(9 * m + i) * SIDE + 9 * m + j] =
               b->schur[(gsize) members->cameras[m] * BUNDLE_TRIANGLE
                        + bundle_cpu_at (j, i)];
-    for (gsize k = 0; k < members->n_points; k++) {
-      guint32 point = cluster->points[members->first_point + k];
+    for (gsize k = begin; k < end; k++) {
+      guint32 point = cluster->points[k];
 
       longest =
           MAX (longest, b->point_first[point + 1] - b->point_first[point]);
     }
     jac = g_malloc_n (longest, sizeof *jac);
     places = g_new (guint32, longest);
-    for (gsize k = 0; k < members->n_points; k++)
-      subtract_point (
-          b, c, cluster->points[members->first_point + k], jac, places, a);
+    for (gsize k = begin; k < end; k++)
+      subtract_point (b, c, cluster->points[k], jac, places, a);
     g_free (jac);
     g_free (places);
     mask_cluster (b, members, a);
@@ -307,7 +236,7 @@ update_clusters (guint first, guint count, gpointer data)
 void
 bundle_cluster_update (BundleBackend *b)
 {
-  cvis_pool_run (b->pool, b->cluster->n, 1, update_clusters, b);
+  cvis_pool_run (b->pool, b->cluster->clusters.n, 1, update_clusters, b);
 }
 
 static void
@@ -317,7 +246,7 @@ apply_clusters (guint first, guint count, gpointer data)
   const BundleCluster *cluster = b->cluster;
 
   for (guint c = first; c < first + count; c++) {
-    const Members *members = &cluster->members[c];
+    const BundleMembers *members = &cluster->clusters.members[c];
     const gdouble *a = cluster->inverse + (gsize) c * SIDE * SIDE;
     gdouble r[SIDE];
 
@@ -339,5 +268,5 @@ bundle_cluster_apply (BundleBackend *b, const gdouble *r, gdouble *z)
 {
   b->cluster->r = r;
   b->cluster->z = z;
-  cvis_pool_run (b->pool, b->cluster->n, 2, apply_clusters, b);
+  cvis_pool_run (b->pool, b->cluster->clusters.n, 2, apply_clusters, b);
 }

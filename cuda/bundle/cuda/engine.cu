@@ -84,11 +84,11 @@ take_cameras (BundleBackend *b, GError **error)
     { &d->schur_blocks, d->reduced ? n * BUNDLE_N_BLOCK : 0 },
     { &d->shared_blocks, 2 * BUNDLE_N_SHARED },
     { &d->system, 81 * n },
-    { &d->inverse, 81 * n },
+    { &d->inverse, d->n_clusters > 0 ? 0 : 81 * n },
     { &d->partial, (gsize) d->n_segments * BUNDLE_N_LINEAR },
-    { &d->camera_dots, 4 * (gsize) d->camera_blocks },
+    { &d->camera_dots, BUNDLE_N_DOTS * (gsize) d->camera_blocks },
     { &d->shared_sums, 3 * (gsize) d->camera_blocks },
-    { &d->point_dots, 4 * (gsize) d->point_blocks },
+    { &d->point_dots, BUNDLE_N_DOTS * (gsize) d->point_blocks },
     { &d->slice_sums, 2 * (gsize) d->n_slices },
     { &d->segment_sums, 2 * (gsize) d->n_segments },
     { &d->camera_sums, 2 * n },
@@ -189,6 +189,9 @@ backend_init (BundleBackend *b, const BundleStart *start,
   if (!cvis_arena_stream (&b->arena, &b->stream, error)
       || !bundle_cuda_order (
           d, &b->arena, start->problem, b->stream, &b->peak, error))
+    return FALSE;
+  if (config->preconditioner == BUNDLE_PRECONDITIONER_CLUSTER
+      && !bundle_cuda_cluster (d, &b->arena, start->problem, error))
     return FALSE;
   d->schur = config->schur;
   d->shared = start->shared;

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/cluster.h"
 #include "cuda/core/arena.cuh"
 
 #define BUNDLE_SEGMENT 256
@@ -28,12 +29,14 @@
 #define BUNDLE_NONE 0xffffffffu /* camera of a slot that is empty */
 #define BUNDLE_CAMERA_BLOCKS                                                   \
   512 /* of kernels over vectors of cameras, at most */
-#define BUNDLE_POINT_BLOCKS 1024 /* of points */
+#define BUNDLE_POINT_BLOCKS 1024  /* of points */
+#define BUNDLE_VECTOR_THREADS 256 /* of these kernels */
 #define BUNDLE_COLUMN_BLOCKS 64
 #define BUNDLE_N_BLOCK 45  /* elements of a symmetric 9 x 9 block */
 #define BUNDLE_N_LINEAR 54 /* the same and a gradient */
 #define BUNDLE_N_SHARED                                                        \
   9 /* sums of the intrinsics' 3 x 3 blocks and gradients */
+#define BUNDLE_CLUSTER_PAIRS (BUNDLE_CLUSTER * (BUNDLE_CLUSTER + 1) / 2)
 
 struct BundleSlice {
   guint32 slot;
@@ -70,6 +73,15 @@ struct BundlePcg {
   double radius;
   guint32 iterations;
   guint32 done;
+};
+
+/* Columns of camera_dots and point_dots. */
+enum {
+  BUNDLE_DOT_PQ,
+  BUNDLE_DOT_RZ,
+  BUNDLE_DOT_MODEL, /* x . (b + r) */
+  BUNDLE_DOT_RR,
+  BUNDLE_N_DOTS,
 };
 
 enum {
@@ -118,6 +130,13 @@ struct BundleDevice {
   double *system, *inverse; /* 81 each: damped blocks, preconditioner */
   double *partial;          /* of segments: BUNDLE_N_LINEAR each */
   double *b, *x, *r, *q, *z, *p[2];
+  /* clusters of cameras; 0: each camera has a preconditioner of its own */
+  guint32 n_clusters;
+  BundleMembers *members;
+  guint32 *cluster_of, *place; /* of a camera */
+  double *cluster_blocks;      /* BUNDLE_CLUSTER_SIDE squared each */
+  gsize *pair_first; /* BUNDLE_CLUSTER_PAIRS of a cluster: into pairs */
+  uint2 *pairs;      /* of views of the same point */
   /* points */
   guint32 *order;         /* their numbers in the problem */
   guint8 *point_constant; /* in the problem's order */
@@ -126,9 +145,9 @@ struct BundleDevice {
   double *v_gradient, *v_scale;
   double *px, *pr, *pq; /* 3 each; full system */
   /* sums */
-  double *camera_dots;  /* camera_blocks x 4 */
+  double *camera_dots;  /* camera_blocks x BUNDLE_N_DOTS */
   double *shared_sums;  /* camera_blocks x 3 */
-  double *point_dots;   /* point_blocks x 4 */
+  double *point_dots;   /* point_blocks x BUNDLE_N_DOTS */
   double *slice_sums;   /* n_slices x 2 */
   double *segment_sums; /* n_segments x 2 */
   double *camera_sums;  /* n_cameras x 2 */
@@ -152,6 +171,18 @@ typedef struct {
 gboolean bundle_cuda_order (BundleDevice *device, CvisArena *arena,
     const BundleProblem *problem, cudaStream_t stream, gsize *peak,
     GError **error);
+
+/* cluster.cu: the clusters and the pairs of their views, after the order. */
+gboolean bundle_cuda_cluster (BundleDevice *device, CvisArena *arena,
+    const BundleProblem *problem, GError **error);
+/* Zeros, before the diagonal blocks are written. */
+cudaError_t bundle_cuda_clear_clusters (
+    const BundleDevice *device, cudaStream_t stream);
+/* The other blocks, and the inverses. */
+cudaError_t bundle_cuda_invert_clusters (
+    const BundleDevice *device, cudaStream_t stream);
+/* z = M^-1 r, and the sums of r . z */
+void bundle_cuda_precondition (const BundleDevice *device, cudaStream_t stream);
 
 /* linear.cu */
 /* From parameters to records and L; @candidate: from candidate to candidates */

@@ -407,8 +407,8 @@ invert_block (double a[81], guint active, double *inverse)
   }
 }
 
-/* Damped blocks and their inverses, or those of the Schur complement's. A thread
- * a camera. */
+/* Damped blocks, and the inverses of these or of the Schur complement's; with
+ * clusters the latter go there. A thread a camera. */
 __global__ void __launch_bounds__ (64)
     damp_cameras (BundleDevice d, double radius)
 {
@@ -443,7 +443,17 @@ __global__ void __launch_bounds__ (64)
       system[9 * i + j] = system[9 * j + i] = u;
       a[9 * i + j] = (unknowns >> i & unknowns >> j & 1) ? m : 0;
     }
-  invert_block (a, unknowns, &d.inverse[81 * (gsize) c]);
+  if (d.n_clusters == 0) {
+    invert_block (a, unknowns, &d.inverse[81 * (gsize) c]);
+    return;
+  }
+  const int side = BUNDLE_CLUSTER_SIDE;
+  double *to = &d.cluster_blocks[(gsize) d.cluster_of[c] * side * side
+                                 + 9 * d.place[c] * (side + 1)];
+
+  for (int i = 0; i < 9; i++)
+    for (int j = 0; j <= i; j++)
+      to[side * i + j] = a[9 * j + i];
 }
 
 /* --- the candidate --------------------------------------------------------------------- */
@@ -574,7 +584,15 @@ bundle_cuda_damp (
       add_shared<<<1, 256, 0, stream>>> (
           d, d.schur_blocks, BUNDLE_N_BLOCK, d.shared_blocks + BUNDLE_N_SHARED);
   }
+  if (d.n_clusters > 0) {
+    const cudaError_t code = bundle_cuda_clear_clusters (device, stream);
+
+    if (code != cudaSuccess)
+      return code;
+  }
   damp_cameras<<<blocks_for (d.n_cameras, 64), 64, 0, stream>>> (d, radius);
+  if (d.n_clusters > 0)
+    return bundle_cuda_invert_clusters (device, stream);
   return cudaGetLastError ();
 }
 

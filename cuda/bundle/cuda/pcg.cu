@@ -11,7 +11,7 @@ namespace {
 
 const int THREADS = 128;
 const int WARPS = THREADS / 32;
-const int VECTOR_THREADS = 256; /* of kernels over vectors */
+const int VECTOR_THREADS = BUNDLE_VECTOR_THREADS;
 const int VECTOR_WARPS = VECTOR_THREADS / 32;
 
 guint
@@ -343,14 +343,6 @@ __launch_bounds__ (THREADS) multiply_views (BundleDevice d)
       d.partial[9 * (gsize) number + a] = sums[a];
 }
 
-/* Columns of camera_dots and point_dots. */
-enum {
-  DOT_PQ,
-  DOT_RZ,
-  DOT_MODEL, /* x . (b + r) */
-  DOT_RR,
-};
-
 /* --- vectors of cameras -------------------------------------------------------------------- */
 
 /* Element @a of the vector @x of a camera, with the shared intrinsics. */
@@ -360,7 +352,7 @@ camera_element (const BundleDevice &d, const double *x, guint32 c, int a)
   return x[9 * (gsize) (d.shared && a >= 6 ? 0 : c) + a];
 }
 
-/* The blocks' sums of column DOT_..., the same in all threads. */
+/* The blocks' sums of column BUNDLE_DOT_..., the same in all threads. */
 __device__ __forceinline__ double
 add_dots (const BundleDevice &d, int column)
 {
@@ -368,10 +360,10 @@ add_dots (const BundleDevice &d, int column)
   double sum[1] = {};
 
   for (guint32 i = threadIdx.x; i < d.camera_blocks; i += blockDim.x)
-    sum[0] += d.camera_dots[4 * i + column];
+    sum[0] += d.camera_dots[BUNDLE_N_DOTS * i + column];
   if (!d.schur)
     for (guint32 i = threadIdx.x; i < d.point_blocks; i += blockDim.x)
-      sum[0] += d.point_dots[4 * i + column];
+      sum[0] += d.point_dots[BUNDLE_N_DOTS * i + column];
   bundle_block_sum (sum);
   if (threadIdx.x == 0)
     total = sum[0];
@@ -449,14 +441,15 @@ __launch_bounds__ (VECTOR_THREADS)
 
   bundle_block_sum (all);
   if (threadIdx.x == 0) {
-    d.camera_dots[4 * blockIdx.x + DOT_PQ] = all[0];
+    d.camera_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_PQ] = all[0];
     for (int e = 0; e < 3; e++)
       d.shared_sums[3 * blockIdx.x + e] = all[1 + e];
   }
 }
 
 /* x += alpha p, r -= alpha q, z = M^-1 r; r . z, x . (b + r), r . r. @START:
- * x = 0, r = b. A warp a camera; lane a has element a. */
+ * x = 0, r = b. With clusters z and r . z come later. A warp a camera; lane a has
+ * element a. */
 template <bool START>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS)
@@ -470,7 +463,7 @@ __launch_bounds__ (VECTOR_THREADS)
   if (d.pcg->done)
     return;
   if (!START) {
-    const double curvature = add_dots (d, DOT_PQ);
+    const double curvature = add_dots (d, BUNDLE_DOT_PQ);
 
     alpha = d.pcg->rho[parity] / curvature;
     if (!(curvature > 0) || !isfinite (alpha)) {
@@ -499,9 +492,11 @@ __launch_bounds__ (VECTOR_THREADS)
       x = d.x[i] + alpha * p[i];
       r = d.r[i] - alpha * q;
     }
+    if (d.n_clusters == 0) {
 #pragma unroll
-    for (int k = 0; k < 9; k++)
-      z += row[k] * __shfl_sync (0xffffffffu, r, k);
+      for (int k = 0; k < 9; k++)
+        z += row[k] * __shfl_sync (0xffffffffu, r, k);
+    }
     if (lane < 9) {
       if (START)
         d.b[i] = b;
@@ -516,7 +511,7 @@ __launch_bounds__ (VECTOR_THREADS)
   bundle_block_sum (sums);
   if (threadIdx.x == 0)
     for (int e = 0; e < 3; e++)
-      d.camera_dots[4 * blockIdx.x + DOT_RZ + e] = sums[e];
+      d.camera_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_RZ + e] = sums[e];
 }
 
 /* The stop, and p = z + beta p with the records' x, its rotation by L. @FIRST: p =
@@ -531,7 +526,7 @@ __launch_bounds__ (VECTOR_THREADS)
 
   if (d.pcg->done)
     return;
-  const double rho = add_dots (d, DOT_RZ);
+  const double rho = add_dots (d, BUNDLE_DOT_RZ);
   const double beta = FIRST ? 0 : rho / d.pcg->rho[parity];
 
   for (guint32 c = blockIdx.x * VECTOR_WARPS + threadIdx.x / 32;
@@ -557,8 +552,8 @@ __launch_bounds__ (VECTOR_THREADS)
   if (blockIdx.x > 0)
     return;
 
-  const double model = -add_dots (d, DOT_MODEL);
-  const double norm = add_dots (d, DOT_RR);
+  const double model = -add_dots (d, BUNDLE_DOT_MODEL);
+  const double norm = add_dots (d, BUNDLE_DOT_RR);
 
   if (threadIdx.x > 0)
     return;
@@ -605,7 +600,7 @@ __launch_bounds__ (VECTOR_THREADS) dot_points (BundleDevice d)
       d, [&] (guint32 i) { sums[0] += d.points[i / 3].y[i % 3] * d.pq[i]; });
   bundle_block_sum (sums);
   if (threadIdx.x == 0)
-    d.point_dots[4 * blockIdx.x + DOT_PQ] = sums[0];
+    d.point_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_PQ] = sums[0];
 }
 
 /* As step_cameras(); b is -g, z goes to q. A thread a point. */
@@ -619,7 +614,7 @@ __launch_bounds__ (VECTOR_THREADS) step_points (BundleDevice d, guint parity)
   if (d.pcg->done)
     return;
   if (!START)
-    alpha = d.pcg->rho[parity] / add_dots (d, DOT_PQ);
+    alpha = d.pcg->rho[parity] / add_dots (d, BUNDLE_DOT_PQ);
   for (guint32 n = blockIdx.x * blockDim.x + threadIdx.x; n < d.n_points;
        n += gridDim.x * blockDim.x) {
     double r[3], z[3];
@@ -647,7 +642,7 @@ __launch_bounds__ (VECTOR_THREADS) step_points (BundleDevice d, guint parity)
   bundle_block_sum (sums);
   if (threadIdx.x == 0)
     for (int e = 0; e < 3; e++)
-      d.point_dots[4 * blockIdx.x + DOT_RZ + e] = sums[e];
+      d.point_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_RZ + e] = sums[e];
 }
 
 /* As turn_cameras(), and before it. */
@@ -657,7 +652,8 @@ __launch_bounds__ (VECTOR_THREADS) turn_points (BundleDevice d, guint parity)
 {
   if (d.pcg->done)
     return;
-  const double beta = FIRST ? 0 : add_dots (d, DOT_RZ) / d.pcg->rho[parity];
+  const double beta =
+      FIRST ? 0 : add_dots (d, BUNDLE_DOT_RZ) / d.pcg->rho[parity];
 
   for_points (d, [&] (guint32 i) {
     double *y = &d.points[i / 3].y[i % 3];
@@ -836,6 +832,8 @@ bundle_cuda_pcg_start (const BundleDevice *device,
         <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL);
     step_cameras<true>
         <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, 0);
+    if (d.n_clusters > 0)
+      bundle_cuda_precondition (device, stream);
     if (!d.schur) {
       step_points<true><<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d, 0);
       turn_points<true><<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d, 0);
@@ -871,6 +869,8 @@ bundle_cuda_pcg_iterate (const BundleDevice *device,
       dot_points<<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d);
     step_cameras<false>
         <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, p, parity);
+    if (d.n_clusters > 0)
+      bundle_cuda_precondition (device, stream);
     if (!d.schur) {
       step_points<false>
           <<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d, parity);
