@@ -107,6 +107,7 @@ take_cameras (BundleBackend *b, GError **error)
              arena, &d->camera_constant, n, "constant parameters", error)
          && cvis_arena_take (arena, &d->records, n, "cameras", error)
          && cvis_arena_take (arena, &d->candidates, n, "cameras", error)
+         && cvis_arena_take (arena, &d->poses, n, "cameras", error)
          && cvis_arena_take (arena, &d->pcg, 1, "state", error);
 }
 

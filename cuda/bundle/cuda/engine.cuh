@@ -58,6 +58,15 @@ struct alignas (16) BundleRecord {
   double x[9];
 };
 
+/* The same in fewer bytes, for threads whose cameras differ: the loads of whole
+ * records fill the L1 cache's pipeline.
+ * @turn: the rotation as modified Rodrigues parameters, its axis times the tangent
+ *   of a quarter of its angle; |turn| <= 1 */
+struct alignas (16) BundlePose {
+  double turn[3], t[3], focal, k1, k2;
+  double x[9];
+};
+
 /* @y: the point's part of the vector to be multiplied; at last its step */
 struct alignas (16) BundlePoint {
   double x[3];
@@ -122,6 +131,7 @@ struct BundleDevice {
   guint16 *camera_constant;
   double *parameters, *candidate; /* 9 each */
   BundleRecord *records, *candidates;
+  BundlePose *poses;      /* of records */
   double *left_jacobians; /* L, 9 each */
   double *camera_scale;
   double *blocks;        /* BUNDLE_N_LINEAR each: of J^T J, and the gradient */
@@ -274,16 +284,45 @@ bundle_load_left (const BundleDevice &d, guint32 camera, BundleConstants *c)
     c->l[i] = d.left_jacobians[9 * (gsize) camera + i];
 }
 
-/* A record by loads of 16 bytes. */
-static __device__ __forceinline__ BundleRecord
-bundle_load_record (const BundleRecord *record)
+/* A pose by loads of 16 bytes. */
+static __device__ __forceinline__ BundlePose
+bundle_load_pose (const BundlePose *pose)
 {
-  BundleRecord copy;
+  BundlePose copy;
 
 #pragma unroll
   for (int i = 0; i < (int) (sizeof copy / 16); i++)
-    ((double2 *) &copy)[i] = ((const double2 *) record)[i];
+    ((double2 *) &copy)[i] = ((const double2 *) pose)[i];
   return copy;
+}
+
+/* The constants but for L. */
+static __device__ __forceinline__ BundleConstants
+bundle_unpack_pose (const BundlePose *pose)
+{
+  const double *s = pose->turn;
+  const double k = 1 / (1 + s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
+  /* the quaternion: 2 k - 1 and 2 k s; x: twice its vector */
+  const double w = 2 * k - 1;
+  const double x = 4 * k * s[0], y = 4 * k * s[1], z = 4 * k * s[2];
+  const double hx = 0.5 * x, hy = 0.5 * y, hz = 0.5 * z;
+  BundleConstants c;
+
+  c.r[0] = 1 - (y * hy + z * hz);
+  c.r[1] = x * hy - w * z;
+  c.r[2] = x * hz + w * y;
+  c.r[3] = x * hy + w * z;
+  c.r[4] = 1 - (x * hx + z * hz);
+  c.r[5] = y * hz - w * x;
+  c.r[6] = x * hz - w * y;
+  c.r[7] = y * hz + w * x;
+  c.r[8] = 1 - (x * hx + y * hy);
+  for (int i = 0; i < 3; i++)
+    c.t[i] = pose->t[i];
+  c.focal = pose->focal;
+  c.k1 = pose->k1;
+  c.k2 = pose->k2;
+  return c;
 }
 
 static __device__ __forceinline__ BundlePoint

@@ -90,6 +90,29 @@ active_columns (const BundleDevice &d, guint32 camera)
   return active;
 }
 
+/* All but x. */
+__device__ void
+set_pose (BundlePose *pose, const double camera[9])
+{
+  const double *w = camera + BUNDLE_CAMERA_ROTATION;
+  const double quarter = 0.25 * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+  double sinc, cosc, third, cosine;
+
+  /* of half the angle */
+  bundle_rotation_factors (quarter, &sinc, &cosc, &third);
+  cosine = 1 - cosc * quarter;
+  /* the quaternion and its negative are one rotation */
+  for (int i = 0; i < 3; i++) {
+    const double v = 0.5 * sinc * w[i];
+
+    pose->turn[i] = cosine < 0 ? -v / (1 - cosine) : v / (1 + cosine);
+    pose->t[i] = camera[BUNDLE_CAMERA_TRANSLATION + i];
+  }
+  pose->focal = camera[BUNDLE_CAMERA_FOCAL];
+  pose->k1 = camera[BUNDLE_CAMERA_K1];
+  pose->k2 = camera[BUNDLE_CAMERA_K2];
+}
+
 __global__ void
 prepare_cameras (BundleDevice d, const double *parameters,
     BundleRecord *records, gboolean left)
@@ -108,8 +131,11 @@ prepare_cameras (BundleDevice d, const double *parameters,
   record->focal = k.focal;
   record->k1 = k.k1;
   record->k2 = k.k2;
-  for (int i = 0; left && i < 9; i++)
+  if (!left)
+    return;
+  for (int i = 0; i < 9; i++)
     d.left_jacobians[9 * (gsize) c + i] = k.l[i];
+  set_pose (&d.poses[c], &parameters[9 * (gsize) c]);
 }
 
 /* --- blocks of J^T J ---------------------------------------------------------------- */

@@ -39,13 +39,13 @@ struct Recompute {
   to_point (const BundleDevice &d, guint32 slot, guint32 camera,
       const BundlePoint &point, double sums[3])
   {
-    const BundleRecord record = bundle_load_record (&d.records[camera]);
-    const BundleConstants c = bundle_load_camera (&record);
+    const BundlePose pose = bundle_load_pose (&d.poses[camera]);
+    const BundleConstants c = bundle_unpack_pose (&pose);
     const BundleImage image =
         bundle_image (&c, point.x[0], point.x[1], point.x[2]);
     double y[2], w[3];
 
-    bundle_forward (&c, &image, record.x, &y[0], &y[1]);
+    bundle_forward (&c, &image, pose.x, &y[0], &y[1]);
     if (d.robust) {
       const double weight = d.slot_weight[slot];
 
@@ -323,7 +323,7 @@ __launch_bounds__ (THREADS) multiply_points (BundleDevice d)
 /* W y, y of the points: partial sums of segments. A warp a segment. */
 template <typename Products>
 __global__ void
-__launch_bounds__ (THREADS) multiply_views (BundleDevice d)
+__launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
 {
   const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
@@ -334,9 +334,23 @@ __launch_bounds__ (THREADS) multiply_views (BundleDevice d)
   const BundleSegment segment = d.segments[number];
   const BundleConstants c = bundle_load_camera (&d.records[segment.camera]);
 
-  for (guint32 i = segment.begin + lane; i < segment.end; i += 32)
-    Products::to_camera (
-        d, i, c, bundle_load_point (&d.points[d.view_point[i]]), sums);
+  guint32 i = segment.begin + lane, after = 0;
+  BundlePoint next = {};
+
+  /* loads are an iteration ahead, those of numbers two */
+  if (i < segment.end)
+    next = bundle_load_point (&d.points[d.view_point[i]]);
+  if (i + 32 < segment.end)
+    after = d.view_point[i + 32];
+  for (; i < segment.end; i += 32) {
+    const BundlePoint point = next;
+
+    if (i + 32 < segment.end)
+      next = bundle_load_point (&d.points[after]);
+    if (i + 64 < segment.end)
+      after = d.view_point[i + 64];
+    Products::to_camera (d, i, c, point, sums);
+  }
   bundle_warp_sum (sums);
   if (lane == 0)
     for (int a = 0; a < 9; a++)
@@ -547,7 +561,7 @@ __launch_bounds__ (VECTOR_THREADS)
         value = l[0] * v0 + l[1] * v1 + l[2] * v2;
     }
     if (lane < 9)
-      d.records[c].x[a] = value;
+      (LEFT ? d.poses[c].x : d.records[c].x)[a] = value;
   }
   if (blockIdx.x > 0)
     return;
@@ -683,6 +697,8 @@ set_records (BundleDevice d)
 
     d.records[c].x[a] = l[0] * x[0] + l[1] * x[1] + l[2] * x[2];
   }
+  for (int a = 0; LEFT && a < 9; a++)
+    d.poses[c].x[a] = d.records[c].x[a];
 }
 
 /* The candidate of the cameras; squares of step and state. A thread a camera. */
