@@ -579,14 +579,9 @@ static GstStructure *
 gst_cuda_pbf_monitor_get_stats (GstCvFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
-  static const gchar *const modes[] = { "auto", "batch", "graph",
-    "persistent" };
-  GstStructure *s = gst_pbf_stats_to_structure (&self->stats);
 
-  gst_structure_set (s, "mode", G_TYPE_STRING,
-      self->filter.context == NULL ? "cpu" : modes[self->mode], "result-way",
-      G_TYPE_STRING, self->result_link != NULL ? "udp" : "pads", NULL);
-  return s;
+  return gst_pbf_output_add_way (
+      self, gst_pbf_stats_to_structure (&self->stats));
 }
 
 static void

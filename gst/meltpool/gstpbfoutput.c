@@ -340,6 +340,18 @@ warn_of_slow_pushes (GstCudaPbfMonitor *self, guint64 begin)
         ("%u batches in a row", SLOW_PUSHES_WARNED_OF));
 }
 
+GstStructure *
+gst_pbf_output_add_way (GstCudaPbfMonitor *self, GstStructure *stats)
+{
+  static const gchar *const modes[] = { "auto", "batch", "graph",
+    "persistent" };
+
+  gst_structure_set (stats, "mode", G_TYPE_STRING,
+      self->filter.context == NULL ? "cpu" : modes[self->mode], "result-way",
+      G_TYPE_STRING, self->result_link != NULL ? "udp" : "pads", NULL);
+  return stats;
+}
+
 static void
 post_recent (GstCudaPbfMonitor *self)
 {
@@ -357,7 +369,8 @@ post_recent (GstCudaPbfMonitor *self)
   g_mutex_unlock (&self->filter.stats_lock);
   if (s != NULL)
     gst_element_post_message (
-        GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
+        GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
+                                gst_pbf_output_add_way (self, s)));
 }
 
 /* Batches that take longer than the LATENCY query was told: report it again, with

@@ -776,6 +776,8 @@ GST_START_TEST (test_message)
       fail_unless (gst_structure_get_uint64 (s, "frames", &count));
       fail_unless (count > 0 && count <= 32);
       fail_unless (gst_structure_has_field_typed (s, "mp-area", G_TYPE_DOUBLE));
+      fail_unless_equals_string (
+          gst_structure_get_string (s, "result-way"), "pads");
     }
     gst_message_unref (message);
   }
