@@ -204,7 +204,7 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
 /* --- negotiation ----------------------------------------------------------- */
 
 /* The mode of an engine of @config. A resident kernel that was asked for and cannot do it
- * is said to be replaced; one that polls has a thread that does likewise. */
+ * is said to be replaced; with one, threads poll the queue for spin-time. */
 static void
 settle_mode (GstCudaPbfMonitor *self, PbfConfig *config)
 {

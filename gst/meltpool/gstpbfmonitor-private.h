@@ -90,7 +90,8 @@ void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
 GstCaps *gst_pbf_output_get_result_caps (
     GstCvFilter *filter, guint kind, GstPad *pad);
 GstFlowReturn gst_pbf_output_complete (GstCvFilter *filter, gpointer item);
-/* Adds to counters and latencies the mode in use and where latencies end. Returns: @stats */
+/* Adds to counters and latencies the mode in use and where latencies end, under the
+ * lock of statistics. Returns: @stats */
 GstStructure *gst_pbf_output_add_way (
     GstCudaPbfMonitor *self, GstStructure *stats);
 /* Drops all that is collected, in flight or waiting to be pushed. No thread may

@@ -366,11 +366,12 @@ post_recent (GstCudaPbfMonitor *self)
   g_mutex_lock (&self->filter.stats_lock);
   s = gst_pbf_stats_take_recent (
       &self->stats, interval, &self->filter.segment, self->model);
+  if (s != NULL)
+    gst_pbf_output_add_way (self, s);
   g_mutex_unlock (&self->filter.stats_lock);
   if (s != NULL)
     gst_element_post_message (
-        GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self),
-                                gst_pbf_output_add_way (self, s)));
+        GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
 /* Batches that take longer than the LATENCY query was told: report it again, with
