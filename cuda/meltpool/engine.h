@@ -59,7 +59,7 @@ typedef enum {
   PBF_MODE_AUTO, /* PBF_MODE_PERSISTENT for batches of up to PBF_FEW_FRAMES that it can
                    * compute, PBF_MODE_BATCH for others */
   PBF_MODE_BATCH,      /* kernels launched for each batch */
-  PBF_MODE_GRAPH,      /* likewise, full batches as a CUDA graph */
+  PBF_MODE_GRAPH,      /* as BATCH, full batches as a CUDA graph */
   PBF_MODE_PERSISTENT, /* one kernel that stays and takes frames from a ring; for
                         * regions of 40 x 40 pixels, PBF_SPATTER_SCOPE_ROI and frames
                         * in host memory */

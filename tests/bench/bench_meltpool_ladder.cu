@@ -226,7 +226,7 @@ struct Bench {
   Settings settings;
   State *state;
   PbfDeviceFrame *frame; /* page-locked */
-  guint *entry;          /* likewise */
+  guint *entry;          /* page-locked */
   guint8 *pixels;        /* device */
   cudaStream_t stream;
 };

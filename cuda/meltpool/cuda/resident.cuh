@@ -43,7 +43,7 @@ typedef struct {
   PbfTagged *
       relayed; /* in device memory: the entries, copied by the last block; NULL:
                         * each block looks into the host's memory */
-  guint64 *relayed_head; /* likewise: the launch whose relay has ended */
+  guint64 *relayed_head; /* device; the launch whose relay has ended */
   guint64 launch;        /* number of the launch, from 1 on */
   guint32 places;        /* of the ring; a power of two */
   guint32 *
