@@ -2,12 +2,12 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Denoise: the threshold from the noise there is, coefficients shrunk, spins, and
- * what comes out.
- *
- * The threshold is an exact order statistic. Magnitudes sort like the bits that
- * write them, so that 11 bits at a time, from the top, a histogram of those that
- * agree so far tells which 11 come next: whole numbers, the same in any order. */
+/* Denoise: the universal threshold, shrinking of coefficients, cycle
+ * spinning and the output.
+ * The threshold is an exact order statistic. Magnitudes sort like their bit
+ * patterns. Each pass histograms the next 11 bits, from the top, of the
+ * samples whose higher bits match the prefix found so far. The counts are
+ * integers, so their order does not matter. */
 #include "cuda/lifting/cuda/sample.cuh"
 #include "cuda/lifting/cuda/engine.cuh"
 
@@ -18,7 +18,8 @@ const guint BINS = 1u << BITS;
 const guint COUNT_BLOCKS = 1024;
 const guint COUNT_THREADS = 256;
 
-/* @prefix: the bits known so far; @rank: of the entry among those that agree */
+/* @prefix: the bits known so far; @rank: rank of the wanted entry among the
+ *   samples with this prefix */
 struct Select {
   guint64 prefix, rank;
   unsigned long long bins[BINS];
@@ -36,7 +37,7 @@ bits_of (gdouble w)
   return (guint64) __double_as_longlong (w) & 0x7fffffffffffffffull;
 }
 
-/* Bits below those of a pass. */
+/* Position of the lowest bit that pass @pass looks at. */
 __host__ __device__ __forceinline__ guint
 get_shift (guint passes, guint pass)
 {
@@ -56,7 +57,7 @@ __launch_bounds__ (COUNT_THREADS) count_kernel (LwtPicture samples, guint width,
   for (guint i = threadIdx.x; i < BINS; i += COUNT_THREADS)
     bins[i] = 0;
   __syncthreads ();
-  /* a warp's lanes on 32 columns, 8 rows at a time */
+  /* A warp covers 32 columns and 8 rows at a time. */
   for (guint64 i = (guint64) blockIdx.x * warps + warp;
        i < (guint64) columns * ((height + 7) / 8);
        i += (guint64) gridDim.x * warps) {
@@ -95,8 +96,8 @@ value_of<gdouble> (guint64 bits)
   return __longlong_as_double ((long long) bits);
 }
 
-/* One warp. Finds the bin that holds the entry, clears the bins for the next
- * pass. */
+/* One warp: finds the bin that holds the entry and clears the bins for the
+ * next pass. */
 template <typename T>
 __global__ void
 pick_kernel (guint pass, guint passes, guint64 first_rank, gdouble factor,
@@ -116,7 +117,7 @@ pick_kernel (guint pass, guint passes, guint64 first_rank, gdouble factor,
   __syncwarp ();
   for (guint i = 0; i < own; i++)
     n += bins[lane * own + i];
-  below = n; /* of the lanes up to this one, then of those before it */
+  below = n; /* inclusive prefix sum over the lanes, made exclusive below */
   for (guint distance = 1; distance < 32; distance *= 2) {
     const guint64 other = __shfl_up_sync (LWT_ALL_LANES, below, distance);
 
@@ -178,7 +179,7 @@ shrink_kernel (LwtPicture bands, LwtShrink how, guint width, guint height,
 
 /* --- spins ---------------------------------------------------------------------------- */
 
-/* @k modulo @n; @k is below @n, or little above. */
+/* @k modulo @n, for @k < 2 @n or a little more. */
 __device__ __forceinline__ guint
 wrap (guint k, guint n)
 {
@@ -202,7 +203,8 @@ rotate_kernel (LwtPicture from, LwtPicture to, guint width, guint height,
         from.data, from.stride, wrap (y + sy, height))[wrap (x + sx, width)];
 }
 
-/* Thread (x, y) of the spin; its sample was taken from (x + sx, y + sy). */
+/* Thread (x, y) of the rotated picture; its sample came from (x + sx, y +
+ * sy). */
 template <typename T>
 __global__ void
 add_kernel (LwtPicture spin, LwtPicture sum, guint width, guint height,
@@ -221,7 +223,7 @@ add_kernel (LwtPicture spin, LwtPicture sum, guint width, guint height,
   }
 }
 
-/* --- what comes out -------------------------------------------------------------------- */
+/* --- output -------------------------------------------------------------- */
 
 template <typename T>
 __device__ __forceinline__ void
@@ -273,7 +275,7 @@ denoised_kernel (LwtDenoisedTask t)
   }
 }
 
-/* A thread a sample, blocks of 32 x 8. */
+/* One thread a sample, blocks of 32 x 8. */
 const dim3 block (32, 8);
 
 dim3

@@ -2,19 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CUDA backend's host side.
+/* Host side of the CUDA backend.
+ * Three streams: `up` copies surfaces to the device, `work` computes, `down`
+ * copies results to the host. Events order them, so that one surface is
+ * uploaded while the one before is computed and the one before that is
+ * downloaded. All memory is allocated when the backend is made.
  *
- * Three streams: `up` copies surfaces to the device, `work` computes, `down` copies
- * results to the host. Events tie them together, so that one surface comes while
- * the one before it is computed and the one before that leaves. All memory is
- * allocated when the backend is made.
- *
- * Most surfaces have no missing points, and to look for them costs a pass over
- * memory that the filter itself need not make. So, unless the surface before it
- * had some, a surface is taken to have none. If its samples are transformed as
- * they came, a low band tells whether that was so (see cuda/lifting/finitecheck.h); else the
- * points were counted on the way. If it was not, the job is done again, with all
- * that missing points ask for. */
+ * Most surfaces have no missing points, and a search for them costs a pass
+ * over memory that the filter does not need. So a surface is expected to
+ * have none unless the surface before it had some. If the samples are
+ * transformed unconverted, a low band shows whether a point was missing
+ * (cuda/lifting/finitecheck.h); otherwise the points are counted during the
+ * conversion. If some were missing, the job runs again with these points
+ * filled. */
 #include <string.h>
 
 #include "cuda/lifting/cuda/rowblocks.cuh"
@@ -26,21 +26,22 @@ namespace {
 
 /* Resources of a job in flight. */
 struct Slot {
-  LwtPicture samples; /* device; as they came */
+  LwtPicture samples; /* device: samples as received */
   LwtPicture parts[SURFACE_N_PARTS];
   LwtFindings *findings, *pinned; /* on the device and the host */
   cudaEvent_t there, computed, done;
   LwtJob *job;
-  gboolean filled; /* it was computed as one with missing points */
+  gboolean filled; /* computed with missing points filled */
 };
 
-/* Pictures of more samples fill the device: their spins follow each other. */
+/* Larger pictures, in samples, fill the device: their spins run one after
+ * the other. */
 #define MOST_SAMPLES_ABREAST (4u << 20)
 #define MOST_ABREAST 3
 
-/* Memory of a spin of denoise, other than the first. Spins of a small picture run
- * abreast, each on a stream of its own.
- * @free: its memory may be written again; @done: its picture is computed */
+/* Memory of a spin of denoise, other than the first. Spins of a small
+ * picture run concurrently, each on a stream of its own.
+ * @free: its memory may be overwritten; @done: its picture is computed */
 struct Spin {
   LwtPicture picture, bands;
   gpointer work;
@@ -48,11 +49,11 @@ struct Spin {
   cudaEvent_t free, done;
 };
 
-/* Device memory of the work on one surface. */
+/* Device memory for the surface being computed. */
 struct Scratch {
   LwtPicture x;
   LwtTables tables;
-  gdouble *rows; /* of the fit, of parameters */
+  gdouble *rows; /* sums over rows, for the fit and the parameters */
   guint32 *missing;
   gpointer pyramid;
   gpointer select;
@@ -63,7 +64,8 @@ struct Scratch {
 struct _LwtBackend {
   const LwtPlan *plan;
   CvisContext *context;
-  LwtOutOfCore *out_of_core; /* of surfaces that do not fit, else NULL */
+  LwtOutOfCore *
+      out_of_core; /* for surfaces that do not fit into device memory, else NULL */
   cudaStream_t up, work, down;
   CvisArena arena;
   LwtStage *in, *out;
@@ -71,14 +73,14 @@ struct _LwtBackend {
   Scratch scratch;
   Spin spins[MOST_ABREAST];
   guint n_spins;
-  cudaEvent_t threshold; /* it is known */
+  cudaEvent_t threshold; /* the threshold is computed */
   Slot *slots;
-  gboolean same;  /* samples are of the type computed in, and not scaled */
-  gboolean plain; /* integers or bands: there are no missing points */
-  gboolean low_band_tells; /* whether there are missing points */
-  gdouble factor;          /* of the universal threshold */
+  gboolean same;  /* input has the type computed in and is not scaled */
+  gboolean plain; /* integers or coefficients: no missing points */
+  gboolean low_band_tells; /* a low band shows missing points */
+  gdouble factor;          /* universal threshold: sigma times this */
   gint missing;            /* atomic: the last surface had missing points */
-  GMutex lock;             /* of the order on `work`, for the scratch memory */
+  GMutex lock; /* orders the jobs on `work`, which share the scratch memory */
 };
 
 namespace {
@@ -89,7 +91,7 @@ is_padded (const LwtPlan *plan)
   return plan->pad[0] + plan->pad[1] > 0;
 }
 
-/* Size of what comes in. */
+/* Width and height of the input, in samples. */
 void
 get_in_size (const LwtPlan *plan, guint *width, guint *height)
 {
@@ -99,7 +101,7 @@ get_in_size (const LwtPlan *plan, guint *width, guint *height)
   *height = inverse ? plan->height : plan->config.height;
 }
 
-/* Size of a part. */
+/* Width and height of a component. */
 void
 get_out_size (const LwtPlan *plan, guint part, guint *width, guint *height)
 {
@@ -107,7 +109,7 @@ get_out_size (const LwtPlan *plan, guint part, guint *width, guint *height)
   *height = part == SURFACE_PART_BANDS ? plan->height : plan->config.height;
 }
 
-/* Whether a part leaves as integers. */
+/* Whether a component is converted to integers. */
 gboolean
 stores (const LwtConfig *config, guint part)
 {
@@ -128,7 +130,8 @@ take_slot (LwtBackend *b, Slot *s, CvisArena *arena, GError **error)
   s->samples.data =
       cvis_arena_device (arena, s->samples.stride * height, "a surface", error);
   if (s->samples.data == NULL
-      || !cvis_arena_take (arena, &s->findings, 1, "what is found out", error))
+      || !cvis_arena_take (
+          arena, &s->findings, 1, "the results of a job", error))
     return FALSE;
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     get_out_size (b->plan, i, &width, &height);
@@ -145,7 +148,7 @@ take_slot (LwtBackend *b, Slot *s, CvisArena *arena, GError **error)
   return TRUE;
 }
 
-/* u, v and the sums of a full row, all doubles: u first. */
+/* u, v and the sums of a row without missing points, all doubles. */
 gsize
 count_tables (const LwtConfig *config)
 {
@@ -199,7 +202,7 @@ take_scratch (LwtBackend *b, CvisArena *arena, GError **error)
       &b->plan->bands, b->plan->width, b->plan->height, arena, error);
 }
 
-/* A spin that is alone uses what the first one has used. */
+/* Spins that run one after the other share the first spin's memory. */
 gboolean
 take_spins (LwtBackend *b, CvisArena *arena, GError **error)
 {
@@ -240,7 +243,7 @@ take_all (LwtBackend *b, CvisArena *arena, GError **error)
   return take_scratch (b, arena, error) && take_spins (b, arena, error);
 }
 
-/* Bytes of all. */
+/* Bytes of device memory for a surface in one piece. */
 gsize
 count_all (LwtBackend *b)
 {
@@ -254,7 +257,8 @@ count_all (LwtBackend *b)
 gboolean
 prepare_slot (LwtBackend *b, Slot *s, GError **error)
 {
-  return cvis_arena_pin (&b->arena, &s->pinned, 1, "what is found out", error)
+  return cvis_arena_pin (
+             &b->arena, &s->pinned, 1, "the results of a job", error)
          && cvis_arena_event (&b->arena, &s->there, error)
          && cvis_arena_event (&b->arena, &s->computed, error)
          && cvis_arena_event (&b->arena, &s->done, error);
@@ -276,7 +280,8 @@ prepare_spins (LwtBackend *b, GError **error)
   return b->n_spins == 0 || cvis_arena_event (&b->arena, &b->threshold, error);
 }
 
-/* The sums of a row without missing points, as cuda/lifting/arithmetic.h orders them. */
+/* Sums over a row without missing points, in the order of
+ * cuda/lifting/arithmetic.h. */
 void
 sum_full_row (const gdouble *u, guint width, gdouble sums[5])
 {
@@ -317,7 +322,7 @@ fill_tables (LwtBackend *b, GError **error)
   return ok;
 }
 
-/* Bytes of the longest row that crosses the bus. */
+/* Bytes of the longest row that is copied between host and device. */
 gsize
 get_row_size (const LwtPlan *plan)
 {
@@ -346,7 +351,7 @@ init_whole (LwtBackend *b, GError **error)
              && CVIS_CUDA (cudaStreamSynchronize (b->work), error));
 }
 
-/* Bytes that may be used. */
+/* Bytes of device memory that may be used. */
 gboolean
 get_limit (const LwtConfig *config, gsize *limit, GError **error)
 {
@@ -354,7 +359,7 @@ get_limit (const LwtConfig *config, gsize *limit, GError **error)
 
   if (!CVIS_CUDA (cudaMemGetInfo (&available, &all), error))
     return FALSE;
-  /* what else the driver needs, and pieces that do not fit */
+  /* leaves room for the driver and for fragmentation */
   available -= MIN (available, 64u << 20);
   *limit = config->device_memory > 0 ? MIN (config->device_memory, available)
                                      : available;
@@ -383,7 +388,7 @@ init_backend (LwtBackend *b, GError **error)
   return b->out_of_core != NULL;
 }
 
-/* Nothing may be in flight of a slot that is not waited for. */
+/* Waits until nothing is in flight. Returns: FALSE, for the caller to return */
 gboolean
 wait_for_streams (LwtBackend *b)
 {
@@ -449,9 +454,10 @@ cuda_create (const LwtPlan *plan, CvisContext *context, GError **error)
   return NULL;
 }
 
-/* --- a surface comes ------------------------------------------------------------ */
+/* --- input --------------------------------------------------------------- */
 
-/* The work waits for the samples. */
+/* Uploads the samples, unless they are on the device, and makes `work` wait
+ * for them. */
 gboolean
 await_samples (LwtBackend *b, Slot *s, GError **error)
 {
@@ -472,7 +478,7 @@ await_samples (LwtBackend *b, Slot *s, GError **error)
   return cvis_stream_follow (b->work, s->there, stream, error);
 }
 
-/* Copies that run beside the job. */
+/* Additional copies that the job asks for. */
 gboolean
 copy_beside (LwtBackend *b, const LwtJob *job, GError **error)
 {
@@ -528,7 +534,7 @@ describe_surface (LwtBackend *b, const Slot *s, LwtSurfaceTask *task)
                     + b->plan->pad[0] * lwt_type_get_size (config->type);
 }
 
-/* Integers and bands to scratch.x. */
+/* Integers and coefficients to scratch.x. */
 gboolean
 move_plain (LwtBackend *b, const LwtSurfaceTask *task, GError **error)
 {
@@ -539,7 +545,7 @@ move_plain (LwtBackend *b, const LwtSurfaceTask *task, GError **error)
                  : CVIS_CUDA (lwt_launch_load (task, b->work), error);
 }
 
-/* Samples to scratch.x, P taken off, missing points filled if there may be some. */
+/* Samples minus P to scratch.x; missing points are filled if s->filled. */
 gboolean
 make_heights (
     LwtBackend *b, const Slot *s, LwtSurfaceTask *task, GError **error)
@@ -558,8 +564,8 @@ make_heights (
                  error));
 }
 
-/* The picture that is transformed. @as_came: it is the samples, which nobody has
- * looked at. */
+/* Prepares the picture to transform. @as_came: it is the unconverted input,
+ * which was not checked for missing points. */
 gboolean
 make_picture (LwtBackend *b, const Slot *s, LwtPicture *picture,
     gboolean *as_came, GError **error)
@@ -587,7 +593,7 @@ make_picture (LwtBackend *b, const Slot *s, LwtPicture *picture,
 
 /* --- the operations ---------------------------------------------------------------- */
 
-/* Destination of a part; %NULL data: it is neither wanted nor measured. */
+/* Destination of a component; %NULL data: neither wanted nor measured. */
 LwtPicture
 get_part (const LwtBackend *b, const Slot *s, guint part)
 {
@@ -666,8 +672,8 @@ inverse_bands (LwtBackend *b, const Slot *s, LwtPicture bands, GError **error)
       b->plan->config.height, b->work, error);
 }
 
-/* The universal threshold, of the finest band that is high along all axes of the
- * first level. */
+/* The universal threshold from the finest band that is high along all axes
+ * of the first level. */
 gboolean
 find_threshold (LwtBackend *b, const Slot *s, GError **error)
 {
@@ -693,7 +699,7 @@ find_threshold (LwtBackend *b, const Slot *s, GError **error)
   return TRUE;
 }
 
-/* The first spin, which is not rotated, to what is denoised. */
+/* The first spin, which is not rotated, to workspace.result. */
 gboolean
 run_first_spin (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
@@ -710,7 +716,7 @@ run_first_spin (
              error);
 }
 
-/* Spin @k of x, 1 .., added to what is denoised */
+/* Adds spin @k of x, k >= 1, to workspace.result. */
 gboolean
 run_spin (LwtBackend *b, const Slot *s, LwtPicture x, guint k, GError **error)
 {
@@ -805,8 +811,7 @@ measure_components (LwtBackend *b, const Slot *s, GError **error)
   return CVIS_CUDA (lwt_launch_measure (&task, b->work), error);
 }
 
-/* Copies components that were made in the slot's memory to the device's memory that
- * they are wanted in. */
+/* Copies components from the slot's memory to device memory of the caller. */
 gboolean
 copy_to_device (LwtBackend *b, const Slot *s, GError **error)
 {
@@ -842,7 +847,7 @@ run_operation (
   }
 }
 
-/* All of a job's work, once its samples are there. */
+/* Computes a job whose samples are on their way on `work`. */
 gboolean
 compute_job (LwtBackend *b, Slot *s, GError **error)
 {
@@ -855,7 +860,7 @@ compute_job (LwtBackend *b, Slot *s, GError **error)
       || !make_picture (b, s, &x, &as_came, error)
       || !run_operation (b, s, x, &low, error))
     return FALSE;
-  /* where nothing is wanted the samples themselves tell */
+  /* without an output the samples themselves are checked */
   if (low.picture.data == NULL)
     low = { x, b->plan->width, b->plan->height, 1, 1 };
   if (as_came && !b->plain
@@ -868,9 +873,9 @@ compute_job (LwtBackend *b, Slot *s, GError **error)
          && CVIS_CUDA (cudaEventRecord (s->computed, b->work), error);
 }
 
-/* --- results on their way ------------------------------------------------------------ */
+/* --- results: download --------------------------------------------------- */
 
-/* The rows of a part for the host; FALSE if it does not go there. */
+/* The rows of a component for the host; FALSE if it is not copied there. */
 gboolean
 get_rows (const LwtBackend *b, const Slot *s, guint part, LwtRows *rows)
 {
@@ -904,7 +909,7 @@ send_results (LwtBackend *b, Slot *s, GError **error)
   return CVIS_CUDA (cudaEventRecord (s->done, b->down), error);
 }
 
-/* Components in memory that is not pinned */
+/* Downloads components to memory that is not page-locked. */
 gboolean
 fetch_results (LwtBackend *b, const Slot *s, GError **error)
 {
@@ -917,7 +922,7 @@ fetch_results (LwtBackend *b, const Slot *s, GError **error)
   return TRUE;
 }
 
-/* Does a job whose samples are there, or will be. */
+/* Queues the computation and the download of a job. */
 gboolean
 run_job (LwtBackend *b, Slot *s, gboolean filled, GError **error)
 {
@@ -945,10 +950,10 @@ cuda_submit (LwtBackend *b, guint slot, LwtJob *job, GError **error)
   });
 }
 
-/* --- results are there ------------------------------------------------------------------ */
+/* --- results: completion ------------------------------------------------- */
 
-/* Waits for a job; does it again if it was taken to have no missing points and
- * has. */
+/* Waits for a job. If it was computed without filling and points are
+ * missing, computes it again with the points filled. */
 gboolean
 finish (LwtBackend *b, Slot *s, GError **error)
 {
@@ -999,8 +1004,8 @@ cuda_wait (LwtBackend *b, guint slot, GError **error)
   return TRUE;
 }
 
-/* Row blocks launch from the thread that waits, so there is nothing to tell the
- * thread that submits. */
+/* In row blocks, kernels are launched by the thread that waits, so
+ * cuda_submit() has no description to report. */
 const gchar *
 cuda_describe (LwtBackend *b)
 {

@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Kernels of the lifting engine beside the transforms, ordered on a stream.
- * Nothing here allocates or synchronises; the formulas are those of cuda/lifting/arithmetic.h.
- *
- * Surfaces in the sense of a job have their points one after the other in rows of
- * any stride; pictures are what is transformed, padded surfaces. A missing point
- * in a picture is a NaN of its own, which no arithmetic makes, until it is
- * filled. */
+/* Kernels of the lifting engine other than the transforms, ordered on a
+ * stream. No function here allocates or synchronises. The formulas are in
+ * cuda/lifting/arithmetic.h.
+ * A job's surface has contiguous points in rows of any stride. A picture is
+ * what is transformed: the surface, padded if the boundary asks for it.
+ * Until it is filled, a missing point of a picture is a NaN with a bit
+ * pattern that no arithmetic produces. */
 #pragma once
 
 #include "cuda/lifting/cuda/transform.cuh"
@@ -16,17 +16,18 @@
 
 G_BEGIN_DECLS
 
-/* Findings about a job on the device, zero before. */
+/* Results about a job, in device memory; zero before the first kernel. */
 typedef struct {
   guint64 missing;
-  guint32 not_finite; /* lwt_launch_check() met such a sample */
+  guint32 not_finite; /* lwt_launch_check() found a sample that is not finite */
   gdouble polynomial[LWT_TERMS];
   gdouble threshold;
   LwtHeights heights[SURFACE_N_PARTS];
   LwtShape shapes[SURFACE_N_PARTS];
 } LwtFindings;
 
-/* u and v of every column and row; m of a row without missing points */
+/* u of every column, v of every row; @full: the moments m of a row without
+ * missing points */
 typedef struct {
   const gdouble *u, *v;
   const gdouble *full;
@@ -34,13 +35,13 @@ typedef struct {
 
 /**
  * LwtSurfaceTask: a job's samples
- * @from, @stride, @step: device memory; samples from column to column, at least
- *   1, of lwt_launch_load() alone
- * @fit: (nullable) of lwt_launch_load(): P's coefficients, on the device
- * @to: where sample (0, 0) goes
- * @missing: (nullable): as in LwtPartsTask; with it, missing points are counted
- *   in @findings
- * @rows: of lwt_launch_fit(): 8 * height
+ * @from, @stride, @step: samples in device memory; stride in bytes, step in
+ *   samples from column to column, >= 1, used by lwt_launch_load() only
+ * @fit: (nullable): P's coefficients in device memory, for lwt_launch_load()
+ * @to: destination of sample (0, 0)
+ * @missing: (nullable): as in LwtPartsTask; if set, missing points are
+ *   counted in @findings
+ * @rows: work memory of lwt_launch_fit(): 8 * height doubles
  */
 typedef struct {
   LwtSample sample;
@@ -59,69 +60,73 @@ typedef struct {
   LwtFindings *findings;
 } LwtSurfaceTask;
 
-/* P's coefficients to findings->polynomial. */
+/* Fits P; writes its coefficients to findings->polynomial. */
 cudaError_t lwt_launch_fit (const LwtSurfaceTask *task, cudaStream_t stream);
-/* The samples to a picture. */
+/* Converts the samples to a picture, minus P. */
 cudaError_t lwt_launch_load (const LwtSurfaceTask *task, cudaStream_t stream);
 
-/* Fills the border round the surface of @width x @height in the middle of
- * @picture, boundary pad-symmetric or pad-smooth. */
+/* Fills the border of pad[0] columns and pad[1] rows around the surface of
+ * @width x @height in the middle of @picture, for the boundaries
+ * pad-symmetric and pad-smooth. */
 cudaError_t lwt_launch_pad (LwtType type, LwtBoundary boundary,
     LwtPicture picture, guint width, guint height, const guint pad[2],
     cudaStream_t stream);
 
-/* Sets findings->not_finite if one of @width x @height samples, each @step_x
- * samples and @step_y rows from the next, is not finite. */
+/* Sets findings->not_finite if one of @width x @height samples is not
+ * finite. Samples are @step_x samples and @step_y rows apart. */
 cudaError_t lwt_launch_check (LwtType type, LwtPicture picture, guint step_x,
     guint step_y, guint width, guint height, LwtFindings *findings,
     cudaStream_t stream);
 
 /* --- missing points --------------------------------------------------------- */
 
-/* Bytes of the pyramid of a surface. */
+/* Bytes of the pyramid for a surface. */
 gsize lwt_pyramid_get_size (LwtType type, guint width, guint height);
-/* Fills the missing points of @surface, whose bits are @missing. */
+/* Fills the missing points of @surface; @missing has a bit for each point. */
 cudaError_t lwt_launch_fill (LwtType type, LwtPicture surface,
     const guint32 *missing, guint width, guint height, void *pyramid,
     cudaStream_t stream);
 
 /* --- denoise ------------------------------------------------------------------ */
 
-/* Work memory of lwt_launch_select(): bytes, zero before the first time. */
+/* Bytes of work memory of lwt_launch_select(); zero it before the first use. */
 gsize lwt_select_get_size (void);
 
-/* Begins the search for the entry (n-1)/2 of the sorted magnitudes of n samples:
- * pass after pass, 0 .. lwt_select_get_passes() - 1, all samples are counted,
- * in one piece or several, then lwt_launch_pick() narrows down. */
+/* Searches for entry (n-1)/2 of the sorted magnitudes of n samples. In each
+ * pass, 0 .. lwt_select_get_passes() - 1, lwt_launch_count() counts all
+ * samples, in one or several calls; then lwt_launch_pick() narrows the
+ * search. */
 guint lwt_select_get_passes (LwtType type);
 cudaError_t lwt_launch_count (LwtType type, LwtPicture samples, guint width,
     guint height, guint pass, void *select, cudaStream_t stream);
-/* After the last pass: threshold = magnitude / 0.6745 * @factor. */
+/* The last pass writes findings->threshold = magnitude / 0.6745 * @factor. */
 cudaError_t lwt_launch_pick (LwtType type, guint pass, guint64 n,
     gdouble factor, void *select, LwtFindings *findings, cudaStream_t stream);
 
-/* Shrinks all of @bands, in Mallat's layout, but the low band by @threshold; 0:
- * by findings->threshold. */
+/* Shrinks all of @bands, in Mallat's layout, except the low band, by
+ * @threshold, or if it is 0, by findings->threshold. */
 cudaError_t lwt_launch_shrink (LwtType type, LwtShrink shrink, LwtPicture bands,
     guint width, guint height, guint low_width, guint low_height,
     gdouble threshold, const LwtFindings *findings, cudaStream_t stream);
 
-/* to (i, j) = from ((i + sx) mod width, (j + sy) mod height) */
+/* to (i, j) = from ((i + sx) mod width, (j + sy) mod height). */
 cudaError_t lwt_launch_rotate (LwtType type, LwtPicture from, LwtPicture to,
     guint width, guint height, guint sx, guint sy, cudaStream_t stream);
-/* Adds @spin, turned back, to @sum, which it then scales by @scale (1: left as it
- * is). */
+/* Adds @spin, rotated back, to @sum and multiplies the sum by @scale (1: not
+ * scaled). */
 cudaError_t lwt_launch_add (LwtType type, LwtPicture spin, LwtPicture sum,
     guint width, guint height, guint sx, guint sy, gdouble scale,
     cudaStream_t stream);
 
 /**
- * LwtDenoisedTask: what denoise gives
- * @x, @y: pictures, before and after
+ * LwtDenoisedTask: output of denoise
+ * @x, @y: pictures before and after
  * @pad, @width, @height, @missing, @polynomial: as in LwtPartsTask
  * @noise, @measured: %NULL data: not wanted
- * @store_bytes: of @measured's integers, 1 or 2; 0: it is of @type
- * @store_step, @store_factor, @store_max, @store_shift: see lwt_store_factor()
+ * @store_bytes: bytes of each integer in @measured, 1 or 2; 0: @measured has
+ *   @type
+ * @store_step, @store_factor, @store_max, @store_shift: see
+ *   lwt_store_factor()
  */
 typedef struct {
   LwtType type;
@@ -142,11 +147,11 @@ cudaError_t lwt_launch_denoised (
 /* --- parameters ---------------------------------------------------------------- */
 
 /**
- * LwtMeasureTask: surfaces whose parameters are wanted
- * @part: which results of @findings are theirs
+ * LwtMeasureTask: surfaces to compute areal parameters of
+ * @part: entries of @findings to write
  * @missing: (nullable): as in LwtPartsTask
- * @finite: points that are not finite are missing
- * @rows: 6 * n * height
+ * @finite: points that are not finite count as missing
+ * @rows: work memory: 6 * n * height doubles
  */
 typedef struct {
   LwtType type;

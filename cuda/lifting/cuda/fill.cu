@@ -2,15 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Missing points filled from a pyramid of means: up level by level, down again.
- * What is missing in a level is marked as in the surface; the levels of at most
- * TAIL samples are done by one block. */
+/* Fills missing points from a pyramid of means: up level by level, then
+ * down. A missing sample of a level has the same NaN as in the surface. One
+ * block computes all levels of at most TAIL samples. */
 #include "cuda/lifting/cuda/sample.cuh"
 #include "cuda/lifting/cuda/engine.cuh"
 
 namespace {
 
-const guint MAX_LEVELS = 21; /* of a side of 2^20 */
+const guint MAX_LEVELS = 21; /* for a surface of 2^20 x 2^20 */
 const guint TAIL = 4096;
 const guint TAIL_THREADS = 1024;
 const guint PULL_ROWS = 4;
@@ -34,7 +34,7 @@ template <typename T> struct Pyramid {
   Level<T> levels[MAX_LEVELS];
 };
 
-/* Returns: samples of all levels but the surface. */
+/* Returns: samples of all levels except the surface */
 template <typename T>
 gsize
 cut (Pyramid<T> *pyramid, LwtPicture surface, guint width, guint height,
@@ -123,8 +123,9 @@ pull_kernel (Level<T> parents, Level<T> children)
       children.at (x, y) = pull (parents, x, y);
 }
 
-/* The surface: a warp looks at the words of PULL_ROWS rows, and only where one
- * has missing points at more. Blocks of 32 threads along x. */
+/* The surface itself: a warp reads the words of missing bits of PULL_ROWS
+ * rows and reads samples only where a bit is set. Blocks of 32 threads along
+ * x. */
 template <typename T>
 __global__ void
 pull_surface_kernel (Level<T> parents, Level<T> surface, const guint32 *missing)
@@ -158,7 +159,8 @@ pull_surface_kernel (Level<T> parents, Level<T> surface, const guint32 *missing)
 
 /* --- the small levels ---------------------------------------------------------------- */
 
-/* One block: levels @first.. from level @first, and back to it. */
+/* One block: computes the levels from @first up to the top and back down to
+ * @first. */
 template <typename T>
 __global__ void
 __launch_bounds__ (TAIL_THREADS) tail_kernel (Pyramid<T> p, guint first)

@@ -2,22 +2,22 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The F-operation's fit, in the order of sums that cuda/lifting/arithmetic.h defines: a warp sums
- * a row, then one block the rows, and a thread solves for P.
- *
- * The sums of powers of u are the same for all rows without missing points: they
- * are at hand, and summed again only for other rows. */
+/* Least-squares fit of the F-operation, with the sums in the order of
+ * cuda/lifting/arithmetic.h: one warp sums a row, one block sums the rows,
+ * one thread solves for P.
+ * The sums of powers of u are the same for all rows without missing points.
+ * They are precomputed, and computed only for other rows. */
 #include "cuda/lifting/cuda/sample.cuh"
 #include "cuda/lifting/cuda/engine.cuh"
 
 namespace {
 
 const guint BATCH = 8;
-const guint WARPS = 8;        /* of a block of rows */
-const guint MOMENTS = 15 + 6; /* M[a][b], T[a][b]: a warp each */
+const guint WARPS = 8;        /* in a block that sums rows */
+const guint MOMENTS = 15 + 6; /* M[a][b], T[a][b]: one warp each */
 
-/* z u^k, k = 0 .. ORDER. A batch of samples is loaded before the first of them is
- * needed. */
+/* Sums of z u^k, k = 0 .. ORDER. A batch of samples is loaded before the
+ * first one is added, to hide latency. */
 template <typename S, int ORDER>
 __device__ __forceinline__ bool
 sum_heights (const LwtSurfaceTask &t, const S *row, gdouble sums[3])
@@ -54,7 +54,7 @@ sum_heights (const LwtSurfaceTask &t, const S *row, gdouble sums[3])
   return gone;
 }
 
-/* u^k over the points that are there, k = 0 .. 2 ORDER */
+/* Sums of u^k over the points that are not missing, k = 0 .. 2 ORDER. */
 template <typename S, int ORDER>
 __device__ __forceinline__ void
 sum_powers (const LwtSurfaceTask &t, const S *row, gdouble sums[5])
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__ (32 * WARPS) rows_kernel (LwtSurfaceTask t)
   }
 }
 
-/* Sum over the rows of what they have, times v^power. */
+/* Sum over the rows of a moment times v^power. */
 __device__ gdouble
 sum_rows (const LwtSurfaceTask &t, const gdouble *rows, guint power)
 {
@@ -126,7 +126,7 @@ sum_rows (const LwtSurfaceTask &t, const gdouble *rows, guint power)
   return lwt_sum_warp (sum);
 }
 
-/* One block; warp by warp M[a][b] for a + b <= 4, then T[a][b] for a + b <= 2. */
+/* One block; each warp sums one M[a][b], a + b <= 4, or T[a][b], a + b <= 2. */
 __global__ void __launch_bounds__ (32 * MOMENTS)
     fit_kernel (LwtSurfaceTask t, guint order)
 {

@@ -2,15 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Lifting for any wavelet, type, boundary and size: rows, then columns, each in
- * one pass over memory. A thread block reads a piece of some lines with its
- * neighbours into shared memory, runs all steps there and writes its own samples. Steps that reach too far for that run on whole lines in work
- * memory, with the same code.
- *
- * While it is lifted, a lane has a line, be that a row or a column, and lifts some
- * pairs next to each other at a time: where they lie from each other and from their
- * neighbours is then known when compiling, and only runs at an edge of the picture
- * look for neighbours one by one. */
+/* Lifting for any wavelet, type, boundary and size: rows, then columns, each
+ * in one pass over memory. A thread block reads a segment of some lines,
+ * with its halo, into shared memory, runs all steps there and writes its own
+ * samples. If the halo of a wavelet is too wide for that, the same code runs
+ * on whole lines in work memory.
+ * A lane lifts a line, which is a row or a column, in runs of GENERIC_RUN
+ * adjacent pairs. Within a run, the offsets of samples and neighbours are
+ * compile-time constants; next to an edge of the picture the entries are
+ * lifted one by one and each neighbour is looked up. */
 #include "cuda/lifting/cuda/device.cuh"
 #include "cuda/lifting/cuda/launch.cuh"
 #include "cuda/lifting/cuda/steps.cuh"
@@ -23,52 +23,54 @@ namespace {
 #define GENERIC_SHARED (48 * 1024)
 #define GENERIC_RUN 8 /* pairs that a lane lifts together */
 
-/* Pairs that a thread has on their way in or out together */
+/* Pairs that a thread loads or stores before it uses the first one */
 #define GENERIC_TOGETHER 4
 
-/* Pairs of a piece, without neighbours: as many as fit, so many at most */
+/* Bounds on the pairs of a segment without its halo; as many as fit are used */
 #define GENERIC_LEAST_PAIRS 32
 #define GENERIC_PAIRS 96
 
-/* Lines of a piece, which are a line of the L2 cache when they are columns, and
- * how far an entry's lines are from the next one's: odd, so that a row lies in all
- * banks too */
+/* Lines of a segment, one L2 cache line wide if the lines are columns. The
+ * pitch from entry to entry is odd, so that rows are free of bank conflicts
+ * as well. */
 #define GENERIC_LINES(size) (128 / (gint) (size))
 #define GENERIC_PITCH(size) (GENERIC_LINES (size) + 1)
 
-/* How many pairs to either side an output knows over all steps; @step: over one, the
- * farther side; @edge: beside an edge, as of a mirrored neighbour it knows its
- * neighbours */
+/* Reach of an output over all steps, in pairs to each side; @step: reach of
+ * one step, the larger side; @edge: reach next to an edge, where an output
+ * depends on the neighbours of its mirrored neighbours too */
 typedef struct {
   gint left, right;
   gint step;
   gint edge;
 } GenericReach;
 
-/* Lines along an axis. Those from @split on are of the other half of bands.
- * @start of a piece may lie before the line (periodic). */
+/* Lines along an axis. Lines from @split on belong to the other half of the
+ * bands. A segment may start before the line (periodic). */
 template <typename T> struct LinesTask {
   LwtSteps<T> steps;
   LwtBoundary boundary;
   gint n;     /* samples of a line */
-  gint lines; /* how many */
+  gint lines; /* number of lines */
   gint split;
-  gint pairs; /* a thread block's */
+  gint pairs; /* of a thread block */
   GenericReach reach;
   gint shift[2];
   LwtPicture picture;
   LwtBand bands[2][2]; /* [half][kind] */
-  T *scratch;          /* of whole lines; NULL: shared memory */
+  T *scratch;          /* work memory for whole lines; NULL: shared memory */
 };
 
-/* --- a thread block's piece -------------------------------------------------------- */
+/* --- a thread block's segment -------------------------------------------- */
 
-/* @samples: [kind][entry][line]
- * @start: pair that entry 0 is, of @pairs; @from, @to: those that it writes
- * @lines there are, the first is @line0
- * @room: entries of a kind; runs end at @runs at most
- * @first, @counts: pairs from @first to @counts[kind] - 1 are where they are looked
- *   for */
+/* A segment of some lines.
+ * @samples: [kind][entry][line]
+ * @start, @pairs: pairs in memory; entry 0 is pair @start. @from, @to: pairs
+ *   to write
+ * @lines: number of lines; @line0: the first one
+ * @room: entries of a kind in memory; @runs: upper limit of the runs
+ * @first, @counts: pairs @first .. @counts[kind] - 1 are found at their own
+ *   position, without the boundary rule */
 template <typename T> struct Piece {
   static constexpr gint LINES = GENERIC_LINES (sizeof (T));
   static constexpr gint PITCH = GENERIC_PITCH (sizeof (T));
@@ -87,8 +89,8 @@ template <typename T> struct Piece {
     return samples[(kind * room + entry) * PITCH + line];
   }
 
-  /* Runs f (line) for the thread's lines. ALONG: threads next to each other have
-   * entries of one, else lines. */
+  /* Calls f (line) for the thread's lines. ALONG: adjacent threads have
+   * adjacent entries of a line, otherwise the same entry of adjacent lines. */
   template <bool ALONG, typename F>
   __device__ __forceinline__ void
   each_line (F f) const
@@ -98,8 +100,9 @@ template <typename T> struct Piece {
       f (line);
   }
 
-  /* Runs get (entry, pair of values), and then put (entry, pair), for the thread's
-   * entries @begin .. @end - 1 of a line, some at once. */
+  /* Calls get (entry, pair of values) and then put (entry, pair) for the
+   * thread's entries @begin .. @end - 1 of a line, GENERIC_TOGETHER at a
+   * time. */
   template <bool ALONG, typename Get, typename Put>
   __device__ __forceinline__ void
   each_entry (gint begin, gint end, Get get, Put put) const
@@ -123,9 +126,9 @@ template <typename T> struct Piece {
   }
 };
 
-/* Pairs that a thread block needs, beside its own ones @from .. @to - 1 of @period. A
- * periodic line has no ends, but an odd one lacks a sample, for which the one before
- * it stands. */
+/* Sets the pairs that a thread block reads: its own @from .. @to - 1 of
+ * @period and their halo. A periodic line has no ends, but an odd one lacks
+ * a sample, and the sample before it is used instead. */
 template <typename T>
 __device__ __forceinline__ void
 generic_set_extent (const LinesTask<T> &task, Piece<T> *piece, gint period)
@@ -145,7 +148,7 @@ generic_set_extent (const LinesTask<T> &task, Piece<T> *piece, gint period)
   piece->pairs = end - piece->start;
 }
 
-/* Positions of neighbours away from all edges. */
+/* Range in which neighbours are found at their own position. */
 template <typename T>
 __device__ __forceinline__ void
 generic_set_plain (const LinesTask<T> &task, Piece<T> *piece)
@@ -178,7 +181,7 @@ piece_of_block (const LinesTask<T> &task, T *shared)
     piece.samples =
         task.scratch + (gsize) blockIdx.x * Piece<T>::PITCH * 2 * period;
   } else if (!piece.whole) {
-    /* what lies beyond the piece is lifted and read, and used nowhere */
+    /* runs may go beyond the segment; those results are not used */
     piece.runs = (piece.pairs + GENERIC_RUN - 1) / GENERIC_RUN * GENERIC_RUN;
     piece.room = piece.runs + 2 * task.reach.step;
     piece.samples += task.reach.step * Piece<T>::PITCH;
@@ -188,7 +191,7 @@ piece_of_block (const LinesTask<T> &task, T *shared)
 
 /* --- steps ------------------------------------------------------------------------- */
 
-/* The step's neighbour @j of the kind @odd, or +0. */
+/* Neighbour @j of kind @odd, or +0. */
 template <typename T>
 __device__ __forceinline__ T
 generic_neighbour (const LinesTask<T> &task, const Piece<T> &piece, gint line,
@@ -198,12 +201,12 @@ generic_neighbour (const LinesTask<T> &task, const Piece<T> &piece, gint line,
                   : lwt_piece_neighbour (task.boundary, j, odd, task.n);
   if (j < 0 && (piece.whole || task.boundary != LWT_BOUNDARY_PERIODIC))
     return 0;
-  /* beyond the piece: what is computed of it is used nowhere */
+  /* clamped; results beyond the segment are not used */
   return piece.at (odd, line, min (max (j - piece.start, 0), piece.pairs - 1));
 }
 
-/* GENERIC_RUN samples, PITCH apart, after a step whose first neighbours lie from
- * @from on; of floats, then of integers */
+/* One step on GENERIC_RUN samples, PITCH apart, whose first neighbours begin
+ * at @from; for floats, then for integers */
 template <bool INVERSE, gint PITCH, typename T>
 __device__ __forceinline__ void
 generic_lift_run (T *x, const T *from, const LwtStepHead &head, const T *taps)
@@ -236,7 +239,7 @@ generic_lift_run (
         [&] (gint tap) { return from[(tap + i) * PITCH]; });
 }
 
-/* An entry whose neighbours may be elsewhere */
+/* One step on an entry whose neighbours follow the boundary rule */
 template <bool INVERSE, typename T>
 __device__ __forceinline__ void
 generic_lift_one (const LinesTask<T> &task, const Piece<T> &piece, gint line,
@@ -251,8 +254,8 @@ generic_lift_one (const LinesTask<T> &task, const Piece<T> &piece, gint line,
   });
 }
 
-/* Threads with the same line take runs in turn, then single entries before and
- * behind them. */
+/* One step: threads with the same line take turns over the runs, then over
+ * the single entries before and after them. */
 template <bool INVERSE, typename T>
 __device__ __forceinline__ void
 generic_run_step (const LinesTask<T> &task, const Piece<T> &piece,
@@ -293,8 +296,8 @@ generic_run_steps (
 
 /* --- kernels ------------------------------------------------------------------------ */
 
-/* Samples, or entries of a kind, of a line. @step: bytes to the next one; %NULL: there
- * are none */
+/* Samples of a line, or its entries of one kind. @step: bytes from one to
+ * the next; %NULL data: absent */
 typedef struct {
   guint8 *data;
   gsize step;
@@ -335,7 +338,7 @@ entries_of (const LinesTask<T> &task, gint line, gint kind)
   return entries;
 }
 
-/* Which entry of its band sample @k of @kind is. */
+/* Index in its band of sample @k of @kind. */
 template <typename T>
 __device__ __forceinline__ gint
 entry_of (const LinesTask<T> &task, gint kind, gint k)
@@ -345,7 +348,7 @@ entry_of (const LinesTask<T> &task, gint kind, gint k)
              : lwt_entry (k, task.shift[kind], lwt_count (task.n, kind));
 }
 
-/* The pair of the line that entry @entry of the piece is. */
+/* Pair of the line at entry @entry of the segment. */
 template <typename T>
 __device__ __forceinline__ gint
 pair_of (const Piece<T> &piece, gint entry, gint period)
@@ -404,7 +407,7 @@ write_samples (const LinesTask<T> &task, const Piece<T> &piece)
   });
 }
 
-/* Entries of missing bands are +0. */
+/* Entries of absent bands read as +0. */
 template <typename T, bool COLUMNS>
 __device__ __forceinline__ void
 read_entries (const LinesTask<T> &task, const Piece<T> &piece)
@@ -576,14 +579,14 @@ generic_get_reach (const LwtWavelet *wavelet, gboolean inverse)
   return reach;
 }
 
-/* Entries of a kind that @pairs need in shared memory at most */
+/* Upper bound of the entries of a kind for @pairs in shared memory */
 gint
 generic_get_room (const GenericReach *reach, gint pairs)
 {
   return pairs + 2 * reach->edge + GENERIC_RUN - 1 + 2 * reach->step;
 }
 
-/* Bytes of @room entries of a kind */
+/* Bytes of shared memory for @room entries of a kind */
 gsize
 get_shared_size (const LwtTransform *transform, gint room)
 {
@@ -593,7 +596,7 @@ get_shared_size (const LwtTransform *transform, gint room)
          + (gsize) 2 * room * GENERIC_PITCH (size) * size;
 }
 
-/* Pairs of a piece, so many that it fits; 0: it does not. */
+/* Pairs of a segment that fit into shared memory; 0: none fit. */
 gint
 generic_get_pairs (const LwtTransform *transform, const GenericReach *reach)
 {
@@ -621,7 +624,8 @@ generic_set_lines (LinesTask<T> *lines, const LwtTransform *transform,
   }
 }
 
-/* Lines of @n samples, cut into pieces of GENERIC_LINES of them. */
+/* Lifts lines of @n samples, a thread block for each segment of
+ * GENERIC_LINES lines. */
 template <typename T, bool COLUMNS, bool INVERSE>
 gboolean
 generic_launch_lines (LinesTask<T> *task, const LwtTransform *transform,
@@ -653,7 +657,8 @@ generic_launch_lines (LinesTask<T> *task, const LwtTransform *transform,
       error);
 }
 
-/* The halves of a picture whose rows are split and whose columns are not yet. */
+/* The two halves of a picture whose rows are split and whose columns are not
+ * yet split. */
 template <typename T>
 void
 generic_set_halves (LwtBand halves[2], LwtPicture picture, guint width)
@@ -729,7 +734,7 @@ generic_inverse (const LwtTransform *transform, const LwtLevelTask *task,
 
 } // namespace
 
-/* --- what the engine's transforms call ------------------------------------------- */
+/* --- entry points -------------------------------------------------------- */
 
 gsize
 lwt_generic_get_taps_size (const LwtTransform *transform)
@@ -754,7 +759,7 @@ lwt_generic_put_taps (const LwtTransform *transform, void *taps,
     lwt_list_taps (&transform->wavelet, list);
   else
     lwt_list_taps (&transform->wavelet, (gint32 *) list);
-  /* the runtime keeps a copy of pageable memory before it returns */
+  /* the runtime copies pageable memory before it returns */
   return CVIS_CUDA (
       cudaMemcpyAsync (taps, list, size, cudaMemcpyHostToDevice, stream),
       error);
@@ -779,7 +784,7 @@ lwt_generic_get_scratch_size (
   const gsize size = lwt_type_get_size (transform->type);
   const gsize lines = GENERIC_LINES (size), pitch = GENERIC_PITCH (size);
 
-  /* all rows, or all columns, of whole pairs */
+  /* all rows or all columns, in whole pairs */
   return MAX ((height + lines - 1) / lines * (width + 1),
              (width + lines - 1) / lines * (height + 1))
          * pitch * size;

@@ -2,20 +2,20 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Launching the kernels of a transform, which follow each other closely: where
- * the device can (compute capability 9.0), thread blocks of the next kernel take
- * their places while the last ones of the kernel before it still run, and wait
- * in lwt_wait_for_previous() before they touch what it wrote. */
+/* Launches of a transform's kernels with programmatic dependent launch: from
+ * compute capability 9.0 on, thread blocks of the next kernel start while
+ * the last blocks of the kernel before it run, and wait in
+ * lwt_wait_for_previous() before they touch its output. */
 #pragma once
 
 #include "cuda/core/cuda.cuh"
 
-/* A kernel's shared memory, of the size it is launched with. */
+/* A kernel's dynamic shared memory. */
 extern __shared__ float4 lwt_shared[];
 #define LWT_SHARED lwt_shared
 
-/* Every kernel calls it before it reads or writes global memory. All that was
- * on the stream before is complete then. */
+/* Every kernel calls this before it reads or writes global memory. On return
+ * all earlier work on the stream is complete. */
 static __device__ __forceinline__ void
 lwt_wait_for_previous (void)
 {
@@ -27,7 +27,7 @@ lwt_wait_for_previous (void)
 }
 
 #if CUDART_VERSION >= 11080
-/* Whether a kernel may be launched before the one in front of it is done. */
+/* Whether the device supports programmatic dependent launch. */
 static inline gboolean
 lwt_can_overlap (void)
 {
@@ -41,7 +41,7 @@ lwt_can_overlap (void)
 }
 #endif
 
-/* Launches @kernel, called @name in errors. */
+/* Launches @kernel; errors call it @name. */
 static inline gboolean
 lwt_launch_kernel (const void *kernel, const char *name, dim3 grid,
     guint threads, gsize shared, cudaStream_t stream, void **arguments,
@@ -75,7 +75,7 @@ lwt_launch_kernel (const void *kernel, const char *name, dim3 grid,
   return FALSE;
 }
 
-/* Launches @kernel with its one parameter. */
+/* Launches @kernel, which has one parameter. */
 template <typename Task>
 static inline gboolean
 lwt_launch (void (*kernel) (Task), const char *name, dim3 grid, guint threads,

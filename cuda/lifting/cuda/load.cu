@@ -2,21 +2,21 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Samples to pictures: converted, P taken off, missing points marked and counted;
- * and what lies round a padded picture.
- *
- * Bound by memory. A warp's lanes stand on 32 columns side by side, so that a
- * ballot gives a word of missing points; four such groups are loaded at once. */
+/* Converts samples to pictures: subtracts P, marks and counts missing
+ * points, fills the border of a padded picture.
+ * Bound by memory bandwidth. The lanes of a warp read 32 adjacent columns,
+ * so that a ballot gives one word of missing bits; four such groups are
+ * loaded at once. */
 #include "cuda/lifting/cuda/sample.cuh"
 #include "cuda/lifting/cuda/engine.cuh"
 
 namespace {
 
-const guint GROUPS = 4;   /* of 32 columns, of a warp */
+const guint GROUPS = 4;   /* of 32 columns, for each warp */
 const guint WARPS = 8;    /* of a block */
 const guint STRETCH = 32; /* rows of a block */
 
-/* P on the way: the coefficients, u of this lane's columns. */
+/* P in registers: the coefficients, and u of this lane's columns. */
 struct Polynomial {
   gdouble p[LWT_TERMS];
   gdouble u[GROUPS];
@@ -34,7 +34,7 @@ make_height (const LwtSurfaceTask &t, gdouble sample, const Polynomial &fit,
   return (T) z;
 }
 
-/* A sample to x, where it is one. */
+/* Converts a sample to x; missing points become the missing-point NaN. */
 template <typename S, typename T, bool FIT> struct Loader {
   static __device__ __forceinline__ T
   load (const LwtSurfaceTask &t, S sample, const Polynomial &fit, guint group,
@@ -55,7 +55,7 @@ template <typename S, bool FIT> struct Loader<S, gint32, FIT> {
   }
 };
 
-/* Samples of row @y; past the end of it 0. */
+/* Loads samples of row @y; columns past the end give 0. */
 template <typename S>
 __device__ __forceinline__ void
 fetch (const LwtSurfaceTask &t, guint first, guint y, S samples[GROUPS])
@@ -68,7 +68,8 @@ fetch (const LwtSurfaceTask &t, guint first, guint y, S samples[GROUPS])
         first + 32 * i < t.width ? from[(first + 32 * i) * t.step] : (S) 0;
 }
 
-/* While a row is worked on the next one is on its way. */
+/* Rows are pipelined: the next row is loaded while the current one is
+ * converted. */
 template <typename S, typename T, bool FIT>
 __global__ void __launch_bounds__ (32 * WARPS, 4) load_kernel (LwtSurfaceTask t)
 {
@@ -155,11 +156,11 @@ launch_load_from (const LwtSurfaceTask *t, cudaStream_t stream)
   }
 }
 
-/* --- round the surface ----------------------------------------------------------
- * First the ends of its rows, then the columns of what they have become. A thread
- * makes a sample of one side. */
+/* --- border of a padded picture ------------------------------------------
+ * First both ends of the rows, then the columns of the extended rows. A
+ * thread writes one sample of one edge. */
 
-/* Sample @i, outside of the line of @n that begins at @line, its samples @step
+/* Sample @i, outside the line of @n samples that begins at @line, @step
  * bytes apart. */
 template <typename T>
 __device__ __forceinline__ T
@@ -196,7 +197,7 @@ struct PadTask {
   guint pad[2];
 };
 
-/* Threads along x are the samples of both ends of a row. */
+/* Threads along x: the border samples of both ends of a row. */
 template <typename T>
 __global__ void
 pad_rows_kernel (PadTask t)
@@ -213,7 +214,7 @@ pad_rows_kernel (PadTask t)
   ((T *) line)[x] = beyond<T> (t.boundary, line, sizeof (T), x, (gint) t.width);
 }
 
-/* Threads along x are all columns, along y the samples of both ends of them. */
+/* Threads along x: all columns; along y: the border samples of both ends. */
 template <typename T>
 __global__ void
 pad_columns_kernel (PadTask t)
@@ -247,7 +248,7 @@ launch_pad (const PadTask &t, cudaStream_t stream)
             block, 0, stream>>> (t);
 }
 
-/* --- is there a sample that is not finite? -------------------------------------- */
+/* --- search for samples that are not finite ------------------------------ */
 
 template <typename T>
 __global__ void

@@ -2,17 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Sums of areal parameters, in the order that cuda/lifting/arithmetic.h defines: a warp a row, a
- * block for the rows of a surface; heights first, then shape about their mean. All
- * surfaces at once. Whole numbers are added as they come. */
+/* Sums for the areal parameters, in the order of cuda/lifting/arithmetic.h:
+ * one warp a row, one block for the rows of a surface; heights first, then
+ * the shape about their mean. One launch covers all surfaces. Integer counts
+ * are added in any order. */
 #include "cuda/lifting/cuda/sample.cuh"
 #include "cuda/lifting/cuda/engine.cuh"
 
 namespace {
 
-const guint WARPS = 8; /* of a block of rows */
+const guint WARPS = 8; /* in a block that sums rows */
 
-/* Sums of a surface's rows: number @which of 6 a row. */
+/* Sums of a surface's rows: number @which of 6 for each row. */
 __device__ __forceinline__ gdouble *
 rows_of (const LwtMeasureTask &t, guint surface, guint which)
 {
@@ -36,7 +37,7 @@ template <typename T> struct Surface {
     return lwt_row<T> (picture.data, picture.stride, y)[x];
   }
 
-  /* Whether the point is there, with height @z. */
+  /* Whether the point is not missing; its height in @z. */
   __device__ __forceinline__ bool
   has (guint x, guint y, T z) const
   {
@@ -112,7 +113,8 @@ sum_rows (const gdouble *rows, guint n)
   return lwt_sum_warp (sum);
 }
 
-/* A block a surface; its warps the sum, the least and the greatest. */
+/* One block a surface; its warps compute the sum, the minimum and the
+ * maximum. */
 __global__ void __launch_bounds__ (96, 1)
     finish_heights_kernel (LwtMeasureTask t)
 {
@@ -192,7 +194,7 @@ __global__ void __launch_bounds__ (32 * WARPS) shape_kernel (LwtMeasureTask t)
         (unsigned long long) cells);
 }
 
-/* A block a surface, a warp a sum. */
+/* One block a surface, one warp a sum. */
 __global__ void __launch_bounds__ (192, 1)
     finish_shape_kernel (LwtMeasureTask t)
 {

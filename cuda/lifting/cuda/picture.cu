@@ -20,8 +20,8 @@ lwt_take_picture (CvisArena *arena, LwtType type, guint width, guint height,
 
 /* --- memory of a picture ------------------------------------------------------------------ */
 
-/* Levels that lead to low band @k; none where nothing is split (a row that is to
- * be split along y). */
+/* Levels before low band @k; 0 if no axis is split (a row that is to be
+ * split along y). */
 static guint
 get_depth (const LwtPlan *plan, const LwtChain *chain, guint k)
 {
@@ -107,7 +107,8 @@ is_wanted (const LwtPartsTask *task, SurfacePart part)
   return task->parts[part].data != NULL;
 }
 
-/* Low bands down to the last one that is needed: where they lie. */
+/* Computes the low bands down to the last one needed and records where they
+ * lie. */
 static gboolean
 reduce_to_lows (LwtWorkspace *workspace, const LwtChain *chain,
     const LwtPartsTask *task, guint n, LwtPicture lows[3], cudaStream_t stream,
@@ -132,7 +133,7 @@ reduce_to_lows (LwtWorkspace *workspace, const LwtChain *chain,
   return TRUE;
 }
 
-/* Low band @k, as level 1 of the chain splits, for the parts. */
+/* Low band @k, expanded to the input of level 1, for the components. */
 static gboolean
 expand_low (LwtWorkspace *workspace, const LwtChain *chain, guint k,
     LwtPicture low, LwtPartsTask *task, cudaStream_t stream, GError **error)
@@ -150,7 +151,7 @@ expand_low (LwtWorkspace *workspace, const LwtChain *chain, guint k,
   task->low[k] = low;
   if (depth <= 1)
     return TRUE;
-  /* of chains alike only the first one has memory */
+  /* of equal chains only the first one has memory */
   while (workspace->upper[own].data == NULL)
     own--;
   task->low[k] = workspace->upper[own];
@@ -191,7 +192,7 @@ lwt_workspace_filter (LwtWorkspace *workspace, const LwtChain *chain,
 
 /* --- coefficients ------------------------------------------------------------------ */
 
-/* Bands of a picture that is not split are the picture. */
+/* If no level splits, the coefficients are the picture. */
 extern "C" gboolean
 lwt_workspace_copy (const LwtWorkspace *workspace, LwtPicture from,
     LwtPicture to, guint width, guint height, cudaStream_t stream,

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Operations on a picture on the device: a whole one or a block of its rows. */
+/* Operations on a picture in device memory: a whole one or a row block. */
 #pragma once
 
 #include "cuda/core/arena.cuh"
@@ -10,15 +10,16 @@
 
 G_BEGIN_DECLS
 
-/* A picture with rows of a multiple of 128 bytes. */
+/* Allocates a picture with rows of a multiple of 128 bytes. */
 gboolean lwt_take_picture (CvisArena *arena, LwtType type, guint width,
     guint height, const gchar *what, LwtPicture *picture, GError **error);
 
 /**
  * LwtWorkspace: memory and transform for one picture at a time
- * @low: [k] the low band of chain k of the filter; @upper: what it is expanded to,
- *   as level 1 of the chain splits
- * @bands: of denoise; @result: of denoise and of an inverse that is cropped
+ * @low: [k] the low band of chain k of the filter
+ * @upper: [k] @low[k] expanded to the input of level 1
+ * @bands: coefficients, for denoise
+ * @result: output of denoise, and of an inverse that is cropped
  */
 typedef struct {
   const LwtPlan *plan;
@@ -28,34 +29,34 @@ typedef struct {
   gpointer work;
 } LwtWorkspace;
 
-/* @parts, @bands: the chains of the largest picture. */
+/* @parts, @bands: chains of the largest picture. */
 gboolean lwt_workspace_init (LwtWorkspace *workspace, const LwtPlan *plan,
     const LwtChain *parts, const LwtChain *bands, guint width, guint height,
     CvisArena *arena, GError **error);
 
-/* @width x @height samples. */
+/* Copies @width x @height samples. */
 gboolean lwt_workspace_copy (const LwtWorkspace *workspace, LwtPicture from,
     LwtPicture to, guint width, guint height, cudaStream_t stream,
     GError **error);
 
-/* A low band: the deepest that was computed */
+/* The deepest low band computed */
 typedef struct {
   LwtPicture picture;
   guint width, height;
-  guint step_x, step_y; /* from sample to sample */
+  guint step_x, step_y; /* distance between samples, in columns and rows */
 } LwtLowBand;
 
-/* The components that @task, with picture, pad, missing, polynomial and parts set,
- * asks for. */
+/* Computes the components that @task asks for. The caller sets its picture,
+ * pad, missing, polynomial and parts. */
 gboolean lwt_workspace_filter (LwtWorkspace *workspace, const LwtChain *chain,
     LwtPartsTask *task, LwtLowBand *low, cudaStream_t stream, GError **error);
-/* All bands of @picture. */
+/* Computes all bands of @picture. */
 gboolean lwt_workspace_forward (LwtWorkspace *workspace, const LwtChain *chain,
     LwtLayout layout, LwtPicture picture, LwtPicture bands, LwtLowBand *low,
     cudaStream_t stream, GError **error);
 gboolean lwt_workspace_inverse (LwtWorkspace *workspace, const LwtChain *chain,
     LwtPicture bands, LwtPicture picture, cudaStream_t stream, GError **error);
-/* By how much spin @k is rotated. */
+/* Rotation of spin @k along x (bits 0 and 2) and y (bits 1 and 3). */
 static inline guint
 lwt_spin_x (guint k)
 {
@@ -68,8 +69,9 @@ lwt_spin_y (guint k)
   return (k >> 1 & 1) | (k >> 2 & 2);
 }
 
-/* Shrinks the coefficients in @bands, in Mallat's layout, and goes back to @picture;
- * @work: memory of the transform, that of the workspace or other. */
+/* Shrinks the coefficients in @bands, in Mallat's layout, and computes the
+ * inverse to @picture. @work: work memory of the transform, from the
+ * workspace or separate. */
 gboolean lwt_workspace_shrink (LwtWorkspace *workspace, const LwtChain *chain,
     const LwtFindings *findings, LwtPicture bands, LwtPicture picture,
     gpointer work, cudaStream_t stream, GError **error);

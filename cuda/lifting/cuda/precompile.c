@@ -2,16 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Runs while the project is built: writes the source of the tile kernels that need
- * no compilation at run time, float with symmetric boundaries, and their table
- * (cuda/lifting/cuda/tile.cu reads it).
+/* Build-time tool: writes the source of the tile kernels that are compiled
+ * with the project, float32 with symmetric boundaries, and their table,
+ * which cuda/lifting/cuda/tile.cu reads.
  *
  *   precompile OUTPUT WAVELET... */
 #include <stdlib.h>
 
 #include "cuda/lifting/cuda/tileplan.h"
 
-/* Kernel @kernel of wavelet number @i, and its line of the table */
+/* Appends kernel @kernel of wavelet number @i and its line of the table. */
 static void
 print_kernel (GString *text, GString *table, LwtTileKernel kernel,
     const LwtWavelet *wavelet, gint i)

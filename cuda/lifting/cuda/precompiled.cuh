@@ -2,17 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The tile kernels that are compiled with the project: written by precompile.c. */
+/* The tile kernels compiled with the project; precompile.c writes the table. */
 #pragma once
 
 #include "cuda/lifting/cuda/tileconstants.h"
 
-/* A kernel, LwtTileKernel, and the constants that it was compiled with; float */
+/* A kernel for float32 (LwtTileKernel) and the constants that it was
+ * compiled with */
 typedef struct {
   int kernel;
   const LwtTilePlan *plan;
   const void *function;
 } LwtPrecompiled;
 
-/* Ends with a plan of NULL. */
+/* Table of kernels; the last entry has plan NULL. */
 extern "C" const LwtPrecompiled lwt_precompiled[];

@@ -17,33 +17,33 @@ namespace {
 
 const guint SETS = 3;
 
-/* Operation on the blocks of a pass */
+/* Operation on the row blocks of a pass */
 typedef enum { PARTS, FORWARD, INVERSE, SHRINK, COUNT } Action;
 
-/* Device memory of a block, and the block that uses it now */
+/* Device memory of a row block, and the block that uses it */
 struct Set {
-  LwtPicture in, out; /* as high as the largest block's picture */
-  LwtPicture parts[SURFACE_N_PARTS]; /* of the filter: rows that come out */
+  LwtPicture in, out; /* as high as the largest row block with its halo */
+  LwtPicture parts[SURFACE_N_PARTS]; /* filter: output rows */
   cudaEvent_t there, computed, done;
   LwtRowBlock block;
 };
 
-/* Rows of all blocks, one after the other.
+/* One pass over all row blocks.
  * @from: pictures or coefficients, as wide as the padded picture
- * @to: of PARTS by SurfacePart, cropped; else [0], as wide as the padded picture
- *   or, of INVERSE, cropped */
+ * @to: PARTS: by SurfacePart, cropped. Otherwise [0], as wide as the padded
+ *   picture, or for INVERSE cropped */
 struct Pass {
   Action action;
   LwtPlane from;
   LwtPlane to[SURFACE_N_PARTS];
-  guint radix; /* of COUNT */
+  guint radix; /* for COUNT: pass of the threshold search */
 };
 
 } // namespace
 
 struct _LwtOutOfCore {
   const LwtPlan *plan;
-  LwtPlan own; /* of the block that is worked on */
+  LwtPlan own; /* plan of the current row block */
   LwtRowBlocks blocks;
   LwtStreams streams;
   CvisArena arena;
@@ -51,15 +51,16 @@ struct _LwtOutOfCore {
   Set sets[SETS];
   LwtFindings *findings;
   gpointer select;
-  gsize size; /* bytes of a sample computed with */
-  /* on the host */
+  gsize size; /* bytes of a sample as computed */
+  /* host memory */
   LwtCpuThreads threads;
   LwtCpuSurface surface;
   gboolean has_surface;
-  gpointer samples;   /* of jobs on the device */
-  gpointer rotated;   /* of denoise; integers to be transformed */
-  gpointer spin, sum; /* of denoise */
-  gpointer results[SURFACE_N_PARTS]; /* of parts that go to the device */
+  gpointer samples; /* input of jobs on the device */
+  gpointer rotated; /* denoise: a rotated picture; also integers to transform */
+  gpointer spin, sum; /* denoise */
+  gpointer
+      results[SURFACE_N_PARTS]; /* components whose destination is the device */
 };
 
 namespace {
@@ -115,12 +116,13 @@ take_all (LwtOutOfCore *b, CvisArena *arena, GError **error)
   b->select =
       cvis_arena_device (arena, lwt_select_get_size (), "a histogram", error);
   return b->select != NULL
-         && cvis_arena_take (arena, &b->findings, 1, "what is found out", error)
+         && cvis_arena_take (
+             arena, &b->findings, 1, "the results of a row block", error)
          && lwt_workspace_init (&b->workspace, &b->own, &b->own.parts,
              &b->own.bands, b->plan->width, height, arena, error);
 }
 
-/* Bytes with blocks of @rows */
+/* Bytes of device memory with row blocks of @rows */
 gsize
 count_all (LwtOutOfCore *b, guint rows)
 {
@@ -133,7 +135,7 @@ count_all (LwtOutOfCore *b, guint rows)
   return arena.size;
 }
 
-/* The largest blocks that fit */
+/* Finds the largest row blocks that fit. */
 gboolean
 choose_rows (LwtOutOfCore *b, gsize whole, gsize limit, GError **error)
 {
@@ -144,8 +146,8 @@ choose_rows (LwtOutOfCore *b, gsize whole, gsize limit, GError **error)
   if (least > limit) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
         "surfaces of %ux%u with %u in flight need %" G_GSIZE_FORMAT
-        " bytes of device memory, in blocks of %u rows %" G_GSIZE_FORMAT
-        "; %" G_GSIZE_FORMAT " may be used",
+        " bytes of device memory, or in row blocks of %u rows %" G_GSIZE_FORMAT
+        "; %" G_GSIZE_FORMAT " are available",
         b->plan->config.width, b->plan->config.height,
         b->plan->config.depth_in_flight, whole, grid, least, limit);
     return FALSE;
@@ -162,7 +164,7 @@ choose_rows (LwtOutOfCore *b, gsize whole, gsize limit, GError **error)
   return TRUE;
 }
 
-/* Memory of the host; pages that are never touched cost nothing. */
+/* Host memory; untouched pages are never committed. */
 gboolean
 take_host (gpointer *memory, gsize size, GError **error)
 {
@@ -224,10 +226,10 @@ init_blocks (LwtOutOfCore *b, gsize whole, gsize limit, GError **error)
       error);
 }
 
-/* --- a block -------------------------------------------------------------------- */
+/* --- one row block ------------------------------------------------------- */
 
-/* A run of a block's picture @own, @column samples further on there, and of
- * @plane. */
+/* A run of rows shared by a block's picture @own, where it begins @column
+ * samples further right, and by @plane. */
 LwtRows
 get_rows (const LwtOutOfCore *b, LwtPicture own, guint column,
     const LwtRun *run, const LwtPlane *plane)
@@ -263,8 +265,8 @@ send_up (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
   return cvis_stream_follow (b->streams.work, s->there, b->streams.up, error);
 }
 
-/* Rows of the surface, without what is padded, that come out of a block: in its
- * picture, in the surface. */
+/* Output rows of a block without padding: their position in its picture and
+ * in the surface. */
 LwtRun
 get_cropped (const LwtOutOfCore *b, const LwtRowBlock *block)
 {
@@ -305,7 +307,7 @@ compute_parts (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
              error);
 }
 
-/* The finest band of the rows that come out, for the threshold. */
+/* Counts the finest band of the output rows, for the threshold. */
 gboolean
 compute_count (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
@@ -362,7 +364,7 @@ compute_block (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
   }
 }
 
-/* Sends down, or fetches, what is @pinned or not. */
+/* Downloads the rows that are page-locked (@pinned) or those that are not. */
 gboolean
 move_rows (
     LwtOutOfCore *b, const LwtRows *rows, gboolean pinned, GError **error)
@@ -446,8 +448,8 @@ finish_block (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
          && move_down (b, s, pass, FALSE, error);
 }
 
-/* All blocks: one is uploaded while another is transformed and a third one is
- * downloaded. */
+/* Runs a pass: one block is uploaded while another is transformed and a
+ * third one is downloaded. */
 gboolean
 run_pass (LwtOutOfCore *b, const Pass *pass, GError **error)
 {
@@ -465,9 +467,9 @@ run_pass (LwtOutOfCore *b, const Pass *pass, GError **error)
   return TRUE;
 }
 
-/* --- before ------------------------------------------------------------------------ */
+/* --- input --------------------------------------------------------------- */
 
-/* The job's samples, on the host. */
+/* The job's samples in host memory. */
 gboolean
 get_samples (
     LwtOutOfCore *b, const LwtJob *job, LwtPlane *samples, GError **error)
@@ -503,7 +505,7 @@ read_integer (LwtSample sample, const guint8 *row, guint x)
   }
 }
 
-/* Integers, padded, to a plane of their own. */
+/* Copies integers, padded, to a plane of their own. */
 void
 make_integers (LwtOutOfCore *b, const LwtPlane *samples, LwtPlane *picture)
 {
@@ -554,10 +556,10 @@ prepare_input (LwtOutOfCore *b, LwtJob *job, LwtPlane *picture, GError **error)
   return TRUE;
 }
 
-/* --- after --------------------------------------------------------------------------- */
+/* --- output -------------------------------------------------------------- */
 
-/* Host memory in which a part is assembled; %NULL data: neither wanted nor
- * measured. */
+/* Host memory in which a component is assembled; %NULL data: neither wanted
+ * nor measured. */
 LwtPlane
 get_result (const LwtOutOfCore *b, const LwtJob *job, guint part)
 {
@@ -570,13 +572,13 @@ get_result (const LwtOutOfCore *b, const LwtJob *job, guint part)
   return LwtPlane{ b->results[part], width * b->size, FALSE, FALSE };
 }
 
-/* A part's rows on the host. */
+/* Output rows of a component on the host. */
 struct Finish {
   LwtOutOfCore *b;
   const LwtJob *job;
   LwtPlane result;
   gboolean tail;
-  /* of denoise: first - second, in the padded picture; %NULL second: first */
+  /* denoise: first - second, in the padded picture; %NULL second: first */
   const guint8 *first, *second;
   gsize first_stride, second_stride;
 };
@@ -608,7 +610,7 @@ finish_rows (
   }
 }
 
-/* Whether P - p0 belongs to a part. */
+/* Whether P - p0 is added to a component. */
 gboolean
 has_tail (const LwtConfig *config, guint part)
 {
@@ -631,7 +633,7 @@ copy_to_device (LwtOutOfCore *b, const LwtJob *job, guint part, GError **error)
              && CVIS_CUDA (cudaStreamSynchronize (b->streams.up), error));
 }
 
-/* Completes a part whose rows are there. */
+/* Completes a component whose rows are on the host. */
 void
 finish_part (LwtOutOfCore *b, LwtJob *job, guint part, Finish *finish)
 {
@@ -683,7 +685,7 @@ rotate_rows (
   }
 }
 
-/* Turned back, and added to the spins before. */
+/* Rotates a spin back and adds it to the sum. */
 void
 add_rows (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 {
@@ -705,7 +707,7 @@ add_rows (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
   }
 }
 
-/* The universal threshold to the findings, and to @job. */
+/* Finds the universal threshold; writes it to the findings and to @job. */
 gboolean
 find_threshold (LwtOutOfCore *b, LwtJob *job, const LwtPlane *x, GError **error)
 {
@@ -781,7 +783,7 @@ denoise_surface (
   return TRUE;
 }
 
-/* --- the others ------------------------------------------------------------------------ */
+/* --- filter, forward, inverse -------------------------------------------- */
 
 gboolean
 transform_surface (
@@ -822,8 +824,8 @@ lwt_out_of_core_new (const LwtPlan *plan, CvisContext *context,
 
   if (plan->config.store_bits > 0) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "the device has no memory for a picture of %ux%u", plan->config.width,
-        plan->config.height);
+        "no device memory for row blocks of a picture of %ux%u",
+        plan->config.width, plan->config.height);
     return NULL;
   }
   b = g_new0 (LwtOutOfCore, 1);

@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Surfaces larger than the device's memory (out-of-core), in row blocks
- * (cuda/lifting/rowblocks.h), to the same bits. All else - the F-operation, missing points,
- * padding, parameters - is done on the host, where the surface is. */
+/* Surfaces larger than the device's memory (out-of-core), computed in row
+ * blocks (cuda/lifting/rowblocks.h) with the same bits. The host does
+ * everything except the transforms: the F-operation, missing points,
+ * padding, parameters. */
 #pragma once
 
 #include "cuda/lifting/cuda/picture.cuh"
@@ -12,7 +13,7 @@
 
 G_BEGIN_DECLS
 
-/* The engine's streams, and ways between host and device */
+/* The engine's streams and staging buffers */
 typedef struct {
   cudaStream_t up, work, down;
   LwtStage *in, *out;
@@ -20,14 +21,14 @@ typedef struct {
 
 typedef struct _LwtOutOfCore LwtOutOfCore;
 
-/* @whole: bytes that the surface in one piece needs; @limit: those that may be
- * used. %NULL with CVIS_ERROR_MEMORY if not even row blocks fit, CVIS_ERROR_INVALID
- * if there are none to the same bits. */
+/* @whole: bytes that the surface needs in one piece; @limit: bytes that may
+ *   be used. Returns: %NULL with CVIS_ERROR_MEMORY if not even row blocks
+ *   fit, or CVIS_ERROR_INVALID if row blocks cannot give the same bits */
 LwtOutOfCore *lwt_out_of_core_new (const LwtPlan *plan, CvisContext *context,
     const LwtStreams *streams, gsize whole, gsize limit, GError **error);
 void lwt_out_of_core_free (LwtOutOfCore *out_of_core);
 
-/* Does @job from beginning to end. */
+/* Runs @job to completion. */
 gboolean lwt_out_of_core_run (
     LwtOutOfCore *out_of_core, LwtJob *job, GError **error);
 

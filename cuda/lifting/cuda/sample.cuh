@@ -23,8 +23,8 @@ lwt_fma (double a, double b, double c)
   return fma (a, b, c);
 }
 
-/* --- points that are missing ---------------------------------------------------
- * A NaN with bits of its own: arithmetic on the device makes others. */
+/* --- missing points ------------------------------------------------------
+ * A NaN with a bit pattern that device arithmetic does not produce. */
 template <typename T> static __device__ __forceinline__ T lwt_gone ();
 
 template <>
@@ -53,7 +53,7 @@ lwt_is_gone (double x)
   return __double_as_longlong (x) == 0x7ff8dead0000deadLL;
 }
 
-/* The NaN of parts that come out. */
+/* The NaN written to components. */
 template <typename T> static __device__ __forceinline__ T lwt_nan ();
 
 template <>
@@ -91,7 +91,7 @@ lwt_is_finite<double> (double x)
   return (__double2hiint (x) & 0x7ff00000) != 0x7ff00000;
 }
 
-/* Words of missing points a row */
+/* Words of missing bits in a row */
 static __host__ __device__ __forceinline__ guint
 lwt_words (guint width)
 {
@@ -122,7 +122,7 @@ lwt_row (const void *data, gsize stride, guint y)
 
 /* --- sums ------------------------------------------------------------------------ */
 
-/* The lanes' sums as the tree of lwt_sum_lanes(); in lane 0. */
+/* Sums the lanes in the order of lwt_sum_lanes(); the result is in lane 0. */
 static __device__ __forceinline__ gdouble
 lwt_sum_warp (gdouble sum)
 {
@@ -132,11 +132,11 @@ lwt_sum_warp (gdouble sum)
   return sum;
 }
 
-/* Rows that a lane loads before it adds the first of them */
+/* Rows that a lane loads before it adds the first one */
 #define LWT_ROW_BATCH 16
 
-/* Calls add (value, factor) for the rows of this lane, in their order; what rows
- * have is loaded well before. */
+/* Calls add (value, factor) for this lane's rows in order. Loads run ahead
+ * of the additions, to hide latency. */
 template <typename Add>
 static __device__ __forceinline__ void
 lwt_each_row (const gdouble *rows, const gdouble *factors, guint n, Add add)

@@ -11,16 +11,16 @@
 namespace {
 
 const guint PIECES = 4;
-const gsize PIECE = 4u << 20;   /* bytes, unless a row has more */
+const gsize PIECE = 4u << 20;   /* bytes; more if a row is longer */
 const gsize GRAIN = 256u << 10; /* bytes that a thread copies at a time */
-const guint MAX_THREADS = 4;    /* together they copy faster than the bus */
+const guint MAX_THREADS = 4;    /* enough to copy faster than the bus */
 
 struct Piece {
-  guint8 *memory;   /* pinned */
-  cudaEvent_t free; /* the copy from or to it is done */
+  guint8 *memory;   /* page-locked */
+  cudaEvent_t free; /* the copy from or to the buffer is done */
 };
 
-/* A copy within the host's memory. */
+/* A copy within host memory. */
 struct Copy {
   guint8 *to;
   const guint8 *from;
@@ -31,7 +31,7 @@ struct Copy {
 
 struct _LwtStage {
   CvisArena arena;
-  gsize size; /* of a piece */
+  gsize size; /* bytes of a buffer */
   Piece pieces[PIECES];
   guint next;
   CvisPool *pool;
@@ -56,8 +56,8 @@ copy (LwtStage *stage, const Copy *copy, guint rows)
       copy_rows, (gpointer) copy);
 }
 
-/* Bytes from row to row in a piece: as on the device, which is one copy, where
- * what lies between rows may be written. */
+/* Stride of the rows in a buffer: that of the device, which makes one
+ * contiguous copy, if the padding between rows may be overwritten. */
 gsize
 piece_stride (const LwtRows *rows, cudaMemcpyKind kind)
 {
@@ -91,7 +91,7 @@ move_pinned (const LwtRows *rows, cudaMemcpyKind kind, cudaStream_t stream,
       error);
 }
 
-/* Waits for a piece. */
+/* Waits for the next buffer. */
 Piece *
 take_piece (LwtStage *stage, GError **error)
 {
@@ -103,7 +103,7 @@ take_piece (LwtStage *stage, GError **error)
   return piece;
 }
 
-/* Rows @first.. of @rows between the device and @piece. */
+/* Copies rows @first.. of @rows between the device and @piece. */
 gboolean
 move_piece (const LwtRows *rows, guint first, guint n, Piece *piece,
     cudaMemcpyKind kind, cudaStream_t stream, GError **error)
@@ -117,7 +117,7 @@ move_piece (const LwtRows *rows, guint first, guint n, Piece *piece,
          && CVIS_CUDA (cudaEventRecord (piece->free, stream), error);
 }
 
-/* Rows from @piece, once they are there, to the host's memory. */
+/* Copies rows from @piece, once downloaded, to host memory. */
 gboolean
 empty_piece (LwtStage *stage, const LwtRows *rows, guint first, guint n,
     Piece *piece, GError **error)
@@ -143,7 +143,7 @@ lwt_stage_new (gsize bytes, GError **error)
   stage->pool = cvis_pool_new (MIN (MAX_THREADS, g_get_num_processors ()));
   for (guint i = 0; i < PIECES; i++)
     if (!cvis_arena_pin (&stage->arena, &stage->pieces[i].memory, stage->size,
-            "a piece of a surface", error)
+            "staging buffers of a surface", error)
         || !cvis_arena_event (&stage->arena, &stage->pieces[i].free, error)) {
       lwt_stage_free (stage);
       return NULL;
@@ -189,7 +189,7 @@ lwt_stage_up (
   return TRUE;
 }
 
-/* While a piece is emptied the next ones are on their way. */
+/* While one buffer is copied out, the next ones are downloaded. */
 extern "C" gboolean
 lwt_stage_down (
     LwtStage *stage, const LwtRows *rows, cudaStream_t stream, GError **error)

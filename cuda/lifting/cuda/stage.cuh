@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Rows between the host's memory and the device's: in place where they are pinned,
- * else by way of a few pinned pieces that take turns. */
+/* Copies rows between host and device memory: directly if they are
+ * page-locked, otherwise through a few page-locked staging buffers used in
+ * turn. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,12 +14,12 @@
 G_BEGIN_DECLS
 
 /**
- * LwtRows: rows on their way
- * @host, @host_stride: in the host's memory
- * @device, @device_stride: in the device's
- * @bytes: of a row
- * @pinned: the host's memory is
- * @own: what pads the device's rows may be written
+ * LwtRows: rows to copy
+ * @host, @host_stride: in host memory
+ * @device, @device_stride: in device memory
+ * @bytes: of a row; strides are bytes, too
+ * @pinned: the host memory is page-locked
+ * @own: the padding of the device's rows may be overwritten
  */
 typedef struct {
   void *host;
@@ -33,18 +34,18 @@ typedef struct {
 
 typedef struct _LwtStage LwtStage;
 
-/* For rows of at most @bytes. Used by one thread at a time, in the context it
- * was made in. */
+/* For rows of at most @bytes. Used by one thread at a time, in the context
+ * in which it was made. */
 LwtStage *lwt_stage_new (gsize bytes, GError **error);
-/* Nothing may be under way. */
+/* No copy may be in flight. */
 void lwt_stage_free (LwtStage *stage);
 
-/* Rows that are not pinned have been read on return; the copy is ordered on
- * @stream. */
+/* Uploads rows, ordered on @stream. Rows that are not page-locked have been
+ * read on return. */
 gboolean lwt_stage_up (
     LwtStage *stage, const LwtRows *rows, cudaStream_t stream, GError **error);
-/* Rows that are not pinned have been written on return, which waits for
- * @stream; pinned ones are ordered on it. */
+/* Downloads rows. Page-locked rows are ordered on @stream; for others the
+ * call waits for @stream, and they have been written on return. */
 gboolean lwt_stage_down (
     LwtStage *stage, const LwtRows *rows, cudaStream_t stream, GError **error);
 

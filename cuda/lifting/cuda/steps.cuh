@@ -2,8 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The steps of any wavelet as parameters of a kernel, and what a step does to a
- * sample. */
+/* The steps of any wavelet as kernel parameters, and one step on a sample. */
 #pragma once
 
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "cuda/lifting/cuda/device.cuh"
 #include "cuda/lifting/cuda/sample.cuh"
 
-/* A step. @tap: its first weight among all */
+/* A step. @tap: index of its first weight in the list of all */
 typedef struct {
   gint16 kind, n;
   gint16 tap;
@@ -19,7 +18,8 @@ typedef struct {
   gint32 first;
 } LwtStepHead;
 
-/* All of them. @far_taps: their weights in device memory; NULL: @taps */
+/* All steps. @far_taps: the weights in device memory; NULL: they are in
+ * @taps */
 template <typename T> struct LwtSteps {
   gint n, n_taps;
   LwtStepHead heads[LWT_MAX_STEPS];
@@ -28,9 +28,9 @@ template <typename T> struct LwtSteps {
   T scale[2];
 };
 
-/* --- what a step does ---------------------------------------------------------- */
+/* --- one step on a sample ------------------------------------------------ */
 
-/* @x after a step; @at (i) is neighbour i. */
+/* @x after a step; @at (i) returns neighbour i. */
 template <bool INVERSE, typename T, typename At>
 static __device__ __forceinline__ T
 lwt_lift (T x, const LwtStepHead &head, const T *taps, At at)
@@ -60,14 +60,15 @@ lwt_scaled (T x, T scale)
   return x * scale;
 }
 
-/* integers have no scales */
+/* integers are not scaled */
 static __device__ __forceinline__ gint32
 lwt_scaled (gint32 x, gint32 scale)
 {
   return x;
 }
 
-/* The weights in shared memory, by all threads. Returns: where that goes on */
+/* Copies the weights to shared memory, by all threads. Returns: the memory
+ * behind them */
 template <typename T>
 static __device__ __forceinline__ T *
 lwt_take_taps (const LwtSteps<T> &steps, T *shared)
@@ -77,7 +78,7 @@ lwt_take_taps (const LwtSteps<T> &steps, T *shared)
   return shared + (steps.n_taps + 3) / 4 * 4;
 }
 
-/* --- filling in ------------------------------------------------------------------ */
+/* --- host: parameters ---------------------------------------------------- */
 
 static inline guint
 lwt_count_taps (const LwtWavelet *wavelet)
@@ -107,7 +108,7 @@ lwt_get_tap (const LwtStep *step, guint i, gint32)
   return step->num[i];
 }
 
-/* Bytes of them in shared memory */
+/* Bytes of the weights in shared memory */
 static inline gsize
 lwt_get_taps_size (const LwtTransform *transform)
 {

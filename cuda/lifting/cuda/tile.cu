@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The tile kernels of a transform, launched level by level: those that were compiled
- * with the project for a wavelet of the same structure, else compiled at run time
- * for its wavelet, type and boundary (cuda/core/jit.h). */
+/* Launches the tile kernels of a transform level by level: kernels compiled
+ * with the project if the wavelet's structure matches, otherwise kernels
+ * compiled at run time for the wavelet, type and boundary (cuda/core/jit.h). */
 #include "cuda/core/jit.h"
 #include "cuda/lifting/cuda/device.cuh"
 #include "cuda/lifting/cuda/launch.cuh"
@@ -16,13 +16,14 @@
 extern "C" const CvisJitHeader lwt_tile_headers[3];
 
 struct _LwtTiles {
-  CvisJit *jit; /* NULL: precompiled, or the steps are none that tiles can do */
+  CvisJit *jit; /* NULL: precompiled, or the tiles do not support the steps */
   gboolean ready, failed, precompiled;
   gboolean planned[LWT_TILE_KERNELS];
   LwtTilePlan plans[LWT_TILE_KERNELS];
   gconstpointer functions[LWT_TILE_KERNELS];
   LwtType type;
-  guint8 weights[2][(LWT_TILE_MAX_TAPS + 2) * sizeof (gdouble)]; /* inverse */
+  guint8 weights[2][(LWT_TILE_MAX_TAPS + 2)
+                    * sizeof (gdouble)]; /* of the inverse */
   gint shifts[2][LWT_TILE_MAX_STEPS];
   gint entry_shift[2];
   gint multiprocessors;
@@ -30,16 +31,16 @@ struct _LwtTiles {
 
 namespace {
 
-/* Levels with fewer tiles for each multiprocessor have small ones. */
+/* Levels with fewer tiles for each multiprocessor use small tiles. */
 #define LARGE_TILES 4
 
-/* A kernel's parameter: LwtTileParameters of tile.cuh */
+/* Kernel parameter: LwtTileParameters of tile.cuh */
 typedef struct {
   LwtTileTask task;
   gdouble weights[LWT_TILE_MAX_TAPS + 2];
 } Parameters;
 
-/* Weights with the signs of the direction, as @type */
+/* Weights with the signs of the direction, converted to @type */
 void
 set_weight (
     LwtTiles *tiles, gint inverse, guint i, gdouble weight, gint32 number)
@@ -88,7 +89,7 @@ set_weights (LwtTiles *tiles, const LwtWavelet *wavelet)
   }
 }
 
-/* FALSE: there is no kernel. */
+/* FALSE: the tiles do not support the wavelet. */
 gboolean
 plan_kernels (LwtTiles *tiles, const LwtTransform *transform)
 {
@@ -102,7 +103,7 @@ plan_kernels (LwtTiles *tiles, const LwtTransform *transform)
   return any;
 }
 
-/* The precompiled kernel @i that has these constants, if the device can run it */
+/* The precompiled kernel @i with these constants, if the device can run it */
 gconstpointer
 find_precompiled (const LwtTiles *tiles, guint i)
 {
@@ -151,7 +152,8 @@ start_compilation (LwtTiles *tiles, CvisContext *context)
   g_string_free (source, TRUE);
 }
 
-/* Sets up what a kernel needs to know of a level. FALSE: it does not do it. */
+/* Sets up the parameters of a level. FALSE: the kernel does not support the
+ * level. */
 gboolean
 make_task (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
     LwtTileTask *task)
@@ -172,8 +174,8 @@ make_task (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
   return TRUE;
 }
 
-/* The kernel of a level: large tiles if that makes LARGE_TILES for each multiprocessor.
- * LWT_TILE_KERNELS: there is none. */
+/* The kernel of a level: large tiles if the level has LARGE_TILES of them
+ * for each multiprocessor. LWT_TILE_KERNELS: no kernel fits. */
 guint
 choose_kernel (const LwtTiles *tiles, const LwtLevelTask *level,
     gboolean inverse, LwtTileTask *task)
@@ -189,7 +191,7 @@ choose_kernel (const LwtTiles *tiles, const LwtLevelTask *level,
                                                    : LWT_TILE_KERNELS;
 }
 
-/* Loads the kernels when they have been compiled. */
+/* Loads the kernels once they are compiled. */
 gboolean
 load_functions (LwtTiles *tiles, GError **error)
 {

@@ -2,29 +2,28 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A level of both axes in one pass over memory, for any wavelet, type, boundary,
- * layout and size of picture; compiled at run time for one wavelet, type and
+/* One level of both axes in one pass over memory, for any wavelet, type,
+ * boundary, layout and picture size; compiled for one wavelet, type and
  * boundary (cuda/lifting/cuda/tile.cu).
+ * A thread block has a tile of the picture with its halo in shared memory:
  *
- * A thread block has a tile of the picture, with the neighbours that it depends
- * on, in shared memory:
+ *   forward: samples -> tile, lift each row, lift each column -> bands
+ *   inverse: bands -> tile, lift each column, lift each row -> samples
  *
- *   forward: samples -> tile, each row lifted, each column lifted -> bands
- *   inverse: bands -> tile, each column lifted, each row lifted -> samples
+ * Lines are cut into runs (cuda/lifting/cuda/tileconstants.h). A thread
+ * reads a run with its neighbours into registers, does all steps there and
+ * writes the outputs back into the tile, in place: all threads read before
+ * the first one writes. The 32 lanes of a warp have the same run of 32
+ * adjacent lines, so a run's position is a compile-time constant and all
+ * branches are uniform.
  *
- * Lines are cut into runs (cuda/lifting/cuda/tileconstants.h). A thread reads a run
- * with its neighbours into registers, does all steps there and writes the outputs
- * back into the tile, in place: all threads read before the first one writes. The
- * 32 lanes of a warp have 32 lines next to each other and the same run of each, so
- * a run's position is known when compiling and all branches are uniform.
+ * Beyond the end of a line, the neighbours that the boundary asks for are
+ * copied to their positions before each step. Other positions there hold
+ * undefined values; no output that is kept depends on them.
  *
- * Beyond the end of a line, the neighbours that the boundary asks for are copied
- * to their positions before each step. Unknown positions hold
- * any values; no output that is kept depends on them.
- *
- * Rows of the tile consist of chunks of 16 bytes; chunk c of row y lies where chunk
- * c ^ (y & 7) would, so that both a chunk of each of 32 rows and 32 samples of a
- * row come from different banks. */
+ * Rows of the tile consist of chunks of 16 bytes. Chunk c of row y is stored
+ * at chunk c ^ (y & 7), so that neither a chunk of each of 32 rows nor 32
+ * samples of a row have bank conflicts. */
 #pragma once
 
 #include "cuda/lifting/cuda/tileconstants.h"
@@ -43,7 +42,7 @@
 #define LWT_NOINLINE __noinline__
 extern __shared__ float4 lwt_tile_shared[];
 
-/* The number of the warp, for the compiler the same in all lanes */
+/* Index of the warp; uniform for the compiler */
 static __device__ __forceinline__ int
 lwt_tile_warp (void)
 {
@@ -53,7 +52,7 @@ lwt_tile_warp (void)
 
 /* The constants of an axis as functions */
 template <class Tile, int AXIS> struct LwtAlong {
-  /* of a thread, of a tile */
+  /* runs of a thread, of a tile */
   static __device__ __forceinline__ LWT_CONSTANT int
   run ()
   {
@@ -69,7 +68,7 @@ template <class Tile, int AXIS> struct LwtAlong {
   {
     return Tile::plan.lines[AXIS].run * Tile::plan.lines[AXIS].runs;
   }
-  /* of a kind: the first input, how many a run and a tile have; the first output */
+  /* of a kind: the first input; inputs of a run, of a tile; the first output */
   static __device__ __forceinline__ LWT_CONSTANT int
   from (int odd)
   {
@@ -107,7 +106,7 @@ template <typename T> struct alignas (16) LwtChunk {
   T v[n];
 };
 
-/* A run's samples: v[kind][position - in[kind][0]] */
+/* Registers of a run: v[kind][position - in[kind][0]] */
 template <typename T, class Tile, int AXIS> struct LwtRun {
 #ifdef LWT_TILE_EMULATED
   static constexpr int most = LWT_TILE_MAX_INPUTS;
@@ -134,7 +133,7 @@ lwt_tile_fma (double a, double b, double c)
   return fma (a, b, c);
 }
 
-/* @x after a step of @n weights; the neighbours are @y[0] .. */
+/* @x after a step of @n weights; @y: the neighbours */
 template <typename T>
 static __device__ __forceinline__ T
 lwt_tile_lift (
@@ -159,8 +158,8 @@ lwt_tile_lift (
   return (int) (inverse ? (unsigned) x - sum : (unsigned) x + sum);
 }
 
-/* Copies the samples that the boundary asks for to where step I looks for neighbours
- * beyond an end. */
+/* Copies the samples that the boundary asks for to the positions beyond an
+ * end that step I reads. */
 template <typename T, class Tile, int AXIS, int I, int EDGE>
 static __device__ __forceinline__ void
 lwt_tile_set_neighbours (LwtRun<T, Tile, AXIS> &x)
@@ -181,7 +180,7 @@ lwt_tile_set_neighbours (LwtRun<T, Tile, AXIS> &x)
                  [lwt_tile_source (boundary, EDGE, v, other, end) - origin];
 }
 
-/* All steps from I on. ENDS: there may be an end of the line. */
+/* All steps from I on. ENDS: the run may contain an end of the line. */
 template <typename T, class Tile, int AXIS, bool ENDS, int I = 0>
 static __device__ __forceinline__ void
 lwt_tile_run_steps (
@@ -210,7 +209,7 @@ lwt_tile_run_steps (
   }
 }
 
-/* All steps: compiled twice, as most runs have no end. */
+/* All steps; a second version without ends serves most runs. */
 template <typename T, class Tile, int AXIS>
 static __device__ __forceinline__ void
 lwt_tile_lift_run (
@@ -230,8 +229,8 @@ lwt_tile_chunk_at (int row, int chunk)
   return chunk ^ (row & 7);
 }
 
-/* Addresses of chunk @chunk and the seven behind it in row @row; chunk + 8 i lies
- * 8 i chunks behind one of them. */
+/* Addresses of chunk @chunk and of the seven chunks after it in row @row;
+ * chunk + 8 i is 8 i chunks after one of them. */
 template <typename T> struct LwtTileRow {
   LwtChunk<T> *at[8];
 
@@ -277,8 +276,8 @@ template <typename T> struct LwtTileColumn {
 
 /* --- lines ------------------------------------------------------------------------------- */
 
-/* The pair that a tile begins with, and which ends of the line it has (LWT_TILE_LEFT
- * ..) */
+/* First pair of a tile, and which ends of the line it contains
+ * (LWT_TILE_LEFT ..) */
 typedef struct {
   int pair, edge;
 } LwtTilePlace;
@@ -302,7 +301,7 @@ lwt_tile_place (const LwtTileAxis &axis, int tile)
   return place;
 }
 
-/* Which end of the line run @run of a tile has */
+/* Which end of the line run @run of a tile contains */
 template <class Tile, int AXIS>
 static __device__ __forceinline__ int
 lwt_tile_edge (const LwtTilePlace &place, int run)
@@ -313,7 +312,7 @@ lwt_tile_edge (const LwtTilePlace &place, int run)
                                                              : LWT_TILE_INNER;
 }
 
-/* Finds where position @k is in a line of @n. Returns: whether it is there */
+/* Maps position @k to a sample of a line of @n. Returns: whether it exists */
 template <class Tile>
 static __device__ __forceinline__ bool
 lwt_tile_find (int &k, int n)
@@ -323,7 +322,7 @@ lwt_tile_find (int &k, int n)
   return (unsigned) k < (unsigned) n;
 }
 
-/* Copies 4, 8 or 16 bytes to shared memory while the thread goes on. */
+/* Asynchronous copy of 4, 8 or 16 bytes to shared memory. */
 template <int BYTES>
 static __device__ __forceinline__ void
 lwt_tile_copy (void *to, const void *from)
@@ -353,16 +352,16 @@ lwt_tile_copies_end (void)
 #endif
 }
 
-/* A row of @band */
+/* Row @y of @band */
 static __device__ __forceinline__ char *
 lwt_tile_line (const LwtTileBand &band, int y)
 {
   return (char *) band.data + (unsigned long long) (unsigned) y * band.pitch;
 }
 
-/* Fills @rows rows of the tile from @row0 on, and of each @chunks chunks from
- * @chunk0 on, from @band of @width x @height: its rows from @y on, its columns from
- * @x on. LANES threads have a row, and each of them its chunk of some rows. */
+/* Loads @rows rows of @chunks chunks into the tile, from row @row0 and chunk
+ * @chunk0 on, out of @band of @width x @height, from its row @y and column
+ * @x on. LANES threads load a row; each loads its chunk of some rows. */
 template <class Tile, int LANES, typename T>
 static __device__ __forceinline__ void
 lwt_tile_load (T *tile, int row0, int rows, int chunk0, int chunks,
@@ -419,7 +418,7 @@ lwt_tile_load (T *tile, int row0, int rows, int chunk0, int chunks,
   }
 }
 
-/* lwt_tile_load() for any number of chunks: 32 at a time, then 16, then 8 */
+/* lwt_tile_load() for any number of chunks: by 32, then 16, then 8 lanes */
 template <class Tile, typename T>
 static __device__ __forceinline__ void
 lwt_tile_load_all (T *tile, int row0, int rows, int chunk0, int columns,
@@ -447,8 +446,8 @@ template <typename T> struct LwtTileParameters {
   T weights[LWT_TILE_MAX_TAPS + 2];
 };
 
-/* Waits for the kernel in front; the next one may be launched (programmatic
- * dependent launch). */
+/* Waits for the kernel before and allows the launch of the next one
+ * (programmatic dependent launch). */
 static __device__ __forceinline__ void
 lwt_tile_begin (void)
 {
@@ -483,7 +482,7 @@ lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
   lwt_tile_copies_end ();
   __syncthreads ();
 
-  { /* rows: samples become low entries at columns 0 .., high ones at half .. */
+  { /* rows: low entries go to columns 0 .., high ones to half .. */
     const int run = warp % X::runs (), row = warp / X::runs () * 32 + lane;
     LwtRun<T, Tile, 0> values;
 
@@ -521,7 +520,7 @@ lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
     __syncthreads ();
   }
 
-  { /* columns, to the bands */
+  { /* columns, then out to the bands */
     const int run = warp % Y::runs (), column = warp / Y::runs () * 32 + lane;
     const int kind = column >= half;
     int at = x.pair + X::out (kind) + column - kind * half
@@ -571,9 +570,8 @@ lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
   }
 }
 
-/* Fills the tile with the samples that entries of @bands give. Without @all only low
- * entries are read: the others are +0, and not scaled. All threads are done when it
- * returns. */
+/* Computes the samples of the tile from @bands. Without @all only low
+ * entries are read; the others are +0 and not scaled. Ends with a barrier. */
 template <typename T, class Tile>
 static __device__ __forceinline__ void
 lwt_tile_synthesise (const LwtTileParameters<T> &parameters, T *tile,
@@ -731,7 +729,7 @@ lwt_tile_nan (void)
   return result;
 }
 
-/* Reads a chunk of a row, up to @width. */
+/* Loads a chunk of a row, up to @width. */
 template <typename T>
 static __device__ __forceinline__ LwtChunk<T>
 lwt_tile_read (const LwtTileBand &band, int x, int y, int width)
@@ -749,7 +747,7 @@ lwt_tile_read (const LwtTileBand &band, int x, int y, int width)
   return chunk;
 }
 
-/* Copies a chunk of a row, up to @width, to shared memory while the thread goes on. */
+/* Asynchronous copy of a chunk of a row, up to @width, to shared memory. */
 template <typename T>
 static __device__ __forceinline__ void
 lwt_tile_fetch (
@@ -767,7 +765,7 @@ lwt_tile_fetch (
         lwt_tile_copy<sizeof (T)> (&to->v[k], from + k);
 }
 
-/* Writes a chunk of a row, up to @width. */
+/* Stores a chunk of a row, up to @width. */
 template <typename T>
 static __device__ __forceinline__ void
 lwt_tile_write (
@@ -786,7 +784,7 @@ lwt_tile_write (
       to[k] = chunk.v[k];
 }
 
-/* A sample of the form with P - p0. A call, as its divisions are long. */
+/* A sample of the form with P - p0; not inlined because of its divisions. */
 template <typename T>
 static __device__ LWT_NOINLINE T
 lwt_tile_add_tail (
@@ -797,8 +795,8 @@ lwt_tile_add_tail (
                   polynomial, lwt_centred (x, width), lwt_centred (y, height)));
 }
 
-/* Writes a chunk of a component: @x, @y in the component. @form: the polynomial is
- * added to it. */
+/* Stores a chunk of a component; @x, @y: position in the component. @form:
+ * adds the polynomial. */
 template <typename T>
 static __device__ __forceinline__ void
 lwt_tile_write_part (const LwtTileParts &parts, int part, int x, int y,
@@ -822,8 +820,9 @@ lwt_tile_write_part (const LwtTileParts &parts, int part, int x, int y,
   lwt_tile_write (parts.parts[part], x, y, width, chunk);
 }
 
-/* Calls f (chunk of the tile, row, column in chunks, x, y in the picture) for the
- * thread's chunks that belong to the components: the same ones each time. */
+/* Calls f (chunk of the tile, row, column in chunks, x, y in the picture)
+ * for those chunks of the thread that lie in the components, always the same
+ * ones. */
 template <typename T, class Tile, typename F>
 static __device__ __forceinline__ void
 lwt_tile_each_chunk (
@@ -845,10 +844,10 @@ lwt_tile_each_chunk (
   }
 }
 
-/* Components: each low band of level 1 is expanded in the tile and subtracted from its
- * predecessor: the picture, then the low bands one after the other. The last low band
- * is the form. A thread keeps the predecessor of its chunks in @before, behind the
- * tile in shared memory. */
+/* Components: each low band is expanded in the tile to the input of level 1
+ * and subtracted from its predecessor: the picture, then the low bands one
+ * after the other. The last low band is the form. A thread keeps the
+ * predecessors of its chunks in @before, behind the tile in shared memory. */
 template <typename T, class Tile>
 static __device__ __forceinline__ void
 lwt_tile_parts (const LwtTileParameters<T> &parameters, T *tile)
@@ -864,7 +863,7 @@ lwt_tile_parts (const LwtTileParameters<T> &parameters, T *tile)
   LwtChunk<T> *const before =
       (LwtChunk<T> *) (tile + Tile::plan.rows * Tile::plan.pitch);
   const bool noise = parts.parts[0].data != 0;
-  /* without noise a low band of no levels is the first predecessor */
+  /* without noise levels, a low band of no levels is the first predecessor */
   const bool skips = !noise && parts.at_zero[0];
 
   lwt_tile_begin ();

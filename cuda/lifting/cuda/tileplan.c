@@ -2,26 +2,27 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Which positions each step has to change so that a run's outputs come out right,
- * and how large tiles are. */
+/* Computes which positions each step has to change for the outputs of a run,
+ * and the sizes of the tiles. */
 #include "cuda/lifting/cuda/tileplan.h"
 
 #include <string.h>
 
-/* Tiles of 32 pairs along y instead of 64 are used up to so many that overlap. */
+/* Tiles of 32 pairs along y instead of 64 are used up to this overlap in
+ * pairs. */
 #define MOST_OVERLAP 12
 
-/* Registers of a thread beside its run's samples; bytes of shared memory of a
- * multiprocessor (compute capability 9.0; others hold fewer thread blocks) */
+/* Registers of a thread besides its run's samples; bytes of shared memory of
+ * a multiprocessor (compute capability 9.0; others hold fewer thread blocks) */
 #define SPARE_REGISTERS 14
 #define SHARED (228 * 1024)
 
-/* Threads of a multiprocessor: more of large tiles would spill registers; compute
- * capability 7.5 holds no more of small ones */
+/* Threads of a multiprocessor: large tiles would spill registers with more;
+ * compute capability 7.5 is the limit for small tiles */
 #define MAX_THREADS 640
 #define MAX_THREADS_SMALL 1024
 
-/* Outputs of a kind of the two may be so many pairs from each other */
+/* Largest distance between the outputs of the two kinds, in pairs */
 #define MAX_DRIFT 24
 
 const gchar *const lwt_tile_kernel_names[LWT_TILE_KERNELS] = { "forward",
@@ -33,7 +34,7 @@ round_up (gint n, gint to)
   return (n + to - 1) / to * to;
 }
 
-/* Adds positions from .. to - 1. */
+/* Extends the range by positions from .. to - 1. */
 static void
 widen (gint range[2], gint from, gint to)
 {
@@ -41,8 +42,9 @@ widen (gint range[2], gint from, gint to)
   range[1] = MAX (range[1], to);
 }
 
-/* Sets what the steps change, from the last one back, and @in: what they need,
- * also as what stands for neighbours beyond an end. */
+/* Sets the range that each step changes, from the last step to the first,
+ * and @in, the inputs they need, including the sources of neighbours beyond
+ * an end. */
 static void
 find_ranges (LwtTileLine *line, const LwtTilePlan *plan)
 {
@@ -79,8 +81,8 @@ round_down (gint n, gint to)
   return n >= 0 ? n / to * to : -round_up (-n, to);
 }
 
-/* Pairs that a run needs beside its own. They come in whole chunks, forward of both
- * kinds. */
+/* Pairs that a run needs besides its own. Inputs come in whole chunks;
+ * forward, of both kinds. */
 static gint
 find_inputs (LwtTileLine *line, const LwtTilePlan *plan, gint chunk)
 {
@@ -105,9 +107,10 @@ find_inputs (LwtTileLine *line, const LwtTilePlan *plan, gint chunk)
          - line->run;
 }
 
-/* Whether only the first run of a tile depends on its left end and only the last
- * one on its right end. Inputs that are there to fill chunks do not count for runs of
- * 16 outputs and more; shorter ones would compute most neighbours again. */
+/* Whether only the first run of a tile depends on its left end and only the
+ * last run on its right end. For runs of 16 and more outputs, inputs that
+ * only fill chunks do not count; shorter runs would recompute most
+ * neighbours. */
 static gboolean
 ends_are_apart (const LwtTileLine *rounded, const LwtTilePlan *plan)
 {
@@ -124,8 +127,9 @@ ends_are_apart (const LwtTileLine *rounded, const LwtTilePlan *plan)
   return result;
 }
 
-/* A run of @run outputs. Forward, those of one kind may lie before those of the
- * other, so that both depend on the fewest inputs. Returns: pairs beside its own */
+/* A run of @run outputs. Forward, the outputs of one kind may be offset
+ * against the other kind to minimise the inputs. Returns: pairs besides its
+ * own */
 static gint
 plan_run (LwtTileLine *line, const LwtTilePlan *plan, gint run, gint chunk)
 {
@@ -154,7 +158,7 @@ plan_run (LwtTileLine *line, const LwtTilePlan *plan, gint run, gint chunk)
   return find_inputs (line, plan, chunk);
 }
 
-/* Runs of the second axis: as long as the tile's @room pairs allow. */
+/* Runs of the second axis, as long as the tile's @room pairs allow. */
 static gboolean
 plan_second (LwtTileLine *line, const LwtTilePlan *plan, gint room, gint runs,
     gint grain, gint chunk)
@@ -232,7 +236,7 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
     run = 16;
     plan_run (&lines[first], plan, run, inverse ? 1 : chunk);
   }
-  /* more and lower tiles are faster if they do not overlap too much */
+  /* more tiles with fewer rows are faster if they do not overlap too much */
   low = size == 4 && beside <= MOST_OVERLAP;
   room = small || (!inverse && low) ? 32 : 64;
   if (inverse && low && !small) {
@@ -267,7 +271,7 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
     plan->pitch = 2 * lwt_tile_get_inputs (&lines[0], 0);
   }
   plan->pitch = round_up (plan->pitch, 8 * chunk);
-  /* some spilled registers cost less than fewer than 16 warps */
+  /* a few spilled registers cost less than an occupancy below 16 warps */
   plan->blocks =
       MIN (MAX (65536 / (plan->threads * (registers + SPARE_REGISTERS)),
                size <= 4 ? 512 / plan->threads : 1),
@@ -300,8 +304,9 @@ lwt_tile_axis_init (LwtTileAxis *axis, const LwtTilePlan *plan, gint which,
   axis->tiles = (pairs - low + size - 1) / size;
   axis->last = n / 2 - right;
   axis->right = pairs - (size - line->run) - line->end;
-  /* each tile but the first has all its inputs to the left, each but the last all
-   * to the right; and the last but one ends where the last one begins */
+  /* each tile except the first has all its inputs to the left, each except
+   * the last all to the right; the last but one ends where the last one
+   * begins */
   return axis->tiles > 1 && size >= left && axis->last >= 0
          && (axis->tiles == 2 || axis->last >= left) && axis->right >= left
          && axis->last + size >= axis->right;

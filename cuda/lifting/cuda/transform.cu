@@ -2,34 +2,34 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Transforms level by level: where each level's bands lie, in the result or in
- * work memory, and which kernels do it. */
+/* Transforms level by level: places each level's bands in the result or in
+ * work memory and chooses the kernels. */
 #include "cuda/lifting/cuda/device.cuh"
 
 #include <string.h>
 
 namespace {
 
-/* Levels of a chain that split something. */
+/* The levels of a chain that split an axis. */
 typedef struct {
   guint n;
   const LwtLevel *levels[LWT_MAX_CHAIN];
 } Active;
 
-/* How the work memory is cut up: byte offsets. */
+/* Layout of the work memory, in byte offsets. */
 typedef struct {
   gsize taps, scratch, temp;
-  gsize low[2]; /* low bands of the first pass, the third, ..; of the others */
-  gsize whole[3]; /* of the parts: low bands as large as the picture */
+  gsize low[2];   /* low bands of even and of odd levels */
+  gsize whole[3]; /* for components: low bands as large as the picture */
   gsize size;
 } Cut;
 
-/* Which way a transform goes, and what is known of its high bands */
+/* Direction of a transform, and what it computes */
 typedef enum {
   FORWARD,
   INVERSE,
-  REDUCE, /* forward, only low bands */
-  EXPAND, /* inverse, high bands +0 */
+  REDUCE, /* forward, low bands only */
+  EXPAND, /* inverse with high bands of +0 */
 } Way;
 
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
   Way way;
   Active active;
   LwtLayout layout;
-  LwtPicture picture, bands; /* of REDUCE, EXPAND the low band */
+  LwtPicture picture, bands; /* for REDUCE and EXPAND the low band */
   guint8 *work;
   Cut cut;
   cudaStream_t stream;
@@ -67,7 +67,7 @@ picture_size (const LwtTransform *transform, guint width, guint height)
   return lwt_row_pitch (width, lwt_type_get_size (transform->type)) * height;
 }
 
-/* Work memory of all of a chain, whatever part of it a call does. */
+/* Work memory for a chain; enough for any sub-range of its levels. */
 void
 cut_work (Cut *cut, const LwtTransform *transform, const LwtChain *chain)
 {
@@ -82,7 +82,7 @@ cut_work (Cut *cut, const LwtTransform *transform, const LwtChain *chain)
     cut->low[i] =
         reserve_work (cut, picture_size (transform, active.levels[i]->low_width,
                                active.levels[i]->low_height));
-  /* the first one is the largest */
+  /* the first level is the largest */
   cut->temp =
       reserve_work (cut, picture_size (transform, active.levels[0]->width,
                              active.levels[0]->height));
@@ -107,7 +107,8 @@ picture_at (const Run *run, gsize offset, guint width)
 
 /* --- bands ------------------------------------------------------------------------ */
 
-/* A level's bands in the result; @before: how often each axis was split. */
+/* Places a level's bands in the result; @before: splits of each axis by
+ * earlier levels. */
 void
 place_bands (const Run *run, const LwtLevel *level, const guint before[2],
     LwtBand bands[2][2])
@@ -130,8 +131,8 @@ set_band (LwtBand *band, LwtPicture picture)
   band->step = 1;
 }
 
-/* Level @i of those of the run, and where its bands are; what lies between passes
- * is not yet said. */
+/* Describes level @i of the run and places its bands; connect_levels() adds
+ * the intermediate pictures. */
 void
 place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
 {
@@ -149,8 +150,8 @@ place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
     set_band (&task->bands[0][0], run->bands);
 }
 
-/* The picture of the first level is the run's; what goes from one level to the next
- * is in work memory, never where the next one puts its own. */
+/* The first level reads the run's picture. Each next picture is in work
+ * memory, in two places used in turn, so that no level overwrites its input. */
 void
 connect_levels (const Run *run, LwtLevelTask *tasks)
 {
@@ -162,7 +163,7 @@ connect_levels (const Run *run, LwtLevelTask *tasks)
   }
 }
 
-/* A level, by kernels compiled for the wavelet or generic ones. */
+/* Runs a level with tile kernels if they fit, otherwise with generic ones. */
 gboolean
 run_level (const Run *run, const LwtLevelTask *task, GError **error)
 {
@@ -184,7 +185,8 @@ run_level (const Run *run, const LwtLevelTask *task, GError **error)
                      run->transform, task, &work, run->stream, error);
 }
 
-/* All levels, one after the other. Without any the picture is the low band. */
+/* Runs all levels in order. Without levels the picture is copied to the low
+ * band. */
 gboolean
 run_levels (const Run *run, guint width, guint height, GError **error)
 {
@@ -236,7 +238,7 @@ run_chain (const LwtTransform *transform, Way way, const LwtChain *chain,
       n > 0 ? chain->levels[first].height : 0, error);
 }
 
-/* Which low bands the wanted parts are made of. */
+/* Which low bands the wanted components need. */
 gboolean
 needs_low (const LwtPartsTask *task, guint i)
 {
@@ -246,7 +248,7 @@ needs_low (const LwtPartsTask *task, guint i)
 
 } // namespace
 
-/* --- what the engine calls --------------------------------------------------------- */
+/* --- entry points -------------------------------------------------------- */
 
 void
 lwt_transform_init (LwtTransform *transform, const LwtWavelet *wavelet,
