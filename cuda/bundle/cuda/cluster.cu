@@ -2,11 +2,12 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The preconditioner of clusters: the block of the Schur complement that belongs
- * to all cameras of a cluster is inverted.
+/* The cluster preconditioner: the inverse of the Schur complement's diagonal
+ * block of each cluster of cameras.
  *
- * The block of two of its cameras is a sum over pairs: a view of each, of the same
- * point. The host lists the pairs once, by clusters, then by the cameras' places. */
+ * The block of two cameras of a cluster is a sum over pairs of views, one of
+ * each camera, of the same point. The host lists all pairs once, by cluster,
+ * then by the cameras' positions in it. */
 #include <stdlib.h>
 
 #include "cuda/bundle/cuda/engine.cuh"
@@ -21,13 +22,14 @@ const int WARPS = THREADS / 32;
 /* --- pairs, on the host ----------------------------------------------------------- */
 
 struct HostLists {
-  guint32 *view_point, *camera_segments; /* as on the device */
+  guint32 *view_point, *camera_segments; /* copies of the device's arrays */
   BundleSegment *segments;
-  guint32 *before; /* of a view: the one before of the same point and cluster */
-  guint8 *place;   /* of a view: its camera's */
-  guint32 *last;   /* of a point: its last view */
-  guint32 *seen;   /* of a point: 1 + the last cluster that saw it */
-  gsize *first;    /* n_clusters * BUNDLE_CLUSTER_PAIRS + 1: into pairs */
+  guint32
+      *before;   /* of a view: previous view of the same point in the cluster */
+  guint8 *place; /* of a view: position of its camera in the cluster */
+  guint32 *last; /* of a point: its last view */
+  guint32 *seen; /* of a point: 1 + the last cluster that saw it */
+  gsize *first;  /* n_clusters * BUNDLE_CLUSTER_PAIRS + 1 indices into pairs */
   uint2 *pairs;
 };
 
@@ -63,8 +65,8 @@ read_device (T **to, const T *from, gsize n, GError **error)
              error);
 }
 
-/* The pairs of cluster @number, places i >= j, to at[i (i + 1) / 2 + j]++; with
- * @pairs NULL they are counted. */
+/* Writes the pairs of cluster @number, camera positions i >= j, to at[i (i +
+ * 1) / 2 + j]++; with @pairs NULL only counts them. */
 void
 list_pairs (HostLists *l, const BundleMembers *members, guint32 number,
     gsize *at, uint2 *pairs)
@@ -90,7 +92,7 @@ list_pairs (HostLists *l, const BundleMembers *members, guint32 number,
   }
 }
 
-/* From counts to places; then the pairs. */
+/* Counts the pairs, turns counts into start indices, and lists the pairs. */
 gboolean
 fill_pairs (HostLists *l, const BundleClusters *clusters, guint32 n_points,
     GError **error)
@@ -113,7 +115,7 @@ fill_pairs (HostLists *l, const BundleClusters *clusters, guint32 n_points,
   for (guint32 c = 0; c < clusters->n; c++)
     list_pairs (l, &clusters->members[c], c,
         &first[(gsize) c * BUNDLE_CLUSTER_PAIRS], l->pairs);
-  /* each place is now the next one's */
+  /* each index has advanced to the start of the next list */
   memmove (first + 1, first, n * sizeof *first);
   first[0] = 0;
   return TRUE;
@@ -149,7 +151,7 @@ write_device (CvisArena *arena, T **to, const T *from, gsize n, GError **error)
 
 /* --- the blocks --------------------------------------------------------------------- */
 
-/* The derivatives of a view. */
+/* Derivatives of a view by its camera and its point. */
 __device__ __forceinline__ void
 load_derivatives (const BundleDevice &d, guint32 view, guint32 camera,
     double jc[18], double jp[6])
@@ -163,8 +165,9 @@ load_derivatives (const BundleDevice &d, guint32 view, guint32 camera,
   bundle_derivatives (&c, &image, jc, jp);
 }
 
-/* -Jc^T (Jp Z Jp^T) Jc of all pairs of two of a cluster's cameras. A block two
- * cameras: a lane computes a pair's factors, then the lanes add elements. */
+/* Adds -Jc^T (Jp Z Jp^T) Jc over all pairs of two cameras of a cluster. One
+ * block for two cameras: each lane computes the factors of a pair, then the
+ * lanes sum elements. */
 __global__ void
 __launch_bounds__ (THREADS) add_pairs (BundleDevice d)
 {
@@ -237,7 +240,7 @@ __launch_bounds__ (THREADS) add_pairs (BundleDevice d)
 
     for (int w = 0; w < WARPS; w++)
       sum += totals[w][e];
-    /* a camera that sees the point twice: the pair and its mirror image */
+    /* a camera that observes the point twice: the pair and its transpose */
     for (int w = 0; i == j && w < WARPS; w++)
       sum += totals[w][9 * column + row];
     if (row >= column || i != j)
@@ -245,8 +248,8 @@ __launch_bounds__ (THREADS) add_pairs (BundleDevice d)
   }
 }
 
-/* Whether the block keeps row or column @i and @j: zeros for what is constant, and
- * between shared intrinsics and the rest. */
+/* Whether the block keeps element (@i, @j). Constant parameters, and
+ * products of shared intrinsics with other parameters, are zero. */
 __device__ __forceinline__ gboolean
 is_kept (const BundleDevice &d, const BundleMembers *members, int i, int j)
 {
@@ -261,9 +264,9 @@ is_kept (const BundleDevice &d, const BundleMembers *members, int i, int j)
   return !(constant & 1) && (!alone || same);
 }
 
-/* The inverse of each cluster's block, whose lower triangle counts: L D L^T below
- * the diagonal, the inverse of L transposed above it, then L^-T D^-1 L^-1. Rows
- * whose pivot is rounding are left out. A block a cluster. */
+/* Inverts each cluster's block, given by its lower triangle: L D L^T below
+ * the diagonal, the inverse of L transposed above it, then L^-T D^-1 L^-1.
+ * Rows whose pivot is rounding noise are left out. One block a cluster. */
 __global__ void
 __launch_bounds__ (THREADS) invert_clusters (BundleDevice d)
 {
@@ -326,7 +329,7 @@ __launch_bounds__ (THREADS) invert_clusters (BundleDevice d)
   }
 }
 
-/* z = M^-1 r, and the blocks' sums of r . z. A warp a cluster. */
+/* z = M^-1 r, and each block's sum of r . z. One warp a cluster. */
 __global__ void
 __launch_bounds__ (BUNDLE_VECTOR_THREADS) precondition_clusters (BundleDevice d)
 {
@@ -393,7 +396,8 @@ bundle_cuda_cluster (BundleDevice *device, CvisArena *arena,
        && write_device (
            arena, &device->pairs, lists.pairs, lists.first[n], error)
        && cvis_arena_take (arena, &device->cluster_blocks,
-           (gsize) clusters.n * SIDE * SIDE, "blocks of clusters", error);
+           (gsize) clusters.n * SIDE * SIDE, "the cluster preconditioner",
+           error);
   if (ok)
     device->n_clusters = clusters.n;
   lists_clear (&lists);

@@ -2,18 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CUDA backend's host side: memory, and what is launched in which order.
+/* Host side of the CUDA backend: memory and the order of the launches.
  *
- * The iterations of the conjugate gradients are queued in graphs of
- * GROUP. The host looks after each graph whether the device has stopped, by
- * a copy to page-locked memory; nothing else waits within a step. */
+ * The iterations of the conjugate gradients are queued in CUDA graphs of
+ * GROUP iterations. After each graph the host checks whether the device has
+ * stopped, by a copy to page-locked memory. It waits nowhere else within a
+ * step. */
 #include <string.h>
 
 #include "cuda/bundle/backend.h"
 #include "cuda/bundle/cuda/engine.cuh"
 
 namespace {
-const guint GROUP = 8; /* even: the two directions take turns */
+const guint GROUP = 8; /* even, because the two direction vectors alternate */
 }
 
 struct _BundleBackend {
@@ -22,10 +23,10 @@ struct _BundleBackend {
   cudaStream_t stream;
   BundleDevice device;
   BundleProducts products;
-  cudaGraphExec_t group; /* GROUP iterations */
+  cudaGraphExec_t group; /* graph of GROUP iterations */
   const BundleProblem *problem;
   gsize peak;
-  gboolean linearized; /* scales are there */
+  gboolean linearized; /* the column scales are computed */
   double *results;     /* page-locked */
   BundlePcg *pcg;
 };
@@ -55,7 +56,7 @@ wait_for_stream (BundleBackend *b, GError **error)
   return CVIS_CUDA (cudaStreamSynchronize (b->stream), error);
 }
 
-/* The numbers for the host. */
+/* Copies the results to the host and waits. */
 gboolean
 read_results (BundleBackend *b, GError **error)
 {
@@ -156,7 +157,7 @@ take_points (BundleBackend *b, GError **error)
          && cvis_arena_take (arena, &d->pq, full, "vectors of points", error);
 }
 
-/* Captures a group of iterations. */
+/* Captures a graph of GROUP iterations. */
 gboolean
 make_group (BundleBackend *b, GError **error)
 {
@@ -216,12 +217,12 @@ backend_init (BundleBackend *b, const BundleStart *start,
       || !copy (b, d->camera_constant, (const guint16 *) start->camera_constant,
           n, cudaMemcpyHostToDevice, error))
     return FALSE;
-  /* the host reads them before all are computed */
+  /* the host reads the results before all of them are computed */
   if (!clear (b, d->results, BUNDLE_N_RESULTS, error)
       || !clear (b, d->shared_blocks, 2 * BUNDLE_N_SHARED, error)
       || !clear (b, d->pcg, 1, error))
     return FALSE;
-  /* of shared intrinsics those of camera 0 alone are written */
+  /* only the shared intrinsics of camera 0 are written */
   for (guint i = 0; i < G_N_ELEMENTS (d->p); i++)
     if (!clear (b, d->p[i], 9 * n, error))
       return FALSE;
@@ -333,7 +334,7 @@ backend_step (BundleBackend *b, gdouble radius, BundleProgress progress,
       [&] { return solve_step (b, radius, progress, user_data, step, error); });
 }
 
-/* An error shows at the next call. */
+/* Best effort: an error is reported by the next call. */
 void
 backend_accept (BundleBackend *b)
 {
@@ -342,7 +343,8 @@ backend_accept (BundleBackend *b)
   });
 }
 
-/* All points in the problem's order, by way of device memory of their own. */
+/* Reads all points, in the problem's order, by way of temporary device
+ * memory. */
 gboolean
 read_points (
     BundleBackend *b, CvisArena *arena, gdouble *points, GError **error)
@@ -362,7 +364,8 @@ read_points (
   return ok;
 }
 
-/* @linear: the blocks of the last linearisation; @scale: of the columns */
+/* Reads the blocks of the last linearisation to @linear and the column
+ * scales to @scale. */
 void
 scale_blocks (const BundleDevice *d, const double *linear, const double *scale,
     const double *shared, gdouble *blocks)
@@ -393,7 +396,7 @@ read_state (BundleBackend *b, gdouble *cameras, gdouble *points,
 
   if (linear == NULL || scale == NULL) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "no memory for the blocks of %u cameras", d->n_cameras);
+        "no memory for the normal equations of %u cameras", d->n_cameras);
     return FALSE;
   }
   ok = read_points (b, &arena, points, error);

@@ -4,20 +4,21 @@
  */
 /* Device memory and kernels of the bundle adjustment.
  *
- * Points are put into an order of their own: by number of observations, the
- * most first, then by their first two cameras. 32 points that follow each other
- * are a slice, and a warp does a slice, a point a lane; a point with many
- * observations is a slice alone, and the lanes share its observations. The
- * observations of a slice lie in slots: slot + 32 j + lane is number j of the
- * lane's point, or of the lane's share.
+ * Points are sorted by number of observations, the most first, then by their
+ * first two cameras. 32 consecutive points form a slice. A warp handles a
+ * slice, one point for each lane; a point with many observations is a slice
+ * of its own, and the lanes share its observations. The observations of a
+ * slice lie in slots: slot + 32 j + lane is number j of the lane's point, or
+ * of the lane's share.
  *
- * The same observations lie a second time by cameras, then by points, called
- * views. A camera's views are cut into segments of at most
- * BUNDLE_SEGMENT, and a warp does a segment. Its sums are added in a
- * second step, in the order of the segments.
+ * A second copy of the observations, called views, is sorted by camera, then
+ * by point. A camera's views are cut into segments of at most
+ * BUNDLE_SEGMENT, and a warp handles a segment. The segments' sums are added
+ * in a second step, in the order of the segments.
  *
- * Vectors of cameras have 9 elements for each camera. Shared intrinsics are camera
- * 0's last three: products read those for all cameras, and add to them. */
+ * Vectors of cameras have 9 elements for each camera. Shared intrinsics are
+ * the last three elements of camera 0: products read them for all cameras
+ * and add to them. */
 #pragma once
 
 #include "cuda/bundle/arithmetic.h"
@@ -25,49 +26,50 @@
 #include "cuda/core/arena.cuh"
 
 #define BUNDLE_SEGMENT 256
-#define BUNDLE_LONG 64 /* points with more observations are a slice alone */
-#define BUNDLE_NONE 0xffffffffu /* camera of a slot that is empty */
+#define BUNDLE_LONG 64 /* longest point that shares a slice with others */
+#define BUNDLE_NONE 0xffffffffu /* camera of an empty slot */
 #define BUNDLE_CAMERA_BLOCKS                                                   \
-  512 /* of kernels over vectors of cameras, at most */
-#define BUNDLE_POINT_BLOCKS 1024  /* of points */
-#define BUNDLE_VECTOR_THREADS 256 /* of these kernels */
+  512 /* blocks of kernels over vectors of cameras, at most */
+#define BUNDLE_POINT_BLOCKS 1024  /* the same for points */
+#define BUNDLE_VECTOR_THREADS 256 /* threads of a block in these kernels */
 #define BUNDLE_COLUMN_BLOCKS 64
 #define BUNDLE_N_BLOCK 45  /* elements of a symmetric 9 x 9 block */
-#define BUNDLE_N_LINEAR 54 /* the same and a gradient */
+#define BUNDLE_N_LINEAR 54 /* the same, and a gradient */
 #define BUNDLE_N_SHARED                                                        \
-  9 /* sums of the intrinsics' 3 x 3 blocks and gradients */
+  9 /* the intrinsics' 3 x 3 block and gradient, summed over all cameras */
 #define BUNDLE_CLUSTER_PAIRS (BUNDLE_CLUSTER * (BUNDLE_CLUSTER + 1) / 2)
 
 struct BundleSlice {
   guint32 slot;
-  guint32 width; /* slots of a lane */
+  guint32 width; /* slots for each lane */
   guint32 point;
-  guint32 n; /* points, or 0: one point that all lanes share */
+  guint32 n; /* number of points; 0: one point shared by all lanes */
 };
 
 struct BundleSegment {
   guint32 camera;
-  guint32 begin, end; /* views */
+  guint32 begin, end; /* range of views */
 };
 
 /* A camera as the products read it.
- * @x: the vector to be multiplied, its rotation already by L where the Jacobian
- *   is not stored */
+ * @x: the vector to multiply, its rotation already multiplied by L unless
+ *   the Jacobian is stored */
 struct alignas (16) BundleRecord {
   double r[9], t[3], focal, k1, k2;
   double x[9];
 };
 
-/* The same in fewer bytes, for threads whose cameras differ: the loads of whole
- * records fill the L1 cache's pipeline.
- * @turn: the rotation as modified Rodrigues parameters, its axis times the tangent
- *   of a quarter of its angle; |turn| <= 1 */
+/* The same in fewer bytes, for threads with different cameras: loads of
+ * whole records saturate the L1 cache.
+ * @turn: the rotation as modified Rodrigues parameters, axis times the
+ *   tangent of a quarter of the angle; |turn| <= 1 */
 struct alignas (16) BundlePose {
   double turn[3], t[3], focal, k1, k2;
   double x[9];
 };
 
-/* @y: the point's part of the vector to be multiplied; at last its step */
+/* A point. @y: its part of the vector to multiply; after the last product,
+ * its step */
 struct alignas (16) BundlePoint {
   double x[3];
   double y[3];
@@ -84,7 +86,7 @@ struct BundlePcg {
   guint32 done;
 };
 
-/* Columns of camera_dots and point_dots. */
+/* Columns of camera_dots and point_dots: sums of each block. */
 enum {
   BUNDLE_DOT_PQ,
   BUNDLE_DOT_RZ,
@@ -94,25 +96,26 @@ enum {
 };
 
 enum {
-  BUNDLE_RESULT_COST,       /* at the candidate */
-  BUNDLE_RESULT_MODEL,      /* decrease that the model promises */
+  BUNDLE_RESULT_COST,  /* cost of the candidate */
+  BUNDLE_RESULT_MODEL, /* decrease of the cost predicted by the linear model */
   BUNDLE_RESULT_POINT_STEP, /* |step|^2 */
   BUNDLE_RESULT_POINT_NORM, /* |x|^2 */
   BUNDLE_RESULT_CAMERA_STEP,
   BUNDLE_RESULT_CAMERA_NORM,
   BUNDLE_RESULT_STATE_COST,
-  BUNDLE_RESULT_POINT_GRADIENT, /* greatest absolute value */
+  BUNDLE_RESULT_POINT_GRADIENT, /* largest absolute value */
   BUNDLE_RESULT_CAMERA_GRADIENT,
   BUNDLE_N_RESULTS,
 };
 
-/* All of it, a kernel's first parameter. n_points are those that are seen. */
+/* All device memory, the first parameter of each kernel. n_points counts the
+ * points that are observed. */
 struct BundleDevice {
   guint32 n_cameras, n_points, n_slices, n_segments;
   guint32 n_slots, n_views;
-  guint32 camera_blocks, point_blocks; /* of kernels over vectors */
+  guint32 camera_blocks, point_blocks; /* of the kernels over vectors */
   gboolean schur, shared, robust;
-  gboolean reduced; /* the preconditioner is of the Schur complement's blocks */
+  gboolean reduced; /* preconditioner: blocks of the Schur complement */
   BundleLoss loss;
   double loss_scale;
   double eta, tolerance;
@@ -121,7 +124,7 @@ struct BundleDevice {
   BundleSlice *slices;
   guint32 *slot_camera;
   double2 *slot_observed;
-  double *slot_weight; /* rho'; where robust */
+  double *slot_weight; /* rho'; only if robust */
   BundleSegment *segments;
   guint32 *camera_segments; /* n_cameras + 1 */
   guint32 *view_point;
@@ -129,31 +132,32 @@ struct BundleDevice {
   double *view_weight;
   /* cameras */
   guint16 *camera_constant;
-  double *parameters, *candidate; /* 9 each */
+  double *parameters, *candidate; /* 9 for each camera */
   BundleRecord *records, *candidates;
   BundlePose *poses;      /* of records */
-  double *left_jacobians; /* L, 9 each */
+  double *left_jacobians; /* L, 9 for each camera */
   double *camera_scale;
-  double *blocks;        /* BUNDLE_N_LINEAR each: of J^T J, and the gradient */
-  double *schur_blocks;  /* BUNDLE_N_BLOCK each */
-  double *shared_blocks; /* BUNDLE_N_SHARED, and as many of schur_blocks */
-  double *system, *inverse; /* 81 each: damped blocks, preconditioner */
-  double *partial;          /* of segments: BUNDLE_N_LINEAR each */
+  double *blocks; /* BUNDLE_N_LINEAR for each camera: of J^T J, gradient */
+  double *schur_blocks;  /* BUNDLE_N_BLOCK for each camera */
+  double *shared_blocks; /* BUNDLE_N_SHARED of blocks, then of schur_blocks */
+  double *system, *inverse; /* 81 each: damped block, preconditioner */
+  double *partial;          /* of segments: BUNDLE_N_LINEAR each, or 9 */
   double *b, *x, *r, *q, *z, *p[2];
-  /* clusters of cameras; 0: each camera has a preconditioner of its own */
+  /* clusters of cameras; n_clusters 0: each camera has its own
+   * preconditioner */
   guint32 n_clusters;
   BundleMembers *members;
-  guint32 *cluster_of, *place; /* of a camera */
-  double *cluster_blocks;      /* BUNDLE_CLUSTER_SIDE squared each */
-  gsize *pair_first; /* BUNDLE_CLUSTER_PAIRS of a cluster: into pairs */
-  uint2 *pairs;      /* of views of the same point */
+  guint32 *cluster_of, *place; /* of a camera: cluster, position in it */
+  double *cluster_blocks; /* BUNDLE_CLUSTER_SIDE squared for each cluster */
+  gsize *pair_first;      /* BUNDLE_CLUSTER_PAIRS of a cluster: into pairs */
+  uint2 *pairs;           /* two views of the same point */
   /* points */
-  guint32 *order;         /* their numbers in the problem */
+  guint32 *order;         /* indices of the points in the problem */
   guint8 *point_constant; /* in the problem's order */
   BundlePoint *points;
-  double *v, *v_inverse; /* 6 each: blocks of J^T J, inverses of the damped */
+  double *v, *v_inverse; /* 6 for each point: of J^T J, of its damped inverse */
   double *v_gradient, *v_scale;
-  double *px, *pr, *pq; /* 3 each; full system */
+  double *px, *pr, *pq; /* 3 for each point; only for the full system */
   /* sums */
   double *camera_dots;  /* camera_blocks x BUNDLE_N_DOTS */
   double *shared_sums;  /* camera_blocks x 3 */
@@ -164,74 +168,78 @@ struct BundleDevice {
   double *column_sums;  /* BUNDLE_COLUMN_BLOCKS x 2 */
   double *results;
   BundlePcg *pcg;
-  /* stored Jacobian or W, by slots and by views */
+  /* stored J or W, by slots and by views */
   void *slot_stored, *view_stored;
 };
 
-/* How products get at J or W. */
+/* How the products obtain J or W. */
 typedef struct {
   BundleWStorage w_storage;
   BundleLayout layout;
   BundlePrecision precision;
 } BundleProducts;
 
-/* order.cu: builds slots and views of the problem, and takes their memory from
+/* order.cu: sorts the problem into slots and views; takes memory from
  * @arena.
- * @peak: greatest device memory in use meanwhile */
+ * @peak: largest amount of device memory in use meanwhile, in bytes */
 gboolean bundle_cuda_order (BundleDevice *device, CvisArena *arena,
     const BundleProblem *problem, cudaStream_t stream, gsize *peak,
     GError **error);
 
-/* cluster.cu: the clusters and the pairs of their views, after the order. */
+/* cluster.cu: the clusters and their pairs of views; call after
+ * bundle_cuda_order(). */
 gboolean bundle_cuda_cluster (BundleDevice *device, CvisArena *arena,
     const BundleProblem *problem, GError **error);
-/* Zeros, before the diagonal blocks are written. */
+/* Zeroes the cluster blocks, before the diagonal blocks are written. */
 cudaError_t bundle_cuda_clear_clusters (
     const BundleDevice *device, cudaStream_t stream);
-/* The other blocks, and the inverses. */
+/* Adds the off-diagonal blocks and inverts. */
 cudaError_t bundle_cuda_invert_clusters (
     const BundleDevice *device, cudaStream_t stream);
-/* z = M^-1 r, and the sums of r . z */
+/* z = M^-1 r, and the sums of r . z. */
 void bundle_cuda_precondition (const BundleDevice *device, cudaStream_t stream);
 
 /* linear.cu */
-/* From parameters to records and L; @candidate: from candidate to candidates */
+/* Computes records and L from parameters, or, if @candidate, candidates from
+ * candidate. */
 cudaError_t bundle_cuda_prepare_cameras (
     const BundleDevice *device, gboolean candidate, cudaStream_t stream);
-/* Cost at the candidate, decrease of the model, norms: to results */
+/* Writes the candidate's cost, the model's decrease and the norms to
+ * results. */
 cudaError_t bundle_cuda_evaluate (
     const BundleDevice *device, cudaStream_t stream);
-/* Blocks of J^T J, gradient, weights; @first: the scales too */
+/* Computes the blocks of J^T J, the gradient and the weights; if @first,
+ * also the column scales. */
 cudaError_t bundle_cuda_linearise (
     const BundleDevice *device, gboolean first, cudaStream_t stream);
-/* Damped blocks, preconditioner, and Z b of the points */
+/* Computes damped blocks, preconditioner, and Z b of the points. */
 cudaError_t bundle_cuda_damp (
     const BundleDevice *device, double radius, cudaStream_t stream);
-/* The candidate becomes the state */
+/* Makes the candidate the state. */
 cudaError_t bundle_cuda_accept (
     const BundleDevice *device, cudaStream_t stream);
-/* The points that are seen, to their places among @all in device memory */
+/* Copies the observed points to their positions in @all, device memory. */
 cudaError_t bundle_cuda_read_points (
     const BundleDevice *device, double *all, cudaStream_t stream);
 
 /* pcg.cu */
-/* Bytes of an observation that is stored */
+/* Bytes of a stored observation. */
 gsize bundle_cuda_stored_size (const BundleProducts *products);
 cudaError_t bundle_cuda_store (const BundleDevice *device,
     const BundleProducts *products, cudaStream_t stream);
-/* Right side and start */
+/* Right-hand side and first direction. */
 cudaError_t bundle_cuda_pcg_start (const BundleDevice *device,
     const BundleProducts *products, double radius, cudaStream_t stream);
-/* One iteration; @parity: 0 for the first, then in turn */
+/* One iteration; @parity: 0 for the first, then 1, 0, .. */
 cudaError_t bundle_cuda_pcg_iterate (const BundleDevice *device,
     const BundleProducts *products, guint parity, cudaStream_t stream);
-/* The points' step, and the candidate of the cameras */
+/* Computes the points' step and the cameras' candidate. */
 cudaError_t bundle_cuda_pcg_finish (const BundleDevice *device,
     const BundleProducts *products, cudaStream_t stream);
 
 #ifdef __CUDACC__
 
-/* Sums @n values over a warp: all lanes get them, added in a fixed order. */
+/* Sums @n values over a warp, in a fixed order; all lanes get the sums. */
 template <int N>
 static __device__ __forceinline__ void
 bundle_warp_sum (double (&values)[N])
@@ -243,7 +251,7 @@ bundle_warp_sum (double (&values)[N])
       values[e] += __shfl_xor_sync (0xffffffffu, values[e], lane);
 }
 
-/* Sums @n values over a block of up to 1024 threads: thread 0 gets them. */
+/* Sums @n values over a block of up to 1024 threads; thread 0 gets the sums. */
 template <int N>
 static __device__ __forceinline__ void
 bundle_block_sum (double (&values)[N])
@@ -251,7 +259,7 @@ bundle_block_sum (double (&values)[N])
   __shared__ double warps[32][N];
 
   bundle_warp_sum (values);
-  __syncthreads (); /* of the call before */
+  __syncthreads (); /* protects the shared memory of the previous call */
   if (threadIdx.x % 32 == 0)
     for (int e = 0; e < N; e++)
       warps[threadIdx.x / 32][e] = values[e];
@@ -284,7 +292,7 @@ bundle_load_left (const BundleDevice &d, guint32 camera, BundleConstants *c)
     c->l[i] = d.left_jacobians[9 * (gsize) camera + i];
 }
 
-/* A pose by loads of 16 bytes. */
+/* Loads a pose, 16 bytes at a time. */
 static __device__ __forceinline__ BundlePose
 bundle_load_pose (const BundlePose *pose)
 {
@@ -296,13 +304,13 @@ bundle_load_pose (const BundlePose *pose)
   return copy;
 }
 
-/* The constants but for L. */
+/* The constants except L. */
 static __device__ __forceinline__ BundleConstants
 bundle_unpack_pose (const BundlePose *pose)
 {
   const double *s = pose->turn;
   const double k = 1 / (1 + s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
-  /* the quaternion: 2 k - 1 and 2 k s; x: twice its vector */
+  /* the quaternion is 2 k - 1 and 2 k s; x: twice its vector part */
   const double w = 2 * k - 1;
   const double x = 4 * k * s[0], y = 4 * k * s[1], z = 4 * k * s[2];
   const double hx = 0.5 * x, hy = 0.5 * y, hz = 0.5 * z;

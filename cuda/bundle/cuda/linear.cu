@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Linearisation, damping, costs: what an iteration of Levenberg-Marquardt does
- * once. */
+/* Linearisation, damping and costs: the work done once for each iteration of
+ * Levenberg-Marquardt. */
 #include "cuda/bundle/cuda/engine.cuh"
 
 namespace {
@@ -17,7 +17,7 @@ blocks_for (gsize n, guint each)
   return (guint) ((n + each - 1) / each);
 }
 
-/* Element @i, @j of a symmetric 9 x 9 block; i <= j. */
+/* Index of element (@i, @j), i <= j, of a symmetric 9 x 9 block. */
 __device__ __forceinline__ int
 packed (int i, int j)
 {
@@ -26,7 +26,7 @@ packed (int i, int j)
 
 /* --- sums of columns ------------------------------------------------------------ */
 
-/* Sums, or the greatest, of each of @K columns of @n rows. */
+/* Sums, or maxima, of each of @K columns of @n rows. */
 template <int K, bool GREATEST>
 __global__ void
 reduce_columns (const double *rows, guint32 n, double *out)
@@ -78,7 +78,8 @@ launch_columns (const BundleDevice &d, const double *rows, guint32 n,
 
 /* --- cameras ---------------------------------------------------------------------- */
 
-/* Which columns of J are there: those of shared intrinsics for all cameras. */
+/* Mask of J's columns that are not constant; camera 0's decide for shared
+ * intrinsics. */
 __device__ __forceinline__ guint
 active_columns (const BundleDevice &d, guint32 camera)
 {
@@ -90,7 +91,7 @@ active_columns (const BundleDevice &d, guint32 camera)
   return active;
 }
 
-/* All but x. */
+/* The pose of @camera; x is not set. */
 __device__ void
 set_pose (BundlePose *pose, const double camera[9])
 {
@@ -98,10 +99,10 @@ set_pose (BundlePose *pose, const double camera[9])
   const double quarter = 0.25 * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
   double sinc, cosc, third, cosine;
 
-  /* of half the angle */
+  /* half the angle */
   bundle_rotation_factors (quarter, &sinc, &cosc, &third);
   cosine = 1 - cosc * quarter;
-  /* the quaternion and its negative are one rotation */
+  /* a quaternion and its negative are the same rotation */
   for (int i = 0; i < 3; i++) {
     const double v = 0.5 * sinc * w[i];
 
@@ -140,8 +141,8 @@ prepare_cameras (BundleDevice d, const double *parameters,
 
 /* --- blocks of J^T J ---------------------------------------------------------------- */
 
-/* V, the gradient and, at @first, the scales of the points; weights of slots. A
- * warp a slice. */
+/* V, gradient and, if @first, scales of the points; weights of the slots.
+ * One warp a slice. */
 __global__ void
 __launch_bounds__ (THREADS) linearise_points (BundleDevice d, gboolean first)
 {
@@ -208,9 +209,9 @@ __launch_bounds__ (THREADS) linearise_points (BundleDevice d, gboolean first)
 }
 
 /* Sums over a segment's views of Jc^T G Jc. REDUCED: G = I - Jp Z Jp^T, the
- * diagonal blocks of the Schur complement, to BUNDLE_N_BLOCK. Else: G = I, with
- * the gradient Jc^T r, to BUNDLE_N_LINEAR; the cost; weights of views. A warp a
- * segment. */
+ * diagonal blocks of the Schur complement, to BUNDLE_N_BLOCK. Otherwise G =
+ * I, with the gradient Jc^T r, to BUNDLE_N_LINEAR, the cost and the weights
+ * of the views. One warp a segment. */
 template <bool REDUCED>
 __global__ void
 __launch_bounds__ (THREADS) linearise_views (BundleDevice d)
@@ -290,7 +291,7 @@ __launch_bounds__ (THREADS) linearise_views (BundleDevice d)
   }
 }
 
-/* Adds the segments of each camera. A warp a camera. */
+/* Adds the segments of each camera. One warp a camera. */
 template <int N>
 __global__ void
 __launch_bounds__ (THREADS) add_segments (BundleDevice d, double *out)
@@ -308,8 +309,8 @@ __launch_bounds__ (THREADS) add_segments (BundleDevice d, double *out)
   }
 }
 
-/* Sums of the intrinsics' 6 elements, and their gradient, over all cameras. One
- * block. */
+/* Sums the intrinsics' 6 block elements and their gradient over all cameras.
+ * One block. */
 __global__ void
 add_shared (BundleDevice d, const double *blocks, int stride, double *out)
 {
@@ -325,7 +326,7 @@ add_shared (BundleDevice d, const double *blocks, int stride, double *out)
       out[e] = sums[e];
 }
 
-/* Element @a of the diagonal of a camera's unknowns. */
+/* Diagonal element @a of a camera's block. */
 __device__ __forceinline__ double
 camera_square (const BundleDevice &d, guint32 c, int a)
 {
@@ -334,7 +335,8 @@ camera_square (const BundleDevice &d, guint32 c, int a)
   return d.blocks[(gsize) c * BUNDLE_N_LINEAR + packed (a, a)];
 }
 
-/* The scales at @first; the greatest element of each camera's gradient. */
+/* The column scales if @first; the largest element of each camera's
+ * gradient. */
 __global__ void
 scale_cameras (BundleDevice d, gboolean first)
 {
@@ -360,7 +362,7 @@ scale_cameras (BundleDevice d, gboolean first)
 
 /* --- damping ------------------------------------------------------------------------ */
 
-/* Z, the inverse of the damped V; y = -Z g. */
+/* Z, the inverse of the damped V, and y = -Z g. */
 __global__ void
 damp_points (BundleDevice d, double radius)
 {
@@ -386,8 +388,8 @@ damp_points (BundleDevice d, double radius)
     d.points[p].y[i] = y[i];
 }
 
-/* The inverse of the rows @active of the symmetric matrix @a, whose upper triangle
- * counts; the other rows of the inverse are 0. */
+/* Inverts the rows @active of the symmetric matrix @a, given by its upper
+ * triangle; the other rows of the inverse are 0. */
 __device__ void
 invert_block (double a[81], guint active, double *inverse)
 {
@@ -433,8 +435,9 @@ invert_block (double a[81], guint active, double *inverse)
   }
 }
 
-/* Damped blocks, and the inverses of these or of the Schur complement's; with
- * clusters the latter go there. A thread a camera. */
+/* Damped blocks, and the inverses of these or of the Schur complement's
+ * blocks; with clusters the Schur complement's blocks go to the cluster
+ * blocks. One thread a camera. */
 __global__ void __launch_bounds__ (64)
     damp_cameras (BundleDevice d, double radius)
 {
@@ -456,7 +459,7 @@ __global__ void __launch_bounds__ (64)
       double u = (columns >> i & columns >> j & 1) ? block[e] : 0;
       double m = reduced[e];
 
-      /* shared intrinsics are a block of their own */
+      /* shared intrinsics form a block of their own */
       if (d.shared && c == 0 && j >= 6)
         m = i >= 6 ? shared[e - 39] : 0;
       if (i == j && unknowns >> i & 1) {
@@ -484,8 +487,9 @@ __global__ void __launch_bounds__ (64)
 
 /* --- the candidate --------------------------------------------------------------------- */
 
-/* Cost at the candidate, and the decrease of the model: the records' x is the
- * step, the rotation's by L, y the points'. A warp a segment. */
+/* Cost of the candidate and decrease of the model. The records' x is the
+ * step, its rotation multiplied by L; y is the points' step. One warp a
+ * segment. */
 __global__ void
 __launch_bounds__ (THREADS) evaluate_views (BundleDevice d)
 {

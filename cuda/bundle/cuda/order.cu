@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The order of points and observations: three stable sorts on the device. The
- * lists of slices and segments are made on the host. */
+/* Sorts points and observations: three stable sorts on the device. The host
+ * builds the lists of slices and segments. */
 #include "cuda/bundle/cuda/engine.cuh"
 
 namespace {
@@ -12,7 +12,7 @@ typedef unsigned long long Key;
 
 const int THREADS = 256;
 const int WARPS = THREADS / 32;
-const int ROUNDS = 16; /* keys of a lane */
+const int ROUNDS = 16; /* keys for each lane */
 const guint TILE = THREADS * ROUNDS;
 const int DIGITS = 256;
 
@@ -22,20 +22,20 @@ blocks_for (gsize n, guint each)
   return (guint) ((n + each - 1) / each);
 }
 
-/* Bits of numbers below @n. */
+/* Number of bits of the numbers below @n. */
 guint
 bits_of (guint32 n)
 {
   return n > 1 ? g_bit_storage (n - 1) : 1;
 }
 
-/* --- sums before -------------------------------------------------------------------- */
+/* --- prefix sums --------------------------------------------------------- */
 
 const guint SCAN_EACH = 8;
 const guint SCAN_TILE = 1024 * SCAN_EACH;
 
-/* Replaces each of @n counts by the sum of those before it in its tile, or adds
- * to them what stands before the tile. */
+/* Replaces each of @n counts by the sum of the counts before it in its tile;
+ * scan_add() adds the tiles before. */
 __global__ void
 scan_tiles (guint32 *counts, gsize n, guint32 *totals)
 {
@@ -110,8 +110,8 @@ __launch_bounds__ (THREADS)
   counts[threadIdx.x * (gsize) gridDim.x + blockIdx.x] = digits[threadIdx.x];
 }
 
-/* Each warp puts its share of a tile, 32 keys at a time, behind those of the same
- * digit of the warps and tiles before it. */
+/* Each warp moves its share of a tile, 32 keys at a time, behind the keys of
+ * the same digit in earlier warps and tiles. */
 __global__ void
 __launch_bounds__ (THREADS)
     place_keys (const Key *keys, const guint32 *values, Key *keys_out,
@@ -142,7 +142,7 @@ __launch_bounds__ (THREADS)
   for (int round = 0; round < ROUNDS; round++) {
     const gsize i = first + 32 * round;
     const Key key = i < n ? keys[i] : 0;
-    /* digits past the end are of their own */
+    /* keys past the end get a digit of their own */
     const guint digit = i < n ? digit_of (key, shift) : DIGITS;
     const guint same = __match_any_sync (0xffffffffu, digit);
     const guint rank = __popc (same & ((1u << lane) - 1));
@@ -179,8 +179,8 @@ swap_pairs (Sort *sort)
   sort->values[1] = values;
 }
 
-/* Sorts the @n pairs in keys[0], values[0] by the lower @bits; they are there
- * again afterwards. */
+/* Sorts the @n pairs in keys[0], values[0] by the lower @bits. The result is
+ * in keys[0], values[0]. */
 void
 sort_pairs (Sort *sort, gsize n, guint bits, cudaStream_t stream)
 {
@@ -203,7 +203,7 @@ sort_pairs (Sort *sort, gsize n, guint bits, cudaStream_t stream)
 
 /* --- keys ---------------------------------------------------------------------------- */
 
-/* By points, then cameras. */
+/* Sort by point, then by camera. */
 __global__ void
 make_point_keys (const guint32 *point_of, const guint32 *camera_of, gsize n,
     guint camera_bits, Key *keys, guint32 *values)
@@ -216,7 +216,7 @@ make_point_keys (const guint32 *point_of, const guint32 *camera_of, gsize n,
   }
 }
 
-/* Where the keys whose upper part is the same begin and end. */
+/* First and last index of the keys with the same upper part. */
 __global__ void
 find_ranges (
     const Key *keys, gsize n, guint shift, guint32 *begin, guint32 *end)
@@ -233,7 +233,8 @@ find_ranges (
     end[own] = (guint32) i + 1;
 }
 
-/* Points by length, the longest first, then by their first two cameras. */
+/* Sorts points by number of observations, the most first, then by their
+ * first two cameras. */
 __global__ void
 make_order_keys (const Key *sorted, const guint32 *begin, const guint32 *end,
     guint32 n, guint camera_bits, Key *keys, guint32 *values)
@@ -270,7 +271,7 @@ take_order (const guint32 *order, const guint32 *begin, const guint32 *end,
   }
 }
 
-/* Fills slots, and makes the keys of views. A warp a slice. */
+/* Fills the slots and makes the keys of the views. One warp a slice. */
 __global__ void
 fill_slots (BundleDevice d, const Key *sorted, const guint32 *source,
     const guint32 *begin, const guint32 *end, const double2 *observed,
@@ -320,7 +321,8 @@ fill_views (BundleDevice d, const Key *sorted, const guint32 *source,
 
 /* --- lists, on the host ---------------------------------------------------------------- */
 
-/* @lengths: of the points in their order. Slots beyond 32 bits: FALSE */
+/* @lengths: observations of each point in sorted order. Returns: FALSE if
+ *   there are 2^32 slots or more */
 gboolean
 list_slices (BundleDevice *d, const guint32 *lengths, GArray *slices)
 {
@@ -360,7 +362,7 @@ list_segments (BundleDevice *d, const guint32 *begin, const guint32 *end,
 
 /* --- all of it ---------------------------------------------------------------------------- */
 
-/* Memory that is freed at the end. */
+/* Temporary memory. */
 struct Scratch {
   CvisArena arena;
   Sort observations, points;
@@ -368,7 +370,7 @@ struct Scratch {
   double2 *observed;
   double *coordinates;
   guint32 *lengths;
-  guint32 *begin, *end; /* of points */
+  guint32 *begin, *end; /* of a point: range of observations */
   guint32 *camera_begin, *camera_end;
 };
 
@@ -430,7 +432,7 @@ clear (T *memory, gsize n, cudaStream_t stream, GError **error)
   return CVIS_CUDA (cudaMemsetAsync (memory, 0, n * sizeof (T), stream), error);
 }
 
-/* Host memory of @n numbers, or the error. */
+/* Host memory for @n numbers, or %NULL with an error. */
 guint32 *
 take_host (gsize n, GError **error)
 {
@@ -438,12 +440,13 @@ take_host (gsize n, GError **error)
 
   if (memory == NULL)
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "%" G_GSIZE_FORMAT " bytes for the order of the observations",
+        "no host memory to sort the observations: %" G_GSIZE_FORMAT " bytes",
         n * sizeof *memory);
   return memory;
 }
 
-/* Sorts observations by points, then points: order, points, n_points. */
+/* Sorts the observations by point, then the points; sets order, points,
+ * n_points. */
 gboolean
 order_points (BundleDevice *d, CvisArena *arena, Scratch *s,
     const BundleProblem *problem, guint32 *lengths, cudaStream_t stream,
@@ -493,7 +496,7 @@ order_points (BundleDevice *d, CvisArena *arena, Scratch *s,
   return TRUE;
 }
 
-/* Slices of the points, and their observations. */
+/* Builds the slices and their slots. */
 gboolean
 fill_points (BundleDevice *d, CvisArena *arena, Scratch *s,
     const BundleProblem *problem, const guint32 *lengths, cudaStream_t stream,
@@ -503,8 +506,8 @@ fill_points (BundleDevice *d, CvisArena *arena, Scratch *s,
 
   if (!list_slices (d, lengths, slices)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "%" G_GSIZE_FORMAT " observations: more than the 2^32 that the CUDA"
-        " backend numbers",
+        "%" G_GSIZE_FORMAT " observations need too many slots: the CUDA backend"
+        " supports 2^32. Use the CPU backend.",
         problem->n_observations);
     return FALSE;
   }
@@ -525,7 +528,7 @@ fill_points (BundleDevice *d, CvisArena *arena, Scratch *s,
          && CVIS_CUDA (cudaStreamSynchronize (stream), error);
 }
 
-/* Views and segments of the cameras. */
+/* Builds the views and segments. */
 gboolean
 fill_cameras (BundleDevice *d, CvisArena *arena, Scratch *s,
     const BundleProblem *problem, cudaStream_t stream, GError **error)

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Preconditioned conjugate gradients on the Schur complement or on the full
- * system. alpha, beta and the stop stay on the device: when done is set, the
- * kernels of the iterations that are queued return at once. */
+ * system. alpha, beta and the stopping test stay on the device: once done is
+ * set, the kernels of queued iterations return at once. */
 #include "cuda/bundle/cuda/engine.cuh"
 
 namespace {
@@ -20,7 +20,7 @@ blocks_for (gsize n, guint each)
   return (guint) ((n + each - 1) / each);
 }
 
-/* --- how an observation's J or W is got at -------------------------------------------- */
+/* --- access to an observation's J or W ----------------------------------- */
 
 /* Element @e of N of observation @i of @n. */
 template <typename T, int N, bool BLOCK>
@@ -30,8 +30,8 @@ stored_element (void *stored, gsize n, gsize i, int e)
   return (T *) stored + (BLOCK ? i * N + e : e * n + i);
 }
 
-/* J computed again. The vector's rotation is multiplied by L before, and that of
- * the sums by L^T after. */
+/* Recomputes J. The vector's rotation is multiplied by L before, the sums'
+ * rotation by L^T after. */
 struct Recompute {
   static const bool LEFT = true;
 
@@ -247,7 +247,7 @@ typedef enum {
   POINTS_BACK,   /* y = -Z (g + W^T x), and the squares of y and of the state */
 } PointsMode;
 
-/* W^T x, x in the records. A warp a slice. */
+/* W^T x, with x in the records. One warp a slice. */
 template <typename Products, PointsMode MODE>
 __global__ void
 __launch_bounds__ (THREADS) multiply_points (BundleDevice d)
@@ -309,7 +309,7 @@ __launch_bounds__ (THREADS) multiply_points (BundleDevice d)
       squares[0] += point.y[i] * point.y[i];
       squares[1] += point.x[i] * point.x[i];
     }
-    /* x too: 16 bytes at a time */
+    /* loads x as well, 16 bytes at a time */
     for (int i = 0; i < 3; i++)
       ((double2 *) &d.points[p])[i] = ((const double2 *) &point)[i];
   }
@@ -320,7 +320,7 @@ __launch_bounds__ (THREADS) multiply_points (BundleDevice d)
   }
 }
 
-/* W y, y of the points: partial sums of segments. A warp a segment. */
+/* W y, with y in the points: partial sums of segments. One warp a segment. */
 template <typename Products>
 __global__ void
 __launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
@@ -337,7 +337,7 @@ __launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
   guint32 i = segment.begin + lane, after = 0;
   BundlePoint next = {};
 
-  /* loads are an iteration ahead, those of numbers two */
+  /* values are loaded one iteration ahead, indices two */
   if (i < segment.end)
     next = bundle_load_point (&d.points[d.view_point[i]]);
   if (i + 32 < segment.end)
@@ -359,14 +359,14 @@ __launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
 
 /* --- vectors of cameras -------------------------------------------------------------------- */
 
-/* Element @a of the vector @x of a camera, with the shared intrinsics. */
+/* Element @a of vector @x of a camera; shared intrinsics come from camera 0. */
 __device__ __forceinline__ double
 camera_element (const BundleDevice &d, const double *x, guint32 c, int a)
 {
   return x[9 * (gsize) (d.shared && a >= 6 ? 0 : c) + a];
 }
 
-/* The blocks' sums of column BUNDLE_DOT_..., the same in all threads. */
+/* Sum of column BUNDLE_DOT_... over all blocks, the same in all threads. */
 __device__ __forceinline__ double
 add_dots (const BundleDevice &d, int column)
 {
@@ -387,7 +387,7 @@ add_dots (const BundleDevice &d, int column)
   return sum[0];
 }
 
-/* The part of camera 0's intrinsics that the other cameras add. */
+/* Sum that the other cameras contribute to camera 0's intrinsics. */
 __device__ __forceinline__ double
 add_shared_sums (const BundleDevice &d, int a)
 {
@@ -398,8 +398,8 @@ add_shared_sums (const BundleDevice &d, int a)
   return sum;
 }
 
-/* From the segments' sums W y: @START: b = -g - W y; else q = U p -+ W y, and p . q.
- * A warp a camera; lane a has element a. */
+/* From the segments' sums W y: START: b = -g - W y, otherwise q = U p -+ W y
+ * and p . q. One warp a camera; lane a has element a. */
 template <bool LEFT, bool START>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS)
@@ -407,7 +407,7 @@ __launch_bounds__ (VECTOR_THREADS)
 {
   const int lane = threadIdx.x % 32;
   const int a = MIN (lane, 8);
-  double sums[2] = {}; /* p . q, shared */
+  double sums[2] = {}; /* p . q; the shared intrinsics */
 
   if (d.pcg->done)
     return;
@@ -449,7 +449,7 @@ __launch_bounds__ (VECTOR_THREADS)
       (START ? d.b : d.q)[9 * (gsize) c + a] = out;
   }
 
-  /* rows 6 to 8 of the shared intrinsics apart */
+  /* the shared intrinsics, rows 6 to 8, are summed separately */
   double all[4] = { sums[0], lane == 6 ? sums[1] : 0, lane == 7 ? sums[1] : 0,
     lane == 8 ? sums[1] : 0 };
 
@@ -461,9 +461,9 @@ __launch_bounds__ (VECTOR_THREADS)
   }
 }
 
-/* x += alpha p, r -= alpha q, z = M^-1 r; r . z, x . (b + r), r . r. @START:
- * x = 0, r = b. With clusters z and r . z come later. A warp a camera; lane a has
- * element a. */
+/* x += alpha p, r -= alpha q, z = M^-1 r; sums of r . z, x . (b + r), r . r.
+ * START: x = 0, r = b. With clusters, z and r . z are computed afterwards.
+ * One warp a camera; lane a has element a. */
 template <bool START>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS)
@@ -528,8 +528,9 @@ __launch_bounds__ (VECTOR_THREADS)
       d.camera_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_RZ + e] = sums[e];
 }
 
-/* The stop, and p = z + beta p with the records' x, its rotation by L. @FIRST: p =
- * z. A warp a camera; lane a has element a. */
+/* The stopping test, and p = z + beta p with the records' x, its rotation
+ * multiplied by L if LEFT. FIRST: p = z. One warp a camera; lane a has
+ * element a. */
 template <bool LEFT, bool FIRST>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS)
@@ -602,7 +603,7 @@ for_points (const BundleDevice &d, Work work)
     work (i);
 }
 
-/* p . q */
+/* Sums of p . q */
 __global__ void
 __launch_bounds__ (VECTOR_THREADS) dot_points (BundleDevice d)
 {
@@ -617,7 +618,7 @@ __launch_bounds__ (VECTOR_THREADS) dot_points (BundleDevice d)
     d.point_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_PQ] = sums[0];
 }
 
-/* As step_cameras(); b is -g, z goes to q. A thread a point. */
+/* step_cameras() for points; b is -g, z goes to q. One thread a point. */
 template <bool START>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS) step_points (BundleDevice d, guint parity)
@@ -659,7 +660,7 @@ __launch_bounds__ (VECTOR_THREADS) step_points (BundleDevice d, guint parity)
       d.point_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_RZ + e] = sums[e];
 }
 
-/* As turn_cameras(), and before it. */
+/* turn_cameras() for points; runs before it. */
 template <bool FIRST>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS) turn_points (BundleDevice d, guint parity)
@@ -678,7 +679,8 @@ __launch_bounds__ (VECTOR_THREADS) turn_points (BundleDevice d, guint parity)
 
 /* --- the step ----------------------------------------------------------------------------- */
 
-/* The records' x from the solution x, by L where LEFT. A thread a camera. */
+/* Sets the records' x from the solution x, its rotation multiplied by L if
+ * LEFT. One thread a camera. */
 template <bool LEFT>
 __global__ void
 set_records (BundleDevice d)
@@ -701,7 +703,8 @@ set_records (BundleDevice d)
     d.poses[c].x[a] = d.records[c].x[a];
 }
 
-/* The candidate of the cameras; squares of step and state. A thread a camera. */
+/* The cameras' candidate; sums of squares of step and state. One thread a
+ * camera. */
 __global__ void
 step_parameters (BundleDevice d)
 {
@@ -724,8 +727,8 @@ step_parameters (BundleDevice d)
   d.camera_sums[2 * (gsize) c + 1] = squares[1];
 }
 
-/* The points' step of the full system is its solution. A warp a slice, for the
- * squares. */
+/* In the full system the points' step is the solution. One warp a slice, to
+ * sum the squares. */
 __global__ void
 __launch_bounds__ (THREADS) take_points (BundleDevice d)
 {
@@ -915,7 +918,7 @@ bundle_cuda_pcg_finish (const BundleDevice *device,
           <<<slices, THREADS, 0, stream>>> (d);
     else
       take_points<<<slices, THREADS, 0, stream>>> (d);
-    /* the evaluation computes J */
+    /* the evaluation recomputes J */
     if (!Products::LEFT)
       set_records<true><<<cameras, 64, 0, stream>>> (d);
     step_parameters<<<cameras, 64, 0, stream>>> (d);

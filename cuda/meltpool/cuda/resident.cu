@@ -19,17 +19,17 @@
 #include "cuda/meltpool/cuda/fewruns.cuh"
 #include "cuda/meltpool/cuda/resident.cuh"
 
-/* Polls in vain before a block sleeps between two. */
+/* Number of failed polls before a block sleeps between polls. */
 #define BUSY_POLLS 64
-#define THREADS 512 /* of a block, one for each neuron of the largest network */
+#define THREADS 512 /* of a block; one for each neuron of the largest network */
 #define WARPS (THREADS / 32)
 #define READERS (SIDE * 4) /* threads that read the ROI */
-#define RAW_PITCH 20       /* words from row to row of the ROI as it was read */
+#define RAW_PITCH 20       /* words from row to row of the ROI as read */
 #define LIT_PITCH 12       /* bytes */
-#define GRADIENT_WARP 3    /* the first of those that share the gradients */
+#define GRADIENT_WARP 3    /* the first of the warps that share the gradients */
 #define GRADIENT_WARPS (WARPS - GRADIENT_WARP)
 #define PLACE_WARP 4 /* after its gradients */
-#define ROW_WARP 8 /* the first of those that read earlier rows of the window */
+#define ROW_WARP 8   /* first warp that reads earlier rows of the window */
 #define ROW_WARPS 7
 #define HEAD_WARP 15
 #define OUTPUT_WORD (offsetof (PbfResult, outputs) / 4)
@@ -57,7 +57,7 @@ struct BlockMemory {
   guint64 sectors[3][SIDE], disc[SIDE];
   FewRuns runs;
   guint32 gradients[GRADIENT_WARPS][10];
-  /* sums over the rows before the frame's; all, then by warp */
+  /* sums over the window's earlier rows: [0] all, [1..] of each warp */
   gint64 s1[1 + ROW_WARPS][PBF_N_SPATIAL], s2[1 + ROW_WARPS][PBF_N_SPATIAL];
   gfloat mean[PBF_N_FEATURES], inv_std[PBF_N_FEATURES];
   gfloat hidden[PBF_MAX_HIDDEN], w2[PBF_MAX_OUTPUTS * PBF_MAX_HIDDEN];
@@ -65,7 +65,7 @@ struct BlockMemory {
   bool there, few, given_up, rows_known;
 };
 
-/* --- memory that others write or read --------------------------------------------- */
+/* --- memory shared with the host and with other blocks ------------------- */
 
 __device__ __forceinline__ guint64
 load_from_host (const guint64 *at)
@@ -127,7 +127,7 @@ store_to_host (PbfTagged *at, guint32 word, guint32 tag)
                : "memory");
 }
 
-/* Two words of a record. */
+/* Stores two words of a record. */
 __device__ __forceinline__ void
 store_pair_to_host (PbfTagged *at, guint64 words, guint32 tag)
 {
@@ -161,7 +161,8 @@ tell_warps (guint barrier, guint warps)
 
 /* --- frames from the ring ------------------------------------------------------------ */
 
-/* Was frame @q computed by an earlier launch, while one before it was not? */
+/* Whether frame @q was computed by an earlier launch although a frame before
+ * it was not. */
 __device__ __forceinline__ bool
 was_finished (const PbfResident &r, guint32 q, guint32 first)
 {
@@ -169,8 +170,8 @@ was_finished (const PbfResident &r, guint32 q, guint32 first)
          && __ldcg (&r.finished[q & (r.places - 1)]) == q + 1;
 }
 
-/* By a warp: waits for the entry of frame @q. Each lane gets a word of it. FALSE when the
- * kernel has to end. */
+/* By one warp: waits for the entry of frame @q; each lane gets one word.
+ * Returns: FALSE if the kernel has to end */
 __device__ bool
 wait_for_entry (const PbfResident &r, guint32 q, guint64 end_ns, guint32 *word)
 {
@@ -203,8 +204,9 @@ wait_for_entry (const PbfResident &r, guint32 q, guint64 end_ns, guint32 *word)
   }
 }
 
-/* By the last block: copies entries to device memory, where the other blocks look for
- * them. One lane polls the host's memory, whatever the number of blocks. */
+/* By the last block: copies entries to device memory, where the other blocks
+ * poll for them. So one lane polls the host's memory, however many blocks
+ * there are. */
 __device__ void
 relay_entries (const PbfResident &r, guint32 first, guint64 end_ns)
 {
@@ -230,7 +232,7 @@ relay_entries (const PbfResident &r, guint32 first, guint64 end_ns)
         if (lane < PBF_ENTRY_WORDS) {
           guint32 word = (guint32) load_from_host (&r.entries[at]);
 
-          /* the pixels, too, come before the entry */
+          /* orders the pixels before the entry */
           __threadfence ();
           store_tagged (&r.relayed[at], word, q + i + 1);
         }
@@ -248,8 +250,8 @@ relay_entries (const PbfResident &r, guint32 first, guint64 end_ns)
 
 /* --- the ROI --------------------------------------------------------------------------- */
 
-/* By a thread of the first READERS: row t / 4, vector t % 4. Vectors without a pixel of
- * the ROI are not read. */
+/* By thread t of the first READERS: reads vector t % 4 of row t / 4. Vectors
+ * without a pixel of the ROI are skipped. */
 __device__ __forceinline__ void
 read_roi (const PbfRingFrame &f, guint32 *raw)
 {
@@ -261,8 +263,8 @@ read_roi (const PbfRingFrame &f, guint32 *raw)
     *(uint4 *) &raw[y * RAW_PITCH + 4 * c] = load_pixels ((const void *) at);
 }
 
-/* Shifts the rows to words, and sets 4 bits a word for the pixels that reach the
- * threshold. */
+/* Shifts the rows to words, and sets 4 bits for each word: the pixels that
+ * reach the threshold. */
 __device__ __forceinline__ void
 align_roi (const PbfParams &p, BlockMemory &s)
 {
@@ -280,7 +282,7 @@ align_roi (const PbfParams &p, BlockMemory &s)
       pbf_reaches (word, (guint32) p.threshold * 0x01010101u);
 }
 
-/* A row of the mask, from ten times 4 bits. */
+/* Row of the mask, from ten groups of 4 bits. */
 __device__ __forceinline__ guint64
 gather_lit (const guint8 *lit)
 {
@@ -295,7 +297,7 @@ gather_lit (const guint8 *lit)
          | (guint64) (c & 0xff) << 32;
 }
 
-/* --- before the pixels are there ------------------------------------------------------- */
+/* --- work that needs no pixels ------------------------------------------- */
 
 __device__ void
 begin_record (const PbfRingFrame &f, guint outputs, PbfResult *result)
@@ -330,7 +332,7 @@ begin_record (const PbfRingFrame &f, guint outputs, PbfResult *result)
   }
 }
 
-/* Sectors and disc of row @y. */
+/* Masks of the sectors and the disc in row @y. */
 __device__ __forceinline__ void
 prepare_row (const PbfParams &p, BlockMemory &s, gint y, gint32 ex, gint32 ey)
 {
@@ -339,8 +341,8 @@ prepare_row (const PbfParams &p, BlockMemory &s, gint y, gint32 ex, gint32 ey)
   s.disc[y] = pbf_disc_row (y, ex, ey, p.radius2);
 }
 
-/* By a warp of ROW_WARPS: adds up its share of the rows before @row in a window of @n rows.
- * Returns: are they all there? */
+/* By one of ROW_WARPS warps: sums its share of the rows before @row in a
+ * window of @n rows. Returns: whether all of them are known */
 __device__ __noinline__ bool
 add_rows (const PbfResident &r, BlockMemory &s, guint32 row, guint32 n)
 {
@@ -375,7 +377,8 @@ add_rows (const PbfResident &r, BlockMemory &s, guint32 row, guint32 n)
   return __all_sync (PBF_ALL_LANES, all);
 }
 
-/* The same until they are there. FALSE when the kernel has to end. */
+/* Repeats add_rows() until all rows are known. Returns: FALSE if the kernel
+ * has to end */
 __device__ bool
 wait_for_rows (const PbfResident &r, BlockMemory &s, guint32 row, guint32 n,
     guint64 end_ns)
@@ -389,7 +392,7 @@ wait_for_rows (const PbfResident &r, BlockMemory &s, guint32 row, guint32 n,
   return true;
 }
 
-/* By a warp: the shares together. */
+/* By one warp: adds the shares. */
 __device__ void
 sum_shares (BlockMemory &s)
 {
@@ -409,8 +412,9 @@ sum_shares (BlockMemory &s)
 
 /* --- features -------------------------------------------------------------------------- */
 
-/* By a warp, lanes with their own feature @f where @active: its value @v enters the window,
- * if the frame does. Again with the same value, once the rows before are known. */
+/* By one warp: each lane with @active stores its feature @f with value @v
+ * and, if the frame enters the window, its row and variance. Called again
+ * with the same value once the earlier rows are known. */
 __device__ __noinline__ void
 enter_feature (
     const PbfResident &r, BlockMemory &s, guint f, gint32 v, bool active)
@@ -440,7 +444,7 @@ enter_feature (
       (variance - s.mean[PBF_N_SPATIAL + f]) * s.inv_std[PBF_N_SPATIAL + f];
 }
 
-/* By a warp: sector @sector below and above the expected position. */
+/* By one warp: sums of sector @sector below and above the expected position. */
 __device__ __noinline__ void
 sum_sector (
     BlockMemory &s, guint sector, gint32 ey, guint32 *lower, guint32 *upper)
@@ -461,7 +465,7 @@ sum_sector (
   *upper = pbf_warp_sum (above);
 }
 
-/* By a warp: the polar features. */
+/* By one warp: the polar features. */
 __device__ void
 measure_sectors (const PbfResident &r, BlockMemory &s, gint32 ey)
 {
@@ -478,7 +482,7 @@ measure_sectors (const PbfResident &r, BlockMemory &s, gint32 ey)
   enter_feature (r, s, PBF_POLAR_0 + lane, mine, lane < 6);
 }
 
-/* By warp 0, for many runs: all of components and pool. */
+/* By warp 0, for more runs than FewRuns holds: components and melt pool. */
 __device__ __noinline__ void
 label_many_runs (const PbfParams &p, BlockMemory &s, const Rows &mask,
     gint32 ex, gint32 ey, PbfDeviceScratch *scratch)
@@ -494,7 +498,7 @@ label_many_runs (const PbfParams &p, BlockMemory &s, const Rows &mask,
   __syncwarp ();
 }
 
-/* By warp 0: components and the pool's shape. */
+/* By warp 0: components and the shape of the melt pool. */
 __device__ void
 label_roi (const PbfParams &p, const PbfResident &r, BlockMemory &s, gint32 ex,
     gint32 ey)
@@ -532,7 +536,7 @@ label_roi (const PbfParams &p, const PbfResident &r, BlockMemory &s, gint32 ex,
       lane == 0 ? m.n : ratio, lane < 2);
 }
 
-/* By warp 1: polar sums, intensities of the pool. */
+/* By warp 1: polar sums and intensities of the melt pool. */
 __device__ void
 measure_intensities (const PbfResident &r, BlockMemory &s, gint32 ey)
 {
@@ -545,8 +549,8 @@ measure_intensities (const PbfResident &r, BlockMemory &s, gint32 ey)
   enter_feature (r, s, PBF_MP_MEAN, mean, pbf_lane () == 0);
 }
 
-/* Ends a warp's part in the features. A warp without neurons goes on with what the network
- * does not need. */
+/* Ends a warp's share of the features. A warp without neurons does not wait,
+ * and goes on with work that the network does not need. */
 __device__ __forceinline__ void
 end_features (bool wait, bool rows_known)
 {
@@ -559,7 +563,7 @@ end_features (bool wait, bool rows_known)
   }
 }
 
-/* By warp 2. */
+/* By warp 2: spatters. */
 __device__ void
 measure_spatters_by_warp (const PbfParams &p, const PbfResident &r,
     BlockMemory &s, bool neurons, bool rows_known)
@@ -581,7 +585,7 @@ measure_spatters_by_warp (const PbfParams &p, const PbfResident &r,
     end_features (true, rows_known);
 }
 
-/* By PLACE_WARP. */
+/* By PLACE_WARP: position of the melt pool. */
 __device__ void
 place_pool_by_warp (BlockMemory &s, bool neurons, bool rows_known)
 {
@@ -595,14 +599,14 @@ place_pool_by_warp (BlockMemory &s, bool neurons, bool rows_known)
     end_features (true, rows_known);
 }
 
-/* By the gradients' warps. */
+/* By the gradient warps. */
 __device__ void
 measure_gradients (const PbfResident &r, BlockMemory &s)
 {
   guint warp = threadIdx.x / 32 - GRADIENT_WARP, lane = pbf_lane ();
   guint32 all[5] = { 0, 0, 0, 0, 0 }, left[5] = { 0, 0, 0, 0, 0 };
 
-  /* a word a thread: the sums of a warp fit 32 bits */
+  /* one word for each thread: the sums of a warp fit 32 bits */
   G_STATIC_ASSERT (32 * GRADIENT_WARPS >= SIDE * WORDS);
   add_gradients (
       s.roi, threadIdx.x - 32 * GRADIENT_WARP, 32 * GRADIENT_WARPS, all, left);
@@ -641,8 +645,8 @@ measure_gradients (const PbfResident &r, BlockMemory &s)
 
 /* --- the network and the record --------------------------------------------------------- */
 
-/* By a warp: output @k before its activation, in lane 0; the sum in the order of
- * pbf_run_network(). */
+/* By one warp: output @k before its activation, in lane 0, summed in the
+ * order of pbf_run_network(). */
 __device__ __forceinline__ gfloat
 sum_output (
     const BlockMemory &s, const PbfDeviceModel &model, guint k, gfloat bias)
@@ -658,7 +662,7 @@ sum_output (
   return bias + sum;
 }
 
-/* By the first PBF_MAX_OUTPUTS warps, one for each word of the outputs. */
+/* By the first PBF_MAX_OUTPUTS warps, one for each output. */
 __device__ __forceinline__ void
 write_output (BlockMemory &s, const PbfParams &p, const PbfDeviceModel &model,
     gfloat bias, PbfTagged *record, guint32 tag)
@@ -685,7 +689,8 @@ write_output (BlockMemory &s, const PbfParams &p, const PbfDeviceModel &model,
     store_to_host (record + OUTPUT_WORD + k, __float_as_uint (out[0]), tag);
 }
 
-/* By the last four warps: the record, without the outputs if others write them. */
+/* By the last four warps: writes the record, without the outputs if other
+ * warps write them. */
 __device__ __forceinline__ void
 write_record (
     const BlockMemory &s, PbfTagged *record, guint32 tag, bool with_outputs)
@@ -709,8 +714,8 @@ __launch_bounds__ (THREADS, 1)
   guint t = threadIdx.x, warp = t / 32, lane = t & 31;
   guint blocks = r.relayed ? gridDim.x - 1 : gridDim.x;
   guint64 end_ns = now_ns () + r.lifetime_ns;
-  /* the thread's neuron, those of the first warps last, with its weights for the kernel's
-   * life */
+  /* the thread's neuron, with its weights in registers while the kernel
+   * lives; the first warps get the last neurons */
   guint neuron = (t + THREADS - 32 * (PLACE_WARP + 1)) % THREADS;
   bool neurons = neuron - lane < model.hidden_padded;
   gfloat weights[PBF_N_FEATURES], bias = 0.0f, out_bias = 0.0f;

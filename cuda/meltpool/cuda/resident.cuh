@@ -8,24 +8,25 @@
 
 #include "cuda/meltpool/cuda/engine.cuh"
 
-/* Description of a frame for the kernel. */
+/* A frame in the ring, as the kernel reads it. */
 typedef struct {
   PbfFrameInfo
       info; /* with the flags that need no pixels; PBF_ENTER, PBF_EXCLUDE or
                       * PBF_EMPTY (no ROI, nothing to compute) */
-  const guint8 *roi; /* its top left pixel, in page-locked memory */
+  const guint8 *roi; /* top left pixel, in page-locked memory */
   guint32 stride;
   guint16 roi_x, roi_y;
-  guint32 row;      /* of the frame in the window's ring, if it enters */
-  guint32 window_n; /* rows in the window, this one included */
+  guint32 row; /* of the frame in the ring of rows, if it enters the window */
+  guint32 window_n; /* rows in the window, including this one */
   guint32 padding[2];
 } PbfRingFrame;
 
-/* Entries and records travel as words with a tag, the frame's sequence number plus 1:
- * whoever sees all tags has all words, in whatever order they came. */
+/* Entries and records are transferred as words with a tag, the frame's
+ * sequence number plus 1. A reader that sees the tag in all words has all
+ * words, in whatever order they arrived. */
 typedef guint64 PbfTagged; /* word in the low half, tag in the high one */
 
-/* The kernel is to end. */
+/* Flag in @head: the kernel has to end. */
 #define PBF_HEAD_STOP (G_GUINT64_CONSTANT (1) << 32)
 
 #define PBF_ENTRY_WORDS (sizeof (PbfRingFrame) / 4)
@@ -44,20 +45,20 @@ typedef struct {
       relayed; /* in device memory: the entries, copied by the last block; NULL:
                         * each block looks into the host's memory */
   guint64 *relayed_head; /* device; the launch whose relay has ended */
-  guint64 launch;        /* number of the launch, from 1 on */
-  guint32 places;        /* of the ring; a power of two */
+  guint64 launch;        /* number of the launch, from 1 */
+  guint32 places;        /* places in the ring; a power of two */
   guint32 *
       finished; /* device; of each place: sequence + 1 of the frame computed last */
   PbfTagged (*rows)[PBF_N_SPATIAL]; /* device; of the window; tag: row + 1 */
-  guint32 n_rows;                   /* a power of two */
-  PbfDeviceScratch *scratch;        /* one a block */
+  guint32 n_rows;            /* rows in the ring of rows; a power of two */
+  PbfDeviceScratch *scratch; /* one for each block */
   guint64 lifetime_ns;
   guint32 idle_sleep_ns;
-  guint32 stall_at; /* for tests: take no frame from this one on; 0: no limit */
+  guint32 stall_at; /* for tests: take no frame from this one on; 0: none */
 } PbfResident;
 
-/* @blocks that begin at frame @first, and one that relays entries if @resident has
- * room for them. */
+/* Launches @blocks blocks that begin at frame @first, and one more that
+ * relays entries if @resident has memory for them. */
 cudaError_t pbf_launch_resident (const PbfParams *params,
     const PbfDeviceModel *model, const PbfResident *resident, guint32 first,
     guint blocks, cudaStream_t stream);

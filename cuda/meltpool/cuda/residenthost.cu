@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CUDA backend with a resident kernel, host side: the ring, the kernel's life, the
- * way back to the batch backend. docs/design/realtime.md has the protocol. */
+/* Host side of the resident kernel: the ring, launches and end of the
+ * kernel, the fallback to the batch backend. docs/design/realtime.md has the
+ * protocol. */
 #include <stddef.h>
 
 #include "cuda/core/histogram.h"
@@ -13,23 +14,23 @@
 #include "cuda/meltpool/cpu/cpu.h"
 #include "cuda/meltpool/cuda/resident.cuh"
 
-/* Without a new record for so long the kernel is stalled. */
+/* Without a new record for this time the kernel counts as stalled. */
 #define STALL_NS G_GUINT64_CONSTANT (500000000)
-/* The first launch may load modules. */
+/* The first launch may load modules, which takes longer. */
 #define FIRST_STALL_NS G_GUINT64_CONSTANT (5000000000)
-/* The kernel ends within this time after the stop flag is set, or never. */
+/* A kernel that runs for longer after the stop flag is set is given up. */
 #define STOP_NS G_GUINT64_CONSTANT (2000000000)
-/* Between two questions to CUDA whether the kernel has ended. */
+/* Interval of the queries whether the kernel has ended. */
 #define ASK_NS 20000
 #define SLEEP_US 20
 #define ROI_STRIDE 48
 #define ROI_BYTES ((gsize) ROI_STRIDE * PBF_ROI_SIDE)
-/* a word of those that the kernel writes last */
+/* one of the words that the kernel writes last */
 #define LAST_WORD (offsetof (PbfResult, outputs) / 4)
 
 namespace {
 
-/* Frames of a batch in the ring. */
+/* Position of a batch in the ring. */
 struct Slot {
   guint32 first;
   guint64 position; /* frames of the stream before the batch */
@@ -37,7 +38,7 @@ struct Slot {
 
 } // namespace
 
-/* The window after a frame. */
+/* State of the window before a frame. */
 struct Track {
   guint32 row; /* of the next frame that enters */
   guint32 n;   /* rows in the window */
@@ -53,23 +54,23 @@ struct _PbfBackend {
   PbfModel *model;
   PbfDeviceModel device_model;
   PbfResident ring;
-  PbfTagged *entries, *records; /* those of @ring, for the host */
+  PbfTagged *entries, *records; /* host pointers of those in @ring */
   guint32 *head; /* two words: the sequence of the next frame, stop */
   guint8 *
       pixels; /* ROIs of frames that are not in page-locked memory, one a place */
   cudaStream_t stream;
   cudaEvent_t ended;
-  PbfCpuScratch *cpu_scratch; /* for what needs the whole frame */
+  PbfCpuScratch *cpu_scratch; /* for work that needs the whole frame */
   Slot slots[16];
 
-  Track track;    /* of submit() */
+  Track track;    /* used by submit() */
   Track *before;  /* of each place: the window before its frame */
-  guint32 next;   /* of submit(): sequence of the next frame */
-  guint32 undone; /* of wait(): the first frame whose record is not there */
-  /* submit() and wait() may run in two threads */
+  guint32 next;   /* used by submit(): sequence of the next frame */
+  guint32 undone; /* used by wait(): the first frame without a record */
+  /* shared: submit() and wait() may run in two threads */
   GMutex launch_lock;
   gboolean launched, ever_done;
-  guint64 may_end_ns;  /* the kernel does not end before */
+  guint64 may_end_ns;  /* the kernel runs at least until then */
   PbfBackend *instead; /* the batch backend, after a stall */
 };
 
@@ -140,9 +141,9 @@ init_memory (PbfBackend *b, GError **error)
          && CVIS_CUDA (cudaStreamSynchronize (0), error);
 }
 
-/* --- the kernel's life -------------------------------------------------------- */
+/* --- launch and end of the kernel ---------------------------------------- */
 
-/* In the context. Has the last launch, if any, come to its end? */
+/* In the context: whether the last launch, if any, has ended. */
 gboolean
 kernel_has_ended (PbfBackend *b, gboolean *ended, GError **error)
 {
@@ -168,7 +169,7 @@ launch_kernel (PbfBackend *b, GError **error)
   return TRUE;
 }
 
-/* Frames wait: launches the kernel unless it runs. */
+/* Launches the kernel if frames wait and it has ended. */
 gboolean
 keep_alive (PbfBackend *b, GError **error)
 {
@@ -182,7 +183,7 @@ keep_alive (PbfBackend *b, GError **error)
   });
 }
 
-/* Ends the kernel; FALSE if it does not end. */
+/* Stops the kernel; FALSE if it does not end. */
 gboolean
 quiesce (PbfBackend *b, GError **error)
 {
@@ -196,7 +197,8 @@ quiesce (PbfBackend *b, GError **error)
         return FALSE;
       if (!ended && cvis_monotonic_ns () > end) {
         g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_CUDA,
-            "the resident kernel does not end");
+            "the resident kernel does not end: its CUDA context is unusable. "
+            "Restart the process.");
         return FALSE;
       }
     }
@@ -207,7 +209,8 @@ quiesce (PbfBackend *b, GError **error)
 
 /* --- after a stall --------------------------------------------------------------- */
 
-/* In the context: the window before frame b->undone as the batch backend keeps it. */
+/* In the context: reads the window before frame b->undone into the batch
+ * backend's format. */
 gboolean
 read_window (PbfBackend *b, PbfDeviceWindow *window,
     gint32 (*rows)[PBF_N_SPATIAL], GError **error)
@@ -233,7 +236,7 @@ read_window (PbfBackend *b, PbfDeviceWindow *window,
   return TRUE;
 }
 
-/* Ends the kernel and makes the batch backend that goes on in its place. */
+/* Stops the kernel and creates the batch backend that replaces it. */
 gboolean
 fall_back (PbfBackend *b, GError **error)
 {
@@ -261,8 +264,8 @@ fall_back (PbfBackend *b, GError **error)
   return TRUE;
 }
 
-/* The frames of @batch from @first on by the batch backend, which has no other batch in
- * flight: later ones wait for their turn in wait(). */
+/* Computes the frames of @batch from @first on with the batch backend. Only
+ * one batch is in flight there: later ones are submitted in wait(). */
 gboolean
 compute_instead (PbfBackend *b, const Slot *slot, const PbfBatch *batch,
     guint first, GError **error)
@@ -283,8 +286,8 @@ compute_instead (PbfBackend *b, const Slot *slot, const PbfBatch *batch,
 
 /* --- frames into the ring ------------------------------------------------------- */
 
-/* Classes and positions that need the whole frame come from the CPU: it reads the frame
- * in its own memory. */
+/* Determines classes and positions that need the whole frame on the CPU,
+ * which has the frame in its own memory. */
 void
 classify_frame (
     PbfBackend *b, const guint8 *frame, guint stride, PbfFrameInfo *info)
@@ -318,7 +321,7 @@ classify_frame (
     info->flags |= PBF_RESULT_ROI_CLAMPED;
 }
 
-/* The frame's place in the window. */
+/* Assigns the frame its row in the window. */
 void
 enter_window (PbfBackend *b, PbfRingFrame *frame, guint64 position)
 {
@@ -374,7 +377,7 @@ fill_place (PbfBackend *b, const PbfBatch *batch, guint i, guint32 sequence,
     frame.roi = roi;
   }
   memcpy (words, &frame, sizeof words);
-  /* the pixels come before all tags */
+  /* orders the pixels before the tags */
   __atomic_thread_fence (__ATOMIC_RELEASE);
   for (guint k = 0; k < PBF_ENTRY_WORDS; k++)
     __atomic_store_n (
@@ -389,7 +392,8 @@ resident_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
 
   if (batch->on_device) {
     g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "frames in device memory, for the resident kernel");
+        "the resident kernel does not accept frames in device memory. Use the "
+        "batch backend.");
     return FALSE;
   }
   b->slots[slot].first = b->next;
@@ -411,7 +415,8 @@ resident_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
 
 /* --- records out of the ring ------------------------------------------------------ */
 
-/* Copies the record of frame @sequence to @result. FALSE if words of it are missing. */
+/* Copies the record of frame @sequence to @result. Returns: FALSE if words
+ * are missing */
 gboolean
 take_record (const PbfBackend *b, guint32 sequence, PbfResult *result)
 {
@@ -432,7 +437,8 @@ take_record (const PbfBackend *b, guint32 sequence, PbfResult *result)
   return wrong == 0;
 }
 
-/* Waits for the record of frame b->undone; *stalled: it does not come. */
+/* Waits for the record of frame b->undone. *stalled: the kernel made no
+ * progress. */
 gboolean
 wait_for_record (
     PbfBackend *b, PbfResult *result, gboolean *stalled, GError **error)
