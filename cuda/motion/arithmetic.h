@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The formulas of the motion search, inline for host and device, so that they
- * exist once. docs/design/motion.md defines what they are part of. */
+/* The formulas of the motion search, inline for host and device.
+ * docs/design/motion.md has the definitions. */
 #pragma once
 
 #include "cuda/motion/engine.h"
@@ -18,13 +18,13 @@ G_BEGIN_DECLS
 
 /* --- candidates ------------------------------------------------------------ */
 
-/* The whole-pixel vectors that a block may have, both ends included; zero is
+/* Whole-pixel vectors allowed for a block, both ends included; zero is
  * always among them. */
 typedef struct {
   gint32 left, right, top, bottom;
 } MotionRect;
 
-/* @x, @y, @w, @h: the block */
+/* @x, @y, @w, @h: the block, pixels */
 MOTION_FN MotionRect
 motion_candidates (
     const MotionConfig *config, gint32 x, gint32 y, gint32 w, gint32 h)
@@ -63,7 +63,7 @@ motion_bits (gint32 value)
   return bits;
 }
 
-/* Quarter pixels to the nearest whole pixel. */
+/* Rounds quarter pixels to the nearest whole pixel. */
 MOTION_FN gint32
 motion_whole (gint32 quarter)
 {
@@ -72,7 +72,7 @@ motion_whole (gint32 quarter)
 
 /* --- step search ----------------------------------------------------------- */
 
-/* Points on either side of the centre. */
+/* Number of points on each side of the centre. */
 MOTION_FN gint32
 motion_step_half (MotionGranularity granularity)
 {
@@ -90,8 +90,8 @@ motion_step_shift (MotionGranularity granularity)
                                                : 3;
 }
 
-/* Distance of the points in the first iteration: the largest power of two that is
- * not above the range, divided by 2^shift; at least 1. */
+/* Spacing of the points in the first iteration, in pixels: the largest power
+ * of two <= range, divided by 2^shift; at least 1. */
 MOTION_FN gint32
 motion_step_first (MotionGranularity granularity, guint32 range)
 {
@@ -103,8 +103,8 @@ motion_step_first (MotionGranularity granularity, guint32 range)
   return spacing > 0 ? spacing : 1;
 }
 
-/* Distance of the points in the next iteration. The iteration with 1 is always
- * made; after it the result is 0. */
+/* Spacing in the next iteration; 0 after the iteration with a spacing of 1,
+ * which is always made. */
 MOTION_FN gint32
 motion_step_next (MotionGranularity granularity, gint32 spacing)
 {

@@ -4,16 +4,16 @@
  */
 /* The interface of the motion engine's backends. Private to the library.
  *
- * The engine keeps the order of the stream: which pictures there are, which is
- * searched in which, what is in flight. A backend keeps pictures (numbered
- * places for prepared frames) and does searches. */
+ * The engine keeps the order of the stream: which pictures exist, which
+ * reference each search uses, and what is in flight. A backend stores
+ * prepared frames as pictures in numbered places, and searches. */
 #pragma once
 
 #include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 
-/* Places for pictures and slots for frames in flight that @config needs. */
+/* Number of pictures, and of slots for frames in flight, that @config needs. */
 guint motion_config_get_n_pictures (const MotionConfig *config);
 guint motion_config_get_n_slots (const MotionConfig *config);
 
@@ -21,12 +21,13 @@ typedef struct _MotionBackend MotionBackend;
 
 /**
  * MotionTask: the searches of a frame
- * @job: where its results go; n_fields and the distances are set. None: the
- *   prediction is 128 (512) everywhere
- * @picture: the place of the frame
- * @reference: the place of each field's reference
- * @prior: whether the field of the same number of the frame before, which the
- *   backend keeps, has the same distance; else the prior vectors are zero
+ * @job: receives the results; n_fields and the distances are set. Without
+ *   fields the prediction is 128 (depth 8) or 512 everywhere
+ * @picture: place of the frame
+ * @reference: place of each field's reference
+ * @prior: whether the field with the same index of the frame before, which
+ *   the backend keeps, has the same distance; otherwise the prior vectors
+ *   are zero
  */
 typedef struct {
   MotionJob *job;
@@ -40,17 +41,17 @@ typedef struct {
   MotionBackend *(*create) (
       const MotionConfig *config, CvisContext *context, GError **error);
   void (*destroy) (MotionBackend *backend);
-  /* Takes the luma of @job over into @picture, which nothing in flight uses. */
+  /* Copies the luma of @job to @picture, which nothing in flight uses. */
   gboolean (*load) (
       MotionBackend *backend, guint picture, MotionJob *job, GError **error);
-  /* Starts on @task in @slot, free until wait() of it; tasks come in the order
-   * of the stream and are waited for in that order. Called by the thread that
-   * calls load(). @task stays where it is until wait() has returned. After
-   * FALSE the slot is not waited for. */
+  /* Starts @task in @slot, which is free. Tasks are started and waited for
+   * in the order of the stream, by the thread that calls load(). @task stays
+   * in place until wait() has returned. After FALSE the slot is not waited
+   * for. */
   gboolean (*search) (MotionBackend *backend, guint slot,
       const MotionTask *task, GError **error);
-  /* The vectors, blocks, prediction and residual are there on return; not the
-   * summaries, which the engine makes. */
+  /* On return vectors, blocks, prediction and residual are complete. The
+   * engine computes the summaries. */
   gboolean (*wait) (MotionBackend *backend, guint slot, GError **error);
 } MotionBackendOps;
 

@@ -2,18 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The order of the stream, which the backends share: where pictures lie, which
- * is searched in which, what is in flight, and what of that is ready. */
+/* The order of the stream, shared by the backends: places of the pictures,
+ * reference of each search, frames in flight and their state. */
 #include "cuda/motion/backend.h"
 #include "cuda/motion/summary.h"
 
 typedef enum {
-  FRAME_PENDING, /* waits for frames to come */
+  FRAME_PENDING, /* waits for future frames */
   FRAME_SEARCHED,
-  FRAME_FAILED, /* its search was not started: why is in error */
+  FRAME_FAILED, /* the search did not start; error has the cause */
 } FrameState;
 
-/* A frame in flight; its number in the ring is its slot of the backend. */
+/* A frame in flight; its index in the ring is its slot of the backend. */
 typedef struct {
   MotionTask task;
   guint64 number; /* in the stream, from 0 */
@@ -28,14 +28,14 @@ struct _MotionEngine {
   gboolean cuda;
   guint n_slots, n_pictures;
 
-  /* of the thread that submits */
-  guint64 loaded;  /* frames since the engine was made: the place of the next */
-  guint64 frames;  /* of this stream */
-  guint n_pending; /* the youngest in flight; they wait for frames to come */
-  guint n_previous; /* fields of the frame searched before in this stream */
-  gint previous[MOTION_MAX_FIELDS]; /* and their distances */
+  /* used by the submitting thread */
+  guint64 loaded;   /* frames since the engine was made; gives the next place */
+  guint64 frames;   /* of this stream */
+  guint n_pending;  /* youngest frames in flight, waiting for future frames */
+  guint n_previous; /* fields of the previous frame searched in this stream */
+  gint previous[MOTION_MAX_FIELDS]; /* distances of these */
 
-  GMutex lock; /* of what follows, and of a frame's state */
+  GMutex lock; /* protects the members below and the states of frames */
   Frame *in_flight;
   guint first, n_in_flight;
 };
@@ -95,7 +95,7 @@ motion_engine_free (MotionEngine *engine)
   g_free (engine);
 }
 
-/* --- is the job one that can be done? --------------------------------------- */
+/* --- checks of a job ----------------------------------------------------- */
 
 static gboolean
 check_plane (const MotionConfig *config, const gchar *what, gconstpointer data,
@@ -104,7 +104,7 @@ check_plane (const MotionConfig *config, const gchar *what, gconstpointer data,
   gsize bytes = config->depth > 8 ? 2 : 1;
 
   if (data == NULL)
-    return cvis_refuse (error, "the %s plane is NULL", what);
+    return cvis_refuse (error, "the %s plane is NULL: set its address", what);
   if (stride < bytes * config->width)
     return cvis_refuse (error,
         "the stride of the %s plane is %" G_GSIZE_FORMAT
@@ -149,7 +149,7 @@ check_job (const MotionEngine *engine, const MotionJob *job, GError **error)
 
 /* --- starting searches ------------------------------------------------------ */
 
-/* Frame number @age of those in flight, 0 the youngest. */
+/* Frame in flight with age @age; 0 is the youngest. */
 static Frame *
 frame_by_age (MotionEngine *engine, guint age)
 {
@@ -157,7 +157,7 @@ frame_by_age (MotionEngine *engine, guint age)
                             % engine->n_slots];
 }
 
-/* The field of @frame that has @distance, if there is such a frame. */
+/* Adds the field of @frame with @distance, if that reference exists. */
 static void
 add_field (MotionEngine *engine, Frame *frame, gint distance)
 {
@@ -175,7 +175,7 @@ add_field (MotionEngine *engine, Frame *frame, gint distance)
   job->n_fields++;
 }
 
-/* Stores the distances of the next frame's prior fields. */
+/* Records the distances for the prior fields of the next frame. */
 static void
 remember_fields (MotionEngine *engine, const MotionJob *job)
 {
@@ -184,8 +184,8 @@ remember_fields (MotionEngine *engine, const MotionJob *job)
     engine->previous[i] = job->fields[i].distance;
 }
 
-/* Searches in the frames at hand. A failure is kept for the wait for the
- * frame. */
+/* Starts the searches of a frame. A failure is stored until the caller waits
+ * for the frame. */
 static void
 start_search (MotionEngine *engine, Frame *frame)
 {
@@ -212,7 +212,7 @@ start_search (MotionEngine *engine, Frame *frame)
   g_mutex_unlock (&engine->lock);
 }
 
-/* The frame that waits longest for frames to come. */
+/* The frame that has waited longest for future frames. */
 static void
 start_oldest_pending (MotionEngine *engine)
 {
@@ -240,8 +240,9 @@ motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
   full = engine->n_in_flight == engine->n_slots;
   g_mutex_unlock (&engine->lock);
   if (full)
-    return cvis_refuse (
-        error, "%u frames are in flight, no more fit", engine->n_slots);
+    return cvis_refuse (error,
+        "%u frames are in flight, the maximum: wait for one of them first",
+        engine->n_slots);
   if (!engine->ops->load (engine->backend, picture, job, error))
     return FALSE;
 
@@ -261,7 +262,7 @@ motion_engine_submit (MotionEngine *engine, MotionJob *job, GError **error)
   return TRUE;
 }
 
-/* The oldest frame in flight if its search was started, else %NULL. */
+/* The oldest frame in flight if its search has started, otherwise %NULL. */
 static Frame *
 find_ready (MotionEngine *engine)
 {

@@ -2,22 +2,22 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The motion of the whole frame, out of the blocks' vectors: a similarity
- *   v (p) = (zoom R (rotation) - 1) p + (x, y), p from the frame's centre,
- * fitted by least squares to the blocks that agree with it, beginning with the
- * vector that most blocks have. */
+/* Global motion of the frame from the blocks' vectors: a similarity
+ *   v (p) = (zoom R (rotation) - 1) p + (x, y), p relative to the frame's centre,
+ * fitted by least squares to the blocks that agree with it, starting from
+ * the most frequent vector. */
 #include <math.h>
 
 #include "cuda/motion/summary.h"
 
-/* Whole pixels beyond which vectors are counted as if they had just these; the
- * largest that a search finds are half of it. */
+/* Components are clamped to this range, whole pixels, for the histogram;
+ * searches find at most half of it. */
 #define REACH 256
 #define SIDE (2 * REACH + 3)
 
-/* A block's vector that is that near to the model's, in pixels, agrees with it:
- * wide at first, as zoom and rotation are not known yet. The last is what
- * global_share is counted by. */
+/* Distance from the model, in pixels, up to which a block agrees. The first
+ * tolerances are wide, because zoom and rotation are not known yet. The last
+ * one defines global_share. */
 static const gdouble tolerances[] = { 8.0, 4.0, 2.0, 1.0, 1.0 };
 
 /* v = (a x - b y + tx, b x + a y + ty) */
@@ -29,11 +29,11 @@ typedef struct {
   const MotionConfig *config;
   const MotionField *field;
   guint columns, n;
-  guint texture; /* blocks of less intra on average are not used */
+  guint texture; /* blocks with a smaller mean deviation (intra) are not used */
 } Blocks;
 
-/* Deviations from the mean below this, in 1/256 of the range, are flat: any
- * vector will do there. */
+/* A mean deviation below this, in 1/256 of the range, is flat: its vector is
+ * arbitrary. */
 #define TEXTURE 2
 
 static gboolean
@@ -49,7 +49,7 @@ is_used (const Blocks *blocks, guint i)
          && block->intra >= (blocks->texture * w * h) << (config->depth - 8);
 }
 
-/* The centre of block @i from the frame's, pixels. */
+/* Centre of block @i relative to the frame's centre, pixels. */
 static void
 get_centre (const Blocks *blocks, guint i, gdouble *x, gdouble *y)
 {
@@ -75,9 +75,9 @@ agrees_with_model (
   return dx * dx + dy * dy <= tolerance * tolerance;
 }
 
-/* --- the beginning ----------------------------------------------------------- */
+/* --- initial model ------------------------------------------------------- */
 
-/* The table's entry for a vector; never at the edge of the table. */
+/* Histogram entry of a vector; never at the edge of the table. */
 static guint
 get_bin (const MotionVector *v)
 {
@@ -97,8 +97,8 @@ count_near (const guint32 *table, guint bin)
   return sum;
 }
 
-/* The vector round which, a pixel each way, most blocks' vectors lie; the first
- * in raster order of the blocks if equal. FALSE: no block is used. */
+/* The vector with the most blocks within a pixel each way; of equals the
+ * first in raster order of the blocks. Returns: FALSE if no block is used */
 static gboolean
 find_mode (const Blocks *blocks, Model *model)
 {
@@ -147,7 +147,7 @@ add_block (const Blocks *blocks, guint i, Sums *s)
   s->cross += x * vy - y * vx;
 }
 
-/* Zoom and rotation need a few blocks that are not in one place. */
+/* Blocks needed, at different positions, to fit zoom and rotation. */
 #define FEWEST 4
 
 static Model
@@ -197,7 +197,7 @@ motion_find_global (
 
   blocks.n = blocks.columns * motion_config_get_rows (config);
   if (!find_mode (&blocks, &model)) {
-    blocks.texture = 0; /* a flat frame: better than nothing */
+    blocks.texture = 0; /* the whole frame is flat: use all blocks */
     find_mode (&blocks, &model);
   }
   fit_model (&blocks, &model);

@@ -10,9 +10,9 @@ round_up (guint n, guint to)
   return (n + to - 1) / to * to;
 }
 
-/* Borders as wide as any search looks: the range, the taps between the pixels,
- * to the right and below a whole block more, as partial blocks and groups of
- * candidates are read whole. */
+/* Border width: the range and the interpolation taps; on the right and below
+ * one more block, because partial blocks and groups of candidates are read
+ * whole. */
 void
 motion_layout_init (MotionLayout *layout, const MotionConfig *config)
 {
@@ -36,7 +36,7 @@ motion_layout_init (MotionLayout *layout, const MotionConfig *config)
       layout->quarter_left + layout->quarter_width + quarter_beyond, 128);
 }
 
-/* The next @size bytes of @memory; %NULL of %NULL. */
+/* The next @size bytes of @memory; %NULL if it is %NULL. */
 static guint8 *
 cut_plane (guint8 *memory, gsize *at, gsize size)
 {

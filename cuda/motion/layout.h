@@ -2,30 +2,31 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The layout of the CUDA backend's pictures in device memory. Makes no CUDA
- * call. */
+/* Layout of the CUDA backend's pictures in device memory. Makes no CUDA
+ * calls. */
 #pragma once
 
 #include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
 
-/* Every plane of a picture has the frame's first sample at its pointer, rows of
- * `pitch` samples, and the samples of the frame's edges repeated all round it:
- * a kernel never looks where it is. */
+/* Each pointer is at the frame's first sample; rows have `pitch` samples.
+ * The samples of the frame's edges are repeated around it, so kernels never
+ * clamp coordinates. */
 typedef struct {
-  guint8 *search;   /* the samples, or with a depth of 10 their upper 8 bits */
-  guint16 *full;    /* with a depth of 10: the samples */
+  guint8 *search;   /* the samples; depth 10: their upper 8 bits */
+  guint16 *full;    /* depth 10 only: the samples */
   guint8 *quarter;  /* the search plane reduced by four each way */
   guint16 *sums[3]; /* of the 4x4, 8x8, 16x16 samples of the search plane from
                        this one on */
 } MotionDevicePicture;
 
-/* Offsets and pitches of the planes; the same for all pictures of an engine.
- * @left, @top: samples before the frame's first of a row, rows before its first
+/* Offsets and pitches of the planes, the same for all pictures of an engine.
+ * @left, @top: samples before the first one of a row, rows before the first
+ *   one
  * @pitch, @rows: of search, full and sums
- * @quarter_*: likewise of the quarter plane
- * @staged_pitch: bytes from row to row of a frame as it came in */
+ * @quarter_*: of the quarter plane
+ * @staged_pitch: bytes from row to row of a frame as received */
 typedef struct {
   guint32 left, top, pitch, rows;
   guint32 quarter_width, quarter_height;
@@ -35,10 +36,10 @@ typedef struct {
 
 void motion_layout_init (MotionLayout *layout, const MotionConfig *config);
 
-/* Cuts the planes that @config needs out of @memory.
+/* Places the planes that @config needs in @memory.
  * @memory: (nullable): device memory, aligned to 16 bytes
  * @picture: (out) (nullable): set only with @memory
- * Returns: the bytes of memory that a picture takes */
+ * Returns: bytes of memory for a picture */
 gsize motion_picture_cut (const MotionConfig *config,
     const MotionLayout *layout, guint8 *memory, MotionDevicePicture *picture);
 

@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* Regions that are kept while there may come larger ones: a frame of noise has
+/* Regions kept before the largest are selected: a frame of noise has
  * thousands. */
 #define MOST_FOUND (16 * MOTION_MAX_REGIONS)
 
 struct _MotionRegionFinder {
   MotionConfig config;
   guint columns, rows;
-  gboolean *moving; /* of each block, until it belongs to a region */
+  gboolean *moving; /* of each block, until it is assigned to a region */
   guint *stack;
   GArray *found; /* of MotionRegion, in blocks */
 };
@@ -47,13 +47,13 @@ motion_region_finder_free (MotionRegionFinder *finder)
 
 /* --- which blocks move ------------------------------------------------------ */
 
-/* The global motion at p, from the frame's centre, is
- * ((a x - b y) + x0, (b x + a y) + y0). */
+/* The global motion at p, relative to the frame's centre, is ((a x - b y) +
+ * x0, (b x + a y) + y0). */
 typedef struct {
   gdouble a, b, x0, y0;
 } Global;
 
-/* Does the vector say anything? One of a flat block may be any. */
+/* Whether the vector is reliable; in a flat block it is arbitrary. */
 static gboolean
 is_certain (
     const MotionVector *vector, const MotionBlock *block, guint32 one_level)
@@ -119,7 +119,7 @@ grow_rectangle (MotionRegion *region, guint column, guint row)
   region->blocks++;
 }
 
-/* Takes the block and all that touch it, and theirs, into one region. */
+/* Collects the block and all connected moving blocks into one region. */
 static MotionRegion
 flood_region (MotionRegionFinder *finder, guint column, guint row)
 {
@@ -178,7 +178,7 @@ compare_regions (gconstpointer a, gconstpointer b)
   return p->x < q->x ? -1 : p->x > q->x;
 }
 
-/* Adds @region to those found; a larger rectangle may overlap others again. */
+/* Adds @region to the list; joined rectangles are tested for overlap again. */
 static void
 add_region (GArray *found, MotionRegion region)
 {

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Regions that move otherwise than the whole frame: rectangles round the blocks
- * whose vectors differ from the global motion. */
+/* Regions with their own motion: rectangles around the blocks whose vectors
+ * differ from the global motion. */
 #pragma once
 
 #include "cuda/motion/engine.h"
@@ -15,24 +15,26 @@ G_BEGIN_DECLS
 /**
  * MotionRegion: a rectangle of the frame
  * @x, @y, @width, @height: pixels
- * @blocks: how many of its blocks move
+ * @blocks: number of moving blocks in it
  */
 typedef struct {
   guint x, y, width, height;
   guint blocks;
 } MotionRegion;
 
-/* Holds the memory for grids of @config. Not locked. */
+/* Memory for grids of @config. Not thread-safe. */
 typedef struct _MotionRegionFinder MotionRegionFinder;
 MotionRegionFinder *motion_region_finder_new (const MotionConfig *config);
 void motion_region_finder_free (MotionRegionFinder *finder);
 
-/* Blocks that touch, at a corner too, are one region; regions whose rectangles
- * overlap are joined. A block takes part whose vector is at least @min_motion
- * pixels from what the global motion of @field is there, unless its vector says
- * nothing: it is intra-like, or another one does about as well.
- * @regions: room for MOTION_MAX_REGIONS; those of most blocks, falling
- * Returns: how many there are. */
+/* Finds regions. Blocks that touch, also at a corner, form one region;
+ * regions with overlapping rectangles are joined. A block moves if its
+ * vector is at least @min_motion pixels from the global motion of @field at
+ * its centre and is reliable: the block is not intra-like, and no other
+ * vector fits about as well.
+ * @regions: memory for MOTION_MAX_REGIONS entries; filled by falling number
+ *   of blocks
+ * Returns: number of regions */
 guint motion_find_regions (MotionRegionFinder *finder, const MotionField *field,
     gdouble min_motion, MotionRegion *regions);
 

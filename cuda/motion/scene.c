@@ -2,27 +2,27 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Finds the frames that begin a scene; docs/design/motion.md, Scenes. */
+/* Detects the first frames of scenes; docs/design/motion.md, Scenes. */
 #include <math.h>
 #include <string.h>
 
 #include "cuda/motion/summary.h"
 
-/* A frame that deviates less from its blocks' means, on average, in 1/256 of the
- * range, shows nothing: black, white, a caption fading in. */
+/* A frame with a mean deviation from its blocks' means below this, in 1/256
+ * of the range, has no content: black, white, a caption fading in. */
 #define FLAT 1.0
 
-/* --- how rough the frame is where ------------------------------------------- */
+/* --- texture map of a frame ---------------------------------------------- */
 
-/* The cell of the map that block @i lies in, of those across or down. */
+/* Cell of the map for block @i, of @n blocks across or down. */
 static guint
 get_cell (guint i, guint blocks)
 {
   return blocks > MOTION_SCENE_CELLS ? i * MOTION_SCENE_CELLS / blocks : i;
 }
 
-/* The logarithm of the mean deviation in each cell: light that changes moves
- * it everywhere by the same, or not at all. */
+/* Logarithm of the mean deviation in each cell: a change of the light adds
+ * the same value to all cells. */
 static void
 map_texture (const MotionConfig *config, const MotionField *field,
     gdouble map[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS])
@@ -49,8 +49,8 @@ map_texture (const MotionConfig *config, const MotionField *field,
         map[y][x] = log2 (map[y][x] / samples[y][x] + 1.0);
 }
 
-/* Correlation of two maps in their first @columns by @rows cells; 0 where there
- * is none, as one of them is the same everywhere. */
+/* Correlation of two maps in their first @columns x @rows cells; 0 if one of
+ * them is constant. */
 static gdouble
 correlate (const gdouble a[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS],
     const gdouble b[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS], guint columns,
@@ -76,8 +76,8 @@ correlate (const gdouble a[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS],
 
 /* --- the detector ------------------------------------------------------------- */
 
-/* The share of the frame that is new: not explained by motion, and rough in other
- * places than the last frame that showed something. */
+/* Novelty: share of the frame that motion does not explain and whose texture
+ * differs from the last frame with content. */
 static gdouble
 get_novelty (MotionSceneDetector *detector, const MotionConfig *config,
     const MotionField *field)

@@ -27,7 +27,7 @@ motion_csv_header (gchar *to)
   return to + sizeof (CSV_HEADER) - 1;
 }
 
-/* @value and the separator behind it */
+/* Writes @value and the separator after it. */
 static gchar *
 write_uint (gchar *to, guint32 value)
 {
@@ -96,7 +96,8 @@ write_pixels (guint8 *to, gint16 quarters)
   return write_word (to, word);
 }
 
-/* A row of the raster: each vector @spread times, @width pairs in all. */
+/* Writes a row of the raster: each vector @spread times, @width pairs in
+ * all. */
 static guint8 *
 write_row (guint8 *to, const MotionVector *vectors, guint width, guint spread)
 {

@@ -2,14 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* How the analysis of a frame begins, by one warp: class of the frame, expected
- * position, place of the ROI. */
+/* First steps of a frame's analysis, by one warp: class of the frame,
+ * expected position, position of the ROI. */
 #pragma once
 
 #include "cuda/meltpool/cuda/engine.cuh"
 #include "cuda/meltpool/cuda/warp.cuh"
 
-/* Bytes of @word that are not below @threshold (broadcast), as 4 bits. */
+/* The bytes of @word that are >= @threshold (in all bytes of the word), as 4
+ * bits. */
 static __device__ __forceinline__ guint32
 pbf_reaches (guint32 word, guint32 threshold)
 {
@@ -19,8 +20,8 @@ pbf_reaches (guint32 word, guint32 threshold)
   return (m | m >> 8) & 15;
 }
 
-/* The word of four pixels from column 4 @c of row @y of the frame; what lies
- * beyond the width is 0. */
+/* The word of four pixels from column 4 @c of row @y of the frame; pixels
+ * beyond the width are 0. */
 static __device__ __forceinline__ guint32
 pbf_frame_word (const PbfParams &p, const PbfDeviceFrame &f, gint c, gint y)
 {
@@ -47,7 +48,7 @@ pbf_is_lit (const PbfParams &p, const PbfDeviceFrame &f)
   return false;
 }
 
-/* Sum of the 3x3 pixels about (x, y), what lies outside being 0. */
+/* Sum of the 3x3 pixels around (x, y); pixels outside the frame are 0. */
 static __device__ __forceinline__ guint32
 pbf_box_sum (const PbfParams &p, const PbfDeviceFrame &f, gint x, gint y)
 {
@@ -66,7 +67,7 @@ pbf_locate_brightest_pixel (
   guint32 best = 0;
   guint32 at = 0;
 
-  /* pixels in raster order, a lane every 32nd: its first maximum is kept */
+  /* raster order, every 32nd pixel a lane: each lane keeps its first maximum */
   for (gint i = pbf_lane (); i < p.width * p.height; i += 32) {
     guint32 sum = pbf_box_sum (p, f, i % p.width, i / p.width);
 
@@ -108,8 +109,8 @@ pbf_locate_centroid (
   *ey = n ? pbf_centroid_q8 (sy, n, 0) : 128 * p.height;
 }
 
-/* By a warp: sets the fields of a record that precede its measures. Returns the entry,
- * with PBF_ENTER_IF_LIT decided. @side: of the ROI. */
+/* By one warp: sets the fields of a record that precede the features. @side:
+ * of the ROI, pixels. Returns: the entry, with PBF_ENTER_IF_LIT resolved */
 static __device__ guint
 pbf_begin_frame (
     const PbfParams &p, const PbfDeviceFrame &f, gint side, PbfResult *result)

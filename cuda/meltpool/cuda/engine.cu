@@ -2,12 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CUDA backend's host side: batches on streams of their own.
+/* Host side of the CUDA batch backend.
  *
- * Each of `depth` slots has a stream, device and pinned memory, so that one
- * batch's copy in, another's kernels and a third's copy out overlap. Only the
- * window ties batches together: a batch's window kernels wait for those of the
- * batch before by an event. All memory is allocated when the backend is made. */
+ * Each of `depth` slots has a stream, device memory and page-locked memory,
+ * so that the upload of one batch, the kernels of another and the download
+ * of a third overlap. Batches depend on each other only through the window:
+ * an event makes a batch's window kernels wait for those of the batch
+ * before. All memory is allocated when the backend is made. */
 #include "cuda/core/arena.cuh"
 #include "cuda/core/memory.h"
 #include "cuda/meltpool/backend.h"
@@ -17,20 +18,19 @@ namespace {
 
 struct Slot {
   cudaStream_t stream;
-  cudaEvent_t windowed; /* its window kernels are done */
+  cudaEvent_t windowed; /* the window kernels have finished */
   cudaEvent_t done;
   guint8 *pixels;        /* device; max_batch frames */
-  guint8 *staged_pixels; /* pinned; for frames that are not */
+  guint8 *staged_pixels; /* page-locked; for frames in pageable memory */
   PbfDeviceFrame *frames, *staged_frames;
   PbfResult *results, *staged_results;
   guint8 *entered;
   gint32 *row_frames, *starts;
   gint32 *pool_pixels;       /* only for frame scope */
   PbfDeviceScratch *scratch; /* of the spatial kernel */
-  guint8 *wide_scratch;      /* of the one for ROIs of other sizes */
-  PbfResult *out;            /* where the batch's results are copied to */
-  cudaGraphExec_t
-      graphs[2]; /* of a full batch, for each parity; PBF_MODE_GRAPH */
+  guint8 *wide_scratch;      /* of the kernel for ROIs of other sizes */
+  PbfResult *out;            /* destination of the results */
+  cudaGraphExec_t graphs[2]; /* of a full batch, by parity; PBF_MODE_GRAPH */
 };
 
 } // namespace
@@ -40,20 +40,18 @@ struct _PbfBackend {
   PbfParams params;
   CvisContext *context;
   CvisArena arena;
-  gboolean wide; /* the ROI is not 40 x 40 */
-  gboolean
-      one_stream;   /* of all slots: a graph cannot wait for events outside */
-  guint blocks;     /* of the spatial kernel */
-  guint pitch;      /* of staged frames: width rounded up to 4 */
-  gsize frame_size; /* of staged frames */
-  gsize frame_room; /* of a frame in a slot's device memory */
+  gboolean wide;       /* the ROI is not 40 x 40 */
+  gboolean one_stream; /* shared: a graph cannot wait for outside events */
+  guint blocks;        /* of the spatial kernel */
+  guint pitch;         /* of staged frames: width rounded up to 4 */
+  gsize frame_size;    /* of a staged frame, bytes */
+  gsize frame_room;    /* bytes of a frame in a slot's device memory */
   Slot *slots;
-  /* two states of the window: a batch reads one and leaves its own in the
-   * other */
+  /* two states of the window: a batch reads one and writes the other */
   PbfDeviceWindow *windows[2];
   gint32 (*histories[2])[PBF_N_SPATIAL];
   guint parity;
-  gint last_slot; /* of the batch before; -1 for none */
+  gint last_slot; /* of the batch before; -1: none */
   PbfDeviceModel *model;
   guint8 *frame_scratch; /* of the frame kernels, for one batch at a time */
   guint frame_blocks;
@@ -116,8 +114,8 @@ upload_model (PbfBackend *b, const PbfModel *m, GError **error)
   return pbf_device_model_init (b->model, &b->arena, m, error);
 }
 
-/* As many blocks of the frame kernels as a share of the memory allows; a fallback alone
- * gets fewer. */
+/* Number of blocks of the frame kernels, limited by a share of the memory;
+ * fewer if the kernels only serve as a fallback. */
 gboolean
 init_frame_kernels (PbfBackend *b, guint processors, GError **error)
 {
@@ -128,7 +126,7 @@ init_frame_kernels (PbfBackend *b, guint processors, GError **error)
     return FALSE;
   b->frame_blocks = (guint) CLAMP (free_now / 8 / each, 1, most);
   return cvis_arena_take (&b->arena, &b->frame_scratch, b->frame_blocks * each,
-      "the components of whole frames", error);
+      "labels of whole frames", error);
 }
 
 gboolean
@@ -157,8 +155,8 @@ init_backend (PbfBackend *b, PbfModel *model, GError **error)
   for (guint i = 0; i < b->config.depth; i++)
     if (!slot_init (b, &b->slots[i], error))
       return FALSE;
-  /* the copies and fills above went to the NULL stream, for which the slots'
-   * streams do not wait */
+  /* the copies and fills above use the NULL stream, which the slots' streams
+   * do not wait for */
   return CVIS_CUDA (cudaStreamSynchronize (0), error);
 }
 
@@ -194,7 +192,7 @@ cuda_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
   b->context = cvis_context_ref (context);
   b->pitch = (config->width + 3) & ~3u;
   b->frame_size = ((gsize) b->pitch * config->height + 15) & ~(gsize) 15;
-  /* frames that lie a little apart are still copied in one go */
+  /* leaves room to copy frames with small gaps between them in one piece */
   b->frame_room = (b->frame_size + b->frame_size / 8 + 511) & ~(gsize) 255;
   b->slots = g_new0 (Slot, config->depth);
   b->last_slot = -1;
@@ -205,7 +203,7 @@ cuda_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
   return NULL;
 }
 
-/* --- frames on their way in ------------------------------------------------ */
+/* --- input --------------------------------------------------------------- */
 
 gboolean
 is_aligned (const guint8 *frame, guint stride)
@@ -213,7 +211,7 @@ is_aligned (const guint8 *frame, guint stride)
   return ((gsize) frame & 3) == 0 && (stride & 3) == 0;
 }
 
-/* Can the kernels read the frames where they lie, in pinned memory? */
+/* Whether the kernels can read the frames in place, in page-locked memory. */
 gboolean
 can_map (const PbfBatch *batch)
 {
@@ -225,8 +223,8 @@ can_map (const PbfBatch *batch)
   return TRUE;
 }
 
-/* Are only ROIs read, and are they the smaller part of the frames? The bus moves
- * an ROI's rows in pieces of 32 bytes, some 3 KB. */
+/* Whether only ROIs are read and they are less than half of the frames. The
+ * bus transfers an ROI's rows in sectors of 32 bytes, some 3 KB. */
 gboolean
 only_rois (const PbfBackend *b, const PbfBatch *batch)
 {
@@ -239,16 +237,15 @@ only_rois (const PbfBackend *b, const PbfBatch *batch)
   return TRUE;
 }
 
-/* Bytes from a frame's first pixel to its last. */
+/* Bytes from the first to the last pixel of a frame. */
 gsize
 extent (const PbfBackend *b, guint stride)
 {
   return (gsize) stride * (b->config.height - 1) + b->config.width;
 }
 
-/* Length of the run of frames from @first on that lie at equal distances, close
- * together, with one stride: one copy moves them, gaps and all, into the room
- * that the slot has for as many frames. */
+/* Number of frames from @first on with equal strides at equal, small
+ * distances. One copy moves them with the gaps between them. */
 guint
 run_length (const PbfBackend *b, const PbfBatch *batch, guint first)
 {
@@ -267,8 +264,8 @@ run_length (const PbfBackend *b, const PbfBatch *batch, guint first)
   return n;
 }
 
-/* Copies frames that are not pinned, or whose rows do not start at words, into
- * the slot's pinned memory, densely. */
+/* Copies frames to the slot's page-locked memory, densely, if they are
+ * pageable or their rows are not word-aligned. */
 void
 stage (const PbfBackend *b, Slot *s, const PbfBatch *batch)
 {
@@ -291,7 +288,7 @@ set_frame (PbfDeviceFrame *frame, const guint8 *pixels, guint stride)
   frame->stride = stride;
 }
 
-/* Gets the pixels to where the kernels read them, and says where. */
+/* Makes the pixels accessible to the kernels and sets their addresses. */
 gboolean
 send_pixels (
     const PbfBackend *b, Slot *s, const PbfBatch *batch, GError **error)
@@ -332,7 +329,7 @@ send_pixels (
                           cudaMemcpyHostToDevice, s->stream),
               error))
         return FALSE;
-    } else { /* wide rows: one by one, without what lies between */
+    } else { /* wide rows: copied frame by frame, without padding */
       n = 1;
       set_frame (&frames[first], to, b->pitch);
       if (!CVIS_CUDA (cudaMemcpy2DAsync (to, b->pitch, batch->frames[first],
@@ -346,7 +343,8 @@ send_pixels (
   return TRUE;
 }
 
-/* The frame kernels' scratch and the window belong to one batch at a time. */
+/* The frame kernels' scratch memory and the window belong to one batch at a
+ * time. */
 gboolean
 wait_for_batch_before (PbfBackend *b, Slot *s, GError **error)
 {
@@ -391,7 +389,7 @@ launch (PbfBackend *b, Slot *s, guint n, gboolean any_brightest, GError **error)
              || CVIS_CUDA (cudaEventRecord (s->windowed, s->stream), error));
 }
 
-/* All of a batch but its pixels. */
+/* Launches all kernels of a batch; the pixels are copied elsewhere. */
 gboolean
 enqueue (
     PbfBackend *b, Slot *s, guint n, gboolean any_brightest, GError **error)
@@ -409,8 +407,8 @@ enqueue (
 
 /* --- full batches as graphs --------------------------------------------------- */
 
-/* A graph holds addresses: frames are read where they lie, by the addresses that
- * s->staged_frames holds, and results go to the slot's memory. */
+/* A graph has fixed addresses: frames are read in place, by the addresses in
+ * s->staged_frames, and results go to the slot's memory. */
 gboolean
 capture (PbfBackend *b, Slot *s, cudaGraphExec_t *exec, GError **error)
 {
@@ -455,7 +453,8 @@ submit_in_context (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
   Slot *s = &b->slots[slot];
   gboolean any_brightest = FALSE, by_graph;
 
-  /* one pass over the frames: with large batches this thread is the limit */
+  /* a single pass over the frames: with large batches this thread is the
+   * bottleneck */
   for (guint i = 0; i < batch->n; i++) {
     const PbfFrameInfo *info = &batch->infos[i];
 

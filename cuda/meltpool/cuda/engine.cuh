@@ -12,12 +12,12 @@
 #include "cuda/meltpool/bits.h"
 #include "cuda/meltpool/params.h"
 
-/* A frame as the kernels see it. */
+/* A frame as the kernels read it. */
 typedef struct {
   PbfFrameInfo info;
-  guint64 position;    /* frames of the stream before it, lost ones counted */
-  const guint8 *frame; /* in device or mapped memory, 4-byte aligned */
-  guint32 stride;      /* a multiple of 4 */
+  guint64 position;    /* frames of the stream before it, including lost ones */
+  const guint8 *frame; /* device or mapped memory, 4-byte aligned */
+  guint32 stride;      /* bytes, a multiple of 4 */
   guint32 padding;
 } PbfDeviceFrame;
 
@@ -31,20 +31,20 @@ typedef struct {
 gboolean pbf_device_model_init (
     PbfDeviceModel *d, CvisArena *arena, const PbfModel *m, GError **error);
 
-/* The window between two batches. */
+/* State of the window between two batches. */
 typedef struct {
-  guint32 n; /* rows of the window that may still count, at most length - 1 */
+  guint32 n; /* rows that may still count, <= length - 1 */
   guint32 started;
   guint32 layer, vector_id; /* of the last row */
   guint64 position;
 } PbfDeviceWindow;
 
-/* Has the next batch of the batch backend @b, which is idle, go on from @window, whose
- * @rows are on the host, the oldest first. */
+/* Sets the window that the next batch of the idle batch backend @b
+ * continues. @rows: in host memory, the oldest first. */
 gboolean pbf_cuda_set_window (PbfBackend *b, const PbfDeviceWindow *window,
     const gint32 (*rows)[PBF_N_SPATIAL], GError **error);
 
-/* Memory that a warp of the spatial kernel may need for noise. */
+/* Scratch memory of a warp of the spatial kernel, for frames with many runs. */
 typedef struct {
   guint32 parents[PBF_ROI_SIDE * PBF_ROI_SIDE / 2];
   unsigned long long components[PBF_ROI_SIDE * PBF_ROI_SIDE / 2];
@@ -54,40 +54,43 @@ typedef struct {
 
 #define PBF_RUNS_THREADS 256 /* of a block that labels by runs */
 
-/* Sets the position of the frames that ask for PBF_POSITION_BRIGHTEST, before one of the
- * next two. @scratch: @blocks times pbf_frame_scratch_size(). */
+/* Sets the position of the frames with PBF_POSITION_BRIGHTEST; call it
+ * before either of the next two. @scratch: @blocks times
+ * pbf_frame_scratch_size() bytes. */
 cudaError_t pbf_launch_brightest (const PbfParams *params,
     PbfDeviceFrame *frames, guint n, guint8 *scratch, guint blocks,
     cudaStream_t stream);
 
-/* Everything but the window's and the network's part of @results, for ROIs of 40 x 40
- * pixels; entered[i] is 1 for frames that enter the window. @pool_pixels (only for frame
- * scope): the number of the pool's first pixel in each frame, -1 without a pool. The grid
- * may have any number of blocks up to @scratch's number of warps / PBF_SPATIAL_WARPS. */
+/* All fields of @results except those of the window and the network, for
+ * ROIs of 40 x 40 pixels. entered[i] is 1 for frames that enter the window.
+ * @pool_pixels (only for frame scope): index of the melt pool's first pixel
+ * in each frame, or -1. The grid may have up to (warps of @scratch) /
+ * PBF_SPATIAL_WARPS blocks. */
 cudaError_t pbf_launch_spatial (const PbfParams *params,
     const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
     gint32 *pool_pixels, PbfDeviceScratch *scratch, guint blocks,
     cudaStream_t stream);
 
-/* The same for ROIs of any size. @scratch: @blocks times pbf_wide_scratch_size(). */
+/* The same for ROIs of any size. @scratch: @blocks times
+ * pbf_wide_scratch_size() bytes. */
 gsize pbf_wide_scratch_size (const PbfParams *params);
 cudaError_t pbf_launch_wide (const PbfParams *params,
     const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
     gint32 *pool_pixels, guint8 *scratch, guint blocks, cudaStream_t stream);
 
-/* Spatters of whole frames, over what one of the two left. @scratch: @blocks times
- * pbf_frame_scratch_size(). */
+/* Spatters of whole frames, from the output of one of the two calls above.
+ * @scratch: @blocks times pbf_frame_scratch_size() bytes. */
 gsize pbf_frame_scratch_size (const PbfParams *params);
 cudaError_t pbf_launch_frame_spatters (const PbfParams *params,
     const PbfDeviceFrame *frames, guint n, PbfResult *results,
     const gint32 *pool_pixels, guint8 *scratch, guint blocks,
     cudaStream_t stream);
 
-/* The window: puts the entered frames of a batch in a row (@row_frames: their
- * numbers), finds for each row where its window starts (@starts, negative in
- * the history), then the variances, then the network (@model %NULL: none).
- * @before, @history: the state left by the batch before; @after, @remaining:
- * where this batch leaves its own. */
+/* The window and the network. Lists the frames of a batch that enter
+ * (@row_frames), finds the first row of each one's window (@starts;
+ * negative: in the history), then computes the variances and the network's
+ * outputs (@model %NULL: none). @before, @history: state after the previous
+ * batch; @after, @remaining: receive the state after this one. */
 cudaError_t pbf_launch_temporal (const PbfParams *params,
     const PbfDeviceModel *model, const PbfDeviceFrame *frames, guint n,
     PbfResult *results, const guint8 *entered, gint32 *row_frames,

@@ -2,13 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Labelling of an ROI with up to 64 runs of foreground pixels by one warp, and the
- * measures of what it finds, by one warp each.
+/* Labels an ROI with up to 64 runs of foreground pixels by one warp, and
+ * measures the components, one warp for each measure.
  *
- * Lane l has runs l and 32 + l, numbered in raster order. The parent of a run is the first
- * run of the row above that it touches. Six steps of "parent of the parent" lead each run
- * to its tree's root (40 rows: no path is longer than 64). Runs that touch a second one
- * above join two trees: rare, by union-find. The time does not depend on the number of
+ * Lane l has runs l and 32 + l, numbered in raster order. The parent of a
+ * run is the first run of the row above that it touches. Six steps of
+ * pointer jumping lead each run to the root of its tree (40 rows: no path is
+ * longer than 64). Runs that touch a second run above join two trees by
+ * union-find, which is rare. The time does not depend on the number of
  * components. */
 #pragma once
 
@@ -18,17 +19,18 @@
 
 namespace {
 
-/* In shared memory. Sums are those of the component that begins with the run, 0 for
- * other runs and, where the pool is known from the start, for the pool. */
+/* In shared memory. Sums belong to the component that begins with the run;
+ * they are 0 for other runs, and for the melt pool if it is known from the
+ * start. */
 struct FewRuns {
-  guint64 rows[SIDE + 1];  /* of the mask, behind a row of zeros */
-  guint32 begin[SIDE + 1]; /* number of the row's first run */
+  guint64 rows[SIDE + 1];  /* of the mask, after a row of zeros */
+  guint32 begin[SIDE + 1]; /* index of the row's first run */
   guint8 first[FEW_RUNS], y[FEW_RUNS];
   guint32 parents[FEW_RUNS];
   guint32 area[FEW_RUNS], overlap[FEW_RUNS], sx[FEW_RUNS], sy[FEW_RUNS];
   guint32 pool_bits[SIDE][2];
   guint32 n;
-  gint32 pool; /* its first run; -1 without a pool */
+  gint32 pool; /* its first run; -1: no melt pool */
   PbfMoments moments;
   guint32 left, right, top,
       bottom; /* of the pool: columns and rows left..right-1 */
@@ -45,8 +47,8 @@ starts_of (guint64 row)
   return row & ~(row << 1);
 }
 
-/* Run @i with its parent as the root. Returns: the first columns of further runs above
- * that it touches. */
+/* Sets the parent of run @i to its root. Returns: first columns of the other
+ * runs above that it touches */
 __device__ guint64
 find_parent (const FewRuns &runs, guint32 i, gint connectivity, Run *run)
 {
@@ -64,7 +66,7 @@ find_parent (const FewRuns &runs, guint32 i, gint connectivity, Run *run)
   return touched ? starts & touched & ~up_to_first : 0;
 }
 
-/* Number of the root of each of the lane's two runs. */
+/* Root of each of the lane's two runs. */
 __device__ __forceinline__ void
 find_roots (guint32 n, guint32 *low, guint32 *high)
 {
@@ -84,7 +86,8 @@ find_roots (guint32 n, guint32 *low, guint32 *high)
   }
 }
 
-/* Joins the tree of run @i with those of the runs above that begin in columns @others. */
+/* Joins the tree of run @i with those of the runs above that begin at
+ * columns @others. */
 __device__ void
 join_run (FewRuns &runs, guint32 i, guint64 others)
 {
@@ -115,8 +118,8 @@ add_run (FewRuns &runs, const Run &run, const guint64 *disc)
         __popcll (pbf_bits_between (run.first, run.last) & disc[run.y]));
 }
 
-/* The component with the largest overlap with the disc, else the largest one, the first
- * of equals. */
+/* First run of the component with the largest overlap with the disc,
+ * otherwise of the largest component; the first of equals. */
 __device__ gint32
 choose_pool_of_few (const FewRuns &runs)
 {
@@ -134,7 +137,7 @@ choose_pool_of_few (const FewRuns &runs)
   return area >> 12 ? (gint32) (0xfff - (area & 0xfff)) : -1;
 }
 
-/* A run's share of the pool's mask and sums. */
+/* Contribution of a run to the melt pool's mask and sums. */
 __device__ __forceinline__ void
 add_to_pool (FewRuns &runs, const Run &run, PbfMoments *m, guint32 box[4])
 {
@@ -158,9 +161,9 @@ add_to_pool (FewRuns &runs, const Run &run, PbfMoments *m, guint32 box[4])
   box[3] = max (box[3], y + 1);
 }
 
-/* Labels the runs of @mask, which are @n in all; the lane's rows begin with numbers @low
- * and @high. (@px, @py): the pixel of the expected position; @disc: rows of the disc
- * about it. Returns: the pool's sums, in all lanes. */
+/* Labels the @n runs of @mask; the runs of the lane's rows begin with
+ * indices @low and @high. (@px, @py): pixel of the expected position; @disc:
+ * rows of the disc around it. Returns: the melt pool's sums, in all lanes */
 __device__ __forceinline__ PbfMoments
 label_few_runs (FewRuns &runs, const Rows &mask, guint32 low, guint32 high,
     guint32 n, gint px, gint py, gint connectivity, const guint64 *disc)
@@ -250,7 +253,7 @@ label_few_runs (FewRuns &runs, const Rows &mask, guint32 low, guint32 high,
 
 /* --- measures ------------------------------------------------------------------ */
 
-/* Place of the pool, by one lane. */
+/* Position of the melt pool, by one lane. */
 __device__ void
 place_pool (const FewRuns &runs, PbfResult *result)
 {
@@ -268,7 +271,7 @@ place_pool (const FewRuns &runs, PbfResult *result)
     atomicOr (&result->flags, (guint32) PBF_RESULT_POOL_AT_EDGE);
 }
 
-/* Intensities of the pool. Returns: their mean, Q8. */
+/* Intensities of the melt pool. Returns: their mean, Q8 */
 __device__ gint32
 measure_pool_pixels (const FewRuns &runs, const guint32 *roi, PbfResult *result)
 {
@@ -297,8 +300,9 @@ measure_pool_pixels (const FewRuns &runs, const guint32 *roi, PbfResult *result)
   return pbf_mean_q8 (sum, runs.moments.n);
 }
 
-/* All components but the pool: a key for each of the lane's two runs, the larger the
- * earlier in the list, 0 for none; their area and number. */
+/* All components except the melt pool. @keys: of each of the lane's two
+ * runs, the larger the earlier in the list, 0: none; @area, @count: their
+ * sum and number. */
 __device__ __forceinline__ void
 count_few_spatters (const PbfParams &p, const FewRuns &runs, guint32 keys[2],
     guint32 *area, guint32 *count)
@@ -317,7 +321,7 @@ count_few_spatters (const PbfParams &p, const FewRuns &runs, guint32 keys[2],
   *count = pbf_warp_sum (*count);
 }
 
-/* The largest are taken out one by one; lane k describes the k-th. */
+/* Selects the largest keys one by one; lane k describes the k-th spatter. */
 __device__ void
 list_few_spatters (
     const FewRuns &runs, guint32 keys[2], guint32 count, PbfResult *result)

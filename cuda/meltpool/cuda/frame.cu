@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Two kernels over the components of whole frames of any size, one block a frame: the
- * spatters, and the position of the pool among several saturated spots. */
+/* Two kernels that label whole frames of any size, one block a frame: the
+ * spatters, and the position of the melt pool among several saturated spots. */
 #include "cuda/meltpool/cuda/begin.cuh"
 #include "cuda/meltpool/cuda/runs.cuh"
 
@@ -37,8 +37,8 @@ __launch_bounds__ (THREADS) spatters_kernel (const PbfParams p,
   }
 }
 
-/* Of the pixels whose 3x3 sum is @top, the first in the largest component that has
- * one; @first if all of them are background. */
+/* Of the pixels whose 3x3 sum is @top, the first in the largest component
+ * that contains one; @first if all of them are background. */
 __device__ guint32
 locate_in_components (const PbfParams &p, const PbfDeviceFrame &f,
     const Scratch &s, guint32 top, guint32 first)
@@ -52,7 +52,7 @@ locate_in_components (const PbfParams &p, const PbfDeviceFrame &f,
 
     while (x <= last && pbf_box_sum (p, f, x, y) != top)
       x++;
-    if (x <= last) /* the largest complement is the first pixel */
+    if (x <= last) /* the first pixel has the largest complement */
       atomicMax (&s.components[pbf_find (s.parents, i)].mark,
           ~(guint32) (y * p.width + x));
   }

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A thread's share of the histogram of oriented gradients. */
+/* Histogram of oriented gradients: the sums of one thread. */
 #pragma once
 
 #include "cuda/meltpool/cuda/engine.cuh"
 
-/* Adds one gradient to the sums over angles of at least 20 j degrees (folded
- * into 0..90), and over those of them that point to the left. A thread has
- * at most 64 of at most 361 * 65536, which fits 32 bits. */
+/* Adds one gradient to the sums over angles >= 20 j degrees (folded into
+ * 0..90), and to the sums over those of them that point left. A thread adds
+ * at most 64 gradients of at most 361 * 65536, which fits 32 bits. */
 static __device__ __forceinline__ void
 pbf_add_gradient (gint32 gx, gint32 gy, guint32 all[5], guint32 left[5])
 {

@@ -8,10 +8,10 @@
 #include "cuda/meltpool/cuda/engine.cuh"
 #include "cuda/meltpool/cuda/warp.cuh"
 
-#define PBF_NETWORK_ROWS 4 /* at once, each weight read once for all */
+#define PBF_NETWORK_ROWS 4 /* rows at a time; each weight is read once */
 
-/* The network for up to PBF_NETWORK_ROWS rows at once; see network() of cuda/meltpool/cpu/kernels.c
- * for the order of its sums. */
+/* The network for up to PBF_NETWORK_ROWS rows; the sums have the order of
+ * network() in cuda/meltpool/cpu/kernels.c. */
 static __device__ void
 pbf_run_network (const PbfParams &p, const PbfDeviceModel &model,
     PbfResult *results, const gint32 *row_frames, gint32 first, gint32 rows,

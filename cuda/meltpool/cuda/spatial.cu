@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The spatial features of a batch with ROIs of 40 x 40 pixels, a frame a warp. */
+/* Spatial features of a batch with ROIs of 40 x 40 pixels, one warp a frame. */
 #include "cuda/meltpool/cuda/spatial.cuh"
 
 namespace {

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The spatial features of a frame with an ROI of 40 x 40 pixels, by one warp.
+/* Spatial features of a frame with an ROI of 40 x 40 pixels, by one warp.
  *
- * The 40x40 ROI lies in shared memory as 40 rows of 10 words (11 apart, so that
- * 32 lanes reading a column of rows meet 32 banks). Lane l owns row l, and lanes
- * 0..7 also own rows 32..39, as words of 40 bits: labelling and the pool work on
- * those; gradients work on the 400 words evenly. Integers are added up by the
- * warp in any order, the few floating-point results are computed from the
- * complete sums by every lane alike, as the CPU does. */
+ * Shared memory holds the ROI as 40 rows of 10 words with a pitch of 11, so
+ * that 32 lanes that read a column of rows have no bank conflicts. Lane l
+ * owns row l, lanes 0..7 also rows 32..39, as masks of 40 bits: labelling
+ * and the melt pool use these. Gradients distribute the 400 words evenly.
+ * The warp adds integers in any order; every lane computes the few
+ * floating-point results from the complete sums, as the CPU does. */
 #pragma once
 
 #include "cuda/meltpool/cuda/begin.cuh"
@@ -31,13 +31,14 @@ struct Shared {
   alignas (16) PbfResult result;
 };
 
-/* The two rows of a lane: l and 32 + l (0 for lanes 8 and up). */
+/* The two rows of a lane: l and 32 + l (lanes 8 and up: 0). */
 struct Rows {
   guint64 low, high;
 };
 
-/* Components are added up in one 64-bit number, by one atomic operation a run:
- * pixels, those of them in the disc, sums of columns and of rows in the ROI. */
+/* A component's sums share one 64-bit word, updated by one atomic operation
+ * for each run: pixels, pixels in the disc, sums of the columns and of the
+ * rows in the ROI. */
 __device__ __forceinline__ unsigned long long
 pack (guint32 area, guint32 overlap, guint32 sx, guint32 sy)
 {
@@ -71,8 +72,8 @@ sy_of (unsigned long long component)
 
 /* --- the ROI ---------------------------------------------------------------- */
 
-/* Copies the ROI, which starts at any byte, into words of shared memory: two
- * aligned loads a word, shifted together. */
+/* Copies the ROI, at any byte address, to words of shared memory: two
+ * aligned loads for each word, combined by a funnel shift. */
 __device__ __forceinline__ void
 load_roi (const PbfDeviceFrame &f, gint x0, gint y0, guint32 *roi, guint thread,
     guint threads)
@@ -113,7 +114,7 @@ row_of (const Rows &rows, gint y)
   return y < 32 ? low : high;
 }
 
-/* Each row's neighbour above and below. */
+/* The rows above and below each of the lane's rows. */
 __device__ __forceinline__ void
 neighbours (const Rows &rows, Rows *above, Rows *below)
 {
@@ -143,9 +144,9 @@ reach (guint64 row, gint connectivity)
   return connectivity == 8 ? row | (row << 1) | (row >> 1) : row;
 }
 
-/* All of the runs of @mask that @seed touches: the carry of an addition fills
- * from a seed to the end of its run, the same on the mirrored word to the
- * start. */
+/* All runs of @mask that contain a bit of @seed: the carry of an addition
+ * fills from a seed to the end of its run, and the same on the reversed word
+ * to the start. */
 __device__ __forceinline__ guint64
 fill_row (guint64 seed, guint64 mask)
 {
@@ -157,7 +158,7 @@ fill_row (guint64 seed, guint64 mask)
   return __brevll (down) >> (64 - SIDE);
 }
 
-/* The component of the pixels @seed within @mask. */
+/* The component of @mask that contains the pixels @seed. */
 __device__ Rows
 flood (const Rows &mask, Rows seed, gint connectivity)
 {
@@ -179,7 +180,7 @@ flood (const Rows &mask, Rows seed, gint connectivity)
   }
 }
 
-/* Sum of the numbers of the bits set. */
+/* Sum of the indices of the set bits. */
 __device__ __forceinline__ guint32
 sum_of_columns (guint64 bits)
 {
@@ -191,7 +192,7 @@ sum_of_columns (guint64 bits)
          + 32 * __popcll (bits & 0xff00000000ull);
 }
 
-/* Row of the first row with a bit set; -1 without one. */
+/* First row with a set bit; -1 without one. */
 __device__ __forceinline__ gint
 first_row (const Rows &rows)
 {
@@ -201,7 +202,7 @@ first_row (const Rows &rows)
   return low ? __ffs (low) - 1 : high ? 32 + __ffs (high) - 1 : -1;
 }
 
-/* The pixel (x, y) alone. */
+/* The mask of the single pixel (x, y). */
 __device__ __forceinline__ Rows
 pixel (gint x, gint y)
 {
@@ -211,8 +212,8 @@ pixel (gint x, gint y)
     y == 32 + (gint) pbf_lane () ? bit : 0 };
 }
 
-/* Number of the component with the largest key part (overlap with the disc,
- * else area), the first of equals; -1 if there is none. */
+/* Component with the largest key (overlap with the disc, otherwise area),
+ * the first of equals; -1: none. */
 __device__ gint
 choose_pool (const volatile unsigned long long *components, guint n)
 {
@@ -230,8 +231,8 @@ choose_pool (const volatile unsigned long long *components, guint n)
   return area >> 12 ? (gint) (0xfff - (area & 0xfff)) : -1;
 }
 
-/* Labels by flood fills, one component after the other in raster order; their
- * numbers and first pixels. */
+/* Labels by flood fill, one component after the other in raster order.
+ * Returns: the number of components */
 __device__ guint
 label_by_flood (const PbfParams &p, const Rows &mask, gint32 ex, gint32 ey,
     unsigned long long *components, guint32 *firsts, gint *pool_number,
@@ -283,7 +284,7 @@ label_by_flood (const PbfParams &p, const Rows &mask, gint32 ex, gint32 ey,
   return n;
 }
 
-/* Takes the first run off @bits: its columns. */
+/* Removes the first run from @bits; @first, @end: its columns. */
 __device__ __forceinline__ void
 take_run (guint64 *bits, gint *first, gint *last)
 {
@@ -292,8 +293,8 @@ take_run (guint64 *bits, gint *first, gint *last)
   *bits &= ~pbf_bits_between (*first, *last);
 }
 
-/* Unites the runs of a row (the first is number @here) with those of the row
- * above (number @above) that they touch: one walk over both. */
+/* Joins the runs of a row (the first has index @here) with the runs of the
+ * row above (index @above) that they touch, in one pass over both. */
 __device__ void
 unite_rows (guint32 *parents, guint64 row_above, guint32 above, guint64 row,
     guint32 here, gint diagonal)
@@ -321,7 +322,7 @@ unite_rows (guint32 *parents, guint64 row_above, guint32 above, guint64 row,
   }
 }
 
-/* Adds the runs of row @y to their components. */
+/* Adds the runs of row @y to the sums of their components. */
 __device__ void
 add_runs (const PbfParams &p, guint64 row, guint32 number, gint y, gint32 ex,
     gint32 ey, bool known, guint32 *parents, unsigned long long *components)
@@ -361,8 +362,8 @@ count_runs (guint64 row)
   return __popcll (row & ~(row << 1));
 }
 
-/* Labels by runs and union-find. Components are numbered by their first runs:
- * entries that are no component's first stay 0. Returns the number of runs. */
+/* Labels by runs and union-find. A component has the index of its first run;
+ * entries of other runs stay 0. Returns: the number of runs */
 __device__ guint
 label_by_runs (const PbfParams &p, const Rows &mask, gint32 ex, gint32 ey,
     unsigned long long *components, guint32 *parents, gint *pool_number,
@@ -415,7 +416,7 @@ label_by_runs (const PbfParams &p, const Rows &mask, gint32 ex, gint32 ey,
 
 /* --- measures ------------------------------------------------------------------ */
 
-/* 4 bits to 4 bytes of 0 or 255 */
+/* Expands 4 bits to 4 bytes of 0 or 255. */
 __device__ __forceinline__ guint32
 spread (guint32 bits)
 {
@@ -435,7 +436,7 @@ sum_row (const guint32 *row, guint64 bits)
   return sum;
 }
 
-/* A lane's share of the pool's sums, of one row. */
+/* Contribution of one row to the melt pool's sums. */
 __device__ __forceinline__ void
 add_pool_row (const guint32 *row, guint64 bits, gint y, PbfMoments *m,
     guint32 *sum, guint32 *top, guint32 *saturated)
@@ -522,8 +523,8 @@ measure_pool (const guint32 *roi, const Rows &pool, PbfResult *result)
   }
 }
 
-/* All components but the pool. The largest are taken out one by one; lane k
- * keeps the k-th and describes it. */
+/* All components except the melt pool. The largest are selected one by one;
+ * lane k keeps and describes the k-th. */
 __device__ void
 measure_spatters (const PbfParams &p, unsigned long long *components, guint n,
     gint pool_number, PbfResult *result)
@@ -572,7 +573,7 @@ measure_spatters (const PbfParams &p, unsigned long long *components, guint n,
   }
 }
 
-/* A lane's rows cut into sectors; the six sums. */
+/* Splits a lane's rows into sectors; the six sums. */
 __device__ void
 measure_polar (const PbfParams &p, const guint32 *roi, gint32 ex, gint32 ey,
     PbfResult *result)
@@ -603,7 +604,7 @@ measure_polar (const PbfParams &p, const guint32 *roi, gint32 ex, gint32 ey,
   }
 }
 
-/* A thread's share of the gradients: every @threads-th word of the ROI. */
+/* The gradients of a thread: every @threads-th word of the ROI. */
 __device__ __forceinline__ void
 add_gradients (const guint32 *roi, guint thread, guint threads, guint32 all[5],
     guint32 left[5])
@@ -649,8 +650,9 @@ measure_hog (const guint32 *roi, PbfResult *result)
 
 /* --- the frame -------------------------------------------------------------------- */
 
-/* Pool and spatters of the ROI in shared memory. @pool_pixel (only for frame scope): the
- * pool's first pixel in the frame, -1 without a pool. */
+/* Melt pool and spatters of the ROI in shared memory. @pool_pixel (only for
+ * frame scope): receives the index of the pool's first pixel in the frame,
+ * or -1. */
 __device__ void
 measure_components (const PbfParams &p, Shared &shared, gint32 ex, gint32 ey,
     PbfDeviceScratch *scratch, gint32 *pool_pixel)

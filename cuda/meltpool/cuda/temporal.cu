@@ -4,11 +4,11 @@
  */
 /* The window and the network.
  *
- * rows_kernel (one block) puts the frames that enter the window in a row and
- * finds where each one's window starts: two scans. window_kernel then gives a
- * warp four consecutive rows: lane f slides the exact sums of feature f over
- * them, so that a row costs about two reads and not the window's length, and the
- * network reads each weight once for the four. */
+ * rows_kernel (one block) lists the frames that enter the window and finds
+ * the start of each one's window by two prefix scans. window_kernel gives
+ * each warp four consecutive rows: lane f slides the exact sums of feature f
+ * over them, so that a row costs about two reads instead of the window's
+ * length, and the network reads each weight once for four rows. */
 #include "cuda/meltpool/cuda/network.cuh"
 
 #define SCAN_THREADS 1024
@@ -17,7 +17,7 @@
 
 namespace {
 
-/* The largest of the threads' values before each thread's own. */
+/* Largest value among the threads before each thread. */
 __device__ gint32
 block_max_before (gint32 v, gint32 first)
 {
@@ -68,7 +68,7 @@ describe_row (const PbfDeviceFrame &f, PbfRow *row)
   row->position = f.position;
 }
 
-/* Does the window restart at row @r of the batch? */
+/* Whether the window restarts at row @r of the batch. */
 __device__ bool
 restarts (const PbfParams &p, const PbfDeviceFrame *frames,
     const gint32 *row_frames, gint32 r, const PbfDeviceWindow *before)
@@ -107,7 +107,7 @@ __launch_bounds__ (SCAN_THREADS)
       row_frames[row++] = i;
   __syncthreads ();
 
-  /* each thread looks at consecutive rows: the last start among them */
+  /* each thread handles consecutive rows: the last start among them */
   each = (rows + SCAN_THREADS - 1) / SCAN_THREADS;
   first = min (threadIdx.x * each, rows);
   end = min (first + each, rows);
@@ -138,12 +138,12 @@ __launch_bounds__ (SCAN_THREADS)
       after->position = f.position;
       after->n = min ((gint32) rows - starts[rows - 1], p.window - 1);
     }
-    /* window_kernel's number of rows, kept behind the last start */
+    /* window_kernel reads the number of rows after the last start */
     starts[n] = rows;
   }
 }
 
-/* Feature @f of row @r: of the batch, or of the history for r < 0. */
+/* Feature @f of row @r of the batch; r < 0: of the history. */
 __device__ __forceinline__ gint32
 raw_of (const PbfResult *results, const gint32 *row_frames,
     const gint32 (*history)[PBF_N_SPATIAL], gint32 history_n, gint32 r, guint f)
@@ -151,7 +151,7 @@ raw_of (const PbfResult *results, const gint32 *row_frames,
   return r >= 0 ? results[row_frames[r]].raw[f] : history[history_n + r][f];
 }
 
-/* Keeps the rows that the next batch's windows reach back to. */
+/* Keeps the rows that the windows of the next batch include. */
 __device__ void
 keep_history (const PbfResult *results, const gint32 *row_frames,
     const gint32 (*history)[PBF_N_SPATIAL], gint32 history_n, gint32 rows,
@@ -163,8 +163,8 @@ keep_history (const PbfResult *results, const gint32 *row_frames,
             rows - keep + i / PBF_N_SPATIAL, i % PBF_N_SPATIAL);
 }
 
-/* The variances of rows first..end-1, lane f feature f. Leaves the 40 features
- * of the rows in @x, a row in each component. */
+/* Variances of rows first..end-1; lane f has feature f. Writes the 40
+ * features of the rows to @x, a row in each component. */
 __device__ void
 slide (const PbfParams &p, PbfResult *results, const gint32 *row_frames,
     const gint32 *starts, const gint32 (*history)[PBF_N_SPATIAL],
@@ -220,7 +220,7 @@ __global__ void __launch_bounds__ (32 * WARPS) window_kernel (const PbfParams p,
   guint warp = threadIdx.x / 32;
   gint32 first = (blockIdx.x * WARPS + warp) * ROWS;
 
-  if (blockIdx.x == gridDim.x - 1) { /* one block more than rows need */
+  if (blockIdx.x == gridDim.x - 1) { /* one block more than the rows need */
     keep_history (results, row_frames, history, history_n, rows,
         (gint32) after->n, remaining);
     return;

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Union-find by many threads at once: each tree's root is its smallest
- * number. */
+/* Union-find by many threads at once: the root of each tree is its smallest
+ * index. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,9 +21,9 @@ pbf_find (volatile guint32 *parents, guint32 i)
   return i;
 }
 
-/* Joins two trees while others are joined: the larger root is hung below the
- * smaller, unless somebody hung it elsewhere meanwhile; then its new parent is
- * joined. */
+/* Joins two trees while other threads join trees: sets the larger root's
+ * parent to the smaller root, unless another thread has changed it; then
+ * joins with its new parent. */
 static __device__ __forceinline__ void
 pbf_unite (guint32 *parents, guint32 a, guint32 b)
 {

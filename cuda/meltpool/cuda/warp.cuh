@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Sums, maxima and sights of a warp: all 32 lanes take part, all get the
- * answer. */
+/* Warp-wide sums, maxima and searches: all 32 lanes call them, all get the
+ * result. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -53,7 +53,7 @@ pbf_warp_or (guint32 v)
 #endif
 }
 
-/* The same for numbers whose sum needs 64 bits. */
+/* Sum with a 64-bit result. */
 static __device__ __forceinline__ guint64
 pbf_warp_sum_wide (guint32 v)
 {

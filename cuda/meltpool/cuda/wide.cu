@@ -2,18 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The spatial features for regions of interest of any size but 40 x 40, by one block a
- * frame. The ROI lies in shared memory, a word more than its width from row to row, so
- * that threads that read a column of rows meet all banks; components are found by runs;
- * polar sums and gradients take one pixel a thread. Integers are added up in any order,
- * the few floating-point results are computed from the complete sums, as the CPU does. */
+/* Spatial features for regions of interest of any size except 40 x 40, one
+ * block a frame. Shared memory holds the ROI with a pitch of one word more
+ * than its width, so that threads that read a column of rows have no bank
+ * conflicts. Components are labelled by runs; polar sums and gradients take
+ * one pixel a thread. Integers are added in any order; the few
+ * floating-point results are computed from the complete sums, as on the CPU. */
 #include "cuda/meltpool/cuda/begin.cuh"
 #include "cuda/meltpool/cuda/gradient.cuh"
 #include "cuda/meltpool/cuda/runs.cuh"
 
 namespace {
 
-/* Sums of a block. */
+/* Sums over a block. */
 struct Sums {
   guint32 n, sx, sy, sxx, syy, sxy; /* as PbfMoments */
   guint32 intensity, saturated, top;
@@ -30,7 +31,7 @@ add_to (guint32 *sum, guint32 v)
     atomicAdd (sum, v);
 }
 
-/* Pixels of columns first..last of row @y whose centres lie in the search disc. */
+/* Pixels of columns first..last of row @y with centres in the search disc. */
 __device__ guint32
 overlap_with_disc (
     const PbfParams &p, gint y, gint first, gint last, gint32 ex, gint32 ey)
@@ -42,7 +43,7 @@ overlap_with_disc (
   return max (end - from, 0);
 }
 
-/* Number of the pool's component. */
+/* Index of the melt pool's component. */
 __device__ guint32
 find_pool (
     const PbfParams &p, const Scratch &s, guint32 runs, gint32 ex, gint32 ey)
@@ -127,7 +128,7 @@ measure_pool (const Rectangle &r, const Scratch &s, guint32 runs, guint32 pool,
   result->orientation_deg = pbf_orientation_deg (&m);
   result->centroid_x_q8 = pbf_centroid_q8 (m.sx, m.n, result->roi_x);
   result->centroid_y_q8 = pbf_centroid_q8 (m.sy, m.n, result->roi_y);
-  /* the pool's number is that of its first run */
+  /* the pool's index is that of its first run */
   result->bbox_x = (guint16) (result->roi_x + sums->left);
   result->bbox_y = (guint16) (result->roi_y + s.runs[pool].y);
   result->bbox_width = (guint16) (sums->right - sums->left + 1);
@@ -186,7 +187,7 @@ measure_hog (const Rectangle &r, Sums *sums)
   }
 }
 
-/* The ROI of @result, which shared memory holds as the other three. */
+/* Measures the ROI of @result; @roi, @sums and @result are in shared memory. */
 __device__ void
 measure_roi (const PbfParams &p, const PbfDeviceFrame &f, const Scratch &s,
     guint8 *roi, Sums *sums, PbfResult *result, gint32 *pool_pixel)

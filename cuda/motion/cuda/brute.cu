@@ -7,8 +7,9 @@
 
 namespace {
 
-/* A thread block takes the part of its number, then the next that none has
- * taken, until there are none left; partial blocks, which take longest, first. */
+/* Each thread block computes the part with its own index, then the next part
+ * that no other block has taken, until none is left. Parts of partial blocks
+ * take longest and come first. */
 template <int SIZE>
 __global__ void
 __launch_bounds__ (BRUTE_THREADS, 4) brute_kernel (
@@ -28,7 +29,7 @@ __launch_bounds__ (BRUTE_THREADS, 4) brute_kernel (
     brute.begin (&task, field, number, (guint32 *) dynamic);
     brute.compute_part (
         (gint32) rows, BrutePart{ (gint32) (i % BRUTE_COLUMNS), 0, 0 });
-    /* not before: who is done first does the next */
+    /* taken late: a thread block that finishes early takes the next part */
     if (threadIdx.x == 0)
       next = gridDim.x + atomicAdd (&task.progress->taken, 1u);
     brute.store_best (
@@ -49,7 +50,8 @@ brute_choose_kernel (const MotionConfig *config)
                                     : brute_kernel<64>;
 }
 
-/* Bytes of shared memory for a tile of @rows: the block and its window. */
+/* Bytes of shared memory for the block and a tile of @rows rows of
+ * candidates. */
 gsize
 brute_tile_bytes (const MotionConfig *config, guint rows)
 {
@@ -81,7 +83,7 @@ motion_prepare_tile (const void *kernel, gsize least,
     code = cudaFuncGetAttributes (&attributes, kernel);
   if (code != cudaSuccess)
     return code;
-  /* no more rows than there are candidates, in whole groups */
+  /* not more rows than there are candidates, in whole groups */
   tile->rows =
       MIN (128, (2 * config->range + 1 + BRUTE_DOWN - 1) & ~(BRUTE_DOWN - 1));
   while (tile->rows > BRUTE_DOWN

@@ -2,16 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Every candidate of a block, computed by several thread blocks at nearly the
- * rate of the instruction that does four absolute differences.
+/* Computes every candidate of a block by several thread blocks, at nearly
+ * the rate of the instruction that computes four absolute differences.
  *
- * A thread has one dx and 16 dy. It goes down a column of words: of each word of
- * the block and each of the reference that it reads from shared memory it makes
- * up to 16 uses, with the last 16 words of the reference in registers. Words of
- * the reference would have to be shifted together, as dx is any; instead the
- * window lies in shared memory shifted already, and each thread block does the
- * dx that are equal modulo 4. The last of them to be done writes what all have
- * found. */
+ * A thread has one dx and 16 dy and goes down a column of words. It uses
+ * each word of the block and each word of the reference read from shared
+ * memory up to 16 times, with the last 16 words of the reference in
+ * registers. For any dx, words of the reference would have to be shifted;
+ * instead, shared memory holds the window already shifted, and each thread
+ * block computes the dx that are equal modulo 4. The last thread block to
+ * finish writes the result of all. */
 #pragma once
 
 #include "cuda/motion/cuda/least.cuh"
@@ -22,10 +22,10 @@ namespace {
 #define BRUTE_THREADS (32 * BRUTE_WARPS)
 #define BRUTE_ACROSS 128 /* dx of a tile, at most */
 #define BRUTE_DOWN 16    /* dy of a thread */
-#define BRUTE_COLUMNS 4  /* parts of a block by dx; each may be cut by dy */
+#define BRUTE_COLUMNS 4  /* parts of a block by dx; each may be split by dy */
 
-/* Candidates of a thread by cost and then by their order among those of the same
- * dx: cost << 10 | order. */
+/* Key of a candidate of a thread: cost << 10 | order among those of the same
+ * dx. */
 #define ORDER_BITS 10
 
 __device__ __forceinline__ guint32
@@ -42,28 +42,27 @@ brute_order_to_y (bool shortest, guint32 order)
                      : -(gint32) (order >> 1);
 }
 
-/* The part of a thread block: of a block's candidates those whose dx is `column`
- * modulo BRUTE_COLUMNS, and of their rows the `cut`-th of 1 << `cut_bits`
- * pieces. */
+/* Work of a thread block: candidates of a block whose dx is `column` modulo
+ * BRUTE_COLUMNS, and of their rows piece `cut` of 1 << `cut_bits`. */
 struct BrutePart {
   gint32 column, cut, cut_bits;
 };
 
 template <int SIZE> struct Brute {
   static constexpr int WORDS = SIZE / 4;
-  /* odd, so that threads at other dy use other banks */
+  /* odd, so that threads with different dy use different banks */
   static constexpr int PITCH = BRUTE_ACROSS / 4 + WORDS - 1;
   static constexpr int STEPS = SIZE < 32 ? SIZE : 32;
-  /* words of the block that a thread loads */
+  /* words of the block that each thread loads */
   static constexpr int OWN = (WORDS * SIZE + BRUTE_THREADS - 1) / BRUTE_THREADS;
 
   const MotionDeviceTask *task;
   MotionPlace place;
-  const guint8 *reference; /* the block's first sample in it */
+  const guint8 *reference; /* at the block's first sample */
   guint32 pitch;
   short2 prior;
-  guint32 *block;  /* shared: its words, column by column */
-  guint32 *window; /* shared: rows of PITCH words */
+  guint32 *block;  /* shared memory: the block's words, column by column */
+  guint32 *window; /* shared memory: rows of PITCH words */
   guint32 own[OWN];
   MotionPair pair;
 
@@ -106,8 +105,8 @@ template <int SIZE> struct Brute {
     }
   }
 
-  /* The word at @from and those of every STEP-th row below it, @rows rows down,
-   * to @to and below. AT_ONCE are on their way before the first is stored. */
+  /* Copies the word at @from and those of every STEP-th row below it, @rows
+   * rows down, to @to. AT_ONCE loads are in flight before the first store. */
   template <int STEP, int AT_ONCE>
   __device__ __forceinline__ void
   load_words (const guint32 *from, guint32 *to, guint32 shift, gint32 rows)
@@ -131,8 +130,9 @@ template <int SIZE> struct Brute {
     }
   }
 
-  /* @words words from (@x, @y) relative to the block, @rows rows of them: the
-   * first 32 of a row by a warp, the others of several rows */
+  /* Copies @rows rows of @words words from (@x, @y) relative to the block: a
+   * warp copies the first 32 words of a row, and the remaining words of
+   * several rows */
   __device__ __forceinline__ void
   load_window (gint32 x, gint32 y, gint32 words, gint32 rows)
   {
@@ -154,7 +154,7 @@ template <int SIZE> struct Brute {
           window + row * PITCH + far, shift, rows - row);
   }
 
-  /* SADs of 16 candidates below each other; @first: the window's word of the
+  /* SADs of 16 candidates in a column; @first: the window's word of the
    * upper one */
   template <bool MASKED>
   __device__ __forceinline__ void
@@ -198,7 +198,7 @@ template <int SIZE> struct Brute {
     }
   }
 
-  /* Candidates at (@x, @y) and below it, @n of them. */
+  /* The @n candidates at (@x, @y) and below. */
   __device__ __forceinline__ void
   keep_two_best (guint32 (&sums)[BRUTE_DOWN], gint32 x, gint32 y, gint32 n)
   {
@@ -242,8 +242,8 @@ template <int SIZE> struct Brute {
       pair.add (motion_candidate_key (tie, key >> ORDER_BITS, x, y));
   }
 
-  /* Every fourth column of candidates from (@left + @part, @top), of @across by
-   * @down. */
+  /* Every fourth column of candidates from (@left + @part, @top), of a tile
+   * of @across x @down. */
   __device__ __forceinline__ void
   compute_tile (
       gint32 left, gint32 top, gint32 across, gint32 down, gint32 part)
@@ -272,20 +272,20 @@ template <int SIZE> struct Brute {
     __syncthreads (); /* the window has been read */
   }
 
-  /* @n in equal pieces of at most @most: their size */
+  /* Size of the pieces if @n is cut into equal pieces of at most @most. */
   static __device__ __forceinline__ gint32
   equal_piece (gint32 n, gint32 most)
   {
     gint32 pieces = 1;
 
-    if (n <= most) /* as a rule: no division */
+    if (n <= most) /* usual case, without a division */
       return n;
     pieces = (n + most - 1) / most;
     return (n + pieces - 1) / pieces;
   }
 
-  /* All candidates of a part, in tiles of equal size. @rows: of a tile, at most.
-   * All threads wait for each other at least once. */
+  /* All candidates of a part, in tiles of equal size. @rows: of a tile, at
+   * most. Contains at least one barrier. */
   __device__ __forceinline__ void
   compute_part (gint32 rows, const BrutePart &part)
   {
@@ -304,10 +304,10 @@ template <int SIZE> struct Brute {
             min (step_y, end_y - y), part.column);
   }
 
-  /* Adds the two best of the thread block's to those of the block. The last of
-   * its parts stores them and leaves @whole as it was before the first. Only the
-   * first thread does so: the others may go on, but not write to @pairs before
-   * all have waited for each other again. */
+  /* Merges the thread block's two best candidates into those of the block.
+   * The last part of the block stores them and resets @whole. Only the first
+   * thread does so; the others may go on, but must not write to @pairs
+   * before the next barrier. */
   __device__ __forceinline__ void
   store_best (MotionFullBlock *whole, MotionPair *pairs, guint32 parts,
       MotionFound *found)
@@ -337,11 +337,12 @@ template <int SIZE> struct Brute {
 
 } // namespace
 
-/* The largest tile for @kernel, and how many thread blocks of BRUTE_THREADS the
- * device holds at once. @least: bytes of shared memory that it needs anyway */
+/* Finds the largest tile for @kernel, and how many thread blocks of
+ * BRUTE_THREADS the device holds at once. @least: bytes of shared memory
+ * besides the tile */
 cudaError_t motion_prepare_tile (const void *kernel, gsize least,
     const MotionConfig *config, MotionTile *tile);
-/* Full searches in which every candidate is computed. */
+/* The same for full searches that compute every candidate. */
 cudaError_t motion_prepare_brute (const MotionConfig *config, MotionTile *tile);
 cudaError_t motion_launch_brute (
     const MotionDeviceTask *task, const MotionTile *tile, cudaStream_t stream);

@@ -2,17 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CUDA backend's host side.
+/* Host side of the CUDA backend.
  *
- * Five streams: `up` copies frames to the device and makes pictures of them,
- * `ahead` computes the pyramid's vectors of zonal searches, two search in turn,
- * `down` copies results to the host. Events order the streams where one needs
- * the results of another, so that the copies of a frame and the searches of
- * others overlap. All memory is allocated when the backend is made.
+ * Five streams: `up` uploads frames and prepares pictures, `ahead` computes
+ * the pyramid's vectors of zonal searches, two streams search in turn,
+ * `down` downloads results. Events order the streams where one needs the
+ * results of another, so that the copies of a frame overlap the searches of
+ * others. All memory is allocated when the backend is made.
  *
- * A search needs the vectors of the frame before only if they are part of the
- * result. Else it goes by those of two frames before, and begins as soon as there
- * is room: the last thread blocks of one search leave most of the device. */
+ * A search waits for the vectors of the frame before only if they affect the
+ * result. Otherwise it starts from those of two frames before, and begins as
+ * soon as the device has room: the last thread blocks of a search leave most
+ * of it idle. */
 #include <string.h>
 
 #include "cuda/core/arena.cuh"
@@ -22,21 +23,21 @@
 
 namespace {
 
-/* A place for a frame. */
+/* Memory of a prepared frame. */
 struct Picture {
-  MotionDevicePicture planes; /* device; first samples */
-  guint8 *memory;             /* device: what the planes lie in */
-  guint8 *staged;             /* device: the frame as it came in */
-  guint8 *pinned;             /* host: of frames that are not */
+  MotionDevicePicture planes; /* device; pointers to the first samples */
+  guint8 *memory;             /* device: contains the planes */
+  guint8 *staged;             /* device: the frame as received */
+  guint8 *pinned;             /* host: copy of a frame in pageable memory */
   cudaEvent_t staged_there, made;
 };
 
 /* Memory and events of a frame in flight. */
 struct Slot {
-  short2 *predicted; /* device: the pyramid's vectors, all fields' */
+  short2 *predicted; /* device: the pyramid's vectors of all fields */
   cudaEvent_t predicted_there;
   MotionVector *vectors;        /* device; fields one after the other */
-  MotionBlock *blocks;          /* likewise */
+  MotionBlock *blocks;          /* device, likewise */
   guint8 *planes[2];            /* device: prediction, residual */
   MotionVector *pinned_vectors; /* host, likewise */
   MotionBlock *pinned_blocks;
@@ -45,13 +46,13 @@ struct Slot {
   MotionJob *job;
 };
 
-/* Memory and events of a search; two searches take turns. */
+/* Memory and events of a search; two searches are used in turn. */
 struct Search {
   cudaStream_t stream;
   cudaEvent_t kept_there, done;
-  guint n_kept; /* fields that have vectors */
-  /* of all fields, one after the other */
-  MotionVector *kept; /* of the last frame that it did */
+  guint n_kept; /* fields with vectors */
+  /* arrays over all fields, one after the other */
+  MotionVector *kept; /* of the last frame searched */
   MotionFound *found;
   MotionFullBlock *full_blocks; /* for the full search */
   MotionFullProgress *progress;
@@ -71,11 +72,11 @@ struct _MotionBackend {
   gsize staged_size; /* bytes of a frame as it comes in or goes out */
   gboolean try_all;  /* see MotionDeviceTask */
   cudaStream_t up, ahead, down;
-  cudaEvent_t given; /* the work of a job's stream is done */
+  cudaEvent_t given; /* the work on a job's stream has finished */
   Picture *pictures;
   Slot *slots;
   Search searches[2];
-  guint parity; /* of them: the next frame's */
+  guint parity; /* index of the next frame's search */
 };
 
 namespace {
@@ -110,12 +111,12 @@ slot_init (MotionBackend *b, Slot *s, GError **error)
             arena, &s->planes[i], b->staged_size, "a plane", error)
         || !cvis_arena_pin (
             arena, &s->pinned_planes[i], b->staged_size, "a plane", error)
-        /* what pads the rows is copied out with them */
+        /* the copy to the host includes the padding of the rows */
         || !CVIS_CUDA (
             cudaMemsetAsync (s->planes[i], 0, b->staged_size, b->down), error))
       return FALSE;
   return cvis_arena_take (
-             arena, &s->predicted, n, "the pyramid's vectors", error)
+             arena, &s->predicted, n, "vectors of the pyramid", error)
          && cvis_arena_event (arena, &s->predicted_there, error)
          && cvis_arena_take (arena, &s->vectors, n, "vectors", error)
          && cvis_arena_take (arena, &s->blocks, n, "blocks", error)
@@ -131,9 +132,9 @@ is_full (const MotionConfig *config)
          || config->method == MOTION_METHOD_FULL_BRUTE;
 }
 
-/* Small pictures are done sooner without elimination, which finds the same. The
- * environment variable CUDAVISION_FULL=eliminate|brute decides for tests and
- * benches; any other value means what none means. */
+/* Small pictures finish sooner without elimination, with the same result.
+ * The environment variable CUDAVISION_FULL=eliminate|brute overrides the
+ * choice for tests and benchmarks; other values have no effect. */
 gboolean
 choose_full (MotionBackend *b, GError **error)
 {
@@ -159,7 +160,8 @@ search_init (MotionBackend *b, Search *s, GError **error)
       || !cvis_arena_event (&b->arena, &s->kept_there, error)
       || !cvis_arena_event (&b->arena, &s->done, error)
       || !cvis_arena_take (&b->arena, &s->kept, n, "prior vectors", error)
-      || !cvis_arena_take (&b->arena, &s->found, n, "what was found", error))
+      || !cvis_arena_take (
+          &b->arena, &s->found, n, "results of the search", error))
     return FALSE;
   return !is_full (&b->config)
          || (cvis_arena_take (&b->arena, &s->full_blocks, n,
@@ -189,7 +191,7 @@ init_backend (MotionBackend *b, GError **error)
   for (guint i = 0; i < b->n_slots; i++)
     if (!slot_init (b, &b->slots[i], error))
       return FALSE;
-  /* once the planes of the slots are clear the searches may use them */
+  /* the searches may use the slots' planes once they are cleared */
   return CVIS_CUDA (cudaStreamSynchronize (b->down), error);
 }
 
@@ -229,7 +231,7 @@ cuda_create (const MotionConfig *config, CvisContext *context, GError **error)
   return NULL;
 }
 
-/* --- frames on their way in ---------------------------------------------------- */
+/* --- input --------------------------------------------------------------- */
 
 gboolean
 copy_rows (MotionBackend *b, Picture *p, const MotionJob *job,
@@ -242,7 +244,7 @@ copy_rows (MotionBackend *b, Picture *p, const MotionJob *job,
       error);
 }
 
-/* Copies a frame that lies on the device and waits until it is read. */
+/* Copies a frame in device memory and waits until it is read. */
 gboolean
 take_from_device (
     MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
@@ -256,7 +258,8 @@ take_from_device (
          && CVIS_CUDA (cudaEventSynchronize (p->staged_there), error);
 }
 
-/* Copies a frame in pageable memory by way of the picture's own. */
+/* Copies a frame in pageable memory through the picture's page-locked
+ * memory. */
 gboolean
 take_from_host (
     MotionBackend *b, Picture *p, const MotionJob *job, GError **error)
@@ -293,7 +296,7 @@ cuda_load (MotionBackend *b, guint picture, MotionJob *job, GError **error)
 
 /* --- the search ----------------------------------------------------------------- */
 
-/* The vectors that field @i goes by. */
+/* The prior vectors of field @i. */
 const MotionVector *
 choose_prior (const MotionBackend *b, const MotionTask *task, guint i)
 {
@@ -339,7 +342,7 @@ describe_task (
   search->n_kept = t->n_fields;
 }
 
-/* @stream waits for the pictures. */
+/* Makes @stream wait for the pictures. */
 gboolean
 await_pictures (MotionBackend *b, const MotionTask *task, cudaStream_t stream,
     GError **error)
@@ -356,9 +359,9 @@ await_pictures (MotionBackend *b, const MotionTask *task, cudaStream_t stream,
   return TRUE;
 }
 
-/* Lets the search's stream wait for what it begins with. The pyramid is not made
- * there, where it would wait for the measures of two frames before: the next
- * search's thread blocks hold most of the device by then. */
+/* Makes the search's stream wait for its inputs. The pyramid has a stream of
+ * its own: in this one it would wait for the measures of two frames before,
+ * when the next search's thread blocks hold most of the device. */
 gboolean
 prepare_search (MotionBackend *b, Slot *s, const MotionTask *task,
     const MotionDeviceTask *t, cudaStream_t stream, GError **error)
@@ -370,8 +373,8 @@ prepare_search (MotionBackend *b, Slot *s, const MotionTask *task,
          && cvis_stream_follow (stream, s->predicted_there, b->ahead, error);
 }
 
-/* Results straight to the job where it lies in pinned memory, else to the
- * slot's. */
+/* Where results go: directly to the job's memory if it is page-locked,
+ * otherwise to the slot's. */
 gboolean
 copy_results (MotionBackend *b, Slot *s, GError **error)
 {
@@ -441,7 +444,7 @@ cuda_search (
   if (!cvis_context_push (b->context, error))
     return FALSE;
   ok = search_in_context (b, &b->slots[slot], task, error);
-  /* nothing may be in flight of a slot that is not waited for */
+  /* nothing may be in flight in a slot that the caller does not wait for */
   if (!ok) {
     cudaStreamSynchronize (b->ahead);
     for (guint i = 0; i < 2; i++)

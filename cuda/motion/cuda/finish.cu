@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* After the search: between the pixels, the measures of the blocks, prediction
+/* After the search: subpixel refinement, measures of the blocks, prediction
  * and residual. */
 #include "cuda/motion/cuda/sample.cuh"
 
@@ -11,7 +11,7 @@ namespace {
 #define FINISH_WARPS 8
 #define FINISH_THREADS (32 * FINISH_WARPS)
 
-/* Stores what is known of a block, and its flags. */
+/* Stores the result of a block, with its flags. */
 __device__ __forceinline__ void
 finish_store_block (const MotionDeviceTask *task,
     const MotionDeviceField *field, const MotionPlace &place, short2 v,
@@ -33,7 +33,7 @@ finish_store_block (const MotionDeviceTask *task,
   field->blocks[place.number] = *block;
 }
 
-/* A plane of the reference and of the frame, both at a block's first sample. */
+/* Planes of the reference and of the frame, at a block's first sample. */
 template <typename Sample> struct Planes {
   const Sample *current, *reference;
   gint32 pitch;
@@ -69,14 +69,14 @@ finish_planes_at (const MotionDeviceTask *task,
   return planes;
 }
 
-/* Sums over the thread block; every thread has them on return. */
+/* Sums over the thread block; all threads get the sums. */
 template <int N>
 __device__ __forceinline__ void
 finish_sum_threads (guint32 (&sums)[N])
 {
   __shared__ guint32 shared[FINISH_WARPS][N];
 
-  __syncthreads (); /* those of the call before have been read */
+  __syncthreads (); /* protects the sums of the previous call */
 #pragma unroll
   for (gint32 i = 0; i < N; i++) {
     guint32 sum = motion_warp_sum (sums[i]);
@@ -100,7 +100,7 @@ finish_sum_threads (guint32 (&sums)[N])
        i_ += FINISH_THREADS)                                                   \
     if (x < (place).w && y < (place).h)
 
-/* Neighbour @k of eight, in raster order, without the middle. */
+/* Neighbour @k of eight, in raster order without the centre. */
 __device__ __forceinline__ short2
 finish_neighbour (gint32 k)
 {
@@ -108,18 +108,18 @@ finish_neighbour (gint32 k)
   return make_short2 ((gint16) (k % 3 - 1), (gint16) (k / 3 - 1));
 }
 
-/* The neighbourhood of a block in the reference, whole samples and those in the
- * middle of two, below each other and side by side, and of four: all that
- * samples between the pixels are means of, from one row and column before the
- * block to one after it. */
+/* Interpolated neighbourhood of a block in the reference: whole samples, the
+ * half samples between two vertically and horizontally, and those between
+ * four, from one row and column before the block to one after it. All
+ * quarter samples are means of two of these. */
 template <int SIZE> struct Halves {
   static constexpr gint32 PITCH = SIZE + 12;
   static constexpr gint32 ROWS = SIZE + 7;
   enum { WHOLE, ACROSS, DOWN, MIDDLE, N };
 
-  /* sample (0, 0) at row 3, column 4 */
+  /* sample (0, 0) is at row 3, column 4 */
   guint32 planes[N][ROWS * PITCH / 4 + 1];
-  gint16 taps[ROWS][SIZE + 2]; /* across, not rounded; from column -1 on */
+  gint16 taps[ROWS][SIZE + 2]; /* horizontal, unrounded; from column -1 */
 
   __device__ __forceinline__ guint8 *
   sample_at (gint32 plane, gint32 x, gint32 y)
@@ -127,7 +127,7 @@ template <int SIZE> struct Halves {
     return (guint8 *) planes[plane] + (y + 3) * PITCH + x + 4;
   }
 
-  /* @reference: the whole-pixel best */
+  /* @reference: at the best whole-pixel vector */
   __device__ __forceinline__ void
   make_planes (const guint8 *reference, gint32 pitch)
   {
@@ -161,8 +161,9 @@ template <int SIZE> struct Halves {
     __syncthreads ();
   }
 
-  /* The two samples whose mean is the one @qx, @qy quarter pixels, -3..3, off
-   * the first of the block: the same one twice where it is a half. */
+  /* Positions of the two samples whose mean is the sample @qx, @qy quarter
+   * pixels, -3..3, from the first of the block; twice the same for a half
+   * sample. */
   __device__ __forceinline__ void
   sample_pair (gint32 qx, gint32 qy, const guint8 **a, const guint8 **b)
   {
@@ -183,7 +184,7 @@ template <int SIZE> struct Halves {
                                         : sample_at (ACROSS, x, y + below);
   }
 
-  /* Four samples of sample_pair(). */
+  /* Four samples by sample_pair(). */
   static __device__ __forceinline__ guint32
   mean_word (const guint8 *a, const guint8 *b, gint32 x, gint32 y)
   {
@@ -194,7 +195,7 @@ template <int SIZE> struct Halves {
   }
 };
 
-/* The thread's share of the SAD of the block at @x, @y quarter pixels. */
+/* The thread's part of the SAD of the block at @x, @y quarter pixels. */
 template <int SIZE, typename Sample>
 __device__ __forceinline__ guint32
 finish_sad_share (const MotionPlace &place, const Planes<Sample> &planes,
@@ -215,8 +216,9 @@ finish_sad_share (const MotionPlace &place, const Planes<Sample> &planes,
   return sum;
 }
 
-/* Moves @v (quarter pixels) to the best of the eight neighbours at @spacing if
- * its cost is below @cost. @whole: the whole-pixel best, in quarters */
+/* Moves @v (quarter pixels) to the best of its eight neighbours at @spacing
+ * if the cost is below @cost. @whole: the best whole-pixel vector, in
+ * quarters */
 template <int SIZE>
 __device__ __forceinline__ void
 finish_refine_once (const MotionPlace &place, const Planes<guint8> &planes,
@@ -266,7 +268,7 @@ finish_refine_once (const MotionPlace &place, const Planes<guint8> &planes,
   }
 }
 
-/* Both refinements. */
+/* Half-pixel, then quarter-pixel refinement. */
 template <int SIZE>
 __device__ __forceinline__ void
 finish_refine_found (const MotionDeviceTask *task,
@@ -287,8 +289,8 @@ finish_refine_found (const MotionDeviceTask *task,
         place, planes, halves, whole, task->config.lambda, prior, 1, v, cost);
 }
 
-/* The figures of a block but its flags; in all threads. @halves: (nullable):
- * made round @whole, for samples of 8 bits */
+/* Measures of a block without its flags, in all threads. @halves:
+ * (nullable): made around @whole, for 8-bit samples */
 template <int SIZE, typename Sample>
 __device__ __forceinline__ MotionBlock
 finish_measure_samples (const MotionPlace &place, const Planes<Sample> &planes,
@@ -326,7 +328,7 @@ finish_measure_samples (const MotionPlace &place, const Planes<Sample> &planes,
   return MotionBlock{ sums[0], sums[2], MOTION_NONE, deviation[0], sums[1], 0 };
 }
 
-/* The cost of the second best, in full depth. */
+/* Cost of the second best vector, in full depth. */
 template <int SIZE>
 __device__ __forceinline__ guint32
 finish_second_cost (const MotionPlace &, const Planes<guint8> &,
@@ -365,7 +367,7 @@ __launch_bounds__ (FINISH_THREADS)
   const MotionFound found = field->found[place.number];
   short2 v = make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y));
   const short2 whole = v;
-  Halves<SIZE> *halves = NULL; /* of samples of 8 bits */
+  Halves<SIZE> *halves = NULL; /* of 8-bit samples */
   MotionBlock block;
 
   if constexpr (SUBPEL) {
@@ -382,12 +384,13 @@ __launch_bounds__ (FINISH_THREADS)
     finish_store_block (&task, field, place, v, prior, &block);
 }
 
-/* The share of a lane in the measures of a block of whole pixels. */
+/* A lane's part of the measures of a block at whole pixels. */
 struct Measures {
   guint32 sad, sse, zero_sad, sum;
 };
 
-/* @at: where the block looks in the reference; @zero: where it is itself */
+/* @at: the block's position in the reference; @zero: the same for the zero
+ *   vector */
 template <int SIZE>
 __device__ __forceinline__ Measures
 finish_measure_words (
@@ -412,7 +415,7 @@ finish_measure_words (
   return m;
 }
 
-/* A warp does a block: 8 bits, whole pixels. */
+/* One warp a block: 8 bits, whole pixels. */
 template <int SIZE>
 __global__ void
 __launch_bounds__ (FINISH_THREADS)
@@ -450,7 +453,7 @@ __launch_bounds__ (FINISH_THREADS)
         motion_prior (&task, field, number), &block);
 }
 
-/* The field that predicts block @number best, the first among equals. */
+/* The field with the least cost for block @number, the first among equals. */
 __device__ __forceinline__ const MotionDeviceField *
 predict_best_field (const MotionDeviceTask *task, guint32 number)
 {
@@ -462,7 +465,7 @@ predict_best_field (const MotionDeviceTask *task, guint32 number)
   return best;
 }
 
-/* Stores @value in a plane that leaves: 10 bits in the upper ones of 16. */
+/* Stores @value in an output plane: 10-bit values in the upper bits of 16. */
 template <typename Sample>
 __device__ __forceinline__ void
 predict_store_sample (

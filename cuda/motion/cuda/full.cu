@@ -2,22 +2,23 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The full search. X. Q. Gao, C. J. Duanmu, C. R. Zou (IEEE Trans. Image
- * Processing 9, 2000): the differences of the sums over parts of the block are
- * less than its SAD, so most candidates are known to be worse than two that were
- * seen before without looking at them, the more the smaller the parts.
+/* Full search with multilevel successive elimination (X. Q. Gao, C. J.
+ * Duanmu, C. R. Zou, IEEE Trans. Image Processing 9, 2000): the absolute
+ * differences between the sums of parts of the block are a lower bound of
+ * its SAD. So most candidates are rejected without computing their SAD,
+ * because two better ones are known; smaller parts give a tighter bound.
  *
- * A thread block does a block of the grid after the other. A few SADs round the
- * pyramid's and the prior field's vectors give the threshold. Then the
- * candidates, 16384 at a time: the coarsest sums are looked at for all of them,
- * the middle ones for what is left; if they leave many, as they do with noise and
- * at scene cuts, the block is given up. A warp each looks at the finest sums and
- * computes the SADs of what these leave, and each SAD may lower the
- * threshold.
+ * A thread block processes one block of the grid after the other. A few SADs
+ * around the vectors of the pyramid and the prior field give the threshold.
+ * Then 16384 candidates at a time are tested: all of them against the
+ * coarsest sums, the remaining ones against the middle sums. If many remain,
+ * as with noise and at scene cuts, the block is given up. Otherwise each
+ * warp tests candidates against the finest sums and computes the remaining
+ * SADs, and each SAD may lower the threshold.
  *
- * The blocks that are given up are queued in parts for the brute force, which all
- * thread blocks do whenever there is such a part, so that the one waits for
- * memory while the other computes. */
+ * Blocks that are given up are queued in parts for brute force. Thread
+ * blocks prefer such parts to elimination, so that one kind of work waits
+ * for memory while the other computes. */
 #include "cuda/motion/cuda/brute.cuh"
 
 namespace {
@@ -25,36 +26,37 @@ namespace {
 #define FULL_WARPS BRUTE_WARPS
 #define FULL_THREADS BRUTE_THREADS
 #define FULL_GROUPS 8    /* of four candidates beside each other, in a mask */
-#define FULL_CHUNK 16    /* of these of a thread at a time */
-#define FULL_COARSE 4096 /* candidates of a chunk that coarse sums may leave */
-#define FULL_MIDDLE 512  /* that middle sums may leave */
-#define FULL_ROUNDS 3    /* in which the seeds go on, a pixel at a time */
-#define FULL_SLOW 128    /* candidates whose middle sums take a block long */
-#define FULL_NAP 200     /* ns between looks at the queue */
-#define FULL_WAITING 4 /* thread blocks that wait for what becomes of a block */
-/* absolute differences that every candidate takes, for each thread block that the
- * device holds; with fewer it is done before elimination has begun to pay */
+#define FULL_CHUNK 16    /* groups of a thread at a time */
+#define FULL_COARSE 4096 /* candidates left by coarse sums, at most */
+#define FULL_MIDDLE 512  /* candidates left by middle sums, at most */
+#define FULL_ROUNDS 3    /* refinements of the seeds, 1 pixel apart */
+#define FULL_SLOW 128    /* middle sums tested that make a block slow */
+#define FULL_NAP 200     /* ns between polls of the queue */
+#define FULL_WAITING 4   /* thread blocks that wait for an undecided block */
+/* absolute differences of all candidates for each thread block that the
+ * device holds; below this, brute force finishes first */
 #define FULL_LEAST 6e6
 
 /* Shared memory of a thread block. */
 template <int SIZE> struct FullShared {
   MotionKey best, second;
   MotionKey keys[2][FULL_WARPS];
-  guint32 coarse_left, middle_left;                 /* of a chunk */
-  guint32 counts[MOTION_N_COUNTERS];                /* for benches */
-  uint4 middle[SIZE >= 32 ? SIZE * SIZE / 256 : 1]; /* the block's sums */
-  guint16 numbers[FULL_COARSE]; /* of candidates that coarse sums leave */
-  short2 vectors[FULL_MIDDLE];  /* that middle sums leave */
+  guint32 coarse_left, middle_left;                 /* candidates of a chunk */
+  guint32 counts[MOTION_N_COUNTERS];                /* for benchmarks */
+  uint4 middle[SIZE >= 32 ? SIZE * SIZE / 256 : 1]; /* sums of the block */
+  guint16 numbers[FULL_COARSE]; /* candidates left by coarse sums */
+  short2 vectors[FULL_MIDDLE];  /* left by middle sums */
 };
 
 template <int SIZE> struct Elimination {
-  static constexpr int COARSE = SIZE >= 16 ? 16 : 8; /* samples of a part */
+  static constexpr int COARSE = SIZE >= 16 ? 16 : 8; /* side of a part */
   static constexpr int MIDDLE = COARSE / 2;
   static constexpr int FINE = 4;
-  static constexpr int N_COARSE = SIZE / COARSE; /* parts of a row */
+  static constexpr int N_COARSE = SIZE / COARSE; /* parts in a row */
   static constexpr int N_MIDDLE = SIZE / MIDDLE;
   static constexpr int N_FINE = SIZE / FINE;
-  /* a lane has a fine part of a row, and of each FINE_STEP-th after it */
+  /* a lane has one fine part of a row, and of every FINE_STEP-th row after
+   * it */
   static constexpr int FINE_STEP = 32 / N_FINE;
   static constexpr int FINE_PARTS = (N_FINE * N_FINE + 31) / 32;
 
@@ -63,19 +65,19 @@ template <int SIZE> struct Elimination {
   MotionPlace place;
   FullShared<SIZE> *shared;
   short2 prior;
-  gsize at; /* of the block's first sample in the planes */
+  gsize at; /* offset of the block's first sample in the planes */
   guint32 pitch;
   guint32 parity;
   MotionPair seeds;
-  guint32 threshold; /* a candidate that costs more is out */
-  guint32 effort;    /* candidates that coarse sums have left */
+  guint32 threshold; /* candidates with a higher cost are rejected */
+  guint32 effort;    /* candidates left by coarse sums */
   MotionLanes<SIZE, true> lanes;
   guint32 fine[FINE_PARTS]; /* the lane's sums of the block */
-  gint32 fine_down;         /* how many of these there are */
-  guint32 fine_at;          /* where the first is in the block */
+  gint32 fine_down;         /* number of these */
+  guint32 fine_at;          /* position of the first one in the block */
 
-  /* groups of four candidates, the first of a row at a multiple of four; rows
-   * that the threads do at once */
+  /* groups of four candidates, the first of a row at a multiple of four;
+   * rows that the threads handle at once */
   gint32 first_x, groups_across, rows_at_once, down;
 
   __device__ __forceinline__ guint32
@@ -125,7 +127,7 @@ template <int SIZE> struct Elimination {
         field->reference.search + at + (gssize) y * (gssize) pitch + x));
   }
 
-  /* The warps compute a candidate each. */
+  /* Each warp computes one candidate. */
   __device__ __forceinline__ void
   visit_seeds (gint32 x, gint32 y, bool valid)
   {
@@ -138,7 +140,7 @@ template <int SIZE> struct Elimination {
     if (motion_lane () == 0)
       shared->keys[parity][threadIdx.x / 32] = key;
     __syncthreads ();
-    /* the two least of these and of the two before, each counted once */
+    /* the two smallest of these and of the two before, each counted once */
     key = motion_lane () < FULL_WARPS ? shared->keys[parity][motion_lane ()]
                                       : seeds.second;
     key = motion_lane () == FULL_WARPS ? seeds.best : key;
@@ -146,7 +148,8 @@ template <int SIZE> struct Elimination {
     seeds.second = motion_warp_key (key == seeds.best ? MOTION_NO_KEY : key);
   }
 
-  /* Zero, the pyramid's vector, those that the block and its neighbours had. */
+  /* Zero, the pyramid's vector, and the prior vectors of the block and its
+   * neighbours. */
   __device__ __forceinline__ void
   visit_start_seeds ()
   {
@@ -174,7 +177,8 @@ template <int SIZE> struct Elimination {
     visit_seeds (x, y, valid);
   }
 
-  /* The eight candidates round the best. Returns: whether one is better. */
+  /* The eight candidates around the best. Returns: whether one of them is
+   * better */
   __device__ __forceinline__ bool
   visit_ring_seeds (gint32 spacing)
   {
@@ -188,7 +192,7 @@ template <int SIZE> struct Elimination {
     return seeds.best != before;
   }
 
-  /* The threshold from the second best of a few. */
+  /* Sets the threshold to the second best of a few candidates. */
   __device__ __forceinline__ void
   find_threshold ()
   {
@@ -206,8 +210,8 @@ template <int SIZE> struct Elimination {
 
   /* --- the coarse sums of all candidates ----------------------------------- */
 
-  /* The sums of a group's candidates, two in a word, of each part of the block;
-   * @from: of the first candidate's first part */
+  /* Sums of a group's candidates, two in a word, for each part of the block;
+   * @from: first candidate's first part. */
   template <bool WHOLE>
   __device__ __forceinline__ void
   load_coarse (const guint16 *from, uint2 (&group)[N_COARSE * N_COARSE]) const
@@ -222,8 +226,8 @@ template <int SIZE> struct Elimination {
                      : make_uint2 (0, 0);
   }
 
-  /* @mask and the bits of a group's four candidates at (@x, @y), the first's the
-   * highest */
+  /* Appends the bits of a group's four candidates at (@x, @y) to @mask, the
+   * first candidate's bit highest. */
   template <bool WHOLE, bool PRICED>
   __device__ __forceinline__ guint32
   bound_coarse (guint32 mask, const uint2 (&group)[N_COARSE * N_COARSE],
@@ -231,7 +235,7 @@ template <int SIZE> struct Elimination {
   {
     guint32 sums[4];
 
-    /* below zero as long as the threshold is not passed */
+    /* negative as long as the threshold is not exceeded */
 #pragma unroll
     for (int k = 0; k < 4; k++)
       sums[k] = ~threshold + (PRICED ? vector_rate (x + k, y) : 0);
@@ -251,16 +255,16 @@ template <int SIZE> struct Elimination {
     return mask;
   }
 
-  /* Of the thread's groups of four candidates, from row @row on and each
-   * rows_at_once below the one before: which of them are left. A bit each, the
-   * first candidate's the highest. @whole: no part is left out */
+  /* Which candidates of the thread's groups remain, from row @row in steps
+   * of rows_at_once: one bit each, the first candidate's bit highest.
+   * @whole: the block is complete */
   template <bool WHOLE, bool PRICED>
   __device__ __forceinline__ guint32
   test_coarse_sums (gint32 row) const
   {
     const gint32 thread = (gint32) threadIdx.x;
     const gint32 x = thread % groups_across, y = row + thread / groups_across;
-    /* groups inside the window; as many are looked at as make pairs */
+    /* groups inside the window; an even number is tested */
     const gint32 there = max (0, (down - y + rows_at_once - 1) / rows_at_once);
     const gint32 n =
         thread < rows_at_once * groups_across ? min (there, FULL_GROUPS) : 0;
@@ -287,7 +291,8 @@ template <int SIZE> struct Elimination {
             first_x + 4 * x, place.rect.top + y + (s + i) * rows_at_once);
     }
     if (n < FULL_GROUPS) {
-      /* the first group's bits to the top; none of groups outside the window */
+      /* moves the first group's bits to the top and drops groups outside the
+       * window */
       mask <<= 4 * (FULL_GROUPS - (n + 1) / 2 * 2) & 31;
       mask &= n > 0 ? 0xffffffffu << (32 - 4 * n) : 0;
     }
@@ -299,9 +304,9 @@ template <int SIZE> struct Elimination {
     return mask;
   }
 
-  /* Makes a list of the candidates that are left, as far as there is room:
-   * their groups in the chunk times four and where they are in them. @first: how
-   * many groups of the thread there were before the mask's */
+  /* Lists the remaining candidates, as far as there is room: index of the
+   * group in the chunk times four plus position in the group. @first: number
+   * of the thread's groups before the mask's */
   __device__ __forceinline__ void
   list_coarse (guint32 mask, guint32 first)
   {
@@ -380,7 +385,7 @@ template <int SIZE> struct Elimination {
     }
   }
 
-  /* --- the finest, and SADs ------------------------------------------------ */
+  /* --- the finest sums, and SADs ----------------------------------------- */
 
   __device__ __forceinline__ void
   load_fine ()
@@ -415,7 +420,7 @@ template <int SIZE> struct Elimination {
     return sum;
   }
 
-  /* A SAD has been computed: the threshold is the second best's at most. */
+  /* Lowers the threshold to the cost of the second best after a SAD. */
   __device__ __forceinline__ void
   keep_candidate (guint32 cost, short2 d)
   {
@@ -430,7 +435,7 @@ template <int SIZE> struct Elimination {
     threshold = min (threshold, motion_candidate_cost (second));
   }
 
-  /* Four candidates at a time, so that loads are in flight. */
+  /* Four candidates at a time, to keep loads in flight. */
   __device__ __forceinline__ void
   test_fine_sums (guint32 n)
   {
@@ -472,9 +477,9 @@ template <int SIZE> struct Elimination {
       atomicAdd (&shared->counts[MOTION_COUNT_FINE], computed);
   }
 
-  /* --- all of it ------------------------------------------------------------ */
+  /* --- one block --------------------------------------------------------- */
 
-  /* Counts for benches. */
+  /* Counts for benchmarks. */
   __device__ __forceinline__ void
   count_candidates (MotionCounter counter, guint32 n)
   {
@@ -493,7 +498,7 @@ template <int SIZE> struct Elimination {
           (unsigned long long) shared->counts[threadIdx.x]);
   }
 
-  /* Candidates from row @row on. Returns: false if too many are left. */
+  /* Candidates from row @row on. Returns: false if too many remain */
   template <bool WHOLE>
   __device__ __forceinline__ bool
   eliminate_rows (gint32 row)
@@ -529,7 +534,7 @@ template <int SIZE> struct Elimination {
     return true;
   }
 
-  /* Returns: false if the block is better computed whole. */
+  /* Returns: false if brute force is faster for the block */
   __device__ __forceinline__ bool
   eliminate_all ()
   {
@@ -548,11 +553,11 @@ template <int SIZE> struct Elimination {
   }
 };
 
-/* --- who does what when ------------------------------------------------------ */
+/* --- scheduling ---------------------------------------------------------- */
 
-/* In one thread: block @number has been looked at, or was in the queue before. The
- * blocks that take long are the next search's first, as they likely will again:
- * what takes long must not begin last. */
+/* One thread: records that block @number was eliminated or queued. The next
+ * search does slow blocks first, since they are likely to be slow again and
+ * must not start last. */
 __device__ __forceinline__ void
 full_order_block (const MotionDeviceTask *task, guint32 number, bool slow)
 {
@@ -564,14 +569,14 @@ full_order_block (const MotionDeviceTask *task, guint32 number, bool slow)
   task->full_blocks[i].order[progress->parity ^ 1] = number;
 }
 
-/* The next work of a thread block; shared by its threads. The first thread
- * decides, and takes nothing that it does not do at once. */
+/* The next work of a thread block, shared by its threads. The first thread
+ * decides, and takes only work that it does at once. */
 struct FullWork {
-  guint32 number; /* of a block among all fields'; MOTION_NONE: none is left */
-  bool whole;     /* a part of it is computed, else it is eliminated */
+  guint32 number; /* block among those of all fields; MOTION_NONE: none left */
+  bool whole;     /* brute force on a part; otherwise elimination */
   BrutePart part;
-  guint32 ticket; /* number of the part that is this thread block's, if any */
-  guint32 rank;   /* among those that wait; MOTION_NONE: it does not */
+  guint32 ticket; /* number of the part reserved, or MOTION_NONE */
+  guint32 rank;   /* among the waiting ones; MOTION_NONE: not waiting */
 
   __device__ __forceinline__ void
   clear ()
@@ -579,15 +584,16 @@ struct FullWork {
     ticket = rank = MOTION_NONE;
   }
 
-  /* Blocks in the queue are cut in two as long as each thread block has at most
-   * one part: few are done sooner so, many are not. */
+  /* Number of queued blocks that are cut in two: as many as leave each
+   * thread block at most one part. A short queue finishes sooner this way, a
+   * long one does not. */
   static __device__ __forceinline__ guint32
   halved_blocks ()
   {
     return gridDim.x / (2 * BRUTE_COLUMNS);
   }
 
-  /* The place in the queue that the ticket is for, and which part. */
+  /* Position in the queue and part that the ticket stands for. */
   __device__ __forceinline__ guint32
   read_ticket ()
   {
@@ -600,8 +606,8 @@ struct FullWork {
                 : ticket / BRUTE_COLUMNS - halved_blocks ();
   }
 
-  /* Takes a part if there are any. Others may be quicker: then the ticket is for
-   * a part that may be there later. */
+  /* Takes a part if one is queued. If another thread block was faster, the
+   * ticket reserves a part that may be queued later. */
   __device__ __forceinline__ bool
   take_part (const MotionDeviceTask *task, guint32 all)
   {
@@ -622,14 +628,14 @@ struct FullWork {
     return whole;
   }
 
-  /* Takes a block to be eliminated if there are any. */
+  /* Takes a block for elimination if one is left. */
   __device__ __forceinline__ bool
   take_block (const MotionDeviceTask *task, guint32 all)
   {
     MotionFullProgress *progress = task->progress;
     guint32 i;
 
-    if (rank != MOTION_NONE) /* there were none */
+    if (rank != MOTION_NONE) /* none was left before */
       return false;
     i = atomicAdd (&progress->begun, 1u);
     if (i >= all)
@@ -640,9 +646,9 @@ struct FullWork {
     return true;
   }
 
-  /* Whether enough others wait for what becomes of the @undecided blocks: those
-   * that are given up are computed by them and by who eliminates now. The room is
-   * the next search's. */
+  /* Whether enough other thread blocks wait for the @undecided blocks: those
+   * and the eliminating ones compute the blocks that are given up. This one
+   * ends and leaves its room to the next search. */
   __device__ __forceinline__ bool
   can_leave (const MotionDeviceTask *task, guint32 undecided)
   {
@@ -652,8 +658,8 @@ struct FullWork {
            || (ticket == MOTION_NONE && rank / FULL_WAITING >= undecided);
   }
 
-  /* Whatever can be done; waits where that is nothing until something comes up
-   * or others will do it. */
+  /* Takes the next work. Without any, waits until work appears or others
+   * suffice for it. */
   __device__ __forceinline__ void
   take_work (const MotionDeviceTask *task)
   {
@@ -667,15 +673,15 @@ struct FullWork {
         return;
       }
       undecided = all - *(volatile guint32 *) &task->progress->done;
-      __threadfence (); /* what is queued has been by now: look once more */
+      __threadfence (); /* then check the queue once more */
       if (undecided > 0)
         motion_nap (FULL_NAP);
     }
   }
 };
 
-/* The last thread block to end leaves all as the next search needs it. @n: a word
- * of shared memory */
+/* The last thread block to end resets the state for the next search. @n: a
+ * word of shared memory */
 __device__ __forceinline__ void
 full_end_block (const MotionDeviceTask *task, guint32 *n)
 {
@@ -711,7 +717,7 @@ full_eliminate_block (
     e.begin (task, field, i, shared);
     done = e.eliminate_all ();
   }
-  /* two threads, as both wait for what atomic additions return */
+  /* two threads, because each waits for the result of an atomic addition */
   if (threadIdx.x == 32)
     full_order_block (task, number, !alike && (!done || e.effort > FULL_SLOW));
   if (threadIdx.x != 0)
@@ -740,7 +746,7 @@ full_compute_part (const MotionDeviceTask *task, guint32 number,
       (guint32) BRUTE_COLUMNS << part.cut_bits, field->found);
 }
 
-/* @rows: of a tile of the brute force */
+/* @rows: of a tile of candidates, for brute force */
 template <int SIZE>
 __global__ void
 __launch_bounds__ (FULL_THREADS, SIZE == 64 ? 2 : 4)
@@ -764,7 +770,7 @@ __launch_bounds__ (FULL_THREADS, SIZE == 64 ? 2 : 4)
       full_compute_part<SIZE> (&task, number, work.part, rows, dynamic, pairs);
     else
       full_eliminate_block (&task, number, (FullShared<SIZE> *) dynamic);
-    __syncthreads (); /* the memory and the work have been read */
+    __syncthreads (); /* the shared memory and the work have been read */
   }
   full_end_block (&task, &work.rank);
 }

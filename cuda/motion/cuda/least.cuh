@@ -2,17 +2,17 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The two best candidates, found in any order: each candidate has a key, and the
- * full search prefers the one with the lesser key. */
+/* The two best candidates, in any order of visits: each candidate has a key,
+ * and the full search prefers the smaller key. */
 #pragma once
 
 #include "cuda/motion/cuda/warp.cuh"
 
-/* A candidate, by cost and then by what decides among equals. */
+/* A candidate's key: cost, then rank among equal costs. */
 typedef unsigned long long MotionKey;
 #define MOTION_NO_KEY (~0ull)
 
-/* The two least keys of those seen. */
+/* The two smallest keys seen. */
 template <typename Key> struct MotionLeast {
   Key best, second;
 
@@ -64,7 +64,7 @@ motion_candidate_vector (MotionKey key)
   return make_short2 ((gint16) (n % 257 - 128), (gint16) (n / 257 - 128));
 }
 
-/* MOTION_COST_LIMIT where there is none */
+/* MOTION_COST_LIMIT if there is no candidate. */
 static __device__ __forceinline__ guint32
 motion_candidate_cost (MotionKey key)
 {
@@ -88,8 +88,9 @@ motion_store_pair (const MotionPair &pair, MotionFound *found)
   *found = f;
 }
 
-/* Adds a key to the two least, which other threads add keys to: what is not the
- * least may be the second. Returns: the second, now or a little ago. */
+/* Atomically adds a key to the two smallest, shared with other threads: the
+ * larger of key and smallest may become the second. Returns: the second,
+ * possibly out of date */
 static __device__ __forceinline__ MotionKey
 motion_take_key (MotionKey *best, MotionKey *second, MotionKey key)
 {
@@ -98,7 +99,7 @@ motion_take_key (MotionKey *best, MotionKey *second, MotionKey key)
   return min (atomicMin (second, other), other);
 }
 
-/* The least of the warp's keys, in all lanes. */
+/* The smallest key of the warp, in all lanes. */
 static __device__ __forceinline__ MotionKey
 motion_warp_key (MotionKey key)
 {
@@ -109,8 +110,8 @@ motion_warp_key (MotionKey key)
   return (MotionKey) high << 32 | low;
 }
 
-/* The two least of the warp's pairs, in all lanes. No two lanes have the same
- * key, except that of no pair. */
+/* The two smallest keys of the warp's pairs, in all lanes. Keys of different
+ * lanes differ, except for empty pairs. */
 static __device__ __forceinline__ MotionPair
 motion_warp_pair (MotionPair pair)
 {

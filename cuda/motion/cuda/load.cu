@@ -2,16 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* From a frame as it came in to a picture: its planes with borders, the plane
- * reduced by four. */
+/* Converts a frame as received to a picture: its planes with borders, and
+ * the plane reduced by four. */
 #include "cuda/motion/cuda/warp.cuh"
 
 namespace {
 
 #define LOAD_THREADS 128
 
-/* @pieces: threads for the picture's plane; @quarter_pieces: more, for the reduced
- * one */
+/* @pieces: threads for the picture's plane; @quarter_pieces: additional
+ *   threads for the reduced plane */
 struct LoadParameters {
   MotionLayout layout;
   MotionDevicePicture picture;
@@ -20,7 +20,7 @@ struct LoadParameters {
   guint32 shift, pieces, quarter_pieces;
 };
 
-/* The row of the frame that is row @y of the picture. */
+/* Row of the frame for row @y of the picture. */
 template <typename Sample>
 __device__ __forceinline__ const Sample *
 staged_row (const LoadParameters *p, gint32 y)
@@ -30,7 +30,7 @@ staged_row (const LoadParameters *p, gint32 y)
                                  * p->layout.staged_pitch);
 }
 
-/* The sample at @x, clamped, of a row. */
+/* Sample of a row at @x, clamped. */
 __device__ __forceinline__ guint32
 staged_sample (const LoadParameters *p, const guint8 *row, gint32 x)
 {
@@ -43,7 +43,7 @@ staged_sample (const LoadParameters *p, const guint16 *row, gint32 x)
   return row[motion_clamp (x, 0, p->width - 1)] >> p->shift & 1023;
 }
 
-/* The upper 8 bits of four samples of a row from @x on. */
+/* Upper 8 bits of four samples of a row from @x on. */
 template <typename Sample>
 __device__ __forceinline__ guint32
 staged_word (const LoadParameters *p, const Sample *row, gint32 x)
@@ -57,7 +57,7 @@ staged_word (const LoadParameters *p, const Sample *row, gint32 x)
   return word;
 }
 
-/* Those of 16, @x a multiple of 16 bytes. */
+/* Upper 8 bits of 16 samples; @x is a multiple of 16 bytes. */
 template <typename Sample>
 __device__ __forceinline__ uint4
 staged_words (const LoadParameters *p, const Sample *row, gint32 x)
@@ -68,7 +68,7 @@ staged_words (const LoadParameters *p, const Sample *row, gint32 x)
       staged_word (p, row, x + 8), staged_word (p, row, x + 12));
 }
 
-/* Piece @n of the picture's plane. */
+/* 16 bytes of the picture's plane, number @n. */
 __device__ __forceinline__ void
 load_plane_piece (const LoadParameters *p, const guint8 *, guint32 n)
 {
@@ -80,7 +80,7 @@ load_plane_piece (const LoadParameters *p, const guint8 *, guint32 n)
       staged_words (p, staged_row<guint8> (p, y), x);
 }
 
-/* With 10 bits of both: the samples, and their upper 8. */
+/* With a depth of 10: the samples, and their upper 8 bits. */
 __device__ __forceinline__ void
 load_plane_piece (const LoadParameters *p, const guint16 *, guint32 n)
 {
@@ -96,8 +96,8 @@ load_plane_piece (const LoadParameters *p, const guint16 *, guint32 n)
   *(guint32 *) (p->picture.search + at) = staged_word (p, row, x);
 }
 
-/* Piece @n of the reduced plane: four samples. From the frame, as the picture's
- * plane may not be there yet. */
+/* Four samples of the reduced plane, number @n. Reads the frame, because the
+ * picture's plane may not be written yet. */
 template <typename Sample>
 __device__ __forceinline__ void
 load_quarter_piece (const LoadParameters *p, guint32 n)

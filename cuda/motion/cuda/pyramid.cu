@@ -2,19 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The full search in the planes reduced by four, whose vectors the zonal search
- * begins with. */
+/* Full search in the planes reduced by four; the zonal search starts from
+ * its vectors. */
 #include "cuda/motion/cuda/warp.cuh"
 
 namespace {
 
 #define PYRAMID_WARPS 4
 #define PYRAMID_THREADS (32 * PYRAMID_WARPS)
-#define PYRAMID_DOWN 11 /* candidates below each other that a thread does */
+#define PYRAMID_DOWN 11 /* candidates of a thread, in a column */
 
-/* SADs of PART x PART samples with PYRAMID_DOWN candidates: a row of the window
- * is read and shifted once for all of them. @words: the block's, row by row;
- * @at: the first candidate's in the window, whose rows are @pitch words apart */
+/* SADs of PART x PART samples with PYRAMID_DOWN candidates: a row of the
+ * window is read and shifted once for all of them. @words: of the block, row
+ * by row; @at: of the first candidate in the window, rows @pitch words apart */
 template <int PART>
 __device__ __forceinline__ void
 pyramid_part_sads (const guint32 (*words)[PART / 4], const guint32 *at,
@@ -47,8 +47,8 @@ pyramid_part_sads (const guint32 (*words)[PART / 4], const guint32 *at,
   }
 }
 
-/* The least of sum << 13 | number over the thread block, and all sums together,
- * in all threads. */
+/* Minimum of sum << 13 | number over the thread block, and the total of all
+ * sums, in all threads. */
 __device__ __forceinline__ void
 pyramid_reduce_block (guint32 *key, guint32 *total)
 {
@@ -68,8 +68,8 @@ pyramid_reduce_block (guint32 *key, guint32 *total)
   }
 }
 
-/* Noise and the like: the best of @n is more than 0.6 of the mean. 65 x 65 sums
- * of 16 x 16 samples at most */
+/* Whether the best of @n candidates is above 0.6 of the mean, as in noise.
+ * 65 x 65 sums of 16 x 16 samples at most */
 __device__ __forceinline__ void
 pyramid_queue_alike (const MotionDeviceTask *task, guint32 number, guint32 best,
     guint32 total, guint32 n)
@@ -90,8 +90,8 @@ __launch_bounds__ (PYRAMID_THREADS)
     pyramid_kernel (MOTION_PARAMETER (MotionDeviceTask, task))
 {
   __shared__ guint32 words[PART][PART / 4];
-  /* all candidates of a range of 128 and a part, from whole words on, and those
-   * that the last threads do beyond them */
+  /* all candidates for a range of 128 and one part, from whole words on, and
+   * those that the last threads compute beyond them */
   __shared__ guint32 window[(65 + PYRAMID_DOWN + PART) * ((68 + PART) / 4 + 2)];
   const MotionDeviceField *field = &task.fields[blockIdx.y];
   const MotionPlace place = motion_place (&task, blockIdx.x);
@@ -101,12 +101,12 @@ __launch_bounds__ (PYRAMID_THREADS)
   gint32 range = max ((gint32) task.config.range / 4, 1);
   gint32 side = 2 * range + 1, rows = side + PART - 1;
   gint32 groups = (side + PYRAMID_DOWN - 1) / PYRAMID_DOWN;
-  /* the window's first sample and what of its word lies before it */
+  /* the window's first sample, and the bytes of its word before it */
   const guint8 *first =
       field->reference.quarter + at - (gssize) range * (gssize) pitch - range;
   gint32 lead = (gint32) ((guintptr) first & 3);
   gint32 columns = (lead + side + PART + 2) / 4 + 1;
-  gint32 wide = columns > 16 ? 32 : 16; /* threads of a row */
+  gint32 wide = columns > 16 ? 32 : 16; /* threads in a row */
 
   for (gint32 y = (gint32) threadIdx.x / wide; y < rows;
        y += PYRAMID_THREADS / wide) {
@@ -119,7 +119,7 @@ __launch_bounds__ (PYRAMID_THREADS)
   if (threadIdx.x < PART * PART / 4) {
     guint32 y = threadIdx.x / (PART / 4), i = threadIdx.x % (PART / 4);
 
-    /* blocks of 8 begin at every other sample */
+    /* blocks of 8 begin at every second sample: unaligned words */
     words[y][i] =
         motion_word (task.current.quarter + at + (gsize) y * pitch + 4 * i);
   }

@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Samples between the pixels, H.264, 8.4.2.2.1. */
+/* Interpolated samples (ITU-T H.264, 8.4.2.2.1). */
 #pragma once
 
 #include "cuda/motion/cuda/warp.cuh"
 
-/* @p: the sample; between it and the one to the right (step 1) or the one below
- * (step: the pitch), not rounded */
+/* Half sample between @p and its right neighbour (step 1) or the one below
+ * (step: the pitch), before rounding. */
 template <typename Sample>
 static __device__ __forceinline__ gint32
 motion_taps (const Sample *p, gint32 step)
@@ -25,7 +25,7 @@ motion_half (const Sample *p, gint32 step)
       (motion_taps (p, step) + 16) >> 5, 0, sizeof (Sample) == 1 ? 255 : 1023);
 }
 
-/* In the middle of four. */
+/* Half sample between four. */
 template <typename Sample>
 static __device__ __forceinline__ gint32
 motion_middle (const Sample *p, gint32 pitch)
@@ -41,8 +41,8 @@ motion_middle (const Sample *p, gint32 pitch)
       0, sizeof (Sample) == 1 ? 255 : 1023);
 }
 
-/* The sample @x, @y quarter pixels (0..3) to the right of and below @p. Those at
- * quarters are means of two of the nearest pixels and halves. */
+/* The sample @x, @y quarter pixels (0..3) right of and below @p. Quarter
+ * samples are means of two of the nearest whole and half samples. */
 template <typename Sample>
 static __device__ __forceinline__ gint32
 motion_between (const Sample *p, gint32 pitch, gint32 x, gint32 y)

@@ -12,8 +12,8 @@ template <int SIZE, int SIDE> struct StepUnitSums {
   guint32 sums[SIZE == 64 ? MOTION_TILE_WARPS : 1][SIZE == 64 ? SIDE : 1][32];
 };
 
-/* Makes a unit's sums those of its block: adds up the four units of a block of
- * 64, lane by lane. All threads of the block's warps call it. */
+/* Adds the four units of a block of 64, lane by lane. All threads of the
+ * block's warps call it. */
 template <int SIZE, int SIDE, int N>
 __device__ __forceinline__ void
 step_add_units (StepUnitSums<SIZE, SIDE> *units, guint32 (&sums)[N])
@@ -36,15 +36,16 @@ step_add_units (StepUnitSums<SIZE, SIDE> *units, guint32 (&sums)[N])
     motion_barrier (1 + first / 2, 4 * 32);
 }
 
-/* One block's search iterations: a grid of SIDE x SIDE points round the best,
- * then one with less spacing round the best of that, until the spacing is 1.
+/* The search iterations of a block: a grid of SIDE x SIDE points around the
+ * best, then a finer grid around the new best, until the spacing is 1.
  *
- * In: a tile's window and samples (tile.cuh). Out: task.fields[].found.
+ * Input: a tile's window and samples (tile.cuh). Output:
+ * task.fields[].found.
  *
- * Grids of 7x7 points and more with the spacings that a range of 64 has go by
- * columns: lane l has the points of column l % LANES and every (32 / LANES)-th
- * slice of the unit, and the lanes of a column add up their sums. Other grids go
- * point by point, eight at once: lane l has point l / 4. */
+ * Grids of 7x7 points and more with the spacings for a range of 64 go by
+ * columns: lane l has the points of column l % LANES and every (32 /
+ * LANES)-th slice of the unit, and the lanes of a column add their sums.
+ * Other grids go by points, eight at once: lane l has point l / 4. */
 template <int SIZE, int SIDE, bool STAGED>
 __global__ void
 __launch_bounds__ (MOTION_TILE_THREADS, 2)
@@ -77,7 +78,7 @@ __launch_bounds__ (MOTION_TILE_THREADS, 2)
   for (gint32 k = 0; k < UNIT / 4; k++)
     words[k] = samples.words[unit][row * Tile::PITCH + k];
 
-  /* the first visit: the vector zero */
+  /* first visit: the zero vector */
   {
     const gint32 at[1] = { 0 };
 
@@ -96,7 +97,7 @@ __launch_bounds__ (MOTION_TILE_THREADS, 2)
     const short2 centre = search.best;
     const gint32 reach = HALF * spacing;
     const gint32 left = centre.x - reach, top = centre.y - reach;
-    /* the whole grid is in the window */
+    /* the whole grid is inside the window */
     const bool fits = max (abs (centre.x), abs (centre.y)) + reach
                       <= (gint32) task.config.range;
     MotionPointPair pair;
@@ -111,7 +112,8 @@ __launch_bounds__ (MOTION_TILE_THREADS, 2)
       const guint32 *own = samples.words[unit];
       guint32 sums[SIDE] = {};
 
-      /* centres are multiples of the spacing before, so of four but at last */
+      /* centres are multiples of the previous spacing, hence of four except
+       * in the last iteration */
       if (spacing == 1)
         motion_column_sads<UNIT, 1, SIDE, false> (own, width, height, from,
             tile.pitch, 8 * (guint32) x, lane / LANES, 32 / LANES, SIDE, sums);

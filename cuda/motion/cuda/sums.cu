@@ -2,19 +2,20 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The sums that the elimination goes by: of 4x4, 8x8 and 16x16 samples at every
- * position of a picture.
+/* The sums for elimination: of 4x4, 8x8 and 16x16 samples at every position
+ * of a picture.
  *
- * A lane has four columns, two of 16 bits in a word, and goes down the rows: four
- * sums of a row of 4 make one of 4x4, four of these one of 8x8, four of these one
- * of 16x16; those to the right are other lanes', those above are in registers. */
+ * A lane has four columns, two 16-bit sums in a word, and goes down the
+ * rows: four sums of 4 samples give one of 4x4, four of these one of 8x8,
+ * four of these one of 16x16. Neighbours to the right come from other lanes,
+ * those above from registers. */
 #include "cuda/motion/cuda/warp.cuh"
 
 namespace {
 
 #define SUMS_WARPS 4
-#define SUMS_LANES 28 /* that have all the others they need */
-#define SUMS_ROWS 17  /* that a warp makes; with 15 more, a multiple of eight */
+#define SUMS_LANES 28 /* lanes with all right neighbours in the warp */
+#define SUMS_ROWS 17  /* rows of a warp; 15 more make a multiple of eight */
 
 struct SumsParameters {
   MotionLayout layout;
@@ -22,7 +23,7 @@ struct SumsParameters {
   guint16 *sums[3];
 };
 
-/* Of four columns: the first two, the last two. */
+/* Sums of four columns: the first two, the last two. */
 struct Four {
   guint32 low, high;
 
@@ -38,7 +39,7 @@ struct Four {
     return Four{ low - other.low, high - other.high };
   }
 
-  /* those of the lane that is @words further on */
+  /* the sums of the lane @words further right */
   __device__ __forceinline__ Four
   sums_from_right (guint32 words) const
   {
@@ -53,7 +54,7 @@ struct Four {
   }
 };
 
-/* The sums of four samples that begin in @word. */
+/* Sums of four samples that begin in @word. */
 __device__ __forceinline__ Four
 row_of_4 (guint32 word)
 {
@@ -65,9 +66,9 @@ row_of_4 (guint32 word)
   return Four{ sums[1] * 65536 + sums[0], sums[3] * 65536 + sums[2] };
 }
 
-/* The last 19 samples of a row and the last 15 rows of the plane have no sums.
- * Of row r are known: what of 4x4 begins three rows before, of 8x8 seven, of
- * 16x16 fifteen. */
+/* The last 19 samples of a row and the last 15 rows of the plane have no
+ * sums. Row r completes the sums of 4x4 that begin three rows above, of 8x8
+ * seven, of 16x16 fifteen rows above. */
 __global__ void __launch_bounds__ (32 * SUMS_WARPS)
     sums_kernel (MOTION_PARAMETER (SumsParameters, p))
 {

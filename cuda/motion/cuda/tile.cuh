@@ -2,23 +2,23 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Code that the kernels of the step and the zonal search share.
+/* Shared by the kernels of the step search and the zonal search.
  *
- * A thread block of eight warps searches a tile of 4 x 2 units, one warp for
- * each. A unit is a block of 8, 16 or 32 samples each way or a quarter, 32 x 32,
- * of a block of 64. In shared memory:
+ * A thread block of eight warps searches a tile of 4 x 2 units, one for each
+ * warp. A unit is a block of 8, 16 or 32 samples each way or a quarter, 32 x
+ * 32, of a block of 64. Shared memory holds:
  *
- *   window   The search plane round the tile, from `range` rows above and `lead`
- *            samples left of its first sample on. Rows are an odd number of words
- *            apart: lanes that read a column of it use different banks. Kernels
- *            built with STAGED = false read the plane itself; they serve devices
- *            that have too little shared memory.
+ *   window   The search plane around the tile, from `range` rows above and `lead`
+ *            samples left of its first sample. The pitch is an odd number of
+ *            words, so that lanes that read a column have no bank conflicts.
+ *            Kernels built with STAGED = false read the plane itself; they serve
+ *            devices with too little shared memory.
  *   samples  The units' own samples, UNIT rows of UNIT / 4 + 1 words each; zero
  *            to the right of a partial block.
  *
- * Points of a search iteration are computed in any order, each with a key of its
- * cost and its number in the order of visits. The two least keys then give what
- * visits one after the other would have found. */
+ * Points of a search iteration are computed in any order. Each has a key
+ * made of its cost and its number in the order of visits. The two smallest
+ * keys give the same result as visits in order. */
 #pragma once
 
 #include "cuda/motion/cuda/least.cuh"
@@ -47,8 +47,8 @@ motion_point_number (guint32 key)
   return (gint32) (key & ((1u << MOTION_POINT_BITS) - 1));
 }
 
-/* The two least of the warp's keys, in all lanes. No two lanes have the same key
- * except MOTION_NONE. */
+/* The two smallest keys of the warp, in all lanes. Keys of different lanes
+ * differ, except MOTION_NONE. */
 static __device__ __forceinline__ MotionPointPair
 motion_warp_point_pair (const MotionPointPair &pair)
 {
@@ -60,7 +60,7 @@ motion_warp_point_pair (const MotionPointPair &pair)
   return least;
 }
 
-/* The vector that lane @lane has. */
+/* The vector in lane @lane. */
 static __device__ __forceinline__ short2
 motion_shuffle_vector (short2 v, gint32 lane)
 {
@@ -76,9 +76,9 @@ motion_moved (short2 from, gint32 x, gint32 y)
   return make_short2 ((gint16) (from.x + x), (gint16) (from.y + y));
 }
 
-/* The search of a block: its place and its best and second best so far (where
- * there is none, vectors that no candidate has). The four warps of a block of 64
- * have copies that stay equal. */
+/* The search of a block: its position, its best and second best so far
+ * (initially vectors that no candidate has). The four warps of a block of 64
+ * keep identical copies. */
 struct MotionBlockSearch {
   MotionPlace place;
   guint32 lambda;
@@ -97,8 +97,8 @@ struct MotionBlockSearch {
     best_cost = second_cost = MOTION_NONE;
   }
 
-  /* The cost of a vector whose SAD is known; MOTION_NONE if it is no
-   * candidate or the best already. */
+  /* Cost of a vector with known SAD; MOTION_NONE if it is no candidate or
+   * already the best. */
   __device__ __forceinline__ guint32
   cost_of (guint32 sad, gint32 x, gint32 y) const
   {
@@ -107,8 +107,9 @@ struct MotionBlockSearch {
     return sad + motion_rate (lambda, x, y, prior);
   }
 
-  /* Visits the two least of an iteration's keys; the others change nothing.
-   * @first, @next: their vectors. Returns: whether the first became the best */
+  /* Visits the candidates with the two smallest keys of an iteration; the
+   * others change nothing. @first, @next: their vectors. Returns: whether
+   * the first became the best */
   __device__ __forceinline__ bool
   visit_pair (const MotionPointPair &pair, short2 first, short2 next)
   {
@@ -142,9 +143,9 @@ struct MotionBlockSearch {
 
 /* --- a tile ----------------------------------------------------------------- */
 
-/* The window in shared memory; a word after it may be read. */
+/* The window in shared memory; one word after it is readable. */
 struct MotionTileWindow {
-  gint32 lead, words, rows, pitch; /* samples; words, rows, words */
+  gint32 lead, words, rows, pitch; /* in samples, words, rows, words */
 
   static __host__ __device__ __forceinline__ MotionTileWindow
   make (guint32 range, gint32 unit)
@@ -168,7 +169,7 @@ struct MotionTileWindow {
 
 template <int SIZE, bool STAGED> struct MotionSearchTile {
   static constexpr gint32 UNIT = SIZE < 32 ? SIZE : 32;
-  static constexpr gint32 WORDS = UNIT / 4;  /* of a row of a unit */
+  static constexpr gint32 WORDS = UNIT / 4;  /* in a row of a unit */
   static constexpr gint32 PITCH = WORDS + 1; /* of the samples */
   static constexpr gint32 UNITS_PER_BLOCK = SIZE == 64 ? 4 : 1;
 
@@ -178,8 +179,8 @@ template <int SIZE, bool STAGED> struct MotionSearchTile {
 
   const MotionDeviceTask *task;
   const MotionDeviceField *field;
-  gint32 x, y;           /* of the tile's first sample in the frame */
-  const guint32 *origin; /* the same in the window of the reference */
+  gint32 x, y;           /* position of the tile's first sample in the frame */
+  const guint32 *origin; /* the same sample in the window of the reference */
   gint32 pitch;          /* of the window, words */
 
   __device__ __forceinline__
@@ -198,7 +199,7 @@ template <int SIZE, bool STAGED> struct MotionSearchTile {
     pitch = STAGED ? window.pitch : (gint32) task->layout.pitch / 4;
   }
 
-  /* The tile's first sample in a picture. */
+  /* Address of the tile's first sample in a picture. */
   __device__ __forceinline__ const guint8 *
   plane_at (const MotionDevicePicture *picture) const
   {
@@ -217,7 +218,7 @@ template <int SIZE, bool STAGED> struct MotionSearchTile {
     return y + unit / MOTION_UNITS_ACROSS * UNIT;
   }
 
-  /* Samples of a unit that lie in the frame; 0 or less where none do. */
+  /* Width, or height, of the unit inside the frame; 0 or less: outside. */
   __device__ __forceinline__ gint32
   unit_width (gint32 unit) const
   {
@@ -230,7 +231,7 @@ template <int SIZE, bool STAGED> struct MotionSearchTile {
     return min (UNIT, (gint32) task->config.height - unit_y (unit));
   }
 
-  /* The window where the unit lies with the vector zero. */
+  /* The unit's position in the window for the zero vector. */
   __device__ __forceinline__ const guint32 *
   unit_window (gint32 unit) const
   {
@@ -238,15 +239,15 @@ template <int SIZE, bool STAGED> struct MotionSearchTile {
            + unit % MOTION_UNITS_ACROSS * WORDS;
   }
 
-  /* The first of the units of a unit's block. A block of 64 has that one, the
-   * next and the two below. */
+  /* First unit of a unit's block. A block of 64 has that one, the next and
+   * the two below. */
   static __device__ __forceinline__ gint32
   first_unit (gint32 unit)
   {
     return SIZE == 64 ? unit & 2 : unit;
   }
 
-  /* Whether a unit's block is one of the grid. */
+  /* Whether a unit's block belongs to the grid. */
   __device__ __forceinline__ bool
   has_block (gint32 unit) const
   {
@@ -263,15 +264,16 @@ template <int SIZE, bool STAGED> struct MotionSearchTile {
     return motion_place_at (task, unit_x (first) / SIZE, unit_y (first) / SIZE);
   }
 
-  /* Samples from where a vector is zero to where it is (@x, @y). */
+  /* Offset in samples of vector (@x, @y) from the zero vector. */
   __device__ __forceinline__ gint32
   window_offset (short2 v) const
   {
     return 4 * v.y * pitch + v.x;
   }
 
-  /* With STAGED, begins to copy the window, a warp a row at a time; motion_copy_wait() and a
-   * barrier complete it. The plane ends a block beyond the last of the grid. */
+  /* With STAGED, starts the asynchronous copy of the window, one row a warp
+   * at a time; motion_copy_wait() and a barrier complete it. The plane
+   * extends one block beyond the last block of the grid. */
   __device__ __forceinline__ void
   stage_window () const
   {
@@ -328,7 +330,7 @@ template <int SIZE, bool STAGED> struct MotionSearchTile {
 
 /* --- SADs of points ----------------------------------------------------------- */
 
-/* A lane's differences in one row of the unit at COUNT points. */
+/* Adds a lane's differences in one row of the unit at COUNT points. */
 template <int UNIT, int COUNT, bool MASKED>
 static __device__ __forceinline__ void
 motion_row_differences (const guint32 (&words)[UNIT / 4], gint32 width,
@@ -338,7 +340,7 @@ motion_row_differences (const guint32 (&words)[UNIT / 4], gint32 width,
   for (gint32 i = 0; i < COUNT; i++) {
     const guint32 *from =
         (const guint32 *) ((const guint8 *) window + (at[i] & ~3));
-    const guint32 shift = 8 * (guint32) at[i]; /* the lower five bits count */
+    const guint32 shift = 8 * (guint32) at[i]; /* modulo 32 */
 
 #pragma unroll
     for (gint32 k = 0; k < UNIT / 4; k++) {
@@ -352,12 +354,14 @@ motion_row_differences (const guint32 (&words)[UNIT / 4], gint32 width,
 }
 
 /* SADs of a unit at COUNT points for each of the warp's 32 / UNIT groups of
- * lanes. Each lane computes one row of the unit, then the lanes exchange sums.
+ * lanes. Each lane computes one row of the unit, then the lanes exchange
+ * sums.
  * @words: the lane's row of the samples
- * @width, @inside: samples of the row in the frame; whether the row is
- * @window: the same row with the vector zero
- * @at: where the points of the lane's group are, in samples from @window
- * Returns: the SAD of point lane / (UNIT / COUNT) of the warp's */
+ * @width, @inside: samples of the row inside the frame; whether the row is
+ *   inside
+ * @window: the same row for the zero vector
+ * @at: the points of the lane's group, in samples from @window
+ * Returns: the SAD of point lane / (UNIT / COUNT) of the warp's points */
 template <int UNIT, int COUNT>
 static __device__ __forceinline__ guint32
 motion_point_sads (const guint32 (&words)[UNIT / 4], gint32 width, bool inside,
@@ -370,8 +374,8 @@ motion_point_sads (const guint32 (&words)[UNIT / 4], gint32 width, bool inside,
   else if (inside)
     motion_row_differences<UNIT, COUNT, true> (words, width, window, at, sums);
   __syncwarp ();
-  /* Of 2 n sums a lane keeps the lower or the upper n, and adds those that the
-   * lane `distance` away gives up; from one sum on it adds that lane's. */
+  /* Of 2 n sums a lane keeps the lower or the upper n, and adds those passed
+   * on by the lane `distance` away; from one sum on it adds that lane's sum. */
 #pragma unroll
   for (gint32 distance = UNIT / 2, n = COUNT / 2; distance > 0;
        distance /= 2, n /= 2) {
@@ -390,8 +394,8 @@ motion_point_sads (const guint32 (&words)[UNIT / 4], gint32 width, bool inside,
   return sums[0];
 }
 
-/* Adds the differences of the lane's slices to the SADs of a column of N points;
- * see motion_column_sads(). WHOLE: the unit has all its samples */
+/* Adds the differences of the lane's slices to the SADs of a column of N
+ * points; see motion_column_sads(). WHOLE: the unit is complete */
 template <int UNIT, int SPACING, int N, bool ALIGNED, bool WHOLE>
 static __device__ __forceinline__ void
 motion_column_differences (const guint32 *samples, gint32 width, gint32 height,
@@ -432,17 +436,17 @@ motion_column_differences (const guint32 *samples, gint32 width, gint32 height,
   }
 }
 
-/* SADs of a column of N points, SPACING rows apart, of a unit: the lane's share
- * of the words, which are cut into slices: one column of words and the rows that
- * are equal modulo SPACING. Row r + m SPACING of the window meets row r + k
- * SPACING of the unit at point m - k, so a word of the window, once read, serves
- * as many points as the slice has rows.
+/* SADs of a column of N points of a unit, SPACING rows apart. The words of
+ * the unit are cut into slices: one column of words, and the rows that are
+ * equal modulo SPACING. Row r + m SPACING of the window meets row r + k
+ * SPACING of the unit at point m - k, so each word of the window serves as
+ * many points as the slice has rows.
  * ALIGNED: the points' x is a multiple of four
- * @samples, @width, @height: the unit's
+ * @samples, @width, @height: of the unit
  * @window: the unit's window at the uppermost point
  * @shift: bits from the first word there to the point's first sample
  * @first, @step: the lane's slices
- * @n: points wanted, at most N; no row of the window below theirs is read */
+ * @n: points wanted, at most N; rows of the window below theirs are not read */
 template <int UNIT, int SPACING, int N, bool ALIGNED>
 static __device__ __forceinline__ void
 motion_column_sads (const guint32 *samples, gint32 width, gint32 height,
@@ -459,9 +463,9 @@ motion_column_sads (const guint32 *samples, gint32 width, gint32 height,
 
 /* --- launch ------------------------------------------------------------------- */
 
-/* Launches a kernel, and lets @begun (nullable) be there at its end or, where
- * the device can, once all its thread blocks have begun: a kernel that waits for
- * it has to call motion_await_kernels(). */
+/* Launches a kernel and records @begun (nullable) at its end, or on devices
+ * that support it once all its thread blocks have started: a kernel that
+ * waits for the event has to call motion_await_kernels(). */
 template <class Kernel>
 static cudaError_t
 motion_launch_begun (Kernel *kernel, dim3 grid, guint threads, gsize bytes,
@@ -495,9 +499,9 @@ motion_launch_begun (Kernel *kernel, dim3 grid, guint threads, gsize bytes,
   return begun != NULL ? cudaEventRecord (begun, stream) : cudaGetLastError ();
 }
 
-/* Launches a thread block for each tile of each field. @staged, @direct: the
- * kernel that has the window in shared memory, beside @bytes of its own, and the
- * one that reads the plane. @begun: see above */
+/* Launches a thread block for each tile of each field. @staged: the kernel
+ * with the window in shared memory, besides @bytes of its own; @direct: the
+ * kernel that reads the plane. @begun: as above */
 template <class Kernel>
 static cudaError_t
 motion_launch_tiles (Kernel *staged, Kernel *direct, gint32 unit, gsize own,

@@ -2,15 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Warp primitives of the motion kernels: four absolute differences in an
- * instruction, words from any address, sums and minima of all 32 lanes. */
+/* Warp primitives of the motion kernels: four absolute differences in one
+ * instruction, loads of unaligned words, sums and minima over 32 lanes. */
 #pragma once
 
 #include "cuda/motion/cuda/engine.cuh"
 
 #define MOTION_ALL_LANES 0xffffffffu
 
-/* A kernel's parameter that is read where it lies. */
+/* A kernel parameter that is read in place, without a local copy. */
 #if CUDART_VERSION >= 11070
 #define MOTION_PARAMETER(type, name) const __grid_constant__ type name
 #else
@@ -19,8 +19,8 @@
 
 #define MOTION_NONE 0xffffffffu /* no cost */
 
-/* Launches KERNEL (block size) with the task; KERNEL is a macro that names the
- * kernel for a size. */
+/* Launches KERNEL (block size) with the task; KERNEL is a macro that names
+ * the kernel for a size. */
 #define MOTION_LAUNCH_SIZE(KERNEL, grid, threads, stream, task)                \
   do {                                                                         \
     switch ((task).config.block_size) {                                        \
@@ -45,8 +45,8 @@ motion_lane (void)
   return threadIdx.x & 31;
 }
 
-/* @sum + the absolute differences of the four bytes. The PTX instruction is the
- * only way to it that adds in the same instruction. */
+/* @sum + the absolute differences of the four bytes. Only the PTX
+ *   instruction adds in the same instruction. */
 static __device__ __forceinline__ guint32
 motion_sad4 (guint32 a, guint32 b, guint32 sum)
 {
@@ -65,8 +65,8 @@ motion_sad1 (guint32 a, guint32 b, guint32 sum)
   return __usad (a, b, sum);
 }
 
-/* The four bytes from @bytes on; reads the whole words that they lie in and,
- * aligned or not, the one after. */
+/* The four bytes from @bytes on. Reads the whole words that contain them and
+ * always one word more. */
 static __device__ __forceinline__ guint32
 motion_word (const guint8 *bytes)
 {
@@ -100,15 +100,15 @@ motion_warp_min (guint32 v)
 #endif
 }
 
-/* A barrier of @threads of the thread block's, with a number of its own, 1..15;
- * 0 is that of __syncthreads(). */
+/* A barrier for @threads of the thread block, with a number of its own,
+ * 1..15; 0 is __syncthreads(). */
 static __device__ __forceinline__ void
 motion_barrier (gint32 number, gint32 threads)
 {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-/* Lets others have the multiprocessor for about @ns. */
+/* Sleeps for about @ns. */
 static __device__ __forceinline__ void
 motion_nap (guint32 ns)
 {
@@ -117,8 +117,8 @@ motion_nap (guint32 ns)
 #endif
 }
 
-/* Waits for the kernels that this one was begun before the end of, and for what
- * they have written. */
+/* Waits for the kernels that this one was launched before the end of, and
+ * for their writes. */
 static __device__ __forceinline__ void
 motion_await_kernels (void)
 {
@@ -127,8 +127,9 @@ motion_await_kernels (void)
 #endif
 }
 
-/* Called once by a thread of each of @blocks thread blocks when it has done all
- * it does. @ended: zero before and after. Returns: whether the others have too */
+/* Called by one thread of each of @blocks thread blocks when the block has
+ * finished. @ended: zero before and after. Returns: whether this is the last
+ * block */
 static __device__ __forceinline__ bool
 motion_is_last (guint32 *ended, guint32 blocks)
 {
@@ -136,8 +137,8 @@ motion_is_last (guint32 *ended, guint32 blocks)
   return atomicInc (ended, blocks - 1) == blocks - 1;
 }
 
-/* Copies a word to shared memory, where the device can without a detour by a
- * register; motion_copy_wait() completes what the thread has begun. */
+/* Copies a word to shared memory, asynchronously where the device supports
+ * it; motion_copy_wait() completes the thread's copies. */
 static __device__ __forceinline__ void
 motion_copy_word (guint32 *to, const guint32 *from)
 {
@@ -159,8 +160,8 @@ motion_copy_wait (void)
 #endif
 }
 
-/* The bytes of a word of a row that are among the row's first @n, for the word
- * that begins at byte @at. */
+/* Mask of the bytes of a row's word at byte @at that are among the first @n
+ * of the row. */
 static __device__ __forceinline__ guint32
 motion_mask (gint32 n, gint32 at)
 {
@@ -169,8 +170,8 @@ motion_mask (gint32 n, gint32 at)
 
 /* --- a block of the grid ---------------------------------------------------- */
 
-/* The field of block @number of all fields' blocks, which becomes its number in
- * the field. */
+/* Field of block @number among the blocks of all fields; @number becomes the
+ * block's index in the field. */
 static __device__ __forceinline__ guint32
 motion_field_of (const MotionDeviceTask *task, guint32 *number)
 {
@@ -184,7 +185,7 @@ motion_field_of (const MotionDeviceTask *task, guint32 *number)
 typedef struct {
   guint32 number;
   gint32 x, y, w, h;
-  MotionRect rect; /* its candidates */
+  MotionRect rect; /* candidates */
 } MotionPlace;
 
 static __device__ __forceinline__ MotionPlace
@@ -210,8 +211,8 @@ motion_place (const MotionDeviceTask *task, guint32 number)
       (gint32) (number / task->columns));
 }
 
-/* In one thread: every candidate of block @number, of all fields' blocks, is to
- * be computed. */
+/* One thread: queues block @number, among the blocks of all fields, for
+ * brute force. */
 static __device__ __forceinline__ void
 motion_queue (const MotionDeviceTask *task, guint32 number)
 {
@@ -230,8 +231,8 @@ motion_contains (const MotionRect *rect, gint32 x, gint32 y)
          && y <= rect->bottom;
 }
 
-/* The prior vector of a block, for the price of others: zero where there is no
- * field, or no price. */
+/* Prior vector of a block, predictor for the cost of its vectors: zero
+ * without a prior field or if lambda is 0. */
 static __device__ __forceinline__ short2
 motion_prior (const MotionDeviceTask *task, const MotionDeviceField *field,
     guint32 number)
@@ -245,7 +246,7 @@ motion_prior (const MotionDeviceTask *task, const MotionDeviceField *field,
   return prior;
 }
 
-/* motion_bits() without its loop */
+/* motion_bits() without a loop. */
 static __device__ __forceinline__ guint32
 motion_code_bits (gint32 value)
 {
@@ -254,7 +255,7 @@ motion_code_bits (gint32 value)
   return 63 - 2 * (guint32) __clz ((gint32) code);
 }
 
-/* lambda * bits of a whole-pixel vector */
+/* lambda * bits of a whole-pixel vector. */
 static __device__ __forceinline__ guint32
 motion_rate (guint32 lambda, gint32 x, gint32 y, short2 prior)
 {
@@ -266,9 +267,9 @@ motion_rate (guint32 lambda, gint32 x, gint32 y, short2 prior)
 
 /* --- the samples of a block in the registers of a warp ---------------------- */
 
-/* Lane l has the word l % WORDS of the rows l / WORDS, + STEP, + 2 STEP, ... The
- * lanes that blocks of 8 have no word for, and words and rows beyond a partial
- * block's, are masked. */
+/* Lane l has word l % WORDS of the rows l / WORDS, + STEP, + 2 STEP, ...
+ * Lanes that have no word of blocks of 8, and words and rows outside a
+ * partial block, are masked. */
 template <int SIZE, bool MASKED> struct MotionLanes {
   static constexpr int WORDS = SIZE / 4;
   static constexpr int STEP = 32 / WORDS;
@@ -276,9 +277,9 @@ template <int SIZE, bool MASKED> struct MotionLanes {
 
   guint32 words[ROWS];
   guint32 mask;      /* of the column */
-  gint32 row, h;     /* the lane's first row; the block's */
+  gint32 row, h;     /* first row of the lane; height of the block */
   guint32 offset;    /* of the lane's first word from the block's first */
-  guint32 row_pitch; /* bytes between the lane's rows */
+  guint32 row_pitch; /* bytes from row to row of the lane */
 
   __device__ __forceinline__ guint32
   masked (guint32 word, int i) const
@@ -303,7 +304,7 @@ template <int SIZE, bool MASKED> struct MotionLanes {
       words[i] = masked (*(const guint32 *) bytes, i);
   }
 
-  /* The lane's share of the SAD; @at: where the block looks in the reference */
+  /* The lane's part of the SAD; @at: the block's position in the reference. */
   __device__ __forceinline__ guint32
   share (const guint8 *at) const
   {

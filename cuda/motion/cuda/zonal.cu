@@ -11,16 +11,16 @@ namespace {
 
 /* --- points -------------------------------------------------------------------- */
 
-/* A point of a diamond: where it is in steps from the centre, its number, and
- * whether a best there has half the diamond's distance. */
+/* A point of a diamond: its position in steps from the centre, its number,
+ * and whether a best there counts with half the diamond's distance. */
 struct ZonalPoint {
   gint8 x, y, number, half;
 };
 
 #define ZONAL_POINTS 28
 
-/* In the order of visits: the diamond of 1, those of 2 to 8 (steps of half the
- * distance), those of 16 and more (steps of a quarter). */
+/* In the order of visits: the diamond of 1; those of 2 to 8, in steps of
+ * half the distance; those of 16 and more, in steps of a quarter. */
 __device__ const ZonalPoint zonal_points[ZONAL_POINTS] = { { 0, -1, 2, 0 },
   { -1, 0, 4, 0 }, { 1, 0, 5, 0 }, { 0, 1, 7, 0 }, //
   { 0, -2, 2, 0 }, { -1, -1, 1, 1 }, { 1, -1, 3, 1 }, { -2, 0, 4, 0 },
@@ -30,15 +30,15 @@ __device__ const ZonalPoint zonal_points[ZONAL_POINTS] = { { 0, -1, 2, 0 },
   { -2, -2, 0, 0 }, { 2, -2, 0, 0 }, { -2, 2, 0, 0 }, { 2, 2, 0, 0 },
   { -3, -1, 0, 0 }, { 3, -1, 0, 0 }, { -3, 1, 0, 0 }, { 3, 1, 0, 0 } };
 
-/* The two points: neighbours of the best by its number, 1 to 8. */
+/* The two neighbours to test, by the number (1 to 8) of the best point. */
 __device__ const gint8 zonal_two_points[8][2][2] = { { { -1, 0 }, { 0, -1 } },
   { { -1, -1 }, { 1, -1 } }, { { 0, -1 }, { 1, 0 } }, { { -1, 1 }, { -1, -1 } },
   { { 1, -1 }, { 1, 1 } }, { { -1, 0 }, { 0, 1 } }, { { -1, 1 }, { 1, 1 } },
   { { 1, 0 }, { 0, 1 } } };
 
-/* Diamonds round one centre are computed in groups of up to 32 points, a lane
- * for each: those of 1, 2 and 4, of 8 and 16, of 32 and 64, that of 128. If the
- * search ends within a group, the rest of it is not visited. */
+/* Diamonds around one centre are computed in groups of up to 32 points, one
+ * for each lane: those of 1, 2 and 4; of 8 and 16; of 32 and 64; of 128. If
+ * the search ends within a group, the rest of the group is not visited. */
 #define ZONAL_GROUP_DIAMONDS 3 /* at most */
 
 /* The binary logarithm of a group's first distance. */
@@ -48,8 +48,8 @@ zonal_group_first (gint32 group)
   return group == 0 ? 0 : 2 * group + 1;
 }
 
-/* Which diamond of the group a lane's point is of; @index: its place in the order
- * of visits */
+/* The diamond of the group that a lane's point belongs to; @index: its
+ * position in the order of visits */
 __device__ __forceinline__ gint32
 zonal_lane_diamond (gint32 group, gint32 lane, gint32 *index)
 {
@@ -61,8 +61,8 @@ zonal_lane_diamond (gint32 group, gint32 lane, gint32 *index)
   return diamond;
 }
 
-/* The points of a diamond, by the binary logarithm of its distance: how many,
- * the first of them in the table, the logarithm of a step. */
+/* The points of a diamond, by the binary logarithm of its distance: their
+ * number, the first of them in the table, the logarithm of a step. */
 __device__ __forceinline__ gint32
 zonal_diamond_points (gint32 log)
 {
@@ -93,7 +93,7 @@ typedef enum {
 
 #define ZONAL_RASTER_SPACING 5
 #define ZONAL_STARTS 7
-#define ZONAL_FIRST_PATIENCE 3 /* diamonds in a row that bring nothing */
+#define ZONAL_FIRST_PATIENCE 3 /* diamonds in a row without improvement */
 #define ZONAL_STAR_PATIENCE 2
 
 struct ZonalState {
@@ -106,7 +106,7 @@ struct ZonalState {
   gint32 rounds;   /* bestRound */
 };
 
-/* Diamonds round the best. */
+/* Continues with diamonds around the best. */
 __device__ __forceinline__ void
 zonal_begin_diamonds (ZonalState *state, short2 best, gint32 patience)
 {
@@ -116,7 +116,7 @@ zonal_begin_diamonds (ZonalState *state, short2 best, gint32 patience)
   state->group = 0;
 }
 
-/* A star refinement if the last iteration brought something. */
+/* Continues with a star refinement if the last iteration improved. */
 __device__ __forceinline__ void
 zonal_begin_star (ZonalState *state, short2 best)
 {
@@ -128,7 +128,7 @@ zonal_begin_star (ZonalState *state, short2 best)
   zonal_begin_diamonds (state, best, ZONAL_STAR_PATIENCE);
 }
 
-/* After the diamonds and the two points. */
+/* Chooses the stage after the diamonds and the two points. */
 __device__ __forceinline__ void
 zonal_end_diamonds (ZonalState *state, short2 best)
 {
@@ -146,21 +146,22 @@ zonal_end_diamonds (ZonalState *state, short2 best)
 
 /* --- shared memory ------------------------------------------------------------------ */
 
-#define ZONAL_LANE_POINTS 8 /* that a group of UNIT lanes computes at once */
+#define ZONAL_LANE_POINTS 8 /* computed at once by UNIT lanes */
 #define ZONAL_MAX_PIECES (MOTION_TILE_WARPS * 32 / ZONAL_LANE_POINTS)
-/* points of a raster computed at once: all rows of a range of 64 */
+/* points of a raster computed at once: all rows for a range of 64 */
 #define ZONAL_RASTER_DOWN 26
 #define ZONAL_RASTER_ACROSS 32
 
-/* Beside the window and the samples.
+/* Shared memory besides the window and the samples.
  * @points: the table above
- * @n_pieces, @rasters: pieces wanted; a bit for each unit whose block wants its
- *   raster; of this iteration, and zero for the next
+ * @n_pieces, @rasters: pieces to compute; one bit for each unit whose block
+ *   needs its raster; for this iteration, and zero for the next
  * @pieces: unit << 8 | piece of its points, 32 / UNIT * 8 points each
- * @at: each unit's points, in samples from the vector zero; a lane each
- * @sads: of those
- * @best: of a block that wants its raster
- * @shares: of each warp in the SADs of a raster's points, row by row
+ * @at: each unit's points, in samples from the zero vector, one for each
+ *   lane
+ * @sads: their SADs
+ * @best: of a block that needs its raster
+ * @shares: each warp's part of the SADs of a raster's points, row by row
  * @pairs: each warp's two best points of a raster */
 struct ZonalShared {
   ZonalPoint points[ZONAL_POINTS];
@@ -175,9 +176,10 @@ struct ZonalShared {
 
 /* --- the start --------------------------------------------------------------------- */
 
-/* The lane's starting point, in the order of visits: the prior vectors of the
- * block (lane 0), zero, those of the left, right, upper and lower neighbour, the
- * pyramid's. Returns: whether there is one and no lane before has the same */
+/* The lane's starting point, in the order of visits: the prior vectors of
+ * the block (lane 0), zero, those of the left, right, upper and lower
+ * neighbour, the pyramid's. Returns: whether it exists and no lane before
+ * has the same */
 __device__ __forceinline__ bool
 zonal_start_point (const MotionDeviceTask *task, const MotionDeviceField *field,
     const MotionPlace &place, short2 *point)
@@ -207,7 +209,7 @@ zonal_start_point (const MotionDeviceTask *task, const MotionDeviceField *field,
     point->y = (gint16) motion_clamp (
         motion_whole (v->y), place.rect.top, place.rect.bottom);
   }
-  /* lanes without a point have a vector that no lane can have */
+  /* lanes without a point get a vector that no lane can have */
   bits = valid
              ? (guint32) (guint16) point->x | (guint32) (guint16) point->y << 16
              : 0x80008000u;
@@ -217,11 +219,12 @@ zonal_start_point (const MotionDeviceTask *task, const MotionDeviceField *field,
 
 /* --- the raster ---------------------------------------------------------------------- */
 
-/* The raster of a block, computed by all warps and visited by those of the block
- * (@search, @state) while the others go on. Lane l has the points of column l,
- * warp w every eighth slice of each unit (motion_column_sads()); then warp w adds
- * up the warps' shares of every eighth row. All threads call it.
- * @first: the block's first unit; @own: whether the warp is one of the block's */
+/* The raster of a block, computed by all warps and visited by those of the
+ * block (@search, @state) while the others go on. Lane l has the points of
+ * column l, warp w every eighth slice of each unit (motion_column_sads());
+ * then warp w adds the warps' sums of every eighth row. All threads call it.
+ * @first: the block's first unit; @own: whether the warp belongs to the
+ * block */
 template <class Tile>
 __device__ __forceinline__ void
 zonal_raster (const Tile &tile, const typename Tile::Samples *samples,
@@ -232,7 +235,7 @@ zonal_raster (const Tile &tile, const typename Tile::Samples *samples,
   constexpr gint32 N_UNITS = Tile::UNITS_PER_BLOCK;
   const gint32 lane = (gint32) motion_lane (), warp = (gint32) threadIdx.x / 32;
   const gint32 range = (gint32) tile.task->config.range;
-  const gint32 all = 2 * range / SPACING + 1; /* points of a row, rows */
+  const gint32 all = 2 * range / SPACING + 1; /* points in a row; rows */
   MotionBlockSearch costs;                    /* of the block's points */
 
   costs.begin (tile.task, tile.field, tile.block_place (first));
@@ -307,14 +310,15 @@ zonal_raster (const Tile &tile, const typename Tile::Samples *samples,
 
 /* The zonal searches of a tile of blocks.
  *
- * In: a tile's window and samples (tile.cuh), vectors of the prior field and the
- * pyramid's. Out: task.fields[].found and, where nothing changes the vectors
- * later, .kept.
+ * Input: a tile's window and samples (tile.cuh), the vectors of the prior
+ * field and the pyramid. Output: task.fields[].found and, if no later kernel
+ * changes the vectors, .kept.
  *
- * After the first diamonds few blocks of a tile go on, one long after the others.
- * So all warps compute what the blocks want, iteration by iteration: each block
- * posts its points, all warps take pieces of eight points, then each block visits
- * its points in order. Rasters are computed by all warps together. */
+ * After the first diamonds only few blocks of a tile continue, one long
+ * after the others. So all warps share the work, iteration by iteration:
+ * each block lists its points, all warps take pieces of eight points, then
+ * each block visits its points in order. Rasters are computed by all warps
+ * together. */
 template <int SIZE, bool STAGED>
 __global__ void
 __launch_bounds__ (MOTION_TILE_THREADS, 2)
@@ -342,7 +346,7 @@ __launch_bounds__ (MOTION_TILE_THREADS, 2)
     shared.points[threadIdx.x] = zonal_points[threadIdx.x];
   if (threadIdx.x < 2)
     shared.n_pieces[threadIdx.x] = shared.rasters[threadIdx.x] = 0;
-  motion_await_kernels (); /* the search before, whose vectors are read now */
+  motion_await_kernels (); /* its vectors are read now */
   if (exists) {
     search.begin (&task, tile.field, tile.block_place (unit));
     has_start = zonal_start_point (&task, tile.field, search.place, &start);
@@ -355,11 +359,11 @@ __launch_bounds__ (MOTION_TILE_THREADS, 2)
     const ZonalStage stage = state.stage;
     const gint32 first_log = zonal_group_first (state.group);
     gint32 diamond = 0, index = 0, n_points = 0, number;
-    short2 d = start; /* the lane's point */
+    short2 d = start; /* point of the lane */
     bool valid = false;
     guint32 n, key;
 
-    /* 1. what the block wants */
+    /* 1. points that the block needs */
     if (stage == ZONAL_START) {
       n_points = ZONAL_STARTS;
       valid = has_start;
@@ -407,7 +411,8 @@ __launch_bounds__ (MOTION_TILE_THREADS, 2)
     if (threadIdx.x == 0)
       shared.n_pieces[parity ^ 1] = shared.rasters[parity ^ 1] = 0;
 
-      /* 3. SADs: a warp takes every eighth piece, all warps each raster */
+      /* 3. SADs: a warp takes every eighth piece, all warps share each
+       * raster */
 #pragma unroll 1
     for (guint32 k = threadIdx.x / 32; k < n; k += MOTION_TILE_WARPS) {
       const gint32 of = (gint32) (shared.pieces[k] >> 8);
@@ -435,7 +440,7 @@ __launch_bounds__ (MOTION_TILE_THREADS, 2)
     }
     __syncthreads ();
 
-    /* 4. the visits, in order */
+    /* 4. visits in order */
     key = shared.sads[first][lane];
     if (SIZE == 64)
       key += shared.sads[first + 1][lane] + shared.sads[first + 4][lane]
