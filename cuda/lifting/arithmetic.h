@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The formulas of docs/design/lifting.md, once for host and device. Private to
- * the library and its tests. */
+/* The formulas of docs/design/lifting.md, shared by host and device. Private
+ * to the library and its tests. */
 #pragma once
 
 #include <glib.h>
@@ -14,8 +14,8 @@
 
 /* --- beyond the edge ---------------------------------------------------------- */
 
-/* Sample @i, -infinity.., of a line of @n that is padded by half-sample
- * symmetry. */
+/* Sample for index @i, which may be outside 0..@n-1, of a line of @n that is
+ * padded by half-sample symmetry. */
 LWT_INLINE gint
 lwt_pad_index (gint i, gint n)
 {
@@ -25,12 +25,12 @@ lwt_pad_index (gint i, gint n)
   return i < n ? i : 2 * n - 1 - i;
 }
 
-/* --- sums ----------------------------------------------------------------------
- * A row is summed by 32 lanes, lane l the columns l, l + 32, ..; so are the sums
- * of the rows. */
+/* --- sums ----------------------------------------------------------------
+ * 32 lanes sum a row: lane l adds the columns l, l + 32, .. The sums of the
+ * rows are added in the same way. */
 #define LWT_LANES 32
 
-/* Adds the lanes as a tree; the sum is sum[0] then. */
+/* Adds the lanes as a tree; the result is sum[0]. */
 LWT_INLINE gdouble
 lwt_sum_lanes (gdouble sum[LWT_LANES])
 {
@@ -42,24 +42,26 @@ lwt_sum_lanes (gdouble sum[LWT_LANES])
 
 /* --- the F-operation ------------------------------------------------------------ */
 
-/* Sums of a row for the fit: m[k] the sum of u^k over the points there are, t[k]
- * that of z u^k. Powers: u2 = u * u, u3 = u2 * u, u4 = u2 * u2; products z * u,
- * z * u2. */
+/* Sums over a row for the fit: m[k] of u^k over the points that are not
+ * missing, t[k] of z u^k. Powers: u2 = u * u, u3 = u2 * u, u4 = u2 * u2;
+ * products z * u, z * u2. */
 typedef struct {
   gdouble m[5];
   gdouble t[3];
 } LwtRowMoments;
 
-/* Over the picture: M[a][b], T[a][b] the sums over rows of m[a] w, t[a] w, with w
- * = 1, v, v * v, (v * v) * v, (v * v) * (v * v) for b = 0..4; a + b <= 4, <= 2. */
+/* Sums over the rows: M[a][b] of m[a] w, T[a][b] of t[a] w, with w = 1, v, v
+ * * v, (v * v) * v, (v * v) * (v * v) for b = 0..4; a + b <= 4 for M, <= 2
+ * for T. */
 typedef struct {
   gdouble m[5][5];
   gdouble t[3][3];
 } LwtMoments;
 
-/* P by least squares: Cholesky's L D L^T of the normal equations, in the order
- * of the terms. A term that those before it explain to 1e-12 (one column, few
- * points) is left out: its coefficient is 0. */
+/* P by least squares: the factorisation L D L^T of the normal equations, in
+ * the order of the terms. A term whose pivot falls below 1e-12 of its
+ * diagonal element, because earlier terms explain it (one column, few
+ * points), gets the coefficient 0. */
 LWT_INLINE void
 lwt_fit (
     const LwtMoments *moments, LwtFOperation operation, gdouble p[LWT_TERMS])
@@ -101,7 +103,7 @@ lwt_fit (
     p[0] = 0.0;
 }
 
-/* P */
+/* The polynomial P at (u, v). */
 LWT_INLINE gdouble
 lwt_polynomial (const gdouble p[LWT_TERMS], gdouble u, gdouble v)
 {
@@ -110,27 +112,28 @@ lwt_polynomial (const gdouble p[LWT_TERMS], gdouble u, gdouble v)
 
 /* --- parameters ------------------------------------------------------------------ */
 
-/* Sums over the points of a row, then of a picture. Pass one: */
+/* Pass one: sums over the points of a row, then of a picture. */
 typedef struct {
   guint64 n;
   gdouble sum;
   gdouble min, max;
 } LwtHeights;
 
-/* Pass two, h = z - mean: of |h|, h * h, (h * h) * h, (h * h) * (h * h); over the
- * cells whose four corners are there (those of a row and the next): their
- * number and the sums of lwt_cell(). */
+/* Pass two, h = z - mean: sums of |h|, h * h, (h * h) * h, (h * h) * (h *
+ * h); over the cells with four valid corners (two in a row, two in the
+ * next): their number and the sums of lwt_cell(). */
 typedef struct {
   gdouble h1, h2, h3, h4;
   guint64 cells;
   gdouble gradient, area;
 } LwtShape;
 
-/* Mean over the triangles of a cell split along both diagonals: *@gradient of g,
- * *@area of sqrt (1 + g) - 1, with g the squared gradient of a triangle. Each
- * triangle has one edge along x and one along y. ISO 25178-2:2021, D.3, Formula
- * (D.15) takes the area of both splits so. sqrt (1 + g) - 1 is written as
- * g / (sqrt (1 + g) + 1), exact for small g, with one division for the four. */
+/* Mean over the triangles of a cell split along both diagonals: *@gradient
+ * of g, *@area of sqrt (1 + g) - 1, with g the squared gradient of a
+ * triangle. Each triangle has one edge along x and one along y. The area
+ * averages both splits as in ISO 25178-2:2021, D.3, Formula (D.15). sqrt (1
+ * + g) - 1 is computed as g / (sqrt (1 + g) + 1), which is exact for small
+ * g, with one division for all four. */
 LWT_INLINE void
 lwt_cell (gdouble z00, gdouble z10, gdouble z01, gdouble z11, gdouble dx,
     gdouble dy, gdouble *gradient, gdouble *area)
@@ -162,7 +165,7 @@ lwt_parameters (const LwtHeights *heights, const LwtShape *shape,
     result.mean = heights->sum / n;
     result.sa = shape->h1 / n;
     result.sq = sqrt (shape->h2 / n);
-    /* + 0.0: whichever zero the maximum is */
+    /* + 0.0 makes a zero maximum positive */
     result.sp = (heights->max - result.mean) + 0.0;
     result.sv = result.mean - heights->min;
     result.sz = result.sp + result.sv;
@@ -182,7 +185,7 @@ lwt_parameters (const LwtHeights *heights, const LwtShape *shape,
 
 /* --- denoise --------------------------------------------------------------------- */
 
-/* The automatic threshold, in sigmas. */
+/* The automatic threshold as a multiple of sigma. */
 LWT_INLINE gdouble
 lwt_universal_factor (const LwtConfig *config)
 {
@@ -190,9 +193,9 @@ lwt_universal_factor (const LwtConfig *config)
          * config->threshold_scale;
 }
 
-/* --- integers that leave ---------------------------------------------------------
- * level = (T) z * (T) factor, limited to 0..max (NaN: 0), + (T) 0.5, cut off,
- * times 2^store_shift. */
+/* --- stored integers -----------------------------------------------------
+ * level = (T) z * (T) factor, clamped to 0..max (NaN: 0), + (T) 0.5,
+ * truncated, times 2^store_shift. */
 LWT_INLINE gdouble
 lwt_store_factor (const LwtConfig *config)
 {

@@ -11,14 +11,14 @@
 G_BEGIN_DECLS
 
 /**
- * LwtPlan: what an engine and its backend know before the first surface
+ * LwtPlan: settings and sizes known before the first surface
  * @config: checked; its wavelet is @wavelet
- * @pad: samples added on every side, [0] along x; 0 without padding
- * @width, @height: with what is padded
- * @bands: all levels of `levels`, of forward, inverse, denoise and BANDS
- * @parts: those of the parts one after the other: the first n_noise lead to the
- *   low band below the noise, the first n_roughness to that below the
- *   roughness, all to that of the form
+ * @pad: samples of padding on each side, [0] along x; 0 without padding
+ * @width, @height: of the padded picture
+ * @bands: the levels of `levels`, for forward, inverse, denoise and BANDS
+ * @parts: levels for the components in order: the first n_noise lead to the
+ *   low band below the noise, the first n_roughness to the one below the
+ *   roughness, all of them to the form
  */
 typedef struct {
   LwtConfig config;
@@ -31,19 +31,19 @@ typedef struct {
   guint n_roughness;
 } LwtPlan;
 
-/* Checks @config. */
+/* Checks @config and computes @plan. */
 gboolean lwt_plan_init (LwtPlan *plan, const LwtConfig *config, GError **error);
 
 typedef struct _LwtBackend LwtBackend;
 
-/* Whether a part of @job is made: because it leaves, or to be measured. */
+/* Whether a component of @job is computed, as output or to be measured. */
 static inline gboolean
 lwt_job_makes (const LwtJob *job, guint part)
 {
   return job->parts[part].data != NULL || (job->measured & (1u << part)) != 0;
 }
 
-/* Whether parameters of a part of @job are computed. */
+/* Whether parameters of a component of @job are computed. */
 static inline gboolean
 lwt_job_measures (const LwtConfig *config, const LwtJob *job, guint part)
 {
@@ -52,16 +52,16 @@ lwt_job_measures (const LwtConfig *config, const LwtJob *job, guint part)
 
 typedef struct {
   const gchar *name;
-  /* @plan outlives the backend. */
+  /* @plan has to outlive the backend. */
   LwtBackend *(*create) (
       const LwtPlan *plan, CvisContext *context, GError **error);
   void (*destroy) (LwtBackend *backend);
-  /* Starts on @job in @slot (below depth_in_flight), free until wait() of it.
-   * Jobs are waited for in their order. After FALSE the slot is not waited
-   * for. */
+  /* Starts @job in @slot (below depth_in_flight), which is free since its
+   * last wait(). Jobs are waited for in order. After FALSE the slot is not
+   * waited for. */
   gboolean (*submit) (
       LwtBackend *backend, guint slot, LwtJob *job, GError **error);
-  /* All of the job's results are there on return. */
+  /* On return all results of the job are complete. */
   gboolean (*wait) (LwtBackend *backend, guint slot, GError **error);
   /* (nullable): see lwt_engine_describe() */
   const gchar *(*describe) (LwtBackend *backend);

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Valid settings of an engine, and values derived from them before the first
+/* Checks of the settings, and values derived from them before the first
  * surface. */
 #include <math.h>
 
@@ -58,8 +58,9 @@ check_step (const LwtStep *step, guint number, GError **error)
     return FALSE;
   for (guint i = 0; i < step->n; i++)
     if (!isfinite ((gfloat) step->c[i]))
-      return cvis_refuse (
-          error, "weight %u of lifting step %u is %g", i, number, step->c[i]);
+      return cvis_refuse (error,
+          "weight %u of lifting step %u is %g, must be finite", i, number,
+          step->c[i]);
   return TRUE;
 }
 
@@ -70,7 +71,8 @@ check_scale (const gchar *what, gdouble scale, GError **error)
 
   if (isfinite (there) && isfinite (back) && there != 0.0f && back != 0.0f)
     return TRUE;
-  return cvis_refuse (error, "the scale of the %s band is %g", what, scale);
+  return cvis_refuse (error,
+      "the scale of the %s band is %g, must be finite and not 0", what, scale);
 }
 
 static gboolean
@@ -79,7 +81,7 @@ check_wavelet (const LwtConfig *config, GError **error)
   const LwtWavelet *wavelet = config->wavelet;
 
   if (wavelet == NULL)
-    return cvis_refuse (error, "there is no wavelet");
+    return cvis_refuse (error, "no wavelet is set");
   if (!cvis_check_range (
           "number of lifting steps", wavelet->n_steps, 0, LWT_MAX_STEPS, error)
       || !cvis_check_range ("length of the wavelet's filters", wavelet->length,
@@ -96,8 +98,8 @@ check_wavelet (const LwtConfig *config, GError **error)
       return FALSE;
   if (config->type == LWT_TYPE_I32 && !wavelet->reversible)
     return cvis_refuse (error,
-        "wavelet %s has no reversible form in integers; haar, 5/3, cdf7/5, "
-        "dd9/7 and dd13/7 have",
+        "wavelet %s has no reversible form in integers. Use haar, 5/3, cdf7/5, "
+        "dd9/7 or dd13/7.",
         wavelet->name);
   return TRUE;
 }
@@ -215,14 +217,15 @@ check_integers (const LwtConfig *config, GError **error)
     return cvis_refuse (
         error, "a transform in integers does not accept floats");
   if (config->parameters != 0)
-    return cvis_refuse (error, "there are no parameters of integers");
+    return cvis_refuse (
+        error, "parameters are not supported for transforms in integers");
   if (config->boundary == LWT_BOUNDARY_PAD_SMOOTH)
     return cvis_refuse (
         error, "a transform in integers has no boundary pad-smooth");
   return TRUE;
 }
 
-/* Input that is transformed unchanged: integers, and bands. */
+/* Input that is transformed unchanged: integers and coefficients. */
 static gboolean
 check_plain (const LwtConfig *config, GError **error)
 {
@@ -254,11 +257,11 @@ check_denoise (const LwtConfig *config, GError **error)
     return cvis_refuse (error, "threshold-scale is %g, must be above 0",
         config->threshold_scale);
   if (config->levels[0] + config->levels[1] == 0)
-    return cvis_refuse (error, "denoise needs levels");
+    return cvis_refuse (error, "denoise needs levels of at least 1");
   return TRUE;
 }
 
-/* Integers that leave are the samples again, less their noise. */
+/* Stored integers: the samples minus their noise. */
 static gboolean
 check_store (const LwtConfig *config, GError **error)
 {
@@ -269,15 +272,16 @@ check_store (const LwtConfig *config, GError **error)
   if (config->operation != LWT_OPERATION_DENOISE
       || (config->sample != LWT_SAMPLE_U8 && config->sample != LWT_SAMPLE_U16))
     return cvis_refuse (
-        error, "only what denoise makes of integers is stored as such");
+        error, "only denoise of integer samples stores integers");
   if (config->store_bits + config->store_shift > max)
-    return cvis_refuse (error, "samples of %u bits do not hold %u bits << %u",
+    return cvis_refuse (error, "samples of %u bits cannot hold %u bits << %u",
         max, config->store_bits, config->store_shift);
   if (config->z_offset != 0.0 || config->f_operation != LWT_F_NONE)
     return cvis_refuse (
         error, "stored integers have no z-offset and no f-operation");
   if (config->parameters & PART (MEASURED))
-    return cvis_refuse (error, "there are no parameters of stored integers");
+    return cvis_refuse (
+        error, "parameters are not supported for stored integers");
   return TRUE;
 }
 
@@ -382,7 +386,7 @@ lwt_plan_init (LwtPlan *plan, const LwtConfig *config, GError **error)
   plan->config = *config;
   plan->wavelet = *config->wavelet;
   plan->config.wavelet = &plan->wavelet;
-  /* added to a sample of -0 it leaves -0, so that floats are used as they come */
+  /* -0 added to a sample of -0 gives -0, so floats are not changed */
   if (plan->config.z_offset == 0.0)
     plan->config.z_offset = -0.0;
   for (guint axis = 0; axis < 2; axis++) {

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Jobs in flight, in their order; shared by the backends. */
+/* Jobs in flight, in order; shared by the backends. */
 #include "cuda/lifting/backend.h"
 
 struct _LwtEngine {
@@ -11,7 +11,7 @@ struct _LwtEngine {
   LwtBackend *backend;
   gboolean cuda;
 
-  GMutex lock; /* of what follows */
+  GMutex lock; /* protects the members below */
   LwtJob **in_flight;
   guint first, n_in_flight;
 };
@@ -51,14 +51,14 @@ lwt_engine_free (LwtEngine *engine)
   g_free (engine);
 }
 
-/* --- is the job one that can be done? --------------------------------------- */
+/* --- checks of a job ----------------------------------------------------- */
 
 static gboolean
 check_plane (const gchar *what, gconstpointer data, gsize stride, guint width,
     gsize bytes, GError **error)
 {
   if (data == NULL)
-    return cvis_refuse (error, "the %s has no memory", what);
+    return cvis_refuse (error, "the %s has no memory: set its address", what);
   if (stride < bytes * width)
     return cvis_refuse (error,
         "the stride of the %s is %" G_GSIZE_FORMAT
@@ -72,7 +72,7 @@ check_plane (const gchar *what, gconstpointer data, gsize stride, guint width,
   return TRUE;
 }
 
-/* Operations that only kernels can do. */
+/* Operations that only the CUDA backend supports. */
 static gboolean
 check_device_job (const LwtEngine *engine, const LwtJob *job, GError **error)
 {
@@ -80,18 +80,20 @@ check_device_job (const LwtEngine *engine, const LwtJob *job, GError **error)
   const LwtPlane *part = &job->parts[SURFACE_PART_MEASURED];
 
   if (job->n_copies > LWT_MAX_COPIES || (job->n_copies > 0 && !engine->cuda))
-    return cvis_refuse (error, "%u copies cannot be done", job->n_copies);
+    return cvis_refuse (error,
+        "%u copies are requested, but only the CUDA backend copies",
+        job->n_copies);
   if ((job->step > 1 && (!job->on_device || config->store_bits == 0))
       || (part->step > 1 && (!part->on_device || config->store_bits == 0)))
-    return cvis_refuse (
-        error, "samples with a step are integers on a device, of denoise");
+    return cvis_refuse (error, "a step between samples is supported only for "
+                               "denoise of integers on a device");
   return TRUE;
 }
 
 static gboolean
 check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
 {
-  static const gchar *const names[SURFACE_N_PARTS] = { "surface that comes out",
+  static const gchar *const names[SURFACE_N_PARTS] = { "output surface",
     "noise", "roughness", "waviness", "form", "bands" };
   const LwtPlan *plan = &engine->plan;
   const LwtConfig *config = &plan->config;
@@ -106,7 +108,7 @@ check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
         error, "the surface is on a device, the engine computes on the CPU");
   if (job->measured & ~config->parameters)
     return cvis_refuse (error,
-        "the engine was not made to measure all of the parts 0x%x",
+        "the engine was not configured to measure all components of 0x%x",
         job->measured);
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     const LwtPlane *part = &job->parts[i];
@@ -115,7 +117,7 @@ check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
       continue;
     if ((config->parts & (1u << i)) == 0)
       return cvis_refuse (
-          error, "the engine was not made to give the %s", names[i]);
+          error, "the engine was not configured to compute the %s", names[i]);
     if (!check_plane (names[i], part->data, part->stride,
             i == SURFACE_PART_BANDS ? plan->width : config->width,
             lwt_config_get_part_size (config, (SurfacePart) i), error))
@@ -155,7 +157,9 @@ lwt_engine_submit (LwtEngine *engine, LwtJob *job, GError **error)
   slot = (engine->first + n) % depth;
   g_mutex_unlock (&engine->lock);
   if (n == depth)
-    return cvis_refuse (error, "%u surfaces are in flight, no more fit", depth);
+    return cvis_refuse (error,
+        "%u surfaces are in flight, the maximum: wait for one of them first",
+        depth);
   clear_results (job);
   if (!engine->ops->submit (engine->backend, slot, job, error))
     return FALSE;

@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The lifting engine: surfaces in; their noise, roughness, waviness, form or
- * coefficients out, on the CPU or on a CUDA device, to the same bits.
+/* The lifting engine: separates surfaces into noise, roughness, waviness and
+ * form, or computes coefficients, on the CPU or on a CUDA device, with the
+ * same bits.
  *
- * What is computed is defined in docs/design/lifting.md; sources are named in
- * cuda/wavelet/wavelet.h. */
+ * Definitions: docs/design/lifting.md. Sources: cuda/wavelet/wavelet.h. */
 #pragma once
 
 #include "cuda/core/backend.h"
@@ -17,18 +17,18 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  LWT_OPERATION_FILTER,  /* noise + roughness + waviness + form; bands */
-  LWT_OPERATION_FORWARD, /* bands */
-  LWT_OPERATION_INVERSE, /* bands in, the surface out */
-  LWT_OPERATION_DENOISE, /* the surface with small coefficients shrunk; noise */
+  LWT_OPERATION_FILTER,  /* components, with BANDS also coefficients */
+  LWT_OPERATION_FORWARD, /* surface to coefficients */
+  LWT_OPERATION_INVERSE, /* coefficients to surface */
+  LWT_OPERATION_DENOISE, /* surface with small coefficients shrunk; noise */
 } LwtOperation;
 
 typedef enum {
-  LWT_LAYOUT_MALLAT, /* the low band in the upper left quarter, and so on */
-  LWT_LAYOUT_INTERLEAVED, /* each coefficient where its sample was */
+  LWT_LAYOUT_MALLAT,      /* the low band in the upper left quarter */
+  LWT_LAYOUT_INTERLEAVED, /* each coefficient at the position of its sample */
 } LwtLayout;
 
-/* In what is computed, and what comes out */
+/* Type of the arithmetic and of the output */
 typedef enum {
   LWT_TYPE_F32,
   LWT_TYPE_F64,
@@ -44,8 +44,8 @@ typedef enum {
   LWT_SAMPLE_U16, /* little endian */
 } LwtSample;
 
-/* Form subtracted before the transform, fitted by least squares in FP64 over the
- * points that are there */
+/* Form that is subtracted before the transform, fitted by least squares in
+ * FP64 over the points that are not missing */
 typedef enum {
   LWT_F_NONE,
   LWT_F_OFFSET, /* the mean */
@@ -54,42 +54,42 @@ typedef enum {
   LWT_F_POLY2,  /* 1, x, y, x^2, xy, y^2 */
 } LwtFOperation;
 
-/* Rule that shrinks a coefficient w at a threshold t */
+/* Rule that shrinks a coefficient w with a threshold t */
 typedef enum {
-  LWT_SHRINK_SOFT,    /* w - sign (w) t beyond t, else 0 */
-  LWT_SHRINK_HARD,    /* w beyond t, else 0 */
-  LWT_SHRINK_GARROTE, /* w - t^2 / w beyond t, else 0 */
+  LWT_SHRINK_SOFT,    /* w - sign (w) t if |w| > t, else 0 */
+  LWT_SHRINK_HARD,    /* w if |w| > t, else 0 */
+  LWT_SHRINK_GARROTE, /* w - t^2 / w if |w| > t, else 0 */
 } LwtShrink;
 
-/* Set of parts: 1 << SurfacePart */
+/* Set of components: bits 1 << SurfacePart */
 typedef guint32 LwtParts;
 
 /**
  * LwtConfig: set up with lwt_config_init(), then changed
- * @width, @height: of the surface, 1..LWT_MAX_SIDE; with `inverse` too, where
- *   what comes in is of lwt_config_get_bands_size()
+ * @width, @height: of the surface, samples, 1..LWT_MAX_SIDE. This includes
+ *   `inverse`, whose input has the size of lwt_config_get_bands_size()
  * @wavelet: (transfer none): copied by the engine
- * @levels: [0] along x, [1] along y, 0..16: of the form; of all coefficients in
- *   the other operations
- * @levels_roughness: where roughness ends and waviness begins; each at most
- *   @levels
- * @levels_noise: where noise ends and roughness begins (0: there is no noise);
- *   each at most @levels_roughness
+ * @levels: [0] along x, [1] along y, 0..16: up to the form; in other
+ *   operations all levels
+ * @levels_roughness: levels from roughness to waviness; each at most @levels
+ * @levels_noise: levels from noise to roughness (0: no noise); each at most
+ *   @levels_roughness
  * @z_scale, @z_offset: z = sample * z_scale + z_offset in metres, in FP64
  * @dx, @dy: spacing of samples in metres, above 0
- * @shrink, @threshold, @spins: of `denoise`: threshold in metres, 0: sigma
+ * @shrink, @threshold, @spins: for `denoise`: threshold in metres; 0: sigma
  *   sqrt (2 ln N), sigma = median |w| / 0.6745 of the finest diagonal band,
- *   times @threshold_scale; spins: shifts of the grid averaged, 1..16
- * @store_bits, @store_shift: of `denoise` of U8 and U16: MEASURED leaves in the
- *   type of the samples, as round (z / (z_scale 2^store_shift)) limited to 0..
- *   2^store_bits - 1, times 2^store_shift. 0 bits: as the type computed in
- * @parts: what is wanted of NOISE, ROUGHNESS, WAVINESS, FORM, BANDS (filter);
- *   BANDS (forward); MEASURED (inverse); MEASURED, NOISE (denoise)
+ *   times @threshold_scale; spins: number of grid shifts averaged, 1..16
+ * @store_bits, @store_shift: for `denoise` of U8 and U16: MEASURED has the
+ *   type of the samples, round (z / (z_scale 2^store_shift)) clamped to
+ *   0..2^store_bits - 1, times 2^store_shift. 0 bits: the type of the
+ *   arithmetic
+ * @parts: wanted components: of NOISE, ROUGHNESS, WAVINESS, FORM, BANDS
+ *   (filter); BANDS (forward); MEASURED (inverse); MEASURED, NOISE (denoise)
  * @parameters: components whose SurfaceParameters are wanted; not BANDS
  * @threads: of the CPU backend; 0: one per processor
  * @depth_in_flight: jobs that may be submitted and not waited for, 1..8
- * @device_memory: bytes of the device that may be used, 0: what is free;
- *   larger surfaces are done in row blocks, to the same bits
+ * @device_memory: bytes of device memory that may be used, 0: all free
+ *   memory; larger surfaces are computed in row blocks, with the same bits
  */
 typedef struct {
   guint width, height;
@@ -117,33 +117,35 @@ typedef struct {
 } LwtConfig;
 
 void lwt_config_init (LwtConfig *config);
-/* Returns: FALSE with CVIS_ERROR_INVALID naming the first field that is out of
- * range or does not go with another. */
+/* Returns: FALSE with CVIS_ERROR_INVALID naming the first field that is out
+ * of range or contradicts another. */
 gboolean lwt_config_check (const LwtConfig *config, GError **error);
-/* Size of BANDS: that of the surface, but with a padded boundary. */
+/* Size of BANDS: that of the surface, or with a padded boundary of the
+ * padded one. */
 void lwt_config_get_bands_size (
     const LwtConfig *config, guint *width, guint *height);
-/* Bytes of a sample that comes in, and of one of the parts. */
+/* Bytes of an input sample, and of a sample of @type. */
 gsize lwt_sample_get_size (LwtSample sample);
 gsize lwt_type_get_size (LwtType type);
-/* Bytes of a sample of a part that leaves. */
+/* Bytes of a sample of a component of the output. */
 gsize lwt_config_get_part_size (const LwtConfig *config, SurfacePart part);
 
-/* Levels whose cut-off is next to @lambda metres with samples @spacing metres
- * apart: round (log2 (lambda / (2 spacing))), 0..LWT_MAX_LEVELS. */
+/* Number of levels whose cut-off is nearest to @lambda metres for samples
+ * @spacing metres apart: round (log2 (lambda / (2 spacing))),
+ * 0..LWT_MAX_LEVELS. */
 guint lwt_levels_for_cutoff (gdouble lambda, gdouble spacing);
-/* The wavelength whose amplitude @levels halve: 2^(levels + 1)
- * spacing. For db4, 9/7 and longer filters within 1 %, for haar 13 % less. */
+/* Wavelength in metres whose amplitude @levels halve: 2^(levels + 1)
+ * spacing. Exact to 1 % for db4, 9/7 and longer filters; for haar 13 % less. */
 gdouble lwt_cutoff_of_levels (guint levels, gdouble spacing);
 
 /**
- * LwtPlane: where a part goes; of @type, or as config->store_bits says; %NULL
- *   data: not wanted this time
+ * LwtPlane: memory for a component, of the config's @type or store_bits;
+ * %NULL data: not wanted this time
  * @stride: bytes from row to row, a multiple of the sample's size
- * @pinned: lies in memory of cvis_pinned_alloc()
+ * @pinned: in memory of cvis_pinned_alloc()
  * @on_device: a device pointer (CUDA only)
- * @step: of samples on the device, stored as integers: samples from column to
- *   column; 0 is 1
+ * @step: for integers stored on the device: samples from column to column; 0
+ *   means 1
  */
 typedef struct {
   gpointer data;
@@ -153,7 +155,7 @@ typedef struct {
   guint step;
 } LwtPlane;
 
-/* Rows that are copied from one place on the device to another as they are. */
+/* Rows to copy unchanged within the device's memory. */
 typedef struct {
   gconstpointer from;
   gpointer to;
@@ -166,29 +168,30 @@ typedef struct {
 
 /**
  * LwtJob: a surface. Belongs to the engine from lwt_engine_submit() until
- *   lwt_engine_wait() returns it, as does the memory behind it
- * @data, @stride, @pinned, @on_device: the samples. NaN: the point is missing
- *   (infinite ones too): filled in for the transform, NaN in all parts that
- *   come out but BANDS
- * @stream: of @on_device: a CUstream whose work is waited for; %NULL: the legacy
- *   default stream. Parts on the device are complete when wait has returned
- * @step: of integers @on_device: samples from column to column; 0 is 1
- * @n_copies, @copies: done beside it (CUDA only), complete when wait has returned;
- *   ordered as the samples are
+ * lwt_engine_wait() returns it, and so does the memory it points to
+ * @data, @stride, @pinned, @on_device: the samples. A NaN or infinite sample
+ *   is a missing point: filled for the transform, NaN in all components
+ *   except BANDS
+ * @stream: with @on_device: a CUstream whose work is waited for; %NULL: the
+ *   legacy default stream. Components on the device are complete when
+ *   lwt_engine_wait() has returned
+ * @step: for integers @on_device: samples from column to column; 0 means 1
+ * @n_copies, @copies: additional copies (CUDA only), ordered after @stream;
+ *   complete when lwt_engine_wait() has returned
  * @parts: by SurfacePart
- * @measured: set of parts: their parameters are wanted although they go nowhere
- *   (their plane has no data). Nothing of them is copied or stored
- * @missing: (out): points that are missing
- * @offset: (out): metres that were taken off and are in no part:
- *   z = offset + the sum of the parts. 0 but for the F-operations that take the
- *   mean off
- * @polynomial: (out): what the F-operation took off, in metres: [0] + [1] u +
- *   [2] v + [3] u^2 + [4] u v + [5] v^2, u = (2 x + 1 - width) / width, v =
- *   (2 y + 1 - height) / height. [0] is @offset; the rest is in the form
- *   (denoise: in MEASURED)
- * @threshold: (out): that of `denoise`
- * @parameters: (out): by SurfacePart, of those that config->parameters names and
- *   that have a plane or are in @measured; else zeros
+ * @measured: set of components whose parameters are wanted although they
+ *   have no plane. They are neither copied nor stored
+ * @missing: (out): number of missing points
+ * @offset: (out): metres subtracted that are in no component: z = offset +
+ *   the sum of the components. 0 except for F-operations that subtract the
+ *   mean
+ * @polynomial: (out): polynomial subtracted by the F-operation, in metres:
+ *   [0] + [1] u + [2] v + [3] u^2 + [4] u v + [5] v^2, u = (2 x + 1 - width)
+ *   / width, v = (2 y + 1 - height) / height. [0] is @offset; the rest is in
+ *   the form (denoise: in MEASURED)
+ * @threshold: (out): used by `denoise`, metres
+ * @parameters: (out): by SurfacePart, for components of config->parameters
+ *   that have a plane or are in @measured; otherwise zeros
  */
 typedef struct {
   gconstpointer data;
@@ -210,29 +213,30 @@ typedef struct {
 
 typedef struct _LwtEngine LwtEngine;
 
-/* @context: (nullable): the CUDA context to compute in; %NULL for the CPU. All
- * memory is allocated here. */
+/* Allocates all memory. @context: (nullable): the CUDA context to compute
+ * in; %NULL: the CPU. Returns: %NULL with CVIS_ERROR_INVALID, _MEMORY or
+ * _CUDA */
 LwtEngine *lwt_engine_new (
     const LwtConfig *config, CvisContext *context, GError **error);
-/* Waits for what is in flight. */
+/* Waits for surfaces in flight and frees the engine. */
 void lwt_engine_free (LwtEngine *engine);
 
-/* Hands the next surface over; CUDA starts on it, the CPU computes in
- * lwt_engine_wait(). Submitting more than are allowed in flight is an error. On
- * FALSE it stays the caller's. submit may run in one thread while wait runs in
- * another. */
+/* Submits the next surface. CUDA starts at once, the CPU computes in
+ * lwt_engine_wait(). More surfaces than allowed in flight are an error. On
+ * FALSE the caller keeps the surface. submit may run in one thread while
+ * wait runs in another. */
 gboolean lwt_engine_submit (LwtEngine *engine, LwtJob *job, GError **error);
 
-/* Completes the surface that was submitted first and is still in flight, and
- * returns it in @job: %NULL if there is none. On FALSE it is returned too, its
- * parts are not valid. */
+/* Completes the oldest surface in flight and returns it in @job: %NULL if
+ * there is none. On FALSE it is returned too, but its components are not
+ * valid. */
 gboolean lwt_engine_wait (LwtEngine *engine, LwtJob **job, GError **error);
 
-/* Which transform kernels the next surface will get on CUDA, for messages: those
- * compiled at run time ("NVRTC 13.0, cached"), or why the precompiled ones. For
- * the thread that submits.
- * Returns: (nullable): text that is valid until the next call with @engine; %NULL
- *   if there is no choice */
+/* Describes the transform kernels for the next surface on CUDA, for
+ * messages: compiled at run time ("NVRTC 13.0, cached"), or the reason for
+ * the precompiled ones. For the thread that submits.
+ * Returns: (nullable): text valid until the next call with @engine; %NULL if
+ * there is only one kind of kernels */
 const gchar *lwt_engine_describe (LwtEngine *engine);
 
 G_END_DECLS

@@ -6,11 +6,12 @@
 
 #include "cuda/lifting/arithmetic.h"
 
-/* Samples of a long line that decide: between its ends all are alike. */
+/* Length of a line that is tested instead of longer ones: between its ends
+ * all samples are alike. */
 #define ENOUGH 4096
 
-/* From the low band backwards: @seen samples are those that what comes after the
- * step depends on. */
+/* One step backwards, from the low band: @seen are the samples that the
+ * later steps depend on. */
 static void
 look_back (const LwtStep *step, LwtBoundary boundary, gboolean *seen, gint n)
 {

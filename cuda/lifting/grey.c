@@ -92,7 +92,7 @@ lwt_sample_with_mask (LwtSample sample)
                                                               : LWT_SAMPLE_F32;
 }
 
-/* The source may lie at any address. */
+/* The source may have any alignment. */
 #define DEFINE_MASKED_ROW(name, S, T)                                          \
   static void name (const guint8 *restrict from, const guint8 *restrict mask,  \
       guint n, void *restrict to)                                              \

@@ -2,28 +2,27 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Which levels a transform has, and how large what they take in and give out
- * is. */
+/* Levels of a transform, and sizes of its pictures and bands. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* Levels of one axis */
+/* Largest number of levels of an axis */
 #define LWT_MAX_LEVELS 16
-/* Those of a chain: both axes may be done one after the other, in three
- * segments. */
+/* Largest number of levels of a chain: both axes may be split one after the
+ * other, in three segments. */
 #define LWT_MAX_CHAIN (3 * LWT_MAX_LEVELS)
-/* Samples along an axis, with what is padded */
+/* Largest number of samples along an axis, with padding */
 #define LWT_MAX_SIDE (1u << 20)
 
 /**
  * LwtLevel:
- * @x, @y: whether rows (along x) and columns (along y) are split. An axis of one
- *   sample is not, nor scaled
- * @width, @height: of what is split
- * @low_width, @low_height: of its low band, which the next level splits
+ * @x, @y: whether rows (along x) and columns (along y) are split. An axis of
+ *   one sample is neither split nor scaled
+ * @width, @height: of the input
+ * @low_width, @low_height: of its low band, the input of the next level
  */
 typedef struct {
   gboolean x, y;
@@ -36,16 +35,16 @@ typedef struct {
   LwtLevel levels[LWT_MAX_CHAIN];
 } LwtChain;
 
-/* An empty chain. */
+/* Makes an empty chain. */
 void lwt_chain_init (LwtChain *chain);
-/* Appends max (@levels_x, @levels_y) levels to what @width x @height samples
- * have become: level i splits the rows if i < levels_x, the columns if i <
- * levels_y. */
+/* Appends max (@levels_x, @levels_y) levels to the chain, whose input has
+ * @width x @height samples: level i splits the rows if i < levels_x, the
+ * columns if i < levels_y. */
 void lwt_chain_append (
     LwtChain *chain, guint width, guint height, guint levels_x, guint levels_y);
 
-/* Samples that padding adds on each side of an axis of a transform of @levels: (length -
- * 1) (2^levels - 1) / 2, rounded up to a multiple of 2^levels. */
+/* Samples of padding on each side of an axis for a transform of @levels:
+ * (length - 1) (2^levels - 1) / 2, rounded up to a multiple of 2^levels. */
 guint64 lwt_pad (guint length, guint levels);
 
 G_END_DECLS

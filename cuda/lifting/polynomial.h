@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The polynomial P of the F-operation (docs/design/lifting.md, "Filter"). Read by
- * NVRTC too, which has no other headers. */
+/* The polynomial P of the F-operation (docs/design/lifting.md, "Filter").
+ * Also included by NVRTC, which has no other headers. */
 #pragma once
 
 #ifdef __CUDACC__

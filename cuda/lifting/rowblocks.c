@@ -20,9 +20,8 @@ is_periodic (const LwtRowBlocks *blocks)
   return blocks->plan->config.boundary == LWT_BOUNDARY_PERIODIC;
 }
 
-/* Samples from one to the farthest that it is made of, to either side: near an
- * edge where neighbours are mirrored what a step reaches on one side it reaches
- * on the other. */
+/* Largest distance, to either side, from a sample to one that it depends on:
+ * near an edge, mirrored neighbours extend a step's reach to the other side. */
 static guint
 get_reach (const LwtWavelet *wavelet)
 {
@@ -50,7 +49,7 @@ lwt_row_blocks_init (LwtRowBlocks *blocks, const LwtPlan *plan, GError **error)
       + 2 * (guint64) MAX (ABS (wavelet->shift_low), ABS (wavelet->shift_high));
 
   *blocks = (LwtRowBlocks){ .plan = plan, .grid = 1u << splits };
-  /* reach 2^0 + reach 2^1 + .., there and back */
+  /* reach 2^0 + reach 2^1 + .., doubled for the inverse */
   reach *= blocks->grid - 1;
   if (operation == LWT_OPERATION_FILTER || operation == LWT_OPERATION_DENOISE)
     reach *= 2;
@@ -60,10 +59,10 @@ lwt_row_blocks_init (LwtRowBlocks *blocks, const LwtPlan *plan, GError **error)
       || (plan->height % blocks->grid == 0 && blocks->halo <= plan->height))
     return TRUE;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-      "with the boundary periodic a surface of %u rows that does not fit into "
-      "the device's memory can be done in row blocks only if they are a "
+      "with the boundary periodic a surface of %u rows that exceeds "
+      "the device memory needs a number of rows that is a "
       "multiple of "
-      "%u and at least %u; the boundary symmetric asks for neither",
+      "%u and at least %u. Use the boundary symmetric, or backend=cpu.",
       plan->height, blocks->grid, blocks->halo);
   return FALSE;
 }
@@ -118,9 +117,9 @@ lwt_row_blocks_chain (const LwtChain *whole, guint height, LwtChain *chain)
   }
 }
 
-/* Rows that are entries of a band, low or high, after @splits: in the band's
- * picture @own_n from @own on, in the whole @n from @place on; in @width columns
- * from @column on. */
+/* Rows of a block that are entries of a band, low or high, after @splits:
+ * rows @own.. of the band in the block's picture equal rows @place.. in the
+ * whole, @n of them, @width columns from @column on. */
 typedef struct {
   guint splits;
   guint own, own_n, place, n;
@@ -178,7 +177,7 @@ lwt_row_blocks_get_runs (const LwtRowBlocks *blocks, const LwtRowBlock *block,
       high.n -= low.n;
       n += add_runs (blocks, block, all, &high, runs + n);
     }
-    /* beside the low band along x its rows are split no more */
+    /* beside the low band along x, its rows are not split again */
     high = low;
     high.column = level->low_width;
     high.width -= level->low_width;

@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The arithmetic of feature specification "pbf40-v1" for one value at a time,
- * inline for the CPU and the GPU. Everything here gives the same bits on both:
- * integers where the result is an integer, otherwise single IEEE 754
- * operations in a fixed order (the compilers are told to fuse none, see
- * cuda/meson.build; fmaf() is written where it is meant). */
+/* Arithmetic of feature specification "pbf40-v1" for single values, inline
+ * for the CPU and the GPU, with the same bits on both: integers where the
+ * result is an integer, otherwise single IEEE 754 operations in a fixed
+ * order. The compilers fuse none of them (cuda/meson.build); fused
+ * operations are written as fmaf(). */
 #pragma once
 
 #include <math.h>
@@ -19,13 +19,13 @@
 #define PBF_INLINE static inline
 #endif
 
-/* Positions are compared with pixels in 32 bits. Beyond this many pixels from
- * the ROI none of its pixels lies in any disc (radii are at most 57), so the
- * clamp changes no result. */
+/* Largest distance of a position from the ROI, in pixels. Beyond it no pixel
+ * of the ROI lies in any disc (radii are at most 57), so clamping changes no
+ * result. */
 #define PBF_REACH_PX 64
 
-/* Largest area and count kept of spatters in a whole frame: keeps the exact
- * variance of 1024 of them within 64 bits. */
+/* Upper limit of the area and count of spatters in a whole frame: keeps the
+ * exact variance over 1024 frames within 64 bits. */
 #define PBF_AREA_MAX ((1 << 21) - 1)
 
 /* Divisor of raw feature @index. */
@@ -37,8 +37,8 @@ pbf_scale (guint index)
                                                        : 1.0f;
 }
 
-/* Position relative to an ROI of @side pixels in Q8, clamped so that squares fit
- * 32 bits, unsigned. */
+/* Position relative to an ROI of @side pixels, Q8, clamped so that its
+ * square fits 32 bits unsigned. */
 PBF_INLINE gint32
 pbf_clamp_reach (gint64 q8, gint32 side)
 {
@@ -48,8 +48,8 @@ pbf_clamp_reach (gint64 q8, gint32 side)
   return (gint32) (q8 < low ? low : q8 > high ? high : q8);
 }
 
-/* Start of the ROI of @side pixels along one axis: @e_q8 the position, @size the
- * frame's. */
+/* Start of the ROI of @side pixels along one axis; @e_q8: expected position,
+ * Q8; @size: of the frame, pixels. */
 PBF_INLINE gint32
 pbf_roi_start (gint32 e_q8, gint32 size, gint32 side, gint32 align)
 {
@@ -62,7 +62,7 @@ pbf_roi_start (gint32 e_q8, gint32 size, gint32 side, gint32 align)
   return start - start % align;
 }
 
-/* Had the ROI to be moved to stay in the frame? */
+/* Whether the ROI was moved to stay inside the frame. */
 PBF_INLINE gboolean
 pbf_roi_clamped (gint32 e_q8, gint32 size, gint32 side)
 {
@@ -71,7 +71,8 @@ pbf_roi_clamped (gint32 e_q8, gint32 size, gint32 side)
   return start < 0 || start > size - side;
 }
 
-/* Does the pool's bounding box touch the edge of its ROI of @side pixels? */
+/* Whether the melt pool's bounding box touches the edge of its ROI of @side
+ * pixels. */
 PBF_INLINE gboolean
 pbf_box_at_edge (const PbfResult *r, gint32 side)
 {
@@ -95,10 +96,9 @@ pbf_sector (gint32 dx, gint32 dy)
   return dx < 0 ? 3 : 0;
 }
 
-/* tan of 20, 40, 60 and 80 degrees as p / q, convergents of their continued
- * fractions with q > 255: no fraction of two numbers up to 255 lies between
- * one of them and the true tangent, so comparing with it is exact for
- * gradients. */
+/* tan of 20, 40, 60 and 80 degrees as p / q, convergents of the continued
+ * fractions with q > 255. No fraction of two numbers up to 255 lies between
+ * a convergent and the true tangent, so comparisons are exact for gradients. */
 #define PBF_TAN20_P 99
 #define PBF_TAN20_Q 272
 #define PBF_TAN40_P 485
@@ -135,9 +135,9 @@ pbf_gradient_q16 (gint32 gx, gint32 gy)
 #endif
 }
 
-/* From sums over the gradients whose angle, folded into 0..90 degrees, is at
- * least 20 j degrees (@all), and over those of them that point to the left
- * (@left), to the nine bins. */
+/* Sums for the nine bins from sums over the gradients whose angle, folded
+ * into 0..90 degrees, is at least 20 j degrees (@all), and over those of
+ * them that point left (@left). */
 PBF_INLINE void
 pbf_hog_unfold (const gint64 all[5], const gint64 left[5], gint64 sums[9])
 {
@@ -148,8 +148,8 @@ pbf_hog_unfold (const gint64 all[5], const gint64 left[5], gint64 sums[9])
   sums[4] = all[4];
 }
 
-/* The nine sums of gradient lengths (Q16), each divided by the root of the sum
- * of their squares + 1, Q16. */
+/* Normalises nine sums of gradient lengths (Q16) by the root of the sum of
+ * their squares + 1; Q16. */
 PBF_INLINE gdouble
 pbf_hog_norm (const gint64 sums[9])
 {
@@ -182,7 +182,8 @@ typedef struct {
   gint32 n, sx, sy, sxx, syy, sxy;
 } PbfMoments;
 
-/* 12 n^2 times the central second moments, 1/12 on the diagonal: exact. */
+/* 12 n^2 times the central second moments, with 1/12 added on the diagonal;
+ * exact. */
 PBF_INLINE void
 pbf_central (const PbfMoments *m, gdouble *a, gdouble *b, gdouble *c)
 {
@@ -216,8 +217,8 @@ pbf_mean_q8 (guint32 sum, guint32 n)
   return n ? (gint32) ((sum * 256u + n / 2) / n) : 0;
 }
 
-/* Centroid of pixels whose columns add up to @sum, relative to column @first,
- * at the pixels' centres, Q8. */
+/* Centroid of pixels with column sum @sum, relative to column @first, at
+ * pixel centres, Q8. */
 PBF_INLINE gint32
 pbf_centroid_q8 (guint64 sum, guint64 n, gint32 first)
 {
@@ -262,8 +263,8 @@ pbf_orientation_deg (const PbfMoments *m)
   return 0.5f * pbf_atan2_deg ((gfloat) (2.0 * c), (gfloat) (a - b));
 }
 
-/* A spatter of @area pixels as the record describes it: its centroid and the expected
- * position (@ex, @ey), Q8. */
+/* Describes a spatter of @area pixels relative to the expected position
+ * (@ex, @ey), Q8. */
 PBF_INLINE void
 pbf_place_spatter (PbfSpatter *spatter, guint32 area, gint32 x_q8, gint32 y_q8,
     gint32 ex, gint32 ey)
@@ -279,7 +280,8 @@ pbf_place_spatter (PbfSpatter *spatter, guint32 area, gint32 x_q8, gint32 y_q8,
       (gfloat) (sqrt ((gdouble) (dx * dx + dy * dy)) / 256.0);
 }
 
-/* The same from sums over its pixels relative to (@first_x, @first_y) of the frame. */
+/* The same from sums over its pixels relative to (@first_x, @first_y) of the
+ * frame. */
 PBF_INLINE void
 pbf_describe_spatter (PbfSpatter *spatter, guint32 area, guint64 sx, guint64 sy,
     gint32 first_x, gint32 first_y, gint32 ex, gint32 ey)
@@ -318,8 +320,8 @@ pbf_exp (gfloat x)
   return p * scale;
 }
 
-/* A NaN (weights may overflow) has one pattern of bits too: the one
- * that arithmetic leaves differs between processors. */
+/* Replaces any NaN (weights may overflow) by one bit pattern, because the
+ * patterns of different processors differ. */
 PBF_INLINE gfloat
 pbf_one_nan (gfloat x)
 {

@@ -16,15 +16,16 @@ typedef struct {
   PbfBackend *(*create) (const PbfConfig *config, const PbfParams *params,
       PbfModel *model, CvisContext *context, GError **error);
   void (*destroy) (PbfBackend *backend);
-  /* @slot: 0..depth-1, free until wait() of it; batches come in the order of
-   * their slots, and are waited for in that order. @position: frames of the
-   * stream before the batch, lost ones counted, but for its own first gap. */
+  /* @slot: 0..depth-1, free since its wait(); batches are submitted in the
+   *   order of the slots and waited for in that order. @position: frames of
+   *   the stream before the batch, including lost ones except those directly
+   *   before its first frame. */
   gboolean (*submit) (PbfBackend *backend, guint slot, PbfBatch *batch,
       guint64 position, GError **error);
   gboolean (*wait) (
       PbfBackend *backend, guint slot, PbfBatch *batch, GError **error);
   void (*reset) (PbfBackend *backend);
-  /* Has the backend given up its own way for another one? NULL: never does. */
+  /* Whether another backend has taken over. NULL: never */
   gboolean (*has_fallen_back) (PbfBackend *backend);
 } PbfBackendOps;
 

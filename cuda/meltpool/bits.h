@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Which columns of a row of the ROI lie within a disc, in a sector of a half
- * plane; for ROIs of 40 x 40 pixels as words of 40 bits, bit x for column x. For
- * the CPU and the GPU. */
+/* Columns of a row of the ROI that lie within a disc, or in a sector of a
+ * half plane. For ROIs of 40 x 40 pixels these are words of 40 bits, bit x
+ * for column x. For the CPU and the GPU. */
 #pragma once
 
 #include "cuda/meltpool/arithmetic.h"
@@ -45,8 +45,8 @@ pbf_column_beyond (gint32 e, gint32 d)
   return ((d - 128 + e) >> 8) + 1;
 }
 
-/* How far to either side of (ex, ey) the disc of @radius2 (Q16) reaches in row
- * @y, Q8, positions clamped by pbf_clamp_reach(); -1 if it does not meet it. */
+/* Half width of the disc of @radius2 (Q16) around (ex, ey) in row @y, Q8,
+ * for positions clamped by pbf_clamp_reach(); -1: the row misses the disc. */
 PBF_INLINE gint32
 pbf_disc_half (gint y, gint32 ey, guint32 radius2)
 {
@@ -58,8 +58,8 @@ pbf_disc_half (gint y, gint32 ey, guint32 radius2)
   return met ? half : -1;
 }
 
-/* How far to either side of ex the sectors that hold the vertical reach in row
- * @y: |dy| / tan 60 degrees. */
+/* Half width in row @y of the sectors that contain the vertical: |dy| / tan
+ * 60 degrees, Q8. */
 PBF_INLINE gint32
 pbf_sector_half (gint y, gint32 ey)
 {
@@ -68,7 +68,8 @@ pbf_sector_half (gint y, gint32 ey)
   return pbf_root ((gint32) ((guint32) dy * (guint32) dy / 3));
 }
 
-/* Columns of row @y whose centres lie within the root of @radius2 of (ex, ey). */
+/* Columns of row @y with centres inside the disc of @radius2 around (ex,
+ * ey). */
 PBF_INLINE guint64
 pbf_disc_row (gint y, gint32 ex, gint32 ey, guint32 radius2)
 {
@@ -78,9 +79,9 @@ pbf_disc_row (gint y, gint32 ex, gint32 ey, guint32 radius2)
          & ~pbf_bits_from (pbf_column_beyond (ex, half));
 }
 
-/* Row @y of the ring of the polar features, cut into the three sectors of its
- * half plane: those to the right (0 or 5), in the middle (1 or 4), to the left
- * (2 or 3) of @ex; the first of each pair where y is not above @ey. */
+/* Splits row @y of the ring of the polar features into the three sectors of
+ * its half plane: right (0 or 5), middle (1 or 4) and left (2 or 3) of @ex;
+ * the first number of each pair for rows at or below @ey. */
 PBF_INLINE void
 pbf_polar_row (gint y, gint32 ex, gint32 ey, guint32 inner2, guint32 outer2,
     guint64 *right, guint64 *middle, guint64 *left)
@@ -94,6 +95,6 @@ pbf_polar_row (gint y, gint32 ex, gint32 ey, guint32 inner2, guint32 outer2,
   *right = ring & pbf_bits_from (pbf_column_beyond (ex, narrow));
   *left = ring & ~pbf_bits_from (pbf_column_beyond (ex, -narrow - 1));
   if (dy == 0)
-    *right = ring & ~*left; /* the centre itself is in sector 0 */
+    *right = ring & ~*left; /* the centre belongs to sector 0 */
   *middle = ring & ~*right & ~*left;
 }

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The homography as text, and applied. */
+/* Parses the homography and applies it. */
 #include "cuda/meltpool/calibration.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Scaled to rows and columns whose largest entry is about 1, a matrix whose
- * last pivot is smaller maps the plate onto a line as far as doubles tell. */
+/* Pivot, after scaling rows and columns to about 1, below which a matrix
+ * maps the plate to a line within double precision. */
 #define SINGULAR_PIVOT 1e-10
 
 static const gchar *
@@ -43,8 +43,8 @@ parse_number (const gchar *text, const gchar **p, guint index, gdouble *value,
   return TRUE;
 }
 
-/* Divides row (@stride 3, @step 1) or column by a power of two near its
- * largest entry. Returns: FALSE if it is all zeros. */
+/* Divides a row (@stride 3, @step 1) or a column by a power of two near its
+ * largest entry. Returns: FALSE if it is all zeros */
 static gboolean
 scale_line (gdouble *line, guint step)
 {
@@ -61,8 +61,9 @@ scale_line (gdouble *line, guint step)
   return TRUE;
 }
 
-/* Whether it maps the plate onto a line or a point, as far as doubles tell:
- * Gaussian elimination with complete pivoting, after equilibration. */
+/* Whether the matrix maps the plate to a line or a point within double
+ * precision: Gaussian elimination with complete pivoting, after
+ * equilibration. */
 static gboolean
 calibration_is_singular (const PbfCalibration *calibration)
 {

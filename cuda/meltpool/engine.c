@@ -13,7 +13,7 @@ struct _PbfEngine {
   guint max_batch, depth;
   guint64 position;
 
-  GMutex lock; /* of what follows */
+  GMutex lock; /* protects the members below */
   PbfBatch *in_flight[16];
   guint first, n_in_flight;
 };
@@ -94,7 +94,7 @@ pbf_config_check (const PbfConfig *config, GError **error)
   return TRUE;
 }
 
-/* r^2 in Q16, such that d2 <= it means d <= r for integers d2 */
+/* r^2 in Q16, rounded such that d2 <= r^2 means d <= r for integers d2 */
 static guint32
 square_q16 (gdouble radius)
 {
@@ -200,7 +200,8 @@ pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error)
   if (engine->n_in_flight == engine->depth) {
     g_mutex_unlock (&engine->lock);
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "%u batches are in flight, no more fit", engine->depth);
+        "%u batches are in flight, the maximum: wait for one of them first",
+        engine->depth);
     return FALSE;
   }
   slot = (engine->first + engine->n_in_flight) % engine->depth;

@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The melt-pool engine: frames in, PbfResult records out (feature
- * specification "pbf40-v1"), on the CPU or on a CUDA device, to the same bits.
+ * specification "pbf40-v1"), on the CPU or on a CUDA device, with the same
+ * bits.
  *
- * Source: A. Nourazar, B. Booth, B. Goossens, A GPU Optimization Workflow for
- * Real-time Execution of Ultra-high Frame Rate Computer Vision Applications,
- * J. Real-Time Image Processing 2023, section 3; the definitions where it is
- * silent are those of docs/design/meltpool.md. */
+ * Source: A. Nourazar, B. Booth, B. Goossens, A GPU Optimization Workflow
+ * for Real-time Execution of Ultra-high Frame Rate Computer Vision
+ * Applications, J. Real-Time Image Processing 2023, section 3.
+ * docs/design/meltpool.md has the definitions, also where the paper is
+ * silent. */
 #pragma once
 
 #include "cuda/core/backend.h"
@@ -18,13 +20,13 @@
 
 G_BEGIN_DECLS
 
-/* Limits of PbfConfig.roi_size. */
+/* Limits of PbfConfig.roi_size, pixels. */
 #define PBF_MIN_ROI 32
 #define PBF_MAX_ROI 128
 
 typedef enum {
-  PBF_SPATTER_SCOPE_ROI,   /* spatters are looked for in the ROI */
-  PBF_SPATTER_SCOPE_FRAME, /* in the whole frame: components that hold no pixel
+  PBF_SPATTER_SCOPE_ROI,   /* spatters are searched in the ROI */
+  PBF_SPATTER_SCOPE_FRAME, /* in the whole frame: components without a pixel
                             * of the ROI's melt pool */
 } PbfSpatterScope;
 
@@ -47,51 +49,54 @@ typedef enum {
   PBF_LABELLING_RUNS,  /* runs and union-find */
 } PbfLabelling;
 
-/* How a batch reaches the device; the CPU backend does not care. */
+/* How a batch reaches the device; no effect on the CPU backend. */
 typedef enum {
   PBF_TRANSFER_AUTO, /* whichever moves fewer bytes */
   PBF_TRANSFER_COPY, /* whole frames by copy engine */
-  PBF_TRANSFER_MAP,  /* kernels read the ROI from pinned memory */
+  PBF_TRANSFER_MAP,  /* kernels read the ROI from page-locked memory */
 } PbfTransfer;
 
 /* How a CUDA device computes. */
 typedef enum {
-  PBF_MODE_AUTO, /* PBF_MODE_PERSISTENT for batches of up to PBF_FEW_FRAMES that it can
-                   * compute, PBF_MODE_BATCH for others */
-  PBF_MODE_BATCH,      /* kernels launched for each batch */
-  PBF_MODE_GRAPH,      /* as BATCH, full batches as a CUDA graph */
-  PBF_MODE_PERSISTENT, /* one kernel that stays and takes frames from a ring; for
-                        * regions of 40 x 40 pixels, PBF_SPATTER_SCOPE_ROI and frames
-                        * in host memory */
+  PBF_MODE_AUTO,  /* PBF_MODE_PERSISTENT for batches of up to PBF_FEW_FRAMES
+                  * frames if the resident kernel supports the settings,
+                  * otherwise PBF_MODE_BATCH */
+  PBF_MODE_BATCH, /* kernels launched for each batch */
+  PBF_MODE_GRAPH, /* as BATCH, full batches as a CUDA graph */
+  PBF_MODE_PERSISTENT, /* one resident kernel takes frames from a ring; for
+                        * regions of 40 x 40 pixels, PBF_SPATTER_SCOPE_ROI
+                        * and frames in host memory */
 } PbfMode;
 
 #define PBF_FEW_FRAMES 4
 
 /**
  * PbfConfig: set up with pbf_config_init(), then changed
- * @width, @height: of the frames, roi_size..16384
- * @threshold: 1..255; a pixel is foreground if it is not below
+ * @width, @height: of the frames, pixels, roi_size..16384
+ * @threshold: 1..255; a pixel is foreground if it is >= threshold
  * @connectivity: 4 or 8
- * @search_radius: of the disc round the expected position, 0..40 px
- * @roi_size: side of the ROI, a multiple of 8 pixels, 32..128; 40 is the paper's
- *   and the fastest
+ * @search_radius: of the disc around the expected position, 0..40 pixels
+ * @roi_size: side of the ROI, a multiple of 8 pixels, 32..128; 40 is the
+ *   paper's and the fastest
  * @roi_align: the ROI's left column is a multiple of it: 1, 2, 4, 8, 16, 32
  * @min_spatter_area: 1..65535 pixels
- * @polar_inner, @polar_outer: 0 <= inner <= outer <= 57 px
- * @analyse_empty: features of empty frames are computed too; they carry EMPTY
- *   and EXCLUDED and stay out of the window (PBF_EMPTY_FRAMES_ANALYSE)
+ * @polar_inner, @polar_outer: 0 <= inner <= outer <= 57 pixels
+ * @analyse_empty: features of empty frames are computed too; these records
+ *   have the flags EMPTY and EXCLUDED and do not enter the window
+ *   (PBF_EMPTY_FRAMES_ANALYSE)
  * @window: length of the temporal window, 1..1024 frames
  * @max_gap: for PBF_WINDOW_RESET_GAP, 0..1000000 frames
  * @mode: of the CUDA backend, see pbf_config_mode()
  * @parallel_frames: blocks of the resident kernel, 1..64
- * @idle_sleep_ns: its sleep between two looks for frames when there are none
- * @spin_us: time that pbf_engine_wait() looks for results of the resident kernel before
- *   it sleeps between two looks
+ * @idle_sleep_ns: sleep of the idle resident kernel between two polls, ns
+ * @spin_us: time that pbf_engine_wait() polls for results of the resident
+ *   kernel before it sleeps between polls, microseconds
  * @lifetime_ms: of a launch of the resident kernel, 1..1000
- * @stall_at: for tests: the resident kernel takes no frame from this number on; 0: no
- *   limit
- * @threads: of the CPU backend, with the one that waits; 0: one per processor
- * @max_batch: largest batch that will be submitted, 1..65536
+ * @stall_at: for tests: the resident kernel takes no frame from this number
+ *   on; 0: no limit
+ * @threads: of the CPU backend, including the waiting one; 0: one per
+ *   processor
+ * @max_batch: largest number of frames in a batch, 1..65536
  * @depth: batches in flight, 2..16
  */
 typedef struct {
@@ -126,8 +131,8 @@ void pbf_config_init (PbfConfig *config);
 /* Returns: FALSE with CVIS_ERROR_INVALID naming the first field out of range. */
 gboolean pbf_config_check (const PbfConfig *config, GError **error);
 
-/* The mode that a CUDA engine of @config, which is valid, has: never PBF_MODE_AUTO, and
- * PBF_MODE_PERSISTENT only where the resident kernel can compute all of it. */
+/* The mode of a CUDA engine with the valid @config: never PBF_MODE_AUTO, and
+ * PBF_MODE_PERSISTENT only if the resident kernel supports the settings. */
 PbfMode pbf_config_mode (const PbfConfig *config);
 
 /* Names of the 40 features, in order. */
@@ -137,18 +142,18 @@ guint pbf_feature_scale (guint index);
 
 /**
  * PbfBatch: belongs to the caller from pbf_engine_wait() to
- * pbf_engine_submit(), to the engine in between, as do the arrays behind it.
+ * pbf_engine_submit(), to the engine in between, and so do its arrays
  * @n: frames, 1..max_batch
- * @frames: the top left pixel of each frame
+ * @frames: top left pixel of each frame
  * @strides: bytes from row to row of each frame, >= width
- * @pinned: all frames lie in memory of cvis_pinned_alloc(): copied from where
- *   they are, else staged first
- * @on_device: frames are device pointers with a stride that is a multiple of 4
- *   and an address that is too (CUDA only)
- * @infos: about each frame
- * @results: (out): where the records go; for CUDA, fastest when pinned, and then
- *   @results_pinned may be set
- * @results_pinned: @results lies in memory of cvis_pinned_alloc()
+ * @pinned: all frames are in memory of cvis_pinned_alloc(): copied directly,
+ *   otherwise through page-locked memory
+ * @on_device: frames are device pointers; addresses and strides are
+ *   multiples of 4 (CUDA only)
+ * @infos: of each frame
+ * @results: (out): receives the records; with CUDA fastest in page-locked
+ *   memory, with @results_pinned set
+ * @results_pinned: @results is in memory of cvis_pinned_alloc()
  */
 typedef struct {
   guint n;
@@ -173,23 +178,24 @@ typedef struct _PbfEngine PbfEngine;
  */
 PbfEngine *pbf_engine_new (const PbfConfig *config, PbfModel *model,
     CvisContext *context, GError **error);
-/* Waits for what is in flight. */
+/* Waits for batches in flight and frees the engine. */
 void pbf_engine_free (PbfEngine *engine);
 
-/* Hands @batch over. CUDA starts on it, and so do the threads of the CPU but
- * one, which is that of pbf_engine_wait(). At most `depth` batches may be in flight (submitting one
- * more is an error). submit may run in one thread while wait runs in another. */
+/* Submits @batch. CUDA starts on it at once, and so do the CPU's threads
+ * except one, which is the thread of pbf_engine_wait(). At most `depth`
+ * batches may be in flight; one more is an error. submit may run in one
+ * thread while wait runs in another. */
 gboolean pbf_engine_submit (PbfEngine *engine, PbfBatch *batch, GError **error);
 
-/* Completes the batch that was submitted first and is still in flight, and
- * returns it in @batch (%NULL if none is). On FALSE the batch is returned too,
- * its results are not valid. */
+/* Completes the oldest batch in flight and returns it in @batch (%NULL if
+ * there is none). On FALSE the batch is returned too, but its results are
+ * not valid. */
 gboolean pbf_engine_wait (PbfEngine *engine, PbfBatch **batch, GError **error);
 
-/* Did the resident kernel stall, so that the batch kernels go on in its place? */
+/* Whether the resident kernel stalled and batch kernels have replaced it. */
 gboolean pbf_engine_has_fallen_back (PbfEngine *engine);
 
-/* Forgets the temporal window, for a new stream. Nothing may be in flight. */
+/* Forgets the temporal window, for a new stream. No batch may be in flight. */
 void pbf_engine_reset (PbfEngine *engine);
 
 G_END_DECLS

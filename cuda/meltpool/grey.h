@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Grey pictures of more than 8 bits a sample, to 8 bits. */
+/* Converts grey pictures with more than 8 bits a sample to 8 bits. */
 #pragma once
 
 #include <glib.h>
@@ -10,9 +10,9 @@
 G_BEGIN_DECLS
 
 /**
- * PbfGreyLayout: how samples lie in a row
+ * PbfGreyLayout: format of the samples in a row
  * @PBF_GREY_16_LE: words of 16 bits, little-endian
- * @PBF_GREY_16_BE: big-endian
+ * @PBF_GREY_16_BE: the same, big-endian
  * @PBF_GREY_10_LE32: little-endian words of 32 bits with three samples of 10
  *   bits, the first in the lowest bits
  */

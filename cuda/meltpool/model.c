@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The largest network takes 100 kB; the rest is other people's tensors. */
+/* The largest network has 100 kB; larger files contain other tensors too. */
 #define MAX_FILE_SIZE (256 * 1024 * 1024)
 
 #define ROW_MULTIPLE 32
@@ -34,7 +34,7 @@ set_model_error (GError **error, const gchar *format, ...)
 
 /* --- tensors --------------------------------------------------------------- */
 
-/* A tensor of ours: F32, and of @n_dims dimensions. */
+/* Finds an F32 tensor with @n_dims dimensions. */
 static const PbfTensor *
 find_tensor (
     const PbfSafetensors *file, const gchar *name, guint n_dims, GError **error)
@@ -104,7 +104,7 @@ read_value (const PbfTensor *tensor, guint row, guint column, guint n_columns,
       tensor->name, row, column, *value);
 }
 
-/* A tensor [@n] into @out. */
+/* Reads a tensor [@n] to @out. */
 static gboolean
 read_vector (const PbfSafetensors *file, const gchar *name, guint n,
     gfloat *out, GError **error)
@@ -202,7 +202,7 @@ check_spec (const PbfSafetensors *file, GError **error)
   return FALSE;
 }
 
-/* An integer; -1 if the file does not say. */
+/* Reads an integer; -1 if the key is missing. */
 static gboolean
 read_integer (const PbfSafetensors *file, const gchar *key, guint most,
     gint *value, GError **error)
@@ -241,7 +241,7 @@ check_name (const gchar *name, guint index, GError **error)
   return TRUE;
 }
 
-/* Rows of results and statistics are found by their names. */
+/* Names must be unique: results and statistics are found by name. */
 static gboolean
 check_unique (gchar **names, guint index, GError **error)
 {
@@ -308,7 +308,7 @@ pbf_model_parse (const guint8 *bytes, gsize size, GError **error)
   return model;
 }
 
-/* Before reading: a pipe would block, a huge file fill the memory. */
+/* Checked before reading: a pipe would block, a huge file fill the memory. */
 static gboolean
 check_file (const gchar *filename, GError **error)
 {
@@ -321,7 +321,7 @@ check_file (const gchar *filename, GError **error)
   }
   if (!S_ISREG (st.st_mode)) {
     g_set_error_literal (
-        error, CVIS_ERROR, CVIS_ERROR_INVALID, "is no regular file");
+        error, CVIS_ERROR, CVIS_ERROR_INVALID, "is not a regular file");
     return FALSE;
   }
   if (st.st_size >= MAX_FILE_SIZE) {

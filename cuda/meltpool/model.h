@@ -2,14 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The small network behind the features, 40 -> hidden -> outputs, read from a
- * safetensors file (github.com/huggingface/safetensors, format of version 0.4).
+/* The small network applied to the features, 40 -> hidden -> outputs, read
+ * from a safetensors file (github.com/huggingface/safetensors, format of
+ * version 0.4).
  *
  * Tensors, all F32: l1.weight [hidden, 40], l1.bias [hidden], l2.weight
  * [outputs, hidden], l2.bias [outputs], in.mean [40], in.std [40]; 1..512
  * hidden units, 1..8 outputs. Metadata (strings): feature_spec "pbf40-v1"
- * (required), threshold, window (numbers that the features were made with),
- * outputs (names, separated by commas; optional). */
+ * (required), threshold and window (used for the training features), outputs
+ * (names, separated by commas; optional). */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -23,17 +24,17 @@ G_BEGIN_DECLS
  * PbfModel:
  * @hidden: 1..512
  * @outputs: 1..8
- * @threshold: that it was trained with; -1 if the file does not specify it
- * @window: temporal window, frames, that it was trained with; -1 if the file does not
+ * @threshold: used in training; -1 if the file does not specify it
+ * @window: temporal window used in training, frames; -1 if the file does not
  *   specify it
  * @mean: subtracted from each feature
- * @inv_std: 1 / in.std, rounded once; then multiplied with it
- * @w1t: l1.weight transposed: [40][hidden_padded], rows padded with zeros to a
- *   multiple of 32
+ * @inv_std: factor after that: 1 / in.std, rounded once
+ * @w1t: l1.weight transposed: [40][hidden_padded], rows padded with zeros to
+ *   a multiple of 32
  * @b1: [hidden_padded]
  * @w2: [outputs][hidden_padded], padded with zeros
  * @b2: [outputs]
- * @names: the outputs' names, NULL-terminated; "out_0".. where none are given
+ * @names: of the outputs, NULL-terminated; "out_0".. if the file has none
  */
 typedef struct {
   guint hidden, hidden_padded, outputs;
@@ -44,11 +45,11 @@ typedef struct {
   gatomicrefcount refs;
 } PbfModel;
 
-/* Returns: %NULL with CVIS_ERROR_FORMAT naming the tensor or key that is wrong
- * and how (CVIS_ERROR_INVALID if the file cannot be read). The bytes are taken
- * as hostile: header length, JSON, dtypes, shapes, offsets, overlaps, holes,
- * values that are not finite and standard deviations that are not positive are
- * all refused. */
+/* Returns: %NULL with CVIS_ERROR_FORMAT naming the wrong tensor or key and
+ * the fault (CVIS_ERROR_INVALID if the file cannot be read). The file is
+ * untrusted: header length, JSON, dtypes, shapes, offsets, overlaps, gaps,
+ * values that are not finite and standard deviations that are not positive
+ * are all refused. */
 PbfModel *pbf_model_load (const gchar *filename, GError **error);
 PbfModel *pbf_model_parse (const guint8 *bytes, gsize size, GError **error);
 PbfModel *pbf_model_ref (PbfModel *model);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Labels in the mask while components are looked at */
+/* Labels of the mask during the search */
 #define BACKGROUND 0
 #define POOL 1 /* the best component so far */
 #define UNSEEN 2
@@ -17,7 +17,7 @@ typedef struct {
   guint8 *mask;
   gint width, height;
   guint connectivity;
-  gint *stack; /* indices of pixels whose neighbours are still to be visited */
+  gint *stack; /* pixels whose neighbours are not visited yet */
 } Fill;
 
 static void
@@ -34,8 +34,8 @@ mark_foreground (const guint8 *pixels, gsize stride, const PbfBox *area,
   }
 }
 
-/* Gives the component that holds pixel @start the label CURRENT.
- * @box: (out): its bounding box in the mask. Returns: its pixels. */
+/* Labels the component of pixel @start with CURRENT. @box: (out): its
+ * bounding box in the mask. Returns: its number of pixels */
 static guint
 fill_component (Fill *f, gint start, PbfBox *box)
 {

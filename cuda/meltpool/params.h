@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Settings as the backends use them: plain numbers, thresholds squared and
- * rounded once, for both the CPU and the GPU. Private to the library. */
+/* Settings in the form that the backends use: plain numbers, radii squared
+ * and rounded once, the same for CPU and GPU. Private to the library. */
 #pragma once
 
 #include "cuda/meltpool/engine.h"
@@ -32,18 +32,19 @@ typedef struct {
 
 void pbf_params_init (PbfParams *params, const PbfConfig *config);
 
-/* From this many runs of foreground pixels in the ROI on, union-find over runs
- * is chosen instead of flood fills. */
+/* Largest number of runs of foreground pixels in the ROI for which flood
+ * fill is used; above it union-find over runs. */
 #define PBF_FLOOD_MAX_RUNS 64
 
-/* A row of the temporal window: what later frames need of a valid one. */
+/* A row of the temporal window: the data of a valid frame that later frames
+ * need. */
 typedef struct {
   gint32 raw[PBF_N_SPATIAL];
   guint32 layer, vector_id;
-  guint64 position; /* frames of the stream before it, lost ones counted */
+  guint64 position; /* frames of the stream before it, including lost ones */
 } PbfRow;
 
-/* Does the window restart with @row, whose predecessor is @last? */
+/* Whether the window restarts with @row, whose predecessor is @last. */
 PBF_INLINE gboolean
 pbf_window_restarts (
     const PbfParams *params, const PbfRow *last, const PbfRow *row)
@@ -60,7 +61,7 @@ pbf_window_restarts (
   }
 }
 
-/* A record before anything was computed: what is known of the frame. */
+/* Initialises a record with what is known before any computation. */
 static inline void
 pbf_result_begin (PbfResult *result, const PbfFrameInfo *info)
 {

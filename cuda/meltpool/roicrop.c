@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Start of a crop, its bytes, and their copy on the CPU. */
+/* Start of a crop, its bytes, and the CPU's copy. */
 #include "cuda/meltpool/roicrop.h"
 
 #include <math.h>
@@ -128,7 +128,7 @@ const CvisCropBackend cvis_crop_backend_cpu = {
   cpu_wait,
 };
 
-/* --- either ---------------------------------------------------------------- */
+/* --- both backends ------------------------------------------------------- */
 
 struct _CvisCrop {
   const CvisCropBackend *backend;

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Cutting a rectangle of fixed size out of frames round a position that moves:
- * where it starts, which bytes of each plane it covers, and copying them, on
- * the CPU or within the memory of a CUDA device.
+/* Cuts a rectangle of fixed size out of frames around a moving position: its
+ * start, the bytes that it covers in each plane, and copies on the CPU or
+ * within the memory of a CUDA device.
  *
  * The position is fixed point with 8 fractional bits (Q8) in pixels of the
- * frame, pixel centres at +0.5, as everywhere in melt-pool monitoring: a crop
- * of 40 x 40 pixels is the region of interest that the engine would choose in
- * the whole frame (cuda/meltpool/engine.h). */
+ * frame, pixel centres at +0.5, as everywhere in melt-pool monitoring: a
+ * crop of 40 x 40 pixels equals the region of interest that the engine
+ * chooses in the whole frame (cuda/meltpool/engine.h). */
 #pragma once
 
 #include "cuda/core/device.h"
@@ -18,9 +18,9 @@ G_BEGIN_DECLS
 
 #define CVIS_CROP_MAX_PLANES 4
 
-/* --- where ----------------------------------------------------------------- */
+/* --- position ------------------------------------------------------------ */
 
-/* floor (@px * 256 + 0.5), held within the range of 32 bits; 0 for NaN. */
+/* floor (@px * 256 + 0.5), clamped to 32 bits; 0 for NaN. */
 gint32 cvis_crop_q8 (gdouble px);
 
 /**
@@ -38,15 +38,15 @@ gint32 cvis_crop_q8 (gdouble px);
 guint cvis_crop_start (gint32 position_q8, guint size, guint frame, guint align,
     gboolean *clamped);
 
-/* --- which bytes ----------------------------------------------------------- */
+/* --- bytes --------------------------------------------------------------- */
 
 /**
- * CvisCropLayout: how a pixel format lies in memory
+ * CvisCropLayout: memory layout of a pixel format
  * @n_planes: 1..%CVIS_CROP_MAX_PLANES
- * @sample_bytes: of each plane, from one sample (of all components that the
- *   plane holds) to the next
- * @x_shift: of each plane, 2^x_shift pixels share a sample along x
- * @y_shift: of each plane, 2^y_shift pixels share a sample along y
+ * @sample_bytes: of each plane, bytes from one sample (all components of the
+ *   plane) to the next
+ * @x_shift: of each plane: 2^x_shift pixels share a sample along x
+ * @y_shift: of each plane: 2^y_shift pixels share a sample along y
  */
 typedef struct {
   guint n_planes;
@@ -56,23 +56,23 @@ typedef struct {
 } CvisCropLayout;
 
 /**
- * CvisCropRect: pixels of a frame
+ * CvisCropRect: a rectangle of a frame, pixels
  */
 typedef struct {
   guint x, y, width, height;
 } CvisCropRect;
 
-/* Step of valid starts, so that no sample is cut: the coarsest
- * plane's sample in pixels (2 x 2 for NV12 and I420, 1 x 1 without subsampled
+/* Granularity of the start so that no sample is split: the coarsest plane's
+ * sample in pixels (2 x 2 for NV12 and I420, 1 x 1 without subsampled
  * planes). */
 void cvis_crop_layout_steps (
     const CvisCropLayout *layout, guint *step_x, guint *step_y);
 
 /**
- * CvisCropPlane: a rectangle of one plane, to be copied
+ * CvisCropPlane: a rectangle of one plane to copy
  * @src: its first byte
- * @src_stride: bytes from row to row; negative for pictures stored bottom up
- * @dst, @dst_stride: where it goes
+ * @src_stride: bytes from row to row; negative for bottom-up pictures
+ * @dst, @dst_stride: destination; bytes from row to row
  * @row_bytes: bytes of a row
  * @rows: rows
  */
@@ -91,8 +91,8 @@ void cvis_crop_plane_init (CvisCropPlane *crop, const CvisCropLayout *layout,
     guint plane, const CvisCropRect *rect, gconstpointer src, gssize src_stride,
     gpointer dst, gssize dst_stride);
 
-/* Whether all of @crop's source lies within the @size bytes from @memory on;
- * strides that come from outside are checked with it before they are used. */
+/* Whether @crop's source lies within the @size bytes at @memory; checks
+ * strides from outside before they are used. */
 gboolean cvis_crop_plane_fits (
     const CvisCropPlane *crop, gconstpointer memory, gsize size);
 
@@ -106,7 +106,7 @@ typedef struct _CvisCrop CvisCrop;
 
 /* @context: (nullable): referenced; %NULL for the CPU. */
 CvisCrop *cvis_crop_new (CvisContext *context, GError **error);
-/* Waits for what is in flight on its own stream. */
+/* Waits for copies on its own stream. */
 void cvis_crop_free (CvisCrop *crop);
 
 /**
@@ -122,13 +122,13 @@ void cvis_crop_free (CvisCrop *crop);
 gboolean cvis_crop_copy (CvisCrop *crop, const CvisCropPlane *planes, guint n,
     gpointer stream, GError **error);
 
-/* Waits until everything enqueued on @stream (%NULL: the crop's own) is done.
- * Returns: FALSE with CVIS_ERROR_CUDA if some of it failed. */
+/* Waits until all work queued on @stream (%NULL: the crop's own) is
+ * complete. Returns: FALSE with CVIS_ERROR_CUDA if some of it failed */
 gboolean cvis_crop_wait (CvisCrop *crop, gpointer stream, GError **error);
 
 /* --- the two backends ------------------------------------------------------ */
 
-/* Functions of a backend behind those above; @state is its own. */
+/* Functions of a backend; @state belongs to it. */
 typedef struct {
   const gchar *name;
   gpointer (*open) (CvisContext *context, GError **error);

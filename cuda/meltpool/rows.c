@@ -97,7 +97,7 @@ pbf_result_parse (gconstpointer bytes, PbfResult *result, GError **error)
   return TRUE;
 }
 
-/* In line the lengths of literals are constants. */
+/* Inline, so that the lengths of literals are constants. */
 #define INLINE static inline __attribute__ ((always_inline))
 
 INLINE gchar *
@@ -170,7 +170,7 @@ pbf_csv_row (gchar *to, const PbfResult *result, guint n_outputs)
 
 /* --- JSON ----------------------------------------------------------------- */
 
-/* @name: with its quotes, colon and what comes before, as in ,"layer": */
+/* @name: with quotes, colon and the text before, as in ,"layer": */
 INLINE gchar *
 json_uint (gchar *to, const gchar *name, guint64 value)
 {

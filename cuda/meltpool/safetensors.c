@@ -9,8 +9,8 @@
 #define METADATA "__metadata__"
 #define MAX_DEPTH 8 /* of nested objects and arrays; the format needs 3 */
 
-/* Names come from outside: the first 100 characters of them are shown, and only
- * ASCII. */
+/* Names in errors are untrusted: only their first 100 characters are shown,
+ * in ASCII. */
 G_GNUC_PRINTF (3, 4)
 static gboolean
 set_tensor_error (const gchar *name, GError **error, const gchar *format, ...)
@@ -28,7 +28,7 @@ set_tensor_error (const gchar *name, GError **error, const gchar *format, ...)
   return FALSE;
 }
 
-/* Bytes of a value; 0 for dtypes that this reader does not know. */
+/* Bytes of a value; 0 for unsupported dtypes. */
 static guint
 dtype_size (const gchar *dtype)
 {
@@ -99,8 +99,8 @@ check_shape (const PbfTensor *tensor, GError **error)
 
   for (guint i = 0; i < json_array_get_length (tensor->shape); i++) {
     if (!get_count (tensor->shape, i, &dimension))
-      return set_tensor_error (tensor->name, error,
-          "shape: dimension %u is no integer from 0 on", i);
+      return set_tensor_error (
+          tensor->name, error, "shape: dimension %u is not an integer >= 0", i);
     if (!g_uint64_checked_mul (&n, n, dimension))
       return set_tensor_error (tensor->name, error,
           "shape: the product of the dimensions"
@@ -110,7 +110,7 @@ check_shape (const PbfTensor *tensor, GError **error)
     return TRUE;
   if (!g_uint64_checked_mul (&bytes, n, size))
     return set_tensor_error (
-        tensor->name, error, "shape: more than 64 bits of bytes");
+        tensor->name, error, "shape: the size in bytes exceeds 64 bits");
   if (bytes != tensor->end - tensor->begin)
     return set_tensor_error (tensor->name, error,
         "data_offsets span %" G_GUINT64_FORMAT " bytes, dtype and shape need"
@@ -129,7 +129,7 @@ read_offsets (
       || !get_count (offsets, 0, &tensor->begin)
       || !get_count (offsets, 1, &tensor->end))
     return set_tensor_error (tensor->name, error,
-        "data_offsets is missing or is not two integers from 0 on");
+        "data_offsets is missing or is not two integers >= 0");
   if (tensor->begin > tensor->end)
     return set_tensor_error (tensor->name, error,
         "data_offsets [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
@@ -150,16 +150,16 @@ read_tensor (PbfTensor *tensor, JsonNode *node, const guint8 *data,
   JsonObject *entry;
 
   if (!JSON_NODE_HOLDS_OBJECT (node))
-    return set_tensor_error (tensor->name, error, "its entry is no object");
+    return set_tensor_error (tensor->name, error, "its entry is not an object");
   entry = json_node_get_object (node);
   tensor->dtype = get_string (json_object_get_member (entry, "dtype"));
   if (!tensor->dtype)
     return set_tensor_error (
-        tensor->name, error, "dtype is missing or is no string");
+        tensor->name, error, "dtype is missing or is not a string");
   tensor->shape = get_array (entry, "shape");
   if (!tensor->shape)
     return set_tensor_error (
-        tensor->name, error, "shape is missing or is no array");
+        tensor->name, error, "shape is missing or is not an array");
   if (!read_offsets (tensor, entry, data_size, error))
     return FALSE;
   tensor->data = data + tensor->begin;
@@ -178,7 +178,7 @@ compare_tensors (gconstpointer a, gconstpointer b)
   return strcmp (s->name, t->name);
 }
 
-/* Every byte of the data belongs to one tensor. */
+/* Checks that every byte of the data belongs to exactly one tensor. */
 static gboolean
 check_cover (GArray *tensors, gsize data_size, GError **error)
 {
@@ -190,13 +190,14 @@ check_cover (GArray *tensors, gsize data_size, GError **error)
 
     if (tensor->begin < covered)
       return set_tensor_error (tensor->name, error,
-          "its bytes from %" G_GUINT64_FORMAT " on overlap those of the tensor"
+          "bytes from %" G_GUINT64_FORMAT " on overlap those of the tensor"
           " before it, which end at %" G_GUINT64_FORMAT,
           tensor->begin, covered);
     if (tensor->begin > covered)
       return set_tensor_error (tensor->name, error,
-          "the %" G_GUINT64_FORMAT " bytes before it, from %" G_GUINT64_FORMAT
-          " on, belong to no tensor",
+          "the %" G_GUINT64_FORMAT
+          " bytes before it, starting at %" G_GUINT64_FORMAT
+          " belong to no tensor",
           tensor->begin - covered, covered);
     covered = tensor->end;
   }
@@ -218,7 +219,7 @@ read_metadata (PbfSafetensors *file, JsonNode *node, GError **error)
 
   if (!JSON_NODE_HOLDS_OBJECT (node)) {
     g_set_error (
-        error, CVIS_ERROR, CVIS_ERROR_FORMAT, METADATA " is no object");
+        error, CVIS_ERROR, CVIS_ERROR_FORMAT, METADATA " is not an object");
     return FALSE;
   }
   file->metadata = json_node_get_object (node);
@@ -227,7 +228,7 @@ read_metadata (PbfSafetensors *file, JsonNode *node, GError **error)
     if (!get_string (value)) {
       gchar *shown = g_strescape (key, NULL);
       g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-          METADATA ": the value of \"%.100s\" is no string", shown);
+          METADATA ": the value of \"%.100s\" is not a string", shown);
       g_free (shown);
       return FALSE;
     }
@@ -266,8 +267,9 @@ header_length (const guint8 *bytes, gsize size, GError **error)
 
   if (size < 8) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-        "%" G_GSIZE_FORMAT " bytes are no safetensors file; its header length"
-        " alone takes 8",
+        "%" G_GSIZE_FORMAT
+        " bytes are not a safetensors file: the header length"
+        " alone has 8",
         size);
     return 0;
   }
@@ -276,7 +278,7 @@ header_length (const guint8 *bytes, gsize size, GError **error)
   if (length > size - 8) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
         "header length is %" G_GUINT64_FORMAT ", the file has %" G_GSIZE_FORMAT
-        " bytes after it: truncated, or no safetensors file",
+        " bytes after it: truncated, or not a safetensors file",
         length, size - 8);
     return 0;
   }
@@ -289,7 +291,7 @@ header_length (const guint8 *bytes, gsize size, GError **error)
   return length;
 }
 
-/* Returns: what is wrong with the escape whose backslash is @text[0], or NULL. */
+/* Returns: the fault of the escape whose backslash is @text[0], or NULL */
 static const gchar *
 find_bad_escape (const gchar *text, gsize size)
 {
@@ -301,14 +303,14 @@ find_bad_escape (const gchar *text, gsize size)
     return NULL;
   for (guint i = 2; i < 6; i++) {
     if (i >= size || !g_ascii_isxdigit (text[i]))
-      return "\\u wants four hexadecimal digits";
+      return "\\u needs four hexadecimal digits";
     code |= (guint) g_ascii_xdigit_value (text[i]);
   }
   return code == 0 ? "\\u0000 in a string" : NULL;
 }
 
-/* Moves @pos from the opening quote to the closing one.
- * Returns: what is wrong with the string, or NULL. */
+/* Moves @pos from the opening quote to the closing one. Returns: the fault
+ * of the string, or NULL */
 static const gchar *
 skip_string (const gchar *text, gsize size, gsize *pos)
 {
@@ -326,9 +328,9 @@ skip_string (const gchar *text, gsize size, gsize *pos)
   return *pos < size ? NULL : "ends within a string";
 }
 
-/* Finds what json-glib 1.6 does not refuse: deep nesting, for which it recurses
- * without a limit, comments, single quotes, and text behind the object.
- * Returns: what is wrong at @pos, or NULL. */
+/* Finds faults that json-glib 1.6 does not refuse: deep nesting, for which
+ * it recurses without a limit, comments, single quotes, and text after the
+ * object. Returns: the fault at @pos, or NULL */
 static const gchar *
 find_bad_syntax (const gchar *text, gsize size, gsize *pos)
 {
@@ -344,7 +346,7 @@ find_bad_syntax (const gchar *text, gsize size, gsize *pos)
     if (depth == 0 && strchr (" \t\n\r", c) && c)
       continue;
     if (depth == 0 && (begun || c != '{'))
-      return begun ? "something follows the object" : "no object begins here";
+      return begun ? "text follows the object" : "an object must begin here";
     if (c == '{' || c == '[') {
       if (depth == MAX_DEPTH)
         return "nested deeper than " G_STRINGIFY (MAX_DEPTH);
@@ -352,22 +354,22 @@ find_bad_syntax (const gchar *text, gsize size, gsize *pos)
       begun = TRUE;
     } else if (c == '}' || c == ']') {
       if (closing[--depth] != c)
-        return "the wrong bracket closes";
+        return "the closing bracket does not match";
     } else if (c == '"') {
       bad = skip_string (text, size, pos);
       if (bad != NULL)
         return bad;
     } else if (!c || !strchr (others, c)) {
-      return "this character has no place here";
+      return "unexpected character";
     }
   }
   if (depth > 0)
     return "ends within an object";
-  return begun ? NULL : "no object begins here";
+  return begun ? NULL : "an object must begin here";
 }
 
-/* Of the objects that the parser is in: members read so far. json-glib keeps the
- * last of two members with one name. */
+/* Names read so far in the open objects. json-glib keeps the last of two
+ * members with the same name. */
 typedef struct {
   guint members[MAX_DEPTH + 1];
   guint depth;
@@ -416,7 +418,7 @@ load_json (PbfSafetensors *file, const gchar *text, gsize size, GError **error)
         json_error->message);
   else if (count.twice != NULL)
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-        "header: the name \"%.200s\" stands twice in one object", count.twice);
+        "header: the name \"%.200s\" occurs twice in one object", count.twice);
   g_clear_error (&json_error);
   ok = ok && count.twice == NULL;
   g_free (count.twice);
@@ -438,8 +440,8 @@ parse_header (
   if (!load_json (file, text, length, error))
     return FALSE;
   if (!JSON_NODE_HOLDS_OBJECT (json_parser_get_root (file->parser))) {
-    g_set_error (
-        error, CVIS_ERROR, CVIS_ERROR_FORMAT, "header: it is no JSON object");
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+        "header: it is not a JSON object");
     return FALSE;
   }
   return TRUE;

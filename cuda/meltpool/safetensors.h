@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Reader of safetensors files (github.com/huggingface/safetensors, format of
- * version 0.4): 8 bytes header length, a JSON header, then the tensors' bytes.
- * Everything is checked before anything is used. */
+ * version 0.4): 8 bytes of header length, a JSON header, then the tensors'
+ * bytes. The whole header is checked before any of it is used. */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -13,7 +13,7 @@
 
 G_BEGIN_DECLS
 
-/* Bytes; the headers of the networks that are read here have less than 1 KiB. */
+/* Bytes; headers of supported networks have less than 1 KiB. */
 #define PBF_SAFETENSORS_MAX_HEADER (1 << 20)
 
 /**
@@ -37,7 +37,7 @@ typedef struct {
  * @tensors: of #PbfTensor, in the order of their bytes
  * @metadata: (nullable): strings by name
  *
- * Points into the bytes it was opened with.
+ * Points into the bytes it was opened with, which the caller keeps.
  */
 typedef struct {
   JsonParser *parser;
@@ -45,10 +45,10 @@ typedef struct {
   JsonObject *metadata;
 } PbfSafetensors;
 
-/* Returns: FALSE with CVIS_ERROR_FORMAT naming the tensor or the field: a
- * header that lies about its length, JSON that is refused, entries of a wrong
- * type, sizes that do not match dtype and shape, tensors that overlap or leave
- * bytes of the data to none. Nothing needs closing then. */
+/* Returns: FALSE with CVIS_ERROR_FORMAT naming the tensor or field: a wrong
+ * header length, invalid JSON, entries of a wrong type, sizes that do not
+ * match dtype and shape, tensors that overlap or leave gaps. On FALSE
+ * nothing needs closing. */
 gboolean pbf_safetensors_open (
     PbfSafetensors *file, const guint8 *bytes, gsize size, GError **error);
 void pbf_safetensors_close (PbfSafetensors *file);

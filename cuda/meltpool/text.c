@@ -126,7 +126,7 @@ typedef struct {
   gint exponent;
 } Decimal;
 
-/* floor of the logarithms, for the exponents that binary32 has */
+/* floor of the logarithms, for the exponents of binary32 */
 static gint
 floor_log10_pow2 (gint e, gboolean three_quarters)
 {
@@ -139,7 +139,7 @@ floor_log2_pow10 (gint e)
   return (e * 1741647) >> 19;
 }
 
-/* @g * @c / 2^64; the last bit also stands for whatever was cut off */
+/* @g * @c / 2^64; the last bit is sticky (rounding to odd) */
 static guint32
 multiply_to_odd (guint64 g, guint32 c)
 {
@@ -148,12 +148,12 @@ multiply_to_odd (guint64 g, guint32 c)
   return (guint32) (sum >> 32) | ((guint32) sum > 1);
 }
 
-/* The shortest decimal in the rounding interval of c * 2^q. @at_power: c is a
- * power of two, where the floats below lie twice as dense. */
+/* The shortest decimal in the rounding interval of c * 2^q. @at_power: c is
+ * a power of two, and the spacing below it is half as large. */
 static Decimal
 shortest (guint32 c, gint q, gboolean at_power)
 {
-  guint odd = c & 1; /* the ends of the interval belong to even floats */
+  guint odd = c & 1; /* bounds are included for even floats */
   gint k = floor_log10_pow2 (q, at_power);
   gint h = q + floor_log2_pow10 (-k) + 1;
   guint64 g = pow10_64[-k - POW10_MIN];
@@ -189,7 +189,7 @@ static gchar *
 write_decimal (gchar *to, Decimal d)
 {
   gchar digits[10];
-  gint n, point; /* number of digits, and how many come before the point */
+  gint n, point; /* number of digits; digits before the point */
 
   while (d.digits % 10 == 0) {
     d.digits /= 10;

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Fractions as text, in the way of cuda/core/text.h: each function writes at most
- * %PBF_TEXT_MAX bytes. */
+/* Fractions as text, in the style of cuda/core/text.h: each function writes
+ * at most %PBF_TEXT_MAX bytes. */
 #pragma once
 
 #include "cuda/core/text.h"

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The stream of machine signals: from a frame's record to what the engine is
- * told of the frame. The rules are those of docs/design/signals.md. */
+/* The stream of machine signals: derives from a frame's record the
+ * information that the engine needs. docs/design/signals.md has the rules. */
 #include "cuda/meltpool/track.h"
 
 #include <math.h>
 
-/* So many late records in a row, counting up one by one, are no stragglers:
- * the machine's counter has restarted. */
+/* Number of late records in a row, counting up by one, that mean a restarted
+ * counter instead of reordered records. */
 #define RESTART_RUN 32
 
 /* Records kept for signal_delay_us: 65 ms at 1 MHz, 3.3 s at 20 kHz. A power
@@ -27,8 +27,8 @@ typedef struct {
   guint32 vector_id;
 } State;
 
-/* Ring of the latest states, by rising time; positions count all that were
- * ever pushed. */
+/* Ring of the latest states, by rising time; positions count all states ever
+ * pushed. */
 typedef struct {
   State *states; /* NULL without delay */
   guint64 first, end;
@@ -43,8 +43,8 @@ struct _PbfTrack {
 
   guint64 frame_index;
   gboolean synced;      /* last_counter holds */
-  guint32 last_counter; /* highest seen */
-  guint32 unread;       /* frames since, whose records could not be read */
+  guint32 last_counter; /* highest counter so far */
+  guint32 unread;       /* frames since then with unreadable records */
   guint32 late_counter;
   guint late_run;
 };
@@ -80,8 +80,9 @@ history_push (History *history, const State *state)
     history->first++;
 }
 
-/* Position of the last state not after @t_ns; the first one if all are. Times
- * asked for rise with the frames, so it is mostly where it was or one on. */
+/* Position of the last state at or before @t_ns; the first one if all are
+ * later. Requested times rise with the frames, so the result is mostly the
+ * last one or the next. */
 static guint64
 history_find (History *history, guint64 t_ns)
 {
@@ -93,7 +94,7 @@ history_find (History *history, guint64 t_ns)
     history->last_found = low;
     return low;
   }
-  low = history->first; /* a late record's, or history is too short */
+  low = history->first; /* a late record, or the history is too short */
   while (high - low > 1) {
     guint64 middle = low + (high - low) / 2;
 
@@ -105,7 +106,7 @@ history_find (History *history, guint64 t_ns)
   return low;
 }
 
-/* a + (b - a) * part / whole, to the nearest; 0 <= part < whole < 2^31. */
+/* a + (b - a) * part / whole, rounded to nearest; 0 <= part < whole < 2^31. */
 static gint32
 interpolate (gint32 a, gint32 b, gint64 part, gint64 whole)
 {
@@ -114,8 +115,8 @@ interpolate (gint32 a, gint32 b, gint64 part, gint64 whole)
   return a + (way + (way < 0 ? -whole / 2 : whole / 2)) / whole;
 }
 
-/* The state at @t_ns: the one before it, moved along the scan vector towards
- * the one after it. */
+/* The state at @t_ns: the one before it, interpolated along the scan vector
+ * towards the one after it. */
 static State
 history_state (History *history, guint64 t_ns)
 {
@@ -144,7 +145,7 @@ history_state (History *history, guint64 t_ns)
 
 /* --- frame counter --------------------------------------------------------- */
 
-/* A late record: one more of a run that counts up, or the first of one. */
+/* Handles a late record: continues a run that counts up, or starts one. */
 static gboolean
 late_run_is_restart (PbfTrack *track, guint32 counter)
 {
@@ -192,7 +193,7 @@ follow_counter (PbfTrack *track, guint32 counter, PbfFrameInfo *info)
     info->flags |= PBF_RESULT_LATE;
     return ORDER_LATE;
   }
-  /* Frames that came without a readable record are not lost. */
+  /* frames with unreadable records are not lost */
   if ((guint32) ahead > track->unread) {
     info->lost_before = ahead - track->unread;
     info->flags |= PBF_RESULT_LOST_BEFORE;
@@ -214,7 +215,7 @@ to_q8 (gdouble px)
   return q8 > -Q8_LIMIT ? (gint32) q8 : -Q8_LIMIT;
 }
 
-/* Returns: FALSE if @state has no position that the calibration can map. */
+/* Returns: FALSE if @state has no position or the calibration cannot map it */
 static gboolean
 position_from_signals (const PbfTrack *track, const State *state, gint offset_x,
     gint offset_y, PbfFrameInfo *info)
@@ -264,8 +265,8 @@ set_position (const PbfTrack *track, const State *state, gint offset_x,
 
 /* --- frames ---------------------------------------------------------------- */
 
-/* The state that the frame of @signal shows. Late and repeated records are no
- * news, and their time may lie back: they look up, but leave no trace. */
+/* The state for the frame of @signal. Late and repeated records, whose time
+ * may be in the past, use the history but are not added to it. */
 static State
 effective_state (PbfTrack *track, const PbfSignal *signal, Order order)
 {

@@ -2,7 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Following the stream of machine signals: lost, late, repeated, delayed. */
+/* Tracks the stream of machine signals: lost, late, repeated and delayed
+ * records. */
 #pragma once
 
 #include "cuda/camera/machinesignal.h"
@@ -10,33 +11,34 @@
 
 G_BEGIN_DECLS
 
-/* --- what the engine is told of a frame ----------------------------------- */
+/* --- information about a frame ------------------------------------------- */
 
 typedef enum {
-  PBF_POSITION_GIVEN,     /* e_x_q8, e_y_q8 hold */
-  PBF_POSITION_BRIGHTEST, /* maximum of the 3x3 box sum; of several the first in
-                           * raster order in the largest component that has one */
+  PBF_POSITION_GIVEN,     /* e_x_q8, e_y_q8 are valid */
+  PBF_POSITION_BRIGHTEST, /* maximum of the 3x3 box sum; of several the first
+                           * in raster order in the largest component that
+                           * contains one */
   PBF_POSITION_CENTROID,  /* centroid of the pixels that reach the threshold */
   PBF_POSITION_BRIGHTEST_PIXEL, /* maximum of the 3x3 box sum, the first in raster
                                  * order */
 } PbfPosition;
 
 typedef enum {
-  PBF_ENTER,        /* a valid frame: it enters the window */
-  PBF_ENTER_IF_LIT, /* if some pixel of the frame reaches the threshold;
-                       * else it is empty */
+  PBF_ENTER,        /* a valid frame; enters the window */
+  PBF_ENTER_IF_LIT, /* enters if a pixel of the frame reaches the threshold;
+                     * otherwise the frame is empty */
   PBF_EMPTY,        /* empty: nothing is computed */
-  PBF_EXCLUDE,      /* features are computed, the window is left alone */
+  PBF_EXCLUDE,      /* features are computed, the window stays unchanged */
 } PbfEntry;
 
 /**
- * PbfFrameInfo: everything about a frame that is not its pixels
+ * PbfFrameInfo: everything about a frame except its pixels
  * @frame_index, @timestamp_ns, @frame_counter, @flags, @layer, @vector_id,
- *   @x_um, @y_um, @signal_flags: copied into the result
- * @e_x_q8, @e_y_q8: expected position for PBF_POSITION_GIVEN
+ *   @x_um, @y_um, @signal_flags: copied to the result
+ * @e_x_q8, @e_y_q8: expected position for PBF_POSITION_GIVEN, Q8 pixels
  * @position: a #PbfPosition
  * @entry: a #PbfEntry
- * @lost_before: frames missing before this one, counted into gaps
+ * @lost_before: frames missing before this one; they count for gaps
  */
 typedef struct {
   guint64 timestamp_ns;
@@ -69,20 +71,20 @@ typedef enum {
 
 typedef enum {
   PBF_EMPTY_FRAMES_FLAG,    /* a record with the flag EMPTY, no features */
-  PBF_EMPTY_FRAMES_DROP,    /* the same record; the caller drops the frame */
-  PBF_EMPTY_FRAMES_ANALYSE, /* features are computed; still not entered */
+  PBF_EMPTY_FRAMES_DROP,    /* the same; the caller drops the frame */
+  PBF_EMPTY_FRAMES_ANALYSE, /* features; the window stays unchanged */
 } PbfEmptyFrames;
 
 /**
  * PbfTrackConfig:
- * @source: where the expected position comes from. SIGNALS falls back to
- *   BRIGHTEST, flagged, for frames without a usable record or position
+ * @source: of the expected position. SIGNALS falls back to BRIGHTEST, with a
+ *   flag, for frames without a usable record or position
  * @fixed_x, @fixed_y: position for FIXED, pixels
  * @calibration: from micrometres on the plate to pixels of the full frame
- * @signal_delay_us: how much later than its signals a frame shows their effect,
- *   0..1000000 (the record taken for a frame is the one of t - delay;
- *   the position is interpolated between the two records about that time)
- * @empty_frames: what becomes of frames with the laser off
+ * @signal_delay_us: delay of a frame behind its signals, 0..1000000
+ *   microseconds (a frame at time t uses the record of t - delay; the
+ *   position is interpolated between the two nearest records)
+ * @empty_frames: handling of frames with the laser off
  */
 typedef struct {
   PbfPositionSource source;
@@ -93,13 +95,13 @@ typedef struct {
 } PbfTrackConfig;
 
 /**
- * PbfTrackCounts: frames seen, by what was the matter with them
+ * PbfTrackCounts: number of frames, by condition
  */
 typedef struct {
   guint64 frames;
   guint64 no_signal;
   guint64 corrupt;
-  guint64 lost; /* numbers the counter skipped */
+  guint64 lost; /* skipped counter values */
   guint64 late;
   guint64 repeated;
   guint64 laser_off;
@@ -109,17 +111,17 @@ typedef struct _PbfTrack PbfTrack;
 
 PbfTrack *pbf_track_new (const PbfTrackConfig *config);
 void pbf_track_free (PbfTrack *track);
-/* Forgets the stream (flush, new stream); counts stay. */
+/* Forgets the stream (flush, new stream); counts are kept. */
 void pbf_track_reset (PbfTrack *track);
 const PbfTrackCounts *pbf_track_get_counts (PbfTrack *track);
 
 /**
  * pbf_track_frame:
- * @signal: (nullable): the record that came with the frame, as it came
+ * @signal: (nullable): the record received with the frame
  * @timestamp_ns: presentation time of the frame, all ones if none
  * @offset_x, @offset_y: position of the frame's top left pixel in the full
- *   frame that the calibration refers to (a crop's offset), pixels
- * @info: (out): what the engine is to be told
+ *   frame of the calibration (the offset of a crop), pixels
+ * @info: (out): information for the engine
  */
 void pbf_track_frame (PbfTrack *track, const PbfSignal *signal,
     guint64 timestamp_ns, gint offset_x, gint offset_y, PbfFrameInfo *info);

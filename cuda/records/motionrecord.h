@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Motion of a frame: a vector and a few measures for each
- * block, a summary, and the packet that carries them over a pad or into a file.
- * Public: installed with the library of metas. All structs are packed by their
- * natural alignment and have no holes.
+/* Motion of a frame: a vector and measures for each block, a summary, and
+ * the packet that carries them over a pad or into a file. Public: installed
+ * with the library of metas. All structs have natural alignment and no
+ * padding.
  *
- * A field is a raster of blocks, columns = ceil (width / block_size) by rows =
- * ceil (height / block_size); the blocks of the last column and row may be
- * smaller. Frames, vectors and blocks are of luma. */
+ * A field is a raster of blocks, columns = ceil (width / block_size) by rows
+ * = ceil (height / block_size); the blocks of the last column and row may be
+ * smaller. Frames, vectors and blocks refer to luma. */
 #pragma once
 
 #include <glib.h>
@@ -18,12 +18,12 @@ G_BEGIN_DECLS
 
 /**
  * MotionVector:
- * @x: quarter pixels: what the block shows lies in the reference frame that much
- *   to the right
- * @y: likewise, further down
+ * @x: quarter pixels, to the right: position of the block in the reference
+ *   frame relative to its own
+ * @y: quarter pixels, downwards
  * @cost: J = SAD + lambda * bits, in units of the samples' full depth
  *
- * 8 bytes, the layout that hardware encoders use too.
+ * 8 bytes, the layout of hardware encoders.
  */
 typedef struct {
   gint16 x, y;
@@ -33,7 +33,7 @@ typedef struct {
 typedef enum {
   /* smaller than block_size, at the right or lower edge */
   MOTION_BLOCK_PARTIAL = 1 << 0,
-  /* the zero vector, and on average at most one level of 256 away */
+  /* the zero vector, with a mean difference of at most one level of 256 */
   MOTION_BLOCK_STATIC = 1 << 1,
   /* the block's own mean predicts it better than the vector */
   MOTION_BLOCK_INTRA_LIKE = 1 << 2,
@@ -43,9 +43,9 @@ typedef enum {
  * MotionBlock:
  * @sad: sum of absolute differences at the vector
  * @zero_sad: the same at the zero vector
- * @second: cost of the second best of the whole-pixel vectors that the method
- *   looked at; G_MAXUINT32 where it looked at one only. Close to the best: the
- *   vector may be another
+ * @second: cost of the second best whole-pixel vector that the method
+ *   visited; G_MAXUINT32 if it visited only one. Close to the best cost: the
+ *   vector is ambiguous
  * @intra: sum of |sample - mean|, the mean rounded to an integer
  * @sse: sum of squared differences at the vector
  * @flags: of MotionBlockFlags
@@ -71,19 +71,20 @@ typedef struct {
  * @sse: sum of the blocks' sse
  * @static_blocks: blocks with the flag MOTION_BLOCK_STATIC
  * @intra_blocks: blocks with the flag MOTION_BLOCK_INTRA_LIKE
- * @histogram: blocks by the larger of |x| and |y| in quarter pixels: zero; 1;
- *   2 to 3; 4 to 7; ... ; 1024 and more
- * @psnr: of the motion-compensated prediction, dB; infinite where it is exact
- * @scene_score: sum over the blocks of min (sad, intra), divided by the sum of
- *   intra: 0 a frame that motion explains, 1 one that it does not; 0 where
- *   intra is 0
- * @global_x: the motion of the frame's centre as a whole, pixels
- * @global_y: likewise
- * @global_zoom: size of the reference's picture over this frame's; 1: none
+ * @histogram: blocks by the larger of |x| and |y| in quarter pixels: zero;
+ *   1; 2 to 3; 4 to 7; ... ; 1024 and more
+ * @psnr: of the motion-compensated prediction, dB; infinite if it is exact
+ * @scene_score: sum over the blocks of min (sad, intra), divided by the sum
+ *   of intra: 0 for a frame that motion explains, 1 for one that it does
+ *   not; 0 if intra is 0
+ * @global_x: motion of the frame's centre, pixels, to the right
+ * @global_y: the same, downwards
+ * @global_zoom: size of the reference's content divided by this frame's; 1:
+ *   no zoom
  * @global_rotation: radians, from the x axis towards the y axis
- * @global_share: of the blocks that take part in it, 0..1
+ * @global_share: share of the blocks that agree with the global motion, 0..1
  *
- * The figures of a field.
+ * Figures of a field.
  */
 typedef struct {
   guint64 residue;
@@ -103,7 +104,7 @@ typedef struct {
 } MotionSummary;
 
 typedef enum {
-  /* of a stream: nothing before it to compare with */
+  /* first of a stream: no frame before it */
   MOTION_FRAME_FIRST = 1 << 0,
   /* the same samples as the frame before */
   MOTION_FRAME_DUPLICATE = 1 << 1,
@@ -135,7 +136,7 @@ typedef enum {
  * @flags: of MotionFrameFlags
  * @n_fields: 0..MOTION_MAX_FIELDS
  *
- * 64 bytes, the head of a packet.
+ * Header of a packet, 64 bytes.
  */
 typedef struct {
   gchar magic[4];
@@ -153,13 +154,14 @@ typedef struct {
 
 /**
  * MotionPacketField:
- * @distance: the reference is the searched frame that much later: -1 the one before
+ * @distance: frames from the searched frame to the reference: -1: the frame
+ *   before
  * @reserved: 0
- * @reference_time: the reference's pts less the frame's, ns; G_MININT64 where
+ * @reference_time: the reference's pts minus the frame's, ns; G_MININT64 if
  *   one of them has none
  * @summary: of the field
  *
- * The head of a field: its reference and its figures.
+ * Header of a field: its reference and its figures.
  */
 typedef struct {
   gint32 distance;

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The two records of melt-pool monitoring, as they travel in memory, in files
- * and over the network: the machine's signals of one frame (PbfSignal, 64
- * bytes) and what was computed from it (PbfResult, 896 bytes). Both are
- * little-endian, without padding, and carry magic, size and version. This
- * header needs nothing but GLib's integer types, for applications to include.
+/* The two records of melt-pool monitoring, as stored in memory and files and
+ * sent over the network: the machine's signals of one frame (PbfSignal, 64
+ * bytes) and the results computed from it (PbfResult, 896 bytes). Both are
+ * little-endian, without padding, and have magic, size and version. This
+ * header needs only GLib's integer types.
  *
- * Feature specification "pbf40-v1". Coordinates are pixels of the frame that
- * was analysed, x to the right, y down, pixel centres at +0.5; "Q8" means fixed
+ * Feature specification "pbf40-v1". Coordinates are pixels of the analysed
+ * frame, x to the right, y down, pixel centres at +0.5; "Q8" means fixed
  * point with 8 fractional bits, "Q16" with 16. */
 #pragma once
 
@@ -22,7 +22,7 @@ G_BEGIN_DECLS
 #define PBF_N_SPATIAL 20    /* spatial features */
 #define PBF_N_FEATURES 40   /* and their variances over the window */
 #define PBF_MAX_OUTPUTS 8   /* of the network */
-#define PBF_MAX_SPATTERS 16 /* described one by one; all are counted */
+#define PBF_MAX_SPATTERS 16 /* listed in a record; all are counted */
 
 /* --- PbfSignal ------------------------------------------------------------ */
 
@@ -136,8 +136,8 @@ typedef enum {
   PBF_RESULT_POOL_AT_EDGE = 1 << 14,
 } PbfResultFlags;
 
-/* Index of a spatial feature in PbfResult.raw and .features; its variance is
- * at PBF_N_SPATIAL more in .features and at the same index in .var_num. */
+/* Index of a spatial feature in PbfResult.raw and .features. Its variance is
+ * at index + PBF_N_SPATIAL of .features and at the same index of .var_num. */
 typedef enum {
   PBF_MP_AREA = 0,
   PBF_SPATTER_AREA = 1,

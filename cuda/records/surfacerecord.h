@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Numbers of a surface as metas and messages carry them. Part of the installed
- * library. */
+/* Figures of a surface, as carried by metas and messages. Part of the
+ * installed library. */
 #pragma once
 
 #include <glib.h>
@@ -12,25 +12,27 @@ G_BEGIN_DECLS
 
 /**
  * SurfaceParameters:
- * @n: points
- * @mean: of the heights, in metres like all but ssk, sku, sdr and sdq
+ * @n: number of points
+ * @mean: of the heights, metres; all others except ssk, sku, sdr and sdq are
+ *   metres too
  * @sa: arithmetical mean height
  * @sq: root mean square height
  * @sp: maximum peak height
  * @sv: maximum pit depth, positive
  * @sz: maximum height, sp + sv
- * @ssk: skewness; 0 where sq is 0, as is
- * @sku: kurtosis (3 for a normal distribution)
- * @sdr: developed interfacial area ratio, 0.01 = 1 %: ISO 25178-2:2021, 4.4.3,
- *   with the area of D.3, Formula (D.15): each cell of four neighbours that are
- *   there is split into two triangles along both diagonals, and the areas of the
- *   two splits are averaged
- * @sdq: root mean square gradient, metres a metre: ISO 25178-2:2021, 4.4.2, over
- *   the same triangles, so of forward differences; 0 as @sdr without cells
+ * @ssk: skewness; 0 if sq is 0
+ * @sku: kurtosis (3 for a normal distribution); 0 if sq is 0
+ * @sdr: developed interfacial area ratio, 0.01 = 1 %: ISO 25178-2:2021,
+ *   4.4.3, with the area of D.3, Formula (D.15): each cell of four valid
+ *   neighbours is split into two triangles along both diagonals, and the
+ *   areas of the two splits are averaged; 0 without cells
+ * @sdq: root mean square gradient, metres a metre: ISO 25178-2:2021, 4.4.2,
+ *   over the same triangles, that is with forward differences; 0 without
+ *   cells
  *
- * Areal field parameters of ISO 25178-2, of the heights relative to their mean,
- * over the points that are there. No conformity with ISO 16610 or ISO 25178 is
- * claimed for the filters that made the surface.
+ * Areal field parameters of ISO 25178-2, of the heights relative to their
+ * mean, over the valid points. No conformity with ISO 16610 or ISO 25178 is
+ * claimed for the filters that produced the surface.
  */
 typedef struct {
   guint64 n;
@@ -40,7 +42,7 @@ typedef struct {
 
 /* Component of a surface */
 typedef enum {
-  SURFACE_PART_MEASURED,  /* as measured, or put together again */
+  SURFACE_PART_MEASURED,  /* as measured, or reconstructed */
   SURFACE_PART_NOISE,     /* shorter than lambda-s */
   SURFACE_PART_ROUGHNESS, /* between lambda-s and lambda-c */
   SURFACE_PART_WAVINESS,  /* between lambda-c and lambda-f */

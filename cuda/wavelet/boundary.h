@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Boundaries: what a lifting step finds beyond the edge of a line. For host and
- * device; definitions in docs/design/lifting.md. */
+/* Boundaries: the neighbours of a lifting step beyond the edge of a line.
+ * For host and device; definitions in docs/design/lifting.md. */
 #pragma once
 
 #include <glib.h>
@@ -16,17 +16,17 @@
 
 /* Samples beyond the edge */
 typedef enum {
-  LWT_BOUNDARY_SYMMETRIC,     /* mirrored at the last sample */
+  LWT_BOUNDARY_SYMMETRIC,     /* mirrored at the last sample (whole-sample) */
   LWT_BOUNDARY_PERIODIC,      /* repeated */
   LWT_BOUNDARY_CLAMP,         /* the last sample of the same parity */
-  LWT_BOUNDARY_ZERO,          /* nothing */
-  LWT_BOUNDARY_PAD_SYMMETRIC, /* padded, mirrored behind the last sample */
-  LWT_BOUNDARY_PAD_SMOOTH,    /* padded, straight on */
+  LWT_BOUNDARY_ZERO,          /* zero */
+  LWT_BOUNDARY_PAD_SYMMETRIC, /* padded by half-sample symmetry */
+  LWT_BOUNDARY_PAD_SMOOTH,    /* padded by linear extrapolation */
 } LwtBoundary;
 
-/* Index of neighbour @j of the kind @odd (0: even samples, 1: odd ones) in a
- * line of @n >= 2 samples; -1: it is +0. Padded boundaries are symmetric by
- * then. */
+/* Index of neighbour @j of kind @odd (0: even samples, 1: odd ones) in a
+ * line of @n >= 2 samples; -1: it is +0. Padded boundaries are treated as
+ * symmetric. */
 LWT_INLINE gint
 lwt_neighbour (LwtBoundary boundary, gint j, gint odd, gint n)
 {

@@ -2,14 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Factorisations of a bank, and which of them is taken: one that makes little
- * of noise and little of edges; of these symmetric steps first, then those that
- * shift bands the least and delay the fewest samples. */
+/* Factorisations of a bank, and the choice among them: low noise gain and
+ * low edge gain first; of these symmetric steps first, then the smallest
+ * shift of the bands and the shortest delay. */
 #include "cuda/wavelet/private.h"
 
-/* Steps that do not multiply out to the bank are no factorisation. */
+/* Largest deviation from the bank of the steps multiplied out. */
 #define MAX_RESIDUAL 1e-9
-/* Up to such factors noise gains are as good as each other, and edges. */
+/* Noise gains, and edge gains, within these factors of the best count as
+ * equal. */
 #define NOISE_SLACK 1.5
 #define EDGE_SLACK 1.3
 
@@ -17,7 +18,7 @@ typedef struct {
   LwtWavelet wavelet;
   guint pending;
   gboolean symmetric;
-  gdouble edge_gain; /* of those with little noise; others 0 */
+  gdouble edge_gain; /* of candidates with low noise gain; others 0 */
 } Candidate;
 
 GArray *
@@ -26,9 +27,9 @@ lwt_candidates_new (void)
   return g_array_new (FALSE, FALSE, sizeof (Candidate));
 }
 
-/* --- what there is to know of one -------------------------------------------------------- */
+/* --- properties of a candidate ------------------------------------------- */
 
-/* A step that is its own mirror image round the sample that it changes */
+/* Whether a step is symmetric around the sample that it changes */
 static gboolean
 step_is_symmetric (const LwtStep *step)
 {
@@ -75,7 +76,7 @@ max_of_row (const LwtRow *row)
   return MAX (lwt_poly_max (&row->even), lwt_poly_max (&row->odd));
 }
 
-/* Relative to the largest tap of each filter */
+/* Largest deviation, relative to the largest tap of each filter */
 static gdouble
 residual_of (const LwtWavelet *wavelet, const LwtRow *low, const LwtRow *high)
 {
@@ -91,7 +92,7 @@ residual_of (const LwtWavelet *wavelet, const LwtRow *low, const LwtRow *high)
   return MAX (of_low / max_of_row (low), of_high / max_of_row (high));
 }
 
-/* The same steps are found in many ways. */
+/* Whether the same steps were found before. */
 static gboolean
 same_steps (const LwtWavelet *a, const LwtWavelet *b)
 {
@@ -137,7 +138,7 @@ lwt_candidates_add (GArray *candidates, const LwtRow *low, const LwtRow *high,
 
 /* --- the choice ------------------------------------------------------------------------------ */
 
-/* TRUE if @a is to be taken rather than @b; both are as good in numbers. */
+/* Returns: TRUE if @a is preferred to @b; their gains count as equal */
 static gboolean
 better (const Candidate *a, const Candidate *b)
 {
@@ -166,8 +167,8 @@ least_noise (GArray *candidates)
   return least;
 }
 
-/* Fills in the edge gains of those with noise gains up to @most; returns the
- * least. */
+/* Computes the edge gains of the candidates with noise gains up to @most.
+ * Returns: the smallest edge gain */
 static gdouble
 least_edge (GArray *candidates, gdouble most)
 {
@@ -189,13 +190,13 @@ set_none (GArray *candidates, gdouble noise, GError **error)
 {
   if (candidates->len > 0)
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "no lifting steps of these filters amplify noise less than %g times: "
-        "the best of %u that were found do so %.3g times",
+        "every factorisation into lifting steps amplifies noise more than %g "
+        "times: the best of %u found amplifies it %.3g times",
         LWT_MAX_NOISE_GAIN, candidates->len, noise);
   else
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "no more than %d lifting steps of at most %d weights were found that "
-        "are these filters",
+        "no factorisation into at most %d lifting steps of at most %d weights "
+        "reproduces these filters",
         LWT_MAX_STEPS, LWT_MAX_TAPS);
 }
 

@@ -2,18 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Wavelets whose steps are known better than their filters, with PyWavelets'
- * scale and sign.
+/* Wavelets defined by their lifting steps, with PyWavelets' scale and sign.
  *
- * 5/3 and 9/7 are those of JPEG 2000 (ISO/IEC 15444-1); cdf7/5 is CDF(4,2) of A.
- * Cohen, I. Daubechies, J.-C. Feauveau, Biorthogonal bases of compactly
- * supported wavelets (1992); dd9/7 and dd13/7 predict by G. Deslauriers and S.
- * Dubuc's interpolation (W. Sweldens, The lifting scheme, 1996). */
+ * 5/3 and 9/7 are those of JPEG 2000 (ISO/IEC 15444-1); cdf7/5 is CDF(4,2)
+ * of A. Cohen, I. Daubechies, J.-C. Feauveau, Biorthogonal bases of
+ * compactly supported wavelets (1992); dd9/7 and dd13/7 predict by the
+ * interpolation of G. Deslauriers and S. Dubuc (W. Sweldens, The lifting
+ * scheme, 1996). */
 #include "cuda/wavelet/private.h"
 
 #define MAX_STEPS 4
 
-/* sqrt (2), the scale of 9/7 and what undoes it */
+/* sqrt (2), the scale of 9/7, and its inverse */
 #define ROOT2 1.4142135623730951
 #define K97 1.1496043988602412
 

@@ -2,23 +2,24 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Gain of steps at the edges.
+/* Gain of lifting steps at the edges.
  *
- * Far from an edge all factorisations of a bank do the same. At an edge each
- * step has its own neighbours mirrored, and what comes out differs: some make
- * outliers there, thousands of times the signal after a few levels, which cost
- * as many digits. So a few samples, of an even and of an odd number, are
- * transformed as a matrix over a few levels, and back. */
+ * Far from an edge all factorisations of a bank are equivalent. At an edge
+ * each step mirrors its own neighbours, so the results differ: some
+ * factorisations produce outliers, thousands of times the signal after a few
+ * levels, and lose as many digits. The gain is found from the matrices of an
+ * even and of an odd number of samples, transformed over a few levels, and
+ * back. */
 #include "cuda/wavelet/private.h"
 
 #include "cuda/wavelet/boundary.h"
 
 #define MAX_N 65
-/* A row, to a length that processors like; the rest is 0. */
+/* Row length, rounded up for vector loads; the rest is 0. */
 #define WIDTH 68
 #define LEVELS 3
 
-/* A row for each sample: what it is made of */
+/* A row for each sample: its weights of the inputs */
 typedef struct {
   guint n;
   gdouble rows[MAX_N][WIDTH];
@@ -40,7 +41,7 @@ add_row (gdouble *restrict to, const gdouble *restrict from, gdouble weight)
     to[i] += weight * from[i];
 }
 
-/* On the rows of a level, each @stride-th */
+/* Transforms the rows of a level, every @stride-th */
 static void
 apply_step (Matrix *matrix, guint stride, const LwtStep *step, gdouble sign)
 {

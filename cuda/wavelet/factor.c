@@ -2,33 +2,32 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Lifting steps of a bank: Euclid's algorithm on Laurent polynomials, with all
- * the ways in which their division can be done.
+/* Lifting steps of a bank: Euclid's algorithm on Laurent polynomials, with
+ * all variants of the division (I. Daubechies, W. Sweldens, Factoring
+ * wavelet transforms into lifting steps, 1998).
  *
  * A band is low[k] = E s + O d with polynomials E, O. If the first step is a
- * predict d1 = d + Q s, then low[k] = (E - O Q) s + O d1: Q is to make E
- * shorter, as an update is O, in turn, until only a shift of s is left; then
- * the last predict and the scale of d are read off what the high band has
- * become. The same with the bands exchanged ends in an update.
+ * predict d1 = d + Q s, then low[k] = (E - O Q) s + O d1. Q is chosen to
+ * shorten E; an update shortens O in the same way, in turn, until only a
+ * shift of s is left. Then the high band gives the last predict and the
+ * scale of d. With the bands exchanged the steps end in an update.
  *
- * Where E has n - 1 terms more than O, Q has n, and i of them can be chosen to
- * make the lowest terms of E vanish, the others the highest: n + 1 ways, that
- * differ wildly in how rounding errors grow. The best of them are followed at
- * once (a beam search), by the product of 1 + |Q|_1 of the steps so far. Of
- * what is found those are taken that make little of noise and little of edges;
- * of these symmetric steps first, then those that shift bands the least and
- * delay the fewest samples.
+ * If E has n - 1 terms more than O, Q has n terms, and i of them can be
+ * chosen to eliminate the lowest terms of E, the others to eliminate the
+ * highest: n + 1 variants, which differ widely in the growth of rounding
+ * errors. A beam search follows the best of them, by the product of 1 +
+ * |Q|_1 of the steps so far. candidates.c chooses among the factorisations
+ * found.
  *
- * Everything is IEEE arithmetic without functions of a mathematical library,
- * and ties go to what was found first, so steps are the same everywhere. */
+ * Only IEEE arithmetic is used, no functions of a mathematical library, and
+ * ties go to the first one found, so the steps are the same on all machines. */
 #include "cuda/wavelet/private.h"
 
 #define WIDTH 64
-/* A weight as small as this in the last step, which has the precision of the
- * steps before it, is a rounding error. */
+/* A smaller weight in the last step is a rounding error. */
 #define NO_TERM 1e-13
 
-/* A row as the search sees it: @own is to become a shift, @other nothing */
+/* A row during the search: @own is reduced to a shift, @other to zero */
 typedef struct {
   LwtPoly own, other;
   gdouble cost;
@@ -40,8 +39,8 @@ typedef struct {
   LwtStep step;
 } Move;
 
-/* A way to divide: @low terms of the quotient from the low end, @high from the
- * high one */
+/* A variant of the division: @low terms of the quotient from the low end,
+ * @high from the high end */
 typedef struct {
   guint parent;
   gboolean divide_own;
@@ -57,14 +56,14 @@ typedef struct {
   State *states, *next;
   Move *moves; /* LWT_MAX_STEPS of WIDTH */
   GArray *choices;
-  gdouble drift; /* what neighbours away from the middle cost */
+  gdouble drift; /* cost of neighbours away from the centre */
   GArray *candidates;
 } Search;
 
 /* --- division ------------------------------------------------------------------------ */
 
-/* Takes terms off @dividend; their quotients are the step's weights, exact ones
- * in @q. */
+/* Eliminates terms of @dividend; their quotients are the step's weights,
+ * exact ones in @q. */
 static void
 eliminate (LwtPoly *dividend, const LwtPoly *divisor, guint at, LwtDd q)
 {
@@ -75,7 +74,7 @@ eliminate (LwtPoly *dividend, const LwtPoly *divisor, guint at, LwtDd q)
         dividend->c[at + i], lwt_dd_multiply (minus, divisor->c[i]));
 }
 
-/* @dividend becomes the remainder. @step gets all but its kind. */
+/* Replaces @dividend by the remainder; sets @step except its kind. */
 static gboolean
 divide (LwtPoly *dividend, const LwtPoly *divisor, guint low, guint high,
     gdouble rough, LwtStep *step)
@@ -139,8 +138,7 @@ sum_of_magnitudes (const LwtStep *step)
   return sum;
 }
 
-/* The row may not lose its own samples: a division that would leave none is of
- * no use. */
+/* A division that leaves no own samples of the row is not a choice. */
 static void
 add_choice (
     Search *search, guint parent, gboolean divide_own, guint low, guint high)
@@ -233,8 +231,8 @@ largest_term (const LwtPoly *poly)
   return at;
 }
 
-/* The rest of the other row is one term of its @own samples, at @at, and
- * that times the last step. */
+/* Checks that the rest of the other row is one term of its @own samples, at
+ * @at, plus that term times the last step. */
 static gboolean
 add_last_step (const Search *search, LwtWavelet *wavelet, const LwtPoly *own,
     guint at, LwtPoly *other)
@@ -255,8 +253,8 @@ add_last_step (const Search *search, LwtWavelet *wavelet, const LwtPoly *own,
   return TRUE;
 }
 
-/* The row that was not searched, behind all steps, says what the last step is,
- * and the scales. */
+/* The row that was not searched, after all steps, gives the last step and
+ * the scales. */
 static void
 finish (Search *search, guint depth, guint index)
 {
@@ -282,9 +280,9 @@ finish (Search *search, guint depth, guint index)
   lwt_candidates_add (search->candidates, search->low, search->high, &wavelet);
 }
 
-/* --- the search, all of it ----------------------------------------------------------------- */
+/* --- the whole search ---------------------------------------------------- */
 
-/* Goes on from the choices that are best so far; returns how many there are. */
+/* Continues from the best choices. Returns: their number */
 static guint
 follow_choices (Search *search, guint depth)
 {
@@ -337,8 +335,8 @@ search_row (Search *search, LwtStepKind own)
   }
 }
 
-/* The beam is narrow: what is cheap and what stays near the middle are looked
- * for one after the other. */
+/* The beam is narrow, so separate searches favour a low cost and neighbours
+ * near the centre. */
 static void
 search_all (Search *search)
 {

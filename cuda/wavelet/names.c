@@ -5,9 +5,9 @@
 /* Names of wavelets. */
 #include "cuda/wavelet/private.h"
 
-/* Names further than so many letters from what was asked for are not meant. */
+/* Largest Levenshtein distance of a suggested name. */
 #define MAX_TYPOS 2
-/* No name is longer. */
+/* Length of the longest name. */
 #define MAX_NAME 16
 
 static const gchar *const names[] = { "haar", "db1", "db2", "db3", "db4", "db5",
@@ -22,7 +22,7 @@ static const gchar *const names[] = { "haar", "db1", "db2", "db3", "db4", "db5",
   "rbio3.7", "rbio3.9", "rbio4.4", "rbio5.5", "rbio6.8", "5/3", "9/7", "cdf7/5",
   "dd9/7", "dd13/7", NULL };
 
-/* Names of the same wavelet */
+/* Synonyms */
 static const struct {
   const gchar *name;
   const gchar *same_as;
@@ -48,8 +48,8 @@ min3 (guint a, guint b, guint c)
   return MIN (a, MIN (b, c));
 }
 
-/* Letters to put in, take out or change to make one of the other (Levenshtein's
- * distance), whatever their case. @name is at most MAX_NAME long. */
+/* Levenshtein distance: letters to insert, delete or replace, ignoring case.
+ * @name is at most MAX_NAME long. */
 static guint
 typos (const gchar *asked, const gchar *name)
 {
@@ -74,7 +74,7 @@ typos (const gchar *asked, const gchar *name)
   return row[length];
 }
 
-/* NULL: none is near */
+/* Returns: the nearest name, or NULL if none is near */
 static const gchar *
 nearest (const gchar *asked)
 {

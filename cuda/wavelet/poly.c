@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Laurent polynomials, and banks as rows of them. */
+/* Laurent polynomials, and rows of them for banks. */
 #include "cuda/wavelet/private.h"
 
 gdouble
@@ -29,7 +29,7 @@ lwt_poly_trim (LwtPoly *poly, gdouble least)
   memmove (poly->c, poly->c + from, poly->n * sizeof (poly->c[0]));
 }
 
-/* So that it has terms @first .. @end - 1 at least */
+/* Extends the polynomial to terms @first .. @end - 1. */
 static gboolean
 grow (LwtPoly *poly, gint first, gint end)
 {

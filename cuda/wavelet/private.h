@@ -12,14 +12,14 @@
 
 G_BEGIN_DECLS
 
-/* A step's neighbours lie within so many of k. */
+/* Largest |k - neighbour| of a step. */
 #define LWT_MAX_FIRST 256
 
-/* --- twice the precision of a double ------------------------------------------
- * Sums of two doubles, the second at most half a last place of the first.
- * Nothing but IEEE arithmetic: the same bits everywhere. T. J. Dekker, A
- * floating-point technique for extending the available precision (Numerische
- * Mathematik 18, 1971). */
+/* --- double-double arithmetic --------------------------------------------
+ * Sums of two doubles, the second at most half a unit in the last place of
+ * the first. Only IEEE arithmetic, so the bits are the same everywhere. T.
+ * J. Dekker, A floating-point technique for extending the available
+ * precision (Numerische Mathematik 18, 1971). */
 typedef struct {
   gdouble hi, lo;
 } LwtDd;
@@ -75,15 +75,15 @@ lwt_dd_divide (LwtDd a, LwtDd b)
 
 /* --- banks ----------------------------------------------------------------------- */
 
-/* The two low-pass filters say it all: high pass are dec[j] = (-1)^(j + 1)
- * rec_low[j], rec[j] = (-1)^j dec_low[j]. */
+/* The two low-pass filters define the bank: the high-pass filters are dec[j]
+ * = (-1)^(j + 1) rec_low[j], rec[j] = (-1)^j dec_low[j]. */
 typedef struct {
   guint length;
   LwtDd dec_low[LWT_MAX_FILTER];
   LwtDd rec_low[LWT_MAX_FILTER];
 } LwtBank;
 
-/* A bank of cuda/wavelet/banks.c */
+/* Finds a bank of cuda/wavelet/banks.c */
 gboolean lwt_bank_find (const gchar *name, LwtBank *bank);
 
 /* --- Laurent polynomials ---------------------------------------------------------
@@ -96,19 +96,19 @@ typedef struct {
   LwtDd c[LWT_MAX_TERMS];
 } LwtPoly;
 
-/* Terms that are at most @least are taken off both ends. */
+/* Removes terms of magnitude <= @least from both ends. */
 void lwt_poly_trim (LwtPoly *poly, gdouble least);
 gdouble lwt_poly_max (const LwtPoly *poly);
 /* @poly += @sign * @factor * @step's weights. FALSE: too long. */
 gboolean lwt_poly_add_product (
     LwtPoly *poly, const LwtPoly *factor, const LwtStep *step, gdouble sign);
 
-/* Polyphase components of a band: of the even and the odd samples */
+/* Polyphase components of a band: for the even and the odd samples */
 typedef struct {
   LwtPoly even, odd;
 } LwtRow;
 
-/* One of the two rows of an analysis bank; of PyWavelets' alignment */
+/* One of the two rows of an analysis bank, in PyWavelets' alignment */
 void lwt_row_from_filter (LwtRow *row, const LwtDd *taps, guint length);
 
 /* --- properties of steps --------------------------------------------------------- */
@@ -116,41 +116,42 @@ void lwt_row_from_filter (LwtRow *row, const LwtDd *taps, guint length);
 /* Multiplies the steps out. FALSE: too long. */
 gboolean lwt_steps_multiply (
     const LwtWavelet *wavelet, LwtRow *low, LwtRow *high);
-/* noise_gain of the contract */
+/* LwtWavelet's noise_gain */
 gdouble lwt_steps_noise_gain (const LwtWavelet *wavelet);
-/* How much a sample of a band, or of the picture, can become of white noise of
- * the picture or the bands next to a symmetric edge */
+/* Largest gain of white noise in a sample of a band, or of the picture, next
+ * to a symmetric edge */
 gdouble lwt_steps_edge_gain (const LwtWavelet *wavelet);
-/* Taps of the longest filter */
+/* Number of taps of the longest filter */
 guint lwt_steps_length (const LwtRow *low, const LwtRow *high);
 /* Delay, in samples, of a transform with a sliding window along the signal */
 guint lwt_steps_pending (const LwtWavelet *wavelet);
 /* Sets @num, @shift of all steps and @reversible if the weights allow it. */
 void lwt_steps_set_reversible (LwtWavelet *wavelet);
 
-/* How far the middle of a step's neighbours is from the sample that it changes,
- * in halves of k */
+/* Distance from the centre of a step's neighbours to the sample that it
+ * changes, in halves of k */
 gint lwt_step_off_centre (const LwtStep *step);
 
 /* --- factorisations of a bank ---------------------------------------------------- */
 
 GArray *lwt_candidates_new (void);
-/* Notes @wavelet down if its steps are new and multiply out to the rows. */
+/* Adds @wavelet if its steps are new and multiply out to the rows. */
 void lwt_candidates_add (GArray *candidates, const LwtRow *low,
     const LwtRow *high, const LwtWavelet *wavelet);
-/* The one to take; FALSE: there is none that is of use. */
+/* Chooses the best one. Returns: FALSE if there is none with acceptable
+ * gains */
 gboolean lwt_candidates_best (
     GArray *candidates, LwtWavelet *wavelet, GError **error);
 
-/* --- where wavelets come from ------------------------------------------------------ */
+/* --- sources of wavelets ------------------------------------------------- */
 
-/* Rows of the analysis bank; @rough: terms that small relative to the others
- * are rounding errors. */
+/* Factorises the rows of the analysis bank; @rough: relative size of terms
+ * that are rounding errors. */
 gboolean lwt_factorise (LwtWavelet *wavelet, const LwtRow *low,
     const LwtRow *high, gdouble rough, GError **error);
-/* haar, 5/3 and so on, whose steps are known */
+/* Finds haar, 5/3 and the other wavelets defined by steps */
 gboolean lwt_classic_find (const gchar *name, LwtWavelet *wavelet);
-/* The name under which steps or a bank are found; NULL: unknown, @error set */
+/* The canonical name of steps or a bank; NULL with @error: unknown */
 const gchar *lwt_name_resolve (const gchar *name, GError **error);
 LwtWavelet *lwt_text_parse_steps (const gchar *text, GError **error);
 LwtWavelet *lwt_text_parse_bank (const gchar *text, GError **error);

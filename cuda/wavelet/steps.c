@@ -5,11 +5,10 @@
 /* Properties of lifting steps. */
 #include "cuda/wavelet/private.h"
 
-/* Weights of integers have so few digits that sums of 16-bit samples do not
- * wrap. */
+/* Largest shift of integer weights: sums of 16-bit samples do not wrap. */
 #define MAX_SHIFT 14
 
-/* Terms of a filter that are so small, relative to the largest, are none. */
+/* Smaller terms of a filter, relative to the largest, count as zero. */
 #define NO_TAP 1e-12
 
 static void
@@ -29,8 +28,8 @@ set_diagonal (LwtRow *low, LwtRow *high, gdouble even, gdouble odd)
   set_constant (&high->odd, odd);
 }
 
-/* Rewrites the row for the samples before @step instead of after it; with @sign
- * -1, the other way round. */
+/* Rewrites the row for the samples before @step instead of after it; with
+ * @sign -1, the reverse. */
 static gboolean
 row_through_step (LwtRow *row, const LwtStep *step, gdouble sign)
 {
@@ -71,8 +70,8 @@ energy (const LwtRow *low, const LwtRow *high)
          + (energy_of_poly (&high->even) + energy_of_poly (&high->odd));
 }
 
-/* White noise of both kinds of samples behind each step goes through the rest of
- * the transform, in either direction. */
+/* Propagates white noise in both kinds of samples after each step through
+ * the rest of the transform, in both directions. */
 gdouble
 lwt_steps_noise_gain (const LwtWavelet *wavelet)
 {
@@ -131,8 +130,8 @@ lwt_step_off_centre (const LwtStep *step)
               - (step->kind == LWT_STEP_PREDICT ? 2 : 0));
 }
 
-/* Each state of the samples of a kind comes into being as soon as what it is
- * made of is there, and stays until nothing needs it any more. */
+/* Each state of the samples of a kind is computed as soon as its inputs have
+ * arrived, and kept until nothing needs it. */
 guint
 lwt_steps_pending (const LwtWavelet *wavelet)
 {

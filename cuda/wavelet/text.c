@@ -2,12 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Wavelets in words: "steps: .." and "bank: ..". */
+/* Wavelets as text: "steps: .." and "bank: ..". */
 #include "cuda/wavelet/private.h"
 
-/* Weights and scales lie within this and 1 over this. */
+/* Largest magnitude of weights and scales; its inverse is the smallest
+ * scale. */
 #define MAX_WEIGHT 1e6
-/* Given steps that make more of noise are of no use in any precision. */
+/* Largest noise gain of given steps; more is useless in any precision. */
 #define MAX_GIVEN_GAIN 1e6
 
 typedef struct {
@@ -18,7 +19,8 @@ typedef struct {
 static void refuse (const Reader *reader, GError **error, const gchar *format,
     ...) G_GNUC_PRINTF (3, 4);
 
-/* Says where, counted from 1, and shows a few letters of what is there. */
+/* Reports the position, counted from 1, and a few characters of the text
+ * there. */
 static void
 refuse (const Reader *reader, GError **error, const gchar *format, ...)
 {
@@ -57,7 +59,7 @@ take (Reader *reader, gchar letter)
   return TRUE;
 }
 
-/* Whether the part ends here */
+/* Whether the section ends here */
 static gboolean
 at_end (Reader *reader)
 {
@@ -73,7 +75,7 @@ read_number (Reader *reader, gdouble *value, GError **error)
 
   skip_space (reader);
   digit = reader->at + (*reader->at == '-' || *reader->at == '+');
-  /* neither nan nor inf, nor hexadecimal */
+  /* refuses nan, inf and hexadecimal */
   if (!(g_ascii_isdigit (*digit) || *digit == '.')
       || (digit[0] == '0' && (digit[1] == 'x' || digit[1] == 'X'))) {
     refuse (reader, error, "a number is expected");
@@ -81,14 +83,14 @@ read_number (Reader *reader, gdouble *value, GError **error)
   }
   *value = g_ascii_strtod (reader->at, &end);
   if (end == reader->at || !isfinite (*value)) {
-    refuse (reader, error, "this is no number that can be used");
+    refuse (reader, error, "the number is out of range");
     return FALSE;
   }
   reader->at = end;
   return TRUE;
 }
 
-/* A number or the quotient of two */
+/* Reads a number or a quotient of two */
 static gboolean
 read_weight (Reader *reader, gdouble *value, GError **error)
 {
@@ -107,11 +109,12 @@ read_weight (Reader *reader, gdouble *value, GError **error)
   }
   if (fabs (*value) <= MAX_WEIGHT)
     return TRUE;
-  refuse (&start, error, "weights are from %g to %g", -MAX_WEIGHT, MAX_WEIGHT);
+  refuse (
+      &start, error, "weights must be from %g to %g", -MAX_WEIGHT, MAX_WEIGHT);
   return FALSE;
 }
 
-/* Up to the end of the part */
+/* Reads numbers up to the end of the section */
 static gboolean
 read_weights (
     Reader *reader, gdouble *values, guint most, guint *n, GError **error)
@@ -149,7 +152,7 @@ read_first (Reader *reader, gint *first, GError **error)
     return FALSE;
   if (value != floor (value) || fabs (value) > LWT_MAX_FIRST) {
     refuse (&start, error,
-        "the first neighbour is a whole number from %d to %d", -LWT_MAX_FIRST,
+        "the first neighbour must be an integer from %d to %d", -LWT_MAX_FIRST,
         LWT_MAX_FIRST);
     return FALSE;
   }
@@ -184,8 +187,7 @@ read_scales (Reader *reader, LwtWavelet *wavelet, GError **error)
     return FALSE;
   for (guint i = 0; i < 2; i++)
     if (n != 2 || fabs (scales[i]) < 1.0 / MAX_WEIGHT) {
-      refuse (&start, error,
-          "K is followed by two scales, %g to %g in magnitude",
+      refuse (&start, error, "K needs two scales, %g to %g in magnitude",
           1.0 / MAX_WEIGHT, MAX_WEIGHT);
       return FALSE;
     }
@@ -194,7 +196,7 @@ read_scales (Reader *reader, LwtWavelet *wavelet, GError **error)
   return TRUE;
 }
 
-/* One of the parts between semicolons; K is the last. */
+/* Reads a section between semicolons; K is the last one. */
 static gboolean
 read_part (
     Reader *reader, LwtWavelet *wavelet, gboolean *scaled, GError **error)
@@ -222,13 +224,13 @@ read_parts (Reader *reader, LwtWavelet *wavelet, GError **error)
   wavelet->scale_low = wavelet->scale_high = 1.0;
   do {
     if (at_end (reader) && *reader->at == '\0' && wavelet->n_steps > 0)
-      return TRUE; /* a semicolon at the end */
+      return TRUE; /* trailing semicolon */
     if (!read_part (reader, wavelet, &scaled, error))
       return FALSE;
   } while (take (reader, ';'));
   if (wavelet->n_steps > 0)
     return TRUE;
-  refuse (reader, error, "there is no step, P or U");
+  refuse (reader, error, "a step, P or U, is missing");
   return FALSE;
 }
 
@@ -239,7 +241,7 @@ complete_steps (LwtWavelet *wavelet, GError **error)
 
   if (!lwt_steps_multiply (wavelet, &low, &high)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "wavelet: the steps reach too far: together they make filters of more "
+        "wavelet: the steps reach too far: their filters have more "
         "than %d taps",
         2 * LWT_MAX_TERMS);
     return FALSE;
@@ -253,7 +255,7 @@ complete_steps (LwtWavelet *wavelet, GError **error)
   return FALSE;
 }
 
-/* The name is the text, as far as it fits. */
+/* The name is the text, truncated if necessary. */
 static void
 set_name (LwtWavelet *wavelet, const gchar *text)
 {
@@ -292,7 +294,7 @@ typedef struct {
   guint n[N_FILTERS];
 } Filters;
 
-/* N_FILTERS: none */
+/* Returns: the filter's index; N_FILTERS: none */
 static guint
 read_filter_name (Reader *reader)
 {
@@ -320,7 +322,7 @@ read_filter (Reader *reader, Filters *filters, GError **error)
     return FALSE;
   }
   if (filters->n[i] > 0) {
-    refuse (&start, error, "%s is there twice", filter_names[i]);
+    refuse (&start, error, "%s occurs twice", filter_names[i]);
     return FALSE;
   }
   return read_weights (
@@ -332,14 +334,14 @@ read_filters (Reader *reader, Filters *filters, GError **error)
 {
   do {
     if (at_end (reader) && *reader->at == '\0' && filters->n[LO] > 0)
-      break; /* a semicolon at the end */
+      break; /* trailing semicolon */
     if (!read_filter (reader, filters, error))
       return FALSE;
   } while (take (reader, ';'));
   return TRUE;
 }
 
-/* Those of an orthogonal bank follow from its LO. */
+/* Derives the other filters of an orthogonal bank from LO. */
 static void
 add_orthogonal (Filters *filters)
 {
@@ -371,8 +373,8 @@ check_filters (Filters *filters, GError **error)
     }
     if (filters->n[i] != filters->n[LO]) {
       g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-          "wavelet: the bank's filters are to be of one length, with zeros "
-          "where one is shorter: LO has %u taps, %s %u",
+          "wavelet: the bank's filters must have the same length, with zeros "
+          "added to shorter ones: LO has %u taps, %s %u",
           filters->n[LO], filter_names[i], filters->n[i]);
       return FALSE;
     }

@@ -4,7 +4,7 @@
  */
 #include "cuda/wavelet/private.h"
 
-/* A bank that reconstructs a signal no better than to this is refused. */
+/* Largest reconstruction error of an accepted bank. */
 #define MAX_DISTORTION 1e-9
 
 /* --- named ones ------------------------------------------------------------------------ */
@@ -55,7 +55,7 @@ find_bank (const gchar *name, LwtBank *bank)
 static gboolean
 set_from_bank (LwtWavelet *wavelet, const gchar *name, GError **error)
 {
-  /* what the tables' 80 bits leave of a term that is not there */
+  /* error of the tables' 80 bits in a term that is zero */
   const gdouble rough = 1e-20;
   LwtBank bank;
   LwtDd dec_high[LWT_MAX_FILTER];
@@ -130,9 +130,10 @@ check_taps (const gdouble *const filters[4], guint length, GError **error)
 
   if (length < 2 || length > LWT_MAX_FILTER || length % 2) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "wavelet: filters have an even number of taps from 2 to %d (with a "
+        "wavelet: filters must have an even number of taps from 2 to %d (with "
+        "a "
         "zero "
-        "where one is shorter), not %u",
+        "added to a shorter one), not %u",
         LWT_MAX_FILTER, length);
     return FALSE;
   }
@@ -140,7 +141,7 @@ check_taps (const gdouble *const filters[4], guint length, GError **error)
     for (guint i = 0; i < length; i++)
       if (!(fabs (filters[f][i]) <= 1e6)) {
         g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-            "wavelet: tap %u of the %s filter is %g; taps are numbers from "
+            "wavelet: tap %u of the %s filter is %g; taps must be from "
             "-1e6 to 1e6",
             i, names[f], filters[f][i]);
         return FALSE;
@@ -148,8 +149,8 @@ check_taps (const gdouble *const filters[4], guint length, GError **error)
   return TRUE;
 }
 
-/* Response of two channels, analysed and synthesised, to a sample, @lag samples
- * later; @alias: of one in whose place there is its mirrored spectrum */
+/* Response of the two channels, analysed and synthesised, to an impulse,
+ * @lag samples later; @alias: to its mirrored spectrum */
 static gdouble
 response (
     const gdouble *const filters[4], guint length, guint lag, gboolean alias)
@@ -168,7 +169,7 @@ response (
   return sum / 2.0;
 }
 
-/* The greatest deviation from a delay of length - 1 samples */
+/* Largest deviation from a delay of length - 1 samples */
 static gdouble
 distortion (const gdouble *const filters[4], guint length)
 {
@@ -183,7 +184,8 @@ distortion (const gdouble *const filters[4], guint length)
   return worst;
 }
 
-/* Numbers of any precision: which terms are rounding errors is not known. */
+/* Numbers of unknown precision: rounding errors cannot be told from small
+ * terms. */
 static gboolean
 factorise_rough (
     LwtWavelet *wavelet, const LwtRow *low, const LwtRow *high, GError **error)
@@ -214,7 +216,7 @@ lwt_wavelet_new_from_bank (const gchar *name, const gdouble *dec_low,
   off = distortion (filters, length);
   if (!(off <= MAX_DISTORTION)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "wavelet: these filters do not reconstruct: what comes back is off by "
+        "wavelet: these filters do not reconstruct: the error is "
         "%.2g of the signal, more than %g",
         off, MAX_DISTORTION);
     return NULL;

@@ -24,24 +24,24 @@ G_BEGIN_DECLS
 
 #define LWT_MAX_STEPS 32
 #define LWT_MAX_TAPS 32
-/* Filters of a bank have at most so many taps. */
+/* Largest number of taps of a bank's filter. */
 #define LWT_MAX_FILTER 128
-/* A factorisation that amplifies white noise more is refused. */
+/* Factorisations with a larger noise gain are refused. */
 #define LWT_MAX_NOISE_GAIN 50.0
 
 typedef enum {
   LWT_STEP_PREDICT, /* changes the odd samples */
-  LWT_STEP_UPDATE,  /* changes the even ones */
+  LWT_STEP_UPDATE,  /* changes the even samples */
 } LwtStepKind;
 
 /**
  * LwtStep:
- * @first: index, relative to k, of the neighbour that c[0] weighs
- * @n: how many neighbours, 1..LWT_MAX_TAPS
+ * @first: index, relative to k, of the neighbour with weight c[0]
+ * @n: number of neighbours, 1..LWT_MAX_TAPS
  * @c: their weights
- * @num, @shift: of a reversible wavelet: the weights are num[i] / 2^shift, and
- *   the sum is (num[0] s[..] + .. + 2^(shift - 1)) >> shift (with a shift of 0
- *   the sum itself), an arithmetic shift; what is added is that integer
+ * @num, @shift: for a reversible wavelet: the weights are num[i] / 2^shift,
+ *   and the integer added is (num[0] s[..] + .. + 2^(shift - 1)) >> shift
+ *   (with a shift of 0 the sum itself), an arithmetic shift
  */
 typedef struct {
   LwtStepKind kind;
@@ -54,19 +54,19 @@ typedef struct {
 
 /**
  * LwtWavelet:
- * @name: as it was asked for
+ * @name: as requested
  * @scale_low, @scale_high: PyWavelets' scale and sign: the low band of a
- *   constant z is sqrt(2) z. Not used (1) in integers
- * @shift_low, @shift_high: with the boundary `periodic`, and only there, entry
- *   k of a band is s[(k + shift_low) mod n], d[(k + shift_high) mod n]: so that
- *   bands are those of PyWavelets. Factorisations of long filters leave such
- *   shifts; elsewhere bands are as they lie
+ *   constant z is sqrt(2) z. 1, and unused, in integers
+ * @shift_low, @shift_high: only with the boundary `periodic`: entry k of a
+ *   band is s[(k + shift_low) mod n], d[(k + shift_high) mod n], which makes
+ *   the bands equal to PyWavelets'. Factorisations of long filters leave
+ *   such shifts; with other boundaries the bands are not shifted
  * @reversible: the integer form exists: @num and @shift of all steps are set
  * @length: taps of the longest of its four filters
- * @noise_gain: how much the inverse amplifies white noise of its steps, the
- *   worst of both directions; 1 is ideal
- * @residual: greatest deviation of the steps, multiplied out, from the filters
- *   they were made of, relative; 0 for given steps
+ * @noise_gain: amplification of white noise in its steps, the worse of both
+ *   directions; 1 is ideal
+ * @residual: largest relative deviation of the steps, multiplied out, from
+ *   the filters they were factorised from; 0 for given steps
  */
 typedef struct {
   gchar name[64];
@@ -103,15 +103,15 @@ typedef struct {
  */
 LwtWavelet *lwt_wavelet_new (const gchar *description, GError **error);
 
-/* From four filters of @length taps each (zeros where one is shorter), in the
- * order and alignment of PyWavelets' `filter_bank`. */
+/* Makes a wavelet from four filters of @length taps each (zeros added to
+ * shorter ones), in the order and alignment of PyWavelets' `filter_bank`. */
 LwtWavelet *lwt_wavelet_new_from_bank (const gchar *name,
     const gdouble *dec_low, const gdouble *dec_high, const gdouble *rec_low,
     const gdouble *rec_high, guint length, GError **error);
 
 void lwt_wavelet_free (LwtWavelet *wavelet);
 
-/* All names there are, %NULL-terminated, static. */
+/* All names, %NULL-terminated, static. */
 const gchar *const *lwt_wavelet_names (void);
 
 G_END_DECLS

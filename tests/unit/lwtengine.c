@@ -709,15 +709,15 @@ test_refused (void)
       config.levels[0] = 16, config.width = 1u << 20);
   broken.steps[2].c[1] = NAN;
   REFUSED ("weight 1 of lifting step 2", config.wavelet = &broken);
-  REFUSED ("only what denoise makes", config.store_bits = 8);
+  REFUSED ("only denoise of integer", config.store_bits = 8);
   good.operation = LWT_OPERATION_DENOISE;
   good.parts = 1u << SURFACE_PART_MEASURED;
   good.sample = LWT_SAMPLE_U8;
   g_assert_true (lwt_config_check (&good, NULL));
   REFUSED ("threshold-scale", config.threshold_scale = 0.0);
-  REFUSED ("samples of 8 bits do not hold 10", config.store_bits = 10);
+  REFUSED ("samples of 8 bits cannot hold 10", config.store_bits = 10);
   REFUSED ("no z-offset", config.store_bits = 8, config.z_offset = 1.0);
-  REFUSED ("parameters of stored", config.store_bits = 8,
+  REFUSED ("not supported for stored integers", config.store_bits = 8,
       config.parameters = config.parts);
   broken = *cdf97 ();
   broken.scale_high = 0.0;
@@ -750,7 +750,8 @@ test_jobs_refused (void)
   job.on_device = FALSE;
   job.parts[SURFACE_PART_FORM] = (LwtPlane){ .data = data, .stride = 16 };
   g_assert_false (lwt_engine_submit (engine, &job, &error));
-  g_assert_nonnull (g_strrstr (error->message, "not made to give the form"));
+  g_assert_nonnull (
+      g_strrstr (error->message, "not configured to compute the form"));
   g_clear_error (&error);
   job.parts[SURFACE_PART_FORM].data = NULL;
   g_assert_true (lwt_engine_submit (engine, &job, &error));

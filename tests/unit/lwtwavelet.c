@@ -513,11 +513,11 @@ test_bad_steps (void)
   GString *many = g_string_new ("steps:");
 
   assert_refused ("steps:", "at character 7 (its end): P (predict)");
-  assert_refused ("steps: K 1 1", "there is no step");
+  assert_refused ("steps: K 1 1", "a step, P or U, is missing");
   assert_refused ("steps: Q@0 1", "at character 8, \"Q@0 1\": P (predict)");
   assert_refused ("steps: P 1", "\"@\" and the index");
   assert_refused ("steps: P@", "at character 10 (its end): a number");
-  assert_refused ("steps: P@0.5 1", "whole number from -256 to 256");
+  assert_refused ("steps: P@0.5 1", "integer from -256 to 256");
   assert_refused ("steps: P@257 1", "at character 10, \"257 1\": the first");
   assert_refused ("steps: P@0", "a number is expected");
   assert_refused ("steps: P@0 1; ; U@0 1", "P (predict)");
@@ -525,10 +525,10 @@ test_bad_steps (void)
   assert_refused ("steps: P@0 nan", "a number is expected");
   assert_refused ("steps: P@0 -inf", "a number is expected");
   assert_refused ("steps: P@0 0x10", "a number is expected");
-  assert_refused ("steps: P@0 1e999", "no number that can be used");
-  assert_refused ("steps: P@0 1/0", "weights are from -1e+06 to 1e+06");
-  assert_refused ("steps: P@0 0/0", "weights are from");
-  assert_refused ("steps: P@0 2e6", "weights are from");
+  assert_refused ("steps: P@0 1e999", "out of range");
+  assert_refused ("steps: P@0 1/0", "weights must be from -1e+06 to 1e+06");
+  assert_refused ("steps: P@0 0/0", "weights must be from");
+  assert_refused ("steps: P@0 2e6", "weights must be from");
   assert_refused ("steps: P@0 1; K 1", "two scales");
   assert_refused ("steps: P@0 1; K 1 0", "two scales");
   assert_refused ("steps: P@0 1; K 1 1 1", "more than 2 numbers");
@@ -608,7 +608,7 @@ test_bad_banks (void)
   assert_refused ("bank: LA 1", "at character 7, \"LA 1\": LO");
   assert_refused ("bank: LO", "a number is expected");
   assert_refused (
-      "bank: LO 1 1; LO 1 1", "at character 15, \"LO 1 1\": LO is there twice");
+      "bank: LO 1 1; LO 1 1", "at character 15, \"LO 1 1\": LO occurs twice");
   assert_refused ("bank: LO 1 1; HI 1 -1", "no RLO");
   assert_refused ("bank: HI 1 1", "no LO");
   assert_refused (
@@ -618,7 +618,7 @@ test_bad_banks (void)
   assert_refused ("bank: LO 0 0", "do not reconstruct");
   assert_refused ("bank: LO 1e-200 1e-200", "do not reconstruct");
   /* only a delay, by an odd number of samples */
-  assert_refused ("bank: LO 0 -1 0 0", "no more than 32 lifting steps");
+  assert_refused ("bank: LO 0 -1 0 0", "at most 32 lifting steps");
   for (guint i = 0; i < LWT_MAX_FILTER + 1; i++)
     g_string_append (many, " 1");
   assert_refused (many->str, "more than 128 numbers");

@@ -256,35 +256,35 @@ static const struct {
   const gchar *what, *with, *says;
 } bad_headers[] = {
   /* JSON */
-  { "{", "[", "no object begins here" },
-  { "{", "", "no object begins here" },
-  { "{", " x{", "no object begins here" },
+  { "{", "[", "an object must begin here" },
+  { "{", "", "an object must begin here" },
+  { "{", " x{", "an object must begin here" },
   { "}}", "}", "ends within an object" },
-  { "}}", "}]", "the wrong bracket closes" },
-  { "1704]}}", "1704]}}}", "something follows the object" },
-  { "1704]}}", "1704]}}{}", "something follows the object" },
-  { "1704]}}", "1704]}} null", "something follows the object" },
-  { "{", "{/* */", "this character has no place here" },
-  { "{", "{'a':1,", "this character has no place here" },
+  { "}}", "}]", "the closing bracket does not match" },
+  { "1704]}}", "1704]}}}", "text follows the object" },
+  { "1704]}}", "1704]}}{}", "text follows the object" },
+  { "1704]}}", "1704]}} null", "text follows the object" },
+  { "{", "{/* */", "unexpected character" },
+  { "{", "{'a':1,", "unexpected character" },
   { "{", "{\"a\":[[[[[[[[]]]]]]]],", "nested deeper than 8" },
   { "pbf40-v1", "pbf40\n", "control character" },
   { "pbf40-v1", "\\u0000", "\\u0000" },
   { "pbf40-v1", "\\u12g4", "four hexadecimal digits" },
   { "pbf40-v1", "\\x", "unknown escape" },
   { "pbf40-v1", "\xff", "UTF-8" },
-  { "in.std", "in.mean", "the name \"in.mean\" stands twice" },
-  { "in.std", "i\\u006e.mean", "the name \"in.mean\" stands twice" },
-  { "\"window\"", "\"threshold\"", "the name \"threshold\" stands twice" },
-  { "\"shape\"", "\"dtype\"", "the name \"dtype\" stands twice" },
+  { "in.std", "in.mean", "the name \"in.mean\" occurs twice" },
+  { "in.std", "i\\u006e.mean", "the name \"in.mean\" occurs twice" },
+  { "\"window\"", "\"threshold\"", "the name \"threshold\" occurs twice" },
+  { "\"shape\"", "\"dtype\"", "the name \"dtype\" occurs twice" },
   { "1704]}}", "1704],}}", "header:" },
   { "1704]}}", "1704 1]}}", "header:" },
   { "1280]", "1280,]", "header:" },
   /* metadata */
   { METADATA, "\"x\":{}", "tensor \"x\": dtype" },
   { "__metadata__\":{", "__metadata__\":[], \"x\":{",
-      "__metadata__ is no object" },
-  { "\"100\"", "100", "the value of \"threshold\" is no string" },
-  { "\"100\"", "null", "the value of \"threshold\" is no string" },
+      "__metadata__ is not an object" },
+  { "\"100\"", "100", "the value of \"threshold\" is not a string" },
+  { "\"100\"", "null", "the value of \"threshold\" is not a string" },
   { "feature_spec", "spec", "\"feature_spec\" is missing" },
   { "pbf40-v1", "pbf40-v2", "\"feature_spec\" is \"pbf40-v2\"" },
   { "\"100\"", "\"100.5\"", "\"threshold\" is \"100.5\"" },
@@ -304,9 +304,10 @@ static const struct {
   { "\"window\":\"20\"", "\"outputs\":\"a,b\\u0007\"", "cannot be printed" },
   /* entries */
   { "\"l1.weight\":{", "\"l1.weight\":7,\"x\":{",
-      "tensor \"l1.weight\": its entry is no object" },
+      "tensor \"l1.weight\": its entry is not an object" },
   { "\"dtype\":\"F32\",", "", "tensor \"l1.weight\": dtype is missing" },
-  { "\"F32\"", "32", "tensor \"l1.weight\": dtype is missing or is no string" },
+  { "\"F32\"", "32",
+      "tensor \"l1.weight\": dtype is missing or is not a string" },
   { "\"F32\"", "\"F16\"",
       "tensor \"l1.weight\": data_offsets span 1280 bytes,"
       " dtype and shape need 640" },
@@ -315,7 +316,7 @@ static const struct {
   { "\"F32\"", "\"Q4\"", "tensor \"l1.weight\": dtype is Q4, must be F32" },
   { "\"shape\":[8,40],", "", "tensor \"l1.weight\": shape is missing" },
   { "[8,40]", "\"8\"",
-      "tensor \"l1.weight\": shape is missing or is no array" },
+      "tensor \"l1.weight\": shape is missing or is not an array" },
   { "[8,40]", "[8,-40]", "tensor \"l1.weight\": shape: dimension 1" },
   { "[8,40]", "[8.0,40]", "tensor \"l1.weight\": shape: dimension 0" },
   { "[8,40]", "[8,\"40\"]", "tensor \"l1.weight\": shape: dimension 1" },
@@ -326,9 +327,9 @@ static const struct {
   { "[8,40]", "[4294967296,4294967296]",
       "tensor \"l1.weight\": shape: the product" },
   { "[8,40]", "[9223372036854775807,2]",
-      "tensor \"l1.weight\": shape: more than 64 bits" },
+      "tensor \"l1.weight\": shape: the size in bytes exceeds" },
   { "[8,40]", "[4611686018427387904,1]",
-      "tensor \"l1.weight\": shape: more than 64 bits" },
+      "tensor \"l1.weight\": shape: the size in bytes exceeds" },
   { "[8,40]", "[8,41]",
       "tensor \"l1.weight\": data_offsets span 1280 bytes,"
       " dtype and shape need 1312" },
@@ -366,9 +367,9 @@ static const struct {
   { "[1544,1704]", "[1548,1708]",
       "tensor \"in.std\": data_offsets end at 1708, the data has 1704" },
   { "[1280,1312]", "[1276,1308]",
-      "tensor \"l1.bias\": its bytes from 1276 on overlap" },
+      "tensor \"l1.bias\": bytes from 1276 on overlap" },
   { "[1384,1544]", "[1544,1704]",
-      "tensor \"in.mean\": the 160 bytes before it, from 1384 on" },
+      "tensor \"in.mean\": the 160 bytes before it, starting at 1384" },
   { "\"in.std\":{\"dtype\":\"F32\",\"shape\":[40],\"data_offsets\":[1544,",
       "\"in.std\":{\"dtype\":\"F32\",\"shape\":[39],\"data_offsets\":[1548,",
       "tensor \"in.std\": the 4 bytes before it" },
@@ -457,7 +458,7 @@ test_header_length (void)
   guint8 bytes[16] = { 8, 0, 0, 0, 0, 0, 0, 0, '{', '}' };
 
   for (gsize size = 0; size < 8; size++)
-    check_bytes_refused (bytes, size, "are no safetensors file");
+    check_bytes_refused (bytes, size, "are not a safetensors file");
   check_bytes_refused (bytes, 15, "header length is 8, the file has 7 bytes");
   bytes[0] = 0;
   check_bytes_refused (bytes, 16, "header length is 0, must be 2..");
@@ -518,7 +519,7 @@ test_deep_and_many (void)
   for (guint i = 0; i < 500000; i++)
     g_string_append (file.header, "0,");
   g_string_append (file.header, "0]}");
-  check_refused (&file, "tensor \"a\": its entry is no object");
+  check_refused (&file, "tensor \"a\": its entry is not an object");
   for (guint i = 0; i < 50000; i++)
     g_string_append_c (file.header, ' ');
   check_refused (&file, "header length is 1050009, must be 2..1048576");
@@ -547,9 +548,9 @@ test_load (void)
   FILE *stream;
 
   check_file_refused (path, "No such file");
-  check_file_refused (directory, "is no regular file");
+  check_file_refused (directory, "is not a regular file");
   g_assert_cmpint (mkfifo (path, 0600), ==, 0);
-  check_file_refused (path, "is no regular file");
+  check_file_refused (path, "is not a regular file");
   g_unlink (path);
 
   stream = g_fopen (path, "wb");

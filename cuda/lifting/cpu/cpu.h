@@ -5,11 +5,11 @@
 /* The CPU backend of the lifting engine: its transforms and its arithmetic,
  * compiled once for each instruction set.
  *
- * A level is done in tiles: a strip of columns by a band of rows. A tile's rows
- * are lifted one after the other, in a line that stays in the L1 cache, and
- * put into a ring of rows, in which the columns are lifted step by step as rows
- * come: each sample is read from memory once and written once. A tile
- * computes itself the samples that it needs of its neighbours. */
+ * A level is computed in tiles: a strip of columns by a block of rows. The
+ * rows of a tile are lifted one after the other, in a line buffer that stays
+ * in the L1 cache, and put into a ring of rows, where the columns are lifted
+ * step by step as rows arrive. So each sample is read from memory once and
+ * written once. A tile recomputes the samples of its halo. */
 #pragma once
 
 #include "cuda/core/memory.h"
@@ -19,18 +19,18 @@
 
 G_BEGIN_DECLS
 
-/* Elements that may be read or written in vain behind a row of the memory that a
- * thread works in, and before the next one */
+/* Elements before and after a row of a thread's work memory that may be
+ * accessed without being used */
 #define LWT_CPU_SLACK 64
 
-/* Elements of the widest vector; pieces of rows begin at multiples of it. */
+/* Elements of the widest vector; segments of rows begin at multiples of it. */
 #define LWT_CPU_ALIGN 16
 
 /* --- steps -------------------------------------------------------------------- */
 
-/* A step as it is done, its weights negative where it is undone. */
+/* A step in one direction; its weights are negative in the inverse. */
 typedef struct {
-  gint odd; /* the kind it changes: 1 if it predicts */
+  gint odd; /* the kind that it changes: 1 for a predict */
   gint first;
   guint n;
   gfloat c_f32[LWT_MAX_TAPS];
@@ -45,10 +45,10 @@ typedef struct {
   LwtBoundary boundary; /* padded ones are symmetric here */
   guint n_steps;
   LwtCpuStep steps[LWT_MAX_STEPS];
-  /* Steps of two neighbours, those on either side, in turn: so many pairs of
-   * them, which are done in registers; 0: there are others */
+  /* Number of pairs of alternating two-neighbour steps, which are computed
+   * in registers; 0: the wavelet has other steps */
   guint stages;
-  /* of low and high bands */
+  /* of the low and the high band */
   gfloat scale_f32[2];
   gdouble scale_f64[2];
   gint turn[2]; /* entry k of a band is sample (k + turn) mod n of its kind */
@@ -57,24 +57,24 @@ typedef struct {
 void lwt_cpu_lift_init (LwtCpuLift *lift, const LwtWavelet *wavelet,
     LwtBoundary boundary, gboolean inverse);
 
-/* --- pieces of a line ---------------------------------------------------------- */
+/* --- segments of a line -------------------------------------------------- */
 
-/* A neighbour beyond the edge that is +0 */
+/* Marks a neighbour beyond the edge that is +0 */
 #define LWT_CPU_ZERO G_MININT
 
-/* Neighbours of a sample, not all of them where they belong */
+/* Neighbours of a sample; some follow from the boundary */
 typedef struct {
   gint target;
   gint source[LWT_MAX_TAPS];
 } LwtCpuEdge;
 
-/* A step in a piece of a line.
- * @first, @end: samples that it changes: @plain to @plain_end have all their
- *   neighbours where they belong, the others are in @edges, in their order
- * @high: beyond the last neighbour of those that reach beyond the beginning
- * @low: the least neighbour of those that reach beyond the end: later steps may
- *   not change it before
- * @source_end: beyond the last neighbour of all */
+/* A step in a segment of a line.
+ * @first, @end: samples that it changes: those from @plain to @plain_end
+ *   have all neighbours inside the line, the others are in @edges, in order
+ * @high: end of the neighbours of samples that reach beyond the beginning
+ * @low: first neighbour of samples that reach beyond the end: later steps
+ *   must not change it before
+ * @source_end: end of all neighbours */
 typedef struct {
   gint first, end;
   gint plain, plain_end;
@@ -83,26 +83,26 @@ typedef struct {
   gint low, high, source_end;
 } LwtCpuRange;
 
-/* A piece of a line, in pairs of samples (2k, 2k + 1): @begin to @end come out,
- * @first to @last are what they are made of. If the boundary is periodic,
- * pairs may lie beyond the line, for those a period away. A line that is not
- * split has even samples only. */
+/* A segment of a line, in pairs of samples (2k, 2k + 1): @begin to @end are
+ * the output, @first to @last the input. With a periodic boundary, pairs
+ * beyond the line stand for those a period away. A line that is not split
+ * has even samples only. */
 typedef struct {
   gint n;        /* samples of the line */
-  gint count[2]; /* even and odd ones */
-  gint period;   /* pairs; 0: nothing lies beyond */
+  gint count[2]; /* number of even and odd samples */
+  gint period;   /* pairs; 0: the boundary is not periodic */
   gint begin, end;
   gint first, last;
   gint turn[2];
   guint n_steps; /* 0 where the line is not split */
   LwtCpuRange ranges[LWT_MAX_STEPS];
-  guint rows; /* pairs that are kept at once if they come one after the other */
+  guint rows; /* pairs kept at once if they arrive in order */
 } LwtCpuPiece;
 
-/* A piece of a row. If the wavelet has stages, the vectors from @begin to
- * @plain_end are done in registers, as though there were no edge, and then what
- * is wrong of them, and the rest, in pieces of their own.
- * @n_edges: 0 with @plain_end == begin: all is done in one piece */
+/* A segment of a row. If the wavelet has stages, the vectors from @begin to
+ * @plain_end are computed in registers, ignoring the edge; then the wrong
+ * ones among them, and the rest, are computed as segments of their own.
+ * @n_edges: 0 with @plain_end == begin: everything is one segment */
 typedef struct {
   LwtCpuPiece all;
   gint plain_end;
@@ -115,48 +115,48 @@ void lwt_cpu_columns_init (LwtCpuColumns *columns, const LwtCpuLift *lift,
     gint n, gboolean split, gint begin, gint end, gboolean high);
 void lwt_cpu_columns_clear (LwtCpuColumns *columns);
 
-/* How far the steps have come in a piece whose pairs come one after the other. */
+/* Progress of the steps in a segment whose pairs arrive in order. */
 typedef struct {
   gint done[LWT_MAX_STEPS];
-  gint ready[2]; /* up to there all steps are done with a kind */
-  gint kept;     /* the first pair that a step is still to read or change */
+  gint ready[2]; /* end of the samples of a kind with all steps done */
+  gint kept;     /* the first pair that a step still needs */
 } LwtCpuProgress;
 
-/* @low, @high: which bands come out. */
+/* @low, @high: bands wanted as output. */
 void lwt_cpu_piece_init (LwtCpuPiece *piece, const LwtCpuLift *lift, gint n,
     gboolean split, gint begin, gint end, gboolean low, gboolean high);
 void lwt_cpu_piece_clear (LwtCpuPiece *piece);
 
 void lwt_cpu_progress_init (
     LwtCpuProgress *progress, const LwtCpuLift *lift, const LwtCpuPiece *piece);
-/* All steps go on as far as they can with pairs up to @loaded, the first one
- * first. */
+/* Advances all steps as far as pairs up to @loaded allow, in the order of
+ * the steps. */
 void lwt_cpu_progress_go_on (LwtCpuProgress *progress, const LwtCpuLift *lift,
     const LwtCpuPiece *piece, gint loaded);
 
 /* --- a level ------------------------------------------------------------------- */
 
-/* A picture, or a band in one. */
+/* A picture, or a band in it. */
 typedef struct {
-  gpointer data; /* %NULL: not there */
+  gpointer data; /* %NULL: absent */
   gsize stride;  /* bytes from row to row */
   gsize step;    /* elements from column to column */
-  gboolean cold; /* not read again soon: written past the caches */
+  gboolean cold; /* not read again soon: written with non-temporal stores */
 } LwtCpuPlane;
 
-/* A level in one direction, in pieces.
- * @low_only: only the low band comes out; inverse: the others are +0 */
+/* A level in one direction, in tiles. @low_only: forward: only the low band
+ * is written; inverse: the others are +0 */
 typedef struct {
   const LwtCpuLift *lift;
   LwtLevel level;
   gboolean low_only;
   guint n_columns, n_rows;
-  LwtCpuColumns *columns; /* pieces of rows */
-  LwtCpuPiece *rows;      /* pieces of columns */
+  LwtCpuColumns *columns; /* segments of rows */
+  LwtCpuPiece *rows;      /* segments of columns */
 } LwtCpuPass;
 
-/* And where it is done.
- * @whole: what is split, or put together; its @step is 1
+/* A level and its memory.
+ * @whole: the input, or the inverse's output; its @step is 1
  * @band: [high along y][high along x]
  * @strange: (nullable): forward: set if a sample of whole is, or may be, not
  *   finite */
@@ -167,7 +167,7 @@ typedef struct {
   gint *strange; /* atomic */
 } LwtCpuTask;
 
-/* Work memory of a thread: rows of @pitch bytes, and of FP64 */
+/* Work memory of a thread: rows of @pitch bytes, and rows of doubles */
 typedef struct {
   gsize pitch;
   gpointer line[2];
@@ -188,9 +188,9 @@ typedef struct {
   LwtCpuTileFunc forward, inverse;
 } LwtCpuLifter;
 
-/* Rows of @n floats or doubles. @missing: a bit a sample, the lowest first */
+/* Rows of @n floats or doubles. @missing: one bit a sample, the lowest first */
 typedef struct {
-  /* (T) (z - P); @polynomial %NULL: nothing is taken off */
+  /* (T) (z - P); @polynomial %NULL: (T) z */
   void (*round_row) (const gdouble *z, guint n, const gdouble *polynomial,
       gdouble v, gpointer to);
   void (*widen_row) (gconstpointer row, guint n, gdouble *to);
@@ -200,27 +200,28 @@ typedef struct {
   void (*blank_row) (gpointer row, guint n, const guint32 *missing);
   /* a - b; %NULL @b: a */
   void (*subtract_row) (gconstpointer a, gconstpointer b, guint n, gpointer to);
-  /* See lwt_store_factor(). @wide: to guint16, else guint8 */
+  /* See lwt_store_factor(). @wide: stores guint16, otherwise guint8 */
   void (*store_row) (gconstpointer row, guint n, gdouble factor, guint max,
       guint shift, gboolean wide, gpointer to);
   void (*add_row) (gconstpointer a, gconstpointer b, guint n, gpointer to);
   void (*scale_row) (gpointer row, guint n, gdouble scale);
   void (*shrink_row) (
       gpointer row, guint n, LwtShrink shrink, gdouble threshold);
-  /* Of magnitudes, whose bits are in their order: counts bits @shift to @shift +
-   * 15 of those whose bits above them are @prefix. */
+  /* Histogram of magnitudes, whose bit patterns sort like the values: counts
+   * bits @shift to @shift + 15 of those whose higher bits are @prefix. */
   void (*count_row) (
       gconstpointer row, guint n, guint shift, guint64 prefix, guint32 *counts);
   gdouble (*from_magnitude) (guint64 bits);
-  /* Means of up to four samples that are there, of two rows of @n or of one
-   * (@rows[1] %NULL). */
+  /* Means of up to four samples that are not missing, of two rows of @n or
+   * of one (@rows[1] %NULL). */
   void (*mean_row) (const gconstpointer rows[2],
       const guint32 *const missing[2], guint n, gpointer to,
       guint32 *to_missing);
-  /* Missing samples from two rows of parents: the own and the neighbour's. */
+  /* Fills missing samples from two rows of parents: their own and the
+   * neighbour's. */
   void (*fill_row) (gpointer row, guint n, const guint32 *missing,
       gconstpointer own, gconstpointer other);
-  /* @pad samples more on either side. @to: may be @row */
+  /* Adds @pad samples on each side. @to: may be @row */
   void (*pad_row) (
       gconstpointer row, guint n, guint pad, gboolean smooth, gpointer to);
   /* fma (i, plus - minus, edge) */
@@ -228,15 +229,15 @@ typedef struct {
       gconstpointer minus, guint n, gint i, gpointer to);
 } LwtCpuFloats;
 
-/* FP64 whatever the type is */
+/* FP64 for all types */
 typedef struct {
-  /* Samples as they come, in metres; those that are not finite are 0 and their
-   * bits set. Returns: how many. */
+  /* Converts samples to metres; samples that are not finite become 0 and set
+   * their bits. Returns: their number */
   guint (*read_row) (gconstpointer row, guint n, LwtSample sample,
       gdouble z_scale, gdouble z_offset, gdouble *z, guint32 *missing);
   void (*read_integers) (
       gconstpointer row, guint n, LwtSample sample, gint32 *to);
-  /* Bits of those that are not finite. */
+  /* Sets the bits of the samples that are not finite. */
   void (*find_missing) (const gdouble *z, guint n, guint32 *missing);
   void (*moments_row) (
       const gdouble *z, const guint32 *missing, guint n, LwtRowMoments *row);
@@ -259,15 +260,15 @@ extern const LwtCpuKernels lwt_cpu_generic;
 extern const LwtCpuKernels lwt_cpu_v3;
 extern const LwtCpuKernels lwt_cpu_v4;
 
-/* Those for this processor (cvis_cpu_level()). */
+/* The functions for this processor (cvis_cpu_level()). */
 const LwtCpuKernels *lwt_cpu_kernels (void);
 
 /* --- memory ------------------------------------------------------------------------ */
 
-/* A picture of rows of @width elements of @size bytes. */
+/* Allocates a picture of rows of @width elements of @size bytes. */
 gboolean lwt_cpu_plane_alloc (
     LwtCpuPlane *plane, guint width, guint height, gsize size, GError **error);
-/* The same picture from (@x, @y) on, its elements of @size bytes. */
+/* The part of the picture from (@x, @y) on; elements have @size bytes. */
 LwtCpuPlane lwt_cpu_plane_at (
     const LwtCpuPlane *plane, gsize size, guint x, guint y);
 gpointer lwt_cpu_plane_row (const LwtCpuPlane *plane, guint y);
@@ -276,13 +277,13 @@ gpointer lwt_cpu_plane_row (const LwtCpuPlane *plane, guint y);
 
 typedef struct _LwtCpuTransform LwtCpuTransform;
 
-/* Threads, and where they work. */
+/* Threads and their work memory. */
 typedef struct {
   CvisPool *pool;
   const LwtCpuKernels *kernels;
   guint n_threads;
   GMutex lock;
-  LwtCpuScratch *scratch; /* those not in use */
+  LwtCpuScratch *scratch; /* free entries */
   guint n_scratch;
 } LwtCpuThreads;
 
@@ -291,47 +292,47 @@ typedef void (*LwtCpuRowsFunc) (
 
 void lwt_cpu_threads_init (LwtCpuThreads *threads, guint n);
 void lwt_cpu_threads_clear (LwtCpuThreads *threads);
-/* For each thread lines and a ring of @rows rows of @pitch bytes, and rows of
- * @wide doubles. */
+/* Allocates for each thread line buffers and a ring of @rows rows of @pitch
+ * bytes, and rows of @wide doubles. */
 gboolean lwt_cpu_threads_alloc (LwtCpuThreads *threads, gsize pitch, gsize rows,
     gsize wide, GError **error);
 /* Runs @func over 0..@items-1. */
 void lwt_cpu_threads_run (LwtCpuThreads *threads, guint items, guint grain,
     LwtCpuRowsFunc func, gpointer user_data);
 
-/* Levels @first to @first + @n - 1 of @chain in one direction. @low_only: the
- * low band alone. @width, @height: of the picture if there are no levels */
+/* Levels @first to @first + @n - 1 of @chain in one direction. @low_only:
+ * only the low band. @width, @height: of the picture if there are no levels */
 LwtCpuTransform *lwt_cpu_transform_new (const LwtWavelet *wavelet, LwtType type,
     LwtBoundary boundary, gboolean inverse, gboolean low_only, LwtLayout layout,
     const LwtChain *chain, guint first, guint n, guint width, guint height,
     guint threads, GError **error);
 void lwt_cpu_transform_free (LwtCpuTransform *transform);
-/* Work memory of the threads. */
+/* Sizes of the threads' work memory. */
 void lwt_cpu_transform_get_scratch (
     const LwtCpuTransform *transform, gsize *pitch, gsize *rows);
-/* @from and @to: picture and bands, or the low band, and back. @strange: see
- * LwtCpuTask */
+/* @from and @to: picture and bands, or the low band, or in the inverse the
+ *   other way round. @strange: see LwtCpuTask */
 void lwt_cpu_transform_run (const LwtCpuTransform *transform,
     LwtCpuThreads *threads, const LwtCpuPlane *from, const LwtCpuPlane *to,
     gint *strange);
 
 /* --- surfaces ------------------------------------------------------------------------ */
 
-/* Preparation of a surface for its transform, and measures of its
- * components; floats or doubles. */
+/* Prepares a surface for its transform and measures components; floats or
+ * doubles. */
 typedef struct {
   const LwtPlan *plan;
   LwtCpuThreads *threads;
   const LwtCpuFloats *floats;
   gsize size;
   LwtCpuPlane x; /* padded */
-  gsize words;   /* of bits, in a row */
+  gsize words;   /* words of bits in a row */
   guint32 *missing;
   guint *n_missing;       /* in each row */
   LwtRowMoments *moments; /* of each row */
   LwtHeights *heights;
   LwtShape *shapes;
-  /* means of four samples, of four of these, ..; without the surface itself */
+  /* pyramid of means of up to four samples, without the surface itself */
   guint n_means;
   LwtCpuPlane means[21];
   guint32 *means_missing[21];
@@ -340,16 +341,17 @@ typedef struct {
 gboolean lwt_cpu_surface_init (LwtCpuSurface *surface, const LwtPlan *plan,
     LwtCpuThreads *threads, GError **error);
 void lwt_cpu_surface_clear (LwtCpuSurface *surface);
-/* From @job's samples to x; sets the job's missing, offset and polynomial. */
+/* Converts @job's samples to x; sets the job's missing, offset and
+ * polynomial. */
 void lwt_cpu_surface_load (LwtCpuSurface *surface, LwtJob *job);
-/* Makes row @y of a part. Returns: where it is: @to, or elsewhere */
+/* Computes row @y of a component. Returns: its address, @to or elsewhere */
 typedef gconstpointer (*LwtCpuMakeRow) (
     gconstpointer user_data, guint y, gpointer to);
-/* Parameters of a part of @job that is complete or, where it has no plane, of
- * the rows that @make_row gives. */
+/* Parameters of a complete component of @job, or without a plane of the rows
+ * that @make_row returns. */
 void lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
     SurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data);
-/* Runs @func over @n rows of @width samples. */
+/* Runs @func on @n rows of @width samples. */
 void lwt_cpu_rows_run (LwtCpuThreads *threads, guint n, guint width,
     LwtCpuRowsFunc func, gpointer user_data);
 

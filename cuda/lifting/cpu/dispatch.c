@@ -2,7 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Which of the CPU backend's tables to use; its threads and their memory. */
+/* Chooses the CPU backend's functions for the processor; threads and their
+ * memory. */
 #include "cuda/lifting/cpu/cpu.h"
 
 

@@ -2,33 +2,33 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU backend: wait() computes, rows and tiles in parallel. */
+/* The CPU backend: wait() computes, with rows and tiles in parallel. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/lifting/cpu/cpu.h"
 
 #define MAX_DEPTH 8
-#define N_CHAINS 3 /* to the low bands below noise, roughness and waviness */
+#define N_CHAINS 3 /* to the low bands below noise, roughness, waviness */
 #define COUNTS 65536
 
 struct _LwtBackend {
   const LwtPlan *plan;
   gsize size; /* of an element */
   LwtCpuThreads threads;
-  LwtCpuSurface surface; /* not in integers */
+  LwtCpuSurface surface; /* floats only */
   LwtJob *jobs[MAX_DEPTH];
 
   LwtCpuTransform *forward, *inverse; /* of all bands */
-  LwtCpuPlane picture; /* integers; the inverse where it is padded */
-  /* filter: low bands, and what low-only synthesis makes of them; of the levels
-   * from the chain before, and of all */
+  LwtCpuPlane picture; /* integers; output of the inverse if it is padded */
+  /* filter: low bands, and their low-only synthesis; the levels since the
+   * previous chain, and all levels */
   guint n_levels[N_CHAINS];
   LwtCpuTransform *reduce[N_CHAINS], *expand[N_CHAINS];
   LwtCpuPlane low[N_CHAINS], smooth[N_CHAINS];
-  /* denoise: a spin, its bands, what they become, and the sum of spins */
+  /* denoise: a spin, its bands, its inverse, and the sum of the spins */
   LwtCpuPlane rotated, bands, back, sum;
-  guint32 *counts; /* of magnitudes, for each thread */
+  guint32 *counts; /* histogram of magnitudes, for each thread */
 };
 
 /* --- create ---------------------------------------------------------------------- */
@@ -76,8 +76,8 @@ alloc_picture (LwtBackend *backend, LwtCpuPlane *plane, GError **error)
       plane, backend->plan->width, backend->plan->height, backend->size, error);
 }
 
-/* A chain of levels of the filter: those from the chain before, and back from all
- * of them. */
+/* A chain of levels of the filter: the levels since the previous chain, and
+ * the synthesis over all levels. */
 static gboolean
 create_chain (LwtBackend *backend, guint i, GError **error)
 {
@@ -186,10 +186,10 @@ cpu_create (const LwtPlan *plan, CvisContext *context, GError **error)
   return NULL;
 }
 
-/* --- parts -------------------------------------------------------------------------- */
+/* --- components ---------------------------------------------------------- */
 
-/* A part is the first less the second; %NULL: the first, and what the F-operation
- * took off beside the mean. */
+/* A component is the first operand minus the second; %NULL second: the first
+ * plus the polynomial without its mean. */
 typedef struct {
   SurfacePart part;
   const LwtCpuPlane *of[2];
@@ -224,7 +224,7 @@ make_part_row (const PartWork *work, const PartOf *of, guint y, gpointer to)
         backend->surface.missing + y * backend->surface.words);
 }
 
-/* By way of @row. */
+/* Uses @row as an intermediate buffer. */
 static void
 store_part_row (
     const PartWork *work, const PartOf *of, guint y, gpointer row, gpointer to)
@@ -258,8 +258,8 @@ do_parts (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
     }
 }
 
-/* Row of a part that goes nowhere: see LwtCpuMakeRow. @user_data: PartWork of
- * the one */
+/* Row of a component without a plane: see LwtCpuMakeRow. @user_data: its
+ * PartWork */
 static gconstpointer
 measured_row (gconstpointer user_data, guint y, gpointer to)
 {
@@ -269,8 +269,8 @@ measured_row (gconstpointer user_data, guint y, gpointer to)
   return to;
 }
 
-/* Those that are wanted of @n parts, row by row, so that what several of them are
- * made of is read once. */
+/* Computes those of @n components that are wanted, row by row, so that
+ * shared operands are read once. */
 static void
 put_parts (LwtBackend *backend, LwtJob *job, const PartOf *parts, guint n)
 {
@@ -292,7 +292,7 @@ put_parts (LwtBackend *backend, LwtJob *job, const PartOf *parts, guint n)
   }
 }
 
-/* May samples be transformed where they lie? */
+/* Whether the samples can be transformed in place. */
 static gboolean
 is_plain (const LwtPlan *plan)
 {
@@ -333,8 +333,8 @@ put_bands (LwtBackend *backend, LwtJob *job, const LwtCpuPlane *x)
 
 /* --- filter ---------------------------------------------------------------------------- */
 
-/* Is the synthesis of low band @i, which stands for those of the chains without
- * levels after it too? */
+/* Whether the synthesis of low band @i is needed; it also serves the later
+ * chains that have no further levels. */
 static gboolean
 is_needed (const LwtBackend *backend, const gboolean needs[N_CHAINS], guint i)
 {
@@ -347,7 +347,7 @@ is_needed (const LwtBackend *backend, const gboolean needs[N_CHAINS], guint i)
   return needed;
 }
 
-/* All low bands that are needed, of @x. @strange: see LwtCpuTask */
+/* All low bands needed, of @x. @strange: see LwtCpuTask */
 static void
 reduce (LwtBackend *backend, const gboolean reduces[N_CHAINS],
     const LwtCpuPlane *x, gint *strange)
@@ -364,7 +364,8 @@ reduce (LwtBackend *backend, const gboolean reduces[N_CHAINS],
   }
 }
 
-/* The low bands, of the samples where they lie if none is missing. Returns: x */
+/* Computes the low bands, directly from the samples if none is missing.
+ * Returns: x */
 static LwtCpuPlane
 load_and_reduce (
     LwtBackend *backend, LwtJob *job, const gboolean reduces[N_CHAINS])
@@ -430,10 +431,10 @@ run_filter (LwtBackend *backend, LwtJob *job)
 typedef struct {
   LwtBackend *backend;
   guint sx, sy;
-  guint width, height; /* of the lowest band */
+  guint width, height; /* of the finest band used for the noise */
   gdouble threshold;
   guint spin;
-  guint x0, y0; /* where the band that tells the noise begins */
+  guint x0, y0; /* position of that band */
   guint shift;
   guint64 prefix;
 } SpinWork;
@@ -456,7 +457,7 @@ do_rotate (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
   }
 }
 
-/* Turned back, and added to the spins before. */
+/* Rotates a spin back and adds it to the sum. */
 static void
 do_add (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 {
@@ -521,8 +522,9 @@ do_count (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
   }
 }
 
-/* The value of the 16 bits at @shift that sample @rank of those with the prefix
- * has; @rank becomes that among those which have it too. */
+/* Value of the 16 bits at @shift of the sample with rank @rank among those
+ * with the prefix; @rank becomes the rank among the samples with this value
+ * too. */
 static guint
 select_digit (const LwtBackend *backend, guint64 *rank)
 {
@@ -538,7 +540,8 @@ select_digit (const LwtBackend *backend, guint64 *rank)
   g_return_val_if_reached (0);
 }
 
-/* Magnitudes sort as their bits do: the median is found 16 bits at a time. */
+/* Magnitudes sort like their bit patterns: the median is found 16 bits at a
+ * time. */
 static gdouble
 find_median (LwtBackend *backend, SpinWork *work)
 {
@@ -629,7 +632,7 @@ typedef struct {
   LwtJob *job;
 } JobWork;
 
-/* Rows of integers, padded by symmetry. */
+/* Rows of integers, padded symmetrically. */
 static void
 do_integers (
     guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)

@@ -7,22 +7,21 @@
 
 #include "cuda/lifting/cpu/simd.h"
 
-/* Elements: the parts of a row in the ring are whole vectors, whatever vectors
- * there are. */
+/* Rounds up to whole vectors of any instruction set, in elements. */
 #define ALIGN_UP(n)                                                            \
   (((gsize) (n) + LWT_CPU_ALIGN - 1) / LWT_CPU_ALIGN * LWT_CPU_ALIGN)
 #define VECTOR (LANES * sizeof (T))
-/* Elements between the two bands of a row, which may be written in vain */
+/* Elements between the two bands of a row, which may be overwritten */
 #define GAP LWT_CPU_ALIGN
-/* Pairs of rows that are fetched ahead */
+/* Prefetch distance in pairs of rows */
 #define AHEAD 2
-/* Rows of fewer elements are not written past the caches. */
+/* Shorter rows, in elements, are not written with non-temporal stores. */
 #define STREAM_MIN 64
 
 /* --- a step --------------------------------------------------------------------- */
 
-/* @sample changed by the @sum of its weighted neighbours. Floats:
- * the sum begins with the sample. */
+/* @sample changed by the @sum of its weighted neighbours. Floats: the sum
+ *   starts with the sample. */
 #if defined(LWT_I32)
 #define BEGIN(step, sample)                                                    \
   V_SET ((step)->shift > 0 ? 1 << ((step)->shift - 1) : 0)
@@ -48,8 +47,8 @@ finish_one (T sample, T sum, guint shift, gboolean inverse)
 #define finish_one(sample, sum, shift, inverse) (sum)
 #endif
 
-/* A step on @n samples one after the other; source[i] points to what weight i
- * is for, of the first. */
+/* A step on @n adjacent samples; source[i] is the neighbour of weight i of
+ * the first one. */
 LWT_ALWAYS void
 lift_taps (const LwtCpuStep *step, guint taps, gboolean inverse, T *target,
     const T *const *source, gsize n)
@@ -100,7 +99,8 @@ run_lift (const LwtCpuStep *step, gboolean inverse, T *target,
 
 /* --- a row ------------------------------------------------------------------------- */
 
-/* All steps on a piece of a row, kind by kind; element 0 is pair piece->first. */
+/* All steps on a segment of a row, kind by kind; element 0 is pair
+ * piece->first. */
 static void
 lift_edge (const LwtCpuLift *lift, const LwtCpuStep *step,
     const LwtCpuEdge *edge, gint first, T *const line[2])
@@ -145,12 +145,12 @@ lift_line (const LwtCpuLift *lift, const LwtCpuPiece *piece, T *const line[2])
 
 #if !defined(LWT_I32)
 #define MAX_STAGES 2
-/* Pairs before the first, whole vectors, in which what begins with nothing
- * becomes right */
+/* Pairs before the first, in whole vectors, after which the start values no
+ * longer matter */
 #define BACK (LANES < 4 ? 4 : LANES)
 #define SKIP (BACK / LANES)
 
-/* State of a pair of steps: vectors of the columns before, and the weights */
+/* State of a pair of steps: vectors of the previous columns, and the weights */
 typedef struct {
   V even, odd, predicted;
   V c[4];
@@ -166,7 +166,7 @@ init_stages (const LwtCpuLift *lift, Stage stages[MAX_STAGES])
   }
 }
 
-/* Predict, then update; what comes out is a vector behind. */
+/* Predict, then update; the output lags by one vector. */
 LWT_ALWAYS void
 predict_update (Stage *stage, V *even, V *odd)
 {
@@ -183,7 +183,7 @@ predict_update (Stage *stage, V *even, V *odd)
   *odd = predicted;
 }
 
-/* Update, then predict; the same. */
+/* Update, then predict; likewise. */
 LWT_ALWAYS void
 update_predict (Stage *stage, V *even, V *odd)
 {
@@ -202,11 +202,11 @@ update_predict (Stage *stage, V *even, V *odd)
 typedef struct {
   Stage stages[MAX_STAGES];
   V scale[2];
-  V strange;     /* the sum of samples less themselves */
+  V strange;     /* sum of each sample minus itself: 0, or NaN */
   T *low, *high; /* %NULL @high: not wanted */
 } Splitter;
 
-/* Vector @n of pairs; @skip of what comes out is not wanted. */
+/* Vector @n of pairs; the first @skip outputs are not stored. */
 LWT_ALWAYS void
 split_next (Splitter *splitter, guint stages, gboolean check, gsize n,
     gsize skip, const T *from)
@@ -228,7 +228,7 @@ split_next (Splitter *splitter, guint stages, gboolean check, gsize n,
     V_STORE (splitter->high + n, V_MUL (odd, splitter->scale[1]));
 }
 
-/* @from: @pairs pairs, as many vectors as @n; the next are 0 */
+/* @from: @pairs pairs in up to @n vectors; missing ones are 0 */
 LWT_ALWAYS void
 split_stages (Splitter *splitter, guint stages, gboolean check, gsize n,
     gsize skip, const T *from, gsize pairs, gsize ahead)
@@ -249,8 +249,8 @@ split_stages (Splitter *splitter, guint stages, gboolean check, gsize n,
         splitter, stages, check, i, skip, rest + (i - whole) * (2 * LANES));
 }
 
-/* Stores the output of @columns in registers. @from: the row; @ahead: bytes to one
- * that comes later. Returns: whether a sample is not finite. */
+/* Computes the output of @columns in registers. @from: the row; @ahead:
+ * bytes to the row to prefetch. Returns: whether a sample is not finite */
 static gboolean
 split_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns,
     gboolean check, const T *from, gsize ahead, T *low, T *high)
@@ -275,7 +275,7 @@ split_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns,
   return V_IS_NAN (splitter.strange);
 }
 
-/* @even, @odd: from SKIP vectors before @to on; %NULL @odd: 0 */
+/* @even, @odd: from SKIP vectors before @to on; %NULL @odd: zeros */
 LWT_ALWAYS void
 join_stages (const LwtCpuLift *lift, guint n_stages, gsize n, const T *even,
     const T *odd, T *to, gboolean cold)
@@ -304,7 +304,8 @@ join_stages (const LwtCpuLift *lift, guint n_stages, gsize n, const T *even,
   }
 }
 
-/* @even, @odd: of pair columns->all.first on; @to: of pair columns->all.begin */
+/* @even, @odd: from pair columns->all.first on; @to: from pair
+ *   columns->all.begin on */
 static void
 join_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns, const T *even,
     const T *odd, T *to, gboolean cold)
@@ -323,7 +324,7 @@ join_plain (const LwtCpuLift *lift, const LwtCpuColumns *columns, const T *even,
 }
 #endif
 
-/* --- in and out ------------------------------------------------------------------- */
+/* --- load and store ------------------------------------------------------ */
 
 static gint
 modulo (gint k, gint n)
@@ -332,9 +333,9 @@ modulo (gint k, gint n)
   return k < 0 ? k + n : k;
 }
 
-/* Samples of a kind that lie one after the other in its band.
- * @sample: (in): the first, which may lie beyond the line
- * Returns: how many up to @end; @entry: where in the band; -1: there are none */
+/* Samples of a kind that are contiguous in its band.
+ * @sample: (in): the first, which may be beyond the line
+ * Returns: their number up to @end; @entry: index in the band; -1: zeros */
 static gint
 get_run (const LwtCpuPiece *piece, gint odd, gint sample, gint end, gint *entry)
 {
@@ -366,7 +367,7 @@ split_vector (const T *from, T *even, T *odd, gboolean check, V *strange)
   V_STORE (odd, d);
 }
 
-/* Pairs to even and odd samples. Returns: whether one is not finite. */
+/* Splits pairs into even and odd samples. Returns: whether one is not finite */
 LWT_ALWAYS gboolean
 split_pairs (
     const T *from, gsize ahead, gsize pairs, T *even, T *odd, gboolean check)
@@ -388,7 +389,7 @@ split_pairs (
   return V_IS_NAN (strange);
 }
 
-/* The reverse. */
+/* Interleaves even and odd samples. */
 LWT_ALWAYS void
 join_pairs (const T *even, const T *odd, gsize pairs, T *to, gboolean cold)
 {
@@ -413,7 +414,7 @@ join_pairs (const T *even, const T *odd, gsize pairs, T *to, gboolean cold)
   }
 }
 
-/* Scale of a row of a band. */
+/* Scale factor of a row of a band. */
 LWT_ALWAYS V
 scaled (V v, V scale, gboolean scales)
 {
@@ -432,7 +433,7 @@ copy_scaled (const T *from, gsize n, T *to, V scale, gboolean scales)
   for (i = 0; i + LANES <= n; i += LANES)
     V_STORE (to + i, scaled (V_LOAD (from + i), scale, scales));
   if (i < n) {
-    /* bands are read where they lie: behind the last one may be nothing */
+    /* bands are read in place: memory after the last one may not exist */
     T rest[LANES] = { 0 };
 
     memcpy (rest, from + i, (n - i) * sizeof (T));
@@ -440,7 +441,7 @@ copy_scaled (const T *from, gsize n, T *to, V scale, gboolean scales)
   }
 }
 
-/* Past the caches: whole vectors from the first address they divide. */
+/* Non-temporal stores: whole vectors from the first aligned address. */
 LWT_ALWAYS void
 stream_scaled (const T *from, gsize n, T *to, V scale, gboolean scales)
 {
@@ -454,7 +455,7 @@ stream_scaled (const T *from, gsize n, T *to, V scale, gboolean scales)
   copy_scaled (from + i, n - i, to + i, scale, scales);
 }
 
-/* @from elements lie one after the other. */
+/* The elements at @from are contiguous. */
 static void
 put (const T *from, gsize n, T *to, gsize step, gboolean cold, const T *scale)
 {
@@ -483,7 +484,7 @@ get (const T *from, gsize n, gsize step, T *to, const T *scale)
       to[i] = ONE_SCALE (from[i * step], scale);
 }
 
-/* A piece of a row of a band. */
+/* Loads a segment of a row of a band. */
 static void
 put_band (const LwtCpuPiece *piece, gint odd, const T *from,
     const LwtCpuPlane *band, gint row, const T *scale)
@@ -526,9 +527,10 @@ typedef struct {
   const LwtCpuColumns *columns;
   const LwtCpuPiece *rows;
   LwtCpuScratch *scratch;
-  gsize high; /* element of a row at which its high band begins */
-  gsize n;    /* elements of a row, whole vectors */
-  /* what bands are multiplied by, or divided, along x and y; NULL: nothing */
+  gsize high; /* first element of a row's high band */
+  gsize n;    /* elements of a row, in whole vectors */
+  /* factors of the bands along x and y, or in the inverse divisors; NULL:
+   * none */
   const T *scale[2][2];
   LwtCpuProgress progress;
 } Tile;
@@ -554,7 +556,7 @@ tile_init (Tile *tile, const LwtCpuTask *task, LwtCpuScratch *scratch,
   }
 }
 
-/* Columns of each band that a row of the ring has. */
+/* Columns of each band in a row of the ring. */
 static void
 set_width (Tile *tile, gint columns)
 {
@@ -598,8 +600,8 @@ lift_row (
 }
 
 #if !defined(LWT_I32)
-/* Each step of the stages on the row after the one that it did last: does each
- * continue where the one before it has its other neighbour? */
+/* Whether each step of the stages, on the row after its last one, continues
+ * where the step before has its other neighbour. */
 static gboolean
 is_lattice (const LwtCpuLift *lift, const LwtCpuPiece *rows, const gint *from,
     const gint *to)
@@ -614,8 +616,9 @@ is_lattice (const LwtCpuLift *lift, const LwtCpuPiece *rows, const gint *from,
   return TRUE;
 }
 
-/* These steps in registers. row[0] is the later neighbour of the first, row[i +
- * 1] what step i changes, row[steps + 1] the earlier neighbour of the last. */
+/* These steps in registers. row[0] is the later neighbour of the first step,
+ * row[i + 1] is what step i changes, row[steps + 1] the earlier neighbour of
+ * the last step. */
 LWT_ALWAYS void
 lift_stages (const LwtCpuLift *lift, guint steps,
     T *const row[2 * MAX_STAGES + 2], gsize n)
@@ -657,7 +660,7 @@ lift_lattice (const Tile *tile, const gint *k)
 }
 #endif
 
-/* All steps along y that can be done with the pairs of rows up to @loaded. */
+/* Runs all steps along y that the pairs of rows up to @loaded allow. */
 static void
 lift_rows (Tile *tile, gint loaded)
 {
@@ -679,7 +682,7 @@ lift_rows (Tile *tile, gint loaded)
       lift_row (tile, &lift->steps[i], &rows->ranges[i], k);
 }
 
-/* Pairs of rows that are complete, up to the piece's end. */
+/* Pairs of rows that are complete, up to the segment's end. */
 static gint
 get_complete (const Tile *tile, gboolean both)
 {
@@ -693,7 +696,7 @@ get_complete (const Tile *tile, gboolean both)
 
 /* --- forward --------------------------------------------------------------------------- */
 
-/* The even sample that an odd length has last. */
+/* The last even sample of an odd length. */
 static gboolean
 split_last (const T *from, T *even, T *odd)
 {
@@ -715,7 +718,7 @@ copy_row (const T *from, gsize n, T *to, gint *strange)
     g_atomic_int_set (strange, TRUE);
 }
 
-/* A piece of a row of the picture to its bands at @low and @high. */
+/* A segment of a row of the picture to its bands at @low and @high. */
 static void
 split_piece (const Tile *tile, const LwtCpuPiece *piece, const T *from,
     gsize ahead, T *low, T *high)
@@ -863,8 +866,8 @@ get_row_of_bands (const Tile *tile, gint k, gint odd)
         tile->scale[1][odd]);
 }
 
-/* A piece of a row of the ring to the picture: @even and @odd from its first
- * pair on, @to from what comes out on. */
+/* A segment of a row of the ring to the picture: @even and @odd from its
+ * first input pair, @to from its first output pair. */
 static void
 join_piece (const Tile *tile, const LwtCpuPiece *piece, const T *even,
     const T *odd, T *to)

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Which samples of a line a piece of its bands is made of, which of them each
- * step changes, and in which order steps may go on as samples come. */
+/* For a segment of a line's bands: the input samples, the samples that each
+ * step changes, and how far each step may advance as samples arrive. */
 #include "cuda/lifting/cpu/cpu.h"
 
 /* --- steps -------------------------------------------------------------------- */
@@ -22,7 +22,7 @@ init_step (LwtCpuStep *to, const LwtStep *from, gboolean inverse)
   }
 }
 
-/* See LwtCpuLift. */
+/* Number of stages; see LwtCpuLift. */
 static guint
 count_stages (const LwtCpuLift *lift)
 {
@@ -70,14 +70,14 @@ floor_div (gint a, gint b)
   return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/* A period of an odd length has one odd sample less than pairs. */
+/* An odd periodic length has one odd sample less than pairs. */
 static gboolean
 lacks_one (const LwtCpuPiece *piece, gint odd)
 {
   return piece->period > 0 && odd && piece->count[1] < piece->period;
 }
 
-/* Are all neighbours @low to @high of kind @odd where they belong? */
+/* Whether all neighbours @low to @high of kind @odd are inside the line. */
 static gboolean
 is_plain (const LwtCpuPiece *piece, gint low, gint high, gint odd)
 {
@@ -104,7 +104,7 @@ find_neighbour (
   return found < 0 ? LWT_CPU_ZERO : found;
 }
 
-/* --- a piece -------------------------------------------------------------------- */
+/* --- a segment ----------------------------------------------------------- */
 
 typedef struct {
   gint first, end;
@@ -123,7 +123,7 @@ include (Span *span, gint first, gint end)
   span->end = MAX (span->end, end);
 }
 
-/* The longest run of targets whose neighbours are where they belong. */
+/* The longest run of samples whose neighbours are all inside the line. */
 static void
 find_plain (
     const LwtCpuPiece *piece, const LwtCpuStep *step, LwtCpuRange *range)
@@ -170,8 +170,8 @@ add_edge (const LwtCpuPiece *piece, LwtBoundary boundary,
     range->low = MIN (range->low, found.first);
 }
 
-/* @targets: what is needed of those that the step changes. Returns: of the
- * others. */
+/* @targets: needed samples of the kind that the step changes. Returns:
+ *   needed samples of the other kind */
 static Span
 init_range (const LwtCpuPiece *piece, LwtBoundary boundary,
     const LwtCpuStep *step, LwtCpuRange *range, Span targets)
@@ -196,7 +196,7 @@ init_range (const LwtCpuPiece *piece, LwtBoundary boundary,
   return sources;
 }
 
-/* Rows in flight, by trying. */
+/* Number of rows in flight, found by simulation. */
 static void
 count_rows (
     LwtCpuPiece *piece, const LwtCpuLift *lift, gboolean low, gboolean high)
@@ -267,7 +267,7 @@ has_edges (const LwtCpuPiece *piece)
   return piece->first < 0 || piece->last > piece->count[1];
 }
 
-/* Does what comes out from @begin to @end know nothing of an edge? */
+/* Whether the output from @begin to @end is independent of the edges. */
 static gboolean
 is_inside (const LwtCpuLift *lift, gint n, gint begin, gint end)
 {
@@ -325,8 +325,8 @@ lwt_cpu_progress_init (
   progress->ready[0] = progress->ready[1] = progress->kept = piece->first;
 }
 
-/* How far a step gets whose own samples are there up to @targets, the others up
- * to @sources. */
+/* How far a step gets if its own samples have arrived up to @targets, the
+ * others up to @sources. */
 static gint
 get_reach (const LwtCpuStep *step, const LwtCpuRange *range, gint done,
     gint targets, gint sources)
@@ -345,7 +345,7 @@ void
 lwt_cpu_progress_go_on (LwtCpuProgress *progress, const LwtCpuLift *lift,
     const LwtCpuPiece *piece, gint loaded)
 {
-  /* samples before which no step that is still to read them has any */
+  /* ends of the samples that no pending step still has to read */
   gint free_to[2] = { G_MAXINT, G_MAXINT };
 
   progress->ready[0] = progress->ready[1] = loaded;

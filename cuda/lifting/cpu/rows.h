@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Rows of a surface of floats or doubles, for one instruction set: loops that the
- * compiler makes vectors of. See LwtCpuFloats. */
+/* Rows of a surface of floats or doubles, for one instruction set: loops
+ * that the compiler vectorises. See LwtCpuFloats. */
 #pragma once
 
 #include "cuda/lifting/cpu/simd.h"
@@ -149,7 +149,7 @@ from_magnitude (guint64 magnitude)
 
 /* --- missing points ------------------------------------------------------------------ */
 
-/* -0 adds to any number without changing it. */
+/* Adding -0 changes no number. */
 static T
 take (const T *row, const guint32 *missing, guint x, guint *n)
 {
@@ -236,7 +236,7 @@ extend_row (gconstpointer edge, gconstpointer plus, gconstpointer minus,
     row[x] = ONE_FMA ((T) i, p[x] - m[x], e[x]);
 }
 
-/* --- integers that leave --------------------------------------------------------------- */
+/* --- stored integers ----------------------------------------------------- */
 
 LWT_ALWAYS guint
 store_level (T z, T factor, T max)

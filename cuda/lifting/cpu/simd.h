@@ -2,9 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Vectors of T, in as many forms as there are instruction sets: AVX-512, AVX2
- * and single elements. Included once for each type and instruction set, with
- * LWT_F32, LWT_F64 or LWT_I32 defined.
+/* Vectors of T for AVX-512, AVX2 and single elements. Included once for each
+ * type and instruction set, with LWT_F32, LWT_F64 or LWT_I32 defined.
  *
  * V_FMA (c, x, sum) is fma (c, x, sum), rounded once, everywhere. */
 #pragma once
@@ -88,8 +87,8 @@ typedef __m512i V;
 #define V_SHIFT(v, n) _mm512_sra_epi32 ((v), _mm_cvtsi32_si128 ((gint) (n)))
 #endif
 
-/* Of two vectors one after the other, LANES elements from the second, and from
- * the last of the first on */
+/* LANES elements out of two adjacent vectors, starting at the second
+ * element, and at the last element of the first vector */
 LWT_ALWAYS V
 v_next (V a, V b)
 {
@@ -118,7 +117,7 @@ v_last (V a, V b)
 #endif
 }
 
-/* Even and odd elements of two vectors, and back */
+/* Deinterleaves two vectors into even and odd elements, and the reverse */
 LWT_ALWAYS void
 v_split (V a, V b, V *even, V *odd)
 {
@@ -263,7 +262,7 @@ v_join (V even, V odd, V *a, V *b)
 #endif
 }
 
-/* The upper half of a and the lower one of b */
+/* The upper half of a and the lower half of b */
 #if defined(LWT_F32)
 #define V_HALVES(a, b)                                                         \
   _mm256_castps_si256 (_mm256_permute2f128_ps ((a), (b), 0x21))
@@ -364,17 +363,17 @@ v_join (V even, V odd, V *a, V *b)
 #define V_IS_NAN(v) FALSE
 #endif
 
-/* Into the L2 cache. */
+/* Prefetches into the L2 cache. */
 #define PREFETCH(p) __builtin_prefetch ((p), 0, 2)
 
-/* After writing past the caches. */
+/* Fence after non-temporal stores. */
 #if LANES > 1
 #define FENCE() _mm_sfence ()
 #else
 #define FENCE()
 #endif
 
-/* --- of one element, on any processor ---------------------------------------------- */
+/* --- single elements, on any processor ----------------------------------- */
 
 #if defined(LWT_F32)
 #define ONE_FMA(c, x, sum) fmaf ((c), (x), (sum))

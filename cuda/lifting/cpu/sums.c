@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Samples as they come, and sums over rows in FP64, for one instruction set: loops
- * over 32 lanes that the compiler makes vectors of. Adding +0 changes no sum of
- * these, as none is ever -0: what is not there is added as 0. */
+/* Conversion of samples, and sums over rows in FP64, for one instruction
+ * set: loops over 32 lanes that the compiler vectorises. These sums are
+ * never -0, so adding +0 does not change them: missing points are added as
+ * 0. */
 #include <string.h>
 
 #include "cuda/lifting/cpu/cpu.h"
@@ -97,7 +98,7 @@ spread (guint32 missing, gdouble there[LWT_LANES])
     there[l] = missing >> l & 1 ? 0.0 : 1.0;
 }
 
-/* Bits of the 32 samples from @x on; those behind the end are missing. */
+/* Bits of the 32 samples from @x on; those past the end are set. */
 static inline guint32
 get_missing (const guint32 *missing, guint x, guint n)
 {
@@ -106,7 +107,7 @@ get_missing (const guint32 *missing, guint x, guint n)
   return missing[x / 32] | behind;
 }
 
-/* 32 samples from @x on, 0 where there are none. */
+/* 32 samples from @x on, 0 past the end. */
 static inline const gdouble *
 get_lanes (const gdouble *z, guint x, guint n, gdouble rest[LWT_LANES])
 {

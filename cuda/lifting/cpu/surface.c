@@ -2,15 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Preparation of a surface for its transform: the F-operation is subtracted,
- * missing points are filled, the surface is padded; and parameters of components. Rows are
- * done in parallel. */
+/* Prepares a surface for its transform: subtracts the F-operation, fills
+ * missing points, pads. Computes the parameters of components. Rows are
+ * computed in parallel. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/lifting/cpu/cpu.h"
 
-/* Samples that a thread takes at once */
+/* Samples that a thread takes at a time */
 #define GRAIN (1 << 16)
 
 void
@@ -98,8 +98,7 @@ typedef struct {
   LwtCpuMakeRow make_row;
   gconstpointer user_data;
   gdouble mean;
-  guint
-      level; /* of the means; what it is made of, or fills, is the one before */
+  guint level; /* of the pyramid; its source, or target, is the one before */
 } Work;
 
 static LwtCpuPlane
@@ -152,7 +151,7 @@ do_load (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
   }
 }
 
-/* Sums of rows: as those of a row. */
+/* Sums over the rows, in the same order as within a row. */
 static void
 sum_moments (const LwtCpuSurface *surface, LwtMoments *moments)
 {
@@ -255,7 +254,7 @@ fill (Work *work)
   const LwtCpuSurface *surface = work->surface;
   const guint n = surface->n_means;
 
-  /* a surface of one point is 0 already */
+  /* a surface of one point is already 0 */
   for (guint i = 1; i <= n; i++) {
     work->level = i;
     lwt_cpu_rows_run (surface->threads,
@@ -294,7 +293,7 @@ do_pad_rows (
   }
 }
 
-/* Rows above and below, by their number among these. */
+/* Rows of the padding above and below; @index counts these rows. */
 static void
 do_pad_columns (
     guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)

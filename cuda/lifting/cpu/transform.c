@@ -2,24 +2,24 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Chains of levels: into which tiles a level is cut, and which memory each reads
- * and writes. */
+/* Chains of levels: tiles of each level, and the memory that each level
+ * reads and writes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/lifting/cpu/cpu.h"
 
-/* Bytes of a tile's ring of rows: some rows more than the L1 cache holds, as
- * long ones are fetched faster */
+/* Bytes of a tile's ring of rows: larger than the L1 cache, because longer
+ * rows are fetched faster */
 #define RING_BYTES (64 << 10)
-/* Pairs of columns of a tile, a multiple of the widest vector; less has too much
- * to do twice */
+/* Pairs of columns of a tile, a multiple of the widest vector; narrower
+ * tiles recompute too much */
 #define MIN_COLUMNS 128
-/* A level of fewer samples is one tile. */
+/* A level with fewer samples is one tile. */
 #define SMALL_LEVEL (64 * 64)
-/* Tiles a thread, so that they share out evenly */
+/* Tiles for each thread, for an even load */
 #define TILES_A_THREAD 4
-/* Larger results are written past the caches. */
+/* Larger results are written with non-temporal stores. */
 #define COLD_BYTES (4 << 20)
 
 struct _LwtCpuTransform {
@@ -28,11 +28,11 @@ struct _LwtCpuTransform {
   LwtType type;
   gsize size; /* of an element */
   gboolean low_only;
-  guint n; /* levels that split something */
+  guint n; /* levels that split an axis */
   LwtCpuPass passes[LWT_MAX_CHAIN];
-  guint splits[LWT_MAX_CHAIN][2]; /* of each axis before the level */
+  guint splits[LWT_MAX_CHAIN][2]; /* of each axis by earlier levels */
   guint width, height;            /* of the picture */
-  LwtCpuPlane low[2];             /* of every other level */
+  LwtCpuPlane low[2];             /* of even and of odd levels */
 };
 
 /* --- tiles ----------------------------------------------------------------------- */
@@ -67,14 +67,14 @@ cut_columns (const LwtCpuLift *lift, guint n, gboolean split, gboolean high,
   return columns;
 }
 
-/* Length of @n parts of @pairs, in whole vectors. */
+/* Length of each of @n parts of @pairs, in whole vectors. */
 static guint
 divide (guint pairs, guint n)
 {
   return ((pairs + n - 1) / n + 15) / 16 * 16;
 }
 
-/* Columns of a tile, so that @rows pairs of rows of them stay in the cache. */
+/* Columns of a tile, so that @rows pairs of rows stay in the cache. */
 static guint
 choose_columns (guint pairs, guint rows, gsize size)
 {
@@ -84,7 +84,7 @@ choose_columns (guint pairs, guint rows, gsize size)
   return divide (pairs, (pairs + most - 1) / most);
 }
 
-/* Rows of a tile: enough tiles for all threads, but not too much done twice. */
+/* Rows of a tile: enough tiles for all threads, but little recomputed. */
 static guint
 choose_rows (guint pairs, guint twice, guint columns, guint threads)
 {
@@ -160,7 +160,7 @@ lwt_cpu_transform_new (const LwtWavelet *wavelet, LwtType type,
 
   lwt_cpu_lift_init (&transform->lift, wavelet, boundary, inverse);
   if (type == LWT_TYPE_I32)
-    transform->lift.stages = 0; /* for floats */
+    transform->lift.stages = 0; /* floats only */
   transform->layout = layout;
   transform->type = type;
   transform->size = lwt_type_get_size (type);
@@ -280,7 +280,7 @@ do_tiles (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
         tiles->task, scratch, i % pass->n_columns, i / pass->n_columns);
 }
 
-/* @whole: the picture; @bands: all bands, or, with low_only, the lowest one */
+/* @whole: the picture; @bands: all bands, or with low_only the last low band */
 static void
 run_level (const LwtCpuTransform *transform, LwtCpuThreads *threads, guint i,
     const LwtCpuPlane *whole, const LwtCpuPlane *bands, gint *strange)
@@ -331,7 +331,7 @@ lwt_cpu_transform_run (const LwtCpuTransform *transform, LwtCpuThreads *threads,
   if (transform->n == 0) {
     copy (transform, from, to);
     if (strange)
-      *strange = TRUE; /* nobody looked */
+      *strange = TRUE; /* not checked */
     return;
   }
   target.cold = transform->width * (gsize) transform->height * transform->size

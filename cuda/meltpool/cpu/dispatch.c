@@ -2,7 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Which of the CPU backend's tables to use, and the memory they work in. */
+/* Chooses the CPU backend's functions for the processor; allocates work
+ * memory. */
 #include "cuda/meltpool/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ pbf_cpu_kernels (void)
   return &pbf_cpu_generic;
 }
 
-/* Room for runs at the start: enough for any frame of up to 362 x 362 pixels. */
+/* Initial capacity for runs: enough for any frame of up to 362 x 362 pixels. */
 #define FIRST_RUNS 65536
 
 PbfCpuScratch *
@@ -72,8 +73,8 @@ pbf_history_reset (PbfHistory *history)
   history->rows = rows;
 }
 
-/* Results ahead at which their first lines are asked for: they lie in the caches
- * of the threads that wrote them, or in none. */
+/* Prefetch distance in results: they are in the caches of the threads that
+ * wrote them, or in none. */
 #define RESULTS_AHEAD 16
 
 void
@@ -148,7 +149,7 @@ pbf_rows_keep (const PbfRows *rows, const PbfSums *sums, PbfHistory *history)
       history->s2[f] -= (gint64) raw[f] * raw[f];
     }
   }
-  if (low < 0) { /* those of the history move to its front */
+  if (low < 0) { /* the rows kept from the history move to its front */
     memmove (history->rows, history->rows + history->n + low,
         (gsize) -low * sizeof *history->rows);
     to = -low;

@@ -2,33 +2,33 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU backend: threads share the frames of a batch, then the rows that its
- * valid frames add to the window; only finding those is one thread's work, and
- * the others go on with the frames of the next batch meanwhile.
+/* The CPU backend: threads share the frames of a batch, then the rows that
+ * its valid frames add to the window. One thread lists these rows while the
+ * others continue with the frames of the next batch.
  *
- * The rows of a batch begin when its frames are done and the batch before it has
- * left the window behind: whoever comes last of the two begins them. */
+ * The rows of a batch start when its frames are complete and the rows of the
+ * batch before are listed: the later of the two events starts them. */
 #include "cuda/meltpool/backend.h"
 
 #include "cuda/core/threadpool.h"
 #include "cuda/meltpool/cpu/cpu.h"
 
-/* Frames, and rows of the window, that a thread takes at once. A grain of rows
- * begins by adding up the window before it: it is no shorter than that. */
+/* Frames, and rows of the window, that a thread takes at once. A grain of
+ * rows starts by summing the window before it, so it is at least as long. */
 #define FRAMES_GRAIN 4
 #define ROWS_GRAIN 32
-/* So few frames are done before another thread has woken. */
+/* Up to this number of frames, one thread finishes before another has woken. */
 #define FEW_FRAMES 8
 
 #define ROWS_LANE 0
-#define FIRST_LANE 1 /* of the frames: one for each slot */
+#define FIRST_LANE 1 /* lanes of the frames, one for each slot */
 
 typedef struct {
   PbfBackend *backend;
   guint index;
   PbfBatch *batch;
   guint64 position; /* of the batch */
-  gint missing;     /* atomic: what has to end before its rows begin */
+  gint missing;     /* atomic: events left until its rows start */
   gint done;        /* atomic */
 } Slot;
 
@@ -41,7 +41,7 @@ struct _PbfBackend {
   Slot *slots;
   guint n_slots;
 
-  /* of the batch whose rows are worked on */
+  /* of the batch whose rows are computed */
   PbfHistory history;
   PbfRows rows;
   PbfSums last_sums;
@@ -77,7 +77,7 @@ cpu_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
   backend->slots = g_new0 (Slot, config->depth);
   for (guint i = 0; i < config->depth; i++)
     backend->slots[i] = (Slot){ .backend = backend, .index = i, .missing = 2 };
-  backend->slots[0].missing = 1; /* the first batch has none before it */
+  backend->slots[0].missing = 1; /* the first batch has no predecessor */
   pbf_history_init (&backend->history, config->window);
   backend->rows.params = &backend->params;
   backend->rows.history = &backend->history;
@@ -114,8 +114,8 @@ do_rows (guint first, guint count, guint thread, gpointer user_data)
         &backend->params, backend->model, &rows->results[rows->frames[r]]);
 }
 
-/* The batch is the caller's again with cvis_pool_finish(): nothing of it is
- * touched after that. */
+/* After cvis_pool_finish() the batch belongs to the caller, and is not
+ * accessed any more. */
 static void
 finish_rows (gpointer user_data)
 {
@@ -149,8 +149,8 @@ begin_rows (Slot *slot)
   finish_rows (slot);
 }
 
-/* Called twice for a batch: when its frames are done, and when the window is
- * its own. */
+/* Called twice for each batch: when its frames are complete, and when the
+ * rows of the batch before are listed. */
 static void
 come_to_rows (gpointer user_data)
 {
@@ -175,7 +175,8 @@ do_frames (guint first, guint count, guint thread, gpointer user_data)
         &batch->results[i]);
 }
 
-/* Spatters of the whole frame are much more work. */
+/* Grain of the frames; searching whole frames for spatters is much more
+ * work. */
 static guint
 frames_grain (const PbfParams *params, guint n)
 {
@@ -192,7 +193,8 @@ cpu_submit (PbfBackend *backend, guint slot, PbfBatch *batch, guint64 position,
 
   if (batch->on_device) {
     g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "frames in device memory, for the CPU backend");
+        "the CPU backend does not accept frames in device memory. Use the CUDA "
+        "backend, or download the frames.");
     return FALSE;
   }
   to->batch = batch;

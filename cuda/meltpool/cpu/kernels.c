@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU backend's arithmetic, compiled for each instruction set (PBF_CPU is
- * the table's name): AVX-512, AVX2 or whatever the compiler makes of plain C.
- * Every path gives the same bits, those of tests/twin. */
+/* Arithmetic of the CPU backend, compiled for each instruction set (PBF_CPU
+ * is the name of its table): AVX-512, AVX2, and plain C. All give the bits
+ * of the reference implementation. */
 #include "cuda/meltpool/cpu/cpu.h"
 
 #include "cuda/meltpool/bits.h"
@@ -14,7 +14,7 @@
 
 #define SIDE PBF_ROI_SIDE
 
-/* --- where the pool is expected ------------------------------------------- */
+/* --- expected position --------------------------------------------------- */
 
 static gboolean
 is_lit (const PbfParams *params, const guint8 *frame, guint stride)
@@ -31,7 +31,8 @@ is_lit (const PbfParams *params, const guint8 *frame, guint stride)
   return FALSE;
 }
 
-/* Sum of a column's three pixels about row @y, what lies outside being 0. */
+/* Sum of a column's three pixels around row @y; pixels outside the frame are
+ * 0. */
 static inline guint
 column_sum (
     const PbfParams *params, const guint8 *frame, guint stride, gint x, gint y)
@@ -81,8 +82,8 @@ row_top (const PbfParams *params, const guint8 *frame, guint stride, gint y)
                        box_sum (params, frame, stride, params->width - 1, y)));
 }
 
-/* The first pixel in raster order with the largest box sum, which is returned;
- * @unique: no other pixel has it. */
+/* The first pixel in raster order with the largest box sum. Returns: that
+ * sum; @unique: no other pixel has it */
 static guint
 find_brightest (const PbfParams *params, const guint8 *frame, guint stride,
     gint *best_x, gint *best_y, gboolean *unique)
@@ -122,8 +123,9 @@ find_in_run (const PbfParams *params, const guint8 *frame, guint stride,
   return -1;
 }
 
-/* Of several pixels with the largest box sum (saturated ones, mostly) the first in
- * the largest component that has one: a spatter is smaller than the pool. */
+/* Of several pixels with the largest box sum (usually saturated), chooses
+ * the first in the largest component that contains one: a spatter is smaller
+ * than the melt pool. */
 static void
 locate_brightest (const PbfParams *params, PbfCpuScratch *scratch,
     const guint8 *frame, guint stride, PbfResult *result)
@@ -149,7 +151,7 @@ locate_brightest (const PbfParams *params, PbfCpuScratch *scratch,
     if (!has_sum || component->overlap > 0)
       continue;
     x = find_in_run (params, frame, stride, run, sum);
-    if (x >= 0) { /* the component's first one, in raster order */
+    if (x >= 0) { /* first one of the component, in raster order */
       component->overlap = 1;
       component->x = x;
       component->y = row;
@@ -160,7 +162,7 @@ locate_brightest (const PbfParams *params, PbfCpuScratch *scratch,
         && (pick < 0
             || scratch->components[i].area > scratch->components[pick].area))
       pick = i;
-  if (pick < 0) /* only pixels below the threshold have it */
+  if (pick < 0) /* the sum occurs only below the threshold */
     return;
   result->e_x_q8 = 256 * scratch->components[pick].x + 128;
   result->e_y_q8 = 256 * scratch->components[pick].y + 128;
@@ -203,8 +205,7 @@ locate_centroid (const PbfParams *params, const guint8 *frame, guint stride,
 
 /* --- the ROI --------------------------------------------------------------- */
 
-/* Copies the ROI with its border and finds the pixels that reach the
- * threshold. */
+/* Copies the ROI with its border and sets the mask of pixels >= threshold. */
 static void
 take_roi (
     PbfCpuScratch *scratch, const guint8 *roi, guint stride, gint threshold)
@@ -228,8 +229,8 @@ count_runs (const guint64 *mask)
   return n;
 }
 
-/* All of the runs of @mask that @seed touches. Adding the first bit of a run to
- * the mask carries through the whole run and clears just that. */
+/* All runs of @mask that contain a bit of @seed. Adding the first bit of a
+ * run to the mask carries through the run and clears it. */
 static inline guint64
 fill_row (guint64 seed, guint64 mask)
 {
@@ -254,8 +255,8 @@ reach (guint64 row, gint connectivity)
   return connectivity == 8 ? row | (row << 1) | (row >> 1) : row;
 }
 
-/* Moves the component of the pixel(s) @seed in row @y from @mask to @out,
- * its rows *top..*bottom are then set, the rest untouched (zero). */
+/* Moves the component of the pixels @seed in row @y from @mask to @out. Sets
+ * rows *top..*bottom of @out, the others stay zero. */
 static void
 flood (guint64 *mask, gint connectivity, gint y, guint64 seed, guint64 *out,
     gint *top, gint *bottom)
@@ -291,7 +292,7 @@ flood (guint64 *mask, gint connectivity, gint y, guint64 seed, guint64 *out,
   *bottom = b;
 }
 
-/* Sum of the numbers of the bits set. */
+/* Sum of the indices of the set bits. */
 static inline guint
 sum_of_columns (guint64 bits)
 {
@@ -317,8 +318,8 @@ component_add_row (PbfComponent *component, gint y, guint64 bits, guint64 disc)
   component->sy += (guint64) n * y;
 }
 
-/* Labels scratch->mask by flood fills, one component after the other in raster
- * order. Returns their number; scratch->pool is set. */
+/* Labels scratch->mask by flood fill, one component after the other in
+ * raster order, and sets scratch->pool. Returns: the number of components */
 static gint
 label_by_flood (
     const PbfParams *params, PbfCpuScratch *scratch, gint32 ex, gint32 ey)
@@ -366,9 +367,9 @@ label_by_flood (
   return n;
 }
 
-/* Labels scratch->mask by runs and union-find (after HA4 of A. Hennequin,
- * L. Lacassagne, A new Direct Connected Component Labeling and Analysis
- * Algorithms for GPUs, 2018, whose unit is the run too). */
+/* Labels scratch->mask by runs and union-find (after algorithm HA4 of A.
+ * Hennequin, L. Lacassagne, A new Direct Connected Component Labeling and
+ * Analysis Algorithms for GPUs, 2018, which also works on runs). */
 static gint
 label_by_runs (
     const PbfParams *params, PbfCpuScratch *scratch, gint32 ex, gint32 ey)
@@ -447,7 +448,7 @@ measure_pool (PbfCpuScratch *scratch, PbfResult *result)
     last_row = y;
     sum = pbf_simd_add (sum, scratch->roi[y + 1], bits);
     pbf_simd_extremes (scratch->roi[y + 1], bits, &top, &saturated);
-    while (bits) { /* a run at a time, by closed forms */
+    while (bits) { /* run by run, in closed form */
       gint a = __builtin_ctzll (bits);
       gint n = __builtin_ctzll (~(bits >> a));
       gint triangle = n * (n - 1) / 2;
@@ -485,7 +486,8 @@ measure_pool (PbfCpuScratch *scratch, PbfResult *result)
   scratch->pool_y = result->bbox_y;
 }
 
-/* Of each row the columns whose centres lie more than @d to the right of @e. */
+/* For each row the columns whose centres are more than @d to the right of
+ * @e. */
 static inline void
 columns_beyond (gint32 e, const gint32 *d, guint64 *columns)
 {
@@ -493,7 +495,7 @@ columns_beyond (gint32 e, const gint32 *d, guint64 *columns)
     columns[y] = pbf_bits_from (pbf_column_beyond (e, d[y]));
 }
 
-/* @columns: those of the disc of @radius2. In loops that become vector code. */
+/* @columns: of the disc of @radius2, in loops that the compiler vectorises. */
 static void
 find_disc (gint32 ex, gint32 ey, guint32 radius2, guint64 *columns)
 {
@@ -510,7 +512,7 @@ find_disc (gint32 ex, gint32 ey, guint32 radius2, guint64 *columns)
     columns[y] &= ~beyond[y];
 }
 
-/* pbf_polar_row() of every row. */
+/* pbf_polar_row() for every row. */
 static void
 find_sectors (const PbfParams *params, gint32 ex, gint32 ey, guint64 *right,
     guint64 *middle, guint64 *left)
@@ -518,7 +520,7 @@ find_sectors (const PbfParams *params, gint32 ex, gint32 ey, guint64 *right,
   gint32 narrow[SIDE], minus[SIDE];
   guint64 ring[SIDE], hole[SIDE];
   gint32 level =
-      ey - 128; /* 256 times the row whose dy is 0, if there is one */
+      ey - 128; /* 256 times the index of the row with dy = 0, if any */
 
   find_disc (ex, ey, params->outer2, ring);
   if (params->inner2 > 0) {
@@ -543,8 +545,8 @@ find_sectors (const PbfParams *params, gint32 ex, gint32 ey, guint64 *right,
   }
 }
 
-/* Sums over six sectors of a ring. In each row the sectors of one half plane
- * are three intervals of columns. */
+/* Sums over the six sectors of a ring. In each row, the sectors of one half
+ * plane are three intervals of columns. */
 static void
 measure_polar (const PbfParams *params, const PbfCpuScratch *scratch, gint32 ex,
     gint32 ey, PbfResult *result)
@@ -561,7 +563,7 @@ measure_polar (const PbfParams *params, const PbfCpuScratch *scratch, gint32 ex,
     for (; y < SIDE && (!above || 256 * y + 128 < ey); y++) {
       const guint8 *row = scratch->roi[y + 1];
 
-      if (256 * y + 128 == ey) { /* 180 degrees belongs to the upper one */
+      if (256 * y + 128 == ey) { /* 180 degrees: the upper half plane */
         polar[3] +=
             pbf_simd_sum_total (pbf_simd_add (PBF_SIMD_SUM_ZERO, row, left[y]));
         left[y] = 0;
@@ -586,7 +588,7 @@ measure_hog (PbfCpuScratch *scratch, PbfResult *result)
   pbf_hog_normalise (sums, &result->raw[PBF_HOG_0]);
 }
 
-/* An ROI of SIDE x SIDE pixels, whose corner is set. */
+/* Features of an ROI of SIDE x SIDE pixels; its corner is already set. */
 static void
 measure_roi (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *roi,
     guint stride, gint32 ex, gint32 ey, PbfResult *result)
@@ -609,8 +611,8 @@ measure_roi (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *roi,
   measure_hog (scratch, result);
 }
 
-/* The spatters are the components of the whole frame but the one that holds the
- * ROI's pool. */
+/* Spatters of the whole frame: all components except the one that contains
+ * the ROI's melt pool. */
 static void
 measure_frame_spatters (const PbfParams *params, PbfCpuScratch *scratch,
     const guint8 *frame, guint stride, PbfResult *result)
@@ -722,9 +724,10 @@ temporal (const PbfRows *rows, gint32 first, gint32 end, PbfSums *sums)
 
 /* --- the network --------------------------------------------------------------- */
 
-/* Each hidden unit adds its 40 products in order; each output adds the hidden
- * units' in 32 partial sums (unit j into sum j mod 32, in order), which are
- * then halved: 16 + 16, 8 + 8, and so on. The GPU does the same. */
+/* Each hidden unit adds its 40 products in order. Each output adds the
+ * hidden units' products in 32 partial sums (unit j to sum j mod 32, in
+ * order), which are then added pairwise: l and l + 16, l + 8, and so on. The
+ * GPU uses the same order. */
 static void
 network (const PbfParams *params, const PbfModel *model, PbfResult *result)
 {

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Connected components of any rectangle of pixels by runs and union-find, and
- * what is measured of all components alike. Included by
+/* Connected components of any rectangle of pixels by runs and union-find,
+ * and the measures common to all components. Included by
  * cuda/meltpool/cpu/kernels.c, once for each instruction set. */
 #pragma once
 
@@ -31,8 +31,8 @@ unite (guint32 *parents, guint32 a, guint32 b)
     parents[a] = b;
 }
 
-/* Unites the runs above..here with here..end where they touch. Both lists are
- * in order of columns, so one walk over both finds all pairs. */
+/* Joins the runs above..here with the runs here..end that they touch. Both
+ * lists are sorted by column, so one pass over both finds all pairs. */
 static void
 unite_rows (
     PbfCpuScratch *scratch, guint above, guint here, guint end, gint diagonal)
@@ -51,8 +51,8 @@ unite_rows (
   }
 }
 
-/* Gives each component its number, in raster order of the first pixels:
- * parents[i] of a run becomes that of its component. */
+/* Numbers the components in raster order of their first pixels; parents[i]
+ * of a run becomes the number of its component. */
 static gint
 number_components (PbfCpuScratch *scratch, guint n_runs)
 {
@@ -63,8 +63,8 @@ number_components (PbfCpuScratch *scratch, guint n_runs)
       memset (&scratch->components[n], 0, sizeof scratch->components[n]);
       scratch->parents[i] = n++;
     } else {
-      /* a root comes before its runs, so it has its number already; and every
-       * parent is an earlier run, whose entry is the number by now */
+      /* a root comes before its runs and is numbered already; every parent
+       * is an earlier run, whose entry already holds the number */
       scratch->parents[i] = scratch->parents[scratch->parents[i]];
     }
   }
@@ -81,7 +81,7 @@ component_add_run (PbfComponent *component, const PbfRun *run)
   component->sy += (guint64) n * run->y;
 }
 
-/* Room for @n runs. */
+/* Grows the arrays to @n runs. */
 static void
 reserve_runs (PbfCpuScratch *scratch, gsize n)
 {
@@ -94,8 +94,8 @@ reserve_runs (PbfCpuScratch *scratch, gsize n)
       g_renew (PbfComponent, scratch->components, scratch->max_runs);
 }
 
-/* Labels @width x @height pixels: runs, parents (the number of each run's
- * component) and components of @scratch. Returns the number of components. */
+/* Labels @width x @height pixels; sets runs, parents (number of each run's
+ * component) and components of @scratch. Returns: the number of components */
 static gint
 label_rectangle (const PbfParams *params, PbfCpuScratch *scratch,
     const guint8 *pixels, guint stride, gint width, gint height, guint *n_runs)
@@ -143,8 +143,8 @@ component_at (const PbfCpuScratch *scratch, guint n_runs, gint x, gint y)
   return -1;
 }
 
-/* The melt pool of labelled components: the one with most pixels in the disc,
- * else the largest, the first in raster order of equals. */
+/* The melt pool among the components: the one with most pixels in the disc,
+ * otherwise the largest; of equals the first in raster order. */
 static gint
 choose_pool (const PbfComponent *components, gint n)
 {
@@ -168,7 +168,8 @@ choose_pool (const PbfComponent *components, gint n)
   return pool;
 }
 
-/* All components but the pool; their sums are relative to (first_x, first_y). */
+/* All components except the pool; their sums are relative to (first_x,
+ * first_y). */
 static void
 measure_spatters (const PbfParams *params, const PbfComponent *components,
     gint n, gint32 first_x, gint32 first_y, PbfResult *result)

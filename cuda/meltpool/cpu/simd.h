@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The inner loops of the CPU backend on rows of the padded ROI (pixel x of a
- * row at byte 16 + x of 64) in three forms: AVX-512, AVX2 and plain C. All give
- * the same bits. Included by cuda/meltpool/cpu/kernels.c, once for each instruction set. */
+/* Inner loops of the CPU backend on rows of the padded ROI (pixel x of a row
+ * is byte 16 + x of 64) in three forms: AVX-512, AVX2 and plain C, with the
+ * same bits. Included by cuda/meltpool/cpu/kernels.c, once for each
+ * instruction set. */
 #pragma once
 
 #include "cuda/meltpool/bits.h"
@@ -23,7 +24,7 @@
 
 /* --- rows of bytes ---------------------------------------------------------- */
 
-/* Bit x: pixel x >= threshold. Bits above the ROI hold anything. */
+/* Bit x: pixel x >= threshold. Bits beyond the ROI are undefined. */
 static inline guint64
 pbf_simd_reaches (const guint8 *row, guint8 threshold)
 {
@@ -51,13 +52,13 @@ pbf_simd_reaches (const guint8 *row, guint8 threshold)
 #endif
 }
 
-/* Copies the 40 pixels at @from into @row, with a border of one pixel to each
- * side. Returns: bit x: pixel x >= threshold. */
+/* Copies the 40 pixels at @from to @row, with a border of one pixel on each
+ * side. Returns: bit x: pixel x >= threshold */
 static inline guint64
 pbf_simd_take_row (const guint8 *from, guint8 *row, guint8 threshold)
 {
 #if defined(PBF_SIMD_512)
-  /* masked bytes are not touched, so nothing before or behind is read */
+  /* masked bytes are not accessed, so nothing outside is read */
   __m512i v = _mm512_maskz_loadu_epi8 (
       PBF_ROI_BITS << PBF_ROI_LEFT, from - PBF_ROI_LEFT);
 
@@ -93,7 +94,7 @@ pbf_simd_take_row (const guint8 *from, guint8 *row, guint8 threshold)
 }
 
 #if defined(PBF_SIMD_256) && !defined(PBF_SIMD_512)
-/* 32 bits to 32 bytes of 0 or 255 */
+/* Expands 32 bits to 32 bytes of 0 or 255. */
 static inline __m256i
 pbf_simd_bytes (guint32 bits)
 {
@@ -165,7 +166,8 @@ pbf_simd_sum_total (PbfSimdSum sum)
 #endif
 }
 
-/* Largest of the pixels whose bits are set, and how many of them are 255. */
+/* Maximum of the pixels whose bits are set, and the number of those with
+ * value 255. */
 static inline void
 pbf_simd_extremes (
     const guint8 *row, guint64 bits, guint32 *top, guint32 *saturated)
@@ -186,8 +188,9 @@ pbf_simd_extremes (
 
 /* --- gradients --------------------------------------------------------------- */
 
-/* A pair of 16 bits: |gy| in the low half, gx in the high one, negated with gy, so
- * that the pair points into the upper half plane; gx >= 0 where gy = 0. */
+/* A pair of 16 bits: |gy| in the low half, gx in the high half, negated if
+ * gy is negative, so that the pair points to the upper half plane; gx >= 0
+ * if gy = 0. */
 static inline gint32
 pbf_gradient_pair (gint gx, gint gy)
 {
@@ -198,8 +201,7 @@ pbf_gradient_pair (gint gx, gint gy)
   return (gint32) ((guint32) gx << 16) | gy;
 }
 
-/* From the padded ROI to such a pair a pixel. The order of the pixels is nobody's
- * concern. */
+/* Computes such a pair for each pixel of the padded ROI, in any order. */
 static inline void
 pbf_simd_gradients (const guint8 roi[][PBF_ROI_PITCH], gint32 *pairs)
 {
@@ -254,20 +256,22 @@ pbf_simd_gradients (const guint8 roi[][PBF_ROI_PITCH], gint32 *pairs)
 
 /* --- histogram of oriented gradients ------------------------------------------ */
 
-/* A pair (gy, |gx|) times this, added up, is >= 0 from the angle on. */
+/* The products of a pair (gy, |gx|) with this, summed, are >= 0 from the
+ * angle on. */
 #define PBF_TAN_PAIR(degrees)                                                  \
   ((gint32) ((guint32) -PBF_TAN##degrees##_P << 16) | PBF_TAN##degrees##_Q)
 
-/* To the nearest integer, ties to the even one, as lrintf(). */
+/* Rounds to the nearest integer, ties to even, like lrintf(). */
 #if defined(__GNUC__) && !defined(__clang__)
-#define pbf_simd_round(x) __builtin_irintf (x) /* becomes vector code */
+#define pbf_simd_round(x) __builtin_irintf (x) /* is vectorised */
 #else
 #define pbf_simd_round(x) ((gint32) lrintf (x))
 #endif
 
-/* Adds @n pairs, at most PBF_MAX_ROI, to these sums, in two loops without branches
- * that become vector code everywhere. 128 lengths of at most 361 * 65536 fit 32
- * bits; products of a gradient and a convergent's term are exact floats. */
+/* Adds @n pairs, at most PBF_MAX_ROI, to these sums, in two branch-free
+ * loops that are vectorised everywhere. 128 lengths of at most 361 * 65536
+ * fit 32 bits; products of a gradient and a convergent's term are exact
+ * floats. */
 static inline void
 pbf_hog_row (const gint32 *pairs, gint n, gint64 all[5], gint64 left[5])
 {
@@ -451,7 +455,7 @@ typedef __m256 PbfSimdFloats;
 #endif
 
 #if defined(PBF_SIMD_256)
-/* @vectors (a constant) vectors of hidden units. */
+/* @vectors: (constant) number of vectors of hidden units. */
 static inline __attribute__ ((always_inline)) void
 pbf_simd_hidden_block (const gfloat *w1t, const gfloat *b1, const gfloat *x,
     gfloat *hidden, guint pitch, guint vectors)
@@ -474,7 +478,7 @@ pbf_simd_hidden_block (const gfloat *w1t, const gfloat *b1, const gfloat *x,
 }
 #endif
 
-/* @n hidden units (a multiple of 32), after the ReLU. */
+/* Computes @n hidden units (a multiple of 32), after the ReLU. */
 static inline void
 pbf_simd_hidden (const gfloat *w1t, const gfloat *b1, const gfloat *x,
     gfloat *hidden, guint n)

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The measures of an ROI of any size, in plain C on the pixels where they lie:
- * components by runs, rows of discs and sectors as intervals of columns. Included
- * by cuda/meltpool/cpu/kernels.c, once for each instruction set. */
+/* Measures of an ROI of any size, in plain C on the pixels in place:
+ * components by runs, rows of discs and sectors as intervals of columns.
+ * Included by cuda/meltpool/cpu/kernels.c, once for each instruction set. */
 #pragma once
 
 #include "cuda/meltpool/cpu/runs.h"
@@ -15,7 +15,8 @@ typedef struct {
   gint first, end;
 } PbfColumns;
 
-/* Those of row @y within the root of @radius2 of (ex, ey), inside @side. */
+/* Columns of row @y within the disc of @radius2 around (ex, ey), inside
+ * @side. */
 static inline PbfColumns
 wide_disc (gint y, gint32 ex, gint32 ey, guint32 radius2, gint side)
 {
@@ -32,7 +33,7 @@ wide_overlap (PbfColumns a, gint first, gint end)
   return MAX (MIN (a.end, end) - MAX (a.first, first), 0);
 }
 
-/* Number of the pool's component; -1 without one. */
+/* Number of the melt pool's component; -1 if there is none. */
 static gint
 wide_find_pool (const PbfParams *params, PbfCpuScratch *scratch, gint n,
     guint n_runs, gint32 ex, gint32 ey)
@@ -108,8 +109,8 @@ wide_measure_pool (PbfCpuScratch *scratch, const guint8 *roi, guint stride,
   result->bbox_height = last_row - first_row + 1;
 }
 
-/* Sum of the pixels of @row in @ring but not in @hole, which lies within, from
- * column @first to @end - 1. */
+/* Sum of the pixels of @row in @ring but not in @hole, which is inside
+ * @ring, from column @first to @end - 1. */
 static inline gint32
 wide_sum_row (
     const guint8 *row, PbfColumns ring, PbfColumns hole, gint first, gint end)
@@ -123,7 +124,7 @@ wide_sum_row (
   return sum;
 }
 
-/* Three sectors of the row's half plane, as pbf_polar_row() cuts them. */
+/* The three sectors of the row's half plane, split like pbf_polar_row(). */
 static void
 wide_measure_polar (const PbfParams *params, const guint8 *roi, guint stride,
     gint32 ex, gint32 ey, PbfResult *result)
@@ -172,7 +173,8 @@ wide_measure_hog (const guint8 *roi, guint stride, gint side, PbfResult *result)
   pbf_hog_normalise (sums, &result->raw[PBF_HOG_0]);
 }
 
-/* An ROI of params->side x params->side pixels, whose corner is set. */
+/* Features of an ROI of params->side x params->side pixels; its corner is
+ * already set. */
 static void
 wide_measure_roi (const PbfParams *params, PbfCpuScratch *scratch,
     const guint8 *roi, guint stride, gint32 ex, gint32 ey, PbfResult *result)
