@@ -46,6 +46,7 @@
  * @bytes: of a buffer, for bytes a second
  * @first, @count: buffers left out, buffers timed
  * @engine, @arg: what it is compared with
+ * @limit: (nullable): beside it, with backend=cuda, what the bus allows
  * @format: surfaces of 4096x4096 float32 are in files $F0 and $F1 of this format
  * @feed: (nullable): a pipeline, as @line, whose @n_feed buffers are kept
  * @pooled: in the memory that they came in
@@ -62,9 +63,11 @@ typedef struct {
   const gchar *feed;
   guint n_feed;
   gboolean cuda, pooled;
+  BenchEngine limit;
 } Row;
 
 #define SURFACE_BYTES ((gsize) 4096 * 4096 * 4)
+#define SMALL_BYTES ((gsize) 512 * 512 * 4)
 #define LUMA_BYTES ((gsize) 1920 * 1080)
 #define FRAME_BYTES ((gsize) 96 * 96)
 
@@ -72,9 +75,10 @@ typedef struct {
 #define SURFACES                                                               \
   "surfacetestsrc ! other/tensors,dimensions=4096:4096:1:1 ! " SINK
 /* surfaces in the memory that cudalwtfilter proposes, which it passes on */
-#define POOLED                                                                 \
-  "surfacetestsrc ! other/tensors,dimensions=4096:4096:1:1 ! "                 \
+#define POOLED_OF(side)                                                        \
+  "surfacetestsrc ! other/tensors,dimensions=" side ":" side ":1:1 ! "         \
   "cudalwtfilter backend=$B output=none ! " SINK
+#define POOLED POOLED_OF ("4096")
 /* a camera moves over a picture */
 #define VIDEO                                                                  \
   "videotestsrc pattern=zone-plate kx2=12 ky2=12 kt=1 horizontal-speed=5 ! "   \
@@ -140,12 +144,20 @@ static const Row rows[] = {
   { "cudalwtfilter-none",
       "appsrc name=in ! cudalwtfilter backend=$B output=none ! " SINK,
       SURFACE_BYTES, 3, 15, bench_lifting, 1, SURFACE_FILE_UNKNOWN, POOLED, 2,
-      TRUE, TRUE },
+      TRUE, TRUE, bench_upload },
+  { "cudalwtfilter-512", "appsrc name=in ! cudalwtfilter backend=$B ! " SINK,
+      SMALL_BYTES, 100, 2000, bench_lifting, 0, SURFACE_FILE_UNKNOWN,
+      POOLED_OF ("512"), 8, TRUE, TRUE },
   { "surfacesrc-cudalwtfilter",
       "surfacesrc location=$F%d.npy loop=true ! cudalwtfilter backend=$B "
       "! " SINK,
       SURFACE_BYTES, 3, 15, bench_surface_filter, 0, SURFACE_FILE_NPY, SURFACES,
       1, TRUE },
+  { "surfacesrc-loop-cudalwtfilter",
+      "surfacesrc location=$F0.npy loop=true ! cudalwtfilter backend=$B "
+      "! " SINK,
+      SURFACE_BYTES, 3, 30, bench_lifting, 0, SURFACE_FILE_NPY, SURFACES, 1,
+      TRUE },
   { "cudapbfmonitor",
       FRAMES "cudapbfmonitor backend=$B threads=1 batch-size=256 "
              "message-interval=0 $M" THEN_QUEUE SINK,
@@ -485,10 +497,19 @@ print_row (const Row *row, const gchar *backend, gdouble element, gdouble cpu,
 }
 
 static void
+print_limit (gdouble element, gdouble limit)
+{
+  printf ("%-30s %10.2f ms, share of it %.0f %%\n", "  upload alone",
+      limit * 1e-6, 100.0 * limit / element);
+  fflush (stdout);
+}
+
+static void
 measure (const Row *row, const gchar *backend)
 {
   BenchInput input = { .model = model };
   gdouble element = G_MAXDOUBLE, engine = G_MAXDOUBLE, cpu = G_MAXDOUBLE;
+  gdouble limit = G_MAXDOUBLE;
   glong faults = 0, memory = 0;
   struct rusage usage;
   GError *error = NULL;
@@ -532,8 +553,12 @@ measure (const Row *row, const gchar *backend)
       faults = MIN (faults, run.faults);
     }
     engine = MIN (engine, row->engine (&input, row->arg));
+    if (row->limit && input.context)
+      limit = MIN (limit, row->limit (&input, 0));
   }
   print_row (row, backend, element, cpu, engine, faults, memory);
+  if (row->limit && input.context)
+    print_limit (element, limit);
   remove_files (row);
   g_free (line);
 }

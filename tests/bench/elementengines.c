@@ -4,6 +4,9 @@
  */
 #include "elementengines.h"
 
+#ifdef CVIS_CUDA_RUNTIME
+#include <cuda_runtime_api.h>
+#endif
 #include <glib/gstdio.h>
 #include <gst/cudavision/gstmotionmeta.h>
 #include <gst/cudavision/gstsurfacemeta.h>
@@ -281,6 +284,41 @@ bench_lifting (const BenchInput *input, gint arg)
       bench_free (input, jobs[i].parts[SURFACE_PART_ROUGHNESS].data);
   }
   return (gdouble) begin / surfaces;
+}
+
+gdouble
+bench_upload (const BenchInput *input, gint arg)
+{
+#ifdef CVIS_CUDA_RUNTIME
+  const gsize size = gst_buffer_get_size (input->buffers[0]);
+  const guint copies = 20;
+  gpointer from[LIFTING_DEPTH], to;
+  guint64 begin = 0;
+
+  cvis_context_push (input->context, NULL);
+  if (cudaMalloc (&to, size) != cudaSuccess)
+    g_error ("no device memory");
+  for (guint i = 0; i < LIFTING_DEPTH; i++)
+    from[i] = bench_alloc (input, size);
+  for (guint i = 0; i <= copies; i++) {
+    if (i == 1) {
+      cudaDeviceSynchronize ();
+      begin = cvis_monotonic_ns ();
+    }
+    cudaMemcpyAsync (
+        to, from[i % LIFTING_DEPTH], size, cudaMemcpyHostToDevice, 0);
+  }
+  if (cudaDeviceSynchronize () != cudaSuccess)
+    g_error ("upload failed");
+  begin = ns_since (begin);
+  for (guint i = 0; i < LIFTING_DEPTH; i++)
+    bench_free (input, from[i]);
+  cudaFree (to);
+  cvis_context_pop (input->context);
+  return (gdouble) begin / copies;
+#else
+  return G_MAXDOUBLE;
+#endif
 }
 
 gdouble

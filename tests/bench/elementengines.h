@@ -40,6 +40,8 @@ gdouble bench_surface_paint (const BenchInput *input, gint arg);
 /* Roughness of a surface of six levels; @arg 1: parameters of roughness, waviness
  * and form, without these */
 gdouble bench_lifting (const BenchInput *input, gint arg);
+/* Surfaces copied to the device, one behind the other */
+gdouble bench_upload (const BenchInput *input, gint arg);
 /* The slower of bench_surface_load() and bench_lifting() */
 gdouble bench_surface_filter (const BenchInput *input, gint arg);
 /* Signals followed and features, one thread. @arg: frames in a batch */
