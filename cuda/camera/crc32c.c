@@ -2,10 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* CRC-32C: by the processor's own instruction where it has one, else by eight tables,
- * 8 bytes a step. The instruction takes 8 bytes and gives its result 3 cycles later, so
- * three blocks are computed at a time. Their CRCs are combined as zero bytes behind a
- * message change its CRC linearly: by tables of what a block of them does. */
+/* CRC-32C, with the processor's instruction if it has one, otherwise with
+ * eight tables, 8 bytes a step. The instruction handles 8 bytes with a
+ * latency of 3 cycles, so three blocks are computed at a time. Appending
+ * zero bytes changes a CRC linearly, so tables of the effect of one block of
+ * zeros combine the three CRCs. */
 #include "cuda/camera/machinesignal.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ crc_by_tables (guint32 crc, const guint8 *p, gsize size)
 #if defined(__x86_64__)
 #define BLOCK 432 /* bytes, so that packets for an MTU of 1500 have three */
 
-static guint32 zeros[4][256]; /* a CRC's byte after BLOCK zero bytes */
+static guint32 zeros[4][256]; /* CRC byte after BLOCK zero bytes */
 
 static void
 fill_zeros (void)

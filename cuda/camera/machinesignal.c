@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The record of machine signals: to bytes and back. */
+/* Conversion between the record of machine signals and bytes. */
 #include "cuda/camera/machinesignal.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 G_STATIC_ASSERT (CRC_OFFSET == 60);
 
-/* The record in the other byte order; nothing on little-endian machines. */
+/* The record in the other byte order; unchanged on little-endian machines. */
 static void
 swap_to_le (PbfSignal *s)
 {
@@ -35,7 +35,7 @@ swap_to_le (PbfSignal *s)
   s->crc32c = GUINT32_TO_LE (s->crc32c);
 }
 
-/* Of the bytes that @signal has in a file, whatever this machine's order. */
+/* CRC of @signal's bytes as stored in a file. */
 static guint32
 signal_crc (const PbfSignal *signal)
 {
@@ -88,7 +88,7 @@ pbf_signal_parse (
     return FALSE;
   }
   memcpy (&s, bytes, sizeof s);
-  swap_to_le (&s); /* which is from_le, too */
+  swap_to_le (&s); /* the same as from_le */
 
   if (s.magic != PBF_SIGNAL_MAGIC) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,

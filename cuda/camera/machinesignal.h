@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Machine signals: reading the 64-byte record as hostile bytes. */
+/* Machine signals: parses the 64-byte record, which is untrusted. */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -15,19 +15,20 @@ guint32 pbf_crc32c (gconstpointer bytes, gsize size);
 /* The same without the processor's instruction for it. */
 guint32 pbf_crc32c_portable (gconstpointer bytes, gsize size);
 
-/* Fills magic, size, version and crc32c of @signal, whose other fields are set. */
+/* Sets magic, size, version and crc32c of @signal; the other fields are set
+ * already. */
 void pbf_signal_seal (PbfSignal *signal);
 
-/* Reads a record from @bytes (little-endian, any alignment) into @signal.
- * Returns: FALSE with CVIS_ERROR_FORMAT naming the field that is wrong: fewer
- * than 64 bytes, magic, size, version, CRC. @signal is then not touched. */
+/* Parses a record at @bytes (little-endian, any alignment) to @signal.
+ * Returns: FALSE with CVIS_ERROR_FORMAT naming the wrong field (fewer than
+ * 64 bytes, magic, size, version, CRC); @signal is unchanged then */
 gboolean pbf_signal_parse (
     gconstpointer bytes, gsize size, PbfSignal *signal, GError **error);
 
-/* Whether magic, size, version and CRC of a record in memory hold. */
+/* Whether magic, size, version and CRC of a record in memory are correct. */
 gboolean pbf_signal_is_intact (const PbfSignal *signal);
 
-/* Writes @signal, little-endian, into 64 bytes. */
+/* Writes @signal to 64 bytes, little-endian. */
 void pbf_signal_write (const PbfSignal *signal, guint8 bytes[64]);
 
 G_END_DECLS

@@ -108,11 +108,11 @@ pbf_packet_read_signal (const guint8 bytes[64], PbfSignal *signal)
   PbfSignal raw;
 
   memcpy (&raw, bytes, sizeof raw);
-  pbf_signal_write (&raw, (guint8 *) signal); /* which reads, too */
+  pbf_signal_write (&raw, (guint8 *) signal); /* converts both ways */
 }
 
-/* Copies pixels @offset to @offset + @n between rows that are @stride apart and
- * bytes without gaps. */
+/* Copies pixels @offset to @offset + @n between rows @stride apart and
+ * contiguous bytes. */
 static void
 copy_pixels (guint8 *rows, gsize stride, guint width, guint32 offset, guint32 n,
     guint8 *bytes, gboolean to_rows)
@@ -179,12 +179,12 @@ pbf_packet_split (guint width, guint height, guint most)
 
 /* --- frames out of packets ------------------------------------------------- */
 
-/* counters behind the next frame for which is known whether they were complete */
+/* length of the record of complete frames after the next one */
 #define HISTORY 4096
 
 typedef struct {
-  gpointer frame; /* what open() gave */
-  guint8 *pixels; /* NULL: nothing of this frame has come */
+  gpointer frame; /* from open() */
+  guint8 *pixels; /* NULL: no packet of this frame yet */
   gsize stride;
   guint32 fragment_size;
   guint32 missing; /* fragments */
@@ -207,8 +207,8 @@ struct _PbfAssembler {
   gboolean may_restart;
   guint32 stream, stream_before;
   gboolean has_stream_before;
-  guint32 next;   /* counter of the frame that is due */
-  guint64 number; /* of it */
+  guint32 next;   /* counter of the next frame to hand out */
+  guint64 number; /* its number in the stream */
   guint32 lost_before;
   guint64
       done[HISTORY / 64]; /* bit of a counter behind next: it was complete */
@@ -253,7 +253,7 @@ was_done (const PbfAssembler *a, guint32 counter)
          && (a->done[counter % HISTORY / 64] >> counter % 64 & 1);
 }
 
-/* The frame that is due leaves, complete or not. */
+/* Hands out the next frame or gives it up. */
 static void
 release_next (PbfAssembler *a)
 {
@@ -281,7 +281,7 @@ release_next (PbfAssembler *a)
   a->number++;
 }
 
-/* @ahead frames leave. */
+/* Advances by @ahead frames. */
 static void
 release_frames (PbfAssembler *a, guint32 ahead)
 {
@@ -292,7 +292,7 @@ release_frames (PbfAssembler *a, guint32 ahead)
   skipped = ahead;
   if (skipped == 0)
     return;
-  /* nothing of these came */
+  /* frames without any packet */
   for (guint32 i = 0; i < MIN (skipped, HISTORY); i++)
     note_done (a, a->next + skipped - 1 - i, FALSE);
   a->next += skipped;
@@ -301,7 +301,7 @@ release_frames (PbfAssembler *a, guint32 ahead)
   a->counts.lost += skipped;
 }
 
-/* All frames up to the last one in the window that has a packet leave. */
+/* Advances past the last frame in the window with a packet. */
 static void
 release_all (PbfAssembler *a)
 {
@@ -355,8 +355,8 @@ start_stream (PbfAssembler *a, const PbfPacket *packet)
   a->next = packet->frame_counter;
 }
 
-/* Whether @packet is of a frame that is still open, which it may become by this.
- * A stream begins with the beginning of a frame. */
+/* Whether @packet belongs to a frame in the window, which is opened if
+ * necessary. A stream starts with the first fragment of a frame. */
 static gboolean
 is_wanted (PbfAssembler *a, const PbfPacket *packet)
 {

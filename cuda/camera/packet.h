@@ -29,7 +29,8 @@
  *                the fragment's pixels: rows of width bytes without gaps
  *      end  u32  CRC-32C of all bytes before it
  *
- * A CRC finds damage, not intent: who can send to the port can send frames. */
+ * A CRC detects damage, not forgery: anybody who can send to the port can send
+ * frames. */
 #pragma once
 
 #include "cuda/camera/machinesignal.h"
@@ -66,43 +67,43 @@ typedef struct {
 
 typedef enum {
   PBF_PACKET_OK,
-  PBF_PACKET_RUBBISH, /* not a packet, or one whose fields contradict */
+  PBF_PACKET_RUBBISH, /* not a packet, or contradictory fields */
   PBF_PACKET_CORRUPT, /* the CRC does not match */
 } PbfPacketFault;
 
-/* Reads @bytes, which must be exactly one packet. @packet points into them and
- * is touched only if all is well. */
+/* Parses @bytes, which must be exactly one packet. @packet points into them
+ * and is changed only on success. */
 PbfPacketFault pbf_packet_parse (
     const guint8 *bytes, gsize size, PbfPacket *packet);
 
-/* The record's fields as they came, which may be corrupt. */
+/* Reads a record's fields unchecked; they may be corrupt. */
 void pbf_packet_read_signal (const guint8 bytes[64], PbfSignal *signal);
 
-/* Pixels in the fragment, bytes. */
+/* Bytes of pixels in the fragment. */
 guint32 pbf_packet_fragment_bytes (const PbfPacket *packet);
-/* The whole packet, bytes. */
+/* Bytes of the whole packet. */
 gsize pbf_packet_bytes (const PbfPacket *packet);
-/* Writes pbf_packet_bytes() bytes: header, @packet->signal if there is one, the
+/* Writes pbf_packet_bytes() bytes: header, @packet->signal if set, the
  * fragment of the frame whose top left pixel is at @frame and whose rows are
  * @stride bytes apart, CRC. */
 void pbf_packet_write (
     const PbfPacket *packet, const guint8 *frame, gsize stride, guint8 *bytes);
 
-/* Copies the fragment's pixels to their places in the frame whose rows are @stride
- * bytes apart. */
+/* Copies the fragment's pixels to their positions in a frame with rows
+ * @stride bytes apart. */
 void pbf_packet_read_pixels (
     const PbfPacket *packet, guint8 *frame, gsize stride);
 
-/* Size of fragments that are about equal and no larger than @most bytes. */
+/* A fragment size that gives about equal fragments of at most @most bytes. */
 guint32 pbf_packet_split (guint width, guint height, guint most);
 
-/* --- frames out of packets ------------------------------------------------- */
+/* --- assembly of frames -------------------------------------------------- */
 
 /**
- * PbfFrameHead: a frame that is complete
- * @number: frames of the stream before it, lost ones included
- * @lost_before: frames lost between this one and the one before it
- * @signal: (nullable): 64 bytes as they came
+ * PbfFrameHead: a complete frame
+ * @number: frames of the stream before it, including lost ones
+ * @lost_before: frames lost directly before it
+ * @signal: (nullable): 64 bytes as received
  */
 typedef struct {
   guint64 number;
@@ -114,11 +115,12 @@ typedef struct {
 } PbfFrameHead;
 
 /**
- * PbfFrameFuncs: where frames are put
- * @open: a frame begins: returns memory for @height rows of @width bytes, and
- *   sets @frame and the distance @stride of rows. NULL: there is none
- * @done: @frame is complete. Frames come in their order, each one once
- * @drop: @frame will not be complete
+ * PbfFrameFuncs: destination of frames
+ * @open: a frame starts: returns memory for @height rows of @width bytes,
+ *   and sets @frame and the distance @stride of rows in bytes. NULL: no
+ *   memory
+ * @done: @frame is complete. Frames arrive in order, each one once
+ * @drop: @frame will not be completed
  */
 typedef struct {
   guint8 *(*open) (gpointer user, gpointer *frame, gsize *stride);
@@ -128,14 +130,14 @@ typedef struct {
 
 /**
  * PbfLinkCounts:
- * @frames: complete ones
- * @lost: frames whose counter was skipped, @incomplete ones included
- * @packets, @bytes: all that came
- * @duplicate: packets that had been there
- * @late: packets of frames that had been given up as lost, or of the stream
- *   before
+ * @frames: complete frames
+ * @lost: frames whose counter was skipped, including @incomplete ones
+ * @packets, @bytes: received in all
+ * @duplicate: packets received before
+ * @late: packets of frames already given up as lost, or of the previous
+ *   stream
  * @crc_errors, @rubbish: packets, see #PbfPacketFault
- * @restarts: times that the counter started again
+ * @restarts: restarts of the counter
  */
 typedef struct {
   guint64 frames, lost, incomplete;
@@ -145,31 +147,32 @@ typedef struct {
 } PbfLinkCounts;
 
 typedef enum {
-  PBF_ADD_OK,       /* or counted as duplicate, late or rubbish */
-  PBF_ADD_NEW_SIZE, /* of a frame of another size: not used, see below */
+  PBF_ADD_OK,       /* also counts duplicate, late or rubbish */
+  PBF_ADD_NEW_SIZE, /* another frame size: not added, see below */
   PBF_ADD_NO_MEMORY,
 } PbfAdd;
 
 typedef struct _PbfAssembler PbfAssembler;
 
-/* @window: frames, 1 to 1024: a frame that is not complete when a packet of the
- *   @window-th frame after it comes is lost. Memory is bounded by so many frames. */
+/* @window: frames, 1 to 1024. A frame that is not complete when a packet of
+ *   the @window-th frame after it arrives is lost. Memory is limited to this
+ *   number of frames. */
 PbfAssembler *pbf_assembler_new (
     guint window, const PbfFrameFuncs *funcs, gpointer user);
 void pbf_assembler_free (PbfAssembler *assembler);
 
-/* Counts and parses a datagram. Returns: FALSE if there is no packet in it */
+/* Counts and parses a datagram. Returns: FALSE if it is not a valid packet */
 gboolean pbf_assembler_parse (PbfAssembler *assembler, const guint8 *bytes,
     gsize size, PbfPacket *packet);
-/* Adds it to its frame. With PBF_ADD_NEW_SIZE (the first packet of all, too)
- * nothing happens: the caller calls pbf_assembler_set_size() and adds it again.
- */
+/* Adds the packet to its frame. With PBF_ADD_NEW_SIZE (also for the first
+ * packet of all) nothing is changed: the caller calls
+ * pbf_assembler_set_size() and adds it again. */
 PbfAdd pbf_assembler_add (PbfAssembler *assembler, const PbfPacket *packet);
-/* Hands out complete frames, gives up the others, and expects this size. */
+/* Hands out complete frames, gives up the others, and sets the frame size. */
 void pbf_assembler_set_size (
     PbfAssembler *assembler, guint width, guint height);
-/* Nothing came for a while: hands out complete frames and gives up the others.
- * A counter that has gone back after the silence has started again. */
+/* Call after a silence: hands out complete frames and gives up the others. A
+ * counter that is lower after the silence has restarted. */
 void pbf_assembler_pause (PbfAssembler *assembler);
 
 const PbfLinkCounts *pbf_assembler_get_counts (const PbfAssembler *assembler);

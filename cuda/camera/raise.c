@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define BLOCK_BYTES (16u << 20) /* of frames read at once, if chunks allow */
+#define BLOCK_BYTES (16u << 20) /* frames read at once, at least one chunk */
 #define MAX_CHUNK_BYTES (256u << 20)
 #define MAX_LAYERS 1000000
 #define MAX_LINES (1u << 22) /* scan lines of a layer */
@@ -29,14 +29,14 @@ struct _PbfRaise {
   gchar *object;      /* of the layer before */
   Layer layer;
   hsize_t at, block_at, block_n; /* next frame; frames of the block */
-  guint block_frames;            /* that it has room for */
+  guint block_frames;            /* capacity of the block */
   guint8 *block;
   gint64 *block_index;
   gint64 last_line;
   guint32 frame_counter;
 };
 
-/* libhdf5 has global state, and may be built without locks of its own. */
+/* libhdf5 has global state, and may be built without thread safety. */
 static GMutex hdf5_lock;
 
 /* --- errors ---------------------------------------------------------------- */
@@ -49,7 +49,7 @@ copy_deepest (unsigned n, const H5E_error2_t *entry, void *text)
   return 0;
 }
 
-/* In libhdf5's words, if it has any. */
+/* Sets @error with libhdf5's text, if any. */
 static gboolean
 set_hdf5_error (GError **error, const gchar *what, const gchar *name)
 {
@@ -70,7 +70,7 @@ set_layout_error (
   return FALSE;
 }
 
-/* Errors are told by GError, and not printed. */
+/* Suppresses libhdf5's printing while errors are reported by GError. */
 typedef struct {
   H5E_auto2_t print;
   void *data;
@@ -99,7 +99,7 @@ end_hdf5 (Quiet quiet)
 
 typedef struct {
   GPtrArray *paths;
-  const gchar *parent; /* (nullable): at the root */
+  const gchar *parent; /* (nullable): group at the root */
 } Search;
 
 static herr_t
@@ -113,7 +113,7 @@ add_layers (hid_t group, const char *name, const H5L_info_t *info, void *user)
     return 0;
   child = H5Gopen2 (group, name, H5P_DEFAULT);
   if (child < 0)
-    return 0; /* no group */
+    return 0; /* not a group */
   if (H5Lexists (child, "frame", H5P_DEFAULT) > 0) {
     g_ptr_array_add (search->paths,
         search->parent != NULL ? g_strconcat (search->parent, "/", name, NULL)
@@ -174,8 +174,8 @@ close_layer (Layer *layer)
   layer->n = 0;
 }
 
-/* Opens @layer/@name, of @rank dimensions, whose bytes are in this file.
- * @cache: bytes of a chunk cache; 0: the usual one */
+/* Opens @layer/@name, a data set of @rank dimensions stored in this file.
+ * @cache: bytes of its chunk cache; 0: the default */
 static hid_t
 open_set (PbfRaise *raise, const gchar *layer, const gchar *name, gint rank,
     hsize_t *dims, gsize cache, GError **error)
@@ -187,7 +187,7 @@ open_set (PbfRaise *raise, const gchar *layer, const gchar *name, gint rank,
   if (cache > 0)
     H5Pset_chunk_cache (access, 521, cache, 1);
   set = H5Dopen2 (raise->file, path, access);
-  if (set < 0) /* before another call clears libhdf5's words */
+  if (set < 0) /* before another call clears libhdf5's text */
     set_hdf5_error (error, "cannot open", path);
   H5Pclose (access);
   if (set < 0) {
@@ -226,8 +226,8 @@ has_class (hid_t set, H5T_class_t one, H5T_class_t other, gsize *size)
   return class == one || class == other;
 }
 
-/* Frames that are read at once: those of a chunk, or as many as there is room for.
- * @cache: (out): bytes of the chunks that hold them */
+/* Number of frames read at once: those of a chunk, or as many as fit.
+ * @cache: (out): bytes of the chunks that contain them */
 static gboolean
 choose_block (PbfRaise *raise, const hsize_t dims[3], gsize *cache)
 {
@@ -349,7 +349,7 @@ make_block (PbfRaise *raise, GError **error)
   return raise->block != NULL && raise->block_index != NULL;
 }
 
-/* The next layer, whose number counts from 0 in each object. */
+/* Opens the next layer; numbers restart at 0 in each object. */
 static gboolean
 open_layer (PbfRaise *raise, GError **error)
 {
@@ -405,7 +405,7 @@ read_block (PbfRaise *raise, GError **error)
   return TRUE;
 }
 
-/* 0 for what no field can hold. */
+/* 0 if the value does not fit the field. */
 static guint32
 to_thousandths (gdouble value)
 {
@@ -424,7 +424,7 @@ fill_signal (PbfRaise *raise, gint64 line, PbfSignal *signal)
     .vector_id = known ? (guint32) line : 0,
     .width = layer->width,
     .height = layer->height };
-  if (line >= 0) /* frames outside of scan lines have no laser */
+  if (line >= 0) /* outside scan lines the laser is off */
     signal->flags |= PBF_SIGNAL_LASER_ON;
   if (raise->at == 0)
     signal->flags |= PBF_SIGNAL_LAYER_START;
@@ -472,7 +472,7 @@ pbf_raise_next (PbfRaise *raise, PbfRaiseFrame *frame, GError **error)
   return ok;
 }
 
-/* --- life ------------------------------------------------------------------ */
+/* --- open and close ------------------------------------------------------ */
 
 static void
 free_raise (PbfRaise *raise)

@@ -2,16 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* HDF5 files in the layout of the data set RAISE-LPBF (C. Blanc, A. Ahar,
- * K. De Grave, Additive Manufacturing Letters 7, 2023, 100161), by libhdf5:
+/* HDF5 files in the layout of the data set RAISE-LPBF (C. Blanc, A. Ahar, K.
+ * De Grave, Additive Manufacturing Letters 7, 2023, 100161), by libhdf5:
  *
  *   /object/layer/frame            uint8, N x height x width
- *   /object/layer/scan_line_index  integers, N: of each frame
+ *   /object/layer/scan_line_index  integers, N: scan line of each frame
  *   /object/layer/laser_params     S x 2: scan speed in mm/s and laser power in W
  *                                  of each scan line; optional
  *
- * Files of one object have the layers at the root. All functions are for one thread
- * at a time for each reader; a lock serialises the calls of libhdf5. */
+ * Files of one object have the layers at the root. One thread at a time may
+ * use a reader; a lock serialises the calls of libhdf5. */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -34,10 +34,10 @@ typedef struct {
   PbfSignal signal;
 } PbfRaiseFrame;
 
-/* @group: object, layer or "object/layer" to read; empty: all, in the order of
- *   their names
- * Returns: %NULL with CVIS_ERROR_FORMAT (no such file, or one of another layout),
- *   or CVIS_ERROR_INVALID (no such group) */
+/* @group: object, layer or "object/layer" to read; empty: all, sorted by
+ *   name
+ * Returns: %NULL with CVIS_ERROR_FORMAT (no such file, or another layout) or
+ * CVIS_ERROR_INVALID (no such group) */
 PbfRaise *pbf_raise_new (const gchar *path, const gchar *group, GError **error);
 void pbf_raise_free (PbfRaise *raise);
 

@@ -11,26 +11,26 @@
 #define READ_AHEAD (1u << 20) /* bytes */
 #define MAX_PACKET                                                             \
   (PBF_PACKET_OVERHEAD + PBF_PACKET_MAX_SIDE * PBF_PACKET_MAX_SIDE)
-/* bytes of pieces that are tried behind a damage: a file made to be slow ends
- * there */
+/* limit on the bytes searched after damage, so that a malicious file cannot
+ * take long */
 #define SEARCH_BUDGET (G_GUINT64_CONSTANT (1) << 30)
 
 struct _PbfRecording {
   gint fd;
-  guint64 at;     /* of the next piece, bytes */
-  gboolean ended; /* nothing behind it is readable */
+  guint64 at;     /* position of the next piece, bytes */
+  gboolean ended; /* the rest of the file is not readable */
   PbfRecordingHead head;
-  guint8 *bytes; /* bytes_n bytes of the file from bytes_at on */
+  guint8 *bytes; /* bytes_n bytes of the file, from bytes_at */
   gsize room, bytes_n;
   guint64 bytes_at;
-  gint code; /* errno of a read that failed */
+  gint code; /* errno of a failed read */
 };
 
 typedef enum {
   FOUND_HEAD,
   FOUND_FRAME,
   FOUND_NOTHING,
-  FOUND_PART, /* a piece that the file ends within */
+  FOUND_PART, /* a truncated piece */
 } Found;
 
 /* --- heads ----------------------------------------------------------------- */
@@ -84,7 +84,7 @@ parse_head (const guint8 *bytes, PbfRecordingHead *head)
 
 /* --- pieces ---------------------------------------------------------------- */
 
-/* @n bytes at @at. Returns: %NULL: the file has fewer, or cannot be read */
+/* Returns: @n bytes at @at; %NULL: the file is shorter, or cannot be read */
 static const guint8 *
 need_bytes (PbfRecording *r, guint64 at, gsize n)
 {
@@ -114,7 +114,7 @@ need_bytes (PbfRecording *r, guint64 at, gsize n)
   return r->bytes;
 }
 
-/* The piece at @at. */
+/* Identifies the piece at @at. */
 static Found
 find_piece (PbfRecording *r, guint64 at, PbfRecordingHead *head,
     PbfPacket *packet, gsize *size)
@@ -144,7 +144,7 @@ find_piece (PbfRecording *r, guint64 at, PbfRecordingHead *head,
   return FOUND_FRAME;
 }
 
-/* Moves on to the next piece that is whole. Returns: FALSE: there is none */
+/* Advances to the next valid piece. Returns: FALSE if there is none */
 static gboolean
 search_piece (PbfRecording *r)
 {
@@ -158,7 +158,7 @@ search_piece (PbfRecording *r)
 
     if (bytes == NULL)
       return FALSE;
-    /* pieces begin with P; one is shorter than what is looked at here */
+    /* pieces begin with P; the shortest one fits into the bytes read here */
     next = memchr (bytes, 'P', r->bytes_n - (at - r->bytes_at));
     if (next == NULL) {
       at = r->bytes_at + r->bytes_n - 1;

@@ -4,9 +4,9 @@
  */
 /* Recordings: frames and their machine signals in one file.
  *
- * A recording is heads and packets one after the other. A packet is one of
- * packet.h with a whole frame in it. A head, little-endian, begins the file and
- * comes again where size or framerate change:
+ * A recording is a sequence of heads and packets. A packet is one of
+ * packet.h with a whole frame. A head, little-endian, starts the file and is
+ * repeated when size or framerate change:
  *
  *   offset  type
  *        0  u32  magic "PBFR"
@@ -19,9 +19,9 @@
  *       24  u32  reserved, 0
  *       28  u32  CRC-32C of the 28 bytes before it
  *
- * Each piece tells its size and has a CRC, so that a file whose writer was
- * killed is readable up to its last piece, and one that is damaged is readable
- * before and behind the damage. */
+ * Each piece has its size and a CRC, so a file whose writer was killed is
+ * readable up to its last piece, and a damaged file is readable before and
+ * after the damage. */
 #pragma once
 
 #include "cuda/camera/packet.h"
@@ -43,23 +43,22 @@ void pbf_recording_write_head (
 typedef enum {
   PBF_PIECE_HEAD,
   PBF_PIECE_FRAME,
-  PBF_PIECE_DAMAGE, /* some bytes are unreadable; what follows is not */
+  PBF_PIECE_DAMAGE, /* some bytes are unreadable; reading can continue */
   PBF_PIECE_END,
-  PBF_PIECE_ERROR, /* the file cannot be read on */
+  PBF_PIECE_ERROR, /* the file cannot be read further */
 } PbfPiece;
 
 typedef struct _PbfRecording PbfRecording;
 
-/* @fd: of a file that can be read at any position; it stays the caller's.
- * Returns: %NULL with CVIS_ERROR_FORMAT or a GFileError: the file does not begin
- * with a head */
+/* @fd: of a seekable file; the caller keeps it. Returns: %NULL with
+ *   CVIS_ERROR_FORMAT or a GFileError if the file does not begin with a head */
 PbfRecording *pbf_recording_new (gint fd, GError **error);
 void pbf_recording_free (PbfRecording *recording);
 
-/* The next piece; the first one is a head. @packet of a frame is of the size of
- * the last head and points to memory that holds until the next call. With
- * PBF_PIECE_DAMAGE and PBF_PIECE_ERROR @error names what is wrong, and at which
- * byte. */
+/* Reads the next piece; the first one is a head. A frame's @packet has the
+ * size of the last head, and its memory is valid until the next call. With
+ * PBF_PIECE_DAMAGE and PBF_PIECE_ERROR @error names the fault and its byte
+ * position. */
 PbfPiece pbf_recording_next (PbfRecording *recording, PbfRecordingHead *head,
     PbfPacket *packet, GError **error);
 

@@ -68,7 +68,7 @@ find_field (const gchar *name)
   return -1;
 }
 
-/* WORD or WORD.BIT of a field. */
+/* Parses WORD or WORD.BIT of a field. */
 static gboolean
 parse_place (
     PbfSignalLayout *layout, gint field, const gchar *text, GError **error)
@@ -127,7 +127,7 @@ parse_item (PbfSignalLayout *layout, gchar *item, GError **error)
         "layer_start and vector_start",
         item);
   if (layout->word[field] >= 0)
-    return set_layout_error (error, "%s is there twice", item);
+    return set_layout_error (error, "%s occurs twice", item);
   return parse_place (layout, field, g_strstrip (value), error);
 }
 
@@ -200,7 +200,7 @@ pbf_signal_layout_read (
         s.t_ns = read_word (layout, vector, word)
                  | (guint64) read_word (layout, vector, word + 1) << 32;
         break;
-      case KIND_FLAG: /* behind the word flags */
+      case KIND_FLAG: /* stored after the word flags */
         s.flags |= read_flag (layout, vector, i);
         break;
     }

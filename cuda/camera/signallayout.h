@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Machine signals as a user's own vector of 16 int32 words, in the place of the
+/* Machine signals in a user-defined vector of 16 int32 words instead of the
  * 64-byte record (docs/design/signals.md). */
 #pragma once
 
@@ -14,8 +14,8 @@ G_BEGIN_DECLS
 
 /**
  * PbfSignalLayout: filled by pbf_signal_layout_parse()
- * @word: of each field, 0..15; -1: the vector does not have it
- * @bit: of that word, 0..31, for fields that are flags; -1: set if the word is not 0
+ * @word: of each field, 0..15; -1: not in the vector
+ * @bit: of that word, 0..31, for flags; -1: set if the word is not 0
  * @big_endian: byte order of the words
  */
 typedef struct {
@@ -24,14 +24,14 @@ typedef struct {
   gboolean big_endian;
 } PbfSignalLayout;
 
-/* Reads items FIELD=WORD or FLAG=WORD.BIT, and "big-endian", separated by commas.
- * Returns: FALSE with CVIS_ERROR_INVALID naming the field that is wrong */
+/* Parses items FIELD=WORD or FLAG=WORD.BIT, and "big-endian", separated by
+ * commas. Returns: FALSE with CVIS_ERROR_INVALID naming the wrong field */
 gboolean pbf_signal_layout_parse (
     const gchar *text, PbfSignalLayout *layout, GError **error);
 
-/* Makes a sealed record of a vector of 64 bytes.
- * @signal: (inout): in: frame_counter and t_ns for vectors without them, width,
- *   height; out: the record */
+/* Converts a vector of 64 bytes to a sealed record.
+ * @signal: (inout): in: frame_counter and t_ns for vectors without them,
+ *   width, height; out: the record */
 void pbf_signal_layout_read (
     const PbfSignalLayout *layout, const guint8 vector[64], PbfSignal *signal);
 

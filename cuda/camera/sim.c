@@ -8,7 +8,7 @@
 #include <string.h>
 #include "cuda/camera/machinesignal.h"
 
-/* Lengths are pixels in Q8 unless they say otherwise. */
+/* Lengths are pixels in Q8 unless stated otherwise. */
 #define Q8(pixels) ((gint) ((pixels) *256))
 
 #define MARGIN 6            /* pixels between the lines' ends and the frame */
@@ -19,21 +19,21 @@
 #define BACKGROUND 14 /* mean of the noise */
 #define THRESHOLD (100 - BACKGROUND)
 #define COLD_PEAK                                                              \
-  70 /* brightest light over the background with the laser off */
-#define COLD_LIMIT 99 /* grey level that even several of them do not exceed */
+  70 /* brightest light above the background with the laser off */
+#define COLD_LIMIT 99 /* grey level that several of them do not exceed */
 #define GLOW_NS 600000
 
-/* Noise comes in tiles that start anywhere in one block of it. */
+/* Noise consists of tiles that start at random positions of one block. */
 #define NOISE_STARTS 65536
 #define NOISE_TILE 16384
 #define NOISE_SIZE (NOISE_STARTS + NOISE_TILE)
 
-/* Spatters are born at most one in a slot of time and live up to 24 slots. */
+/* A time slot creates at most one spatter, which lives up to 24 slots. */
 #define SLOT_NS 50000
 #define MAX_LIFE 24
 #define MIN_LIFE 8
 
-/* Slow fluctuations pass from one random value to the next in 16 frames. */
+/* Slow fluctuations interpolate between random values 16 frames apart. */
 #define KNOT_FRAMES 16
 
 enum {
@@ -46,8 +46,8 @@ enum {
   N_STREAMS
 };
 
-/* Appearance of a regime. A blob's radius is where it ends; peaks are grey
- * levels over the background, and above 255 make a saturated plateau. */
+/* Appearance of a regime. A blob's radius is where its light ends; peaks are
+ * grey levels above the background, and saturate above 255. */
 typedef struct {
   gint core_along, core_across, core_peak;
   gint tail_along, tail_across, tail_peak, tail_back;
@@ -75,14 +75,14 @@ struct _PbfSim {
   guint64 keys[N_STREAMS];
   guint64 on_ns[2], line_ns[2], layer_ns[2]; /* along x, along y */
   guint rows_per_tile;
-  guint most_spatters; /* the chance of one in a slot is never above, of 256 */
+  guint most_spatters; /* largest chance of a spatter in a slot, of 256 */
   guint8 noise[NOISE_SIZE];
 };
 
-/* --- chance ---------------------------------------------------------------- */
+/* --- random numbers ------------------------------------------------------ */
 
-/* The output function of splitmix64 (Steele, Lea & Flood, 2014): a counter in,
- * 64 even bits out. */
+/* The output function of splitmix64 (Steele, Lea & Flood, 2014): maps a
+ * counter to 64 uniformly distributed bits. */
 static inline guint64
 mix (guint64 z)
 {
@@ -105,15 +105,15 @@ part (guint64 bits, guint which)
   return (gint) ((bits >> (16 * which)) & 0xffff) - 32768;
 }
 
-/* @base, more or less by up to @amplitude / 256 of it for @by in the range of
- * part(). */
+/* @base, changed by up to @amplitude / 256 of it, for @by in the range of
+ *   part(). */
 static inline gint
 vary (gint base, gint amplitude, gint by)
 {
   return base + base * ((amplitude * by) >> 15) / 256;
 }
 
-/* Noise of a sensor: the number of ones in 12 even bits round the background,
+/* Sensor noise: the number of ones in 12 random bits plus the background,
  * 8..20 with a standard deviation of 1.7. */
 static void
 fill_noise (PbfSim *sim)
@@ -140,7 +140,7 @@ pbf_sim_time (const PbfSim *sim, guint64 frame)
   guint64 fps_n = sim->config.fps_n;
   guint64 turns = frame / fps_n, rest = frame % fps_n;
 
-  /* frame * second / fps_n without a product that overflows */
+  /* frame * second / fps_n without overflow */
   return turns * sim->second_ns + rest * sim->frame_ns
          + rest * sim->frame_rest / fps_n;
 }
@@ -150,13 +150,13 @@ typedef struct {
   guint layer, line;
   gboolean on;
   guint64 since_line, since_layer; /* ns */
-  gint x_um, y_um;                 /* where it was sent */
-  gint end_x_um, end_y_um;         /* where the line ends or ended */
+  gint x_um, y_um;                 /* commanded position */
+  gint end_x_um, end_y_um;         /* end of the current or last line */
   gint along_x, along_y;           /* direction of the line, -1..1 */
 } Scan;
 
-/* Height of a line over the lower edge of the scanned field. The first line of
- * each layer is shifted by chance, so that layers do not repeat. */
+/* Height of a line above the lower edge of the scanned field. The first line
+ * of each layer has a random offset, so that layers differ. */
 static gint
 line_across_um (const PbfSim *sim, guint layer, guint line, guint side)
 {
@@ -168,9 +168,9 @@ line_across_um (const PbfSim *sim, guint layer, guint line, guint side)
                    / (PBF_SIM_LINES_PER_LAYER * G_GUINT64_CONSTANT (65536)));
 }
 
-/* Between two lines the scanner moves from the end of one to the height of the
- * next, which starts at the same side; after the last line of a layer it waits
- * there. */
+/* Between two lines the scanner moves from the end of one line to the height
+ * of the next, which starts at the same side; after the last line of a layer
+ * it waits there. */
 static gint
 turn_across_um (const PbfSim *sim, const Scan *scan, guint axis, guint side)
 {
@@ -244,20 +244,20 @@ typedef struct {
   gint peak;
 } Blob;
 
-/* Columns come in blocks of 16, for the compiler to make vectors of. */
+/* Columns come in blocks of 16, so that the compiler vectorises. */
 #define BLOCK 16
 #define PATCH_SIDE 64
-#define DARK 16383.0f /* more than any blob's light */
+#define DARK 16383.0f /* darker than any blob's edge */
 
-/* The part of the frame that one or more blobs light, in grey levels over the
- * background, not yet limited to 255. It is whole blocks wide, unless the frame
- * is too narrow for that; beyond @width it is dark. */
+/* The part of the frame that one or more blobs light, in grey levels above
+ * the background, not yet clamped to 255. Its width is whole blocks, unless
+ * the frame is too narrow; beyond @width it is dark. */
 typedef struct {
   gint x, y, width, height, blocks;
   gint16 light[PATCH_SIDE][PATCH_SIDE];
 } Patch;
 
-/* Returns: FALSE where no blob reaches into the frame. */
+/* Returns: FALSE if no blob reaches into the frame */
 static gboolean
 patch_init (Patch *patch, const PbfSim *sim, const Blob *blobs, guint n_blobs)
 {
@@ -287,8 +287,8 @@ patch_init (Patch *patch, const PbfSim *sim, const Blob *blobs, guint n_blobs)
   return TRUE;
 }
 
-/* @scale * (distance of pixel @i's centre from @centre)^2, limited so that two
- * of them can be subtracted in 16 bits. */
+/* @scale * (distance of pixel @i's centre from @centre)^2, clamped so that
+ *   two of them can be subtracted in 16 bits. */
 static inline gint16
 fall (gfloat scale, gint centre, gint i)
 {
@@ -308,9 +308,9 @@ light_block (gint16 *restrict light, const gint16 *restrict falls, gint16 top)
   }
 }
 
-/* Light is s^2 / 65536 with s = top * (1 - r^2) in 16 bits; r^2 is a sum of a
- * column's and a row's part. Its few floating-point operations are those that
- * IEEE 754 rounds the same everywhere. */
+/* Light is s^2 / 65536 with s = top * (1 - r^2) in 16 bits; r^2 is the sum
+ * of a column's and a row's part. The few floating-point operations are
+ * those that IEEE 754 rounds the same everywhere. */
 static void
 patch_add (Patch *patch, const Blob *blob)
 {
@@ -409,7 +409,7 @@ draw_noise (const PbfSim *sim, guint64 frame, guint8 *pixels, gsize stride)
   }
 }
 
-/* How far drift has come, of 256. */
+/* Progress of the drift, of 256. */
 static gint
 drift_of (const PbfSim *sim, guint64 frame, PbfSimRegime regime)
 {
@@ -421,8 +421,8 @@ drift_of (const PbfSim *sim, guint64 frame, PbfSimRegime regime)
       gint) (MIN (frame, PBF_SIM_DRIFT_FRAMES) * 256 / PBF_SIM_DRIFT_FRAMES);
 }
 
-/* The pool's spots at @frame.
- * Returns: how many of @blobs were set, the core first. */
+/* The melt pool's spots at @frame. Returns: number of @blobs set, the core
+ * first */
 static guint
 pool_blobs (const PbfSim *sim, guint64 frame, const Scan *scan,
     PbfSimRegime regime, Blob blobs[3])
@@ -445,7 +445,7 @@ pool_blobs (const PbfSim *sim, guint64 frame, const Scan *scan,
   peak = vary (peak, shape->peak_fast, part (fast, 3));
   peak += peak * drift / 512; /* and 50 % brighter */
 
-  /* jitter of a quarter of a pixel; drift: a pixel off, across the beam path */
+  /* jitter of a quarter of a pixel; drift: one pixel across the beam path */
   x = um_to_q8 (scan->x_um) + part (fast, 0) / 512 + drift * 3 / 4;
   y = um_to_q8 (scan->y_um) + part (fast, 1) / 512 - drift * 3 / 4;
   blobs[0].x = x;
@@ -495,7 +495,8 @@ draw_pool (const PbfSim *sim, guint64 frame, const Scan *scan, guint8 *pixels,
   patch_expose (&patch, TRUE, pixels, stride);
 }
 
-/* With the laser off, what is left at the end of the line cools. */
+/* With the laser off, the rest of the melt pool cools at the end of the
+ * line. */
 static void
 draw_glow (const PbfSim *sim, const Scan *scan, guint64 off_ns, guint8 *pixels,
     gsize stride)
@@ -513,7 +514,7 @@ draw_glow (const PbfSim *sim, const Scan *scan, guint64 off_ns, guint8 *pixels,
   patch_expose (&patch, FALSE, pixels, stride);
 }
 
-/* Of the regime that was on @ago_ns before @frame. */
+/* Spatters of the regime at @ago_ns before @frame. */
 static guint
 spatter_chance (const PbfSim *sim, guint64 frame, guint64 ago_ns)
 {
@@ -526,8 +527,8 @@ spatter_chance (const PbfSim *sim, guint64 frame, guint64 ago_ns)
       .spatter_chance;
 }
 
-/* The spatter born in @slot as it is at @t_ns.
- * Returns: FALSE if there is none, or not yet or no more. */
+/* The spatter created in @slot at time @t_ns. Returns: FALSE if there is
+ * none, not yet or no longer */
 static gboolean
 spatter_blob (const PbfSim *sim, guint64 frame, guint64 t_ns, guint64 slot,
     gboolean laser_on, Blob *blob)
@@ -551,7 +552,7 @@ spatter_blob (const PbfSim *sim, guint64 frame, guint64 t_ns, guint64 slot,
   if (!birth.on)
     return FALSE;
 
-  /* up to 2.5 pixels a slot (10 m/s), rather backwards */
+  /* up to 2.5 pixels a slot (10 m/s), mostly backwards */
   vx = (gint) (bits >> 28 & 0x3ff) * 5 / 4 - 640 - birth.along_x * 160;
   vy = (gint) (bits >> 38 & 0x3ff) * 5 / 4 - 640 - birth.along_y * 160;
   peak = 160 + (gint) (bits >> 48 & 0xff) * 7 / 4;
@@ -589,7 +590,7 @@ draw_spatters (const PbfSim *sim, guint64 frame, guint64 t_ns, guint8 *pixels,
   }
 }
 
-/* A slot holds one spatter, and those of MAX_LIFE + 1 slots are drawn. */
+/* A slot has one spatter, and those of MAX_LIFE + 1 slots are drawn. */
 G_STATIC_ASSERT (MAX_LIFE + 1 <= PBF_SIM_MAX_SPATTERS);
 
 static void
@@ -646,7 +647,7 @@ pbf_sim_render (const PbfSim *sim, guint64 frame, guint8 *pixels, gsize stride,
   fill_signal (sim, frame, t_ns, &scan, signal);
 }
 
-/* --- the printer ----------------------------------------------------------- */
+/* --- the simulator ------------------------------------------------------- */
 
 static gboolean
 check_config (const PbfSimConfig *config, GError **error)

@@ -2,18 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A synthetic laser powder-bed-fusion printer under a high-speed camera: grey
- * frames, the machine signals that go with them, and what they really show.
+/* A synthetic laser powder-bed-fusion printer under a high-speed camera:
+ * grey frames, their machine signals, and the ground truth.
  *
- * The laser scans hatch lines back and forth at 1 m/s, 200 um a pixel (which is
- * PBF_CALIBRATION_DEFAULT), a layer along x, the next along y. A melt pool is a
- * saturated core with a dim tail opposite to the motion; spatters leave it and
- * cool while they fly; sensor noise of 8..20 lies on top. About 10 % of the
- * time the laser is off between two lines.
+ * The laser scans hatch lines back and forth at 1 m/s, 200 um a pixel (which
+ * is PBF_CALIBRATION_DEFAULT), one layer along x, the next along y. A melt
+ * pool is a saturated core with a dim tail opposite to the motion; spatters
+ * leave it and cool as they fly; sensor noise of 8..20 is added. For about
+ * 10 % of the time the laser is off between two lines.
  *
- * Every frame is a function of the configuration and its number alone, in
- * arithmetic that is exact or rounded as IEEE 754 says: the same bytes on every
- * machine, in any order of frames. */
+ * Every frame is a function of the configuration and the frame number only,
+ * in exact or IEEE 754 arithmetic: the same bytes on every machine, in any
+ * order of frames. */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -27,19 +27,18 @@ G_BEGIN_DECLS
 #define PBF_SIM_MAX_SPATTERS 32
 #define PBF_SIM_UM_PER_PIXEL 200
 #define PBF_SIM_LINES_PER_LAYER 24
-#define PBF_SIM_MIXED_FRAMES 3000  /* frames in a row of one regime */
-#define PBF_SIM_DRIFT_FRAMES 20000 /* until drift is at its full size */
+#define PBF_SIM_MIXED_FRAMES 3000  /* consecutive frames of one regime */
+#define PBF_SIM_DRIFT_FRAMES 20000 /* until drift has its full size */
 
 /**
  * PbfSimRegime:
- * @PBF_SIM_NOMINAL: a steady pool, a spatter now and then
- * @PBF_SIM_KEYHOLE: small, narrow, bright, unsteady; more ejecta
- * @PBF_SIM_LACK_OF_FUSION: large, dim, ragged; at times below the threshold
- * @PBF_SIM_SPATTER: a nominal pool that throws many spatters
- * @PBF_SIM_DRIFT: nominal at first; grows larger, brighter and off its place
+ * @PBF_SIM_NOMINAL: a steady melt pool, few spatters
+ * @PBF_SIM_KEYHOLE: small, narrow, bright, unsteady; more spatters
+ * @PBF_SIM_LACK_OF_FUSION: large, dim, ragged; sometimes below the threshold
+ * @PBF_SIM_SPATTER: a nominal melt pool with many spatters
+ * @PBF_SIM_DRIFT: nominal at first; becomes larger, brighter and displaced
  *   over PBF_SIM_DRIFT_FRAMES frames, then stays so
- * @PBF_SIM_MIXED: the five above one after the other, PBF_SIM_MIXED_FRAMES frames
- *   each
+ * @PBF_SIM_MIXED: the five above in turn, PBF_SIM_MIXED_FRAMES frames each
  */
 typedef enum {
   PBF_SIM_NOMINAL,
@@ -53,10 +52,10 @@ typedef enum {
 /**
  * PbfSimConfig:
  * @width, @height: of the frames, 40..4096 pixels
- * @fps_n, @fps_d: frames a second, above 0 and up to 1000000; both terms up to
- *   2147483647
- * @seed: of everything random
- * @regime: what the process does
+ * @fps_n, @fps_d: frames a second, above 0 and up to 1000000; both terms up
+ *   to 2147483647
+ * @seed: of all random numbers
+ * @regime: behaviour of the process
  */
 typedef struct {
   guint width, height;
@@ -66,16 +65,17 @@ typedef struct {
 } PbfSimConfig;
 
 /**
- * PbfSimTruth: what a frame shows, before noise; "area" counts pixels that reach
- * 100 over the mean background
- * @regime: that the frame was made in, never MIXED
- * @laser_on: the frame shows a pool
- * @pool_x, @pool_y: where the laser spot really is, pixels, centres at +0.5
- *   (the signals tell where it was sent: jitter and drift lie between)
- * @pool_area: pixels of the pool within the frame
+ * PbfSimTruth: ground truth of a frame, before noise; "area" counts pixels
+ * of at least 100 above the mean background
+ * @regime: of this frame, never MIXED
+ * @laser_on: the frame shows a melt pool
+ * @pool_x, @pool_y: true position of the laser spot, pixels, centres at +0.5
+ *   (the signals have the commanded position; jitter and drift are the
+ *   difference)
+ * @pool_area: pixels of the melt pool within the frame
  * @n_spatters: spatters of at least one pixel within the frame
- * @spatter_x, @spatter_y, @spatter_area: their centres and areas; those of the
- *   first PBF_SIM_MAX_SPATTERS (there are never more than 25)
+ * @spatter_x, @spatter_y, @spatter_area: centres and areas of the first
+ *   PBF_SIM_MAX_SPATTERS (there are never more than 25)
  */
 typedef struct {
   PbfSimRegime regime;
@@ -94,17 +94,17 @@ typedef struct _PbfSim PbfSim;
 PbfSim *pbf_sim_new (const PbfSimConfig *config, GError **error);
 void pbf_sim_free (PbfSim *sim);
 
-/* The time of frame @frame: floor (@frame * fps_d / fps_n) in nanoseconds, as
- * gst_util_uint64_scale() gives it. */
+/* Time of frame @frame: floor (@frame * fps_d / fps_n) in nanoseconds, like
+ * gst_util_uint64_scale(). */
 guint64 pbf_sim_time (const PbfSim *sim, guint64 frame);
 
 /**
  * pbf_sim_render:
  * @frame: number of the frame, from 0
- * @pixels: (out): top left pixel; of each row, width bytes are written
+ * @pixels: (out): top left pixel; width bytes of each row are written
  * @stride: bytes from row to row, >= width
  * @signal: (out): the frame's record, sealed; its counter is @frame
- * @truth: (out): entries of spatters beyond n_spatters are not written
+ * @truth: (out): spatter entries beyond n_spatters are not written
  *
  * May be called from several threads at once.
  */

@@ -22,7 +22,7 @@ keep (CvisArena *arena, Kind kind, void *handle)
   g_array_append_val (arena->items, item);
 }
 
-/* Keeps @memory, or says why there is none. */
+/* Adds @memory to the arena, or sets the error. */
 void *
 keep_memory (CvisArena *arena, Kind kind, void *memory, gsize size,
     const gchar *what, cudaError_t code, GError **error)
@@ -31,11 +31,11 @@ keep_memory (CvisArena *arena, Kind kind, void *memory, gsize size,
     keep (arena, kind, memory);
     return memory;
   }
-  cudaGetLastError (); /* leave nothing behind for the next caller */
+  cudaGetLastError (); /* leaves no sticky error for the next caller */
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "%" G_GSIZE_FORMAT " bytes of %s memory for %s: %s (%s)", size,
-      kind == DEVICE ? "device" : "pinned", what, cudaGetErrorName (code),
-      cudaGetErrorString (code));
+      "cannot allocate %" G_GSIZE_FORMAT " bytes of %s memory for %s: %s (%s)",
+      size, kind == DEVICE ? "device" : "page-locked", what,
+      cudaGetErrorName (code), cudaGetErrorString (code));
   return NULL;
 }
 } // namespace

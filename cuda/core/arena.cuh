@@ -2,17 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Shared by the host code of the CUDA engines: memory, streams and events that are
- * made with an engine and freed together, calls in its context and the device's attributes. */
+/* Shared by the host code of the CUDA engines: memory, streams and events
+ * made with an engine and freed together, calls in its context, device
+ * attributes. */
 #pragma once
 
 #include "cuda/core/cuda.cuh"
 
 /**
- * CvisArena: device and pinned memory, streams and events of an engine. Zero
- * before the first use. One thread at a time, with the engine's context pushed.
- * @counting: device memory is only counted; nothing is made
- * @size: bytes of device memory so far, each piece rounded up to 512
+ * CvisArena: device and page-locked memory, streams and events of an engine.
+ * Zero before the first use. Used by one thread at a time, with the engine's
+ * context pushed.
+ * @counting: only counts device memory; allocates nothing
+ * @size: bytes of device memory so far, each allocation rounded up to 512
  */
 struct CvisArena {
   gboolean counting;
@@ -21,20 +23,21 @@ struct CvisArena {
 };
 
 /* Device memory of @size bytes, not zeroed.
- * @what: it is for, for the error
- * Returns: %NULL with CVIS_ERROR_MEMORY; when counting some address */
+ * @what: its use, for the error
+ * Returns: %NULL with CVIS_ERROR_MEMORY; while counting any address but
+ * %NULL */
 void *cvis_arena_device (
     CvisArena *arena, gsize size, const gchar *what, GError **error);
-/* Page-locked memory of the host, likewise. */
+/* The same for page-locked host memory. */
 void *cvis_arena_pinned (
     CvisArena *arena, gsize size, const gchar *what, GError **error);
 /* A stream that does not wait for the NULL stream. */
 gboolean cvis_arena_stream (
     CvisArena *arena, cudaStream_t *stream, GError **error);
-/* An event without a time. */
+/* An event without timing. */
 gboolean cvis_arena_event (
     CvisArena *arena, cudaEvent_t *event, GError **error);
-/* Waits for the streams and frees all of it. */
+/* Waits for the streams and frees everything. */
 void cvis_arena_clear (CvisArena *arena);
 
 /* @count elements of device memory. */
@@ -57,8 +60,8 @@ cvis_arena_pin (
   return *to != NULL;
 }
 
-/* @stream waits for the work queued on @before; @event lets other streams wait
- * for it too. */
+/* Makes @stream wait for the work queued on @before; other streams can wait
+ * for @event too. */
 static inline gboolean
 cvis_stream_follow (
     cudaStream_t stream, cudaEvent_t event, cudaStream_t before, GError **error)
@@ -67,7 +70,7 @@ cvis_stream_follow (
          && CVIS_CUDA (cudaStreamWaitEvent (stream, event, 0), error);
 }
 
-/* An attribute of the device of the context that is pushed. */
+/* An attribute of the device of the pushed context. */
 static inline cudaError_t
 cvis_cuda_get_attribute (cudaDeviceAttr attribute, int *value)
 {
@@ -78,7 +81,7 @@ cvis_cuda_get_attribute (cudaDeviceAttr attribute, int *value)
                              : code;
 }
 
-/* Calls @work, which returns whether it succeeded, with @context pushed. */
+/* Calls @work with @context pushed. Returns: what @work returns */
 template <typename Work>
 static inline gboolean
 cvis_in_context (CvisContext *context, GError **error, Work work)

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Which backend computes: the CPU or a CUDA device. */
+/* Choice of the backend: the CPU or a CUDA device. */
 #pragma once
 
 #include "cuda/core/device.h"
@@ -11,9 +11,9 @@ G_BEGIN_DECLS
 
 /**
  * CvisBackend:
- * @CVIS_BACKEND_AUTO: CUDA where there is a usable device, else the CPU
+ * @CVIS_BACKEND_AUTO: CUDA if there is a usable device, otherwise the CPU
  * @CVIS_BACKEND_CPU: the CPU
- * @CVIS_BACKEND_CUDA: CUDA, or an error where there is no usable device
+ * @CVIS_BACKEND_CUDA: CUDA, or an error if there is no usable device
  */
 typedef enum {
   CVIS_BACKEND_AUTO,
@@ -21,22 +21,22 @@ typedef enum {
   CVIS_BACKEND_CUDA,
 } CvisBackend;
 
-/* Decides for @wanted on device @device_id (-1: any).
+/* Chooses for @wanted on device @device_id (-1: any).
  * @active: (out): CVIS_BACKEND_CPU or CVIS_BACKEND_CUDA
- * @context: (out): a new reference to the context for CUDA, else %NULL
- * @why_not: (out) (nullable): where auto fell back to the CPU, why, in words;
- *   free with g_free(); else %NULL
- * Returns: FALSE with @error only for a backend that was asked for by name and
- * is not available. */
+ * @context: (out): for CUDA a new reference to the context, otherwise %NULL
+ * @why_not: (out) (nullable): the reason if auto fell back to the CPU, free
+ *   with g_free(); otherwise %NULL
+ * Returns: FALSE with @error only if a backend was requested by name and is
+ * not available */
 gboolean cvis_backend_choose (CvisBackend wanted, gint device_id,
     CvisBackend *active, CvisContext **context, gchar **why_not,
     GError **error);
 
-/* Instruction sets of this processor that the CPU backends have paths for.
- * The environment variable CUDAVISION_CPU=generic|v3|v4 lowers the answer, for
- * tests and benchmarks. */
+/* Instruction sets of this processor with code of their own in the CPU
+ * backends. The environment variable CUDAVISION_CPU=generic|v3|v4 lowers the
+ * level, for tests and benchmarks. */
 typedef enum {
-  CVIS_CPU_GENERIC, /* what the compiler was told to build for */
+  CVIS_CPU_GENERIC, /* the compiler's default */
   CVIS_CPU_V3,      /* x86-64-v3: AVX2, FMA, BMI2 */
   CVIS_CPU_V4,      /* x86-64-v4: AVX-512 F, BW, CD, DQ, VL */
 } CvisCpuLevel;

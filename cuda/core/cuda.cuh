@@ -2,14 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Shared by all .cu files: turning CUDA's return codes into GErrors, and the
- * driver's functions. */
+/* Shared by all .cu files: converts CUDA's return codes to GErrors, looks up
+ * functions of the driver. */
 #pragma once
 
 #include <cuda_runtime.h>
 #include "cuda/core/device.h"
 
-/* Sets @error from @code: "WHAT: cudaErrorName (CUDA's words)". */
+/* Sets @error from @code: "WHAT: cudaErrorName (CUDA's text)". Returns:
+ * FALSE on an error */
 static inline gboolean
 cvis_cuda_check (cudaError_t code, const char *what, GError **error)
 {
@@ -21,13 +22,13 @@ cvis_cuda_check (cudaError_t code, const char *what, GError **error)
   return FALSE;
 }
 
-/* Evaluates to FALSE, with @error set to what failed, if a CUDA call failed. */
+/* Evaluates to FALSE, with @error set, if a CUDA call failed. */
 #define CVIS_CUDA(call, error) cvis_cuda_check ((call), #call, (error))
 
-/* The same for the kernel launch just made. */
+/* The same for the preceding kernel launch. */
 #define CVIS_LAUNCHED(name, error)                                             \
   cvis_cuda_check (cudaGetLastError (), "launch of " name, (error))
 
-/* A function of the driver's API by its name in libcuda; NULL where there is no
- * driver, or none that has it. */
+/* A function of the driver API by its name in libcuda; NULL without a driver
+ * or if the driver lacks it. */
 void *cvis_cuda_driver_entry (const char *name);

@@ -13,18 +13,18 @@
 #define MAX_DIGITS 19 /* that fit 64 bits */
 #define MAX_EXPONENT 99999
 
-/* A number as it is written: @digits * 10^@exponent */
+/* A number as written: @digits * 10^@exponent */
 typedef struct {
   gboolean negative;
   guint64 digits;
   guint n_digits; /* without leading zeros */
   gint exponent;
-  gboolean cut; /* digits other than 0 are left out */
+  gboolean cut; /* non-zero digits are dropped */
 } Decimal;
 
-/* --- the slow way ------------------------------------------------------------ */
+/* --- fallback to strtod -------------------------------------------------- */
 
-/* strtod of the text from @at to @end. Returns: what follows the number */
+/* strtod of the text from @at to @end. Returns: the end of the number */
 static const gchar *
 read_with_strtod (
     const gchar *at, const gchar *end, gchar point, gdouble *value)
@@ -47,7 +47,7 @@ read_with_strtod (
 
 /* --- powers of ten ----------------------------------------------------------- */
 
-/* Whether a product or quotient of doubles is rounded once */
+/* Whether products and quotients of doubles are rounded once */
 #define ROUNDS_ONCE (FLT_EVAL_METHOD == 0)
 #define EXACT_POWER 22 /* of 10, as a double */
 
@@ -133,8 +133,8 @@ get_powers (void)
   return powers_of_five + MAX_POWER;
 }
 
-/* The product with a power of 128 bits tells the double unless it lies within
- * the power's error of the middle between two. @digits: not 0 */
+/* Multiplies by a 128-bit power. Returns: FALSE if the result is within the
+ * power's error of the middle between two doubles. @digits: not 0 */
 static inline gboolean
 scale_with_powers (guint64 digits, gint exponent, gdouble *value)
 {
@@ -148,18 +148,18 @@ scale_with_powers (guint64 digits, gint exponent, gdouble *value)
   power = &get_powers ()[exponent];
   shift = (guint) __builtin_clzll (digits);
   digits <<= shift;
-  /* the true one is within [product, product + 2) */
+  /* the exact product is within [product, product + 2) */
   product = (Wide) digits * (guint64) (power->bits >> 64)
             + ((Wide) digits * (guint64) power->bits >> 64);
   high = (guint64) (product >> 64);
   low = (guint64) product;
-  beyond = 10 + (guint) (high >> 63); /* bits of high that a double has not */
+  beyond = 10 + (guint) (high >> 63); /* bits that a double lacks */
   half = (guint64) 1 << (beyond - 1);
   rest = high & (2 * half - 1);
   if (low + 1 <= 1 && (rest == half || rest == half - 1))
     return FALSE;
   exponent += 128 + power->exponent + (gint) beyond - (gint) shift;
-  /* the mantissa's top bit, and a carry beyond it, count in the exponent */
+  /* the mantissa's top bit, and a carry out of it, add to the exponent */
   bits = ((guint64) (exponent + 1023 + 51) << 52) + (high >> beyond)
          + (rest >= half);
   memcpy (value, &bits, sizeof (bits));
@@ -193,7 +193,7 @@ read_digits (const gchar *at, const gchar *end, gboolean fraction, Decimal *d)
   return at;
 }
 
-/* "e-12". Returns: @at if there is none */
+/* Parses an exponent such as "e-12". Returns: @at if there is none */
 static const gchar *
 read_exponent (const gchar *at, const gchar *end, Decimal *d)
 {
@@ -225,7 +225,7 @@ scale (guint64 digits, gint exponent, gdouble *value)
   return TRUE;
 }
 
-/* Apart, so that the common case has no stack to set up. */
+/* Not inlined, so that the common case needs no stack frame. */
 static G_GNUC_NO_INLINE const gchar *
 read_any (const gchar *at, const gchar *end, gchar point, gdouble *value)
 {
@@ -251,11 +251,11 @@ read_any (const gchar *at, const gchar *end, gchar point, gdouble *value)
   return at;
 }
 
-#define COMMON_BYTES 40 /* more than read_common() looks at */
+#define COMMON_BYTES 40 /* bytes that read_common() may read */
 
-/* "-1.2345e+02" and the like, of up to eight digits before the point and 16 behind
- * it. Signs change from number to number: no branch depends on them. Returns: %NULL
- * for all else */
+/* Parses numbers like "-1.2345e+02" with up to eight digits before the point
+ * and 16 after it, without branches on the sign, which changes from number
+ * to number. Returns: %NULL for other forms */
 static inline const gchar *
 read_common (const gchar *at, gchar point, gdouble *value)
 {
@@ -298,7 +298,7 @@ read_common (const gchar *at, gchar point, gdouble *value)
     exponent += (given ^ below) - below;
     at += 4;
   }
-  /* more digits, or another exponent */
+  /* more digits or another form of exponent */
   if ((guchar) *at > ' ' && *at != ';' && *at != ',')
     return NULL;
   if (!scale (digits, exponent, value))
@@ -321,11 +321,12 @@ cvis_decimal_read (
 
 /* --- writing ------------------------------------------------------------------ */
 
-#define SHORT_DECIMALS 10    /* tried first */
+#define SHORT_DECIMALS 10    /* number of decimals tried first */
 #define SHORT_LIMIT 900000.0 /* 2^53 > this * 10^SHORT_DECIMALS */
 
-/* Values of few decimals, as measurements are. @value is not negative. The
- * division gives the same double here and when the text is read. */
+/* Writes values with few decimals, as measurements have. @value is not
+ * negative. The division gives the same double here and when the text is
+ * parsed. */
 static inline gchar *
 write_short (gchar *to, gdouble value)
 {
@@ -355,8 +356,9 @@ write_short (gchar *to, gdouble value)
 }
 
 #ifdef __SIZEOF_INT128__
-/* 17 digits as d.ddde-xx. They are off by less than 0.5 + 2^-6 units of the last
- * one, and half the distance of doubles is at least 0.55 of these. */
+/* Writes 17 digits as d.ddde-xx. Their error is below 0.5 + 2^-6 units of
+ * the last digit, and half the spacing of doubles is at least 0.55 of these
+ * units. */
 static gchar *
 write_long (gchar *to, gdouble value)
 {

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Devices, contexts and pinned memory through the CUDA runtime (linked
- * statically) and entry points of the driver, looked up when first needed: no
- * library of CUDA's is needed to load what links this. */
+/* Devices, contexts and page-locked memory through the CUDA runtime (linked
+ * statically) and driver entry points looked up on first use: programs load
+ * without any CUDA library. */
 #include "cuda/core/cuda.cuh"
 
 #include <dlfcn.h>
@@ -59,7 +59,8 @@ get_driver (GError **error)
 
   if (driver == NULL)
     g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
-        "no NVIDIA driver: libcuda.so.1 is missing or does not initialise");
+        "no NVIDIA driver: libcuda.so.1 is missing or does not initialise. "
+        "Install or load the driver");
   return driver;
 }
 } // namespace
@@ -88,7 +89,7 @@ cvis_device_count (GError **error)
   cudaError_t code = cudaGetDeviceCount (&count);
 
   if (code != cudaSuccess || count < 1) {
-    /* leave no sticky error behind for the next caller */
+    /* leaves no sticky error for the next caller */
     cudaGetLastError ();
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
         "no usable CUDA device: %s (%s)",

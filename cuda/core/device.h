@@ -2,15 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* CUDA devices and contexts, pinned memory. Without CUDA in the build, or
- * without a driver on the machine, the same functions report no
- * device; nothing here makes a CUDA call before it is asked to.
+/* CUDA devices, contexts and page-locked memory. Without CUDA in the build,
+ * or without a driver on the machine, these functions fail with
+ * CVIS_ERROR_NO_DEVICE. No CUDA call is made before a function here is called.
  *
- * A CvisContext is a CUDA context that calls can be made in: the device's
- * primary context, or one that belongs to somebody else (a GstCudaContext).
- * It is never made current by cudaSetDevice(), which would silently replace a
- * context that the caller pushed: cvis_context_push() and cvis_context_pop()
- * bracket CUDA calls instead and leave the thread as they found it. */
+ * A CvisContext is a CUDA context for calls: the device's primary context,
+ * or one owned by other code (a GstCudaContext). cudaSetDevice() is never
+ * used, because it silently replaces a context that the caller has pushed.
+ * Instead cvis_context_push() and cvis_context_pop() bracket CUDA calls and
+ * restore the thread's state. */
 #pragma once
 
 #include <glib.h>
@@ -22,7 +22,7 @@ typedef struct _CvisContext CvisContext;
 
 /**
  * CvisDeviceInfo:
- * @name: as the driver names it
+ * @name: reported by the driver
  * @compute_capability: 10 * major + minor
  * @multiprocessors: number of multiprocessors
  * @memory: bytes of device memory
@@ -34,8 +34,8 @@ typedef struct {
   guint64 memory;
 } CvisDeviceInfo;
 
-/* Number of CUDA devices; 0 with @error set (CVIS_ERROR_NO_DEVICE, in CUDA's
- * own words) where there is none. */
+/* Number of CUDA devices; 0 with @error (CVIS_ERROR_NO_DEVICE, with CUDA's
+ * text) if there is none. */
 gint cvis_device_count (GError **error);
 
 gboolean cvis_device_info (
@@ -45,16 +45,16 @@ gboolean cvis_device_info (
  * Returns: a new reference, or %NULL with CVIS_ERROR_NO_DEVICE or _CUDA. */
 CvisContext *cvis_context_new (gint device_id, GError **error);
 
-/* A context of somebody else's: @cu_context is a CUcontext that outlives the
- * returned reference; @owner, when not %NULL, is a GObject kept alive with it
- * through the two functions. */
+/* Wraps a context owned by other code: @cu_context is a CUcontext that
+ * outlives the returned reference; @owner (nullable) is a GObject kept alive
+ * with it by the two functions. */
 CvisContext *cvis_context_new_wrapped (gpointer cu_context, gint device_id,
     gpointer owner, GDestroyNotify release_owner, GError **error);
 
 CvisContext *cvis_context_ref (CvisContext *context);
 void cvis_context_unref (CvisContext *context);
 gint cvis_context_get_device_id (CvisContext *context);
-/* The CUcontext behind it. */
+/* The CUcontext of @context. */
 gpointer cvis_context_get_handle (CvisContext *context);
 
 /* Makes @context current to this thread until the matching pop. Nestable. */

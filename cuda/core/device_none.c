@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The build has no CUDA: the answers of cuda/core/device.h for such a machine. */
+/* cuda/core/device.h for builds without CUDA. */
 #include "cuda/core/device.h"
 
 static void

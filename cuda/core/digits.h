@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Eight decimal digits at a time, in the bytes of a word; the first character is
- * the lowest byte. */
+/* Eight decimal digits at a time in the bytes of a word; the first character
+ * is the lowest byte. */
 #pragma once
 
 #include <glib.h>
@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-/* Digits that begin the 8 bytes at @at: how many there are, and @digits for
+/* Number of digits at the start of the 8 bytes at @at; @digits is for
  * cvis_digits_join(). */
 static inline guint
 cvis_digits_find (const gchar *at, guint64 *digits)

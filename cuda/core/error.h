@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Errors of the compute library: one GError domain, few codes, texts that name
- * what is wrong and where. */
+/* Errors of the compute library: one GError domain, few codes, texts that
+ * name the fault and its place. */
 #pragma once
 
 #include <glib.h>
@@ -14,11 +14,11 @@ G_BEGIN_DECLS
 
 /**
  * CvisError:
- * @CVIS_ERROR_INVALID: an argument or setting is out of its range
- * @CVIS_ERROR_FORMAT: bytes from outside (file, packet) are not what they claim
+ * @CVIS_ERROR_INVALID: an argument or setting is out of range
+ * @CVIS_ERROR_FORMAT: bytes from outside (file, packet) are malformed
  * @CVIS_ERROR_NO_DEVICE: no usable GPU, or none with that number
- * @CVIS_ERROR_CUDA: a CUDA call failed; the text holds CUDA's own words
- * @CVIS_ERROR_MEMORY: memory of the host or the device is exhausted
+ * @CVIS_ERROR_CUDA: a CUDA call failed; the text includes CUDA's own
+ * @CVIS_ERROR_MEMORY: host or device memory is exhausted
  */
 typedef enum {
   CVIS_ERROR_INVALID,
@@ -30,12 +30,12 @@ typedef enum {
 
 GQuark cvis_error_quark (void);
 
-/* Sets @error (which may be %NULL) to CVIS_ERROR_INVALID with this text.
- * Returns: FALSE */
+/* Sets @error (nullable) to CVIS_ERROR_INVALID with this text. Returns:
+ * FALSE */
 gboolean cvis_refuse (GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
-/* Returns: whether @value is in @low..@high; if not, with an error that names
- *   @what and the range */
+/* Returns: whether @value is in @low..@high; if not, sets an error that
+ * names @what and the range */
 gboolean cvis_check_range (const gchar *what, gdouble value, gdouble low,
     gdouble high, GError **error);
 

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A histogram of durations with about 6 % resolution from 1 ns to hours, cheap
- * enough for every frame: percentiles of latency without keeping samples.
- * Not locked. */
+/* Histogram of durations from 1 ns to hours with a resolution of about 6 %:
+ * latency percentiles without stored samples, cheap enough for every frame.
+ * Not thread-safe. */
 #pragma once
 
 #include <glib.h>
@@ -22,8 +22,8 @@ typedef struct {
 void cvis_histogram_clear (CvisHistogram *histogram);
 /* Adds @times samples of @ns each. */
 void cvis_histogram_add (CvisHistogram *histogram, guint64 ns, guint64 times);
-/* The smallest duration (upper edge of its bucket, never above the maximum)
- * that @fraction (0..1) of the samples do not exceed; 0 without samples. */
+/* The duration that @fraction (0..1) of the samples do not exceed, ns: the
+ * upper edge of a bucket, at most the maximum; 0 without samples. */
 guint64 cvis_histogram_percentile (
     const CvisHistogram *histogram, gdouble fraction);
 

@@ -9,13 +9,13 @@
 
 struct _CvisJit {
   CvisContext *context;
-  CvisJitImage *image; /* NULL: nothing was started */
+  CvisJitImage *image; /* NULL: compilation was not started */
   CUmodule module;     /* NULL: not loaded yet */
-  GError *error;       /* the device's or the driver's */
+  GError *error;       /* of the device or the driver */
 };
 
 namespace {
-/* Entry points of the driver; all but the last are in every version. */
+/* Entry points of the driver; all except the last exist in every version. */
 struct Driver {
   CUresult (*error_name) (CUresult code, const char **name);
   CUresult (*error_string) (CUresult code, const char **text);
@@ -65,7 +65,7 @@ load_driver (gpointer)
   return NULL;
 }
 
-/* %NULL without a driver, which no CvisContext exists without */
+/* %NULL without a driver; then no CvisContext exists */
 const Driver *
 get_driver (void)
 {
@@ -101,7 +101,7 @@ load_module (CvisJit *jit)
   if (check (get_driver ()->module_load (&jit->module,
                  g_bytes_get_data (bytes, NULL), G_N_ELEMENTS (options),
                  options, values),
-          "the driver does not load what NVRTC compiled", log, &jit->error))
+          "the driver rejects the kernel compiled by NVRTC", log, &jit->error))
     return;
   jit->module = NULL;
   cvis_jit_image_reject (jit->image);
@@ -162,13 +162,13 @@ cvis_jit_get_function (CvisJit *jit, const gchar *symbol, GError **error)
   CUfunction function = NULL;
 
   if (cvis_jit_poll (jit) != CVIS_JIT_READY) {
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA, "no kernel %s yet: %s",
-        symbol, cvis_jit_describe (jit));
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA,
+        "kernel %s is not ready: %s", symbol, cvis_jit_describe (jit));
     return NULL;
   }
   if (!check (
           get_driver ()->module_get_function (&function, jit->module, symbol),
-          "no such kernel in what NVRTC compiled", symbol, error))
+          "the compiled source has no such kernel", symbol, error))
     return NULL;
   return function;
 }
@@ -236,7 +236,7 @@ cvis_jit_free (CvisJit *jit)
 {
   if (jit == NULL)
     return;
-  /* a context that is gone took the module with it */
+  /* destroying a context unloads its modules */
   if (jit->module != NULL && cvis_context_push (jit->context, NULL)) {
     get_driver ()->module_unload (jit->module);
     cvis_context_pop (jit->context);

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The build has no CUDA: the answers of cuda/core/jit.h for such a machine. No
- * context exists there, so nothing is kept. */
+/* cuda/core/jit.h for builds without CUDA. No context exists there, so there
+ * is no state. */
 #include "cuda/core/jit.h"
 
 static const gchar reason[] =

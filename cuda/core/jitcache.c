@@ -15,7 +15,7 @@
 static void
 checksum_text (GChecksum *checksum, const gchar *text)
 {
-  /* with the NUL, so that neighbours cannot run into each other */
+  /* includes the NUL, so that adjacent texts cannot be confused */
   g_checksum_update (checksum, (const guchar *) text, strlen (text) + 1);
 }
 
@@ -68,7 +68,7 @@ is_off (void)
   return g_strcmp0 (g_getenv ("CUDAVISION_JIT_CACHE"), "off") == 0;
 }
 
-/* Header of the file of @key if @size bytes of @image follow. */
+/* Header for the file of @key, followed by @size bytes of @image. */
 static gchar *
 make_heading (const gchar *key, gconstpointer image, gsize size)
 {
@@ -101,7 +101,7 @@ cvis_jit_cache_load (const gchar *key)
       g_free (heading);
     }
     if (image != NULL)
-      g_utime (path, NULL); /* used now: not to be pruned */
+      g_utime (path, NULL); /* marks it as used */
   }
   g_free (contents);
   g_free (path);
@@ -120,7 +120,7 @@ cvis_jit_cache_store (const gchar *key, GBytes *image, GError **error)
   if (is_off ())
     return TRUE;
   folder = get_folder ();
-  g_mkdir_with_parents (folder, 0700); /* else the file says why */
+  g_mkdir_with_parents (folder, 0700); /* the write reports a failure */
   g_free (folder);
   heading = make_heading (key, data, size);
   contents = g_byte_array_new ();
@@ -166,7 +166,7 @@ compare_newest_first (gconstpointer a, gconstpointer b)
   return left->used < right->used ? 1 : left->used > right->used ? -1 : 0;
 }
 
-/* Only what is named like an entry, or like one being written, is touched. */
+/* Removes only files named like entries or temporary files. */
 void
 cvis_jit_cache_prune (gint64 seconds, guint64 bytes)
 {

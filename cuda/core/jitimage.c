@@ -8,8 +8,8 @@
 
 #define MAX_COMPILING 2
 
-/* Shared by its owner and its thread. The members under "result" are written by the
- * thread before @state says so, and read by the owner after. */
+/* Shared by its owner and its thread. The thread writes the members under
+ * "result" before it sets @state; the owner reads them afterwards. */
 struct _CvisJitImage {
   gatomicrefcount refs;
   CvisJitSource source;
@@ -25,7 +25,7 @@ struct _CvisJitImage {
   gchar *description;
 };
 
-/* Guards @compiling; @changed also tells that a state has. */
+/* Protects @compiling; @changed signals changes of it and of states. */
 static GMutex lock;
 static GCond changed;
 static guint compiling;
@@ -50,7 +50,8 @@ release_image (CvisJitImage *image)
   g_free (image);
 }
 
-/* Waits for its turn. Returns: FALSE if nobody wants the image any more */
+/* Waits for a free compilation slot. Returns: FALSE if the owner has
+ * released the image */
 static gboolean
 begin_compiling (CvisJitImage *image)
 {
@@ -85,7 +86,7 @@ compile_image (CvisJitImage *image, const gchar *compiler, const gchar *target)
         "not compiled: not needed any more");
     return;
   }
-  /* another thread may have been at the same */
+  /* another thread may have compiled the same */
   image->bytes = cvis_jit_cache_load (image->key);
   if (image->bytes != NULL) {
     image->description = g_strconcat (compiler, ", cached", NULL);
@@ -96,7 +97,8 @@ compile_image (CvisJitImage *image, const gchar *compiler, const gchar *target)
       image->description = g_strdup_printf ("%s, compiled in %.1f s", compiler,
           (g_get_monotonic_time () - start) / 1e6);
       if (!cvis_jit_cache_store (image->key, image->bytes, &error)) {
-        g_debug ("%s is not kept: %s", image->source.name, error->message);
+        g_debug ("%s is not stored in the cache: %s", image->source.name,
+            error->message);
         g_clear_error (&error);
       }
     }

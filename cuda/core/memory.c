@@ -22,12 +22,12 @@ cvis_memory_new (gsize bytes, gboolean clear, GError **error)
 
   if (all < bytes || posix_memalign (&memory, page, MAX (all, page)) != 0) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "no memory for %" G_GSIZE_FORMAT " bytes", bytes);
+        "cannot allocate %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
 #if defined(MADV_HUGEPAGE)
   if (page == LARGE_PAGE)
-    madvise (memory, all, MADV_HUGEPAGE); /* a wish */
+    madvise (memory, all, MADV_HUGEPAGE); /* best effort */
 #endif
   return clear ? memset (memory, 0, all) : memory;
 }

@@ -9,10 +9,10 @@
 
 G_BEGIN_DECLS
 
-/* @bytes of memory that begin with a cache line, zeroed if @clear, to be freed
- * with free(); in large pages where they are worth it and there are any: who
- * goes down columns finds each row in another small page.
- * Returns: %NULL with CVIS_ERROR_MEMORY */
+/* Allocates @bytes, aligned to a cache line and zeroed if @clear; free with
+ * free(). Large blocks use large pages if available: access along columns
+ * touches another small page in each row. Returns: %NULL with
+ * CVIS_ERROR_MEMORY */
 gpointer cvis_memory_new (gsize bytes, gboolean clear, GError **error);
 
 /* Copies @n rows of @bytes; strides are bytes from row to row. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NVRTC's binary interface as of CUDA 11.2, so that its header is not needed. */
+/* NVRTC's binary interface as of CUDA 11.2; its header is not needed. */
 typedef struct NvrtcProgram NvrtcProgram;
 enum { NVRTC_OK = 0, NVRTC_INVALID_OPTION = 5, NVRTC_COMPILATION = 6 };
 
@@ -35,13 +35,14 @@ typedef struct {
   gchar name[32];
   gint *archs;
   gint n_archs;
-  gchar *error; /* why there is none */
+  gchar *error; /* why NVRTC is not available */
 } Nvrtc;
 
 /* --- exit -------------------------------------------------------------------- */
 
-/* A process that exits while a thread is inside NVRTC would run the library's
- * destructors under it. So exit() asks compilations to end and waits for them. */
+/* If a process exits while a thread is inside NVRTC, exit() runs the
+ * library's destructors under that thread. So an exit handler asks
+ * compilations to end and waits for them. */
 static GMutex lock;
 static GCond ended;
 static guint running;
@@ -65,13 +66,12 @@ cancel_all (void)
   g_mutex_unlock (&lock);
 }
 
-/* exit() calls handlers in the reverse order of their registration, and the
- * compiler registers some of its own when a part of it is first used. So ours is
- * registered when the library has been loaded and used once, and once more after
- * each compilation. An exit in the some 100 ms that this first use takes is not
- * covered.
+/* exit() calls handlers in reverse order of registration, and parts of the
+ * compiler register their own when first used. So ours is registered after
+ * the library has been loaded and used once, and again after each
+ * compilation. An exit during this first use (about 100 ms) is not covered.
  *
- * Does not return when the process exits: the end of the thread would run the
+ * Does not return if the process exits: the end of the thread would run the
  * destructors of the library's variables too. */
 static void
 leave_nvrtc (void)
@@ -177,7 +177,8 @@ look_up_functions (Nvrtc *nvrtc)
       dlsym (library, "nvrtcSetFlowCallback");
   if (nvrtc->version (&major, &minor) != NVRTC_OK
       || nvrtc->count_archs (&nvrtc->n_archs) != NVRTC_OK) {
-    nvrtc->error = g_strdup ("NVRTC does not report its version");
+    nvrtc->error = g_strdup ("NVRTC does not report its version. Set "
+                             "CUDAVISION_NVRTC to another libnvrtc");
     return;
   }
   nvrtc->archs = g_new0 (gint, MAX (nvrtc->n_archs, 1));
@@ -185,8 +186,8 @@ look_up_functions (Nvrtc *nvrtc)
   g_snprintf (nvrtc->name, sizeof nvrtc->name, "NVRTC %d.%d", major, minor);
 }
 
-/* Compiles a kernel down to machine code, so that all parts of the compiler have
- * registered their handlers before the first compilation that counts. */
+/* Compiles a kernel to machine code, so that all parts of the compiler have
+ * registered their exit handlers before the first real compilation. */
 static void
 use_once (const Nvrtc *nvrtc)
 {
@@ -212,7 +213,7 @@ load_nvrtc (gpointer unused)
 {
   Nvrtc *nvrtc = g_new0 (Nvrtc, 1);
 
-  atexit (cancel_all); /* one that is there while the library is loaded */
+  atexit (cancel_all); /* covers an exit during loading */
   if (enter_nvrtc ()) {
     look_up_functions (nvrtc);
     if (nvrtc->error == NULL)
@@ -279,7 +280,7 @@ begin_compiling (GError **error)
   return FALSE;
 }
 
-/* Sets @error to the first errors in the log of a compilation that failed. */
+/* Sets @error from the first errors in a failed compilation's log. */
 static void
 report_failure (const Nvrtc *nvrtc, NvrtcProgram *program,
     const gchar *source_name, int code, GError **error)
@@ -292,7 +293,7 @@ report_failure (const Nvrtc *nvrtc, NvrtcProgram *program,
   log = g_malloc0 (size + 1);
   if (size > 0)
     nvrtc->log (program, log);
-  /* the line of the first error and the five after it */
+  /* the line of the first error and the next five */
   from = strstr (log, "error");
   while (from != NULL && from > log && from[-1] != '\n')
     from--;
@@ -335,7 +336,7 @@ compile_program (const Nvrtc *nvrtc, NvrtcProgram *program,
   return code;
 }
 
-/* Returns: NVRTC's code */
+/* Returns: NVRTC's result code */
 static int
 get_image (const Nvrtc *nvrtc, NvrtcProgram *program, const gchar *target,
     GBytes **image)

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-/* Inside a loop that waits for another thread or device without sleeping. */
+/* Call in a loop that polls another thread or device without sleeping. */
 static inline void
 cvis_cpu_pause (void)
 {

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Numbers as text, fast and the same in every locale: what tables of results
- * are made of. Nothing here allocates or knows of state; all functions may be
- * called from any thread. Each writes at @to, without a terminating NUL, and
- * returns the end of what it wrote: at most %CVIS_TEXT_MAX bytes. */
+/* Numbers as text, fast and independent of the locale, for tables of
+ * results. The functions keep no state and allocate nothing; all may be
+ * called from any thread. Each writes to @to, without a terminating NUL, and
+ * returns the end of its text: at most %CVIS_TEXT_MAX bytes. */
 #pragma once
 
 #include <glib.h>

@@ -11,8 +11,8 @@
 
 #define LINE 64 /* bytes of a cache line */
 
-/* Looking for work before sleeping: longest, and shortest where it was in vain;
- * looks between two looks at the clock. */
+/* Time spent polling for work before sleeping: maximum, minimum after
+ * unsuccessful polls, and polls between two readings of the clock. */
 #define SPIN_MAX_NS 50000
 #define SPIN_MIN_NS 2000
 #define SPIN_LOOKS 32
@@ -25,8 +25,8 @@
 #define PAUSE() g_thread_yield ()
 #endif
 
-/* One loop at a time. Whoever has taken a chunk may read the loop until it has
- * done the chunk; before that only @left. */
+/* One loop at a time. A thread that has taken a chunk may read the loop
+ * until the chunk is done; before that only @left. */
 typedef struct {
   gint left __attribute__ ((aligned (LINE)));   /* atomic: chunks nobody took;
                                                * -1: one for who waits */
@@ -40,7 +40,7 @@ typedef struct {
 typedef struct {
   CvisPool *pool;
   guint index;
-  guint64 spin; /* nanoseconds that it looks for work */
+  guint64 spin; /* polling time, ns */
   GThread *thread;
 } Worker;
 
@@ -48,13 +48,13 @@ struct _CvisPool {
   guint n_threads, n_lanes;
   guint64 spin_max;
   Lane *lanes;
-  Worker *workers; /* the first is who waits, without a thread */
+  Worker *workers; /* the first is the waiting thread */
   gint preferred;  /* atomic: a lane */
   gint quit;       /* atomic */
 
   gint asleep __attribute__ ((aligned (LINE))); /* atomic: threads */
-  gint wait_asleep;                             /* atomic: who waits is, too */
-  GMutex lock; /* against a sleeper that has looked but not slept yet */
+  gint wait_asleep;                             /* atomic: the waiting thread */
+  GMutex lock; /* closes the gap between last check and sleep */
   GCond work, finished;
 };
 
@@ -88,7 +88,7 @@ has_work (CvisPool *pool, gboolean waits)
   return FALSE;
 }
 
-/* Takes a chunk of the lane, if there is one, and does it. */
+/* Takes a chunk of the lane, if any, and runs it. */
 static gboolean
 work_in_lane (Lane *lane, guint thread)
 {
@@ -123,7 +123,8 @@ work_once (CvisPool *pool, guint thread)
 
 /* --- waiting ---------------------------------------------------------------- */
 
-/* Is there something to do for this thread? @flag: NULL but for who waits */
+/* Whether there is work for this thread. @flag: NULL except for the waiting
+ * thread */
 static gboolean
 stirs (CvisPool *pool, gint *flag)
 {
@@ -149,8 +150,8 @@ spin (CvisPool *pool, guint64 ns, gint *flag)
   return FALSE;
 }
 
-/* Sleepers count themselves before they look for the last time, and who starts
- * a loop looks for sleepers after that: one of the two sees the other. */
+/* A sleeper counts itself before its last check, and a thread that starts a
+ * loop checks for sleepers afterwards: one of the two sees the other. */
 static void
 sleep_until_it_stirs (CvisPool *pool, gint *flag)
 {
@@ -165,8 +166,8 @@ sleep_until_it_stirs (CvisPool *pool, gint *flag)
   g_mutex_unlock (&pool->lock);
 }
 
-/* Sleeping that ended so soon that looking on would have been right makes the
- * thread look longer again. */
+/* A sleep so short that polling would have been better makes the thread poll
+ * longer again. */
 static void
 wait_for_work (Worker *self, gint *flag)
 {
@@ -194,7 +195,7 @@ wake_who_waits (CvisPool *pool)
   g_mutex_unlock (&pool->lock);
 }
 
-/* Wakes two sleepers, which wake others in turn: quicker than one after the
+/* Wakes two sleepers, which wake others in turn: faster than one after the
  * other, and only as many as find work. */
 static void
 wake_workers (CvisPool *pool)
@@ -222,7 +223,7 @@ worker (gpointer data)
   return NULL;
 }
 
-/* --- for the caller --------------------------------------------------------- */
+/* --- API ----------------------------------------------------------------- */
 
 static gpointer
 alloc_lines (gsize size)

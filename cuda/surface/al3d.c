@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Alicona AL3D: 17 bytes that say so, tags of 52 bytes (20 of a name, 30 of a
- * value as text, CR LF), the first is Version and the second TagCount,
- * and at DepthImageOffset rows of float32 little-endian metres, each filled up
+/* Alicona AL3D: a signature of 17 bytes, tags of 52 bytes (20 for a name, 30
+ * for a value as text, CR LF), the first Version and the second TagCount,
+ * and at DepthImageOffset rows of float32 little-endian metres, each padded
  * to a multiple of eight bytes. */
 #include "cuda/surface/bytes.h"
 
@@ -20,8 +20,8 @@
 typedef struct {
   guint width, height;
   gdouble dx, dy;
-  gdouble offset;  /* of the heights' bytes */
-  gdouble invalid; /* sample of a missing point; NaN: none */
+  gdouble offset;  /* byte position of the heights */
+  gdouble invalid; /* value of missing points; NaN: none */
 } Header;
 
 static gboolean

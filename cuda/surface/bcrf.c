@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* BCRF and BCR-STM of Image Metrology: headersize characters (of two bytes in
- * the unicode variants) of fields and % comments, then float32 or int16, in
- * units of bit2nm nanometres, or of bit2nm zunit if there is a zunit. */
+/* BCRF and BCR-STM of Image Metrology: headersize characters (two bytes each
+ * in the unicode variants) of fields and % comments, then float32 or int16,
+ * in units of bit2nm nanometres, or of bit2nm zunit if zunit is given. */
 #include "cuda/surface/bytes.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 typedef struct {
   gsize size;    /* bytes before the samples */
-  guint skip;    /* bytes of a byte order mark */
+  guint skip;    /* bytes of the byte order mark */
   gboolean wide; /* UTF-16 */
   SurfaceSample type;
   gboolean big;
@@ -26,7 +26,7 @@ typedef struct {
 
 /* --- the header's text ------------------------------------------------------ */
 
-/* The characters up to @n as Latin 1, which suffices for names and numbers */
+/* Up to @n characters as Latin 1, which is enough for names and numbers */
 static gchar *
 get_text (const guint8 *data, gsize size, const Header *header, gsize n)
 {
@@ -157,7 +157,8 @@ read_header (const guint8 *data, gsize size, Header *header, GError **error)
 
 /* --- the file ---------------------------------------------------------------- */
 
-/* Floats from the value of void pixels on are missing: the header rounds it. */
+/* Floats >= the value of void pixels are missing: the header rounds that
+ * value. */
 static void
 drop_missing (SurfaceImage *image, const Header *header)
 {

@@ -255,7 +255,7 @@ surface_put_f64 (guint8 *at, gdouble value)
   memcpy (at, &bits, sizeof (bits));
 }
 
-/* --- what is being written -------------------------------------------------- */
+/* --- output -------------------------------------------------------------- */
 
 guint8 *
 surface_out_add (SurfaceOut *out, gsize n, GError **error)
@@ -383,9 +383,9 @@ surface_unit (const gchar *unit)
     { "cm", 1e-2 },
     { "mm", 1e-3 },
     { "um", 1e-6 },
-    { "\xc2\xb5m", 1e-6 }, /* micro sign */
-    { "\xce\xbcm", 1e-6 }, /* mu */
-    { "\xb5m", 1e-6 },     /* micro sign of Latin 1 */
+    { "\xc2\xb5m", 1e-6 }, /* micro sign, U+00B5 */
+    { "\xce\xbcm", 1e-6 }, /* Greek mu, U+03BC */
+    { "\xb5m", 1e-6 },     /* micro sign in Latin 1 */
     { "nm", 1e-9 },
     { "pm", 1e-12 },
     { "\xc3\x85", 1e-10 },
@@ -406,7 +406,7 @@ surface_date (
       || !g_date_valid_dmy (day, month, year) || hour > 23 || minute > 59
       || second > 59)
     return NULL;
-  /* what programs write that know none */
+  /* a placeholder for an unknown date */
   if (year == 1970 && month == 1 && day == 1 && hour + minute + second == 0)
     return NULL;
   return g_strdup_printf (

@@ -13,10 +13,9 @@
 
 G_BEGIN_DECLS
 
-/* samples of a surface, at most */
+/* largest number of samples of a surface */
 #define SURFACE_MAX_SAMPLES ((guint64) 1 << 31)
-/* bytes that one byte of a compressed file can stand for, at most: deflate's
- * 1032, LZW's 1365 */
+/* largest expansion of a compressed byte: deflate 1032, LZW 1365 */
 #define SURFACE_MAX_RATIO 2048
 
 /* Sets CVIS_ERROR_FORMAT. Returns: FALSE */
@@ -25,10 +24,11 @@ gboolean surface_error (GError **error, const gchar *format, ...)
 
 /* --- checks ---------------------------------------------------------------- */
 
-/* Whether a file that says so is believed: 1 to SURFACE_MAX_SAMPLES. */
+/* Whether the size in a header is acceptable: 1 to SURFACE_MAX_SAMPLES
+ * samples. */
 gboolean surface_check_size (guint64 width, guint64 height, GError **error);
-/* Whether @value is a length between samples: finite, above 0.
- * @name: of the field, with its value's unit if it has one */
+/* Whether @value is a valid spacing: finite, above 0. @name: of the field,
+ * with its value's unit if any */
 gboolean surface_check_spacing (
     const gchar *name, gdouble value, GError **error);
 /* Whether @name is a factor: finite and not 0. */
@@ -37,7 +37,7 @@ gboolean surface_check_factor (
 /* Whether @name is finite. */
 gboolean surface_check_finite (
     const gchar *name, gdouble value, GError **error);
-/* Whether @needed bytes from @offset on are among @size. */
+/* Whether @size bytes contain @needed bytes from @offset on. */
 gboolean surface_check_bytes (
     guint64 size, guint64 offset, guint64 needed, GError **error);
 
@@ -58,7 +58,7 @@ typedef enum {
 } SurfaceSample;
 
 gsize surface_sample_size (SurfaceSample type);
-/* The number that these bits of IEEE 754's binary16 are; not finite: infinity */
+/* Value of an IEEE 754 binary16; infinity if it is not finite */
 static inline gdouble
 surface_half (guint16 bits)
 {
@@ -66,22 +66,22 @@ surface_half (guint16 bits)
   gfloat value;
 
   memcpy (&value, &wide, sizeof (value));
-  value *= 0x1p112f; /* the difference of the exponents' biases */
+  value *= 0x1p112f; /* difference of the exponent biases */
   if (value >= 65536)
     value = INFINITY;
   return bits >> 15 ? -value : value;
 }
 
-/* @n samples at @bytes, of any alignment. @big: big-endian */
+/* Converts @n samples at @bytes, of any alignment. @big: big-endian */
 void surface_samples_read (
     const guint8 *bytes, SurfaceSample type, gboolean big, gsize n, gdouble *z);
 /**
- * SurfaceLayout: where the heights lie in a file, and what a sample is:
- *   sample * @scale + @offset metres; missing where that is not finite
- * @plain: they lie row by row from byte @at on; else the format's own reader
- *   has to get them, and the rest is not set
+ * SurfaceLayout: position and format of the heights in a file: sample *
+ * @scale + @offset metres; missing if that is not finite
+ * @plain: they are stored row by row from byte @at on; otherwise the
+ *   format's own reader has to read them, and the other fields are not set
  * @big: big-endian
- * @low, @high: samples up to @low and from @high on are missing
+ * @low, @high: samples <= @low and >= @high are missing
  */
 typedef struct {
   gboolean plain;
@@ -92,21 +92,21 @@ typedef struct {
   gdouble low, high;
 } SurfaceLayout;
 
-/* Samples of @type, little-endian, none missing */
+/* Sets a layout for samples of @type, little-endian, none missing */
 void surface_layout_init (
     SurfaceLayout *layout, guint64 at, SurfaceSample type, gdouble scale);
-/* Whether all of @about's samples are among the file's @size bytes. */
+/* Whether all of @about's samples are within the file's @size bytes. */
 gboolean surface_layout_check (const SurfaceLayout *layout,
     const SurfaceImage *about, guint64 size, GError **error);
 
-/* The samples at @points. Returns: what @about says, with heights */
+/* Reads the samples at @points. Returns: a copy of @about with heights */
 SurfaceImage *surface_layout_read (const SurfaceLayout *layout,
     const SurfaceImage *about, const guint8 *points, GError **error);
 
-/* z * @scale + @offset; what is not finite then is missing, NaN. */
+/* Replaces z by z * @scale + @offset; NaN if that is not finite. */
 void surface_image_scale (SurfaceImage *image, gdouble scale, gdouble offset);
 
-/* one little-endian number */
+/* Reads one little-endian number. */
 guint16 surface_get_u16 (const guint8 *at);
 guint32 surface_get_u32 (const guint8 *at);
 gdouble surface_get_f32 (const guint8 *at);
@@ -122,66 +122,67 @@ typedef struct {
   gdouble x, y, z;
 } SurfacePoint;
 
-/* Points of a regular grid, in any order and not at all of its places; the least x
- * and y come first. All are finite. Returns: %NULL with @error if they are no grid */
+/* Converts points of a regular grid, in any order and not necessarily
+ * complete, to an image whose first sample has the smallest x and y. All
+ * points are finite. Returns: %NULL with @error if they form no grid */
 SurfaceImage *surface_grid_new (
     const SurfacePoint *points, gsize n, GError **error);
 
-/* --- what is being written -------------------------------------------------- */
+/* --- output -------------------------------------------------------------- */
 
 typedef struct {
   guint8 *data;
   gsize size, room;
 } SurfaceOut;
 
-/* @n more bytes. Returns: where they are, or %NULL with CVIS_ERROR_MEMORY */
+/* Appends @n bytes. Returns: their address, or %NULL with CVIS_ERROR_MEMORY */
 guint8 *surface_out_add (SurfaceOut *out, gsize n, GError **error);
 gboolean surface_out_add_text (
     SurfaceOut *out, const gchar *text, GError **error);
-/* the picture as little-endian float64 or float32 */
+/* Appends the image as little-endian float64 or float32 */
 gboolean surface_out_add_samples (SurfaceOut *out, const SurfaceImage *image,
     SurfaceSample type, GError **error);
 
-/* Writes @n bytes to the file @fd from byte @at on. Returns: 0 or errno */
+/* Writes @n bytes to the file @fd at byte @at. Returns: 0 or errno */
 gint surface_pwrite (int fd, const void *bytes, gsize n, guint64 at);
 
 /* --- text ------------------------------------------------------------------ */
 
-/* The whole of @text is a number, in the C locale. */
+/* Parses the whole @text as a number, in the C locale. */
 gboolean surface_number (const gchar *text, gdouble *value);
-/* UTF-8 on one line out of @size bytes of anything, at most 255 characters,
- * without blanks at its ends. Returns: %NULL if nothing is left */
+/* Converts @size arbitrary bytes to UTF-8 on one line, at most 255
+ * characters, without blanks at its ends. Returns: %NULL if nothing is left */
 gchar *surface_text (const guint8 *bytes, gsize size);
-/* The same out of Latin 1 */
+/* The same for Latin 1 */
 gchar *surface_text_latin1 (const guint8 *bytes, gsize size);
-/* Metres of one "mm", "um", .. . Returns: 0 if it is no length */
+/* Metres of one "mm", "um", .. . Returns: 0 if it is not a unit of length */
 gdouble surface_unit (const gchar *unit);
-/* "YYYY-MM-DDTHH:MM:SS". Returns: %NULL if it is no date, or 1970's first
- * second, which stands for none */
+/* "YYYY-MM-DDTHH:MM:SS". Returns: %NULL if it is not a date, or the first
+ * second of 1970, a common placeholder */
 gchar *surface_date (
     guint year, guint month, guint day, guint hour, guint minute, guint second);
-/* The parts of image->date. Returns: FALSE if there is none or it is none */
+/* Splits image->date. Returns: FALSE if it is missing or invalid */
 gboolean surface_date_parts (const SurfaceImage *image, gint *year, gint *month,
     gint *day, gint *hour, gint *minute, gint *second);
 
-/* Fields "name = value", one a line. Names without regard to case. */
+/* Fields "name = value", one a line. Names are case-insensitive. */
 typedef struct _SurfaceFields SurfaceFields;
 
 SurfaceFields *surface_fields_new (void);
 void surface_fields_free (SurfaceFields *fields);
-/* Returns: FALSE if the line is no field */
+/* Returns: FALSE if the line is not a field */
 gboolean surface_fields_add_line (
     SurfaceFields *fields, const gchar *line, gsize size);
 /* Returns: (nullable) */
 const gchar *surface_fields_get (SurfaceFields *fields, const gchar *name);
-/* @value: (inout): stays where there is no such field, if @optional */
+/* @value: (inout): unchanged if an @optional field is missing */
 gboolean surface_fields_get_number (SurfaceFields *fields, const gchar *name,
     gboolean optional, gdouble *value, GError **error);
-/* 1 to 2^31 */
+/* Reads a number from 1 to 2^31 */
 gboolean surface_fields_get_count (
     SurfaceFields *fields, const gchar *name, guint *value, GError **error);
 
-/* Metres of one, where there is no such field @otherwise */
+/* Metres of one unit; @otherwise if the field is missing */
 gboolean surface_fields_get_unit (SurfaceFields *fields, const gchar *name,
     gdouble otherwise, gdouble *unit, GError **error);
 
@@ -197,20 +198,21 @@ typedef struct {
   guint64 size;
 } SurfaceSource;
 
-/* Returns: FALSE with G_FILE_ERROR, or CVIS_ERROR_FORMAT where it is shorter */
+/* Returns: FALSE with G_FILE_ERROR, or CVIS_ERROR_FORMAT if the file is
+ * shorter */
 gboolean surface_source_read (
     const SurfaceSource *source, guint64 at, gsize n, void *to, GError **error);
 
-/* Contents of a file's header: all of @about but z, and @layout.
- * @head: the first @n_head bytes, 64 KiB at least if there are as many */
+/* Parses a file's header: all of @about except z, and @layout.
+ * @head: the first @n_head bytes, at least 64 KiB if the file has them */
 typedef gboolean (*SurfaceDescribe) (const SurfaceSource *source,
     const guint8 *head, gsize n_head, SurfaceImage *about,
     SurfaceLayout *layout, GError **error);
 /**
  * SurfacePacked: a file whose samples have to be unpacked as a whole
- * @unpack: to @to, as the layout says, with room for all of them. It may be called
- *   several times.
- * @warning: (nullable): what is wrong with the file although it can be read
+ * @unpack: to @to, as the layout says, with room for all samples. May be
+ *   called several times
+ * @warning: (nullable): a fault of the file that does not prevent reading
  */
 typedef struct _SurfacePacked SurfacePacked;
 struct _SurfacePacked {
@@ -220,13 +222,13 @@ struct _SurfacePacked {
   gchar *warning;
 };
 
-/* As SurfaceDescribe; always plain. @source: outlives what is returned */
+/* Like SurfaceDescribe; always plain. @source: outlives the result */
 typedef SurfacePacked *(*SurfaceOpen) (const SurfaceSource *source,
     SurfaceImage *about, SurfaceLayout *layout, GError **error);
-/* A whole file */
+/* Reads a whole file */
 typedef SurfaceImage *(*SurfaceRead) (
     const guint8 *data, gsize size, GError **error);
-/* A text: only a part of it is in memory at a time */
+/* Reads a text; only a part of it is in memory at a time */
 typedef SurfaceImage *(*SurfaceReadText) (
     const SurfaceSource *source, GError **error);
 typedef gboolean (*SurfaceWrite) (
@@ -234,25 +236,25 @@ typedef gboolean (*SurfaceWrite) (
 
 /* @needs: (nullable): the library that this build lacks */
 typedef struct {
-  const gchar *name;         /* of properties and caps */
+  const gchar *name;         /* in properties and caps */
   const gchar *title;        /* in errors */
   const gchar *ending;       /* of file names */
-  SurfaceDescribe describe;  /* (nullable): never plain */
+  SurfaceDescribe describe;  /* (nullable): not plain */
   SurfaceRead read;          /* (nullable): always plain, or a text */
-  SurfaceReadText read_text; /* (nullable): no text */
+  SurfaceReadText read_text; /* (nullable): not a text */
   SurfaceWrite write;        /* (nullable) */
   gboolean holds_spacing;
   const gchar *needs;
-  SurfaceOpen open; /* (nullable): in the place of describe and read */
+  SurfaceOpen open; /* (nullable): instead of describe and read */
 } SurfaceFormat;
 
 /* Returns: (nullable) */
 const SurfaceFormat *surface_format_of (SurfaceFileFormat format);
-/* Whether @image has the spacing that such a file needs. */
+/* Whether @image has the spacing that the format stores. */
 gboolean surface_format_check (
     const SurfaceFormat *f, const SurfaceImage *image, GError **error);
-/* Takes a reader's @problem, which may quote a file, and sets @error to it as
- * text that can be shown. */
+/* Takes a reader's @problem, which may quote the file, and sets @error to it
+ * as printable text. */
 void surface_format_refuse (
     const SurfaceFormat *format, GError *problem, GError **error);
 
@@ -287,8 +289,8 @@ SurfaceImage *surface_read_opd (const guint8 *data, gsize size, GError **error);
 
 SurfaceImage *surface_read_text (const SurfaceSource *source, GError **error);
 
-/* Text has no magic number: whether the bytes begin with lines of numbers, behind
- * comments and a line of headings */
+/* Text has no magic number: whether the bytes begin with lines of numbers,
+ * after comments and a line of headings */
 gboolean surface_detect_text (const guint8 *data, gsize size);
 /* PLU has no magic number: whether the bytes begin with its date */
 gboolean surface_detect_plu (const guint8 *data, gsize size);

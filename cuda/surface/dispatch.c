@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Which of the loops over samples this processor runs. */
+/* Chooses the loops over samples for this processor. */
 #include "cuda/core/backend.h"
 #include "cuda/surface/heights.h"
 #include "cuda/surface/palette.h"

@@ -66,13 +66,14 @@ surface_image_new (guint width, guint height, GError **error)
 
   if (!surface_check_size (width, height, NULL)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "A surface of %u x %u samples: 1 to 2^31 are possible", width, height);
+        "Unsupported size of %u x %u samples: 1 to 2^31 are supported", width,
+        height);
     return NULL;
   }
   z = g_try_new (gdouble, (gsize) width * height);
   if (!z) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "There is no memory for a surface of %u x %u samples", width, height);
+        "Not enough memory for a surface of %u x %u samples", width, height);
     return NULL;
   }
   image = g_new0 (SurfaceImage, 1);
@@ -226,7 +227,7 @@ surface_format_refuse (
   for (gchar *c = text; *c; c++)
     if (g_ascii_iscntrl (*c))
       *c = ' ';
-  /* other errors are of the file */
+  /* other errors are faults of the file */
   if (g_error_matches (problem, CVIS_ERROR, CVIS_ERROR_MEMORY))
     g_set_error_literal (error, problem->domain, problem->code, text);
   else
@@ -243,7 +244,8 @@ surface_file_check_start (const guint8 *data, gsize size, GError **error)
 
   if (!f)
     return surface_error (
-        error, size ? "The file is none of X3P, SDF, SUR, GSF, TIFF, NPY, "
+        error, size ? "Unknown file format. Supported are X3P, SDF, SUR, GSF, "
+                      "TIFF, NPY, "
                       "AL3D, BCRF, PLU, OPD, MetroPro and text of numbers"
                     : "The file is empty");
   return !f->needs || refuse_unbuilt (f, error);

@@ -2,21 +2,21 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Points of a list to an image, if they lie on a regular grid. The step of an axis
- * is the range of its positions over the number of steps; gaps are multiples of the
- * most frequent gap. */
+/* Converts a list of points to an image if they lie on a regular grid. The
+ * step of an axis is the range of its positions divided by the number of
+ * steps; gaps are multiples of the most frequent gap. */
 #include "cuda/surface/bytes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define SAME 1e-8     /* of the range: positions that are equal */
-#define TOLERANCE 0.1 /* of a step: positions are rounded in files */
-#define MAX_SPARSE 4  /* places of the grid for each point */
+#define SAME 1e-8     /* of the range: positions count as equal */
+#define TOLERANCE 0.1 /* of a step: rounding of positions in files */
+#define MAX_SPARSE 4  /* grid positions for each point, at most */
 
 typedef struct {
   gdouble first, step;
-  gdouble n; /* places */
+  gdouble n; /* number of grid positions */
 } Axis;
 
 static int
@@ -27,7 +27,7 @@ compare_numbers (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* @positions: changed. @gaps: room for @n */
+/* @positions: changed. @gaps: memory for @n */
 static void
 find_axis (gdouble *positions, gdouble *gaps, gsize n, Axis *axis)
 {
@@ -105,7 +105,7 @@ surface_grid_new (const SurfacePoint *points, gsize n, GError **error)
     surface_error (error, "has no valid point");
   else if (!positions || !gaps)
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "There is no memory for %" G_GSIZE_FORMAT " points", n);
+        "Not enough memory for %" G_GSIZE_FORMAT " points", n);
   if (n > 0 && positions && gaps) {
     for (gsize i = 0; i < n; i++)
       positions[i] = points[i].x;

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Gwyddion Simple Field 1.0: a line that says so, fields as text, one to four
+/* Gwyddion Simple Field 1.0: a signature line, fields as text, one to four
  * NULs up to a multiple of four bytes, float32 little-endian. */
 #include "cuda/surface/bytes.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LANES 8
-#define CHUNK 1024 /* samples as float64 in the L1 cache; of LANES */
+#define CHUNK 1024 /* samples as float64 in the L1 cache; a multiple of LANES */
 
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_ (a, b)
@@ -90,15 +90,15 @@ static inline gdouble
 height_of (const SurfaceLayout *l, gdouble sample)
 {
   const gdouble z = sample * l->scale + l->offset;
-  /* no &&: a branch would keep the compiler from making vectors */
+  /* no &&: a branch would prevent vectorisation */
   const gboolean there =
       (sample > l->low) & (sample < l->high) & (fabs (z) <= G_MAXDOUBLE);
 
   return there ? z : NAN;
 }
 
-/* Compilers make no vectors of sums in lanes by themselves, and wider ones than
- * the processor has are slow. */
+/* Compilers do not vectorise sums in lanes by themselves, and vectors wider
+ * than the processor's are slow. */
 #if defined(__AVX512F__)
 #define WIDTH 8
 #elif defined(__AVX2__)

@@ -2,23 +2,22 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Samples of files to heights, block by block: the loops over samples. Compiled
- * once for each instruction set; all give the same bits. */
+/* Converts samples of files to heights, block by block. Compiled once for
+ * each instruction set; all give the same bits. */
 #pragma once
 
 #include "cuda/surface/bytes.h"
 
 G_BEGIN_DECLS
 
-/* samples of a block at most; sums of blocks are added in their order, so that
- * the mean does not depend on the threads that share the blocks */
+/* largest number of samples of a block; sums of blocks are added in order,
+ * so the mean does not depend on the threads */
 #define SURFACE_BLOCK 8192
 
 /**
- * SurfaceSum: of the heights of a block that are there
- * @sum: of their differences from a height in the middle of all, which keep
- *   their digits
- * @there: how many
+ * SurfaceSum: over the valid heights of a block
+ * @sum: of their differences from a reference height, which keeps precision
+ * @there: number of valid heights
  */
 typedef struct {
   gdouble sum;
@@ -27,9 +26,9 @@ typedef struct {
 
 /**
  * SurfaceKernels:
- * @sum: adds up @n samples at @raw; differences are those from @first
- * @to_f32, @to_f64: heights less @offset, NaN where a point is missing.
- *   Returns: how many are there
+ * @sum: sums @n samples at @raw as differences from @first
+ * @to_f32, @to_f64: heights minus @offset, NaN for missing points. Return:
+ *   the number of valid ones
  */
 typedef struct {
   SurfaceSum (*sum) (
@@ -44,7 +43,7 @@ extern const SurfaceKernels surface_kernels_generic;
 extern const SurfaceKernels surface_kernels_v3;
 extern const SurfaceKernels surface_kernels_v4;
 
-/* Those of this processor. */
+/* The functions for this processor. */
 const SurfaceKernels *surface_kernels (void);
 
 G_END_DECLS

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Zygo MetroPro DAT, as the MetroPro Reference Guide (0347) describes it: a header
- * of 834 or 4096 bytes, big-endian, pictures of the intensity of 16 bits, then
- * phases of 32 bits: height = phase * IntfScaleFactor * ObliquityFactor *
- * WavelengthIn / resolution. */
+/* Zygo MetroPro DAT, as described in the MetroPro Reference Guide (0347): a
+ * header of 834 or 4096 bytes, big-endian, intensity pictures of 16 bits,
+ * then phases of 32 bits: height = phase * IntfScaleFactor * ObliquityFactor
+ * * WavelengthIn / resolution. */
 #include "cuda/surface/bytes.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ read_scale (const guint8 *header, gdouble *scale, GError **error)
       *scale, error);
 }
 
-/* Where the phases begin */
+/* Byte position of the phases */
 static guint64
 find_phases (const guint8 *header)
 {

@@ -11,7 +11,7 @@
 
 #define ALIGNMENT 64
 
-/* The header's dictionary, as far as it is of use */
+/* Contents of the header's dictionary */
 typedef struct {
   SurfaceSample type;
   gboolean big;
@@ -29,7 +29,7 @@ skip_blanks (const gchar *at)
   return at;
 }
 
-/* The text after "'name':". Returns: %NULL without */
+/* The text after "'name':". Returns: %NULL if it is missing */
 static const gchar *
 find_value (const gchar *header, const gchar *name)
 {
@@ -42,7 +42,7 @@ find_value (const gchar *header, const gchar *name)
   return at && *at == ':' ? skip_blanks (at + 1) : NULL;
 }
 
-/* "<f8" and the like */
+/* Parses "<f8" and the like */
 static gboolean
 parse_type (const gchar *text, Header *header, GError **error)
 {
@@ -66,7 +66,7 @@ parse_type (const gchar *text, Header *header, GError **error)
   gchar *shown;
 
   if (!end)
-    return surface_error (error, "has no sample type (descr) that is known");
+    return surface_error (error, "has an unknown sample type (descr)");
   if (end == text + 4 && strchr ("<>|=", text[1]))
     for (guint i = 0; i < G_N_ELEMENTS (types); i++)
       if (!strncmp (text + 2, types[i].name, 2)) {
@@ -101,13 +101,13 @@ parse_shape (const gchar *text, Header *header, GError **error)
       break;
     if (n == 2 || !g_ascii_isdigit (*text))
       return surface_error (error,
-          "has a shape other than (rows, columns), the only one that is read");
+          "has a shape other than (rows, columns), the only supported one");
     sides[n] = g_ascii_strtoull (text, &end, 10);
     text = skip_blanks (end);
     if (*text == ',')
       text++;
     else if (*text != ')')
-      return surface_error (error, "has a shape that cannot be understood");
+      return surface_error (error, "has a malformed shape");
   }
   if (n == 0)
     return surface_error (error, "holds a single number, not a surface");
@@ -128,7 +128,7 @@ parse_header (const gchar *text, Header *header, GError **error)
   const gchar *order = find_value (text, "fortran_order");
 
   if (!order || (strncmp (order, "True", 4) && strncmp (order, "False", 5)))
-    return surface_error (error, "does not say its order (fortran_order)");
+    return surface_error (error, "does not specify its order (fortran_order)");
   header->fortran = *order == 'T';
   return parse_type (find_value (text, "descr"), header, error)
          && parse_shape (find_value (text, "shape"), header, error);
@@ -136,7 +136,7 @@ parse_header (const gchar *text, Header *header, GError **error)
 
 /* --- reading ---------------------------------------------------------------- */
 
-/* Finds the start of the samples */
+/* Finds the byte position of the samples */
 static gboolean
 read_header (const guint8 *data, gsize size, Header *header, gsize *samples,
     GError **error)
@@ -181,7 +181,7 @@ surface_describe_npy (const SurfaceSource *source, const guint8 *head,
   return surface_layout_check (layout, about, source->size, error);
 }
 
-/* Columns become rows. */
+/* Transposes columns to rows. */
 SurfaceImage *
 surface_read_npy (const guint8 *data, gsize size, GError **error)
 {
@@ -255,9 +255,9 @@ typedef struct {
   SurfaceLayout layout;
   const guint8 *samples;
   gsize n, size, to_size;
-  gsize start; /* of the first one in the file */
+  gsize start; /* of the first sample in the file */
   int fd;
-  gint number; /* atomic: errno of what failed, 0 */
+  gint number; /* atomic: errno of the first failure, or 0 */
 } Writing;
 
 static gboolean
@@ -298,7 +298,7 @@ surface_file_save_npy (int fd, const SurfaceImage *about, SurfaceStream stream,
 {
   static const SurfaceSample types[] = { SURFACE_SAMPLE_F32, SURFACE_SAMPLE_F64,
     SURFACE_SAMPLE_I32 };
-  /* a sum of a sample and an offset needs more digits */
+  /* the sum of a sample and an offset needs more digits */
   const gboolean single =
       stream == SURFACE_STREAM_F32 && scale == 1.0 && offset == 0.0;
   Writing writing = { .kernels = surface_kernels (),

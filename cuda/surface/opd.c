@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* WYKO OPD (Veeco, Bruker): two bytes, a directory of blocks (name, type, size,
- * attributes), then the blocks one after the other, little-endian. Heights are
- * columns from the left, each from the bottom to the top, in units of
+/* WYKO OPD (Veeco, Bruker): two bytes, a directory of blocks (name, type,
+ * size, attributes), then the blocks in order, little-endian. Heights are
+ * stored by columns from the left, each from bottom to top, in units of
  * Wavelength / Mult nanometres. */
 #include "cuda/surface/bytes.h"
 
@@ -17,7 +17,7 @@
 #define MAX_BLOCKS 65536
 #define ARRAY_HEADER 6 /* columns, rows, bytes of a sample */
 #define MISSING_16 32766
-#define MISSING_FLOAT 1e38f /* as it is in the file */
+#define MISSING_FLOAT 1e38f /* as stored in the file */
 
 typedef enum {
   BLOCK_ARRAY = 3,
@@ -26,7 +26,7 @@ typedef enum {
   BLOCK_FLOAT = 7,
 } BlockType;
 
-/* @entry: where it is in the directory; %NULL: there is none of that name */
+/* @entry: position in the directory; %NULL: no block of that name */
 typedef struct {
   const guint8 *entry;
   gsize at, size;
@@ -35,7 +35,7 @@ typedef struct {
 typedef struct {
   const guint8 *data;
   gsize size;
-  guint n_blocks; /* with the directory */
+  guint n_blocks; /* including the directory */
 } File;
 
 /* --- blocks ------------------------------------------------------------------ */
@@ -52,7 +52,7 @@ get_size (const guint8 *entry)
   return surface_get_u32 (entry + NAME_SIZE + 2);
 }
 
-/* The directory is the first block; all of them have to be in the file. */
+/* The directory is the first block; all blocks have to be inside the file. */
 static gboolean
 read_directory (File *file, GError **error)
 {
@@ -101,8 +101,8 @@ find_block (const File *file, const gchar *name, BlockType type)
   return (Block){ 0 };
 }
 
-/* @value: (inout): stays where there is no such block
- * Returns: FALSE if it is too small */
+/* @value: (inout): unchanged if the block is missing. Returns: FALSE if the
+ *   block is too small */
 static gboolean
 read_number (const File *file, const gchar *name, BlockType type,
     gdouble *value, GError **error)
@@ -169,7 +169,7 @@ read_scales (
          && surface_check_factor ("Wavelength / Mult", *scale, error);
 }
 
-/* The first of the names that blocks of heights have */
+/* Finds the first of the names used for blocks of heights */
 static gboolean
 find_heights (const File *file, Block *block, GError **error)
 {
@@ -219,7 +219,7 @@ read_array (const File *file, SurfaceImage *about, SurfaceLayout *layout,
   return TRUE;
 }
 
-/* Columns from the bottom up become rows from the top down. */
+/* Transposes columns from the bottom up to rows from the top down. */
 static SurfaceImage *
 turn_heights (const SurfaceImage *columns, GError **error)
 {

@@ -20,10 +20,10 @@
 #else
 #define WIDTH 4
 #endif
-#define CHUNK 32 /* heights that are looked at again if one is to be kept */
+#define CHUNK 32 /* heights checked again if one is to be kept */
 
-/* Processors ask for memory too late by themselves: they stop at the end of a
- * page. Behind the last height it does nothing. */
+/* Prefetch distance: hardware prefetchers stop at the end of a page. Has no
+ * effect after the last height. */
 #define AHEAD 4096 /* bytes */
 
 static inline void
@@ -43,7 +43,7 @@ typedef struct {
 } Sums;
 
 #if defined(__AVX512F__)
-/* Those of @finite that lie below and within the range */
+/* Counts of @finite heights below and within the range */
 static inline void
 span_range (__m512 v, __mmask16 finite, const gfloat ranges[2][2], guint range,
     SurfaceSpan *span)
@@ -62,7 +62,7 @@ span_range (__m512 v, __mmask16 finite, const gfloat ranges[2][2], guint range,
   span->below[range] += (gsize) __builtin_popcount (below);
 }
 
-/* Most heights lie between the two ranges. */
+/* Optimised for heights between the two ranges. */
 static inline void
 span_chunk (
     const gfloat *z, const gfloat ranges[2][2], Sums *sums, SurfaceSpan *span)
@@ -88,7 +88,7 @@ span_chunk (
   }
 }
 #else
-/* Branches would be guessed wrong. */
+/* Without branches, which would be mispredicted. */
 static void
 keep_heights (
     const gfloat *z, const gfloat ranges[2][2], guint range, SurfaceSpan *span)
@@ -147,7 +147,7 @@ span_chunk (
 }
 #endif
 
-/* @n: so few that no lane counts beyond 31 bits */
+/* @n: so small that no lane counts beyond 31 bits */
 static void
 palette_span (
     const gfloat *z, gsize n, const gfloat ranges[2][2], SurfaceSpan *span)
@@ -184,14 +184,15 @@ number_exactly (gfloat z, gdouble from, gdouble scale, gdouble first)
   return fabsf (z) <= G_MAXFLOAT ? (guint16) held : SURFACE_N_COLOURS;
 }
 
-/* Numbers in FP32, before they are rounded down, are wrong by less than this:
- * they are below 512 and have been rounded four times. */
+/* Bound on the error of FP32 values before rounding down: they are below 512
+ * and the result of four roundings. */
 #define UNSURE 0x1p-12f
-/* what is rounded down to the first and to the last colour */
+/* limits that round down to the first and to the last colour */
 #define LOWEST -0.5f
 #define HIGHEST (SURFACE_N_COLOURS - 0.5f)
 
-/* Returns: whether one is so near to the next colour that it may be wrong */
+/* Returns: whether a value is so near to the next colour that it may be
+ * wrong */
 static inline gboolean
 number_chunk (const gfloat *restrict z, gfloat from, gfloat scale, gfloat first,
     guint16 *restrict number)
@@ -204,7 +205,7 @@ number_chunk (const gfloat *restrict z, gfloat from, gfloat scale, gfloat first,
     const __m512 moved = _mm512_sub_ps (v, _mm512_set1_ps (from));
     const __m512 at = _mm512_add_ps (
         _mm512_mul_ps (moved, _mm512_set1_ps (scale)), _mm512_set1_ps (first));
-    /* the lowest where @at is NaN */
+    /* the lowest if @at is NaN */
     const __m512 held = _mm512_min_ps (
         _mm512_max_ps (at, _mm512_set1_ps (LOWEST)), _mm512_set1_ps (HIGHEST));
     const __m512 rest = _mm512_sub_ps (
@@ -225,7 +226,7 @@ number_chunk (const gfloat *restrict z, gfloat from, gfloat scale, gfloat first,
 
   for (guint i = 0; i < CHUNK; i++) {
     const gfloat at = (z[i] - from) * scale + first;
-    const gfloat least = at > LOWEST ? at : LOWEST; /* also where @at is NaN */
+    const gfloat least = at > LOWEST ? at : LOWEST; /* also if @at is NaN */
     const gfloat held = least < HIGHEST ? least : HIGHEST;
     const gfloat whole = (held + 0x1.8p23f) - 0x1.8p23f;
 
@@ -237,7 +238,7 @@ number_chunk (const gfloat *restrict z, gfloat from, gfloat scale, gfloat first,
 #endif
 }
 
-/* In FP32, and again in FP64 where that may have given another number */
+/* In FP32, and again in FP64 if rounding may have changed the number */
 static void
 palette_number (const gfloat *restrict z, gsize n, gdouble from, gdouble scale,
     gdouble first, guint16 *restrict number)
@@ -260,7 +261,8 @@ palette_number (const gfloat *restrict z, gsize n, gdouble from, gdouble scale,
   }
 }
 
-/* A pixel of three bytes is written with the next one's first, which follows. */
+/* A pixel of three bytes is stored as four; the next pixel overwrites the
+ * last byte. */
 static void
 palette_put (const guint16 *number, gsize n, const guint32 *bytes, guint step,
     guint8 *to)

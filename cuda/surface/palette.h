@@ -2,24 +2,24 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Heights to numbers of colours: the loops over samples. Compiled once for each
- * instruction set; all give the same. */
+/* Maps heights to colour indices. Compiled once for each instruction set;
+ * all give the same result. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-#define SURFACE_N_COLOURS 256 /* number 256: the point is missing */
+#define SURFACE_N_COLOURS 256 /* index 256: missing point */
 
 /**
- * SurfaceSpan: what some heights span, and those of them in two ranges
- * @min, @max: of the finite ones
- * @count: finite ones
- * @below: how many lie below each range
- * @kept, @n_kept, @room: those within each range, from its first height up to
- *   before its last; @n_kept may become greater than @room: what has none is left
- *   out
+ * SurfaceSpan: range of some heights, and the heights in two sub-ranges
+ * @min, @max: of the finite heights
+ * @count: number of finite heights
+ * @below: number of heights below each sub-range
+ * @kept, @n_kept, @room: heights within each sub-range, from its first
+ *   height up to, not including, its last; @n_kept counts all of them, also
+ *   those beyond @room, which are not stored
  */
 typedef struct {
   gfloat min, max;
@@ -31,14 +31,15 @@ typedef struct {
 } SurfaceSpan;
 
 typedef struct {
-  /* Adds @n heights to @span. @ranges: first and last height of each */
+  /* Adds @n heights to @span. @ranges: first and last height of each
+   * sub-range */
   void (*span) (
       const gfloat *z, gsize n, const gfloat ranges[2][2], SurfaceSpan *span);
-  /* (z - @from) * @scale + @first, in FP64, held within 0..255 */
+  /* Colour indices (z - @from) * @scale + @first, in FP64, clamped to 0..255 */
   void (*number) (const gfloat *z, gsize n, gdouble from, gdouble scale,
       gdouble first, guint16 *number);
-  /* The pixels of @n colours. @bytes: of all colours, the first @step (3 or 4)
-   * bytes in memory of each count */
+  /* Pixels of @n colours. @bytes: of all colours; the first @step (3 or 4)
+   * bytes in memory of each are used */
   void (*put) (const guint16 *number, gsize n, const guint32 *bytes, guint step,
       guint8 *to);
 } SurfacePalette;

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Sensofar PLU, which Leica's instruments write too: a header of 500 bytes that
- * begins with a date as text, then, little-endian, numbers of rows and columns,
- * and rows of float32 in micrometres. */
+/* Sensofar PLU, also written by Leica's instruments: a header of 500 bytes
+ * that begins with a date as text, then, little-endian, numbers of rows and
+ * columns, and rows of float32 in micrometres. */
 #include "cuda/surface/bytes.h"
 
 #include <math.h>
@@ -17,14 +17,15 @@
 
 enum {
   AT_COMMENT = 132,
-  AT_SPACING = 404, /* of x, y: floats */
+  AT_SPACING = 404, /* along x, along y: floats */
   AT_TYPE = 428,
   AT_HEIGHT = 500,
   AT_WIDTH = 504,
   AT_SAMPLES = 508,
 };
 
-/* Measurements; 2, 4 and 6 are several profiles, coordinates and custom ones */
+/* Types of measurement; 2, 4 and 6 are several profiles, coordinates and
+ * custom ones */
 enum {
   TYPE_IMAGE = 0,
   TYPE_PROFILE = 1,

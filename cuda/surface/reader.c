@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Files to samples: the header first, then blocks of samples by several threads,
- * from the file to where they go. They are read twice, for the mean and for the
- * samples; from the file once, if there is room for them where they go. */
+/* Reads samples from files: the header first, then blocks of samples by
+ * several threads, directly to their destination. Samples are processed
+ * twice, for the mean and for the output, but read from the file once if the
+ * destination has room for them. */
 #include "cuda/surface/heights.h"
 
 #include <errno.h>
@@ -15,16 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD_SIZE (64 << 10) /* no header that is written is longer */
+#define HEAD_SIZE (64 << 10) /* longer than any header in practice */
 
 struct _SurfaceReader {
   SurfaceSource file;
-  guint8 *whole;       /* (nullable): all of the file, where it was needed */
-  SurfaceImage *image; /* (nullable): where the format's own reader was */
-  SurfaceImage about;  /* else */
+  guint8 *whole;       /* (nullable): the whole file, if it was needed */
+  SurfaceImage *image; /* (nullable): if the format has its own reader */
+  SurfaceImage about;  /* otherwise */
   SurfaceLayout layout;
   SurfaceSource samples;
-  SurfacePacked *packed; /* (nullable): gives the samples */
+  SurfacePacked *packed; /* (nullable): source of the samples */
   const SurfaceFormat *format;
 };
 
@@ -58,7 +59,7 @@ surface_source_read (
 
     if (got < 0 && errno != EINTR)
       return refuse_errno (error);
-    if (got == 0) /* another program has made it shorter */
+    if (got == 0) /* the file has become shorter */
       return surface_check_bytes (at + done, at, n, error);
     done += got > 0 ? (gsize) got : 0;
   }
@@ -78,7 +79,7 @@ check_kind (SurfaceSource *file, GError **error)
   }
   if (!S_ISREG (about.st_mode)) {
     g_set_error_literal (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-        "Not a regular file (surfacedec takes what comes from elsewhere)");
+        "Not a regular file. Use surfacedec for other sources");
     return FALSE;
   }
   file->size = (guint64) about.st_size;
@@ -137,7 +138,7 @@ load_whole (SurfaceReader *reader, GError **error)
   reader->whole = g_try_malloc (MAX (reader->file.size, 1));
   if (!reader->whole) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "There is no memory for a file of %" G_GUINT64_FORMAT " bytes",
+        "Not enough memory for a file of %" G_GUINT64_FORMAT " bytes",
         reader->file.size);
     return FALSE;
   }
@@ -148,7 +149,7 @@ load_whole (SurfaceReader *reader, GError **error)
   return TRUE;
 }
 
-/* As a reader of the format gives it */
+/* Through the format's own reader */
 static gboolean
 read_image (SurfaceReader *reader, const SurfaceFormat *format, GError **error)
 {
@@ -200,7 +201,7 @@ read_header (SurfaceReader *reader, const guint8 *head, gsize n_head,
   }
   ok = describe_file (reader, format, head, n_head, &problem);
 
-  /* what is wrong may be that the header is longer */
+  /* the fault may be a longer header */
   if (!ok && n_head < reader->file.size && problem->code != CVIS_ERROR_MEMORY) {
     g_clear_error (&problem);
     if (!load_whole (reader, error))
@@ -264,7 +265,7 @@ surface_reader_open (const gchar *name, GError **error)
 {
   SurfaceReader *reader = g_new0 (SurfaceReader, 1);
 
-  /* a pipe to which nobody writes would be waited for */
+  /* without O_NONBLOCK, opening a pipe without a writer would block */
   reader->file.fd = g_open (name, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
   if (reader->file.fd < 0)
     refuse_errno (error);
@@ -306,10 +307,10 @@ typedef struct {
   const SurfaceReader *reader;
   const SurfaceKernels *kernels;
   gsize n;             /* samples */
-  gsize size, to_size; /* of one, in the file and out of it */
+  gsize size, to_size; /* bytes of a sample in the file, and in the output */
   guint8 *to;
-  gboolean keeps; /* samples are read to where they go */
-  gboolean kept;  /* and are there */
+  gboolean keeps; /* samples are read directly to the destination */
+  gboolean kept;  /* and are there already */
   gdouble first, offset;
   SurfaceSum *sums;
 
@@ -322,8 +323,8 @@ typedef struct {
   guint8 bytes[SURFACE_BLOCK * sizeof (gdouble)];
 } Block;
 
-/* Address of a block's samples, copied if necessary
- * Returns: %NULL after an error */
+/* Address of a block's samples, copied if necessary. Returns: %NULL after an
+ * error */
 static const guint8 *
 get_block (Reading *reading, guint index, Block *block)
 {
@@ -386,7 +387,7 @@ convert_blocks (guint first, guint count, gpointer user_data)
   }
 }
 
-/* The first height that is there. Returns: FALSE without any */
+/* The first valid height. Returns: FALSE if there is none */
 static gboolean
 find_first (Reading *reading, guint blocks)
 {
@@ -413,7 +414,7 @@ find_first (Reading *reading, guint blocks)
   return FALSE;
 }
 
-/* Of the differences from the first height, which keep their digits */
+/* Mean of the differences from the first height, which keeps precision */
 static gdouble
 find_mean (Reading *reading, CvisPool *pool, guint blocks, guint grain)
 {
@@ -433,8 +434,8 @@ find_mean (Reading *reading, CvisPool *pool, guint blocks, guint grain)
 /* blocks that a thread takes at a time */
 #define GRAIN 16
 
-/* To @to, where they are converted in their place if they are as large as the
- * samples that are wanted. @own: (out) (nullable): else where they are */
+/* Reads to @to; samples as large as the output are converted in place. @own:
+ * (out) (nullable): otherwise their memory */
 static gboolean
 unpack_samples (SurfaceReader *reader, CvisPool *pool, gsize n, gsize to_size,
     gpointer to, guint8 **own, GError **error)
@@ -449,7 +450,7 @@ unpack_samples (SurfaceReader *reader, CvisPool *pool, gsize n, gsize to_size,
     to = *own = g_try_malloc (size);
     if (!to) {
       g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-          "There is no memory for %" G_GSIZE_FORMAT " bytes of heights", size);
+          "Not enough memory for %" G_GSIZE_FORMAT " bytes of heights", size);
       return FALSE;
     }
   }

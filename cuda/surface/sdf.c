@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* SDF, ISO 25178-71, and its forerunner BCR, as text and binary: a header, heights
- * in units of Zscale metres profile by profile, a trailer that is of no use here.
- * The first profile is the top row, as other programs show it. */
+/* SDF, ISO 25178-71, and its predecessor BCR, as text and binary: a header,
+ * heights in units of Zscale metres profile by profile, a trailer that is
+ * ignored. The first profile is the top row, as in other programs. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -90,7 +90,8 @@ make_image (Header *header, GError **error)
 
 /* --- text -------------------------------------------------------------------- */
 
-/* Up to the line "*". Returns: where the heights begin; %NULL without */
+/* Parses fields up to the line "*". Returns: start of the heights; %NULL
+ * without that line */
 static const gchar *
 read_lines (SurfaceFields *fields, const gchar *text, GError **error)
 {
@@ -143,7 +144,7 @@ ends_word (gchar c)
   return c == '*' || g_ascii_isspace (c);
 }
 
-/* @at: of the word that is no height; it ends before @end */
+/* @at: of the word that is not a height; it ends before @end */
 static gboolean
 refuse_height (
     const gchar *at, const gchar *end, gsize index, guint width, GError **error)
@@ -155,7 +156,8 @@ refuse_height (
     n++;
   if (at + n == end || *at == '*')
     return surface_error (error,
-        "ends after %" G_GSIZE_FORMAT " heights; more are announced", index);
+        "ends after %" G_GSIZE_FORMAT " heights; its header specifies more",
+        index);
   shown = surface_text ((const guint8 *) at, n);
   surface_error (error,
       "has \"%s\" for the height of point %u in profile %u; a number or BAD is "
@@ -207,7 +209,7 @@ read_text_heights (SurfaceImage *image, SurfaceWords *words, GError **error)
   return TRUE;
 }
 
-/* The fields, and where the heights begin */
+/* Parses the fields; finds the start of the heights */
 static gboolean
 read_text_start (
     const SurfaceSource *source, Header *header, gsize *start, GError **error)
@@ -236,7 +238,7 @@ surface_read_sdf (const SurfaceSource *source, GError **error)
   SurfaceWords words;
   gsize start;
 
-  /* a height and what parts it from the next one are two bytes at least */
+  /* a height and its separator are two bytes at least */
   if (read_text_start (source, &header, &start, error)
       && surface_check_bytes (source->size, start,
           2 * ((guint64) header.width * header.height) - 1, error))
@@ -255,12 +257,12 @@ surface_read_sdf (const SurfaceSource *source, GError **error)
 
 /* --- binary ------------------------------------------------------------------ */
 
-/* Returns: where the heights begin; 0 if they do not */
+/* Returns: byte position of the heights; 0: the file is too short */
 static gsize
 read_binary_header (
     const guint8 *data, gsize size, Header *header, GError **error)
 {
-  gboolean wide = data[5] == '2'; /* ISO-2.0 has counts of 32 bits */
+  gboolean wide = data[5] == '2'; /* ISO-2.0 has 32-bit counts */
   const guint8 *at = data + 42;
 
   if (!surface_check_bytes (size, 0, wide ? 85 : 81, error))
@@ -278,8 +280,8 @@ read_binary_header (
   return at + 35 - data;
 }
 
-/* ISO takes the least value of a type for points that were not measured, BCR the
- * greatest one, and some programs the least one there too. */
+/* ISO marks missing points by the smallest value of a type, BCR by the
+ * largest, and some programs by the smallest there too. */
 static void
 set_missing (SurfaceLayout *layout, gboolean bcr)
 {

@@ -27,9 +27,9 @@ surface_sim_init (SurfaceSim *sim)
   };
 }
 
-/* --- numbers out of coordinates ------------------------------------------------ */
+/* --- pseudo-random numbers from coordinates ------------------------------ */
 
-/* Mixes three integers to one that looks random. */
+/* Hashes three integers. */
 static guint32
 hash (guint32 seed, gint64 x, gint64 y)
 {
@@ -50,10 +50,10 @@ knot (guint32 seed, gint64 x, gint64 y)
   return hash (seed, x, y) * (2.0 / 4294967295.0) - 1.0;
 }
 
-/* --- noise: values at the knots of a grid, smooth between ------------------------ */
+/* --- value noise: random at grid points, interpolated between them ------- */
 
-/* Standard deviation of such noise: of its knots sqrt (1/3), of what lies
- * between two 26/35 of the variance along each axis. */
+/* Standard deviation of this noise: sqrt (1/3) at the grid points; between
+ * two of them 26/35 of the variance along each axis. */
 #define NOISE_DEVIATION 0.42889
 
 static gdouble
@@ -62,7 +62,8 @@ smooth (gdouble t)
   return t * t * (3.0 - 2.0 * t);
 }
 
-/* Adds noise of a grid of @spacing along a row at (@x0, @y), @scale times. */
+/* Adds noise of grid @spacing along a row at (@x0, @y), multiplied by
+ * @scale. */
 static void
 add_noise (gdouble *row, guint width, gdouble x0, gdouble y, gdouble dx,
     gdouble spacing, guint32 seed, gdouble scale)
@@ -87,7 +88,7 @@ add_noise (gdouble *row, guint width, gdouble x0, gdouble y, gdouble dx,
   }
 }
 
-/* Three grids, each twice as wide as the one before and as strong. */
+/* Three octaves, each twice as wide and as strong as the one before. */
 static void
 add_roughness (
     const SurfaceSim *sim, gdouble *row, gdouble x0, gdouble y, gdouble gain)
@@ -116,12 +117,12 @@ add_waves (const SurfaceSim *sim, gdouble *row, gdouble x0, gdouble y)
 
 /* --- scratches -------------------------------------------------------------------- */
 
-/* The surface is laid out in squares of this many samples, which have their own
- * scratches; one reaches half a square beyond its own. */
+/* The surface consists of squares of this many samples with their own
+ * scratches; a scratch reaches at most half a square beyond its own. */
 #define SQUARE 512
 
 typedef struct {
-  gdouble x, y;         /* its middle */
+  gdouble x, y;         /* centre */
   gdouble cosine, sine; /* of its direction */
   gdouble length, depth;
 } Scratch;
@@ -144,12 +145,12 @@ scratch_of (const SurfaceSim *sim, gint64 sx, gint64 sy, guint number)
   return scratch;
 }
 
-/* A groove with a bell-shaped section that ends in bells too. */
+/* A groove with a Gaussian section and Gaussian ends. */
 static void
 add_scratch (const SurfaceSim *sim, const Scratch *s, gdouble *row, gdouble x0,
     gdouble y)
 {
-  const gdouble width = sim->scratch_width / 1.6651; /* to 1/e */
+  const gdouble width = sim->scratch_width / 1.6651; /* 1/e width */
   const gdouble reach = s->length + 4.0 * width;
   const gint64 from = (gint64) ceil ((s->x - reach - x0) / sim->dx);
   const gint64 to = (gint64) floor ((s->x + reach - x0) / sim->dx);
@@ -204,8 +205,8 @@ add_form (const SurfaceSim *sim, gdouble *row, guint y)
   }
 }
 
-/* Points are missing where noise of a wide grid is least. Its values are not
- * spread evenly, so the threshold is the quantile of a normal distribution. */
+/* Points are missing where wide-grid noise is smallest. Its values are not
+ * uniform, so the threshold is the quantile of a normal distribution. */
 static void
 remove_points (
     const SurfaceSim *sim, gdouble *row, gdouble *noise, gdouble x0, gdouble y)

@@ -2,19 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Surfaces with known parts, that move: what surfacetestsrc shows. The same
- * settings give the same bits on every machine of one libm. */
+/* Moving surfaces with known components, for surfacetestsrc. The same
+ * settings give the same bits on every machine with the same libm. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* Components that a surface is the sum of */
+/* Components of a simulated surface */
 typedef enum {
   SURFACE_SIM_FORM = 1 << 0,      /* a paraboloid over the field of view */
   SURFACE_SIM_WAVINESS = 1 << 1,  /* two crossed waves */
-  SURFACE_SIM_ROUGHNESS = 1 << 2, /* noise of limited band */
+  SURFACE_SIM_ROUGHNESS = 1 << 2, /* band-limited noise */
   SURFACE_SIM_SCRATCHES = 1 << 3, /* straight grooves */
   SURFACE_SIM_ALL = (1 << 4) - 1,
 } SurfaceSimParts;
@@ -23,18 +23,19 @@ typedef enum {
  * SurfaceSim: lengths and heights in metres
  * @width, @height: samples
  * @dx, @dy: spacing
- * @parts: what is shown
+ * @parts: components that are included
  * @seed: of roughness, scratches and missing points
  * @offset: added to every sample
- * @form: height of the paraboloid's middle over the corners
- * @waviness: amplitude of the larger wave; the one across has half of it
- * @waviness_length: of the waves
- * @roughness: its standard deviation (Sq)
- * @roughness_length: of its shortest waves about; longer ones to four times
- * @scratches: how many a square of 512 samples, on average
+ * @form: height of the paraboloid's centre above the corners
+ * @waviness: amplitude of the larger wave; the crossing wave has half of it
+ * @waviness_length: wavelength of the waves
+ * @roughness: standard deviation (Sq)
+ * @roughness_length: shortest wavelength, approximately; the longest is four
+ *   times as long
+ * @scratches: average number in a square of 512 samples
  * @scratch_depth, @scratch_width: of the deepest; width at half the depth
- * @missing: share of points that are missing, in patches, 0..1, about
- * @velocity: metres a frame that the surface moves by, x and y; the form stays
+ * @missing: approximate share of missing points, 0..1, in patches
+ * @velocity: motion in metres a frame, x and y; the form does not move
  */
 typedef struct {
   guint width, height;
@@ -56,9 +57,9 @@ typedef struct {
 
 void surface_sim_init (SurfaceSim *sim);
 
-/* Rows @first .. @first + @n - 1 of frame @frame to @to, which is that of the
- * first of them; NaN where a point is missing. @gain: of the roughness.
- * May be called from several threads. */
+/* Renders rows @first .. @first + @n - 1 of frame @frame; @to is the address
+ * of the first of them; NaN for missing points. @gain: factor of the
+ * roughness. May be called from several threads. */
 void surface_sim_render (const SurfaceSim *sim, guint64 frame, gdouble gain,
     guint first, guint n, gfloat *to, gsize stride);
 

@@ -4,10 +4,10 @@
  */
 /* Digital Surf's SUR: a header of 512 bytes, little-endian, a comment and a
  * private zone, then integers of 16 or 32 bits: height = integer * Z step +
- * Z offset. DSCOMPRESSED: the integers as zlib streams behind a table of their
- * sizes. Integers outside Zmin to Zmax are special points: missing. Inversion
- * says how the points were turned before they were written, which Gwyddion's
- * reader undoes, and so does this one. */
+ * Z offset. DSCOMPRESSED: the integers as zlib streams after a table of
+ * their sizes. Integers outside Zmin to Zmax are special points: missing.
+ * Inversion specifies how the points were mirrored before writing; this
+ * reader undoes it, like Gwyddion's. */
 #include "cuda/surface/bytes.h"
 
 #include <gio/gio.h>
@@ -17,7 +17,7 @@
 #define HEADER_SIZE 512
 #define MAX_STREAMS 65536
 #define FULL_SCALE (1 << 30)
-#define UNIT 1e-3 /* millimetres are written */
+#define UNIT 1e-3 /* values are written in millimetres */
 
 enum {
   AT_FORMAT = 12,
@@ -29,15 +29,15 @@ enum {
   AT_POINT_SIZE = 80,
   AT_SPECIAL = 86,
   AT_ABSOLUTE = 88,
-  AT_DEPTH = 94, /* samples of a point of a map of spectra */
+  AT_DEPTH = 94, /* samples of each point in a map of spectra */
   AT_BITS = 98,
   AT_Z_MIN = 100,
   AT_Z_MAX = 104,
   AT_WIDTH = 108,
   AT_HEIGHT = 112,
   AT_TOTAL = 116,
-  AT_STEPS = 120, /* of x, y, z: floats */
-  AT_NAMES = 132, /* 16 bytes each, as the units */
+  AT_STEPS = 120, /* along x, y, z: floats */
+  AT_NAMES = 132, /* 16 bytes each, like the units */
   AT_STEP_UNITS = 180,
   AT_LENGTH_UNITS = 228,
   AT_RATIOS = 276,
@@ -48,7 +48,8 @@ enum {
   AT_Z_OFFSET = 474,
 };
 
-/* Objects; files of several, as an RGB image, begin with one of them. */
+/* Object types; files with several objects, such as an RGB image, begin with
+ * one of them. */
 enum {
   TYPE_PROFILE = 1,
   TYPE_SURFACE = 2,
@@ -57,14 +58,14 @@ enum {
   TYPE_RGB_SURFACE = 13, /* heights, then colours */
   TYPE_RGB_INTENSITY_SURFACE = 16,
   TYPE_SPECTRUM = 20,
-  TYPE_SPECTRA = 21, /* one at each point */
+  TYPE_SPECTRA = 21, /* one spectrum for each point */
 };
 
-/* Values of Inversion; programs take others as none */
+/* Values of Inversion; other values mean none */
 enum {
   INVERSION_NONE,
   INVERSION_Z,
-  INVERSION_Z_COLUMNS, /* and the order of columns */
+  INVERSION_Z_COLUMNS, /* also reverses the order of columns */
   INVERSION_Z_ROWS,
 };
 
@@ -73,11 +74,11 @@ typedef struct {
   guint inversion;
   SurfaceSample type;
   guint object;
-  guint width, height, depth; /* depth: samples of a point */
+  guint width, height, depth; /* depth: samples of each point */
   gdouble dx, dy, dz, z_offset;
   gboolean special;
   gdouble z_min, z_max;
-  gsize offset; /* of the points */
+  gsize offset; /* byte position of the points */
 } Header;
 
 /* --- the header -------------------------------------------------------------- */
@@ -103,7 +104,7 @@ is_arbitrary_unit (const guint8 *at)
          || !g_ascii_strcasecmp (text, "au");
 }
 
-/* Whether values and steps need not be lengths */
+/* Whether values and steps may have other units than lengths */
 static gboolean
 is_picture (guint object)
 {
@@ -111,8 +112,8 @@ is_picture (guint object)
          || object == TYPE_SPECTRUM || object == TYPE_SPECTRA;
 }
 
-/* Without a unit of length values are as they are, and spacing is unknown.
- * @i: 0 x, 1 y, 2 z */
+/* Without a unit of length, values are used as they are and the spacing is
+ * unknown. @i: 0 x, 1 y, 2 z */
 static gboolean
 read_step (const guint8 *data, const Header *header, guint i, gdouble *step,
     GError **error)
@@ -143,7 +144,7 @@ read_step (const guint8 *data, const Header *header, guint i, gdouble *step,
                : surface_check_factor (names[i], *step, error);
 }
 
-/* Without a unit of its own it is in that of the step. */
+/* Without a unit of its own, the offset has the unit of the step. */
 static gboolean
 read_z_offset (const guint8 *data, gdouble *offset, GError **error)
 {
@@ -214,7 +215,7 @@ read_header (const guint8 *data, gsize size, Header *header, GError **error)
 
 /* --- points ------------------------------------------------------------------ */
 
-/* A stream of exactly @n_to bytes, checksum included */
+/* Inflates a stream of exactly @n_to bytes, including its checksum */
 static gboolean
 inflate_stream (
     const guint8 *from, gsize n_from, guint8 *to, gsize n_to, GError **error)
@@ -227,7 +228,7 @@ inflate_stream (
 
   while (result == G_CONVERTER_CONVERTED && !too_long) {
     gsize read = 0, written = 0;
-    guint8 beyond; /* room in which the stream can only end */
+    guint8 beyond; /* detects a stream that is too long */
 
     result = g_converter_convert (G_CONVERTER (inflater), from, n_from,
         n_to ? to : &beyond, n_to ? n_to : 1, G_CONVERTER_INPUT_AT_END, &read,
@@ -249,7 +250,7 @@ inflate_stream (
   return FALSE;
 }
 
-/* Of all points */
+/* Bytes of all points */
 static gsize
 get_bytes (const Header *header)
 {
@@ -257,7 +258,7 @@ get_bytes (const Header *header)
          * surface_sample_size (header->type);
 }
 
-/* The table: each stream's bytes before and after compression */
+/* Parses the table: each stream's bytes before and after compression */
 static gboolean
 check_streams (const guint8 *data, gsize size, const Header *header,
     guint *n_streams, GError **error)
@@ -312,7 +313,7 @@ inflate_points (
   points = to = g_try_malloc (get_bytes (header));
   if (!points) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "There is no memory for a surface of %u x %u points", header->width,
+        "Not enough memory for a surface of %u x %u points", header->width,
         header->height);
     return NULL;
   }
@@ -379,8 +380,7 @@ reverse_samples (gdouble *z, gsize n)
   }
 }
 
-/* Heights are mirrored about their mean, as Gwyddion does: the surface stays at
- * its height. */
+/* Mirrors heights about their mean, like Gwyddion: the mean is unchanged. */
 static void
 undo_inversion (SurfaceImage *image, guint inversion)
 {
@@ -403,7 +403,7 @@ undo_inversion (SurfaceImage *image, guint inversion)
       reverse_samples (image->z + (gsize) y * image->width, image->width);
 }
 
-/* The mean of the samples of each point, in their place */
+/* Replaces the samples of each point by their mean, in place */
 static void
 average_samples (SurfaceImage *image, guint depth)
 {
@@ -443,7 +443,7 @@ read_samples (const guint8 *data, gsize size, const Header *header,
   return image;
 }
 
-/* A compressed or inverted one, or spectra */
+/* Reads a compressed or inverted file, or spectra */
 SurfaceImage *
 surface_read_sur (const guint8 *data, gsize size, GError **error)
 {
@@ -465,11 +465,11 @@ surface_read_sur (const guint8 *data, gsize size, GError **error)
 
 /* --- writing ----------------------------------------------------------------- */
 
-/* How heights become integers of up to +-2^30 */
+/* Conversion of heights to integers of up to +-2^30 */
 typedef struct {
   gfloat step, offset; /* UNIT */
   gint32 min, max;
-  gboolean missing; /* points that are not finite */
+  gboolean missing; /* some points are not finite */
 } Quantiser;
 
 static gint32
@@ -496,8 +496,8 @@ make_quantiser (const SurfaceImage *image, Quantiser *q, GError **error)
   }
   if (low > high)
     return TRUE;
-  /* programs that ignore the offset read the same heights; 25 bits of the range
-   * are left */
+  /* programs that ignore the offset read the same heights; 25 bits of the
+   * range remain */
   if (MAX (fabs (low), fabs (high)) > 64 * (high - low))
     q->offset = (gfloat) (low / 2 + high / 2);
   half = MAX (high - q->offset, q->offset - low);

@@ -2,25 +2,25 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Heights as text, without a magic number: a matrix, a line of the file being a
- * row; or lines of x, y and z, whose points form a grid, complete or with points
- * left out. Cells are parted by ';' or tabs (then ',' may be in numbers), ',' or
- * blanks. Comments ('#' or '%') and
- * one line of headings may come first, and name units; else numbers are metres.
- * A file is read twice: first for its size. */
+/* Heights as text, without a magic number: a matrix, one row a line; or
+ * lines of x, y and z whose points form a grid, complete or with gaps. Cells
+ * are separated by ';' or tabs (numbers may then contain ','), ',' or
+ * blanks. Comments ('#' or '%') and one line of headings may come first and
+ * name units; otherwise numbers are metres. A file is read twice: first for
+ * its size. */
 #include <math.h>
 #include <string.h>
 #include "cuda/core/decimal.h"
 #include "cuda/surface/words.h"
 
 #define MAX_HEADER (64 << 10)
-#define MAX_SPARSE 3  /* places of a grid for each point that is there */
-#define TOLERANCE 0.1 /* of the spacing, between a point and its place */
-#define FEW_LINES 3   /* that may be a matrix of three columns all the same */
+#define MAX_SPARSE 3  /* grid positions for each point, at most */
+#define TOLERANCE 0.1 /* of the spacing: point to grid position */
+#define FEW_LINES 3   /* up to which three columns may also be a matrix */
 
 /**
- * Header: what comes before the numbers
- * @start: byte of the first line of numbers
+ * Header: text before the numbers
+ * @start: byte position of the first line of numbers
  * @separator: of cells; ' ': any blanks
  * @units: of x, y, z in metres; @size: of a matrix in metres; 0: unknown
  */
@@ -36,9 +36,9 @@ typedef struct {
 typedef struct {
   const Header *header;
   SurfaceWords words;
-  guint64 line; /* of numbers, from 1 */
-  guint cells;  /* of this line so far */
-  gboolean due; /* a separator came: a cell follows, if an empty one */
+  guint64 line; /* lines of numbers, from 1 */
+  guint cells;  /* cells of this line so far */
+  gboolean due; /* after a separator: a cell follows, possibly empty */
 } Text;
 
 /* --- cells -------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ ends_cell (const gchar *at, const gchar *end, gchar separator)
          || is_blank (*at, separator);
 }
 
-/* A word that stands for a missing point. Returns: what follows; @at else */
+/* A word for a missing point. Returns: its end; @at if there is none */
 static const gchar *
 skip_missing (const gchar *at, const gchar *end, gchar separator)
 {
@@ -73,7 +73,7 @@ skip_missing (const gchar *at, const gchar *end, gchar separator)
   return at;
 }
 
-/* Returns: what follows; @at if it is no cell of numbers */
+/* Returns: the end of the cell; @at if it is not a number */
 static const gchar *
 read_value (const gchar *at, const gchar *end, const Header *header, gdouble *z)
 {
@@ -88,8 +88,8 @@ read_value (const gchar *at, const gchar *end, const Header *header, gdouble *z)
   return ends_cell (stop, end, header->separator) ? stop : at;
 }
 
-/* Returns: the next character that is no blank; 0 at the end of the text, and
- * with @error */
+/* Returns: the next character that is not blank; 0 at the end of the text,
+ * and with @error */
 static gchar
 peek (Text *text, GError **error)
 {
@@ -125,7 +125,7 @@ refuse_cell (const Text *text, GError **error)
 
 typedef enum { CELL_VALUE, CELL_LINE_END, CELL_END, CELL_ERROR } Cell;
 
-/* Without columns in the header the end of a line leaves text->due. */
+/* Without columns in the header, the end of a line leaves text->due set. */
 static Cell
 read_cell (Text *text, gdouble *z, GError **error)
 {
@@ -145,7 +145,7 @@ read_cell (Text *text, gdouble *z, GError **error)
   }
   *z = NAN;
   if (c == 0 || c == '\n') {
-    /* else a separator ends the line */
+    /* otherwise a separator ends the line */
     if (text->due && text->cells < text->header->columns) {
       text->due = FALSE;
       return CELL_VALUE;
@@ -172,8 +172,8 @@ read_cell (Text *text, gdouble *z, GError **error)
   return CELL_VALUE;
 }
 
-/* Empty lines do not count. @values: (nullable): for as many as there are
- * columns. Returns: CELL_LINE_END with a line, CELL_END, CELL_ERROR */
+/* Skips empty lines. @values: (nullable): for as many cells as there are
+ * columns. Returns: CELL_LINE_END after a line, CELL_END, CELL_ERROR */
 static Cell
 read_line (Text *text, gdouble *values, GError **error)
 {
@@ -235,7 +235,8 @@ choose_separator (const gchar *at, const gchar *end, Header *header)
                                              : ' ';
 }
 
-/* Cells of the line up to @end. Returns: 0 if it is none of numbers */
+/* Counts the cells of the line up to @end. Returns: 0 if it is not a line of
+ * numbers */
 static guint
 count_cells (const gchar *at, const gchar *end, const Header *header)
 {
@@ -258,7 +259,7 @@ count_cells (const gchar *at, const gchar *end, const Header *header)
   return cell == CELL_END && number ? text.cells + (text.due != 0) : 0;
 }
 
-/* "Width: 10 um" and the like, as Gwyddion writes them */
+/* Parses "Width: 10 um" and the like, as written by Gwyddion */
 static gboolean
 read_comment (const gchar *at, const gchar *end, Header *header, GError **error)
 {
@@ -281,8 +282,8 @@ read_comment (const gchar *at, const gchar *end, Header *header, GError **error)
           value, value + strlen (value), '.', &number);
     metres = surface_unit (g_strstrip (unit));
     if (i < 3 && metres == 0)
-      ok = surface_error (
-          error, "has \"%.20s\" for %s, no length", value, names[i]);
+      ok = surface_error (error, "has \"%.20s\" for %s, which is not a length",
+          value, names[i]);
     else if (i < 2)
       ok = surface_check_spacing (
           names[i], header->size[i] = number * metres, error);
@@ -295,7 +296,7 @@ read_comment (const gchar *at, const gchar *end, Header *header, GError **error)
   return ok;
 }
 
-/* "x [um]; y [um]; z (nm)": the units of three columns */
+/* Parses "x [um]; y [um]; z (nm)": the units of three columns */
 static gboolean
 read_headings (
     const gchar *at, const gchar *end, Header *header, GError **error)
@@ -326,8 +327,8 @@ read_headings (
   return ok;
 }
 
-/* Up to the first line of numbers, which need not be complete in @data. @header
- * has columns if there is one, with @error too.
+/* Parses up to the first line of numbers, which need not be complete in
+ * @data. @header has columns if there is such a line, even with @error.
  * Returns: FALSE with @error */
 static gboolean
 read_header (const guint8 *data, gsize size, Header *header, GError **error)
@@ -352,7 +353,7 @@ read_header (const guint8 *data, gsize size, Header *header, GError **error)
       continue;
     }
     choose_separator (at, stop, header);
-    /* the last cell may be cut off */
+    /* the last cell may be truncated */
     while (stop == end && last > at
            && !ends_cell (last - 1, end, header->separator))
       last--;
@@ -394,8 +395,8 @@ surface_detect_text (const guint8 *data, gsize size)
   return header.columns > 1;
 }
 
-/* Cells of the next line, without one behind its last separator; 0 at the end
- * @open: (out): whether a separator ends it */
+/* Counts the cells of the next line, without an empty one after its last
+ * separator; 0 at the end. @open: (out): whether a separator ends the line */
 static guint
 count_line (Text *text, gboolean *open, GError **error)
 {
@@ -412,8 +413,8 @@ count_line (Text *text, gboolean *open, GError **error)
   return cell == CELL_ERROR ? 0 : text->cells;
 }
 
-/* Of the first line of numbers, however long it is. If a separator ends it, the
- * second line tells whether it has another cell. */
+/* Counts the cells of the first line of numbers, of any length. If a
+ * separator ends it, the second line shows whether another cell follows. */
 static gboolean
 count_columns (Header *header, const SurfaceSource *source, GError **error)
 {
@@ -486,21 +487,21 @@ read_matrix (const Header *header, const SurfaceSource *source, GError **error)
 
 /* --- points -------------------------------------------------------------------- */
 
-/* x or y of all points
- * @step: the least distance of two that follow each other; 0: all are the same
+/* Coordinate x or y of all points
+ * @step: smallest distance between consecutive points; 0: all are equal
  * @sign: of the first step */
 typedef struct {
   gdouble low, high, step;
   gint sign;
 } Axis;
 
-/* @run: points until both coordinates have changed */
+/* @run: number of points until both coordinates have changed */
 typedef struct {
   Axis axes[2];
   guint64 n, run;
 } Extent;
 
-/* How many places along each axis */
+/* Number of grid positions along each axis */
 typedef struct {
   guint64 n[2];
 } Grid;
@@ -551,7 +552,8 @@ measure_points (const Header *header, const SurfaceSource *source,
   return cell == CELL_END;
 }
 
-/* Rows or columns of the same length; %FALSE: it cannot be */
+/* Complete grid: rows or columns of the same length. Returns: %FALSE if
+ * impossible */
 static gboolean
 find_complete_grid (const Extent *extent, gboolean columns, Grid *grid)
 {
@@ -560,7 +562,7 @@ find_complete_grid (const Extent *extent, gboolean columns, Grid *grid)
   return grid->n[0] * grid->n[1] == extent->n;
 }
 
-/* With points left out: as many places as fit between the outermost points */
+/* Grid with gaps: as many positions as fit between the outermost points */
 static gboolean
 find_sparse_grid (const Extent *extent, Grid *grid)
 {
@@ -583,7 +585,8 @@ spacing_of (const Axis *axis, guint64 n)
   return n > 1 ? (axis->high - axis->low) / (gdouble) (n - 1) : 0;
 }
 
-/* The first point is at the top left. Returns: FALSE if it is beside its place */
+/* The first point is at the top left. Returns: FALSE if it is off its grid
+ * position */
 static gboolean
 find_place (const Axis *axis, guint64 n, gdouble value, guint64 *place)
 {
@@ -600,7 +603,7 @@ find_place (const Axis *axis, guint64 n, gdouble value, guint64 *place)
   return TRUE;
 }
 
-/* Returns: FALSE if a point is beside its place, and with @error */
+/* Returns: FALSE if a point is off its grid position, and with @error */
 static gboolean
 place_points (const Header *header, const SurfaceSource *source,
     const Extent *extent, SurfaceImage *image, GError **error)
@@ -624,7 +627,7 @@ place_points (const Header *header, const SurfaceSource *source,
   return ok;
 }
 
-/* Returns: %NULL if the points are no such grid, and with @error */
+/* Returns: %NULL if the points form no such grid, and with @error */
 static SurfaceImage *
 read_grid (const Header *header, const SurfaceSource *source,
     const Extent *extent, const Grid *grid, GError **error)

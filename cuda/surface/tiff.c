@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* TIFF: the first page, one sample a point, a float of 16 to 64 bits or an integer
- * of 8 to 32 bits, in strips or tiles, compressed in whatever way libtiff knows.
- * Heights in metres; spacing from the resolution, where its unit is known. */
+/* TIFF: the first page, one sample a point, a float of 16 to 64 bits or an
+ * integer of 8 to 32 bits, in strips or tiles, with any compression of
+ * libtiff. Heights in metres; spacing from the resolution if its unit is
+ * known. */
 #include "cuda/surface/bytes.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <tiffio.h>
 
-/* The file; what libtiff said first */
+/* A file in memory; the first error text of libtiff */
 typedef struct {
   const SurfaceSource *source; /* when reading */
   SurfaceOut *out;             /* when writing */
@@ -20,7 +21,7 @@ typedef struct {
   gchar *words;
 } Memory;
 
-/* --- libtiff's view of memory ------------------------------------------------ */
+/* --- libtiff's I/O in memory --------------------------------------------- */
 
 static guint64
 get_size (const Memory *m)
@@ -101,7 +102,7 @@ keep_words (TIFF *tiff, void *user, const char *module, const char *format,
   return 1;
 }
 
-/* Warnings, of unknown tags above all, are no news. */
+/* Ignores warnings, mostly of unknown tags. */
 static int
 keep_silent (TIFF *tiff, void *user, const char *module, const char *format,
     va_list args)
@@ -139,7 +140,7 @@ fail (Memory *m, const gchar *what, GError **error)
 
 typedef struct {
   guint32 width, height;
-  guint32 across, down; /* of a tile or strip */
+  guint32 across, down; /* of a tile or strip, points */
   gboolean tiled;
   SurfaceSample type;
 } Layout;
@@ -194,7 +195,7 @@ read_layout (TIFF *tiff, guint64 size, Layout *layout, GError **error)
 
   if (!TIFFGetField (tiff, TIFFTAG_IMAGEWIDTH, &layout->width)
       || !TIFFGetField (tiff, TIFFTAG_IMAGELENGTH, &layout->height))
-    return surface_error (error, "does not say its size");
+    return surface_error (error, "does not specify its size");
   if (!surface_check_size (layout->width, layout->height, error)
       || !read_type (tiff, layout, error))
     return FALSE;
@@ -221,8 +222,8 @@ read_layout (TIFF *tiff, guint64 size, Layout *layout, GError **error)
   return TRUE;
 }
 
-/* A tile or strip, as far as it lies in the picture. libtiff gives the samples
- * in the machine's order of bytes. */
+/* Copies the part of a tile or strip inside the picture. libtiff gives
+ * samples in the machine's byte order. */
 static void
 place (SurfaceImage *image, const Layout *layout, const guint8 *from, guint32 x,
     guint32 y)
@@ -298,7 +299,7 @@ read_date (TIFF *tiff)
   return date;
 }
 
-/* "unit=micron" of ImageJ, whose resolution has no unit of TIFF's */
+/* Parses ImageJ's "unit=micron", whose resolution has no TIFF unit */
 static gdouble
 read_imagej_unit (TIFF *tiff)
 {
@@ -321,7 +322,7 @@ read_imagej_unit (TIFF *tiff)
   return metres;
 }
 
-/* Stays 0, unknown, without a resolution and its unit */
+/* Spacing; 0, unknown, without a resolution and its unit */
 static void
 read_spacing (TIFF *tiff, SurfaceImage *about)
 {
@@ -329,7 +330,7 @@ read_spacing (TIFF *tiff, SurfaceImage *about)
   gfloat x = 0, y = 0;
   gdouble metres = 0, dx, dy;
 
-  /* without the tag inches are meant, but programs that know nothing leave it out */
+  /* the default is inches, but programs without a unit omit the tag */
   TIFFGetField (tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
   TIFFGetField (tiff, TIFFTAG_XRESOLUTION, &x);
   TIFFGetField (tiff, TIFFTAG_YRESOLUTION, &y);
@@ -369,8 +370,8 @@ read_page (TIFF *tiff, Memory *m, GError **error)
   return image;
 }
 
-/* Whether the strips hold nothing but the samples, one after the other.
- * @at: (out): where they begin */
+/* Whether the strips contain only the samples, contiguously. @at: (out):
+ * their byte position */
 static gboolean
 is_plain (TIFF *tiff, const Layout *layout, guint64 *at)
 {
@@ -492,7 +493,7 @@ write_rows (TIFF *tiff, const SurfaceImage *image)
   gdouble *row = g_malloc (size);
   gboolean ok = TRUE;
 
-  /* a copy: libtiff may swap bytes in place */
+  /* a copy, because libtiff may swap bytes in place */
   for (guint y = 0; ok && y < image->height; y++) {
     memcpy (row, image->z + (gsize) y * image->width, size);
     ok = TIFFWriteScanline (tiff, row, y, 0) >= 0;

@@ -31,7 +31,7 @@ surface_words_tell (const SurfaceWords *words)
   return words->next - (guint64) (behind - words->at);
 }
 
-/* Where the last word of @text that is whole ends */
+/* End of the last complete word of @text */
 static const gchar *
 find_end (const gchar *text, gsize n)
 {
@@ -44,7 +44,7 @@ find_end (const gchar *text, gsize n)
   return NULL;
 }
 
-/* The part of a word that the last window left begins the next one. */
+/* The rest of the last window's last word begins the next window. */
 static gboolean
 fill_buffer (SurfaceWords *words, GError **error)
 {

@@ -2,7 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A text file of any length, window by window: memory for one. */
+/* Reads a text file of any length window by window, with memory for one
+ * window. */
 #pragma once
 
 #include "cuda/surface/bytes.h"
@@ -11,8 +12,9 @@ G_BEGIN_DECLS
 
 /**
  * SurfaceWords:
- * @at, @end: what is left of the window. It ends where a word ends: behind a line,
- *   else a blank or ';', else a ','; or with the text
+ * @at, @end: the rest of the window. It ends after a complete word: after a
+ *   line, otherwise after a blank or ';', otherwise after ','; or with the
+ *   text
  */
 typedef struct {
   const gchar *at, *end;
@@ -20,18 +22,18 @@ typedef struct {
   /* private */
   const SurfaceSource *source;
   gchar *buffer;  /* (nullable): of a file */
-  gsize n_buffer; /* bytes in it */
-  guint64 next;   /* byte of the text behind the window, or the buffer */
+  gsize n_buffer; /* bytes in the buffer */
+  guint64 next;   /* byte position after the window, or after the buffer */
 } SurfaceWords;
 
-/* From byte @first of @source on; the window is empty. */
+/* Starts at byte @first of @source with an empty window. */
 void surface_words_init (
     SurfaceWords *words, const SurfaceSource *source, guint64 first);
 void surface_words_clear (SurfaceWords *words);
-/* The next window, when the last one is used up.
- * Returns: FALSE at the end of the text, and with @error */
+/* Loads the next window after the last one is used up. Returns: FALSE at the
+ * end of the text, and with @error */
 gboolean surface_words_more (SurfaceWords *words, GError **error);
-/* The byte of the text that is at words->at */
+/* Byte position in the text of words->at */
 guint64 surface_words_tell (const SurfaceWords *words);
 
 G_END_DECLS

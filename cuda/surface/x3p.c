@@ -2,17 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* X3P, ISO 25178-72 (ISO 5436-2): a zip with main.xml, which describes a matrix
- * of points, the points' heights as binary data, and, where heights cannot say
- * that they are missing, a bit for each point, lowest bit first, 1 where there is
- * one. Metres. MD5 checksums guard all three: those of heights and bits have to be
- * right if they are there; that of main.xml, which people edit, is only warned of.
+/* X3P, ISO 25178-72 (ISO 5436-2): a zip archive with main.xml, which
+ * describes a matrix of points, the heights as binary data and, if the
+ * heights' type has no value for missing points, one bit for each point,
+ * lowest bit first, 1 for valid points. Metres. MD5 checksums protect all
+ * three: those of heights and bits have to match if they are present; for
+ * main.xml, which people edit, a mismatch is only a warning.
  *
- * z, and x and y of points at positions of their own (axes of type A), are
+ * z, and x and y of points with explicit positions (axes of type A), are
  * samples of the types I (int16), L (int32), F and D (float32 and float64),
- * little-endian, or numbers in main.xml (DataList): metres are the sample times its
- * axis' Increment plus its Offset. Points with positions are read if these form a
- * grid. */
+ * little-endian, or numbers in main.xml (DataList): metres are the sample
+ * times its axis' Increment plus its Offset. Points with positions are
+ * supported if these form a grid. */
 #include "cuda/surface/x3p.h"
 
 #include <math.h>
@@ -36,11 +37,11 @@ typedef struct {
   gdouble values[3];
 } Datum;
 
-/* Texts of elements by their path below the root, without namespaces, and the
+/* Texts of elements by path below the root, without namespaces, and the
  * points of a DataList */
 typedef struct {
   GPtrArray *path;
-  guint beyond; /* elements that are too deep */
+  guint beyond; /* elements that are nested too deeply */
   GHashTable *texts;
   gchar *root;
   Datum *data;
@@ -74,7 +75,7 @@ add_datum (Document *document, GError **error)
     data = g_try_realloc (data, room * sizeof (Datum));
     if (!data) {
       g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-          "There is no memory for the points of main.xml");
+          "Not enough memory for the points of main.xml");
       return;
     }
     document->data = data;
@@ -137,7 +138,7 @@ end_element (GMarkupParseContext *context, const gchar *name, gpointer user,
     g_ptr_array_set_size (document->path, document->path->len - 1);
 }
 
-/* The first of several elements of one path counts. */
+/* Of several elements with the same path the first one counts. */
 static void
 take_text (GMarkupParseContext *context, const gchar *text, gsize size,
     gpointer user, GError **error)
@@ -204,11 +205,11 @@ document_parse (
     g_propagate_error (error, g_steal_pointer (&problem));
   else if (!ok)
     surface_error (
-        error, "has a main.xml that is no XML: %s", problem->message);
+        error, "has a main.xml that is not valid XML: %s", problem->message);
   else if (g_strcmp0 (document->root, "ISO5436_2")
            && g_strcmp0 (document->root, "ISO5436"))
     ok = surface_error (error,
-        "has a main.xml of the element \"%s\"; ISO5436_2 is expected",
+        "has a main.xml with the root element \"%s\"; ISO5436_2 is expected",
         document->root ? document->root : "");
   g_clear_error (&problem);
   return ok;
@@ -249,7 +250,7 @@ get_count (
 
 /* --- axes and sizes ------------------------------------------------------------ */
 
-/* @listed: every point has a sample of it; else positions are its index times
+/* @listed: every point has a sample; otherwise positions are the index times
  *   @increment */
 typedef struct {
   gboolean listed;
@@ -259,9 +260,9 @@ typedef struct {
 
 /**
  * Matrix:
- * @list: of points in no order
+ * @list: points in no order
  * @positions: x or y are listed
- * @width, @height: of a list: its points, 1
+ * @width, @height: for a list: number of points, 1
  * @point_size: bytes of a point
  */
 typedef struct {
@@ -378,7 +379,7 @@ read_matrix (Document *document, Matrix *matrix, GError **error)
 
 /* --- the zip ------------------------------------------------------------------ */
 
-/* @prefix: of the folder that main.xml lies in; empty or with a slash */
+/* @prefix: folder that contains main.xml; empty or with a slash */
 typedef struct {
   zip_t *zip;
   gchar *prefix;
@@ -421,7 +422,7 @@ open_zip (const SurfaceSource *source, GError **error)
   return zip;
 }
 
-/* Some programs pack the folder instead of what lies in it. */
+/* Some programs archive the folder instead of its contents. */
 static gboolean
 find_main (Archive *archive, GError **error)
 {
@@ -448,8 +449,7 @@ check_entry (
       ZIP_STAT_INDEX | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
 
   if ((st->valid & needed) != needed)
-    return surface_error (
-        error, "does not say the size of %s, which lies in it", link);
+    return surface_error (error, "does not specify the size of %s", link);
   if (st->size > most)
     return surface_error (error,
         "has %" G_GUINT64_FORMAT " bytes of %s; at most %" G_GUINT64_FORMAT
@@ -463,7 +463,7 @@ check_entry (
   return TRUE;
 }
 
-/* @link: as main.xml has it */
+/* @link: as written in main.xml */
 static gboolean
 find_entry (Archive *archive, const gchar *link, guint64 most, zip_stat_t *st,
     GError **error)
@@ -474,11 +474,12 @@ find_entry (Archive *archive, const gchar *link, guint64 most, zip_stat_t *st,
 
   g_free (name);
   if (!there)
-    return surface_error (error, "has no %.80s, which it speaks of", link);
+    return surface_error (
+        error, "has no %.80s, although main.xml names it", link);
   return check_entry (st, link, most, error);
 }
 
-/* @size: all of its bytes, or, with ZIP_FL_COMPRESSED, those in the archive */
+/* @size: all of its bytes, or, with ZIP_FL_COMPRESSED, the compressed bytes */
 static gboolean
 unpack_entry (Archive *archive, const zip_stat_t *st, const gchar *link,
     zip_flags_t flags, guint8 *to, guint64 size, GError **error)
@@ -500,11 +501,11 @@ static gboolean
 refuse_memory (guint64 size, const gchar *link, GError **error)
 {
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "There is no memory for %" G_GUINT64_FORMAT " bytes of %s", size, link);
+      "Not enough memory for %" G_GUINT64_FORMAT " bytes of %s", size, link);
   return FALSE;
 }
 
-/* Returns: (transfer full): its @size bytes and a NUL; %NULL with @error */
+/* Returns: (transfer full): @size bytes and a NUL; %NULL with @error */
 static guint8 *
 read_entry (Archive *archive, const gchar *link, guint64 most, gsize *size,
     GError **error)
@@ -530,7 +531,8 @@ read_entry (Archive *archive, const gchar *link, guint64 most, gsize *size,
 
 /* --- checksums ---------------------------------------------------------------- */
 
-/* @expected: hexadecimal digits, followed by anything but letters and digits */
+/* @expected: hexadecimal digits, followed by anything except letters and
+ *   digits */
 static gboolean
 is_md5 (const gchar *expected, const gchar *md5)
 {
@@ -545,12 +547,13 @@ check_md5 (
 {
   return !expected || is_md5 (expected, md5)
          || surface_error (error,
-             "has a %s of the MD5 checksum %s, and says that it is \"%.32s\"",
+             "has a %s with the MD5 checksum %s instead of \"%.32s\". Copy the "
+             "file again",
              link, md5, expected);
 }
 
-/* Of main.xml, in the file that Record4 names, if it is there.
- * Returns: (nullable) (transfer full): what is wrong */
+/* Checks main.xml against the file that Record4 names, if present. Returns:
+ * (nullable) (transfer full): the warning */
 static gchar *
 check_main (Archive *archive, Document *document, const guint8 *xml, gsize size)
 {
@@ -585,15 +588,15 @@ typedef struct {
   Archive archive;
   Document document;
   Matrix matrix;
-  SurfaceImage *image; /* (nullable): of points that had to be read at once */
+  SurfaceImage *image; /* (nullable): points that had to be read at once */
 } X3p;
 
 /**
- * Unpacking: of heights that are one deflate stream in chunks
+ * Unpacking: heights in one deflate stream of chunks
  * @starts: of the chunks among the packed bytes, and the end of the last one
- * @chunk: bytes of heights in each, but the last one
+ * @chunk: bytes of heights in each chunk except the last
  * @done: (atomic): of each chunk
- * @hashed: chunks whose checksums were added, by who holds @lock
+ * @hashed: chunks whose checksums were added, protected by @lock
  */
 typedef struct {
   guint8 *packed;
@@ -611,8 +614,8 @@ typedef struct {
 
 #if HAVE_LIBDEFLATE
 #define WHOLE_STREAMS TRUE
-/* libdeflate wants a stream that ends: a chunk is followed by an empty block.
- * @last: it ends. @room: for the packed bytes and that block */
+/* libdeflate needs a complete stream: an empty final block is appended to
+ * the chunk. @last: it has one. @room: for the packed bytes and that block */
 static gboolean
 inflate_chunk (const guint8 *from, gsize n, gboolean last, guint8 *room,
     guint8 *to, gsize size)
@@ -633,7 +636,7 @@ inflate_chunk (const guint8 *from, gsize n, gboolean last, guint8 *room,
   return ok;
 }
 #else
-#define WHOLE_STREAMS FALSE /* libzip can do as well */
+#define WHOLE_STREAMS FALSE /* libzip is as fast */
 static gboolean
 inflate_chunk (const guint8 *from, gsize n, gboolean last, guint8 *room,
     guint8 *to, gsize size)
@@ -657,7 +660,7 @@ chunk_size (const Unpacking *unpacking, guint index)
   return MIN (unpacking->size - index * unpacking->chunk, unpacking->chunk);
 }
 
-/* Checksums of chunks in their order, unless another thread is at it */
+/* Adds the checksums of chunks in order, unless another thread is doing so */
 static void
 hash_chunks (Unpacking *u)
 {
@@ -698,7 +701,7 @@ unpack_chunks (guint first, guint count, gpointer user_data)
   g_free (room);
 }
 
-/* Those that the archive lists, else a single one */
+/* The chunks listed in the archive, otherwise a single one */
 static gboolean
 find_chunks (Archive *archive, const zip_stat_t *st, Unpacking *u)
 {
@@ -753,7 +756,7 @@ unpack_stream (Archive *archive, const zip_stat_t *st, const gchar *link,
   return ok;
 }
 
-/* As they are in the file, all of them */
+/* Reads all heights unconverted */
 static gboolean
 unpack_points (X3p *x3p, CvisPool *pool, guint8 *to, GError **error)
 {
@@ -791,8 +794,8 @@ unpack_points (X3p *x3p, CvisPool *pool, guint8 *to, GError **error)
   return ok;
 }
 
-/* Points without a bit are missing. @z: of the first one
- * @stride: numbers from one to the next */
+/* Marks points without a bit as missing. @z: of the first one. @stride:
+ * numbers from one to the next */
 static gboolean
 apply_mask (X3p *x3p, gdouble *z, gsize stride, GError **error)
 {
@@ -821,7 +824,7 @@ apply_mask (X3p *x3p, gdouble *z, gsize stride, GError **error)
   return ok;
 }
 
-/* All points of the heights' file, which are to be freed */
+/* All points of the heights' file; the caller frees them */
 static guint8 *
 load_points (X3p *x3p, CvisPool *pool, GError **error)
 {
@@ -845,7 +848,7 @@ init_layout (const X3p *x3p, SurfaceLayout *layout)
   layout->offset = z->offset;
 }
 
-/* Heights with a mask, in metres */
+/* Heights with the mask applied, in metres */
 static gboolean
 unpack_masked (X3p *x3p, CvisPool *pool, gdouble *z, GError **error)
 {
@@ -882,15 +885,15 @@ x3p_unpack (SurfacePacked *packed, CvisPool *pool, guint8 *to, GError **error)
 
 /* --- points with positions, or in main.xml --------------------------------------- */
 
-/* A point's sample of an axis in metres */
+/* Sample of a point on an axis, in metres */
 static gdouble
 metres (const Axis *axis, gdouble value)
 {
   return value * axis->increment + axis->offset;
 }
 
-/* @x, @y: as they follow from the order. Those of axes that are not listed may be
- * there all the same, as indices. */
+/* @x, @y: as they follow from the order. Values of axes that are not listed
+ *   may be present as indices. */
 static gboolean
 read_datum (X3p *x3p, gsize i, SurfacePoint *point, GError **error)
 {
@@ -958,7 +961,7 @@ read_data_link (X3p *x3p, SurfacePoint *points, gsize n, GError **error)
                  sizeof (SurfacePoint) / sizeof (gdouble), error));
 }
 
-/* Points whose places follow from their order */
+/* Points whose positions follow from their order */
 static SurfaceImage *
 order_points (X3p *x3p, const SurfacePoint *points, gsize n, GError **error)
 {

@@ -2,10 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The reader and the writer of X3P files share the list of chunks of compressed
- * heights, which do not depend on each other. An extra field of the zip's directory with
- * the ID below lists them: bytes of heights in a chunk (the last one may have
- * fewer), then the compressed bytes of each chunk, all as uint32. */
+/* Shared by the reader and the writer of X3P files: the list of
+ * independently compressed chunks of heights. An extra field of the zip
+ * directory with the ID below has the bytes of heights in a chunk (the last
+ * one may have fewer), then the compressed bytes of each chunk, all as
+ * uint32. */
 #pragma once
 
 #include "cuda/surface/heights.h"

@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* X3P files: main.xml, the heights, the MD5 checksum of main.xml, and the zip
- * archive around them.
+/* Writes X3P files: main.xml, the heights, the MD5 checksum of main.xml, in
+ * a zip archive.
  *
- * Threads compress the heights in chunks. A chunk refers to no byte of another
- * one and ends at a byte (zlib's full flush), so that the chunks, one behind the
- * other, are one deflate stream, and the reader can unpack them in threads, too.
- * The MD5 checksum is computed beside them. */
+ * Threads compress the heights in chunks. A chunk refers to no byte of
+ * another one and ends at a byte boundary (zlib's full flush), so the
+ * concatenated chunks form one deflate stream, and the reader can unpack
+ * them in threads, too. The MD5 checksum is computed in parallel. */
 #include "cuda/surface/x3p.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@
 #define POINTS "bindata/data.bin"
 #define CHECKSUMS "md5checksum.hex"
 #define CHUNK_SIZE (512 << 10)
-#define CHUNK_ROOM (CHUNK_SIZE + CHUNK_SIZE / 8) /* if it does not compress */
+#define CHUNK_ROOM (CHUNK_SIZE + CHUNK_SIZE / 8) /* for incompressible chunks */
 #define BATCH 16                                 /* chunks in memory */
 #define MAX_FIELD 65531                          /* bytes of an extra field */
-#define ZIP64_SIZE 0xf0000000 /* packed bytes may be more than heights */
+#define ZIP64_SIZE 0xf0000000 /* largest size of heights without ZIP64 */
 
 typedef struct {
   z_stream deflate;
@@ -33,12 +33,12 @@ typedef struct {
 
 /**
  * Writing:
- * @samples: @n of them, of @size bytes, which become @to_size bytes each
+ * @samples: @n of them, of @size bytes, written with @to_size bytes each
  * @fd: -1: the file goes to @out
  * @end: bytes of the file so far
- * @first: chunk of the current batch
+ * @first: first chunk of the current batch
  * @crc, @sizes: of the chunks before it
- * @number: (atomic): errno of what failed, 0
+ * @number: (atomic): errno of the first failure, or 0
  */
 typedef struct {
   const SurfaceKernels *kernels;
@@ -59,7 +59,7 @@ typedef struct {
 
 /* --- bytes -------------------------------------------------------------------- */
 
-/* Makes room for @n bytes behind the others. Returns: where */
+/* Appends room for @n bytes. Returns: their position */
 static guint64
 add_room (Writing *writing, gsize n)
 {
@@ -119,7 +119,8 @@ deflate_block (Chunk *chunk, void *block, gsize size, int flush)
   g_assert (chunk->deflate.avail_in == 0 && chunk->deflate.avail_out > 0);
 }
 
-/* Writes what the chunk holds of the last batch, and fills it again. */
+/* Writes the chunk's data of the last batch, and compresses new data into
+ * it. */
 static void
 fill_chunk (Writing *writing, gsize index)
 {
@@ -203,8 +204,8 @@ finish_batch (Writing *writing, gsize count)
 static gboolean
 start_chunks (Writing *writing)
 {
-  /* digits of measured heights are noise: looking for what repeats takes long and
-   * saves little */
+  /* digits of measured heights are noise: a search for repetitions takes
+   * long and saves little */
   const int strategy =
       writing->level == 1 ? Z_HUFFMAN_ONLY : Z_DEFAULT_STRATEGY;
   gboolean ok = TRUE;
@@ -244,7 +245,7 @@ write_points (Writing *writing, CvisPool *pool)
 
 /* --- the archive -------------------------------------------------------------- */
 
-/* @field: (nullable): extra field of the directory */
+/* @field: (nullable): extra field in the directory */
 typedef struct {
   const gchar *name;
   guint64 at, size, packed;
@@ -277,7 +278,7 @@ add_64 (GByteArray *to, guint64 value)
   g_byte_array_append (to, (const guint8 *) &v, sizeof (v));
 }
 
-/* The header before the bytes of an entry, or its line of the directory */
+/* The header of an entry, or its record in the directory */
 static void
 add_header (GByteArray *to, const Entry *e, gboolean directory, gboolean zip64)
 {
@@ -291,7 +292,7 @@ add_header (GByteArray *to, const Entry *e, gboolean directory, gboolean zip64)
   add_16 (to, version);
   add_16 (to, 0);
   add_16 (to, e->deflated ? 8 : 0);
-  add_16 (to, 0); /* always of the same time: so is the file */
+  add_16 (to, 0); /* fixed time stamp, for reproducible files */
   add_16 (to, 0x21);
   add_32 (to, e->crc);
   add_32 (to, zip64 ? G_MAXUINT32 : e->packed);
@@ -318,7 +319,7 @@ add_header (GByteArray *to, const Entry *e, gboolean directory, gboolean zip64)
     g_byte_array_append (to, e->field->data, e->field->len);
 }
 
-/* @at: of the directory, whose @size bytes are in @to */
+/* @at: position of the directory, whose @size bytes are in @to */
 static void
 add_end (GByteArray *to, guint64 at, guint n_entries, gboolean zip64)
 {
@@ -418,8 +419,8 @@ make_xml (const SurfaceImage *about, const Writing *writing, const gchar *md5)
 
 /* --- files -------------------------------------------------------------------- */
 
-/* A file of the archive that is not compressed. Its header and bytes are as long
- * as those of @text, and are written again when what they hold is known. */
+/* An uncompressed file of the archive. Header and bytes have the length of
+ * @text, and are written again when the contents are known. */
 static void
 put_text (Writing *writing, Entry *entry, const gchar *text, gboolean zip64)
 {
@@ -447,7 +448,7 @@ write_archive (Writing *writing, const SurfaceImage *about, CvisPool *pool)
   GByteArray *bytes = g_byte_array_new ();
   gchar *xml, *md5, *text;
 
-  /* in the place of the checksum, which is not known yet */
+  /* placeholder for the checksum, which is not known yet */
   xml = make_xml (about, writing, "00000000000000000000000000000000");
   put_text (writing, &entries[0], xml, zip64);
   g_free (xml);
@@ -483,14 +484,14 @@ write_archive (Writing *writing, const SurfaceImage *about, CvisPool *pool)
   g_free (xml);
 }
 
-/* Returns: errno of what failed, 0 */
+/* Returns: errno of the first failure, or 0 */
 static gint
 write_file (Writing *writing, const SurfaceImage *about, SurfaceStream stream,
     gdouble scale, gdouble offset, CvisPool *pool)
 {
   static const SurfaceSample types[] = { SURFACE_SAMPLE_F32, SURFACE_SAMPLE_F64,
     SURFACE_SAMPLE_I32 };
-  /* a sum of a sample and an offset needs more digits */
+  /* the sum of a sample and an offset needs more digits */
   const gboolean single =
       stream == SURFACE_STREAM_F32 && scale == 1.0 && offset == 0.0;
 
@@ -545,7 +546,7 @@ surface_write_x3p (const SurfaceImage *image, SurfaceOut *out, GError **error)
   if (number == 0)
     return TRUE;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "of %u x %u points needs more memory than there is", image->width,
+      "of %u x %u points needs more memory than available", image->width,
       image->height);
   return FALSE;
 }

@@ -123,7 +123,7 @@ test_refused (void)
     { "laser_on=1.2.3", "laser_on: bit \"2.3\" is not" },
     { "laser_on=1,layer=2.3", "layer: \"2.3\" names a bit" },
     { "laser_on=1,t_ns=15", "t_ns: word \"15\" is not one of 0 to 14" },
-    { "laser_on=1,layer=2,layer=3", "layer is there twice" },
+    { "laser_on=1,layer=2,layer=3", "layer occurs twice" },
     { "laser_on=1,x_um=2", "y_um is missing" },
     { "laser_on=1,y_um=2", "x_um is missing" },
     { "layer=1", "laser_on is missing" },

@@ -185,7 +185,7 @@ test_refusals (void)
     const gchar *words, *expected;
   } cases[] = {
     { CVIS_ERROR_FORMAT, "is\ncut off", "The X3P file is cut off" },
-    { CVIS_ERROR_MEMORY, "There is no memory", "There is no memory" },
+    { CVIS_ERROR_MEMORY, "Not enough memory", "Not enough memory" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -1031,7 +1031,7 @@ test_refused_text (void)
     const gchar *text, *words;
   } cases[] = {
     { "", "The file is empty" },
-    { "hello", "is none of X3P, SDF, SUR" },
+    { "hello", "Unknown file format. Supported are X3P, SDF, SUR" },
     { "aISO-1.0", "The SDF file has no line \"*\"" },
     { "aISO-1.0\nNumPoints\n*\n", "no field in line 2" },
     { "aISO-1.0\n*\n", "has no NumPoints" },

@@ -244,7 +244,7 @@ test_plu (void)
   /* what begins with something like a date */
   array = make_plu ();
   put_text (array, 4, "Fob");
-  check_refused (array, "The file is none of");
+  check_refused (array, "Unknown file format");
 }
 
 static void

@@ -315,15 +315,15 @@ test_refused (void)
     { { .link = "<PointDataLink>bindata/data.bin</PointDataLink>"
                 "<MD5ChecksumPointData>00000000000000000000000000000000"
                 "</MD5ChecksumPointData>" },
-        "bindata/data.bin of the MD5 checksum 106c7b42" },
+        "bindata/data.bin with the MD5 checksum 106c7b42" },
     { { .mask = "" }, "0 bytes of bindata/valid.bin for 4 points" },
     { { .mask = "0f",
           .link = "<PointDataLink>bindata/data.bin</PointDataLink>"
                   "<ValidPointsLink>bindata/valid.bin</ValidPointsLink>"
                   "<MD5ChecksumValidPoints>x</MD5ChecksumValidPoints>" },
-        "bindata/valid.bin of the MD5 checksum" },
-    { { .record4 = "<" }, "main.xml that is no XML" },
-    { { .record4 = "\xff" }, "main.xml that is no XML" },
+        "bindata/valid.bin with the MD5 checksum" },
+    { { .record4 = "<" }, "main.xml that is not valid XML" },
+    { { .record4 = "\xff" }, "main.xml that is not valid XML" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
