@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The plugin: registers every element, whatever the machine has, and makes no
- * CUDA call: which backend can be used is found out when an element starts. */
+/* The plugin registers all elements on every machine and makes no CUDA call: an
+ * element finds its backend when it starts. */
 #include "config.h"
 
 #include <gst/gst.h>

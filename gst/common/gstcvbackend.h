@@ -2,9 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The properties every element that computes has: backend, active-backend and
- * cuda-device-id; and the one place that decides between CPU and CUDA and says
- * so. */
+/* The properties backend, active-backend and cuda-device-id of the elements that
+ * compute, and the choice between CPU and CUDA. */
 #pragma once
 
 #include <gst/gst.h>
@@ -18,7 +17,7 @@ GType gst_cv_backend_get_type (void);
 /**
  * GstCvBackend: embedded in an element; guarded by its object lock
  * @wanted, @device_id: the properties
- * @active: what start() decided; AUTO before
+ * @active: the choice of gst_cv_backend_start(); AUTO before
  */
 typedef struct {
   CvisBackend wanted;
@@ -31,17 +30,17 @@ void gst_cv_backend_init (GstCvBackend *backend);
 /* Installs the three properties as @first_id, @first_id + 1, @first_id + 2. */
 void gst_cv_backend_install_properties (GObjectClass *klass, guint first_id);
 
-/* The element's set_property and get_property hand on what they do not know:
+/* For the default case of the element's set_property and get_property.
  * Returns: FALSE if @pspec is none of the three. */
 gboolean gst_cv_backend_set_property (GstCvBackend *backend, GObject *object,
     const GValue *value, GParamSpec *pspec);
 gboolean gst_cv_backend_get_property (
     GstCvBackend *backend, GObject *object, GValue *value, GParamSpec *pspec);
 
-/* Decides, for NULL/READY->PAUSED. If "auto" falls back to the CPU, it says
- * so once (INFO and an element message "cudavision-backend" with the fields
- * backend, device-id and reason); if "cuda" is not available it posts
- * GST_ELEMENT_ERROR (RESOURCE, NOT_FOUND) in CUDA's own words.
+/* Chooses the backend; called from READY to PAUSED. If "auto" falls back to the
+ * CPU, it logs that (INFO) and posts the element message "cudavision-backend" with
+ * the fields backend, device-id and reason; if "cuda" is not available it posts
+ * GST_ELEMENT_ERROR (RESOURCE, NOT_FOUND) with CUDA's error text.
  * @context: (out): a new reference for CUDA, else %NULL
  * Returns: FALSE after posting the error. */
 gboolean gst_cv_backend_start (

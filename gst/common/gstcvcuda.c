@@ -15,8 +15,8 @@
 #endif
 
 /* --- libgstcuda, loaded at run time ------------------------------------------
- * Distributions package it apart from GStreamer's core, and the plugin has to
- * load without it. These are the functions used here. */
+ * Distributions package libgstcuda apart from GStreamer's core, and the plugin
+ * has to load without it. These are the functions used here. */
 
 #if GST_CHECK_VERSION(1, 24, 0)
 #define STREAM_SYMBOLS(symbol)                                                 \
@@ -41,7 +41,7 @@ static struct {
   SYMBOLS (DECLARE)
 } libgstcuda;
 
-/* Returns: static text where it cannot be loaded, else %NULL */
+/* Returns: (nullable): why libgstcuda cannot be loaded, static text */
 static const gchar *
 load_libgstcuda (void)
 {
@@ -84,23 +84,23 @@ load_libgstcuda (void)
 #endif
 
 struct _GstCvCuda {
-  /* guards the two pointers between the streaming thread and queries; never
-   * held while asking the neighbours, who may be asking us */
+  /* guards the two pointers, which the streaming thread and queries use; not
+   * held during a query to a neighbour, which may be querying this element */
   GMutex lock;
   GstCudaContext *context;
   CvisContext *cvis;
 };
 
-/* --- whether --------------------------------------------------------------- */
+/* --- availability ---------------------------------------------------------- */
 
-/* Returns: (transfer full): why not; "" if it is available */
+/* Returns: (transfer full): why memory:CUDAMemory is not available; "" if it is */
 static gpointer
 find_obstacle (gpointer unused)
 {
   guint major, minor, micro, nano;
 
   gst_version (&major, &minor, &micro, &nano);
-  /* an odd minor is what becomes the next even one */
+  /* an odd minor version is the development of the next even one */
   if (major == GST_VERSION_MAJOR
       && (minor + 1) / 2 == (GST_VERSION_MINOR + 1) / 2) {
     const gchar *missing = load_libgstcuda ();
@@ -108,7 +108,7 @@ find_obstacle (gpointer unused)
     return g_strdup (missing ? missing : "");
   }
   return g_strdup_printf ("built for libgstcuda of GStreamer %d.%d, whose ABI "
-                          "%u.%u does not keep: rebuild the plugin",
+                          "differs from that of %u.%u: rebuild the plugin",
       GST_VERSION_MAJOR, GST_VERSION_MINOR, major, minor);
 }
 
@@ -235,8 +235,8 @@ gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
   *changed = FALSE;
   if (memory == NULL) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "the caps promise " GST_CV_CUDA_MEMORY_FEATURE
-        ", but a buffer holds other memory");
+        "the caps have " GST_CV_CUDA_MEMORY_FEATURE
+        ", but a buffer is in other memory");
     return NULL;
   }
   context = memory->context;
@@ -246,7 +246,7 @@ gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
   device = context_device (context);
   if (device_id >= 0 && device != device_id) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "the frames are on CUDA device %d, but cuda-device-id=%d", device,
+        "the frames are on CUDA device %d, but cuda-device-id is %d", device,
         device_id);
     return NULL;
   }
@@ -267,8 +267,8 @@ gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
 
 /* --- memory ---------------------------------------------------------------- */
 
-/* Downstream's pool, if its buffers can be filled by us: of our context, and
- * without a limit, which would block a long buffer list half-way. */
+/* Downstream's pool, if this element can fill its buffers: of the same context,
+ * and without a limit, which would block in the middle of a long buffer list. */
 static GstBufferPool *
 downstream_pool (GstCvCuda *cuda, GstQuery *allocation)
 {
@@ -321,9 +321,9 @@ gst_cv_cuda_pool_new (GstCvCuda *cuda, GstCaps *caps, GstQuery *allocation,
       && gst_buffer_pool_set_active (pool, TRUE))
     return pool;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "no buffers of %dx%d %s on CUDA device %d", GST_VIDEO_INFO_WIDTH (&info),
-      GST_VIDEO_INFO_HEIGHT (&info), GST_VIDEO_INFO_NAME (&info),
-      context_device (cuda->context));
+      "no memory for frames of %dx%d %s on CUDA device %d",
+      GST_VIDEO_INFO_WIDTH (&info), GST_VIDEO_INFO_HEIGHT (&info),
+      GST_VIDEO_INFO_NAME (&info), context_device (cuda->context));
   gst_object_unref (pool);
   return NULL;
 }
@@ -336,7 +336,7 @@ gst_cv_cuda_frame_map (GstVideoFrame *frame, const GstVideoInfo *info,
       frame, info, buffer, (GstMapFlags) (flags | GST_MAP_CUDA));
 }
 
-/* --- order ----------------------------------------------------------------- */
+/* --- order of work --------------------------------------------------------- */
 
 #if GST_CHECK_VERSION(1, 24, 0)
 
@@ -370,9 +370,9 @@ gst_cv_cuda_done (GstBuffer *output, gboolean pending)
 
 #else
 
-/* 1.22 knows no streams: producers and consumers work on the NULL stream. A
- * stream that was not made non-blocking comes after what the NULL stream holds,
- * and has to be waited for. */
+/* GStreamer 1.22 has no streams: producers and consumers work on the NULL stream.
+ * Work on a blocking stream comes after the work on the NULL stream, and has to be
+ * waited for. */
 gpointer
 gst_cv_cuda_stream (GstBuffer *buffer)
 {

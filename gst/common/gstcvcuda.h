@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* memory:CUDAMemory: the one place that knows libgstcuda, whose API is unstable
- * and whose ABI changed between 1.22 and 1.24 under one name. In builds without
- * it the same functions say so.
+ * and whose ABI changed between 1.22 and 1.24 under one name. Builds without it
+ * have the same functions, which report that it is missing.
  *
- * An element keeps one GstCvCuda. Its context is whatever the pipeline shares,
- * and follows that of the memory that arrives: neighbours with another context
- * would copy through system memory. GRAY8 is no format of such memory. */
+ * An element keeps one GstCvCuda. Its context is the one that the pipeline shares,
+ * and is replaced by that of the memory that arrives: neighbours with another
+ * context would copy through system memory. Such memory has no GRAY8. */
 #pragma once
 
 #include <gst/video/video.h>
@@ -20,9 +20,9 @@ G_BEGIN_DECLS
 
 typedef struct _GstCvCuda GstCvCuda;
 
-/* Whether this build and the GStreamer that runs it can do memory:CUDAMemory.
+/* Whether this build and the running GStreamer support memory:CUDAMemory.
  * Makes no CUDA call: for class_init.
- * @why_not: (out) (optional): static text where they cannot */
+ * @why_not: (out) (optional): static text if they do not */
 gboolean gst_cv_cuda_available (const gchar **why_not);
 
 GstCvCuda *gst_cv_cuda_new (void);
@@ -36,26 +36,26 @@ void gst_cv_cuda_set_context (
 gboolean gst_cv_cuda_query_context (
     GstCvCuda *cuda, GstElement *element, GstQuery *query);
 
-/* Finds the pipeline's context on @device_id (-1: any), or makes one. For the
- * time that caps with memory:CUDAMemory arrive.
+/* Finds the pipeline's context on @device_id (-1: any), or makes one. Called when
+ * caps with memory:CUDAMemory arrive.
  * Returns: FALSE after posting GST_ELEMENT_ERROR (RESOURCE, NOT_FOUND). */
 gboolean gst_cv_cuda_start (
     GstCvCuda *cuda, GstElement *element, gint device_id);
-/* Lets go of the context. */
+/* Releases the context. */
 void gst_cv_cuda_stop (GstCvCuda *cuda);
 
-/* Takes over the context of @buffer's memory where it is another one.
+/* Changes to the context of @buffer's memory if that is another one.
  * @changed: (out): objects of the former context have to be made again
  * Returns: (transfer none): the context to compute in, or %NULL with
- * CVIS_ERROR_INVALID if @buffer is no CUDA memory or that of another device
+ * CVIS_ERROR_INVALID if @buffer is not in CUDA memory, or on another device
  * than @device_id */
 CvisContext *gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer,
     gint device_id, gboolean *changed, GError **error);
 
 /* An active pool of CUDA buffers of @caps in the context, without an upper
- * limit: downstream's out of the @allocation query where it fits, else an own
- * one. Its buffers are on downstream's stream, else on that of @like.
- * Returns: %NULL with CVIS_ERROR_MEMORY if there is no room on the device */
+ * limit: downstream's from the @allocation query if it fits, else a new one. Its
+ * buffers are on downstream's stream, else on that of @like.
+ * Returns: %NULL with CVIS_ERROR_MEMORY if the device is out of memory */
 GstBufferPool *gst_cv_cuda_pool_new (GstCvCuda *cuda, GstCaps *caps,
     GstQuery *allocation, GstBuffer *like, GError **error);
 
@@ -71,12 +71,12 @@ gboolean gst_cv_cuda_frame_map (GstVideoFrame *frame, const GstVideoInfo *info,
  *   ... wait for stream ...
  * gst_cv_cuda_done (output, ordered); */
 
-/* The CUstream that @buffer is tied to; %NULL if to none (always in 1.22). */
+/* The CUstream of @buffer; %NULL without one (always in GStreamer 1.22). */
 gpointer gst_cv_cuda_stream (GstBuffer *buffer);
-/* Makes work that is enqueued on @stream from now on come after what fills
+/* Orders work that is enqueued on @stream from now on after the work that fills
  * @input.
- * Returns: TRUE if whoever uses @input next is ordered after that work too;
- * else the work has to be waited for before @input is let go. */
+ * Returns: TRUE if later users of @input are ordered after that work too; else
+ * wait for the work before @input is released. */
 gboolean gst_cv_cuda_order (GstBuffer *input, gpointer stream);
 /* Notes in @output whether the work that fills it may still be @pending. */
 void gst_cv_cuda_done (GstBuffer *output, gboolean pending);

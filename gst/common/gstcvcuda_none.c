@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Builds without libgstcuda: caps with memory:CUDAMemory are never offered, so
- * nothing but the first function and those for every element is reached. */
+ * only the first function and those that every element calls are reached. */
 #include "gstcvcuda.h"
 
 gboolean

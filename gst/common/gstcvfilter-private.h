@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The insides of GstCvFilter, for its files:
+/* Private parts of GstCvFilter, for its files:
  * gstcvfilter.c         the class: properties, states, queries
  * gstcvfilterthreads.c  upstream's thread, the source pad's task, activation
  * gstcvfilterlate.c     frames that leave late
@@ -14,32 +14,31 @@
 
 G_BEGIN_DECLS
 
-/* How far frames leave behind the time at which sinks are to show them. */
+/* How much later frames leave than the time at which sinks are to show them. */
 typedef struct {
   /* under the object lock */
-  gboolean live;           /* upstream, as it answered last */
-  GstClockTime answered;   /* to the last LATENCY query */
-  GstClockTime configured; /* by the last LATENCY event */
+  gboolean live;           /* whether upstream is, by its last answer */
+  GstClockTime answered;   /* latency of the last answer to a LATENCY query */
+  GstClockTime configured; /* latency of the last LATENCY event */
   GstClockTime extra;      /* added to the class's latency */
 
-  /* of the source pad's task: since @begin */
+  /* of the source pad's task; counted since @begin */
   GstClockTime begin;
   guint64 frames, late;
-  GstClockTime least; /* lateness of those that were late */
-  gboolean behind;    /* most were late the last time */
+  GstClockTime least; /* least lateness of those that were late */
+  gboolean behind;    /* most were late when last judged */
 
-  guint64 total; /* under the stats lock: frames that were late */
+  guint64 total; /* of late frames; under the stats lock */
 } GstCvLateness;
 
 struct _GstCvFilterPrivate {
   /* see rule 1 */
   GMutex lock;
-  gboolean active; /* the source pad is */
+  gboolean active; /* whether the source pad is */
 
   /* of upstream's thread */
-  gboolean
-      streaming;    /* a stream has begun: before the next one it is drained */
-  GstCaps *refused; /* with an error, which is not posted again for them */
+  gboolean streaming; /* a stream has begun; it is drained before the next */
+  GstCaps *refused;   /* an error was posted for them, once */
 
   /* of the source pad's task */
   GstFlowReturn src_flow;
@@ -48,7 +47,7 @@ struct _GstCvFilterPrivate {
 
   /* under the object lock */
   GstPad **request_pads; /* by kind; NULL: not requested */
-  GstEvent *eos;         /* was pushed, and no stream has begun since */
+  GstEvent *eos;         /* pushed, and no stream has begun since */
 };
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cv_filter_debug);
@@ -71,18 +70,18 @@ void gst_cv_filter_note_leaving (GstCvFilter *filter, GstMiniObject *object);
 
 /* --- gstcvfilterpads.c ------------------------------------------------------- */
 
-/* From now on the request pads lack @lacks before their next buffer. */
+/* The events @lacks are pushed on each request pad before its next buffer. */
 void gst_cv_filter_note_lacks (GstCvFilter *filter, GstCvLacks lacks);
-/* Pushes @event on all request pads, out of turn. */
+/* Pushes @event on all request pads at once, past their queues. */
 void gst_cv_filter_push_now (GstCvFilter *filter, GstEvent *event);
-/* All waits for room end. @event: (nullable) (transfer none): a FLUSH_START */
+/* Ends all waits for room. @event: (nullable) (transfer none): a FLUSH_START */
 void gst_cv_filter_flush_request_pads (GstCvFilter *filter, GstEvent *event);
 /* Empties their queues and restarts them. @event: (nullable) (transfer
  * none): a FLUSH_STOP */
 void gst_cv_filter_unflush_request_pads (GstCvFilter *filter, GstEvent *event);
 
-/* A request pad that was linked once EOS had passed gets it too: the first has
- * the source pad's task, if EOS has passed, call the second. */
+/* A request pad that is linked after EOS gets EOS too: if EOS has passed, the
+ * first function makes the source pad's task call the second. */
 void gst_cv_filter_ask_for_eos (GstCvFilter *filter);
 void gst_cv_filter_repeat_eos (GstCvFilter *filter);
 /* @eos: (nullable) (transfer none) */

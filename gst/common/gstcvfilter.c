@@ -196,8 +196,7 @@ pad_query (GstPad *pad, GstObject *parent, GstQuery *query)
 
 /* --- properties -------------------------------------------------------------- */
 
-/* The setting of @id, with the struct that it is a field of; %NULL if it is no
- * setting. */
+/* The setting of @id and the struct that holds it; %NULL if @id is no setting. */
 static const GstCvSetting *
 find_setting (GstCvFilter *filter, guint id, gpointer *values)
 {
@@ -352,8 +351,8 @@ gst_cv_filter_class_init (GstCvFilterClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
-  GST_DEBUG_CATEGORY_INIT (
-      gst_cv_filter_debug, "cvfilter", 0, "base class of what computes");
+  GST_DEBUG_CATEGORY_INIT (gst_cv_filter_debug, "cvfilter", 0,
+      "base class of the elements that compute");
   object_class->set_property = gst_cv_filter_set_property;
   object_class->get_property = gst_cv_filter_get_property;
   object_class->constructed = gst_cv_filter_constructed;

@@ -6,12 +6,12 @@
  * pad, one source pad and any number of request source pads, and everything that
  * such elements have in common: threads, queue, states, flushing, draining,
  * events, queries, latency, and the properties "backend", "active-backend",
- * "cuda-device-id" and "stats". A subclass says what a frame is, submits it to
- * its engine and pushes the result.
+ * "cuda-device-id" and "stats". A subclass submits frames to its engine and pushes
+ * the results.
  *
- * A frame on its way is an item: a struct of the subclass with all that is needed
- * for it. Their number is fixed, so that the element waits for a spare one
- * (gst_cv_queue_take()) when so many are in flight.
+ * A frame in flight is an item: a struct of the subclass with everything needed
+ * for it. The number of items is fixed: when all are in flight, the element waits
+ * for a spare one (gst_cv_queue_take()).
  *
  *   upstream's thread            the source pad's task
  *   submit(): take an item,      complete(): wait for the engine, give the item
@@ -20,10 +20,10 @@
  *
  * Events wait in the same queue, so that they keep their place among the frames.
  *
- * Threads, and what each of them holds:
- * - upstream's has the stream lock of the sink pad. It may wait for the other:
+ * Threads, and the locks that each of them holds:
+ * - upstream's thread: the stream lock of the sink pad. It may wait for the task:
  *   gst_cv_queue_take(), gst_cv_queue_wait_idle().
- * - the source pad's task has the stream lock of the source pad, and waits for
+ * - the source pad's task: the stream lock of the source pad. It waits for
  *   upstream's thread only in gst_cv_queue_pop(). It may wait for room in the
  *   queue of a request pad, which that pad's own task makes.
  * - FLUSH_START comes from any thread, with no lock; FLUSH_STOP with the stream
@@ -32,24 +32,24 @@
  *
  * Rules:
  * 1. "The flow is OK and the task runs" is one step, under a lock of its own, and
- *    only while the source pad is active: who wants the task again, for
- *    RECONFIGURE or FLUSH_STOP, cannot start it on a pad that has been shut down
+ *    only while the source pad is active: a thread that starts the task again
+ *    (RECONFIGURE, FLUSH_STOP) cannot start it on a pad that has been shut down
  *    in the meantime. Nothing waits under this lock; inside it only the queue's
  *    lock and the object lock of the source pad are taken.
- * 2. The task ends itself in this order: it pauses, and then the flow changes.
- *    Who finds the flow changed may start it again at once.
- * 3. Who stops the task changes the flow first, that of the request pads too,
- *    which ends every wait of both threads, and then waits for the task; never
- *    with an object lock. FLUSH_START leaves it at the flow: with no lock to keep
- *    the element from being stopped and started meanwhile, it might wait for a
- *    task that has every reason to run. FLUSH_STOP waits; no state change passes
- *    it.
- * 4. Frames in flight are discarded only while the task does not run and
- *    upstream's thread is not at work: by FLUSH_STOP, which has made sure of
- *    both, and after both pads have been deactivated (PAUSED to READY).
- * 5. A thread's own data needs no lock there; the other may touch it while
- *    that one is idle: upstream's after gst_cv_queue_wait_idle(), until it pushes
- *    the next item, event or mark. */
+ * 2. The task ends itself in this order: it pauses, and then changes the flow. A
+ *    thread that finds the flow changed may start the task again at once.
+ * 3. A thread that stops the task first changes the flow, that of the request pads
+ *    too, which ends every wait of both threads, and then waits for the task, with
+ *    no object lock held. FLUSH_START only changes the flow: no lock keeps the
+ *    element from being stopped and started meanwhile, so that it could wait for
+ *    a task that has been started again. FLUSH_STOP waits: state changes wait for
+ *    its stream lock.
+ * 4. Frames in flight are discarded only while neither the task nor upstream's
+ *    thread runs: by FLUSH_STOP, which ensures both, and after both pads have been
+ *    deactivated (PAUSED to READY).
+ * 5. A thread uses its own data without a lock. Upstream's thread may use those of
+ *    the task while the task is idle: after gst_cv_queue_wait_idle(), until it
+ *    pushes the next item, event or mark. */
 #pragma once
 
 #include "gstcvbackend.h"
@@ -81,15 +81,15 @@ typedef struct _GstCvFilterPrivate GstCvFilterPrivate;
  * GstCvFilter:
  * @sinkpad, @srcpad: made of the class's templates "sink" and "src"
  * @backend: under the object lock
- * @context: what is computed in; %NULL: on the CPU, or not decided yet. It
- *   belongs to upstream's thread
- * @cuda: of frames in memory:CUDAMemory; %NULL if the class has not @cuda_memory
+ * @context: the CUDA context to compute in; %NULL: the CPU, or not chosen yet. Of
+ *   upstream's thread
+ * @cuda: for frames in memory:CUDAMemory; %NULL if the class does not set
+ *   @cuda_memory
  * @queue: between the two threads, with the spare items
- * @latency: by default "latency" items at the frames' distance; see
- *   @get_latency
+ * @latency: latency by the frames in flight, the default of @get_latency
  * @negotiated: the last caps were accepted; of upstream's thread
- * @segment: of what leaves; of the source pad's task
- * @stats_lock: for what @get_stats reads
+ * @segment: segment of the output; of the source pad's task
+ * @stats_lock: guards the data that @get_stats reads
  */
 struct _GstCvFilter {
   GstElement parent;
@@ -108,52 +108,53 @@ struct _GstCvFilter {
 };
 
 /**
- * GstCvFilterClass: those marked (required) have to be there.
+ * GstCvFilterClass: a subclass sets at least those marked (required).
  * @free_item: (required): frees an item
- * @own_caps: the source pad's caps are pushed by the subclass, into the queue;
- *   else those of the sink pad are passed on
+ * @own_caps: the subclass pushes the source pad's caps into the queue; else those
+ *   of the sink pad are passed on
  * @cuda_memory: frames may lie in memory:CUDAMemory: the element shares CUDA
  *   contexts with the pipeline
- * @takes_lists: @submit takes buffer lists too; else they come as single buffers
+ * @takes_lists: @submit accepts buffer lists; else their buffers come singly
  *
  * States:
- * @start: READY to PAUSED, before any thread runs: takes over the settings, and
- *   decides on the backend (gst_cv_filter_start_backend()) if it is not left to
- *   the caps. Returns FALSE after posting an error; @stop is called then too.
+ * @start: READY to PAUSED, before any thread runs: copies the settings, and
+ *   chooses the backend (gst_cv_filter_start_backend()) unless that waits for the
+ *   caps. Returns FALSE after posting an error; @stop is called then too.
  * @stop: PAUSED to READY, after @flush: frees what @start and @set_caps made
  *
  * Upstream's thread:
- * @set_caps: (required): adopts caps, once what was before has left where that
- *   matters (gst_cv_filter_drain()). Returns GST_FLOW_NOT_NEGOTIATED after
- *   posting an error: the same caps are then refused without another one.
- * @sink_event: before a serialized event other than CAPS is queued. Returns
- *   another flow than OK if it cannot be.
+ * @set_caps: (required): adopts caps; drains first (gst_cv_filter_drain()) if they
+ *   change what frames in flight need. Returns GST_FLOW_NOT_NEGOTIATED after
+ *   posting an error: the same caps are then refused without another error.
+ * @sink_event: called before a serialized event other than CAPS is queued. A flow
+ *   other than OK refuses the event.
  * @submit: (required): takes a buffer (or list): takes an item, submits it to the
  *   engine and pushes it into the queue
- * @finish: has completed what waits for frames to come, as there are none for
- *   now. Called by gst_cv_filter_drain().
+ * @finish: submits frames that wait for later ones, as none come for now. Called
+ *   by gst_cv_filter_drain().
  *
  * The source pad's task:
- * @complete: (required): an item of the queue is next. It stays in flight until
- *   it is given back to the queue. Any other flow than OK ends the task.
- * @mark: a mark of the queue is next
- * @deadline: the deadline of the queue has passed
- * @src_event: takes an event in its turn. Default: gst_cv_filter_push_event()
- * @get_request_caps: the caps of the request pad of @kind; %NULL if they cannot
- *   be known
+ * @complete: (required): completes the next item of the queue. It stays in flight
+ *   until it is given back to the queue. Any flow other than OK ends the task.
+ * @mark: called at a mark in the queue
+ * @deadline: called when the deadline of the queue has passed
+ * @src_event: takes the next event of the queue. Default:
+ *   gst_cv_filter_push_event()
+ * @get_request_caps: the caps of the request pad of @kind; %NULL if they are not
+ *   known
  *
- * No thread at work:
- * @flush: forgets all that is in flight, giving the items back to the queue, and
- *   what is known of the stream; for FLUSH_STOP and before @stop. There may be no
- *   engine.
+ * While no thread runs:
+ * @flush: drops everything in flight, gives the items back to the queue, and
+ *   forgets the state of the stream; for FLUSH_STOP and before @stop. There may be
+ *   no engine.
  *
- * Any thread; CONTEXT and LATENCY queries, too, are answered by the base class, and
- * serialized ones wait for the frames before them:
- * @get_caps: what can be at @pad, given what can be at @other. Default: the same
- * @accept_caps: whether to let @caps in. Default: what the sink pad's template
- *   has and downstream takes
+ * Any thread (the base class also answers CONTEXT and LATENCY queries; serialized
+ * queries wait for the frames before them):
+ * @get_caps: possible caps of @pad, given those of @other. Default: the same
+ * @accept_caps: whether @caps are accepted. Default: those that the sink pad's
+ *   template and downstream accept
  * @propose_allocation: answers an ALLOCATION query. Default: FALSE
- * @get_latency: what the element adds. Default: that of @latency
+ * @get_latency: the latency that the element adds. Default: that of @latency
  * @get_stats: (required): (transfer full): the property "stats", to which the
  *   base class adds "late-frames"; called with @stats_lock held
  */
@@ -201,24 +202,25 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstCvFilter, gst_object_unref)
 
 /* --- for a subclass's class_init ------------------------------------------- */
 
-/* Installs @n properties that are fields of a struct at @offset of the instance,
- * whose defaults are those of @defaults. They are read and written under the
+/* Installs @n properties that are fields of a struct at @offset of the instance;
+ * @defaults has their defaults. They are read and written under the
  * object lock. A class that sets set_property or get_property does so before,
  * and chains up. */
 void gst_cv_filter_class_install_settings (GstCvFilterClass *klass,
     const GstCvSetting *table, guint n, gsize offset, gconstpointer defaults);
-/* Adds @n templates of request pads, one pad each: kinds 0 to @n - 1. They are
- * called src_NAME; one called NAME can be requested instead. */
+/* Adds @n templates of request pads, kinds 0 to @n - 1, with one pad each. The pads
+ * are called src_NAME; the request may also say NAME. */
 void gst_cv_filter_class_add_request_pads (
     GstCvFilterClass *klass, GstStaticPadTemplate *templates, guint n);
 
 /* --- for the thread that starts, or upstream's ------------------------------ */
 
-/* Decides on the backend; @context is that of the filter from now on.
+/* Chooses the backend and sets the filter's @context.
  * Returns: FALSE after posting an error */
 gboolean gst_cv_filter_start_backend (GstCvFilter *filter);
 
-/* Waits until all that has come has left. Returns: the queue's flow */
+/* Waits until all frames and events that arrived have left. Returns: the queue's
+ * flow */
 GstFlowReturn gst_cv_filter_drain (GstCvFilter *filter);
 
 /* --- request pads ----------------------------------------------------------- */
@@ -226,27 +228,27 @@ GstFlowReturn gst_cv_filter_drain (GstCvFilter *filter);
 /* The pad of @kind with a reference, or %NULL; for any thread. */
 GstPad *gst_cv_filter_ref_request_pad (GstCvFilter *filter, guint kind);
 gboolean gst_cv_filter_has_request_pad (GstCvFilter *filter, guint kind);
-/* They have to be told their caps before their next buffer. */
+/* Has CAPS pushed on the request pads before their next buffer. */
 void gst_cv_filter_renegotiate_request_pads (GstCvFilter *filter);
 
 /* --- for the source pad's task ------------------------------------------------ */
 
-/* Pushes what the request pad of @kind lacks before a buffer: STREAM_START, CAPS,
- * SEGMENT.
- * Returns: FALSE if it cannot have one: there is no such pad, or no caps */
+/* Pushes the events that the request pad of @kind needs before a buffer:
+ * STREAM_START, CAPS, SEGMENT.
+ * Returns: FALSE if no buffer can be pushed: there is no such pad, or no caps */
 gboolean gst_cv_filter_start_request_pad (GstCvFilter *filter, guint kind);
 /* Takes @object, a buffer or a list: puts it into the pad's queue, waiting for
  * room there; the pad's own task pushes it. */
 void gst_cv_filter_push_request (
     GstCvFilter *filter, guint kind, GstMiniObject *object);
-/* Takes @object and pushes it on the source pad; %NULL: nothing for that pad. */
+/* Takes @object (nullable) and pushes it on the source pad. */
 void gst_cv_filter_push (GstCvFilter *filter, GstMiniObject *object);
-/* Flow of the buffers pushed so far, as far as it is known, for @complete
- * to return: a pad that is not linked, or has seen enough, does not hold up the
- * others. When all have seen enough, the frames that follow are dropped. */
+/* Flow of the buffers pushed so far, as far as it is known, for @complete to
+ * return: a pad that is not linked, or at EOS, does not stop the others. When all
+ * are at EOS, the frames that follow are dropped. */
 GstFlowReturn gst_cv_filter_get_flow (GstCvFilter *filter);
-/* Takes @event and pushes it on the source pad, and on the request pads where it
- * is about their streams too. */
+/* Takes @event and pushes it on the source pad, and on the request pads if it
+ * concerns their streams too. */
 void gst_cv_filter_push_event (GstCvFilter *filter, GstEvent *event);
 
 G_END_DECLS

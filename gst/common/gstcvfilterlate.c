@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* GstCvFilter, frames that leave late: in live pipelines, after the time at which
- * sinks are to show them. Frames are counted; once a second, if most were late,
- * an element message says so and the answer to LATENCY queries grows. */
+/* GstCvFilter, late frames: frames that leave, in live pipelines, after the time at
+ * which sinks are to show them. They are counted; once a second, if most frames
+ * were late, an element message is posted and the reported latency grows. */
 #include "gstcvfilter-private.h"
 
 #define GST_CAT_DEFAULT gst_cv_filter_debug
@@ -13,7 +13,7 @@
 #define MOST_EXTRA GST_SECOND
 
 /* How late a frame of @pts leaves; 0: in time.
- * Returns: FALSE where there is no such time */
+ * Returns: FALSE if it has no time to be shown at */
 static gboolean
 get_lateness (GstCvFilter *filter, GstClockTime pts, GstClockTime *now,
     GstClockTime *lateness)
@@ -60,7 +60,8 @@ post_behind (GstCvFilter *filter, GstClockTime now, GstClockTime lateness)
               NULL)));
 }
 
-/* Sinks that wait longer show frames that are late by no more than that. */
+/* With more latency sinks wait longer: frames late by up to that much are shown in
+ * time. */
 static void
 grow_latency (GstCvFilter *filter)
 {

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* GstCvFilter, its request pads: one of each kind, streams beside that of the
- * source pad. They can be requested and released at any time; each gets the
- * events that its stream begins with before its next buffer. The source pad's
- * task puts buffers and events into their queues. */
+/* GstCvFilter, its request pads: one of each kind, with streams beside that of the
+ * source pad. They can be requested and released at any time; before its first
+ * buffer each gets the events that a stream begins with. The source pad's task
+ * puts buffers and events into their queues. */
 #include "gstcvfilter-private.h"
 
 #define GST_CAT_DEFAULT gst_cv_filter_debug
@@ -50,8 +50,8 @@ gst_cv_filter_request_new_pad (GstElement *element, GstPadTemplate *template,
   gst_pad_set_event_function (pad, gst_cv_filter_src_event);
   gst_pad_use_fixed_caps (pad);
   gst_object_ref_sink (pad);
-  /* before the source pad's task sees it: what is dropped for being too early
-   * would be missing from the beginning of its stream */
+  /* before the source pad's task sees the pad: an inactive one would drop the
+   * first buffers of its stream */
   if (is_running (element))
     gst_pad_set_active (pad, TRUE);
   GST_OBJECT_LOCK (filter);
@@ -60,8 +60,8 @@ gst_cv_filter_request_new_pad (GstElement *element, GstPadTemplate *template,
     *place = gst_object_ref (pad);
   GST_OBJECT_UNLOCK (filter);
   if (taken) {
-    GST_WARNING_OBJECT (filter, "the pad \"%s\" has been requested already",
-        GST_PAD_NAME (pad));
+    GST_WARNING_OBJECT (filter,
+        "pad \"%s\" is not added: it was requested before", GST_PAD_NAME (pad));
     gst_pad_set_active (pad, FALSE);
     gst_object_unref (pad);
     return NULL;
@@ -71,8 +71,8 @@ gst_cv_filter_request_new_pad (GstElement *element, GstPadTemplate *template,
   return pad;
 }
 
-/* Waits for the push in progress, as every pad does: a branch that blocks is
- * stopped before. */
+/* Waits for the push in progress, as for every pad: stop a branch that blocks
+ * before its pad is released. */
 void
 gst_cv_filter_release_pad (GstElement *element, GstPad *pad)
 {
@@ -82,7 +82,7 @@ gst_cv_filter_release_pad (GstElement *element, GstPad *pad)
   gst_element_remove_pad (element, pad);
 }
 
-/* From now on its name is free for another one. */
+/* From now on another pad can have its name. */
 void
 gst_cv_filter_pad_removed (GstElement *element, GstPad *pad)
 {
@@ -121,7 +121,7 @@ gst_cv_filter_has_request_pad (GstCvFilter *filter, guint kind)
   return has;
 }
 
-/* Whether the pad of @kind is there; unref it as @pad. */
+/* Whether there is a pad of @kind; @pad: (out) (transfer full): that pad */
 static gboolean
 ref_pad (GstCvFilter *filter, guint kind, GstCvRequestPad **pad)
 {
@@ -166,7 +166,7 @@ push_start (GstCvFilter *filter, GstCvRequestPad *pad)
   g_free (id);
 }
 
-/* Returns: FALSE if they cannot be known */
+/* Returns: FALSE if the caps are not known */
 static gboolean
 push_caps (GstCvFilter *filter, guint kind, GstCvRequestPad *pad)
 {
@@ -192,10 +192,10 @@ push_segment (GstCvFilter *filter, GstCvRequestPad *pad)
   return TRUE;
 }
 
-/* Pushes what the pad still lacks: it may have been requested in the middle of
- * the stream, or downstream of it may have changed.
- * Returns: FALSE if it cannot have a buffer: the source pad lacks the same, for
- * being shut down, or there are no caps */
+/* Pushes the events that the pad needs before a buffer: it may have been requested
+ * in the middle of the stream, or downstream of it may have changed.
+ * Returns: FALSE if no buffer can be pushed: the source pad lacks the same events,
+ * as it is shut down, or there are no caps */
 static gboolean
 start_pad (GstCvFilter *filter, guint kind, GstCvRequestPad *pad)
 {
@@ -248,7 +248,7 @@ gst_cv_filter_push_request (
   gst_object_unref (pad);
 }
 
-/* The flows of the source pad and of the request pads that are there. */
+/* Combines the flows of the source pad and of the existing request pads. */
 static GstFlowReturn
 combine_flows (GstCvFilter *filter)
 {
@@ -316,8 +316,8 @@ gst_cv_filter_note_eos (GstCvFilter *filter, GstEvent *eos)
 void
 gst_cv_filter_ask_for_eos (GstCvFilter *filter)
 {
-  /* one step: upstream's thread, when it waits for the next stream's events to
-   * leave, then waits for the mark too (rule 5) */
+  /* one step: upstream's thread, if it waits for the events of the next stream to
+   * leave, waits for the mark too (rule 5) */
   GST_OBJECT_LOCK (filter);
   if (filter->priv->eos != NULL)
     gst_cv_queue_push_mark (filter->queue);
@@ -327,7 +327,7 @@ gst_cv_filter_ask_for_eos (GstCvFilter *filter)
 void
 gst_cv_filter_repeat_eos (GstCvFilter *filter)
 {
-  /* which no other thread changes while this one runs */
+  /* no lock: no other thread changes it while this one runs */
   if (filter->priv->eos != NULL)
     push_on_request_pads (filter, filter->priv->eos);
 }
@@ -350,7 +350,7 @@ gst_cv_filter_push_event (GstCvFilter *filter, GstEvent *event)
       gst_cv_filter_note_lacks (filter, GST_CV_LACKS_SEGMENT);
       break;
     case GST_EVENT_EOS:
-      /* before any pad gets it: a pad that comes too late for it asks */
+      /* before any pad gets EOS: a pad that is linked too late asks for it */
       gst_cv_filter_note_eos (filter, event);
       push_on_request_pads (filter, event);
       break;
@@ -359,7 +359,7 @@ gst_cv_filter_push_event (GstCvFilter *filter, GstEvent *event)
       push_on_request_pads (filter, event);
       break;
     default:
-      break; /* about the source pad's stream */
+      break; /* concerns the source pad's stream alone */
   }
   gst_pad_push_event (filter->srcpad, event);
 }

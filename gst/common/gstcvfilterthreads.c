@@ -32,16 +32,15 @@ gst_cv_filter_push (GstCvFilter *filter, GstMiniObject *object)
     *flow = push_object (filter, object);
 }
 
-/* Is it for a flow that upstream would learn from its next push, were there
- * one? */
+/* Whether upstream learns of @flow only from the result of its next push. */
 static gboolean
 is_unheard (GstFlowReturn flow)
 {
   return flow == GST_FLOW_NOT_LINKED || flow == GST_FLOW_NOT_NEGOTIATED;
 }
 
-/* No more can be pushed: upstream learns it from its next push, or from the
- * error here if it has said that there will be none. */
+/* Nothing more can be pushed: upstream learns it from the result of its next push,
+ * or, after EOS, from an error posted here. */
 static void
 end_task (GstCvFilter *filter, GstFlowReturn flow)
 {
@@ -91,14 +90,14 @@ filter_loop (gpointer user_data)
     end_task (filter, flow);
 }
 
-/* call with the lock held and the flow OK */
+/* Call with the lock held and the flow OK. */
 static gboolean
 start_task (GstCvFilter *filter)
 {
   return gst_pad_start_task (filter->srcpad, filter_loop, filter, NULL);
 }
 
-/* Whatever the flow was. */
+/* Starts the task, whatever the flow was. */
 static void
 begin_task (GstCvFilter *filter)
 {
@@ -110,7 +109,7 @@ begin_task (GstCvFilter *filter)
   g_mutex_unlock (&filter->priv->lock);
 }
 
-/* Downstream was linked: buffers that were refused may be accepted now. */
+/* Starts the task again if it ended as not linked: downstream is linked now. */
 static void
 resume_task (GstCvFilter *filter)
 {
@@ -132,7 +131,7 @@ sink_activate_mode (
     return FALSE;
   if (!active) {
     gst_cv_queue_set_flow (GST_CV_FILTER (parent)->queue, GST_FLOW_FLUSHING);
-    /* until upstream's thread has left */
+    /* wait until upstream's thread has left */
     GST_PAD_STREAM_LOCK (pad);
     GST_PAD_STREAM_UNLOCK (pad);
   }
@@ -172,7 +171,7 @@ gst_cv_filter_discard (GstCvFilter *filter)
 
   if (GST_CV_FILTER_GET_CLASS (filter)->flush != NULL)
     GST_CV_FILTER_GET_CLASS (filter)->flush (filter);
-  /* sticky events stay with the source pad all the same */
+  /* the source pad keeps sticky events nevertheless */
   gst_cv_queue_discard (filter->queue, filter->srcpad);
   after = gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_STREAM_START, 0);
   gst_cv_filter_note_lacks (
@@ -193,8 +192,8 @@ flush_start (GstCvFilter *filter, GstEvent *event)
   gst_cv_queue_set_flow (filter->queue, GST_FLOW_FLUSHING);
 }
 
-/* A shutdown takes the task from the pad before it has waited for it:
- * gst_pad_pause_task() then finds none and does not wait. */
+/* A shutdown removes the task from the pad before it waits for it:
+ * gst_pad_pause_task() then finds no task and does not wait. */
 static void
 wait_for_task (GstCvFilter *filter)
 {
@@ -206,7 +205,7 @@ wait_for_task (GstCvFilter *filter)
 static void
 flush_stop (GstCvFilter *filter, GstEvent *event)
 {
-  /* it may come without a FLUSH_START */
+  /* FLUSH_STOP may come without a FLUSH_START */
   gst_cv_queue_set_flow (filter->queue, GST_FLOW_FLUSHING);
   gst_cv_filter_flush_request_pads (filter, NULL);
   wait_for_task (filter);
@@ -229,7 +228,7 @@ gst_cv_filter_drain (GstCvFilter *filter)
   return flow == GST_FLOW_OK ? gst_cv_queue_wait_idle (filter->queue) : flow;
 }
 
-/* Refused caps come again with each further push: the error is posted once. */
+/* Upstream sends refused caps again with each push: the error is posted once. */
 static GstFlowReturn
 filter_set_caps (GstCvFilter *filter, GstEvent *event)
 {
@@ -257,7 +256,7 @@ prepare_for_event (GstCvFilter *filter, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
     return filter_set_caps (filter, event);
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
-    /* a second stream does not go on with the first */
+    /* a second stream does not continue the first */
     if (filter->priv->streaming)
       flow = gst_cv_filter_drain (filter);
     filter->priv->streaming = TRUE;
@@ -268,9 +267,9 @@ prepare_for_event (GstCvFilter *filter, GstEvent *event)
   return flow;
 }
 
-/* Takes @event into the queue once the element is prepared for it. If upstream
- * cannot be told of a failure, because it is at EOS, the error is posted.
- * Returns: FALSE if it was refused */
+/* Prepares the element for @event and puts it into the queue. At EOS upstream does
+ * not learn of a failure, so that the error is posted.
+ * Returns: FALSE if the event was refused */
 static gboolean
 take_serialized_event (GstCvFilter *filter, GstEvent *event)
 {
@@ -303,7 +302,7 @@ take_event (GstCvFilter *filter, GstPad *pad, GstEvent *event)
       flush_stop (filter, event);
       return TRUE;
     case GST_EVENT_INSTANT_RATE_CHANGE:
-      /* each sink is to change its rate, or they part */
+      /* for all sinks: they stay at one rate */
       gst_cv_filter_push_now (filter, event);
       break;
     default:
@@ -315,7 +314,7 @@ take_event (GstCvFilter *filter, GstPad *pad, GstEvent *event)
 }
 
 /* An event that the queue refuses because it flushes is no error: upstream would
- * post one, at each shutdown that comes between the two pads. */
+ * post one if a shutdown comes between the deactivation of the two pads. */
 static GstFlowReturn
 sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
@@ -325,7 +324,7 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 
   if (take_event (filter, pad, event))
     return GST_FLOW_OK;
-  /* of NOT_LINKED, too, it would take no further notice: the event were lost */
+  /* not NOT_LINKED: upstream would ignore that, and the event would be lost */
   flow = gst_cv_queue_get_flow (filter->queue);
   if (flow == GST_FLOW_FLUSHING || flow == GST_FLOW_EOS)
     return flow;
@@ -363,7 +362,7 @@ gst_cv_filter_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return gst_pad_event_default (pad, parent, event);
 }
 
-/* Caps that were refused have had their error. */
+/* The error of caps that were refused has been posted. */
 static GstFlowReturn
 refuse_without_caps (GstCvFilter *filter)
 {

@@ -4,9 +4,8 @@
  */
 #include "gstcvfont.h"
 
-/* Without any font on the machine cairo draws its own strokes, a font made of
- * paths ("user" font) that knows ASCII only; asked for by name where "sans" is
- * an error. */
+/* On a machine without fonts "sans" is an error; cairo's own font of strokes, which
+ * has ASCII only, has to be selected by its name. */
 const gchar *
 gst_cv_font (gboolean *ascii)
 {

@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* @ascii: (out): whether it has no signs beyond ASCII
+/* @ascii: (out): whether it has ASCII only
  * Returns: the family for cairo_select_font_face() */
 const gchar *gst_cv_font (gboolean *ascii);
 

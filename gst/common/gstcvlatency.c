@@ -4,9 +4,9 @@
  */
 #include "gstcvlatency.h"
 
-/* the frames' distance where the caps do not say it, until it is seen */
+/* time between frames until it is measured, if the caps have no framerate */
 #define FIRST_DISTANCE (GST_SECOND / 30)
-/* what it is then taken to be at most */
+/* upper limit of the measured one */
 #define LONGEST_DISTANCE GST_SECOND
 
 void

@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The latency of an element that has a number of frames in flight. A frame
- * leaves at the latest when so many have followed it as can be here: the next
- * one would wait for it. So it is that many times the frames' distance, which
- * the caps say; where they do not, it is the longest so far, doubled so that it
- * settles. Whatever changes it posts a LATENCY message. */
+/* The latency of an element with a fixed number of frames in flight. When that many
+ * have followed a frame, the next one waits for it to leave. So the latency is
+ * that number times the time between frames. The caps give that time; without a
+ * framerate it is estimated, and doubled whenever frames are further apart. Each
+ * change posts a LATENCY message. */
 #pragma once
 
 #include <gst/gst.h>
@@ -19,26 +19,26 @@ G_BEGIN_DECLS
 typedef struct {
   GstElement *element;
   /* under the element's object lock */
-  GstClockTime distance; /* of two frames; 0: not known */
-  guint n_frames;        /* that can be here at a time; 0: not known */
+  GstClockTime distance; /* time between frames; 0: not known */
+  guint n_frames;        /* most frames in flight; 0: not known */
   /* of upstream's thread */
-  gboolean fixed;    /* the caps say the distance */
-  GstClockTime last; /* time of the frame before, if it had one */
+  gboolean fixed;    /* the caps have a framerate */
+  GstClockTime last; /* time of the last frame */
 } GstCvLatency;
 
-/* For @element's init, and when it stops: nothing is known. */
+/* For @element's init, and when it stops: forgets frames and framerate. */
 void gst_cv_latency_init (GstCvLatency *latency, GstElement *element);
 
-/* How many frames can be here at a time, from any thread. */
+/* Sets how many frames can be in flight; from any thread. */
 void gst_cv_latency_set_frames (GstCvLatency *latency, guint n_frames);
 guint gst_cv_latency_get_frames (GstCvLatency *latency);
 
-/* For upstream's thread: caps came with this framerate, @fps_n 0: none. */
+/* For upstream's thread: the framerate of new caps; @fps_n 0: none. */
 void gst_cv_latency_set_framerate (
     GstCvLatency *latency, gint fps_n, gint fps_d);
-/* A frame came. */
+/* For upstream's thread: a frame arrived. */
 void gst_cv_latency_note_frame (GstCvLatency *latency, GstClockTime pts);
-/* The next frame is not compared with the last one. */
+/* For upstream's thread: the time to the next frame is not measured. */
 void gst_cv_latency_break (GstCvLatency *latency);
 
 /* Latency that the element adds; from any thread. */

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Why the pool keeps its free buffers itself and not in GstBufferPool's queue:
- * a queue hands buffers out in the order they came back, so two threads that
- * return lists at the same time would shuffle it for good. Here the next buffer
- * is the first free one behind the last in memory, so order heals itself. */
+/* The pool keeps its free buffers itself and not in GstBufferPool's queue: a queue
+ * hands buffers out in the order in which they came back, and two threads that
+ * return lists at the same time would shuffle that for good. Here the next buffer
+ * is the first free one after the last in memory, which restores the order. */
 #include "gstcvpool.h"
 
 #include <gst/video/video.h>
@@ -16,7 +16,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_cv_pool_debug);
 #define GST_CAT_DEFAULT gst_cv_pool_debug
 
 #define SLAB_FRAMES 256
-#define SLAB_BYTES (64u << 20) /* above it a slab holds fewer frames */
+#define SLAB_BYTES (64u << 20) /* a slab of large frames holds fewer of them */
 #define PAGE 4096
 
 /* --- slabs ----------------------------------------------------------------- */
@@ -28,7 +28,7 @@ typedef struct {
   guint8 *data;
   gsize size;
   guint n;
-  gint *taken; /* atomic, one a place: a memory lies there */
+  gint *taken; /* atomic, one a place: whether a memory lies there */
 } Slab;
 
 static gboolean
@@ -44,7 +44,7 @@ slab_alloc_bytes (Slab *slab, CvisContext *context)
       return TRUE;
     }
     GST_WARNING ("%" G_GSIZE_FORMAT " bytes cannot be page-locked, copies to "
-                 "the device will be slower: %s",
+                 "the GPU will be slower: %s",
         slab->size, error->message);
     g_error_free (error);
   }
@@ -103,7 +103,7 @@ slab_unref (Slab *slab)
 /* Three kinds: the whole slab (parent of its frames, never handed out), a frame
  * (which has a place in the slab), and a share of a frame. A share's parent is
  * the frame and not the slab, so that the frame is not writable, and its place
- * not used again, while somebody still reads the share. */
+ * is not used again, while the share exists. */
 typedef struct {
   GstMemory memory;
   Slab *slab;
@@ -136,8 +136,8 @@ cv_memory_new (GstAllocator *allocator, GstMemoryFlags flags, GstMemory *parent,
   return &memory->memory;
 }
 
-/* A slab of its own, which begins at a page. GStreamer's allocator ends the process
- * where there is no memory. */
+/* A memory with a slab of its own, which begins at a page. %NULL without memory, in
+ * which case GStreamer's own allocator would end the process. */
 static GstMemory *
 cv_allocator_alloc (
     GstAllocator *allocator, gsize size, GstAllocationParams *params)
@@ -267,7 +267,7 @@ gst_cv_memory_peek (GstMemory *memory)
 typedef struct {
   Slab *slab;
   GstMemory *whole;
-  GstBuffer **idle; /* by place; NULL: in use or not there */
+  GstBuffer **idle; /* by place; NULL: in use, or no buffer */
   guint n_idle;
 } Shelf;
 
@@ -284,12 +284,13 @@ struct _GstCvPool {
 
   GMutex lock;
   GCond changed;
-  GPtrArray *shelves; /* the rest is guarded by lock */
-  guint n_buffers;    /* in use and idle */
+  /* guarded by lock */
+  GPtrArray *shelves;
+  guint n_buffers; /* in use and idle */
   guint n_idle;
   guint
       n_waiting; /* threads; a signal that nobody waits for is a system call */
-  guint next_shelf, next_place; /* behind the last one handed out */
+  guint next_shelf, next_place; /* after the last one handed out */
 };
 
 G_DEFINE_TYPE_WITH_CODE (GstCvPool, gst_cv_pool, GST_TYPE_BUFFER_POOL,
@@ -318,8 +319,8 @@ cv_pool_get_options (GstBufferPool *pool)
   return options;
 }
 
-/* Takes the layout of @caps into @self: TRUE unless they are video that makes
- * no sense. @size grows to the frame's. */
+/* Sets the layout of @self from @caps; @size grows to the size of a frame.
+ * Returns: FALSE if they are video without a valid size */
 static gboolean
 configure_video (
     GstCvPool *self, GstStructure *config, GstCaps *caps, guint *size)
@@ -368,7 +369,7 @@ cv_pool_set_config (GstBufferPool *pool, GstStructure *config)
     return FALSE;
   size = (size + 3) & ~3u;
   if (size == 0) {
-    GST_WARNING_OBJECT (self, "buffers of no size, or of 4 GiB and more");
+    GST_WARNING_OBJECT (self, "the buffer size is 0, or 4 GiB and more");
     return FALSE;
   }
   if (!gst_buffer_pool_config_get_allocator (config, NULL, &params))
@@ -396,7 +397,7 @@ lock_meta (GstBuffer *buffer, GstMeta **meta, gpointer unused)
   return TRUE;
 }
 
-/* call with the lock held */
+/* Call with the lock held. */
 static void
 put_on_shelf (GstCvPool *self, Shelf *shelf, guint place, GstBuffer *buffer)
 {
@@ -469,9 +470,9 @@ grow (GstCvPool *self)
   return TRUE;
 }
 
-/* Gets idle buffers where there are none: first in places that came free of
- * buffers which were not given back intact, then in a new slab. Call with the
- * lock held. Returns: FALSE if there is no memory. */
+/* Makes idle buffers when there are none: in places of buffers that did not come
+ * back intact, else in a new slab. Call with the lock held. Returns: FALSE if
+ * there is no memory. */
 static gboolean
 replenish (GstCvPool *self)
 {
@@ -482,7 +483,7 @@ replenish (GstCvPool *self)
   return made > 0 || grow (self);
 }
 
-/* The first idle buffer behind the last one handed out. Call with the lock
+/* The first idle buffer after the last one handed out. Call with the lock
  * held and n_idle > 0. */
 static GstBuffer *
 take_next (GstCvPool *self)
@@ -563,7 +564,7 @@ cv_pool_reset_buffer (GstBufferPool *pool, GstBuffer *buffer)
   GstCvPool *self = GST_CV_POOL (pool);
   CvMemory *memory = get_intact_memory (buffer);
 
-  /* whatever gst_buffer_resize() did, the offset included */
+  /* undo gst_buffer_resize(), the offset included */
   if (memory != NULL)
     gst_memory_resize (&memory->memory,
         (gssize) self->prefix - (gssize) memory->memory.offset, self->size);
@@ -700,7 +701,7 @@ gst_cv_pool_new_active (
   gst_buffer_pool_config_set_allocator (config, gst_cv_allocator (), &params);
   if (!gst_buffer_pool_set_config (pool, config)
       || !gst_buffer_pool_set_active (pool, TRUE)) {
-    /* GstBufferPool leaks what it had allocated before its start failed */
+    /* GstBufferPool leaks the buffers allocated before its start failed */
     GST_BUFFER_POOL_GET_CLASS (pool)->stop (pool);
     gst_clear_object (&pool);
   }

@@ -4,13 +4,13 @@
  */
 /* A buffer pool of page-locked memory in which buffers that are acquired one
  * after the other lie one after the other: a list of 256 frames is one span of
- * memory (gst_memory_is_span(), or simply equal distances between the mapped
- * addresses) and reaches the device as one copy.
+ * memory (gst_memory_is_span(), or equal distances between the mapped addresses)
+ * and reaches the device as one copy.
  *
- * Frames are pieces of slabs of 256 (fewer where frames are large, more where
- * min-buffers asks for more); a pool grows by slabs. A slab is freed when the
- * last memory that lies in it is gone, whatever became of the pool; a frame's
- * place is used again only when its memory and every share of it is gone.
+ * A slab holds 256 frames (fewer if frames are large, more if min-buffers is more);
+ * a pool grows by slabs. A slab is freed with the last memory in it, also after
+ * the pool is gone; a frame's place is used again only when its memory and every
+ * share of it is freed.
  *
  * An element that wants its input in such memory proposes the pool in its
  * ALLOCATION query:
@@ -39,13 +39,12 @@ G_DECLARE_FINAL_TYPE (GstCvPool, gst_cv_pool, GST, CV_POOL, GstBufferPool)
  * @context: (nullable): the CUDA context to lock pages for, referenced; %NULL:
  *   ordinary memory, aligned to 4096 bytes
  *
- * Configured and used like any #GstBufferPool. Caps of raw video give buffers
- * of at least the size of the frame (rounded up to 4 bytes, which is what lies
- * between two frames unless the allocation parameters ask for alignment,
- * prefix or padding); with other caps, or none, the size is taken as it is
- * (rounded up to 4). The options VIDEO_META and VIDEO_ALIGNMENT are
- * understood; a maximum of 0 means no limit. If pages cannot be locked, the
- * pool warns and goes on with ordinary memory.
+ * Configured and used like any #GstBufferPool. Caps of raw video give buffers of
+ * at least the size of the frame; with other caps, or none, the size is as
+ * configured. Frames lie at multiples of the size, rounded up to 4 bytes, unless
+ * the allocation parameters have alignment, prefix or padding. The options
+ * VIDEO_META and VIDEO_ALIGNMENT are supported; a maximum of 0 means no limit. If
+ * pages cannot be locked, the pool logs a warning and uses ordinary memory.
  *
  * Metas that a user attached with %GST_META_FLAG_POOLED stay on the buffer when
  * it comes back, as in every pool.
@@ -57,19 +56,20 @@ GstBufferPool *gst_cv_pool_new (CvisContext *context);
 /**
  * gst_cv_pool_new_active:
  * @context: (nullable): as above
- * @caps: (nullable): what is in its buffers
- * @size: of a buffer, bytes
- * @min: how many it has from the first
+ * @caps: (nullable): caps of its buffers
+ * @size: of a buffer, in bytes
+ * @min: number of buffers at the start
  *
- * For what an element makes itself and many lanes write: buffers begin at
- * multiples of 64 bytes. Without @context it is a plain pool, whose few buffers
- * stay in the cache, with the allocator below.
+ * For an element's output: buffers begin at multiples of 64 bytes, so that threads
+ * that write two of them share no cache line. Without @context it is a plain
+ * GstBufferPool with gst_cv_allocator(): its few buffers, used in turn, stay in the
+ * CPU's caches.
  *
- * Returns: (transfer full) (nullable): a pool, active; %NULL without memory
+ * Returns: (transfer full) (nullable): an active pool; %NULL without memory
  */
 GstBufferPool *gst_cv_pool_new_active (
     CvisContext *context, GstCaps *caps, gsize size, guint min);
-/* Deactivates *@pool and forgets it, if there is one. */
+/* Deactivates and unrefs *@pool, if there is one, and sets it to %NULL. */
 void gst_cv_pool_clear (GstBufferPool **pool);
 
 /**
@@ -82,16 +82,15 @@ void gst_cv_pool_clear (GstBufferPool **pool);
  */
 gboolean gst_cv_memory_is_pinned (GstMemory *memory, CvisContext *context);
 
-/* Returns: (transfer none): ordinary memory, of whole pages. Where there is none, it
- * returns %NULL, and so do gst_buffer_new_allocate() and pools that have it: for
- * buffers whose size comes from outside, as GStreamer's own allocator ends the
- * process. */
+/* For buffers whose size comes from outside. Without memory this allocator returns
+ * %NULL, and so do gst_buffer_new_allocate() and pools with it; GStreamer's own
+ * allocator ends the process. Memory is ordinary, in whole pages.
+ * Returns: (transfer none): the allocator */
 GstAllocator *gst_cv_allocator (void);
 
-/* The first of @memory's bytes (as many as its size) if it comes from such a
- * pool, else NULL. They can be read without a map for as long as the caller holds
- * a buffer with it: a memory that two buffers have is not writable. A map costs
- * six atomic operations. */
+/* The address of @memory's bytes if it comes from such a pool, else %NULL. They
+ * can be read without a map while the caller holds a buffer with @memory: memory
+ * shared by two buffers is not writable. A map costs six atomic operations. */
 const guint8 *gst_cv_memory_peek (GstMemory *memory);
 
 G_END_DECLS

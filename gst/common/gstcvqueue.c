@@ -8,7 +8,7 @@
 
 #include "cuda/core/spin.h"
 
-/* one of the two is set; neither: a mark */
+/* One of the two is set; neither: a mark. */
 typedef struct {
   gpointer item;
   GstEvent *event;
@@ -21,14 +21,14 @@ struct _GstCvQueue {
   GPtrArray *spare;       /* of items */
   GstFlowReturn flow;
   gint64 deadline;   /* -1: none */
-  gboolean busy;     /* what was popped last is not done */
-  gboolean ended;    /* for what is popped: downstream has seen enough */
-  gboolean refusing; /* for what comes: likewise */
-  guint spin_us;     /* of pop() before it sleeps */
-  gint changes;      /* atomic; what was put in, deadlines and flows */
+  gboolean busy;     /* the last entry popped is not done */
+  gboolean ended;    /* at the output: downstream is at EOS */
+  gboolean refusing; /* at the input: items are refused with EOS */
+  guint spin_us;     /* how long pop() looks for changes before it sleeps */
+  gint changes;      /* atomic; counts entries, deadlines and flows */
 };
 
-/* call with the lock held: for the one who pops, and all others */
+/* Call with the lock held. Wakes pop() and all who wait for it. */
 static void
 announce_change (GstCvQueue *queue)
 {
@@ -36,7 +36,7 @@ announce_change (GstCvQueue *queue)
   g_cond_broadcast (&queue->changed);
 }
 
-/* Downstream restarts, or is at EOS: it receives what follows. */
+/* Whether downstream accepts buffers after @event, or is at EOS with it. */
 static gboolean
 is_turning_point (const GstEvent *event)
 {
@@ -128,7 +128,7 @@ gst_cv_queue_relink (GstCvQueue *queue)
   return relinked;
 }
 
-/* call with the lock held; what an item meets */
+/* Call with the lock held. The flow that an item gets. */
 static GstFlowReturn
 item_flow (GstCvQueue *queue)
 {
@@ -147,7 +147,7 @@ gst_cv_queue_get_flow (GstCvQueue *queue)
   return flow;
 }
 
-/* --- downstream has seen enough -------------------------------------------- */
+/* --- downstream is at EOS -------------------------------------------------- */
 
 void
 gst_cv_queue_end (GstCvQueue *queue)
@@ -266,8 +266,8 @@ gst_cv_queue_set_spin (GstCvQueue *queue, guint us)
   g_mutex_unlock (&queue->lock);
 }
 
-/* call with the lock held, which is released meanwhile: looks for changes as long as
- * pop() may before it sleeps */
+/* Call with the lock held, which is released meanwhile. Looks for changes for
+ * spin_us microseconds. */
 static void
 spin_for_change (GstCvQueue *queue)
 {
@@ -281,7 +281,7 @@ spin_for_change (GstCvQueue *queue)
   g_mutex_lock (&queue->lock);
 }
 
-/* call with the lock held; FALSE when the deadline has passed */
+/* Call with the lock held. Returns: FALSE when the deadline has passed. */
 static gboolean
 wait_for_entry (GstCvQueue *queue)
 {

@@ -2,11 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Queue between the two threads of an element that computes on its own
- * source pad's task: items that were submitted and events, in the order they
- * have to leave in, and the spare items that work is collected in. An item is
- * whatever the element makes of it. The queue never waits for room: how much
- * can lie in it is bounded by the number of spare items. */
+/* Queue between upstream's thread and the source pad's task: submitted items and
+ * events, in the order in which they leave, and the spare items. An item is a
+ * struct of the element. Pushing never waits: the number of items bounds the
+ * length of the queue. */
 #pragma once
 
 #include <gst/gst.h>
@@ -19,7 +18,7 @@ typedef enum {
   GST_CV_POP_ITEM,     /* an item, to be completed */
   GST_CV_POP_EVENT,    /* an event, to be pushed; the caller owns it */
   GST_CV_POP_MARK,     /* a mark: everything before it has been popped */
-  GST_CV_POP_DEADLINE, /* nothing, but the deadline has passed (once) */
+  GST_CV_POP_DEADLINE, /* the deadline has passed (reported once) */
   GST_CV_POP_STOP,     /* the flow is not GST_FLOW_OK */
 } GstCvPop;
 
@@ -28,43 +27,43 @@ GstCvQueue *gst_cv_queue_new (GDestroyNotify free_item);
 /* Frees the spare items and what is left in it. */
 void gst_cv_queue_free (GstCvQueue *queue);
 
-/* GST_FLOW_OK lets it run; anything else ends every wait with that result. */
+/* Any flow other than GST_FLOW_OK ends every wait with that result. */
 void gst_cv_queue_set_flow (GstCvQueue *queue, GstFlowReturn flow);
 /* Flow that the next item would get: GST_FLOW_EOS after gst_cv_queue_end(). */
 GstFlowReturn gst_cv_queue_get_flow (GstCvQueue *queue);
-/* For the thread that empties it: @flow, unless it is being flushed.
- * Returns: whether an EOS event waits in it: upstream is through, and no push of
- *   its will meet @flow */
+/* For the thread that empties it: sets @flow unless the queue is flushing.
+ * Returns: whether an EOS event waits in the queue: then upstream pushes no more
+ *   and never gets @flow */
 gboolean gst_cv_queue_fail (GstCvQueue *queue, GstFlowReturn flow);
-/* GST_FLOW_OK instead of GST_FLOW_NOT_LINKED.
- * Returns: whether that was the flow */
+/* Sets the flow to GST_FLOW_OK if it is GST_FLOW_NOT_LINKED.
+ * Returns: whether it was */
 gboolean gst_cv_queue_relink (GstCvQueue *queue);
 
-/* For the thread that empties it: downstream took the last one for the end
- * (GST_FLOW_EOS). No items are given from now on, but events go their way: the
- * next STREAM_START, SEGMENT or EOS undoes it, wherever it is by now. */
+/* For the thread that empties it: downstream returned GST_FLOW_EOS. From now on
+ * items are refused; events pass, and the next STREAM_START, SEGMENT or EOS, also
+ * one that waits in the queue, lets items in again. */
 void gst_cv_queue_end (GstCvQueue *queue);
-/* Whether what was popped is of no use to downstream. */
+/* Whether downstream is at EOS for the item popped last. */
 gboolean gst_cv_queue_has_ended (GstCvQueue *queue);
 
 /* Puts @item among the spare ones. */
 void gst_cv_queue_give (GstCvQueue *queue, gpointer item);
 /* Waits for a spare item. */
 GstFlowReturn gst_cv_queue_take (GstCvQueue *queue, gpointer *item);
-/* Frees the spare items, before others of another size are given. */
+/* Frees the spare items, before items of another size are given. */
 void gst_cv_queue_free_spare (GstCvQueue *queue);
 
-/* All fail, and leave the argument with the caller, when the flow is not OK.
- * An item ends the deadline: it was that of the item. */
+/* These fail when the flow is not OK; the caller then keeps the argument. Pushing
+ * an item clears the deadline, which was set for that item. */
 GstFlowReturn gst_cv_queue_push_item (GstCvQueue *queue, gpointer item);
 GstFlowReturn gst_cv_queue_push_event (GstCvQueue *queue, GstEvent *event);
 GstFlowReturn gst_cv_queue_push_mark (GstCvQueue *queue);
 
-/* @end_time: of g_get_monotonic_time(), when pop is to return although nothing
- * has come */
+/* @end_time: time (g_get_monotonic_time()) at which pop() returns even if the queue
+ * is empty */
 void gst_cv_queue_set_deadline (GstCvQueue *queue, gint64 end_time);
 
-/* pop() looks for something to come for @us microseconds before it sleeps. */
+/* pop() polls for @us microseconds before it sleeps. */
 void gst_cv_queue_set_spin (GstCvQueue *queue, guint us);
 
 /* For the one thread that empties it. The result of the previous pop counts as
@@ -74,10 +73,11 @@ GstCvPop gst_cv_queue_pop (GstCvQueue *queue, gpointer *item, GstEvent **event);
 /* Waits until all that was pushed is done. */
 GstFlowReturn gst_cv_queue_wait_idle (GstCvQueue *queue);
 
-/* Forgets items (they belong to whoever computes) and drops events likewise. */
+/* Removes all entries: forgets the items, which the caller owns, and drops the
+ * events as gst_cv_queue_drop_event() does. */
 void gst_cv_queue_discard (GstCvQueue *queue, GstPad *pad);
-/* Drops @event, which will not be pushed, and takes it. A sticky one other than
- * EOS and SEGMENT is stored on @pad (if not %NULL), as a flush keeps it. */
+/* Takes @event, which is not pushed. A sticky event other than EOS and SEGMENT is
+ * stored on @pad (if not %NULL), as a flush keeps it. */
 void gst_cv_queue_drop_event (GstEvent *event, GstPad *pad);
 
 G_END_DECLS

@@ -9,15 +9,15 @@
 struct _GstCvRequestPad {
   GstPad parent;
 
-  GMutex lock; /* of all that follows; nothing waits under it */
+  GMutex lock; /* guards the fields below; held for short times only */
   GCond changed;
   GstQueueArray *queue; /* of GstMiniObject */
   guint n_buffers;      /* in the queue */
   gsize n_bytes;
   guint lacks;        /* GstCvLacks */
   GstFlowReturn flow; /* of the last push that left the queue */
-  gboolean unlinked;  /* the last push was dropped for that */
-  gboolean known;     /* the flow has been asked for since it changed */
+  gboolean unlinked;  /* the last push was dropped: the pad is not linked */
+  gboolean known;     /* the flow was read since it changed */
   gboolean active;
 };
 
@@ -122,15 +122,15 @@ has_event (GstCvRequestPad *pad, GstEventType type)
 
 /* --- flow; call with the lock held ------------------------------------------- */
 
-/* Nothing more can be pushed, now or ever. */
+/* Whether @flow ends pushing for good. */
 static gboolean
 is_fatal (GstFlowReturn flow)
 {
   return flow == GST_FLOW_FLUSHING || flow < GST_FLOW_EOS;
 }
 
-/* Nobody will ask for the flow, as EOS has been pushed; downstream posts its
- * errors itself, but for caps that it refused. */
+/* Whether an error has to be posted here: after EOS nobody reads the flow, and
+ * downstream posts all errors except those of caps that it refused. */
 static gboolean
 is_unheard (GstCvRequestPad *pad)
 {
@@ -148,9 +148,9 @@ post_unheard (GstCvRequestPad *pad)
   gst_object_unref (element);
 }
 
-/* The @flow of a push. If downstream is at EOS, but restarts with
- * what is in the queue, that was of the stream before.
- * Returns: whether to post it */
+/* Sets the flow of a push. GST_FLOW_EOS is ignored if the queue holds the beginning
+ * of the next stream.
+ * Returns: whether to post an error */
 static gboolean
 set_flow (GstCvRequestPad *pad, GstFlowReturn flow)
 {
@@ -167,8 +167,8 @@ set_flow (GstCvRequestPad *pad, GstFlowReturn flow)
 
 /* --- the task ------------------------------------------------------------------ */
 
-/* Returns: (transfer full): what is first in the queue; %NULL if it flushes
- * @drop: (out): it is not to be pushed */
+/* @drop: (out): whether not to push the object
+ * Returns: (transfer full): the first object of the queue; %NULL if it flushes */
 static GstMiniObject *
 pop_object (GstCvRequestPad *pad, gboolean *drop)
 {
@@ -202,8 +202,8 @@ push_buffers (GstCvRequestPad *pad, GstMiniObject *object)
     post_unheard (pad);
 }
 
-/* EOS that is pushed on a pad that is not linked is never pushed again, not even
- * when it is linked: such a pad has it repeated then. */
+/* GStreamer never repeats EOS that was pushed on a pad without a peer. So it is not
+ * pushed there; the filter repeats it when the pad is linked. */
 static void
 push_event (GstCvRequestPad *pad, GstEvent *event)
 {
@@ -231,8 +231,8 @@ request_pad_loop (gpointer user_data)
     push_buffers (pad, object);
 }
 
-/* call with the lock held: "the flow is OK and the task runs" is one step, and
- * only while the pad is active */
+/* Call with the lock held: "the flow is OK and the task runs" is one step, and
+ * only while the pad is active. */
 static gboolean
 start_task (GstCvRequestPad *pad)
 {
@@ -331,7 +331,7 @@ gst_cv_request_pad_get_flow (GstCvRequestPad *pad)
 
   g_mutex_lock (&pad->lock);
   flow = pad->flow;
-  /* flushing for that, it is being requested or released: no failure */
+  /* a pad that flushes as it is being requested or released is no failure */
   if (!pad->active || !gst_pad_is_active (GST_PAD (pad))
       || (pad->unlinked && !is_fatal (flow)))
     flow = GST_FLOW_NOT_LINKED;

@@ -7,14 +7,13 @@
  * the other branches. Buffers and serialized events leave in the order in which
  * they were pushed.
  *
- * The queue takes buffers until it holds %GST_CV_REQUEST_PAD_MAX_BUFFERS of them
- * (members of lists count) or %GST_CV_REQUEST_PAD_MAX_BYTES bytes; whoever
- * pushes then waits. One push is taken whole, whatever its size. Events are
- * always taken.
+ * When the queue holds %GST_CV_REQUEST_PAD_MAX_BUFFERS buffers (those in lists
+ * count) or %GST_CV_REQUEST_PAD_MAX_BYTES bytes, pushing buffers waits. A push is
+ * queued whole, whatever its size. Events never wait.
  *
  * One thread pushes. Flushing may come from any thread; it ends every wait.
- * While the pad is active, its task runs; it ends itself when the pad flushes
- * or downstream does. */
+ * While the pad is active, its task runs; the task ends itself when the pad or
+ * downstream flushes. */
 #pragma once
 
 #include <gst/gst.h>
@@ -37,30 +36,31 @@ typedef enum {
   GST_CV_LACKS_ALL = 7,
 } GstCvLacks;
 
-/* (transfer floating): a pad named as its template, which lacks all */
+/* Returns: (transfer floating): a pad with its template's name, which lacks all
+ * events */
 GstPad *gst_cv_request_pad_new (GstPadTemplate *template);
 
-/* From now on the pad lacks @lacks too. Events that are dropped from the queue,
- * by a flush or when the pad is deactivated, are added by the pad itself. */
+/* Adds @lacks to the events that the pad lacks. The pad itself adds events that are
+ * dropped from its queue, by a flush or when it is deactivated. */
 void gst_cv_request_pad_add_lacks (GstCvRequestPad *pad, GstCvLacks lacks);
-/* Returns: what the pad lacks, which is then forgotten */
+/* Returns: the events that the pad lacks, and clears them */
 GstCvLacks gst_cv_request_pad_take_lacks (GstCvRequestPad *pad);
 
 /* Takes @event, which is serialized. */
 void gst_cv_request_pad_push_event (GstCvRequestPad *pad, GstEvent *event);
 /* Takes @object, a #GstBuffer or a #GstBufferList, and waits for room. It is
- * dropped where the pad is not linked, or flushes. */
+ * dropped if the pad is not linked, or flushes. */
 void gst_cv_request_pad_push (GstCvRequestPad *pad, GstMiniObject *object);
-/* Flow of the last push that left the queue; of one that never entered
- * it, GST_FLOW_NOT_LINKED or GST_FLOW_FLUSHING. Of a pad that is not active,
- * GST_FLOW_NOT_LINKED: it takes no part. A failure that nobody asked for until
- * EOS is posted as an error. */
+/* Flow of the last push that left the queue; GST_FLOW_NOT_LINKED or
+ * GST_FLOW_FLUSHING if the last one did not enter it; GST_FLOW_NOT_LINKED if the
+ * pad is not active. A failure that was not read before EOS is posted as an
+ * error. */
 GstFlowReturn gst_cv_request_pad_get_flow (GstCvRequestPad *pad);
 
 /* Ends all waits. From now on pushes are dropped. */
 void gst_cv_request_pad_set_flushing (GstCvRequestPad *pad);
-/* Waits for the task, drops what is in the queue, pushes @event (nullable, not
- * taken), a FLUSH_STOP, and lets the task run again if the pad is active. */
+/* Waits for the task, empties the queue, pushes @event, and starts the task again
+ * if the pad is active. @event: (nullable) (transfer none): a FLUSH_STOP */
 void gst_cv_request_pad_stop_flushing (GstCvRequestPad *pad, GstEvent *event);
 
 G_END_DECLS

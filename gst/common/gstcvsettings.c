@@ -143,7 +143,7 @@ gst_cv_warn_if_late (GObject *object, const GParamSpec *pspec)
     return;
   GST_ELEMENT_WARNING (object, RESOURCE, SETTINGS,
       ("Property %s has no effect until the element starts again: it was set "
-       "in state %s. Set it in NULL or READY.",
+       "in state %s. Set it in state NULL or READY.",
           pspec->name, gst_element_state_get_name (state)),
       (NULL));
 }

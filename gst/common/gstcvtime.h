@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Times of a segment that need not be one of times: then there are none. */
+/* Running and stream times; none if the segment's format is not time. */
 #pragma once
 
 #include <gst/gst.h>
