@@ -7,9 +7,9 @@
  * @title: cudavisionanalytics
  * @short_description: adds GStreamer's analytics metas
  *
- * Adds to each frame what the metas of cudapbfmonitor and cudamotionest say, as
+ * Adds the results of cudapbfmonitor and cudamotionest to each frame as
  * GstAnalyticsRelationMeta and GstTensorMeta, for elements and applications that
- * know GStreamer's own metas only.
+ * support only GStreamer's own metas.
  *
  * ## Example launch line
  * |[
@@ -67,7 +67,7 @@ GST_ELEMENT_REGISTER_DEFINE (cudavisionanalytics, "cudavisionanalytics",
 
 /* --- objects --------------------------------------------------------------- */
 
-/* The relations of @buffer; @relations is NULL until something is added. */
+/* Returns: *@relations, which is added to @buffer if it is %NULL */
 static GstAnalyticsRelationMeta *
 get_relations (GstBuffer *buffer, GstAnalyticsRelationMeta **relations)
 {
@@ -94,7 +94,7 @@ add_object (GstAnalyticsRelationMeta *relations, const GstPbfMeta *meta,
       (gint) ceil (top + height * meta->scale_y) - from_y, 1.0f, object);
 }
 
-/* The pool, with a track that lasts as long as there is a pool in each frame */
+/* The melt pool, with a track that ends at the first frame without a pool */
 static void
 add_pool (GstCudavisionAnalytics *self, GstBuffer *buffer,
     GstAnalyticsRelationMeta *relations, const GstPbfMeta *meta)
@@ -171,7 +171,7 @@ add_objects (GstCudavisionAnalytics *self, GstBuffer *buffer)
 /* --- tensors --------------------------------------------------------------- */
 
 #if HAVE_TENSORS
-/* Of float32, row by row; @values: taken */
+/* A tensor of float32 in row-major order; takes @values. */
 static GstTensor *
 make_tensor (const gchar *id, gfloat *values, gsize n_dims, gsize *dims)
 {

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The elements that stand in for a camera: simulator, camera link, recordings. */
+/* Sources and sinks of frames of a camera: simulator, camera link, recordings. */
 #pragma once
 
 #include <gst/gst.h>

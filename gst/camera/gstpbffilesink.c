@@ -8,9 +8,8 @@
  * @short_description: records melt-pool frames
  *
  * Writes grey frames and their machine signals (#GstPbfSignalMeta) to one file,
- * which pbffilesrc replays. Every buffer or buffer list is in the file when the
- * element has taken it, so that a process that is killed leaves a recording of all of
- * them.
+ * which pbffilesrc replays. Every buffer or buffer list is written before the push
+ * returns, so that the recording of a process that is killed has all of them.
  *
  * ## Example launch line
  * |[
@@ -34,7 +33,7 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_sink_debug);
 #define GST_CAT_DEFAULT gst_pbf_file_sink_debug
 
-#define WRITE_BYTES (1u << 20) /* of a list that are written at once, about */
+#define WRITE_BYTES (1u << 20) /* of a list, written with one call; about */
 
 typedef struct {
   gchar *location;
@@ -62,7 +61,7 @@ static GstStaticPadTemplate sink_template =
 static const Settings defaults = { .location = (gchar *) "" };
 
 static const GstCvSetting settings_table[] = {
-  { "location", "File to write to; one that exists is replaced",
+  { "location", "File to write to; an existing file is replaced",
       GST_CV_SETTING_STRING, G_STRUCT_OFFSET (Settings, location) },
 };
 

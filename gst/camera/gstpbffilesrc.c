@@ -7,10 +7,10 @@
  * @title: pbffilesrc
  * @short_description: replays recorded melt-pool frames
  *
- * Reads what pbffilesink has recorded: frames, timestamps and machine signals
- * (#GstPbfSignalMeta) are the same bytes, and so are results of cudapbfmonitor. A
- * recording whose writer was killed, or that is damaged, is read as far as it
- * can be, with a warning that names the place.
+ * Reads recordings of pbffilesink: frames, timestamps and machine signals
+ * (#GstPbfSignalMeta) are the same as when they were recorded, and so are results of
+ * cudapbfmonitor. Of a recording that is damaged, or whose writer was killed, the
+ * intact frames are read; a warning names the place of the damage.
  *
  * ## Example launch line
  * |[
@@ -33,7 +33,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_file_src_debug
 
 #define MAX_FRAMES_PER_LIST 65536
-/* frames-per-list=0: so many frames, as far as they have no more bytes */
+/* Limits of a list for frames-per-list=0: frames, and bytes of frames */
 #define AUTO_LIST_FRAMES 256
 #define AUTO_LIST_BYTES (4u << 20)
 
@@ -53,10 +53,10 @@ struct _GstPbfFileSrc {
   gint unlocked; /* atomic */
   PbfRecording *recording;
   PbfRecordingHead head; /* width 0: none has been read */
-  PbfPiece piece;        /* the one that was read last */
-  PbfPacket packet;      /* of it */
-  gboolean unused;       /* it waits to be used */
-  gboolean negotiated;   /* for head */
+  PbfPiece piece;        /* the last one read */
+  PbfPacket packet;      /* its packet */
+  gboolean unused;       /* the piece waits to be used */
+  gboolean negotiated;   /* caps of head */
   GstVideoInfo info;
   guint64 frame; /* number of the next one */
   guint64 frames_left;
@@ -80,8 +80,7 @@ static const GstCvSetting settings_table[] = {
       GST_CV_SETTING_UINT, OFFSET (frames_per_list), FALSE, 0,
       MAX_FRAMES_PER_LIST },
   { "signal-layout",
-      "Words of machine signals that are a vector of 16 int32 of your own, as "
-      "in "
+      "Fields of a machine's own signals, a vector of 16 int32, as in "
       "\"x_um=2,y_um=3,laser_on=0.1\"; empty: records of the camera link",
       GST_CV_SETTING_STRING, OFFSET (signal_layout) },
 };
@@ -103,7 +102,8 @@ make_frame (GstPbfFileSrc *self, GstBufferPool *pool, GstBuffer **buffer)
   if (!gst_video_frame_map (&frame, &self->info, *buffer, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
         ("Cannot write a frame: a buffer of the negotiated pool cannot be "
-         "mapped, or is too small for %dx%d pixels",
+         "mapped, or is too small for %dx%d pixels. Put \"identity "
+         "drop-allocation=true\" after pbffilesrc.",
             self->info.width, self->info.height));
     gst_clear_buffer (buffer);
     return GST_FLOW_ERROR;
@@ -155,7 +155,7 @@ read_piece (GstPbfFileSrc *self)
       self->negotiated = self->unused = FALSE;
     } else if (self->piece == PBF_PIECE_DAMAGE) {
       GST_ELEMENT_WARNING (self, STREAM, DECODE,
-          ("Some of \"%s\" is missing: %s. The other frames are played.",
+          ("Cannot read all frames of \"%s\": %s. The other frames are played.",
               self->settings.location, error->message),
           (NULL));
       g_clear_error (&error);
@@ -258,7 +258,7 @@ make_list (GstPbfFileSrc *self, GstBuffer **buffer)
   gst_object_unref (pool);
   if (gst_buffer_list_length (list) > 0 && ret != GST_FLOW_FLUSHING) {
     gst_pbf_list_src_hand_out (GST_PBF_LIST_SRC (self), list, buffer);
-    return GST_FLOW_OK; /* the error comes again when it is read on */
+    return GST_FLOW_OK; /* the next read meets the error again */
   }
   gst_buffer_list_unref (list);
   return ret;
@@ -302,7 +302,7 @@ gst_pbf_file_src_unlock_stop (GstBaseSrc *base)
 
 /* --- negotiation ----------------------------------------------------------- */
 
-/* The head says what the caps are. */
+/* Negotiates the caps of the recording's head. */
 static gboolean
 gst_pbf_file_src_negotiate (GstBaseSrc *base)
 {
@@ -362,7 +362,7 @@ gst_pbf_file_src_start (GstBaseSrc *base)
   self->unused = self->negotiated = FALSE;
   self->frame = 0;
   gst_video_info_init (&self->info);
-  /* num-buffers counts frames here, where the base class would count lists */
+  /* num-buffers counts frames; the base class would count lists */
   self->frames_left =
       base->num_buffers < 0 ? G_MAXUINT64 : (guint64) base->num_buffers;
   base->num_buffers_left = -1;

@@ -10,8 +10,8 @@
 #include "cuda/camera/signallayout.h"
 
 typedef struct {
-  GstBufferList *other_frames; /* (nullable): of the list being sent, without
-                                * the first one */
+  GstBufferList *other_frames; /* (nullable): all frames but the first of the
+                                * list that create() returns */
   gboolean has_layout;
   PbfSignalLayout layout;
 } GstPbfListSrcPrivate;
@@ -42,7 +42,7 @@ gst_pbf_list_src_forget (GstPbfListSrc *self)
   gst_clear_buffer_list (&get_private (self)->other_frames);
 }
 
-/* The base class knows the first frame of a list only. */
+/* The base class sees only the first frame of a list. */
 static void
 update_position (GstPbfListSrc *self, GstBuffer *last)
 {
@@ -93,7 +93,7 @@ configure_pool (
   if (gst_buffer_pool_set_config (pool, config))
     return TRUE;
 
-  /* the pool had to change something: is it still enough? */
+  /* the pool changed the configuration: is it still enough? */
   config = gst_buffer_pool_get_config (pool);
   if (!gst_buffer_pool_config_validate_params (config, caps, size, min, max)) {
     gst_structure_free (config);
@@ -119,8 +119,8 @@ gst_pbf_list_src_decide_pool (
         && ((max > 0 && max < needed)
             || !configure_pool (pool, query, least, MAX (min, needed), max))) {
       GST_INFO_OBJECT (self,
-          "%" GST_PTR_FORMAT " cannot hold %u frames; using a pool of my own",
-          pool, needed);
+          "%" GST_PTR_FORMAT " cannot hold %u frames; using an own pool", pool,
+          needed);
       gst_clear_object (&pool);
     }
     if (pool != NULL)
@@ -135,7 +135,9 @@ gst_pbf_list_src_decide_pool (
 
       gst_query_parse_allocation (query, &caps, NULL);
       GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS, (NULL),
-          ("Cannot set up a buffer pool for %" GST_PTR_FORMAT, caps));
+          ("Cannot set up a buffer pool for %" GST_PTR_FORMAT
+           ". Use smaller frames or lists, or free memory.",
+              caps));
       gst_object_unref (pool);
       return FALSE;
     }
@@ -199,7 +201,8 @@ gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
     meta = gst_pbf_list_src_signal_meta (buffer);
     pbf_packet_read_signal (bytes, &meta->signal);
   } else if ((meta = gst_buffer_get_pbf_signal_meta (buffer)) != NULL) {
-    gst_buffer_remove_meta (buffer, &meta->meta); /* of the pool's last frame */
+    gst_buffer_remove_meta (
+        buffer, &meta->meta); /* of the buffer's last frame */
   }
 }
 

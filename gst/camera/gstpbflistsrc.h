@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Base class of the sources of melt-pool frames: GstBaseSrc that pushes buffer
+/* Base class of the sources of melt-pool frames: a GstBaseSrc that pushes buffer
  * lists, with frames in downstream's pool.
  *
  * gst_base_src_submit_buffer_list() is not used: in GStreamer 1.22 the base class
- * unrefs a buffer that is not there if EOS or a change of state comes between
- * create() and the push. Here create() returns the first buffer of a list, and a
- * probe on the source pad pushes the list in its place. */
+ * unrefs a NULL buffer if EOS or a change of state comes between create() and the
+ * push. Here create() returns the first buffer of a list, and a probe on the source
+ * pad pushes the list in its place. */
 #pragma once
 
 #include <gst/base/gstbasesrc.h>
@@ -30,26 +30,26 @@ struct _GstPbfListSrcClass {
 void gst_pbf_list_src_hand_out (
     GstPbfListSrc *self, GstBufferList *list, GstBuffer **buffer);
 
-/* For the begin of create(), and stop(): drops a list whose push did not come. */
+/* For the beginning of create(), and stop(): drops a list that was not pushed. */
 void gst_pbf_list_src_forget (GstPbfListSrc *self);
 
-/* For decide_allocation(): takes downstream's pool if it can hold @needed
- * buffers of @size bytes, else a pool of its own, which knows no limit. Posts an
- * error if there is none. */
+/* For decide_allocation(): chooses downstream's pool if it can hold @needed buffers
+ * of @size bytes, else a new pool without a limit. Posts an error if there is
+ * none. */
 gboolean gst_pbf_list_src_decide_pool (
     GstPbfListSrc *self, GstQuery *query, guint size, guint needed);
 
-/* The meta of @buffer, added if there is none. On a pool's buffer it stays, so
+/* The meta of @buffer, added if there is none. It stays on buffers of a pool, so
  * that it is allocated once. */
 GstPbfSignalMeta *gst_pbf_list_src_signal_meta (GstBuffer *buffer);
-/* For start(): @text of the property signal-layout; empty: bytes are records.
- * Posts an error and returns FALSE if it is none. */
+/* For start(): sets the layout @text of the property signal-layout; empty: records
+ * of the camera link. Posts an error and returns FALSE if it is invalid. */
 gboolean gst_pbf_list_src_set_layout (GstPbfListSrc *self, const gchar *text);
 /* Sets the meta from the 64 bytes that came with a frame; NULL: @buffer has none.
  * @frame: frame_counter, t_ns, width and height for vectors of another layout */
 void gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
     const guint8 *bytes, const PbfSignal *frame);
-/* For metas that stay on a pool's buffer. */
+/* Keeps @meta on @buffer, if that comes from a pool. */
 void gst_pbf_list_src_keep_meta (GstBuffer *buffer, GstMeta *meta);
 
 G_END_DECLS

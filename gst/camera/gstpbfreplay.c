@@ -4,8 +4,8 @@
  */
 /* A list comes back through its dispose function, which is called with the last
  * reference: it revives the list (as GstBuffer's own does for a pool) and pushes
- * it onto a stack. Any thread may push; only the owner takes from the stack, and
- * always all of it, so nothing can come back in between. */
+ * it onto a stack. Any thread may push; only the owner pops, always the whole
+ * stack, so that no list can return to it between reading and popping its top. */
 #include "gstpbfreplay.h"
 
 #include <gst/cudavision/gstpbfmeta.h>
@@ -29,7 +29,7 @@ struct _Replayed {
   GstBufferList *list;
   GstPbfReplay *replay; /* referenced */
   Replayed *next;       /* in a stack */
-  GstBuffer *held; /* (nullable): somebody had it when the list came back */
+  GstBuffer *held;      /* (nullable): was in use when the list came back */
   guint first, n;
   Slot slots[];
 };
@@ -43,7 +43,7 @@ typedef struct {
 
 struct _GstPbfReplay {
   gatomicrefcount refs; /* the owner's and one for each list */
-  Replayed *returned;   /* atomic stack; CLOSED: the owner has gone */
+  Replayed *returned;   /* atomic stack; CLOSED: the replay was freed */
 
   /* of the owner's thread */
   GArray *frames;
@@ -95,9 +95,9 @@ destroy_stack (Replayed *replayed)
   }
 }
 
-/* Notes the buffer that a sink keeps as its last.
- * Returns: TRUE if more are held: somebody took the list apart, and its buffers
- * are his, and writable, when the list has gone. */
+/* Finds the buffer that a sink keeps as its last sample.
+ * Returns: TRUE if more buffers are in use: downstream split the list, and the
+ * buffers are downstream's alone, and writable, once the list is freed. */
 static gboolean
 note_held (Replayed *replayed)
 {
@@ -115,7 +115,7 @@ note_held (Replayed *replayed)
   return n > 1;
 }
 
-/* As soon as the list is in the stack the owner may have sent it again. */
+/* After the push onto the stack the owner may send the list again at any time. */
 static gboolean
 return_list (GstMiniObject *object)
 {
@@ -286,7 +286,7 @@ same_truth (const GstPbfTruthMeta *a, const GstPbfTruthMeta *b)
                 == 0;
 }
 
-/* Makes the buffer of @slot what it was.
+/* Restores the buffer of @slot.
  * Returns: FALSE if it lacks memory or metas. */
 static gboolean
 restore_slot (const Slot *slot, const Frame *frame)
@@ -304,7 +304,7 @@ restore_slot (const Slot *slot, const Frame *frame)
   GST_BUFFER_FLAGS (buffer) = 0;
   GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
   slot->signal->signal = frame->signal;
-  /* written only if it was changed: other cores have read the lines */
+  /* written only if changed: other cores have the cache lines */
   if (!same_truth (slot->truth, frame->truth))
     memcpy (&slot->truth->regime, &frame->truth->regime,
         sizeof *slot->truth - G_STRUCT_OFFSET (GstPbfTruthMeta, regime));
@@ -339,7 +339,7 @@ gst_pbf_replay_open_list (GstPbfReplay *replay, guint first, guint n)
   replay->next_slot = 0;
 }
 
-/* The buffers to come lie in the cache of whoever dropped them. */
+/* The next buffers are in the cache of the core that dropped them. */
 static void
 prefetch_slot (const Slot *slot)
 {
@@ -352,7 +352,7 @@ prefetch_slot (const Slot *slot)
   __builtin_prefetch (slot->truth, 1);
 }
 
-/* Buffer @i of the open list, which nobody else has. */
+/* Buffer @i of the open list, with no other reference. */
 static GstBuffer *
 get_own_buffer (GstBufferList *list, guint i)
 {

@@ -2,16 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Rendered frames that are sent again and again, in buffer lists that come back.
+/* Rendered frames that are sent repeatedly, in buffer lists that are used again.
  *
  * Each buffer of a list shares the memory of its frame and has copies of its
  * metas. When the last reference to a list is dropped, in any thread, the whole
  * list goes back to the replay, and the next list of the same frames is that one:
  * its buffers are restored and not allocated.
  *
- * Why this is not a GstBufferPool: a pool costs two atomic operations and a lock
- * for each buffer, and the list would still have to be built. At millions of
- * frames a second that is most of the time of a source.
+ * A GstBufferPool would cost two atomic operations and a lock for each buffer, and
+ * the list would still have to be built: at millions of frames a second most of
+ * the time of a source.
  *
  * All functions are for one thread; lists may be dropped in any thread, also when
  * the replay has been freed. */
@@ -46,7 +46,7 @@ guint gst_pbf_replay_get_length (const GstPbfReplay *replay);
  * @signal: (out): the record in the meta of the buffer
  *
  * Returns: (transfer full) (nullable): a new buffer without flags and times, with
- *   the frame's memory, which is copied for whoever writes to it, and its metas;
+ *   the frame's memory, which is copied before it is written to, and its metas;
  *   %NULL if the memory can neither be shared nor copied
  */
 GstBuffer *gst_pbf_replay_new_buffer (
@@ -56,11 +56,12 @@ GstBuffer *gst_pbf_replay_new_buffer (
  * Lists with the same @first and @n are used again. */
 void gst_pbf_replay_open_list (GstPbfReplay *replay, guint first, guint n);
 
-/* The next of the @n buffers of the open list, still owned by the list: as
- * gst_pbf_replay_new_buffer() gives it, whatever was done to it before. */
+/* The next of the @n buffers of the open list, owned by the list, and in the state
+ * that gst_pbf_replay_new_buffer() returns it in. */
 GstBuffer *gst_pbf_replay_next (GstPbfReplay *replay, PbfSignal **signal);
 
-/* Closes the list. Returns: (transfer full): it, with the buffers so far. */
+/* Closes the list.
+ * Returns: (transfer full): the list, with the buffers so far */
 GstBufferList *gst_pbf_replay_close_list (GstPbfReplay *replay);
 
 G_END_DECLS

@@ -66,7 +66,7 @@ gst_pbf_result_link_send (
       done += (guint) ok;
       sent += (guint) ok;
     } else if (errno != EINTR) {
-      done++; /* the next one may be luckier */
+      done++; /* skip it: the next one may succeed */
     }
   }
   return sent;

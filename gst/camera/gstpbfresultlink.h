@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Results back to the machine, by the shortest way: a UDP datagram of 896 bytes
- * for each record, sent by the thread that has received it from the engine. */
+/* Sends results to the machine: a UDP datagram of 896 bytes for each record, sent
+ * at once by the thread that receives it from the engine. */
 #pragma once
 
 #include <gst/gst.h>
@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct _GstPbfResultLink GstPbfResultLink;
 
-/* Returns: %NULL with @error: @host has no address, or there is no socket */
+/* Returns: %NULL with @error if @host has no address or no socket can be made */
 GstPbfResultLink *gst_pbf_result_link_new (
     const gchar *host, guint port, GError **error);
 void gst_pbf_result_link_free (GstPbfResultLink *link);

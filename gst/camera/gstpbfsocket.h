@@ -17,24 +17,24 @@ G_BEGIN_DECLS
  * @host: name or address
  * @address: (out): the first address of @host, with @port
  *
- * Returns: its size; 0 with @error: there is none
+ * Returns: the size of the address; 0 with @error if there is none
  */
 socklen_t gst_pbf_socket_resolve (const gchar *host, guint port,
     struct sockaddr_storage *address, GError **error);
 
-/* Returns: a UDP socket for addresses such as @address, which does not block; -1
- * with @error */
+/* Returns: a non-blocking UDP socket for the address family of @address; -1 with
+ * @error */
 gint gst_pbf_socket_new (
     const struct sockaddr_storage *address, GError **error);
 
-/* Whether @address is one of a multicast group. */
+/* Whether @address is that of a multicast group. */
 gboolean gst_pbf_socket_is_multicast (const struct sockaddr_storage *address);
-/* @fd receives what is sent to the multicast group @address, also where other
- * sockets do. @iface: name of the interface; empty: the system's choice. Before
- * bind(). */
+/* Joins the multicast group @address with @fd, which other sockets may have joined
+ * too. Called before bind().
+ * @iface: name of the interface; empty: the system's choice */
 gboolean gst_pbf_socket_join (gint fd, const struct sockaddr_storage *address,
     const gchar *iface, GError **error);
-/* @fd sends to multicast groups through @iface; empty: the system's choice. */
+/* Has @fd send to multicast groups through @iface; empty: the system's choice. */
 gboolean gst_pbf_socket_send_through (gint fd,
     const struct sockaddr_storage *address, const gchar *iface, GError **error);
 

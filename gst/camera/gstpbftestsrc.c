@@ -7,15 +7,14 @@
  * @title: pbftestsrc
  * @short_description: a synthetic melt-pool camera
  *
- * Makes the grey frames that a high-speed camera sees of laser powder-bed
- * fusion, as videotestsrc makes video: a melt pool that scans hatch lines layer
- * by layer, spatters, sensor noise. Each buffer carries the machine signals of
- * its moment (#GstPbfSignalMeta) and what it really shows (#GstPbfTruthMeta).
- * The same seed gives the same bytes on every machine.
+ * Simulates the grey frames of a high-speed camera at laser powder-bed fusion: a
+ * melt pool that scans hatch lines layer by layer, spatters, sensor noise. Each
+ * buffer carries the machine signals of its time (#GstPbfSignalMeta) and the ground
+ * truth (#GstPbfTruthMeta). The same seed gives the same bytes on every machine.
  *
- * Frames travel in buffer lists (frames-per-list) unless the source is live, and
+ * Frames are pushed in buffer lists (frames-per-list) unless the source is live, and
  * can be rendered once and replayed without a copy (pre-render), for rates of
- * millions a second.
+ * millions of frames a second.
  *
  * ## Example launch line
  * |[
@@ -48,8 +47,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);
 #define DEFAULT_PRE_RENDER 0
 #define DEFAULT_TIMESTAMP_OFFSET 0
 #define MAX_FRAMES_PER_LIST 65536
-/* frames-per-list=0: so many frames of a source that is not live, as far as they
- * have no more than so many bytes */
+/* Limits of a list for frames-per-list=0 if not live: frames, and bytes of frames */
 #define AUTO_LIST_FRAMES 256
 #define AUTO_LIST_BYTES (4u << 20)
 #define MAX_PRE_RENDER 65536
@@ -64,21 +62,21 @@ struct _GstPbfTestSrc {
   guint pre_render;
   gint64 timestamp_offset;
 
-  /* of the streaming thread; written under the object lock where queries read
-   * them */
+  /* of the streaming thread; those that queries read are written under the object
+   * lock */
   GstVideoInfo info;
   PbfSim *sim;
-  guint wanted_list_frames; /* frames_per_list since start */
-  guint list_frames;        /* the same; if 0, as these caps make it */
-  guint replay_frames;      /* pre_render since start */
+  guint wanted_list_frames; /* frames_per_list at start */
+  guint list_frames;        /* frames in a list; chosen by caps if that is 0 */
+  guint replay_frames;      /* pre_render at start */
   GstPbfReplay *replay;     /* frames rendered in advance */
   guint replay_layers;      /* layers that they span */
   guint64 frame;            /* number of the next one since start */
   guint64 first_frame;      /* number of the first one with these caps */
   GstClockTime first_time;  /* and its time since start */
-  GstClockTime time_offset; /* of timestamps against the time since start */
+  GstClockTime time_offset; /* timestamp less time since start */
   gboolean time_known;
-  gboolean sought; /* frame follows from the segment's position */
+  gboolean sought; /* frame is to be set from the segment's position */
 
   GstClockID clock_id; /* guarded by the object lock */
   gint unlocked;       /* atomic; written under the object lock */
@@ -94,7 +92,7 @@ enum {
   PROP_TIMESTAMP_OFFSET,
 };
 
-/* sides and rate as in PBF_SIM_MIN_SIDE, _MAX_SIDE and _MAX_FPS */
+/* size and rate as in PBF_SIM_MIN_SIDE, _MAX_SIDE and _MAX_FPS */
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS ("video/x-raw, format = (string) GRAY8, "
@@ -106,7 +104,7 @@ static GstStaticPadTemplate src_template =
 G_STATIC_ASSERT (PBF_SIM_MIN_SIDE == 40 && PBF_SIM_MAX_SIDE == 4096);
 G_STATIC_ASSERT (PBF_SIM_MAX_FPS == 1000000);
 
-/* The simulator knows no GStreamer, so its regimes are its own. */
+/* The simulator is independent of GStreamer and has an enumeration of its own. */
 G_STATIC_ASSERT ((gint) PBF_SIM_NOMINAL == (gint) GST_PBF_REGIME_NOMINAL);
 G_STATIC_ASSERT ((gint) PBF_SIM_KEYHOLE == (gint) GST_PBF_REGIME_KEYHOLE);
 G_STATIC_ASSERT (
@@ -192,14 +190,15 @@ render_frame (GstPbfTestSrc *self, guint64 index, GstBuffer *buffer)
   if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
         ("Cannot write a frame: a buffer of the negotiated pool cannot be "
-         "mapped"));
+         "mapped. Put \"identity drop-allocation=true\" after pbftestsrc."));
     return FALSE;
   }
   if (stride < self->info.width || map.size < needed) {
     gst_buffer_unmap (buffer, &map);
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
         ("Cannot write a frame: the negotiated pool gave a buffer of "
-         "%" G_GSIZE_FORMAT " bytes with rows of %d, too small for %dx%d",
+         "%" G_GSIZE_FORMAT " bytes with rows of %d bytes, too small for %dx%d "
+         "pixels. Put \"identity drop-allocation=true\" after pbftestsrc.",
             map.size, stride, self->info.width, self->info.height));
     return FALSE;
   }
@@ -217,7 +216,7 @@ time_of (GstPbfTestSrc *self, guint64 frame)
   return self->first_time + pbf_sim_time (self->sim, frame - self->first_frame);
 }
 
-/* A frame's number since start and its span of time since start. */
+/* A frame's number, and its begin and end as time since start. */
 typedef struct {
   guint64 number;
   GstClockTime start, end;
@@ -249,8 +248,8 @@ stamp_frame (GstPbfTestSrc *self, GstBuffer *buffer, const Exposure *e)
   GST_BUFFER_OFFSET_END (buffer) = e->number + 1;
 }
 
-/* Number and time of the record of a frame that the simulator knows by another
- * number: after a change of caps, or when it is shown again. */
+/* Sets number and time in the record of a frame whose number differs from that of
+ * the simulator: after a change of caps, or of a frame that is sent again. */
 static void
 renumber (PbfSignal *signal, const Exposure *e)
 {
@@ -277,11 +276,11 @@ fail_replay (GstPbfTestSrc *self)
 {
   GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL),
       ("Cannot push a frame rendered in advance: its memory can neither be "
-       "shared nor copied. Use pre-render=0"));
+       "shared nor copied. Set pre-render=0."));
   return GST_FLOW_ERROR;
 }
 
-/* Place of frame @number in the replay. */
+/* Index in the replay of frame @number. */
 static guint
 replay_index (GstPbfTestSrc *self, guint64 number)
 {
@@ -361,8 +360,8 @@ fill_replay (GstPbfTestSrc *self, GstBufferPool *pool)
 
 /* --- time ------------------------------------------------------------------ */
 
-/* Decides where timestamps start: a live source at the present running time,
- * whichever state the pipeline was in when the source was added. */
+/* Sets the first timestamp: that of a live source is the present running time, also
+ * if the source was added to a running pipeline. */
 static void
 start_time (GstPbfTestSrc *self)
 {
@@ -383,7 +382,7 @@ start_time (GstPbfTestSrc *self)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* A live source hands its frames on when the last of them has been exposed. */
+/* A live source waits until the last frame of a list has been exposed. */
 static GstFlowReturn
 wait_for_frames (GstPbfTestSrc *self, guint n)
 {
@@ -443,14 +442,14 @@ gst_pbf_test_src_unlock_stop (GstBaseSrc *base)
 
 /* --- seeks ----------------------------------------------------------------- */
 
-/* A camera shows what is now. */
+/* A live source cannot seek. */
 static gboolean
 gst_pbf_test_src_is_seekable (GstBaseSrc *base)
 {
   return !gst_base_src_is_live (base);
 }
 
-/* Where that leads is known with the caps. */
+/* Only notes the seek: the frame at a time is known with the caps. */
 static gboolean
 gst_pbf_test_src_do_seek (GstBaseSrc *base, GstSegment *segment)
 {
@@ -490,8 +489,8 @@ goes_back (GstPbfTestSrc *self)
   return GST_BASE_SRC (self)->segment.rate < 0.0;
 }
 
-/* To the frame that is exposed at the segment's position or, backwards, behind
- * the last one that begins before it. These caps hold from the start on. */
+/* Goes to the frame that is exposed at the segment's position or, backwards, after
+ * the last one that begins before it, as if these caps held from the start. */
 static void
 go_to_position (GstPbfTestSrc *self)
 {
@@ -510,7 +509,7 @@ go_to_position (GstPbfTestSrc *self)
 
 /* --- streaming ------------------------------------------------------------- */
 
-/* Frames of the next list; 0 at the end. Backwards, one at a time. */
+/* Number of frames of the next list; 0 at the end, 1 backwards. */
 static guint
 frames_due (GstPbfTestSrc *self)
 {
@@ -669,7 +668,7 @@ gst_pbf_test_src_fixate (GstBaseSrc *base, GstCaps *caps)
   return GST_BASE_SRC_CLASS (parent_class)->fixate (base, caps);
 }
 
-/* Says what is wanted and what there is, which the base class does not. */
+/* Posts an error with the caps on both sides, which the base class's lacks. */
 static gboolean
 gst_pbf_test_src_negotiate (GstBaseSrc *base)
 {
@@ -682,8 +681,8 @@ gst_pbf_test_src_negotiate (GstBaseSrc *base)
       && !GST_PAD_IS_FLUSHING (base->srcpad)) {
     wanted = gst_pad_peer_query_caps (base->srcpad, NULL);
     GST_ELEMENT_ERROR (base, CORE, NEGOTIATION, (NULL),
-        ("Unsupported caps: frames are GRAY8, %dx%d to %dx%d, at up to %d/1, "
-         "downstream requires %" GST_PTR_FORMAT,
+        ("Unsupported caps: frames are GRAY8, %dx%d to %dx%d pixels, at up to "
+         "%d frames/s; downstream requires %" GST_PTR_FORMAT,
             PBF_SIM_MIN_SIDE, PBF_SIM_MIN_SIDE, PBF_SIM_MAX_SIDE,
             PBF_SIM_MAX_SIDE, PBF_SIM_MAX_FPS, wanted));
     gst_caps_unref (wanted);
@@ -699,8 +698,8 @@ same_video (const GstVideoInfo *a, const GstVideoInfo *b)
          && a->fps_d == b->fps_d;
 }
 
-/* Single frames of a live source have the least latency, lists of the other the
- * least cost. */
+/* Default list length: single frames, for latency, if live; else lists, for
+ * throughput. */
 static guint
 choose_list_frames (GstPbfTestSrc *self, const GstVideoInfo *info)
 {
@@ -712,7 +711,7 @@ choose_list_frames (GstPbfTestSrc *self, const GstVideoInfo *info)
       AUTO_LIST_BYTES / GST_VIDEO_INFO_SIZE (info), 1, AUTO_LIST_FRAMES);
 }
 
-/* Another size or rate restarts the printer; time and count go on. */
+/* Another size or rate restarts the simulated build; time and frame count go on. */
 static gboolean
 gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 {
@@ -790,7 +789,7 @@ query_latency (GstPbfTestSrc *self, GstQuery *query)
   latency = gst_util_uint64_scale_ceil (
       self->list_frames, GST_SECOND * self->info.fps_d, self->info.fps_n);
   GST_OBJECT_UNLOCK (self);
-  /* frames wait in the source as long as downstream likes */
+  /* no upper limit: frames wait in the source while downstream blocks */
   gst_query_set_latency (query, TRUE, latency, GST_CLOCK_TIME_NONE);
   return TRUE;
 }
@@ -849,7 +848,7 @@ gst_pbf_test_src_start (GstBaseSrc *base)
   self->first_time = 0;
   self->time_known = self->sought = FALSE;
   GST_OBJECT_UNLOCK (self);
-  /* num-buffers counts frames here, where the base class would count lists */
+  /* num-buffers counts frames; the base class would count lists */
   base->num_buffers_left = -1;
   return TRUE;
 }
@@ -961,8 +960,8 @@ install_properties (GObjectClass *klass)
           0, MAX_FRAMES_PER_LIST, DEFAULT_FRAMES_PER_LIST, flags));
   g_object_class_install_property (klass, PROP_PRE_RENDER,
       g_param_spec_uint ("pre-render", "Pre-render",
-          "Frames rendered once and then sent again and again, without a "
-          "copy; 0: every frame is rendered",
+          "Frames rendered once and then sent repeatedly, without a copy; 0: "
+          "every frame is rendered",
           0, MAX_PRE_RENDER, DEFAULT_PRE_RENDER, flags));
   g_object_class_install_property (klass, PROP_TIMESTAMP_OFFSET,
       g_param_spec_int64 ("timestamp-offset", "Timestamp offset",

@@ -32,7 +32,7 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_sink_debug);
 #define GST_CAT_DEFAULT gst_pbf_udp_sink_debug
 
-/* of IPv6 and UDP, which are longer than those of IPv4 */
+/* bytes of the headers of IPv6 and UDP; those of IPv4 are shorter */
 #define IP_HEADERS 48
 #define MIN_MTU (IP_HEADERS + PBF_PACKET_OVERHEAD + PBF_PACKET_MIN_FRAGMENT)
 #define MAX_MTU 65535
@@ -115,7 +115,7 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* --- sending --------------------------------------------------------------- */
 
-/* Packets that cannot be sent are lost, as packets are; the stream goes on. */
+/* Packets that cannot be sent are dropped; the stream goes on. */
 static void
 note_failure (GstPbfUdpSink *self, guint n)
 {
@@ -238,7 +238,7 @@ publish_counts (GstPbfUdpSink *self)
   memset (&self->recent, 0, sizeof self->recent);
 }
 
-/* The socket was full when the element was told to unlock. */
+/* Called when unlock() ended the wait for room in the socket. */
 static GstFlowReturn
 finish_sending (GstPbfUdpSink *self, GstFlowReturn ret)
 {

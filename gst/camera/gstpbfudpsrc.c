@@ -7,9 +7,9 @@
  * @title: pbfudpsrc
  * @short_description: receives melt-pool frames over UDP
  *
- * Receives grey frames and their machine signals in the packets that pbfudpsink,
- * or the interface board of a camera, sends. Frames come in their order, each
- * once; what is lost, repeated, late, damaged or no packet at all is counted.
+ * Receives grey frames and their machine signals in packets from pbfudpsink or from
+ * the interface board of a camera. Frames are pushed in their order, each once;
+ * lost, repeated, late, damaged and foreign packets are counted.
  *
  * ## Example launch line
  * |[
@@ -38,8 +38,8 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_src_debug);
 #define AUTO_BUFFER_SIZE (64 << 20)
 #define MESSAGES 64    /* packets that one system call receives */
 #define MESSAGE 65536  /* bytes: more than any UDP packet has */
-#define CONTROL 128    /* of SCM_TIMESTAMPNS and SO_RXQ_OVFL */
-#define SPARE_FRAMES 8 /* that a pool has beside the window */
+#define CONTROL 128    /* bytes for SCM_TIMESTAMPNS and SO_RXQ_OVFL */
+#define SPARE_FRAMES 8 /* of the pool, beside those of the window */
 
 typedef enum {
   GST_PBF_TIMESTAMPS_ARRIVAL,
@@ -70,12 +70,12 @@ struct _GstPbfUdpSrc {
 
   Settings settings;
 
-  /* what others read, guarded by the object lock */
+  /* read by other threads, guarded by the object lock */
   guint bound_port;    /* 0: no socket */
   guint width, height; /* of the frames; 0: not known */
   GstClockTime frame_duration;
   PbfLinkCounts counts;
-  guint overflow;           /* packets that the socket had no room for */
+  guint overflow;           /* packets dropped as the socket was full */
   guint socket_buffer_size; /* bytes */
 
   /* of the streaming thread */
@@ -86,18 +86,18 @@ struct _GstPbfUdpSrc {
   PbfAssembler *assembler;
   GstVideoInfo info;
   GstBufferPool *pool;  /* (nullable): the negotiated one, during create() */
-  GstFlowReturn failed; /* to get a buffer */
-  gboolean resized;     /* caps are to be negotiated */
+  GstFlowReturn failed; /* flow of a failure to get a buffer */
+  gboolean resized;     /* caps have to be negotiated */
   guint64 frames_left;
   guint8 *bytes;
   guint8 *control;
   struct mmsghdr messages[MESSAGES];
   struct iovec parts[MESSAGES];
-  guint n_messages, message;  /* received, and the next one to be used */
+  guint n_messages, message;  /* received, and the index of the next one */
   GstClockTime now, now_real; /* running and real time of their reception */
-  GstClockTime packet_time;   /* running time of the present one */
+  GstClockTime packet_time;   /* running time of the current packet */
   GstClockTime last_pts;
-  guint64 sender_time, sender_base; /* of a frame, and its running time */
+  guint64 sender_time, sender_base; /* of a frame: its time and running time */
   guint64 last_good;                /* monotonic ns of the last packet */
   gboolean silent;
   GstBufferList *list; /* (nullable): frames to hand out */
@@ -226,7 +226,8 @@ open_frame (gpointer user, gpointer *handle, gsize *stride)
   if (!map_frame (self, frame, &offset, stride)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
         ("Cannot write a frame: a buffer of the negotiated pool cannot be "
-         "mapped, or is too small for %dx%d pixels",
+         "mapped, or is too small for %dx%d pixels. Put \"identity "
+         "drop-allocation=true\" after pbfudpsrc.",
             self->info.width, self->info.height));
     gst_buffer_unref (frame->buffer);
     g_free (frame);
@@ -244,7 +245,7 @@ drop_frame (gpointer user, gpointer handle)
   free_open_frame (handle);
 }
 
-/* Time stamps never go back, although first packets may. */
+/* Timestamps never decrease, although arrival times of first packets may. */
 static GstClockTime
 choose_pts (GstPbfUdpSrc *self, GstClockTime arrived, const PbfFrameHead *head)
 {
@@ -253,7 +254,7 @@ choose_pts (GstPbfUdpSrc *self, GstClockTime arrived, const PbfFrameHead *head)
   if (self->settings.timestamps == GST_PBF_TIMESTAMPS_SENDER
       && head->t_ns != PBF_PACKET_NO_TIME) {
     if (self->sender_time == PBF_PACKET_NO_TIME
-        || head->t_ns < self->sender_time) { /* the sender's clock is new */
+        || head->t_ns < self->sender_time) { /* the sender's clock restarted */
       self->sender_base = arrived;
       self->sender_time = head->t_ns;
     }
@@ -379,8 +380,8 @@ begin_size (GstPbfUdpSrc *self, const PbfPacket *packet)
   self->resized = TRUE;
 }
 
-/* Uses the packets that have been received, until there are none, or frames of
- * another size begin behind frames that have to be handed out first. */
+/* Uses the received packets, until there are none, or until frames of another size
+ * begin while others have to be pushed first. */
 static GstFlowReturn
 use_packets (GstPbfUdpSrc *self)
 {
@@ -421,7 +422,7 @@ use_packets (GstPbfUdpSrc *self)
   return GST_FLOW_OK;
 }
 
-/* The camera says nothing: what waits for other frames goes on. */
+/* The camera is silent: frames no longer wait for missing ones. */
 static void
 note_silence (GstPbfUdpSrc *self, GstClockTime timeout)
 {
@@ -439,7 +440,7 @@ note_silence (GstPbfUdpSrc *self, GstClockTime timeout)
               timeout, "frames", G_TYPE_UINT64, frames, NULL)));
 }
 
-/* Time until there is silence; 0: it is there; NONE: there is no such time. */
+/* Time left until the timeout; 0: it has passed; NONE: no timeout. */
 static GstClockTime
 time_to_silence (GstPbfUdpSrc *self, GstClockTime timeout)
 {
@@ -451,7 +452,7 @@ time_to_silence (GstPbfUdpSrc *self, GstClockTime timeout)
   return quiet < timeout ? timeout - quiet : 0;
 }
 
-/* The last call has changed the lengths. */
+/* Restores the lengths, which recvmmsg() has changed. */
 static void
 prepare_messages (GstPbfUdpSrc *self)
 {
@@ -460,7 +461,7 @@ prepare_messages (GstPbfUdpSrc *self)
   self->message = self->n_messages = 0;
 }
 
-/* Waits for packets, or for the silence, which may have frames handed out. */
+/* Waits for packets, or for the timeout, which may complete frames. */
 static GstFlowReturn
 receive_packets (GstPbfUdpSrc *self)
 {
@@ -590,7 +591,7 @@ gst_pbf_udp_src_fixate (GstBaseSrc *base, GstCaps *caps)
   return GST_BASE_SRC_CLASS (parent_class)->fixate (base, caps);
 }
 
-/* The first packet says what the caps are. */
+/* Negotiates the caps that the first packet gives. */
 static gboolean
 gst_pbf_udp_src_negotiate (GstBaseSrc *base)
 {
@@ -645,7 +646,7 @@ gst_pbf_udp_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
       self->settings.reorder_window + SPARE_FRAMES);
 }
 
-/* A frame waits for those before it, at most until the window has moved on. */
+/* A frame waits for those before it, at most until the window has passed them. */
 static gboolean
 gst_pbf_udp_src_query (GstBaseSrc *base, GstQuery *query)
 {
@@ -664,8 +665,8 @@ gst_pbf_udp_src_query (GstBaseSrc *base, GstQuery *query)
 
 /* --- life ------------------------------------------------------------------ */
 
-/* As large as was asked for; where root's privilege is missing, as large as
- * net.core.rmem_max allows. */
+/* Sets the size of the socket's buffer; without root's privilege net.core.rmem_max
+ * limits it. */
 static void
 set_buffer_size (GstPbfUdpSrc *self)
 {
@@ -679,15 +680,15 @@ set_buffer_size (GstPbfUdpSrc *self)
       < 0)
     setsockopt (self->fd, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
   getsockopt (self->fd, SOL_SOCKET, SO_RCVBUF, &got, &size);
-  got /= 2; /* Linux doubles it for its own needs */
+  got /= 2; /* Linux doubles the size for its own needs */
   GST_OBJECT_LOCK (self);
   self->socket_buffer_size = got;
   GST_OBJECT_UNLOCK (self);
   if (got < wanted)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("The socket's buffer has %d bytes instead of %d: frames may be lost "
-         "when the machine is busy. Raise the limit: sysctl -w "
-         "net.core.rmem_max=%d",
+         "when the machine is busy. Raise the limit with \"sysctl -w "
+         "net.core.rmem_max=%d\".",
             got, wanted, wanted),
         (NULL));
 }
@@ -768,7 +769,7 @@ gst_pbf_udp_src_start (GstBaseSrc *base)
   if (!open_socket (self, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot receive at \"%s\", port %u: %s. Set another address or port, "
-         "or end the program that has it.",
+         "or end the program that uses it.",
             self->settings.address, self->settings.port, error->message),
         (NULL));
     g_error_free (error);
@@ -787,7 +788,7 @@ gst_pbf_udp_src_start (GstBaseSrc *base)
   self->silent = self->resized = FALSE;
   self->last_pts = GST_CLOCK_TIME_NONE;
   self->sender_time = PBF_PACKET_NO_TIME;
-  /* num-buffers counts frames here, where the base class would count lists */
+  /* num-buffers counts frames; the base class would count lists */
   self->frames_left =
       base->num_buffers < 0 ? G_MAXUINT64 : (guint64) base->num_buffers;
   base->num_buffers_left = -1;
@@ -863,7 +864,7 @@ gst_pbf_udp_src_class_init (GstPbfUdpSrcClass *klass)
       &defaults);
   object_class->get_property = gst_pbf_udp_src_get_property;
   g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "stats",
+      g_param_spec_boxed ("stats", "Statistics",
           "Counts of frames and packets since the start", GST_TYPE_STRUCTURE,
           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 

@@ -48,7 +48,7 @@ struct _GstPbfHdf5Src {
   guint width, height; /* of it; guarded by the object lock */
   GstVideoInfo info;   /* negotiated */
   guint64 n;           /* frames so far */
-  GstClockTime time;   /* of the next one */
+  GstClockTime time;   /* of the next frame */
 };
 
 static GstStaticPadTemplate src_template =
@@ -66,8 +66,7 @@ static const GstCvSetting settings_table[] = {
       OFFSET (location) },
   { "group",
       "Object, layer or object/layer to read; empty: all, in the order of "
-      "their "
-      "names",
+      "their names",
       GST_CV_SETTING_STRING, OFFSET (group) },
 };
 
@@ -78,7 +77,7 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* --- frames ---------------------------------------------------------------- */
 
-/* Returns: OK with has_frame, EOS or ERROR */
+/* Returns: GST_FLOW_OK with has_frame set, GST_FLOW_EOS or GST_FLOW_ERROR */
 static GstFlowReturn
 read_frame (GstPbfHdf5Src *self)
 {
@@ -112,7 +111,8 @@ copy_pixels (GstPbfHdf5Src *self, GstBuffer *buffer)
   if (!gst_video_frame_map (&frame, &self->info, buffer, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
         ("Cannot write a frame: a buffer of the negotiated pool cannot be "
-         "mapped, or is too small for %dx%d pixels",
+         "mapped, or is too small for %dx%d pixels. Put \"identity "
+         "drop-allocation=true\" after pbfhdf5src.",
             self->info.width, self->info.height));
     return GST_FLOW_ERROR;
   }

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A plugin of its own, as libhdf5 brings libraries that no other element needs. */
+/* A plugin of its own, as libhdf5 needs libraries that no other element needs. */
 #include "config.h"
 
 #include <gst/gst.h>
