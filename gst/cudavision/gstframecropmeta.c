@@ -5,7 +5,7 @@
 /**
  * SECTION:gstframecropmeta
  * @title: GstFrameCropMeta
- * @short_description: where a cropped buffer lies in its original frame
+ * @short_description: position of a cropped buffer in its original frame
  */
 #include "gstframecropmeta.h"
 

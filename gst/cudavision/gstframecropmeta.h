@@ -16,19 +16,18 @@ typedef struct _GstFrameCropMeta GstFrameCropMeta;
 /**
  * GstFrameCropMeta:
  * @meta: parent
- * @x: left column of the crop in the frame it was cut from, pixels
- * @y: top row
- * @frame_width: size of the frame it was cut from, pixels
- * @frame_height: likewise
- * @center_x: the position asked for, pixels of the frame it was cut from
- *   (pixel centres at +0.5); the crop is round it unless the frame's edge or
- *   the alignment moved it
+ * @x: left column of the crop in the original frame, pixels
+ * @y: top row of the crop in the original frame, pixels
+ * @frame_width: width of the original frame, pixels
+ * @frame_height: height of the original frame, pixels
+ * @center_x: requested position of the crop's centre in the original frame,
+ *   pixels (pixel centres at +0.5); the edge of the frame or the alignment may have
+ *   moved the crop
  * @center_y: likewise
  *
- * Where a buffer's pixels lie in the frame that it was cropped from: a point
- * (u, v) of the buffer is (x + u, y + v) of that frame. Crops of crops add up:
- * it always refers to the first frame. Tagged video, size and orientation;
- * lost when the buffer is scaled.
+ * Position of a cropped buffer in its original frame: point (u, v) of the buffer is
+ * (x + u, y + v) of that frame. If a crop is cropped again, the original frame is
+ * the first one. Tagged video, size and orientation; lost when the buffer is scaled.
  */
 struct _GstFrameCropMeta {
   GstMeta meta;

@@ -5,7 +5,7 @@
 /**
  * SECTION:gstmotionmeta
  * @title: GstMotionVectorMeta
- * @short_description: the motion of a frame, block by block
+ * @short_description: motion of a frame, one vector for each block
  */
 #include "gstmotionmeta.h"
 
@@ -151,19 +151,19 @@ check_summary (
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     if (!isfinite (numbers[i].value))
       return refuse (
-          error, "%s of field %u is no finite number", numbers[i].name, index);
+          error, "%s of field %u is not finite", numbers[i].name, index);
   if (isnan (summary->psnr) || summary->psnr == -INFINITY)
-    return refuse (error, "psnr of field %u is no number of dB", index);
+    return refuse (error, "psnr of field %u is not a number", index);
   if (summary->static_blocks > n_blocks || summary->intra_blocks > n_blocks)
     return refuse (error,
-        "field %u has %u static and %u intra-like blocks of %u", index,
-        summary->static_blocks, summary->intra_blocks, n_blocks);
+        "field %u counts %u static and %u intra-like blocks, but has %u blocks",
+        index, summary->static_blocks, summary->intra_blocks, n_blocks);
   for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
     counted += summary->histogram[i];
   return counted == n_blocks
          || refuse (error,
              "the histogram of field %u counts %" G_GUINT64_FORMAT
-             " blocks of %u",
+             " blocks, must be %u",
              index, counted, n_blocks);
 }
 
@@ -171,7 +171,7 @@ static gboolean
 check_fields (const MotionPacket *packet, GError **error)
 {
   guint32 n_blocks = packet->columns * packet->rows;
-  guint seen = 0; /* distances, a bit each */
+  guint seen = 0; /* set of distances, one bit each */
 
   for (guint i = 0; i < packet->n_fields; i++) {
     const MotionPacketField *field =
@@ -183,7 +183,7 @@ check_fields (const MotionPacket *packet, GError **error)
           "distance of field %u is %d, must be -%d to %d and not 0", i,
           distance, MAX_DISTANCE, MAX_DISTANCE);
     if (seen & (1u << (distance + MAX_DISTANCE)))
-      return refuse (error, "distance %d of field %u is that of another field",
+      return refuse (error, "distance %d of field %u is also that of another",
           distance, i);
     seen |= 1u << (distance + MAX_DISTANCE);
     if (field->reserved != 0)
@@ -203,11 +203,11 @@ gst_motion_packet_check (gconstpointer data, gsize size, GError **error)
 
   if (size < sizeof (MotionPacket))
     return refuse (error,
-        "%" G_GSIZE_FORMAT " bytes are less than the %" G_GSIZE_FORMAT
-        " of its head",
+        "%" G_GSIZE_FORMAT " bytes, less than the packet's header of "
+        "%" G_GSIZE_FORMAT " bytes",
         size, sizeof (MotionPacket));
   if ((guintptr) data % G_ALIGNOF (MotionPacket) != 0)
-    return refuse (error, "it does not lie at a multiple of %d bytes",
+    return refuse (error, "its address is not a multiple of %d bytes",
         (gint) G_ALIGNOF (MotionPacket));
   return check_head (data, size, error) && check_fields (data, error);
 }
@@ -220,7 +220,7 @@ gst_motion_vector_meta_api_get_type (void)
   static GType type = 0;
 
   if (g_once_init_enter (&type)) {
-    /* pixel coordinates: what changes the picture has to ask the meta */
+    /* pixel coordinates: elements that change the picture transform the meta */
     static const gchar *tags[] = { GST_META_TAG_VIDEO_STR,
       GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, NULL };
     GType registered =
@@ -357,7 +357,7 @@ gst_motion_vector_meta_get_block (const GstMotionVectorMeta *meta, guint column,
     guint right = MIN (left + packet->block_size, packet->width);
     guint bottom = MIN (top + packet->block_size, packet->height);
 
-    /* both edges are rounded, so that neighbours have no seam between them */
+    /* both edges are rounded, so that neighbours meet without a gap */
     rect->x = (gint) lround (left * meta->scale_x + meta->offset_x);
     rect->y = (gint) lround (top * meta->scale_y + meta->offset_y);
     rect->w = (gint) lround (right * meta->scale_x + meta->offset_x) - rect->x;

@@ -24,20 +24,20 @@ typedef struct _GstMotionVectorMeta GstMotionVectorMeta;
 /**
  * GstMotionVectorMeta:
  * @meta: parent
- * @packet: head of the packet the field lies in: grid, sizes, flags
- * @field: distance of the reference, its time, the summary
- * @vectors: raster of packet->columns * packet->rows
- * @blocks: likewise
- * @buffer: that holds the packet, referenced; pointers are valid as long as the
- *   meta lives
+ * @packet: header of the packet with this field: grid, sizes, flags
+ * @field: distance and time of the reference, summary of the motion
+ * @vectors: packet->rows rows of packet->columns vectors
+ * @blocks: measures of the blocks, in the same order
+ * @buffer: the buffer with the packet, referenced; the pointers are valid as long
+ *   as the meta exists
  * @offset_x, @offset_y, @scale_x, @scale_y: a point (x, y) of the analysed
  *   frame is (x * scale_x + offset_x, y * scale_y + offset_y) of this buffer:
- *   0 and 1 until something scales the picture
+ *   0 and 1 until the picture is scaled
  *
- * The motion of a frame against one reference frame. A frame has one such meta
- * for each reference; none if it had nothing to be compared with. Tagged
- * video, size and orientation; follows copies, and scaling that keeps the
- * displayed shape of the picture.
+ * The motion of a frame against one reference frame. A frame has one such meta for
+ * each reference, and none without a reference. Tagged video, size and
+ * orientation; kept by copies, and by scaling that keeps the displayed shape of the
+ * picture.
  */
 struct _GstMotionVectorMeta {
   GstMeta meta;
@@ -61,16 +61,16 @@ const GstMetaInfo *gst_motion_vector_meta_get_info (void);
 
 /**
  * gst_motion_packet_check:
- * @data: (array length=size) (element-type guint8): bytes from outside, at a
- *   multiple of eight
- * @size: how many
+ * @data: (array length=size) (element-type guint8): bytes from outside, at an
+ *   address that is a multiple of 8
+ * @size: number of bytes
  * @error: what is wrong
  *
- * Looks at the head, and at each field's head and summary; vectors and blocks
- * may hold any numbers.
+ * Checks the header, and the header and summary of each field; vectors and blocks
+ * may have any values.
  *
- * Returns: (skip): whether @data is one whole packet that can be read; else @error is
- *   of %GST_STREAM_ERROR_DECODE
+ * Returns: (skip): whether @data is one complete, valid packet; else @error is
+ *   %GST_STREAM_ERROR_DECODE
  */
 GST_CUDAVISION_API
 gboolean gst_motion_packet_check (
@@ -79,7 +79,7 @@ gboolean gst_motion_packet_check (
 /**
  * gst_motion_packet_get_field: (skip)
  * @packet: a packet that was checked
- * @index: of the field
+ * @index: index of the field, below packet->n_fields
  * @vectors: (out) (optional): the field's vectors
  * @blocks: (out) (optional): the field's blocks
  *
@@ -92,11 +92,11 @@ const MotionPacketField *gst_motion_packet_get_field (
 
 /**
  * gst_motion_packet_get_size:
- * @columns: of the grid
- * @rows: of the grid
- * @n_fields: of the packet
+ * @columns: columns of blocks
+ * @rows: rows of blocks
+ * @n_fields: number of fields
  *
- * Returns: bytes of such a packet
+ * Returns: the size of such a packet in bytes
  */
 GST_CUDAVISION_API
 gsize gst_motion_packet_get_size (guint columns, guint rows, guint n_fields);
@@ -104,12 +104,12 @@ gsize gst_motion_packet_get_size (guint columns, guint rows, guint n_fields);
 /**
  * gst_buffer_add_motion_vector_metas:
  * @buffer: (transfer none): a writable frame
- * @packet: (transfer none): a buffer that holds a packet, in one memory that
- *   stays where it is when it is not mapped, as that of the system does
+ * @packet: (transfer none): a buffer with a packet, in one memory whose address
+ *   stays the same when it is not mapped, such as system memory
  *
  * Adds a meta for each field of @packet.
  *
- * Returns: how many; 0 also if @packet is none
+ * Returns: the number of metas added; 0 also if @packet is not a valid packet
  */
 GST_CUDAVISION_API
 guint gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet);
@@ -117,7 +117,7 @@ guint gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet);
 /**
  * gst_buffer_get_motion_vector_meta:
  * @buffer: a buffer
- * @distance: of the reference, in frames; -1: the frame before
+ * @distance: distance of the reference in frames; -1: the previous frame
  *
  * Returns: (transfer none) (nullable): the meta for that reference, valid as
  *   long as the buffer has it; %NULL if there is none
@@ -129,13 +129,13 @@ GstMotionVectorMeta *gst_buffer_get_motion_vector_meta (
 /**
  * gst_motion_vector_meta_get_block:
  * @meta: a meta
- * @column: of the block
- * @row: of the block
+ * @column: column of the block
+ * @row: row of the block
  * @rect: (out caller-allocates) (optional): the block in pixels of this buffer, rounded
- * @x: (out) (optional): the vector's x in pixels of this buffer
- * @y: (out) (optional): its y
+ * @x: (out) (optional): x of the vector in pixels of this buffer
+ * @y: (out) (optional): y of the vector in pixels of this buffer
  *
- * Returns: (transfer none) (nullable): the block's measures; %NULL beyond the
+ * Returns: (transfer none) (nullable): the block's measures; %NULL outside the
  *   grid
  */
 GST_CUDAVISION_API
@@ -148,7 +148,7 @@ const MotionBlock *gst_motion_vector_meta_get_block (
  * @meta: a meta
  *
  * The vectors for programs that cannot read a #MotionVector in place. The bytes
- * stay valid when the buffer is gone.
+ * stay valid when the buffer is freed.
  *
  * Returns: (transfer full): the bytes of rows * columns #MotionVector, not copied
  */
@@ -160,7 +160,7 @@ GBytes *gst_motion_vector_meta_get_vector_bytes (
  * gst_motion_vector_meta_get_block_bytes:
  * @meta: a meta
  *
- * As gst_motion_vector_meta_get_vector_bytes(), of the blocks' measures.
+ * Like gst_motion_vector_meta_get_vector_bytes(), for the measures of the blocks.
  *
  * Returns: (transfer full): the bytes of rows * columns #MotionBlock, not copied
  */

@@ -5,7 +5,7 @@
 /**
  * SECTION:gstpbfmeta
  * @title: GstPbfMeta, GstPbfSignalMeta, GstPbfTruthMeta
- * @short_description: what melt-pool monitoring knows of a frame
+ * @short_description: results, machine signals and ground truth of a frame
  */
 #include "gstpbfmeta.h"
 
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Pixel coordinates: what changes the picture has to ask the meta. */
+/* Pixel coordinates: elements that change the picture transform the meta. */
 static const gchar *pixel_tags[] = { GST_META_TAG_VIDEO_STR,
   GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, NULL };
 static const gchar *no_tags[] = { NULL };
@@ -59,7 +59,7 @@ static gboolean
 gst_pbf_signal_meta_transform (GstBuffer *dest, GstMeta *meta,
     GstBuffer *buffer, GQuark type, gpointer data)
 {
-  /* the signals belong to the moment, not to the pixels */
+  /* signals belong to the time of the frame, not to its pixels */
   return gst_buffer_add_pbf_signal_meta (
              dest, &((GstPbfSignalMeta *) meta)->signal)
          != NULL;

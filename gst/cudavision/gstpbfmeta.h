@@ -9,8 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* Caps of packed results: buffers hold whole PbfResult records, one after the
- * other, a record a frame, empty frames included. */
+/* Caps of packed results: buffers hold whole PbfResult records, one for each frame,
+ * frames without a melt pool included. */
 #define GST_PBF_RESULT_MEDIA_TYPE "application/x-pbf-result"
 #define GST_PBF_RESULT_CAPS                                                    \
   GST_PBF_RESULT_MEDIA_TYPE ", spec = (string) " PBF_FEATURE_SPEC
@@ -25,9 +25,9 @@ typedef struct _GstPbfSignalMeta GstPbfSignalMeta;
 /**
  * GstPbfSignalMeta:
  * @meta: parent
- * @signal: the machine's record of this frame, as it came (it may be corrupt)
+ * @signal: the machine's record of this frame, as received (it may be corrupt)
  *
- * No tags: it survives whatever happens to the picture.
+ * No tags: it is kept when the picture changes.
  */
 struct _GstPbfSignalMeta {
   GstMeta meta;
@@ -44,7 +44,7 @@ const GstMetaInfo *gst_pbf_signal_meta_get_info (void);
 /**
  * gst_buffer_add_pbf_signal_meta:
  * @buffer: a writable buffer
- * @signal: copied as it is
+ * @signal: the record, which is copied unchecked
  *
  * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
  */
@@ -83,17 +83,17 @@ typedef struct _GstPbfTruthMeta GstPbfTruthMeta;
 /**
  * GstPbfTruthMeta:
  * @meta: parent
- * @regime: that the frame was made in (never MIXED)
- * @laser_on: the frame shows a pool
- * @pool_x, @pool_y: where the laser spot is, pixels, centres at +0.5
+ * @regime: regime of the process (never MIXED)
+ * @laser_on: whether the frame shows a pool
+ * @pool_x, @pool_y: position of the laser spot, pixels, centres at +0.5
  * @pool_area: pixels of the pool at the threshold of 100, before noise
- * @n_spatters: spatters in the frame
+ * @n_spatters: number of spatters in the frame
  * @spatter_x, @spatter_y: their centres, pixels, the first
  *   %GST_PBF_TRUTH_MAX_SPATTERS of them
  * @spatter_area: their pixels at the threshold of 100, before noise
  *
- * What a synthetic frame really shows. Pixel coordinates: tagged video, size
- * and orientation; lost when the buffer is scaled.
+ * Ground truth of a simulated frame. Pixel coordinates: tagged video, size and
+ * orientation; lost when the buffer is scaled.
  */
 struct _GstPbfTruthMeta {
   GstMeta meta;
@@ -146,16 +146,16 @@ typedef struct _GstPbfMeta GstPbfMeta;
 /**
  * GstPbfMeta:
  * @meta: parent
- * @result: what was computed; valid as long as the meta lives
+ * @result: the record; valid as long as the meta exists
  * @records: the buffer that holds @result (one for many frames), referenced
  * @latency: from the frame's arrival in the element to the result's, ns
  * @offset_x, @offset_y, @scale_x, @scale_y: a point (x, y) of the analysed
  *   frame is (x * scale_x + offset_x, y * scale_y + offset_y) of this buffer:
- *   1 and 0 until something scales the picture
+ *   0 and 1 until the picture is scaled
  *
  * The 40 features, raw integers, network outputs, flags and signals of a frame.
- * Tagged video, size and orientation; follows copies, and scaling that keeps
- * the displayed shape of the picture.
+ * Tagged video, size and orientation; kept by copies, and by scaling that keeps the
+ * displayed shape of the picture.
  */
 struct _GstPbfMeta {
   GstMeta meta;
@@ -178,8 +178,8 @@ const GstMetaInfo *gst_pbf_meta_get_info (void);
 /**
  * gst_buffer_add_pbf_meta: (skip)
  * @buffer: a writable buffer
- * @records: holds @result in a memory that stays where it is when it is not
- *   mapped; referenced
+ * @records: (transfer none): the buffer with @result, in a memory whose address
+ *   stays the same when it is not mapped; referenced
  * @result: the record
  * @latency: from the frame's arrival in the element to the result's, ns
  *
@@ -204,7 +204,7 @@ GstPbfMeta *gst_buffer_get_pbf_meta (GstBuffer *buffer);
  * @meta: a meta
  *
  * The record for programs that cannot read a #PbfResult in place. The bytes stay
- * valid when the buffer is gone.
+ * valid when the buffer is freed.
  *
  * Returns: (transfer full): the bytes of the #PbfResult, not copied
  */

@@ -5,7 +5,7 @@
 /**
  * SECTION:gstsurfacemeta
  * @title: GstSurfaceMeta
- * @short_description: what a measured surface, or a part of one, is
+ * @short_description: sample spacing, filter and parameters of a surface
  */
 #include "gstsurfacemeta.h"
 
@@ -59,7 +59,7 @@ refuse (GError **error, const gchar *format, ...)
   return FALSE;
 }
 
-/* Field @name has the value @value, which cannot be. */
+/* Refuses the value of field @name. */
 static gboolean
 refuse_field (const GstStructure *s, const gchar *name, const gchar *wanted,
     GError **error)
@@ -76,7 +76,7 @@ refuse_field (const GstStructure *s, const gchar *name, const gchar *wanted,
   return FALSE;
 }
 
-/* One of the numbers between colons; 0 if it is none. */
+/* Parses one of the numbers between colons; 0 if it is invalid. */
 static guint64
 parse_side (const gchar *text)
 {
@@ -129,7 +129,7 @@ parse_type (const GstStructure *s, GstSurfaceInfo *info, GError **error)
   return refuse_field (s, "types", "float32, float64 or int32", error);
 }
 
-/* Caps may do without a framerate: a surface is measured when it is. */
+/* A framerate is optional: surfaces may come at any time. */
 static gboolean
 parse_framerate (const GstStructure *s, GstSurfaceInfo *info, GError **error)
 {
@@ -140,7 +140,7 @@ parse_framerate (const GstStructure *s, GstSurfaceInfo *info, GError **error)
   if (gst_structure_get_fraction (s, "framerate", &info->fps_n, &info->fps_d)
       && info->fps_n >= 0)
     return TRUE;
-  return refuse_field (s, "framerate", "a fraction from 0/1 on", error);
+  return refuse_field (s, "framerate", "a fraction of 0/1 or more", error);
 }
 
 static gboolean
@@ -233,7 +233,7 @@ gst_surface_meta_api_get_type (void)
   static GType type = 0;
 
   if (g_once_init_enter (&type)) {
-    /* as a picture, it is lost with what changes samples or their places */
+    /* as for a picture: lost where samples or their positions change */
     static const gchar *tags[] = { GST_META_TAG_VIDEO_STR,
       GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR,
       GST_META_TAG_VIDEO_COLORSPACE_STR, NULL };
@@ -260,8 +260,8 @@ gst_surface_meta_free (GstMeta *meta, GstBuffer *buffer)
   gst_clear_buffer (&((GstSurfaceMeta *) meta)->mask);
 }
 
-/* A piece of a surface's bytes is no surface of this width and mask, so it gets
- * no meta: success for GStreamer, which takes FALSE for a failure. */
+/* A copy of a part of the bytes is not a surface of this width and mask and gets no
+ * meta. This returns TRUE nevertheless: GStreamer treats FALSE as a failure. */
 static gboolean
 gst_surface_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
     GQuark type, gpointer data)
@@ -321,7 +321,7 @@ gst_surface_meta_deserialize (const GstMetaInfo *info, GstBuffer *buffer,
   return &meta->meta;
 }
 
-/* Metas go through gdppay, unixfdsink and the like. */
+/* Serializes the meta, for gdppay, unixfdsink and others. */
 static const GstMetaInfo *
 register_meta (void)
 {

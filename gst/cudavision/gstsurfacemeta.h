@@ -11,10 +11,10 @@
 
 G_BEGIN_DECLS
 
-/* Caps of surfaces: one static tensor, dimensions "WIDTH:HEIGHT:1:1" ("WIDTH:
- * HEIGHT" is taken too), rows without gaps; samples in metres, NaN where a point
- * is missing. The spacing of samples in metres may be in the fields surface-dx
- * and surface-dy. int32: coefficients of reversible wavelets. */
+/* Caps of surfaces: one static tensor, dimensions "WIDTH:HEIGHT:1:1" or
+ * "WIDTH:HEIGHT", rows without padding; samples in metres, NaN for missing points.
+ * The optional fields surface-dx and surface-dy are the spacing of samples in
+ * metres. int32 is for coefficients of reversible wavelets. */
 #define GST_SURFACE_CAPS                                                       \
   "other/tensors, format = (string) static, num_tensors = (int) 1, "           \
   "types = (string) { float32, float64, int32 }, "                             \
@@ -28,7 +28,7 @@ typedef enum {
 
 /**
  * GstSurfaceInfo:
- * @dx, @dy: spacing in metres; 0: not in the caps
+ * @dx, @dy: spacing of samples in metres; 0: not in the caps
  */
 typedef struct {
   guint width, height;
@@ -39,7 +39,7 @@ typedef struct {
 
 /**
  * gst_surface_info_from_caps:
- * @info: (out caller-allocates): what the caps say
+ * @info: (out caller-allocates): the contents of @caps
  * @caps: fixed caps
  * @error: which field is wrong, and how
  *
@@ -63,7 +63,7 @@ GstCaps *gst_surface_info_to_caps (const GstSurfaceInfo *info);
  * gst_surface_info_get_size:
  * @info: a valid info
  *
- * Returns: bytes of a surface
+ * Returns: size of a surface in bytes
  */
 GST_CUDAVISION_API
 gsize gst_surface_info_get_size (const GstSurfaceInfo *info);
@@ -75,24 +75,25 @@ typedef struct _GstSurfaceMeta GstSurfaceMeta;
 
 /**
  * GstSurfaceMeta:
- * @part: what the surface is part of
+ * @part: the component that the surface is
  * @dx, @dy: spacing of samples, metres
  * @z_scale, @offset: height in metres = sample * z_scale + offset; z_scale is 1
- *   for floats. Heights subtracted before samples became float32 are in @offset
- * @polynomial: what an F-operation took off, see LwtJob; zeros without one
- * @missing: points that are missing
- * @mask: (nullable): width * height bytes, 0 where a point is missing: of grey
- *   samples, which have no NaN, and of the surface that BANDS are of. %NULL: no
- *   point is missing, or NaN says so
- * @wavelet: empty before any filter, as are the boundary and what follows
- * @boundary: its nick
- * @levels: of the form, or of the bands; [0] along x
+ *   for floats. A height that was subtracted before the conversion to float32 is
+ *   in @offset
+ * @polynomial: the polynomial that an F-operation removed, see LwtJob; 0 without one
+ * @missing: number of missing points
+ * @mask: (nullable): width * height bytes, 0 for missing points: for grey samples,
+ *   which have no NaN, and for the surface that BANDS were computed from. %NULL: no
+ *   point is missing, or missing points are NaN
+ * @wavelet: name of the wavelet; empty before any filter, as is @boundary
+ * @boundary: nick of the boundary
+ * @levels: levels of the form, or of BANDS; [0] along x
  * @lambda_s, @lambda_c, @lambda_f: effective cut-offs in metres, [0] along x; 0:
  *   not used
- * @width, @height: of BANDS: the surface that they are of (padding makes them
- *   larger); else the surface's own
- * @interleaved: of BANDS: the layout, else mallat
- * @has_parameters: whether @parameters are there
+ * @width, @height: size of the surface; for BANDS that of the surface that they
+ *   were computed from (padding makes them larger)
+ * @interleaved: layout of BANDS: interleaved, else mallat
+ * @has_parameters: whether @parameters is set
  */
 struct _GstSurfaceMeta {
   GstMeta meta;
@@ -139,8 +140,9 @@ GstSurfaceMeta *gst_buffer_add_surface_meta (GstBuffer *buffer);
  * gst_buffer_get_surface_meta:
  * @buffer: a buffer
  *
- * Returns: (transfer none) (nullable): the first such meta of @buffer, that of
- *   its samples, valid as long as the buffer has it; %NULL if there is none
+ * Returns: (transfer none) (nullable): the first such meta of @buffer, which
+ *   describes its samples, valid as long as the buffer has it; %NULL if there is
+ *   none
  */
 GST_CUDAVISION_API
 GstSurfaceMeta *gst_buffer_get_surface_meta (GstBuffer *buffer);

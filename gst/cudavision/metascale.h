@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Private: what a transform of pictures does to places in them. */
+/* Private: how a transform of a picture changes positions in it. */
 #pragma once
 
 #include <gst/video/video.h>
 
-/* The factors of a copy or of a scaled copy. FALSE for other transforms, and
- * where a scaled picture has another shape: videoscale then adds borders or
- * distorts it (add-borders), and the transform names neither. */
+/* The scale factors of a copy or a scaled copy. FALSE for other transforms, and if
+ * the scaled picture has another shape: videoscale then adds borders or distorts the
+ * picture (add-borders), and the transform does not say which. */
 static inline gboolean
 gst_meta_scale_factors (
     GQuark type, gconstpointer data, gdouble *scale_x, gdouble *scale_y)

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* GstSurfaceMeta as bytes, version 0 of what is serialized by GStreamer from 1.24
- * on: the fields below one after the other, numbers in little-endian order, then
+/* GstSurfaceMeta as bytes, version 0 of the serialization of GStreamer 1.24 and
+ * later: the fields below one after the other, numbers in little-endian order, then
  * the bytes of the mask, if there is one. Not installed. */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* @size: of one number, 1, 4 or 8 bytes */
+/* @size: of one number: 1, 4 or 8 bytes */
 typedef struct {
   gsize offset, size, count;
 } SurfaceMetaField;
@@ -58,7 +58,7 @@ static const SurfaceMetaField surface_meta_fields[] = {
 /* Bytes without the mask: the sum of the table */
 #define SURFACE_META_BYTES 332
 
-/* Copies a number, turned round where the machine is not little-endian. */
+/* Copies a number, with its bytes reversed on big-endian machines. */
 static inline void
 surface_meta_copy_number (guint8 *to, const guint8 *from, gsize size)
 {
@@ -78,9 +78,9 @@ surface_meta_pack (const GstSurfaceMeta *meta, guint8 *bytes)
   }
 }
 
-/* Sets all fields of @meta but its mask, which are the bytes behind
- * %SURFACE_META_BYTES, from @bytes, which may be anything.
- * Returns: FALSE, with @meta in any state, if they make no sense */
+/* Sets all fields of @meta from untrusted @bytes, except the mask, which follows
+ * after %SURFACE_META_BYTES.
+ * Returns: FALSE, with @meta in any state, if they are invalid */
 static inline gboolean
 surface_meta_unpack (GstSurfaceMeta *meta, const guint8 *bytes, gsize size)
 {

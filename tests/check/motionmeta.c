@@ -52,7 +52,7 @@ GST_START_TEST (test_bad_heads)
   const MotionPacket sound = *packet;
   const gsize size = packet->size;
 
-  assert_bad (NULL, 0, "0 bytes are less than the 64 of its head");
+  assert_bad (NULL, 0, "0 bytes, less than the packet's header of 64 bytes");
   assert_bad (packet, 63, "63 bytes");
   assert_bad ((guint8 *) packet + 1, 64, "a multiple of");
   assert_bad (packet, size - 1, "size is");
@@ -106,12 +106,15 @@ GST_START_TEST (test_bad_fields)
   BAD (distance, 0, "distance of field 1 is 0");
   BAD (distance, 5, "distance of field 1 is 5");
   BAD (distance, G_MININT32, "distance of field 1 is -2147483648");
-  BAD (distance, -1, "distance -1 of field 1 is that of another field");
+  BAD (distance, -1, "distance -1 of field 1 is also that of another");
   BAD (reserved, 1, "reserved of field 1 is 1");
-  BAD (summary.static_blocks, 7, "7 static and 0 intra-like blocks of 6");
-  BAD (summary.intra_blocks, G_MAXUINT32, "4294967295 intra-like blocks of 6");
-  BAD (summary.histogram[11], 1, "counts 7 blocks of 6");
-  BAD (summary.histogram[1], G_MAXUINT32, "counts 4294967301 blocks of 6");
+  BAD (summary.static_blocks, 7,
+      "7 static and 0 intra-like blocks, but has 6 blocks");
+  BAD (summary.intra_blocks, G_MAXUINT32,
+      "4294967295 intra-like blocks, but has 6 blocks");
+  BAD (summary.histogram[11], 1, "counts 7 blocks, must be 6");
+  BAD (
+      summary.histogram[1], G_MAXUINT32, "counts 4294967301 blocks, must be 6");
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     BAD (summary.scene_score, bad[i], "scene_score of field 1");
     BAD (summary.global_x, bad[i], "global_x of field 1");

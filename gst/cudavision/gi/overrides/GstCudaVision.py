@@ -4,9 +4,9 @@
 """Records, vectors and surfaces as NumPy arrays.
 
 GObject introspection shows the fields of a record one by one; these functions give
-whole records as structured arrays, whose fields are named as those of the C
-structs. The arrays are copies, read only, and stay valid when the buffer is gone.
-NumPy is imported when the first array is asked for."""
+whole records as structured arrays, whose fields have the names of those of the C
+structs. The arrays are copies, read only, and stay valid when the buffer is freed. NumPy is
+imported with the first array."""
 from ..module import get_introspection_module
 
 GstCudaVision = get_introspection_module("GstCudaVision")
