@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The formulas of bundle adjustment, inline for host and device, so that they
- * exist once. Those of an observation have no branches but those of the loss, so
- * that compilers can make vectors of loops over observations. */
+/* The formulas of bundle adjustment, inline for host and device. Formulas of
+ * an observation have no branches except those of the loss, so that
+ * compilers vectorise loops over observations. */
 #pragma once
 
 #include <float.h>
@@ -23,7 +23,7 @@ G_BEGIN_DECLS
 /* --- a camera ---------------------------------------------------------------- */
 
 /**
- * BundleConstants: a camera's part of the formulas
+ * BundleConstants: constants of a camera in the formulas
  * @r: R(w), row by row
  * @l: left Jacobian of the rotation: R(w + dw) = exp([L dw]x) R(w)
  * @t: translation
@@ -35,7 +35,7 @@ typedef struct {
   gdouble focal, k1, k2;
 } BundleConstants;
 
-/* c0 + c1 x + c2 x^2 ... */
+/* Polynomial c0 + c1 x + c2 x^2 ... by Horner's scheme */
 BUNDLE_FN gdouble
 bundle_series (gdouble x, gdouble c0, gdouble c1, gdouble c2, gdouble c3,
     gdouble c4, gdouble c5)
@@ -43,8 +43,8 @@ bundle_series (gdouble x, gdouble c0, gdouble c1, gdouble c2, gdouble c3,
   return ((((c5 * x + c4) * x + c3) * x + c2) * x + c1) * x + c0;
 }
 
-/* sin(a) / a, (1 - cos(a)) / a^2 and (a - sin(a)) / a^3 for a = sqrt(@x), with
- * their series where a is 0 or the last would lose digits. */
+/* sin(a) / a, (1 - cos(a)) / a^2 and (a - sin(a)) / a^3 for a = sqrt(@x), by
+ * series where a is 0 or the last one would lose digits. */
 BUNDLE_FN void
 bundle_rotation_factors (
     gdouble x, gdouble *sinc, gdouble *cosc, gdouble *third)
@@ -104,7 +104,7 @@ bundle_constants (
 /* --- an observation ----------------------------------------------------------- */
 
 /**
- * BundleImage: a point in a camera
+ * BundleImage: a point as seen by a camera
  * @q: R X
  * @p: -(P.x, P.y) / P.z of P = R X + t
  * @inverse: -1 / P.z
@@ -134,7 +134,7 @@ bundle_image (const BundleConstants *c, gdouble x, gdouble y, gdouble z)
   return image;
 }
 
-/* f d p - @observed */
+/* The residual f d p - @observed, pixels */
 BUNDLE_FN void
 bundle_residual (const BundleConstants *c, const BundleImage *image,
     gdouble observed_x, gdouble observed_y, gdouble *rx, gdouble *ry)
@@ -158,8 +158,8 @@ bundle_distortion (const BundleConstants *c, const BundleImage *image,
   *yy = fd + g * image->p[1] * image->p[1];
 }
 
-/* All 24 derivatives. @jc: 2 rows of 9, by the camera's parameters; @jp: 2 rows
- * of 3, by the point's */
+/* All 24 derivatives. @jc: 2 rows of 9, by the camera's parameters; @jp: 2
+ * rows of 3, by the point */
 BUNDLE_FN void
 bundle_derivatives (const BundleConstants *c, const BundleImage *image,
     gdouble jc[18], gdouble jp[6])
@@ -200,8 +200,8 @@ bundle_derivatives (const BundleConstants *c, const BundleImage *image,
   }
 }
 
-/* Jc v without Jc. @v: the camera's part of a vector, its rotation multiplied by
- * L before */
+/* Jc v without forming Jc. @v: the camera's part of a vector, its rotation
+ * already multiplied by L */
 BUNDLE_FN void
 bundle_forward (const BundleConstants *c, const BundleImage *image,
     const gdouble v[9], gdouble *yx, gdouble *yy)
@@ -220,7 +220,7 @@ bundle_forward (const BundleConstants *c, const BundleImage *image,
   *yy = bxy * ux + byy * uy + s * p[1];
 }
 
-/* Jp v without Jp. @v: the point's part of a vector */
+/* Jp v without forming Jp. @v: the point's part of a vector */
 BUNDLE_FN void
 bundle_forward_point (const BundleConstants *c, const BundleImage *image,
     gdouble vx, gdouble vy, gdouble vz, gdouble *yx, gdouble *yy)
@@ -237,8 +237,8 @@ bundle_forward_point (const BundleConstants *c, const BundleImage *image,
   *yy = bxy * ux + byy * uy;
 }
 
-/* Jc^T y without Jc. @w: its first three elements are to be multiplied by L^T,
- * after summing over the observations of a camera */
+/* Jc^T y without forming Jc. @w: the first three elements have to be
+ * multiplied by L^T after summing over a camera's observations */
 BUNDLE_FN void
 bundle_backward (const BundleConstants *c, const BundleImage *image, gdouble yx,
     gdouble yy, gdouble w[9])
@@ -262,7 +262,7 @@ bundle_backward (const BundleConstants *c, const BundleImage *image, gdouble yx,
   w[8] = image->n * w[7];
 }
 
-/* Jp^T y without Jp. */
+/* Jp^T y without forming Jp. */
 BUNDLE_FN void
 bundle_backward_point (const BundleConstants *c, const BundleImage *image,
     gdouble yx, gdouble yy, gdouble w[3])
@@ -278,7 +278,7 @@ bundle_backward_point (const BundleConstants *c, const BundleImage *image,
   w[2] = c->r[2] * ax + c->r[5] * ay + c->r[8] * az;
 }
 
-/* L v of a camera's rotation, and L^T v. */
+/* Multiplies the rotation part of a camera's vector by L, and by L^T. */
 BUNDLE_FN void
 bundle_left (const BundleConstants *c, const gdouble v[3], gdouble w[3])
 {
@@ -296,10 +296,10 @@ bundle_left_transposed (
 
 /* --- robust losses ------------------------------------------------------------- */
 
-/* rho(s) of a squared residual @s, and sqrt(rho'(s)), by which residual and
- * derivatives are multiplied. rho'' is nowhere positive, so that B. Triggs et
- * al., Bundle Adjustment: A Modern Synthesis, has no other correction
- * (Ceres's Corrector). */
+/* rho(s) of a squared residual @s, and sqrt(rho'(s)), the factor of residual
+ * and derivatives. The second-order correction of B. Triggs et al., Bundle
+ * Adjustment: A Modern Synthesis (Ceres's Corrector), is left out, because
+ * rho'' is nowhere positive. */
 BUNDLE_FN gdouble
 bundle_loss (BundleLoss loss, gdouble scale, gdouble s, gdouble *weight)
 {
@@ -326,9 +326,9 @@ bundle_loss (BundleLoss loss, gdouble scale, gdouble s, gdouble *weight)
 
 /* --- damping and small matrices ------------------------------------------------ */
 
-/* The addition of Levenberg-Marquardt to an element of the diagonal. @square: the
- * element, a sum of squared derivatives; @scale: of its column, frozen at the
- * start */
+/* Levenberg-Marquardt's addition to a diagonal element. @square: the
+ * element, a sum of squared derivatives; @scale: of its column, frozen at
+ * the start */
 BUNDLE_FN gdouble
 bundle_damping (gdouble square, gdouble scale, gdouble radius)
 {
@@ -345,12 +345,12 @@ bundle_column_scale (gdouble square)
   return 1 / (1 + sqrt (square));
 }
 
-/* A pivot of a Cholesky factorisation below this share of its diagonal element
- * is rounding: its row is left out, as if the unknown were constant. */
+/* A pivot of a Cholesky factorisation below this share of its diagonal
+ * element is rounding noise: its row is left out, as for a constant unknown. */
 #define BUNDLE_PIVOT 1e-13
 
-/* The inverse of a symmetric positive 3 x 3 matrix. Both have the elements 00,
- * 01, 02, 11, 12, 22 */
+/* Inverse of a symmetric positive definite 3 x 3 matrix, stored as the
+ * elements 00, 01, 02, 11, 12, 22 */
 BUNDLE_FN void
 bundle_invert_3 (const gdouble a[6], gdouble inverse[6])
 {

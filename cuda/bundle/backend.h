@@ -4,10 +4,10 @@
  */
 /* The interface of the bundle adjustment's backends. Private to the library.
  *
- * engine.c has the control of Levenberg-Marquardt: which steps are taken, the
- * radius, the stops. A backend holds the state (cameras, points), its
- * linearisation and a candidate, and solves for steps; two numbers-only
- * exchanges with the host an iteration. */
+ * engine.c controls Levenberg-Marquardt: acceptance of steps, radius,
+ * stopping. A backend holds the state (cameras, points), its linearisation
+ * and a candidate, and solves for steps; only scalars are exchanged with the
+ * host, twice in each iteration. */
 #pragma once
 
 #include "cuda/bundle/engine.h"
@@ -17,16 +17,16 @@ G_BEGIN_DECLS
 typedef struct _BundleBackend BundleBackend;
 
 /**
- * BundleStart: where a backend starts. All of it stays valid until create()
- * has returned, and @problem until destroy().
- * @problem: observations and points; not to be changed
- * @cameras: to be used instead of those of @problem
- * @camera_constant: n_cameras masks of BUNDLE_CAMERA_ALL with the settings
- *   (fix_intrinsics, fix_first_camera) worked in; used instead of @problem's
- * @shared: the intrinsics of camera 0 are those of all cameras. They are
- *   constant in @camera_constant for the others, and equal at the start: sums
- *   over observations of all cameras go to camera 0's unknowns, its steps are
- *   applied to all.
+ * BundleStart: initial state for a backend. All of it stays valid until
+ * create() has returned, and @problem until destroy()
+ * @problem: observations and points; read-only
+ * @cameras: used instead of those of @problem
+ * @camera_constant: n_cameras masks of BUNDLE_CAMERA_ALL that include the
+ *   settings fix_intrinsics and fix_first_camera; used instead of @problem's
+ * @shared: the intrinsics of camera 0 are those of all cameras.
+ *   @camera_constant marks them as constant for the other cameras, and they
+ *   are equal at the start: sums over the observations of all cameras go to
+ *   camera 0's unknowns, whose steps apply to all
  */
 typedef struct {
   const BundleProblem *problem;
@@ -36,13 +36,13 @@ typedef struct {
 } BundleStart;
 
 /**
- * BundleStep: a step that was solved for
- * @pcg_iterations: taken
- * @model_decrease: by how much the linearised problem's cost falls
- * @cost: of the candidate; may be infinite or not a number
+ * BundleStep: result of solving for a step
+ * @pcg_iterations: number of conjugate gradient iterations
+ * @model_decrease: decrease of the cost predicted by the linearised problem
+ * @cost: of the candidate; may be infinite or NaN
  * @step_norm: of the step in all unknowns
  * @state_norm: of the state
- * @cancelled: @progress said so; the rest is not set
+ * @cancelled: @progress cancelled; the other fields are not set
  */
 typedef struct {
   guint pcg_iterations;
@@ -58,26 +58,27 @@ typedef struct {
   BundleBackend *(*create) (const BundleStart *start,
       const BundleConfig *config, CvisContext *context, GError **error);
   void (*destroy) (BundleBackend *backend); /* nullable */
-  /* Residuals, derivatives and their sums at the state; the first call also
-   * sets the column scales.
-   * @gradient: greatest absolute value of an element */
+  /* Computes residuals, derivatives and their sums at the state; the first
+   * call also sets the column scales.
+   * @gradient: largest absolute value of an element */
   gboolean (*linearize) (
       BundleBackend *backend, gdouble *cost, gdouble *gradient, GError **error);
-  /* The candidate: state + step for this radius. @progress (nullable) is called
-   * with %NULL between groups of conjugate gradient iterations. */
+  /* Computes the candidate: state + step for this radius. @progress
+   * (nullable) is called with %NULL between groups of conjugate gradient
+   * iterations. */
   gboolean (*step) (BundleBackend *backend, gdouble radius,
       BundleProgress progress, gpointer user_data, BundleStep *step,
       GError **error);
-  /* The candidate becomes the state. */
+  /* Makes the candidate the state. */
   void (*accept) (BundleBackend *backend);
-  /* The state, and the cameras' blocks of the normal equations of the last
-   * linearisation, times the column scales on both sides.
-   * @blocks: n_cameras * 45: rows of the upper triangle; those of constant
-   *   parameters are not looked at. With shared intrinsics those of camera 0
-   *   are sums. */
+  /* Reads the state, and the cameras' blocks of the normal equations of the
+   * last linearisation, multiplied by the column scales on both sides.
+   * @blocks: n_cameras * 45: rows of the upper triangle; elements of
+   *   constant parameters are undefined. With shared intrinsics those of
+   *   camera 0 are sums. */
   gboolean (*read) (BundleBackend *backend, gdouble *cameras, gdouble *points,
       gdouble *blocks, GError **error);
-  /* Greatest device memory in use so far; 0 on the CPU. */
+  /* Largest amount of device memory used so far, bytes; 0 on the CPU. */
   gsize (*get_bytes) (BundleBackend *backend);
 } BundleBackendOps;
 

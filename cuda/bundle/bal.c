@@ -19,16 +19,16 @@
 #include "cuda/core/threadpool.h"
 
 #define CHUNK (1 << 19)   /* bytes of text */
-#define COUNTED 128       /* bytes whose count fits a byte */
-#define WRITTEN (1 << 13) /* observations or parameters of a chunk */
-#define ROUND 8           /* chunks of a thread before all are joined */
+#define COUNTED 128       /* bytes whose count fits one byte */
+#define WRITTEN (1 << 13) /* observations or parameters in a chunk */
+#define ROUND 8           /* chunks of a thread before a round is joined */
 #define LINE_BYTES (2 * 11 + 2 * (CVIS_DECIMAL_MAX + 1) + 1)
 
 /**
  * Reading:
- * @s: the text behind the header
- * @first: n_chunks + 1: the number that is the first of each chunk
- * @fault: n_chunks: the first byte that is wrong; %NULL
+ * @s: the text after the header
+ * @first: n_chunks + 1: index of each chunk's first number
+ * @fault: n_chunks: address of the first fault; %NULL: none
  */
 typedef struct {
   BundleScanner s;
@@ -47,14 +47,14 @@ is_blank (gchar c)
   return (guchar) c <= ' ';
 }
 
-/* Whether a number begins at @at; without branches, for vectors of bytes */
+/* Whether a number begins at @at; branch-free, so that it is vectorised */
 static inline guint8
 is_start (const gchar *at)
 {
   return (guint8) (((guchar) at[0] > ' ') & ((guchar) at[-1] <= ' '));
 }
 
-/* Numbers that begin in @at..@end, where the byte before @at can be read */
+/* Numbers that begin in @at..@end; the byte before @at is readable */
 static guint64
 count_numbers (const gchar *at, const gchar *end)
 {
@@ -90,7 +90,7 @@ count_chunks (guint first, guint count, gpointer user_data)
 
 /* --- second pass -------------------------------------------------------------- */
 
-/* The start of the next number; there is one. */
+/* Start of the next number, which exists. */
 static inline const gchar *
 skip_blanks (const gchar *at)
 {
@@ -99,7 +99,7 @@ skip_blanks (const gchar *at)
   return at;
 }
 
-/* The @n-th number from @at on that begins at @at or later */
+/* The @n-th number that begins at @at or later */
 static const gchar *
 find_number (const gchar *at, const gchar *end, guint64 n)
 {
@@ -109,7 +109,7 @@ find_number (const gchar *at, const gchar *end, guint64 n)
   return at;
 }
 
-/* Returns: %NULL where there is no index below @limit */
+/* Returns: %NULL if it is not an index below @limit */
 static inline const gchar *
 read_index (const gchar *at, const gchar *end, guint limit, guint32 *index)
 {
@@ -142,7 +142,7 @@ read_value (const gchar *at, const gchar *end, gdouble *value)
   return stop;
 }
 
-/* Returns: the field that is wrong; %NULL */
+/* Returns: the wrong field; %NULL: none */
 static const gchar *
 read_observation (Reading *r, const gchar **text, guint64 i)
 {
@@ -162,9 +162,8 @@ read_observation (Reading *r, const gchar **text, guint64 i)
   return stop ? NULL : at;
 }
 
-/* Whether the observations before @end from number @first on come behind the one
- * before each: by point, then by camera, as in most files. Then none is there
- * twice. @first: 1.. */
+/* Whether the observations before @end, from number @first on (>= 1), are
+ * sorted by point, then by camera, as in most files. Then none occurs twice. */
 static gboolean
 are_ordered (const BundleProblem *problem, gsize first, gsize end)
 {
@@ -178,7 +177,8 @@ are_ordered (const BundleProblem *problem, gsize first, gsize end)
   return disorder == 0;
 }
 
-/* The records that begin in chunk @c. Returns: what is wrong; %NULL */
+/* Parses the records that begin in chunk @c. Returns: the wrong field;
+ * %NULL: none */
 static const gchar *
 read_chunk (Reading *r, guint c)
 {
@@ -227,7 +227,7 @@ read_chunks (guint first, guint count, gpointer user_data)
     r->fault[i] = read_chunk (r, i);
 }
 
-/* --- observations twice -------------------------------------------------------- */
+/* --- repeated observations ----------------------------------------------- */
 
 static gboolean
 chunks_are_ordered (Reading *r)
@@ -277,7 +277,8 @@ check_repeated (Reading *r, GError **error)
   g_free (first);
   g_free (order);
   if (!seen)
-    return cvis_refuse (error, "No memory for %u cameras", problem->n_cameras);
+    return cvis_refuse (
+        error, "Not enough memory for %u cameras", problem->n_cameras);
   g_free (seen);
   return repeated == G_MAXSIZE || refuse_repeated (r, repeated, error);
 }
@@ -304,7 +305,7 @@ name_of_number (const Reading *r, guint64 number)
   return camera[k < 6 ? k / 3 : k - 4];
 }
 
-/* The scanner finds the words for what read_chunk() did not take. */
+/* Finds and reports the fault in a chunk that read_chunk() refused. */
 static gboolean
 refuse_number (Reading *r, guint chunk, GError **error)
 {
@@ -337,12 +338,12 @@ check_size (Reading *r, const guint64 header[3], GError **error)
   if (found < wanted)
     return bundle_scan_fault (&r->s, r->s.end, "end", error,
         "the text ends after %" G_GUINT64_FORMAT " of the %" G_GUINT64_FORMAT
-        " numbers that its first line announces",
+        " numbers specified in its first line",
         found, wanted);
   return bundle_scan_fault (&r->s, find_number (r->s.at, r->s.end, wanted),
       "end", error,
-      "more follows the %" G_GUINT64_FORMAT
-      " numbers that the first line announces",
+      "text follows the %" G_GUINT64_FORMAT
+      " numbers specified in the first line",
       wanted);
 }
 
@@ -396,11 +397,11 @@ bundle_bal_read (const gchar *data, gsize size, guint threads, GError **error)
 /* --- writing -------------------------------------------------------------------- */
 
 /**
- * Writing: a round of chunks after the other
- * @first: chunk of the round
- * @n_observation_chunks: those before the ones of parameters
- * @texts: of the round's chunks; memory that the next round uses again
- * @starts: where each of them goes
+ * Writing: rounds of chunks
+ * @first: first chunk of the round
+ * @n_observation_chunks: chunks before those of parameters
+ * @texts: of the round's chunks; reused by the next round
+ * @starts: destination of each of them
  */
 typedef struct {
   const BundleProblem *problem;

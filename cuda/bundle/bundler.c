@@ -2,20 +2,21 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Bundler's .out, version 0.3, whose axes and camera model are ours:
+/* Bundler's .out, version 0.3, with the same axes and camera model as this
+ * library:
  *
  *   # Bundle file v0.3
  *   CAMERAS POINTS
  *   F K1 K2, R (3 rows), t                       for each camera
  *   X Y Z, RED GREEN BLUE, N CAMERA KEY X Y ...  for each point
  *
- * A camera that is not in the reconstruction has zeros everywhere. It stays, so
- * that numbers of cameras still name pictures, and is constant. */
+ * A camera that is not in the reconstruction is all zeros. It is kept, so
+ * that camera numbers still identify pictures, and constant. */
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
 
-#define CAMERA_BYTES 30 /* at least, of text */
+#define CAMERA_BYTES 30 /* smallest size of a camera as text */
 #define POINT_BYTES 14
 
 static gboolean
@@ -43,8 +44,8 @@ read_camera (BundleScanner *s, BundleProblem *problem, guint i, GError **error)
     return TRUE;
   }
   if (!bundle_rotation_from_matrix (r, camera + BUNDLE_CAMERA_ROTATION))
-    return bundle_scan_fault (
-        s, at, "rotation", error, "the matrix of camera %u is no rotation", i);
+    return bundle_scan_fault (s, at, "rotation", error,
+        "the matrix of camera %u is not a rotation", i);
   return TRUE;
 }
 
@@ -95,7 +96,7 @@ read_body (BundleScanner *s, BundleTracks *tracks, GError **error)
   problem->camera_constant = g_try_new0 (guint16, problem->n_cameras);
   if (!problem->camera_constant) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "No memory for %u cameras", problem->n_cameras);
+        "Not enough memory for %u cameras", problem->n_cameras);
     return FALSE;
   }
   for (guint i = 0; i < problem->n_cameras; i++)
@@ -110,7 +111,7 @@ read_body (BundleScanner *s, BundleTracks *tracks, GError **error)
       return FALSE;
   if (bundle_scan_more (s))
     return bundle_scan_fault (
-        s, s->at, "end", error, "more follows the last point");
+        s, s->at, "end", error, "text follows the last point");
   return TRUE;
 }
 

@@ -83,7 +83,7 @@ add_points (
         cloud->colours + 3 * i);
 }
 
-/* Its apex, then the corners of the picture at @depth */
+/* The apex, then the corners of the picture at @depth */
 static void
 add_frustum (BundleCloud *cloud, const gdouble *camera,
     const BundlePicture *picture, gdouble depth)
@@ -115,7 +115,7 @@ add_frustum (BundleCloud *cloud, const gdouble *camera,
       cloud->edges[2 * (gsize) cloud->n_edges + k] = first + joined[i][k];
 }
 
-/* Of what most points and cameras are in */
+/* Extent of the box that contains most points and cameras */
 static gdouble
 measure_extent (const BundleCloud *cloud, const BundleProblem *problem)
 {
@@ -154,7 +154,8 @@ bundle_cloud_allocate (guint64 n_vertices, guint64 n_edges, GError **error)
     return cloud;
   bundle_cloud_free (cloud);
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "No memory for a cloud of %" G_GUINT64_FORMAT " vertices", n_vertices);
+      "Not enough memory for a cloud of %" G_GUINT64_FORMAT " vertices",
+      n_vertices);
   return NULL;
 }
 

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A reconstruction to look at: coloured points, and cameras as lines. */
+/* A reconstruction for display: coloured points, and cameras as lines. */
 #pragma once
 
 #include "cuda/bundle/problem.h"
@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 /**
  * BundleCloud:
  * @positions: n_vertices * 3
- * @colours: n_vertices * 3: red, green, blue
- * @edges: n_edges * 2: the vertices that each joins
+ * @colours: n_vertices * 3: red, green, blue, 0..255
+ * @edges: n_edges * 2: indices of the vertices joined by each edge
  */
 typedef struct {
   guint n_vertices, n_edges;
@@ -22,7 +22,7 @@ typedef struct {
   guint32 *edges;
 } BundleCloud;
 
-/* With room for these; n_vertices and n_edges are 0.
+/* Allocates a cloud with this capacity; n_vertices and n_edges are 0.
  * Returns: %NULL with CVIS_ERROR_MEMORY */
 BundleCloud *bundle_cloud_allocate (
     guint64 n_vertices, guint64 n_edges, GError **error);
@@ -36,16 +36,16 @@ void bundle_cloud_free (BundleCloud *cloud);
 BundleCloud *bundle_cloud_new (
     const BundleProblem *problem, const gdouble *errors, GError **error);
 
-/* The smallest box that holds the middle @share (0..1) of the @n @positions along
- * each axis */
+/* The smallest box that contains, along each axis, the middle @share (0..1)
+ * of the @n @positions */
 void bundle_cloud_box (const gfloat *positions, guint n, gdouble share,
     gfloat low[3], gfloat high[3]);
 
-/* As binary little-endian PLY */
+/* Writes binary little-endian PLY */
 GBytes *bundle_cloud_write (const BundleCloud *cloud, GError **error);
-/* A binary little-endian PLY with vertices (float or double x, y, z; uchar red,
- * green, blue or grey) and edges (int vertex1, vertex2). Other properties of
- * fixed size are passed by, elements that follow too.
+/* Reads a binary little-endian PLY with vertices (float or double x, y, z;
+ * uchar red, green, blue or grey) and edges (int vertex1, vertex2). Other
+ * properties of fixed size, and elements after these, are ignored.
  * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field */
 BundleCloud *bundle_cloud_read (const gchar *data, gsize size, GError **error);
 

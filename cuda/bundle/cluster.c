@@ -14,7 +14,7 @@
 #define NEW(to, n)                                                             \
   ((*(to) = cvis_memory_new ((gsize) (n) * sizeof **(to), TRUE, error)) != NULL)
 
-/* The numbers of one side (cameras or points) for each of the other. */
+/* For each camera its points, or for each point its cameras. */
 typedef struct {
   gsize *first; /* n + 1 */
   guint32 *others;
@@ -34,7 +34,7 @@ lists_init (Lists *lists, const guint32 *of, const guint32 *other, guint32 n,
   if (!NEW (&lists->first, (gsize) n + 2)
       || !NEW (&lists->others, MAX (n_observations, 1)))
     return FALSE;
-  /* first[k + 2] counts, then first[k + 1] is where k begins, then ends */
+  /* first[k + 2] counts; then first[k + 1] is the begin of k, then its end */
   for (gsize i = 0; i < n_observations; i++)
     lists->first[of[i] + 2]++;
   for (gsize k = 0; k < n; k++)
@@ -54,7 +54,7 @@ add_member (BundleClusters *clusters, guint32 camera)
   members->cameras[members->n++] = camera;
 }
 
-/* @shared: n_cameras zeros, and again on return; @seen: room for as many */
+/* @shared: n_cameras zeros, also on return; @seen: memory for n_cameras */
 static void
 grow_cluster (BundleClusters *clusters, const Lists *points,
     const Lists *cameras, guint32 seed, guint32 *shared, guint32 *seen)

@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-#define BUNDLE_CLUSTER 8 /* cameras, at most */
+#define BUNDLE_CLUSTER 8 /* largest number of cameras in a cluster */
 #define BUNDLE_CLUSTER_SIDE (9 * BUNDLE_CLUSTER)
 
 typedef struct {
@@ -18,9 +18,9 @@ typedef struct {
 } BundleMembers;
 
 /**
- * BundleClusters: every camera is in one of them
+ * BundleClusters: every camera belongs to one cluster
  * @cluster_of: of a camera
- * @place: of a camera among its cluster's
+ * @place: of a camera: its index in the cluster
  */
 typedef struct {
   guint32 n;
@@ -28,8 +28,8 @@ typedef struct {
   guint32 *cluster_of, *place;
 } BundleClusters;
 
-/* A cluster begins with the first camera that has none and takes the cameras
- * without one that share most points with it. The order of the observations does
+/* A cluster starts with the first unassigned camera and adds the unassigned
+ * cameras that share most points with it. The order of the observations does
  * not matter.
  * Returns: FALSE with CVIS_ERROR_MEMORY */
 gboolean bundle_clusters_init (

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The readers and writers that formats.c chooses from. A reader sees text that
- * bundle_format_detect() takes for its format. The arguments are those of
- * bundle_read() and bundle_write(). */
+/* The readers and writers that formats.c chooses from. A reader is only
+ * called for text that bundle_format_detect() assigns to its format. The
+ * arguments are those of bundle_read() and bundle_write(). */
 #pragma once
 
 #include "cuda/bundle/scanner.h"
@@ -32,10 +32,10 @@ GBytes *bundle_tum_write (const BundleProblem *problem, GError **error);
 /* --- tracks: what the formats have that list a point's observations with it --- */
 
 /**
- * BundleTracks: a problem while it is read
- * @problem: cameras and points; without observations
- * @n, @allocated: observations
- * @seen: n_cameras: the last point that each of them saw, plus one
+ * BundleTracks: a problem during reading
+ * @problem: cameras and points; no observations yet
+ * @n, @allocated: number and capacity of observations
+ * @seen: n_cameras: the last point that each camera observed, plus one
  */
 typedef struct {
   BundleProblem *problem;
@@ -45,34 +45,34 @@ typedef struct {
   guint32 *seen;
 } BundleTracks;
 
-/* @views, @colours: whether the problem gets them */
+/* @views, @colours: whether the problem has them */
 gboolean bundle_tracks_init (BundleTracks *tracks, guint64 n_cameras,
     guint64 n_points, gboolean views, gboolean colours, GError **error);
 void bundle_tracks_clear (BundleTracks *tracks);
 /* Returns: FALSE with CVIS_ERROR_MEMORY */
 gboolean bundle_tracks_add (BundleTracks *tracks, guint camera, guint point,
     gdouble x, gdouble y, GError **error);
-/* Whether @camera saw @point before; of one point after the other. */
+/* Whether @camera observed @point before; for points in order. */
 gboolean bundle_tracks_repeated (
     BundleTracks *tracks, guint camera, guint point);
-/* Returns: the problem, and clears @tracks; %NULL with @error, also where no
- *   observation was added */
+/* Returns: the problem, and clears @tracks; %NULL with @error, also if there
+ * are no observations */
 BundleProblem *bundle_tracks_finish (
     BundleTracks *tracks, const BundleScanner *s, GError **error);
 
-/* Observations by what they are @of, problem->camera_of or ->point_of, each
- * below @n_of, in their order: those of p are order[first[p]] ..
+/* Sorts observations by the index in @of, problem->camera_of or ->point_of,
+ * each below @n_of, in stable order: those of p are order[first[p]] ..
  * order[first[p + 1] - 1].
- * @first: n_of + 1; both g_free()
+ * @first: n_of + 1; free both with g_free()
  * Returns: FALSE with CVIS_ERROR_MEMORY */
 gboolean bundle_order (const BundleProblem *problem, const guint32 *of,
     guint n_of, gsize **first, guint32 **order, GError **error);
 
-/* File name of camera @i's picture; made up where none is known. g_free() */
+/* File name of camera @i's picture, generated if unknown. g_free() */
 gchar *bundle_view_name (const BundleProblem *problem, guint i);
 
-/* Size of the picture and principal point, from the observations where they are
- * unknown. */
+/* Size of the picture and principal point, pixels; derived from the
+ * observations if unknown. */
 typedef struct {
   guint width, height;
   gdouble centre[2];

@@ -9,11 +9,11 @@
  *                 (X Y POINT3D_ID) ...         a line that may be empty
  *   points3D.txt  POINT3D_ID X Y Z R G B ERROR (IMAGE_ID POINT2D_IDX) ...
  *
- * in a tar archive (POSIX ustar), or one behind the other, each with the comment
- * that COLMAP writes on its first line. Cameras look along +z with y down;
- * positions are in pixels from the upper left corner. Each image is a camera of
- * the problem. The tracks of points3D.txt decide which features are observations;
- * images.txt has to agree. */
+ * in a tar archive (POSIX ustar), or concatenated, each with COLMAP's
+ * comment on its first line. Cameras look along +z with y down; positions
+ * are in pixels from the upper left corner. Each image is a camera of the
+ * problem. The tracks of points3D.txt define which features are
+ * observations; images.txt has to agree. */
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
@@ -32,7 +32,7 @@ static const gchar *const file_names[N_FILES] = { "cameras.txt", "images.txt",
 static guint
 sum_header (const gchar *header)
 {
-  guint sum = 8 * ' '; /* for the checksum itself */
+  guint sum = 8 * ' '; /* the checksum field counts as blanks */
 
   for (guint i = 0; i < BLOCK; i++)
     sum += i >= 148 && i < 156 ? 0 : (guchar) header[i];
@@ -53,7 +53,8 @@ read_octal (const gchar *at, guint n)
   return value;
 }
 
-/* Which of the three @header, whose name may have folders, is of; -1 */
+/* Which of the three files, possibly in a folder, @header describes; -1:
+ * none */
 static gint
 find_name (const gchar *header)
 {
@@ -94,7 +95,7 @@ split_tar (
     if (n > size - at)
       return refuse_tar (error,
           "tar header at byte %" G_GSIZE_FORMAT ": the archive ends before the "
-          "file that it announces",
+          "end of this file",
           at - BLOCK);
     if (file >= 0 && files[file].start)
       return refuse_tar (error,
@@ -153,7 +154,7 @@ write_tar_file (
 
 /* --- the three texts ------------------------------------------------------------- */
 
-/* Where the line that begins with @words does; %NULL */
+/* Start of the line that begins with @words; %NULL */
 static const gchar *
 find_comment (const gchar *at, const gchar *end, const gchar *words)
 {
@@ -198,16 +199,16 @@ typedef struct {
   guint width, height;
 } Camera;
 
-/* @point: its POINT3D_ID plus one; 0: none; TAKEN: seen in a track */
+/* @point: its POINT3D_ID plus one; 0: none; TAKEN: found in a track */
 typedef struct {
   gdouble at[2];
   guint64 point;
 } Feature;
 
 /**
- * Model: a model while it is read
- * @camera_of_id, @image_of_id: numbers from 1 on of what has an id
- * @first: n_images + 1: the first feature of each image
+ * Model: a model during reading
+ * @camera_of_id, @image_of_id: numbers from 1 for each id
+ * @first: n_images + 1: index of each image's first feature
  */
 typedef struct {
   BundleScanner files[N_FILES];
@@ -219,7 +220,7 @@ typedef struct {
   gsize *first;
 } Model;
 
-/* Which number has what parameter: 'f', 'F' (has to equal f), 'x', 'y', '1', '2',
+/* Meaning of each parameter: 'f', 'F' (has to equal f), 'x', 'y', '1', '2',
  * '0' (has to be 0) */
 static const struct {
   const gchar *name, *parameters;
@@ -254,7 +255,7 @@ read_parameter (
         "have");
   if (parameter == '0' && value != 0)
     return bundle_scan_fault (
-        s, at, field, error, "tangential distortion has to be 0");
+        s, at, field, error, "tangential distortion must be 0");
   if (place && place - names < 3)
     camera->intrinsics[place - names] = value;
   else if (place)
@@ -279,7 +280,7 @@ read_model (BundleScanner *s, Camera *camera, guint *model, GError **error)
   g_free (name);
   if (*model == G_N_ELEMENTS (camera_models))
     return bundle_scan_fault (s, at, "MODEL", error,
-        "it has to be SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL, RADIAL or OPENCV "
+        "it must be SIMPLE_PINHOLE, PINHOLE, SIMPLE_RADIAL, RADIAL or OPENCV "
         "without tangential distortion");
   if (!bundle_scan_integer (s, "WIDTH", 1, G_MAXINT32, &size[0], error)
       || !bundle_scan_integer (s, "HEIGHT", 1, G_MAXINT32, &size[1], error))
@@ -294,12 +295,12 @@ end_line (BundleScanner *s, GError **error)
 {
   if (bundle_scan_more (s))
     return bundle_scan_fault (
-        s, s->at, "end of the line", error, "more follows");
+        s, s->at, "end of the line", error, "text follows");
   bundle_scan_skip_line (s);
   return TRUE;
 }
 
-/* An id that is not in @ids yet, which gets number @n + 1 */
+/* Adds an id, which gets number @n + 1, to @ids, if it is new */
 static gboolean
 read_new_id (BundleScanner *s, const gchar *field, GHashTable *ids, gsize n,
     guint64 *id, GError **error)
@@ -310,8 +311,8 @@ read_new_id (BundleScanner *s, const gchar *field, GHashTable *ids, gsize n,
     return FALSE;
   if (!g_hash_table_insert (
           ids, GSIZE_TO_POINTER (*id), GSIZE_TO_POINTER (n + 1)))
-    return bundle_scan_fault (s, at, field, error,
-        "a second one with the id %" G_GUINT64_FORMAT, *id);
+    return bundle_scan_fault (
+        s, at, field, error, "duplicate id %" G_GUINT64_FORMAT, *id);
   return TRUE;
 }
 
@@ -339,7 +340,7 @@ read_cameras (Model *m, GError **error)
   return TRUE;
 }
 
-/* How many lines and features there are, before memory is taken for them. */
+/* Counts lines and features before memory is allocated for them. */
 static gboolean
 count_lines (Model *m, GError **error)
 {
@@ -358,12 +359,12 @@ count_lines (Model *m, GError **error)
   }
   if (m->n_images < 1 || m->n_images > G_MAXINT32)
     return bundle_scan_fault (&s, s.end, "images", error,
-        "there are %" G_GSIZE_FORMAT ", outside 1..2147483647", m->n_images);
+        "%" G_GSIZE_FORMAT " is outside 1..2147483647", m->n_images);
   for (s = m->files[POINTS]; bundle_scan_line (&s); bundle_scan_skip_line (&s))
     m->n_points++;
   if (m->n_points < 1 || m->n_points > G_MAXINT32)
     return bundle_scan_fault (&s, s.end, "points", error,
-        "there are %" G_GSIZE_FORMAT ", outside 1..2147483647", m->n_points);
+        "%" G_GSIZE_FORMAT " is outside 1..2147483647", m->n_points);
   return TRUE;
 }
 
@@ -390,7 +391,7 @@ read_features (Model *m, const Camera *camera, gsize *n, GError **error)
       s->at += 2;
       if (s->at < s->end && (guchar) *s->at > ' ')
         return bundle_scan_fault (
-            s, s->at, "POINT3D_ID", error, "it is no integer from -1 on");
+            s, s->at, "POINT3D_ID", error, "it must be an integer >= -1");
     }
   }
   bundle_scan_skip_line (s);
@@ -485,7 +486,7 @@ read_track (Model *m, guint point, guint64 id, GError **error)
       return bundle_scan_fault (s, at, "POINT2D_IDX of a track", error,
           feature->point == TAKEN
               ? "feature %" G_GUINT64_FORMAT " of image %" G_GUINT64_FORMAT
-                " is in a track a second time"
+                " occurs in a second track"
               : "images.txt names another point for feature %" G_GUINT64_FORMAT
                 " of image %" G_GUINT64_FORMAT,
           index, image_id);
@@ -524,7 +525,7 @@ read_points (Model *m, GError **error)
   for (gsize i = 0; i < m->n_features; i++)
     if (m->features[i].point != 0 && m->features[i].point != TAKEN)
       return bundle_scan_fault (s, s->end, "end", error,
-          "no track has feature %" G_GSIZE_FORMAT
+          "no track contains feature %" G_GSIZE_FORMAT
           " of all images, which images.txt gives to point %" G_GUINT64_FORMAT,
           i, m->features[i].point - 1);
   return TRUE;
@@ -542,7 +543,7 @@ read_files (Model *m, GError **error)
   if (m->features && m->first)
     return read_images (m, error) && read_points (m, error);
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "No memory for %" G_GSIZE_FORMAT " features", m->n_features);
+      "Not enough memory for %" G_GSIZE_FORMAT " features", m->n_features);
   return FALSE;
 }
 
@@ -591,7 +592,8 @@ same_camera (const BundleProblem *problem, guint i)
                  && views[0].centre[1] == views[i].centre[1]));
 }
 
-/* Whether one camera took all pictures; if so they all get the largest size. */
+/* Whether all pictures have the same camera; if so, all get the largest
+ * size. */
 static gboolean
 share_camera (const BundleProblem *problem, BundlePicture *pictures)
 {
@@ -652,7 +654,7 @@ write_image (
   g_free (name);
 }
 
-/* @indices: n_observations: place of each among its image's features */
+/* @indices: n_observations: index of each among its image's features */
 static gboolean
 write_images (BundleText *text, const BundleProblem *problem,
     const BundlePicture *pictures, gboolean shared, guint32 *indices,
@@ -740,7 +742,7 @@ write_texts (BundleText texts[N_FILES], const BundleProblem *problem,
         && write_points (&texts[POINTS], problem, errors, indices, error);
   } else if (pictures) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "No memory for %" G_GSIZE_FORMAT " observations",
+        "Not enough memory for %" G_GSIZE_FORMAT " observations",
         problem->n_observations);
   }
   g_free (pictures);

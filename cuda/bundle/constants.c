@@ -34,7 +34,7 @@ read_parameters (
       i++;
     if (i == G_N_ELEMENTS (parameters))
       return bundle_scan_fault (s, at, "parameters", error,
-          "they have to be all, rotation, translation, pose, intrinsics, "
+          "they must be all, rotation, translation, pose, intrinsics, "
           "focal, k1 or k2");
     problem->camera_constant[camera] |= parameters[i].bits;
   } while (bundle_scan_more (s));
@@ -56,14 +56,14 @@ read_constant (BundleScanner *s, BundleProblem *problem, GError **error)
            && read_parameters (s, problem, number, error);
   if (strcmp (kind, "point") != 0)
     return bundle_scan_fault (
-        s, at, "start", error, "it has to be camera or point");
+        s, at, "start", error, "it must be camera or point");
   if (!bundle_scan_integer (
           s, "point", 0, problem->n_points - 1, &number, error))
     return FALSE;
   problem->point_constant[number] = 1;
   if (bundle_scan_more (s))
     return bundle_scan_fault (
-        s, s->at, "end of the line", error, "more follows");
+        s, s->at, "end of the line", error, "text follows");
   return TRUE;
 }
 
@@ -80,7 +80,7 @@ bundle_constants_read (
     problem->point_constant = calloc (problem->n_points, 1);
   if (!problem->camera_constant || !problem->point_constant) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "No memory for %u points", problem->n_points);
+        "Not enough memory for %u points", problem->n_points);
     return FALSE;
   }
   for (; bundle_scan_line (&s); bundle_scan_skip_line (&s))

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Parameters that an adjustment leaves as they are, as text: lines
+/* Parameters that an adjustment keeps constant, as lines of text:
  *
  *   camera NUMBER PARAMETERS   all, rotation, translation, pose, intrinsics,
  *                              focal, k1, k2: one or several
  *   point NUMBER
  *   # comment
  *
- * Numbers begin with 0. */
+ * Numbers start at 0. */
 #pragma once
 
 #include "cuda/bundle/problem.h"

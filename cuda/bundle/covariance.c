@@ -13,26 +13,26 @@
 
 #define MAX_CAMERAS 2000
 #define BLOCK 64
-/* A pivot below this share of what the diagonal was before the points were
- * eliminated is rounding. */
+/* A pivot below this share of the diagonal element before the elimination of
+ * the points is rounding noise. */
 #define SINGULAR_PIVOT 1e-11
 
 typedef struct {
   const BundleProblem *problem;
   const BundleConfig *config;
   BundleConstants *constants;
-  gint32 *unknown; /* 9 a camera: its row, -1: constant */
+  gint32 *unknown; /* 9 for each camera: its row, -1: constant */
   gsize n;         /* rows */
   gdouble *s;      /* n * n: the lower triangle, later its Cholesky factor */
   gdouble *u;      /* n: the diagonal before elimination */
   guint32 *first, *order; /* observations by point */
-  gdouble squares;        /* sum of the weighted residuals' */
-  gsize block;            /* the first column of the factorisation's step */
+  gdouble squares;        /* sum of the squared weighted residuals */
+  gsize block;            /* first column of the current block */
   gdouble variance;
   gdouble *covariances;
 } Covariance;
 
-/* One observation: 2 rows of 9, 2 of 3, weighted, and the rows of its camera */
+/* An observation: 2 rows of 9, 2 of 3, weighted, and the rows of its camera */
 typedef struct {
   gdouble jac[24];
   const gint32 *unknown;
@@ -167,8 +167,8 @@ add_point (Covariance *c, gsize point, Seen *seen)
 
 /* --- Cholesky factorisation, BLOCK columns at a time ------------------------------ */
 
-/* Rows below the block: solved for the block's columns, then the trailing
- * matrix's rows minus their products */
+/* Rows below the block: solves for the block's columns, then subtracts their
+ * products from the trailing matrix */
 static void
 solve_rows (guint first, guint count, gpointer data)
 {
@@ -263,7 +263,7 @@ invert_cameras (guint first, guint count, gpointer data)
   g_free (y);
 }
 
-/* --- all of it --------------------------------------------------------------------- */
+/* --- API ----------------------------------------------------------------- */
 
 static gboolean
 compute (Covariance *c, GError **error)

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The control of Levenberg-Marquardt, which the backends share: that of Ceres's
- * trust region minimizer with its defaults. */
+/* Control of Levenberg-Marquardt, shared by the backends: Ceres's trust
+ * region minimizer with its defaults. */
 #include "cuda/bundle/engine.h"
 
 #include <stdlib.h>
@@ -17,13 +17,14 @@
 #define MIN_RELATIVE_DECREASE 1e-3
 #define MIN_RADIUS 1e-32
 #define MAX_RADIUS 1e16
-#define MAX_INVALID 5 /* steps in a row whose model does not fall */
+#define MAX_INVALID 5 /* consecutive steps without a decrease of the model */
 #define TRIANGLE 45
-/* A pivot of a camera's block with a unit diagonal below it means that the block
- * is rank-deficient: the square of single precision, for the block is a square. */
+/* A pivot of a camera's block, scaled to a unit diagonal, below this means
+ * that the block is rank-deficient: the square of single precision, because
+ * the block is a square. */
 #define DEFICIENT_PIVOT 1e-13
 
-/* Memory of a solve beside the problem; the first two become the result. */
+/* Memory of a solve besides the problem; the first two become the result. */
 typedef struct {
   gdouble *cameras, *points;
   guint16 *constant;
@@ -40,7 +41,8 @@ work_clear (Work *work)
   free (work->blocks);
 }
 
-/* All cameras get the mean intrinsics, those of camera 0 are the unknowns. */
+/* Sets all cameras to the mean intrinsics; those of camera 0 are the
+ * unknowns. */
 static void
 share_intrinsics (const BundleProblem *problem, Work *work)
 {
@@ -97,8 +99,8 @@ work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
 
 /* --- rank-deficient cameras ------------------------------------------------------ */
 
-/* Whether a Cholesky factorisation with pivoting finds a pivot that is rounding,
- * in the rows of @block that are not @constant. */
+/* Whether a Cholesky factorisation with pivoting of the rows of @block that
+ * are not @constant finds a pivot that is rounding noise. */
 static gboolean
 is_deficient (const gdouble block[TRIANGLE], guint16 constant)
 {
@@ -255,7 +257,7 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
       it.rho = decrease / step.model_decrease;
       it.accepted = it.rho > MIN_RELATIVE_DECREASE;
       if (small || converged) {
-        /* Ceres drops this step; a lower cost is kept here */
+        /* Ceres drops this step; here a lower cost is kept */
         it.accepted = decrease > 0;
         if (it.accepted) {
           ops->accept (solve->backend);

@@ -7,11 +7,11 @@
  * gives the same bits, with any number of threads.
  *
  * Source: S. S. Kommera, S. Muknahallipatna, J. E. McInroy, Optimized CUDA
- * Implementation to Improve the Performance of Bundle Adjustment Algorithm on
- * GPUs (J. Software Engineering and Applications 17, 2024): its four
+ * Implementation to Improve the Performance of Bundle Adjustment Algorithm
+ * on GPUs (J. Software Engineering and Applications 17, 2024); its four
  * configurations are settings here. The control of Levenberg-Marquardt's
- * radius and the stop of the conjugate gradients are those of the Ceres Solver
- * documentation. The definitions are in docs/design/bundle.md. */
+ * radius and the stopping test of the conjugate gradients are those of the
+ * Ceres Solver. The definitions are in docs/design/bundle.md. */
 #pragma once
 
 #include "cuda/bundle/problem.h"
@@ -29,14 +29,14 @@ typedef enum {
 typedef enum {
   BUNDLE_PRECONDITIONER_JACOBI,       /* blocks of U and V */
   BUNDLE_PRECONDITIONER_SCHUR_JACOBI, /* diagonal blocks of the Schur complement */
-  BUNDLE_PRECONDITIONER_CLUSTER,      /* blocks of it of clusters of cameras */
+  BUNDLE_PRECONDITIONER_CLUSTER,      /* its blocks of clusters of cameras */
 } BundlePreconditioner;
 
 /* W = Jc^T Jp, the blocks between cameras and points */
 typedef enum {
   BUNDLE_W_IMPLICIT,  /* Jc^T (Jp x), with Jc and Jp stored */
-  BUNDLE_W_EXPLICIT,  /* stored, 9 x 3 an observation */
-  BUNDLE_W_RECOMPUTE, /* Jc and Jp computed again at each use */
+  BUNDLE_W_EXPLICIT,  /* stored, 9 x 3 for each observation */
+  BUNDLE_W_RECOMPUTE, /* Jc and Jp recomputed at each use */
 } BundleWStorage;
 
 typedef enum {
@@ -51,23 +51,25 @@ typedef enum {
 
 /**
  * BundleConfig: set up with bundle_config_init(), then changed
- * @max_iterations: of Levenberg-Marquardt, 0..10000; 0 computes the cost
- * @max_pcg_iterations: in each of these, 1..10000
- * @eta: the conjugate gradients stop where the quadratic model gains less than
- *   this share of its mean gain an iteration, 1e-12..1
- * @pcg_tolerance: and, if not 0, where the residual has shrunk to this share
- *   (the paper: 1e-4)
- * @function_tolerance, @parameter_tolerance, @gradient_tolerance: stop where the
- *   relative change of the cost, the relative step, the greatest element of the
- *   gradient is below
- * @schur: conjugate gradients on the Schur complement; else on the full system
- *   (BUNDLE_PRECONDITIONER_JACOBI alone)
+ * @max_iterations: of Levenberg-Marquardt, 0..10000; 0 only computes the
+ *   cost
+ * @max_pcg_iterations: conjugate gradient iterations in each of these,
+ *   1..10000
+ * @eta: the conjugate gradients stop when the quadratic model gains less
+ *   than this share of its mean gain for each iteration, 1e-12..1
+ * @pcg_tolerance: if not 0, they also stop when the residual has shrunk to
+ *   this share (the paper: 1e-4)
+ * @function_tolerance, @parameter_tolerance, @gradient_tolerance: stop when
+ *   the relative change of the cost, the relative step, or the largest
+ *   element of the gradient is below
+ * @schur: conjugate gradients on the Schur complement; otherwise on the full
+ *   system (BUNDLE_PRECONDITIONER_JACOBI only)
  * @loss_scale: of the robust loss, pixels, above 0
- * @fix_intrinsics: focal length, k1, k2 stay as they are
- * @shared_intrinsics: all cameras have the same; the start is the mean. Those
- *   that are constant for a camera are constant for all. Without effect if
- *   @fix_intrinsics is set
- * @fix_first_camera: rotation and translation of camera 0 stay as they are
+ * @fix_intrinsics: focal length, k1, k2 are constant
+ * @shared_intrinsics: all cameras have the same intrinsics; the start is the
+ *   mean. Intrinsics that are constant for one camera are constant for all.
+ *   No effect with @fix_intrinsics
+ * @fix_first_camera: rotation and translation of camera 0 are constant
  * @initial_radius: of the trust region (1e4)
  * @threads: of the CPU backend; 0: one per processor
  */
@@ -100,11 +102,11 @@ gboolean bundle_config_check (const BundleConfig *config, GError **error);
 /**
  * BundleIteration: one step of Levenberg-Marquardt
  * @number: 0 is the start, without a step
- * @accepted: whether the step was taken
+ * @accepted: whether the step was accepted
  * @cost: after it: 1/2 sum of |r|^2, or of rho(|r|^2)
- * @rho: decrease of the cost over that of the model
+ * @rho: decrease of the cost divided by that of the model
  * @radius: of the trust region, after the step
- * @gradient: greatest absolute value of an element
+ * @gradient: largest absolute value of an element
  * @pcg_iterations: of this step
  * @seconds: since the start
  */
@@ -131,13 +133,14 @@ typedef enum {
 /**
  * BundleSummary:
  * @initial_cost, @final_cost: as in BundleIteration
- * @iterations: of Levenberg-Marquardt, rejected ones among them
- * @pcg_iterations: of all
- * @n_deficient: cameras whose 9 x 9 block is rank-deficient at the solution;
- *   they stay in the problem
- * @deficient: (nullable) (array length=n_deficient): which; g_free()
- * @seconds: of the solver
- * @device_bytes: greatest device memory in use; 0 on the CPU
+ * @iterations: of Levenberg-Marquardt, including rejected ones
+ * @pcg_iterations: total
+ * @n_deficient: number of cameras whose 9 x 9 block is rank-deficient at the
+ *   solution; they stay in the problem
+ * @deficient: (nullable) (array length=n_deficient): indices of these
+ *   cameras; g_free()
+ * @seconds: time of the solver
+ * @device_bytes: largest amount of device memory in use; 0 on the CPU
  */
 typedef struct {
   gdouble initial_cost;
@@ -159,20 +162,21 @@ void bundle_summary_clear (BundleSummary *summary);
 typedef gboolean (*BundleProgress) (
     const BundleIteration *iteration, gpointer user_data);
 
-/* Adjusts @problem in place. After a cancel it holds the best state so far.
- * @context: (nullable): a CUDA device's; %NULL: the CPU
+/* Adjusts @problem in place. After a cancellation it has the best state so
+ * far.
+ * @context: (nullable): of a CUDA device; %NULL: the CPU
  * @progress: (nullable)
  * @summary: (out): free with bundle_summary_clear()
- * Returns: FALSE with CVIS_ERROR_INVALID (settings, problem), _MEMORY or _CUDA;
- *   @problem is then as it was */
+ * Returns: FALSE with CVIS_ERROR_INVALID (settings, problem), _MEMORY or
+ * _CUDA; @problem is then unchanged */
 gboolean bundle_solve (BundleProblem *problem, const BundleConfig *config,
     CvisContext *context, BundleProgress progress, gpointer user_data,
     BundleSummary *summary, GError **error);
 
-/* Reprojection errors, pixels; the same bits with any number of threads.
+/* Reprojection errors in pixels; the same bits with any number of threads.
  * @threads: 0: one per processor
  * @of_observations: (nullable): n_observations lengths |r|
- * @of_points: (nullable): n_points means of them; 0 for a point never seen */
+ * @of_points: (nullable): n_points means of them; 0 for unobserved points */
 void bundle_reprojection_errors (const BundleProblem *problem, guint threads,
     gdouble *of_observations, gdouble *of_points);
 

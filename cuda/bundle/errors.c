@@ -7,15 +7,15 @@
 #include "cuda/bundle/arithmetic.h"
 #include "cuda/core/threadpool.h"
 
-#define GRAIN 4096                  /* observations of a thread */
-#define BLOCK ((gsize) 256 * GRAIN) /* observations before sums of points */
+#define GRAIN 4096                  /* observations taken at once */
+#define BLOCK ((gsize) 256 * GRAIN) /* observations summed at once */
 
 typedef struct {
   const BundleProblem *problem;
   const BundleConstants *constants;
-  gsize first; /* of the block */
+  gsize first; /* first observation of the block */
   guint n;
-  gdouble *lengths; /* of the block */
+  gdouble *lengths; /* |r| of the block's observations */
 } Block;
 
 static void

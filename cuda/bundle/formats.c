@@ -11,7 +11,7 @@
 #define BUNDLER_START "# Bundle file v0.3"
 #define NVM_START "NVM_V3"
 #define COLMAP_START "# Camera list"
-/* of a header of tar: its size, and where it has what */
+/* layout of a tar header: its size, offsets of its fields */
 #define TAR_BLOCK ((gsize) 512)
 #define TAR_SIZE 124
 #define TAR_TYPE 156
@@ -25,7 +25,7 @@ begins_with (const gchar *data, gsize size, const gchar *words)
   return size >= n && memcmp (data, words, n) == 0;
 }
 
-/* Integers from @at on, up to @n, on one line. Returns: how many there are */
+/* Parses up to @n integers from @at on, on one line. Returns: their number */
 static guint
 scan_integers (const gchar **at, const gchar *end, guint n)
 {
@@ -46,8 +46,8 @@ scan_integers (const gchar **at, const gchar *end, guint n)
   return found;
 }
 
-/* A line of three integers, then one of two integers and two numbers: as many of
- * these as there is @data for */
+/* Whether the text has a line of three integers, then one of two integers
+ * and two numbers, as far as @data reaches */
 static gboolean
 is_bal (const gchar *data, gsize size)
 {
@@ -84,9 +84,9 @@ is_colmap_name (const gchar *header)
   return is;
 }
 
-/* By its first file. Folders, and the attributes that bsdtar and Python write in
- * the pax format, may lie before it; an archive that has only these in @data may
- * be one. */
+/* Detects a format by the first file of a tar archive. Folders and pax
+ * headers (from bsdtar and Python) may precede it; an archive with only
+ * these in @data may be a reconstruction. */
 static gboolean
 is_colmap_tar (const gchar *data, gsize size)
 {
@@ -159,7 +159,7 @@ bundle_read (const gchar *data, gsize size, BundleFormat format, guint threads,
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT, "The file is empty");
     return NULL;
   }
-  /* BAL alone has no mark at its start */
+  /* only BAL has no signature */
   if (format == BUNDLE_FORMAT_BUNDLER || format == BUNDLE_FORMAT_NVM
       || format == BUNDLE_FORMAT_COLMAP) {
     if (!bundle_format_detect (data, size, &found) || found != format) {

@@ -21,22 +21,23 @@ typedef enum {
   BUNDLE_FORMAT_TUM,        /* TUM trajectory, written only */
 } BundleFormat;
 
-/* Which format @data begins like.
- * Returns: FALSE where it is none that can be read */
+/* Detects the format by the beginning of @data. Returns: FALSE if no
+ * supported format matches */
 gboolean bundle_format_detect (
     const gchar *data, gsize size, BundleFormat *format);
 
-/* @threads: 0: one per processor
+/* Reads a file. @threads: 0: one per processor
  * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field, or
- *   CVIS_ERROR_MEMORY */
+ * CVIS_ERROR_MEMORY */
 BundleProblem *bundle_read (const gchar *data, gsize size, BundleFormat format,
     guint threads, GError **error);
 
-/* Numbers are written so that reading them gives the same bits.
- * @errors: (nullable): of the points, pixels, for BUNDLE_FORMAT_PLY's colours
- *   and COLMAP's field ERROR
- * Returns: %NULL with CVIS_ERROR_INVALID for a format that cannot hold the
- *   problem, or CVIS_ERROR_MEMORY */
+/* Writes a file. Numbers are written so that reading them gives the same
+ * bits.
+ * @errors: (nullable): of the points, pixels, for BUNDLE_FORMAT_PLY's
+ *   colours and COLMAP's field ERROR
+ * Returns: %NULL with CVIS_ERROR_INVALID if the format cannot hold the
+ * problem, or CVIS_ERROR_MEMORY */
 GBytes *bundle_write (const BundleProblem *problem, BundleFormat format,
     const gdouble *errors, guint threads, GError **error);
 

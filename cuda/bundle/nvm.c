@@ -10,20 +10,21 @@
  *   POINTS
  *   X Y Z RED GREEN BLUE N (CAMERA FEATURE X Y) * N       for each point
  *
- * Cameras look along +z with y down; (CX, CY, CZ) is where they are. Positions
- * are relative to the centre of the picture. The distortion R undistorts: with
- * n = m / F of a measured m, p = n (1 + R |n|^2), where our model distorts:
- * n = p (1 + k1 |p|^2 + k2 |p|^4). Inverting the series gives k1 = -R and
- * k2 = 3 R^2; the next term, -12 R^3 |p|^6, is lost. Only k1 is written.
+ * Cameras look along +z with y down; (CX, CY, CZ) is their position. Image
+ * positions are relative to the centre of the picture. The distortion R
+ * undistorts: with n = m / F of a measured m, p = n (1 + R |n|^2), while
+ * this library's model distorts: n = p (1 + k1 |p|^2 + k2 |p|^4). Inverting
+ * the series gives k1 = -R and k2 = 3 R^2; the next term, -12 R^3 |p|^6, is
+ * lost. Only k1 is written.
  *
- * Further models of the file, which begin with another number of cameras, are
- * not read. In names, a quote stands for a blank. */
+ * Further models in the file are not read. In names, a quote represents a
+ * blank. */
 #include <math.h>
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
 
-#define CAMERA_BYTES 22 /* at least, of text */
+#define CAMERA_BYTES 22 /* smallest size of a camera as text */
 #define POINT_BYTES 14
 
 static gboolean
@@ -93,7 +94,8 @@ read_point (BundleScanner *s, BundleTracks *tracks, guint i, GError **error)
   return TRUE;
 }
 
-/* The rest of the first line. @fixed: whether the intrinsics are */
+/* Parses the rest of the first line. @fixed: whether the intrinsics are
+ * fixed */
 static gboolean
 read_header (BundleScanner *s, gboolean *fixed, GError **error)
 {
@@ -113,7 +115,7 @@ read_header (BundleScanner *s, gboolean *fixed, GError **error)
     g_free (word);
     if (!ok)
       return bundle_scan_fault (
-          s, at, "first line", error, "FixedK or nothing has to follow NVM_V3");
+          s, at, "first line", error, "FixedK or nothing must follow NVM_V3");
     if (!bundle_scan_numbers (s, "FixedK", k, 4, error))
       return FALSE;
     if (!(fabs (k[0] - k[2]) <= 1e-6 * fabs (k[0])))
@@ -141,10 +143,11 @@ read_body (
   for (guint i = 0; problem->camera_constant && i < problem->n_cameras; i++)
     problem->camera_constant[i] = BUNDLE_CAMERA_INTRINSICS;
   return problem->camera_constant != NULL
-         || cvis_refuse (error, "No memory for %u cameras", problem->n_cameras);
+         || cvis_refuse (
+             error, "Not enough memory for %u cameras", problem->n_cameras);
 }
 
-/* The number of points follows the cameras; they are read twice. */
+/* The number of points follows the cameras, so these are scanned twice. */
 static gboolean
 find_points (BundleScanner s, guint64 n_cameras, guint64 *n, GError **error)
 {

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Clouds as PLY files */
+/* Clouds in PLY files */
 #include <math.h>
 #include <string.h>
 #include "cuda/bundle/cloud.h"
@@ -69,7 +69,8 @@ static const struct {
   { "int8", 1 }, { "uint8", 1 }, { "int16", 2 }, { "uint16", 2 },
   { "int32", 4 }, { "uint32", 4 }, { "float32", 4 }, { "float64", 8 } };
 
-/* Properties that are read, and its types: 'f' float or double, 'b' byte, 'i' integer */
+/* Supported properties and their types: 'f' float or double, 'b' byte, 'i'
+ * integer */
 static const struct {
   const gchar *name;
   gchar type;
@@ -78,10 +79,11 @@ static const struct {
 
 /**
  * Element:
- * @present, @list: whether the file has it, and one of its properties is a list
- * @n, @stride: how many, bytes of each
- * @offset: of what is looked for; -1
- * @wide: whether it is a double
+ * @present, @list: whether the file has it, and whether one of its
+ *   properties is a list
+ * @n, @stride: number, bytes of each
+ * @offset: of the supported properties; -1: absent
+ * @wide: whether they are doubles
  */
 typedef struct {
   gboolean present, list;
@@ -133,7 +135,7 @@ read_property (BundleScanner *s, Element *element, GError **error)
   return TRUE;
 }
 
-/* The line at s->at. @current: the element that it is about */
+/* Parses the line at s->at. @current: the element that it belongs to */
 static gboolean
 read_element (
     BundleScanner *s, Element *elements, guint *current, GError **error)
@@ -153,7 +155,7 @@ read_element (
   element = &elements[*current];
   if (*current != OTHER && (element->present || last == OTHER))
     return bundle_scan_fault (s, at, "name of an element", error,
-        "%s is there twice or follows another element", name);
+        "%s occurs twice or after another element", name);
   if (*current == EDGES && !elements[VERTICES].present)
     return bundle_scan_fault (
         s, at, "name of an element", error, "edge is before vertex");
@@ -177,10 +179,10 @@ read_header_line (
   else if (strcmp (word, "property") == 0)
     ok = *current < N_ELEMENTS ? read_property (s, &elements[*current], error)
                                : bundle_scan_fault (s, at, "property", error,
-                                   "no element is before it");
+                                   "no element precedes it");
   else if (strcmp (word, "comment") != 0 && strcmp (word, "obj_info") != 0)
     ok = bundle_scan_fault (s, at, "header", error,
-        "it has to be element, property, comment or end_header");
+        "it must be element, property, comment or end_header");
   bundle_scan_skip_line (s);
   return ok;
 }
@@ -197,7 +199,7 @@ read_header (BundleScanner *s, Element *elements, GError **error)
   if (s->end - s->at < 27
       || memcmp (s->at, "format binary_little_endian", 27) != 0)
     return bundle_scan_fault (
-        s, s->at, "format", error, "it has to be binary_little_endian 1.0");
+        s, s->at, "format", error, "it must be binary_little_endian 1.0");
   bundle_scan_skip_line (s);
   while (bundle_scan_line (s)) {
     if (s->end - s->at >= 10 && memcmp (s->at, "end_header", 10) == 0) {
@@ -241,13 +243,13 @@ check_elements (const BundleScanner *s, const Element *elements, GError **error)
   for (guint i = 0; i < 3; i++)
     if (!vertices->present || vertices->offset[i] < 0)
       return bundle_scan_fault (s, s->at, "header", error,
-          "there is no vertex with the property %s", ply_properties[i].name);
+          "vertices have no property %s", ply_properties[i].name);
   if (edges->present && (edges->offset[6] < 0 || edges->offset[7] < 0))
     return bundle_scan_fault (
-        s, s->at, "header", error, "edges have no vertex1 and vertex2");
+        s, s->at, "header", error, "edges have no vertex1 or vertex2");
   if (vertices->list || edges->list)
-    return bundle_scan_fault (
-        s, s->at, "header", error, "a vertex or edge has a list");
+    return bundle_scan_fault (s, s->at, "header", error,
+        "lists are not supported for vertices and edges");
   if (vertices->n * vertices->stride + edges->n * edges->stride
       > (guint64) (s->end - s->at))
     return bundle_scan_fault (
@@ -269,7 +271,7 @@ read_elements (BundleCloud *cloud, const BundleScanner *s,
 
       if (!isfinite (value)) {
         g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-            "Vertex %" G_GSIZE_FORMAT ", %s: it is not a finite number", i,
+            "Vertex %" G_GSIZE_FORMAT ", %s: the value is not finite", i,
             ply_properties[k].name);
         return FALSE;
       }

@@ -35,7 +35,7 @@ bundle_rotation_from_quaternion (const gdouble q[4], gdouble w[3])
   y = q[2] / largest;
   z = q[3] / largest;
   sine = sqrt (x * x + y * y + z * z);
-  /* both near 0 for small angles, where atan2 is exact */
+  /* both near 0 for small angles, for which atan2 is exact */
   scale = sine > 0 ? 2 * atan2 (sine, real) / sine : 2;
   if (q[0] < 0)
     scale = -scale;
@@ -112,8 +112,8 @@ bundle_rotation_from_matrix (const gdouble r[9], gdouble w[3])
   return bundle_rotation_from_quaternion (q, w);
 }
 
-/* F is half a turn about x, the quaternion (0, 1, 0, 0): its product with another
- * one only moves and negates. */
+/* F is a half turn about x, the quaternion (0, 1, 0, 0): a product with it
+ * only permutes and negates. */
 void
 bundle_pose_to_y_down (const gdouble *camera, gdouble q[4], gdouble t[3])
 {

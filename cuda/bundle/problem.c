@@ -139,7 +139,7 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
   return p;
 }
 
-/* The first of @n numbers that is not finite; @n: none */
+/* Index of the first of @n numbers that is not finite; @n: none */
 static gsize
 find_not_finite (const gdouble *values, gsize n)
 {

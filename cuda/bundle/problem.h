@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A bundle adjustment problem: cameras, points and where the cameras see the
- * points.
+/* A bundle adjustment problem: cameras, points, and observations of points
+ * by cameras.
  *
- * Source: S. Agarwal, N. Snavely, S. Seitz, R. Szeliski, Bundle Adjustment in
- * the Large (ECCV 2010), whose camera model and axes these are. A point X is
- * at P = R(w) X + t in the camera's frame, which looks along -z with y up. Its
- * image is f (1 + k1 |p|^2 + k2 |p|^4) p with p = -(P.x, P.y) / P.z, in pixels
- * from the centre of the picture, x to the right, y up. */
+ * Source: S. Agarwal, N. Snavely, S. Seitz, R. Szeliski, Bundle Adjustment
+ * in the Large (ECCV 2010), for camera model and axes. A point X is at P =
+ * R(w) X + t in the camera's frame, which looks along -z with y up. Its
+ * image is f (1 + k1 |p|^2 + k2 |p|^4) p with p = -(P.x, P.y) / P.z, in
+ * pixels from the centre of the picture, x to the right, y up. */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -28,11 +28,11 @@ G_BEGIN_DECLS
 #define BUNDLE_CAMERA_INTRINSICS 0x1c0 /* of focal length, k1, k2 */
 
 /**
- * BundleView: what a file says of a camera beside its parameters
+ * BundleView: data of a camera in files besides its parameters
  * @name: (nullable): file name of the picture
  * @width, @height: of the picture, pixels; 0: unknown
- * @centre: principal point in pixels from the upper left corner, y down; 0, 0
- *   where unknown
+ * @centre: principal point in pixels from the upper left corner, y down; 0,
+ *   0 if unknown
  */
 typedef struct {
   gchar *name;
@@ -46,16 +46,16 @@ typedef struct {
  * @n_observations: 1..2^32 - 1
  * @cameras: n_cameras * BUNDLE_CAMERA_SIZE
  * @points: n_points * 3
- * @camera_of, @point_of: n_observations each: who sees what
+ * @camera_of, @point_of: n_observations each: indices of camera and point
  * @observed: n_observations * 2: x, y in pixels
  * @camera_constant: (nullable): n_cameras bit masks of parameters that the
- *   solver leaves as they are
- * @point_constant: (nullable): n_points: not 0 where the solver leaves the point
- *   as it is
+ *   solver keeps constant
+ * @point_constant: (nullable): n_points: not 0 if the solver keeps the point
+ *   constant
  * @colours: (nullable): n_points * 3: red, green, blue
  * @views: (nullable): n_cameras
  *
- * The arrays, also those that are added later, are freed with free(), the names
+ * The arrays, including those added later, are freed with free(), the names
  * of the views with g_free().
  */
 typedef struct {
@@ -77,7 +77,8 @@ typedef struct {
  * Returns: %NULL with CVIS_ERROR_MEMORY or CVIS_ERROR_INVALID */
 BundleProblem *bundle_problem_new (
     guint n_cameras, guint n_points, gsize n_observations, GError **error);
-/* The same for a caller who writes all of the arrays: they have any contents. */
+/* The same without clearing the arrays, for a caller that writes all of
+ * them. */
 BundleProblem *bundle_problem_new_unset (
     guint n_cameras, guint n_points, gsize n_observations, GError **error);
 void bundle_problem_free (BundleProblem *problem);
@@ -90,7 +91,7 @@ gboolean bundle_problem_check (const BundleProblem *problem, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BundleProblem, bundle_problem_free)
 
-/* The image of @point in @camera, pixels, as above. */
+/* Projects @point by @camera to pixels, with the model above. */
 void bundle_project (const gdouble camera[BUNDLE_CAMERA_SIZE],
     const gdouble point[3], gdouble image[2]);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "cuda/core/decimal.h"
 
-#define SHOWN 24      /* bytes of a wrong field */
+#define SHOWN 24      /* bytes of a wrong field shown */
 #define LARGEST 1e100 /* its square, and sums of products, are finite */
 
 static gboolean
@@ -36,7 +36,7 @@ bundle_scan_fault (const BundleScanner *s, const gchar *at, const gchar *field,
   return FALSE;
 }
 
-/* The field at s->at as it may be shown. */
+/* The field at s->at, as printable text. */
 static gchar *
 show_field (const BundleScanner *s)
 {
@@ -157,7 +157,7 @@ bundle_scan_integer (BundleScanner *s, const gchar *field, guint64 low,
   for (at = s->at; at < s->end && g_ascii_isdigit (*at); at++)
     n = n > G_MAXUINT64 / 20 ? G_MAXUINT64 : n * 10 + (guint64) (*at - '0');
   if (at == s->at || (at < s->end && !is_blank (*at)))
-    return refuse_field (s, field, "is not an integer from 0 on", error);
+    return refuse_field (s, field, "is not an integer >= 0", error);
   if (n < low || n > high) {
     gchar *shown = show_field (s);
 

@@ -2,7 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Words and numbers of a text file, with errors that name line and field. */
+/* Parses words and numbers of a text file, with errors that name line and
+ * field. */
 #pragma once
 
 #include "cuda/bundle/problem.h"
@@ -11,10 +12,10 @@ G_BEGIN_DECLS
 
 /**
  * BundleScanner:
- * @name: what errors call the text, such as "images.txt "; may be ""
+ * @name: prefix in errors, such as "images.txt "; may be ""
  * @start, @end: of the text
- * @at: what comes next
- * @by_line: fields are looked for on the line of @at only
+ * @at: current position
+ * @by_line: fields are searched on the current line only
  */
 typedef struct {
   const gchar *name;
@@ -22,24 +23,23 @@ typedef struct {
   gboolean by_line;
 } BundleScanner;
 
-/* CVIS_ERROR_FORMAT about @field, which is at @at.
- * Returns: FALSE */
+/* Sets CVIS_ERROR_FORMAT about @field, which is at @at. Returns: FALSE */
 gboolean bundle_scan_fault (const BundleScanner *s, const gchar *at,
     const gchar *field, GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (5, 6);
 
-/* Moves to the next field.
- * Returns: FALSE at the end of the text, or of the line where by_line */
+/* Moves to the next field. Returns: FALSE at the end of the text, or with
+ * by_line of the line */
 gboolean bundle_scan_more (BundleScanner *s);
-/* Moves to the start of the next line that is not empty; those that begin with #
- * are passed by too. */
+/* Moves to the start of the next line that is neither empty nor a comment
+ * (#). */
 gboolean bundle_scan_line (BundleScanner *s);
 void bundle_scan_skip_line (BundleScanner *s);
 
-/* Each reads a field; FALSE with @error. */
+/* Each of these reads a field. Returns: FALSE with @error */
 gboolean bundle_scan_word (
     BundleScanner *s, const gchar *field, gchar **word, GError **error);
-/* A finite number, at most 1e100 in size */
+/* A finite number of magnitude <= 1e100 */
 gboolean bundle_scan_number (
     BundleScanner *s, const gchar *field, gdouble *value, GError **error);
 gboolean bundle_scan_numbers (BundleScanner *s, const gchar *field,

@@ -14,16 +14,17 @@
 #define HEIGHT 1200
 #define FOCAL 1200.0
 #define SPACING 1.0    /* metres between cameras of a lap */
-#define SHORTEST 120.0 /* lap */
+#define SHORTEST 120.0 /* shortest lap, metres */
 #define ROW_SPACING 40.0
-#define KEPT 0.4 /* of what cameras see */
-#define SEEN 22  /* cameras of a lap that a point is tried in */
-#define TRIES 24 /* places for a point, until two cameras see it */
+#define KEPT 0.4 /* share of visible points that are observed */
+#define SEEN 22  /* cameras of a lap tested for each point */
+#define TRIES 24 /* positions tried until two cameras see it */
 
-/* Uses of random numbers */
+/* Streams of random numbers */
 enum { OF_CAMERA, OF_POINT, OF_PLACE, OF_VIEW, OF_COPY };
 
-/* The @k-th number of item @i of a stream: splitmix64 of a hash of these */
+/* The @k-th random number of item @i of a stream: splitmix64 of a hash of
+ * these */
 static guint64
 draw_bits (guint64 seed, guint stream, guint64 i, guint k)
 {
@@ -40,7 +41,7 @@ draw_bits (guint64 seed, guint stream, guint64 i, guint k)
   return z;
 }
 
-/* 0..1, without 1 */
+/* Uniform in [0, 1) */
 static gdouble
 draw (guint64 seed, guint stream, guint64 i, guint k)
 {
@@ -74,7 +75,7 @@ typedef struct {
   const BundleSim *sim;
   guint per_lap, laps;
   gdouble length; /* of a lap, metres */
-  gdouble used;   /* of it, by cameras: all, but where there are few */
+  gdouble used;   /* used by cameras: all, unless there are few */
   guint rows;     /* of the city */
 } Path;
 
@@ -94,7 +95,7 @@ init_path (Path *path, const BundleSim *sim)
     path->length = MAX (path->length, 3 * ROW_SPACING * path->rows);
 }
 
-/* An oval: two straights of 0.3, two half circles of 0.2 of its length */
+/* An oval: two straights of 0.3 and two half circles of 0.2 of its length */
 static void
 place_on_street (gdouble length, gdouble s, gdouble at[2])
 {
@@ -113,7 +114,7 @@ place_on_street (gdouble length, gdouble s, gdouble at[2])
   }
 }
 
-/* Along the rows to and fro, and back beside them */
+/* Along the rows in alternating directions, and back beside them */
 static void
 place_in_city (const Path *path, gdouble s, gdouble at[2])
 {
@@ -123,7 +124,7 @@ place_in_city (const Path *path, gdouble s, gdouble at[2])
   const guint n = (guint) (s / (row + gap));
   gdouble d = s - n * (row + gap);
 
-  if (n < m) { /* a row and the step to the next one */
+  if (n < m) { /* a row, or the step to the next one */
     const gdouble along = MIN (d, row);
     const gdouble step = n + 1 < m ? MAX (d - row, 0) : 0;
 
@@ -138,7 +139,7 @@ place_in_city (const Path *path, gdouble s, gdouble at[2])
   at[1] = MAX ((m - 1) * gap - d, 0);
 }
 
-/* @s: metres along the lap, also beyond its ends */
+/* @s: metres along the lap; beyond its ends it wraps around */
 static void
 place_on_path (const Path *path, gdouble s, gdouble at[2])
 {
@@ -222,8 +223,8 @@ make_camera (const Path *path, guint i, gdouble *camera)
 
 /* --- points ------------------------------------------------------------------------ */
 
-/* A place on the scene, which faces along @normal, about @s metres along the path;
- * @try tells places of one point apart. */
+/* A position on the scene, with its @normal, about @s metres along the path;
+ * @try varies the position of one point. */
 typedef struct {
   gdouble at[3], normal[3];
   guint8 colour[3];
@@ -249,7 +250,7 @@ place_on_vase (const Path *path, gdouble s, const gdouble u[4], Place *place)
       3);
 }
 
-/* The buildings on both sides, with windows, and the road */
+/* Facades with windows on both sides, and the road */
 static void
 place_on_facade (const Path *path, gdouble s, const gdouble u[4], Place *place)
 {
@@ -265,10 +266,10 @@ place_on_facade (const Path *path, gdouble s, const gdouble u[4], Place *place)
   gboolean frame = FALSE;
   gdouble at[2], d[2];
 
-  s = MIN (s, 24 * lot + 20); /* a gap to the next building */
+  s = MIN (s, 24 * lot + 20); /* gap to the next building */
   if (road) {
     out = 10 * (u[2] - 0.5);
-  } else if (u[3] < 0.6) { /* the frames of windows have most texture */
+  } else if (u[3] < 0.6) { /* window frames have most texture */
     s = floor (s / 3) * 3 + (u[3] < 0.3 ? 0.8 : 2.2);
     frame = TRUE;
     z = MIN (
@@ -286,7 +287,7 @@ place_on_facade (const Path *path, gdouble s, const gdouble u[4], Place *place)
       3);
 }
 
-/* Whether @camera sees the @place, and where */
+/* Whether @camera sees the @place; its image position */
 static gboolean
 see (const gdouble *camera, const Place *place, gdouble image[2])
 {
@@ -323,7 +324,8 @@ is_ahead (const gdouble *view, const gdouble at[3])
   return depth < -1;
 }
 
-/* Cameras that see the @place of @point, up to two SEEN. Returns: how many */
+/* Lists the cameras that see the @place of @point, up to two SEEN. Returns:
+ * their number */
 static guint
 find_views (const Making *m, guint point, gdouble s, const Place *place,
     guint cameras[2 * SEEN], gdouble images[2 * SEEN][2])
@@ -360,7 +362,7 @@ find_views (const Making *m, guint point, gdouble s, const Place *place,
   return n;
 }
 
-/* Noise, or anywhere */
+/* Adds noise, or makes an outlier */
 static void
 disturb (const BundleSim *sim, guint64 observation, gdouble image[2])
 {
@@ -382,7 +384,8 @@ compare_indices (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Between two cameras and 10 m ahead, where the scene has nothing that two see */
+/* Fallback: between two cameras and 10 m ahead, where no scene point is seen
+ * by two */
 static guint
 place_before_cameras (const Making *m, guint point, guint cameras[2],
     gdouble images[2][2], Place *place)
@@ -415,7 +418,7 @@ make_point (Making *m, guint point, GError **error)
   BundleProblem *problem = m->tracks.problem;
   guint cameras[2 * SEEN], sorted[2 * SEEN], n = 0;
   gdouble images[2 * SEEN][2];
-  /* the middle of what a camera sees of a street */
+  /* centre of the visible part of a street */
   const gdouble ahead = sim->scene == BUNDLE_SCENE_TURNTABLE ? 0 : 15;
   Place place;
 
@@ -557,7 +560,7 @@ shuffle (guint n, guint64 seed, guint stream)
   return order;
 }
 
-/* The observations of a point, by camera */
+/* The observations of a point, sorted by camera */
 static void
 copy_track (const BundleProblem *from, const guint32 *track, gsize n,
     const guint32 *camera_at, guint32 point, BundleProblem *to, gsize at)

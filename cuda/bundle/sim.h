@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Reconstructions with known truth: what baltestsrc makes. The same settings give
- * the same bits on every machine of one libm. */
+/* Reconstructions with known ground truth, for baltestsrc. The same settings
+ * give the same bits on every machine with the same libm. */
 #pragma once
 
 #include "cuda/bundle/problem.h"
@@ -19,12 +19,13 @@ typedef enum {
 /**
  * BundleSim: metres, z up; set up with bundle_sim_init(), then changed
  * @cameras: 2..10^7
- * @points: 1..10^9; each is seen by two cameras at least, most by both laps
+ * @points: 1..10^9; each is observed by at least two cameras, most in both
+ *   laps
  * @noise: standard deviation of observations, pixels
- * @outliers: share of the observations that are anywhere in the picture, 0..1
- * @start_error: how far cameras and points are from the truth, 0 or more: 1 gives
- *   standard deviations of 2 mrad, 5 cm, and 5 cm for points, and 1 % of the focal
- *   length. Observations do not depend on it
+ * @outliers: share of observations at random positions in the picture, 0..1
+ * @start_error: error of the initial cameras and points, >= 0: 1 gives
+ *   standard deviations of 2 mrad, 5 cm, and 5 cm for points, and 1 % of the
+ *   focal length. Observations do not depend on it
  */
 typedef struct {
   BundleScene scene;
@@ -35,12 +36,12 @@ typedef struct {
 
 void bundle_sim_init (BundleSim *sim);
 
-/* With views of 1600x1200 pixels.
- * Returns: %NULL with CVIS_ERROR_INVALID or CVIS_ERROR_MEMORY */
+/* Simulates views of 1600x1200 pixels. Returns: %NULL with
+ * CVIS_ERROR_INVALID or CVIS_ERROR_MEMORY */
 BundleProblem *bundle_sim_make (const BundleSim *sim, GError **error);
 
-/* @copies of @problem that have nothing in common, with the numbers of cameras and
- * of points shuffled, observations by point, then by camera.
+/* Makes @copies of @problem that share nothing, with shuffled indices of
+ * cameras and points; observations are sorted by point, then by camera.
  * Returns: %NULL with CVIS_ERROR_INVALID or CVIS_ERROR_MEMORY */
 BundleProblem *bundle_sim_copy (
     const BundleProblem *problem, guint copies, guint64 seed, GError **error);

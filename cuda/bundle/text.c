@@ -81,7 +81,8 @@ bundle_text_finish (BundleText *text, GError **error)
 
   if (text->failed) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "No memory for a file of more than %" G_GSIZE_FORMAT " bytes", text->n);
+        "Not enough memory for a file of more than %" G_GSIZE_FORMAT " bytes",
+        text->n);
     g_free (text->data);
   } else {
     bytes = g_bytes_new_take (text->data, text->n);

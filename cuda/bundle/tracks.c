@@ -12,7 +12,7 @@ static gboolean
 refuse_memory (GError **error)
 {
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-      "No memory for a problem of this size");
+      "Not enough memory for a problem of this size");
   return FALSE;
 }
 
@@ -23,7 +23,7 @@ bundle_tracks_init (BundleTracks *tracks, guint64 n_cameras, guint64 n_points,
   BundleProblem *problem;
 
   *tracks = (BundleTracks){ 0 };
-  /* a place for one observation, until their number is known */
+  /* room for one observation until their number is known */
   problem = bundle_problem_new ((guint) n_cameras, (guint) n_points, 1, error);
   if (!problem)
     return FALSE;
@@ -104,10 +104,10 @@ bundle_tracks_finish (
   BundleProblem *from = tracks->problem, *problem = NULL;
 
   if (tracks->n == 0)
-    bundle_scan_fault (s, s->end, "observations", error, "there are none");
+    bundle_scan_fault (s, s->end, "observations", error, "the file has none");
   else if (tracks->n > G_MAXUINT32)
     bundle_scan_fault (s, s->end, "observations", error,
-        "there are more than %u", G_MAXUINT32);
+        "the file has more than %u", G_MAXUINT32);
   else
     problem = bundle_problem_new_unset (
         from->n_cameras, from->n_points, tracks->n, error);
@@ -146,7 +146,7 @@ bundle_order (const BundleProblem *problem, const guint32 *of, guint n_of,
     starts[p + 1] += starts[p];
   for (gsize i = 0; i < problem->n_observations; i++)
     (*order)[starts[of[i]]++] = (guint32) i;
-  /* each start has moved to the next one's place */
+  /* each start has moved to the next one's position */
   memmove (starts + 1, starts, sizeof (gsize) * n_of);
   starts[0] = 0;
   return TRUE;
@@ -160,7 +160,7 @@ bundle_view_name (const BundleProblem *problem, guint i)
   return g_strdup_printf ("%08u.jpg", i);
 }
 
-/* Even sides, around the observations */
+/* Even width and height that contain the observations */
 BundlePicture *
 bundle_pictures (const BundleProblem *problem, GError **error)
 {

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* nerfstudio's transforms.json. Its transform_matrix goes from the camera's frame,
- * which is ours (along -z, y up), to the world's; intrinsics are those of
- * OpenCV's model, each camera's with its frame. */
+/* nerfstudio's transforms.json. Its transform_matrix maps the camera's
+ * frame, which is the same as here (along -z, y up), to the world's;
+ * intrinsics follow OpenCV's model, for each frame. */
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
 
@@ -24,7 +24,7 @@ write_value (BundleText *text, const gchar *key, gdouble value)
   bundle_text_string (text, ",\n");
 }
 
-/* Control characters, quotes and backslashes escaped */
+/* Escapes control characters, quotes and backslashes */
 static void
 write_string (BundleText *text, const gchar *string)
 {

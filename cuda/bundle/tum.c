@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* TUM's trajectories: "TIME TX TY TZ QX QY QZ QW" for each camera: where it is
- * and how it is turned, from the camera's frame (along +z, y down) to the
- * world's. The time is the number of the camera. */
+/* TUM's trajectories: "TIME TX TY TZ QX QY QZ QW" for each camera: its
+ * position and its rotation from the camera's frame (along +z, y down) to
+ * the world's. The time is the index of the camera. */
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
 

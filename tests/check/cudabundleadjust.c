@@ -529,10 +529,10 @@ GST_START_TEST (test_errors)
       "line 2, camera: 1 is outside 0..0");
   fail_unless (g_file_set_contents (path, "camera 0 f", -1, NULL));
   check_error (good, constants, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
-      "line 1, parameters: they have to be");
+      "line 1, parameters: they must be");
   fail_unless (g_file_set_contents (path, "points 0", -1, NULL));
   check_error (good, constants, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
-      "line 1, start: it has to be camera or point");
+      "line 1, start: it must be camera or point");
   surface_temp_free (folder);
   g_free (constants);
   g_free (path);

@@ -4,8 +4,8 @@
  */
 #include "cuda/bundle/cpu/cpu.h"
 
-/* a = L D L^T in the lower triangle; the inverse of L takes L's place, D^-1 the
- * diagonal's. Then a^-1 = L^-T D^-1 L^-1. */
+/* a = L D L^T in the lower triangle; the inverse of L replaces L, D^-1 the
+ * diagonal. Then a^-1 = L^-T D^-1 L^-1. */
 void
 bundle_cpu_invert (gdouble *a, guint n, guint stride)
 {
@@ -25,7 +25,7 @@ bundle_cpu_invert (gdouble *a, guint n, guint stride)
     pivot = pivot > BUNDLE_PIVOT * diagonal ? pivot : 0;
     for (guint i = j + 1; i < n; i++)
       A (i, j) = pivot > 0 ? A (i, j) / pivot : 0;
-    /* D while rows below need it */
+    /* keeps D while rows below need it */
     A (j, j) = pivot;
   }
   /* L^-1 */
@@ -39,7 +39,7 @@ bundle_cpu_invert (gdouble *a, guint n, guint stride)
     }
   for (guint j = 0; j < n; j++)
     A (j, j) = A (j, j) > 0 ? 1 / A (j, j) : 0;
-  /* row i of the product needs rows i.. of the factors alone */
+  /* row i of the product needs only rows i.. of the factors */
   for (guint i = 0; i < n; i++)
     for (guint j = i; j < n; j++) {
       gdouble sum = (i == j ? 1 : A (j, i)) * A (j, j);
@@ -65,7 +65,7 @@ bundle_cpu_invert_block (
     for (guint j = i; j < 9; j++) {
       gboolean zero = (constant >> i & 1) || (constant >> j & 1);
 
-      /* shared intrinsics are a block of their own */
+      /* shared intrinsics form a block of their own */
       if (b->shared && i < BUNDLE_CAMERA_FOCAL && j >= BUNDLE_CAMERA_FOCAL)
         zero = TRUE;
       a[9 * i + j] = a[9 * j + i] = zero ? 0 : block[bundle_cpu_at (i, j)];

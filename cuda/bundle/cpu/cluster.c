@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The preconditioner of clusters: the block of the Schur complement that belongs
- * to all cameras of a cluster is inverted. */
+/* The cluster preconditioner: the inverse of the Schur complement's diagonal
+ * block of each cluster of cameras. */
 #include "cuda/bundle/cluster.h"
 #include "cuda/bundle/cpu/cpu.h"
 
@@ -17,10 +17,10 @@
 struct _BundleCluster {
   BundleClusters clusters;
   gsize *first_point; /* clusters.n + 1: into points */
-  guint32 *points;    /* those that two of a cluster's observations see */
+  guint32 *points;    /* points with two observations in a cluster */
   guint32 *slot_camera;
   gdouble *inverse; /* SIDE * SIDE each */
-  const gdouble *r; /* what apply works on */
+  const gdouble *r; /* operands of apply */
   gdouble *z;
 };
 
@@ -37,10 +37,10 @@ bundle_cluster_free (BundleCluster *cluster)
   g_free (cluster);
 }
 
-/* --- which points --- */
+/* --- points -------------------------------------------------------------- */
 
-/* The points that a cluster sees at least twice. @last: of a point: 1 + the
- * cluster that saw it last, times 2, + 1 if it is in the list */
+/* Lists the points that a cluster observes at least twice. @last: for each
+ * point 1 + the last cluster that observed it, times 2, + 1 if it is listed */
 static gsize
 list_points (const BundleBackend *b, BundleCluster *cluster, guint32 number,
     guint64 *last, gsize n)
@@ -98,9 +98,9 @@ bundle_cluster_new (BundleBackend *b, GError **error)
   return NULL;
 }
 
-/* --- blocks --- */
+/* --- blocks -------------------------------------------------------------- */
 
-/* The derivatives of one observation, times its weight: 2 rows of 9, 2 of 3 */
+/* Derivatives of one observation, weighted: 2 rows of 9, 2 of 3 */
 static void
 get_derivatives (
     const BundleBackend *b, gsize slot, guint32 camera, gdouble jac[24])
@@ -126,7 +126,7 @@ get_derivatives (
     jac[e] *= b->weight[slot];
 }
 
-/* -Ja^T (Pa V^-1 Pb^T) Jb into the rows of @i and the columns of @j */
+/* Subtracts Ja^T (Pa V^-1 Pb^T) Jb in the rows of @i and the columns of @j */
 static void
 subtract_pair (const gdouble inverse[6], const gdouble ja[24],
     const gdouble jb[24], gdouble *a, guint i, guint j)
@@ -149,8 +149,8 @@ subtract_pair (const gdouble inverse[6], const gdouble ja[24],
           ja[r] * g[0][c] + ja[9 + r] * g[1][c];
 }
 
-/* All pairs of the cluster's observations of a point. The lower triangle of @a
- * is what counts. */
+/* All pairs of the cluster's observations of a point, into the lower
+ * triangle of @a. */
 static void
 subtract_point (const BundleBackend *b, guint32 number, guint32 point,
     gdouble (*jac)[24], guint32 *places, gdouble *a)
@@ -177,7 +177,8 @@ subtract_point (const BundleBackend *b, guint32 number, guint32 point,
   }
 }
 
-/* Zeros for what is constant, and between shared intrinsics and the rest. */
+/* Zeroes constant parameters, and products of shared intrinsics with other
+ * parameters. */
 static void
 mask_cluster (const BundleBackend *b, const BundleMembers *members, gdouble *a)
 {

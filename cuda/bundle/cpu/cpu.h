@@ -4,12 +4,12 @@
  */
 /* The CPU backend of the bundle adjustment. Private.
  *
- * Observations lie in slots, sorted by camera and, within a camera, as in the
- * problem. A segment is up to BUNDLE_SEGMENT of them, of one camera; it begins
- * at a multiple of BUNDLE_LANES and is filled up to one with copies of its last
- * observation of weight 0. A segment is the unit of work, and sums run first over
- * the lanes of a segment, then over the segments of a camera, in their order. So
- * they do not depend on the number of threads. */
+ * Observations lie in slots, sorted by camera and, within a camera, as in
+ * the problem. A segment is up to BUNDLE_SEGMENT of them, of one camera; it
+ * begins at a multiple of BUNDLE_LANES and is padded with copies of its last
+ * observation with weight 0. A segment is the unit of work. Sums run first
+ * over the lanes of a segment, then over the segments of a camera, in order,
+ * so they do not depend on the number of threads. */
 #pragma once
 
 #include "cuda/bundle/arithmetic.h"
@@ -22,19 +22,20 @@ G_BEGIN_DECLS
 #define BUNDLE_LANES 8
 #define BUNDLE_TRIANGLE 45 /* elements of a symmetric 9 x 9 matrix */
 #define BUNDLE_SUMS 55     /* of a segment: triangle, gradient, cost */
-#define BUNDLE_POINT 4     /* doubles from point to point, the last is 0 */
-#define BUNDLE_CHUNK 2048  /* elements of a vector that are added first */
+#define BUNDLE_POINT 4     /* doubles for each point, the last one 0 */
+#define BUNDLE_CHUNK 2048  /* elements of a vector summed together */
 #define BUNDLE_CHUNK_SUMS 3
 
-/* @n: slots, a multiple of BUNDLE_LANES; the first @n_real are observations */
+/* @n: number of slots, a multiple of BUNDLE_LANES; the first @n_real are
+ *   observations */
 typedef struct {
   gsize first;
   guint32 n, n_real;
   guint32 camera;
 } BundleSegment;
 
-/* Derivatives or the blocks of W, in the layout and precision of the settings:
- * the element e of slot s is at e * by_element + s * by_slot. */
+/* Stored derivatives or blocks of W, in the layout and precision of the
+ * settings: element e of slot s is at e * by_element + s * by_slot. */
 typedef struct {
   gpointer data;
   gsize by_element, by_slot;
@@ -42,7 +43,8 @@ typedef struct {
 
 typedef struct _BundleCluster BundleCluster;
 
-/* Does the elements or points first..end-1, a chunk; sums: its own, 0 before */
+/* Processes elements or points first..end-1, a chunk; adds to sums, which
+ * are 0 before */
 typedef void (*BundleRangeFunc) (
     BundleBackend *b, gsize first, gsize end, gdouble sums[BUNDLE_CHUNK_SUMS]);
 
@@ -60,7 +62,7 @@ struct _BundleBackend {
   guint n_segments;
   gsize n_slots;
   BundleSegment *segments;
-  guint32 *camera_first; /* n_cameras + 1: its segments */
+  guint32 *camera_first; /* n_cameras + 1: first segment of each */
   guint32 *slot_point;
   gdouble *observed_x, *observed_y;
   guint32 *point_first; /* n_points + 1: into point_slot */
@@ -73,34 +75,35 @@ struct _BundleBackend {
 
   /* the linearisation */
   gboolean scaled;
-  gdouble *weight; /* of a slot: sqrt (rho'), 0: no observation */
-  gdouble *residual_x, *residual_y; /* times the weight */
+  gdouble *weight;                  /* of a slot: sqrt (rho'); 0: padding */
+  gdouble *residual_x, *residual_y; /* weighted */
   BundleStore store;
-  gdouble *u;          /* 45 a camera */
-  gdouble *v;          /* 6 a point */
-  gdouble *diagonal;   /* 9 a camera: of U, sums where shared */
-  gdouble *gradient_c; /* 9 a camera */
+  gdouble *u;          /* 45 for each camera */
+  gdouble *v;          /* 6 for each point */
+  gdouble *diagonal;   /* 9 for each camera: of U, summed if shared */
+  gdouble *gradient_c; /* 9 for each camera */
   gdouble *gradient_p; /* BUNDLE_POINT */
-  gdouble *scale_c;    /* 9 a camera */
+  gdouble *scale_c;    /* 9 for each camera */
   gdouble *scale_p;    /* BUNDLE_POINT */
 
-  /* of a radius */
-  gdouble *damping_c; /* 9 a camera */
+  /* for the current radius */
+  gdouble *damping_c; /* 9 for each camera */
   gdouble *damping_p; /* BUNDLE_POINT */
-  gdouble *inverse_v; /* 6 a point; 0: constant */
-  gdouble *schur;     /* 45 a camera: the blocks to be inverted */
-  gdouble *inverse_u; /* 45 a camera: the preconditioner's blocks */
+  gdouble *inverse_v; /* 6 for each point; 0: constant */
+  gdouble *schur;     /* 45 for each camera: blocks to invert */
+  gdouble *inverse_u; /* 45 for each camera: preconditioner */
   BundleCluster *cluster;
 
-  /* vectors: 9 a camera, then BUNDLE_POINT a point without the Schur complement */
+  /* vectors: 9 for each camera, then without the Schur complement
+   * BUNDLE_POINT for each point */
   gsize n_vector;
   gdouble *b, *x, *r, *z, *p, *q;
   gdouble *forward; /* of a slot, BUNDLE_POINT apart: W^T p; or 9 apart */
   gdouble *point;   /* BUNDLE_POINT: what W is multiplied by */
-  gdouble *partial; /* BUNDLE_SUMS a segment */
-  gdouble *chunk;   /* BUNDLE_CHUNK_SUMS a chunk */
+  gdouble *partial; /* BUNDLE_SUMS for each segment */
+  gdouble *chunk;   /* BUNDLE_CHUNK_SUMS for each chunk */
 
-  /* what a parallel loop works on */
+  /* operands of a parallel loop */
   const gdouble *in;
   gdouble *out;
   gdouble alpha, beta, radius;
@@ -110,14 +113,15 @@ struct _BundleBackend {
   const BundleConstants *eval_constants;
 };
 
-/* The loops over a segment, once for each instruction set; all give the same
+/* The loops over a segment, compiled for each instruction set, with the same
  * bits. */
 typedef struct _BundleCpuKernels {
-  /* residual, weight, derivatives of the state -> store, residual_*, weight;
-   * partial: U, g; forward, 9 apart: V, g of the point. Returns the cost */
+  /* Residual, weight and derivatives of the state to store, residual_*,
+   * weight; partial: U, g; forward, 9 apart: V, g of the point. Returns: the
+   * cost */
   gdouble (*linearize) (
       BundleBackend *b, const BundleSegment *segment, gdouble *partial);
-  /* Returns the cost with eval_points, eval_constants */
+  /* Returns: the cost with eval_points, eval_constants */
   gdouble (*cost) (BundleBackend *b, const BundleSegment *segment);
   /* forward = Jp^T Jc v, @v: the camera's 9 */
   void (*forward) (
@@ -128,7 +132,7 @@ typedef struct _BundleCpuKernels {
   /* partial = sum of Jc^T Jp inverse_v Jp^T Jc */
   void (*schur) (BundleBackend *b, const BundleSegment *segment,
       gdouble partial[BUNDLE_TRIANGLE]);
-  /* Returns the sum of -J d (r + J d / 2), d: @v and point */
+  /* Returns: the sum of -J d (r + J d / 2), d: @v and point */
   gdouble (*model) (
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
 } BundleCpuKernels;
@@ -146,7 +150,7 @@ bundle_cpu_n_chunks (const BundleBackend *b)
 
 /* --- a camera's part of a vector --- */
 
-/* @v: the 9 of @camera in @x, with the intrinsics that all share */
+/* @v: the 9 elements of @camera in @x, with shared intrinsics */
 static inline void
 bundle_cpu_expand (
     const BundleBackend *b, const gdouble *x, guint camera, gdouble v[9])
@@ -158,7 +162,7 @@ bundle_cpu_expand (
       v[i] = x[i];
 }
 
-/* Place of element i, j (i <= j) of a symmetric 9 x 9 matrix. */
+/* Index of element i, j (i <= j) of a symmetric 9 x 9 matrix. */
 static inline guint
 bundle_cpu_at (guint i, guint j)
 {
@@ -175,10 +179,10 @@ gboolean bundle_cpu_step (BundleBackend *b, gdouble radius,
 
 /* --- blocks.c --- */
 
-/* The inverse of a symmetric positive matrix of @n rows of @stride in place; both
- * triangles. Rows whose pivot is rounding are left out. */
+/* Inverts a symmetric positive definite matrix of @n rows of @stride in
+ * place, both triangles. Rows whose pivot is rounding noise are left out. */
 void bundle_cpu_invert (gdouble *a, guint n, guint stride);
-/* b->inverse_u of @camera, the inverse of @block. */
+/* Sets b->inverse_u of @camera to the inverse of @block. */
 void bundle_cpu_invert_block (
     BundleBackend *b, guint camera, const gdouble block[BUNDLE_TRIANGLE]);
 /* to = A v for a symmetric @a. */
@@ -200,8 +204,8 @@ bundle_cpu_multiply_9 (
 
 BundleCluster *bundle_cluster_new (BundleBackend *b, GError **error);
 void bundle_cluster_free (BundleCluster *cluster);
-/* The blocks for the linearisation and radius at hand; b->schur has the diagonal
- * ones. */
+/* Computes the blocks for the current linearisation and radius; b->schur has
+ * the diagonal ones. */
 void bundle_cluster_update (BundleBackend *b);
 /* z = M r */
 void bundle_cluster_apply (BundleBackend *b, const gdouble *r, gdouble *z);

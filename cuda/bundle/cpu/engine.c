@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Memory and order of the observations. */
+/* Memory, and the order of the observations. */
 #include "cuda/bundle/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ clear_parts (guint first, guint count, gpointer user_data)
       MIN ((gsize) count * CLEARED, room->size - start));
 }
 
-/* Zeroed by all threads: most of the time goes to pages that are new. */
+/* Zeroed by all threads: most of the time is spent on page faults. */
 static gpointer
 new_cleared (BundleBackend *b, gsize size, GError **error)
 {
@@ -109,12 +109,12 @@ new_cleared (BundleBackend *b, gsize size, GError **error)
 /* @to is a pointer to a pointer. */
 #define NEW(to, n)                                                             \
   ((*(to) = new_cleared (b, (gsize) (n) * sizeof **(to), error)) != NULL)
-/* For what is written before it is read */
+/* For memory that is written before it is read */
 #define NEW_UNSET(to, n)                                                       \
   ((*(to) = cvis_memory_new ((gsize) (n) * sizeof **(to), FALSE, error))       \
       != NULL)
 
-/* Counting sort: first[i]..first[i + 1] are the places of @i. */
+/* Counting sort: first[i]..first[i + 1] are the indices of @i. */
 static void
 sum_counts (guint32 *first, guint n)
 {
@@ -128,7 +128,7 @@ sum_counts (guint32 *first, guint n)
   }
 }
 
-/* Segments, and the slot of each camera's first observation in @next. */
+/* Builds the segments; @next: slot of each camera's first observation. */
 static gboolean
 make_segments (BundleBackend *b, guint32 *next, GError **error)
 {
@@ -226,7 +226,7 @@ make_index (BundleBackend *b, GError **error)
   return done;
 }
 
-/* Memory for what the linearisation stores. */
+/* Memory for stored derivatives. */
 static gboolean
 make_store (BundleBackend *b, GError **error)
 {
@@ -337,7 +337,7 @@ cpu_read (BundleBackend *b, gdouble *cameras, gdouble *points, gdouble *blocks,
       for (guint j = i; j < 9; j++, at++)
         to[at] = from[at] * scale[i] * scale[j];
   }
-  /* the intrinsics of all cameras */
+  /* sets the intrinsics of all cameras */
   for (gsize c = 1; b->shared && c < b->n_cameras; c++)
     for (guint i = BUNDLE_CAMERA_FOCAL; i < 9; i++)
       for (guint j = i; j < 9; j++)

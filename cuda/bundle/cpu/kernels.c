@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The inner loops, over the observations of a segment. Compiled once for each
- * instruction set (BUNDLE_CPU_LEVEL). Loops over slots have no dependencies, so
- * that the compiler makes vectors of them; sums are of BUNDLE_LANES lanes. */
+/* The inner loops over the observations of a segment, compiled for each
+ * instruction set (BUNDLE_CPU_LEVEL). Loops over slots have no dependencies,
+ * so the compiler vectorises them; sums have BUNDLE_LANES lanes. */
 #include "cuda/bundle/cpu/cpu.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ sum_column (const Column values, guint n)
   return sum_lanes (sum);
 }
 
-/* Three numbers of the points that the slots see. */
+/* Loads three numbers of the points observed by the slots. */
 INLINE void
 gather_points (const BundleBackend *b, const BundleSegment *s,
     const gdouble *points, Column x, Column y, Column z)
@@ -58,7 +58,7 @@ gather_points (const BundleBackend *b, const BundleSegment *s,
   }
 }
 
-/* Three numbers of each slot into b->forward. */
+/* Stores three numbers of each slot to b->forward. */
 INLINE void
 put_forward (BundleBackend *b, const BundleSegment *s, const Column x,
     const Column y, const Column z)
@@ -75,8 +75,8 @@ put_forward (BundleBackend *b, const BundleSegment *s, const Column x,
 
 /* --- the store ----------------------------------------------------------------- */
 
-/* Element @e of BUNDLE_LANES slots from @slot. @block and @single are constants
- * where this is inlined. */
+/* Element @e of BUNDLE_LANES slots from @slot. @block and @single are
+ * constant after inlining. */
 INLINE V8
 fetch (const BundleStore *store, gsize e, gsize slot, gboolean block,
     gboolean single)
@@ -130,7 +130,7 @@ derive (const BundleBackend *b, const BundleSegment *s,
   }
 }
 
-/* The derivatives of the linearisation, stored or computed again. */
+/* Derivatives of the linearisation, stored or recomputed. */
 static void
 get_jacobian (const BundleBackend *b, const BundleSegment *s, Jacobian jac)
 {
@@ -150,7 +150,7 @@ get_jacobian (const BundleBackend *b, const BundleSegment *s, Jacobian jac)
   derive (b, s, &b->constants[s->camera], x, y, z, b->weight + s->first, jac);
 }
 
-/* Residuals, not weighted, and their squares. */
+/* Unweighted residuals and their squares. */
 static void
 get_residuals (const BundleBackend *b, const BundleSegment *s,
     const BundleConstants *constants, Column x, Column y, Column z, Column rx,
@@ -167,7 +167,7 @@ get_residuals (const BundleBackend *b, const BundleSegment *s,
   }
 }
 
-/* Replaces the squares by rho; both are 0 where a slot is no observation. */
+/* Replaces the squares by rho; padding slots get 0. */
 static void
 get_weights (const BundleBackend *b, const BundleSegment *s, Column square,
     Column weight)
@@ -192,14 +192,15 @@ get_weights (const BundleBackend *b, const BundleSegment *s, Column square,
 
 /* --- sums ------------------------------------------------------------------------- */
 
-/* The upper triangle of the sum of a_i^T b_j over two rows of 9. */
+/* Upper triangle of the sum of a_i^T b_j over two rows of 9. */
 static void
 sum_triangle (guint n, const Column *a0, const Column *a1, const Column *b0,
     const Column *b1, gdouble *triangle)
 {
   for (guint i = 0, at = 0; i < 9; i++)
     for (guint j = i; j < 9; j += 3) {
-      /* up to three columns at a time: each is loaded for one row of the matrix */
+      /* up to three columns at a time, loaded once for each row of the
+       * matrix */
       V8 sum[3] = { { 0 }, { 0 }, { 0 } };
       guint columns = MIN (3, 9 - j);
 
@@ -217,7 +218,7 @@ sum_triangle (guint n, const Column *a0, const Column *a1, const Column *b0,
     }
 }
 
-/* Sums of the 9 columns of two rows, times @rx and @ry. */
+/* Sums of the 9 columns of two rows, weighted by @rx and @ry. */
 static void
 sum_rows (guint n, const Column *j0, const Column *j1, const gdouble *rx,
     const gdouble *ry, gdouble to[9])
@@ -260,8 +261,8 @@ linearize_segment (BundleBackend *b, const BundleSegment *s, gdouble *partial)
   for (guint i = 0; i < s->n; i++)
     for (guint k = 0; k < 3; k++)
       to[9 * i + 6 + k] = jac[18 + k][i] * rx[i] + jac[21 + k][i] * ry[i];
-  /* U and V are of what is stored, so that the normal equations are positive to
-   * the last bit */
+  /* U and V are computed from the stored, rounded values, so that the normal
+   * equations stay positive */
   if (keeps && b->config.precision == BUNDLE_PRECISION_MIXED)
     for (guint e = 0; e < 24; e++)
       for (guint i = 0; i < s->n; i++)
@@ -433,7 +434,7 @@ backward_again (BundleBackend *b, const BundleSegment *s, const gdouble *u,
       &c, (gdouble[3]){ partial[0], partial[1], partial[2] }, partial);
 }
 
-/* Calls @name with the layout and precision of the settings as constants. */
+/* Calls @name with layout and precision as constants. */
 #define WITH_STORE(name, ...)                                                  \
   do {                                                                         \
     gboolean single = b->config.precision == BUNDLE_PRECISION_MIXED;           \

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Normal equations, preconditioned conjugate gradients and candidates. Loops run
- * over segments, cameras, points or chunks of vectors in any order; each writes
- * what is its own, and sums of those are made in their order. */
+/* Normal equations, preconditioned conjugate gradients and candidates. Loops
+ * over segments, cameras, points or chunks of vectors run in any order; each
+ * item writes its own results, which are summed in order. */
 #include "cuda/bundle/cpu/cpu.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ do_ranges (guint first, guint count, gpointer data)
   }
 }
 
-/* Calls @func for chunks of @size of 0..@n-1, and adds up the sums of the
- * chunks. */
+/* Calls @func for chunks of @size of 0..@n-1, and adds the sums of the
+ * chunks in order. */
 static void
 for_ranges (BundleBackend *b, gsize n, gsize size, BundleRangeFunc func,
     gdouble sums[BUNDLE_CHUNK_SUMS])
@@ -71,7 +71,7 @@ for_elements (
   for_ranges (b, b->n_vector, BUNDLE_CHUNK, func, sums);
 }
 
-/* Sums up element @at of the segments' partial sums. */
+/* Sums element @at of the segments' partial sums. */
 static gdouble
 sum_segments (const BundleBackend *b, guint at)
 {
@@ -82,7 +82,7 @@ sum_segments (const BundleBackend *b, guint at)
   return sum;
 }
 
-/* Sums of the segments of a camera. */
+/* Sums the segments of a camera. */
 static void
 sum_camera (
     const BundleBackend *b, guint camera, guint at, guint n, gdouble *to)
@@ -93,7 +93,7 @@ sum_camera (
       to[i] += b->partial[BUNDLE_SUMS * s + at + i];
 }
 
-/* The sums of all cameras' intrinsics become those of camera 0. */
+/* Adds all cameras' intrinsics to those of camera 0. */
 static void
 share_intrinsics (const BundleBackend *b, gdouble *x)
 {
@@ -104,7 +104,7 @@ share_intrinsics (const BundleBackend *b, gdouble *x)
     }
 }
 
-/* 0 for all that is constant. */
+/* Zeroes constant parameters. */
 static void
 mask_cameras (const BundleBackend *b, gdouble *x)
 {
@@ -214,7 +214,7 @@ forward_segments (guint first, guint count, gpointer data)
   }
 }
 
-/* W^T of the vector, which forward has for each slot */
+/* W^T of the vector, which forward holds for each slot */
 static void
 sum_forward (const BundleBackend *b, gsize point, gdouble sum[3])
 {
@@ -306,7 +306,7 @@ multiply (BundleBackend *b, const gdouble *p, gdouble *q)
   mask_cameras (b, q);
 }
 
-/* --- damping, right side, preconditioner ----------------------------------------------- */
+/* --- damping, right-hand side, preconditioner ---------------------------- */
 
 static void
 damp_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
@@ -477,8 +477,8 @@ update_solution (BundleBackend *b, gsize first, gsize end, gdouble *sums)
   }
 }
 
-/* x from b. The stop is that of Ceres: the quadratic model x (b + r) gained less
- * than eta of its mean gain an iteration.
+/* Solves for x from b. Stops like Ceres: when the quadratic model x (b + r)
+ * gains less than eta of its mean gain for each iteration.
  * Returns: FALSE if cancelled */
 static gboolean
 solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
@@ -527,8 +527,7 @@ solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
 
 /* --- a step -------------------------------------------------------------------------------- */
 
-/* The points' part of the step and their new places; sums: its square, that of
- * the state. */
+/* The points' step and their candidate; sums: squares of step and state. */
 static void
 move_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
 {
@@ -571,7 +570,7 @@ evaluate_segments (guint first, guint count, gpointer data)
   }
 }
 
-/* The candidate and what BundleStep says of it. */
+/* Computes the candidate and the fields of BundleStep. */
 static void
 make_candidate (BundleBackend *b, BundleStep *step)
 {
