@@ -5,23 +5,23 @@
 /**
  * SECTION:element-cudamotionest
  * @title: cudamotionest
- * @short_description: estimates the motion of video, block by block
+ * @short_description: estimates the motion of video, a vector for each block
  *
- * Finds for each block of a frame where it was in the frame before (or in
- * several before and after it): exactly, by a full search that leaves out only
- * what cannot win, or approximately by step or zonal search, on the CPU or on a
- * CUDA device, to the same bits.
+ * Finds the position of each block of a frame in the previous frame, or in several
+ * frames before and after it. The full search is exact and skips only candidates
+ * that cannot be the best; step search and zonal search are approximate. The CPU
+ * and a CUDA device give the same bits.
  *
- * Frames pass on untouched and carry the vectors as #GstMotionVectorMeta, one
- * for each reference. The request pads give the same results as streams of
- * their own: "vectors" packets, "prediction" the luma that the vectors predict,
- * "residual" the difference from it. No frame is ever dropped; the first one
- * leaves without vectors.
+ * Frames pass unchanged and carry the vectors as #GstMotionVectorMeta, one for each
+ * reference. The request pads give the results as streams of their own: packets of
+ * vectors (src_vectors), the luma that the vectors predict (src_prediction), and the
+ * difference from it (src_residual). No frame is dropped; the first one leaves
+ * without vectors.
  *
- * The first frames of scenes are found by the way: an element message says so,
- * and with #GstCudaMotionEst:force-key-units an encoder downstream begins a
- * group of pictures there. With #GstCudaMotionEst:roi encoders that read
- * regions of interest spend more on what moves.
+ * An element message reports the first frame of each scene; with
+ * #GstCudaMotionEst:force-key-units an encoder downstream begins a group of pictures
+ * there. With #GstCudaMotionEst:roi encoders that support regions of interest spend
+ * more bits on moving regions.
  *
  * ## Example launch line
  * |[
@@ -41,8 +41,8 @@ GST_DEBUG_CATEGORY (gst_cuda_motion_est_debug);
 #define SIZES ", width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ]"
 #define VIDEO(media_type, formats)                                             \
   media_type ", format = (string) { " formats " }" SIZES
-/* Formats of 8 bits in structures of their own, which come first: a source that
- * has both takes those. */
+/* 8-bit formats in structures of their own, which come first: a source that has
+ * 8-bit and deep formats prefers those. */
 #define CAPS_OF(media_type, formats)                                           \
   VIDEO (media_type, formats)                                                  \
   ";" VIDEO (media_type, GST_MOTION_EST_DEEP_FORMATS)
@@ -67,7 +67,7 @@ gst_cuda_motion_est_stop (GstCvFilter *filter)
   self->decided = FALSE;
 }
 
-/* backend=cuda has to be possible; for the rest caps decide on the backend. */
+/* With backend=cuda a device has to be there; else the caps decide on the backend. */
 static gboolean
 gst_cuda_motion_est_start (GstCvFilter *filter)
 {

@@ -50,14 +50,14 @@ gst_motion_blend_color (const GstMotionBlend *blend, guint32 rgb)
   return color;
 }
 
-/* The colour's components: not alpha, and only one of grey. */
+/* Number of components that have colour: not alpha; one for grey. */
 static guint
 n_components (const GstVideoFrame *frame)
 {
   return MIN (GST_VIDEO_FRAME_N_COMPONENTS (frame), 3);
 }
 
-/* A sample of the component per 1 << n pixels, across and down. */
+/* Subsampling: a sample of the component for 1 << n pixels, across and down. */
 typedef struct {
   guint8 *data;
   gint stride, step;
@@ -89,7 +89,7 @@ mix (guint8 from, guint8 to, guint weight)
 static void
 mix_row (guint8 *to, gint step, gint n, guint8 value, guint weight)
 {
-  if (step == 1) { /* what the compiler makes vectors of */
+  if (step == 1) { /* the compiler vectorises this loop */
     for (gint x = 0; x < n; x++)
       to[x] = mix (to[x], value, weight);
   } else {
@@ -133,9 +133,8 @@ gst_motion_blend_rectangle (GstMotionBlend *blend, GstVideoFrame *frame,
 
 /* --- masks ----------------------------------------------------------------- */
 
-/* The mean of the mask's pixels for each of @n samples of a row; of each format
- * a sample has at most two pixels across. @width, @rows: of the mask, from
- * @mask on */
+/* The mean of the mask's pixels for each of @n samples of a row; in each format a
+ * sample covers at most two pixels across. @width, @rows: size of the mask */
 static const guint8 *
 shrink_row (GstMotionBlend *blend, const guint8 *mask, gsize stride, gint width,
     gint rows, const Component *to, gint n)
@@ -149,7 +148,7 @@ shrink_row (GstMotionBlend *blend, const guint8 *mask, gsize stride, gint width,
   for (gint y = 1; y < rows; y++)
     for (gint x = 0; x < width; x++)
       sums[x] += mask[y * stride + x];
-  sums[width] = 0; /* where half a sample lies beyond the edge */
+  sums[width] = 0; /* the last sample may lie half beyond the edge */
   if (to->sub_x)
     for (gint i = 0; i < n; i++)
       blend->row[i] =
@@ -160,7 +159,7 @@ shrink_row (GstMotionBlend *blend, const guint8 *mask, gsize stride, gint width,
   return blend->row;
 }
 
-#define CHUNK 16 /* pixels of a mask that are looked at together */
+#define CHUNK 16 /* pixels of a mask that are tested together */
 
 static gboolean
 is_empty (const guint8 *at)
@@ -178,7 +177,7 @@ mix_pixels (guint8 *to, gint step, const guint8 *mask, gint n, guint8 value)
     to[x * step] = mix (to[x * step], value, mask[x] + (mask[x] >> 7));
 }
 
-/* Most of a mask is empty. */
+/* Blends one row; skips the empty parts of the mask, which are most of it. */
 static void
 mix_masked_row (guint8 *to, gint step, const guint8 *mask, gint n, guint8 value)
 {

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Colours laid over a video frame of any format of 8-bit samples, in place and
- * without a detour through another format: that detour takes tens of
- * milliseconds at 1920x1080. One thread at a time. */
+/* Blends colours over a video frame of any 8-bit format, in place: conversion to
+ * another format and back takes tens of milliseconds at 1920x1080. One thread at a
+ * time. */
 #pragma once
 
 #include <gst/video/video.h>
@@ -38,14 +38,14 @@ void gst_motion_blend_clear (GstMotionBlend *blend);
 GstMotionColor gst_motion_blend_color (
     const GstMotionBlend *blend, guint32 rgb);
 
-/* Lays @color with @opacity, 0..1, over a rectangle, as far as it lies within
- * the frame. A sample of subsampled colour belongs to the rectangle that has
- * its left upper pixel. */
+/* Blends @color with @opacity, 0..1, over the part of a rectangle that lies in the
+ * frame. A sample of subsampled colour belongs to the rectangle that has its
+ * upper left pixel. */
 void gst_motion_blend_rectangle (GstMotionBlend *blend, GstVideoFrame *frame,
     const GstVideoRectangle *rectangle, GstMotionColor color, gdouble opacity);
 
-/* Lays @color over @area, which lies within the frame, as dense as @mask says,
- * a raster of the frame's size: 0 not at all, 255 it replaces the picture. */
+/* Blends @color over @area, which lies in the frame, with the opacities of @mask, a
+ * raster of the frame's size: 0 transparent, 255 opaque. */
 void gst_motion_blend_mask (GstMotionBlend *blend, GstVideoFrame *frame,
     const guint8 *mask, gsize stride, const GstVideoRectangle *area,
     GstMotionColor color);

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The insides of cudamotionest, for its files:
+/* Private parts of cudamotionest, for its files:
  * gstcudamotionest.c    the element: properties, states, pads
  * gstmotionnegotiate.c  caps, the engine for them, queries
  * gstmotioninput.c      the upstream thread: frames and events into the engine
@@ -25,7 +25,7 @@ G_BEGIN_DECLS
 
 #define GST_MOTION_EST_MAX_SIDE 16384
 
-/* no grey on a device: libgstcuda knows none */
+/* no GRAY8 in CUDA memory: libgstcuda does not support it */
 #define GST_MOTION_EST_FORMATS "GRAY8, " GST_MOTION_EST_CUDA_FORMATS
 #define GST_MOTION_EST_CUDA_FORMATS "I420, NV12, Y42B, Y444"
 #define GST_MOTION_EST_DEEP_FORMATS "P010_10LE, I420_10LE"
@@ -43,8 +43,8 @@ typedef struct {
   GstEvent *event;
 } GstMotionHeld;
 
-/* Frames whose times are remembered: more than can be in flight, with the
- * references before and after them. */
+/* Frames whose timestamps are stored: more than can be in flight, with their
+ * references. */
 #define GST_MOTION_TIMES 32
 
 struct _GstCudaMotionEst {
@@ -57,23 +57,23 @@ struct _GstCudaMotionEst {
   MotionConfig wanted; /* without size and depth */
   guint interval;
 
-  /* --- by the upstream thread, while the other is idle --- */
+  /* --- set by the upstream thread while the task is idle --- */
   MotionConfig config; /* of the engine */
   MotionEngine *engine;
   MotionRegionFinder *regions;
   GstVideoInfo layout;  /* of the frames */
   GstVideoInfo picture; /* of prediction and residual */
-  gboolean decided;     /* on the backend for system memory */
+  gboolean decided;     /* the backend for system memory was chosen */
   gboolean on_device;   /* frames are memory:CUDAMemory */
   GstBufferPool *packets;
-  GstBufferPool *pictures[GST_MOTION_SIDES]; /* NULL: not asked for yet */
+  GstBufferPool *pictures[GST_MOTION_SIDES]; /* NULL: not used yet */
 
   /* --- of the upstream thread --- */
   GstSegment in_segment;
   guint64 number; /* of the next frame, in the stream */
   guint64 serial; /* of the next frame, since the engine was made */
-  guint skip;     /* so many frames before the next one that is searched */
-  /* of frames, by serial; written before the frame is submitted */
+  guint skip;     /* frames until the next one that is searched */
+  /* timestamps, by serial; written before the frame is submitted */
   GstClockTime times[GST_MOTION_TIMES];
 
   /* --- of the source pad's thread --- */
@@ -90,12 +90,12 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_motion_est_debug);
 
 /* --- gstmotionnegotiate.c -------------------------------------------------- */
 
-/* See GstCvFilterClass. If frames of @caps cannot be compared with those
- * before, these are pushed first. */
+/* See GstCvFilterClass. If frames of @caps cannot be compared with earlier ones,
+ * those are pushed first. */
 GstFlowReturn gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps);
 gboolean gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps);
 gboolean gst_motion_propose_allocation (GstCvFilter *filter, GstQuery *query);
-/* A new engine for the layout, in @context. Nothing is in flight. */
+/* Makes an engine for the layout, in @context, while nothing is in flight. */
 gboolean gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context);
 /* Frees what gst_motion_setup_engine() made. */
 void gst_motion_free_engine (GstCudaMotionEst *self);
@@ -113,8 +113,9 @@ GstFlowReturn gst_motion_input_finish (GstCvFilter *filter);
 
 /* --- gstmotionoutput.c ----------------------------------------------------- */
 
-/* An event for the queue that holds @buffer, a frame that is not searched: it
- * leaves in its place, and goes if the queue is flushed. Takes @buffer. */
+/* An event for the queue that carries @buffer, a frame that is not searched: it
+ * keeps the frame's place in the stream, and is dropped by a flush. Takes
+ * @buffer. */
 GstEvent *gst_motion_skip_event (GstBuffer *buffer);
 /* See GstCvFilterClass. */
 GstFlowReturn gst_motion_output_complete (GstCvFilter *filter, gpointer item);

@@ -52,7 +52,7 @@ refuse (GError **error, const gchar *text)
   return FALSE;
 }
 
-/* Is the buffer's own layout that of the caps, or larger round it? */
+/* Whether the size of the buffer's GstVideoMeta is at least that of the caps. */
 static gboolean
 check_meta (GstBuffer *buffer, const GstVideoInfo *info, GError **error)
 {
@@ -71,14 +71,14 @@ check_meta (GstBuffer *buffer, const GstVideoInfo *info, GError **error)
       && meta->height >= height)
     return TRUE;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-      "its GstVideoMeta is of %s %ux%u, the caps of %s %dx%d",
+      "its GstVideoMeta has %s %ux%u, the caps have %s %dx%d",
       gst_video_format_to_string (meta->format), meta->width, meta->height,
       GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
       GST_VIDEO_INFO_HEIGHT (info));
   return FALSE;
 }
 
-/* Do the rows lie in the memory that is mapped? */
+/* Whether all rows lie in the mapped memory. */
 static gboolean
 check_bytes (const GstVideoInfo *info, const MotionJob *job,
     const GstMapInfo *map, GError **error)
@@ -138,7 +138,7 @@ gst_motion_frame_map (GstMotionFrame *frame, GstBuffer *buffer,
   if (GST_VIDEO_INFO_IS_INTERLACED (info)
       && GST_BUFFER_FLAG_IS_SET (buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED))
     return refuse (error,
-        "it is interlaced and shows two moments. Put deinterlace before "
+        "it is interlaced, with fields of two times. Put deinterlace before "
         "cudamotionest");
   if (!check_meta (buffer, info, error)
       || !map_video (frame, info, on_device, error))
@@ -170,7 +170,7 @@ gst_motion_frame_unmap (GstMotionFrame *frame)
   frame->mapped = FALSE;
 }
 
-/* --- what results go into -------------------------------------------------- */
+/* --- buffers for results --------------------------------------------------- */
 
 MotionPacketField *
 gst_motion_frame_get_field (
@@ -261,7 +261,7 @@ gst_motion_frame_fill_packet (GstMotionFrame *frame, const MotionConfig *config)
   return packet;
 }
 
-/* The times of the frame, and its number. */
+/* Copies the timestamps of the frame, and its number as offset. */
 static void
 copy_times (GstBuffer *to, const GstMotionFrame *frame)
 {

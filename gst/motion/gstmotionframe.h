@@ -2,8 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A frame on its way through the motion engine, with all that its results go
- * into. */
+/* A frame in flight in the motion engine, with the buffers for its results. */
 #pragma once
 
 #include <gst/video/video.h>
@@ -16,21 +15,21 @@ G_BEGIN_DECLS
 
 /* A picture that the engine makes: prediction or residual. */
 typedef struct {
-  GstBuffer *buffer; /* NULL: not asked for */
+  GstBuffer *buffer; /* NULL: not requested */
   GstMapInfo map;
 } GstMotionPicture;
 
 /**
  * GstMotionFrame:
- * @job: what the engine sees, first so that its pointer is the frame's
- * @buffer: the frame as it came, writable, owned
- * @video, @mapped: how its luma is mapped
- * @packet, @packet_map: buffer of one memory that the results go into
+ * @job: the engine's part; first, so that its pointer is the frame's
+ * @buffer: the input frame, writable, owned
+ * @video, @mapped: the mapping of its luma
+ * @packet, @packet_map: buffer of one memory for the results
  * @prediction, @residual: buffers of one memory with these pictures
  * @number: in the stream, from 0
  * @serial: since the engine was made
- * @arrival: time of cvis_monotonic_ns() when it came
- * @staged: the luma was copied once more, for not being in pinned memory
+ * @arrival: cvis_monotonic_ns() when the frame arrived
+ * @staged: the luma was copied once more, as it is not in pinned memory
  */
 typedef struct {
   MotionJob job;
@@ -48,40 +47,42 @@ typedef struct {
 
 GstMotionFrame *gst_motion_frame_new (void);
 void gst_motion_frame_free (GstMotionFrame *frame);
-/* Empties it, whatever it holds. */
+/* Releases everything that @frame holds. */
 void gst_motion_frame_clear (GstMotionFrame *frame);
 
-/* Takes @buffer, maps its luma as @info says and tells the job.
- * @context: (nullable): what is computed in
+/* Takes @buffer, maps its luma by @info and sets the job's input.
+ * @context: (nullable): the context to compute in
  * @on_device: @buffer is memory:CUDAMemory
- * Returns: FALSE with CVIS_ERROR_FORMAT in words that say what is wrong with
- * it; @buffer is taken all the same */
+ * Returns: FALSE with CVIS_ERROR_FORMAT if @buffer does not fit @info; it is taken
+ * nevertheless */
 gboolean gst_motion_frame_map (GstMotionFrame *frame, GstBuffer *buffer,
     const GstVideoInfo *info, CvisContext *context, gboolean on_device,
     GError **error);
 
-/* Takes a buffer for the results out of @pool. */
+/* Acquires a buffer for the results from @pool. */
 GstFlowReturn gst_motion_frame_acquire_packet (GstMotionFrame *frame,
     GstBufferPool *pool, const MotionConfig *config, CvisContext *context);
-/* Takes a buffer for @picture out of @pool.
- * @plane, @stride: (out): what to tell the engine */
+/* Acquires a buffer for @picture from @pool.
+ * @plane, @stride: (out): address and row size for the engine */
 GstFlowReturn gst_motion_picture_acquire (GstMotionPicture *picture,
     GstBufferPool *pool, const GstVideoInfo *info, guint8 **plane,
     gsize *stride);
 
-/* The results are there: the luma is done with. */
+/* Unmaps the luma, once the results are complete. */
 void gst_motion_frame_unmap (GstMotionFrame *frame);
 
-/* The head of the packet, where flags can still be added. */
+/* Fills in the packet's header.
+ * Returns: the header, to which flags can be added */
 MotionPacket *gst_motion_frame_fill_packet (
     GstMotionFrame *frame, const MotionConfig *config);
-/* The field's head in the packet. */
+/* The header of a field in the packet. */
 MotionPacketField *gst_motion_frame_get_field (
     GstMotionFrame *frame, const MotionConfig *config, guint index);
-/* (transfer full): the packet as it leaves: of its size, with times. */
+/* Returns: (transfer full): the packet, with its size and timestamps set */
 GstBuffer *gst_motion_frame_steal_packet (
     GstMotionFrame *frame, const MotionConfig *config);
-/* (transfer full) (nullable): the prediction or the residual as it leaves. */
+/* Returns: (transfer full) (nullable): the prediction or the residual, with
+ * timestamps */
 GstBuffer *gst_motion_frame_steal_picture (
     GstMotionFrame *frame, GstMotionPicture *picture);
 

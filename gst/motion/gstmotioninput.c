@@ -8,10 +8,10 @@
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
-/* --- one sequence after the other ------------------------------------------ */
+/* --- sequences ------------------------------------------------------------- */
 
-/* Frames that wait for frames to come are complete without them, and the mark
- * has the other thread look at them. */
+/* Completes frames that wait for later frames without these; the mark has the
+ * source pad's task push them. */
 GstFlowReturn
 gst_motion_input_finish (GstCvFilter *filter)
 {
@@ -27,7 +27,8 @@ gst_motion_input_finish (GstCvFilter *filter)
 
 /* --- frames ---------------------------------------------------------------- */
 
-/* A frame that cannot be used: what came before it leaves, then the error. */
+/* A frame that cannot be used: earlier frames are pushed, then the error is
+ * posted. */
 static GstFlowReturn
 refuse_frame (GstCudaMotionEst *self, GError *error)
 {
@@ -43,7 +44,7 @@ refuse_frame (GstCudaMotionEst *self, GError *error)
   return GST_FLOW_ERROR;
 }
 
-/* Frames on a device are searched in the context that they are of. */
+/* Frames on a device are searched in their own context. */
 static GstFlowReturn
 follow_context (GstCudaMotionEst *self, GstBuffer *buffer)
 {
@@ -68,7 +69,7 @@ follow_context (GstCudaMotionEst *self, GstBuffer *buffer)
   return flow;
 }
 
-/* Takes buffers for a picture if somebody asked for it. */
+/* Acquires a buffer for a picture if its request pad exists. */
 static GstFlowReturn
 acquire_picture (GstCudaMotionEst *self, GstMotionSideKind kind,
     GstMotionPicture *picture, guint8 **plane, gsize *stride)
@@ -105,7 +106,7 @@ acquire_results (GstCudaMotionEst *self, GstMotionFrame *frame)
   return flow;
 }
 
-/* Takes @buffer into @frame and submits it. On failure @frame is not. */
+/* Moves @buffer into @frame and submits the frame, except on failure. */
 static GstFlowReturn
 submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
     GError **error)
@@ -175,8 +176,8 @@ gst_motion_input_submit (GstCvFilter *filter, GstMiniObject *object)
 
 /* --- events ---------------------------------------------------------------- */
 
-/* A segment that goes on where the last one is does not end what is compared.
- */
+/* Whether @event changes the segment; one that only repeats it does not end a
+ * sequence. */
 static gboolean
 is_other_segment (GstCudaMotionEst *self, GstEvent *event)
 {
@@ -190,7 +191,7 @@ is_other_segment (GstCudaMotionEst *self, GstEvent *event)
   return other;
 }
 
-/* Whether what has come is not compared with what comes after @event. */
+/* Whether frames after @event are not compared with those before it. */
 static gboolean
 ends_sequence (GstCudaMotionEst *self, GstEvent *event)
 {
@@ -198,7 +199,7 @@ ends_sequence (GstCudaMotionEst *self, GstEvent *event)
     case GST_EVENT_SEGMENT:
       return is_other_segment (self, event);
     case GST_EVENT_GAP:
-      /* the frame to come, for which others wait, may be far off */
+      /* the later frame, for which others wait, may come after a long time */
       return self->wanted.bidirectional;
     case GST_EVENT_EOS:
     case GST_EVENT_SEGMENT_DONE:

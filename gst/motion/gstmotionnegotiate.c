@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudamotionest, negotiation: which caps can be, the engine that they need, and
- * the answers to queries. */
+/* cudamotionest, negotiation: accepted caps, the engine for them, and the answers
+ * to queries. */
 #include "gstmotionest-private.h"
 
 #include "gst/common/gstcvpool.h"
@@ -11,8 +11,9 @@
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
-/* beside those that wait for frames to come: on the CPU one is prepared while
- * another is searched; a device has one to copy, one to search, one to fetch */
+/* Frames in flight, beside those that wait for later ones: on the CPU one is
+ * prepared while another is searched; on a device one is copied in, one searched,
+ * one copied out. */
 #define IN_FLIGHT_CPU 2
 #define IN_FLIGHT_CUDA 3
 /* --- caps ------------------------------------------------------------------ */
@@ -44,7 +45,7 @@ is_known_format (GstVideoFormat format, gboolean on_device)
   }
 }
 
-/* Posts the one clear error about memory that cannot be. */
+/* Posts an error if the memory of @caps is not supported. */
 static gboolean
 check_memory (GstCudaMotionEst *self, GstCaps *caps)
 {
@@ -70,7 +71,7 @@ check_memory (GstCudaMotionEst *self, GstCaps *caps)
   }
   if (is_on_device (caps) && wanted == CVIS_BACKEND_CPU) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cpu searches system memory only: these frames are "
+        ("backend=cpu accepts system memory only, these frames are "
          "in " GST_CV_CUDA_MEMORY_FEATURE),
         ("backend=cpu"));
     return FALSE;
@@ -78,7 +79,7 @@ check_memory (GstCudaMotionEst *self, GstCaps *caps)
   return TRUE;
 }
 
-/* Of a mixed stream each frame says what it is. */
+/* In a stream of mixed interlacing each frame has flags of its own. */
 static gboolean
 is_interlaced (const GstVideoInfo *info)
 {
@@ -87,7 +88,7 @@ is_interlaced (const GstVideoInfo *info)
                 != GST_VIDEO_INTERLACE_MODE_MIXED;
 }
 
-/* Posts the one clear error about caps that cannot be. */
+/* Posts an error if @caps are not supported. */
 static gboolean
 parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
 {
@@ -130,7 +131,8 @@ parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
   }
   if (is_interlaced (info)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Unsupported caps: interlaced frames (%s) show two moments. Put "
+        ("Unsupported caps: interlaced frames (%s) have fields of two times. "
+         "Put "
          "deinterlace before cudamotionest.",
             gst_video_interlace_mode_to_string (
                 GST_VIDEO_INFO_INTERLACE_MODE (info))),
@@ -140,7 +142,7 @@ parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
   return TRUE;
 }
 
-/* Can frames of @caps be compared with those before, in the same engine? */
+/* Whether frames of @caps can be compared with earlier ones, in the same engine. */
 static gboolean
 is_same_stream (GstCudaMotionEst *self, GstCaps *caps)
 {
@@ -192,8 +194,9 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
   self->engine = motion_engine_new (config, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("Cannot set up the motion engine for %ux%u: %s.", config->width,
-            config->height, error->message),
+        ("Cannot set up the motion engine for %ux%u pixels: %s. Change the "
+         "settings or the frame size, or use backend=cpu.",
+            config->width, config->height, error->message),
         (NULL));
     g_error_free (error);
     return FALSE;
@@ -253,7 +256,7 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   return TRUE;
 }
 
-/* Frames on a device bring their context with them; for others it is chosen. */
+/* Chooses the backend; not for frames on a device, whose memory has a context. */
 static gboolean
 decide_backend (GstCudaMotionEst *self)
 {
@@ -276,7 +279,7 @@ decide_backend (GstCudaMotionEst *self)
 
 /* --- new caps -------------------------------------------------------------- */
 
-/* Nothing is in flight. */
+/* Called while nothing is in flight. */
 static gboolean
 begin_layout (GstCudaMotionEst *self, GstCaps *caps)
 {
@@ -318,8 +321,8 @@ gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps)
 
 /* --- queries --------------------------------------------------------------- */
 
-/* Video of any kind is let in, for parse_caps() to say what is wrong with it:
- * refused here, upstream would report no more than not-negotiated. */
+/* Accepts video of any kind, for parse_caps() to post an error that says what is
+ * wrong: if refused here, upstream would report not-negotiated alone. */
 gboolean
 gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps)
 {
@@ -335,9 +338,8 @@ gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps)
   return ok;
 }
 
-/* The frames pass on as they are, so that the layouts and metas downstream
- * understands are those that can be offered. For frames that a device has to
- * copy the memory is ours. */
+/* Frames pass unchanged, so that the layouts and metas that downstream supports are
+ * proposed. For frames that a device has to copy the memory is page-locked. */
 gboolean
 gst_motion_propose_allocation (GstCvFilter *filter, GstQuery *query)
 {

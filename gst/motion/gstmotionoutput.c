@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudamotionest, the thread of the source pad: waits for the engine, hangs the
- * results onto the frames and pushes frames, packets, pictures and events in
- * the order in which they came. */
+/* cudamotionest, the source pad's task: waits for the engine, attaches the results
+ * to the frames and pushes frames, packets, pictures and events in the order in
+ * which they came. */
 #include "gstmotionest-private.h"
 
 #include "gst/common/gstcvtime.h"
@@ -15,13 +15,15 @@ void
 gst_motion_engine_failed (GstCudaMotionEst *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The motion engine failed: %s.", error->message), (NULL));
+      ("The motion engine failed: %s. Try backend=cpu, or restart the program.",
+          error->message),
+      (NULL));
   g_error_free (error);
 }
 
-/* --- what was found -------------------------------------------------------- */
+/* --- results --------------------------------------------------------------- */
 
-/* How much later, or earlier, each field's reference is shown. */
+/* Sets how much later, or earlier, each field's reference is shown. */
 static void
 set_reference_times (GstCudaMotionEst *self, GstMotionFrame *frame)
 {
@@ -88,7 +90,8 @@ push_key_unit (GstCudaMotionEst *self, GstClockTime pts)
 
 /* --- regions of interest --------------------------------------------------- */
 
-/* As the encoders read them: whose structure it is says its name. */
+/* Adds the parameters that encoders read: each kind looks for a structure with a
+ * name of its own. */
 static void
 add_rois (GstCudaMotionEst *self, GstMotionFrame *frame,
     const GstMotionSettings *settings)
@@ -117,7 +120,7 @@ add_rois (GstCudaMotionEst *self, GstMotionFrame *frame,
 
 /* --- a frame leaves -------------------------------------------------------- */
 
-/* what leaves together */
+/* The buffers that leave with a frame. */
 typedef struct {
   GstBuffer *video, *packet, *prediction, *residual;
   gboolean key_unit;
@@ -139,7 +142,7 @@ post_recent (GstCudaMotionEst *self, guint64 interval)
         GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
-/* Completes the packet, tells who wants to know, and takes all out of @frame. */
+/* Completes the packet, posts messages, and takes the buffers out of @frame. */
 static Leaving
 finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
 {
@@ -207,7 +210,7 @@ gst_motion_skip_event (GstBuffer *buffer)
   return gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, s);
 }
 
-/* Pushes @event, or the frame that is in it. */
+/* Pushes @event, or the skipped frame that it carries. */
 static void
 push_event (GstCudaMotionEst *self, GstEvent *event)
 {
@@ -225,12 +228,12 @@ push_event (GstCudaMotionEst *self, GstEvent *event)
   gst_motion_stats_add_skipped (&self->stats);
   g_mutex_unlock (&filter->stats_lock);
   gst_cv_filter_push (filter, GST_MINI_OBJECT_CAST (buffer));
-  /* a mark can tell the flow, an event cannot */
+  /* the flow can be returned at a mark, but not at an event */
   if (gst_cv_filter_get_flow (filter) != GST_FLOW_OK)
     gst_cv_queue_push_mark (filter->queue);
 }
 
-/* Pushes the events that came between this frame and the next. */
+/* Pushes the events that arrived between this frame and the next. */
 static void
 push_held_events (GstCudaMotionEst *self)
 {
@@ -245,11 +248,11 @@ push_held_events (GstCudaMotionEst *self)
   }
 }
 
-/* The frame @job, the first of those held, has been computed. */
+/* Pushes the frame @job, the first of those held, which has been computed. */
 static GstFlowReturn
 complete_frame (GstCudaMotionEst *self, MotionJob *job)
 {
-  GstMotionFrame *frame = (GstMotionFrame *) job; /* it begins with it */
+  GstMotionFrame *frame = (GstMotionFrame *) job; /* its first member */
   Leaving leaving = finish_frame (self, frame);
   GstFlowReturn flow;
 
@@ -262,7 +265,7 @@ complete_frame (GstCudaMotionEst *self, MotionJob *job)
   return flow;
 }
 
-/* Completes frames as long as one is ready, or being computed. */
+/* Completes frames until none is ready or being computed. */
 static GstFlowReturn
 complete_frames (GstCudaMotionEst *self)
 {
@@ -287,14 +290,14 @@ complete_frames (GstCudaMotionEst *self)
   return flow;
 }
 
-/* --- what the queue gives -------------------------------------------------- */
+/* --- entries of the queue -------------------------------------------------- */
 
 void
 gst_motion_output_event (GstCvFilter *filter, GstEvent *event)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
-  /* an EOS that overtakes frames is that of an error: they will not leave */
+  /* EOS overtakes frames only after an error: they will not leave */
   if (self->n_held > 0 && GST_EVENT_TYPE (event) != GST_EVENT_EOS)
     gst_queue_array_push_tail_struct (
         self->held, &(GstMotionHeld){ .event = event });
@@ -313,7 +316,7 @@ gst_motion_output_complete (GstCvFilter *filter, gpointer item)
   return complete_frames (self);
 }
 
-/* Frames that waited for frames to come are complete without them. */
+/* Frames that waited for later ones are complete without them. */
 GstFlowReturn
 gst_motion_output_mark (GstCvFilter *filter)
 {

@@ -7,9 +7,10 @@
  * @title: motionoverlay
  * @short_description: shows motion vectors on the video
  *
- * Draws what cudamotionest attached to the frames: arrows where things move to,
- * the field of motion in colours, the residue as a heat map, the grid of blocks
- * and the main numbers. Frames that carry no motion pass untouched.
+ * Draws the results that cudamotionest attached to the frames: arrows in the
+ * direction of motion, the field of motion in colours, the residue of the prediction
+ * as a heat map, the grid of blocks and the main numbers. Frames without motion
+ * vectors pass unchanged.
  *
  * ## Example launch line
  * |[
@@ -143,7 +144,10 @@ paint (GstMotionOverlay *self, GstBuffer *buffer,
   gst_video_frame_unmap (&frame);
   if (status != CAIRO_STATUS_SUCCESS)
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-        ("Cannot draw: cairo reports: %s.", cairo_status_to_string (status)),
+        ("Cannot draw on a frame: cairo reports: %s. Use smaller frames, or "
+         "free "
+         "memory.",
+            cairo_status_to_string (status)),
         (NULL));
   return status == CAIRO_STATUS_SUCCESS;
 }
@@ -197,7 +201,7 @@ set_caps (GstMotionOverlay *self, GstCaps *caps)
   return TRUE;
 }
 
-/* Video that shows nothing new is no surprise. */
+/* Warns if nothing was drawn on the stream. */
 static void
 warn_of_nothing (GstMotionOverlay *self)
 {
@@ -413,7 +417,7 @@ gst_motion_overlay_init (GstMotionOverlay *self)
     DEFAULT_OPACITY, DEFAULT_MIN_LENGTH };
   self->distance = DEFAULT_DISTANCE;
 
-  /* caps and memory are those of the neighbours: frames pass in place */
+  /* frames pass in place: caps and memory are those of the neighbours */
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_motion_overlay_chain);
   gst_pad_set_event_function (self->sinkpad, gst_motion_overlay_sink_event);

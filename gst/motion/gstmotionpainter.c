@@ -12,8 +12,7 @@
 
 #define N_HUES 96
 #define N_HEATS 64
-#define HEAT_FULL                                                              \
-  24.0 /* mean difference, of 255, from which it gets no hotter */
+#define HEAT_FULL 24.0 /* mean difference, of 255, of the hottest colour */
 
 #define RGB_ARROW 0xfff15c
 #define RGB_DOUBT 0xff5a4f /* arrows of blocks that motion does not explain */
@@ -27,7 +26,7 @@
 typedef struct {
   guint8 *data;
   gint left, top, right,
-      bottom; /* what may not be zero; right, bottom beyond */
+      bottom; /* bounds of the pixels that may not be 0; right, bottom exclusive */
 } Mask;
 
 struct _GstMotionPainter {
@@ -53,7 +52,7 @@ channel (gdouble hue)
   return (guint) (CLAMP (value, 0, 1) * 255 + 0.5);
 }
 
-/* Red to the right, then by way of yellow downwards, cyan, violet upwards. */
+/* Hue of a direction: red right, yellow down, cyan left, violet up. */
 static void
 make_hues (GstMotionPainter *p)
 {
@@ -109,7 +108,7 @@ mask_touch (Mask *mask, gint left, gint top, gint right, gint bottom)
   mask->bottom = MAX (mask->bottom, bottom);
 }
 
-/* Lays @rgb over the frame as dense as the mask is, and wipes the mask. */
+/* Blends @rgb over the frame with the opacities of the mask, and clears the mask. */
 static void
 mask_blend (GstMotionPainter *p, GstVideoFrame *frame, Mask *mask, guint32 rgb)
 {
@@ -146,7 +145,7 @@ get_block (const GstMotionVectorMeta *meta, guint column, guint row,
   return block;
 }
 
-/* Motion of this length has the full colour. */
+/* The length of motion that has the full colour. */
 static gdouble
 full_length (const GstMotionPainter *p)
 {
@@ -173,7 +172,7 @@ paint_field (GstMotionPainter *p, GstVideoFrame *frame,
   }
 }
 
-/* Mean difference of a sample, in steps of 8 bits. */
+/* Mean difference of a sample, in levels of 8-bit samples. */
 static gdouble
 mean_difference (const MotionPacket *packet, const MotionBlock *block,
     guint column, guint row)
@@ -227,7 +226,7 @@ paint_grid (GstMotionPainter *p, GstVideoFrame *frame,
   }
 }
 
-/* The colours of the directions, in the lower right corner. */
+/* Draws the legend of the directions' colours in the lower right corner. */
 static void
 paint_wheel (GstMotionPainter *p, GstVideoFrame *frame)
 {
@@ -265,7 +264,7 @@ typedef struct {
   gfloat seam;
 } Arrow;
 
-/* From the middle of the pixel to the arrow's edge: negative within it. */
+/* Distance from the centre of the pixel to the arrow's edge: negative inside. */
 static inline gfloat
 arrow_distance (const Arrow *a, gint px, gint py)
 {
@@ -295,8 +294,8 @@ cover (guint8 pixel, gfloat distance)
   return (guint8) MAX (covered, pixel);
 }
 
-/* The arrow is a copy: bytes that are written could be it otherwise, and compilers
- * make no vectors of that. */
+/* The arrow is passed by value: through a pointer the written bytes could alias it,
+ * and compilers would not vectorise the loops. */
 static void
 draw_arrow_row (GstMotionPainter *p, Mask *ink, const Arrow arrow, gint y,
     gint left, gint right)
@@ -320,14 +319,14 @@ draw_arrow_row (GstMotionPainter *p, Mask *ink, const Arrow arrow, gint y,
     }
 }
 
-/* A frame's side, at most, so that it fits an integer. */
+/* Limits @at to a frame's side, so that it fits an integer. */
 static gint
 clip (gfloat at, gint end)
 {
   return (gint) CLAMP (at, 0, end);
 }
 
-/* The part of the arrow between two points of it, and @reach pixels round. */
+/* Draws the part of the arrow between two of its points, and @reach pixels around. */
 static void
 draw_part (GstMotionPainter *p, Mask *ink, const Arrow *a, gfloat from,
     gfloat to, gfloat reach)
@@ -338,7 +337,7 @@ draw_part (GstMotionPainter *p, Mask *ink, const Arrow *a, gfloat from,
   gint right = clip (MAX (x0, x1) + reach + 1, p->width);
   gint top = clip (MIN (y0, y1) - reach, p->height);
   gint bottom = clip (MAX (y0, y1) + reach + 1, p->height);
-  /* of the arrow's middle from row to row, and how far it reaches there */
+  /* shift of the arrow's axis from row to row, and its half width in a row */
   gfloat slope = fabsf (a->uy) > 0.05f ? a->ux / a->uy : 0;
   gfloat wide = fabsf (a->uy) > 0.05f ? reach / fabsf (a->uy) : p->width;
 
@@ -376,7 +375,7 @@ get_group (const GstMotionVectorMeta *meta, guint column, guint row, guint size)
 {
   guint end_column = MIN (column + size, meta->packet->columns);
   guint end_row = MIN (row + size, meta->packet->rows);
-  gdouble sums[2][2] = { { 0 } }; /* of sound blocks, of doubtful ones */
+  gdouble sums[2][2] = { { 0 } }; /* of reliable blocks, of doubtful ones */
   guint counts[2] = { 0 };
   GstVideoRectangle r;
   Group group;
@@ -454,7 +453,7 @@ paint_arrows (GstMotionPainter *p, GstVideoFrame *frame,
 
 #define N_LINES 5
 
-/* @format: of one double; '.' in every locale, and no "-0.0" */
+/* Formats one double with '.' in every locale, and without "-0.0". */
 static const gchar *
 number (gchar buffer[32], const gchar *format, gdouble value)
 {
@@ -464,7 +463,7 @@ number (gchar buffer[32], const gchar *format, gdouble value)
   return buffer;
 }
 
-/* The motion of the whole as the arrows show it. */
+/* The global motion, in the direction of the arrows. */
 static void
 describe_global (const GstMotionVectorMeta *meta, gchar **lines)
 {
@@ -522,8 +521,8 @@ text_width (cairo_t *cr, const gchar *text)
   return extents.x_advance;
 }
 
-/* Lines of text in a box whose left or, if @at_right, right upper corner is at
- * @x, @y. */
+/* Draws lines of text in a box whose upper left or, if @at_right, upper right corner
+ * is at @x, @y. */
 static cairo_status_t
 paint_box (GstMotionPainter *p, GstVideoFrame *frame, gchar *const *lines,
     guint n, gint x, gint y, gboolean at_right, guint32 rgb, gdouble opacity)

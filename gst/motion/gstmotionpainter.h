@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Draws what a GstMotionVectorMeta says on its frame. Sizes of lines and
- * letters follow the frame's. One thread at a time. */
+/* Draws the contents of a GstMotionVectorMeta on its frame, with lines and text in
+ * proportion to the frame's size. One thread at a time. */
 #pragma once
 
 #include <cairo.h>
@@ -23,8 +23,8 @@ typedef enum {
  * GstMotionPaintSettings:
  * @mode: of GstMotionPaintMode
  * @scale: length of an arrow in pixels for a pixel of motion
- * @opacity: 0..1, of what covers the picture: field, residue, grid
- * @min_length: pixels; what moves less is shown as still
+ * @opacity: 0..1, of field, residue and grid
+ * @min_length: pixels; shorter motion is shown as none
  */
 typedef struct {
   guint mode;
@@ -40,8 +40,8 @@ GstMotionPainter *gst_motion_painter_new (const GstVideoInfo *info);
 void gst_motion_painter_free (GstMotionPainter *painter);
 
 /* Paints on @frame, mapped for reading and writing.
- * Returns: cairo's own status; all but CAIRO_STATUS_SUCCESS leave an unfinished
- * picture. */
+ * Returns: cairo's status; the picture is unfinished unless it is
+ * CAIRO_STATUS_SUCCESS */
 cairo_status_t gst_motion_painter_paint (GstMotionPainter *painter,
     GstVideoFrame *frame, const GstMotionVectorMeta *meta,
     const GstMotionPaintSettings *settings);

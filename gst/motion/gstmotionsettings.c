@@ -55,9 +55,9 @@ static const GEnumValue subpel_values[] = {
 };
 static const GEnumValue roi_values[] = {
   { GST_MOTION_ROI_NONE, "None", "none" },
-  { GST_MOTION_ROI_MSDK, "As msdkh264enc and its like read them (roi/msdk)",
+  { GST_MOTION_ROI_MSDK, "For msdkh264enc and similar encoders (roi/msdk)",
       "msdk" },
-  { GST_MOTION_ROI_VAAPI, "As vaapih264enc and its like read them (roi/vaapi)",
+  { GST_MOTION_ROI_VAAPI, "For vaapih264enc and similar encoders (roi/vaapi)",
       "vaapi" },
   { 0, NULL, NULL },
 };
@@ -93,7 +93,7 @@ static const GstCvSetting settings_table[] = {
       FALSE, 0, 0, "GstMotionSubpel", subpel_values },
   { "references", "Frames that are searched in each direction",
       GST_CV_SETTING_UINT, CONFIG (references), FALSE, 1, 4, NULL, NULL },
-  { "bidirectional", "Search frames to come too, for which each frame waits",
+  { "bidirectional", "Search later frames too, for which each frame waits",
       GST_CV_SETTING_BOOLEAN, CONFIG (bidirectional), FALSE, 0, 1, NULL, NULL },
   { "interval",
       "Search every n-th frame, against the one searched before; the frames "
@@ -102,8 +102,8 @@ static const GstCvSetting settings_table[] = {
   { "threads", "Threads that search (backend cpu); 0: one per processor",
       GST_CV_SETTING_UINT, CONFIG (threads), FALSE, 0, 1024, NULL, NULL },
   { "scene-threshold",
-      "Novelty, 0 to 1, from which a frame is the first of a scene; 0: "
-      "scene cuts are not looked for",
+      "Scene score, 0 to 1, from which a frame is the first of a scene; 0: "
+      "no detection of scene cuts",
       GST_CV_SETTING_DOUBLE, OWN (scene_threshold), TRUE, 0, 1, NULL, NULL },
   { "force-key-units",
       "Ask encoders downstream for a key frame at each scene cut",

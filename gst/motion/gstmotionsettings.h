@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The properties of cudamotionest and what they mean to the engine. */
+/* The properties of cudamotionest. */
 #pragma once
 
 #include "gst/common/gstcvfilter.h"
@@ -11,10 +11,10 @@
 G_BEGIN_DECLS
 
 /**
- * GstMotionRoi: whose regions of interest a frame gets
- * @GST_MOTION_ROI_NONE: nobody's
- * @GST_MOTION_ROI_MSDK: those of the Intel Media SDK's encoders
- * @GST_MOTION_ROI_VAAPI: those of gstreamer-vaapi's encoders
+ * GstMotionRoi: the encoders that regions of interest are for
+ * @GST_MOTION_ROI_NONE: no regions of interest
+ * @GST_MOTION_ROI_MSDK: encoders of the Intel Media SDK
+ * @GST_MOTION_ROI_VAAPI: encoders of gstreamer-vaapi
  */
 typedef enum {
   GST_MOTION_ROI_NONE,
@@ -24,14 +24,14 @@ typedef enum {
 
 /**
  * GstMotionSettings:
- * @config: of the engine; width, height and depth are not settings
- * @scene_threshold: of the scene score, 0: no scene cuts are looked for
- * @force_key_units: an event before the first frame of a scene
- * @roi: regions of interest round what moves
- * @roi_delta_qp: what they ask of the encoder
- * @roi_min_motion: pixels from the global motion
- * @message_interval: ns between element messages, 0: none
- * @interval: each frame of so many is searched
+ * @config: settings of the engine, without width, height and depth
+ * @scene_threshold: least scene score of a cut; 0: no detection
+ * @force_key_units: request a key frame at the first frame of a scene
+ * @roi: kind of regions of interest
+ * @roi_delta_qp: their quantiser offset
+ * @roi_min_motion: least difference from the global motion, pixels
+ * @message_interval: ns between element messages; 0: none
+ * @interval: every n-th frame is searched
  */
 typedef struct {
   MotionConfig config;
@@ -46,7 +46,7 @@ typedef struct {
 
 void gst_motion_settings_init (GstMotionSettings *settings);
 
-/* Installs the properties, of the struct at @offset of the element. */
+/* Installs the properties for the struct at @offset of the element. */
 void gst_motion_settings_install (GstCvFilterClass *klass, gsize offset);
 
 G_END_DECLS

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudamotionest, its request pads: the packets, the prediction and the
- * residual, as streams beside the video's. */
+/* cudamotionest, its request pads: packets, prediction and residual, as streams
+ * beside the video's. */
 #include "gstmotionest-private.h"
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug

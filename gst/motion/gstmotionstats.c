@@ -78,7 +78,7 @@ mean (gdouble sum, guint64 n)
   return n == 0 ? 0.0 : sum / (gdouble) n;
 }
 
-/* Of all predictions together; infinite where they are exact. */
+/* Peak signal-to-noise ratio of all predictions together, dB; infinite if exact. */
 static gdouble
 get_psnr (const GstMotionCounts *counts)
 {

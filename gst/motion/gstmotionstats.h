@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Counters of cudamotionest: for its property "stats" (since the start) and for
- * its element message (since the last one). Not locked. */
+/* Counters of cudamotionest, for its property "stats" (since the start) and its
+ * element message (since the last one). The caller locks. */
 #pragma once
 
 #include "cuda/core/histogram.h"
@@ -13,10 +13,11 @@ G_BEGIN_DECLS
 
 /**
  * GstMotionCounts:
- * @frames: that left
- * @skipped: of them, not searched
- * @first: without anything before them to compare with
- * @searched: with a field of the frame before; what follows is of these fields
+ * @frames: frames that left
+ * @skipped: those of them that were not searched
+ * @first: frames without a reference
+ * @searched: frames with a field against the previous frame; the fields below are
+ *   about these
  * @residue, @zero_residue: sums, in levels of 8-bit samples
  * @noise: sum of squared differences, in units of the largest sample's square
  * @speed: sum of the lengths of the frames' global motion, pixels
@@ -45,11 +46,11 @@ void gst_motion_stats_add (GstMotionStats *stats, const GstMotionFrame *frame,
 /* Counts a frame that leaves without a search. */
 void gst_motion_stats_add_skipped (GstMotionStats *stats);
 
-/* Everything since the start. */
+/* Returns: the counters since the start */
 GstStructure *gst_motion_stats_to_structure (const GstMotionStats *stats);
 
-/* The message's structure, if @interval ns have passed since the last one (or
- * there was none), and restarts; else %NULL. */
+/* Returns: the message's structure, if @interval ns have passed since the last one
+ * (or there was none), and restarts its counters; else %NULL */
 GstStructure *gst_motion_stats_take_recent (
     GstMotionStats *stats, guint64 interval, const GstSegment *segment);
 

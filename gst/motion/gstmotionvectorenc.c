@@ -7,11 +7,11 @@
  * @title: motionvectorenc
  * @short_description: writes motion vectors for other programs
  *
- * Takes the packets of cudamotionest's request pad `src_vectors` and writes the
- * motion of each frame against one of its references: as rows of a table (CSV),
- * a row a block; as the raster of vectors in the layout of hardware encoders
- * (bin); or as a Middlebury flow file (flo). A packet becomes one buffer; frames
- * that have nothing to be compared with give none.
+ * Converts the packets of cudamotionest's request pad `src_vectors`, and writes the
+ * motion of each frame against one of its references: as a table (CSV) with a row
+ * for each block; as the raster of vectors in the layout of hardware encoders (bin);
+ * or as a Middlebury flow file (flo). Each packet gives one buffer; packets without
+ * that reference give none.
  *
  * ## Example launch line
  * |[
@@ -61,15 +61,15 @@ struct _GstMotionVectorEnc {
   /* of the streaming thread */
   Settings active;
   GstCaps *in_caps;
-  gboolean renegotiate; /* the source's caps are older than the sink's */
-  MotionPacket grid;    /* that the source's caps were made for */
-  GList *held;          /* events that come behind the first caps */
+  gboolean renegotiate; /* the source pad needs new caps */
+  MotionPacket grid;    /* grid of the source pad's caps */
+  GList *held;          /* events to push after the first caps */
   GstAdapter *adapter;  /* the beginning of a packet */
-  gboolean discont;     /* the next buffer does not go on from the last one */
+  gboolean discont;     /* the next buffer gets DISCONT */
   gboolean header_written;
   guint64 frames;  /* with motion against any reference */
-  guint64 written; /* of them */
-  guint distances; /* that were seen, a bit each */
+  guint64 written; /* those of them that were written */
+  guint distances; /* set of the distances seen, one bit each */
   gchar *text;     /* rows of one buffer, before they are copied out */
   gsize text_size;
 };
@@ -94,7 +94,7 @@ gst_motion_vector_enc_format_get_type (void)
 {
   static GType type = 0;
   static const GEnumValue values[] = {
-    { FORMAT_CSV, "Table with a row of names, then a row a block", "csv" },
+    { FORMAT_CSV, "Table with a header row, then a row for each block", "csv" },
     { FORMAT_BIN, "Raster of int16 x, int16 y (quarter pixels), uint32 cost",
         "bin" },
     { FORMAT_FLO, "Middlebury flow file, float32 pixels", "flo" },
@@ -136,7 +136,7 @@ make_caps (GstMotionVectorEnc *self)
   }
 }
 
-/* Events that came before the source had caps. */
+/* Pushes the events that arrived before the source pad had caps. */
 static void
 push_held (GstMotionVectorEnc *self)
 {
@@ -154,7 +154,7 @@ drop_held (GstMotionVectorEnc *self)
       g_steal_pointer (&self->held), (GDestroyNotify) gst_event_unref);
 }
 
-/* Tells what comes out; the frame rate of the sink's caps goes on. */
+/* Sets the source pad's caps; the frame rate is that of the sink's. */
 static gboolean
 negotiate (GstMotionVectorEnc *self)
 {
@@ -188,7 +188,7 @@ follow_grid (GstMotionVectorEnc *self, const MotionPacket *packet)
 /* Motion of a frame against the chosen reference */
 typedef struct {
   const MotionPacket *packet;
-  const MotionVector *vectors; /* NULL: nothing */
+  const MotionVector *vectors; /* NULL: no such reference */
   const MotionBlock *blocks;
 } Frame;
 
@@ -257,7 +257,7 @@ write_flo (GstMotionVectorEnc *self, const Frame *frame)
   return gst_buffer_new_wrapped (bytes, size);
 }
 
-/* Returns: %NULL if the frame has nothing to be written. */
+/* Returns: %NULL if there is nothing to write for the frame */
 static GstBuffer *
 write_frame (GstMotionVectorEnc *self, const Frame *frame)
 {
@@ -271,7 +271,7 @@ write_frame (GstMotionVectorEnc *self, const Frame *frame)
 
 /* --- streaming ------------------------------------------------------------- */
 
-/* A gap event keeps time going when nothing is pushed. */
+/* A gap event advances downstream's time when nothing is pushed. */
 static void
 push_gap (GstMotionVectorEnc *self, GstBuffer *buffer)
 {
@@ -306,7 +306,7 @@ encode (GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
   return gst_pad_push (self->srcpad, out);
 }
 
-/* Structs need an alignment that bytes from anywhere may not have. */
+/* Copies the bytes if their address is not aligned for the structs. */
 static GstFlowReturn
 check_and_encode (
     GstMotionVectorEnc *self, GstBuffer *buffer, const GstMapInfo *map)
@@ -341,7 +341,8 @@ encode_buffer (GstMotionVectorEnc *self, GstBuffer *buffer)
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("Cannot read motion vectors: the buffer cannot be mapped."),
+        ("Cannot read motion vectors: a buffer cannot be mapped. Check the "
+         "element before motionvectorenc."),
         ("%" GST_PTR_FORMAT, buffer));
   } else {
     ret = check_and_encode (self, buffer, &map);
@@ -351,8 +352,8 @@ encode_buffer (GstMotionVectorEnc *self, GstBuffer *buffer)
   return ret;
 }
 
-/* Bytes of the packet that the adapter begins with; 0 if that is not known yet.
- * What is no packet is taken whole, for the error to tell. */
+/* Size in bytes of the first packet in the adapter; 0 if not known yet. Bytes that
+ * are no packet are taken whole, for the error message. */
 static gsize
 get_packet_size (GstMotionVectorEnc *self)
 {
@@ -395,10 +396,10 @@ gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 }
 
 /* --- events ----------------------------------------------------------------
- * The source's caps tell the grid, which the first packet brings; events that
- * belong behind them wait for it. A table has the same caps for any grid. */
+ * The source pad's caps need the grid, which the first packet has; events that
+ * follow caps wait for it. A table has the same caps for any grid. */
 
-/* A stream may end before it has begun. */
+/* Before EOS of a stream without a segment. */
 static void
 push_missing_segment (GstMotionVectorEnc *self)
 {
@@ -413,7 +414,7 @@ push_missing_segment (GstMotionVectorEnc *self)
   gst_clear_event (&event);
 }
 
-/* A table without rows still has its row of names. */
+/* A table without rows has a header row too. */
 static void
 push_missing_header (GstMotionVectorEnc *self)
 {
@@ -428,7 +429,7 @@ push_missing_header (GstMotionVectorEnc *self)
       gst_buffer_new_memdup (header, motion_csv_header (header) - header));
 }
 
-/* An empty file is no surprise. */
+/* Warns if nothing was written. */
 static void
 warn_of_nothing (GstMotionVectorEnc *self)
 {
@@ -450,7 +451,7 @@ warn_of_nothing (GstMotionVectorEnc *self)
   self->frames = 0;
 }
 
-/* The end of the stream lies within a packet. */
+/* Warns if the stream ends within a packet. */
 static void
 refuse_rest (GstMotionVectorEnc *self)
 {
@@ -466,7 +467,7 @@ refuse_rest (GstMotionVectorEnc *self)
       (NULL));
 }
 
-/* Keeps what belongs behind the caps; of several gaps in a row the last. */
+/* Holds @event until the caps are pushed; of several gaps in a row the last. */
 static void
 hold (GstMotionVectorEnc *self, GstEvent *event)
 {
@@ -520,7 +521,7 @@ gst_motion_vector_enc_sink_event (
 
 /* --- object ---------------------------------------------------------------- */
 
-/* For the run that begins. */
+/* Resets the state of a run. */
 static gboolean
 take_settings (GstMotionVectorEnc *self)
 {
