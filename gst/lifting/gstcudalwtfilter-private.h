@@ -2,19 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The insides of cudalwtfilter, for its files:
+/* Private parts of cudalwtfilter, for its files:
  * gstcudalwtfilter.c  the element: properties, states, pads
- * gstlwtsettings.c    the properties that say what is computed
- * gstlwtsurface.c     what comes in
+ * gstlwtsettings.c    the properties of the computation
+ * gstlwtsurface.c     the input surfaces
  * gstlwtnegotiate.c   caps and queries
- * gstlwtsetup.c       the engine for what comes in and is asked for
+ * gstlwtsetup.c       the engine for input and requested components
  * gstlwtinput.c       the upstream thread: surfaces and events into the engine
- * gstlwtframe.c       a surface on its way
- * gstlwtoutput.c      the thread of the source pad: parts out of it
+ * gstlwtframe.c       a surface in flight
+ * gstlwtoutput.c      the source pad's task: components out of the engine
  * gstlwtoverflow.c    heights that are too large
- * gstlwtdenoise.c     video in colour on its way
+ * gstlwtdenoise.c     colour video in flight
  * gstlwtvideo.c       its planes through engines
- * gstlwtstats.c       what is counted */
+ * gstlwtstats.c       counters */
 #pragma once
 
 #include "gst/common/gstcvfilter.h"
@@ -35,9 +35,9 @@ G_BEGIN_DECLS
 
 /**
  * GstLwtWanted: the requested results of a surface
- * @parts: that leave
- * @parameters: parts whose parameters are computed, whether they leave or not
- * @sides: request pads that give some part: 1 << kind
+ * @parts: components that leave
+ * @parameters: components whose parameters are computed, whether they leave or not
+ * @sides: request pads in use: 1 << kind
  */
 typedef struct {
   LwtParts parts, parameters;
@@ -54,14 +54,14 @@ struct _GstCudaLwtFilter {
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstLwtSettings wanted;
   SurfacePart part; /* of the source pad */
-  gboolean passes;  /* the source pad gives what comes in, and its parameters */
+  gboolean passes;  /* the source pad gives the input, with parameters */
 
-  /* --- by the upstream thread, while the other is idle --- */
-  GstLwtLayout layout; /* what caps say */
-  GstCaps *caps;       /* these */
+  /* --- set by the upstream thread while the task is idle --- */
+  GstLwtLayout layout; /* of the caps */
+  GstCaps *caps;
   LwtWavelet *wavelet;
-  gchar *wavelet_text;   /* that it was made of */
-  GstLwtSurface surface; /* that the engine was made for */
+  gchar *wavelet_text;   /* the text of wavelet */
+  GstLwtSurface surface; /* the engine was made for it */
   LwtConfig config;      /* of the engine */
   LwtEngine *engine;
   GstLwtOut out;                         /* of the source pad */
@@ -71,18 +71,19 @@ struct _GstCudaLwtFilter {
   GstBufferPool *video_pool;
   GstLwtFrame *video_frames[8]; /* owned by the queue, or in flight */
   guint n_video_frames;
-  gchar *kernels;    /* that were announced last */
-  gboolean announce; /* what the engine does was not posted since the caps */
+  gchar *kernels;    /* kernels in the last message */
+  gboolean announce; /* a message about the engine is due since the caps */
 
   /* --- of the upstream thread --- */
   guint64 number; /* of the next frame, in the stream */
 
   /* --- of the source pad's thread --- */
   GstLwtOut side_outs[GST_LWT_SIDES];
-  gboolean overflowed;      /* and said so, since the caps */
-  gboolean offset_remarked; /* likewise, where one leaves */
-  gboolean refused_side; /* with an error: nothing of it is taken behind it */
-  GstBufferPool *picture_pools[GST_LWT_SIDES + 1]; /* the last: of the source */
+  gboolean overflowed;      /* the warning was posted since the caps */
+  gboolean offset_remarked; /* likewise, for an offset */
+  gboolean
+      refused_side; /* an error was posted: that pad gets no more buffers */
+  GstBufferPool *picture_pools[GST_LWT_SIDES + 1]; /* last: the source pad's */
   guint64 posted[SURFACE_N_PARTS];                 /* monotonic ns; 0: never */
 
   /* --- under the filter's stats lock --- */
@@ -91,7 +92,7 @@ struct _GstCudaLwtFilter {
 
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_lwt_filter_debug);
 
-/* The part of a request pad. */
+/* The component of a request pad. */
 SurfacePart gst_lwt_side_part (guint kind);
 
 /* --- gstlwtnegotiate.c ----------------------------------------------------- */
@@ -102,11 +103,10 @@ GstCaps *gst_lwt_get_caps (
     GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps);
 gboolean gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps);
 gboolean gst_lwt_propose_allocation (GstCvFilter *filter, GstQuery *query);
-/* Caps that @pad can give of @part of @surface, computed in @type or, if @other,
- * another float: the first that downstream accepts. Posts an error if it accepts
- * none.
- * Returns: FALSE then
- * @type: (inout): what is to be computed in */
+/* Chooses the caps of @pad for @part of @surface, computed in @type or, if @other,
+ * in the other float type: the first that downstream accepts.
+ * @type: (inout): type of the arithmetic
+ * Returns: FALSE after posting an error, if downstream accepts none */
 gboolean gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad,
     SurfacePart part, const LwtConfig *config, const GstLwtSurface *surface,
     gboolean other, GstLwtOut *out, LwtType *type);
@@ -114,53 +114,53 @@ void gst_lwt_out_clear (GstLwtOut *out);
 /* See GstCvFilterClass. */
 GstCaps *gst_lwt_side_get_caps (GstCvFilter *filter, guint kind, GstPad *pad);
 
-/* Returns: (transfer full): caps of video in colour */
+/* Returns: (transfer full): caps of colour video */
 GstCaps *gst_lwt_video_caps (void);
 
 /* --- gstlwtsetup.c ---------------------------------------------------------- */
 
 /* The wavelet of @text. Returns: FALSE after posting an error. */
 gboolean gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text);
-/* The results of @surface that are requested by now. */
+/* The results of @surface that are currently requested. */
 GstLwtWanted gst_lwt_get_wanted (
     GstCudaLwtFilter *self, const GstLwtSurface *surface);
-/* A new engine for @surface that gives what is @wanted. Nothing is in flight.
+/* Makes an engine for @surface that gives @wanted, while nothing is in flight.
  * Returns: FALSE after posting an error */
 gboolean gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     const GstLwtWanted *wanted);
-/* Tells the source pad, in its turn, what it gives. */
+/* Queues the caps of the source pad. */
 GstFlowReturn gst_lwt_push_caps (GstCudaLwtFilter *self);
 /* Frees what gst_lwt_setup() made. */
 void gst_lwt_free_engine (GstCudaLwtFilter *self);
 /* The pool for @part, or %NULL without memory. */
 GstBufferPool *gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part);
-/* The same for the pictures of @out; @index: kind of the request pad, GST_LWT_SIDES:
- * the source pad */
+/* The same for the pictures of @out; @index: kind of the request pad, or
+ * GST_LWT_SIDES for the source pad */
 GstBufferPool *gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out);
 void gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index);
 
-/* Posts what the engine of self->config does, once for new caps. */
+/* Posts the configuration of the engine, once for new caps. */
 void gst_lwt_announce (GstCudaLwtFilter *self);
-/* Posts which CUDA kernels are used, if they are others than before. Of
- * upstream's thread. */
+/* Posts which CUDA kernels are used, if they have changed. For upstream's
+ * thread. */
 void gst_lwt_announce_kernels (GstCudaLwtFilter *self);
 
 /* --- gstlwtdenoise.c --------------------------------------------------------- */
 
-/* Chooses and pushes the caps that leave. Not OK after posting an error. */
+/* Chooses and pushes the output caps. Not OK after posting an error. */
 GstFlowReturn gst_lwt_denoise_negotiate (GstCudaLwtFilter *self);
-/* Engines and a pool for frames like @buffer. */
+/* Makes engines and a pool for frames like @buffer. */
 GstFlowReturn gst_lwt_denoise_prepare (
     GstCudaLwtFilter *self, GstBuffer *buffer);
-/* Takes @buffer into @frame. On failure @frame may be in_flight: it stays with
- * the engines until the discard then. */
+/* Moves @buffer into @frame and submits it. On failure @frame may be in_flight: then
+ * it stays with the engines until they are drained. */
 GstFlowReturn gst_lwt_denoise_submit (GstCudaLwtFilter *self,
     GstLwtFrame *frame, GstBuffer *buffer, GError **error);
-/* Of the source pad's thread: the first frame in flight is done. */
+/* For the source pad's task: waits for @frame, the first in flight. */
 gboolean gst_lwt_denoise_wait (
     GstCudaLwtFilter *self, GstLwtFrame *frame, GError **error);
-/* The buffer to push. */
+/* Takes the buffer to push out of @frame. */
 GstBuffer *gst_lwt_denoise_take (GstCudaLwtFilter *self, GstLwtFrame *frame);
 void gst_lwt_denoise_discard (GstCudaLwtFilter *self);
 void gst_lwt_denoise_free (GstCudaLwtFilter *self);
@@ -169,7 +169,7 @@ void gst_lwt_denoise_free (GstCudaLwtFilter *self);
 
 /* See GstCvFilterClass. */
 GstFlowReturn gst_lwt_input_submit (GstCvFilter *filter, GstMiniObject *object);
-/* Posts @error, once what came before has left, and takes it. */
+/* Posts @error, once earlier surfaces have left, and takes it. */
 GstFlowReturn gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error);
 
 /* --- gstlwtoutput.c ---------------------------------------------------------- */

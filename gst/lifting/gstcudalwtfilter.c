@@ -7,15 +7,16 @@
  * @title: cudalwtfilter
  * @short_description: splits surfaces into roughness, waviness and form
  *
- * Splits measured surfaces by lifting wavelets, on the CPU or on a CUDA device,
- * to the same bits: into noise, roughness, waviness and form by wavelength, whose
- * heights add up to the surface's; or into coefficients and back; or takes away
- * what is below a threshold. Areal parameters (Sa, Sq, ..) come along as
- * #GstSurfaceMeta and messages.
+ * Filters measured surfaces with lifting wavelets, on the CPU or on a CUDA device,
+ * with the same bits. #GstCudaLwtFilter:operation chooses what it computes: noise,
+ * roughness, waviness and form by wavelength, whose sum is the surface;
+ * coefficients; the surface of coefficients; or the surface without small
+ * coefficients (denoising, also of colour video). Areal parameters (Sa, Sq, ...) are
+ * in #GstSurfaceMeta and in messages.
  *
- * Surfaces are tensors of heights in metres, NaN where a point is missing, or
- * grey pictures. The source pad gives one part, #GstCudaLwtFilter:output;
- * request pads give further ones. No surface is ever dropped.
+ * Surfaces are tensors of heights in metres, NaN for missing points, or grey
+ * pictures. The source pad gives one component, #GstCudaLwtFilter:output; request
+ * pads give further ones. No surface is dropped.
  *
  * ## Example launch line
  * |[
@@ -103,7 +104,7 @@ gst_cuda_lwt_filter_start (GstCvFilter *filter)
          && gst_cv_filter_start_backend (filter);
 }
 
-/* Numbers restart with a stream. */
+/* Frame numbers restart with a stream. */
 static GstFlowReturn
 gst_cuda_lwt_filter_sink_event (GstCvFilter *filter, GstEvent *event)
 {

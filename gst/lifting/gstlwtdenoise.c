@@ -2,8 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter, video in colour: negotiation, the way of a frame through both
- * threads. */
+/* cudalwtfilter, colour video: negotiation, and frames in both threads. */
 #include "gstcudalwtfilter-private.h"
 
 #include "gst/common/gstcvpool.h"
@@ -12,7 +11,7 @@
 
 /* --- negotiation --------------------------------------------------------------- */
 
-/* Posts an error about settings that video does not have. */
+/* Posts an error about settings that colour video does not support. */
 static gboolean
 check_settings (GstCudaLwtFilter *self)
 {
@@ -43,8 +42,8 @@ check_settings (GstCudaLwtFilter *self)
   return FALSE;
 }
 
-/* Frames on a device bring their context with them; others are computed where
- * the property said. */
+/* Chooses the backend: the context of frames on a device, else as the property
+ * backend sets it. */
 static gboolean
 choose_backend (GstCudaLwtFilter *self)
 {
@@ -64,8 +63,9 @@ choose_backend (GstCudaLwtFilter *self)
     return TRUE;
   if (wanted == CVIS_BACKEND_CPU) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cpu denoises system memory only: these frames are "
-         "in " GST_CV_CUDA_MEMORY_FEATURE),
+        ("Cannot denoise frames in " GST_CV_CUDA_MEMORY_FEATURE
+         " with backend=cpu. Put cudadownload before cudalwtfilter, or use "
+         "backend=auto."),
         ("backend=cpu"));
     return FALSE;
   }
@@ -104,23 +104,26 @@ refuse_engine (GstCudaLwtFilter *self, GError *error)
 {
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Cannot denoise video of %ux%u: %s.", self->layout.width,
+        ("Cannot denoise video of %ux%u pixels: %s.", self->layout.width,
             self->layout.height, error->message),
         (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory to denoise %ux%u: %s.", self->layout.width,
-            self->layout.height, error->message),
+        ("No memory to denoise video of %ux%u pixels: %s. Use smaller frames "
+         "or "
+         "fewer frames-in-flight.",
+            self->layout.width, self->layout.height, error->message),
         (NULL));
   else
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("Cannot set up the lifting engine for %ux%u: %s.", self->layout.width,
-            self->layout.height, error->message),
+        ("Cannot set up the lifting engine for %ux%u pixels: %s. Try "
+         "backend=cpu.",
+            self->layout.width, self->layout.height, error->message),
         (NULL));
   g_error_free (error);
 }
 
-/* On a device in downstream's memory, if that is of the same context. */
+/* The output pool; on a device downstream's, if that has the same context. */
 static GstBufferPool *
 new_pool (GstCudaLwtFilter *self, GstBuffer *like, GError **error)
 {
@@ -133,7 +136,8 @@ new_pool (GstCudaLwtFilter *self, GstBuffer *like, GError **error)
         self->filter.context, caps, self->layout.size, 0);
     if (pool == NULL)
       g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-          "no buffers of %" G_GSIZE_FORMAT " bytes", self->layout.size);
+          "no memory for buffers of %" G_GSIZE_FORMAT " bytes",
+          self->layout.size);
     return pool;
   }
   query = gst_query_new_allocation (caps, TRUE);
@@ -143,7 +147,8 @@ new_pool (GstCudaLwtFilter *self, GstBuffer *like, GError **error)
   return pool;
 }
 
-/* Nothing is in flight. @context: (nullable): what is computed in */
+/* Makes the engines while nothing is in flight. @context: (nullable): the context to
+ * compute in */
 static gboolean
 setup (GstCudaLwtFilter *self, GstBuffer *like, CvisContext *context)
 {
@@ -200,7 +205,7 @@ gst_lwt_denoise_prepare (GstCudaLwtFilter *self, GstBuffer *buffer)
     return flow;
   if (renegotiate && self->video != NULL) {
     flow = gst_lwt_denoise_negotiate (self);
-    /* the pool is asked for once these have gone */
+    /* the pool is chosen after earlier frames have left */
     if (flow == GST_FLOW_OK)
       flow = gst_cv_queue_wait_idle (self->filter.queue);
     if (flow != GST_FLOW_OK)
@@ -212,7 +217,7 @@ gst_lwt_denoise_prepare (GstCudaLwtFilter *self, GstBuffer *buffer)
   return flow == GST_FLOW_OK ? GST_FLOW_ERROR : flow;
 }
 
-/* --- a frame on its way ------------------------------------------------------------- */
+/* --- a frame in flight -------------------------------------------------------------- */
 
 GstFlowReturn
 gst_lwt_denoise_submit (GstCudaLwtFilter *self, GstLwtFrame *frame,
@@ -240,7 +245,7 @@ gst_lwt_denoise_submit (GstCudaLwtFilter *self, GstLwtFrame *frame,
   return GST_FLOW_ERROR;
 }
 
-/* All that is not about how the samples lie */
+/* Whether to copy a meta: not those about the memory layout */
 static gboolean
 copy_meta (GstBuffer *from, GstMeta **meta, gpointer to)
 {

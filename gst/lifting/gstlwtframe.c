@@ -51,7 +51,7 @@ gst_lwt_frame_clear (GstLwtFrame *frame)
   memset (&frame->job, 0, sizeof (frame->job));
 }
 
-/* --- what comes in ----------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------- */
 
 static gboolean refuse (GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
@@ -73,7 +73,7 @@ gst_lwt_frame_check_size (
 {
   const gsize size = gst_buffer_get_size (buffer);
 
-  /* with a layout of its own it says what it needs when it is mapped */
+  /* the size for a GstVideoMeta is checked when the buffer is mapped */
   if (size >= layout->size
       || (layout->video && gst_buffer_get_video_meta (buffer) != NULL))
     return TRUE;
@@ -94,7 +94,7 @@ map_tensor (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
   return TRUE;
 }
 
-/* Is the buffer's own layout that of the caps, or larger round it? */
+/* Whether the size of the buffer's GstVideoMeta is at least that of the caps. */
 static gboolean
 check_video_meta (GstBuffer *buffer, const GstLwtLayout *layout, GError **error)
 {
@@ -111,12 +111,12 @@ check_video_meta (GstBuffer *buffer, const GstLwtLayout *layout, GError **error)
   }
   if (meta->format == format && meta->width >= width && meta->height >= height)
     return TRUE;
-  return refuse (error, "its GstVideoMeta is of %s %ux%u, the caps of %s %ux%u",
+  return refuse (error, "its GstVideoMeta has %s %ux%u, the caps have %s %ux%u",
       gst_video_format_to_string (meta->format), meta->width, meta->height,
       gst_video_format_to_string (format), layout->width, layout->height);
 }
 
-/* Do the rows lie in the memory that is mapped? */
+/* Whether all rows lie in the mapped memory. */
 static gboolean
 check_rows (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
 {
@@ -159,8 +159,8 @@ map_picture (GstLwtFrame *frame, const GstLwtLayout *layout, GError **error)
   return check_rows (frame, layout, error);
 }
 
-/* The engine reads a copy: of floats with NaN for what a mask says, or of
- * samples that do not lie as such do. */
+/* Makes the copy that the engine reads: floats with NaN where the mask has 0, or
+ * samples whose alignment or stride the engine does not support. */
 static gboolean
 stage (GstLwtFrame *frame, const GstLwtLayout *layout, gboolean masked,
     GError **error)
@@ -196,7 +196,7 @@ stage (GstLwtFrame *frame, const GstLwtLayout *layout, gboolean masked,
   return TRUE;
 }
 
-/* Integers that are transformed as they are keep the height of level 0. */
+/* Integers that are transformed unchanged keep the height of level 0. */
 static void
 note_meta (GstLwtFrame *frame, const GstSurfaceMeta *meta,
     const GstLwtLayout *layout, const GstLwtSettings *settings)
@@ -242,7 +242,7 @@ gst_lwt_frame_map (GstLwtFrame *frame, GstBuffer *buffer,
   return TRUE;
 }
 
-/* --- what parts go into --------------------------------------------------------- */
+/* --- buffers of components ------------------------------------------------------ */
 
 GstFlowReturn
 gst_lwt_frame_acquire (GstLwtFrame *frame, SurfacePart part,
@@ -266,9 +266,9 @@ gst_lwt_frame_acquire (GstLwtFrame *frame, SurfacePart part,
   return GST_FLOW_OK;
 }
 
-/* --- what leaves ------------------------------------------------------------------ */
+/* --- output ----------------------------------------------------------------------- */
 
-/* Heights of the whole surface, or deviations from it */
+/* Whether samples are heights of the whole surface, and not deviations from it */
 static gboolean
 is_whole (SurfacePart part)
 {
@@ -366,7 +366,7 @@ fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, SurfacePart part,
     meta->parameters = job->parameters[part];
 }
 
-/* Samples as they came, of a buffer that does not say what they are. */
+/* Describes the input samples of a buffer without GstSurfaceMeta. */
 static void
 describe_samples (GstSurfaceMeta *meta, const GstLwtSettings *settings,
     const GstLwtSurface *surface)
@@ -411,7 +411,7 @@ copy_untagged (GstBuffer *from, GstMeta **meta, gpointer to)
   return TRUE;
 }
 
-/* Times, flags, and metas that are not about samples */
+/* Copies times, flags, and metas that are not about samples. */
 static void
 copy_metadata (GstBuffer *to, GstLwtFrame *frame, gboolean video)
 {
@@ -434,7 +434,7 @@ new_mask (GstSurfaceMeta *meta, gsize size, GstMapInfo *map)
   return meta->mask;
 }
 
-/* @from: the part, mapped */
+/* Converts a component to grey. @from: the component, mapped */
 static gboolean
 paint (const GstMapInfo *from, GstBuffer *to, const GstLwtOut *out,
     const LwtGrey *grey, const LwtConfig *config, GstSurfaceMeta *meta)
@@ -501,7 +501,7 @@ gst_lwt_frame_make (GstLwtFrame *frame, const GstLwtOut *out,
 
   if (out->video)
     return make_picture (frame, out, pool, settings, surface, config);
-  /* two pads may give the same */
+  /* two pads may give the same component */
   if (gst_buffer_get_surface_meta (part) == NULL) {
     copy_metadata (part, frame, FALSE);
     fill_meta (frame, gst_buffer_add_surface_meta (part), out->part, settings,

@@ -2,8 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A surface on its way through the lifting engine, with the parts that come of
- * it. */
+/* A surface in flight in the lifting engine, with its components. */
 #pragma once
 
 #include "gstlwtsurface.h"
@@ -14,21 +13,21 @@ G_BEGIN_DECLS
 
 /**
  * GstLwtFrame:
- * @job: what the engine sees, first so that its pointer is the frame's
- * @buffer: the surface as it came, owned
- * @picture, @map: how it is mapped: one of the two
- * @staging: what the engine reads instead, where samples have to be changed or
- *   moved; kept for the next frame
- * @mask: (nullable): as it came, or of the coefficients of floats, owned
- * @offset, @polynomial: of the meta that came: what was taken off by then
- * @missing: points missing as the meta says, where the engine does not look
- * @sides: request pads that give some of it: 1 << kind
+ * @job: the engine's part; first, so that its pointer is the frame's
+ * @buffer: the input surface, owned
+ * @picture, @map: its mapping: one of the two is used
+ * @staging: copy that the engine reads if samples have to be changed or moved; kept
+ *   for the next frame
+ * @mask: (nullable): mask of the input, or of the coefficients of floats, owned
+ * @offset, @polynomial: of the input's meta: what was subtracted before
+ * @missing: missing points by the meta, if the engine does not count them
+ * @sides: request pads that get some of it: 1 << kind
  * @number: in the stream, from 0
- * @arrival: time of cvis_monotonic_ns() when it came
- * @staged: copied once more, for not being in pinned memory
- * @video: (nullable): of video in colour, for which all of the above but @job's
- *   threshold, @number, @arrival and @staged is not used; owned
- * @in_flight: of video: with the engines
+ * @arrival: cvis_monotonic_ns() when the surface arrived
+ * @staged: samples were copied once more, as they are not in pinned memory
+ * @video: (nullable): a frame of colour video, for which only @job's threshold,
+ *   @number, @arrival and @staged of the above are used; owned
+ * @in_flight: @video is with the engines
  */
 typedef struct {
   LwtJob job;
@@ -53,8 +52,8 @@ typedef struct {
 } GstLwtFrame;
 
 /**
- * GstLwtOut: what a pad gives
- * @part: of the surface
+ * GstLwtOut: the output of a pad
+ * @part: component of the surface
  * @caps: of the pad, owned
  * @video: grey pictures, of @picture; else tensors
  */
@@ -67,7 +66,7 @@ typedef struct {
 
 GstLwtFrame *gst_lwt_frame_new (void);
 void gst_lwt_frame_free (GstLwtFrame *frame);
-/* Empties it, whatever it holds, but for the staging. */
+/* Releases everything that @frame holds, except the staging. */
 void gst_lwt_frame_clear (GstLwtFrame *frame);
 
 /* Returns: FALSE with CVIS_ERROR_FORMAT if @buffer is too small for @layout, so
@@ -75,40 +74,40 @@ void gst_lwt_frame_clear (GstLwtFrame *frame);
 gboolean gst_lwt_frame_check_size (
     GstBuffer *buffer, const GstLwtLayout *layout, GError **error);
 
-/* Takes @buffer, maps it as @layout says and tells the job.
- * @context: (nullable): what is computed in
- * Returns: FALSE with CVIS_ERROR_FORMAT in words that say what is wrong with
- *   it, or CVIS_ERROR_MEMORY; @buffer is taken all the same */
+/* Takes @buffer, maps it by @layout and sets the job's input.
+ * @context: (nullable): the context to compute in
+ * Returns: FALSE with CVIS_ERROR_FORMAT if @buffer does not fit @layout, or
+ *   CVIS_ERROR_MEMORY; @buffer is taken nevertheless */
 gboolean gst_lwt_frame_map (GstLwtFrame *frame, GstBuffer *buffer,
     const GstLwtLayout *layout, const GstLwtSurface *surface,
     const GstLwtSettings *settings, CvisContext *context, GError **error);
-/* The parts are there: what came is done with, and they may be read. */
+/* Unmaps the input, once the components are complete. */
 void gst_lwt_frame_unmap (GstLwtFrame *frame);
 
-/* Takes a buffer for @part out of @pool, rows of @width samples of @type. */
+/* Acquires a buffer for @part from @pool, rows of @width samples of @type. */
 GstFlowReturn gst_lwt_frame_acquire (GstLwtFrame *frame, SurfacePart part,
     GstBufferPool *pool, guint width, LwtType type, CvisContext *context);
 
-/* Whether parameters of @part are there, of @config's engine. */
+/* Whether the engine of @config computed parameters of @part. */
 gboolean gst_lwt_frame_has_parameters (
     const GstLwtFrame *frame, const LwtConfig *config, SurfacePart part);
 
-/* Takes the surface that came out of @frame, and adds a GstSurfaceMeta for each
- * part with parameters, after one that is about its samples. */
+/* Takes the input surface out of @frame, and adds a GstSurfaceMeta for each
+ * component with parameters, after the one that describes its samples. */
 GstBuffer *gst_lwt_frame_pass (GstLwtFrame *frame,
     const GstLwtSettings *settings, const GstLwtSurface *surface,
     const LwtConfig *config);
 
 /**
  * gst_lwt_frame_make:
- * @frame: whose job is done
- * @out: the pad
- * @pool: (nullable): for its pictures
- * @settings: for grey of tensors
- * @surface, @config: as the engine was made for
+ * @frame: a frame whose job is done
+ * @out: the output of the pad
+ * @pool: (nullable): pool for pictures
+ * @settings: scale for grey pictures of tensors
+ * @surface, @config: input and configuration of the engine
  *
- * Returns: (transfer full) (nullable): what the pad gives: a tensor's buffer is
- *   that of the part, with a reference; %NULL without memory
+ * Returns: (transfer full) (nullable): the buffer for the pad: for tensors a
+ *   reference to the component's; %NULL without memory
  */
 GstBuffer *gst_lwt_frame_make (GstLwtFrame *frame, const GstLwtOut *out,
     GstBufferPool *pool, const GstLwtSettings *settings,

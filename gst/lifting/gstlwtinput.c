@@ -10,28 +10,34 @@
 
 /* --- frames ------------------------------------------------------------------ */
 
-/* A surface that cannot be used: what came before it leaves, then the error. */
+/* A surface that cannot be used: earlier ones are pushed, then the error is
+ * posted. */
 GstFlowReturn
 gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error)
 {
   gst_cv_queue_wait_idle (self->filter.queue);
   if (error->code == CVIS_ERROR_FORMAT)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot transform a surface: %s.", error->message),
+        ("Cannot transform a surface: %s. Check the caps and metas of the "
+         "element before cudalwtfilter.",
+            error->message),
         ("the buffer does not match its caps and metas"));
   else if (error->code == CVIS_ERROR_INVALID)
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
         ("Cannot transform a surface: %s.", error->message), (NULL));
   else if (error->code == CVIS_ERROR_MEMORY)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot transform a surface: %s.", error->message), (NULL));
+        ("Cannot transform a surface: %s. Use smaller surfaces or fewer "
+         "frames-in-flight.",
+            error->message),
+        (NULL));
   else
     gst_lwt_engine_failed (self, g_error_copy (error));
   g_error_free (error);
   return GST_FLOW_ERROR;
 }
 
-/* An engine that fits @surface and gives the requested results. */
+/* Makes sure of an engine that fits @surface and gives the requested results. */
 static GstFlowReturn
 prepare (GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
 {
@@ -49,7 +55,7 @@ prepare (GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
     return gst_lwt_input_refuse (self, error);
   if (self->engine != NULL && self->surface.masked
       && !gst_lwt_settings_is_plain (&self->wanted))
-    surface.masked = TRUE; /* one mask more or less is no other stream */
+    surface.masked = TRUE; /* no new engine if only some surfaces have a mask */
   *wanted = gst_lwt_get_wanted (self, &surface);
   if (self->engine != NULL && self->config.type == LWT_TYPE_I32)
     wanted->parameters = 0;
@@ -64,7 +70,7 @@ prepare (GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
     if (flow == GST_FLOW_OK)
       flow = GST_FLOW_ERROR;
   }
-  /* integers have none, which is known by now */
+  /* integers have no parameters; the engine's type is known only now */
   wanted->parameters &= self->config.parameters;
   return flow;
 }
@@ -89,17 +95,18 @@ acquire_parts (GstCudaLwtFilter *self, GstLwtFrame *frame, LwtParts parts)
           config->type, self->filter.context);
     if (flow == GST_FLOW_ERROR)
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-          ("No memory for the %s of a surface of %ux%u.",
+          ("No memory for the %s of a surface of %ux%u samples. Use smaller "
+           "surfaces or fewer frames-in-flight.",
               gst_surface_part_name ((SurfacePart) i), config->width,
               config->height),
-          ("a buffer is smaller than 4 GiB"));
+          ("a buffer has to be smaller than 4 GiB"));
     if (flow != GST_FLOW_OK)
       return flow;
   }
   return GST_FLOW_OK;
 }
 
-/* Takes @buffer into @frame and submits it. On failure @frame is not. */
+/* Moves @buffer into @frame and submits the frame, except on failure. */
 static GstFlowReturn
 submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
     const GstLwtWanted *wanted, GError **error)

@@ -34,7 +34,7 @@ mask_bands (GstLwtFrame *frame, const LwtConfig *config, GError **error)
   return TRUE;
 }
 
-/* Of the surface without the points that are NaN now */
+/* Computes parameters of the surface without the points that are NaN now. */
 static gboolean
 measure_again (LwtJob *job, const LwtConfig *config, GError **error)
 {
@@ -53,7 +53,7 @@ measure_again (LwtJob *job, const LwtConfig *config, GError **error)
   form.type = config->type;
   form.sample = config->type == LWT_TYPE_F64 ? LWT_SAMPLE_F64 : LWT_SAMPLE_F32;
   form.wavelet = config->wavelet;
-  /* the form of no levels is the surface */
+  /* with 0 levels the form is the surface */
   form.levels[0] = form.levels[1] = 0;
   form.levels_roughness[0] = form.levels_roughness[1] = 0;
   form.parts = form.parameters = 1u << SURFACE_PART_FORM;

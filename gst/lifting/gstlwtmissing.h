@@ -11,13 +11,13 @@ G_BEGIN_DECLS
 
 /**
  * gst_lwt_frame_carry_missing:
- * @frame: whose job is done, and not unmapped yet
- * @config: of the engine
+ * @frame: a frame whose job is done, and not unmapped yet
+ * @config: configuration of the engine
  *
- * Coefficients of floats have no NaN for points that were filled, so frame->mask
- * becomes a mask of the surface where BANDS leave; `inverse` makes the points
- * of the mask that came NaN again, and its parameters are of the others.
- * Nothing happens to integers.
+ * Missing points are filled before the transform, so that coefficients of floats
+ * have no NaN. For BANDS frame->mask becomes the mask of the surface; `inverse` sets
+ * the points of the input's mask to NaN again, and computes parameters of the other
+ * points. Integers do not change.
  *
  * Returns: FALSE with CVIS_ERROR_MEMORY
  */

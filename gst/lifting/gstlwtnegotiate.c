@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter, negotiation: which caps can be, what pads give, and the answers
- * to queries. */
+/* cudalwtfilter, negotiation: accepted caps, output caps, and the answers to
+ * queries. */
 #include "gstcudalwtfilter-private.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
-/* --- what pads can give ------------------------------------------------------ */
+/* --- output caps ------------------------------------------------------------- */
 
 static void
 append_tensor (GstCaps *caps, const GstSurfaceInfo *info, LwtType type)
@@ -45,7 +45,7 @@ append_grey (GstCudaLwtFilter *self, GstCaps *caps, const GstSurfaceInfo *size,
   gst_caps_append (caps, gst_video_info_to_caps (&info));
 }
 
-/* The kind that comes in before the other; bands are no pictures. */
+/* Tensors and grey pictures, the kind of the input first; bands have no pictures. */
 static GstCaps *
 offer_caps (GstCudaLwtFilter *self, SurfacePart part, const LwtConfig *config,
     const GstLwtSurface *surface, LwtType type, gboolean other)
@@ -90,7 +90,7 @@ gst_lwt_out_clear (GstLwtOut *out)
   gst_clear_caps (&out->caps);
 }
 
-/* Takes the fixed @caps, which were offered. */
+/* Adopts the fixed @caps, one of those offered, and takes them. */
 static void
 take_out (GstLwtOut *out, SurfacePart part, GstCaps *caps, LwtType *type)
 {
@@ -135,8 +135,8 @@ gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, SurfacePart part,
             GST_PAD_NAME (pad),
             passes ? "samples" : gst_surface_part_name (part), config->width,
             config->height),
-        ("offered: %" GST_PTR_FORMAT "; taken there: %" GST_PTR_FORMAT, offer,
-            peer));
+        ("offered: %" GST_PTR_FORMAT "; accepted there: %" GST_PTR_FORMAT,
+            offer, peer));
     gst_caps_unref (peer);
     gst_caps_unref (taken);
   }
@@ -164,7 +164,7 @@ gst_lwt_side_get_caps (GstCvFilter *filter, guint kind, GstPad *pad)
 
 /* --- new caps ------------------------------------------------------------------ */
 
-/* Posts the one clear error about caps that cannot be. */
+/* Posts an error if @caps are not supported. */
 static gboolean
 parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
 {
@@ -188,9 +188,9 @@ parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
   return TRUE;
 }
 
-/* The output caps are known with the first surface and its meta; but caps come
- * before the segment, so those that follow from the caps alone go ahead. If
- * these are incomplete, the surface itself is the better guess. */
+/* Output caps depend on the first surface and its meta, but have to be pushed before
+ * the segment: so those that follow from the input caps alone are pushed first. If
+ * the input caps are incomplete, those of the input surface are taken. */
 static GstFlowReturn
 push_first_caps (GstCudaLwtFilter *self)
 {
@@ -241,7 +241,7 @@ gst_lwt_negotiate (GstCvFilter *filter, GstCaps *caps)
   return GST_FLOW_OK;
 }
 
-/* On a device first. */
+/* Caps in CUDA memory come first. */
 GstCaps *
 gst_lwt_video_caps (void)
 {
@@ -258,7 +258,7 @@ gst_lwt_video_caps (void)
 
 /* --- the caps query ---------------------------------------------------------------- */
 
-/* Whether a part is as large as what comes in. */
+/* Whether components have the size of the input. */
 static gboolean
 keeps_size (GstCudaLwtFilter *self)
 {
@@ -286,7 +286,7 @@ copy_field (const GstStructure *from, GstStructure *to, const gchar *name)
     gst_structure_set_value (to, name, value);
 }
 
-/* Pictures of the size and rate of @from, which are of either kind. */
+/* Pictures with the size and rate of @from, a tensor or a picture. */
 static GstStructure *
 picture_like (const GstStructure *from, gboolean size)
 {
@@ -306,7 +306,7 @@ picture_like (const GstStructure *from, gboolean size)
   return to;
 }
 
-/* Tensors likewise. */
+/* Tensors with the size and rate of @from. */
 static GstStructure *
 tensor_like (const GstStructure *from, gboolean size)
 {
@@ -327,10 +327,10 @@ tensor_like (const GstStructure *from, gboolean size)
   return to;
 }
 
-/* Caps of one pad for the caps @peer of the other: either kind
- * becomes either, the same one before the other. Structures are not simplified:
- * that would merge frame rates 5/1 and [ 0/1, max ] into a list, which GStreamer
- * takes for no subset of the range. */
+/* Caps of one pad for the caps @peer of the other: tensors and pictures become both,
+ * the same kind first. Structures are not simplified: that would merge frame rates
+ * 5/1 and [ 0/1, max ] into a list, which GStreamer does not accept as a subset of
+ * the range. */
 static GstCaps *
 either_kind (GstCudaLwtFilter *self, const GstCaps *peer)
 {
@@ -371,8 +371,8 @@ denoises (GstCudaLwtFilter *self)
   return denoises;
 }
 
-/* Caps of one pad for the caps @peer of the other: video in
- * colour stays as it is; then, surfaces of either kind. */
+/* Caps of one pad for the caps @peer of the other: colour video unchanged, then
+ * surfaces of both kinds. */
 static GstCaps *
 transform_caps (GstCudaLwtFilter *self, GstCaps *peer)
 {
@@ -418,8 +418,8 @@ gst_lwt_get_caps (
   return caps;
 }
 
-/* All of these kinds are let in, for parse_caps() to say what is wrong with
- * them: refused here, upstream would report no more than not-negotiated. */
+/* Accepts caps of these kinds, for parse_caps() to post an error that says what is
+ * wrong: if refused here, upstream would report not-negotiated alone. */
 gboolean
 gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps)
 {
@@ -434,7 +434,7 @@ gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps)
 
 /* --- allocation -------------------------------------------------------------------- */
 
-/* For surfaces that a device has to copy the memory is ours. */
+/* Proposes page-locked memory for surfaces that a device copies. */
 gboolean
 gst_lwt_propose_allocation (GstCvFilter *filter, GstQuery *query)
 {

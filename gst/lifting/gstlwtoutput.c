@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter, the thread of the source pad: waits for the engine, describes
- * the parts and pushes them and events in the order in which they came. */
+/* cudalwtfilter, the source pad's task: waits for the engine, describes the
+ * components and pushes them and events in the order in which they came. */
 #include "gstcudalwtfilter-private.h"
 
 #include "gst/common/gstcvtime.h"
@@ -16,11 +16,14 @@ void
 gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The lifting engine failed: %s.", error->message), (NULL));
+      ("The lifting engine failed: %s. Try backend=cpu, or restart the "
+       "program.",
+          error->message),
+      (NULL));
   g_error_free (error);
 }
 
-/* --- what was found ------------------------------------------------------------ */
+/* --- parameters ---------------------------------------------------------------- */
 
 static GstStructure *
 new_report (GstCudaLwtFilter *self, const GstLwtFrame *frame, SurfacePart part,
@@ -61,7 +64,8 @@ post_parameters (
   }
 }
 
-/* Is Sa out of its limits? Yes if every point is missing: Sa is unknown then. */
+/* Whether Sa is out of its limits; TRUE if it is unknown as every point is
+ * missing. */
 static gboolean
 check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
     gdouble upper)
@@ -81,7 +85,7 @@ check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
   return TRUE;
 }
 
-/* Slopes need a spacing. */
+/* Sdq and Sdr need the spacing of samples. */
 static void
 clear_slopes (GstCudaLwtFilter *self, GstLwtFrame *frame)
 {
@@ -115,7 +119,7 @@ count (GstCudaLwtFilter *self, const GstLwtFrame *frame, gboolean outside)
   g_mutex_unlock (&self->filter.stats_lock);
 }
 
-/* Tells who wants to know. Returns: whether Sa is beyond its limits */
+/* Posts the messages about a frame. Returns: whether Sa is out of its limits */
 static gboolean
 report (GstCudaLwtFilter *self, GstLwtFrame *frame)
 {
@@ -139,7 +143,7 @@ report (GstCudaLwtFilter *self, GstLwtFrame *frame)
 
 /* --- a frame leaves -------------------------------------------------------------- */
 
-/* what leaves together */
+/* The buffers that leave for a frame. */
 typedef struct {
   GstBuffer *sides[GST_LWT_SIDES], *source;
 } Leaving;
@@ -164,13 +168,13 @@ make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
         frame, out, pool, &self->wanted, &self->surface, &self->config);
   if (buffer == NULL)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for a picture of the %s.",
+        ("No memory for a picture of the %s. Use smaller surfaces.",
             gst_surface_part_name (out->part)),
         (NULL));
   return buffer;
 }
 
-/* Takes what leaves out of @frame.
+/* Takes the buffers that leave out of @frame.
  * Returns: FALSE after posting an error */
 static gboolean
 collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
@@ -218,7 +222,7 @@ push_frame (GstCudaLwtFilter *self, Leaving *leaving)
   return gst_cv_filter_get_flow (&self->filter);
 }
 
-/* Says once that surfaces like this one are not what they should be. */
+/* Warns once for these caps of heights that overflow. */
 static void
 remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
 {
@@ -235,12 +239,12 @@ remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
           frame->number, wide ? "float64" : "float32",
           gst_surface_part_name (part)),
       ("each level may double the heights in its low band; %s",
-          wide ? "they are in metres: is z-scale right?"
-               : "precision=float64 takes larger ones"));
+          wide ? "heights are in metres: check z-scale"
+               : "precision=float64 has a larger range"));
 }
 
-/* Says once for these caps that downstream may lose an offset. Request pads are
- * not asked: their branches may block. */
+/* Warns once for these caps that downstream may lose an offset. Request pads are
+ * not queried: their branches may block. */
 static void
 remark_on_offset (GstCudaLwtFilter *self, GstBuffer *buffer)
 {
@@ -267,7 +271,7 @@ remark_on_offset (GstCudaLwtFilter *self, GstBuffer *buffer)
   gst_query_unref (query);
 }
 
-/* Waits for the first frame in flight, and has it leave. */
+/* Waits for the first frame in flight and pushes it. */
 GstFlowReturn
 gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
 {
@@ -311,7 +315,7 @@ gst_lwt_output_flush (GstCvFilter *filter)
     do {
       lwt_engine_wait (self->engine, &job, NULL);
       if (job != NULL) {
-        gst_lwt_frame_clear ((GstLwtFrame *) job); /* it begins with it */
+        gst_lwt_frame_clear ((GstLwtFrame *) job); /* its first member */
         gst_cv_queue_give (self->filter.queue, job);
       }
     } while (job != NULL);

@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* samples that are looked at along a side */
+/* samples that are tested along a side */
 #define LOOKS 64
 
 /**
- * Grid: samples that are looked at
- * @n: of them along x and y
- * @of: sides of what they are spread over
- * @step: its samples are so far apart
+ * Grid: the samples that are tested
+ * @n: number of them along x and y
+ * @of: size of the raster that they are spread over
+ * @step: distance of that raster's samples in the component
  */
 typedef struct {
   guint n[2], of[2], step[2];
@@ -35,7 +35,7 @@ get_place (const Grid *grid, guint axis, guint i)
   return (guint) (middle / (2 * grid->n[axis])) * grid->step[axis];
 }
 
-/* The last low band, which each level before has its share in. */
+/* The grid of the last low band, to which every level contributes. */
 static Grid
 bands_grid (const LwtConfig *config)
 {
@@ -61,7 +61,7 @@ is_finite (const LwtPlane *plane, LwtType type, guint x, guint y)
                               : isfinite (((const gfloat *) row)[x]);
 }
 
-/* Integers are. */
+/* Whether a sample is finite; integers always are. */
 static gboolean
 is_there (const LwtJob *job, LwtSample sample, guint x, guint y)
 {

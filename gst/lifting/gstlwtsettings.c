@@ -24,7 +24,7 @@ static const GEnumValue output_values[] = {
   { GST_LWT_OUTPUT_ROUGHNESS, "Between lambda-s and lambda-c", "roughness" },
   { GST_LWT_OUTPUT_WAVINESS, "Between lambda-c and lambda-f", "waviness" },
   { GST_LWT_OUTPUT_FORM, "Longer than lambda-f", "form" },
-  { GST_LWT_OUTPUT_NOISE, "Shorter than lambda-s, or what denoise took away",
+  { GST_LWT_OUTPUT_NOISE, "Shorter than lambda-s, or removed by denoise",
       "noise" },
   { GST_LWT_OUTPUT_BANDS, "Coefficients", "bands" },
   { GST_LWT_OUTPUT_MEASURED, "The surface of inverse and denoise", "measured" },
@@ -37,9 +37,9 @@ static const GEnumValue boundary_values[] = {
   { LWT_BOUNDARY_PERIODIC, "Repeated", "periodic" },
   { LWT_BOUNDARY_CLAMP, "The last sample of the same parity", "clamp" },
   { LWT_BOUNDARY_ZERO, "Nothing", "zero" },
-  { LWT_BOUNDARY_PAD_SYMMETRIC, "Padded, mirrored behind the last sample",
+  { LWT_BOUNDARY_PAD_SYMMETRIC, "Padded, mirrored after the last sample",
       "pad-symmetric" },
-  { LWT_BOUNDARY_PAD_SMOOTH, "Padded, straight on", "pad-smooth" },
+  { LWT_BOUNDARY_PAD_SMOOTH, "Padded, extrapolated linearly", "pad-smooth" },
   { 0, NULL, NULL },
 };
 static const GEnumValue layout_values[] = {
@@ -67,9 +67,9 @@ static const GEnumValue precision_values[] = {
   { 0, NULL, NULL },
 };
 static const GEnumValue shrink_values[] = {
-  { GST_LWT_SHRINK_AUTO, "Hard for video in colour, else soft", "auto" },
-  { LWT_SHRINK_SOFT, "All by the threshold", "soft" },
-  { LWT_SHRINK_HARD, "Those below the threshold to 0", "hard" },
+  { GST_LWT_SHRINK_AUTO, "Hard for colour video, else soft", "auto" },
+  { LWT_SHRINK_SOFT, "All reduced by the threshold", "soft" },
+  { LWT_SHRINK_HARD, "Those below the threshold set to 0", "hard" },
   { LWT_SHRINK_GARROTE, "Between the two: w - t^2 / w", "garrote" },
   { 0, NULL, NULL },
 };
@@ -203,11 +203,11 @@ static const GstCvSetting settings_table[] = {
       "Threshold of denoise, metres; 0: sigma sqrt (2 ln N) for each surface",
       threshold),
   { "threshold-scale",
-      "Factor of the automatic threshold of denoise; 0: 1, of video in colour "
+      "Factor of the automatic threshold of denoise; 0: 1, for colour video "
       "0.6",
       IS (DOUBLE), AT (threshold_scale), FALSE, 0, 1000, NULL, NULL },
-  { "chroma", "Denoise the chroma of video too", IS (BOOLEAN), AT (chroma),
-      FALSE, 0, 1, NULL, NULL },
+  { "chroma", "Denoise the chroma of colour video too", IS (BOOLEAN),
+      AT (chroma), FALSE, 0, 1, NULL, NULL },
   { "shrink", "Shrinkage rule of denoise for coefficients", IS (ENUM),
       AT (shrink), FALSE, 0, 0, "GstLwtShrink", shrink_values },
   { "spins",

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The properties of cudalwtfilter that say what is computed. */
+/* The properties of cudalwtfilter that set what is computed. */
 #pragma once
 
 #include "gst/common/gstcvfilter.h"
@@ -31,16 +31,16 @@ typedef enum {
 /* Shrinkage of coefficients: LwtShrink, or by the kind of input */
 #define GST_LWT_SHRINK_AUTO (1 + LWT_SHRINK_GARROTE)
 
-/* Levels of a part, along both axes and along each; -1: not given */
+/* Levels of a component, along both axes and along each; -1: not set */
 typedef struct {
   gint both, x, y;
 } GstLwtLevels;
 
 /**
  * GstLwtSettings: see the properties of these names. Strings are owned.
- * @lambda_s, @lambda_c, @lambda_f: metres, 0: levels are given
- * @dx, @dy: metres, 0: not given
- * @threshold_scale, @spins: 0: as suits what comes in, as GST_LWT_SHRINK_AUTO
+ * @lambda_s, @lambda_c, @lambda_f: metres; 0: not set, the levels count
+ * @dx, @dy: metres; 0: not set
+ * @threshold_scale, @spins: 0: chosen by the kind of input, as GST_LWT_SHRINK_AUTO
  */
 typedef struct {
   LwtOperation operation;
@@ -67,15 +67,15 @@ void gst_lwt_settings_init (GstLwtSettings *settings);
 void gst_lwt_settings_copy (GstLwtSettings *to, const GstLwtSettings *from);
 void gst_lwt_settings_clear (GstLwtSettings *settings);
 
-/* Installs the properties, of the struct at @offset of the element. */
+/* Installs the properties for the struct at @offset of the element. */
 void gst_lwt_settings_install (GstCvFilterClass *klass, gsize offset);
 
-/* The part that the source pad gives; of NONE, that whose Sa has limits. */
+/* The component that the source pad gives; for NONE, that whose Sa has limits. */
 SurfacePart gst_lwt_settings_get_part (const GstLwtSettings *settings);
 /* The nick of a value. */
 const gchar *gst_lwt_operation_name (LwtOperation operation);
 const gchar *gst_lwt_boundary_name (LwtBoundary boundary);
-/* Returns: FALSE if @name is none */
+/* Returns: FALSE if @name is no boundary */
 gboolean gst_lwt_boundary_from_name (const gchar *name, LwtBoundary *boundary);
 
 G_END_DECLS

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter: the engine for the surfaces that come and the parts that are
- * asked for, and the pools for what it makes. */
+/* cudalwtfilter: the engine for the input and the requested components, and the
+ * pools for its results. */
 #include "gstcudalwtfilter-private.h"
 
 #include "gst/common/gstcvpool.h"
@@ -11,8 +11,8 @@
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
-/* on the CPU one is taken in while another is computed; a device has one to
- * copy, one to compute, one to fetch */
+/* Surfaces in flight: on the CPU one is mapped while another is computed; on a
+ * device one is copied in, one computed, one copied out. */
 #define IN_FLIGHT_CPU 2
 #define IN_FLIGHT_CUDA 3
 
@@ -33,7 +33,7 @@ gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part)
   return self->pools[part];
 }
 
-/* Pictures are written by the CPU. */
+/* Without a context: the CPU writes pictures. */
 GstBufferPool *
 gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out)
@@ -62,7 +62,7 @@ gst_lwt_free_engine (GstCudaLwtFilter *self)
   gst_cv_queue_free_spare (self->filter.queue);
 }
 
-/* --- what is wanted ------------------------------------------------------------ */
+/* --- requested results --------------------------------------------------------- */
 
 static const LwtParts operation_parts[] = {
   [LWT_OPERATION_FILTER] = 1u << SURFACE_PART_NOISE
@@ -75,7 +75,7 @@ static const LwtParts operation_parts[] = {
       1u << SURFACE_PART_MEASURED | 1u << SURFACE_PART_NOISE,
 };
 
-/* Parts of @surface that have parameters. */
+/* Components of @surface that have parameters. */
 static LwtParts
 get_measurable (GstCudaLwtFilter *self, const GstLwtSurface *surface)
 {
@@ -87,7 +87,8 @@ get_measurable (GstCudaLwtFilter *self, const GstLwtSurface *surface)
   return parts & ~(1u << SURFACE_PART_BANDS);
 }
 
-/* Linked pads are computed; the source pad, if none is, to learn so. */
+/* Components of linked pads are computed; if none is linked, that of the source pad,
+ * whose push then returns NOT_LINKED. */
 GstLwtWanted
 gst_lwt_get_wanted (GstCudaLwtFilter *self, const GstLwtSurface *surface)
 {
@@ -135,7 +136,10 @@ gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text)
   self->wavelet = lwt_wavelet_new (text, &error);
   if (self->wavelet == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Cannot use the wavelet \"%s\": %s.", text, error->message), (NULL));
+        ("Cannot use the wavelet \"%s\": %s. Set wavelet to a name such as "
+         "9/7.",
+            text, error->message),
+        (NULL));
     g_error_free (error);
     return FALSE;
   }
@@ -147,13 +151,13 @@ static void
 refuse_settings (GstCudaLwtFilter *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("Cannot transform surfaces of %ux%u: %s.", self->layout.width,
+      ("Cannot transform surfaces of %ux%u samples: %s.", self->layout.width,
           self->layout.height, error->message),
       (NULL));
   g_error_free (error);
 }
 
-/* Posts an error about the first part that does not exist. */
+/* Posts an error about the first requested component that does not exist. */
 static gboolean
 check_parts (GstCudaLwtFilter *self, LwtParts parts)
 {
@@ -189,8 +193,8 @@ check_purpose (GstCudaLwtFilter *self, const LwtConfig *config)
   return FALSE;
 }
 
-/* Posts an error about cut-offs in the wrong order, in the words of who gave
- * them: as levels they mean nothing to him. */
+/* Posts an error about cut-offs in the wrong order, in metres as the user set
+ * them. */
 static gboolean
 check_cutoffs (GstCudaLwtFilter *self)
 {
@@ -212,7 +216,7 @@ check_cutoffs (GstCudaLwtFilter *self)
   return TRUE;
 }
 
-/* Bands that come in are as many as the surface's they make. */
+/* Whether the size of input bands fits the surface that they give. */
 static gboolean
 check_bands (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     const LwtConfig *config)
@@ -249,19 +253,21 @@ make_engine (GstCudaLwtFilter *self, LwtConfig *config)
   }
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory to transform %ux%u: %s.", config->width, config->height,
-            error->message),
+        ("No memory to transform surfaces of %ux%u samples: %s. Use smaller "
+         "surfaces or fewer frames-in-flight.",
+            config->width, config->height, error->message),
         (NULL));
   else
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("Cannot set up the lifting engine for %ux%u: %s.", config->width,
-            config->height, error->message),
+        ("Cannot set up the lifting engine for surfaces of %ux%u samples: %s. "
+         "Try backend=cpu.",
+            config->width, config->height, error->message),
         (NULL));
   g_error_free (error);
   return FALSE;
 }
 
-/* --- telling what is done --------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------- */
 
 static void
 note_cutoffs (GstCudaLwtFilter *self)
@@ -280,10 +286,10 @@ note_cutoffs (GstCudaLwtFilter *self)
   GST_OBJECT_UNLOCK (self);
 }
 
-/* a cut-off that was given as a length, and the levels it became */
+/* A cut-off that was set as a length, and its levels. */
 typedef struct {
   const gchar *name;
-  gdouble lambda; /* metres, 0: not given */
+  gdouble lambda; /* metres; 0: not set */
   const guint *levels;
 } Cutoff;
 
@@ -304,8 +310,8 @@ get_cutoffs (const GstLwtSettings *wanted, const GstLwtSurface *surface,
   return n;
 }
 
-/* Adds what became of @cutoff where the levels there are do not reach as far, or
- * where it is so short that it became none. */
+/* Adds @cutoff to @far if the possible levels do not reach it, or to @near if it is
+ * too short for any level. */
 static void
 add_limits (GString *far, GString *near, const GstLwtSurface *surface,
     const Cutoff *cutoff)
@@ -424,7 +430,7 @@ gst_lwt_push_caps (GstCudaLwtFilter *self)
   return flow;
 }
 
-/* Chooses what leaves, which may decide on what is computed in. */
+/* Chooses the output caps, which may set the type of the arithmetic. */
 static gboolean
 choose (GstCudaLwtFilter *self, const GstLwtSurface *surface, LwtConfig *config)
 {
@@ -440,7 +446,7 @@ choose (GstCudaLwtFilter *self, const GstLwtSurface *surface, LwtConfig *config)
   config->type = type;
   if (ok && !gst_caps_is_equal (former, self->out.caps)
       && gst_lwt_push_caps (self) != GST_FLOW_OK) {
-    /* they are still to be pushed when a flush came between */
+    /* a flush may have dropped them: they are pushed again */
     gst_caps_replace (&self->out.caps, former);
     ok = FALSE;
   }
@@ -460,7 +466,7 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
           self, gst_lwt_surface_get_wavelet (surface, &self->wanted))
       || !choose (self, surface, &config))
     return FALSE;
-  /* integers are no heights */
+  /* integers are no heights and have no parameters */
   config.parameters = config.type != LWT_TYPE_I32 ? wanted->parameters : 0;
   config.parts = wanted->parts | config.parameters;
   config.threads = self->wanted.threads;

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Counters of cudalwtfilter since its start. Not locked. */
+/* Counters of cudalwtfilter since its start. The caller locks. */
 #pragma once
 
 #include <gst/gst.h>
@@ -14,12 +14,12 @@ G_BEGIN_DECLS
 
 /**
  * GstLwtStats:
- * @frames: that left
- * @missing: points that were missing in them
- * @outside: frames whose Sa was beyond its limits
- * @staged: copied once more, for not being in page-locked memory
+ * @frames: frames that left
+ * @missing: missing points in them
+ * @outside: frames whose Sa was out of its limits
+ * @staged: frames copied once more, as they were not in page-locked memory
  * @threshold: of the last frame's denoise, metres
- * @known: parts whose parameters were computed: 1 << SurfacePart
+ * @known: components whose parameters were computed: 1 << SurfacePart
  * @parameters: of the last frame, by SurfacePart
  * @start, @end: monotonic ns of the first and the last frame
  */

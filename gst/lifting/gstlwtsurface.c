@@ -11,7 +11,7 @@
 #include "cuda/lifting/plan.h"
 #include "gstlwtvideo.h"
 
-/* where they are not given */
+/* defaults */
 #define LEVELS_FORM 6
 #define LEVELS_ROUGHNESS 3
 
@@ -51,15 +51,15 @@ check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
     return TRUE;
   if (denoise)
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        "pictures of format %s cannot be denoised. Use one of %s; videoconvert "
-        "converts",
+        "pictures of format %s cannot be denoised: use one of %s, for example "
+        "by videoconvert",
         name != NULL ? name : "(none)",
         layout->on_device ? GST_LWT_VIDEO_CUDA_FORMATS
                           : "GRAY8, GRAY16_LE and " GST_LWT_VIDEO_FORMATS);
   else
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        "pictures of format %s are no heights. Use GRAY8 or GRAY16_LE; "
-        "videoconvert converts",
+        "pictures of format %s are no heights: use GRAY8 or GRAY16_LE, for "
+        "example by videoconvert",
         name != NULL ? name : "(none)");
   return FALSE;
 }
@@ -78,7 +78,7 @@ layout_of_video (
       || GST_VIDEO_INFO_WIDTH (info) > (gint) LWT_MAX_SIDE
       || GST_VIDEO_INFO_HEIGHT (info) > (gint) LWT_MAX_SIDE) {
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-        "the caps are no video format of 1x1 to %ux%u pixels", LWT_MAX_SIDE,
+        "the caps are not those of video of 1x1 to %ux%u pixels", LWT_MAX_SIDE,
         LWT_MAX_SIDE);
     return FALSE;
   }
@@ -146,7 +146,7 @@ check_mask (
       size, wanted);
 }
 
-/* The spacing: of the meta, else the caps, else the property. */
+/* The spacing of the meta, else of the caps, else of the property. */
 static gdouble
 first_length (gdouble a, gdouble b, gdouble c)
 {
@@ -227,7 +227,9 @@ check_lengths (const GstLwtSurface *surface, const GstLwtSettings *settings,
   return cvis_refuse (error,
       "%s is a length, but the spacing of samples is not known: set dx (and "
       "dy) "
-      "in metres, or have it in the caps (surface-dx) or the GstSurfaceMeta",
+      "in metres, or use a source whose caps (surface-dx) or GstSurfaceMeta "
+      "have "
+      "it",
       name);
 }
 
@@ -315,7 +317,7 @@ adopt_bands (GstLwtSurface *surface, const GstSurfaceMeta *meta,
 
   if (meta->part != SURFACE_PART_BANDS)
     return cvis_refuse (error,
-        "operation=inverse takes bands, but the surface is of its %s",
+        "operation=inverse needs bands, but the input is %s",
         gst_surface_part_name (meta->part));
   if (settings->layout != LWT_LAYOUT_MALLAT && settings->layout != layout)
     return refuse_other ("layout", "interleaved", "mallat", error);
@@ -329,7 +331,7 @@ adopt_bands (GstLwtSurface *surface, const GstSurfaceMeta *meta,
          && adopt_levels (surface, meta, settings, error);
 }
 
-/* --- all of it ------------------------------------------------------------------ */
+/* --- the surface ---------------------------------------------------------------- */
 
 gboolean
 gst_lwt_surface_init (GstLwtSurface *surface, const GstLwtLayout *layout,
@@ -402,7 +404,7 @@ gst_lwt_surface_get_type (const GstLwtSurface *surface,
   if (settings->precision != GST_LWT_PRECISION_AUTO)
     return settings->precision == GST_LWT_PRECISION_FLOAT64 ? LWT_TYPE_F64
                                                             : LWT_TYPE_F32;
-  /* bands are of the type that is computed in */
+  /* bands have the type of the arithmetic */
   *other = settings->operation != LWT_OPERATION_INVERSE;
   return surface->sample == LWT_SAMPLE_F64 ? LWT_TYPE_F64 : LWT_TYPE_F32;
 }

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Input of cudalwtfilter: from caps, a buffer's GstSurfaceMeta and the
- * properties; and what the engine is told of it. */
+/* Input of cudalwtfilter, described by caps, GstSurfaceMeta and properties, and the
+ * engine's configuration for it. */
 #pragma once
 
 #include <gst/video/video.h>
@@ -13,13 +13,13 @@
 
 G_BEGIN_DECLS
 
-/* Instead of a description that does not fit into a meta */
+/* Wavelet in a meta whose description is too long for it */
 #define GST_LWT_UNNAMED "custom"
 
 /**
- * GstLwtLayout: what caps say
- * @video: grey pictures, of @picture; else tensors, of @tensor
- * @colour: video in colour, whose luma is described; only of `denoise`
+ * GstLwtLayout: the contents of caps
+ * @video: grey pictures, described by @picture; else tensors, by @tensor
+ * @colour: colour video, whose luma is described; only for `denoise`
  * @on_device: in memory:CUDAMemory
  * @sample: the type of its samples
  */
@@ -34,14 +34,14 @@ typedef struct {
 } GstLwtLayout;
 
 /**
- * GstLwtSurface: what an engine is made for
- * @sample: type as it comes
- * @masked: points are missing by a mask: samples become floats
+ * GstLwtSurface: the surfaces that an engine is made for
+ * @sample: type of the input samples
+ * @masked: a mask gives missing points: samples are converted to floats
  * @dx, @dy: metres; 0: not known
- * @z_scale: of the samples, metres
- * @z_offset: of the level 0, for the engine
- * @whole: size of the surface: what comes in, but for bands
- * @wavelet: of bands that come in; empty: that of the settings
+ * @z_scale: metres for a step of 1 in the samples
+ * @z_offset: height of level 0 for the engine, metres
+ * @whole: size of the surface: that of the input, except for bands
+ * @wavelet: wavelet of input bands; empty: that of the settings
  */
 typedef struct {
   guint width, height;
@@ -56,30 +56,31 @@ typedef struct {
   LwtLayout layout;
 } GstLwtSurface;
 
-/* @denoise: video in colour is let in
- * Returns: FALSE with an error of GST_STREAM_ERROR that says what is wrong. */
+/* @denoise: whether colour video is accepted
+ * Returns: FALSE with an error of GST_STREAM_ERROR if @caps are not supported */
 gboolean gst_lwt_layout_from_caps (GstLwtLayout *layout, const GstCaps *caps,
     gboolean denoise, GError **error);
 
-/* @meta: (nullable)
- * Returns: FALSE with CVIS_ERROR_INVALID if the three contradict each other, or
- * do not say enough. */
+/* @meta: (nullable): meta of the input
+ * Returns: FALSE with CVIS_ERROR_INVALID if caps, meta and settings contradict each
+ * other or are incomplete */
 gboolean gst_lwt_surface_init (GstLwtSurface *surface,
     const GstLwtLayout *layout, const GstSurfaceMeta *meta,
     const GstLwtSettings *settings, GError **error);
 gboolean gst_lwt_surface_equal (const GstLwtSurface *a, const GstLwtSurface *b);
 
-/* The argument of lwt_wavelet_new(). */
+/* The text for lwt_wavelet_new(). */
 const gchar *gst_lwt_surface_get_wavelet (
     const GstLwtSurface *surface, const GstLwtSettings *settings);
 /* Default type of the arithmetic.
- * @other: (out): whether the other float type does as well */
+ * @other: (out): whether the other float type can be used too */
 LwtType gst_lwt_surface_get_type (const GstLwtSurface *surface,
     const GstLwtSettings *settings, gboolean *other);
-/* Heights are not computed with: integers stay what they are. */
+/* Whether samples are not converted to heights: integers stay integers. */
 gboolean gst_lwt_settings_is_plain (const GstLwtSettings *settings);
 
-/* All but parts, parameters and what is in flight. */
+/* Sets all of the configuration except components, parameters and frames in
+ * flight. */
 void gst_lwt_surface_configure (const GstLwtSurface *surface,
     const GstLwtSettings *settings, const LwtWavelet *wavelet, LwtType type,
     LwtConfig *config);

@@ -8,7 +8,7 @@
 
 #include "gst/common/gstcvpool.h"
 
-/* where they are not given; docs/benchmarks/2026-11-22.md says why these */
+/* defaults; docs/benchmarks/2026-11-22.md has the reasons */
 #define LEVELS 4
 #define SHRINK LWT_SHRINK_HARD
 #define THRESHOLD_SCALE 0.6
@@ -17,8 +17,8 @@
 #define IN_FLIGHT_CUDA 3
 #define MAX_DEPTH 8 /* of an engine */
 
-/* @n_components: that are denoised: 1 or 3
- * @fields: 2 where rows take turns between two moments */
+/* @n_components: number of components that are denoised: 1 or 3
+ * @fields: 2 for interlaced video, whose fields are denoised separately */
 struct _GstLwtVideo {
   GstVideoInfo info;
   gboolean on_device;
@@ -84,7 +84,7 @@ get_levels (const GstLwtSettings *settings, gint one)
   return levels >= 0 ? (guint) levels : LEVELS;
 }
 
-/* An engine for component @c. */
+/* Makes an engine for component @c. */
 static LwtEngine *
 new_engine (const GstLwtVideo *video, const GstLwtSettings *settings,
     const LwtWavelet *wavelet, guint c, guint jobs, LwtConfig *config,
@@ -115,7 +115,7 @@ new_engine (const GstLwtVideo *video, const GstLwtSettings *settings,
   config->store_bits = (guint) GST_VIDEO_INFO_COMP_DEPTH (info, c);
   config->store_shift = GST_VIDEO_FORMAT_INFO_SHIFT (info->finfo, c);
   config->sample = config->store_bits > 8 ? LWT_SAMPLE_U16 : LWT_SAMPLE_U8;
-  /* levels of 8 bits, whatever the depth is */
+  /* in levels of 8 bits, for any depth */
   config->z_scale =
       1.0 / (gdouble) (1u << (config->store_bits + config->store_shift - 8));
   config->parts = 1u << SURFACE_PART_MEASURED;
@@ -124,7 +124,7 @@ new_engine (const GstLwtVideo *video, const GstLwtSettings *settings,
   return lwt_engine_new (config, video->context, error);
 }
 
-/* Rows of both fields are as many, in all components. */
+/* Whether both fields have the same number of rows, in all components. */
 static gboolean
 has_fields (const GstVideoInfo *info, guint n_components)
 {
@@ -191,7 +191,7 @@ gst_lwt_video_get_frames (const GstLwtVideo *video)
   return video->n_frames;
 }
 
-/* --- where components are -------------------------------------------------------- */
+/* --- components ------------------------------------------------------------------ */
 
 /* A component of a frame; @step: samples from column to column */
 typedef struct {
@@ -200,7 +200,7 @@ typedef struct {
   guint step, width, height;
 } Component;
 
-/* @info: of the caps; what is shown of @frame begins at @left, @top. */
+/* @info: of the caps; the picture begins at @left, @top of @frame */
 static Component
 get_component (const GstVideoInfo *info, const GstVideoFrame *frame, guint c,
     guint left, guint top)
@@ -215,8 +215,8 @@ get_component (const GstVideoInfo *info, const GstVideoFrame *frame, guint c,
   };
 
   result.step = pstride / (guint) result.bytes;
-  /* not COMP_DATA: GStreamer takes the second sample of P010's chroma to begin
-   * one byte behind the first */
+  /* not COMP_DATA: in GStreamer the second sample of P010's chroma begins one byte
+   * after the first */
   result.data =
       (guint8 *) GST_VIDEO_FRAME_PLANE_DATA (
           frame, GST_VIDEO_FRAME_COMP_PLANE (frame, c))
@@ -246,13 +246,13 @@ refuse (GError **error, const gchar *format, ...)
   return FALSE;
 }
 
-/* Do the rows of component @number lie in the memory that is mapped? */
+/* Whether all rows of component @number lie in the mapped memory. */
 static gboolean
 check_component (const GstVideoFrame *frame, guint number, const Component *c,
     GError **error)
 {
   const guint plane = (guint) GST_VIDEO_FRAME_COMP_PLANE (frame, number);
-  /* a frame without a GstVideoMeta is mapped as one */
+  /* a frame without a GstVideoMeta has one mapping for all planes */
   const GstMapInfo *map = &frame->map[frame->meta != NULL ? plane : 0];
   const gint64 need = (c->data - map->data)
                       + (gint64) c->stride * (c->height - 1)
@@ -270,7 +270,7 @@ check_component (const GstVideoFrame *frame, guint number, const Component *c,
       need, number, c->width, c->height, c->stride, map->size);
 }
 
-/* Is the buffer's own layout that of the caps, or larger round it? */
+/* Whether the size of the buffer's GstVideoMeta is at least that of the caps. */
 static gboolean
 check_meta (const GstVideoInfo *info, GstBuffer *buffer, guint left, guint top,
     GError **error)
@@ -282,7 +282,7 @@ check_meta (const GstVideoInfo *info, GstBuffer *buffer, guint left, guint top,
           && meta->width >= (guint64) left + GST_VIDEO_INFO_WIDTH (info)
           && meta->height >= (guint64) top + GST_VIDEO_INFO_HEIGHT (info)))
     return TRUE;
-  return refuse (error, "its GstVideoMeta is of %s %ux%u, the caps of %s %dx%d",
+  return refuse (error, "its GstVideoMeta has %s %ux%u, the caps have %s %dx%d",
       gst_video_format_to_string (meta->format), meta->width, meta->height,
       GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
       GST_VIDEO_INFO_HEIGHT (info));
@@ -321,7 +321,7 @@ map_buffer (const GstLwtVideo *video, GstVideoFrame *frame, GstBuffer *buffer,
 
 /* --- interleaved chroma in system memory ------------------------------------------ */
 
-/* Samples @from_step apart to where they are @to_step apart. */
+/* Copies samples that are @from_step apart to samples that are @to_step apart. */
 static void
 move_samples (const Component *from, const Component *to)
 {
@@ -345,7 +345,7 @@ is_staged (const GstLwtVideo *video, const Component *component)
   return component->step > 1 && !video->on_device;
 }
 
-/* Place of @component, the number @c, in the staging; @after: denoised */
+/* The copy of @component, number @c, in the staging; @after: the denoised one */
 static Component
 get_staged (const GstLwtVideoFrame *frame, const Component *component, guint c,
     gboolean after)
@@ -412,7 +412,8 @@ add_jobs (const GstLwtVideo *video, GstLwtVideoFrame *frame,
   }
 }
 
-/* Planes that stay as they are: on a device beside the first job. */
+/* Copies the planes that do not change; on a device at the same time as the first
+ * job. */
 static void
 copy_chroma (const GstLwtVideo *video, GstLwtVideoFrame *frame,
     const Component from[3], const Component to[3])
@@ -443,7 +444,7 @@ make_jobs (GstLwtVideo *video, GstLwtVideoFrame *frame, const Component from[3],
   gpointer stream = NULL;
 
   if (video->on_device) {
-    /* what is enqueued for the memory that leaves comes before, too */
+    /* also after work that is enqueued for the output memory */
     stream = gst_cv_cuda_stream (frame->out);
     gst_cv_cuda_order (frame->in, stream);
   }
@@ -495,7 +496,7 @@ gst_lwt_video_submit (GstLwtVideo *video, GstLwtVideoFrame *frame,
   return TRUE;
 }
 
-/* The components that were denoised in the staging, to the frame that leaves. */
+/* Copies the components that were denoised in the staging to the output frame. */
 static void
 unstage (const GstLwtVideo *video, GstLwtVideoFrame *frame)
 {

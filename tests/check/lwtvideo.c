@@ -533,7 +533,7 @@ GST_END_TEST;
 GST_START_TEST (test_bad_buffers)
 {
   static const gchar *const words[] = { "cannot be mapped",
-    "GstVideoMeta is of", "bytes expected for component" };
+    "GstVideoMeta has", "bytes expected for component" };
   GstBus *bus = gst_bus_new ();
   GstHarness *h = rig_new (SETTINGS, bus);
   gchar *text = caps_of ("NV12", 64, 48, "");
