@@ -7,9 +7,9 @@
  * @title: surfacecolor
  * @short_description: shows surfaces in colours
  *
- * Makes video of surfaces: heights become colours, spread over percentiles of
- * each surface or a fixed range; light from a side shows what is fine; bars
- * give lengths and heights with their units.
+ * Converts surfaces to video. Colours show the heights, between two percentiles of
+ * each surface or in a fixed range; light from one side (hill shading) shows fine
+ * structure; a scale bar and a height bar have units.
  *
  * ## Example launch line
  * |[
@@ -46,7 +46,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_surface_color_debug);
 #define DEFAULT_AZIMUTH 315.0
 #define DEFAULT_ALTITUDE 45.0
 #define DEFAULT_BARS TRUE
-/* a side of video, as GStreamer's encoders and converters have it */
+/* longest side of video that GStreamer's encoders and converters support */
 #define MAX_SIDE 32768
 
 struct _GstSurfaceColor {
@@ -54,7 +54,7 @@ struct _GstSurfaceColor {
 
   /* guarded by the object lock */
   GstSurfacePaintSettings settings;
-  gdouble meta_dx, meta_dy; /* of the last meta; 0: it had none */
+  gdouble meta_dx, meta_dy; /* spacing in the last meta; 0: unknown */
 
   /* of the streaming thread */
   gboolean is_video; /* GRAY8, GRAY16_LE */
@@ -64,7 +64,7 @@ struct _GstSurfaceColor {
   GstCaps *refused; /* (nullable): an error was posted about them */
   GstSurfacePainter *painter;
   gfloat *heights;
-  gboolean warned; /* that the settings leave no range */
+  gboolean warned; /* a warning about an empty range was posted */
 };
 
 enum {
@@ -97,9 +97,9 @@ gst_surface_color_map_get_type (void)
 {
   static GType type = 0;
   static const GEnumValue values[] = {
-    { GST_SURFACE_MAP_VIRIDIS, "Violet, green, yellow: even steps to the eye",
+    { GST_SURFACE_MAP_VIRIDIS, "Violet, green, yellow: perceptually uniform",
         "viridis" },
-    { GST_SURFACE_MAP_INFERNO, "Black, red, pale yellow: even steps to the eye",
+    { GST_SURFACE_MAP_INFERNO, "Black, red, pale yellow: perceptually uniform",
         "inferno" },
     { GST_SURFACE_MAP_GREY, "Black to white", "grey" },
     { GST_SURFACE_MAP_TERRAIN, "Water, meadow, rock, snow", "terrain" },
@@ -144,7 +144,7 @@ is_video (const GstStructure *s)
   return gst_structure_has_name (s, "video/x-raw");
 }
 
-/* Width and height of a surface's caps, where they are fixed. */
+/* Width and height of a surface's caps. Returns: FALSE if they are not fixed */
 static gboolean
 get_size (GstStructure *s, gint *width, gint *height)
 {
@@ -167,8 +167,8 @@ get_size (GstStructure *s, gint *width, gint *height)
   return ok;
 }
 
-/* A fraction near @ratio, from 1/100 to 100 and with small terms, as displays
- * multiply them: by continued fractions. Returns: FALSE if it is beyond */
+/* Approximates @ratio, from 1/100 to 100, by a fraction with small terms (continued
+ * fractions), as displays multiply them. Returns: FALSE if it is out of range */
 static gboolean
 approximate (gdouble ratio, gint *n, gint *d)
 {
@@ -194,8 +194,8 @@ approximate (gdouble ratio, gint *n, gint *d)
   return TRUE;
 }
 
-/* How wide a point of @s is shown for its height: as the last meta says, else
- * the caps. Returns: FALSE if nobody says, or it cannot be shown so */
+/* The pixel aspect ratio for points of @s: by the spacing of the last meta, else of
+ * the caps. Returns: FALSE if the spacing is unknown or the ratio out of range */
 static gboolean
 get_aspect (GstSurfaceColor *self, const GstStructure *s, gint *n, gint *d)
 {
@@ -244,7 +244,7 @@ copy_field (GstStructure *to, const GstStructure *from, const gchar *name)
     gst_structure_set_value (to, name, value);
 }
 
-/* Video that shows surfaces of @s. */
+/* Caps of the video of surfaces of @s. */
 static GstCaps *
 video_of (GstSurfaceColor *self, GstStructure *s)
 {
@@ -267,7 +267,7 @@ video_of (GstSurfaceColor *self, GstStructure *s)
   return caps;
 }
 
-/* Surfaces that can be shown as @s. */
+/* Caps of the surfaces whose video is @s. */
 static GstCaps *
 surfaces_of (GstStructure *s)
 {
@@ -302,7 +302,7 @@ surfaces_of (GstStructure *s)
 }
 
 /* Structures are not simplified: that would merge frame rates 5/1 and [ 0/1, max ]
- * into a list, which GStreamer takes for no subset of the range. */
+ * into a list, which GStreamer does not accept as a subset of the range. */
 
 static GstCaps *
 gst_surface_color_transform_caps (GstBaseTransform *base,
@@ -352,7 +352,8 @@ set_surface (GstSurfaceColor *self, GstCaps *caps)
   return FALSE;
 }
 
-/* Surfaces too large for video were given any size. */
+/* Posts an error about surfaces too large for video; fixate() gave their video any
+ * size. */
 static gboolean
 check_size (GstSurfaceColor *self)
 {
@@ -390,8 +391,8 @@ take_caps (GstSurfaceColor *self, GstCaps *in_caps, GstCaps *out_caps)
       g_try_new (gfloat, (gsize) self->info.width * self->info.height);
   if (self->heights == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for the heights of %ux%u points.", self->info.width,
-            self->info.height),
+        ("No memory for the heights of %ux%u points. Use a smaller surface.",
+            self->info.width, self->info.height),
         (NULL));
     return FALSE;
   }
@@ -404,7 +405,7 @@ gst_surface_color_set_caps (
 {
   GstSurfaceColor *self = GST_SURFACE_COLOR (base);
 
-  /* refused caps come again with each further push: the error is posted once */
+  /* upstream sends refused caps again with each push: the error is posted once */
   if (self->refused != NULL && gst_caps_is_equal (self->refused, in_caps))
     return FALSE;
   gst_clear_caps (&self->refused);
@@ -431,7 +432,7 @@ gst_surface_color_transform_size (GstBaseTransform *base,
   return TRUE;
 }
 
-/* The offset does not matter for colours, so it need not be in the samples. */
+/* Proposes GstSurfaceMeta: colours do not need the offset in the samples. */
 static gboolean
 gst_surface_color_propose_allocation (
     GstBaseTransform *base, GstQuery *decided, GstQuery *query)
@@ -444,7 +445,7 @@ gst_surface_color_propose_allocation (
   return TRUE;
 }
 
-/* Pictures in memory whose pages are there already */
+/* Uses a pool whose buffers come back, with pages that are in memory already. */
 static gboolean
 gst_surface_color_decide_allocation (GstBaseTransform *base, GstQuery *query)
 {
@@ -474,15 +475,15 @@ gst_surface_color_prepare_output_buffer (
 
   if (ret == GST_FLOW_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for a picture of %dx%d pixels.", self->out.width,
-            self->out.height),
+        ("No memory for a picture of %dx%d pixels. Use a smaller surface.",
+            self->out.width, self->out.height),
         (NULL));
   return ret;
 }
 
-/* --- the spacing that comes with surfaces ------------------------------------------- */
+/* --- the spacing of samples --------------------------------------------------------- */
 
-/* Returns: whether this is news */
+/* Returns: whether the spacing has changed */
 static gboolean
 note_spacing (GstSurfaceColor *self, gdouble dx, gdouble dy)
 {
@@ -496,7 +497,7 @@ note_spacing (GstSurfaceColor *self, gdouble dx, gdouble dy)
   return news;
 }
 
-/* Caps that come say the spacing until a meta does. */
+/* The spacing of new caps counts until a meta comes. */
 static gboolean
 gst_surface_color_sink_event (GstBaseTransform *base, GstEvent *event)
 {
@@ -505,8 +506,8 @@ gst_surface_color_sink_event (GstBaseTransform *base, GstEvent *event)
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (base, event);
 }
 
-/* Negotiates again, before the surface is shown, where its meta says another
- * spacing than the last one's. */
+/* Negotiates again, before the surface is shown, if the spacing in its meta differs
+ * from the last one's. */
 static GstFlowReturn
 gst_surface_color_submit_input_buffer (
     GstBaseTransform *base, gboolean is_discont, GstBuffer *buffer)
@@ -547,7 +548,7 @@ sample_at (const GstSurfaceColor *self, const guint8 *row, guint x)
   }
 }
 
-/* Heights without the meta's offset, which says little in a picture. */
+/* Heights without the meta's offset, which a picture does not need. */
 static void
 read_heights (GstSurfaceColor *self, const guint8 *data, gsize stride,
     const GstSurfaceMeta *meta)
@@ -571,7 +572,9 @@ remove_masked (GstSurfaceColor *self, GstBuffer *mask)
       || !gst_buffer_map (mask, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot show a surface: its mask of %" G_GSIZE_FORMAT
-         " bytes does not fit %ux%u points.",
+         " bytes does not fit %ux%u points. Check the element that attached "
+         "the "
+         "GstSurfaceMeta.",
             gst_buffer_get_size (mask), self->info.width, self->info.height),
         ("%" GST_PTR_FORMAT, mask));
     return FALSE;
@@ -583,14 +586,14 @@ remove_masked (GstSurfaceColor *self, GstBuffer *mask)
   return TRUE;
 }
 
-/* Coefficients lie elsewhere than the points of their surface. */
+/* Whether the mask fits the samples: coefficients are not at their points' places. */
 static gboolean
 is_masked (const GstSurfaceMeta *meta)
 {
   return meta != NULL && meta->mask != NULL && meta->part != SURFACE_PART_BANDS;
 }
 
-/* Whether the samples are heights as they are painted. */
+/* Whether the samples can be painted without a conversion. */
 static gboolean
 is_plain (const GstSurfaceColor *self, const GstMapInfo *map,
     const GstSurfaceMeta *meta)
@@ -648,7 +651,7 @@ too_small:
   return FALSE;
 }
 
-/* Properties that are controlled have their values of the surface's time. */
+/* Sets controlled properties to their values at the surface's time. */
 static void
 gst_surface_color_before_transform (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -659,8 +662,8 @@ gst_surface_color_before_transform (GstBaseTransform *base, GstBuffer *buffer)
     gst_object_sync_values (GST_OBJECT (base), time);
 }
 
-/* Without a range all points have one colour, which nobody should have to guess
- * at; said again after there has been one. */
+/* Warns of an empty range, for which all points get one colour; again after there
+ * was a range in between. */
 static void
 warn_of_range (GstSurfaceColor *self, const GstSurfacePaintSettings *settings)
 {
@@ -672,7 +675,7 @@ warn_of_range (GstSurfaceColor *self, const GstSurfacePaintSettings *settings)
   if (bad && !self->warned)
     GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
         ("The range of colours is empty: %s is %g, %s is %g. All points get "
-         "the middle colour.",
+         "the middle colour. Set another range.",
             fixed ? "minimum" : "percentile-low", low,
             fixed ? "maximum" : "percentile-high", high),
         (NULL));
@@ -710,7 +713,7 @@ gst_surface_color_transform (
       gst_buffer_unmap (in, &mapped);
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
         ("Cannot write the picture: a buffer of the negotiated pool cannot be "
-         "mapped."),
+         "mapped. Put \"identity drop-allocation=true\" after surfacecolor."),
         ("%" GST_PTR_FORMAT, out));
     return GST_FLOW_ERROR;
   }
@@ -723,12 +726,14 @@ gst_surface_color_transform (
   if (status == CAIRO_STATUS_SUCCESS)
     return GST_FLOW_OK;
   GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("Cannot draw: cairo reports: %s.", cairo_status_to_string (status)),
+      ("Cannot draw on a picture: cairo reports: %s. Set scale-bar=false, or "
+       "free memory.",
+          cairo_status_to_string (status)),
       (NULL));
   return GST_FLOW_ERROR;
 }
 
-/* Metas about the picture's content stay with it. */
+/* Keeps metas about the content of the picture. */
 static gboolean
 gst_surface_color_transform_meta (
     GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)

@@ -5,12 +5,11 @@
 /**
  * SECTION:element-surfacedec
  * @title: surfacedec
- * @short_description: bytes of files into surfaces
+ * @short_description: decodes surface files
  *
- * Makes surfaces of the bytes of files, wherever these come from: all bytes up
- * to the end of the stream are one file, or, where buffers have a time or the
- * caps a frame rate, as behind multifilesrc, each buffer is one. surfacesrc does
- * the same with files that it opens itself.
+ * Decodes the bytes of surface files from any source. All bytes up to the end of the
+ * stream are one file; if buffers have timestamps or the caps a frame rate, as from
+ * multifilesrc, each buffer is one. surfacesrc opens and reads files itself.
  *
  * ## Example launch line
  * |[
@@ -40,15 +39,15 @@ struct _GstSurfaceDec {
 
   /* of the streaming thread */
   GstAdapter *adapter; /* a file that has not ended */
-  gboolean begun;      /* its first bytes were looked at */
-  gboolean refused;    /* and are no surface's */
+  gboolean begun;      /* its first bytes were checked */
+  gboolean refused;    /* they are not those of a surface */
   GstSegment segment;  /* of the sink */
   guint32 seqnum;      /* of that segment */
   gint fps_n, fps_d;   /* of the sink's caps */
   gboolean rate_known;
-  GstSurfaceInfo info; /* of the source's caps; width 0: none yet */
+  GstSurfaceInfo info; /* of the source pad's caps; width 0: none yet */
   gboolean segment_sent;
-  GList *held; /* events that come behind the first caps */
+  GList *held; /* events to push after the first caps */
   guint64 surfaces;
   GstSurfaceBuffers buffers;
 };
@@ -75,7 +74,7 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* --- negotiation ---------------------------------------------------------------- */
 
-/* Whether each buffer is a file */
+/* Whether each buffer is a file. */
 static gboolean
 is_packetised (GstSurfaceDec *self)
 {
@@ -98,7 +97,7 @@ send_segment (GstSurfaceDec *self)
   self->segment_sent = gst_pad_push_event (self->srcpad, event);
 }
 
-/* Events that came before the source had caps */
+/* Pushes the events that arrived before the source pad had caps. */
 static void
 push_held (GstSurfaceDec *self)
 {
@@ -124,7 +123,7 @@ negotiate (GstSurfaceDec *self, const GstSurfaceInfo *info)
 
   if (!gst_pad_has_current_caps (self->srcpad)
       || !gst_surface_reading_same (info, &self->info)) {
-    /* a flush may come between, and the pad keep them all the same */
+    /* after a flush in between, the pad may have the caps nevertheless */
     self->info = (GstSurfaceInfo){ 0 };
     gst_surface_buffers_renew (&self->buffers);
     ok = gst_pad_peer_query_accept_caps (self->srcpad, caps)
@@ -203,7 +202,7 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader,
 }
 
 /* @file: (transfer none): a whole file in one buffer
- * @like: (nullable): whose time the surface has */
+ * @like: (nullable): buffer with the surface's timestamps */
 static GstFlowReturn
 decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
 {
@@ -216,7 +215,8 @@ decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
 
   if (!gst_buffer_map (file, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("Cannot read a file: the buffer cannot be mapped."),
+        ("Cannot read a file: its buffer cannot be mapped. Check the element "
+         "before surfacedec."),
         ("%" GST_PTR_FORMAT, file));
     return GST_FLOW_ERROR;
   }
@@ -236,7 +236,7 @@ decode (GstSurfaceDec *self, GstBuffer *file, GstBuffer *like)
   return ret;
 }
 
-/* Bytes that are no surface are not gathered, however long the stream is. */
+/* Collects bytes, unless the first ones are not those of a surface. */
 static GstFlowReturn
 gather (GstSurfaceDec *self, GstBuffer *buffer)
 {
@@ -273,7 +273,7 @@ gst_surface_dec_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   return ret;
 }
 
-/* All bytes in one piece. Returns: %NULL after posting an error */
+/* Takes all bytes as one buffer. Returns: %NULL after posting an error */
 static GstBuffer *
 take_file (GstSurfaceDec *self, gsize size)
 {
@@ -285,7 +285,10 @@ take_file (GstSurfaceDec *self, gsize size)
   file = gst_buffer_new_allocate (gst_cv_allocator (), size, NULL);
   if (file == NULL || !gst_buffer_map (file, &map, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for a file of %" G_GSIZE_FORMAT " bytes.", size), (NULL));
+        ("No memory for a file of %" G_GSIZE_FORMAT
+         " bytes. Use a smaller file.",
+            size),
+        (NULL));
     gst_clear_buffer (&file);
   } else {
     gst_adapter_copy (self->adapter, map.data, 0, size);
@@ -295,7 +298,7 @@ take_file (GstSurfaceDec *self, gsize size)
   return file;
 }
 
-/* The bytes have ended; nobody upstream hears of what becomes of them. */
+/* Decodes the collected bytes at EOS; errors are posted, as upstream gets none. */
 static void
 finish_file (GstSurfaceDec *self)
 {
@@ -312,7 +315,7 @@ finish_file (GstSurfaceDec *self)
   } else if (self->surfaces == 0 && !self->refused && !is_packetised (self)) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("Cannot read a surface: the stream ended before the first byte of a "
-         "file."),
+         "file. Check the element before surfacedec."),
         (NULL));
   }
   self->begun = self->refused = FALSE;

@@ -20,9 +20,9 @@ struct _GstSurfacePainter {
   GstSurfaceMap map;
   gboolean has_colours;
   guint32 colours[N_COLOURS + 1]; /* 0xRRGGBB; the last one: missing */
-  gfloat *kept;                   /* (nullable): room for heights of a range */
+  gfloat *kept;                   /* (nullable): heights in a range */
   gsize n_kept;
-  guint32 *canvas; /* (nullable): that bars are drawn on */
+  guint32 *canvas; /* (nullable): bars are drawn on it */
   gsize n_canvas;
 };
 
@@ -46,9 +46,9 @@ gst_surface_painter_free (GstSurfacePainter *painter)
 
 /* --- colours ------------------------------------------------------------------- */
 
-/* Colours at equal distances, straight lines between. Viridis and inferno are
- * those of S. van der Walt, N. Smith and E. Firing (public domain, CC0), every
- * eighth of their 256. */
+/* Colours at equal distances, interpolated linearly. Viridis and inferno are every
+ * eighth of the 256 colours of S. van der Walt, N. Smith and E. Firing (public
+ * domain, CC0). */
 static const guint32 viridis[] = { 0x440154, 0x470d60, 0x48186a, 0x482374,
   0x472d7b, 0x453781, 0x424086, 0x3e4989, 0x3b528b, 0x375b8d, 0x33638d,
   0x2f6b8e, 0x2c728e, 0x297a8e, 0x26828e, 0x23898e, 0x21918c, 0x1f988b,
@@ -120,18 +120,18 @@ choose_colours (
 
 /* --- the range ------------------------------------------------------------------- */
 
-/* Percentiles are those of a histogram of 65536 bins from the least to the
- * greatest height. Filling all of it takes three times as long as the rest of the
- * picture, so some heights drawn at random say first where the two percentiles
- * are likely to lie; one look at all heights then finds the extremes, counts what
- * lies below these two ranges, and keeps what lies within them. Bins that lie
- * within a range as a whole are filled from what was kept. If a percentile is
- * in none of them, the whole histogram is made. */
+/* Percentiles are those of a histogram of 65536 bins from the least to the greatest
+ * height. Filling all of it takes three times as long as the rest of the picture.
+ * So a random sample of heights gives two ranges in which the percentiles probably
+ * lie; one pass over all heights finds the extremes, counts the heights below each
+ * range, and keeps those in them. Bins that lie wholly in a range are filled from
+ * the kept heights. If a percentile is in none of these, the whole histogram is
+ * made. */
 
-#define BLOCK 65536      /* heights that a thread looks at at a time, at most */
-#define PIECE 4096       /* of them that lie beside each other */
+#define BLOCK 65536      /* most heights that a thread reads at a time */
+#define PIECE 4096       /* heights of a block that are neighbours */
 #define N_DRAWN 4096     /* heights drawn at random */
-#define ROOM (BLOCK / 8) /* heights of a block that are kept in a range */
+#define ROOM (BLOCK / 8) /* most heights of a block that are kept in a range */
 
 typedef struct {
   const GstSurfaceHeights *heights;
@@ -150,8 +150,8 @@ compare_heights (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* The range that the percentile lies in by five standard deviations of its rank
- * among the heights that were drawn; without an end where that is beyond them */
+/* The range of a percentile: five standard deviations of its rank in the random
+ * sample to each side; unbounded where that is beyond the sample */
 static void
 guess_range (const gfloat *drawn, guint n, gdouble percentile, gfloat range[2])
 {
@@ -187,8 +187,8 @@ guess_ranges (Look *look, gdouble low, gdouble high)
   g_free (drawn);
 }
 
-/* The pieces of a block are spread over the picture: on a tilted surface a block of
- * neighbours would lie within a range as a whole. */
+/* The pieces of a block are spread over the picture: on a tilted surface a whole
+ * block of neighbours could lie in one range. */
 static void
 look_at_blocks (guint first, guint count, gpointer user_data)
 {
@@ -212,8 +212,8 @@ bin_of (const Histogram *histogram, gdouble z)
   return MIN ((guint) ((z - histogram->min) * histogram->scale), N_BINS - 1);
 }
 
-/* The height below which @wanted of those in the bins @first to before @last lie,
- * and @below before them. Returns: FALSE if it is in none of these bins */
+/* Finds the height with @wanted heights below it in the bins @first to @last - 1,
+ * with @below heights before these. Returns: FALSE if it is in none of these bins */
 static gboolean
 find_height (const Histogram *histogram, guint first, guint last, gdouble below,
     gdouble wanted, gdouble *height)
@@ -232,7 +232,8 @@ find_height (const Histogram *histogram, guint first, guint last, gdouble below,
   return FALSE;
 }
 
-/* From the heights that were kept. Bins of the range's ends have others too. */
+/* Finds a percentile from the kept heights. The bins at the ends of the range are
+ * incomplete and left out. */
 static gboolean
 find_within (const Look *look, guint range, Histogram *histogram,
     gdouble wanted, gdouble *height)
@@ -298,7 +299,7 @@ find_percentiles (guint first, guint count, gpointer user_data)
   g_free (histogram.bins);
 }
 
-/* Blocks have room for what they keep. */
+/* Allocates room for the kept heights of each block. */
 static void
 give_room (GstSurfacePainter *painter, Look *look)
 {
@@ -368,15 +369,15 @@ choose_range (GstSurfacePainter *painter, const GstSurfaceHeights *heights,
 
 /* --- light ------------------------------------------------------------------------ */
 
-/* Shade of a point; slopes are exaggerated so that their root mean
- * square is 1/2, whatever the surface. */
+/* Shade of a point; slopes are scaled to a root mean square of 1/2 for each
+ * surface. */
 typedef struct {
-  gfloat x, y, z; /* towards the light */
-  gfloat sx, sy;  /* of a difference of neighbours two apart */
+  gfloat x, y, z; /* direction to the light */
+  gfloat sx, sy;  /* factors from a difference over two points to a slope */
   gfloat shade;
 } Light;
 
-/* A difference to the neighbour before and after, where they are there. */
+/* The difference between the neighbours before and after, as far as they exist. */
 static inline gfloat
 difference (gfloat before, gfloat here, gfloat after)
 {
@@ -457,9 +458,9 @@ lit (guint32 colour, const Light *light, gfloat gx, gfloat gy)
 
 /* --- the picture -------------------------------------------------------------------- */
 
-#define ROWS 16 /* that a thread paints at a time */
+#define ROWS 16 /* rows that a thread paints at a time */
 
-/* Layout of a picture's bytes. @rest: of the fourth one; -1: there is none */
+/* Layout of a pixel's bytes. @rest: place of the fourth one; -1: there is none */
 typedef struct {
   guint8 *data;
   gsize stride;
@@ -481,7 +482,7 @@ get_pixels (GstVideoFrame *frame)
   return pixels;
 }
 
-/* The bytes of 0xRRGGBB in a picture; three or four of them count */
+/* 0xRRGGBB as the bytes of a pixel; three or four of them are used */
 static inline guint32
 get_bytes (const Pixels *pixels, guint32 colour)
 {
@@ -493,7 +494,7 @@ get_bytes (const Pixels *pixels, guint32 colour)
   return GUINT32_TO_LE (result);
 }
 
-/* 0xRRGGBB of the bytes in a picture */
+/* The bytes of a pixel as 0xRRGGBB */
 static inline guint32
 get_colour (const Pixels *pixels, guint32 bytes)
 {
@@ -555,7 +556,7 @@ paint_rows (guint first, guint count, gpointer user_data)
 
 /* --- bars ------------------------------------------------------------------------------ */
 
-/* A length in words: "50 µm". */
+/* A length with its unit: "50 µm". */
 static void
 print_length (gchar *text, gsize size, gdouble metres, gboolean ascii)
 {
@@ -623,7 +624,7 @@ draw_length_bar (
   draw_text (cr, x, y - size * 0.75, text);
 }
 
-/* @painter: (nullable): without, the colours are left out of the box */
+/* @painter: (nullable): %NULL leaves the colours out of the box */
 static void
 draw_height_bar (cairo_t *cr, const GstSurfacePainter *painter,
     const GstSurfaceHeights *heights, gdouble size)
@@ -664,7 +665,7 @@ draw_height_text (cairo_t *cr, const GstSurfaceHeights *heights, gdouble size,
 /* Each has an area of its own that is copied to the canvas and back. */
 typedef enum { LENGTH_BAR, HEIGHT_BAR, HIGHEST_TEXT, LOWEST_TEXT, N_BARS } Bar;
 
-/* Letters of 1/28 of the smaller side. */
+/* The size of letters is 1/28 of the shorter side. */
 static cairo_status_t
 draw_bar (cairo_surface_t *surface, Bar bar, const GstSurfacePainter *painter,
     const GstSurfaceHeights *heights, gdouble from, gdouble to)
@@ -699,8 +700,8 @@ draw_bar (cairo_surface_t *surface, Bar bar, const GstSurfacePainter *painter,
   return status;
 }
 
-/* Rectangle of a bar, with some pixels round it: letters may be hinted
- * otherwise in the picture. */
+/* Rectangle of a bar with a margin of some pixels: hinting of letters may differ in
+ * the picture. */
 static gboolean
 find_bar (Bar bar, const GstSurfaceHeights *heights, gdouble from, gdouble to,
     cairo_rectangle_int_t *area)
@@ -737,8 +738,8 @@ copy_pixel (const Pixels *pixels, guint8 *at, guint32 *colour, gsize size,
   }
 }
 
-/* Four bytes are copied for all pixels but the last; the next pixel's are copied
- * again. */
+/* Copies four bytes for each pixel but the last; of three-byte pixels the fourth
+ * is overwritten by the next one. */
 static inline void
 copy_row (
     const Pixels *pixels, guint8 *at, guint32 *colour, gint n, gboolean back)
@@ -750,8 +751,8 @@ copy_row (
   copy_pixel (pixels, at, colour, step, back);
 }
 
-/* The picture's pixels in @area to those of @canvas, 0xRRGGBB, or back. Shifts by
- * constants take a third of the time. */
+/* Copies the picture's pixels in @area to @canvas, 0xRRGGBB, or back. Constant
+ * shifts take a third of the time of variable ones. */
 static void
 copy_area (const Pixels *pixels, const cairo_rectangle_int_t *area,
     guint32 *canvas, guint width, gboolean back)
@@ -773,7 +774,8 @@ copy_area (const Pixels *pixels, const cairo_rectangle_int_t *area,
   }
 }
 
-/* A canvas as large as the picture; only the pages with bars in them are used: cairo rounds otherwise elsewhere. */
+/* A canvas of the picture's size, as cairo's rounding depends on the position. Only
+ * pages with bars are touched. */
 static guint32 *
 get_canvas (GstSurfacePainter *painter, const GstSurfaceHeights *heights)
 {
@@ -872,7 +874,7 @@ paint_all_bars (GstSurfacePainter *painter, const Pixels *pixels,
   return CAIRO_STATUS_SUCCESS;
 }
 
-/* Smaller pictures have no room for them; cairo draws on no larger ones. */
+/* Limits for bars: smaller pictures have no room, cairo draws on no larger ones. */
 #define LEAST_FOR_BARS 96
 #define MOST_FOR_BARS 32767
 
@@ -902,7 +904,7 @@ gst_surface_painter_paint (GstSurfacePainter *painter, GstVideoFrame *frame,
   painting.light = &light;
   painting.from = *from;
   painting.scale = *to > *from ? (N_COLOURS - 1) / (*to - *from) : 0.0;
-  /* without a range all have the middle one */
+  /* without a range all points have the middle colour */
   painting.first = *to > *from ? 0.5 : N_COLOURS / 2;
   for (guint i = 0; i <= N_COLOURS; i++)
     painting.bytes[i] = get_bytes (&painting.pixels, painter->colours[i]);

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Heights as colours: the range they are spread over, the colours, light from a
- * side, bars of length and height. One thread at a time. */
+/* Paints heights in colours, with hill shading, a scale bar and a height bar. One
+ * thread at a time. */
 #pragma once
 
 #include <cairo.h>
@@ -29,12 +29,12 @@ typedef enum {
 /**
  * GstSurfacePaintSettings:
  * @low, @high: percentiles, 0..100, that get the first and last colour
- * @minimum, @maximum: metres, of the fixed range
- * @missing: 0xRRGGBB of points that are missing
- * @shade: 0..1, how much of the brightness is light and shadow
- * @azimuth: where the light comes from, degrees clockwise from above
- * @altitude: how high it stands, degrees
- * @bars: whether there is a bar of length and one of heights
+ * @minimum, @maximum: ends of the fixed range, metres
+ * @missing: 0xRRGGBB of missing points
+ * @shade: 0..1, weight of light and shadow in the brightness
+ * @azimuth: direction of the light, degrees clockwise from the upper edge
+ * @altitude: elevation of the light, degrees
+ * @bars: whether to draw a scale bar and a height bar
  */
 typedef struct {
   GstSurfaceMap map;
@@ -48,9 +48,9 @@ typedef struct {
 } GstSurfacePaintSettings;
 
 /**
- * GstSurfaceHeights: what is painted
- * @z: width * height metres, NaN (or infinite) where a point is missing
- * @dx, @dy: spacing, metres; 0: not known, there is no bar of length then
+ * GstSurfaceHeights: the surface to paint
+ * @z: width * height heights in metres, not finite for missing points
+ * @dx, @dy: spacing of samples, metres; 0: not known, without a scale bar
  */
 typedef struct {
   const gfloat *z;
@@ -64,15 +64,15 @@ GstSurfacePainter *gst_surface_painter_new (void);
 void gst_surface_painter_free (GstSurfacePainter *painter);
 
 /* Paints @frame, of a format of %GST_SURFACE_PAINT_FORMATS and of @heights' size.
- * @from, @to: (out): the range that was used; both 0 if all points are missing
- * Returns: cairo's own status; CAIRO_STATUS_NO_MEMORY: there may be no picture,
- *   all other errors leave bars out */
+ * @from, @to: (out): the range used, metres; both 0 if all points are missing
+ * Returns: cairo's status; after CAIRO_STATUS_NO_MEMORY the picture may be missing,
+ *   after other errors the bars are */
 cairo_status_t gst_surface_painter_paint (GstSurfacePainter *painter,
     GstVideoFrame *frame, const GstSurfaceHeights *heights,
     const GstSurfacePaintSettings *settings, gdouble *from, gdouble *to);
 
-/* The percentiles @low and @high (0..100) of the heights there are, to 1/65536 of
- * their span. Returns: FALSE if there is none. */
+/* The percentiles @low and @high (0..100) of the heights, to 1/65536 of their range.
+ * Returns: FALSE if all points are missing */
 gboolean gst_surface_painter_percentiles (GstSurfacePainter *painter,
     const GstSurfaceHeights *heights, gdouble low, gdouble high, gdouble *from,
     gdouble *to);

@@ -13,7 +13,7 @@ static const GEnumValue precisions[] = {
   { 0, NULL, NULL },
 };
 
-/* The nicks are those of the boolean that this property was. */
+/* false and true work for programs that set the property as a boolean. */
 static const GEnumValue offsets[] = {
   { GST_SURFACE_OFFSET_KEEP, "Samples are heights as in the file", "false" },
   { GST_SURFACE_OFFSET_REMOVE,
@@ -51,10 +51,7 @@ const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING] = {
       "Sample spacing along y in metres, used if the file does not specify it; "
       "0: unknown",
       GST_CV_SETTING_DOUBLE, FIELD (dy), TRUE, 0, 1 },
-  { "strict",
-      "Refuse files whose checksums say that a part was changed, even if it "
-      "can "
-      "be read",
+  { "strict", "Refuse files with a wrong checksum, even if they can be read",
       GST_CV_SETTING_BOOLEAN, FIELD (strict), TRUE },
 };
 
@@ -134,7 +131,7 @@ add_meta (GstBuffer *buffer, const GstSurfaceInfo *info, gdouble offset,
 
 /* --- buffers ----------------------------------------------------------------- */
 
-/* Ours, which can fail, unless there is another one */
+/* Sets our allocator, which can fail without memory, unless there is another one. */
 static void
 use_allocator (GstStructure *config)
 {
@@ -147,8 +144,8 @@ use_allocator (GstStructure *config)
     gst_buffer_pool_config_set_allocator (config, gst_cv_allocator (), &params);
 }
 
-/* Asks downstream whether it keeps metas, and takes its pool, else one whose
- * buffers come back, so that their pages are there already. */
+/* Asks downstream whether it keeps GstSurfaceMeta, and uses its pool, else one whose
+ * buffers come back, with pages that are in memory already. */
 static GstBufferPool *
 make_pool (GstSurfaceBuffers *buffers, GstPad *pad, GstCaps *caps, gsize size)
 {
@@ -224,8 +221,8 @@ get_buffer (GstSurfaceBuffers *buffers, GstPad *pad, gsize size)
   return gst_buffer_new_allocate (gst_cv_allocator (), size, NULL);
 }
 
-/* Where the mean stays in the samples of float32, it may leave few digits for the
- * heights above it. Some samples show that. */
+/* Warns if the mean stays in float32 samples and leaves few digits for the heights
+ * above it. Checks some of the samples. */
 static void
 check_digits (GstSurfaceBuffers *buffers, GstPad *pad, const gfloat *z, gsize n)
 {
@@ -263,7 +260,7 @@ gst_surface_reading_make (const GstSurfaceReading *reading,
   if (buffer == NULL || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
     gst_clear_buffer (&buffer);
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "There is no memory for a surface of %" G_GSIZE_FORMAT " bytes", size);
+        "no memory for a surface of %" G_GSIZE_FORMAT " bytes", size);
     return NULL;
   }
   remove = reading->remove_offset == GST_SURFACE_OFFSET_REMOVE

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* How files become buffers: what surfacesrc and surfacedec have in common. */
+/* Reads files into buffers, for surfacesrc and surfacedec. */
 #pragma once
 
 #include "gst/common/gstcvsettings.h"
@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* Whether the mean of the heights is taken off, into the meta's offset */
+/* Whether the mean of the heights is subtracted and put into the meta's offset */
 typedef enum {
   GST_SURFACE_OFFSET_KEEP,
   GST_SURFACE_OFFSET_REMOVE,
@@ -44,23 +44,23 @@ extern const GstSurfaceReading gst_surface_reading_defaults;
 gboolean gst_surface_reading_check (const GstSurfaceReading *reading,
     SurfaceReader *reader, GstElement *element, const gchar *name,
     GError **error);
-/* Describes the buffers made of @image; without frame rate. */
+/* Sets @info for the buffers of @image, without frame rate. */
 void gst_surface_reading_describe (const GstSurfaceReading *reading,
     const SurfaceImage *image, GstSurfaceInfo *info);
-/* Opens the file @name or, if that is %NULL, @bytes, unless its samples would be
- * more than max_size. Returns: %NULL with @error */
+/* Opens the file @name or, if that is %NULL, @bytes, unless its samples have more
+ * than max_size bytes. Returns: %NULL with @error */
 SurfaceReader *gst_surface_reading_open (const GstSurfaceReading *reading,
     const gchar *name, GBytes *bytes, GError **error);
 gboolean gst_surface_reading_same (
     const GstSurfaceInfo *a, const GstSurfaceInfo *b);
 
 /**
- * GstSurfaceBuffers: where surfaces are made, in the streaming thread
- * @threads: that read a file
- * @pool: (nullable): %NULL: none yet, or there is no memory for it
- * @asked: downstream was asked for its pool and metas
+ * GstSurfaceBuffers: state of reading, of the streaming thread
+ * @threads: threads that read a file
+ * @pool: (nullable): %NULL: none yet, or no memory for it
+ * @asked: downstream was queried for its pool and metas
  * @keeps_meta: downstream has proposed #GstSurfaceMeta
- * @warned: of digits that float32 does not hold
+ * @warned: a warning about the precision of float32 was posted
  */
 typedef struct {
   CvisPool *threads;
@@ -70,10 +70,10 @@ typedef struct {
 
 void gst_surface_buffers_start (GstSurfaceBuffers *buffers);
 void gst_surface_buffers_stop (GstSurfaceBuffers *buffers);
-/* Caps, or what is downstream, have changed. */
+/* Called when caps or downstream have changed: queries downstream again. */
 void gst_surface_buffers_renew (GstSurfaceBuffers *buffers);
 
-/* Reads the samples. @pad: where the buffer will be pushed
+/* Reads the samples. @pad: the pad that the buffer will be pushed on
  * Returns: (transfer full): a buffer with its meta; %NULL with @error */
 GstBuffer *gst_surface_reading_make (const GstSurfaceReading *reading,
     SurfaceReader *reader, const GstSurfaceInfo *info,

@@ -5,13 +5,12 @@
 /**
  * SECTION:element-surfacesink
  * @title: surfacesink
- * @short_description: surfaces into files
+ * @short_description: writes surfaces to files
  *
- * Writes each surface to a file of its own: X3P, SDF (text or binary), Digital
- * Surf SUR, GSF, TIFF or NPY. Heights subtracted before the
- * samples (#GstSurfaceMeta) are added again, in double precision, so that
- * files hold heights as the instrument measured them. A file is there complete
- * or not at all.
+ * Writes each surface to a file of its own: X3P, SDF (text or binary), Digital Surf
+ * SUR, GSF, TIFF or NPY. An offset that was subtracted from the samples
+ * (#GstSurfaceMeta) is added again, in double precision, so that files have the
+ * heights that the instrument measured. A file is written completely or not at all.
  *
  * ## Example launch line
  * |[
@@ -57,13 +56,13 @@ struct _GstSurfaceSink {
   SurfaceFileFormat format;
   gboolean pattern;
   guint max_files, level;
-  gboolean warned; /* of files that are overwritten */
+  gboolean warned; /* a warning about overwritten files was posted */
 
   /* of the streaming thread */
   GstSurfaceInfo info;
   gboolean has_info;
   GstCaps *refused; /* (nullable): an error was posted about them */
-  GQueue written;   /* names, oldest first, where max_files counts */
+  GQueue written;   /* names, oldest first, if max_files is set */
   guint64 surfaces;
   gchar *title, *date; /* of the stream's tags */
   CvisPool *threads;
@@ -116,7 +115,7 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* --- heights -------------------------------------------------------------------- */
 
-/* A surface that came: height = sample * @scale + @offset, metres */
+/* An input surface: height = sample * @scale + @offset, metres */
 typedef struct {
   const GstSurfaceSink *sink;
   const GstSurfaceInfo *info;
@@ -154,7 +153,7 @@ make_image (GstSurfaceSink *self, const Surface *surface, GError **error)
 
   if (copy && aligned == NULL) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
-        "There is no memory for a copy of %" G_GSIZE_FORMAT " bytes", size);
+        "no memory for a copy of %" G_GSIZE_FORMAT " bytes", size);
     return NULL;
   }
   if (copy)
@@ -187,8 +186,8 @@ refuse_errno (GError **error)
   return FALSE;
 }
 
-/* Makes the file @path, complete, in the place of the one that is there: what
- * that held is on the disk, or what it will hold, even if the power fails. */
+/* Replaces the file @path at once: also after a power failure the disk has either
+ * the old or the new contents. */
 static gboolean
 replace_file (const gchar *path, gsize old_size, FillFunc fill, gpointer data,
     GError **error)
@@ -210,7 +209,7 @@ replace_file (const gchar *path, gsize old_size, FillFunc fill, gpointer data,
   return ok;
 }
 
-/* Makes the file @name, at once. A link stays one, and a device or a pipe is not
+/* Writes the file @name. The target of a link is written; a device or a pipe is not
  * replaced by a file. */
 static gboolean
 put_file (const gchar *name, FillFunc fill, gpointer data, GError **error)
@@ -265,7 +264,7 @@ refuse_file (GstSurfaceSink *self, const gchar *name, GError *error)
   return FALSE;
 }
 
-/* By way of an image */
+/* Converts the surface to an image for the writer. */
 static gboolean
 write_image (GstSurfaceSink *self, const Surface *surface, const gchar *name)
 {
@@ -283,7 +282,7 @@ write_image (GstSurfaceSink *self, const Surface *surface, const gchar *name)
   return ok || refuse_file (self, name, error);
 }
 
-/* X3P or NPY, without a copy of the surface */
+/* Writes X3P or NPY without a copy of the surface. */
 static gboolean
 fill_with_samples (int fd, gpointer user_data, GError **error)
 {
@@ -320,7 +319,7 @@ write_surface (GstSurfaceSink *self, Surface *surface, const gchar *name)
          || refuse_file (self, name, error);
 }
 
-/* Returns: FALSE after an error was posted */
+/* Returns: FALSE after posting an error */
 static gboolean
 write_buffer (GstSurfaceSink *self, GstBuffer *buffer, const gchar *name)
 {
@@ -337,7 +336,9 @@ write_buffer (GstSurfaceSink *self, GstBuffer *buffer, const gchar *name)
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("Cannot read a surface: the buffer cannot be mapped."),
+        ("Cannot read a surface: its buffer cannot be mapped. Check the "
+         "element "
+         "before surfacesink."),
         ("%" GST_PTR_FORMAT, buffer));
     return FALSE;
   }
@@ -393,7 +394,7 @@ post_message (
               GST_BUFFER_OFFSET_END (buffer), NULL)));
 }
 
-/* A name that is none of a pattern serves one surface well. */
+/* Warns, at the second surface, of a location that is no pattern. */
 static void
 warn_of_overwriting (GstSurfaceSink *self)
 {
@@ -450,7 +451,7 @@ gst_surface_sink_set_caps (GstBaseSink *base, GstCaps *caps)
   GstSurfaceSink *self = GST_SURFACE_SINK (base);
   GError *error = NULL;
 
-  /* refused caps come again with each further push: the error is posted once */
+  /* upstream sends refused caps again with each push: the error is posted once */
   if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
     return FALSE;
   gst_clear_caps (&self->refused);
@@ -488,7 +489,7 @@ forget_tags (GstSurfaceSink *self)
   g_clear_pointer (&self->date, g_free);
 }
 
-/* The offset is added again, so it need not be in the samples. */
+/* Proposes GstSurfaceMeta: the offset in it is added when a file is written. */
 static gboolean
 gst_surface_sink_propose_allocation (GstBaseSink *base, GstQuery *query)
 {
@@ -511,7 +512,7 @@ gst_surface_sink_event (GstBaseSink *base, GstEvent *event)
   return GST_BASE_SINK_CLASS (parent_class)->event (base, event);
 }
 
-/* The format that files are to have; %SURFACE_FILE_UNKNOWN after an error */
+/* The format of the files; %SURFACE_FILE_UNKNOWN after posting an error */
 static SurfaceFileFormat
 choose_format (GstSurfaceSink *self, SurfaceFileFormat wanted)
 {

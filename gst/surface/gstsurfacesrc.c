@@ -5,13 +5,13 @@
 /**
  * SECTION:element-surfacesrc
  * @title: surfacesrc
- * @short_description: measured surfaces from files
+ * @short_description: reads measured surfaces from files
  *
- * Reads a surface, or a series of numbered ones, from files of instruments: X3P,
+ * Reads a surface, or a series of numbered files, in formats of instruments: X3P,
  * SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, Alicona AL3D, BCRF, Sensofar
- * PLU, WYKO OPD, Zygo MetroPro and text. Where downstream keeps #GstSurfaceMeta,
- * the mean height is subtracted before heights become float32, as an offset of
- * millimetres leaves no digits for nanometres; the meta holds it.
+ * PLU, WYKO OPD, Zygo MetroPro and text. With an offset of millimetres float32 has
+ * no digits left for nanometres: if downstream keeps #GstSurfaceMeta, the mean
+ * height is subtracted from the samples and is in the meta.
  *
  * ## Example launch line
  * |[
@@ -58,7 +58,7 @@ struct _GstSurfaceSrc {
   gint64 frame;        /* the next one */
   gboolean discont;
   GstSurfaceBuffers buffers;
-  GstBuffer *last; /* (nullable): what the only file gave, with loop */
+  GstBuffer *last; /* (nullable): the surface of the only file, with loop */
   struct stat last_file;
   GstSurfaceReading last_reading;
 };
@@ -75,7 +75,7 @@ static const GstCvSetting settings_table[] = {
   { "stop-index",
       "Number of the last file of a pattern; -1: the last file found",
       GST_CV_SETTING_INT, FIELD (stop_index), FALSE, -1, G_MAXINT },
-  { "loop", "Begin again behind the last file", GST_CV_SETTING_BOOLEAN,
+  { "loop", "Begin again after the last file", GST_CV_SETTING_BOOLEAN,
       FIELD (loop), FALSE },
 };
 
@@ -124,7 +124,8 @@ post_file_error (GstSurfaceSrc *self, const gchar *name, GError *error)
   g_error_free (error);
 }
 
-/* From the first number on, up to the first gap if no last number is given */
+/* Counts the files from the first number on, up to the first gap if stop-index is
+ * -1. */
 static guint
 count_files (const gchar *location, const Settings *settings)
 {
@@ -155,7 +156,7 @@ negotiate (GstSurfaceSrc *self, const GstSurfaceInfo *info, const gchar *name)
 
   if (gst_surface_reading_same (info, &self->info))
     return GST_FLOW_OK;
-  /* a flush may come between, and the pad keep them all the same */
+  /* after a flush in between, the pad may have the caps nevertheless */
   self->info = (GstSurfaceInfo){ 0 };
   gst_surface_buffers_renew (&self->buffers);
   caps = gst_surface_info_to_caps (info);
@@ -227,8 +228,8 @@ make_buffer (GstSurfaceSrc *self, SurfaceReader *reader,
   return GST_FLOW_ERROR;
 }
 
-/* A file that is shown again and again is read once, unless it, or how it is to
- * be read, has changed. Returns: (nullable) (transfer full) */
+/* The surface of a single file that loops, which is read again only if the file or
+ * the settings have changed. Returns: (nullable) (transfer full) */
 static GstBuffer *
 repeat_buffer (GstSurfaceSrc *self, const GstSurfaceReading *reading,
     const struct stat *file)
@@ -286,7 +287,7 @@ read_frame (GstSurfaceSrc *self, gint64 frame, GstBuffer **buffer)
   return ret;
 }
 
-/* Backwards, frame is the one behind the next. */
+/* Backwards, the next surface is the one before self->frame. */
 static GstFlowReturn
 gst_surface_src_create (GstPushSrc *push, GstBuffer **buffer)
 {
@@ -304,14 +305,14 @@ gst_surface_src_create (GstPushSrc *push, GstBuffer **buffer)
 
 /* --- base class ------------------------------------------------------------------ */
 
-/* The first file tells the caps. */
+/* Nothing to negotiate here: the first file gives the caps. */
 static gboolean
 gst_surface_src_negotiate (GstBaseSrc *base)
 {
   GstSurfaceSrc *self = GST_SURFACE_SRC (base);
 
   gst_surface_buffers_renew (&self->buffers);
-  gst_clear_buffer (&self->last); /* it may be asked for otherwise now */
+  gst_clear_buffer (&self->last); /* downstream may need another kind now */
   return TRUE;
 }
 
@@ -332,8 +333,8 @@ frame_at (GstSurfaceSrc *self, GstClockTime time)
   return time_of (self, frame + 1) <= time ? frame + 1 : frame;
 }
 
-/* To the surface that is shown at the time asked for, or, backwards, behind the
- * one that is shown before it */
+/* Goes to the surface that is shown at the requested time or, backwards, after the
+ * last one that is shown before it. */
 static gboolean
 gst_surface_src_do_seek (GstBaseSrc *base, GstSegment *segment)
 {
@@ -373,7 +374,7 @@ gst_surface_src_query (GstBaseSrc *base, GstQuery *query)
   return GST_BASE_SRC_CLASS (parent_class)->query (base, query);
 }
 
-/* Reads the properties, for the run that begins */
+/* Copies and checks the properties at the start. */
 static gboolean
 take_settings (GstSurfaceSrc *self, Settings *settings)
 {
@@ -532,7 +533,8 @@ gst_surface_src_class_init (GstSurfaceSrcClass *klass)
       GST_SURFACE_N_READING, &gst_surface_reading_defaults);
   g_object_class_install_property (object_class, PROP_FRAMERATE,
       gst_param_spec_fraction ("framerate", "framerate",
-          "Surfaces a second; 0/1: without time", 0, 1, G_MAXINT, 1, 1, 1,
+          "Surfaces per second; 0/1: without timestamps", 0, 1, G_MAXINT, 1, 1,
+          1,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
               | GST_PARAM_MUTABLE_READY));
 

@@ -5,12 +5,11 @@
 /**
  * SECTION:element-surfacetestsrc
  * @title: surfacetestsrc
- * @short_description: surfaces with known parts
+ * @short_description: simulates surfaces with known components
  *
- * Makes surfaces as videotestsrc makes video: form, waviness, roughness and
- * scratches of given heights and lengths, alone or together, that move under
- * the instrument; with missing points, and now and then a surface that is
- * rougher than the others, if asked for. The same settings give the same
+ * Simulates surfaces: form, waviness, roughness and scratches of given heights and
+ * lengths, alone or together, that move under the instrument. Optional are missing
+ * points, and a rougher surface from time to time. The same settings give the same
  * surfaces.
  *
  * ## Example launch line
@@ -180,7 +179,7 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   return TRUE;
 }
 
-/* Before there are caps the latency is not known. */
+/* The latency of a live source is known with the caps. */
 static gboolean
 gst_surface_test_src_query (GstBaseSrc *base, GstQuery *query)
 {
@@ -195,7 +194,7 @@ gst_surface_test_src_query (GstBaseSrc *base, GstQuery *query)
   GST_OBJECT_UNLOCK (self);
   if (fps_n == 0)
     return FALSE;
-  /* surfaces wait in the source as long as downstream likes */
+  /* no upper limit: surfaces wait in the source while downstream blocks */
   gst_query_set_latency (query, gst_base_src_is_live (base),
       gst_util_uint64_scale_int (GST_SECOND, fps_d, fps_n),
       GST_CLOCK_TIME_NONE);
@@ -229,8 +228,8 @@ frame_at (GstSurfaceTestSrc *self, GstClockTime time)
   return time_of (self, frame + 1) <= time ? frame + 1 : frame;
 }
 
-/* To the surface that is shown at the segment's position or, backwards, behind
- * the one that is shown before it */
+/* Goes to the surface that is shown at the segment's position or, backwards, after
+ * the last one that is shown before it. */
 static void
 go_to_position (GstSurfaceTestSrc *self)
 {
@@ -277,7 +276,7 @@ is_event (guint period, guint64 frame)
   return period > 0 && frame % period == period - 1;
 }
 
-/* Properties that are controlled have their values of the surface's time. */
+/* Sets controlled properties to their values at the surface's time. */
 static void
 sync_values (GstSurfaceTestSrc *self, guint64 frame)
 {
@@ -288,7 +287,7 @@ sync_values (GstSurfaceTestSrc *self, guint64 frame)
     gst_object_sync_values (GST_OBJECT (self), time);
 }
 
-/* Backwards, frame is the one behind the next. */
+/* Backwards, the next surface is the one before self->frame. */
 static GstFlowReturn
 gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
 {
@@ -309,7 +308,8 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
       || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
         ("Cannot write a surface: a buffer of the negotiated pool cannot hold "
-         "%ux%u points.",
+         "%ux%u points. Put \"identity drop-allocation=true\" after "
+         "surfacetestsrc.",
             self->info.width, self->info.height),
         ("%" GST_PTR_FORMAT, buffer));
     return GST_FLOW_ERROR;
@@ -361,13 +361,13 @@ gst_surface_test_src_alloc (
 
   if (ret == GST_FLOW_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for a surface of %ux%u points.", self->info.width,
-            self->info.height),
+        ("No memory for a surface of %ux%u points. Use fewer points.",
+            self->info.width, self->info.height),
         (NULL));
   return ret;
 }
 
-/* A live source hands a surface on when its time has come. */
+/* A live source waits until the time of the surface. */
 static void
 gst_surface_test_src_get_times (
     GstBaseSrc *base, GstBuffer *buffer, GstClockTime *start, GstClockTime *end)
@@ -401,7 +401,7 @@ gst_surface_test_src_stop (GstBaseSrc *base)
 
 /* --- object ----------------------------------------------------------------------- */
 
-/* Address of a property's double; %NULL: it is none. */
+/* Address of a property's double; %NULL for other properties. */
 static gdouble *
 double_of (GstSurfaceTestSrc *self, guint id)
 {
@@ -613,8 +613,8 @@ gst_surface_test_src_class_init (GstSurfaceTestSrcClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
 
-  GST_DEBUG_CATEGORY_INIT (gst_surface_test_src_debug, "surfacetestsrc", 0,
-      "surfaces with known parts");
+  GST_DEBUG_CATEGORY_INIT (
+      gst_surface_test_src_debug, "surfacetestsrc", 0, "simulated surfaces");
 
   object_class->set_property = gst_surface_test_src_set_property;
   object_class->get_property = gst_surface_test_src_get_property;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "cuda/surface/bytes.h"
 
-#define START_SIZE 40 /* tells all formats apart but X3P from other zips */
+#define START_SIZE 40 /* bytes that identify all formats except X3P */
 #define XML_SIZE 4096 /* holds the root element of main.xml */
 #define MAX_ENTRIES 16
 #define MAX_DIGITS 20
@@ -25,7 +25,7 @@ contains (const guint8 *data, guint size, const gchar *word)
   return FALSE;
 }
 
-/* Looks at main.xml, or at as much of it as there is, from @at on. */
+/* Checks the beginning of main.xml at @at, as far as the bytes reach. */
 static gboolean
 is_x3p_xml (GstTypeFind *find, guint64 at, gboolean deflated)
 {
@@ -38,8 +38,8 @@ is_x3p_xml (GstTypeFind *find, guint64 at, gboolean deflated)
   return FALSE;
 }
 
-/* A zip whose main.xml is an X3P's. Where main.xml is too far away, the names of
- * the files before it decide. */
+/* Whether a zip has the main.xml of an X3P. If main.xml is too far from the
+ * beginning, the names of the files before it decide. */
 static gboolean
 is_x3p (GstTypeFind *find)
 {
@@ -64,7 +64,7 @@ is_x3p (GstTypeFind *find)
       return is_x3p_xml (find, at, surface_get_u16 (header + 8) == 8);
     named |= contains (header + 30, n, "bindata/")
              || contains (header + 30, n, "md5checksum.hex");
-    /* the size may follow the bytes, or be in another field */
+    /* the size may follow the file's bytes, or be in another field */
     if ((header[6] & 8 && packed == 0) || packed == G_MAXUINT32)
       break;
     at += packed;
@@ -88,7 +88,7 @@ find_type (GstTypeFind *find, gpointer user_data)
     return;
   type = g_strdup_printf (
       "application/x-surface-%s", surface_file_format_name (format));
-  /* a zip is found to be one with less certainty */
+  /* the typefinder of zip suggests less */
   gst_type_find_suggest_empty_simple (find,
       found == SURFACE_FILE_X3P ? GST_TYPE_FIND_NEARLY_CERTAIN
                                 : GST_TYPE_FIND_MAXIMUM,
@@ -158,9 +158,9 @@ path_of_uri (const gchar *uri, GError **error)
     }
   if (path == NULL)
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-        "The location \"%s\" names no file: %s. A path, a pattern of paths or "
-        "a "
-        "file:// URI of one file is expected",
+        "the location \"%s\" names no file: %s. Use a path, a pattern of paths "
+        "or "
+        "a file:// URI of one file",
         uri,
         problem != NULL ? problem->message
                         : "The URI holds a control character");
@@ -168,8 +168,8 @@ path_of_uri (const gchar *uri, GError **error)
   return path;
 }
 
-/* The conversion that begins at @at, behind the %: digits, then d, u or i.
- * Returns: what follows it; %NULL if it is none */
+/* Parses the conversion at @at, after the %: digits, then d, u or i.
+ * Returns: the text after it; %NULL if it is invalid */
 static const gchar *
 skip_conversion (const gchar *at)
 {

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Files of surfaces as media types, and their names. */
+/* Media types and names of surface files. */
 #pragma once
 
 #include <gst/gst.h>
@@ -10,8 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* TIFF with a frame rate only: decodebin, which asks for a superset of the caps
- * that it found, leaves TIFF pictures to decoders of images. */
+/* TIFF only with a frame rate: decodebin requires a superset of the caps that it
+ * found, and so leaves TIFF pictures to image decoders. */
 #define GST_SURFACE_FILE_CAPS                                                  \
   "application/x-surface-x3p; application/x-surface-sdf; "                     \
   "application/x-surface-sur; application/x-surface-gsf; "                     \
@@ -21,8 +21,8 @@ G_BEGIN_DECLS
   "application/x-surface-text; "                                               \
   "image/tiff, framerate = (fraction) [ 0/1, max ]"
 
-/* Registers what tells these types from the first bytes of a file; TIFF is told
- * by GStreamer, and text begins with nothing that is its own. */
+/* Registers typefinders of these types, except TIFF, which GStreamer has, and text,
+ * which has no signature. */
 gboolean gst_surface_types_register (GstPlugin *plugin);
 
 /* Parses a property location: a path, a pattern of paths with one %d, such as

@@ -400,10 +400,10 @@ GST_START_TEST (test_empty_range)
     { "percentile-low=90 percentile-high=10",
         "The range of colours is empty: percentile-low is 90, percentile-high "
         "is "
-        "10. All points get the middle colour." },
+        "10. All points get the middle colour. Set another range." },
     { "range=fixed minimum=1 maximum=1",
         "The range of colours is empty: minimum is 1, maximum is 1. All points "
-        "get the middle colour." },
+        "get the middle colour. Set another range." },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
