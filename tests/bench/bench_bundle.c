@@ -2,10 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* bench_bundle [--threads N] [--copies K] [--runs N] [--history] [PROBLEM...]:
- * bundle adjustment of BAL problems (bundle/PROBLEM.txt.bz2 in
- * CUDAVISION_TEST_DATA) in several configurations: costs, iterations and the least
- * time of the runs; with --history the cost against time, of the first two. */
+/* bench_bundle [--threads N] [--copies K] [--runs N] [--history]
+ * [PROBLEM...]: bundle adjustment of BAL problems (bundle/PROBLEM.txt.bz2 in
+ * CUDAVISION_TEST_DATA) in several configurations. Prints costs, iterations
+ * and the minimum time of the runs; with --history the cost over time of the
+ * first two configurations. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ typedef struct {
   BundleWStorage w;
   BundleLayout layout;
   BundlePrecision precision;
-  gdouble pcg_tolerance; /* not 0: instead of eta, and at most 100 iterations */
+  gdouble pcg_tolerance; /* not 0: used instead of eta, 100 iterations */
 } Configuration;
 
 static const Configuration configurations[] = {
@@ -64,8 +65,8 @@ add_iteration (const BundleIteration *iteration, gpointer user_data)
   return TRUE;
 }
 
-/* @history: (nullable): the name of the problem whose history is printed instead
- * of a row */
+/* @history: (nullable): name of the problem; prints its history instead of a
+ *   row */
 static void
 run_configuration (const BundleProblem *problem, const Configuration *c,
     guint threads, guint runs, const gchar *history)
@@ -120,10 +121,11 @@ main (int argc, char **argv)
   g_auto (GStrv) names = NULL;
   const GOptionEntry entries[] = {
     { "threads", 't', 0, G_OPTION_ARG_INT, &threads,
-        "of the CPU (0: one per processor)", "N" },
+        "CPU threads (0: one per processor)", "N" },
     { "copies", 'k', 0, G_OPTION_ARG_INT, &copies,
-        "of each problem, shuffled (1)", "K" },
-    { "runs", 'n', 0, G_OPTION_ARG_INT, &runs, "the least time of N (5)", "N" },
+        "shuffled copies of each problem (1)", "K" },
+    { "runs", 'n', 0, G_OPTION_ARG_INT, &runs,
+        "report the minimum time of N runs (5)", "N" },
     { "history", 0, 0, G_OPTION_ARG_NONE, &history,
         "print cost against time, rows of plots.csv", NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &names, NULL,
@@ -162,7 +164,7 @@ main (int argc, char **argv)
     if (history)
       continue;
     g_print ("%s x %d: %u cameras, %u points, %" G_GSIZE_FORMAT
-             " observations, cost %.12e in another way\n",
+             " observations, cost %.12e computed independently\n",
         *name, copies, problem->n_cameras, problem->n_points,
         problem->n_observations, bundle_data_cost (problem));
     g_print ("%-29s %18s %18s %4s %6s %9s\n", "configuration", "initial cost",

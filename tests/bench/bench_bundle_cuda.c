@@ -3,16 +3,17 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* bench_bundle_cuda [--runs N] [--copies K] [--configurations N]
- * [--gigabytes-per-second B]: bundle adjustment on a CUDA device. The three BAL
- * problems (bundle in CUDAVISION_TEST_DATA), K shuffled copies of problem 16 (346:
- * 29 million observations), and a field of cameras with the numbers of cameras,
- * points and observations of Final-13682 of the BAL data; the field is synthetic, its
- * figures are not those of the genuine problem.
+ * [--gigabytes-per-second B]: bundle adjustment on a CUDA device. Problems:
+ * the three BAL problems (bundle in CUDAVISION_TEST_DATA); K shuffled copies
+ * of problem 16 (346 copies: 29 million observations); and a synthetic field
+ * of cameras with the numbers of cameras, points and observations of
+ * Final-13682 of the BAL data, whose results are not comparable with that
+ * problem.
  *
- * A row: the least time of the runs with everything from the problem in host
- * memory to the result there; the same without setup and return (from the first
- * report to the last); iterations; the mean time of a conjugate gradient
- * iteration and its share of the time that its fewest bytes take at B (4300). */
+ * Columns: minimum time of the runs from the problem to the result in host
+ * memory; the same without setup and return (first to last report);
+ * iterations; mean time of a conjugate gradient iteration, and the share of
+ * it that the minimum memory traffic takes at B (4300) GB/s. */
 #include <math.h>
 #include <string.h>
 
@@ -44,13 +45,14 @@ static const Configuration configurations[] = {
 };
 
 typedef struct {
-  gdouble first, last;   /* seconds of the first and the last report */
-  guint64 mark;          /* when a group of iterations began; 0: not yet */
-  gdouble group_seconds; /* in groups */
+  gdouble first, last;   /* times of the first and the last report, seconds */
+  guint64 mark;          /* begin of a group of iterations; 0: not yet */
+  gdouble group_seconds; /* time spent in groups */
   guint groups;
 } Times;
 
-/* Groups after the first of a step are nothing but conjugate gradients. */
+/* After the first group of a step, groups contain only conjugate gradient
+ * iterations. */
 static gboolean
 take_times (const BundleIteration *iteration, gpointer user_data)
 {
@@ -72,10 +74,10 @@ take_times (const BundleIteration *iteration, gpointer user_data)
   return TRUE;
 }
 
-/* Bytes that an iteration reads and writes at least where J is recomputed: the
- * numbers of camera and point of an observation, the point and its vector for
- * the camera; of a point its place and vector, read and written, and the inverse
- * of its block. */
+/* Minimum bytes read and written by an iteration that recomputes J: for each
+ * observation the camera and point indices, and the point and its vector for
+ * the camera; for each point its coordinates and vector, read and written,
+ * and the inverse of its block. */
 static gdouble
 count_bytes (const BundleProblem *problem, const Configuration *c)
 {
@@ -106,7 +108,8 @@ solve (const BundleProblem *problem, const BundleConfig *config,
   return TRUE;
 }
 
-/* Milliseconds of a conjugate gradient iteration: 200 of a single step. */
+/* Milliseconds of a conjugate gradient iteration, from 200 iterations of a
+ * single step. */
 static gdouble
 time_iteration (
     const BundleProblem *problem, BundleConfig config, CvisContext *context)
@@ -164,7 +167,7 @@ bench_problem (const gchar *name, const BundleProblem *problem, guint n,
   }
 }
 
-/* --- a field of cameras ---------------------------------------------------------- */
+/* --- a field of cameras --------------------------------------------------- */
 
 static guint64 state =
     88172645463325252u; /* G. Marsaglia, Xorshift RNGs, 2003 */
@@ -178,7 +181,7 @@ draw (void)
   return state;
 }
 
-/* 0..1 */
+/* Uniform in [0, 1) */
 static gdouble
 draw_share (void)
 {
@@ -192,8 +195,8 @@ draw_noise (void)
   return 2 * (draw_share () + draw_share () + draw_share () - 1.5);
 }
 
-/* Observations of a point: two and more, on average as many as are @left for the
- * @points, with many that have few and few that have many. */
+/* Number of observations of a point, >= 2: on average @left / @points, many
+ * with few and few with many. */
 static guint
 draw_length (gsize left, guint points)
 {
@@ -206,7 +209,7 @@ draw_length (gsize left, guint points)
       MIN (length, 400), (gdouble) (left - 2 * (gsize) (points - 1)));
 }
 
-/* Its translation from its rotation and @centre. */
+/* Sets a camera's translation from its rotation and @centre. */
 static void
 place_camera (gdouble camera[9], const gdouble centre[3])
 {
@@ -218,9 +221,9 @@ place_camera (gdouble camera[9], const gdouble centre[3])
                     - c.r[3 * k + 2] * centre[2];
 }
 
-/* Cameras 1 m apart in a square field look down at points below them. A point is
- * seen by cameras that are near each other, and lies the deeper the more see it.
- * Half a pixel of noise, and a start off the truth. */
+/* Cameras 1 m apart in a square field look down at points below them.
+ * Cameras that see a point are neighbours, and points seen by more cameras
+ * are deeper. Half a pixel of noise, and a perturbed start. */
 static BundleProblem *
 make_field (guint n_cameras, guint n_points, gsize n)
 {
@@ -246,7 +249,8 @@ make_field (guint n_cameras, guint n_points, gsize n)
   }
   for (guint p = 0; p < n_points; p++) {
     guint length = draw_length (n - at, n_points - p);
-    /* a square window of more cameras than see it; the last row is not full */
+    /* a square window with more cameras than needed; the last row may be
+     * incomplete */
     guint side = MIN ((guint) ceil (sqrt (1.5 * length + 4)) + 1, rows);
     guint column = (guint) (draw () % (columns - side + 1));
     guint row = (guint) (draw () % (rows - side + 1));
@@ -293,12 +297,13 @@ main (int argc, char **argv)
   gint runs = 3, copies = 346, n = G_N_ELEMENTS (configurations);
   gdouble bandwidth = 4300;
   const GOptionEntry entries[] = {
-    { "runs", 'n', 0, G_OPTION_ARG_INT, &runs, "the least time of N (3)", "N" },
+    { "runs", 'n', 0, G_OPTION_ARG_INT, &runs,
+        "report the minimum time of N runs (3)", "N" },
     { "copies", 'k', 0, G_OPTION_ARG_INT, &copies, "of problem 16 (346)", "K" },
     { "configurations", 'c', 0, G_OPTION_ARG_INT, &n,
-        "the first N of the table (all)", "N" },
+        "only the first N configurations (all)", "N" },
     { "gigabytes-per-second", 'b', 0, G_OPTION_ARG_DOUBLE, &bandwidth,
-        "of device memory (4300)", "B" },
+        "device memory bandwidth, GB/s (4300)", "B" },
     { NULL },
   };
   static const gchar *const names[] = { "problem-16-22106-pre",

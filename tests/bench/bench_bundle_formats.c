@@ -2,14 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Reading and writing of reconstructions in memory: the least time of some runs,
- * by the clock and of all processors together. Beside it memcpy() of the text by as
- * many threads, and strtod() of its numbers in one.
+/* Reads and writes reconstructions in memory: minimum over some runs of
+ * elapsed time and of processor time. For comparison: memcpy() of the text
+ * with the same number of threads, and strtod() of its numbers in one
+ * thread.
  *
  *   bench_bundle_formats FILE [MIB [THREADS]]
  *
- * FILE: BAL. Its cameras and points are copied until the text has about MIB
- * (256). Whether reading what was written gives the same bits is checked. */
+ * FILE: a BAL file. Its cameras and points are repeated until the text has
+ * about MIB (256) MiB. The program checks that written files read back with
+ * the same bits. */
 #include "cuda/bundle/formats.h"
 
 #include <stdio.h>
@@ -46,7 +48,8 @@ copy_problem (const BundleProblem *p, guint n)
   return all;
 }
 
-/* Observations as the published files have them, all else with 17 digits */
+/* Observations formatted like the published files, everything else with 17
+ * digits */
 static GBytes *
 print_problem (const BundleProblem *p)
 {
@@ -64,7 +67,7 @@ print_problem (const BundleProblem *p)
   return g_string_free_to_bytes (text);
 }
 
-/* Seconds by the clock, and of processors */
+/* Elapsed and processor time, seconds */
 typedef struct {
   gdouble wall, processor;
 } Times;
@@ -145,7 +148,10 @@ main (int argc, char **argv)
   Copy copy;
 
   if (argc < 2 || !g_file_get_contents (argv[1], &file, &size, &error)) {
-    fprintf (stderr, "%s\n", error ? error->message : "a BAL file is needed");
+    fprintf (stderr, "%s\n",
+        error ? error->message
+              : "usage: bench_bundle_formats FILE [MIB [THREADS]], FILE in BAL "
+                "format");
     return 2;
   }
   one = bundle_read (file, size, BUNDLE_FORMAT_BAL, 0, &error);
@@ -173,7 +179,7 @@ main (int argc, char **argv)
     keep_least (&least[2], start);
   }
   start = read_times ();
-  if (sum_numbers (copy.to) != 0) /* the sum is for the compiler alone */
+  if (sum_numbers (copy.to) != 0) /* keeps the loop from being removed */
     keep_least (&least[3], start);
   printf ("%u cameras, %u points, %" G_GSIZE_FORMAT
           " observations, %.1f MB, %u threads\n",

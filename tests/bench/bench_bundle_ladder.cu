@@ -2,23 +2,25 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The way of the paper (see cuda/bundle/engine.h) to bundle adjustment on a GPU,
- * built anew step by step, and the engine as its last steps. Its steps are: the
- * naive layout, with every block of an observation contiguous and a thread an
- * observation that adds by atomics; the element layout; a block of threads a
- * camera; no atomics, a thread a point with an index of its observations; W stored
- * instead of J; the Schur complement.
+/* The optimisation steps of the paper (see cuda/bundle/engine.h) for bundle
+ * adjustment on a GPU, reimplemented one by one, with this library's engine
+ * as the last steps. The paper's steps are: the naive layout, with the block
+ * of each observation contiguous and a thread for each observation that adds
+ * by atomics; the element layout; a thread block for each camera; no
+ * atomics, with a thread for each point and an index of its observations; W
+ * stored instead of J; the Schur complement.
  *
- * The problem is K shuffled copies of problem 16 (346: 29 million observations, as
- * many as the paper's largest). A row is the first iteration of
- * Levenberg-Marquardt: blocks of the normal equations, then 40 iterations of the
- * conjugate gradients with block Jacobi, in FP64. The predictions were written
- * down before anything was measured, for an H200. |x| after 10 iterations is
- * compared between the steps; "same bits": of x in two runs.
+ * The problem is K shuffled copies of problem 16 (346: 29 million
+ * observations, as many as the paper's largest). A row is the first
+ * iteration of Levenberg-Marquardt: blocks of the normal equations, then 40
+ * conjugate gradient iterations with block Jacobi, in FP64. The predictions
+ * were written before the first measurement, for an H200. |x| after 10
+ * iterations is compared between the steps; "same bits" compares x of two
+ * runs.
  *
  *   bench_bundle_ladder [COPIES] [whole]
- * whole: then whole problems by the engine in the paper's four configurations and
- * ours. */
+ * whole: also solves whole problems with the engine, in the paper's four
+ * configurations and the library's own. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +34,9 @@ namespace {
 
 const int THREADS = 256;
 const int ITERATIONS = 40;
-const int PAPER = 100;  /* its most iterations */
+const int PAPER = 100;  /* the paper's limit of iterations */
 const int CHECKED = 10; /* iterations after which |x| is compared */
-const int PARTS = 1024; /* of a sum */
+const int PARTS = 1024; /* partial sums of a sum */
 const double RADIUS = 1e4;
 
 enum Sums { ATOMIC, GATHER };
@@ -52,9 +54,9 @@ const Step steps[] = {
   { "naive: block layout, a thread an observation, atomics", TRUE, ATOMIC,
       ATOMIC, FALSE, FALSE, 9 },
   { "element layout", FALSE, ATOMIC, ATOMIC, FALSE, FALSE, 8.5 },
-  /* a quarter of the atomics is left */
+  /* a quarter of the atomics remains */
   { "a block of threads a camera", FALSE, GATHER, ATOMIC, FALSE, FALSE, 4.5 },
-  /* points gather J: 32 bytes are moved for 8 */
+  /* points gather J: 32 bytes are moved for 8 used */
   { "a thread a point, no atomics", FALSE, GATHER, GATHER, FALSE, FALSE, 7 },
   { "W stored", FALSE, GATHER, GATHER, TRUE, FALSE, 8 },
   { "Schur complement, J stored", FALSE, GATHER, GATHER, FALSE, TRUE, 7 },
@@ -98,7 +100,7 @@ struct Data {
 
 enum { RHO, LAST_RHO, PQ, RR, BB, XX, N_SCALARS };
 
-/* --- the blocks ------------------------------------------------------------------ */
+/* --- the blocks ----------------------------------------------------------- */
 
 __device__ void
 get_derivatives (
@@ -286,7 +288,7 @@ damp_points (Data d)
   bundle_multiply_3 (&d.v_inverse[6 * p], g[0], g[1], g[2], &d.t[3 * p]);
 }
 
-/* --- products -------------------------------------------------------------------- */
+/* --- products ------------------------------------------------------------- */
 
 /* sums += W y of an observation. */
 template <bool W, bool BLOCK>
@@ -431,7 +433,7 @@ eliminate_points (Data d)
   }
 }
 
-/* --- vectors ---------------------------------------------------------------------- */
+/* --- vectors -------------------------------------------------------------- */
 
 __global__ void
 __launch_bounds__ (THREADS)
@@ -493,7 +495,7 @@ add_bits (const double *x, gsize n, unsigned long long *sum)
   atomicAdd (sum, own);
 }
 
-/* --- a step of the ladder ------------------------------------------------------------ */
+/* --- a step of the ladder ------------------------------------------------- */
 
 guint
 blocks_for (gsize n, guint threads = THREADS)
@@ -671,7 +673,7 @@ measure (const Data &d, const Step *step, Row *row, GError **error)
   return ok;
 }
 
-/* --- memory --------------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 template <typename T>
 gboolean
@@ -768,7 +770,7 @@ load_problem (Data *d, CvisArena *arena, const BundleProblem *problem,
          && cvis_arena_take (arena, &d->checksum, 1, "sums", error);
 }
 
-/* --- rows -------------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
 void
 print_row (const char *name, gdouble predicted, const Row *row, gdouble naive)

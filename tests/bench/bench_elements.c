@@ -2,26 +2,26 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Elements in their pipelines, beside the engine inside each of them on the same
- * data: time a buffer, bytes a second, the engine's time, and its share of the
- * element's (100 %: the pipeline adds nothing). Pipeline and engine take turns;
- * the best round of each counts. The engine's first turns are left out, too. A
- * pipeline is timed from one buffer at the sink
- * pad of the element named "end" to a later one, so that setting up and page
- * faults of first buffers are left out. Processor time (of all threads; what a
- * loaded machine still tells) and page faults are those of the whole process
- * between the two, a buffer; memory is the most that the process had by the end
- * of the pipeline's first round, with what its input takes.
+/* Elements in their pipelines, compared with the engine inside each of them
+ * on the same data: time for each buffer, bytes a second, the engine's time,
+ * and its share of the element's (100 %: the pipeline adds nothing).
+ * Pipeline and engine alternate; the best round of each counts. The engine's
+ * first runs are left out. A pipeline is timed from one buffer at the sink
+ * pad of the element named "end" to a later one, which excludes setup and
+ * page faults of the first buffers. Processor time (of all threads;
+ * meaningful on a loaded machine too) and page faults are those of the whole
+ * process between the two, divided by the buffers; memory is the peak of the
+ * process by the end of the pipeline's first round, including its input.
  *
  *   bench_elements [--rounds=N] [--folder=DIR] [--model=FILE] [NAME...]
  *
- * NAME: of rows (beginning with it is enough); without, all. The exit status is 1 if
- * a row failed. GST_PLUGIN_PATH has
- * to name the plugin; scripts/bench does that. Files are written to DIR (a new
- * folder in that of temporary files). FILE: a network for cudapbfmonitor.
+ * NAME: rows whose names begin with it; default: all. The exit status is 1
+ * if a row failed. GST_PLUGIN_PATH has to name the plugin; scripts/bench
+ * does that. Files are written to DIR (default: a new temporary folder).
+ * FILE: a network for cudapbfmonitor.
  *
- * A row more: a line in the table below, and, where no engine of
- * elementengines.h will do, one there. */
+ * To add a row, add a line to the table below and, if no engine of
+ * elementengines.h fits, an engine there. */
 #include <gst/gst.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -39,18 +39,19 @@
 
 /**
  * Row:
- * @name: what the command line calls it; each row is a process of its own
- * @line: the pipeline, in which $F is a file without its number
- *   and ending, $B the backend, $M the network's property, and the element whose buffers count is named
- *   "end". An appsrc named "in" gives the buffers of @feed for ever
+ * @name: on the command line; each row runs in a process of its own
+ * @line: the pipeline; $F is a file name without number and extension, $B
+ *   the backend, $M the network's property. The buffers of the element named
+ *   "end" count. An appsrc named "in" repeats the buffers of @feed
  * @bytes: of a buffer, for bytes a second
  * @first, @count: buffers left out, buffers timed
- * @engine, @arg: what it is compared with
- * @limit: (nullable): beside it, with backend=cuda, what the bus allows
- * @format: surfaces of 4096x4096 float32 are in files $F0 and $F1 of this format
- * @feed: (nullable): a pipeline, as @line, whose @n_feed buffers are kept
- * @pooled: in the memory that they came in
- * @cuda: also with backend=cuda, where there is a GPU
+ * @engine, @arg: engine to compare with
+ * @limit: (nullable): bus limit, shown with backend=cuda
+ * @format: surfaces of 4096x4096 float32 are in files $F0 and $F1 of this
+ *   format
+ * @feed: (nullable): a pipeline, like @line, whose @n_feed buffers are kept
+ * @pooled: keep the buffers in their original memory, without a copy
+ * @cuda: also run with backend=cuda if there is a GPU
  */
 typedef struct {
   const gchar *name;
@@ -74,7 +75,8 @@ typedef struct {
 #define SINK "fakesink name=end sync=false enable-last-sample=false"
 #define SURFACES                                                               \
   "surfacetestsrc ! other/tensors,dimensions=4096:4096:1:1 ! " SINK
-/* surfaces in the memory that cudalwtfilter proposes, which it passes on */
+/* surfaces in the memory that cudalwtfilter proposes, which it passes
+ * through */
 #define POOLED_OF(side)                                                        \
   "surfacetestsrc ! other/tensors,dimensions=" side ":" side ":1:1 ! "         \
   "cudalwtfilter backend=$B output=none ! " SINK
@@ -86,7 +88,7 @@ typedef struct {
 #define FRAMES                                                                 \
   "pbftestsrc seed=1 pre-render=2048 frames-per-list=256 ! queue "             \
   "max-size-buffers=0 max-size-bytes=0 max-size-time=20000000 ! "
-/* all settings as they are by default */
+/* all settings at their defaults */
 #define PLAIN_QUEUES(monitor) "queue ! " monitor " ! queue ! fakesink name=end"
 #define THEN_QUEUE                                                             \
   " ! queue max-size-buffers=0 max-size-bytes=0 max-size-time=20000000 ! "
@@ -207,7 +209,7 @@ static gchar *folder, *model;
 static gchar **names;
 
 static GOptionEntry entries[] = {
-  { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "of each row", "N" },
+  { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "rounds of each row", "N" },
   { "folder", 0, 0, G_OPTION_ARG_FILENAME, &folder, "for files", "DIR" },
   { "model", 0, 0, G_OPTION_ARG_FILENAME, &model, "network of cudapbfmonitor",
       "FILE" },
@@ -216,12 +218,12 @@ static GOptionEntry entries[] = {
   { NULL },
 };
 
-/* --- a pipeline ------------------------------------------------------------- */
+/* --- a pipeline ----------------------------------------------------------- */
 
 /**
- * Run: of a pipeline, until enough buffers have come to its end
- * @kept: (nullable): takes the first @first + @count buffers; @pooled: where they
- *   are
+ * Run: a pipeline, until enough buffers have arrived at its end
+ * @kept: (nullable): receives the first @first + @count buffers; @pooled:
+ *   without a copy
  */
 typedef struct {
   guint64 first, count;
@@ -271,7 +273,7 @@ end_run (Run *run)
   g_mutex_unlock (&run->lock);
 }
 
-/* A buffer, or a list of @n, has come. */
+/* A buffer, or a list of @n, has arrived. */
 static void
 count_buffers (Run *run, guint64 n)
 {
@@ -309,7 +311,7 @@ note_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   if (run->kept && !run->done) {
     GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
 
-    /* its pool may have few */
+    /* copied, because the pool may be small */
     g_ptr_array_add (run->kept,
         run->pooled ? gst_buffer_ref (buffer) : gst_buffer_copy_deep (buffer));
     if (run->caps == NULL)
@@ -335,7 +337,7 @@ note_message (GstBus *bus, GstMessage *message, gpointer user_data)
   return GST_BUS_DROP;
 }
 
-/* The same buffers again and again, until the pipeline ends */
+/* Repeats the same buffers until the pipeline ends */
 static gpointer
 feed_source (gpointer user_data)
 {
@@ -348,7 +350,7 @@ feed_source (gpointer user_data)
   return NULL;
 }
 
-/* gst_parse_launch() leaves out elements that do not exist. */
+/* gst_parse_launch() ignores elements that do not exist. */
 static GstElement *
 make_pipeline (const gchar *line)
 {
@@ -400,7 +402,7 @@ run_pipeline (Run *run, const gchar *line)
   g_cond_clear (&run->cond);
 }
 
-/* --- a row ------------------------------------------------------------------ */
+/* --- a row ---------------------------------------------------------------- */
 
 static gchar *
 make_line (const Row *row, const gchar *line, const gchar *backend)
@@ -439,7 +441,7 @@ write_surface (const Row *row, const gchar *name)
   g_free (line);
 }
 
-/* The simulator's surface in file 0, of which file 1 is another name. Written by
+/* Writes the simulator's surface to file 0; file 1 is a link to it. Runs in
  * a process of its own, whose memory is not counted. */
 static gchar *
 make_files (const Row *row)
@@ -519,7 +521,7 @@ measure (const Row *row, const gchar *backend)
   if (strcmp (backend, "cuda") == 0
       && !cvis_backend_choose (
           CVIS_BACKEND_CUDA, -1, &active, &input.context, NULL, &error)) {
-    g_error_free (error); /* there is no GPU */
+    g_error_free (error); /* no GPU */
     return;
   }
   if (row->format != SURFACE_FILE_UNKNOWN)
@@ -563,7 +565,7 @@ measure (const Row *row, const gchar *backend)
   g_free (line);
 }
 
-/* In a process of its own, whose memory is nobody else's */
+/* Runs a row in a process of its own, for its memory use */
 static gboolean
 measure_apart (const Row *row, const gchar *backend)
 {

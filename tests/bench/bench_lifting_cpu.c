@@ -4,10 +4,11 @@
  */
 /* The lifting engine on the CPU: milliseconds of a forward and an inverse
  * transform of float32 by wavelet, size and threads, and of a filter with
- * roughness, waviness and form, beside a copy of as many bytes in as many
- * threads. They take turns; best and median over rounds, the least processor time
- * of all threads, which others on a shared machine take less from, and the median
- * of the ratios to the copy of the same turn.
+ * roughness, waviness and form, compared with a copy of the same number of
+ * bytes in the same number of threads. The variants alternate. Prints best
+ * and median over rounds, the minimum processor time of all threads (less
+ * sensitive to other load), and the median of the ratios to the copy of the
+ * same round.
  *
  *   bench_lifting_cpu [--wavelet=NAME] [--size=N] [--threads=N] [--levels=N]
  *     [--rounds=N] [--way=NAME]
@@ -25,10 +26,10 @@
 static gchar *only_wavelet, *only_way;
 static gint only_size, only_threads = -1, levels = 4, rounds = 9;
 
-#define COPY_ROWS 16 /* that a thread takes at once */
+#define COPY_ROWS 16 /* rows that a thread takes at a time */
 #define N_WAYS 4
 
-/* --- a surface --------------------------------------------------------------------- */
+/* --- a surface ------------------------------------------------------------ */
 
 typedef struct {
   guint size;
@@ -74,14 +75,14 @@ surface_clear (Surface *surface)
     free (surface->parts[i]);
 }
 
-/* --- ways ------------------------------------------------------------------------------ */
+/* --- variants ------------------------------------------------------------ */
 
 typedef struct {
   const gchar *name;
   LwtOperation operation;
   LwtEngine *engine; /* %NULL: a copy */
   LwtJob job;
-  gdouble *ms, *work; /* time on the clock, and of processors */
+  gdouble *ms, *work; /* elapsed and processor time */
 } Way;
 
 typedef struct {
@@ -135,7 +136,7 @@ way_open (Way *way, Surface *surface, const LwtWavelet *wavelet, guint threads)
     g_error ("%s", error->message);
 }
 
-/* Milliseconds that the program has computed. */
+/* Processor time of the program so far, milliseconds. */
 static gdouble
 processor_ms (void)
 {
@@ -168,7 +169,7 @@ is_wanted (const Way *way)
          || strcmp (way->name, only_way) == 0;
 }
 
-/* --- figures ------------------------------------------------------------------------------ */
+/* --- figures -------------------------------------------------------------- */
 
 static int
 compare_doubles (const void *a, const void *b)
@@ -255,16 +256,17 @@ int
 main (int argc, char **argv)
 {
   const GOptionEntry entries[] = {
-    { "wavelet", 0, 0, G_OPTION_ARG_STRING, &only_wavelet, "This one only",
+    { "wavelet", 0, 0, G_OPTION_ARG_STRING, &only_wavelet, "Only this wavelet",
         "NAME" },
-    { "size", 0, 0, G_OPTION_ARG_INT, &only_size, "Of the surface, only", "N" },
-    { "threads", 0, 0, G_OPTION_ARG_INT, &only_threads, "This number only",
+    { "size", 0, 0, G_OPTION_ARG_INT, &only_size, "Only surfaces of this size",
         "N" },
-    { "levels", 0, 0, G_OPTION_ARG_INT, &levels, "Of forward and inverse",
-        "N" },
+    { "threads", 0, 0, G_OPTION_ARG_INT, &only_threads,
+        "Only this number of threads", "N" },
+    { "levels", 0, 0, G_OPTION_ARG_INT, &levels,
+        "Levels of forward and inverse", "N" },
     { "way", 0, 0, G_OPTION_ARG_STRING, &only_way,
         "Only the copy and forward, inverse or filter", "NAME" },
-    { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "Turns, up to 1000", "N" },
+    { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "Rounds, up to 1000", "N" },
     { NULL },
   };
   static const gchar *const wavelets[] = { "haar", "db2", "9/7", "db10" };

@@ -2,15 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The lifting engine as a whole: surfaces that stay on the device, surfaces from
- * the host's memory and back, and the CPU backend. Steady: time a surface with
- * three in flight; alone: from submit to wait with one. Medians of nine runs.
+/* The lifting engine as a whole: surfaces that stay on the device, surfaces
+ * from and to host memory, and the CPU backend. "steady": time for each
+ * surface with three in flight; "alone": from submit to wait with one.
+ * Medians of nine runs.
  *
  *   bench_lifting_engine [--no-cpu] [--no-large] [--only=TEXT]
  *
- * --only: lines that hold TEXT
+ * --only: lines that contain TEXT
  *
- * The bus's limit is measured in the same run: copies of the same size in both
+ * The bus limit is measured in the same run: copies of the same size in both
  * directions at once. */
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -63,7 +64,7 @@ median (gdouble times[RUNS])
   return times[RUNS / 2];
 }
 
-/* --- surfaces -------------------------------------------------------------------- */
+/* --- surfaces ------------------------------------------------------------- */
 
 static gpointer
 allocate (Place place, gsize size)
@@ -95,7 +96,8 @@ release (Place place, gpointer memory)
     g_free (memory);
 }
 
-/* Waves, scratches and grain in micrometres; @missing of a thousand points are. */
+/* Waves, scratches and grain in micrometres; @missing of 1000 points are
+ * missing. */
 static gfloat *
 make_surface (guint side, guint missing)
 {
@@ -120,9 +122,9 @@ make_surface (guint side, guint missing)
 typedef struct {
   LwtConfig config;
   Place place;
-  guint missing;     /* in a thousand */
+  guint missing;     /* of 1000 points */
   guint frames;      /* of a run */
-  gboolean measured; /* parts are measured, and go nowhere */
+  gboolean measured; /* components are measured but not stored */
 } Setting;
 
 static void
@@ -162,7 +164,7 @@ free_jobs (const Setting *setting, LwtJob jobs[DEPTH])
   }
 }
 
-/* --- runs ------------------------------------------------------------------------ */
+/* --- runs ----------------------------------------------------------------- */
 
 static void
 submit (LwtEngine *engine, LwtJob *job)
@@ -183,7 +185,7 @@ await (LwtEngine *engine)
     give_up (error);
 }
 
-/* Seconds a surface. */
+/* Seconds for each surface. */
 static gdouble
 run_steady (LwtEngine *engine, LwtJob *jobs, guint frames)
 {
@@ -267,9 +269,9 @@ clear (Setting *setting)
   lwt_wavelet_free ((LwtWavelet *) setting->config.wavelet);
 }
 
-/* --- the bus --------------------------------------------------------------------- */
+/* --- the bus -------------------------------------------------------------- */
 
-/* Seconds for @size bytes up and, if @both, @size down at once. */
+/* Seconds to copy @size bytes up and, if @both, @size bytes down at once. */
 static gdouble
 measure_bus (gsize size, gboolean both)
 {
@@ -303,7 +305,7 @@ measure_bus (gsize size, gboolean both)
   return median (times);
 }
 
-/* --- what is measured ------------------------------------------------------------ */
+/* --- measurements -------------------------------------------------------- */
 
 static const LwtParts rwf = PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM);
 
@@ -360,10 +362,11 @@ measure_operations (void)
   clear (&s);
 }
 
-/* --- video -------------------------------------------------------------------- */
+/* --- video ---------------------------------------------------------------- */
 
-/* 1080p NV12 that stays on the device, as cudalwtfilter denoises it: the luma, or
- * all, chroma copied or by way of an engine of its own. */
+/* 1080p NV12 that stays on the device, denoised as in cudalwtfilter: the
+ * luma only, or all planes; chroma is copied, or denoised by an engine of
+ * its own. */
 static void
 measure_video (const gchar *label, gboolean chroma, guint spins,
     LwtShrink shrink, gdouble scale)

@@ -2,18 +2,20 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Device time of the lifting transforms, pictures in device memory, float: medians
- * in microseconds; what the least traffic there is (the picture once in, once
- * out) would take at the rate of a copy measured in the same run, and its share;
- * beside PDWT 0.7.1, the fastest open peer, on the same kind of card.
+/* Device time of the lifting transforms for float pictures in device memory:
+ * medians in microseconds; the time of the minimum traffic (the picture once
+ * in, once out) at the copy rate measured in the same run, and its share;
+ * compared with PDWT 0.7.1, the fastest open implementation found, on the
+ * same kind of GPU.
  *
- *   bench_lifting_kernels [TEXT]     only wavelets whose names hold TEXT
+ *   bench_lifting_kernels [TEXT]     only wavelets whose names contain TEXT
  *   bench_lifting_kernels --names [NAME...]   a line for each wavelet by name
- *   bench_lifting_kernels --as=TYPE,BOUNDARY,LAYOUT,SIDE [NAME...]   likewise, numbers
- *     of LwtType, LwtBoundary, LwtLayout
+ *   bench_lifting_kernels --as=TYPE,BOUNDARY,LAYOUT,SIDE [NAME...]   the same for
+ *     another type, boundary and layout (numbers of LwtType, LwtBoundary and
+ *     LwtLayout) and size
  *
- * Calls follow each other in a graph, each with pictures of its own, more of them
- * than the cache holds. */
+ * Calls run in a graph, each with pictures of its own, which together exceed
+ * the cache. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,15 +50,15 @@ must_work (gboolean ok, GError *error)
   exit (1);
 }
 
-/* What bench_names() transforms */
+/* Configuration of bench_names() */
 LwtType names_type = LWT_TYPE_F32;
 LwtBoundary names_boundary = LWT_BOUNDARY_SYMMETRIC;
 LwtLayout names_layout = LWT_LAYOUT_MALLAT;
 guint names_side = 4096;
 
-/* --- timing --------------------------------------------------------------------- */
+/* --- timing --------------------------------------------------------------- */
 
-/* Kernels are compiled for the wavelet before anything is measured. */
+/* Waits until kernels for the wavelet are compiled. */
 void
 init_transform (LwtTransform *transform, const LwtWavelet *wavelet)
 {
@@ -82,8 +84,8 @@ compare (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Median time of one call, microseconds: @calls of them in a graph, the sets in
- * turn. */
+/* Median time of a call, microseconds: @calls of them in a graph, cycling
+ * through the sets. */
 double
 measure (Call call, guint sets, guint calls, void *user_data)
 {
@@ -123,7 +125,7 @@ measure (Call call, guint sets, guint calls, void *user_data)
   return ms[ROUNDS / 2] * 1e3 / calls;
 }
 
-/* --- pictures ---------------------------------------------------------------------- */
+/* --- pictures ------------------------------------------------------------- */
 
 guint32
 hash (guint32 x)
@@ -159,7 +161,7 @@ make_picture (guint width, guint height, guint32 seed)
   return picture;
 }
 
-/* --- the copy ------------------------------------------------------------------------ */
+/* --- the copy ------------------------------------------------------------- */
 
 typedef struct {
   void *from[MAX_SETS], *to[MAX_SETS];
@@ -208,7 +210,7 @@ measure_copy (size_t bytes, guint sets)
   return 2.0 * bytes / us * 1e6;
 }
 
-/* --- all bands ------------------------------------------------------------------------- */
+/* --- all bands ------------------------------------------------------------ */
 
 typedef struct {
   LwtTransform transform;
@@ -239,7 +241,7 @@ inverse_call (guint set, cudaStream_t stream, void *user_data)
       error);
 }
 
-/* Greatest difference of samples after forward and back. */
+/* Largest difference of samples after forward and inverse. */
 double
 reconstruction_error (Bands *b, guint side)
 {
@@ -371,7 +373,7 @@ bench_names (const char *const *names, double rate)
   }
 }
 
-/* All levels there are of small pictures, whose time is launches and latency */
+/* All possible levels of small pictures, whose time is launches and latency */
 void
 bench_small (const LwtWavelet *wavelet)
 {
@@ -392,7 +394,7 @@ bench_small (const LwtWavelet *wavelet)
   fflush (stdout);
 }
 
-/* --- the filter -------------------------------------------------------------------------- */
+/* --- the filter ----------------------------------------------------------- */
 
 #define ROUGHNESS_LEVELS 3
 #define FORM_LEVELS 6
@@ -404,9 +406,9 @@ typedef struct {
   LwtChain chain;
   LwtPicture x[MAX_SETS], parts[MAX_SETS][3];
   LwtPicture low[2];   /* A_c, A_f */
-  LwtPicture upper[2]; /* both as what level 1 splits */
+  LwtPicture upper[2]; /* both expanded to the input of level 1 */
   void *work;
-  gint only; /* one step of it; -1: all */
+  gint only; /* a single step; -1: all */
 } Filter;
 
 gboolean
@@ -479,7 +481,7 @@ bench_filter (const LwtWavelet *wavelet, double rate)
         make_picture (side >> ROUGHNESS_LEVELS, side >> ROUGHNESS_LEVELS, i);
     f.upper[i] = make_picture (side / 2, side / 2, i);
   }
-  /* x in twice, three parts out; at level 1 one low band out and two in */
+  /* x in twice, three components out; at level 1 one low band out and two in */
   floor = (5 + 3.0 / 4) * side * side * sizeof (float) / rate * 1e6;
   MUST (cudaMalloc (
       &f.work, lwt_transform_get_work_size (&f.transform, &f.chain)));

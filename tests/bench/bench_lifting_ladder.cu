@@ -2,25 +2,26 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The way of the paper (see cuda/wavelet/wavelet.h) to a wavelet transform on a GPU, built
- * anew step by step, and ours as its last steps: what each of the steps buys on
- * the GPU at hand. 4096 x 4096 floats, four levels forward, as in the paper's
- * Table 1 and Figs. 21 to 24; its whole was 193 ms of kernels, 213 ms with
- * copies, on a GTX 1080.
+/* The optimisation steps of the paper (see cuda/wavelet/wavelet.h) for a
+ * wavelet transform on a GPU, reimplemented one by one, with this library's
+ * transform as the last steps: the effect of each step on the GPU in use.
+ * 4096 x 4096 floats, four levels forward, as in the paper's Table 1 and
+ * Figs. 21 to 24; its total was 193 ms of kernels, 213 ms with copies, on a
+ * GTX 1080.
  *
- *   scheme rc             rows, then columns: a thread block a line, in shared
- *                         memory, a barrier after each lifting step
- *   scheme rc-lb          rows so; columns by strips of 32 columns with a window
- *                         that slides down
+ *   scheme rc             rows, then columns: a thread block for each line, in
+ *                         shared memory, a barrier after each lifting step
+ *   scheme rc-lb          the same rows; columns by strips of 32 columns with a
+ *                         window that slides down
  *   scheme lbb-classic    strips with a sliding window, rows and columns in one
- *                         pass over memory, a barrier a step
+ *                         pass over memory, a barrier for each step
  *   scheme lbb-improved   a predict and an update in one step (Eq. 16): half the
  *                         barriers
  *
- * then, of lbb-improved, the block's size, coefficients in global memory instead
- * of constant memory; with copies from pageable and from pinned memory, and
- * streams that overlap them; and the library's transform. Bands are compared
- * with the plain C twin.
+ * then, for lbb-improved, the block size, coefficients in global memory
+ * instead of constant memory; with copies from pageable and from page-locked
+ * memory, and streams that overlap them; and the library's transform. Bands
+ * are compared with the plain C reference implementation.
  *
  *   bench_lifting_ladder [SIDE]     default: 4096 */
 #include <math.h>
@@ -37,11 +38,11 @@ namespace {
 
 const int LEVELS = 4;
 const int ROUNDS = 15;
-/* Lifting steps of two weights; shorter ones have a 0. */
+/* Lifting steps of two weights; a missing one is 0. */
 const int MAX_STEPS = 4;
 
-/* A step in positions of the undivided line: sample p of its parity changes by
- * c0 x[p + at] + c1 x[p + at + 2]. */
+/* A step in positions of the undivided line: sample p of its parity changes
+ * by c0 x[p + at] + c1 x[p + at + 2]. */
 struct Step {
   int odd;
   int at;
@@ -67,9 +68,9 @@ must (cudaError_t code, const char *what)
 }
 #define MUST(call) must ((call), #call)
 
-/* --- kernels ------------------------------------------------------------------ */
+/* --- kernels -------------------------------------------------------------- */
 
-/* For positions within a picture's length of it. */
+/* Maps a position at most one length outside a picture into it. */
 __device__ int
 mirror (int p, int n)
 {
@@ -77,8 +78,8 @@ mirror (int p, int n)
   return p < n ? p : abs (2 * (n - 1) - p);
 }
 
-/* What a level splits, and where its bands go: all of them to @out, but the low
- * one of those that another level follows to @low. */
+/* Input of a level, and destination of its bands: all of them in @out,
+ * except the low one, which goes to @low if another level follows. */
 struct Level {
   const float *in;
   float *out, *low;
@@ -97,7 +98,7 @@ store (const Level &level, int x, int y, float value)
     level.out[(size_t) y * level.out_pitch + x] = value;
 }
 
-/* rc: the lines of the rows; a thread block a row. */
+/* rc: rows; one thread block for each row. */
 __global__ void
 rows (Level level, const Steps *given)
 {
@@ -122,7 +123,7 @@ rows (Level level, const Steps *given)
         line[x] * (x % 2 ? steps.high : steps.low);
 }
 
-/* rc: the columns likewise: neighbouring threads read rows apart. */
+/* rc: columns; adjacent threads read samples one row apart. */
 __global__ void
 columns (Level level, const Steps *given)
 {
@@ -146,19 +147,19 @@ columns (Level level, const Steps *given)
         line[y] * (y % 2 ? steps.high : steps.low));
 }
 
-/* Samples beyond a tile that its inner ones depend on: at most three a step, and
- * as many as are left after four steps of alternating kind. */
+/* Halo of a tile in samples: at most three for each step, which is enough
+ * for four steps of alternating kind. */
 const int HALO = 8;
 
-/* A tile in shared memory, and where it lies in a picture. */
+/* A tile in shared memory, and its position in a picture. */
 struct Tile {
   float *data;
   int x0, y0; /* of its first sample */
   int width, height;
 };
 
-/* The lines of a tile along one direction: sample p of the picture's line lies
- * at (p - origin) * step. */
+/* The lines of a tile in one direction: sample p of the picture's line is at
+ * (p - origin) * step. */
 struct Line {
   float *data;
   int origin, step;
@@ -172,7 +173,7 @@ at (const Line &line, int p)
   return line.data[(mirror (p, line.whole) - line.origin) * line.step];
 }
 
-/* Whether all that a step looks at from position p on lies in the tile. */
+/* Whether the tile contains all neighbours of a step from position p on. */
 __device__ bool
 reaches (const Line &line, const Step &s, int p)
 {
@@ -196,8 +197,8 @@ lifted (const Line &line, const Step &s, int p)
       fmaf (s.c0, at (line, p + s.at), at (line, p)));
 }
 
-/* A predict and an update of its neighbour in one (Eq. 16): the two predicts
- * that the update needs are made by the thread itself. */
+/* A predict and an update of its neighbour in one (Eq. 16): each thread
+ * computes the two predicts that its update needs. */
 struct Pair {
   float predicted, updated;
   bool predict, update;
@@ -222,7 +223,7 @@ lift_pair (const Line &line, const Step &s, const Step &u, int p, int q)
   return pair;
 }
 
-/* All steps along the rows of a tile, or along its columns; as many whole lines
+/* All steps along the rows, or the columns, of a tile; as many whole lines
  * at a time as there are threads for. */
 template <bool along_x, bool paired>
 __device__ void
@@ -231,7 +232,7 @@ lift_tile (const Tile &tile, const Steps &steps, int whole)
   const int lines = along_x ? tile.height : tile.width;
   const int n = along_x ? tile.width : tile.height;
   const int half = n / 2, together = blockDim.x / half;
-  /* neighbouring threads: a line, or neighbouring columns */
+  /* adjacent threads: along a line, or in adjacent columns */
   const int mine = along_x ? threadIdx.x / half : threadIdx.x % together;
   const int k = along_x ? threadIdx.x % half : threadIdx.x / together;
   Line line = { NULL, along_x ? tile.x0 : tile.y0, along_x ? 1 : tile.width, n,
@@ -277,9 +278,9 @@ put (const Level &level, const Steps &steps, int x, int y, float value,
       value * (y % 2 ? steps.high : steps.low));
 }
 
-/* Strips of @width columns; each thread block goes down @segment rows by tiles of
- * @rows, that know HALO samples more on each side. Both directions in one pass,
- * or the columns alone. */
+/* Strips of @width columns; each thread block goes down @segment rows by
+ * tiles of @rows rows with HALO samples more on each side. Both directions
+ * in one pass, or only the columns. */
 template <bool both, bool paired>
 __global__ void
 strips (Level level, const Steps *given, int width, int tile_rows, int segment)
@@ -316,7 +317,7 @@ strips (Level level, const Steps *given, int width, int tile_rows, int segment)
   }
 }
 
-/* --- schemes --------------------------------------------------------------------- */
+/* --- schemes -------------------------------------------------------------- */
 
 enum Scheme { RC, RC_LB, LBB_CLASSIC, LBB_IMPROVED };
 
@@ -328,8 +329,8 @@ struct Setting {
 
 struct Device {
   float *bands;   /* of all levels */
-  float *between; /* of rows alone */
-  float *low[2];  /* of the levels by turns */
+  float *between; /* after the rows only */
+  float *low[2];  /* of even and of odd levels */
   Steps *steps;   /* in global memory */
   cudaStream_t stream;
   int side;
@@ -396,7 +397,7 @@ run_scheme (const Device &device, const Setting &setting, const float *picture)
   }
 }
 
-/* --- the figures -------------------------------------------------------------------- */
+/* --- the figures ---------------------------------------------------------- */
 
 int
 compare_floats (const void *a, const void *b)
@@ -435,7 +436,7 @@ time_device (const Device &device, Work work)
   return median (times, ROUNDS);
 }
 
-/* --- wavelets ------------------------------------------------------------------------ */
+/* --- wavelets ------------------------------------------------------------- */
 
 /* The library's steps with positions instead of indices. */
 Steps
@@ -469,7 +470,7 @@ fits (const LwtWavelet *wavelet)
   return true;
 }
 
-/* Greatest difference from @want, relative to its greatest entry. */
+/* Largest difference from @want, relative to its largest entry. */
 double
 deviation (const float *want, const float *device, float *host, size_t n)
 {
@@ -483,7 +484,7 @@ deviation (const float *want, const float *device, float *host, size_t n)
   return worst / greatest;
 }
 
-/* --- with copies ------------------------------------------------------------------------ */
+/* --- with copies ---------------------------------------------------------- */
 
 const int FRAMES = 12;
 
@@ -509,8 +510,8 @@ release (Device &device)
   cudaStreamDestroy (device.stream);
 }
 
-/* Milliseconds a frame from host memory to host memory, @lanes frames under
- * way. */
+/* Milliseconds for each frame from host memory to host memory, @lanes frames
+ * in flight. */
 float
 time_frames (
     int side, const Setting &setting, const float *in, float *out, int lanes)
@@ -549,7 +550,7 @@ time_frames (
   return best / FRAMES;
 }
 
-/* --- the ladder ---------------------------------------------------------------------------- */
+/* --- the ladder ----------------------------------------------------------- */
 
 const struct {
   const char *name;
@@ -573,7 +574,7 @@ struct Ladder {
   LwtTransform transform;
   LwtChain chain;
   size_t n;
-  float *host, *pinned; /* a picture, and room for bands behind it */
+  float *host, *pinned; /* a picture, followed by room for bands */
   float *want;
   float *picture;
   void *work;
@@ -634,7 +635,7 @@ climb (const char *name, int side)
   ladder.wavelet = lwt_wavelet_new (name, &error);
   if (ladder.wavelet == NULL || !fits (ladder.wavelet)) {
     printf ("%s: %s\n", name,
-        error ? error->message : "steps that the ladder does not know");
+        error ? error->message : "steps that this benchmark does not support");
     g_clear_error (&error);
     lwt_wavelet_free (ladder.wavelet);
     return;

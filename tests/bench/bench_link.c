@@ -2,19 +2,20 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The camera link over loopback: a simulated camera sends 96x96 frames at a rate,
- * pbfudpsrc receives them, cudapbfmonitor analyses them. Counters of the link,
- * processor time of a frame (both ends) and latencies of the results, for each rate.
+/* The camera link over loopback: a simulated camera sends 96x96 frames at a
+ * rate, pbfudpsrc receives them, cudapbfmonitor analyses them. Prints for
+ * each rate the link's counters, processor time for each frame (both ends)
+ * and latencies of the results.
  *
  *   bench_link [--seconds=N] [--mtu=BYTES] [--list=N] [--buffer=MIB] [--plain]
  *              [--monitor=SETTINGS] [RATE...]
  *
- * RATE: frames/s, by default 20000; N of --list: frames that the camera sends at
- * once, by default 20; MIB: buffer of the socket, by default as
- * large as pbfudpsrc makes it; --plain: without cudapbfmonitor; SETTINGS: of
- * cudapbfmonitor, such as max-latency=0 for the least latency. A soak is
- * --seconds=600 --list=1 --monitor=max-latency=0 20000. GST_PLUGIN_PATH has to
- * name the plugin; scripts/bench does that. */
+ * RATE: frames/s, default 20000. --list: frames that the camera sends at
+ * once, default 20. --buffer: socket buffer, default as large as
+ * pbfudpsrc's. --plain: without cudapbfmonitor. --monitor: settings of
+ * cudapbfmonitor, such as max-latency=0 for the lowest latency. For a soak
+ * test use --seconds=600 --list=1 --monitor=max-latency=0 20000.
+ * GST_PLUGIN_PATH has to name the plugin; scripts/bench does that. */
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>

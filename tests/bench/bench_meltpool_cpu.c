@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The melt-pool engine on the CPU: nanoseconds a frame of the whole chain
- * (96x96 frames, 40x40 ROI, window 20, network 40-164-2), frames in cache, for
- * each instruction set, in one thread, beside the plain scalar C twin in the
- * same minute; and of shifting frames of more than 8 bits down. Medians over
- * rounds.
+/* The melt-pool engine on the CPU: nanoseconds a frame for the whole chain
+ * (96x96 frames, 40x40 ROI, window 20, network 40-164-2), frames in cache,
+ * for each instruction set, in one thread, compared with the plain scalar C
+ * reference implementation in the same minute; and for converting frames of
+ * more than 8 bits. Medians over rounds.
  *
  *   bench_meltpool_cpu [frames of the ring] [rounds] */
 #include <stdio.h>
@@ -41,7 +41,7 @@ time_twin (BenchRing *ring, PbfModel *model, guint rounds)
   return result;
 }
 
-/* Nanoseconds a frame of one table's three steps. */
+/* Nanoseconds a frame for the three steps of one instruction set. */
 static void
 time_table (BenchRing *ring, const PbfCpuKernels *table, PbfModel *model,
     guint rounds, gdouble steps[3])
@@ -93,7 +93,7 @@ time_table (BenchRing *ring, const PbfCpuKernels *table, PbfModel *model,
   pbf_cpu_scratch_free (scratch);
 }
 
-/* Nanoseconds a frame of 96x96 samples of 16 bits, made 8. */
+/* Nanoseconds to convert a 96x96 frame of 16-bit samples to 8 bits. */
 static gdouble
 time_grey (const PbfCpuKernels *table, PbfGreyLayout layout, guint rounds)
 {
@@ -134,13 +134,13 @@ main (int argc, char **argv)
   printf ("melt-pool engine, CPU, 96x96 frames, 40x40 ROI, window 20, network "
           "40-164-2\nring of %u frames, median of %u rounds\n",
       n, rounds);
-  printf ("%-28s %8.0f ns a frame\n", "plain scalar C (the twin)", scalar);
+  printf ("%-28s %8.0f ns a frame\n", "scalar C reference", scalar);
   for (guint t = 0; t <= (guint) cvis_cpu_level (); t++) {
     gdouble s[3];
 
     time_table (ring, tables[t], model, rounds, s);
     printf ("%-28s %8.0f ns a frame = %.0f spatial + %.0f window + %.0f "
-            "network; %.1f x the twin's speed\n",
+            "network; %.1f x the reference's speed\n",
         tables[t]->name, s[0] + s[1] + s[2], s[0], s[1], s[2],
         scalar / (s[0] + s[1] + s[2]));
     printf ("%-28s %8.0f ns a frame of 16 bits to 8, %.0f of GRAY10_LE32\n", "",

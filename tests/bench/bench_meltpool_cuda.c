@@ -2,11 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The melt-pool engine on a CUDA device: frames a second of the whole chain
+/* The melt-pool engine on a CUDA device: frames a second for the whole chain
  * (96x96 frames, 40x40 ROI, window 20, network 40-164-2), results copied to
- * pinned host memory each time, for frames in device memory, and for frames in
- * pinned host memory that are copied or mapped; the time of each kernel; the bus
- * measured in the same run. Medians over rounds.
+ * page-locked host memory, for frames in device memory, and for frames in
+ * page-locked host memory that are copied or mapped; the time of each
+ * kernel; the bus limit measured in the same run. Medians over rounds.
  *
  *   bench_meltpool_cuda [device [smallest batch]] */
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "pbfframes.h"
 #include "cuda/camera/sim.h"
 
-#define RING 65536 /* frames of 96x96: 604 MB, well past any cache */
+#define RING 65536 /* frames of 96x96: 604 MB, larger than any cache */
 #define SIDE 96
 
 static void
@@ -39,7 +39,7 @@ typedef struct {
   guint *strides;
 } Ring;
 
-/* Frames of the simulator, a few thousand different ones repeated. */
+/* Frames of the simulator: a few thousand different ones, repeated. */
 static void
 fill_ring (Ring *ring, CvisContext *context, PbfSimRegime regime)
 {
@@ -75,7 +75,7 @@ fill_ring (Ring *ring, CvisContext *context, PbfSimRegime regime)
 
       pbf_sim_render (sim, i, frame, SIDE, &signal, &truth);
       memset (info, 0, sizeof *info);
-      info->entry = PBF_ENTER; /* those with the laser off are analysed too */
+      info->entry = PBF_ENTER; /* frames with the laser off are analysed too */
       info->e_x_q8 = (gint32) (signal.x_um * 256.0 / 200.0 + 0.5);
       info->e_y_q8 = (gint32) (signal.y_um * 256.0 / 200.0 + 0.5);
     } else {
@@ -152,7 +152,7 @@ time_engine (Ring *ring, CvisContext *context, PbfModel *model,
   return rates[rounds / 2];
 }
 
-/* Bytes a second of plain copies between pinned and device memory. */
+/* Bytes a second of plain copies between page-locked and device memory. */
 static gdouble
 time_copy (Ring *ring, enum cudaMemcpyKind kind)
 {

@@ -2,19 +2,23 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The way of the paper (see cuda/meltpool/engine.h) to one frame at a time on a GPU, built
- * anew step by step, and the engine as its last step: what each of the steps buys on the
- * GPU at hand. Then 1 to 64 frames in parallel. 96x96 frames in page-locked memory, 40x40
- * ROI, window 20, network 40-164-2; a frame's time runs from the frame in host memory to
- * its record in host memory. All records are compared with those of the CPU backend.
+/* The optimisation steps of the paper (see cuda/meltpool/engine.h) for one
+ * frame at a time on a GPU, reimplemented one by one, with the engine as the
+ * last step: the effect of each step on the GPU in use. Then 1 to 64 frames
+ * in parallel. 96x96 frames in page-locked memory, 40x40 ROI, window 20,
+ * network 40-164-2; a frame's time runs from the frame in host memory to its
+ * record in host memory. All records are compared with those of the CPU
+ * backend.
  *
- * The paper's steps as they are understood here, a warp for each task of a frame:
+ * The paper's steps as interpreted here, one warp for each task of a frame:
  *
- *   initial kernels       a kernel for each of the seven tasks; the whole frame is copied,
- *                         and the host asks after the first one whether to go on
+ *   initial kernels       a kernel for each of the seven tasks; the whole frame is
+ *                         copied, and the host decides after the first kernel
+ *                         whether to continue
  *   pruning               only the ROI crosses the bus, read by the kernels
- *   fusion                three kernels: class and position, features, window and network
- *   unconditional launch  the host does not ask, the kernels look themselves
+ *   fusion                three kernels: class and position, features, window and
+ *                         network
+ *   unconditional launch  the kernels decide instead of the host
  *   grid-wide barrier     one cooperative kernel, a block for each group of features
  *   persistent kernel     the engine with mode=persistent
  *
@@ -36,7 +40,7 @@ namespace {
 
 const guint RING = 256, WINDOW = 20;
 
-/* What the tasks hand to each other, in device memory. */
+/* Data passed between the tasks, in device memory. */
 struct State {
   PbfDeviceFrame frame;
   guint entry, n;
@@ -56,7 +60,7 @@ struct Settings {
   PbfDeviceModel model;
 };
 
-/* --- the tasks, each by one warp -------------------------------------------------- */
+/* --- the tasks, each by one warp ------------------------------------------ */
 
 __device__ void
 find_roi (const Settings &c, State &s)
@@ -157,7 +161,7 @@ judge (const Settings &c, State &s)
   pbf_run_network (c.params, c.model, &s.result, &first, 0, 1, s.x);
 }
 
-/* --- the kernels -------------------------------------------------------------------- */
+/* --- the kernels ---------------------------------------------------------- */
 
 typedef void (*Task) (const Settings &, State &);
 
@@ -182,7 +186,7 @@ measure_gradients (const Settings &, State &s)
   measure_hog (s.roi, &s.result);
 }
 
-/* Block 0 prepares, three blocks measure, block 0 goes on. */
+/* Block 0 prepares, three blocks measure, block 0 continues. */
 __global__ void
 barrier_kernel (const __grid_constant__ Settings c, State *state)
 {
@@ -211,7 +215,7 @@ barrier_kernel (const __grid_constant__ Settings c, State *state)
   }
 }
 
-/* --- the rungs ------------------------------------------------------------------------ */
+/* --- steps --------------------------------------------------------------- */
 
 enum Rung { INITIAL, PRUNED, FUSED, UNCONDITIONAL, BARRIER, N_RUNGS };
 
@@ -249,7 +253,7 @@ check_cuda (cudaError_t code)
   exit (1);
 }
 
-/* Has the host decide whether to go on, as long as it does. */
+/* The host decides whether to continue, in the steps where it does. */
 bool
 is_entered (const Bench &b)
 {
@@ -350,7 +354,7 @@ climb (Bench &b, Rung rung, guint frames)
       rung_names[rung], 1, &latency, frames, cvis_monotonic_ns () - begin);
 }
 
-/* The engine with @n frames at a time; on the CPU without @context. */
+/* The engine with @n frames at a time; without @context on the CPU. */
 void
 run_engine (Bench &b, const char *name, CvisContext *context, PbfMode mode,
     guint n, guint frames)
@@ -395,7 +399,7 @@ run_engine (Bench &b, const char *name, CvisContext *context, PbfMode mode,
   pbf_engine_free (engine);
 }
 
-/* The records that all have to give: the CPU's. */
+/* Expected records: the CPU's. */
 void
 compute_expected (Bench &b)
 {

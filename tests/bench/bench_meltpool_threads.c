@@ -2,18 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* How the melt-pool engine's CPU backend scales with threads: frames a second
- * of the whole chain (96x96 frames, 40x40 ROI, window 20, network 40-164-2) for
- * batches of 256, 1,024 and 4,096 frames and 1, 2, 4, 8 and 16 threads, as far
- * as there are processors:
+/* Scaling of the melt-pool engine's CPU backend with threads: frames a
+ * second for the whole chain (96x96 frames, 40x40 ROI, window 20, network
+ * 40-164-2), batches of 256, 1,024 and 4,096 frames, and 1, 2, 4, 8 and 16
+ * threads, up to the number of processors:
  *
- *   copies     as many engines of one thread each, with frames of their own:
- *              what the machine itself gives
- *   in flight  one engine, three batches in flight, as cudapbfmonitor has it
- *   singly     one engine, each batch submitted when the one before it is done
+ *   copies     several engines of one thread each, with frames of their own: the
+ *              machine's own limit
+ *   in flight  one engine, three batches in flight, as in cudapbfmonitor
+ *   singly     one engine, each batch submitted when the one before is complete
  *
- * By turns, medians over rounds. "of linear": of that many times the engine of
- * one thread; "of copies": of that many copies in the same rounds.
+ * The variants alternate; medians over rounds. "of linear": relative to that
+ * multiple of the engine with one thread; "of copies": relative to the same
+ * number of copies in the same rounds.
  *
  *   bench_meltpool_threads [rounds] [most threads] */
 #include <stdio.h>
@@ -37,7 +38,7 @@ typedef struct {
   PbfBatch batches[DEPTH];
   BenchRing *rings[DEPTH];
   guint depth;     /* batches in flight */
-  guint n;         /* batches to do */
+  guint n;         /* batches to compute */
   GThread *thread; /* of a copy */
 } Line;
 
@@ -94,7 +95,7 @@ line_run (gpointer data)
   return NULL;
 }
 
-/* Nanoseconds for a frame of all lines together. */
+/* Nanoseconds a frame, for all lines together. */
 static gdouble
 time_lines (Line *lines, guint n_lines, guint batches)
 {
@@ -111,7 +112,7 @@ time_lines (Line *lines, guint n_lines, guint batches)
          / ((gdouble) n_lines * batches * lines[0].rings[0]->n);
 }
 
-/* One number of threads, the three ways. */
+/* The three variants with one number of threads. */
 typedef struct {
   guint threads;
   Line lines[N_WAYS][MAX_THREADS];
@@ -168,7 +169,7 @@ measure (guint batch, PbfModel *model, guint most, guint rounds)
   for (guint threads = 1; threads <= most; threads *= 2)
     case_init (&cases[n++], ring, model, threads, rounds);
   for (guint i = 0; i < n; i++)
-    case_round (&cases[i], 0, batch); /* a warm-up, measured over */
+    case_round (&cases[i], 0, batch); /* warm-up, overwritten later */
   for (guint round = 0; round < rounds; round++)
     for (guint i = 0; i < n; i++)
       case_round (&cases[i], round, batch);

@@ -3,15 +3,17 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The motion engine on the CPU, milliseconds a frame: full search with and
- * without elimination, step and zonal search, one thread and all, beside a
- * scalar loop. The ways take turns, frame by frame; best and median over rounds.
- * How many candidates are left after each level of the elimination.
+ * without elimination, step and zonal search, one thread and all, compared
+ * with a scalar loop. The variants alternate frame by frame; best and median
+ * over rounds. Also the number of candidates left after each level of the
+ * elimination.
  *
  *   bench_motion_cpu [--rounds=N] [--frames=N] [--block=N] [--range=N]
  *     [--only=NAME] [CLIP...]
  *
- * CLIP: a y4m file of 8 or 10 bits, or WIDTHxHEIGHT:moving, :noise or :cut for
- * made-up frames. CUDAVISION_CPU=generic|v3|v4 chooses the instruction set. */
+ * CLIP: a y4m file of 8 or 10 bits, or WIDTHxHEIGHT:moving, :noise or :cut
+ * for synthetic frames. CUDAVISION_CPU=generic|v3|v4 chooses the instruction
+ * set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +30,7 @@ static gint rounds = 5, max_frames = 5, block_size = 32, range = 64;
 extern const MotionCpuKernels motion_cpu_count;
 guint64 motion_cpu_counts[2 + MOTION_CPU_LEVELS];
 
-/* --- clips ----------------------------------------------------------------------- */
+/* --- clips ---------------------------------------------------------------- */
 
 typedef struct {
   gchar *name;
@@ -50,7 +52,7 @@ add_frame (Clip *clip)
   return clip->luma[clip->n++];
 }
 
-/* Samples of both chroma planes for those of a luma plane of @w x @h. */
+/* Samples of both chroma planes for a luma plane of @w x @h. */
 static gsize
 chroma_samples (const gchar *header, gsize w, gsize h)
 {
@@ -74,7 +76,7 @@ read_y4m (Clip *clip, const gchar *path)
 
   if (!file || !fgets (header, sizeof header, file)
       || sscanf (header, "YUV4MPEG2 W%u H%u", &clip->width, &clip->height) != 2)
-    g_error ("%s: no y4m file that can be read", path);
+    g_error ("%s: not a readable y4m file", path);
   clip->depth = strstr (header, "p10") ? 10 : 8;
   chroma = chroma_samples (header, clip->width, clip->height)
            * (clip->depth > 8 ? 2 : 1);
@@ -86,7 +88,7 @@ read_y4m (Clip *clip, const gchar *path)
   fclose (file);
 }
 
-/* Smooth and rough parts that move by (5, 3) a frame. */
+/* Smooth and rough regions that move by (5, 3) pixels a frame. */
 static guint8
 world_at (guint x, guint y)
 {
@@ -151,10 +153,10 @@ clip_config (const Clip *clip, MotionConfig *config)
   config->depth = clip->depth;
   config->block_size = (guint) block_size;
   config->range = (guint) range;
-  config->tie = MOTION_TIE_RASTER; /* as the paper */
+  config->tie = MOTION_TIE_RASTER; /* as in the paper */
 }
 
-/* --- ways to search ---------------------------------------------------------------- */
+/* --- variants ------------------------------------------------------------ */
 
 typedef struct {
   const gchar *name;
@@ -164,8 +166,8 @@ typedef struct {
   guint threads;
   MotionEngine *engine;
   MotionJob job;
-  GArray *times; /* ms a frame, of each pass over the clip */
-  GArray *work;  /* the same of processor time, of all threads */
+  GArray *times; /* ms a frame, for each pass over the clip */
+  GArray *work;  /* the same as processor time of all threads */
   guint64 residue;
 } Way;
 
@@ -203,7 +205,7 @@ way_close (Way *way)
   g_array_free (way->work, TRUE);
 }
 
-/* Milliseconds that the program has computed. */
+/* Processor time of the program so far, milliseconds. */
 static gdouble
 processor_ms (void)
 {
@@ -259,11 +261,12 @@ quantile_of (GArray *times, gdouble quantile)
   return g_array_index (times, gdouble, (guint) (quantile * (times->len - 1)));
 }
 
-/* --- the scalar baseline --------------------------------------------------------------- */
+/* --- the scalar baseline -------------------------------------------------- */
 
-#define STRIP_ROWS 2 /* of blocks: what the scalar loop is timed on */
+#define STRIP_ROWS 2 /* rows of blocks timed with the scalar loop */
 
-/* Milliseconds for the second frame, from the rows of blocks in its middle. */
+/* Milliseconds for the second frame, extrapolated from the middle rows of
+ * blocks. */
 static gdouble
 time_scalar (const Clip *clip)
 {
@@ -287,7 +290,7 @@ time_scalar (const Clip *clip)
   return (gdouble) start / 1000.0 * rows / motion_config_get_rows (&config);
 }
 
-/* --- counting ---------------------------------------------------------------------------- */
+/* --- counting ------------------------------------------------------------- */
 
 static void
 count (const Clip *clip)
@@ -347,7 +350,7 @@ count (const Clip *clip)
   g_free (blocks);
 }
 
-/* --- main --------------------------------------------------------------------------------- */
+/* --- main ----------------------------------------------------------------- */
 
 static gboolean
 is_wanted (const gchar *name)
@@ -424,7 +427,7 @@ main (int argc, char **argv)
     { "block", 0, 0, G_OPTION_ARG_INT, &block_size, "Size of blocks", "N" },
     { "range", 0, 0, G_OPTION_ARG_INT, &range, "Range of the search", "N" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &only,
-        "Only the ways whose names begin so", "NAME" },
+        "Only variants whose names begin with NAME", "NAME" },
     { NULL },
   };
   GOptionContext *context = g_option_context_new ("[CLIP...]");

@@ -2,20 +2,22 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Device time of the motion kernels, in microseconds. Pairs of frames that each
- * wait for the one before: medians over the pairs, between events, each kernel and
- * all of them ("all"), beside the time that the four-differences instruction alone
- * would take for every candidate, at the rate measured in the same run. Pairs that
- * follow each other as in the engine, which makes pictures while it searches and
- * begins a search before the last ends where it can: the time of a graph of them,
- * all kernels, by the number of pairs ("in a stream"); the clip over and over, each
- * time as a stream that begins anew, or there and back as one that goes on ("on and
- * on"). Of the elimination, what each level of sums leaves.
+/* Device time of the motion kernels, in microseconds. First for pairs of
+ * frames that each wait for the one before: medians over the pairs, between
+ * events, of each kernel and of all of them ("all"), with the time that the
+ * four-differences instruction alone would take for every candidate, at the
+ * rate measured in the same run. Then for pairs that overlap as in the
+ * engine, which prepares pictures during a search and starts a search before
+ * the last one ends where possible: the time of a graph of them, all
+ * kernels, divided by the number of pairs ("in a stream"); the clip repeated
+ * as separate streams, or forwards and backwards as one continuous stream
+ * ("continuous"). For the elimination also the share of candidates left by
+ * each level of sums.
  *
  *   bench_motion_kernels [CLIP.y4m ...]     default: those in $CUDAVISION_CLIPS
  *
- * Two worlds of 1920x1080 and 3840x2160 come with it: one that moves, and noise,
- * the worst there is. */
+ * Two synthetic clips of 1920x1080 and 3840x2160 are included: a moving
+ * scene, and noise, the worst case. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +31,9 @@
 namespace {
 
 #define MAX_FRAMES 34
-#define PICTURES 4      /* that are there at a time */
+#define PICTURES 4      /* in memory at a time */
 #define STREAM_PAIRS 24 /* in a graph, at least */
-#define LONG_PAIRS 96   /* in one of a stream that goes on */
+#define LONG_PAIRS 96   /* in a continuous stream */
 #define STREAM_ROUNDS 9
 enum { LOAD, PYRAMID, SEARCH, FINISH, ALL, N_TIMES };
 
@@ -49,7 +51,7 @@ must (cudaError_t code, const char *what)
 }
 #define MUST(call) must ((call), #call)
 
-/* --- the instruction's rate --------------------------------------------------- */
+/* --- the instruction's rate ----------------------------------------------- */
 
 __global__ void
 rate_kernel (guint32 *out, guint32 a, guint32 b, guint32 n)
@@ -95,7 +97,7 @@ measure_rate (void)
   return 2.0 * processors * threads * n * 64 / (ms * 1e-3);
 }
 
-/* --- frames -------------------------------------------------------------------- */
+/* --- frames --------------------------------------------------------------- */
 
 guint32
 hash (guint32 x)
@@ -105,7 +107,7 @@ hash (guint32 x)
   return x ^ x >> 16;
 }
 
-/* A smooth texture that moves 7 and 3 pixels a frame under a little noise; or
+/* A smooth texture that moves 7 and 3 pixels a frame with a little noise; or
  * only noise. */
 MotionClip *
 make_clip (const char *name, guint width, guint height, bool noise)
@@ -138,9 +140,9 @@ make_clip (const char *name, guint width, guint height, bool noise)
   return clip;
 }
 
-/* --- a run ----------------------------------------------------------------------- */
+/* --- a run ---------------------------------------------------------------- */
 
-/* Two searches have memory of their own. */
+/* Two searches with memory of their own. */
 typedef struct {
   MotionConfig config;
   MotionDeviceTask tasks[2];
@@ -167,7 +169,7 @@ carve (guint8 *memory, gsize *at, gsize n)
   return piece;
 }
 
-/* As the engine does: small pictures without elimination, unless
+/* Like the engine: small pictures without elimination, unless
  * CUDAVISION_FULL=eliminate. */
 void
 choose_full (Run *r)
@@ -269,7 +271,7 @@ run_clear (Run *r)
   }
 }
 
-/* --- figures -------------------------------------------------------------------------- */
+/* --- figures -------------------------------------------------------------- */
 
 int
 compare (const void *a, const void *b)
@@ -286,7 +288,7 @@ at_rank (GArray *times, double rank)
   return g_array_index (times, float, (guint) (rank * (times->len - 1)));
 }
 
-/* --- pairs that wait for each other ---------------------------------------------- */
+/* --- pairs one after the other ------------------------------------------- */
 
 void
 launch (Run *r, const MotionDeviceTask *t, guint frame)
@@ -313,7 +315,7 @@ launch (Run *r, const MotionDeviceTask *t, guint frame)
   MUST (cudaStreamSynchronize (r->up));
 }
 
-/* Frame @frame in the one before. */
+/* Frame @frame searched in the one before. */
 void
 run_frame (Run *r, guint frame, guint turn)
 {
@@ -326,7 +328,7 @@ run_frame (Run *r, guint frame, guint turn)
   t.fields[0].kept = r->tasks[frame & 1].fields[0].kept;
   t.counters = turn == 0 ? r->counters : NULL;
   launch (r, &t, frame);
-  if (frame == 0 || turn == 0) /* the first turn warms up */
+  if (frame == 0 || turn == 0) /* the first round warms up */
     return;
   for (guint i = 0; i < N_TIMES; i++) {
     guint from = i == ALL ? LOAD : i, to = i == ALL ? ALL : i + 1;
@@ -337,17 +339,17 @@ run_frame (Run *r, guint frame, guint turn)
   }
 }
 
-/* --- pairs in a stream -------------------------------------------------------------- */
+/* --- pairs in a stream ---------------------------------------------------- */
 
-/* What is waited for: that a picture is there, the pyramid's vectors of its frame,
- * that those of its search are found, that that is done. */
+/* Events: picture prepared, pyramid's vectors computed, search's vectors
+ * computed, search complete. */
 typedef struct {
   cudaEvent_t made[PICTURES], predicted[PICTURES], kept[PICTURES],
       done[PICTURES];
 } Marks;
 
-/* Picture @k of all, frame @frame of the clip, @age of the stream, as the engine
- * does it. */
+/* Picture number @k, frame @frame of the clip, @age of the stream, in the
+ * order of the engine. */
 void
 launch_in_stream (Run *r, const Marks *marks, guint k, guint frame, guint age)
 {
@@ -356,7 +358,8 @@ launch_in_stream (Run *r, const Marks *marks, guint k, guint frame, guint age)
   cudaStream_t stream = r->streams[k & 1];
   MotionDeviceTask t = *own;
 
-  /* the frame that was there has been searched, and the one after it */
+  /* waits for the searches of the frame that used this memory, and of the
+   * next one */
   for (guint i = 0; k >= PICTURES && i < 2; i++)
     MUST (cudaStreamWaitEvent (r->up, marks->done[(k + i) % PICTURES], 0));
   MUST (motion_launch_load (&r->config, &t.layout,
@@ -384,8 +387,7 @@ launch_in_stream (Run *r, const Marks *marks, guint k, guint frame, guint age)
   MUST (cudaEventRecord (marks->done[place], stream));
 }
 
-/* The clip over and over, as many streams of frames one after the other. Returns:
- * how many pairs */
+/* The clip repeated as separate streams. Returns: number of pairs */
 guint
 launch_again (Run *r, const Marks *marks, guint n)
 {
@@ -399,7 +401,7 @@ launch_again (Run *r, const Marks *marks, guint n)
   return pairs;
 }
 
-/* The clip there and back, as one stream. */
+/* The clip forwards and backwards, as one stream. Returns: number of pairs */
 guint
 launch_on (Run *r, const Marks *marks, guint n)
 {
@@ -410,7 +412,7 @@ launch_on (Run *r, const Marks *marks, guint n)
   return LONG_PAIRS;
 }
 
-/* Returns: how many pairs */
+/* Returns: number of pairs */
 guint
 capture (Run *r, guint n, bool on, cudaGraph_t *graph)
 {
@@ -438,7 +440,7 @@ capture (Run *r, guint n, bool on, cudaGraph_t *graph)
   return pairs;
 }
 
-/* Microseconds a pair, median of the rounds. */
+/* Microseconds for each pair, median of the rounds. */
 double
 measure_stream (Run *r, guint n, bool on)
 {
@@ -454,7 +456,7 @@ measure_stream (Run *r, guint n, bool on)
 #else
   MUST (cudaGraphInstantiate (&exec, graph, NULL, NULL, 0));
 #endif
-  for (guint i = 0; i < STREAM_ROUNDS + 2; i++) { /* two to warm up */
+  for (guint i = 0; i < STREAM_ROUNDS + 2; i++) { /* two warm-up rounds */
     float ms;
 
     MUST (cudaEventRecord (start, r->up));
@@ -504,7 +506,7 @@ bench (const MotionClip *clip, double rate, MotionMethod method,
   r.config.method = method;
   r.config.granularity = granularity;
   r.config.subpel = subpel;
-  r.config.tie = MOTION_TIE_RASTER; /* as the paper */
+  r.config.tie = MOTION_TIE_RASTER; /* as in the paper */
   side = 2 * r.config.range;
   limit = (double) clip->width * clip->height / 4 * side * side / rate * 1e6;
   n = MIN (clip->n, MAX_FRAMES);
@@ -516,7 +518,7 @@ bench (const MotionClip *clip, double rate, MotionMethod method,
       r.config.method == method ? label : "full (brute)");
   for (guint i = 0; i < N_TIMES; i++)
     printf (" %s %.1f", time_names[i], at_rank (r.times[i], 0.5));
-  printf (" (worst %.1f), in a stream %.1f us, on and on %.1f us;",
+  printf (" (worst %.1f), in a stream %.1f us, continuous %.1f us;",
       at_rank (r.times[ALL], 1), measure_stream (&r, n, false),
       measure_stream (&r, n, true));
   if (method <= MOTION_METHOD_FULL_BRUTE)

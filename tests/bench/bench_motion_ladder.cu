@@ -2,16 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The way of the paper (see cuda/motion/engine.h) to a full search on a GPU, built
- * anew step by step, and the motion engine as its last steps: what each of the
- * steps buys on the GPU at hand. Blocks of 32, range 64 half-open, candidates
- * wholly inside the reference; frame 1 of a clip searched in frame 0. A frame's
- * time runs from the frame in host memory to the vectors in host memory; the
- * first steps take minutes a frame and are measured on a few blocks.
+/* The optimisation steps of the paper (see cuda/motion/engine.h) for a full
+ * search on a GPU, reimplemented one by one, with the motion engine as the
+ * last steps: the effect of each step on the GPU in use. Blocks of 32, range
+ * 64 half-open, candidates entirely inside the reference; frame 1 of a clip
+ * is searched in frame 0. A frame's time runs from the frame in host memory
+ * to the vectors in host memory; the first steps take minutes for each frame
+ * and are measured on a few blocks.
  *
- * The predictions were written down before anything was measured, for an H200:
- * nanoseconds a candidate, microseconds a block and milliseconds a frame. The
- * vectors and SADs of every step are compared with the CPU backend's.
+ * The predictions were written before the first measurement, for an H200:
+ * nanoseconds for each candidate, microseconds for each block and
+ * milliseconds for each frame. The vectors and SADs of every step are
+ * compared with the CPU backend's.
  *
  *   bench_motion_ladder [CLIP.y4m]     default: $CUDAVISION_CLIPS/dog1080.y4m */
 #include <stdio.h>
@@ -29,7 +31,7 @@ namespace {
 const int SIZE = 32, RANGE = 64, SIDE = 2 * RANGE;
 const int STREAMS = 8;
 
-/* A block and the vectors that it may have. */
+/* A block and its allowed vectors. */
 struct Block {
   int x, y, w, h;
   MotionRect rect;
@@ -66,7 +68,7 @@ has (const MotionRect &rect, int dx, int dy)
          && dy <= rect.bottom;
 }
 
-/* --- kernels ---------------------------------------------------------------- */
+/* --- kernels -------------------------------------------------------------- */
 
 __device__ unsigned
 warp_sum (unsigned v)
@@ -100,7 +102,8 @@ difference (Plane current, Plane reference, const Block &b, int i, int j,
       - (int) reference.luma[(b.y + j + dy) * reference.width + b.x + i + dx]);
 }
 
-/* One candidate: two blocks of 32x32 that were sent; a thread a sample. */
+/* One candidate: two blocks of 32x32 copied from the host; one thread for
+ * each sample. */
 __global__ void
 sad_of_two (const guint8 *current, const guint8 *reference, int w, int h,
     bool valid, guint32 *sad)
@@ -114,7 +117,7 @@ sad_of_two (const guint8 *current, const guint8 *reference, int w, int h,
     *sad = valid ? sum : G_MAXUINT32;
 }
 
-/* One candidate of frames that lie on the device. */
+/* One candidate of frames in device memory. */
 __global__ void
 sad_of_one (
     Plane current, Plane reference, Block b, int dx, int dy, guint32 *sad)
@@ -128,7 +131,8 @@ sad_of_one (
     *sad = valid ? sum : G_MAXUINT32;
 }
 
-/* All candidates of a block: a CUDA block each, a thread a sample. */
+/* All candidates of a block: a thread block each, one thread for each
+ * sample. */
 __global__ void
 sads_of_block (Plane current, Plane reference, Block b, guint32 *sads)
 {
@@ -140,7 +144,7 @@ sads_of_block (Plane current, Plane reference, Block b, guint32 *sads)
     sads[blockIdx.y * gridDim.x + blockIdx.x] = sum;
 }
 
-/* SAD and place in raster order: the least is the best. */
+/* Key of SAD and position in raster order: the smallest is the best. */
 __device__ void
 offer (unsigned long long *key, unsigned sad, int dx, int dy)
 {
@@ -166,8 +170,8 @@ best_of_frame (Plane current, Plane reference, MotionConfig config,
     offer (&keys[blockIdx.z], sum, dx, dy);
 }
 
-/* The same with a warp a candidate: x is the column, z one of 8 candidates of
- * the CUDA block, the rows are a loop. */
+/* The same with one warp for each candidate: x is the column, z one of 8
+ * candidates of the thread block, the rows are a loop. */
 __global__ void
 best_of_frame_z (Plane current, Plane reference, MotionConfig config,
     unsigned long long *keys)
@@ -186,7 +190,7 @@ best_of_frame_z (Plane current, Plane reference, MotionConfig config,
     offer (&keys[blockIdx.z], sum, dx, dy);
 }
 
-/* --- what the steps share --------------------------------------------------- */
+/* --- state of the steps -------------------------------------------------- */
 
 struct Ladder {
   MotionConfig config;
@@ -233,9 +237,9 @@ upload (Ladder *l, const guint8 *from, GError **error)
          && CVIS_CUDA (cudaStreamSynchronize (l->streams[0]), error);
 }
 
-/* --- the steps: each finds l->best of block @index -------------------------- */
+/* --- the steps: each finds l->best of block @index ------------------------ */
 
-/* The samples of a block of 32x32 at (@x, @y), what is outside clamped. */
+/* The samples of a block of 32x32 at (@x, @y), clamped at the edges. */
 void
 cut (const Ladder *l, guint frame, int x, int y, guint8 *to)
 {
@@ -259,7 +263,7 @@ fetch_sad (Ladder *l, guint32 *sad, GError **error)
          && CVIS_CUDA (cudaStreamSynchronize (l->streams[0]), error);
 }
 
-/* The GPU does the sum, the host sends both blocks for each. */
+/* The GPU computes each sum; the host sends both blocks for it. */
 gboolean
 step_sad (Ladder *l, guint index, GError **error)
 {
@@ -328,7 +332,7 @@ launch_block (Ladder *l, guint index, guint stream, GError **error)
   return CVIS_LAUNCHED ("sads_of_block", error);
 }
 
-/* Copies the SADs of a block back and looks for the least. */
+/* Copies the SADs of a block back and finds the minimum. */
 gboolean
 finish_block (Ladder *l, guint index, guint stream, GError **error)
 {
@@ -356,7 +360,7 @@ step_parallel (Ladder *l, guint index, GError **error)
   return launch_block (l, index, 0, error) && finish_block (l, index, 0, error);
 }
 
-/* Called for each block; every STREAMS of them are done side by side. */
+/* Called for each block; every STREAMS of them run concurrently. */
 gboolean
 step_streams (Ladder *l, guint index, GError **error)
 {
@@ -372,7 +376,7 @@ step_streams (Ladder *l, guint index, GError **error)
   return TRUE;
 }
 
-/* --- the steps that do a frame at once -------------------------------------- */
+/* --- steps that search a whole frame ------------------------------------- */
 
 gboolean
 prepare_keys (Ladder *l, GError **error)
@@ -436,13 +440,13 @@ step_z (Ladder *l, guint, GError **error)
          && fetch_keys (l, l->pinned_keys, error);
 }
 
-/* --- the ladder ------------------------------------------------------------- */
+/* --- the ladder ----------------------------------------------------------- */
 
 /**
  * Step:
- * @run: a block, or with @whole the frame
- * @sampled: blocks that are measured, spread over the frame; 0: all
- * @all: candidates beyond the frame cost as much as the others
+ * @run: searches a block, or with @whole the frame
+ * @sampled: number of blocks measured, spread over the frame; 0: all
+ * @all: candidates outside the frame cost as much as the others
  * @candidate_ns, @block_us, @frame_ms: the prediction
  */
 struct Step {
@@ -455,35 +459,36 @@ struct Step {
 };
 
 const Step steps[] = {
-  /* 2 KB there 6 us, launch and kernel 6, 4 bytes back and waiting 12, cutting
-   * the block out 1 */
+  /* 2 KB up 6 us, launch and kernel 6, 4 bytes back and waiting 12,
+   * extracting the block 1 */
   { "a kernel sums one SAD, both blocks sent each time", step_sad, FALSE, 4,
       TRUE, 25000, 0, 0 },
-  /* without the 6 us and the 1; the frame is sent once */
+  /* without the 6 us and the 1 us; the frame is sent once */
   { "less transfer: frames stay on the device", step_transfer, FALSE, 4, TRUE,
       18000, 0, 0.4 },
-  /* the same a candidate, but only those inside */
+  /* the same for each candidate, but only for those inside */
   { "borders: no launch for candidates outside", step_borders, FALSE, 4, FALSE,
       18000, 0, 0.4 },
   /* two CUDA blocks of 1024 threads on 132 multiprocessors, 1.2 us each: 4.5
    * ns; launch 6, 64 KB back 20, the least of them 8 */
   { "parallel: a launch does all candidates of a block", step_parallel, FALSE,
       0, FALSE, 4.5, 34, 0.4 },
-  /* copies to pageable memory and the host's share lie under the kernels */
+  /* copies to pageable memory and the host's part overlap with the kernels */
   { "streams: eight blocks side by side", step_streams, FALSE, 0, FALSE, 4.5, 3,
       0.4 },
-  /* the kernel alone */
+  /* only the kernel */
   { "all on the GPU: one launch, the least found there", step_all, TRUE, 0,
       FALSE, 4.5, 0, 0.45 },
-  /* 2 MB at 55 GB/s instead of staged */
+  /* 2 MB at 55 GB/s instead of staged copies */
   { "pinned memory", step_pinned, TRUE, 0, FALSE, 4.5, 0, 0.06 },
-  /* 64 loads a candidate, a multiprocessor does one of 32 lanes a clock: 64 /
-   * (132 * 1.75 GHz) */
+  /* 64 loads for each candidate at one of 32 lanes a clock and
+   * multiprocessor: 64 / (132 * 1.75 GHz) */
   { "threads in z: a warp a candidate, no barrier", step_z, TRUE, 0, FALSE,
       0.28, 0, 0.06 },
 };
 
-/* What the engine is held against: the same frames, vectors and copies. */
+/* Engine configurations to compare with: the same frames, vectors and
+ * copies. */
 struct Ours {
   const char *name;
   MotionMethod method;
@@ -492,7 +497,7 @@ struct Ours {
 };
 
 const Ours ours[] = {
-  /* the aim of its kernel, and copies 0.05, launches 0.03 */
+  /* target of its kernel, plus copies 0.05 and launches 0.03 */
   { "ours, every candidate", MOTION_METHOD_FULL_BRUTE, MOTION_GRANULARITY_1,
       0.70 },
   { "ours, pruned: the same vectors", MOTION_METHOD_FULL, MOTION_GRANULARITY_1,
@@ -563,7 +568,7 @@ by_value (const void *a, const void *b)
   return d < 0 ? -1 : d > 0;
 }
 
-/* Four digits that count, no exponents. */
+/* Four significant digits, no exponents. */
 void
 print_number (gdouble value)
 {
@@ -591,7 +596,7 @@ print_row (const char *name, gdouble predicted, gdouble ms, gdouble before,
   fflush (stdout);
 }
 
-/* Measures @step; a median of 5, or of one where blocks are sampled.
+/* Measures @step; the median of 5, or a single run if blocks are sampled.
  * @ms: (inout): of the step before, then of this one */
 gboolean
 climb (Ladder *l, const Step *step, const MotionField *field, gdouble scalar,
@@ -608,7 +613,7 @@ climb (Ladder *l, const Step *step, const MotionField *field, gdouble scalar,
   gchar note[80] = "";
   guint64 start;
 
-  for (guint r = 0; r < rounds + 1; r++) /* the first warms up */
+  for (guint r = 0; r < rounds + 1; r++) /* the first run warms up */
     if (!run_step (l, step, first, every, &times[r ? r - 1 : 0], error)
         || !check_step (l, step, first, every, field))
       return FALSE;
@@ -628,7 +633,7 @@ climb (Ladder *l, const Step *step, const MotionField *field, gdouble scalar,
   return TRUE;
 }
 
-/* --- CPU and engine --------------------------------------------------------- */
+/* --- CPU and engine ------------------------------------------------------- */
 
 void
 set_config (MotionConfig *config, const MotionClip *clip, MotionMethod method,
@@ -647,7 +652,7 @@ set_config (MotionConfig *config, const MotionClip *clip, MotionMethod method,
   config->depth_in_flight = in_flight;
 }
 
-/* A runner that went through the clip @rounds times. */
+/* A runner that has gone through the clip @rounds times. */
 MotionRunner *
 run_engine (const MotionConfig *config, CvisContext *context,
     const MotionClip *clip, guint rounds, GError **error)
@@ -676,7 +681,7 @@ time_scalar (const MotionClip *clip)
   return (gdouble) (cvis_monotonic_ns () - start) * 1e-6;
 }
 
-/* @expected: of the CPU, the same method */
+/* @expected: from the CPU, with the same method */
 gboolean
 climb_ours (const Ours *step, CvisContext *context, const MotionClip *clip,
     gdouble scalar, gdouble *before, GError **error)
@@ -691,7 +696,8 @@ climb_ours (const Ours *step, CvisContext *context, const MotionClip *clip,
   expected = run_engine (&config, NULL, clip, 1, error);
   runner = run_engine (&config, context, clip, 30, error);
   if (expected && runner) {
-    /* before the flow, one long stream, where frames have other prior vectors */
+    /* compared before the continuous stream, in which frames have other
+     * prior vectors */
     ok = motion_runner_equal (expected, runner, &why);
     if (!ok) {
       printf ("WRONG: %s: %s\n", step->name, why);
@@ -731,7 +737,7 @@ climb_cpu (const char *name, MotionMethod method, guint threads,
   return TRUE;
 }
 
-/* --- setting up ------------------------------------------------------------- */
+/* --- setting up ----------------------------------------------------------- */
 
 gboolean
 allocate (Ladder *l, CvisContext *context, GError **error)
@@ -784,7 +790,7 @@ release (Ladder *l, CvisContext *context)
   g_free (l->best);
 }
 
-/* The paper's steps; @field is what they must find. */
+/* Runs the paper's steps; @field has the expected vectors. */
 gboolean
 climb_theirs (CvisContext *context, const MotionClip *clip,
     const MotionField *field, gdouble scalar, gdouble *ms, GError **error)
@@ -839,7 +845,7 @@ climb_all (CvisContext *context, const MotionClip *clip, GError **error)
   return ok;
 }
 
-/* The clip asked for, or the one of 1080 rows. */
+/* The requested clip, or the one with 1080 rows. */
 MotionClip *
 load (const gchar *path, GError **error)
 {

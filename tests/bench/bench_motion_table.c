@@ -2,26 +2,27 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The table of the paper (see cuda/motion/engine.h) for real clips, in Markdown: for
- * full search, step search and zonal search on every backend the residue, the
- * time a frame with the copies to and from the device, the prediction loss
- * (residue over that of the full search), the speed-up and the normalised gain
- * (speed-up / prediction loss) against four named baselines of this machine:
+/* The table of the paper (see cuda/motion/engine.h) for real clips, in
+ * Markdown: for full search, step search and zonal search on every backend
+ * the residue, the time for each frame including copies to and from the
+ * device, the prediction loss (residue divided by that of the full search),
+ * the speed-up and the normalised gain (speed-up / prediction loss) against
+ * four baselines on the same machine:
  *
  *   scalar      plain C, -O2 without vector instructions, one thread
  *   SIMD        the CPU backend, every candidate, one thread
  *   pruned      the CPU backend with elimination, one thread
  *   pruned, all the same with all threads
  *
- * Blocks of 32, range 64 half-open (16,384 candidates), border padded. The
- * rounds take turns between all methods (--rounds of them at 1080 rows, more on
- * smaller frames); of each frame the least time counts. The scalar search is done
- * once, for frame 1, in processor time of its thread.
+ * Blocks of 32, range 64 half-open (16,384 candidates), border padded. All
+ * methods alternate in rounds (--rounds of them at 1080 rows, more on
+ * smaller frames); the minimum time of each frame counts. The scalar search
+ * runs once, for frame 1, in processor time of its thread.
  *
  *   bench_motion_table [--rounds=N] [--frames=N] [--no-scalar] [--csv=FILE]
  *                      [CLIP.y4m...]
  *
- * without clips, those of scripts/fetch-clips. --csv: a line for each
+ * Default clips: those of scripts/fetch-clips. --csv: a line for each
  * measurement: clip, width, height, method, backend, threads, ms, residue. */
 #include <stdio.h>
 #include <string.h>
@@ -62,10 +63,10 @@ static gchar **paths;
 static FILE *csv;
 
 static GOptionEntry entries[] = {
-  { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "times through each clip", "N" },
-  { "frames", 0, 0, G_OPTION_ARG_INT, &max_frames, "of each clip", "N" },
+  { "rounds", 0, 0, G_OPTION_ARG_INT, &rounds, "passes over each clip", "N" },
+  { "frames", 0, 0, G_OPTION_ARG_INT, &max_frames, "frames of each clip", "N" },
   { "no-scalar", 0, 0, G_OPTION_ARG_NONE, &no_scalar,
-      "leave the scalar baseline out", NULL },
+      "skip the scalar baseline", NULL },
   { "csv", 0, 0, G_OPTION_ARG_FILENAME, &csv_path, "measurements", "FILE" },
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &paths, NULL,
       "CLIP.y4m" },
@@ -81,14 +82,14 @@ set_config (MotionConfig *config, const MotionClip *clip, guint m, Where where)
   config->depth = clip->depth;
   config->block_size = 32;
   config->range = 64;
-  config->tie = MOTION_TIE_RASTER; /* as the scalar baseline */
+  config->tie = MOTION_TIE_RASTER; /* as in the scalar baseline */
   config->method = methods[m].method;
   config->granularity = methods[m].granularity;
   config->threads = where == CPU_ONE ? 1 : 0;
   config->depth_in_flight = 1;
 }
 
-/* What the search sees of a frame: the upper 8 bits. */
+/* The samples that are searched: the upper 8 bits. */
 static guint8 *
 eight_bits (const MotionClip *clip, guint frame)
 {
@@ -113,8 +114,8 @@ processor_ms (void)
   return (gdouble) now.tv_sec * 1e3 + (gdouble) now.tv_nsec * 1e-6;
 }
 
-/* Milliseconds of the plain search of frame 1 in frame 0; @field is what the
- * engine found there. */
+/* Milliseconds of the plain search of frame 1 in frame 0; @field has the
+ * engine's vectors. */
 static gdouble
 time_scalar (const MotionClip *clip, const MotionField *field)
 {
@@ -144,7 +145,7 @@ time_scalar (const MotionClip *clip, const MotionField *field)
   return ms;
 }
 
-/* --- measuring a clip ------------------------------------------------------- */
+/* --- measuring a clip ----------------------------------------------------- */
 
 typedef struct {
   const MotionClip *clip;
@@ -184,7 +185,8 @@ measure (Table *table, GError **error)
   return TRUE;
 }
 
-/* Every backend must find the same, the pruned search what the other does. */
+/* Every backend must find the same vectors, and the pruned search the same
+ * as the unpruned one. */
 static void
 check (const Table *table)
 {
@@ -204,7 +206,7 @@ check (const Table *table)
     }
 }
 
-/* --- printing --------------------------------------------------------------- */
+/* --- printing ------------------------------------------------------------- */
 
 static const gchar *
 where_name (guint where)

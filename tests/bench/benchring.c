@@ -58,7 +58,7 @@ bench_ring_new (guint n)
   pbf_config_init (&config);
   twin = pbf_twin_new (&config, NULL);
   for (guint i = 0; i < n; i++) {
-    /* a pool, now and then spatters, noise below 25 */
+    /* a melt pool, sometimes spatters, noise below 25 */
     pbf_frame_fill (
         &random, i % 4 ? 9 : 7, (guint8 *) ring->frames[i], SIDE, SIDE, SIDE);
     place (ring, i, twin);

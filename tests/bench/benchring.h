@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Frames for the benchmarks of the melt-pool engine, 96x96 pixels each, with
- * what an engine has to know of them and room for its records. */
+ * their frame infos and memory for the records. */
 #pragma once
 
 #include "cuda/meltpool/engine.h"
@@ -20,11 +20,11 @@ typedef struct {
 } BenchRing;
 
 BenchRing *bench_ring_new (guint n);
-/* The same frames elsewhere. */
+/* Copies the frames to other memory. */
 BenchRing *bench_ring_copy (const BenchRing *ring);
 void bench_ring_free (BenchRing *ring);
 
-/* Sorts @values. */
+/* Sorts @values. Returns: the median */
 gdouble bench_median (gdouble *values, guint n);
 
 G_END_DECLS

@@ -38,7 +38,7 @@ ns_since (guint64 begin)
   return cvis_monotonic_ns () - begin;
 }
 
-/* Ordinary memory for the CPU, page-locked for CUDA. */
+/* Pageable memory for the CPU, page-locked for CUDA. */
 static gpointer
 bench_alloc (const BenchInput *input, gsize size)
 {
@@ -58,11 +58,11 @@ bench_free (const BenchInput *input, gpointer memory)
     g_free (memory);
 }
 
-/* --- surfaces --------------------------------------------------------------- */
+/* --- surfaces ------------------------------------------------------------- */
 
-#define SURFACE_TURNS 3 /* after one that is not timed */
+#define SURFACE_TURNS 3 /* after one untimed run */
 
-/* @bytes: (nullable): %NULL: the file */
+/* @bytes: (nullable): %NULL: read the file */
 static gdouble
 time_reading (const BenchInput *input, GBytes *bytes)
 {
@@ -113,7 +113,7 @@ bench_surface_read (const BenchInput *input, gint arg)
   return ns;
 }
 
-/* To a file that is empty each time */
+/* Writes to a truncated file each time */
 static gdouble
 time_saving (const GstSurfaceMeta *meta, const GstMapInfo *map, gint format)
 {
@@ -206,7 +206,7 @@ bench_surface_paint (const BenchInput *input, gint arg)
   gst_video_frame_map (&frame, &info, picture, GST_MAP_WRITE);
   gst_buffer_map (input->buffers[0], &map, GST_MAP_READ);
   heights.z = (const gfloat *) map.data;
-  /* the first one touches the picture's memory */
+  /* the first call touches the picture's memory */
   gst_surface_painter_paint (painter, &frame, &heights, &settings, &from, &to);
   begin = cvis_monotonic_ns ();
   for (guint i = 0; i < SURFACE_TURNS; i++)
@@ -220,7 +220,7 @@ bench_surface_paint (const BenchInput *input, gint arg)
   return (gdouble) begin / SURFACE_TURNS;
 }
 
-/* --- lifting ---------------------------------------------------------------- */
+/* --- lifting -------------------------------------------------------------- */
 
 #define LIFTING_DEPTH 3
 
@@ -268,7 +268,7 @@ bench_lifting (const BenchInput *input, gint arg)
   for (guint s = 0; s < LIFTING_DEPTH + surfaces + LIFTING_DEPTH - 1; s++) {
     if (s >= LIFTING_DEPTH - 1 && !lwt_engine_wait (engine, &done, &error))
       g_error ("%s", error->message);
-    if (s == LIFTING_DEPTH + LIFTING_DEPTH - 2) /* each job was done once */
+    if (s == LIFTING_DEPTH + LIFTING_DEPTH - 2) /* each job has run once */
       begin = cvis_monotonic_ns ();
     if (s < LIFTING_DEPTH + surfaces
         && !lwt_engine_submit (engine, &jobs[s % LIFTING_DEPTH], &error))
@@ -327,10 +327,10 @@ bench_surface_filter (const BenchInput *input, gint arg)
   return MAX (bench_surface_load (input, 0), bench_lifting (input, 0));
 }
 
-/* --- melt pools ------------------------------------------------------------- */
+/* --- melt pools ----------------------------------------------------------- */
 
 #define SIDE 96
-#define MELTPOOL_FRAMES 2048 /* distinct ones, 19 MB */
+#define MELTPOOL_FRAMES 2048 /* distinct frames, 19 MB */
 #define MELTPOOL_DEPTH 4
 
 typedef struct {
@@ -344,7 +344,7 @@ typedef struct {
   PbfFrameInfo *infos;
 } Slot;
 
-/* The frames that pbftestsrc seed=1 makes; kept for the next round. */
+/* The frames of pbftestsrc seed=1; kept for later rounds. */
 static const Camera *
 get_camera (const BenchInput *input)
 {
@@ -460,7 +460,7 @@ bench_meltpool (const BenchInput *input, gint arg)
   return (gdouble) begin / ((gdouble) batches * n);
 }
 
-/* --- motion ----------------------------------------------------------------- */
+/* --- motion --------------------------------------------------------------- */
 
 #define MOTION_DEPTH 2
 
@@ -567,10 +567,10 @@ bench_motion_paint (const BenchInput *input, gint arg)
   return (gdouble) ns / MAX (painted, 1);
 }
 
-/* --- crops ------------------------------------------------------------------ */
+/* --- crops ---------------------------------------------------------------- */
 
 #define CROP 40
-#define CROP_FRAMES 204800 /* after as many as there are */
+#define CROP_FRAMES 204800 /* after one pass over all frames */
 
 gdouble
 bench_crop (const BenchInput *input, gint arg)
@@ -582,7 +582,7 @@ bench_crop (const BenchInput *input, gint arg)
   guint8 *to = g_malloc0 (256 * CROP * CROP);
   guint64 begin = 0;
 
-  memset (from, 1, MELTPOOL_FRAMES * SIDE * SIDE); /* not the page of zeros */
+  memset (from, 1, MELTPOOL_FRAMES * SIDE * SIDE); /* maps pages of their own */
   for (guint i = 0; i < MELTPOOL_FRAMES + CROP_FRAMES; i++) {
     const guint start =
         cvis_crop_start ((gint32) (i % SIDE) << 8, CROP, SIDE, 1, NULL);

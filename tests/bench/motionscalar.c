@@ -13,11 +13,11 @@
 typedef struct {
   const guint8 *current;
   gsize stride;
-  const guint8 *reference; /* the sample (0, 0) of the padded frame */
+  const guint8 *reference; /* sample (0, 0) of the padded frame */
   gsize reference_stride;
 } Planes;
 
-/* @plane with config->range more samples on each side. */
+/* Pads @plane by config->range samples on each side. */
 static guint8 *
 pad (const MotionConfig *config, const guint8 *plane, Planes *planes)
 {

@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter operation=denoise on video in colour: the planes are those of the
- * plain C twin, chroma that is not asked for is copied; formats, depths, odd
- * sizes, strides, crops, fields; caps, metas, flush and errors. */
+/* cudalwtfilter operation=denoise on video in colour: the planes are those
+ * of the plain C reference implementation, chroma that is not asked for is
+ * copied; formats, depths, odd sizes, strides, crops, fields; caps, metas,
+ * flush and errors. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -42,7 +43,7 @@ caps_of (const gchar *format, guint width, guint height, const gchar *more)
       width, height, more);
 }
 
-/* --- frames -------------------------------------------------------------------- */
+/* --- frames --------------------------------------------------------------- */
 
 /* Where a component is in a buffer. Of P010 GStreamer's offsets are wrong. */
 typedef struct {
@@ -139,9 +140,10 @@ frame_new (const GstVideoInfo *info, gboolean wide)
   return buffer;
 }
 
-/* --- what has to come out -------------------------------------------------------- */
+/* --- what has to come out ------------------------------------------------- */
 
-/* The samples of a plane, or a field of it, through the twin. */
+/* The samples of a plane, or a field of it, through the reference
+ * implementation. */
 static void
 denoise (const Place *p, guint width, guint height, gpointer samples)
 {
@@ -181,7 +183,8 @@ denoise (const Place *p, guint width, guint height, gpointer samples)
   g_free (out);
 }
 
-/* Component @c of @in, cropped at @left, @top of it, by way of the twin if
+/* Component @c of @in, cropped at @left, @top of it, by way of the reference
+ * implementation if
  * @denoised, is that of @out. */
 static void
 check_component (const GstVideoInfo *info, GstBuffer *in, guint left, guint top,
@@ -232,7 +235,7 @@ check_component (const GstVideoInfo *info, GstBuffer *in, guint left, guint top,
   g_free (samples);
 }
 
-/* --- planes ---------------------------------------------------------------------- */
+/* --- planes --------------------------------------------------------------- */
 
 static const struct {
   const gchar *format;
@@ -394,7 +397,7 @@ GST_START_TEST (test_defaults)
 }
 GST_END_TEST;
 
-/* --- streams ----------------------------------------------------------------------- */
+/* --- streams -------------------------------------------------------------- */
 
 /* Tensors, grey pictures and video in turns: all of them leave, in their order. */
 GST_START_TEST (test_renegotiation)
@@ -467,7 +470,7 @@ GST_START_TEST (test_flush)
 }
 GST_END_TEST;
 
-/* --- caps -------------------------------------------------------------------------- */
+/* --- caps ----------------------------------------------------------------- */
 
 /* Video in colour leaves as it came; only denoise takes it. */
 GST_START_TEST (test_caps)

@@ -45,7 +45,7 @@ typedef void (*HarnessFunc) (Harness *h);
 /**
  * HarnessTest: a table of them ends with a name of %NULL
  * @name: the kernel
- * @check: compares it with its C twin
+ * @check: compares it with its C reference implementation
  * @bench: (nullable): times it, for --bench
  */
 typedef struct {
@@ -73,7 +73,7 @@ void harness_fail (Harness *h, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
 gboolean harness_cuda (Harness *h, cudaError_t code, const gchar *what);
 #define HARNESS_CUDA(h, call) harness_cuda ((h), (call), #call)
 
-/* --- random inputs --------------------------------------------------------- */
+/* --- random inputs -------------------------------------------------------- */
 
 guint64 harness_random (Harness *h);
 /* @low <= result <= @high */
@@ -82,7 +82,7 @@ gint64 harness_range (Harness *h, gint64 low, gint64 high);
 guint harness_size (Harness *h, guint max);
 void harness_fill (Harness *h, gpointer bytes, gsize size);
 
-/* --- buffers, poisoned, between guards ------------------------------------- */
+/* --- buffers, poisoned, between guards ------------------------------------ */
 
 /* All are aligned to 256 bytes and freed with the case. */
 gpointer harness_host (Harness *h, gsize size);
@@ -93,7 +93,7 @@ gpointer harness_upload (Harness *h, gconstpointer host, gsize size);
 /* A new host buffer with the contents of a device one; waits for the stream. */
 gpointer harness_download (Harness *h, gconstpointer device, gsize size);
 
-/* --- comparison ------------------------------------------------------------ */
+/* --- comparison ----------------------------------------------------------- */
 
 typedef enum {
   HARNESS_U8,
@@ -113,7 +113,7 @@ gboolean harness_equal (Harness *h, const gchar *what, HarnessType type,
 gboolean harness_near (Harness *h, const gchar *what, const gfloat *expected,
     const gfloat *got, gsize n, gdouble tolerance);
 
-/* --- benches --------------------------------------------------------------- */
+/* --- benches -------------------------------------------------------------- */
 
 /* Enqueues the work once on @stream. @round counts up: take turns between
  * several inputs, so that no cache holds all of them. */

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The lifting engine on the device against the plain C twin, to the bit: settings
- * and surfaces at random, all ways for them to come and go, several in flight,
- * missing points from one surface to the next, and devices too small for a
- * surface in one piece. */
+/* The lifting engine on the device against the plain C reference
+ * implementation, to the bit: settings and surfaces at random, all ways for
+ * them to come and go, several in flight, missing points from one surface to
+ * the next, and devices too small for a surface in one piece. */
 #include <math.h>
 #include <string.h>
 
@@ -131,7 +131,7 @@ make_run (Harness *h, GRand *random, const LwtConfig *config, Run *run)
   }
 }
 
-/* --- comparison --------------------------------------------------------------- */
+/* --- comparison ----------------------------------------------------------- */
 
 static gboolean
 is_nan (LwtType type, gconstpointer sample)
@@ -251,7 +251,7 @@ compare_run (Harness *h, const LwtConfig *config, Run *run)
     g_free (expected.parts[i].data);
 }
 
-/* --- runs ----------------------------------------------------------------------- */
+/* --- runs ----------------------------------------------------------------- */
 
 /* Submits all, as many at once as may be, waiting when it likes. */
 static gboolean

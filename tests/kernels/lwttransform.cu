@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Lifting transforms on the device against their plain C twin, to the bit. The
- * structures of wavelets are those that kernels are specialised for, and random
- * ones; the weights are random, what is computed does not depend on their
- * making sense. */
+/* Lifting transforms on the device against their plain C reference
+ * implementation, to the bit. The structures of wavelets are those that
+ * kernels are specialised for, and random ones; the weights are random, what
+ * is computed does not depend on their making sense. */
 #include "harness.h"
 #include "cuda/lifting/arithmetic.h"
 #include "cuda/lifting/cuda/transform.cuh"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- wavelets ---------------------------------------------------------------- */
+/* --- wavelets ------------------------------------------------------------- */
 
 #define STRUCTURES 7
 
@@ -88,7 +88,7 @@ make_wavelet (Harness *h, guint index, LwtWavelet *wavelet)
   wavelet->shift_high = harness_range (h, 0, 1) ? -wavelet->shift_low : 0;
 }
 
-/* --- pictures ---------------------------------------------------------------- */
+/* --- pictures ------------------------------------------------------------- */
 
 typedef struct {
   LwtType type;
@@ -183,7 +183,7 @@ compare (Harness *h, const gchar *what, const Shape *shape,
   }
 }
 
-/* --- cases ------------------------------------------------------------------- */
+/* --- cases ---------------------------------------------------------------- */
 
 typedef struct {
   LwtWavelet wavelet;
@@ -224,7 +224,8 @@ report (Harness *h, gboolean ok, GError *error)
   g_clear_error (&error);
 }
 
-/* Forward and back; bands as the twin's, the picture from the twin's bands. */
+/* Forward and back; bands as the reference implementation's, the picture
+ * from the reference implementation's bands. */
 static void
 compare_bands (Harness *h, Case *c)
 {
@@ -289,7 +290,7 @@ compare_low (Harness *h, Case *c, guint first, guint n)
   compare (h, "expanded", &large, back, d_back);
 }
 
-/* --- bands and low bands --------------------------------------------------------- */
+/* --- bands and low bands -------------------------------------------------- */
 
 static void
 check_sizes (
@@ -415,7 +416,7 @@ check_tiny (Harness *h)
   g_free (c);
 }
 
-/* --- parts -------------------------------------------------------------------------- */
+/* --- parts ---------------------------------------------------------------- */
 
 typedef struct {
   gfloat *x, *s[3], *parts[SURFACE_N_PARTS];
@@ -452,7 +453,8 @@ expected_parts (Harness *h, Case *c, Parts *p, const Shape *shape)
     }
 }
 
-/* The low bands: of random samples, expanded by the twin, or as large as x. */
+/* The low bands: of random samples, expanded by the reference
+ * implementation, or as large as x. */
 static void
 make_lows (Harness *h, Case *c, Parts *p)
 {
@@ -539,7 +541,7 @@ check_parts (Harness *h)
   g_free (c);
 }
 
-/* --- kernels compiled at run time ----------------------------------------------------- */
+/* --- kernels compiled at run time ----------------------------------------- */
 
 /* A picture, some levels, there and back, and the low bands alone */
 static void

@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The motion kernels against the plain C twin, to the bit: settings at random,
- * frames of every kind, all ways for a frame to reach the device, several
- * frames in flight; and on larger frames each method against the CPU backend. */
+/* The motion kernels against the plain C reference implementation, to the
+ * bit: settings at random, frames of every kind, all ways for a frame to
+ * reach the device, several frames in flight; and on larger frames each
+ * method against the CPU backend. */
 #include <string.h>
 
 #include "harness.h"
@@ -71,8 +72,9 @@ run_stream (Harness *h, MotionStream *stream, GRand *random)
   motion_engine_free (engine);
 }
 
-/* A full search as the engine chooses, which is every candidate for frames as
- * small as the twin's, and with elimination tried in every block. */
+/* A full search as the engine chooses, which is every candidate for frames
+ * as small as the reference implementation's, and with elimination tried in
+ * every block. */
 static void
 run_full (Harness *h, MotionStream *stream, GRand *random)
 {
@@ -110,7 +112,7 @@ check_against_twin (Harness *h)
   }
 }
 
-/* --- larger frames, against the CPU backend ------------------------------------ */
+/* --- larger frames, against the CPU backend ------------------------------- */
 
 #define LARGE_FRAMES 4
 

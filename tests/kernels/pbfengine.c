@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The melt-pool kernels against the plain C twin, to the bit: frames of every
- * kind, settings at random, all ways for a batch to reach the device, several
- * batches in flight. */
+/* The melt-pool kernels against the plain C reference implementation, to the
+ * bit: frames of every kind, settings at random, all ways for a batch to
+ * reach the device, several batches in flight. */
 #include <string.h>
 
 #include "harness.h"

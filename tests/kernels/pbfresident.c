@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The resident kernel against the plain C twin, to the bit: any number of blocks,
- * batches of any size, launches that end in the middle, a kernel that stalls, other
- * users of the device in the process. With --bench: latency and throughput. */
+/* The resident kernel against the plain C reference implementation, to the
+ * bit: any number of blocks, batches of any size, launches that end in the
+ * middle, a kernel that stalls, other users of the device in the process.
+ * With --bench: latency and throughput. */
 #include <stdio.h>
 #include <string.h>
 
@@ -211,7 +212,7 @@ check_company (Harness *h)
   pbf_stream_free (stream);
 }
 
-/* --- speed ------------------------------------------------------------------------ */
+/* --- speed ---------------------------------------------------------------- */
 
 /* One batch at a time, host to host: frames with a pool and some spatters. */
 static void

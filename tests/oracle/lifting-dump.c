@@ -19,7 +19,7 @@
 typedef struct {
   LwtConfig config;
   LwtWavelet *wavelet;
-  guint backend; /* 0: the twin */
+  guint backend; /* 0: the reference implementation */
 } Options;
 
 static void

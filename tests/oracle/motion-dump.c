@@ -6,10 +6,10 @@
  *
  *   motion-dump backend=twin|cpu width=W height=H [setting=number]... <luma
  *
- * Reads frames of W x H samples without gaps, bytes or with a depth of 10 two
- * bytes, little endian. Writes for each frame n_fields and flags (guint32), for
- * each field distance and 0 (gint32), MotionSummary, vectors and blocks, and
- * with planes=1 prediction and residual. */
+ * Reads frames of W x H samples without gaps, bytes or with a depth of 10
+ * two bytes, little endian. Writes for each frame n_fields and flags
+ * (guint32), for each field distance and 0 (gint32), MotionSummary, vectors
+ * and blocks, and with planes=1 prediction and residual. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The twin for one type: included by lwttwin.c once for each, with T, the
- * suffix N() and whether it is an INTEGER. */
+/* The reference implementation for one type: included by lwttwin.c once for
+ * each, with T, the suffix N() and whether it is an INTEGER. */
 
-/* --- a line -------------------------------------------------------------------- */
+/* --- a line --------------------------------------------------------------- */
 
 static T
 N (neighbour) (LwtBoundary boundary, const T *line, gint j, gint odd, gint n)
@@ -90,7 +90,7 @@ N (join) (const LwtWavelet *wavelet, LwtBoundary boundary, gboolean low_only,
     N (step) (&wavelet->steps[i], boundary, TRUE, line, n);
 }
 
-/* --- a picture -------------------------------------------------------------------- */
+/* --- a picture ------------------------------------------------------------ */
 
 /* Lines of @n samples, @step apart, @count of them @pitch apart. */
 static void
@@ -239,7 +239,7 @@ N (expand) (const LwtWavelet *wavelet, LwtBoundary boundary,
 }
 
 #if !INTEGER
-/* --- what is missing, and what lies round the picture ------------------------------ */
+/* --- what is missing, and what lies round the picture --------------------- */
 
 /* Fills samples that are not @there. */
 static void
@@ -328,7 +328,7 @@ N (pad) (const LwtPlan *plan, const T *data)
   return all;
 }
 
-/* --- the operations ------------------------------------------------------------------ */
+/* --- the operations ------------------------------------------------------- */
 
 /* Writes the samples again, as integers. */
 static void

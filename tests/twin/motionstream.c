@@ -10,7 +10,7 @@
 
 #define POISON 0xa5
 
-/* --- settings ------------------------------------------------------------------ */
+/* --- settings ------------------------------------------------------------- */
 
 static guint
 pick (GRand *random, const guint *from, guint n)
@@ -18,7 +18,8 @@ pick (GRand *random, const guint *from, guint n)
   return from[g_rand_int_range (random, 0, (gint32) n)];
 }
 
-/* Sample differences that the twin computes for a frame, about. */
+/* Sample differences that the reference implementation computes for a frame,
+ * about. */
 static guint64
 get_work (const MotionConfig *config)
 {
@@ -67,7 +68,7 @@ motion_random_config (GRand *random, guint round, MotionConfig *config)
     config->range /= 2;
 }
 
-/* --- frames --------------------------------------------------------------------- */
+/* --- frames --------------------------------------------------------------- */
 
 /* A texture without end: the mean of random lattices, the finest with a cell of
  * 2 to 4 pixels. */
@@ -224,7 +225,7 @@ random_kind (GRand *random, guint frame)
                                     : MOTION_STREAM_MOVING;
 }
 
-/* --- planes ---------------------------------------------------------------------- */
+/* --- planes --------------------------------------------------------------- */
 
 gsize
 motion_stream_plane_size (const MotionConfig *config, gsize stride)
@@ -318,7 +319,7 @@ poison (const MotionConfig *config, MotionJob *job)
         motion_stream_plane_size (config, job->residual_stride));
 }
 
-/* --- the twin's results ----------------------------------------------------------- */
+/* --- the reference implementation's results ------------------------------- */
 
 /* Finds the fields of frame @i in the stream of frames @first to @end - 1. */
 static void
@@ -395,7 +396,7 @@ expect (MotionStream *stream)
   g_free (pictures);
 }
 
-/* --- making and freeing ------------------------------------------------------------ */
+/* --- making and freeing --------------------------------------------------- */
 
 static void
 make_frames (MotionStream *stream, GRand *random)
@@ -474,7 +475,7 @@ motion_stream_free (MotionStream *stream)
   g_free (stream);
 }
 
-/* --- comparing ---------------------------------------------------------------------- */
+/* --- comparing ------------------------------------------------------------ */
 
 static gchar *
 describe (const MotionStream *stream)
@@ -596,7 +597,7 @@ compare_frame (const MotionStream *stream, guint frame)
       job->residual_stride);
 }
 
-/* --- running ------------------------------------------------------------------------- */
+/* --- running -------------------------------------------------------------- */
 
 /* Whether frame @i can be waited for after @submitted frames. */
 static gboolean

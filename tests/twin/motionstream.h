@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A stream of made-up frames with the twin's results, to compare an engine
- * with, to the bit.
+/* A stream of made-up frames with the reference implementation's results, to
+ * compare an engine with, to the bit.
  *
  *   GRand *random = g_rand_new_with_seed (seed);
  *   MotionConfig config;
@@ -14,10 +14,10 @@
  *   motion_stream_free (stream);
  *
  * The expected results are made without the engine's front end: which frames
- * are references, which prior fields there are, is worked out from the frames'
- * numbers alone. A stream can be run as often as wished, through a new engine or
- * once more through the same; between engines its config's threads,
- * depth_in_flight, and full for full-brute, may be changed. */
+ * are references, which prior fields there are, is worked out from the
+ * frames' numbers alone. A stream can be run as often as wished, through a
+ * new engine or once more through the same; between engines its config's
+ * threads, depth_in_flight, and full for full-brute, may be changed. */
 #pragma once
 
 #include "motiontwin.h"
@@ -38,13 +38,14 @@ typedef enum {
  * @config: its settings
  * @n: frames
  * @kinds: of the frames
- * @last: of each frame: whether the stream ends after it (the next is a first
- *   one); of the last always
- * @jobs: the frames as they are submitted. Before a run a caller may let luma,
- *   vectors, blocks and planes lie elsewhere and say that they are pinned or on
- *   the device; motion_stream_run() reads the results where the jobs say (vectors
- *   and blocks have room for one more, which nobody may write)
- * @expected: the twin's results
+ * @last: of each frame: whether the stream ends after it (the next is a
+ *   first one); of the last always
+ * @jobs: the frames as they are submitted. Before a run a caller may let
+ *   luma, vectors, blocks and planes lie elsewhere and say that they are
+ *   pinned or on the device; motion_stream_run() reads the results where the
+ *   jobs say (vectors and blocks have room for one more, which nobody may
+ *   write)
+ * @expected: the reference implementation's results
  * @made: the jobs with the memory that the stream made
  */
 typedef struct {
@@ -57,9 +58,10 @@ typedef struct {
   MotionJob *made;
 } MotionStream;
 
-/* Settings at random that a twin has done with in a fraction of a second: of
- * every method, depth, size of blocks, window, border, tie; frames of 1 x 1 to
- * about 160 x 110. The first rounds are the methods with their defaults. */
+/* Settings at random that a reference implementation has done with in a
+ * fraction of a second: of every method, depth, size of blocks, window,
+ * border, tie; frames of 1 x 1 to about 160 x 110. The first rounds are the
+ * methods with their defaults. */
 void motion_random_config (GRand *random, guint round, MotionConfig *config);
 
 /* @n frames of random kinds (rather moving ones) in rows with random strides;
@@ -73,11 +75,12 @@ void motion_stream_free (MotionStream *stream);
  * the last row lie no more than its samples. */
 gsize motion_stream_plane_size (const MotionConfig *config, gsize stride);
 
-/* Overwrites all results and guards with a pattern, then submits the frames to
- * @engine, waits for some of them in between at random (for as few as possible
- * where @random is %NULL: so that as many as possible are in flight), and calls
- * motion_engine_end() where streams end. Aborts, naming frame, field, block and
- * member, unless everything is as the twin has it, in order, and nothing else
- * was written. */
+/* Overwrites all results and guards with a pattern, then submits the frames
+ * to
+ * @engine, waits for some of them in between at random (for as few as
+ *   possible where @random is %NULL: so that as many as possible are in
+ *   flight), and calls motion_engine_end() where streams end. Aborts, naming
+ *   frame, field, block and member, unless everything is as the reference
+ *   implementation has it, in order, and nothing else was written. */
 void motion_stream_run (
     MotionStream *stream, MotionEngine *engine, GRand *random);

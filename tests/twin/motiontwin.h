@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The plain C twin of the motion search: docs/design/motion.md sentence by
- * sentence, slow, without state, without any trick of the backends. */
+/* The plain C reference implementation of the motion search:
+ * docs/design/motion.md sentence by sentence, slow, without state, without
+ * any trick of the backends. */
 #pragma once
 
 #include "cuda/motion/backend.h"
@@ -43,5 +44,6 @@ void motion_twin_predict (const MotionConfig *config,
 void motion_twin_store (const MotionConfig *config, const guint16 *samples,
     guint8 *plane, gsize stride);
 
-/* A backend that calls the twin, to try the engine's front end with. */
+/* A backend that calls the reference implementation, to try the engine's
+ * front end with. */
 extern const MotionBackendOps motion_backend_twin;

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A stream of random frames with the twin's results, to compare a backend
- * with. */
+/* A stream of random frames with the reference implementation's results, to
+ * compare a backend with. */
 #pragma once
 
 #include "pbfframes.h"
@@ -14,7 +14,7 @@ typedef struct {
   const guint8 **frames;
   guint *strides;
   PbfFrameInfo *infos;
-  PbfResult *expected; /* the twin's */
+  PbfResult *expected; /* the reference implementation's */
   PbfResult *results;  /* n, and one more that nobody may write */
 } PbfStream;
 
@@ -32,5 +32,5 @@ void pbf_stream_poison (PbfStream *stream);
 void pbf_stream_batch (
     PbfStream *stream, guint first, guint n, PbfBatch *batch);
 /* Aborts, naming frame and field, unless the first @n results equal the
- * twin's to the bit and the guard record is untouched. */
+ * reference implementation's to the bit and the guard record is untouched. */
 void pbf_stream_compare (const PbfStream *stream, guint n);

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Image and derivatives of bundle adjustment against dual numbers: the camera
- * model written down once more, in Rodrigues' form, with automatic
- * differentiation. */
+/* Projection and derivatives of bundle adjustment, compared with automatic
+ * differentiation by dual numbers of an independent implementation of the
+ * camera model, with Rodrigues' formula. */
 #include "cuda/bundle/arithmetic.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ unknown (gdouble v, guint i)
   return a;
 }
 
-/* f(a), where f' is @derivative at a */
+/* f(a), where @derivative is f'(a) */
 static Dual
 chain (Dual a, gdouble value, gdouble derivative)
 {
@@ -137,7 +137,7 @@ assert_near (gdouble a, gdouble b, gdouble scale)
     g_error ("%.17g, expected %.17g within %g", a, b, 1e-11 * scale);
 }
 
-/* All functions of an observation, at one camera and point. */
+/* All functions of an observation, for one camera and point. */
 static void
 check_observation (const gdouble camera[9], const gdouble point[3])
 {
@@ -165,7 +165,7 @@ check_observation (const gdouble camera[9], const gdouble point[3])
       assert_near (
           j < 9 ? jc[9 * i + j] : jp[3 * i + j - 9], expected[i].d[j], largest);
 
-  /* products without the matrices */
+  /* products without forming the matrices */
   for (guint i = 0; i < 9; i++)
     v[i] = g_test_rand_double_range (-1, 1);
   memcpy (left, v, sizeof v);
@@ -259,7 +259,8 @@ test_rotation (void)
   }
 }
 
-/* The weight's square is the derivative; rho is s near 0 and never above. */
+/* The square of the weight is the derivative; rho is about s near 0 and
+ * never larger. */
 static void
 test_losses (void)
 {
@@ -275,7 +276,7 @@ test_losses (void)
                             - bundle_loss (losses[i], scale, s - h, &other))
                         / (2 * h);
 
-        /* the slope jumps nowhere, but bends at s = scale^2 */
+        /* the slope is continuous, but has a corner at s = scale^2 */
         g_assert_cmpfloat (fabs (slope - weight * weight), <,
             2e-5 + 1e-15 * scale * scale / h);
         g_assert_cmpfloat (rho, <=, s * (1 + 1e-12));

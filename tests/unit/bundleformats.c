@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Files of reconstructions: there and back, their axes, what is refused. */
+/* Files of reconstructions: round trips, axes, refused files. */
 #include "cuda/bundle/cloud.h"
 #include "cuda/bundle/formats.h"
 #include "cuda/bundle/pose.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cameras around points at the origin, also turned by 0 and by pi. @spread: of
- * the points; each is seen by every other camera. */
+/* Cameras around points at the origin, including rotations by 0 and pi.
+ * @spread: of the points; every other camera sees each point. */
 static BundleProblem *
 make_problem (guint n_cameras, guint n_points)
 {
@@ -112,7 +112,7 @@ assert_same_bits (const BundleProblem *a, const BundleProblem *b)
       a->points, 24 * (gsize) a->n_points, b->points, 24 * (gsize) b->n_points);
 }
 
-/* The same pictures: the forms of a rotation differ. */
+/* Compares the pictures, because a rotation has several forms. */
 static void
 assert_same_images (
     const BundleProblem *a, const BundleProblem *b, gdouble pixels)
@@ -133,9 +133,9 @@ assert_same_images (
   }
 }
 
-/* --- there and back ----------------------------------------------------------- */
+/* --- round trips --------------------------------------------------------- */
 
-/* Several chunks, which each number of threads shares out otherwise */
+/* Several chunks, distributed differently for each number of threads */
 static void
 test_bal (void)
 {
@@ -150,7 +150,7 @@ test_bal (void)
   }
 }
 
-/* Numbers are what counts, not lines; -0 and the extremes keep their bits. */
+/* Line breaks do not matter; -0 and extreme values keep their bits. */
 static void
 test_bal_values (void)
 {
@@ -176,7 +176,7 @@ test_bal_values (void)
   assert_same_bits (p, one_line);
 }
 
-/* An index of any length, in front of much text and little */
+/* An index of any length, followed by much text and by little */
 static void
 test_bal_index (void)
 {
@@ -204,7 +204,7 @@ test_bundler (void)
   g_autoptr (BundleProblem) read = NULL;
   g_autoptr (GBytes) bytes = NULL;
 
-  /* one that is not in the reconstruction: no point is seen by it */
+  /* a camera that is not in the reconstruction and observes nothing */
   memset (p->cameras + 3 * BUNDLE_CAMERA_SIZE, 0, 72);
   bytes = write_bytes (p, BUNDLE_FORMAT_BUNDLER, NULL);
   read = read_bytes (bytes, BUNDLE_FORMAT_BUNDLER, 0);
@@ -263,8 +263,8 @@ append_header (GString *tar, const gchar *name, gchar type, guint size)
   g_string_append_len (tar, header, sizeof (header));
 }
 
-/* Archives of other programs: of a folder, with attributes before the files; of
- * other things */
+/* Archives of other programs: with a folder, with attributes before the
+ * files, with other contents */
 static void
 test_colmap_archives (void)
 {
@@ -297,8 +297,8 @@ test_colmap_archives (void)
   assert_same_bits (read, again);
 }
 
-/* A tar archive, its three files one behind the other, and one camera that took
- * all pictures */
+/* A tar archive, the three files concatenated, and one camera for all
+ * pictures */
 static void
 test_colmap (void)
 {
@@ -339,9 +339,8 @@ test_colmap (void)
 
 /* --- axes ----------------------------------------------------------------------- */
 
-/* A camera at the origin of a file whose axes are x right, y down, z forward,
- * sees a point that is ahead, to the right and below: in our pixels x is
- * positive, y is negative. */
+/* A camera at the origin of a file with axes x right, y down, z forward sees
+ * a point ahead, to the right and below: here x is positive and y negative. */
 static void
 check_ahead (const BundleProblem *p)
 {
@@ -396,8 +395,8 @@ test_axes (void)
   check_ahead (bundler);
 }
 
-/* What PBA's normalised measurement distortion says of NVM's radius: the measured
- * m, times 1 + r |m / f|^2, is the image without distortion. */
+/* NVM's radius as defined for PBA's measurement distortion: the measured m,
+ * times 1 + r |m / f|^2, is the undistorted image. */
 static void
 test_nvm_distortion (void)
 {
@@ -446,9 +445,9 @@ test_rotations (void)
   g_rand_free (rand);
 }
 
-/* --- written only ------------------------------------------------------------------ */
+/* --- formats that are only written --------------------------------------- */
 
-/* Each line takes the point in the camera's frame to the world. */
+/* Each line maps the point from the camera's frame to the world. */
 static void
 test_tum (void)
 {
@@ -585,7 +584,7 @@ test_box (void)
   g_assert_cmpfloat (high[0], ==, 0);
 }
 
-/* --- what is refused ------------------------------------------------------------------ */
+/* --- refused files ------------------------------------------------------- */
 
 #define BUNDLER "# Bundle file v0.3\n"
 #define BUNDLER_CAMERA "500 0 0\n1 0 0\n0 1 0\n0 0 1\n0 0 0\n"
@@ -715,7 +714,7 @@ check_refused (
     BundleFormat format, const gchar *text, gsize size, const gchar *words)
 {
   GError *error = NULL;
-  gchar *exact = g_memdup2 (text, size); /* its end is watched by sanitizers */
+  gchar *exact = g_memdup2 (text, size); /* exact size, for sanitizers */
 
   g_assert_null (bundle_read (exact, size, format, 2, &error));
   g_assert_nonnull (error);
@@ -734,7 +733,7 @@ test_refused (void)
         refused[i].words);
 }
 
-/* Whatever is cut off a file, the rest is refused, and the error says where. */
+/* Any truncation is refused, with an error that names the position. */
 static void
 test_truncated (void)
 {
@@ -747,14 +746,15 @@ test_truncated (void)
     gsize size;
     const gchar *data = g_bytes_get_data (bytes, &size);
 
-    /* of the last number or the last zeros of an archive only a part */
+    /* truncating the last number, or the last zeros of an archive, may go
+     * unnoticed */
     size -= formats[f] == BUNDLE_FORMAT_COLMAP ? 1536 : 32;
     for (gsize n = 1; n < size; n++)
       check_refused (formats[f], data, n, "");
   }
 }
 
-/* In the second chunk of the text, by another thread */
+/* A fault in the second chunk, parsed by another thread */
 static void
 test_far_fault (void)
 {
@@ -770,7 +770,7 @@ test_far_fault (void)
   *strchr (line, '.') = 'o';
   words = g_strdup ("line 60001, observation ");
   check_refused (BUNDLE_FORMAT_BAL, text, size, words);
-  /* an earlier one comes first */
+  /* an earlier fault is reported first */
   word = strchr (strchr (text, '\n'), '.');
   *word = ',';
   check_refused (BUNDLE_FORMAT_BAL, text, size, "line 2, observation ");

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Problems and settings of bundle adjustment: copies, and what is refused. */
+/* Problems and settings of bundle adjustment: copies, refused values. */
 #include "cuda/bundle/engine.h"
 
 #include <math.h>

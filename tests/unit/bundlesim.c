@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Simulated reconstructions: truth, noise, outliers, loops, copies. */
+/* Simulated reconstructions: ground truth, noise, outliers, loops, copies. */
 #include "cuda/bundle/sim.h"
 
 #include <math.h>
@@ -44,8 +44,8 @@ square_error (const BundleProblem *p, gsize i)
   return image[0] * image[0] + image[1] * image[1];
 }
 
-/* Without noise all is exact; noise and the start's error are as large as they say;
- * an outlier changes its observation alone. */
+/* Without noise everything is exact; noise and start error have the
+ * configured size; an outlier changes only its observation. */
 static void
 test_truth (void)
 {
@@ -75,7 +75,8 @@ test_truth (void)
   }
 }
 
-/* Points are seen by several cameras and by both laps, every camera sees some. */
+/* Several cameras and both laps see each point; every camera sees some
+ * points. */
 static void
 test_tracks (void)
 {
@@ -138,7 +139,7 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Every residual is there k times, whatever the numbers of cameras and points. */
+/* Every residual occurs k times, although cameras and points are renumbered. */
 static void
 test_copies (void)
 {

@@ -2,10 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* bundlesolve small|genuine|matrix|all [cuda]: the bundle adjustment engine on the CPU
- * or a CUDA device (exit code 77 where there is none), with problems made here,
- * with genuine ones, with these in all settings: "matrix" leaves out some that take
- * long, "all" prints the table of final costs in a minute. */
+/* bundlesolve small|genuine|matrix|all [cuda]: the bundle adjustment engine
+ * on the CPU or a CUDA device (exit code 77 without one). small: generated
+ * problems; genuine: BAL problems; matrix: these with most settings, without
+ * the slow ones; all: every setting, with a table of final costs, in a
+ * minute. */
 #include "cuda/bundle/engine.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@
 #include "bundledata.h"
 
 static CvisContext *context; /* NULL: the CPU */
-static gboolean all;         /* settings that take long, too */
+static gboolean all;         /* includes slow settings */
 
 static void
 assert_close (gdouble a, gdouble b, gdouble relative)
@@ -46,7 +47,7 @@ load_or_skip (const gchar *name)
   return problem;
 }
 
-/* Paper: max. 100 iterations, stop at a residual of 1e-4 */
+/* The paper's limits: 100 iterations, stop at a residual of 1e-4 */
 static void
 set_paper (BundleConfig *config)
 {
@@ -88,8 +89,8 @@ check_oracle (const BundleOracle *oracle, const BundleProblem *problem,
   bundle_summary_clear (&summary);
 }
 
-/* The settings number @i of 24: W, precision, preconditioner, without the Schur
- * complement; and both layouts among them. */
+/* Settings number @i of 24: W, precision, preconditioner, without the Schur
+ * complement; both layouts occur. */
 static void
 set_matrix (BundleConfig *config, guint i)
 {
@@ -114,7 +115,7 @@ test_matrix (gconstpointer data)
   for (guint i = 0; i < 24; i++) {
     BundleConfig config;
 
-    /* thousands of products: one each of Jacobi with and without Schur */
+    /* thousands of products: only one each of Jacobi with and without Schur */
     if (!all && oracle == &bundle_oracles[2] && i > 12 && i != 18)
       continue;
     set_matrix (&config, i);
@@ -122,7 +123,7 @@ test_matrix (gconstpointer data)
   }
 }
 
-/* The paper's four. */
+/* The paper's four configurations. */
 static void
 test_paper (gconstpointer data)
 {
@@ -152,8 +153,8 @@ test_default (gconstpointer data)
     check_oracle (oracle, problem, &config);
 }
 
-/* Gauss-Newton takes half of the way to the minimum of a Huber loss where its slope
- * falls, so that the default stop is some 1e-5 above it. */
+/* Gauss-Newton goes half of the way to the minimum of a Huber loss where its
+ * slope falls, so the default stop is about 1e-5 above the minimum. */
 static void
 check_huber (
     const BundleOracle *oracle, gdouble function_tolerance, gdouble above)
@@ -209,7 +210,8 @@ record (const BundleIteration *iteration, gpointer user_data)
   return history->iterations->len != history->stop_after;
 }
 
-/* Shuffled copies take the steps of one: the same decisions, costs times k. */
+/* Shuffled copies take the same steps as one problem: equal decisions, k
+ * times the cost. */
 static void
 check_copies (const BundleProblem *problem, guint copies)
 {
@@ -246,8 +248,9 @@ check_copies (const BundleProblem *problem, guint copies)
     g_array_unref (history[i].iterations);
 }
 
-/* The CUDA backend takes the CPU's steps. With shared intrinsics the problem starts
- * far from its solution, and rounding grows: 20 steps are compared. */
+/* The CUDA backend takes the CPU's steps. With shared intrinsics the problem
+ * starts far from its solution and rounding errors grow, so only 20 steps
+ * are compared. */
 static void
 test_backends (gconstpointer data)
 {
@@ -310,9 +313,9 @@ test_copies_ring (void)
   check_copies (problem, 8);
 }
 
-/* --- small problems made here ------------------------------------------------- */
+/* --- generated problems -------------------------------------------------- */
 
-/* All of the matrix on a problem that needs no file. */
+/* All settings on a problem that needs no file. */
 static void
 test_ring (void)
 {
@@ -381,8 +384,8 @@ test_bits (void)
   }
 }
 
-/* A cluster of all cameras has the inverse of the whole Schur complement: the
- * conjugate gradients are there at once. */
+/* With a cluster of all cameras the preconditioner is the inverse of the
+ * whole Schur complement: the conjugate gradients converge at once. */
 static void
 test_cluster (void)
 {
@@ -396,7 +399,7 @@ test_cluster (void)
   memcpy (problem->camera_of, ring->camera_of, n * 4);
   memcpy (problem->point_of, ring->point_of, n * 4);
   memcpy (problem->observed, ring->observed, n * 16);
-  for (gsize i = 0; i < 40; i++) { /* seen twice by the same camera */
+  for (gsize i = 0; i < 40; i++) { /* observed twice by the same camera */
     problem->camera_of[n + i] = ring->camera_of[7 * i];
     problem->point_of[n + i] = ring->point_of[7 * i];
     problem->observed[2 * (n + i)] = ring->observed[14 * i] + 1;
@@ -437,7 +440,7 @@ test_losses (void)
   g_autofree gdouble *errors = NULL;
   gsize n = problem->n_observations;
 
-  /* every 50th observation is wrong by far; the solution is hardly */
+  /* every 50th observation is an outlier; the solution hardly changes */
   for (gsize i = 0; i < n; i += 50)
     problem->observed[2 * i] += 40;
   errors = g_new (gdouble, n);
@@ -449,7 +452,7 @@ test_losses (void)
 
     bundle_config_init (&config);
     config.loss = losses[l];
-    /* Tukey's loss has no slope beyond its scale: start within it */
+    /* Tukey's loss is flat beyond its scale: start within it */
     config.loss_scale = losses[l] == BUNDLE_LOSS_TUKEY ? 30 : 1;
     config.function_tolerance = 1e-10;
     solve (copy, &config, &summary);
@@ -505,8 +508,8 @@ test_constants (void)
   }
 }
 
-/* The shared intrinsics are those that a problem with one camera for all, moved
- * by hand, has: the cost has no slope along them, and all are equal. */
+/* Shared intrinsics minimise the cost along a common change of all cameras,
+ * and are equal. */
 static void
 test_shared (void)
 {
@@ -620,14 +623,14 @@ test_refused (void)
   config.eta = 0;
   assert_refused (problem, &config);
   bundle_config_init (&config);
-  /* a point in the plane of its camera */
+  /* a point in its camera's plane */
   memset (problem->cameras, 0, 72);
   memset (problem->points, 0, 24);
   assert_refused (problem, &config);
 }
 
-/* One observation: a cost of 0 is reached and reported, the camera is
- * deficient. */
+/* One observation: a cost of 0 is reached and reported, and the camera is
+ * rank-deficient. */
 static void
 test_one_observation (void)
 {
@@ -644,8 +647,8 @@ test_one_observation (void)
   bundle_summary_clear (&summary);
 }
 
-/* A camera with few points, one without any, a point that one camera sees, one
- * that none sees: the rest converges as without them. */
+/* A camera with few points, one without any, a point seen by one camera and
+ * one seen by none: the rest converges as without them. */
 static void
 test_deficient (void)
 {
@@ -693,7 +696,7 @@ test_deficient (void)
     g_assert_cmpuint (summary.deficient[0], ==, 6);
     g_assert_cmpuint (summary.deficient[1], ==, 7);
     assert_close (summary.final_cost, ring_summary.final_cost, 1e-3);
-    /* neither moves what nothing sees */
+    /* unobserved cameras and points do not move */
     g_assert_cmpmem (copy->cameras + 63, 72, problem->cameras + 63, 72);
     g_assert_cmpmem (copy->points + 303, 24, problem->points + 303, 24);
     bundle_summary_clear (&summary);
@@ -701,7 +704,7 @@ test_deficient (void)
   }
 }
 
-/* The same problem moved, turned and scaled has the same minimum. */
+/* The same problem, translated, rotated and scaled, has the same minimum. */
 static void
 test_gauge (void)
 {
@@ -751,7 +754,7 @@ test_errors (void)
   g_autoptr (BundleProblem) problem = bundle_data_ring (3, 10, 25);
   gdouble of_observations[30], of_points[10], sum = 0;
 
-  problem->n_points = 9; /* the last point and what sees it are cut off */
+  problem->n_points = 9; /* removes the last point and its observations */
   problem->n_observations = 27;
   bundle_reprojection_errors (problem, 2, of_observations, of_points);
   for (guint i = 0; i < 27; i++)
@@ -790,7 +793,8 @@ test_errors_threads (void)
   }
 }
 
-/* Inverse of a symmetric positive matrix, by Gauss and Jordan. */
+/* Inverse of a symmetric positive definite matrix, by Gauss-Jordan
+ * elimination. */
 static void
 invert (gdouble *a, guint n)
 {
@@ -813,7 +817,7 @@ invert (gdouble *a, guint n)
   }
 }
 
-/* Against the inverse of the whole matrix, its derivatives by differences. */
+/* Compares with the inverse of the whole matrix from numerical derivatives. */
 static void
 test_covariance (void)
 {
@@ -829,7 +833,7 @@ test_covariance (void)
   config.fix_first_camera = TRUE;
   config.function_tolerance = 1e-12;
   problem->point_constant = calloc (20, 1);
-  problem->point_constant[7] = 1; /* the scale */
+  problem->point_constant[7] = 1; /* fixes the scale */
   solve (problem, &config, &summary);
   g_assert_true (bundle_covariances (problem, &config, covariances, &error));
   g_assert_no_error (error);
@@ -881,14 +885,14 @@ test_covariance (void)
       }
   bundle_summary_clear (&summary);
 
-  /* free to move, turn and grow */
+  /* free to translate, rotate and scale */
   config.fix_first_camera = FALSE;
   g_assert_false (bundle_covariances (problem, &config, covariances, &error));
   g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
   g_clear_error (&error);
 }
 
-/* Most points are seen by nothing: the rest takes the steps of a problem without
+/* Most points are unobserved: the rest takes the steps of a problem without
  * them. */
 static void
 test_unseen (void)

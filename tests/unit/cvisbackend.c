@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The choice of backend, on machines with a GPU and without: the tests ask
- * first which kind this one is. */
+/* The choice of the backend, on machines with and without a GPU: the tests
+ * first find out which one this is. */
 #include "cuda/core/backend.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ test_cpu (void)
   g_assert_null (why_not);
 }
 
-/* auto never fails; where it falls back it says why */
+/* auto never fails; on a fallback it gives the reason */
 static void
 check_auto (gint device_id, gboolean expect_cuda)
 {
@@ -120,7 +120,7 @@ test_device (void)
   g_clear_error (&error);
 }
 
-/* pushing and popping nests and leaves nothing behind */
+/* push and pop can be nested and restore the state */
 static void
 test_context (void)
 {
@@ -147,8 +147,8 @@ test_context (void)
   cvis_context_unref (context);
 }
 
-/* CUDAVISION_CPU lowers the level and never raises it; each in a process of
- * its own, since the answer is found once */
+/* CUDAVISION_CPU lowers the level and never raises it; each value runs in a
+ * process of its own, because the level is cached */
 static void
 test_cpu_level (void)
 {

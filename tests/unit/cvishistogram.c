@@ -17,8 +17,8 @@ compare (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Percentiles of log-uniform durations against the sorted samples: never
- * below, and not more than a bucket's width above. */
+/* Percentiles of log-uniform durations compared with the sorted samples:
+ * never below, and at most one bucket above. */
 static void
 test_percentiles (void)
 {

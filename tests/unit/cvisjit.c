@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Kernels compiled at run time, as far as they need no device: the compiler, the
- * cache, the background thread. */
+/* Run-time compilation without a device: the compiler, the cache, the
+ * background thread. */
 #include "cuda/core/jitcache.h"
 #include "cuda/core/jitimage.h"
 
@@ -13,15 +13,15 @@
 #include <sys/wait.h>
 #include <utime.h>
 
-/* The test's own files, as scripts/embed writes them. */
+/* The test's sources, embedded by scripts/embed. */
 extern const CvisJitHeader cvis_jit_test_files[3];
 
-#define ARCH 80 /* which every NVRTC from 11.2 to 13.0 knows */
+#define ARCH 80 /* supported by every NVRTC from 11.2 to 13.0 */
 #define DRIVER 13000
 
 static const gchar *const options[] = { "-DFACTOR=3", NULL };
 
-/* tests/unit/jit/scale.cu and the files that it includes */
+/* tests/unit/jit/scale.cu and its headers */
 static CvisJitSource
 scale_source (void)
 {
@@ -44,7 +44,7 @@ scale_path (void)
   return path;
 }
 
-/* Builds the kernel and says in which way. */
+/* Builds the kernel. Returns: the description, compiled or cached */
 static gchar *
 build_scale (void)
 {
@@ -82,7 +82,7 @@ test_target (void)
 
   g_assert_true (cvis_nvrtc_target (ARCH, target, NULL));
   g_assert_cmpstr (target, ==, "sm_80");
-  /* newer than any: PTX of the newest known */
+  /* newer than any known: PTX of the newest known one */
   g_assert_true (cvis_nvrtc_target (990, target, NULL));
   g_assert_true (g_str_has_prefix (target, "compute_"));
   g_assert_false (cvis_nvrtc_target (20, target, &error));
@@ -104,9 +104,9 @@ test_ptx (void)
   text = g_bytes_get_data (bytes, &size);
   g_assert_cmpint (text[size - 1], ==, '\0');
   g_assert_nonnull (strstr (text, ".entry scale"));
-  /* the constants have come through */
+  /* the constants were passed */
   g_assert_nonnull (strstr (text, "0f40400000"));
-  /* nothing was fused that the source does not fuse */
+  /* nothing is fused that the source does not fuse */
   g_assert_null (strstr (text, "fma."));
   g_bytes_unref (bytes);
 }
@@ -134,7 +134,7 @@ test_wrong_source (void)
   CvisJitSource source = { "wrong.cu",
     "\n__global__ void f (int *a) { *a = no_such_name; }\n", NULL, 0, NULL };
 
-  /* the file, the line and the compiler's words */
+  /* the error has file, line and the compiler's text */
   assert_fails (&source, CVIS_ERROR_INVALID, "wrong.cu(2)");
   assert_fails (&source, CVIS_ERROR_INVALID, "no_such_name");
   source.text = "#include \"absent.cuh\"\n";
@@ -205,7 +205,7 @@ test_cached (void)
   g_free (path);
 }
 
-/* A damaged file is compiled again, and replaced. */
+/* A damaged file is compiled again and replaced. */
 static void
 test_damaged (void)
 {
@@ -220,7 +220,7 @@ test_damaged (void)
     gchar *bad = g_memdup2 (contents, size + 1);
 
     bad[at[i]] ^= 0x10;
-    /* the last one has a byte too many */
+    /* the last variant has one byte too many */
     g_assert_true (g_file_set_contents (path, bad, size + (i == 5), NULL));
     assert_built ("compiled in");
     assert_built ("cached");
@@ -233,7 +233,7 @@ test_damaged (void)
   g_free (path);
 }
 
-/* What is stored under another key does not serve this one. */
+/* An entry with another key is not used. */
 static void
 test_other_key (void)
 {
@@ -260,7 +260,7 @@ test_no_folder (void)
   GError *error = NULL;
 
   if (g_test_subprocess ()) {
-    /* a file where the folder should be, which stops root as well */
+    /* a file in place of the folder, which also stops root */
     assert_built ("compiled in");
     assert_built ("compiled in");
     g_assert_false (cvis_jit_cache_store ("one", bytes, &error));
@@ -283,7 +283,7 @@ test_no_folder (void)
   g_bytes_unref (bytes);
 }
 
-/* Sets when the entry was used last. */
+/* Sets the time of the entry's last use. */
 static void
 set_age (const gchar *key, gint64 seconds)
 {
@@ -317,13 +317,13 @@ test_prune (void)
   set_age ("a", 100);
   set_age ("b", 200);
   set_age ("c", 300);
-  /* use makes it young */
+  /* use updates the time */
   g_bytes_unref (cvis_jit_cache_load ("c"));
   cvis_jit_cache_prune (150, 1 << 30);
   g_assert_true (is_cached ("a") && !is_cached ("b") && is_cached ("c"));
   cvis_jit_cache_prune (150, 150000);
   g_assert_true (!is_cached ("a") && is_cached ("c"));
-  /* adding one clears away what is older than 180 days */
+  /* adding an entry removes entries older than 180 days */
   set_age ("c", 181 * 24 * 3600);
   g_assert_true (cvis_jit_cache_store ("a", bytes, NULL));
   g_assert_true (is_cached ("a") && !is_cached ("c"));
@@ -364,7 +364,8 @@ test_processes (void)
   }
 }
 
-/* Frees at every stage of a compilation, with more of them than run at once. */
+/* Frees images at every stage of a compilation, more of them than can run at
+ * once. */
 static void
 test_free_early (void)
 {
@@ -375,7 +376,7 @@ test_free_early (void)
 
   cvis_jit_image_free (NULL);
   for (guint round = 0; round < 12; round++) {
-    /* another driver: another key */
+    /* another driver means another key */
     for (guint i = 0; i < G_N_ELEMENTS (images); i++)
       images[i] = cvis_jit_image_new (&source, ARCH, 100 * round + i / 2);
     g_usleep (round * 3000);
@@ -386,8 +387,8 @@ test_free_early (void)
       cvis_jit_image_free (images[i]);
     slow += g_get_monotonic_time () - start > 200000;
   }
-  g_assert_cmpuint (slow, <, 6); /* a busy machine may hold up some */
-  /* those that still wait let this one through */
+  g_assert_cmpuint (slow, <, 6); /* a busy machine may delay some */
+  /* waiting images do not block this one */
   g_free (build_scale ());
 }
 
@@ -395,7 +396,7 @@ test_free_early (void)
 static void
 test_exit (void)
 {
-  static CvisJitImage *volatile never_freed; /* no leak */
+  static CvisJitImage *volatile never_freed; /* not a leak */
 
   if (g_test_subprocess ()) {
     const CvisJitSource source = scale_source ();

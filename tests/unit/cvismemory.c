@@ -29,7 +29,7 @@ test_memory (void)
   g_assert_null (cvis_memory_new (G_MAXSIZE / 2, TRUE, NULL));
 }
 
-/* Rows of other strides; the bytes between them stay as they are. */
+/* Rows of different strides; the bytes between rows are unchanged. */
 static void
 test_rows (void)
 {

@@ -33,7 +33,7 @@ run_once (CvisPool *pool, guint items, guint grain)
   g_free (loop.done);
 }
 
-/* every item once, whatever the sizes */
+/* runs every item once, for all sizes */
 static void
 test_sizes (void)
 {
@@ -52,7 +52,7 @@ test_sizes (void)
   }
 }
 
-/* short rounds in close succession: no thread is left in the last one */
+/* short loops in quick succession: no thread is still in the previous one */
 static void
 test_rounds (void)
 {
@@ -69,11 +69,11 @@ test_rounds (void)
 
 typedef struct _Chain Chain;
 
-/* Loops of 1, 2, 3 ... items that start one another in one lane. */
+/* Loops of 1, 2, 3 ... items that start each other in one lane. */
 typedef struct {
   Chain *chain;
   guint lane;
-  gint loops, items; /* atomic: done */
+  gint loops, items; /* atomic: number completed */
 } Link;
 
 struct _Chain {
@@ -86,7 +86,7 @@ struct _Chain {
 
 #define LOOPS 40
 
-/* One thread of the pool is in one chunk at a time. */
+/* Each thread of the pool runs one chunk at a time. */
 static void
 check_thread (Chain *chain, guint thread)
 {
@@ -124,8 +124,8 @@ link_done (gpointer data)
   }
 }
 
-/* Loops under way in all lanes, in whatever order: all end, also those of a
- * single chunk, which wait for the thread that waits. */
+/* Loops run in all lanes, in any order, and all end, including those of a
+ * single chunk, which wait for the waiting thread. */
 static void
 test_lanes (void)
 {
@@ -145,7 +145,7 @@ test_lanes (void)
   }
 }
 
-/* Work is done although nobody waits for it. */
+/* Work is done even if nobody waits for it. */
 static void
 test_nobody_waits (void)
 {
@@ -169,8 +169,8 @@ sleep_a_little (guint first, guint count, gpointer data)
   g_usleep (20000);
 }
 
-/* Neither a pool without work nor threads that wait for a slow one use a
- * processor. */
+/* Neither an idle pool nor threads that wait for a slow one use processor
+ * time. */
 static void
 test_idle (void)
 {
@@ -178,7 +178,7 @@ test_idle (void)
   clock_t begin;
 
   run_once (pool, 1000, 1);
-  begin = clock (); /* of all threads */
+  begin = clock (); /* processor time of all threads */
   g_usleep (200000);
   for (guint i = 0; i < 5; i++)
     cvis_pool_run (pool, 2, 1, sleep_a_little, NULL);

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Numbers as text against the C library. */
+/* Numbers as text, compared with the C library. */
 #include "cuda/core/decimal.h"
 #include "cuda/core/text.h"
 
@@ -50,7 +50,7 @@ check_number (const gchar *text)
   if (memcmp (&value, &expected, sizeof (value)) != 0)
     g_error ("%s is read as %.17g, not %.17g", text, value, expected);
 
-  /* with more text behind it another way is taken */
+  /* followed by more text, another code path is used */
   memset (room, ' ', sizeof (room));
   memcpy (room, text, n);
   value = 99;
@@ -60,7 +60,7 @@ check_number (const gchar *text)
     g_error ("%s in a text is read as %.17g, not %.17g", text, value, expected);
 }
 
-/* Signs, points, exponents, and what is no number */
+/* Signs, points, exponents, and text that is not a number */
 static void
 test_number_syntax (void)
 {
@@ -113,8 +113,8 @@ test_number_point (void)
   g_assert_cmpfloat (value, ==, 1234567890123456789012.75);
 }
 
-/* Of all lengths and sizes; what lies in the middle between two doubles, and
- * beside it; what doubles are written as */
+/* All lengths and magnitudes; midpoints between two doubles and their
+ * neighbours; the text of doubles */
 static void
 test_number_values (void)
 {
@@ -146,7 +146,7 @@ test_number_values (void)
   g_rand_free (rand);
 }
 
-/* What is written gives the same bits when read, here and by strtod. */
+/* Written numbers have the same bits when parsed, here and by strtod. */
 static void
 check_written (gdouble value)
 {

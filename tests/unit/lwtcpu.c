@@ -2,10 +2,11 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU backend of the lifting engine against the twin, to the bit: random
- * wavelets, sizes, boundaries, types, layouts and operations, with missing
- * points, odd strides and poison round what comes out. Run once for each
- * instruction set: CUDAVISION_CPU says which. */
+/* The CPU backend of the lifting engine against the reference
+ * implementation, to the bit: random wavelets, sizes, boundaries, types,
+ * layouts and operations, with missing points, odd strides and poison round
+ * what comes out. Run once for each instruction set: CUDAVISION_CPU says
+ * which. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #define ROUNDS 700
 #define POISON 0xa5
 
-/* --- wavelets --------------------------------------------------------------------- */
+/* --- wavelets ------------------------------------------------------------- */
 
 static LwtWavelet *
 named_wavelet (GRand *random, gboolean reversible)
@@ -34,7 +35,7 @@ named_wavelet (GRand *random, gboolean reversible)
   return wavelet;
 }
 
-/* Steps as nobody would want them, but as they may be asked for. */
+/* Arbitrary but valid steps. */
 static LwtWavelet *
 odd_wavelet (GRand *random)
 {
@@ -64,7 +65,7 @@ odd_wavelet (GRand *random)
   return wavelet;
 }
 
-/* --- configurations -------------------------------------------------------------------- */
+/* --- configurations ------------------------------------------------------- */
 
 static guint
 random_side (GRand *random)
@@ -145,7 +146,7 @@ random_numbers (GRand *random, LwtConfig *config)
   config->f_operation = (LwtFOperation) g_rand_int_range (random, 0, 5);
 }
 
-/* @config->wavelet is to be freed. */
+/* Sets a random configuration; free @config->wavelet. */
 static void
 random_config (GRand *random, guint round, LwtConfig *config)
 {
@@ -186,14 +187,14 @@ random_config (GRand *random, guint round, LwtConfig *config)
   config->dy = 0.75;
 }
 
-/* --- surfaces --------------------------------------------------------------------------- */
+/* --- surfaces ------------------------------------------------------------- */
 
 typedef struct {
   guint8 *data;
   gsize stride, bytes;
 } Buffer;
 
-/* @pad: samples more than needed in each row */
+/* @pad: additional samples in each row */
 static Buffer
 new_buffer (guint width, guint height, gsize size, gsize pad)
 {
@@ -248,7 +249,7 @@ draw (GRand *random, const LwtConfig *config, guint width, guint height,
     }
 }
 
-/* --- a run ---------------------------------------------------------------------------------- */
+/* --- a run ---------------------------------------------------------------- */
 
 typedef struct {
   LwtJob job;
@@ -279,7 +280,7 @@ run (const LwtBackendOps *ops, const LwtConfig *config, const Buffer *in,
     result->job.parts[i] = (LwtPlane){ .data = result->parts[i].data,
       .stride = result->parts[i].stride };
   }
-  /* more than once: nothing may be left of the surface before */
+  /* several times: no state of the previous surface may remain */
   while (times-- > 0) {
     LwtJob *done;
 
@@ -382,7 +383,7 @@ test_twin (void)
   g_rand_free (random);
 }
 
-/* --- many tiles --------------------------------------------------------------------------- */
+/* --- many tiles ----------------------------------------------------------- */
 
 /* Large enough for several strips and row blocks. */
 static void
@@ -435,7 +436,7 @@ test_level (void)
   const gchar *name = lwt_cpu_kernels ()->name;
 
   if (wanted != NULL && strcmp (wanted, name) != 0)
-    g_test_skip ("this processor has not that instruction set");
+    g_test_skip ("this processor does not support the instruction set");
 }
 
 int

@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The lifting engine's front end, and the twin by truths that need no twin:
- * what goes in comes back, parts add up, constants and planes are form. */
+/* The lifting engine's front end, and the reference implementation by truths
+ * that need no reference implementation: what goes in comes back, parts add
+ * up, constants and planes are form. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ cdf97 (void)
   return &wavelet;
 }
 
-/* Three steps, of them one that looks far, with a shift */
+/* Three steps, one with distant neighbours, with a shift */
 static const LwtWavelet *
 db2 (void)
 {
@@ -93,7 +94,7 @@ run (const LwtConfig *config, LwtJob *job)
   lwt_engine_free (engine);
 }
 
-/* --- there and back -------------------------------------------------------------- */
+/* --- round trips --------------------------------------------------------- */
 
 static void
 check_reconstruction (LwtConfig *config)
@@ -175,7 +176,7 @@ test_reconstruction (void)
   }
 }
 
-/* --- parts ------------------------------------------------------------------------- */
+/* --- components ---------------------------------------------------------- */
 
 #define W 61
 #define H 47
@@ -242,8 +243,8 @@ test_parts_add_up (void)
   g_free (surface);
 }
 
-/* What an F-operation takes off is gone to the last bit; without one a plane is
- * form away from the edges. */
+/* The F-operation removes its polynomial exactly; without it a plane is
+ * form, except at the edges. */
 static void
 test_planes_are_form (void)
 {
@@ -277,7 +278,7 @@ test_planes_are_form (void)
   g_free (surface);
 }
 
-/* A wave through low-only synthesis keeps half its amplitude at the cut-off. */
+/* Low-only synthesis halves the amplitude of a wave at the cut-off. */
 static void
 test_cutoff (void)
 {
@@ -299,7 +300,7 @@ test_cutoff (void)
     config.parts = 1u << SURFACE_PART_FORM;
     job.parts[SURFACE_PART_FORM] =
         (LwtPlane){ .data = form, .stride = n * sizeof (gfloat) };
-    /* over all phases of the grid */
+    /* averaged over all phases of the grid */
     for (guint phase = 0; phase < 64; phase++) {
       for (guint x = 0; x < n; x++)
         line[x] = (gfloat) sin (2.0 * G_PI * (x + phase / 4.0)
@@ -319,8 +320,8 @@ test_cutoff (void)
   }
 }
 
-/* What low-only synthesis of @levels leaves of the amplitude of a wave with
- * @cycles in 2^15 samples, on average over where the grid lies. */
+/* Amplitude that low-only synthesis of @levels leaves of a wave with @cycles
+ * in 2^15 samples, averaged over the phase of the grid. */
 static gdouble
 transmission (const LwtWavelet *wavelet, guint levels, guint cycles)
 {
@@ -353,16 +354,16 @@ transmission (const LwtWavelet *wavelet, guint levels, guint cycles)
   return sum / square;
 }
 
-/* A sweep: the wavelength of which half the amplitude passes is the effective
- * cut-off to 1 % for db4, 9/7 and what is longer; haar's is 13 % longer,
- * of many levels. */
+/* A sweep: the wavelength at which half the amplitude passes is the
+ * effective cut-off to 1 % for db4, 9/7 and longer filters; haar's is 13 %
+ * longer, for many levels. */
 static void
 test_sweep (void)
 {
   static const struct {
     const gchar *wavelet;
-    guint levels;              /* from these on */
-    gdouble shortest, longest; /* of half the amplitude, in cut-offs */
+    guint levels;              /* minimum */
+    gdouble shortest, longest; /* bounds of half amplitude, in cut-offs */
   } cases[] = {
     { "haar", 4, 1.12, 1.14 },
     { "9/7", 1, 0.99, 1.01 },
@@ -398,7 +399,7 @@ test_sweep (void)
   }
 }
 
-/* --- parameters -------------------------------------------------------------------- */
+/* --- parameters ----------------------------------------------------------- */
 
 static void
 test_parameters (void)
@@ -414,7 +415,7 @@ test_parameters (void)
   config.parts = config.parameters = 1u << SURFACE_PART_FORM;
   config.dx = 0.5;
   config.dy = 2.0;
-  /* a plane of slopes 3 and 4 */
+  /* a plane with slopes 3 and 4 */
   for (guint y = 0; y < H; y++)
     for (guint x = 0; x < W; x++)
       surface->in[y][x] = (gfloat) (1.5 * x + 8.0 * y);
@@ -427,7 +428,7 @@ test_parameters (void)
   g_assert_cmpfloat_with_epsilon (p->sz, 1.5 * 60 + 8.0 * 46, 1e-9);
   g_assert_cmpfloat_with_epsilon (p->sp, p->sv, 1e-9);
   g_assert_cmpfloat_with_epsilon (p->ssk, 0.0, 1e-9);
-  /* half of it at 1, half at -1 */
+  /* half of the points at 1, half at -1 */
   for (guint y = 0; y < H; y++)
     for (guint x = 0; x < W; x++)
       surface->in[y][x] = (x + y) % 2 ? 1.0f : -1.0f;
@@ -437,14 +438,14 @@ test_parameters (void)
   g_assert_cmpfloat_with_epsilon (p->sa, 1.0, 1e-12);
   g_assert_cmpfloat_with_epsilon (p->sq, 1.0, 1e-12);
   g_assert_cmpfloat_with_epsilon (p->sku, 1.0, 1e-12);
-  /* each edge of a cell climbs by 2: by 4 along x, by 1 along y */
+  /* each edge of a cell rises by 2: slope 4 along x, 1 along y */
   g_assert_cmpfloat_with_epsilon (p->sdq, sqrt (17.0), 1e-12);
   g_assert_cmpfloat_with_epsilon (p->sdr, sqrt (18.0) - 1.0, 1e-12);
   g_free (surface);
 }
 
-/* Adds the area and the squared gradient of the triangle through three points of
- * @surface, each {x, y}, by the cross product of two edges. */
+/* Adds the area and the squared gradient of the triangle through three
+ * points of @surface, each {x, y}, by the cross product of two edges. */
 static void
 add_triangle (const Surface *surface, const guint a[2], const guint b[2],
     const guint c[2], gdouble dx, gdouble dy, gdouble *area, gdouble *gradient)
@@ -463,7 +464,7 @@ add_triangle (const Surface *surface, const guint a[2], const guint b[2],
   *gradient += (n[0] * n[0] + n[1] * n[1]) / (n[2] * n[2]);
 }
 
-/* Sdr and Sdq are those of the triangles of both diagonals, over the cells
+/* Compares Sdr and Sdq with the triangles of both diagonals, over the cells
  * without a missing corner. */
 static void
 test_triangles (void)
@@ -512,8 +513,9 @@ test_triangles (void)
   g_free (surface);
 }
 
-/* Parts that go nowhere have the parameters that they have when they do; nothing
- * of them is stored. On the CPU backend: the twin stores them. */
+/* Parts that go nowhere have the parameters that they have when they do;
+ * nothing of them is stored. On the CPU backend: the reference
+ * implementation stores them. */
 static void
 test_measured (void)
 {
@@ -544,7 +546,7 @@ test_measured (void)
   g_assert_false (lwt_engine_submit (engine, &surface->job, &error));
   g_assert_nonnull (g_strrstr (error->message, "measure"));
   g_clear_error (&error);
-  /* all of them, then one */
+  /* all components, then one */
   for (guint i = 0; i < 2; i++) {
     surface->job.measured = i == 0 ? config.parts : 1u << SURFACE_PART_WAVINESS;
     g_assert_true (lwt_engine_submit (engine, &surface->job, &error));
@@ -561,7 +563,7 @@ test_measured (void)
   g_free (surface);
 }
 
-/* --- denoise --------------------------------------------------------------------------- */
+/* --- denoise -------------------------------------------------------------- */
 
 static void
 test_denoise (void)
@@ -597,8 +599,8 @@ test_denoise (void)
   g_free (surface);
 }
 
-/* Integers come back as such: without a threshold that counts all of them, bits
- * that are no level cut off; what noise makes of white and black stays within. */
+/* Integers are stored exactly: with a threshold of 0 all of them, with bits
+ * below the level cleared; noise around white and black is clamped. */
 static void
 test_stored (void)
 {
@@ -660,7 +662,7 @@ test_stored (void)
   }
 }
 
-/* --- what is refused --------------------------------------------------------------------- */
+/* --- refused settings and jobs ------------------------------------------- */
 
 static void
 assert_refused (const LwtConfig *config, const gchar *words)

@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Heights as grey, grey with a mask as heights. */
+/* Heights as grey, and grey with a mask as heights. */
 #include "cuda/lifting/grey.h"
 
 #include <math.h>
 #include <string.h>
 
-/* rounded, clipped, and back again to half a level */
+/* rounded, clamped, and converted back to within half a level */
 static void
 test_levels (void)
 {
@@ -51,7 +51,7 @@ test_levels (void)
   }
 }
 
-/* a zero and a scale that is negative */
+/* a zero point and a negative scale */
 static void
 test_zero (void)
 {
@@ -66,7 +66,7 @@ test_zero (void)
   g_assert_cmpuint (to[3], ==, 65535);
 }
 
-/* all levels as integers; rows with gaps, which stay as they are */
+/* all levels as integers; gaps between rows are preserved */
 static void
 test_integers (void)
 {
@@ -105,7 +105,7 @@ get (LwtSample sample, gconstpointer data, guint i)
   }
 }
 
-/* every type, from odd addresses, as it is and as floats with holes */
+/* every type, at odd addresses, unchanged and as floats with missing points */
 static void
 test_samples (void)
 {

@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Transforms in row blocks give the bits of the whole: by the twin, for
- * wavelets that reach near and far, all boundaries and layouts. */
+/* Transforms in row blocks give the bits of the whole: by the reference
+ * implementation, for wavelets that reach near and far, all boundaries and
+ * layouts. */
 #include <string.h>
 
 #include "cuda/lifting/rowblocks.h"
@@ -15,8 +16,8 @@ typedef struct {
   LwtConfig config;
   LwtPlan plan;
   LwtRowBlocks blocks;
-  guint rows;                                     /* of a block, in grids */
-  gfloat *samples, *coefficients, *back, *smooth; /* the whole */
+  guint rows;                                     /* rows of a block in grids */
+  gfloat *samples, *coefficients, *back, *smooth; /* whole picture */
 } Case;
 
 static void
@@ -29,7 +30,7 @@ copy_runs (const LwtRun *runs, guint n, const gfloat *whole, gfloat *own)
           runs[i].width * sizeof *own);
 }
 
-/* What comes out is as in the whole, and nothing comes twice. */
+/* The output equals the whole picture's, and no row occurs twice. */
 static void
 compare_runs (const LwtRun *runs, guint n, const gfloat *whole,
     const gfloat *own, guint *seen)
@@ -85,7 +86,7 @@ check_inverse (
   g_free (out);
 }
 
-/* The low band and back. */
+/* The low band, and its synthesis. */
 static void
 check_smooth (
     const Case *c, const LwtRowBlock *block, const LwtChain *chain, guint *seen)
@@ -141,7 +142,7 @@ check_blocks (Case *c)
   for (guint kind = 0; kind < G_N_ELEMENTS (checks); kind++) {
     guint *seen = g_new0 (guint, WIDTH * (gsize) c->plan.height);
 
-    /* there and back needs twice the halo of one way */
+    /* both directions together need twice the halo */
     c->plan.config.operation = (LwtOperation) kind;
     g_assert_true (lwt_row_blocks_init (&c->blocks, &c->plan, NULL));
     lwt_row_blocks_cut (&c->blocks, c->rows * c->blocks.grid);
@@ -207,7 +208,7 @@ test_same_bits (void)
   check_wavelet ("9/7", 2, 0);
 }
 
-/* Where rows do not lie in step with the levels, it is said. */
+/* Heights that are no multiple of 2^levels are refused. */
 static void
 test_periodic (void)
 {

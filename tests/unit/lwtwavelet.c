@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Wavelets as lifting steps: all that have names, what their steps promise, what
- * they reconstruct, and what is refused in which words. That coefficients are
- * PyWavelets' is for tests/oracle/wavelets.py. */
+/* Wavelets as lifting steps: all names, properties of their steps,
+ * reconstruction, and refused descriptions with their messages.
+ * tests/oracle/wavelets.py compares coefficients with PyWavelets. */
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ assert_refused (const gchar *description, const gchar *words)
   g_error_free (error);
 }
 
-/* All that have names, as long as the program runs */
+/* All named wavelets, cached */
 static LwtWavelet **all;
 
 static guint
@@ -93,7 +93,7 @@ inverse (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type, guint n,
       wavelet, boundary, type, &chain, LWT_LAYOUT_MALLAT, bands, line);
 }
 
-/* --- the named ones --------------------------------------------------------------------- */
+/* --- named wavelets ------------------------------------------------------ */
 
 static void
 assert_steps (const LwtWavelet *w)
@@ -144,7 +144,7 @@ add_to_hash (guint64 *hash, gconstpointer bytes, gsize n)
   }
 }
 
-/* Kernels are made for these steps, and results are promised to the bit. */
+/* Kernels are compiled for these steps, and results are promised to the bit. */
 static void
 test_same_everywhere (void)
 {
@@ -165,7 +165,7 @@ test_same_everywhere (void)
     g_assert_cmphex (hash, ==, G_GUINT64_CONSTANT (0x76b491ee1899649e));
 }
 
-/* The same steps each time */
+/* A second factorisation gives the same steps */
 static void
 test_same_again (void)
 {
@@ -214,7 +214,7 @@ test_aliases (void)
   }
 }
 
-/* Integers: dyadic weights as they are in the literature */
+/* Integers: dyadic weights as in the literature */
 static void
 test_reversible (void)
 {
@@ -245,9 +245,9 @@ test_reversible (void)
   lwt_wavelet_free (w);
 }
 
-/* --- the paper's errors ------------------------------------------------------------------ */
+/* --- errors in the paper ------------------------------------------------- */
 
-/* Of a constant 1 the details are nothing, and the low band is sqrt (2). */
+/* The details of a constant 1 are 0, and its low band is sqrt (2). */
 static void
 assert_constant (const LwtWavelet *wavelet, gdouble tolerance)
 {
@@ -282,7 +282,7 @@ test_constants (void)
     assert_constant (all[i], 1e-13);
 }
 
-/* 1: alpha is negative: with the printed sign a constant is all detail. */
+/* 1: alpha is negative: with the printed sign a constant has large details. */
 static void
 test_alpha (void)
 {
@@ -314,7 +314,8 @@ test_gamma (void)
   lwt_wavelet_free (w);
 }
 
-/* 3: K: one scale for all, that of filters whose low pass has the sum sqrt (2). */
+/* 3: K: one scale for all wavelets, that of filters whose low pass sums to
+ * sqrt (2). */
 static void
 test_scale (void)
 {
@@ -439,7 +440,7 @@ test_padded_reconstruction (void)
         assert_padded_reconstructs (all[i], b, n);
 }
 
-/* Integers come back to the bit. */
+/* Integers are reconstructed exactly. */
 static void
 test_integers (void)
 {
@@ -462,7 +463,7 @@ test_integers (void)
   g_assert_cmpuint (reversible, ==, 20);
 }
 
-/* What edges cost over six levels: no more than four digits */
+/* The edges cost at most four digits over six levels */
 static void
 test_edges (void)
 {
@@ -472,7 +473,7 @@ test_edges (void)
         assert_reconstructs (all[i], b, n, 6, 1e-11, 1e-3);
 }
 
-/* --- steps in words ------------------------------------------------------------------ */
+/* --- steps as text ------------------------------------------------------- */
 
 static void
 test_steps (void)
@@ -617,7 +618,7 @@ test_bad_banks (void)
   assert_refused ("bank: LO 0.5 0.5", "do not reconstruct");
   assert_refused ("bank: LO 0 0", "do not reconstruct");
   assert_refused ("bank: LO 1e-200 1e-200", "do not reconstruct");
-  /* only a delay, by an odd number of samples */
+  /* a pure delay by an odd number of samples */
   assert_refused ("bank: LO 0 -1 0 0", "at most 32 lifting steps");
   for (guint i = 0; i < LWT_MAX_FILTER + 1; i++)
     g_string_append (many, " 1");

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Whether a low band tells of samples that are not finite, by the twin: one at a
- * time. */
+/* Whether a low band tells of samples that are not finite, by the reference
+ * implementation: one at a time. */
 #include <math.h>
 
 #include "lwttwin.h"

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Real clips (scripts/fetch-clips): the full search with elimination finds what
- * the one without finds, in vector, cost, SAD, second best and all measures, on
- * every block, with both border modes and orders of ties; on the first clip
- * small enough also what the twin finds.
+/* Real clips (scripts/fetch-clips): full search with and without elimination
+ * give the same vector, cost, SAD, second best and measures for every block,
+ * with both border modes and tie orders; on the first small clip also the
+ * reference implementation's.
  *
  *   unit-motionclips cpu|cuda */
 #include <stdio.h>
@@ -21,7 +21,8 @@ typedef struct {
   MotionSubpel subpel;
 } Setting;
 
-/* The first one on all clips, the others on frames of at most 480 columns. */
+/* The first setting on all clips, the others on frames of at most 480
+ * columns. */
 static const Setting settings[] = {
   { 32, MOTION_TIE_RASTER, 0, MOTION_SUBPEL_NONE },
   { 16, MOTION_TIE_SHORT, 4, MOTION_SUBPEL_QUARTER },
@@ -72,8 +73,9 @@ compare (MotionConfig *config, const MotionClip *clip)
   motion_runner_free (brute);
 }
 
-/* Frame 1 in frame 0: what the engine finds is what the twin finds, within a
- * window that the twin is quickly done with. */
+/* Frame 1 in frame 0: what the engine finds is what the reference
+ * implementation finds, within a window that the reference implementation is
+ * quickly done with. */
 static void
 compare_twin (MotionConfig *config, const MotionClip *clip)
 {
@@ -115,7 +117,7 @@ test_clip (gconstpointer path)
   g_assert_cmpuint (clip->n, ==, 4);
   small = clip->width <= 480;
   if (clip->height > 600) {
-    /* brute force takes a second a frame */
+    /* brute force takes a second for each frame */
     motion_clip_free (clip);
     clip = motion_clip_load (path, 2, &error);
     g_assert_no_error (error);
@@ -155,7 +157,7 @@ main (int argc, char **argv)
   }
   clips = motion_clips_list ();
   if (clips[0] == NULL) {
-    printf ("skipped: no clips: scripts/fetch-clips got none\n");
+    printf ("skipped: no clips; scripts/fetch-clips downloads them\n");
     g_strfreev (clips);
     return 77;
   }

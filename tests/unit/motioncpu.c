@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU backend of the motion search, to the bit: against the twin on frames
- * that the twin can do, and full against full-brute on large and odd ones. Run
- * once for each instruction set: CUDAVISION_CPU says which. */
+/* The CPU backend of the motion search, to the bit: against the reference
+ * implementation on frames that the reference implementation can do, and
+ * full against full-brute on large and odd ones. Run once for each
+ * instruction set: CUDAVISION_CPU says which. */
 #include <string.h>
 
 #include "cuda/motion/cpu/cpu.h"
@@ -23,7 +24,7 @@ new_engine (const MotionConfig *config)
   return engine;
 }
 
-/* --- the twin -------------------------------------------------------------------- */
+/* --- the reference implementation ----------------------------------------- */
 
 static void
 run (MotionStream *stream, guint threads, GRand *random)
@@ -58,10 +59,10 @@ test_twin (void)
   g_rand_free (random);
 }
 
-/* --- full against full-brute ------------------------------------------------------ */
+/* --- full against full-brute ---------------------------------------------- */
 
-/* The n-th picture of a made-up scene: smooth or rough, moving, with the
- * extremes of the samples for some. */
+/* The n-th picture of a synthetic scene: smooth or rough, moving, some with
+ * extreme sample values. */
 static void
 draw (guint8 *luma, const MotionConfig *config, guint n, guint kind)
 {
@@ -74,9 +75,9 @@ draw (guint8 *luma, const MotionConfig *config, guint n, guint kind)
       if (kind == 0)
         value = ((u / 7) * (v / 5) * 13 + u + v) * 4 + (noise & 15);
       else if (kind == 1)
-        value = (noise ^ n * 771) & 1023; /* nothing is alike */
+        value = (noise ^ n * 771) & 1023; /* no two frames are alike */
       else if (kind == 2)
-        value = n & 1 ? 1023 : 0; /* the largest sums of all */
+        value = n & 1 ? 1023 : 0; /* the largest possible sums */
       else
         value = 512;
       if (config->depth == 8)
@@ -171,7 +172,7 @@ test_full (void)
   }
 }
 
-/* --- sizes at the limits ------------------------------------------------------------ */
+/* --- sizes at the limits -------------------------------------------------- */
 
 static void
 test_large (void)
@@ -188,7 +189,7 @@ test_large (void)
   config.width = 2;
   config.height = 16384;
   compare_full (&config, 0);
-  config.depth = 10; /* the largest sums: 64 x 64 differences of 1023 */
+  config.depth = 10; /* largest sums: 64 x 64 differences of 1023 */
   config.width = config.height = 128;
   config.subpel = MOTION_SUBPEL_QUARTER;
   compare_full (&config, 2);
@@ -201,7 +202,7 @@ test_level (void)
   const gchar *name = motion_cpu_kernels ()->name;
 
   if (wanted != NULL && strcmp (wanted, name) != 0)
-    g_test_skip ("this processor has not that instruction set");
+    g_test_skip ("this processor does not support the instruction set");
 }
 
 int

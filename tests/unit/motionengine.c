@@ -2,16 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The front end of the motion engine over the twin as its backend: the order of
- * frames and references, ends of streams, what is in flight, failures, two
- * threads, arguments. */
+/* The front end of the motion engine over the reference implementation as
+ * its backend: the order of frames and references, ends of streams, what is
+ * in flight, failures, two threads, arguments. */
 #include <string.h>
 
 #include "motionstream.h"
 
-/* --- a backend that fails on demand -------------------------------------------- */
+/* --- a backend that fails on demand --------------------------------------- */
 
-/* Calls left until one fails; -1: none does */
+/* Number of calls before one fails; -1: none */
 static gint load_fails, search_fails, wait_fails;
 static MotionBackendOps failing;
 
@@ -20,7 +20,8 @@ fails (gint *countdown, const gchar *what, GError **error)
 {
   if (*countdown < 0 || (*countdown)-- > 0)
     return FALSE;
-  g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA, "%s fell over", what);
+  g_set_error (
+      error, CVIS_ERROR, CVIS_ERROR_CUDA, "%s failed as requested", what);
   return TRUE;
 }
 
@@ -64,7 +65,7 @@ new_failing (const MotionConfig *config)
   return engine;
 }
 
-/* --- helpers ------------------------------------------------------------------- */
+/* --- helpers -------------------------------------------------------------- */
 
 static MotionEngine *
 new_engine (const MotionConfig *config)
@@ -77,7 +78,7 @@ new_engine (const MotionConfig *config)
   return engine;
 }
 
-/* Settings that cost next to nothing. */
+/* Settings with little computation. */
 static void
 small_config (MotionConfig *config)
 {
@@ -88,7 +89,7 @@ small_config (MotionConfig *config)
   config->range = 2;
 }
 
-/* A stream of @n frames that ends but once. */
+/* A stream of @n frames with a single end. */
 static MotionStream *
 new_stream (const MotionConfig *config, guint n)
 {
@@ -108,7 +109,7 @@ submit (MotionEngine *engine, MotionJob *job)
   g_assert_no_error (error);
 }
 
-/* The next frame is @job (or %NULL), and is as it should be. */
+/* Checks that the next frame is @job (or %NULL), with correct results. */
 static void
 expect (MotionEngine *engine, const MotionJob *job)
 {
@@ -120,7 +121,7 @@ expect (MotionEngine *engine, const MotionJob *job)
   g_assert_true (got == job);
 }
 
-/* The next frame is @job, and its results are not valid, because of @words. */
+/* Checks that the next frame is @job, and that it failed with @words. */
 static void
 expect_failure (MotionEngine *engine, const MotionJob *job, const gchar *words)
 {
@@ -154,10 +155,10 @@ expect_distances (const MotionJob *job, const gint *distances, guint n)
     g_assert_cmpint (job->fields[i].distance, ==, distances[i]);
 }
 
-/* --- tests --------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------- */
 
-/* All settings, streams that end here and there, as few and as many frames in
- * flight as possible. */
+/* Random settings, ends of streams, minimum and maximum number of frames in
+ * flight. */
 static void
 test_streams (void)
 {
@@ -225,7 +226,7 @@ test_bidirectional_order (void)
   expect_distances (&jobs[0], NULL, 0);
   g_assert_cmphex (jobs[0].flags, ==, MOTION_FRAME_FIRST);
 
-  /* freed with frames that wait for others */
+  /* freed while frames wait for future ones */
   submit (engine, &jobs[0]);
   submit (engine, &jobs[1]);
   submit (engine, &jobs[2]);
@@ -291,7 +292,7 @@ test_full (void)
   }
 }
 
-/* A frame that is not taken is as if it had never been. */
+/* A refused frame leaves no trace. */
 static void
 test_load_fails (void)
 {
@@ -318,8 +319,8 @@ test_load_fails (void)
   motion_stream_free (stream);
 }
 
-/* The frame is told by its wait, wherever its search was started; those round
- * it are well. */
+/* A failed search is reported by the wait for its frame, wherever it was
+ * started; neighbouring frames succeed. */
 static void
 test_search_fails (void)
 {
@@ -341,13 +342,13 @@ test_search_fails (void)
     motion_engine_end (engine);
     for (gint i = 0; i < 4; i++) {
       if (i == which)
-        expect_failure (engine, &stream->jobs[i], "search fell over");
+        expect_failure (engine, &stream->jobs[i], "search failed as requested");
       else
         expect (engine, &stream->jobs[i]);
     }
     expect (engine, NULL);
     motion_stream_run (stream, engine, NULL);
-    /* freed with the failure not asked for */
+    /* freed without reporting the failure */
     search_fails = 0;
     submit (engine, &stream->jobs[0]);
     motion_engine_end (engine);
@@ -371,18 +372,18 @@ test_wait_fails (void)
   for (guint i = 0; i < 3; i++)
     submit (engine, &stream->jobs[i]);
   expect (engine, &stream->jobs[0]);
-  expect_failure (engine, &stream->jobs[1], "wait fell over");
+  expect_failure (engine, &stream->jobs[1], "wait failed as requested");
   expect (engine, &stream->jobs[2]);
   motion_engine_free (engine);
   motion_stream_free (stream);
 }
 
-/* --- two threads ----------------------------------------------------------------- */
+/* --- two threads ---------------------------------------------------------- */
 
 typedef struct {
   MotionEngine *engine;
   MotionStream *stream;
-  GAsyncQueue *room; /* an item for each frame that may be submitted */
+  GAsyncQueue *room; /* one item for each frame that may be submitted */
 } Threads;
 
 static gpointer
@@ -435,7 +436,7 @@ test_two_threads (void)
   }
 }
 
-/* --- arguments -------------------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------ */
 
 static void
 test_jobs (void)

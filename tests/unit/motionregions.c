@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Regions of what moves otherwise than the frame: which blocks count, what is
- * joined, the order, edges, more of them than are reported. */
+/* Regions with their own motion: which blocks count, joining, order, edges,
+ * the limit on their number. */
 #include "cuda/motion/regions.h"
 
 #define SIZE 16
@@ -17,7 +17,7 @@ typedef struct {
   MotionField field;
 } Fixture;
 
-/* Textured blocks that all stand still, the last column and row half cut off. */
+/* Textured blocks at rest; the last column and row are half blocks. */
 static void
 set_up (Fixture *f)
 {
@@ -48,7 +48,7 @@ find (Fixture *f, MotionRegion *regions)
   MotionRegion again[MOTION_MAX_REGIONS];
   guint n = motion_find_regions (finder, &f->field, 2.0, regions);
 
-  /* a finder keeps nothing of a frame */
+  /* a finder keeps no state between frames */
   g_assert_cmpuint (motion_find_regions (finder, &f->field, 2.0, again), ==, n);
   motion_region_finder_free (finder);
   return n;
@@ -72,11 +72,12 @@ test_none (void)
   Fixture f;
 
   set_up (&f);
-  set_vector (&f, 3, 3, 1.25, 1.25); /* not far enough */
+  set_vector (&f, 3, 3, 1.25, 1.25); /* below the threshold */
   g_assert_cmpuint (find (&f, regions), ==, 0);
 }
 
-/* corners touch; the larger region comes first; the edge cuts */
+/* regions that touch at corners; the larger comes first; clipping at the
+ * edge */
 static void
 test_two (void)
 {
@@ -93,7 +94,7 @@ test_two (void)
   assert_region (&regions[1], 32, 32, 16, 16, 1);
 }
 
-/* an L and a block in its corner, which it does not touch, are one */
+/* an L and a separate block in its corner are joined */
 static void
 test_overlap (void)
 {
@@ -110,7 +111,7 @@ test_overlap (void)
   assert_region (&regions[0], 64, 64, 80, 80, 10);
 }
 
-/* vectors that say nothing */
+/* unreliable vectors */
 static void
 test_uncertain (void)
 {
@@ -127,8 +128,8 @@ test_uncertain (void)
   g_assert_cmpuint (find (&f, regions), ==, 1);
 }
 
-/* a camera that pans, zooms and turns: what follows it is still, what stands
- * still on the screen is a region, unless it is flat */
+/* a camera that pans, zooms and rotates: blocks that follow it are still,
+ * blocks fixed on the screen are a region, unless they are flat */
 static void
 test_global (void)
 {
@@ -146,13 +147,13 @@ test_global (void)
   g_assert_cmpuint (find (&f, regions), ==, 1);
   assert_region (&regions[0], 160, 96, 16, 16, 1);
 
-  /* zoomed by a tenth, the outer blocks' vectors are not the global motion */
+  /* zoomed by 10 %: the outer blocks' vectors differ from the global motion */
   f.field.summary.global_zoom = 1.1;
   g_assert_cmpuint (find (&f, regions), ==, 1);
   g_assert_cmpuint (regions[0].blocks, >, COLUMNS * ROWS / 2);
 }
 
-/* single blocks all over the frame: as many as there may be, in raster order */
+/* isolated blocks all over the frame: up to the limit, in raster order */
 static void
 test_many (void)
 {

@@ -2,13 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The scene detector on made-up fields; on real clips: tests/oracle/scenes.py. */
+/* The scene detector on synthetic fields; tests/oracle/scenes.py uses real
+ * clips. */
 #include "cuda/motion/summary.h"
 
 #define COLUMNS 40 /* more than the detector's map has cells */
 #define ROWS 20
 #define N (COLUMNS * ROWS)
-#define SAMPLES 256 /* of a block */
+#define SAMPLES 256 /* samples of a block */
 
 typedef struct {
   MotionConfig config;
@@ -47,8 +48,8 @@ mix (guint32 x)
   return x ^ x >> 16;
 }
 
-/* A frame of scene @scene, whose blocks deviate by @contrast levels, more or
- * less; @score of it is not explained by motion. */
+/* A frame of scene @scene, whose blocks deviate by about @contrast levels;
+ * motion does not explain @score of it. */
 static gboolean
 detect (Fixture *f, guint scene, gdouble contrast, gdouble score)
 {
@@ -86,9 +87,9 @@ test_cut (Fixture *f, gconstpointer depth)
   g_assert_true (detect (f, 3, 20, 0.9));
   g_assert_false (detect (f, 3, 20, 0.3));
   g_assert_true (detect (f, 4, 20, 0.9));
-  /* one of one frame: what comes back does not stand out */
+  /* a scene of a single frame: the return is no cut */
   g_assert_false (detect (f, 5, 20, 0.9));
-  /* motion that the search can follow is none, however different the frame */
+  /* motion within the search range is no cut */
   g_assert_false (detect (f, 6, 20, 0.3));
 }
 
@@ -105,13 +106,13 @@ test_light (Fixture *f, gconstpointer depth)
     g_assert_false (detect (f, 1, contrast, 0.9)); /* a fade */
   for (gdouble contrast = 0.1; contrast < 20; contrast *= 1.5)
     g_assert_false (detect (f, 1, contrast, 0.9)); /* and back */
-  g_assert_false (detect (f, 1, 0, 1)); /* black, then the same, then another */
+  g_assert_false (detect (f, 1, 0, 1)); /* black, the same, another */
   g_assert_false (detect (f, 1, 20, 1));
   g_assert_false (detect (f, 1, 0, 1));
   g_assert_true (detect (f, 2, 20, 1));
 }
 
-/* Noise, motion that is too fast: new all the time */
+/* Noise, or motion beyond the range: every frame is new */
 static void
 test_lasting (Fixture *f, gconstpointer depth)
 {
@@ -142,7 +143,7 @@ test_threshold (Fixture *f, gconstpointer depth)
   }
 }
 
-/* The second frame of a stream has nothing to stand out from. */
+/* The second frame of a stream has nothing to be compared with. */
 static void
 test_new_stream (Fixture *f, gconstpointer depth)
 {

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Summaries of made-up fields: sums, histogram, and the global motion that they
- * were made with. */
+/* Summaries of synthetic fields: sums, histogram, and the recovered global
+ * motion. */
 #include "cuda/motion/summary.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ test_nothing (void)
   g_assert_true (isinf (s->psnr) && s->psnr > 0);
   g_assert_cmpfloat (s->scene_score, ==, 0.0);
   g_assert_cmpfloat (s->global_zoom, ==, 1.0);
-  g_assert_cmpfloat (s->global_share, ==, 1.0); /* all are at rest */
+  g_assert_cmpfloat (s->global_share, ==, 1.0); /* all blocks are at rest */
 
   for (guint i = 0; i < N; i++) {
     vectors[i] = (MotionVector){ .x = (gint16) i, .y = 9 };
@@ -102,7 +102,7 @@ test_nothing (void)
   g_assert_cmpfloat (s->global_rotation, ==, 0.0);
   g_assert_cmpfloat (s->global_share, ==, 0.0);
 
-  /* one block that moves is a motion; no zoom can be told from it */
+  /* one moving block gives a translation, but no zoom */
   blocks[7].flags = 0;
   motion_summarise (&config, &field);
   g_assert_cmpfloat (s->global_x, ==, 1.75);
@@ -111,8 +111,8 @@ test_nothing (void)
   g_assert_cmpfloat_with_epsilon (s->global_share, 1.0 / N, 1e-12);
 }
 
-/* The vectors of a similarity, a share of the blocks at random, a share in an
- * object with a motion of its own, and the flat ones anywhere. */
+/* Vectors of a similarity; a share of the blocks is random, a share belongs
+ * to an object with its own motion, and flat blocks have arbitrary vectors. */
 static void
 make_field (GRand *random, gdouble zoom, gdouble rotation, gdouble tx,
     gdouble ty, gdouble noise, guint object, gboolean flat)
@@ -148,7 +148,7 @@ test_global (void)
     gdouble zoom, rotation, x, y, noise;
     guint object;
     gboolean flat;
-    gdouble share; /* at least */
+    gdouble share; /* minimum */
   } cases[] = {
     { 1.0, 0.0, 0.0, 0.0, 0.0, 0, FALSE, 1.0 },
     { 1.0, 0.0, 13.25, -7.5, 0.3, 0, FALSE, 0.67 },
@@ -180,7 +180,7 @@ test_global (void)
   g_rand_free (random);
 }
 
-/* Vectors at the ends of what 16 bits hold do no harm. */
+/* Vectors at the limits of 16 bits. */
 static void
 test_extremes (void)
 {

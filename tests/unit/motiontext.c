@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Tables and flow files of motion against what the C library prints, at grids
- * with whole and partial blocks; nothing is written beyond the promised size. */
+/* CSV tables and flow files, compared with the C library's output, for grids
+ * with whole and partial blocks; nothing is written beyond the promised
+ * size. */
 #include "cuda/motion/text.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ make_field (Field *field, guint width, guint height, guint block_size)
     field->blocks[i] = (MotionBlock){ any_word (rand), any_word (rand),
       any_word (rand), any_word (rand), any_word (rand), any_word (rand) };
   }
-  /* the longest row that there can be */
+  /* the longest possible row */
   field->vectors[n - 1] = (MotionVector){ G_MININT16, G_MININT16, 0 };
   memset (&field->blocks[n - 1], 0xff, sizeof (MotionBlock));
   g_rand_free (rand);
@@ -133,7 +134,7 @@ check_flo (const Field *field, gboolean dense)
   motion_flo_write (bytes, packet, field->vectors, dense);
   for (guint i = 0; i < GUARD; i++)
     g_assert_cmpuint (bytes[size + i], ==, 0xa5);
-  /* the benchmark's way to tell files: 202021.25 */
+  /* the benchmark's signature of flow files: 202021.25 */
   g_assert_cmpuint (word_at (bytes, 0), ==, 0x48454950);
   g_assert_cmpuint (word_at (bytes, 4), ==, width);
   g_assert_cmpuint (word_at (bytes, 8), ==, height);

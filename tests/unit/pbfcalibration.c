@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The homography as text, and applied. */
+/* The homography: parsing and application. */
 #include "cuda/meltpool/calibration.h"
 
 #include <locale.h>
@@ -67,7 +67,7 @@ test_refused (void)
   }
 }
 
-/* What is regular stays so in other units. */
+/* A regular matrix stays regular in other units. */
 static void
 test_units (void)
 {
@@ -97,7 +97,7 @@ test_default_text (void)
   g_assert_cmpmem (&c, sizeof c, &expected, sizeof expected);
 }
 
-/* In a locale whose decimal sign is the comma; skipped where there is none. */
+/* In a locale with a decimal comma; skipped if none is installed. */
 static void
 test_locale (void)
 {

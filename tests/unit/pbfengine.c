@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The CPU backend against its plain C twin, to the bit: random frames of every
- * kind, sizes, strides, settings, instruction sets, threads, batch sizes. */
+/* The CPU backend against its plain C reference implementation, to the bit:
+ * random frames of every kind, sizes, strides, settings, instruction sets,
+ * threads, batch sizes. */
 #include <math.h>
 #include <string.h>
 
@@ -64,7 +65,8 @@ test_against_twin (void)
   }
 }
 
-/* One table of the CPU backend, step by step, all frames as one batch. */
+/* One instruction set of the CPU backend, step by step, all frames in one
+ * batch. */
 static void
 run_table (const PbfCpuKernels *table, PbfStream *stream,
     const PbfConfig *config, PbfModel *model)
@@ -97,7 +99,7 @@ run_table (const PbfCpuKernels *table, PbfStream *stream,
   pbf_cpu_scratch_free (scratch);
 }
 
-/* Every table that this processor can run. */
+/* Every instruction set of this processor. */
 static void
 run_all_tables (PbfStream *stream, const PbfConfig *config, PbfModel *model)
 {
@@ -128,7 +130,7 @@ test_instruction_sets (void)
   }
 }
 
-/* Every size of the region, through all tables of this processor. */
+/* Every region size, with all instruction sets of this processor. */
 static void
 test_roi_sizes (void)
 {
@@ -150,7 +152,7 @@ test_roi_sizes (void)
   pbf_model_unref (model);
 }
 
-/* --- the brightest spot ------------------------------------------------------ */
+/* --- the brightest spot --------------------------------------------------- */
 
 #define SPOT_SIDE 96
 
@@ -161,7 +163,7 @@ fill_box (guint8 *frame, guint x, guint y, guint width, guint height, guint8 v)
     memset (frame + (gsize) (y + k) * SPOT_SIDE + x, v, width);
 }
 
-/* Expected position of the pool of @frame in whole pixels. */
+/* Expected position of the melt pool of @frame in whole pixels. */
 static void
 locate (const guint8 *frame, PbfPosition position, gint *x, gint *y)
 {
@@ -201,21 +203,22 @@ test_brightest (void)
   /* nothing: the first pixel */
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 0, 0);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST_PIXEL, 0, 0);
-  /* a saturated spatter of 9 pixels above a pool of 300, 100 of them saturated */
+  /* a saturated spatter of 9 pixels above a melt pool of 300, 100 of them
+   * saturated */
   fill_box (frame, 10, 5, 3, 3, 255);
   fill_box (frame, 40, 50, 20, 15, 150);
   fill_box (frame, 45, 52, 10, 10, 255);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 46, 53);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST_PIXEL, 11, 6);
-  /* a component without a saturated 3x3 does not count, however large */
+  /* a component without a saturated 3x3 does not count, whatever its size */
   fill_box (frame, 0, 70, 96, 20, 200);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 46, 53);
-  /* of equal components the first */
+  /* of equal components the first one */
   memset (frame, 0, sizeof frame);
   fill_box (frame, 70, 80, 4, 4, 255);
   fill_box (frame, 20, 30, 4, 4, 255);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 21, 31);
-  /* a frame that does not reach the threshold: the first pixel of the largest sum */
+  /* no pixel reaches the threshold: the first pixel with the largest sum */
   memset (frame, 0, sizeof frame);
   fill_box (frame, 60, 10, 3, 3, 50);
   fill_box (frame, 20, 30, 5, 5, 50);
@@ -223,8 +226,8 @@ test_brightest (void)
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST_PIXEL, 61, 11);
 }
 
-/* Batches in flight come back in order; one too many is refused; a reset
- * forgets the window. */
+/* Batches in flight return in order; one too many is refused; a reset clears
+ * the window. */
 static void
 test_in_flight (void)
 {
@@ -267,7 +270,7 @@ test_in_flight (void)
   pbf_stream_free (stream);
 }
 
-/* --- submitted in one thread, waited for in another ------------------------- */
+/* --- submitted in one thread, waited for in another ----------------------- */
 
 typedef struct {
   PbfEngine *engine;
@@ -291,7 +294,7 @@ wait_for_batches (gpointer data)
   return NULL;
 }
 
-/* Batches of changing sizes, some too small to be shared. */
+/* Batches of changing sizes, including some too small to be shared. */
 static void
 run_line (Line *line, PbfRandom *random, PbfStream *stream, guint max_batch)
 {
@@ -395,9 +398,9 @@ test_settings (void)
   g_assert_cmpstr (pbf_feature_name (39), ==, "var_hog_8");
 }
 
-/* The integer borders of the HOG's bins and of the sectors are those of the
- * true tangents, for every gradient that 8-bit pixels can have; the polynomials
- * keep their promises. */
+/* The integer limits of the HOG's bins and of the sectors match the true
+ * tangents for every possible gradient of 8-bit pixels; the polynomials have
+ * the stated accuracy. */
 static void
 test_formulas (void)
 {
@@ -411,7 +414,7 @@ test_formulas (void)
           pbf_gradient_q16 (gx, gy) / 65536.0, hypot (gx, gy), 2e-5);
       if (gx == 0 && gy == 0)
         continue;
-      /* 180 degrees is 0 */
+      /* 180 degrees equals 0 */
       g_assert_cmpint (pbf_hog_bin (gx, gy), ==, bin == 9 ? 0 : bin);
       g_assert_cmpint (pbf_sector (gx, gy), ==, sector);
       g_assert_cmpfloat_with_epsilon (pbf_atan2_deg (gy, gx), angle, 1e-3);
@@ -422,7 +425,7 @@ test_formulas (void)
         pbf_exp ((gfloat) x) / exp ((gfloat) x), 1.0, 3e-7);
 }
 
-/* Weights that overflow leave one pattern of bits, whatever the processor. */
+/* Weights that overflow give the same bit pattern on all processors. */
 static void
 test_not_a_number (void)
 {

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Grey samples of more than 8 bits, to 8 bits: every instruction set against the
- * definition, one sample after the other. */
+/* Conversion of grey samples of more than 8 bits: every instruction set
+ * compared with the definition, sample by sample. */
 #include <string.h>
 
 #include "cuda/meltpool/cpu/cpu.h"
@@ -44,7 +44,7 @@ check_row (const PbfCpuKernels *table, PbfGreyLayout layout, guint shift,
   g_assert_cmphex (out[width], ==, POISON);
 }
 
-/* Rows are as long as they have to be, at any address. */
+/* Rows of exact size, at any address. */
 static void
 test_rows (gconstpointer data)
 {
@@ -70,7 +70,7 @@ test_rows (gconstpointer data)
 static void
 test_picture (void)
 {
-  /* three rows of two samples, four bytes between rows; the rest is not read */
+  /* three rows of two samples with gaps of four bytes, which are not read */
   guint8 from[3 * 8], to[6];
 
   memset (from, POISON, sizeof from);

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Network files: good ones of several sizes, and what is refused in bad ones,
- * each with the name of what is wrong. */
+/* Network files: valid ones of several sizes, and invalid ones, each with an
+ * error that names the fault. */
 #include "cuda/meltpool/engine.h"
 #include "cuda/meltpool/model.h"
 
@@ -22,7 +22,7 @@ static const gchar *const names[N_TENSORS] = { "l1.weight", "l1.bias",
   "\"__metadata__\":{\"feature_spec\":\"pbf40-v1\",\"threshold\":\"100\","     \
   "\"window\":\"20\"}"
 
-/* A file in the making; value i of tensor t is (t + 1) + i / 1024. */
+/* A file under construction; value i of tensor t is (t + 1) + i / 1024. */
 typedef struct {
   guint hidden, outputs;
   guint order[N_TENSORS];
@@ -111,7 +111,7 @@ replace (File *file, const gchar *what, const gchar *with)
   g_assert_cmpuint (g_string_replace (file->header, what, with, 1), ==, 1);
 }
 
-/* In memory of exactly that size, at an odd address. */
+/* Copies to memory of the exact size, at an odd address. */
 static PbfModel *
 parse (File *file, GError **error)
 {
@@ -200,8 +200,8 @@ test_sizes (void)
   }
 }
 
-/* Any order, other tensors between ours, of dtypes known and not, one empty,
- * and spaces behind the header. */
+/* Any order, additional tensors of known and unknown dtypes, an empty one,
+ * and spaces after the header. */
 static void
 test_order_and_extras (void)
 {
@@ -248,8 +248,8 @@ test_metadata (void)
   file_clear (&file);
 }
 
-/* Each: in the header of a good file with 8 hidden units and 2 outputs, the
- * first @what is replaced, and the message says @says. The bytes lie like this:
+/* In the header of a valid file with 8 hidden units and 2 outputs the first
+ * @what is replaced, and the error contains @says. Positions of the bytes:
  * l1.weight 0..1280, l1.bias ..1312, l2.weight ..1376, l2.bias ..1384,
  * in.mean ..1544, in.std ..1704. */
 static const struct {
@@ -322,7 +322,8 @@ static const struct {
   { "[8,40]", "[8,\"40\"]", "tensor \"l1.weight\": shape: dimension 1" },
   { "[8,40]", "[8,[40]]", "tensor \"l1.weight\": shape: dimension 1" },
   { "[8,40]", "[8,null]", "tensor \"l1.weight\": shape: dimension 1" },
-  /* from 2^63 on json-glib 1.10 clamps, earlier ones give no integer */
+  /* for 2^63 and above json-glib 1.10 clamps, older versions return no
+   * integer */
   { "[8,40]", "[8,99999999999999999999]", "tensor \"l1.weight\": shape: " },
   { "[8,40]", "[4294967296,4294967296]",
       "tensor \"l1.weight\": shape: the product" },
@@ -466,7 +467,7 @@ test_header_length (void)
   check_bytes_refused (bytes, 16, "header length is 18446744073709551615");
 }
 
-/* A header above the limit, in a file that does hold it. */
+/* A header above the limit, in a file of matching size. */
 static void
 test_header_limit (void)
 {
@@ -483,7 +484,7 @@ test_header_limit (void)
   g_free (bytes);
 }
 
-/* A good file cut anywhere is refused, whatever is missing. */
+/* Any truncation of a valid file is refused. */
 static void
 test_truncated (void)
 {
@@ -570,8 +571,8 @@ test_load (void)
   g_free (directory);
 }
 
-/* Runs scripts/make-model with @options (NULL-terminated) and loads what it
- * wrote to @path; %NULL, skipping the test, if the script is not to be had. */
+/* Runs scripts/make-model with @options (NULL-terminated) and loads its
+ * output @path; %NULL, and skips the test, if the script is not available. */
 static PbfModel *
 make_model (const gchar *const *options, const gchar *path)
 {
@@ -602,7 +603,7 @@ make_model (const gchar *const *options, const gchar *path)
   return model;
 }
 
-/* What scripts/make-model writes is what this reads. */
+/* The output of scripts/make-model is readable. */
 static void
 test_script (void)
 {
@@ -624,7 +625,7 @@ test_script (void)
   g_free (directory);
 }
 
-/* A row of the CSV: every feature i is @value * (i + 1). */
+/* A row of the CSV: feature i is @value * (i + 1). */
 static void
 add_row (GString *csv, guint flags, gint value)
 {
@@ -634,7 +635,7 @@ add_row (GString *csv, guint flags, gint value)
   g_string_append_c (csv, '\n');
 }
 
-/* Scaled by a table of features; empty frames in it do not count. */
+/* Scaling derived from a table of features, without its empty frames. */
 static void
 test_script_csv (void)
 {

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The pool's pixels and their outline, on pictures small enough to see. */
+/* The pixels and the outline of the melt pool, on small pictures. */
 #include "cuda/meltpool/outline.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #define W 12
 #define H 8
 
-/* '#' is bright; a stride of 16 with bright bytes behind each row, which must
- * not be looked at */
+/* '#' is bright; the stride is 16, with bright bytes after each row that
+ * must not be read */
 static void
 picture (const gchar *const rows[H], guint8 pixels[H * 16])
 {
@@ -70,7 +70,7 @@ test_find (void)
                         &(PbfBox){ 1, 1, 5, 4 }, mask),
       ==, 11);
   assert_mask (mask, ring_and_corner);
-  /* not the very box, but nearest to this one */
+  /* not equal to this box, but the nearest */
   g_assert_cmpuint (pbf_outline_find (pixels, 16, &area, 100, 4,
                         &(PbfBox){ 7, 1, 4, 3 }, mask),
       ==, 4);
@@ -97,8 +97,8 @@ test_area (void)
 static void
 test_edges (void)
 {
-  /* outline of the ring: 4 outer pieces and 4 of its hole; where an outer and
-   * an inner piece lie on different lines they stay apart */
+  /* outline of the ring: 4 outer segments and 4 of its hole, which stay
+   * separate where they are on different lines */
   const PbfBox area = { 0, 0, W, H };
   guint8 pixels[H * 16], mask[W * H];
   GArray *edges = g_array_new (FALSE, FALSE, sizeof (PbfEdge));
@@ -116,7 +116,7 @@ test_edges (void)
   }
   g_assert_cmpuint (length, ==, 2 * (4 + 3) + 2 * (2 + 1));
 
-  /* a pool that fills its area has the area's border */
+  /* a melt pool that fills its area has the area's border */
   g_array_set_size (edges, 0);
   memset (mask, 1, sizeof (mask));
   pbf_outline_edges (mask, W, H, edges);
@@ -128,7 +128,7 @@ test_edges (void)
   g_array_unref (edges);
 }
 
-/* Sizes and masks against a plain repeated spreading of labels */
+/* Sizes and masks compared with a simple iterative labelling */
 static void
 test_random (void)
 {

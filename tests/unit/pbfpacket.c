@@ -2,18 +2,18 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The camera link: packets as bytes, and frames out of packets that were lost,
- * repeated, out of order, damaged or something else altogether. */
+/* The camera link: packets as bytes, and frames from packets that are lost,
+ * repeated, reordered, damaged or invalid. */
 #include "cuda/camera/packet.h"
 
 #include <string.h>
 
 #define W 20
 #define H 48
-#define FRAGMENT 320 /* three of them a frame */
+#define FRAGMENT 320 /* bytes; three in each frame */
 #define STRIDE 24
 
-/* --- frames whose bytes their counter says --------------------------------- */
+/* --- frames with contents derived from their counter --------------------- */
 
 static guint8
 pixel (guint32 counter, guint32 i)
@@ -62,7 +62,7 @@ plain_packet (guint32 counter, guint fragment)
 typedef struct {
   PbfAssembler *assembler;
   guint width, height;
-  GArray *got;   /* counters, in the order of the frames */
+  GArray *got;   /* counters in the order of arrival */
   GArray *heads; /* of PbfFrameHead */
   guint open, most_open;
   gboolean full;
@@ -252,7 +252,7 @@ test_damage (void)
 static void
 test_fields (void)
 {
-  /* each alone makes a packet that cannot be; its CRC is right */
+  /* each change alone makes a packet invalid, with a correct CRC */
   static const struct {
     guint at, size;
     guint32 value;
@@ -328,14 +328,14 @@ test_loss (void)
 
   begin (&r, 4);
   receive_frame (&r, 10);
-  receive (&r, plain_packet (11, 0)); /* its other fragments are lost */
-  receive_frame (&r, 13);             /* 12 is lost altogether */
+  receive (&r, plain_packet (11, 0)); /* the other fragments are lost */
+  receive_frame (&r, 13);             /* 12 is lost entirely */
   CHECK_GOT (&r, 10);
   receive_frame (&r, 14);
   CHECK_GOT (&r, 10);
-  receive_frame (&r, 15); /* the fourth after 11 */
+  receive_frame (&r, 15); /* the fourth frame after 11 */
   CHECK_GOT (&r, 10);
-  receive_frame (&r, 16); /* the fourth after 12 */
+  receive_frame (&r, 16); /* the fourth frame after 12 */
   CHECK_GOT (&r, 10, 13, 14, 15, 16);
   g_assert_cmpuint (counts (&r)->lost, ==, 2);
   g_assert_cmpuint (counts (&r)->incomplete, ==, 1);
@@ -347,7 +347,7 @@ test_loss (void)
   g_assert_cmpuint (counts (&r)->late, ==, 3);
   g_assert_cmpuint (counts (&r)->duplicate, ==, 0);
 
-  /* a jump is a loss, however far */
+  /* a jump is a loss, however large */
   receive_frame (&r, 1000017);
   g_assert_cmpuint (counts (&r)->lost, ==, 2 + 1000000 - 3);
   pbf_assembler_pause (r.assembler);
@@ -366,7 +366,7 @@ test_duplicates (void)
     receive_frame (&r, i);
     receive_frame (&r, i);
     if (i == 50)
-      for (guint32 k = 0; k < 50; k++) /* and many again at once */
+      for (guint32 k = 0; k < 50; k++) /* repeated many times */
         receive_frame (&r, k);
   }
   receive (&r, plain_packet (101, 1));
@@ -421,16 +421,16 @@ test_silence (void)
   receive_frame (&r, 2);
   pbf_assembler_pause (r.assembler);
   CHECK_GOT (&r, 0, 2);
-  pbf_assembler_pause (r.assembler); /* goes on being silent */
+  pbf_assembler_pause (r.assembler); /* still silent */
   g_assert_cmpuint (counts (&r)->lost, ==, 1);
-  receive_frame (&r, 4); /* the same stream, 3 is lost */
+  receive_frame (&r, 4); /* same stream; 3 is lost */
   receive_frame (&r, 2); /* no restart: the silence is over */
   pbf_assembler_pause (r.assembler);
   CHECK_GOT (&r, 0, 2, 4);
   g_assert_cmpuint (counts (&r)->lost, ==, 2);
   g_assert_cmpuint (counts (&r)->duplicate, ==, 3);
 
-  receive_frame (&r, 0); /* the camera was switched off and on */
+  receive_frame (&r, 0); /* the camera was restarted */
   receive_frame (&r, 1);
   CHECK_GOT (&r, 0, 2, 4, 0, 1);
   g_assert_cmpuint (counts (&r)->restarts, ==, 1);
@@ -454,13 +454,13 @@ test_another_stream (void)
   begin (&r, 8);
   receive_of_stream (&r, 7, 1);
   receive_of_stream (&r, 3, 2);
-  receive_of_stream (&r, 8, 1); /* the old sender: not taken up again */
+  receive_of_stream (&r, 8, 1); /* the previous sender, ignored */
   receive_of_stream (&r, 4, 2);
   CHECK_GOT (&r, 7, 3, 4);
   g_assert_cmpuint (counts (&r)->restarts, ==, 1);
   g_assert_cmpuint (counts (&r)->late, ==, 3);
   pbf_assembler_pause (r.assembler);
-  receive_of_stream (&r, 9, 1); /* it is the one that remains */
+  receive_of_stream (&r, 9, 1); /* this stream remains */
   CHECK_GOT (&r, 7, 3, 4, 9);
   end (&r);
 }
@@ -478,7 +478,7 @@ test_new_size (void)
   g_assert_cmpuint (counts (&r)->lost, ==, 1);
   receive (&r, make_packet (1, 1, 0, 5, 6, 30)); /* late */
   CHECK_GOT (&r, 0, 2);
-  /* one frame in fragments of two sizes */
+  /* one frame with two fragment sizes */
   receive_frame (&r, 3);
   receive (&r, plain_packet (4, 0));
   receive (&r, make_packet (4, 1, 1, W, H, 480));
@@ -526,8 +526,7 @@ test_rubbish (void)
   end (&r);
 }
 
-/* All at once: packets are lost, repeated, damaged, and come some packets
- * later than they should. */
+/* Everything at once: packets are lost, repeated, damaged and delayed. */
 static void
 test_bad_network (gconstpointer seed)
 {

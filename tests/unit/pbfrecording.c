@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Recordings that are whole, cut off anywhere, and damaged anywhere. */
+/* Recordings: complete, truncated at every byte, and damaged at every byte. */
 #define _GNU_SOURCE /* memfd_create */
 #include "cuda/camera/recording.h"
 
@@ -54,8 +54,8 @@ file_of (const GByteArray *file, gsize size)
   return fd;
 }
 
-/* What a reader gets: a letter for each piece, heads H, frames by their counter
- * (a, b, ...), damages !. */
+/* Output of a reader: one letter for each piece: H for heads, the counter
+ * (a, b, ...) for frames, ! for damage. */
 static GString *
 read_all (const GByteArray *file, gsize size)
 {
@@ -139,7 +139,7 @@ test_large (void)
   g_byte_array_unref (file);
 }
 
-/* A writer that was killed: everything before the last piece is there. */
+/* The writer was killed: everything before the last piece is readable. */
 static void
 test_cut_off (void)
 {
@@ -158,8 +158,8 @@ test_cut_off (void)
   g_byte_array_unref (file);
 }
 
-/* One byte anywhere behind the head: one frame is missing, and the place is
- * named. */
+/* Damage of one byte after the head: one frame is missing, and the position
+ * is reported. */
 static void
 test_damage (void)
 {

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Rows of text: parsed back, every number must be the record's; extreme values
- * must fit the room that the header promises; lying records are refused. */
+/* Rows of text: parsed numbers equal the record's; extreme values fit the
+ * size promised in the header; invalid records are refused. */
 #include "cuda/meltpool/rows.h"
 
 #include <json-glib/json-glib.h>
@@ -56,7 +56,7 @@ random_record (GRand *rand)
   return r;
 }
 
-/* The longest that every number can get */
+/* A record whose numbers have the longest text */
 static PbfResult
 longest_record (void)
 {
@@ -274,7 +274,7 @@ assert_refused (const PbfResult *r, const gchar *field)
   PbfResult out = { .frame_counter = 77 };
   GError *error = NULL;
 
-  memcpy (bytes + 1, r, sizeof (*r)); /* at an odd address, too */
+  memcpy (bytes + 1, r, sizeof (*r)); /* also at an odd address */
   g_assert_false (pbf_result_parse (bytes + 1, &out, &error));
   g_assert_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT);
   g_assert_nonnull (strstr (error->message, field));

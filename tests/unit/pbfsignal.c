@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The record of machine signals: CRC, bytes, and what is refused. */
+/* The record of machine signals: CRC, bytes, refused records. */
 #include "cuda/camera/machinesignal.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ test_crc_vectors (void)
   g_assert_cmphex (pbf_crc32c ("", 0), ==, 0);
 }
 
-/* Sizes about the three blocks that are computed at a time, too. */
+/* Including sizes around the three blocks computed in parallel. */
 static void
 test_crc_both_ways (void)
 {
@@ -75,7 +75,7 @@ test_round_trip (void)
   g_assert_true (pbf_signal_is_intact (&back));
 }
 
-/* The bytes of the specification, written out by hand. */
+/* The bytes of the specification, written by hand. */
 static void
 test_layout (void)
 {

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Layouts of a user's own vector of signals: as text, and applied. */
+/* Layouts of user-defined signal vectors: parsing and application. */
 #include "cuda/camera/signallayout.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ test_all_fields (void)
   }
 }
 
-/* The laser's state, the position's validity and what the packet tells. */
+/* The laser's state, validity of the position, and values from the packet. */
 static void
 test_few_fields (void)
 {
@@ -91,7 +91,7 @@ test_few_fields (void)
   g_assert_cmpint (s.x_um, <, 0);
   s = read_vector ("laser_on=3.31", vector);
   g_assert_cmphex (s.flags, ==, PBF_SIGNAL_LASER_ON);
-  /* whoever sends flags sends the position's, too */
+  /* a vector with flags also defines the position's validity */
   s = read_vector ("flags=4,x_um=3,y_um=4", vector);
   g_assert_cmphex (s.flags, ==, 0);
   vector[16] = 9;

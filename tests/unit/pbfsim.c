@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The synthetic printer: the same frames always, and frames that show what
- * their truth and their signals say. */
+/* The synthetic printer: reproducible frames that match their ground truth
+ * and signals. */
 #include "cuda/camera/sim.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ lit (const guint8 *pixels, guint n)
   return count;
 }
 
-/* The digest of @n frames, everything about them included. */
+/* Digest of @n frames with all their data. */
 static gchar *
 digest (PbfSim *sim, guint width, guint height, guint first, guint n)
 {
@@ -88,7 +88,8 @@ test_same_seed (void)
   }
 }
 
-/* What the first release made: no compiler or processor may change it. */
+/* The output of the first release, which no compiler or processor may
+ * change. */
 static void
 test_known_bytes (void)
 {
@@ -136,10 +137,9 @@ test_stride (void)
   }
 }
 
-/* A frame without spatters shows nothing over the threshold but the pool; noise
- * of +-6 moves only the few pixels that lie that near to it. A cold spatter over
- * the tail may lift a few more.
- * Returns: TRUE where noise explains it all. */
+/* In a frame without spatters only the melt pool exceeds the threshold;
+ * noise of +-6 changes only the few pixels near it. A cold spatter over the
+ * tail may raise a few more. Returns: TRUE if noise explains the difference */
 static gboolean
 check_pool (const guint8 *pixels, guint side, const PbfSimTruth *truth)
 {
@@ -154,7 +154,7 @@ check_pool (const guint8 *pixels, guint side, const PbfSimTruth *truth)
   return truth->pool_area >= sure;
 }
 
-/* Centroid of the brightest pixels near the spot, against the signals. */
+/* Centroid of the brightest pixels near the spot, compared with the signals. */
 static void
 check_position (const guint8 *pixels, guint side, const PbfSignal *signal,
     const PbfSimTruth *truth, const PbfCalibration *calibration)
@@ -218,7 +218,8 @@ test_truth (void)
   }
 }
 
-/* Spatters stand where the truth says: bright, and not brighter elsewhere. */
+/* Spatters are at the positions of the ground truth: bright there, and not
+ * brighter elsewhere. */
 static void
 test_spatters (void)
 {
@@ -243,8 +244,8 @@ test_spatters (void)
       g_assert_cmpuint (pixels[y * 256 + x], >=, THRESHOLD - 6);
       seen++;
     }
-    /* what is lit is pool or spatter; they may overlap, and their dim edges add
-     * up to a few more */
+    /* lit pixels are melt pool or spatter; these may overlap, and their dim
+     * edges may add a few */
     g_assert_cmpuint (lit (pixels, 256 * 256), <=,
         truth.pool_area + sum + 12 * (truth.n_spatters + 3));
   }
@@ -351,8 +352,8 @@ test_mixed (void)
   pbf_sim_free (sim);
 }
 
-/* The scan as the signals tell it: 1 m/s along the lines, a start flag for each
- * line and layer and for nothing else. */
+/* The scan according to the signals: 1 m/s along the lines, start flags for
+ * each line and layer and nowhere else. */
 static void
 test_signals (void)
 {
@@ -386,7 +387,7 @@ test_signals (void)
       gint dx = ABS (signal.x_um - last.x_um),
            dy = ABS (signal.y_um - last.y_um);
 
-      /* layers take turns: along x, along y */
+      /* layers alternate: along x, along y */
       g_assert_cmpint (signal.layer % 2 == 0 ? dx : dy, ==, 50);
       g_assert_cmpint (signal.layer % 2 == 0 ? dy : dx, ==, 0);
     }

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Numbers as text against the C library: what is written is read back to the
- * same bits, and no shorter decimal would be. */
+/* Numbers as text, compared with the C library: the text parses to the same
+ * bits, and no shorter decimal would. */
 #include "cuda/meltpool/text.h"
 
 #include <locale.h>
@@ -68,7 +68,8 @@ assert_round_trip (gfloat value)
     g_error ("%08x (%.9g) was written as %s", to_bits (value), value, text);
 }
 
-/* The C library's shortest: the fewest digits of %e that are read back. */
+/* The C library's shortest text: the fewest digits of %e that parse to the
+ * same bits. */
 static void
 assert_shortest (gfloat value)
 {
@@ -84,7 +85,7 @@ assert_shortest (gfloat value)
   if (significant_digits (text) > n + 1)
     g_error (
         "%08x was written as %s, %s would do", to_bits (value), text, other);
-  /* as long, then as close */
+  /* equal length, then equal distance */
   if (significant_digits (text) == n + 1
       && fabs (strtod (text, NULL) - (gdouble) value)
              > fabs (strtod (other, NULL) - (gdouble) value))
@@ -118,7 +119,8 @@ test_float_edges (void)
 {
   guint e, m;
 
-  /* every power of two with its neighbours, where intervals are lopsided */
+  /* every power of two and its neighbours, where rounding intervals are
+   * asymmetric */
   for (e = 0; e < 0xff; e++) {
     for (m = 0; m < 64; m++) {
       guint32 above = e << 23 | m;
@@ -131,7 +133,7 @@ test_float_edges (void)
       }
     }
   }
-  /* Q16 and Q8 fractions, which features are */
+  /* Q16 and Q8 fractions, the form of the features */
   for (m = 0; m <= 65536; m++) {
     assert_round_trip (m / 65536.0f);
     assert_round_trip (m / 256.0f);
@@ -203,7 +205,7 @@ test_q8 (void)
   }
 }
 
-/* A comma in the user's locale must not reach a table. */
+/* The locale's decimal comma must not reach a table. */
 static void
 test_locale (void)
 {

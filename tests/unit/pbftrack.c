@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Streams of machine signals with everything that goes wrong on the way. */
+/* Streams of machine signals with all kinds of faults. */
 #include "cuda/meltpool/track.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ test_plain (void)
     g_assert_cmpuint (f.info.vector_id, ==, 5);
     g_assert_cmpint (f.info.x_um, ==, 6000 + 50 * (gint32) i);
     g_assert_cmpint (f.info.position, ==, PBF_POSITION_GIVEN);
-    /* 200 um a pixel: Q8 is 1.28 for each um */
+    /* 200 um a pixel: 1 um is 1.28 in Q8 */
     g_assert_cmpint (
         f.info.e_x_q8, ==, (gint32) floor ((6000 + 50 * i) * 1.28 + 0.5));
     g_assert_cmpint (f.info.e_y_q8, ==, 2560);
@@ -103,7 +103,7 @@ test_lost (void)
   g_assert_cmpuint (f.info.lost_before, ==, 3);
   push_counter (&f, 15);
   ASSERT_FRAME (&f, 0, PBF_ENTER);
-  push_counter (&f, 15 + 0x7fffffffu); /* the furthest that is still ahead */
+  push_counter (&f, 15 + 0x7fffffffu); /* the largest forward step */
   ASSERT_FRAME (&f, PBF_RESULT_LOST_BEFORE, PBF_ENTER);
   g_assert_cmpuint (f.info.lost_before, ==, 0x7ffffffe);
   g_assert_cmpuint (pbf_track_get_counts (f.track)->lost, ==,
@@ -168,7 +168,7 @@ test_restart (void)
   pbf_track_free (f.track);
 }
 
-/* Stragglers among good frames, or out of order, are never a restart. */
+/* Late records among good ones, or out of order, are never a restart. */
 static void
 test_no_restart (void)
 {
@@ -208,7 +208,7 @@ test_corrupt (void)
   push_counter (&f, 22);
   ASSERT_FRAME (&f, 0, PBF_ENTER);
   pbf_track_frame (f.track, &bad, 0, 0, 0, &f.info);
-  push_counter (&f, 25); /* 23 was the corrupt one, 24 is lost */
+  push_counter (&f, 25); /* 23 was corrupt, 24 is lost */
   ASSERT_FRAME (&f, PBF_RESULT_LOST_BEFORE, PBF_ENTER);
   g_assert_cmpuint (f.info.lost_before, ==, 1);
   g_assert_cmpuint (pbf_track_get_counts (f.track)->corrupt, ==, 2);
@@ -349,7 +349,7 @@ test_laser_off (void)
   pbf_track_free (f.track);
 }
 
-/* 120 us at 50 us a frame: the state of 2.4 frames ago. */
+/* A delay of 120 us at 50 us a frame: the state of 2.4 frames ago. */
 static void
 test_delay (void)
 {
@@ -367,7 +367,7 @@ test_delay (void)
       s.flags &= ~PBF_SIGNAL_LASER_ON;
     push (&f, s);
     g_assert_cmpuint (f.info.frame_counter, ==, i);
-    if (i < 103) { /* history does not reach back: the oldest */
+    if (i < 103) { /* before the oldest state: that one */
       g_assert_cmpint (f.info.x_um, ==, record (100).x_um);
       continue;
     }
@@ -376,7 +376,7 @@ test_delay (void)
         !(f.info.signal_flags & PBF_SIGNAL_LASER_ON), ==, (i - 3) % 10 == 3);
     if ((i - 3) / 20 == (i - 2) / 20)
       g_assert_cmpint (f.info.x_um, ==, moved);
-    else /* the next record is on another layer */
+    else /* the next record belongs to another layer */
       g_assert_cmpint (f.info.x_um, ==, record (i - 3).x_um);
   }
   pbf_track_free (f.track);
@@ -393,20 +393,20 @@ test_delay_late (void)
   f = fixture (&config);
   for (guint32 i = 100; i < 120; i++)
     push_counter (&f, i);
-  push_counter (&f, 110); /* looks up its own time */
+  push_counter (&f, 110); /* uses its own time */
   ASSERT_FRAME (&f, PBF_RESULT_LATE | PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
   g_assert_cmpint (f.info.x_um, ==, record (108).x_um);
-  push_counter (&f, 120); /* and has left no trace */
+  push_counter (&f, 120); /* and leaves no trace */
   g_assert_cmpint (f.info.x_um, ==, record (118).x_um);
 
   s = record (121);
-  s.t_ns = 10; /* the machine's clock was set back: history starts anew */
+  s.t_ns = 10; /* the machine's clock was set back: the history restarts */
   push (&f, s);
   g_assert_cmpint (f.info.x_um, ==, s.x_um);
   pbf_track_free (f.track);
 }
 
-/* Uneven times, lost and late records, against a search through all of them. */
+/* Irregular times, lost and late records, compared with a linear search. */
 static void
 test_delay_brute_force (void)
 {
@@ -442,7 +442,7 @@ test_delay_brute_force (void)
   pbf_track_free (f.track);
 }
 
-/* Extremes of position and time, and more records than are kept. */
+/* Extreme positions and times, and more records than are kept. */
 static void
 test_delay_bounds (void)
 {
@@ -470,7 +470,7 @@ test_delay_bounds (void)
     s.t_ns = i * G_GUINT64_CONSTANT (1000); /* 1 MHz */
     push (&f, s);
   }
-  g_assert_cmpint (f.info.x_um, ==, 70000 - 65536); /* the oldest kept */
+  g_assert_cmpint (f.info.x_um, ==, 70000 - 65536); /* the oldest one kept */
   pbf_track_free (f.track);
 }
 

@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Where crops start and what they copy, against the definitions taken word by
- * word: search over all starts, and pixels copied one by one. */
+/* Starts and bytes of crops, compared with literal implementations of the
+ * definitions: a search over all starts, and pixel-by-pixel copies. */
 #include "cuda/meltpool/roicrop.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The start rule of the specification, found by search. */
+/* The start rule of the specification, by search. */
 static guint
 brute_start (gdouble position, guint size, guint frame, guint align)
 {
@@ -51,7 +51,7 @@ test_start_far (void)
   clamped = FALSE;
   g_assert_cmpuint (cvis_crop_start (G_MININT32, 40, 96, 1, &clamped), ==, 0);
   g_assert_true (clamped);
-  /* the whole frame, and aligned down without the edge's doing */
+  /* the whole frame, and alignment without clamping */
   g_assert_cmpuint (cvis_crop_start (48 << 8, 96, 96, 1, &clamped), ==, 0);
   g_assert_false (clamped);
   g_assert_cmpuint (cvis_crop_start (53 << 8, 40, 96, 16, &clamped), ==, 32);
@@ -94,8 +94,8 @@ up (guint pixels, guint shift)
   return (pixels + (1u << shift) - 1) >> shift;
 }
 
-/* Copies one plane of a random frame and compares it byte by byte; what lies
- * outside the rectangle at the destination has to stay as it was. */
+/* Copies one plane of a random frame and compares it byte by byte; bytes
+ * outside the destination rectangle must be unchanged. */
 static void
 check_plane (CvisCrop *crop, const CvisCropLayout *layout, guint p, guint width,
     guint height, const CvisCropRect *rect, gboolean bottom_up, GRand *rand)
@@ -186,7 +186,7 @@ test_steps (void)
   g_assert_true (step_x == 2 && step_y == 2);
 }
 
-/* Rows that begin before the memory or end behind it are found out. */
+/* Rows that begin before the memory or end after it are detected. */
 static void
 test_fits (void)
 {

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Files of surfaces: what is written is read again, files of every variant that
- * is made by hand, and what is said of broken ones. */
+/* Files of surfaces: round trips, hand-made files of every variant, messages
+ * about invalid files. */
 #include "cuda/surface/bytes.h"
 
 #include <gio/gio.h>
@@ -22,7 +22,7 @@ static const SurfaceFileFormat written[] = { SURFACE_FILE_X3P, SURFACE_FILE_SDF,
 
 /* --- pictures ----------------------------------------------------------------- */
 
-/* Waves of 1 um upon 76 mm, every 7th point missing if @holes */
+/* Waves of 1 um at a height of 76 mm; with @holes every 7th point is missing */
 static SurfaceImage *
 make_image (guint width, guint height, gboolean holes)
 {
@@ -56,13 +56,13 @@ holds_date (SurfaceFileFormat format)
   return format != SURFACE_FILE_GSF && format != SURFACE_FILE_NPY;
 }
 
-/* What a format may lose of a height */
+/* Largest error of a height in a format */
 static gdouble
 tolerance (SurfaceFileFormat format)
 {
   if (format == SURFACE_FILE_GSF)
     return 0.0763 * 0x1p-24;
-  /* range of 2 um and the rounding of the offset over 2^31 steps */
+  /* range of 2 um and the rounding of the offset, over 2^31 steps */
   return format == SURFACE_FILE_SUR ? 1e-14 : 0;
 }
 
@@ -123,7 +123,7 @@ test_round_trips (void)
       }
 }
 
-/* Flat, missing altogether, enormous, without title and date */
+/* Flat, without any valid point, very large, without title and date */
 static void
 test_odd_heights (void)
 {
@@ -156,7 +156,7 @@ test_odd_heights (void)
     }
 }
 
-/* The same picture gives the same file, now and later. */
+/* The same picture always gives the same file. */
 static void
 test_repeatable (void)
 {
@@ -176,7 +176,8 @@ test_repeatable (void)
   surface_image_free (image);
 }
 
-/* A reader's words go on from "The ... file"; those on memory are a sentence. */
+/* A reader's text continues "The ... file"; errors about memory are complete
+ * sentences. */
 static void
 test_refusals (void)
 {
@@ -233,7 +234,7 @@ test_names (void)
   g_assert_true (surface_file_supported (SURFACE_FILE_AL3D));
 }
 
-/* --- files made by hand --------------------------------------------------------- */
+/* --- hand-made files ----------------------------------------------------- */
 
 static SurfaceImage *
 read_array (GByteArray *array, GError **error)
@@ -257,7 +258,7 @@ add_text (GByteArray *array, const gchar *text)
   add (array, text, strlen (text));
 }
 
-/* @n little-endian samples of @size bytes, of bit patterns */
+/* @n little-endian samples of @size bytes, given as bit patterns */
 static void
 add_samples (GByteArray *array, const gint64 *values, guint n, guint size)
 {
@@ -303,7 +304,7 @@ check_refused (GBytes *bytes, const gchar *words)
 static void
 add_double (GByteArray *array, gdouble value)
 {
-  add (array, &value, sizeof (value)); /* these tests are little-endian */
+  add (array, &value, sizeof (value)); /* these tests assume little-endian */
 }
 
 static GByteArray *
@@ -328,7 +329,7 @@ start_sdf (const gchar *magic, guint8 type)
   return array;
 }
 
-/* Every type; what stands for a missing point in ISO and in BCR. */
+/* Every type; the values of missing points in ISO and in BCR. */
 static void
 test_sdf_types (void)
 {
@@ -430,8 +431,8 @@ put_float (GByteArray *array, guint at, gfloat value)
   memcpy (array->data + at, &value, 4);
 }
 
-/* 3 x 1 points of 16 bits, 2 mm and 3 um apart, 0.5 nm high, 1 um up; special
- * points; a comment of 5 bytes and a private zone of 3 */
+/* 3 x 1 points of 16 bits, 2 mm and 3 um apart, Z step 0.5 nm, Z offset 1
+ * um; special points; a comment of 5 bytes and a private zone of 3 */
 static GByteArray *
 start_sur (const gchar *magic)
 {
@@ -481,7 +482,8 @@ test_sur (void)
   g_byte_array_unref (array);
 }
 
-/* Images and spectra, in units that are no length; the mean of several samples */
+/* Images and spectra, in units other than lengths; the mean of several
+ * samples */
 static void
 test_sur_objects (void)
 {
@@ -489,7 +491,7 @@ test_sur_objects (void)
   static const gdouble plain[] = { -49, NAN, 51 }, means[] = { -49, 27, 5.5 };
   static const struct {
     guint type;
-    gboolean length; /* its units have to be lengths, or a.u. */
+    gboolean length; /* requires lengths or a.u. */
   } cases[] = { { 1, TRUE }, { 2, TRUE }, { 10, FALSE }, { 12, FALSE },
     { 13, TRUE }, { 16, TRUE }, { 20, FALSE }, { 21, FALSE } };
 
@@ -564,17 +566,17 @@ add_deflated (GByteArray *array, const void *bytes, gsize n)
   return wrote;
 }
 
-/* Inversion mirrors heights about their mean, and turns columns or rows. */
+/* Inversion mirrors heights about their mean and reverses columns or rows. */
 static void
 test_sur_inversion (void)
 {
   static const gint64 points[] = { 1, 2, 3, -100, 6, -102 };
-  /* um; the mean of the points that are there is -17.6 */
+  /* um; the mean of the valid points is -17.6 */
   static const gdouble um[][6] = {
     { 1, 2, 3, -100, 6, NAN }, { -36.2, -37.2, -38.2, 64.8, -41.2, NAN },
     { -38.2, -37.2, -36.2, NAN, -41.2, 64.8 },
     { 64.8, -41.2, NAN, -36.2, -37.2, -38.2 },
-    { 1, 2, 3, -100, 6, NAN }, /* none that is known */
+    { 1, 2, 3, -100, 6, NAN }, /* an unknown value */
   };
 
   for (guint inversion = 0; inversion < G_N_ELEMENTS (um); inversion++)
@@ -605,7 +607,7 @@ test_sur_inversion (void)
     }
 }
 
-/* Two streams, cut in the middle of a point */
+/* Two streams, split in the middle of a point */
 static void
 test_sur_compressed (void)
 {
@@ -682,7 +684,7 @@ test_npy (void)
   }
 }
 
-/* All 65536 floats of 16 bits, in rows and in columns, in both orders of bytes */
+/* All 65536 half floats, in rows and in columns, in both byte orders */
 static void
 test_halves (void)
 {
@@ -720,7 +722,7 @@ test_halves (void)
 
 /* --- TIFF ---------------------------------------------------------------------- */
 
-/* @type: 2 text, 3 u16, 4 u32, 5 rational; @value: or where it lies */
+/* @type: 2 text, 3 u16, 4 u32, 5 rational; @value: or its position */
 static void
 add_field (GByteArray *array, guint tag, guint type, guint n, guint32 value)
 {
@@ -785,7 +787,7 @@ test_tiff_samples (void)
     { 16, 2, { 0, 1, 2, 3, -32768, -1 }, { 0, 1, 2, 3, -32768, -1 } },
     { 32, 1, { 0, 1, 2, 3, 4, 0xffffffff }, { 0, 1, 2, 3, 4, 4294967295. } },
     { 32, 2, { 0, 1, 2, 3, 4, -5 }, { 0, 1, 2, 3, 4, -5 } },
-    /* 1, -2, the greatest, the least one, infinity, NaN */
+    /* 1, -2, the largest, the smallest, infinity, NaN */
     { 16, 3, { 0x3c00, 0xc000, 0x7bff, 0x8001, 0x7c00, 0x7e01 },
         { 1, -2, 65504, -0x1p-24, NAN, NAN } },
   };
@@ -801,7 +803,7 @@ test_tiff_samples (void)
   }
 }
 
-/* Inches, centimetres, none, none but ImageJ's */
+/* Inches, centimetres, no unit, only ImageJ's unit */
 static void
 test_tiff_spacing (void)
 {
@@ -857,12 +859,12 @@ test_tiff_refused (void)
       "samples of 64 bits that are integers");
   check_refused_tiff (make_tiff (16, 4, values, 1, NULL),
       "samples of 16 bits that are no numbers");
-  /* fields begin behind 24 bytes, the samples and a count */
+  /* the fields begin after 24 bytes, the samples and a count */
   fields = 24 + 6 + 2;
   array = make_tiff (8, 1, values, 1, NULL);
   put_16 (array, fields + 6 * 12 + 8, 3);
   check_refused_tiff (array, "has 3 samples a point");
-  /* colours in place of the unit of the resolution */
+  /* colours instead of the resolution's unit */
   array = make_tiff (8, 1, values, 1, NULL);
   put_16 (array, fields + 4 * 12 + 8, 3);
   put_16 (array, fields + 10 * 12, 320);
@@ -883,7 +885,7 @@ add_tag (GByteArray *array, const gchar *name, const gchar *value)
   add (array, tag, sizeof (tag));
 }
 
-/* Rows of three floats take 16 bytes; the last one need not. */
+/* Rows of three floats are padded to 16 bytes; the last one need not be. */
 static void
 test_al3d (void)
 {
@@ -978,9 +980,9 @@ test_gsf (void)
   g_byte_array_unref (array);
 }
 
-/* --- broken files ---------------------------------------------------------------- */
+/* --- invalid files ------------------------------------------------------- */
 
-/* What a TIFF has at its end may be its title. */
+/* The end of a TIFF may be its title. */
 static void
 check_refused_or_whole (GBytes *bytes, const SurfaceImage *expected)
 {
@@ -996,7 +998,7 @@ check_refused_or_whole (GBytes *bytes, const SurfaceImage *expected)
   g_clear_error (&error);
 }
 
-/* No file that is cut off anywhere is taken for whole, or brings anything down. */
+/* Any truncated file is refused without a crash. */
 static void
 test_cut_off (void)
 {
@@ -1179,8 +1181,8 @@ test_refused_write (void)
   g_clear_error (&error);
 }
 
-/* A file in blocks, by several threads, with its mean taken off, gives what the
- * whole of it does; the mean is that of long double but for its last digits. */
+/* A file read in blocks by several threads, minus its mean, equals the file
+ * read at once; the mean agrees with long double except for the last digits. */
 static void
 test_reader (void)
 {

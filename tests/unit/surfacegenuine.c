@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Files of instruments, where the test data is at hand: sizes, spacing, heights
- * as Gwyddion and NumPy read them. */
+/* Files of real instruments, if the test data is available: sizes, spacing,
+ * and heights as read by Gwyddion and NumPy. */
 #include "cuda/surface/file.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ typedef struct {
   const gchar *name;
   guint width, height;
   gdouble dx, dy;
-  gdouble mean, sq; /* of the points that are there */
+  gdouble mean, sq; /* of the valid points */
   gdouble first, last;
   guint missing;
 } Genuine;
@@ -60,7 +60,7 @@ check_heights (const SurfaceImage *image, const Genuine *file)
   check_near (image->z[n - 1], file->last);
 }
 
-/* Returns: FALSE if it is not there */
+/* Returns: FALSE if the file is missing */
 static gboolean
 check_file (const gchar *folder, const Genuine *file)
 {
@@ -72,7 +72,7 @@ check_file (const gchar *folder, const Genuine *file)
   gsize size;
 
   if (!g_file_get_contents (path, &data, &size, NULL)) {
-    g_print ("skipped: there is no %s\n", path);
+    g_print ("skipped: %s is missing\n", path);
     g_free (path);
     return FALSE;
   }

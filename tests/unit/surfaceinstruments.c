@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Files of instruments that are read only: PLU, OPD and MetroPro, made here field by
- * field, whole, cut off anywhere, and with fields that cannot be. */
+/* Files of instruments that are only read: PLU, OPD and MetroPro, built
+ * field by field, complete, truncated at every byte, and with invalid
+ * fields. */
 #include "cuda/surface/file.h"
 
 #include <math.h>
@@ -51,7 +52,8 @@ put_float (GByteArray *array, guint at, gfloat value, gboolean big)
 
 /* --- files -------------------------------------------------------------------- */
 
-/* 3 x 2 points of topography, 0.5 um and 0.25 um apart; the second is missing */
+/* 3 x 2 points of topography, 0.5 um and 0.25 um apart; the second one is
+ * missing */
 static GByteArray *
 make_plu (void)
 {
@@ -85,8 +87,9 @@ add_entry (
   return at;
 }
 
-/* 3 x 2 points in columns from the bottom up, in units of 80 nm / 10; 2 um apart
- * along x and 3 um along y. Data of @bytes a sample begin at byte 254. */
+/* 3 x 2 points in columns from the bottom up, in units of 80 nm / 10; 2 um
+ * apart along x and 3 um along y. Data with @bytes for each sample begin at
+ * byte 254. */
 static GByteArray *
 make_opd (guint bytes)
 {
@@ -164,7 +167,8 @@ read_array (GByteArray *array, GError **error)
   return image;
 }
 
-/* Takes @array. 3 x 2 points: 1, missing, -2 or 3, .., in units of @unit */
+/* Takes @array. Expects 3 x 2 points: 1, missing, -2 or 3, .., in units of
+ * @unit */
 static void
 check_file (GByteArray *array, SurfaceFileFormat format,
     const gdouble expected[6], gdouble unit, gdouble dx, gdouble dy)
@@ -204,7 +208,7 @@ check_refused (GByteArray *array, const gchar *words)
   g_byte_array_unref (array);
 }
 
-/* No part of a file is taken for the whole. Takes @array. */
+/* Every truncation is refused. Takes @array. */
 static void
 check_cut_off (GByteArray *array)
 {
@@ -241,7 +245,7 @@ test_plu (void)
     put_number (array, cases[i].at, cases[i].value, 4, FALSE);
     check_refused (array, cases[i].words);
   }
-  /* what begins with something like a date */
+  /* text that begins almost like a date */
   array = make_plu ();
   put_text (array, 4, "Fob");
   check_refused (array, "Unknown file format");

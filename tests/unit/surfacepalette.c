@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The loops of each instruction set against plain C. */
+/* The loops of each instruction set, compared with plain C. */
 #include "cuda/surface/palette.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "cuda/core/backend.h"
 
-#define N 1000 /* no multiple of a vector */
+#define N 1000 /* not a multiple of any vector */
 
 static gsize
 get_levels (const SurfacePalette *levels[3])
@@ -50,8 +50,8 @@ plain_number (gfloat z, gdouble from, gdouble scale, gdouble first)
       ((gdouble) z - from) * scale + first, 0.0, SURFACE_N_COLOURS - 1.0);
 }
 
-/* Some heights lie as near to the border of two colours as FP32 allows, so few that
- * those beside them do not. */
+/* Some heights are as near to the boundary of two colours as FP32 allows,
+ * but so few that their neighbours are not. */
 static void
 test_number (void)
 {
@@ -118,7 +118,7 @@ check_span (const SurfaceSpan *span, const gfloat *z, const gfloat ranges[2][2])
   }
 }
 
-/* Ranges apart, one within the other, the wrong way round, empty */
+/* Disjoint, nested, reversed and empty ranges */
 static void
 test_span (void)
 {

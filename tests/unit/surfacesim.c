@@ -29,7 +29,7 @@ deviation (const gfloat *data, guint n)
   return sqrt (square / n - sum / n * (sum / n));
 }
 
-/* The whole is the sum of its parts, in rows of any division. */
+/* The surface is the sum of its components, for any division into rows. */
 static void
 test_parts (void)
 {
@@ -76,7 +76,7 @@ test_roughness (void)
   g_free (two);
 }
 
-/* By whole samples a frame: what was there is there again. */
+/* Motion by whole samples: the same heights reappear shifted. */
 static void
 test_moves (void)
 {

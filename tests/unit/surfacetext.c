@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Texts of surfaces in windows. */
+/* Text files of surfaces read in windows. */
 #include "cuda/surface/file.h"
 
 #include <glib/gstdio.h>
@@ -64,7 +64,7 @@ test_long_text (void)
   g_free (name);
 }
 
-/* A word that does not end is not gathered. */
+/* An endless word is refused instead of being collected. */
 static void
 test_long_word (void)
 {
@@ -100,7 +100,7 @@ read_string (const gchar *text, GError **error)
   return image;
 }
 
-/* All of the same six heights, of which the second is missing: 1, -, -2.5, 3, 0,
+/* All with the same six heights, the second one missing: 1, -, -2.5, 3, 0,
  * 1000 in units of @unit */
 typedef struct {
   const gchar *text;
@@ -149,8 +149,8 @@ test_matrix (void)
     check_case (&cases[i]);
 }
 
-/* Complete, by columns, from right to left and from the top down, with points left
- * out, with coordinates that are rounded */
+/* Complete, by columns, from right to left, from the top down, with gaps,
+ * with rounded coordinates */
 static void
 test_points (void)
 {
@@ -168,7 +168,7 @@ test_points (void)
     check_case (&cases[i]);
 }
 
-/* Three lines of three numbers that are no grid may be a matrix. */
+/* Three lines of three numbers that form no grid may be a matrix. */
 static void
 test_three_columns (void)
 {
@@ -210,7 +210,7 @@ test_refused_text (void)
   }
 }
 
-/* Other texts are none of ours. */
+/* Other texts are not recognised. */
 static void
 test_other_text (void)
 {
@@ -224,7 +224,7 @@ test_other_text (void)
         SURFACE_FILE_UNKNOWN);
 }
 
-/* A row longer than any window of the file */
+/* A row longer than any window */
 static void
 test_long_row (void)
 {

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* X3P files that others make: types of heights, masks, folders, checksums, and
- * what is said of those that are broken or not read. */
+/* X3P files as other programs write them: types of heights, masks, folders,
+ * checksums, and messages about invalid or unsupported ones. */
 #include "cuda/surface/file.h"
 
 #include <glib/gstdio.h>
@@ -17,12 +17,12 @@
 typedef struct {
   const gchar *root, *feature, *x_axis, *z_axis, *dimensions, *link, *record4;
   const gchar *y_axis;
-  const gchar *data;      /* in the place of DataLink */
+  const gchar *data;      /* instead of DataLink */
   gboolean row;           /* four by one points */
-  const gchar *folder;    /* that all lies in */
+  const gchar *folder;    /* containing all files */
   const gchar *points;    /* hexadecimal */
   const gchar *mask;      /* hexadecimal */
-  const gchar *checksums; /* what md5checksum.hex holds */
+  const gchar *checksums; /* contents of md5checksum.hex */
 } Case;
 
 static const gchar int16_points[] = "0100feff03000400";
@@ -181,7 +181,7 @@ test_types (void)
                 "<MD5ChecksumPointData>106C7B42A9E83B8C4B58AB38169FD36F"
                 "</MD5ChecksumPointData>" },
         { 1, -2, 3, 4 } },
-    /* a list of checksums that is not there, or empty */
+    /* a list of checksums that is missing, or empty */
     { { .record4 = "<Record4><ChecksumFile>md5checksum.hex</ChecksumFile>"
                    "</Record4>" },
         { 1, -2, 3, 4 } },
@@ -195,7 +195,7 @@ test_types (void)
     check_heights (&cases[i].file, cases[i].heights);
 }
 
-/* Points at positions of their own */
+/* Points with explicit positions */
 #define CLOUD                                                                  \
   .feature = "PCL", .dimensions = "<ListDimension>4</ListDimension>",          \
   .x_axis = Z_AXIS ("D", ""), .y_axis = Z_AXIS ("D", ""),                      \
@@ -340,7 +340,7 @@ test_refused (void)
   }
 }
 
-/* Files that end too early, in memory and on disk */
+/* Truncated files, in memory and on disk */
 static void
 test_cut (void)
 {
@@ -373,7 +373,7 @@ test_cut (void)
   g_bytes_unref (bytes);
 }
 
-/* A main.xml that was changed afterwards is read, and warned of. */
+/* A main.xml that was edited is read, with a warning. */
 static void
 test_warning (void)
 {
@@ -408,9 +408,9 @@ test_warning (void)
 
 /* --- files of many chunks ----------------------------------------------------- */
 
-#define SIDES 1100, 1000 /* more chunks than are in memory at once */
+#define SIDES 1100, 1000 /* more chunks than are kept in memory */
 
-/* Smooth heights, of which some are missing */
+/* Smooth heights, some of them missing */
 static gfloat *
 make_samples (const SurfaceImage *about)
 {
@@ -458,7 +458,7 @@ check_samples (GBytes *bytes, const gfloat *expected, gdouble offset,
   guint64 missing;
 
   g_assert_null (surface_reader_get_warning (reader));
-  /* a reader reads several times, to samples of any size */
+  /* a reader can read several times, to samples of either size */
   surface_reader_read (
       reader, pool, TRUE, !twice, z, &removed, &missing, &error);
   g_assert_no_error (error);
@@ -480,7 +480,7 @@ check_samples (GBytes *bytes, const gfloat *expected, gdouble offset,
   cvis_pool_free (pool);
 }
 
-/* As another program sees it: libzip unpacks the heights, and checks their CRC. */
+/* Read by another program: libzip unpacks the heights and checks their CRC. */
 static void
 check_archive (GBytes *bytes, gsize expected)
 {
@@ -532,7 +532,7 @@ test_chunks (void)
   g_free (samples);
 }
 
-/* Compressed bytes, lengths of chunks, and a CRC that are wrong */
+/* Wrong compressed bytes, chunk lengths and CRC */
 static void
 test_damaged (void)
 {
@@ -544,7 +544,7 @@ test_damaged (void)
   gsize size, list, line = 0;
 
   data = g_bytes_get_data (bytes, &size);
-  /* the directory's line of the heights, and in it the list of chunks */
+  /* the directory record of the heights, and in it the list of chunks */
   for (gsize i = size - 1; line == 0; i--)
     if (!memcmp (data + i, "bindata/data.bin", 16))
       line = i - 46;
@@ -579,7 +579,7 @@ test_damaged (void)
   g_free (samples);
 }
 
-/* A zip that says that it unpacks to far more than it can */
+/* A zip with a false uncompressed size */
 static void
 test_bomb (void)
 {

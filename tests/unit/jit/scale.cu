@@ -2,12 +2,12 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What unit-cvisjit and kernels-jit compile at run time. FACTOR comes from the
- * options. */
+/* Source compiled at run time by unit-cvisjit and kernels-jit. The options
+ * define FACTOR. */
 #include "tests/unit/jit/multiply.cuh"
 #include "tests/unit/jit/shared.cuh"
 
-/* out[i] = FACTOR * in[i] + 1 in the place of in[]; one thread for each element */
+/* data[i] = FACTOR * data[i] + 1 in place; one thread for each element */
 extern "C" __global__ void
 scale (float *data, unsigned n)
 {
@@ -18,8 +18,8 @@ scale (float *data, unsigned n)
     data[i] = multiply_and_add (data[i]);
 }
 
-/* Reverses the thread block's part of data[], by way of shared memory: with four
- * floats of it for each thread. */
+/* Reverses the thread block's part of data[] through shared memory, with
+ * four floats for each thread. */
 extern "C" __global__ void
 reverse (float *data)
 {

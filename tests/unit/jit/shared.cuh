@@ -6,7 +6,7 @@
 
 extern __shared__ float dynamic_shared[];
 
-/* of programmatic dependent launch */
+/* griddepcontrol.wait, for programmatic dependent launch */
 static __device__ void
 wait_for_previous (void)
 {
