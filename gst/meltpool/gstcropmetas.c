@@ -12,8 +12,8 @@ typedef struct {
   const GstCropGeometry *geometry;
 } Move;
 
-/* Speaks of the picture as such ("video", "colorspace") or of nothing in it,
- * but not of where pixels are or of the memory they lie in. */
+/* Whether a meta is about the picture as a whole ("video", "colorspace") or not about
+ * it at all, and neither about positions of pixels nor about the memory. */
 static gboolean
 holds_for_crop (const GstMetaInfo *info)
 {
@@ -23,7 +23,7 @@ holds_for_crop (const GstMetaInfo *info)
     if (strcmp (*tag, GST_META_TAG_VIDEO_STR) != 0
         && strcmp (*tag, GST_META_TAG_VIDEO_COLORSPACE_STR) != 0)
       return FALSE;
-  /* these two speak of memory without a tag that says so */
+  /* these two are about memory, but have no tag for it */
   return info->api != GST_VIDEO_CROP_META_API_TYPE
          && info->api != GST_PARENT_BUFFER_META_API_TYPE;
 }
@@ -40,7 +40,7 @@ move_result (GstPbfMeta *meta, const Move *move)
   moved->offset_y = meta->offset_y - (gint) move->geometry->y;
 }
 
-/* Blocks beyond the crop stay in the field; their places are outside it. */
+/* Blocks outside the crop stay in the field, with positions outside the buffer. */
 static void
 move_motion (GstBuffer *from, GstMotionVectorMeta *meta, const Move *move)
 {

@@ -7,18 +7,18 @@
  * @title: cudapbfmonitor
  * @short_description: analyses the melt pool of a laser powder-bed printer
  *
- * Finds the melt pool and the spatters in every frame of a camera that looks
- * along the laser, and computes the 40 features of the specification
- * "pbf40-v1" from them, on the CPU or on a CUDA device, to the same bits. With
- * #GstCudaPbfMonitor:model-location a small network judges them.
+ * Finds the melt pool and the spatters in every frame of a camera on the laser's
+ * optical axis, and computes the 40 features of the specification "pbf40-v1", on the
+ * CPU or on a CUDA device, with the same bits. A small neural network
+ * (#GstCudaPbfMonitor:model-location) can evaluate the features.
  *
- * Frames pass through untouched, one by one or in buffer lists as they came,
- * and carry the results as #GstPbfMeta. The request pad "src_result" gives the same
- * records as a stream of their own, for files and other programs.
+ * Frames pass unchanged, as buffers or buffer lists as they came, and carry the
+ * results as #GstPbfMeta. The request pad "src_result" gives the same records as a
+ * stream, for files and other programs.
  *
  * Frames are computed in batches of #GstCudaPbfMonitor:batch-size; no frame
  * waits longer than #GstCudaPbfMonitor:max-latency for its batch to fill.
- * Nothing is dropped, unless #GstCudaPbfMonitor:empty-frames asks for it.
+ * No frame is dropped, unless #GstCudaPbfMonitor:empty-frames is set to drop.
  *
  * ## Example launch line
  * |[
@@ -43,9 +43,9 @@
 GST_DEBUG_CATEGORY (gst_cuda_pbf_monitor_debug);
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
 
-/* reported for a batch in the engine until one takes longer */
+/* latency reported for a batch in the engine until one takes longer */
 #define FIRST_PROCESSING GST_MSECOND
-/* frames that a pool is asked to allocate at once: no more than this */
+/* limit of the minimum size of a proposed pool */
 #define POOL_BYTES (64 * 1024 * 1024)
 
 #define VIDEO_CAPS                                                             \
@@ -85,7 +85,8 @@ warn_about_model (GstCudaPbfMonitor *self)
   if (text->len > 0)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("Outputs of the network may be wrong: it was trained with other "
-         "settings:%s. Set the same, or use a network trained with these.",
+         "settings:%s. Set those, or use a network trained with the present "
+         "ones.",
             text->str),
         ("model-location=%s", self->active.model_location));
   g_string_free (text, TRUE);
@@ -142,7 +143,8 @@ free_engine (GstCudaPbfMonitor *self)
   gst_cv_queue_free_spare (self->filter.queue);
 }
 
-/* Forgets the stream: window, counters, gaps. Nothing is in flight. */
+/* Resets the state of the stream (window, counters, gaps) while nothing is in
+ * flight. */
 static void
 reset_stream (GstCudaPbfMonitor *self)
 {
@@ -203,8 +205,8 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
 
 /* --- negotiation ----------------------------------------------------------- */
 
-/* The mode of an engine of @config. A resident kernel that was asked for and cannot do it
- * is said to be replaced; with one, threads poll the queue for spin-time. */
+/* Sets the mode of an engine of @config. Warns if mode=persistent is replaced; with
+ * it, threads poll the queue for spin-time. */
 static void
 settle_mode (GstCudaPbfMonitor *self, PbfConfig *config)
 {
@@ -214,7 +216,7 @@ settle_mode (GstCudaPbfMonitor *self, PbfConfig *config)
   if (wanted == PBF_MODE_PERSISTENT && config->mode != wanted
       && self->filter.context != NULL)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("Frames are computed in batches: mode=persistent works with "
+        ("mode=batch is used instead of mode=persistent, which supports only "
          "roi-size=%d and spatter-scope=roi. Set these, or mode=batch.",
             PBF_ROI_SIDE),
         (NULL));
@@ -227,7 +229,7 @@ settle_mode (GstCudaPbfMonitor *self, PbfConfig *config)
   g_mutex_unlock (&self->filter.stats_lock);
 }
 
-/* A new engine for frames as @info says. Nothing is in flight. */
+/* Makes an engine for frames of @info, while nothing is in flight. */
 static gboolean
 setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 {
@@ -245,14 +247,16 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
       pbf_engine_new (&config, self->model, self->filter.context, &error);
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
-        ("Cannot set up the melt-pool engine for %ux%u: %s.", config.width,
-            config.height, error->message),
+        ("Cannot set up the melt-pool engine for %ux%u pixels: %s. Use a "
+         "smaller "
+         "batch-size or depth, or backend=cpu.",
+            config.width, config.height, error->message),
         (NULL));
     g_error_free (error);
     return FALSE;
   }
-  /* on the CPU the slabs of the other pool, which is all for neighbours in
-   * memory, would not stay in the cache */
+  /* without a context a plain pool: its few buffers stay in the CPU's caches,
+   * slabs would not */
   self->records_pool = gst_cv_pool_new_active (self->filter.context, NULL,
       config.max_batch * sizeof (PbfResult), self->active.config.depth + 1);
   if (self->records_pool == NULL) {
@@ -288,7 +292,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   return TRUE;
 }
 
-/* Posts the one clear error about caps that cannot be. */
+/* Posts an error if @caps are not supported. */
 static gboolean
 parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info,
     GstPbfGrey *grey)
@@ -367,14 +371,12 @@ gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
   return GST_FLOW_OK;
 }
 
-/* Grey video is let in whatever its size, for parse_caps() to say what is wrong
- * with it: refused in a query, upstream would report no more than
- * not-negotiated. */
+/* Accepts grey video of any size, for parse_caps() to post an error that says what is
+ * wrong: if refused in a query, upstream would report not-negotiated alone. */
 static GstStaticCaps grey_caps =
     GST_STATIC_CAPS ("video/x-raw, format = (string) " GST_PBF_GREY_FORMATS);
 
-/* @caps, which can be analysed, and any grey video where nothing that @filter
- * holds can be. */
+/* @caps, which can be analysed; any grey video if @filter has none of these. */
 static GstCaps *
 add_refusable (GstPad *pad, GstCaps *caps, GstCaps *filter)
 {
@@ -399,8 +401,8 @@ gst_cuda_pbf_monitor_get_caps (
 
   if (filter_caps == NULL)
     return add_refusable (pad, all, NULL);
-  /* in the order of the template, which begins with the format that costs
-   * nothing, not of a source that begins with 16 bits */
+  /* in the order of the template, whose first format needs no conversion, also if a
+   * source prefers 16 bits */
   caps = gst_caps_intersect_full (all, filter_caps, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref (all);
   return add_refusable (pad, caps, filter_caps);
@@ -422,9 +424,9 @@ gst_cuda_pbf_monitor_accept_caps (GstCvFilter *filter, GstCaps *caps)
 
 /* --- queries --------------------------------------------------------------- */
 
-/* The frames pass on as they are, so that the layouts and metas downstream
- * understands are those that can be offered. For CUDA the memory is ours, unless
- * the device gets copies of 8 bits anyway. */
+/* Frames pass unchanged, so that the layouts and metas that downstream supports are
+ * proposed. For CUDA page-locked memory is proposed, except for formats that are
+ * converted to 8 bits first. */
 static gboolean
 gst_cuda_pbf_monitor_propose_allocation (GstCvFilter *filter, GstQuery *query)
 {
@@ -501,7 +503,7 @@ gst_cuda_pbf_monitor_sink_event (GstCvFilter *filter, GstEvent *event)
 /* --- the thread that waits for results --------------------------------------- */
 
 #ifdef __linux__
-/* By the source pad's thread. */
+/* Called by the source pad's task. */
 static void
 bind_thread (GstCudaPbfMonitor *self)
 {
@@ -524,7 +526,7 @@ bind_thread (GstCudaPbfMonitor *self)
   g_clear_pointer (&self->affinity, g_free);
 }
 
-/* The thread goes on to work for others. */
+/* Restores the thread's affinity: it returns to GStreamer's pool of threads. */
 static void
 unbind_thread (GstCudaPbfMonitor *self)
 {
@@ -544,7 +546,8 @@ unbind_thread (GstCudaPbfMonitor *self)
 }
 #endif
 
-/* A pad's thread posts a message when it begins and before it ends. */
+/* A pad's task posts a STREAM_STATUS message in its thread when it begins and before
+ * it ends. */
 static gboolean
 gst_cuda_pbf_monitor_post_message (GstElement *element, GstMessage *message)
 {
@@ -640,7 +643,7 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   /**
    * GstCudaPbfMonitor::reset-stats:
    *
-   * The counters and the latencies of #GstCudaPbfMonitor:stats begin again.
+   * Resets the counters and the latencies of #GstCudaPbfMonitor:stats.
    */
   g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
       G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,

@@ -5,22 +5,21 @@
 /**
  * SECTION:element-cudaroicrop
  * @title: cudaroicrop
- * @short_description: crops every frame round a position that moves
+ * @short_description: crops every frame around a moving position
  *
- * Cuts a rectangle of fixed size out of every frame, round a position that
- * moves from frame to frame: that of the laser in the machine's signals, the
- * properties #GstCudaRoiCrop:x and #GstCudaRoiCrop:y (which a #GstController
- * can drive), or what an element upstream found. The rectangle never leaves
- * the frame. Buffer lists come out as buffer lists.
+ * Crops a rectangle of fixed size out of every frame, around a position that may
+ * change with each frame: that of the laser by the machine's signals, the properties
+ * #GstCudaRoiCrop:x and #GstCudaRoiCrop:y (which a #GstController can drive), or one
+ * that an element upstream found. The rectangle is always inside the frame. Buffer
+ * lists stay buffer lists.
  *
- * Where the crop lies travels in a #GstFrameCropMeta. With 40 x 40 pixels and
- * the default calibration the crop is the region of interest that
- * cudapbfmonitor would have taken itself.
+ * #GstFrameCropMeta has the position of the crop. With 40 x 40 pixels and the
+ * default calibration the crop is the region of interest that cudapbfmonitor would
+ * use itself.
  *
- * Frames in system memory are cropped by the CPU, whatever the machine has:
- * moving a frame over the bus to copy a part of it would cost more than the
- * copy. Frames in memory:CUDAMemory are cropped where they are and stay in
- * their producer's context.
+ * Frames in system memory are always cropped by the CPU: the transfer of a frame to
+ * the GPU takes longer than the copy of its part. Frames in memory:CUDAMemory are
+ * cropped on the GPU and stay in their producer's context.
  *
  * ## Example launch line
  * |[
@@ -54,7 +53,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
 #endif
 #define FORMATS                                                                \
   "{ " GREY_FORMATS ", NV12, P010_10LE, I420, RGBx, BGRx, RGBA, BGRA }"
-/* no grey: libgstcuda knows none */
+/* no grey: libgstcuda does not support it */
 #define CUDA_FORMATS "{ NV12, P010_10LE, I420, RGBx, BGRx, RGBA, BGRA }"
 
 #define DEFAULT_SIZE PBF_ROI_SIDE
@@ -85,11 +84,11 @@ struct _GstCudaRoiCrop {
   Stats stats;
   gboolean resized; /* width or height changed since negotiated */
 
-  /* the streaming thread's */
+  /* of the streaming thread */
   GstSegment segment;
   GstRoiPosition position;
   GstRoiCropper *cropper;
-  GstCaps *refused; /* with an error, which is not posted again for them */
+  GstCaps *refused; /* an error was posted for them, once */
   gboolean negotiated;
 
   GstCvCuda *cuda;
@@ -241,8 +240,8 @@ is_on_device (const GstCapsFeatures *features)
          && gst_caps_features_contains (features, GST_CV_CUDA_MEMORY_FEATURE);
 }
 
-/* Memory of the asked-for kind first; both stay, so that a neighbour without
- * it gets our error in words instead of a failed negotiation. */
+/* Caps with the memory of the backend first; both stay, so that with another
+ * neighbour our own error is posted and not only not-negotiated. */
 static GstCaps *
 prefer_memory (GstCaps *caps, gboolean device_first)
 {
@@ -263,8 +262,8 @@ prefer_memory (GstCaps *caps, gboolean device_first)
   return sorted;
 }
 
-/* The other pad's caps with another size: any on our sink, the crop's on
- * our source. */
+/* The other pad's caps with another size: any size for the sink pad, that of the crop
+ * for the source pad. */
 static GstCaps *
 get_caps (GstCudaRoiCrop *self, GstPad *pad, GstCaps *filter)
 {
@@ -311,16 +310,17 @@ check_backend (GstCudaRoiCrop *self, gboolean on_device)
 
   if (wanted == CVIS_BACKEND_CUDA && !on_device) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cuda crops " GST_CV_CUDA_MEMORY_FEATURE
-         " only: these frames are in system memory. Put cudaupload before "
-         "cudaroicrop, or use backend=auto."),
+        ("Cannot crop frames in system memory with backend=cuda. Put "
+         "cudaupload "
+         "before cudaroicrop, or use backend=auto."),
         ("backend=cuda"));
     return FALSE;
   }
   if (wanted == CVIS_BACKEND_CPU && on_device) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cpu crops system memory only: these frames are "
-         "in " GST_CV_CUDA_MEMORY_FEATURE),
+        ("Cannot crop frames in " GST_CV_CUDA_MEMORY_FEATURE
+         " with backend=cpu. Put cudadownload before cudaroicrop, or use "
+         "backend=auto."),
         ("backend=cpu"));
     return FALSE;
   }
@@ -348,8 +348,8 @@ is_resized (GstCudaRoiCrop *self)
   return resized;
 }
 
-/* Caps that are refused come again with each further push; so they are
- * remembered, and the error is posted once. */
+/* Whether an error about @caps was posted: upstream sends refused caps again with
+ * each push. */
 static gboolean
 is_refused (GstCudaRoiCrop *self, GstCaps *caps)
 {
@@ -357,7 +357,7 @@ is_refused (GstCudaRoiCrop *self, GstCaps *caps)
          && !is_resized (self);
 }
 
-/* To be called with the caps that an error was posted about. */
+/* Remembers @caps, about which an error was posted. */
 static gboolean
 refuse_crop_caps (GstCudaRoiCrop *self, GstCaps *caps)
 {
@@ -365,8 +365,8 @@ refuse_crop_caps (GstCudaRoiCrop *self, GstCaps *caps)
   return FALSE;
 }
 
-/* Gives downstream caps of the crop's size; the pool follows with the first
- * frame, whose memory decides about it. */
+/* Pushes caps of the crop's size; the pool is chosen with the first frame, by its
+ * memory. */
 static gboolean
 negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
 {
@@ -390,13 +390,13 @@ negotiate (GstCudaRoiCrop *self, GstCaps *in_caps)
          "%dx%d. Use a smaller width and height.",
             width, height, GST_VIDEO_INFO_WIDTH (in),
             GST_VIDEO_INFO_HEIGHT (in)),
-        ("set width and height to at most the size of the frame"));
+        (NULL));
     return refuse_crop_caps (self, in_caps);
   }
   caps = gst_caps_copy (in_caps);
   gst_caps_set_simple (
       caps, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
-  /* what a link or downstream asked for is done with this */
+  /* clears a RECONFIGURE, which this negotiation has handled */
   gst_pad_check_reconfigure (self->src);
   self->negotiated =
       gst_video_info_from_caps (&out, caps) && send_caps (self, caps);
@@ -450,7 +450,7 @@ renegotiate (GstCudaRoiCrop *self)
 
 /* --- one frame ------------------------------------------------------------- */
 
-/* Settings of the crop; read once for a list. */
+/* Settings of the crop, read once for each list. */
 typedef struct {
   Settings settings; /* without the calibration */
   Stats stats;
@@ -571,8 +571,7 @@ prepare (GstCudaRoiCrop *self, GstBuffer *first)
              : GST_FLOW_ERROR;
 }
 
-/* Crops @n frames into @out, which is filled with buffers or, on error, not at
- * all. */
+/* Crops @n frames into @out, which stays empty on an error. */
 static GstFlowReturn
 crop_frames (GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n,
     gboolean is_list)
@@ -672,8 +671,8 @@ gst_cuda_roi_crop_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return gst_pad_event_default (pad, parent, event);
 }
 
-/* Frames may come with any strides and with a visible part of their own; the
- * sizes differ, so downstream is not asked. */
+/* Frames may have any strides and a GstVideoCropMeta; their size differs from that
+ * of the crops, so that downstream is not queried. */
 static gboolean
 answer_allocation (GstQuery *query)
 {
@@ -711,7 +710,7 @@ gst_cuda_roi_crop_query (GstPad *pad, GstObject *parent, GstQuery *query)
 
 /* --- states ---------------------------------------------------------------- */
 
-/* backend=cuda has to be possible; which context is used, the frames decide. */
+/* With backend=cuda a device has to be there; the context is that of the frames. */
 static gboolean
 check_device (GstCudaRoiCrop *self)
 {
@@ -731,7 +730,9 @@ check_device (GstCudaRoiCrop *self)
   if (gst_cv_cuda_available (&why_not))
     return TRUE;
   GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-      ("backend=cuda needs " GST_CV_CUDA_MEMORY_FEATURE ": %s", why_not),
+      ("backend=cuda needs " GST_CV_CUDA_MEMORY_FEATURE
+       ": %s. Use backend=auto or backend=cpu.",
+          why_not),
       (NULL));
   return FALSE;
 }
@@ -889,14 +890,14 @@ install_properties (GObjectClass *klass)
           GST_ROI_POSITION_SIGNALS, playing));
   g_object_class_install_property (klass, PROP_X,
       g_param_spec_double ("x", "X",
-          "Position of the crop's middle, pixels from the left edge (pixel "
-          "centres at +0.5); negative: the middle of the frame; used with "
+          "Position of the crop's centre, pixels from the left edge (pixel "
+          "centres at +0.5); negative: the centre of the frame; used with "
           "position-source=property",
           -1.0, 65535.0, -1.0, playing | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (klass, PROP_Y,
       g_param_spec_double ("y", "Y",
-          "Position of the crop's middle, pixels from the top edge (pixel "
-          "centres at +0.5); negative: the middle of the frame; used with "
+          "Position of the crop's centre, pixels from the top edge (pixel "
+          "centres at +0.5); negative: the centre of the frame; used with "
           "position-source=property",
           -1.0, 65535.0, -1.0, playing | GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (klass, PROP_CALIBRATION,
@@ -915,9 +916,9 @@ install_properties (GObjectClass *klass)
           1, playing));
   g_object_class_install_property (klass, PROP_ZERO_COPY,
       g_param_spec_boolean ("zero-copy", "Zero copy",
-          "Let crops in system memory share the frame's memory where "
-          "downstream "
-          "reads GstVideoMeta, instead of copying them",
+          "Let crops in system memory share the frame's memory, without a "
+          "copy, "
+          "if downstream supports GstVideoMeta",
           FALSE, playing));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",

@@ -99,7 +99,9 @@ gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
 
   if (stride < (gint) row) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-        "a stride of %d bytes for rows of %" G_GSIZE_FORMAT, stride, row);
+        "the stride is %d bytes, less than the %" G_GSIZE_FORMAT
+        " bytes of a row",
+        stride, row);
     return FALSE;
   }
   if (!map_bytes (batch, buffer, &bytes, &size, error))

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The grey formats that the melt-pool elements take. Samples of more than 8 bits
- * are shifted down to 8. */
+/* The grey formats that the melt-pool elements accept. Samples of more than 8 bits
+ * are shifted to 8. */
 #pragma once
 
 #include <gst/video/video.h>
@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* GRAY8 first, which costs nothing. */
+/* GRAY8 first, which needs no conversion. */
 #if GST_CHECK_VERSION(1, 26, 0)
 #define GST_PBF_GREY_FORMATS                                                   \
   "{ GRAY8, GRAY16_LE, GRAY16_BE, GRAY10_LE32, GRAY10_LE16 }"
@@ -29,7 +29,7 @@ G_BEGIN_DECLS
 
 /**
  * GstPbfGrey: how to read frames
- * @wide: samples have more than 8 bits; @layout and @shift tell how
+ * @wide: samples have more than 8 bits; @layout and @shift describe them
  */
 typedef struct {
   gboolean wide;

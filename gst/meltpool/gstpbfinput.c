@@ -2,15 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudapbfmonitor, the upstream thread: frames are mapped where they lie and
- * collected into a batch, which is submitted when it is full or due. */
+/* cudapbfmonitor, the upstream thread: maps frames, without a copy, and collects them
+ * into a batch, which is submitted when it is full or due. */
 #include "gstpbfmonitor-private.h"
 
 #include "gst/cudavision/cudavision.h"
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
 
-/* the metas of a buffer that matter here, found in one go over its list */
+/* The metas of a buffer that are used, found in one pass over its list. */
 typedef struct {
   const GstVideoMeta *video;
   const GstFrameCropMeta *crop;
@@ -42,7 +42,7 @@ find_metas (GstBuffer *buffer)
 
 /* --- submitting ------------------------------------------------------------ */
 
-/* call with the fill lock held; there are frames in the batch */
+/* Call with the fill lock held and frames in the batch. */
 static GstFlowReturn
 submit_batch (GstCudaPbfMonitor *self, gboolean partial, GError **error)
 {
@@ -60,7 +60,7 @@ submit_batch (GstCudaPbfMonitor *self, gboolean partial, GError **error)
   return gst_cv_queue_push_item (self->filter.queue, batch);
 }
 
-/* Posts the engine's error once what came before it has left. */
+/* Posts the engine's error once earlier frames have left. */
 static GstFlowReturn
 report_engine_error (GstCudaPbfMonitor *self, GstFlowReturn flow, GError *error)
 {
@@ -124,7 +124,7 @@ gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event)
   g_mutex_unlock (&self->fill_lock);
 }
 
-/* Tells the engine about frame @i of @batch. */
+/* Sets the engine's infos of frame @i of @batch. */
 static void
 fill_info (GstCudaPbfMonitor *self, GstPbfBatch *batch, guint i,
     GstBuffer *buffer, const Metas *metas)
@@ -140,14 +140,14 @@ fill_info (GstCudaPbfMonitor *self, GstPbfBatch *batch, guint i,
     batch->lost += info->lost_before;
   if (self->gap || discont)
     info->flags |= PBF_RESULT_GAP;
-  /* frames the counter misses may be those of the gap: not counted twice */
+  /* frames missing by the counter may be those of the gap: not counted twice */
   info->lost_before = MAX (info->lost_before, self->gap_frames);
   self->gap = self->first = FALSE;
   self->gap_frames = 0;
 }
 
-/* call with the fill lock held; releases it to wait for a spare batch, which
- * the other thread may need the lock for. Only this thread takes batches. */
+/* Call with the fill lock held; it is released during the wait for a spare batch, as
+ * the source pad's task may need it. Only this thread takes batches. */
 static GstFlowReturn
 begin_batch (GstCudaPbfMonitor *self)
 {
@@ -167,7 +167,7 @@ begin_batch (GstCudaPbfMonitor *self)
   return flow;
 }
 
-/* call with the fill lock held; @buffer is writable */
+/* Call with the fill lock held; @buffer is writable. */
 static GstFlowReturn
 add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
 {
@@ -179,14 +179,15 @@ add_frame (GstCudaPbfMonitor *self, GstBuffer *buffer, GError **error)
           batch, buffer, &self->layout, &self->grey, metas.video, error))
     return GST_FLOW_ERROR;
   fill_info (self, batch, i, buffer, &metas);
-  /* the thread with less work adds the meta: the other computes on the CPU */
+  /* the meta is added in this thread, which has less work: the other one computes
+   * if the backend is the CPU */
   batch->metas[i] =
       self->filter.context == NULL ? gst_pbf_batch_add_meta (buffer) : NULL;
   return GST_FLOW_OK;
 }
 
-/* call with the fill lock held: a batch with frames is left; it is due when its
- * oldest has waited for max-latency */
+/* Call with the fill lock held: leaves a batch with frames, which is due when its
+ * oldest frame has waited for max-latency. */
 static GstFlowReturn
 arm_deadline (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
 {
@@ -205,7 +206,7 @@ arm_deadline (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
   return GST_FLOW_OK;
 }
 
-/* call with the fill lock held */
+/* Call with the fill lock held. */
 static GstFlowReturn
 add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
     GError **error)
@@ -224,7 +225,7 @@ add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
       break;
     if (i == 0) {
       g_array_append_vals (self->filling->items, item, 1);
-      item->object = NULL; /* it is the batch's now */
+      item->object = NULL; /* the batch owns it now */
     }
     if (self->filling->batch.n == self->filling->capacity)
       flow = submit_batch (self, FALSE, error);
@@ -234,7 +235,8 @@ add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
   return flow;
 }
 
-/* A frame that cannot be used: what came before it leaves, then the error. */
+/* A frame that cannot be used: earlier frames are pushed, then the error is
+ * posted. */
 static GstFlowReturn
 refuse_frame (GstCudaPbfMonitor *self, GError *error)
 {

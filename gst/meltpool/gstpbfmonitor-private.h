@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The insides of cudapbfmonitor, for its three files:
+/* Private parts of cudapbfmonitor, for its files:
  * gstcudapbfmonitor.c  the element: properties, states, pads, negotiation
  * gstpbfinput.c        the upstream thread: frames into batches
- * gstpbfoutput.c       the thread of the source pad: results out of batches */
+ * gstpbfoutput.c       the source pad's task: results out of batches */
 #pragma once
 
 #include <gst/base/gstqueuearray.h>
@@ -41,7 +41,7 @@ struct _GstCudaPbfMonitor {
   GstPbfResultLink *result_link; /* NULL: none; of the source pad's thread */
   PbfTrack *track; /* of the upstream thread, like the fields below */
 
-  /* --- by the upstream thread, while the other is idle --- */
+  /* --- set by the upstream thread while the task is idle --- */
   GstVideoInfo layout;
   PbfEngine *engine; /* NULL before the caps */
   GstBufferPool *records_pool;
@@ -50,18 +50,18 @@ struct _GstCudaPbfMonitor {
 
   /* --- under the fill lock --- */
   GMutex fill_lock;
-  GstPbfBatch *filling; /* NULL: none is taken */
+  GstPbfBatch *filling; /* the batch that collects frames; NULL: none */
   gboolean gap;         /* the next frame comes after a gap */
   guint gap_frames;     /* frames that the gap stands for */
   gboolean first;       /* the next frame is the first after a start or flush */
 
   /* --- of the source pad's thread --- */
   GstQueueArray
-      *pending;        /* of GstPbfItem: not all of their results are there */
+      *pending;        /* of GstPbfItem: those without all of their results */
   GstBufferList *held; /* records that wait for the frames they belong to */
   guint slow_pushes;   /* batches in a row that took longer than max-latency */
   gpointer
-      affinity; /* of the thread before it was bound to poll-core; NULL: it was not */
+      affinity; /* of the thread before it was bound to poll-core; NULL: not bound */
 
   /* --- under the filter's stats lock --- */
   GstPbfStats stats;
@@ -79,7 +79,7 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_pbf_monitor_debug);
 /* See GstCvFilterClass. */
 GstFlowReturn gst_pbf_input_submit (GstCvFilter *filter, GstMiniObject *object);
 GstFlowReturn gst_pbf_input_flush_due (GstCvFilter *filter);
-/* Submits what has been collected, although the batch is not full. */
+/* Submits the batch that collects frames, although it is not full. */
 GstFlowReturn gst_pbf_input_flush_partial (GstCvFilter *filter);
 /* Notes a GAP event. */
 void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
@@ -90,12 +90,12 @@ void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
 GstCaps *gst_pbf_output_get_result_caps (
     GstCvFilter *filter, guint kind, GstPad *pad);
 GstFlowReturn gst_pbf_output_complete (GstCvFilter *filter, gpointer item);
-/* Adds to counters and latencies the mode in use and where latencies end, under the
- * lock of statistics. Returns: @stats */
+/* Adds the mode in use, and the event at which latencies end, to @stats; call with
+ * the stats lock held. Returns: @stats */
 GstStructure *gst_pbf_output_add_way (
     GstCudaPbfMonitor *self, GstStructure *stats);
-/* Drops all that is collected, in flight or waiting to be pushed. No thread may
- * be running. */
+/* Drops all frames that are collected, in flight or waiting to be pushed, while no
+ * thread runs. */
 void gst_pbf_output_discard (GstCudaPbfMonitor *self);
 
 /* Posts the engine's @error and takes it. */

@@ -2,17 +2,17 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudapbfmonitor, the thread of the source pad: completes batches, hangs the
- * results onto the frames and pushes frames, records and events in the order
- * in which they came. */
+/* cudapbfmonitor, the source pad's task: completes batches, attaches the results to
+ * the frames and pushes frames, records and events in the order in which they
+ * came. */
 #include "gstpbfmonitor-private.h"
 
 #include "gst/cudavision/cudavision.h"
 
 #define GST_CAT_DEFAULT gst_cuda_pbf_monitor_debug
 
-/* Melt pools in a row that touch the ROI's edge. Single ones do when the pool is
- * ragged. */
+/* Melt pools in a row that touch the edge of the region of interest (ROI); single
+ * ragged ones may do so. */
 #define EDGE_RUN_WARNED_OF 100
 #define SLOW_PUSHES_WARNED_OF 10 /* batches */
 
@@ -20,7 +20,10 @@ void
 gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-      ("The melt-pool engine failed: %s.", error->message), (NULL));
+      ("The melt-pool engine failed: %s. Try backend=cpu, or restart the "
+       "program.",
+          error->message),
+      (NULL));
   g_error_free (error);
 }
 
@@ -77,17 +80,17 @@ drop_held (GstCudaPbfMonitor *self)
     gst_buffer_list_remove (self->held, 0, held);
 }
 
-/* Takes @records, and pushes them unless the frames they belong to, a list of
- * more than a batch, are still being computed. All records of such a list are
- * one push, as its frames are: one by one they would fill the queue of a pad
- * whose branch waits for the other to get its first frame. */
+/* Takes @records, and pushes them unless other frames of their list, which is longer
+ * than a batch, are still being computed. All records of such a list are one push,
+ * as its frames are: single pushes could fill the queue of a pad whose branch waits
+ * for the first frame of the other branch. */
 static void
 push_records (GstCudaPbfMonitor *self, GstBuffer *records)
 {
   GstPbfItem *head = gst_queue_array_peek_head_struct (self->pending);
 
   if (!gst_cv_filter_has_request_pad (&self->filter, GST_PBF_RESULT_PAD))
-    drop_held (self); /* the next pad does not get what was held for the last */
+    drop_held (self); /* a new pad does not get records held for the last one */
   else if (gst_buffer_get_size (records) > 0)
     gst_buffer_list_add (self->held, gst_buffer_ref (records));
   gst_buffer_unref (records);
@@ -96,9 +99,9 @@ push_records (GstCudaPbfMonitor *self, GstBuffer *records)
     push_held (self);
 }
 
-/* --- results onto frames --------------------------------------------------- */
+/* --- attaching results ----------------------------------------------------- */
 
-/* Takes the frames that are to be dropped out of the finished @item.
+/* Removes the frames to drop from the finished @item.
  * Returns: FALSE if nothing is left to push. */
 static gboolean
 drop_frames (GstPbfItem *item)
@@ -124,8 +127,8 @@ drop_frames (GstPbfItem *item)
   return TRUE;
 }
 
-/* Frame item->done of @item, number @i of @batch, has its @result, or is dropped
- * if that is %NULL. */
+/* Attaches @result to frame item->done of @item, number @i of @batch; %NULL drops the
+ * frame. */
 static void
 finish_frame (GstPbfItem *item, const GstPbfBatch *batch, guint i,
     GstBuffer *records, const PbfResult *result, GstClockTime latency)
@@ -146,8 +149,8 @@ finish_frame (GstPbfItem *item, const GstPbfBatch *batch, guint i,
   item->done++;
 }
 
-/* Marks the frames that leave and moves their records together.
- * Returns: how many they are. */
+/* Marks the frames that leave and compacts their records.
+ * Returns: the number of frames that leave */
 static guint
 keep_records (GstCudaPbfMonitor *self, GstPbfBatch *batch)
 {
@@ -166,7 +169,7 @@ keep_records (GstCudaPbfMonitor *self, GstPbfBatch *batch)
   return kept;
 }
 
-/* The records buffer as it leaves: of its size, with times and numbers. */
+/* Takes the buffer of records, with its size, timestamps and offsets set. */
 static GstBuffer *
 finish_records (GstPbfBatch *batch, guint kept)
 {
@@ -184,8 +187,8 @@ finish_records (GstPbfBatch *batch, guint kept)
   return records;
 }
 
-/* Hands the results in @records to the frames of the batch. The first of them
- * may belong to an item of an earlier one. */
+/* Attaches the results in @records to the frames of the batch. The first frames may
+ * belong to an item of an earlier batch. */
 static void
 hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,
     GstBuffer *records, const PbfResult *result, guint64 now)
@@ -244,8 +247,8 @@ count_batch (
   g_mutex_unlock (&self->filter.stats_lock);
 }
 
-/* Sends the records that are kept. The latency that is counted ends when they
- * have gone. */
+/* Sends the records of the frames that leave. Latencies are counted up to the end of
+ * sending. */
 static void
 send_results (
     GstCudaPbfMonitor *self, const PbfResult *results, guint kept, guint64 *now)
@@ -264,7 +267,7 @@ send_results (
   g_mutex_unlock (&self->filter.stats_lock);
 }
 
-/* Once: the melt pool does not fit the ROI. */
+/* Warns once that the melt pool does not fit the ROI. */
 static void
 warn_of_edge (GstCudaPbfMonitor *self)
 {
@@ -277,16 +280,15 @@ warn_of_edge (GstCudaPbfMonitor *self)
   g_mutex_unlock (&self->filter.stats_lock);
   if (warn)
     GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("Area and shape of the melt pool may be those of a part: it touches "
-         "the edge of the region of interest of %ux%u pixels in %u frames in a "
-         "row. Scale the frames down, raise roi-size, or correct the expected "
-         "position.",
+        ("Area and shape of the melt pool may be wrong: it touches the edge of "
+         "the region of interest of %ux%u pixels in %u frames in a row. Scale "
+         "the frames down, raise roi-size, or correct the expected position.",
             self->active.config.roi_size, self->active.config.roi_size,
             EDGE_RUN_WARNED_OF),
         ("\"pool-at-edge\" of the property stats counts such frames"));
 }
 
-/* Once for an engine: the resident kernel did not answer. */
+/* Warns once for an engine that the resident kernel did not answer. */
 static void
 warn_of_stall (GstCudaPbfMonitor *self)
 {
@@ -317,8 +319,8 @@ is_live (GstCudaPbfMonitor *self)
   return live;
 }
 
-/* Once, in live pipelines: this thread, which ends batches, is held up by
- * downstream. @begin: when the push of a batch began */
+/* Warns once, in live pipelines, that downstream blocks this thread, which completes
+ * batches. @begin: when the push of a batch began */
 static void
 warn_of_slow_pushes (GstCudaPbfMonitor *self, guint64 begin)
 {
@@ -333,9 +335,10 @@ warn_of_slow_pushes (GstCudaPbfMonitor *self, guint64 begin)
   self->slow_pushes = held > wait ? self->slow_pushes + 1 : 0;
   if (self->slow_pushes == SLOW_PUSHES_WARNED_OF && is_live (self))
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
-        ("max-latency of %.3g ms is not kept: downstream holds the frames of a "
-         "batch for %.3g ms. Put \"queue max-size-buffers=0 max-size-time=0\" "
-         "after cudapbfmonitor.",
+        ("max-latency of %.3g ms is exceeded: downstream blocks for %.3g ms "
+         "with "
+         "the frames of a batch. Put \"queue max-size-buffers=0 "
+         "max-size-time=0\" after cudapbfmonitor.",
             (gdouble) wait * 1e-6, (gdouble) held * 1e-6),
         ("%u batches in a row", SLOW_PUSHES_WARNED_OF));
 }
@@ -374,8 +377,8 @@ post_recent (GstCudaPbfMonitor *self)
         GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
-/* Batches that take longer than the LATENCY query was told: report it again, with
- * doubled steps so that it settles. */
+/* Reports a new latency if a batch takes longer than the last answer to a LATENCY
+ * query said; doubled each time, so that few reports follow. */
 static void
 note_processing (GstCudaPbfMonitor *self, GstClockTime took)
 {
@@ -392,7 +395,7 @@ note_processing (GstCudaPbfMonitor *self, GstClockTime took)
         GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
-/* --- what the queue gives -------------------------------------------------- */
+/* --- entries of the queue -------------------------------------------------- */
 
 GstFlowReturn
 gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
@@ -408,7 +411,7 @@ gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
   GstFlowReturn flow;
   guint kept;
 
-  batch = (GstPbfBatch *) done; /* it begins with what the engine knows */
+  batch = (GstPbfBatch *) done; /* its first member */
   if (!ok) {
     gst_pbf_batch_clear (batch);
     gst_cv_queue_give (self->filter.queue, batch);

@@ -5,15 +5,14 @@
 /**
  * SECTION:element-pbfoverlay
  * @title: pbfoverlay
- * @short_description: a picture of melt-pool frames that a person can read
+ * @short_description: draws melt-pool frames with their results
  *
- * Draws some of the frames that cudapbfmonitor has analysed: enlarged so that
- * pixels are squares, with the region of interest, the melt pool's outline and
- * long axis, the expected position and the spatters, and the main numbers
- * beside it. A camera of 20,000 frames a second needs no 20,000 pictures: at
- * most #GstPbfOverlay:fps of them are drawn in a second of the stream, each at
- * the first frame that reaches the next display tick; the others are let go
- * at no cost.
+ * Draws frames that cudapbfmonitor has analysed: enlarged, with the region of
+ * interest, the melt pool's outline and long axis, the expected position and the
+ * spatters, and the main numbers beside them. At most #GstPbfOverlay:fps pictures
+ * are drawn for a second of the stream, each at the first frame that reaches the
+ * next display tick; the other frames are dropped at once, so that a camera of
+ * 20,000 frames per second can be watched.
  *
  * ## Example launch line
  * |[
@@ -62,21 +61,21 @@ struct _GstPbfOverlay {
   GstPbfPainterConfig config;
   gint shift;
   gchar *output_names;
-  GstClockTime wait; /* how much later than its tick a frame can come */
+  GstClockTime wait; /* longest time from a tick to its frame */
 
   /* of the streaming thread */
   gint active_fps_n, active_fps_d;
   GstVideoInfo in_info, out_info;
   GstPbfGrey grey;
-  guint8 *picture;  /* the frame in 8 bits, where it has more */
-  GstCaps *refused; /* with an error, which is not posted again for them */
+  guint8 *picture;  /* 8-bit copy of a frame with more bits */
+  GstCaps *refused; /* an error was posted for them, once */
   GstPbfPainter *painter;
-  cairo_surface_t *canvas; /* where the output is not cairo's own format */
+  cairo_surface_t *canvas; /* if the output is not in cairo's own format */
   GstClockTime frame_duration;
   gboolean ticking;
   GstClockTime first_tick; /* tick 0 */
-  guint64 last_tick;       /* number of the tick that was drawn last */
-  GstClockTime expected;   /* time of the next frame, should it have none */
+  guint64 last_tick;       /* number of the last tick drawn */
+  GstClockTime expected;   /* time of the next frame, if it has no timestamp */
   gboolean discont;
 };
 
@@ -107,7 +106,7 @@ gst_pbf_overlay_colormap_get_type (void)
   static const GEnumValue values[] = {
     { GST_PBF_COLORMAP_INFERNO, "Black, violet, orange, pale yellow",
         "inferno" },
-    { GST_PBF_COLORMAP_GREY, "As the camera has it", "grey" },
+    { GST_PBF_COLORMAP_GREY, "Black to white", "grey" },
     { 0, NULL, NULL },
   };
 
@@ -132,8 +131,8 @@ drop_canvas (GstPbfOverlay *self)
   g_clear_pointer (&self->picture, g_free);
 }
 
-/* Caps that are refused come again with each further push; so they are
- * remembered, and the error is posted once. */
+/* Whether an error about @caps was posted: upstream sends refused caps again with
+ * each push. */
 static gboolean
 is_refused (GstPbfOverlay *self, GstCaps *caps)
 {
@@ -141,7 +140,7 @@ is_refused (GstPbfOverlay *self, GstCaps *caps)
          && !GST_PAD_NEEDS_RECONFIGURE (self->srcpad);
 }
 
-/* To be called with the caps that an error was posted about. */
+/* Remembers @caps, about which an error was posted. */
 static gboolean
 refuse_overlay_caps (GstPbfOverlay *self, GstCaps *caps)
 {
@@ -168,11 +167,12 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
   g_strfreev (config.output_names);
   if (self->painter == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot draw frames of %ux%u: enlarged %u times a side exceeds %d "
-         "pixels. Use a smaller scale.",
+        ("Cannot draw frames of %ux%u pixels: enlarged %u times, a side "
+         "exceeds "
+         "%d pixels. Use a smaller scale.",
             config.width, config.height, MAX (config.zoom, 1),
             GST_PBF_PAINTER_MAX_SIDE),
-        ("use a smaller value for the property scale"));
+        (NULL));
     return refuse_overlay_caps (self, in_caps);
   }
   if (self->grey.wide)
@@ -180,8 +180,8 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
   return TRUE;
 }
 
-/* Tick rate of this stream, and how long after its tick a frame may come: the
- * first frame that reaches a tick is at most one frame period behind it. */
+/* Sets the tick rate of this stream, and the longest time from a tick to its frame:
+ * the first frame that reaches a tick is at most one frame period late. */
 static void
 choose_rate (GstPbfOverlay *self)
 {
@@ -234,9 +234,7 @@ negotiate (GstPbfOverlay *self, GstCaps *in_caps)
          " or RGB. Put videoconvert and videoscale after pbfoverlay.",
             gst_pbf_painter_width (self->painter),
             gst_pbf_painter_height (self->painter)),
-        ("put videoconvert, videoscale and videorate behind; wanted one of "
-         "%" GST_PTR_FORMAT,
-            wanted));
+        ("offered: %" GST_PTR_FORMAT, wanted));
     gst_caps_unref (wanted);
     gst_caps_unref (caps);
     return refuse_overlay_caps (self, in_caps);
@@ -268,7 +266,7 @@ set_caps (GstPbfOverlay *self, GstCaps *caps)
   if (is_refused (self, caps))
     return FALSE;
   gst_clear_caps (&self->refused);
-  /* what a link or downstream asked for is done with this */
+  /* clears a RECONFIGURE, which this negotiation has handled */
   gst_pad_check_reconfigure (self->srcpad);
   GST_OBJECT_LOCK (self);
   shift = self->shift;
@@ -304,7 +302,7 @@ tick_time (GstPbfOverlay *self, guint64 tick)
              tick, GST_SECOND * self->active_fps_d, self->active_fps_n);
 }
 
-/* Presentation time of @buffer, from the frame rate where it has none. */
+/* Presentation time of @buffer; by the frame rate if it has no timestamp. */
 static GstClockTime
 frame_time (GstPbfOverlay *self, GstBuffer *buffer)
 {
@@ -320,8 +318,8 @@ frame_time (GstPbfOverlay *self, GstBuffer *buffer)
   return time;
 }
 
-/* Whether the frame of @time is the first to reach a tick; half a frame early
- * counts, lest rounded time stamps miss a tick of the very same rate. */
+/* Whether the frame of @time is the first to reach a tick. Half a frame early counts,
+ * so that rounded timestamps do not miss a tick of the same rate. */
 static gboolean
 reaches_tick (GstPbfOverlay *self, GstClockTime time)
 {
@@ -463,7 +461,8 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
   }
   if (!gst_video_frame_map (&out_frame, &self->out_info, out, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-        ("Cannot write the picture: the output buffer cannot be mapped."),
+        ("Cannot write the picture: the output buffer cannot be mapped. Put "
+         "\"identity drop-allocation=true\" after pbfoverlay."),
         (NULL));
     gst_video_frame_unmap (&in_frame);
     gst_buffer_unref (out);
@@ -475,7 +474,10 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
   gst_video_frame_unmap (&in_frame);
   if (status != CAIRO_STATUS_SUCCESS) {
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-        ("Cannot draw: cairo reports: %s.", cairo_status_to_string (status)),
+        ("Cannot draw on the picture: cairo reports: %s. Use a smaller scale, "
+         "or "
+         "free memory.",
+            cairo_status_to_string (status)),
         (NULL));
     gst_buffer_unref (out);
     return NULL;
@@ -483,7 +485,7 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
   return out;
 }
 
-/* Keeps no reference to @buffer. */
+/* Takes @buffer. */
 static GstFlowReturn
 push_picture (GstPbfOverlay *self, GstBuffer *buffer)
 {
@@ -571,8 +573,8 @@ gst_pbf_overlay_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return gst_pad_event_default (pad, parent, event);
 }
 
-/* Quality of service ends here: a slow display is no reason for an element
- * upstream to drop frames before they are analysed. */
+/* QOS events are dropped: for a slow display no element upstream shall drop frames
+ * before they are analysed. */
 static gboolean
 gst_pbf_overlay_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
@@ -729,8 +731,8 @@ install_properties (GObjectClass *klass)
    */
   g_object_class_install_property (klass, PROP_FPS,
       gst_param_spec_fraction ("fps", "Frames per second",
-          "Pictures drawn in a second of the stream, at most; 0/1: each frame",
-          0, 1, G_MAXINT, 1, DEFAULT_FPS_N, DEFAULT_FPS_D, flags));
+          "Most pictures per second of the stream; 0/1: one for each frame", 0,
+          1, G_MAXINT, 1, DEFAULT_FPS_N, DEFAULT_FPS_D, flags));
   /**
    * GstPbfOverlay:scale:
    *
@@ -810,7 +812,7 @@ gst_pbf_overlay_class_init (GstPbfOverlayClass *klass)
 
   gst_element_class_set_static_metadata (element_class, "Melt-pool overlay",
       "Filter/Editor/Video/Visualization",
-      "Draws melt-pool frames enlarged, with what cudapbfmonitor found in them",
+      "Draws melt-pool frames enlarged, with the results of cudapbfmonitor",
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

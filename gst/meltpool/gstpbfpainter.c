@@ -12,11 +12,11 @@
 
 #define AUTO_SIDE 768   /* the longer side of the enlarged frame, about */
 #define PANEL_WIDTH 432 /* of the numbers, to the right of the frame */
-#define MIN_HEIGHT 720  /* that they need */
+#define MIN_HEIGHT 720  /* height that the numbers need */
 #define MARGIN 20
 #define ROUND_UP_2(n) (((n) + 1u) & ~1u)
-#define HISTORY 200      /* displayed frames in the curves */
-#define SHORT_HISTORY 50 /* that fill the curves' width, too */
+#define HISTORY 200      /* most displayed frames in the curves */
+#define SHORT_HISTORY 50 /* with fewer frames the curves end before the edge */
 
 
 typedef enum {
@@ -44,18 +44,18 @@ typedef enum {
 struct _GstPbfPainter {
   GstPbfPainterConfig config;
   guint canvas_width, canvas_height;
-  gint frame_x, frame_y; /* where the enlarged frame begins */
+  gint frame_x, frame_y; /* upper left corner of the enlarged frame */
   guint32 palette[256];
   guint32 *line; /* one enlarged row */
   const gchar *font;
-  gboolean ascii; /* all that the font has */
+  gboolean ascii; /* the font has ASCII only */
   GArray *edges;
 
-  guint n_outputs; /* the most that were seen: the panel keeps its rows */
+  guint n_outputs; /* most outputs so far: the panel keeps their rows */
   gfloat area_history[HISTORY];
   gfloat spatter_history[HISTORY];
   gfloat output_history[HISTORY];
-  guint n_history; /* ever entered */
+  guint n_history; /* frames entered so far */
 };
 
 /* --- drawing in general ---------------------------------------------------- */
@@ -67,7 +67,7 @@ set_color (cairo_t *cr, Color color, gdouble alpha)
       ((color >> 8) & 255) / 255.0, (color & 255) / 255.0, alpha);
 }
 
-/* Strokes the path on a dark seam, so that it shows on any picture. */
+/* Strokes the path with a dark outline, so that it is visible on any picture. */
 static void
 stroke_seamed (cairo_t *cr, Color color, gdouble width)
 {
@@ -119,7 +119,7 @@ text (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble size,
   return extents.x_advance;
 }
 
-/* signs beyond ASCII, and what stands for them */
+/* Characters beyond ASCII, and their replacements. */
 static const gchar *
 times (const GstPbfPainter *p)
 {
@@ -138,14 +138,14 @@ degrees (const GstPbfPainter *p)
   return p->ascii ? "" : "\302\260";
 }
 
-/* for what a frame has no value of */
+/* Shown for missing values. */
 static const gchar *
 dash (const GstPbfPainter *p)
 {
   return p->ascii ? "-" : "\342\200\223";
 }
 
-/* @format: of one double; '.' in every locale */
+/* Formats one double with '.' in every locale. */
 static const gchar *
 number (gchar buffer[48], const gchar *format, gdouble value)
 {
@@ -204,14 +204,14 @@ enlarge (GstPbfPainter *p, cairo_surface_t *surface, const GstPbfPicture *pic)
   cairo_surface_mark_dirty (surface);
 }
 
-/* An empty frame that was not analysed all the same */
+/* Whether the frame is empty and was not analysed. */
 static gboolean
 nothing_found (const PbfResult *r)
 {
   return (r->flags & PBF_RESULT_EMPTY) && r->raw[PBF_MP_AREA] == 0;
 }
 
-/* from the analysed frame to the canvas */
+/* Converts a position in the analysed frame to the canvas. */
 static gdouble
 canvas_x (const GstPbfPainter *p, const GstPbfPicture *pic, gdouble x)
 {
@@ -254,7 +254,7 @@ clip_box (PbfBox *box, gint width, gint height)
   return box->width > 0 && box->height > 0;
 }
 
-/* Records of older versions do not hold it. */
+/* Records of older versions have no such value. */
 static gint
 roi_side (const PbfResult *result)
 {
@@ -338,8 +338,8 @@ draw_dot (cairo_t *cr, gdouble x, gdouble y, Color color)
   cairo_stroke (cr);
 }
 
-/* The long axis of the ellipse that has the pool's area and ratio, and a
- * little over */
+/* Draws the long axis of the ellipse with the pool's area and ratio, slightly
+ * longer. */
 static void
 draw_axis (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 {
@@ -389,7 +389,7 @@ draw_spatters (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
   }
 }
 
-/* How large the frame is, and a square here */
+/* Draws the sizes of the frame and of a grid square. */
 static void
 draw_size (GstPbfPainter *p, cairo_t *cr)
 {
@@ -456,7 +456,7 @@ draw_heading (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   text (p, cr, x, y + 48, 14, COLOR_DIM, ALIGN_LEFT, line);
 }
 
-/* Flags in words, as many as there is room for */
+/* Draws the names of the flags that are set, as far as there is room. */
 static void
 draw_flags (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
     const PbfResult *r)
@@ -713,7 +713,7 @@ draw_history (
   draw_curve (p, cr, x, y, w, each, name, p->output_history, COLOR_ROI);
 }
 
-/* Legend of the marks in the picture; the latency at the right */
+/* Draws the legend of the marks in the picture, and the latency on the right. */
 static void
 draw_legend (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
     const GstPbfPicture *pic)
@@ -806,7 +806,7 @@ gst_pbf_painter_new (const GstPbfPainterConfig *config)
   p->config = *config;
   p->config.zoom = zoom;
   p->config.output_names = g_strdupv (config->output_names);
-  /* even, for encoders that halve the colours */
+  /* even, for encoders that subsample colours */
   p->canvas_width = ROUND_UP_2 (config->width * zoom + PANEL_WIDTH);
   p->canvas_height = ROUND_UP_2 (MAX (config->height * zoom, MIN_HEIGHT));
   p->frame_y = (p->canvas_height - config->height * zoom) / 2;

@@ -2,9 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Draws a melt-pool frame and what is known of it with cairo: the enlarged
- * picture on the left, a panel of numbers on the right. Knows nothing of
- * buffers and pads. One thread at a time. */
+/* Draws a melt-pool frame and its results with cairo: the enlarged picture on the
+ * left, a panel of numbers on the right. One thread at a time. */
 #pragma once
 
 #include <cairo.h>
@@ -25,9 +24,9 @@ typedef enum {
  * @width, @height: of the frames, pixels
  * @zoom: canvas pixels for one of the frame; 0: the largest that keeps the
  *   longer side within 768
- * @threshold: 1..255, a pixel is foreground if it is not below
+ * @threshold: 1..255, pixels of this value and more are foreground
  * @connectivity: 4 or 8
- * @colormap: how grey is shown
+ * @colormap: colours of the grey values
  * @output_names: (nullable): of the network's outputs, %NULL-terminated
  */
 typedef struct {
@@ -42,7 +41,7 @@ typedef struct {
 /**
  * GstPbfPicture:
  * @pixels, @stride: the frame, GRAY8
- * @result: (nullable): what was computed from it
+ * @result: (nullable): its results
  * @offset_x, @offset_y, @scale_x, @scale_y: a point (x, y) of the analysed
  *   frame is (x * scale_x + offset_x, y * scale_y + offset_y) of this one
  * @time_ns: presentation time; all ones if none
@@ -73,8 +72,8 @@ guint gst_pbf_painter_height (const GstPbfPainter *painter);
 
 /* Paints all of @surface, CAIRO_FORMAT_RGB24 of the painter's size, and enters
  * the frame into the history.
- * Returns: cairo's own status; all but CAIRO_STATUS_SUCCESS leave an unfinished
- * picture. */
+ * Returns: cairo's status; the picture is unfinished unless it is
+ * CAIRO_STATUS_SUCCESS */
 cairo_status_t gst_pbf_painter_paint (GstPbfPainter *painter,
     cairo_surface_t *surface, const GstPbfPicture *picture);
 

@@ -7,11 +7,11 @@
  * @title: pbfresultenc
  * @short_description: writes melt-pool results as CSV or JSON lines
  *
- * Takes the packed records of cudapbfmonitor's request pad `src_result` and writes
- * one row of text a frame, empty frames included: a table (CSV) with the
- * columns of pbf40-v1, or a JSON object a line. A buffer of records becomes one
- * buffer of text. Numbers are the shortest that read back as the same bits,
- * with a point as decimal sign in every locale.
+ * Converts the records of cudapbfmonitor's request pad `src_result` to text with one
+ * row for each frame, empty frames included: a table (CSV) with the columns of
+ * pbf40-v1, or JSON lines. A buffer of records gives one buffer of text. Numbers are
+ * the shortest that read back as the same bits, with a decimal point in every
+ * locale.
  *
  * ## Example launch line
  * |[
@@ -54,10 +54,10 @@ struct _GstPbfResultEnc {
   /* of the streaming thread */
   GstPbfResultEncFormat active_format;
   gint outputs;     /* columns out_0.. */
-  GstCaps *refused; /* with an error, which is not posted again for them */
+  GstCaps *refused; /* an error was posted for them, once */
   gboolean negotiated;
   gboolean header_written;
-  GstAdapter *adapter; /* what has come of the next record */
+  GstAdapter *adapter; /* the beginning of the next record */
   guint64 n_records;   /* read since the start or a flush */
   guint64 first_time;  /* of the first record of those read last, ns */
   gchar *text;         /* rows of one buffer, before they are copied out */
@@ -83,8 +83,8 @@ gst_pbf_result_enc_format_get_type (void)
 {
   static GType type = 0;
   static const GEnumValue values[] = {
-    { FORMAT_CSV, "Table with a row of names, then a row a frame", "csv" },
-    { FORMAT_JSONL, "A JSON object a line and frame", "jsonl" },
+    { FORMAT_CSV, "Table with a header row, then a row for each frame", "csv" },
+    { FORMAT_JSONL, "A line with a JSON object for each frame", "jsonl" },
     { 0, NULL, NULL },
   };
 
@@ -118,8 +118,8 @@ push_src_caps (GstPbfResultEnc *self, GstCaps *incaps)
   return ok;
 }
 
-/* After an error about @caps. They come again with each further push; the error
- * is posted once. */
+/* Remembers @caps, about which an error was posted: upstream sends them again with
+ * each push. */
 static gboolean
 refuse_result_caps (GstPbfResultEnc *self, GstCaps *caps)
 {
@@ -154,7 +154,7 @@ set_caps (GstPbfResultEnc *self, GstCaps *caps)
   } else if (outputs != OUTPUTS_UNKNOWN && outputs > self->outputs) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot write CSV: the number of network outputs grew from %d to %d "
-         "after the row of names. Use format=jsonl, or a file for each model.",
+         "after the header row. Use format=jsonl, or a file for each model.",
             self->outputs, outputs),
         ("a table has one row of names; use format=jsonl, or a file for each "
          "model"));
@@ -177,7 +177,8 @@ ensure_text (GstPbfResultEnc *self, gsize size)
   return self->text;
 }
 
-/* Only where the caps did not say: as many as the first buffer's records have. */
+/* Sets the number of outputs if the caps do not have it: that of the first buffer's
+ * records. */
 static void
 guess_outputs (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
 {
@@ -228,8 +229,8 @@ read_record (GstPbfResultEnc *self, const guint8 *bytes, PbfResult *result)
   return TRUE;
 }
 
-/* Rows of the @n records at @bytes.
- * Returns: bytes of text in self->text, or -1 after posting an error. */
+/* Writes the rows of the @n records at @bytes to self->text.
+ * Returns: bytes of text, or -1 after posting an error */
 static gssize
 encode_results (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
 {
@@ -256,7 +257,7 @@ encode_results (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
   return to - self->text;
 }
 
-/* The rows of all whole records that have come.
+/* The rows of all complete records in the adapter.
  * Returns: (nullable): %NULL after posting an error */
 static GstBuffer *
 encode_gathered (GstPbfResultEnc *self, gsize n)
@@ -266,7 +267,9 @@ encode_gathered (GstPbfResultEnc *self, gsize n)
 
   if (bytes == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
-        ("Cannot read results: the buffer cannot be mapped."), (NULL));
+        ("Cannot read results: a buffer cannot be mapped. Check the element "
+         "before pbfresultenc."),
+        (NULL));
     return NULL;
   }
   size = encode_results (self, bytes, n);
@@ -275,7 +278,7 @@ encode_gathered (GstPbfResultEnc *self, gsize n)
   return size < 0 ? NULL : gst_buffer_new_memdup (self->text, size);
 }
 
-/* Buffers need not end where records do: those of a file do not. */
+/* Buffers may end within a record, such as those of a file. */
 static GstFlowReturn
 gst_pbf_result_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
@@ -328,7 +331,7 @@ refuse_partial_record (GstPbfResultEnc *self)
         (NULL));
 }
 
-/* A table without rows still has its row of names. */
+/* A table without rows has a header row too. */
 static void
 push_missing_header (GstPbfResultEnc *self)
 {

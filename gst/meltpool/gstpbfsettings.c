@@ -9,7 +9,7 @@
 #define AUTO_BATCH_FRAMES 256
 #define AUTO_BATCH_BYTES (32 * 1024 * 1024)
 #define DEFAULT_MAX_LATENCY GST_MSECOND
-/* longer, and an upstream pool of few buffers looks like a hang */
+/* with more, an upstream pool of few buffers would block for too long */
 #define MAX_MAX_LATENCY (10 * GST_SECOND)
 #define DEFAULT_MESSAGE_INTERVAL GST_SECOND
 #define DEFAULT_RESULT_PORT 5501
@@ -141,8 +141,8 @@ static const GstCvSetting settings_table[] = {
       "position-source=fixed",
       TRACK (fixed_y), 0, 16384),
   DOUBLE ("search-radius",
-      "Radius of the disc round the expected position in which the melt pool "
-      "is looked for, pixels",
+      "Radius of the disc around the expected position in which the melt pool "
+      "is searched, pixels",
       CONFIG (search_radius), 0, 40),
   STRING ("calibration",
       "3x3 homography from micrometres on the plate to pixels, nine numbers "
@@ -164,7 +164,7 @@ static const GstCvSetting settings_table[] = {
   ENUM ("roi-align",
       "Alignment of the left column of the region of interest, pixels",
       CONFIG (roi_align), GST_PBF_ROI_ALIGN_TYPE, gst_pbf_roi_align_values),
-  ENUM ("spatter-scope", "Area in which spatters are looked for",
+  ENUM ("spatter-scope", "Area in which spatters are searched",
       CONFIG (spatter_scope), "GstPbfSpatterScope", spatter_scope_values),
   UINT ("min-spatter-area",
       "Smallest area of a component that counts as a spatter, pixels",
@@ -201,14 +201,13 @@ static const GstCvSetting settings_table[] = {
       "Frames that the kernel of mode=persistent computes at once",
       CONFIG (parallel_frames), 1, 64),
   UINT ("idle-sleep",
-      "Sleep of an idle kernel of mode=persistent between two looks for "
+      "Sleep of an idle kernel of mode=persistent between two polls for "
       "frames, "
       "nanoseconds",
       CONFIG (idle_sleep_ns), 0, 1000000),
   UINT ("spin-time",
-      "Time for which the element looks for results of mode=persistent before "
-      "it "
-      "sleeps between two looks, microseconds",
+      "Time for which the element polls for results of mode=persistent before "
+      "it sleeps between polls, microseconds",
       CONFIG (spin_us), 0, 1000000),
   INT ("poll-core",
       "Processor that the thread which waits for results is bound to; -1: any",
@@ -300,7 +299,7 @@ gst_pbf_settings_check (GstPbfSettings *settings, GError **error)
   }
   settings->config.analyse_empty =
       settings->track.empty_frames == PBF_EMPTY_FRAMES_ANALYSE;
-  /* the frames' size comes with the caps: any that is allowed will do */
+  /* the size of frames comes with the caps: any valid one serves for the check */
   config.width = config.height = PBF_MAX_ROI;
   config.max_batch = 1;
   return pbf_config_check (&config, error);

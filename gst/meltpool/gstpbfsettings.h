@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The properties of cudapbfmonitor and what they mean to the engine. */
+/* The properties of cudapbfmonitor. */
 #pragma once
 
 #include "gst/common/gstcvfilter.h"
@@ -12,17 +12,17 @@ G_BEGIN_DECLS
 
 /**
  * GstPbfSettings:
- * @config: of the engine; width, height and max_batch are not settings
- * @track: of the signals; the calibration is set by gst_pbf_settings_check()
+ * @config: settings of the engine, without width, height and max_batch
+ * @track: settings of the signals; gst_pbf_settings_check() sets the calibration
  * @calibration: (nullable): nine numbers; %NULL or empty: the default
- * @model_location: (nullable): of the safetensors file; %NULL or empty: none
- * @shift: of samples of more than 8 bits, or GST_PBF_SHIFT_AUTO
+ * @model_location: (nullable): path of the safetensors file; %NULL or empty: none
+ * @shift: right shift of samples of more than 8 bits, or GST_PBF_SHIFT_AUTO
  * @poll_core: processor of the thread that waits for results, -1: any
  * @batch_size: frames, 0: automatic
  * @max_latency: ns that a frame waits for its batch to fill
  * @message_interval: ns between element messages, 0: none
- * @result_host: (nullable): that records are sent to; %NULL or empty: none
- * @result_port: of it
+ * @result_host: (nullable): machine that records are sent to; %NULL or empty: none
+ * @result_port: UDP port of that machine
  */
 typedef struct {
   PbfConfig config;
@@ -48,10 +48,10 @@ void gst_pbf_settings_init (GstPbfSettings *settings);
 void gst_pbf_settings_clear (GstPbfSettings *settings);
 void gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from);
 
-/* Installs the properties, of the struct at @offset of the element. */
+/* Installs the properties for the struct at @offset of the element. */
 void gst_pbf_settings_install (GstCvFilterClass *klass, gsize offset);
 
-/* Parses the calibration and checks all that can be checked before the caps.
+/* Parses the calibration and checks the settings as far as possible without caps.
  * Returns: FALSE with an error that names the property. */
 gboolean gst_pbf_settings_check (GstPbfSettings *settings, GError **error);
 

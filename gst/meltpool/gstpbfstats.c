@@ -51,7 +51,7 @@ count_flags (GstPbfCounts *counts, guint32 flags)
   counts->no_signal += (flags & PBF_RESULT_NO_SIGNAL) != 0;
   counts->no_pool += (flags & PBF_RESULT_NO_POOL) != 0;
   counts->pool_at_edge += (flags & PBF_RESULT_POOL_AT_EDGE) != 0;
-  /* an empty frame has features only if it was analysed all the same */
+  /* an empty frame has features only with empty-frames=analyse */
   counts->analysed +=
       (flags & PBF_RESULT_EMPTY) == 0 || (flags & PBF_RESULT_EXCLUDED) != 0;
 }
@@ -74,7 +74,7 @@ sum_features (GstPbfStats *stats, const PbfResult *result)
   }
 }
 
-/* Frames without a pool are between no two of a run. */
+/* Frames without a pool do not end a run. */
 static void
 follow_edge_run (GstPbfStats *stats, const PbfResult *result)
 {
@@ -188,7 +188,7 @@ append_double (GValue *array, gdouble number)
   gst_value_array_append_and_take_value (array, &value);
 }
 
-/* the outputs' names, means and maxima as three arrays */
+/* Adds the names, means and maxima of the outputs as three arrays. */
 static void
 add_outputs (GstStructure *s, const GstPbfStats *stats, const PbfModel *model)
 {

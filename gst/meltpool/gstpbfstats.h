@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Counters of cudapbfmonitor: for its property "stats" (since the start) and
- * for its element message (since the last one). Not locked. */
+/* Counters of cudapbfmonitor, for its property "stats" (since the start) and its
+ * element message (since the last one). The caller locks. */
 #pragma once
 
 #include "cuda/core/histogram.h"
@@ -12,7 +12,7 @@
 G_BEGIN_DECLS
 
 /**
- * GstPbfCounts: frames, by what was found about them
+ * GstPbfCounts: counts of frames, unless noted
  */
 typedef struct {
   guint64 frames;
@@ -28,10 +28,11 @@ typedef struct {
   guint64 pool_at_edge;
   guint64 dropped_empty;
   guint64 sent;   /* records, by UDP */
-  guint64 unsent; /* that the network did not accept */
+  guint64 unsent; /* records that the network did not accept */
   guint64 batches;
   guint64 partial_batches;
-  guint64 staged_frames; /* copied once more, for not being in pinned memory */
+  guint64
+      staged_frames; /* copied once more, as they are not in pinned memory */
 } GstPbfCounts;
 
 /**
@@ -39,8 +40,8 @@ typedef struct {
  * @total: since the start or the last gst_pbf_stats_reset_total()
  * @recent: since the last message
  * @entered: frames in the sums below
- * @edge_run: the last so many melt pools in a row touch the ROI's edge
- * @longest_edge_run: the most of them
+ * @edge_run: length of the present run of melt pools that touch the ROI's edge
+ * @longest_edge_run: length of the longest run
  * @raw_sum: of #PbfFeature 0..4, over the frames in the window
  * @output_sum, @output_max, @outputs: of the network
  */
@@ -59,20 +60,20 @@ typedef struct {
 } GstPbfStats;
 
 void gst_pbf_stats_init (GstPbfStats *stats);
-/* Begins again with what gst_pbf_stats_to_structure() tells. */
+/* Resets the counters of gst_pbf_stats_to_structure(). */
 void gst_pbf_stats_reset_total (GstPbfStats *stats);
 
-/* Counts a batch whose results are there. @now: monotonic ns */
+/* Counts a completed batch. @now: monotonic ns */
 void gst_pbf_stats_add_batch (
     GstPbfStats *stats, const GstPbfBatch *batch, gboolean staged, guint64 now);
 void gst_pbf_stats_add_latency (GstPbfStats *stats, guint64 ns, guint frames);
 
-/* Everything since the start or reset. */
+/* Returns: the counters since the start or the last reset */
 GstStructure *gst_pbf_stats_to_structure (const GstPbfStats *stats);
 
-/* The message's structure, if @interval ns have passed since the last one (or
- * there was none), and begins again; else %NULL.
- * @model: (nullable): for the names of the outputs */
+/* @model: (nullable): for the names of the outputs
+ * Returns: the message's structure, if @interval ns have passed since the last one
+ * (or there was none), and resets its counters; else %NULL */
 GstStructure *gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
     const GstSegment *segment, const PbfModel *model);
 

@@ -8,11 +8,11 @@
 
 #include "cuda/meltpool/rows.h"
 
-/* Frames with the laser off, which have no outputs, come by the dozen. */
+/* More than one record: frames with the laser off come in runs and have no outputs. */
 #define PEEKED_RECORDS 256
 
-/* The most outputs of the first records, as many as there are up to
- * PEEKED_RECORDS; -1 if they are no results. */
+/* The largest number of outputs of the first records, at most PEEKED_RECORDS; -1 if
+ * the bytes are no records. */
 static gint
 count_outputs (GstTypeFind *find)
 {

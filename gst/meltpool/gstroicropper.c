@@ -15,9 +15,9 @@ struct _GstRoiCropper {
   gint device_id;
 
   GstBufferPool *pool;
-  gboolean video_meta; /* downstream reads GstVideoMeta */
+  gboolean video_meta; /* downstream supports GstVideoMeta */
   CvisCrop *crop;
-  GArray *planes; /* on the device: noted, to be copied together */
+  GArray *planes; /* on the device: collected, to be copied together */
 };
 
 static void
@@ -112,10 +112,10 @@ gst_roi_cropper_get_steps (
   *step_y = cropper->step_y;
 }
 
-/* --- buffers to crop into -------------------------------------------------- */
+/* --- output buffers -------------------------------------------------------- */
 
 /* A pool of video frames in system memory: downstream's if it has no limit (a
- * limited one would block a long buffer list half-way), else an own one. */
+ * limited one would block in the middle of a long buffer list), else a new one. */
 static GstBufferPool *
 system_pool_new (GstRoiCropper *cropper, GstCaps *caps, GstQuery *query)
 {
@@ -150,7 +150,9 @@ system_pool_new (GstRoiCropper *cropper, GstCaps *caps, GstQuery *query)
     return pool;
   gst_object_unref (pool);
   GST_ELEMENT_ERROR (cropper->element, RESOURCE, SETTINGS,
-      ("Cannot set up the buffer pool for crops."),
+      ("Cannot set up a buffer pool for crops. Use a smaller width and height, "
+       "or "
+       "free memory."),
       ("caps %" GST_PTR_FORMAT, caps));
   return NULL;
 }
@@ -209,7 +211,7 @@ ensure_crop (GstRoiCropper *cropper, GstBuffer *buffer, gboolean first)
         cropper->cuda, buffer, cropper->device_id, &changed, &error);
     if (changed && !first)
       g_set_error (&error, CVIS_ERROR, CVIS_ERROR_INVALID,
-          "the frames of one buffer list lie in different CUDA contexts");
+          "the frames of one buffer list are in different CUDA contexts");
     if (changed)
       gst_roi_cropper_stop (cropper);
   }
@@ -233,8 +235,8 @@ gst_roi_cropper_begin (GstRoiCropper *cropper, GstPad *src, GstBuffer *first)
 
 /* --- one frame ------------------------------------------------------------- */
 
-/* The rectangle in the frame as it is stored, which may be larger than what it
- * shows: a GstVideoCropMeta says where the visible part begins. */
+/* The rectangle in the stored frame, which may be larger than its visible part: that
+ * begins where a GstVideoCropMeta says. */
 static gboolean
 stored_rect (GstBuffer *in, const GstVideoFrame *frame,
     const GstCropGeometry *crop, CvisCropRect *rect)
@@ -252,7 +254,7 @@ stored_rect (GstBuffer *in, const GstVideoFrame *frame,
                 <= (guint) GST_VIDEO_FRAME_HEIGHT (frame);
 }
 
-/* A frame without a GstVideoMeta is mapped as one. */
+/* A frame without a GstVideoMeta has one mapping for all planes. */
 static const GstMapInfo *
 plane_map (const GstVideoFrame *frame, guint plane)
 {
@@ -260,8 +262,8 @@ plane_map (const GstVideoFrame *frame, guint plane)
 }
 
 /* Describes all planes of the crop in @planes.
- * @out: (nullable): where it goes
- * Returns: FALSE if the metas of @in speak of bytes that it does not hold. */
+ * @out: (nullable): the output frame
+ * Returns: FALSE if @in has fewer bytes than its metas need */
 static gboolean
 describe_planes (const GstRoiCropper *cropper, const GstVideoFrame *in,
     const CvisCropRect *rect, const GstVideoFrame *out, CvisCropPlane *planes)
@@ -296,8 +298,8 @@ map_frame (const GstRoiCropper *cropper, GstVideoFrame *frame,
   return gst_video_frame_map (frame, info, buffer, flags);
 }
 
-/* Copies the crop of @frame to @out. Device work is only noted: the pointers
- * stay valid as long as the buffers. */
+/* Copies the crop of @frame to @out; copies on the device are only collected. The
+ * pointers stay valid as long as the buffers. */
 static gboolean
 copy_crop (GstRoiCropper *cropper, GstBuffer *in, const GstVideoFrame *frame,
     const CvisCropRect *rect, GstBuffer *out)
@@ -363,7 +365,7 @@ share_crop (GstRoiCropper *cropper, GstBuffer *in, const GstVideoFrame *frame,
   gst_buffer_add_video_meta_full (out, GST_VIDEO_FRAME_FLAG_NONE,
       GST_VIDEO_INFO_FORMAT (&cropper->out), rect->width, rect->height, n,
       offset, stride);
-  /* the frame goes back to its pool when nobody looks at the crop any more */
+  /* the frame returns to its pool after the last reference to the crop */
   gst_buffer_add_parent_buffer_meta (out, in);
   return out;
 }
@@ -413,8 +415,7 @@ gst_roi_cropper_crop (GstRoiCropper *cropper, GstBuffer *in,
   return GST_FLOW_ERROR;
 }
 
-/* Does the copies that were noted: one launch for many planes, and one wait at
- * most. */
+/* Makes the collected copies: one launch for many planes, and one wait at most. */
 gboolean
 gst_roi_cropper_finish (
     GstRoiCropper *cropper, GstBuffer **in, GstBuffer **out, guint n)
@@ -431,7 +432,7 @@ gst_roi_cropper_finish (
     ordered = gst_cv_cuda_order (in[i], stream) && ordered;
   ok = cvis_crop_copy (cropper->crop, (CvisCropPlane *) cropper->planes->data,
       cropper->planes->len, stream, &error);
-  /* after a failure too: part of it may be under way */
+  /* after a failure too: some copies may be in flight */
   if (!ok || !ordered)
     ok = cvis_crop_wait (cropper->crop, stream, ok ? &error : NULL) && ok;
   for (i = 0; i < n; i++)

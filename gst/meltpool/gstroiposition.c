@@ -71,8 +71,8 @@ gst_roi_position_get_corrupt (const GstRoiPosition *position)
   return position->track ? pbf_track_get_counts (position->track)->corrupt : 0;
 }
 
-/* The track gives positions as the engine gets them, so that the crop is the
- * engine's region of interest to the pixel. */
+/* Takes the position from the same track as the engine does, so that the crop is
+ * exactly the engine's region of interest. */
 static gboolean
 find_in_signals (GstRoiPosition *position, GstBuffer *buffer, gint offset_x,
     gint offset_y, gint32 *x_q8, gint32 *y_q8)

@@ -1038,7 +1038,7 @@ GST_START_TEST (test_cuda_memory_refused)
     gst_harness_set_src_caps_str (h,
         "video/x-raw(memory:CUDAMemory),format=NV12,width=96,height=96,"
         "framerate=30/1");
-    bus_expect_error (bus, "backend=cpu crops system memory only");
+    bus_expect_error (bus, " with backend=cpu. Put cudadownload");
   }
   drop_bus (h, bus);
   gst_harness_teardown (h);

@@ -648,7 +648,7 @@ GST_START_TEST (test_errors)
   gst_element_set_bus (h->element, bus);
   gst_harness_set_src_caps_str (h, "video/x-raw, format = GRAY8, width = 1024, "
                                    "height = 8, framerate = 25/1");
-  assert_error (bus, "Cannot draw frames of 1024x8: enlarged 64 times");
+  assert_error (bus, "Cannot draw frames of 1024x8 pixels: enlarged 64 times");
   gst_element_set_bus (h->element, NULL);
   gst_harness_teardown (h);
 
