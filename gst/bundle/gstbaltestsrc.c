@@ -5,12 +5,13 @@
 /**
  * SECTION:element-baltestsrc
  * @title: baltestsrc
- * @short_description: simulated reconstructions
+ * @short_description: simulates reconstructions
  *
- * Makes a reconstruction with known truth, a street, a city or a turntable with any
- * number of cameras and points, as a file of any format: with noise, outliers and a
- * start beside the truth. Or makes copies of a file, with the numbers of cameras
- * and points shuffled. The same settings give the same file.
+ * Simulates a reconstruction with known ground truth, a street, a city or a turntable
+ * with any number of cameras and points, and writes it as a file of any supported
+ * format: with noise, outliers and initial values that deviate from the truth. Or
+ * copies the reconstruction of a file several times, with the numbers of cameras and
+ * points shuffled. The same settings give the same file.
  *
  * ## Example launch line
  * |[
@@ -30,7 +31,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_bal_test_src_debug);
 
 /**
  * Settings:
- * @location: of a problem to copy; empty: it is simulated
+ * @location: file of a problem to copy; empty: simulate one
  */
 typedef struct {
   BundleSim sim;
@@ -50,7 +51,7 @@ static const GEnumValue scene_values[] = {
   { BUNDLE_SCENE_STREET, "Two laps of an oval street between facades",
       "street" },
   { BUNDLE_SCENE_CITY, "Two laps through rows of buildings", "city" },
-  { BUNDLE_SCENE_TURNTABLE, "Two circles round a vase", "turntable" },
+  { BUNDLE_SCENE_TURNTABLE, "Two circles around a vase", "turntable" },
   { 0, NULL, NULL },
 };
 
@@ -125,7 +126,7 @@ read_problem (const gchar *location, GError **error)
     problem = bundle_read (data, size, format, 0, error);
   else
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-        "%s is no BAL, Bundler, NVM or COLMAP text", location);
+        "\"%s\" is not BAL, Bundler, NVM or COLMAP text", location);
   g_mapped_file_unref (file);
   return problem;
 }

@@ -5,10 +5,10 @@
 /**
  * SECTION:element-balview
  * @title: balview
- * @short_description: reconstructions as video
+ * @short_description: shows reconstructions as video
  *
  * Collects a reconstruction up to the end of the stream and shows its points and
- * cameras from places on a circle around them.
+ * cameras from a viewpoint that moves on a circle around them.
  *
  * ## Example launch line
  * |[
@@ -38,8 +38,8 @@ GST_DEBUG_CATEGORY_STATIC (gst_bal_view_debug);
 
 /**
  * Settings:
- * @period: of a turn
- * @turns: until the end of the stream; 0: it has none
+ * @period: time of a turn, ns
+ * @turns: turns until the end of the stream; 0: no end
  */
 typedef struct {
   GstBundleView view;
@@ -56,7 +56,7 @@ struct _GstBalView {
   /* of the sink's streaming thread until EOS, then of the source's task */
   GstBundleFile file;
   gboolean failed;
-  GstBundlePainter *painter; /* NULL: nothing was shown yet */
+  GstBundlePainter *painter; /* NULL before the first frame */
   GstVideoInfo info;
   guint64 frame;
 };
@@ -85,7 +85,7 @@ static const GstCvSetting settings_table[] = {
       GST_CV_SETTING_DOUBLE, OWN (view.zoom), TRUE, 0.01, 100, NULL, NULL },
   { "point-size", "Side of the square that shows a point, pixels",
       GST_CV_SETTING_UINT, OWN (view.point_size), TRUE, 1, 32, NULL, NULL },
-  { "labels", "Show axes, a bar of length and numbers of points and cameras",
+  { "labels", "Show axes, a scale bar and the numbers of points and cameras",
       GST_CV_SETTING_BOOLEAN, OWN (view.labels), TRUE, 0, 1, NULL, NULL },
   { "period", "Time of a turn around the scene, nanoseconds",
       GST_CV_SETTING_TIME, OWN (period), TRUE, 0, 0, NULL, NULL },
@@ -137,8 +137,8 @@ check_start (GstBalView *self)
       || (self->file.size >= 4 && memcmp (self->file.data, "ply", 3) == 0))
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-      ("Cannot show the stream: it begins like none of BAL, Bundler v0.3, "
-       "NVM_V3, COLMAP text and PLY."),
+      ("Cannot show the reconstruction: the stream begins like none of BAL, "
+       "Bundler v0.3, NVM_V3, COLMAP text and PLY. Use one of these formats."),
       (NULL));
   self->failed = TRUE;
   return FALSE;
@@ -151,7 +151,7 @@ refuse_caps (GstBalView *self, GstCaps *caps)
 {
   if (!GST_PAD_IS_FLUSHING (self->srcpad))
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
-        ("Downstream does not accept the picture. Put videoconvert behind "
+        ("Downstream does not accept the picture. Put videoconvert after "
          "balview."),
         ("%" GST_PTR_FORMAT, caps));
   return FALSE;
@@ -197,7 +197,7 @@ negotiate (GstBalView *self)
 
 /* --- frames ---------------------------------------------------------------------------- */
 
-/* The first frame's. Returns: FALSE after posting an error */
+/* Makes the painter for the first frame. Returns: FALSE after posting an error */
 static gboolean
 prepare (GstBalView *self)
 {
@@ -220,7 +220,7 @@ prepare (GstBalView *self)
           (guint) GST_VIDEO_INFO_HEIGHT (&self->info));
   if (self->painter == NULL)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for a picture of %dx%d pixels.",
+        ("No memory for a picture of %dx%d pixels. Use a smaller one.",
             GST_VIDEO_INFO_WIDTH (&self->info),
             GST_VIDEO_INFO_HEIGHT (&self->info)),
         (NULL));
@@ -255,7 +255,8 @@ make_frame (GstBalView *self, const GstBundleView *view)
   if (buffer == NULL || !gst_buffer_map (buffer, &map, GST_MAP_WRITE)) {
     gst_clear_buffer (&buffer);
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("No memory for a picture of %" G_GSIZE_FORMAT " bytes.",
+        ("No memory for a picture of %" G_GSIZE_FORMAT
+         " bytes. Use a smaller one.",
             GST_VIDEO_INFO_SIZE (&self->info)),
         (NULL));
     return NULL;
@@ -303,7 +304,7 @@ push_frame (GstBalView *self)
   return gst_pad_push (self->srcpad, buffer);
 }
 
-/* The source pad's task: a frame each time */
+/* The source pad's task: pushes a frame each time. */
 static void
 run_view (gpointer user_data)
 {
@@ -364,7 +365,7 @@ gst_bal_view_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       if (!self->failed && self->file.size == 0) {
         GST_ELEMENT_ERROR (self, STREAM, DECODE,
             ("Cannot show the reconstruction: the stream ended before its "
-             "first byte."),
+             "first byte. Check the element before balview."),
             (NULL));
         self->failed = TRUE;
       }

@@ -18,7 +18,8 @@ gst_bundle_file_append (
 
     if (data == NULL) {
       GST_ELEMENT_ERROR (element, RESOURCE, NO_SPACE_LEFT,
-          ("No memory for a file of more than %" G_GSIZE_FORMAT " bytes.",
+          ("No memory for a file of more than %" G_GSIZE_FORMAT
+           " bytes. Use a smaller file.",
               file->size),
           (NULL));
       return FALSE;

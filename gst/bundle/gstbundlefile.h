@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A file that comes in buffers, in one piece of memory. */
+/* Collects the buffers of a file in one piece of memory. */
 #pragma once
 
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
 
-#define GST_BUNDLE_FILE_START 4096 /* bytes that tell the format */
+#define GST_BUNDLE_FILE_START 4096 /* bytes that identify the format */
 
 typedef struct {
   gchar *data;

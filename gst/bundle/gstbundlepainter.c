@@ -11,9 +11,10 @@
 
 #define BACKGROUND 0x14161c
 #define FIELD_OF_VIEW (45 * G_PI / 180)
-#define NEAREST 0.02 /* of the distance of the scene's middle */
+#define NEAREST                                                                \
+  0.02 /* nearest depth, as a share of that of the scene's centre */
 #define FRUSTUM_EDGES 8
-#define MOST_ROOM 4.0 /* for cameras, in radii of the points */
+#define MOST_ROOM 4.0 /* largest radius with cameras, in radii of the points */
 
 struct _GstBundlePainter {
   BundleCloud *cloud;
@@ -25,7 +26,7 @@ struct _GstBundlePainter {
 };
 
 /**
- * Projection: of a point: (x, y) = focal * (right, down) . (P - eye) / depth
+ * Projection: of a point P: (x, y) = focal * (right, down) . (P - eye) / depth
  * @axes: right, down, ahead
  */
 typedef struct {
@@ -67,8 +68,8 @@ find_cameras (GstBundlePainter *painter)
   }
 }
 
-/* Of what is not far from all else: points, and cameras that are not much farther
- * apart than these */
+/* Finds centre and radius of the scene without outliers: of the points, and of
+ * cameras that are not much farther apart than these. */
 static void
 find_middle (GstBundlePainter *painter)
 {
@@ -130,7 +131,7 @@ gst_bundle_painter_free (GstBundlePainter *painter)
   g_free (painter);
 }
 
-/* --- the place ----------------------------------------------------------------------- */
+/* --- the viewpoint ------------------------------------------------------------------- */
 
 static void
 cross (const gdouble a[3], const gdouble b[3], gdouble c[3])
@@ -198,7 +199,7 @@ project_from (
   p->middle[1] = painter->height / 2.0;
 }
 
-/* To pixels and distance ahead. Returns: FALSE where it is not ahead */
+/* Projects a point to pixels and depth. Returns: FALSE if it is not in front */
 static gboolean
 project (const Projection *p, const gfloat *position, gdouble at[3])
 {
@@ -217,7 +218,7 @@ project (const Projection *p, const gfloat *position, gdouble at[3])
 
 /* --- points and lines -------------------------------------------------------------------- */
 
-/* Darker with distance */
+/* Makes a colour darker with depth. */
 static guint32
 shade (const Projection *p, const guint8 *colour, gdouble depth)
 {
@@ -318,7 +319,7 @@ write_text (cairo_t *cr, gdouble x, gdouble y, const gchar *text)
   cairo_show_text (cr, text);
 }
 
-/* Which way the world's axes go */
+/* Draws the directions of the world's axes. */
 static void
 paint_axes (
     cairo_t *cr, const Projection *p, gdouble x, gdouble y, gdouble size)
@@ -339,7 +340,7 @@ paint_axes (
   }
 }
 
-/* A length at the distance of the scene's middle */
+/* Draws a scale bar for the depth of the scene's centre. */
 static void
 paint_bar (cairo_t *cr, const GstBundlePainter *painter, const Projection *p,
     gdouble x, gdouble y)

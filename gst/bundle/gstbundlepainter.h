@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A cloud as it looks from a place around it. One thread at a time. */
+/* Paints a point cloud from a viewpoint around it. One thread at a time. */
 #pragma once
 
 #include <glib.h>
@@ -23,10 +23,10 @@ typedef enum {
 
 /**
  * GstBundleView:
- * @azimuth, @elevation: of the place, degrees
+ * @azimuth, @elevation: of the viewpoint, degrees
  * @zoom: 1: the scene fills the picture
  * @point_size: side of a point's square, pixels
- * @labels: whether there are axes, a bar of length and numbers
+ * @labels: whether to draw axes, a scale bar and numbers
  */
 typedef struct {
   gint up;
@@ -38,7 +38,7 @@ typedef struct {
 typedef struct _GstBundlePainter GstBundlePainter;
 
 /* Takes @cloud.
- * Returns: %NULL where there is no memory */
+ * Returns: %NULL without memory */
 GstBundlePainter *gst_bundle_painter_new (
     BundleCloud *cloud, guint width, guint height);
 void gst_bundle_painter_free (GstBundlePainter *painter);

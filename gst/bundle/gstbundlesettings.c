@@ -92,10 +92,12 @@ static const GstCvSetting settings_table[] = {
       TRUE, 0, 0, "GstBundleLoss", loss_values },
   { "loss-scale", "Scale of the robust loss, pixels", GST_CV_SETTING_DOUBLE,
       CONFIG (loss_scale), TRUE, 1e-150, 1e150, NULL, NULL },
-  { "fix-intrinsics", "Keep focal lengths and distortion as they are",
+  { "fix-intrinsics", "Keep focal lengths and distortion constant",
       GST_CV_SETTING_BOOLEAN, CONFIG (fix_intrinsics), TRUE, 0, 1, NULL, NULL },
   { "shared-intrinsics",
-      "One focal length and distortion for all cameras, as of one video",
+      "Use one focal length and distortion for all cameras, as for frames of "
+      "one "
+      "video",
       GST_CV_SETTING_BOOLEAN, CONFIG (shared_intrinsics), TRUE, 0, 1, NULL,
       NULL },
   { "fix-first-camera", "Keep rotation and translation of camera 0",

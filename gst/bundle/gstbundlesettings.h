@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 /**
  * GstBundleSettings:
  * @output_format: a BundleFormat
- * @constants: name of a file; may be ""
- * @covariance: whether stats gets covariances
+ * @constants: name of the file of constants; "": none
+ * @covariance: whether to compute covariances for stats
  */
 typedef struct {
   BundleConfig config;
@@ -23,7 +23,7 @@ typedef struct {
   gboolean covariance;
 } GstBundleSettings;
 
-/* @constants is a string of its own. */
+/* Sets the defaults; @constants is allocated. */
 void gst_bundle_settings_init (GstBundleSettings *settings);
 /* Installs the properties as @first_id, ... */
 void gst_bundle_settings_install (GObjectClass *klass, guint first_id);

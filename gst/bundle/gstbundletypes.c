@@ -31,7 +31,7 @@ gst_bundle_format_caps (BundleFormat format)
   return gst_caps_new_empty_simple (media_types[format]);
 }
 
-/* As many bytes from the start as there are, up to GST_BUNDLE_FILE_START */
+/* The first bytes of the stream, at most GST_BUNDLE_FILE_START. */
 static const gchar *
 peek_start (GstTypeFind *find, gsize *size)
 {
@@ -58,7 +58,7 @@ find_format (GstTypeFind *find, gpointer user_data)
     found = BUNDLE_FORMAT_PLY;
   else if (!bundle_format_detect (data, size, &found))
     return;
-  /* a header of numbers may be another text's */
+  /* only likely: another text may begin with numbers too */
   if (found == wanted)
     gst_type_find_suggest_empty_simple (find,
         found == BUNDLE_FORMAT_BAL ? GST_TYPE_FIND_LIKELY
@@ -84,7 +84,7 @@ gst_bundle_types_register (GstPlugin *plugin)
   for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
     GstCaps *caps = gst_bundle_format_caps (types[i].format);
 
-    /* before the finder of tar archives */
+    /* ranked before the typefinder of tar archives */
     ok &= gst_type_find_register (plugin, media_types[types[i].format],
         GST_RANK_PRIMARY + 1, find_format, types[i].endings, caps,
         GINT_TO_POINTER (types[i].format), NULL);

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Media types of reconstructions, and how they are found. */
+/* Media types of reconstructions and their typefinders. */
 #pragma once
 
 #include <gst/gst.h>
@@ -20,11 +20,11 @@ G_BEGIN_DECLS
                        "; application/x-nerfstudio-transforms; "               \
                        "application/x-tum-trajectory"
 
-/* Of BundleFormat, for settings */
+/* Type name of the enumeration of BundleFormat, for settings */
 #define GST_BUNDLE_FORMAT_NAME "GstBundleFormat"
 extern const GEnumValue gst_bundle_format_values[];
 
-/* Returns: (transfer full): what a file of @format is */
+/* Returns: (transfer full): caps of files of @format */
 GstCaps *gst_bundle_format_caps (BundleFormat format);
 
 /* Registers typefinders for the formats that are read, and for PLY. */

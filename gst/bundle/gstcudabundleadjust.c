@@ -5,11 +5,11 @@
 /**
  * SECTION:element-cudabundleadjust
  * @title: cudabundleadjust
- * @short_description: bundle adjustment
+ * @short_description: adjusts reconstructions (bundle adjustment)
  *
- * Collects a reconstruction up to the end of the stream, moves cameras and points so
- * that the reprojection error becomes as small as it can, and pushes the result in
- * any format. Every run of a backend gives the same bits.
+ * Collects a reconstruction up to the end of the stream, minimises its reprojection
+ * error over cameras and points, and pushes the result in any supported format.
+ * Every run on the same backend gives the same bits.
  *
  * ## Example launch line
  * |[
@@ -18,10 +18,10 @@
  *
  * Since: 0.1
  */
-/* No GstCvFilter: that is for one frame in, one frame out. Here all of a stream
- * makes one result, and upstream is not to wait while it is computed. The task of
- * the source pad reads, adjusts and pushes; the request pad has a task of its own,
- * so that sinks behind both can preroll. */
+/* Not a GstCvFilter, which gives one frame for each input frame: here a whole stream
+ * gives one result, and upstream does not wait while it is computed. The source
+ * pad's task reads, adjusts and pushes; the request pad has a task of its own, so
+ * that the sinks of both can preroll. */
 #include "gstcudabundleadjust.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ struct _GstCudaBundleAdjust {
   /* of the sink's streaming thread until EOS, then of the source's task */
   GstBundleFile file;
   BundleFormat format;
-  gboolean known; /* the format */
+  gboolean known; /* the format was identified */
   gboolean failed;
 
   GBytes *cloud;  /* for the task of cloudpad */
@@ -260,7 +260,7 @@ copy_settings (GstCudaBundleAdjust *self)
   return settings;
 }
 
-/* The file that was collected, in memory that is freed as soon as it is read. */
+/* Parses the collected file, and frees its bytes. */
 static BundleProblem *
 take_problem (GstCudaBundleAdjust *self, const GstBundleSettings *settings,
     GError **error)
@@ -300,8 +300,11 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
   g_value_unset (&self->history);
   if (!cancelled && settings->covariance
       && !add_covariances (problem, &settings->config, stats, &error)) {
-    GST_ELEMENT_WARNING (
-        self, LIBRARY, FAILED, ("No covariances: %s.", error->message), (NULL));
+    GST_ELEMENT_WARNING (self, LIBRARY, FAILED,
+        ("Cannot compute covariances: %s. The reconstruction is adjusted "
+         "nevertheless.",
+            error->message),
+        (NULL));
     g_clear_error (&error);
   }
   if (summary.n_deficient > 0)
@@ -318,8 +321,8 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
   return !cancelled;
 }
 
-/* A task that is started while pads are deactivated or flushed would not be
- * stopped by that. */
+/* Starts a task unless pads are being deactivated or flushed, which would not stop
+ * it any more. */
 static void
 start_task (
     GstCudaBundleAdjust *self, GstPad *pad, GstTaskFunction func, gpointer data)
@@ -333,7 +336,7 @@ start_task (
 
 /* --- output --------------------------------------------------------------------------- */
 
-/* All of a pad's stream: one buffer. Takes @file. */
+/* Pushes the whole stream of a pad: one buffer. Takes @file. */
 static GstFlowReturn
 push_file (
     GstCudaBundleAdjust *self, GstPad *pad, BundleFormat format, GBytes *file)
@@ -474,7 +477,7 @@ adjust_and_push (GstCudaBundleAdjust *self, const GstBundleSettings *settings)
     GST_ELEMENT_FLOW_ERROR (self, ret);
 }
 
-/* The source pad's task: runs once. */
+/* The source pad's task, which runs once. */
 static void
 run_adjustment (gpointer user_data)
 {
@@ -501,7 +504,9 @@ check_start (GstCudaBundleAdjust *self)
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
       ("Cannot read the reconstruction: it begins like none of BAL, Bundler "
-       "v0.3, NVM_V3 and COLMAP text (a tar archive, or with comments)."),
+       "v0.3, NVM_V3 and COLMAP text (a tar archive, or with comments). Use "
+       "one "
+       "of these formats."),
       (NULL));
   self->failed = TRUE;
   return FALSE;
@@ -532,7 +537,7 @@ forget_file (GstCudaBundleAdjust *self)
 
 /* --- events ------------------------------------------------------------------------------- */
 
-/* To all source pads. Takes @event. */
+/* Pushes @event on all source pads. Takes @event. */
 static gboolean
 forward_event (GstCudaBundleAdjust *self, GstEvent *event)
 {
@@ -554,7 +559,7 @@ stop_tasks (GstCudaBundleAdjust *self)
   }
 }
 
-/* The stream has ended: the task does the rest. */
+/* At EOS of the input: starts the task that reads and adjusts. */
 static void
 end_file (GstCudaBundleAdjust *self)
 {
@@ -563,7 +568,7 @@ end_file (GstCudaBundleAdjust *self)
   if (self->file.size == 0) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("Cannot read the reconstruction: the stream ended before its first "
-         "byte."),
+         "byte. Check the element before cudabundleadjust."),
         (NULL));
     self->failed = TRUE;
   } else if (check_start (self)) {
@@ -642,7 +647,7 @@ gst_cuda_bundle_adjust_activate_src (
 
 /* --- pulling ---------------------------------------------------------------------------- */
 
-#define PULLED (4 << 20) /* bytes at a time */
+#define PULLED (4 << 20) /* bytes pulled at a time */
 
 static void
 start_stream (GstCudaBundleAdjust *self)
@@ -657,7 +662,7 @@ start_stream (GstCudaBundleAdjust *self)
   g_free (id);
 }
 
-/* The sink pad's task: a block each time. */
+/* The sink pad's task: pulls a block each time. */
 static void
 pull_block (gpointer user_data)
 {
