@@ -35,6 +35,7 @@
 #define LWT_IF_KNOWN if
 #define LWT_NOINLINE
 #define lwt_tile_warp() ((int) (threadIdx.x / 32))
+#define lwt_tile_keep_branch()
 #else
 #define LWT_KNOWN constexpr
 #define LWT_CONSTANT constexpr
@@ -47,6 +48,14 @@ static __device__ __forceinline__ int
 lwt_tile_warp (void)
 {
   return __shfl_sync (0xffffffffu, (int) (threadIdx.x / 32), 0);
+}
+
+/* Keeps the compiler from turning the branch that this is in into selections. It
+ * would mix several steps and reload their weights again and again. */
+static __device__ __forceinline__ void
+lwt_tile_keep_branch (void)
+{
+  asm volatile("");
 }
 #endif
 
@@ -171,6 +180,7 @@ lwt_tile_set_neighbours (LwtRun<T, Tile, AXIS> &x)
   LWT_KNOWN int from = lwt_tile_beyond_from (step, EDGE, end);
   LWT_KNOWN int to = lwt_tile_beyond_to (step, EDGE, end);
 
+  lwt_tile_keep_branch ();
 #pragma unroll
   for (int v = from; v < to; v++)
     x.v[other][v - origin] =
@@ -180,10 +190,11 @@ lwt_tile_set_neighbours (LwtRun<T, Tile, AXIS> &x)
                  [lwt_tile_source (boundary, EDGE, v, other, end) - origin];
 }
 
-/* All steps from I on. ENDS: the run may contain an end of the line. */
-template <typename T, class Tile, int AXIS, bool ENDS, int I = 0>
+/* All steps from I on. There is no second version without ends for inner runs:
+ * warps would wait longer for their instructions. */
+template <typename T, class Tile, int AXIS, int I = 0>
 static __device__ __forceinline__ void
-lwt_tile_run_steps (
+lwt_tile_lift_run (
     LwtRun<T, Tile, AXIS> &x, int edge, const T *weights, const int *shifts)
 {
   LWT_IF_KNOWN (I < Tile::plan.n_steps)
@@ -193,32 +204,22 @@ lwt_tile_run_steps (
     LWT_KNOWN int to = Tile::plan.lines[AXIS].in[odd][0];
     LWT_KNOWN int origin = Tile::plan.lines[AXIS].in[other][0];
 
-    if (ENDS && edge == LWT_TILE_LEFT)
-      lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_LEFT> (x);
-    else if (ENDS && edge == LWT_TILE_RIGHT_EVEN)
-      lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_RIGHT_EVEN> (x);
-    else if (ENDS && edge == LWT_TILE_RIGHT_ODD)
-      lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_RIGHT_ODD> (x);
+    if (Tile::plan.boundary != 1 && edge != LWT_TILE_INNER) {
+      if (edge == LWT_TILE_LEFT)
+        lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_LEFT> (x);
+      else if (edge == LWT_TILE_RIGHT_EVEN)
+        lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_RIGHT_EVEN> (x);
+      else
+        lwt_tile_set_neighbours<T, Tile, AXIS, I, LWT_TILE_RIGHT_ODD> (x);
+    }
 #pragma unroll
     for (int u = step.from; u < step.to; u++)
       x.v[odd][u - to] =
           lwt_tile_lift (x.v[odd][u - to], &x.v[other][u + step.first - origin],
               weights + step.tap, step.n, shifts[I], Tile::plan.inverse);
     if constexpr (I + 1 < LWT_TILE_MAX_STEPS)
-      lwt_tile_run_steps<T, Tile, AXIS, ENDS, I + 1> (x, edge, weights, shifts);
+      lwt_tile_lift_run<T, Tile, AXIS, I + 1> (x, edge, weights, shifts);
   }
-}
-
-/* All steps; a second version without ends serves most runs. */
-template <typename T, class Tile, int AXIS>
-static __device__ __forceinline__ void
-lwt_tile_lift_run (
-    LwtRun<T, Tile, AXIS> &x, int edge, const T *weights, const int *shifts)
-{
-  if (Tile::plan.boundary == 1 || edge == LWT_TILE_INNER)
-    lwt_tile_run_steps<T, Tile, AXIS, false> (x, edge, weights, shifts);
-  else
-    lwt_tile_run_steps<T, Tile, AXIS, true> (x, edge, weights, shifts);
 }
 
 /* --- the tile in shared memory --------------------------------------------------------- */

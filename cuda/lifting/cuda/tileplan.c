@@ -236,6 +236,11 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
     run = 16;
     plan_run (&lines[first], plan, run, inverse ? 1 : chunk);
   }
+  if (!small && !ends_are_apart (&lines[first], plan)) {
+    run = 32;
+    lines[first].runs = 1;
+    plan_run (&lines[first], plan, run, inverse ? 1 : chunk);
+  }
   /* more tiles with fewer rows are faster if they do not overlap too much */
   low = size == 4 && beside <= MOST_OVERLAP;
   room = small || (!inverse && low) ? 32 : 64;
