@@ -92,7 +92,7 @@ toolkit 11.1 11.1 11 75
 refuses '11.2 or newer is needed' 11.1
 toolkit mixed 12.8 14 75
 echo '#define CUDART_VERSION 13000' >"$tree/mixed/include/cuda_runtime_api.h"
-refuses 'mixed/include/cuda_runtime_api.h is of CUDA 13.0' mixed
+refuses 'mixed/include/cuda_runtime_api.h belongs to CUDA 13.0' mixed
 rm "$tree/mixed/include/cuda_runtime_api.h"
 refuses 'no cuda_runtime_api.h near' mixed
 rm "$tree/12.8/lib64/libcudart_static.a"
