@@ -326,45 +326,45 @@ cvis_decimal_read (
 
 /* Writes values with few decimals, as measurements have. @value is not
  * negative. The division gives the same double here and when the text is
- * parsed. */
+ * parsed. Numbers of digits change from value to value: few branches depend on
+ * them. */
 static inline gchar *
 write_short (gchar *to, gdouble value)
 {
   const guint64 unit = G_GUINT64_CONSTANT (10000000000); /* 10^SHORT_DECIMALS */
-  guint64 digits, last;
-  guint decimals, n;
+  guint64 digits, first;
+  guint last;
 
   if (!ROUNDS_ONCE || !(value < SHORT_LIMIT))
     return NULL;
-  digits = (guint64) (value * 1e10 + 0.5);
-  if ((gdouble) digits / 1e10 != value)
+  digits = (guint64) (gint64) (value * 1e10 + 0.5);
+  if ((gdouble) (gint64) digits / 1e10 != value)
     return NULL;
-  to = cvis_text_uint (to, digits / unit);
-  if (digits % unit == 0)
-    return to;
-  decimals = (guint) (digits % unit / 100);
-  n = (guint) (digits % 100);
-  *to++ = '.';
-  last = cvis_digits_split (decimals);
-  cvis_digits_store (to, last);
-  if (n > 0) {
-    to[8] = (gchar) ('0' + n / 10);
-    to[9] = (gchar) ('0' + n % 10);
-    return to + (n % 10 ? 10 : 9);
+  to = cvis_digits_write (to, (guint) (digits / unit));
+  digits %= unit;
+  first = cvis_digits_split ((guint) (digits / 100));
+  last = (guint) (digits % 100);
+  *to = '.';
+  cvis_digits_store (to + 1, first);
+  if (last > 0) {
+    to[9] = (gchar) ('0' + last / 10);
+    to[10] = (gchar) ('0' + last % 10);
+    return to + (last % 10 ? 11 : 10);
   }
-  return to + 8 - (guint) __builtin_clzll (last) / 8;
+  return to + (first ? 9 - (guint) __builtin_clzll (first | 1) / 8 : 0);
 }
 
 #ifdef __SIZEOF_INT128__
 /* Writes 17 digits as d.ddde-xx. Their error is below 0.5 + 2^-6 units of
  * the last digit, and half the spacing of doubles is at least 0.55 of these
  * units. */
-static gchar *
+static G_GNUC_NO_INLINE gchar *
 write_long (gchar *to, gdouble value)
 {
   const guint64 least = G_GUINT64_CONSTANT (10000000000000000);
+  const Power *powers = get_powers (), *next;
   guint64 mantissa, digits;
-  gint exponent, scale;
+  gint exponent, scale, above;
 
   memcpy (&mantissa, &value, sizeof (value));
   exponent = (gint) (mantissa >> 52) - 1023 - 52;
@@ -374,17 +374,22 @@ write_long (gchar *to, gdouble value)
   scale = ((exponent + 63) * 315653) >> 20; /* times log10 (2), rounded down */
   if (exponent < -1023 || ABS (16 - scale) > MAX_POWER - 1)
     return NULL;
+  above = MIN (scale + 1, MAX_POWER);
+  next = &powers[above];
+  scale += (exponent == next->exponent + above + 64)
+           & (mantissa > (guint64) (next->bits >> 64));
   for (;; scale++) {
-    const Power *power = &get_powers ()[16 - scale];
+    const Power *power = &powers[16 - scale];
     const Wide product = (Wide) mantissa * (guint64) (power->bits >> 64)
                          + ((Wide) mantissa * (guint64) power->bits >> 64);
     /* product * 2^-shift is the value times 10^(16 - scale) */
     const gint shift = -(exponent + 64 + power->exponent + 16 - scale);
 
-    if (shift < 1 || shift > 127)
+    if (shift < 65 || shift > 127)
       return NULL;
-    digits = (guint64) ((product + ((Wide) 1 << (shift - 1))) >> shift);
-    if (digits < 10 * least)
+    digits = ((guint64) (product >> 64) + ((guint64) 1 << (shift - 65)))
+             >> (shift - 64);
+    if (digits < 10 * least) /* else it was the next power, or rounded to it */
       break;
   }
   to[0] = (gchar) ('0' + digits / least);
@@ -411,8 +416,8 @@ cvis_decimal_write (gchar *to, gdouble value)
 {
   gchar *end;
 
-  if (signbit (value))
-    *to++ = '-';
+  *to = '-';
+  to += signbit (value) != 0; /* no branch */
   value = fabs (value);
   end = write_short (to, value);
   if (!end)
