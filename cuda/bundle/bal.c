@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 #include "cuda/bundle/codecs.h"
+#include "cuda/core/cancel.h"
 #include "cuda/core/digits.h"
 #include "cuda/core/text.h"
 #include "cuda/core/threadpool.h"
@@ -21,7 +22,7 @@
 #define CHUNK (1 << 19)   /* bytes of text */
 #define COUNTED 128       /* bytes whose count fits one byte */
 #define WRITTEN (1 << 13) /* observations or parameters in a chunk */
-#define ROUND 8           /* chunks of a thread before a round is joined */
+#define ROUND 4           /* chunks of a thread in a round */
 #define LINE_BYTES (2 * 11 + 2 * (CVIS_DECIMAL_MAX + 1) + 1)
 
 /**
@@ -266,7 +267,8 @@ check_repeated (Reading *r, GError **error)
     g_free (seen);
     return FALSE;
   }
-  for (guint p = 0; seen && p < problem->n_points; p++)
+  for (guint p = 0; seen && p < problem->n_points && !cvis_cancelled_at (p);
+       p++)
     for (gsize k = first[p]; k < first[p + 1]; k++) {
       guint32 *last = &seen[problem->camera_of[order[k]]];
 
@@ -351,6 +353,8 @@ static gboolean
 read_all (Reading *r, const guint64 header[3], CvisPool *pool, GError **error)
 {
   cvis_pool_run (pool, r->n_chunks, 1, count_chunks, r);
+  if (cvis_cancelled ())
+    return FALSE;
   for (guint i = 0; i < r->n_chunks; i++)
     r->first[i + 1] += r->first[i];
   if (!check_size (r, header, error))
@@ -360,6 +364,8 @@ read_all (Reading *r, const guint64 header[3], CvisPool *pool, GError **error)
   if (!r->problem)
     return FALSE;
   cvis_pool_run (pool, r->n_chunks, 1, read_chunks, r);
+  if (cvis_cancelled ())
+    return FALSE;
   for (guint i = 0; i < r->n_chunks; i++)
     if (r->fault[i])
       return refuse_number (r, i, error);
@@ -396,141 +402,197 @@ bundle_bal_read (const gchar *data, gsize size, guint threads, GError **error)
 
 /* --- writing -------------------------------------------------------------------- */
 
+#define PART_BYTES ((WRITTEN + 1) * (gsize) LINE_BYTES) /* with the header */
+
+/* Memory of a chunk's text. It returns to @unused when downstream frees it, because
+ * new pages cost more than the text in them. */
+typedef struct {
+  GAsyncQueue *unused;
+  gsize n;
+  gchar text[];
+} Part;
+
 /**
  * Writing: rounds of chunks
  * @first: first chunk of the round
  * @n_observation_chunks: chunks before those of parameters
- * @texts: of the round's chunks; reused by the next round
- * @starts: destination of each of them
+ * @parts: of the round's chunks
  */
 typedef struct {
   const BundleProblem *problem;
   guint first, n_observation_chunks;
-  BundleText *texts;
-  gchar **starts;
+  Part **parts;
+  CvisPool *pool;
+  gint done; /* atomic: the round is */
 } Writing;
 
-static void
-write_header (const BundleProblem *problem, BundleText *text)
+/* Returns: how many of @n there is memory for */
+static guint
+take_parts (GAsyncQueue *unused, Part **parts, guint n)
 {
-  bundle_text_integer (text, 0, problem->n_cameras);
-  bundle_text_integer (text, ' ', problem->n_points);
-  bundle_text_integer (text, ' ', problem->n_observations);
-  bundle_text_string (text, "\n");
+  for (guint i = 0; i < n; i++) {
+    Part *part = g_async_queue_try_pop (unused);
+
+    if (!part)
+      part = g_try_malloc (sizeof (Part) + PART_BYTES);
+    if (!part)
+      return i;
+    part->unused = g_async_queue_ref (unused);
+    part->n = 0;
+    parts[i] = part;
+  }
+  return n;
 }
 
 static void
-write_observations (const BundleProblem *problem, gsize first, BundleText *text)
+release_part (gpointer data)
+{
+  Part *part = data;
+  GAsyncQueue *unused = part->unused;
+
+  g_async_queue_push (unused, part);
+  g_async_queue_unref (unused);
+}
+
+static inline gchar *
+write_index (gchar *to, guint32 index)
+{
+  to = index < 100000000 ? cvis_digits_write (to, index)
+                         : cvis_text_uint (to, index);
+  *to++ = ' ';
+  return to;
+}
+
+static gchar *
+write_header (const BundleProblem *problem, gchar *to)
+{
+  to = write_index (to, problem->n_cameras);
+  to = write_index (to, problem->n_points);
+  to = cvis_text_uint (to, problem->n_observations);
+  *to++ = '\n';
+  return to;
+}
+
+static gchar *
+write_observations (const BundleProblem *problem, gsize first, gchar *to)
 {
   const gsize end = MIN (first + WRITTEN, problem->n_observations);
 
   for (gsize i = first; i < end; i++) {
-    gchar *to = bundle_text_reserve (text, LINE_BYTES);
-
-    if (!to)
-      return;
-    to = cvis_text_uint (to, problem->camera_of[i]);
-    *to++ = ' ';
-    to = cvis_text_uint (to, problem->point_of[i]);
-    *to++ = ' ';
+    to = write_index (to, problem->camera_of[i]);
+    to = write_index (to, problem->point_of[i]);
     to = cvis_decimal_write (to, problem->observed[2 * i]);
     *to++ = ' ';
     to = cvis_decimal_write (to, problem->observed[2 * i + 1]);
     *to++ = '\n';
-    text->n = (gsize) (to - text->data);
   }
+  return to;
 }
 
-static void
-write_parameters (const BundleProblem *problem, gsize first, BundleText *text)
+static gchar *
+write_parameters (const BundleProblem *problem, gsize first, gchar *to)
 {
   const gsize n_cameras = (gsize) problem->n_cameras * BUNDLE_CAMERA_SIZE;
   const gsize end =
       MIN (first + WRITTEN, n_cameras + 3 * (gsize) problem->n_points);
 
   for (gsize i = first; i < end; i++) {
-    gchar *to = bundle_text_reserve (text, CVIS_DECIMAL_MAX + 1);
-
-    if (!to)
-      return;
     to = cvis_decimal_write (to,
         i < n_cameras ? problem->cameras[i] : problem->points[i - n_cameras]);
     *to++ = '\n';
-    text->n = (gsize) (to - text->data);
   }
+  return to;
 }
 
 static void
-write_chunks (guint first, guint count, gpointer user_data)
+write_chunks (guint first, guint count, guint thread, gpointer user_data)
 {
   Writing *w = user_data;
 
   for (guint i = first; i < first + count; i++) {
     const guint chunk = w->first + i;
+    Part *part = w->parts[i];
+    gchar *to = part->text;
 
-    w->texts[i].n = 0;
     if (chunk == 0)
-      write_header (w->problem, &w->texts[i]);
+      to = write_header (w->problem, to);
     if (chunk < w->n_observation_chunks)
-      write_observations (w->problem, (gsize) chunk * WRITTEN, &w->texts[i]);
+      to = write_observations (w->problem, (gsize) chunk * WRITTEN, to);
     else
-      write_parameters (w->problem,
-          (gsize) (chunk - w->n_observation_chunks) * WRITTEN, &w->texts[i]);
+      to = write_parameters (
+          w->problem, (gsize) (chunk - w->n_observation_chunks) * WRITTEN, to);
+    part->n = (gsize) (to - part->text);
   }
 }
 
 static void
-join_chunks (guint first, guint count, gpointer user_data)
+finish_round (gpointer user_data)
 {
   Writing *w = user_data;
 
-  for (guint i = first; i < first + count; i++)
-    memcpy (w->starts[i], w->texts[i].data, w->texts[i].n);
+  cvis_pool_finish (w->pool, &w->done);
 }
 
-static void
-write_round (Writing *w, CvisPool *pool, guint n, BundleText *all)
+/* Hands the @n parts over, unless one of them was refused. */
+static gboolean
+hand_over (
+    Part **parts, guint n, gboolean ok, BundleSink sink, gpointer user_data)
 {
-  gsize size = 0;
-  gchar *to;
+  for (guint i = 0; i < n; i++) {
+    GBytes *bytes = g_bytes_new_with_free_func (
+        parts[i]->text, parts[i]->n, release_part, parts[i]);
 
-  cvis_pool_run (pool, n, 1, write_chunks, w);
-  for (guint i = 0; i < n; i++) {
-    size += w->texts[i].n;
-    all->failed |= w->texts[i].failed;
+    if (ok)
+      ok = sink (bytes, user_data);
+    else
+      g_bytes_unref (bytes);
   }
-  to = bundle_text_reserve (all, size);
-  if (!to)
-    return;
-  for (guint i = 0; i < n; i++) {
-    w->starts[i] = to;
-    to += w->texts[i].n;
-  }
-  cvis_pool_run (pool, n, 1, join_chunks, w);
-  all->n += size;
+  return ok;
 }
 
-GBytes *
-bundle_bal_write (const BundleProblem *problem, guint threads, GError **error)
+gboolean
+bundle_bal_write (const BundleProblem *problem, guint threads, BundleSink sink,
+    gpointer user_data, GError **error)
 {
   const gsize n_parameters = (gsize) problem->n_cameras * BUNDLE_CAMERA_SIZE
                              + 3 * (gsize) problem->n_points;
-  Writing w = { problem, 0,
-    (guint) ((problem->n_observations + WRITTEN - 1) / WRITTEN) };
+  const guint n_observation_chunks =
+      (guint) ((problem->n_observations + WRITTEN - 1) / WRITTEN);
   const guint n_chunks =
-      w.n_observation_chunks + (guint) ((n_parameters + WRITTEN - 1) / WRITTEN);
+      n_observation_chunks + (guint) ((n_parameters + WRITTEN - 1) / WRITTEN);
   CvisPool *pool = cvis_pool_new (threads);
   const guint round = ROUND * cvis_pool_get_threads (pool);
-  BundleText all = { 0 };
+  GAsyncQueue *unused = g_async_queue_new_full (g_free);
+  Writing w = { problem, 0, n_observation_chunks, g_new (Part *, round), pool };
+  Part **written = g_new (Part *, round);
+  guint n, taken, n_written = 0;
+  gboolean ok = TRUE;
 
-  w.texts = g_new0 (BundleText, round);
-  w.starts = g_new (gchar *, round);
-  for (; w.first < n_chunks && !all.failed; w.first += round)
-    write_round (&w, pool, MIN (round, n_chunks - w.first), &all);
+  do {
+    Part **parts = w.parts;
+
+    n = MIN (round, n_chunks - w.first);
+    taken = take_parts (unused, parts, n);
+    w.done = FALSE;
+    if (taken > 0)
+      cvis_pool_start (pool, 0, taken, 1, write_chunks, finish_round, &w);
+    ok = hand_over (written, n_written, ok, sink, user_data);
+    if (taken > 0)
+      cvis_pool_wait (pool, &w.done);
+    ok = ok && !cvis_cancelled ();
+    w.parts = written;
+    written = parts;
+    n_written = taken;
+    w.first += taken;
+  } while (ok && taken == n && w.first < n_chunks);
+  ok = hand_over (written, n_written, ok && taken == n, sink, user_data);
   cvis_pool_free (pool);
-  for (guint i = 0; i < round; i++)
-    g_free (w.texts[i].data);
-  g_free (w.texts);
-  g_free (w.starts);
-  return bundle_text_finish (&all, error);
+  g_async_queue_unref (unused);
+  g_free (w.parts);
+  g_free (written);
+  if (taken == n)
+    return ok || cvis_refuse_cancelled (error);
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+      "No memory for %u parts of a file", n);
+  return FALSE;
 }

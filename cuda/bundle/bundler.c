@@ -15,6 +15,7 @@
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/core/cancel.h"
 
 #define CAMERA_BYTES 30 /* smallest size of a camera as text */
 #define POINT_BYTES 14
@@ -170,7 +171,7 @@ bundle_bundler_write (const BundleProblem *problem, GError **error)
   bundle_text_integer (&text, ' ', problem->n_points);
   for (guint i = 0; i < problem->n_cameras; i++)
     write_camera (&text, problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE);
-  for (guint p = 0; p < problem->n_points; p++) {
+  for (guint p = 0; p < problem->n_points && !cvis_cancelled_at (p); p++) {
     const guint8 *colour =
         problem->colours ? problem->colours + 3 * (gsize) p : grey;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/core/cancel.h"
 
 #define FRUSTUM_VERTICES 5
 #define FRUSTUM_EDGES 8
@@ -78,7 +79,7 @@ add_points (
     memcpy (cloud->colours, problem->colours, 3 * n);
   else if (!errors)
     memset (cloud->colours, 190, 3 * n);
-  for (gsize i = 0; errors && i < n; i++)
+  for (gsize i = 0; errors && i < n && !cvis_cancelled_at (i); i++)
     choose_colour (errors[i] > 0 ? log2 (errors[i] / 0.125) / 5 : 0,
         cloud->colours + 3 * i);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 
 #define NONE G_MAXUINT32
@@ -35,13 +36,13 @@ lists_init (Lists *lists, const guint32 *of, const guint32 *other, guint32 n,
       || !NEW (&lists->others, MAX (n_observations, 1)))
     return FALSE;
   /* first[k + 2] counts; then first[k + 1] is the begin of k, then its end */
-  for (gsize i = 0; i < n_observations; i++)
+  for (gsize i = 0; i < n_observations && !cvis_cancelled_at (i); i++)
     lists->first[of[i] + 2]++;
   for (gsize k = 0; k < n; k++)
     lists->first[k + 2] += lists->first[k + 1];
-  for (gsize i = 0; i < n_observations; i++)
+  for (gsize i = 0; i < n_observations && !cvis_cancelled_at (i); i++)
     lists->others[lists->first[of[i] + 1]++] = other[i];
-  return TRUE;
+  return !cvis_cancelled () || cvis_refuse_cancelled (error);
 }
 
 static void
@@ -108,9 +109,10 @@ bundle_clusters_init (
   if (done) {
     for (guint32 i = 0; i < n; i++)
       clusters->cluster_of[i] = NONE;
-    for (guint32 i = 0; i < n; i++)
+    for (guint32 i = 0; i < n && !cvis_cancelled (); i++)
       if (clusters->cluster_of[i] == NONE)
         grow_cluster (clusters, &points, &cameras, i, shared, seen);
+    done = !cvis_cancelled () || cvis_refuse_cancelled (error);
   }
   free (shared);
   free (seen);

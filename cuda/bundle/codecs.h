@@ -7,6 +7,7 @@
  * arguments are those of bundle_read() and bundle_write(). */
 #pragma once
 
+#include "cuda/bundle/formats.h"
 #include "cuda/bundle/scanner.h"
 #include "cuda/bundle/text.h"
 
@@ -20,8 +21,8 @@ BundleProblem *bundle_nvm_read (const gchar *data, gsize size, GError **error);
 BundleProblem *bundle_colmap_read (
     const gchar *data, gsize size, GError **error);
 
-GBytes *bundle_bal_write (
-    const BundleProblem *problem, guint threads, GError **error);
+gboolean bundle_bal_write (const BundleProblem *problem, guint threads,
+    BundleSink sink, gpointer user_data, GError **error);
 GBytes *bundle_bundler_write (const BundleProblem *problem, GError **error);
 GBytes *bundle_nvm_write (const BundleProblem *problem, GError **error);
 GBytes *bundle_colmap_write (

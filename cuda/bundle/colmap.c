@@ -17,8 +17,10 @@
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/core/cancel.h"
 
 #define BLOCK 512
+#define COPIED ((gsize) 16 << 20) /* bytes at a time */
 #define IMAGES_START "# Image list"
 #define POINTS_START "# 3D point list"
 #define TAKEN G_MAXUINT64
@@ -147,7 +149,8 @@ write_tar_file (
   write_octal (header + 148, 6, sum_header (header));
   header[155] = ' ';
   bundle_text_bytes (tar, header, BLOCK);
-  bundle_text_bytes (tar, text->data, text->n);
+  for (gsize i = 0; i < text->n && !cvis_cancelled (); i += COPIED)
+    bundle_text_bytes (tar, text->data + i, MIN (COPIED, text->n - i));
   bundle_text_bytes (tar, zeros, (BLOCK - text->n % BLOCK) % BLOCK);
   return TRUE;
 }
@@ -670,7 +673,7 @@ write_images (BundleText *text, const BundleProblem *problem,
       IMAGES_START " with two lines of data per image:\n"
                    "#   IMAGE_ID, QW, QX, QY, QZ, TX, TY, TZ, CAMERA_ID, NAME\n"
                    "#   POINTS2D[] as (X, Y, POINT3D_ID)\n");
-  for (guint i = 0; i < problem->n_cameras; i++) {
+  for (guint i = 0; i < problem->n_cameras && !cvis_cancelled (); i++) {
     write_image (text, problem, i, shared ? 1 : i + 1);
     for (gsize k = first[i]; k < first[i + 1]; k++) {
       const gdouble *at = problem->observed + 2 * (gsize) order[k];
@@ -704,7 +707,7 @@ write_points (BundleText *text, const BundleProblem *problem,
       " with one line of data per point:\n"
       "#   POINT3D_ID, X, Y, Z, R, G, B, ERROR, TRACK[] as (IMAGE_ID, "
       "POINT2D_IDX)\n");
-  for (guint p = 0; p < problem->n_points; p++) {
+  for (guint p = 0; p < problem->n_points && !cvis_cancelled_at (p); p++) {
     const guint8 *colour =
         problem->colours ? problem->colours + 3 * (gsize) p : grey;
 

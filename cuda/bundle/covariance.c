@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cuda/bundle/arithmetic.h"
+#include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 #include "cuda/core/threadpool.h"
 
@@ -77,7 +78,7 @@ sort_by_point (Covariance *c)
   const BundleProblem *problem = c->problem;
   guint32 sum = 0;
 
-  for (gsize i = 0; i < problem->n_observations; i++)
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
     c->first[problem->point_of[i]]++;
   for (gsize i = 0; i <= problem->n_points; i++) {
     guint32 count = c->first[i];
@@ -85,7 +86,7 @@ sort_by_point (Covariance *c)
     c->first[i] = sum;
     sum += count;
   }
-  for (gsize i = 0; i < problem->n_observations; i++)
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
     c->order[c->first[problem->point_of[i]]++] = (guint32) i;
   memmove (c->first + 1, c->first, problem->n_points * sizeof *c->first);
   c->first[0] = 0;
@@ -207,7 +208,7 @@ update_rows (guint first, guint count, gpointer data)
 static gboolean
 factorise (Covariance *c, CvisPool *pool)
 {
-  for (c->block = 0; c->block < c->n; c->block += BLOCK) {
+  for (c->block = 0; c->block < c->n && !cvis_cancelled (); c->block += BLOCK) {
     gsize end = MIN (c->block + BLOCK, c->n);
 
     for (gsize i = c->block; i < end; i++)
@@ -245,7 +246,7 @@ invert_cameras (guint first, guint count, gpointer data)
     for (guint e = 0; e < 9; e++)
       if (unknown[e] >= 0)
         y[unknown[e]][e] = 1;
-    for (gsize i = 0; i < c->n; i++) {
+    for (gsize i = 0; i < c->n && !cvis_cancelled (); i++) {
       const gdouble *row = c->s + i * c->n;
 
       for (gsize k = 0; k < i; k++)
@@ -279,6 +280,8 @@ compute (Covariance *c, GError **error)
     bundle_constants (
         problem->cameras + BUNDLE_CAMERA_SIZE * i, &c->constants[i]);
   sort_by_point (c);
+  for (gsize i = 0; i < c->n && !cvis_cancelled (); i++)
+    memset (c->s + i * c->n, 0, c->n * sizeof *c->s);
   for (gsize i = 0; i < problem->n_points; i++) {
     longest = MAX (longest, c->first[i + 1] - c->first[i]);
     free_points += c->first[i + 1] > c->first[i]
@@ -291,7 +294,7 @@ compute (Covariance *c, GError **error)
         " unknowns: fix parameters or add observations",
         problem->n_observations, c->n + 3 * free_points);
   seen = g_new (Seen, longest);
-  for (gsize i = 0; i < problem->n_points; i++)
+  for (gsize i = 0; i < problem->n_points && !cvis_cancelled (); i++)
     add_point (c, i, seen);
   g_free (seen);
   c->variance =
@@ -334,8 +337,12 @@ bundle_covariances (const BundleProblem *problem, const BundleConfig *config,
       && NEW (&c.first, (gsize) problem->n_points + 1)
       && NEW (&c.order, problem->n_observations)) {
     number_unknowns (&c);
-    done = NEW (&c.s, c.n * c.n) && NEW (&c.u, c.n) && compute (&c, error);
+    done = (c.s = cvis_memory_new (
+                MAX (c.n, 1) * MAX (c.n, 1) * sizeof *c.s, FALSE, error))
+           && NEW (&c.u, c.n) && compute (&c, error);
   }
+  if (cvis_cancelled ())
+    done = cvis_refuse_cancelled (error);
   free (c.unknown);
   free (c.constants);
   free (c.first);

@@ -11,6 +11,7 @@
 
 #include "cuda/bundle/arithmetic.h"
 #include "cuda/bundle/backend.h"
+#include "cuda/core/cancel.h"
 #include "cuda/core/histogram.h"
 #include "cuda/core/memory.h"
 
@@ -204,16 +205,17 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
 
   if (!ops->linearize (solve->backend, &it.cost, &it.gradient, error))
     return FALSE;
+  summary->stop = BUNDLE_STOP_CANCELLED;
+  if (cvis_cancelled ())
+    return TRUE;
   if (!isfinite (it.cost) || !isfinite (it.gradient))
     return cvis_refuse (error,
         "the cost at the start is not finite: a point lies in the plane "
         "of a camera that sees it, or numbers are too large. Correct the "
         "problem.");
   summary->initial_cost = summary->final_cost = it.cost;
-  if (!report (solve, &it)) {
-    summary->stop = BUNDLE_STOP_CANCELLED;
+  if (!report (solve, &it))
     return TRUE;
-  }
   if (it.gradient <= config->gradient_tolerance) {
     summary->stop = BUNDLE_STOP_GRADIENT;
     return TRUE;
@@ -281,7 +283,7 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
       it.radius /= shrink;
       shrink *= 2;
     }
-    if (!report (solve, &it)) {
+    if (cvis_cancelled () || !report (solve, &it)) {
       summary->stop = BUNDLE_STOP_CANCELLED;
       return TRUE;
     }
@@ -327,10 +329,16 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
     problem->points = work.points;
     work.cameras = cameras;
     work.points = points;
-    find_deficient (problem, &work, summary);
+    if (summary->stop != BUNDLE_STOP_CANCELLED)
+      find_deficient (problem, &work, summary);
     summary->device_bytes = ops->get_bytes (solve.backend);
   } else {
     memset (summary, 0, sizeof *summary);
+    done = cvis_cancelled ();
+    if (done) {
+      g_clear_error (error);
+      summary->stop = BUNDLE_STOP_CANCELLED;
+    }
   }
   ops->destroy (solve.backend);
   work_clear (&work);

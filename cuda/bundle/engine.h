@@ -136,7 +136,7 @@ typedef enum {
  * @iterations: of Levenberg-Marquardt, including rejected ones
  * @pcg_iterations: total
  * @n_deficient: number of cameras whose 9 x 9 block is rank-deficient at the
- *   solution; they stay in the problem
+ *   solution; they stay in the problem. 0 after a cancellation
  * @deficient: (nullable) (array length=n_deficient): indices of these
  *   cameras; g_free()
  * @seconds: time of the solver
@@ -162,7 +162,8 @@ void bundle_summary_clear (BundleSummary *summary);
 typedef gboolean (*BundleProgress) (
     const BundleIteration *iteration, gpointer user_data);
 
-/* Adjusts @problem in place. After a cancellation it has the best state so
+/* Adjusts @problem in place. It is cancelled by @progress or by the flag that the
+ * calling thread watches (cuda/core/cancel.h); then @problem has the best state so
  * far.
  * @context: (nullable): of a CUDA device; %NULL: the CPU
  * @progress: (nullable)
@@ -173,7 +174,8 @@ gboolean bundle_solve (BundleProblem *problem, const BundleConfig *config,
     CvisContext *context, BundleProgress progress, gpointer user_data,
     BundleSummary *summary, GError **error);
 
-/* Reprojection errors in pixels; the same bits with any number of threads.
+/* Reprojection errors in pixels; the same bits with any number of threads. After a
+ * cancellation the rest is not set.
  * @threads: 0: one per processor
  * @of_observations: (nullable): n_observations lengths |r|
  * @of_points: (nullable): n_points means of them; 0 for unobserved points */
@@ -185,7 +187,8 @@ void bundle_reprojection_errors (const BundleProblem *problem, guint threads,
  * residuals.
  * @covariances: n_cameras * 81; zeros for parameters that are constant
  * Returns: FALSE with CVIS_ERROR_INVALID where the problem is too large for a
- *   dense factorisation (more than 2000 cameras) or has no unique solution */
+ *   dense factorisation (more than 2000 cameras) or has no unique solution, or
+ *   CVIS_ERROR_CANCELLED */
 gboolean bundle_covariances (const BundleProblem *problem,
     const BundleConfig *config, gdouble *covariances, GError **error);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cuda/bundle/arithmetic.h"
+#include "cuda/core/cancel.h"
 #include "cuda/core/threadpool.h"
 
 #define GRAIN 4096                  /* observations taken at once */
@@ -53,7 +54,7 @@ bundle_reprojection_errors (const BundleProblem *problem, guint threads,
     bundle_constants (problem->cameras + BUNDLE_CAMERA_SIZE * i, &constants[i]);
   if (of_points)
     memset (of_points, 0, problem->n_points * sizeof *of_points);
-  for (; block.first < n; block.first += block.n) {
+  for (; block.first < n && !cvis_cancelled (); block.first += block.n) {
     block.n = (guint) MIN (n - block.first, BLOCK);
     block.lengths = room ? room : of_observations + block.first;
     cvis_pool_run (

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cuda/bundle/cloud.h"
 #include "cuda/bundle/codecs.h"
+#include "cuda/core/cancel.h"
 
 #define BUNDLER_START "# Bundle file v0.3"
 #define NVM_START "NVM_V3"
@@ -169,7 +170,10 @@ bundle_read (const gchar *data, gsize size, BundleFormat format, guint threads,
     }
   }
   problem = read_format (data, size, format, threads, error);
-  if (!problem)
+  if (cvis_cancelled ()) {
+    g_clear_pointer (&problem, bundle_problem_free);
+    cvis_refuse_cancelled (error);
+  } else if (!problem)
     g_prefix_error (error, "%s file: ", format_names[format]);
   return problem;
 }
@@ -182,13 +186,13 @@ write_ply (const BundleProblem *problem, const gdouble *errors, GError **error)
   return cloud ? bundle_cloud_write (cloud, error) : NULL;
 }
 
-GBytes *
-bundle_write (const BundleProblem *problem, BundleFormat format,
-    const gdouble *errors, guint threads, GError **error)
+static GBytes *
+write_format (const BundleProblem *problem, BundleFormat format,
+    const gdouble *errors, GError **error)
 {
   switch (format) {
     case BUNDLE_FORMAT_BAL:
-      return bundle_bal_write (problem, threads, error);
+      break;
     case BUNDLE_FORMAT_BUNDLER:
       return bundle_bundler_write (problem, error);
     case BUNDLE_FORMAT_NVM:
@@ -203,5 +207,49 @@ bundle_write (const BundleProblem *problem, BundleFormat format,
       return bundle_tum_write (problem, error);
   }
   cvis_refuse (error, "There is no format %d", format);
+  return NULL;
+}
+
+gboolean
+bundle_write_parts (const BundleProblem *problem, BundleFormat format,
+    const gdouble *errors, guint threads, BundleSink sink, gpointer user_data,
+    GError **error)
+{
+  GBytes *all;
+
+  if (format == BUNDLE_FORMAT_BAL)
+    return bundle_bal_write (problem, threads, sink, user_data, error);
+  all = bundle_write (problem, format, errors, threads, error);
+  return all && (sink (all, user_data) || cvis_refuse_cancelled (error));
+}
+
+static gboolean
+append_part (GBytes *part, gpointer user_data)
+{
+  BundleText *text = user_data;
+  gsize n;
+  gconstpointer bytes = g_bytes_get_data (part, &n);
+
+  bundle_text_bytes (text, bytes, n);
+  g_bytes_unref (part);
+  return TRUE;
+}
+
+GBytes *
+bundle_write (const BundleProblem *problem, BundleFormat format,
+    const gdouble *errors, guint threads, GError **error)
+{
+  BundleText text = { 0 };
+  GBytes *all = NULL;
+
+  if (format != BUNDLE_FORMAT_BAL)
+    all = write_format (problem, format, errors, error);
+  else if (bundle_bal_write (problem, threads, append_part, &text, error))
+    all = bundle_text_finish (&text, error);
+  g_free (text.data);
+  if (!cvis_cancelled ())
+    return all;
+  g_clear_pointer (&all, g_bytes_unref);
+  cvis_refuse_cancelled (error);
   return NULL;
 }

@@ -27,17 +27,28 @@ gboolean bundle_format_detect (
     const gchar *data, gsize size, BundleFormat *format);
 
 /* Reads a file. @threads: 0: one per processor
- * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field, or
- * CVIS_ERROR_MEMORY */
+ * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field,
+ * CVIS_ERROR_MEMORY or CVIS_ERROR_CANCELLED (cuda/core/cancel.h) */
 BundleProblem *bundle_read (const gchar *data, gsize size, BundleFormat format,
     guint threads, GError **error);
+
+/* Takes the next bytes of a file. Memory of @part is reused after it is freed.
+ * Returns: FALSE to cancel */
+typedef gboolean (*BundleSink) (GBytes *part, gpointer user_data);
 
 /* Writes a file. Numbers are written so that reading them gives the same
  * bits.
  * @errors: (nullable): of the points, pixels, for BUNDLE_FORMAT_PLY's
  *   colours and COLMAP's field ERROR
- * Returns: %NULL with CVIS_ERROR_INVALID if the format cannot hold the
- * problem, or CVIS_ERROR_MEMORY */
+ * @sink: called in the calling thread, for many parts of BAL while the next
+ *   ones are formatted, for one part of other formats
+ * Returns: FALSE with CVIS_ERROR_INVALID if the format cannot hold the
+ * problem, CVIS_ERROR_MEMORY or CVIS_ERROR_CANCELLED */
+gboolean bundle_write_parts (const BundleProblem *problem, BundleFormat format,
+    const gdouble *errors, guint threads, BundleSink sink, gpointer user_data,
+    GError **error);
+
+/* Writes a file in one piece. Returns: %NULL with an error as above */
 GBytes *bundle_write (const BundleProblem *problem, BundleFormat format,
     const gdouble *errors, guint threads, GError **error);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cuda/bundle/cloud.h"
 #include "cuda/bundle/codecs.h"
+#include "cuda/core/cancel.h"
 
 /* --- writing ------------------------------------------------------------------ */
 
@@ -37,7 +38,7 @@ bundle_cloud_write (const BundleCloud *cloud, GError **error)
       "\nproperty int vertex1\nproperty int vertex2\n"
       "property uchar red\nproperty uchar green\nproperty uchar blue\n"
       "end_header\n");
-  for (gsize i = 0; i < cloud->n_vertices; i++) {
+  for (gsize i = 0; i < cloud->n_vertices && !cvis_cancelled_at (i); i++) {
     guint32 at[3];
 
     for (guint k = 0; k < 3; k++)

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "cuda/core/cancel.h"
 #include "cuda/core/decimal.h"
 
 #define SHOWN 24      /* bytes of a wrong field shown */
@@ -25,7 +26,8 @@ bundle_scan_fault (const BundleScanner *s, const gchar *at, const gchar *field,
   gchar *text;
   va_list args;
 
-  for (const gchar *c = s->start; c < at; c++)
+  for (const gchar *c = s->start;
+       c < at && !cvis_cancelled_at ((gsize) (at - c)); c++)
     line += *c == '\n';
   va_start (args, format);
   text = g_strdup_vprintf (format, args);
@@ -65,6 +67,8 @@ refuse_field (const BundleScanner *s, const gchar *field, const gchar *why,
 gboolean
 bundle_scan_more (BundleScanner *s)
 {
+  if (cvis_cancelled ())
+    s->end = s->at;
   while (s->at < s->end && is_blank (*s->at) && !(s->by_line && *s->at == '\n'))
     s->at++;
   return s->at < s->end && !is_blank (*s->at);
@@ -81,6 +85,8 @@ bundle_scan_skip_line (BundleScanner *s)
 gboolean
 bundle_scan_line (BundleScanner *s)
 {
+  if (cvis_cancelled ())
+    s->end = s->at;
   for (; s->at < s->end; bundle_scan_skip_line (s)) {
     while (s->at < s->end && is_blank (*s->at))
       s->at++;

@@ -28,8 +28,9 @@ gboolean bundle_scan_fault (const BundleScanner *s, const gchar *at,
     const gchar *field, GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (5, 6);
 
-/* Moves to the next field. Returns: FALSE at the end of the text, or with
- * by_line of the line */
+/* Moves to the next field. The text ends here if the calling thread is cancelled
+ * (cuda/core/cancel.h). Returns: FALSE at the end of the text, or with by_line of
+ * the line */
 gboolean bundle_scan_more (BundleScanner *s);
 /* Moves to the start of the next line that is neither empty nor a comment
  * (#). */

@@ -5,6 +5,7 @@
 #include "cuda/bundle/text.h"
 
 #include <string.h>
+#include "cuda/core/cancel.h"
 #include "cuda/core/text.h"
 
 #define FIRST_SIZE 4096

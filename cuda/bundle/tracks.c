@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "cuda/bundle/codecs.h"
+#include "cuda/core/cancel.h"
 
 #define FIRST_OBSERVATIONS 1024
 
@@ -140,12 +141,17 @@ bundle_order (const BundleProblem *problem, const guint32 *of, guint n_of,
     g_clear_pointer (order, g_free);
     return refuse_memory (error);
   }
-  for (gsize i = 0; i < problem->n_observations; i++)
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
     starts[of[i] + 1]++;
   for (guint p = 0; p < n_of; p++)
     starts[p + 1] += starts[p];
-  for (gsize i = 0; i < problem->n_observations; i++)
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
     (*order)[starts[of[i]]++] = (guint32) i;
+  if (cvis_cancelled ()) {
+    g_clear_pointer (first, g_free);
+    g_clear_pointer (order, g_free);
+    return cvis_refuse_cancelled (error);
+  }
   /* each start has moved to the next one's position */
   memmove (starts + 1, starts, sizeof (gsize) * n_of);
   starts[0] = 0;
@@ -170,7 +176,8 @@ bundle_pictures (const BundleProblem *problem, GError **error)
     refuse_memory (error);
     return NULL;
   }
-  for (gsize i = 0; i < problem->n_observations; i++) {
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i);
+       i++) {
     BundlePicture *picture = &pictures[problem->camera_of[i]];
 
     for (guint k = 0; k < 2; k++)

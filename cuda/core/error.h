@@ -19,6 +19,7 @@ G_BEGIN_DECLS
  * @CVIS_ERROR_NO_DEVICE: no usable GPU, or none with that number
  * @CVIS_ERROR_CUDA: a CUDA call failed; the text includes CUDA's own
  * @CVIS_ERROR_MEMORY: host or device memory is exhausted
+ * @CVIS_ERROR_CANCELLED: the caller cancelled the work (cuda/core/cancel.h)
  */
 typedef enum {
   CVIS_ERROR_INVALID,
@@ -26,6 +27,7 @@ typedef enum {
   CVIS_ERROR_NO_DEVICE,
   CVIS_ERROR_CUDA,
   CVIS_ERROR_MEMORY,
+  CVIS_ERROR_CANCELLED,
 } CvisError;
 
 GQuark cvis_error_quark (void);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/cancel.h"
 #include "cuda/core/histogram.h"
 
 #define LINE 64 /* bytes of a cache line */
@@ -47,6 +48,7 @@ typedef struct {
 struct _CvisPool {
   guint n_threads, n_lanes;
   guint64 spin_max;
+  const gint *cancel; /* (nullable): atomic: chunks are left out */
   Lane *lanes;
   Worker *workers; /* the first is the waiting thread */
   gint preferred;  /* atomic: a lane */
@@ -88,9 +90,15 @@ has_work (CvisPool *pool, gboolean waits)
   return FALSE;
 }
 
+static gboolean
+is_cancelled (CvisPool *pool)
+{
+  return pool->cancel && g_atomic_int_get (pool->cancel);
+}
+
 /* Takes a chunk of the lane, if any, and runs it. */
 static gboolean
-work_in_lane (Lane *lane, guint thread)
+work_in_lane (CvisPool *pool, Lane *lane, guint thread)
 {
   gint left;
   guint first;
@@ -103,8 +111,9 @@ work_in_lane (Lane *lane, guint thread)
       &lane->left, left, MAX (left, 1) - 1));
 
   first = (lane->chunks - (guint) ABS (left)) * lane->grain;
-  lane->func (
-      first, MIN (lane->grain, lane->items - first), thread, lane->user_data);
+  if (!is_cancelled (pool))
+    lane->func (
+        first, MIN (lane->grain, lane->items - first), thread, lane->user_data);
   if (g_atomic_int_dec_and_test (&lane->undone))
     lane->done (lane->user_data);
   return TRUE;
@@ -116,7 +125,7 @@ work_once (CvisPool *pool, guint thread)
   guint preferred = (guint) g_atomic_int_get (&pool->preferred);
 
   for (guint i = 0; i < pool->n_lanes; i++)
-    if (work_in_lane (nth_lane (pool, i, preferred), thread))
+    if (work_in_lane (pool, nth_lane (pool, i, preferred), thread))
       return TRUE;
   return FALSE;
 }
@@ -248,6 +257,7 @@ cvis_pool_new_with_lanes (guint threads, guint lanes)
 
   pool->n_threads = threads ? threads : g_get_num_processors ();
   pool->n_lanes = lanes;
+  pool->cancel = cvis_cancel_get_watched ();
   pool->lanes = alloc_lines (lanes * sizeof *pool->lanes);
   if (pool->n_threads <= g_get_num_processors ())
     pool->spin_max = SPIN_MAX_NS;
@@ -362,7 +372,10 @@ cvis_pool_run (CvisPool *pool, guint items, guint grain, CvisPoolFunc func,
     return;
   grain = MAX (grain, 1);
   if (pool->n_threads == 1 || items <= grain) {
-    func (0, items, user_data);
+    const guint step = pool->cancel ? grain : items;
+
+    for (guint i = 0; i < items && !is_cancelled (pool); i += step)
+      func (i, MIN (step, items - i), user_data);
     return;
   }
   cvis_pool_start (pool, 0, items, grain, run_chunk, run_done, &run);

@@ -8,7 +8,10 @@
  * A thread without work polls for up to 50 us before it sleeps, because
  * waking takes about as long. It polls less after unsuccessful polls, and
  * not at all if there are more threads than processors. An idle pool uses no
- * processor time. */
+ * processor time.
+ *
+ * Once the flag that the creating thread watches (cuda/core/cancel.h) is set, a
+ * pool skips the items that have not begun. */
 #pragma once
 
 #include <glib.h>

@@ -4,6 +4,8 @@
  */
 #include "gstbundlefile.h"
 
+#include "cuda/core/memory.h"
+
 #define FIRST_SIZE (1 << 20)
 
 gboolean
@@ -30,6 +32,15 @@ gst_bundle_file_append (
   gst_buffer_extract (buffer, 0, file->data + file->size, n);
   file->size += n;
   return TRUE;
+}
+
+void
+gst_bundle_file_reserve (GstBundleFile *file, guint64 size)
+{
+  if (file->data != NULL || size > G_MAXSIZE)
+    return;
+  file->data = cvis_memory_new ((gsize) size, FALSE, NULL);
+  file->allocated = file->data ? (gsize) size : 0;
 }
 
 void

@@ -16,6 +16,9 @@ typedef struct {
   gsize size, allocated;
 } GstBundleFile;
 
+/* Memory for a file whose @size is known, in large pages: new small ones would take
+ * longer than reading. An empty @file that grows all the same is moved. */
+void gst_bundle_file_reserve (GstBundleFile *file, guint64 size);
 /* Returns: FALSE after posting an error of @element */
 gboolean gst_bundle_file_append (
     GstBundleFile *file, GstElement *element, GstBuffer *buffer);

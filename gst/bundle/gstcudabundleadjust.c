@@ -26,6 +26,7 @@
 
 #include <string.h>
 #include "cuda/bundle/constants.h"
+#include "cuda/core/cancel.h"
 #include "gst/common/gstcvbackend.h"
 #include "gstbundlefile.h"
 #include "gstbundlesettings.h"
@@ -50,6 +51,8 @@ struct _GstCudaBundleAdjust {
 
   /* of the sink's streaming thread until EOS, then of the source's task */
   GstBundleFile file;
+  GstBuffer *block;    /* (nullable): reused for each pull */
+  guint64 pulled_size; /* of the file; 0: unknown */
   BundleFormat format;
   gboolean known; /* the format was identified */
   gboolean failed;
@@ -107,7 +110,15 @@ post_progress (
 static void
 refuse (GstCudaBundleAdjust *self, const gchar *what, GError *error)
 {
-  if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
+  const gboolean cancelled =
+      g_error_matches (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
+
+  post_progress (self,
+      cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR, "%s",
+      error->message);
+  if (cancelled)
+    GST_DEBUG_OBJECT (self, "Cancelled");
+  else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("Cannot %s: %s.", what, error->message), (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT))
@@ -291,7 +302,6 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
   if (!bundle_solve (problem, &settings->config, context, show_iteration, self,
           &summary, &error)) {
     g_value_unset (&self->history);
-    post_progress (self, GST_PROGRESS_TYPE_ERROR, "%s", error->message);
     refuse (self, "adjust the reconstruction", error);
     return FALSE;
   }
@@ -300,11 +310,13 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
   g_value_unset (&self->history);
   if (!cancelled && settings->covariance
       && !add_covariances (problem, &settings->config, stats, &error)) {
-    GST_ELEMENT_WARNING (self, LIBRARY, FAILED,
-        ("Cannot compute covariances: %s. The reconstruction is adjusted "
-         "nevertheless.",
-            error->message),
-        (NULL));
+    cancelled = g_error_matches (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
+    if (!cancelled)
+      GST_ELEMENT_WARNING (self, LIBRARY, FAILED,
+          ("Cannot compute covariances: %s. The reconstruction is adjusted "
+           "nevertheless.",
+              error->message),
+          (NULL));
     g_clear_error (&error);
   }
   if (summary.n_deficient > 0)
@@ -336,39 +348,60 @@ start_task (
 
 /* --- output --------------------------------------------------------------------------- */
 
-/* Pushes the whole stream of a pad: one buffer. Takes @file. */
+/* Pushes caps and segment of a pad's stream. */
 static GstFlowReturn
-push_file (
-    GstCudaBundleAdjust *self, GstPad *pad, BundleFormat format, GBytes *file)
+begin_stream (GstCudaBundleAdjust *self, GstPad *pad, BundleFormat format)
 {
   GstCaps *caps = gst_bundle_format_caps (format);
-  GstBuffer *buffer = gst_buffer_new_wrapped_bytes (file);
-  GstFlowReturn ret = GST_FLOW_NOT_NEGOTIATED;
+  GstFlowReturn ret = GST_FLOW_OK;
   GstSegment segment;
 
-  GST_BUFFER_OFFSET (buffer) = 0;
-  GST_BUFFER_OFFSET_END (buffer) = g_bytes_get_size (file);
-  g_bytes_unref (file);
   gst_segment_init (&segment, GST_FORMAT_BYTES);
   if (gst_pad_push_event (pad, gst_event_new_caps (caps))) {
     gst_pad_push_event (pad, gst_event_new_segment (&segment));
-    ret = gst_pad_push (pad, buffer);
+  } else if (GST_PAD_IS_FLUSHING (pad)) {
+    ret = GST_FLOW_FLUSHING;
+  } else if (!gst_pad_is_linked (pad)) {
+    ret = GST_FLOW_NOT_LINKED;
   } else {
-    gst_buffer_unref (buffer);
-    if (GST_PAD_IS_FLUSHING (pad))
-      ret = GST_FLOW_FLUSHING;
-    else if (!gst_pad_is_linked (pad))
-      ret = GST_FLOW_NOT_LINKED;
-    else
-      GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
-          ("Downstream of pad %s does not accept %s. Set output-format to a "
-           "format that it accepts.",
-              GST_PAD_NAME (pad),
-              gst_structure_get_name (gst_caps_get_structure (caps, 0))),
-          (NULL));
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("Downstream of pad %s does not accept %s. Set output-format to a "
+         "format that it accepts.",
+            GST_PAD_NAME (pad),
+            gst_structure_get_name (gst_caps_get_structure (caps, 0))),
+        (NULL));
+    ret = GST_FLOW_NOT_NEGOTIATED;
   }
   gst_caps_unref (caps);
   return ret;
+}
+
+/* A file that is being pushed */
+typedef struct {
+  GstPad *pad;
+  guint64 offset;
+  GstFlowReturn ret;
+} Pushing;
+
+static gboolean
+push_part (GBytes *part, gpointer user_data)
+{
+  Pushing *pushing = user_data;
+  GstBuffer *buffer = gst_buffer_new_wrapped_bytes (part);
+
+  GST_BUFFER_OFFSET (buffer) = pushing->offset;
+  pushing->offset += g_bytes_get_size (part);
+  GST_BUFFER_OFFSET_END (buffer) = pushing->offset;
+  g_bytes_unref (part);
+  pushing->ret = gst_pad_push (pushing->pad, buffer);
+  return pushing->ret == GST_FLOW_OK;
+}
+
+static void
+report_flow (GstCudaBundleAdjust *self, GstFlowReturn ret)
+{
+  if (ret < GST_FLOW_EOS && ret != GST_FLOW_NOT_NEGOTIATED)
+    GST_ELEMENT_FLOW_ERROR (self, ret);
 }
 
 static void
@@ -386,10 +419,12 @@ push_cloud (gpointer user_data)
   cloud = g_steal_pointer (&self->cloud);
   GST_OBJECT_UNLOCK (self);
   if (cloud != NULL) {
-    const GstFlowReturn ret = push_file (self, pad, BUNDLE_FORMAT_PLY, cloud);
+    Pushing pushing = { pad, 0, begin_stream (self, pad, BUNDLE_FORMAT_PLY) };
 
-    if (ret < GST_FLOW_EOS && ret != GST_FLOW_NOT_NEGOTIATED)
-      GST_ELEMENT_FLOW_ERROR (self, ret);
+    if (pushing.ret == GST_FLOW_OK)
+      push_part (g_steal_pointer (&cloud), &pushing);
+    g_clear_pointer (&cloud, g_bytes_unref);
+    report_flow (self, pushing.ret);
   }
   gst_pad_push_event (pad, gst_event_new_eos ());
   gst_pad_pause_task (pad);
@@ -426,31 +461,41 @@ has_cloud (GstCudaBundleAdjust *self)
   return has;
 }
 
-/* Returns: FALSE after posting an error */
-static gboolean
-write_files (GstCudaBundleAdjust *self, const BundleProblem *problem,
-    const GstBundleSettings *settings, GBytes **file, GBytes **cloud)
+/* Starts the task of the request pad first, so that sinks behind both pads preroll.
+ * If there is no memory for the cloud, its stream is empty and the result is
+ * pushed. */
+static void
+push_results (GstCudaBundleAdjust *self, const BundleProblem *problem,
+    const GstBundleSettings *settings)
 {
   const guint threads = settings->config.threads;
+  const BundleFormat format = settings->output_format;
+  Pushing pushing = { self->srcpad, 0, GST_FLOW_OK };
   GError *error = NULL;
   gdouble *errors = NULL;
+  GBytes *cloud = NULL;
 
-  *cloud = NULL;
-  if (has_cloud (self) || settings->output_format == BUNDLE_FORMAT_PLY
-      || settings->output_format == BUNDLE_FORMAT_COLMAP)
+  if (has_cloud (self) || format == BUNDLE_FORMAT_PLY
+      || format == BUNDLE_FORMAT_COLMAP)
     errors = g_try_new (gdouble, problem->n_points);
   if (errors != NULL)
     bundle_reprojection_errors (problem, threads, NULL, errors);
-  *file =
-      bundle_write (problem, settings->output_format, errors, threads, &error);
-  if (*file != NULL && has_cloud (self))
-    *cloud = bundle_write (problem, BUNDLE_FORMAT_PLY, errors, threads, &error);
+  if (has_cloud (self)
+      && !(cloud = bundle_write (
+               problem, BUNDLE_FORMAT_PLY, errors, threads, &error)))
+    refuse (self, "write the cloud", g_steal_pointer (&error));
+  start_cloud (self, cloud);
+  pushing.ret = begin_stream (self, self->srcpad, format);
+  if (pushing.ret == GST_FLOW_OK
+      && !bundle_write_parts (
+          problem, format, errors, threads, push_part, &pushing, &error)) {
+    if (pushing.ret == GST_FLOW_OK)
+      refuse (self, "write the reconstruction", error);
+    else
+      g_error_free (error);
+  }
   g_free (errors);
-  if (error == NULL)
-    return TRUE;
-  g_clear_pointer (file, g_bytes_unref);
-  refuse (self, "write the reconstruction", error);
-  return FALSE;
+  report_flow (self, pushing.ret);
 }
 
 static void
@@ -458,23 +503,13 @@ adjust_and_push (GstCudaBundleAdjust *self, const GstBundleSettings *settings)
 {
   GError *error = NULL;
   g_autoptr (BundleProblem) problem = NULL;
-  GBytes *file = NULL, *cloud = NULL;
-  GstFlowReturn ret;
 
   post_progress (self, GST_PROGRESS_TYPE_START, "Reading");
   problem = take_problem (self, settings, &error);
-  if (problem == NULL) {
-    post_progress (self, GST_PROGRESS_TYPE_ERROR, "%s", error->message);
+  if (problem == NULL)
     refuse (self, "read the reconstruction", error);
-    return;
-  }
-  if (!adjust (self, problem, settings)
-      || !write_files (self, problem, settings, &file, &cloud))
-    return;
-  start_cloud (self, cloud);
-  ret = push_file (self, self->srcpad, settings->output_format, file);
-  if (ret < GST_FLOW_EOS && ret != GST_FLOW_NOT_NEGOTIATED)
-    GST_ELEMENT_FLOW_ERROR (self, ret);
+  else if (adjust (self, problem, settings))
+    push_results (self, problem, settings);
 }
 
 /* The source pad's task, which runs once. */
@@ -484,7 +519,9 @@ run_adjustment (gpointer user_data)
   GstCudaBundleAdjust *self = user_data;
   GstBundleSettings settings = copy_settings (self);
 
+  cvis_cancel_watch (&self->cancel);
   adjust_and_push (self, &settings);
+  cvis_cancel_watch (NULL);
   g_free (settings.constants);
   if (!g_atomic_int_get (&self->cancel))
     gst_pad_push_event (self->srcpad, gst_event_new_eos ());
@@ -532,6 +569,7 @@ static void
 forget_file (GstCudaBundleAdjust *self)
 {
   gst_bundle_file_clear (&self->file);
+  gst_clear_buffer (&self->block);
   self->known = self->failed = FALSE;
 }
 
@@ -592,6 +630,7 @@ gst_cuda_bundle_adjust_sink_event (
       stop_tasks (self);
       return ok;
     case GST_EVENT_FLUSH_STOP:
+      stop_tasks (self); /* what ends early looks at the flag to its end */
       forget_file (self);
       g_atomic_int_set (&self->cancel, FALSE);
       return forward_event (self, event);
@@ -662,20 +701,60 @@ start_stream (GstCudaBundleAdjust *self)
   g_free (id);
 }
 
+static void
+start_file (GstCudaBundleAdjust *self)
+{
+  gint64 size;
+
+  start_stream (self);
+  self->pulled_size = 0;
+  if (gst_pad_peer_query_duration (self->sinkpad, GST_FORMAT_BYTES, &size)
+      && size > 0) {
+    self->pulled_size = (guint64) size;
+    gst_bundle_file_reserve (&self->file, self->pulled_size);
+  }
+}
+
+/* Returns: a buffer for the next block, the last one's if nobody kept it; %NULL if
+ * the size of the file is unknown or reached: sources do not report how much of a
+ * given buffer they filled at the end of the file. */
+static GstBuffer *
+take_block (GstCudaBundleAdjust *self)
+{
+  GstBuffer *block = g_steal_pointer (&self->block);
+
+  if (block != NULL && !gst_buffer_is_writable (block))
+    gst_clear_buffer (&block);
+  if (self->file.size >= self->pulled_size)
+    gst_clear_buffer (&block);
+  else if (block == NULL)
+    block = gst_buffer_new_allocate (NULL, PULLED, NULL);
+  if (block != NULL)
+    gst_buffer_set_size (
+        block, (gssize) MIN (PULLED, self->pulled_size - self->file.size));
+  return block;
+}
+
 /* The sink pad's task: pulls a block each time. */
 static void
 pull_block (gpointer user_data)
 {
   GstCudaBundleAdjust *self = user_data;
-  GstBuffer *buffer = NULL;
+  GstBuffer *block, *buffer;
   GstFlowReturn ret;
 
   if (self->file.size == 0)
-    start_stream (self);
-  ret = gst_pad_pull_range (self->sinkpad, self->file.size, PULLED, &buffer);
-  if (ret == GST_FLOW_OK)
-    ret =
-        gst_cuda_bundle_adjust_chain (self->sinkpad, GST_OBJECT (self), buffer);
+    start_file (self);
+  block = buffer = take_block (self);
+  ret = gst_pad_pull_range (self->sinkpad, self->file.size,
+      block ? (guint) gst_buffer_get_size (block) : PULLED, &buffer);
+  if (ret == GST_FLOW_OK) {
+    ret = gst_cuda_bundle_adjust_chain (
+        self->sinkpad, GST_OBJECT (self), gst_buffer_ref (buffer));
+    if (buffer != block)
+      gst_buffer_unref (buffer);
+  }
+  self->block = block;
   if (ret == GST_FLOW_OK)
     return;
   if (ret == GST_FLOW_EOS)

@@ -257,6 +257,37 @@ make_file (const gchar *line)
   return buffer;
 }
 
+/* All buffers, which follow one another; after EOS. */
+static GByteArray *
+pull_all (GstHarness *h)
+{
+  GByteArray *all = g_byte_array_new ();
+  GstBuffer *buffer;
+
+  while ((buffer = gst_harness_try_pull (h)) != NULL) {
+    fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), all->len);
+    keep_buffer (NULL, buffer, NULL, all);
+    fail_unless_equals_uint64 (GST_BUFFER_OFFSET_END (buffer), all->len);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless (all->len > 0);
+  return all;
+}
+
+static void
+wait_for_event (GstHarness *h, GstEventType type)
+{
+  gboolean seen = FALSE;
+
+  while (!seen) {
+    GstEvent *event = gst_harness_pull_event (h);
+
+    fail_unless (event != NULL);
+    seen = GST_EVENT_TYPE (event) == type;
+    gst_event_unref (event);
+  }
+}
+
 /* --- streams ----------------------------------------------------------------------- */
 
 /* A file that is pulled gives what one that is pushed gives, in a stream with its
@@ -299,7 +330,7 @@ GST_START_TEST (test_pull)
 }
 GST_END_TEST;
 
-/* One buffer between the events of a stream, on both source pads */
+/* Buffers between the events of a stream, on both source pads */
 GST_START_TEST (test_events)
 {
   static const GstEventType types[] = { GST_EVENT_STREAM_START, GST_EVENT_CAPS,
@@ -317,10 +348,6 @@ GST_START_TEST (test_events)
       gst_harness_events_received (cloud), gst_harness_events_received (h));
   gst_harness_push_event (h, gst_event_new_eos ());
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
-    GstBuffer *buffer = gst_harness_pull (ends[i]);
-
-    fail_unless (buffer != NULL);
-    gst_buffer_unref (buffer);
     for (guint k = 0; k < G_N_ELEMENTS (types); k++) {
       GstEvent *event = gst_harness_pull_event (ends[i]);
 
@@ -328,7 +355,7 @@ GST_START_TEST (test_events)
       fail_unless_equals_int (GST_EVENT_TYPE (event), types[k]);
       gst_event_unref (event);
     }
-    fail_unless (gst_harness_try_pull (ends[i]) == NULL);
+    g_byte_array_unref (pull_all (ends[i]));
     fail_unless (gst_harness_try_pull_event (ends[i]) == NULL);
   }
   gst_harness_teardown (cloud);
@@ -340,12 +367,12 @@ GST_END_TEST;
 /* A flush forgets what was collected before it. */
 GST_START_TEST (test_flush_input)
 {
-  GstBuffer *file = make_file (SOURCE), *result;
+  GstBuffer *file = make_file (SOURCE);
+  GByteArray *result;
   GstHarness *h =
       gst_harness_new_parse ("cudabundleadjust backend=cpu max-iterations=0");
   GstSegment segment;
   BundleProblem *problem;
-  GstMapInfo map;
 
   gst_harness_set_src_caps_str (h, "application/x-bal");
   gst_harness_push (h, gst_buffer_copy_region (file, GST_BUFFER_COPY_ALL, 0,
@@ -356,16 +383,14 @@ GST_START_TEST (test_flush_input)
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   gst_harness_push (h, file);
   gst_harness_push_event (h, gst_event_new_eos ());
-  result = gst_harness_pull (h);
-  fail_unless (result != NULL);
-  fail_unless (gst_buffer_map (result, &map, GST_MAP_READ));
+  wait_for_event (h, GST_EVENT_EOS);
+  result = pull_all (h);
   problem = bundle_read (
-      (const gchar *) map.data, map.size, BUNDLE_FORMAT_BAL, 1, NULL);
+      (const gchar *) result->data, result->len, BUNDLE_FORMAT_BAL, 1, NULL);
   fail_unless (problem != NULL);
   fail_unless_equals_int (problem->n_cameras, 12);
   bundle_problem_free (problem);
-  gst_buffer_unmap (result, &map);
-  gst_buffer_unref (result);
+  g_byte_array_unref (result);
   gst_harness_teardown (h);
 }
 GST_END_TEST;
@@ -426,7 +451,6 @@ GST_START_TEST (test_cancel)
       make_file ("baltestsrc cameras=40 points=4000 scene=turntable");
   GstBus *bus = gst_bus_new ();
   GstElement *adjust;
-  GstBuffer *result;
   GstSegment segment;
 
   gst_element_set_bus (h->element, bus);
@@ -446,9 +470,8 @@ GST_START_TEST (test_cancel)
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   gst_harness_push (h, gst_buffer_ref (file));
   gst_harness_push_event (h, gst_event_new_eos ());
-  result = gst_harness_pull (h);
-  fail_unless (result != NULL);
-  gst_buffer_unref (result);
+  wait_for_event (h, GST_EVENT_EOS);
+  g_byte_array_unref (pull_all (h));
 
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
@@ -472,6 +495,98 @@ GST_START_TEST (test_stop)
         GST_STATE_CHANGE_SUCCESS);
     gst_object_unref (pipeline);
   }
+}
+GST_END_TEST;
+
+typedef struct {
+  GMutex lock;
+  GCond cond;
+  guint n; /* buffers */
+} Blocked;
+
+static GstPadProbeReturn
+block_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  Blocked *blocked = user_data;
+
+  g_mutex_lock (&blocked->lock);
+  blocked->n++;
+  g_cond_signal (&blocked->cond);
+  g_mutex_unlock (&blocked->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+/* The state READY ends writing: of a file in many parts no second one comes. */
+GST_START_TEST (test_stop_writing)
+{
+  Blocked blocked = { .n = 0 };
+  GstElement *pipeline =
+      gst_parse_launch ("baltestsrc cameras=40 points=9000 ! " ADJUST
+                        "max-iterations=0 threads=1 ! fakesink",
+          NULL);
+  GstElement *adjust = gst_bin_get_by_name (GST_BIN (pipeline), "adjust");
+  GstPad *pad = gst_element_get_static_pad (adjust, "src");
+
+  g_mutex_init (&blocked.lock);
+  g_cond_init (&blocked.cond);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER,
+      block_buffer, &blocked, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_mutex_lock (&blocked.lock);
+  while (blocked.n == 0)
+    g_cond_wait (&blocked.cond, &blocked.lock);
+  g_mutex_unlock (&blocked.lock);
+  fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_NULL),
+      GST_STATE_CHANGE_SUCCESS);
+  fail_unless_equals_int (blocked.n, 1);
+  gst_object_unref (pad);
+  gst_object_unref (adjust);
+  gst_object_unref (pipeline);
+  g_mutex_clear (&blocked.lock);
+  g_cond_clear (&blocked.cond);
+}
+GST_END_TEST;
+
+/* A flush at any time: while a file is read, sorted, adjusted, or written. The
+ * next one is complete. */
+GST_START_TEST (test_flush_anywhere)
+{
+  GstHarness *h = gst_harness_new_parse (
+      "cudabundleadjust backend=cpu max-iterations=1 covariance=true");
+  GstBuffer *file = make_file ("baltestsrc cameras=30 points=20000");
+  GByteArray *whole, *again;
+  GstBuffer *buffer;
+  GstEvent *event;
+
+  gst_harness_set_src_caps_str (h, "application/x-bal");
+  gst_harness_push (h, gst_buffer_ref (file));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  wait_for_event (h, GST_EVENT_EOS);
+  whole = pull_all (h);
+  for (guint i = 0; i < 20; i++) {
+    GstSegment segment;
+
+    fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
+    fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+    while ((buffer = gst_harness_try_pull (h)) != NULL)
+      gst_buffer_unref (buffer);
+    while ((event = gst_harness_try_pull_event (h)) != NULL)
+      gst_event_unref (event);
+    gst_segment_init (&segment, GST_FORMAT_BYTES);
+    gst_harness_push_event (h, gst_event_new_segment (&segment));
+    gst_harness_push (h, gst_buffer_ref (file));
+    gst_harness_push_event (h, gst_event_new_eos ());
+    if (i < 19)
+      g_usleep (2000 * i * i / 10); /* another phase each time */
+  }
+  wait_for_event (h, GST_EVENT_EOS);
+  again = pull_all (h);
+  fail_unless_equals_int (again->len, whole->len);
+  fail_unless (memcmp (again->data, whole->data, whole->len) == 0);
+  g_byte_array_unref (whole);
+  g_byte_array_unref (again);
+  gst_buffer_unref (file);
+  gst_harness_teardown (h);
 }
 GST_END_TEST;
 
@@ -557,6 +672,8 @@ cudabundleadjust_suite (void)
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_cancel);
   tcase_add_test (tc, test_stop);
+  tcase_add_test (tc, test_stop_writing);
+  tcase_add_test (tc, test_flush_anywhere);
   tcase_add_test (tc, test_errors);
   return s;
 }

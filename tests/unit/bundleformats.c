@@ -6,6 +6,7 @@
 #include "cuda/bundle/cloud.h"
 #include "cuda/bundle/formats.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/core/cancel.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -777,6 +778,120 @@ test_far_fault (void)
   g_free (text);
 }
 
+typedef struct {
+  gint flag;
+  gulong delay; /* microseconds */
+} Canceller;
+
+static gpointer
+set_later (gpointer data)
+{
+  Canceller *c = data;
+
+  g_usleep (c->delay);
+  g_atomic_int_set (&c->flag, TRUE);
+  return NULL;
+}
+
+/* Set before, and at many times while files are read and written: there is a whole
+ * result or that error. */
+static void
+test_cancelled (void)
+{
+  g_autoptr (BundleProblem) p = make_problem (21, 7000);
+
+  for (BundleFormat f = BUNDLE_FORMAT_BAL; f <= BUNDLE_FORMAT_TUM; f++) {
+    g_autoptr (GBytes) bytes = write_bytes (p, f, NULL);
+    gsize size;
+    const gchar *data = g_bytes_get_data (bytes, &size);
+
+    for (gulong delay = 0; delay < 60000; delay = delay * 3 / 2 + 100) {
+      Canceller c = { .delay = delay };
+      GThread *thread = g_thread_new ("cancel", set_later, &c);
+      GError *error = NULL;
+      BundleProblem *read = NULL;
+      GBytes *written;
+
+      if (delay == 0)
+        g_thread_join (thread);
+      cvis_cancel_watch (&c.flag);
+      if (f <= BUNDLE_FORMAT_COLMAP)
+        read = bundle_read (data, size, f, 1 + delay % 3, &error);
+      if (f <= BUNDLE_FORMAT_COLMAP && !read)
+        g_assert_error (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
+      g_clear_error (&error);
+      written = bundle_write (p, f, NULL, 1 + delay % 3, &error);
+      if (written)
+        g_assert_true (g_bytes_equal (written, bytes));
+      else
+        g_assert_error (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
+      if (delay == 0)
+        g_assert_true (!read && !written);
+      else
+        g_thread_join (thread);
+      cvis_cancel_watch (NULL);
+      g_clear_error (&error);
+      g_clear_pointer (&read, bundle_problem_free);
+      g_clear_pointer (&written, g_bytes_unref);
+    }
+  }
+}
+
+typedef struct {
+  GBytes *kept[4];
+  guint n, most;
+  gsize size;
+} Parts;
+
+static gboolean
+take_part (GBytes *part, gpointer user_data)
+{
+  Parts *parts = user_data;
+
+  parts->size += g_bytes_get_size (part);
+  if (parts->n < G_N_ELEMENTS (parts->kept))
+    parts->kept[parts->n] = part;
+  else
+    g_bytes_unref (part);
+  return ++parts->n < parts->most;
+}
+
+/* Parts outlive the writer; one that is refused is the last. */
+static void
+test_parts (void)
+{
+  g_autoptr (BundleProblem) p = make_problem (21, 7000);
+  g_autoptr (GBytes) whole = write_bytes (p, BUNDLE_FORMAT_BAL, NULL);
+  const gchar *text = g_bytes_get_data (whole, NULL);
+
+  for (guint i = 0; i < 6; i++) {
+    Parts parts = { .most = i < 3 ? i + 1 : 1000 };
+    GError *error = NULL;
+    const gboolean done = bundle_write_parts (
+        p, BUNDLE_FORMAT_BAL, NULL, 1 + i % 3, take_part, &parts, &error);
+
+    if (i < 3) {
+      g_assert_error (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
+      g_assert_false (done);
+      g_assert_cmpuint (parts.n, ==, i + 1);
+    } else {
+      g_assert_no_error (error);
+      g_assert_true (done);
+      g_assert_cmpuint (parts.n, >, 4);
+      g_assert_cmpuint (parts.size, ==, g_bytes_get_size (whole));
+    }
+    for (gsize k = 0, at = 0; k < MIN (parts.n, 4); k++) {
+      gsize n;
+      gconstpointer bytes = g_bytes_get_data (parts.kept[k], &n);
+
+      g_assert_cmpmem (bytes, n, text + at, n);
+      at += n;
+      g_bytes_unref (parts.kept[k]);
+    }
+    g_clear_error (&error);
+  }
+}
+
 static void
 test_detect (void)
 {
@@ -813,6 +928,8 @@ main (int argc, char **argv)
   g_test_add_func ("/bundleformats/refused", test_refused);
   g_test_add_func ("/bundleformats/truncated", test_truncated);
   g_test_add_func ("/bundleformats/far-fault", test_far_fault);
+  g_test_add_func ("/bundleformats/cancelled", test_cancelled);
+  g_test_add_func ("/bundleformats/parts", test_parts);
   g_test_add_func ("/bundleformats/detect", test_detect);
   return g_test_run ();
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "bundledata.h"
+#include "cuda/core/cancel.h"
 
 static CvisContext *context; /* NULL: the CPU */
 static gboolean all;         /* includes slow settings */
@@ -589,6 +590,105 @@ test_cancel (void)
   }
 }
 
+typedef struct {
+  gint flag;
+  gulong delay; /* microseconds */
+  gint64 set;   /* when it was */
+} Canceller;
+
+static gpointer
+set_later (gpointer data)
+{
+  Canceller *c = data;
+
+  g_usleep (c->delay);
+  c->set = g_get_monotonic_time ();
+  g_atomic_int_set (&c->flag, TRUE);
+  return NULL;
+}
+
+#define PROMPT (10 * G_USEC_PER_SEC) /* hundred times what it takes */
+
+/* The flag that the thread watches, set before and while it solves */
+static void
+test_cancel_flag (void)
+{
+  static const gulong delays[] = { 0, 300, 3000, 30000 };
+  g_autoptr (BundleProblem) problem = bundle_data_ring (30, 4000, 15);
+  BundleConfig config;
+  BundleSummary summary;
+
+  bundle_config_init (&config);
+  config.function_tolerance = config.parameter_tolerance = 0;
+  config.gradient_tolerance = 0;
+  config.max_iterations = 10000;
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (delays); i++) {
+    g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+    Canceller c = { .delay = delays[i / 2] };
+    GThread *thread = NULL;
+
+    config.threads = 1 + i % 2;
+    config.preconditioner = i % 2 ? BUNDLE_PRECONDITIONER_CLUSTER
+                                  : BUNDLE_PRECONDITIONER_SCHUR_JACOBI;
+    if (c.delay)
+      thread = g_thread_new ("cancel", set_later, &c);
+    else
+      set_later (&c);
+    cvis_cancel_watch (&c.flag);
+    solve (copy, &config, &summary);
+    g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_CANCELLED);
+    if (thread)
+      g_thread_join (thread);
+    g_assert_cmpint (g_get_monotonic_time () - c.set, <, PROMPT);
+    cvis_cancel_watch (NULL);
+    if (summary.iterations == 0)
+      assert_same_bits (copy, problem);
+    if (summary.final_cost > 0)
+      assert_close (bundle_data_cost (copy), summary.final_cost, 1e-12);
+    bundle_summary_clear (&summary);
+  }
+}
+
+/* These take minutes: many observations of each point, many cameras. */
+static void
+test_cancel_covariance (void)
+{
+  static const struct {
+    guint n_cameras, n_points;
+    gulong delay;
+  } cases[] = { { 150, 12, 0 }, { 150, 12, 20000 }, { 150, 12, 200000 },
+    { 400, 1000, 20000 }, { 700, 10, 50000 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (BundleProblem) problem =
+        bundle_data_ring (cases[i].n_cameras, cases[i].n_points, 27);
+    g_autofree gdouble *covariances = g_new (gdouble, 81 * problem->n_cameras);
+    Canceller c = { .delay = cases[i].delay };
+    GThread *thread = g_thread_new ("cancel", set_later, &c);
+    GError *error = NULL;
+    BundleConfig config;
+
+    bundle_config_init (&config);
+    config.threads = 1 + i % 2;
+    config.fix_first_camera = TRUE;
+    problem->point_constant = calloc (cases[i].n_points, 1);
+    problem->point_constant[7] = 1; /* the scale */
+    if (!c.delay)
+      g_thread_join (thread);
+    cvis_cancel_watch (&c.flag);
+    /* of the small ones some are ready before it */
+    if (!bundle_covariances (problem, &config, covariances, &error))
+      g_assert_error (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
+    else
+      g_assert_cmpuint (i, <, 3);
+    if (c.delay)
+      g_thread_join (thread);
+    g_assert_cmpint (g_get_monotonic_time () - c.set, <, PROMPT);
+    cvis_cancel_watch (NULL);
+    g_clear_error (&error);
+  }
+}
+
 static void
 assert_refused (BundleProblem *problem, const BundleConfig *config)
 {
@@ -998,6 +1098,8 @@ main (int argc, char **argv)
     g_test_add_func ("/bundle/constants", test_constants);
     g_test_add_func ("/bundle/shared", test_shared);
     g_test_add_func ("/bundle/cancel", test_cancel);
+    g_test_add_func ("/bundle/cancel-flag", test_cancel_flag);
+    g_test_add_func ("/bundle/cancel-covariance", test_cancel_covariance);
     g_test_add_func ("/bundle/refused", test_refused);
     g_test_add_func ("/bundle/one-observation", test_one_observation);
     g_test_add_func ("/bundle/deficient", test_deficient);

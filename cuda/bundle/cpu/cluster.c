@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 
 #define SIDE BUNDLE_CLUSTER_SIDE
@@ -87,9 +88,10 @@ bundle_cluster_new (BundleBackend *b, GError **error)
     for (guint i = 0; i < b->n_segments; i++)
       for (guint k = 0; k < b->segments[i].n; k++)
         cluster->slot_camera[b->segments[i].first + k] = b->segments[i].camera;
-    for (guint i = 0; i < clusters->n; i++)
+    for (guint i = 0; i < clusters->n && !cvis_cancelled (); i++)
       cluster->first_point[i + 1] =
           list_points (b, cluster, i, last, cluster->first_point[i]);
+    done = !cvis_cancelled () || cvis_refuse_cancelled (error);
   }
   free (last);
   if (done)

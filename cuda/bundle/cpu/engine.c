@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 
 static const BundleCpuKernels *
@@ -103,6 +104,10 @@ new_cleared (BundleBackend *b, gsize size, GError **error)
   if (room.memory)
     cvis_pool_run (b->pool, (guint) ((size + CLEARED - 1) / CLEARED), 1,
         clear_parts, &room);
+  if (room.memory && cvis_cancelled ()) {
+    g_clear_pointer (&room.memory, free);
+    cvis_refuse_cancelled (error);
+  }
   return room.memory;
 }
 
@@ -136,8 +141,10 @@ make_segments (BundleBackend *b, guint32 *next, GError **error)
   gsize slots = 0;
   guint n = 0;
 
-  for (gsize i = 0; i < problem->n_observations; i++)
+  for (gsize i = 0; i < problem->n_observations && !cvis_cancelled_at (i); i++)
     next[problem->camera_of[i]]++;
+  if (cvis_cancelled ())
+    return cvis_refuse_cancelled (error);
   for (guint i = 0; i < b->n_cameras; i++) {
     b->camera_first[i] = n;
     n += (next[i] + BUNDLE_SEGMENT - 1) / BUNDLE_SEGMENT;
@@ -169,14 +176,18 @@ make_segments (BundleBackend *b, guint32 *next, GError **error)
   return TRUE;
 }
 
-static void
+/* Returns: FALSE if cancelled: what is half filled may not be used as indices. */
+static gboolean
 fill_slots (BundleBackend *b, guint32 *next)
 {
   const BundleProblem *problem = b->problem;
 
   for (gsize i = 0; i < problem->n_observations; i++) {
-    guint32 slot = next[problem->camera_of[i]]++;
+    guint32 slot;
 
+    if (cvis_cancelled_at (i))
+      return FALSE;
+    slot = next[problem->camera_of[i]]++;
     b->slot_point[slot] = problem->point_of[i];
     b->observed_x[slot] = problem->observed[2 * i];
     b->observed_y[slot] = problem->observed[2 * i + 1];
@@ -191,11 +202,11 @@ fill_slots (BundleBackend *b, guint32 *next)
       b->observed_y[slot] = b->observed_y[last];
     }
   }
-  for (guint i = 0; i < b->n_segments; i++)
+  for (guint i = 0; i < b->n_segments && !cvis_cancelled_at (i << 8); i++)
     for (guint k = 0; k < b->segments[i].n_real; k++)
       b->point_first[b->slot_point[b->segments[i].first + k]]++;
   sum_counts (b->point_first, b->n_points);
-  for (guint i = 0; i < b->n_segments; i++)
+  for (guint i = 0; i < b->n_segments && !cvis_cancelled_at (i << 8); i++)
     for (guint k = 0; k < b->segments[i].n_real; k++) {
       gsize slot = b->segments[i].first + k;
 
@@ -204,6 +215,7 @@ fill_slots (BundleBackend *b, guint32 *next)
   memmove (
       b->point_first + 1, b->point_first, b->n_points * sizeof *b->point_first);
   b->point_first[0] = 0;
+  return !cvis_cancelled ();
 }
 
 static gboolean
@@ -220,8 +232,7 @@ make_index (BundleBackend *b, GError **error)
          && NEW_UNSET (&b->observed_y, b->n_slots)
          && NEW (&b->point_first, (gsize) b->n_points + 1)
          && NEW_UNSET (&b->point_slot, b->problem->n_observations);
-  if (done)
-    fill_slots (b, next);
+  done = done && fill_slots (b, next);
   free (next);
   return done;
 }
@@ -291,7 +302,7 @@ cpu_create (const BundleStart *start, const BundleConfig *config,
   b->kernels = choose_kernels ();
   b->pool = cvis_pool_new (config->threads);
   if (!NEW (&b->camera_constant, b->n_cameras) || !make_index (b, error)
-      || !make_memory (b, error)) {
+      || !make_memory (b, error) || cvis_cancelled ()) {
     cpu_destroy (b);
     return NULL;
   }

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "cuda/core/cancel.h"
+
 #define CAMERA_GRAIN 16
 
 enum { SUM_GRADIENT = BUNDLE_TRIANGLE, SUM_COST = 54, SUM_MODEL = 0 };
@@ -621,5 +623,6 @@ bundle_cpu_step (BundleBackend *b, gdouble radius, BundleProgress progress,
   step->cancelled = !solve_pcg (b, progress, user_data, &step->pcg_iterations);
   if (!step->cancelled)
     make_candidate (b, step);
+  step->cancelled |= cvis_cancelled ();
   return TRUE;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cuda/bundle/cuda/engine.cuh"
+#include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 
 namespace {
@@ -100,7 +101,7 @@ fill_pairs (HostLists *l, const BundleClusters *clusters, guint32 n_points,
   const gsize n = (gsize) clusters->n * BUNDLE_CLUSTER_PAIRS;
   gsize *first = l->first, total = 0;
 
-  for (guint32 c = 0; c < clusters->n; c++)
+  for (guint32 c = 0; c < clusters->n && !cvis_cancelled (); c++)
     list_pairs (l, &clusters->members[c], c,
         &first[(gsize) c * BUNDLE_CLUSTER_PAIRS], NULL);
   for (gsize k = 0; k < n; k++) {
@@ -112,13 +113,13 @@ fill_pairs (HostLists *l, const BundleClusters *clusters, guint32 n_points,
   if (!take_host (&l->pairs, total, error))
     return FALSE;
   memset (l->seen, 0, n_points * sizeof *l->seen);
-  for (guint32 c = 0; c < clusters->n; c++)
+  for (guint32 c = 0; c < clusters->n && !cvis_cancelled (); c++)
     list_pairs (l, &clusters->members[c], c,
         &first[(gsize) c * BUNDLE_CLUSTER_PAIRS], l->pairs);
   /* each index has advanced to the start of the next list */
   memmove (first + 1, first, n * sizeof *first);
   first[0] = 0;
-  return TRUE;
+  return !cvis_cancelled () || cvis_refuse_cancelled (error);
 }
 
 gboolean

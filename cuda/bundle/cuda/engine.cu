@@ -12,6 +12,7 @@
 
 #include "cuda/bundle/backend.h"
 #include "cuda/bundle/cuda/engine.cuh"
+#include "cuda/core/cancel.h"
 
 namespace {
 const guint GROUP = 8; /* even, because the two direction vectors alternate */
@@ -305,7 +306,8 @@ solve_step (BundleBackend *b, gdouble radius, BundleProgress progress,
             cudaMemcpyDeviceToHost, error)
         || !wait_for_stream (b, error))
       return FALSE;
-    if (progress != NULL && !progress (NULL, user_data)) {
+    if (cvis_cancelled ()
+        || (progress != NULL && !progress (NULL, user_data))) {
       step->cancelled = TRUE;
       return TRUE;
     }

@@ -1,0 +1,33 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/core/cancel.h"
+
+static _Thread_local const gint *watched;
+
+void
+cvis_cancel_watch (const gint *flag)
+{
+  watched = flag;
+}
+
+const gint *
+cvis_cancel_get_watched (void)
+{
+  return watched;
+}
+
+gboolean
+cvis_cancelled (void)
+{
+  return watched && g_atomic_int_get (watched);
+}
+
+gboolean
+cvis_refuse_cancelled (GError **error)
+{
+  g_clear_error (error);
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_CANCELLED, "cancelled");
+  return FALSE;
+}
