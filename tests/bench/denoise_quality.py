@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """denoise_quality.py [--frames=N] CLIP.y4m...
 
-cudalwtfilter operation=denoise beside ffmpeg's owdenoise and vaguedenoiser: PSNR
+Compares cudalwtfilter operation=denoise with ffmpeg's owdenoise and vaguedenoiser: PSNR
 and SSIM of the luma of clips with added Gaussian noise of sigma 5, 10 and 20
-levels (rounded and limited to 0..255), means over clips and frames, and processor
-time a megapixel; a table in Markdown. Needs NumPy, ffmpeg and the plugin in
+levels (rounded and clamped to 0..255), means over clips and frames, and processor
+time for each megapixel; a table in Markdown. Needs NumPy, ffmpeg and the plugin in
 GST_PLUGIN_PATH (`meson devenv -C build`). Clips are 8-bit 4:2:0.
 
-cudalwtfilter runs with its defaults, which find the noise in each frame. The
-others need a strength: beside their defaults they are told sigma, times the one
-factor that is best for them on average over all clips and sigmas. All run in one
-thread; time is processor time less that of the same command without the filter,
-and for cudalwtfilter without what starting takes (the same frames once and five
+cudalwtfilter runs with its defaults, which estimate the noise of each frame. The
+others run with their defaults, and also with a strength of sigma times the factor
+that is best for them on average over all clips and sigmas. All run in one thread.
+Time is processor time minus that of the same command without the filter, and for
+cudalwtfilter also without its startup (from runs with the frames once and five
 times)."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -45,7 +45,7 @@ TOLD = {
 
 
 def read_luma(path, count):
-    """Without an odd row or column, so that planes have no padding."""
+    """Crops an odd row or column, so that planes have no padding."""
     data = pathlib.Path(path).read_bytes()
     end = data.index(b"\n")
     fields = {text[:1]: text[1:] for text in data[:end].decode().split()[1:]}
@@ -67,7 +67,7 @@ def psnr(a, b):
 
 
 def blur(x):
-    """By a Gaussian of sigma 1.5, 11 taps, where it fits."""
+    """Blurs with a Gaussian of sigma 1.5, 11 taps; only positions where it fits."""
     taps = np.exp(-np.arange(-5, 6) ** 2 / 4.5)
     taps /= taps.sum()
     x = sum(t * x[i:x.shape[0] - 10 + i] for i, t in enumerate(taps))
@@ -108,7 +108,7 @@ class Clip:
             self.noisy[sigma] = noisy.astype(np.uint8)
 
     def gst(self, sigma, settings):
-        """Through cudalwtfilter; None: through nothing."""
+        """Runs cudalwtfilter; None: no element."""
         out, once = self.run_gst(sigma, settings, 1)
         _, often = self.run_gst(sigma, settings, 1 + REPEATS)
         return out, (often - once) / REPEATS
@@ -147,8 +147,8 @@ class Clip:
 
 
 def measure(clips, run, base):
-    """{sigma: (psnr, ssim)}, ms a megapixel. @run: (clip, sigma) to frames and
-    time; @base: likewise, without the filter"""
+    """{sigma: (psnr, ssim)}, ms a megapixel. @run: function of (clip, sigma)
+    that returns frames and time; @base: the same without the filter"""
     results, time, pixels = {}, 0.0, 0
     for sigma in SIGMAS:
         marks = []

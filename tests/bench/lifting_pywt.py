@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """lifting_pywt.py BENCH_LIFTING_CPU [SIZE]
 
-PyWavelets' wavedec2 (float32, mode periodization, 4 levels, one thread; its
-wavelets are banks of filters) beside the forward transform of the CPU backend in
-1 and 2 threads, wavelet by wavelet in the same minute; a table in Markdown. Best
-of several runs each, on the clock and of processor time, which others on a shared
-machine take less from."""
+Compares PyWavelets' wavedec2 (float32, mode periodization, 4 levels, one thread;
+filter banks) with the forward transform of the CPU backend in 1 and 2 threads,
+wavelet by wavelet in the same minute; a table in Markdown. Best of several runs
+each, in elapsed time and in processor time, which depends less on other load."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -26,7 +25,7 @@ ROUNDS = 3
 
 
 def time_theirs(name, size):
-    """Best milliseconds, on the clock and of the processor."""
+    """Best elapsed and processor time in milliseconds."""
     random = numpy.random.default_rng(1)
     surface = random.standard_normal((size, size), dtype=numpy.float32)
     best = [float("inf"), float("inf")]
@@ -39,7 +38,7 @@ def time_theirs(name, size):
 
 
 def time_ours(bench, name, size):
-    """By threads: best ms, its processor time, and times a copy."""
+    """By threads: best ms, its processor time, and ratio to a copy."""
     ours = {}
     for threads in (1, 2):
         lines = subprocess.run(

@@ -2,15 +2,15 @@
 """motion_ffmpeg.py BENCH_MOTION_TABLE CLIP.y4m...
 
 ffmpeg's mestimate (esa: exhaustive, epzs and umh: zonal and hexagon search)
-beside the CPU backend, clip by clip in the same run; a table in Markdown.
+compared with the CPU backend, clip by clip in the same run; a table in Markdown.
 
 mestimate has blocks of 32 and a search parameter of 64 (-64..64, inside the
 frame; ours -64..63, padded), one thread. It searches each frame in the one
 before and in the one after, and of N frames gives N - 1, whose first has itself
 for the one before, which costs nothing: 2 (N - 1) - 1 passes. A pass's time is
-processor time, less that of the same command without the filter: waiting for
-others on a shared machine does not count against it, while ours is time on the
-clock, the least of several rounds."""
+processor time minus that of the same command without the filter, which excludes
+waiting on a shared machine; the CPU backend's is elapsed time, the minimum of several
+rounds."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later

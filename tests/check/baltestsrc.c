@@ -90,7 +90,7 @@ GST_START_TEST (test_media_types)
 }
 GST_END_TEST;
 
-/* Of files, whose media type only their bytes tell */
+/* Media types found from the contents of files */
 GST_START_TEST (test_typefinders)
 {
   gchar *folder = surface_temp_new ();

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* balview: caps, the turn, the picture, states, flushes, errors. */
+/* balview: caps, the rotation, the picture, states, flushes, errors. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -32,7 +32,7 @@ new_view (const gchar *line, const gchar *sink_caps)
   return h;
 }
 
-/* Frames of one turn, in both formats with the same picture */
+/* Frames of one turn; both formats show the same picture */
 GST_START_TEST (test_frames)
 {
   static const gchar *const formats[] = { "BGRx", "RGB" };
@@ -75,8 +75,8 @@ GST_START_TEST (test_frames)
 }
 GST_END_TEST;
 
-/* A PLY with one point, and two edges that make its box a cube around it: the point
- * is in the middle of the picture, with its colour */
+/* A PLY with one point, and two edges whose bounding cube has it at its
+ * centre: the point appears in the middle of the picture, with its colour */
 GST_START_TEST (test_place)
 {
   static const gchar header[] =
@@ -117,7 +117,7 @@ GST_START_TEST (test_place)
 }
 GST_END_TEST;
 
-/* Without an end; flushes begin with a new file */
+/* An endless view; a flush starts a new file */
 GST_START_TEST (test_flush)
 {
   GstHarness *h = new_view ("balview turns=0", CAPS ",format=RGB");

@@ -42,7 +42,7 @@ bus_pop_text (GstBus *bus, GstMessageType type)
   text = get_text (message);
   message = gst_bus_pop_filtered (bus, type);
   if (message != NULL)
-    g_error ("behind \"%s\" a second %s was posted: \"%s\"", text,
+    g_error ("after \"%s\" a second %s was posted: \"%s\"", text,
         gst_message_type_get_name (type), get_text (message));
   return text;
 }

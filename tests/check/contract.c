@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What every element promises, whatever it computes: it is always registered,
- * explains itself, chooses its backend by the same properties, falls back to
- * the CPU and says so once, and refuses backend=cuda without a GPU by name.
- * contractflow.c is about the streams of elements that compute. */
+/* Promises of every element: it is registered, has descriptions, chooses its
+ * backend by the same properties, falls back to the CPU and says so once,
+ * and refuses backend=cuda without a GPU by name. contractflow.c tests the
+ * streams of elements that compute. */
 #include <dlfcn.h>
 #include <gst/check/gstcheck.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define PLUGIN "cudavision"
 
-/* what must be there; the other tests go over all that is registered */
+/* elements that must exist; the other tests cover all registered ones */
 static const gchar *const expected[] = {
   "baltestsrc",
   "balview",
@@ -127,8 +127,8 @@ GST_START_TEST (test_explains_itself)
 }
 GST_END_TEST;
 
-/* Elements that open files do not start without a name; of this one there is no
- * file, and none is written. Those that receive take a port that is free. */
+/* Sets what an element needs to start: a file name that does not exist and
+ * is not written, or a free port. */
 static void
 give_location (GstElement *element)
 {
@@ -171,8 +171,8 @@ make_computing (guint i)
   return NULL;
 }
 
-/* Those that choose their backend when they start; those that take frames in
- * memory:CUDAMemory do when they know what memory their frames come in. */
+/* Elements that choose their backend when they start; others accept
+ * memory:CUDAMemory and choose when they know the memory of their frames. */
 static GstElement *
 make_deciding (guint i)
 {
@@ -250,7 +250,7 @@ give_bus (GstElement *element)
   return bus;
 }
 
-/* How many "cudavision-backend" messages wait on @bus; each is checked. */
+/* Number of "cudavision-backend" messages on @bus; each is checked. */
 static guint
 count_backend_messages (GstBus *bus)
 {
@@ -323,7 +323,7 @@ GST_START_TEST (test_cpu_says_nothing)
 }
 GST_END_TEST;
 
-/* a device that no machine has, so that this runs with a GPU too */
+/* a device number that no machine has, so that it also works with a GPU */
 GST_START_TEST (test_cuda_without_device)
 {
   for (guint i = 0; i < elements->len; i++) {
@@ -356,9 +356,9 @@ GST_START_TEST (test_cuda_without_device)
 }
 GST_END_TEST;
 
-/* Caps with several frame rates, as videorate offers them, come through each
- * element that answers caps queries; GStreamer warns of answers that are no
- * subset of the query's filter. */
+/* Caps with several frame rates, as videorate offers them, pass each element
+ * that answers caps queries; GStreamer warns if an answer is not a subset of
+ * the query's filter. */
 GST_START_TEST (test_framerates)
 {
   static const gchar *const lines[] = {
@@ -390,8 +390,8 @@ GST_START_TEST (test_framerates)
 }
 GST_END_TEST;
 
-/* A setting that is read at the start only, and is changed later, warns; one that
- * may be changed at any time does not. */
+/* Changing a setting that is only read at the start warns; changing one that
+ * is always read does not. */
 GST_START_TEST (test_late_settings)
 {
   static const struct {
@@ -428,7 +428,7 @@ GST_START_TEST (test_late_settings)
 }
 GST_END_TEST;
 
-/* the file can be loaded and closed by a program that is not GStreamer */
+/* another program can load and close the plugin file */
 GST_START_TEST (test_load_unload)
 {
   GstPlugin *plugin = gst_registry_find_plugin (gst_registry_get (), PLUGIN);

@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What every element that computes (every GstCvFilter) promises of its streams,
- * whatever it computes: no frame is lost, events keep their order on each pad,
+/* Promises of the streams of every element that computes (every
+ * GstCvFilter): no frame is lost, events keep their order on each pad,
  * request pads come and go and need no queue, and flushes and shutdowns end
- * every wait. An element is one entry of the table. */
+ * every wait. Each element is one entry of the table. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define MAX_PADS 6
 #define N_FRAMES 24
-/* more than the queue of a request pad holds */
+/* exceeds the queue of a request pad */
 #define MANY 260
 
 #define VIDEO(format, width, height)                                           \
@@ -24,8 +24,8 @@
 #define GREY VIDEO ("GRAY8", "64", "48")
 #define LARGER_GREY VIDEO ("GRAY8", "96", "80")
 
-/* An element with its settings, sources of frames of two formats, and its
- * request pads, by either of their names. */
+/* An element with its settings, sources of two frame formats, and its
+ * request pads, by either name. */
 static const struct {
   const gchar *name, *sources[2], *pads[MAX_PADS];
 } filters[] = {
@@ -80,7 +80,7 @@ frames_free (Frames *frames)
   g_ptr_array_unref (frames->buffers);
 }
 
-/* --- the element between harnesses, one for each of its pads -------------------- */
+/* --- an element between harnesses, one for each pad ---------------------- */
 
 typedef struct {
   GstElement *element;
@@ -101,8 +101,7 @@ make_element (guint which)
   return element;
 }
 
-/* With @n_sides request pads; @src: %NULL if nothing is linked to the source
- * pad. */
+/* With @n_sides request pads; @src: %NULL: the source pad is not linked. */
 static Rig
 rig_new_with (guint which, const gchar *src, guint n_sides)
 {
@@ -163,7 +162,7 @@ push_eos (Rig *rig)
   fail_unless (gst_harness_push_event (rig->h, gst_event_new_eos ()));
 }
 
-/* Waits for an event of @type on @h; events before it are dropped. */
+/* Waits for an event of @type on @h and drops events before it. */
 static void
 wait_for_event (GstHarness *h, GstEventType type)
 {
@@ -187,7 +186,7 @@ drop_buffers (GstHarness *h)
     gst_buffer_unref (buffer);
 }
 
-/* Ends the stream; every pad has had the caps, some buffers and EOS. */
+/* Ends the stream; every pad has received caps, some buffers and EOS. */
 static void
 finish_stream (Rig *rig)
 {
@@ -241,8 +240,8 @@ watch_order (GstHarness *h)
   return order;
 }
 
-/* Checks that @order is S C G b.. (C b..) (C b..) E, and frees it: caps where they
- * change, also twice before a buffer. */
+/* Checks that @order is S C G b.. (C b..) (C b..) E, and frees it: caps
+ * where they change, possibly twice before a buffer. */
 static void
 check_order (GString *order, guint pad, guint least_caps)
 {
@@ -262,7 +261,7 @@ check_order (GString *order, guint pad, guint least_caps)
   g_string_free (order, TRUE);
 }
 
-/* Two formats one after the other: events and buffers in order on each pad. */
+/* Two formats in a stream: order of events and buffers on each pad. */
 GST_START_TEST (test_order_and_renegotiation)
 {
   Frames frames = frames_new (__i__, 0, 6), others = frames_new (__i__, 1, 6);
@@ -304,8 +303,8 @@ GST_START_TEST (test_nothing_but_eos)
 }
 GST_END_TEST;
 
-/* A branch that comes once EOS has passed, or as it passes, gets it all the
- * same: its sink would keep the pipeline waiting. */
+/* A branch that is added after, or during, EOS receives EOS too; without it
+ * its sink would block the pipeline. */
 GST_START_TEST (test_late_branch)
 {
   Frames frames = frames_new (__i__, 0, 6);
@@ -347,7 +346,7 @@ GST_START_TEST (test_without_caps)
 }
 GST_END_TEST;
 
-/* A second stream begins anew on every pad. */
+/* A second stream starts with its own events on every pad. */
 GST_START_TEST (test_streams)
 {
   Frames frames = frames_new (__i__, 0, 6);
@@ -382,7 +381,7 @@ GST_START_TEST (test_latency)
 
   rig_set_caps (&rig, &frames);
   push_frames (&rig, &frames, 1);
-  /* a frame that takes long adds to the latency */
+  /* a slow frame adds to the latency */
   gst_pad_peer_query (rig.h->srcpad, drain);
   gst_query_unref (drain);
   gst_harness_set_upstream_latency (rig.h, 3 * GST_MSECOND);
@@ -401,7 +400,8 @@ GST_START_TEST (test_latency)
 }
 GST_END_TEST;
 
-/* Upstream learns how many buffers it needs while some are in flight. */
+/* Upstream learns how many buffers the element needs while some are in
+ * flight. */
 GST_START_TEST (test_allocation)
 {
   Frames frames = frames_new (__i__, 0, 1);
@@ -423,7 +423,7 @@ GST_START_TEST (test_allocation)
 }
 GST_END_TEST;
 
-/* A DRAIN query has out all that has come. */
+/* A DRAIN query pushes everything received so far. */
 GST_START_TEST (test_drain)
 {
   Frames frames = frames_new (__i__, 0, 7);
@@ -452,7 +452,7 @@ block (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
   (GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER                        \
       | GST_PAD_PROBE_TYPE_BUFFER_LIST)
 
-/* Blocks the element's pad that @h takes from; unref it. */
+/* Blocks the element's pad linked to @h; unref it. */
 static GstPad *
 block_pad (GstHarness *h, gulong *probe)
 {
@@ -483,7 +483,7 @@ push_many (gpointer data)
   return GINT_TO_POINTER (flow);
 }
 
-/* Waits until no more are pushed. Returns: how many were */
+/* Waits until no more buffers are pushed. Returns: their number */
 static gint
 wait_until_stuck (Pusher *pusher)
 {
@@ -497,8 +497,8 @@ wait_until_stuck (Pusher *pusher)
   return now;
 }
 
-/* The pad @i % 2 (the source pad, or the first request pad) takes nothing, and
- * upstream waits for room: a flush ends both, and the next stream is whole. */
+/* Pad @i % 2 (the source pad, or the first request pad) blocks, and upstream
+ * waits: a flush ends both, and the next stream is complete. */
 GST_START_TEST (test_flush_while_blocked)
 {
   const guint which = (guint) __i__ / 2, pad = (guint) __i__ % 2;
@@ -535,7 +535,7 @@ GST_START_TEST (test_flush_while_blocked)
 }
 GST_END_TEST;
 
-/* A FLUSH_STOP may come alone; it may come often. */
+/* A FLUSH_STOP may come alone, and repeatedly. */
 GST_START_TEST (test_flush_often)
 {
   Frames frames = frames_new (__i__, 0, 6);
@@ -562,8 +562,8 @@ GST_END_TEST;
 
 /* --- branches ------------------------------------------------------------------------------ */
 
-/* A branch that blocks has upstream wait once its queue is full, and loses
- * nothing. */
+/* A blocked branch makes upstream wait once its queue is full; nothing is
+ * lost. */
 GST_START_TEST (test_back_pressure)
 {
   Frames frames = frames_new (__i__, 0, N_FRAMES);
@@ -615,7 +615,7 @@ chain_enough (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   return GST_FLOW_EOS;
 }
 
-/* Pushes until the flow is not OK any more. */
+/* Pushes until the flow is no longer OK. */
 static GstFlowReturn
 push_until_refused (Rig *rig, const Frames *frames)
 {
@@ -645,8 +645,8 @@ GST_START_TEST (test_error_of_a_branch)
 }
 GST_END_TEST;
 
-/* A branch that refuses its caps: one error is posted, though upstream is
- * through. */
+/* A branch refuses its caps after upstream has finished: one error is
+ * posted. */
 GST_START_TEST (test_refused_at_the_end)
 {
   Frames frames = frames_new (__i__, 0, 1);
@@ -668,8 +668,8 @@ GST_START_TEST (test_refused_at_the_end)
 }
 GST_END_TEST;
 
-/* A branch that has seen enough does not hold up the others; when all have,
- * upstream learns so, and EOS and another segment still get through. */
+/* A branch that returns EOS does not stop the others; when all have,
+ * upstream gets EOS, and EOS and another segment still pass. */
 GST_START_TEST (test_branches_have_enough)
 {
   Frames frames = frames_new (__i__, 0, N_FRAMES);
@@ -695,8 +695,8 @@ GST_START_TEST (test_branches_have_enough)
 }
 GST_END_TEST;
 
-/* Downstream that has seen enough gets no more frames, but events: another
- * segment, and EOS, without which its sink would wait for ever. */
+/* Downstream that has returned EOS gets no more frames, but events: another
+ * segment, and EOS, without which its sink would wait forever. */
 GST_START_TEST (test_downstream_has_enough)
 {
   Frames frames = frames_new (__i__, 0, N_FRAMES);
@@ -722,7 +722,7 @@ GST_START_TEST (test_downstream_has_enough)
 }
 GST_END_TEST;
 
-/* Only a request pad is linked; then nothing is. */
+/* First only a request pad is linked, then nothing. */
 GST_START_TEST (test_only_a_request_pad)
 {
   Frames frames = frames_new (__i__, 0, N_FRAMES);
@@ -740,7 +740,7 @@ GST_START_TEST (test_only_a_request_pad)
 }
 GST_END_TEST;
 
-/* A request pad is inactive for a moment when it is requested or released. */
+/* A request pad is briefly inactive while it is requested or released. */
 GST_START_TEST (test_inactive_request_pad)
 {
   Frames frames = frames_new (__i__, 0, N_FRAMES);
@@ -773,7 +773,8 @@ push_one_and_eos (gpointer data)
   return NULL;
 }
 
-/* Upstream is through when it turns out that nothing is linked: it is said. */
+/* Nothing is linked, which shows only after upstream has finished: an error
+ * is posted. */
 GST_START_TEST (test_unlinked_at_the_end)
 {
   Frames frames = frames_new (__i__, 0, 1);
@@ -797,8 +798,8 @@ GST_END_TEST;
 
 /* --- shutdown ------------------------------------------------------------------------------ */
 
-/* Events that come while the element is shut down, source pad first, are no
- * reason for upstream to post an error. */
+/* Events during a shutdown, source pad first, do not make upstream post an
+ * error. */
 GST_START_TEST (test_event_amid_shutdown)
 {
   Frames frames = frames_new (__i__, 0, 1);
@@ -853,7 +854,7 @@ check_stopped (GstHarness *h)
   gst_object_unref (pad);
 }
 
-/* Whoever would start the tasks again, they do not outlive their pads. */
+/* The tasks do not outlive their pads, whoever tries to restart them. */
 GST_START_TEST (test_shutdown_amid_events)
 {
   Frames frames = frames_new (__i__, 0, 1);
@@ -899,8 +900,8 @@ flush_frames (gpointer data)
   return NULL;
 }
 
-/* A flush discards what is in flight only once the source pad's task has left
- * it, also where a shutdown has taken the task from the pad. */
+/* A flush discards frames in flight only after the source pad's task has
+ * left it, also if a shutdown has taken the task from the pad. */
 GST_START_TEST (test_shutdown_amid_flushes)
 {
   Frames frames = frames_new (__i__, 0, 1);
@@ -929,7 +930,7 @@ GST_END_TEST;
 
 /* --- pipelines ------------------------------------------------------------------------------- */
 
-/* A pipeline with a sink right behind every pad. */
+/* A pipeline with a sink directly after every pad. */
 static gchar *
 make_line (guint which, gint num_buffers, const gchar *sink)
 {
@@ -1016,7 +1017,7 @@ GST_START_TEST (test_states)
 }
 GST_END_TEST;
 
-/* Pads that nobody is linked to hold up no other. */
+/* Unlinked pads do not block others. */
 GST_START_TEST (test_unlinked_pads)
 {
   gchar *line = g_strdup_printf (
@@ -1042,7 +1043,7 @@ GST_START_TEST (test_unlinked_pads)
 }
 GST_END_TEST;
 
-/* A branch is added to the playing pipeline, and taken away again. */
+/* Adds a branch to the playing pipeline, and removes it. */
 static void
 come_and_go (GstElement *pipeline, GstElement *element, const gchar *name)
 {

@@ -26,7 +26,7 @@ keep_buffer (
 }
 
 /* Runs @line to its end.
- * @end, @cloud: get the bytes that come to the elements of these names
+ * @end, @cloud: receive the bytes of the elements with these names
  * @iterations, @progress: (nullable): numbers of messages
  * Returns: stats of the element "adjust" */
 static GstStructure *
@@ -78,7 +78,8 @@ run_line (const gchar *line, GByteArray *end, GByteArray *cloud,
 #define SOURCE "baltestsrc scene=turntable cameras=12 points=150 seed=2 "
 #define ADJUST "cudabundleadjust name=adjust backend=cpu "
 
-/* Without noise the truth is found; stats, messages and progress tell the way. */
+/* Without noise the ground truth is found; stats, messages and progress
+ * report the iterations. */
 GST_START_TEST (test_result)
 {
   GByteArray *end = g_byte_array_new ();
@@ -112,7 +113,7 @@ GST_START_TEST (test_result)
 }
 GST_END_TEST;
 
-/* The same bytes with every number of threads, from every format that is read */
+/* The same bytes for every number of threads and from every readable format */
 GST_START_TEST (test_repeatable)
 {
   GByteArray *first = g_byte_array_new ();
@@ -134,7 +135,7 @@ GST_START_TEST (test_repeatable)
 }
 GST_END_TEST;
 
-/* Every format in and out, the caps of each, and the cloud beside it */
+/* Every format in and out, their caps, and the cloud */
 GST_START_TEST (test_formats)
 {
   static const gchar *const formats[] = { "bal", "bundler", "nvm", "colmap",
@@ -167,7 +168,7 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* What the file names stays, to the bit; all else moves. */
+/* Constants keep their bits; everything else changes. */
 GST_START_TEST (test_constants)
 {
   gchar *folder = surface_temp_new ();
@@ -202,7 +203,7 @@ GST_START_TEST (test_constants)
 }
 GST_END_TEST;
 
-/* 9 x 9 for each camera, symmetric, zeros for constant ones */
+/* 9 x 9 for each camera, symmetric, zeros for constant parameters */
 GST_START_TEST (test_covariance)
 {
   gchar *folder = surface_temp_new ();
@@ -244,7 +245,7 @@ GST_START_TEST (test_covariance)
 }
 GST_END_TEST;
 
-/* What the source @line makes */
+/* Output of the source @line */
 static GstBuffer *
 make_file (const gchar *line)
 {
@@ -290,8 +291,8 @@ wait_for_event (GstHarness *h, GstEventType type)
 
 /* --- streams ----------------------------------------------------------------------- */
 
-/* A file that is pulled gives what one that is pushed gives, in a stream with its
- * events; from typefind too. */
+/* A pulled file gives the same result as a pushed one, in a stream with its
+ * events; also after typefind. */
 GST_START_TEST (test_pull)
 {
   static const gchar *const links[] = { "", "queue !", "typefind !" };
@@ -364,7 +365,7 @@ GST_START_TEST (test_events)
 }
 GST_END_TEST;
 
-/* A flush forgets what was collected before it. */
+/* A flush discards the data collected before it. */
 GST_START_TEST (test_flush_input)
 {
   GstBuffer *file = make_file (SOURCE);
@@ -395,7 +396,7 @@ GST_START_TEST (test_flush_input)
 }
 GST_END_TEST;
 
-/* Up and down while files are pushed, pulled, adjusted and written */
+/* State changes while files are pushed, pulled, adjusted and written */
 GST_START_TEST (test_states)
 {
   gchar *folder = surface_temp_new ();
@@ -442,8 +443,8 @@ wait_for_iteration (GstBus *bus)
   }
 }
 
-/* A flush ends an adjustment; the next file is adjusted to its end. The state
- * READY ends one too. */
+/* A flush ends an adjustment, and the next file is adjusted completely. The
+ * state READY ends one, too. */
 GST_START_TEST (test_cancel)
 {
   GstHarness *h = gst_harness_new_parse (ENDLESS);
@@ -462,7 +463,7 @@ GST_START_TEST (test_cancel)
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
   fail_unless (gst_harness_try_pull (h) == NULL);
 
-  /* each file is adjusted with the settings of its time */
+  /* each file is adjusted with the settings at that time */
   adjust = gst_harness_find_element (h, "cudabundleadjust");
   g_object_set (adjust, "max-iterations", 1, NULL);
   gst_object_unref (adjust);

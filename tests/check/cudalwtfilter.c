@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter: the engine's parts on all pads, whatever surfaces come in; that
- * they add up; masks, metas, parameters and limits; N in and N out; order, flush,
- * gaps, latency; errors that say what is wrong. */
+/* cudalwtfilter: compares the components on all pads with the engine's, for
+ * all kinds of surfaces; tests that they add up, masks, metas, parameters
+ * and limits, N in and N out, order, flush, gaps, latency, and error
+ * messages. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -25,7 +26,7 @@
 
 /* --- surfaces ---------------------------------------------------------------- */
 
-/* Heights in micrometres: form, waviness, and something like noise */
+/* Heights in micrometres: form, waviness, and pseudo-random noise */
 static gdouble
 height_at (guint frame, guint x, guint y)
 {
@@ -65,7 +66,7 @@ caps_of (guint kind, guint width, guint height)
                  kinds[kind].caps, width, height);
 }
 
-/* The samples as @sample, without gaps. */
+/* The samples converted to @sample, without gaps. */
 static gpointer
 samples_of (LwtSample sample, guint frame, guint width, guint height)
 {
@@ -96,7 +97,7 @@ samples_of (LwtSample sample, guint frame, guint width, guint height)
   return data;
 }
 
-/* A buffer of them; rows of GRAY pictures are rounded up to 4 bytes. */
+/* A buffer of samples; rows of GRAY pictures are padded to 4 bytes. */
 static GstBuffer *
 buffer_of (guint kind, guint frame, guint width, guint height)
 {
@@ -114,7 +115,7 @@ buffer_of (guint kind, guint frame, guint width, guint height)
   return buffer;
 }
 
-/* --- what has to come out ------------------------------------------------------ */
+/* --- expected results ---------------------------------------------------- */
 
 typedef struct {
   LwtConfig config;
@@ -122,7 +123,7 @@ typedef struct {
   gsize size[SURFACE_N_PARTS];
 } Expected;
 
-/* The engine itself, on samples without gaps. */
+/* Runs the engine itself on samples without gaps. */
 static Expected
 expect (const LwtConfig *config, const gchar *wavelet_name, gconstpointer data)
 {
@@ -315,7 +316,7 @@ rig_stat (Rig *rig, const gchar *name)
   return value;
 }
 
-/* Is it a tensor of these bytes? NaN are equal too. */
+/* Compares a tensor with these bytes; NaNs count as equal. */
 static void
 check_bytes (GstBuffer *buffer, gconstpointer data, gsize size)
 {
@@ -339,7 +340,7 @@ check_part (GstHarness *h, const Expected *e, SurfacePart part, guint frame)
   gst_buffer_unref (buffer);
 }
 
-/* --- the engine's parts, in any shape ---------------------------------------------- */
+/* --- components in any format -------------------------------------------- */
 
 static const struct {
   const gchar *settings;
@@ -353,7 +354,7 @@ static const struct {
   { "f-operation=poly2 z-scale=1e-9 z-offset=1e-3", LWT_F_POLY2, 1e-9, 1e-3 },
 };
 
-/* every kind, with every F-operation, on all pads at once */
+/* every kind of input, with every F-operation, on all pads at once */
 GST_START_TEST (test_parts)
 {
   for (guint kind = 0; kind < G_N_ELEMENTS (kinds); kind++) {
@@ -363,7 +364,7 @@ GST_START_TEST (test_parts)
             kind >= KIND_GREY8 ? " precision=float32" : "");
     Rig rig = rig_new (settings, FALSE);
 
-    /* bands and tensors from pictures too */
+    /* coefficients and tensors also from pictures */
     gst_harness_set_sink_caps_str (
         rig.h, "other/tensors,format=static,num_tensors=1");
     for (guint i = 0; i < SIDES; i++) {
@@ -400,7 +401,7 @@ GST_END_TEST;
 static const gchar *const alone[] = { "roughness", "waviness", "form", "noise",
   "bands" };
 
-/* only what the source pad gives is computed */
+/* only the source pad's output is computed */
 GST_START_TEST (test_output)
 {
   LwtConfig config = config_of (KIND_F32, WIDTH, HEIGHT);
@@ -433,7 +434,7 @@ sample_of (GstBuffer *buffer, guint i)
   return narrow;
 }
 
-/* The heights of the parts, with what each one's meta says, are the surface. */
+/* The components' heights, computed with their metas, add up to the surface. */
 GST_START_TEST (test_parts_add_up)
 {
   static const gchar *const operations[] = { "none", "offset", "level", "plane",
@@ -446,7 +447,7 @@ GST_START_TEST (test_parts_add_up)
   gdouble sum[N] = { 0 };
 
   meta->dx = meta->dy = 1e-6;
-  meta->offset = 0.25; /* taken off by somebody before */
+  meta->offset = 0.25; /* already subtracted upstream */
   push (&rig, in);
   push_eos (&rig);
   for (guint i = 0; i < 4; i++) {
@@ -467,7 +468,7 @@ GST_START_TEST (test_parts_add_up)
 }
 GST_END_TEST;
 
-/* A constant and a plane are form alone, away from the edge. */
+/* A constant and a plane are form only, except at the edge. */
 GST_START_TEST (test_simple_truths)
 {
   for (guint plane = 0; plane < 2; plane++) {
@@ -482,7 +483,7 @@ GST_START_TEST (test_simple_truths)
       gst_buffer_fill (in, k * sizeof (z), &z, sizeof (z));
     }
     gst_harness_teardown (
-        rig.sides[3]); /* without noise levels there is none */
+        rig.sides[3]); /* without noise levels there is no noise */
     rig.sides[3] = NULL;
     push (&rig, in);
     push_eos (&rig);
@@ -530,7 +531,7 @@ GST_START_TEST (test_sizes)
 }
 GST_END_TEST;
 
-/* rows with gaps of any length, a visible part */
+/* rows with gaps of any length; a visible region */
 GST_START_TEST (test_layouts)
 {
   static const guint strides[] = { 150, 151, 153, 200 };
@@ -626,7 +627,7 @@ count_holes (void)
   return n;
 }
 
-/* NaN stay where they are, in every part */
+/* NaNs stay in place, in every component */
 GST_START_TEST (test_missing)
 {
   Rig rig = rig_new_playing (LEVELS QUIET, TRUE, KIND_F32);
@@ -659,8 +660,8 @@ GST_START_TEST (test_missing)
 }
 GST_END_TEST;
 
-/* A mask of pictures goes in as NaN and comes out as a mask; pictures without
- * one in between are whole. */
+/* A picture's mask becomes NaN and comes out as a mask; pictures without a
+ * mask in between have no missing points. */
 GST_START_TEST (test_masks)
 {
   const gchar *settings = LEVELS QUIET "z-scale=2e-6 z-offset=1e-3 output=form";
@@ -670,7 +671,7 @@ GST_START_TEST (test_masks)
   guint8 *samples = samples_of (kinds[kind].sample, 0, WIDTH, HEIGHT);
   gfloat *z = g_new (gfloat, N);
 
-  config.z_scale = 3e-6; /* the meta's goes before the property */
+  config.z_scale = 3e-6; /* the meta has priority over the property */
   for (guint turn = 0; turn < 3; turn++) {
     GstBuffer *in = buffer_of (kind, 0, WIDTH, HEIGHT), *out;
     GstSurfaceMeta *meta = gst_buffer_add_surface_meta (in);
@@ -725,7 +726,7 @@ GST_START_TEST (test_masks)
 }
 GST_END_TEST;
 
-/* --- pictures that leave ------------------------------------------------------------ */
+/* --- grey output --------------------------------------------------------- */
 
 static const struct {
   const gchar *output, *caps;
@@ -739,7 +740,7 @@ static const struct {
   { "form", "video/x-raw,format=GRAY16_LE", SURFACE_PART_FORM, 0, 65535 },
 };
 
-/* tensors to grey; the meta says how to get the heights back */
+/* tensors to grey; the meta has the scale to recover the heights */
 GST_START_TEST (test_grey_of_tensors)
 {
   LwtConfig config = config_of (KIND_F32, WIDTH, HEIGHT);
@@ -792,7 +793,7 @@ GST_START_TEST (test_grey_of_tensors)
     fail_unless (
         fabs (level - CLAMP (wanted, 0.0, pictures[__i__].max)) < 0.501);
   }
-  /* a whole surface does not fit into 8 bits, the others do */
+  /* a whole surface exceeds 8 bits, the components do not */
   fail_unless ((clipped > 0)
                == (pictures[__i__].part == SURFACE_PART_FORM
                    && pictures[__i__].max == 255));
@@ -823,7 +824,7 @@ static const struct {
       "layout mallat, but interleaved" },
 };
 
-/* there and back, by what the meta says alone */
+/* round trip, with the meta as the only description */
 GST_START_TEST (test_bands)
 {
   gchar *line = g_strdup_printf ("cudalwtfilter backend=cpu dx=3e-6 dy=2e-6 "
@@ -873,7 +874,8 @@ static const struct {
   { KIND_GREY8, "" },
 };
 
-/* Points that were filled for the coefficients are missing again behind them. */
+/* Points that were filled for the forward transform are missing again after
+ * the inverse. */
 GST_START_TEST (test_missing_there_and_back)
 {
   const guint kind = round_trips[__i__].kind;
@@ -932,7 +934,7 @@ GST_START_TEST (test_missing_there_and_back)
 }
 GST_END_TEST;
 
-/* what is set and what the meta says must not differ */
+/* settings that contradict the meta are refused */
 GST_START_TEST (test_contradictions)
 {
   gchar *line = g_strdup_printf ("cudalwtfilter backend=cpu operation=forward "
@@ -993,7 +995,8 @@ GST_START_TEST (test_long_wavelet)
 }
 GST_END_TEST;
 
-/* Integers come back as they were: pictures as pictures, with scale and mask. */
+/* Integers are reconstructed exactly: pictures as pictures, with scale and
+ * mask. */
 GST_START_TEST (test_reversible)
 {
   const guint kind = KIND_I32 + (guint) __i__;
@@ -1091,7 +1094,7 @@ static const struct {
   guint kind;
   const gchar *settings, *downstream, *expected;
 } negotiations[] = {
-  /* the kind that comes in */
+  /* the kind of the input */
   { KIND_F32, "dx=2e-6", "ANY",
       "other/tensors,types=float32,dimensions=(string)75:53:1:1,"
       "framerate=25/1,surface-dx=2e-6,surface-dy=2e-6" },
@@ -1099,7 +1102,7 @@ static const struct {
   { KIND_I32, "", "ANY", "other/tensors,types=float32" },
   { KIND_GREY8, "", "ANY", "video/x-raw,format=GRAY8,width=75,framerate=25/1" },
   { KIND_GREY16, "", "ANY", "video/x-raw,format=GRAY16_LE,height=53" },
-  /* what downstream takes */
+  /* preferences of downstream */
   { KIND_F32, "", "other/tensors,types=float64",
       "other/tensors,types=float64" },
   { KIND_F64, "", "other/tensors,types=float32",
@@ -1111,7 +1114,7 @@ static const struct {
   { KIND_GREY8, "", "other/tensors", "other/tensors,types=float32" },
   { KIND_GREY8, "", "other/tensors,types=float64",
       "other/tensors,types=float64" },
-  /* what the properties say */
+  /* properties */
   { KIND_F32, "precision=float64", "ANY", "other/tensors,types=float64" },
   { KIND_F64, "precision=float32", "ANY", "other/tensors,types=float32" },
   { KIND_GREY8, "output=bands", "ANY", "other/tensors,types=float32" },
@@ -1137,7 +1140,7 @@ GST_START_TEST (test_negotiation)
 }
 GST_END_TEST;
 
-/* each pad has what is behind it */
+/* each pad follows its own downstream */
 GST_START_TEST (test_pads_differ)
 {
   Rig rig = rig_new (LEVELS QUIET "z-scale=1e-7", TRUE);
@@ -1159,7 +1162,8 @@ GST_START_TEST (test_pads_differ)
 }
 GST_END_TEST;
 
-/* Sizes and rates go through the caps queries, in both directions and kinds. */
+/* Sizes and rates pass through caps queries, in both directions and for all
+ * kinds. */
 GST_START_TEST (test_caps_queries)
 {
   Rig rig = rig_new ("", FALSE);
@@ -1224,7 +1228,7 @@ GST_START_TEST (test_meta)
   fail_unless (meta->dx == 1e-6 && meta->dy == 4e-6 && meta->z_scale == 1);
   fail_unless (meta->offset == 0.0); /* of roughness */
   fail_unless (meta->polynomial[0] != 0.0 && meta->polynomial[1] == 0.0);
-  /* 2^(J+1) dx next to what was asked for, at least one level */
+  /* 2^(J+1) dx nearest to the setting, at least one level */
   fail_unless (meta->lambda_s[0] == 4e-6 && meta->lambda_s[1] == 0.0);
   fail_unless (meta->lambda_c[0] == 8e-6 && meta->lambda_c[1] == 0.0);
   fail_unless (meta->lambda_f[0] == 32e-6 && meta->lambda_f[1] == 32e-6);
@@ -1264,7 +1268,7 @@ GST_START_TEST (test_meta)
 }
 GST_END_TEST;
 
-/* a spacing in the caps goes before the property, the meta's before both */
+/* spacing in the caps has priority over the property, the meta's over both */
 GST_START_TEST (test_spacing)
 {
   Rig rig = rig_new ("dx=9e-6 dy=8e-6", FALSE);
@@ -1295,7 +1299,7 @@ GST_END_TEST;
 
 static const struct {
   const gchar *interval;
-  guint n; /* messages of five surfaces */
+  guint n; /* number of messages for five surfaces */
 } intervals[] = { { "message-interval=1", 5 }, { "", 1 },
   { "message-interval=0", 0 } };
 
@@ -1351,7 +1355,7 @@ GST_START_TEST (test_parameters)
 }
 GST_END_TEST;
 
-/* They can be asked for while it runs; slopes need a spacing. */
+/* Parameters can be enabled while running; slopes need a spacing. */
 GST_START_TEST (test_parameters_later)
 {
   Rig rig = rig_new_playing ("", FALSE, KIND_F32);
@@ -1373,7 +1377,7 @@ GST_START_TEST (test_parameters_later)
 }
 GST_END_TEST;
 
-/* The meta of @part on @buffer, NULL if there is none. */
+/* The meta of @part on @buffer; NULL: none. */
 static const GstSurfaceMeta *
 meta_of_part (GstBuffer *buffer, SurfacePart part)
 {
@@ -1387,8 +1391,8 @@ meta_of_part (GstBuffer *buffer, SurfacePart part)
   return NULL;
 }
 
-/* output=none: the surfaces that came go on, not copied, with the parameters
- * that the parts have when they leave. */
+/* output=none: the input surfaces are passed through without a copy, with
+ * the same parameters as when components are output. */
 GST_START_TEST (test_output_none)
 {
   static const SurfacePart parts[] = { SURFACE_PART_NOISE,
@@ -1413,7 +1417,7 @@ GST_START_TEST (test_output_none)
     Expected e = expect (&config, "9/7", data);
 
     if (i == 2)
-      gst_buffer_ref (in); /* not writable: its metas stay as they are */
+      gst_buffer_ref (in); /* not writable: its metas are unchanged */
     push (&rig, in);
     out = gst_harness_pull (rig.h);
     fail_unless (gst_buffer_peek_memory (out, 0) == memory);
@@ -1454,7 +1458,8 @@ GST_START_TEST (test_output_none)
 }
 GST_END_TEST;
 
-/* Beside parts of request pads, and for operations whose results have none. */
+/* Together with components on request pads, and for operations without
+ * parameters. */
 GST_START_TEST (test_output_none_beside)
 {
   Rig rig = rig_new_playing ("operation=denoise output=none", FALSE, KIND_F32);
@@ -1479,7 +1484,7 @@ GST_START_TEST (test_output_none_beside)
 }
 GST_END_TEST;
 
-/* The last surface but one is rough: it, and no other, is remarked on. */
+/* Only the last but one surface is rough: only it causes a warning. */
 GST_START_TEST (test_limits)
 {
   Rig rig = rig_new_playing (
@@ -1513,7 +1518,7 @@ GST_START_TEST (test_limits)
   fail_unless (pop_message (&rig, "surface-limit") == NULL);
   fail_unless_equals_uint64 (rig_stat (&rig, "outside"), 1);
 
-  /* and below */
+  /* also below the lower limit */
   g_object_set (rig.element, "sa-lower-limit", 1.0, NULL);
   push_frames (&rig, KIND_F32, 5, 1);
   gst_buffer_unref (gst_harness_pull (rig.h));
@@ -1524,7 +1529,7 @@ GST_START_TEST (test_limits)
 }
 GST_END_TEST;
 
-/* Without a point there is no Sa that could be within limits. */
+/* Without valid points there is no Sa to compare with the limits. */
 GST_START_TEST (test_limits_of_nothing)
 {
   for (guint limited = 0; limited < 2; limited++) {
@@ -1572,7 +1577,7 @@ pull_times (Rig *rig, guint first, guint n)
   }
 }
 
-/* another size, another kind: what came before leaves first */
+/* another size, another kind: earlier surfaces leave first */
 GST_START_TEST (test_renegotiation)
 {
   Rig rig = rig_new_playing (QUIET, TRUE, KIND_F32);
@@ -1604,7 +1609,7 @@ GST_START_TEST (test_renegotiation)
 }
 GST_END_TEST;
 
-/* Downstream wants something else in the middle of the stream. */
+/* Downstream asks for another format in the middle of the stream. */
 GST_START_TEST (test_reconfigure)
 {
   Rig rig = rig_new_playing (QUIET, FALSE, KIND_F32);
@@ -1621,7 +1626,8 @@ GST_START_TEST (test_reconfigure)
 }
 GST_END_TEST;
 
-/* Notes in @order what passes: b for buffers, others by their first letter. */
+/* Records passing items in @order: b for buffers, events by their first
+ * letter. */
 static GstPadProbeReturn
 note_order (GstPad *pad, GstPadProbeInfo *info, gpointer order)
 {
@@ -1660,7 +1666,7 @@ GST_START_TEST (test_order)
   push_eos (&rig);
   pull_times (&rig, 0, 3);
   pull_times (&rig, 4, 2);
-  /* up to EOS: each pad has a thread of its own */
+  /* up to EOS, because each pad has a thread of its own */
   while (gst_harness_events_received (rig.h) < 7
          || gst_harness_events_received (rig.sides[2]) < 6)
     g_usleep (1000);
@@ -1672,7 +1678,7 @@ GST_START_TEST (test_order)
 }
 GST_END_TEST;
 
-/* numbers begin anew with each stream, not with a flush */
+/* frame numbers restart with each stream, but not with a flush */
 GST_START_TEST (test_streams)
 {
   Rig rig =
@@ -1739,7 +1745,7 @@ GST_START_TEST (test_flush)
 }
 GST_END_TEST;
 
-/* A FLUSH_START that comes while caps are on their way, once. */
+/* Sends one FLUSH_START while caps are being pushed. */
 static GstPadProbeReturn
 flush_amid_caps (GstPad *pad, GstPadProbeInfo *info, gpointer harness)
 {
@@ -1750,7 +1756,8 @@ flush_amid_caps (GstPad *pad, GstPadProbeInfo *info, gpointer harness)
   return GST_PAD_PROBE_REMOVE;
 }
 
-/* such caps have not been refused: behind the flush they are as good as others */
+/* caps interrupted by a flush are not refused: after the flush they are
+ * accepted */
 GST_START_TEST (test_flush_amid_caps)
 {
   Rig rig = rig_new (QUIET, FALSE);
@@ -1787,7 +1794,7 @@ surface_spaced (guint frame, gdouble spacing)
   return buffer;
 }
 
-/* Caps that a flush kept from leaving leave behind it. */
+/* Caps that a flush has stopped are sent after it. */
 GST_START_TEST (test_flush_amid_new_caps)
 {
   Rig rig = rig_new_playing (QUIET, FALSE, KIND_F32);
@@ -1834,7 +1841,7 @@ GST_START_TEST (test_latency)
   fail_unless_equals_uint64 (
       gst_harness_query_latency (rig.h), 3 * GST_MSECOND + frames * FRAME_NS);
 
-  /* without a frame rate the frames say how far they are from each other */
+  /* without a frame rate the frames' timestamps give the interval */
   gst_harness_set_src_caps_str (rig.h,
       "other/tensors,format=static,num_tensors=1,types=float32,"
       "dimensions=(string)75:53:1:1");
@@ -1914,7 +1921,7 @@ GST_START_TEST (test_properties)
 }
 GST_END_TEST;
 
-/* --- what cannot be ---------------------------------------------------------------------------- */
+/* --- refused settings and input ------------------------------------------ */
 
 static const struct {
   const gchar *caps, *what;
@@ -1948,7 +1955,7 @@ GST_START_TEST (test_bad_caps)
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_pad_push_event (rig.h->srcpad, gst_event_new_segment (&segment));
   bus_expect_error (rig.bus, bad_caps[__i__].what);
-  /* and no second error for what is pushed all the same */
+  /* and no second error for the next buffer */
   fail_unless (
       gst_pad_push (rig.h->srcpad, buffer_of (KIND_F32, 0, WIDTH, HEIGHT))
       != GST_FLOW_OK);
@@ -2013,7 +2020,7 @@ static const struct {
   { "bank: LO 1 2 3", "bank: LO 1 2 3" },
 };
 
-/* the element does not even start */
+/* the element does not start */
 GST_START_TEST (test_bad_wavelets)
 {
   GstElement *element = gst_element_factory_make ("cudalwtfilter", NULL);
@@ -2071,7 +2078,7 @@ static const gchar *const bad_buffers[] = { "4028 bytes expected for 75x53",
   "bytes expected", "GRAY8 40x40", "17 bytes, 3975 expected",
   "samples are bands" };
 
-/* what came before it leaves before the error */
+/* earlier surfaces leave before the error */
 GST_START_TEST (test_bad_buffers)
 {
   Rig rig = rig_new_playing ("frames-in-flight=4", FALSE, KIND_GREY8);
@@ -2085,7 +2092,7 @@ GST_START_TEST (test_bad_buffers)
 }
 GST_END_TEST;
 
-/* roughness is no bands */
+/* roughness cannot be the input of an inverse */
 GST_START_TEST (test_parts_into_inverse)
 {
   Rig rig = rig_new_playing ("operation=inverse", FALSE, KIND_F32);
@@ -2098,7 +2105,7 @@ GST_START_TEST (test_parts_into_inverse)
 }
 GST_END_TEST;
 
-/* Nothing that the element has is taken behind the pad. */
+/* Downstream accepts no format that the element offers. */
 GST_START_TEST (test_not_taken)
 {
   Rig rig = rig_new (LEVELS QUIET, __i__ == 1);
@@ -2117,7 +2124,7 @@ GST_START_TEST (test_not_taken)
 GST_END_TEST;
 
 #ifdef MEMORY_LIMIT_WORKS
-/* a surface comes, but there is no room for what is to come of it */
+/* not enough memory for the results */
 GST_START_TEST (test_no_memory)
 {
   Rig rig = rig_new ("threads=1", FALSE);
@@ -2164,9 +2171,9 @@ GST_START_TEST (test_sides_come_and_go)
 }
 GST_END_TEST;
 
-/* --- what is remarked on -------------------------------------------------- */
+/* --- warnings ------------------------------------------------------------ */
 
-/* heights of about @height, point 5 missing if @missing */
+/* heights of about @height; point 5 is missing if @missing */
 static GstBuffer *
 high_surface (guint i, gfloat height, gboolean missing)
 {
@@ -2182,8 +2189,8 @@ high_surface (guint i, gfloat height, gboolean missing)
   return buffer;
 }
 
-/* Heights of which sums are no float32 are said once for each caps; missing
- * points, float64 and heights that fit are nothing to remark on. */
+/* Results beyond float32 are warned of once for each caps; missing points,
+ * float64 and heights within range are not. */
 GST_START_TEST (test_overflow)
 {
   static const struct {
@@ -2227,7 +2234,7 @@ GST_START_TEST (test_overflow)
 }
 GST_END_TEST;
 
-/* A cut-off farther than 16 levels reach is limited, and said to be so. */
+/* A cut-off beyond the reach of 16 levels is limited, with a warning. */
 GST_START_TEST (test_limited_cutoffs)
 {
   Rig rig = rig_new_playing (
@@ -2245,8 +2252,8 @@ GST_START_TEST (test_limited_cutoffs)
 }
 GST_END_TEST;
 
-/* So is one so short that it splits off nothing, as one in the wrong unit may
- * be. */
+/* A cut-off that is too short to have an effect, perhaps in a wrong unit, is
+ * warned of too. */
 GST_START_TEST (test_short_cutoffs)
 {
   Rig rig = rig_new_playing (

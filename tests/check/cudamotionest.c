@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudamotionest: the engine's results on frames, packets and pictures, whatever
- * the frames come in; N in and N out; order, flush, gaps, latency; scene cuts
- * and regions; errors that say what is wrong. */
+/* cudamotionest: compares frames, packets and pictures with the engine's
+ * results, for all kinds of input; N in and N out; order, flush, gaps,
+ * latency; scene cuts and regions; error messages. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/check/gsttestclock.h>
@@ -153,8 +153,8 @@ pull_side (GstHarness *h, const MotionClip *clip, GBytes **expected, guint i,
   gst_buffer_unref (buffer);
 }
 
-/* Everything of frames @first to @first + @n - 1, which were numbered from
- * @number on. */
+/* Checks everything about frames @first to @first + @n - 1, which are
+ * numbered from @number. */
 static void
 pull_all (
     Rig *rig, const MotionClip *clip, guint first, guint n, guint64 number)
@@ -199,7 +199,7 @@ pop_message (Rig *rig, const gchar *name)
   return found;
 }
 
-/* --- the same results in any shape ----------------------------------------- */
+/* --- the same results for any input -------------------------------------- */
 
 static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_GRAY8,
   GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_Y42B,
@@ -273,7 +273,7 @@ clip_of_mode (guint mode, guint n)
   return motion_clip_new (GST_VIDEO_FORMAT_NV12, &config, NULL, n);
 }
 
-/* fewer frames than are waited for, too */
+/* including fewer frames than are waited for */
 GST_START_TEST (test_modes)
 {
   static const guint lengths[] = { 1, 2, 3, 12 };
@@ -298,7 +298,7 @@ static const struct {
 } sizes[] = { { 1, 1 }, { 2, 500 }, { 15, 17 }, { 16, 16 }, { 33, 9 },
   { 129, 31 } };
 
-/* rows longer than the picture, planes with a distance, two memories */
+/* padded rows, planes at a distance, two memories */
 GST_START_TEST (test_sizes_and_layouts)
 {
   MotionConfig config = config_for (sizes[__i__].width, sizes[__i__].height);
@@ -326,7 +326,7 @@ GST_START_TEST (test_sizes_and_layouts)
 }
 GST_END_TEST;
 
-/* a frame whose visible part begins at (5, 3) of what is stored */
+/* a frame whose visible part begins at (5, 3) */
 GST_START_TEST (test_visible_part)
 {
   MotionConfig config = config_for (WIDTH, HEIGHT);
@@ -360,8 +360,8 @@ GST_START_TEST (test_visible_part)
 }
 GST_END_TEST;
 
-/* somebody else holds the buffers: theirs stay as they are, without a copy; the
- * packet is that of the metas, without a copy either */
+/* buffers with another owner stay unchanged, without a copy; the packet
+ * shares the metas' memory */
 GST_START_TEST (test_shared_memory)
 {
   MotionClip *clip = clip_new (4);
@@ -394,7 +394,7 @@ GST_START_TEST (test_shared_memory)
 }
 GST_END_TEST;
 
-/* what comes after can copy and scale frames with their vectors */
+/* downstream can copy and scale frames with their vectors */
 GST_START_TEST (test_scaled_downstream)
 {
   MotionClip *clip = clip_new (2);
@@ -441,7 +441,7 @@ GST_START_TEST (test_duplicates)
 }
 GST_END_TEST;
 
-/* frames of any distance in time, some without times: none is dropped */
+/* frames at any distance in time, some without timestamps: none is dropped */
 GST_START_TEST (test_variable_rate)
 {
   static const GstClockTime times[] = { 0, 40, 41, 1000, GST_CLOCK_TIME_NONE,
@@ -480,7 +480,7 @@ GST_START_TEST (test_variable_rate)
 }
 GST_END_TEST;
 
-/* what is the same in @clip from @at on as a sequence of its own */
+/* Adds what is equal in @clip from @at on as a sequence of its own. */
 static void
 expect_split (MotionClip *clip, guint at)
 {
@@ -525,7 +525,7 @@ GST_START_TEST (test_renegotiation)
 }
 GST_END_TEST;
 
-/* another frame rate does not change the pictures */
+/* another frame rate does not start a new sequence */
 GST_START_TEST (test_same_pictures)
 {
   MotionClip *clip = clip_of_direction (__i__, 6);
@@ -560,8 +560,8 @@ push_segment (Rig *rig, GstClockTime start)
       gst_harness_push_event (rig->h, gst_event_new_segment (&segment)));
 }
 
-/* the same segment once more goes on, another one begins anew; so does a new
- * stream, which counts from 0 */
+/* repeating the same segment continues the sequence, another segment starts
+ * a new one; so does a new stream, which counts from 0 */
 GST_START_TEST (test_segments)
 {
   MotionClip *clip = clip_of_direction (__i__, 6);
@@ -586,7 +586,7 @@ GST_START_TEST (test_segments)
 }
 GST_END_TEST;
 
-/* a gap says nothing about the pictures, but nobody waits for what is behind */
+/* a gap does not end the sequence, but frames before it are pushed at once */
 GST_START_TEST (test_gap_and_discont)
 {
   MotionClip *clip = clip_of_direction (__i__, 8);
@@ -618,7 +618,7 @@ GST_START_TEST (test_gap_and_discont)
 }
 GST_END_TEST;
 
-/* Notes in @order what passes: b for buffers, t for tags. */
+/* Records passing items in @order: b for buffers, t for tags. */
 static GstPadProbeReturn
 note_order (GstPad *pad, GstPadProbeInfo *info, gpointer order)
 {
@@ -629,7 +629,7 @@ note_order (GstPad *pad, GstPadProbeInfo *info, gpointer order)
   return GST_PAD_PROBE_OK;
 }
 
-/* an event leaves between the frames it came between, though these wait */
+/* an event keeps its position between frames, although these are delayed */
 GST_START_TEST (test_order_of_events)
 {
   MotionClip *clip = clip_of_direction (__i__, 6);
@@ -656,8 +656,8 @@ GST_START_TEST (test_order_of_events)
 }
 GST_END_TEST;
 
-/* Every third frame gets the vectors that it gets without those between, which
- * pass as they came, in the same order as frames and events came. */
+/* Every third frame gets the same vectors as without the frames between,
+ * which pass unchanged; frames and events keep their order. */
 GST_START_TEST (test_interval)
 {
   const guint n = 11;
@@ -723,7 +723,7 @@ GST_START_TEST (test_interval)
 }
 GST_END_TEST;
 
-/* A flush drops the frames between too, and the next one is searched. */
+/* A flush also drops the frames between, and the next frame is searched. */
 GST_START_TEST (test_interval_flush)
 {
   MotionClip *clip = clip_of_direction (__i__, 5);
@@ -752,7 +752,7 @@ GST_START_TEST (test_interval_flush)
 }
 GST_END_TEST;
 
-/* Downstream refuses a frame between: upstream learns it. */
+/* Downstream refuses a frame between: upstream gets the flow. */
 GST_START_TEST (test_interval_refused)
 {
   MotionClip *clip = clip_new (2);
@@ -798,7 +798,7 @@ GST_START_TEST (test_flush)
   discard_all (rig.prediction);
   discard_all (rig.residual);
 
-  /* from the first frame on, as if nothing had been; the count goes on */
+  /* from the first frame on, without any earlier state; the count continues */
   push_segment (&rig, 0);
   push_frames (&rig, clip, 0, 7);
   push_eos (&rig);
@@ -808,7 +808,7 @@ GST_START_TEST (test_flush)
 }
 GST_END_TEST;
 
-/* a DRAIN query has out what waits for frames to come */
+/* a DRAIN query pushes frames that wait for future ones */
 GST_START_TEST (test_drain)
 {
   MotionClip *clip = clip_of_direction (1, 6);
@@ -844,7 +844,7 @@ GST_START_TEST (test_latency)
   fail_unless_equals_uint64 (gst_harness_query_latency (rig.h),
       3 * GST_MSECOND + frames * MOTION_CLIP_FRAME_NS / 2);
   rig_free (&rig);
-  /* a search may take as long as the frames to the next one last */
+  /* a search may take as long as a frame's duration */
   clip->info.fps_n = 25;
   rig = rig_new_playing (intervals[__i__], FALSE, clip);
   fail_unless_equals_uint64 (
@@ -854,7 +854,7 @@ GST_START_TEST (test_latency)
 }
 GST_END_TEST;
 
-/* without a frame rate the frames say how far they are from each other */
+/* without a frame rate the frames' timestamps give the interval */
 GST_START_TEST (test_latency_without_rate)
 {
   MotionClip *clip = clip_new (3);
@@ -882,7 +882,7 @@ GST_START_TEST (test_latency_without_rate)
 }
 GST_END_TEST;
 
-/* Answers ALLOCATION in the place of downstream, with @pool. */
+/* Answers ALLOCATION as downstream, with @pool. */
 static GstPadProbeReturn
 offer_pool (GstPad *pad, GstPadProbeInfo *info, gpointer pool)
 {
@@ -909,8 +909,8 @@ ask_for_pool (Rig *rig, const MotionClip *clip, GstBufferPool **pool,
   return query;
 }
 
-/* only how many frames are here, without a pool of downstream's; that pool, for
- * so many more, else: two in flight, two that wait, one that comes */
+/* without a pool of downstream, only the number of frames in use; otherwise
+ * that pool, with so many more: two in flight, two waiting, one arriving */
 GST_START_TEST (test_allocation)
 {
   MotionClip *clip = clip_of_direction (1, 1);
@@ -949,7 +949,7 @@ is_key_unit (GstEvent *event, GstClockTime *time)
              event, NULL, NULL, time, NULL, NULL);
 }
 
-/* Notes in @order: b for buffers, k for events that ask for a key frame. */
+/* Records passing items in @order: b for buffers, k for key frame requests. */
 static GstPadProbeReturn
 note_key_units (GstPad *pad, GstPadProbeInfo *info, gpointer order)
 {
@@ -959,7 +959,7 @@ note_key_units (GstPad *pad, GstPadProbeInfo *info, gpointer order)
     g_string_append_c (order, 'b');
   } else if (is_key_unit (GST_PAD_PROBE_INFO_EVENT (info), &time)) {
     g_string_append_c (order, 'k');
-    /* the segment begins at frame 1, and is shown from 7 s on */
+    /* the segment starts at frame 1, with a base of 7 s */
     fail_unless_equals_uint64 (time, 4 * MOTION_CLIP_FRAME_NS + 7 * GST_SECOND);
   }
   return GST_PAD_PROBE_OK;
@@ -1033,7 +1033,7 @@ GST_START_TEST (test_scene_cut_off)
 }
 GST_END_TEST;
 
-/* the left third moves, the rest, and so the frame as a whole, stands still */
+/* the left third moves; the rest, and so the global motion, is at rest */
 GST_START_TEST (test_regions)
 {
   static const gchar *const names[] = { "roi/msdk", "roi/vaapi" };
@@ -1074,13 +1074,13 @@ GST_START_TEST (test_regions)
 }
 GST_END_TEST;
 
-/* --- pictures that stand still ---------------------------------------------- */
+/* --- still pictures ------------------------------------------------------ */
 
 static const gchar *const still[] = { "smpte", "smpte100", "checkers-8",
   "solid-color" };
 
-/* A block that is the same as before has not moved, however many other vectors
- * fit it. smpte alone moves: it has a field of snow. */
+/* An unchanged block has not moved, even if many other vectors fit as well.
+ * Only smpte moves: it has a field of snow. */
 GST_START_TEST (test_still_picture)
 {
   const gchar *pattern = still[__i__];
@@ -1148,7 +1148,7 @@ GST_START_TEST (test_properties)
 }
 GST_END_TEST;
 
-/* A frame at the clock's @now, whose time is @pts. */
+/* Pushes a frame with timestamp @pts at clock time @now. */
 static void
 push_at (Rig *rig, const MotionClip *clip, GstTestClock *clock, guint i,
     GstClockTime now, GstClockTime pts)
@@ -1161,7 +1161,7 @@ push_at (Rig *rig, const MotionClip *clip, GstTestClock *clock, guint i,
   gst_buffer_unref (gst_harness_pull (rig->h));
 }
 
-/* Frames that leave after sinks were to show them, in a live pipeline. */
+/* Frames that leave too late for the sinks of a live pipeline. */
 GST_START_TEST (test_behind)
 {
   MotionClip *clip = clip_new (7);
@@ -1176,11 +1176,11 @@ GST_START_TEST (test_behind)
   gst_element_set_base_time (rig.element, 0);
   gst_harness_set_live (rig.h, TRUE);
   answered = gst_harness_query_latency (rig.h);
-  /* one late frame of two is none the worse */
+  /* one late frame of two is tolerated */
   push_at (&rig, clip, clock, 0, 0, 0);
   push_at (&rig, clip, clock, 1, 10 * GST_SECOND, 40 * GST_MSECOND);
   fail_unless (pop_message (&rig, "cudavision-behind") == NULL);
-  /* two of two */
+  /* two of two are not */
   push_at (&rig, clip, clock, 2, 11 * GST_SECOND, 80 * GST_MSECOND);
   push_at (&rig, clip, clock, 3, 12 * GST_SECOND, 120 * GST_MSECOND);
   s = pop_message (&rig, "cudavision-behind");
@@ -1196,7 +1196,7 @@ GST_START_TEST (test_behind)
   fail_unless_equals_uint64 (rig_stat (&rig, "late-frames"), 3);
   fail_unless_equals_uint64 (
       gst_harness_query_latency (rig.h), answered + GST_SECOND);
-  /* no longer */
+  /* back in time */
   push_at (&rig, clip, clock, 4, 13 * GST_SECOND, 12 * GST_SECOND);
   push_at (&rig, clip, clock, 5, 14 * GST_SECOND, 14 * GST_SECOND);
   s = pop_message (&rig, "cudavision-behind");
@@ -1210,7 +1210,7 @@ GST_START_TEST (test_behind)
 }
 GST_END_TEST;
 
-/* What is read when the element starts cannot be set later. */
+/* Settings that are only read at the start cannot be changed later. */
 GST_START_TEST (test_late_properties)
 {
   MotionClip *clip = clip_new (1);
@@ -1263,7 +1263,7 @@ GST_START_TEST (test_message)
 }
 GST_END_TEST;
 
-/* which backend is decided when caps say what memory frames lie in */
+/* the backend is chosen when caps give the memory of the frames */
 GST_START_TEST (test_backend)
 {
   MotionClip *clip = clip_new (1);
@@ -1285,7 +1285,7 @@ GST_START_TEST (test_backend)
 }
 GST_END_TEST;
 
-/* --- what is refused ------------------------------------------------------- */
+/* --- refused input ------------------------------------------------------- */
 
 static void
 refuse_caps (const gchar *caps_text, const gchar *what)
@@ -1317,7 +1317,7 @@ GST_START_TEST (test_bad_caps)
 }
 GST_END_TEST;
 
-/* A mixed stream is taken as long as its frames are progressive. */
+/* A mixed stream is accepted as long as its frames are progressive. */
 GST_START_TEST (test_mixed)
 {
   MotionClip *clip = clip_new (4);
@@ -1337,7 +1337,7 @@ GST_START_TEST (test_mixed)
 }
 GST_END_TEST;
 
-/* Where upstream has both, 8 bits are taken. */
+/* If upstream offers both, 8 bits are chosen. */
 GST_START_TEST (test_preferred_format)
 {
   GstElement *element = gst_element_factory_make ("cudamotionest", NULL);
@@ -1357,7 +1357,7 @@ GST_START_TEST (test_preferred_format)
 }
 GST_END_TEST;
 
-/* what came before the bad frame leaves, then the error says what is wrong */
+/* earlier frames leave before the error about the bad frame */
 static void
 refuse_buffer (GstBuffer *buffer, const gchar *what)
 {
@@ -1399,7 +1399,8 @@ GST_START_TEST (test_bad_buffers)
 GST_END_TEST;
 
 #ifdef MEMORY_LIMIT_WORKS
-/* The error that a stream of the largest frames meets with as many MiB left. */
+/* The error of a stream of the largest frames with that many MiB of memory
+ * left. */
 static gchar *
 error_with (gsize more)
 {
@@ -1427,8 +1428,8 @@ error_with (gsize more)
   return text;
 }
 
-/* Ever more memory, up to what is enough: never more than an error, also where
- * there is room for the engine, but not for what it finds. */
+/* With increasing memory, up to enough: never more than an error, also if
+ * the engine fits but its results do not. */
 GST_START_TEST (test_no_memory)
 {
   gboolean no_results = FALSE;
@@ -1448,7 +1449,7 @@ GST_END_TEST;
 
 /* --- pads and states ------------------------------------------------------- */
 
-/* pads come and go in the middle of the stream */
+/* request pads are added and removed in the middle of the stream */
 GST_START_TEST (test_sides_come_and_go)
 {
   static const gchar *const names[] = { "residual", "src_residual" };
@@ -1460,7 +1461,7 @@ GST_START_TEST (test_sides_come_and_go)
   push_frames (&rig, clip, 0, 3);
   pull_all (&rig, clip, 0, 3, 0);
   residual = gst_harness_new_with_element (rig.element, NULL, "residual");
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) /* taken, by either name */
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) /* requested twice */
     fail_unless (
         gst_element_request_pad (rig.element,
             gst_element_get_pad_template (rig.element, names[i]), NULL, NULL)

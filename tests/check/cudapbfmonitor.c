@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudapbfmonitor: the same records as the engine gives, whatever the frames
- * come in; order, flush, gaps, latency; errors that say what is wrong. */
+/* cudapbfmonitor: compares records with the engine's for all kinds of input;
+ * order, flush, gaps, latency; error messages. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include <sched.h>
 
@@ -22,7 +22,7 @@
 #define CAPS "video/x-raw,format=GRAY8,width=48,height=48,framerate=20000/1"
 #define FRAME_NS 50000
 
-/* --- frames, and what the engine makes of them ----------------------------- */
+/* --- frames, and the engine's results ------------------------------------ */
 
 typedef struct {
   guint n;
@@ -114,7 +114,8 @@ frames_free (Frames *frames)
   g_free (frames);
 }
 
-/* Frame @i as a buffer; @pad bytes more in each row need a GstVideoMeta. */
+/* Frame @i as a buffer; @pad additional bytes in each row need a
+ * GstVideoMeta. */
 static GstBuffer *
 frame_buffer (const Frames *frames, guint i, guint pad)
 {
@@ -141,7 +142,7 @@ typedef struct {
   GstElement *element;
   GstHarness *h, *r; /* source pad and result pad */
   GstBus *bus;
-  GArray *groups; /* of guint: length of each list that left, 0: a buffer */
+  GArray *groups; /* of guint: length of each list pushed, 0: a buffer */
 } Rig;
 
 static GstPadProbeReturn
@@ -287,7 +288,7 @@ pull_all (Rig *rig, const Frames *frames, guint n)
   pull_records (rig, frames->expected, n);
 }
 
-/* --- the same results in any shape ----------------------------------------- */
+/* --- the same results for any input -------------------------------------- */
 
 static const guint batch_sizes[] = { 1, 2, 7, 31, 32, 1000 };
 
@@ -340,7 +341,7 @@ GST_START_TEST (test_mixed_lists)
 }
 GST_END_TEST;
 
-/* rows that are longer than the picture, and a frame that is two memories */
+/* padded rows, and a frame in two memories */
 GST_START_TEST (test_strides_and_memories)
 {
   Frames *frames = frames_new (40);
@@ -364,7 +365,7 @@ GST_START_TEST (test_strides_and_memories)
 }
 GST_END_TEST;
 
-/* somebody else holds the buffers: theirs stay as they are, without a copy */
+/* buffers with another owner stay unchanged, without a copy */
 GST_START_TEST (test_shared_buffers)
 {
   Frames *frames = frames_new (4);
@@ -398,7 +399,7 @@ static const struct {
 } deep[] = { { GST_VIDEO_FORMAT_GRAY16_LE, "", 8, 16 },
   { GST_VIDEO_FORMAT_GRAY16_BE, "", 8, 16 },
   { GST_VIDEO_FORMAT_GRAY10_LE32, "", 2, 10 },
-  /* 12-bit cameras; 10 bits, whose largest value is beyond them */
+  /* 12-bit cameras; 10 bits, with values beyond the largest one */
   { GST_VIDEO_FORMAT_GRAY16_LE, "shift=4", 4, 12 },
   { GST_VIDEO_FORMAT_GRAY16_LE, "shift=2", 2, 16 },
   { GST_VIDEO_FORMAT_GRAY16_BE, "shift=0", 0, 16 } };
@@ -410,7 +411,7 @@ write_16 (guint8 *at, guint16 sample)
   memcpy (at, &sample, sizeof (sample));
 }
 
-/* @x of three samples a word, of zeroes before */
+/* @x as three samples in a word, preceded by zeros */
 static void
 write_10_of_32 (guint8 *row, guint x, guint sample)
 {
@@ -421,8 +422,8 @@ write_10_of_32 (guint8 *row, guint x, guint sample)
   memcpy (row + x / 3 * 4, &word, sizeof (word));
 }
 
-/* Frame @i with more bits, which are noise below @shift: what is 255 in 8 bits may
- * be anything above. Rows have @pad bytes more. */
+/* Frame @i with more bits, which are noise below @shift: pixels that are 255
+ * in 8 bits may have any larger value. Rows have @pad additional bytes. */
 static GstBuffer *
 deep_buffer (const Frames *frames, guint i, guint k, guint pad)
 {
@@ -469,8 +470,8 @@ set_deep_caps (Rig *rig, guint k)
   g_free (caps);
 }
 
-/* The records of deep[@k]'s frames are those of the frames in 8 bits, and the
- * frames pass untouched. */
+/* The records of deep[@k]'s frames equal those of 8-bit frames, and the
+ * frames pass unchanged. */
 static void
 check_deep_frames (Rig *rig, const Frames *frames, guint k)
 {
@@ -511,7 +512,7 @@ GST_START_TEST (test_deep_formats)
 }
 GST_END_TEST;
 
-/* another depth in the middle of the stream; what was collected leaves first */
+/* another depth in the middle of the stream; collected frames leave first */
 GST_START_TEST (test_change_of_depth)
 {
   Frames *frames = frames_new (9);
@@ -538,7 +539,7 @@ GST_START_TEST (test_change_of_depth)
 }
 GST_END_TEST;
 
-/* A source that has both is asked for 8 bits, whichever it has first. */
+/* A source that offers both is asked for 8 bits, in either order. */
 GST_START_TEST (test_8_bits_preferred)
 {
   GstElement *pipeline = gst_parse_launch (
@@ -582,14 +583,14 @@ GST_START_TEST (test_latency)
 }
 GST_END_TEST;
 
-/* three frames of a batch of 256 leave by the clock */
+/* three frames of a batch of 256 leave after max-latency */
 GST_START_TEST (test_max_latency)
 {
   Frames *frames = frames_new (3);
   Rig rig = rig_new_playing ("batch-size=256 max-latency=20000000");
   gint64 begin = g_get_monotonic_time ();
 
-  /* in a list: between two pushes the batch might be due */
+  /* in one list, because the batch might become due between two pushes */
   push_list (&rig, frames, 0, 3);
   pull_all (&rig, frames, 3);
   fail_unless (g_get_monotonic_time () - begin >= 19000);
@@ -632,7 +633,7 @@ GST_START_TEST (test_flush)
   while (gst_harness_buffers_in_queue (rig.r) > 0)
     gst_buffer_unref (gst_harness_pull (rig.r));
 
-  /* from the first frame on, as if nothing had been */
+  /* from the first frame on, without any earlier state */
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
   push_frames (&rig, frames, 0, 64);
@@ -652,7 +653,7 @@ GST_START_TEST (test_gap)
   const PbfResult *result;
 
   push_frames (&rig, frames, 0, 3);
-  /* twenty frames' time without frames */
+  /* a gap as long as twenty frames */
   fail_unless (gst_harness_push_event (
       rig.h, gst_event_new_gap (3 * FRAME_NS, 20 * FRAME_NS)));
   push_frames (&rig, frames, 3, 2);
@@ -675,7 +676,7 @@ GST_START_TEST (test_gap)
 }
 GST_END_TEST;
 
-/* what was collected at the old size leaves at the old size */
+/* frames collected at the old size leave at the old size */
 GST_START_TEST (test_renegotiation)
 {
   Frames *frames = frames_new (5);
@@ -742,7 +743,7 @@ GST_START_TEST (test_bad_signals)
   Frames *frames = frames_new (12);
   Rig rig = rig_new ("batch-size=12");
 
-  frames->signals[3].x_um++; /* its CRC is that of another position */
+  frames->signals[3].x_um++; /* the CRC no longer matches */
   frames->signals[6] = frames->signals[5];
   frames->signals[8] = frames->signals[2];
   run_engine (frames, PBF_EMPTY_FRAMES_FLAG);
@@ -787,7 +788,7 @@ GST_START_TEST (test_message)
 }
 GST_END_TEST;
 
-/* Counters and latencies of "stats" begin again. */
+/* Counters and latencies of "stats" restart. */
 GST_START_TEST (test_reset_stats)
 {
   Frames *frames = frames_new (40);
@@ -813,8 +814,8 @@ GST_START_TEST (test_reset_stats)
 GST_END_TEST;
 
 #ifdef __linux__
-/* The thread that waits for results runs where it is told to; a processor that is not
- * there is said to be ignored. */
+/* The thread that waits for results runs on the given processor; an
+ * unavailable processor is ignored with a warning. */
 GST_START_TEST (test_poll_core)
 {
   Frames *frames = frames_new (10);
@@ -846,9 +847,9 @@ GST_START_TEST (test_poll_core)
 GST_END_TEST;
 #endif
 
-/* --- pools that do not fit -------------------------------------------------- */
+/* --- melt pools larger than the ROI -------------------------------------- */
 
-/* A square pool of @side pixels whose left column is @left. */
+/* A square melt pool of @side pixels; @left: its left column. */
 static GstBuffer *
 square_pool (guint left, guint side)
 {
@@ -881,21 +882,21 @@ GST_START_TEST (test_pool_at_edge)
   Rig rig = rig_new_playing (AT_THE_MIDDLE "max-latency=0");
 
   fail_if (is_at_edge (&rig, 14, 20));
-  fail_if (is_at_edge (&rig, 14, 29)); /* row 42 is its last */
+  fail_if (is_at_edge (&rig, 14, 29)); /* row 42 is its last one */
   fail_unless (is_at_edge (&rig, 5, 30));
   fail_if (is_at_edge (&rig, 5, 20));
   fail_unless (is_at_edge (&rig, 4, 20));
-  fail_unless (is_at_edge (&rig, 0, 20)); /* cut */
+  fail_unless (is_at_edge (&rig, 0, 20)); /* cut off */
   fail_if (is_at_edge (&rig, 23, 20));
   fail_unless (is_at_edge (&rig, 24, 20));
-  fail_if (is_at_edge (&rig, 14, 0)); /* no pool */
+  fail_if (is_at_edge (&rig, 14, 0)); /* no melt pool */
   fail_unless_equals_uint64 (rig_stat (&rig, "pool-at-edge"), 4);
   rig_free (&rig);
 }
 GST_END_TEST;
 
-/* A sink that keeps frames longer than max-latency needs a queue before it; the
- * time that frames wait does not matter where they are not live. */
+/* A sink that keeps frames longer than max-latency needs a queue before it;
+ * without live input the delay does not matter. */
 GST_START_TEST (test_warning_of_slow_sink)
 {
 #define SLOW_SINK                                                              \
@@ -908,7 +909,7 @@ GST_START_TEST (test_warning_of_slow_sink)
 }
 GST_END_TEST;
 
-/* The CPU takes the mode as it takes any setting of CUDA; a flush in between. */
+/* The CPU accepts mode like every CUDA setting; with a flush in between. */
 GST_START_TEST (test_mode_on_the_cpu)
 {
   Frames *frames = frames_new (30);
@@ -930,7 +931,7 @@ GST_START_TEST (test_mode_on_the_cpu)
 }
 GST_END_TEST;
 
-/* A region of 32 spans columns 8 to 39, one of 48 the frame. */
+/* A region of 32 covers columns 8 to 39, one of 48 the frame. */
 GST_START_TEST (test_roi_size)
 {
   Rig rig = rig_new_playing (AT_THE_MIDDLE "max-latency=0 roi-size=32");
@@ -941,7 +942,7 @@ GST_START_TEST (test_roi_size)
   rig_free (&rig);
   rig = rig_new_playing (AT_THE_MIDDLE "max-latency=0 roi-size=48");
   fail_unless (is_at_edge (&rig, 0, 20));
-  fail_if (is_at_edge (&rig, 1, 33)); /* row 46 is its last */
+  fail_if (is_at_edge (&rig, 1, 33)); /* row 46 is its last one */
   gst_harness_push (rig.h, square_pool (1, 33));
   buffer = gst_harness_pull (rig.h);
   fail_unless_equals_int (
@@ -953,7 +954,7 @@ GST_START_TEST (test_roi_size)
 }
 GST_END_TEST;
 
-/* 100 in a row warn once; frames without a pool do not count */
+/* 100 in a row cause one warning; frames without a melt pool do not count */
 GST_START_TEST (test_warning_of_pool_at_edge)
 {
   static const gchar *words = "touches the edge of the region of interest";
@@ -975,7 +976,7 @@ GST_START_TEST (test_warning_of_pool_at_edge)
 }
 GST_END_TEST;
 
-/* --- what is refused ------------------------------------------------------- */
+/* --- refused input ------------------------------------------------------- */
 
 static void
 refuse_caps (const gchar *caps_text, const gchar *what)
@@ -1020,7 +1021,7 @@ refuse_settings (const gchar *settings, const gchar *what)
   bus_expect (bus, GST_MESSAGE_ERROR, what);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (element);
-  gst_bus_set_flushing (bus, TRUE); /* its messages hold the element */
+  gst_bus_set_flushing (bus, TRUE); /* its messages reference the element */
   gst_object_unref (bus);
   g_free (line);
 }
@@ -1037,8 +1038,8 @@ GST_START_TEST (test_bad_settings)
 }
 GST_END_TEST;
 
-/* Elements that ask before they send get the error in words too; an element
- * that can scale is still asked for frames that are large enough. */
+/* Elements that query caps first also get the error text; an element that
+ * can scale is still asked for frames that are large enough. */
 GST_START_TEST (test_small_frames_behind_a_converter)
 {
   static const gchar *words =
@@ -1107,7 +1108,7 @@ GST_START_TEST (test_model)
 }
 GST_END_TEST;
 
-/* what came before the short frame leaves, then the error says what is short */
+/* frames before the short one leave, then the error reports its size */
 GST_START_TEST (test_short_buffer)
 {
   Frames *frames = frames_new (2);
@@ -1149,7 +1150,7 @@ GST_START_TEST (test_result_pad)
   for (guint i = 0; i < 4; i++)
     gst_buffer_unref (gst_harness_pull (h));
 
-  /* one that comes late begins where it came */
+  /* a pad requested late starts with the current frame */
   r = gst_harness_new_with_element (element, NULL, "result");
   fail_unless (gst_element_request_pad (element,
                    gst_element_get_pad_template (element, "result"), NULL, NULL)
@@ -1171,8 +1172,8 @@ GST_START_TEST (test_result_pad)
 }
 GST_END_TEST;
 
-/* A list of more batches than a queue holds buffers: both branches get their
- * first buffer all the same. */
+/* A list with more batches than a queue holds buffers: both branches
+ * preroll. */
 GST_START_TEST (test_long_list_prerolls)
 {
   GstElement *pipeline = gst_parse_launch (

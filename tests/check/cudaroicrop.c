@@ -16,7 +16,7 @@
 
 #define FRAME_NS (50 * GST_USECOND)
 
-/* --- frames whose every byte tells where it is ----------------------------- */
+/* --- frames with bytes that encode their position ------------------------ */
 
 static guint8
 byte_at (guint plane, gsize x, gsize y)
@@ -51,7 +51,7 @@ plane_rows (const GstVideoInfo *info, guint plane)
       f, c, GST_VIDEO_INFO_HEIGHT (info));
 }
 
-/* A frame with rows @pad bytes longer than need be and @lead bytes before it. */
+/* A frame with @pad additional bytes in each row and @lead bytes before it. */
 static GstBuffer *
 new_frame (GstVideoFormat format, guint width, guint height, guint pad,
     guint lead, guint number)
@@ -93,7 +93,7 @@ grey (guint width, guint height, guint number)
   return new_frame (GST_VIDEO_FORMAT_GRAY8, width, height, 0, 0, number);
 }
 
-/* @buffer holds the pixels from (@x, @y) on, of new_frame(). */
+/* Checks that @buffer has the pixels of new_frame() from (@x, @y) on. */
 static void
 assert_crop (GstBuffer *buffer, GstVideoFormat format, guint width,
     guint height, guint x, guint y)
@@ -248,7 +248,7 @@ add_result (GstBuffer *buffer, gdouble x_px, gdouble y_px)
   gst_buffer_unref (records);
 }
 
-/* --- tests: where ---------------------------------------------------------- */
+/* --- position ------------------------------------------------------------ */
 
 GST_START_TEST (test_signals_move_the_crop)
 {
@@ -280,8 +280,8 @@ GST_START_TEST (test_signals_move_the_crop)
 }
 GST_END_TEST;
 
-/* Without a position: the middle, until there was one, and then that one. A
- * flush forgets it. */
+/* Without a position: the centre until there has been one, then the last
+ * one. A flush resets it. */
 GST_START_TEST (test_position_is_kept)
 {
   GstHarness *h = new_harness (NULL);
@@ -376,7 +376,7 @@ GST_START_TEST (test_align)
 }
 GST_END_TEST;
 
-/* x driven from 20 px at 0 ms to 60 px at 1 ms. */
+/* x controlled from 20 px at 0 ms to 60 px at 1 ms. */
 GST_START_TEST (test_controller)
 {
   GstHarness *h = new_harness ("position-source", 1, "y", 40.0, NULL);
@@ -421,7 +421,8 @@ GST_START_TEST (test_position_from_metas)
                && roi->h == 20);
   gst_buffer_unref (out);
 
-  /* the pool comes before the region; what was scaled is followed */
+  /* the melt pool has priority over the region; scaled positions are
+   * followed */
   in = grey (96, 96, 1);
   gst_buffer_add_video_region_of_interest_meta (in, "pool", 0, 0, 4, 4);
   add_result (in, 100.0, 60.0);
@@ -430,7 +431,7 @@ GST_START_TEST (test_position_from_metas)
   result->offset_x = 3.0;
   out = gst_harness_push_and_pull (h, in);
   assert_crop_meta (out, 43, 20, 96, 96);
-  /* moved into the crop, and out of sight */
+  /* moved relative to the crop, and out of the visible part */
   result = gst_buffer_get_pbf_meta (out);
   fail_unless_equals_float (result->offset_x, 3.0 - 43.0);
   fail_unless_equals_float (result->offset_y, -20.0);
@@ -446,8 +447,8 @@ GST_START_TEST (test_position_from_metas)
 }
 GST_END_TEST;
 
-/* The position in the signals is one of the first frame, however often it was
- * cropped since. */
+/* The position in the signals refers to the first frame, however often it
+ * was cropped. */
 GST_START_TEST (test_crop_of_crop)
 {
   GstHarness *h = gst_harness_new_parse (
@@ -469,7 +470,7 @@ GST_START_TEST (test_crop_of_crop)
 }
 GST_END_TEST;
 
-/* --- tests: what ----------------------------------------------------------- */
+/* --- formats ------------------------------------------------------------- */
 
 static const GstVideoFormat formats[] = { GST_VIDEO_FORMAT_GRAY8,
   GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY16_BE, GST_VIDEO_FORMAT_NV12,
@@ -498,7 +499,7 @@ GST_START_TEST (test_formats)
     assert_crop (out, format, 33, 23, left, top);
     gst_buffer_unref (out);
 
-    /* to the last pixel of the frame */
+    /* up to the last pixel of the frame */
     g_object_set (h->element, "x", 96.0, "y", 70.0, NULL);
     out = gst_harness_push_and_pull (
         h, new_frame (format, 97, 71, pad, pad * 3, 1));
@@ -509,8 +510,8 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* Fields keep their order: of interlaced frames only even rows begin a crop,
- * every fourth with vertical subsampling. */
+/* Fields keep their order: a crop of an interlaced frame starts at an even
+ * row, with vertical subsampling at every fourth. */
 GST_START_TEST (test_interlaced)
 {
   GstHarness *h =
@@ -527,7 +528,7 @@ GST_START_TEST (test_interlaced)
 }
 GST_END_TEST;
 
-/* The visible part of a larger frame: what decoders send. */
+/* The visible part of a larger frame, as decoders send it. */
 GST_START_TEST (test_video_crop_meta)
 {
   GstHarness *h =
@@ -579,9 +580,9 @@ GST_START_TEST (test_metas)
   fail_unless (GST_BUFFER_OFFSET (out) == 77);
   fail_unless (gst_buffer_get_pbf_signal_meta (out)->signal.frame_counter == 7);
   fail_unless (gst_buffer_get_reference_timestamp_meta (out, NULL) != NULL);
-  /* counts of the whole frame are not the crop's */
+  /* counts of the whole frame do not apply to the crop */
   fail_unless (gst_buffer_get_pbf_truth_meta (out) == NULL);
-  /* cut at the crop's left and lower edges */
+  /* clipped at the crop's left and lower edges */
   roi = gst_buffer_get_video_region_of_interest_meta (out);
   fail_unless (roi->x == 0 && roi->w == 5 && roi->y == 30 && roi->h == 10);
   fail_unless_equals_int (roi->id, 9);
@@ -592,7 +593,8 @@ GST_START_TEST (test_metas)
 }
 GST_END_TEST;
 
-/* Vectors and blocks are those of the whole frame, placed as the crop sees it. */
+/* Vectors and blocks are those of the whole frame, in the crop's
+ * coordinates. */
 GST_START_TEST (test_motion_metas)
 {
   GstHarness *h =
@@ -698,7 +700,7 @@ GST_START_TEST (test_zero_copy)
 }
 GST_END_TEST;
 
-/* Who does not read GstVideoMeta gets a frame of its own. */
+/* Downstream without support of GstVideoMeta gets a copied frame. */
 GST_START_TEST (test_zero_copy_needs_video_meta)
 {
   GstHarness *h = new_harness ("position-source", 1, "zero-copy", TRUE, NULL);
@@ -784,7 +786,7 @@ GST_START_TEST (test_renegotiation)
   assert_crop (out, GST_VIDEO_FORMAT_NV12, 40, 40, 12, 4);
   gst_buffer_unref (out);
 
-  /* while it plays */
+  /* while playing */
   g_object_set (h->element, "width", 17, "height", 31, NULL);
   out = gst_harness_push_and_pull (
       h, new_frame (GST_VIDEO_FORMAT_NV12, 64, 48, 0, 0, 2));
@@ -792,7 +794,7 @@ GST_START_TEST (test_renegotiation)
   assert_crop (out, GST_VIDEO_FORMAT_NV12, 17, 31, 24, 8);
   gst_buffer_unref (out);
 
-  /* because downstream asks */
+  /* on request of downstream */
   gst_harness_push_upstream_event (h, gst_event_new_reconfigure ());
   out = gst_harness_push_and_pull (
       h, new_frame (GST_VIDEO_FORMAT_NV12, 64, 48, 0, 0, 3));
@@ -860,9 +862,9 @@ GST_START_TEST (test_frame_too_small)
       "Invalid settings: the crop of 40x40 is larger than the frames of 32x64");
   fail_unless (
       gst_harness_push (h, grey (32, 64, 0)) == GST_FLOW_NOT_NEGOTIATED);
-  /* the caps were refused again, without a second error */
+  /* the same caps are refused again, without a second error */
   fail_unless (!gst_bus_have_pending (bus));
-  /* they may be right for another crop */
+  /* they may fit another crop */
   g_object_set (h->element, "width", 32, NULL);
   gst_buffer_unref (gst_harness_push_and_pull (h, grey (32, 64, 1)));
   drop_bus (h, bus);
@@ -919,7 +921,7 @@ GST_START_TEST (test_short_and_lying_buffers)
     bus_expect_error (bus, "does not hold the 96x96 GRAY8");
   }
 
-  /* one in the middle of a list spoils the list, and leaks none of it */
+  /* an invalid buffer in a list makes the list fail without a leak */
   {
     GstBufferList *list = gst_buffer_list_new ();
 
@@ -959,7 +961,7 @@ GST_START_TEST (test_singular_calibration)
 }
 GST_END_TEST;
 
-/* Other values are refused when they are set, and the old one stays. */
+/* Other values are refused when they are set; the old one is kept. */
 static void
 refuse_roi_align (const gchar *name)
 {
@@ -1011,8 +1013,8 @@ GST_START_TEST (test_cuda_without_device)
 }
 GST_END_TEST;
 
-/* Only what takes part in the negotiation offers such memory; where this build
- * does, caps that nobody can serve are refused in words. */
+/* Such memory is offered only if the negotiation supports it; in builds with
+ * support, caps without a usable device are refused with a message. */
 GST_START_TEST (test_cuda_memory_refused)
 {
   static const gchar caps[] =

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudavisionanalytics: objects, tracks and tensors of records and vectors that are
- * known. */
+/* cudavisionanalytics: objects, tracks and tensors of known records and
+ * vectors. */
 #include <gst/analytics/analytics.h>
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -33,8 +33,8 @@ make_frame (guint number)
   return buffer;
 }
 
-/* A pool of 12x8 pixels at (40, 44) if @pool, and @n_spatters spatters of 9 pixels
- * around (70, 30) */
+/* If @pool a melt pool of 12x8 pixels at (40, 44), and @n_spatters spatters
+ * of 9 pixels around (70, 30) */
 static GstBuffer *
 make_result_frame (guint number, gboolean pool, guint n_spatters)
 {
@@ -118,7 +118,7 @@ GST_START_TEST (test_pool_and_spatters)
 }
 GST_END_TEST;
 
-/* A track ends with the first frame without a pool. */
+/* A track ends with the first frame without a melt pool. */
 GST_START_TEST (test_track)
 {
   static const gboolean pools[] = { TRUE, TRUE, FALSE, TRUE, TRUE };
@@ -145,7 +145,7 @@ GST_START_TEST (test_track)
 }
 GST_END_TEST;
 
-/* Objects follow a picture that was scaled to half its size. */
+/* Objects follow a picture scaled to half its size. */
 GST_START_TEST (test_scaled)
 {
   GstHarness *h = start ();
@@ -161,7 +161,7 @@ GST_START_TEST (test_scaled)
 }
 GST_END_TEST;
 
-/* Regions of cudamotionest, none of another element; what is there stays. */
+/* Regions of cudamotionest, but not of other elements; existing metas stay. */
 GST_START_TEST (test_regions)
 {
   GstHarness *h = start ();

@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The pool of page-locked memory: neighbours in time are neighbours in memory,
- * whatever came back in which order; places live as long as their memory. */
+/* The pool of page-locked memory: consecutive buffers are adjacent in
+ * memory, whatever the order of their release; a place is reused only after
+ * its memory is freed. */
 #include <gst/check/gstcheck.h>
 #include <gst/video/video.h>
 #include "gst/common/gstcvpool.h"
@@ -60,11 +61,12 @@ address (GstBuffer *buffer)
 
   fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
   data = map.data;
-  gst_buffer_unmap (buffer, &map); /* clears map from GStreamer 1.28 on */
+  gst_buffer_unmap (buffer, &map); /* clears map since GStreamer 1.28 */
   return data;
 }
 
-/* Acquires a list's worth and says at how many places it is not contiguous. */
+/* Acquires a list of buffers. Returns: number of places that are not
+ * contiguous */
 static guint
 count_breaks (GstBufferPool *pool, GstBuffer **buffers, guint n)
 {
@@ -109,7 +111,7 @@ GST_START_TEST (test_contiguous)
 }
 GST_END_TEST;
 
-/* one list of 1000 where the pool was told that so many are wanted */
+/* one list of 1000 if the pool was configured for as many */
 GST_START_TEST (test_contiguous_min)
 {
   GstBufferPool *pool = new_gray_pool (1000, 0);
@@ -177,7 +179,7 @@ GST_START_TEST (test_recycle)
 }
 GST_END_TEST;
 
-/* A share outlives its buffer: nothing is written under it. */
+/* A sub-memory outlives its buffer: nothing overwrites it. */
 GST_START_TEST (test_shared_place)
 {
   GstBufferPool *pool = new_gray_pool (0, 0);
@@ -201,7 +203,7 @@ GST_START_TEST (test_shared_place)
   gst_memory_unmap (share, &map);
   release (buffers, 2 * FRAMES);
 
-  /* and once it is gone the place comes back */
+  /* and after it is freed the place is reused */
   gst_memory_unref (share);
   for (guint i = 0; i < 3 * FRAMES; i++) {
     buffers[i] = acquire (pool);
@@ -213,7 +215,7 @@ GST_START_TEST (test_shared_place)
 }
 GST_END_TEST;
 
-/* Buffers joined to one are copied, not aliased: their places are reused. */
+/* Buffers merged into one are copied, not aliased: their places are reused. */
 GST_START_TEST (test_joined)
 {
   GstBufferPool *pool = new_gray_pool (0, 0);
@@ -261,7 +263,7 @@ GST_START_TEST (test_active_cycles)
   for (guint i = 0; i < 50; i++) {
     fail_unless (gst_buffer_pool_set_active (pool, TRUE));
     buffer = acquire (pool);
-    /* the last buffer stops the pool in every other round */
+    /* the last buffer stops the pool in every second round */
     if (i & 1)
       gst_clear_buffer (&buffer);
     fail_unless (gst_buffer_pool_set_active (pool, FALSE));

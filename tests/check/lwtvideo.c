@@ -43,9 +43,10 @@ caps_of (const gchar *format, guint width, guint height, const gchar *more)
       width, height, more);
 }
 
-/* --- frames --------------------------------------------------------------- */
+/* --- frames -------------------------------------------------------------- */
 
-/* Where a component is in a buffer. Of P010 GStreamer's offsets are wrong. */
+/* Position of a component in a buffer. GStreamer's offsets of P010 are
+ * wrong. */
 typedef struct {
   guint width, height, step, bytes, bits, shift;
   gsize offset, stride;
@@ -91,7 +92,7 @@ put_sample (guint8 *data, const Place *p, guint x, guint y, guint value)
     *(guint16 *) (gpointer) at = (guint16) value;
 }
 
-/* A picture with noise; some of it black and white. */
+/* A picture with noise, some of it black and white. */
 static guint
 level_at (guint c, guint x, guint y, guint bits)
 {
@@ -103,8 +104,8 @@ level_at (guint c, guint x, guint y, guint bits)
   return (guint) CLAMP (level, 0, (gint) max);
 }
 
-/* @wide: with planes that begin and rows that are longer than those of the caps,
- * as its GstVideoMeta says. */
+/* @wide: planes start later and rows are longer than in the caps, as
+ *   described by its GstVideoMeta. */
 static GstBuffer *
 frame_new (const GstVideoInfo *info, gboolean wide)
 {
@@ -140,7 +141,7 @@ frame_new (const GstVideoInfo *info, gboolean wide)
   return buffer;
 }
 
-/* --- what has to come out ------------------------------------------------- */
+/* --- expected results ---------------------------------------------------- */
 
 /* The samples of a plane, or a field of it, through the reference
  * implementation. */
@@ -257,7 +258,7 @@ static const struct {
   { "P010_10LE", 66, 34, FALSE, FALSE, "", 1 },
   { "P010_10LE", 65, 35, TRUE, TRUE, "", 1 },
   { "I420_10LE", 65, 35, TRUE, TRUE, "", 1 },
-  /* fields: where both have as many rows */
+  /* fields: both have the same number of rows */
   { "NV12", 64, 48, FALSE, TRUE, ",interlace-mode=interleaved", 2 },
   { "I420", 64, 46, TRUE, FALSE, ",interlace-mode=mixed", 2 },
   { "I420", 64, 46, TRUE, TRUE, ",interlace-mode=mixed", 1 },
@@ -307,7 +308,8 @@ GST_START_TEST (test_planes)
 }
 GST_END_TEST;
 
-/* What is shown of a larger frame; metas that are not about how it lies. */
+/* A visible region of a larger frame; metas that do not describe memory
+ * layout. */
 GST_START_TEST (test_crop)
 {
   static const gchar *const formats[] = { "NV12", "I420", "P010_10LE" };
@@ -349,8 +351,7 @@ GST_START_TEST (test_crop)
 }
 GST_END_TEST;
 
-/* A frame that is not noisy stays as it is; the settings by default denoise one
- * that is. */
+/* A frame without noise is unchanged; the default settings reduce noise. */
 GST_START_TEST (test_defaults)
 {
   GstHarness *h = rig_new ("operation=denoise", NULL);
@@ -399,7 +400,7 @@ GST_END_TEST;
 
 /* --- streams -------------------------------------------------------------- */
 
-/* Tensors, grey pictures and video in turns: all of them leave, in their order. */
+/* Tensors, grey pictures and video alternate: all of them leave, in order. */
 GST_START_TEST (test_renegotiation)
 {
   static const gchar *const caps[] = {
@@ -439,7 +440,7 @@ GST_START_TEST (test_renegotiation)
 }
 GST_END_TEST;
 
-/* Frames in flight are dropped; those behind the flush come. */
+/* Frames in flight are dropped; those after the flush leave. */
 GST_START_TEST (test_flush)
 {
   GstHarness *h = rig_new (SETTINGS "chroma=true frames-in-flight=4", NULL);
@@ -472,7 +473,7 @@ GST_END_TEST;
 
 /* --- caps ----------------------------------------------------------------- */
 
-/* Video in colour leaves as it came; only denoise takes it. */
+/* Colour video keeps its format; only denoise accepts it. */
 GST_START_TEST (test_caps)
 {
   GstHarness *h = rig_new ("operation=denoise", NULL);
@@ -532,11 +533,11 @@ GST_START_TEST (test_refusals)
 }
 GST_END_TEST;
 
-/* Buffers that do not hold what caps and metas say. */
+/* Buffers that do not match their caps and metas. */
 GST_START_TEST (test_bad_buffers)
 {
-  static const gchar *const words[] = { "cannot be mapped",
-    "GstVideoMeta has", "bytes expected for component" };
+  static const gchar *const words[] = { "cannot be mapped", "GstVideoMeta has",
+    "bytes expected for component" };
   GstBus *bus = gst_bus_new ();
   GstHarness *h = rig_new (SETTINGS, bus);
   gchar *text = caps_of ("NV12", 64, 48, "");
@@ -563,7 +564,7 @@ GST_START_TEST (test_bad_buffers)
 }
 GST_END_TEST;
 
-/* Request pads have no part of it. */
+/* Request pads are not available for colour video. */
 GST_START_TEST (test_sides)
 {
   GstBus *bus = gst_bus_new ();

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A process that runs out of memory. The address sanitizer needs more address
- * space than any limit leaves. */
+/* Limits the memory of the process. Not usable with the address sanitizer,
+ * which needs more address space. */
 #pragma once
 
 #include <glib.h>
@@ -15,8 +15,8 @@ G_BEGIN_DECLS
 #define MEMORY_LIMIT_WORKS 1
 #endif
 
-/* Leaves @more bytes beside what is in use.
- * Returns: what to give memory_limit_end() */
+/* Allows @more bytes beyond the current use. Returns: argument for
+ * memory_limit_end() */
 struct rlimit memory_limit_begin (gsize more);
 void memory_limit_end (const struct rlimit *before);
 

@@ -8,9 +8,9 @@
 
 G_BEGIN_DECLS
 
-/* Writes a network of zeros with two outputs, as safetensors.
+/* Writes a network of zeros with two outputs as safetensors.
  * @metadata: members of "__metadata__"
- * Returns: (transfer full): name of the file, to be removed */
+ * Returns: (transfer full): name of the file, which the caller deletes */
 gchar *model_file_new (const gchar *metadata);
 
 G_END_DECLS

@@ -17,7 +17,7 @@ noise (guint seed, guint x, guint y)
   return (h ^ h >> 13) & 0xff;
 }
 
-/* A texture of 4 x 4 pixels' grain, smoothed a little. */
+/* A smoothed texture with a grain of 4 x 4 pixels. */
 static guint
 texture (guint seed, guint x, guint y)
 {
@@ -31,7 +31,7 @@ texture (guint seed, guint x, guint y)
   return sum / 16;
 }
 
-/* The luma of a frame of which @moved frames of the scene @seed came before. */
+/* The luma of a frame after @moved moving frames of scene @seed. */
 static void
 draw (const GstVideoInfo *info, guint seed, guint moved, guint8 *plane)
 {
@@ -44,7 +44,7 @@ draw (const GstVideoInfo *info, guint seed, guint moved, guint8 *plane)
       guint value = texture (seed, x + 1000 - 6 * moved, y + 1000 + 4 * moved);
       guint8 *at = plane + y * stride + (deep ? 2 * x : x);
 
-      /* all but the left third stands still */
+      /* all but the left third is at rest */
       if (x >= (guint) GST_VIDEO_INFO_WIDTH (info) / 3)
         value = texture (seed + 7, x, y);
       if (deep)
@@ -113,7 +113,7 @@ motion_clip_free (MotionClip *clip)
   g_free (clip);
 }
 
-/* --- what is expected ------------------------------------------------------ */
+/* --- expected results ---------------------------------------------------- */
 
 static gsize
 row_bytes (const MotionClip *clip)
@@ -289,7 +289,7 @@ motion_clip_check_packet (
   if (!gst_motion_packet_check (map.data, map.size, &error))
     g_error ("packet of frame %u: %s", i, error->message);
   expected->frame = number;
-  /* what the scene detector says is not the engine's */
+  /* the scene detector's flags are not from the engine */
   expected->flags |=
       ((MotionPacket *) map.data)->flags & MOTION_FRAME_SCENE_CUT;
   g_assert_cmpmem (map.data, map.size, expected, size);

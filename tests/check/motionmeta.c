@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* GstMotionVectorMeta: what is accepted as a packet, what the meta shows of it,
- * and what becomes of it when buffers are copied and scaled. */
+/* GstMotionVectorMeta: validation of packets, access through the meta, and
+ * the meta's transformation when buffers are copied and scaled. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/cudavision/cudavision.h>
@@ -45,7 +45,7 @@ GST_START_TEST (test_sound_packets)
 }
 GST_END_TEST;
 
-/* Each field of the head in turn holds something that it must not. */
+/* Sets each field of the header in turn to an invalid value. */
 GST_START_TEST (test_bad_heads)
 {
   MotionPacket *packet = motion_packet_new (65, 33, 32, 2);
@@ -132,7 +132,7 @@ GST_START_TEST (test_bad_fields)
 }
 GST_END_TEST;
 
-/* A frame with the metas of a packet of @n_fields that is known nowhere else */
+/* A frame with the metas of a packet of @n_fields, without another reference */
 static GstBuffer *
 frame_with_metas (guint n_fields)
 {
@@ -231,7 +231,7 @@ GST_START_TEST (test_blocks)
   fail_unless (gst_motion_vector_meta_get_block (meta, 0, 0, NULL, NULL, NULL)
                == &meta->blocks[0]);
 
-  /* blocks of a scaled picture have no seam and leave nothing out */
+  /* blocks of a scaled picture leave no gap or overlap */
   meta->scale_x = 1.3;
   meta->scale_y = 0.7;
   meta->offset_x = 0.4;
@@ -268,7 +268,7 @@ GST_START_TEST (test_copies)
   gst_buffer_unref (copy);
   gst_buffer_unref (deep);
 
-  /* the last one keeps it alive */
+  /* the last reference keeps it alive */
   meta = gst_buffer_get_motion_vector_meta (part, 1);
   fail_unless (meta->offset_x == 7 && meta->scale_x == 1);
   fail_unless_equals_int (meta->vectors[5].x, 21);
@@ -307,7 +307,7 @@ GST_START_TEST (test_scaling)
 }
 GST_END_TEST;
 
-/* A picture that is not symmetric, with all that knows places in it. */
+/* An asymmetric picture with all metas that contain positions. */
 static GstBuffer *
 frame_with_places (void)
 {
@@ -326,8 +326,8 @@ frame_with_places (void)
   return frame;
 }
 
-/* Sends a frame through: does it leave with its metas? A picture that has
- * changed must have lost them. */
+/* Returns: whether a frame that passes keeps its metas; if the picture
+ * changes they must be gone */
 static gboolean
 keeps_places (GstHarness *h, const gchar *what)
 {
@@ -390,7 +390,7 @@ static const struct {
   { "width=40,height=48,pixel-aspect-ratio=1/1", FALSE },
 };
 
-/* With another shape there are borders, or the picture is distorted. */
+/* Another aspect ratio adds borders or distorts the picture. */
 GST_START_TEST (test_shapes)
 {
   for (guint borders = 0; borders < 2; borders++) {
@@ -429,12 +429,12 @@ GST_START_TEST (test_flips_while_playing)
       h, "video/x-raw,format=GRAY8,width=40,height=24,framerate=25/1");
   for (guint i = 0; i < G_N_ELEMENTS (directions); i++) {
     g_object_set (h->element, "video-direction", directions[i], NULL);
-    /* some versions copy a frame that they do not turn, and drop them too */
+    /* some versions copy a frame that they do not rotate, and drop metas too */
     for (guint k = 0; k < 2; k++)
       fail_if (keeps_places (h, "videoflip")
                && directions[i] != GST_VIDEO_ORIENTATION_IDENTITY);
   }
-  /* GStreamer 1.22 ignores it where it is set with the element's creation */
+  /* GStreamer 1.22 ignores it if it is set at creation */
   g_object_set (h->element, "method", 2, NULL);
   fail_if (keeps_places (h, "videoflip method=rotate-180"));
   g_object_set (
@@ -447,7 +447,7 @@ GST_START_TEST (test_flips_while_playing)
 }
 GST_END_TEST;
 
-/* What turned pictures move like, nobody has computed. */
+/* The motion of rotated pictures is not computed. */
 GST_START_TEST (test_other_transforms)
 {
   GstBuffer *frame = frame_with_metas (1), *other = gst_buffer_new ();

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* motionoverlay: what is drawn where, in every format; frames without motion
- * and memory of others stay as they are. */
+/* motionoverlay: drawing at the right positions, in every format; frames
+ * without motion and memory of other owners stay unchanged. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -59,7 +59,7 @@ attach (GstBuffer *frame, MotionPacket *packet)
   gst_buffer_unref (bytes);
 }
 
-/* A packet of blocks that all stand still and are predicted exactly. */
+/* A packet with all blocks at rest and predicted exactly. */
 static MotionPacket *
 still_packet (guint width, guint height, guint block_size, guint n_fields)
 {
@@ -74,7 +74,8 @@ still_packet (guint width, guint height, guint block_size, guint n_fields)
   return packet;
 }
 
-/* Block @index came from (@x, @y) pixels away in the frame before. */
+/* Sets block @index to have come from (@x, @y) pixels away in the frame
+ * before. */
 static void
 move (MotionPacket *packet, guint index, gint x, gint y)
 {
@@ -82,7 +83,7 @@ move (MotionPacket *packet, guint index, gint x, gint y)
       (MotionVector){ (gint16) (4 * x), (gint16) (4 * y), 0 };
 }
 
-/* RGB of @width pixels */
+/* Reads a pixel of RGB rows of @width pixels */
 static Pixel
 pixel_at (GstBuffer *buffer, gint width, gint x, gint y)
 {
@@ -131,7 +132,7 @@ GST_START_TEST (test_without_motion)
   fail_unless (out == frame && all_grey (out));
   gst_buffer_unref (out);
 
-  /* nothing to be drawn */
+  /* nothing to draw */
   element = gst_harness_find_element (h, "motionoverlay");
   gst_util_set_object_arg (G_OBJECT (element), "mode", "");
   frame = grey_frame (h);
@@ -167,7 +168,7 @@ GST_START_TEST (test_shared_memory)
   fail_unless (gst_buffer_get_motion_vector_meta (out, 1) != NULL);
   gst_buffer_unref (out);
 
-  /* alone, it is drawn upon in place */
+  /* a sole owner's frame is drawn in place */
   out = gst_harness_push_and_pull (h, frame);
   fail_unless (out == frame);
   fail_if (all_grey (out));
@@ -177,8 +178,8 @@ GST_START_TEST (test_shared_memory)
 }
 GST_END_TEST;
 
-/* things that move right are red, left cyan, up violet; half as opaque: half
- * as red */
+/* motion to the right is red, left cyan, up violet; half the opacity gives
+ * half the red */
 GST_START_TEST (test_field)
 {
   GstHarness *h =
@@ -190,7 +191,7 @@ GST_START_TEST (test_field)
   move (packet, 0, -100, 0);
   move (packet, 1, 100, 0);
   move (packet, 2, 0, 100);
-  move (packet, 3, -2, 0); /* of 8 that are full colour: half of it */
+  move (packet, 3, -2, 0); /* of 8 for full colour: half of it */
   attach (frame, packet);
   frame = gst_harness_push_and_pull (h, frame);
   assert_pixel (pixel_at (frame, 320, 0, 0), 255, 0, 0);
@@ -200,7 +201,7 @@ GST_START_TEST (test_field)
   assert_pixel (pixel_at (frame, 320, 100, 10), 191, 64, 64);
   fail_unless (is_grey (pixel_at (frame, 320, 128, 0)));
   fail_unless (is_grey (pixel_at (frame, 320, 0, 32)));
-  /* the wheel, in the lower right corner */
+  /* the colour wheel, in the lower right corner */
   fail_if (is_grey (pixel_at (frame, 320, 303, 143)));
   gst_buffer_unref (frame);
 
@@ -218,8 +219,8 @@ GST_START_TEST (test_field)
 }
 GST_END_TEST;
 
-/* the vectors of later frames point where things go, of earlier ones where they
- * came from */
+/* vectors to future frames point where things go, vectors to past frames
+ * where they came from */
 GST_START_TEST (test_direction_of_time)
 {
   GstHarness *h = harness (
@@ -279,7 +280,7 @@ GST_START_TEST (test_residue)
   MotionPacket *packet = still_packet (48, 24, 16, 1);
   GstBuffer *frame = grey_frame (h);
 
-  /* the same difference of samples, in a whole and in half a block */
+  /* the same difference of samples in a whole and in half a block */
   motion_packet_blocks (packet, 0)[1].sad = 100 * 16 * 16;
   motion_packet_blocks (packet, 0)[4].sad = 100 * 16 * 8;
   motion_packet_blocks (packet, 0)[5].sad = 12 * 16 * 8;
@@ -314,7 +315,7 @@ GST_START_TEST (test_grid)
 }
 GST_END_TEST;
 
-/* from the middle of the block, as long as the motion times the scale */
+/* from the centre of the block, as long as the motion times the scale */
 GST_START_TEST (test_arrows)
 {
   GstHarness *h =
@@ -323,7 +324,7 @@ GST_START_TEST (test_arrows)
   GstBuffer *frame = grey_frame (h);
 
   move (packet, 0, -10, 0); /* to the right */
-  move (packet, 3, 0, 10);  /* upwards, of a block that is no good */
+  move (packet, 3, 0, 10);  /* upwards, of an unreliable block */
   motion_packet_blocks (packet, 0)[3].flags = MOTION_BLOCK_INTRA_LIKE;
   attach (frame, packet);
   frame = gst_harness_push_and_pull (h, frame);
@@ -338,7 +339,7 @@ GST_START_TEST (test_arrows)
   fail_unless (is_grey (pixel_at (frame, 128, 32, 96)));
   gst_buffer_unref (frame);
 
-  /* the masks are empty again */
+  /* the masks are cleared */
   frame = grey_frame (h);
   move (packet, 0, 0, 0);
   move (packet, 3, 0, 0);
@@ -351,7 +352,7 @@ GST_START_TEST (test_arrows)
 }
 GST_END_TEST;
 
-/* where blocks are small, neighbours share an arrow */
+/* small blocks share an arrow */
 GST_START_TEST (test_grouped_arrows)
 {
   GstHarness *h =
@@ -361,7 +362,7 @@ GST_START_TEST (test_grouped_arrows)
 
   move (packet, 0, -40, 0);
   move (packet, 1, -40, 0);
-  attach (frame, packet); /* two blocks of four, 40 px each: 20 */
+  attach (frame, packet); /* two blocks of four with 40 px each: mean 20 */
   frame = gst_harness_push_and_pull (h, frame);
   fail_if (is_grey (pixel_at (frame, 64, 12, 8)));
   fail_if (is_grey (pixel_at (frame, 64, 26, 8)));
@@ -403,7 +404,7 @@ GST_START_TEST (test_text)
 }
 GST_END_TEST;
 
-/* blocks and vectors of a picture that was scaled since */
+/* blocks and vectors of a picture that was scaled afterwards */
 GST_START_TEST (test_scaled)
 {
   GstHarness *h = gst_harness_new_parse (
@@ -429,7 +430,7 @@ GST_START_TEST (test_scaled)
 }
 GST_END_TEST;
 
-/* A frame in memory with gaps between rows and planes, which stay untouched. */
+/* A frame in memory with gaps between rows and planes, which stay unchanged. */
 static GstBuffer *
 padded_frame (const GstVideoInfo *info, GstVideoInfo *padded)
 {
@@ -451,8 +452,8 @@ padded_frame (const GstVideoInfo *info, GstVideoInfo *padded)
   return buffer;
 }
 
-/* What is drawn into memory with gaps is what is drawn into plain memory, and
- * nothing else changes. */
+/* Drawing into memory with gaps gives the same picture as into contiguous
+ * memory, and changes nothing else. */
 static void
 check_format (const gchar *format, gint width, gint height, guint block_size)
 {
@@ -514,7 +515,7 @@ check_format (const gchar *format, gint width, gint height, guint block_size)
   g_free (packet);
 }
 
-/* every format of the template, at sizes even and odd, tiny and not */
+/* every format of the template, at even, odd and tiny sizes */
 GST_START_TEST (test_formats)
 {
   static const guint sizes[][3] = { { 1, 3, 8 }, { 65, 33, 16 },
@@ -536,7 +537,7 @@ GST_START_TEST (test_formats)
 }
 GST_END_TEST;
 
-/* vectors and offsets beyond anything that an engine makes */
+/* vectors and offsets beyond any engine's output */
 GST_START_TEST (test_wild_vectors)
 {
   GstHarness *h = harness ("mode=" ALL_MODES " scale=100", "I420", 65, 47);
@@ -642,7 +643,7 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
-/* the neighbours' caps pass, as far as they can be drawn upon */
+/* the caps of neighbours pass, as far as the element can draw on them */
 GST_START_TEST (test_caps)
 {
   GstHarness *h = gst_harness_new ("motionoverlay");

@@ -2,26 +2,27 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Packets of motion vectors to try elements on. */
+/* Packets of motion vectors for tests. */
 #pragma once
 
 #include <gst/cudavision/gstmotionmeta.h>
 
 G_BEGIN_DECLS
 
-/* A sound packet of @n_fields of the distances -1, +1, -2, +2, ..., to be
- * changed as a test likes. Block i of field f has the vector (4i + f, -i), the
- * cost 1000i and the measures 10i + f, 20i, 30i, 40i, 50i; it is static if i is
- * a multiple of three and partial where it is. Free with g_free(). */
+/* A valid packet of @n_fields fields with distances -1, +1, -2, +2, ...,
+ * which tests may modify. Block i of field f has the vector (4i + f, -i),
+ * the cost 1000i and the measures 10i + f, 20i, 30i, 40i, 50i; it is static
+ * if i is a multiple of three, and partial where it is at the edge. Free
+ * with g_free(). */
 MotionPacket *motion_packet_new (
     guint width, guint height, guint block_size, guint n_fields);
 
-/* What field @index of @packet holds, to be written. */
+/* Writable contents of field @index of @packet. */
 MotionPacketField *motion_packet_field (MotionPacket *packet, guint index);
 MotionVector *motion_packet_vectors (MotionPacket *packet, guint index);
 MotionBlock *motion_packet_blocks (MotionPacket *packet, guint index);
 
-/* A buffer of it. */
+/* A buffer with a copy of the packet. */
 GstBuffer *motion_packet_buffer (const MotionPacket *packet);
 
 G_END_DECLS

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* motionvectorenc: tables, rasters and flow files, of the reference asked for;
- * one error for what is no packet. */
+/* motionvectorenc: tables, rasters and flow files of the selected reference;
+ * one error for anything that is not a packet. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <string.h>
@@ -99,7 +99,7 @@ GST_START_TEST (test_csv)
   GstHarness *h = harness ("");
   GstBuffer *buffer;
 
-  /* the first frame has nothing before it */
+  /* the first frame has no reference */
   gst_harness_push (h, packet_of (6, 0));
   assert_text (h, HEADER);
   gst_harness_push (h, packet_of (7, 1));
@@ -248,7 +248,7 @@ GST_START_TEST (test_renegotiation)
 }
 GST_END_TEST;
 
-/* whatever the format, downstream gets stream start, caps, segment */
+/* for every format downstream gets stream start, caps, segment */
 GST_START_TEST (test_order_of_events)
 {
   static const gchar *const formats[] = { "format=csv", "format=bin",
@@ -267,7 +267,7 @@ GST_START_TEST (test_order_of_events)
       GstEvent *event = gst_harness_pull_event (h);
 
       if (GST_EVENT_TYPE (event) == GST_EVENT_GAP && f) {
-        gst_event_unref (event); /* of the frame before, too */
+        gst_event_unref (event); /* including those of the frame before */
         event = gst_harness_pull_event (h);
       }
       fail_unless_equals_int (GST_EVENT_TYPE (event), wanted[i]);
@@ -278,7 +278,7 @@ GST_START_TEST (test_order_of_events)
 }
 GST_END_TEST;
 
-/* @what: what is wrong; %NULL: only the end of the stream tells it */
+/* @what: the expected error; %NULL: only the end of the stream shows it */
 static void
 assert_refused (gconstpointer bytes, gsize size, const gchar *what)
 {
@@ -291,13 +291,13 @@ assert_refused (gconstpointer bytes, gsize size, const gchar *what)
   if (what == NULL)
     gst_harness_push_event (h, gst_event_new_eos ());
   bus_expect (bus, GST_MESSAGE_ERROR, what != NULL ? what : "the stream ends");
-  /* at its end a table has its row of names all the same */
+  /* at its end a table has its header row anyway */
   fail_unless_equals_int (gst_harness_buffers_received (h), what == NULL);
   finish (h, bus);
 }
 
-/* A pipeline whose source has nothing at all: a table of names only, in order.
- * With gst_check_init() each warning of GStreamer's fails the test. */
+/* A pipeline whose source sends no frames: a table with only the header, in
+ * order. With gst_check_init() each warning of GStreamer's fails the test. */
 GST_START_TEST (test_empty_stream)
 {
   GstElement *pipeline = gst_parse_launch (
@@ -327,7 +327,8 @@ GST_START_TEST (test_empty_stream)
 }
 GST_END_TEST;
 
-/* A gap before the first packet waits for the caps, which only that brings. */
+/* A gap before the first packet waits for the caps, which come with the
+ * packet. */
 GST_START_TEST (test_gap_first)
 {
   GstHarness *h = gst_harness_new_parse ("motionvectorenc format=bin");
@@ -366,7 +367,7 @@ GST_START_TEST (test_bad_packets)
 }
 GST_END_TEST;
 
-/* As filesrc reads a recording: pieces of any size. */
+/* As filesrc reads a recording: chunks of any size. */
 GST_START_TEST (test_pieces)
 {
   static const gsize sizes[] = { 1, 7, 64, 1000, 100000 };
@@ -392,7 +393,7 @@ GST_START_TEST (test_pieces)
 }
 GST_END_TEST;
 
-/* bytes at an odd address are a packet too */
+/* a packet at an odd address */
 GST_START_TEST (test_alignment)
 {
   GstHarness *h = harness ("");
@@ -438,7 +439,7 @@ GST_START_TEST (test_flush_and_header)
   }
   gst_harness_teardown (h);
 
-  /* before a packet brought the grid */
+  /* before a packet has given the grid */
   h = harness ("format=bin");
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
   fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
@@ -453,7 +454,7 @@ GST_START_TEST (test_eos)
 {
   GstHarness *h = harness ("");
 
-  /* a stream without frames is a table without rows */
+  /* a stream without frames gives a table without rows */
   fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
   assert_text (h, HEADER);
   gst_harness_teardown (h);
@@ -492,7 +493,7 @@ GST_START_TEST (test_states)
   GstElement *element = gst_harness_find_element (h, "motionvectorenc");
   const MotionVector vectors[2] = { { 0, 0, 0 }, { 4, -1, 1000 } };
 
-  /* each time it starts anew: caps, row of names */
+  /* each restart begins with caps and the header row */
   for (guint i = 0; i < 50; i++) {
     GstCaps *caps = gst_caps_from_string (GST_MOTION_VECTORS_CAPS);
     GstSegment segment;
@@ -510,7 +511,7 @@ GST_START_TEST (test_states)
     gst_segment_init (&segment, GST_FORMAT_TIME);
     gst_harness_push_event (h, gst_event_new_segment (&segment));
     if (i % 3 == 0)
-      continue; /* with events held back */
+      continue; /* with delayed events */
     fail_unless_equals_int (
         gst_harness_push (h, packet_of (7, 1)), GST_FLOW_OK);
     if (i % 2)

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A build without CUDA: calls that need a device fail and say why, and those
- * that take its objects take their absence. */
+/* A build without CUDA: calls that need a device fail with the reason, and
+ * functions that free CUDA objects accept NULL. */
 #include <gst/check/gstcheck.h>
 #include <string.h>
 
@@ -93,7 +93,7 @@ GST_START_TEST (test_memory)
   fail_if (gst_cv_cuda_order (buffer, NULL));
   gst_cv_cuda_done (buffer, TRUE);
 
-  /* caps that lead to these are never offered */
+  /* caps that lead to these functions are never offered */
   gst_video_info_init (&info);
   for (guint i = 0; i < 4; i++)
     g_test_expect_message (

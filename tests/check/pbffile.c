@@ -2,8 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* pbffilesink and pbffilesrc: a replay is the recorded stream, to the bit, also
- * in what cudapbfmonitor makes of it, and also if the recorder was killed. */
+/* pbffilesink and pbffilesrc: a replay equals the recorded stream, to the
+ * bit, also in the results of cudapbfmonitor, and also if the recorder was
+ * killed. */
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <gst/check/gstcheck.h>
@@ -16,7 +17,7 @@
 #include "busmessages.h"
 #include "cuda/camera/recording.h"
 
-/* variable of the environment: names the file that this program records to */
+/* environment variable: name of the file that this program records to */
 #define RECORD "PBFFILE_RECORD"
 
 static gchar *folder;
@@ -50,9 +51,9 @@ path_of (const gchar *name)
   return g_build_filename (folder, name, NULL);
 }
 
-/* --- what passes a pad ----------------------------------------------------- */
+/* --- checksums of a pad's data ------------------------------------------- */
 
-/* Of every buffer pixels, times and the record. */
+/* Pixels, times and record of every buffer. */
 static void
 sum_buffer (GChecksum *sum, GstBuffer *buffer)
 {
@@ -90,8 +91,8 @@ sum_probe (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Runs @line to EOS. Returns: the sum over the buffers of the element "x"'s sink
- * pad, and how many there were */
+/* Runs @line to EOS. Returns: checksum over the buffers at the sink pad of
+ * element "x", and their number */
 static gchar *
 run_and_sum (const gchar *line, guint *buffers, guint *warnings)
 {
@@ -223,8 +224,9 @@ GST_START_TEST (test_num_buffers_and_lists)
 }
 GST_END_TEST;
 
-/* A recording of vectors of the user's own, which are described when it is played:
- * here records of the camera link, as a vector whose word 2 is the counter. */
+/* A recording of user-defined vectors, described when it is played: here
+ * records of the camera link, interpreted as vectors whose word 2 is the
+ * counter. */
 GST_START_TEST (test_signal_layout)
 {
   gchar *path = path_of ("a.pbf"), *line;
@@ -298,7 +300,7 @@ GST_START_TEST (test_another_size)
 }
 GST_END_TEST;
 
-/* --- what goes wrong ------------------------------------------------------- */
+/* --- faults -------------------------------------------------------------- */
 
 static gsize
 file_size (const gchar *path)
@@ -308,7 +310,7 @@ file_size (const gchar *path)
   return g_stat (path, &info) == 0 ? (gsize) info.st_size : 0;
 }
 
-/* This program as a recorder, until it is killed. */
+/* Runs this program as a recorder until it is killed. */
 static void
 record_for_ever (const gchar *path)
 {
@@ -321,8 +323,8 @@ record_for_ever (const gchar *path)
   pause ();
 }
 
-/* The recorder is another process, which is killed in full flow: all whole frames
- * of its file are played. */
+/* The recorder is another process, which is killed while it records: all
+ * complete frames of its file are played. */
 GST_START_TEST (test_killed)
 {
   enum { FRAME = 96 * 96 + PBF_PACKET_OVERHEAD };
@@ -372,7 +374,7 @@ GST_START_TEST (test_damaged)
   fail_unless (g_file_get_contents (path, &bytes, &size, NULL));
   fail_unless_equals_uint64 (size, PBF_RECORDING_HEAD + 50 * FRAME);
   bytes[PBF_RECORDING_HEAD + 7 * FRAME + 500] ^= 4;
-  /* and the last frame is cut off */
+  /* and the last frame is truncated */
   fail_unless (g_file_set_contents (path, bytes, size - 9, NULL));
   line = g_strdup_printf ("pbffilesrc location=%s ! fakesink name=x", path);
   g_free (run_and_sum (line, &n, &warnings));

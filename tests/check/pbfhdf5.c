@@ -34,7 +34,7 @@ remove_folder (void)
   g_free (folder);
 }
 
-/* --- files ----------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------- */
 
 static guint8
 pixel_of (guint layer, guint frame, guint place)
@@ -62,7 +62,8 @@ add_set (hid_t group, const gchar *name, hid_t type, gint rank,
   H5Sclose (space);
 }
 
-/* A layer whose pixels tell its number. @chunk: (nullable): of its frames */
+/* A layer whose pixels encode its number. @chunk: (nullable): chunk size of
+ * its frames */
 static void
 add_layer (hid_t parent, const gchar *name, guint number, guint width,
     const hsize_t *chunk, gboolean with_params)
@@ -114,7 +115,7 @@ write_objects (const hsize_t *chunk, gboolean with_params)
   H5Fclose (file);
 }
 
-/* --- what comes out of them ------------------------------------------------ */
+/* --- output -------------------------------------------------------------- */
 
 static GstHarness *
 play (const gchar *settings)
@@ -179,7 +180,7 @@ expect_params (GstBuffer *buffer, guint line)
 
 static const hsize_t chunks[][3] = {
   { FRAMES, HEIGHT, WIDTH }, { 1, HEIGHT, WIDTH },
-  { 7, 9, 8 }, /* as h5py chooses them: of no relation to frames */
+  { 7, 9, 8 }, /* chosen by h5py: not related to frames */
 };
 
 GST_START_TEST (test_objects)
@@ -234,7 +235,8 @@ GST_START_TEST (test_group)
 }
 GST_END_TEST;
 
-/* One object: the layers are at the root. Their frames differ in size. */
+/* Files of one object have their layers at the root. Their frames differ in
+ * size. */
 GST_START_TEST (test_layers_at_root)
 {
   hid_t file = begin_file ();
@@ -256,7 +258,7 @@ GST_START_TEST (test_layers_at_root)
 }
 GST_END_TEST;
 
-/* The framerate is the data set's unless a caps filter sets another. */
+/* The framerate is the data set's unless a caps filter sets another one. */
 GST_START_TEST (test_framerate)
 {
   GstHarness *h;
@@ -287,7 +289,7 @@ GST_START_TEST (test_monitor)
 }
 GST_END_TEST;
 
-/* --- what goes wrong ------------------------------------------------------- */
+/* --- faults -------------------------------------------------------------- */
 
 static void
 expect_error (const gchar *settings, const gchar *words)
@@ -319,7 +321,7 @@ GST_START_TEST (test_refused_files)
 }
 GST_END_TEST;
 
-/* Bits of compressed frames. */
+/* Flips bits of compressed frames. */
 GST_START_TEST (test_damaged)
 {
   hsize_t offset[3], chunk_bytes;

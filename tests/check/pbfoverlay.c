@@ -20,7 +20,8 @@
 #define CAPS                                                                   \
   "video/x-raw, format = GRAY8, width = 96, height = 96, framerate = "
 
-/* the pool: columns 40..51, rows 44..51, of 200; a spatter at (70, 30) */
+/* the melt pool: columns 40..51, rows 44..51, value 200; a spatter at (70,
+ * 30) */
 #define POOL_X 40
 #define POOL_Y 44
 #define POOL_W 12
@@ -67,7 +68,8 @@ result_of_frame (void)
   return r;
 }
 
-/* A frame, enlarged @zoom times, with rows @stride apart after @lead bytes */
+/* A frame, enlarged @zoom times, with rows @stride bytes apart after @lead
+ * bytes */
 static GstBuffer *
 frame_strided (GstClockTime pts, guint zoom, gint stride, gsize lead)
 {
@@ -149,7 +151,7 @@ color_at (const GstMapInfo *map, gint x, gint y)
   return word & 0xffffff;
 }
 
-/* middle of the square of frame pixel (x, y) */
+/* centre of the square of frame pixel (x, y) */
 static guint32
 square (const GstMapInfo *map, gint x, gint y)
 {
@@ -159,7 +161,7 @@ square (const GstMapInfo *map, gint x, gint y)
 static void
 assert_color (guint32 color, guint32 expected, const gchar *what)
 {
-  /* fail_unless() costs even where nothing fails, a sanitizer's stack each */
+  /* fail_unless() is slow even on success, because of the sanitizer */
   if (color != expected)
     fail ("%s is 0x%06x, not 0x%06x", what, color, expected);
 }
@@ -176,11 +178,11 @@ GST_START_TEST (test_picture)
   fail_unless_equals_uint64 (GST_BUFFER_DURATION (out), GST_MSECOND);
   gst_buffer_map (out, &map, GST_MAP_READ);
 
-  /* the frame, where nothing is drawn upon it */
+  /* the frame, where nothing is drawn */
   assert_color (square (&map, 2, 2), 0x0a0a0a, "background");
   assert_color (square (&map, 42, 46), 0xc8c8c8, "pool");
   assert_color (square (&map, 70, 30), 0x969696, "spatter");
-  /* the ROI's four sides, each two pixels wide round the edge */
+  /* the ROI's four edges, each two pixels wide */
   assert_color (color_at (&map, 26 * SCALE - 1, TOP + 40 * SCALE), ROI_COLOR,
       "left side of the ROI");
   assert_color (color_at (&map, 26 * SCALE, TOP + 40 * SCALE), ROI_COLOR,
@@ -191,7 +193,7 @@ GST_START_TEST (test_picture)
       "upper side of the ROI");
   assert_color (color_at (&map, 35 * SCALE, TOP + 68 * SCALE), ROI_COLOR,
       "lower side of the ROI");
-  /* the outline, off its corners and the axis */
+  /* the outline, away from its corners and the axis */
   assert_color (color_at (&map, POOL_X * SCALE, TOP + (POOL_Y + 1) * SCALE),
       POOL_COLOR, "left side of the pool");
   assert_color (
@@ -209,7 +211,7 @@ GST_START_TEST (test_picture)
 }
 GST_END_TEST;
 
-/* 12 bits, as shift=4 tells, make the picture of 8 bits */
+/* 12 bits with shift=4 give the same picture as 8 bits */
 GST_START_TEST (test_deep_frames)
 {
   GstHarness *h = harness_every (), *deep;
@@ -249,7 +251,7 @@ GST_START_TEST (test_without_result)
   gint x, y, words = 0;
 
   gst_buffer_map (out, &map, GST_MAP_READ);
-  for (y = 0; y < H - 12; y++) { /* below is the size in words */
+  for (y = 0; y < H - 12; y++) { /* the size as text is below */
     for (x = 0; x < W; x++) {
       guint32 v = pixel_of (x, y);
 
@@ -267,7 +269,7 @@ GST_START_TEST (test_without_result)
 }
 GST_END_TEST;
 
-/* An empty frame: no marks in the picture; hostile numbers: no crash. */
+/* An empty frame has no marks; invalid numbers do not crash. */
 GST_START_TEST (test_odd_results)
 {
   GstHarness *h = harness_every ();
@@ -353,7 +355,7 @@ GST_START_TEST (test_odd_strides)
 }
 GST_END_TEST;
 
-/* A frame scaled after it was analysed: the marks follow the pixels. */
+/* A frame scaled after its analysis: the marks follow the pixels. */
 GST_START_TEST (test_scaled_meta)
 {
   GstHarness *h = gst_harness_new_parse ("pbfoverlay fps=0/1 scale=2");
@@ -430,7 +432,7 @@ GST_START_TEST (test_caps)
 }
 GST_END_TEST;
 
-/* RGB where that is what the next element takes: the same picture. */
+/* RGB if the next element requires it: the same picture. */
 GST_START_TEST (test_rgb)
 {
   GstHarness *h = harness_every ();
@@ -489,7 +491,8 @@ GST_START_TEST (test_rate)
   for (i = 0; i < 200; i++)
     gst_harness_push (h, frame ((7 + i) * GST_MSECOND));
   assert_times (h, ticks, 5);
-  /* after a gap: one picture, at the tick it reached, not one for each missed */
+  /* after a gap: one picture, for the current tick, not one for each missed
+   * tick */
   gst_harness_push (h, frame (1010 * GST_MSECOND));
   assert_times (h, after_gap, 1);
   gst_harness_push (h, frame (1046 * GST_MSECOND));
@@ -502,7 +505,7 @@ GST_START_TEST (test_rate)
 }
 GST_END_TEST;
 
-/* The same rate in and out must lose no frame to rounded or uneven times. */
+/* Equal rates in and out lose no frame to rounded or irregular times. */
 GST_START_TEST (test_rate_equal)
 {
   GstHarness *h = harness ("scale=1 fps=30/1", "30/1");
@@ -614,7 +617,7 @@ GST_START_TEST (test_latency)
 }
 GST_END_TEST;
 
-/* A slow display must not make anything upstream drop frames. */
+/* A slow display does not make upstream drop frames. */
 GST_START_TEST (test_qos_ends_here)
 {
   GstHarness *h = harness ("", "1000/1");
@@ -630,7 +633,7 @@ GST_START_TEST (test_qos_ends_here)
 }
 GST_END_TEST;
 
-/* @bus holds one error, whose text has @what. */
+/* @bus has one error whose text contains @what. */
 static void
 assert_error (GstBus *bus, const gchar *what)
 {

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The lists of a replay: used again, and restored whatever was done to them. */
+/* The lists of a replay: they are reused, and restored after any change. */
 #include "gst/camera/gstpbfreplay.h"
 
 #include <gst/check/gstcheck.h>
@@ -13,7 +13,7 @@
 #define LENGTH 8
 #define SIZE 64
 
-/* Frame @i: bytes of 1 + @i, and metas that tell as much. */
+/* Frame @i: bytes of 1 + @i, and metas with the same information. */
 static GstBuffer *
 make_frame (guint i)
 {
@@ -44,7 +44,7 @@ make_replay (void)
   return replay;
 }
 
-/* @buffer, frame @i, has to be as if it were sent for the first time. */
+/* Checks that @buffer, frame @i, is as if sent for the first time. */
 static void
 check_buffer (GstBuffer *buffer, guint i, const PbfSignal *signal)
 {
@@ -103,7 +103,7 @@ send_buffer (GstPbfReplay *replay, guint i)
   return buffer;
 }
 
-/* 100 rounds in lists that are dropped in order: the very same lists and
+/* 100 rounds of lists that are dropped in order reuse the same lists and
  * buffers. */
 GST_START_TEST (test_recycled)
 {
@@ -139,8 +139,8 @@ note_freed (gpointer unused, GstMiniObject *list)
   g_atomic_int_dec_and_test (&n_alive);
 }
 
-/* Some are held over rounds, in any order: never more lists than were in use at
- * once. */
+/* Some lists are held over several rounds and dropped in any order: there
+ * are never more lists than in use at once. */
 GST_START_TEST (test_held)
 {
   GstPbfReplay *replay = make_replay ();
@@ -171,7 +171,8 @@ GST_START_TEST (test_held)
 }
 GST_END_TEST;
 
-/* The end of a stream makes short lists, and a flush leaves one half made. */
+/* The end of a stream makes short lists, and a flush leaves an incomplete
+ * one. */
 GST_START_TEST (test_short)
 {
   GstPbfReplay *replay = make_replay ();
@@ -277,7 +278,7 @@ set_flags (GstBuffer *buffer)
   GST_BUFFER_DTS (buffer) = 7;
 }
 
-/* Whatever downstream does to a buffer, the next round does not see it. */
+/* Changes of a buffer by downstream do not show in the next round. */
 GST_START_TEST (test_restored)
 {
   static void (*const deeds[]) (GstBuffer *) = { write_pixels, remove_memory,
@@ -297,7 +298,7 @@ GST_START_TEST (test_restored)
 }
 GST_END_TEST;
 
-/* Nor what it does to a list. */
+/* Nor do changes of a list. */
 GST_START_TEST (test_restored_list)
 {
   GstPbfReplay *replay = make_replay ();
@@ -317,8 +318,8 @@ GST_START_TEST (test_restored_list)
 }
 GST_END_TEST;
 
-/* A buffer that a sink keeps longer than its list stays as it is; the list is
- * used again when the buffer has gone. */
+/* A buffer held longer than its list stays unchanged; the list is reused
+ * after the buffer is released. */
 GST_START_TEST (test_held_buffer)
 {
   GstPbfReplay *replay = make_replay ();
@@ -347,7 +348,7 @@ GST_START_TEST (test_held_buffer)
 }
 GST_END_TEST;
 
-/* Whoever takes a list apart has buffers that he may write to. */
+/* Buffers taken out of a list are writable for their owner. */
 GST_START_TEST (test_taken_apart)
 {
   GstPbfReplay *replay = make_replay ();
@@ -368,7 +369,7 @@ GST_START_TEST (test_taken_apart)
 }
 GST_END_TEST;
 
-/* Lists and buffers in use outlive the replay, and may be written to. */
+/* Lists and buffers in use outlive the replay and are writable. */
 GST_START_TEST (test_outlive)
 {
   GstPbfReplay *replay = make_replay ();
@@ -407,7 +408,7 @@ drop_all (gpointer data)
   return NULL;
 }
 
-/* Three threads drop what one sends, and the replay goes while they are at it. */
+/* Three threads drop what one sends, and the replay is freed meanwhile. */
 GST_START_TEST (test_threads)
 {
   GThread *threads[3];
@@ -422,7 +423,7 @@ GST_START_TEST (test_threads)
       PbfSignal *signal;
 
       gst_pbf_replay_open_list (replay, n % LENGTH, 1);
-      /* fail_unless() alone is too slow to bring the threads together */
+      /* fail_unless() alone is too slow to make the threads race */
       if (gst_pbf_replay_next (replay, &signal) == NULL
           || signal->layer != 100 + n % LENGTH)
         fail ("frame %u is not what it was", n);

@@ -94,7 +94,7 @@ harness (const gchar *properties, const gchar *caps_fields)
   return h;
 }
 
-/* A sticky event is taken whether the element likes it or not. */
+/* Sticky events are stored even if the element refuses them. */
 static void
 push_caps (GstHarness *h, const gchar *fields)
 {
@@ -196,7 +196,7 @@ GST_START_TEST (test_csv_outputs_without_caps)
   gst_harness_push (h, buffer_of (records, sizeof (records)));
   assert_text (h, HEADER_0 ",out_0\n" ROW_EMPTY ",\n" ROW_FULL ",-3\n");
 
-  /* more than the table has columns for must not vanish in silence */
+  /* more outputs than columns cause an error */
   gst_element_set_bus (h->element, bus);
   records[1].n_outputs = 2;
   fail_unless_equals_int (
@@ -274,7 +274,7 @@ GST_START_TEST (test_bad_records)
 }
 GST_END_TEST;
 
-/* --- chunks of any size ------------------------------------------------------ */
+/* --- chunks of any size -------------------------------------------------- */
 
 static void
 append_text (GString *text, GstBuffer *buffer)
@@ -287,7 +287,7 @@ append_text (GString *text, GstBuffer *buffer)
   gst_buffer_unref (buffer);
 }
 
-/* The rows of @bytes, pushed in chunks. */
+/* The rows for @bytes, pushed in chunks. */
 static gchar *
 rows_of_chunks (const guint8 *bytes, gsize size, gsize chunk)
 {
@@ -328,7 +328,7 @@ GST_START_TEST (test_chunks)
 }
 GST_END_TEST;
 
-/* rows have the time of their first record where the bytes have none */
+/* rows get the time of their first record if the bytes have none */
 GST_START_TEST (test_times_of_chunks)
 {
   GstHarness *h = harness ("", "");
@@ -341,7 +341,7 @@ GST_START_TEST (test_times_of_chunks)
   out = gst_harness_pull (h);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (out), 350000);
   gst_buffer_unref (out);
-  /* a time of bytes that begin within a record is that of none */
+  /* a timestamp of bytes that begin within a record does not apply to it */
   gst_harness_push (h, buffer_of (bytes + 1000, 792));
   out = gst_harness_pull (h);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (out), 400000);
@@ -354,8 +354,8 @@ GST_START_TEST (test_times_of_chunks)
 }
 GST_END_TEST;
 
-/* What is whole is written, then an error names what is not; a flush forgets
- * it, and an empty buffer is nothing. */
+/* Complete records are written, then an error reports the incomplete one; a
+ * flush discards it, and an empty buffer has no effect. */
 GST_START_TEST (test_cut_off)
 {
   GstHarness *h = harness ("", "");
@@ -421,7 +421,7 @@ expect_same_file (const gchar *a, const gchar *b)
   g_free (text_b);
 }
 
-/* A recording gives the table that the stream gave, with caps from typefind or
+/* A recording gives the same table as the stream, with caps from typefind or
  * from a filter. */
 GST_START_TEST (test_recording)
 {
@@ -456,8 +456,7 @@ GST_START_TEST (test_recording)
 }
 GST_END_TEST;
 
-/* Outputs are counted where there are some; what is no result is not taken for
- * one. */
+/* Outputs are counted; data other than results is not recognised. */
 GST_START_TEST (test_typefind)
 {
   PbfResult records[20];
@@ -510,7 +509,7 @@ GST_START_TEST (test_bad_caps)
 }
 GST_END_TEST;
 
-/* one row of names, whatever happens to the stream */
+/* one header row, whatever happens to the stream */
 GST_START_TEST (test_header_once)
 {
   GstHarness *h = harness ("", ", outputs = (int) 1");
@@ -552,7 +551,7 @@ GST_START_TEST (test_eos)
   GstHarness *h = harness ("", ", outputs = (int) 1");
   PbfResult r = empty_record ();
 
-  /* a stream without frames is a table without rows */
+  /* a stream without frames gives a table without rows */
   fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
   assert_text (h, HEADER_0 ",out_0\n");
   gst_harness_teardown (h);
@@ -611,7 +610,7 @@ GST_START_TEST (test_states)
   PbfResult r = empty_record ();
   guint i;
 
-  /* each time it starts anew: caps, row of names */
+  /* each restart begins with caps and the header row */
   for (i = 0; i < 50; i++) {
     GstSegment segment;
 

@@ -10,9 +10,9 @@
 #include "cuda/camera/machinesignal.h"
 #include "cuda/camera/sim.h"
 
-/* --- a pipeline whose every buffer is looked at ---------------------------- */
+/* --- a pipeline that checks every buffer --------------------------------- */
 
-/* Bytes, times, metas and the shape of the flow; @stop ends it by EOS. */
+/* Bytes, times, metas and sizes of lists; @stop ends it by EOS. */
 typedef struct {
   GstElement *pipeline;
   GstElement *src;
@@ -118,7 +118,7 @@ watch_new (const gchar *line)
   return w;
 }
 
-/* Until EOS or an error, whose text is returned. */
+/* Runs until EOS or an error. Returns: the error's text */
 static gchar *
 watch_run (Watch *w)
 {
@@ -194,12 +194,12 @@ GST_START_TEST (test_caps)
                "video/x-raw,width=512,height=300,framerate=30000/1001 ! "
                "fakesink",
       20, 3, 4));
-  /* a preference instead of a demand is followed as near as can be */
+  /* a preferred rate that is not required is approximated */
   g_free (run ("pbftestsrc name=s num-buffers=5 ! video/x-raw,"
                "width=[200,4096],framerate=[1/1,50/1] ! fakesink",
       5, 1, 5));
-  /* lists by default: of 256 frames or 4 MiB; a frame larger than that is alone,
-   * and so is each of a live source */
+  /* default lists: 256 frames or 4 MiB; a larger frame is alone, and so is
+   * each frame of a live source */
   g_free (run ("pbftestsrc name=s num-buffers=600 ! fakesink", 600, 3, 88));
   g_free (run ("pbftestsrc name=s num-buffers=5 ! "
                "video/x-raw,width=1024,height=2048 ! fakesink",
@@ -212,8 +212,8 @@ GST_START_TEST (test_caps)
 }
 GST_END_TEST;
 
-/* num-buffers counts frames, whatever the length of the lists, and neither the
- * lists nor replaying change a byte. */
+/* num-buffers counts frames, whatever the length of the lists; neither lists
+ * nor replaying change a byte. */
 GST_START_TEST (test_counts_and_bytes)
 {
   gchar *single = run ("pbftestsrc name=s seed=4 regime=mixed num-buffers=1000 "
@@ -243,7 +243,7 @@ GST_START_TEST (test_counts_and_bytes)
 }
 GST_END_TEST;
 
-/* What the metas say is what the simulator says, and comes round again. */
+/* The metas equal the simulator's output, and repeat. */
 static void
 check_replayed (const gchar *line, gboolean single)
 {
@@ -267,7 +267,7 @@ check_replayed (const gchar *line, gboolean single)
     fail_unless_equals_uint64 (s->t_ns, n * G_GUINT64_CONSTANT (50000));
     fail_unless_equals_int (s->crc32c, pbf_crc32c (s, 60));
     fail_unless_equals_int (s->x_um, signal.x_um);
-    fail_unless_equals_int (s->layer, n / 50); /* grows on */
+    fail_unless_equals_int (s->layer, n / 50); /* keeps growing */
     fail_unless_equals_int (t->regime, GST_PBF_REGIME_SPATTER);
     fail_unless_equals_int (t->pool_area, truth.pool_area);
     fail_unless_equals_float (t->pool_x, truth.pool_x);
@@ -276,7 +276,7 @@ check_replayed (const gchar *line, gboolean single)
       fail_unless_equals_float (t->spatter_y[i], truth.spatter_y[i]);
       fail_unless_equals_int (t->spatter_area[i], truth.spatter_area[i]);
     }
-    /* a writer gets a copy; the next round shows the frame as it was */
+    /* a writer gets a copy; the next round has the original frame */
     fail_unless (!single || gst_buffer_is_writable (buffer));
     buffer = gst_buffer_make_writable (buffer);
     fail_unless (gst_buffer_map (buffer, &map, GST_MAP_WRITE));
@@ -293,22 +293,22 @@ GST_START_TEST (test_pre_render)
   check_replayed ("pbftestsrc seed=3 regime=spatter pre-render=50 "
                   "num-buffers=170 frames-per-list=1",
       TRUE);
-  /* the harness pulls a buffer while the list still has it, or not */
+  /* the harness may or may not pull a buffer while the list still has it */
   check_replayed (
       "pbftestsrc seed=3 regime=spatter pre-render=50 num-buffers=170", FALSE);
 }
 GST_END_TEST;
 
 typedef struct {
-  GHashTable *alive; /* buffers that were seen and not yet freed */
+  GHashTable *alive; /* buffers seen and not yet freed */
   guint frames, freed;
-  gboolean spoil; /* write to them, take their memory */
-} Shells;
+  gboolean spoil; /* write to them and replace their memory */
+} Recycling;
 
 static void
 note_freed (gpointer data, GstMiniObject *buffer)
 {
-  Shells *shells = data;
+  Recycling *shells = data;
 
   shells->freed++;
   g_hash_table_remove (shells->alive, buffer);
@@ -318,7 +318,7 @@ static GstPadProbeReturn
 note_shells (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
   GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
-  Shells *shells = data;
+  Recycling *shells = data;
 
   for (guint i = 0; i < gst_buffer_list_length (list); i++) {
     GstMiniObject *buffer = GST_MINI_OBJECT (gst_buffer_list_get (list, i));
@@ -334,7 +334,7 @@ note_shells (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* A hundred rounds of 16 frames take @most buffers, none of which is freed. */
+/* A hundred rounds of 16 frames use @most buffers, and none is freed. */
 static void
 recycled (const gchar *rest, guint most, gboolean spoil)
 {
@@ -343,7 +343,7 @@ recycled (const gchar *rest, guint most, gboolean spoil)
       rest);
   Watch *w = watch_new (line);
   GstPad *pad = gst_element_get_static_pad (w->src, "src");
-  Shells shells = { g_hash_table_new (NULL, NULL), 0, 0, spoil };
+  Recycling shells = { g_hash_table_new (NULL, NULL), 0, 0, spoil };
   GstBus *bus = gst_element_get_bus (w->pipeline);
   GstMessage *message;
 
@@ -372,7 +372,7 @@ GST_START_TEST (test_recycled)
 {
   recycled ("fakesink enable-last-sample=false", 16, FALSE);
   recycled ("fakesink enable-last-sample=false", 16, TRUE);
-  /* which hold some of them */
+  /* sinks that hold some of them */
   recycled ("fakesink", 16 + 4, FALSE);
   recycled ("queue max-size-buffers=40 ! fakesink", 16 + 64, FALSE);
 }
@@ -394,8 +394,8 @@ GST_START_TEST (test_timestamp_offset)
 }
 GST_END_TEST;
 
-/* The clock of the harness moves by hand: a list comes when its last frame has
- * been exposed, and not before. */
+/* The clock of the harness is set by hand: a list is sent when its last
+ * frame has been exposed, and not before. */
 GST_START_TEST (test_live)
 {
   GstHarness *h = gst_harness_new_parse (
@@ -429,7 +429,7 @@ GST_START_TEST (test_live)
 }
 GST_END_TEST;
 
-/* Paused while it waits for the clock, the source loses no frame. */
+/* A live source that is paused while it waits for the clock loses no frame. */
 GST_START_TEST (test_live_pause)
 {
   Watch *w = watch_new ("pbftestsrc name=s is-live=true num-buffers=400 ! "
@@ -484,7 +484,7 @@ GST_START_TEST (test_queries)
 }
 GST_END_TEST;
 
-/* Other caps in the middle of the stream: time and count go on. */
+/* Other caps in the middle of the stream: time and count continue. */
 static void
 renegotiate (const gchar *line)
 {
@@ -526,7 +526,7 @@ GST_END_TEST;
 #define POOL_STRIDE 160
 #define GUARD 0x5a
 
-/* A pool that gives rows of POOL_STRIDE bytes, filled with GUARD. */
+/* A pool with rows of POOL_STRIDE bytes, filled with GUARD. */
 typedef struct {
   GstBufferPool parent;
 } StridePool;
@@ -590,8 +590,7 @@ offer_pool (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Frames from @line with a pool offered that holds @max buffers (0: any number).
- */
+/* Frames from @line with a pool that offers @max buffers (0: any number). */
 static void
 with_pool (const gchar *line, guint max, gboolean used)
 {
@@ -647,13 +646,13 @@ GST_START_TEST (test_downstream_pool)
   with_pool ("pbftestsrc num-buffers=60 frames-per-list=8", 64, TRUE);
   with_pool (
       "pbftestsrc num-buffers=60 frames-per-list=8 pre-render=60", 0, TRUE);
-  /* too small for a list: it would wait for itself for ever */
+  /* too small for a list: it would deadlock */
   with_pool ("pbftestsrc num-buffers=60 frames-per-list=8", 8, FALSE);
   with_pool ("pbftestsrc num-buffers=60 pre-render=60", 8, FALSE);
 }
 GST_END_TEST;
 
-/* --- what is refused ------------------------------------------------------- */
+/* --- refused caps -------------------------------------------------------- */
 
 static void
 refused (const gchar *caps_text, const gchar *words)
@@ -739,7 +738,7 @@ GST_START_TEST (test_properties)
 }
 GST_END_TEST;
 
-/* EOS sent to the element ends a stream without end, live or not. */
+/* EOS sent to the element ends an endless stream, live or not. */
 GST_START_TEST (test_eos)
 {
   for (guint live = 0; live < 2; live++) {
@@ -748,8 +747,9 @@ GST_START_TEST (test_eos)
     gchar *error;
 
     gst_element_set_state (w->pipeline, GST_STATE_PLAYING);
-    /* GstBin sends under its state lock, GstBaseSrc then waits for the streaming
-     * thread, which may wait for the sink to play: never before it does */
+    /* GstBin sends under its state lock, and GstBaseSrc then waits for the
+     * streaming thread, which may wait for the sink to play: send it only
+     * while playing */
     fail_unless_equals_int (
         gst_element_get_state (w->pipeline, NULL, NULL, GST_CLOCK_TIME_NONE),
         GST_STATE_CHANGE_SUCCESS);
@@ -764,20 +764,20 @@ GST_END_TEST;
 
 /* --- seeks ------------------------------------------------------------------ */
 
-/* at 30/1 the times of frames are rounded */
+/* at 30/1 the timestamps of frames are rounded */
 #define SEEK_SINK                                                              \
   " ! video/x-raw,width=48,height=40,framerate=30/1 ! fakesink sync=false"
 
 typedef struct {
   guint64 frame;
   GstClockTime pts, running, running_end;
-  guint32 crc; /* of the pixels and of the record */
+  guint32 crc; /* of the pixels and the record */
 } Seen;
 
 /* All frames since the last flush. */
 typedef struct {
   GstElement *pipeline, *src;
-  GstClockTime offset; /* of timestamps */
+  GstClockTime offset; /* of the timestamps */
   GMutex lock;
   GArray *seen;
   GstSegment segment;
@@ -889,7 +889,7 @@ pts_of (Seeker *k, guint64 frame)
   return k->offset + gst_util_uint64_scale (frame, GST_SECOND, 30);
 }
 
-/* From frame @first to the one before @end, both a little later. */
+/* Seeks to frames @first to @end - 1, with both times slightly later. */
 static void
 seeker_seek (Seeker *k, gdouble rate, GstSeekFlags flags, guint64 first,
     guint64 end, guint later)
@@ -899,8 +899,8 @@ seeker_seek (Seeker *k, gdouble rate, GstSeekFlags flags, guint64 first,
       (gint64) pts_of (k, end) + later));
 }
 
-/* The frames from number @at of what was seen are @first, ... @last, and those
- * that are seen without a seek. */
+/* Frames number @at and following were @first, ... @last, with the same
+ * contents as without a seek. */
 static void
 expect_frames (
     Seeker *k, guint at, guint64 first, guint64 last, const GArray *plain)
@@ -929,7 +929,7 @@ expect_length (Seeker *k, guint n)
   g_mutex_unlock (&k->lock);
 }
 
-/* Each frame's running time begins where that of the one before ends. */
+/* Running times are contiguous. */
 static void
 expect_no_gaps (Seeker *k)
 {
@@ -942,7 +942,7 @@ static const gchar *seek_settings[] = { "", "frames-per-list=1",
   "frames-per-list=7", "pre-render=50 frames-per-list=8",
   "timestamp-offset=1000000007 frames-per-list=3" };
 
-/* What @settings give without a seek. */
+/* Output of @settings without a seek. */
 static GArray *
 frames_without_seek (const gchar *settings)
 {
@@ -974,7 +974,7 @@ GST_START_TEST (test_flushing_seeks)
       expect_frames (k, 0, frames[i], frames[i], plain);
     }
   }
-  /* a frame that begins before the stop is shown */
+  /* a frame that begins before the stop is included */
   seeker_seek (k, 1.0, flush, 10, 20, 0);
   seeker_play (k, GST_MESSAGE_EOS);
   expect_length (k, 10);
@@ -998,7 +998,7 @@ GST_START_TEST (test_flushing_seeks)
 }
 GST_END_TEST;
 
-/* Segments in a row, without a flush: the running time goes on. */
+/* Consecutive segments without a flush: the running time continues. */
 GST_START_TEST (test_segment_seeks)
 {
   GArray *plain = frames_without_seek (seek_settings[__i__]);
@@ -1028,8 +1028,8 @@ GST_START_TEST (test_seek_in_flow)
   Seeker *k = seeker_new (seek_settings[__i__]);
 
   gst_element_set_state (k->pipeline, GST_STATE_PLAYING);
-  /* such a seek waits for the streaming thread, and that for a sink that is not
-   * yet playing */
+  /* such a seek waits for the streaming thread, which waits for a sink that
+   * is not yet playing */
   fail_unless_equals_int (
       gst_element_get_state (k->pipeline, NULL, NULL, GST_CLOCK_TIME_NONE),
       GST_STATE_CHANGE_SUCCESS);
@@ -1042,7 +1042,7 @@ GST_START_TEST (test_seek_in_flow)
 }
 GST_END_TEST;
 
-/* num-buffers is where the stream ends, for seeks too; a seek may come before the
+/* num-buffers also ends the stream for seeks; a seek may come before the
  * stream. */
 GST_START_TEST (test_seeks_at_the_ends)
 {

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* pbfudpsink and pbfudpsrc over loopback: the same frames and signals at both
- * ends; losses, repetitions, damage and rubbish by a small sender. What the
- * receiver does with packets in every order is tested by unit-pbfpacket. */
+/* pbfudpsink and pbfudpsrc over loopback: the same frames and signals at
+ * both ends; losses, repetitions, damage and invalid packets from a test
+ * sender. unit-pbfpacket tests the receiver with packets in every order. */
 #include <arpa/inet.h>
 #include <glib/gstdio.h>
 #include <gst/check/gstcheck.h>
@@ -25,7 +25,7 @@ typedef struct {
   GstHarness *h;
   GstElement *src;
   GstBus *bus;
-  gint fd; /* connected to it */
+  gint fd; /* connected to the receiver */
 } Link;
 
 static guint
@@ -90,8 +90,8 @@ send_bytes (Link *link, gconstpointer bytes, gsize size)
   fail_unless_equals_int (send (link->fd, bytes, size, 0), (gint) size);
 }
 
-/* A frame of one value in one packet.
- * @record: (nullable): 64 bytes */
+/* A frame with pixels of one value in one packet. @record: (nullable): 64
+ * bytes */
 static GBytes *
 make_packet_with (guint32 counter, guint side, const guint8 *record)
 {
@@ -258,7 +258,7 @@ GST_START_TEST (test_same_frames)
 }
 GST_END_TEST;
 
-/* Two receivers of one group, at the interface of loopback. */
+/* Two receivers of one multicast group, on the loopback interface. */
 GST_START_TEST (test_multicast)
 {
   GstElement *element = gst_element_factory_make ("pbfudpsink", NULL);
@@ -302,17 +302,16 @@ GST_START_TEST (test_multicast)
 }
 GST_END_TEST;
 
-/* --- a network that does everything at once ------------------------------- */
+/* --- a network with all faults at once ----------------------------------- */
 
 typedef struct {
   GRand *rand;
-  GPtrArray *packets; /* on their way: GBytes */
+  GPtrArray *packets; /* in transit: GBytes */
   guint64 sent;
 } Network;
 
-/* Fragments of 400 bytes of a frame of one value, of which this network loses,
- * damages and repeats some.
- * Returns: whether the frame can be complete */
+/* Adds fragments of 400 bytes of a frame of one value; the network loses,
+ * damages and repeats some. Returns: whether the frame can be complete */
 static gboolean
 network_take (Network *network, guint32 counter, gboolean spared)
 {
@@ -358,7 +357,7 @@ compare_places (gconstpointer a, gconstpointer b)
   return (gint) ((const Place *) a)->place - (gint) ((const Place *) b)->place;
 }
 
-/* No packet comes behind one that was sent @most later. */
+/* Shuffles the packets; none is overtaken by one sent more than @most later. */
 static void
 network_shuffle (Network *network, guint most)
 {
@@ -374,8 +373,8 @@ network_shuffle (Network *network, guint most)
   g_free (places);
 }
 
-/* Sends with pauses and rubbish, and waits until all of it has been received, so that
- * the socket's buffer never overflows. */
+/* Sends with pauses and invalid packets, and waits until all of it has been
+ * received, so that the socket's buffer never overflows. */
 static void
 network_deliver (Network *network, Link *link)
 {
@@ -401,9 +400,9 @@ network_deliver (Network *network, Link *link)
     g_usleep (100);
 }
 
-/* Loss, damage, repetition, reordering, rubbish and jitter together: exactly the
- * frames whose fragments all came are handed out, in their order, each once, and
- * all others are counted as lost. */
+/* Loss, damage, repetition, reordering, invalid packets and jitter together:
+ * exactly the frames with all fragments are handed out, in order, each once,
+ * and all others are counted as lost. */
 GST_START_TEST (test_chaos)
 {
   enum { FRAMES = 1000, BATCH = 25, WINDOW = 16 };
@@ -416,12 +415,12 @@ GST_START_TEST (test_chaos)
   g_test_message ("seed %u", seed);
   link_begin (
       &link, "reorder-window", WINDOW, "timeout", G_GUINT64_CONSTANT (0), NULL);
-  /* the first frame comes first, as it says where the count begins */
+  /* the first frame comes first, because it defines the start of the count */
   complete[counter] = network_take (&network, counter, TRUE);
   network_deliver (&network, &link);
   for (counter = n_complete = 1; counter < FRAMES;) {
     for (guint i = 0; i < BATCH && counter < FRAMES; i++, counter++) {
-      /* the last ones move the window past all others */
+      /* the last frames move the window past all others */
       gboolean spared = counter + WINDOW + 1 >= FRAMES;
 
       complete[counter] = network_take (&network, counter, spared);
@@ -458,8 +457,9 @@ resident_bytes (void)
   return pages * (gsize) sysconf (_SC_PAGESIZE);
 }
 
-/* Good packets of a bad sender: frames that begin and never end, 700 MiB of them, with
- * counters that run on, jump and stand still. The memory is that of the window. */
+/* Valid packets of a bad sender: frames that begin and never end, 700 MiB of
+ * them, with counters that continue, jump and repeat. The memory stays that
+ * of the window. */
 GST_START_TEST (test_sender_that_begins_frames)
 {
   enum { PACKETS = 12000, LARGE = 250 };
@@ -562,8 +562,8 @@ GST_START_TEST (test_lost_frames_are_flagged)
 }
 GST_END_TEST;
 
-/* Buffers of a pool keep their metas: frames without a record must not have that
- * of another. */
+/* Buffers of a pool keep their metas: frames without a record must not have
+ * another frame's. */
 GST_START_TEST (test_frames_without_signals)
 {
   Link link;
@@ -582,8 +582,8 @@ GST_START_TEST (test_frames_without_signals)
 }
 GST_END_TEST;
 
-/* Ten frames with a vector of the user's own: word 3 is the layer, word 9 the power.
- */
+/* Ten frames with a user-defined vector: word 3 is the layer, word 9 the
+ * power. */
 GST_START_TEST (test_signal_layout)
 {
   Link link;
@@ -600,7 +600,7 @@ GST_START_TEST (test_signal_layout)
     send_bytes (
         &link, g_bytes_get_data (packet, NULL), g_bytes_get_size (packet));
     g_bytes_unref (packet);
-    buffer = pull_frame (&link, i); /* of this counter, and intact */
+    buffer = pull_frame (&link, i); /* with this counter, and valid */
     meta = gst_buffer_get_pbf_signal_meta (buffer);
     fail_unless_equals_int (meta->signal.layer, 700 + i);
     fail_unless_equals_int (meta->signal.power_mW, i % 2 * 1000);
@@ -626,7 +626,7 @@ GST_START_TEST (test_silence)
 
     send_frame (&link, i * 10);
     expect_frame (&link, i * 10); /* although the nine before it are missing */
-    do { /* on a busy machine it was silent before the first frame, too */
+    do { /* a busy machine may be silent before the first frame, too */
       message = gst_bus_timed_pop_filtered (
           link.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT);
       s = gst_message_get_structure (message);
@@ -639,7 +639,7 @@ GST_START_TEST (test_silence)
     fail_unless_equals_uint64 (frames, i + 1);
   }
   fail_unless_equals_uint64 (count (&link, "lost"), 18);
-  send_frame (&link, 3); /* switched off and on */
+  send_frame (&link, 3); /* the camera was restarted */
   expect_frame (&link, 3);
   fail_unless_equals_uint64 (count (&link, "restarts"), 1);
   link_end (&link);
@@ -655,7 +655,7 @@ GST_START_TEST (test_another_size)
   send_frame (&link, 0);
   expect_frame (&link, 0);
   fail_unless_equals_int (caps_width (&link), SIDE);
-  /* so that both sizes come in one batch */
+  /* both sizes arrive in one batch */
   send_frame (&link, 1);
   send_frame_of (&link, 2, 64, TRUE);
   send_frame_of (&link, 3, 64, TRUE);
@@ -670,7 +670,7 @@ GST_START_TEST (test_another_size)
 }
 GST_END_TEST;
 
-/* The base classes post a general error behind it. */
+/* The base classes post a general error after it. */
 static void
 expect_first_error (GstBus *bus, const gchar *words)
 {
@@ -827,7 +827,7 @@ GST_START_TEST (test_refused_settings)
       "no network interface \"none0\"");
   expect_no_start ("pbfudpsrc address=192.0.2.1 port=0 ! fakesink",
       "Cannot receive at \"192.0.2.1\"");
-  /* a name that is too long is refused without a look at the network */
+  /* a name that is too long is refused without a network lookup */
   expect_no_start ("fakesrc ! cudapbfmonitor result-host=aaaaaaaaaaaaaaaaaaaaa"
                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ! fakesink",
       "Cannot send results to \"aaaa");
@@ -841,7 +841,7 @@ GST_START_TEST (test_refused_settings)
 }
 GST_END_TEST;
 
-/* Without root's privilege the kernel grants no more than net.core.rmem_max. */
+/* Without root privileges the kernel grants at most net.core.rmem_max. */
 GST_START_TEST (test_capped_buffer)
 {
   GstElement *src = gst_element_factory_make ("pbfudpsrc", NULL);
@@ -856,7 +856,7 @@ GST_START_TEST (test_capped_buffer)
   if (geteuid () == 0)
     fail_unless (setuid (65534) == 0);
   gst_element_set_bus (src, bus);
-  if (limit < 1 << 29) { /* else it is all that the property can ask for */
+  if (limit < 1 << 29) { /* otherwise the property's maximum is granted */
     g_object_set (src, "port", 0, "buffer-size", limit + 1000000, NULL);
     fail_unless_equals_int (gst_element_set_state (src, GST_STATE_PAUSED),
         GST_STATE_CHANGE_NO_PREROLL);
@@ -871,7 +871,7 @@ GST_END_TEST;
 
 /* --- the sender ------------------------------------------------------------ */
 
-/* Nobody may broadcast without leave, which the socket does not have. */
+/* Broadcasting needs a permission that the socket does not have. */
 GST_START_TEST (test_network_that_fails)
 {
   GstElement *sink = gst_element_factory_make ("pbfudpsink", NULL);
@@ -948,7 +948,8 @@ stat_of (GstStructure *stats, const gchar *name)
   return n;
 }
 
-/* The records of @path arrive in their order, as datagrams of @n each but the last. */
+/* The records of @path arrive in order, in datagrams of @n records except
+ * the last. */
 static void
 expect_datagrams (gint fd, const gchar *path, guint frames, guint n)
 {
@@ -968,11 +969,11 @@ expect_datagrams (gint fd, const gchar *path, guint frames, guint n)
   g_free (bytes);
 }
 
-/* By result-host, and by the pad and udpsink, where that is installed: the bytes of
- * the result pad, in their order. */
+/* Sends by result-host, and by the pad and udpsink if installed: the bytes
+ * of the result pad, in order. */
 static const struct {
   const gchar *settings, *branch, *way;
-  guint records; /* of a datagram */
+  guint records; /* in each datagram */
 } ways[] = {
   { "result-host=127.0.0.1 result-port=%u", "", "udp", 1 },
   { "", "t. ! udpsink host=127.0.0.1 port=%u async=false", "pads", 7 },
@@ -1034,7 +1035,7 @@ done:
 }
 GST_END_TEST;
 
-/* The README's line: camera in, prediction out. */
+/* The README's pipeline: camera in, prediction out. */
 GST_START_TEST (test_camera_in_prediction_out)
 {
   enum { FRAMES = 40 };
@@ -1101,7 +1102,7 @@ pbfudp_suite (void)
   tcase_add_test (tc, test_silence);
   tcase_add_test (tc, test_another_size);
   tcase_add_test (tc, test_refused_size);
-  if (g_getenv ("CK_FORK") == NULL) /* it changes the user of its process */
+  if (g_getenv ("CK_FORK") == NULL) /* changes the user of its process */
     tcase_add_test (tc, test_capped_buffer);
   tcase_add_loop_test (tc, test_timestamps, 0, 3);
   tcase_add_test (tc, test_num_buffers);

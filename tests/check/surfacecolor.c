@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* surfacecolor: which height has which colour, in which range; missing points,
- * light, bars; caps both ways, grey input, errors. */
+/* surfacecolor: colours of heights, ranges, missing points, hill shading,
+ * bars; caps in both directions, grey input, errors. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
@@ -54,7 +54,7 @@ pixel (GstBuffer *buffer, guint index)
 {
   guint8 rgb[3];
 
-  /* rows of RGB are multiples of four */
+  /* rows of RGB are padded to multiples of four */
   gst_buffer_extract (
       buffer, index / W * GST_ROUND_UP_4 (3 * W) + index % W * 3, rgb, 3);
   return (guint32) rgb[0] << 16 | (guint32) rgb[1] << 8 | rgb[2];
@@ -118,7 +118,7 @@ GST_START_TEST (test_ranges)
 }
 GST_END_TEST;
 
-/* Light from the left shows what rises to the right in shadow. */
+/* With light from the left, slopes rising to the right are in shadow. */
 GST_START_TEST (test_light)
 {
   GstBuffer *flat = paint ("map=grey range=fixed minimum=-1 maximum=1");
@@ -243,7 +243,7 @@ count_caps (GstPad *pad, GstPadProbeInfo *info, gpointer n)
   return GST_PAD_PROBE_OK;
 }
 
-/* Points are shown as wide as they are, as the meta says before the caps. */
+/* Points have their true aspect ratio; the meta has priority over the caps. */
 GST_START_TEST (test_aspect)
 {
   static const struct {
@@ -273,7 +273,8 @@ GST_START_TEST (test_aspect)
 }
 GST_END_TEST;
 
-/* Grey pictures have one already; who takes square pixels only gets them. */
+/* Grey pictures have their own aspect ratio; downstream that only accepts
+ * square pixels gets these. */
 GST_START_TEST (test_aspect_of_others)
 {
   GstHarness *h = harness ("", "video/x-raw, format=GRAY8, width=16, height=8, "
@@ -290,7 +291,7 @@ GST_START_TEST (test_aspect_of_others)
 }
 GST_END_TEST;
 
-/* Bytes have no time for controllers. */
+/* Byte segments have no time for controllers. */
 GST_START_TEST (test_segment_of_bytes)
 {
   GstHarness *h = gst_harness_new_parse ("surfacecolor");
@@ -336,7 +337,7 @@ GST_START_TEST (test_short_buffers)
 }
 GST_END_TEST;
 
-/* The mask of coefficients is of their surface, whatever its size. */
+/* The mask of coefficients belongs to their surface, whatever its size. */
 GST_START_TEST (test_mask_of_bands)
 {
   GstHarness *h = harness ("", FLOATS);
@@ -350,7 +351,7 @@ GST_START_TEST (test_mask_of_bands)
 }
 GST_END_TEST;
 
-/* Surfaces with a side that video cannot have are refused, in words. */
+/* Surfaces with a side beyond video's limit are refused with a message. */
 GST_START_TEST (test_too_large)
 {
   GstHarness *h = gst_harness_new_parse ("surfacecolor");
@@ -360,7 +361,7 @@ GST_START_TEST (test_too_large)
   gst_harness_set_src_caps_str (h,
       "other/tensors, format=static, num_tensors=1, types=float32, "
       "dimensions=(string)32769:2:1:1, framerate=25/1");
-  /* said once, though the caps come again with each surface */
+  /* reported once, though the caps come again with each surface */
   for (guint i = 0; i < 3; i++)
     fail_unless_equals_int (
         gst_harness_push (h,
@@ -375,7 +376,7 @@ GST_START_TEST (test_too_large)
 }
 GST_END_TEST;
 
-/* The largest side there is, which cairo cannot draw bars on. */
+/* The largest supported side, on which cairo cannot draw bars. */
 GST_START_TEST (test_largest_side)
 {
   GstHarness *h = gst_harness_new_parse ("surfacecolor");
@@ -391,7 +392,7 @@ GST_START_TEST (test_largest_side)
 }
 GST_END_TEST;
 
-/* A range that is none is said once, and again after there has been one. */
+/* An empty range is reported once, and again after a valid one. */
 GST_START_TEST (test_empty_range)
 {
   static const struct {
@@ -439,8 +440,8 @@ GST_START_TEST (test_empty_range)
 }
 GST_END_TEST;
 
-/* Of heights 0 to 126 nm half are below the middle of a range that a controller
- * moves up in the course of a second. */
+/* Of heights 0 to 126 nm half are below the middle of a range that a
+ * controller raises within a second. */
 GST_START_TEST (test_controller)
 {
   GstHarness *h = harness ("map=grey range=fixed minimum=-1", FLOATS);
@@ -471,7 +472,7 @@ GST_START_TEST (test_controller)
 }
 GST_END_TEST;
 
-/* Samples at an odd address, of all types. */
+/* Samples of all types at an odd address. */
 GST_START_TEST (test_odd_address)
 {
   static const gchar *types[] = { "float32", "float64", "int32" };

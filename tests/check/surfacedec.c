@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* surfacedec and the media types: bytes of files in pieces, files as buffers,
- * flushes, and what is said of bytes that are no file. */
+/* surfacedec and the media types: files in chunks, files as buffers,
+ * flushes, and messages about other data. */
 #include <gst/check/gstcheck.h>
 #include <gst/base/gsttypefindhelper.h>
 #include <gst/check/gstharness.h>
@@ -39,7 +39,7 @@ push_pieces (GstHarness *h, GBytes *bytes, gsize piece)
   }
 }
 
-/* Downstream understands GstSurfaceMeta. */
+/* Downstream supports GstSurfaceMeta. */
 static GstHarness *
 new_decoder (const gchar *line)
 {
@@ -83,7 +83,7 @@ assert_surface (GstHarness *h, guint width, guint seed, GstClockTime pts)
   gst_buffer_unref (buffer);
 }
 
-/* Pieces of any size are one file when the stream ends. */
+/* Chunks of any size form one file when the stream ends. */
 GST_START_TEST (test_pieces)
 {
   static const gsize pieces[] = { 1, 100, 4096, 1000000 };
@@ -152,7 +152,7 @@ GST_START_TEST (test_packets)
 }
 GST_END_TEST;
 
-/* What came before a flush is no part of the file. */
+/* Data before a flush is not part of the file. */
 GST_START_TEST (test_flush)
 {
   gchar *folder = surface_temp_new ();
@@ -178,7 +178,7 @@ GST_START_TEST (test_flush)
 }
 GST_END_TEST;
 
-/* Tags and the like that come early reach downstream behind the caps. */
+/* Early events such as tags reach downstream after the caps. */
 GST_START_TEST (test_early_events)
 {
   gchar *folder = surface_temp_new ();
@@ -241,7 +241,7 @@ GST_START_TEST (test_types)
 }
 GST_END_TEST;
 
-/* What begins as files of instruments do */
+/* Data that begins like files of instruments */
 GST_START_TEST (test_instrument_types)
 {
   static const struct {
@@ -267,7 +267,7 @@ GST_START_TEST (test_instrument_types)
 }
 GST_END_TEST;
 
-/* Another zip is none of ours. */
+/* Other zip files are not recognised. */
 GST_START_TEST (test_other_zip)
 {
   guint8 zip[200] = "PK\3\4";
@@ -300,12 +300,12 @@ add_entry (GByteArray *zip, const gchar *name, const gchar *text, guint flags,
   memcpy (header + 26, &name_size, sizeof (name_size));
   g_byte_array_append (zip, header, sizeof (header));
   g_byte_array_append (zip, (const guint8 *) name, (guint) strlen (name));
-  if (deflated) /* as a block that is not compressed */
+  if (deflated) /* as an uncompressed block */
     g_byte_array_append (zip, block, sizeof (block));
   g_byte_array_append (zip, (const guint8 *) text, n);
 }
 
-/* Whether a zip of a file @first, main.xml and zeroes is an X3P */
+/* Whether a zip with files @first, main.xml and zeros is recognised as X3P */
 static gboolean
 is_x3p (const gchar *first, const gchar *xml, guint flags, gboolean deflated)
 {
@@ -327,14 +327,14 @@ is_x3p (const gchar *first, const gchar *xml, guint flags, gboolean deflated)
   return found;
 }
 
-/* A main.xml alone does not make a zip an X3P. */
+/* Not every zip with a main.xml is an X3P. */
 GST_START_TEST (test_main_xml)
 {
   static const gchar ours[] =
       "<?xml version=\"1.0\"?><p:ISO5436_2 xmlns:p=\"x\"><Record1/>";
   static const gchar other[] =
       "<?xml version=\"1.0\"?><layout name=\"main\"><panel/></layout>";
-  const guint after = 8; /* sizes follow the bytes */
+  const guint after = 8; /* sizes follow the data */
 
   for (gint deflated = FALSE; deflated <= TRUE; deflated++) {
     fail_unless (is_x3p (NULL, ours, 0, deflated));
@@ -381,7 +381,7 @@ GST_START_TEST (test_lines)
 }
 GST_END_TEST;
 
-/* Whether decodebin tries surfacedec for the caps that it found */
+/* Whether decodebin tries surfacedec for the caps found */
 static gboolean
 is_tried_for (const gchar *text)
 {
@@ -399,7 +399,7 @@ is_tried_for (const gchar *text)
   return found;
 }
 
-/* A TIFF is a photograph as far as decodebin can know. */
+/* decodebin has to treat a TIFF as a photograph. */
 GST_START_TEST (test_photographs)
 {
   fail_if (is_tried_for ("image/tiff"));

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Surfaces in GStreamer: caps of tensors there and back, what is refused in
- * which words, and what becomes of GstSurfaceMeta when buffers are copied and
- * pictures changed. */
+/* Surfaces in GStreamer: conversion of tensor caps in both directions,
+ * messages about unsupported ones, and GstSurfaceMeta when buffers are
+ * copied and pictures transformed. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
@@ -51,7 +51,7 @@ GST_START_TEST (test_caps)
   fail_unless (info.dx == 1e-6 && info.dy == 0.5);
   fail_unless_equals_uint64 (gst_surface_info_get_size (&info), 56);
 
-  /* NNStreamer writes up to 16; times may be unknown */
+  /* NNStreamer writes up to 16 dimensions; the frame rate may be unknown */
   info = info_of ("other/tensors,format=static,num_tensors=1,types=int32,"
                   "dimensions=(string)1048576:1048576:1:1:1:1:1:1");
   fail_unless_equals_int (info.type, GST_SURFACE_TYPE_INT32);
@@ -180,7 +180,7 @@ GST_START_TEST (test_copies)
   GstMetaTransformCopy piece = { TRUE, 12, 12 };
 
   copy = gst_buffer_copy_deep (buffer);
-  /* a piece has no meta, and GStreamer is not told that copying failed */
+  /* a part of a buffer has no meta, and copying still succeeds */
   part = gst_buffer_new ();
   fail_unless (GST_SURFACE_META_INFO->transform_func (part,
       (GstMeta *) gst_buffer_get_surface_meta (buffer), buffer,
@@ -207,7 +207,7 @@ GST_START_TEST (test_copies)
 }
 GST_END_TEST;
 
-/* As GStreamer serializes metas from 1.24 on */
+/* Serialization of metas, available since GStreamer 1.24 */
 GST_START_TEST (test_bytes)
 {
   GstBuffer *mask = gst_buffer_new_allocate (NULL, 6 * 4, NULL);
@@ -283,7 +283,7 @@ static const struct {
   { "videoflip video-direction=vert", FALSE },
 };
 
-/* What other samples, or samples elsewhere, mean, nobody has computed. */
+/* The meaning of changed or moved samples is not computed. */
 GST_START_TEST (test_pictures)
 {
   GstHarness *h = gst_harness_new_parse (pictures[__i__].line);

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* surfacesink: heights as they were measured, names, messages, how many files
- * are kept, and the words about what cannot be written. */
+/* surfacesink: measured heights, names, messages, number of files kept, and
+ * messages about failed writes. */
 #include <glib/gstdio.h>
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -33,7 +33,7 @@ open_sink (const gchar *folder, const gchar *name, const gchar *properties)
   return h;
 }
 
-/* A surface less 76 mm, which its meta knows, of float32 at an odd address */
+/* A surface minus 76 mm, recorded in its meta, of float32 at an odd address */
 static GstBuffer *
 make_buffer (guint width, guint height, guint seed, gboolean odd)
 {
@@ -105,7 +105,7 @@ GST_START_TEST (test_format_property)
 GST_END_TEST;
 
 #if HAVE_X3P
-/* Any level gives the same surface, in files of different sizes. */
+/* Every level gives the same surface, in files of different sizes. */
 GST_START_TEST (test_compression_level)
 {
   static const gchar *const properties[] = { "compression-level=0", "",
@@ -183,7 +183,7 @@ assert_npy_type (const gchar *folder, const gchar *name, const gchar *type)
   g_free (path);
 }
 
-/* float32 stays float32 where nothing is added to it; also in several blocks */
+/* float32 stays float32 if nothing is added to it; also in several blocks */
 GST_START_TEST (test_npy_types)
 {
   gchar *folder = surface_temp_new ();
@@ -278,7 +278,7 @@ GST_START_TEST (test_max_files)
 }
 GST_END_TEST;
 
-/* A name without number: the last surface stays, and that is said once. */
+/* A name without number: the last surface is kept, with one message. */
 GST_START_TEST (test_overwritten)
 {
   gchar *folder = surface_temp_new ();
@@ -307,7 +307,7 @@ GST_START_TEST (test_overwritten)
 }
 GST_END_TEST;
 
-/* Title and date go with the surface from file to file. */
+/* Title and date are copied with the surface from file to file. */
 GST_START_TEST (test_tags)
 {
   gchar *folder = surface_temp_new ();
@@ -325,7 +325,7 @@ GST_START_TEST (test_tags)
 }
 GST_END_TEST;
 
-/* A file: URI names one file, whatever signs its name has. */
+/* A file: URI names one file, whatever characters its name has. */
 GST_START_TEST (test_uri)
 {
   gchar *folder = surface_temp_new ();
@@ -381,7 +381,7 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
-/* A link stays one; the surface is where it leads. */
+/* A link stays a link; the surface is written to its target. */
 GST_START_TEST (test_link)
 {
   gchar *folder = surface_temp_new ();
@@ -417,7 +417,7 @@ GST_START_TEST (test_bad_stream)
   caps = gst_caps_from_string (CAPS ("float32", "none", "2"));
   gst_harness_push_event (h, gst_event_new_caps (caps));
   gst_caps_unref (caps);
-  /* said once, though the caps come again with each surface */
+  /* reported once, though the caps come again with each surface */
   for (guint i = 0; i < 3; i++)
     fail_unless_equals_int (gst_harness_push (h, make_buffer (3, 2, 0, FALSE)),
         GST_FLOW_NOT_NEGOTIATED);

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* surfacesrc: files of every format, series of them, what is taken off the
- * heights, seeks, and the words about files that are not there or broken. */
+/* surfacesrc: files of every format, series of them, offsets, seeks, and
+ * messages about missing or invalid files. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/cudavision/gstsurfacemeta.h>
@@ -17,7 +17,7 @@
 #include "pipelinestates.h"
 #include "surfacetemp.h"
 
-/* Playing, its next buffers to be pulled; GstSurfaceMeta is understood. */
+/* Playing, ready to pull buffers; GstSurfaceMeta is supported. */
 static GstHarness *
 open_source (const gchar *folder, const gchar *name, const gchar *properties)
 {
@@ -44,7 +44,7 @@ assert_info (GstHarness *h, guint width, guint height, GstSurfaceType type)
   gst_caps_unref (caps);
 }
 
-/* Sample and offset together are the height. */
+/* Sample plus offset is the height. */
 static void
 assert_heights (GstBuffer *buffer, guint seed, gdouble tolerance)
 {
@@ -120,7 +120,7 @@ GST_START_TEST (test_precision)
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 
-  /* what float32 loses of 76 mm */
+  /* the error of float32 at 76 mm */
   h = open_source (folder, "a.npy", "remove-offset=false");
   buffer = gst_harness_pull (h);
   assert_heights (buffer, 3, 4e-9);
@@ -130,7 +130,7 @@ GST_START_TEST (test_precision)
 }
 GST_END_TEST;
 
-/* Times, caps that follow the size, tags, the end behind the last file */
+/* Times, caps that follow the size, tags, and the end after the last file */
 GST_START_TEST (test_series)
 {
   gchar *folder = surface_temp_new ();
@@ -204,7 +204,7 @@ clear_samples (GstBuffer **buffer)
   gst_buffer_unmap (*buffer, &map);
 }
 
-/* A single file is read once, and again when it has changed. */
+/* A single file is read once, and again after it has changed. */
 GST_START_TEST (test_loop_of_one)
 {
   gchar *folder = surface_temp_new ();
@@ -315,8 +315,8 @@ drop_metas (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
   return GST_PAD_PROBE_OK;
 }
 
-/* Runs a pipeline of which the pads named "drop" lose metas.
- * Returns: warnings */
+/* Runs a pipeline in which the pads named "drop" remove metas. Returns:
+ * number of warnings */
 static guint
 run_and_count (const gchar *folder, const gchar *properties, const gchar *line)
 {
@@ -366,8 +366,8 @@ assert_written (const gchar *folder, gdouble tolerance)
   surface_image_free (image);
 }
 
-/* 76 mm are in the samples where the meta that would hold them is lost; what
- * float32 then rounds is said once. */
+/* The samples contain 76 mm if the meta that would hold them is dropped; the
+ * resulting rounding of float32 is reported once. */
 GST_START_TEST (test_dropped_metas)
 {
   static const gchar *const lines[] = { "identity name=drop",
@@ -387,7 +387,7 @@ GST_START_TEST (test_dropped_metas)
         run_and_count (folder, "remove-offset=false", lines[i]), 0);
     assert_written (folder, 4e-9);
   }
-  /* the filter keeps digits for its roughness and warns of its form */
+  /* the filter keeps the precision of its roughness and warns about its form */
   fail_unless_equals_int (
       run_and_count (folder, "", "cudalwtfilter ! identity name=drop"), 0);
   fail_unless_equals_int (run_and_count (folder, "",
@@ -402,7 +402,7 @@ GST_START_TEST (test_dropped_metas)
 }
 GST_END_TEST;
 
-/* A file that begins with @text, and is zero up to its end. */
+/* A file that begins with @text, followed by zeros. */
 static void
 write_bytes (
     const gchar *folder, const gchar *name, const gchar *text, goffset size)
@@ -414,7 +414,7 @@ write_bytes (
   g_free (path);
 }
 
-/* All of a file but the last byte. */
+/* A file without its last byte. */
 static void
 cut_file (const gchar *folder, const gchar *from, const gchar *to)
 {
@@ -429,7 +429,7 @@ cut_file (const gchar *folder, const gchar *from, const gchar *to)
   g_free (data);
 }
 
-/* Which nobody will write to */
+/* A pipe without a writer */
 static void
 make_pipe (const gchar *folder, const gchar *name)
 {
@@ -489,7 +489,7 @@ GST_START_TEST (test_errors)
 GST_END_TEST;
 
 #if HAVE_X3P
-/* People edit main.xml: the file is read with a warning, or refused. */
+/* An edited main.xml: the file is read with a warning, or refused. */
 GST_START_TEST (test_strict)
 {
   static const gchar words[] =
@@ -518,7 +518,7 @@ GST_START_TEST (test_strict)
 GST_END_TEST;
 #endif
 
-/* Surfaces are refused from their headers, in every format. */
+/* Surfaces are refused by their headers, in every format. */
 GST_START_TEST (test_max_size)
 {
   static const gchar *const names[] = { "a.x3p", "a.sdf", "a.sur", "a.gsf",
@@ -556,7 +556,8 @@ GST_END_TEST;
 
 static struct rlimit before;
 
-/* Threads are there already; what follows is the memory of a surface. */
+/* Threads exist already; only the memory of a surface is allocated after
+ * this. */
 static GstPadProbeReturn
 limit_memory (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
 {
@@ -597,8 +598,8 @@ expect_no_memory (const gchar *line)
   gst_object_unref (pipeline);
 }
 
-/* Buffers of a size that comes from outside; malloc has reserved up to 64 MiB for
- * a thread. */
+/* Buffers whose size comes from outside; malloc reserves up to 64 MiB for
+ * each thread. */
 GST_START_TEST (test_no_memory)
 {
   static const gchar *const lines[] = {

@@ -112,7 +112,7 @@ GST_START_TEST (test_events)
 }
 GST_END_TEST;
 
-/* The same settings, the same surface; another seed, another one. */
+/* The same settings give the same surface, another seed another one. */
 GST_START_TEST (test_seed)
 {
   GstBuffer *a = nth ("surfacetestsrc seed=5 velocity-x=1e-5", NULL, 2);
@@ -148,7 +148,7 @@ GST_START_TEST (test_live)
 }
 GST_END_TEST;
 
-/* A live pipeline has one surface's time of latency, and its sink room for it. */
+/* A live pipeline has a latency of one surface, and its sink tolerates it. */
 GST_START_TEST (test_latency)
 {
   GstHarness *h = gst_harness_new_parse ("surfacetestsrc is-live=true");
@@ -175,7 +175,7 @@ GST_START_TEST (test_latency)
 }
 GST_END_TEST;
 
-/* The surface that is shown at a time is the same however it was come to. */
+/* The surface shown at a time does not depend on how the time was reached. */
 static void
 expect_surface (GstElement *sink, const gchar *signal, guint64 frame)
 {
@@ -211,7 +211,7 @@ GST_START_TEST (test_seek)
   gst_element_set_state (pipeline, GST_STATE_PAUSED);
   gst_element_get_state (pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
   for (guint i = 0; i < G_N_ELEMENTS (frames); i++) {
-    /* within the time that it is shown, and at its very beginning */
+    /* within its duration, and exactly at its start */
     for (guint within = 0; within < 2; within++) {
       fail_unless (gst_element_seek_simple (pipeline, GST_FORMAT_TIME,
           GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,
@@ -250,7 +250,7 @@ GST_START_TEST (test_states)
 }
 GST_END_TEST;
 
-/* What cannot be made is said in the message itself. */
+/* The error message itself says what is not supported. */
 GST_START_TEST (test_bad_size)
 {
   static const struct {

@@ -2,9 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Runs CUDA kernels on the CPU: the threads of a block are contexts of one thread
- * that take turns at __syncthreads(). Only what the kernels under test use of CUDA
- * is there. Shared memory is filled with NaN before each block. */
+/* Runs CUDA kernels on the CPU: the threads of a block are contexts of one
+ * thread that switch at __syncthreads(). Supports only the parts of CUDA
+ * that the tested kernels use. Shared memory is filled with NaN before each
+ * block. */
 #pragma once
 
 #include <alloca.h>
@@ -68,7 +69,7 @@ run_block (unsigned block, unsigned n, char *stacks)
   }
 }
 
-/* Launches @blocks of @n threads with @shared bytes at @memory. */
+/* Launches @blocks blocks of @n threads with @shared bytes at @memory. */
 static inline void
 launch (unsigned blocks, unsigned n, void *memory, size_t shared,
     void (*kernel) (void *), void *data)

@@ -21,7 +21,7 @@ extern "C" {
 
 namespace {
 
-/* The plan of the kernel that runs; on the device it is a constant. */
+/* The plan of the running kernel; a compile-time constant on the device. */
 template <typename T> struct Emulated {
   static LwtTilePlan plan;
 };
@@ -113,7 +113,7 @@ make_picture (gint width, gint height, gsize size)
   return picture;
 }
 
-/* Bands of one level in a picture, or only the low one */
+/* Bands of one level in a picture, or only the low band */
 void
 place_bands (LwtTileTask *task, const Case *c, Picture picture, gsize size)
 {
@@ -180,13 +180,14 @@ is_same (Picture got, const guint8 *expected, gint width, gint height,
   for (gint y = 0; y < height; y++)
     for (gsize i = width * size; i < got.stride; i++)
       if (got.data[y * got.stride + i] != 0xa5) {
-        printf ("  %s: written behind row %d\n", what, y);
+        printf ("  %s: written after row %d\n", what, y);
         return false;
       }
   return true;
 }
 
-/* Runs the kernel of a direction. FALSE: the case is none of its. */
+/* Runs the kernel of a direction. Returns: FALSE if it does not support the
+ * case */
 template <typename T>
 bool
 run_tiles (const Case *c, bool inverse, Picture picture, Picture bands)
@@ -226,8 +227,8 @@ run_tiles (const Case *c, bool inverse, Picture picture, Picture bands)
 
 /* --- components --------------------------------------------------------------------- */
 
-/* Components of random samples: three low bands, as large as the picture or to be
- * expanded, and what they give */
+/* Components of random samples: three low bands, as large as the picture or
+ * to be expanded, and the results */
 template <typename T> struct Parts {
   Picture x, low[3], parts[4];
   T *samples, *whole[3], *expected[4];
@@ -245,7 +246,7 @@ run_parts (void *data)
   lwt_tile_parts<T, Emulated<T>> (launch->parameters, launch->shared);
 }
 
-/* Random samples, also one row after the other */
+/* Random samples, also in row order */
 template <typename T>
 Picture
 make_random_picture (gint width, gint height, LwtType type, T **samples)
@@ -339,7 +340,7 @@ expect_parts (const Case *c, Parts<T> *p)
     }
 }
 
-/* 0: passed, 1: failed, 2: not a case of the kernel */
+/* 0: passed, 1: failed, 2: not supported by the kernel */
 template <typename T>
 int
 check_parts (const Case *c)
@@ -392,7 +393,7 @@ check_parts (const Case *c)
 
 /* --- levels ------------------------------------------------------------------------- */
 
-/* 0: passed, 1: failed, 2: not a case of the kernels */
+/* 0: passed, 1: failed, 2: not supported by the kernels */
 template <typename T>
 int
 check (const Case *c)
@@ -531,7 +532,7 @@ main (int argc, char **argv)
         counts[check_case (&c, names[i])]++;
       lwt_wavelet_free (wavelet);
     }
-  printf ("%u passed, %u failed, %u not done by these kernels\n", counts[0],
-      counts[1], counts[2]);
+  printf ("%u passed, %u failed, %u not supported by these kernels\n",
+      counts[0], counts[1], counts[2]);
   return counts[1] > 0;
 }

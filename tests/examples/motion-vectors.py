@@ -5,9 +5,9 @@
 """motion-vectors.py FILE.npy [PIPELINE]: the motion of a clip as a NumPy array.
 
 Runs a pipeline that ends in "appsink name=sink" and saves the vectors of its frames,
-in pixels, as an array of frames x rows x columns x 2 (x, y): what a block shows was
-that much to the right and further down in the frame before. NaN where a frame had
-nothing to be compared with."""
+in pixels, as an array of frames x rows x columns x 2 (x, y): the position of a
+block's content in the frame before, relative to the block, to the right and down.
+NaN for frames without a reference."""
 import sys
 
 import gi

@@ -2,16 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* motion-watch: how an application reads motion. It runs a pipeline, looks at
- * the GstMotionVectorMeta of each frame by a pad probe, prints how the picture
- * moved once a second of the stream, and tells scene cuts, duplicates and, with
- * a limit, frames in which something moves fast.
+/* motion-watch: an example of an application that reads motion. It runs a
+ * pipeline, reads the GstMotionVectorMeta of each frame in a pad probe,
+ * prints the global motion once a second of the stream, and reports scene
+ * cuts, duplicates and, with a limit, frames with fast motion.
  *
  *   motion-watch --max-motion=20
  *   motion-watch "filesrc location=clip.mp4 ! decodebin ! videoconvert !
  *       cudamotionest ! fakesink name=sink"
  *
- * Uses nothing but the installed headers and library:
+ * It only uses the installed headers and library:
  *   cc motion-watch.c -lm \
  *       $(pkg-config --cflags --libs gstreamer-cudavision-1.0) */
 #include <gst/cudavision/cudavision.h>
@@ -25,7 +25,7 @@
 typedef struct {
   gdouble max_motion; /* pixels from frame to frame; INFINITY: no limit */
 
-  /* of the second that runs; the probe is called in one thread */
+  /* of the current second; the probe runs in one thread */
   GstClockTime start;
   guint64 frames, duplicates;
   gdouble x, y, still, score;
@@ -51,7 +51,7 @@ report (Watch *watch, GstClockTime until)
   watch->x = watch->y = watch->still = watch->score = 0;
 }
 
-/* How far the fastest block went that motion explains, pixels. */
+/* Largest motion, in pixels, of a block that motion explains. */
 static gdouble
 fastest (const GstMotionVectorMeta *meta)
 {
@@ -96,7 +96,7 @@ look_at (Watch *watch, GstBuffer *buffer)
   const MotionSummary *summary;
 
   watch->all_frames++;
-  if (meta == NULL) { /* the first one */
+  if (meta == NULL) { /* the first frame */
     watch->without_motion++;
     return;
   }
@@ -110,7 +110,7 @@ look_at (Watch *watch, GstBuffer *buffer)
   summary = &meta->field->summary;
   watch->frames++;
   watch->duplicates += (meta->packet->flags & MOTION_FRAME_DUPLICATE) != 0;
-  /* a vector points to where the picture came from */
+  /* a vector points to the origin of the content */
   watch->x -= summary->global_x;
   watch->y -= summary->global_y;
   watch->still += (gdouble) summary->static_blocks
@@ -131,7 +131,7 @@ on_data (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Runs until the end of the stream. Returns: FALSE after an error. */
+/* Runs until the end of the stream. Returns: FALSE after an error */
 static gboolean
 run (GstElement *pipeline)
 {
@@ -202,7 +202,7 @@ main (int argc, char **argv)
   GError *error = NULL;
   const GOptionEntry entries[] = {
     { "max-motion", 0, 0, G_OPTION_ARG_DOUBLE, &watch.max_motion,
-        "Warn of frames in which a block moves further", "PIXELS" },
+        "Warn of frames in which a block moves farther", "PIXELS" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &rest, NULL,
         "[PIPELINE with an element name=sink at its end]" },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },

@@ -1,6 +1,6 @@
 #!/bin/sh
 # motion-watch.sh PROGRAM: 75 frames at 25 a second, so three reports; a limit
-# that the ball passes; a film of two scenes; a pipeline with an error in it.
+# that the ball exceeds; a clip of two scenes; a pipeline with an error.
 set -eu
 fail() { printf '%s\n' "motion-watch: $1" "$out" >&2; exit 1; }
 folder=$(mktemp -d)

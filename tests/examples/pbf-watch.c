@@ -2,15 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* pbf-watch: how an application reads results. It runs a pipeline, looks at the
- * GstPbfMeta of each frame by a pad probe, prints what it saw once a second of
- * the stream and warns when the melt pool leaves given limits.
+/* pbf-watch: an example of an application that reads results. It runs a
+ * pipeline, reads the GstPbfMeta of each frame in a pad probe, prints a
+ * summary once a second of the stream and warns when the melt pool leaves
+ * given limits.
  *
  *   pbf-watch --max-area=150
  *   pbf-watch "multifilesrc location=%04d.png ! pngdec ! videoconvert !
  *       cudapbfmonitor ! fakesink name=sink"
  *
- * Uses nothing but the installed headers and library:
+ * It only uses the installed headers and library:
  *   cc pbf-watch.c $(pkg-config --cflags --libs gstreamer-cudavision-1.0) */
 #include <gst/cudavision/cudavision.h>
 #include <math.h>
@@ -23,7 +24,7 @@ typedef struct {
   /* limits of the mean over a second; NAN: none */
   gdouble min_area, max_area, max_spatters;
 
-  /* of the second that runs; the probe is called in one thread */
+  /* of the current second; the probe runs in one thread */
   GstClockTime start;
   guint64 frames, empty, without_result;
   gdouble area, spatters, output;

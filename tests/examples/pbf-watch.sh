@@ -1,7 +1,6 @@
 #!/bin/sh
 # pbf-watch.sh PROGRAM: 2,500 frames at 1,000 a second, so three reports; a
-# limit that every second passes, one that none does, and a pipeline with an
-# error in it.
+# limit that every second exceeds, one that none does, and a pipeline with an error.
 set -eu
 fail() { printf '%s\n' "pbf-watch: $1" "$out" >&2; exit 1; }
 

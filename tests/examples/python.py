@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""python.py FOLDER: runs the Python examples of FOLDER and looks at what they write.
+"""python.py FOLDER: runs the Python examples of FOLDER and checks their output.
 Exit status 77: no PyGObject or NumPy."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors

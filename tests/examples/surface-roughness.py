@@ -60,7 +60,7 @@ def main():
     parser.add_argument("--lambda-c", type=float, default=80e-6,
                         help="roughness is shorter than this, metres")
     parser.add_argument("--spacing", type=float, default=0,
-                        help="of samples, metres, of files that do not specify it")
+                        help="sample spacing for files that do not specify it, metres")
     parser.add_argument("folder", type=pathlib.Path)
     options = parser.parse_args()
     Gst.init(None)

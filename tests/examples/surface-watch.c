@@ -2,15 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* surface-watch: how an application reads surfaces. It runs a pipeline, prints Sa
- * and Sq of each surface from the parameters in its GstSurfaceMeta (a pad
- * probe), and what cudalwtfilter says of its limits (the bus).
+/* surface-watch: an example of an application that reads surfaces. It runs a
+ * pipeline, prints Sa and Sq of each surface from the parameters in its
+ * GstSurfaceMeta (in a pad probe), and cudalwtfilter's messages about limits
+ * (from the bus).
  *
  *   surface-watch
  *   surface-watch "surfacesrc location=part-%03d.x3p ! cudalwtfilter
  *       lambda-c=80e-6 parameters=true sa-upper-limit=2e-7 ! fakesink name=sink"
  *
- * Uses nothing but the installed headers and library:
+ * It only uses the installed headers and library:
  *   cc surface-watch.c \
  *       $(pkg-config --cflags --libs gstreamer-cudavision-1.0) */
 #include <gst/cudavision/cudavision.h>
@@ -21,7 +22,7 @@
   "sa-upper-limit=2e-7 ! fakesink name=sink"
 
 typedef struct {
-  guint64 surfaces, without_parameters; /* of the streaming thread */
+  guint64 surfaces, without_parameters; /* used by the streaming thread */
   guint warnings;
 } Watch;
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# surface-watch.sh PROGRAM: thirty surfaces of which every tenth is beyond the
-# limit; surfaces without parameters; pipelines with errors in them.
+# surface-watch.sh PROGRAM: thirty surfaces, every tenth beyond the limit;
+# surfaces without parameters; pipelines with errors.
 set -eu
 fail() { printf '%s\n' "surface-watch: $1" "$out" >&2; exit 1; }
 
@@ -16,7 +16,7 @@ out=$("$1" "surfacetestsrc num-buffers=2 ! cudalwtfilter ! fakesink name=sink")
 echo "$out" | grep -qx '2 surfaces, 2 without parameters, 0 warnings' || fail "parameters from nowhere"
 
 if out=$("$1" "surfacetestsrc num-buffers=1 ! cudalwtfilter wavelet=none ! fakesink name=sink" 2>&1); then
-  fail "a wavelet that there is not passed"
+  fail "an unknown wavelet was accepted"
 fi
 if out=$("$1" "surfacetestsrc ! fakesink" 2>&1); then
   fail "a pipeline without a sink to watch passed"

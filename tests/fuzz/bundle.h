@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What a reader of reconstructions gives holds together, and can be written. */
+/* Checks that a reader's result is consistent and can be written. */
 #pragma once
 
 #include "cuda/bundle/formats.h"
@@ -24,7 +24,7 @@ fuzz_bundle_written (const BundleProblem *problem)
     if (format == BUNDLE_FORMAT_BAL) {
       data = g_bytes_get_data (bytes, &size);
       read = bundle_read (data, size, format, 1, &error);
-      /* BAL has each camera see a point once */
+      /* BAL allows one observation of a point by each camera */
       if (read)
         g_assert_cmpmem (read->points, 24 * (gsize) read->n_points,
             problem->points, 24 * (gsize) problem->n_points);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One run on hostile bytes; aborts if the code under test breaks a promise.
- * Called by libFuzzer, or by replay.c. */
+/* One run on untrusted bytes; aborts if the code under test breaks a
+ * promise. Called by libFuzzer, or by replay.c. */
 __attribute__ ((visibility ("default"))) int LLVMFuzzerTestOneInput (
     const uint8_t *bytes, size_t size);

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Network files: read, or refused with an error; what is read is complete. */
+/* Network files: a complete network, or an error. */
 #include "fuzz.h"
 #include "cuda/meltpool/model.h"
 

@@ -2,16 +2,16 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Packets of motion vectors: the bytes as they are, and once more with the head
- * put right as far as nobody gets by chance. Of what is accepted everything is
- * read. */
+/* Packets of motion vectors: the bytes unchanged, and again with a corrected
+ * header, which a fuzzer does not find by chance. All data of accepted
+ * packets is read. */
 #include "fuzz.h"
 
 #include <gst/cudavision/gstmotionmeta.h>
 #include <math.h>
 #include <string.h>
 
-static volatile guint32 sink; /* for what is read */
+static volatile guint32 sink; /* keeps reads from being removed */
 
 static void
 read_field (const MotionPacket *packet, guint index)

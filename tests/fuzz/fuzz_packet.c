@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The camera link: the bytes as one packet, and then as a stream of them. Byte 0
- * is the reorder window; each packet after it has two bytes before it: its size,
- * and a byte that says what becomes of it (its CRC is mended, nothing came for a
- * while before it, there is no memory). */
+/* The camera link: the bytes as one packet, and then as a stream of packets.
+ * Byte 0 is the reorder window; each packet after it is preceded by two
+ * bytes: its size, and how it is treated (corrected CRC, a silence before
+ * it, no memory). */
 #include "fuzz.h"
 #include "cuda/camera/packet.h"
 

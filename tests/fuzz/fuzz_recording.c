@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Reads pixels to both ends, for tools that watch memory. */
+/* Reads both ends of the pixels, for memory checkers. */
 static guint
 touch_packet (const PbfPacket *packet, const PbfRecordingHead *head)
 {

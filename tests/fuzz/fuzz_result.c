@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Recorded result records: the bytes as they are, at an odd address, and once
- * more with the head put right. Accepted ones are written as rows, which have to
- * fit what rows.h promises. */
+/* Recorded result records: the bytes unchanged, at an odd address, and again
+ * with a corrected header. Accepted ones are written as rows, whose size is
+ * checked. */
 #include "fuzz.h"
 
 #include <string.h>

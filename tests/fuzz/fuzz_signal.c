@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Machine signals: the bytes as a record, and then as a stream of them that
- * goes through the tracker. Byte 0 sets the tracker up; of each 66 bytes after
- * it the first says what becomes of the record in the other 65 (the last byte
- * is thrown away, or the crop's offset). */
+/* Machine signals: the bytes as a record, and then as a stream through the
+ * tracker. Byte 0 configures the tracker; of each 66 bytes after it the
+ * first says how the record in the other 65 is treated (the last byte is
+ * ignored, or is the crop's offset). */
 #include "fuzz.h"
 #include "cuda/meltpool/track.h"
 
@@ -49,7 +49,7 @@ config_from (uint8_t byte)
   return config;
 }
 
-/* What the engine may rely on. */
+/* What the engine relies on. */
 static void
 check_info (const PbfFrameInfo *info)
 {
@@ -79,7 +79,7 @@ track (PbfTrack *tracker, const uint8_t *chunk)
   if (chunk[0] & 0x40)
     pbf_track_reset (tracker);
   for (guint i = 0; i < repeat; i++) {
-    if (chunk[0] & 3) /* else corrupt, as it nearly always is */
+    if (chunk[0] & 3) /* otherwise corrupt */
       pbf_signal_seal (&signal);
     pbf_track_frame (tracker, (chunk[0] & 7) == 7 ? NULL : &signal, i,
         (gint8) chunk[65] * 1000, (gint8) chunk[65], &info);

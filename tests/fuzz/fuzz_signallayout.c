@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Layouts of signals as text, and a vector of 64 bytes in front of it. */
+/* Layouts of signals as text, preceded by a vector of 64 bytes. */
 #include "fuzz.h"
 #include "cuda/camera/signallayout.h"
 

@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Files of surfaces: what is read can be written and read again. What begins as
- * XML does becomes the main.xml of an X3P, whose checksums would keep a fuzzer
- * out. */
+/* Files of surfaces: readable ones can be written and read again. Input that
+ * begins like XML becomes the main.xml of an X3P, whose checksums a fuzzer
+ * would not get past. */
 #include "fuzz.h"
 #include "cuda/surface/file.h"
 
@@ -14,7 +14,7 @@
 #include <zip.h>
 #endif
 
-/* so that a fuzzer does not spend its time with large pictures */
+/* keeps a fuzzer from spending its time on large pictures */
 #define MAX_SAMPLES 4096
 
 static void
@@ -42,7 +42,7 @@ check_round_trip (const SurfaceImage *image, SurfaceFileFormat format)
     return;
   }
   back = surface_file_read (bytes, &error);
-  /* a spacing may be too small or large for a format's float32 */
+  /* a spacing may be outside the range of a format's float32 */
   if (back) {
     g_assert (back->width == image->width && back->height == image->height);
     check_image (back);
@@ -83,7 +83,7 @@ add_entry (zip_t *zip, const gchar *name, const void *bytes, gsize size)
   zip_file_add (zip, name, source, 0);
 }
 
-/* main.xml, 64 bytes of points, a byte that says which are valid */
+/* main.xml, 64 bytes of points, a byte with the mask of valid ones */
 static GBytes *
 pack (const uint8_t *xml, size_t size)
 {

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Serialized GstSurfaceMeta: what is accepted is packed to the same bytes again,
- * but for the two booleans. */
+/* Serialized GstSurfaceMeta: accepted bytes are reproduced by serialization,
+ * except for the two booleans. */
 #include "fuzz.h"
 
 #include "gst/cudavision/surfacemetabytes.h"

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Wavelets in words: names, steps, banks; what is accepted is within its
+/* Wavelets as text: names, steps, banks; accepted ones are within their
  * limits. */
 #include "fuzz.h"
 #include "cuda/wavelet/wavelet.h"

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Stands in for libFuzzer where there is none: runs a fuzzer on the files of
- * its corpus, and on a number of mutations of them that is always the same.
+/* Replaces libFuzzer where it is not available: runs a fuzzer on the files
+ * of its corpus, and on a reproducible number of mutations of them.
  *
  *   fuzz-NAME RUNS DIRECTORY */
 #include "fuzz.h"
@@ -16,7 +16,7 @@
 
 static guint64 random_state = 1;
 
-/* splitmix64, below @below */
+/* splitmix64, modulo @below */
 static guint
 draw (guint below)
 {
@@ -66,16 +66,16 @@ mutate (GByteArray *input)
       word = words[draw (G_N_ELEMENTS (words))];
       insert (input, at, (const guint8 *) word, strlen (word));
       break;
-    case 4: /* some of it once more, elsewhere */
+    case 4: /* copies a part elsewhere */
       insert (input, draw (input->len), input->data + at, n);
       break;
-    default: /* cut */
+    default: /* truncates */
       if (draw (8) == 0)
         g_byte_array_set_size (input, at);
   }
 }
 
-/* In memory of exactly that size, for tools that watch its ends. */
+/* Runs in memory of the exact size, for memory checkers. */
 static void
 run (const guint8 *bytes, gsize size)
 {
@@ -108,7 +108,7 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(gchar *const *) a, *(gchar *const *) b);
 }
 
-/* Paths of its files, in an order that is always the same. */
+/* Paths of its files, in a fixed order. */
 static GPtrArray *
 list_directory (const gchar *path, GError **error)
 {

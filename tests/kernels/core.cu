@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Page-locked memory: it comes back from the device as it went, by copy engine
- * and read in place. */
+/* Page-locked memory: data comes back unchanged, by copy engine and read in
+ * place. */
 #include "harness.h"
 
 #include <string.h>
@@ -101,8 +101,8 @@ copy_round (cudaStream_t stream, guint round, gpointer user_data)
         cudaMemcpyDeviceToHost, stream);
 }
 
-/* Lists of 256 frames of 96x96 and of 1024, to the device and back, against
- * the largest transfer measured here. */
+/* Lists of 256 frames of 96x96 and of 1024, to the device and back, compared
+ * with the largest transfer measured in the same run. */
 static void
 bench_copies (Harness *h)
 {

@@ -31,7 +31,7 @@ struct _Harness {
   const gchar *test;
   gchar *label;
   gboolean failed;
-  GArray *buffers; /* of the case */
+  GArray *buffers; /* of the current case */
   gdouble copy_limit;
 };
 
@@ -107,7 +107,7 @@ check_guards (Harness *h, Buffer *buffer)
     if (bytes[i] != GUARD_BYTE) {
       harness_fail (h,
           "a %s buffer of %" G_GSIZE_FORMAT
-          " bytes was written outside, at offset %" G_GSSIZE_FORMAT,
+          " bytes was written out of bounds, at offset %" G_GSSIZE_FORMAT,
           buffer->where == DEVICE ? "device" : "host", buffer->size,
           (gssize) i - GUARD);
       break;
@@ -183,13 +183,13 @@ harness_size (Harness *h, guint max)
     case 0: /* tiny */
       size = harness_range (h, 1, 40);
       break;
-    case 1: /* a power of two, or one beside it */
+    case 1: /* a power of two, or next to one */
       size = (1ll << harness_range (h, 0, bits)) + harness_range (h, -1, 1);
       break;
     case 2:
       size = harness_range (h, 0, 9) == 0 ? max : harness_range (h, 1, max);
       break;
-    default: /* all orders of magnitude alike */
+    default: /* all orders of magnitude with equal probability */
       size = harness_range (h, 1, 1ll << harness_range (h, 0, bits));
       break;
   }
@@ -397,7 +397,7 @@ time_rounds (Harness *h, HarnessBenchFunc func, gpointer user_data)
 
 #define COPY_BYTES ((gsize) 256 << 20)
 
-/* 16 bytes a thread and step, neighbours side by side */
+/* 16 bytes for each thread and step, coalesced */
 static __global__ void
 copy_kernel (const uint4 *in, uint4 *out, size_t n)
 {
@@ -415,7 +415,7 @@ copy_round (cudaStream_t stream, guint round, gpointer user_data)
       halves[round & 1], halves[~round & 1], COPY_BYTES / sizeof (uint4));
 }
 
-/* What a copy kernel reaches on this device, bytes read and written a second. */
+/* Rate of a copy kernel on this device, bytes read and written a second. */
 static gdouble
 get_copy_limit (Harness *h)
 {
@@ -479,7 +479,7 @@ run_test (Harness *h, const HarnessTest *test, gboolean bench)
   return !h->failed;
 }
 
-/* What the command line selects. @names: tests by name; none: all */
+/* Tests selected on the command line. @names: tests by name; none: all */
 struct Selection {
   const gchar *filter;
   const gchar *const *names;
@@ -495,7 +495,7 @@ is_selected (const Selection *selection, const HarnessTest *test)
          && (!selection->bench || test->bench != NULL);
 }
 
-/* Returns: a name that no test has, or %NULL */
+/* Returns: a name that matches no test, or %NULL */
 static const gchar *
 find_unknown_name (const HarnessTest *tests, const gchar *const *names)
 {
@@ -576,12 +576,12 @@ harness_main (int argc, char **argv, const HarnessTest *tests)
   GError *error = NULL;
   const GOptionEntry entries[] = {
     { "list", 0, 0, G_OPTION_ARG_NONE, &list, "List the tests", NULL },
-    { "bench", 0, 0, G_OPTION_ARG_NONE, &bench, "Time instead of compare",
-        NULL },
+    { "bench", 0, 0, G_OPTION_ARG_NONE, &bench,
+        "Measure time instead of comparing", NULL },
     { "seed", 0, 0, G_OPTION_ARG_INT64, &seed,
         "Seed of the inputs (0: from the clock)", "N" },
     { "filter", 0, 0, G_OPTION_ARG_STRING, &filter,
-        "Only tests whose names hold TEXT", "TEXT" },
+        "Only tests whose names contain TEXT", "TEXT" },
     { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
   };
   GOptionContext *options = g_option_context_new ("[TEST...]");
@@ -597,7 +597,7 @@ harness_main (int argc, char **argv, const HarnessTest *tests)
     for (const HarnessTest *test = tests; test->name != NULL; test++)
       printf ("%s%s\n", test->name, test->bench ? " (bench)" : "");
   } else if ((unknown = find_unknown_name (tests, argv + 1)) != NULL) {
-    fprintf (stderr, "There is no test '%s'. --list lists them.\n", unknown);
+    fprintf (stderr, "Unknown test '%s'. --list shows all tests.\n", unknown);
     result = 2;
   } else {
     const Selection selection = { filter, argv + 1, bench };

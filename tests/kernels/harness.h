@@ -59,17 +59,17 @@ int harness_main (int argc, char **argv, const HarnessTest *tests);
 /* The device's context, current in the calling thread, and a stream of it. */
 CvisContext *harness_context (Harness *h);
 cudaStream_t harness_stream (Harness *h);
-/* The seed of the run, and the name of the test that runs */
+/* The seed of the run, and the name of the running test */
 guint64 harness_seed (Harness *h);
 const gchar *harness_test (Harness *h);
 
-/* Starts a case: @format says what it is, for reports. */
+/* Starts a case; @format describes it in reports. */
 void harness_case (Harness *h, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
 /* Reports a failure of the case. */
 void harness_fail (Harness *h, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Fails with CUDA's words unless @code is cudaSuccess.
- * Returns: whether it is. */
+/* Fails with CUDA's text unless @code is cudaSuccess. Returns: whether it is
+ * cudaSuccess */
 gboolean harness_cuda (Harness *h, cudaError_t code, const gchar *what);
 #define HARNESS_CUDA(h, call) harness_cuda ((h), (call), #call)
 
@@ -115,19 +115,19 @@ gboolean harness_near (Harness *h, const gchar *what, const gfloat *expected,
 
 /* --- benches -------------------------------------------------------------- */
 
-/* Enqueues the work once on @stream. @round counts up: take turns between
- * several inputs, so that no cache holds all of them. */
+/* Enqueues the work once on @stream. @round counts up: alternate between
+ * several inputs that together exceed the caches. */
 typedef void (*HarnessBenchFunc) (
     cudaStream_t stream, guint round, gpointer user_data);
 
 /**
  * HarnessBench:
- * @label: what is timed, sizes included
+ * @label: name of the work, including sizes
  * @func, @user_data: the work
- * @bytes: that one round has to move at least
- * @limit: bytes a second that the work is held against; 0: the device's copy
- *   limit, measured in the same run
- * @limit_name: what @limit is; %NULL with 0
+ * @bytes: minimum bytes moved in one round
+ * @limit: bytes a second to compare with; 0: the device's copy rate,
+ *   measured in the same run
+ * @limit_name: name of @limit; %NULL with 0
  * @note: (nullable): other figures, e.g. operations and their limit
  */
 typedef struct {
@@ -141,7 +141,7 @@ typedef struct {
 } HarnessBench;
 
 /* Warms up, times 50 rounds with CUDA events and prints the median, bytes a
- * second and the share of the limit. Returns: the median in seconds. */
+ * second and the share of the limit. Returns: the median in seconds */
 gdouble harness_bench (Harness *h, const HarnessBench *bench);
 
 G_END_DECLS

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Kernels compiled at run time, on the device: they are loaded, found by name and
- * launched. unit-cvisjit has what needs no device. */
+/* Kernels compiled at run time, on the device: loading, lookup by name,
+ * launch. unit-cvisjit has the tests without a device. */
 #include "cuda/core/jit.h"
 #include "harness.h"
 
@@ -42,7 +42,7 @@ find (Harness *h, CvisJit *jit, const gchar *symbol)
   return function;
 }
 
-/* Twice in a row, which programmatic dependent launch may let overlap. */
+/* Twice in a row, possibly overlapping by programmatic dependent launch. */
 static void
 check_scale (Harness *h)
 {
@@ -79,7 +79,7 @@ check_scale (Harness *h)
   cvis_jit_free (jit);
 }
 
-/* More shared memory than a kernel has without asking, and more than there is. */
+/* More shared memory than the default, and more than the device has. */
 static void
 check_shared (Harness *h)
 {
@@ -112,12 +112,12 @@ check_shared (Harness *h)
   if (function != NULL
       && cvis_jit_launch (function, grid, block, 64 << 20, harness_stream (h),
           FALSE, parameters, &error))
-    harness_fail (h, "64 MiB of shared memory were had");
+    harness_fail (h, "64 MiB of shared memory were granted");
   g_clear_error (&error);
   cvis_jit_free (jit);
 }
 
-/* Polled as an engine does: several at once, and freed while they compile. */
+/* Polled like in an engine: several at once, and freed during compilation. */
 static void
 check_poll (Harness *h)
 {

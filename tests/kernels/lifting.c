@@ -17,14 +17,14 @@
 
 typedef enum { PAGEABLE, PINNED, ON_DEVICE, N_PLACES } Place;
 
-/* Rows of some memory. */
+/* Rows in host or device memory. */
 typedef struct {
   Place place;
   guint width, height;
-  gsize bytes, stride; /* of a sample, of a row */
+  gsize bytes, stride; /* of a sample; of a row */
   guint step;          /* samples from column to column */
-  guint8 *host;        /* where the test reads and writes */
-  gpointer data;       /* where the engine does */
+  guint8 *host;        /* memory that the test accesses */
+  gpointer data;       /* memory that the engine accesses */
 } Rows;
 
 typedef struct {
@@ -41,7 +41,7 @@ place_memory (Harness *h, Place place, gsize size)
                            : harness_device (h, size);
 }
 
-/* Rows with a gap of no, one or a few samples, or to the next 128 bytes. */
+/* Rows with no gap, a small gap, or a gap to the next 128 bytes. */
 static void
 make_rows (Harness *h, Place place, guint width, guint height, gsize bytes,
     guint step, Rows *rows)
@@ -65,7 +65,7 @@ make_rows (Harness *h, Place place, guint width, guint height, gsize bytes,
   rows->host = place == ON_DEVICE ? harness_host (h, size) : rows->data;
 }
 
-/* Interleaved samples, as those of chroma: of integers on the device. */
+/* Interleaved samples like chroma: for integers on the device. */
 static guint
 draw_step (Harness *h, const LwtConfig *config, Place place)
 {
@@ -74,7 +74,7 @@ draw_step (Harness *h, const LwtConfig *config, Place place)
              : 1;
 }
 
-/* The rows of @in that are @packed, to where the job has them. */
+/* Copies the @packed rows of @in to the job's memory. */
 static void
 spread (const guint8 *packed, Rows *rows)
 {
@@ -111,7 +111,7 @@ make_run (Harness *h, GRand *random, const LwtConfig *config, Run *run)
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
     LwtPlane *plane = &run->job.parts[i];
 
-    /* now and then one of several parts is not wanted */
+    /* sometimes one of several components is not wanted */
     if ((config->parts & (1u << i)) == 0
         || (config->operation != LWT_OPERATION_INVERSE
             && harness_range (h, 0, 7) == 0)) {
@@ -141,7 +141,7 @@ is_nan (LwtType type, gconstpointer sample)
                                 : FALSE;
 }
 
-/* The same bits, NaNs being one. */
+/* Compares bits; all NaNs count as equal. */
 static void
 compare_rows (Harness *h, const gchar *what, LwtType type, const Rows *rows,
     const guint8 *expected)
@@ -169,7 +169,7 @@ compare_rows (Harness *h, const gchar *what, LwtType type, const Rows *rows,
     }
 }
 
-/* What pads the rows is still as it was. */
+/* Checks that the padding of the rows is unchanged. */
 static void
 check_gaps (Harness *h, const Rows *rows)
 {
@@ -253,7 +253,7 @@ compare_run (Harness *h, const LwtConfig *config, Run *run)
 
 /* --- runs ----------------------------------------------------------------- */
 
-/* Submits all, as many at once as may be, waiting when it likes. */
+/* Submits all surfaces, as many in flight as allowed, with waits at random. */
 static gboolean
 run_all (GRand *random, const LwtConfig *config, LwtEngine *engine, Run *runs,
     guint n, GError **error)
@@ -323,9 +323,9 @@ name_case (Harness *h, guint round, const LwtConfig *config)
       config->parts, config->spins);
 }
 
-/* lwt_random_config(). With CUDAVISION_JIT=wait each structure of steps, type and
- * boundary is compiled: then all tests of a run have the same two wavelets, which
- * its seed decides; the first can transform integers. */
+/* lwt_random_config(). With CUDAVISION_JIT=wait each structure of steps,
+ * type and boundary is compiled, so all tests of a run share two wavelets,
+ * chosen by the seed; the first supports integers. */
 static void
 draw_config (
     Harness *h, GRand *random, guint round, guint max_side, LwtConfig *config)
@@ -359,7 +359,7 @@ check_against_twin (Harness *h)
   }
 }
 
-/* More rows than the device is said to hold. */
+/* Surfaces larger than the device memory that the engine may use. */
 static void
 check_row_blocks (Harness *h)
 {
@@ -383,7 +383,7 @@ check_row_blocks (Harness *h)
   }
 }
 
-/* A surface with more rows and columns than any kernel's block has. */
+/* A surface with more rows and columns than any thread block covers. */
 static void
 check_large (Harness *h)
 {

@@ -18,7 +18,7 @@
 
 #define STRUCTURES 7
 
-/* kind (P, U), first, n; and so on */
+/* kind (P, U), first, n; repeated */
 static const gchar *const structures[STRUCTURES] = {
   "P 0 1 U 0 1",
   "P 0 2 U -1 2",
@@ -45,8 +45,8 @@ random_weights (Harness *h, LwtStep *step)
   }
 }
 
-/* Structure @index; beyond them a random one, the next with steps that reach far,
- * the last one with as many weights as there may be. */
+/* Structure @index; higher indices give a random one, then one with a long
+ * reach, then one with the maximum number of weights. */
 static void
 make_wavelet (Harness *h, guint index, LwtWavelet *wavelet)
 {
@@ -158,7 +158,7 @@ make_picture (Harness *h, const Shape *shape)
   return picture;
 }
 
-/* Compares; what lies between the rows must be as it was. */
+/* Compares; the padding of the rows must be unchanged. */
 static void
 compare (Harness *h, const gchar *what, const Shape *shape,
     gconstpointer expected, LwtPicture got)
@@ -224,8 +224,8 @@ report (Harness *h, gboolean ok, GError *error)
   g_clear_error (&error);
 }
 
-/* Forward and back; bands as the reference implementation's, the picture
- * from the reference implementation's bands. */
+/* Forward, compared with the reference implementation's bands; inverse of
+ * those. */
 static void
 compare_bands (Harness *h, Case *c)
 {
@@ -325,8 +325,8 @@ check_float (Harness *h)
   check_sizes (h, LWT_TYPE_F32, STRUCTURES, 160, 400);
 }
 
-/* Sides that are halved up to seven times without rest, so that what goes from one
- * level to the next has to be where neither is written. */
+/* Sides that can be halved seven times, so that intermediate low bands have
+ * to be in memory of their own. */
 static void
 check_float_deep (Harness *h)
 {
@@ -379,7 +379,7 @@ check_small (Harness *h)
   check_sizes (h, LWT_TYPE_I32, STRUCTURES + 3, 60, 64);
 }
 
-/* Periodic lines that lack a sample, in one piece and in several. */
+/* Periodic lines of odd length, in one segment and in several. */
 static void
 check_odd_periods (Harness *h)
 {
@@ -416,7 +416,7 @@ check_tiny (Harness *h)
   g_free (c);
 }
 
-/* --- parts ---------------------------------------------------------------- */
+/* --- components ---------------------------------------------------------- */
 
 typedef struct {
   gfloat *x, *s[3], *parts[SURFACE_N_PARTS];
@@ -543,7 +543,7 @@ check_parts (Harness *h)
 
 /* --- kernels compiled at run time ----------------------------------------- */
 
-/* A picture, some levels, there and back, and the low bands alone */
+/* A picture with some levels, forward and inverse, and only the low bands */
 static void
 compare_tiles (Harness *h, Case *c, guint width, guint height)
 {
@@ -568,13 +568,13 @@ compare_tiles (Harness *h, Case *c, guint width, guint height)
     compare_parts (h, c);
 }
 
-/* Groups that the wavelets by name are divided among, and of those how many have
- * other types and boundaries in a run */
+/* Groups of the named wavelets, and how many of a group get other types and
+ * boundaries in a run */
 #define NAME_GROUPS 8
 #define OTHERS 2
 
-/* Test "tiles-names-G" does wavelets number G, G + NAME_GROUPS, .. by name: float,
- * symmetric. Then some of them, drawn at random, with a random type and boundary. */
+/* Test "tiles-names-G" uses the named wavelets G, G + NAME_GROUPS, ..:
+ * float, symmetric; then some of them with a random type and boundary. */
 static void
 check_names (Harness *h)
 {
@@ -585,7 +585,7 @@ check_names (Harness *h)
   const guint n = in_group + OTHERS;
   Case *cases = g_new0 (Case, n);
 
-  /* they are compiled meanwhile */
+  /* they are compiled in the meantime */
   for (guint i = 0; i < n; i++) {
     const gboolean plain = i < in_group;
     const guint k =

@@ -16,7 +16,7 @@ typedef enum { PAGEABLE, PINNED, ON_DEVICE, N_PLACES } Place;
 
 static const gchar *const place_names[] = { "pageable", "pinned", "device" };
 
-/* Lets the frames lie in other memory. */
+/* Places the frames in other memory. */
 static void
 place_frames (Harness *h, MotionStream *stream, Place place)
 {
@@ -36,7 +36,7 @@ place_frames (Harness *h, MotionStream *stream, Place place)
   }
 }
 
-/* Lets vectors and blocks lie in pinned memory. */
+/* Places vectors and blocks in page-locked memory. */
 static void
 pin_results (Harness *h, MotionStream *stream)
 {
@@ -72,9 +72,8 @@ run_stream (Harness *h, MotionStream *stream, GRand *random)
   motion_engine_free (engine);
 }
 
-/* A full search as the engine chooses, which is every candidate for frames
- * as small as the reference implementation's, and with elimination tried in
- * every block. */
+/* The full search as chosen by the engine, which is brute force for small
+ * frames, and with elimination tried in every block. */
 static void
 run_full (Harness *h, MotionStream *stream, GRand *random)
 {
@@ -116,8 +115,8 @@ check_against_twin (Harness *h)
 
 #define LARGE_FRAMES 4
 
-/* A world that moves by whole and half pixels, a cut to noise, the same frame
- * again. */
+/* A scene that moves by whole and half pixels, a cut to noise, a repeated
+ * frame. */
 static void
 draw_large (Harness *h, const MotionConfig *config, guint frame, guint8 *luma)
 {
@@ -198,7 +197,7 @@ compare_backends (Harness *h, const MotionConfig *config, guint8 *const *frames)
     compare_large (h, config, cpu, cuda);
   if (config->method != MOTION_METHOD_FULL)
     return;
-  /* with elimination where the engine does without, in noise too */
+  /* with elimination where the engine would not use it, in noise too */
   g_setenv ("CUDAVISION_FULL", "eliminate", TRUE);
   if (run_large (h, config, harness_context (h), frames, cuda))
     compare_large (h, config, cpu, cuda);
@@ -233,10 +232,10 @@ check_large (Harness *h)
   }
 }
 
-/* Frames of noise just large enough for a tile of whole blocks (cuda/tile.cuh) and
- * partial ones beside it: the zonal search wants the raster of several of them,
- * and the step search goes by columns. Small, so that it can be run by tools that
- * slow it down a hundredfold. */
+/* Frames of noise just large enough for a tile of whole blocks
+ * (cuda/tile.cuh) and partial ones beside it: several of them need the
+ * raster of the zonal search, and the step search goes by columns. Small
+ * enough for tools that slow it down a hundredfold. */
 static void
 check_tiles (Harness *h)
 {
@@ -264,8 +263,8 @@ check_tiles (Harness *h)
   }
 }
 
-/* Several engines share a context; a range and a block size that need all the
- * shared memory there is. */
+/* Several engines share a context; a range and a block size that need all of
+ * the shared memory. */
 static void
 check_engines (Harness *h)
 {

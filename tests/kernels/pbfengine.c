@@ -12,27 +12,27 @@
 
 #define DEPTH 3
 
-/* How the frames lie. */
+/* Memory of the frames. */
 typedef enum {
   PAGEABLE,  /* staged by the engine */
-  PINNED,    /* copied from where they are */
-  MAPPED,    /* read by the kernels where they are */
-  ON_DEVICE, /* there already */
+  PINNED,    /* copied from their memory */
+  MAPPED,    /* read by the kernels in place */
+  ON_DEVICE, /* already on the device */
   N_PLACES,
 } Place;
 
 static const gchar *const place_names[] = { "pageable", "pinned", "mapped",
   "device" };
 
-/* The stream's frames again, in other memory. */
+/* The stream's frames in other memory. */
 typedef struct {
   const guint8 **frames;
   guint *strides;
   PbfResult *results; /* pinned */
 } Placed;
 
-/* Frames on the device and those to be mapped start at words and have strides
- * of whole words; the others are as they come. */
+/* Frames on the device and mapped frames are word-aligned with strides of
+ * whole words; others have any alignment. */
 static Placed
 place_frames (
     Harness *h, const PbfStream *stream, const PbfConfig *config, Place place)
@@ -152,8 +152,8 @@ check_engine (Harness *h)
   }
 }
 
-/* Regions of every kind of size, with positions from the brightest spot; few frames, for
- * compute-sanitizer too. */
+/* Regions of all sizes, with positions from the brightest spot; few frames,
+ * for compute-sanitizer too. */
 static void
 check_roi_sizes (Harness *h)
 {
@@ -181,7 +181,7 @@ check_roi_sizes (Harness *h)
   }
 }
 
-/* A reset starts a stream anew; two engines share a context. */
+/* A reset starts a new stream; two engines share a context. */
 static void
 check_reset (Harness *h)
 {

@@ -30,7 +30,7 @@ new_engine (Harness *h, const PbfConfig *config, PbfModel *model)
   return engine;
 }
 
-/* The frames of @stream in page-locked memory, at words. */
+/* The frames of @stream in page-locked memory, word-aligned. */
 static const guint8 **
 pin_frames (Harness *h, const PbfStream *stream, const PbfConfig *config)
 {
@@ -47,7 +47,8 @@ pin_frames (Harness *h, const PbfStream *stream, const PbfConfig *config)
   return frames;
 }
 
-/* Sends @stream through @engine in batches, DEPTH of them in flight, and compares. */
+/* Sends @stream through @engine in batches, DEPTH of them in flight, and
+ * compares the records. */
 static void
 run_stream (Harness *h, PbfEngine *engine, PbfStream *stream,
     const PbfConfig *config, gboolean pinned)
@@ -151,8 +152,8 @@ check_resident (Harness *h)
   }
 }
 
-/* The kernel stops taking frames: the rest is computed in batches, with the window that
- * it left. */
+/* The kernel stops taking frames: the rest is computed in batches, with the
+ * same window. */
 static void
 check_stall (Harness *h)
 {
@@ -180,7 +181,7 @@ check_stall (Harness *h)
   }
 }
 
-/* Another engine is made, used and freed while the kernel runs. */
+/* Another engine is created, used and freed while the kernel runs. */
 static void
 check_company (Harness *h)
 {
@@ -212,9 +213,10 @@ check_company (Harness *h)
   pbf_stream_free (stream);
 }
 
-/* --- speed ---------------------------------------------------------------- */
+/* --- benchmarks ---------------------------------------------------------- */
 
-/* One batch at a time, host to host: frames with a pool and some spatters. */
+/* One batch at a time, host to host: frames with a melt pool and some
+ * spatters. */
 static void
 time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
     PbfEntry entry)

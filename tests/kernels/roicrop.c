@@ -2,18 +2,19 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The crop's kernel against the CPU: many random planes a call, whatever their
- * sizes, strides and alignments; what lies round a crop stays untouched. */
+/* The crop's kernel compared with the CPU: many random planes in a call,
+ * with all sizes, strides and alignments; bytes outside the crop stay
+ * unchanged. */
 #include "cuda/meltpool/roicrop.h"
 
 #include <string.h>
 #include "harness.h"
 
-#define PLANES 150 /* more than one launch takes */
+#define PLANES 150 /* more than in one launch */
 #define POISON 0xa5
 
-/* A random rectangle of a random plane, in device memory and as the CPU shall
- * copy it. Addresses and strides are multiples of @word. */
+/* A random rectangle of a random plane, in device memory and for the CPU
+ * copy. Addresses and strides are multiples of @word. */
 typedef struct {
   CvisCropPlane on_device, on_host;
   guint8 *expected;
@@ -44,7 +45,7 @@ random_case (Harness *h, guint word)
 
   harness_fill (h, host, stride * height);
   plane.src = host + top * stride + left;
-  /* bottom up, now and then */
+  /* sometimes bottom up */
   if (harness_range (h, 0, 4) == 0) {
     plane.src += (gssize) (plane.rows - 1) * plane.src_stride;
     plane.src_stride = -plane.src_stride;
@@ -123,7 +124,7 @@ check_planes (Harness *h)
   cvis_crop_free (host);
 }
 
-/* --- time ------------------------------------------------------------------ */
+/* --- benchmarks ---------------------------------------------------------- */
 
 typedef struct {
   CvisCrop *crop;
@@ -139,7 +140,7 @@ enqueue (cudaStream_t stream, guint round, gpointer user_data)
   cvis_crop_copy (work->crop, work->planes, work->n, stream, NULL);
 }
 
-/* @n crops of @side x @side bytes out of frames of @frame x @frame. */
+/* @n crops of @side x @side bytes from frames of @frame x @frame. */
 static void
 bench_crops (Harness *h, guint n, guint frame, guint side, guint left)
 {

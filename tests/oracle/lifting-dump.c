@@ -2,14 +2,14 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Coefficients of pictures, for programs that judge them.
+/* Coefficients of pictures, for comparison by other programs.
  *
  *   lifting-dump wavelet=DESCRIPTION width=W height=H levels-x=N levels-y=N
  *                [boundary=symmetric|periodic|clamp|zero] [type=f64|f32]
  *                [backend=twin|cpu] <pictures
  *
- * Reads pictures of W x H doubles and writes the bands of each, in Mallat's
- * layout, as doubles. */
+ * backend=twin is the reference implementation. Reads pictures of W x H
+ * doubles and writes the bands of each, in Mallat's layout, as doubles. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ parse_all (Options *options, gint n, gchar **arguments)
     if (value)
       *value++ = '\0';
     if (!value || !parse (options, arguments[i], value)) {
-      g_printerr ("lifting-dump: what is %s?\n", arguments[i]);
+      g_printerr ("lifting-dump: unknown argument %s\n", arguments[i]);
       exit (2);
     }
   }

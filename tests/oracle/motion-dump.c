@@ -2,14 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What a motion engine makes of frames, for programs that judge it.
+/* Results of a motion engine, for comparison by other programs.
  *
  *   motion-dump backend=twin|cpu width=W height=H [setting=number]... <luma
  *
- * Reads frames of W x H samples without gaps, bytes or with a depth of 10
- * two bytes, little endian. Writes for each frame n_fields and flags
- * (guint32), for each field distance and 0 (gint32), MotionSummary, vectors
- * and blocks, and with planes=1 prediction and residual. */
+ * backend=twin is the reference implementation. Reads frames of W x H
+ * samples without gaps, one byte each or with a depth of 10 two bytes,
+ * little endian. Writes for each frame n_fields and flags (guint32), for
+ * each field distance and 0 (gint32), MotionSummary, vectors and blocks, and
+ * with planes=1 prediction and residual. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ parse (Options *options, const gchar *argument)
     c->bidirectional = options->bidirectional != 0;
     return;
   }
-  g_printerr ("motion-dump: what is %s?\n", argument);
+  g_printerr ("motion-dump: unknown argument %s\n", argument);
   exit (2);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The motion search against the NumPy oracle, and between the pixels against
-genuine frames that were moved by a known field.
+"""Compares the motion search with the NumPy oracle, and subpixel motion with real
+frames that were moved by a known field.
 
 motion.py MOTION-DUMP [--backend twin|cpu] [--rounds N] [--seed N] [--truth]
 exit status 77: skipped (--truth without the test data)"""
@@ -34,7 +34,7 @@ class Field:
 
 
 class Fields(list):
-    """Of a frame, and its flags."""
+    """The fields of a frame, and its flags."""
 
 
 def dump(program, backend, pictures, **settings):
@@ -92,7 +92,7 @@ def random_settings(random, number):
 
 
 def random_pictures(random, width, height, depth, n):
-    """Rough, smooth, constant, moving ones."""
+    """Rough, smooth, constant and moving frames."""
     most = (1 << depth) - 1
     base = random.integers(0, most + 1, (height + 40, width + 40)).astype(float)
     for _ in range(int(random.integers(4))):
@@ -213,12 +213,12 @@ FIELDS = [
 # A block counts that has texture (mean deviation of at least so many levels)
 # and whose vector does not lead out of the frame.
 LEVELS = 8
-# They are to be so near to the truth at their middle, in pixels each way: moved
-# as one, and where the truth differs from pixel to pixel; half of them nearer.
+# Tolerance at their centre, in pixels each way: for uniform motion, and for motion
+# that differs from pixel to pixel; half of them must be nearer.
 MOVED = 0.25
 BENT = 0.375
 NEARER = 0.13
-# The share of them that is; the zonal search looks for it from nothing here.
+# Minimum share of blocks within it; the zonal search starts without prior vectors.
 SHARE = {motion_oracle.FULL: 0.99, motion_oracle.ZONAL: 0.55}
 
 
@@ -245,7 +245,7 @@ def truth_of(program, backend, picture, method, name, zoom, angle, tx, ty):
         return (c - 1) * x - s * y + tx, s * x + (c - 1) * y + ty
 
     ys, xs = np.indices((h, w)).astype(float)
-    # a pixel's middle, from the frame's
+    # centre of a pixel relative to the frame's centre
     dx, dy = displacement(xs + 0.5 - w / 2, ys + 0.5 - h / 2)
     current = resample(picture, xs + dx, ys + dy)
     found = dump(program, backend, [picture, current], method=method,

@@ -1,7 +1,7 @@
 """Block motion search in NumPy, written from the definitions alone
-(docs/design/motion.md): the oracle for the C twin and the backends. Costs of all
-candidates of a block are computed at once as one array; what a method visits is
-then looked up in it. Slow on purpose, for small frames."""
+(docs/design/motion.md): the oracle for the reference implementation and the
+backends. Costs of all candidates of a block are computed at once as one array, in
+which the methods look up the candidates that they visit. Slow on purpose, for small frames."""
 import numpy as np
 
 FULL, FULL_BRUTE, STEP, ZONAL = range(4)
@@ -156,7 +156,7 @@ class Block:
         return int(self.j[d[1] - self.y0, d[0] - self.x0])
 
     def visit(self, d):
-        """Whether d is the best from now on and was not before."""
+        """Whether d becomes the best."""
         if not self.holds(d) or d in self.costs:
             return False
         self.order.append(d)

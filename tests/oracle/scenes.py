@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Scene cuts in genuine clips joined to each other, and no others in what looks
-like them: flashes, flicker, fades, dissolves, noise, pans.
+"""Scene cuts in concatenated real clips are found, and none in similar events:
+flashes, flicker, fades, dissolves, noise, pans.
 
 scenes.py MOTION-DUMP [--backend cpu]
 exit status 77: skipped (fewer than two clips in $CUDAVISION_CLIPS)"""
@@ -15,12 +15,11 @@ sys.path.insert(0, os.path.dirname(__file__))
 import motion  # noqa: E402
 
 W, H = 352, 288
-# Where the clips, as scripts/fetch-clips makes them, are cut themselves; which
-# show the same scene
+# Cuts within the clips of scripts/fetch-clips; clips that show the same scene
 OWN_CUTS = {"city-cut": [2]}
 SAME = {"city-cut": "city"}
-# Moves by half a block between frames: after two frames of white it cannot be
-# told from another scene
+# Moves by half a block between frames: after two white frames it cannot be
+# distinguished from another scene
 FAST = ["park_joy"]
 
 
@@ -42,7 +41,7 @@ def read_y4m(path):
 
 
 def scale(picture):
-    """To W x H, each sample the mean of what it covers."""
+    """Scales to W x H; each sample is the mean of the samples that it covers."""
     def along(a, n):
         edges = np.linspace(0, a.shape[0], n + 1)
         sums = np.concatenate([np.zeros((1,) + a.shape[1:]), a.cumsum(0)])
@@ -59,7 +58,7 @@ def to_bytes(pictures):
 
 
 def joined(clips, random, n):
-    """Pieces of random clips, one after the other, and where they begin."""
+    """Concatenated parts of random clips, and their first frames."""
     pieces, cuts, last = [], [], None
     while len(pieces) < n:
         name = random.choice([c for c in clips if SAME.get(c, c) != last])
@@ -77,7 +76,7 @@ def joined(clips, random, n):
 
 
 def lookalikes(clips, random):
-    """Name, frames, where scenes begin."""
+    """Name, frames, first frames of scenes."""
     for name, c in clips.items():
         if name in OWN_CUTS or len(c) < 5:
             continue

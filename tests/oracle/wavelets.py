@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Coefficients of all wavelets against PyWavelets: filters, one and two
-dimensions, one to six levels, edges that are repeated or mirrored, doubles and
-floats; and its filter banks as a user would give them. Against lifting steps
-found elsewhere, too: $CUDAVISION_TEST_DATA/lifting/lwt_lifting.json.
+"""Compares coefficients of all wavelets with PyWavelets: filters, one and two
+dimensions, one to six levels, periodic or mirrored edges, doubles and floats; and
+its filter banks given as text. Also compares with independent lifting steps:
+$CUDAVISION_TEST_DATA/lifting/lwt_lifting.json.
 
 wavelets.py LIFTING-DUMP [--backend twin|cpu]
             [--only filters|coefficients|mirrored|banks|steps]
@@ -31,14 +31,14 @@ NAMES = (["haar"] + [f"db{n}" for n in range(1, 21)]
          + [kind + name for kind in ("bior", "rbio") for name in (
              "1.1 1.3 1.5 2.2 2.4 2.6 2.8 3.1 3.3 3.5 3.7 3.9 4.4 5.5 6.8"
              .split())])
-# Ours, and what PyWavelets calls it
+# Our name: PyWavelets' name
 ALSO = {"5/3": "bior2.2", "9/7": "bior4.4"}
-# Filters that are symmetric round a sample
+# Filters that are symmetric around a sample
 MIRRORED = [kind + name for kind in ("bior", "rbio") for name in (
     "2.2 2.4 2.6 2.8 4.4 5.5 6.8".split())]
 TOLERANCE = {"f64": 1e-9, "f32": 1e-5}
 
-# Small bands that wrap round are meant.
+# Small bands that wrap around are intended.
 warnings.filterwarnings("ignore", message="Level value of")
 
 backend = "twin"
@@ -88,8 +88,8 @@ def periodic(picture, wavelet):
 
 
 def mirrored_line(line, wavelet):
-    """PyWavelets mirrors at samples with mode `reflect`, but counts from another
-    one; so the line is mirrored here, far enough, and its slice taken."""
+    """PyWavelets mirrors at samples with mode `reflect`, but at another position;
+    so the line is mirrored here, and the matching slice is used."""
     n, length = len(line), wavelet.dec_len
     pad = 2 * length + (1 + length // 2) % 2
     wide = line if n == 1 else np.pad(line, pad, mode="reflect")
@@ -123,8 +123,8 @@ def decompose(picture, wavelet, levels, split):
 
 
 def test_filters(program):
-    """All taps, by what becomes of single samples. PyWavelets' tables have 12
-    digits and more, but those of symlets from the 17th and short ones."""
+    """All taps, from the response to single samples. PyWavelets' tables have 12
+    digits or more, except for symlets from the 17th on and short ones."""
     size = 64
     for name in NAMES:
         ours = bands(program, name, np.eye(size), (1, 0))
@@ -164,7 +164,7 @@ def test_mirrored(program):
                     theirs = decompose(picture, wavelet, levels, mirrored)
                     compare(f"{name} mirrored, {shape}, {levels} levels, {kind}",
                             ours, theirs, tolerance)
-    # what the documentation says of 9/7
+    # the documentation's statement about 9/7
     line = rng.standard_normal(101)
     low, high = pywt.dwt(line, "bior4.4", "reflect")
     ours = bands(program, "9/7", line[None], (1, 0), "symmetric")[0]
@@ -207,12 +207,12 @@ def lift(x, wavelet):
 
 
 def test_steps(program):
-    """Other factorisations of the same filters transform alike, to the digits of
-    the tables that they were made from."""
+    """Other factorisations of the same filters give the same coefficients, to the
+    precision of the tables that they come from."""
     path = pathlib.Path(os.environ.get("CUDAVISION_TEST_DATA", "")) / "lifting"
     path = path.resolve() / "lwt_lifting.json"
     if not path.exists():
-        print(f"skipped: there is no {path}")
+        print(f"skipped: {path} is missing")
         sys.exit(77)
     x = np.random.default_rng(4).standard_normal((5, 64))
     wavelets = json.loads(path.read_text())

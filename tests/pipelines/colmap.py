@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """colmap.py: COLMAP, where it is installed, reads the models of cudabundleadjust.
 
-Its bundle_adjuster has to start from the cost that cudabundleadjust ended with, to
-the seven digits that it prints: that takes the same axes, camera models and tracks.
-What it writes after a turn through its binary format is read back as the same
+Its bundle_adjuster must start with the final cost of cudabundleadjust, to the seven
+digits that it prints, which requires the same axes, camera models and tracks. Its
+output, after a conversion to its binary format and back, is read as the same
 reconstruction."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -86,7 +86,7 @@ def check(scene, folder):
 
 def main():
     if not shutil.which("colmap"):
-        print("colmap.py: skipped: there is no colmap (Debian's package of this name)")
+        print("colmap.py: skipped: no colmap (Debian package colmap)")
         return SKIP
     for scene in SCENES:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
 #!/bin/sh
 # contract-install.sh BUILD-FOLDER PREFIX LIBDIR COMPILER SOURCE...
-# The installed tree is enough for programs outside: pkg-config finds the
-# library, each header can be included alone, the SOURCEs compile and start, and
-# Python imports the library if it was built with introspection.
+# Checks that the installed tree is complete: pkg-config finds the library, each
+# header can be included alone, the SOURCEs compile and start, and Python imports
+# the library if it was built with introspection.
 set -eu
 build=$1 prefix=$2 libdir=$3 cc=$4
 shift 4

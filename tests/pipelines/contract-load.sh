@@ -1,7 +1,7 @@
 #!/bin/sh
 # contract-load.sh PLUGIN.so FAKE-CUDA-FOLDER HAVE-CUDA
-# The plugin as a file: what it needs, what it shows, and that neither loading
-# it nor looking at its elements touches CUDA.
+# Checks the plugin file: the libraries that it needs, the symbols that it exports,
+# and that neither loading it nor inspecting its elements calls CUDA.
 set -eu
 plugin=$1 fake=$2 have_cuda=$3
 fail() { echo "contract: $*" >&2; exit 1; }
@@ -18,8 +18,8 @@ shown=$(nm -D --defined-only "$plugin" | awk '{ print $NF }' | grep -v '^_' | so
 [ "$shown" = "gst_plugin_cudavision_get_desc gst_plugin_cudavision_register " ] ||
   fail "$plugin exports: $shown"
 
-# In the process itself, so that the fake library would be the one that is
-# found, and without other people's plugins, some of which do load CUDA.
+# In this process, so that the fake library is found first, and without plugins of
+# other projects, because some of them load CUDA.
 plugins=$(mktemp -d)
 trap 'rm -rf "$plugins"' EXIT
 ln -s "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgstcoreelements.so" "$plugins"
@@ -31,7 +31,7 @@ for element in $elements; do
   gst-inspect-1.0 "$element" >/dev/null || fail "gst-inspect-1.0 $element fails or loads libcuda"
 done
 
-# and the fake is found where CUDA is really asked for
+# the fake library is found if CUDA is requested
 if [ "$have_cuda" = yes ]; then
   if gst-launch-1.0 -q fakesrc num-buffers=1 ! cudaroicrop backend=cuda ! fakesink \
     >/dev/null 2>"$plugins/log"; then

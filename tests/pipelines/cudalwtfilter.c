@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* cudalwtfilter in whole pipelines: the parts of surfaces with holes, and of
- * grey pictures, that backend=cuda takes from pinned memory are those of the
- * CPU, to the bit, with their parameters. Needs a GPU. */
+/* cudalwtfilter in whole pipelines: with backend=cuda and page-locked memory
+ * the components of surfaces with missing points, and of grey pictures,
+ * equal the CPU's, to the bit, with their parameters. Needs a GPU. */
 #include <gst/gst.h>
 #include <string.h>
 #include "cuda/core/device.h"
@@ -38,7 +38,7 @@ take_stats (GstElement *element, Result *result)
   gst_structure_free (stats);
 }
 
-/* Runs @source ! cudalwtfilter @settings; "active-backend" has to be @backend
+/* Runs @source ! cudalwtfilter @settings; "active-backend" must be @backend
  * (1: cpu, 2: cuda). */
 static Result
 run (const gchar *source, const gchar *settings, gint backend)
@@ -108,7 +108,7 @@ compare (const gchar *source, const gchar *settings)
   g_free (cuda);
 }
 
-/* --- video in colour ------------------------------------------------------------ */
+/* --- colour video -------------------------------------------------------- */
 
 static gboolean
 have (const gchar *name)
@@ -120,7 +120,7 @@ have (const gchar *name)
   return factory != NULL;
 }
 
-/* The sum of what leaves @source ! cudalwtfilter @settings ! @sink. */
+/* Checksum of the output of @source ! cudalwtfilter @settings ! @sink. */
 static gchar *
 denoise (
     const gchar *source, const gchar *settings, const gchar *sink, gint backend)
@@ -166,9 +166,9 @@ can_upload (const gchar *format)
   return can;
 }
 
-/* System memory on the CPU and the device (of a width that leaves no bytes behind
- * rows, which nobody writes), and, where there is such a format,
- * memory:CUDAMemory in and out, are equal to the bit. */
+/* System memory on the CPU and on the device (with a width that leaves no
+ * padding, which would be undefined), and, for formats that support it,
+ * memory:CUDAMemory in and out, give equal bits. */
 static void
 compare_video (const gchar *format, const gchar *settings, gboolean on_device)
 {
@@ -225,7 +225,7 @@ test_decoder (void)
   gchar *system, *device, *expected, *got;
 
   if (!have ("nvh264dec") || !have ("h264parse") || !have ("x264enc")) {
-    g_print ("decoder: left out, needs nvh264dec, h264parse and x264enc\n");
+    g_print ("decoder: skipped, needs nvh264dec, h264parse and x264enc\n");
     return;
   }
   system = g_strconcat (decoded, " ! video/x-raw", NULL);

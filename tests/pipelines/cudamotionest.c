@@ -2,10 +2,10 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The vectors and residuals of frames in memory:CUDAMemory, and of frames that
- * backend=cuda takes from system memory, are those of the CPU, to the bit; and a
- * decoder's frames stay on the device. Needs a GPU and, for memory:CUDAMemory,
- * the elements of nvcodec. */
+/* Vectors and residuals of frames in memory:CUDAMemory, and of frames in
+ * system memory with backend=cuda, equal the CPU's, to the bit; a decoder's
+ * frames stay on the device. Needs a GPU and, for memory:CUDAMemory, the
+ * elements of nvcodec. */
 #include <gst/video/video.h>
 #include <string.h>
 #include "cuda/core/device.h"
@@ -19,7 +19,7 @@ typedef struct {
   guint64 staged;
 } Result;
 
-/* The samples alone: what pads the rows is anything. */
+/* Adds only the samples, because padding is undefined. */
 static void
 add_picture_to_sum (
     GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
@@ -39,7 +39,7 @@ add_picture_to_sum (
   gst_caps_unref (caps);
 }
 
-/* Runs @source ! cudamotionest @settings; "active-backend" has to be @backend
+/* Runs @source ! cudamotionest @settings; "active-backend" must be @backend
  * (1: cpu, 2: cuda). */
 static Result
 run (const gchar *source, const gchar *settings, gint backend)
@@ -106,7 +106,7 @@ have (const gchar *element)
   return TRUE;
 }
 
-/* Frames that move: a zone plate whose rings run. */
+/* Moving frames: a zone plate with expanding rings. */
 static gchar *
 make_source (const gchar *format, const gchar *memory)
 {
@@ -117,7 +117,7 @@ make_source (const gchar *format, const gchar *memory)
       FRAMES, format, memory);
 }
 
-/* Frames in the pool that the element proposes, which is pinned memory. */
+/* Frames in the page-locked memory of the pool that the element proposes. */
 static void
 test_system_memory (void)
 {
@@ -140,7 +140,7 @@ test_system_memory (void)
   g_free (source);
 }
 
-/* Which formats there are in such memory, libgstcuda's version decides. */
+/* Whether libgstcuda supports such memory for the format. */
 static gboolean
 can_upload (const gchar *format)
 {
@@ -181,7 +181,7 @@ test_decoder (void)
   gchar *source, *decoded, *system, *device;
 
   if (!have ("nvh264dec") || !have ("h264parse") || encoder == NULL) {
-    g_print ("decoder: left out, needs nvh264dec, h264parse and x264enc or "
+    g_print ("decoder: skipped, needs nvh264dec, h264parse and x264enc or "
              "nvh264enc\n");
     return;
   }
@@ -224,15 +224,15 @@ main (int argc, char **argv)
   }
   test_system_memory ();
   if (!have ("cudaupload")) {
-    g_print ("memory:CUDAMemory: left out, needs cudaupload (nvcodec)\n");
+    g_print ("memory:CUDAMemory: skipped, needs cudaupload (nvcodec)\n");
     return 0;
   }
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     if (can_upload (formats[i]))
       test_format (formats[i]);
     else
-      g_print (
-          "memory:CUDAMemory %s: left out, cudaupload cannot\n", formats[i]);
+      g_print ("memory:CUDAMemory %s: skipped, not supported by cudaupload\n",
+          formats[i]);
   }
   test_decoder ();
   return 0;

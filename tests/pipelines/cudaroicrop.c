@@ -2,9 +2,9 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Crops in memory:CUDAMemory hold the bytes of those in system memory, frame
- * by frame, while the position moves; and a decoder's frames stay on the device
- * through the crop. Needs a GPU and the elements of nvcodec. */
+/* Crops in memory:CUDAMemory equal those in system memory, byte by byte,
+ * while the position moves; a decoder's frames stay on the device through
+ * the crop. Needs a GPU and the elements of nvcodec. */
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gst/gst.h>
@@ -33,7 +33,7 @@ move (GstElement *element, const gchar *property, gdouble first, gdouble last)
   gst_object_unref (source);
 }
 
-/* The visible pixels: what lies between the rows is nobody's concern. */
+/* Adds only the visible pixels, because padding is undefined. */
 static void
 add_to_sum (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
 {
@@ -60,8 +60,8 @@ add_to_sum (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer sum)
   gst_caps_unref (caps);
 }
 
-/* Runs @source ! cudaroicrop ! @end and returns the sum of what comes out;
- * "active-backend" has to be @backend (1: cpu, 2: cuda). */
+/* Runs @source ! cudaroicrop ! @end. Returns: checksum of the output;
+ * "active-backend" must be @backend (1: cpu, 2: cuda) */
 static gchar *
 run (const gchar *source, const gchar *end, gint backend)
 {
@@ -144,7 +144,7 @@ test_decoder (void)
   gchar *source, *system, *device;
 
   if (!have ("nvh264dec") || !have ("h264parse") || encoder == NULL) {
-    g_print ("decoder: left out, needs nvh264dec, h264parse and x264enc or "
+    g_print ("decoder: skipped, needs nvh264dec, h264parse and x264enc or "
              "nvh264enc\n");
     return;
   }
@@ -162,7 +162,7 @@ test_decoder (void)
   g_free (device);
 }
 
-/* backend=cuda refuses frames in system memory, in words. */
+/* backend=cuda refuses frames in system memory, with a message. */
 static void
 test_system_memory_refused (void)
 {

@@ -3,12 +3,12 @@
 
 A block ```sh of README.md or docs/**/*.md whose commands start with
 gst-launch-1.0 is run, each command in an empty folder of its own and within 60
-seconds; it must end by itself with exit status 0. Where the system allows it, each has
-a network of its own, so that ports are free. Blocks ```sh gpu are left
-out without a GPU; those marked ```sh clips find the clips of scripts/fetch-clips
-in clips/ and are left out where that does not get theirs, or without the element
-y4mdec; those marked ```sh x3p where the plugin was built without libzip, those marked
-```sh analytics where it was built without GStreamer's library of analytics.
+seconds; it must end by itself with exit status 0. If the system allows it, each has a
+network of its own, so that ports are free. Blocks ```sh gpu are
+skipped without a GPU; blocks ```sh clips find the clips of scripts/fetch-clips in
+clips/ and are skipped without these clips or the element y4mdec; blocks ```sh x3p
+are skipped if the plugin was built without libzip, blocks ```sh analytics if it was
+built without GStreamer's analytics library.
 Lines joined by a backslash are one command."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -54,14 +54,14 @@ def have_gpu():
 
 
 def have_element(name):
-    # --exists wants the version of GStreamer, which plugins of others do not have
+    # --exists compares with the version of GStreamer, which other plugins do not have
     return shutil.which("gst-inspect-1.0") and not subprocess.run(
         ["gst-inspect-1.0", name], check=False, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL).returncode
 
 
 def find_clips(root):
-    """The folder of real clips, if they can be had and read."""
+    """The folder of real clips, if they are available and readable."""
     folder = os.environ.get("CUDAVISION_CLIPS", str(root / "clips"))
     fetch = subprocess.run([root / "scripts" / "fetch-clips", folder],
                            check=False, stdout=subprocess.DEVNULL)
@@ -74,13 +74,13 @@ def have_x3p():
 
 
 def lacks_clip(command, folder):
-    """Whether a clip that the pipeline names is one that could not be had."""
+    """Whether the pipeline names a clip that is not available."""
     return any(not os.path.exists(os.path.join(folder, clip))
                for clip in re.findall(r"\bclips/([\w.-]+)", command))
 
 
 def own_network():
-    """What to put before a command so that it has a network of its own."""
+    """Prefix that gives a command a network of its own."""
     words = ["unshare", "--map-root-user", "--net", "sh", "-c",
              "ip link set lo up && exec \"$@\"", "sh"]
     try:
@@ -91,7 +91,7 @@ def own_network():
 
 
 def run(command, clips, network=()):
-    """Nothing if it went well, else what went wrong."""
+    """None on success, otherwise the error."""
     with tempfile.TemporaryDirectory() as folder:
         if clips:
             os.symlink(os.path.abspath(clips), os.path.join(folder, "clips"))
@@ -130,7 +130,7 @@ def main():
         else:
             chosen.append((where, command,
                            there["clips"] if "clips" in needs else None))
-    # two at a time: much of a pipeline's time is its start
+    # two at a time: much of a pipeline's time is startup
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         problems = list(pool.map(lambda each: run(*each[1:], network), chosen))
     failed = 0
@@ -138,11 +138,11 @@ def main():
         if problem:
             failed += 1
             print(f"{where}: {command}\n{problem}")
-    print(f"{len(chosen)} documented pipelines ran, {failed} failed, left out "
+    print(f"{len(chosen)} documented pipelines ran, {failed} failed, skipped "
           f"{left_out['gpu']} (no GPU), {left_out['clips']} (no clips), "
           f"{left_out['x3p']} (no libzip) and {left_out['analytics']} (no analytics)")
     if not pipelines:
-        print("skipped: no document has a pipeline")
+        print("skipped: no document contains a pipeline")
         return 77
     return 1 if failed else 0
 

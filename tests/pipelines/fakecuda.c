@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A libcuda.so.1 that nobody may load: whoever does dies. Put first into
- * LD_LIBRARY_PATH it proves that a process made no CUDA call. */
+/* A libcuda.so.1 that aborts any process that loads it. First in
+ * LD_LIBRARY_PATH it proves that a process makes no CUDA call. */
 #include <stdlib.h>
 #include <unistd.h>
 

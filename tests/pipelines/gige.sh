@@ -23,7 +23,7 @@ trap 'kill $camera; rm -f "$rows"' EXIT
 until arv-tool-0.8 | grep -q Aravis-Fake; do
   kill -0 $camera || fail "the fake camera has ended"
 done
-# aravissrc gives up after five frames' time: a low rate, for busy machines
+# aravissrc stops after the time of five frames without data: a low rate for busy machines
 gst-launch-1.0 -q aravissrc num-buffers=10 \
   ! video/x-raw,format=GRAY8,width=96,height=96,framerate=2/1 \
   ! cudapbfmonitor name=m position-source=brightest ! fakesink \

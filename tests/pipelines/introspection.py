@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""introspection.py: each meta, record and caps of the library read from Python, held
-against what the elements write as text. Exit status 77: no PyGObject or NumPy."""
+"""introspection.py: reads each meta, record and caps of the library from Python and
+compares it with the text that the elements write. Exit status 77: no PyGObject or NumPy."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later

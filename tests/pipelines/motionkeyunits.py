@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""motionkeyunits.py: key frames land on scene cuts.
+"""motionkeyunits.py: key frames are placed at scene cuts.
 
-Clips of several scenes, made of test pictures and, where they are at hand, of
-genuine clips, go through cudamotionest force-key-units=true into encoders that
-look for no scene cuts of their own; the IDR pictures of what comes out have to
-be the first frames of the scenes, exactly these and all of them."""
+Clips of several scenes, made of test pictures and, if available, of real clips, go
+through cudamotionest force-key-units=true into encoders without scene cut
+detection; the IDR pictures of the output must be exactly the first frames of the
+scenes."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -62,7 +62,7 @@ def launch(line):
 
 
 def make_clip(scenes, path):
-    """One raw file of all scenes. Returns where they begin."""
+    """Writes all scenes to one raw file. Returns their first frames."""
     begins, frames = [], 0
     for source, n in scenes:
         launch(f"{source} ! identity eos-after={n + 2} ! videoconvert ! "
@@ -75,12 +75,12 @@ def make_clip(scenes, path):
         got = os.path.getsize(path) / size
         if got < frames:
             sys.exit(f"{source}: {got} frames so far, {frames} expected")
-        os.truncate(path, frames * size)  # a decoder may give more
+        os.truncate(path, frames * size)  # a decoder may output more
     return begins
 
 
 def find_idrs(stream, hevc):
-    """Places of IDR pictures, in the order of decoding. Pictures before an IDR
+    """Positions of IDR pictures, in decoding order. Pictures before an IDR
     are decoded before it and shown before it, so that the order does not
     matter."""
     idrs, pictures = [], 0
@@ -124,7 +124,7 @@ def main():
     ok = True
     for name, scenes in clips.items():
         if not scenes:
-            print(f"{name}: left out, there are none")
+            print(f"{name}: skipped, not available")
             continue
         with tempfile.TemporaryDirectory() as folder:
             clip = pathlib.Path(folder) / "clip.raw"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""cudapbfmonitor against the NumPy oracle, through whole pipelines: simulated
-frames of every regime or, with --genuine, a camera's frames, where the test
-data is at hand. A second oracle, by somebody else, is asked too if it lies
-beside that data (../oracle/meltpool_ref.py).
+"""Compares cudapbfmonitor in whole pipelines with the NumPy oracle: simulated frames
+of every regime or, with --genuine, a camera's frames, if the test data is available.
+A second, independent oracle is used too if it is next to that data
+(../oracle/meltpool_ref.py).
 
 oracle.py [--backend cpu|cuda] [--frames N | --genuine]
 exit status 77: skipped"""
@@ -38,9 +38,8 @@ assert RECORD.itemsize == 896
 EMPTY = 1
 WINDOW = 20
 
-# What a feature may be off by: integers are equal; the mean is kept in 1/256,
-# ratio and HOG in 1/65536, rounded (HOG from gradient lengths rounded to
-# 1/65536 each).
+# Tolerances of the features: integers are equal; the mean is rounded to 1/256,
+# ratio and HOG to 1/65536 (HOG from gradient lengths rounded to 1/65536 each).
 TOLERANCE = np.zeros(20)
 TOLERANCE[3] = 0.51 / 65536
 TOLERANCE[4] = 0.501 / 256
@@ -60,8 +59,8 @@ def launch(line, cwd):
 
 
 def compare(name, frames, records, side, brightest):
-    """Every frame's record with the oracle's features of the same bytes; with
-    @brightest, the expected position too."""
+    """Compares every frame's record with the oracle's features of the same bytes;
+    with @brightest also the expected position."""
     if len(records) != len(frames):
         sys.exit(f"{name}: {len(frames)} frames, {len(records)} records")
     valid = [i for i in range(len(frames)) if not records["flags"][i] & EMPTY]
@@ -85,7 +84,7 @@ def compare(name, frames, records, side, brightest):
             sys.exit(f"{name}: frame {i}: feature {f} is "
                      f"{r['features'][f]}, the oracle says {rows[k][f]}; ROI "
                      f"at {r['roi_x']}, {r['roi_y']}, the oracle's {corner}")
-    # the window's arithmetic on the features as they are kept
+    # the window's arithmetic on the stored features
     kept = records["features"][valid][:, :20].astype(float)
     expected = pbf_oracle.variances(kept, WINDOW)
     got = records["features"][valid][:, 20:].astype(float)

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* A program that knows the installed headers and library only: attaches each
+/* A program that only uses the installed headers and library: attaches each
  * public meta to a buffer and reads it back. */
 #include <gst/cudavision/cudavision.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ attach_all (GstBuffer *buffer)
   return ok;
 }
 
-/* a frame of one block that stands still */
+/* a frame of one block at rest */
 static int
 attach_motion (GstBuffer *buffer)
 {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""pages.py REPOSITORY: the elements' pages against gst-inspect-1.0.
+"""pages.py REPOSITORY: compares the elements' pages with gst-inspect-1.0.
 
 Each element of the plugin has a page, docs/elements/NAME.md, and a row in
 README.md. The page's table of properties names all of them and no other;
-defaults, values of enumerations and ranges of numbers are the element's, as far
-as the page gives them in so many words. Descriptions of elements and properties
+defaults, values of enumerations and ranges of numbers equal the element's, if the
+page gives them literally. Descriptions of elements and properties
 begin with a capital letter and end without a period; those of properties that
 are a time, a length or another amount name its unit. Links of all documents lead to
 files that exist."""
@@ -42,7 +42,7 @@ def inspect(name):
 
 def elements():
     names = re.findall(r"^ +([a-z0-9]+): ", inspect("cudavision"), re.M)
-    # --exists wants the version of GStreamer, which plugins of others do not have
+    # --exists compares with the version of GStreamer, which other plugins do not have
     optional = subprocess.run(["gst-inspect-1.0", "pbfhdf5src"], check=False,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return names + ([] if optional.returncode else ["pbfhdf5src"])
@@ -84,7 +84,7 @@ def table(page):
 
 
 def check_default(cell, default, values):
-    """The cells 64, `full`, true and 1 ms say something, others are words."""
+    """Interprets the cells 64, `full`, true and 1 ms; others are text."""
     amount = re.fullmatch(rf"({NUMBER}) ?(us|ms|s|)", cell)
     if amount and re.fullmatch(NUMBER, default or ""):
         shown = float(amount[1]) * UNITS[amount[2]]

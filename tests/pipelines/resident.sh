@@ -1,7 +1,7 @@
 #!/bin/sh
 # resident.sh: two monitors with resident kernels beside cudamotionest, and nvh264dec where
-# it and x264enc are installed, in one process. All come to their ends, and both monitors'
-# records are those of the CPU. Exit status 77 without a GPU.
+# it and x264enc are installed, in one process. All reach EOS, and both monitors'
+# records equal the CPU's. Exit status 77 without a GPU.
 set -eu
 nvidia-smi -L 2>/dev/null | grep -q GPU || { echo "skipped: no GPU"; exit 77; }
 folder=$(mktemp -d)

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Cropped by cudaroicrop before or not: cudapbfmonitor finds the same, in
- * coordinates that differ by the crop's offset. */
+/* Cropping by cudaroicrop does not change the results of cudapbfmonitor,
+ * except that coordinates differ by the crop's offset. */
 #include <gst/cudavision/cudavision.h>
 #include <gst/gst.h>
 #include <string.h>
@@ -50,9 +50,9 @@ run (const gchar *regime, const gchar *crop, const gchar *settings)
   return records;
 }
 
-/* The record of a crop, moved to where @whole lies in the whole frame. An
- * aligned crop is not round the position, so the monitor says that the crop's
- * edge holds its region: the one flag that differs. */
+/* Converts the record of a crop to the coordinates of the whole frame. An
+ * aligned crop is not centred on the position, so the monitor reports that
+ * the crop's edge limits its region: the one flag that differs. */
 static PbfResult
 moved (const PbfResult *crop, const PbfResult *whole)
 {

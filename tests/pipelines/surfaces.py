@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""surfaces.py [--backend cpu|cuda]: measured surfaces through whole pipelines,
-against PyWavelets and NumPy.
+"""surfaces.py [--backend cpu|cuda]: compares measured surfaces in whole pipelines
+with PyWavelets and NumPy.
 
 Files of $CUDAVISION_TEST_DATA/lifting go through surfacesrc, cudalwtfilter and
-surfacesink; what comes out is compared with low-only synthesis by PyWavelets in
-FP64, and areal parameters with the formulas of ISO 25178-2 in NumPy. Skipped
+surfacesink; the output is compared with low-only synthesis by PyWavelets in FP64, and areal parameters with the formulas of ISO 25178-2 in NumPy. Skipped
 (77) without the files or the modules, and with backend=cuda without a GPU."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -28,7 +27,7 @@ PARTS = ["roughness", "waviness", "form"]
 
 
 def launch(line, folder):
-    """What a pipeline said, a string."""
+    """Runs a pipeline and returns its output."""
     result = subprocess.run(["gst-launch-1.0", "-m", *line.split()],
                             cwd=folder, capture_output=True, text=True,
                             check=False, timeout=100)
@@ -51,7 +50,7 @@ def split(source, options, folder, backend):
 
 
 def low_only(z, wavelet, levels):
-    """What is left of z without all its details, in FP64."""
+    """z without its details, in FP64."""
     bands = pywt.wavedec2(z, wavelet, mode="periodization", level=levels)
     zeros = [tuple(np.zeros_like(d) for d in level) for level in bands[1:]]
     return pywt.waverec2([bands[0]] + zeros, wavelet, mode="periodization")
@@ -87,12 +86,12 @@ def crop(z, multiple):
 
 
 def check_offset(data, folder, backend):
-    """Heights 76 mm off zero lose nothing."""
+    """Heights at an offset of 76 mm lose no precision."""
     z = crop(read_al3d(data / "al3d-1.al3d"), 16)
     middle = np.nanmean(z)
     assert abs(middle) > 0.07, middle
     z = np.where(np.isfinite(z), z, middle)
-    # what the instrument's own float32 cannot say any more
+    # digits beyond the instrument's own float32
     z += np.random.default_rng(1).normal(0, 2e-7, z.shape)
     np.save(folder / "z.npy", z)
     for wavelet, name in [("9/7", "bior4.4"), ("db4", "db4"), ("haar", "haar")]:
@@ -113,7 +112,7 @@ def check_offset(data, folder, backend):
 
 
 def check_masks(data, folder, backend):
-    """A tenth of the points is missing, and nothing else is afterwards."""
+    """A tenth of the points is missing, before and after the filter."""
     launch(f"surfacesrc location={data}/sample-land.x3p num-buffers=1 ! "
            "surfacesink location=land.npy", folder)
     z = np.load(folder / "land.npy")
@@ -126,7 +125,7 @@ def check_masks(data, folder, backend):
                          folder, backend)
         for part in parts:
             assert (np.isnan(part) == np.isnan(z)).all()
-        # each part that surfacesink wrote has the offset in it; two too many
+        # each component written by surfacesink contains the offset: two too many
         total = sum(p.astype(np.float64) for p in parts)
         gap = total - z
         spread = np.nanmax(gap) - np.nanmin(gap)
@@ -151,7 +150,7 @@ def parameters(z, dx, dy):
 
 
 def check_parameters(data, folder, backend):
-    """Of a turned surface with unlike spacings, and of a land with a mask."""
+    """Parameters of a turned surface with unequal spacings, and of a land with a mask."""
     for name, dx, dy in [("x3p-2.x3p", 0.128e-6, 0.315e-6),
                          ("sample-land.x3p", 2.58e-6, 2.58e-6)]:
         parts, said = split(f"{data}/{name}",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""arrows.py REPOSITORY: what files include, against docs/design/architecture.md.
+"""arrows.py REPOSITORY: compares the includes of files with docs/design/architecture.md.
 
 Files of cuda/ and gst/ include their own room and those that the page's table of
 rooms names; cuda/ includes nothing of GStreamer's, and CUDA's headers only in .cu

@@ -1,6 +1,6 @@
 #!/bin/bash
-# cuda-info.sh CUDA-INFO - what the build learns of toolkits other than the one
-# at hand. Stand-ins for nvcc, nvidia-smi and g++ say what real ones said.
+# cuda-info.sh CUDA-INFO - tests the detection of toolkits other than the installed
+# one. Fake nvcc, nvidia-smi and g++ print the output of real ones.
 set -euo pipefail
 info=$1
 tree=$(mktemp -d)
@@ -34,7 +34,7 @@ NVCC
 }
 program() { printf '#!/bin/sh\n%s\n' "$2" >"$tree/bin/$1"; chmod +x "$tree/bin/$1"; }
 mkdir -p "$tree/bin" "$tree/tools" "$tree/build"
-# nothing of this machine's but what the script itself uses
+# only those tools of this machine that the script itself uses
 for tool in bash cat chmod dirname env grep mkdir mktemp readlink rm sed sort tail tee tr wc; do
   ln -s "$(command -v $tool)" "$tree/tools"
 done
@@ -66,7 +66,7 @@ says 7 - 12.8
 says 5 '-gencode arch=compute_75,code=sm_75 -gencode arch=compute_75,code=compute_75' 12.8 75
 refuses "knows no architecture '89 90' (option cuda-archs); it knows: 52 75" 11.5 '75;89;90'
 
-# a host compiler that is too new, none that would do, then an older one
+# a host compiler that is too new: without a usable one, then with an older one
 refuses 'does not compile with the host compiler g++, and there is no other g++-N on the PATH' 11.5
 refuses 'e.g. -Dcuda-host-compiler=g++-11. It says: #error -- unsupported GNU version! gcc versions later than 11 are not supported' 11.5
 says 6 - 12.8

@@ -1,7 +1,7 @@
 #!/bin/bash
-# test-gpu.sh SOURCE PLUGIN LIBRARY PYTHON - scripts/test --gpu and scripts/setup on machines
-# that lack things, with stand-ins for nvidia-smi and GStreamer's tools and a
-# build folder that was made in another place.
+# test-gpu.sh SOURCE PLUGIN LIBRARY PYTHON - tests scripts/test --gpu and scripts/setup on
+# incomplete machines, with fake nvidia-smi and GStreamer tools and a build folder that
+# was configured elsewhere.
 set -euo pipefail
 source=$1 plugin=$2 library=$3 python=$4
 tree=$(mktemp -d)
@@ -88,7 +88,7 @@ ends 1 "apt could not install everything; missing:
 program apt-get "printf '#!/bin/sh\n' >$tree/bin/gst-launch-1.0; chmod +x $tree/bin/gst-launch-1.0"
 ends 0 'setup: installing gstreamer1.0-tools' setup --run
 
-# with everything but nvcc: said so, not built without CUDA
+# everything except nvcc: an error instead of a build without CUDA
 for tool in cc meson ninja pkg-config readelf; do program $tool 'echo 1.9.9'; done
 [ -x /usr/local/cuda/bin/nvcc ] || ends 1 'FAILED: no nvcc: NVCC' test --gpu
 echo "test-gpu: machines that lack a GPU, a build, packages"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # wraps.sh REPOSITORY MESON
-# meson reads every wrap file, and each has a hash for what it fetches. Nothing is
-# fetched.
+# meson reads every wrap file, and each has hashes for its downloads. Nothing is
+# downloaded.
 set -eu
 root=$1 meson=$2
 tree=$(mktemp -d)

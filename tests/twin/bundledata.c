@@ -13,7 +13,7 @@ const BundleOracle bundle_oracles[BUNDLE_ORACLES] = {
       5.225659512191e5, 1.233667809681e4, 1e-6 },
   { "problem-21-11315-pre", 4.413239314432e6, 3.037863579650e4,
       2.771703495085e5, 1.369794792334e4, 1e-6 },
-  /* it has other minima near by */
+  /* has other minima nearby */
   { "problem-49-7776-pre", 8.509124606808e5, 1.334424154451e4, 1.206505365395e5,
       7.648025720553e3, 1e-4 },
 };
@@ -97,7 +97,7 @@ bundle_data_ring (guint n_cameras, guint n_points, guint32 seed)
   for (guint i = 0; i < n_cameras; i++) {
     gdouble *c = p->cameras + BUNDLE_CAMERA_SIZE * i;
 
-    /* turned about y by the angle, the cloud 5 in front, along -z */
+    /* rotated about y by the angle, with the cloud at distance 5, along -z */
     c[1] = 2 * G_PI * i / n_cameras;
     c[5] = -5;
     c[6] = 500;
@@ -221,7 +221,7 @@ bundle_data_print_history (const gchar *problem, const gchar *series,
     if (!g_str_equal (problem, bundle_oracles[i].name))
       continue;
     for (gsize k = 0; k < n; k++) {
-      lowest = MIN (lowest, costs[k]); /* steps may be tried in vain */
+      lowest = MIN (lowest, costs[k]); /* rejected steps do not count */
       g_print ("cost-%.2s,%s,%.5f,%.3g\n", problem + strlen ("problem-"),
           series, seconds[k], lowest / deep - 1);
     }

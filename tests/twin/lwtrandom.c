@@ -8,7 +8,7 @@
 
 #define PART(part) (1u << SURFACE_PART_##part)
 
-/* Tiny, a power of two or one beside it, or any. */
+/* Tiny, a power of two or next to one, or any size. */
 static guint
 random_side (GRand *random, guint max)
 {
@@ -29,8 +29,8 @@ random_side (GRand *random, guint max)
   return (guint) CLAMP (side, 1, (gint) max);
 }
 
-/* A step that looks only forward, so that not all samples reach the low band, or
- * none at all. */
+/* Steps that only use later neighbours, so that some, or all, samples do not
+ * reach the low band. */
 static LwtWavelet *
 new_blind_wavelet (GRand *random)
 {
@@ -96,7 +96,7 @@ random_parts (GRand *random, LwtConfig *config)
     config->parameters = config->parts & ~PART (BANDS) & g_rand_int (random);
 }
 
-/* How samples become heights; not of integers and bands. */
+/* Conversion of samples to heights; not for integers and coefficients. */
 static void
 random_heights (GRand *random, LwtConfig *config)
 {
@@ -177,7 +177,7 @@ lwt_random_config (
     lwt_random_store (random, config);
     config->threads = 2;
     config->depth_in_flight = (guint) g_rand_int_range (random, 1, 5);
-    /* long filters may pad beyond what there can be, or what a test can wait
+    /* long filters may pad beyond the limits, or beyond what a test can wait
      * for */
     fits = lwt_config_check (config, NULL);
     if (fits) {
@@ -259,7 +259,7 @@ lwt_random_surface (
           g_rand_double (random) < share
               ? gone[g_rand_int_range (random, 0, G_N_ELEMENTS (gone))]
               : random_height (random, kind, x, y));
-  /* a single point, at an end of a row as often as not */
+  /* a single missing point, often at an end of a row */
   if (!plain && g_rand_int_range (random, 0, 4) == 0)
     put_sample (config->sample,
         (guint8 *) samples

@@ -296,7 +296,8 @@ run_surface (const LwtPlan *plan, LwtJob *job)
   g_free (there);
 }
 
-/* Rows of @job in a row, padded where it is not bands; in integers if @integers. */
+/* The samples of @job, contiguous, padded unless they are coefficients; as
+ * integers if @integers. */
 static gpointer
 gather (const LwtPlan *plan, const LwtJob *job, gboolean integers)
 {
@@ -389,7 +390,7 @@ twin_submit (LwtBackend *backend, guint slot, LwtJob *job, GError **error)
   return TRUE;
 }
 
-/* Parts that are only measured are stored all the same, for the time being. */
+/* Components that are only measured are stored temporarily. */
 static gboolean
 twin_wait (LwtBackend *backend, guint slot, GError **error)
 {

@@ -21,11 +21,11 @@ void lwt_twin_forward (const LwtWavelet *wavelet, LwtBoundary boundary,
 void lwt_twin_inverse (const LwtWavelet *wavelet, LwtBoundary boundary,
     LwtType type, const LwtChain *chain, LwtLayout layout, gconstpointer bands,
     gpointer picture);
-/* The low band alone of levels @first .. @first + @n - 1 of @chain. */
+/* Only the low band of levels @first .. @first + @n - 1 of @chain. */
 void lwt_twin_reduce (const LwtWavelet *wavelet, LwtBoundary boundary,
     LwtType type, const LwtChain *chain, guint first, guint n,
     gconstpointer picture, gpointer low);
-/* And low-only synthesis from it. */
+/* Low-only synthesis from it. */
 void lwt_twin_expand (const LwtWavelet *wavelet, LwtBoundary boundary,
     LwtType type, const LwtChain *chain, guint first, guint n,
     gconstpointer low, gpointer picture);

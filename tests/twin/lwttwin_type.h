@@ -15,8 +15,8 @@ N (neighbour) (LwtBoundary boundary, const T *line, gint j, gint odd, gint n)
   return index < 0 ? 0 : line[2 * index + odd];
 }
 
-/* One step, or its inverse, on a line of n >= 2 samples, even and odd ones still
- * side by side. */
+/* One step, or its inverse, on a line of n >= 2 samples, even and odd ones
+ * still interleaved. */
 static void
 N (step) (const LwtStep *step, LwtBoundary boundary, gboolean inverse, T *line,
     gint n)
@@ -45,7 +45,7 @@ N (step) (const LwtStep *step, LwtBoundary boundary, gboolean inverse, T *line,
   }
 }
 
-/* A line of n samples to its bands, low then high; @bands: room for as many. */
+/* A line of n samples to its bands, low then high; @bands: memory for n. */
 static void
 N (split) (
     const LwtWavelet *wavelet, LwtBoundary boundary, T *line, T *bands, gint n)
@@ -67,7 +67,7 @@ N (split) (
   memcpy (line, bands, (gsize) n * sizeof (T));
 }
 
-/* And back. @low_only: the high band is +0 whatever it is. */
+/* The inverse. @low_only: the high band counts as +0. */
 static void
 N (join) (const LwtWavelet *wavelet, LwtBoundary boundary, gboolean low_only,
     T *line, T *bands, gint n)
@@ -134,12 +134,12 @@ N (level) (const LwtWavelet *wavelet, LwtBoundary boundary, gboolean inverse,
       level->height);
 }
 
-/* Where entry (@x, @y) of Mallat's layout lies when it is interleaved. */
+/* Interleaved position of entry (@x, @y) of Mallat's layout. */
 static gsize
 N (interleaved) (const LwtChain *chain, guint x, guint y)
 {
   guint position[2] = { x, y }, depth[2] = { 0, 0 };
-  guint split[2] = { 0, 0 }; /* splits after which the entry is a high one */
+  guint split[2] = { 0, 0 }; /* splits after which the entry is high */
   gsize width = chain->levels[0].width;
 
   for (guint i = 0; i < chain->n; i++) {
@@ -156,7 +156,7 @@ N (interleaved) (const LwtChain *chain, guint x, guint y)
         split[axis] = depth[axis];
       }
     }
-    /* beyond the low band of either axis nothing is split any more */
+    /* outside the low band of either axis nothing is split further */
     if (split[0] > 0 || split[1] > 0)
       break;
   }
@@ -239,7 +239,7 @@ N (expand) (const LwtWavelet *wavelet, LwtBoundary boundary,
 }
 
 #if !INTEGER
-/* --- what is missing, and what lies round the picture --------------------- */
+/* --- missing points and padding ------------------------------------------ */
 
 /* Fills samples that are not @there. */
 static void
@@ -357,7 +357,7 @@ N (store) (const LwtPlan *plan, const LwtPlane *plane, const T *data)
     }
 }
 
-/* Writes a part: @data is padded, a NaN where a point is missing. */
+/* Writes a component: @data is padded; NaN for missing points. */
 static void
 N (write) (const LwtPlan *plan, LwtJob *job, SurfacePart part, const T *data,
     const gboolean *there)
@@ -409,7 +409,7 @@ N (difference) (const LwtPlan *plan, const T *a, const T *b)
   return result;
 }
 
-/* @data + (P - p[0]), where @job's surface lies in it. */
+/* Adds P - p[0] to @data, where @job's surface is. */
 static T *
 N (give_back) (const LwtPlan *plan, const LwtJob *job, const T *data)
 {
@@ -433,7 +433,7 @@ N (give_back) (const LwtPlan *plan, const LwtJob *job, const T *data)
   return result;
 }
 
-/* Low-only synthesis of the low band that the first @n levels lead to. */
+/* Low-only synthesis of the low band after the first @n levels. */
 static T *
 N (smooth) (const LwtPlan *plan, const T *x, guint n)
 {
@@ -482,8 +482,8 @@ N (compare) (const void *a, const void *b)
   return (l > r) - (l < r);
 }
 
-/* The threshold from the finest band that is high along all axes of the first
- * level, @bands in Mallat's layout. */
+/* The threshold from the finest band that is high along all axes of the
+ * first level; @bands in Mallat's layout. */
 static gdouble
 N (universal) (const LwtPlan *plan, const T *bands)
 {
@@ -539,7 +539,7 @@ N (rotate) (const LwtPlan *plan, const T *x, guint sx, guint sy)
   return result;
 }
 
-/* A spin: x rotated, shrunk, turned back. */
+/* A spin: rotates x, shrinks, rotates back. */
 static T *
 N (spin) (const LwtPlan *plan, LwtJob *job, const T *x, guint spin)
 {
@@ -607,7 +607,8 @@ N (denoise) (
   g_free (sum);
 }
 
-/* All but the inverse: what is not @there in @z (FP64) is filled. */
+/* All operations except the inverse: fills points that are not @there in @z
+ * (FP64). */
 static void
 N (run) (
     const LwtPlan *plan, LwtJob *job, const gdouble *z, const gboolean *there)
@@ -647,7 +648,7 @@ N (run) (
 }
 #endif /* !INTEGER */
 
-/* The inverse; of integers, the forward transform too. */
+/* The inverse; for integers also the forward transform. */
 static void
 N (run_plain) (const LwtPlan *plan, LwtJob *job, const T *data)
 {

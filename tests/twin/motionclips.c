@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The size of a frame and of what follows its luma, from the header's tags. */
+/* Reads the size of a frame, and of its data after the luma, from the
+ * header's tags. */
 static gboolean
 read_header (const gchar *header, MotionClip *clip, gsize *chroma)
 {
@@ -48,7 +49,7 @@ read_frames (MotionClip *clip, const gchar *at, const gchar *end,
     if (!g_str_has_prefix (at, "FRAME") || !line
         || (gsize) (end - line - 1) < size + chroma) {
       g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-          "%s: frame %u is not whole", clip->name, clip->n);
+          "%s: frame %u is truncated", clip->name, clip->n);
       return FALSE;
     }
     clip->luma[clip->n] = g_malloc (size);
@@ -78,7 +79,7 @@ motion_clip_load (const gchar *path, guint max_frames, GError **error)
   if (!line || !g_str_has_prefix (data, "YUV4MPEG2 ")
       || !read_header (data, clip, &chroma))
     g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
-        "%s: is no y4m of 4:2:0 or grey", path);
+        "%s: not a y4m file of 4:2:0 or grey video", path);
   else
     ok = read_frames (clip, line + 1, data + size, max_frames, chroma, error);
   g_free (data);

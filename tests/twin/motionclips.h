@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Real video for tests and benches of motion estimation: the clips that
- * scripts/fetch-clips puts into $CUDAVISION_CLIPS. */
+/* Real video for tests and benchmarks of motion estimation: the clips of
+ * scripts/fetch-clips in $CUDAVISION_CLIPS. */
 #pragma once
 
 #include <glib.h>
@@ -12,11 +12,11 @@ G_BEGIN_DECLS
 
 /**
  * MotionClip: luma of the first frames of a clip
- * @name: of the file, without its ending
+ * @name: of the file, without extension
  * @width, @height, @depth: of the frames
- * @stride: bytes from row to row: no padding
- * @n: frames
- * @luma: of each frame; a byte a sample, or two with a depth of 10
+ * @stride: bytes from row to row, without padding
+ * @n: number of frames
+ * @luma: of each frame; one byte a sample, or two with a depth of 10
  */
 typedef struct {
   gchar *name;
@@ -26,13 +26,13 @@ typedef struct {
   guint8 **luma;
 } MotionClip;
 
-/* Reads at most @max_frames of the 4:2:0 or grey y4m @path. */
+/* Reads at most @max_frames of the 4:2:0 or grey y4m file @path. */
 MotionClip *motion_clip_load (
     const gchar *path, guint max_frames, GError **error);
 void motion_clip_free (MotionClip *clip);
 
-/* The paths of the clips in $CUDAVISION_CLIPS, by name; none if there are
- * none. Free with g_strfreev(). */
+/* Paths of the clips in $CUDAVISION_CLIPS, sorted by name; possibly none.
+ * Free with g_strfreev(). */
 gchar **motion_clips_list (void);
 
 G_END_DECLS

@@ -14,10 +14,10 @@ struct _MotionRunner {
   const MotionClip *clip;
   MotionEngine *engine;
   guint n_blocks;
-  guint8 *frames;  /* page-locked ones for CUDA, one after the other */
+  guint8 *frames;  /* contiguous; page-locked for CUDA */
   guint8 *results; /* of all frames: vectors, then blocks */
   MotionJob *jobs;
-  gdouble *ms; /* least, of each frame */
+  gdouble *ms; /* minimum for each frame */
 };
 
 static gpointer

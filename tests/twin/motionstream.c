@@ -70,7 +70,7 @@ motion_random_config (GRand *random, guint round, MotionConfig *config)
 
 /* --- frames --------------------------------------------------------------- */
 
-/* A texture without end: the mean of random lattices, the finest with a cell of
+/* An endless texture: the mean of random lattices, the finest with cells of
  * 2 to 4 pixels. */
 typedef struct {
   guint32 seed;
@@ -114,7 +114,7 @@ texture_at (const Texture *texture, gdouble x, gdouble y)
 
 #define OBJECTS 3
 
-/* Something with a texture of its own; the first is the background. */
+/* An object with its own texture; the first one is the background. */
 typedef struct {
   Texture texture;
   gdouble x, y, w, h;
@@ -140,7 +140,7 @@ world_init (World *world, GRand *random, const MotionConfig *config)
     o->y = g_rand_double_range (random, 0, config->height);
     o->w = g_rand_double_range (random, 4, 4 + config->width / 2.0);
     o->h = g_rand_double_range (random, 4, 4 + config->height / 2.0);
-    /* quarters of a pixel, as often whole ones */
+    /* quarter pixels, or often whole ones */
     o->dx = g_rand_int_range (random, -8, 9) / 8.0 * reach;
     o->dy = g_rand_int_range (random, -8, 9) / 8.0 * reach;
   }
@@ -162,7 +162,7 @@ world_at (const World *world, guint frame, guint x, guint y)
       x - frame * world->objects[0].dx, y - frame * world->objects[0].dy);
 }
 
-/* Samples of the frame that @world shows. */
+/* The samples of the frame that show @world. */
 static void
 draw (const World *world, GRand *random, const MotionConfig *config,
     guint frame, guint16 *samples)
@@ -180,7 +180,7 @@ draw (const World *world, GRand *random, const MotionConfig *config,
   }
 }
 
-/* Fills @samples, which hold the frame before. */
+/* Fills @samples, which contain the frame before. */
 static void
 make_frame (MotionStreamKind kind, const World *world, GRand *random,
     const MotionConfig *config, guint frame, guint16 *samples)
@@ -243,7 +243,7 @@ random_stride (GRand *random, const MotionConfig *config)
   return bytes * (config->width + (gsize) g_rand_int_range (random, 0, 3) * 7);
 }
 
-/* Luma as a source may have it: junk wherever there is no sample. */
+/* Luma as a source may provide it: random bytes between the samples. */
 static void
 write_luma (GRand *random, const MotionConfig *config, const guint16 *samples,
     MotionJob *job)
@@ -283,7 +283,7 @@ get_n_blocks (const MotionConfig *config)
   return motion_config_get_columns (config) * motion_config_get_rows (config);
 }
 
-/* Memory for results, with a guard behind vectors and blocks. */
+/* Memory for results, with guard bytes after vectors and blocks. */
 static void
 make_room (const MotionConfig *config, MotionJob *job)
 {
@@ -301,7 +301,7 @@ make_room (const MotionConfig *config, MotionJob *job)
         g_malloc (motion_stream_plane_size (config, job->residual_stride));
 }
 
-/* Fills where the results go. */
+/* Sets the destinations of the results. */
 static void
 poison (const MotionConfig *config, MotionJob *job)
 {
@@ -321,7 +321,8 @@ poison (const MotionConfig *config, MotionJob *job)
 
 /* --- the reference implementation's results ------------------------------- */
 
-/* Finds the fields of frame @i in the stream of frames @first to @end - 1. */
+/* Computes the fields of frame @i in the stream of frames @first to @end -
+ * 1. */
 static void
 expect_fields (MotionStream *stream, MotionPicture *const *pictures, guint i,
     guint first, guint end)
@@ -599,7 +600,7 @@ compare_frame (const MotionStream *stream, guint frame)
 
 /* --- running -------------------------------------------------------------- */
 
-/* Whether frame @i can be waited for after @submitted frames. */
+/* Whether frame @i is ready after @submitted frames. */
 static gboolean
 is_ready (const MotionStream *stream, guint i, guint submitted)
 {
@@ -613,7 +614,7 @@ is_ready (const MotionStream *stream, guint i, guint submitted)
   return FALSE;
 }
 
-/* Waits for frame @i and compares it. Returns: FALSE if it was not ready. */
+/* Waits for frame @i and compares it. Returns: FALSE if it was not ready */
 static gboolean
 wait_for (MotionStream *stream, MotionEngine *engine, guint i, guint submitted)
 {
@@ -654,5 +655,5 @@ motion_stream_run (MotionStream *stream, MotionEngine *engine, GRand *random)
   while (wait_for (stream, engine, waited, stream->n))
     waited++;
   if (waited != stream->n)
-    fail (stream, waited, "the last that came back was the one before");
+    fail (stream, waited, "was expected, but wait() returned no more frames");
 }

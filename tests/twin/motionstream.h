@@ -23,9 +23,9 @@
 #include "motiontwin.h"
 
 typedef enum {
-  MOTION_STREAM_MOVING,   /* a textured world under a camera that moves by parts
-                           * of a pixel, with objects before it, some noise */
-  MOTION_STREAM_REPEATED, /* the frame before once more */
+  MOTION_STREAM_MOVING,    /* a textured scene under a camera that moves by
+                           * sub-pixels, with objects in front, some noise */
+  MOTION_STREAM_REPEATED,  /* repeats the frame before */
   MOTION_STREAM_NEW_WORLD, /* a cut */
   MOTION_STREAM_NOISE,
   MOTION_STREAM_CONSTANT,
@@ -58,21 +58,20 @@ typedef struct {
   MotionJob *made;
 } MotionStream;
 
-/* Settings at random that a reference implementation has done with in a
- * fraction of a second: of every method, depth, size of blocks, window,
- * border, tie; frames of 1 x 1 to about 160 x 110. The first rounds are the
- * methods with their defaults. */
+/* Random settings with a run time of a fraction of a second: every method,
+ * depth, block size, window, border, tie; frames of 1 x 1 to about 160 x 110.
+ * The first rounds are the methods with their defaults. */
 void motion_random_config (GRand *random, guint round, MotionConfig *config);
 
-/* @n frames of random kinds (rather moving ones) in rows with random strides;
- * what lies between the rows, and the bits that are no part of a sample, is
- * junk that nobody may look at. Some have no prediction or residual. */
+/* @n frames of random kinds (mostly moving ones) in rows with random
+ *   strides; bytes between the rows, and bits outside the samples, are
+ *   random and must not be used. Some frames have no prediction or residual. */
 MotionStream *motion_stream_new (
     GRand *random, const MotionConfig *config, guint n);
 void motion_stream_free (MotionStream *stream);
 
-/* Bytes of a job's luma, prediction or residual plane with that stride; behind
- * the last row lie no more than its samples. */
+/* Bytes of a job's luma, prediction or residual plane with that stride; the
+ * last row has only its samples. */
 gsize motion_stream_plane_size (const MotionConfig *config, gsize stride);
 
 /* Overwrites all results and guards with a pattern, then submits the frames

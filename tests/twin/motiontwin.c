@@ -46,11 +46,11 @@ motion_picture_free (MotionPicture *picture)
   g_free (picture);
 }
 
-/* A plane of samples: the full or the search one. */
+/* A plane of samples: full depth or search. */
 typedef struct {
   const guint16 *samples;
   gint32 width, height;
-  gint32 most; /* the largest sample */
+  gint32 most; /* the largest possible sample */
 } Plane;
 
 static Plane
@@ -73,7 +73,7 @@ sample (const Plane *p, gint32 x, gint32 y)
                     + motion_clamp (x, 0, p->width - 1)];
 }
 
-/* --- samples between the pixels: H.264, 8.4.2.2.1, its names ------------------ */
+/* --- interpolated samples: H.264, 8.4.2.2.1, with its names -------------- */
 
 static gint32
 clip (const Plane *p, gint32 value)
@@ -97,7 +97,7 @@ tap_down (const Plane *p, gint32 x, gint32 y)
       sample (p, x, y + 3));
 }
 
-/* half a pixel to the right of (x, y) */
+/* half a pixel right of (x, y) */
 static gint32
 half_b (const Plane *p, gint32 x, gint32 y)
 {
@@ -111,7 +111,7 @@ half_h (const Plane *p, gint32 x, gint32 y)
   return clip (p, (tap_down (p, x, y) + 16) >> 5);
 }
 
-/* in the middle of four */
+/* between four pixels */
 static gint32
 half_j (const Plane *p, gint32 x, gint32 y)
 {
@@ -170,13 +170,13 @@ sample_between (const Plane *p, gint32 qx, gint32 qy)
   }
 }
 
-/* --- a block and what was visited ---------------------------------------------- */
+/* --- a block and its visited candidates ---------------------------------- */
 
 typedef struct {
   gint32 x, y;
 } Point;
 
-/* What is known of a block while it is searched; points are whole pixels. */
+/* State of a block's search; points are whole pixels. */
 typedef struct {
   const MotionConfig *config;
   const MotionPicture *current, *reference;
@@ -189,7 +189,7 @@ typedef struct {
   Point best, second;
   guint32 best_cost, second_cost;
 
-  gint32 point_nr, best_dist, best_round; /* of the zonal search */
+  gint32 point_nr, best_dist, best_round; /* state of the zonal search */
 } Search;
 
 static guint32
@@ -248,7 +248,7 @@ is_candidate (const Search *s, gint32 dx, gint32 dy)
          && dy <= s->rect.bottom;
 }
 
-/* Returns: whether it became the best. */
+/* Returns: whether it is the new best */
 static gboolean
 visit (Search *s, gint32 dx, gint32 dy)
 {
@@ -444,7 +444,7 @@ find_in_pyramid (const Search *s)
     motion_clamp (4 * best.y, s->rect.top, s->rect.bottom) };
 }
 
-/* The prior vector of the block in (@column, @row), if there is one */
+/* The prior vector of the block at (@column, @row), if it exists */
 static void
 try_prior (Search *s, const MotionVector *prior, gint32 column, gint32 row)
 {
@@ -514,10 +514,10 @@ search_zonal (Search *s, const MotionVector *prior)
   }
 }
 
-/* --- between the pixels, and the figures of the block ---------------------------- */
+/* --- subpixel refinement, and the measures of a block -------------------- */
 
-/* One round of the eight neighbours of (@x, @y) at @spacing quarter pixels.
- * @cost: J of (x, y), then of what was moved to */
+/* Tests the eight neighbours of (@x, @y) at @spacing quarter pixels. @cost:
+ * J of (x, y), then of the new position */
 static void
 refine (const Search *s, gint32 *x, gint32 *y, guint32 *cost, gint32 spacing)
 {

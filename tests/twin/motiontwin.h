@@ -12,7 +12,7 @@
 /**
  * MotionPicture: luma as numbers
  * @full: samples in full depth, row by row without gaps
- * @search: the same on 8 bits, what vectors are searched on
+ * @search: the same with 8 bits, for the search
  */
 typedef struct {
   guint width, height, depth;
@@ -20,27 +20,27 @@ typedef struct {
   guint16 *search;
 } MotionPicture;
 
-/* From the luma of @job: shifted, bits above the depth ignored. */
+/* Converts the luma of @job: shifted, bits above the depth ignored. */
 MotionPicture *motion_picture_new (
     const MotionConfig *config, const MotionJob *job);
 void motion_picture_free (MotionPicture *picture);
 
 /* Searches every block of @current in @reference.
  * @prior: (nullable): the prior field's vectors
- * @vectors, @blocks: columns * rows of them are written */
+ * @vectors, @blocks: (out): columns * rows of them */
 void motion_twin_search (const MotionConfig *config,
     const MotionPicture *current, const MotionPicture *reference,
     const MotionVector *prior, MotionVector *vectors, MotionBlock *blocks);
 
-/* The frame that @n_fields fields of vectors predict out of their references
- * and the residual: width * height samples in full depth, not shifted, each. */
+/* The prediction of a frame from @n_fields fields and their references, and
+ * the residual: width * height samples in full depth, not shifted, each. */
 void motion_twin_predict (const MotionConfig *config,
     const MotionPicture *current, const MotionPicture *const *references,
     const MotionField *fields, guint n_fields, guint16 *prediction,
     guint16 *residual);
 
-/* Writes width * height samples as a job's prediction or residual plane has them;
- * nothing if @plane is %NULL. */
+/* Writes width * height samples in the format of a job's prediction or
+ * residual plane; nothing if @plane is %NULL. */
 void motion_twin_store (const MotionConfig *config, const guint16 *samples,
     guint8 *plane, gsize stride);
 

@@ -60,7 +60,7 @@ pbf_frame_fill (PbfRandom *random, guint kind, guint8 *frame, guint width,
       if (x >= width)
         continue;
       switch (kind % PBF_FRAME_KINDS) {
-        case 0: /* nothing */
+        case 0: /* black */
           *at = 0;
           break;
         case 1: /* saturated */
@@ -68,13 +68,13 @@ pbf_frame_fill (PbfRandom *random, guint kind, guint8 *frame, guint width,
         case 2: /* white noise */
           *at = (guint8) pbf_random (random);
           break;
-        case 3: /* sparse or dense salt */
+        case 3: /* sparse or dense bright pixels */
           *at = pbf_random_below (random, 100) < density ? 200 : 20;
           break;
-        case 4: /* a checkerboard: as many components as there can be */
+        case 4: /* a checkerboard: the largest number of components */
           *at = (x / step + y / step) % 2 ? 180 : 60;
           break;
-        case 5: /* lines that join at one end only: long detours */
+        case 5: /* lines joined at one end only: long detours */
           *at = (y % 4 == 0 || (x == 0 && y % 8 < 4)
                     || (x == width - 1 && y % 8 >= 4))
                     ? 150
@@ -83,7 +83,7 @@ pbf_frame_fill (PbfRandom *random, guint kind, guint8 *frame, guint width,
         case 6: /* steepest gradients */
           *at = ((x / 2) % 2) ^ ((y / 2) % 2) ? 255 : 0;
           break;
-        default: /* a pool, spatters, noise */
+        default: /* a melt pool, spatters, noise */
           *at = (guint8) pbf_random_below (random, 25);
           spots = 1 + pbf_random_below (random, kind % 3 * 12 + 1);
           break;
@@ -135,7 +135,7 @@ pbf_frame_info (PbfRandom *random, guint64 index, guint width, guint height,
       info->e_y_q8 = (info->e_y_q8 & ~255) + 128;
     if (dice == 2)
       info->e_x_q8 &= ~255;
-    if (dice == 3) { /* far off */
+    if (dice == 3) { /* far outside */
       info->e_x_q8 = (gint32) pbf_random (random) >> 9;
       info->e_y_q8 = (gint32) pbf_random (random) >> 9;
     }

@@ -121,5 +121,5 @@ pbf_stream_compare (const PbfStream *stream, guint n)
   }
   for (guint k = 0; k < sizeof (PbfResult); k++)
     if (guard[k] != POISON)
-      g_error ("byte %u behind the results was written", k);
+      g_error ("byte %u after the results was written", k);
 }

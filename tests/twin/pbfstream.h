@@ -15,10 +15,10 @@ typedef struct {
   guint *strides;
   PbfFrameInfo *infos;
   PbfResult *expected; /* the reference implementation's */
-  PbfResult *results;  /* n, and one more that nobody may write */
+  PbfResult *results;  /* n, and a guard record that must not be written */
 } PbfStream;
 
-/* Settings at random; those of the first four rounds are the defaults but for
+/* Random settings; in the first four rounds the defaults except for
  * labelling and window reset. */
 void pbf_random_config (PbfRandom *random, guint round, PbfConfig *config);
 

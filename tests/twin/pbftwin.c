@@ -11,7 +11,7 @@ struct _PbfTwin {
   PbfConfig config;
   PbfParams params;
   PbfModel *model;
-  gint32 *labels; /* of a frame, -1 background */
+  gint32 *labels; /* of a frame; -1: background */
   guint32 *todo;
   PbfRow *rows; /* the window, oldest first */
   guint n_rows;
@@ -51,7 +51,7 @@ pbf_twin_free (PbfTwin *twin)
 }
 
 /* Labels the pixels >= threshold in raster order of the components' first
- * pixels; returns their number. */
+ * pixels. Returns: their number */
 static gint
 label (PbfTwin *twin, const guint8 *pixels, guint stride, gint w, gint h)
 {
@@ -178,7 +178,7 @@ measure_pool (PbfTwin *twin, const guint8 *roi, guint stride, gint pool,
   }
 }
 
-/* All components but those marked in @pool are spatters. */
+/* All components except those marked in @pool are spatters. */
 static void
 measure_spatters (PbfTwin *twin, const Component *components, gint n,
     const gboolean *pool, gint32 first_x, gint32 first_y, PbfResult *result)
@@ -271,8 +271,8 @@ box_sum (PbfTwin *twin, const guint8 *frame, guint stride, gint x, gint y)
   return sum;
 }
 
-/* @first: the first pixel of the largest sum, else the first of those in the largest
- * component that has one. */
+/* @first: the first pixel with the largest sum, otherwise the first of those
+ *   in the largest component that contains one. */
 static void
 locate_brightest (PbfTwin *twin, const guint8 *frame, guint stride,
     gboolean first, PbfResult *result)
