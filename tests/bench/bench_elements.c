@@ -153,7 +153,7 @@ static const Row rows[] = {
   { "surfacesrc-cudalwtfilter",
       "surfacesrc location=$F%d.npy loop=true ! cudalwtfilter backend=$B "
       "! " SINK,
-      SURFACE_BYTES, 3, 15, bench_surface_filter, 0, SURFACE_FILE_NPY, SURFACES,
+      SURFACE_BYTES, 8, 30, bench_surface_filter, 0, SURFACE_FILE_NPY, SURFACES,
       1, TRUE },
   { "surfacesrc-loop-cudalwtfilter",
       "surfacesrc location=$F0.npy loop=true ! cudalwtfilter backend=$B "
