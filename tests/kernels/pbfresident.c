@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/core/histogram.h"
+#include "cuda/core/histogram.h" /* cvis_monotonic_ns() */
 #include "cuda/core/spin.h"
 #include "harness.h"
 #include "pbfstream.h"
@@ -30,52 +30,66 @@ new_engine (Harness *h, const PbfConfig *config, PbfModel *model)
   return engine;
 }
 
-/* The frames of @stream in page-locked memory, word-aligned. */
-static const guint8 **
-pin_frames (Harness *h, const PbfStream *stream, const PbfConfig *config)
+/* The frames and records of a stream in page-locked memory, word-aligned. */
+typedef struct {
+  const guint8 **frames;
+  guint *strides;
+  PbfResult *results;
+} Pinned;
+
+/* To be called before the engine is made: compute-sanitizer may report reads of
+ * memory that was allocated while the kernel runs. */
+static Pinned
+pin_stream (Harness *h, const PbfStream *stream, const PbfConfig *config)
 {
-  gsize size = (gsize) ((config->width + 3) & ~3u) * config->height;
+  guint stride = (config->width + 3) & ~3u;
+  gsize size = (gsize) stride * config->height;
   guint8 *pixels = harness_pinned (h, size * stream->n);
-  const guint8 **frames = harness_host (h, stream->n * sizeof *frames);
+  Pinned pinned = { harness_host (h, stream->n * sizeof *pinned.frames),
+    harness_host (h, stream->n * sizeof *pinned.strides),
+    harness_pinned (h, stream->n * sizeof *pinned.results) };
 
   for (guint i = 0; i < stream->n; i++) {
-    frames[i] = pixels + i * size;
+    pinned.frames[i] = pixels + i * size;
+    pinned.strides[i] = stride;
     for (guint y = 0; y < config->height; y++)
-      memcpy (pixels + i * size + (gsize) y * ((config->width + 3) & ~3u),
+      memcpy (pixels + i * size + (gsize) y * stride,
           stream->frames[i] + (gsize) y * stream->strides[i], config->width);
   }
-  return frames;
+  return pinned;
+}
+
+/* Sets the frames and records of @batch, from frame @first on. */
+static void
+pinned_batch (const Pinned *pinned, guint first, PbfBatch *batch)
+{
+  batch->frames = pinned->frames + first;
+  batch->strides = pinned->strides + first;
+  batch->pinned = TRUE;
+  batch->results = pinned->results + first;
+  batch->results_pinned = TRUE;
 }
 
 /* Sends @stream through @engine in batches, DEPTH of them in flight, and
- * compares the records. */
+ * compares the records. @pinned: (nullable): @stream in page-locked memory. */
 static void
 run_stream (Harness *h, PbfEngine *engine, PbfStream *stream,
-    const PbfConfig *config, gboolean pinned)
+    const PbfConfig *config, const Pinned *pinned)
 {
-  const guint8 **frames = pinned ? pin_frames (h, stream, config) : NULL;
-  PbfResult *results = harness_pinned (h, (stream->n + 1) * sizeof (PbfResult));
-  guint *strides = harness_host (h, stream->n * sizeof *strides);
+  PbfResult *results = pinned ? pinned->results : stream->results;
   PbfBatch batches[DEPTH], *done;
   GError *error = NULL;
   guint submitted = 0, in_flight = 0;
   gboolean ok = TRUE;
 
   memset (results, 0xa5, stream->n * sizeof (PbfResult));
-  for (guint i = 0; i < stream->n; i++)
-    strides[i] = (config->width + 3) & ~3u;
   for (guint waited = 0, k = 0; waited < stream->n && ok;) {
     if (submitted < stream->n && in_flight < DEPTH) {
       PbfBatch *batch = &batches[k++ % DEPTH];
 
       pbf_stream_batch (stream, submitted, config->max_batch, batch);
-      if (pinned) {
-        batch->frames = frames + submitted;
-        batch->strides = strides + submitted;
-        batch->pinned = TRUE;
-        batch->results = results + submitted;
-        batch->results_pinned = TRUE;
-      }
+      if (pinned)
+        pinned_batch (pinned, submitted, batch);
       ok = pbf_engine_submit (engine, batch, &error);
       submitted += batch->n;
       in_flight++;
@@ -91,8 +105,8 @@ run_stream (Harness *h, PbfEngine *engine, PbfStream *stream,
     g_clear_error (&error);
     return;
   }
-  harness_equal (h, "records", HARNESS_U8, stream->expected,
-      pinned ? results : stream->results, stream->n * sizeof (PbfResult));
+  harness_equal (h, "records", HARNESS_U8, stream->expected, results,
+      stream->n * sizeof (PbfResult));
 }
 
 static void
@@ -125,6 +139,7 @@ check_resident (Harness *h)
     stream = pbf_stream_new (&random, &config, model, 400);
     for (guint k = 0; k < G_N_ELEMENTS (blocks); k++) {
       PbfEngine *engine;
+      Pinned pinned;
 
       config.parallel_frames = blocks[k];
       config.max_batch = batches[(round + k) % G_N_ELEMENTS (batches)];
@@ -134,14 +149,14 @@ check_resident (Harness *h)
           "round %u: %ux%u, window %u, %u blocks, batches of %u, life of %u ms",
           round, config.width, config.height, config.window,
           config.parallel_frames, config.max_batch, config.lifetime_ms);
+      pinned = pin_stream (h, stream, &config);
       engine = new_engine (h, &config, model);
       if (engine == NULL)
         break;
-      run_stream (h, engine, stream, &config, k % 2);
+      run_stream (h, engine, stream, &config, k % 2 ? &pinned : NULL);
       /* a new stream in the same ring */
       pbf_engine_reset (engine);
-      pbf_stream_poison (stream);
-      run_stream (h, engine, stream, &config, !(k % 2));
+      run_stream (h, engine, stream, &config, k % 2 ? NULL : &pinned);
       if (pbf_engine_has_fallen_back (engine))
         harness_fail (h, "fell back to batches");
       pbf_engine_free (engine);
@@ -162,6 +177,7 @@ check_stall (Harness *h)
     PbfConfig config;
     PbfStream *stream;
     PbfEngine *engine;
+    Pinned pinned;
 
     resident_config (&random, round, &config);
     config.stall_at = 50 + pbf_random_below (&random, 200);
@@ -170,9 +186,10 @@ check_stall (Harness *h)
     harness_case (h, "stall at frame %u, %u blocks, batches of %u",
         config.stall_at, config.parallel_frames, config.max_batch);
     stream = pbf_stream_new (&random, &config, NULL, 400);
+    pinned = pin_stream (h, stream, &config);
     engine = new_engine (h, &config, NULL);
     if (engine != NULL) {
-      run_stream (h, engine, stream, &config, round % 2);
+      run_stream (h, engine, stream, &config, round % 2 ? &pinned : NULL);
       if (!pbf_engine_has_fallen_back (engine))
         harness_fail (h, "did not fall back");
       pbf_engine_free (engine);
@@ -189,6 +206,7 @@ check_company (Harness *h)
   PbfConfig config, other;
   PbfStream *stream;
   PbfEngine *engine;
+  Pinned pinned;
 
   resident_config (&random, 0, &config);
   config.max_batch = 16;
@@ -196,14 +214,15 @@ check_company (Harness *h)
   other.mode = PBF_MODE_BATCH;
   stream = pbf_stream_new (&random, &config, NULL, 200);
   harness_case (h, "a batch engine beside the resident kernel");
+  pinned = pin_stream (h, stream, &config);
   engine = new_engine (h, &config, NULL);
   for (guint k = 0; k < 3 && engine != NULL; k++) {
     PbfEngine *second;
 
-    run_stream (h, engine, stream, &config, TRUE);
+    run_stream (h, engine, stream, &config, &pinned);
     second = new_engine (h, &other, NULL);
     if (second != NULL)
-      run_stream (h, second, stream, &other, TRUE);
+      run_stream (h, second, stream, &other, &pinned);
     pbf_engine_free (second);
     pbf_engine_reset (engine);
   }
@@ -215,21 +234,14 @@ check_company (Harness *h)
 
 /* --- benchmarks ---------------------------------------------------------- */
 
-/* One batch at a time, host to host: frames with a melt pool and some
- * spatters. */
-static void
-time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
-    PbfEntry entry)
+/* 512 frames with a melt pool and some spatters. @entry: class of all frames. */
+static PbfStream *
+bench_stream (const PbfConfig *config, PbfEntry entry)
 {
   PbfRandom random = { 1 };
   PbfStream *stream = pbf_stream_new (&random, config, NULL, 512);
-  PbfResult *results = harness_pinned (h, 512 * sizeof (PbfResult));
-  const guint8 **frames;
-  PbfEngine *engine = new_engine (h, config, model);
-  CvisHistogram latency;
-  guint64 start, begun = 0;
 
-  for (guint i = 0; i < 512; i++) {
+  for (guint i = 0; i < stream->n; i++) {
     PbfFrameInfo *info = &stream->infos[i];
 
     pbf_frame_fill (&random, 7, (guint8 *) stream->frames[i], config->width,
@@ -239,22 +251,39 @@ time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
     info->e_x_q8 = (gint32) config->width * 128;
     info->e_y_q8 = (gint32) config->height * 128;
   }
-  frames = pin_frames (h, stream, config);
-  cvis_histogram_clear (&latency);
-  for (guint i = 0; engine != NULL && i < n_frames; i += config->max_batch) {
+  return stream;
+}
+
+static gint
+compare_times (gconstpointer a, gconstpointer b)
+{
+  guint32 x = *(const guint32 *) a, y = *(const guint32 *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* One batch at a time, host to host; the first fifth is not counted. */
+static void
+time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
+    PbfEntry entry)
+{
+  PbfStream *stream = bench_stream (config, entry);
+  Pinned pinned = pin_stream (h, stream, config);
+  PbfEngine *engine = new_engine (h, config, model);
+  guint n_batches = n_frames / config->max_batch, n = 0;
+  guint32 *times = g_new (guint32, n_batches);
+  guint64 begun = 0;
+
+  for (guint k = 0; engine != NULL && k < n_batches; k++) {
+    guint64 start = cvis_monotonic_ns ();
+    guint at = k * config->max_batch % stream->n;
     PbfBatch batch, *done;
     GError *error = NULL;
 
-    guint at = i % 512;
-
-    if (i == n_frames / 5 / config->max_batch * config->max_batch)
-      begun = cvis_monotonic_ns ();
+    if (k == n_batches / 5)
+      begun = start;
     pbf_stream_batch (stream, at, config->max_batch, &batch);
-    batch.frames = frames + at;
-    batch.pinned = TRUE;
-    batch.results = results + at;
-    batch.results_pinned = TRUE;
-    start = cvis_monotonic_ns ();
+    pinned_batch (&pinned, at, &batch);
     if (!pbf_engine_submit (engine, &batch, &error)
         || !pbf_engine_wait (engine, &done, &error)) {
       harness_fail (h, "%s", error->message);
@@ -262,24 +291,26 @@ time_batches (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames,
       break;
     }
     if (begun != 0)
-      cvis_histogram_add (&latency, cvis_monotonic_ns () - start, 1);
+      times[n++] = (guint32) (cvis_monotonic_ns () - start);
   }
-  if (latency.count > 0)
-    printf ("  %-10s %2u blocks, batches of %4u: p50 %7.1f p90 %7.1f p99 %7.1f "
-            "p99.9 %7.1f max %7.1f us; %9.0f frames/s%s\n",
+  if (n > 0) {
+    gdouble seconds = (cvis_monotonic_ns () - begun) / 1e9;
+
+    qsort (times, n, sizeof *times, compare_times);
+    printf ("  %-10s %2u blocks, batches of %4u: p50 %7.2f p90 %7.2f p99 %7.2f "
+            "p99.9 %7.2f max %7.1f us; %9.0f frames/s%s\n",
         config->mode == PBF_MODE_PERSISTENT ? "persistent"
         : config->mode == PBF_MODE_GRAPH    ? "graph"
                                             : "batch",
-        config->parallel_frames, config->max_batch,
-        cvis_histogram_percentile (&latency, 0.5) / 1e3,
-        cvis_histogram_percentile (&latency, 0.9) / 1e3,
-        cvis_histogram_percentile (&latency, 0.99) / 1e3,
-        cvis_histogram_percentile (&latency, 0.999) / 1e3, latency.max / 1e3,
-        latency.count * (gdouble) config->max_batch * 1e9
-            / (cvis_monotonic_ns () - begun),
+        config->parallel_frames, config->max_batch, times[n / 2] / 1e3,
+        times[n * 9 / 10] / 1e3, times[n * 99 / 100] / 1e3,
+        times[n * (guint64) 999 / 1000] / 1e3, times[n - 1] / 1e3,
+        n * (gdouble) config->max_batch / seconds,
         pbf_engine_has_fallen_back (engine) ? ", fell back" : "");
+  }
   pbf_engine_free (engine);
   pbf_stream_free (stream);
+  g_free (times);
 }
 
 /* Batches in flight, submitted by one thread and waited for by another. */
@@ -309,28 +340,15 @@ wait_for_batches (gpointer data)
 static void
 time_flow (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames)
 {
-  PbfRandom random = { 1 };
-  PbfStream *stream = pbf_stream_new (&random, config, NULL, 512);
-  PbfResult *results = harness_pinned (h, 512 * sizeof (PbfResult));
+  PbfStream *stream = bench_stream (config, PBF_ENTER);
+  Pinned pinned = pin_stream (h, stream, config);
   Flow flow = { new_engine (h, config, model), n_frames / config->max_batch,
     0 };
   PbfBatch batches[16];
-  const guint8 **frames;
   guint64 start;
   GThread *waiter;
   GError *error = NULL;
 
-  for (guint i = 0; i < stream->n; i++) {
-    PbfFrameInfo *info = &stream->infos[i];
-
-    pbf_frame_fill (&random, 7, (guint8 *) stream->frames[i], config->width,
-        config->height, stream->strides[i]);
-    info->position = PBF_POSITION_GIVEN;
-    info->entry = PBF_ENTER;
-    info->e_x_q8 = (gint32) config->width * 128;
-    info->e_y_q8 = (gint32) config->height * 128;
-  }
-  frames = pin_frames (h, stream, config);
   start = cvis_monotonic_ns ();
   waiter = g_thread_new ("wait", wait_for_batches, &flow);
   for (guint k = 0; k < flow.n_batches; k++) {
@@ -340,10 +358,7 @@ time_flow (Harness *h, PbfConfig *config, PbfModel *model, guint n_frames)
     while (g_atomic_int_get (&flow.in_flight) >= (gint) config->depth)
       cvis_cpu_pause ();
     pbf_stream_batch (stream, at, config->max_batch, batch);
-    batch->frames = frames + at;
-    batch->pinned = TRUE;
-    batch->results = results + at;
-    batch->results_pinned = TRUE;
+    pinned_batch (&pinned, at, batch);
     if (!pbf_engine_submit (flow.engine, batch, &error)) {
       harness_fail (h, "%s", error->message);
       g_clear_error (&error);
@@ -393,7 +408,7 @@ bench_resident (Harness *h)
   time_batches (h, &config, model, 100000, PBF_ENTER);
   config.depth = 4;
   config.max_batch = 256;
-  for (guint n = 16; n <= 64; n *= 2) {
+  for (guint n = 64; n >= 16; n /= 2) {
     config.parallel_frames = n;
     time_flow (h, &config, model, 1000000);
   }
