@@ -37,13 +37,6 @@ bits_of (gdouble w)
   return (guint64) __double_as_longlong (w) & 0x7fffffffffffffffull;
 }
 
-/* Position of the lowest bit that pass @pass looks at. */
-__host__ __device__ __forceinline__ guint
-get_shift (guint passes, guint pass)
-{
-  return (passes - 1 - pass) * BITS;
-}
-
 template <typename T>
 __global__ void
 __launch_bounds__ (COUNT_THREADS) count_kernel (LwtPicture samples, guint width,
@@ -78,22 +71,6 @@ __launch_bounds__ (COUNT_THREADS) count_kernel (LwtPicture samples, guint width,
   for (guint i = threadIdx.x; i < BINS; i += COUNT_THREADS)
     if (bins[i] > 0)
       atomicAdd (&select->bins[i], (unsigned long long) bins[i]);
-}
-
-template <typename T> __device__ gdouble value_of (guint64 bits);
-
-template <>
-__device__ gdouble
-value_of<gfloat> (guint64 bits)
-{
-  return (gdouble) __uint_as_float ((guint32) bits);
-}
-
-template <>
-__device__ gdouble
-value_of<gdouble> (guint64 bits)
-{
-  return __longlong_as_double ((long long) bits);
 }
 
 /* One warp: finds the bin that holds the entry and clears the bins for the
@@ -133,7 +110,9 @@ pick_kernel (guint pass, guint passes, guint64 first_rank, gdouble factor,
     select->rank = rank - below;
     if (pass + 1 == passes)
       findings->threshold =
-          value_of<T> (prefix << BITS | bin) / 0.6745 * factor;
+          (gdouble) lwt_from_bits<T> (
+              (guint32) (prefix << BITS | bin), prefix << BITS | bin)
+          / 0.6745 * factor;
   }
 }
 
@@ -275,15 +254,6 @@ denoised_kernel (LwtDenoisedTask t)
   }
 }
 
-/* One thread a sample, blocks of 32 x 8. */
-const dim3 block (32, 8);
-
-dim3
-grid_of (guint width, guint height)
-{
-  return dim3 ((width + 31) / 32, MIN ((height + 7) / 8, 32768u));
-}
-
 } // namespace
 
 extern "C" gsize
@@ -302,33 +272,23 @@ extern "C" cudaError_t
 lwt_launch_count (LwtType type, LwtPicture samples, guint width, guint height,
     guint pass, void *select, cudaStream_t stream)
 {
-  const guint shift = get_shift (lwt_select_get_passes (type), pass);
+  /* bits below those of the pass */
+  const guint shift = (lwt_select_get_passes (type) - 1 - pass) * BITS;
   const guint64 pieces = (guint64) ((width + 31) / 32) * ((height + 7) / 8);
   const guint blocks = (guint) MIN (
       (pieces + COUNT_THREADS / 32 - 1) / (COUNT_THREADS / 32), COUNT_BLOCKS);
 
-  if (type == LWT_TYPE_F64)
-    count_kernel<gdouble><<<blocks, COUNT_THREADS, 0, stream>>> (
-        samples, width, height, shift, pass, (Select *) select);
-  else
-    count_kernel<gfloat><<<blocks, COUNT_THREADS, 0, stream>>> (
-        samples, width, height, shift, pass, (Select *) select);
-  return cudaGetLastError ();
+  return LWT_LAUNCH (type, count_kernel, blocks, COUNT_THREADS, stream, samples,
+      width, height, shift, pass, (Select *) select);
 }
 
 extern "C" cudaError_t
 lwt_launch_pick (LwtType type, guint pass, guint64 n, gdouble factor,
     void *select, LwtFindings *findings, cudaStream_t stream)
 {
-  const guint passes = lwt_select_get_passes (type);
-
-  if (type == LWT_TYPE_F64)
-    pick_kernel<gdouble><<<1, 32, 0, stream>>> (
-        pass, passes, (n - 1) / 2, factor, (Select *) select, findings);
-  else
-    pick_kernel<gfloat><<<1, 32, 0, stream>>> (
-        pass, passes, (n - 1) / 2, factor, (Select *) select, findings);
-  return cudaGetLastError ();
+  return LWT_LAUNCH (type, pick_kernel, 1, 32, stream, pass,
+      lwt_select_get_passes (type), (n - 1) / 2, factor, (Select *) select,
+      findings);
 }
 
 extern "C" cudaError_t
@@ -336,55 +296,30 @@ lwt_launch_shrink (LwtType type, LwtShrink shrink, LwtPicture bands,
     guint width, guint height, guint low_width, guint low_height,
     gdouble threshold, const LwtFindings *findings, cudaStream_t stream)
 {
-  const dim3 grid = grid_of (width, height);
-
-  if (type == LWT_TYPE_F64)
-    shrink_kernel<gdouble><<<grid, block, 0, stream>>> (bands, shrink, width,
-        height, low_width, low_height, threshold, findings);
-  else
-    shrink_kernel<gfloat><<<grid, block, 0, stream>>> (bands, shrink, width,
-        height, low_width, low_height, threshold, findings);
-  return cudaGetLastError ();
+  return LWT_LAUNCH (type, shrink_kernel, lwt_grid (width, height), lwt_block,
+      stream, bands, shrink, width, height, low_width, low_height, threshold,
+      findings);
 }
 
 extern "C" cudaError_t
 lwt_launch_rotate (LwtType type, LwtPicture from, LwtPicture to, guint width,
     guint height, guint sx, guint sy, cudaStream_t stream)
 {
-  const dim3 grid = grid_of (width, height);
-
-  if (type == LWT_TYPE_F64)
-    rotate_kernel<gdouble>
-        <<<grid, block, 0, stream>>> (from, to, width, height, sx, sy);
-  else
-    rotate_kernel<gfloat>
-        <<<grid, block, 0, stream>>> (from, to, width, height, sx, sy);
-  return cudaGetLastError ();
+  return LWT_LAUNCH (type, rotate_kernel, lwt_grid (width, height), lwt_block,
+      stream, from, to, width, height, sx, sy);
 }
 
 extern "C" cudaError_t
 lwt_launch_add (LwtType type, LwtPicture spin, LwtPicture sum, guint width,
     guint height, guint sx, guint sy, gdouble scale, cudaStream_t stream)
 {
-  const dim3 grid = grid_of (width, height);
-
-  if (type == LWT_TYPE_F64)
-    add_kernel<gdouble>
-        <<<grid, block, 0, stream>>> (spin, sum, width, height, sx, sy, scale);
-  else
-    add_kernel<gfloat><<<grid, block, 0, stream>>> (
-        spin, sum, width, height, sx, sy, (gfloat) scale);
-  return cudaGetLastError ();
+  return LWT_LAUNCH (type, add_kernel, lwt_grid (width, height), lwt_block,
+      stream, spin, sum, width, height, sx, sy, scale);
 }
 
 extern "C" cudaError_t
 lwt_launch_denoised (const LwtDenoisedTask *task, cudaStream_t stream)
 {
-  const dim3 grid = grid_of (task->width, task->height);
-
-  if (task->type == LWT_TYPE_F64)
-    denoised_kernel<gdouble><<<grid, block, 0, stream>>> (*task);
-  else
-    denoised_kernel<gfloat><<<grid, block, 0, stream>>> (*task);
-  return cudaGetLastError ();
+  return LWT_LAUNCH (task->type, denoised_kernel,
+      lwt_grid (task->width, task->height), lwt_block, stream, *task);
 }

@@ -11,8 +11,6 @@
 namespace {
 
 const guint MAX_LEVELS = 21; /* for a surface of 2^20 x 2^20 */
-const guint TAIL = 4096;
-const guint TAIL_THREADS = 1024;
 const guint PULL_ROWS = 4;
 
 /* A level; @stride in samples. */
@@ -45,13 +43,13 @@ cut (Pyramid<T> *pyramid, LwtPicture surface, guint width, guint height,
   pyramid->n = 1;
   pyramid->levels[0] = { (T *) surface.data, surface.stride / sizeof (T), width,
     height };
-  while (width > 1 || height > 1) {
+  do {
     width = (width + 1) / 2;
     height = (height + 1) / 2;
     pyramid->levels[pyramid->n++] = { (T *) memory + used, width, width,
       height };
     used += (gsize) width * height;
-  }
+  } while (width > 1 || height > 1);
   return used;
 }
 
@@ -77,7 +75,10 @@ push (const Level<T> &from, const Level<T> &to, guint x, guint y)
       }
     }
   }
-  to.at (x, y) = n > 0 ? sum / (T) n : lwt_gone<T> ();
+  if (n > 0)
+    to.at (x, y) = sum / (T) n;
+  else /* without any point the surface is 0 */
+    to.at (x, y) = to.width + to.height == 2 ? (T) 0 : lwt_gone<T> ();
 }
 
 template <typename T>
@@ -157,45 +158,7 @@ pull_surface_kernel (Level<T> parents, Level<T> surface, const guint32 *missing)
   }
 }
 
-/* --- the small levels ---------------------------------------------------------------- */
-
-/* One block: computes the levels from @first up to the top and back down to
- * @first. */
-template <typename T>
-__global__ void
-__launch_bounds__ (TAIL_THREADS) tail_kernel (Pyramid<T> p, guint first)
-{
-  for (guint level = first + 1; level < p.n; level++) {
-    const Level<T> &to = p.levels[level];
-
-    for (guint i = threadIdx.x; i < to.width * to.height; i += blockDim.x)
-      push (p.levels[level - 1], to, i % to.width, i / to.width);
-    __syncthreads ();
-  }
-  if (threadIdx.x == 0 && lwt_is_gone (p.levels[p.n - 1].at (0, 0)))
-    p.levels[p.n - 1].at (0, 0) = 0;
-  __syncthreads ();
-  for (guint level = p.n - 1; level-- > first;) {
-    const Level<T> &to = p.levels[level];
-
-    for (guint i = threadIdx.x; i < to.width * to.height; i += blockDim.x)
-      if (lwt_is_gone (to.at (i % to.width, i / to.width)))
-        to.at (i % to.width, i / to.width) =
-            pull (p.levels[level + 1], i % to.width, i / to.width);
-    __syncthreads ();
-  }
-}
-
 /* --- all ------------------------------------------------------------------------------ */
-
-const dim3 block (32, 8);
-
-template <typename T>
-dim3
-grid_of (const Level<T> &level)
-{
-  return dim3 ((level.width + 31) / 32, MIN ((level.height + 7) / 8, 32768u));
-}
 
 template <typename T>
 cudaError_t
@@ -203,23 +166,17 @@ launch_fill (LwtPicture surface, const guint32 *missing, guint width,
     guint height, void *memory, cudaStream_t stream)
 {
   Pyramid<T> p;
-  guint tail = 0;
 
   cut (&p, surface, width, height, memory);
-  while ((gsize) p.levels[tail].width * p.levels[tail].height > TAIL) {
-    push_kernel<T><<<grid_of (p.levels[tail + 1]), block, 0, stream>>> (
-        p.levels[tail], p.levels[tail + 1]);
-    tail++;
-  }
-  tail_kernel<T><<<1, TAIL_THREADS, 0, stream>>> (p, tail);
-  for (guint level = tail; level-- > 1;)
-    pull_kernel<T><<<grid_of (p.levels[level]), block, 0, stream>>> (
-        p.levels[level + 1], p.levels[level]);
-  if (tail > 0)
-    pull_surface_kernel<T>
-        <<<dim3 ((width + 31) / 32,
-               MIN ((height + 8 * PULL_ROWS - 1) / (8 * PULL_ROWS), 32768u)),
-            block, 0, stream>>> (p.levels[1], p.levels[0], missing);
+  for (guint i = 1; i < p.n; i++)
+    push_kernel<T><<<lwt_grid (p.levels[i].width, p.levels[i].height),
+        lwt_block, 0, stream>>> (p.levels[i - 1], p.levels[i]);
+  for (guint i = p.n - 1; i-- > 1;)
+    pull_kernel<T><<<lwt_grid (p.levels[i].width, p.levels[i].height),
+        lwt_block, 0, stream>>> (p.levels[i + 1], p.levels[i]);
+  pull_surface_kernel<T>
+      <<<lwt_grid (width, (height + PULL_ROWS - 1) / PULL_ROWS), lwt_block, 0,
+          stream>>> (p.levels[1], p.levels[0], missing);
   return cudaGetLastError ();
 }
 

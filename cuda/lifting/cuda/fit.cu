@@ -152,24 +152,15 @@ __global__ void __launch_bounds__ (32 * MOMENTS)
     lwt_fit (&moments, t.operation, t.findings->polynomial);
 }
 
-template <typename S, int ORDER>
-void
-launch_rows (const LwtSurfaceTask *t, cudaStream_t stream)
-{
-  rows_kernel<S, ORDER>
-      <<<(t->height + WARPS - 1) / WARPS, dim3 (32, WARPS), 0, stream>>> (*t);
-}
-
 template <typename S>
 void
-launch_rows_of (const LwtSurfaceTask *t, guint order, cudaStream_t stream)
+launch_rows (const LwtSurfaceTask *t, guint order, cudaStream_t stream)
 {
-  if (order == 0)
-    launch_rows<S, 0> (t, stream);
-  else if (order == 1)
-    launch_rows<S, 1> (t, stream);
-  else
-    launch_rows<S, 2> (t, stream);
+  const auto kernel = order == 0   ? rows_kernel<S, 0>
+                      : order == 1 ? rows_kernel<S, 1>
+                                   : rows_kernel<S, 2>;
+
+  kernel<<<(t->height + WARPS - 1) / WARPS, dim3 (32, WARPS), 0, stream>>> (*t);
 }
 
 } // namespace
@@ -182,23 +173,7 @@ lwt_launch_fit (const LwtSurfaceTask *task, cudaStream_t stream)
                                                        : 1;
   cudaError_t code;
 
-  switch (task->sample) {
-    case LWT_SAMPLE_F32:
-      launch_rows_of<gfloat> (task, order, stream);
-      break;
-    case LWT_SAMPLE_F64:
-      launch_rows_of<gdouble> (task, order, stream);
-      break;
-    case LWT_SAMPLE_I32:
-      launch_rows_of<gint32> (task, order, stream);
-      break;
-    case LWT_SAMPLE_U8:
-      launch_rows_of<guint8> (task, order, stream);
-      break;
-    default:
-      launch_rows_of<guint16> (task, order, stream);
-      break;
-  }
+  LWT_BY_SAMPLE (task->sample, launch_rows, task, order, stream);
   code = cudaGetLastError ();
   if (code != cudaSuccess)
     return code;

@@ -22,38 +22,22 @@ struct Polynomial {
   gdouble u[GROUPS];
 };
 
-template <typename T, bool FIT>
+/* Converts a sample to x; missing points become the missing-point NaN. */
+template <typename S, typename T, bool FIT>
 __device__ __forceinline__ T
-make_height (const LwtSurfaceTask &t, gdouble sample, const Polynomial &fit,
+load_sample (const LwtSurfaceTask &t, S sample, const Polynomial &fit,
     guint group, gdouble v)
 {
-  gdouble z = sample * t.z_scale + t.z_offset;
+  if constexpr (lwt_is_integer<T>) {
+    return (T) sample;
+  } else {
+    gdouble z = (gdouble) sample * t.z_scale + t.z_offset;
 
-  if (FIT)
-    z -= lwt_polynomial (fit.p, fit.u[group], v);
-  return (T) z;
+    if (FIT)
+      z -= lwt_polynomial (fit.p, fit.u[group], v);
+    return lwt_is_finite (sample) ? (T) z : lwt_gone<T> ();
+  }
 }
-
-/* Converts a sample to x; missing points become the missing-point NaN. */
-template <typename S, typename T, bool FIT> struct Loader {
-  static __device__ __forceinline__ T
-  load (const LwtSurfaceTask &t, S sample, const Polynomial &fit, guint group,
-      gdouble v)
-  {
-    return lwt_is_finite (sample)
-               ? make_height<T, FIT> (t, (gdouble) sample, fit, group, v)
-               : lwt_gone<T> ();
-  }
-};
-
-template <typename S, bool FIT> struct Loader<S, gint32, FIT> {
-  static __device__ __forceinline__ gint32
-  load (const LwtSurfaceTask &t, S sample, const Polynomial &fit, guint group,
-      gdouble v)
-  {
-    return (gint32) sample;
-  }
-};
 
 /* Loads samples of row @y; columns past the end give 0. */
 template <typename S>
@@ -108,7 +92,7 @@ __global__ void __launch_bounds__ (32 * WARPS, 4) load_kernel (LwtSurfaceTask t)
           __ballot_sync (LWT_ALL_LANES, !lwt_is_finite (samples[i]));
 
       if (x < t.width)
-        to[x] = Loader<S, T, FIT>::load (t, samples[i], fit, i, v);
+        to[x] = load_sample<S, T, FIT> (t, samples[i], fit, i, v);
       if (lane == 0 && t.missing != NULL && x < t.width)
         t.missing[(gsize) y * words + x / 32] = missing;
       gone += __popc (missing);
@@ -119,41 +103,22 @@ __global__ void __launch_bounds__ (32 * WARPS, 4) load_kernel (LwtSurfaceTask t)
         (unsigned long long *) &t.findings->missing, (unsigned long long) gone);
 }
 
-template <typename S, typename T>
+template <typename S>
 void
 launch_load (const LwtSurfaceTask *t, cudaStream_t stream)
 {
   const dim3 block (32, WARPS);
   const dim3 grid ((t->width + 32 * GROUPS - 1) / (32 * GROUPS),
       (t->height + STRETCH - 1) / STRETCH);
+  const bool fit = t->fit != NULL;
+  const auto kernel =
+      t->type == LWT_TYPE_F32
+          ? (fit ? load_kernel<S, gfloat, true> : load_kernel<S, gfloat, false>)
+      : t->type == LWT_TYPE_F64 ? (fit ? load_kernel<S, gdouble, true>
+                                       : load_kernel<S, gdouble, false>)
+                                : load_kernel<S, gint32, false>;
 
-  if (t->fit != NULL)
-    load_kernel<S, T, true><<<grid, block, 0, stream>>> (*t);
-  else
-    load_kernel<S, T, false><<<grid, block, 0, stream>>> (*t);
-}
-
-template <typename T>
-void
-launch_load_from (const LwtSurfaceTask *t, cudaStream_t stream)
-{
-  switch (t->sample) {
-    case LWT_SAMPLE_F32:
-      launch_load<gfloat, T> (t, stream);
-      break;
-    case LWT_SAMPLE_F64:
-      launch_load<gdouble, T> (t, stream);
-      break;
-    case LWT_SAMPLE_I32:
-      launch_load<gint32, T> (t, stream);
-      break;
-    case LWT_SAMPLE_U8:
-      launch_load<guint8, T> (t, stream);
-      break;
-    default:
-      launch_load<guint16, T> (t, stream);
-      break;
-  }
+  kernel<<<grid, block, 0, stream>>> (*t);
 }
 
 /* --- border of a padded picture ------------------------------------------
@@ -166,27 +131,15 @@ template <typename T>
 __device__ __forceinline__ T
 beyond (LwtBoundary boundary, const guint8 *line, gsize step, gint i, gint n)
 {
-  if (boundary == LWT_BOUNDARY_PAD_SYMMETRIC || n == 1)
-    return *(const T *) (line + (gsize) lwt_pad_index (i, n) * step);
-  if (i < 0) {
-    const T edge = *(const T *) line;
+  if constexpr (!lwt_is_integer<T>)
+    if (boundary != LWT_BOUNDARY_PAD_SYMMETRIC && n > 1) {
+      const gint end = i < 0 ? 0 : n - 1, inner = i < 0 ? 1 : n - 2;
+      const T edge = *(const T *) (line + (gsize) end * step);
+      const T next = *(const T *) (line + (gsize) inner * step);
 
-    return lwt_fma ((T) i, *(const T *) (line + step) - edge, edge);
-  }
-  line += (gsize) (n - 2) * step;
-  {
-    const T edge = *(const T *) (line + step);
-
-    return lwt_fma ((T) (i - (n - 1)), edge - *(const T *) line, edge);
-  }
-}
-
-template <>
-__device__ __forceinline__ gint32
-beyond<gint32> (
-    LwtBoundary boundary, const guint8 *line, gsize step, gint i, gint n)
-{
-  return *(const gint32 *) (line + (gsize) lwt_pad_index (i, n) * step);
+      return lwt_fma ((T) (i - end), i < 0 ? next - edge : edge - next, edge);
+    }
+  return *(const T *) (line + (gsize) lwt_pad_index (i, n) * step);
 }
 
 struct PadTask {
@@ -271,12 +224,7 @@ check_kernel (LwtPicture picture, guint step_x, guint step_y, guint width,
 extern "C" cudaError_t
 lwt_launch_load (const LwtSurfaceTask *task, cudaStream_t stream)
 {
-  if (task->type == LWT_TYPE_F32)
-    launch_load_from<gfloat> (task, stream);
-  else if (task->type == LWT_TYPE_F64)
-    launch_load_from<gdouble> (task, stream);
-  else
-    launch_load_from<gint32> (task, stream);
+  LWT_BY_SAMPLE (task->sample, launch_load, task, stream);
   return cudaGetLastError ();
 }
 
@@ -305,11 +253,6 @@ lwt_launch_check (LwtType type, LwtPicture picture, guint step_x, guint step_y,
   const dim3 block (32, 8);
   const dim3 grid ((width + 31) / 32, MIN ((height + 7) / 8, 1024u));
 
-  if (type == LWT_TYPE_F32)
-    check_kernel<gfloat><<<grid, block, 0, stream>>> (
-        picture, step_x, step_y, width, height, findings);
-  else
-    check_kernel<gdouble><<<grid, block, 0, stream>>> (
-        picture, step_x, step_y, width, height, findings);
-  return cudaGetLastError ();
+  return LWT_LAUNCH (type, check_kernel, grid, block, stream, picture, step_x,
+      step_y, width, height, findings);
 }

@@ -23,22 +23,50 @@ lwt_fma (double a, double b, double c)
   return fma (a, b, c);
 }
 
-/* --- missing points ------------------------------------------------------
- * A NaN with a bit pattern that device arithmetic does not produce. */
-template <typename T> static __device__ __forceinline__ T lwt_gone ();
+template <typename T> constexpr bool lwt_is_integer = (T) 0.5 == 0;
 
-template <>
-__device__ __forceinline__ float
-lwt_gone<float> ()
+/* The float or double with these bits */
+template <typename T>
+static __device__ __forceinline__ T
+lwt_from_bits (guint32 of_float, guint64 of_double)
 {
-  return __int_as_float (0x7fc0dead);
+  if constexpr (sizeof (T) == sizeof (float))
+    return __uint_as_float (of_float);
+  else
+    return __longlong_as_double ((long long) of_double);
 }
 
-template <>
-__device__ __forceinline__ double
-lwt_gone<double> ()
+/* A thread a sample, blocks of 32 x 8 */
+static const dim3 lwt_block (32, 8);
+
+static inline dim3
+lwt_grid (guint width, guint height)
 {
-  return __longlong_as_double (0x7ff8dead0000deadLL);
+  return dim3 ((width + 31) / 32, MIN ((height + 7) / 8, 32768u));
+}
+
+/* Launches KERNEL for float or double samples. Returns: an error of the launch */
+#define LWT_LAUNCH(lwt_type, KERNEL, grid, block, stream, ...)                 \
+  ((lwt_type) == LWT_TYPE_F64                                                  \
+          ? KERNEL<gdouble><<<grid, block, 0, stream>>> (__VA_ARGS__)          \
+          : KERNEL<gfloat><<<grid, block, 0, stream>>> (__VA_ARGS__),          \
+      cudaGetLastError ())
+
+/* Calls RUN with the type of the samples that come in. */
+#define LWT_BY_SAMPLE(sample, RUN, ...)                                        \
+  ((sample) == LWT_SAMPLE_F32      ? RUN<gfloat> (__VA_ARGS__)                 \
+      : (sample) == LWT_SAMPLE_F64 ? RUN<gdouble> (__VA_ARGS__)                \
+      : (sample) == LWT_SAMPLE_I32 ? RUN<gint32> (__VA_ARGS__)                 \
+      : (sample) == LWT_SAMPLE_U8  ? RUN<guint8> (__VA_ARGS__)                 \
+                                   : RUN<guint16> (__VA_ARGS__))
+
+/* --- missing points ------------------------------------------------------
+ * A NaN with a bit pattern that device arithmetic does not produce. */
+template <typename T>
+static __device__ __forceinline__ T
+lwt_gone (void)
+{
+  return lwt_from_bits<T> (0x7fc0dead, 0x7ff8dead0000deadull);
 }
 
 static __device__ __forceinline__ bool
@@ -54,20 +82,11 @@ lwt_is_gone (double x)
 }
 
 /* The NaN written to components. */
-template <typename T> static __device__ __forceinline__ T lwt_nan ();
-
-template <>
-__device__ __forceinline__ float
-lwt_nan<float> ()
+template <typename T>
+static __device__ __forceinline__ T
+lwt_nan (void)
 {
-  return __int_as_float (0x7fc00000);
-}
-
-template <>
-__device__ __forceinline__ double
-lwt_nan<double> ()
-{
-  return __longlong_as_double (0x7ff8000000000000LL);
+  return lwt_from_bits<T> (0x7fc00000, 0x7ff8000000000000ull);
 }
 
 template <typename T>
