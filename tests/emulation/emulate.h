@@ -99,3 +99,38 @@ __syncthreads (void)
   swapcontext (&emulation::threads[thread], &emulation::scheduler);
   threadIdx.x = thread;
 }
+
+static inline int
+min (int a, int b)
+{
+  return a < b ? a : b;
+}
+
+static inline int
+max (int a, int b)
+{
+  return a > b ? a : b;
+}
+
+/* @value of the lane @by behind, where the warp has one: all lanes are here. */
+template <typename T>
+static inline T
+__shfl_down_sync (unsigned mask, T value, int by)
+{
+  static T values[1024];
+  const unsigned thread = threadIdx.x, from = thread + (unsigned) by;
+
+  values[thread] = value;
+  __syncthreads ();
+  if (from / 32 == thread / 32)
+    value = values[from];
+  __syncthreads ();
+  return value;
+}
+
+template <typename T>
+static inline T
+__shfl_up_sync (unsigned mask, T value, int by)
+{
+  return __shfl_down_sync (mask, value, -by);
+}

@@ -10,7 +10,7 @@
 #include "emulate.h"
 
 #define LWT_TILE_EMULATED
-#include "cuda/lifting/cuda/tile.cuh"
+#include "cuda/lifting/cuda/window.cuh"
 #include "cuda/lifting/cuda/tileplan.h"
 #include "cuda/wavelet/wavelet.h"
 extern "C" {
@@ -186,6 +186,19 @@ is_same (Picture got, const guint8 *expected, gint width, gint height,
   return true;
 }
 
+/* Random samples, also in row order */
+template <typename T>
+Picture
+make_random_picture (gint width, gint height, LwtType type, T **samples)
+{
+  Picture picture = make_picture (width, height, sizeof (T));
+
+  fill (picture, width, height, type);
+  *samples = g_new (T, (gsize) width * height);
+  pack ((guint8 *) *samples, picture, width, height, sizeof (T));
+  return picture;
+}
+
 /* Runs the kernel of a direction. Returns: FALSE if it does not support the
  * case */
 template <typename T>
@@ -225,6 +238,82 @@ run_tiles (const Case *c, bool inverse, Picture picture, Picture bands)
   return true;
 }
 
+/* --- two levels at once ----------------------------------------------------------- */
+
+template <typename T>
+void
+run_two_levels (void *data)
+{
+  Launch<T> *launch = (Launch<T> *) data;
+
+  lwt_tile_two_levels<T, Emulated<T>> (launch->parameters, launch->shared);
+}
+
+/* 0: passed, 1: failed, 2: not a case of the kernel */
+template <typename T>
+int
+check_two_levels (const Case *c)
+{
+  const gint width = c->low ? c->width / 4 : c->width;
+  const gint height = c->low ? c->height / 4 : c->height;
+  const LwtTilePlan *plan = &Emulated<T>::plan;
+  Launch<T> *launch = g_new0 (Launch<T>, 1);
+  LwtTileTask *task = &launch->parameters.task;
+  Picture bands = make_picture (width, height, sizeof (T));
+  Picture picture;
+  T *in, *expected = g_new (T, c->width * c->height);
+  LwtChain chain;
+  int result = 2;
+
+  picture = make_random_picture (c->width, c->height, c->type, &in);
+  lwt_chain_init (&chain);
+  lwt_chain_append (&chain, c->width, c->height, 2, 2);
+  if (lwt_tile_plan_init (&Emulated<T>::plan, LWT_TILE_TWO_LEVELS, &c->wavelet,
+          c->type, c->boundary)) {
+    const gsize shared = lwt_tile_plan_get_shared (plan, c->type);
+    gint rows;
+
+    set_weights (launch, &c->wavelet, false);
+    task->picture = { picture.data, (guint) picture.stride, 1 };
+    task->segment = 1 + (gint) random_below (20);
+    task->axis[0].n = c->width;
+    task->axis[1].n = c->height;
+    task->axis[0].tiles =
+        (c->width / 2 + plan->lines[0].run - 1) / plan->lines[0].run;
+    rows = (c->height / 4 + task->segment - 1) / task->segment;
+    for (gint i = c->low ? 4 : 0; i < 4; i++)
+      task->bands[i / 2][i % 2] = {
+        bands.data + (i / 2 * (c->height / 2)) * bands.stride
+            + i % 2 * (c->width / 2) * sizeof (T),
+        (guint) bands.stride, 1
+      };
+    for (gint i = 0; i < (c->low ? 1 : 4); i++)
+      task->second[i / 2][i % 2] = {
+        bands.data + (i / 2 * (c->height / 4)) * bands.stride
+            + i % 2 * (c->width / 4) * sizeof (T),
+        (guint) bands.stride, 1
+      };
+    launch->shared = (T *) aligned_alloc (128, shared);
+    emulation::launch ((rows * task->axis[0].tiles + 3) / 4, plan->threads,
+        launch->shared, shared, run_two_levels<T>, launch);
+    free (launch->shared);
+    if (c->low)
+      lwt_twin_reduce (
+          &c->wavelet, c->boundary, c->type, &chain, 0, 2, in, expected);
+    else
+      lwt_twin_forward (&c->wavelet, c->boundary, c->type, &chain,
+          LWT_LAYOUT_MALLAT, in, expected);
+    result = !is_same (
+        bands, (guint8 *) expected, width, height, sizeof (T), "two levels");
+  }
+  g_free (launch);
+  g_free (in);
+  g_free (expected);
+  free (picture.data);
+  free (bands.data);
+  return result;
+}
+
 /* --- components --------------------------------------------------------------------- */
 
 /* Components of random samples: three low bands, as large as the picture or
@@ -244,19 +333,6 @@ run_parts (void *data)
   Launch<T> *launch = (Launch<T> *) data;
 
   lwt_tile_parts<T, Emulated<T>> (launch->parameters, launch->shared);
-}
-
-/* Random samples, also in row order */
-template <typename T>
-Picture
-make_random_picture (gint width, gint height, LwtType type, T **samples)
-{
-  Picture picture = make_picture (width, height, sizeof (T));
-
-  fill (picture, width, height, type);
-  *samples = g_new (T, (gsize) width * height);
-  pack ((guint8 *) *samples, picture, width, height, sizeof (T));
-  return picture;
 }
 
 template <typename T>
@@ -530,6 +606,17 @@ main (int argc, char **argv)
       c.parts = c.type != LWT_TYPE_I32 && random_below (2);
       if (c.parts)
         counts[check_case (&c, names[i])]++;
+      if (c.type != LWT_TYPE_F64) {
+        c.width = 128 + 4 * (gint) random_below (50);
+        c.height = 4 * (1 + (gint) random_below (30));
+        result = c.type == LWT_TYPE_F32 ? check_two_levels<float> (&c)
+                                        : check_two_levels<int> (&c);
+        if (result == 1)
+          printf ("not ok: %s, two levels, type %d, %dx%d, boundary %d%s\n",
+              names[i], (int) c.type, c.width, c.height, (int) c.boundary,
+              c.low ? ", low" : "");
+        counts[result]++;
+      }
       lwt_wavelet_free (wavelet);
     }
   printf ("%u passed, %u failed, %u not supported by these kernels\n",

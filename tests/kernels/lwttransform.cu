@@ -616,9 +616,41 @@ check_names (Harness *h)
           (guint) harness_range (h, 66, k < 3 ? 500 : 1200));
     compare_tiles (h, c, 2 * (guint) harness_range (h, 33, 300),
         2 * (guint) harness_range (h, 33, 300));
+    /* sides that two levels at once ask for */
+    for (guint k = 0; k < 3; k++)
+      compare_tiles (h, c, 4 * (guint) harness_range (h, 32, 200),
+          4 * (guint) harness_range (h, 32, 200));
     lwt_transform_clear (&c->transform);
   }
   g_free (cases);
+}
+
+/* Sides where two levels at once begin to be possible, and stop being so; precompiled
+ * wavelets */
+static void
+check_two_levels (Harness *h)
+{
+  static const gchar *const names[] = { "haar", "5/3", "9/7", "db2" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    LwtWavelet *wavelet = lwt_wavelet_new (names[i], NULL);
+    Case *c = g_new0 (Case, 1);
+
+    c->wavelet = *wavelet;
+    c->shape.type = LWT_TYPE_F32;
+    c->boundary = LWT_BOUNDARY_SYMMETRIC;
+    lwt_wavelet_free (wavelet);
+    lwt_transform_init (&c->transform, &c->wavelet, c->shape.type, c->boundary);
+    lwt_transform_specialise (&c->transform, harness_context (h));
+    for (guint k = 0; k < 6; k++)
+      compare_tiles (h, c, 124 + (guint) harness_range (h, 0, 8),
+          124 + (guint) harness_range (h, 0, 8));
+    for (guint k = 0; k < 3; k++)
+      compare_tiles (h, c, 4 * (guint) harness_range (h, 32, 160),
+          4 * (guint) harness_range (h, 32, 300));
+    lwt_transform_clear (&c->transform);
+    g_free (c);
+  }
 }
 
 /* Random wavelets */
@@ -663,6 +695,7 @@ main (int argc, char **argv)
     { "double", check_double, NULL },
     { "integers", check_integers, NULL },
     { "parts", check_parts, NULL },
+    { "two-levels", check_two_levels, NULL },
     { "tiles-random", check_tiles_random, NULL },
     { "tiles-names-0", check_names, NULL },
     { "tiles-names-1", check_names, NULL },

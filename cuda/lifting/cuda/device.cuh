@@ -64,12 +64,9 @@ gboolean lwt_generic_reaches_far (const LwtTransform *transform);
 gsize lwt_generic_get_scratch_size (
     const LwtTransform *transform, guint width, guint height);
 
-gboolean lwt_generic_forward (const LwtTransform *transform,
-    const LwtLevelTask *task, const LwtGenericWork *work, cudaStream_t stream,
-    GError **error);
-gboolean lwt_generic_inverse (const LwtTransform *transform,
-    const LwtLevelTask *task, const LwtGenericWork *work, cudaStream_t stream,
-    GError **error);
+gboolean lwt_generic_run (const LwtTransform *transform,
+    const LwtLevelTask *task, gboolean inverse, const LwtGenericWork *work,
+    cudaStream_t stream, GError **error);
 /* Computes the components; @low are as large as the picture. */
 gboolean lwt_generic_parts (const LwtTransform *transform,
     const LwtPartsTask *task, const LwtPicture low[3], cudaStream_t stream,
@@ -90,6 +87,12 @@ gboolean lwt_tiles_are_ready (LwtTiles *tiles);
  * called. */
 gboolean lwt_tiles_fit (
     const LwtTiles *tiles, const LwtLevelTask *level, gboolean inverse);
+/* The same forward for two levels in one launch: levels[0], and levels[1], which
+ * splits its low band. */
+gboolean lwt_tiles_fit_two_levels (
+    const LwtTiles *tiles, const LwtLevelTask *levels);
+gboolean lwt_tiles_run_two_levels (const LwtTiles *tiles,
+    const LwtLevelTask *levels, cudaStream_t stream, GError **error);
 /* The same for the components of @level's picture, with at least one low
  * band to expand. */
 gboolean lwt_tiles_fit_parts (const LwtTiles *tiles, const LwtLevelTask *level);

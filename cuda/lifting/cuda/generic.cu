@@ -45,8 +45,9 @@ typedef struct {
   gint edge;
 } GenericReach;
 
-/* Lines along an axis. Lines from @split on belong to the other half of the
- * bands. A segment may start before the line (periodic). */
+/* Lines along an axis. @from, @to: even and odd samples of a picture, or low and
+ * high entries of bands. Lines from @split on belong to the other half. A segment
+ * may start before the line (periodic). */
 template <typename T> struct LinesTask {
   LwtSteps<T> steps;
   LwtBoundary boundary;
@@ -56,9 +57,8 @@ template <typename T> struct LinesTask {
   gint pairs; /* of a thread block */
   GenericReach reach;
   gint shift[2];
-  LwtPicture picture;
-  LwtBand bands[2][2]; /* [half][kind] */
-  T *scratch;          /* work memory for whole lines; NULL: shared memory */
+  LwtBand from[2][2], to[2][2]; /* [half][kind] */
+  T *scratch; /* work memory for whole lines; NULL: shared memory */
 };
 
 /* --- a thread block's segment -------------------------------------------- */
@@ -296,8 +296,8 @@ generic_run_steps (
 
 /* --- kernels ------------------------------------------------------------------------ */
 
-/* Samples of a line, or its entries of one kind. @step: bytes from one to
- * the next; %NULL data: absent */
+/* Samples or entries of one kind of a line. @step: bytes from one to the next;
+ * %NULL data: absent */
 typedef struct {
   guint8 *data;
   gsize step;
@@ -312,23 +312,11 @@ generic_at (const Strided &line, gint i)
 
 template <typename T, bool COLUMNS>
 __device__ __forceinline__ Strided
-samples_of (const LinesTask<T> &task, gint line)
-{
-  const LwtPicture &picture = task.picture;
-  Strided samples = { (guint8 *) picture.data, sizeof (T) };
-
-  if (COLUMNS)
-    samples.step = picture.stride;
-  samples.data += line * (COLUMNS ? sizeof (T) : picture.stride);
-  return samples;
-}
-
-template <typename T, bool COLUMNS>
-__device__ __forceinline__ Strided
-entries_of (const LinesTask<T> &task, gint line, gint kind)
+generic_get_line (
+    const LinesTask<T> &task, const LwtBand bands[2][2], gint line, gint kind)
 {
   const gint half = line >= task.split;
-  const LwtBand &band = task.bands[half][kind];
+  const LwtBand &band = bands[half][kind];
   const gsize step = band.step * sizeof (T);
   Strided entries = { (guint8 *) band.data, COLUMNS ? band.pitch : step };
 
@@ -358,148 +346,70 @@ pair_of (const Piece<T> &piece, gint entry, gint period)
   return k >= 0 && k < period ? k : lwt_modulo (k, period);
 }
 
-template <typename T, bool COLUMNS>
+/* Reads a segment, or writes its outputs. ENTRIES: of bands, which are shifted and
+ * scaled; entries of absent bands read as +0. */
+template <typename T, bool COLUMNS, bool ENTRIES, bool WRITE>
 __device__ __forceinline__ void
-read_samples (const LinesTask<T> &task, const Piece<T> &piece)
-{
-  const gint period = lwt_count (task.n, 0), odds = lwt_count (task.n, 1);
-
-  piece.template each_line<!COLUMNS> ([&] (gint line) {
-    const Strided from = samples_of<T, COLUMNS> (task, piece.line0 + line);
-
-    piece.template each_entry<!COLUMNS> (
-        0, piece.pairs,
-        [&] (gint entry, T x[2]) {
-          const gint k = pair_of (piece, entry, period);
-
-          x[0] = *generic_at<T> (from, 2 * k);
-          x[1] = k < odds ? *generic_at<T> (from, 2 * k + 1) : T (0);
-        },
-        [&] (gint entry, const T x[2]) {
-          piece.at (0, line, entry) = x[0];
-          piece.at (1, line, entry) = x[1];
-        });
-  });
-}
-
-template <typename T, bool COLUMNS>
-__device__ __forceinline__ void
-write_samples (const LinesTask<T> &task, const Piece<T> &piece)
-{
-  const gint odds = lwt_count (task.n, 1);
-
-  piece.template each_line<!COLUMNS> ([&] (gint line) {
-    const Strided to = samples_of<T, COLUMNS> (task, piece.line0 + line);
-
-    piece.template each_entry<!COLUMNS> (
-        piece.from - piece.start, piece.to - piece.start,
-        [&] (gint entry, T x[2]) {
-          x[0] = piece.at (0, line, entry);
-          x[1] = piece.at (1, line, entry);
-        },
-        [&] (gint entry, const T x[2]) {
-          const gint k = piece.start + entry;
-
-          *generic_at<T> (to, 2 * k) = x[0];
-          if (k < odds)
-            *generic_at<T> (to, 2 * k + 1) = x[1];
-        });
-  });
-}
-
-/* Entries of absent bands read as +0. */
-template <typename T, bool COLUMNS>
-__device__ __forceinline__ void
-read_entries (const LinesTask<T> &task, const Piece<T> &piece)
+generic_move (const LinesTask<T> &task, const Piece<T> &piece)
 {
   const gint period = lwt_count (task.n, 0);
+  const gint begin = WRITE ? piece.from - piece.start : 0;
+  const gint end = WRITE ? piece.to - piece.start : piece.pairs;
 
   piece.template each_line<!COLUMNS> ([&] (gint line) {
-    const Strided from[2] = {
-      entries_of<T, COLUMNS> (task, piece.line0 + line, 0),
-      entries_of<T, COLUMNS> (task, piece.line0 + line, 1),
+    const Strided lines[2] = { generic_get_line<T, COLUMNS> (task,
+                                   WRITE ? task.to : task.from,
+                                   piece.line0 + line, 0),
+      generic_get_line<T, COLUMNS> (
+          task, WRITE ? task.to : task.from, piece.line0 + line, 1) };
+    const auto find = [&] (gint entry, gint kind) -> T * {
+      const gint k = pair_of (piece, entry, period);
+
+      return lines[kind].data && k < lwt_count (task.n, kind) ? generic_at<T> (
+                 lines[kind], ENTRIES ? entry_of (task, kind, k) : k)
+                                                              : NULL;
     };
 
     piece.template each_entry<!COLUMNS> (
-        0, piece.pairs,
+        begin, end,
         [&] (gint entry, T x[2]) {
-          const gint k = pair_of (piece, entry, period);
-
 #pragma unroll
-          for (gint kind = 0; kind < 2; kind++)
-            x[kind] =
-                from[kind].data && k < lwt_count (task.n, kind)
-                    ? *generic_at<T> (from[kind], entry_of (task, kind, k))
-                    : T (0);
+          for (gint kind = 0; kind < 2; kind++) {
+            const T *const from =
+                WRITE ? &piece.at (kind, line, entry) : find (entry, kind);
+
+            x[kind] = from ? *from : T (0);
+          }
         },
         [&] (gint entry, const T x[2]) {
 #pragma unroll
-          for (gint kind = 0; kind < 2; kind++)
-            piece.at (kind, line, entry) =
-                from[kind].data ? lwt_scaled (x[kind], task.steps.scale[kind])
-                                : T (0);
+          for (gint kind = 0; kind < 2; kind++) {
+            T *const to =
+                WRITE ? find (entry, kind) : &piece.at (kind, line, entry);
+
+            if (to)
+              *to = ENTRIES && lines[kind].data
+                        ? x[kind] * task.steps.scale[kind]
+                        : x[kind];
+          }
         });
   });
 }
 
-template <typename T, bool COLUMNS>
-__device__ __forceinline__ void
-write_entries (const LinesTask<T> &task, const Piece<T> &piece)
-{
-  piece.template each_line<!COLUMNS> ([&] (gint line) {
-    const Strided to[2] = {
-      entries_of<T, COLUMNS> (task, piece.line0 + line, 0),
-      entries_of<T, COLUMNS> (task, piece.line0 + line, 1),
-    };
-
-    piece.template each_entry<!COLUMNS> (
-        piece.from - piece.start, piece.to - piece.start,
-        [&] (gint entry, T x[2]) {
-          x[0] = piece.at (0, line, entry);
-          x[1] = piece.at (1, line, entry);
-        },
-        [&] (gint entry, const T x[2]) {
-          const gint k = piece.start + entry;
-
-#pragma unroll
-          for (gint kind = 0; kind < 2; kind++)
-            if (to[kind].data && k < lwt_count (task.n, kind))
-              *generic_at<T> (to[kind], entry_of (task, kind, k)) =
-                  lwt_scaled (x[kind], task.steps.scale[kind]);
-        });
-  });
-}
-
-template <typename T, bool COLUMNS>
+template <typename T, bool COLUMNS, bool INVERSE>
 __global__ void
 __launch_bounds__ (GENERIC_THREADS)
-    forward_kernel (LWT_PARAMETER (LinesTask<T>, task))
+    generic_kernel (LWT_PARAMETER (LinesTask<T>, task))
 {
   T *taps = (T *) LWT_SHARED;
   T *shared = lwt_take_taps (task.steps, taps);
   const Piece<T> piece = piece_of_block (task, shared);
 
   lwt_wait_for_previous ();
-  read_samples<T, COLUMNS> (task, piece);
+  generic_move<T, COLUMNS, INVERSE, false> (task, piece);
   __syncthreads ();
-  generic_run_steps<false> (task, piece, taps);
-  write_entries<T, COLUMNS> (task, piece);
-}
-
-template <typename T, bool COLUMNS>
-__global__ void
-__launch_bounds__ (GENERIC_THREADS)
-    inverse_kernel (LWT_PARAMETER (LinesTask<T>, task))
-{
-  T *taps = (T *) LWT_SHARED;
-  T *shared = lwt_take_taps (task.steps, taps);
-  const Piece<T> piece = piece_of_block (task, shared);
-
-  lwt_wait_for_previous ();
-  read_entries<T, COLUMNS> (task, piece);
-  __syncthreads ();
-  generic_run_steps<true> (task, piece, taps);
-  write_samples<T, COLUMNS> (task, piece);
+  generic_run_steps<INVERSE> (task, piece, taps);
+  generic_move<T, COLUMNS, !INVERSE, true> (task, piece);
 }
 
 #define COMPONENTS_THREADS 256
@@ -508,13 +418,6 @@ typedef struct {
   LwtPartsTask task;
   LwtPicture low[3];
 } ComponentsTask;
-
-template <typename T>
-__device__ __forceinline__ T
-generic_read_at (const LwtPicture &picture, gsize x, gsize y)
-{
-  return ((const T *) ((const guint8 *) picture.data + y * picture.stride))[x];
-}
 
 template <typename T>
 __global__ void
@@ -529,17 +432,17 @@ __launch_bounds__ (COMPONENTS_THREADS)
     return;
   for (guint y = blockIdx.y; y < task.height; y += gridDim.y) {
     const gsize column = x + task.pad[0], row = y + task.pad[1];
-    const gsize words = (task.width + 31) / 32;
     const bool missing =
-        task.missing && (task.missing[y * words + x / 32] >> (x & 31) & 1);
-    T before = generic_read_at<T> (task.picture, column, row);
+        task.missing
+        && lwt_is_missing (task.missing, lwt_words (task.width), x, y);
+    T before = lwt_row<T> (task.picture.data, task.picture.stride, row)[column];
 
     for (gint i = 0; i < 4; i++) {
       const LwtPicture &part = task.parts[SURFACE_PART_NOISE + i];
       T next = 0, value;
 
       if (i < 3 && parts.low[i].data != NULL)
-        next = generic_read_at<T> (parts.low[i], column, row);
+        next = lwt_row<T> (parts.low[i].data, parts.low[i].stride, row)[column];
       value = before - next;
       if (i == 3 && task.polynomial)
         value = (T) ((gdouble) before
@@ -549,8 +452,7 @@ __launch_bounds__ (COMPONENTS_THREADS)
         value = before;
       before = next;
       if (part.data)
-        ((T *) ((guint8 *) part.data + y * part.stride))[x] =
-            missing ? (T) NAN : value;
+        lwt_row<T> (part.data, part.stride, y)[x] = missing ? (T) NAN : value;
     }
   }
 }
@@ -626,10 +528,11 @@ generic_set_lines (LinesTask<T> *lines, const LwtTransform *transform,
 
 /* Lifts lines of @n samples, a thread block for each segment of
  * GENERIC_LINES lines. */
-template <typename T, bool COLUMNS, bool INVERSE>
+template <typename T, bool COLUMNS>
 gboolean
 generic_launch_lines (LinesTask<T> *task, const LwtTransform *transform,
-    guint n, guint n_lines, guint split, cudaStream_t stream, GError **error)
+    gboolean inverse, guint n, guint n_lines, guint split, cudaStream_t stream,
+    GError **error)
 {
   const gint lines = GENERIC_LINES (sizeof (T));
   const gint period = lwt_count ((gint) n, 0);
@@ -650,86 +553,64 @@ generic_launch_lines (LinesTask<T> *task, const LwtTransform *transform,
   }
   grid.x = (n_lines + lines - 1) / lines;
   grid.y = (period + task->pairs - 1) / task->pairs;
-  return lwt_launch (
-      INVERSE ? inverse_kernel<T, COLUMNS> : forward_kernel<T, COLUMNS>,
-      INVERSE ? "the generic inverse_kernel" : "the generic forward_kernel",
-      grid, GENERIC_THREADS, get_shared_size (transform, room), stream, *task,
-      error);
+  return lwt_launch (inverse ? generic_kernel<T, COLUMNS, true>
+                             : generic_kernel<T, COLUMNS, false>,
+      "the generic_kernel", grid, GENERIC_THREADS,
+      get_shared_size (transform, room), stream, *task, error);
 }
 
-/* The two halves of a picture whose rows are split and whose columns are not
- * yet split. */
-template <typename T>
+/* Even and odd samples of a picture's rows or columns */
+template <typename T, bool COLUMNS>
 void
-generic_set_halves (LwtBand halves[2], LwtPicture picture, guint width)
+generic_set_samples (LwtBand kinds[2][2], LwtPicture picture, guint split)
 {
-  for (gint i = 0; i < 2; i++) {
-    halves[i].data = (T *) picture.data + (i ? (width + 1) / 2 : 0);
-    halves[i].pitch = picture.stride;
-    halves[i].step = 1;
-  }
-}
+  const gsize row = COLUMNS ? picture.stride : sizeof (T);
+  const gsize line = COLUMNS ? sizeof (T) : picture.stride;
 
-template <typename T>
-gboolean
-generic_forward (const LwtTransform *transform, const LwtLevelTask *task,
-    const LwtGenericWork *work, cudaStream_t stream, GError **error)
-{
-  const guint width = task->width, height = task->height;
-  const guint low = task->x ? (width + 1) / 2 : width;
-  LinesTask<T> lines;
-
-  generic_set_lines (&lines, transform, work, FALSE);
-  lines.picture = task->picture;
-  if (task->x) {
-    memcpy (lines.bands[0], task->bands[0], sizeof lines.bands[0]);
-    if (task->y)
-      generic_set_halves<T> (lines.bands[0], work->temp, width);
-    if (task->bands[0][1].data == NULL)
-      lines.bands[0][1].data = NULL;
-    if (!generic_launch_lines<T, false, false> (
-            &lines, transform, width, height, height, stream, error))
-      return FALSE;
-    lines.picture = work->temp;
-  }
-  if (!task->y)
-    return TRUE;
   for (gint half = 0; half < 2; half++)
     for (gint kind = 0; kind < 2; kind++)
-      lines.bands[half][kind] = task->bands[kind][half];
-  return generic_launch_lines<T, true, false> (&lines, transform, height,
-      task->bands[0][1].data ? width : low, low, stream, error);
+      kinds[half][kind] = { (guint8 *) picture.data + kind * row
+                                + half * split * line,
+        COLUMNS ? 2 * picture.stride : picture.stride, COLUMNS ? 1u : 2u };
 }
 
+/* A level: its rows, between the picture and its bands or, if columns are split too,
+ * halves in work memory; its columns, between the halves, or the picture if rows are
+ * not split, and the bands. */
 template <typename T>
 gboolean
-generic_inverse (const LwtTransform *transform, const LwtLevelTask *task,
-    const LwtGenericWork *work, cudaStream_t stream, GError **error)
+generic_run_level (const LwtTransform *transform, const LwtLevelTask *task,
+    gboolean inverse, const LwtGenericWork *work, cudaStream_t stream,
+    GError **error)
 {
   const guint width = task->width, height = task->height;
   const guint low = task->x ? (width + 1) / 2 : width;
+  const gboolean high = task->bands[0][1].data != NULL;
   LinesTask<T> lines;
+  LwtBand (*const samples)[2] = inverse ? lines.to : lines.from;
+  LwtBand (*const bands)[2] = inverse ? lines.from : lines.to;
+  const auto run_rows = [&] {
+    generic_set_samples<T, false> (samples, task->picture, height);
+    memcpy (bands[0], task->bands[0], sizeof bands[0]);
+    for (guint i = 0; i < 2 && task->y; i++)
+      bands[0][i] = { (T *) work->temp.data + i * low, work->temp.stride, 1 };
+    if (!high)
+      bands[0][1].data = NULL;
+    return generic_launch_lines<T, false> (
+        &lines, transform, inverse, width, height, height, stream, error);
+  };
+  const auto run_columns = [&] {
+    generic_set_samples<T, true> (
+        samples, task->x ? work->temp : task->picture, low);
+    for (gint i = 0; i < 4; i++)
+      bands[i / 2][i % 2] = task->bands[i % 2][i / 2];
+    return generic_launch_lines<T, true> (&lines, transform, inverse, height,
+        high ? width : low, low, stream, error);
+  };
 
-  generic_set_lines (&lines, transform, work, TRUE);
-  if (task->y) {
-    lines.picture = task->x ? work->temp : task->picture;
-    for (gint half = 0; half < 2; half++)
-      for (gint kind = 0; kind < 2; kind++)
-        lines.bands[half][kind] = task->bands[kind][half];
-    if (!generic_launch_lines<T, true, true> (&lines, transform, height,
-            task->bands[0][1].data ? width : low, low, stream, error))
-      return FALSE;
-  }
-  if (!task->x)
-    return TRUE;
-  lines.picture = task->picture;
-  memcpy (lines.bands[0], task->bands[0], sizeof lines.bands[0]);
-  if (task->y)
-    generic_set_halves<T> (lines.bands[0], work->temp, width);
-  if (task->bands[0][1].data == NULL)
-    lines.bands[0][1].data = NULL;
-  return generic_launch_lines<T, false, true> (
-      &lines, transform, width, height, height, stream, error);
+  generic_set_lines (&lines, transform, work, inverse);
+  return (!inverse || !task->y || run_columns ()) && (!task->x || run_rows ())
+         && (inverse || !task->y || run_columns ());
 }
 
 } // namespace
@@ -791,19 +672,12 @@ lwt_generic_get_scratch_size (
 }
 
 gboolean
-lwt_generic_forward (const LwtTransform *transform, const LwtLevelTask *task,
-    const LwtGenericWork *work, cudaStream_t stream, GError **error)
+lwt_generic_run (const LwtTransform *transform, const LwtLevelTask *task,
+    gboolean inverse, const LwtGenericWork *work, cudaStream_t stream,
+    GError **error)
 {
-  return LWT_BY_TYPE (
-      transform->type, generic_forward, transform, task, work, stream, error);
-}
-
-gboolean
-lwt_generic_inverse (const LwtTransform *transform, const LwtLevelTask *task,
-    const LwtGenericWork *work, cudaStream_t stream, GError **error)
-{
-  return LWT_BY_TYPE (
-      transform->type, generic_inverse, transform, task, work, stream, error);
+  return LWT_BY_TYPE (transform->type, generic_run_level, transform, task,
+      inverse, work, stream, error);
 }
 
 gboolean

@@ -34,8 +34,8 @@ main (int argc, char **argv)
 {
   GString *text =
       g_string_new ("/* Written by cuda/lifting/cuda/precompile.c. */\n"
-                    "#include \"cuda/lifting/cuda/precompiled.cuh\"\n"
-                    "#include \"cuda/lifting/cuda/tile.cuh\"\n");
+                    "#include \"cuda/lifting/cuda/tileplan.h\"\n"
+                    "#include \"cuda/lifting/cuda/window.cuh\"\n");
   GString *table = g_string_new (NULL);
   GError *error = NULL;
   gboolean ok = argc > 2;

@@ -53,20 +53,6 @@ lwt_lift (gint32 x, const LwtStepHead &head, const gint32 *taps, At at)
   return (gint32) (INVERSE ? (guint32) x - change : (guint32) x + change);
 }
 
-template <typename T>
-static __device__ __forceinline__ T
-lwt_scaled (T x, T scale)
-{
-  return x * scale;
-}
-
-/* integers are not scaled */
-static __device__ __forceinline__ gint32
-lwt_scaled (gint32 x, gint32 scale)
-{
-  return x;
-}
-
 /* Copies the weights to shared memory, by all threads. Returns: the memory
  * behind them */
 template <typename T>
@@ -90,22 +76,11 @@ lwt_count_taps (const LwtWavelet *wavelet)
   return n;
 }
 
-static inline float
-lwt_get_tap (const LwtStep *step, guint i, float)
+template <typename T>
+static inline T
+lwt_get_tap (const LwtStep *step, guint i)
 {
-  return (float) step->c[i];
-}
-
-static inline double
-lwt_get_tap (const LwtStep *step, guint i, double)
-{
-  return step->c[i];
-}
-
-static inline gint32
-lwt_get_tap (const LwtStep *step, guint i, gint32)
-{
-  return step->num[i];
+  return lwt_is_integer<T> ? (T) step->num[i] : (T) step->c[i];
 }
 
 /* Bytes of the weights in shared memory */
@@ -124,7 +99,7 @@ lwt_list_taps (const LwtWavelet *wavelet, T *taps)
 
   for (guint i = 0; i < wavelet->n_steps; i++)
     for (guint k = 0; k < wavelet->steps[i].n; k++)
-      taps[n++] = lwt_get_tap (&wavelet->steps[i], k, T (0));
+      taps[n++] = lwt_get_tap<T> (&wavelet->steps[i], k);
   return n;
 }
 
@@ -153,5 +128,6 @@ lwt_set_steps (LwtSteps<T> *steps, const LwtTransform *transform,
   if (far_taps == NULL)
     lwt_list_taps (wavelet, steps->taps);
   for (gint i = 0; i < 2; i++)
-    steps->scale[i] = (T) (inverse ? 1.0 / scale[i] : scale[i]);
+    steps->scale[i] =
+        lwt_is_integer<T> ? (T) 1 : (T) (inverse ? 1.0 / scale[i] : scale[i]);
 }

@@ -8,12 +8,12 @@
 #include "cuda/core/jit.h"
 #include "cuda/lifting/cuda/device.cuh"
 #include "cuda/lifting/cuda/launch.cuh"
-#include "cuda/lifting/cuda/precompiled.cuh"
+#include "cuda/lifting/cuda/steps.cuh"
 #include "cuda/lifting/cuda/tileplan.h"
 
 #include <string.h>
 
-extern "C" const CvisJitHeader lwt_tile_headers[3];
+extern "C" const CvisJitHeader lwt_tile_headers[4];
 
 struct _LwtTiles {
   CvisJit *jit; /* NULL: precompiled, or the tiles do not support the steps */
@@ -22,8 +22,7 @@ struct _LwtTiles {
   LwtTilePlan plans[LWT_TILE_KERNELS];
   gconstpointer functions[LWT_TILE_KERNELS];
   LwtType type;
-  guint8 weights[2][(LWT_TILE_MAX_TAPS + 2)
-                    * sizeof (gdouble)]; /* of the inverse */
+  gdouble weights[2][LWT_TILE_MAX_TAPS + 2]; /* of its type; [1]: inverse */
   gint shifts[2][LWT_TILE_MAX_STEPS];
   gint entry_shift[2];
   gint multiprocessors;
@@ -31,8 +30,18 @@ struct _LwtTiles {
 
 namespace {
 
+gint
+divide_up (gint n, gint by)
+{
+  return (n + by - 1) / by;
+}
+
 /* Levels with fewer tiles for each multiprocessor use small tiles. */
 #define LARGE_TILES 4
+
+/* Sliding window: warps for each multiprocessor, least rows of the second level */
+#define WINDOW_WARPS 12
+#define WINDOW_ROWS 4
 
 /* Kernel parameter: LwtTileParameters of tile.cuh */
 typedef struct {
@@ -40,40 +49,15 @@ typedef struct {
   gdouble weights[LWT_TILE_MAX_TAPS + 2];
 } Parameters;
 
-/* Weights with the signs of the direction, converted to @type */
-void
-set_weight (
-    LwtTiles *tiles, gint inverse, guint i, gdouble weight, gint32 number)
-{
-  guint8 *weights = tiles->weights[inverse];
-
-  if (tiles->type == LWT_TYPE_F32)
-    ((gfloat *) weights)[i] = inverse ? -(gfloat) weight : (gfloat) weight;
-  else if (tiles->type == LWT_TYPE_F64)
-    ((gdouble *) weights)[i] = inverse ? -weight : weight;
-  else
-    ((gint32 *) weights)[i] = number;
-}
-
-void
-set_scale (LwtTiles *tiles, gint inverse, guint i, gdouble scale)
-{
-  guint8 *weights = tiles->weights[inverse];
-
-  if (inverse)
-    scale = 1.0 / scale;
-  if (tiles->type == LWT_TYPE_F32)
-    ((gfloat *) weights)[LWT_TILE_MAX_TAPS + i] = (gfloat) scale;
-  else if (tiles->type == LWT_TYPE_F64)
-    ((gdouble *) weights)[LWT_TILE_MAX_TAPS + i] = scale;
-  else
-    ((gint32 *) weights)[LWT_TILE_MAX_TAPS + i] = 1;
-}
-
+/* Weights in the order of the steps with the signs of the direction, then scales */
+template <typename T>
 void
 set_weights (LwtTiles *tiles, const LwtWavelet *wavelet)
 {
-  for (gint inverse = 0; inverse < 2; inverse++) {
+  const gdouble scale[2] = { wavelet->scale_low, wavelet->scale_high };
+
+  for (guint inverse = 0; inverse < 2; inverse++) {
+    T *const weights = (T *) tiles->weights[inverse];
     guint n = 0;
 
     for (guint i = 0; i < wavelet->n_steps; i++) {
@@ -81,11 +65,15 @@ set_weights (LwtTiles *tiles, const LwtWavelet *wavelet)
           &wavelet->steps[inverse ? wavelet->n_steps - 1 - i : i];
 
       tiles->shifts[inverse][i] = (gint) step->shift;
-      for (guint k = 0; k < step->n; k++)
-        set_weight (tiles, inverse, n++, step->c[k], step->num[k]);
+      for (guint k = 0; k < step->n; k++) {
+        const T weight = lwt_get_tap<T> (step, k);
+
+        weights[n++] = inverse && !lwt_is_integer<T> ? -weight : weight;
+      }
     }
-    set_scale (tiles, inverse, 0, wavelet->scale_low);
-    set_scale (tiles, inverse, 1, wavelet->scale_high);
+    for (guint i = 0; i < 2; i++)
+      weights[LWT_TILE_MAX_TAPS + i] =
+          lwt_is_integer<T> ? (T) 1 : (T) (inverse ? 1.0 / scale[i] : scale[i]);
   }
 }
 
@@ -141,7 +129,8 @@ void
 start_compilation (LwtTiles *tiles, CvisContext *context)
 {
   static const gchar *const options[] = { "-std=c++17", "-fmad=false", NULL };
-  GString *source = g_string_new ("#include \"cuda/lifting/cuda/tile.cuh\"\n");
+  GString *source =
+      g_string_new ("#include \"cuda/lifting/cuda/window.cuh\"\n");
 
   for (guint i = 0; i < LWT_TILE_KERNELS; i++)
     if (tiles->planned[i])
@@ -150,6 +139,14 @@ start_compilation (LwtTiles *tiles, CvisContext *context)
   tiles->jit = cvis_jit_new (context, "lifting", source->str, lwt_tile_headers,
       G_N_ELEMENTS (lwt_tile_headers), options);
   g_string_free (source, TRUE);
+}
+
+void
+set_bands (LwtTileBand to[2][2], const LwtBand from[2][2])
+{
+  for (gint i = 0; i < 4; i++)
+    to[i / 2][i % 2] = { from[i / 2][i % 2].data,
+      (guint) from[i / 2][i % 2].pitch, (guint) from[i / 2][i % 2].step };
 }
 
 /* Sets up the parameters of a level. FALSE: the kernel does not support the
@@ -167,10 +164,7 @@ make_task (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
           &task->axis[1], plan, 1, (gint) level->height, tiles->entry_shift))
     return FALSE;
   task->picture = { level->picture.data, (guint) level->picture.stride, 1 };
-  for (gint y = 0; y < 2; y++)
-    for (gint x = 0; x < 2; x++)
-      task->bands[y][x] = { level->bands[y][x].data,
-        (guint) level->bands[y][x].pitch, (guint) level->bands[y][x].step };
+  set_bands (task->bands, level->bands);
   return TRUE;
 }
 
@@ -220,7 +214,7 @@ lwt_tiles_new (const LwtTransform *transform, CvisContext *context)
   }
   if (!plan_kernels (tiles, transform))
     return tiles;
-  set_weights (tiles, &transform->wavelet);
+  LWT_BY_TYPE (tiles->type, set_weights, tiles, &transform->wavelet);
   tiles->precompiled = tiles->ready = take_precompiled (tiles);
   if (!tiles->precompiled && context != NULL)
     start_compilation (tiles, context);
@@ -282,8 +276,10 @@ launch_tiles (const LwtTiles *tiles, guint kernel, const LwtTileTask *task,
 {
   const LwtTilePlan *plan = &tiles->plans[kernel];
   const gsize shared = lwt_tile_plan_get_shared (plan, tiles->type);
-  const guint grid[3] = { (guint) (task->axis[0].tiles * task->axis[1].tiles),
-    1, 1 };
+  const gint n = task->axis[0].tiles * task->axis[1].tiles;
+  const guint grid[3] = {
+    (guint) (plan->two ? divide_up (n, plan->threads / 32) : n), 1, 1
+  };
   const guint block[3] = { (guint) plan->threads, 1, 1 };
   Parameters parameters;
   void *arguments[] = { &parameters };
@@ -317,6 +313,49 @@ lwt_tiles_run (const LwtTiles *tiles, const LwtLevelTask *level,
   const guint kernel = choose_kernel (tiles, level, inverse, &task);
 
   return launch_tiles (tiles, kernel, &task, stream, error);
+}
+
+gboolean
+lwt_tiles_fit_two_levels (const LwtTiles *tiles, const LwtLevelTask *levels)
+{
+  gboolean result = tiles->planned[LWT_TILE_TWO_LEVELS]
+                    && levels[0].width % 4 == 0 && levels[0].height % 4 == 0
+                    && levels[0].width >= 128 && levels[0].height >= 128;
+
+  /* lanes write two entries of the first level at once, one of the second */
+  for (gint i = 0; i < 8; i++) {
+    const LwtLevelTask *level = &levels[i / 4];
+    const LwtBand *band = &level->bands[i / 2 % 2][i % 2];
+    const gsize bytes = i < 4 ? 8 : 4;
+
+    result = result && level->x && level->y
+             && (band->data == NULL
+                 || (band->step == 1
+                     && ((gsize) band->data | band->pitch) % bytes == 0));
+  }
+  return result;
+}
+
+gboolean
+lwt_tiles_run_two_levels (const LwtTiles *tiles, const LwtLevelTask *levels,
+    cudaStream_t stream, GError **error)
+{
+  const LwtTilePlan *plan = &tiles->plans[LWT_TILE_TWO_LEVELS];
+  const gint pairs = (gint) levels[0].width / 2;
+  const gint rows = (gint) levels[0].height / 4;
+  LwtTileTask task = {};
+
+  task.picture = make_band (levels[0].picture);
+  task.axis[0].n = (gint) levels[0].width;
+  task.axis[1].n = (gint) levels[0].height;
+  task.axis[0].tiles = divide_up (pairs, plan->lines[0].run);
+  task.segment = MAX (divide_up (rows * task.axis[0].tiles,
+                          WINDOW_WARPS * tiles->multiprocessors),
+      WINDOW_ROWS);
+  task.axis[1].tiles = divide_up (rows, task.segment);
+  set_bands (task.bands, levels[0].bands);
+  set_bands (task.second, levels[1].bands);
+  return launch_tiles (tiles, LWT_TILE_TWO_LEVELS, &task, stream, error);
 }
 
 gboolean

@@ -18,6 +18,10 @@
 /* Largest number of inputs of a kind in a run */
 #define LWT_TILE_MAX_INPUTS 96
 
+/* Turns of the sliding window in flight, including the current one; a power of
+ * two */
+#define LWT_WINDOW_TURNS 2
+
 /* Contents of the positions beyond the ends of a run */
 enum {
   LWT_TILE_INNER,      /* more of the line */
@@ -53,6 +57,9 @@ typedef struct {
  * @blocks: minimum number of thread blocks on a multiprocessor (launch
  *   bounds)
  * @parts: the kernel computes components
+ * @two: the kernel of two levels (cuda/lifting/cuda/window.cuh): lines[0] is a
+ *   strip, lines[1] the rows that are kept of a column, @lead the turns before
+ *   the first output
  */
 typedef struct {
   int inverse, boundary;
@@ -60,7 +67,7 @@ typedef struct {
   LwtTileLine lines[2];
   int threads, blocks;
   int rows, pitch, half, half_rows;
-  int parts;
+  int parts, two, lead;
 } LwtTilePlan;
 
 /* --- beyond the ends of a line ----------------------------------------------------- */
@@ -154,6 +161,8 @@ typedef struct {
 typedef struct {
   LwtTileAxis axis[2];              /* x, y */
   LwtTileBand picture, bands[2][2]; /* [high along y][high along x] */
+  LwtTileBand second[2][2];         /* of two levels at once */
+  int segment;                      /* the same: rows of second[][] of a warp */
   int shift[LWT_TILE_MAX_STEPS];
   LwtTileParts parts;
 } LwtTileTask;

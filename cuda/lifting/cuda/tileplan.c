@@ -26,7 +26,7 @@
 #define MAX_DRIFT 24
 
 const gchar *const lwt_tile_kernel_names[LWT_TILE_KERNELS] = { "forward",
-  "forward_small", "inverse", "inverse_small", "parts" };
+  "forward_small", "inverse", "inverse_small", "parts", "two_levels" };
 
 static gint
 round_up (gint n, gint to)
@@ -195,11 +195,58 @@ lwt_tile_plan_get_shared (const LwtTilePlan *plan, LwtType type)
   return samples * lwt_type_get_size (type);
 }
 
+/* The sliding window of two levels (cuda/lifting/cuda/window.cuh). Along y, step i
+ * changes the pair that came `delay` turns ago: by then its neighbours are there and done,
+ * and no earlier step needs it unchanged. FALSE: a step looks further than the next
+ * pair. */
+static gboolean
+plan_window (LwtTilePlan *plan)
+{
+  LwtTileLine *x = &plan->lines[0], *y = &plan->lines[1];
+  LwtTilePlan inner = *plan;
+  gint delay[2] = { 0, 0 }, read[2] = { 0, 0 }, left, right;
+
+  for (gint i = 0; i < plan->n_steps; i++) {
+    LwtTileStep *step = &y->steps[i];
+    const gint odd = step->odd, end = step->first + step->n;
+
+    if (step->first < odd - 1 || end > odd + 1)
+      return FALSE;
+    delay[odd] = MAX (MAX (delay[odd], read[odd]),
+        delay[1 - odd] + step->first + step->n - 1);
+    read[1 - odd] = MAX (read[1 - odd], delay[odd] - step->first);
+    step->from = -delay[odd];
+    step->to = step->from + 1;
+  }
+  for (gint odd = 0; odd < 2; odd++) {
+    y->out[odd] = -MAX (delay[0], delay[1]);
+    /* beyond an end, too, a pair has a place */
+    y->in[odd][0] = y->out[odd] - 1;
+    y->in[odd][1] = 1;
+  }
+  /* the outermost pair stands for the one beyond it: ends need nothing more */
+  inner.boundary = LWT_BOUNDARY_PERIODIC;
+  x->run = x->runs = 1;
+  find_ranges (x, &inner);
+  left = -MIN (x->in[0][0], x->in[1][0]);
+  right = MAX (x->in[0][1], x->in[1][1]) - 1;
+  /* a level needs its own neighbours and those of the level behind it twice */
+  x->in[0][0] = x->in[1][0] = -round_up (3 * left, 4);
+  x->run = round_down (64 - 3 * right + x->in[0][0], 4);
+  plan->lead = left + (left - y->out[0] + 1) / 2;
+  plan->threads = 128;
+  plan->blocks = 3;
+  plan->rows = plan->threads / 32 * 4 * LWT_WINDOW_TURNS;
+  plan->pitch = 128;
+  return x->run >= 32;
+}
+
 gboolean
 lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
     const LwtWavelet *wavelet, LwtType type, LwtBoundary boundary)
 {
-  const gboolean inverse = kernel >= LWT_TILE_INVERSE;
+  const gboolean inverse =
+      kernel >= LWT_TILE_INVERSE && kernel != LWT_TILE_TWO_LEVELS;
   const gboolean small =
       kernel != LWT_TILE_FORWARD && kernel != LWT_TILE_INVERSE;
   const gint size = (gint) lwt_type_get_size (type), chunk = 16 / size;
@@ -214,6 +261,7 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
   plan->boundary = boundary;
   plan->n_steps = (gint) wavelet->n_steps;
   plan->parts = kernel == LWT_TILE_PARTS;
+  plan->two = kernel == LWT_TILE_TWO_LEVELS;
   if (wavelet->n_steps > LWT_TILE_MAX_STEPS
       || (plan->parts && type == LWT_TYPE_I32))
     return FALSE;
@@ -230,6 +278,8 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
   }
   if (taps > LWT_TILE_MAX_TAPS)
     return FALSE;
+  if (plan->two)
+    return size == 4 && boundary != LWT_BOUNDARY_PERIODIC && plan_window (plan);
   lines[first].runs = 2;
   beside = plan_run (&lines[first], plan, run, inverse ? 1 : chunk);
   if (beside > 26) {
@@ -317,41 +367,25 @@ lwt_tile_axis_init (LwtTileAxis *axis, const LwtTilePlan *plan, gint which,
          && axis->last + size >= axis->right;
 }
 
-static void
-print_line (GString *text, const LwtTileLine *line, gint n_steps)
-{
-  g_string_append_printf (text, "{%d,%d,%d,{%d,%d},{{%d,%d},{%d,%d}},{",
-      line->run, line->runs, line->end, line->out[0], line->out[1],
-      line->in[0][0], line->in[0][1], line->in[1][0], line->in[1][1]);
-  for (gint i = 0; i < n_steps; i++) {
-    const LwtTileStep *step = &line->steps[i];
-
-    g_string_append_printf (text, "{%d,%d,%d,%d,%d,%d},", step->odd,
-        step->first, step->n, step->tap, step->from, step->to);
-  }
-  g_string_append (text, "}},");
-}
-
 void
 lwt_tile_plan_print (
     const LwtTilePlan *plan, LwtType type, const gchar *name, GString *text)
 {
   static const gchar *const types[] = { "float", "double", "int" };
+  const gint *const numbers = (const gint *) plan; /* it has only such fields */
 
-  g_string_append_printf (text,
-      "struct plan_of_%s { static constexpr LwtTilePlan plan = {%d,%d,%d,{",
-      name, plan->inverse, plan->boundary, plan->n_steps);
-  print_line (text, &plan->lines[0], plan->n_steps);
-  print_line (text, &plan->lines[1], plan->n_steps);
-  g_string_append_printf (text, "},%d,%d,%d,%d,%d,%d,%d}; };\n", plan->threads,
-      plan->blocks, plan->rows, plan->pitch, plan->half, plan->half_rows,
-      plan->parts);
+  g_string_append_printf (
+      text, "struct plan_of_%s { static constexpr LwtTilePlan plan = {", name);
+  for (gsize i = 0; i < sizeof *plan / sizeof (gint); i++)
+    g_string_append_printf (text, "%d,", numbers[i]);
+  g_string_append (text, "}; };\n");
   g_string_append_printf (text,
       "extern \"C\" __global__ void __launch_bounds__ (%d, %d)\n"
       "%s (const __grid_constant__ LwtTileParameters<%s> parameters)\n"
       "{ lwt_tile_%s<%s, plan_of_%s> (parameters, (%s *) lwt_tile_shared); }\n",
       plan->threads, plan->blocks, name, types[type],
-      plan->parts     ? "parts"
+      plan->two       ? "two_levels"
+      : plan->parts   ? "parts"
       : plan->inverse ? "inverse"
                       : "forward",
       types[type], name, types[type]);

@@ -17,6 +17,7 @@ typedef enum {
   LWT_TILE_INVERSE,
   LWT_TILE_INVERSE_SMALL,
   LWT_TILE_PARTS,
+  LWT_TILE_TWO_LEVELS, /* forward, cuda/lifting/cuda/window.cuh */
   LWT_TILE_KERNELS,
 } LwtTileKernel;
 
@@ -38,5 +39,15 @@ gboolean lwt_tile_axis_init (LwtTileAxis *axis, const LwtTilePlan *plan,
  * cuda/lifting/cuda/tile.cuh. */
 void lwt_tile_plan_print (
     const LwtTilePlan *plan, LwtType type, const gchar *name, GString *text);
+
+/* A kernel that is compiled with the project, and the constants that it is compiled
+ * with; float. precompile.c writes the list, which ends with a plan of NULL. */
+typedef struct {
+  int kernel; /* LwtTileKernel */
+  const LwtTilePlan *plan;
+  const void *function;
+} LwtPrecompiled;
+
+extern const LwtPrecompiled lwt_precompiled[];
 
 G_END_DECLS

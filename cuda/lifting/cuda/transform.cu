@@ -150,16 +150,27 @@ place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
     set_band (&task->bands[0][0], run->bands);
 }
 
-/* The first level reads the run's picture. Each next picture is in work
- * memory, in two places used in turn, so that no level overwrites its input. */
+/* Finds the levels that run in one launch with the next one, @two. The first
+ * level reads the run's picture. Each next launch's picture is in work memory, in
+ * two places used in turn, so that no launch overwrites its input. */
 void
-connect_levels (const Run *run, LwtLevelTask *tasks)
+connect_levels (const Run *run, LwtLevelTask *tasks, gboolean *two)
 {
-  tasks[0].picture = run->picture;
-  for (guint i = 1; i < run->active.n; i++) {
-    tasks[i].picture =
-        picture_at (run, run->cut.low[(i - 1) & 1], tasks[i].width);
-    set_band (&tasks[i - 1].bands[0][0], tasks[i].picture);
+  const LwtTiles *tiles = run->transform->tiles;
+  const gboolean can = (run->way == FORWARD || run->way == REDUCE)
+                       && lwt_tiles_are_ready (run->transform->tiles);
+  LwtPicture picture = run->picture;
+  guint launch = 0;
+
+  for (guint i = 0; i < run->active.n; i++) {
+    tasks[i].picture = picture;
+    two[i] = can && i + 1 < run->active.n
+             && lwt_tiles_fit_two_levels (tiles, &tasks[i]);
+    i += two[i];
+    if (i + 1 == run->active.n)
+      break;
+    picture = picture_at (run, run->cut.low[launch++ & 1], tasks[i + 1].width);
+    set_band (&tasks[i].bands[0][0], picture);
   }
 }
 
@@ -179,10 +190,8 @@ run_level (const Run *run, const LwtLevelTask *task, GError **error)
   work.temp = picture_at (run, run->cut.temp, task->width);
   if (lwt_generic_reaches_far (run->transform))
     work.scratch = run->work + run->cut.scratch;
-  return forward ? lwt_generic_forward (
-             run->transform, task, &work, run->stream, error)
-                 : lwt_generic_inverse (
-                     run->transform, task, &work, run->stream, error);
+  return lwt_generic_run (
+      run->transform, task, !forward, &work, run->stream, error);
 }
 
 /* Runs all levels in order. Without levels the picture is copied to the low
@@ -195,6 +204,7 @@ run_levels (const Run *run, guint width, guint height, GError **error)
   const LwtPicture out = forward ? run->bands : run->picture;
   guint before[2] = { 0, 0 };
   LwtLevelTask tasks[LWT_MAX_CHAIN];
+  gboolean two[LWT_MAX_CHAIN];
   const guint n = run->active.n;
 
   if (run->active.n == 0)
@@ -211,10 +221,16 @@ run_levels (const Run *run, guint width, guint height, GError **error)
     before[0] += run->active.levels[i]->x;
     before[1] += run->active.levels[i]->y;
   }
-  connect_levels (run, tasks);
-  for (guint k = 0; k < n; k++)
-    if (!run_level (run, &tasks[forward ? k : n - 1 - k], error))
+  connect_levels (run, tasks, two);
+  for (guint k = 0; k < n; k++) {
+    const guint i = forward ? k : n - 1 - k;
+
+    if (!(two[i] ? lwt_tiles_run_two_levels (
+              run->transform->tiles, &tasks[i], run->stream, error)
+                 : run_level (run, &tasks[i], error)))
       return FALSE;
+    k += two[i];
+  }
   return TRUE;
 }
 
