@@ -5,16 +5,18 @@
 /* bench_bundle_cuda [--runs N] [--copies K] [--configurations N]
  * [--gigabytes-per-second B]: bundle adjustment on a CUDA device. Problems:
  * the three BAL problems (bundle in CUDAVISION_TEST_DATA); K shuffled copies
- * of problem 16 (346 copies: 29 million observations); and a synthetic field
- * of cameras with the numbers of cameras, points and observations of
- * Final-13682 of the BAL data, whose results are not comparable with that
- * problem.
+ * of problem 16 (346 copies: 29 million observations; 0: only the three
+ * problems); and a synthetic field of cameras with the numbers of cameras,
+ * points and observations of Final-13682 of the BAL data, whose results are
+ * not comparable with that problem.
  *
  * Columns: minimum time of the runs from the problem to the result in host
  * memory; the same without setup and return (first to last report);
- * iterations; mean time of a conjugate gradient iteration, and the share of
- * it that the minimum memory traffic takes at B (4300) GB/s. */
+ * iterations; time of a conjugate gradient iteration, and the share of it
+ * that the minimum memory traffic takes at B (4300) GB/s; checksum of the
+ * result, "varies" if the runs differ. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bundledata.h"
@@ -45,32 +47,20 @@ static const Configuration configurations[] = {
 };
 
 typedef struct {
-  gdouble first, last;   /* times of the first and the last report, seconds */
-  guint64 mark;          /* begin of a group of iterations; 0: not yet */
-  gdouble group_seconds; /* time spent in groups */
-  guint groups;
+  gdouble first, last; /* times of the first and the last report, seconds */
+  guint32 bits;        /* checksum of the result */
 } Times;
 
-/* After the first group of a step, groups contain only conjugate gradient
- * iterations. */
 static gboolean
 take_times (const BundleIteration *iteration, gpointer user_data)
 {
   Times *times = user_data;
-  guint64 now = cvis_monotonic_ns ();
 
-  if (iteration != NULL) {
-    if (iteration->number == 0)
-      times->first = iteration->seconds;
-    times->last = iteration->seconds;
-    times->mark = 0;
+  if (iteration == NULL)
     return TRUE;
-  }
-  if (times->mark > 0) {
-    times->group_seconds += (gdouble) (now - times->mark) * 1e-9;
-    times->groups++;
-  }
-  times->mark = now;
+  if (iteration->number == 0)
+    times->first = iteration->seconds;
+  times->last = iteration->seconds;
   return TRUE;
 }
 
@@ -90,6 +80,23 @@ count_bytes (const BundleProblem *problem, const Configuration *c)
          + (gdouble) problem->n_points * 144;
 }
 
+/* The first 32 bits of the SHA-1 of cameras and points. */
+static guint32
+checksum (const BundleProblem *problem)
+{
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA1);
+  guint8 digest[20];
+  gsize n = sizeof digest;
+
+  g_checksum_update (
+      sum, (const guchar *) problem->cameras, problem->n_cameras * 72);
+  g_checksum_update (
+      sum, (const guchar *) problem->points, problem->n_points * 24);
+  g_checksum_get_digest (sum, digest, &n);
+  return (guint32) digest[0] << 24 | (guint32) digest[1] << 16
+         | (guint32) digest[2] << 8 | digest[3];
+}
+
 static gboolean
 solve (const BundleProblem *problem, const BundleConfig *config,
     CvisContext *context, Times *times, BundleSummary *summary)
@@ -105,25 +112,33 @@ solve (const BundleProblem *problem, const BundleConfig *config,
     return FALSE;
   }
   bundle_summary_clear (summary);
+  times->bits = checksum (copy);
   return TRUE;
 }
 
-/* Milliseconds of a conjugate gradient iteration, from 200 iterations of a
- * single step. */
+/* Milliseconds of a conjugate gradient iteration: the difference of a step
+ * with up to 200 iterations and one with 8, minimum of the runs each. */
 static gdouble
-time_iteration (
-    const BundleProblem *problem, BundleConfig config, CvisContext *context)
+time_iteration (const BundleProblem *problem, BundleConfig config,
+    CvisContext *context, guint runs)
 {
-  BundleSummary summary;
-  Times times;
+  const guint limits[2] = { 8, 200 };
+  guint n[2] = { 0 };
+  gdouble seconds[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
 
   config.max_iterations = 1;
-  config.max_pcg_iterations = 200;
   config.eta = 1e-12;
-  if (!solve (problem, &config, context, &times, &summary) || times.groups == 0)
-    return NAN;
-  return 1e3 * times.group_seconds * (times.groups + 1)
-         / (times.groups * (gdouble) summary.pcg_iterations);
+  for (guint run = 0; run < 2 * runs; run++) {
+    BundleSummary summary;
+    Times times;
+
+    config.max_pcg_iterations = limits[run % 2];
+    if (!solve (problem, &config, context, &times, &summary))
+      return NAN;
+    n[run % 2] = summary.pcg_iterations;
+    seconds[run % 2] = MIN (seconds[run % 2], times.last - times.first);
+  }
+  return 1e3 * (seconds[1] - seconds[0]) / (n[1] - n[0]);
 }
 
 static void
@@ -134,13 +149,14 @@ bench_problem (const gchar *name, const BundleProblem *problem, guint n,
            " observations, cost %.12e computed independently\n",
       name, problem->n_cameras, problem->n_points, problem->n_observations,
       bundle_data_cost (problem));
-  g_print ("%-23s %18s %18s %4s %5s %9s %9s %10s %6s %8s\n", "configuration",
-      "initial cost", "final cost", "LM", "PCG", "all s", "solver s",
-      "ms an iter", "share", "GiB");
+  g_print ("%-23s %18s %18s %4s %5s %9s %9s %10s %6s %8s %8s\n",
+      "configuration", "initial cost", "final cost", "LM", "PCG", "all s",
+      "solver s", "ms an iter", "share", "GiB", "bits");
   for (guint i = 0; i < n; i++) {
     const Configuration *c = &configurations[i];
     BundleConfig config;
     BundleSummary best = { 0 };
+    gchar bits[9] = "";
     gdouble solver = 0, iteration;
 
     bundle_config_init (&config);
@@ -153,17 +169,22 @@ bench_problem (const gchar *name, const BundleProblem *problem, guint n,
 
       if (!solve (problem, &config, context, &times, &summary))
         return;
+      if (run == 0)
+        g_snprintf (bits, sizeof bits, "%08x", times.bits);
+      else if (strtoul (bits, NULL, 16) != times.bits)
+        strcpy (bits, "varies");
       if (run == 0 || summary.seconds < best.seconds) {
         best = summary;
         solver = times.last - times.first;
       }
     }
-    iteration = time_iteration (problem, config, context);
-    g_print ("%-23s %18.11e %18.11e %4u %5u %9.4f %9.4f %10.4f %5.0f%% %8.3f\n",
+    iteration = time_iteration (problem, config, context, runs);
+    g_print (
+        "%-23s %18.11e %18.11e %4u %5u %9.4f %9.4f %10.4f %5.0f%% %8.3f %8s\n",
         c->name, best.initial_cost, best.final_cost, best.iterations,
         best.pcg_iterations, best.seconds, solver, iteration,
         count_bytes (problem, c) / (bandwidth * 1e6) / iteration * 100,
-        (gdouble) best.device_bytes / (1 << 30));
+        (gdouble) best.device_bytes / (1 << 30), bits);
   }
 }
 
@@ -314,7 +335,7 @@ main (int argc, char **argv)
   CvisContext *context;
 
   g_option_context_add_main_entries (options, entries, NULL);
-  if (!g_option_context_parse (options, &argc, &argv, &error) || copies < 1
+  if (!g_option_context_parse (options, &argc, &argv, &error) || copies < 0
       || runs < 1 || n < 1 || n > (gint) G_N_ELEMENTS (configurations)
       || !(bandwidth > 0)) {
     g_printerr ("%s\n", error ? error->message : "numbers out of range");
@@ -338,14 +359,14 @@ main (int argc, char **argv)
     if (i == 0)
       one = g_steal_pointer (&problem);
   }
-  if (one) {
+  if (one && copies > 0) {
     g_autoptr (BundleProblem) many =
         bundle_data_repeat (one, (guint) copies, 1);
 
     bench_problem ("shuffled copies of problem 16", many, (guint) n, context,
         (guint) runs, bandwidth);
   }
-  {
+  if (copies > 0) {
     g_autoptr (BundleProblem) field = make_field (13682, 4456117, 28987644);
 
     bench_problem (

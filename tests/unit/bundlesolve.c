@@ -1040,6 +1040,64 @@ test_long (void)
   bundle_summary_clear (&summary);
 }
 
+typedef struct {
+  guint copies, number;
+} KernelCase;
+
+/* A step of configuration @number of 24, so small that compute-sanitizer ends: all
+ * ways to store J or W, with and without the Schur complement; losses; shared
+ * intrinsics; the other preconditioners. 2100 copies are a large problem for the
+ * CUDA backend. */
+static void
+test_kernels (gconstpointer data)
+{
+  const KernelCase *c = data;
+  guint i = c->number;
+  g_autoptr (BundleProblem) ring = bundle_data_ring (4, 6, 33);
+  g_autoptr (BundleProblem) problem = bundle_data_repeat (ring, c->copies, 3);
+  gdouble initial = bundle_data_cost (problem);
+  BundleConfig config;
+  BundleSummary summary;
+
+  bundle_config_init (&config);
+  config.max_iterations = 1;
+  config.max_pcg_iterations = 3;
+  config.eta = 1e-12;
+  config.loss_scale = 30;
+  if (i < 16) {
+    config.w_storage = i % 8 < 4 ? BUNDLE_W_IMPLICIT : BUNDLE_W_EXPLICIT;
+    config.layout = (BundleLayout) (i % 2);
+    config.precision = (BundlePrecision) (i / 2 % 2);
+    config.schur = i < 8;
+  } else {
+    config.loss = i < 20 ? (BundleLoss) (i - 16) : BUNDLE_LOSS_HUBER;
+    config.shared_intrinsics = i == 20 || i == 21;
+    config.schur = i != 19 && i != 20;
+  }
+  config.preconditioner = !config.schur || i == 23
+                              ? BUNDLE_PRECONDITIONER_JACOBI
+                          : i == 22 ? BUNDLE_PRECONDITIONER_CLUSTER
+                                    : BUNDLE_PRECONDITIONER_SCHUR_JACOBI;
+  solve (problem, &config, &summary);
+  if (config.loss == BUNDLE_LOSS_NONE)
+    assert_close (summary.initial_cost, initial, 1e-12);
+  g_assert_cmpfloat (summary.final_cost, <, summary.initial_cost);
+  g_assert_cmpuint (summary.pcg_iterations, >=, 2);
+  bundle_summary_clear (&summary);
+}
+
+static void
+add_kernel_tests (const gchar *name, guint copies)
+{
+  for (guint i = 0; i < 24; i++) {
+    g_autofree gchar *path = g_strdup_printf ("/bundle/kernels/%s/%u", name, i);
+    KernelCase *c = g_new (KernelCase, 1);
+
+    *c = (KernelCase){ copies, i };
+    g_test_add_data_func_full (path, c, test_kernels, g_free);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1107,6 +1165,9 @@ main (int argc, char **argv)
     g_test_add_func ("/bundle/gauge", test_gauge);
     g_test_add_func ("/bundle/unseen", test_unseen);
     g_test_add_func ("/bundle/long", test_long);
+    add_kernel_tests ("small", 3);
+    if (context != NULL)
+      add_kernel_tests ("large", 2100);
     g_test_add_func ("/bundle/errors", test_errors);
     g_test_add_func ("/bundle/errors-threads", test_errors_threads);
     g_test_add_func ("/bundle/covariance", test_covariance);

@@ -330,48 +330,6 @@ __launch_bounds__ (THREADS) invert_clusters (BundleDevice d)
   }
 }
 
-/* z = M^-1 r, and each block's sum of r . z. One warp a cluster. */
-__global__ void
-__launch_bounds__ (BUNDLE_VECTOR_THREADS) precondition_clusters (BundleDevice d)
-{
-  const int lane = threadIdx.x % 32;
-  const int warps = BUNDLE_VECTOR_THREADS / 32;
-  double sums[1] = {};
-
-  if (d.pcg->done)
-    return;
-  for (guint32 c = blockIdx.x * warps + threadIdx.x / 32; c < d.n_clusters;
-       c += gridDim.x * warps) {
-    const BundleMembers *members = &d.members[c];
-    const double *block = &d.cluster_blocks[(gsize) c * SIDE * SIDE];
-    const int n = 9 * (int) members->n;
-    double r[3] = {}, z[3] = {};
-
-    for (int m = 0; m < 3; m++)
-      if (lane + 32 * m < n)
-        r[m] = d.r[9 * (gsize) members->cameras[(lane + 32 * m) / 9]
-                   + (lane + 32 * m) % 9];
-    for (int m = 0; m < 3; m++)
-      for (int k = 0; k < 32 && 32 * m + k < n; k++) {
-        const double *row = &block[(32 * m + k) * SIDE];
-        const double other = __shfl_sync (0xffffffffu, r[m], k);
-
-        for (int e = 0; e < 3; e++)
-          if (lane + 32 * e < n)
-            z[e] += row[lane + 32 * e] * other;
-      }
-    for (int m = 0; m < 3; m++)
-      if (lane + 32 * m < n) {
-        d.z[9 * (gsize) members->cameras[(lane + 32 * m) / 9]
-            + (lane + 32 * m) % 9] = z[m];
-        sums[0] += r[m] * z[m];
-      }
-  }
-  bundle_block_sum (sums);
-  if (threadIdx.x == 0)
-    d.camera_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_RZ] = sums[0];
-}
-
 } // namespace
 
 gboolean
@@ -421,11 +379,4 @@ bundle_cuda_invert_clusters (const BundleDevice *device, cudaStream_t stream)
   add_pairs<<<d.n_clusters * BUNDLE_CLUSTER_PAIRS, THREADS, 0, stream>>> (d);
   invert_clusters<<<d.n_clusters, THREADS, 0, stream>>> (d);
   return cudaGetLastError ();
-}
-
-void
-bundle_cuda_precondition (const BundleDevice *device, cudaStream_t stream)
-{
-  precondition_clusters<<<device->camera_blocks, BUNDLE_VECTOR_THREADS, 0,
-      stream>>> (*device);
 }

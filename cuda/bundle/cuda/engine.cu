@@ -4,10 +4,11 @@
  */
 /* Host side of the CUDA backend: memory and the order of the launches.
  *
- * The iterations of the conjugate gradients are queued in CUDA graphs of
- * GROUP iterations. After each graph the host checks whether the device has
- * stopped, by a copy to page-locked memory. It waits nowhere else within a
- * step. */
+ * For a small problem, an iteration of Levenberg-Marquardt is three CUDA graphs:
+ * the step, whose conjugate gradients are one kernel; its acceptance; the next
+ * linearisation. For a large problem, the conjugate gradients are queued in graphs
+ * of GROUP iterations. After each graph the host checks whether the device has
+ * stopped, by a copy to page-locked memory. It waits nowhere else within a step. */
 #include <string.h>
 
 #include "cuda/bundle/backend.h"
@@ -24,7 +25,10 @@ struct _BundleBackend {
   cudaStream_t stream;
   BundleDevice device;
   BundleProducts products;
-  cudaGraphExec_t group; /* graph of GROUP iterations */
+  guint pcg_blocks; /* of the kernel of all iterations; 0: a large problem */
+  cudaGraphExec_t group; /* graph of GROUP iterations, for a large problem */
+  cudaGraphExec_t step;  /* for a small problem */
+  cudaGraphExec_t accept, linearize;
   const BundleProblem *problem;
   gsize peak;
   gboolean linearized; /* the column scales are computed */
@@ -55,17 +59,6 @@ gboolean
 wait_for_stream (BundleBackend *b, GError **error)
 {
   return CVIS_CUDA (cudaStreamSynchronize (b->stream), error);
-}
-
-/* Copies the results to the host and waits. */
-gboolean
-read_results (BundleBackend *b, GError **error)
-{
-  return copy (b, b->results, (const double *) b->device.results,
-             BUNDLE_N_RESULTS, cudaMemcpyDeviceToHost, error)
-         && copy (b, b->pcg, (const BundlePcg *) b->device.pcg, 1,
-             cudaMemcpyDeviceToHost, error)
-         && wait_for_stream (b, error);
 }
 
 /* --- memory -------------------------------------------------------------------------- */
@@ -158,28 +151,112 @@ take_points (BundleBackend *b, GError **error)
          && cvis_arena_take (arena, &d->pq, full, "vectors of points", error);
 }
 
-/* Captures a graph of GROUP iterations. */
+/* --- launches ----------------------------------------------------------------- */
+
+/* Copies the results to the host. */
+cudaError_t
+queue_results (BundleBackend *b)
+{
+  const cudaError_t code = cudaMemcpyAsync (b->results, b->device.results,
+      BUNDLE_N_RESULTS * sizeof (double), cudaMemcpyDeviceToHost, b->stream);
+
+  return code != cudaSuccess
+             ? code
+             : cudaMemcpyAsync (b->pcg, b->device.pcg, sizeof *b->pcg,
+                 cudaMemcpyDeviceToHost, b->stream);
+}
+
+/* The damped system for the radius in b->pcg, and the first direction. */
+cudaError_t
+queue_start (BundleBackend *b)
+{
+  cudaError_t code = cudaMemcpyAsync (
+      b->device.pcg, b->pcg, sizeof *b->pcg, cudaMemcpyHostToDevice, b->stream);
+
+  if (code == cudaSuccess)
+    code = bundle_cuda_damp (&b->device, b->stream);
+  if (code == cudaSuccess)
+    code = bundle_cuda_pcg_start (&b->device, &b->products, b->stream);
+  return code;
+}
+
+cudaError_t
+queue_group (BundleBackend *b)
+{
+  cudaError_t code = cudaSuccess;
+
+  for (guint i = 0; i < GROUP && code == cudaSuccess; i++)
+    code = bundle_cuda_pcg_iterate (&b->device, &b->products, i % 2, b->stream);
+  return code;
+}
+
+/* The candidate, its cost and the results. */
+cudaError_t
+queue_finish (BundleBackend *b)
+{
+  cudaError_t code =
+      bundle_cuda_pcg_finish (&b->device, &b->products, b->stream);
+
+  if (code == cudaSuccess)
+    code = bundle_cuda_prepare_cameras (&b->device, TRUE, b->stream);
+  if (code == cudaSuccess)
+    code = bundle_cuda_evaluate (&b->device, b->stream);
+  return code == cudaSuccess ? queue_results (b) : code;
+}
+
+cudaError_t
+queue_step (BundleBackend *b)
+{
+  cudaError_t code = queue_start (b);
+
+  if (code == cudaSuccess)
+    code = bundle_cuda_pcg_iterate_to_stop (
+        &b->device, &b->products, b->pcg_blocks, b->stream);
+  return code == cudaSuccess ? queue_finish (b) : code;
+}
+
+cudaError_t
+queue_accept (BundleBackend *b)
+{
+  return bundle_cuda_accept (&b->device, b->stream);
+}
+
+cudaError_t
+queue_linearize (BundleBackend *b)
+{
+  cudaError_t code =
+      bundle_cuda_linearise (&b->device, !b->linearized, b->stream);
+
+  if (code == cudaSuccess)
+    code = bundle_cuda_store (&b->device, &b->products, b->stream);
+  return code == cudaSuccess ? queue_results (b) : code;
+}
+
+/* Launches a graph of the work that @queue queues; captures it at the first
+ * call. */
 gboolean
-make_group (BundleBackend *b, GError **error)
+launch (BundleBackend *b, cudaGraphExec_t *exec,
+    cudaError_t (*queue) (BundleBackend *), GError **error)
 {
   cudaGraph_t graph = NULL;
-  cudaError_t queued = cudaSuccess;
+  cudaError_t queued;
   gboolean ok;
 
-  if (!CVIS_CUDA (
-          cudaStreamBeginCapture (b->stream, cudaStreamCaptureModeThreadLocal),
-          error))
-    return FALSE;
-  for (guint i = 0; i < GROUP && queued == cudaSuccess; i++)
-    queued =
-        bundle_cuda_pcg_iterate (&b->device, &b->products, i % 2, b->stream);
-  ok = CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error);
-  if (ok)
-    ok = CVIS_CUDA (queued, error)
-         && CVIS_CUDA (cudaGraphInstantiate (&b->group, graph, 0), error);
-  if (graph != NULL)
-    cudaGraphDestroy (graph);
-  return ok;
+  if (*exec == NULL) {
+    if (!CVIS_CUDA (cudaStreamBeginCapture (
+                        b->stream, cudaStreamCaptureModeThreadLocal),
+            error))
+      return FALSE;
+    queued = queue (b);
+    ok = CVIS_CUDA (cudaStreamEndCapture (b->stream, &graph), error)
+         && CVIS_CUDA (queued, error)
+         && CVIS_CUDA (cudaGraphInstantiate (exec, graph, 0), error);
+    if (graph != NULL)
+      cudaGraphDestroy (graph);
+    if (!ok)
+      return FALSE;
+  }
+  return CVIS_CUDA (cudaGraphLaunch (*exec, b->stream), error);
 }
 
 gboolean
@@ -208,6 +285,8 @@ backend_init (BundleBackend *b, const BundleStart *start,
   d->max_pcg = config->max_pcg_iterations;
   d->camera_blocks = MIN (BUNDLE_CAMERA_BLOCKS, (d->n_cameras + 7) / 8);
   d->point_blocks = MIN (BUNDLE_POINT_BLOCKS, (d->n_points + 255) / 256);
+  d->vector_blocks =
+      d->schur ? d->camera_blocks : MAX (d->camera_blocks, d->point_blocks);
   n = d->n_cameras;
   if (!take_cameras (b, error) || !take_points (b, error)
       || !cvis_arena_pin (
@@ -229,7 +308,9 @@ backend_init (BundleBackend *b, const BundleStart *start,
       return FALSE;
   b->peak = MAX (b->peak, b->arena.size);
   return CVIS_CUDA (bundle_cuda_prepare_cameras (d, FALSE, b->stream), error)
-         && make_group (b, error) && wait_for_stream (b, error);
+         && CVIS_CUDA (
+             bundle_cuda_pcg_fit (d, &b->products, &b->pcg_blocks), error)
+         && wait_for_stream (b, error);
 }
 
 void
@@ -240,8 +321,9 @@ backend_destroy (BundleBackend *b)
   if (cvis_context_push (b->context, NULL)) {
     if (b->stream != NULL)
       cudaStreamSynchronize (b->stream);
-    if (b->group != NULL)
-      cudaGraphExecDestroy (b->group);
+    for (cudaGraphExec_t graph : { b->group, b->step, b->accept, b->linearize })
+      if (graph != NULL)
+        cudaGraphExecDestroy (graph);
     cvis_arena_clear (&b->arena);
     cvis_context_pop (b->context);
   }
@@ -273,12 +355,9 @@ backend_linearize (
     BundleBackend *b, gdouble *cost, gdouble *gradient, GError **error)
 {
   const gboolean ok = cvis_in_context (b->context, error, [&] {
-    return CVIS_CUDA (
-               bundle_cuda_linearise (&b->device, !b->linearized, b->stream),
-               error)
-           && CVIS_CUDA (
-               bundle_cuda_store (&b->device, &b->products, b->stream), error)
-           && read_results (b, error);
+    return (b->linearized ? launch (b, &b->linearize, queue_linearize, error)
+                          : CVIS_CUDA (queue_linearize (b), error))
+           && wait_for_stream (b, error);
   });
 
   b->linearized = TRUE;
@@ -290,33 +369,43 @@ backend_linearize (
   return ok;
 }
 
+/* The step of a large problem, in graphs of GROUP iterations. */
+gboolean
+solve_in_groups (BundleBackend *b, BundleProgress progress, gpointer user_data,
+    gboolean *cancelled, GError **error)
+{
+  if (!CVIS_CUDA (queue_start (b), error))
+    return FALSE;
+  do {
+    if (!launch (b, &b->group, queue_group, error)
+        || !copy (b, b->pcg, (const BundlePcg *) b->device.pcg, 1,
+            cudaMemcpyDeviceToHost, error)
+        || !wait_for_stream (b, error))
+      return FALSE;
+    *cancelled =
+        cvis_cancelled () || (progress != NULL && !progress (NULL, user_data));
+  } while (!b->pcg->done && !*cancelled);
+  return *cancelled
+         || (CVIS_CUDA (queue_finish (b), error) && wait_for_stream (b, error));
+}
+
 gboolean
 solve_step (BundleBackend *b, gdouble radius, BundleProgress progress,
     gpointer user_data, BundleStep *step, GError **error)
 {
-  const BundleDevice *d = &b->device;
-
-  if (!CVIS_CUDA (bundle_cuda_damp (d, radius, b->stream), error)
-      || !CVIS_CUDA (
-          bundle_cuda_pcg_start (d, &b->products, radius, b->stream), error))
-    return FALSE;
-  do {
-    if (!CVIS_CUDA (cudaGraphLaunch (b->group, b->stream), error)
-        || !copy (b, b->pcg, (const BundlePcg *) d->pcg, 1,
-            cudaMemcpyDeviceToHost, error)
-        || !wait_for_stream (b, error))
+  *b->pcg = {};
+  b->pcg->radius = radius;
+  if (b->pcg_blocks == 0) {
+    if (!solve_in_groups (b, progress, user_data, &step->cancelled, error))
       return FALSE;
-    if (cvis_cancelled ()
-        || (progress != NULL && !progress (NULL, user_data))) {
-      step->cancelled = TRUE;
-      return TRUE;
-    }
-  } while (!b->pcg->done);
-  if (!CVIS_CUDA (bundle_cuda_pcg_finish (d, &b->products, b->stream), error)
-      || !CVIS_CUDA (bundle_cuda_prepare_cameras (d, TRUE, b->stream), error)
-      || !CVIS_CUDA (bundle_cuda_evaluate (d, b->stream), error)
-      || !read_results (b, error))
-    return FALSE;
+  } else {
+    if (!launch (b, &b->step, queue_step, error) || !wait_for_stream (b, error))
+      return FALSE;
+    step->cancelled =
+        cvis_cancelled () || (progress != NULL && !progress (NULL, user_data));
+  }
+  if (step->cancelled)
+    return TRUE;
   step->pcg_iterations = b->pcg->iterations;
   step->model_decrease = b->results[BUNDLE_RESULT_MODEL];
   step->cost = b->results[BUNDLE_RESULT_COST];
@@ -340,9 +429,8 @@ backend_step (BundleBackend *b, gdouble radius, BundleProgress progress,
 void
 backend_accept (BundleBackend *b)
 {
-  cvis_in_context (b->context, NULL, [&] {
-    return CVIS_CUDA (bundle_cuda_accept (&b->device, b->stream), NULL);
-  });
+  cvis_in_context (b->context, NULL,
+      [&] { return launch (b, &b->accept, queue_accept, NULL); });
 }
 
 /* Reads all points, in the problem's order, by way of temporary device

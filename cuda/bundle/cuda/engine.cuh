@@ -33,6 +33,9 @@
 #define BUNDLE_POINT_BLOCKS 1024  /* the same for points */
 #define BUNDLE_VECTOR_THREADS 256 /* threads of a block in these kernels */
 #define BUNDLE_COLUMN_BLOCKS 64
+/* largest number of slices and of segments of a small problem, whose iterations
+ * are one kernel */
+#define BUNDLE_SMALL 8192
 #define BUNDLE_N_BLOCK 45  /* elements of a symmetric 9 x 9 block */
 #define BUNDLE_N_LINEAR 54 /* the same, and a gradient */
 #define BUNDLE_N_SHARED                                                        \
@@ -113,7 +116,8 @@ enum {
 struct BundleDevice {
   guint32 n_cameras, n_points, n_slices, n_segments;
   guint32 n_slots, n_views;
-  guint32 camera_blocks, point_blocks; /* of the kernels over vectors */
+  guint32 camera_blocks, point_blocks; /* of sums over vectors */
+  guint32 vector_blocks;               /* of the kernels over vectors */
   gboolean schur, shared, robust;
   gboolean reduced; /* preconditioner: blocks of the Schur complement */
   BundleLoss loss;
@@ -196,8 +200,6 @@ cudaError_t bundle_cuda_clear_clusters (
 /* Adds the off-diagonal blocks and inverts. */
 cudaError_t bundle_cuda_invert_clusters (
     const BundleDevice *device, cudaStream_t stream);
-/* z = M^-1 r, and the sums of r . z. */
-void bundle_cuda_precondition (const BundleDevice *device, cudaStream_t stream);
 
 /* linear.cu */
 /* Computes records and L from parameters, or, if @candidate, candidates from
@@ -212,9 +214,9 @@ cudaError_t bundle_cuda_evaluate (
  * also the column scales. */
 cudaError_t bundle_cuda_linearise (
     const BundleDevice *device, gboolean first, cudaStream_t stream);
-/* Computes damped blocks, preconditioner, and Z b of the points. */
-cudaError_t bundle_cuda_damp (
-    const BundleDevice *device, double radius, cudaStream_t stream);
+/* Computes damped blocks, preconditioner, and Z b of the points, for pcg's
+ * radius. */
+cudaError_t bundle_cuda_damp (const BundleDevice *device, cudaStream_t stream);
 /* Makes the candidate the state. */
 cudaError_t bundle_cuda_accept (
     const BundleDevice *device, cudaStream_t stream);
@@ -227,12 +229,19 @@ cudaError_t bundle_cuda_read_points (
 gsize bundle_cuda_stored_size (const BundleProducts *products);
 cudaError_t bundle_cuda_store (const BundleDevice *device,
     const BundleProducts *products, cudaStream_t stream);
-/* Right-hand side and first direction. */
+/* Right-hand side and first direction; pcg is zero except for its radius. */
 cudaError_t bundle_cuda_pcg_start (const BundleDevice *device,
-    const BundleProducts *products, double radius, cudaStream_t stream);
+    const BundleProducts *products, cudaStream_t stream);
 /* One iteration; @parity: 0 for the first, then 1, 0, .. */
 cudaError_t bundle_cuda_pcg_iterate (const BundleDevice *device,
     const BundleProducts *products, guint parity, cudaStream_t stream);
+/* @blocks: grid of the kernel of all iterations; 0 for a large problem, for
+ * which a kernel for each part of an iteration is faster. */
+cudaError_t bundle_cuda_pcg_fit (
+    const BundleDevice *device, const BundleProducts *products, guint *blocks);
+/* All iterations in one kernel. */
+cudaError_t bundle_cuda_pcg_iterate_to_stop (const BundleDevice *device,
+    const BundleProducts *products, guint blocks, cudaStream_t stream);
 /* Computes the points' step and the cameras' candidate. */
 cudaError_t bundle_cuda_pcg_finish (const BundleDevice *device,
     const BundleProducts *products, cudaStream_t stream);

@@ -364,7 +364,7 @@ scale_cameras (BundleDevice d, gboolean first)
 
 /* Z, the inverse of the damped V, and y = -Z g. */
 __global__ void
-damp_points (BundleDevice d, double radius)
+damp_points (BundleDevice d)
 {
   const guint32 p = blockIdx.x * blockDim.x + threadIdx.x;
   double v[6], z[6] = {}, y[3];
@@ -377,7 +377,7 @@ damp_points (BundleDevice d, double radius)
   for (int i = 0; i < 3; i++) {
     const int e = i == 0 ? 0 : i == 1 ? 3 : 5;
 
-    v[e] += bundle_damping (v[e], d.v_scale[3 * (gsize) p + i], radius);
+    v[e] += bundle_damping (v[e], d.v_scale[3 * (gsize) p + i], d.pcg->radius);
   }
   if (!d.point_constant || !d.point_constant[d.order[p]])
     bundle_invert_3 (v, z);
@@ -438,8 +438,7 @@ invert_block (double a[81], guint active, double *inverse)
 /* Damped blocks, and the inverses of these or of the Schur complement's
  * blocks; with clusters the Schur complement's blocks go to the cluster
  * blocks. One thread a camera. */
-__global__ void __launch_bounds__ (64)
-    damp_cameras (BundleDevice d, double radius)
+__global__ void __launch_bounds__ (64) damp_cameras (BundleDevice d)
 {
   const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -463,8 +462,8 @@ __global__ void __launch_bounds__ (64)
       if (d.shared && c == 0 && j >= 6)
         m = i >= 6 ? shared[e - 39] : 0;
       if (i == j && unknowns >> i & 1) {
-        const double damping = bundle_damping (
-            camera_square (d, c, i), d.camera_scale[9 * (gsize) c + i], radius);
+        const double damping = bundle_damping (camera_square (d, c, i),
+            d.camera_scale[9 * (gsize) c + i], d.pcg->radius);
 
         u += damping;
         m += damping;
@@ -598,12 +597,11 @@ bundle_cuda_linearise (
 }
 
 cudaError_t
-bundle_cuda_damp (
-    const BundleDevice *device, double radius, cudaStream_t stream)
+bundle_cuda_damp (const BundleDevice *device, cudaStream_t stream)
 {
   const BundleDevice &d = *device;
 
-  damp_points<<<blocks_for (d.n_points, 128), 128, 0, stream>>> (d, radius);
+  damp_points<<<blocks_for (d.n_points, 128), 128, 0, stream>>> (d);
   if (d.reduced) {
     linearise_views<true>
         <<<blocks_for (d.n_segments, WARPS), THREADS, 0, stream>>> (d);
@@ -620,7 +618,7 @@ bundle_cuda_damp (
     if (code != cudaSuccess)
       return code;
   }
-  damp_cameras<<<blocks_for (d.n_cameras, 64), 64, 0, stream>>> (d, radius);
+  damp_cameras<<<blocks_for (d.n_cameras, 64), 64, 0, stream>>> (d);
   if (d.n_clusters > 0)
     return bundle_cuda_invert_clusters (device, stream);
   return cudaGetLastError ();

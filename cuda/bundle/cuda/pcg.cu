@@ -3,8 +3,15 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Preconditioned conjugate gradients on the Schur complement or on the full
- * system. alpha, beta and the stopping test stay on the device: once done is
- * set, the kernels of queued iterations return at once. */
+ * system. alpha, beta and the stopping test stay on the device.
+ *
+ * Each part of an iteration is a device function: of a warp for a slice or a
+ * segment, of a block for vectors. For a small problem, one kernel calls them all
+ * until the stop, with a grid barrier after each part. For a large problem, each
+ * part is a kernel; once done is set, the kernels of queued iterations return at
+ * once. Both add in the same order. */
+#include <cooperative_groups.h>
+
 #include "cuda/bundle/cuda/engine.cuh"
 
 namespace {
@@ -247,17 +254,13 @@ typedef enum {
   POINTS_BACK,   /* y = -Z (g + W^T x), and the squares of y and of the state */
 } PointsMode;
 
-/* W^T x, with x in the records. One warp a slice. */
+/* W^T x of slice @number, with x in the records. */
 template <typename Products, PointsMode MODE>
-__global__ void
-__launch_bounds__ (THREADS) multiply_points (BundleDevice d)
+__device__ __forceinline__ void
+multiply_slice (const BundleDevice &d, guint32 number)
 {
-  const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   double sums[3] = {};
-
-  if (number >= d.n_slices || (MODE != POINTS_BACK && d.pcg->done))
-    return;
   const BundleSlice slice = d.slices[number];
   const gboolean own = slice.n > 0 ? lane < (int) slice.n : lane == 0;
   const guint32 p = slice.point + (slice.n > 0 && own ? lane : 0);
@@ -320,17 +323,13 @@ __launch_bounds__ (THREADS) multiply_points (BundleDevice d)
   }
 }
 
-/* W y, with y in the points: partial sums of segments. One warp a segment. */
+/* W y of segment @number, with y in the points: a partial sum. */
 template <typename Products>
-__global__ void
-__launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
+__device__ __forceinline__ void
+multiply_segment (const BundleDevice &d, guint32 number)
 {
-  const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   double sums[9] = {};
-
-  if (number >= d.n_segments || d.pcg->done)
-    return;
   const BundleSegment segment = d.segments[number];
   const BundleConstants c = bundle_load_camera (&d.records[segment.camera]);
 
@@ -401,18 +400,15 @@ add_shared_sums (const BundleDevice &d, int a)
 /* From the segments' sums W y: START: b = -g - W y, otherwise q = U p -+ W y
  * and p . q. One warp a camera; lane a has element a. */
 template <bool LEFT, bool START>
-__global__ void
-__launch_bounds__ (VECTOR_THREADS)
-    finish_product (BundleDevice d, const double *p)
+__device__ __forceinline__ void
+finish_cameras (const BundleDevice &d, guint32 block, const double *p)
 {
   const int lane = threadIdx.x % 32;
   const int a = MIN (lane, 8);
   double sums[2] = {}; /* p . q; the shared intrinsics */
 
-  if (d.pcg->done)
-    return;
-  for (guint32 c = blockIdx.x * VECTOR_WARPS + threadIdx.x / 32;
-       c < d.n_cameras; c += gridDim.x * VECTOR_WARPS) {
+  for (guint32 c = block * VECTOR_WARPS + threadIdx.x / 32; c < d.n_cameras;
+       c += d.camera_blocks * VECTOR_WARPS) {
     double sum = 0, out;
 
     for (guint32 s = d.camera_segments[c]; s < d.camera_segments[c + 1]; s++)
@@ -455,39 +451,42 @@ __launch_bounds__ (VECTOR_THREADS)
 
   bundle_block_sum (all);
   if (threadIdx.x == 0) {
-    d.camera_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_PQ] = all[0];
+    d.camera_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_PQ] = all[0];
     for (int e = 0; e < 3; e++)
-      d.shared_sums[3 * blockIdx.x + e] = all[1 + e];
+      d.shared_sums[3 * block + e] = all[1 + e];
   }
+}
+
+/* Returns: FALSE if the direction has no positive curvature */
+__device__ __forceinline__ gboolean
+get_alpha (const BundleDevice &d, guint parity, double *alpha)
+{
+  const double curvature = add_dots (d, BUNDLE_DOT_PQ);
+
+  *alpha = d.pcg->rho[parity] / curvature;
+  return curvature > 0 && isfinite (*alpha);
 }
 
 /* x += alpha p, r -= alpha q, z = M^-1 r; sums of r . z, x . (b + r), r . r.
  * START: x = 0, r = b. With clusters, z and r . z are computed afterwards.
  * One warp a camera; lane a has element a. */
 template <bool START>
-__global__ void
-__launch_bounds__ (VECTOR_THREADS)
-    step_cameras (BundleDevice d, const double *p, guint parity)
+__device__ __forceinline__ void
+step_cameras (
+    const BundleDevice &d, guint32 block, const double *p, guint parity)
 {
   const int lane = threadIdx.x % 32;
   const int a = MIN (lane, 8);
   double sums[3] = {};
   double alpha = 0;
 
-  if (d.pcg->done)
+  if (!START && !get_alpha (d, parity, &alpha)) {
+    if (block == 0 && threadIdx.x == 0)
+      d.pcg->done = 2;
     return;
-  if (!START) {
-    const double curvature = add_dots (d, BUNDLE_DOT_PQ);
-
-    alpha = d.pcg->rho[parity] / curvature;
-    if (!(curvature > 0) || !isfinite (alpha)) {
-      if (blockIdx.x == 0 && threadIdx.x == 0)
-        d.pcg->done = 2;
-      return;
-    }
   }
-  for (guint32 c = blockIdx.x * VECTOR_WARPS + threadIdx.x / 32;
-       c < d.n_cameras; c += gridDim.x * VECTOR_WARPS) {
+  for (guint32 c = block * VECTOR_WARPS + threadIdx.x / 32; c < d.n_cameras;
+       c += d.camera_blocks * VECTOR_WARPS) {
     const gsize i = 9 * (gsize) c + a;
     const gboolean sum_shared =
         d.shared && c == 0 && a >= 6 && !(d.camera_constant[0] >> a & 1);
@@ -525,27 +524,65 @@ __launch_bounds__ (VECTOR_THREADS)
   bundle_block_sum (sums);
   if (threadIdx.x == 0)
     for (int e = 0; e < 3; e++)
-      d.camera_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_RZ + e] = sums[e];
+      d.camera_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_RZ + e] = sums[e];
+}
+
+/* z = M^-1 r, and the blocks' sums of r . z. With clusters: a warp a
+ * cluster. */
+__device__ __forceinline__ void
+precondition_clusters (const BundleDevice &d, guint32 block)
+{
+  const int side = BUNDLE_CLUSTER_SIDE;
+  const int lane = threadIdx.x % 32;
+  double sums[1] = {};
+
+  for (guint32 c = block * VECTOR_WARPS + threadIdx.x / 32; c < d.n_clusters;
+       c += d.camera_blocks * VECTOR_WARPS) {
+    const BundleMembers *members = &d.members[c];
+    const double *block = &d.cluster_blocks[(gsize) c * side * side];
+    const int n = 9 * (int) members->n;
+    double r[3] = {}, z[3] = {};
+
+    for (int m = 0; m < 3; m++)
+      if (lane + 32 * m < n)
+        r[m] = d.r[9 * (gsize) members->cameras[(lane + 32 * m) / 9]
+                   + (lane + 32 * m) % 9];
+    for (int m = 0; m < 3; m++)
+      for (int k = 0; k < 32 && 32 * m + k < n; k++) {
+        const double *row = &block[(32 * m + k) * side];
+        const double other = __shfl_sync (0xffffffffu, r[m], k);
+
+        for (int e = 0; e < 3; e++)
+          if (lane + 32 * e < n)
+            z[e] += row[lane + 32 * e] * other;
+      }
+    for (int m = 0; m < 3; m++)
+      if (lane + 32 * m < n) {
+        d.z[9 * (gsize) members->cameras[(lane + 32 * m) / 9]
+            + (lane + 32 * m) % 9] = z[m];
+        sums[0] += r[m] * z[m];
+      }
+  }
+  bundle_block_sum (sums);
+  if (threadIdx.x == 0)
+    d.camera_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_RZ] = sums[0];
 }
 
 /* The stopping test, and p = z + beta p with the records' x, its rotation
  * multiplied by L if LEFT. FIRST: p = z. One warp a camera; lane a has
  * element a. */
 template <bool LEFT, bool FIRST>
-__global__ void
-__launch_bounds__ (VECTOR_THREADS)
-    turn_cameras (BundleDevice d, const double *p, double *next, guint parity)
+__device__ __forceinline__ void
+turn_cameras (const BundleDevice &d, guint32 block, const double *p,
+    double *next, guint parity)
 {
   const int lane = threadIdx.x % 32;
   const int a = MIN (lane, 8);
-
-  if (d.pcg->done)
-    return;
   const double rho = add_dots (d, BUNDLE_DOT_RZ);
   const double beta = FIRST ? 0 : rho / d.pcg->rho[parity];
 
-  for (guint32 c = blockIdx.x * VECTOR_WARPS + threadIdx.x / 32;
-       c < d.n_cameras; c += gridDim.x * VECTOR_WARPS) {
+  for (guint32 c = block * VECTOR_WARPS + threadIdx.x / 32; c < d.n_cameras;
+       c += d.camera_blocks * VECTOR_WARPS) {
     double value = camera_element (d, d.z, c, a);
 
     if (!FIRST)
@@ -564,7 +601,7 @@ __launch_bounds__ (VECTOR_THREADS)
     if (lane < 9)
       (LEFT ? d.poses[c].x : d.records[c].x)[a] = value;
   }
-  if (blockIdx.x > 0)
+  if (block > 0)
     return;
 
   const double model = -add_dots (d, BUNDLE_DOT_MODEL);
@@ -596,42 +633,38 @@ __launch_bounds__ (VECTOR_THREADS)
 
 template <typename Work>
 __device__ __forceinline__ void
-for_points (const BundleDevice &d, Work work)
+for_points (const BundleDevice &d, guint32 block, Work work)
 {
-  for (guint32 i = blockIdx.x * blockDim.x + threadIdx.x; i < 3 * d.n_points;
-       i += gridDim.x * blockDim.x)
+  for (guint32 i = block * VECTOR_THREADS + threadIdx.x; i < 3 * d.n_points;
+       i += d.point_blocks * VECTOR_THREADS)
     work (i);
 }
 
 /* Sums of p . q */
-__global__ void
-__launch_bounds__ (VECTOR_THREADS) dot_points (BundleDevice d)
+__device__ __forceinline__ void
+dot_points (const BundleDevice &d, guint32 block)
 {
   double sums[1] = {};
 
-  if (d.pcg->done)
-    return;
-  for_points (
-      d, [&] (guint32 i) { sums[0] += d.points[i / 3].y[i % 3] * d.pq[i]; });
+  for_points (d, block,
+      [&] (guint32 i) { sums[0] += d.points[i / 3].y[i % 3] * d.pq[i]; });
   bundle_block_sum (sums);
   if (threadIdx.x == 0)
-    d.point_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_PQ] = sums[0];
+    d.point_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_PQ] = sums[0];
 }
 
 /* step_cameras() for points; b is -g, z goes to q. One thread a point. */
 template <bool START>
-__global__ void
-__launch_bounds__ (VECTOR_THREADS) step_points (BundleDevice d, guint parity)
+__device__ __forceinline__ void
+step_points (const BundleDevice &d, guint32 block, guint parity)
 {
   double sums[3] = {};
   double alpha = 0;
 
-  if (d.pcg->done)
+  if (!START && !get_alpha (d, parity, &alpha))
     return;
-  if (!START)
-    alpha = d.pcg->rho[parity] / add_dots (d, BUNDLE_DOT_PQ);
-  for (guint32 n = blockIdx.x * blockDim.x + threadIdx.x; n < d.n_points;
-       n += gridDim.x * blockDim.x) {
+  for (guint32 n = block * VECTOR_THREADS + threadIdx.x; n < d.n_points;
+       n += d.point_blocks * VECTOR_THREADS) {
     double r[3], z[3];
 
     for (int k = 0; k < 3; k++) {
@@ -657,24 +690,160 @@ __launch_bounds__ (VECTOR_THREADS) step_points (BundleDevice d, guint parity)
   bundle_block_sum (sums);
   if (threadIdx.x == 0)
     for (int e = 0; e < 3; e++)
-      d.point_dots[BUNDLE_N_DOTS * blockIdx.x + BUNDLE_DOT_RZ + e] = sums[e];
+      d.point_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_RZ + e] = sums[e];
 }
 
-/* turn_cameras() for points; runs before it. */
+/* turn_cameras() for points; runs before it or at the same time. */
 template <bool FIRST>
-__global__ void
-__launch_bounds__ (VECTOR_THREADS) turn_points (BundleDevice d, guint parity)
+__device__ __forceinline__ void
+turn_points (const BundleDevice &d, guint32 block, guint parity)
 {
-  if (d.pcg->done)
-    return;
   const double beta =
       FIRST ? 0 : add_dots (d, BUNDLE_DOT_RZ) / d.pcg->rho[parity];
 
-  for_points (d, [&] (guint32 i) {
+  for_points (d, block, [&] (guint32 i) {
     double *y = &d.points[i / 3].y[i % 3];
 
     *y = d.pq[i] + (FIRST ? 0 : beta * *y);
   });
+}
+
+/* --- an iteration ------------------------------------------------------------------------- */
+
+/* One warp a slice. */
+template <typename Products, PointsMode MODE>
+__global__ void
+__launch_bounds__ (THREADS) multiply_points (BundleDevice d)
+{
+  const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
+
+  if (number < d.n_slices && (MODE == POINTS_BACK || !d.pcg->done))
+    multiply_slice<Products, MODE> (d, number);
+}
+
+/* One warp a segment. */
+template <typename Products>
+__global__ void
+__launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
+{
+  const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
+
+  if (number < d.n_segments && !d.pcg->done)
+    multiply_segment<Products> (d, number);
+}
+
+/* Block @block of the vectors of cameras and of points. */
+template <bool LEFT, bool START>
+__device__ __forceinline__ void
+finish_vectors (const BundleDevice &d, guint32 block, const double *p)
+{
+  if (block < d.camera_blocks)
+    finish_cameras<LEFT, START> (d, block, p);
+  if (!START && !d.schur && block < d.point_blocks)
+    dot_points (d, block);
+}
+
+template <bool START>
+__device__ __forceinline__ void
+step_vectors (
+    const BundleDevice &d, guint32 block, const double *p, guint parity)
+{
+  if (block < d.camera_blocks)
+    step_cameras<START> (d, block, p, parity);
+  if (!d.schur && block < d.point_blocks)
+    step_points<START> (d, block, parity);
+}
+
+template <bool LEFT, bool FIRST>
+__device__ __forceinline__ void
+turn_vectors (const BundleDevice &d, guint32 block, const double *p,
+    double *next, guint parity)
+{
+  if (!d.schur && block < d.point_blocks)
+    turn_points<FIRST> (d, block, parity);
+  if (block < d.camera_blocks)
+    turn_cameras<LEFT, FIRST> (d, block, p, next, parity);
+}
+
+template <bool LEFT, bool START>
+__global__ void
+__launch_bounds__ (VECTOR_THREADS)
+    finish_products (BundleDevice d, const double *p)
+{
+  if (!d.pcg->done)
+    finish_vectors<LEFT, START> (d, blockIdx.x, p);
+}
+
+template <bool START>
+__global__ void
+__launch_bounds__ (VECTOR_THREADS)
+    step_solutions (BundleDevice d, const double *p, guint parity)
+{
+  if (!d.pcg->done)
+    step_vectors<START> (d, blockIdx.x, p, parity);
+}
+
+__global__ void
+__launch_bounds__ (VECTOR_THREADS) precondition_residuals (BundleDevice d)
+{
+  if (!d.pcg->done)
+    precondition_clusters (d, blockIdx.x);
+}
+
+template <bool LEFT, bool FIRST>
+__global__ void
+__launch_bounds__ (VECTOR_THREADS) turn_directions (
+    BundleDevice d, const double *p, double *next, guint parity)
+{
+  if (!d.pcg->done)
+    turn_vectors<LEFT, FIRST> (d, blockIdx.x, p, next, parity);
+}
+
+/* All iterations, by a cooperative grid. Between two barriers no block reads
+ * what another one writes. */
+template <typename Products>
+__global__ void
+__launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
+{
+  const bool LEFT = Products::LEFT;
+  const cooperative_groups::grid_group grid = cooperative_groups::this_grid ();
+  /* the longest slices come first: they go to different multiprocessors */
+  const guint32 warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
+  const guint32 n_warps = gridDim.x * VECTOR_WARPS;
+  double *p = d.p[0], *next = d.p[1];
+
+  for (guint parity = 0; !d.pcg->done; parity = 1 - parity) {
+    for (guint32 i = warp; i < d.n_slices; i += n_warps)
+      if (d.schur)
+        multiply_slice<Products, POINTS_REDUCE> (d, i);
+      else
+        multiply_slice<Products, POINTS_FULL> (d, i);
+    grid.sync ();
+    for (guint32 i = warp; i < d.n_segments; i += n_warps)
+      multiply_segment<Products> (d, i);
+    grid.sync ();
+    for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
+      finish_vectors<LEFT, false> (d, i, p);
+    grid.sync ();
+    for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
+      step_vectors<false> (d, i, p, parity);
+    grid.sync ();
+    if (d.pcg->done)
+      return;
+    if (d.n_clusters > 0) {
+      for (guint32 i = blockIdx.x; i < d.camera_blocks; i += gridDim.x)
+        precondition_clusters (d, i);
+      grid.sync ();
+    }
+    for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
+      turn_vectors<LEFT, false> (d, i, p, next, parity);
+    grid.sync ();
+
+    double *swap = p;
+
+    p = next;
+    next = swap;
+  }
 }
 
 /* --- the step ----------------------------------------------------------------------------- */
@@ -754,13 +923,6 @@ __launch_bounds__ (THREADS) take_points (BundleDevice d)
     d.slice_sums[2 * (gsize) number + lane] = squares[lane];
 }
 
-__global__ void
-reset_pcg (BundleDevice d, double radius)
-{
-  *d.pcg = {};
-  d.pcg->radius = radius;
-}
-
 /* --- launches ----------------------------------------------------------------------------- */
 
 /* Calls @work with the kind of products. */
@@ -835,11 +997,10 @@ bundle_cuda_store (const BundleDevice *device, const BundleProducts *products,
 
 cudaError_t
 bundle_cuda_pcg_start (const BundleDevice *device,
-    const BundleProducts *products, double radius, cudaStream_t stream)
+    const BundleProducts *products, cudaStream_t stream)
 {
   const BundleDevice &d = *device;
 
-  reset_pcg<<<1, 1, 0, stream>>> (d, radius);
   return with_products (products, [&] (auto kind) {
     typedef decltype (kind) Products;
     const bool LEFT = Products::LEFT;
@@ -847,18 +1008,15 @@ bundle_cuda_pcg_start (const BundleDevice *device,
 
     if (d.schur)
       multiply_views<Products><<<segments, THREADS, 0, stream>>> (d);
-    finish_product<LEFT, true>
-        <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL);
-    step_cameras<true>
-        <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, 0);
+    finish_products<LEFT, true>
+        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL);
+    step_solutions<true>
+        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, 0);
     if (d.n_clusters > 0)
-      bundle_cuda_precondition (device, stream);
-    if (!d.schur) {
-      step_points<true><<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d, 0);
-      turn_points<true><<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d, 0);
-    }
-    turn_cameras<LEFT, true>
-        <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, d.p[0], 0);
+      precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (
+          d);
+    turn_directions<LEFT, true>
+        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, d.p[0], 0);
   });
 }
 
@@ -882,22 +1040,55 @@ bundle_cuda_pcg_iterate (const BundleDevice *device,
       multiply_points<Products, POINTS_FULL>
           <<<slices, THREADS, 0, stream>>> (d);
     multiply_views<Products><<<segments, THREADS, 0, stream>>> (d);
-    finish_product<LEFT, false>
-        <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, p);
-    if (!d.schur)
-      dot_points<<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d);
-    step_cameras<false>
-        <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, p, parity);
+    finish_products<LEFT, false>
+        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p);
+    step_solutions<false>
+        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p, parity);
     if (d.n_clusters > 0)
-      bundle_cuda_precondition (device, stream);
-    if (!d.schur) {
-      step_points<false>
-          <<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d, parity);
-      turn_points<false>
-          <<<d.point_blocks, VECTOR_THREADS, 0, stream>>> (d, parity);
-    }
-    turn_cameras<LEFT, false><<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (
-        d, p, d.p[1 - parity], parity);
+      precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (
+          d);
+    turn_directions<LEFT, false>
+        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (
+            d, p, d.p[1 - parity], parity);
+  });
+}
+
+cudaError_t
+bundle_cuda_pcg_fit (
+    const BundleDevice *device, const BundleProducts *products, guint *blocks)
+{
+  const BundleDevice &d = *device;
+  const guint n = MAX (d.n_slices, d.n_segments);
+  guint processors = 0, of_one = 0;
+  int cooperative = 0;
+  cudaError_t code =
+      cvis_cuda_get_attribute (cudaDevAttrCooperativeLaunch, &cooperative);
+
+  *blocks = 0;
+  if (code != cudaSuccess || !cooperative || n > BUNDLE_SMALL)
+    return code;
+  code = cvis_cuda_get_attribute (
+      cudaDevAttrMultiProcessorCount, (int *) &processors);
+  if (code == cudaSuccess)
+    code = with_products (products, [&] (auto kind) {
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor (
+          (int *) &of_one, iterate_to_stop<decltype (kind)>, VECTOR_THREADS, 0);
+    });
+  if (code == cudaSuccess)
+    *blocks = MIN (MAX (d.vector_blocks, n),
+        processors * MIN (of_one, blocks_for (n, VECTOR_WARPS * processors)));
+  return code;
+}
+
+cudaError_t
+bundle_cuda_pcg_iterate_to_stop (const BundleDevice *device,
+    const BundleProducts *products, guint blocks, cudaStream_t stream)
+{
+  void *arguments[] = { (void *) device };
+
+  return with_products (products, [&] (auto kind) {
+    cudaLaunchCooperativeKernel (iterate_to_stop<decltype (kind)>, blocks,
+        VECTOR_THREADS, arguments, 0, stream);
   });
 }
 
