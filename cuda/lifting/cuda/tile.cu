@@ -25,7 +25,7 @@ struct _LwtTiles {
   gdouble weights[2][LWT_TILE_MAX_TAPS + 2]; /* of its type; [1]: inverse */
   gint shifts[2][LWT_TILE_MAX_STEPS];
   gint entry_shift[2];
-  gint multiprocessors;
+  gint multiprocessors, n_weights;
 };
 
 namespace {
@@ -36,8 +36,9 @@ divide_up (gint n, gint by)
   return (n + by - 1) / by;
 }
 
-/* Levels with fewer tiles for each multiprocessor use small tiles. */
-#define LARGE_TILES 4
+/* Levels with fewer tiles for each multiprocessor use small tiles (half as many in
+ * the inverse of less than 8 weights). */
+#define LARGE_TILES 8
 
 /* Sliding window: warps for each multiprocessor, least rows of the second level */
 #define WINDOW_WARPS 12
@@ -71,6 +72,7 @@ set_weights (LwtTiles *tiles, const LwtWavelet *wavelet)
         weights[n++] = inverse && !lwt_is_integer<T> ? -weight : weight;
       }
     }
+    tiles->n_weights = (gint) n;
     for (guint i = 0; i < 2; i++)
       weights[LWT_TILE_MAX_TAPS + i] =
           lwt_is_integer<T> ? (T) 1 : (T) (inverse ? 1.0 / scale[i] : scale[i]);
@@ -168,17 +170,18 @@ make_task (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
   return TRUE;
 }
 
-/* The kernel of a level: large tiles if the level has LARGE_TILES of them
- * for each multiprocessor. LWT_TILE_KERNELS: no kernel fits. */
+/* The kernel of a level: large tiles if the level has enough of them.
+ * LWT_TILE_KERNELS: no kernel fits. */
 guint
 choose_kernel (const LwtTiles *tiles, const LwtLevelTask *level,
     gboolean inverse, LwtTileTask *task)
 {
   const guint large = inverse ? LWT_TILE_INVERSE : LWT_TILE_FORWARD;
+  const gint share = inverse && tiles->n_weights < 8 ? 2 : 1;
 
   if (make_task (tiles, level, large, task)
       && task->axis[0].tiles * task->axis[1].tiles
-             >= LARGE_TILES * tiles->multiprocessors)
+             >= LARGE_TILES / share * tiles->multiprocessors)
     return large;
   return make_task (tiles, level, large + 1, task) ? large + 1
          : make_task (tiles, level, large, task)   ? large
