@@ -165,7 +165,10 @@ gst_bal_test_src_create (GstPushSrc *push, GstBuffer **buffer)
   if (bytes == NULL) {
     if (*settings.location)
       GST_ELEMENT_ERROR (self, RESOURCE, READ,
-          ("Cannot copy a reconstruction: %s.", error->message), (NULL));
+          ("Cannot copy a reconstruction: %s. Check the properties location "
+           "and copies.",
+              error->message),
+          (NULL));
     else
       GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
           ("Cannot simulate a reconstruction: %s.", error->message), (NULL));

@@ -207,7 +207,10 @@ prepare (GstBalView *self)
   gst_bundle_file_clear (&self->file);
   if (cloud == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Cannot show the reconstruction: %s.", error->message), (NULL));
+        ("Cannot show the reconstruction: %s. Check the format and the size of "
+         "the input.",
+            error->message),
+        (NULL));
     g_error_free (error);
     return FALSE;
   }

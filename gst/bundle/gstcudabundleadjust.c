@@ -120,13 +120,16 @@ refuse (GstCudaBundleAdjust *self, const gchar *what, GError *error)
     GST_DEBUG_OBJECT (self, "Cancelled");
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot %s: %s.", what, error->message), (NULL));
+        ("Cannot %s: %s. Use a smaller reconstruction.", what, error->message),
+        (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT))
-    GST_ELEMENT_ERROR (
-        self, STREAM, DECODE, ("Cannot %s: %s.", what, error->message), (NULL));
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("Cannot %s: %s. Check the input file.", what, error->message), (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Cannot %s: %s.", what, error->message), (NULL));
+        ("Cannot %s: %s. Check the properties and the reconstruction.", what,
+            error->message),
+        (NULL));
   else if (error->domain == G_FILE_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot %s: %s.", what, error->message), (NULL));

@@ -175,11 +175,15 @@ parse_caps (GstCudaLwtFilter *self, GstCaps *caps)
           self->wanted.operation == LWT_OPERATION_DENOISE, &error)) {
     if (error->code == GST_STREAM_ERROR_WRONG_TYPE)
       GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-          ("Unsupported caps: %s.", error->message),
+          ("Unsupported caps: %s. \"gst-inspect-1.0 cudalwtfilter\" lists the "
+           "supported caps.",
+              error->message),
           ("caps: %" GST_PTR_FORMAT, caps));
     else
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-          ("Unsupported caps: %s.", error->message),
+          ("Unsupported caps: %s. \"gst-inspect-1.0 cudalwtfilter\" lists the "
+           "supported caps.",
+              error->message),
           ("caps: %" GST_PTR_FORMAT, caps));
     g_error_free (error);
     return FALSE;

@@ -347,7 +347,10 @@ set_surface (GstSurfaceColor *self, GstCaps *caps)
   if (gst_surface_info_from_caps (&self->info, caps, &error))
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-      ("Unsupported caps: %s.", error->message), ("%" GST_PTR_FORMAT, caps));
+      ("Unsupported caps: %s. \"gst-inspect-1.0 surfacecolor\" lists the "
+       "supported caps.",
+          error->message),
+      ("%" GST_PTR_FORMAT, caps));
   g_clear_error (&error);
   return FALSE;
 }

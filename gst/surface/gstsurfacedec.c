@@ -152,7 +152,10 @@ refuse (GstSurfaceDec *self, GError *error)
 {
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot read the surface: %s.", error->message), (NULL));
+        ("Cannot read the surface: %s. Check the property max-size and the "
+         "free memory.",
+            error->message),
+        (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("Cannot read the stream as a surface: %s.", error->message), (NULL));

@@ -253,10 +253,15 @@ refuse_file (GstSurfaceSink *self, const gchar *name, GError *error)
 {
   if (error->domain == G_FILE_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-        ("Cannot write \"%s\": %s.", name, error->message), (NULL));
+        ("Cannot write \"%s\": %s. Check the property location and the "
+         "free space.",
+            name, error->message),
+        (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot write \"%s\": %s.", name, error->message), (NULL));
+        ("Cannot write \"%s\": %s. Use smaller surfaces.", name,
+            error->message),
+        (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, ENCODE,
         ("Cannot write \"%s\": %s.", name, error->message), (NULL));
@@ -459,7 +464,10 @@ gst_surface_sink_set_caps (GstBaseSink *base, GstCaps *caps)
   if (!self->has_info) {
     self->refused = gst_caps_ref (caps);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Unsupported caps: %s.", error->message), ("%" GST_PTR_FORMAT, caps));
+        ("Unsupported caps: %s. \"gst-inspect-1.0 surfacesink\" lists the "
+         "supported caps.",
+            error->message),
+        ("%" GST_PTR_FORMAT, caps));
     g_error_free (error);
   }
   return self->has_info;
@@ -556,7 +564,8 @@ check_location (GstSurfaceSink *self)
   path = gst_surface_location_parse (self->location, &self->pattern, &error);
   if (path == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("Invalid settings: %s.", error->message), (NULL));
+        ("Invalid settings: %s. Check the property location.", error->message),
+        (NULL));
     g_error_free (error);
     return FALSE;
   }

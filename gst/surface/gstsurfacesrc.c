@@ -114,10 +114,15 @@ post_file_error (GstSurfaceSrc *self, const gchar *name, GError *error)
         (NULL));
   else if (error->domain == G_FILE_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("Cannot read \"%s\": %s.", name, error->message), (NULL));
+        ("Cannot read \"%s\": %s. Check the property location.", name,
+            error->message),
+        (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-        ("Cannot read \"%s\": %s.", name, error->message), (NULL));
+        ("Cannot read \"%s\": %s. Check the property max-size and the free "
+         "memory.",
+            name, error->message),
+        (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("Cannot read \"%s\" as a surface: %s.", name, error->message), (NULL));
@@ -423,7 +428,8 @@ gst_surface_src_start (GstBaseSrc *base)
   path = gst_surface_location_parse (self->location, &pattern, &error);
   if (path == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("Invalid settings: %s.", error->message), (NULL));
+        ("Invalid settings: %s. Check the property location.", error->message),
+        (NULL));
     g_error_free (error);
     goto failed;
   }

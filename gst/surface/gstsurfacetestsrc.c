@@ -153,7 +153,10 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 
   if (!gst_surface_info_from_caps (&info, caps, &error)) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
-        ("Unsupported caps: %s.", error->message), ("%" GST_PTR_FORMAT, caps));
+        ("Unsupported caps: %s. \"gst-inspect-1.0 surfacetestsrc\" lists the "
+         "supported caps.",
+            error->message),
+        ("%" GST_PTR_FORMAT, caps));
     g_clear_error (&error);
     return FALSE;
   }
