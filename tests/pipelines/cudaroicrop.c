@@ -179,7 +179,7 @@ test_system_memory_refused (void)
       gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
   gst_message_parse_error (message, &error, NULL);
-  if (strstr (error->message, "these frames are in system memory") == NULL)
+  if (strstr (error->message, "Cannot crop frames in system memory") == NULL)
     g_error ("another error than expected: %s", error->message);
   g_error_free (error);
   gst_message_unref (message);
