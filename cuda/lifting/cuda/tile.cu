@@ -151,8 +151,7 @@ set_bands (LwtTileBand to[2][2], const LwtBand from[2][2])
       (guint) from[i / 2][i % 2].pitch, (guint) from[i / 2][i % 2].step };
 }
 
-/* Sets up the parameters of a level. FALSE: the kernel does not support the
- * level. */
+/* Sets up the parameters of a level. FALSE: the kernel does not support it. */
 gboolean
 make_task (const LwtTiles *tiles, const LwtLevelTask *level, guint kernel,
     LwtTileTask *task)
@@ -229,8 +228,7 @@ lwt_tiles_free (LwtTiles *tiles)
 {
   if (tiles == NULL)
     return;
-  if (tiles->jit != NULL)
-    cvis_jit_free (tiles->jit);
+  cvis_jit_free (tiles->jit);
   g_free (tiles);
 }
 
@@ -280,9 +278,8 @@ launch_tiles (const LwtTiles *tiles, guint kernel, const LwtTileTask *task,
   const LwtTilePlan *plan = &tiles->plans[kernel];
   const gsize shared = lwt_tile_plan_get_shared (plan, tiles->type);
   const gint n = task->axis[0].tiles * task->axis[1].tiles;
-  const guint grid[3] = {
-    (guint) (plan->two ? divide_up (n, plan->threads / 32) : n), 1, 1
-  };
+  const gint blocks = plan->two ? divide_up (n, plan->threads / 32) : n;
+  const guint grid[3] = { (guint) blocks, 1, 1 };
   const guint block[3] = { (guint) plan->threads, 1, 1 };
   Parameters parameters;
   void *arguments[] = { &parameters };
