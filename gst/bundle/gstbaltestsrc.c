@@ -171,7 +171,9 @@ gst_bal_test_src_create (GstPushSrc *push, GstBuffer **buffer)
           (NULL));
     else
       GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
-          ("Cannot simulate a reconstruction: %s.", error->message), (NULL));
+          ("Cannot simulate a reconstruction: %s. Check the properties.",
+              error->message),
+          (NULL));
     g_error_free (error);
     g_free (settings.location);
     return GST_FLOW_ERROR;

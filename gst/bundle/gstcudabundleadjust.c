@@ -132,10 +132,14 @@ refuse (GstCudaBundleAdjust *self, const gchar *what, GError *error)
         (NULL));
   else if (error->domain == G_FILE_ERROR)
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("Cannot %s: %s.", what, error->message), (NULL));
+        ("Cannot %s: %s. Check the file name and its permissions.", what,
+            error->message),
+        (NULL));
   else
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
-        ("Cannot %s: %s.", what, error->message), (NULL));
+        ("Cannot %s: %s. Use backend=cpu, or a smaller reconstruction.", what,
+            error->message),
+        (NULL));
   g_error_free (error);
 }
 

@@ -680,7 +680,9 @@ gst_pbf_test_src_negotiate (GstBaseSrc *base)
   if (possible != NULL && gst_caps_is_empty (possible)
       && !GST_PAD_IS_FLUSHING (base->srcpad)) {
     wanted = gst_pad_peer_query_caps (base->srcpad, NULL);
-    GST_ELEMENT_ERROR (base, CORE, NEGOTIATION, (NULL),
+    GST_ELEMENT_ERROR (base, CORE, NEGOTIATION,
+        ("Downstream does not accept the frames. Put videoconvert and "
+         "videoscale after pbftestsrc."),
         ("Unsupported caps: frames are GRAY8, %dx%d to %dx%d pixels, at up to "
          "%d frames/s; downstream requires %" GST_PTR_FORMAT,
             PBF_SIM_MIN_SIDE, PBF_SIM_MIN_SIDE, PBF_SIM_MAX_SIDE,
@@ -723,8 +725,9 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   PbfSim *sim;
 
   if (!gst_video_info_from_caps (&info, caps)) {
-    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION, (NULL),
-        ("Unsupported caps: not raw video: %" GST_PTR_FORMAT, caps));
+    GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
+        ("Unsupported caps: not raw video. Use video/x-raw after pbftestsrc."),
+        ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   if (self->sim != NULL && same_video (&info, &self->info)) {

@@ -104,8 +104,8 @@ refuse_engine (GstCudaLwtFilter *self, GError *error)
 {
   if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Cannot denoise video of %ux%u pixels: %s.", self->layout.width,
-            self->layout.height, error->message),
+        ("Cannot denoise video of %ux%u pixels: %s. Check the properties.",
+            self->layout.width, self->layout.height, error->message),
         (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,

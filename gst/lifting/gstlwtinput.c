@@ -24,7 +24,9 @@ gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error)
         ("the buffer does not match its caps and metas"));
   else if (error->code == CVIS_ERROR_INVALID)
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("Cannot transform a surface: %s.", error->message), (NULL));
+        ("Cannot transform a surface: %s. Check the properties.",
+            error->message),
+        (NULL));
   else if (error->code == CVIS_ERROR_MEMORY)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("Cannot transform a surface: %s. Use smaller surfaces or fewer "

@@ -151,8 +151,8 @@ static void
 refuse_settings (GstCudaLwtFilter *self, GError *error)
 {
   GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-      ("Cannot transform surfaces of %ux%u samples: %s.", self->layout.width,
-          self->layout.height, error->message),
+      ("Cannot transform surfaces of %ux%u samples: %s. Check the properties.",
+          self->layout.width, self->layout.height, error->message),
       (NULL));
   g_error_free (error);
 }

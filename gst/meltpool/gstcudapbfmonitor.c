@@ -191,7 +191,10 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
 
   if (!gst_pbf_settings_check (&self->active, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("Invalid settings: %s.", error->message), (NULL));
+        ("Invalid settings: %s. \"gst-inspect-1.0 cudapbfmonitor\" describes "
+         "the properties.",
+            error->message),
+        (NULL));
     g_error_free (error);
     return FALSE;
   }

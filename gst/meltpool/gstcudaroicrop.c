@@ -756,8 +756,9 @@ start_cropping (GstCudaRoiCrop *self)
           calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay, &error)) {
     ok = FALSE;
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("Invalid settings: calibration=\"%s\": %s.", calibration,
-            error->message),
+        ("Invalid settings: calibration=\"%s\": %s. \"gst-inspect-1.0 "
+         "cudaroicrop\" describes the property.",
+            calibration, error->message),
         (NULL));
     g_error_free (error);
   }

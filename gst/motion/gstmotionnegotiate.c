@@ -71,8 +71,9 @@ check_memory (GstCudaMotionEst *self, GstCaps *caps)
   }
   if (is_on_device (caps) && wanted == CVIS_BACKEND_CPU) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("backend=cpu accepts system memory only, these frames are "
-         "in " GST_CV_CUDA_MEMORY_FEATURE),
+        ("Cannot search frames in " GST_CV_CUDA_MEMORY_FEATURE
+         " with backend=cpu. Put cudadownload before cudamotionest, or use "
+         "backend=auto."),
         ("backend=cpu"));
     return FALSE;
   }

@@ -158,7 +158,10 @@ refuse (GstSurfaceDec *self, GError *error)
         (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Cannot read the stream as a surface: %s.", error->message), (NULL));
+        ("Cannot read the stream as a surface: %s. Check that it is complete "
+         "and of a supported format.",
+            error->message),
+        (NULL));
   g_error_free (error);
 }
 

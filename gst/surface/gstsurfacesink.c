@@ -264,7 +264,8 @@ refuse_file (GstSurfaceSink *self, const gchar *name, GError *error)
         (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, ENCODE,
-        ("Cannot write \"%s\": %s.", name, error->message), (NULL));
+        ("Cannot write \"%s\": %s. Use another format.", name, error->message),
+        (NULL));
   g_error_free (error);
   return FALSE;
 }

@@ -125,7 +125,10 @@ post_file_error (GstSurfaceSrc *self, const gchar *name, GError *error)
         (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Cannot read \"%s\" as a surface: %s.", name, error->message), (NULL));
+        ("Cannot read \"%s\" as a surface: %s. Check that the file is complete "
+         "and of a supported format.",
+            name, error->message),
+        (NULL));
   g_error_free (error);
 }
 
