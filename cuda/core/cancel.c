@@ -4,24 +4,26 @@
  */
 #include "cuda/core/cancel.h"
 
-static _Thread_local const gint *watched;
+static GPrivate watched;
 
 void
 cvis_cancel_watch (const gint *flag)
 {
-  watched = flag;
+  g_private_set (&watched, (gpointer) flag);
 }
 
 const gint *
 cvis_cancel_get_watched (void)
 {
-  return watched;
+  return (const gint *) g_private_get (&watched);
 }
 
 gboolean
 cvis_cancelled (void)
 {
-  return watched && g_atomic_int_get (watched);
+  const gint *flag = cvis_cancel_get_watched ();
+
+  return flag && g_atomic_int_get (flag);
 }
 
 gboolean
