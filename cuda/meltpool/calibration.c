@@ -143,8 +143,7 @@ pbf_calibration_parse (
   if (calibration_is_singular (&c)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
         "calibration: the matrix %.200s is singular; it maps the plate onto a "
-        "line"
-        " or a point",
+        "line or a point",
         text);
     return FALSE;
   }

@@ -174,8 +174,7 @@ read_kind (const guint8 *data, Header *header, GError **error)
       && !is_picture (header->object))
     return surface_error (error,
         "holds an object of the type %u (byte %d); 1, 2, 10, 12, 13, 16, 20 "
-        "and "
-        "21 are read",
+        "and 21 are read",
         header->object, AT_TYPE);
   if (bits != 16 && bits != 32)
     return surface_error (

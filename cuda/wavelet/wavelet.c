@@ -131,9 +131,7 @@ check_taps (const gdouble *const filters[4], guint length, GError **error)
   if (length < 2 || length > LWT_MAX_FILTER || length % 2) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
         "wavelet: filters must have an even number of taps from 2 to %d (with "
-        "a "
-        "zero "
-        "added to a shorter one), not %u",
+        "a zero added to a shorter one), not %u",
         LWT_MAX_FILTER, length);
     return FALSE;
   }

@@ -96,8 +96,7 @@ static const GstCvSetting settings_table[] = {
       GST_CV_SETTING_BOOLEAN, CONFIG (fix_intrinsics), TRUE, 0, 1, NULL, NULL },
   { "shared-intrinsics",
       "Use one focal length and distortion for all cameras, as for frames of "
-      "one "
-      "video",
+      "one video",
       GST_CV_SETTING_BOOLEAN, CONFIG (shared_intrinsics), TRUE, 0, 1, NULL,
       NULL },
   { "fix-first-camera", "Keep rotation and translation of camera 0",

@@ -549,8 +549,7 @@ check_start (GstCudaBundleAdjust *self)
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
       ("Cannot read the reconstruction: it begins like none of BAL, Bundler "
        "v0.3, NVM_V3 and COLMAP text (a tar archive, or with comments). Use "
-       "one "
-       "of these formats."),
+       "one of these formats."),
       (NULL));
   self->failed = TRUE;
   return FALSE;

@@ -210,8 +210,7 @@ gst_pbf_hdf5_src_negotiate (GstBaseSrc *base)
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
         ("Unsupported caps: \"%s\" holds GRAY8 of %ux%u pixels, which "
          "downstream does not accept. Put videoconvert, videoscale or "
-         "videocrop "
-         "after pbfhdf5src.",
+         "videocrop after pbfhdf5src.",
             self->settings.location, self->width, self->height),
         (NULL));
   return FALSE;

@@ -110,8 +110,7 @@ refuse_engine (GstCudaLwtFilter *self, GError *error)
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_MEMORY))
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory to denoise video of %ux%u pixels: %s. Use smaller frames "
-         "or "
-         "fewer frames-in-flight.",
+         "or fewer frames-in-flight.",
             self->layout.width, self->layout.height, error->message),
         (NULL));
   else

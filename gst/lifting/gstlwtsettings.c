@@ -212,8 +212,7 @@ static const GstCvSetting settings_table[] = {
       AT (shrink), FALSE, 0, 0, "GstLwtShrink", shrink_values },
   { "spins",
       "Shifts of the grid over which denoise averages; 0: 1, of video in "
-      "colour "
-      "4",
+      "colour 4",
       IS (UINT), AT (spins), FALSE, 0, 16, NULL, NULL },
   { "parameters",
       "Compute areal parameters (Sa, Sq, ...) of all output components",

@@ -226,10 +226,8 @@ check_lengths (const GstLwtSurface *surface, const GstLwtSettings *settings,
     return TRUE;
   return cvis_refuse (error,
       "%s is a length, but the spacing of samples is not known: set dx (and "
-      "dy) "
-      "in metres, or use a source whose caps (surface-dx) or GstSurfaceMeta "
-      "have "
-      "it",
+      "dy) in metres, or use a source whose caps (surface-dx) or "
+      "GstSurfaceMeta have it",
       name);
 }
 

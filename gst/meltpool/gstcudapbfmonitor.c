@@ -251,8 +251,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   if (self->engine == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
         ("Cannot set up the melt-pool engine for %ux%u pixels: %s. Use a "
-         "smaller "
-         "batch-size or depth, or backend=cpu.",
+         "smaller batch-size or depth, or backend=cpu.",
             config.width, config.height, error->message),
         (NULL));
     g_error_free (error);
@@ -277,8 +276,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     if (self->grey_pool == NULL) {
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
           ("No memory for batches of %u frames of %ux%u in 8 bits. Use a "
-           "smaller "
-           "batch-size or depth.",
+           "smaller batch-size or depth.",
               config.max_batch, config.width, config.height),
           (NULL));
       return FALSE;

@@ -311,8 +311,7 @@ check_backend (GstCudaRoiCrop *self, gboolean on_device)
   if (wanted == CVIS_BACKEND_CUDA && !on_device) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
         ("Cannot crop frames in system memory with backend=cuda. Put "
-         "cudaupload "
-         "before cudaroicrop, or use backend=auto."),
+         "cudaupload before cudaroicrop, or use backend=auto."),
         ("backend=cuda"));
     return FALSE;
   }

@@ -300,10 +300,8 @@ warn_of_stall (GstCudaPbfMonitor *self)
   g_mutex_unlock (&self->filter.stats_lock);
   GST_ELEMENT_WARNING (self, RESOURCE, FAILED,
       ("The resident kernel stalled: the device is busy with other work. "
-       "Frames "
-       "are now computed in batches; none was lost. Set mode=batch, or free "
-       "the "
-       "device."),
+       "Frames are now computed in batches; none was lost. Set mode=batch, or "
+       "free the device."),
       (NULL));
 }
 
@@ -336,8 +334,7 @@ warn_of_slow_pushes (GstCudaPbfMonitor *self, guint64 begin)
   if (self->slow_pushes == SLOW_PUSHES_WARNED_OF && is_live (self))
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
         ("max-latency of %.3g ms is exceeded: downstream blocks for %.3g ms "
-         "with "
-         "the frames of a batch. Put \"queue max-size-buffers=0 "
+         "with the frames of a batch. Put \"queue max-size-buffers=0 "
          "max-size-time=0\" after cudapbfmonitor.",
             (gdouble) wait * 1e-6, (gdouble) held * 1e-6),
         ("%u batches in a row", SLOW_PUSHES_WARNED_OF));

@@ -168,8 +168,7 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
   if (self->painter == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot draw frames of %ux%u pixels: enlarged %u times, a side "
-         "exceeds "
-         "%d pixels. Use a smaller scale.",
+         "exceeds %d pixels. Use a smaller scale.",
             config.width, config.height, MAX (config.zoom, 1),
             GST_PBF_PAINTER_MAX_SIDE),
         (NULL));
@@ -475,8 +474,7 @@ draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
   if (status != CAIRO_STATUS_SUCCESS) {
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
         ("Cannot draw on the picture: cairo reports: %s. Use a smaller scale, "
-         "or "
-         "free memory.",
+         "or free memory.",
             cairo_status_to_string (status)),
         (NULL));
     gst_buffer_unref (out);

@@ -151,8 +151,7 @@ system_pool_new (GstRoiCropper *cropper, GstCaps *caps, GstQuery *query)
   gst_object_unref (pool);
   GST_ELEMENT_ERROR (cropper->element, RESOURCE, SETTINGS,
       ("Cannot set up a buffer pool for crops. Use a smaller width and height, "
-       "or "
-       "free memory."),
+       "or free memory."),
       ("caps %" GST_PTR_FORMAT, caps));
   return NULL;
 }

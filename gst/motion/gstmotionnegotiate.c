@@ -133,8 +133,7 @@ parse_caps (GstCudaMotionEst *self, GstCaps *caps, GstVideoInfo *info)
   if (is_interlaced (info)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Unsupported caps: interlaced frames (%s) have fields of two times. "
-         "Put "
-         "deinterlace before cudamotionest.",
+         "Put deinterlace before cudamotionest.",
             gst_video_interlace_mode_to_string (
                 GST_VIDEO_INFO_INTERLACE_MODE (info))),
         ("caps: %" GST_PTR_FORMAT "", caps));

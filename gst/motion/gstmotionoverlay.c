@@ -145,8 +145,7 @@ paint (GstMotionOverlay *self, GstBuffer *buffer,
   if (status != CAIRO_STATUS_SUCCESS)
     GST_ELEMENT_ERROR (self, LIBRARY, FAILED,
         ("Cannot draw on a frame: cairo reports: %s. Use smaller frames, or "
-         "free "
-         "memory.",
+         "free memory.",
             cairo_status_to_string (status)),
         (NULL));
   return status == CAIRO_STATUS_SUCCESS;

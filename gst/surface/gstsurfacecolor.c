@@ -576,8 +576,7 @@ remove_masked (GstSurfaceColor *self, GstBuffer *mask)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot show a surface: its mask of %" G_GSIZE_FORMAT
          " bytes does not fit %ux%u points. Check the element that attached "
-         "the "
-         "GstSurfaceMeta.",
+         "the GstSurfaceMeta.",
             gst_buffer_get_size (mask), self->info.width, self->info.height),
         ("%" GST_PTR_FORMAT, mask));
     return FALSE;
@@ -936,8 +935,7 @@ install_light (GObjectClass *klass, GParamFlags flags)
   g_object_class_install_property (klass, PROP_AZIMUTH,
       g_param_spec_double ("azimuth", "Azimuth",
           "Direction of the light of hill-shade, degrees clockwise from the "
-          "upper "
-          "edge",
+          "upper edge",
           0, 360, DEFAULT_AZIMUTH, flags));
   /**
    * GstSurfaceColor:altitude:

@@ -343,8 +343,7 @@ write_buffer (GstSurfaceSink *self, GstBuffer *buffer, const gchar *name)
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, RESOURCE, READ,
         ("Cannot read a surface: its buffer cannot be mapped. Check the "
-         "element "
-         "before surfacesink."),
+         "element before surfacesink."),
         ("%" GST_PTR_FORMAT, buffer));
     return FALSE;
   }

@@ -159,8 +159,7 @@ path_of_uri (const gchar *uri, GError **error)
   if (path == NULL)
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
         "the location \"%s\" names no file: %s. Use a path, a pattern of paths "
-        "or "
-        "a file:// URI of one file",
+        "or a file:// URI of one file",
         uri,
         problem != NULL ? problem->message
                         : "The URI holds a control character");

@@ -400,8 +400,7 @@ GST_START_TEST (test_empty_range)
   } cases[] = {
     { "percentile-low=90 percentile-high=10",
         "The range of colours is empty: percentile-low is 90, percentile-high "
-        "is "
-        "10. All points get the middle colour. Set another range." },
+        "is 10. All points get the middle colour. Set another range." },
     { "range=fixed minimum=1 maximum=1",
         "The range of colours is empty: minimum is 1, maximum is 1. All points "
         "get the middle colour. Set another range." },

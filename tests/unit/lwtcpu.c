@@ -305,9 +305,8 @@ describe (const LwtConfig *config)
 {
   return g_strdup_printf (
       "%ux%u, operation %d, type %d, sample %d, wavelet %s, boundary %d, "
-      "layout "
-      "%d, levels %u,%u %u,%u %u,%u, f %d, spins %u, shrink %d, threshold %g, "
-      "parts 0x%x, threads %u",
+      "layout %d, levels %u,%u %u,%u %u,%u, f %d, spins %u, shrink %d, "
+      "threshold %g, parts 0x%x, threads %u",
       config->width, config->height, config->operation, config->type,
       config->sample, config->wavelet->name, config->boundary, config->layout,
       config->levels[0], config->levels[1], config->levels_roughness[0],
