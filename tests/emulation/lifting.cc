@@ -32,22 +32,14 @@ template <typename T> struct Launch {
   T *shared;
 };
 
-template <typename T>
+/* Runs KERNEL, a function of tile.cuh or window.cuh. */
+template <typename T, void (*KERNEL) (const LwtTileParameters<T> &, T *)>
 void
-run_forward (void *data)
+run (void *data)
 {
   Launch<T> *launch = (Launch<T> *) data;
 
-  lwt_tile_forward<T, Emulated<T>> (launch->parameters, launch->shared);
-}
-
-template <typename T>
-void
-run_inverse (void *data)
-{
-  Launch<T> *launch = (Launch<T> *) data;
-
-  lwt_tile_inverse<T, Emulated<T>> (launch->parameters, launch->shared);
+  KERNEL (launch->parameters, launch->shared);
 }
 
 float
@@ -232,22 +224,13 @@ run_tiles (const Case *c, bool inverse, Picture picture, Picture bands)
   launch->shared = (T *) aligned_alloc (128, (shared + 127) / 128 * 128);
   emulation::launch (task->axis[0].tiles * task->axis[1].tiles,
       Emulated<T>::plan.threads, launch->shared, shared,
-      inverse ? run_inverse<T> : run_forward<T>, launch);
+      inverse ? run<T, lwt_tile_inverse<T, Emulated<T>>> : run<T, lwt_tile_forward<T, Emulated<T>>>, launch);
   free (launch->shared);
   g_free (launch);
   return true;
 }
 
 /* --- two levels at once ----------------------------------------------------------- */
-
-template <typename T>
-void
-run_two_levels (void *data)
-{
-  Launch<T> *launch = (Launch<T> *) data;
-
-  lwt_tile_two_levels<T, Emulated<T>> (launch->parameters, launch->shared);
-}
 
 /* 0: passed, 1: failed, 2: not a case of the kernel */
 template <typename T>
@@ -295,7 +278,7 @@ check_two_levels (const Case *c)
       };
     launch->shared = (T *) aligned_alloc (128, shared);
     emulation::launch ((rows * task->axis[0].tiles + 3) / 4, plan->threads,
-        launch->shared, shared, run_two_levels<T>, launch);
+        launch->shared, shared, run<T, lwt_tile_two_levels<T, Emulated<T>>>, launch);
     free (launch->shared);
     if (c->low)
       lwt_twin_reduce (
@@ -325,15 +308,6 @@ template <typename T> struct Parts {
   gdouble polynomial[LWT_TERMS];
   LwtTileParts task;
 };
-
-template <typename T>
-void
-run_parts (void *data)
-{
-  Launch<T> *launch = (Launch<T> *) data;
-
-  lwt_tile_parts<T, Emulated<T>> (launch->parameters, launch->shared);
-}
 
 template <typename T>
 void
@@ -443,7 +417,7 @@ check_parts (const Case *c)
     task->parts = p.task;
     launch->shared = (T *) aligned_alloc (128, (shared + 127) / 128 * 128);
     emulation::launch (task->axis[0].tiles * task->axis[1].tiles, plan->threads,
-        launch->shared, shared, run_parts<T>, launch);
+        launch->shared, shared, run<T, lwt_tile_parts<T, Emulated<T>>>, launch);
     result = 0;
     for (gint i = 0; i < 4; i++)
       if (p.task.parts[i].data
