@@ -7,7 +7,7 @@
  * within the memory of a CUDA device.
  *
  * The position is fixed point with 8 fractional bits (Q8) in pixels of the
- * frame, pixel centres at +0.5, as everywhere in melt-pool monitoring: a
+ * frame, with pixel centres at +0.5. This is the convention of the engine: a
  * crop of 40 x 40 pixels equals the region of interest that the engine
  * chooses in the whole frame (cuda/meltpool/engine.h). */
 #pragma once

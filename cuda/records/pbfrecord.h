@@ -52,8 +52,8 @@ typedef enum {
  * @version: %PBF_SIGNAL_VERSION
  * @frame_counter: counts the camera's frames, wraps at 2^32
  * @flags: #PbfSignalFlags
- * @x_um: laser position on the build plate, micrometres
- * @y_um: likewise
+ * @x_um: x of the laser on the build plate, micrometres
+ * @y_um: y of the laser on the build plate, micrometres
  * @layer: number of the layer
  * @vector_id: number of the scan vector within the layer
  * @t_ns: the machine's time of exposure, nanoseconds
@@ -150,8 +150,8 @@ typedef enum {
 
 /**
  * PbfSpatter:
- * @x_q8: centroid in the frame, Q8 pixels
- * @y_q8: likewise
+ * @x_q8: x of the centroid in the frame, Q8 pixels
+ * @y_q8: y of the centroid in the frame, Q8 pixels
  * @area: pixels
  * @angle_deg: direction from the expected pool position, 0 <= angle < 360,
  *   x right, y down
@@ -180,8 +180,8 @@ typedef struct {
  * @y_um: of the signals, else 0
  * @roi_x: left column of the ROI in the frame
  * @roi_y: top row of the ROI in the frame
- * @e_x_q8: expected pool position in the frame, Q8 pixels
- * @e_y_q8: likewise
+ * @e_x_q8: x of the expected pool position in the frame, Q8 pixels
+ * @e_y_q8: y of the expected pool position in the frame, Q8 pixels
  * @raw: the spatial features as integers, in the scale of #PbfFeature
  * @var_num: n * S2 - S1 * S1 of the raw values over the window: the population
  *   variance times n * n and the square of the feature's scale, exactly
@@ -190,8 +190,9 @@ typedef struct {
  * @window_n: rows in the window, this frame included; 0 if not entered
  * @n_outputs: of the network; 0 without a network or for frames not entered
  * @outputs: of the network, after its output activation; the rest 0
- * @centroid_x_q8: of the melt pool in the frame, Q8 pixels; 0 without a pool
- * @centroid_y_q8: likewise
+ * @centroid_x_q8: x of the melt pool's centroid in the frame, Q8 pixels; 0
+ *   without a pool
+ * @centroid_y_q8: y of the melt pool's centroid, Q8 pixels; 0 without a pool
  * @orientation_deg: of the melt pool's long axis, -90 < angle <= 90, x right,
  *   y down
  * @bbox_x: of the melt pool in the frame: left column

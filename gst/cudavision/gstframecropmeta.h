@@ -23,7 +23,7 @@ typedef struct _GstFrameCropMeta GstFrameCropMeta;
  * @center_x: requested position of the crop's centre in the original frame,
  *   pixels (pixel centres at +0.5); the edge of the frame or the alignment may have
  *   moved the crop
- * @center_y: likewise
+ * @center_y: requested y of the crop's centre, as @center_x
  *
  * Position of a cropped buffer in its original frame: point (u, v) of the buffer is
  * (x + u, y + v) of that frame. If a crop is cropped again, the original frame is

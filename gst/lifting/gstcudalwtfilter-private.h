@@ -80,7 +80,7 @@ struct _GstCudaLwtFilter {
   /* --- of the source pad's thread --- */
   GstLwtOut side_outs[GST_LWT_SIDES];
   gboolean overflowed;      /* the warning was posted since the caps */
-  gboolean offset_remarked; /* likewise, for an offset */
+  gboolean offset_remarked; /* so was the warning about an offset */
   gboolean
       refused_side; /* an error was posted: that pad gets no more buffers */
   GstBufferPool *picture_pools[GST_LWT_SIDES + 1]; /* last: the source pad's */

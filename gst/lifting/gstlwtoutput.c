@@ -64,8 +64,8 @@ post_parameters (
   }
 }
 
-/* Whether Sa is out of its limits; TRUE if it is unknown as every point is
- * missing. */
+/* Whether Sa is outside its limits. TRUE if every point is missing, because Sa is
+ * then unknown. */
 static gboolean
 check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
     gdouble upper)

@@ -198,9 +198,9 @@ struct Ladder {
   guint n_blocks;
   gsize frame_size;
   guint8 *current, *reference;     /* on the device */
-  guint8 *two;                     /* two blocks, likewise */
-  guint32 *sads;                   /* of STREAMS blocks, likewise */
-  unsigned long long *keys;        /* of all blocks, likewise */
+  guint8 *two;                     /* device: two blocks */
+  guint32 *sads;                   /* device: of STREAMS blocks */
+  unsigned long long *keys;        /* device: of all blocks */
   guint8 *pinned;                  /* the frame */
   unsigned long long *pinned_keys; /* results */
   guint32 *host_sads;              /* pageable: of STREAMS blocks */

@@ -101,7 +101,7 @@ typedef enum {
   HARNESS_I32,
   HARNESS_I64,
   HARNESS_F32, /* compared by their bits */
-  HARNESS_F64, /* likewise */
+  HARNESS_F64, /* compared by their bits */
 } HarnessType;
 
 /* Compares @n elements and reports the first that differs, with its index and

@@ -1065,7 +1065,9 @@ bundle_cuda_pcg_fit (
       cvis_cuda_get_attribute (cudaDevAttrCooperativeLaunch, &cooperative);
 
   *blocks = 0;
-  if (code != cudaSuccess || !cooperative || n > BUNDLE_SMALL)
+  /* some CUDA 11 releases do not capture cooperative launches */
+  if (code != cudaSuccess || !cooperative || CUDART_VERSION < 12000
+      || n > BUNDLE_SMALL)
     return code;
   code = cvis_cuda_get_attribute (
       cudaDevAttrMultiProcessorCount, (int *) &processors);

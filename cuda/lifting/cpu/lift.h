@@ -183,7 +183,7 @@ predict_update (Stage *stage, V *even, V *odd)
   *odd = predicted;
 }
 
-/* Update, then predict; likewise. */
+/* The same for an update followed by a predict. */
 LWT_ALWAYS void
 update_predict (Stage *stage, V *even, V *odd)
 {

@@ -37,9 +37,9 @@ struct Slot {
   short2 *predicted; /* device: the pyramid's vectors of all fields */
   cudaEvent_t predicted_there;
   MotionVector *vectors;        /* device; fields one after the other */
-  MotionBlock *blocks;          /* device, likewise */
+  MotionBlock *blocks;          /* device; in the same order */
   guint8 *planes[2];            /* device: prediction, residual */
-  MotionVector *pinned_vectors; /* host, likewise */
+  MotionVector *pinned_vectors; /* host; in the same order */
   MotionBlock *pinned_blocks;
   guint8 *pinned_planes[2];
   cudaEvent_t done;
