@@ -32,7 +32,7 @@
 #include "cuda/core/cuda.cuh"
 #include "cuda/core/histogram.h"
 #include "cuda/lifting/cuda/transform.cuh"
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 namespace {
 
@@ -662,7 +662,7 @@ climb (const char *name, int side)
   for (size_t i = 0; i < ladder.n; i++)
     ladder.host[i] = ladder.pinned[i] =
         sinf ((float) (i % side) * 0.01f) + (float) (rand () % 1000) * 1e-3f;
-  lwt_twin_forward (ladder.wavelet, LWT_BOUNDARY_SYMMETRIC, LWT_TYPE_F32,
+  lwt_reference_forward (ladder.wavelet, LWT_BOUNDARY_SYMMETRIC, LWT_TYPE_F32,
       &ladder.chain, LWT_LAYOUT_MALLAT, ladder.host, ladder.want);
   MUST (
       cudaMemcpy (ladder.picture, ladder.host, bytes, cudaMemcpyHostToDevice));

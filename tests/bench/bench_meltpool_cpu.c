@@ -16,26 +16,26 @@
 #include "cuda/core/histogram.h"
 #include "cuda/meltpool/cpu/cpu.h"
 #include "pbfframes.h"
-#include "pbftwin.h"
+#include "pbfreference.h"
 
 static gdouble
-time_twin (BenchRing *ring, PbfModel *model, guint rounds)
+time_reference (BenchRing *ring, PbfModel *model, guint rounds)
 {
   PbfConfig config;
-  PbfTwin *twin;
+  PbfReference *ref;
   gdouble *ns = g_new (gdouble, rounds), result;
 
   pbf_config_init (&config);
-  twin = pbf_twin_new (&config, model);
+  ref = pbf_reference_new (&config, model);
   for (guint r = 0; r < rounds; r++) {
     guint64 start = cvis_monotonic_ns ();
 
     for (guint i = 0; i < ring->n; i++)
-      pbf_twin_frame (twin, ring->frames[i], ring->strides[i], &ring->infos[i],
-          &ring->results[i]);
+      pbf_reference_frame (ref, ring->frames[i], ring->strides[i],
+          &ring->infos[i], &ring->results[i]);
     ns[r] = (gdouble) (cvis_monotonic_ns () - start) / ring->n;
   }
-  pbf_twin_free (twin);
+  pbf_reference_free (ref);
   result = bench_median (ns, rounds);
   g_free (ns);
   return result;
@@ -129,7 +129,7 @@ main (int argc, char **argv)
   const PbfCpuKernels *tables[] = { &pbf_cpu_generic, &pbf_cpu_v3,
     &pbf_cpu_v4 };
   BenchRing *ring = bench_ring_new (n);
-  gdouble scalar = time_twin (ring, model, MAX (rounds / 10, 5));
+  gdouble scalar = time_reference (ring, model, MAX (rounds / 10, 5));
 
   printf ("melt-pool engine, CPU, 96x96 frames, 40x40 ROI, window 20, network "
           "40-164-2\nring of %u frames, median of %u rounds\n",

@@ -23,7 +23,7 @@
 #include "benchring.h"
 #include "cuda/core/histogram.h"
 #include "pbfframes.h"
-#include "pbftwin.h"
+#include "pbfreference.h"
 
 #define MAX_THREADS 16
 #define DEPTH 3

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pbfframes.h"
-#include "pbftwin.h"
+#include "pbfreference.h"
 
 #define SIDE 96
 
@@ -35,12 +35,12 @@ ring_alloc (guint n)
 
 /* Gives the frame a position near its brightest spot. */
 static void
-place (BenchRing *ring, guint i, PbfTwin *twin)
+place (BenchRing *ring, guint i, PbfReference *ref)
 {
   PbfFrameInfo info = { .entry = PBF_ENTER,
     .position = PBF_POSITION_BRIGHTEST };
 
-  pbf_twin_frame (twin, ring->frames[i], SIDE, &info, &ring->results[i]);
+  pbf_reference_frame (ref, ring->frames[i], SIDE, &info, &ring->results[i]);
   ring->infos[i].entry = PBF_ENTER;
   ring->infos[i].position = PBF_POSITION_GIVEN;
   ring->infos[i].e_x_q8 = ring->results[i].e_x_q8 + i % 256;
@@ -53,17 +53,17 @@ bench_ring_new (guint n)
   PbfRandom random = { 1 };
   BenchRing *ring = ring_alloc (n);
   PbfConfig config;
-  PbfTwin *twin;
+  PbfReference *ref;
 
   pbf_config_init (&config);
-  twin = pbf_twin_new (&config, NULL);
+  ref = pbf_reference_new (&config, NULL);
   for (guint i = 0; i < n; i++) {
     /* a melt pool, sometimes spatters, noise below 25 */
     pbf_frame_fill (
         &random, i % 4 ? 9 : 7, (guint8 *) ring->frames[i], SIDE, SIDE, SIDE);
-    place (ring, i, twin);
+    place (ring, i, ref);
   }
-  pbf_twin_free (twin);
+  pbf_reference_free (ref);
   return ring;
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "busmessages.h"
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 #define FRAME_NS (40 * GST_MSECOND)
 #define SETTINGS                                                               \
@@ -169,7 +169,7 @@ denoise (const Place *p, guint width, guint height, gpointer samples)
   config.store_bits = p->bits;
   config.store_shift = p->shift;
   config.parts = 1u << SURFACE_PART_MEASURED;
-  engine = lwt_engine_new_on (&lwt_backend_twin, &config, NULL, &error);
+  engine = lwt_engine_new_on (&lwt_backend_reference, &config, NULL, &error);
   fail_unless (engine != NULL, "%s", error ? error->message : "");
   job.data = samples;
   job.stride = (gsize) width * p->bytes;

@@ -14,7 +14,7 @@
 #include "cuda/lifting/cuda/tileplan.h"
 #include "cuda/wavelet/wavelet.h"
 extern "C" {
-#include "lwttwin.h"
+#include "lwtreference.h"
 }
 
 #include <stdio.h>
@@ -281,10 +281,10 @@ check_two_levels (const Case *c)
         launch->shared, shared, run<T, lwt_tile_two_levels<T, Emulated<T>>>, launch);
     free (launch->shared);
     if (c->low)
-      lwt_twin_reduce (
+      lwt_reference_reduce (
           &c->wavelet, c->boundary, c->type, &chain, 0, 2, in, expected);
     else
-      lwt_twin_forward (&c->wavelet, c->boundary, c->type, &chain,
+      lwt_reference_forward (&c->wavelet, c->boundary, c->type, &chain,
           LWT_LAYOUT_MALLAT, in, expected);
     result = !is_same (
         bands, (guint8 *) expected, width, height, sizeof (T), "two levels");
@@ -329,7 +329,7 @@ make_parts (const Case *c, Parts<T> *p)
     p->whole[i] = low;
     if (!zero) {
       p->whole[i] = g_new (T, n);
-      lwt_twin_expand (
+      lwt_reference_expand (
           &c->wavelet, c->boundary, c->type, &chain, 0, 1, low, p->whole[i]);
       g_free (low);
     }
@@ -466,10 +466,10 @@ check (const Case *c)
   pack (in, picture, c->width, c->height, sizeof (T));
   if (run_tiles<T> (c, false, picture, bands)) {
     if (c->low)
-      lwt_twin_reduce (
+      lwt_reference_reduce (
           &c->wavelet, c->boundary, c->type, &chain, 0, 1, in, out);
     else
-      lwt_twin_forward (
+      lwt_reference_forward (
           &c->wavelet, c->boundary, c->type, &chain, c->layout, in, out);
     result =
         !is_same (bands, out, bands_width, bands_height, sizeof (T), "bands");
@@ -478,10 +478,10 @@ check (const Case *c)
   pack (low, bands, bands_width, bands_height, sizeof (T));
   if (run_tiles<T> (c, true, back, bands)) {
     if (c->low)
-      lwt_twin_expand (
+      lwt_reference_expand (
           &c->wavelet, c->boundary, c->type, &chain, 0, 1, low, out);
     else
-      lwt_twin_inverse (
+      lwt_reference_inverse (
           &c->wavelet, c->boundary, c->type, &chain, c->layout, low, out);
     result = (result == 1)
              | !is_same (back, out, c->width, c->height, sizeof (T), "picture");

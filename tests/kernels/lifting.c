@@ -11,7 +11,7 @@
 
 #include "harness.h"
 #include "lwtrandom.h"
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 #define N_JOBS 6
 
@@ -238,7 +238,7 @@ compare_run (Harness *h, const LwtConfig *config, Run *run)
           h, cudaMemcpy (rows->host, rows->data, rows->stride * rows->height,
                  cudaMemcpyDeviceToHost));
   }
-  if (submit_and_wait (h, &lwt_backend_twin, config, &expected)) {
+  if (submit_and_wait (h, &lwt_backend_reference, config, &expected)) {
     compare_numbers (h, &expected, &run->job);
     for (guint i = 0; i < SURFACE_N_PARTS; i++)
       if (run->parts[i].data != NULL) {
@@ -345,7 +345,7 @@ draw_config (
 }
 
 static void
-check_against_twin (Harness *h)
+check_against_reference (Harness *h)
 {
   for (guint round = 0; round < 216; round++) {
     GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
@@ -431,7 +431,7 @@ int
 main (int argc, char **argv)
 {
   static const HarnessTest tests[] = {
-    { "lifting-twin", check_against_twin, NULL },
+    { "lifting-reference", check_against_reference, NULL },
     { "lifting-row-blocks", check_row_blocks, NULL },
     { "lifting-large", check_large, NULL },
     { "lifting-engines", check_engines, NULL },

@@ -9,7 +9,7 @@
 #include "harness.h"
 #include "cuda/lifting/arithmetic.h"
 #include "cuda/lifting/cuda/transform.cuh"
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,9 +238,9 @@ compare_bands (Harness *h, Case *c)
   const LwtType type = c->shape.type;
   GError *error = NULL;
 
-  lwt_twin_forward (
+  lwt_reference_forward (
       &c->wavelet, c->boundary, type, &c->chain, c->layout, in, bands);
-  lwt_twin_inverse (
+  lwt_reference_inverse (
       &c->wavelet, c->boundary, type, &c->chain, c->layout, bands, back);
   report (h,
       lwt_transform_forward (&c->transform, &c->chain, c->layout, d_in, d_bands,
@@ -273,9 +273,9 @@ compare_low (Harness *h, Case *c, guint first, guint n)
   const LwtPicture d_back = make_picture (h, &large);
   GError *error = NULL;
 
-  lwt_twin_reduce (
+  lwt_reference_reduce (
       &c->wavelet, c->boundary, c->shape.type, &c->chain, first, n, in, low);
-  lwt_twin_expand (
+  lwt_reference_expand (
       &c->wavelet, c->boundary, c->shape.type, &c->chain, first, n, low, back);
   report (h,
       lwt_transform_reduce (&c->transform, &c->chain, first, n, d_in, d_low,
@@ -474,8 +474,8 @@ make_lows (Harness *h, Case *c, Parts *p)
     if (zero)
       continue;
     p->s[i] = (gfloat *) no_samples (h, &c->shape);
-    lwt_twin_expand (&c->wavelet, c->boundary, LWT_TYPE_F32, &c->chain, 0, 1,
-        samples, p->s[i]);
+    lwt_reference_expand (&c->wavelet, c->boundary, LWT_TYPE_F32, &c->chain, 0,
+        1, samples, p->s[i]);
   }
 }
 

@@ -87,7 +87,7 @@ run_full (Harness *h, MotionStream *stream, GRand *random)
 }
 
 static void
-check_against_twin (Harness *h)
+check_against_reference (Harness *h)
 {
   for (guint round = 0; round < 160; round++) {
     GRand *random = g_rand_new_with_seed ((guint32) harness_random (h));
@@ -296,7 +296,7 @@ int
 main (int argc, char **argv)
 {
   static const HarnessTest tests[] = {
-    { "motion-twin", check_against_twin, NULL },
+    { "motion-reference", check_against_reference, NULL },
     { "motion-large", check_large, NULL },
     { "motion-tiles", check_tiles, NULL },
     { "motion-engines", check_engines, NULL },

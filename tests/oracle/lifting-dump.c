@@ -6,15 +6,15 @@
  *
  *   lifting-dump wavelet=DESCRIPTION width=W height=H levels-x=N levels-y=N
  *                [boundary=symmetric|periodic|clamp|zero] [type=f64|f32]
- *                [backend=twin|cpu] <pictures
+ *                [backend=reference|cpu] <pictures
  *
- * backend=twin is the reference implementation. Reads pictures of W x H
- * doubles and writes the bands of each, in Mallat's layout, as doubles. */
+ * backend=reference is the plain C code of tests/reference. Reads pictures of
+ * W x H doubles and writes the bands of each, in Mallat's layout, as doubles. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 typedef struct {
   LwtConfig config;
@@ -47,7 +47,7 @@ parse (Options *options, const gchar *key, const gchar *value)
 {
   static const gchar *const boundaries[] = { "symmetric", "periodic", "clamp",
     "zero", NULL };
-  static const gchar *const backends[] = { "twin", "cpu", NULL };
+  static const gchar *const backends[] = { "reference", "cpu", NULL };
   static const gchar *const types[] = { "f32", "f64", NULL };
   LwtConfig *c = &options->config;
   GError *error = NULL;
@@ -139,9 +139,9 @@ main (int argc, char **argv)
   gsize n;
 
   parse_all (&options, argc - 1, argv + 1);
-  engine =
-      lwt_engine_new_on (options.backend ? &lwt_backend_cpu : &lwt_backend_twin,
-          &options.config, NULL, &error);
+  engine = lwt_engine_new_on (
+      options.backend ? &lwt_backend_cpu : &lwt_backend_reference,
+      &options.config, NULL, &error);
   check (engine != NULL, error);
   n = (gsize) options.config.width * options.config.height;
   picture = g_new (gdouble, n);

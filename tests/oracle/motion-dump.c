@@ -4,10 +4,10 @@
  */
 /* Results of a motion engine, for comparison by other programs.
  *
- *   motion-dump backend=twin|cpu width=W height=H [setting=number]... <luma
+ *   motion-dump backend=reference|cpu width=W height=H [setting=number]... <luma
  *
- * backend=twin is the reference implementation. Reads frames of W x H
- * samples without gaps, one byte each or with a depth of 10 two bytes,
+ * backend=reference is the plain C code of tests/reference. Reads frames of
+ * W x H samples without gaps, one byte each or with a depth of 10 two bytes,
  * little endian. Writes for each frame n_fields and flags (guint32), for
  * each field distance and 0 (gint32), MotionSummary, vectors and blocks, and
  * with planes=1 prediction and residual. */
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "cuda/motion/summary.h"
-#include "motiontwin.h"
+#include "motionreference.h"
 
 typedef struct {
   MotionConfig config;
@@ -90,9 +90,9 @@ new_engine (const Options *options)
   GError *error = NULL;
   MotionEngine *engine;
 
-  if (strcmp (options->backend, "twin") == 0)
+  if (strcmp (options->backend, "reference") == 0)
     engine = motion_engine_new_on (
-        &motion_backend_twin, &options->config, NULL, &error);
+        &motion_backend_reference, &options->config, NULL, &error);
   else
     engine = motion_engine_new (&options->config, NULL, &error);
   check (engine != NULL, error);
@@ -195,7 +195,7 @@ int
 main (int argc, char **argv)
 {
   Options options = {
-    .backend = "twin",
+    .backend = "reference",
     .detector.threshold = MOTION_SCENE_THRESHOLD,
   };
   GError *error = NULL;

@@ -2,7 +2,7 @@
 """Compares the motion search with the NumPy oracle, and subpixel motion with real
 frames that were moved by a known field.
 
-motion.py MOTION-DUMP [--backend twin|cpu] [--rounds N] [--seed N] [--truth]
+motion.py MOTION-DUMP [--backend reference|cpu] [--rounds N] [--seed N] [--truth]
 exit status 77: skipped (--truth without the test data)"""
 import argparse
 import os
@@ -281,7 +281,7 @@ def truth_of(program, backend, picture, method, name, zoom, angle, tx, ty):
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("program")
-    ap.add_argument("--backend", default="twin")
+    ap.add_argument("--backend", default="reference")
     ap.add_argument("--rounds", type=int, default=48)
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--truth", action="store_true")

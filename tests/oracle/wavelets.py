@@ -4,7 +4,7 @@ dimensions, one to six levels, periodic or mirrored edges, doubles and floats; a
 its filter banks given as text. Also compares with independent lifting steps:
 $CUDAVISION_TEST_DATA/lifting/lwt_lifting.json.
 
-wavelets.py LIFTING-DUMP [--backend twin|cpu]
+wavelets.py LIFTING-DUMP [--backend reference|cpu]
             [--only filters|coefficients|mirrored|banks|steps]
 exit status 77: skipped, there is no PyWavelets, or no such file"""
 # gst-cudavision
@@ -41,7 +41,7 @@ TOLERANCE = {"f64": 1e-9, "f32": 1e-5}
 # Small bands that wrap around are intended.
 warnings.filterwarnings("ignore", message="Level value of")
 
-backend = "twin"
+backend = "reference"
 failures = 0
 
 
@@ -230,7 +230,7 @@ def main():
     global backend
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
-    parser.add_argument("--backend", default="twin")
+    parser.add_argument("--backend", default="reference")
     parser.add_argument("--only", choices=TESTS, action="append")
     arguments = parser.parse_args()
     backend = arguments.backend

@@ -20,7 +20,7 @@ PHRASES = {
     r"next kernels? in": "programmatic dependent launch",
     r"banded": "out-of-core",
     r"on and on": "continuous",
-    r"(?<!-)twins?(?!/)": "reference implementation",
+    r"twins?": "reference implementation",
     r"(two|three|four|six) rounds|search rounds?|rounds? of (a|the) search":
         "search iterations",
     r"witness(es)?|desks?|shells|dut(y|ies)|course": "name the object",

@@ -12,7 +12,7 @@
 
 #include "cuda/lifting/cpu/cpu.h"
 #include "lwtrandom.h"
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 #define ROUNDS 700
 #define POISON 0xa5
@@ -316,28 +316,30 @@ describe (const LwtConfig *config)
 }
 
 static void
-compare (const LwtConfig *config, const Result *twin, const Result *cpu)
+compare (const LwtConfig *config, const Result *reference, const Result *cpu)
 {
   gchar *what = describe (config);
 
-  if (twin->job.missing != cpu->job.missing
-      || memcmp (&twin->job.offset, &cpu->job.offset, sizeof (gdouble)) != 0
-      || memcmp (twin->job.polynomial, cpu->job.polynomial,
-             sizeof twin->job.polynomial)
+  if (reference->job.missing != cpu->job.missing
+      || memcmp (&reference->job.offset, &cpu->job.offset, sizeof (gdouble))
+             != 0
+      || memcmp (reference->job.polynomial, cpu->job.polynomial,
+             sizeof reference->job.polynomial)
              != 0)
     g_error ("missing, offset or polynomial: %s", what);
-  if (memcmp (&twin->job.threshold, &cpu->job.threshold, sizeof (gdouble)) != 0)
+  if (memcmp (&reference->job.threshold, &cpu->job.threshold, sizeof (gdouble))
+      != 0)
     g_error ("threshold %g, not %g: %s", cpu->job.threshold,
-        twin->job.threshold, what);
+        reference->job.threshold, what);
   for (guint i = 0; i < SURFACE_N_PARTS; i++) {
-    const Buffer *l = &twin->parts[i], *r = &cpu->parts[i];
+    const Buffer *l = &reference->parts[i], *r = &cpu->parts[i];
 
     for (gsize at = 0; at < l->bytes; at++)
       if (l->data[at] != r->data[at])
         g_error ("part %u, row %" G_GSIZE_FORMAT ", byte %" G_GSIZE_FORMAT
                  " of it: %s",
             i, at / l->stride, at % l->stride, what);
-    if (memcmp (&twin->job.parameters[i], &cpu->job.parameters[i],
+    if (memcmp (&reference->job.parameters[i], &cpu->job.parameters[i],
             sizeof (SurfaceParameters))
         != 0)
       g_error ("parameters of part %u: %s", i, what);
@@ -346,14 +348,14 @@ compare (const LwtConfig *config, const Result *twin, const Result *cpu)
 }
 
 static void
-test_twin (void)
+test_reference (void)
 {
   GRand *random = g_rand_new_with_seed (g_test_rand_int ());
   const guint rounds = g_test_slow () ? 30 * ROUNDS : ROUNDS;
 
   for (guint round = 0; round < rounds; round++) {
     LwtConfig config;
-    Result twin, cpu;
+    Result reference, cpu;
     LwtParts wanted;
     Buffer in;
     guint width, height;
@@ -370,11 +372,12 @@ test_twin (void)
                  ? (LwtParts) g_rand_int_range (random, 0, 64)
                  : 0x3f;
     config.threads = 1 + round % 4;
-    run (&lwt_backend_twin, &config, &in, wanted, round % 3, 1, &twin);
+    run (
+        &lwt_backend_reference, &config, &in, wanted, round % 3, 1, &reference);
     run (
         &lwt_backend_cpu, &config, &in, wanted, round % 3, 1 + round % 2, &cpu);
-    compare (&config, &twin, &cpu);
-    clear_result (&twin);
+    compare (&config, &reference, &cpu);
+    clear_result (&reference);
     clear_result (&cpu);
     g_free (in.data);
     lwt_wavelet_free ((LwtWavelet *) config.wavelet);
@@ -395,7 +398,7 @@ test_tiles (void)
 
   for (guint round = 0; round < 15; round++) {
     LwtConfig config;
-    Result twin, cpu;
+    Result reference, cpu;
     Buffer in;
 
     lwt_config_init (&config);
@@ -417,10 +420,10 @@ test_tiles (void)
     in = new_buffer (
         config.width, config.height, lwt_sample_get_size (config.sample), 1);
     draw (random, &config, config.width, config.height, &in);
-    run (&lwt_backend_twin, &config, &in, 0x3f, 1, 1, &twin);
+    run (&lwt_backend_reference, &config, &in, 0x3f, 1, 1, &reference);
     run (&lwt_backend_cpu, &config, &in, 0x3f, 1, 1, &cpu);
-    compare (&config, &twin, &cpu);
-    clear_result (&twin);
+    compare (&config, &reference, &cpu);
+    clear_result (&reference);
     clear_result (&cpu);
     g_free (in.data);
     lwt_wavelet_free ((LwtWavelet *) config.wavelet);
@@ -443,7 +446,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/lwtcpu/level", test_level);
-  g_test_add_func ("/lwtcpu/twin", test_twin);
+  g_test_add_func ("/lwtcpu/reference", test_reference);
   g_test_add_func ("/lwtcpu/tiles", test_tiles);
   return g_test_run ();
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 static LwtStep
 step (LwtStepKind kind, gint first, guint n, gdouble a, gdouble b)
@@ -82,7 +82,7 @@ run (const LwtConfig *config, LwtJob *job)
 {
   GError *error = NULL;
   LwtEngine *engine =
-      lwt_engine_new_on (&lwt_backend_twin, config, NULL, &error);
+      lwt_engine_new_on (&lwt_backend_reference, config, NULL, &error);
   LwtJob *done;
 
   g_assert_no_error (error);
@@ -739,7 +739,7 @@ test_jobs_refused (void)
   config.width = config.height = 4;
   config.wavelet = cdf97 ();
   config.depth_in_flight = 1;
-  engine = lwt_engine_new_on (&lwt_backend_twin, &config, NULL, &error);
+  engine = lwt_engine_new_on (&lwt_backend_reference, &config, NULL, &error);
   g_assert_no_error (error);
   g_assert_false (lwt_engine_submit (engine, &job, &error));
   g_assert_nonnull (g_strrstr (error->message, "stride of the surface is 12"));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cuda/lifting/rowblocks.h"
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 #define WIDTH 5
 
@@ -57,8 +57,8 @@ check_forward (
 
   n = lwt_row_blocks_get_runs (&c->blocks, block, FALSE, TRUE, runs);
   copy_runs (runs, n, c->samples, in);
-  lwt_twin_forward (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32, chain,
-      c->config.layout, in, out);
+  lwt_reference_forward (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
+      chain, c->config.layout, in, out);
   n = lwt_row_blocks_get_runs (
       &c->blocks, block, c->config.layout == LWT_LAYOUT_MALLAT, FALSE, runs);
   compare_runs (runs, n, c->coefficients, out, seen);
@@ -78,8 +78,8 @@ check_inverse (
   n = lwt_row_blocks_get_runs (
       &c->blocks, block, c->config.layout == LWT_LAYOUT_MALLAT, TRUE, runs);
   copy_runs (runs, n, c->coefficients, in);
-  lwt_twin_inverse (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32, chain,
-      c->config.layout, in, out);
+  lwt_reference_inverse (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
+      chain, c->config.layout, in, out);
   n = lwt_row_blocks_get_runs (&c->blocks, block, FALSE, FALSE, runs);
   compare_runs (runs, n, c->back, out, seen);
   g_free (in);
@@ -98,10 +98,10 @@ check_smooth (
 
   n = lwt_row_blocks_get_runs (&c->blocks, block, FALSE, TRUE, runs);
   copy_runs (runs, n, c->samples, in);
-  lwt_twin_reduce (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32, chain, 0,
-      chain->n, in, low);
-  lwt_twin_expand (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32, chain, 0,
-      chain->n, low, in);
+  lwt_reference_reduce (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
+      chain, 0, chain->n, in, low);
+  lwt_reference_expand (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
+      chain, 0, chain->n, low, in);
   n = lwt_row_blocks_get_runs (&c->blocks, block, FALSE, FALSE, runs);
   compare_runs (runs, n, c->smooth, in, seen);
   g_free (in);
@@ -120,13 +120,13 @@ make_whole (Case *c)
   c->smooth = g_new (gfloat, n);
   for (gsize i = 0; i < n; i++)
     c->samples[i] = (gfloat) g_test_rand_double_range (-1.0, 1.0);
-  lwt_twin_forward (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
+  lwt_reference_forward (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
       &c->plan.bands, c->config.layout, c->samples, c->coefficients);
-  lwt_twin_inverse (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
+  lwt_reference_inverse (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
       &c->plan.bands, c->config.layout, c->coefficients, c->back);
-  lwt_twin_reduce (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
+  lwt_reference_reduce (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
       &c->plan.bands, 0, c->plan.bands.n, c->samples, low);
-  lwt_twin_expand (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
+  lwt_reference_expand (&c->plan.wavelet, c->config.boundary, LWT_TYPE_F32,
       &c->plan.bands, 0, c->plan.bands.n, low, c->smooth);
   g_free (low);
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lwttwin.h"
+#include "lwtreference.h"
 #include "cuda/wavelet/wavelet.h"
 
 #define MAX_SIDE 40
@@ -77,7 +77,7 @@ forward (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type, guint n,
 
   lwt_chain_init (&chain);
   lwt_chain_append (&chain, n, 1, levels, 0);
-  lwt_twin_forward (
+  lwt_reference_forward (
       wavelet, boundary, type, &chain, LWT_LAYOUT_MALLAT, line, bands);
 }
 
@@ -89,7 +89,7 @@ inverse (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type, guint n,
 
   lwt_chain_init (&chain);
   lwt_chain_append (&chain, n, 1, levels, 0);
-  lwt_twin_inverse (
+  lwt_reference_inverse (
       wavelet, boundary, type, &chain, LWT_LAYOUT_MALLAT, bands, line);
 }
 
@@ -387,7 +387,7 @@ run (LwtConfig *config, gdouble *from, guint from_width, SurfacePart part,
   config->parts = 1u << part;
   job.parts[part] =
       (LwtPlane){ .data = to, .stride = to_width * sizeof (gdouble) };
-  engine = lwt_engine_new_on (&lwt_backend_twin, config, NULL, &error);
+  engine = lwt_engine_new_on (&lwt_backend_reference, config, NULL, &error);
   g_assert_no_error (error);
   lwt_engine_submit (engine, &job, &error);
   g_assert_no_error (error);

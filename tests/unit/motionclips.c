@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "motionrunner.h"
-#include "motiontwin.h"
+#include "motionreference.h"
 
 typedef struct {
   guint block_size;
@@ -77,7 +77,7 @@ compare (MotionConfig *config, const MotionClip *clip)
  * implementation finds, within a window that the reference implementation is
  * quickly done with. */
 static void
-compare_twin (MotionConfig *config, const MotionClip *clip)
+compare_reference (MotionConfig *config, const MotionClip *clip)
 {
   MotionJob jobs[2] = { { .luma = clip->luma[0], .stride = clip->stride },
     { .luma = clip->luma[1], .stride = clip->stride } };
@@ -94,7 +94,7 @@ compare_twin (MotionConfig *config, const MotionClip *clip)
   config->method = MOTION_METHOD_FULL;
   runner = run (config, context, clip);
   field = motion_runner_get_field (runner, 1);
-  motion_twin_search (config, current, reference, NULL, vectors, blocks);
+  motion_reference_search (config, current, reference, NULL, vectors, blocks);
   g_assert_cmpmem (
       vectors, n * sizeof *vectors, field->vectors, n * sizeof *vectors);
   g_assert_cmpmem (
@@ -138,7 +138,7 @@ test_clip (gconstpointer path)
       config.border = border ? MOTION_BORDER_INSIDE : MOTION_BORDER_PAD;
       compare (&config, clip);
       if (s == 0 && clip->width < 400)
-        compare_twin (&config, clip);
+        compare_reference (&config, clip);
     }
   motion_clip_free (clip);
 }

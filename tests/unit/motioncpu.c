@@ -38,7 +38,7 @@ run (MotionStream *stream, guint threads, GRand *random)
 }
 
 static void
-test_twin (void)
+test_reference (void)
 {
   GRand *random = g_rand_new_with_seed (g_test_rand_int ());
   guint rounds = g_test_slow () ? 20 * ROUNDS : ROUNDS;
@@ -210,7 +210,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/motioncpu/level", test_level);
-  g_test_add_func ("/motioncpu/twin", test_twin);
+  g_test_add_func ("/motioncpu/reference", test_reference);
   g_test_add_func ("/motioncpu/full", test_full);
   g_test_add_func ("/motioncpu/large", test_large);
   return g_test_run ();

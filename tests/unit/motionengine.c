@@ -30,7 +30,7 @@ failing_load (
     MotionBackend *backend, guint picture, MotionJob *job, GError **error)
 {
   return !fails (&load_fails, "load", error)
-         && motion_backend_twin.load (backend, picture, job, error);
+         && motion_backend_reference.load (backend, picture, job, error);
 }
 
 static gboolean
@@ -38,13 +38,13 @@ failing_search (
     MotionBackend *backend, guint slot, const MotionTask *task, GError **error)
 {
   return !fails (&search_fails, "search", error)
-         && motion_backend_twin.search (backend, slot, task, error);
+         && motion_backend_reference.search (backend, slot, task, error);
 }
 
 static gboolean
 failing_wait (MotionBackend *backend, guint slot, GError **error)
 {
-  gboolean ok = motion_backend_twin.wait (backend, slot, error);
+  gboolean ok = motion_backend_reference.wait (backend, slot, error);
 
   return !fails (&wait_fails, "wait", error) && ok;
 }
@@ -55,7 +55,7 @@ new_failing (const MotionConfig *config)
   GError *error = NULL;
   MotionEngine *engine;
 
-  failing = motion_backend_twin;
+  failing = motion_backend_reference;
   failing.load = failing_load;
   failing.search = failing_search;
   failing.wait = failing_wait;
@@ -72,7 +72,7 @@ new_engine (const MotionConfig *config)
 {
   GError *error = NULL;
   MotionEngine *engine =
-      motion_engine_new_on (&motion_backend_twin, config, NULL, &error);
+      motion_engine_new_on (&motion_backend_reference, config, NULL, &error);
 
   g_assert_no_error (error);
   return engine;
@@ -486,7 +486,7 @@ refuse (const MotionConfig *config, const gchar *words)
   GError *error = NULL;
 
   g_assert_null (
-      motion_engine_new_on (&motion_backend_twin, config, NULL, &error));
+      motion_engine_new_on (&motion_backend_reference, config, NULL, &error));
   g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
   if (strstr (error->message, words) == NULL)
     g_error ("\"%s\" does not say \"%s\"", error->message, words);

@@ -41,7 +41,7 @@ run_stream (PbfStream *stream, const PbfConfig *config, PbfModel *model,
 }
 
 static void
-test_against_twin (void)
+test_against_reference (void)
 {
   static const guint batch_sizes[] = { 1, 2, 7, 31, 32, 1000 };
   PbfRandom random = { (guint64) g_test_rand_int () };
@@ -450,7 +450,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);
   g_test_add_func ("/pbfengine/roi-sizes", test_roi_sizes);
   g_test_add_func ("/pbfengine/brightest", test_brightest);
-  g_test_add_func ("/pbfengine/against-twin", test_against_twin);
+  g_test_add_func ("/pbfengine/against-reference", test_against_reference);
   g_test_add_func ("/pbfengine/in-flight", test_in_flight);
   g_test_add_func ("/pbfengine/two-threads", test_two_threads);
   return g_test_run ();

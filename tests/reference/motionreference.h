@@ -28,22 +28,22 @@ void motion_picture_free (MotionPicture *picture);
 /* Searches every block of @current in @reference.
  * @prior: (nullable): the prior field's vectors
  * @vectors, @blocks: (out): columns * rows of them */
-void motion_twin_search (const MotionConfig *config,
+void motion_reference_search (const MotionConfig *config,
     const MotionPicture *current, const MotionPicture *reference,
     const MotionVector *prior, MotionVector *vectors, MotionBlock *blocks);
 
 /* The prediction of a frame from @n_fields fields and their references, and
  * the residual: width * height samples in full depth, not shifted, each. */
-void motion_twin_predict (const MotionConfig *config,
+void motion_reference_predict (const MotionConfig *config,
     const MotionPicture *current, const MotionPicture *const *references,
     const MotionField *fields, guint n_fields, guint16 *prediction,
     guint16 *residual);
 
 /* Writes width * height samples in the format of a job's prediction or
  * residual plane; nothing if @plane is %NULL. */
-void motion_twin_store (const MotionConfig *config, const guint16 *samples,
+void motion_reference_store (const MotionConfig *config, const guint16 *samples,
     guint8 *plane, gsize stride);
 
 /* A backend that calls the reference implementation, to try the engine's
  * front end with. */
-extern const MotionBackendOps motion_backend_twin;
+extern const MotionBackendOps motion_backend_reference;

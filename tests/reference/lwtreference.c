@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cuda/lifting/arithmetic.h"
-#include "lwttwin.h"
+#include "lwtreference.h"
 
 #define CONCAT(a, b) a##b
 
@@ -23,7 +23,7 @@ modulo (gint k, gint n)
 #define FMA fmaf
 #define FABS fabsf
 #define COPYSIGN copysignf
-#include "lwttwin_type.h"
+#include "lwtreference_type.h"
 #undef T
 #undef N
 #undef FMA
@@ -35,7 +35,7 @@ modulo (gint k, gint n)
 #define FMA fma
 #define FABS fabs
 #define COPYSIGN copysign
-#include "lwttwin_type.h"
+#include "lwtreference_type.h"
 #undef T
 #undef N
 #undef INTEGER
@@ -43,7 +43,7 @@ modulo (gint k, gint n)
 #define T gint32
 #define N(name) CONCAT (name, _i32)
 #define INTEGER 1
-#include "lwttwin_type.h"
+#include "lwtreference_type.h"
 #undef T
 #undef N
 
@@ -63,17 +63,17 @@ modulo (gint k, gint n)
   }
 
 void
-lwt_twin_forward (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type,
-    const LwtChain *chain, LwtLayout layout, gconstpointer picture,
-    gpointer bands)
+lwt_reference_forward (const LwtWavelet *wavelet, LwtBoundary boundary,
+    LwtType type, const LwtChain *chain, LwtLayout layout,
+    gconstpointer picture, gpointer bands)
 {
   BY_TYPE (forward, layout, picture, bands, chain->levels[0].width,
       chain->levels[0].height)
 }
 
 void
-lwt_twin_inverse (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type,
-    const LwtChain *chain, LwtLayout layout, gconstpointer bands,
+lwt_reference_inverse (const LwtWavelet *wavelet, LwtBoundary boundary,
+    LwtType type, const LwtChain *chain, LwtLayout layout, gconstpointer bands,
     gpointer picture)
 {
   BY_TYPE (inverse, layout, bands, picture, chain->levels[0].width,
@@ -81,17 +81,17 @@ lwt_twin_inverse (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type,
 }
 
 void
-lwt_twin_reduce (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type,
-    const LwtChain *chain, guint first, guint n, gconstpointer picture,
-    gpointer low)
+lwt_reference_reduce (const LwtWavelet *wavelet, LwtBoundary boundary,
+    LwtType type, const LwtChain *chain, guint first, guint n,
+    gconstpointer picture, gpointer low)
 {
   BY_TYPE (reduce, first, n, picture, low)
 }
 
 void
-lwt_twin_expand (const LwtWavelet *wavelet, LwtBoundary boundary, LwtType type,
-    const LwtChain *chain, guint first, guint n, gconstpointer low,
-    gpointer picture)
+lwt_reference_expand (const LwtWavelet *wavelet, LwtBoundary boundary,
+    LwtType type, const LwtChain *chain, guint first, guint n,
+    gconstpointer low, gpointer picture)
 {
   BY_TYPE (expand, first, n, low, picture)
 }
@@ -368,7 +368,7 @@ struct _LwtBackend {
 };
 
 static LwtBackend *
-twin_create (const LwtPlan *plan, CvisContext *context, GError **error)
+reference_create (const LwtPlan *plan, CvisContext *context, GError **error)
 {
   LwtBackend *backend = g_new0 (LwtBackend, 1);
 
@@ -377,13 +377,13 @@ twin_create (const LwtPlan *plan, CvisContext *context, GError **error)
 }
 
 static void
-twin_destroy (LwtBackend *backend)
+reference_destroy (LwtBackend *backend)
 {
   g_free (backend);
 }
 
 static gboolean
-twin_submit (LwtBackend *backend, guint slot, LwtJob *job, GError **error)
+reference_submit (LwtBackend *backend, guint slot, LwtJob *job, GError **error)
 {
   g_assert_null (backend->jobs[slot]);
   backend->jobs[slot] = job;
@@ -392,7 +392,7 @@ twin_submit (LwtBackend *backend, guint slot, LwtJob *job, GError **error)
 
 /* Components that are only measured are stored temporarily. */
 static gboolean
-twin_wait (LwtBackend *backend, guint slot, GError **error)
+reference_wait (LwtBackend *backend, guint slot, GError **error)
 {
   const LwtConfig *config = &backend->plan->config;
   LwtJob *job = backend->jobs[slot];
@@ -413,10 +413,10 @@ twin_wait (LwtBackend *backend, guint slot, GError **error)
   return TRUE;
 }
 
-const LwtBackendOps lwt_backend_twin = {
-  .name = "twin",
-  .create = twin_create,
-  .destroy = twin_destroy,
-  .submit = twin_submit,
-  .wait = twin_wait,
+const LwtBackendOps lwt_backend_reference = {
+  .name = "reference",
+  .create = reference_create,
+  .destroy = reference_destroy,
+  .submit = reference_submit,
+  .wait = reference_wait,
 };

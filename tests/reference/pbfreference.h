@@ -12,9 +12,9 @@
 
 #include "cuda/meltpool/engine.h"
 
-typedef struct _PbfTwin PbfTwin;
+typedef struct _PbfReference PbfReference;
 
-PbfTwin *pbf_twin_new (const PbfConfig *config, PbfModel *model);
-void pbf_twin_free (PbfTwin *twin);
-void pbf_twin_frame (PbfTwin *twin, const guint8 *frame, guint stride,
+PbfReference *pbf_reference_new (const PbfConfig *config, PbfModel *model);
+void pbf_reference_free (PbfReference *ref);
+void pbf_reference_frame (PbfReference *ref, const guint8 *frame, guint stride,
     const PbfFrameInfo *info, PbfResult *result);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "pbftwin.h"
+#include "pbfreference.h"
 
 #define POISON 0xa5
 
@@ -47,7 +47,7 @@ pbf_stream_new (
   PbfStream *stream = g_new0 (PbfStream, 1);
   guint stride = config->width + pbf_random_below (random, 3) * 5;
   gsize size = (gsize) stride * config->height;
-  PbfTwin *twin = pbf_twin_new (config, model);
+  PbfReference *ref = pbf_reference_new (config, model);
 
   stream->n = n;
   stream->pixels = g_malloc (size * n);
@@ -65,10 +65,10 @@ pbf_stream_new (
     stream->strides[i] = stride;
     pbf_frame_info (
         random, i, config->width, config->height, &stream->infos[i]);
-    pbf_twin_frame (
-        twin, frame, stride, &stream->infos[i], &stream->expected[i]);
+    pbf_reference_frame (
+        ref, frame, stride, &stream->infos[i], &stream->expected[i]);
   }
-  pbf_twin_free (twin);
+  pbf_reference_free (ref);
   pbf_stream_poison (stream);
   return stream;
 }
@@ -117,7 +117,7 @@ pbf_stream_compare (const PbfStream *stream, guint n)
       if (got[k] != want[k])
         g_printerr ("frame %u, byte %u of the record: 0x%08x, not 0x%08x\n", i,
             4 * k, got[k], want[k]);
-    g_error ("frame %u of %u differs from the twin's", i, n);
+    g_error ("frame %u of %u differs from the ref's", i, n);
   }
   for (guint k = 0; k < sizeof (PbfResult); k++)
     if (guard[k] != POISON)

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The reference implementation for one type: included by lwttwin.c once for
- * each, with T, the suffix N() and whether it is an INTEGER. */
+/* The reference implementation for one type: included by lwtreference.c once
+ * for each, with T, the suffix N() and whether it is an INTEGER. */
 
 /* --- a line --------------------------------------------------------------- */
 

@@ -11,22 +11,22 @@
 G_BEGIN_DECLS
 
 /* The engine's operations. */
-extern const LwtBackendOps lwt_backend_twin;
+extern const LwtBackendOps lwt_backend_reference;
 
 /* Transforms of pictures of float, double or gint32 without gaps between rows;
  * padded boundaries are symmetric here. */
-void lwt_twin_forward (const LwtWavelet *wavelet, LwtBoundary boundary,
+void lwt_reference_forward (const LwtWavelet *wavelet, LwtBoundary boundary,
     LwtType type, const LwtChain *chain, LwtLayout layout,
     gconstpointer picture, gpointer bands);
-void lwt_twin_inverse (const LwtWavelet *wavelet, LwtBoundary boundary,
+void lwt_reference_inverse (const LwtWavelet *wavelet, LwtBoundary boundary,
     LwtType type, const LwtChain *chain, LwtLayout layout, gconstpointer bands,
     gpointer picture);
 /* Only the low band of levels @first .. @first + @n - 1 of @chain. */
-void lwt_twin_reduce (const LwtWavelet *wavelet, LwtBoundary boundary,
+void lwt_reference_reduce (const LwtWavelet *wavelet, LwtBoundary boundary,
     LwtType type, const LwtChain *chain, guint first, guint n,
     gconstpointer picture, gpointer low);
 /* Low-only synthesis from it. */
-void lwt_twin_expand (const LwtWavelet *wavelet, LwtBoundary boundary,
+void lwt_reference_expand (const LwtWavelet *wavelet, LwtBoundary boundary,
     LwtType type, const LwtChain *chain, guint first, guint n,
     gconstpointer low, gpointer picture);
 

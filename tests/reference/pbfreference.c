@@ -2,12 +2,12 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "pbftwin.h"
+#include "pbfreference.h"
 
 #include "cuda/meltpool/arithmetic.h"
 #include "cuda/meltpool/params.h"
 
-struct _PbfTwin {
+struct _PbfReference {
   PbfConfig config;
   PbfParams params;
   PbfModel *model;
@@ -26,61 +26,61 @@ typedef struct {
   guint64 sx, sy;
 } Component;
 
-PbfTwin *
-pbf_twin_new (const PbfConfig *config, PbfModel *model)
+PbfReference *
+pbf_reference_new (const PbfConfig *config, PbfModel *model)
 {
-  PbfTwin *twin = g_new0 (PbfTwin, 1);
+  PbfReference *ref = g_new0 (PbfReference, 1);
   gsize pixels = (gsize) config->width * config->height;
 
-  twin->config = *config;
-  pbf_params_init (&twin->params, config);
-  twin->model = model;
-  twin->labels = g_new (gint32, pixels);
-  twin->todo = g_new (guint32, pixels);
-  twin->rows = g_new0 (PbfRow, config->window);
-  return twin;
+  ref->config = *config;
+  pbf_params_init (&ref->params, config);
+  ref->model = model;
+  ref->labels = g_new (gint32, pixels);
+  ref->todo = g_new (guint32, pixels);
+  ref->rows = g_new0 (PbfRow, config->window);
+  return ref;
 }
 
 void
-pbf_twin_free (PbfTwin *twin)
+pbf_reference_free (PbfReference *ref)
 {
-  g_free (twin->labels);
-  g_free (twin->todo);
-  g_free (twin->rows);
-  g_free (twin);
+  g_free (ref->labels);
+  g_free (ref->todo);
+  g_free (ref->rows);
+  g_free (ref);
 }
 
 /* Labels the pixels >= threshold in raster order of the components' first
  * pixels. Returns: their number */
 static gint
-label (PbfTwin *twin, const guint8 *pixels, guint stride, gint w, gint h)
+label (PbfReference *ref, const guint8 *pixels, guint stride, gint w, gint h)
 {
   gint n = 0;
 
   for (gint i = 0; i < w * h; i++)
-    twin->labels[i] = -1;
+    ref->labels[i] = -1;
   for (gint i = 0; i < w * h; i++) {
     guint count = 0;
 
-    if (twin->labels[i] >= 0
-        || pixels[(gsize) (i / w) * stride + i % w] < twin->params.threshold)
+    if (ref->labels[i] >= 0
+        || pixels[(gsize) (i / w) * stride + i % w] < ref->params.threshold)
       continue;
-    twin->labels[i] = n;
-    twin->todo[count++] = i;
+    ref->labels[i] = n;
+    ref->todo[count++] = i;
     while (count > 0) {
-      gint at = twin->todo[--count], x = at % w, y = at / w;
+      gint at = ref->todo[--count], x = at % w, y = at / w;
 
       for (gint dy = -1; dy <= 1; dy++) {
         for (gint dx = -1; dx <= 1; dx++) {
           gint u = x + dx, v = y + dy;
 
-          if (twin->params.connectivity == 4 && dx != 0 && dy != 0)
+          if (ref->params.connectivity == 4 && dx != 0 && dy != 0)
             continue;
-          if (u < 0 || v < 0 || u >= w || v >= h || twin->labels[v * w + u] >= 0
-              || pixels[(gsize) v * stride + u] < twin->params.threshold)
+          if (u < 0 || v < 0 || u >= w || v >= h || ref->labels[v * w + u] >= 0
+              || pixels[(gsize) v * stride + u] < ref->params.threshold)
             continue;
-          twin->labels[v * w + u] = n;
-          twin->todo[count++] = v * w + u;
+          ref->labels[v * w + u] = n;
+          ref->todo[count++] = v * w + u;
         }
       }
     }
@@ -90,13 +90,13 @@ label (PbfTwin *twin, const guint8 *pixels, guint stride, gint w, gint h)
 }
 
 static Component *
-measure (PbfTwin *twin, gint n, gint w, gint h, gint32 ex, gint32 ey)
+measure (PbfReference *ref, gint n, gint w, gint h, gint32 ex, gint32 ey)
 {
   Component *components = g_new0 (Component, n + 1);
 
   for (gint y = 0; y < h; y++) {
     for (gint x = 0; x < w; x++) {
-      gint l = twin->labels[y * w + x];
+      gint l = ref->labels[y * w + x];
       gint64 dx = 256 * x + 128 - ex, dy = 256 * y + 128 - ey;
 
       if (l < 0)
@@ -104,23 +104,23 @@ measure (PbfTwin *twin, gint n, gint w, gint h, gint32 ex, gint32 ey)
       components[l].area++;
       components[l].sx += x;
       components[l].sy += y;
-      components[l].overlap += dx * dx + dy * dy <= twin->params.radius2;
+      components[l].overlap += dx * dx + dy * dy <= ref->params.radius2;
     }
   }
   return components;
 }
 
 static gint
-pool_label (
-    PbfTwin *twin, const Component *components, gint n, gint32 ex, gint32 ey)
+pool_label (PbfReference *ref, const Component *components, gint n, gint32 ex,
+    gint32 ey)
 {
-  gint side = twin->params.side, best = -1;
+  gint side = ref->params.side, best = -1;
   gint px = CLAMP (ex >> 8, 0, side - 1), py = CLAMP (ey >> 8, 0, side - 1);
 
   if (n == 0)
     return -1;
-  if (twin->labels[py * side + px] >= 0)
-    return twin->labels[py * side + px];
+  if (ref->labels[py * side + px] >= 0)
+    return ref->labels[py * side + px];
   for (gint l = 0; l < n; l++)
     if (components[l].overlap > (best < 0 ? 0 : components[best].overlap))
       best = l;
@@ -133,19 +133,19 @@ pool_label (
 }
 
 static void
-measure_pool (PbfTwin *twin, const guint8 *roi, guint stride, gint pool,
+measure_pool (PbfReference *ref, const guint8 *roi, guint stride, gint pool,
     PbfResult *result)
 {
   PbfMoments m = { 0 };
   guint32 sum = 0;
-  gint side = twin->params.side;
+  gint side = ref->params.side;
   gint x0 = side, y0 = side, x1 = -1, y1 = -1;
 
   for (gint y = 0; y < side; y++) {
     for (gint x = 0; x < side; x++) {
       guint8 value = roi[(gsize) y * stride + x];
 
-      if (pool < 0 || twin->labels[y * side + x] != pool)
+      if (pool < 0 || ref->labels[y * side + x] != pool)
         continue;
       m.n++;
       m.sx += x;
@@ -180,14 +180,14 @@ measure_pool (PbfTwin *twin, const guint8 *roi, guint stride, gint pool,
 
 /* All components except those marked in @pool are spatters. */
 static void
-measure_spatters (PbfTwin *twin, const Component *components, gint n,
+measure_spatters (PbfReference *ref, const Component *components, gint n,
     const gboolean *pool, gint32 first_x, gint32 first_y, PbfResult *result)
 {
   gboolean *listed = g_new0 (gboolean, n + 1);
   guint64 area = 0, count = 0;
 
   for (gint l = 0; l < n; l++) {
-    if (pool[l] || components[l].area < twin->params.min_area)
+    if (pool[l] || components[l].area < ref->params.min_area)
       continue;
     area += components[l].area;
     count++;
@@ -201,7 +201,7 @@ measure_spatters (PbfTwin *twin, const Component *components, gint n,
     gint best = -1;
 
     for (gint l = 0; l < n; l++)
-      if (!pool[l] && !listed[l] && components[l].area >= twin->params.min_area
+      if (!pool[l] && !listed[l] && components[l].area >= ref->params.min_area
           && (best < 0 || components[l].area > components[best].area))
         best = l;
     listed[best] = TRUE;
@@ -213,17 +213,17 @@ measure_spatters (PbfTwin *twin, const Component *components, gint n,
 }
 
 static void
-measure_polar (PbfTwin *twin, const guint8 *roi, guint stride, gint32 ex,
+measure_polar (PbfReference *ref, const guint8 *roi, guint stride, gint32 ex,
     gint32 ey, PbfResult *result)
 {
-  gint side = twin->params.side;
+  gint side = ref->params.side;
 
   for (gint y = 0; y < side; y++) {
     for (gint x = 0; x < side; x++) {
       gint32 dx = 256 * x + 128 - ex, dy = 256 * y + 128 - ey;
       guint64 r2 = (gint64) dx * dx + (gint64) dy * dy;
 
-      if (r2 >= twin->params.inner2 && r2 <= twin->params.outer2)
+      if (r2 >= ref->params.inner2 && r2 <= ref->params.outer2)
         result->raw[PBF_POLAR_0 + pbf_sector (dx, dy)] +=
             roi[(gsize) y * stride + x];
     }
@@ -251,19 +251,19 @@ measure_hog (const guint8 *roi, guint stride, gint side, PbfResult *result)
 }
 
 static gboolean
-is_lit (PbfTwin *twin, const guint8 *frame, guint stride)
+is_lit (PbfReference *ref, const guint8 *frame, guint stride)
 {
-  for (gint y = 0; y < twin->params.height; y++)
-    for (gint x = 0; x < twin->params.width; x++)
-      if (frame[(gsize) y * stride + x] >= twin->params.threshold)
+  for (gint y = 0; y < ref->params.height; y++)
+    for (gint x = 0; x < ref->params.width; x++)
+      if (frame[(gsize) y * stride + x] >= ref->params.threshold)
         return TRUE;
   return FALSE;
 }
 
 static gint
-box_sum (PbfTwin *twin, const guint8 *frame, guint stride, gint x, gint y)
+box_sum (PbfReference *ref, const guint8 *frame, guint stride, gint x, gint y)
 {
-  gint sum = 0, w = twin->params.width, h = twin->params.height;
+  gint sum = 0, w = ref->params.width, h = ref->params.height;
 
   for (gint v = MAX (y - 1, 0); v <= MIN (y + 1, h - 1); v++)
     for (gint u = MAX (x - 1, 0); u <= MIN (x + 1, w - 1); u++)
@@ -274,15 +274,15 @@ box_sum (PbfTwin *twin, const guint8 *frame, guint stride, gint x, gint y)
 /* @first: the first pixel with the largest sum, otherwise the first of those
  *   in the largest component that contains one. */
 static void
-locate_brightest (PbfTwin *twin, const guint8 *frame, guint stride,
+locate_brightest (PbfReference *ref, const guint8 *frame, guint stride,
     gboolean first, PbfResult *result)
 {
-  gint best = -1, at = 0, w = twin->params.width, h = twin->params.height, n;
+  gint best = -1, at = 0, w = ref->params.width, h = ref->params.height, n;
   gint *first_of, chosen = -1;
   guint32 *area;
 
   for (gint i = 0; i < w * h; i++) {
-    gint sum = box_sum (twin, frame, stride, i % w, i / w);
+    gint sum = box_sum (ref, frame, stride, i % w, i / w);
 
     if (sum > best) {
       best = sum;
@@ -290,19 +290,18 @@ locate_brightest (PbfTwin *twin, const guint8 *frame, guint stride,
     }
   }
   if (!first) {
-    n = label (twin, frame, stride, w, h);
+    n = label (ref, frame, stride, w, h);
     first_of = g_new (gint, n + 1);
     area = g_new0 (guint32, n + 1);
     for (gint l = 0; l < n; l++)
       first_of[l] = -1;
     for (gint i = 0; i < w * h; i++) {
-      gint l = twin->labels[i];
+      gint l = ref->labels[i];
 
       if (l < 0)
         continue;
       area[l]++;
-      if (first_of[l] < 0
-          && box_sum (twin, frame, stride, i % w, i / w) == best)
+      if (first_of[l] < 0 && box_sum (ref, frame, stride, i % w, i / w) == best)
         first_of[l] = i;
     }
     for (gint l = 0; l < n; l++)
@@ -319,13 +318,13 @@ locate_brightest (PbfTwin *twin, const guint8 *frame, guint stride,
 
 static void
 locate_centroid (
-    PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
+    PbfReference *ref, const guint8 *frame, guint stride, PbfResult *result)
 {
   guint64 n = 0, sx = 0, sy = 0;
 
-  for (gint y = 0; y < twin->params.height; y++) {
-    for (gint x = 0; x < twin->params.width; x++) {
-      if (frame[(gsize) y * stride + x] < twin->params.threshold)
+  for (gint y = 0; y < ref->params.height; y++) {
+    for (gint x = 0; x < ref->params.width; x++) {
+      if (frame[(gsize) y * stride + x] < ref->params.threshold)
         continue;
       n++;
       sx += x;
@@ -336,15 +335,16 @@ locate_centroid (
     result->e_x_q8 = pbf_centroid_q8 (sx, n, 0);
     result->e_y_q8 = pbf_centroid_q8 (sy, n, 0);
   } else {
-    result->e_x_q8 = 128 * twin->params.width;
-    result->e_y_q8 = 128 * twin->params.height;
+    result->e_x_q8 = 128 * ref->params.width;
+    result->e_y_q8 = 128 * ref->params.height;
   }
 }
 
 static void
-spatial (PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
+spatial (
+    PbfReference *ref, const guint8 *frame, guint stride, PbfResult *result)
 {
-  const PbfParams *p = &twin->params;
+  const PbfParams *p = &ref->params;
   gint32 ex, ey;
   const guint8 *roi;
   Component *components;
@@ -361,10 +361,10 @@ spatial (PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
   ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, side);
   roi = frame + (gsize) result->roi_y * stride + result->roi_x;
 
-  n = label (twin, roi, stride, side, side);
-  components = measure (twin, n, side, side, ex, ey);
-  pool = pool_label (twin, components, n, ex, ey);
-  measure_pool (twin, roi, stride, pool, result);
+  n = label (ref, roi, stride, side, side);
+  components = measure (ref, n, side, side, ex, ey);
+  pool = pool_label (ref, components, n, ex, ey);
+  measure_pool (ref, roi, stride, pool, result);
   is_pool = g_new0 (gboolean, n + 1);
   if (pool >= 0)
     is_pool[pool] = TRUE;
@@ -372,69 +372,69 @@ spatial (PbfTwin *twin, const guint8 *frame, guint stride, PbfResult *result)
     guint8 *in_pool = g_new0 (guint8, side * side);
 
     for (gint i = 0; i < side * side; i++)
-      in_pool[i] = pool >= 0 && twin->labels[i] == pool;
+      in_pool[i] = pool >= 0 && ref->labels[i] == pool;
     g_free (components);
     g_free (is_pool);
-    n = label (twin, frame, stride, p->width, p->height);
-    components = measure (twin, n, p->width, p->height, 0, 0);
+    n = label (ref, frame, stride, p->width, p->height);
+    components = measure (ref, n, p->width, p->height, 0, 0);
     is_pool = g_new0 (gboolean, n + 1);
     for (gint i = 0; i < side * side; i++)
       if (in_pool[i])
-        is_pool[twin->labels[(result->roi_y + i / side) * p->width
-                             + result->roi_x + i % side]] = TRUE;
-    measure_spatters (twin, components, n, is_pool, 0, 0, result);
+        is_pool[ref->labels[(result->roi_y + i / side) * p->width
+                            + result->roi_x + i % side]] = TRUE;
+    measure_spatters (ref, components, n, is_pool, 0, 0, result);
     g_free (in_pool);
   } else {
     measure_spatters (
-        twin, components, n, is_pool, result->roi_x, result->roi_y, result);
+        ref, components, n, is_pool, result->roi_x, result->roi_y, result);
   }
   g_free (components);
   g_free (is_pool);
-  measure_polar (twin, roi, stride, ex, ey, result);
+  measure_polar (ref, roi, stride, ex, ey, result);
   measure_hog (roi, stride, side, result);
 }
 
 static void
-temporal (PbfTwin *twin, PbfResult *result)
+temporal (PbfReference *ref, PbfResult *result)
 {
   PbfRow row;
 
   memcpy (row.raw, result->raw, sizeof row.raw);
   row.layer = result->layer;
   row.vector_id = result->vector_id;
-  row.position = twin->position;
-  if (twin->started && pbf_window_restarts (&twin->params, &twin->last, &row)) {
-    twin->n_rows = 0;
+  row.position = ref->position;
+  if (ref->started && pbf_window_restarts (&ref->params, &ref->last, &row)) {
+    ref->n_rows = 0;
     result->flags |= PBF_RESULT_WINDOW_RESET;
   }
-  twin->started = TRUE;
-  twin->last = row;
-  if (twin->n_rows == twin->config.window) {
-    memmove (twin->rows, twin->rows + 1, (twin->n_rows - 1) * sizeof (PbfRow));
-    twin->n_rows--;
+  ref->started = TRUE;
+  ref->last = row;
+  if (ref->n_rows == ref->config.window) {
+    memmove (ref->rows, ref->rows + 1, (ref->n_rows - 1) * sizeof (PbfRow));
+    ref->n_rows--;
   }
-  twin->rows[twin->n_rows++] = row;
+  ref->rows[ref->n_rows++] = row;
 
-  result->window_n = twin->n_rows;
-  if (twin->n_rows < twin->config.window)
+  result->window_n = ref->n_rows;
+  if (ref->n_rows < ref->config.window)
     result->flags |= PBF_RESULT_WARMUP;
   for (guint f = 0; f < PBF_N_SPATIAL; f++) {
     gint64 s1 = 0, s2 = 0;
 
-    for (guint k = 0; k < twin->n_rows; k++) {
-      s1 += twin->rows[k].raw[f];
-      s2 += (gint64) twin->rows[k].raw[f] * twin->rows[k].raw[f];
+    for (guint k = 0; k < ref->n_rows; k++) {
+      s1 += ref->rows[k].raw[f];
+      s2 += (gint64) ref->rows[k].raw[f] * ref->rows[k].raw[f];
     }
-    result->var_num[f] = twin->n_rows * s2 - s1 * s1;
+    result->var_num[f] = ref->n_rows * s2 - s1 * s1;
     result->features[PBF_N_SPATIAL + f] =
-        pbf_variance (result->var_num[f], twin->n_rows, pbf_feature_scale (f));
+        pbf_variance (result->var_num[f], ref->n_rows, pbf_feature_scale (f));
   }
 }
 
 static void
-network (PbfTwin *twin, PbfResult *result)
+network (PbfReference *ref, PbfResult *result)
 {
-  const PbfModel *m = twin->model;
+  const PbfModel *m = ref->model;
   gfloat hidden[PBF_MAX_HIDDEN];
 
   for (guint j = 0; j < m->hidden_padded; j++) {
@@ -457,22 +457,22 @@ network (PbfTwin *twin, PbfResult *result)
     result->outputs[k] = m->b2[k] + part[0];
   }
   result->n_outputs = m->outputs;
-  pbf_activate (result->outputs, m->outputs, twin->params.activation);
+  pbf_activate (result->outputs, m->outputs, ref->params.activation);
 }
 
 void
-pbf_twin_frame (PbfTwin *twin, const guint8 *frame, guint stride,
+pbf_reference_frame (PbfReference *ref, const guint8 *frame, guint stride,
     const PbfFrameInfo *info, PbfResult *result)
 {
   guint entry = info->entry;
 
   pbf_result_begin (result, info);
-  twin->position += info->lost_before;
+  ref->position += info->lost_before;
   if (entry == PBF_ENTER_IF_LIT)
-    entry = is_lit (twin, frame, stride) ? PBF_ENTER : PBF_EMPTY;
+    entry = is_lit (ref, frame, stride) ? PBF_ENTER : PBF_EMPTY;
   if (entry == PBF_EMPTY) {
     result->flags |= PBF_RESULT_EMPTY;
-    if (twin->params.analyse_empty)
+    if (ref->params.analyse_empty)
       entry = PBF_EXCLUDE;
   }
   if (entry == PBF_EXCLUDE)
@@ -480,23 +480,23 @@ pbf_twin_frame (PbfTwin *twin, const guint8 *frame, guint stride,
   if (entry != PBF_EMPTY) {
     if (info->position == PBF_POSITION_BRIGHTEST
         || info->position == PBF_POSITION_BRIGHTEST_PIXEL) {
-      locate_brightest (twin, frame, stride,
+      locate_brightest (ref, frame, stride,
           info->position == PBF_POSITION_BRIGHTEST_PIXEL, result);
     } else if (info->position == PBF_POSITION_CENTROID) {
-      locate_centroid (twin, frame, stride, result);
+      locate_centroid (ref, frame, stride, result);
     } else {
       result->e_x_q8 = info->e_x_q8;
       result->e_y_q8 = info->e_y_q8;
     }
-    spatial (twin, frame, stride, result);
+    spatial (ref, frame, stride, result);
     for (guint f = 0; f < PBF_N_SPATIAL; f++)
       result->features[f] =
           (gfloat) result->raw[f] / (gfloat) pbf_feature_scale (f);
   }
   if (entry == PBF_ENTER) {
-    temporal (twin, result);
-    if (twin->model)
-      network (twin, result);
+    temporal (ref, result);
+    if (ref->model)
+      network (ref, result);
   }
-  twin->position++;
+  ref->position++;
 }

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include "motiontwin.h"
+#include "motionreference.h"
 
 #include <stdlib.h>
 
@@ -627,9 +627,9 @@ search_block (Search *s, const MotionVector *prior, MotionVector *vector,
 }
 
 void
-motion_twin_search (const MotionConfig *config, const MotionPicture *current,
-    const MotionPicture *reference, const MotionVector *prior,
-    MotionVector *vectors, MotionBlock *blocks)
+motion_reference_search (const MotionConfig *config,
+    const MotionPicture *current, const MotionPicture *reference,
+    const MotionVector *prior, MotionVector *vectors, MotionBlock *blocks)
 {
   gint32 size = (gint32) config->block_size;
   gint32 columns = (gint32) motion_config_get_columns (config);
@@ -656,9 +656,10 @@ motion_twin_search (const MotionConfig *config, const MotionPicture *current,
 /* --- prediction and residual ------------------------------------------------------ */
 
 void
-motion_twin_predict (const MotionConfig *config, const MotionPicture *current,
-    const MotionPicture *const *references, const MotionField *fields,
-    guint n_fields, guint16 *prediction, guint16 *residual)
+motion_reference_predict (const MotionConfig *config,
+    const MotionPicture *current, const MotionPicture *const *references,
+    const MotionField *fields, guint n_fields, guint16 *prediction,
+    guint16 *residual)
 {
   gint32 size = (gint32) config->block_size;
   gint32 columns = (gint32) motion_config_get_columns (config);
@@ -688,7 +689,7 @@ motion_twin_predict (const MotionConfig *config, const MotionPicture *current,
 }
 
 void
-motion_twin_store (const MotionConfig *config, const guint16 *samples,
+motion_reference_store (const MotionConfig *config, const guint16 *samples,
     guint8 *plane, gsize stride)
 {
   if (plane == NULL)

@@ -2,14 +2,15 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Whether a low band tells of samples that are not finite, by the reference
- * implementation: one at a time. */
+/* lwt_low_band_sees_all(), compared with the low bands that the reference
+ * implementation computes for lines with one sample that is not finite. */
 #include <math.h>
 
-#include "lwttwin.h"
+#include "lwtreference.h"
 #include "cuda/lifting/finitecheck.h"
 
-/* Whether @value in place @at of a line of @n is seen in its low band. */
+/* Whether the low band of a line of @n zeros with @value in place @at has a
+ * value that is not finite. */
 static gboolean
 is_seen (const LwtWavelet *wavelet, LwtBoundary boundary, const LwtChain *chain,
     guint n, guint at, gfloat value)
@@ -19,7 +20,7 @@ is_seen (const LwtWavelet *wavelet, LwtBoundary boundary, const LwtChain *chain,
   gboolean seen = FALSE;
 
   line[at] = value;
-  lwt_twin_reduce (
+  lwt_reference_reduce (
       wavelet, boundary, LWT_TYPE_F32, chain, 0, chain->n, line, low);
   for (guint i = 0; i < lows; i++)
     seen = seen || !isfinite (low[i]);
@@ -28,6 +29,8 @@ is_seen (const LwtWavelet *wavelet, LwtBoundary boundary, const LwtChain *chain,
   return seen;
 }
 
+/* @exact: all weights pass a value on, so that with one level the function
+ *   has to return %FALSE for each line that hides a value */
 static void
 check_wavelet (const gchar *description, gboolean exact)
 {
@@ -45,8 +48,8 @@ check_wavelet (const gchar *description, gboolean exact)
     for (guint at = 0; at < n; at++)
       all = all && is_seen (wavelet, boundary, &chain, n, at, NAN)
             && is_seen (wavelet, boundary, &chain, n, at, INFINITY);
-    /* of several levels each has to see all, which is more than is needed; so is
-     * that no weight of 0 spreads anything */
+    /* with several levels %FALSE may be wrong: the function requires each level
+     * to pass on all of its samples */
     if (lwt_low_band_sees_all (wavelet, boundary, n, levels))
       g_assert_true (all);
     else if (levels == 1 && exact)
@@ -69,7 +72,7 @@ test_short (void)
   check_wavelet ("steps: P@0 -0.5 -0.5; U@-1 0.25 0 0.25; K 1 1", FALSE);
 }
 
-/* Long lines are not looked at as a whole. */
+/* The function tests a shorter line in place of these. */
 static void
 test_long (void)
 {
@@ -98,7 +101,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/lwtwitness/short", test_short);
-  g_test_add_func ("/lwtwitness/long", test_long);
+  g_test_add_func ("/lwtfinitecheck/short", test_short);
+  g_test_add_func ("/lwtfinitecheck/long", test_long);
   return g_test_run ();
 }

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "motiontwin.h"
+#include "motionreference.h"
 
 struct _MotionBackend {
   MotionConfig config;
@@ -14,7 +14,8 @@ struct _MotionBackend {
 };
 
 static MotionBackend *
-twin_create (const MotionConfig *config, CvisContext *context, GError **error)
+reference_create (
+    const MotionConfig *config, CvisContext *context, GError **error)
 {
   MotionBackend *backend = g_new0 (MotionBackend, 1);
   guint n =
@@ -31,7 +32,7 @@ twin_create (const MotionConfig *config, CvisContext *context, GError **error)
 }
 
 static void
-twin_destroy (MotionBackend *backend)
+reference_destroy (MotionBackend *backend)
 {
   for (guint i = 0; i < motion_config_get_n_pictures (&backend->config); i++)
     motion_picture_free (backend->pictures[i]);
@@ -43,7 +44,7 @@ twin_destroy (MotionBackend *backend)
 }
 
 static gboolean
-twin_load (
+reference_load (
     MotionBackend *backend, guint picture, MotionJob *job, GError **error)
 {
   motion_picture_free (backend->pictures[picture]);
@@ -52,7 +53,7 @@ twin_load (
 }
 
 static gboolean
-twin_search (
+reference_search (
     MotionBackend *backend, guint slot, const MotionTask *task, GError **error)
 {
   g_assert_null (backend->tasks[slot]);
@@ -71,17 +72,18 @@ predict (MotionBackend *backend, const MotionTask *task)
 
   for (guint i = 0; i < job->n_fields; i++)
     references[i] = backend->pictures[task->reference[i]];
-  motion_twin_predict (config, backend->pictures[task->picture], references,
-      job->fields, job->n_fields, prediction, residual);
-  motion_twin_store (
+  motion_reference_predict (config, backend->pictures[task->picture],
+      references, job->fields, job->n_fields, prediction, residual);
+  motion_reference_store (
       config, prediction, job->prediction, job->prediction_stride);
-  motion_twin_store (config, residual, job->residual, job->residual_stride);
+  motion_reference_store (
+      config, residual, job->residual, job->residual_stride);
   g_free (prediction);
   g_free (residual);
 }
 
 static gboolean
-twin_wait (MotionBackend *backend, guint slot, GError **error)
+reference_wait (MotionBackend *backend, guint slot, GError **error)
 {
   const MotionConfig *config = &backend->config;
   const MotionTask *task = backend->tasks[slot];
@@ -93,7 +95,7 @@ twin_wait (MotionBackend *backend, guint slot, GError **error)
   for (guint i = 0; i < task->job->n_fields; i++) {
     MotionField *field = &task->job->fields[i];
 
-    motion_twin_search (config, backend->pictures[task->picture],
+    motion_reference_search (config, backend->pictures[task->picture],
         backend->pictures[task->reference[i]],
         task->prior[i] ? backend->prior[i] : NULL, field->vectors,
         field->blocks);
@@ -104,11 +106,11 @@ twin_wait (MotionBackend *backend, guint slot, GError **error)
   return TRUE;
 }
 
-const MotionBackendOps motion_backend_twin = {
-  .name = "twin",
-  .create = twin_create,
-  .destroy = twin_destroy,
-  .load = twin_load,
-  .search = twin_search,
-  .wait = twin_wait,
+const MotionBackendOps motion_backend_reference = {
+  .name = "reference",
+  .create = reference_create,
+  .destroy = reference_destroy,
+  .load = reference_load,
+  .search = reference_search,
+  .wait = reference_wait,
 };

@@ -20,7 +20,7 @@
  * threads, depth_in_flight, and full for full-brute, may be changed. */
 #pragma once
 
-#include "motiontwin.h"
+#include "motionreference.h"
 
 typedef enum {
   MOTION_STREAM_MOVING,    /* a textured scene under a camera that moves by

@@ -343,8 +343,8 @@ expect_fields (MotionStream *stream, MotionPicture *const *pictures, guint i,
         && before->fields[job->n_fields].distance == distance)
       prior = before->fields[job->n_fields].vectors;
     field->distance = distance;
-    motion_twin_search (&stream->config, pictures[i], pictures[there], prior,
-        field->vectors, field->blocks);
+    motion_reference_search (&stream->config, pictures[i], pictures[there],
+        prior, field->vectors, field->blocks);
     motion_summarise (&stream->config, field);
     if (distance == -1 && field->summary.zero_residue == 0)
       job->flags |= MOTION_FRAME_DUPLICATE;
@@ -365,11 +365,12 @@ expect_planes (MotionStream *stream, MotionPicture *const *pictures, guint i)
 
   for (guint f = 0; f < job->n_fields; f++)
     references[f] = pictures[(gint) i + job->fields[f].distance];
-  motion_twin_predict (config, pictures[i], references, job->fields,
+  motion_reference_predict (config, pictures[i], references, job->fields,
       job->n_fields, prediction, residual);
-  motion_twin_store (
+  motion_reference_store (
       config, prediction, job->prediction, job->prediction_stride);
-  motion_twin_store (config, residual, job->residual, job->residual_stride);
+  motion_reference_store (
+      config, residual, job->residual, job->residual_stride);
   g_free (prediction);
   g_free (residual);
 }
