@@ -10,7 +10,7 @@
 #include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 
-#include "motionpackets.h"
+#include "tests/check/motion/motionpackets.h"
 
 #define CAPS                                                                   \
   "video/x-raw, format = GRAY8, width = 96, height = 96, framerate = 25/1"

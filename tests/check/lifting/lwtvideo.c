@@ -11,7 +11,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "lwtreference.h"
 
 #define FRAME_NS (40 * GST_MSECOND)

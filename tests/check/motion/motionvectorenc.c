@@ -8,7 +8,7 @@
 #include <gst/check/gstharness.h>
 #include <string.h>
 
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "motionpackets.h"
 
 #define HEADER                                                                 \

@@ -9,7 +9,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "motionpackets.h"
 
 #define GREY 128

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 
 #define SEEK_CAPS                                                              \
   "other/tensors,dimensions=(string)20:10:1:1,framerate=(fraction)30/1"

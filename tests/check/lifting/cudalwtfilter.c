@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "gst/cudavision/cudavision.h"
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "cuda/lifting/engine.h"
-#include "memorylimit.h"
+#include "tests/check/common/memorylimit.h"
 
 #define WIDTH 75
 #define HEIGHT 53

@@ -8,7 +8,7 @@
 #include <gst/check/gstharness.h>
 #include <gst/cudavision/cudavision.h>
 #include <hdf5.h>
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "cuda/camera/machinesignal.h"
 
 #define FRAMES 25 /* of a layer */

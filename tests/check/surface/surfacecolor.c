@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 
 #define W 16
 #define H 8

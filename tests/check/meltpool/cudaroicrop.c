@@ -9,10 +9,10 @@
 #include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 #include <string.h>
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "cuda/core/device.h"
 #include "cuda/camera/machinesignal.h"
-#include "motionpackets.h"
+#include "tests/check/motion/motionpackets.h"
 
 #define FRAME_NS (50 * GST_USECOND)
 

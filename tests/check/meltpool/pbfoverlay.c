@@ -8,7 +8,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 
 #define W 96
 #define H 96

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cuda/bundle/formats.h"
-#include "surfacetemp.h"
+#include "tests/check/surface/surfacetemp.h"
 
 static GstBuffer *
 pull_file (const gchar *line)

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "busmessages.h"
-#include "pipelinestates.h"
+#include "tests/check/common/busmessages.h"
+#include "tests/check/common/pipelinestates.h"
 #include "surfacetemp.h"
 
 #define CAPS(types, width, height)                                             \

@@ -13,7 +13,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "modelfile.h"
 #include "gst/cudavision/cudavision.h"
 #include "pbfframes.h"

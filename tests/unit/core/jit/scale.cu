@@ -4,8 +4,8 @@
  */
 /* Source compiled at run time by unit-cvisjit and kernels-jit. The options
  * define FACTOR. */
-#include "tests/unit/jit/multiply.cuh"
-#include "tests/unit/jit/shared.cuh"
+#include "tests/unit/core/jit/multiply.cuh"
+#include "tests/unit/core/jit/shared.cuh"
 
 /* data[i] = FACTOR * data[i] + 1 in place; one thread for each element */
 extern "C" __global__ void

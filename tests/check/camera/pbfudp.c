@@ -13,8 +13,8 @@
 #include <gst/video/video.h>
 #include <string.h>
 #include <unistd.h>
-#include "busmessages.h"
-#include "modelfile.h"
+#include "tests/check/common/busmessages.h"
+#include "tests/check/meltpool/modelfile.h"
 #include "cuda/camera/packet.h"
 
 #define SIDE 40

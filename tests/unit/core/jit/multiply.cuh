@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "tests/unit/jit/shared.cuh"
+#include "tests/unit/core/jit/shared.cuh"
 
 static __device__ float
 multiply_and_add (float value)

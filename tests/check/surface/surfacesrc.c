@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "busmessages.h"
-#include "memorylimit.h"
-#include "pipelinestates.h"
+#include "tests/check/common/busmessages.h"
+#include "tests/check/common/memorylimit.h"
+#include "tests/check/common/pipelinestates.h"
 #include "surfacetemp.h"
 
 /* Playing, ready to pull buffers; GstSurfaceMeta is supported. */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "cuda/bundle/formats.h"
-#include "pipelinestates.h"
-#include "surfacetemp.h"
+#include "tests/check/common/pipelinestates.h"
+#include "tests/check/surface/surfacetemp.h"
 
 static void
 keep_buffer (

@@ -21,7 +21,7 @@ extern const CvisJitHeader cvis_jit_test_files[3];
 
 static const gchar *const options[] = { "-DFACTOR=3", NULL };
 
-/* tests/unit/jit/scale.cu and its headers */
+/* tests/unit/core/jit/scale.cu and its headers */
 static CvisJitSource
 scale_source (void)
 {

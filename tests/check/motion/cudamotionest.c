@@ -11,9 +11,9 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "cuda/core/device.h"
-#include "memorylimit.h"
+#include "tests/check/common/memorylimit.h"
 #include "motionclip.h"
 
 #define WIDTH 75

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "busmessages.h"
+#include "tests/check/common/busmessages.h"
 #include "cuda/camera/recording.h"
 
 /* environment variable: name of the file that this program records to */
