@@ -63,31 +63,29 @@ static const GstCvSetting settings_table[] = {
   { "scene", "Arrangement of cameras and points", GST_CV_SETTING_ENUM,
       OWN (sim.scene), FALSE, 0, 0, "GstBalTestSrcScene", scene_values },
   { "cameras", "Number of cameras", GST_CV_SETTING_UINT, OWN (sim.cameras),
-      FALSE, 2, 1e7, NULL, NULL },
+      FALSE, 2, 1e7 },
   { "points", "Number of points", GST_CV_SETTING_UINT, OWN (sim.points), FALSE,
-      1, 1e9, NULL, NULL },
+      1, 1e9 },
   { "noise", "Standard deviation of the observations, pixels",
-      GST_CV_SETTING_DOUBLE, OWN (sim.noise), FALSE, 0, 1000, NULL, NULL },
+      GST_CV_SETTING_DOUBLE, OWN (sim.noise), FALSE, 0, 1000 },
   { "outliers",
       "Share of outliers: observations placed anywhere in the picture, 0 to 1",
-      GST_CV_SETTING_DOUBLE, OWN (sim.outliers), FALSE, 0, 1, NULL, NULL },
+      GST_CV_SETTING_DOUBLE, OWN (sim.outliers), FALSE, 0, 1 },
   { "start-error",
       "Factor of the deviation of cameras and points from the truth; 0: the "
       "file holds the truth",
       GST_CV_SETTING_DOUBLE, OWN (sim.start_error), FALSE, 0, 1000, NULL,
       NULL },
   { "seed", "Seed of all random numbers", GST_CV_SETTING_UINT, OWN (sim.seed),
-      FALSE, 0, G_MAXUINT, NULL, NULL },
+      FALSE, 0, G_MAXUINT },
   { "copies",
       "Number of copies of the problem, which have nothing in common; from 2 "
       "on the numbers of cameras and points are shuffled",
-      GST_CV_SETTING_UINT, OWN (copies), FALSE, 1, 1e6, NULL, NULL },
+      GST_CV_SETTING_UINT, OWN (copies), FALSE, 1, 1e6 },
   { "location",
       "File to copy instead of a simulation: BAL, Bundler, NVM or COLMAP text",
-      GST_CV_SETTING_STRING, OWN (location), FALSE, 0, 0, NULL, NULL },
+      GST_CV_SETTING_STRING, OWN (location), FALSE, 0, 0 },
 };
-
-enum { PROP_0, PROP_SETTING };
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_BUNDLE_WRITTEN_CAPS));
@@ -213,38 +211,6 @@ gst_bal_test_src_start (GstBaseSrc *base)
 /* --- object -------------------------------------------------------------------- */
 
 static void
-gst_bal_test_src_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstBalTestSrc *self = GST_BAL_TEST_SRC (object);
-
-  gst_cv_warn_if_late (object, pspec);
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_set (
-      &settings_table[id - PROP_SETTING], &self->settings, value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_bal_test_src_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstBalTestSrc *self = GST_BAL_TEST_SRC (object);
-
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_get (
-      &settings_table[id - PROP_SETTING], &self->settings, value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_bal_test_src_finalize (GObject *object)
-{
-  g_free (GST_BAL_TEST_SRC (object)->settings.location);
-  G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
 init_settings (Settings *settings)
 {
   *settings = (Settings){ .copies = 1 };
@@ -254,18 +220,15 @@ init_settings (Settings *settings)
 static void
 gst_bal_test_src_class_init (GstBalTestSrcClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
   Settings defaults;
 
-  object_class->set_property = gst_bal_test_src_set_property;
-  object_class->get_property = gst_bal_test_src_get_property;
-  object_class->finalize = gst_bal_test_src_finalize;
   init_settings (&defaults);
   defaults.location = (gchar *) "";
-  gst_cv_settings_install (object_class, PROP_SETTING, settings_table,
-      G_N_ELEMENTS (settings_table), &defaults);
+  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstBalTestSrc, settings),
+      &defaults);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Reconstruction test source", "Source/File",

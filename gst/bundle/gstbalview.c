@@ -78,22 +78,20 @@ static const GstCvSetting settings_table[] = {
   { "up", "Direction that is up in the picture", GST_CV_SETTING_ENUM,
       OWN (view.up), TRUE, 0, 0, "GstBalViewUp", up_values },
   { "azimuth", "Direction of the first view around the axis up, degrees",
-      GST_CV_SETTING_DOUBLE, OWN (view.azimuth), TRUE, -360, 360, NULL, NULL },
+      GST_CV_SETTING_DOUBLE, OWN (view.azimuth), TRUE, -360, 360 },
   { "elevation", "Angle of the view above the scene, degrees",
-      GST_CV_SETTING_DOUBLE, OWN (view.elevation), TRUE, -89, 89, NULL, NULL },
+      GST_CV_SETTING_DOUBLE, OWN (view.elevation), TRUE, -89, 89 },
   { "zoom", "Factor of the size of the scene in the picture",
-      GST_CV_SETTING_DOUBLE, OWN (view.zoom), TRUE, 0.01, 100, NULL, NULL },
+      GST_CV_SETTING_DOUBLE, OWN (view.zoom), TRUE, 0.01, 100 },
   { "point-size", "Side of the square that shows a point, pixels",
-      GST_CV_SETTING_UINT, OWN (view.point_size), TRUE, 1, 32, NULL, NULL },
+      GST_CV_SETTING_UINT, OWN (view.point_size), TRUE, 1, 32 },
   { "labels", "Show axes, a scale bar and the numbers of points and cameras",
-      GST_CV_SETTING_BOOLEAN, OWN (view.labels), TRUE, 0, 1, NULL, NULL },
+      GST_CV_SETTING_BOOLEAN, OWN (view.labels), TRUE, 0, 1 },
   { "period", "Time of a turn around the scene, nanoseconds",
-      GST_CV_SETTING_TIME, OWN (period), TRUE, 0, 0, NULL, NULL },
+      GST_CV_SETTING_TIME, OWN (period), TRUE, 0, 0 },
   { "turns", "Number of turns until the end of the stream; 0: no end",
-      GST_CV_SETTING_UINT, OWN (turns), TRUE, 0, 1e6, NULL, NULL },
+      GST_CV_SETTING_UINT, OWN (turns), TRUE, 0, 1e6 },
 };
-
-enum { PROP_0, PROP_SETTING };
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -432,30 +430,6 @@ gst_bal_view_change_state (GstElement *element, GstStateChange transition)
 /* --- object ---------------------------------------------------------------------------------- */
 
 static void
-gst_bal_view_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstBalView *self = GST_BAL_VIEW (object);
-
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_set (
-      &settings_table[id - PROP_SETTING], &self->settings, value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_bal_view_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstBalView *self = GST_BAL_VIEW (object);
-
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_get (
-      &settings_table[id - PROP_SETTING], &self->settings, value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_bal_view_finalize (GObject *object)
 {
   forget (GST_BAL_VIEW (object));
@@ -478,12 +452,11 @@ gst_bal_view_class_init (GstBalViewClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
-  object_class->set_property = gst_bal_view_set_property;
-  object_class->get_property = gst_bal_view_get_property;
   object_class->finalize = gst_bal_view_finalize;
   element_class->change_state = gst_bal_view_change_state;
-  gst_cv_settings_install (object_class, PROP_SETTING, settings_table,
-      G_N_ELEMENTS (settings_table), &default_settings);
+  gst_cv_settings_bind (object_class, 1, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstBalView, settings),
+      &default_settings);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Reconstruction view",
@@ -496,7 +469,7 @@ gst_bal_view_class_init (GstBalViewClass *klass)
 static void
 gst_bal_view_init (GstBalView *self)
 {
-  self->settings = default_settings;
+  gst_cv_settings_init (self);
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_bal_view_chain);
   gst_pad_set_event_function (self->sinkpad, gst_bal_view_sink_event);

@@ -36,30 +36,26 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_test_src_debug
 
-#define GST_TYPE_PBF_TEST_SRC_REGIME (gst_pbf_test_src_regime_get_type ())
-
 #define DEFAULT_SIDE 96
 #define DEFAULT_FPS 20000
-#define DEFAULT_IS_LIVE FALSE
-#define DEFAULT_SEED 0
-#define DEFAULT_REGIME GST_PBF_REGIME_NOMINAL
-#define DEFAULT_FRAMES_PER_LIST 0
-#define DEFAULT_PRE_RENDER 0
-#define DEFAULT_TIMESTAMP_OFFSET 0
 #define MAX_FRAMES_PER_LIST 65536
 /* Limits of a list for frames-per-list=0 if not live: frames, and bytes of frames */
 #define AUTO_LIST_FRAMES 256
 #define AUTO_LIST_BYTES (4u << 20)
 #define MAX_PRE_RENDER 65536
 
+typedef struct {
+  guint seed;
+  gint regime; /* GstPbfRegime */
+  guint frames_per_list;
+  guint pre_render;
+} Settings;
+
 struct _GstPbfTestSrc {
   GstPbfListSrc parent;
 
   /* properties, guarded by the object lock */
-  guint seed;
-  GstPbfRegime regime;
-  guint frames_per_list;
-  guint pre_render;
+  Settings settings;
   gint64 timestamp_offset;
 
   /* of the streaming thread; those that queries read are written under the object
@@ -83,13 +79,9 @@ struct _GstPbfTestSrc {
 };
 
 enum {
-  PROP_0,
-  PROP_IS_LIVE,
-  PROP_SEED,
-  PROP_REGIME,
-  PROP_FRAMES_PER_LIST,
-  PROP_PRE_RENDER,
+  PROP_IS_LIVE = 1,
   PROP_TIMESTAMP_OFFSET,
+  PROP_SETTING,
 };
 
 /* size and rate as in PBF_SIM_MIN_SIDE, _MAX_SIDE and _MAX_FPS */
@@ -114,31 +106,39 @@ G_STATIC_ASSERT ((gint) PBF_SIM_DRIFT == (gint) GST_PBF_REGIME_DRIFT);
 G_STATIC_ASSERT ((gint) PBF_SIM_MIXED == (gint) GST_PBF_REGIME_MIXED);
 G_STATIC_ASSERT (PBF_SIM_MAX_SPATTERS == GST_PBF_TRUTH_MAX_SPATTERS);
 
-static GType
-gst_pbf_test_src_regime_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { GST_PBF_REGIME_NOMINAL, "Steady pool, a spatter now and then",
-        "nominal" },
-    { GST_PBF_REGIME_KEYHOLE, "Small, narrow, bright, unsteady pool",
-        "keyhole" },
-    { GST_PBF_REGIME_LACK_OF_FUSION,
-        "Large, dim, ragged pool, at times below the threshold",
-        "lack-of-fusion" },
-    { GST_PBF_REGIME_SPATTER, "Nominal pool with many spatters", "spatter" },
-    { GST_PBF_REGIME_DRIFT,
-        "Pool that grows, brightens and moves off over 20000 frames", "drift" },
-    { GST_PBF_REGIME_MIXED,
-        "The other regimes one after the other, 3000 frames each", "mixed" },
-    { 0, NULL, NULL },
-  };
+static const GEnumValue regime_values[] = {
+  { GST_PBF_REGIME_NOMINAL, "Steady pool, a spatter now and then", "nominal" },
+  { GST_PBF_REGIME_KEYHOLE, "Small, narrow, bright, unsteady pool", "keyhole" },
+  { GST_PBF_REGIME_LACK_OF_FUSION,
+      "Large, dim, ragged pool, at times below the threshold",
+      "lack-of-fusion" },
+  { GST_PBF_REGIME_SPATTER, "Nominal pool with many spatters", "spatter" },
+  { GST_PBF_REGIME_DRIFT,
+      "Pool that grows, brightens and moves off over 20000 frames", "drift" },
+  { GST_PBF_REGIME_MIXED,
+      "The other regimes one after the other, 3000 frames each", "mixed" },
+  { 0, NULL, NULL },
+};
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (
-        &type, g_enum_register_static ("GstPbfTestSrcRegime", values));
-  return type;
-}
+#define FIELD(name) G_STRUCT_OFFSET (Settings, name)
+
+static const GstCvSetting settings_table[] = {
+  { "seed", "Seed of all random values: the same seed gives the same bytes",
+      GST_CV_SETTING_UINT, FIELD (seed), FALSE, 0, G_MAXUINT },
+  { "regime", "State of the simulated process", GST_CV_SETTING_ENUM,
+      FIELD (regime), FALSE, 0, 0, "GstPbfTestSrcRegime", regime_values },
+  { "frames-per-list",
+      "Frames in one buffer list; 1: single buffers; 0: 1 if is-live, else "
+      "256, of at most 4 MiB in all",
+      GST_CV_SETTING_UINT, FIELD (frames_per_list), FALSE, 0,
+      MAX_FRAMES_PER_LIST },
+  { "pre-render",
+      "Frames rendered once and then sent repeatedly, without a copy; 0: every "
+      "frame is rendered",
+      GST_CV_SETTING_UINT, FIELD (pre_render), FALSE, 0, MAX_PRE_RENDER },
+};
+
+static const Settings default_settings = { .regime = GST_PBF_REGIME_NOMINAL };
 
 #define gst_pbf_test_src_parent_class parent_class
 G_DEFINE_FINAL_TYPE (GstPbfTestSrc, gst_pbf_test_src, GST_TYPE_PBF_LIST_SRC)
@@ -740,8 +740,8 @@ gst_pbf_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   config.fps_n = info.fps_n;
   config.fps_d = info.fps_d;
   GST_OBJECT_LOCK (self);
-  config.seed = self->seed;
-  config.regime = (PbfSimRegime) self->regime;
+  config.seed = self->settings.seed;
+  config.regime = (PbfSimRegime) self->settings.regime;
   GST_OBJECT_UNLOCK (self);
   sim = pbf_sim_new (&config, &error);
   if (sim == NULL) {
@@ -845,8 +845,8 @@ gst_pbf_test_src_start (GstBaseSrc *base)
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (base);
 
   GST_OBJECT_LOCK (self);
-  self->wanted_list_frames = self->frames_per_list;
-  self->replay_frames = self->pre_render;
+  self->wanted_list_frames = self->settings.frames_per_list;
+  self->replay_frames = self->settings.pre_render;
   self->frame = self->first_frame = 0;
   self->first_time = 0;
   self->time_known = self->sought = FALSE;
@@ -876,32 +876,17 @@ gst_pbf_test_src_set_property (
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (object);
 
+  if (id >= PROP_SETTING) {
+    gst_cv_settings_set_property (object, id, value, pspec);
+    return;
+  }
   gst_cv_warn_if_late (object, pspec);
   if (id == PROP_IS_LIVE) {
     gst_base_src_set_live (GST_BASE_SRC (self), g_value_get_boolean (value));
     return;
   }
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_SEED:
-      self->seed = g_value_get_uint (value);
-      break;
-    case PROP_REGIME:
-      self->regime = g_value_get_enum (value);
-      break;
-    case PROP_FRAMES_PER_LIST:
-      self->frames_per_list = g_value_get_uint (value);
-      break;
-    case PROP_PRE_RENDER:
-      self->pre_render = g_value_get_uint (value);
-      break;
-    case PROP_TIMESTAMP_OFFSET:
-      self->timestamp_offset = g_value_get_int64 (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  self->timestamp_offset = g_value_get_int64 (value);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -911,65 +896,17 @@ gst_pbf_test_src_get_property (
 {
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (object);
 
+  if (id >= PROP_SETTING) {
+    gst_cv_settings_get_property (object, id, value, pspec);
+    return;
+  }
   if (id == PROP_IS_LIVE) {
     g_value_set_boolean (value, gst_base_src_is_live (GST_BASE_SRC (self)));
     return;
   }
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_SEED:
-      g_value_set_uint (value, self->seed);
-      break;
-    case PROP_REGIME:
-      g_value_set_enum (value, self->regime);
-      break;
-    case PROP_FRAMES_PER_LIST:
-      g_value_set_uint (value, self->frames_per_list);
-      break;
-    case PROP_PRE_RENDER:
-      g_value_set_uint (value, self->pre_render);
-      break;
-    case PROP_TIMESTAMP_OFFSET:
-      g_value_set_int64 (value, self->timestamp_offset);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  g_value_set_int64 (value, self->timestamp_offset);
   GST_OBJECT_UNLOCK (self);
-}
-
-static void
-install_properties (GObjectClass *klass)
-{
-  const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-
-  g_object_class_install_property (klass, PROP_IS_LIVE,
-      g_param_spec_boolean ("is-live", "Is live",
-          "Push each frame at its timestamp, as a camera does", DEFAULT_IS_LIVE,
-          flags));
-  g_object_class_install_property (klass, PROP_SEED,
-      g_param_spec_uint ("seed", "Seed",
-          "Seed of all random values: the same seed gives the same bytes", 0,
-          G_MAXUINT, DEFAULT_SEED, flags));
-  g_object_class_install_property (klass, PROP_REGIME,
-      g_param_spec_enum ("regime", "Regime", "State of the simulated process",
-          GST_TYPE_PBF_TEST_SRC_REGIME, DEFAULT_REGIME, flags));
-  g_object_class_install_property (klass, PROP_FRAMES_PER_LIST,
-      g_param_spec_uint ("frames-per-list", "Frames per list",
-          "Frames in one buffer list; 1: single buffers; 0: 1 if is-live, else "
-          "256, of at most 4 MiB in all",
-          0, MAX_FRAMES_PER_LIST, DEFAULT_FRAMES_PER_LIST, flags));
-  g_object_class_install_property (klass, PROP_PRE_RENDER,
-      g_param_spec_uint ("pre-render", "Pre-render",
-          "Frames rendered once and then sent repeatedly, without a copy; 0: "
-          "every frame is rendered",
-          0, MAX_PRE_RENDER, DEFAULT_PRE_RENDER, flags));
-  g_object_class_install_property (klass, PROP_TIMESTAMP_OFFSET,
-      g_param_spec_int64 ("timestamp-offset", "Timestamp offset",
-          "Offset in nanoseconds added to every timestamp", 0, G_MAXINT64,
-          DEFAULT_TIMESTAMP_OFFSET, flags));
 }
 
 static void
@@ -978,13 +915,24 @@ gst_pbf_test_src_class_init (GstPbfTestSrcClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_test_src_debug, "pbftestsrc", 0, "synthetic melt-pool camera");
 
+  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfTestSrc, settings),
+      &default_settings);
   object_class->set_property = gst_pbf_test_src_set_property;
   object_class->get_property = gst_pbf_test_src_get_property;
-  install_properties (object_class);
+  g_object_class_install_property (object_class, PROP_IS_LIVE,
+      g_param_spec_boolean ("is-live", "is-live",
+          "Push each frame at its timestamp, as a camera does", FALSE, flags));
+  g_object_class_install_property (object_class, PROP_TIMESTAMP_OFFSET,
+      g_param_spec_int64 ("timestamp-offset", "timestamp-offset",
+          "Offset in nanoseconds added to every timestamp", 0, G_MAXINT64, 0,
+          flags));
 
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
@@ -1005,20 +953,13 @@ gst_pbf_test_src_class_init (GstPbfTestSrcClass *klass)
   base_class->decide_allocation = gst_pbf_test_src_decide_allocation;
   base_class->query = gst_pbf_test_src_query;
   base_class->create = gst_pbf_test_src_create;
-
-  gst_type_mark_as_plugin_api (GST_TYPE_PBF_TEST_SRC_REGIME, 0);
 }
 
 static void
 gst_pbf_test_src_init (GstPbfTestSrc *self)
 {
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
-  gst_base_src_set_live (GST_BASE_SRC (self), DEFAULT_IS_LIVE);
-  self->seed = DEFAULT_SEED;
-  self->regime = DEFAULT_REGIME;
-  self->frames_per_list = DEFAULT_FRAMES_PER_LIST;
-  self->pre_render = DEFAULT_PRE_RENDER;
-  self->timestamp_offset = DEFAULT_TIMESTAMP_OFFSET;
+  gst_cv_settings_init (self);
   self->list_frames = 1;
   gst_video_info_init (&self->info);
 }

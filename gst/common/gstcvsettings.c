@@ -15,6 +15,17 @@ gst_cv_enum_type (const gchar *name, const GEnumValue *values)
   return type;
 }
 
+static GType
+flags_type (const gchar *name, const GFlagsValue *values)
+{
+  GType type = g_type_from_name (name);
+
+  if (type == 0)
+    type = g_flags_register_static (name, values);
+  gst_type_mark_as_plugin_api (type, 0);
+  return type;
+}
+
 static GParamSpec *
 make_spec (const GstCvSetting *s, gconstpointer defaults, GParamFlags flags)
 {
@@ -25,6 +36,9 @@ make_spec (const GstCvSetting *s, gconstpointer defaults, GParamFlags flags)
       return g_param_spec_enum (s->name, s->name, s->blurb,
           gst_cv_enum_type (s->type_name, s->values), *(const gint *) value,
           flags);
+    case GST_CV_SETTING_FLAGS:
+      return g_param_spec_flags (s->name, s->name, s->blurb,
+          flags_type (s->type_name, s->flags), *(const guint *) value, flags);
     case GST_CV_SETTING_UINT:
       return g_param_spec_uint (s->name, s->name, s->blurb, (guint) s->min,
           (guint) s->max, *(const guint *) value, flags);
@@ -55,7 +69,8 @@ gst_cv_settings_install (GObjectClass *klass, guint first_id,
     const GstCvSetting *s = &table[i];
     GParamFlags flags =
         G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-        | (s->live ? GST_PARAM_MUTABLE_PLAYING : GST_PARAM_MUTABLE_READY);
+        | (s->live ? GST_PARAM_MUTABLE_PLAYING : GST_PARAM_MUTABLE_READY)
+        | (s->live == GST_CV_CONTROLLABLE ? GST_PARAM_CONTROLLABLE : 0);
 
     g_object_class_install_property (
         klass, first_id + i, make_spec (s, defaults, flags));
@@ -79,6 +94,9 @@ gst_cv_setting_set (const GstCvSetting *s, gpointer values, const GValue *value)
   switch (s->kind) {
     case GST_CV_SETTING_ENUM:
       *(gint *) at = g_value_get_enum (value);
+      break;
+    case GST_CV_SETTING_FLAGS:
+      *(guint *) at = g_value_get_flags (value);
       break;
     case GST_CV_SETTING_UINT:
       *(guint *) at = g_value_get_uint (value);
@@ -109,6 +127,9 @@ gst_cv_setting_get (const GstCvSetting *s, gconstpointer values, GValue *value)
   switch (s->kind) {
     case GST_CV_SETTING_ENUM:
       g_value_set_enum (value, *(const gint *) at);
+      break;
+    case GST_CV_SETTING_FLAGS:
+      g_value_set_flags (value, *(const guint *) at);
       break;
     case GST_CV_SETTING_UINT:
       g_value_set_uint (value, *(const guint *) at);
@@ -175,8 +196,8 @@ get_values (const Bound *bound, gpointer object)
   return (guint8 *) object + bound->offset;
 }
 
-static void
-set_bound_property (
+void
+gst_cv_settings_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   const Bound *bound = get_bound (object);
@@ -223,7 +244,7 @@ gst_cv_settings_bind (GObjectClass *klass, guint first_id,
 
   *bound = (Bound){ table, first_id, n, offset, klass->finalize };
   g_type_set_qdata (G_OBJECT_CLASS_TYPE (klass), bound_quark (), bound);
-  klass->set_property = set_bound_property;
+  klass->set_property = gst_cv_settings_set_property;
   klass->get_property = gst_cv_settings_get_property;
   klass->finalize = finalize_bound;
   gst_cv_settings_install (klass, first_id, table, n, defaults);

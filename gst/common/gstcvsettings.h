@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 
 typedef enum {
   GST_CV_SETTING_ENUM,    /* gint */
+  GST_CV_SETTING_FLAGS,   /* guint */
   GST_CV_SETTING_UINT,    /* guint */
   GST_CV_SETTING_INT,     /* gint */
   GST_CV_SETTING_BOOLEAN, /* gboolean */
@@ -20,21 +21,26 @@ typedef enum {
   GST_CV_SETTING_STRING,  /* gchar *, owned by the struct */
 } GstCvSettingKind;
 
+#define GST_CV_CONTROLLABLE 2
+
 /**
  * GstCvSetting:
  * @offset: in the struct
- * @live: may be changed at any time, else in NULL and READY only
+ * @live: %TRUE: may be changed at any time, else in NULL and READY only;
+ *   %GST_CV_CONTROLLABLE: also by a GstControlSource
  * @min, @max: limits of numbers; times begin at 0, and are unlimited if @max is 0
  * @type_name, @values: of an enumeration, which is registered with that name
+ * @type_name, @flags: of flags
  */
 typedef struct {
   const gchar *name, *blurb;
   GstCvSettingKind kind;
   gsize offset;
-  gboolean live;
+  gint live;
   gdouble min, max;
   const gchar *type_name;
   const GEnumValue *values;
+  const GFlagsValue *flags;
 } GstCvSetting;
 
 /* The enumeration @name, registered with @values if it is new; for class_init.
@@ -53,13 +59,15 @@ void gst_cv_setting_get (
     const GstCvSetting *setting, gconstpointer values, GValue *value);
 
 /* For class_init of a final class whose instances hold the settings at @offset:
- * installs the properties and sets set_property, get_property and finalize. The
- * object lock guards the settings. */
+ * installs the properties and sets set_property, get_property and finalize, which
+ * calls the finalize set before. The object lock guards the settings. */
 void gst_cv_settings_bind (GObjectClass *klass, guint first_id,
     const GstCvSetting *table, guint n, gsize offset, gconstpointer defaults);
 /* For init of such a class: sets the defaults. */
 void gst_cv_settings_init (gpointer object);
-/* get_property of such a class, for a class with further properties to chain to. */
+/* The functions of such a class, for a class with further properties to chain to. */
+void gst_cv_settings_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec);
 void gst_cv_settings_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec);
 

@@ -56,7 +56,6 @@ GST_DEBUG_CATEGORY_STATIC (gst_cuda_roi_crop_debug);
 /* no grey: libgstcuda does not support it */
 #define CUDA_FORMATS "{ NV12, P010_10LE, I420, RGBx, BGRx, RGBA, BGRA }"
 
-#define DEFAULT_SIZE PBF_ROI_SIDE
 #define MAX_SIZE 32767
 
 typedef struct {
@@ -95,18 +94,55 @@ struct _GstCudaRoiCrop {
 };
 
 enum {
-  PROP_0,
-  PROP_WIDTH,
-  PROP_HEIGHT,
-  PROP_POSITION_SOURCE,
-  PROP_X,
-  PROP_Y,
-  PROP_CALIBRATION,
-  PROP_SIGNAL_DELAY,
-  PROP_ROI_ALIGN,
-  PROP_ZERO_COPY,
-  PROP_STATS,
+  PROP_STATS = 1,
   PROP_BACKEND, /* and the two after it */
+  PROP_SETTING = PROP_BACKEND + 3,
+};
+
+#define FIELD(name) G_STRUCT_OFFSET (Settings, name)
+
+static const GstCvSetting settings_table[] = {
+  { "width", "Columns of the crop, pixels; a change renegotiates",
+      GST_CV_SETTING_UINT, FIELD (width), TRUE, 1, MAX_SIZE },
+  { "height", "Rows of the crop, pixels; a change renegotiates",
+      GST_CV_SETTING_UINT, FIELD (height), TRUE, 1, MAX_SIZE },
+  { "position-source", "Source of the crop position", GST_CV_SETTING_ENUM,
+      FIELD (source), TRUE, 0, 0, "GstRoiPositionSource",
+      gst_roi_position_source_values },
+  { "x",
+      "Position of the crop's centre, pixels from the left edge (pixel centres "
+      "at +0.5); negative: the centre of the frame; used with "
+      "position-source=property",
+      GST_CV_SETTING_DOUBLE, FIELD (x), GST_CV_CONTROLLABLE, -1, 65535 },
+  { "y",
+      "Position of the crop's centre, pixels from the top edge (pixel centres "
+      "at +0.5); negative: the centre of the frame; used with "
+      "position-source=property",
+      GST_CV_SETTING_DOUBLE, FIELD (y), GST_CV_CONTROLLABLE, -1, 65535 },
+  { "calibration",
+      "Homography from the machine's micrometres to pixels of the whole frame: "
+      "nine numbers, row by row",
+      GST_CV_SETTING_STRING, FIELD (calibration) },
+  { "signal-delay",
+      "Time from machine signals to their effect in a frame, microseconds",
+      GST_CV_SETTING_UINT, FIELD (signal_delay_us), FALSE, 0, 1000000 },
+  { "roi-align", "Alignment of the crop's left column, pixels",
+      GST_CV_SETTING_ENUM, FIELD (roi_align), TRUE, 0, 0,
+      GST_PBF_ROI_ALIGN_TYPE, gst_pbf_roi_align_values },
+  { "zero-copy",
+      "Let crops in system memory share the frame's memory, without a copy, if "
+      "downstream supports GstVideoMeta",
+      GST_CV_SETTING_BOOLEAN, FIELD (zero_copy), TRUE },
+};
+
+static const Settings default_settings = {
+  .width = PBF_ROI_SIDE,
+  .height = PBF_ROI_SIDE,
+  .source = GST_ROI_POSITION_SIGNALS,
+  .x = -1.0,
+  .y = -1.0,
+  .calibration = (gchar *) PBF_CALIBRATION_DEFAULT,
+  .roi_align = 1,
 };
 
 #define gst_cuda_roi_crop_parent_class parent_class
@@ -138,48 +174,13 @@ gst_cuda_roi_crop_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
-  const Settings *settings = &self->settings;
 
   if (gst_cv_backend_get_property (&self->backend, object, value, pspec))
     return;
-  if (id == PROP_STATS) {
+  if (id == PROP_STATS)
     g_value_take_boxed (value, stats_structure (self));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_WIDTH:
-      g_value_set_uint (value, settings->width);
-      break;
-    case PROP_HEIGHT:
-      g_value_set_uint (value, settings->height);
-      break;
-    case PROP_POSITION_SOURCE:
-      g_value_set_enum (value, settings->source);
-      break;
-    case PROP_X:
-      g_value_set_double (value, settings->x);
-      break;
-    case PROP_Y:
-      g_value_set_double (value, settings->y);
-      break;
-    case PROP_CALIBRATION:
-      g_value_set_string (value, settings->calibration);
-      break;
-    case PROP_SIGNAL_DELAY:
-      g_value_set_uint (value, settings->signal_delay_us);
-      break;
-    case PROP_ROI_ALIGN:
-      g_value_set_enum (value, (gint) settings->roi_align);
-      break;
-    case PROP_ZERO_COPY:
-      g_value_set_boolean (value, settings->zero_copy);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  else
+    gst_cv_settings_get_property (object, id, value, pspec);
 }
 
 static void
@@ -187,48 +188,19 @@ gst_cuda_roi_crop_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
-  Settings *settings = &self->settings;
 
-  gst_cv_warn_if_late (object, pspec);
-  if (gst_cv_backend_set_property (&self->backend, object, value, pspec))
+  if (id < PROP_SETTING) {
+    gst_cv_warn_if_late (object, pspec);
+    gst_cv_backend_set_property (&self->backend, object, value, pspec);
     return;
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_WIDTH:
-      settings->width = g_value_get_uint (value);
-      self->resized = TRUE;
-      break;
-    case PROP_HEIGHT:
-      settings->height = g_value_get_uint (value);
-      self->resized = TRUE;
-      break;
-    case PROP_POSITION_SOURCE:
-      settings->source = (GstRoiPositionSource) g_value_get_enum (value);
-      break;
-    case PROP_X:
-      settings->x = g_value_get_double (value);
-      break;
-    case PROP_Y:
-      settings->y = g_value_get_double (value);
-      break;
-    case PROP_CALIBRATION:
-      g_free (settings->calibration);
-      settings->calibration = g_value_dup_string (value);
-      break;
-    case PROP_SIGNAL_DELAY:
-      settings->signal_delay_us = g_value_get_uint (value);
-      break;
-    case PROP_ROI_ALIGN:
-      settings->roi_align = (guint) g_value_get_enum (value);
-      break;
-    case PROP_ZERO_COPY:
-      settings->zero_copy = g_value_get_boolean (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
   }
-  GST_OBJECT_UNLOCK (self);
+  gst_cv_settings_set_property (object, id, value, pspec);
+  if (g_str_equal (pspec->name, "width")
+      || g_str_equal (pspec->name, "height")) {
+    GST_OBJECT_LOCK (self);
+    self->resized = TRUE;
+    GST_OBJECT_UNLOCK (self);
+  }
 }
 
 /* --- negotiation ----------------------------------------------------------- */
@@ -752,7 +724,8 @@ start_cropping (GstCudaRoiCrop *self)
   self->stats = (Stats){ 0 };
   GST_OBJECT_UNLOCK (self);
   if (!gst_roi_position_start (&self->position,
-          calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay, &error)) {
+          *calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay,
+          &error)) {
     ok = FALSE;
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("Invalid settings: calibration=\"%s\": %s. \"gst-inspect-1.0 "
@@ -816,7 +789,6 @@ gst_cuda_roi_crop_finalize (GObject *object)
 
   gst_cv_cuda_free (self->cuda);
   gst_roi_cropper_free (self->cropper);
-  g_free (self->settings.calibration);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -826,15 +798,7 @@ gst_cuda_roi_crop_init (GstCudaRoiCrop *self)
   GstElementClass *klass = GST_ELEMENT_GET_CLASS (self);
 
   gst_cv_backend_init (&self->backend);
-  self->settings = (Settings){
-    .width = DEFAULT_SIZE,
-    .height = DEFAULT_SIZE,
-    .source = GST_ROI_POSITION_SIGNALS,
-    .x = -1.0,
-    .y = -1.0,
-    .calibration = g_strdup (PBF_CALIBRATION_DEFAULT),
-    .roi_align = 1,
-  };
+  gst_cv_settings_init (self);
   self->cropper = gst_roi_cropper_new (GST_ELEMENT (self));
   self->cuda = gst_cv_cuda_new ();
 
@@ -869,83 +833,30 @@ add_pad_templates (GstElementClass *klass)
 }
 
 static void
-install_properties (GObjectClass *klass)
-{
-  const GParamFlags ready =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  const GParamFlags playing =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-
-  g_object_class_install_property (klass, PROP_WIDTH,
-      g_param_spec_uint ("width", "Width",
-          "Columns of the crop, pixels; a change renegotiates", 1, MAX_SIZE,
-          DEFAULT_SIZE, playing));
-  g_object_class_install_property (klass, PROP_HEIGHT,
-      g_param_spec_uint ("height", "Height",
-          "Rows of the crop, pixels; a change renegotiates", 1, MAX_SIZE,
-          DEFAULT_SIZE, playing));
-  g_object_class_install_property (klass, PROP_POSITION_SOURCE,
-      g_param_spec_enum ("position-source", "Position source",
-          "Source of the crop position", GST_TYPE_ROI_POSITION_SOURCE,
-          GST_ROI_POSITION_SIGNALS, playing));
-  g_object_class_install_property (klass, PROP_X,
-      g_param_spec_double ("x", "X",
-          "Position of the crop's centre, pixels from the left edge (pixel "
-          "centres at +0.5); negative: the centre of the frame; used with "
-          "position-source=property",
-          -1.0, 65535.0, -1.0, playing | GST_PARAM_CONTROLLABLE));
-  g_object_class_install_property (klass, PROP_Y,
-      g_param_spec_double ("y", "Y",
-          "Position of the crop's centre, pixels from the top edge (pixel "
-          "centres at +0.5); negative: the centre of the frame; used with "
-          "position-source=property",
-          -1.0, 65535.0, -1.0, playing | GST_PARAM_CONTROLLABLE));
-  g_object_class_install_property (klass, PROP_CALIBRATION,
-      g_param_spec_string ("calibration", "Calibration",
-          "Homography from the machine's micrometres to pixels of the whole "
-          "frame: nine numbers, row by row",
-          PBF_CALIBRATION_DEFAULT, ready));
-  g_object_class_install_property (klass, PROP_SIGNAL_DELAY,
-      g_param_spec_uint ("signal-delay", "Signal delay",
-          "Time from machine signals to their effect in a frame, microseconds",
-          0, 1000000, 0, ready));
-  g_object_class_install_property (klass, PROP_ROI_ALIGN,
-      g_param_spec_enum ("roi-align", "Alignment",
-          "Alignment of the crop's left column, pixels",
-          gst_cv_enum_type (GST_PBF_ROI_ALIGN_TYPE, gst_pbf_roi_align_values),
-          1, playing));
-  g_object_class_install_property (klass, PROP_ZERO_COPY,
-      g_param_spec_boolean ("zero-copy", "Zero copy",
-          "Let crops in system memory share the frame's memory, without a "
-          "copy, "
-          "if downstream supports GstVideoMeta",
-          FALSE, playing));
-  g_object_class_install_property (klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-          "Counts since READY: frames, lists, clamped, no-position, "
-          "corrupt-signals, copies",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_cv_backend_install_properties (klass, PROP_BACKEND);
-}
-
-static void
 gst_cuda_roi_crop_class_init (GstCudaRoiCropClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
+  object_class->finalize = gst_cuda_roi_crop_finalize;
+  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstCudaRoiCrop, settings),
+      &default_settings);
   object_class->set_property = gst_cuda_roi_crop_set_property;
   object_class->get_property = gst_cuda_roi_crop_get_property;
-  object_class->finalize = gst_cuda_roi_crop_finalize;
   element_class->change_state = gst_cuda_roi_crop_change_state;
   element_class->set_context = gst_cuda_roi_crop_set_context;
 
-  install_properties (object_class);
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "stats",
+          "Counts since READY: frames, lists, clamped, no-position, "
+          "corrupt-signals, copies",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_cv_backend_install_properties (object_class, PROP_BACKEND);
   add_pad_templates (element_class);
   gst_element_class_set_static_metadata (element_class, "Moving crop",
       "Filter/Effect/Video",
       "Crops each frame around a position that moves from frame to frame",
       "the gst-cudavision authors");
   gst_type_mark_as_plugin_api (GST_TYPE_CV_BACKEND, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_ROI_POSITION_SOURCE, 0);
 }

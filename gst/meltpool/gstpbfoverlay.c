@@ -34,14 +34,8 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_overlay_debug);
 #define GST_CAT_DEFAULT gst_pbf_overlay_debug
 
-#define GST_TYPE_PBF_OVERLAY_COLORMAP (gst_pbf_overlay_colormap_get_type ())
-
 #define DEFAULT_FPS_N 25
 #define DEFAULT_FPS_D 1
-#define DEFAULT_SCALE 0
-#define DEFAULT_THRESHOLD 100
-#define DEFAULT_CONNECTIVITY 4
-#define DEFAULT_COLORMAP GST_PBF_COLORMAP_INFERNO
 
 /* cairo's RGB24 is a native 32-bit word */
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN
@@ -49,6 +43,11 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_overlay_debug);
 #else
 #define CAIRO_VIDEO_FORMAT "xRGB"
 #endif
+
+typedef struct {
+  GstPbfPainterConfig painter;
+  gint shift;
+} Settings;
 
 struct _GstPbfOverlay {
   GstElement parent;
@@ -58,8 +57,7 @@ struct _GstPbfOverlay {
 
   /* properties, guarded by the object lock */
   gint fps_n, fps_d;
-  GstPbfPainterConfig config;
-  gint shift;
+  Settings settings;
   gchar *output_names;
   GstClockTime wait; /* longest time from a tick to its frame */
 
@@ -80,14 +78,9 @@ struct _GstPbfOverlay {
 };
 
 enum {
-  PROP_0,
-  PROP_FPS,
-  PROP_SCALE,
-  PROP_SHIFT,
-  PROP_THRESHOLD,
-  PROP_CONNECTIVITY,
-  PROP_COLORMAP,
+  PROP_FPS = 1,
   PROP_OUTPUT_NAMES,
+  PROP_SETTING,
 };
 
 static GstStaticPadTemplate sink_template =
@@ -99,22 +92,42 @@ static GstStaticPadTemplate src_template =
         GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (
             CAIRO_VIDEO_FORMAT) "; " GST_VIDEO_CAPS_MAKE ("RGB")));
 
-static GType
-gst_pbf_overlay_colormap_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { GST_PBF_COLORMAP_INFERNO, "Black, violet, orange, pale yellow",
-        "inferno" },
-    { GST_PBF_COLORMAP_GREY, "Black to white", "grey" },
-    { 0, NULL, NULL },
-  };
+static const GEnumValue colormap_values[] = {
+  { GST_PBF_COLORMAP_INFERNO, "Black, violet, orange, pale yellow", "inferno" },
+  { GST_PBF_COLORMAP_GREY, "Black to white", "grey" },
+  { 0, NULL, NULL },
+};
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (
-        &type, g_enum_register_static ("GstPbfOverlayColormap", values));
-  return type;
-}
+#define FIELD(name) G_STRUCT_OFFSET (Settings, name)
+
+static const GstCvSetting settings_table[] = {
+  { "scale",
+      "Picture pixels along a side of a frame pixel; 0: the largest that keeps "
+      "the longer side of the frame within 768",
+      GST_CV_SETTING_UINT, FIELD (painter.zoom), FALSE, 0, 64 },
+  { "shift", GST_PBF_SHIFT_BLURB "; the same as cudapbfmonitor's",
+      GST_CV_SETTING_INT, FIELD (shift), FALSE, GST_PBF_SHIFT_AUTO,
+      GST_PBF_MAX_SHIFT },
+  { "threshold",
+      "Grey value from which a pixel belongs to the melt pool's outline; the "
+      "same as cudapbfmonitor's",
+      GST_CV_SETTING_UINT, FIELD (painter.threshold), FALSE, 1, 255 },
+  { "connectivity",
+      "Neighbourhood that connects pixels of the outline; the same as "
+      "cudapbfmonitor's",
+      GST_CV_SETTING_ENUM, FIELD (painter.connectivity), FALSE, 0, 0,
+      GST_PBF_CONNECTIVITY_TYPE, gst_pbf_connectivity_values },
+  { "colormap", "Colour map for the grey values of the frame",
+      GST_CV_SETTING_ENUM, FIELD (painter.colormap), FALSE, 0, 0,
+      "GstPbfOverlayColormap", colormap_values },
+};
+
+static const Settings default_settings = {
+  .painter = { .threshold = 100,
+      .connectivity = 4,
+      .colormap = GST_PBF_COLORMAP_INFERNO },
+  .shift = GST_PBF_SHIFT_AUTO,
+};
 
 #define gst_pbf_overlay_parent_class parent_class
 G_DEFINE_TYPE (GstPbfOverlay, gst_pbf_overlay, GST_TYPE_ELEMENT);
@@ -155,7 +168,7 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
 
   drop_canvas (self);
   GST_OBJECT_LOCK (self);
-  config = self->config;
+  config = self->settings.painter;
   config.width = GST_VIDEO_INFO_WIDTH (&self->in_info);
   config.height = GST_VIDEO_INFO_HEIGHT (&self->in_info);
   config.output_names = self->output_names != NULL && *self->output_names
@@ -268,7 +281,7 @@ set_caps (GstPbfOverlay *self, GstCaps *caps)
   /* clears a RECONFIGURE, which this negotiation has handled */
   gst_pad_check_reconfigure (self->srcpad);
   GST_OBJECT_LOCK (self);
-  shift = self->shift;
+  shift = self->settings.shift;
   GST_OBJECT_UNLOCK (self);
   if (!gst_video_info_from_caps (&self->in_info, caps)
       || !gst_pbf_grey_init (&self->grey, &self->in_info, shift)) {
@@ -639,34 +652,18 @@ gst_pbf_overlay_set_property (
 {
   GstPbfOverlay *self = GST_PBF_OVERLAY (object);
 
+  if (id >= PROP_SETTING) {
+    gst_cv_settings_set_property (object, id, value, pspec);
+    return;
+  }
   gst_cv_warn_if_late (object, pspec);
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_FPS:
-      self->fps_n = gst_value_get_fraction_numerator (value);
-      self->fps_d = gst_value_get_fraction_denominator (value);
-      break;
-    case PROP_SCALE:
-      self->config.zoom = g_value_get_uint (value);
-      break;
-    case PROP_SHIFT:
-      self->shift = g_value_get_int (value);
-      break;
-    case PROP_THRESHOLD:
-      self->config.threshold = g_value_get_uint (value);
-      break;
-    case PROP_CONNECTIVITY:
-      self->config.connectivity = (guint) g_value_get_enum (value);
-      break;
-    case PROP_COLORMAP:
-      self->config.colormap = g_value_get_enum (value);
-      break;
-    case PROP_OUTPUT_NAMES:
-      g_free (self->output_names);
-      self->output_names = g_value_dup_string (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  if (id == PROP_FPS) {
+    self->fps_n = gst_value_get_fraction_numerator (value);
+    self->fps_d = gst_value_get_fraction_denominator (value);
+  } else {
+    g_free (self->output_names);
+    self->output_names = g_value_dup_string (value);
   }
   GST_OBJECT_UNLOCK (self);
 }
@@ -677,32 +674,15 @@ gst_pbf_overlay_get_property (
 {
   GstPbfOverlay *self = GST_PBF_OVERLAY (object);
 
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_FPS:
-      gst_value_set_fraction (value, self->fps_n, self->fps_d);
-      break;
-    case PROP_SCALE:
-      g_value_set_uint (value, self->config.zoom);
-      break;
-    case PROP_SHIFT:
-      g_value_set_int (value, self->shift);
-      break;
-    case PROP_THRESHOLD:
-      g_value_set_uint (value, self->config.threshold);
-      break;
-    case PROP_CONNECTIVITY:
-      g_value_set_enum (value, (gint) self->config.connectivity);
-      break;
-    case PROP_COLORMAP:
-      g_value_set_enum (value, self->config.colormap);
-      break;
-    case PROP_OUTPUT_NAMES:
-      g_value_set_string (value, self->output_names);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  if (id >= PROP_SETTING) {
+    gst_cv_settings_get_property (object, id, value, pspec);
+    return;
   }
+  GST_OBJECT_LOCK (self);
+  if (id == PROP_FPS)
+    gst_value_set_fraction (value, self->fps_n, self->fps_d);
+  else
+    g_value_set_string (value, self->output_names);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -717,96 +697,32 @@ gst_pbf_overlay_finalize (GObject *object)
 }
 
 static void
-install_properties (GObjectClass *klass)
-{
-  const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-
-  /**
-   * GstPbfOverlay:fps:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_FPS,
-      gst_param_spec_fraction ("fps", "Frames per second",
-          "Most pictures per second of the stream; 0/1: one for each frame", 0,
-          1, G_MAXINT, 1, DEFAULT_FPS_N, DEFAULT_FPS_D, flags));
-  /**
-   * GstPbfOverlay:scale:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_SCALE,
-      g_param_spec_uint ("scale", "Scale",
-          "Picture pixels along a side of a frame pixel; 0: the largest that "
-          "keeps the longer side of the frame within 768",
-          0, 64, DEFAULT_SCALE, flags));
-  /**
-   * GstPbfOverlay:shift:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_SHIFT,
-      g_param_spec_int ("shift", "Shift",
-          GST_PBF_SHIFT_BLURB "; the same as cudapbfmonitor's",
-          GST_PBF_SHIFT_AUTO, GST_PBF_MAX_SHIFT, GST_PBF_SHIFT_AUTO, flags));
-  /**
-   * GstPbfOverlay:threshold:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_THRESHOLD,
-      g_param_spec_uint ("threshold", "Threshold",
-          "Grey value from which a pixel belongs to the melt pool's outline; "
-          "the same as cudapbfmonitor's",
-          1, 255, DEFAULT_THRESHOLD, flags));
-  /**
-   * GstPbfOverlay:connectivity:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_CONNECTIVITY,
-      g_param_spec_enum ("connectivity", "Connectivity",
-          "Neighbourhood that connects pixels of the outline; the same as "
-          "cudapbfmonitor's",
-          gst_cv_enum_type (
-              GST_PBF_CONNECTIVITY_TYPE, gst_pbf_connectivity_values),
-          DEFAULT_CONNECTIVITY, flags));
-  /**
-   * GstPbfOverlay:colormap:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_COLORMAP,
-      g_param_spec_enum ("colormap", "Colour map",
-          "Colour map for the grey values of the frame",
-          GST_TYPE_PBF_OVERLAY_COLORMAP, DEFAULT_COLORMAP, flags));
-  /**
-   * GstPbfOverlay:output-names:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_OUTPUT_NAMES,
-      g_param_spec_string ("output-names", "Output names",
-          "Names of the network's outputs, separated by commas; unset: out_0, "
-          "out_1 and so on",
-          NULL, flags));
-}
-
-static void
 gst_pbf_overlay_class_init (GstPbfOverlayClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_overlay_debug, "pbfoverlay", 0, "pictures of melt pools");
 
+  object_class->finalize = gst_pbf_overlay_finalize;
+  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfOverlay, settings),
+      &default_settings);
   object_class->set_property = gst_pbf_overlay_set_property;
   object_class->get_property = gst_pbf_overlay_get_property;
-  object_class->finalize = gst_pbf_overlay_finalize;
   element_class->change_state = gst_pbf_overlay_change_state;
-  install_properties (object_class);
+  g_object_class_install_property (object_class, PROP_FPS,
+      gst_param_spec_fraction ("fps", "fps",
+          "Most pictures per second of the stream; 0/1: one for each frame", 0,
+          1, G_MAXINT, 1, DEFAULT_FPS_N, DEFAULT_FPS_D, flags));
+  g_object_class_install_property (object_class, PROP_OUTPUT_NAMES,
+      g_param_spec_string ("output-names", "output-names",
+          "Names of the network's outputs, separated by commas; unset: out_0, "
+          "out_1 and so on",
+          NULL, flags));
 
   gst_element_class_set_static_metadata (element_class, "Melt-pool overlay",
       "Filter/Editor/Video/Visualization",
@@ -814,7 +730,6 @@ gst_pbf_overlay_class_init (GstPbfOverlayClass *klass)
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_type_mark_as_plugin_api (GST_TYPE_PBF_OVERLAY_COLORMAP, 0);
 }
 
 static void
@@ -822,11 +737,7 @@ gst_pbf_overlay_init (GstPbfOverlay *self)
 {
   self->fps_n = DEFAULT_FPS_N;
   self->fps_d = DEFAULT_FPS_D;
-  self->config.zoom = DEFAULT_SCALE;
-  self->shift = GST_PBF_SHIFT_AUTO;
-  self->config.threshold = DEFAULT_THRESHOLD;
-  self->config.connectivity = DEFAULT_CONNECTIVITY;
-  self->config.colormap = DEFAULT_COLORMAP;
+  gst_cv_settings_init (self);
 
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_pbf_overlay_chain);

@@ -33,14 +33,11 @@
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_result_enc_debug);
 #define GST_CAT_DEFAULT gst_pbf_result_enc_debug
 
-#define GST_TYPE_PBF_RESULT_ENC_FORMAT (gst_pbf_result_enc_format_get_type ())
-
 typedef enum {
   FORMAT_CSV,
   FORMAT_JSONL,
 } GstPbfResultEncFormat;
 
-#define DEFAULT_FORMAT FORMAT_CSV
 #define OUTPUTS_UNKNOWN -1
 
 struct _GstPbfResultEnc {
@@ -64,11 +61,6 @@ struct _GstPbfResultEnc {
   gsize text_size;
 };
 
-enum {
-  PROP_0,
-  PROP_FORMAT,
-};
-
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
     GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PBF_RESULT_CAPS));
 
@@ -78,21 +70,19 @@ static GstStaticPadTemplate src_template =
             "text/csv, spec = (string) " PBF_FEATURE_SPEC "; "
             "application/x-ndjson, spec = (string) " PBF_FEATURE_SPEC));
 
-static GType
-gst_pbf_result_enc_format_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { FORMAT_CSV, "Table with a header row, then a row for each frame", "csv" },
-    { FORMAT_JSONL, "A line with a JSON object for each frame", "jsonl" },
-    { 0, NULL, NULL },
-  };
+static const GEnumValue format_values[] = {
+  { FORMAT_CSV, "Table with a header row, then a row for each frame", "csv" },
+  { FORMAT_JSONL, "A line with a JSON object for each frame", "jsonl" },
+  { 0, NULL, NULL },
+};
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (
-        &type, g_enum_register_static ("GstPbfResultEncFormat", values));
-  return type;
-}
+static const GstCvSetting settings_table[] = {
+  { "format", "Format of the rows: a table (csv) or JSON lines (jsonl)",
+      GST_CV_SETTING_ENUM, 0, FALSE, 0, 0, "GstPbfResultEncFormat",
+      format_values },
+};
+
+static const GstPbfResultEncFormat default_format = FORMAT_CSV;
 
 #define gst_pbf_result_enc_parent_class parent_class
 G_DEFINE_TYPE (GstPbfResultEnc, gst_pbf_result_enc, GST_TYPE_ELEMENT);
@@ -396,41 +386,6 @@ gst_pbf_result_enc_change_state (GstElement *element, GstStateChange transition)
 }
 
 static void
-gst_pbf_result_enc_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstPbfResultEnc *self = GST_PBF_RESULT_ENC (object);
-
-  gst_cv_warn_if_late (object, pspec);
-  switch (id) {
-    case PROP_FORMAT:
-      GST_OBJECT_LOCK (self);
-      self->format = g_value_get_enum (value);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-}
-
-static void
-gst_pbf_result_enc_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstPbfResultEnc *self = GST_PBF_RESULT_ENC (object);
-
-  switch (id) {
-    case PROP_FORMAT:
-      GST_OBJECT_LOCK (self);
-      g_value_set_enum (value, self->format);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-}
-
-static void
 gst_pbf_result_enc_finalize (GObject *object)
 {
   GstPbfResultEnc *self = GST_PBF_RESULT_ENC (object);
@@ -449,22 +404,12 @@ gst_pbf_result_enc_class_init (GstPbfResultEncClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_result_enc_debug, "pbfresultenc", 0, "melt-pool results as text");
 
-  object_class->set_property = gst_pbf_result_enc_set_property;
-  object_class->get_property = gst_pbf_result_enc_get_property;
   object_class->finalize = gst_pbf_result_enc_finalize;
   element_class->change_state = gst_pbf_result_enc_change_state;
 
-  /**
-   * GstPbfResultEnc:format:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_FORMAT,
-      g_param_spec_enum ("format", "Format",
-          "Format of the rows: a table (csv) or JSON lines (jsonl)",
-          GST_TYPE_PBF_RESULT_ENC_FORMAT, DEFAULT_FORMAT,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-              | GST_PARAM_MUTABLE_READY));
+  gst_cv_settings_bind (object_class, 1, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfResultEnc, format),
+      &default_format);
 
   gst_element_class_set_static_metadata (element_class,
       "Melt-pool results as text", "Codec/Encoder/Metadata",
@@ -473,13 +418,12 @@ gst_pbf_result_enc_class_init (GstPbfResultEncClass *klass)
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_type_mark_as_plugin_api (GST_TYPE_PBF_RESULT_ENC_FORMAT, 0);
 }
 
 static void
 gst_pbf_result_enc_init (GstPbfResultEnc *self)
 {
-  self->format = DEFAULT_FORMAT;
+  gst_cv_settings_init (self);
   self->outputs = OUTPUTS_UNKNOWN;
   self->adapter = gst_adapter_new ();
 

@@ -8,32 +8,17 @@
 #include <string.h>
 #include "cuda/meltpool/roicrop.h"
 
-static gpointer
-register_source_type (gpointer unused)
-{
-  static const GEnumValue values[] = {
-    { GST_ROI_POSITION_SIGNALS,
-        "The machine's signals (GstPbfSignalMeta) through the calibration",
-        "signals" },
-    { GST_ROI_POSITION_PROPERTY, "The properties x and y", "property" },
-    { GST_ROI_POSITION_META,
-        "The melt pool's centroid (GstPbfMeta), else the first "
-        "GstVideoRegionOfInterestMeta",
-        "meta" },
-    { 0, NULL, NULL },
-  };
-
-  return GSIZE_TO_POINTER (
-      g_enum_register_static ("GstRoiPositionSource", values));
-}
-
-GType
-gst_roi_position_source_get_type (void)
-{
-  static GOnce once = G_ONCE_INIT;
-
-  return GPOINTER_TO_SIZE (g_once (&once, register_source_type, NULL));
-}
+const GEnumValue gst_roi_position_source_values[] = {
+  { GST_ROI_POSITION_SIGNALS,
+      "The machine's signals (GstPbfSignalMeta) through the calibration",
+      "signals" },
+  { GST_ROI_POSITION_PROPERTY, "The properties x and y", "property" },
+  { GST_ROI_POSITION_META,
+      "The melt pool's centroid (GstPbfMeta), else the first "
+      "GstVideoRegionOfInterestMeta",
+      "meta" },
+  { 0, NULL, NULL },
+};
 
 gboolean
 gst_roi_position_start (GstRoiPosition *position, const gchar *calibration,

@@ -17,8 +17,7 @@ typedef enum {
   GST_ROI_POSITION_META,
 } GstRoiPositionSource;
 
-#define GST_TYPE_ROI_POSITION_SOURCE (gst_roi_position_source_get_type ())
-GType gst_roi_position_source_get_type (void);
+extern const GEnumValue gst_roi_position_source_values[];
 
 /**
  * GstRoiPosition: one thread at a time

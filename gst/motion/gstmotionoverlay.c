@@ -24,20 +24,19 @@
 #include <gst/cudavision/gstmotionmeta.h>
 #include <gst/video/video.h>
 
+#include "gst/common/gstcvsettings.h"
 #include "gstmotionblend.h"
 #include "gstmotionpainter.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_motion_overlay_debug);
 #define GST_CAT_DEFAULT gst_motion_overlay_debug
 
-#define GST_TYPE_MOTION_OVERLAY_MODE (gst_motion_overlay_mode_get_type ())
-
-#define DEFAULT_MODE (GST_MOTION_PAINT_ARROWS | GST_MOTION_PAINT_TEXT)
-#define DEFAULT_SCALE 2.0
-#define DEFAULT_OPACITY 0.6
-#define DEFAULT_MIN_LENGTH 0.5
-#define DEFAULT_DISTANCE -1
 #define MAX_DISTANCE (MOTION_MAX_FIELDS / 2)
+
+typedef struct {
+  GstMotionPaintSettings paint;
+  gint distance;
+} Settings;
 
 struct _GstMotionOverlay {
   GstElement parent;
@@ -45,9 +44,7 @@ struct _GstMotionOverlay {
   GstPad *sinkpad;
   GstPad *srcpad;
 
-  /* properties, guarded by the object lock */
-  GstMotionPaintSettings settings;
-  gint distance;
+  Settings settings; /* guarded by the object lock */
 
   /* of the streaming thread */
   GstVideoInfo info;
@@ -55,15 +52,6 @@ struct _GstMotionOverlay {
   guint64 frames;
   guint64 with_motion; /* of any distance */
   guint64 painted;
-};
-
-enum {
-  PROP_0,
-  PROP_MODE,
-  PROP_SCALE,
-  PROP_OPACITY,
-  PROP_MIN_LENGTH,
-  PROP_DISTANCE,
 };
 
 #define CAPS GST_VIDEO_CAPS_MAKE (GST_MOTION_BLEND_FORMATS)
@@ -74,27 +62,42 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (CAPS));
 
-static GType
-gst_motion_overlay_mode_get_type (void)
-{
-  static GType type = 0;
-  static const GFlagsValue values[] = {
-    { GST_MOTION_PAINT_ARROWS, "Arrows in the direction of motion", "arrows" },
-    { GST_MOTION_PAINT_FIELD, "Motion as colour: hue is the direction",
-        "field" },
-    { GST_MOTION_PAINT_RESIDUE, "Residue of the prediction, as a heat map",
-        "residue" },
-    { GST_MOTION_PAINT_GRID, "Edges of the blocks", "grid" },
-    { GST_MOTION_PAINT_TEXT, "Numbers of the frame, cuts and duplicates",
-        "text" },
-    { 0, NULL, NULL },
-  };
+static const GFlagsValue mode_values[] = {
+  { GST_MOTION_PAINT_ARROWS, "Arrows in the direction of motion", "arrows" },
+  { GST_MOTION_PAINT_FIELD, "Motion as colour: hue is the direction", "field" },
+  { GST_MOTION_PAINT_RESIDUE, "Residue of the prediction, as a heat map",
+      "residue" },
+  { GST_MOTION_PAINT_GRID, "Edges of the blocks", "grid" },
+  { GST_MOTION_PAINT_TEXT, "Numbers of the frame, cuts and duplicates",
+      "text" },
+  { 0, NULL, NULL },
+};
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (
-        &type, g_flags_register_static ("GstMotionOverlayMode", values));
-  return type;
-}
+#define FIELD(name) G_STRUCT_OFFSET (Settings, name)
+
+static const GstCvSetting settings_table[] = {
+  { "mode", "Layers drawn on the video", GST_CV_SETTING_FLAGS,
+      FIELD (paint.mode), TRUE, 0, 0, "GstMotionOverlayMode", NULL,
+      mode_values },
+  { "scale", "Length of an arrow, pixels for a pixel of motion",
+      GST_CV_SETTING_DOUBLE, FIELD (paint.scale), TRUE, 0.1, 100 },
+  { "opacity", "Opacity of field, residue and grid, 0 to 1",
+      GST_CV_SETTING_DOUBLE, FIELD (paint.opacity), TRUE, 0, 1 },
+  { "min-length", "Length of the shortest motion that is shown, pixels",
+      GST_CV_SETTING_DOUBLE, FIELD (paint.min_length), TRUE, 0, 1000 },
+  { "distance",
+      "Distance of the reference in frames: -1 the previous frame, 1 the next "
+      "one",
+      GST_CV_SETTING_INT, FIELD (distance), TRUE, -MAX_DISTANCE, MAX_DISTANCE },
+};
+
+static const Settings default_settings = {
+  .paint = { .mode = GST_MOTION_PAINT_ARROWS | GST_MOTION_PAINT_TEXT,
+      .scale = 2.0,
+      .opacity = 0.6,
+      .min_length = 0.5 },
+  .distance = -1,
+};
 
 #define gst_motion_overlay_parent_class parent_class
 G_DEFINE_TYPE (GstMotionOverlay, gst_motion_overlay, GST_TYPE_ELEMENT);
@@ -111,8 +114,8 @@ find_motion (
   gint distance;
 
   GST_OBJECT_LOCK (self);
-  *settings = self->settings;
-  distance = self->distance;
+  *settings = self->settings.paint;
+  distance = self->settings.distance;
   GST_OBJECT_UNLOCK (self);
 
   meta = gst_buffer_get_motion_vector_meta (buffer, distance);
@@ -207,7 +210,7 @@ warn_of_nothing (GstMotionOverlay *self)
   gint distance;
 
   GST_OBJECT_LOCK (self);
-  distance = self->distance;
+  distance = self->settings.distance;
   GST_OBJECT_UNLOCK (self);
   if (self->painted > 0 || self->frames < 2)
     return;
@@ -267,122 +270,11 @@ gst_motion_overlay_change_state (GstElement *element, GstStateChange transition)
 }
 
 static void
-gst_motion_overlay_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstMotionOverlay *self = GST_MOTION_OVERLAY (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MODE:
-      self->settings.mode = g_value_get_flags (value);
-      break;
-    case PROP_SCALE:
-      self->settings.scale = g_value_get_double (value);
-      break;
-    case PROP_OPACITY:
-      self->settings.opacity = g_value_get_double (value);
-      break;
-    case PROP_MIN_LENGTH:
-      self->settings.min_length = g_value_get_double (value);
-      break;
-    case PROP_DISTANCE:
-      self->distance = g_value_get_int (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_motion_overlay_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstMotionOverlay *self = GST_MOTION_OVERLAY (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MODE:
-      g_value_set_flags (value, self->settings.mode);
-      break;
-    case PROP_SCALE:
-      g_value_set_double (value, self->settings.scale);
-      break;
-    case PROP_OPACITY:
-      g_value_set_double (value, self->settings.opacity);
-      break;
-    case PROP_MIN_LENGTH:
-      g_value_set_double (value, self->settings.min_length);
-      break;
-    case PROP_DISTANCE:
-      g_value_set_int (value, self->distance);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_motion_overlay_finalize (GObject *object)
 {
   g_clear_pointer (
       &GST_MOTION_OVERLAY (object)->painter, gst_motion_painter_free);
   G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
-install_properties (GObjectClass *klass)
-{
-  const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
-
-  /**
-   * GstMotionOverlay:mode:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_MODE,
-      g_param_spec_flags ("mode", "Mode", "Layers drawn on the video",
-          GST_TYPE_MOTION_OVERLAY_MODE, DEFAULT_MODE, flags));
-  /**
-   * GstMotionOverlay:scale:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_SCALE,
-      g_param_spec_double ("scale", "Scale",
-          "Length of an arrow, pixels for a pixel of motion", 0.1, 100,
-          DEFAULT_SCALE, flags));
-  /**
-   * GstMotionOverlay:opacity:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_OPACITY,
-      g_param_spec_double ("opacity", "Opacity",
-          "Opacity of field, residue and grid, 0 to 1", 0, 1, DEFAULT_OPACITY,
-          flags));
-  /**
-   * GstMotionOverlay:min-length:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_MIN_LENGTH,
-      g_param_spec_double ("min-length", "Least length",
-          "Length of the shortest motion that is shown, pixels", 0, 1000,
-          DEFAULT_MIN_LENGTH, flags));
-  /**
-   * GstMotionOverlay:distance:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_DISTANCE,
-      g_param_spec_int ("distance", "Distance",
-          "Distance of the reference in frames: -1 the previous frame, 1 the "
-          "next one",
-          -MAX_DISTANCE, MAX_DISTANCE, DEFAULT_DISTANCE, flags));
 }
 
 static void
@@ -394,11 +286,11 @@ gst_motion_overlay_class_init (GstMotionOverlayClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_motion_overlay_debug, "motionoverlay", 0, "motion on the video");
 
-  object_class->set_property = gst_motion_overlay_set_property;
-  object_class->get_property = gst_motion_overlay_get_property;
   object_class->finalize = gst_motion_overlay_finalize;
   element_class->change_state = gst_motion_overlay_change_state;
-  install_properties (object_class);
+  gst_cv_settings_bind (object_class, 1, settings_table,
+      G_N_ELEMENTS (settings_table),
+      G_STRUCT_OFFSET (GstMotionOverlay, settings), &default_settings);
 
   gst_element_class_set_static_metadata (element_class, "Motion overlay",
       "Filter/Editor/Video/Visualization",
@@ -406,15 +298,12 @@ gst_motion_overlay_class_init (GstMotionOverlayClass *klass)
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_type_mark_as_plugin_api (GST_TYPE_MOTION_OVERLAY_MODE, 0);
 }
 
 static void
 gst_motion_overlay_init (GstMotionOverlay *self)
 {
-  self->settings = (GstMotionPaintSettings){ DEFAULT_MODE, DEFAULT_SCALE,
-    DEFAULT_OPACITY, DEFAULT_MIN_LENGTH };
-  self->distance = DEFAULT_DISTANCE;
+  gst_cv_settings_init (self);
 
   /* frames pass in place: caps and memory are those of the neighbours */
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");

@@ -30,18 +30,12 @@
 GST_DEBUG_CATEGORY_STATIC (gst_motion_vector_enc_debug);
 #define GST_CAT_DEFAULT gst_motion_vector_enc_debug
 
-#define GST_TYPE_MOTION_VECTOR_ENC_FORMAT                                      \
-  (gst_motion_vector_enc_format_get_type ())
-
 typedef enum {
   FORMAT_CSV,
   FORMAT_BIN,
   FORMAT_FLO,
 } GstMotionVectorEncFormat;
 
-#define DEFAULT_FORMAT FORMAT_CSV
-#define DEFAULT_DISTANCE -1
-#define DEFAULT_DENSE TRUE
 #define MAX_DISTANCE (MOTION_MAX_FIELDS / 2)
 
 typedef struct {
@@ -74,13 +68,6 @@ struct _GstMotionVectorEnc {
   gsize text_size;
 };
 
-enum {
-  PROP_0,
-  PROP_FORMAT,
-  PROP_DISTANCE,
-  PROP_DENSE,
-};
-
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
     GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_MOTION_VECTORS_CAPS));
 
@@ -89,23 +76,34 @@ static GstStaticPadTemplate src_template =
         GST_STATIC_CAPS (
             "text/csv; application/x-motion-vector-raster; image/x-flo"));
 
-static GType
-gst_motion_vector_enc_format_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { FORMAT_CSV, "Table with a header row, then a row for each block", "csv" },
-    { FORMAT_BIN, "Raster of int16 x, int16 y (quarter pixels), uint32 cost",
-        "bin" },
-    { FORMAT_FLO, "Middlebury flow file, float32 pixels", "flo" },
-    { 0, NULL, NULL },
-  };
+static const GEnumValue format_values[] = {
+  { FORMAT_CSV, "Table with a header row, then a row for each block", "csv" },
+  { FORMAT_BIN, "Raster of int16 x, int16 y (quarter pixels), uint32 cost",
+      "bin" },
+  { FORMAT_FLO, "Middlebury flow file, float32 pixels", "flo" },
+  { 0, NULL, NULL },
+};
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (
-        &type, g_enum_register_static ("GstMotionVectorEncFormat", values));
-  return type;
-}
+#define FIELD(name) G_STRUCT_OFFSET (Settings, name)
+
+static const GstCvSetting settings_table[] = {
+  { "format",
+      "Output format: a table (csv), the raster of vectors (bin) or flow files "
+      "(flo)",
+      GST_CV_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
+      "GstMotionVectorEncFormat", format_values },
+  { "distance",
+      "Distance of the reference in frames: -1 the previous frame, 1 the next "
+      "one; not 0",
+      GST_CV_SETTING_INT, FIELD (distance), FALSE, -MAX_DISTANCE,
+      MAX_DISTANCE },
+  { "dense",
+      "Write a vector for each pixel, that of its block, to flow files "
+      "(format=flo), instead of one for each block",
+      GST_CV_SETTING_BOOLEAN, FIELD (dense) },
+};
+
+static const Settings default_settings = { FORMAT_CSV, -1, TRUE };
 
 #define gst_motion_vector_enc_parent_class parent_class
 G_DEFINE_TYPE (GstMotionVectorEnc, gst_motion_vector_enc, GST_TYPE_ELEMENT);
@@ -568,96 +566,11 @@ gst_motion_vector_enc_change_state (
 }
 
 static void
-gst_motion_vector_enc_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (object);
-
-  gst_cv_warn_if_late (object, pspec);
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_FORMAT:
-      self->settings.format = g_value_get_enum (value);
-      break;
-    case PROP_DISTANCE:
-      self->settings.distance = g_value_get_int (value);
-      break;
-    case PROP_DENSE:
-      self->settings.dense = g_value_get_boolean (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_motion_vector_enc_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstMotionVectorEnc *self = GST_MOTION_VECTOR_ENC (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_FORMAT:
-      g_value_set_enum (value, self->settings.format);
-      break;
-    case PROP_DISTANCE:
-      g_value_set_int (value, self->settings.distance);
-      break;
-    case PROP_DENSE:
-      g_value_set_boolean (value, self->settings.dense);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_motion_vector_enc_finalize (GObject *object)
 {
   forget (GST_MOTION_VECTOR_ENC (object));
   g_object_unref (GST_MOTION_VECTOR_ENC (object)->adapter);
   G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
-install_properties (GObjectClass *klass)
-{
-  const GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-
-  /**
-   * GstMotionVectorEnc:format:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_FORMAT,
-      g_param_spec_enum ("format", "Format",
-          "Output format: a table (csv), the raster of "
-          "vectors (bin) or flow files (flo)",
-          GST_TYPE_MOTION_VECTOR_ENC_FORMAT, DEFAULT_FORMAT, flags));
-  /**
-   * GstMotionVectorEnc:distance:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_DISTANCE,
-      g_param_spec_int ("distance", "Distance",
-          "Distance of the reference in frames: -1 the previous frame, 1 the "
-          "next one; not 0",
-          -MAX_DISTANCE, MAX_DISTANCE, DEFAULT_DISTANCE, flags));
-  /**
-   * GstMotionVectorEnc:dense:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_DENSE,
-      g_param_spec_boolean ("dense", "Dense",
-          "Write a vector for each pixel, that of its block, to flow files "
-          "(format=flo), instead of one for each block",
-          DEFAULT_DENSE, flags));
 }
 
 static void
@@ -669,11 +582,11 @@ gst_motion_vector_enc_class_init (GstMotionVectorEncClass *klass)
   GST_DEBUG_CATEGORY_INIT (gst_motion_vector_enc_debug, "motionvectorenc", 0,
       "motion vectors for other programs");
 
-  object_class->set_property = gst_motion_vector_enc_set_property;
-  object_class->get_property = gst_motion_vector_enc_get_property;
   object_class->finalize = gst_motion_vector_enc_finalize;
   element_class->change_state = gst_motion_vector_enc_change_state;
-  install_properties (object_class);
+  gst_cv_settings_bind (object_class, 1, settings_table,
+      G_N_ELEMENTS (settings_table),
+      G_STRUCT_OFFSET (GstMotionVectorEnc, settings), &default_settings);
 
   gst_element_class_set_static_metadata (element_class,
       "Motion vectors as tables and files", "Codec/Encoder/Metadata",
@@ -681,14 +594,12 @@ gst_motion_vector_enc_class_init (GstMotionVectorEncClass *klass)
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_type_mark_as_plugin_api (GST_TYPE_MOTION_VECTOR_ENC_FORMAT, 0);
 }
 
 static void
 gst_motion_vector_enc_init (GstMotionVectorEnc *self)
 {
-  self->settings =
-      (Settings){ DEFAULT_FORMAT, DEFAULT_DISTANCE, DEFAULT_DENSE };
+  gst_cv_settings_init (self);
   self->adapter = gst_adapter_new ();
   self->discont = TRUE;
 

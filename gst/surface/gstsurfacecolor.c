@@ -22,6 +22,7 @@
 
 #include <gst/common/gstcvpool.h>
 #include <gst/common/gstcvquery.h>
+#include <gst/common/gstcvsettings.h>
 #include <gst/common/gstcvtime.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
@@ -32,20 +33,6 @@
 GST_DEBUG_CATEGORY_STATIC (gst_surface_color_debug);
 #define GST_CAT_DEFAULT gst_surface_color_debug
 
-#define GST_TYPE_SURFACE_COLOR_MAP (gst_surface_color_map_get_type ())
-#define GST_TYPE_SURFACE_COLOR_RANGE (gst_surface_color_range_get_type ())
-
-#define DEFAULT_MAP GST_SURFACE_MAP_VIRIDIS
-#define DEFAULT_RANGE GST_SURFACE_RANGE_PERCENTILE
-#define DEFAULT_LOW 0.5
-#define DEFAULT_HIGH 99.5
-#define DEFAULT_MINIMUM -1e-6
-#define DEFAULT_MAXIMUM 1e-6
-#define DEFAULT_NAN_COLOR 0x808080
-#define DEFAULT_SHADE 0.0
-#define DEFAULT_AZIMUTH 315.0
-#define DEFAULT_ALTITUDE 45.0
-#define DEFAULT_BARS TRUE
 /* longest side of video that GStreamer's encoders and converters support */
 #define MAX_SIDE 32768
 
@@ -67,21 +54,6 @@ struct _GstSurfaceColor {
   gboolean warned; /* a warning about an empty range was posted */
 };
 
-enum {
-  PROP_0,
-  PROP_MAP,
-  PROP_RANGE,
-  PROP_LOW,
-  PROP_HIGH,
-  PROP_MINIMUM,
-  PROP_MAXIMUM,
-  PROP_NAN_COLOR,
-  PROP_SHADE,
-  PROP_AZIMUTH,
-  PROP_ALTITUDE,
-  PROP_BARS,
-};
-
 #define GREY_CAPS GST_VIDEO_CAPS_MAKE ("{ GRAY8, GRAY16_LE }")
 
 static GstStaticPadTemplate sink_template =
@@ -92,43 +64,69 @@ static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE (GST_SURFACE_PAINT_FORMATS)));
 
-static GType
-gst_surface_color_map_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { GST_SURFACE_MAP_VIRIDIS, "Violet, green, yellow: perceptually uniform",
-        "viridis" },
-    { GST_SURFACE_MAP_INFERNO, "Black, red, pale yellow: perceptually uniform",
-        "inferno" },
-    { GST_SURFACE_MAP_GREY, "Black to white", "grey" },
-    { GST_SURFACE_MAP_TERRAIN, "Water, meadow, rock, snow", "terrain" },
-    { 0, NULL, NULL },
-  };
+static const GEnumValue map_values[] = {
+  { GST_SURFACE_MAP_VIRIDIS, "Violet, green, yellow: perceptually uniform",
+      "viridis" },
+  { GST_SURFACE_MAP_INFERNO, "Black, red, pale yellow: perceptually uniform",
+      "inferno" },
+  { GST_SURFACE_MAP_GREY, "Black to white", "grey" },
+  { GST_SURFACE_MAP_TERRAIN, "Water, meadow, rock, snow", "terrain" },
+  { 0, NULL, NULL },
+};
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (
-        &type, g_enum_register_static ("GstSurfaceColorMap", values));
-  return type;
-}
+static const GEnumValue range_values[] = {
+  { GST_SURFACE_RANGE_PERCENTILE,
+      "From percentile-low to percentile-high of each surface", "percentile" },
+  { GST_SURFACE_RANGE_FIXED, "From minimum to maximum", "fixed" },
+  { 0, NULL, NULL },
+};
 
-static GType
-gst_surface_color_range_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { GST_SURFACE_RANGE_PERCENTILE,
-        "From percentile-low to percentile-high of each surface",
-        "percentile" },
-    { GST_SURFACE_RANGE_FIXED, "From minimum to maximum", "fixed" },
-    { 0, NULL, NULL },
-  };
+#define FIELD(name) G_STRUCT_OFFSET (GstSurfacePaintSettings, name)
+#define LIVE GST_CV_CONTROLLABLE
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (
-        &type, g_enum_register_static ("GstSurfaceColorRange", values));
-  return type;
-}
+static const GstCvSetting settings_table[] = {
+  { "map", "Colour map", GST_CV_SETTING_ENUM, FIELD (map), LIVE, 0, 0,
+      "GstSurfaceColorMap", map_values },
+  { "range", "Range of heights that the colours span", GST_CV_SETTING_ENUM,
+      FIELD (range), LIVE, 0, 0, "GstSurfaceColorRange", range_values },
+  { "percentile-low",
+      "Percentile of the heights shown in the first colour, percent",
+      GST_CV_SETTING_DOUBLE, FIELD (low), LIVE, 0, 100 },
+  { "percentile-high",
+      "Percentile of the heights shown in the last colour, percent",
+      GST_CV_SETTING_DOUBLE, FIELD (high), LIVE, 0, 100 },
+  { "minimum", "Height in metres shown in the first colour (range=fixed)",
+      GST_CV_SETTING_DOUBLE, FIELD (minimum), LIVE, -G_MAXDOUBLE, G_MAXDOUBLE },
+  { "maximum", "Height in metres shown in the last colour (range=fixed)",
+      GST_CV_SETTING_DOUBLE, FIELD (maximum), LIVE, -G_MAXDOUBLE, G_MAXDOUBLE },
+  { "nan-color", "Colour of points that are missing, 0xRRGGBB",
+      GST_CV_SETTING_UINT, FIELD (missing), LIVE, 0, 0xffffff },
+  { "hill-shade", "Weight of light and shadow in the brightness, 0 to 1",
+      GST_CV_SETTING_DOUBLE, FIELD (shade), LIVE, 0, 1 },
+  { "azimuth",
+      "Direction of the light of hill-shade, degrees clockwise from the upper "
+      "edge",
+      GST_CV_SETTING_DOUBLE, FIELD (azimuth), LIVE, 0, 360 },
+  { "altitude", "Elevation of the light of hill-shade, degrees",
+      GST_CV_SETTING_DOUBLE, FIELD (altitude), LIVE, 0, 90 },
+  { "scale-bar",
+      "Draw a scale bar and a height bar in pictures of at least 96x96 pixels",
+      GST_CV_SETTING_BOOLEAN, FIELD (bars), LIVE },
+};
+
+static const GstSurfacePaintSettings default_settings = {
+  .map = GST_SURFACE_MAP_VIRIDIS,
+  .range = GST_SURFACE_RANGE_PERCENTILE,
+  .low = 0.5,
+  .high = 99.5,
+  .minimum = -1e-6,
+  .maximum = 1e-6,
+  .missing = 0x808080,
+  .shade = 0.0,
+  .azimuth = 315.0,
+  .altitude = 45.0,
+  .bars = TRUE,
+};
 
 #define gst_surface_color_parent_class parent_class
 G_DEFINE_FINAL_TYPE (
@@ -770,235 +768,17 @@ gst_surface_color_stop (GstBaseTransform *base)
 }
 
 static void
-gst_surface_color_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstSurfaceColor *self = GST_SURFACE_COLOR (object);
-  GstSurfacePaintSettings *settings = &self->settings;
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MAP:
-      settings->map = (GstSurfaceMap) g_value_get_enum (value);
-      break;
-    case PROP_RANGE:
-      settings->range = (GstSurfaceRange) g_value_get_enum (value);
-      break;
-    case PROP_LOW:
-      settings->low = g_value_get_double (value);
-      break;
-    case PROP_HIGH:
-      settings->high = g_value_get_double (value);
-      break;
-    case PROP_MINIMUM:
-      settings->minimum = g_value_get_double (value);
-      break;
-    case PROP_MAXIMUM:
-      settings->maximum = g_value_get_double (value);
-      break;
-    case PROP_NAN_COLOR:
-      settings->missing = g_value_get_uint (value);
-      break;
-    case PROP_SHADE:
-      settings->shade = g_value_get_double (value);
-      break;
-    case PROP_AZIMUTH:
-      settings->azimuth = g_value_get_double (value);
-      break;
-    case PROP_ALTITUDE:
-      settings->altitude = g_value_get_double (value);
-      break;
-    case PROP_BARS:
-      settings->bars = g_value_get_boolean (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_surface_color_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstSurfaceColor *self = GST_SURFACE_COLOR (object);
-  const GstSurfacePaintSettings *settings = &self->settings;
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MAP:
-      g_value_set_enum (value, (gint) settings->map);
-      break;
-    case PROP_RANGE:
-      g_value_set_enum (value, (gint) settings->range);
-      break;
-    case PROP_LOW:
-      g_value_set_double (value, settings->low);
-      break;
-    case PROP_HIGH:
-      g_value_set_double (value, settings->high);
-      break;
-    case PROP_MINIMUM:
-      g_value_set_double (value, settings->minimum);
-      break;
-    case PROP_MAXIMUM:
-      g_value_set_double (value, settings->maximum);
-      break;
-    case PROP_NAN_COLOR:
-      g_value_set_uint (value, settings->missing);
-      break;
-    case PROP_SHADE:
-      g_value_set_double (value, settings->shade);
-      break;
-    case PROP_AZIMUTH:
-      g_value_set_double (value, settings->azimuth);
-      break;
-    case PROP_ALTITUDE:
-      g_value_set_double (value, settings->altitude);
-      break;
-    case PROP_BARS:
-      g_value_set_boolean (value, settings->bars);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-install_range (GObjectClass *klass, GParamFlags flags)
-{
-  /**
-   * GstSurfaceColor:range:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_RANGE,
-      g_param_spec_enum ("range", "Range",
-          "Range of heights that the colours span",
-          GST_TYPE_SURFACE_COLOR_RANGE, DEFAULT_RANGE, flags));
-  /**
-   * GstSurfaceColor:percentile-low:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_LOW,
-      g_param_spec_double ("percentile-low", "Low percentile",
-          "Percentile of the heights shown in the first colour, percent", 0,
-          100, DEFAULT_LOW, flags));
-  /**
-   * GstSurfaceColor:percentile-high:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_HIGH,
-      g_param_spec_double ("percentile-high", "High percentile",
-          "Percentile of the heights shown in the last colour, percent", 0, 100,
-          DEFAULT_HIGH, flags));
-  /**
-   * GstSurfaceColor:minimum:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_MINIMUM,
-      g_param_spec_double ("minimum", "Minimum",
-          "Height in metres shown in the first colour (range=fixed)",
-          -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_MINIMUM, flags));
-  /**
-   * GstSurfaceColor:maximum:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_MAXIMUM,
-      g_param_spec_double ("maximum", "Maximum",
-          "Height in metres shown in the last colour (range=fixed)",
-          -G_MAXDOUBLE, G_MAXDOUBLE, DEFAULT_MAXIMUM, flags));
-}
-
-static void
-install_light (GObjectClass *klass, GParamFlags flags)
-{
-  /**
-   * GstSurfaceColor:hill-shade:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_SHADE,
-      g_param_spec_double ("hill-shade", "Hill shade",
-          "Weight of light and shadow in the brightness, 0 to 1", 0, 1,
-          DEFAULT_SHADE, flags));
-  /**
-   * GstSurfaceColor:azimuth:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_AZIMUTH,
-      g_param_spec_double ("azimuth", "Azimuth",
-          "Direction of the light of hill-shade, degrees clockwise from the "
-          "upper edge",
-          0, 360, DEFAULT_AZIMUTH, flags));
-  /**
-   * GstSurfaceColor:altitude:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_ALTITUDE,
-      g_param_spec_double ("altitude", "Altitude",
-          "Elevation of the light of hill-shade, degrees", 0, 90,
-          DEFAULT_ALTITUDE, flags));
-}
-
-static void
-install_properties (GObjectClass *klass)
-{
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
-                            | GST_PARAM_MUTABLE_PLAYING
-                            | GST_PARAM_CONTROLLABLE;
-
-  /**
-   * GstSurfaceColor:map:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_MAP,
-      g_param_spec_enum ("map", "Map", "Colour map", GST_TYPE_SURFACE_COLOR_MAP,
-          DEFAULT_MAP, flags));
-  install_range (klass, flags);
-  /**
-   * GstSurfaceColor:nan-color:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_NAN_COLOR,
-      g_param_spec_uint ("nan-color", "Colour of missing points",
-          "Colour of points that are missing, 0xRRGGBB", 0, 0xffffff,
-          DEFAULT_NAN_COLOR, flags));
-  install_light (klass, flags);
-  /**
-   * GstSurfaceColor:scale-bar:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_BARS,
-      g_param_spec_boolean ("scale-bar", "Scale bar",
-          "Draw a scale bar and a height bar in pictures of at least 96x96 "
-          "pixels",
-          DEFAULT_BARS, flags));
-}
-
-static void
 gst_surface_color_class_init (GstSurfaceColorClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
       gst_surface_color_debug, "surfacecolor", 0, "surfaces in colours");
 
-  object_class->set_property = gst_surface_color_set_property;
-  object_class->get_property = gst_surface_color_get_property;
-  install_properties (object_class);
+  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+      G_N_ELEMENTS (settings_table),
+      G_STRUCT_OFFSET (GstSurfaceColor, settings), &default_settings);
   base_class->transform_caps = gst_surface_color_transform_caps;
   base_class->sink_event = gst_surface_color_sink_event;
   base_class->submit_input_buffer = gst_surface_color_submit_input_buffer;
@@ -1018,24 +798,10 @@ gst_surface_color_class_init (GstSurfaceColorClass *klass)
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_COLOR_MAP, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_COLOR_RANGE, 0);
 }
 
 static void
 gst_surface_color_init (GstSurfaceColor *self)
 {
-  self->settings = (GstSurfacePaintSettings){
-    .map = DEFAULT_MAP,
-    .range = DEFAULT_RANGE,
-    .low = DEFAULT_LOW,
-    .high = DEFAULT_HIGH,
-    .minimum = DEFAULT_MINIMUM,
-    .maximum = DEFAULT_MAXIMUM,
-    .missing = DEFAULT_NAN_COLOR,
-    .shade = DEFAULT_SHADE,
-    .azimuth = DEFAULT_AZIMUTH,
-    .altitude = DEFAULT_ALTITUDE,
-    .bars = DEFAULT_BARS,
-  };
+  gst_cv_settings_init (self);
 }

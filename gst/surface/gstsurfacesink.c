@@ -615,49 +615,17 @@ gst_surface_sink_stop (GstBaseSink *base)
 /* --- object --------------------------------------------------------------------------------- */
 
 static void
-gst_surface_sink_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstSurfaceSink *self = GST_SURFACE_SINK (object);
-
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_set (&settings_table[id - 1], &self->settings, value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_surface_sink_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstSurfaceSink *self = GST_SURFACE_SINK (object);
-
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_get (&settings_table[id - 1], &self->settings, value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_surface_sink_finalize (GObject *object)
-{
-  g_free (GST_SURFACE_SINK (object)->settings.location);
-  G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
 gst_surface_sink_class_init (GstSurfaceSinkClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSinkClass *base_class = GST_BASE_SINK_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
       gst_surface_sink_debug, "surfacesink", 0, "surfaces into files");
 
-  object_class->set_property = gst_surface_sink_set_property;
-  object_class->get_property = gst_surface_sink_get_property;
-  object_class->finalize = gst_surface_sink_finalize;
-  gst_cv_settings_install (object_class, 1, settings_table,
-      G_N_ELEMENTS (settings_table), &default_settings);
+  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+      G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstSurfaceSink, settings),
+      &default_settings);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_set_static_metadata (element_class, "Surfaces into files",
@@ -676,7 +644,6 @@ static void
 gst_surface_sink_init (GstSurfaceSink *self)
 {
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
-  self->settings = default_settings;
-  self->settings.location = g_strdup ("");
+  gst_cv_settings_init (self);
   g_queue_init (&self->written);
 }

@@ -32,21 +32,19 @@
 GST_DEBUG_CATEGORY_STATIC (gst_surface_test_src_debug);
 #define GST_CAT_DEFAULT gst_surface_test_src_debug
 
-#define GST_TYPE_SURFACE_TEST_SRC_PARTS (gst_surface_test_src_parts_get_type ())
-
 #define DEFAULT_SIDE 512
 #define DEFAULT_FPS 30
-#define DEFAULT_IS_LIVE FALSE
-#define DEFAULT_EVENT_PERIOD 0
-#define DEFAULT_EVENT_GAIN 3.0
+
+typedef struct {
+  SurfaceSim sim;
+  guint event_period;
+  gdouble event_gain;
+} Settings;
 
 struct _GstSurfaceTestSrc {
   GstPushSrc parent;
 
-  /* properties, guarded by the object lock */
-  SurfaceSim sim;
-  guint event_period;
-  gdouble event_gain;
+  Settings settings; /* guarded by the object lock */
 
   /* of the streaming thread */
   GstSurfaceInfo info;
@@ -58,26 +56,8 @@ struct _GstSurfaceTestSrc {
 };
 
 enum {
-  PROP_0,
-  PROP_IS_LIVE,
-  PROP_PARTS,
-  PROP_SEED,
-  PROP_DX,
-  PROP_DY,
-  PROP_OFFSET,
-  PROP_FORM,
-  PROP_WAVINESS,
-  PROP_WAVINESS_LENGTH,
-  PROP_ROUGHNESS,
-  PROP_ROUGHNESS_LENGTH,
-  PROP_SCRATCHES,
-  PROP_SCRATCH_DEPTH,
-  PROP_SCRATCH_WIDTH,
-  PROP_MISSING,
-  PROP_VELOCITY_X,
-  PROP_VELOCITY_Y,
-  PROP_EVENT_PERIOD,
-  PROP_EVENT_GAIN,
+  PROP_IS_LIVE = 1,
+  PROP_SETTING,
 };
 
 static GstStaticPadTemplate src_template =
@@ -87,23 +67,61 @@ static GstStaticPadTemplate src_template =
             "types = (string) float32, framerate = (fraction) [ 1/2147483647, "
             "2147483647/1 ]"));
 
-static GType
-gst_surface_test_src_parts_get_type (void)
-{
-  static GType type = 0;
-  static const GFlagsValue values[] = {
-    { SURFACE_SIM_FORM, "A paraboloid over the field of view", "form" },
-    { SURFACE_SIM_WAVINESS, "Two crossed waves", "waviness" },
-    { SURFACE_SIM_ROUGHNESS, "Noise of limited band", "roughness" },
-    { SURFACE_SIM_SCRATCHES, "Straight grooves", "scratches" },
-    { 0, NULL, NULL },
-  };
+static const GFlagsValue parts_values[] = {
+  { SURFACE_SIM_FORM, "A paraboloid over the field of view", "form" },
+  { SURFACE_SIM_WAVINESS, "Two crossed waves", "waviness" },
+  { SURFACE_SIM_ROUGHNESS, "Noise of limited band", "roughness" },
+  { SURFACE_SIM_SCRATCHES, "Straight grooves", "scratches" },
+  { 0, NULL, NULL },
+};
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (
-        &type, g_flags_register_static ("GstSurfaceTestSrcParts", values));
-  return type;
-}
+#define FIELD(name) G_STRUCT_OFFSET (Settings, name)
+#define LIVE GST_CV_CONTROLLABLE
+
+static const GstCvSetting settings_table[] = {
+  { "parts", "Components that the surface is the sum of", GST_CV_SETTING_FLAGS,
+      FIELD (sim.parts), TRUE, 0, 0, "GstSurfaceTestSrcParts", NULL,
+      parts_values },
+  { "seed", "Seed of roughness, scratches and missing points",
+      GST_CV_SETTING_UINT, FIELD (sim.seed), TRUE, 0, G_MAXUINT },
+  { "dx", "Sample spacing along x in metres", GST_CV_SETTING_DOUBLE,
+      FIELD (sim.dx), FALSE, 1e-12, 1 },
+  { "dy", "Sample spacing along y in metres", GST_CV_SETTING_DOUBLE,
+      FIELD (sim.dy), FALSE, 1e-12, 1 },
+  { "offset", "Offset in metres added to every height", GST_CV_SETTING_DOUBLE,
+      FIELD (sim.offset), LIVE, -1, 1 },
+  { "form-height", "Height of the form's centre over its corners, metres",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.form), LIVE, -1, 1 },
+  { "waviness",
+      "Amplitude in metres of the waviness; the crossing wave has half of it",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.waviness), LIVE, 0, 1 },
+  { "waviness-length", "Wavelength of the waviness in metres",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.waviness_length), LIVE, 1e-9, 1 },
+  { "roughness", "Standard deviation (Sq) in metres of the roughness",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.roughness), LIVE, 0, 1 },
+  { "roughness-length",
+      "Wavelength in metres of the shortest waves of the roughness; the "
+      "longest is four times this",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.roughness_length), LIVE, 1e-9, 1 },
+  { "scratches", "Mean number of scratches in a square of 512 samples",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.scratches), LIVE, 0, 64 },
+  { "scratch-depth", "Depth in metres of the deepest scratch",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.scratch_depth), LIVE, 0, 1 },
+  { "scratch-width", "Width in metres of scratches at half their depth",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.scratch_width), LIVE, 1e-9, 1 },
+  { "missing", "Approximate share of missing points, 0 to 1",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.missing), LIVE, 0, 1 },
+  { "event-period",
+      "Every event-period-th surface is rougher, by the factor event-gain; 0: "
+      "none",
+      GST_CV_SETTING_UINT, FIELD (event_period), TRUE, 0, G_MAXUINT },
+  { "event-gain", "Factor by which every event-period-th surface is rougher",
+      GST_CV_SETTING_DOUBLE, FIELD (event_gain), LIVE, 0, 1000 },
+  { "velocity-x", "Motion of all but the form, metres per surface",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.velocity[0]), LIVE, -1, 1 },
+  { "velocity-y", "Motion of all but the form, metres per surface",
+      GST_CV_SETTING_DOUBLE, FIELD (sim.velocity[1]), LIVE, -1, 1 },
+};
 
 #define gst_surface_test_src_parent_class parent_class
 G_DEFINE_FINAL_TYPE (GstSurfaceTestSrc, gst_surface_test_src, GST_TYPE_PUSH_SRC)
@@ -129,8 +147,8 @@ gst_surface_test_src_fixate (GstBaseSrc *base, GstCaps *caps)
   }
   GST_OBJECT_LOCK (base);
   gst_structure_set (structure, "surface-dx", G_TYPE_DOUBLE,
-      GST_SURFACE_TEST_SRC (base)->sim.dx, "surface-dy", G_TYPE_DOUBLE,
-      GST_SURFACE_TEST_SRC (base)->sim.dy, NULL);
+      GST_SURFACE_TEST_SRC (base)->settings.sim.dx, "surface-dy", G_TYPE_DOUBLE,
+      GST_SURFACE_TEST_SRC (base)->settings.sim.dy, NULL);
   GST_OBJECT_UNLOCK (base);
   return GST_BASE_SRC_CLASS (parent_class)->fixate (base, caps);
 }
@@ -319,9 +337,9 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
   }
   sync_values (self, picture.frame);
   GST_OBJECT_LOCK (self);
-  picture.sim = self->sim;
-  if (is_event (self->event_period, picture.frame))
-    picture.gain = self->event_gain;
+  picture.sim = self->settings.sim;
+  if (is_event (self->settings.event_period, picture.frame))
+    picture.gain = self->settings.event_gain;
   GST_OBJECT_UNLOCK (self);
   picture.sim.width = self->info.width;
   picture.sim.height = self->info.height;
@@ -404,209 +422,33 @@ gst_surface_test_src_stop (GstBaseSrc *base)
 
 /* --- object ----------------------------------------------------------------------- */
 
-/* Address of a property's double; %NULL for other properties. */
-static gdouble *
-double_of (GstSurfaceTestSrc *self, guint id)
-{
-  switch (id) {
-    case PROP_DX:
-      return &self->sim.dx;
-    case PROP_DY:
-      return &self->sim.dy;
-    case PROP_OFFSET:
-      return &self->sim.offset;
-    case PROP_FORM:
-      return &self->sim.form;
-    case PROP_WAVINESS:
-      return &self->sim.waviness;
-    case PROP_WAVINESS_LENGTH:
-      return &self->sim.waviness_length;
-    case PROP_ROUGHNESS:
-      return &self->sim.roughness;
-    case PROP_ROUGHNESS_LENGTH:
-      return &self->sim.roughness_length;
-    case PROP_SCRATCHES:
-      return &self->sim.scratches;
-    case PROP_SCRATCH_DEPTH:
-      return &self->sim.scratch_depth;
-    case PROP_SCRATCH_WIDTH:
-      return &self->sim.scratch_width;
-    case PROP_MISSING:
-      return &self->sim.missing;
-    case PROP_VELOCITY_X:
-      return &self->sim.velocity[0];
-    case PROP_VELOCITY_Y:
-      return &self->sim.velocity[1];
-    case PROP_EVENT_GAIN:
-      return &self->event_gain;
-    default:
-      return NULL;
-  }
-}
-
 static void
 gst_surface_test_src_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (object);
-  gdouble *number = double_of (self, id);
-
-  gst_cv_warn_if_late (object, pspec);
-  if (id == PROP_IS_LIVE) {
-    gst_base_src_set_live (GST_BASE_SRC (object), g_value_get_boolean (value));
+  if (id != PROP_IS_LIVE) {
+    gst_cv_settings_set_property (object, id, value, pspec);
     return;
   }
-  GST_OBJECT_LOCK (self);
-  if (number != NULL)
-    *number = g_value_get_double (value);
-  else if (id == PROP_PARTS)
-    self->sim.parts = g_value_get_flags (value);
-  else if (id == PROP_SEED)
-    self->sim.seed = g_value_get_uint (value);
-  else if (id == PROP_EVENT_PERIOD)
-    self->event_period = g_value_get_uint (value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
+  gst_cv_warn_if_late (object, pspec);
+  gst_base_src_set_live (GST_BASE_SRC (object), g_value_get_boolean (value));
 }
 
 static void
 gst_surface_test_src_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (object);
-  const gdouble *number = double_of (self, id);
-
-  if (id == PROP_IS_LIVE) {
+  if (id == PROP_IS_LIVE)
     g_value_set_boolean (value, gst_base_src_is_live (GST_BASE_SRC (object)));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  if (number != NULL)
-    g_value_set_double (value, *number);
-  else if (id == PROP_PARTS)
-    g_value_set_flags (value, self->sim.parts);
-  else if (id == PROP_SEED)
-    g_value_set_uint (value, self->sim.seed);
-  else if (id == PROP_EVENT_PERIOD)
-    g_value_set_uint (value, self->event_period);
   else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  GST_OBJECT_UNLOCK (self);
-}
-
-#define FLAGS                                                                  \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
-#define FLAGS_READY                                                            \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
-
-static void
-install_double (GObjectClass *klass, guint id, const gchar *name,
-    const gchar *nick, const gchar *blurb, gdouble low, gdouble high,
-    gdouble value)
-{
-  const gboolean spacing = id == PROP_DX || id == PROP_DY;
-
-  g_object_class_install_property (klass, id,
-      g_param_spec_double (name, nick, blurb, low, high, value,
-          spacing ? FLAGS_READY : FLAGS | GST_PARAM_CONTROLLABLE));
+    gst_cv_settings_get_property (object, id, value, pspec);
 }
 
 static void
-install_heights (GObjectClass *klass, const SurfaceSim *sim)
+init_settings (Settings *settings)
 {
-  install_double (klass, PROP_OFFSET, "offset", "Offset",
-      "Offset in metres added to every height", -1, 1, sim->offset);
-  install_double (klass, PROP_FORM, "form-height", "Height of the form",
-      "Height of the form's centre over its corners, metres", -1, 1, sim->form);
-  install_double (klass, PROP_WAVINESS, "waviness", "Waviness",
-      "Amplitude in metres of the waviness; the crossing wave has half of it",
-      0, 1, sim->waviness);
-  install_double (klass, PROP_WAVINESS_LENGTH, "waviness-length",
-      "Length of the waves", "Wavelength of the waviness in metres", 1e-9, 1,
-      sim->waviness_length);
-  install_double (klass, PROP_ROUGHNESS, "roughness", "Roughness",
-      "Standard deviation (Sq) in metres of the roughness", 0, 1,
-      sim->roughness);
-  install_double (klass, PROP_ROUGHNESS_LENGTH, "roughness-length",
-      "Length of the roughness",
-      "Wavelength in metres of the shortest waves of the roughness; the "
-      "longest is four times this",
-      1e-9, 1, sim->roughness_length);
-}
-
-static void
-install_defects (GObjectClass *klass, const SurfaceSim *sim)
-{
-  install_double (klass, PROP_SCRATCHES, "scratches", "Scratches",
-      "Mean number of scratches in a square of 512 samples", 0, 64,
-      sim->scratches);
-  install_double (klass, PROP_SCRATCH_DEPTH, "scratch-depth",
-      "Depth of scratches", "Depth in metres of the deepest scratch", 0, 1,
-      sim->scratch_depth);
-  install_double (klass, PROP_SCRATCH_WIDTH, "scratch-width",
-      "Width of scratches", "Width in metres of scratches at half their depth",
-      1e-9, 1, sim->scratch_width);
-  install_double (klass, PROP_MISSING, "missing", "Missing points",
-      "Approximate share of missing points, 0 to 1", 0, 1, sim->missing);
-  /**
-   * GstSurfaceTestSrc:event-period:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_EVENT_PERIOD,
-      g_param_spec_uint ("event-period", "Period of events",
-          "Every event-period-th surface is rougher, by the factor event-gain; "
-          "0: none",
-          0, G_MAXUINT, DEFAULT_EVENT_PERIOD, FLAGS));
-  install_double (klass, PROP_EVENT_GAIN, "event-gain", "Gain of events",
-      "Factor by which every event-period-th surface is rougher", 0, 1000,
-      DEFAULT_EVENT_GAIN);
-}
-
-static void
-install_properties (GObjectClass *klass)
-{
-  SurfaceSim sim;
-
-  surface_sim_init (&sim);
-  /**
-   * GstSurfaceTestSrc:is-live:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_IS_LIVE,
-      g_param_spec_boolean ("is-live", "Is live",
-          "Push each surface at its timestamp, as an instrument does",
-          DEFAULT_IS_LIVE, FLAGS_READY));
-  /**
-   * GstSurfaceTestSrc:parts:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_PARTS,
-      g_param_spec_flags ("parts", "Parts",
-          "Components that the surface is the sum of",
-          GST_TYPE_SURFACE_TEST_SRC_PARTS, sim.parts, FLAGS));
-  /**
-   * GstSurfaceTestSrc:seed:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (klass, PROP_SEED,
-      g_param_spec_uint ("seed", "Seed",
-          "Seed of roughness, scratches and missing points", 0, G_MAXUINT,
-          sim.seed, FLAGS));
-  install_double (klass, PROP_DX, "dx", "Spacing along x",
-      "Sample spacing along x in metres", 1e-12, 1, sim.dx);
-  install_double (klass, PROP_DY, "dy", "Spacing along y",
-      "Sample spacing along y in metres", 1e-12, 1, sim.dy);
-  install_heights (klass, &sim);
-  install_defects (klass, &sim);
-  install_double (klass, PROP_VELOCITY_X, "velocity-x", "Velocity along x",
-      "Motion of all but the form, metres per surface", -1, 1, 0);
-  install_double (klass, PROP_VELOCITY_Y, "velocity-y", "Velocity along y",
-      "Motion of all but the form, metres per surface", -1, 1, 0);
+  *settings = (Settings){ .event_gain = 3.0 };
+  surface_sim_init (&settings->sim);
 }
 
 static void
@@ -615,13 +457,22 @@ gst_surface_test_src_class_init (GstSurfaceTestSrcClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseSrcClass *base_class = GST_BASE_SRC_CLASS (klass);
+  Settings defaults;
 
   GST_DEBUG_CATEGORY_INIT (
       gst_surface_test_src_debug, "surfacetestsrc", 0, "simulated surfaces");
 
+  init_settings (&defaults);
+  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+      G_N_ELEMENTS (settings_table),
+      G_STRUCT_OFFSET (GstSurfaceTestSrc, settings), &defaults);
   object_class->set_property = gst_surface_test_src_set_property;
   object_class->get_property = gst_surface_test_src_get_property;
-  install_properties (object_class);
+  g_object_class_install_property (object_class, PROP_IS_LIVE,
+      g_param_spec_boolean ("is-live", "is-live",
+          "Push each surface at its timestamp, as an instrument does", FALSE,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+              | GST_PARAM_MUTABLE_READY));
   base_class->fixate = gst_surface_test_src_fixate;
   base_class->set_caps = gst_surface_test_src_set_caps;
   base_class->query = gst_surface_test_src_query;
@@ -639,15 +490,11 @@ gst_surface_test_src_class_init (GstSurfaceTestSrcClass *klass)
       "Simulates surfaces with known form, waviness, roughness and scratches",
       "the gst-cudavision authors");
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_type_mark_as_plugin_api (GST_TYPE_SURFACE_TEST_SRC_PARTS, 0);
 }
 
 static void
 gst_surface_test_src_init (GstSurfaceTestSrc *self)
 {
-  surface_sim_init (&self->sim);
-  self->event_period = DEFAULT_EVENT_PERIOD;
-  self->event_gain = DEFAULT_EVENT_GAIN;
+  init_settings (&self->settings);
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
-  gst_base_src_set_live (GST_BASE_SRC (self), DEFAULT_IS_LIVE);
 }
