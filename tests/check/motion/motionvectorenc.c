@@ -190,12 +190,12 @@ GST_START_TEST (test_flo)
     gchar magic[4];
     gint32 width, height;
     gfloat pixels[4];
-  } blocks = { "PIEH", 2, 1, { 0, 0, 1, -0.25f } };
+  } blocks = { { 'P', 'I', 'E', 'H' }, 2, 1, { 0, 0, 1, -0.25f } };
   struct {
     gchar magic[4];
     gint32 width, height;
     gfloat pixels[16][24][2];
-  } dense = { "PIEH", 24, 16 };
+  } dense = { { 'P', 'I', 'E', 'H' }, 24, 16 };
 
   for (guint y = 0; y < 16; y++) {
     for (guint x = 16; x < 24; x++) {
