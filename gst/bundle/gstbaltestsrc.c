@@ -23,6 +23,7 @@
 #include "gstbaltestsrc.h"
 
 #include "cuda/bundle/sim.h"
+#include "gst/common/gstcvquery.h"
 #include "gst/common/gstcvsettings.h"
 #include "gstbundletypes.h"
 
@@ -189,16 +190,12 @@ static GstCaps *
 gst_bal_test_src_get_caps (GstBaseSrc *base, GstCaps *filter)
 {
   GstBalTestSrc *self = GST_BAL_TEST_SRC (base);
-  GstCaps *caps, *filtered;
+  GstCaps *caps;
 
   GST_OBJECT_LOCK (self);
   caps = gst_bundle_format_caps (self->settings.format);
   GST_OBJECT_UNLOCK (self);
-  if (filter == NULL)
-    return caps;
-  filtered = gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST);
-  gst_caps_unref (caps);
-  return filtered;
+  return gst_cv_caps_filter (caps, filter);
 }
 
 static gboolean

@@ -27,6 +27,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "gst/common/gstcvquery.h"
 #include "gst/common/gstcvsettings.h"
 #include "gstpbfsocket.h"
 #include "cuda/core/histogram.h"
@@ -566,7 +567,7 @@ static GstCaps *
 gst_pbf_udp_src_get_caps (GstBaseSrc *base, GstCaps *filter)
 {
   GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
-  GstCaps *caps = gst_pad_get_pad_template_caps (base->srcpad), *both;
+  GstCaps *caps = gst_pad_get_pad_template_caps (base->srcpad);
 
   GST_OBJECT_LOCK (self);
   if (self->width > 0) {
@@ -575,11 +576,7 @@ gst_pbf_udp_src_get_caps (GstBaseSrc *base, GstCaps *filter)
         G_TYPE_INT, self->height, NULL);
   }
   GST_OBJECT_UNLOCK (self);
-  if (filter == NULL)
-    return caps;
-  both = gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST);
-  gst_caps_unref (caps);
-  return both;
+  return gst_cv_caps_filter (caps, filter);
 }
 
 static GstCaps *

@@ -35,6 +35,7 @@
 
 #include <gst/common/gstcvbackend.h>
 #include <gst/common/gstcvcuda.h>
+#include <gst/common/gstcvquery.h>
 #include <gst/common/gstcvsettings.h>
 #include <gst/common/gstcvtime.h>
 #include "gstcropmetas.h"
@@ -263,12 +264,7 @@ get_caps (GstCudaRoiCrop *self, GstPad *pad, GstCaps *filter)
         G_TYPE_INT, (gint) height, NULL);
   if (wanted != CVIS_BACKEND_AUTO)
     result = prefer_memory (result, wanted == CVIS_BACKEND_CUDA);
-  if (filter != NULL) {
-    caps = gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (result);
-    result = caps;
-  }
-  return result;
+  return gst_cv_caps_filter (result, filter);
 }
 
 static gboolean

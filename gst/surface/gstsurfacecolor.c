@@ -315,13 +315,7 @@ gst_surface_color_transform_caps (GstBaseTransform *base,
         direction == GST_PAD_SINK ? video_of (GST_SURFACE_COLOR (base), s)
                                   : surfaces_of (s));
   }
-  if (filter != NULL) {
-    GstCaps *all = result;
-
-    result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-  }
-  return result;
+  return gst_cv_caps_filter (result, filter);
 }
 
 static gboolean
