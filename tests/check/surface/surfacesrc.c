@@ -7,6 +7,7 @@
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 #include <gst/cudavision/gstsurfacemeta.h>
+#include <malloc.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -637,6 +638,124 @@ GST_END_TEST;
 
 #endif
 
+#ifdef MEMORY_LIMIT_WORKS
+
+typedef struct {
+  guint buffers;
+  glong resident, most_resident; /* bytes: at the caps, most with a buffer */
+  glong faults;                  /* so far, at the buffer WARM */
+} Usage;
+
+#define WARM 6
+#define MEASURED 20
+
+static glong
+get_resident (void)
+{
+  gchar *text;
+  glong pages;
+
+  fail_unless (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL));
+  fail_unless_equals_int (sscanf (text, "%*d %ld", &pages), 1);
+  g_free (text);
+  return pages * sysconf (_SC_PAGESIZE);
+}
+
+static glong
+count_faults (void)
+{
+  struct rusage usage;
+
+  getrusage (RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+static GstPadProbeReturn
+note_usage (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Usage *usage = data;
+
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    usage->most_resident = MAX (usage->most_resident, get_resident ());
+    if (++usage->buffers == WARM)
+      usage->faults = count_faults ();
+    else if (usage->buffers == WARM + MEASURED)
+      usage->faults = count_faults () - usage->faults;
+  } else if (GST_EVENT_TYPE (info->data) == GST_EVENT_CAPS) {
+    usage->resident = get_resident ();
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* Binary files: a surface is converted into a buffer that is used again,
+ * without much other memory. */
+GST_START_TEST (test_memory)
+{
+  static const gchar *const formats[] = { "npy", "gsf", "sdf-binary", "sur",
+    "tiff" };
+  const glong size = 1536 * 1024 * sizeof (gfloat);
+  gchar *folder = surface_temp_new ();
+
+  /* freed surfaces go back to the system and do not hide new ones */
+  mallopt (M_MMAP_THRESHOLD, 1 << 20);
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    gchar *line = g_strdup_printf (
+        "surfacetestsrc num-buffers=2 parts=roughness ! other/tensors,"
+        "types=float32,dimensions=(string)1536:1024:1:1 ! surfacesink "
+        "format=%s location=%%s/%s-%%d",
+        formats[i], formats[i]);
+    GstElement *pipeline, *source;
+    GstBus *bus;
+    GstMessage *message;
+    GstPad *pad;
+    Usage usage = { 0 };
+
+    if (strcmp (formats[i], "tiff") == 0
+        && !surface_file_supported (SURFACE_FILE_TIFF)) {
+      g_free (line);
+      continue;
+    }
+    surface_temp_run_ok (folder, line);
+    g_free (line);
+    line =
+        g_strdup_printf ("surfacesrc name=e location=%s/%s-%%d loop=true "
+                         "num-buffers=%d ! fakesink enable-last-sample=false",
+            folder, formats[i], WARM + MEASURED);
+    pipeline = gst_parse_launch (line, NULL);
+    source = gst_bin_get_by_name (GST_BIN (pipeline), "e");
+    pad = gst_element_get_static_pad (source, "src");
+    gst_pad_add_probe (pad,
+        GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+        note_usage, &usage, NULL);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    bus = gst_element_get_bus (pipeline);
+    message = gst_bus_timed_pop_filtered (
+        bus, 50 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+    fail_unless (
+        message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS, "%s",
+        line);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    fail_unless_equals_int (usage.buffers, WARM + MEASURED);
+    fail_unless (usage.most_resident - usage.resident < size * 5 / 2,
+        "%s: %ld bytes", formats[i], usage.most_resident - usage.resident);
+    /* one new buffer has more pages than this */
+    fail_unless (usage.faults < size / sysconf (_SC_PAGESIZE) / 2,
+        "%s: %ld page faults", formats[i], usage.faults);
+    GST_INFO ("%s: %ld bytes, %ld page faults", formats[i],
+        usage.most_resident - usage.resident, usage.faults);
+    gst_message_unref (message);
+    gst_object_unref (pad);
+    gst_object_unref (source);
+    gst_object_unref (bus);
+    gst_object_unref (pipeline);
+    g_free (line);
+  }
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+#endif
+
 GST_START_TEST (test_states)
 {
   gchar *folder = surface_temp_new ();
@@ -704,6 +823,7 @@ surfacesrc_suite (void)
   tcase_add_test (tc, test_max_size);
 #ifdef MEMORY_LIMIT_WORKS
   tcase_add_test (tc, test_no_memory);
+  tcase_add_test (tc, test_memory);
 #endif
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_properties);
