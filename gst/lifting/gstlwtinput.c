@@ -120,7 +120,10 @@ submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
   gst_cv_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
   if (self->video != NULL) {
     flow = gst_lwt_denoise_submit (self, frame, buffer, error);
-    self->number += flow == GST_FLOW_OK;
+    if (flow == GST_FLOW_OK) {
+      self->number++;
+      gst_lwt_announce_kernels (self);
+    }
     return flow;
   }
   if (!gst_lwt_frame_map (frame, buffer, &self->layout, &self->surface,

@@ -404,7 +404,9 @@ gst_lwt_announce (GstCudaLwtFilter *self)
 void
 gst_lwt_announce_kernels (GstCudaLwtFilter *self)
 {
-  const gchar *kernels = lwt_engine_describe (self->engine);
+  const gchar *kernels = self->video != NULL
+                             ? gst_lwt_video_describe (self->video)
+                             : lwt_engine_describe (self->engine);
 
   if (g_strcmp0 (kernels, self->kernels) == 0)
     return;

@@ -185,6 +185,12 @@ gst_lwt_video_get_config (const GstLwtVideo *video)
   return &video->config;
 }
 
+const gchar *
+gst_lwt_video_describe (const GstLwtVideo *video)
+{
+  return lwt_engine_describe (video->luma);
+}
+
 guint
 gst_lwt_video_get_frames (const GstLwtVideo *video)
 {

@@ -64,6 +64,8 @@ GstLwtVideo *gst_lwt_video_new (const GstVideoInfo *info,
 void gst_lwt_video_free (GstLwtVideo *video);
 /* The configuration of the luma's engine. */
 const LwtConfig *gst_lwt_video_get_config (const GstLwtVideo *video);
+/* lwt_engine_describe() of the luma's engine. */
+const gchar *gst_lwt_video_describe (const GstLwtVideo *video);
 /* Frames that can be in flight. */
 guint gst_lwt_video_get_frames (const GstLwtVideo *video);
 
