@@ -759,6 +759,26 @@ GST_START_TEST (test_bad_signals)
 }
 GST_END_TEST;
 
+/* the counters and latencies of "stats" and of the message */
+static const gchar *const counted[] = { "frames", "empty", "analysed",
+  "excluded", "lost", "late", "repeated", "corrupt", "no-signal", "no-pool",
+  "pool-at-edge", "dropped-empty", "batches", "partial-batches",
+  "staged-frames", "results-sent", "results-unsent", "latency-p50",
+  "latency-p90", "latency-p99", "latency-p999", "latency-max" };
+
+/* The percentiles do not decrease from p50 to the maximum. */
+static void
+expect_latencies (const GstStructure *s)
+{
+  guint64 before = 1, ns;
+
+  for (guint k = G_N_ELEMENTS (counted) - 5; k < G_N_ELEMENTS (counted); k++) {
+    fail_unless (gst_structure_get_uint64 (s, counted[k], &ns));
+    fail_unless (ns >= before, "%s", counted[k]);
+    before = ns;
+  }
+}
+
 GST_START_TEST (test_message)
 {
   Frames *frames = frames_new (64);
@@ -774,8 +794,12 @@ GST_START_TEST (test_message)
     const GstStructure *s = gst_message_get_structure (message);
     if (gst_structure_has_name (s, "cudapbfmonitor")) {
       n++;
+      for (guint k = 0; k < G_N_ELEMENTS (counted); k++)
+        fail_unless (
+            gst_structure_get_uint64 (s, counted[k], &count), counted[k]);
       fail_unless (gst_structure_get_uint64 (s, "frames", &count));
       fail_unless (count > 0 && count <= 32);
+      expect_latencies (s);
       fail_unless (gst_structure_has_field_typed (s, "mp-area", G_TYPE_DOUBLE));
       fail_unless_equals_string (
           gst_structure_get_string (s, "result-way"), "pads");
@@ -792,17 +816,29 @@ GST_END_TEST;
 GST_START_TEST (test_reset_stats)
 {
   Frames *frames = frames_new (40);
-  Rig rig = rig_new_playing ("batch-size=10 max-latency=0");
+  Rig rig = rig_new ("batch-size=10 max-latency=0");
+  GstStructure *stats;
 
+  frames->signals[3].x_um++; /* the CRC no longer matches */
+  frames->signals[6] = frames->signals[5];
+  frames->signals[8] = frames->signals[2];
+  run_engine (frames, PBF_EMPTY_FRAMES_FLAG);
+  gst_harness_set_src_caps_str (rig.h, CAPS);
   push_frames (&rig, frames, 0, 30);
   for (guint i = 0; i < 30; i++)
     pull_frame (&rig, frames, i, &frames->expected[i]);
   fail_unless_equals_uint64 (rig_stat (&rig, "frames"), 30);
-  fail_unless (rig_stat (&rig, "latency-p90") > 0);
+  fail_unless_equals_uint64 (rig_stat (&rig, "empty"), 3);
+  fail_unless_equals_uint64 (rig_stat (&rig, "corrupt"), 1);
+  fail_unless_equals_uint64 (rig_stat (&rig, "repeated"), 1);
+  fail_unless_equals_uint64 (rig_stat (&rig, "late"), 1);
+  fail_unless_equals_uint64 (rig_stat (&rig, "lost"), 2);
+  g_object_get (rig.element, "stats", &stats, NULL);
+  expect_latencies (stats);
+  gst_structure_free (stats);
   g_signal_emit_by_name (rig.element, "reset-stats");
-  fail_unless_equals_uint64 (rig_stat (&rig, "frames"), 0);
-  fail_unless_equals_uint64 (rig_stat (&rig, "empty"), 0);
-  fail_unless_equals_uint64 (rig_stat (&rig, "latency-max"), 0);
+  for (guint k = 0; k < G_N_ELEMENTS (counted); k++)
+    fail_unless_equals_uint64 (rig_stat (&rig, counted[k]), 0);
   push_frames (&rig, frames, 30, 10);
   for (guint i = 30; i < 40; i++)
     pull_frame (&rig, frames, i, &frames->expected[i]);
