@@ -636,8 +636,11 @@ gst_pbf_udp_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
 {
   GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
 
-  if (self->width == 0)
-    return TRUE; /* before the first packet */
+  if (self->width == 0) { /* before the first packet */
+    while (gst_query_get_n_allocation_pools (query) > 0)
+      gst_query_remove_nth_allocation_pool (query, 0);
+    return TRUE;
+  }
   return gst_pbf_list_src_decide_pool (GST_PBF_LIST_SRC (self), query,
       GST_VIDEO_INFO_SIZE (&self->info),
       self->settings.reorder_window + SPARE_FRAMES);

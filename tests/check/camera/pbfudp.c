@@ -493,6 +493,89 @@ GST_END_TEST;
 
 /* --- the receiver ---------------------------------------------------------- */
 
+/* Answers the ALLOCATION query with the pool @data. */
+static GstPadProbeReturn
+propose_pool (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool (query, data, SIDE * SIDE, 0, 0);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Counts of a receiver that is busy while @lock is held. */
+typedef struct {
+  GMutex lock;
+  guint longest; /* frames in a list */
+  guint frames;
+  GstBufferPool *pool;
+  guint from_pool;
+} Busy;
+
+static void
+count_frame (Busy *busy, GstBuffer *frame)
+{
+  busy->frames++;
+  busy->from_pool += frame->pool == busy->pool;
+}
+
+static GstPadProbeReturn
+receive_when_free (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Busy *busy = data;
+
+  g_mutex_lock (&busy->lock);
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
+    GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
+
+    busy->longest = MAX (busy->longest, gst_buffer_list_length (list));
+    for (guint i = 0; i < gst_buffer_list_length (list); i++)
+      count_frame (busy, gst_buffer_list_get (list, i));
+  } else {
+    count_frame (busy, GST_PAD_PROBE_INFO_BUFFER (info));
+  }
+  g_mutex_unlock (&busy->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Frames that arrive while downstream is busy are pushed as one list, and all
+ * lie in the memory of the proposed pool. */
+GST_START_TEST (test_lists_from_the_pool)
+{
+  enum { FRAMES = 9 };
+  Busy busy = { .pool = gst_buffer_pool_new () };
+  GstPad *pad;
+  Link link;
+
+  g_mutex_init (&busy.lock);
+  link_begin (&link, "timeout", G_GUINT64_CONSTANT (0), NULL);
+  pad = gst_element_get_static_pad (link.src, "src");
+  gst_pad_add_probe (
+      pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, propose_pool, busy.pool, NULL);
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+      receive_when_free, &busy, NULL);
+  g_mutex_lock (&busy.lock);
+  for (guint32 i = 0; i < FRAMES; i++)
+    send_frame (&link, i);
+  g_mutex_unlock (&busy.lock);
+  for (guint32 i = 0; i < FRAMES; i++)
+    expect_frame (&link, i);
+  g_mutex_lock (&busy.lock);
+  fail_unless_equals_int (busy.frames, FRAMES);
+  fail_unless_equals_int (busy.from_pool, FRAMES);
+  /* two pushes: up to where downstream was busy, and the others */
+  fail_unless (busy.longest >= FRAMES / 2, "lists of up to %u", busy.longest);
+  g_mutex_unlock (&busy.lock);
+  link_end (&link);
+  gst_object_unref (pad);
+  gst_object_unref (busy.pool);
+  g_mutex_clear (&busy.lock);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_bad_network)
 {
   GBytes *bytes;
@@ -1096,6 +1179,7 @@ pbfudp_suite (void)
   tcase_add_test (tc, test_chaos);
   tcase_add_test (tc, test_sender_that_begins_frames);
   tcase_add_test (tc, test_bad_network);
+  tcase_add_test (tc, test_lists_from_the_pool);
   tcase_add_test (tc, test_lost_frames_are_flagged);
   tcase_add_test (tc, test_frames_without_signals);
   tcase_add_test (tc, test_signal_layout);
