@@ -76,7 +76,9 @@ struct _GstPbfUdpSrc {
   guint width, height; /* of the frames; 0: not known */
   GstClockTime frame_duration;
   PbfLinkCounts counts;
-  guint overflow;           /* packets dropped as the socket was full */
+  guint overflow;             /* packets dropped as the socket was full */
+  PbfLinkCounts reset_counts; /* those at the last "reset-stats" */
+  guint reset_overflow;
   guint socket_buffer_size; /* bytes */
 
   /* of the streaming thread */
@@ -795,8 +797,9 @@ gst_pbf_udp_src_start (GstBaseSrc *base)
   GST_OBJECT_LOCK (self);
   self->width = self->height = 0;
   self->frame_duration = 0;
-  self->overflow = 0;
+  self->overflow = self->reset_overflow = 0;
   memset (&self->counts, 0, sizeof self->counts);
+  memset (&self->reset_counts, 0, sizeof self->reset_counts);
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -821,16 +824,28 @@ gst_pbf_udp_src_stop (GstBaseSrc *base)
 static GstStructure *
 make_stats (GstPbfUdpSrc *self)
 {
-  const PbfLinkCounts *c = &self->counts;
+  const PbfLinkCounts *c = &self->counts, *r = &self->reset_counts;
 
   return gst_structure_new ("pbfudpsrc-stats", "frames", G_TYPE_UINT64,
-      c->frames, "lost", G_TYPE_UINT64, c->lost, "incomplete", G_TYPE_UINT64,
-      c->incomplete, "packets", G_TYPE_UINT64, c->packets, "bytes",
-      G_TYPE_UINT64, c->bytes, "duplicate", G_TYPE_UINT64, c->duplicate, "late",
-      G_TYPE_UINT64, c->late, "crc-errors", G_TYPE_UINT64, c->crc_errors,
-      "rubbish", G_TYPE_UINT64, c->rubbish, "restarts", G_TYPE_UINT64,
-      c->restarts, "overflow", G_TYPE_UINT64, (guint64) self->overflow,
-      "buffer-size", G_TYPE_UINT, self->socket_buffer_size, NULL);
+      c->frames - r->frames, "lost", G_TYPE_UINT64, c->lost - r->lost,
+      "incomplete", G_TYPE_UINT64, c->incomplete - r->incomplete, "packets",
+      G_TYPE_UINT64, c->packets - r->packets, "bytes", G_TYPE_UINT64,
+      c->bytes - r->bytes, "duplicate", G_TYPE_UINT64,
+      c->duplicate - r->duplicate, "late", G_TYPE_UINT64, c->late - r->late,
+      "crc-errors", G_TYPE_UINT64, c->crc_errors - r->crc_errors, "rubbish",
+      G_TYPE_UINT64, c->rubbish - r->rubbish, "restarts", G_TYPE_UINT64,
+      c->restarts - r->restarts, "overflow", G_TYPE_UINT64,
+      (guint64) (self->overflow - self->reset_overflow), "buffer-size",
+      G_TYPE_UINT, self->socket_buffer_size, NULL);
+}
+
+static void
+gst_pbf_udp_src_reset_stats (GstPbfUdpSrc *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->reset_counts = self->counts;
+  self->reset_overflow = self->overflow;
+  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -865,8 +880,19 @@ gst_pbf_udp_src_class_init (GstPbfUdpSrcClass *klass)
   object_class->get_property = gst_pbf_udp_src_get_property;
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
-          "Counts of frames and packets since the start", GST_TYPE_STRUCTURE,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          "Counts of frames and packets since the start or the last "
+          "\"reset-stats\"",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  /**
+   * GstPbfUdpSrc::reset-stats:
+   *
+   * Resets the counters of #GstPbfUdpSrc:stats.
+   */
+  g_signal_new_class_handler ("reset-stats", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (gst_pbf_udp_src_reset_stats), NULL, NULL, NULL, G_TYPE_NONE,
+      0);
 
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,

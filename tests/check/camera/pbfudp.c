@@ -576,6 +576,10 @@ GST_START_TEST (test_lists_from_the_pool)
 }
 GST_END_TEST;
 
+static const gchar *const counters[] = { "frames", "lost", "incomplete",
+  "packets", "bytes", "duplicate", "late", "crc-errors", "rubbish", "restarts",
+  "overflow" };
+
 GST_START_TEST (test_bad_network)
 {
   GBytes *bytes;
@@ -619,6 +623,17 @@ GST_START_TEST (test_bad_network)
   fail_unless_equals_uint64 (count (&link, "restarts"), 0);
   fail_unless_equals_uint64 (count (&link, "overflow"), 0);
   fail_unless_equals_int (gst_harness_buffers_in_queue (link.h), 0);
+  g_signal_emit_by_name (link.src, "reset-stats");
+  for (guint i = 0; i < G_N_ELEMENTS (counters); i++)
+    fail_unless_equals_uint64 (count (&link, counters[i]), 0);
+  send_frame (&link, 17);
+  expect_frame (&link, 17);
+  send_frame (&link, 17);
+  send_frame (&link, 18);
+  expect_frame (&link, 18);
+  fail_unless_equals_uint64 (count (&link, "frames"), 2);
+  fail_unless_equals_uint64 (count (&link, "packets"), 3);
+  fail_unless_equals_uint64 (count (&link, "duplicate"), 1);
   link_end (&link);
 }
 GST_END_TEST;
