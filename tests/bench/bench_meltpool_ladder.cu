@@ -488,5 +488,7 @@ main (int argc, char **argv)
         b, "persistent kernel", b.context, PBF_MODE_PERSISTENT, n, 2 * frames);
   for (guint n = 2; n <= 64; n *= 2)
     run_engine (b, "engine, batch", b.context, PBF_MODE_BATCH, n, frames);
+  for (guint n = 2; n <= 64; n *= 2)
+    run_engine (b, "CPU, 1 thread", NULL, PBF_MODE_BATCH, n, 2 * frames);
   return 0;
 }
