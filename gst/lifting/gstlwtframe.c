@@ -428,7 +428,7 @@ copy_metadata (GstBuffer *to, GstLwtFrame *frame, gboolean video)
 static GstBuffer *
 new_mask (GstSurfaceMeta *meta, gsize size, GstMapInfo *map)
 {
-  meta->mask = gst_buffer_new_allocate (NULL, size, NULL);
+  meta->mask = gst_buffer_new_allocate (gst_cv_allocator (), size, NULL);
   if (meta->mask != NULL && !gst_buffer_map (meta->mask, map, GST_MAP_WRITE))
     gst_clear_buffer (&meta->mask);
   return meta->mask;
