@@ -832,6 +832,46 @@ GST_START_TEST (test_timestamps)
 }
 GST_END_TEST;
 
+/* A packet that waits in the socket has the kernel's time, or the one at which
+ * the element received it. */
+GST_START_TEST (test_kernel_timestamps)
+{
+  const gboolean by_kernel = __i__ == 1;
+  GstClockTime sent, released, pts;
+  Busy busy = { 0 };
+  GstBuffer *buffer;
+  GstPad *pad;
+  Link link;
+
+  g_mutex_init (&busy.lock);
+  link_begin (&link, "timestamps", __i__, NULL);
+  pad = gst_element_get_static_pad (link.src, "src");
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+      receive_when_free, &busy, NULL);
+  g_mutex_lock (&busy.lock);
+  send_frame (&link, 0);
+  while (count (&link, "frames") == 0)
+    g_usleep (100);
+  send_frame (&link, 1); /* received after frame 0 has been pushed */
+  sent = gst_element_get_current_running_time (link.src);
+  g_usleep (20000);
+  released = gst_element_get_current_running_time (link.src);
+  g_mutex_unlock (&busy.lock);
+  expect_frame (&link, 0);
+  buffer = pull_frame (&link, 1);
+  pts = GST_BUFFER_PTS (buffer);
+  gst_buffer_unref (buffer);
+  if (by_kernel)
+    fail_unless (pts < sent + 10 * GST_MSECOND);
+  else
+    fail_unless (pts >= released);
+  link_end (&link);
+  gst_object_unref (pad);
+  g_mutex_clear (&busy.lock);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_num_buffers)
 {
   Link link;
@@ -1204,6 +1244,7 @@ pbfudp_suite (void)
   if (g_getenv ("CK_FORK") == NULL) /* changes the user of its process */
     tcase_add_test (tc, test_capped_buffer);
   tcase_add_loop_test (tc, test_timestamps, 0, 3);
+  tcase_add_loop_test (tc, test_kernel_timestamps, 0, 2);
   tcase_add_test (tc, test_num_buffers);
   tcase_add_test (tc, test_latency);
   tcase_add_test (tc, test_states);
