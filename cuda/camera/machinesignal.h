@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Machine signals: parses the 64-byte record, which is untrusted. */
+/* Machine signals: the 64-byte record, which is untrusted. */
 #pragma once
 
 #include "cuda/core/error.h"
@@ -18,12 +18,6 @@ guint32 pbf_crc32c_portable (gconstpointer bytes, gsize size);
 /* Sets magic, size, version and crc32c of @signal; the other fields are set
  * already. */
 void pbf_signal_seal (PbfSignal *signal);
-
-/* Parses a record at @bytes (little-endian, any alignment) to @signal.
- * Returns: FALSE with CVIS_ERROR_FORMAT naming the wrong field (fewer than
- * 64 bytes, magic, size, version, CRC); @signal is unchanged then */
-gboolean pbf_signal_parse (
-    gconstpointer bytes, gsize size, PbfSignal *signal, GError **error);
 
 /* Whether magic, size, version and CRC of a record in memory are correct. */
 gboolean pbf_signal_is_intact (const PbfSignal *signal);

@@ -321,8 +321,7 @@ cvis_decimal_read (
 
 /* --- writing ------------------------------------------------------------------ */
 
-#define SHORT_DECIMALS 10    /* number of decimals tried first */
-#define SHORT_LIMIT 900000.0 /* 2^53 > this * 10^SHORT_DECIMALS */
+#define SHORT_LIMIT 900000.0 /* 2^53 > this * 10^10 */
 
 /* Writes values with few decimals, as measurements have. @value is not
  * negative. The division gives the same double here and when the text is
@@ -331,7 +330,7 @@ cvis_decimal_read (
 static inline gchar *
 write_short (gchar *to, gdouble value)
 {
-  const guint64 unit = G_GUINT64_CONSTANT (10000000000); /* 10^SHORT_DECIMALS */
+  const guint64 unit = G_GUINT64_CONSTANT (10000000000); /* ten decimals */
   guint64 digits, first;
   guint last;
 

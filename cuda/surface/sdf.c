@@ -11,7 +11,6 @@
 #include "cuda/core/decimal.h"
 #include "cuda/surface/words.h"
 
-#define MAGIC_SIZE 8
 #define MAX_TEXT_HEADER (1 << 20)
 #define MAX_SIDE 65535
 #define EPOCH "010119700000"

@@ -7,8 +7,6 @@
  * were late, an element message is posted and the reported latency grows. */
 #include "gstcvfilter-private.h"
 
-#define GST_CAT_DEFAULT gst_cv_filter_debug
-
 #define WINDOW GST_SECOND
 #define MOST_EXTRA GST_SECOND
 

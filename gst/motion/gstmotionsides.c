@@ -6,8 +6,6 @@
  * beside the video's. */
 #include "gstmotionest-private.h"
 
-#define GST_CAT_DEFAULT gst_cuda_motion_est_debug
-
 #define PICTURE_CAPS GST_VIDEO_CAPS_MAKE ("{ GRAY8, GRAY16_LE }")
 
 static GstStaticPadTemplate templates[GST_MOTION_SIDES] = {

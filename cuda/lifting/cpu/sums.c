@@ -10,12 +10,6 @@
 
 #include "cuda/lifting/cpu/cpu.h"
 
-#define EXPAND2(name, level) lwt_cpu_##name##_##level
-#define EXPAND(name, level) EXPAND2 (name, level)
-#define LWT_CPU(name) EXPAND (name, LWT_CPU_LEVEL)
-
-#define UNALIGNED_END(n) ((n) / LWT_LANES * LWT_LANES)
-
 /* --- samples -------------------------------------------------------------------- */
 
 #define READ(type)                                                             \
