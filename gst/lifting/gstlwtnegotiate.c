@@ -254,7 +254,7 @@ gst_lwt_video_caps (void)
 
   return gst_caps_from_string (
       cuda ? "video/x-raw(" GST_CV_CUDA_MEMORY_FEATURE
-             "), format = (string) " GST_LWT_VIDEO_CUDA_FORMATS SIZES
+             "), format = (string) " GST_LWT_VIDEO_FORMATS SIZES
              "; video/x-raw, format = (string) " GST_LWT_VIDEO_FORMATS SIZES
            : "video/x-raw, format = (string) " GST_LWT_VIDEO_FORMATS SIZES);
 #undef SIZES

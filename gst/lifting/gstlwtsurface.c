@@ -43,7 +43,7 @@ check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
   layout->sample = LWT_SAMPLE_U8;
   if (system && format == GST_VIDEO_FORMAT_GRAY8)
     return TRUE;
-  layout->colour = denoise && gst_lwt_video_knows (format, layout->on_device);
+  layout->colour = denoise && gst_lwt_video_knows (format);
   if (layout->colour && gst_video_format_get_info (format)->depth[0] == 8)
     return TRUE;
   layout->sample = LWT_SAMPLE_U16;
@@ -54,7 +54,7 @@ check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
         "pictures of format %s cannot be denoised: use one of %s, for example "
         "by videoconvert",
         name != NULL ? name : "(none)",
-        layout->on_device ? GST_LWT_VIDEO_CUDA_FORMATS
+        layout->on_device ? GST_LWT_VIDEO_FORMATS
                           : "GRAY8, GRAY16_LE and " GST_LWT_VIDEO_FORMATS);
   else
     g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,

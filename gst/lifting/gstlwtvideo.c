@@ -29,17 +29,16 @@ struct _GstLwtVideo {
 };
 
 gboolean
-gst_lwt_video_knows (GstVideoFormat format, gboolean on_device)
+gst_lwt_video_knows (GstVideoFormat format)
 {
   switch (format) {
     case GST_VIDEO_FORMAT_NV12:
     case GST_VIDEO_FORMAT_I420:
+    case GST_VIDEO_FORMAT_Y42B:
     case GST_VIDEO_FORMAT_Y444:
     case GST_VIDEO_FORMAT_P010_10LE:
-      return TRUE;
-    case GST_VIDEO_FORMAT_Y42B:
     case GST_VIDEO_FORMAT_I420_10LE:
-      return !on_device;
+      return TRUE;
     default:
       return FALSE;
   }

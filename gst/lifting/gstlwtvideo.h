@@ -13,9 +13,8 @@
 
 G_BEGIN_DECLS
 
+/* in memory:CUDAMemory too */
 #define GST_LWT_VIDEO_FORMATS "{ NV12, I420, Y42B, Y444, P010_10LE, I420_10LE }"
-/* those that libgstcuda supports */
-#define GST_LWT_VIDEO_CUDA_FORMATS "{ NV12, P010_10LE, I420, Y444 }"
 
 /* Three components of two fields */
 #define GST_LWT_VIDEO_MAX_JOBS 6
@@ -44,7 +43,7 @@ void gst_lwt_video_frame_clear (GstLwtVideoFrame *frame);
 void gst_lwt_video_frame_free (GstLwtVideoFrame *frame);
 
 /* Whether video of @format can be denoised. */
-gboolean gst_lwt_video_knows (GstVideoFormat format, gboolean on_device);
+gboolean gst_lwt_video_knows (GstVideoFormat format);
 
 /**
  * gst_lwt_video_new:
