@@ -383,39 +383,6 @@ gst_bal_view_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return TRUE;
 }
 
-static gboolean
-gst_bal_view_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  if (GST_EVENT_TYPE (event) != GST_EVENT_SEEK)
-    return gst_pad_event_default (pad, parent, event);
-  gst_event_unref (event);
-  return FALSE;
-}
-
-/* Positions and durations of the file are not those of the video. */
-static gboolean
-gst_bal_view_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
-{
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_POSITION:
-    case GST_QUERY_DURATION:
-    case GST_QUERY_SEEKING:
-    case GST_QUERY_SEGMENT:
-      return FALSE;
-    default:
-      return gst_pad_query_default (pad, parent, query);
-  }
-}
-
-static gboolean
-gst_bal_view_activate_src (
-    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  if (mode != GST_PAD_MODE_PUSH)
-    return FALSE;
-  return active || gst_pad_stop_task (pad);
-}
-
 static GstStateChangeReturn
 gst_bal_view_change_state (GstElement *element, GstStateChange transition)
 {
@@ -474,10 +441,6 @@ gst_bal_view_init (GstBalView *self)
   gst_pad_set_chain_function (self->sinkpad, gst_bal_view_chain);
   gst_pad_set_event_function (self->sinkpad, gst_bal_view_sink_event);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
-  gst_pad_set_event_function (self->srcpad, gst_bal_view_src_event);
-  gst_pad_set_query_function (self->srcpad, gst_bal_view_src_query);
-  gst_pad_set_activatemode_function (self->srcpad, gst_bal_view_activate_src);
-  gst_pad_use_fixed_caps (self->srcpad);
+  self->srcpad = gst_bundle_file_new_src_pad (&src_template);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
 }

@@ -49,3 +49,47 @@ gst_bundle_file_clear (GstBundleFile *file)
   g_free (file->data);
   *file = (GstBundleFile){ 0 };
 }
+
+static gboolean
+refuse_seek (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) != GST_EVENT_SEEK)
+    return gst_pad_event_default (pad, parent, event);
+  gst_event_unref (event);
+  return FALSE;
+}
+
+static gboolean
+refuse_position (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_POSITION:
+    case GST_QUERY_DURATION:
+    case GST_QUERY_SEEKING:
+    case GST_QUERY_SEGMENT:
+      return FALSE;
+    default:
+      return gst_pad_query_default (pad, parent, query);
+  }
+}
+
+static gboolean
+stop_task (GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  return active || gst_pad_stop_task (pad);
+}
+
+GstPad *
+gst_bundle_file_new_src_pad (GstStaticPadTemplate *template)
+{
+  GstPad *pad =
+      gst_pad_new_from_static_template (template, template->name_template);
+
+  gst_pad_set_event_function (pad, refuse_seek);
+  gst_pad_set_query_function (pad, refuse_position);
+  gst_pad_set_activatemode_function (pad, stop_task);
+  gst_pad_use_fixed_caps (pad);
+  return pad;
+}

@@ -2,7 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Collects the buffers of a file in one piece of memory. */
+/* Collects the buffers of a file in one piece of memory, and source pads of elements
+ * that do so. */
 #pragma once
 
 #include <gst/gst.h>
@@ -23,5 +24,9 @@ void gst_bundle_file_reserve (GstBundleFile *file, guint64 size);
 gboolean gst_bundle_file_append (
     GstBundleFile *file, GstElement *element, GstBuffer *buffer);
 void gst_bundle_file_clear (GstBundleFile *file);
+
+/* Returns: (transfer floating): a source pad for a task: it cannot seek, and has no
+ * positions and durations, as those of the file are not those of its stream */
+GstPad *gst_bundle_file_new_src_pad (GstStaticPadTemplate *template);
 
 G_END_DECLS

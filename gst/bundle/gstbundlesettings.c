@@ -127,18 +127,12 @@ gst_bundle_settings_init (GstBundleSettings *settings)
 }
 
 void
-gst_bundle_settings_install (GObjectClass *klass, guint first_id)
+gst_bundle_settings_bind (GObjectClass *klass, guint first_id, gsize offset)
 {
   GstBundleSettings defaults;
 
   gst_bundle_settings_init (&defaults);
-  gst_cv_settings_install (klass, first_id, settings_table,
-      G_N_ELEMENTS (settings_table), &defaults);
+  gst_cv_settings_bind (klass, first_id, settings_table,
+      G_N_ELEMENTS (settings_table), offset, &defaults);
   g_free (defaults.constants);
-}
-
-const GstCvSetting *
-gst_bundle_setting (guint i)
-{
-  return i < G_N_ELEMENTS (settings_table) ? &settings_table[i] : NULL;
 }

@@ -25,8 +25,8 @@ typedef struct {
 
 /* Sets the defaults; @constants is allocated. */
 void gst_bundle_settings_init (GstBundleSettings *settings);
-/* Installs the properties as @first_id, ... */
-void gst_bundle_settings_install (GObjectClass *klass, guint first_id);
-const GstCvSetting *gst_bundle_setting (guint i);
+/* gst_cv_settings_bind() for the struct at @offset of the element */
+void gst_bundle_settings_bind (
+    GObjectClass *klass, guint first_id, gsize offset);
 
 G_END_DECLS

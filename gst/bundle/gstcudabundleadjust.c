@@ -655,41 +655,6 @@ gst_cuda_bundle_adjust_sink_event (
   return ok;
 }
 
-static gboolean
-gst_cuda_bundle_adjust_src_event (
-    GstPad *pad, GstObject *parent, GstEvent *event)
-{
-  if (GST_EVENT_TYPE (event) != GST_EVENT_SEEK)
-    return gst_pad_event_default (pad, parent, event);
-  gst_event_unref (event);
-  return FALSE;
-}
-
-/* Positions and durations of the file are not those of the result. */
-static gboolean
-gst_cuda_bundle_adjust_src_query (
-    GstPad *pad, GstObject *parent, GstQuery *query)
-{
-  switch (GST_QUERY_TYPE (query)) {
-    case GST_QUERY_POSITION:
-    case GST_QUERY_DURATION:
-    case GST_QUERY_SEEKING:
-    case GST_QUERY_SEGMENT:
-      return FALSE;
-    default:
-      return gst_pad_query_default (pad, parent, query);
-  }
-}
-
-static gboolean
-gst_cuda_bundle_adjust_activate_src (
-    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  if (mode != GST_PAD_MODE_PUSH)
-    return FALSE;
-  return active || gst_pad_stop_task (pad);
-}
-
 /* --- pulling ---------------------------------------------------------------------------- */
 
 #define PULLED (4 << 20) /* bytes pulled at a time */
@@ -850,19 +815,6 @@ gst_cuda_bundle_adjust_change_state (
 
 /* --- request pad -------------------------------------------------------------------------------- */
 
-static GstPad *
-add_source_pad (GstCudaBundleAdjust *self, GstStaticPadTemplate *template)
-{
-  GstPad *pad =
-      gst_pad_new_from_static_template (template, template->name_template);
-
-  gst_pad_set_event_function (pad, gst_cuda_bundle_adjust_src_event);
-  gst_pad_set_query_function (pad, gst_cuda_bundle_adjust_src_query);
-  gst_pad_set_activatemode_function (pad, gst_cuda_bundle_adjust_activate_src);
-  gst_pad_use_fixed_caps (pad);
-  return pad;
-}
-
 static gboolean
 copy_stream_start (GstPad *pad, GstEvent **event, gpointer user_data)
 {
@@ -880,7 +832,7 @@ gst_cuda_bundle_adjust_request_new_pad (GstElement *element,
 
   if (has_cloud (self))
     return NULL;
-  pad = add_source_pad (self, &cloud_template);
+  pad = gst_bundle_file_new_src_pad (&cloud_template);
   GST_OBJECT_LOCK (self);
   self->cloudpad = pad;
   GST_OBJECT_UNLOCK (self);
@@ -910,13 +862,12 @@ gst_cuda_bundle_adjust_set_property (
 {
   GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (object);
 
-  gst_cv_warn_if_late (object, pspec);
-  if (gst_cv_backend_set_property (&self->backend, object, value, pspec))
+  if (id >= PROP_SETTING) {
+    gst_cv_settings_set_property (object, id, value, pspec);
     return;
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_set (
-      gst_bundle_setting (id - PROP_SETTING), &self->settings, value);
-  GST_OBJECT_UNLOCK (self);
+  }
+  gst_cv_warn_if_late (object, pspec);
+  gst_cv_backend_set_property (&self->backend, object, value, pspec);
 }
 
 static void
@@ -927,12 +878,12 @@ gst_cuda_bundle_adjust_get_property (
 
   if (gst_cv_backend_get_property (&self->backend, object, value, pspec))
     return;
+  if (id != PROP_STATS) {
+    gst_cv_settings_get_property (object, id, value, pspec);
+    return;
+  }
   GST_OBJECT_LOCK (self);
-  if (id == PROP_STATS)
-    g_value_set_boxed (value, self->stats);
-  else
-    gst_cv_setting_get (
-        gst_bundle_setting (id - PROP_SETTING), &self->settings, value);
+  g_value_set_boxed (value, self->stats);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -943,7 +894,6 @@ gst_cuda_bundle_adjust_finalize (GObject *object)
 
   drop_results (self);
   gst_structure_free (self->stats);
-  g_free (self->settings.constants);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -953,9 +903,11 @@ gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
+  object_class->finalize = gst_cuda_bundle_adjust_finalize;
+  gst_bundle_settings_bind (object_class, PROP_SETTING,
+      G_STRUCT_OFFSET (GstCudaBundleAdjust, settings));
   object_class->set_property = gst_cuda_bundle_adjust_set_property;
   object_class->get_property = gst_cuda_bundle_adjust_get_property;
-  object_class->finalize = gst_cuda_bundle_adjust_finalize;
   element_class->change_state = gst_cuda_bundle_adjust_change_state;
   element_class->request_new_pad = gst_cuda_bundle_adjust_request_new_pad;
   element_class->release_pad = gst_cuda_bundle_adjust_release_pad;
@@ -965,7 +917,6 @@ gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
           "seconds",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_cv_backend_install_properties (object_class, PROP_BACKEND);
-  gst_bundle_settings_install (object_class, PROP_SETTING);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &cloud_template);
@@ -991,7 +942,7 @@ gst_cuda_bundle_adjust_init (GstCudaBundleAdjust *self)
   gst_pad_set_activatemode_function (
       self->sinkpad, gst_cuda_bundle_adjust_activate_sink_mode);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  self->srcpad = add_source_pad (self, &src_template);
+  self->srcpad = gst_bundle_file_new_src_pad (&src_template);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
   gst_cv_backend_init (&self->backend);
   gst_bundle_settings_init (&self->settings);

@@ -52,11 +52,6 @@ struct _GstSurfaceDec {
   GstSurfaceBuffers buffers;
 };
 
-enum {
-  PROP_0,
-  PROP_READING,
-};
-
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
     GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_SURFACE_FILE_CAPS));
 
@@ -420,30 +415,6 @@ gst_surface_dec_change_state (GstElement *element, GstStateChange transition)
 }
 
 static void
-gst_surface_dec_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstSurfaceDec *self = GST_SURFACE_DEC (object);
-
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_set (
-      &gst_surface_reading[id - PROP_READING], &self->reading, value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-gst_surface_dec_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstSurfaceDec *self = GST_SURFACE_DEC (object);
-
-  GST_OBJECT_LOCK (self);
-  gst_cv_setting_get (
-      &gst_surface_reading[id - PROP_READING], &self->reading, value);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_surface_dec_finalize (GObject *object)
 {
   GstSurfaceDec *self = GST_SURFACE_DEC (object);
@@ -462,11 +433,10 @@ gst_surface_dec_class_init (GstSurfaceDecClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_surface_dec_debug, "surfacedec", 0, "surfaces from bytes of files");
 
-  object_class->set_property = gst_surface_dec_set_property;
-  object_class->get_property = gst_surface_dec_get_property;
   object_class->finalize = gst_surface_dec_finalize;
-  gst_cv_settings_install (object_class, PROP_READING, gst_surface_reading,
-      GST_SURFACE_N_READING, &gst_surface_reading_defaults);
+  gst_cv_settings_bind (object_class, 1, gst_surface_reading,
+      GST_SURFACE_N_READING, G_STRUCT_OFFSET (GstSurfaceDec, reading),
+      &gst_surface_reading_defaults);
 
   element_class->change_state = gst_surface_dec_change_state;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
@@ -491,6 +461,6 @@ gst_surface_dec_init (GstSurfaceDec *self)
   gst_pad_use_fixed_caps (self->srcpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
   self->adapter = gst_adapter_new ();
-  self->reading = gst_surface_reading_defaults;
+  gst_cv_settings_init (self);
   forget (self);
 }
