@@ -23,6 +23,9 @@
 /* Interval of the queries whether the kernel has ended. */
 #define ASK_NS 20000
 #define SLEEP_US 20
+/* Frames of a batch that the kernel is told of at once. */
+#define PUBLISHED_FRAMES 8
+#define CACHE_LINE 64
 #define ROI_STRIDE 48
 #define ROI_BYTES ((gsize) ROI_STRIDE * PBF_ROI_SIDE)
 /* one of the words that the kernel writes last */
@@ -398,14 +401,16 @@ resident_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
   }
   b->slots[slot].first = b->next;
   b->slots[slot].position = position;
-  b->next += batch->n;
-  if (__atomic_load_n (&b->instead, __ATOMIC_ACQUIRE) != NULL)
+  if (__atomic_load_n (&b->instead, __ATOMIC_ACQUIRE) != NULL) {
+    b->next += batch->n;
     return TRUE;
+  }
   for (guint i = 0; i < batch->n; i++) {
     position += batch->infos[i].lost_before;
-    fill_place (b, batch, i, b->slots[slot].first + i, position++);
+    fill_place (b, batch, i, b->next++, position++);
+    if ((i + 1) % PUBLISHED_FRAMES == 0 || i + 1 == batch->n)
+      __atomic_store_n (&b->head[0], b->next, __ATOMIC_RELEASE);
   }
-  __atomic_store_n (&b->head[0], b->next, __ATOMIC_RELEASE);
   g_mutex_lock (&b->launch_lock);
   if (b->instead == NULL)
     ok = keep_alive (b, error);
@@ -415,26 +420,51 @@ resident_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
 
 /* --- records out of the ring ------------------------------------------------------ */
 
-/* Copies the record of frame @sequence to @result. Returns: FALSE if words
- * are missing */
+const PbfTagged *
+record_of (const PbfBackend *b, guint32 sequence)
+{
+  return b->records
+         + (gsize) (sequence & (b->ring.places - 1)) * PBF_RECORD_WORDS;
+}
+
+/* Whether the record of frame @sequence is there, but for words that are still
+ * on their way. */
+gboolean
+record_has_begun (const PbfBackend *b, guint32 sequence)
+{
+  const PbfTagged *last = record_of (b, sequence) + LAST_WORD;
+
+  return __atomic_load_n (last, __ATOMIC_ACQUIRE) >> 32 == sequence + 1;
+}
+
+/* Plain loads, so that the compiler makes vectors of them: each of 64 bits is
+ * still whole. Returns: FALSE if words are missing */
+gboolean
+copy_record (
+    const PbfTagged *__restrict words, guint32 tag, guint32 *__restrict to)
+{
+  guint32 wrong = 0;
+
+  for (guint k = 0; k < PBF_RECORD_WORDS; k++) {
+    wrong |= (guint32) (words[k] >> 32) ^ tag;
+    to[k] = (guint32) words[k];
+  }
+  return wrong == 0;
+}
+
+/* Copies the record of frame @sequence to @result, and fetches the next one
+ * into the cache if it is there. Returns: FALSE if words are missing */
 gboolean
 take_record (const PbfBackend *b, guint32 sequence, PbfResult *result)
 {
-  const PbfTagged *words =
-      b->records + (gsize) (sequence & (b->ring.places - 1)) * PBF_RECORD_WORDS;
-  guint32 tag = sequence + 1, wrong = 0;
-  guint32 *to = (guint32 *) result;
-
-  /* the kernel writes the outputs last */
-  if (__atomic_load_n (&words[LAST_WORD], __ATOMIC_RELAXED) >> 32 != tag)
+  if (!record_has_begun (b, sequence))
     return FALSE;
-  for (guint k = 0; k < PBF_RECORD_WORDS; k++) {
-    PbfTagged word = __atomic_load_n (&words[k], __ATOMIC_RELAXED);
-
-    wrong |= (guint32) (word >> 32) ^ tag;
-    to[k] = (guint32) word;
-  }
-  return wrong == 0;
+  if (record_has_begun (b, sequence + 1))
+    for (guint k = 0; k < PBF_RECORD_WORDS;
+         k += CACHE_LINE / sizeof (PbfTagged))
+      __builtin_prefetch (record_of (b, sequence + 1) + k);
+  return copy_record (
+      record_of (b, sequence), sequence + 1, (guint32 *) result);
 }
 
 /* Waits for the record of frame b->undone. *stalled: the kernel made no
