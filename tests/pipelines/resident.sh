@@ -10,7 +10,9 @@ trap 'rm -rf "$folder"' EXIT
 frames="pbftestsrc num-buffers=50000 regime=mixed"
 decoder=
 if gst-inspect-1.0 nvh264dec >/dev/null 2>&1 && gst-inspect-1.0 x264enc >/dev/null 2>&1; then
-  decoder="videotestsrc num-buffers=300 ! x264enc ! h264parse ! nvh264dec ! fakesink"
+  decoder="videotestsrc num-buffers=300 ! video/x-raw,format=I420 ! x264enc ! h264parse ! nvh264dec ! fakesink"
+else
+  echo "without a decoder: no nvh264dec or no x264enc"
 fi
 gst-launch-1.0 -q \
   $frames seed=1 ! cudapbfmonitor name=a backend=cpu ! fakesink a.src_result ! filesink location="$folder/cpu1" \
