@@ -128,7 +128,7 @@ drop_frames (GstPbfItem *item)
 }
 
 /* Attaches @result to frame item->done of @item, number @i of @batch; %NULL drops the
- * frame. */
+ * frame. The caller adds the meta's reference to @records. */
 static void
 finish_frame (GstPbfItem *item, const GstPbfBatch *batch, guint i,
     GstBuffer *records, const PbfResult *result, GstClockTime latency)
@@ -143,7 +143,7 @@ finish_frame (GstPbfItem *item, const GstPbfBatch *batch, guint i,
     if (meta == NULL)
       meta = gst_pbf_batch_add_meta (batch->buffers[i]);
     meta->result = result;
-    meta->records = gst_buffer_ref (records);
+    meta->records = records;
     meta->latency = latency;
   }
   item->done++;
@@ -193,6 +193,7 @@ static void
 hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,
     GstBuffer *records, const PbfResult *result, guint64 now)
 {
+  const PbfResult *first = result;
   guint length = gst_queue_array_get_length (self->pending);
   guint nth = 0, i = 0;
 
@@ -208,6 +209,9 @@ hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,
     gst_pbf_stats_add_latency (&self->stats, latency, i - begin);
     g_mutex_unlock (&self->filter.stats_lock);
   }
+  /* gst_buffer_ref() for each frame would wait for the writes to its meta */
+  g_atomic_int_add (
+      &GST_MINI_OBJECT_CAST (records)->refcount, (gint) (result - first));
 }
 
 static GstFlowReturn
