@@ -309,8 +309,7 @@ typedef struct {
   gsize n;             /* samples */
   gsize size, to_size; /* bytes of a sample in the file, and in the output */
   guint8 *to;
-  gboolean keeps; /* samples are read directly to the destination */
-  gboolean kept;  /* and are there already */
+  gboolean keeps; /* samples are read to the destination, for the mean */
   gdouble first, offset;
   SurfaceSum *sums;
 
@@ -319,36 +318,55 @@ typedef struct {
 } Reading;
 
 typedef struct {
-  gsize first, n;
+  gsize n;
   guint8 bytes[SURFACE_BLOCK * sizeof (gdouble)];
 } Block;
 
-/* Address of a block's samples, copied if necessary. Returns: %NULL after an
- * error */
-static const guint8 *
-get_block (Reading *reading, guint index, Block *block)
+/* Returns: FALSE after an error */
+static gboolean
+read_range (Reading *reading, gsize first, gsize n, guint8 *to)
 {
-  const SurfaceSource *samples = &reading->reader->samples;
-  const gsize first = (gsize) index * SURFACE_BLOCK, at = first * reading->size;
-  const guint64 layout_at = reading->reader->layout.at;
-  guint8 *bytes = reading->keeps ? reading->to + at : block->bytes;
+  const guint64 at = reading->reader->layout.at + first * reading->size;
   GError *error = NULL;
 
-  block->first = first;
-  block->n = MIN (reading->n - first, SURFACE_BLOCK);
-  if (samples->data)
-    return samples->data + layout_at + at;
-  if (reading->kept
-      || surface_source_read (
-          samples, layout_at + at, block->n * reading->size, bytes, &error))
-    return bytes;
+  if (surface_source_read (
+          &reading->reader->samples, at, n * reading->size, to, &error))
+    return TRUE;
   g_mutex_lock (&reading->lock);
   if (reading->error)
     g_error_free (error);
   else
     reading->error = error;
   g_mutex_unlock (&reading->lock);
-  return NULL;
+  return FALSE;
+}
+
+/* Reads blocks to the destination, if that is where get_block() expects them. */
+static gboolean
+keep_blocks (Reading *reading, guint first, guint count)
+{
+  const gsize from = (gsize) first * SURFACE_BLOCK;
+  const gsize n = MIN (reading->n - from, (gsize) count * SURFACE_BLOCK);
+
+  return !reading->keeps
+         || read_range (reading, from, n, reading->to + from * reading->size);
+}
+
+/* Address of a block's samples, copied if necessary. Returns: %NULL after an
+ * error */
+static const guint8 *
+get_block (Reading *reading, guint index, Block *block)
+{
+  const SurfaceReader *reader = reading->reader;
+  const gsize first = (gsize) index * SURFACE_BLOCK, at = first * reading->size;
+
+  block->n = MIN (reading->n - first, SURFACE_BLOCK);
+  if (reading->keeps)
+    return reading->to + at;
+  if (reader->samples.data)
+    return reader->samples.data + reader->layout.at + at;
+  return read_range (reading, first, block->n, block->bytes) ? block->bytes
+                                                             : NULL;
 }
 
 static void
@@ -357,6 +375,8 @@ sum_blocks (guint first, guint count, gpointer user_data)
   Reading *reading = user_data;
   Block block;
 
+  if (!keep_blocks (reading, first, count))
+    return;
   for (guint i = first; i < first + count; i++) {
     const guint8 *raw = get_block (reading, i, &block);
 
@@ -395,7 +415,8 @@ find_first (Reading *reading, guint blocks)
   gdouble z[64];
 
   for (guint i = 0; i < blocks; i++) {
-    const guint8 *raw = get_block (reading, i, &block);
+    const guint8 *raw =
+        keep_blocks (reading, i, 1) ? get_block (reading, i, &block) : NULL;
 
     for (gsize k = 0; raw && k < block.n; k += G_N_ELEMENTS (z)) {
       const gsize n = MIN (block.n - k, G_N_ELEMENTS (z));
@@ -485,9 +506,8 @@ surface_reader_read (SurfaceReader *reader, CvisPool *pool,
   g_mutex_init (&reading.lock);
   reading.sums = g_new0 (SurfaceSum, blocks);
   if (remove_offset) {
-    reading.keeps = reading.size == reading.to_size;
+    reading.keeps = reading.size == reading.to_size && !reader->samples.data;
     reading.offset = find_mean (&reading, pool, blocks, GRAIN);
-    reading.kept = reading.keeps;
   }
   if (!reading.error)
     cvis_pool_run (pool, blocks, GRAIN, convert_blocks, &reading);

@@ -117,7 +117,7 @@ typedef struct {
   }
 
 static const Row rows[] = {
-  SURFACE_SRC ("npy", NPY, 10),
+  SURFACE_SRC ("npy", NPY, 60),
   SURFACE_SRC ("gsf", GSF, 10),
   SURFACE_SRC ("sdf", SDF_BINARY, 10),
   SURFACE_SRC ("sur", SUR, 10),
@@ -153,8 +153,8 @@ static const Row rows[] = {
   { "surfacesrc-cudalwtfilter",
       "surfacesrc location=$F%d.npy loop=true ! cudalwtfilter backend=$B "
       "! " SINK,
-      SURFACE_BYTES, 8, 30, bench_surface_filter, 0, SURFACE_FILE_NPY, SURFACES,
-      1, TRUE },
+      SURFACE_BYTES, 30, 100, bench_surface_filter, 0, SURFACE_FILE_NPY,
+      SURFACES, 1, TRUE },
   { "surfacesrc-loop-cudalwtfilter",
       "surfacesrc location=$F0.npy loop=true ! cudalwtfilter backend=$B "
       "! " SINK,
