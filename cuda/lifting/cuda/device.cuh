@@ -176,14 +176,6 @@ lwt_place_band (LwtPicture bands, LwtLayout layout, gsize size,
   return band;
 }
 
-/* Address of a band's first sample in row @y. */
-template <typename T>
-static inline __host__ __device__ T *
-lwt_band_at (const LwtBand &band, gsize x, gsize y)
-{
-  return (T *) ((guint8 *) band.data + y * band.pitch) + x * band.step;
-}
-
 /* Calls RUN with the C type of the samples. */
 #define LWT_BY_TYPE(lwt_type, RUN, ...)                                        \
   ((lwt_type) == LWT_TYPE_F32      ? RUN<float> (__VA_ARGS__)                  \

@@ -285,6 +285,7 @@ launch_tiles (const LwtTiles *tiles, guint kernel, const LwtTileTask *task,
   void *arguments[] = { &parameters };
 
   parameters.task = *task;
+  parameters.task.multiprocessors = tiles->multiprocessors;
   memcpy (parameters.task.shift, tiles->shifts[plan->inverse],
       sizeof parameters.task.shift);
   memcpy (parameters.weights, tiles->weights[plan->inverse],

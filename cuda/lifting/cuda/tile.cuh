@@ -21,9 +21,8 @@
  * copied to their positions before each step. Other positions there hold
  * undefined values; no output that is kept depends on them.
  *
- * Rows of the tile consist of chunks of 16 bytes. Chunk c of row y is stored
- * at chunk c ^ (y & 7), so that neither a chunk of each of 32 rows nor 32
- * samples of a row have bank conflicts. */
+ * A row of the tile has an odd number of chunks of 16 bytes, so that neither a chunk of
+ * each of 32 rows nor 32 samples of a row have bank conflicts. */
 #pragma once
 
 #include "cuda/lifting/cuda/tileconstants.h"
@@ -224,56 +223,13 @@ lwt_tile_lift_run (
 
 /* --- the tile in shared memory --------------------------------------------------------- */
 
-static __device__ __forceinline__ int
-lwt_tile_chunk_at (int row, int chunk)
+/* Chunk @chunk of row @row */
+template <class Tile, typename T>
+static __device__ __forceinline__ LwtChunk<T> *
+lwt_tile_row (T *tile, int row, int chunk)
 {
-  return chunk ^ (row & 7);
+  return (LwtChunk<T> *) (tile + row * Tile::plan.pitch) + chunk;
 }
-
-/* Addresses of chunk @chunk and of the seven chunks after it in row @row;
- * chunk + 8 i is 8 i chunks after one of them. */
-template <typename T> struct LwtTileRow {
-  LwtChunk<T> *at[8];
-
-  __device__ __forceinline__
-  LwtTileRow (T *tile, int pitch, int row, int chunk)
-  {
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-      at[i] = (LwtChunk<T> *) (tile + row * pitch)
-              + lwt_tile_chunk_at (row, chunk + i);
-  }
-
-  __device__ __forceinline__ LwtChunk<T> &
-  operator[] (int i) const
-  {
-    return at[i & 7][i & ~7];
-  }
-};
-
-/* Addresses of sample @column of row @row and of the seven below it */
-template <typename T> struct LwtTileColumn {
-  T *at[8];
-  int pitch;
-
-  __device__ __forceinline__
-  LwtTileColumn (T *tile, int pitch, int row, int column)
-      : pitch (pitch)
-  {
-    constexpr int n = LwtChunk<T>::n;
-
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-      at[i] = tile + row * pitch + lwt_tile_chunk_at (row + i, column / n) * n
-              + column % n;
-  }
-
-  __device__ __forceinline__ T &
-  operator[] (int i) const
-  {
-    return at[i & 7][i * pitch];
-  }
-};
 
 /* --- lines ------------------------------------------------------------------------------- */
 
@@ -360,84 +316,94 @@ lwt_tile_line (const LwtTileBand &band, int y)
   return (char *) band.data + (unsigned long long) (unsigned) y * band.pitch;
 }
 
-/* Loads @rows rows of @chunks chunks into the tile, from row @row0 and chunk
- * @chunk0 on, out of @band of @width x @height, from its row @y and column
- * @x on. LANES threads load a row; each loads its chunk of some rows. */
-template <class Tile, int LANES, typename T>
+/* Loads @rows rows of @columns samples, rounded up to chunks, into the tile, from its row
+ * @row0 and chunk @chunk0 on, out of @band of @width x @height, from its row @y and column
+ * @x on. */
+template <class Tile, typename T>
 static __device__ __forceinline__ void
-lwt_tile_load (T *tile, int row0, int rows, int chunk0, int chunks,
+lwt_tile_load (T *tile, int row0, int rows, int chunk0, int columns,
     const LwtTileBand &band, int x, int y, int width, int height)
 {
   constexpr int n = LwtChunk<T>::n;
-  LWT_KNOWN int together = Tile::plan.threads / LANES;
-  const int chunk = threadIdx.x % LANES, first = threadIdx.x / LANES;
-  int columns[n];
-  bool whole = band.step == 1, there[n];
+  LWT_KNOWN int lanes = Tile::plan.inverse ? 8 : Tile::plan.threads / 8;
+  LWT_KNOWN int together = Tile::plan.threads / lanes;
+  const int chunks = (columns + n - 1) / n;
+  const int lane = threadIdx.x % lanes, first = threadIdx.x / lanes;
+  const bool inside =
+      x >= 0 && x + chunks * n <= width && y >= 0 && y + rows <= height;
+  const char *from = (const char *) band.data
+                     + (long long) (y + first) * band.pitch
+                     + (long long) (x + lane * n) * (int) sizeof (T);
+  const bool aligned = band.step == 1 && band.pitch % 16 == 0
+                       && (unsigned long long) from % 16 == 0;
 
+  if (aligned
+      && (inside || (Tile::plan.boundary != 1 && (width | x) % n == 0))) {
+    /* each chunk exists or does not exist as a whole */
+    LwtChunk<T> *const to =
+        lwt_tile_row<Tile> (tile, row0 + first, chunk0 + lane);
+
+    if (inside) {
 #pragma unroll
-  for (int k = 0; k < n; k++) {
-    columns[k] = x + chunk * n + k;
-    there[k] = lwt_tile_find<Tile> (columns[k], width);
-    whole = whole && there[k] && columns[k] == columns[0] + k;
-  }
-  whole =
-      whole && band.pitch % 16 == 0
-      && ((unsigned long long) band.data + columns[0] * sizeof (T)) % 16 == 0;
-  if (chunk >= chunks)
-    return;
-  if (whole && y >= 0 && y + rows <= height && together % 8 == 0) {
-    const char *from =
-        lwt_tile_line (band, y + first) + columns[0] * sizeof (T);
-    LwtChunk<T> *to = (LwtChunk<T> *) (tile + (row0 + first) * Tile::plan.pitch)
-                      + lwt_tile_chunk_at (row0 + first, chunk0 + chunk);
-
-#pragma unroll 4
-    for (int row = first; row < rows; row += together) {
-      lwt_tile_copy<16> (to, from);
+      for (int row = 0; row < rows; row += together) {
+        if (row + together <= rows || first < rows - row)
+#pragma unroll
+          for (int done = 0; done < chunks; done += lanes)
+            if (done + lanes <= chunks || lane < chunks - done)
+              lwt_tile_copy<16> (
+                  to + row * Tile::plan.pitch / n + done, from + done * 16);
+        from += (unsigned long long) together * band.pitch;
+      }
+      return;
+    }
+    for (int row = 0; row < rows; row += together) {
+      if (first < rows - row
+          && (unsigned) (y + first + row) < (unsigned) height)
+        for (int done = 0; done < chunks; done += lanes)
+          if (lane < chunks - done
+              && (unsigned) (x + (done + lane) * n) < (unsigned) width)
+            lwt_tile_copy<16> (
+                to + row * Tile::plan.pitch / n + done, from + done * 16);
       from += (unsigned long long) together * band.pitch;
-      to += together * Tile::plan.pitch / n;
     }
     return;
   }
-  for (int row = first; row < rows; row += together) {
-    LwtChunk<T> *const to =
-        (LwtChunk<T> *) (tile + (row0 + row) * Tile::plan.pitch)
-        + lwt_tile_chunk_at (row0 + row, chunk0 + chunk);
-    int from = y + row;
+#pragma unroll 1
+  for (int done = 0; done < chunks; done += lanes) {
+    /* a thread loads a chunk, or samples with gaps between them, by turns */
+    const bool gaps = band.step != 1;
+    int columns[n], places[n];
+    bool whole = !gaps, there[n];
 
-    if (!lwt_tile_find<Tile> (from, height))
-      continue;
-    const T *const line = (const T *) lwt_tile_line (band, from);
-
-    if (whole)
-      lwt_tile_copy<16> (to, line + columns[0]);
-    else
 #pragma unroll
-      for (int k = 0; k < n; k++)
-        if (there[k])
-          lwt_tile_copy<sizeof (T)> (&to->v[k], line + columns[k] * band.step);
+    for (int k = 0; k < n; k++) {
+      places[k] = done * n + (gaps ? lane + lanes * k : lane * n + k);
+      columns[k] = x + places[k];
+      there[k] =
+          lwt_tile_find<Tile> (columns[k], width) && places[k] < chunks * n;
+      whole = whole && there[k] && columns[k] == columns[0] + k;
+    }
+    whole =
+        whole && band.pitch % 16 == 0
+        && ((unsigned long long) band.data + columns[0] * sizeof (T)) % 16 == 0;
+    for (int row = first; row < rows; row += together) {
+      LwtChunk<T> *const to = lwt_tile_row<Tile> (tile, row0 + row, chunk0);
+      int from = y + row;
+
+      if (!lwt_tile_find<Tile> (from, height))
+        continue;
+      const T *const line = (const T *) lwt_tile_line (band, from);
+
+      if (whole)
+        lwt_tile_copy<16> (to + done + lane, line + columns[0]);
+      else
+#pragma unroll
+        for (int k = 0; k < n; k++)
+          if (there[k])
+            lwt_tile_copy<sizeof (T)> (
+                &to->v[0] + places[k], line + columns[k] * band.step);
+    }
   }
-}
-
-/* lwt_tile_load() for any number of chunks: by 32, then 16, then 8 lanes */
-template <class Tile, typename T>
-static __device__ __forceinline__ void
-lwt_tile_load_all (T *tile, int row0, int rows, int chunk0, int columns,
-    const LwtTileBand &band, int x, int y, int width, int height)
-{
-  constexpr int n = LwtChunk<T>::n;
-  const int chunks = (columns + n - 1) / n;
-  int done = 0;
-
-  for (; Tile::plan.threads >= 256 && chunks - done > 16; done += 32)
-    lwt_tile_load<Tile, 32> (tile, row0, rows, chunk0 + done, chunks - done,
-        band, x + done * n, y, width, height);
-  for (; chunks - done > 8; done += 16)
-    lwt_tile_load<Tile, 16> (tile, row0, rows, chunk0 + done, chunks - done,
-        band, x + done * n, y, width, height);
-  if (chunks - done > 0)
-    lwt_tile_load<Tile, 8> (tile, row0, rows, chunk0 + done, chunks - done,
-        band, x + done * n, y, width, height);
 }
 
 /* --- kernels ---------------------------------------------------------------------------------- */
@@ -459,6 +425,22 @@ lwt_tile_begin (void)
 #endif
 }
 
+/* Delays the first thread blocks of a multiprocessor, each by the time that those before
+ * it load, so that some compute while others load: otherwise all load, then all compute.
+ * 32 bytes a nanosecond is a multiprocessor's share of the bandwidth of an H200. */
+template <typename T, class Tile>
+static __device__ __forceinline__ void
+lwt_tile_stagger (const LwtTileTask &task)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  LWT_KNOWN int bytes = Tile::plan.rows * Tile::plan.pitch * (int) sizeof (T);
+  const int place = blockIdx.x / task.multiprocessors;
+
+  if (bytes >= 32768 && place > 0 && place < Tile::plan.blocks)
+    __nanosleep (place * (bytes / 32));
+#endif
+}
+
 template <typename T, class Tile>
 static __device__ __forceinline__ void
 lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
@@ -477,7 +459,8 @@ lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
       lwt_tile_place<Tile, 1> (task.axis[1], blockIdx.x / task.axis[0].tiles);
 
   lwt_tile_begin ();
-  lwt_tile_load_all<Tile> (tile, 0, Tile::plan.rows, 0, 2 * X::all_inputs (0),
+  lwt_tile_stagger<T, Tile> (task);
+  lwt_tile_load<Tile> (tile, 0, Tile::plan.rows, 0, 2 * X::all_inputs (0),
       task.picture, 2 * (x.pair + X::from (0)), 2 * (y.pair + Y::from (0)),
       task.axis[0].n, task.axis[1].n);
   lwt_tile_copies_end ();
@@ -488,7 +471,8 @@ lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
     LwtRun<T, Tile, 0> values;
 
     if (row < Tile::plan.rows) {
-      const LwtTileRow<T> from (tile, pitch, row, run * (2 * X::run () / n));
+      const LwtChunk<T> *const from =
+          lwt_tile_row<Tile> (tile, row, run * (2 * X::run () / n));
 
 #pragma unroll
       for (int i = 0; i < 2 * X::inputs (0) / n; i++) {
@@ -503,7 +487,8 @@ lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
     }
     __syncthreads ();
     if (row < Tile::plan.rows) {
-      const LwtTileRow<T> to (tile, pitch, row, run * (X::run () / n));
+      LwtChunk<T> *const to =
+          lwt_tile_row<Tile> (tile, row, run * (X::run () / n));
 
 #pragma unroll
       for (int odd = 0; odd < 2; odd++)
@@ -523,20 +508,23 @@ lwt_tile_forward (const LwtTileParameters<T> &parameters, T *tile)
 
   { /* columns, then out to the bands */
     const int run = warp % Y::runs (), column = warp / Y::runs () * 32 + lane;
-    const int kind = column >= half;
-    int at = x.pair + X::out (kind) + column - kind * half
-             - task.axis[0].shift[kind];
+    /* low entries, then high ones, or if bands are interleaved, by turns */
+    const bool woven = task.bands[1][0].step > 1;
+    const int kind = woven ? column % 2 : column >= half;
+    const int turn = column / 2 + (kind ? X::out (0) - X::out (1) : 0);
+    const int k = woven ? (turn + half) % half : column - kind * half;
+    int at = x.pair + X::out (kind) + k - task.axis[0].shift[kind];
     LwtRun<T, Tile, 1> values;
 
     if (column >= 2 * half
         || !lwt_tile_find<Tile> (at, (task.axis[0].n + 1 - kind) / 2)
         || task.bands[0][kind].data == 0)
       return;
-    const LwtTileColumn<T> from (tile, pitch, 2 * run * Y::run (), column);
+    const T *const from = tile + 2 * run * Y::run () * pitch + kind * half + k;
 
 #pragma unroll
     for (int i = 0; i < 2 * Y::inputs (0); i++)
-      values.v[i % 2][i / 2] = from[i];
+      values.v[i % 2][i / 2] = from[i * pitch];
     lwt_tile_lift_run<T, Tile, 1> (
         values, lwt_tile_edge<Tile, 1> (y, run), weights, task.shift);
 #pragma unroll
@@ -592,8 +580,8 @@ lwt_tile_synthesise (const LwtTileParameters<T> &parameters, T *tile,
   for (int i = 0; i < (all ? 4 : 1); i++) {
     const int odd_y = i / 2, odd_x = i % 2;
 
-    lwt_tile_load_all<Tile> (tile, odd_y * half_rows, Y::all_inputs (odd_y),
-        odd_x * (half / n), X::all_inputs (odd_x), bands[odd_y][odd_x],
+    lwt_tile_load<Tile> (tile, odd_y * half_rows, half_rows, odd_x * (half / n),
+        half, bands[odd_y][odd_x],
         x.pair + X::from (odd_x) - task.axis[0].shift[odd_x],
         y.pair + Y::from (odd_y) - task.axis[1].shift[odd_y],
         (task.axis[0].n + 1 - odd_x) / 2, (task.axis[1].n + 1 - odd_y) / 2);
@@ -607,7 +595,7 @@ lwt_tile_synthesise (const LwtTileParameters<T> &parameters, T *tile,
     LwtRun<T, Tile, 1> values;
 
     if (mine) {
-      const LwtTileColumn<T> from (tile, pitch, run * Y::run (), column);
+      const T *const from = tile + run * Y::run () * pitch + column;
 
 #pragma unroll
       for (int odd = 0; odd < 2; odd++)
@@ -615,17 +603,18 @@ lwt_tile_synthesise (const LwtTileParameters<T> &parameters, T *tile,
         for (int i = 0; i < LwtRun<T, Tile, 1>::most; i++)
           if (i < Y::inputs (odd))
             values.v[odd][i] =
-                odd && !all ? T (0) : from[odd * half_rows + i] * scale[odd];
+                odd && !all ? T (0)
+                            : from[(odd * half_rows + i) * pitch] * scale[odd];
       lwt_tile_lift_run<T, Tile, 1> (
           values, lwt_tile_edge<Tile, 1> (y, run), weights, task.shift);
     }
     __syncthreads ();
     if (mine) {
-      const LwtTileColumn<T> to (tile, pitch, 2 * run * Y::run (), column);
+      T *const to = tile + 2 * run * Y::run () * pitch + column;
 
 #pragma unroll
       for (int i = 0; i < 2 * Y::run (); i++)
-        to[i] = values.v[i % 2][i / 2 - Y::from (i % 2)];
+        to[i * pitch] = values.v[i % 2][i / 2 - Y::from (i % 2)];
     }
     __syncthreads ();
   }
@@ -635,7 +624,8 @@ lwt_tile_synthesise (const LwtTileParameters<T> &parameters, T *tile,
     LwtRun<T, Tile, 0> values;
 
     if (row < 2 * Y::size ()) {
-      const LwtTileRow<T> from (tile, pitch, row, run * (X::run () / n));
+      const LwtChunk<T> *const from =
+          lwt_tile_row<Tile> (tile, row, run * (X::run () / n));
 
 #pragma unroll
       for (int odd = 0; odd < 2; odd++)
@@ -656,7 +646,8 @@ lwt_tile_synthesise (const LwtTileParameters<T> &parameters, T *tile,
     }
     __syncthreads ();
     if (row < 2 * Y::size ()) {
-      const LwtTileRow<T> to (tile, pitch, row, run * (2 * X::run () / n));
+      LwtChunk<T> *const to =
+          lwt_tile_row<Tile> (tile, row, run * (2 * X::run () / n));
 
 #pragma unroll
       for (int i = 0; i < 2 * X::run () / n; i++) {
@@ -686,6 +677,7 @@ lwt_tile_inverse (const LwtTileParameters<T> &parameters, T *tile)
       lwt_tile_place<Tile, 1> (task.axis[1], blockIdx.x / task.axis[0].tiles);
 
   lwt_tile_begin ();
+  lwt_tile_stagger<T, Tile> (task);
   lwt_tile_synthesise<T, Tile> (
       parameters, tile, task.bands, task.bands[0][1].data != 0, x, y);
   for (int chunk = threadIdx.x % lanes; chunk < 2 * X::size () / n;
@@ -696,9 +688,7 @@ lwt_tile_inverse (const LwtTileParameters<T> &parameters, T *tile)
 #pragma unroll 4
     for (int row = threadIdx.x / lanes; row < 2 * Y::size ();
          row += Tile::plan.threads / lanes) {
-      const LwtChunk<T> values = ((const LwtChunk<T>
-              *) (tile
-                  + row * Tile::plan.pitch))[lwt_tile_chunk_at (row, chunk)];
+      const LwtChunk<T> values = *lwt_tile_row<Tile> (tile, row, chunk);
       const int at_y = 2 * y.pair + row;
       T *const to = (T *) lwt_tile_line (task.picture, at_y) + at_x;
 
@@ -889,8 +879,7 @@ lwt_tile_parts (const LwtTileParameters<T> &parameters, T *tile)
           const LwtChunk<T> low =
               parts.at_zero[i]
                   ? lwt_tile_read<T> (parts.low[i], at_x, at_y, width)
-                  : ((const LwtChunk<T> *) (tile + row * Tile::plan.pitch))
-                      [lwt_tile_chunk_at (row, column)];
+                  : *lwt_tile_row<Tile> (tile, row, column);
 
           before[at] = low;
 #pragma unroll

@@ -163,6 +163,7 @@ typedef struct {
   LwtTileBand picture, bands[2][2]; /* [high along y][high along x] */
   LwtTileBand second[2][2];         /* of two levels at once */
   int segment;                      /* the same: rows of second[][] of a warp */
+  int multiprocessors;              /* of the device */
   int shift[LWT_TILE_MAX_STEPS];
   LwtTileParts parts;
 } LwtTileTask;

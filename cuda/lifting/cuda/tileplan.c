@@ -296,7 +296,8 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
   room = small || (!inverse && low) ? 32 : 64;
   if (inverse && low && !small) {
     lines[first].runs = 1;
-    plan_run (&lines[first], plan, run, 1);
+    /* five thread blocks fit a multiprocessor */
+    plan_run (&lines[first], plan, beside < MOST_OVERLAP ? run : run - 1, 1);
   }
   if (!ends_are_apart (&lines[first], plan)
       || !plan_second (&lines[second], plan, room, room / run,
@@ -325,7 +326,8 @@ lwt_tile_plan_init (LwtTilePlan *plan, LwtTileKernel kernel,
     plan->rows = 2 * lwt_tile_get_inputs (&lines[1], 0);
     plan->pitch = 2 * lwt_tile_get_inputs (&lines[0], 0);
   }
-  plan->pitch = round_up (plan->pitch, 8 * chunk);
+  /* an odd number of chunks: no bank conflicts along rows or columns */
+  plan->pitch = (round_up (plan->pitch, chunk) / chunk | 1) * chunk;
   /* a few spilled registers cost less than an occupancy below 16 warps */
   plan->blocks =
       MIN (MAX (65536 / (plan->threads * (registers + SPARE_REGISTERS)),
