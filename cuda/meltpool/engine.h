@@ -87,7 +87,8 @@ typedef enum {
  * @window: length of the temporal window, 1..1024 frames
  * @max_gap: for PBF_WINDOW_RESET_GAP, 0..1000000 frames
  * @mode: of the CUDA backend, see pbf_config_mode()
- * @parallel_frames: blocks of the resident kernel, 1..64
+ * @parallel_frames: blocks of the resident kernel, 1..64; fewer are launched on
+ *   a device that cannot run so many at once
  * @idle_sleep_ns: sleep of the idle resident kernel between two polls, ns
  * @spin_us: time that pbf_engine_wait() polls for results of the resident
  *   kernel before it sleeps between polls, microseconds

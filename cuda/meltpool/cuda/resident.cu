@@ -847,6 +847,20 @@ __launch_bounds__ (THREADS, 1)
 } // namespace
 
 cudaError_t
+pbf_resident_fit (guint *blocks)
+{
+  int processors = 0, each = 0;
+  cudaError_t code =
+      cvis_cuda_get_attribute (cudaDevAttrMultiProcessorCount, &processors);
+
+  if (code == cudaSuccess)
+    code = cudaOccupancyMaxActiveBlocksPerMultiprocessor (
+        &each, resident_kernel, THREADS, 0);
+  *blocks = processors * each;
+  return code;
+}
+
+cudaError_t
 pbf_launch_resident (const PbfParams *params, const PbfDeviceModel *model,
     const PbfResident *resident, guint32 first, guint blocks,
     cudaStream_t stream)

@@ -57,6 +57,9 @@ typedef struct {
   guint32 stall_at; /* for tests: take no frame from this one on; 0: none */
 } PbfResident;
 
+/* Blocks of the kernel that the device of the current context runs at once. */
+cudaError_t pbf_resident_fit (guint *blocks);
+
 /* Launches @blocks blocks that begin at frame @first, and one more that
  * relays entries if @resident has memory for them. */
 cudaError_t pbf_launch_resident (const PbfParams *params,

@@ -93,10 +93,16 @@ gboolean
 init_memory (PbfBackend *b, GError **error)
 {
   guint places = power_of_two (b->config.depth * b->config.max_batch);
-  guint n_rows = power_of_two (b->config.window + places);
-  gboolean relay = b->config.parallel_frames > 1;
+  guint n_rows = power_of_two (b->config.window + places), fit;
   CvisArena *arena = &b->arena;
+  gboolean relay;
 
+  if (!CVIS_CUDA (pbf_resident_fit (&fit), error))
+    return FALSE;
+  /* blocks wait for each other, so all of them and the relay have to run */
+  b->config.parallel_frames =
+      CLAMP (b->config.parallel_frames, 1, MAX (fit, 2) - 1);
+  relay = b->config.parallel_frames > 1;
   if (!cvis_arena_stream (arena, &b->stream, error)
       || !cvis_arena_event (arena, &b->ended, error)
       || !cvis_arena_pin (
