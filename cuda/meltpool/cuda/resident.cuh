@@ -34,7 +34,7 @@ typedef guint64 PbfTagged; /* word in the low half, tag in the high one */
 #define PBF_RECORD_WORDS (sizeof (PbfResult) / 4)
 
 G_STATIC_ASSERT (PBF_ENTRY_WORDS == 24);
-G_STATIC_ASSERT (PBF_RECORD_WORDS % 2 == 0);
+G_STATIC_ASSERT (PBF_RECORD_WORDS % 4 == 0);
 
 typedef struct {
   const PbfTagged *entries; /* in the host's memory, as are the next two */

@@ -33,6 +33,10 @@
 
 namespace {
 
+typedef guint32 Vector __attribute__ ((vector_size (16), may_alias));
+typedef guint32 Unaligned
+    __attribute__ ((vector_size (16), aligned (4), may_alias));
+
 /* Position of a batch in the ring. */
 struct Slot {
   guint32 first;
@@ -443,19 +447,21 @@ record_has_begun (const PbfBackend *b, guint32 sequence)
   return __atomic_load_n (last, __ATOMIC_ACQUIRE) >> 32 == sequence + 1;
 }
 
-/* Plain loads, so that the compiler makes vectors of them: each of 64 bits is
- * still whole. Returns: FALSE if words are missing */
+/* Loads each word together with its tag and only once: two a vector, whose
+ * halves of 64 bits are each whole. Returns: FALSE if words are missing */
 gboolean
-copy_record (
-    const PbfTagged *__restrict words, guint32 tag, guint32 *__restrict to)
+copy_record (const PbfTagged *words, guint32 tag, guint32 *to)
 {
-  guint32 wrong = 0;
+  Vector wrong = { 0, 0, 0, 0 };
 
-  for (guint k = 0; k < PBF_RECORD_WORDS; k++) {
-    wrong |= (guint32) (words[k] >> 32) ^ tag;
-    to[k] = (guint32) words[k];
+  for (guint k = 0; k < PBF_RECORD_WORDS; k += 4) {
+    const volatile Vector *at = (const volatile Vector *) (words + k);
+    Vector a = at[0], b = at[1];
+
+    wrong |= __builtin_shuffle (a, b, Vector{ 1, 3, 5, 7 }) ^ tag;
+    *(Unaligned *) (to + k) = __builtin_shuffle (a, b, Vector{ 0, 2, 4, 6 });
   }
-  return wrong == 0;
+  return (wrong[0] | wrong[1] | wrong[2] | wrong[3]) == 0;
 }
 
 /* Copies the record of frame @sequence to @result, and fetches the next one
@@ -539,14 +545,18 @@ resident_wait (PbfBackend *b, guint index, PbfBatch *batch, GError **error)
 void
 resident_destroy (PbfBackend *b)
 {
-  if (b->launched)
-    quiesce (b, NULL);
-  if (b->instead)
-    pbf_backend_cuda.destroy (b->instead);
-  if (cvis_context_push (b->context, NULL)) {
+  GError *error = NULL;
+
+  if (b->launched && !quiesce (b, &error)) {
+    /* the kernel may still use the ring: it is not freed */
+    g_warning ("%s", error->message);
+    g_clear_error (&error);
+  } else if (cvis_context_push (b->context, NULL)) {
     cvis_arena_clear (&b->arena);
     cvis_context_pop (b->context);
   }
+  if (b->instead)
+    pbf_backend_cuda.destroy (b->instead);
   cvis_context_unref (b->context);
   pbf_cpu_scratch_free (b->cpu_scratch);
   g_free (b->before);
