@@ -297,6 +297,21 @@ pbf_variance (gint64 numerator, gint64 n, gdouble scale)
   return (gfloat) ((gdouble) numerator / ((gdouble) (n * n) * (scale * scale)));
 }
 
+/* pbf_variance() without a division: @per_square is 1.0 / (n * n), @unit the
+ * reciprocal of the scale. The remainder of the product corrects it to the
+ * rounded quotient (Markstein, "Computation of elementary functions on the IBM
+ * RISC System/6000 processor", 1990); as n * n has at most 21 bits, no quotient
+ * is so close to the middle of two doubles that the correction could miss. */
+PBF_INLINE gfloat
+pbf_variance_times (
+    gint64 numerator, gint64 n, gdouble per_square, gdouble unit)
+{
+  gdouble about = (gdouble) numerator * per_square;
+  gdouble rest = fma (-about, (gdouble) (n * n), (gdouble) numerator);
+
+  return (gfloat) (fma (rest, per_square, about) * (unit * unit));
+}
+
 /* e^x to about 2 ulp: the same bits everywhere, unlike expf(). */
 PBF_INLINE gfloat
 pbf_exp (gfloat x)

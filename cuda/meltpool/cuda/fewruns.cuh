@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Labels an ROI with up to 64 runs of foreground pixels by one warp, and
- * measures the components, one warp for each measure.
+ * measures the components, a warp for each measure.
  *
  * Lane l has runs l and 32 + l, numbered in raster order. The parent of a
  * run is the first run of the row above that it touches. Six steps of
@@ -25,12 +25,13 @@ namespace {
 struct FewRuns {
   guint64 rows[SIDE + 1];  /* of the mask, after a row of zeros */
   guint32 begin[SIDE + 1]; /* index of the row's first run */
-  guint8 first[FEW_RUNS], y[FEW_RUNS];
+  guint8 first[FEW_RUNS], last[FEW_RUNS], y[FEW_RUNS], root[FEW_RUNS];
   guint32 parents[FEW_RUNS];
   guint32 area[FEW_RUNS], overlap[FEW_RUNS], sx[FEW_RUNS], sy[FEW_RUNS];
   guint32 pool_bits[SIDE][2];
   guint32 n;
   gint32 pool; /* its first run; -1: no melt pool */
+  bool summed; /* whether label_few_runs() has computed the sums */
   PbfMoments moments;
   guint32 left, right, top,
       bottom; /* of the pool: columns and rows left..right-1 */
@@ -137,60 +138,64 @@ choose_pool_of_few (const FewRuns &runs)
   return area >> 12 ? (gint32) (0xfff - (area & 0xfff)) : -1;
 }
 
-/* Contribution of a run to the melt pool's mask and sums. */
+/* Adds a run to the melt pool's mask. */
 __device__ __forceinline__ void
-add_to_pool (FewRuns &runs, const Run &run, PbfMoments *m, guint32 box[4])
+add_to_mask (FewRuns &runs, const Run &run)
 {
-  gint first = run.first, y = run.y;
-  gint n = run.last - first + 1, triangle = n * (n - 1) / 2;
-  gint sx = n * first + triangle;
-  guint64 bits = (2ull << run.last) - (1ull << first);
+  guint64 bits = (2ull << run.last) - (1ull << run.first);
 
-  atomicOr (&runs.pool_bits[y][0], (guint32) bits);
-  atomicOr (&runs.pool_bits[y][1], (guint32) (bits >> 32));
-  m->n += n;
-  m->sx += sx;
-  m->sy += n * y;
-  m->sxx +=
-      n * first * first + 2 * first * triangle + triangle * (2 * n - 1) / 3;
-  m->syy += n * y * y;
-  m->sxy += sx * y;
-  box[0] = max (box[0], SIDE - first);
-  box[1] = max (box[1], run.last + 1);
-  box[2] = max (box[2], SIDE - y);
-  box[3] = max (box[3], y + 1);
+  atomicOr (&runs.pool_bits[run.y][0], (guint32) bits);
+  atomicOr (&runs.pool_bits[run.y][1], (guint32) (bits >> 32));
+}
+
+/* By threads 0..63: prepares @runs for a frame. */
+__device__ __forceinline__ void
+clear_runs (FewRuns &runs, guint thread)
+{
+  runs.area[thread] = runs.overlap[thread] = 0;
+  runs.sx[thread] = runs.sy[thread] = 0;
+  if (thread < SIDE)
+    runs.pool_bits[thread][0] = runs.pool_bits[thread][1] = 0;
+  if (thread == 0)
+    runs.rows[0] = 0;
+}
+
+/* Adds the lane's runs to their components, but for those of component
+ * @pool. */
+__device__ void
+add_runs_but_pool (FewRuns &runs, gint32 pool, const guint64 *disc)
+{
+  for (guint i = pbf_lane (); i < runs.n; i += 32) {
+    Run run = { runs.first[i], runs.last[i], runs.y[i], runs.root[i] };
+
+    if ((gint32) run.root != pool)
+      add_run (runs, run, disc);
+  }
+  __syncwarp ();
 }
 
 /* Labels the @n runs of @mask; the runs of the lane's rows begin with
  * indices @low and @high. (@px, @py): pixel of the expected position; @disc:
- * rows of the disc around it. Returns: the melt pool's sums, in all lanes */
-__device__ __forceinline__ PbfMoments
+ * rows of the disc around it. Afterwards the runs' roots and the melt pool's
+ * mask are known. */
+__device__ __forceinline__ void
 label_few_runs (FewRuns &runs, const Rows &mask, guint32 low, guint32 high,
     guint32 n, gint px, gint py, gint connectivity, const guint64 *disc)
 {
   guint lane = pbf_lane ();
-  PbfMoments m = { 0, 0, 0, 0, 0, 0 };
   Run a = { 0, -1, 0, lane }, b = { 0, -1, 0, 32 + lane };
   guint64 others_a = 0, others_b = 0;
-  guint32 box[4] = { 0, 0, 0, 0 };
 
-  for (guint i = lane; i < FEW_RUNS; i += 32)
-    runs.area[i] = runs.overlap[i] = runs.sx[i] = runs.sy[i] = 0;
   for (guint y = lane; y < SIDE; y += 32) {
     guint64 row = y < 32 ? mask.low : mask.high;
     guint32 i = y < 32 ? low : high;
 
-    runs.pool_bits[y][0] = runs.pool_bits[y][1] = 0;
     runs.rows[y + 1] = row;
     runs.begin[y + 1] = i;
     for (guint64 starts = starts_of (row); starts; starts &= starts - 1) {
       runs.first[i] = __ffsll ((long long) starts) - 1;
       runs.y[i++] = y;
     }
-  }
-  if (lane == 0) {
-    runs.rows[0] = 0;
-    runs.n = n;
   }
   __syncwarp ();
   if (lane < n)
@@ -208,30 +213,62 @@ label_few_runs (FewRuns &runs, const Rows &mask, guint32 low, guint32 high,
     a.root = pbf_find (runs.parents, lane);
     b.root = pbf_find (runs.parents, 32 + lane);
   }
+  runs.last[lane] = a.last;
+  runs.root[lane] = a.root;
+  runs.last[32 + lane] = b.last;
+  runs.root[32 + lane] = b.root;
   guint64 row = runs.rows[py + 1];
   bool known = (row >> px) & 1;
-  gint32 pool = -1;
-  if (known) {
-    guint32 run = runs.begin[py + 1]
-                  + __popcll (starts_of (row) & ((2ull << px) - 1)) - 1;
-    guint32 root_a = __shfl_sync (PBF_ALL_LANES, a.root, run & 31);
-    guint32 root_b = __shfl_sync (PBF_ALL_LANES, b.root, run & 31);
-
-    pool = run < 32 ? root_a : root_b;
+  gint32 pool;
+  if (lane == 0) {
+    runs.n = n;
+    runs.summed = !known;
   }
-  if (lane < n && (gint32) a.root != pool)
-    add_run (runs, a, known ? NULL : disc);
-  if (32 + lane < n && (gint32) b.root != pool)
-    add_run (runs, b, known ? NULL : disc);
   __syncwarp ();
-  if (!known)
+  if (known) {
+    pool = runs.root[runs.begin[py + 1]
+                     + __popcll (starts_of (row) & ((2ull << px) - 1)) - 1];
+  } else {
+    add_runs_but_pool (runs, -1, disc);
     pool = choose_pool_of_few (runs);
+  }
   if (lane == 0)
     runs.pool = pool;
   if (lane < n && (gint32) a.root == pool)
-    add_to_pool (runs, a, &m, box);
+    add_to_mask (runs, a);
   if (32 + lane < n && (gint32) b.root == pool)
-    add_to_pool (runs, b, &m, box);
+    add_to_mask (runs, b);
+}
+
+/* --- measures ------------------------------------------------------------------ */
+
+/* By one warp: sums over the melt pool, and its box. Returns: the sums */
+__device__ __forceinline__ PbfMoments
+measure_few_runs (FewRuns &runs)
+{
+  PbfMoments m = { 0, 0, 0, 0, 0, 0 };
+  guint32 box[4] = { 0, 0, 0, 0 };
+
+#pragma unroll
+  for (guint i = pbf_lane (); i < FEW_RUNS; i += 32) {
+    gint first = runs.first[i], y = runs.y[i];
+    gint n = runs.last[i] - first + 1, triangle = n * (n - 1) / 2;
+    gint sx = n * first + triangle;
+
+    if (i >= runs.n || runs.root[i] != runs.pool)
+      continue;
+    m.n += n;
+    m.sx += sx;
+    m.sy += n * y;
+    m.sxx +=
+        n * first * first + 2 * first * triangle + triangle * (2 * n - 1) / 3;
+    m.syy += n * y * y;
+    m.sxy += sx * y;
+    box[0] = max (box[0], SIDE - first);
+    box[1] = max (box[1], first + n);
+    box[2] = max (box[2], SIDE - y);
+    box[3] = max (box[3], y + 1);
+  }
   m.n = pbf_warp_sum (m.n);
   m.sx = pbf_warp_sum (m.sx);
   m.sy = pbf_warp_sum (m.sy);
@@ -241,7 +278,7 @@ label_few_runs (FewRuns &runs, const Rows &mask, guint32 low, guint32 high,
 #pragma unroll
   for (gint k = 0; k < 4; k++)
     box[k] = pbf_warp_max (box[k]);
-  if (lane == 0) {
+  if (pbf_lane () == 0) {
     runs.moments = m;
     runs.left = SIDE - box[0];
     runs.right = box[1];
@@ -250,8 +287,6 @@ label_few_runs (FewRuns &runs, const Rows &mask, guint32 low, guint32 high,
   }
   return m;
 }
-
-/* --- measures ------------------------------------------------------------------ */
 
 /* Position of the melt pool, by one lane. */
 __device__ void
@@ -271,33 +306,22 @@ place_pool (const FewRuns &runs, PbfResult *result)
     atomicOr (&result->flags, (guint32) PBF_RESULT_POOL_AT_EDGE);
 }
 
-/* Intensities of the melt pool. Returns: their mean, Q8 */
-__device__ gint32
-measure_pool_pixels (const FewRuns &runs, const guint32 *roi, PbfResult *result)
+/* By one warp: pixels of the melt pool in word @i of the ROI; @active: whether
+ * the lane has such a word. Returns: their sum over the warp (low 16 bits), their
+ * number (8 bits), and how many are saturated (8 bits). *top: the brightest */
+__device__ __forceinline__ guint32
+sum_pool_pixels (
+    const FewRuns &runs, const guint32 *roi, guint i, bool active, guint32 *top)
 {
-  guint lane = pbf_lane ();
-  guint32 sum = 0, top = 0, saturated = 0;
+  guint y = i / WORDS, c = i % WORDS;
+  guint32 bits = active ? runs.pool_bits[y][c / 8] >> (c % 8 * 4) & 15 : 0;
+  guint32 word = active ? roi[y * PITCH + c] & spread (bits) : 0;
+  guint32 full = __popc (__vcmpeq4 (word, 0xffffffffu)) / 8;
 
-#pragma unroll 4
-  for (gint i = lane; i < SIDE * WORDS; i += 32) {
-    gint y = i / WORDS, c = i % WORDS;
-    guint32 bits = runs.pool_bits[y][c / 8] >> (c % 8 * 4);
-    guint32 word = roi[y * PITCH + c] & spread (bits);
-
-    sum = __dp4a (word, 0x01010101u, sum);
-    top = __vmaxu4 (top, word);
-    saturated += __popc (__vcmpeq4 (word, 0xffffffffu)) / 8;
-  }
-  sum = pbf_warp_sum (sum);
-  saturated = pbf_warp_sum (saturated);
-  top = max (
-      max (top & 255, (top >> 8) & 255), max ((top >> 16) & 255, top >> 24));
-  top = pbf_warp_max (top);
-  if (lane == 0) {
-    result->max_intensity = (guint16) top;
-    result->saturated = (guint16) saturated;
-  }
-  return pbf_mean_q8 (sum, runs.moments.n);
+  *top = pbf_warp_max (max (
+      max (word & 255, word >> 8 & 255), max (word >> 16 & 255, word >> 24)));
+  return pbf_warp_sum (
+      __dp4a (word, 0x01010101u, (guint32) __popc (bits) << 16 | full << 24));
 }
 
 /* All components except the melt pool. @keys: of each of the lane's two

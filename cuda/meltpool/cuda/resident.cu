@@ -5,16 +5,15 @@
 /* The resident kernel: P blocks of sixteen warps, each takes every P-th frame from the
  * ring. docs/design/realtime.md has the protocol and its memory ordering.
  *
- * A frame has five steps, with a barrier of the block between them:
+ * A frame has four steps, with a barrier of the block between them:
  *
  *   1 warp 0 waits for the entry in the ring
- *   2 five warps read the ROI over the bus, an aligned vector of 16 bytes a thread; the
- *     others meanwhile prepare what needs no pixels: the record's head, the sectors, the
- *     disc, the rows of earlier frames in the window
- *   3 words of four pixels, and which of them reach the threshold
- *   4 warp 0 labels the runs and measures the pool, warp 1 the polar sums and the
- *     intensities, warp 2 the spatters, the others a word each of the gradients
- *   5 variances, network, record
+ *   2 five warps read the ROI over the bus, an aligned vector of 16 bytes a thread, and
+ *     shift it to words of four pixels; the others meanwhile prepare what needs no pixels:
+ *     the record's head, the sectors, the disc, the rows of earlier frames in the window
+ *   3 warp 0 labels the runs and measures the pool, warp 1 the polar sums, warp 2 the
+ *     spatters, the others a word each of the gradients and of the pool's intensities
+ *   4 variances, network, record
  */
 #include "cuda/meltpool/cuda/fewruns.cuh"
 #include "cuda/meltpool/cuda/resident.cuh"
@@ -24,44 +23,46 @@
 #define THREADS 512 /* of a block; one for each neuron of the largest network */
 #define WARPS (THREADS / 32)
 #define READERS (SIDE * 4) /* threads that read the ROI */
-#define RAW_PITCH 20       /* words from row to row of the ROI as read */
-#define LIT_PITCH 12       /* bytes */
 #define GRADIENT_WARP 3    /* the first of the warps that share the gradients */
 #define GRADIENT_WARPS (WARPS - GRADIENT_WARP)
 #define PLACE_WARP 4 /* after its gradients */
 #define ROW_WARP 8   /* first warp that reads earlier rows of the window */
 #define ROW_WARPS 7
 #define HEAD_WARP 15
+#define LABEL_WARPS (GRADIENT_WARPS + 2) /* that meet after labelling */
 #define OUTPUT_WORD (offsetof (PbfResult, outputs) / 4)
 
 /* Named barriers; 0 is that of __syncthreads(). */
 enum {
-  LABELLED = 1,
+  SHARES_KNOWN = 1,
+  LABELLED,
+  POOL_MEASURED,
+  POOL_SUMMED,
   GRADIENTS_SUMMED,
   FEATURES_KNOWN,
   WINDOW_KNOWN,
   OUTPUTS_SUMMED
 };
 
-
 namespace {
 
 /* Shared memory of a block. */
 struct BlockMemory {
-  alignas (16) guint32 raw[SIDE * RAW_PITCH];
   alignas (16) gfloat x[PBF_N_FEATURES];
   alignas (16) PbfResult result;
   PbfRingFrame frame;
   guint32 roi[SIDE * PITCH];
-  alignas (4) guint8 lit[SIDE * LIT_PITCH];
+  guint64 lit[SIDE]; /* pixels that reach the threshold */
   guint64 sectors[3][SIDE], disc[SIDE];
   FewRuns runs;
   guint32 gradients[GRADIENT_WARPS][10];
+  guint32 pool_sums[GRADIENT_WARPS], pool_tops[GRADIENT_WARPS];
   /* sums over the window's earlier rows: [0] all, [1..] of each warp */
   gint64 s1[1 + ROW_WARPS][PBF_N_SPATIAL], s2[1 + ROW_WARPS][PBF_N_SPATIAL];
   gfloat mean[PBF_N_FEATURES], inv_std[PBF_N_FEATURES];
   gfloat hidden[PBF_MAX_HIDDEN], w2[PBF_MAX_OUTPUTS * PBF_MAX_HIDDEN];
   gfloat out[PBF_MAX_OUTPUTS];
+  gdouble per_square; /* 1 / (window_n * window_n) */
   bool there, few, given_up, rows_known;
 };
 
@@ -250,51 +251,35 @@ relay_entries (const PbfResident &r, guint32 first, guint64 end_ns)
 
 /* --- the ROI --------------------------------------------------------------------------- */
 
-/* By thread t of the first READERS: reads vector t % 4 of row t / 4. Vectors
- * without a pixel of the ROI are skipped. */
+/* By thread t of the first READERS: reads the aligned vector t % 4 of row
+ * t / 4, shifts it to words of the ROI, and finds the pixels that reach the
+ * threshold. Vectors without a pixel of the ROI are skipped. */
 __device__ __forceinline__ void
-read_roi (const PbfRingFrame &f, guint32 *raw)
+read_roi (const PbfParams &p, BlockMemory &s)
 {
   guint y = threadIdx.x / 4, c = threadIdx.x % 4;
-  gsize start = (gsize) f.roi + (gsize) y * f.stride;
+  gsize start = (gsize) s.frame.roi + (gsize) y * s.frame.stride;
   gsize at = (start & ~(gsize) 15) + 16 * c;
+  gint first = 4 * c - (gint) (start & 15) / 4; /* word of the ROI */
+  uint4 v = at < start + SIDE ? load_pixels ((const void *) at)
+                              : make_uint4 (0, 0, 0, 0);
+  guint32 words[5] = { v.x, v.y, v.z, v.w,
+    __shfl_down_sync (PBF_ALL_LANES, v.x, 1) };
+  guint32 bits = 0;
 
-  if (at < start + SIDE)
-    *(uint4 *) &raw[y * RAW_PITCH + 4 * c] = load_pixels ((const void *) at);
-}
+#pragma unroll
+  for (gint k = 0; k < 4; k++) {
+    guint32 word = __funnelshift_r (words[k], words[k + 1], start % 4 * 8);
 
-/* Shifts the rows to words, and sets 4 bits for each word: the pixels that
- * reach the threshold. */
-__device__ __forceinline__ void
-align_roi (const PbfParams &p, BlockMemory &s)
-{
-  guint t = threadIdx.x;
-
-  if (t >= SIDE * WORDS)
-    return;
-  guint y = t / WORDS, c = t % WORDS;
-  guint offset = ((gsize) s.frame.roi + (gsize) y * s.frame.stride) & 15;
-  const guint32 *at = &s.raw[y * RAW_PITCH + offset / 4 + c];
-  guint32 word = __funnelshift_r (at[0], at[1], offset % 4 * 8);
-
-  s.roi[y * PITCH + c] = word;
-  s.lit[y * LIT_PITCH + c] =
-      pbf_reaches (word, (guint32) p.threshold * 0x01010101u);
-}
-
-/* Row of the mask, from ten groups of 4 bits. */
-__device__ __forceinline__ guint64
-gather_lit (const guint8 *lit)
-{
-  const guint32 *at = (const guint32 *) lit;
-  guint32 a = at[0], b = at[1], c = at[2] & 0xffff;
-
-  a |= a >> 4;
-  b |= b >> 4;
-  c |= c >> 4;
-  return (guint64) ((a & 0xff) | (a >> 8 & 0xff00) | (b & 0xff) << 16
-                    | (b << 8 & 0xff000000))
-         | (guint64) (c & 0xff) << 32;
+    bits |= pbf_reaches (word, (guint32) p.threshold * 0x01010101u) << 4 * k;
+    if ((guint) (first + k) < WORDS)
+      s.roi[y * PITCH + first + k] = word;
+  }
+  guint64 row = first < 0 ? bits >> -4 * first : (guint64) bits << 4 * first;
+  row |= __shfl_xor_sync (PBF_ALL_LANES, row, 1);
+  row |= __shfl_xor_sync (PBF_ALL_LANES, row, 2);
+  if (c == 0)
+    s.lit[y] = row & ((1ull << SIDE) - 1);
 }
 
 /* --- work that needs no pixels ------------------------------------------- */
@@ -424,7 +409,8 @@ enter_feature (
 
   if (!active)
     return;
-  gfloat scale = pbf_scale (f), feature = (gfloat) v / scale;
+  /* scales are powers of two, so that products equal quotients */
+  gfloat unit = 1.0f / pbf_scale (f), feature = (gfloat) v * unit;
 
   s.result.raw[f] = v;
   s.result.features[f] = feature;
@@ -435,7 +421,7 @@ enter_feature (
     return;
   gint64 s1 = s.s1[0][f] + v, s2 = s.s2[0][f] + (gint64) v * v;
   gint64 numerator = n * s2 - s1 * s1;
-  gfloat variance = pbf_variance (numerator, n, scale);
+  gfloat variance = pbf_variance_times (numerator, n, s.per_square, unit);
 
   s.result.var_num[f] = numerator;
   s.result.features[PBF_N_SPATIAL + f] = variance;
@@ -506,8 +492,8 @@ label_roi (const PbfParams &p, const PbfResident &r, BlockMemory &s, gint32 ex,
   guint lane = pbf_lane ();
   Rows mask;
 
-  mask.low = gather_lit (s.lit + lane * LIT_PITCH);
-  mask.high = lane < 8 ? gather_lit (s.lit + (32 + lane) * LIT_PITCH) : 0;
+  mask.low = s.lit[lane];
+  mask.high = lane < SIDE - 32 ? s.lit[32 + lane] : 0;
   guint32 counts = count_runs (mask.low) | count_runs (mask.high) << 16;
   guint32 before = pbf_warp_sum_before (counts);
   guint32 all = __shfl_sync (PBF_ALL_LANES, before + counts, 31);
@@ -517,20 +503,22 @@ label_roi (const PbfParams &p, const PbfResident &r, BlockMemory &s, gint32 ex,
     label_many_runs (p, s, mask, ex, ey, r.scratch + blockIdx.x);
     if (lane == 0)
       s.few = false;
-    tell_warps (LABELLED, 4);
+    tell_warps (LABELLED, LABEL_WARPS);
+    tell_warps (POOL_MEASURED, 2);
     enter_feature (r, s, lane, lane < PBF_POLAR_0 ? s.result.raw[lane] : 0,
         lane < PBF_POLAR_0);
     return;
   }
-  PbfMoments m = label_few_runs (s.runs, mask, before & 0xffff,
+  label_few_runs (s.runs, mask, before & 0xffff,
       (all & 0xffff) + (before >> 16), n, min (max (ex >> 8, 0), SIDE - 1),
       min (max (ey >> 8, 0), SIDE - 1), p.connectivity, s.disc);
-  if (lane == 0) {
+  if (lane == 0)
     s.few = true;
-    if (m.n == 0)
-      atomicOr (&s.result.flags, (guint32) PBF_RESULT_NO_POOL);
-  }
-  tell_warps (LABELLED, 4);
+  tell_warps (LABELLED, LABEL_WARPS);
+  PbfMoments m = measure_few_runs (s.runs);
+  if (lane == 0 && m.n == 0)
+    atomicOr (&s.result.flags, (guint32) PBF_RESULT_NO_POOL);
+  tell_warps (POOL_MEASURED, 2);
   gint32 ratio = pbf_ratio_q16 (&m);
   enter_feature (r, s, lane == 0 ? PBF_MP_AREA : PBF_MP_RATIO,
       lane == 0 ? m.n : ratio, lane < 2);
@@ -540,13 +528,42 @@ label_roi (const PbfParams &p, const PbfResident &r, BlockMemory &s, gint32 ex,
 __device__ void
 measure_intensities (const PbfResident &r, BlockMemory &s, gint32 ey)
 {
+  guint lane = pbf_lane ();
+
   measure_sectors (r, s, ey);
-  wait_for_warps (LABELLED, 4);
+  wait_for_warps (POOL_SUMMED, GRADIENT_WARPS + 1);
   if (!s.few)
     return;
-  gint32 mean =
-      s.runs.pool >= 0 ? measure_pool_pixels (s.runs, s.roi, &s.result) : 0;
-  enter_feature (r, s, PBF_MP_MEAN, mean, pbf_lane () == 0);
+  guint32 sums = lane < GRADIENT_WARPS ? s.pool_sums[lane] : 0;
+  guint32 top = lane < GRADIENT_WARPS ? s.pool_tops[lane] : 0;
+  gint32 mean = pbf_mean_q8 (
+      pbf_warp_sum (sums & 0xffff), pbf_warp_sum (sums >> 16 & 0xff));
+
+  enter_feature (r, s, PBF_MP_MEAN, mean, lane == 0);
+  top = pbf_warp_max (top);
+  sums = pbf_warp_sum (sums >> 24);
+  if (lane == 0) {
+    s.result.max_intensity = (guint16) top;
+    s.result.saturated = (guint16) sums;
+  }
+}
+
+/* By each of the gradient warps: its share of the melt pool's intensities. */
+__device__ __forceinline__ void
+share_intensities (BlockMemory &s)
+{
+  guint i = threadIdx.x - 32 * GRADIENT_WARP;
+  guint32 sums, top;
+
+  wait_for_warps (LABELLED, LABEL_WARPS);
+  if (s.few) {
+    sums = sum_pool_pixels (s.runs, s.roi, i, i < SIDE * WORDS, &top);
+    if (pbf_lane () == 0) {
+      s.pool_sums[i / 32] = sums;
+      s.pool_tops[i / 32] = top;
+    }
+  }
+  tell_warps (POOL_SUMMED, GRADIENT_WARPS + 1);
 }
 
 /* Ends a warp's share of the features. A warp without neurons does not wait,
@@ -571,8 +588,10 @@ measure_spatters_by_warp (const PbfParams &p, const PbfResident &r,
   guint lane = pbf_lane ();
   guint32 keys[2], area, count;
 
-  wait_for_warps (LABELLED, 4);
+  wait_for_warps (LABELLED, LABEL_WARPS);
   if (s.few) {
+    if (!s.runs.summed)
+      add_runs_but_pool (s.runs, s.runs.pool, NULL);
     count_few_spatters (p, s.runs, keys, &area, &count);
     enter_feature (r, s, lane == 0 ? PBF_SPATTER_AREA : PBF_SPATTER_COUNT,
         lane == 0 ? area : count, lane < 2);
@@ -591,7 +610,7 @@ place_pool_by_warp (BlockMemory &s, bool neurons, bool rows_known)
 {
   if (!neurons)
     end_features (false, rows_known);
-  wait_for_warps (LABELLED, 4);
+  wait_for_warps (POOL_MEASURED, 2);
   if (s.few && s.runs.pool >= 0 && pbf_lane () == 0)
     place_pool (s.runs, &s.result);
   __syncwarp ();
@@ -622,6 +641,7 @@ measure_gradients (const PbfResident &r, BlockMemory &s)
   }
   if (warp != 0) {
     tell_warps (GRADIENTS_SUMMED, GRADIENT_WARPS);
+    share_intensities (s);
     return;
   }
   wait_for_warps (GRADIENTS_SUMMED, GRADIENT_WARPS);
@@ -641,6 +661,7 @@ measure_gradients (const PbfResident &r, BlockMemory &s)
     bin = lane == (guint) k ? bins[k] : bin;
   gint32 share = pbf_hog_share (bin, pbf_hog_norm (bins));
   enter_feature (r, s, PBF_HOG_0 + lane, share, lane < 9);
+  share_intensities (s);
 }
 
 /* --- the network and the record --------------------------------------------------------- */
@@ -767,8 +788,15 @@ __launch_bounds__ (THREADS, 1)
     bool judged = enters && model.outputs > 0;
     guint32 row = s.frame.row, n = s.frame.window_n;
 
-    if (warp == HEAD_WARP)
+    if (warp == HEAD_WARP) {
       begin_record (s.frame, judged ? model.outputs : 0, &s.result);
+      if (enters) {
+        wait_for_warps (SHARES_KNOWN, ROW_WARPS + 1);
+        sum_shares (s);
+        if (lane == 0)
+          s.per_square = 1.0 / ((gdouble) n * n);
+      }
+    }
     if (analysed) {
       gint32 ex = pbf_clamp_reach (
           (gint64) s.frame.info.e_x_q8 - 256 * s.frame.roi_x, SIDE);
@@ -777,18 +805,17 @@ __launch_bounds__ (THREADS, 1)
       bool share_known = true;
 
       if (t < READERS) {
-        read_roi (s.frame, s.raw);
-      } else if (t >= 192 && t < 192 + SIDE) {
-        prepare_row (p, s, t - 192, ex, ey);
+        read_roi (p, s);
+      } else if (t >= 192 && t < 192 + FEW_RUNS) {
+        clear_runs (s.runs, t - 192);
+        if (t < 192 + SIDE)
+          prepare_row (p, s, t - 192, ex, ey);
       } else if (enters && warp >= ROW_WARP && warp < ROW_WARP + ROW_WARPS) {
         share_known = add_rows (r, s, row, n);
         if (!share_known)
           s.rows_known = false;
+        tell_warps (SHARES_KNOWN, ROW_WARPS + 1);
       }
-      __syncthreads ();
-      align_roi (p, s);
-      if (warp == HEAD_WARP)
-        sum_shares (s);
       __syncthreads ();
       bool rows_known = !enters || s.rows_known;
 

@@ -425,6 +425,30 @@ test_formulas (void)
         pbf_exp ((gfloat) x) / exp ((gfloat) x), 1.0, 3e-7);
 }
 
+/* The product with the reciprocal gives the same bits as the division. */
+static void
+test_variance (void)
+{
+  static const gfloat scales[] = { 1.0f, 256.0f, 65536.0f };
+
+  for (gint64 n = 1; n <= 1024; n++) {
+    gdouble per_square = 1.0 / (gdouble) (n * n);
+
+    for (guint k = 0; k < 300; k++) {
+      guint64 bits = (guint64) (guint32) g_test_rand_int () << 32
+                     | (guint32) g_test_rand_int ();
+      gint64 numerator = (gint64) (bits >> (1 + k % 63));
+      gfloat scale = scales[k % 3];
+
+      if (k % 5 == 0)
+        numerator -= numerator % (n * n);
+      g_assert_cmpfloat (
+          pbf_variance_times (numerator, n, per_square, 1.0f / scale), ==,
+          pbf_variance (numerator, n, scale));
+    }
+  }
+}
+
 /* Weights that overflow give the same bit pattern on all processors. */
 static void
 test_not_a_number (void)
@@ -445,6 +469,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pbfengine/formulas", test_formulas);
+  g_test_add_func ("/pbfengine/variance", test_variance);
   g_test_add_func ("/pbfengine/not-a-number", test_not_a_number);
   g_test_add_func ("/pbfengine/settings", test_settings);
   g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);
