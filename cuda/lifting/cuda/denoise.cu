@@ -142,18 +142,14 @@ shrink_kernel (LwtPicture bands, LwtShrink how, guint width, guint height,
     guint low_width, guint low_height, gdouble threshold,
     const LwtFindings *findings)
 {
-  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
   const T t = (T) (threshold > 0.0 ? threshold : findings->threshold);
 
-  if (x >= width)
-    return;
-  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
-       y += gridDim.y * blockDim.y) {
+  lwt_each_sample (width, height, [&] (guint x, guint y) {
     T *row = lwt_row<T> (bands.data, bands.stride, y);
 
     if (x >= low_width || y >= low_height)
       row[x] = shrink (how, row[x], t);
-  }
+  });
 }
 
 /* --- spins ---------------------------------------------------------------------------- */
@@ -172,14 +168,10 @@ __global__ void
 rotate_kernel (LwtPicture from, LwtPicture to, guint width, guint height,
     guint sx, guint sy)
 {
-  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (x >= width)
-    return;
-  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
-       y += gridDim.y * blockDim.y)
+  lwt_each_sample (width, height, [&] (guint x, guint y) {
     lwt_row<T> (to.data, to.stride, y)[x] = lwt_row<T> (
         from.data, from.stride, wrap (y + sy, height))[wrap (x + sx, width)];
+  });
 }
 
 /* Thread (x, y) of the rotated picture; its sample came from (x + sx, y +
@@ -189,17 +181,12 @@ __global__ void
 add_kernel (LwtPicture spin, LwtPicture sum, guint width, guint height,
     guint sx, guint sy, T scale)
 {
-  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (x >= width)
-    return;
-  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
-       y += gridDim.y * blockDim.y) {
+  lwt_each_sample (width, height, [&] (guint x, guint y) {
     T *to = &lwt_row<T> (
         sum.data, sum.stride, wrap (y + sy, height))[wrap (x + sx, width)];
 
     *to = (*to + lwt_row<T> (spin.data, spin.stride, y)[x]) * scale;
-  }
+  });
 }
 
 /* --- output -------------------------------------------------------------- */
@@ -227,15 +214,9 @@ template <typename T>
 __global__ void
 denoised_kernel (LwtDenoisedTask t)
 {
-  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
-  const guint words = lwt_words (t.width);
-
-  if (x >= t.width)
-    return;
-  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < t.height;
-       y += gridDim.y * blockDim.y) {
-    const bool gone =
-        t.missing != NULL && lwt_is_missing (t.missing, words, x, y);
+  lwt_each_sample (t.width, t.height, [&] (guint x, guint y) {
+    const bool gone = t.missing != NULL
+                      && lwt_is_missing (t.missing, lwt_words (t.width), x, y);
     const T before =
         lwt_row<T> (t.x.data, t.x.stride, y + t.pad[1])[x + t.pad[0]];
     T after = lwt_row<T> (t.y.data, t.y.stride, y + t.pad[1])[x + t.pad[0]];
@@ -251,7 +232,7 @@ denoised_kernel (LwtDenoisedTask t)
     else if (t.measured.data != NULL)
       lwt_row<T> (t.measured.data, t.measured.stride, y)[x] =
           gone ? lwt_nan<T> () : after;
-  }
+  });
 }
 
 } // namespace

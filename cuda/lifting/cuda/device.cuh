@@ -102,6 +102,14 @@ gboolean lwt_tiles_run_parts (const LwtTiles *tiles, const LwtLevelTask *level,
 gboolean lwt_tiles_run (const LwtTiles *tiles, const LwtLevelTask *level,
     gboolean inverse, cudaStream_t stream, GError **error);
 
+/* --- cuda/lifting/cuda/interleave.cu ---------------------------------------------------- */
+
+/* Copies the rows of @interleaved that the first of @n levels does not make high
+ * along y out of @mallat, or back. */
+gboolean lwt_interleave (LwtType type, const LwtLevel *const *levels, guint n,
+    LwtPicture mallat, LwtPicture interleaved, gboolean inverse,
+    cudaStream_t stream, GError **error);
+
 /* Multiprocessors of the device, or 1 if the query fails. */
 gint lwt_get_multiprocessors (void);
 
@@ -152,28 +160,6 @@ static inline __host__ __device__ gsize
 lwt_row_pitch (guint width, gsize size)
 {
   return (width * size + LWT_ROW_ALIGN - 1) / LWT_ROW_ALIGN * LWT_ROW_ALIGN;
-}
-
-/* Position of band [@y][@x] of a level in a layout of all bands.
- * @before: splits of each axis by earlier levels; @split: whether this level
- *   splits it
- * @low: samples of the low band along each axis */
-static inline __host__ __device__ LwtBand
-lwt_place_band (LwtPicture bands, LwtLayout layout, gsize size,
-    const guint before[2], const bool split[2], const guint low[2], gint x,
-    gint y)
-{
-  const bool interleaved = layout == LWT_LAYOUT_INTERLEAVED;
-  const gsize step_x = interleaved ? (gsize) 1 << before[0] : 1;
-  const gsize step_y = interleaved ? (gsize) 1 << before[1] : 1;
-  const gsize left = !x ? 0 : interleaved ? step_x : low[0];
-  const gsize top = !y ? 0 : interleaved ? step_y : low[1];
-  LwtBand band;
-
-  band.data = (guint8 *) bands.data + top * bands.stride + left * size;
-  band.step = interleaved && split[0] ? 2 * step_x : step_x;
-  band.pitch = bands.stride * (interleaved && split[1] ? 2 * step_y : step_y);
-  return band;
 }
 
 /* Calls RUN with the C type of the samples. */

@@ -85,13 +85,8 @@ template <typename T>
 __global__ void
 push_kernel (Level<T> from, Level<T> to)
 {
-  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (x >= to.width)
-    return;
-  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < to.height;
-       y += gridDim.y * blockDim.y)
-    push (from, to, x, y);
+  lwt_each_sample (
+      to.width, to.height, [&] (guint x, guint y) { push (from, to, x, y); });
 }
 
 /* --- down ------------------------------------------------------------------------- */
@@ -114,14 +109,10 @@ template <typename T>
 __global__ void
 pull_kernel (Level<T> parents, Level<T> children)
 {
-  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (x >= children.width)
-    return;
-  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < children.height;
-       y += gridDim.y * blockDim.y)
+  lwt_each_sample (children.width, children.height, [&] (guint x, guint y) {
     if (lwt_is_gone (children.at (x, y)))
       children.at (x, y) = pull (parents, x, y);
+  });
 }
 
 /* The surface itself: a warp reads the words of missing bits of PULL_ROWS

@@ -208,15 +208,11 @@ __global__ void
 check_kernel (LwtPicture picture, guint step_x, guint step_y, guint width,
     guint height, LwtFindings *findings)
 {
-  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
-
-  if (x >= width)
-    return;
-  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; y < height;
-       y += gridDim.y * blockDim.y)
+  lwt_each_sample (width, height, [&] (guint x, guint y) {
     if (!lwt_is_finite (lwt_row<T> (
             picture.data, picture.stride, y * step_y)[(gsize) x * step_x]))
       findings->not_finite = 1;
+  });
 }
 
 } // namespace

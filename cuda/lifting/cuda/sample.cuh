@@ -45,6 +45,18 @@ lwt_grid (guint width, guint height)
   return dim3 ((width + 31) / 32, MIN ((height + 7) / 8, 32768u));
 }
 
+/* Calls f (x, y) for a thread's samples of a picture. */
+template <typename F>
+static __device__ __forceinline__ void
+lwt_each_sample (guint width, guint height, F f)
+{
+  const guint x = blockIdx.x * blockDim.x + threadIdx.x;
+
+  for (guint y = blockIdx.y * blockDim.y + threadIdx.y; x < width && y < height;
+       y += gridDim.y * blockDim.y)
+    f (x, y);
+}
+
 /* Launches KERNEL for float or double samples. Returns: an error of the launch */
 #define LWT_LAUNCH(lwt_type, KERNEL, grid, block, stream, ...)                 \
   ((lwt_type) == LWT_TYPE_F64                                                  \

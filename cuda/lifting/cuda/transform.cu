@@ -20,7 +20,8 @@ typedef struct {
 typedef struct {
   gsize taps, scratch, temp;
   gsize low[2];   /* low bands of even and of odd levels */
-  gsize whole[3]; /* for components: low bands as large as the picture */
+  gsize whole[3]; /* for components: low bands as large as the picture; [0]: for
+                     interleaved coefficients: Mallat's layout */
   gsize size;
 } Cut;
 
@@ -36,8 +37,9 @@ typedef struct {
   const LwtTransform *transform;
   Way way;
   Active active;
-  LwtLayout layout;
-  LwtPicture picture, bands; /* for REDUCE and EXPAND the low band */
+  LwtPicture picture;
+  LwtPicture bands; /* Mallat's layout; for REDUCE and EXPAND the low band */
+  LwtPicture interleaved; /* no data: not wanted */
   guint8 *work;
   Cut cut;
   cudaStream_t stream;
@@ -107,22 +109,6 @@ picture_at (const Run *run, gsize offset, guint width)
 
 /* --- bands ------------------------------------------------------------------------ */
 
-/* Places a level's bands in the result; @before: splits of each axis by
- * earlier levels. */
-void
-place_bands (const Run *run, const LwtLevel *level, const guint before[2],
-    LwtBand bands[2][2])
-{
-  const gsize size = lwt_type_get_size (run->transform->type);
-  const bool split[2] = { level->x != FALSE, level->y != FALSE };
-  const guint low[2] = { level->low_width, level->low_height };
-
-  for (gint y = 0; y < 1 + split[1]; y++)
-    for (gint x = 0; x < 1 + split[0]; x++)
-      bands[y][x] = lwt_place_band (
-          run->bands, run->layout, size, before, split, low, x, y);
-}
-
 void
 set_band (LwtBand *band, LwtPicture picture)
 {
@@ -131,10 +117,34 @@ set_band (LwtBand *band, LwtPicture picture)
   band->step = 1;
 }
 
+/* Places the bands of level @i. Interleaved, rows that are high along y at the
+ * first level are already where they belong (lwt_interleave()). */
+void
+place_bands (const Run *run, guint i, LwtBand bands[2][2])
+{
+  const LwtLevel *level = run->active.levels[i];
+  const gsize size = lwt_type_get_size (run->transform->type);
+
+  for (guint y = 0; y < 1u + level->y; y++)
+    for (guint x = 0; x < 1u + level->x; x++) {
+      LwtPicture at = run->bands;
+      guint column = x * level->low_width, row = y * level->low_height;
+      guint step = 1;
+
+      if (run->interleaved.data && i == 0 && y == 1) {
+        at = run->interleaved;
+        column = x, row = 1, step = 2;
+      }
+      bands[y][x].data = (guint8 *) at.data + row * at.stride + column * size;
+      bands[y][x].pitch = step * at.stride;
+      bands[y][x].step = level->x ? step : 1;
+    }
+}
+
 /* Describes level @i of the run and places its bands; connect_levels() adds
  * the intermediate pictures. */
 void
-place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
+place_level (const Run *run, guint i, LwtLevelTask *task)
 {
   const LwtLevel *level = run->active.levels[i];
   const gboolean all = run->way == FORWARD || run->way == INVERSE;
@@ -145,7 +155,7 @@ place_level (const Run *run, guint i, const guint before[2], LwtLevelTask *task)
   task->width = level->width;
   task->height = level->height;
   if (all)
-    place_bands (run, level, before, task->bands);
+    place_bands (run, i, task->bands);
   else if (i + 1 == run->active.n)
     set_band (&task->bands[0][0], run->bands);
 }
@@ -202,12 +212,16 @@ run_levels (const Run *run, guint width, guint height, GError **error)
   const gboolean forward = run->way == FORWARD || run->way == REDUCE;
   const LwtPicture in = forward ? run->picture : run->bands;
   const LwtPicture out = forward ? run->bands : run->picture;
-  guint before[2] = { 0, 0 };
   LwtLevelTask tasks[LWT_MAX_CHAIN];
   gboolean two[LWT_MAX_CHAIN];
   const guint n = run->active.n;
+  const auto interleave = [&] {
+    return !run->interleaved.data
+           || lwt_interleave (run->transform->type, run->active.levels, n,
+               run->bands, run->interleaved, !forward, run->stream, error);
+  };
 
-  if (run->active.n == 0)
+  if (n == 0)
     return CVIS_CUDA (
         cudaMemcpy2DAsync (out.data, out.stride, in.data, in.stride,
             width * lwt_type_get_size (run->transform->type), height,
@@ -216,12 +230,11 @@ run_levels (const Run *run, guint width, guint height, GError **error)
   if (!lwt_generic_put_taps (
           run->transform, run->work + run->cut.taps, run->stream, error))
     return FALSE;
-  for (guint i = 0; i < run->active.n; i++) {
-    place_level (run, i, before, &tasks[i]);
-    before[0] += run->active.levels[i]->x;
-    before[1] += run->active.levels[i]->y;
-  }
+  for (guint i = 0; i < n; i++)
+    place_level (run, i, &tasks[i]);
   connect_levels (run, tasks, two);
+  if (!forward && !interleave ())
+    return FALSE;
   for (guint k = 0; k < n; k++) {
     const guint i = forward ? k : n - 1 - k;
 
@@ -231,7 +244,7 @@ run_levels (const Run *run, guint width, guint height, GError **error)
       return FALSE;
     k += two[i];
   }
-  return TRUE;
+  return !forward || interleave ();
 }
 
 gboolean
@@ -243,13 +256,18 @@ run_chain (const LwtTransform *transform, Way way, const LwtChain *chain,
 
   run.transform = transform;
   run.way = way;
-  run.layout = layout;
   run.picture = picture;
   run.bands = bands;
   run.work = (guint8 *) work;
   run.stream = stream;
   cut_work (&run.cut, transform, chain);
   list_active (&run.active, chain, first, n);
+  run.interleaved.data = NULL;
+  if (layout == LWT_LAYOUT_INTERLEAVED && run.active.n > 0) {
+    run.interleaved = bands;
+    run.bands =
+        picture_at (&run, run.cut.whole[0], run.active.levels[0]->width);
+  }
   return run_levels (&run, n > 0 ? chain->levels[first].width : 0,
       n > 0 ? chain->levels[first].height : 0, error);
 }
