@@ -309,7 +309,8 @@ typedef struct {
   gsize n;             /* samples */
   gsize size, to_size; /* bytes of a sample in the file, and in the output */
   guint8 *to;
-  gboolean keeps; /* samples are read to the destination, for the mean */
+  gboolean keeps; /* samples are read to the destination and converted there */
+  gboolean read;  /* they have been, for the mean */
   gdouble first, offset;
   SurfaceSum *sums;
 
@@ -392,6 +393,8 @@ convert_blocks (guint first, guint count, gpointer user_data)
   Reading *reading = user_data;
   Block block;
 
+  if (!reading->read && !keep_blocks (reading, first, count))
+    return;
   for (guint i = first; i < first + count; i++) {
     const guint8 *raw = get_block (reading, i, &block);
     const gsize at = (gsize) i * SURFACE_BLOCK * reading->to_size;
@@ -505,10 +508,10 @@ surface_reader_read (SurfaceReader *reader, CvisPool *pool,
     return FALSE;
   g_mutex_init (&reading.lock);
   reading.sums = g_new0 (SurfaceSum, blocks);
-  if (remove_offset) {
-    reading.keeps = reading.size == reading.to_size && !reader->samples.data;
+  reading.keeps = reading.size == reading.to_size && !reader->samples.data;
+  reading.read = remove_offset;
+  if (remove_offset)
     reading.offset = find_mean (&reading, pool, blocks, GRAIN);
-  }
   if (!reading.error)
     cvis_pool_run (pool, blocks, GRAIN, convert_blocks, &reading);
   for (guint i = 0; i < blocks; i++)
