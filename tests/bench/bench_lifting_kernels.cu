@@ -42,11 +42,11 @@ must (cudaError_t code, const char *what)
 #define MUST(call) must ((call), #call)
 
 void
-must_work (gboolean ok, GError *error)
+must_work (gboolean ok, GError **error)
 {
   if (ok)
     return;
-  fprintf (stderr, "%s\n", error->message);
+  fprintf (stderr, "%s\n", (*error)->message);
   exit (1);
 }
 
@@ -67,11 +67,11 @@ init_transform (LwtTransform *transform, const LwtWavelet *wavelet)
 
   if (context == NULL) {
     context = cvis_context_new (0, &error);
-    must_work (context != NULL && cvis_context_push (context, &error), error);
+    must_work (context != NULL && cvis_context_push (context, &error), &error);
   }
   lwt_transform_init (transform, wavelet, names_type, names_boundary);
   lwt_transform_specialise (transform, context);
-  must_work (lwt_transform_wait (transform, &error), error);
+  must_work (lwt_transform_wait (transform, &error), &error);
 }
 
 typedef void (*Call) (guint set, cudaStream_t stream, void *user_data);
@@ -227,7 +227,7 @@ forward_call (guint set, cudaStream_t stream, void *user_data)
 
   must_work (lwt_transform_forward (&b->transform, &b->chain, names_layout,
                  b->picture[set], b->bands[set], b->work, stream, &error),
-      error);
+      &error);
 }
 
 void
@@ -238,7 +238,7 @@ inverse_call (guint set, cudaStream_t stream, void *user_data)
 
   must_work (lwt_transform_inverse (&b->transform, &b->chain, names_layout,
                  b->bands[set], b->picture[set], b->work, stream, &error),
-      error);
+      &error);
 }
 
 /* Largest difference of samples after forward and inverse. */
@@ -367,7 +367,7 @@ bench_names (const char *const *names, double rate)
     GError *error = NULL;
     LwtWavelet *wavelet = lwt_wavelet_new (names[i], &error);
 
-    must_work (wavelet != NULL, error);
+    must_work (wavelet != NULL, &error);
     bench_name (wavelet, rate);
     lwt_wavelet_free (wavelet);
   }
@@ -454,7 +454,7 @@ filter_call (guint set, cudaStream_t stream, void *user_data)
 
   for (guint i = 0; i < FILTER_STEPS; i++)
     if (f->only < 0 || f->only == (gint) i)
-      must_work (filter_step (f, i, set, stream, &error), error);
+      must_work (filter_step (f, i, set, stream, &error), &error);
 }
 
 void
@@ -546,7 +546,7 @@ main (int argc, char **argv)
     if (argc > 1 && strstr (wavelets[i], argv[1]) == NULL)
       continue;
     wavelet = lwt_wavelet_new (wavelets[i], &error);
-    must_work (wavelet != NULL, error);
+    must_work (wavelet != NULL, &error);
     for (guint size = 0; size < (table ? 3 : 1); size++)
       bench_bands (wavelet, size, size == 0 ? small : large);
     bench_filter (wavelet, small);

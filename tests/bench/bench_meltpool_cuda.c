@@ -23,12 +23,12 @@
 #define SIDE 96
 
 static void
-check (gboolean ok, GError *error)
+check (gboolean ok, GError **error)
 {
   if (ok)
     return;
-  fprintf (stderr, "%s\n", error ? error->message : "failed");
-  exit (error && error->code == CVIS_ERROR_NO_DEVICE ? 77 : 1);
+  fprintf (stderr, "%s\n", *error ? (*error)->message : "failed");
+  exit (*error && (*error)->code == CVIS_ERROR_NO_DEVICE ? 77 : 1);
 }
 
 typedef struct {
@@ -53,10 +53,10 @@ fill_ring (Ring *ring, CvisContext *context, PbfSimRegime regime)
 
   if (ring->host == NULL) {
     ring->host = cvis_pinned_alloc (context, bytes, &error);
-    check (ring->host != NULL, error);
+    check (ring->host != NULL, &error);
     ring->results =
         cvis_pinned_alloc (context, RING * sizeof (PbfResult), &error);
-    check (ring->results != NULL, error);
+    check (ring->results != NULL, &error);
     cudaMalloc ((void **) &ring->device, bytes);
     ring->infos = g_new0 (PbfFrameInfo, RING);
     ring->frames = g_new0 (const guint8 *, RING);
@@ -64,7 +64,7 @@ fill_ring (Ring *ring, CvisContext *context, PbfSimRegime regime)
   }
   config.regime = regime;
   sim = pbf_sim_new (&config, &error);
-  check (sim != NULL, error);
+  check (sim != NULL, &error);
   for (guint i = 0; i < RING; i++) {
     guint8 *frame = ring->host + (gsize) i * SIDE * SIDE;
     PbfFrameInfo *info = &ring->infos[i];
@@ -117,7 +117,7 @@ time_engine (Ring *ring, CvisContext *context, PbfModel *model,
   config.transfer = transfer;
   config.labelling = labelling;
   engine = pbf_engine_new (&config, model, context, &error);
-  check (engine != NULL, error);
+  check (engine != NULL, &error);
   batches = g_new0 (PbfBatch, n_batches);
   for (guint b = 0; b < n_batches; b++) {
     guint first = b % ring_batches * batch_size;
@@ -139,9 +139,9 @@ time_engine (Ring *ring, CvisContext *context, PbfModel *model,
 
     for (guint b = 0; b < n_batches + config.depth; b++) {
       if (b >= config.depth)
-        check (pbf_engine_wait (engine, &done, &error), error);
+        check (pbf_engine_wait (engine, &done, &error), &error);
       if (b < n_batches)
-        check (pbf_engine_submit (engine, &batches[b], &error), error);
+        check (pbf_engine_submit (engine, &batches[b], &error), &error);
     }
     rates[r] = (gdouble) n_batches * batch_size * 1e9
                / (gdouble) (cvis_monotonic_ns () - start);
@@ -192,9 +192,9 @@ main (int argc, char **argv)
   gdouble bus;
 
   context = cvis_context_new (device, &error);
-  check (context != NULL, error);
-  check (cvis_device_info (device, &info, &error), error);
-  check (cvis_context_push (context, &error), error);
+  check (context != NULL, &error);
+  check (cvis_device_info (device, &info, &error), &error);
+  check (cvis_context_push (context, &error), &error);
   fill_ring (&ring, context, PBF_SIM_NOMINAL);
   bus = time_copy (&ring, cudaMemcpyHostToDevice);
   printf ("melt-pool engine on %s, %d multiprocessors: 96x96 frames, 40x40 "

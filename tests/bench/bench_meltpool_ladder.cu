@@ -236,12 +236,12 @@ struct Bench {
 };
 
 void
-check (gboolean ok, GError *error)
+check (gboolean ok, GError **error)
 {
   if (ok)
     return;
-  fprintf (stderr, "%s\n", error ? error->message : "failed");
-  exit (error && error->code == CVIS_ERROR_NO_DEVICE ? 77 : 1);
+  fprintf (stderr, "%s\n", *error ? (*error)->message : "failed");
+  exit (*error && (*error)->code == CVIS_ERROR_NO_DEVICE ? 77 : 1);
 }
 
 void
@@ -372,7 +372,7 @@ run_engine (Bench &b, const char *name, CvisContext *context, PbfMode mode,
   config.spin_us = 100000;
   config.idle_sleep_ns = 0;
   engine = pbf_engine_new (&config, b.model, context, &error);
-  check (engine != NULL, error);
+  check (engine != NULL, &error);
   cvis_histogram_clear (&latency);
   frames = (frames + RING - 1) / RING * RING;
   for (guint i = 0; i < RING + frames; i += n) {
@@ -390,8 +390,8 @@ run_engine (Bench &b, const char *name, CvisContext *context, PbfMode mode,
     batch.infos = b.ring->infos + at;
     batch.pinned = batch.results_pinned = TRUE;
     batch.results = b.results + at;
-    check (pbf_engine_submit (engine, &batch, &error), error);
-    check (pbf_engine_wait (engine, &done, &error), error);
+    check (pbf_engine_submit (engine, &batch, &error), &error);
+    check (pbf_engine_wait (engine, &done, &error), &error);
     if (i >= RING)
       cvis_histogram_add (&latency, cvis_monotonic_ns () - start, 1);
   }
@@ -411,14 +411,14 @@ compute_expected (Bench &b)
   pbf_config_init (&config);
   config.max_batch = RING;
   engine = pbf_engine_new (&config, b.model, NULL, &error);
-  check (engine != NULL, error);
+  check (engine != NULL, &error);
   batch.n = RING;
   batch.frames = b.ring->frames;
   batch.strides = b.ring->strides;
   batch.infos = b.ring->infos;
   batch.results = b.expected;
-  check (pbf_engine_submit (engine, &batch, &error), error);
-  check (pbf_engine_wait (engine, &done, &error), error);
+  check (pbf_engine_submit (engine, &batch, &error), &error);
+  check (pbf_engine_wait (engine, &done, &error), &error);
   pbf_engine_free (engine);
   pbf_params_init (&b.settings.params, &config);
 }
@@ -430,7 +430,7 @@ take_pinned (const Bench &b, T **to, gsize n)
   GError *error = NULL;
 
   *to = (T *) cvis_pinned_alloc (b.context, n * sizeof (T), &error);
-  check (*to != NULL, error);
+  check (*to != NULL, &error);
 }
 
 void
@@ -442,8 +442,8 @@ init_bench (Bench &b, CvisArena *arena)
   gsize size;
 
   b.context = cvis_context_new (0, &error);
-  check (b.context != NULL, error);
-  check (cvis_context_push (b.context, &error), error);
+  check (b.context != NULL, &error);
+  check (cvis_context_push (b.context, &error), &error);
   b.model = pbf_random_model (&random, 164, 2);
   b.ring = bench_ring_new (RING);
   size = (gsize) b.ring->strides[0] * 96;
@@ -457,8 +457,8 @@ init_bench (Bench &b, CvisArena *arena)
   take_pinned (b, &b.frame, 1);
   take_pinned (b, &b.entry, 1);
   compute_expected (b);
-  check (
-      pbf_device_model_init (&b.settings.model, arena, b.model, &error), error);
+  check (pbf_device_model_init (&b.settings.model, arena, b.model, &error),
+      &error);
   check_cuda (cudaMalloc ((void **) &b.state, sizeof *b.state));
   check_cuda (cudaMalloc ((void **) &b.pixels, size));
   check_cuda (cudaStreamCreateWithFlags (&b.stream, cudaStreamNonBlocking));

@@ -25,10 +25,10 @@
 #include "gst/surface/gstsurfacepainter.h"
 
 static gpointer
-check (gpointer result, const GError *error)
+check (gpointer result, GError **error)
 {
   if (result == NULL)
-    g_error ("%s", error->message);
+    g_error ("%s", (*error)->message);
   return result;
 }
 
@@ -45,7 +45,7 @@ bench_alloc (const BenchInput *input, gsize size)
   GError *error = NULL;
 
   return input->context
-             ? check (cvis_pinned_alloc (input->context, size, &error), error)
+             ? check (cvis_pinned_alloc (input->context, size, &error), &error)
              : g_malloc0 (size);
 }
 
@@ -81,7 +81,7 @@ time_reading (const BenchInput *input, GBytes *bytes)
       begin = cvis_monotonic_ns ();
     reader = check (bytes ? surface_reader_new (bytes, &error)
                           : surface_reader_open (input->file, &error),
-        error);
+        &error);
 
     if (!surface_reader_read (
             reader, pool, TRUE, FALSE, samples, &offset, &missing, &error))
@@ -170,13 +170,13 @@ bench_surface_write (const BenchInput *input, gint arg)
   begin = cvis_monotonic_ns ();
   for (guint i = 0; i < SURFACE_TURNS; i++) {
     image =
-        check (surface_image_new (meta->width, meta->height, &error), error);
+        check (surface_image_new (meta->width, meta->height, &error), &error);
     image->dx = meta->dx;
     image->dy = meta->dy;
     surface_image_from_float32 (
         image, (const gfloat *) map.data, meta->z_scale, meta->offset);
     g_bytes_unref (check (
-        surface_file_write (image, (SurfaceFileFormat) arg, &error), error));
+        surface_file_write (image, (SurfaceFileFormat) arg, &error), &error));
     surface_image_free (image);
   }
   begin = ns_since (begin);
@@ -245,13 +245,13 @@ bench_lifting (const BenchInput *input, gint arg)
   config.height = meta->height;
   config.dx = meta->dx;
   config.dy = meta->dy;
-  config.wavelet = check (lwt_wavelet_new ("9/7", &error), error);
+  config.wavelet = check (lwt_wavelet_new ("9/7", &error), &error);
   config.depth_in_flight = LIFTING_DEPTH;
   if (measured)
     config.parts = config.parameters = 1u << SURFACE_PART_ROUGHNESS
                                        | 1u << SURFACE_PART_WAVINESS
                                        | 1u << SURFACE_PART_FORM;
-  engine = check (lwt_engine_new (&config, input->context, &error), error);
+  engine = check (lwt_engine_new (&config, input->context, &error), &error);
   for (guint i = 0; i < LIFTING_DEPTH; i++) {
     gpointer samples = bench_alloc (input, size);
 
@@ -363,7 +363,7 @@ get_camera (const BenchInput *input)
 
   if (camera)
     return camera;
-  sim = check (pbf_sim_new (&config, &error), error);
+  sim = check (pbf_sim_new (&config, &error), &error);
   camera = g_new0 (Camera, 1);
   camera->pixels = bench_alloc (input, MELTPOOL_FRAMES * SIDE * SIDE);
   for (guint i = 0; i < MELTPOOL_FRAMES; i++)
@@ -427,9 +427,9 @@ bench_meltpool (const BenchInput *input, gint arg)
   config.max_batch = n;
   config.depth = MELTPOOL_DEPTH;
   if (input->model)
-    model = check (pbf_model_load (input->model, &error), error);
+    model = check (pbf_model_load (input->model, &error), &error);
   engine =
-      check (pbf_engine_new (&config, model, input->context, &error), error);
+      check (pbf_engine_new (&config, model, input->context, &error), &error);
   for (guint i = 0; i < n; i++)
     strides[i] = SIDE;
   for (guint k = 0; k < MELTPOOL_DEPTH; k++)
@@ -491,7 +491,7 @@ bench_motion (const BenchInput *input, gint arg)
   config.height = (guint) info.height;
   config.method = (MotionMethod) arg;
   config.depth_in_flight = MOTION_DEPTH;
-  engine = check (motion_engine_new (&config, input->context, &error), error);
+  engine = check (motion_engine_new (&config, input->context, &error), &error);
   n = motion_config_get_columns (&config) * motion_config_get_rows (&config);
   luma = (gsize) info.stride[0] * config.height;
   for (guint k = 0; k < MOTION_DEPTH; k++) {
@@ -579,7 +579,7 @@ bench_crop (const BenchInput *input, gint arg)
 {
   const CvisCropLayout layout = { .n_planes = 1, .sample_bytes = { 1 } };
   GError *error = NULL;
-  CvisCrop *crop = check (cvis_crop_new (NULL, &error), error);
+  CvisCrop *crop = check (cvis_crop_new (NULL, &error), &error);
   guint8 *from = g_malloc (MELTPOOL_FRAMES * SIDE * SIDE);
   guint8 *to = g_malloc0 (256 * CROP * CROP);
   guint64 begin = 0;

@@ -345,19 +345,6 @@ harness_equal (Harness *h, const gchar *what, HarnessType type,
   return FALSE;
 }
 
-extern "C" gboolean
-harness_near (Harness *h, const gchar *what, const gfloat *expected,
-    const gfloat *got, gsize n, gdouble tolerance)
-{
-  for (gsize i = 0; i < n; i++) {
-    if (!(fabs ((gdouble) expected[i] - got[i]) <= tolerance)) {
-      report_mismatch (h, what, HARNESS_F32, expected, got, i, n);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
 /* --- benches --------------------------------------------------------------- */
 
 #define WARM_UP 5

@@ -108,10 +108,6 @@ typedef enum {
  * both values. Returns: whether all are equal. */
 gboolean harness_equal (Harness *h, const gchar *what, HarnessType type,
     gconstpointer expected, gconstpointer got, gsize n);
-/* The same for floats that may differ by @tolerance (absolute); NaN never
- * passes. */
-gboolean harness_near (Harness *h, const gchar *what, const gfloat *expected,
-    const gfloat *got, gsize n, gdouble tolerance);
 
 /* --- benches -------------------------------------------------------------- */
 

@@ -217,11 +217,11 @@ prepare (Harness *h, Case *c, guint structure, LwtType type, guint width,
 }
 
 static void
-report (Harness *h, gboolean ok, GError *error)
+report (Harness *h, gboolean ok, GError **error)
 {
   if (!ok)
-    harness_fail (h, "%s", error->message);
-  g_clear_error (&error);
+    harness_fail (h, "%s", (*error)->message);
+  g_clear_error (error);
 }
 
 /* Forward, compared with the reference implementation's bands; inverse of
@@ -245,14 +245,14 @@ compare_bands (Harness *h, Case *c)
   report (h,
       lwt_transform_forward (&c->transform, &c->chain, c->layout, d_in, d_bands,
           c->work, harness_stream (h), &error),
-      error);
+      &error);
   compare (h, "bands", &c->shape, bands, d_bands);
   compare (h, "the picture itself", &c->shape, in, d_in);
   error = NULL;
   report (h,
       lwt_transform_inverse (&c->transform, &c->chain, c->layout, d_bands,
           d_back, c->work, harness_stream (h), &error),
-      error);
+      &error);
   compare (h, "back", &c->shape, back, d_back);
   compare (h, "the bands themselves", &c->shape, bands, d_bands);
 }
@@ -280,13 +280,13 @@ compare_low (Harness *h, Case *c, guint first, guint n)
   report (h,
       lwt_transform_reduce (&c->transform, &c->chain, first, n, d_in, d_low,
           c->work, harness_stream (h), &error),
-      error);
+      &error);
   compare (h, "low", &small, low, d_low);
   error = NULL;
   report (h,
       lwt_transform_expand (&c->transform, &c->chain, first, n, d_low, d_back,
           c->work, harness_stream (h), &error),
-      error);
+      &error);
   compare (h, "expanded", &large, back, d_back);
 }
 
@@ -520,7 +520,7 @@ compare_parts (Harness *h, Case *c)
   report (h,
       lwt_transform_parts (&c->transform, &c->chain, &p.task, c->work,
           harness_stream (h), &error),
-      error);
+      &error);
   for (guint i = 0; i < 4; i++)
     if (wanted & (1u << i))
       compare (h, names[i], &shape, p.parts[SURFACE_PART_NOISE + i], got[i]);
@@ -610,7 +610,7 @@ check_names (Harness *h)
     GError *error = NULL;
 
     harness_case (h, "%s", c->wavelet.name);
-    report (h, lwt_transform_wait (&c->transform, &error), error);
+    report (h, lwt_transform_wait (&c->transform, &error), &error);
     for (guint k = 0; k < 4; k++)
       compare_tiles (h, c, (guint) harness_range (h, 66, k < 3 ? 500 : 1500),
           (guint) harness_range (h, 66, k < 3 ? 500 : 1200));
@@ -672,7 +672,7 @@ check_tiles_random (Harness *h)
     GError *error = NULL;
 
     harness_case (h, "random %u", i);
-    report (h, lwt_transform_wait (&c->transform, &error), error);
+    report (h, lwt_transform_wait (&c->transform, &error), &error);
     for (guint k = 0; k < 4; k++)
       compare_tiles (h, c, (guint) harness_range (h, 66, 400),
           (guint) harness_range (h, 66, 400));

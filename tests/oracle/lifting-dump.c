@@ -23,11 +23,11 @@ typedef struct {
 } Options;
 
 static void
-check (gboolean ok, const GError *error)
+check (gboolean ok, GError **error)
 {
   if (ok)
     return;
-  g_printerr ("lifting-dump: %s\n", error->message);
+  g_printerr ("lifting-dump: %s\n", (*error)->message);
   exit (1);
 }
 
@@ -55,7 +55,7 @@ parse (Options *options, const gchar *key, const gchar *value)
 
   if (strcmp (key, "wavelet") == 0) {
     options->wavelet = lwt_wavelet_new (value, &error);
-    check (options->wavelet != NULL, error);
+    check (options->wavelet != NULL, &error);
   } else if (strcmp (key, "width") == 0) {
     c->width = (guint) atoi (value);
   } else if (strcmp (key, "height") == 0) {
@@ -112,8 +112,8 @@ transform (LwtEngine *engine, const LwtConfig *config, gdouble *picture,
 
   job.parts[SURFACE_PART_BANDS] = (LwtPlane){ .data = bands,
     .stride = config->width * lwt_type_get_size (config->type) };
-  check (lwt_engine_submit (engine, &job, &error), error);
-  check (lwt_engine_wait (engine, &done, &error), error);
+  check (lwt_engine_submit (engine, &job, &error), &error);
+  check (lwt_engine_wait (engine, &done, &error), &error);
 }
 
 static void
@@ -142,7 +142,7 @@ main (int argc, char **argv)
   engine = lwt_engine_new_on (
       options.backend ? &lwt_backend_cpu : &lwt_backend_reference,
       &options.config, NULL, &error);
-  check (engine != NULL, error);
+  check (engine != NULL, &error);
   n = (gsize) options.config.width * options.config.height;
   picture = g_new (gdouble, n);
   bands = g_new (gdouble, n);

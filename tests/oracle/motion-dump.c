@@ -76,11 +76,11 @@ parse (Options *options, const gchar *argument)
 }
 
 static void
-check (gboolean ok, const GError *error)
+check (gboolean ok, GError **error)
 {
   if (ok)
     return;
-  g_printerr ("motion-dump: %s\n", error->message);
+  g_printerr ("motion-dump: %s\n", (*error)->message);
   exit (1);
 }
 
@@ -95,7 +95,7 @@ new_engine (const Options *options)
         &motion_backend_reference, &options->config, NULL, &error);
   else
     engine = motion_engine_new (&options->config, NULL, &error);
-  check (engine != NULL, error);
+  check (engine != NULL, &error);
   return engine;
 }
 
@@ -183,7 +183,7 @@ drain (Options *options, MotionEngine *engine)
   MotionJob *job;
 
   do {
-    check (motion_engine_wait (engine, &job, &error), error);
+    check (motion_engine_wait (engine, &job, &error), &error);
     if (job) {
       dump (options, job);
       free_job (job);
@@ -209,7 +209,7 @@ main (int argc, char **argv)
   job = new_job (&options);
   while (fread ((gpointer) job->luma, job->stride, options.config.height, stdin)
          == options.config.height) {
-    check (motion_engine_submit (engine, job, &error), error);
+    check (motion_engine_submit (engine, job, &error), &error);
     drain (&options, engine);
     job = new_job (&options);
   }
