@@ -45,6 +45,7 @@ struct _GstPbfFileSink {
   Settings settings;
 
   /* of the streaming thread */
+  const gchar *location; /* of the settings when it started */
   GstVideoInfo info;
   gint fd;
   guint32 stream;
@@ -86,13 +87,13 @@ write_bytes (GstPbfFileSink *self)
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
           ("Cannot write to \"%s\": the disk is full. Free space, or record to "
            "another disk; what was written is readable.",
-              self->settings.location),
+              self->location),
           (NULL));
       return GST_FLOW_ERROR;
     } else if (errno != EINTR) {
       GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-          ("Cannot write to \"%s\": %s. Check the disk.",
-              self->settings.location, g_strerror (errno)),
+          ("Cannot write to \"%s\": %s. Check the disk.", self->location,
+              g_strerror (errno)),
           (NULL));
       return GST_FLOW_ERROR;
     }
@@ -101,6 +102,7 @@ write_bytes (GstPbfFileSink *self)
   return GST_FLOW_OK;
 }
 
+/* Adds a frame to the bytes to write. */
 static GstFlowReturn
 append_frame (GstPbfFileSink *self, GstBuffer *buffer)
 {
@@ -134,7 +136,7 @@ append_frame (GstPbfFileSink *self, GstBuffer *buffer)
       GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), self->bytes->data + old);
   gst_video_frame_unmap (&frame);
   self->frame_counter++;
-  return self->bytes->len < WRITE_BYTES ? GST_FLOW_OK : write_bytes (self);
+  return GST_FLOW_OK;
 }
 
 static GstFlowReturn
@@ -153,9 +155,14 @@ gst_pbf_file_sink_render_list (GstBaseSink *base, GstBufferList *list)
   guint n = gst_buffer_list_length (list);
   GstFlowReturn ret = GST_FLOW_OK;
 
-  for (guint i = 0; i < n && ret == GST_FLOW_OK; i++)
+  for (guint i = 0; i < n && ret == GST_FLOW_OK; i++) {
     ret = append_frame (self, gst_buffer_list_get (list, i));
-  return ret == GST_FLOW_OK ? write_bytes (self) : ret;
+    /* an unusable frame does not lose those before it */
+    if ((ret != GST_FLOW_OK || i == n - 1 || self->bytes->len >= WRITE_BYTES)
+        && write_bytes (self) != GST_FLOW_OK)
+      return GST_FLOW_ERROR;
+  }
+  return ret;
 }
 
 /* --- life ------------------------------------------------------------------ */
@@ -163,17 +170,17 @@ gst_pbf_file_sink_render_list (GstBaseSink *base, GstBufferList *list)
 static gboolean
 open_file (GstPbfFileSink *self)
 {
-  if (*self->settings.location == '\0') {
+  if (*self->location == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
         ("No file name to write to. Set location."), (NULL));
     return FALSE;
   }
-  self->fd = g_open (
-      self->settings.location, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  self->fd =
+      g_open (self->location, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (self->fd < 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
-        ("Cannot open \"%s\" for writing: %s. Check location.",
-            self->settings.location, g_strerror (errno)),
+        ("Cannot open \"%s\" for writing: %s. Check location.", self->location,
+            g_strerror (errno)),
         (NULL));
     return FALSE;
   }
@@ -215,6 +222,7 @@ gst_pbf_file_sink_start (GstBaseSink *base)
 {
   GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
 
+  self->location = gst_cv_settings_get_string (self, &self->settings.location);
   self->bytes = g_byte_array_new ();
   self->stream = g_random_int ();
   self->frame_counter = 0;

@@ -49,6 +49,7 @@ struct _GstPbfFileSrc {
   Settings settings;
 
   /* of the streaming thread */
+  const gchar *location; /* of the settings when it started */
   gint fd;
   gint unlocked; /* atomic */
   PbfRecording *recording;
@@ -141,7 +142,7 @@ begin_segment (GstPbfFileSrc *self)
   gst_base_src_new_segment (GST_BASE_SRC (self), &segment);
 }
 
-/* Reads a piece that can be used: a frame, a head, the end. */
+/* Reads a piece that can be used: a frame, a head, the end, or a read error. */
 static GstFlowReturn
 read_piece (GstPbfFileSrc *self)
 {
@@ -156,20 +157,19 @@ read_piece (GstPbfFileSrc *self)
     } else if (self->piece == PBF_PIECE_DAMAGE) {
       GST_ELEMENT_WARNING (self, STREAM, DECODE,
           ("Cannot read all frames of \"%s\": %s. The other frames are played.",
-              self->settings.location, error->message),
+              self->location, error->message),
           (NULL));
       g_clear_error (&error);
       self->unused = FALSE;
     } else if (self->piece == PBF_PIECE_ERROR) {
       GST_ELEMENT_ERROR (self, RESOURCE, READ,
-          ("Cannot read \"%s\": %s. Check the disk.", self->settings.location,
+          ("Cannot read \"%s\": %s. Check the disk.", self->location,
               error->message),
           (NULL));
       g_clear_error (&error);
-      return GST_FLOW_ERROR;
     }
   }
-  return GST_FLOW_OK;
+  return self->piece == PBF_PIECE_ERROR ? GST_FLOW_ERROR : GST_FLOW_OK;
 }
 
 static gboolean
@@ -177,15 +177,15 @@ open_recording (GstPbfFileSrc *self)
 {
   GError *error = NULL;
 
-  if (*self->settings.location == '\0') {
+  if (*self->location == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
         ("No file name to read from. Set location."), (NULL));
     return FALSE;
   }
-  self->fd = g_open (self->settings.location, O_RDONLY | O_CLOEXEC, 0);
+  self->fd = g_open (self->location, O_RDONLY | O_CLOEXEC, 0);
   if (self->fd < 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("Cannot open \"%s\": %s. Check location.", self->settings.location,
+        ("Cannot open \"%s\": %s. Check location.", self->location,
             g_strerror (errno)),
         (NULL));
     return FALSE;
@@ -195,7 +195,7 @@ open_recording (GstPbfFileSrc *self)
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
         ("Cannot read \"%s\": %s. Check location; recordings are made by "
          "pbffilesink.",
-            self->settings.location, error->message),
+            self->location, error->message),
         (NULL));
     g_error_free (error);
     return FALSE;
@@ -258,7 +258,7 @@ make_list (GstPbfFileSrc *self, GstBuffer **buffer)
   gst_object_unref (pool);
   if (gst_buffer_list_length (list) > 0 && ret != GST_FLOW_FLUSHING) {
     gst_pbf_list_src_hand_out (GST_PBF_LIST_SRC (self), list, buffer);
-    return GST_FLOW_OK; /* the next read meets the error again */
+    return GST_FLOW_OK; /* an error ends the next call */
   }
   gst_buffer_list_unref (list);
   return ret;
@@ -324,7 +324,7 @@ gst_pbf_file_src_negotiate (GstBaseSrc *base)
         ("Unsupported caps: \"%s\" holds GRAY8 of %ux%u pixels at %u/%u, which "
          "downstream does not accept. Put videoconvert, videoscale or "
          "videorate after pbffilesrc.",
-            self->settings.location, self->head.width, self->head.height,
+            self->location, self->head.width, self->head.height,
             self->head.fps_n, self->head.fps_d),
         (NULL));
   gst_caps_unref (caps);
@@ -358,6 +358,7 @@ gst_pbf_file_src_start (GstBaseSrc *base)
   if (!gst_pbf_list_src_set_layout (
           GST_PBF_LIST_SRC (self), self->settings.signal_layout))
     return FALSE;
+  self->location = gst_cv_settings_get_string (self, &self->settings.location);
   self->head.width = 0;
   self->unused = self->negotiated = FALSE;
   self->frame = 0;

@@ -56,6 +56,8 @@ struct _GstPbfUdpSink {
   Counts counts; /* guarded by the object lock */
 
   /* of the streaming thread */
+  const gchar *host; /* and port: of the settings when it started */
+  guint port;
   GstVideoInfo info;
   gint fd;
   GstPoll *poll;
@@ -128,7 +130,7 @@ note_failure (GstPbfUdpSink *self, guint n)
   GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
       ("Cannot send to %s, port %u: %s. Check the network; frames are lost "
        "until it works.",
-          self->settings.host, self->settings.port, g_strerror (code)),
+          self->host, self->port, g_strerror (code)),
       (NULL));
 }
 
@@ -314,8 +316,8 @@ gst_pbf_udp_sink_propose_allocation (GstBaseSink *base, GstQuery *query)
 static gboolean
 open_socket (GstPbfUdpSink *self, GError **error)
 {
-  self->address_size = gst_pbf_socket_resolve (
-      self->settings.host, self->settings.port, &self->address, error);
+  self->address_size =
+      gst_pbf_socket_resolve (self->host, self->port, &self->address, error);
   if (self->address_size == 0)
     return FALSE;
   self->fd = gst_pbf_socket_new (&self->address, error);
@@ -336,10 +338,12 @@ gst_pbf_udp_sink_start (GstBaseSink *base)
   GstPbfUdpSink *self = GST_PBF_UDP_SINK (base);
   GError *error = NULL;
 
+  self->host = gst_cv_settings_get_string (self, &self->settings.host);
+  self->port = self->settings.port;
   if (!open_socket (self, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
-        ("Cannot send to \"%s\", port %u: %s. Check host and port.",
-            self->settings.host, self->settings.port, error->message),
+        ("Cannot send to \"%s\", port %u: %s. Check host and port.", self->host,
+            self->port, error->message),
         (NULL));
     g_error_free (error);
     return FALSE;

@@ -37,10 +37,10 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_udp_src_debug
 
 #define AUTO_BUFFER_SIZE (64 << 20)
-#define MESSAGES 64    /* packets that one system call receives */
-#define MESSAGE 65536  /* bytes: more than any UDP packet has */
-#define CONTROL 128    /* bytes for SCM_TIMESTAMPNS and SO_RXQ_OVFL */
-#define SPARE_FRAMES 8 /* of the pool, beside those of the window */
+#define MESSAGES 64     /* packets that one system call receives */
+#define MESSAGE 65536   /* bytes: more than any UDP packet has */
+#define CONTROL 128     /* bytes for SCM_TIMESTAMPNS and SO_RXQ_OVFL */
+#define SPARE_FRAMES 16 /* of the pool, beside those of the window */
 
 typedef enum {
   GST_PBF_TIMESTAMPS_ARRIVAL,
@@ -99,6 +99,7 @@ struct _GstPbfUdpSrc {
   guint n_messages, message;  /* received, and the index of the next one */
   GstClockTime now, now_real; /* running and real time of their reception */
   GstClockTime packet_time;   /* running time of the current packet */
+  guint packet_overflow;      /* overflow when it was received */
   GstClockTime last_pts;
   guint64 sender_time, sender_base; /* of a frame: its time and running time */
   guint64 last_good;                /* monotonic ns of the last packet */
@@ -348,7 +349,7 @@ note_control (GstPbfUdpSrc *self, struct msghdr *header)
       guint32 n;
 
       memcpy (&n, CMSG_DATA (c), sizeof n);
-      self->overflow = n;
+      self->packet_overflow = n;
     } else if (c->cmsg_type == SCM_TIMESTAMPNS
                && GST_CLOCK_TIME_IS_VALID (self->now)) {
       struct timespec t;
@@ -383,8 +384,9 @@ begin_size (GstPbfUdpSrc *self, const PbfPacket *packet)
   self->resized = TRUE;
 }
 
-/* Uses the received packets, until there are none, or until frames of another size
- * begin while others have to be pushed first. */
+/* Uses the received packets, until there are none, or until frames have to be pushed
+ * first: before frames of another size, and before the list and the window hold all
+ * buffers of a pool with an upper limit. */
 static GstFlowReturn
 use_packets (GstPbfUdpSrc *self)
 {
@@ -392,6 +394,9 @@ use_packets (GstPbfUdpSrc *self)
     struct mmsghdr *message = &self->messages[self->message];
     PbfPacket packet;
 
+    if (self->list != NULL
+        && gst_buffer_list_length (self->list) >= SPARE_FRAMES)
+      return GST_FLOW_OK;
     if (self->resized) {
       if (self->list != NULL)
         return GST_FLOW_OK;
@@ -509,6 +514,7 @@ publish_counts (GstPbfUdpSrc *self)
 {
   GST_OBJECT_LOCK (self);
   self->counts = *pbf_assembler_get_counts (self->assembler);
+  self->overflow = self->packet_overflow;
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -797,7 +803,7 @@ gst_pbf_udp_src_start (GstBaseSrc *base)
   GST_OBJECT_LOCK (self);
   self->width = self->height = 0;
   self->frame_duration = 0;
-  self->overflow = self->reset_overflow = 0;
+  self->overflow = self->reset_overflow = self->packet_overflow = 0;
   memset (&self->counts, 0, sizeof self->counts);
   memset (&self->reset_counts, 0, sizeof self->reset_counts);
   GST_OBJECT_UNLOCK (self);

@@ -221,6 +221,17 @@ gst_cv_settings_get_property (
   GST_OBJECT_UNLOCK (object);
 }
 
+const gchar *
+gst_cv_settings_get_string (gpointer object, gchar *const *setting)
+{
+  const gchar *string;
+
+  GST_OBJECT_LOCK (object);
+  string = g_intern_string (*setting);
+  GST_OBJECT_UNLOCK (object);
+  return string;
+}
+
 static void
 finalize_bound (GObject *object)
 {

@@ -65,6 +65,10 @@ void gst_cv_settings_bind (GObjectClass *klass, guint first_id,
     const GstCvSetting *table, guint n, gsize offset, gconstpointer defaults);
 /* For init of such a class: sets the defaults. */
 void gst_cv_settings_init (gpointer object);
+/* A string of the settings of @object, which stays valid when the application sets
+ * another. It is interned, and not freed. */
+const gchar *gst_cv_settings_get_string (
+    gpointer object, gchar *const *setting);
 /* The functions of such a class, for a class with further properties to chain to. */
 void gst_cv_settings_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec);

@@ -42,6 +42,7 @@ struct _GstPbfHdf5Src {
 
   Settings settings;
 
+  const gchar *location; /* of the settings when it started */
   PbfRaise *raise;
   PbfRaiseFrame frame; /* the next one, if has_frame */
   gboolean has_frame;
@@ -89,7 +90,7 @@ read_frame (GstPbfHdf5Src *self)
   if (error != NULL) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
         ("Cannot read \"%s\": %s. Check the file, for example with h5dump -H.",
-            self->settings.location, error->message),
+            self->location, error->message),
         (NULL));
     g_error_free (error);
     return GST_FLOW_ERROR;
@@ -211,7 +212,7 @@ gst_pbf_hdf5_src_negotiate (GstBaseSrc *base)
         ("Unsupported caps: \"%s\" holds GRAY8 of %ux%u pixels, which "
          "downstream does not accept. Put videoconvert, videoscale or "
          "videocrop after pbfhdf5src.",
-            self->settings.location, self->width, self->height),
+            self->location, self->width, self->height),
         (NULL));
   return FALSE;
 }
@@ -231,21 +232,21 @@ gst_pbf_hdf5_src_start (GstBaseSrc *base)
   GError *error = NULL;
   GstFlowReturn ret;
 
+  self->location = gst_cv_settings_get_string (self, &self->settings.location);
   self->has_frame = FALSE;
   self->n = 0;
   self->time = 0;
   gst_video_info_init (&self->info);
-  if (*self->settings.location == '\0') {
+  if (*self->location == '\0') {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
         ("No file name to read from. Set location."), (NULL));
     return FALSE;
   }
-  self->raise =
-      pbf_raise_new (self->settings.location, self->settings.group, &error);
+  self->raise = pbf_raise_new (self->location, self->settings.group, &error);
   if (self->raise == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("Cannot read \"%s\": %s. Check location and group.",
-            self->settings.location, error->message),
+        ("Cannot read \"%s\": %s. Check location and group.", self->location,
+            error->message),
         (NULL));
     g_error_free (error);
     return FALSE;
@@ -254,7 +255,7 @@ gst_pbf_hdf5_src_start (GstBaseSrc *base)
   if (ret == GST_FLOW_EOS)
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
         ("Cannot read \"%s\": it has no frames. Check location and group.",
-            self->settings.location),
+            self->location),
         (NULL));
   if (ret == GST_FLOW_OK)
     return TRUE;

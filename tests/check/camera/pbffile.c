@@ -399,6 +399,114 @@ expect_error (const gchar *format, const gchar *path, const gchar *words)
   g_free (line);
 }
 
+/* Frames before one that cannot be used are in the recording. */
+GST_START_TEST (test_bad_frame_in_list)
+{
+  enum { SIDE = 16, GOOD = 3 };
+  const PbfPacket frame = {
+    .width = SIDE, .height = SIDE, .fragment_size = SIDE * SIDE
+  };
+  gchar *path = path_of ("a.pbf"), *launch, *bytes;
+  GstBufferList *list = gst_buffer_list_new ();
+  GstHarness *h;
+  gsize size;
+
+  launch = g_strdup_printf ("pbffilesink location=%s", path);
+  h = gst_harness_new_parse (launch);
+  gst_harness_set_src_caps_str (
+      h, "video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1");
+  gst_harness_play (h);
+  for (guint i = 0; i <= GOOD; i++)
+    gst_buffer_list_add (
+        list, gst_buffer_new_memdup ((guint8[SIDE *SIDE]){ (guint8) i },
+                  i < GOOD ? SIDE * SIDE : SIDE));
+  fail_unless_equals_int (gst_pad_push_list (h->srcpad, list), GST_FLOW_ERROR);
+  gst_harness_teardown (h);
+  fail_unless (g_file_get_contents (path, &bytes, &size, NULL));
+  fail_unless_equals_uint64 (
+      size, PBF_RECORDING_HEAD + GOOD * pbf_packet_bytes (&frame));
+  g_free (bytes);
+  g_free (launch);
+  g_free (path);
+}
+GST_END_TEST;
+
+/* Replaces the open file @path by one that cannot be read. */
+static void
+break_file (const gchar *path)
+{
+  const int unreadable = open ("/dev/null", O_WRONLY);
+  GDir *dir = g_dir_open ("/proc/self/fd", 0, NULL);
+  const gchar *name;
+
+  while ((name = g_dir_read_name (dir)) != NULL) {
+    gchar *link = g_build_filename ("/proc/self/fd", name, NULL);
+    gchar *target = g_file_read_link (link, NULL);
+
+    if (g_strcmp0 (target, path) == 0)
+      fail_unless (dup2 (unreadable, atoi (name)) >= 0);
+    g_free (target);
+    g_free (link);
+  }
+  g_dir_close (dir);
+  close (unreadable);
+}
+
+static GstPadProbeReturn
+break_on_first_list (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  break_file (data);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* A file that cannot be read any more ends the stream after one error. */
+GST_START_TEST (test_read_error)
+{
+  gchar *path = path_of ("a.pbf"), *line;
+  guint errors = 0;
+  gboolean more = TRUE;
+  GstElement *pipeline, *src;
+  GstPad *pad;
+  GstBus *bus;
+
+  /* 3.7 MB, of which 1 MiB is read ahead */
+  run_to_eos (g_strdup_printf (
+      "pbftestsrc num-buffers=400 ! pbffilesink location=%s", path));
+  line = g_strdup_printf (
+      "pbffilesrc name=s location=%s frames-per-list=10 ! fakesink", path);
+  pipeline = gst_parse_launch (line, NULL);
+  src = gst_bin_get_by_name (GST_BIN (pipeline), "s");
+  pad = gst_element_get_static_pad (src, "src");
+  bus = gst_element_get_bus (pipeline);
+  gst_pad_add_probe (
+      pad, GST_PAD_PROBE_TYPE_BUFFER_LIST, break_on_first_list, path, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while (more) { /* to the base class's error, at which the stream ends */
+    GstMessage *message =
+        gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+    GError *error;
+
+    fail_unless (message != NULL, "the stream does not end");
+    gst_message_parse_error (message, &error, NULL);
+    if (strstr (error->message, "Check the disk") != NULL)
+      errors++;
+    else
+      more = FALSE;
+    g_error_free (error);
+    gst_message_unref (message);
+    fail_unless (errors <= 1, "the error is repeated");
+  }
+  fail_unless_equals_int (errors, 1);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pad);
+  gst_object_unref (src);
+  gst_object_unref (pipeline);
+  g_free (line);
+  g_free (path);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_refused)
 {
   gchar *path = path_of ("a.pbf");
@@ -439,6 +547,8 @@ pbffile_suite (void)
   tcase_add_test (tc, test_another_size);
   tcase_add_test (tc, test_killed);
   tcase_add_test (tc, test_damaged);
+  tcase_add_test (tc, test_bad_frame_in_list);
+  tcase_add_test (tc, test_read_error);
   tcase_add_test (tc, test_refused);
   return s;
 }
