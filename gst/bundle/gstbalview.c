@@ -360,6 +360,8 @@ gst_bal_view_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       gst_pad_stop_task (self->srcpad);
       return ok;
     case GST_EVENT_FLUSH_STOP:
+      /* an EOS that was handled during the flush may have started it again */
+      gst_pad_stop_task (self->srcpad);
       forget (self);
       return gst_pad_event_default (pad, parent, event);
     case GST_EVENT_EOS:
@@ -386,11 +388,14 @@ gst_bal_view_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 static GstStateChangeReturn
 gst_bal_view_change_state (GstElement *element, GstStateChange transition)
 {
+  GstBalView *self = GST_BAL_VIEW (element);
   const GstStateChangeReturn ret =
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
 
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
-    forget (GST_BAL_VIEW (element));
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    gst_pad_stop_task (self->srcpad);
+    forget (self);
+  }
   return ret;
 }
 

@@ -224,15 +224,14 @@ cuda_memory (GstBuffer *buffer)
 }
 
 CvisContext *
-gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
-    gboolean *changed, GError **error)
+gst_cv_cuda_follow (
+    GstCvCuda *cuda, GstBuffer *buffer, gint device_id, GError **error)
 {
   GstCudaMemory *memory = cuda_memory (buffer);
   GstCudaContext *context;
   CvisContext *cvis;
   gint device;
 
-  *changed = FALSE;
   if (memory == NULL) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
         "the caps have " GST_CV_CUDA_MEMORY_FEATURE
@@ -261,7 +260,6 @@ gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
   cuda->context = gst_object_ref (context);
   cuda->cvis = cvis;
   g_mutex_unlock (&cuda->lock);
-  *changed = TRUE;
   return cvis;
 }
 

@@ -45,12 +45,11 @@ gboolean gst_cv_cuda_start (
 void gst_cv_cuda_stop (GstCvCuda *cuda);
 
 /* Changes to the context of @buffer's memory if that is another one.
- * @changed: (out): objects of the former context have to be made again
- * Returns: (transfer none): the context to compute in, or %NULL with
- * CVIS_ERROR_INVALID if @buffer is not in CUDA memory, or on another device
- * than @device_id */
-CvisContext *gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer,
-    gint device_id, gboolean *changed, GError **error);
+ * Returns: (transfer none): the context to compute in, in which the caller makes its
+ * objects again if it is another one, or %NULL with CVIS_ERROR_INVALID if @buffer is
+ * not in CUDA memory, or on another device than @device_id */
+CvisContext *gst_cv_cuda_follow (
+    GstCvCuda *cuda, GstBuffer *buffer, gint device_id, GError **error);
 
 /* An active pool of CUDA buffers of @caps in the context, without an upper
  * limit: downstream's from the @allocation query if it fits, else a new one. Its

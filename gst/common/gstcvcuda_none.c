@@ -50,8 +50,8 @@ gst_cv_cuda_stop (GstCvCuda *cuda)
 }
 
 CvisContext *
-gst_cv_cuda_follow (GstCvCuda *cuda, GstBuffer *buffer, gint device_id,
-    gboolean *changed, GError **error)
+gst_cv_cuda_follow (
+    GstCvCuda *cuda, GstBuffer *buffer, gint device_id, GError **error)
 {
   g_return_val_if_reached (NULL);
 }

@@ -182,7 +182,6 @@ gst_lwt_denoise_prepare (GstCudaLwtFilter *self, GstBuffer *buffer)
 {
   const gboolean renegotiate = gst_pad_check_reconfigure (self->filter.srcpad);
   CvisContext *context = self->filter.context;
-  gboolean changed = FALSE;
   GError *error = NULL;
   GstFlowReturn flow;
 
@@ -192,16 +191,19 @@ gst_lwt_denoise_prepare (GstCudaLwtFilter *self, GstBuffer *buffer)
     GST_OBJECT_LOCK (self);
     device_id = self->filter.backend.device_id;
     GST_OBJECT_UNLOCK (self);
-    context = gst_cv_cuda_follow (
-        self->filter.cuda, buffer, device_id, &changed, &error);
+    context = gst_cv_cuda_follow (self->filter.cuda, buffer, device_id, &error);
     if (context == NULL)
       return gst_lwt_input_refuse (self, error);
   }
-  if (self->video != NULL && !renegotiate && !changed)
+  if (self->video != NULL && !renegotiate
+      && context == gst_lwt_video_get_context (self->video))
     return GST_FLOW_OK;
   flow = gst_cv_queue_wait_idle (self->filter.queue);
-  if (flow != GST_FLOW_OK)
+  if (flow != GST_FLOW_OK) {
+    if (renegotiate)
+      gst_pad_mark_reconfigure (self->filter.srcpad);
     return flow;
+  }
   if (renegotiate && self->video != NULL) {
     flow = gst_lwt_denoise_negotiate (self);
     /* the pool is chosen after earlier frames have left */

@@ -190,6 +190,12 @@ gst_lwt_video_describe (const GstLwtVideo *video)
   return lwt_engine_describe (video->luma);
 }
 
+CvisContext *
+gst_lwt_video_get_context (const GstLwtVideo *video)
+{
+  return video->context;
+}
+
 guint
 gst_lwt_video_get_frames (const GstLwtVideo *video)
 {

@@ -65,6 +65,8 @@ void gst_lwt_video_free (GstLwtVideo *video);
 const LwtConfig *gst_lwt_video_get_config (const GstLwtVideo *video);
 /* lwt_engine_describe() of the luma's engine. */
 const gchar *gst_lwt_video_describe (const GstLwtVideo *video);
+/* (nullable): the context it computes in. */
+CvisContext *gst_lwt_video_get_context (const GstLwtVideo *video);
 /* Frames that can be in flight. */
 guint gst_lwt_video_get_frames (const GstLwtVideo *video);
 

@@ -26,6 +26,7 @@
 #include <gst/cudavision/gstpbfmeta.h>
 #include <gst/video/video.h>
 
+#include "gst/common/gstcvpool.h"
 #include "gst/common/gstcvsettings.h"
 #include "gstpbfgrey.h"
 #include "gstpbfpainter.h"
@@ -161,6 +162,16 @@ refuse_overlay_caps (GstPbfOverlay *self, GstCaps *caps)
   return FALSE;
 }
 
+static void
+refuse_memory (GstPbfOverlay *self, gsize size)
+{
+  GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+      ("No memory for a picture of %" G_GSIZE_FORMAT
+       " bytes. Use a smaller scale.",
+          size),
+      (NULL));
+}
+
 static gboolean
 make_painter (GstPbfOverlay *self, GstCaps *in_caps)
 {
@@ -187,8 +198,13 @@ make_painter (GstPbfOverlay *self, GstCaps *in_caps)
         (NULL));
     return refuse_overlay_caps (self, in_caps);
   }
-  if (self->grey.wide)
-    self->picture = g_malloc ((gsize) config.width * config.height);
+  if (self->grey.wide) {
+    self->picture = g_try_malloc ((gsize) config.width * config.height);
+    if (self->picture == NULL) {
+      refuse_memory (self, (gsize) config.width * config.height);
+      return refuse_overlay_caps (self, in_caps);
+    }
+  }
   return TRUE;
 }
 
@@ -456,11 +472,15 @@ static GstBuffer *
 draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
 {
   GstBuffer *out = gst_buffer_new_allocate (
-      NULL, GST_VIDEO_INFO_SIZE (&self->out_info), NULL);
+      gst_cv_allocator (), GST_VIDEO_INFO_SIZE (&self->out_info), NULL);
   GstVideoFrame in_frame, out_frame;
   GstPbfPicture picture;
   cairo_status_t status;
 
+  if (out == NULL) {
+    refuse_memory (self, GST_VIDEO_INFO_SIZE (&self->out_info));
+    return NULL;
+  }
   if (!gst_video_frame_map (&in_frame, &self->in_info, buffer, GST_MAP_READ)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot read a frame: a buffer of %" G_GSIZE_FORMAT

@@ -17,16 +17,9 @@ struct _GstRoiCropper {
   GstBufferPool *pool;
   gboolean video_meta; /* downstream supports GstVideoMeta */
   CvisCrop *crop;
-  GArray *planes; /* on the device: collected, to be copied together */
+  CvisContext *context; /* of the crop, which owns it */
+  GArray *planes;       /* on the device: collected, to be copied together */
 };
-
-static void
-drop_pool (GstRoiCropper *cropper)
-{
-  if (cropper->pool != NULL)
-    gst_buffer_pool_set_active (cropper->pool, FALSE);
-  gst_clear_object (&cropper->pool);
-}
 
 GstRoiCropper *
 gst_roi_cropper_new (GstElement *element)
@@ -43,7 +36,7 @@ gst_roi_cropper_new (GstElement *element)
 void
 gst_roi_cropper_stop (GstRoiCropper *cropper)
 {
-  drop_pool (cropper);
+  gst_cv_pool_clear (&cropper->pool);
   g_clear_pointer (&cropper->crop, cvis_crop_free);
 }
 
@@ -88,7 +81,7 @@ gst_roi_cropper_set_input (GstRoiCropper *cropper, const GstVideoInfo *in,
 void
 gst_roi_cropper_set_output (GstRoiCropper *cropper, const GstVideoInfo *out)
 {
-  drop_pool (cropper);
+  gst_cv_pool_clear (&cropper->pool);
   cropper->out = *out;
 }
 
@@ -201,21 +194,22 @@ ensure_pool (GstRoiCropper *cropper, GstPad *src, GstBuffer *like)
 static gboolean
 ensure_crop (GstRoiCropper *cropper, GstBuffer *buffer, gboolean first)
 {
-  gboolean changed = FALSE;
   CvisContext *context = NULL;
   GError *error = NULL;
 
   if (cropper->cuda != NULL) {
-    context = gst_cv_cuda_follow (
-        cropper->cuda, buffer, cropper->device_id, &changed, &error);
-    if (changed && !first)
+    context =
+        gst_cv_cuda_follow (cropper->cuda, buffer, cropper->device_id, &error);
+    if (error == NULL && !first && context != cropper->context)
       g_set_error (&error, CVIS_ERROR, CVIS_ERROR_INVALID,
           "the frames of one buffer list are in different CUDA contexts");
-    if (changed)
+    if (context != cropper->context)
       gst_roi_cropper_stop (cropper);
   }
-  if (error == NULL && cropper->crop == NULL)
+  if (error == NULL && cropper->crop == NULL) {
     cropper->crop = cvis_crop_new (context, &error);
+    cropper->context = context;
+  }
   if (error == NULL)
     return TRUE;
   GST_ELEMENT_ERROR (

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gst/common/gstcvcuda.h>
+#include <gst/common/gstcvpool.h>
 #include "gstcropmetas.h"
 
 G_BEGIN_DECLS

@@ -51,17 +51,15 @@ follow_context (GstCudaMotionEst *self, GstBuffer *buffer)
   GError *error = NULL;
   CvisContext *context;
   GstFlowReturn flow;
-  gboolean changed;
   gint device_id;
 
   GST_OBJECT_LOCK (self);
   device_id = self->filter.backend.device_id;
   GST_OBJECT_UNLOCK (self);
-  context = gst_cv_cuda_follow (
-      self->filter.cuda, buffer, device_id, &changed, &error);
+  context = gst_cv_cuda_follow (self->filter.cuda, buffer, device_id, &error);
   if (context == NULL)
     return refuse_frame (self, error);
-  if (!changed && self->engine != NULL)
+  if (context == self->filter.context && self->engine != NULL)
     return GST_FLOW_OK;
   flow = gst_cv_filter_drain (&self->filter);
   if (flow == GST_FLOW_OK && !gst_motion_setup_engine (self, context))

@@ -89,7 +89,8 @@ cudaError_t lwt_launch_fill (LwtType type, LwtPicture surface,
 
 /* --- denoise ------------------------------------------------------------------ */
 
-/* Bytes of work memory of lwt_launch_select(); zero it before the first use. */
+/* Bytes of work memory of lwt_launch_count() and
+ * lwt_launch_pick(); zero it before the first use. */
 gsize lwt_select_get_size (void);
 
 /* Searches for entry (n-1)/2 of the sorted magnitudes of n samples. In each

@@ -482,8 +482,14 @@ gboolean
 cuda_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
     GError **error)
 {
-  return cvis_in_context (b->context, error,
-      [&] { return submit_in_context (b, slot, batch, position, error); });
+  return cvis_in_context (b->context, error, [&] {
+    const gboolean ok = submit_in_context (b, slot, batch, position, error);
+
+    /* nothing may be in flight in a slot that the caller does not wait for */
+    if (!ok)
+      cudaStreamSynchronize (b->slots[slot].stream);
+    return ok;
+  });
 }
 
 gboolean

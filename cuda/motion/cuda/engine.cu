@@ -290,8 +290,14 @@ load_in_context (
 gboolean
 cuda_load (MotionBackend *b, guint picture, MotionJob *job, GError **error)
 {
-  return cvis_in_context (b->context, error,
-      [&] { return load_in_context (b, &b->pictures[picture], job, error); });
+  return cvis_in_context (b->context, error, [&] {
+    const gboolean ok = load_in_context (b, &b->pictures[picture], job, error);
+
+    /* nothing may read a frame that the caller takes back */
+    if (!ok)
+      cudaStreamSynchronize (b->up);
+    return ok;
+  });
 }
 
 /* --- the search ----------------------------------------------------------------- */
