@@ -43,4 +43,15 @@ typedef enum {
 
 CvisCpuLevel cvis_cpu_level (void);
 
+/* The best of the tables TABLE_v4, TABLE_v3 and TABLE_generic that the processor can
+ * run. */
+#if defined(__x86_64__)
+#define CVIS_CPU_CHOOSE(table)                                                 \
+  (cvis_cpu_level () == CVIS_CPU_V4      ? &table##_v4                         \
+      : cvis_cpu_level () == CVIS_CPU_V3 ? &table##_v3                         \
+                                         : &table##_generic)
+#else
+#define CVIS_CPU_CHOOSE(table) (&table##_generic)
+#endif
+
 G_END_DECLS

@@ -9,6 +9,7 @@
 
 #include "cuda/core/cancel.h"
 #include "cuda/core/histogram.h"
+#include "cuda/core/spin.h"
 
 #define LINE 64 /* bytes of a cache line */
 
@@ -17,14 +18,6 @@
 #define SPIN_MAX_NS 50000
 #define SPIN_MIN_NS 2000
 #define SPIN_LOOKS 32
-
-#if defined(__x86_64__) || defined(__i386__)
-#define PAUSE() __builtin_ia32_pause ()
-#elif defined(__aarch64__) || defined(__arm__)
-#define PAUSE() __asm__ volatile("yield" ::: "memory")
-#else
-#define PAUSE() g_thread_yield ()
-#endif
 
 /* One loop at a time. A thread that has taken a chunk may read the loop
  * until the chunk is done; before that only @left. */
@@ -153,7 +146,7 @@ spin (CvisPool *pool, guint64 ns, gint *flag)
     for (guint i = 0; i < SPIN_LOOKS; i++) {
       if (stirs (pool, flag))
         return TRUE;
-      PAUSE ();
+      cvis_cpu_pause ();
     }
   } while (cvis_monotonic_ns () - begin < ns);
   return FALSE;

@@ -10,31 +10,11 @@
 const SurfaceKernels *
 surface_kernels (void)
 {
-#if defined(__x86_64__)
-  switch (cvis_cpu_level ()) {
-    case CVIS_CPU_V4:
-      return &surface_kernels_v4;
-    case CVIS_CPU_V3:
-      return &surface_kernels_v3;
-    default:
-      break;
-  }
-#endif
-  return &surface_kernels_generic;
+  return CVIS_CPU_CHOOSE (surface_kernels);
 }
 
 const SurfacePalette *
 surface_palette (void)
 {
-#if defined(__x86_64__)
-  switch (cvis_cpu_level ()) {
-    case CVIS_CPU_V4:
-      return &surface_palette_v4;
-    case CVIS_CPU_V3:
-      return &surface_palette_v3;
-    default:
-      break;
-  }
-#endif
-  return &surface_palette_generic;
+  return CVIS_CPU_CHOOSE (surface_palette);
 }

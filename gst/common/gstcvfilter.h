@@ -144,7 +144,7 @@ struct _GstCvFilter {
  *   known
  *
  * While no thread runs:
- * @flush: drops everything in flight, gives the items back to the queue, and
+ * @flush: (required): drops everything in flight, gives the items back to the queue, and
  *   forgets the state of the stream; for FLUSH_STOP and before @stop. There may be
  *   no engine.
  *

@@ -169,8 +169,7 @@ gst_cv_filter_discard (GstCvFilter *filter)
       gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_STREAM_START, 0);
   GstEvent *after;
 
-  if (GST_CV_FILTER_GET_CLASS (filter)->flush != NULL)
-    GST_CV_FILTER_GET_CLASS (filter)->flush (filter);
+  GST_CV_FILTER_GET_CLASS (filter)->flush (filter);
   /* the source pad keeps sticky events nevertheless */
   gst_cv_queue_discard (filter->queue, filter->srcpad);
   after = gst_pad_get_sticky_event (filter->srcpad, GST_EVENT_STREAM_START, 0);

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-guint32
-pbf_random (PbfRandom *random)
+static guint32
+next_random (PbfRandom *random)
 {
   guint64 z = random->state += G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
 
@@ -20,13 +20,13 @@ pbf_random (PbfRandom *random)
 guint
 pbf_random_below (PbfRandom *random, guint n)
 {
-  return (guint) (((guint64) pbf_random (random) * n) >> 32);
+  return (guint) (((guint64) next_random (random) * n) >> 32);
 }
 
 gdouble
 pbf_random_unit (PbfRandom *random)
 {
-  return pbf_random (random) / 4294967296.0;
+  return next_random (random) / 4294967296.0;
 }
 
 /* Adds a spot of Gaussian shape. */
@@ -66,7 +66,7 @@ pbf_frame_fill (PbfRandom *random, guint kind, guint8 *frame, guint width,
         case 1: /* saturated */
           break;
         case 2: /* white noise */
-          *at = (guint8) pbf_random (random);
+          *at = (guint8) next_random (random);
           break;
         case 3: /* sparse or dense bright pixels */
           *at = pbf_random_below (random, 100) < density ? 200 : 20;
@@ -136,8 +136,8 @@ pbf_frame_info (PbfRandom *random, guint64 index, guint width, guint height,
     if (dice == 2)
       info->e_x_q8 &= ~255;
     if (dice == 3) { /* far outside */
-      info->e_x_q8 = (gint32) pbf_random (random) >> 9;
-      info->e_y_q8 = (gint32) pbf_random (random) >> 9;
+      info->e_x_q8 = (gint32) next_random (random) >> 9;
+      info->e_y_q8 = (gint32) next_random (random) >> 9;
     }
     if (dice == 4)
       info->e_x_q8 = -(gint32) pbf_random_below (random, 30000);

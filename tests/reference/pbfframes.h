@@ -15,7 +15,6 @@ typedef struct {
   guint64 state;
 } PbfRandom;
 
-guint32 pbf_random (PbfRandom *random);
 /* 0 <= number < n */
 guint pbf_random_below (PbfRandom *random, guint n);
 gdouble pbf_random_unit (PbfRandom *random);

@@ -251,15 +251,17 @@ apply_clusters (guint first, guint count, gpointer data)
   for (guint c = first; c < first + count; c++) {
     const BundleMembers *members = &cluster->clusters.members[c];
     const gdouble *a = cluster->inverse + (gsize) c * SIDE * SIDE;
+    const guint n =
+        MIN (members->n, BUNDLE_CLUSTER); /* lets gcc see the bound */
     gdouble r[SIDE];
 
-    for (guint m = 0; m < members->n; m++)
+    for (guint m = 0; m < n; m++)
       memcpy (r + 9 * m, cluster->r + 9 * (gsize) members->cameras[m],
           9 * sizeof *r);
-    for (guint i = 0; i < 9 * members->n; i++) {
+    for (guint i = 0; i < 9 * n; i++) {
       gdouble sum = 0;
 
-      for (guint j = 0; j < 9 * members->n; j++)
+      for (guint j = 0; j < 9 * n; j++)
         sum += a[i * SIDE + j] * r[j];
       cluster->z[9 * (gsize) members->cameras[i / 9] + i % 9] = sum;
     }

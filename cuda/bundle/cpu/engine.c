@@ -14,17 +14,7 @@
 static const BundleCpuKernels *
 choose_kernels (void)
 {
-#if defined(__x86_64__)
-  switch (cvis_cpu_level ()) {
-    case CVIS_CPU_V4:
-      return &bundle_cpu_v4;
-    case CVIS_CPU_V3:
-      return &bundle_cpu_v3;
-    default:
-      break;
-  }
-#endif
-  return &bundle_cpu_generic;
+  return CVIS_CPU_CHOOSE (bundle_cpu);
 }
 
 static void

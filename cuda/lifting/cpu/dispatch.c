@@ -12,17 +12,7 @@
 const LwtCpuKernels *
 lwt_cpu_kernels (void)
 {
-#if defined(__x86_64__)
-  switch (cvis_cpu_level ()) {
-    case CVIS_CPU_V4:
-      return &lwt_cpu_v4;
-    case CVIS_CPU_V3:
-      return &lwt_cpu_v3;
-    default:
-      break;
-  }
-#endif
-  return &lwt_cpu_generic;
+  return CVIS_CPU_CHOOSE (lwt_cpu);
 }
 
 /* --- memory ---------------------------------------------------------------------- */

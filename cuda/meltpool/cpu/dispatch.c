@@ -11,17 +11,7 @@
 const PbfCpuKernels *
 pbf_cpu_kernels (void)
 {
-#if defined(__x86_64__)
-  switch (cvis_cpu_level ()) {
-    case CVIS_CPU_V4:
-      return &pbf_cpu_v4;
-    case CVIS_CPU_V3:
-      return &pbf_cpu_v3;
-    default:
-      break;
-  }
-#endif
-  return &pbf_cpu_generic;
+  return CVIS_CPU_CHOOSE (pbf_cpu);
 }
 
 /* Initial capacity for runs: enough for any frame of up to 362 x 362 pixels. */

@@ -20,17 +20,7 @@
 const MotionCpuKernels *
 motion_cpu_kernels (void)
 {
-#if defined(__x86_64__)
-  switch (cvis_cpu_level ()) {
-    case CVIS_CPU_V4:
-      return &motion_cpu_v4;
-    case CVIS_CPU_V3:
-      return &motion_cpu_v3;
-    default:
-      break;
-  }
-#endif
-  return &motion_cpu_generic;
+  return CVIS_CPU_CHOOSE (motion_cpu);
 }
 
 /* Elements of a row: an odd number of cache lines of bytes, so that rows do not

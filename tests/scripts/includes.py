@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""arrows.py REPOSITORY: compares the includes of files with docs/design/architecture.md.
+"""includes.py REPOSITORY: compares the includes of files with docs/design/architecture.md.
 
-Files of cuda/ and gst/ include their own room and those that the page's table of
-rooms names; cuda/ includes nothing of GStreamer's, and CUDA's headers only in .cu
+Files of cuda/ and gst/ include their own folder and those that the page's table of
+folders names; cuda/ includes nothing of GStreamer's, and CUDA's headers only in .cu
 and .cuh files; no files include each other in a circle."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
@@ -17,20 +17,20 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)', re.M)
 problems = []
 
 
-def get_room(file):
+def get_folder(file):
     """"cuda/motion" of "cuda/motion/cpu/step.c", "gst" of "gst/plugin.c"."""
     return "/".join(file.split("/")[:-1][:2])
 
 
 def read_table():
-    """Room: the rooms that it may include."""
+    """Folder: the folders that it may include."""
     allowed = {}
     for line in (root / PAGE).read_text().splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if len(cells) != 3 or not re.match(r"`(cuda|gst)\b", cells[0]):
             continue
-        for room in re.findall(r"`([^`]+)`", cells[0]):
-            allowed[room] = {room, *re.findall(r"`([^`]+)`", cells[2])}
+        for folder in re.findall(r"`([^`]+)`", cells[0]):
+            allowed[folder] = {folder, *re.findall(r"`([^`]+)`", cells[2])}
     return allowed
 
 
@@ -76,9 +76,9 @@ for file in includes:
     by_name.setdefault(file.rpartition("/")[2], []).append(file)
 graph = {file: [] for file in includes}
 for file, names in includes.items():
-    room = get_room(file)
-    if room not in allowed:
-        problems.append(f"{file}: {PAGE} has no room {room}")
+    folder = get_folder(file)
+    if folder not in allowed:
+        problems.append(f"{file}: {PAGE} has no folder {folder}")
         continue
     for kind, name in names:
         if kind == "<":
@@ -91,8 +91,8 @@ for file, names in includes.items():
         if found is None:
             continue
         graph[file].append(found)
-        if get_room(found) not in allowed[room]:
-            problems.append(f"{file}: \"{name}\": {room} may not include {get_room(found)}")
+        if get_folder(found) not in allowed[folder]:
+            problems.append(f"{file}: \"{name}\": {folder} may not include {get_folder(found)}")
 done = set()
 for file in graph:
     circle = find_circle(file, graph, done) if file not in done else None
@@ -102,5 +102,5 @@ for file in graph:
 
 for problem in problems:
     print(problem)
-print(f"{len(includes)} files in {len(allowed)} rooms: {len(problems)} problems")
+print(f"{len(includes)} files in {len(allowed)} folders: {len(problems)} problems")
 sys.exit(1 if problems or not includes or len(allowed) < 8 else 0)
