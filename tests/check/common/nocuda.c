@@ -99,7 +99,7 @@ GST_START_TEST (test_memory)
     g_test_expect_message (
         "cudavision", G_LOG_LEVEL_CRITICAL, "*not be reached*");
   fail_if (gst_cv_cuda_start (NULL, element, -1));
-  fail_unless (gst_cv_cuda_follow (NULL, buffer, -1, NULL, &error) == NULL);
+  fail_unless (gst_cv_cuda_follow (NULL, buffer, -1, &error) == NULL);
   fail_unless (
       gst_cv_cuda_pool_new (NULL, NULL, query, buffer, &error) == NULL);
   fail_if (gst_cv_cuda_frame_map (&frame, &info, buffer, GST_MAP_READ));
