@@ -37,7 +37,6 @@ typedef struct {
   guint n_chunks;
   guint64 *first;
   const gchar **fault;
-  gint unordered;
 } Reading;
 
 /* --- first pass --------------------------------------------------------------- */
@@ -163,21 +162,6 @@ read_observation (Reading *r, const gchar **text, guint64 i)
   return stop ? NULL : at;
 }
 
-/* Whether the observations before @end, from number @first on (>= 1), are
- * sorted by point, then by camera, as in most files. Then none occurs twice. */
-static gboolean
-are_ordered (const BundleProblem *problem, gsize first, gsize end)
-{
-  const guint32 *camera = problem->camera_of, *point = problem->point_of;
-  guint disorder = 0;
-
-  for (gsize i = first; i < end; i++)
-    disorder |= (guint) (point[i - 1] > point[i])
-                | ((guint) (point[i - 1] == point[i])
-                    & (guint) (camera[i - 1] >= camera[i]));
-  return disorder == 0;
-}
-
 /* Parses the records that begin in chunk @c. Returns: the wrong field;
  * %NULL: none */
 static const gchar *
@@ -191,18 +175,15 @@ read_chunk (Reading *r, guint c)
   const gchar *at = chunk_start (r, c), *wrong = NULL;
 
   if (number < 4 * n) {
-    const guint64 record = (number + 3) / 4;
-    guint64 i = record;
+    guint64 i = (number + 3) / 4;
 
-    at = find_number (at, r->s.end, 4 * record - number);
-    number = 4 * record;
+    at = find_number (at, r->s.end, 4 * i - number);
+    number = 4 * i;
     for (; i < n && 4 * i < last; i++, number += 4) {
       wrong = read_observation (r, &at, i);
       if (wrong)
         return wrong;
     }
-    if (!are_ordered (problem, record + 1, i))
-      g_atomic_int_set (&r->unordered, TRUE);
   } else {
     at = find_number (at, r->s.end, 0);
   }
@@ -226,63 +207,6 @@ read_chunks (guint first, guint count, gpointer user_data)
 
   for (guint i = first; i < first + count; i++)
     r->fault[i] = read_chunk (r, i);
-}
-
-/* --- repeated observations ----------------------------------------------- */
-
-static gboolean
-chunks_are_ordered (Reading *r)
-{
-  const gsize n = r->problem->n_observations;
-  gboolean ordered = !r->unordered;
-
-  for (guint c = 1; ordered && c < r->n_chunks; c++) {
-    const gsize first = (gsize) (r->first[c] + 3) / 4;
-
-    ordered =
-        first == 0 || first >= n || are_ordered (r->problem, first, first + 1);
-  }
-  return ordered;
-}
-
-static gboolean
-refuse_repeated (Reading *r, gsize i, GError **error)
-{
-  const gchar *at = find_number (r->s.at, r->s.end, 4 * (guint64) i);
-
-  return bundle_scan_fault (&r->s, at, "observation", error,
-      "camera %u sees point %u a second time", r->problem->camera_of[i],
-      r->problem->point_of[i]);
-}
-
-static gboolean
-check_repeated (Reading *r, GError **error)
-{
-  const BundleProblem *problem = r->problem;
-  guint32 *order, *seen = g_try_new0 (guint32, problem->n_cameras);
-  gsize *first, repeated = G_MAXSIZE;
-
-  if (!bundle_order (problem, problem->point_of, problem->n_points, &first,
-          &order, error)) {
-    g_free (seen);
-    return FALSE;
-  }
-  for (guint p = 0; seen && p < problem->n_points && !cvis_cancelled_at (p);
-       p++)
-    for (gsize k = first[p]; k < first[p + 1]; k++) {
-      guint32 *last = &seen[problem->camera_of[order[k]]];
-
-      if (*last == p + 1)
-        repeated = MIN (repeated, order[k]);
-      *last = p + 1;
-    }
-  g_free (first);
-  g_free (order);
-  if (!seen)
-    return cvis_refuse (
-        error, "Not enough memory for %u cameras", problem->n_cameras);
-  g_free (seen);
-  return repeated == G_MAXSIZE || refuse_repeated (r, repeated, error);
 }
 
 /* --- reading -------------------------------------------------------------------- */
@@ -369,7 +293,7 @@ read_all (Reading *r, const guint64 header[3], CvisPool *pool, GError **error)
   for (guint i = 0; i < r->n_chunks; i++)
     if (r->fault[i])
       return refuse_number (r, i, error);
-  return chunks_are_ordered (r) || check_repeated (r, error);
+  return TRUE;
 }
 
 BundleProblem *
@@ -377,7 +301,7 @@ bundle_bal_read (const gchar *data, gsize size, guint threads, GError **error)
 {
   static const gchar *const names[] = { "number of cameras", "number of points",
     "number of observations" };
-  Reading r = { .s = { "", data, data, data + size, FALSE } };
+  Reading r = { .s = bundle_scan_new ("", data, size, FALSE) };
   guint64 header[3];
   CvisPool *pool;
   gboolean ok;

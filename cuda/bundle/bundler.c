@@ -65,24 +65,15 @@ read_point (BundleScanner *s, BundleTracks *tracks, guint i, GError **error)
       return FALSE;
     problem->colours[3 * (gsize) i + k] = (guint8) colour;
   }
-  if (!bundle_scan_integer (
-          s, "number of views", 0, problem->n_cameras, &n, error))
+  if (!bundle_scan_integer (s, "number of views", 0, G_MAXUINT32, &n, error))
     return FALSE;
   while (n--) {
-    const gchar *start;
-
-    bundle_scan_more (s);
-    start = s->at;
     if (!bundle_scan_integer (
             s, "camera of a view", 0, problem->n_cameras - 1, &camera, error)
         || !bundle_scan_integer (
             s, "key of a view", 0, G_MAXUINT32, &key, error)
-        || !bundle_scan_numbers (s, "position in a view", at, 2, error))
-      return FALSE;
-    if (bundle_tracks_repeated (tracks, (guint) camera, i))
-      return bundle_scan_fault (s, start, "camera of a view", error,
-          "camera %u sees point %u a second time", (guint) camera, i);
-    if (!bundle_tracks_add (tracks, (guint) camera, i, at[0], at[1], error))
+        || !bundle_scan_numbers (s, "position in a view", at, 2, error)
+        || !bundle_tracks_add (tracks, (guint) camera, i, at[0], at[1], error))
       return FALSE;
   }
   return TRUE;
@@ -119,7 +110,7 @@ read_body (BundleScanner *s, BundleTracks *tracks, GError **error)
 BundleProblem *
 bundle_bundler_read (const gchar *data, gsize size, GError **error)
 {
-  BundleScanner s = { "", data, data, data + size, FALSE };
+  BundleScanner s = bundle_scan_new ("", data, size, FALSE);
   BundleTracks tracks;
   guint64 n_cameras, n_points;
 
@@ -137,6 +128,16 @@ bundle_bundler_read (const gchar *data, gsize size, GError **error)
 }
 
 /* --- writing -------------------------------------------------------------------- */
+
+void
+bundle_bundler_hold (const gdouble *camera, gdouble *held)
+{
+  gdouble r[9];
+
+  memcpy (held, camera, BUNDLE_CAMERA_SIZE * sizeof (gdouble));
+  bundle_rotation_to_matrix (camera + BUNDLE_CAMERA_ROTATION, r);
+  bundle_rotation_from_matrix (r, held + BUNDLE_CAMERA_ROTATION);
+}
 
 static void
 write_camera (BundleText *text, const gdouble *camera)

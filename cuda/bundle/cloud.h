@@ -43,10 +43,13 @@ void bundle_cloud_box (const gfloat *positions, guint n, gdouble share,
 
 /* Writes binary little-endian PLY */
 GBytes *bundle_cloud_write (const BundleCloud *cloud, GError **error);
-/* Reads a binary little-endian PLY with vertices (float or double x, y, z;
- * uchar red, green, blue or grey) and edges (int vertex1, vertex2). Other
- * properties of fixed size, and elements after these, are ignored.
- * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field */
+/* Reads a PLY, ASCII or binary, with vertices and edges. Vertices have x, y, z (float
+ * or double) and may have a colour: red, green, blue, also with "diffuse_" before, or
+ * r, g, b; 0..255, 0..65535 (short and ushort) or 0..1 (float and double). Without they
+ * are grey. Edges have vertex1, vertex2 (int or uint). Other properties of fixed size,
+ * and elements after these, are ignored. A byte order mark of UTF-8 is skipped.
+ * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field,
+ *   CVIS_ERROR_MEMORY or CVIS_ERROR_CANCELLED (cuda/core/cancel.h) */
 BundleCloud *bundle_cloud_read (const gchar *data, gsize size, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BundleCloud, bundle_cloud_free)

@@ -30,20 +30,24 @@ GBytes *bundle_colmap_write (
 GBytes *bundle_transforms_write (const BundleProblem *problem, GError **error);
 GBytes *bundle_tum_write (const BundleProblem *problem, GError **error);
 
+/* The camera that a reader gets from what the writer writes of @camera: equal but
+ * for rounding and, in NVM, k2 */
+void bundle_bundler_hold (const gdouble *camera, gdouble *held);
+void bundle_nvm_hold (const gdouble *camera, gdouble *held);
+void bundle_colmap_hold (const gdouble *camera, gdouble *held);
+
 /* --- tracks: what the formats have that list a point's observations with it --- */
 
 /**
  * BundleTracks: a problem during reading
  * @problem: cameras and points; no observations yet
  * @n, @allocated: number and capacity of observations
- * @seen: n_cameras: the last point that each camera observed, plus one
  */
 typedef struct {
   BundleProblem *problem;
   gsize n, allocated;
   guint32 *camera_of, *point_of;
   gdouble *observed;
-  guint32 *seen;
 } BundleTracks;
 
 /* @views, @colours: whether the problem has them */
@@ -53,9 +57,6 @@ void bundle_tracks_clear (BundleTracks *tracks);
 /* Returns: FALSE with CVIS_ERROR_MEMORY */
 gboolean bundle_tracks_add (BundleTracks *tracks, guint camera, guint point,
     gdouble x, gdouble y, GError **error);
-/* Whether @camera observed @point before; for points in order. */
-gboolean bundle_tracks_repeated (
-    BundleTracks *tracks, guint camera, guint point);
 /* Returns: the problem, and clears @tracks; %NULL with @error, also if there
  * are no observations */
 BundleProblem *bundle_tracks_finish (

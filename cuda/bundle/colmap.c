@@ -9,7 +9,7 @@
  *                 (X Y POINT3D_ID) ...         a line that may be empty
  *   points3D.txt  POINT3D_ID X Y Z R G B ERROR (IMAGE_ID POINT2D_IDX) ...
  *
- * in a tar archive (POSIX ustar), or concatenated, each with COLMAP's
+ * in a tar archive, or concatenated, each with COLMAP's
  * comment on its first line. Cameras look along +z with y down; positions
  * are in pixels from the upper left corner. Each image is a camera of the
  * problem. The tracks of points3D.txt define which features are
@@ -17,10 +17,9 @@
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/bundle/tar.h"
 #include "cuda/core/cancel.h"
 
-#define BLOCK 512
-#define COPIED ((gsize) 16 << 20) /* bytes at a time */
 #define IMAGES_START "# Image list"
 #define POINTS_START "# 3D point list"
 #define TAKEN G_MAXUINT64
@@ -29,142 +28,77 @@ enum { CAMERAS, IMAGES, POINTS, N_FILES };
 static const gchar *const file_names[N_FILES] = { "cameras.txt", "images.txt",
   "points3D.txt" };
 
-/* --- tar ------------------------------------------------------------------------ */
-
-static guint
-sum_header (const gchar *header)
+static gboolean
+refuse_member (const BundleTar *tar, GError **error, const gchar *what)
 {
-  guint sum = 8 * ' '; /* the checksum field counts as blanks */
-
-  for (guint i = 0; i < BLOCK; i++)
-    sum += i >= 148 && i < 156 ? 0 : (guchar) header[i];
-  return sum;
-}
-
-static guint64
-read_octal (const gchar *at, guint n)
-{
-  guint64 value = 0;
-
-  while (n && *at == ' ') {
-    at++;
-    n--;
-  }
-  for (; n && *at >= '0' && *at < '8'; at++, n--)
-    value = value * 8 + (guint64) (*at - '0');
-  return value;
-}
-
-/* Which of the three files, possibly in a folder, @header describes; -1:
- * none */
-static gint
-find_name (const gchar *header)
-{
-  gchar *name = g_strndup (header, 100), *base = g_path_get_basename (name);
-  gint file = -1;
-
-  if (header[156] == '0' || header[156] == 0)
-    for (guint i = 0; i < N_FILES; i++)
-      if (strcmp (base, file_names[i]) == 0)
-        file = (gint) i;
-  g_free (name);
-  g_free (base);
-  return file;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
+      "tar header of %s at byte %" G_GSIZE_FORMAT ": %s", tar->name,
+      (gsize) (tar->start - tar->data) - 512, what);
+  return FALSE;
 }
 
 static gboolean
-refuse_tar (GError **error, const gchar *format, gsize at)
+find_member (const BundleTar *tar, BundleScanner files[N_FILES], GError **error)
 {
-  g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT, format, at);
-  return FALSE;
+  if (!tar->name)
+    return TRUE;
+  if (tar->n > tar->size - (gsize) (tar->start - tar->data))
+    return refuse_member (
+        tar, error, "the archive ends before the end of this file");
+  for (guint i = 0; i < N_FILES; i++) {
+    if (strcmp (tar->name, file_names[i]) != 0)
+      continue;
+    if (files[i].start)
+      return refuse_member (tar, error, "a second file of that name");
+    files[i] =
+        bundle_scan_new (files[i].name, tar->start, (gsize) tar->n, TRUE);
+  }
+  return TRUE;
 }
 
 static gboolean
 split_tar (
     const gchar *data, gsize size, BundleScanner files[N_FILES], GError **error)
 {
-  gsize at = 0;
+  BundleTar tar = { .data = data, .size = size };
+  GError *local = NULL;
+  gboolean binary = FALSE;
 
-  while (size - at >= BLOCK && data[at] != 0) {
-    const gchar *header = data + at;
-    const guint64 n = read_octal (header + 124, 12);
-    const gint file = find_name (header);
-
-    if (read_octal (header + 148, 8) != sum_header (header))
-      return refuse_tar (error,
-          "tar header at byte %" G_GSIZE_FORMAT ": its checksum is wrong", at);
-    at += BLOCK;
-    if (n > size - at)
-      return refuse_tar (error,
-          "tar header at byte %" G_GSIZE_FORMAT ": the archive ends before the "
-          "end of this file",
-          at - BLOCK);
-    if (file >= 0 && files[file].start)
-      return refuse_tar (error,
-          "tar header at byte %" G_GSIZE_FORMAT ": a second file of that name",
-          at - BLOCK);
-    if (file >= 0) {
-      files[file].start = files[file].at = data + at;
-      files[file].end = data + at + n;
-    }
-    at += MIN ((n + BLOCK - 1) / BLOCK * BLOCK, size - at);
+  while (bundle_tar_next (&tar, &local)) {
+    if (!find_member (&tar, files, &local))
+      break;
+    binary |= tar.name && strcmp (tar.name, "cameras.bin") == 0;
+  }
+  bundle_tar_clear (&tar);
+  if (local) {
+    g_propagate_error (error, local);
+    return FALSE;
   }
   for (guint i = 0; i < N_FILES; i++)
     if (!files[i].start) {
       g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-          "The tar archive has no file %s", file_names[i]);
+          "The tar archive has no file %s%s", file_names[i],
+          binary ? ", but a binary model: convert it with colmap "
+                   "model_converter --output_type TXT"
+                 : "");
       return FALSE;
     }
   return TRUE;
 }
 
-static void
-write_octal (gchar *to, guint digits, guint64 value)
-{
-  for (guint i = digits; i--; value /= 8)
-    to[i] = (gchar) ('0' + value % 8);
-}
-
-static gboolean
-write_tar_file (
-    BundleText *tar, const gchar *name, const BundleText *text, GError **error)
-{
-  static const gchar zeros[BLOCK];
-  gchar header[BLOCK] = { 0 };
-
-  if (text->n >> 33)
-    return cvis_refuse (
-        error, "%s is larger than the 8 GiB that a tar archive holds", name);
-  g_strlcpy (header, name, 100);
-  write_octal (header + 100, 7, 0644);
-  write_octal (header + 108, 7, 0);
-  write_octal (header + 116, 7, 0);
-  write_octal (header + 124, 11, text->n);
-  write_octal (header + 136, 11, 0);
-  header[156] = '0';
-  memcpy (header + 257,
-      "ustar\0"
-      "00",
-      8);
-  write_octal (header + 148, 6, sum_header (header));
-  header[155] = ' ';
-  bundle_text_bytes (tar, header, BLOCK);
-  for (gsize i = 0; i < text->n && !cvis_cancelled (); i += COPIED)
-    bundle_text_bytes (tar, text->data + i, MIN (COPIED, text->n - i));
-  bundle_text_bytes (tar, zeros, (BLOCK - text->n % BLOCK) % BLOCK);
-  return TRUE;
-}
-
 /* --- the three texts ------------------------------------------------------------- */
 
-/* Start of the line that begins with @words; %NULL */
+/* Start of the line that begins with @words, after a byte order mark or not; %NULL */
 static const gchar *
 find_comment (const gchar *at, const gchar *end, const gchar *words)
 {
   const gsize n = strlen (words);
 
   for (; at && (gsize) (end - at) >= n; at = at ? at + 1 : NULL) {
-    if (memcmp (at, words, n) == 0)
+    const BundleScanner line =
+        bundle_scan_new ("", at, (gsize) (end - at), TRUE);
+
+    if ((gsize) (end - line.at) >= n && memcmp (line.at, words, n) == 0)
       return at;
     at = memchr (at, '\n', (gsize) (end - at));
   }
@@ -187,10 +121,12 @@ split_texts (
         images ? POINTS_START : IMAGES_START);
     return FALSE;
   }
-  files[CAMERAS].start = files[CAMERAS].at = data;
-  files[CAMERAS].end = files[IMAGES].start = files[IMAGES].at = images;
-  files[IMAGES].end = files[POINTS].start = files[POINTS].at = points;
-  files[POINTS].end = end;
+  files[CAMERAS] = bundle_scan_new (
+      files[CAMERAS].name, data, (gsize) (images - data), TRUE);
+  files[IMAGES] = bundle_scan_new (
+      files[IMAGES].name, images, (gsize) (points - images), TRUE);
+  files[POINTS] = bundle_scan_new (
+      files[POINTS].name, points, (gsize) (end - points), TRUE);
   return TRUE;
 }
 
@@ -387,9 +323,13 @@ read_features (Model *m, const Camera *camera, gsize *n, GError **error)
     feature->at[1] = camera->centre[1] - at[1];
     if (!bundle_scan_more (s) || s->end - s->at < 2
         || memcmp (s->at, "-1", 2) != 0) {
-      if (!bundle_scan_integer (s, "POINT3D_ID", 0, G_MAXINT64, &id, error))
+      if (!bundle_scan_integer (s, "POINT3D_ID", 0, G_MAXUINT64, &id, error))
         return FALSE;
-      feature->point = id + 1;
+      if (id < G_MAXINT64)
+        feature->point = id + 1;
+      else if (id < G_MAXUINT64)
+        return bundle_scan_fault (s, s->at, "POINT3D_ID", error,
+            "it is larger than 9223372036854775806");
     } else {
       s->at += 2;
       if (s->at < s->end && (guchar) *s->at > ' ')
@@ -434,9 +374,9 @@ read_image (Model *m, guint i, gsize *n, GError **error)
   problem->views[i].width = camera->width;
   problem->views[i].height = camera->height;
   memcpy (problem->views[i].centre, camera->centre, sizeof (camera->centre));
-  if (!bundle_scan_word (s, "NAME", &problem->views[i].name, error)
-      || !end_line (s, error))
+  if (!bundle_scan_rest (s, "NAME", &problem->views[i].name, error))
     return FALSE;
+  bundle_scan_skip_line (s);
   return read_features (m, camera, n, error);
 }
 
@@ -642,9 +582,6 @@ write_image (
   gdouble q[4], t[3];
   gchar *name = bundle_view_name (problem, i);
 
-  for (gchar *c = name; *c; c++)
-    if ((guchar) *c <= ' ')
-      *c = '_';
   bundle_pose_to_y_down (
       problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE, q, t);
   bundle_text_integer (text, 0, i + 1);
@@ -655,6 +592,16 @@ write_image (
   bundle_text_string (text, name);
   bundle_text_string (text, "\n");
   g_free (name);
+}
+
+void
+bundle_colmap_hold (const gdouble *camera, gdouble *held)
+{
+  gdouble q[4], t[3];
+
+  memcpy (held, camera, BUNDLE_CAMERA_SIZE * sizeof (gdouble));
+  bundle_pose_to_y_down (camera, q, t);
+  bundle_pose_from_y_down (q, t, held);
 }
 
 /* @indices: n_observations: index of each among its image's features */
@@ -757,16 +704,15 @@ GBytes *
 bundle_colmap_write (
     const BundleProblem *problem, const gdouble *errors, GError **error)
 {
-  static const gchar zeros[2 * BLOCK];
   BundleText texts[N_FILES] = { 0 }, tar = { 0 };
   gboolean ok = write_texts (texts, problem, errors, error);
 
   for (guint i = 0; i < N_FILES; i++) {
     tar.failed |= texts[i].failed;
-    ok = ok && write_tar_file (&tar, file_names[i], &texts[i], error);
+    ok = ok && bundle_tar_write (&tar, file_names[i], &texts[i], error);
     g_free (texts[i].data);
   }
-  bundle_text_bytes (&tar, zeros, sizeof (zeros));
+  bundle_tar_finish (&tar);
   if (ok)
     return bundle_text_finish (&tar, error);
   g_free (tar.data);

@@ -71,7 +71,7 @@ gboolean
 bundle_constants_read (
     BundleProblem *problem, const gchar *data, gsize size, GError **error)
 {
-  BundleScanner s = { "", data, data, data + size, TRUE };
+  BundleScanner s = bundle_scan_new ("", data, size, TRUE);
 
   if (!problem->camera_constant)
     problem->camera_constant =

@@ -4,19 +4,28 @@
  */
 #include "cuda/bundle/formats.h"
 
+#include <math.h>
 #include <string.h>
 #include "cuda/bundle/cloud.h"
 #include "cuda/bundle/codecs.h"
+#include "cuda/bundle/tar.h"
 #include "cuda/core/cancel.h"
 
 #define BUNDLER_START "# Bundle file v0.3"
 #define NVM_START "NVM_V3"
 #define COLMAP_START "# Camera list"
-/* layout of a tar header: its size, offsets of its fields */
-#define TAR_BLOCK ((gsize) 512)
-#define TAR_SIZE 124
-#define TAR_TYPE 156
+#define TAR_BLOCK 512
 #define TAR_MAGIC 257
+#define DETECTED 8 /* observations of BAL */
+/* Skips a byte order mark. Returns: the start of the text, of which @size is set */
+static const gchar *
+skip_mark (const gchar *data, gsize *size)
+{
+  const BundleScanner s = bundle_scan_new ("", data, *size, TRUE);
+
+  *size = (gsize) (s.end - s.start);
+  return s.start;
+}
 
 static gboolean
 begins_with (const gchar *data, gsize size, const gchar *words)
@@ -26,20 +35,28 @@ begins_with (const gchar *data, gsize size, const gchar *words)
   return size >= n && memcmp (data, words, n) == 0;
 }
 
+/* Moves behind blanks, but not to the next line */
+static void
+skip_spaces (const gchar **at, const gchar *end)
+{
+  while (*at < end && (**at == ' ' || **at == '\t' || **at == '\r'))
+    ++*at;
+}
+
 /* Parses up to @n integers from @at on, on one line. Returns: their number */
 static guint
-scan_integers (const gchar **at, const gchar *end, guint n)
+scan_integers (const gchar **at, const gchar *end, guint64 *values, guint n)
 {
   guint found = 0;
 
   while (found < n) {
     const gchar *digits;
 
-    while (*at < end && (**at == ' ' || **at == '\t' || **at == '\r'))
-      ++*at;
+    skip_spaces (at, end);
     digits = *at;
-    while (*at < end && g_ascii_isdigit (**at))
-      ++*at;
+    for (values[found] = 0; *at < end && g_ascii_isdigit (**at); ++*at)
+      values[found] =
+          MIN (values[found] * 10 + (guint64) (**at - '0'), G_MAXUINT32);
     if (*at == digits || *at == end || !strchr (" \t\r\n", **at) || !**at)
       break;
     found++;
@@ -48,70 +65,99 @@ scan_integers (const gchar **at, const gchar *end, guint n)
 }
 
 /* Whether the text has a line of three integers, then one of two integers
- * and two numbers, as far as @data reaches */
+ * and two numbers, as far as @data reaches
+ * @n: (out): the three
+ * @first: (out): start of the first observation */
 static gboolean
-is_bal (const gchar *data, gsize size)
+is_bal (const gchar *data, gsize size, guint64 n[3], const gchar **first)
 {
   const gchar *at = data, *end = data + size;
+  guint64 indices[2];
 
   while (at < end && g_ascii_isspace (*at))
     at++;
-  if (scan_integers (&at, end, 3) < 3)
+  if (scan_integers (&at, end, n, 3) < 3)
     return FALSE;
-  while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
-    at++;
+  skip_spaces (&at, end);
   if (at == end || *at != '\n')
     return FALSE;
-  at++;
-  if (scan_integers (&at, end, 2) < 2)
+  *first = ++at;
+  if (scan_integers (&at, end, indices, 2) < 2)
     return FALSE;
-  while (at < end && (*at == ' ' || *at == '\t'))
-    at++;
+  skip_spaces (&at, end);
   return at < end && strchr ("+-.0123456789", *at) && *at;
 }
 
-static gboolean
-is_colmap_name (const gchar *header)
+gboolean
+bundle_format_is_certain (const gchar *data, gsize size, BundleFormat format)
 {
-  static const gchar *const names[] = { "cameras.txt", "images.txt",
-    "points3D.txt", "frames.txt", "rigs.txt", "project.ini" };
-  gchar *name = g_strndup (header, 100), *base = g_path_get_basename (name);
-  gboolean is = FALSE;
+  const gchar *at, *end = data + size;
+  guint64 n[3];
 
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    is |= strcmp (base, names[i]) == 0;
-  g_free (name);
-  g_free (base);
-  return is;
+  data = skip_mark (data, &size);
+  if (format != BUNDLE_FORMAT_BAL)
+    return TRUE;
+  if (!is_bal (data, size, n, &at))
+    return FALSE;
+  for (guint i = 0; i < 4 * MIN (DETECTED, n[2]); i++) {
+    const gchar *start, *stop;
+    gdouble value;
+
+    while (at < end && g_ascii_isspace (*at))
+      at++;
+    start = at;
+    while (at < end && !g_ascii_isspace (*at))
+      at++;
+    if (at == end)
+      break;
+    stop = cvis_decimal_read (start, at, '.', &value);
+    if (stop != at || !isfinite (value)
+        || (i % 4 < 2
+            && (!g_ascii_isdigit (*start) || value != floor (value)
+                || value >= (gdouble) n[i % 4])))
+      return FALSE;
+  }
+  return TRUE;
 }
 
-/* Detects a format by the first file of a tar archive. Folders and pax
- * headers (from bsdtar and Python) may precede it; an archive with only
- * these in @data may be a reconstruction. */
+static gboolean
+is_colmap_name (const gchar *name)
+{
+  static const gchar *const names[] = { "cameras.txt", "images.txt",
+    "points3D.txt", "frames.txt", "rigs.txt", "project.ini", "cameras.bin",
+    "images.bin", "points3D.bin", "frames.bin", "rigs.bin" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (strcmp (name, names[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Detects a format by the first file of a tar archive. Folders may precede it; an
+ * archive with only these in @data may be a reconstruction, and so may a damaged
+ * one. */
 static gboolean
 is_colmap_tar (const gchar *data, gsize size)
 {
-  gboolean is = FALSE;
+  BundleTar tar = { .data = data, .size = size };
+  gboolean is = size >= TAR_BLOCK && memcmp (data + TAR_MAGIC, "ustar", 5) == 0;
 
-  while (size >= TAR_BLOCK && memcmp (data + TAR_MAGIC, "ustar", 5) == 0) {
-    const gchar *header = data;
-    const gsize blocks =
-        1
-        + (g_ascii_strtoull (header + TAR_SIZE, NULL, 8) + TAR_BLOCK - 1)
-              / TAR_BLOCK;
-
-    if (!header[TAR_TYPE] || !strchr ("5xg", header[TAR_TYPE]))
-      return is_colmap_name (header);
-    is = TRUE;
-    data += TAR_BLOCK * MIN (blocks, size / TAR_BLOCK);
-    size -= TAR_BLOCK * MIN (blocks, size / TAR_BLOCK);
-  }
+  while (is && bundle_tar_next (&tar, NULL))
+    if (tar.name) {
+      is = is_colmap_name (tar.name);
+      break;
+    }
+  bundle_tar_clear (&tar);
   return is;
 }
 
 gboolean
 bundle_format_detect (const gchar *data, gsize size, BundleFormat *format)
 {
+  const gchar *first;
+  guint64 n[3];
+
+  data = skip_mark (data, &size);
   if (begins_with (data, size, BUNDLER_START))
     *format = BUNDLE_FORMAT_BUNDLER;
   else if (begins_with (data, size, NVM_START)
@@ -120,11 +166,51 @@ bundle_format_detect (const gchar *data, gsize size, BundleFormat *format)
     *format = BUNDLE_FORMAT_NVM;
   else if (begins_with (data, size, COLMAP_START) || is_colmap_tar (data, size))
     *format = BUNDLE_FORMAT_COLMAP;
-  else if (is_bal (data, size))
+  else if (is_bal (data, size, n, &first))
     *format = BUNDLE_FORMAT_BAL;
   else
     return FALSE;
   return TRUE;
+}
+
+const gchar *
+bundle_format_hint (const gchar *data, gsize size)
+{
+  static const struct {
+    const gchar *start;
+    gsize n;
+    const gchar *hint;
+  } others[] = {
+    { "\x1f\x8b", 2, "gzip compresses it: unpack it with gunzip or tar xzf" },
+    { "BZh", 3, "bzip2 compresses it: put bz2dec before this element" },
+    { "\xfd\x37zXZ", 5, "xz compresses it: unpack it with unxz or tar xJf" },
+    { "\x28\xb5\x2f\xfd", 4, "zstd compresses it: unpack it with unzstd" },
+    { "PK\3\4", 4,
+        "it is a zip archive: unpack it, and pack the three files of a COLMAP "
+        "model with tar" },
+    { "7z\xbc\xaf\x27\x1c", 6, "it is a 7z archive: unpack it" },
+    { "\xff\xfe", 2, "it is UTF-16 text: save it as UTF-8" },
+    { "\xfe\xff", 2, "it is UTF-16 text: save it as UTF-8" },
+    { "# Bundle file", 13, "of Bundler's files only v0.3 is supported" },
+    { "NVM_V", 5, "of NVM files only NVM_V3 is supported" },
+    { "ply", 3, "a PLY has no observations to adjust" },
+    { "# Image list", 12,
+        "it is COLMAP's images.txt alone: the reader needs cameras.txt, "
+        "images.txt and points3D.txt in a tar archive" },
+    { "# 3D point list", 15,
+        "it is COLMAP's points3D.txt alone: the reader needs cameras.txt, "
+        "images.txt and points3D.txt in a tar archive" },
+  };
+
+  data = skip_mark (data, &size);
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (size >= others[i].n && memcmp (data, others[i].start, others[i].n) == 0)
+      return others[i].hint;
+  if (size >= TAR_BLOCK && memcmp (data + TAR_MAGIC, "ustar", 5) == 0)
+    return "the first file of the tar archive is none of a COLMAP model: pack "
+           "cameras.txt, images.txt and points3D.txt";
+  return "it begins like none of BAL, Bundler v0.3, NVM_V3, COLMAP text (a tar "
+         "archive, or with comments) and PLY";
 }
 
 static const gchar *const format_names[] = { "BAL", "Bundler", "NVM", "COLMAP",
@@ -156,6 +242,7 @@ bundle_read (const gchar *data, gsize size, BundleFormat format, guint threads,
   BundleFormat found;
   BundleProblem *problem;
 
+  data = skip_mark (data, &size);
   if (size == 0) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT, "The file is empty");
     return NULL;
@@ -176,6 +263,33 @@ bundle_read (const gchar *data, gsize size, BundleFormat format, guint threads,
   } else if (!problem)
     g_prefix_error (error, "%s file: ", format_names[format]);
   return problem;
+}
+
+/* Formats other than BAL compute with the numbers, so their readers limit them. */
+#define LARGEST 1e99
+
+static gboolean
+check_numbers (const gchar *what, const gdouble *values, gsize n, guint size,
+    BundleFormat format, GError **error)
+{
+  for (gsize i = 0; i < n * size && !cvis_cancelled_at (i); i++)
+    if (!(fabs (values[i]) <= LARGEST))
+      return cvis_refuse (error,
+          "%s %" G_GSIZE_FORMAT " has the number %g; %s files hold up to %g",
+          what, i / size, values[i], format_names[format], LARGEST);
+  return TRUE;
+}
+
+static gboolean
+check_problem (
+    const BundleProblem *problem, BundleFormat format, GError **error)
+{
+  return check_numbers ("camera", problem->cameras, problem->n_cameras,
+             BUNDLE_CAMERA_SIZE, format, error)
+         && check_numbers (
+             "point", problem->points, problem->n_points, 3, format, error)
+         && check_numbers ("observation", problem->observed,
+             problem->n_observations, 2, format, error);
 }
 
 static GBytes *
@@ -242,7 +356,11 @@ bundle_write (const BundleProblem *problem, BundleFormat format,
   BundleText text = { 0 };
   GBytes *all = NULL;
 
-  if (format != BUNDLE_FORMAT_BAL)
+  if (format == BUNDLE_FORMAT_BUNDLER || format == BUNDLE_FORMAT_NVM
+      || format == BUNDLE_FORMAT_COLMAP) {
+    if (check_problem (problem, format, error))
+      all = write_format (problem, format, errors, error);
+  } else if (format != BUNDLE_FORMAT_BAL)
     all = write_format (problem, format, errors, error);
   else if (bundle_bal_write (problem, threads, append_part, &text, error))
     all = bundle_text_finish (&text, error);

@@ -26,7 +26,24 @@ typedef enum {
 gboolean bundle_format_detect (
     const gchar *data, gsize size, BundleFormat *format);
 
-/* Reads a file. @threads: 0: one per processor
+/* Whether more than the first numbers of @data, which is detected as @format, is
+ * like that format: other texts begin with numbers too. */
+gboolean bundle_format_is_certain (
+    const gchar *data, gsize size, BundleFormat format);
+
+/* Why @data, the beginning of a file, is not supported, and what to do. For a tar
+ * archive at least 512 bytes are needed. */
+const gchar *bundle_format_hint (const gchar *data, gsize size);
+
+/* What a file of @format does not hold of @problem or would have to guess, and what
+ * this does to the cost (half the sum of squared reprojection errors, pixels^2), in
+ * sentences. A cost that changes by less than 1e-9 of itself is kept.
+ * @threads: 0: one per processor
+ * Returns: (nullable): %NULL: nothing, or cancelled. g_free() */
+gchar *bundle_format_losses (
+    const BundleProblem *problem, BundleFormat format, guint threads);
+
+/* Reads a file. A byte order mark of UTF-8 is skipped. @threads: 0: one per processor
  * Returns: %NULL with CVIS_ERROR_FORMAT that names line and field,
  * CVIS_ERROR_MEMORY or CVIS_ERROR_CANCELLED (cuda/core/cancel.h) */
 BundleProblem *bundle_read (const gchar *data, gsize size, BundleFormat format,
@@ -37,7 +54,7 @@ BundleProblem *bundle_read (const gchar *data, gsize size, BundleFormat format,
 typedef gboolean (*BundleSink) (GBytes *part, gpointer user_data);
 
 /* Writes a file. Numbers are written so that reading them gives the same
- * bits.
+ * bits. The reader of the format accepts what is written.
  * @errors: (nullable): of the points, pixels, for BUNDLE_FORMAT_PLY's
  *   colours and COLMAP's field ERROR
  * @sink: called in the calling thread, for many parts of BAL while the next

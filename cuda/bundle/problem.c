@@ -86,6 +86,7 @@ bundle_problem_free (BundleProblem *problem)
   for (guint i = 0; problem->views && i < problem->n_cameras; i++)
     g_free (problem->views[i].name);
   free (problem->views);
+  g_free (problem->notes);
   g_free (problem);
 }
 
@@ -136,6 +137,7 @@ bundle_problem_copy (const BundleProblem *problem, GError **error)
   }
   for (guint i = 0; p->views && i < p->n_cameras; i++)
     p->views[i].name = g_strdup (problem->views[i].name);
+  p->notes = g_strdup (problem->notes);
   return p;
 }
 

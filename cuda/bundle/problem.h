@@ -54,9 +54,11 @@ typedef struct {
  *   constant
  * @colours: (nullable): n_points * 3: red, green, blue
  * @views: (nullable): n_cameras
+ * @notes: (nullable): sentences about what the reader of a file skipped, guessed
+ *   or replaced
  *
  * The arrays, including those added later, are freed with free(), the names
- * of the views with g_free().
+ * of the views and the notes with g_free().
  */
 typedef struct {
   guint n_cameras;
@@ -71,6 +73,7 @@ typedef struct {
   guint8 *point_constant;
   guint8 *colours;
   BundleView *views;
+  gchar *notes;
 } BundleProblem;
 
 /* A problem with its required arrays, zeroed.

@@ -18,6 +18,16 @@ is_blank (gchar c)
   return c >= 0 && c <= ' ';
 }
 
+BundleScanner
+bundle_scan_new (
+    const gchar *name, const gchar *data, gsize size, gboolean by_line)
+{
+  const gchar *at =
+      size >= 3 && memcmp (data, "\xef\xbb\xbf", 3) == 0 ? data + 3 : data;
+
+  return (BundleScanner){ name, at, at, data + size, by_line };
+}
+
 gboolean
 bundle_scan_fault (const BundleScanner *s, const gchar *at, const gchar *field,
     GError **error, const gchar *format, ...)
@@ -105,6 +115,18 @@ require_field (BundleScanner *s, const gchar *field, GError **error)
       s->at < s->end ? "the line ends before it" : "the text ends before it");
 }
 
+/* Reads the @n bytes at s->at as text. */
+static gboolean
+scan_text (
+    BundleScanner *s, gsize n, const gchar *field, gchar **text, GError **error)
+{
+  if (!g_utf8_validate (s->at, (gssize) n, NULL))
+    return refuse_field (s, field, "is not UTF-8", error);
+  *text = g_strndup (s->at, n);
+  s->at += n;
+  return TRUE;
+}
+
 gboolean
 bundle_scan_word (
     BundleScanner *s, const gchar *field, gchar **word, GError **error)
@@ -115,11 +137,23 @@ bundle_scan_word (
     return FALSE;
   while (s->at + n < s->end && !is_blank (s->at[n]))
     n++;
-  if (!g_utf8_validate (s->at, (gssize) n, NULL))
-    return refuse_field (s, field, "is not UTF-8", error);
-  *word = g_strndup (s->at, n);
-  s->at += n;
-  return TRUE;
+  return scan_text (s, n, field, word, error);
+}
+
+gboolean
+bundle_scan_rest (
+    BundleScanner *s, const gchar *field, gchar **rest, GError **error)
+{
+  const gchar *end;
+
+  if (!require_field (s, field, error))
+    return FALSE;
+  end = memchr (s->at, '\n', (gsize) (s->end - s->at));
+  if (!end)
+    end = s->end;
+  while (is_blank (end[-1]))
+    end--;
+  return scan_text (s, (gsize) (end - s->at), field, rest, error);
 }
 
 gboolean

@@ -28,6 +28,10 @@ gboolean bundle_scan_fault (const BundleScanner *s, const gchar *at,
     const gchar *field, GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (5, 6);
 
+/* A scanner of @data, without a byte order mark of UTF-8 at its start */
+BundleScanner bundle_scan_new (
+    const gchar *name, const gchar *data, gsize size, gboolean by_line);
+
 /* Moves to the next field. The text ends here if the calling thread is cancelled
  * (cuda/core/cancel.h). Returns: FALSE at the end of the text, or with by_line of
  * the line */
@@ -40,6 +44,9 @@ void bundle_scan_skip_line (BundleScanner *s);
 /* Each of these reads a field. Returns: FALSE with @error */
 gboolean bundle_scan_word (
     BundleScanner *s, const gchar *field, gchar **word, GError **error);
+/* The rest of the line, which may contain blanks */
+gboolean bundle_scan_rest (
+    BundleScanner *s, const gchar *field, gchar **rest, GError **error);
 /* A finite number of magnitude <= 1e100 */
 gboolean bundle_scan_number (
     BundleScanner *s, const gchar *field, gdouble *value, GError **error);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
+#include "cuda/core/cancel.h"
 
 #define WIDTH 1600
 #define HEIGHT 1200
@@ -16,9 +17,10 @@
 #define SPACING 1.0    /* metres between cameras of a lap */
 #define SHORTEST 120.0 /* shortest lap, metres */
 #define ROW_SPACING 40.0
-#define KEPT 0.4 /* share of visible points that are observed */
-#define SEEN 22  /* cameras of a lap tested for each point */
-#define TRIES 24 /* positions tried until two cameras see it */
+#define KEPT 0.4     /* share of visible points that are observed */
+#define SEEN 22      /* cameras of a lap tested for each point */
+#define CHECKED 1024 /* points until cancelling is checked */
+#define TRIES 24     /* positions tried until two cameras see it */
 
 /* Streams of random numbers */
 enum { OF_CAMERA, OF_POINT, OF_PLACE, OF_VIEW, OF_COPY };
@@ -446,7 +448,7 @@ make_point (Making *m, guint point, GError **error)
   for (guint i = 0; i < n; i++) {
     guint k = 0;
 
-    if (bundle_tracks_repeated (&m->tracks, sorted[i], point))
+    if (i > 0 && sorted[i] == sorted[i - 1])
       continue;
     while (cameras[k] != sorted[i])
       k++;
@@ -463,7 +465,7 @@ disturb_start (const BundleSim *sim, BundleProblem *problem)
 {
   const gdouble scale = sim->start_error;
 
-  for (gsize i = 0; i < problem->n_cameras; i++) {
+  for (gsize i = 0; i < problem->n_cameras && !cvis_cancelled_at (i); i++) {
     gdouble *camera = problem->cameras + i * BUNDLE_CAMERA_SIZE;
     gdouble centre[3], turn[3], r[9], by[9], product[9];
 
@@ -485,7 +487,8 @@ disturb_start (const BundleSim *sim, BundleProblem *problem)
     camera[BUNDLE_CAMERA_FOCAL] *=
         1 + 0.01 * scale * draw_normal (sim->seed, OF_CAMERA, i, 40);
   }
-  for (gsize i = 0; i < 3 * (gsize) problem->n_points; i++)
+  for (gsize i = 0; i < 3 * (gsize) problem->n_points && !cvis_cancelled_at (i);
+       i++)
     problem->points[i] +=
         0.05 * scale * draw_normal (sim->seed, OF_POINT, i, 300);
 }
@@ -518,7 +521,7 @@ bundle_sim_make (const BundleSim *sim, GError **error)
   init_path (&m.path, sim);
   problem = m.tracks.problem;
   m.views = g_new (gdouble, 12 * (gsize) sim->cameras);
-  for (guint i = 0; i < sim->cameras; i++) {
+  for (guint i = 0; i < sim->cameras && !cvis_cancelled_at (i); i++) {
     gdouble *camera = problem->cameras + (gsize) i * BUNDLE_CAMERA_SIZE;
 
     make_camera (&m.path, i, camera);
@@ -529,7 +532,8 @@ bundle_sim_make (const BundleSim *sim, GError **error)
     problem->views[i].centre[1] = HEIGHT / 2;
   }
   for (guint p = 0; ok && p < sim->points; p++)
-    ok = make_point (&m, p, error);
+    ok = p % CHECKED == 0 && cvis_cancelled () ? cvis_refuse_cancelled (error)
+                                               : make_point (&m, p, error);
   g_free (m.views);
   if (!ok) {
     bundle_tracks_clear (&m.tracks);
@@ -538,6 +542,10 @@ bundle_sim_make (const BundleSim *sim, GError **error)
   problem = bundle_tracks_finish (&m.tracks, &nothing, error);
   if (problem && sim->start_error > 0)
     disturb_start (sim, problem);
+  if (cvis_cancelled ()) {
+    g_clear_pointer (&problem, bundle_problem_free);
+    cvis_refuse_cancelled (error);
+  }
   return problem;
 }
 
@@ -550,7 +558,7 @@ shuffle (guint n, guint64 seed, guint stream)
 
   for (guint i = 0; i < n; i++)
     order[i] = i;
-  for (guint i = n; i-- > 1;) {
+  for (guint i = n; i-- > 1 && !cvis_cancelled_at (i);) {
     const guint k = (guint) (draw (seed, OF_COPY, i, stream) * (i + 1));
     const guint32 kept = order[i];
 
@@ -601,11 +609,11 @@ bundle_sim_copy (
   if (to) {
     new_camera = shuffle (to->n_cameras, seed, 0);
     old_point = shuffle (to->n_points, seed, 1);
-    for (gsize i = 0; i < to->n_cameras; i++)
+    for (gsize i = 0; i < to->n_cameras && !cvis_cancelled_at (i); i++)
       memcpy (to->cameras + (gsize) new_camera[i] * BUNDLE_CAMERA_SIZE,
           problem->cameras + i % n_cameras * BUNDLE_CAMERA_SIZE,
           sizeof (gdouble) * BUNDLE_CAMERA_SIZE);
-    for (guint p = 0; p < to->n_points; p++) {
+    for (guint p = 0; p < to->n_points && !cvis_cancelled_at (p); p++) {
       const guint old = old_point[p] % n_points, copy = old_point[p] / n_points;
       const gsize n = first[old + 1] - first[old];
 
@@ -620,5 +628,9 @@ bundle_sim_copy (
   }
   g_free (first);
   g_free (order);
+  if (cvis_cancelled ()) {
+    g_clear_pointer (&to, bundle_problem_free);
+    cvis_refuse_cancelled (error);
+  }
   return to;
 }

@@ -37,12 +37,14 @@ typedef struct {
 void bundle_sim_init (BundleSim *sim);
 
 /* Simulates views of 1600x1200 pixels. Returns: %NULL with
- * CVIS_ERROR_INVALID or CVIS_ERROR_MEMORY */
+ * CVIS_ERROR_INVALID, CVIS_ERROR_MEMORY or CVIS_ERROR_CANCELLED
+ * (cuda/core/cancel.h) */
 BundleProblem *bundle_sim_make (const BundleSim *sim, GError **error);
 
 /* Makes @copies of @problem that share nothing, with shuffled indices of
  * cameras and points; observations are sorted by point, then by camera.
- * Returns: %NULL with CVIS_ERROR_INVALID or CVIS_ERROR_MEMORY */
+ * Returns: %NULL with CVIS_ERROR_INVALID, CVIS_ERROR_MEMORY or
+ * CVIS_ERROR_CANCELLED */
 BundleProblem *bundle_sim_copy (
     const BundleProblem *problem, guint copies, guint64 seed, GError **error);
 

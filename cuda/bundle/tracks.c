@@ -29,13 +29,11 @@ bundle_tracks_init (BundleTracks *tracks, guint64 n_cameras, guint64 n_points,
   if (!problem)
     return FALSE;
   tracks->problem = problem;
-  tracks->seen = g_try_new0 (guint32, n_cameras);
   if (views)
     problem->views = g_try_new0 (BundleView, n_cameras);
   if (colours)
     problem->colours = g_try_malloc0_n (n_points, 3);
-  if (tracks->seen && (!views || problem->views)
-      && (!colours || problem->colours))
+  if ((!views || problem->views) && (!colours || problem->colours))
     return TRUE;
   bundle_tracks_clear (tracks);
   return refuse_memory (error);
@@ -49,7 +47,6 @@ bundle_tracks_clear (BundleTracks *tracks)
   g_free (tracks->camera_of);
   g_free (tracks->point_of);
   g_free (tracks->observed);
-  g_free (tracks->seen);
   *tracks = (BundleTracks){ 0 };
 }
 
@@ -89,15 +86,6 @@ bundle_tracks_add (BundleTracks *tracks, guint camera, guint point, gdouble x,
   return TRUE;
 }
 
-gboolean
-bundle_tracks_repeated (BundleTracks *tracks, guint camera, guint point)
-{
-  const gboolean repeated = tracks->seen[camera] == point + 1;
-
-  tracks->seen[camera] = point + 1;
-  return repeated;
-}
-
 BundleProblem *
 bundle_tracks_finish (
     BundleTracks *tracks, const BundleScanner *s, GError **error)
@@ -123,6 +111,7 @@ bundle_tracks_finish (
     problem->camera_constant = g_steal_pointer (&from->camera_constant);
     problem->colours = g_steal_pointer (&from->colours);
     problem->views = g_steal_pointer (&from->views);
+    problem->notes = g_steal_pointer (&from->notes);
   }
   bundle_tracks_clear (tracks);
   return problem;
@@ -189,7 +178,7 @@ bundle_pictures (const BundleProblem *problem, GError **error)
     BundlePicture *picture = &pictures[i];
 
     for (guint k = 0; k < 2; k++)
-      picture->centre[k] = CLAMP (picture->centre[k], 1, 1 << 30);
+      picture->centre[k] = CLAMP (picture->centre[k], 1, 1e9);
     picture->width = 2 * (guint) picture->centre[0];
     picture->height = 2 * (guint) picture->centre[1];
     if (!view || !view->width || !view->height)

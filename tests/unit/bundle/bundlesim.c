@@ -4,6 +4,7 @@
  */
 /* Simulated reconstructions: ground truth, noise, outliers, loops, copies. */
 #include "cuda/bundle/sim.h"
+#include "cuda/core/cancel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -172,6 +173,43 @@ test_copies (void)
   g_free (all);
 }
 
+static gpointer
+set_later (gpointer data)
+{
+  g_usleep (100000);
+  g_atomic_int_set ((gint *) data, TRUE);
+  return NULL;
+}
+
+/* Soon after the flag is set, simulating and copying end with that error. */
+static void
+test_cancelled (void)
+{
+  g_autoptr (BundleProblem) p = make (BUNDLE_SCENE_CITY, 20, 900, 0, 0, 0);
+  GError *error = NULL;
+  BundleSim sim;
+
+  bundle_sim_init (&sim);
+  sim.cameras = 20000;
+  sim.points = 4000000; /* 20 s */
+  for (guint i = 0; i < 3; i++) {
+    gint flag = i == 0;
+    GThread *thread = g_thread_new ("cancel", set_later, &flag);
+    const gint64 start = g_get_monotonic_time ();
+
+    cvis_cancel_watch (&flag);
+    if (i < 2)
+      g_assert_null (bundle_sim_make (&sim, &error));
+    else
+      g_assert_null (bundle_sim_copy (p, 4000, 1, &error));
+    cvis_cancel_watch (NULL);
+    g_assert_error (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
+    g_clear_error (&error);
+    g_assert_cmpint (g_get_monotonic_time () - start, <, 5 * G_USEC_PER_SEC);
+    g_thread_join (thread);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -180,5 +218,6 @@ main (int argc, char **argv)
   g_test_add_func ("/bundlesim/tracks", test_tracks);
   g_test_add_func ("/bundlesim/settings", test_settings);
   g_test_add_func ("/bundlesim/copies", test_copies);
+  g_test_add_func ("/bundlesim/cancelled", test_cancelled);
   return g_test_run ();
 }
