@@ -62,6 +62,10 @@ gboolean bundle_tracks_add (BundleTracks *tracks, guint camera, guint point,
 BundleProblem *bundle_tracks_finish (
     BundleTracks *tracks, const BundleScanner *s, GError **error);
 
+/* Adds a sentence to problem->notes. */
+void bundle_add_note (BundleProblem *problem, const gchar *format, ...)
+    G_GNUC_PRINTF (2, 3);
+
 /* Sorts observations by the index in @of, problem->camera_of or ->point_of,
  * each below @n_of, in stable order: those of p are order[first[p]] ..
  * order[first[p + 1] - 1].

@@ -13,7 +13,8 @@
  * comment on its first line. Cameras look along +z with y down; positions
  * are in pixels from the upper left corner. Each image is a camera of the
  * problem. The tracks of points3D.txt define which features are
- * observations; images.txt has to agree. */
+ * observations; images.txt must not name other points for these. COLMAP's
+ * tools write features of deleted points, glomap tracks of unnamed features. */
 #include <string.h>
 #include "cuda/bundle/codecs.h"
 #include "cuda/bundle/pose.h"
@@ -148,6 +149,7 @@ typedef struct {
  * Model: a model during reading
  * @camera_of_id, @image_of_id: numbers from 1 for each id
  * @first: n_images + 1: index of each image's first feature
+ * @n_unnamed: features in tracks whose images name no point for them
  */
 typedef struct {
   BundleScanner files[N_FILES];
@@ -157,6 +159,7 @@ typedef struct {
   gsize n_images, n_points, n_features;
   Feature *features;
   gsize *first;
+  gsize n_unnamed;
 } Model;
 
 /* Meaning of each parameter: 'f', 'F' (has to equal f), 'x', 'y', '1', '2',
@@ -425,7 +428,8 @@ read_track (Model *m, guint point, guint64 id, GError **error)
           "image %" G_GUINT64_FORMAT " has %" G_GSIZE_FORMAT " features",
           image_id, m->first[image + 1] - m->first[image]);
     feature = &m->features[m->first[image] + index];
-    if (feature->point != id + 1)
+    m->n_unnamed += feature->point == 0;
+    if (feature->point != 0 && feature->point != id + 1)
       return bundle_scan_fault (s, at, "POINT2D_IDX of a track", error,
           feature->point == TAKEN
               ? "feature %" G_GUINT64_FORMAT " of image %" G_GUINT64_FORMAT
@@ -447,6 +451,7 @@ read_points (Model *m, GError **error)
 {
   BundleScanner *s = &m->files[POINTS];
   BundleProblem *problem = m->tracks.problem;
+  gsize n_lost = 0;
 
   for (guint i = 0; bundle_scan_line (s); i++) {
     guint64 id, colour;
@@ -466,11 +471,17 @@ read_points (Model *m, GError **error)
       return FALSE;
   }
   for (gsize i = 0; i < m->n_features; i++)
-    if (m->features[i].point != 0 && m->features[i].point != TAKEN)
-      return bundle_scan_fault (s, s->end, "end", error,
-          "no track contains feature %" G_GSIZE_FORMAT
-          " of all images, which images.txt gives to point %" G_GUINT64_FORMAT,
-          i, m->features[i].point - 1);
+    n_lost += m->features[i].point != 0 && m->features[i].point != TAKEN;
+  if (n_lost)
+    bundle_add_note (problem,
+        "%" G_GSIZE_FORMAT " features of images.txt name points whose tracks "
+        "in points3D.txt do not contain them. They were left out.",
+        n_lost);
+  if (m->n_unnamed)
+    bundle_add_note (problem,
+        "The tracks of points3D.txt contain %" G_GSIZE_FORMAT " features for "
+        "which images.txt names no point. They were used.",
+        m->n_unnamed);
   return TRUE;
 }
 

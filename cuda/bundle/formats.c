@@ -17,7 +17,7 @@
 #define TAR_BLOCK 512
 #define TAR_MAGIC 257
 #define DETECTED 8 /* observations of BAL */
-/* Skips a byte order mark. Returns: the start of the text, of which @size is set */
+/* Skips a byte order mark. @size: that of the rest. Returns: its start */
 static const gchar *
 skip_mark (const gchar *data, gsize *size)
 {

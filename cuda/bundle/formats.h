@@ -35,8 +35,8 @@ gboolean bundle_format_is_certain (
  * archive at least 512 bytes are needed. */
 const gchar *bundle_format_hint (const gchar *data, gsize size);
 
-/* What a file of @format does not hold of @problem or would have to guess, and what
- * this does to the cost (half the sum of squared reprojection errors, pixels^2), in
+/* Describes the data of @problem that a file of @format does not hold or has to guess,
+ * and the effect on the cost (half the sum of squared reprojection errors, pixels^2), in
  * sentences. A cost that changes by less than 1e-9 of itself is kept.
  * @threads: 0: one per processor
  * Returns: (nullable): %NULL: nothing, or cancelled. g_free() */

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* What the formats that hold a whole problem lose or guess. Called by the elements
+/* The losses and guesses of the formats that hold a whole problem. Called by the elements
  * before they write. */
 #include <math.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@
 #define CAMERA_NUMBERS 10 /* after the name */
 #define LEAST_PIXELS 16   /* measurements that show that none is negative */
 
-/* What a file has of a camera */
+/* A camera as the file has it */
 typedef struct {
   gdouble focal, q[4], centre[3], distortion;
 } NvmCamera;
@@ -319,16 +319,6 @@ centre_measurements (BundleTracks *tracks, const Header *header,
 
 /* --- the model ---------------------------------------------------------------------- */
 
-static void
-add_note (BundleProblem *problem, const gchar *note)
-{
-  gchar *notes = problem->notes;
-
-  problem->notes =
-      notes ? g_strconcat (notes, " ", note, NULL) : g_strdup (note);
-  g_free (notes);
-}
-
 /* Largest difference, pixels, between the two models of distortion at the
  * measurements of the file */
 static gdouble
@@ -390,12 +380,13 @@ read_points (BundleScanner *s, BundleTracks *tracks, const Header *header,
         "differs from it by up to %.2g pixels.",
         lost);
 
-    add_note (problem, note);
+    bundle_add_note (problem, note);
   }
   if (bundle_scan_integer (
           s, "further model", 1, G_MAXUINT32, &following, NULL))
-    add_note (problem, "Only the first model of the NVM file was read; another "
-                       "one follows.");
+    bundle_add_note (problem,
+        "Only the first model of the NVM file was read; another "
+        "one follows.");
   return !header->fixed || fix_intrinsics (problem, error);
 }
 

@@ -117,6 +117,19 @@ bundle_tracks_finish (
   return problem;
 }
 
+void
+bundle_add_note (BundleProblem *problem, const gchar *format, ...)
+{
+  g_autofree gchar *notes = problem->notes, *note = NULL;
+  va_list args;
+
+  va_start (args, format);
+  note = g_strdup_vprintf (format, args);
+  va_end (args);
+  problem->notes =
+      g_strconcat (notes ? notes : "", notes ? " " : "", note, NULL);
+}
+
 gboolean
 bundle_order (const BundleProblem *problem, const guint32 *of, guint n_of,
     gsize **first, guint32 **order, GError **error)

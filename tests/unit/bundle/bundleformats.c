@@ -794,7 +794,7 @@ static const struct {
       "points3D.txt line 2, IMAGE_ID of a track: images.txt has no image 4" },
   { BUNDLE_FORMAT_COLMAP,
       COLMAP_TEXT (CAMERA, IMAGE, FEATURES, "5 2 1 10 1 2 3 0.1\n"),
-      "points3D.txt line 3, end: no track contains feature 1 of all images" },
+      "points3D.txt line 3, observations: the file has none" },
   { BUNDLE_FORMAT_PLY, "ply\n", "PLY is only written" },
 };
 
@@ -1099,7 +1099,8 @@ test_names_with_spaces (void)
   g_assert_cmpstr (again->views[1].name, ==, "#2.jpg");
 }
 
-/* Images without features, the last without a line for them; numbers with three
+/* Features of points that were deleted; tracks of features without a point; images
+ * without features, the last without a line for them; numbers with three
  * digits of exponent; features without a point as the largest 64-bit number */
 static void
 test_colmap_of_others (void)
@@ -1111,6 +1112,19 @@ test_colmap_of_others (void)
           POINT),
       BUNDLE_FORMAT_COLMAP);
 
+  g_autoptr (BundleProblem) lost =
+      read_text (COLMAP_TEXT (CAMERA, IMAGE, "9 9 77 420 290 5\n", POINT),
+          BUNDLE_FORMAT_COLMAP);
+  g_autoptr (BundleProblem) unnamed =
+      read_text (COLMAP_TEXT (CAMERA, IMAGE, "9 9 -1 420 290 -1\n", POINT),
+          BUNDLE_FORMAT_COLMAP);
+
+  check_ahead (lost);
+  g_assert_nonnull (
+      strstr (lost->notes, "1 features of images.txt name points"));
+  check_ahead (unnamed);
+  g_assert_nonnull (strstr (unnamed->notes, "contain 1 features for which"));
+  g_assert_null (p->notes);
   g_assert_cmpuint (p->n_cameras, ==, 3);
   g_assert_cmpuint (p->n_observations, ==, 1);
   g_assert_cmpuint (p->camera_of[0], ==, 1);
