@@ -23,8 +23,10 @@
 #include "gstbaltestsrc.h"
 
 #include "cuda/bundle/sim.h"
+#include "cuda/core/cancel.h"
 #include "gst/common/gstcvquery.h"
 #include "gst/common/gstcvsettings.h"
+#include "gstbundlefile.h"
 #include "gstbundletypes.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_bal_test_src_debug);
@@ -46,6 +48,7 @@ struct _GstBalTestSrc {
 
   Settings settings; /* guarded by the object lock */
   gboolean done;     /* of the streaming thread */
+  gint cancel;       /* atomic */
 };
 
 static const GEnumValue scene_values[] = {
@@ -124,14 +127,16 @@ read_problem (const gchar *location, GError **error)
   if (bundle_format_detect (data, size, &format))
     problem = bundle_read (data, size, format, 0, error);
   else
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,
-        "\"%s\" is not BAL, Bundler, NVM or COLMAP text", location);
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT, "%s",
+        size ? bundle_format_hint (data, size) : "the file is empty");
+  if (problem == NULL)
+    g_prefix_error (error, "%s: ", location);
   g_mapped_file_unref (file);
   return problem;
 }
 
 static GBytes *
-make_file (const Settings *settings, GError **error)
+make_file (GstBalTestSrc *self, const Settings *settings, GError **error)
 {
   g_autoptr (BundleProblem) problem =
       *settings->location ? read_problem (settings->location, error)
@@ -144,9 +149,26 @@ make_file (const Settings *settings, GError **error)
     bundle_problem_free (problem);
     problem = copies;
   }
-  return problem != NULL
-             ? bundle_write (problem, settings->format, NULL, 0, error)
-             : NULL;
+  if (problem == NULL)
+    return NULL;
+  gst_bundle_warn_of_notes (GST_ELEMENT (self), problem);
+  gst_bundle_warn_of_losses (GST_ELEMENT (self), problem, settings->format, 0);
+  return bundle_write (problem, settings->format, NULL, 0, error);
+}
+
+/* Ends the making of a file. */
+static gboolean
+gst_bal_test_src_unlock (GstBaseSrc *base)
+{
+  g_atomic_int_set (&GST_BAL_TEST_SRC (base)->cancel, TRUE);
+  return TRUE;
+}
+
+static gboolean
+gst_bal_test_src_unlock_stop (GstBaseSrc *base)
+{
+  g_atomic_int_set (&GST_BAL_TEST_SRC (base)->cancel, FALSE);
+  return TRUE;
 }
 
 static GstFlowReturn
@@ -156,13 +178,19 @@ gst_bal_test_src_create (GstPushSrc *push, GstBuffer **buffer)
   Settings settings;
   GError *error = NULL;
   GBytes *bytes;
+  gboolean cancelled;
 
   if (self->done)
     return GST_FLOW_EOS;
   settings = copy_settings (self);
-  bytes = make_file (&settings, &error);
+  cvis_cancel_watch (&self->cancel);
+  bytes = make_file (self, &settings, &error);
+  cvis_cancel_watch (NULL);
   if (bytes == NULL) {
-    if (*settings.location)
+    cancelled = g_error_matches (error, CVIS_ERROR, CVIS_ERROR_CANCELLED);
+    if (cancelled)
+      GST_DEBUG_OBJECT (self, "Cancelled");
+    else if (*settings.location)
       GST_ELEMENT_ERROR (self, RESOURCE, READ,
           ("Cannot copy a reconstruction: %s. Check the properties location "
            "and copies.",
@@ -175,7 +203,7 @@ gst_bal_test_src_create (GstPushSrc *push, GstBuffer **buffer)
           (NULL));
     g_error_free (error);
     g_free (settings.location);
-    return GST_FLOW_ERROR;
+    return cancelled ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
   }
   g_free (settings.location);
   self->done = TRUE;
@@ -233,6 +261,8 @@ gst_bal_test_src_class_init (GstBalTestSrcClass *klass)
       "the gst-cudavision authors");
   base_class->get_caps = gst_bal_test_src_get_caps;
   base_class->start = gst_bal_test_src_start;
+  base_class->unlock = gst_bal_test_src_unlock;
+  base_class->unlock_stop = gst_bal_test_src_unlock_stop;
   GST_PUSH_SRC_CLASS (klass)->create = gst_bal_test_src_create;
   GST_DEBUG_CATEGORY_INIT (
       gst_bal_test_src_debug, "baltestsrc", 0, "simulated reconstructions");

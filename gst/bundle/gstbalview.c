@@ -20,9 +20,9 @@
 #include "gstbalview.h"
 
 #include <gst/video/video.h>
-#include <string.h>
 #include "cuda/bundle/engine.h"
 #include "cuda/bundle/formats.h"
+#include "cuda/core/cancel.h"
 #include "gst/common/gstcvpool.h"
 #include "gst/common/gstcvsettings.h"
 #include "gstbundlefile.h"
@@ -53,12 +53,19 @@ struct _GstBalView {
   GstPad *sinkpad, *srcpad;
   Settings settings; /* guarded by the object lock */
 
+  gint cancel;  /* atomic: reading */
+  gint seeking; /* atomic: seeks are possible: frames are being pushed */
+  gint end;     /* atomic: the application asked for the end of the stream */
+
   /* of the sink's streaming thread until EOS, then of the source's task */
   GstBundleFile file;
   gboolean failed;
   GstBundlePainter *painter; /* NULL before the first frame */
   GstVideoInfo info;
-  guint64 frame;
+  GstSegment segment;
+  gboolean segment_pushed;
+  guint32 seqnum; /* of the seek; GST_SEQNUM_INVALID: none */
+  gint64 frame;   /* the next one; -1: before the first, at a negative rate */
 };
 
 static const GEnumValue up_values[] = {
@@ -95,7 +102,8 @@ static const GstCvSetting settings_table[] = {
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-        GST_STATIC_CAPS (GST_BUNDLE_READ_CAPS "; " GST_BUNDLE_PLY_CAPS));
+        GST_STATIC_CAPS (GST_BUNDLE_READ_CAPS "; " GST_BUNDLE_PLY_CAPS
+                                              "; " GST_BUNDLE_RAW_CAPS));
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (GST_VIDEO_CAPS_MAKE ("{ BGRx, RGB }")));
@@ -108,7 +116,7 @@ GST_ELEMENT_REGISTER_DEFINE (
 /* --- the cloud ------------------------------------------------------------------ */
 
 static BundleCloud *
-read_cloud (const GstBundleFile *file, GError **error)
+read_cloud (GstBalView *self, const GstBundleFile *file, GError **error)
 {
   g_autoptr (BundleProblem) problem = NULL;
   g_autofree gdouble *errors = NULL;
@@ -119,11 +127,13 @@ read_cloud (const GstBundleFile *file, GError **error)
   problem = bundle_read (file->data, file->size, format, 0, error);
   if (problem == NULL)
     return NULL;
+  gst_bundle_warn_of_notes (GST_ELEMENT (self), problem);
   if (problem->colours == NULL)
     errors = g_try_new (gdouble, problem->n_points);
   if (errors != NULL)
     bundle_reprojection_errors (problem, 0, NULL, errors);
-  return bundle_cloud_new (problem, errors, error);
+  return cvis_cancelled () ? (cvis_refuse_cancelled (error), NULL)
+                           : bundle_cloud_new (problem, errors, error);
 }
 
 static gboolean
@@ -132,11 +142,11 @@ check_start (GstBalView *self)
   BundleFormat format;
 
   if (bundle_format_detect (self->file.data, self->file.size, &format)
-      || (self->file.size >= 4 && memcmp (self->file.data, "ply", 3) == 0))
+      || gst_bundle_is_ply (self->file.data, self->file.size))
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-      ("Cannot show the reconstruction: the stream begins like none of BAL, "
-       "Bundler v0.3, NVM_V3, COLMAP text and PLY. Use one of these formats."),
+      ("Cannot show the reconstruction: %s.",
+          bundle_format_hint (self->file.data, self->file.size)),
       (NULL));
   self->failed = TRUE;
   return FALSE;
@@ -159,7 +169,6 @@ static gboolean
 negotiate (GstBalView *self)
 {
   GstCaps *caps = gst_pad_get_allowed_caps (self->srcpad);
-  GstSegment segment;
   GstStructure *s;
   gboolean ok;
 
@@ -186,11 +195,7 @@ negotiate (GstBalView *self)
   if (!ok)
     refuse_caps (self, caps);
   gst_caps_unref (caps);
-  if (!ok)
-    return FALSE;
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (self->srcpad, gst_event_new_segment (&segment));
-  return TRUE;
+  return ok;
 }
 
 /* --- frames ---------------------------------------------------------------------------- */
@@ -200,15 +205,17 @@ static gboolean
 prepare (GstBalView *self)
 {
   GError *error = NULL;
-  BundleCloud *cloud = read_cloud (&self->file, &error);
+  BundleCloud *cloud = read_cloud (self, &self->file, &error);
 
   gst_bundle_file_clear (&self->file);
   if (cloud == NULL) {
-    GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Cannot show the reconstruction: %s. Check the format and the size of "
-         "the input.",
-            error->message),
-        (NULL));
+    if (!g_error_matches (error, CVIS_ERROR, CVIS_ERROR_CANCELLED))
+      GST_ELEMENT_ERROR (self, STREAM, DECODE,
+          ("Cannot show the reconstruction: %s. Check the format and the size "
+           "of "
+           "the input.",
+              error->message),
+          (NULL));
     g_error_free (error);
     return FALSE;
   }
@@ -225,7 +232,7 @@ prepare (GstBalView *self)
             GST_VIDEO_INFO_WIDTH (&self->info),
             GST_VIDEO_INFO_HEIGHT (&self->info)),
         (NULL));
-  self->frame = 0;
+  g_atomic_int_set (&self->seeking, self->painter != NULL);
   return self->painter != NULL;
 }
 
@@ -270,29 +277,106 @@ make_frame (GstBalView *self, const GstBundleView *view)
 }
 
 static GstClockTime
-time_of (const GstBalView *self, guint64 frame)
+time_of (const GstBalView *self, gint64 frame)
 {
-  return gst_util_uint64_scale (frame,
+  return gst_util_uint64_scale ((guint64) frame,
       (guint64) GST_VIDEO_INFO_FPS_D (&self->info) * GST_SECOND,
       (guint64) GST_VIDEO_INFO_FPS_N (&self->info));
+}
+
+/* The frame that is shown at @time */
+static gint64
+frame_at (const GstBalView *self, GstClockTime time)
+{
+  const gint64 frame = (gint64) gst_util_uint64_scale (time,
+      (guint64) GST_VIDEO_INFO_FPS_N (&self->info),
+      (guint64) GST_VIDEO_INFO_FPS_D (&self->info) * GST_SECOND);
+
+  return time_of (self, frame + 1) <= time ? frame + 1 : frame;
+}
+
+static Settings
+copy_settings (GstBalView *self)
+{
+  Settings settings;
+
+  GST_OBJECT_LOCK (self);
+  settings = self->settings;
+  GST_OBJECT_UNLOCK (self);
+  settings.period = MAX (settings.period, 1);
+  return settings;
+}
+
+/* Time of all turns; GST_CLOCK_TIME_NONE: no end */
+static GstClockTime
+get_duration (const Settings *settings)
+{
+  return settings->turns > 0
+                 && settings->period < GST_CLOCK_TIME_NONE / settings->turns
+             ? settings->turns * settings->period
+             : GST_CLOCK_TIME_NONE;
+}
+
+/* Whether the next frame is behind the end of the segment or of the turns */
+static gboolean
+is_over (GstBalView *self, const Settings *settings)
+{
+  const GstClockTime duration = get_duration (settings);
+
+  if (g_atomic_int_get (&self->end) || self->frame < 0)
+    return TRUE;
+  if (self->segment.rate < 0)
+    return time_of (self, self->frame + 1) <= self->segment.start;
+  return time_of (self, self->frame) >= MIN (duration, self->segment.stop);
+}
+
+static GstEvent *
+with_seqnum (GstBalView *self, GstEvent *event)
+{
+  if (self->seqnum != GST_SEQNUM_INVALID)
+    gst_event_set_seqnum (event, self->seqnum);
+  return event;
+}
+
+/* Pushes the end of the stream, or of the segment if the seek asked for that. */
+static void
+push_end (GstBalView *self)
+{
+  const gint64 position =
+      (gint64) (self->segment.rate < 0 ? self->segment.start
+                                       : self->segment.stop);
+
+  if (!g_atomic_int_get (&self->end)
+      && (self->segment.flags & GST_SEGMENT_FLAG_SEGMENT)) {
+    gst_element_post_message (
+        GST_ELEMENT (self), gst_message_new_segment_done (
+                                GST_OBJECT (self), GST_FORMAT_TIME, position));
+    gst_pad_push_event (self->srcpad,
+        with_seqnum (
+            self, gst_event_new_segment_done (GST_FORMAT_TIME, position)));
+  } else {
+    gst_pad_push_event (self->srcpad, with_seqnum (self, gst_event_new_eos ()));
+  }
 }
 
 static GstFlowReturn
 push_frame (GstBalView *self)
 {
+  Settings settings = copy_settings (self);
   GstClockTime time;
-  Settings settings;
   GstBuffer *buffer;
 
-  GST_OBJECT_LOCK (self);
-  settings = self->settings;
-  GST_OBJECT_UNLOCK (self);
   if (self->painter == NULL && !prepare (self))
-    return GST_FLOW_ERROR;
-  time = time_of (self, self->frame);
-  settings.period = MAX (settings.period, 1);
-  if (settings.turns > 0 && time / settings.turns >= settings.period)
+    return g_atomic_int_get (&self->cancel) ? GST_FLOW_FLUSHING
+                                            : GST_FLOW_ERROR;
+  if (!self->segment_pushed) {
+    self->segment_pushed = TRUE;
+    gst_pad_push_event (self->srcpad,
+        with_seqnum (self, gst_event_new_segment (&self->segment)));
+  }
+  if (is_over (self, &settings))
     return GST_FLOW_EOS;
+  time = time_of (self, self->frame);
   settings.view.azimuth +=
       360 * (gdouble) (time % settings.period) / (gdouble) settings.period;
   buffer = make_frame (self, &settings.view);
@@ -300,8 +384,9 @@ push_frame (GstBalView *self)
     return GST_FLOW_ERROR;
   GST_BUFFER_PTS (buffer) = time;
   GST_BUFFER_DURATION (buffer) = time_of (self, self->frame + 1) - time;
-  GST_BUFFER_OFFSET (buffer) = self->frame++;
-  GST_BUFFER_OFFSET_END (buffer) = self->frame;
+  GST_BUFFER_OFFSET (buffer) = (guint64) self->frame;
+  GST_BUFFER_OFFSET_END (buffer) = (guint64) self->frame + 1;
+  self->frame += self->segment.rate < 0 ? -1 : 1;
   return gst_pad_push (self->srcpad, buffer);
 }
 
@@ -310,15 +395,145 @@ static void
 run_view (gpointer user_data)
 {
   GstBalView *self = user_data;
-  const GstFlowReturn ret = push_frame (self);
+  GstFlowReturn ret;
 
+  cvis_cancel_watch (&self->cancel);
+  ret = push_frame (self);
+  cvis_cancel_watch (NULL);
   if (ret == GST_FLOW_OK)
     return;
   if (ret == GST_FLOW_NOT_LINKED)
     GST_ELEMENT_FLOW_ERROR (self, ret);
   if (ret != GST_FLOW_FLUSHING)
-    gst_pad_push_event (self->srcpad, gst_event_new_eos ());
+    push_end (self);
   gst_pad_pause_task (self->srcpad);
+}
+
+/* --- seeks ----------------------------------------------------------------------------------- */
+
+/* Takes over a seek, while the task stands still. Returns: whether it is possible */
+static gboolean
+start_segment (GstBalView *self, GstEvent *event)
+{
+  const Settings settings = copy_settings (self);
+  GstSegment segment = self->segment;
+  GstSeekFlags flags;
+  GstSeekType start_type, stop_type;
+  GstFormat format;
+  gint64 start, stop;
+  gdouble rate;
+
+  gst_event_parse_seek (
+      event, &rate, &format, &flags, &start_type, &start, &stop_type, &stop);
+  segment.duration = get_duration (&settings);
+  if (!gst_segment_do_seek (&segment, rate, format, flags, start_type,
+          (guint64) start, stop_type, (guint64) stop, NULL))
+    return FALSE;
+  if (!GST_CLOCK_TIME_IS_VALID (segment.stop))
+    segment.stop = segment.duration;
+  if (rate < 0 && !GST_CLOCK_TIME_IS_VALID (segment.stop))
+    return FALSE; /* of an endless view there is no last frame */
+  if (rate < 0)
+    segment.position = segment.stop;
+  self->segment = segment;
+  self->segment_pushed = FALSE;
+  self->seqnum = gst_event_get_seqnum (event);
+  g_atomic_int_set (&self->end, FALSE);
+  if (rate > 0)
+    self->frame = frame_at (self, segment.position);
+  else
+    self->frame =
+        segment.position > 0 ? frame_at (self, segment.position - 1) : -1;
+  return TRUE;
+}
+
+static gboolean
+seek_view (GstBalView *self, GstEvent *event)
+{
+  GstSeekFlags flags;
+  GstFormat format;
+  gboolean ok;
+
+  gst_event_parse_seek (event, NULL, &format, &flags, NULL, NULL, NULL, NULL);
+  if (format != GST_FORMAT_TIME || !g_atomic_int_get (&self->seeking))
+    return FALSE;
+  if (flags & GST_SEEK_FLAG_FLUSH) {
+    GstEvent *flush = gst_event_new_flush_start ();
+
+    gst_event_set_seqnum (flush, gst_event_get_seqnum (event));
+    gst_pad_push_event (self->srcpad, flush);
+  } else {
+    gst_pad_pause_task (self->srcpad);
+  }
+  GST_PAD_STREAM_LOCK (self->srcpad);
+  ok = start_segment (self, event);
+  if (flags & GST_SEEK_FLAG_FLUSH) {
+    GstEvent *flush = gst_event_new_flush_stop (TRUE);
+
+    gst_event_set_seqnum (flush, gst_event_get_seqnum (event));
+    gst_pad_push_event (self->srcpad, flush);
+    self->segment_pushed = FALSE; /* the flush removed it */
+  }
+  /* no more if the input was flushed, or the state is READY */
+  if (g_atomic_int_get (&self->seeking))
+    gst_pad_start_task (self->srcpad, run_view, self, NULL);
+  GST_PAD_STREAM_UNLOCK (self->srcpad);
+  return ok;
+}
+
+static gboolean
+gst_bal_view_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  gboolean ok;
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_SEEK)
+    return gst_pad_event_default (pad, parent, event);
+  ok = seek_view (GST_BAL_VIEW (parent), event);
+  gst_event_unref (event);
+  return ok;
+}
+
+static gboolean
+gst_bal_view_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  GstBalView *self = GST_BAL_VIEW (parent);
+  const Settings settings = copy_settings (self);
+  const GstClockTime duration = get_duration (&settings);
+  GstFormat format;
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_DURATION:
+      gst_query_parse_duration (query, &format, NULL);
+      if (format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (duration))
+        return FALSE;
+      gst_query_set_duration (query, format, (gint64) duration);
+      return TRUE;
+    case GST_QUERY_SEEKING:
+      gst_query_parse_seeking (query, &format, NULL, NULL, NULL);
+      if (format != GST_FORMAT_TIME)
+        return FALSE;
+      gst_query_set_seeking (query, format,
+          g_atomic_int_get (&self->seeking) != 0, 0, (gint64) duration);
+      return TRUE;
+    case GST_QUERY_POSITION: /* sinks answer it */
+    case GST_QUERY_SEGMENT:
+      return FALSE;
+    default:
+      return gst_pad_query_default (pad, parent, query);
+  }
+}
+
+/* The sources of a pipeline get an EOS event of the application, as gst-launch-1.0 -e
+ * sends it. The EOS of the file has passed already, so this element counts as a
+ * source. */
+static gboolean
+gst_bal_view_send_event (GstElement *element, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) != GST_EVENT_EOS)
+    return GST_ELEMENT_CLASS (parent_class)->send_event (element, event);
+  g_atomic_int_set (&GST_BAL_VIEW (element)->end, TRUE);
+  gst_event_unref (event);
+  return TRUE;
 }
 
 /* --- input --------------------------------------------------------------------------------- */
@@ -329,6 +544,20 @@ forget (GstBalView *self)
   gst_bundle_file_clear (&self->file);
   g_clear_pointer (&self->painter, gst_bundle_painter_free);
   self->failed = FALSE;
+  gst_segment_init (&self->segment, GST_FORMAT_TIME);
+  self->segment_pushed = FALSE;
+  self->seqnum = GST_SEQNUM_INVALID;
+  self->frame = 0;
+  g_atomic_int_set (&self->end, FALSE);
+}
+
+/* Stops the task, wherever it is. */
+static void
+stop_view (GstBalView *self)
+{
+  g_atomic_int_set (&self->cancel, TRUE);
+  g_atomic_int_set (&self->seeking, FALSE);
+  gst_pad_stop_task (self->srcpad);
 }
 
 static GstFlowReturn
@@ -357,12 +586,13 @@ gst_bal_view_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       return gst_pad_event_default (pad, parent, event);
     case GST_EVENT_FLUSH_START:
       ok = gst_pad_event_default (pad, parent, event);
-      gst_pad_stop_task (self->srcpad);
+      stop_view (self);
       return ok;
     case GST_EVENT_FLUSH_STOP:
       /* an EOS that was handled during the flush may have started it again */
-      gst_pad_stop_task (self->srcpad);
+      stop_view (self);
       forget (self);
+      g_atomic_int_set (&self->cancel, FALSE);
       return gst_pad_event_default (pad, parent, event);
     case GST_EVENT_EOS:
       if (!self->failed && self->file.size == 0) {
@@ -389,11 +619,17 @@ static GstStateChangeReturn
 gst_bal_view_change_state (GstElement *element, GstStateChange transition)
 {
   GstBalView *self = GST_BAL_VIEW (element);
-  const GstStateChangeReturn ret =
-      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  GstStateChangeReturn ret;
 
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    g_atomic_int_set (&self->cancel, FALSE);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    gst_pad_stop_task (self->srcpad);
+    g_atomic_int_set (&self->cancel, TRUE);
+    g_atomic_int_set (&self->seeking, FALSE);
+  }
+  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    stop_view (self);
     forget (self);
   }
   return ret;
@@ -426,6 +662,7 @@ gst_bal_view_class_init (GstBalViewClass *klass)
 
   object_class->finalize = gst_bal_view_finalize;
   element_class->change_state = gst_bal_view_change_state;
+  element_class->send_event = gst_bal_view_send_event;
   gst_cv_settings_bind (object_class, 1, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstBalView, settings),
       &default_settings);
@@ -442,10 +679,14 @@ static void
 gst_bal_view_init (GstBalView *self)
 {
   gst_cv_settings_init (self);
+  GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SOURCE);
+  gst_segment_init (&self->segment, GST_FORMAT_TIME);
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_bal_view_chain);
   gst_pad_set_event_function (self->sinkpad, gst_bal_view_sink_event);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = gst_bundle_file_new_src_pad (&src_template);
+  gst_pad_set_event_function (self->srcpad, gst_bal_view_src_event);
+  gst_pad_set_query_function (self->srcpad, gst_bal_view_src_query);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
 }

@@ -4,6 +4,7 @@
  */
 #include "gstbundle.h"
 
+#include "gstbalparse.h"
 #include "gstbaltestsrc.h"
 #include "gstbalview.h"
 #include "gstbundletypes.h"
@@ -14,6 +15,7 @@ gst_bundle_register (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
+  ok &= GST_ELEMENT_REGISTER (balparse, plugin);
   ok &= GST_ELEMENT_REGISTER (baltestsrc, plugin);
   ok &= GST_ELEMENT_REGISTER (balview, plugin);
   ok &= GST_ELEMENT_REGISTER (cudabundleadjust, plugin);

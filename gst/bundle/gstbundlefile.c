@@ -4,6 +4,7 @@
  */
 #include "gstbundlefile.h"
 
+#include <string.h>
 #include "cuda/core/memory.h"
 
 #define FIRST_SIZE (1 << 20)
@@ -48,6 +49,34 @@ gst_bundle_file_clear (GstBundleFile *file)
 {
   g_free (file->data);
   *file = (GstBundleFile){ 0 };
+}
+
+gboolean
+gst_bundle_is_ply (const gchar *data, gsize size)
+{
+  if (size >= 3 && memcmp (data, "\xef\xbb\xbf", 3) == 0) {
+    data += 3;
+    size -= 3;
+  }
+  return size >= 4 && memcmp (data, "ply", 3) == 0 && (guchar) data[3] <= ' ';
+}
+
+void
+gst_bundle_warn_of_notes (GstElement *element, const BundleProblem *problem)
+{
+  if (problem->notes != NULL)
+    GST_ELEMENT_WARNING (
+        element, STREAM, DECODE, ("%s", problem->notes), (NULL));
+}
+
+void
+gst_bundle_warn_of_losses (GstElement *element, const BundleProblem *problem,
+    BundleFormat format, guint threads)
+{
+  g_autofree gchar *losses = bundle_format_losses (problem, format, threads);
+
+  if (losses != NULL)
+    GST_ELEMENT_WARNING (element, STREAM, ENCODE, ("%s", losses), (NULL));
 }
 
 static gboolean

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "cuda/bundle/formats.h"
 
 G_BEGIN_DECLS
 
@@ -24,6 +25,15 @@ void gst_bundle_file_reserve (GstBundleFile *file, guint64 size);
 gboolean gst_bundle_file_append (
     GstBundleFile *file, GstElement *element, GstBuffer *buffer);
 void gst_bundle_file_clear (GstBundleFile *file);
+
+/* Whether @data begins like a PLY */
+gboolean gst_bundle_is_ply (const gchar *data, gsize size);
+/* Posts what the reader of @problem skipped, guessed or replaced as a warning. */
+void gst_bundle_warn_of_notes (
+    GstElement *element, const BundleProblem *problem);
+/* Posts what @format loses of @problem as a warning; for before it is written. */
+void gst_bundle_warn_of_losses (GstElement *element,
+    const BundleProblem *problem, BundleFormat format, guint threads);
 
 /* Returns: (transfer floating): a source pad for a task: it cannot seek, and has no
  * positions and durations, as those of the file are not those of its stream */

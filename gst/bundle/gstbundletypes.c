@@ -54,15 +54,14 @@ find_format (GstTypeFind *find, gpointer user_data)
 
   if (data == NULL)
     return;
-  if (size >= 4 && memcmp (data, "ply", 3) == 0 && (guchar) data[3] <= ' ')
+  if (gst_bundle_is_ply (data, size))
     found = BUNDLE_FORMAT_PLY;
   else if (!bundle_format_detect (data, size, &found))
     return;
-  /* only likely: another text may begin with numbers too */
   if (found == wanted)
     gst_type_find_suggest_empty_simple (find,
-        found == BUNDLE_FORMAT_BAL ? GST_TYPE_FIND_LIKELY
-                                   : GST_TYPE_FIND_MAXIMUM,
+        bundle_format_is_certain (data, size, found) ? GST_TYPE_FIND_MAXIMUM
+                                                     : GST_TYPE_FIND_LIKELY,
         media_types[found]);
 }
 

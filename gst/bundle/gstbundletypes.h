@@ -15,6 +15,8 @@ G_BEGIN_DECLS
   "application/x-bal; application/x-bundler; application/x-nvm; "              \
   "application/x-colmap"
 #define GST_BUNDLE_PLY_CAPS "application/x-ply"
+/* Any of these after decodebin, which exposes raw types */
+#define GST_BUNDLE_RAW_CAPS "text/x-raw(cudavision:Reconstruction)"
 #define GST_BUNDLE_WRITTEN_CAPS                                                \
   GST_BUNDLE_READ_CAPS "; " GST_BUNDLE_PLY_CAPS                                \
                        "; application/x-nerfstudio-transforms; "               \

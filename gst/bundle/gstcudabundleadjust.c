@@ -51,8 +51,6 @@ struct _GstCudaBundleAdjust {
 
   /* of the sink's streaming thread until EOS, then of the source's task */
   GstBundleFile file;
-  GstBuffer *block;    /* (nullable): reused for each pull */
-  guint64 pulled_size; /* of the file; 0: unknown */
   BundleFormat format;
   gboolean known; /* the format was identified */
   gboolean failed;
@@ -68,8 +66,9 @@ enum {
   PROP_SETTING = PROP_BACKEND + 3,
 };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_BUNDLE_READ_CAPS));
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_BUNDLE_READ_CAPS "; " GST_BUNDLE_RAW_CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_BUNDLE_WRITTEN_CAPS));
 static GstStaticPadTemplate cloud_template =
@@ -124,7 +123,7 @@ refuse (GstCudaBundleAdjust *self, const gchar *what, GError *error)
         (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT))
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-        ("Cannot %s: %s. Check the input file.", what, error->message), (NULL));
+        ("Cannot %s: %s. Check the file.", what, error->message), (NULL));
   else if (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_INVALID))
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
         ("Cannot %s: %s. Check the properties and the reconstruction.", what,
@@ -259,10 +258,11 @@ read_constants (BundleProblem *problem, const gchar *location, GError **error)
 
   if (!*location)
     return TRUE;
-  ok = g_file_get_contents (location, &text, &size, error)
-       && bundle_constants_read (problem, text, size, error);
+  if (!g_file_get_contents (location, &text, &size, error))
+    return FALSE; /* with the name of the file */
+  ok = bundle_constants_read (problem, text, size, error);
   if (!ok)
-    g_prefix_error (error, "%s: ", location);
+    g_prefix_error (error, "%s, ", location);
   return ok;
 }
 
@@ -278,17 +278,25 @@ copy_settings (GstCudaBundleAdjust *self)
   return settings;
 }
 
-/* Parses the collected file, and frees its bytes. */
+/* Parses the collected file, and frees its bytes. Returns: %NULL after posting an
+ * error */
 static BundleProblem *
-take_problem (GstCudaBundleAdjust *self, const GstBundleSettings *settings,
-    GError **error)
+take_problem (GstCudaBundleAdjust *self, const GstBundleSettings *settings)
 {
+  GError *error = NULL;
   BundleProblem *problem = bundle_read (self->file.data, self->file.size,
-      self->format, settings->config.threads, error);
+      self->format, settings->config.threads, &error);
 
   gst_bundle_file_clear (&self->file);
-  if (problem != NULL && !read_constants (problem, settings->constants, error))
+  if (problem == NULL) {
+    refuse (self, "read the reconstruction", error);
+    return NULL;
+  }
+  gst_bundle_warn_of_notes (GST_ELEMENT (self), problem);
+  if (!read_constants (problem, settings->constants, &error)) {
+    refuse (self, "read the constants", error);
     g_clear_pointer (&problem, bundle_problem_free);
+  }
   return problem;
 }
 
@@ -492,6 +500,7 @@ push_results (GstCudaBundleAdjust *self, const BundleProblem *problem,
                problem, BUNDLE_FORMAT_PLY, errors, threads, &error)))
     refuse (self, "write the cloud", g_steal_pointer (&error));
   start_cloud (self, cloud);
+  gst_bundle_warn_of_losses (GST_ELEMENT (self), problem, format, threads);
   pushing.ret = begin_stream (self, self->srcpad, format);
   if (pushing.ret == GST_FLOW_OK
       && !bundle_write_parts (
@@ -508,14 +517,11 @@ push_results (GstCudaBundleAdjust *self, const BundleProblem *problem,
 static void
 adjust_and_push (GstCudaBundleAdjust *self, const GstBundleSettings *settings)
 {
-  GError *error = NULL;
   g_autoptr (BundleProblem) problem = NULL;
 
   post_progress (self, GST_PROGRESS_TYPE_START, "Reading");
-  problem = take_problem (self, settings, &error);
-  if (problem == NULL)
-    refuse (self, "read the reconstruction", error);
-  else if (adjust (self, problem, settings))
+  problem = take_problem (self, settings);
+  if (problem != NULL && adjust (self, problem, settings))
     push_results (self, problem, settings);
 }
 
@@ -547,9 +553,8 @@ check_start (GstCudaBundleAdjust *self)
   if (self->known)
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-      ("Cannot read the reconstruction: it begins like none of BAL, Bundler "
-       "v0.3, NVM_V3 and COLMAP text (a tar archive, or with comments). Use "
-       "one of these formats."),
+      ("Cannot read the reconstruction: %s.",
+          bundle_format_hint (self->file.data, self->file.size)),
       (NULL));
   self->failed = TRUE;
   return FALSE;
@@ -575,7 +580,6 @@ static void
 forget_file (GstCudaBundleAdjust *self)
 {
   gst_bundle_file_clear (&self->file);
-  gst_clear_buffer (&self->block);
   self->known = self->failed = FALSE;
 }
 
@@ -603,11 +607,33 @@ stop_tasks (GstCudaBundleAdjust *self)
   }
 }
 
+/* Whether a source pad is linked. An adjustment without a sink would be lost, and
+ * nothing would end the pipeline. */
+static gboolean
+check_links (GstCudaBundleAdjust *self)
+{
+  gboolean linked;
+
+  GST_OBJECT_LOCK (self);
+  linked = gst_pad_is_linked (self->srcpad)
+           || (self->cloudpad != NULL && gst_pad_is_linked (self->cloudpad));
+  GST_OBJECT_UNLOCK (self);
+  if (linked)
+    return TRUE;
+  GST_ELEMENT_ERROR (self, CORE, PAD,
+      ("Cannot write the reconstruction: pad src is not linked. Put a sink "
+       "such "
+       "as filesink after cudabundleadjust."),
+      (NULL));
+  self->failed = TRUE;
+  return FALSE;
+}
+
 /* At EOS of the input: starts the task that reads and adjusts. */
 static void
 end_file (GstCudaBundleAdjust *self)
 {
-  if (self->failed)
+  if (self->failed || !check_links (self))
     return;
   if (self->file.size == 0) {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
@@ -678,58 +704,32 @@ start_file (GstCudaBundleAdjust *self)
   gint64 size;
 
   start_stream (self);
-  self->pulled_size = 0;
   if (gst_pad_peer_query_duration (self->sinkpad, GST_FORMAT_BYTES, &size)
-      && size > 0) {
-    self->pulled_size = (guint64) size;
-    gst_bundle_file_reserve (&self->file, self->pulled_size);
-  }
+      && size > 0)
+    gst_bundle_file_reserve (&self->file, (guint64) size);
 }
 
-/* Returns: a buffer for the next block, the last one's if nobody kept it; %NULL if
- * the size of the file is unknown or reached: sources do not report how much of a
- * given buffer they filled at the end of the file. */
-static GstBuffer *
-take_block (GstCudaBundleAdjust *self)
-{
-  GstBuffer *block = g_steal_pointer (&self->block);
-
-  if (block != NULL && !gst_buffer_is_writable (block))
-    gst_clear_buffer (&block);
-  if (self->file.size >= self->pulled_size)
-    gst_clear_buffer (&block);
-  else if (block == NULL)
-    block = gst_buffer_new_allocate (NULL, PULLED, NULL);
-  if (block != NULL)
-    gst_buffer_set_size (
-        block, (gssize) MIN (PULLED, self->pulled_size - self->file.size));
-  return block;
-}
-
-/* The sink pad's task: pulls a block each time. */
+/* The sink pad's task: pulls a block each time. No buffer is offered to upstream: an
+ * element between the source and this one returns one of its own. */
 static void
 pull_block (gpointer user_data)
 {
   GstCudaBundleAdjust *self = user_data;
-  GstBuffer *block, *buffer;
+  GstBuffer *buffer = NULL;
   GstFlowReturn ret;
 
   if (self->file.size == 0)
     start_file (self);
-  block = buffer = take_block (self);
-  ret = gst_pad_pull_range (self->sinkpad, self->file.size,
-      block ? (guint) gst_buffer_get_size (block) : PULLED, &buffer);
-  if (ret == GST_FLOW_OK) {
-    ret = gst_cuda_bundle_adjust_chain (
-        self->sinkpad, GST_OBJECT (self), gst_buffer_ref (buffer));
-    if (buffer != block)
-      gst_buffer_unref (buffer);
-  }
-  self->block = block;
+  ret = gst_pad_pull_range (self->sinkpad, self->file.size, PULLED, &buffer);
+  if (ret == GST_FLOW_OK)
+    ret =
+        gst_cuda_bundle_adjust_chain (self->sinkpad, GST_OBJECT (self), buffer);
   if (ret == GST_FLOW_OK)
     return;
   if (ret == GST_FLOW_EOS)
     end_file (self);
+  else if (!self->failed && (ret < GST_FLOW_EOS || ret == GST_FLOW_NOT_LINKED))
+    GST_ELEMENT_FLOW_ERROR (self, ret);
   if (ret != GST_FLOW_FLUSHING && (ret != GST_FLOW_EOS || self->failed))
     forward_event (self, gst_event_new_eos ());
   gst_pad_pause_task (self->sinkpad);

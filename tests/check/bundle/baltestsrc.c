@@ -133,6 +133,88 @@ GST_START_TEST (test_typefinders)
 }
 GST_END_TEST;
 
+static gchar *
+write_temporary (const gchar *folder, const gchar *name, const gchar *line)
+{
+  gchar *path = g_build_filename (folder, name, NULL);
+  GstBuffer *buffer = pull_file (line);
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  fail_unless (g_file_set_contents (
+      path, (const gchar *) map.data, (gssize) map.size, NULL));
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  return path;
+}
+
+static void
+check_decoded (const gchar *path)
+{
+  gchar *line = g_strdup_printf ("filesrc location=%s ! decodebin ! balview "
+                                 "period=100000000 ! fakesink",
+      path);
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (pipeline),
+      GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  fail_unless (error == NULL, "%s: %s", path, error ? error->message : "");
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  g_free (line);
+}
+
+/* decodebin finds and exposes every format that balview reads, with small and large
+ * files; and ASCII PLY */
+GST_START_TEST (test_decodebin)
+{
+  static const gchar ascii[] =
+      "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\n"
+      "property float y\nproperty float z\nproperty uchar diffuse_red\n"
+      "property uchar diffuse_green\nproperty uchar diffuse_blue\n"
+      "end_header\n1 2 3 255 0 0\n4 5 6 0 255 0\n";
+  gchar *folder = surface_temp_new ();
+  gchar *path = g_build_filename (folder, "ascii", NULL);
+
+  fail_unless (g_file_set_contents (path, ascii, -1, NULL));
+  check_decoded (path);
+  g_free (path);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (formats); i++) {
+    gchar *line = g_strdup_printf ("baltestsrc cameras=%u points=%u format=%s",
+        i % 2 ? 60 : 2, i % 2 ? 5000 : 3, formats[i / 2].format);
+
+    path = write_temporary (folder, formats[i / 2].format, line);
+    check_decoded (path);
+    g_free (path);
+    g_free (line);
+  }
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* The state READY ends the making of a scene that takes 20 s. */
+GST_START_TEST (test_stop)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "baltestsrc cameras=20000 points=4000000 ! fakesink", NULL);
+  gint64 start;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_usleep (300000);
+  start = g_get_monotonic_time ();
+  fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_NULL),
+      GST_STATE_CHANGE_SUCCESS);
+  fail_unless (g_get_monotonic_time () - start < 5 * G_USEC_PER_SEC);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_settings)
 {
   BundleProblem *one = pull_problem (
@@ -157,20 +239,14 @@ GST_END_TEST;
 GST_START_TEST (test_copies)
 {
   gchar *folder = surface_temp_new ();
-  gchar *path = g_build_filename (folder, "one.txt", NULL);
+  gchar *path =
+      write_temporary (folder, "one.txt", "baltestsrc cameras=6 points=40");
   gchar *line =
       g_strdup_printf ("baltestsrc location=%s copies=3 format=nvm", path);
-  GstBuffer *file = pull_file ("baltestsrc cameras=6 points=40");
   BundleProblem *simulated =
       pull_problem ("baltestsrc cameras=6 points=40 copies=3");
   BundleProblem *read;
-  GstMapInfo map;
 
-  fail_unless (gst_buffer_map (file, &map, GST_MAP_READ));
-  fail_unless (g_file_set_contents (
-      path, (const gchar *) map.data, (gssize) map.size, NULL));
-  gst_buffer_unmap (file, &map);
-  gst_buffer_unref (file);
   read = pull_problem (line);
   fail_unless_equals_int (simulated->n_cameras, 18);
   fail_unless_equals_int (read->n_cameras, 18);
@@ -231,6 +307,8 @@ baltestsrc_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_media_types);
   tcase_add_test (tc, test_typefinders);
+  tcase_add_test (tc, test_decodebin);
+  tcase_add_test (tc, test_stop);
   tcase_add_test (tc, test_settings);
   tcase_add_test (tc, test_copies);
   tcase_add_test (tc, test_errors);

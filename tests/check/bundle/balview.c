@@ -142,6 +142,159 @@ GST_START_TEST (test_flush)
 }
 GST_END_TEST;
 
+/* An EOS event of the application ends an endless view, as gst-launch-1.0 -e does it:
+ * the pipeline passes it to its sources. */
+GST_START_TEST (test_end)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "appsrc name=from ! application/x-bal ! balview turns=0 ! " CAPS
+      " ! fakesink name=end",
+      NULL);
+  GstElement *from = gst_bin_get_by_name (GST_BIN (pipeline), "from");
+  GstBus *bus = GST_ELEMENT_BUS (pipeline);
+  GstFlowReturn ret;
+  GstBuffer *buffer = text_buffer (problem);
+  GstMessage *message;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_signal_emit_by_name (from, "push-buffer", buffer, &ret);
+  g_signal_emit_by_name (from, "end-of-stream", &ret);
+  message = gst_bus_timed_pop_filtered (bus, GST_SECOND, GST_MESSAGE_EOS);
+  fail_unless (message == NULL);
+  fail_unless (gst_element_send_event (pipeline, gst_event_new_eos ()));
+  message = gst_bus_timed_pop_filtered (
+      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_buffer_unref (buffer);
+  gst_object_unref (from);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+static GstBuffer *
+pull_pts (GstHarness *h, GstClockTime pts)
+{
+  GstBuffer *buffer = gst_harness_pull (h);
+
+  fail_unless (buffer != NULL);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), pts);
+  return buffer;
+}
+
+static void
+seek (GstHarness *h, gdouble rate, GstSeekFlags flags, guint64 start,
+    guint64 stop)
+{
+  GstEvent *event;
+
+  fail_unless (gst_harness_push_upstream_event (
+      h, gst_event_new_seek (rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET,
+             (gint64) start, GST_SEEK_TYPE_SET, (gint64) stop)));
+  while ((event = gst_harness_try_pull_event (h)) != NULL)
+    gst_event_unref (event);
+}
+
+static void
+wait_for_event (GstHarness *h, GstEventType type)
+{
+  gboolean seen = FALSE;
+
+  while (!seen) {
+    GstEvent *event = gst_harness_pull_event (h);
+
+    fail_unless (event != NULL);
+    seen = GST_EVENT_TYPE (event) == type;
+    gst_event_unref (event);
+  }
+}
+
+/* Two turns of one second have a duration; a seek gives the frames at its times, also
+ * backwards; frames are those of playing from the start. */
+GST_START_TEST (test_seek)
+{
+  GstHarness *h =
+      new_view ("balview period=1000000000 turns=2", CAPS ",format=RGB");
+  GstPad *pad = gst_element_get_static_pad (h->element, "src");
+  GstQuery *query = gst_query_new_seeking (GST_FORMAT_TIME);
+  GstBuffer *first[20];
+  gboolean seekable;
+  gint64 duration;
+
+  fail_if (gst_harness_push_upstream_event (
+      h, gst_event_new_seek (1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+             GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, -1)));
+  gst_harness_push (h, text_buffer (problem));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint i = 0; i < 20; i++)
+    first[i] = pull_pts (h, i * GST_SECOND / 10);
+  wait_for_event (h, GST_EVENT_EOS);
+  fail_unless (gst_pad_query_duration (pad, GST_FORMAT_TIME, &duration));
+  fail_unless_equals_int64 (duration, 2 * GST_SECOND);
+  fail_if (gst_pad_query_duration (pad, GST_FORMAT_BYTES, &duration));
+  fail_unless (gst_pad_query (pad, query));
+  gst_query_parse_seeking (query, NULL, &seekable, NULL, &duration);
+  fail_unless (seekable);
+  fail_unless_equals_int64 (duration, 2 * GST_SECOND);
+  gst_query_unref (query);
+
+  for (guint k = 0; k < 3; k++) {
+    const gboolean back = k == 1;
+
+    seek (h, back ? -1 : 1,
+        k < 2 ? GST_SEEK_FLAG_FLUSH
+              : GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT,
+        450 * GST_MSECOND, 1100 * GST_MSECOND);
+    for (guint i = 4; i < 11; i++) {
+      const guint frame = back ? 14 - i : i;
+      GstBuffer *buffer = pull_pts (h, frame * GST_SECOND / 10);
+      GstMapInfo map;
+
+      gst_buffer_map (buffer, &map, GST_MAP_READ);
+      fail_unless (
+          gst_buffer_memcmp (first[frame], 0, map.data, map.size) == 0);
+      gst_buffer_unmap (buffer, &map);
+      gst_buffer_unref (buffer);
+    }
+    wait_for_event (h, k < 2 ? GST_EVENT_EOS : GST_EVENT_SEGMENT_DONE);
+    fail_unless (gst_harness_try_pull (h) == NULL);
+  }
+  for (guint i = 0; i < 20; i++)
+    gst_buffer_unref (first[i]);
+  gst_object_unref (pad);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Seeks of an endless view while it runs */
+GST_START_TEST (test_seek_endless)
+{
+  GstHarness *h = new_view ("balview turns=0", CAPS ",format=RGB");
+  GstPad *pad = gst_element_get_static_pad (h->element, "src");
+  gint64 duration;
+
+  gst_harness_push (h, text_buffer (problem));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  gst_buffer_unref (pull_pts (h, 0));
+  fail_if (gst_pad_query_duration (pad, GST_FORMAT_TIME, &duration));
+  for (guint i = 1; i < 20; i++) {
+    GstBuffer *buffer;
+    gboolean found = FALSE;
+
+    seek (h, 1, GST_SEEK_FLAG_FLUSH, i * 100 * GST_SECOND, GST_CLOCK_TIME_NONE);
+    while (!found) {
+      buffer = gst_harness_pull (h);
+      fail_unless (buffer != NULL);
+      found = GST_BUFFER_PTS (buffer) == i * 100 * GST_SECOND;
+      gst_buffer_unref (buffer);
+    }
+  }
+  gst_object_unref (pad);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 static void
 check_error (const gchar *text, GQuark domain, gint code, const gchar *words)
 {
@@ -171,6 +324,8 @@ GST_START_TEST (test_errors)
   check_error ("", GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE, "first byte");
   check_error ("hello", GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
       "begins like none of");
+  check_error (
+      "PK\3\4", GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, "zip archive");
   check_error ("2 3 4\n0 0 1 2\n1 0 1", GST_STREAM_ERROR,
       GST_STREAM_ERROR_DECODE, "line 3, end: the text ends");
 }
@@ -186,6 +341,9 @@ balview_suite (void)
   tcase_add_test (tc, test_frames);
   tcase_add_test (tc, test_place);
   tcase_add_test (tc, test_flush);
+  tcase_add_test (tc, test_end);
+  tcase_add_test (tc, test_seek);
+  tcase_add_test (tc, test_seek_endless);
   tcase_add_test (tc, test_errors);
   return s;
 }

@@ -292,10 +292,12 @@ wait_for_event (GstHarness *h, GstEventType type)
 /* --- streams ----------------------------------------------------------------------- */
 
 /* A pulled file gives the same result as a pushed one, in a stream with its
- * events; also after typefind. */
+ * events; also through other elements, which may return buffers of their own. */
 GST_START_TEST (test_pull)
 {
-  static const gchar *const links[] = { "", "queue !", "typefind !" };
+  static const gchar *const links[] = { "", "queue !", "typefind !",
+    "application/x-bal !", "identity !", "progressreport silent=true !",
+    "identity ! application/x-bal ! identity !" };
   gchar *folder = surface_temp_new ();
   gchar *path = g_build_filename (folder, "problem.txt", NULL);
   GstBuffer *file = make_file ("baltestsrc cameras=20 points=900 seed=4");
@@ -328,6 +330,153 @@ GST_START_TEST (test_pull)
   g_byte_array_unref (first);
   g_free (path);
   surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* Posted messages of @type. Returns: their text; %NULL: none */
+static gchar *
+pop_text (GstBus *bus, GstMessageType type)
+{
+  GstMessage *message = gst_bus_pop_filtered (bus, type);
+  GError *error = NULL;
+  gchar *text;
+
+  if (message == NULL)
+    return NULL;
+  if (type == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  else
+    gst_message_parse_warning (message, &error, NULL);
+  text = g_strdup (error->message);
+  g_error_free (error);
+  gst_message_unref (message);
+  return text;
+}
+
+static GstFlowReturn
+fail_to_read (GstPad *pad, GstObject *parent, guint64 offset, guint length,
+    GstBuffer **buffer)
+{
+  return offset == 0
+             ? (*buffer = gst_buffer_new_memdup ("1 1 1\n", 6), GST_FLOW_OK)
+             : GST_FLOW_ERROR;
+}
+
+static gboolean
+allow_pull (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  if (GST_QUERY_TYPE (query) != GST_QUERY_SCHEDULING)
+    return gst_pad_query_default (pad, parent, query);
+  gst_query_set_scheduling (query, GST_SCHEDULING_FLAG_SEEKABLE, 1, -1, 0);
+  gst_query_add_scheduling_mode (query, GST_PAD_MODE_PULL);
+  return TRUE;
+}
+
+static gboolean
+activate_pull (GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  return mode == GST_PAD_MODE_PULL;
+}
+
+/* A file that cannot be read to its end is an error, not a shorter file. */
+GST_START_TEST (test_failed_pull)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *adjust = gst_element_factory_make ("cudabundleadjust", NULL);
+  GstElement *end = gst_element_factory_make ("fakesink", NULL);
+  GstPad *pad = gst_pad_new ("src", GST_PAD_SRC);
+  GstPad *sink = gst_element_get_static_pad (adjust, "sink");
+  GstMessage *message;
+
+  gst_bin_add_many (GST_BIN (pipeline), adjust, end, NULL);
+  fail_unless (gst_element_link (adjust, end));
+  gst_pad_set_getrange_function (pad, fail_to_read);
+  gst_pad_set_query_function (pad, allow_pull);
+  gst_pad_set_activatemode_function (pad, activate_pull);
+  fail_unless_equals_int (gst_pad_link (pad, sink), GST_PAD_LINK_OK);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (pipeline),
+      GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_ERROR);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_pad_unlink (pad, sink);
+  gst_object_unref (sink);
+  gst_object_unref (pad);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+/* Without a sink the pipeline ends with an error that says so. */
+GST_START_TEST (test_unlinked)
+{
+  GstElement *pipeline =
+      gst_parse_launch ("baltestsrc ! cudabundleadjust backend=cpu", NULL);
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (
+      GST_ELEMENT_BUS (pipeline), 20 * GST_SECOND, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (strstr (error->message, "pad src is not linked") != NULL);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+GST_END_TEST;
+
+/* One warning with what the reader guessed, and one with what the writer loses. */
+GST_START_TEST (test_warnings)
+{
+  static const struct {
+    const gchar *line, *read, *written;
+  } lines[] = {
+    { "format=nvm ! cudabundleadjust output-format=bal",
+        "distortion of the NVM file is replaced by a series", NULL },
+    { "format=bal ! cudabundleadjust output-format=nvm", NULL,
+        "k2 of 12 cameras is replaced by 3 k1^2. The cost of the file is" },
+    { "format=bal ! cudabundleadjust output-format=colmap", NULL,
+        "The names of 12 pictures are unknown" },
+    { "format=bal ! cudabundleadjust output-format=bundler", NULL, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    g_autofree gchar *line = g_strdup_printf (
+        "baltestsrc cameras=12 points=900 scene=street %s backend=cpu "
+        "max-iterations=0 name=adjust ! fakesink",
+        lines[i].line);
+    GstElement *pipeline = gst_parse_launch (line, NULL);
+    GstBus *bus = gst_bus_new ();
+    GstElement *adjust = gst_bin_get_by_name (GST_BIN (pipeline), "adjust");
+    GstMessage *message;
+    const gchar *wanted[] = { lines[i].read, lines[i].written };
+    gchar *text;
+
+    gst_element_set_bus (adjust, bus);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered (GST_ELEMENT_BUS (pipeline),
+        GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_EOS);
+    gst_message_unref (message);
+    for (guint k = 0; k < G_N_ELEMENTS (wanted); k++) {
+      if (wanted[k] == NULL)
+        continue;
+      do
+        text = pop_text (bus, GST_MESSAGE_WARNING);
+      while (text != NULL && strstr (text, wanted[k]) == NULL
+             && (g_free (text), TRUE));
+      fail_unless (text != NULL, "%s: no \"%s\"", lines[i].line, wanted[k]);
+      g_free (text);
+    }
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_element_set_bus (adjust, NULL);
+    gst_object_unref (adjust);
+    gst_object_unref (bus);
+    gst_object_unref (pipeline);
+  }
 }
 GST_END_TEST;
 
@@ -638,7 +787,12 @@ GST_START_TEST (test_errors)
   check_error (good, "schur=false preconditioner=cluster", GST_LIBRARY_ERROR,
       GST_LIBRARY_ERROR_SETTINGS, "preconditioner must be jacobi");
   check_error (good, constants, GST_RESOURCE_ERROR,
+      GST_RESOURCE_ERROR_OPEN_READ,
+      "Cannot read the constants: Failed to open");
+  check_error (good, constants, GST_RESOURCE_ERROR,
       GST_RESOURCE_ERROR_OPEN_READ, "constants.txt");
+  check_error ("\x1f\x8b\b compressed", "", GST_STREAM_ERROR,
+      GST_STREAM_ERROR_WRONG_TYPE, "gzip compresses it: unpack it with gunzip");
   fail_unless (
       g_file_set_contents (path, "camera 0 all\ncamera 1 all", -1, NULL));
   check_error (good, constants, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
@@ -668,6 +822,9 @@ cudabundleadjust_suite (void)
   tcase_add_test (tc, test_constants);
   tcase_add_test (tc, test_covariance);
   tcase_add_test (tc, test_pull);
+  tcase_add_test (tc, test_failed_pull);
+  tcase_add_test (tc, test_unlinked);
+  tcase_add_test (tc, test_warnings);
   tcase_add_test (tc, test_events);
   tcase_add_test (tc, test_flush_input);
   tcase_add_test (tc, test_states);

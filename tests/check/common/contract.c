@@ -16,6 +16,7 @@
 
 /* elements that must exist; the other tests cover all registered ones */
 static const gchar *const expected[] = {
+  "balparse",
   "baltestsrc",
   "balview",
   "cudabundleadjust",
