@@ -181,10 +181,13 @@ bundle_format_hint (const gchar *data, gsize size)
     gsize n;
     const gchar *hint;
   } others[] = {
-    { "\x1f\x8b", 2, "gzip compresses it: unpack it with gunzip or tar xzf" },
-    { "BZh", 3, "bzip2 compresses it: put bz2dec before this element" },
-    { "\xfd\x37zXZ", 5, "xz compresses it: unpack it with unxz or tar xJf" },
-    { "\x28\xb5\x2f\xfd", 4, "zstd compresses it: unpack it with unzstd" },
+    { "\x1f\x8b", 2,
+        "it is compressed with gzip: unpack it with gunzip or tar xzf" },
+    { "BZh", 3, "it is compressed with bzip2: put bz2dec before this element" },
+    { "\xfd\x37zXZ", 5,
+        "it is compressed with xz: unpack it with unxz or tar xJf" },
+    { "\x28\xb5\x2f\xfd", 4,
+        "it is compressed with zstd: unpack it with unzstd" },
     { "PK\3\4", 4,
         "it is a zip archive: unpack it, and pack the three files of a COLMAP "
         "model with tar" },

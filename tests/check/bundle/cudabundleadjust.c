@@ -792,7 +792,8 @@ GST_START_TEST (test_errors)
   check_error (good, constants, GST_RESOURCE_ERROR,
       GST_RESOURCE_ERROR_OPEN_READ, "constants.txt");
   check_error ("\x1f\x8b\b compressed", "", GST_STREAM_ERROR,
-      GST_STREAM_ERROR_WRONG_TYPE, "gzip compresses it: unpack it with gunzip");
+      GST_STREAM_ERROR_WRONG_TYPE,
+      "it is compressed with gzip: unpack it with gunzip");
   fail_unless (
       g_file_set_contents (path, "camera 0 all\ncamera 1 all", -1, NULL));
   check_error (good, constants, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
