@@ -6,7 +6,7 @@
  * reprojection error, on the CPU or on a CUDA device. Every run of a backend
  * gives the same bits, with any number of threads.
  *
- * Source: S. S. Kommera, S. Muknahallipatna, J. E. McInroy, Optimized CUDA
+ * Source: P. R. Kommera, S. S. Muknahallipatna, J. E. McInroy, Optimized CUDA
  * Implementation to Improve the Performance of Bundle Adjustment Algorithm
  * on GPUs (J. Software Engineering and Applications 17, 2024); its four
  * configurations are settings here. The control of Levenberg-Marquardt's

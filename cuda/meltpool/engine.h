@@ -6,7 +6,7 @@
  * specification "pbf40-v1"), on the CPU or on a CUDA device, with the same
  * bits.
  *
- * Source: A. Nourazar, B. Booth, B. Goossens, A GPU Optimization Workflow
+ * Source: M. Nourazar, B. G. Booth, B. Goossens, A GPU Optimization Workflow
  * for Real-time Execution of Ultra-high Frame Rate Computer Vision
  * Applications, J. Real-Time Image Processing 2023, section 3.
  * docs/design/meltpool.md has the definitions, also where the paper is

@@ -5,7 +5,7 @@
 /* The motion engine: frames in, fields of block motion vectors out, on the
  * CPU or on a CUDA device, with the same bits.
  *
- * Sources: M. Rodrigues, J. Bento, P. Coimbra, Accelerating a Video Encoder
+ * Sources: J. Rodrigues, M. Bento, R. Coimbra, Accelerating a Video Encoder
  * through CUDA (full search, step search); the test zonal search of the HEVC
  * and VVC reference encoders; X. Q. Gao, C. J. Duanmu, C. R. Zou (IEEE
  * Trans. Image Processing 9, 2000) for the multilevel successive

@@ -11,7 +11,7 @@
  * and then s[k] *= scale_low, d[k] *= scale_high. The inverse undoes that in
  * reverse order. The exact definition is in docs/design/lifting.md.
  *
- * Source: H. Xu, J. Zhang et al., A generic parallel computational framework of
+ * Source: Y. Xu, C. Zhang et al., A generic parallel computational framework of
  * lifting wavelet transform for online engineering surface filtration (Signal
  * Processing 165, 2019), with the sign and K of CDF 9/7 corrected; I.
  * Daubechies, W. Sweldens, Factoring wavelet transforms into lifting steps (J.
