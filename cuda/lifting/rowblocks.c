@@ -62,7 +62,7 @@ lwt_row_blocks_init (LwtRowBlocks *blocks, const LwtPlan *plan, GError **error)
       "with the boundary periodic a surface of %u rows that exceeds "
       "the device memory needs a number of rows that is a "
       "multiple of "
-      "%u and at least %u. Use the boundary symmetric, or backend=cpu.",
+      "%u and at least %u. Use the boundary symmetric, or backend=cpu",
       plan->height, blocks->grid, blocks->halo);
   return FALSE;
 }

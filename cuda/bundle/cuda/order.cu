@@ -507,7 +507,7 @@ fill_points (BundleDevice *d, CvisArena *arena, Scratch *s,
   if (!list_slices (d, lengths, slices)) {
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
         "%" G_GSIZE_FORMAT " observations need too many slots: the CUDA backend"
-        " supports 2^32. Use the CPU backend.",
+        " supports 2^32. Use the CPU backend",
         problem->n_observations);
     return FALSE;
   }

@@ -194,7 +194,7 @@ cpu_submit (PbfBackend *backend, guint slot, PbfBatch *batch, guint64 position,
   if (batch->on_device) {
     g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_INVALID,
         "the CPU backend does not accept frames in device memory. Use the CUDA "
-        "backend, or download the frames.");
+        "backend, or download the frames");
     return FALSE;
   }
   to->batch = batch;

@@ -211,7 +211,7 @@ quiesce (PbfBackend *b, GError **error)
       if (!ended && cvis_monotonic_ns () > end) {
         g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_CUDA,
             "the resident kernel does not end: its CUDA context is unusable. "
-            "Restart the process.");
+            "Restart the process");
         return FALSE;
       }
     }
@@ -406,7 +406,7 @@ resident_submit (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
   if (batch->on_device) {
     g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_INVALID,
         "the resident kernel does not accept frames in device memory. Use the "
-        "batch backend.");
+        "batch backend");
     return FALSE;
   }
   b->slots[slot].first = b->next;
