@@ -2,7 +2,9 @@
 """words.py REPOSITORY: the project's language.
 
 Documents, and the comments and texts of C and CUDA files, use the terms of the
-field and plain sentences: none of the phrases below."""
+field and plain sentences: none of the phrases below. No text has doubled
+punctuation. Elements put the text of a GError into a sentence, so it has no period at
+its end."""
 # gst-cudavision
 # Copyright (C) 2026 the gst-cudavision authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
@@ -42,6 +44,8 @@ RULES = [(re.compile(r"(?i)(?<![@/\w])(?:" + phrase.replace(" ", GAP) + r")\b"),
 RULES.append((re.compile(r"(?:[.:;]\s+|[|]\s|^[-*]*\s?|/[*]+\s|//\s|\"|^[ *]+@\w+: )"
                          + OPENER.replace(" ", GAP), re.M),
               "begin with the subject"))
+DOUBLED = re.compile(r"(?<=\w)(?:\.\.|\.[:;,]|[:;,?!][.:;,]|[.:;,?] [.:;,])(?=\s|\\n|$)")
+SETS_ERROR = re.compile(r"\bg_(?:set_error|error_new)(?:_literal)? \((?:[^();\"]|\([^()]*\))*$")
 TOKEN = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\])'", re.S)
 
 
@@ -58,6 +62,30 @@ def prose(path):
     return "".join(out)
 
 
+def texts(source):
+    """(position, text) of each string of C; adjacent ones are joined."""
+    start, end, joined = 0, 0, ""
+    for token in TOKEN.finditer(source):
+        if token[0][0] != "\"":
+            continue
+        if joined and not re.fullmatch(r"\s*", source[end:token.start()]):
+            yield start, joined
+            joined = ""
+        start = start if joined else token.start()
+        joined, end = joined + token[0][1:-1], token.end()
+    if joined:
+        yield start, joined
+
+
+def doubled_punctuation(source):
+    """(position, words, advice) of texts that have it, or get it when joined."""
+    for start, text in texts(source):
+        for hit in DOUBLED.finditer(text):
+            yield start, text[max(0, hit.start() - 20):hit.end()], "doubled punctuation"
+        if text.endswith(".") and SETS_ERROR.search(source[max(0, start - 300):start]):
+            yield start, text[-30:], "the text of a GError has no period at its end"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     names = [path for pattern in ("*.md", "docs/**/*.md", "gst/**/*.[ch]",
@@ -72,6 +100,11 @@ def main():
                 line = text.count("\n", 0, hit.start()) + 1
                 words = " ".join(hit[0].split())
                 print(f"{path.relative_to(root)}:{line}: {words!r} ({advice})")
+        source = "" if path.suffix == ".md" else path.read_text(encoding="utf-8")
+        for position, words, advice in doubled_punctuation(source):
+            found += 1
+            line = source.count("\n", 0, position) + 1
+            print(f"{path.relative_to(root)}:{line}: {words!r} ({advice})")
     print(f"{len(names)} files, {found} phrases to replace")
     return 1 if found or not names else 0
 
