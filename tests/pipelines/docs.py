@@ -3,8 +3,9 @@
 
 A block ```sh of README.md or docs/**/*.md whose commands start with
 gst-launch-1.0 is run, each command in an empty folder of its own and within 60
-seconds; it must end by itself with exit status 0. If the system allows it, each has a
-network of its own, so that ports are free. Blocks ```sh gpu are
+seconds; it must end by itself with exit status 0. Elements of this plugin may
+post warnings only in the pipelines of blocks ```sh warning. If the system allows it, each
+pipeline has a network of its own, so that ports are free. Blocks ```sh gpu are
 skipped without a GPU; blocks ```sh clips find the clips of scripts/fetch-clips in
 clips/ and are skipped without these clips or the element y4mdec; blocks ```sh x3p
 are skipped if the plugin was built without libzip, blocks ```sh analytics if it was
@@ -23,7 +24,7 @@ import sys
 import tempfile
 
 LIMIT = 60  # seconds
-BLOCK = re.compile(r"^```sh((?: gpu| clips| x3p| analytics)*)[ \t]*\n(.*?)^```[ \t]*$",
+BLOCK = re.compile(r"^```sh((?: gpu| clips| x3p| analytics| warning)*)[ \t]*\n(.*?)^```[ \t]*$",
                    re.M | re.S)
 
 
@@ -69,7 +70,7 @@ def find_clips(root):
 
 
 def have_x3p():
-    return run("gst-launch-1.0 -q surfacetestsrc num-buffers=1 ! "
+    return run("gst-launch-1.0 surfacetestsrc num-buffers=1 ! "
                "surfacesink location=a.x3p", None) is None
 
 
@@ -90,7 +91,27 @@ def own_network():
         return []
 
 
-def run(command, clips, network=()):
+def own_types():
+    """The types of this plugin's elements, as gst-launch-1.0 prints them."""
+    def output(name):
+        return subprocess.run(["gst-inspect-1.0", name], check=False, text=True,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL).stdout
+    names = [*re.findall(r"^ +([a-z0-9]+): ", output("cudavision"), re.M), "pbfhdf5src"]
+    trees = [re.search(r"^GObject\n(?: +\+----.*\n)+", output(name), re.M)
+             for name in names]
+    return {tree[0].split("+----")[-1].strip() for tree in trees if tree}
+
+
+def check_warnings(output, types):
+    """None if no element of these types posted a warning, otherwise the warnings."""
+    found = [line for line in output.split("\n")
+             if (match := re.match(r"WARNING: from element (?:\S*/)?(\w+):", line))
+             and match[1] in types]
+    return "\n".join(found) or None
+
+
+def run(command, clips, network=(), types=()):
     """None on success, otherwise the error."""
     with tempfile.TemporaryDirectory() as folder:
         if clips:
@@ -105,7 +126,7 @@ def run(command, clips, network=()):
             return f"did not end within {LIMIT} s"
     if done.returncode:
         return f"exit status {done.returncode}\n{done.stdout[-2000:]}"
-    return None
+    return check_warnings(done.stdout, types)
 
 
 def main():
@@ -121,20 +142,23 @@ def main():
              and have_x3p(),
              "analytics": have_element("cudavisionanalytics")}
     left_out = {need: 0 for need in there}
-    chosen, network = [], own_network()
+    chosen, network, types = [], own_network(), own_types()
+    if not types:
+        print("gst-inspect-1.0 does not list the plugin's elements")
+        return 1
     for where, needs, command in pipelines:
-        lacks = [need for need in needs if not there[need]
+        lacks = [need for need in needs if need != "warning" and not there[need]
                  or need == "clips" and lacks_clip(command, there[need])]
         if lacks:
             left_out[lacks[0]] += 1
         else:
-            chosen.append((where, command,
-                           there["clips"] if "clips" in needs else None))
+            chosen.append((where, command, there["clips"] if "clips" in needs else None,
+                           network, () if "warning" in needs else types))
     # two at a time: much of a pipeline's time is startup
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        problems = list(pool.map(lambda each: run(*each[1:], network), chosen))
+        problems = list(pool.map(lambda each: run(*each[1:]), chosen))
     failed = 0
-    for (where, command, _), problem in zip(chosen, problems):
+    for (where, command, *_), problem in zip(chosen, problems):
         if problem:
             failed += 1
             print(f"{where}: {command}\n{problem}")
