@@ -89,6 +89,6 @@ program apt-get "printf '#!/bin/sh\n' >$tree/bin/gst-launch-1.0; chmod +x $tree/
 ends 0 'setup: installing gstreamer1.0-tools' setup --run
 
 # everything except nvcc: an error instead of a build without CUDA
-for tool in cc meson ninja pkg-config readelf; do program $tool 'echo 1.9.9'; done
+for tool in cc meson ninja pkg-config readelf dpkg-architecture; do program $tool 'echo 1.9.9'; done
 [ -x /usr/local/cuda/bin/nvcc ] || ends 1 'FAILED: no nvcc: NVCC' test --gpu
 echo "test-gpu: machines that lack a GPU, a build, packages"
