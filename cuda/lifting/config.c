@@ -99,7 +99,7 @@ check_wavelet (const LwtConfig *config, GError **error)
   if (config->type == LWT_TYPE_I32 && !wavelet->reversible)
     return cvis_refuse (error,
         "wavelet %s has no reversible form in integers. Use haar, 5/3, cdf7/5, "
-        "dd9/7 or dd13/7.",
+        "dd9/7 or dd13/7",
         wavelet->name);
   return TRUE;
 }

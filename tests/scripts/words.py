@@ -45,7 +45,9 @@ RULES.append((re.compile(r"(?:[.:;]\s+|[|]\s|^[-*]*\s?|/[*]+\s|//\s|\"|^[ *]+@\w
                          + OPENER.replace(" ", GAP), re.M),
               "begin with the subject"))
 DOUBLED = re.compile(r"(?<=\w)(?:\.\.|\.[:;,]|[:;,?!][.:;,]|[.:;,?] [.:;,])(?=\s|\\n|$)")
-SETS_ERROR = re.compile(r"\bg_(?:set_error|error_new)(?:_literal)? \((?:[^();\"]|\([^()]*\))*$")
+# g_set_error (error, ...), and functions like it; g_error_new ()
+SETS_ERROR = re.compile(r"(?:\w \((?:[^();\"]*\W)?error,|\bg_error_new(?:_literal)? \()"
+                        r"(?:[^();\"]|\([^()]*\))*$")
 TOKEN = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\])'", re.S)
 
 
