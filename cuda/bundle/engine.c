@@ -212,7 +212,7 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
     return cvis_refuse (error,
         "the cost at the start is not finite: a point lies in the plane "
         "of a camera that sees it, or numbers are too large. Correct the "
-        "problem.");
+        "problem");
   summary->initial_cost = summary->final_cost = it.cost;
   if (!report (solve, &it))
     return TRUE;
