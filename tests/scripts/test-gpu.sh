@@ -83,7 +83,7 @@ ends 1 "  meson >= 1.0 (package meson)
 program apt-get 'echo "E: no network" >&2; exit 100'
 program apt-cache 'exit 100'
 program sudo 'exec "$@"'
-ends 1 "apt could not install everything; missing:
+ends 1 "apt could not install everything (E: no network); missing:
   gst-launch-1.0 (package gstreamer1.0-tools)" setup --run
 program apt-get "printf '#!/bin/sh\n' >$tree/bin/gst-launch-1.0; chmod +x $tree/bin/gst-launch-1.0"
 ends 0 'setup: installing gstreamer1.0-tools' setup --run

@@ -34,6 +34,18 @@ PHRASES = {
     r"do(es)? not tell": "does not specify",
     r"the card": "the GPU",
     r"(what|that) is asked for": "name the request",
+    r"as hostile": "untrusted",
+    r"where lib\w+ is": "requires the library",
+    r"(is|are) known at once": "is reported immediately",
+    r"counts? as out": "name the effect",
+    r"(is|are) no (factorisation|processor|reason|recording|spatters?)": "is not",
+    r"is none,? because": "is not",
+    r"its time is that of": "PTS",
+    r"as far as \w+ knows": "that it supports",
+    r"of the idle machine": "measured on an idle machine",
+    r"one more with": "plus one if",
+    r"(has|have) (up|down)stream wait": "back-pressure",
+    r"which it says once": "reports it once",
 }
 # A clause as a subject; questions are fine.
 OPENER = r"(What|That) (?![^.;|]*\?)"
