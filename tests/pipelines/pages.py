@@ -2,7 +2,7 @@
 """pages.py REPOSITORY: compares the elements' pages with gst-inspect-1.0.
 
 Each element of the plugin has a page, docs/elements/NAME.md, and a row in
-README.md. The page's table of properties names all of them and no other;
+README.md. The page names the element's pads in its section on pads, and its signals. The page's table of properties names all of them and no other;
 defaults, values of enumerations and ranges of numbers equal the element's, if the
 page gives them literally. Descriptions of elements and properties
 begin with a capital letter and end without a period; those of properties that
@@ -145,12 +145,29 @@ def check_texts(name):
                 yield f"{prop}: {problem}"
 
 
+def missing_names(page, name):
+    """The pads and signals of an element that its page does not name."""
+    text, inspected = page.read_text(encoding="utf-8"), inspect(name)
+    section = re.search(r"^## Pads.*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    pads = set(re.findall(r"^  (?:SRC|SINK) template: '(\S+)'", inspected, re.M))
+    for pad in sorted(pads):
+        # src_NAME has the alias NAME
+        if f"src_{pad}" not in pads and f"`{pad}`" not in (section[1] if section else ""):
+            yield f"pad {pad}: not in the page's section on pads"
+    for title in "Element Signals", "Element Actions":
+        listed = re.search(rf"^{title}:\n(.*?)^(?=\S|\Z)", inspected + "\n", re.M | re.S)
+        for signal in re.findall(r'^  "([a-z-]+)"', listed[1] if listed else "", re.M):
+            if f"`{signal}`" not in text:
+                yield f"signal {signal}: not on the page"
+
+
 def check(root, name):
     yield from check_texts(name)
     page = root / "docs" / "elements" / f"{name}.md"
     if not page.exists():
         yield "has no page"
         return
+    yield from missing_names(page, name)
     real, seen = properties(name), set()
     for row in table(page):
         names = re.findall(r"`([^`]+)`", next(iter(row.values())))
