@@ -4,7 +4,8 @@
 A block ```sh of README.md or docs/**/*.md whose commands start with
 gst-launch-1.0 is run, each command in an empty folder of its own and within 60
 seconds; it must end by itself with exit status 0. Elements of this plugin may
-post warnings only in the pipelines of blocks ```sh warning. If the system allows it, each
+post warnings only in the pipelines of blocks ```sh warning. No document has the option
+-q, which hides warnings. If the system allows it, each
 pipeline has a network of its own, so that ports are free. Blocks ```sh gpu are
 skipped without a GPU; blocks ```sh clips find the clips of scripts/fetch-clips in
 clips/ and are skipped without these clips or the element y4mdec; blocks ```sh x3p
@@ -158,6 +159,11 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         problems = list(pool.map(lambda each: run(*each[1:]), chosen))
     failed = 0
+    for path in documents:
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            if re.search(r"gst-launch-1\.0 (-\S+ )*(-q|--quiet)\b", line):
+                failed += 1
+                print(f"{path.relative_to(root)}:{number}: -q hides warnings")
     for (where, command, *_), problem in zip(chosen, problems):
         if problem:
             failed += 1
