@@ -125,6 +125,15 @@ read_heights (const guint8 *data, const Header *header, GError **error)
   return image;
 }
 
+static gboolean
+has_texture (SurfaceFields *fields)
+{
+  const gchar *text = surface_fields_get (fields, "TextureImageOffset");
+  gdouble offset;
+
+  return text && surface_number (text, &offset) && offset > 0;
+}
+
 SurfaceImage *
 surface_read_al3d (const guint8 *data, gsize size, GError **error)
 {
@@ -136,6 +145,8 @@ surface_read_al3d (const guint8 *data, gsize size, GError **error)
       && read_header (fields, &header, error)
       && check_header (&header, size, error))
     image = read_heights (data, &header, error);
+  if (image && has_texture (fields))
+    surface_image_add_note (image, "its texture picture is not read");
   surface_fields_free (fields);
   return image;
 }

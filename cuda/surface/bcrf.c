@@ -112,18 +112,31 @@ read_axis (SurfaceFields *fields, const gchar *length, const gchar *unit_name,
   return surface_check_spacing (length, *spacing, error);
 }
 
+/* "voidpixels" is the value of missing points, or their number: then they have
+ * the value that the format defines. */
+static void
+set_missing (Header *header, gdouble voids)
+{
+  const gdouble n = (gdouble) header->width * header->height;
+  const gboolean number = voids >= 0 && voids <= n && voids == rint (voids)
+                          && voids != header->missing;
+
+  if (!number)
+    header->missing = voids;
+}
+
 static gboolean
 read_heights_scale (SurfaceFields *fields, Header *header, GError **error)
 {
-  gdouble scale = 1, unit;
+  gdouble scale = 1, unit, voids = header->missing;
 
   if (!surface_fields_get_number (
           fields, "bit2nm", header->type == SURFACE_SAMPLE_F32, &scale, error)
       || !surface_check_factor ("bit2nm", scale, error)
       || !surface_fields_get_unit (fields, "zunit", 1e-9, &unit, error)
-      || !surface_fields_get_number (
-          fields, "voidpixels", TRUE, &header->missing, error))
+      || !surface_fields_get_number (fields, "voidpixels", TRUE, &voids, error))
     return FALSE;
+  set_missing (header, voids);
   header->scale = scale * unit;
   return TRUE;
 }
@@ -175,6 +188,7 @@ SurfaceImage *
 surface_read_bcrf (const guint8 *data, gsize size, GError **error)
 {
   SurfaceImage *image;
+  SurfaceLayout layout;
   Header header = { 0 };
   gsize n;
 
@@ -191,6 +205,8 @@ surface_read_bcrf (const guint8 *data, gsize size, GError **error)
     return NULL;
   image->dx = header.dx;
   image->dy = header.dy;
+  surface_layout_init (&layout, header.size, header.type, 1);
+  surface_layout_note_rest (&layout, image, size);
   surface_samples_read (
       data + header.size, header.type, header.big, n, image->z);
   drop_missing (image, &header);

@@ -23,6 +23,34 @@ surface_error (GError **error, const gchar *format, ...)
   return FALSE;
 }
 
+void
+surface_image_add_note (SurfaceImage *image, const gchar *format, ...)
+{
+  gchar *text, *clause, *old = image->note;
+  va_list args;
+
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  clause = g_utf8_make_valid (text, -1); /* it may quote the file */
+  g_free (text);
+  image->note = old ? g_strconcat (old, "; ", clause, NULL) : g_strdup (clause);
+  g_free (clause);
+  g_free (old);
+}
+
+void
+surface_image_copy_about (SurfaceImage *to, const SurfaceImage *from)
+{
+  to->dx = from->dx;
+  to->dy = from->dy;
+  to->title = g_strdup (from->title);
+  to->date = g_strdup (from->date);
+  to->note = g_strdup (from->note);
+  to->no_z_unit = from->no_z_unit;
+  to->no_xy_unit = from->no_xy_unit;
+}
+
 /* --- checks ---------------------------------------------------------------- */
 
 static _Thread_local guint64 most_samples = G_MAXUINT64;

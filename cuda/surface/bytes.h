@@ -22,6 +22,12 @@ G_BEGIN_DECLS
 gboolean surface_error (GError **error, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
 
+/* Adds a clause to @image's note. */
+void surface_image_add_note (SurfaceImage *image, const gchar *format, ...)
+    G_GNUC_PRINTF (2, 3);
+/* Sets spacing, title, date, note and units of @to to those of @from. */
+void surface_image_copy_about (SurfaceImage *to, const SurfaceImage *from);
+
 /* --- checks ---------------------------------------------------------------- */
 
 /* Whether the size in a header is acceptable: 1 to SURFACE_MAX_SAMPLES
@@ -95,6 +101,9 @@ typedef struct {
 /* Sets a layout for samples of @type, little-endian, none missing */
 void surface_layout_init (
     SurfaceLayout *layout, guint64 at, SurfaceSample type, gdouble scale);
+/* Adds a note if a file of @size bytes goes on after the samples. */
+void surface_layout_note_rest (
+    const SurfaceLayout *layout, SurfaceImage *about, guint64 size);
 /* Whether all of @about's samples are within the file's @size bytes. */
 gboolean surface_layout_check (const SurfaceLayout *layout,
     const SurfaceImage *about, guint64 size, GError **error);
@@ -123,10 +132,15 @@ typedef struct {
 } SurfacePoint;
 
 /* Converts points of a regular grid, in any order and not necessarily
- * complete, to an image whose first sample has the smallest x and y. All
- * points are finite. Returns: %NULL with @error if they form no grid */
+ * complete, to an image whose first sample has the smallest x and y. They may
+ * lie beside their places by a tenth of the spacing; more than a hundredth is
+ * noted. @points: x and y are finite. Returns: %NULL with @error if they form
+ * no grid */
 SurfaceImage *surface_grid_new (
     const SurfacePoint *points, gsize n, GError **error);
+/* Adds the note about points that lie up to @most of the spacing beside their
+ * places. */
+void surface_grid_note_shift (SurfaceImage *image, gdouble most);
 
 /* --- output -------------------------------------------------------------- */
 
@@ -288,10 +302,20 @@ SurfaceImage *surface_read_bcrf (
 SurfaceImage *surface_read_opd (const guint8 *data, gsize size, GError **error);
 
 SurfaceImage *surface_read_text (const SurfaceSource *source, GError **error);
+SurfaceImage *surface_read_npz (const guint8 *data, gsize size, GError **error);
+
+/* Whether a resolution in points per centimetre, a fraction of 32-bit numbers,
+ * can hold the spacing. */
+gboolean surface_tiff_holds_spacing (const SurfaceImage *image);
+/* An NPZ is a zip archive whose first file is an NPY. */
+gboolean surface_detect_npz (const guint8 *data, gsize size);
 
 /* Text has no magic number: whether the bytes begin with lines of numbers,
  * after comments and a line of headings */
 gboolean surface_detect_text (const guint8 *data, gsize size);
+/* Why the bytes, which surface_detect_text() refused, are no text of numbers.
+ * Returns: (nullable) (transfer full): names a line; %NULL if they are no text */
+gchar *surface_text_explain (const guint8 *data, gsize size);
 /* PLU has no magic number: whether the bytes begin with its date */
 gboolean surface_detect_plu (const guint8 *data, gsize size);
 

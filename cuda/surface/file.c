@@ -10,8 +10,10 @@
 
 #if HAVE_X3P
 #define X3P NULL, NULL, NULL, surface_write_x3p, TRUE, NULL, surface_open_x3p
+#define NPZ NULL, surface_read_npz, NULL, NULL, FALSE, NULL
 #else
 #define X3P NULL, NULL, NULL, NULL, TRUE, "libzip and zlib"
+#define NPZ NULL, NULL, NULL, NULL, FALSE, "libzip and zlib"
 #endif
 #if HAVE_TIFF
 #define TIFF                                                                   \
@@ -46,6 +48,7 @@ static const SurfaceFormat formats[] = {
       surface_describe_metropro, NULL, NULL, NULL, TRUE, NULL },
   [SURFACE_FILE_TEXT] = { "text", "text", "txt", NULL, NULL, surface_read_text,
       NULL, TRUE, NULL },
+  [SURFACE_FILE_NPZ] = { "npz", "NPZ", "npz", NPZ },
 };
 
 const SurfaceFormat *
@@ -89,6 +92,7 @@ surface_image_clear (SurfaceImage *image)
   g_free (image->z);
   g_free (image->title);
   g_free (image->date);
+  g_free (image->note);
   *image = (SurfaceImage){ 0 };
 }
 
@@ -167,6 +171,8 @@ surface_file_detect (const guint8 *data, gsize size)
     { "\x88\x1b\3\x71", 4, SURFACE_FILE_METROPRO },
   };
 
+  if (surface_detect_npz (data, size))
+    return SURFACE_FILE_NPZ;
   for (guint i = 0; i < G_N_ELEMENTS (starts); i++)
     if (size >= starts[i].n && !memcmp (data, starts[i].bytes, starts[i].n))
       return starts[i].format;
@@ -227,6 +233,10 @@ surface_format_refuse (
   for (gchar *c = text; *c; c++)
     if (g_ascii_iscntrl (*c))
       *c = ' ';
+  /* callers end the sentence, but libraries do so too */
+  g_strchomp (text);
+  for (gsize n = strlen (text); n > 0 && text[n - 1] == '.'; n--)
+    text[n - 1] = 0;
   /* other errors are faults of the file */
   if (g_error_matches (problem, CVIS_ERROR, CVIS_ERROR_MEMORY))
     g_set_error_literal (error, problem->domain, problem->code, text);
@@ -237,17 +247,32 @@ surface_format_refuse (
   g_error_free (problem);
 }
 
+static gboolean
+refuse_unknown (const guint8 *data, gsize size, GError **error)
+{
+  gchar *words = surface_text_explain (data, size);
+  gchar *reason = words ? g_utf8_make_valid (words, -1) : NULL;
+
+  g_free (words);
+  if (size == 0)
+    surface_error (error, "The file is empty");
+  else if (reason)
+    surface_error (error, "Unknown file format: of this text, %s", reason);
+  else
+    surface_error (error,
+        "Unknown file format. Supported are X3P, SDF, SUR, GSF, TIFF, NPY, "
+        "NPZ, AL3D, BCRF, PLU, OPD, MetroPro and text of numbers");
+  g_free (reason);
+  return FALSE;
+}
+
 gboolean
 surface_file_check_start (const guint8 *data, gsize size, GError **error)
 {
   const SurfaceFormat *f = surface_format_of (surface_file_detect (data, size));
 
   if (!f)
-    return surface_error (
-        error, size ? "Unknown file format. Supported are X3P, SDF, SUR, GSF, "
-                      "TIFF, NPY, "
-                      "AL3D, BCRF, PLU, OPD, MetroPro and text of numbers"
-                    : "The file is empty");
+    return refuse_unknown (data, size, error);
   return !f->needs || refuse_unbuilt (f, error);
 }
 
@@ -260,10 +285,59 @@ surface_format_check (
           && image->dy > 0))
     return TRUE;
   g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-      "A %s file holds the spacing of samples, which is not known (dx %g, dy "
-      "%g metres)",
+      "%s needs the spacing of samples, which is not known (dx %g, dy %g "
+      "metres; "
+      "the properties dx and dy of surfacesrc set it)",
       f->title, image->dx, image->dy);
   return FALSE;
+}
+
+gboolean
+surface_tiff_holds_spacing (const SurfaceImage *image)
+{
+  return image->dx > 1e-11 && image->dx < 1e3 && image->dy > 1e-11
+         && image->dy < 1e3;
+}
+
+/* Largest error of the heights as float32, if it is above 1e-7 of their range */
+static gdouble
+find_rounding (const SurfaceImage *image)
+{
+  gdouble low = INFINITY, high = -INFINITY, most = 0;
+
+  for (gsize i = 0; i < (gsize) image->width * image->height; i++) {
+    const gdouble z = image->z[i];
+
+    if (!isfinite (z))
+      continue;
+    low = MIN (low, z);
+    high = MAX (high, z);
+    most = MAX (most, fabs ((gfloat) z - z));
+  }
+  return most > 1e-7 * (high - low) ? most : 0;
+}
+
+gchar *
+surface_file_find_loss (const SurfaceImage *image, SurfaceFileFormat format)
+{
+  const SurfaceFormat *f = surface_format_of (format);
+  gdouble rounding;
+
+  if (format == SURFACE_FILE_NPY && (image->dx > 0 || image->dy > 0))
+    return g_strdup_printf (
+        "NPY holds no spacing: the file loses %g x %g m, which the properties "
+        "dx and dy of surfacesrc can restore",
+        image->dx, image->dy);
+  if (format == SURFACE_FILE_TIFF && (image->dx > 0 || image->dy > 0)
+      && !surface_tiff_holds_spacing (image))
+    return g_strdup_printf ("TIFF cannot hold this spacing: the file loses "
+                            "%g x %g m",
+        image->dx, image->dy);
+  if (format == SURFACE_FILE_GSF && (rounding = find_rounding (image)) > 0)
+    return g_strdup_printf (
+        "%s holds float32: heights are rounded by up to %.2g m", f->title,
+        rounding);
+  return NULL;
 }
 
 GBytes *

@@ -4,7 +4,7 @@
  */
 /* Files of surfaces: X3P (ISO 25178-72), SDF (ISO 25178-71, ASCII and
  * binary), Digital Surf SUR, GSF (Gwyddion simple field), TIFF of floats,
- * NPY; read only: AL3D, BCRF, PLU, OPD, MetroPro and text. Files are
+ * NPY; read only: AL3D, BCRF, PLU, OPD, MetroPro, NPZ and text. Files are
  * untrusted: every field is checked, and CVIS_ERROR_FORMAT names the fault
  * and its position. */
 #pragma once
@@ -28,7 +28,8 @@ typedef enum {
   SURFACE_FILE_PLU,
   SURFACE_FILE_OPD,
   SURFACE_FILE_METROPRO,
-  SURFACE_FILE_TEXT, /* matrices, and points of a grid */
+  SURFACE_FILE_TEXT, /* matrices, points of a grid, profiles */
+  SURFACE_FILE_NPZ,
 } SurfaceFileFormat;
 
 /**
@@ -37,6 +38,10 @@ typedef enum {
  * @z: row by row from the top, NaN for missing points
  * @title: (nullable): UTF-8
  * @date: (nullable): ISO 8601
+ * @note: (nullable): what a reader skipped, guessed or replaced, with counts:
+ *   clauses joined by "; ", about "the file", for one warning
+ * @no_z_unit: the file gives no unit of heights; they are taken as metres
+ * @no_xy_unit: the file gives no unit of dx and dy; they are taken as metres
  */
 typedef struct {
   guint width, height;
@@ -44,6 +49,8 @@ typedef struct {
   gdouble *z;
   gchar *title;
   gchar *date;
+  gchar *note;
+  gboolean no_z_unit, no_xy_unit;
 } SurfaceImage;
 
 SurfaceImage *surface_image_new (guint width, guint height, GError **error);
@@ -56,7 +63,7 @@ const gchar *surface_file_format_name (SurfaceFileFormat format);
 /* Format by the extension of a file name. */
 SurfaceFileFormat surface_file_format_of_name (const gchar *name);
 /* Number of first bytes that are enough for surface_file_detect(). */
-#define SURFACE_FILE_START 512
+#define SURFACE_FILE_START 4096
 SurfaceFileFormat surface_file_detect (const guint8 *data, gsize size);
 /* Whether surface_file_write() supports the format. */
 gboolean surface_file_writable (SurfaceFileFormat format);
@@ -93,6 +100,10 @@ void surface_reader_free (SurfaceReader *reader);
 const SurfaceImage *surface_reader_get_about (const SurfaceReader *reader);
 /* Returns: (nullable): a fault of the file that does not prevent reading */
 const gchar *surface_reader_get_warning (const SurfaceReader *reader);
+/* Sets the unit of the lengths without one: of heights if the file has
+ * no_z_unit, and of spacing if it has no_xy_unit. Before
+ * surface_reader_read(). @metres: above 0 */
+void surface_reader_set_unit (SurfaceReader *reader, gdouble metres);
 
 /**
  * surface_reader_read:
@@ -115,6 +126,12 @@ gboolean surface_reader_read (SurfaceReader *reader, CvisPool *pool,
  *   and NPY). */
 GBytes *surface_file_write (
     const SurfaceImage *image, SurfaceFileFormat format, GError **error);
+/* What a file of @format loses of @image. z may be %NULL for formats that
+ * hold float64. Returns: (nullable) (transfer full): a clause about "the file";
+ * %NULL: nothing, except for rounding below 1e-7 of the spacing and of the
+ * range of heights */
+gchar *surface_file_find_loss (
+    const SurfaceImage *image, SurfaceFileFormat format);
 
 /* Types of a stream's samples */
 typedef enum {

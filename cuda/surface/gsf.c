@@ -15,6 +15,7 @@ typedef struct {
   guint width, height;
   gdouble dx, dy;
   gdouble z_unit;
+  gboolean no_z_unit, no_xy_unit;
 } Header;
 
 /* --- reading ---------------------------------------------------------------- */
@@ -52,10 +53,22 @@ read_axis (SurfaceFields *fields, const gchar *name, guint n, gdouble unit,
 }
 
 static gboolean
+has_value (SurfaceFields *fields, const gchar *name)
+{
+  const gchar *text = surface_fields_get (fields, name);
+
+  return text && *text != 0;
+}
+
+static gboolean
 read_fields (SurfaceFields *fields, Header *header, GError **error)
 {
   gdouble unit;
 
+  header->no_z_unit = !has_value (fields, "ZUnits");
+  header->no_xy_unit =
+      !has_value (fields, "XYUnits")
+      && (has_value (fields, "XReal") || has_value (fields, "YReal"));
   return surface_fields_get_count (fields, "XRes", &header->width, error)
          && surface_fields_get_count (fields, "YRes", &header->height, error)
          && surface_check_size (header->width, header->height, error)
@@ -92,8 +105,12 @@ surface_describe_gsf (const SurfaceSource *source, const guint8 *head,
   about->height = header.height;
   about->dx = header.dx;
   about->dy = header.dy;
+  about->no_z_unit = header.no_z_unit;
+  about->no_xy_unit = header.no_xy_unit;
   surface_layout_init (layout, ((gsize) (end - head) / 4 + 1) * 4,
       SURFACE_SAMPLE_F32, header.z_unit);
+  if (ok)
+    surface_layout_note_rest (layout, about, source->size);
   return ok && surface_layout_check (layout, about, source->size, error);
 }
 

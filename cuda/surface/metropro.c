@@ -92,7 +92,7 @@ gboolean
 surface_describe_metropro (const SurfaceSource *source, const guint8 *head,
     gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error)
 {
-  gdouble header_size, scale = 1;
+  gdouble header_size, pictures, scale = 1;
 
   if (!surface_check_bytes (n_head, 0, LEAST_HEADER, error))
     return FALSE;
@@ -115,5 +115,10 @@ surface_describe_metropro (const SurfaceSource *source, const guint8 *head,
   surface_layout_init (layout, find_phases (head), SURFACE_SAMPLE_I32, scale);
   layout->big = TRUE;
   layout->high = MISSING;
+  pictures = get_field (head, AT_INTENSITY_COUNT, SURFACE_SAMPLE_U16);
+  if (pictures > 0)
+    surface_image_add_note (
+        about, "its intensity pictures (%g) are not read", pictures);
+  surface_layout_note_rest (layout, about, source->size);
   return surface_layout_check (layout, about, source->size, error);
 }

@@ -175,38 +175,67 @@ surface_describe_npy (const SurfaceSource *source, const guint8 *head,
     return FALSE;
   about->width = header.width;
   about->height = header.height;
+  about->no_z_unit = TRUE;
   surface_layout_init (layout, samples, header.type, 1);
   layout->big = header.big;
   layout->plain = !header.fortran;
+  surface_layout_note_rest (layout, about, source->size);
   return surface_layout_check (layout, about, source->size, error);
 }
 
 /* Transposes columns to rows. */
-SurfaceImage *
-surface_read_npy (const guint8 *data, gsize size, GError **error)
+static SurfaceImage *
+read_columns (const guint8 *data, const SurfaceImage *about,
+    const SurfaceLayout *layout, GError **error)
 {
-  const SurfaceSource source = { .data = data, .size = size };
-  SurfaceImage about = { 0 }, *image;
-  SurfaceLayout layout;
+  SurfaceImage *image = surface_image_new (about->width, about->height, error);
   gdouble *column;
 
-  if (!surface_describe_npy (&source, data, size, &about, &layout, error))
-    return NULL;
-  image = surface_image_new (about.width, about.height, error);
   if (!image)
     return NULL;
-  column = g_new (gdouble, about.height);
-  for (guint x = 0; x < about.width; x++) {
+  surface_image_copy_about (image, about);
+  column = g_new (gdouble, about->height);
+  for (guint x = 0; x < about->width; x++) {
     surface_samples_read (
-        data + layout.at
-            + (gsize) x * about.height * surface_sample_size (layout.type),
-        layout.type, layout.big, about.height, column);
-    for (guint y = 0; y < about.height; y++)
-      image->z[(gsize) y * about.width + x] = column[y];
+        data + layout->at
+            + (gsize) x * about->height * surface_sample_size (layout->type),
+        layout->type, layout->big, about->height, column);
+    for (guint y = 0; y < about->height; y++)
+      image->z[(gsize) y * about->width + x] = column[y];
   }
   g_free (column);
   surface_image_scale (image, 1, 0);
   return image;
+}
+
+SurfaceImage *
+surface_read_npy (const guint8 *data, gsize size, GError **error)
+{
+  const SurfaceSource source = { .data = data, .size = size };
+  SurfaceImage about = { 0 }, *image = NULL;
+  SurfaceLayout layout;
+
+  if (surface_describe_npy (&source, data, size, &about, &layout, error))
+    image = layout.plain
+                ? surface_layout_read (&layout, &about, data + layout.at, error)
+                : read_columns (data, &about, &layout, error);
+  surface_image_clear (&about);
+  return image;
+}
+
+#define ZIP_NAME_SIZE 26 /* of the first file in a zip archive */
+#define ZIP_NAME 30
+
+gboolean
+surface_detect_npz (const guint8 *data, gsize size)
+{
+  gsize n;
+
+  if (size < ZIP_NAME || memcmp (data, "PK\3\4", 4) != 0)
+    return FALSE;
+  n = surface_get_u16 (data + ZIP_NAME_SIZE);
+  return n > 4 && size >= ZIP_NAME + n
+         && !memcmp (data + ZIP_NAME + n - 4, ".npy", 4);
 }
 
 /* --- writing ---------------------------------------------------------------- */

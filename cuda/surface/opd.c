@@ -219,6 +219,24 @@ read_array (const File *file, SurfaceImage *about, SurfaceLayout *layout,
   return TRUE;
 }
 
+/* Only one array is read. */
+static void
+note_arrays (const File *file, SurfaceImage *image)
+{
+  guint arrays = 0;
+
+  for (guint i = 0; i < file->n_blocks; i++) {
+    const guint8 *entry = get_entry (file, i);
+
+    arrays += surface_get_u16 (entry + NAME_SIZE) == BLOCK_ARRAY
+              && get_size (entry) > 0;
+  }
+  if (arrays > 1)
+    surface_image_add_note (image,
+        "its other blocks of arrays (%u), such as intensity, are not read",
+        arrays - 1);
+}
+
 /* Transposes columns from the bottom up to rows from the top down. */
 static SurfaceImage *
 turn_heights (const SurfaceImage *columns, GError **error)
@@ -251,6 +269,7 @@ surface_read_opd (const guint8 *data, gsize size, GError **error)
     image->dy = about.dy;
     image->title = read_text (&file, "Title");
     image->date = read_date (&file);
+    note_arrays (&file, image);
   }
   g_clear_pointer (&columns, surface_image_free);
   return image;

@@ -101,5 +101,6 @@ surface_describe_plu (const SurfaceSource *source, const guint8 *head,
         parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]);
   surface_layout_init (layout, AT_SAMPLES, SURFACE_SAMPLE_F32, UNIT);
   layout->high = MISSING;
+  surface_layout_note_rest (layout, about, source->size);
   return surface_layout_check (layout, about, source->size, error);
 }

@@ -110,6 +110,21 @@ surface_layout_check (const SurfaceLayout *layout, const SurfaceImage *about,
       error);
 }
 
+void
+surface_layout_note_rest (
+    const SurfaceLayout *layout, SurfaceImage *about, guint64 size)
+{
+  const guint64 end = layout->at
+                      + (guint64) about->width * about->height
+                            * surface_sample_size (layout->type);
+
+  if (end < size)
+    surface_image_add_note (about,
+        "the last %" G_GUINT64_FORMAT
+        " bytes of the file, after its heights, are not read",
+        size - end);
+}
+
 SurfaceImage *
 surface_layout_read (const SurfaceLayout *layout, const SurfaceImage *about,
     const guint8 *points, GError **error)
@@ -118,10 +133,7 @@ surface_layout_read (const SurfaceLayout *layout, const SurfaceImage *about,
 
   if (!image)
     return NULL;
-  image->dx = about->dx;
-  image->dy = about->dy;
-  image->title = g_strdup (about->title);
-  image->date = g_strdup (about->date);
+  surface_image_copy_about (image, about);
   surface_kernels ()->to_f64 (
       layout, points, (gsize) image->width * image->height, 0, image->z);
   return image;
@@ -292,6 +304,21 @@ const SurfaceImage *
 surface_reader_get_about (const SurfaceReader *reader)
 {
   return reader->image ? reader->image : &reader->about;
+}
+
+void
+surface_reader_set_unit (SurfaceReader *reader, gdouble metres)
+{
+  SurfaceImage *about = reader->image ? reader->image : &reader->about;
+
+  if (about->no_z_unit) {
+    reader->layout.scale *= metres;
+    reader->layout.offset *= metres;
+  }
+  if (about->no_xy_unit) {
+    about->dx *= metres;
+    about->dy *= metres;
+  }
 }
 
 const gchar *
@@ -544,10 +571,7 @@ to_image (SurfaceReader *reader, GError **error)
   if (!image) {
     image = surface_image_new (about->width, about->height, error);
     if (image) {
-      image->dx = about->dx;
-      image->dy = about->dy;
-      image->title = g_strdup (about->title);
-      image->date = g_strdup (about->date);
+      surface_image_copy_about (image, about);
       pool = cvis_pool_new (1);
       if (!surface_reader_read (
               reader, pool, FALSE, TRUE, image->z, &offset, &missing, error))

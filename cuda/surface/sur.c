@@ -76,6 +76,7 @@ typedef struct {
   guint object;
   guint width, height, depth; /* depth: samples of each point */
   gdouble dx, dy, dz, z_offset;
+  gboolean no_z_unit;
   gboolean special;
   gdouble z_min, z_max;
   gsize offset; /* byte position of the points */
@@ -115,8 +116,8 @@ is_picture (guint object)
 /* Without a unit of length, values are used as they are and the spacing is
  * unknown. @i: 0 x, 1 y, 2 z */
 static gboolean
-read_step (const guint8 *data, const Header *header, guint i, gdouble *step,
-    GError **error)
+read_step (
+    const guint8 *data, Header *header, guint i, gdouble *step, GError **error)
 {
   static const gchar *const names[] = { "X step", "Y step", "Z step" };
   const guint8 *unit = data + AT_STEP_UNITS + 16 * i;
@@ -127,6 +128,7 @@ read_step (const guint8 *data, const Header *header, guint i, gdouble *step,
     *step = 0;
     if (i < 2)
       return TRUE;
+    header->no_z_unit = TRUE;
     metres = 1;
   }
   if (metres == 0) {
@@ -341,6 +343,21 @@ read_date (const guint8 *data)
   return surface_date (v[5], v[4], v[3], v[2], v[1], v[0]);
 }
 
+/* Only the first object is read. */
+static void
+note_skipped (const guint8 *data, const Header *header, SurfaceImage *about)
+{
+  const guint objects = surface_get_u16 (data + AT_OBJECTS);
+
+  if (objects > 1)
+    surface_image_add_note (about, "only the first of its %u objects is read%s",
+        objects, header->object == TYPE_RGB_IMAGE ? ", the red one" : "");
+  if (header->depth > 1)
+    surface_image_add_note (about,
+        "heights are the means of its spectra, of %u samples each",
+        header->depth);
+}
+
 gboolean
 surface_describe_sur (const SurfaceSource *source, const guint8 *head,
     gsize n_head, SurfaceImage *about, SurfaceLayout *layout, GError **error)
@@ -355,6 +372,8 @@ surface_describe_sur (const SurfaceSource *source, const guint8 *head,
   about->dy = header.dy;
   about->title = surface_text_latin1 (head + AT_NAME, 30);
   about->date = read_date (head);
+  about->no_z_unit = header.no_z_unit;
+  note_skipped (head, &header, about);
   surface_layout_init (layout, header.offset, header.type, header.dz);
   layout->offset = header.z_offset;
   if (header.special) {

@@ -4,14 +4,21 @@
  */
 /* TIFF: the first page, one sample a point, a float of 16 to 64 bits or an
  * integer of 8 to 32 bits, in strips or tiles, with any compression of
- * libtiff. Heights in metres; spacing from the resolution if its unit is
- * known. */
+ * libtiff. Spacing from the sizes of an OME-TIFF's pixels, otherwise from the
+ * resolution if its unit is known. GDAL's tags name the value of missing points
+ * and the unit of heights; without them heights are metres. */
 #include "cuda/surface/bytes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <tiffio.h>
+
+#define TAG_GDAL_METADATA 42112
+#define TAG_GDAL_NODATA 42113
+/* the item of GDAL's metadata that names the unit of heights */
+#define UNIT_ITEM "role=\"unittype\">"
+#define MAX_PAGES 65535
 
 /* A file in memory; the first error text of libtiff */
 typedef struct {
@@ -143,6 +150,7 @@ typedef struct {
   guint32 across, down; /* of a tile or strip, points */
   gboolean tiled;
   SurfaceSample type;
+  gdouble missing; /* value of missing points; NaN: none */
 } Layout;
 
 static gboolean
@@ -188,6 +196,37 @@ read_type (TIFF *tiff, Layout *layout, GError **error)
           : "no numbers");
 }
 
+/* Text of a tag that libtiff does not know. Returns: (nullable) (transfer full) */
+static gchar *
+read_gdal_text (TIFF *tiff, guint32 tag)
+{
+  const TIFFField *field = TIFFFindField (tiff, tag, TIFF_ANY);
+  const char *text = NULL;
+  guint32 n = 0;
+
+  if (!field || TIFFFieldDataType (field) != TIFF_ASCII)
+    return NULL;
+  if (!TIFFFieldPassCount (field)) /* another library has declared it */
+    return TIFFGetField (tiff, tag, &text) ? g_strdup (text) : NULL;
+  return TIFFFieldReadCount (field) == TIFF_VARIABLE2
+                 && TIFFGetField (tiff, tag, &n, &text) && text
+             ? g_strndup (text, n)
+             : NULL;
+}
+
+/* The value of missing points, rounded like a sample. Returns: NaN: none */
+static gdouble
+read_missing (TIFF *tiff, SurfaceSample type)
+{
+  gchar *text = read_gdal_text (tiff, TAG_GDAL_NODATA);
+  gdouble value;
+
+  if (!text || !surface_number (text, &value))
+    value = NAN;
+  g_free (text);
+  return type == SURFACE_SAMPLE_F32 ? (gfloat) value : value;
+}
+
 static gboolean
 read_layout (TIFF *tiff, guint64 size, Layout *layout, GError **error)
 {
@@ -199,6 +238,7 @@ read_layout (TIFF *tiff, guint64 size, Layout *layout, GError **error)
   if (!surface_check_size (layout->width, layout->height, error)
       || !read_type (tiff, layout, error))
     return FALSE;
+  layout->missing = read_missing (tiff, layout->type);
   layout->tiled = TIFFIsTiled (tiff);
   if (layout->tiled) {
     TIFFGetField (tiff, TIFFTAG_TILEWIDTH, &layout->across);
@@ -299,18 +339,25 @@ read_date (TIFF *tiff)
   return date;
 }
 
+static const gchar *
+get_description (TIFF *tiff)
+{
+  const char *text = NULL;
+
+  TIFFGetField (tiff, TIFFTAG_IMAGEDESCRIPTION, &text);
+  return text ? text : "";
+}
+
 /* Parses ImageJ's "unit=micron", whose resolution has no TIFF unit */
 static gdouble
 read_imagej_unit (TIFF *tiff)
 {
-  const char *text = NULL;
+  const gchar *text = get_description (tiff);
   gchar *unit;
   gdouble metres;
   gsize n;
 
-  if (!TIFFGetField (tiff, TIFFTAG_IMAGEDESCRIPTION, &text) || !text
-      || !g_str_has_prefix (text, "ImageJ=")
-      || !(text = strstr (text, "\nunit=")))
+  if (!g_str_has_prefix (text, "ImageJ=") || !(text = strstr (text, "\nunit=")))
     return 0;
   text += strlen ("\nunit=");
   n = strcspn (text, "\r\n");
@@ -321,6 +368,65 @@ read_imagej_unit (TIFF *tiff)
   g_free (unit);
   return metres;
 }
+
+/* --- OME-TIFF ------------------------------------------------------------------- */
+
+/* Attributes of the first Pixels of an OME-XML */
+typedef struct {
+  gboolean seen;
+  gdouble size[2]; /* of a pixel along x and y, in metres; 0: unknown */
+} Pixels;
+
+/* The default unit is the micrometre. Sizes in units other than of length, such as
+ * "pixel", are unknown. */
+static void
+start_element (GMarkupParseContext *context, const gchar *name,
+    const gchar **names, const gchar **values, gpointer user, GError **error)
+{
+  static const gchar *const sizes[] = { "PhysicalSizeX", "PhysicalSizeY" };
+  static const gchar *const units[] = { "PhysicalSizeXUnit",
+    "PhysicalSizeYUnit" };
+  gdouble size[2] = { 0 }, metres[2] = { 1e-6, 1e-6 };
+  const gchar *colon = strrchr (name, ':');
+  Pixels *pixels = user;
+
+  if (strcmp (colon ? colon + 1 : name, "Pixels") || pixels->seen)
+    return;
+  pixels->seen = TRUE;
+  for (guint i = 0; names[i]; i++)
+    for (guint k = 0; k < 2; k++)
+      if (!strcmp (names[i], sizes[k]))
+        surface_number (values[i], &size[k]);
+      else if (!strcmp (names[i], units[k]))
+        metres[k] = surface_unit (values[i]);
+  for (guint k = 0; k < 2; k++)
+    pixels->size[k] = size[k] * metres[k];
+}
+
+/* Returns: FALSE if the description is no OME-XML or without sizes */
+static gboolean
+read_ome_sizes (TIFF *tiff, SurfaceImage *about)
+{
+  static const GMarkupParser parser = { .start_element = start_element };
+  const gchar *text = get_description (tiff);
+  GMarkupParseContext *context;
+  Pixels pixels = { 0 };
+
+  if (!strstr (text, "<OME") && !strstr (text, ":OME"))
+    return FALSE;
+  context = g_markup_parse_context_new (&parser, 0, &pixels, NULL);
+  /* the sizes come before any fault that matters */
+  g_markup_parse_context_parse (context, text, (gssize) strlen (text), NULL);
+  g_markup_parse_context_free (context);
+  if (!(isfinite (pixels.size[0]) && pixels.size[0] > 0
+          && isfinite (pixels.size[1]) && pixels.size[1] > 0))
+    return FALSE;
+  about->dx = pixels.size[0];
+  about->dy = pixels.size[1];
+  return TRUE;
+}
+
+/* --- about the page ---------------------------------------------------------------- */
 
 /* Spacing; 0, unknown, without a resolution and its unit */
 static void
@@ -348,25 +454,91 @@ read_spacing (TIFF *tiff, SurfaceImage *about)
   }
 }
 
+/* Metres of the unit of heights, from GDAL's metadata. Returns: 0: unknown */
+static gdouble
+read_height_unit (TIFF *tiff)
+{
+  gchar *text = read_gdal_text (tiff, TAG_GDAL_METADATA);
+  gchar *unit = text ? strstr (text, UNIT_ITEM) : NULL;
+  gdouble metres = 0;
+
+  if (unit) {
+    unit += strlen (UNIT_ITEM);
+    unit[strcspn (unit, "<")] = 0;
+    metres = surface_unit (g_strstrip (unit));
+  }
+  g_free (text);
+  return metres;
+}
+
+/* Pages, and pictures that ImageJ stores behind the first one without a page */
+static void
+note_pages (TIFF *tiff, SurfaceImage *about)
+{
+  const gchar *text = get_description (tiff);
+  guint64 pages = 1;
+
+  while (pages < MAX_PAGES && TIFFReadDirectory (tiff))
+    pages++;
+  if (pages == 1 && g_str_has_prefix (text, "ImageJ=")
+      && (text = strstr (text, "\nimages=")))
+    pages = MAX (1, g_ascii_strtoull (text + strlen ("\nimages="), NULL, 10));
+  if (pages > 1)
+    surface_image_add_note (about,
+        "only the first of its %" G_GUINT64_FORMAT " pictures is read", pages);
+  TIFFSetDirectory (tiff, 0);
+}
+
+/* Everything but size and heights. Returns: metres of one unit of the samples; 0:
+ * unknown, with no_z_unit */
+static gdouble
+read_about (TIFF *tiff, SurfaceImage *about)
+{
+  const gdouble unit = read_height_unit (tiff);
+  const gchar *text = get_description (tiff);
+
+  if (*text != '<' && !g_str_has_prefix (text, "ImageJ="))
+    about->title = read_text (tiff, TIFFTAG_IMAGEDESCRIPTION);
+  about->date = read_date (tiff);
+  if (!read_ome_sizes (tiff, about))
+    read_spacing (tiff, about);
+  about->no_z_unit = unit == 0;
+  return unit;
+}
+
+static void
+drop_missing (SurfaceImage *image, const Layout *layout)
+{
+  const gsize n = (gsize) image->width * image->height;
+  /* half floats are not rounded here */
+  const gdouble near =
+      layout->type == SURFACE_SAMPLE_F16 ? fabs (layout->missing) * 0x1p-11 : 0;
+
+  for (gsize i = 0; !isnan (layout->missing) && i < n; i++)
+    if (fabs (image->z[i] - layout->missing) <= near)
+      image->z[i] = NAN;
+}
+
 static SurfaceImage *
 read_page (TIFF *tiff, Memory *m, GError **error)
 {
   SurfaceImage *image;
   Layout layout = { 0 };
+  gdouble unit;
 
   if (!read_layout (tiff, m->source->size, &layout, error))
     return NULL;
   image = surface_image_new (layout.width, layout.height, error);
   if (!image)
     return NULL;
-  image->title = read_text (tiff, TIFFTAG_IMAGEDESCRIPTION);
-  image->date = read_date (tiff);
-  read_spacing (tiff, image);
+  unit = read_about (tiff, image);
   if (!read_pieces (tiff, m, &layout, image, error)) {
     surface_image_free (image);
     return NULL;
   }
-  surface_image_scale (image, 1, 0);
+  drop_missing (image, &layout);
+  note_pages (tiff, image);
+  surface_image_scale (image, image->no_z_unit ? 1 : unit, 0);
   return image;
 }
 
@@ -382,8 +554,8 @@ is_plain (TIFF *tiff, const Layout *layout, guint64 *at)
 
   TIFFGetFieldDefaulted (tiff, TIFFTAG_COMPRESSION, &compression);
   TIFFGetFieldDefaulted (tiff, TIFFTAG_FILLORDER, &order);
-  if (layout->tiled || compression != COMPRESSION_NONE
-      || order != FILLORDER_MSB2LSB
+  if (layout->tiled || !isnan (layout->missing)
+      || compression != COMPRESSION_NONE || order != FILLORDER_MSB2LSB
       || !TIFFGetField (tiff, TIFFTAG_STRIPOFFSETS, &offsets)
       || !TIFFGetField (tiff, TIFFTAG_STRIPBYTECOUNTS, &sizes))
     return FALSE;
@@ -406,6 +578,7 @@ describe_page (TIFF *tiff, const Memory *m, SurfaceImage *about,
     SurfaceLayout *layout, GError **error)
 {
   Layout page = { 0 };
+  gdouble unit;
   guint64 at;
 
   if (!read_layout (tiff, m->source->size, &page, error))
@@ -414,11 +587,10 @@ describe_page (TIFF *tiff, const Memory *m, SurfaceImage *about,
     return TRUE;
   about->width = page.width;
   about->height = page.height;
-  about->title = read_text (tiff, TIFFTAG_IMAGEDESCRIPTION);
-  about->date = read_date (tiff);
-  read_spacing (tiff, about);
-  surface_layout_init (layout, at, page.type, 1);
+  unit = read_about (tiff, about);
+  surface_layout_init (layout, at, page.type, about->no_z_unit ? 1 : unit);
   layout->big = TIFFIsBigEndian (tiff);
+  note_pages (tiff, about);
   return surface_layout_check (layout, about, m->source->size, error);
 }
 
@@ -430,12 +602,12 @@ surface_describe_tiff (const SurfaceSource *source, const guint8 *head,
   TIFF *tiff = open_memory (&m, "rm");
   gboolean ok = FALSE;
 
-  if (tiff) {
+  if (tiff)
     ok = describe_page (tiff, &m, about, layout, error);
-    TIFFClose (tiff);
-  } else {
+  else
     fail (&m, "cannot be opened", error);
-  }
+  if (tiff)
+    TIFFClose (tiff);
   g_free (m.words);
   return ok;
 }
@@ -448,17 +620,32 @@ surface_read_tiff (const guint8 *data, gsize size, GError **error)
   TIFF *tiff = open_memory (&m, "rm");
   SurfaceImage *image = NULL;
 
-  if (tiff) {
+  if (tiff)
     image = read_page (tiff, &m, error);
-    TIFFClose (tiff);
-  } else {
+  else
     fail (&m, "cannot be opened", error);
-  }
+  if (tiff)
+    TIFFClose (tiff);
   g_free (m.words);
   return image;
 }
 
 /* --- writing ----------------------------------------------------------------- */
+
+/* Only for writing: when a directory is read, libtiff forgets these and makes fields
+ * of its own. */
+static void
+add_tags (TIFF *tiff)
+{
+  static const TIFFFieldInfo tags[] = {
+    { TAG_GDAL_METADATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, TRUE, FALSE,
+        (char *) "GDALMetadata" },
+    { TAG_GDAL_NODATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, TRUE, FALSE,
+        (char *) "GDALNoData" },
+  };
+
+  TIFFMergeFieldInfo (tiff, tags, G_N_ELEMENTS (tags));
+}
 
 static void
 set_fields (TIFF *tiff, const SurfaceImage *image)
@@ -474,6 +661,14 @@ set_fields (TIFF *tiff, const SurfaceImage *image)
   TIFFSetField (tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
   TIFFSetField (tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
   TIFFSetField (tiff, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize (tiff, 0));
+  TIFFSetField (tiff, TAG_GDAL_METADATA,
+      "<GDALMetadata>\n  <Item name=\"UNITTYPE\" sample=\"0\" " UNIT_ITEM
+      "m</Item>\n</GDALMetadata>\n");
+  if (surface_tiff_holds_spacing (image)) {
+    TIFFSetField (tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_CENTIMETER);
+    TIFFSetField (tiff, TIFFTAG_XRESOLUTION, 0.01 / image->dx);
+    TIFFSetField (tiff, TIFFTAG_YRESOLUTION, 0.01 / image->dy);
+  }
   if (image->title)
     TIFFSetField (tiff, TIFFTAG_IMAGEDESCRIPTION, image->title);
   if (surface_date_parts (
@@ -511,6 +706,7 @@ surface_write_tiff (const SurfaceImage *image, SurfaceOut *out, GError **error)
   gboolean ok = FALSE;
 
   if (tiff) {
+    add_tags (tiff);
     set_fields (tiff, image);
     ok = write_rows (tiff, image) && TIFFFlush (tiff);
     TIFFClose (tiff);

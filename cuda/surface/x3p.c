@@ -261,12 +261,13 @@ typedef struct {
 /**
  * Matrix:
  * @list: points in no order
+ * @mirror: x or y falls along the rows or columns
  * @positions: x or y are listed
  * @width, @height: for a list: number of points, 1
  * @point_size: bytes of a point
  */
 typedef struct {
-  gboolean list, positions;
+  gboolean list, positions, mirror[2];
   guint64 width, height;
   Axis axes[3];
   gsize point_size;
@@ -320,8 +321,10 @@ read_axis (Document *document, guint index, Matrix *matrix, GError **error)
     ok = surface_check_factor (increment, axis->increment, error)
          && surface_check_finite (offset, axis->offset, error)
          && read_type (document, name, axis, error);
-  else if (ok && !(matrix->list && index == 1)) /* a profile has one row */
-    ok = surface_check_spacing (increment, axis->increment, error);
+  else if (ok && !(matrix->list && index == 1)) { /* a profile has one row */
+    matrix->mirror[index] = axis->increment < 0;
+    ok = surface_check_spacing (increment, fabs (axis->increment), error);
+  }
   if (ok && axis->listed) {
     matrix->point_size += surface_sample_size (axis->type);
     matrix->positions |= index < 2;
@@ -422,23 +425,34 @@ open_zip (const SurfaceSource *source, GError **error)
   return zip;
 }
 
+/* Name of a file in the archive, with slashes: Windows' programs may write
+ * backslashes. Returns: (nullable) (transfer full) */
+static gchar *
+get_name (Archive *archive, zip_int64_t index)
+{
+  const gchar *name = zip_get_name (archive->zip, index, 0);
+
+  return name && strlen (name) < MAX_LINK
+             ? g_strdelimit (g_strdup (name), "\\", '/')
+             : NULL;
+}
+
 /* Some programs archive the folder instead of its contents. */
 static gboolean
 find_main (Archive *archive, GError **error)
 {
   zip_int64_t n = zip_get_num_entries (archive->zip, 0);
 
-  for (zip_int64_t i = 0; i < n; i++) {
-    const gchar *name = zip_get_name (archive->zip, i, 0);
+  for (zip_int64_t i = 0; i < n && !archive->prefix; i++) {
+    gchar *name = get_name (archive, i);
 
     if (name && !g_str_has_prefix (name, "__MACOSX/")
-        && (!strcmp (name, "main.xml") || g_str_has_suffix (name, "/main.xml"))
-        && strlen (name) < MAX_LINK) {
+        && (!strcmp (name, "main.xml") || g_str_has_suffix (name, "/main.xml")))
       archive->prefix = g_strndup (name, strlen (name) - strlen ("main.xml"));
-      return TRUE;
-    }
+    g_free (name);
   }
-  return surface_error (error, "is a zip archive without a main.xml");
+  return archive->prefix
+         || surface_error (error, "is a zip archive without a main.xml");
 }
 
 static gboolean
@@ -463,6 +477,23 @@ check_entry (
   return TRUE;
 }
 
+/* @name: with slashes. Returns: index in the archive; -1: none */
+static zip_int64_t
+find_name (Archive *archive, const gchar *name)
+{
+  zip_int64_t n = zip_get_num_entries (archive->zip, 0);
+  zip_int64_t found = zip_name_locate (archive->zip, name, 0);
+
+  for (zip_int64_t i = 0; i < n && found < 0; i++) {
+    gchar *other = get_name (archive, i);
+
+    if (other && !strcmp (other, name))
+      found = i;
+    g_free (other);
+  }
+  return found;
+}
+
 /* @link: as written in main.xml */
 static gboolean
 find_entry (Archive *archive, const gchar *link, guint64 most, zip_stat_t *st,
@@ -470,7 +501,10 @@ find_entry (Archive *archive, const gchar *link, guint64 most, zip_stat_t *st,
 {
   gchar *name =
       g_strdelimit (g_strconcat (archive->prefix, link, NULL), "\\", '/');
-  const gboolean there = zip_stat (archive->zip, name, 0, st) == 0;
+  const zip_int64_t index = find_name (archive, name);
+  const gboolean there =
+      index >= 0
+      && zip_stat_index (archive->zip, (zip_uint64_t) index, 0, st) == 0;
 
   g_free (name);
   if (!there)
@@ -848,9 +882,45 @@ init_layout (const X3p *x3p, SurfaceLayout *layout)
   layout->offset = z->offset;
 }
 
-/* Heights with the mask applied, in metres */
 static gboolean
-unpack_masked (X3p *x3p, CvisPool *pool, gdouble *z, GError **error)
+has_mask (X3p *x3p)
+{
+  return get_text (&x3p->document, "Record3/DataLink/ValidPointsLink") != NULL;
+}
+
+/* Whether heights have to be changed after unpacking */
+static gboolean
+needs_work (X3p *x3p)
+{
+  return has_mask (x3p) || x3p->matrix.mirror[0] || x3p->matrix.mirror[1];
+}
+
+static void
+swap_heights (gdouble *a, gdouble *b)
+{
+  const gdouble kept = *a;
+
+  *a = *b;
+  *b = kept;
+}
+
+/* Coordinates rise to the right and down. */
+static void
+mirror_heights (const Matrix *matrix, gdouble *z)
+{
+  const gsize width = matrix->width, height = matrix->height;
+
+  for (gsize y = 0; matrix->mirror[0] && y < height; y++)
+    for (gsize x = 0; x < width / 2; x++)
+      swap_heights (&z[y * width + x], &z[y * width + width - 1 - x]);
+  for (gsize y = 0; matrix->mirror[1] && y < height / 2; y++)
+    for (gsize x = 0; x < width; x++)
+      swap_heights (&z[y * width + x], &z[(height - 1 - y) * width + x]);
+}
+
+/* Heights in metres, with the mask applied, mirrored */
+static gboolean
+unpack_worked (X3p *x3p, CvisPool *pool, gdouble *z, GError **error)
 {
   guint8 *points = load_points (x3p, pool, error);
   SurfaceLayout layout;
@@ -861,13 +931,10 @@ unpack_masked (X3p *x3p, CvisPool *pool, gdouble *z, GError **error)
   surface_kernels ()->to_f64 (
       &layout, points, x3p->matrix.width * x3p->matrix.height, 0, z);
   g_free (points);
-  return apply_mask (x3p, z, 1, error);
-}
-
-static gboolean
-has_mask (X3p *x3p)
-{
-  return get_text (&x3p->document, "Record3/DataLink/ValidPointsLink") != NULL;
+  if (has_mask (x3p) && !apply_mask (x3p, z, 1, error))
+    return FALSE;
+  mirror_heights (&x3p->matrix, z);
+  return TRUE;
 }
 
 static gboolean
@@ -876,8 +943,8 @@ x3p_unpack (SurfacePacked *packed, CvisPool *pool, guint8 *to, GError **error)
   X3p *x3p = (X3p *) packed;
 
   if (!x3p->image)
-    return has_mask (x3p) ? unpack_masked (x3p, pool, (gdouble *) to, error)
-                          : unpack_points (x3p, pool, to, error);
+    return needs_work (x3p) ? unpack_worked (x3p, pool, (gdouble *) to, error)
+                            : unpack_points (x3p, pool, to, error);
   memcpy (to, x3p->image->z,
       (gsize) x3p->image->width * x3p->image->height * sizeof (gdouble));
   return TRUE;
@@ -979,9 +1046,12 @@ order_points (X3p *x3p, const SurfacePoint *points, gsize n, GError **error)
   for (gsize i = 0; image && i < n; i++)
     image->z[i] = isfinite (points[i].z) ? points[i].z : NAN;
   if (image) {
-    image->dx = image->dy = matrix->axes[0].increment;
-    if (matrix->axes[1].increment > 0 && isfinite (matrix->axes[1].increment))
-      image->dy = matrix->axes[1].increment;
+    const gdouble dy = fabs (matrix->axes[1].increment);
+
+    mirror_heights (matrix, image->z);
+    image->dx = image->dy = fabs (matrix->axes[0].increment);
+    if (dy > 0 && isfinite (dy))
+      image->dy = dy;
   }
   return image;
 }
@@ -1089,6 +1159,27 @@ read_main (X3p *x3p, GError **error)
              || read_listed (x3p, error));
 }
 
+/* The axes may be turned in space by a matrix, which is not applied. */
+static void
+note_rotation (Document *document, SurfaceImage *about)
+{
+  for (guint i = 0; i < 9; i++) {
+    gchar *path =
+        g_strdup_printf ("Record1/Axes/Rotation/r%u%u", i / 3 + 1, i % 3 + 1);
+    const gchar *text = get_text (document, path);
+    gdouble value;
+    const gboolean turned = text && surface_number (text, &value)
+                            && fabs (value - (i % 4 == 0)) > 1e-9;
+
+    g_free (path);
+    if (turned) {
+      surface_image_add_note (about,
+          "the rotation of its axes (Record1/Axes/Rotation) is not applied");
+      return;
+    }
+  }
+}
+
 SurfacePacked *
 surface_open_x3p (const SurfaceSource *source, SurfaceImage *about,
     SurfaceLayout *layout, GError **error)
@@ -1104,20 +1195,22 @@ surface_open_x3p (const SurfaceSource *source, SurfaceImage *about,
   }
   about->width = (guint) x3p->matrix.width;
   about->height = (guint) x3p->matrix.height;
-  about->dx = x3p->matrix.axes[0].increment;
-  about->dy = x3p->matrix.axes[1].increment;
+  about->dx = fabs (x3p->matrix.axes[0].increment);
+  about->dy = fabs (x3p->matrix.axes[1].increment);
   if (x3p->image) {
     about->width = x3p->image->width;
     about->height = x3p->image->height;
     about->dx = x3p->image->dx;
     about->dy = x3p->image->dy;
+    about->note = g_strdup (x3p->image->note);
   }
+  note_rotation (&x3p->document, about);
   about->title = clean_text (&x3p->document, "Record2/Comment");
   about->date = clean_text (&x3p->document, "Record2/Date");
   if (!g_strcmp0 (about->date, X3P_NO_DATE))
     g_clear_pointer (&about->date, g_free);
   init_layout (x3p, layout);
-  if (x3p->image || has_mask (x3p)) {
+  if (x3p->image || needs_work (x3p)) {
     surface_layout_init (layout, 0, SURFACE_SAMPLE_F64, 1);
     layout->big = G_BYTE_ORDER == G_BIG_ENDIAN;
   }

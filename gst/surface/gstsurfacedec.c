@@ -171,7 +171,7 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader,
   GstBuffer *out;
 
   if (!gst_surface_reading_check (
-          reading, reader, GST_ELEMENT (self), NULL, &error)) {
+          reading, reader, &self->buffers, GST_ELEMENT (self), NULL, &error)) {
     refuse (self, error);
     return GST_FLOW_ERROR;
   }
@@ -443,8 +443,8 @@ gst_surface_dec_class_init (GstSurfaceDecClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Decoder of surface files", "Codec/Decoder/Image",
-      "Reads X3P, SDF, SUR, GSF, TIFF, NPY, AL3D, BCRF, PLU, OPD, MetroPro "
-      "and text files of surfaces",
+      "Reads X3P, SDF, SUR, GSF, TIFF, NPY, NPZ, AL3D, BCRF, PLU, OPD, "
+      "MetroPro and text files of surfaces",
       "the gst-cudavision authors");
 }
 

@@ -24,9 +24,18 @@ static const GEnumValue offsets[] = {
   { 0, NULL, NULL },
 };
 
+static const GEnumValue units[] = {
+  { GST_SURFACE_UNIT_AUTO, "Metres, with a warning", "auto" },
+  { GST_SURFACE_UNIT_M, "Metres", "m" },
+  { GST_SURFACE_UNIT_MM, "Millimetres", "mm" },
+  { GST_SURFACE_UNIT_UM, "Micrometres", "um" },
+  { GST_SURFACE_UNIT_NM, "Nanometres", "nm" },
+  { 0, NULL, NULL },
+};
+
 const GstSurfaceReading gst_surface_reading_defaults = {
   GST_SURFACE_OFFSET_AUTO, GST_SURFACE_TYPE_FLOAT32,
-  G_GUINT64_CONSTANT (1) << 30, 0.0, 0.0, FALSE
+  G_GUINT64_CONSTANT (1) << 30, 0.0, 0.0, FALSE, GST_SURFACE_UNIT_AUTO
 };
 
 #define FIELD(name) G_STRUCT_OFFSET (GstSurfaceReading, name)
@@ -53,15 +62,61 @@ const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING] = {
       GST_CV_SETTING_DOUBLE, FIELD (dy), TRUE, 0, 1 },
   { "strict", "Refuse files with a wrong checksum, even if they can be read",
       GST_CV_SETTING_BOOLEAN, FIELD (strict), TRUE },
+  { "height-unit",
+      "Unit of heights, and of x and y of points, used if the file does not "
+      "specify it",
+      GST_CV_SETTING_ENUM, FIELD (height_unit), TRUE, 0, 0, "GstSurfaceUnit",
+      units },
 };
+
+/* Returns: (transfer full) (nullable): what was skipped and guessed */
+static gchar *
+describe_guesses (const GstSurfaceReading *reading, const SurfaceImage *about)
+{
+  const gboolean guessed = reading->height_unit == GST_SURFACE_UNIT_AUTO;
+  const gchar *lengths = about->no_z_unit && about->no_xy_unit
+                             ? "heights and positions"
+                         : about->no_z_unit ? "heights"
+                                            : "positions";
+
+  if (!guessed || !(about->no_z_unit || about->no_xy_unit))
+    return g_strdup (about->note);
+  return g_strdup_printf ("%s%sthe file gives no unit of %s: they are taken as "
+                          "metres (set the property height-unit)",
+      about->note != NULL ? about->note : "", about->note != NULL ? "; " : "",
+      lengths);
+}
+
+static void
+warn_of_guesses (const GstSurfaceReading *reading, SurfaceReader *reader,
+    GstSurfaceBuffers *buffers, GstElement *element, const gchar *name)
+{
+  gchar *text = describe_guesses (reading, surface_reader_get_about (reader));
+  gchar *kind;
+
+  if (text == NULL)
+    return;
+  kind = g_strcanon (g_strdup (text), G_CSET_a_2_z G_CSET_A_2_Z, ' ');
+  if (g_strcmp0 (kind, buffers->noted) != 0)
+    GST_ELEMENT_WARNING (element, STREAM, DECODE,
+        ("%s%s%s%s.", name != NULL ? "\"" : "", name != NULL ? name : "Surface",
+            name != NULL ? "\": " : ": ", text),
+        ("The next files with the same warning get none."));
+  g_free (buffers->noted);
+  buffers->noted = kind;
+  g_free (text);
+}
 
 gboolean
 gst_surface_reading_check (const GstSurfaceReading *reading,
-    SurfaceReader *reader, GstElement *element, const gchar *name,
-    GError **error)
+    SurfaceReader *reader, GstSurfaceBuffers *buffers, GstElement *element,
+    const gchar *name, GError **error)
 {
+  static const gdouble metres[] = { 1, 1, 1e-3, 1e-6, 1e-9 };
   const gchar *warning = surface_reader_get_warning (reader);
 
+  warn_of_guesses (reading, reader, buffers, element, name);
+  surface_reader_set_unit (reader, metres[reading->height_unit]);
   if (warning == NULL)
     return TRUE;
   if (reading->strict) {
@@ -90,6 +145,11 @@ gst_surface_reading_describe (const GstSurfaceReading *reading,
     .dx = image->dx > 0 ? image->dx : reading->dx,
     .dy = image->dy > 0 ? image->dy : reading->dy,
   };
+  /* a single row or column has no spacing across */
+  if (info->height == 1 && info->dy == 0)
+    info->dy = info->dx;
+  if (info->width == 1 && info->dx == 0)
+    info->dx = info->dy;
 }
 
 SurfaceReader *
@@ -187,6 +247,7 @@ void
 gst_surface_buffers_stop (GstSurfaceBuffers *buffers)
 {
   gst_surface_buffers_renew (buffers);
+  g_clear_pointer (&buffers->noted, g_free);
   g_clear_pointer (&buffers->threads, cvis_pool_free);
 }
 

@@ -19,6 +19,14 @@ typedef enum {
   GST_SURFACE_OFFSET_AUTO, /* where downstream proposes GstSurfaceMeta */
 } GstSurfaceOffset;
 
+typedef enum {
+  GST_SURFACE_UNIT_AUTO, /* metres, with a warning */
+  GST_SURFACE_UNIT_M,
+  GST_SURFACE_UNIT_MM,
+  GST_SURFACE_UNIT_UM,
+  GST_SURFACE_UNIT_NM,
+} GstSurfaceUnit;
+
 /**
  * GstSurfaceReading: properties, guarded by the element's object lock
  * @remove_offset: a #GstSurfaceOffset
@@ -26,6 +34,7 @@ typedef enum {
  * @max_size: most bytes of samples that a surface may have
  * @dx, @dy: spacing in metres used if the file does not specify it; 0: unknown
  * @strict: refuse files that are damaged although they can be read
+ * @height_unit: a #GstSurfaceUnit: of lengths to which the file gives no unit
  */
 typedef struct {
   gint remove_offset;
@@ -33,17 +42,13 @@ typedef struct {
   guint64 max_size;
   gdouble dx, dy;
   gboolean strict;
+  gint height_unit;
 } GstSurfaceReading;
 
-#define GST_SURFACE_N_READING 6
+#define GST_SURFACE_N_READING 7
 extern const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING];
 extern const GstSurfaceReading gst_surface_reading_defaults;
 
-/* Reports damage that leaves the file readable: as a warning of @element, or as
- * @error with @strict. @name: (nullable): of the file */
-gboolean gst_surface_reading_check (const GstSurfaceReading *reading,
-    SurfaceReader *reader, GstElement *element, const gchar *name,
-    GError **error);
 /* Sets @info for the buffers of @image, without frame rate. */
 void gst_surface_reading_describe (const GstSurfaceReading *reading,
     const SurfaceImage *image, GstSurfaceInfo *info);
@@ -61,15 +66,25 @@ gboolean gst_surface_reading_same (
  * @asked: downstream was queried for its pool and metas
  * @keeps_meta: downstream has proposed #GstSurfaceMeta
  * @warned: a warning about the precision of float32 was posted
+ * @noted: (nullable): the last warning about what was skipped or guessed,
+ *   without digits
  */
 typedef struct {
   CvisPool *threads;
   GstBufferPool *pool;
   gboolean asked, keeps_meta, warned;
+  gchar *noted;
 } GstSurfaceBuffers;
 
 void gst_surface_buffers_start (GstSurfaceBuffers *buffers);
 void gst_surface_buffers_stop (GstSurfaceBuffers *buffers);
+/* Sets the unit of @reader, and posts warnings of @element: about damage that
+ * leaves the file readable (with @strict this is @error), and one about what is
+ * skipped and guessed, which is not repeated for the next file. @name: (nullable):
+ * of the file */
+gboolean gst_surface_reading_check (const GstSurfaceReading *reading,
+    SurfaceReader *reader, GstSurfaceBuffers *buffers, GstElement *element,
+    const gchar *name, GError **error);
 /* Called when caps or downstream have changed: queries downstream again. */
 void gst_surface_buffers_renew (GstSurfaceBuffers *buffers);
 

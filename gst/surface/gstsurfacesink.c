@@ -57,6 +57,7 @@ struct _GstSurfaceSink {
   gboolean pattern;
   guint max_files, level;
   gboolean warned; /* a warning about overwritten files was posted */
+  gboolean warned_of_loss;
 
   /* of the streaming thread */
   GstSurfaceInfo info;
@@ -270,6 +271,23 @@ refuse_file (GstSurfaceSink *self, const gchar *name, GError *error)
   return FALSE;
 }
 
+/* Warns once of what the format cannot hold. */
+static void
+warn_of_loss (
+    GstSurfaceSink *self, const SurfaceImage *image, const gchar *name)
+{
+  gchar *loss = NULL;
+
+  if (!self->warned_of_loss)
+    loss = surface_file_find_loss (image, self->format);
+  if (loss != NULL) {
+    self->warned_of_loss = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, ENCODE, ("\"%s\": %s.", name, loss),
+        ("Posted for the first file only."));
+  }
+  g_free (loss);
+}
+
 /* Converts the surface to an image for the writer. */
 static gboolean
 write_image (GstSurfaceSink *self, const Surface *surface, const gchar *name)
@@ -279,8 +297,10 @@ write_image (GstSurfaceSink *self, const Surface *surface, const gchar *name)
   GBytes *bytes = NULL;
   gboolean ok = FALSE;
 
-  if (image != NULL)
+  if (image != NULL) {
+    warn_of_loss (self, image, name);
     bytes = surface_file_write (image, self->format, &error);
+  }
   if (bytes != NULL)
     ok = put_file (name, fill_with_bytes, bytes, &error);
   g_clear_pointer (&image, surface_image_free);
@@ -319,8 +339,11 @@ write_surface (GstSurfaceSink *self, Surface *surface, const gchar *name)
 {
   GError *error = NULL;
 
+  const SurfaceImage about = { .dx = surface->dx, .dy = surface->dy };
+
   if (self->format != SURFACE_FILE_NPY && self->format != SURFACE_FILE_X3P)
     return write_image (self, surface, name);
+  warn_of_loss (self, &about, name);
   return put_file (name, fill_with_samples, surface, &error)
          || refuse_file (self, name, error);
 }
@@ -423,8 +446,9 @@ gst_surface_sink_render (GstBaseSink *base, GstBuffer *buffer)
 
   if (!self->has_info) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot write a surface: it came without caps. Put a capsfilter with "
-         "other/tensors before surfacesink."),
+        ("Cannot write a surface: it came without caps. If the stream is a "
+         "file of a surface, put surfacedec before surfacesink; otherwise a "
+         "capsfilter with other/tensors."),
         (NULL));
     return GST_FLOW_NOT_NEGOTIATED;
   }
@@ -587,7 +611,7 @@ gst_surface_sink_start (GstBaseSink *base)
   self->level = self->settings.compression_level;
   GST_OBJECT_UNLOCK (self);
   self->surfaces = 0;
-  self->warned = self->has_info = FALSE;
+  self->warned = self->warned_of_loss = self->has_info = FALSE;
   if (check_location (self)) {
     self->format = choose_format (self, wanted);
     if (self->format != SURFACE_FILE_UNKNOWN) {

@@ -8,7 +8,7 @@
  * @short_description: reads measured surfaces from files
  *
  * Reads a surface, or a series of numbered files, in formats of instruments: X3P,
- * SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, Alicona AL3D, BCRF, Sensofar
+ * SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, NPZ, Alicona AL3D, BCRF, Sensofar
  * PLU, WYKO OPD, Zygo MetroPro and text. With an offset of millimetres float32 has
  * no digits left for nanometres: if downstream keeps #GstSurfaceMeta, the mean
  * height is subtracted from the samples and is in the meta.
@@ -134,6 +134,59 @@ post_file_error (GstSurfaceSrc *self, const gchar *name, GError *error)
 
 /* Counts the files from the first number on, up to the first gap if stop-index is
  * -1. */
+/* Number of a file of the pattern @location, which @name is; -1: it is none */
+static gint64
+number_of_name (const gchar *location, const gchar *name)
+{
+  gint64 number = -1;
+  guint64 value;
+  gchar *other;
+
+  /* the number is one of the groups of digits in the name */
+  for (const gchar *at = name; *at != 0 && number < 0; at++) {
+    if (!g_ascii_isdigit (*at) || (at > name && g_ascii_isdigit (at[-1])))
+      continue;
+    value = g_ascii_strtoull (at, NULL, 10);
+    if (value > G_MAXINT)
+      continue;
+    other = gst_surface_location_at (location, (guint) value);
+    if (strcmp (other, name) == 0)
+      number = (gint64) value;
+    g_free (other);
+  }
+  return number;
+}
+
+/* Warns of files behind a gap in the numbers, which are not read. @end: the first
+ * missing number */
+static void
+warn_of_gap (GstSurfaceSrc *self, guint end)
+{
+  gchar *missing = gst_surface_location_at (self->location, end);
+  gchar *folder = g_path_get_dirname (missing);
+  GDir *dir = g_dir_open (folder, 0, NULL);
+  const gchar *entry;
+  guint n = 0;
+
+  while (dir != NULL && (entry = g_dir_read_name (dir)) != NULL) {
+    gchar *name = strchr (missing, G_DIR_SEPARATOR) != NULL
+                      ? g_build_filename (folder, entry, NULL)
+                      : g_strdup (entry);
+
+    n += number_of_name (self->location, name) > (gint64) end;
+    g_free (name);
+  }
+  if (n > 0)
+    GST_ELEMENT_WARNING (self, RESOURCE, NOT_FOUND,
+        ("\"%s\" is missing: files with higher numbers (%u) are not read. Set "
+         "start-index and stop-index.",
+            missing, n),
+        (NULL));
+  g_clear_pointer (&dir, g_dir_close);
+  g_free (folder);
+  g_free (missing);
+}
+
 static guint
 count_files (const gchar *location, const Settings *settings)
 {
@@ -278,7 +331,7 @@ read_frame (GstSurfaceSrc *self, gint64 frame, GstBuffer **buffer)
     reader = gst_surface_reading_open (&reading, name, NULL, &error);
     if (reader != NULL
         && gst_surface_reading_check (
-            &reading, reader, GST_ELEMENT (self), name, &error))
+            &reading, reader, &self->buffers, GST_ELEMENT (self), name, &error))
       ret = make_buffer (self, reader, &reading, name, buffer);
     else
       post_file_error (self, name, error);
@@ -447,6 +500,8 @@ gst_surface_src_start (GstBaseSrc *base)
         (NULL));
     goto failed;
   }
+  if (pattern && settings.stop_index < 0)
+    warn_of_gap (self, self->first + self->count);
   gst_surface_buffers_start (&self->buffers);
   return TRUE;
 
@@ -550,8 +605,8 @@ gst_surface_src_class_init (GstSurfaceSrcClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class,
       "Measured surfaces from files", "Source/File",
-      "Reads X3P, SDF, SUR, GSF, TIFF, NPY, AL3D, BCRF, PLU, OPD, MetroPro "
-      "and text files of surfaces",
+      "Reads X3P, SDF, SUR, GSF, TIFF, NPY, NPZ, AL3D, BCRF, PLU, OPD, "
+      "MetroPro and text files of surfaces",
       "the gst-cudavision authors");
 
   base_class->start = gst_surface_src_start;

@@ -63,6 +63,7 @@ is_x3p (GstTypeFind *find)
     if (n >= 8 && memcmp (header + 30 + n - 8, "main.xml", 8) == 0)
       return is_x3p_xml (find, at, surface_get_u16 (header + 8) == 8);
     named |= contains (header + 30, n, "bindata/")
+             || contains (header + 30, n, "bindata\\")
              || contains (header + 30, n, "md5checksum.hex");
     /* the size may follow the file's bytes, or be in another field */
     if ((header[6] & 8 && packed == 0) || packed == G_MAXUINT32)

@@ -4,11 +4,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """surface-roughness.py [--lambda-c=METRES] [--spacing=METRES] FOLDER: roughness of measured surfaces.
 
-Prints Sa, Sq and Sz of the roughness of each surface file in FOLDER, as CSV. A file
-that cannot be read has its error on stderr, and the exit status is 1."""
+Prints Sa, Sq and Sz of the roughness of each surface file in FOLDER, as CSV, in
+natural order of names. A file that cannot be read, or whose spacing is too large for
+the cut-off, has its error on stderr, and the exit status is 1. Warnings and the number
+of files with other suffixes are on stderr."""
 import argparse
 import csv
 import pathlib
+import re
 import sys
 
 import gi
@@ -17,7 +20,15 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstCudaVision
 
-SUFFIXES = {".x3p", ".sdf", ".sur", ".gsf", ".tif", ".tiff", ".npy", ".al3d", ".bcrf"}
+SUFFIXES = {".x3p", ".sdf", ".sur", ".gsf", ".tif", ".tiff", ".npy", ".npz", ".al3d",
+            ".bcrf", ".plu", ".opd"}
+SHORTEST = 2 ** 1.5  # cut-off of the first level of wavelets, sample spacings
+
+
+def natural(path):
+    """Sorts numbers in names by their value: a2 comes before a10."""
+    return [(int(part), "") if part.isdigit() else (-1, part)
+            for part in re.split(r"([0-9]+)", path.name)]
 
 
 def pull_samples(pipeline):
@@ -31,10 +42,13 @@ def pull_samples(pipeline):
             sample = sink.emit("try-pull-sample", Gst.SECOND // 10)
             if sample:
                 yield sample
-            error = bus.pop_filtered(Gst.MessageType.ERROR)
-            if error:
-                raise RuntimeError(f"{error.src.get_name()}: "
-                                   f"{error.parse_error()[0].message}")
+            while message := bus.pop_filtered(Gst.MessageType.ERROR
+                                              | Gst.MessageType.WARNING):
+                if message.type == Gst.MessageType.ERROR:
+                    raise RuntimeError(f"{message.src.get_name()}: "
+                                       f"{message.parse_error()[0].message}")
+                print(f"warning: {message.src.get_name()}: "
+                      f"{message.parse_warning()[0].message}", file=sys.stderr)
     finally:
         pipeline.set_state(Gst.State.NULL)
 
@@ -50,7 +64,13 @@ def measure(path, lambda_c, spacing):
     for sample in pull_samples(pipeline):
         # the meta lasts as long as its buffer, so the buffer has a name
         buffer = sample.get_buffer()
-        parameters = GstCudaVision.buffer_get_surface_meta(buffer).parameters
+        meta = GstCudaVision.buffer_get_surface_meta(buffer)
+        shortest = SHORTEST * min(meta.dx, meta.dy)
+        if lambda_c < shortest:
+            raise RuntimeError(f"the cut-off {lambda_c:g} m is below 2.83 sample "
+                               f"spacings ({shortest:.3g} m): nothing is shorter, so "
+                               "there is no roughness. Set a longer --lambda-c")
+        parameters = meta.parameters
         return [parameters.sa, parameters.sq, parameters.sz]
     raise RuntimeError(f"{path} has no surface")
 
@@ -67,8 +87,10 @@ def main():
     table = csv.writer(sys.stdout)
     table.writerow(["file", "sa_nm", "sq_nm", "sz_nm"])
     failed = False
-    for path in sorted(options.folder.iterdir()):
+    others = 0
+    for path in sorted(options.folder.iterdir(), key=natural):
         if path.suffix.lower() not in SUFFIXES:
+            others += 1
             continue
         try:
             found = measure(path, options.lambda_c, options.spacing)
@@ -77,6 +99,9 @@ def main():
             failed = True
         else:
             table.writerow([path.name, *(f"{metres * 1e9:.1f}" for metres in found)])
+    if others:
+        print(f"warning: {others} entries of the folder with other suffixes are skipped",
+              file=sys.stderr)
     return failed
 
 

@@ -282,7 +282,7 @@ GST_END_TEST;
 GST_START_TEST (test_overwritten)
 {
   gchar *folder = surface_temp_new ();
-  GstHarness *h = open_sink (folder, "s.npy", "max-files=1");
+  GstHarness *h = open_sink (folder, "s.sdf", "max-files=1");
   GstBus *bus = gst_bus_new ();
   SurfaceImage *image;
   guint warnings = 0;
@@ -300,9 +300,36 @@ GST_START_TEST (test_overwritten)
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
   gst_harness_teardown (h);
-  image = surface_temp_read (folder, "s.npy");
+  image = surface_temp_read (folder, "s.sdf");
   fail_unless (surface_temp_difference (image, 3) < 1e-13);
   surface_image_free (image);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* What a format cannot hold is reported once. */
+GST_START_TEST (test_losses_warn_once)
+{
+  gchar *folder = surface_temp_new ();
+
+  surface_temp_write (folder, "in.sdf", 9, 7, 0);
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacetestsrc num-buffers=3 ! surfacesink location=%s/a%d.npy",
+          "NPY holds no spacing"),
+      1);
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacesrc location=%s/in.sdf loop=true num-buffers=3 ! surfacesink "
+          "location=%s/a%d.gsf",
+          "GSF holds float32: heights are rounded by up to 3."),
+      1);
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacetestsrc num-buffers=3 offset=0.076 missing=0.1 ! surfacesink "
+          "location=%s/a%d.sur",
+          ""),
+      0);
   surface_temp_free (folder);
 }
 GST_END_TEST;
@@ -459,6 +486,7 @@ surfacesink_suite (void)
   tcase_add_test (tc, test_npy_types);
   tcase_add_test (tc, test_messages);
   tcase_add_test (tc, test_max_files);
+  tcase_add_test (tc, test_losses_warn_once);
   tcase_add_test (tc, test_overwritten);
   tcase_add_test (tc, test_tags);
   tcase_add_test (tc, test_uri);

@@ -80,7 +80,7 @@ GST_START_TEST (test_formats)
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     SurfaceFileFormat format = surface_file_format_of_name (names[i]);
-    gboolean spaced = format != SURFACE_FILE_TIFF && format != SURFACE_FILE_NPY;
+    gboolean spaced = format != SURFACE_FILE_NPY;
     GstSurfaceMeta *meta;
     GstBuffer *buffer;
     GstHarness *h;
@@ -322,8 +322,8 @@ static guint
 run_and_count (const gchar *folder, const gchar *properties, const gchar *line)
 {
   gchar *whole = g_strdup_printf ("surfacesrc location=%s/a.npy dx=1e-6 "
-                                  "dy=1e-6 %s ! %s ! surfacesink "
-                                  "location=%s/b.npy",
+                                  "dy=1e-6 height-unit=m %s ! %s ! surfacesink "
+                                  "location=%s/b.sdf format=sdf-binary",
       folder, properties, line, folder);
   GstElement *pipeline = gst_parse_launch (whole, NULL);
   GstElement *drop = gst_bin_get_by_name (GST_BIN (pipeline), "drop");
@@ -361,11 +361,132 @@ run_and_count (const gchar *folder, const gchar *properties, const gchar *line)
 static void
 assert_written (const gchar *folder, gdouble tolerance)
 {
-  SurfaceImage *image = surface_temp_read (folder, "b.npy");
+  SurfaceImage *image = surface_temp_read (folder, "b.sdf");
 
   fail_unless (surface_temp_difference (image, 3) <= tolerance);
   surface_image_free (image);
 }
+
+static void
+write_text (const gchar *folder, const gchar *name, const gchar *text)
+{
+  gchar *path = surface_temp_path (folder, name);
+
+  fail_unless (g_file_set_contents (path, text, -1, NULL));
+  g_free (path);
+}
+
+/* One warning for a series of files without units */
+GST_START_TEST (test_guessed_unit_warns_once)
+{
+  gchar *folder = surface_temp_new ();
+  GstBuffer *buffer;
+  GstMapInfo map;
+  GstHarness *h;
+
+  for (guint i = 0; i < 4; i++) {
+    gchar *name = g_strdup_printf ("a%u.npy", i);
+
+    surface_temp_write (folder, name, 9, 7, i);
+    g_free (name);
+  }
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacesrc location=%s/a%d.npy remove-offset=true ! fakesink", ""),
+      1);
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacesrc location=%s/a%d.npy remove-offset=true ! fakesink",
+          "gives no unit of heights: they are taken as metres (set the "
+          "property "
+          "height-unit)."),
+      1);
+  fail_unless_equals_int (surface_temp_count_warnings (folder,
+                              "filesrc location=%s/a0.npy ! surfacedec "
+                              "remove-offset=true ! fakesink",
+                              "Surface: the file gives no unit of heights"),
+      1);
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacesrc location=%s/a%d.npy remove-offset=true height-unit=m ! "
+          "fakesink",
+          ""),
+      0);
+
+  write_text (folder, "p.txt", "0 0 1\n2 0 2\n0 3 3\n2 3 4\n0 6 5\n2 6 6\n");
+  h = open_source (
+      folder, "p.txt", "remove-offset=false precision=float64 height-unit=um");
+  buffer = gst_harness_pull (h);
+  fail_unless (gst_buffer_get_surface_meta (buffer)->dx == 2e-6);
+  fail_unless (gst_buffer_get_surface_meta (buffer)->dy == 3e-6);
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  fail_unless (((gdouble *) map.data)[5] == 6e-6);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* A profile is one row, whose spacing along y is that along x. */
+GST_START_TEST (test_profile)
+{
+  gchar *folder = surface_temp_new ();
+  GstBuffer *buffer;
+  GstHarness *h;
+
+  write_text (folder, "p.txt", "0 1\n0.5 2\n1 4\n1.5 3\n2 1\n");
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacesrc location=%s/p.txt ! fakesink",
+          "p.txt\": its 5 lines of two columns are read as the positions and "
+          "heights of a profile; the file gives no unit of heights and "
+          "positions"),
+      1);
+  h = open_source (folder, "p.txt", "height-unit=um");
+  buffer = gst_harness_pull (h);
+  assert_info (h, 5, 1, GST_SURFACE_TYPE_FLOAT32);
+  fail_unless (gst_buffer_get_surface_meta (buffer)->dx == 0.5e-6);
+  fail_unless (gst_buffer_get_surface_meta (buffer)->dy == 0.5e-6);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
+
+/* Files behind a gap in a series */
+GST_START_TEST (test_gap_warns)
+{
+  static const gchar *const names[] = { "a-08.sdf", "a-09.sdf", "a-10.sdf",
+    "a-12.sdf", "a-100.sdf", "a-7.sdf", "b-13.sdf", "a-13.sdf.txt" };
+  gchar *folder = surface_temp_new ();
+
+  surface_temp_write (folder, "new.sdf", 3, 2, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    gchar *to = surface_temp_path (folder, names[i]);
+    gchar *from = surface_temp_path (folder, "new.sdf"), *data;
+    gsize n;
+
+    fail_unless (g_file_get_contents (from, &data, &n, NULL));
+    fail_unless (g_file_set_contents (to, data, (gssize) n, NULL));
+    g_free (data);
+    g_free (from);
+    g_free (to);
+  }
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacesrc location=%s/a-%02d.sdf start-index=8 ! fakesink",
+          "a-11.sdf\" is missing: files with higher numbers (2) are not read"),
+      1);
+  fail_unless_equals_int (
+      surface_temp_count_warnings (folder,
+          "surfacesrc location=%s/a-%02d.sdf start-index=8 stop-index=10 ! "
+          "fakesink",
+          "is missing"),
+      0);
+  surface_temp_free (folder);
+}
+GST_END_TEST;
 
 /* The samples contain 76 mm if the meta that would hold them is dropped; the
  * resulting rounding of float32 is reported once. */
@@ -815,6 +936,9 @@ surfacesrc_suite (void)
   tcase_add_test (tc, test_loop);
   tcase_add_test (tc, test_loop_of_one);
   tcase_add_test (tc, test_seek);
+  tcase_add_test (tc, test_guessed_unit_warns_once);
+  tcase_add_test (tc, test_profile);
+  tcase_add_test (tc, test_gap_warns);
   tcase_add_test (tc, test_dropped_metas);
   tcase_add_test (tc, test_errors);
 #if HAVE_X3P

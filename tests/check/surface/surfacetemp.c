@@ -131,8 +131,23 @@ surface_temp_difference (const SurfaceImage *image, guint seed)
   return worst;
 }
 
-gchar *
-surface_temp_run (const gchar *folder, const gchar *line)
+static gboolean
+has_words (GstMessage *message, const gchar *words)
+{
+  GError *warning = NULL;
+  gboolean has;
+
+  gst_message_parse_warning (message, &warning, NULL);
+  has = strstr (warning->message, words) != NULL;
+  g_error_free (warning);
+  return has;
+}
+
+/* @warnings: (inout): number of those with @words. Returns: (transfer full): the
+ * first error's text */
+static gchar *
+run_line (
+    const gchar *folder, const gchar *line, const gchar *words, guint *warnings)
 {
   gchar **parts = g_strsplit (line, "%s", -1);
   gchar *whole = g_strjoinv (folder, parts), *text = NULL;
@@ -144,8 +159,12 @@ surface_temp_run (const gchar *folder, const gchar *line)
   g_assert_no_error (error);
   bus = gst_element_get_bus (pipeline);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  message = gst_bus_timed_pop_filtered (
-      bus, 20 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  while ((message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
+              GST_MESSAGE_ERROR | GST_MESSAGE_EOS | GST_MESSAGE_WARNING))
+         && GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
+    *warnings += has_words (message, words);
+    gst_message_unref (message);
+  }
   g_assert_nonnull (message);
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     gst_message_parse_error (message, &error, NULL);
@@ -159,6 +178,25 @@ surface_temp_run (const gchar *folder, const gchar *line)
   g_free (whole);
   g_strfreev (parts);
   return text;
+}
+
+gchar *
+surface_temp_run (const gchar *folder, const gchar *line)
+{
+  guint warnings = 0;
+
+  return run_line (folder, line, "", &warnings);
+}
+
+guint
+surface_temp_count_warnings (
+    const gchar *folder, const gchar *line, const gchar *words)
+{
+  guint warnings = 0;
+  gchar *text = run_line (folder, line, words, &warnings);
+
+  g_assert_cmpstr (text, ==, NULL);
+  return warnings;
 }
 
 void

@@ -37,6 +37,10 @@ void surface_temp_break_checksum (const gchar *folder, const gchar *name);
 /* Runs a pipeline in which %s is @folder. Returns: (transfer full): the
  * first error's text; %NULL at the end of the stream */
 gchar *surface_temp_run (const gchar *folder, const gchar *line);
+/* Runs a pipeline without error. Returns: number of its warnings that contain
+ * @words */
+guint surface_temp_count_warnings (
+    const gchar *folder, const gchar *line, const gchar *words);
 void surface_temp_run_ok (const gchar *folder, const gchar *line);
 void surface_temp_run_error (
     const gchar *folder, const gchar *line, const gchar *words);

@@ -20,6 +20,7 @@ typedef struct {
   const gchar *data;      /* instead of DataLink */
   gboolean row;           /* four by one points */
   const gchar *folder;    /* containing all files */
+  gboolean windows;       /* names with backslashes */
   const gchar *points;    /* hexadecimal */
   const gchar *mask;      /* hexadecimal */
   const gchar *checksums; /* contents of md5checksum.hex */
@@ -76,6 +77,8 @@ add_entry (
   void *copy = size > 0 ? memcpy (malloc (size), data, size) : NULL;
   zip_source_t *source = zip_source_buffer (zip, copy, size, 1);
 
+  if (c->windows)
+    g_strdelimit (path, "/", '\\');
   g_assert_cmpint (zip_file_add (zip, path, source, 0), >=, 0);
   g_free (path);
 }
@@ -153,6 +156,10 @@ check_heights (const Case *c, const gdouble expected[4])
 #define Z_AXIS(type, rest)                                                     \
   "<AxisType>A</AxisType><DataType>" type "</DataType>" rest
 
+#define LIST(a, b, c, d)                                                       \
+  "<DataList><Datum>" a "</Datum><!-- a comment --><Datum>" b "</Datum>\n"     \
+  "<Datum>" c "</Datum><Datum>" d "</Datum></DataList>"
+
 static void
 test_types (void)
 {
@@ -181,6 +188,19 @@ test_types (void)
                 "<MD5ChecksumPointData>106C7B42A9E83B8C4B58AB38169FD36F"
                 "</MD5ChecksumPointData>" },
         { 1, -2, 3, 4 } },
+    /* Windows' names in the archive */
+    { { .windows = TRUE, .mask = "0d" }, { 1, NAN, 3, 4 } },
+    { { .windows = TRUE, .folder = "some land/" }, { 1, -2, 3, 4 } },
+    /* coordinates that fall: they rise to the right and down */
+    { { .x_axis = "<AxisType>I</AxisType><Increment>-1e-6</Increment>" },
+        { -2, 1, 4, 3 } },
+    { { .y_axis = "<AxisType>I</AxisType><Increment>-2e-6</Increment>",
+          .mask = "0d" },
+        { 3, 4, 1, NAN } },
+    { { .x_axis = "<AxisType>I</AxisType><Increment>-1e-6</Increment>",
+          .y_axis = "<AxisType>I</AxisType><Increment>-2e-6</Increment>",
+          .data = LIST (";;1", ";;-2", ";;3", "") },
+        { NAN, 3, -2, 1 } },
     /* a list of checksums that is missing, or empty */
     { { .record4 = "<Record4><ChecksumFile>md5checksum.hex</ChecksumFile>"
                    "</Record4>" },
@@ -200,9 +220,6 @@ test_types (void)
   .feature = "PCL", .dimensions = "<ListDimension>4</ListDimension>",          \
   .x_axis = Z_AXIS ("D", ""), .y_axis = Z_AXIS ("D", ""),                      \
   .z_axis = Z_AXIS ("D", "")
-#define LIST(a, b, c, d)                                                       \
-  "<DataList><Datum>" a "</Datum><!-- a comment --><Datum>" b "</Datum>\n"     \
-  "<Datum>" c "</Datum><Datum>" d "</Datum></DataList>"
 /* int16, in steps of 1 um and 2 um */
 #define STEPS(n)                                                               \
   Z_AXIS ("I", "<Increment>" n "e-6</Increment><Offset>1</Offset>")
@@ -273,7 +290,7 @@ test_refused (void)
     { { .feature = "XYZ" }, "type \"XYZ\"" },
     { { .x_axis = "<AxisType>A</AxisType>" }, "type \"\" (Record1/Axes/CX" },
     { { .x_axis = "<AxisType>I</AxisType>" }, "CX/Increment is nan" },
-    { { .x_axis = "<Increment>-1e-6</Increment>" }, "CX/Increment is -1e-06" },
+    { { .x_axis = "<Increment>0</Increment>" }, "CX/Increment is 0" },
     { { .x_axis = "<Increment>mm</Increment>" }, "has \"mm\" for" },
     { { .z_axis = Z_AXIS ("X", "") },
         "samples of the type \"X\" (Record1/Axes/CZ" },
@@ -294,11 +311,11 @@ test_refused (void)
     { { .data = LIST ("1", "2", "3", "4</Datum><Datum>5") },
         "has 5 points in main.xml (DataList); 4 are" },
     { { CLOUD, .data = LIST ("0;0;1", "1;0;1", "0;1;1", "1.4;1;1") },
-        "x of point 1, 1, lies between two places" },
+        "4 points x, y, z that form no regular grid" },
     { { CLOUD, .data = LIST ("0;0;1", "1;0;1", "0;1;1", "0;1;2") },
         "two points at x 0, y 1" },
     { { CLOUD, .data = LIST ("0;0;1", "1;1;1", "2;2;1", "1e5;1e5;2") },
-        "4 points that form no regular grid" },
+        "4 points x, y, z that form no regular grid" },
     { { CLOUD, .data = LIST ("", "", "", "") }, "has no valid point" },
     { { CLOUD, .points = "00" }, "1 bytes of bindata/data.bin; its 4 x 1" },
     { { .dimensions = "<MatrixDimension/>" },
