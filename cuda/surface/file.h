@@ -126,7 +126,7 @@ gboolean surface_reader_read (SurfaceReader *reader, CvisPool *pool,
  *   and NPY). */
 GBytes *surface_file_write (
     const SurfaceImage *image, SurfaceFileFormat format, GError **error);
-/* What a file of @format loses of @image. z may be %NULL for formats that
+/* Finds the loss of @image in a file of @format. z may be %NULL for formats that
  * hold float64. Returns: (nullable) (transfer full): a clause about "the file";
  * %NULL: nothing, except for rounding below 1e-7 of the spacing and of the
  * range of heights */

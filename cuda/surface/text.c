@@ -18,7 +18,8 @@
 #define MAX_HEADER (64 << 10)
 #define TOLERANCE 0.1 /* of the spacing: point to grid position */
 #define FEW_LINES 3   /* up to which columns of points may also be a matrix */
-#define MAX_POINT 6   /* columns of a line with x, y, z and other values */
+#define TALL 10     /* lines for each of a few columns: a matrix is unlikely */
+#define MAX_POINT 6 /* columns of a line with x, y, z and other values */
 #define WYKO "Wyko ASCII Data File Format"
 
 /**
@@ -265,18 +266,44 @@ count_cells (const gchar *at, const gchar *end, const Header *header)
   return cell == CELL_END && number ? text.cells + (text.due != 0) : 0;
 }
 
+/* Labels that Gwyddion writes, in the languages of its user interface */
+static gint
+find_label (const gchar *name)
+{
+  static const gchar *const labels[][8] = {
+    { "width", "breite", "largeur", "larghezza", "anchura", "largura",
+        "\305\240\303\255\305\231ka",
+        "\320\250\320\270\321\200\320\270\320\275\320\260" },
+    { "height", "h\303\266he", "hauteur", "altezza", "altura", NULL,
+        "V\303\275\305\241ka",
+        "\320\222\321\213\321\201\320\276\321\202\320\260" },
+    { "value units", "einheiten", "unit\303\251s", "unit\303\240 valore",
+        "unidades", "unidades de valor", "jednotky hodnot",
+        "\320\225\320\264\320\270\320\275\320\270\321\206\321\213 "
+        "\320\270\320\267\320\274\320\265\321\200\320\265\320\275\320\270"
+        "\321\217" },
+    { "channel", "kanal", "canal", "canale", NULL, NULL, "kan\303\241l",
+        "\320\232\320\260\320\275\320\260\320\273" },
+  };
+
+  for (gint i = 0; i < (gint) G_N_ELEMENTS (labels); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (labels[i]); k++)
+      if (labels[i][k] && !g_ascii_strcasecmp (name, labels[i][k]))
+        return i;
+  return -1;
+}
+
 /* Parses "Width: 10 um" and the like, as written by Gwyddion */
 static gboolean
 read_size (const gchar *name, gchar *value, Header *header, GError **error)
 {
-  static const gchar *const names[] = { "width", "height", "value units",
-    "channel" };
+  static const gchar *const names[] = { "width", "height", "value units" };
+  const gint i = find_label (name);
   gdouble metres, number = 1;
   gchar *unit = value;
-  guint i = 0;
 
-  while (i < G_N_ELEMENTS (names) && g_ascii_strcasecmp (name, names[i]))
-    i++;
+  if (i < 0)
+    return TRUE;
   if (i < 2)
     unit = (gchar *) cvis_decimal_read (
         value, value + strlen (value), '.', &number);
@@ -649,6 +676,12 @@ read_matrix (const Header *header, const SurfaceSource *source, GError **error)
   image = surface_image_new (header->columns, (guint) lines, error);
   if (!image)
     return NULL;
+  if (header->columns <= MAX_POINT && lines >= TALL * header->columns)
+    surface_image_add_note (image,
+        "its %" G_GUINT64_FORMAT " lines of %u columns, which are no points of "
+        "a grid and no profile, are "
+        "read as rows of heights",
+        lines, header->columns);
   image->dx = header->size[0] ? header->size[0] / image->width : header->cell;
   image->dy = header->size[1] ? header->size[1] / image->height : header->cell;
   image->no_xy_unit = header->cell && !header->size[0] && !header->size[1];

@@ -163,7 +163,7 @@ path_of_uri (const gchar *uri, GError **error)
         "or a file:// URI of one file",
         uri,
         problem != NULL ? problem->message
-                        : "The URI holds a control character");
+                        : "the URI holds a control character");
   g_clear_error (&problem);
   return path;
 }
@@ -191,7 +191,7 @@ check_pattern (const gchar *location, gboolean *pattern, GError **error)
 
     if (end == NULL || (at[1] != '%' && *pattern)) {
       g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-          "The location \"%s\" is neither a name nor a pattern: of %% it may "
+          "the location \"%s\" is neither a name nor a pattern: of %% it may "
           "have one %%d, such as %%05d, and %%%% for the sign itself",
           location);
       return FALSE;

@@ -142,6 +142,13 @@ test_matrix (void)
     { "# Channel: Gear \n# Width: 4 \302\265m\n# Height: 9 \302\265m\n"
       "# Value units: nm\n1\t***\n-2.5\t3\n0\t1000\n",
         1e-9, 2e-6, 3e-6, "Gear" },
+    /* Gwyddion in German and Czech */
+    { "# Kanal: Rad\n# Breite: 4 \302\265m\n# H\303\266he: 9 \302\265m\n"
+      "# Einheiten: nm\n1\t***\n-2.5\t3\n0\t1000\n",
+        1e-9, 2e-6, 3e-6, "Rad" },
+    { "# \305\240\303\255\305\231ka: 4 mm\n# V\303\275\305\241ka: 9 mm\n"
+      "# Jednotky hodnot: um\n1\t***\n-2.5\t3\n0\t1000\n",
+        1e-6, 2e-3, 3e-3, NULL },
     { "\357\273\2771 N/A\n-2.5 3\n0 1000\n", 1, 0, 0, NULL },
   };
 
@@ -417,6 +424,7 @@ test_jitter_and_tilt (void)
 static void
 test_wide_points (void)
 {
+  GString *text;
   SurfaceImage *image = read_string (
       "1 0 4 255 0 0\n0 0 3 255 0 0\n1 2 6 0 0 0\n0 2 5 0 0 0\n", NULL);
 
@@ -427,6 +435,16 @@ test_wide_points (void)
   g_assert_nonnull (strstr (image->note, "lines of 6 columns"));
   g_assert_nonnull (strstr (image->note, "last 3 columns are not read"));
   surface_image_free (image);
+  /* positions of points that miss a place, as a matrix: named */
+  text = g_string_new (NULL);
+  for (guint i = 0; i < 63; i++)
+    g_string_append_printf (text, "%u %u 5 0 0 0\n", i % 8, i / 8);
+  image = read_string (text->str, NULL);
+  g_assert_cmpuint (image->width, ==, 6);
+  g_assert_nonnull (
+      strstr (image->note, "63 lines of 6 columns, which are no"));
+  surface_image_free (image);
+  g_string_free (text, TRUE);
   image = read_string ("1 2 3 4\n5 6 7 8\n9 10 11 12\n13 14 15 16\n", NULL);
   g_assert_cmpuint (image->width, ==, 4);
   g_assert_cmpstr (image->note, ==, NULL);
