@@ -34,8 +34,8 @@ typedef struct {
   PbfSignal signal;
 } PbfRaiseFrame;
 
-/* @group: object, layer or "object/layer" to read; empty: all, sorted by
- *   name
+/* @group: object, layer or "object/layer" to read; empty: all, in the natural order
+ *   of their names: 2 before 10. Soft links within the file are followed.
  * Returns: %NULL with CVIS_ERROR_FORMAT (no such file, or another layout) or
  * CVIS_ERROR_INVALID (no such group) */
 PbfRaise *pbf_raise_new (const gchar *path, const gchar *group, GError **error);
@@ -43,5 +43,17 @@ void pbf_raise_free (PbfRaise *raise);
 
 /* Returns: FALSE at the end, or with @error if the file is damaged */
 gboolean pbf_raise_next (PbfRaise *raise, PbfRaiseFrame *frame, GError **error);
+
+/* @n: (out): frames of all layers. Returns: FALSE with @error if a layer has
+ * another layout */
+gboolean pbf_raise_count (PbfRaise *raise, guint64 *n, GError **error);
+/* Makes @frame (0..) the next one; at or beyond the end there is none. Its record
+ * is the one that it has without a seek. Returns: FALSE with @error */
+gboolean pbf_raise_seek (PbfRaise *raise, guint64 frame, GError **error);
+
+/* What was left out or replaced since the file was opened: links and groups, and
+ * with @at_end values of the frames that have been read.
+ * Returns: (nullable): one line, to free; %NULL: nothing. The counts start again */
+gchar *pbf_raise_take_warning (PbfRaise *raise, gboolean at_end);
 
 G_END_DECLS

@@ -50,6 +50,8 @@ struct _GstPbfHdf5Src {
   GstVideoInfo info;   /* negotiated */
   guint64 n;           /* frames so far */
   GstClockTime time;   /* of the next frame */
+  guint64 frames;      /* in the file; G_MAXUINT64: unknown */
+  gboolean sought;     /* n is to be set from the segment's position */
 };
 
 static GstStaticPadTemplate src_template =
@@ -77,6 +79,17 @@ GST_ELEMENT_REGISTER_DEFINE (
     pbfhdf5src, "pbfhdf5src", GST_RANK_NONE, GST_TYPE_PBF_HDF5_SRC);
 
 /* --- frames ---------------------------------------------------------------- */
+
+static void
+post_warning (GstPbfHdf5Src *self, gboolean at_end)
+{
+  gchar *text = pbf_raise_take_warning (self->raise, at_end);
+
+  if (text != NULL)
+    GST_ELEMENT_WARNING (self, STREAM, DECODE,
+        ("Not all of \"%s\" can be used: %s.", self->location, text), (NULL));
+  g_free (text);
+}
 
 /* Returns: GST_FLOW_OK with has_frame set, GST_FLOW_EOS or GST_FLOW_ERROR */
 static GstFlowReturn
@@ -125,11 +138,52 @@ copy_pixels (GstPbfHdf5Src *self, GstBuffer *buffer)
   return GST_FLOW_OK;
 }
 
+static GstClockTime
+time_of (GstPbfHdf5Src *self, guint64 frame)
+{
+  return gst_util_uint64_scale (
+      frame, GST_SECOND * self->info.fps_d, self->info.fps_n);
+}
+
+/* The frame that is exposed at @time. */
+static guint64
+frame_at (GstPbfHdf5Src *self, GstClockTime time)
+{
+  guint64 frame = gst_util_uint64_scale (
+      time, self->info.fps_n, GST_SECOND * self->info.fps_d);
+
+  /* times of frames are rounded down, too */
+  return time_of (self, frame + 1) <= time ? frame + 1 : frame;
+}
+
+/* Goes to the frame that is exposed at the segment's position. */
+static GstFlowReturn
+go_to_position (GstPbfHdf5Src *self)
+{
+  guint64 frame = frame_at (self, GST_BASE_SRC (self)->segment.position);
+  GError *error = NULL;
+
+  self->sought = FALSE;
+  if (frame == self->n && self->has_frame)
+    return GST_FLOW_OK;
+  self->has_frame = FALSE;
+  if (!pbf_raise_seek (self->raise, frame, &error)) {
+    GST_ELEMENT_ERROR (self, STREAM, DECODE,
+        ("Cannot read \"%s\": %s. Check the file, for example with h5dump -H.",
+            self->location, error->message),
+        (NULL));
+    g_error_free (error);
+    return GST_FLOW_ERROR;
+  }
+  self->n = frame;
+  self->time = time_of (self, frame);
+  return GST_FLOW_OK;
+}
+
 static void
 stamp_frame (GstPbfHdf5Src *self, GstBuffer *buffer)
 {
-  GstClockTime end = gst_util_uint64_scale (
-      self->n + 1, GST_SECOND * self->info.fps_d, self->info.fps_n);
+  GstClockTime end = time_of (self, self->n + 1);
   PbfSignal *signal = &self->frame.signal;
 
   signal->t_ns = self->time;
@@ -147,8 +201,12 @@ gst_pbf_hdf5_src_create (GstPushSrc *push, GstBuffer **buffer)
 {
   GstPbfHdf5Src *self = GST_PBF_HDF5_SRC (push);
   GstBaseSrc *base = GST_BASE_SRC (push);
-  GstFlowReturn ret = read_frame (self);
+  GstFlowReturn ret = self->sought ? go_to_position (self) : GST_FLOW_OK;
 
+  if (ret == GST_FLOW_OK)
+    ret = read_frame (self);
+  if (ret == GST_FLOW_EOS)
+    post_warning (self, TRUE);
   if (ret != GST_FLOW_OK)
     return ret;
   if ((self->info.width != (gint) self->frame.width
@@ -220,20 +278,95 @@ gst_pbf_hdf5_src_negotiate (GstBaseSrc *base)
 static gboolean
 gst_pbf_hdf5_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 {
-  return gst_video_info_from_caps (&GST_PBF_HDF5_SRC (base)->info, caps);
+  GstPbfHdf5Src *self = GST_PBF_HDF5_SRC (base);
+  GstVideoInfo info;
+
+  if (!gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  self->info = info;
+  base->segment.duration = self->frames == G_MAXUINT64
+                               ? GST_CLOCK_TIME_NONE
+                               : time_of (self, self->frames);
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+/* --- seeks ----------------------------------------------------------------- */
+
+static gboolean
+gst_pbf_hdf5_src_is_seekable (GstBaseSrc *base)
+{
+  return TRUE;
+}
+
+/* Only notes the seek: the frame at a time is known with the caps. */
+static gboolean
+gst_pbf_hdf5_src_do_seek (GstBaseSrc *base, GstSegment *segment)
+{
+  if (segment->rate < 0)
+    return FALSE;
+  GST_PBF_HDF5_SRC (base)->sought = TRUE;
+  return TRUE;
+}
+
+/* Converts between time and numbers of frames. */
+static gboolean
+convert_position (GstPbfHdf5Src *self, GstQuery *query)
+{
+  GstFormat from, to;
+  gint64 value;
+  gboolean ok;
+
+  gst_query_parse_convert (query, &from, &value, &to, NULL);
+  GST_OBJECT_LOCK (self);
+  ok = self->info.fps_n > 0 && value >= 0;
+  if (ok && from == GST_FORMAT_DEFAULT && to == GST_FORMAT_TIME)
+    value = (gint64) time_of (self, (guint64) value);
+  else if (ok && from == GST_FORMAT_TIME && to == GST_FORMAT_DEFAULT)
+    value = (gint64) frame_at (self, (GstClockTime) value);
+  else
+    ok = ok && from == to;
+  GST_OBJECT_UNLOCK (self);
+  if (ok)
+    gst_query_set_convert (query, from, value, to, value);
+  return ok;
+}
+
+static gboolean
+gst_pbf_hdf5_src_query (GstBaseSrc *base, GstQuery *query)
+{
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONVERT)
+    return convert_position (GST_PBF_HDF5_SRC (base), query);
+  return GST_BASE_SRC_CLASS (parent_class)->query (base, query);
 }
 
 /* --- life ------------------------------------------------------------------ */
 
-static gboolean
-gst_pbf_hdf5_src_start (GstBaseSrc *base)
+/* Counts the frames for the duration, up to what num-buffers lets through. */
+static void
+count_frames (GstPbfHdf5Src *self)
 {
-  GstPbfHdf5Src *self = GST_PBF_HDF5_SRC (base);
+  gint wanted = GST_BASE_SRC (self)->num_buffers;
+  GError *error = NULL;
+
+  if (!pbf_raise_count (self->raise, &self->frames, &error)) {
+    GST_INFO_OBJECT (self, "the duration is unknown: %s", error->message);
+    g_error_free (error);
+    self->frames = G_MAXUINT64;
+  } else if (wanted >= 0) {
+    self->frames = MIN (self->frames, (guint64) wanted);
+  }
+}
+
+static gboolean
+open_location (GstPbfHdf5Src *self)
+{
   GError *error = NULL;
   GstFlowReturn ret;
 
   self->location = gst_cv_settings_get_string (self, &self->settings.location);
-  self->has_frame = FALSE;
+  self->has_frame = self->sought = FALSE;
   self->n = 0;
   self->time = 0;
   gst_video_info_init (&self->info);
@@ -242,7 +375,8 @@ gst_pbf_hdf5_src_start (GstBaseSrc *base)
         ("No file name to read from. Set location."), (NULL));
     return FALSE;
   }
-  self->raise = pbf_raise_new (self->location, self->settings.group, &error);
+  self->raise = pbf_raise_new (self->location,
+      gst_cv_settings_get_string (self, &self->settings.group), &error);
   if (self->raise == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot read \"%s\": %s. Check location and group.", self->location,
@@ -251,6 +385,7 @@ gst_pbf_hdf5_src_start (GstBaseSrc *base)
     g_error_free (error);
     return FALSE;
   }
+  post_warning (self, FALSE);
   ret = read_frame (self);
   if (ret == GST_FLOW_EOS)
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
@@ -258,27 +393,38 @@ gst_pbf_hdf5_src_start (GstBaseSrc *base)
             self->location),
         (NULL));
   if (ret == GST_FLOW_OK)
-    return TRUE;
-  g_clear_pointer (&self->raise, pbf_raise_free);
-  return FALSE;
+    count_frames (self);
+  return ret == GST_FLOW_OK;
 }
 
-static gboolean
-gst_pbf_hdf5_src_stop (GstBaseSrc *base)
+static void
+close_location (GstPbfHdf5Src *self)
 {
-  GstPbfHdf5Src *self = GST_PBF_HDF5_SRC (base);
-
+  if (self->raise != NULL)
+    post_warning (self, TRUE);
   g_clear_pointer (&self->raise, pbf_raise_free);
   GST_OBJECT_LOCK (self);
   self->width = self->height = 0;
   GST_OBJECT_UNLOCK (self);
-  return TRUE;
 }
 
-static gboolean
-gst_pbf_hdf5_src_is_seekable (GstBaseSrc *base)
+/* Opens the file before the base class starts, which would add an error of its own
+ * to that of start(). */
+static GstStateChangeReturn
+gst_pbf_hdf5_src_change_state (GstElement *element, GstStateChange change)
 {
-  return FALSE;
+  GstPbfHdf5Src *self = GST_PBF_HDF5_SRC (element);
+  GstStateChangeReturn ret;
+
+  if (change == GST_STATE_CHANGE_READY_TO_PAUSED && !open_location (self)) {
+    close_location (self);
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  ret = GST_ELEMENT_CLASS (parent_class)->change_state (element, change);
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY
+      || ret == GST_STATE_CHANGE_FAILURE)
+    close_location (self);
+  return ret;
 }
 
 /* --- object ---------------------------------------------------------------- */
@@ -301,9 +447,10 @@ gst_pbf_hdf5_src_class_init (GstPbfHdf5SrcClass *klass)
       "Reads grey frames and machine signals in the layout of RAISE-LPBF",
       "the gst-cudavision authors");
 
-  base_class->start = gst_pbf_hdf5_src_start;
-  base_class->stop = gst_pbf_hdf5_src_stop;
+  element_class->change_state = gst_pbf_hdf5_src_change_state;
   base_class->is_seekable = gst_pbf_hdf5_src_is_seekable;
+  base_class->do_seek = gst_pbf_hdf5_src_do_seek;
+  base_class->query = gst_pbf_hdf5_src_query;
   base_class->get_caps = gst_pbf_hdf5_src_get_caps;
   base_class->fixate = gst_pbf_hdf5_src_fixate;
   base_class->negotiate = gst_pbf_hdf5_src_negotiate;
