@@ -6,6 +6,7 @@
 
 #include "gstpbffilesink.h"
 #include "gstpbffilesrc.h"
+#include "gstpbfparse.h"
 #include "gstpbftestsrc.h"
 #include "gstpbfudpsink.h"
 #include "gstpbfudpsrc.h"
@@ -17,6 +18,8 @@ gst_camera_register (GstPlugin *plugin)
 
   ok &= GST_ELEMENT_REGISTER (pbffilesink, plugin);
   ok &= GST_ELEMENT_REGISTER (pbffilesrc, plugin);
+  ok &= GST_ELEMENT_REGISTER (pbfparse, plugin);
+  ok &= gst_pbf_parse_register_type (plugin);
   ok &= GST_ELEMENT_REGISTER (pbftestsrc, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfudpsink, plugin);
   ok &= GST_ELEMENT_REGISTER (pbfudpsrc, plugin);

@@ -26,7 +26,9 @@
 #include <gst/cudavision/gstpbfmeta.h>
 #include <gst/video/video.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include "gst/common/gstcvfile.h"
 #include "gst/common/gstcvsettings.h"
 #include "cuda/camera/recording.h"
 
@@ -48,7 +50,9 @@ struct _GstPbfFileSink {
   const gchar *location; /* of the settings when it started */
   GstVideoInfo info;
   gint fd;
-  guint32 stream;
+  gboolean created; /* the file, which is still empty */
+  gboolean begun;   /* the old contents are replaced */
+  guint32 stream;   /* of the first frame, if frame_counter > 0 */
   guint32 frame_counter;
   GByteArray *bytes; /* to be written */
 };
@@ -72,11 +76,49 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* --- writing --------------------------------------------------------------- */
 
+/* Replaces what is in the file, when the stream has shown that it has frames.
+ * Devices have nothing to be replaced. */
+static gboolean
+begin_file (GstPbfFileSink *self)
+{
+  GstElement *other;
+  struct stat about;
+  gchar *name;
+
+  if (self->begun)
+    return TRUE;
+  other = gst_cv_file_find_other_user (GST_ELEMENT_CAST (self), self->fd);
+  if (other != NULL) {
+    name = gst_object_get_name (GST_OBJECT_CAST (other));
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
+        ("Cannot write to \"%s\": it is the file of %s. Set another location.",
+            self->location, name),
+        (NULL));
+    g_free (name);
+    gst_object_unref (other);
+    return FALSE;
+  }
+  if (fstat (self->fd, &about) == 0 && S_ISREG (about.st_mode)
+      && ftruncate (self->fd, 0) != 0) {
+    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+        ("Cannot write to \"%s\": %s. Check the disk.", self->location,
+            g_strerror (errno)),
+        (NULL));
+    return FALSE;
+  }
+  self->begun = TRUE;
+  self->created = FALSE;
+  return TRUE;
+}
+
+/* Writes all bytes to the file, and posts an error if that fails. */
 static GstFlowReturn
-write_bytes (GstPbfFileSink *self)
+write_file (GstPbfFileSink *self)
 {
   gsize done = 0;
 
+  if (!begin_file (self))
+    return GST_FLOW_ERROR;
   while (done < self->bytes->len) {
     gssize n =
         write (self->fd, self->bytes->data + done, self->bytes->len - done);
@@ -98,8 +140,36 @@ write_bytes (GstPbfFileSink *self)
       return GST_FLOW_ERROR;
     }
   }
-  g_byte_array_set_size (self->bytes, 0);
   return GST_FLOW_OK;
+}
+
+/* Bytes that cannot be written are not tried again, at EOS. */
+static GstFlowReturn
+write_bytes (GstPbfFileSink *self)
+{
+  GstFlowReturn ret = write_file (self);
+
+  g_byte_array_set_size (self->bytes, 0);
+  return ret;
+}
+
+/* The number of the stream is the CRC of its first frame: recordings of the same
+ * frames are the same bytes. */
+static void
+write_packet (GstPbfFileSink *self, PbfPacket *packet,
+    const GstVideoFrame *frame, guint8 *bytes)
+{
+  const guint8 *pixels = GST_VIDEO_FRAME_PLANE_DATA (frame, 0);
+  const gsize stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, 0);
+
+  if (packet->frame_counter == 0) {
+    packet->stream = 0;
+    pbf_packet_write (packet, pixels, stride, bytes);
+    memcpy (&self->stream, bytes + pbf_packet_bytes (packet) - 4, 4);
+    self->stream = GUINT32_FROM_LE (self->stream);
+    packet->stream = self->stream;
+  }
+  pbf_packet_write (packet, pixels, stride, bytes);
 }
 
 /* Adds a frame to the bytes to write. */
@@ -132,8 +202,7 @@ append_frame (GstPbfFileSink *self, GstBuffer *buffer)
     packet.signal = signal;
   }
   g_byte_array_set_size (self->bytes, old + pbf_packet_bytes (&packet));
-  pbf_packet_write (&packet, GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
-      GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), self->bytes->data + old);
+  write_packet (self, &packet, &frame, self->bytes->data + old);
   gst_video_frame_unmap (&frame);
   self->frame_counter++;
   return GST_FLOW_OK;
@@ -176,7 +245,10 @@ open_file (GstPbfFileSink *self)
     return FALSE;
   }
   self->fd =
-      g_open (self->location, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+      g_open (self->location, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  self->created = self->fd >= 0;
+  if (self->fd < 0) /* the contents stay until there are frames */
+    self->fd = g_open (self->location, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (self->fd < 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
         ("Cannot open \"%s\" for writing: %s. Check location.", self->location,
@@ -185,6 +257,19 @@ open_file (GstPbfFileSink *self)
     return FALSE;
   }
   return TRUE;
+}
+
+/* A file that was made for a stream without frames is removed. */
+static void
+close_file (GstPbfFileSink *self)
+{
+  if (self->fd >= 0)
+    close (self->fd);
+  if (self->created)
+    g_unlink (self->location);
+  self->fd = -1;
+  self->created = FALSE;
+  g_clear_pointer (&self->bytes, g_byte_array_unref);
 }
 
 static gboolean
@@ -201,13 +286,27 @@ gst_pbf_file_sink_set_caps (GstBaseSink *base, GstCaps *caps)
         ("caps: %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
-  if (self->fd < 0 && !open_file (self))
-    return FALSE;
   head = (PbfRecordingHead){ self->info.width, self->info.height,
     self->info.fps_n, self->info.fps_d };
   pbf_recording_write_head (&head, bytes);
+  /* written with the first frame, or at the end */
   g_byte_array_append (self->bytes, bytes, sizeof bytes);
-  return write_bytes (self) == GST_FLOW_OK;
+  return TRUE;
+}
+
+/* A stream without frames is a recording, too. */
+static gboolean
+gst_pbf_file_sink_event (GstBaseSink *base, GstEvent *event)
+{
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && self->bytes != NULL
+      && self->bytes->len > 0 && write_bytes (self) != GST_FLOW_OK) {
+    gst_event_unref (event);
+    return FALSE;
+  }
+  return GST_BASE_SINK_CLASS (gst_pbf_file_sink_parent_class)
+      ->event (base, event);
 }
 
 static gboolean
@@ -217,28 +316,31 @@ gst_pbf_file_sink_propose_allocation (GstBaseSink *base, GstQuery *query)
   return TRUE;
 }
 
-static gboolean
-gst_pbf_file_sink_start (GstBaseSink *base)
+/* Opens the file before the base class starts, which would add errors of its own to
+ * that of start(). */
+static GstStateChangeReturn
+gst_pbf_file_sink_change_state (GstElement *element, GstStateChange change)
 {
-  GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
+  GstPbfFileSink *self = GST_PBF_FILE_SINK (element);
+  GstStateChangeReturn ret;
 
-  self->location = gst_cv_settings_get_string (self, &self->settings.location);
-  self->bytes = g_byte_array_new ();
-  self->stream = g_random_int ();
-  self->frame_counter = 0;
-  return TRUE;
-}
-
-static gboolean
-gst_pbf_file_sink_stop (GstBaseSink *base)
-{
-  GstPbfFileSink *self = GST_PBF_FILE_SINK (base);
-
-  if (self->fd >= 0)
-    close (self->fd);
-  self->fd = -1;
-  g_clear_pointer (&self->bytes, g_byte_array_unref);
-  return TRUE;
+  if (change == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    self->location =
+        gst_cv_settings_get_string (self, &self->settings.location);
+    self->bytes = g_byte_array_new ();
+    self->frame_counter = 0;
+    self->begun = FALSE;
+    if (!open_file (self)) {
+      close_file (self);
+      return GST_STATE_CHANGE_FAILURE;
+    }
+  }
+  ret = GST_ELEMENT_CLASS (gst_pbf_file_sink_parent_class)
+            ->change_state (element, change);
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY
+      || ret == GST_STATE_CHANGE_FAILURE)
+    close_file (self);
+  return ret;
 }
 
 /* --- object ---------------------------------------------------------------- */
@@ -261,8 +363,8 @@ gst_pbf_file_sink_class_init (GstPbfFileSinkClass *klass)
       "Writes grey frames and machine signals to a file for pbffilesrc",
       "the gst-cudavision authors");
 
-  base_class->start = gst_pbf_file_sink_start;
-  base_class->stop = gst_pbf_file_sink_stop;
+  element_class->change_state = gst_pbf_file_sink_change_state;
+  base_class->event = gst_pbf_file_sink_event;
   base_class->set_caps = gst_pbf_file_sink_set_caps;
   base_class->propose_allocation = gst_pbf_file_sink_propose_allocation;
   base_class->render = gst_pbf_file_sink_render;

@@ -21,21 +21,16 @@
  */
 #include "gstpbffilesrc.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <gst/video/video.h>
 #include <unistd.h>
+#include "gst/common/gstcvfile.h"
 #include "gst/common/gstcvsettings.h"
-#include "cuda/camera/recording.h"
+#include "gstpbfpacketframe.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_src_debug);
 #define GST_CAT_DEFAULT gst_pbf_file_src_debug
 
 #define MAX_FRAMES_PER_LIST 65536
-/* Limits of a list for frames-per-list=0: frames, and bytes of frames */
-#define AUTO_LIST_FRAMES 256
-#define AUTO_LIST_BYTES (4u << 20)
 
 typedef struct {
   gchar *location;
@@ -59,8 +54,15 @@ struct _GstPbfFileSrc {
   gboolean unused;       /* the piece waits to be used */
   gboolean negotiated;   /* caps of head */
   GstVideoInfo info;
-  guint64 frame; /* number of the next one */
+  gboolean sought; /* go to the segment's position first */
   guint64 frames_left;
+  PbfRecordingDamage posted; /* damage that warnings were posted about */
+  gchar *first_damage;       /* (nullable): the first one since then */
+
+  /* for queries and seeks of other threads; the first and the last frame */
+  GMutex index_lock;
+  PbfRecording *index; /* (nullable): no seeks */
+  PbfRecordingFrame first, last;
 };
 
 static GstStaticPadTemplate src_template =
@@ -96,50 +98,37 @@ static GstFlowReturn
 make_frame (GstPbfFileSrc *self, GstBufferPool *pool, GstBuffer **buffer)
 {
   GstFlowReturn ret = gst_buffer_pool_acquire_buffer (pool, buffer, NULL);
-  GstVideoFrame frame;
 
   if (ret != GST_FLOW_OK)
     return ret;
-  if (!gst_video_frame_map (&frame, &self->info, *buffer, GST_MAP_WRITE)) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
-        ("Cannot write a frame: a buffer of the negotiated pool cannot be "
-         "mapped, or is too small for %dx%d pixels. Put \"identity "
-         "drop-allocation=true\" after pbffilesrc.",
-            self->info.width, self->info.height));
-    gst_clear_buffer (buffer);
-    return GST_FLOW_ERROR;
-  }
-  pbf_packet_read_pixels (&self->packet, GST_VIDEO_FRAME_PLANE_DATA (&frame, 0),
-      GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0));
-  gst_video_frame_unmap (&frame);
-  gst_pbf_list_src_set_signal (GST_PBF_LIST_SRC (self), *buffer,
-      self->packet.signal,
-      &(PbfSignal){ .frame_counter = self->packet.frame_counter,
-          .t_ns =
-              self->packet.t_ns != PBF_PACKET_NO_TIME ? self->packet.t_ns : 0,
-          .width = self->packet.width,
-          .height = self->packet.height });
-  GST_BUFFER_PTS (*buffer) = self->packet.t_ns;
-  GST_BUFFER_DTS (*buffer) = GST_CLOCK_TIME_NONE;
-  GST_BUFFER_DURATION (*buffer) = self->packet.duration_ns > 0
-                                      ? self->packet.duration_ns
-                                      : GST_CLOCK_TIME_NONE;
-  GST_BUFFER_OFFSET (*buffer) = self->frame;
-  GST_BUFFER_OFFSET_END (*buffer) = ++self->frame;
-  return GST_FLOW_OK;
+  if (gst_pbf_packet_fill (&self->packet, &self->info,
+          gst_pbf_list_src_get_layout (GST_PBF_LIST_SRC (self)),
+          pbf_recording_get_number (self->recording), *buffer))
+    return GST_FLOW_OK;
+  GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
+      ("Cannot write a frame: a buffer of the negotiated pool cannot be "
+       "mapped, or is too small for %dx%d pixels. Put \"identity "
+       "drop-allocation=true\" after pbffilesrc.",
+          self->info.width, self->info.height));
+  gst_clear_buffer (buffer);
+  return GST_FLOW_ERROR;
 }
 
-/* Running time begins with the first frame. */
+/* Posts one warning about the damage since the last one. */
 static void
-begin_segment (GstPbfFileSrc *self)
+post_damage (GstPbfFileSrc *self)
 {
-  GstSegment segment;
+  PbfRecordingDamage damage = *pbf_recording_get_damage (self->recording);
+  gchar *name = g_strdup_printf ("\"%s\"", self->location);
 
-  if (self->packet.t_ns == PBF_PACKET_NO_TIME)
-    return;
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  segment.start = segment.position = segment.time = self->packet.t_ns;
-  gst_base_src_new_segment (GST_BASE_SRC (self), &segment);
+  damage.places -= self->posted.places;
+  damage.frames -= self->posted.frames;
+  damage.bytes -= self->posted.bytes;
+  gst_pbf_packet_post_damage (
+      GST_ELEMENT_CAST (self), name, &damage, self->first_damage);
+  self->posted = *pbf_recording_get_damage (self->recording);
+  g_clear_pointer (&self->first_damage, g_free);
+  g_free (name);
 }
 
 /* Reads a piece that can be used: a frame, a head, the end, or a read error. */
@@ -155,10 +144,9 @@ read_piece (GstPbfFileSrc *self)
     if (self->piece == PBF_PIECE_HEAD) {
       self->negotiated = self->unused = FALSE;
     } else if (self->piece == PBF_PIECE_DAMAGE) {
-      GST_ELEMENT_WARNING (self, STREAM, DECODE,
-          ("Cannot read all frames of \"%s\": %s. The other frames are played.",
-              self->location, error->message),
-          (NULL));
+      GST_WARNING_OBJECT (self, "%s", error->message);
+      if (self->first_damage == NULL)
+        self->first_damage = g_strdup (error->message);
       g_clear_error (&error);
       self->unused = FALSE;
     } else if (self->piece == PBF_PIECE_ERROR) {
@@ -172,37 +160,6 @@ read_piece (GstPbfFileSrc *self)
   return self->piece == PBF_PIECE_ERROR ? GST_FLOW_ERROR : GST_FLOW_OK;
 }
 
-static gboolean
-open_recording (GstPbfFileSrc *self)
-{
-  GError *error = NULL;
-
-  if (*self->location == '\0') {
-    GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-        ("No file name to read from. Set location."), (NULL));
-    return FALSE;
-  }
-  self->fd = g_open (self->location, O_RDONLY | O_CLOEXEC, 0);
-  if (self->fd < 0) {
-    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("Cannot open \"%s\": %s. Check location.", self->location,
-            g_strerror (errno)),
-        (NULL));
-    return FALSE;
-  }
-  self->recording = pbf_recording_new (self->fd, &error);
-  if (self->recording == NULL) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Cannot read \"%s\": %s. Check location; recordings are made by "
-         "pbffilesink.",
-            self->location, error->message),
-        (NULL));
-    g_error_free (error);
-    return FALSE;
-  }
-  return TRUE;
-}
-
 static guint
 choose_list_frames (GstPbfFileSrc *self)
 {
@@ -213,8 +170,19 @@ choose_list_frames (GstPbfFileSrc *self)
   GST_OBJECT_UNLOCK (self);
   if (frames > 0 || self->info.size == 0)
     return MAX (frames, 1);
-  return (guint) CLAMP (
-      AUTO_LIST_BYTES / GST_VIDEO_INFO_SIZE (&self->info), 1, AUTO_LIST_FRAMES);
+  return (guint) CLAMP (GST_PBF_LIST_BYTES / GST_VIDEO_INFO_SIZE (&self->info),
+      1, GST_PBF_LIST_FRAMES);
+}
+
+/* Is the next frame beyond the segment? */
+static gboolean
+is_beyond_stop (GstPbfFileSrc *self)
+{
+  GstClockTime stop = GST_BASE_SRC (self)->segment.stop;
+
+  return GST_CLOCK_TIME_IS_VALID (stop)
+         && self->packet.t_ns != PBF_PACKET_NO_TIME
+         && self->packet.t_ns >= stop;
 }
 
 /* Adds frames up to the next head. */
@@ -231,7 +199,8 @@ fill_list (GstPbfFileSrc *self, GstBufferPool *pool, GstBufferList *list)
       ret = GST_FLOW_FLUSHING;
     if (ret != GST_FLOW_OK)
       return ret;
-    if (self->piece == PBF_PIECE_END || !self->negotiated)
+    if (self->piece == PBF_PIECE_END || !self->negotiated
+        || is_beyond_stop (self))
       return GST_FLOW_OK;
     ret = make_frame (self, pool, &buffer);
     if (ret != GST_FLOW_OK)
@@ -264,6 +233,28 @@ make_list (GstPbfFileSrc *self, GstBuffer **buffer)
   return ret;
 }
 
+/* Goes to the frame that is exposed at the segment's position. */
+static void
+go_to_position (GstPbfFileSrc *self)
+{
+  GstClockTime position = GST_BASE_SRC (self)->segment.position;
+  PbfRecordingFrame frame;
+
+  self->sought = FALSE;
+  if (self->index == NULL || position == self->first.t_ns) {
+    if (self->index == NULL)
+      return;
+    position = 0;
+  }
+  if (!pbf_recording_seek (self->recording, PBF_SEEK_TIME, position, &frame))
+    GST_INFO_OBJECT (self, "no frame at the position");
+  else if (frame.t_ns <= position && frame.duration_ns > 0
+           && frame.t_ns + frame.duration_ns <= position)
+    pbf_recording_seek (
+        self->recording, PBF_SEEK_NUMBER, frame.number + 1, NULL);
+  self->unused = self->negotiated = FALSE;
+}
+
 static GstFlowReturn
 gst_pbf_file_src_create (
     GstBaseSrc *base, guint64 offset, guint size, GstBuffer **buffer)
@@ -272,15 +263,16 @@ gst_pbf_file_src_create (
   GstFlowReturn ret;
 
   gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
-  if (self->recording == NULL && !open_recording (self))
-    return GST_FLOW_ERROR;
+  if (self->sought)
+    go_to_position (self);
   ret = self->frames_left > 0 ? read_piece (self) : GST_FLOW_EOS;
+  if (ret == GST_FLOW_OK
+      && (self->piece == PBF_PIECE_END || is_beyond_stop (self)))
+    ret = GST_FLOW_EOS;
+  if (ret == GST_FLOW_EOS)
+    post_damage (self);
   if (ret != GST_FLOW_OK)
     return ret;
-  if (self->piece == PBF_PIECE_END)
-    return GST_FLOW_EOS;
-  if (self->frame == 0)
-    begin_segment (self);
   if (!self->negotiated && !gst_base_src_negotiate (base))
     return GST_FLOW_NOT_NEGOTIATED;
   return make_list (self, buffer);
@@ -312,10 +304,7 @@ gst_pbf_file_src_negotiate (GstBaseSrc *base)
 
   if (self->head.width == 0)
     return TRUE;
-  caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "GRAY8",
-      "width", G_TYPE_INT, self->head.width, "height", G_TYPE_INT,
-      self->head.height, "framerate", GST_TYPE_FRACTION, self->head.fps_n,
-      self->head.fps_d, NULL);
+  caps = gst_pbf_packet_caps (&self->head);
   ok = gst_pad_peer_query_accept_caps (base->srcpad, caps)
        && gst_base_src_set_caps (base, caps);
   self->negotiated = ok;
@@ -348,45 +337,213 @@ gst_pbf_file_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
       GST_VIDEO_INFO_SIZE (&self->info), choose_list_frames (self) + 1);
 }
 
-/* --- life ------------------------------------------------------------------ */
+/* --- seeks and queries ----------------------------------------------------- */
 
-static gboolean
-gst_pbf_file_src_start (GstBaseSrc *base)
+static GstClockTime
+end_of (const PbfRecordingFrame *frame)
 {
-  GstPbfFileSrc *self = GST_PBF_FILE_SRC (base);
-
-  if (!gst_pbf_list_src_set_layout (
-          GST_PBF_LIST_SRC (self), self->settings.signal_layout))
-    return FALSE;
-  self->location = gst_cv_settings_get_string (self, &self->settings.location);
-  self->head.width = 0;
-  self->unused = self->negotiated = FALSE;
-  self->frame = 0;
-  gst_video_info_init (&self->info);
-  /* num-buffers counts frames; the base class would count lists */
-  self->frames_left =
-      base->num_buffers < 0 ? G_MAXUINT64 : (guint64) base->num_buffers;
-  base->num_buffers_left = -1;
-  return TRUE;
-}
-
-static gboolean
-gst_pbf_file_src_stop (GstBaseSrc *base)
-{
-  GstPbfFileSrc *self = GST_PBF_FILE_SRC (base);
-
-  gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
-  g_clear_pointer (&self->recording, pbf_recording_free);
-  if (self->fd >= 0)
-    close (self->fd);
-  self->fd = -1;
-  return TRUE;
+  return frame->t_ns + frame->duration_ns;
 }
 
 static gboolean
 gst_pbf_file_src_is_seekable (GstBaseSrc *base)
 {
-  return FALSE;
+  return GST_PBF_FILE_SRC (base)->index != NULL;
+}
+
+/* Running time begins with the first frame. The streaming thread goes to the
+ * position. */
+static gboolean
+gst_pbf_file_src_do_seek (GstBaseSrc *base, GstSegment *segment)
+{
+  GstPbfFileSrc *self = GST_PBF_FILE_SRC (base);
+
+  if (segment->rate < 0)
+    return FALSE;
+  if (GST_CLOCK_TIME_IS_VALID (self->first.t_ns)
+      && segment->start < self->first.t_ns)
+    segment->start = segment->time = segment->position = self->first.t_ns;
+  segment->duration =
+      self->index != NULL ? end_of (&self->last) : GST_CLOCK_TIME_NONE;
+  self->sought = TRUE;
+  return TRUE;
+}
+
+/* Converts between the time and the number of a frame. */
+static gboolean
+convert_position (GstPbfFileSrc *self, GstQuery *query)
+{
+  PbfRecordingFrame frame;
+  GstFormat from, to;
+  gint64 value;
+  gboolean ok;
+
+  gst_query_parse_convert (query, &from, &value, &to, NULL);
+  g_mutex_lock (&self->index_lock);
+  ok = self->index != NULL && value >= 0;
+  if (ok && from == GST_FORMAT_DEFAULT && to == GST_FORMAT_TIME) {
+    ok = pbf_recording_seek (
+             self->index, PBF_SEEK_NUMBER, (guint64) value, &frame)
+         || value > (gint64) self->last.number;
+    value = (gint64) (value > (gint64) self->last.number ? end_of (&self->last)
+                                                         : frame.t_ns);
+  } else if (ok && from == GST_FORMAT_TIME && to == GST_FORMAT_DEFAULT) {
+    ok = pbf_recording_seek (
+        self->index, PBF_SEEK_TIME, (guint64) value, &frame);
+    value = (gint64) frame.number
+            + (frame.number == self->last.number
+                && (guint64) value >= end_of (&self->last));
+  } else {
+    ok = ok && from == to;
+  }
+  g_mutex_unlock (&self->index_lock);
+  if (ok)
+    gst_query_set_convert (query, from, value, to, value);
+  return ok;
+}
+
+static gboolean
+gst_pbf_file_src_query (GstBaseSrc *base, GstQuery *query)
+{
+  GstPbfFileSrc *self = GST_PBF_FILE_SRC (base);
+  GstFormat format;
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CONVERT:
+      return convert_position (self, query);
+    case GST_QUERY_DURATION:
+      gst_query_parse_duration (query, &format, NULL);
+      if (format != GST_FORMAT_DEFAULT || self->index == NULL)
+        break;
+      gst_query_set_duration (query, format, (gint64) self->last.number + 1);
+      return TRUE;
+    default:
+      break;
+  }
+  return GST_BASE_SRC_CLASS (gst_pbf_file_src_parent_class)
+      ->query (base, query);
+}
+
+/* --- life ------------------------------------------------------------------ */
+
+/* Finds the first and the last frame. */
+static void
+open_index (GstPbfFileSrc *self)
+{
+  PbfRecording *index = pbf_recording_new (self->fd, NULL);
+
+  self->first.t_ns = self->last.t_ns = GST_CLOCK_TIME_NONE;
+  if (index != NULL
+      && pbf_recording_find_span (index, &self->first, &self->last)
+      && GST_CLOCK_TIME_IS_VALID (self->first.t_ns)
+      && GST_CLOCK_TIME_IS_VALID (self->last.t_ns)
+      && self->first.t_ns <= self->last.t_ns) {
+    self->index = index;
+    return;
+  }
+  GST_INFO_OBJECT (self, "no seeks and no duration");
+  pbf_recording_free (index);
+}
+
+static gboolean
+open_recording (GstPbfFileSrc *self)
+{
+  GError *error = NULL;
+
+  if (*self->location == '\0') {
+    GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
+        ("No file name to read from. Set location."), (NULL));
+    return FALSE;
+  }
+  self->fd = gst_cv_file_open_for_reading (self->location, &error);
+  if (self->fd < 0) {
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
+        ("Cannot open \"%s\": %s. Check location.", self->location,
+            error->message),
+        (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
+  self->recording = pbf_recording_new (self->fd, &error);
+  if (self->recording == NULL) {
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("Cannot read \"%s\": %s. Check location; recordings are made by "
+         "pbffilesink.",
+            self->location, error->message),
+        (NULL));
+    g_error_free (error);
+    return FALSE;
+  }
+  open_index (self);
+  return TRUE;
+}
+
+static void
+close_recording (GstPbfFileSrc *self)
+{
+  gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
+  if (self->recording != NULL)
+    post_damage (self);
+  g_clear_pointer (&self->recording, pbf_recording_free);
+  g_mutex_lock (&self->index_lock);
+  g_clear_pointer (&self->index, pbf_recording_free);
+  if (self->fd >= 0)
+    close (self->fd);
+  self->fd = -1;
+  g_mutex_unlock (&self->index_lock);
+}
+
+static gboolean
+start_recording (GstPbfFileSrc *self)
+{
+  GstBaseSrc *base = GST_BASE_SRC (self);
+
+  if (!gst_pbf_list_src_set_layout (GST_PBF_LIST_SRC (self),
+          gst_cv_settings_get_string (self, &self->settings.signal_layout)))
+    return FALSE;
+  self->location = gst_cv_settings_get_string (self, &self->settings.location);
+  self->head.width = 0;
+  self->unused = self->negotiated = self->sought = FALSE;
+  self->posted = (PbfRecordingDamage){ 0 };
+  gst_video_info_init (&self->info);
+  /* num-buffers counts frames; the base class would count lists */
+  self->frames_left =
+      base->num_buffers < 0 ? G_MAXUINT64 : (guint64) base->num_buffers;
+  return open_recording (self);
+}
+
+/* Opens the file before the base class starts, which would add an error of its own
+ * to that of start(). */
+static GstStateChangeReturn
+gst_pbf_file_src_change_state (GstElement *element, GstStateChange change)
+{
+  GstPbfFileSrc *self = GST_PBF_FILE_SRC (element);
+  GstStateChangeReturn ret;
+
+  if (change == GST_STATE_CHANGE_READY_TO_PAUSED && !start_recording (self)) {
+    close_recording (self);
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  ret = GST_ELEMENT_CLASS (gst_pbf_file_src_parent_class)
+            ->change_state (element, change);
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY
+      || ret == GST_STATE_CHANGE_FAILURE)
+    close_recording (self);
+  return ret;
+}
+
+static gboolean
+gst_pbf_file_src_start (GstBaseSrc *base)
+{
+  base->num_buffers_left = -1;
+  return TRUE;
+}
+
+static void
+gst_pbf_file_src_finalize (GObject *object)
+{
+  g_mutex_clear (&GST_PBF_FILE_SRC (object)->index_lock);
+  G_OBJECT_CLASS (gst_pbf_file_src_parent_class)->finalize (object);
 }
 
 /* --- object ---------------------------------------------------------------- */
@@ -400,6 +557,7 @@ gst_pbf_file_src_class_init (GstPbfFileSrcClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_file_src_debug, "pbffilesrc", 0, "reader of recordings");
 
+  G_OBJECT_CLASS (klass)->finalize = gst_pbf_file_src_finalize;
   gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfFileSrc, settings),
       &defaults);
@@ -410,8 +568,10 @@ gst_pbf_file_src_class_init (GstPbfFileSrcClass *klass)
       "the gst-cudavision authors");
 
   base_class->start = gst_pbf_file_src_start;
-  base_class->stop = gst_pbf_file_src_stop;
+  element_class->change_state = gst_pbf_file_src_change_state;
   base_class->is_seekable = gst_pbf_file_src_is_seekable;
+  base_class->do_seek = gst_pbf_file_src_do_seek;
+  base_class->query = gst_pbf_file_src_query;
   base_class->unlock = gst_pbf_file_src_unlock;
   base_class->unlock_stop = gst_pbf_file_src_unlock_stop;
   base_class->negotiate = gst_pbf_file_src_negotiate;
@@ -425,6 +585,7 @@ gst_pbf_file_src_init (GstPbfFileSrc *self)
 {
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
   gst_cv_settings_init (self);
+  g_mutex_init (&self->index_lock);
   self->fd = -1;
   gst_video_info_init (&self->info);
 }

@@ -187,16 +187,15 @@ gst_pbf_list_src_set_layout (GstPbfListSrc *self, const gchar *text)
 }
 
 void
-gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
+gst_pbf_list_src_read_signal (const PbfSignalLayout *layout, GstBuffer *buffer,
     const guint8 *bytes, const PbfSignal *frame)
 {
-  GstPbfListSrcPrivate *priv = get_private (self);
   GstPbfSignalMeta *meta;
 
-  if (bytes != NULL && priv->has_layout) {
+  if (bytes != NULL && layout != NULL) {
     meta = gst_pbf_list_src_signal_meta (buffer);
     meta->signal = *frame;
-    pbf_signal_layout_read (&priv->layout, bytes, &meta->signal);
+    pbf_signal_layout_read (layout, bytes, &meta->signal);
   } else if (bytes != NULL) {
     meta = gst_pbf_list_src_signal_meta (buffer);
     pbf_packet_read_signal (bytes, &meta->signal);
@@ -204,6 +203,22 @@ gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
     gst_buffer_remove_meta (
         buffer, &meta->meta); /* of the buffer's last frame */
   }
+}
+
+const PbfSignalLayout *
+gst_pbf_list_src_get_layout (GstPbfListSrc *self)
+{
+  GstPbfListSrcPrivate *priv = get_private (self);
+
+  return priv->has_layout ? &priv->layout : NULL;
+}
+
+void
+gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
+    const guint8 *bytes, const PbfSignal *frame)
+{
+  gst_pbf_list_src_read_signal (
+      gst_pbf_list_src_get_layout (self), buffer, bytes, frame);
 }
 
 /* --- class ----------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 
 #include <gst/base/gstbasesrc.h>
 #include <gst/cudavision/gstpbfmeta.h>
+#include "cuda/camera/signallayout.h"
 
 G_BEGIN_DECLS
 
@@ -49,6 +50,11 @@ gboolean gst_pbf_list_src_set_layout (GstPbfListSrc *self, const gchar *text);
  * @frame: frame_counter, t_ns, width and height for vectors of another layout */
 void gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
     const guint8 *bytes, const PbfSignal *frame);
+/* The same with a @layout; NULL: records of the camera link. */
+void gst_pbf_list_src_read_signal (const PbfSignalLayout *layout,
+    GstBuffer *buffer, const guint8 *bytes, const PbfSignal *frame);
+/* The layout of signal-layout; NULL: records of the camera link. */
+const PbfSignalLayout *gst_pbf_list_src_get_layout (GstPbfListSrc *self);
 /* Keeps @meta on @buffer, if that comes from a pool. */
 void gst_pbf_list_src_keep_meta (GstBuffer *buffer, GstMeta *meta);
 

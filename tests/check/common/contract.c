@@ -7,9 +7,12 @@
  * and refuses backend=cuda without a GPU by name. contractflow.c tests the
  * streams of elements that compute. */
 #include <dlfcn.h>
+#include <glib/gstdio.h>
 #include <gst/check/gstcheck.h>
 #include <string.h>
+#include <unistd.h>
 #include "busmessages.h"
+#include "cuda/camera/recording.h"
 #include "cuda/core/device.h"
 
 #define PLUGIN "cudavision"
@@ -29,6 +32,7 @@ static const gchar *const expected[] = {
   "pbffilesink",
   "pbffilesrc",
   "pbfoverlay",
+  "pbfparse",
   "pbfresultenc",
   "pbftestsrc",
   "pbfudpsink",
@@ -128,10 +132,27 @@ GST_START_TEST (test_explains_itself)
 }
 GST_END_TEST;
 
+/* A recording without frames. */
+static gchar *
+make_recording (void)
+{
+  const PbfRecordingHead head = { 64, 64, 25, 1 };
+  guint8 bytes[PBF_RECORDING_HEAD];
+  gchar *path;
+  gint fd = g_file_open_tmp ("contract-XXXXXX.pbf", &path, NULL);
+
+  fail_unless (fd >= 0);
+  close (fd);
+  pbf_recording_write_head (&head, bytes);
+  fail_unless (
+      g_file_set_contents (path, (const gchar *) bytes, sizeof bytes, NULL));
+  return path;
+}
+
 /* Sets what an element needs to start: a file name that does not exist and
- * is not written, or a free port. */
+ * is not written, a recording, or a free port. */
 static void
-give_location (GstElement *element)
+give_location (GstElement *element, const gchar *recording)
 {
   GParamSpec *port =
       g_object_class_find_property (G_OBJECT_GET_CLASS (element), "port");
@@ -139,15 +160,21 @@ give_location (GstElement *element)
   if (port != NULL && G_PARAM_SPEC_UINT (port)->minimum == 0)
     g_object_set (element, "port", 0, NULL);
   if (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "location"))
-    g_object_set (element, "location", "contract.npy", NULL);
+    g_object_set (element, "location",
+        g_str_has_prefix (GST_OBJECT_NAME (element), "pbffilesrc")
+            ? recording
+            : "contract.npy",
+        NULL);
 }
 
 GST_START_TEST (test_states)
 {
+  gchar *recording = make_recording ();
+
   for (guint i = 0; i < elements->len; i++) {
     GstElement *element = gst_element_factory_make (element_name (i), NULL);
 
-    give_location (element);
+    give_location (element, recording);
     for (guint k = 0; k < 50; k++) {
       fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
                    != GST_STATE_CHANGE_FAILURE);
@@ -156,6 +183,8 @@ GST_START_TEST (test_states)
     }
     gst_object_unref (element);
   }
+  g_unlink (recording);
+  g_free (recording);
 }
 GST_END_TEST;
 

@@ -241,6 +241,185 @@ test_refused (void)
   g_clear_error (&error);
 }
 
+/* --- streams --------------------------------------------------------------- */
+
+/* The same as read_all() of bytes that arrive @step at a time. */
+static GString *
+read_stream (const GByteArray *file, gsize size, gsize step)
+{
+  PbfRecording *recording = pbf_recording_new_stream ();
+  GString *pieces = g_string_new (NULL);
+  PbfPiece piece = PBF_PIECE_MORE;
+  gsize pushed = 0;
+
+  while (piece != PBF_PIECE_END) {
+    PbfRecordingHead head;
+    PbfPacket packet;
+
+    piece = pbf_recording_next (recording, &head, &packet, NULL);
+    g_assert_cmpint (piece, !=, PBF_PIECE_ERROR);
+    if (piece == PBF_PIECE_MORE && pushed == size) {
+      pbf_recording_finish (recording);
+    } else if (piece == PBF_PIECE_MORE) {
+      gsize n = MIN (step, size - pushed);
+
+      pbf_recording_push (recording, file->data + pushed, n);
+      pushed += n;
+    } else if (piece == PBF_PIECE_HEAD) {
+      g_string_append_c (pieces, 'H');
+    } else if (piece == PBF_PIECE_FRAME) {
+      g_assert_cmpuint (packet.pixels[0], ==, packet.frame_counter);
+      g_string_append_c (pieces, 'a' + packet.frame_counter);
+    } else if (piece == PBF_PIECE_DAMAGE) {
+      g_string_append_c (pieces, '!');
+    }
+  }
+  pbf_recording_free (recording);
+  return pieces;
+}
+
+/* A stream in steps of any size has the pieces of the file, damaged anywhere or cut
+ * off anywhere. */
+static void
+test_stream (void)
+{
+  static const gsize steps[] = { 1, 13, FRAME, 100000 };
+  GByteArray *file = make_file ();
+
+  append_head (file, 60, 50);
+  append_frame (file, 4, 60, 50);
+  for (gsize at = 32; at < file->len; at += 3)
+    for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+      const gsize size = at % 2 == 0 ? at : file->len;
+      GString *wanted, *got;
+
+      file->data[at] ^= 0x10;
+      wanted = read_all (file, size);
+      got = read_stream (file, size, steps[i]);
+      g_assert_cmpstr (got->str, ==, wanted->str);
+      g_string_free (got, TRUE);
+      g_string_free (wanted, TRUE);
+      file->data[at] ^= 0x10;
+    }
+  g_byte_array_unref (file);
+}
+
+static void
+test_stream_refused (void)
+{
+  PbfRecording *recording = pbf_recording_new_stream ();
+  GError *error = NULL;
+  PbfRecordingHead head;
+  PbfPacket packet;
+
+  pbf_recording_push (recording, (const guint8 *) "x", 1);
+  pbf_recording_finish (recording);
+  g_assert_cmpint (pbf_recording_next (recording, &head, &packet, &error), ==,
+      PBF_PIECE_ERROR);
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT);
+  g_clear_error (&error);
+  pbf_recording_free (recording);
+}
+
+/* --- positions ------------------------------------------------------------- */
+
+/* The next frame of @recording has the counter @counter. */
+static void
+expect_next (PbfRecording *recording, guint counter)
+{
+  PbfRecordingHead head;
+  PbfPacket packet;
+  PbfPiece piece;
+
+  do
+    piece = pbf_recording_next (recording, &head, &packet, NULL);
+  while (piece == PBF_PIECE_DAMAGE || piece == PBF_PIECE_HEAD);
+  g_assert_cmpint (piece, ==, PBF_PIECE_FRAME);
+  g_assert_cmpuint (packet.frame_counter, ==, counter);
+  g_assert_cmpuint (packet.width, ==, head.width);
+  g_assert_cmpuint (pbf_recording_get_number (recording), ==, counter);
+}
+
+/* Every frame is found by number and by time, before and after changes of size and
+ * damage; a damaged one leads to the next by number, to the one before by time. */
+static void
+test_seek (void)
+{
+  enum { FRAMES = 60, LOST = 17 };
+  GByteArray *file = make_file ();
+  PbfRecordingFrame first, last, frame;
+  PbfRecording *recording;
+  guint lost_at = 0;
+  gint fd;
+
+  for (guint32 i = 4; i < FRAMES; i++) {
+    const guint32 width = i < 20 || i >= 40 ? W : 60;
+
+    if (i == 20 || i == 40)
+      append_head (file, width, H);
+    if (i == LOST)
+      lost_at = file->len;
+    append_frame (file, i, width, H);
+  }
+  file->data[lost_at + 70] ^= 1;
+  fd = file_of (file, file->len);
+  recording = pbf_recording_new (fd, NULL);
+  g_assert_true (pbf_recording_find_span (recording, &first, &last));
+  g_assert_cmpuint (first.number, ==, 0);
+  g_assert_cmpuint (last.number, ==, FRAMES - 1);
+  g_assert_cmpuint (last.t_ns, ==, FRAMES - 1);
+  expect_next (recording, 0);
+  for (guint k = 0; k < FRAMES; k++) {
+    const guint i = k * 37 % FRAMES; /* in any order */
+
+    g_assert_true (pbf_recording_seek (recording, PBF_SEEK_NUMBER, i, &frame));
+    g_assert_cmpuint (frame.number, ==, i == LOST ? i + 1 : i);
+    expect_next (recording, i == LOST ? i + 1 : i);
+    g_assert_true (pbf_recording_seek (recording, PBF_SEEK_TIME, i, &frame));
+    g_assert_cmpuint (frame.t_ns, ==, i == LOST ? i - 1 : i);
+    expect_next (recording, i == LOST ? i - 1 : i);
+  }
+  g_assert_cmpuint (pbf_recording_get_damage (recording)->frames, ==, 0);
+  g_assert_false (
+      pbf_recording_seek (recording, PBF_SEEK_NUMBER, FRAMES, &frame));
+  g_assert_cmpuint (frame.number, ==, FRAMES - 1);
+  g_assert_true (
+      pbf_recording_seek (recording, PBF_SEEK_TIME, G_MAXINT64, &frame));
+  g_assert_cmpuint (frame.number, ==, FRAMES - 1);
+
+  g_assert_true (pbf_recording_seek (recording, PBF_SEEK_NUMBER, 0, NULL));
+  for (guint i = 0; i < FRAMES; i++)
+    if (i != LOST)
+      expect_next (recording, i);
+  g_assert_cmpuint (pbf_recording_get_damage (recording)->places, ==, 1);
+  g_assert_cmpuint (pbf_recording_get_damage (recording)->frames, ==, 1);
+  g_assert_cmpuint (pbf_recording_get_damage (recording)->bytes, ==, FRAME);
+  pbf_recording_free (recording);
+  close (fd);
+  g_byte_array_unref (file);
+}
+
+/* Recordings that are joined are numbered on, and their ends are found. */
+static void
+test_joined (void)
+{
+  GByteArray *file = make_file (), *other = make_file ();
+  PbfRecordingFrame first, last;
+  PbfRecording *recording;
+  gint fd;
+
+  g_byte_array_append (file, other->data, other->len);
+  expect (file, "HabcdHabcd");
+  fd = file_of (file, file->len);
+  recording = pbf_recording_new (fd, NULL);
+  g_assert_true (pbf_recording_find_span (recording, &first, &last));
+  g_assert_cmpuint (last.number, ==, 7);
+  pbf_recording_free (recording);
+  close (fd);
+  g_byte_array_unref (file);
+  g_byte_array_unref (other);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -250,5 +429,9 @@ main (int argc, char **argv)
   g_test_add_func ("/recording/cut-off", test_cut_off);
   g_test_add_func ("/recording/damage", test_damage);
   g_test_add_func ("/recording/refused", test_refused);
+  g_test_add_func ("/recording/stream", test_stream);
+  g_test_add_func ("/recording/stream/refused", test_stream_refused);
+  g_test_add_func ("/recording/seek", test_seek);
+  g_test_add_func ("/recording/joined", test_joined);
   return g_test_run ();
 }
