@@ -51,8 +51,8 @@ gboolean pbf_raise_count (PbfRaise *raise, guint64 *n, GError **error);
  * is the one that it has without a seek. Returns: FALSE with @error */
 gboolean pbf_raise_seek (PbfRaise *raise, guint64 frame, GError **error);
 
-/* What was left out or replaced since the file was opened: links and groups, and
- * with @at_end values of the frames that have been read.
+/* Counts of the links and groups that were left out since the file was opened; with
+ * @at_end, of values of the frames that have been read.
  * Returns: (nullable): one line, to free; %NULL: nothing. The counts start again */
 gchar *pbf_raise_take_warning (PbfRaise *raise, gboolean at_end);
 

@@ -66,7 +66,8 @@ static GstStaticPadTemplate sink_template =
 static const Settings defaults = { .location = (gchar *) "" };
 
 static const GstCvSetting settings_table[] = {
-  { "location", "File to write to; an existing file is replaced",
+  { "location",
+      "File to write to; an existing file is replaced by the first frame",
       GST_CV_SETTING_STRING, G_STRUCT_OFFSET (Settings, location) },
 };
 

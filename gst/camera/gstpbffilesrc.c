@@ -56,6 +56,7 @@ struct _GstPbfFileSrc {
   GstVideoInfo info;
   gboolean sought; /* go to the segment's position first */
   guint64 frames_left;
+  GstPbfSignalCount signals;
   PbfRecordingDamage posted; /* damage that warnings were posted about */
   gchar *first_damage;       /* (nullable): the first one since then */
 
@@ -103,8 +104,10 @@ make_frame (GstPbfFileSrc *self, GstBufferPool *pool, GstBuffer **buffer)
     return ret;
   if (gst_pbf_packet_fill (&self->packet, &self->info,
           gst_pbf_list_src_get_layout (GST_PBF_LIST_SRC (self)),
-          pbf_recording_get_number (self->recording), *buffer))
+          pbf_recording_get_number (self->recording), *buffer)) {
+    gst_pbf_packet_count (&self->signals, &self->packet);
     return GST_FLOW_OK;
+  }
   GST_ELEMENT_ERROR (self, RESOURCE, WRITE, (NULL),
       ("Cannot write a frame: a buffer of the negotiated pool cannot be "
        "mapped, or is too small for %dx%d pixels. Put \"identity "
@@ -114,9 +117,9 @@ make_frame (GstPbfFileSrc *self, GstBufferPool *pool, GstBuffer **buffer)
   return GST_FLOW_ERROR;
 }
 
-/* Posts one warning about the damage since the last one. */
+/* Posts warnings about damage and missing signals since the last ones. */
 static void
-post_damage (GstPbfFileSrc *self)
+post_warnings (GstPbfFileSrc *self)
 {
   PbfRecordingDamage damage = *pbf_recording_get_damage (self->recording);
   gchar *name = g_strdup_printf ("\"%s\"", self->location);
@@ -128,6 +131,8 @@ post_damage (GstPbfFileSrc *self)
       GST_ELEMENT_CAST (self), name, &damage, self->first_damage);
   self->posted = *pbf_recording_get_damage (self->recording);
   g_clear_pointer (&self->first_damage, g_free);
+  gst_pbf_packet_post_missing (GST_ELEMENT_CAST (self), name, &self->signals,
+      gst_pbf_list_src_get_layout (GST_PBF_LIST_SRC (self)));
   g_free (name);
 }
 
@@ -270,7 +275,7 @@ gst_pbf_file_src_create (
       && (self->piece == PBF_PIECE_END || is_beyond_stop (self)))
     ret = GST_FLOW_EOS;
   if (ret == GST_FLOW_EOS)
-    post_damage (self);
+    post_warnings (self);
   if (ret != GST_FLOW_OK)
     return ret;
   if (!self->negotiated && !gst_base_src_negotiate (base))
@@ -483,7 +488,7 @@ close_recording (GstPbfFileSrc *self)
 {
   gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
   if (self->recording != NULL)
-    post_damage (self);
+    post_warnings (self);
   g_clear_pointer (&self->recording, pbf_recording_free);
   g_mutex_lock (&self->index_lock);
   g_clear_pointer (&self->index, pbf_recording_free);
@@ -505,6 +510,7 @@ start_recording (GstPbfFileSrc *self)
   self->head.width = 0;
   self->unused = self->negotiated = self->sought = FALSE;
   self->posted = (PbfRecordingDamage){ 0 };
+  self->signals = (GstPbfSignalCount){ 0 };
   gst_video_info_init (&self->info);
   /* num-buffers counts frames; the base class would count lists */
   self->frames_left =

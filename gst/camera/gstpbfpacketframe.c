@@ -40,6 +40,26 @@ gst_pbf_packet_fill (const PbfPacket *packet, const GstVideoInfo *info,
 }
 
 void
+gst_pbf_packet_count (GstPbfSignalCount *count, const PbfPacket *packet)
+{
+  count->frames++;
+  count->without += packet->signal == NULL;
+}
+
+void
+gst_pbf_packet_post_missing (GstElement *element, const gchar *name,
+    GstPbfSignalCount *count, const PbfSignalLayout *layout)
+{
+  if (count->without > 0 && (count->without < count->frames || layout != NULL))
+    GST_ELEMENT_WARNING (element, STREAM, DECODE,
+        ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+         " frames of %s have no machine signals.",
+            count->without, count->frames, name),
+        (NULL));
+  *count = (GstPbfSignalCount){ 0 };
+}
+
+void
 gst_pbf_packet_post_damage (GstElement *element, const gchar *name,
     const PbfRecordingDamage *damage, const gchar *first)
 {

@@ -27,6 +27,18 @@ GstCaps *gst_pbf_packet_caps (const PbfRecordingHead *head);
 gboolean gst_pbf_packet_fill (const PbfPacket *packet, const GstVideoInfo *info,
     const PbfSignalLayout *layout, guint64 number, GstBuffer *buffer);
 
+/* Frames, and those of them without signals. */
+typedef struct {
+  guint64 frames, without;
+} GstPbfSignalCount;
+
+void gst_pbf_packet_count (GstPbfSignalCount *count, const PbfPacket *packet);
+
+/* Posts one warning if frames have no signals although others have, or a @layout is
+ * set, and begins to count again. */
+void gst_pbf_packet_post_missing (GstElement *element, const gchar *name,
+    GstPbfSignalCount *count, const PbfSignalLayout *layout);
+
 /* Posts one warning about what was skipped, if anything was.
  * @first: (nullable): the first fault */
 void gst_pbf_packet_post_damage (GstElement *element, const gchar *name,

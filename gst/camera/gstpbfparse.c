@@ -51,7 +51,8 @@ struct _GstPbfParse {
   gboolean has_caps, has_segment;
   gboolean failed;     /* an error was posted */
   gchar *first_damage; /* (nullable) */
-  GstSegment segment;  /* guarded by the object lock */
+  GstPbfSignalCount signals;
+  GstSegment segment; /* guarded by the object lock */
 };
 
 static GstStaticPadTemplate sink_template =
@@ -182,6 +183,7 @@ add_frame (GstPbfParse *self, const PbfPacket *packet)
     gst_buffer_unref (buffer);
     return GST_FLOW_ERROR;
   }
+  gst_pbf_packet_count (&self->signals, packet);
   if (!self->has_segment)
     push_segment (self, packet->t_ns);
   if (self->list == NULL) {
@@ -256,11 +258,13 @@ gst_pbf_parse_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 }
 
 static void
-post_damage (GstPbfParse *self)
+post_warnings (GstPbfParse *self)
 {
   gst_pbf_packet_post_damage (GST_ELEMENT_CAST (self), "the recording",
       pbf_recording_get_damage (self->recording), self->first_damage);
   g_clear_pointer (&self->first_damage, g_free);
+  gst_pbf_packet_post_missing (GST_ELEMENT_CAST (self), "the recording",
+      &self->signals, self->has_layout ? &self->layout : NULL);
 }
 
 static void
@@ -270,6 +274,7 @@ begin_recording (GstPbfParse *self)
   g_clear_pointer (&self->first_damage, g_free);
   gst_clear_buffer_list (&self->list);
   self->recording = pbf_recording_new_stream ();
+  self->signals = (GstPbfSignalCount){ 0 };
   self->has_segment = self->has_caps = self->failed = FALSE;
   GST_OBJECT_LOCK (self);
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
@@ -282,7 +287,7 @@ drain (GstPbfParse *self)
   pbf_recording_finish (self->recording);
   if (!self->failed && read_pieces (self) == GST_FLOW_OK)
     push_list (self);
-  post_damage (self);
+  post_warnings (self);
   if (self->has_caps && !self->has_segment)
     push_segment (self, GST_CLOCK_TIME_NONE);
 }
@@ -387,7 +392,7 @@ static void
 stop (GstPbfParse *self)
 {
   if (self->recording != NULL && self->first_damage != NULL)
-    post_damage (self);
+    post_warnings (self);
   g_clear_pointer (&self->recording, pbf_recording_free);
   g_clear_pointer (&self->first_damage, g_free);
   gst_clear_buffer_list (&self->list);

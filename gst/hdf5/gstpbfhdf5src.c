@@ -68,8 +68,8 @@ static const GstCvSetting settings_table[] = {
   { "location", "HDF5 file to read from", GST_CV_SETTING_STRING,
       OFFSET (location) },
   { "group",
-      "Object, layer or object/layer to read; empty: all, in the order of "
-      "their names",
+      "Object, layer or object/layer to read; empty: all, in the natural order "
+      "of their names",
       GST_CV_SETTING_STRING, OFFSET (group) },
 };
 

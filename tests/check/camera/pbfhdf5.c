@@ -767,6 +767,45 @@ GST_START_TEST (test_file_of_a_writer)
 }
 GST_END_TEST;
 
+/* A virtual data set whose source cannot be found reads as zeros (h5py issue 1546): it
+ * is refused. */
+GST_START_TEST (test_virtual_set)
+{
+  const hsize_t dims[] = { 2, 4, 4 };
+  hid_t file = begin_file (), group, list, space;
+  const gint32 zeros[2] = { 0 };
+
+  group = H5Gcreate2 (file, "L", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  list = H5Pcreate (H5P_DATASET_CREATE);
+  space = H5Screate_simple (3, dims, NULL);
+  H5Pset_virtual (list, space, "moved.h5", "/f", space);
+  H5Dclose (H5Dcreate2 (
+      group, "frame", H5T_NATIVE_UINT8, space, H5P_DEFAULT, list, H5P_DEFAULT));
+  H5Sclose (space);
+  H5Pclose (list);
+  add_set (group, "scan_line_index", H5T_NATIVE_INT32, 1, dims, NULL, zeros);
+  H5Gclose (group);
+  H5Fclose (file);
+  expect_error ("", "L/frame is a virtual data set, with its values in other");
+}
+GST_END_TEST;
+
+/* Events before a stream raise no critical message. */
+GST_START_TEST (test_events_before_start)
+{
+  GstElement *element = gst_element_factory_make ("pbfhdf5src", NULL);
+
+  gst_element_set_state (element, GST_STATE_READY);
+  gst_element_send_event (element, gst_event_new_eos ());
+  gst_element_send_event (element, gst_event_new_flush_start ());
+  gst_element_send_event (element, gst_event_new_flush_stop (TRUE));
+  gst_element_query_duration (element, GST_FORMAT_DEFAULT, NULL);
+  gst_element_query_position (element, GST_FORMAT_DEFAULT, NULL);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+GST_END_TEST;
+
 /* --- positions ------------------------------------------------------------- */
 
 /* Frame @n is the first one after a seek, with the record that it has without. */
@@ -868,6 +907,8 @@ pbfhdf5_suite (void)
   tcase_add_test (tc, test_missing_values);
   tcase_add_test (tc, test_missing_filter);
   tcase_add_test (tc, test_file_of_a_writer);
+  tcase_add_test (tc, test_virtual_set);
+  tcase_add_test (tc, test_events_before_start);
   tcase_add_test (tc, test_seeks_and_duration);
   tcase_add_test (tc, test_wrong_location_fails_to_start);
   return s;
