@@ -242,18 +242,17 @@ make_list (GstPbfFileSrc *self, GstBuffer **buffer)
 static void
 go_to_position (GstPbfFileSrc *self)
 {
-  GstClockTime position = GST_BASE_SRC (self)->segment.position;
+  const GstClockTime position = GST_BASE_SRC (self)->segment.position;
+  const gboolean at_first = position == self->first.t_ns;
   PbfRecordingFrame frame;
 
   self->sought = FALSE;
-  if (self->index == NULL || position == self->first.t_ns) {
-    if (self->index == NULL)
-      return;
-    position = 0;
-  }
-  if (!pbf_recording_seek (self->recording, PBF_SEEK_TIME, position, &frame))
-    GST_INFO_OBJECT (self, "no frame at the position");
-  else if (frame.t_ns <= position && frame.duration_ns > 0
+  if (self->index == NULL || (at_first && self->head.width == 0))
+    return; /* nothing has been read */
+  if (at_first)
+    pbf_recording_seek (self->recording, PBF_SEEK_NUMBER, 0, NULL);
+  else if (pbf_recording_seek (self->recording, PBF_SEEK_TIME, position, &frame)
+           && frame.duration_ns > 0
            && frame.t_ns + frame.duration_ns <= position)
     pbf_recording_seek (
         self->recording, PBF_SEEK_NUMBER, frame.number + 1, NULL);

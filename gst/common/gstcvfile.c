@@ -46,6 +46,12 @@ has_location (GstElement *element, const struct stat *file)
       || !(spec->flags & G_PARAM_READABLE))
     return FALSE;
   g_object_get (element, "location", &location, NULL);
+  if (location != NULL && g_str_has_prefix (location, "file:")) {
+    gchar *path = g_filename_from_uri (location, NULL, NULL);
+
+    g_free (location);
+    location = path;
+  }
   same = location != NULL && stat (location, &about) == 0
          && about.st_dev == file->st_dev && about.st_ino == file->st_ino;
   g_free (location);

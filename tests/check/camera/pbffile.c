@@ -991,7 +991,44 @@ GST_START_TEST (test_seeks)
 }
 GST_END_TEST;
 
-/* A recording that changes its size, and one without times. */
+/* A recording whose first frame is damaged: it is counted once, and a seek to the begin
+ * leads to the next one. */
+GST_START_TEST (test_damaged_begin)
+{
+  gchar *path = path_of ("a.pbf"), *bytes, *line;
+  GstHarness *h;
+  gsize size;
+
+  run_to_eos (g_strdup_printf (
+      "pbftestsrc num-buffers=9 ! pbffilesink location=%s", path));
+  fail_unless (g_file_get_contents (path, &bytes, &size, NULL));
+  bytes[PBF_RECORDING_HEAD + 500] ^= 1;
+  fail_unless (g_file_set_contents (path, bytes, (gssize) size, NULL));
+  line = g_strdup_printf ("pbffilesrc location=%s ! fakesink", path);
+  bus_expect_first (line, GST_MESSAGE_WARNING,
+      "Damaged places: 1, frames skipped: at least 1, bytes skipped: 9332.");
+  g_free (line);
+  line = g_strdup_printf ("pbffilesrc location=%s num-buffers=100", path);
+  h = gst_harness_new_parse (line);
+  gst_harness_play (h);
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+
+    fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), 1);
+    gst_buffer_unref (buffer);
+    for (guint k = 2; k < 9; k++)
+      gst_buffer_unref (gst_harness_pull (h));
+    fail_unless (gst_element_seek_simple (
+        h->element, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
+  }
+  gst_harness_teardown (h);
+  g_free (bytes);
+  g_free (line);
+  g_free (path);
+}
+GST_END_TEST;
+
+/* A recording that changes its size. */
 GST_START_TEST (test_seek_other_recordings)
 {
   gchar *paths[] = { path_of ("a.pbf"), path_of ("b.pbf"), path_of ("c.pbf") };
@@ -1095,6 +1132,7 @@ pbffile_suite (void)
   tcase_add_test (tc, test_parse_errors);
   tcase_add_test (tc, test_parse_events);
   tcase_add_test (tc, test_seeks);
+  tcase_add_test (tc, test_damaged_begin);
   tcase_add_test (tc, test_seek_other_recordings);
   tcase_add_test (tc, test_events_before_start);
   return s;
