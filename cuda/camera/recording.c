@@ -275,7 +275,7 @@ pbf_recording_push (PbfRecording *r, const guint8 *bytes, gsize size)
   guint64 keep = MAX (r->cursor.at, r->cursor.search_at);
   gsize used = (gsize) MIN (keep - r->bytes_at, r->bytes_n);
 
-  if (r->room - r->bytes_n < size) {
+  if (used > 0 && r->room - r->bytes_n < size) {
     memmove (r->bytes, r->bytes + used, r->bytes_n - used);
     r->bytes_at += used;
     r->bytes_n -= used;
@@ -284,7 +284,8 @@ pbf_recording_push (PbfRecording *r, const guint8 *bytes, gsize size)
     r->room = MAX (r->bytes_n + size, MIN (2 * r->room, 2 * MAX_PACKET));
     r->bytes = g_realloc (r->bytes, r->room);
   }
-  memcpy (r->bytes + r->bytes_n, bytes, size);
+  if (size > 0)
+    memcpy (r->bytes + r->bytes_n, bytes, size);
   r->bytes_n += size;
   r->starved = FALSE;
 }
