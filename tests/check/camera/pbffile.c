@@ -53,16 +53,24 @@ path_of (const gchar *name)
 
 /* --- checksums of a pad's data ------------------------------------------- */
 
-/* Pixels, times and record of every buffer. */
+/* Pixels, without the bytes between rows, times and record of every buffer. */
 static void
-sum_buffer (GChecksum *sum, GstBuffer *buffer)
+sum_buffer (GChecksum *sum, GstPad *pad, GstBuffer *buffer)
 {
   GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
-  GstMapInfo map;
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  GstVideoFrame frame;
+  GstVideoInfo info;
 
-  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  g_checksum_update (sum, map.data, map.size);
-  gst_buffer_unmap (buffer, &map);
+  fail_unless (gst_video_info_from_caps (&info, caps));
+  fail_unless (gst_video_frame_map (&frame, &info, buffer, GST_MAP_READ));
+  for (gint y = 0; y < info.height; y++)
+    g_checksum_update (sum,
+        (guchar *) GST_VIDEO_FRAME_PLANE_DATA (&frame, 0)
+            + y * GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0),
+        info.width);
+  gst_video_frame_unmap (&frame);
+  gst_caps_unref (caps);
   g_checksum_update (sum, (guchar *) &GST_BUFFER_PTS (buffer), 8);
   g_checksum_update (sum, (guchar *) &GST_BUFFER_DURATION (buffer), 8);
   if (meta != NULL)
@@ -80,13 +88,13 @@ sum_probe (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   Sum *s = data;
 
   if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
-    sum_buffer (s->sum, GST_PAD_PROBE_INFO_BUFFER (info));
+    sum_buffer (s->sum, pad, GST_PAD_PROBE_INFO_BUFFER (info));
     s->buffers++;
   } else {
     GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
 
     for (guint i = 0; i < gst_buffer_list_length (list); i++, s->buffers++)
-      sum_buffer (s->sum, gst_buffer_list_get (list, i));
+      sum_buffer (s->sum, pad, gst_buffer_list_get (list, i));
   }
   return GST_PAD_PROBE_OK;
 }
