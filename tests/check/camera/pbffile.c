@@ -755,8 +755,7 @@ GST_END_TEST;
 GST_START_TEST (test_parse)
 {
   static const gchar *const parsers[] = {
-    "filesrc blocksize=1000 location=%s ! "
-    "pbfparse ! fakesink name=x",
+    "filesrc blocksize=999 location=%s ! pbfparse ! fakesink name=x",
     "filesrc blocksize=3000000 location=%s ! pbfparse ! fakesink name=x",
     "filesrc location=%s ! pbfparse ! fakesink name=x",
     "filesrc location=%s ! decodebin ! fakesink name=x",
