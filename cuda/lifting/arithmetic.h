@@ -185,12 +185,28 @@ lwt_parameters (const LwtHeights *heights, const LwtShape *shape,
 
 /* --- denoise --------------------------------------------------------------------- */
 
-/* The automatic threshold as a multiple of sigma. */
+/* ln (@n), @n above 0, to an ulp or two, in arithmetic that is the same on
+ * host and device: n = 2^e m, ln m = 2 artanh ((m - 1) / (m + 1)). */
 LWT_INLINE gdouble
-lwt_universal_factor (const LwtConfig *config)
+lwt_log (guint64 n)
 {
-  return sqrt (2.0 * log ((gdouble) config->width * (gdouble) config->height))
-         * config->threshold_scale;
+  gdouble m = (gdouble) n, sum = 0.0, s, s2;
+  gint e = 0;
+
+  for (; m > 1.4142135623730951; m *= 0.5)
+    e++;
+  s = (m - 1.0) / (m + 1.0);
+  s2 = s * s;
+  for (gint k = 25; k > 0; k -= 2)
+    sum = sum * s2 + 1.0 / k;
+  return e * 0.6931471805599453 + 2.0 * s * sum;
+}
+
+/* The automatic threshold of @n samples as a multiple of sigma. */
+LWT_INLINE gdouble
+lwt_universal_factor (guint64 n, gdouble scale)
+{
+  return sqrt (2.0 * lwt_log (MAX (n, 1))) * scale;
 }
 
 /* --- stored integers -----------------------------------------------------

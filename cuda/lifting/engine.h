@@ -78,7 +78,7 @@ typedef guint32 LwtParts;
  * @dx, @dy: spacing of samples in metres, above 0
  * @shrink, @threshold, @spins: for `denoise`: threshold in metres; 0: sigma
  *   sqrt (2 ln N), sigma = median |w| / 0.6745 of the finest diagonal band,
- *   times @threshold_scale; spins: number of grid shifts averaged, 1..16
+ *   times @threshold_scale, without constant and missing parts; spins: number of grid shifts averaged, 1..16
  * @store_bits, @store_shift: for `denoise` of U8 and U16: MEASURED has the
  *   type of the samples, round (z / (z_scale 2^store_shift)) clamped to
  *   0..2^store_bits - 1, times 2^store_shift. 0 bits: the type of the

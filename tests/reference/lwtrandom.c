@@ -250,15 +250,19 @@ lwt_random_surface (
   const gboolean plain = config->operation == LWT_OPERATION_INVERSE;
   const gdouble share =
       plain ? 0.0 : shares[g_rand_int_range (random, 0, G_N_ELEMENTS (shares))];
-  guint width, height;
+  guint width, height, still = 0;
 
   lwt_random_size (config, &width, &height);
+  /* columns at the left that are constant */
+  if (g_rand_int_range (random, 0, 3) == 0)
+    still = (guint) g_rand_int_range (random, 0, (gint) width + 1);
   for (guint y = 0; y < height; y++)
     for (guint x = 0; x < width; x++)
       put_sample (config->sample, (guint8 *) samples + y * stride, x,
           g_rand_double (random) < share
               ? gone[g_rand_int_range (random, 0, G_N_ELEMENTS (gone))]
-              : random_height (random, kind, x, y));
+          : x < still ? 21.0
+                      : random_height (random, kind, x, y));
   /* a single missing point, often at an end of a row */
   if (!plain && g_rand_int_range (random, 0, 4) == 0)
     put_sample (config->sample,

@@ -17,6 +17,85 @@ modulo (gint k, gint n)
   return ((k % n) + n) % n;
 }
 
+static gdouble
+read_sample (LwtSample sample, const guint8 *row, guint x)
+{
+  switch (sample) {
+    case LWT_SAMPLE_F32:
+      return ((const gfloat *) row)[x];
+    case LWT_SAMPLE_F64:
+      return ((const gdouble *) row)[x];
+    case LWT_SAMPLE_I32:
+      return ((const gint32 *) row)[x];
+    case LWT_SAMPLE_U8:
+      return row[x];
+    default:
+      return row[2 * x] | row[2 * x + 1] << 8;
+  }
+}
+
+/* Whether a surface's samples are in cells that have noise; their @number. */
+static gboolean *
+find_noise (const LwtPlan *plan, const LwtJob *job, guint64 *number)
+{
+  const gint width = (gint) plan->config.width;
+  const gint height = (gint) plan->config.height;
+  const gint cw = height == 1 ? 64 : 8, ch = width == 1 ? 64 : 8;
+  const gint columns = (width + cw - 1) / cw, rows = (height + ch - 1) / ch;
+  gboolean *differ = g_new0 (gboolean, columns * rows);
+  gboolean *there = g_new0 (gboolean, columns * rows);
+  gboolean *beside = g_new0 (gboolean, columns * rows);
+  gdouble *value = g_new (gdouble, columns * rows);
+  gboolean *result = g_new (gboolean, (gsize) width * height);
+  guint64 n = 0, n_beside = 0;
+
+  for (gint y = 0; y < height; y++)
+    for (gint x = 0; x < width; x++) {
+      const gint cell = y / ch * columns + x / cw;
+      const gdouble sample = read_sample (plan->config.sample,
+          (const guint8 *) job->data + (gsize) y * job->stride, (guint) x);
+
+      if (!isfinite (sample))
+        continue;
+      if (!there[cell])
+        value[cell] = sample;
+      there[cell] = TRUE;
+      differ[cell] = differ[cell] || sample != value[cell];
+    }
+  for (gint y = 0; y < rows; y++)
+    for (gint x = 0; x < columns; x++) {
+      const gint cell = y * columns + x;
+
+      for (gint k = 0; k < 9 && there[cell] && !differ[cell]; k++) {
+        const gint i = x + k % 3 - 1, j = y + k / 3 - 1;
+
+        if (i >= 0 && i < columns && j >= 0 && j < rows
+            && differ[j * columns + i])
+          beside[cell] = TRUE;
+      }
+    }
+  for (gint y = 0; y < height; y++)
+    for (gint x = 0; x < width; x++) {
+      const gint cell = y / ch * columns + x / cw;
+
+      n += differ[cell] != 0;
+      n_beside += beside[cell] != 0;
+    }
+  *number = n + (2 * n_beside >= n ? n_beside : 0);
+  for (gint y = 0; y < height; y++)
+    for (gint x = 0; x < width; x++) {
+      const gint cell = y / ch * columns + x / cw;
+
+      result[(gsize) y * width + x] =
+          differ[cell] || (beside[cell] && 2 * n_beside >= n);
+    }
+  g_free (differ);
+  g_free (there);
+  g_free (beside);
+  g_free (value);
+  return result;
+}
+
 #define T gfloat
 #define N(name) CONCAT (name, _f32)
 #define INTEGER 0
@@ -248,23 +327,6 @@ measure (const LwtPlan *plan, const LwtPlane *plane, const gboolean *there,
 }
 
 /* --- the operations ----------------------------------------------------------------- */
-
-static gdouble
-read_sample (LwtSample sample, const guint8 *row, guint x)
-{
-  switch (sample) {
-    case LWT_SAMPLE_F32:
-      return ((const gfloat *) row)[x];
-    case LWT_SAMPLE_F64:
-      return ((const gdouble *) row)[x];
-    case LWT_SAMPLE_I32:
-      return ((const gint32 *) row)[x];
-    case LWT_SAMPLE_U8:
-      return row[x];
-    default:
-      return row[2 * x] | row[2 * x + 1] << 8;
-  }
-}
 
 static void
 run_surface (const LwtPlan *plan, LwtJob *job)

@@ -483,28 +483,46 @@ N (compare) (const void *a, const void *b)
 }
 
 /* The threshold from the finest band that is high along all axes of the
- * first level; @bands in Mallat's layout. */
+ * first level, of its entries whose samples have noise; @bands in Mallat's
+ * layout. */
 static gdouble
-N (universal) (const LwtPlan *plan, const T *bands)
+N (universal) (const LwtPlan *plan, const LwtJob *job, const T *bands)
 {
   const LwtLevel *level = &plan->bands.levels[0];
   const guint x0 = level->x ? level->low_width : 0;
   const guint y0 = level->y ? level->low_height : 0;
-  const gsize n = (gsize) (level->width - x0) * (level->height - y0);
-  T *sizes = g_new (T, n);
-  gdouble median;
-  gsize i = 0;
+  const gint columns = (gint) (level->width - x0);
+  const gint rows = (gint) (level->height - y0);
+  const gint turn = plan->config.boundary == LWT_BOUNDARY_PERIODIC
+                        ? plan->wavelet.shift_high
+                        : 0;
+  guint64 samples;
+  gboolean *noise = find_noise (plan, job, &samples);
+  T *sizes = g_new (T, (gsize) columns * rows);
+  gdouble median = 0.0;
+  gsize n = 0;
 
-  for (guint y = y0; y < level->height; y++)
-    for (guint x = x0; x < level->width; x++)
-      sizes[i++] = FABS (bands[(gsize) y * plan->width + x]);
-  qsort (sizes, n, sizeof (T), N (compare));
-  median = (gdouble) sizes[(n - 1) / 2];
+  for (gint j = 0; j < rows; j++)
+    for (gint i = 0; i < columns; i++) {
+      const gint x = (level->x ? 2 * modulo (i + turn, columns) + 1 : i)
+                     - (gint) plan->pad[0];
+      const gint y = (level->y ? 2 * modulo (j + turn, rows) + 1 : j)
+                     - (gint) plan->pad[1];
+
+      if (x >= 0 && x < (gint) plan->config.width && y >= 0
+          && y < (gint) plan->config.height
+          && noise[(gsize) y * plan->config.width + x])
+        sizes[n++] = FABS (
+            bands[(gsize) (y0 + (guint) j) * plan->width + x0 + (guint) i]);
+    }
+  if (n > 0) {
+    qsort (sizes, n, sizeof (T), N (compare));
+    median = (gdouble) sizes[(n - 1) / 2];
+  }
   g_free (sizes);
+  g_free (noise);
   return median / 0.6745
-         * (sqrt (2.0
-                  * log ((gdouble) plan->config.width
-                         * (gdouble) plan->config.height))
+         * (sqrt (2.0 * lwt_log (MAX (samples, 1)))
              * plan->config.threshold_scale);
 }
 
@@ -564,7 +582,7 @@ N (spin) (const LwtPlan *plan, LwtJob *job, const T *x, guint spin)
         : plan->bands.n == 0
                 || (!plan->bands.levels[0].x && !plan->bands.levels[0].y)
             ? 0.0
-            : N (universal) (plan, bands);
+            : N (universal) (plan, job, bands);
   for (guint j = 0; j < plan->height; j++)
     for (guint i = 0; i < plan->width; i++)
       if (i >= low_width || j >= low_height)

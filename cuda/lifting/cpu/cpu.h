@@ -16,6 +16,7 @@
 #include "cuda/core/threadpool.h"
 #include "cuda/lifting/backend.h"
 #include "cuda/lifting/arithmetic.h"
+#include "cuda/lifting/noise.h"
 
 G_BEGIN_DECLS
 
@@ -351,6 +352,11 @@ typedef gconstpointer (*LwtCpuMakeRow) (
  * that @make_row returns. */
 void lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
     SurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data);
+/* Finds the cells that have noise, LWT_CELL_NOISE; all others become
+ * LWT_CELL_CONSTANT. @job: was loaded; @cells: lwt_finest_count_cells().
+ * Returns: number of samples in cells that have noise */
+guint64 lwt_cpu_find_cells (LwtCpuSurface *surface, const LwtJob *job,
+    const LwtFinestAxis axes[2], guint8 *cells);
 /* Runs @func on @n rows of @width samples. */
 void lwt_cpu_rows_run (LwtCpuThreads *threads, guint n, guint width,
     LwtCpuRowsFunc func, gpointer user_data);

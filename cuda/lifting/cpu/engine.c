@@ -29,6 +29,8 @@ struct _LwtBackend {
   /* denoise: a spin, its bands, its inverse, and the sum of the spins */
   LwtCpuPlane rotated, bands, back, sum;
   guint32 *counts; /* histogram of magnitudes, for each thread */
+  LwtFinestAxis finest[2];
+  guint8 *cells; /* that have noise */
 };
 
 /* --- create ---------------------------------------------------------------------- */
@@ -51,6 +53,7 @@ cpu_destroy (LwtBackend *backend)
   free (backend->back.data);
   free (backend->sum.data);
   free (backend->counts);
+  free (backend->cells);
   lwt_cpu_threads_clear (&backend->threads);
   g_free (backend);
 }
@@ -114,6 +117,7 @@ create_filter (LwtBackend *backend, GError **error)
 static gboolean
 create_denoise (LwtBackend *backend, GError **error)
 {
+  lwt_finest_init (backend->finest, backend->plan);
   return (backend->inverse = new_transform (backend, &backend->plan->bands,
               TRUE, FALSE, 0, backend->plan->bands.n, error))
          && alloc_picture (backend, &backend->rotated, error)
@@ -122,7 +126,9 @@ create_denoise (LwtBackend *backend, GError **error)
          && alloc_picture (backend, &backend->sum, error)
          && (backend->counts = cvis_memory_new (
                  backend->threads.n_threads * COUNTS * sizeof (guint32), TRUE,
-                 error));
+                 error))
+         && (backend->cells = cvis_memory_new (
+                 lwt_finest_count_cells (backend->finest), FALSE, error));
 }
 
 static gboolean
@@ -431,10 +437,9 @@ run_filter (LwtBackend *backend, LwtJob *job)
 typedef struct {
   LwtBackend *backend;
   guint sx, sy;
-  guint width, height; /* of the finest band used for the noise */
+  guint width, height; /* of the low band */
   gdouble threshold;
   guint spin;
-  guint x0, y0; /* position of that band */
   guint shift;
   guint64 prefix;
 } SpinWork;
@@ -500,14 +505,45 @@ do_shrink (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
   }
 }
 
+/* Whether entry @x of the finest band is in a used cell of the row @cells. */
+static gboolean
+is_used (const LwtFinestAxis *axis, const guint8 *cells, guint x)
+{
+  const gint cell = lwt_finest_cell (axis, x);
+
+  return cell >= 0 && cells[cell] == LWT_CELL_NOISE;
+}
+
+/* Counts the entries of row @y of the finest band that are in used cells. */
+static void
+count_used (const SpinWork *work, guint y, guint32 *counts)
+{
+  const LwtBackend *backend = work->backend;
+  const LwtFinestAxis *ax = &backend->finest[0], *ay = &backend->finest[1];
+  const guint8 *row = lwt_cpu_plane_row (&backend->bands, ay->first + y);
+  const gint cell = lwt_finest_cell (ay, y);
+  const guint8 *cells = backend->cells + (gsize) MAX (cell, 0) * ax->cells;
+  guint x = 0;
+
+  while (cell >= 0 && x < ax->n) {
+    guint end = x;
+
+    while (end < ax->n && is_used (ax, cells, end))
+      end++;
+    backend->surface.floats->count_row (row + (ax->first + x) * backend->size,
+        end - x, work->shift, work->prefix, counts);
+    for (x = end; x < ax->n && !is_used (ax, cells, x);)
+      x++;
+  }
+}
+
 /* An equal share of the rows for each thread. */
 static void
 do_count (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 {
   const SpinWork *work = user_data;
   const LwtBackend *backend = work->backend;
-  const LwtPlan *plan = backend->plan;
-  const guint64 rows = plan->height - work->y0;
+  const guint64 rows = backend->finest[1].n;
   const guint n = backend->threads.n_threads;
 
   for (guint i = first; i < first + count; i++) {
@@ -515,10 +551,7 @@ do_count (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 
     memset (counts, 0, COUNTS * sizeof *counts);
     for (guint y = (guint) (rows * i / n); y < rows * (i + 1) / n; y++)
-      backend->surface.floats->count_row (
-          (guint8 *) lwt_cpu_plane_row (&backend->bands, work->y0 + y)
-              + work->x0 * backend->size,
-          plan->width - work->x0, work->shift, work->prefix, counts);
+      count_used (work, y, counts);
   }
 }
 
@@ -540,39 +573,56 @@ select_digit (const LwtBackend *backend, guint64 *rank)
   g_return_val_if_reached (0);
 }
 
+static guint64
+sum_counts (const LwtBackend *backend)
+{
+  guint64 n = 0;
+
+  for (gsize i = 0; i < (gsize) backend->threads.n_threads * COUNTS; i++)
+    n += backend->counts[i];
+  return n;
+}
+
 /* Magnitudes sort like their bit patterns: the median is found 16 bits at a
- * time. */
+ * time. Returns: 0 if no entry is used */
 static gdouble
 find_median (LwtBackend *backend, SpinWork *work)
 {
-  const LwtPlan *plan = backend->plan;
-  guint64 rank =
-      ((guint64) (plan->width - work->x0) * (plan->height - work->y0) - 1) / 2;
+  guint64 rank = 0;
 
   work->prefix = 0;
   for (gint shift = (gint) (8 * backend->size) - 16; shift >= 0; shift -= 16) {
     work->shift = (guint) shift;
     lwt_cpu_threads_run (
         &backend->threads, backend->threads.n_threads, 1, do_count, work);
+    if (shift == (gint) (8 * backend->size) - 16) {
+      const guint64 n = sum_counts (backend);
+
+      if (n == 0)
+        return 0.0;
+      rank = (n - 1) / 2;
+    }
     work->prefix = work->prefix << 16 | select_digit (backend, &rank);
   }
   return backend->surface.floats->from_magnitude (work->prefix);
 }
 
 static gdouble
-find_threshold (LwtBackend *backend, SpinWork *work)
+find_threshold (LwtBackend *backend, const LwtJob *job, SpinWork *work)
 {
   const LwtPlan *plan = backend->plan;
   const LwtConfig *config = &plan->config;
   const LwtLevel *level = &plan->bands.levels[0];
+  guint64 samples;
 
   if (config->threshold > 0.0)
     return config->threshold;
   if (!level->x && !level->y)
     return 0.0;
-  work->x0 = level->x ? level->low_width : 0;
-  work->y0 = level->y ? level->low_height : 0;
-  return find_median (backend, work) / 0.6745 * lwt_universal_factor (config);
+  samples = lwt_cpu_find_cells (
+      &backend->surface, job, backend->finest, backend->cells);
+  return find_median (backend, work) / 0.6745
+         * lwt_universal_factor (samples, config->threshold_scale);
 }
 
 static void
@@ -595,7 +645,7 @@ run_spin (LwtBackend *backend, LwtJob *job, guint spin)
   lwt_cpu_transform_run (
       backend->forward, &backend->threads, x, &backend->bands, NULL);
   if (spin == 0)
-    job->threshold = find_threshold (backend, &work);
+    job->threshold = find_threshold (backend, job, &work);
   work.threshold = job->threshold;
   lwt_cpu_rows_run (
       &backend->threads, plan->height, plan->width, do_shrink, &work);

@@ -2,8 +2,8 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Denoise: the universal threshold, shrinking of coefficients, cycle
- * spinning and the output.
+/* Denoise: the cells that have noise, the universal threshold, shrinking of
+ * coefficients, cycle spinning and the output.
  * The threshold is an exact order statistic. Magnitudes sort like their bit
  * patterns. Each pass histograms the next 11 bits, from the top, of the
  * samples whose higher bits match the prefix found so far. The counts are
@@ -37,14 +37,100 @@ bits_of (gdouble w)
   return (guint64) __double_as_longlong (w) & 0x7fffffffffffffffull;
 }
 
+/* --- cells --------------------------------------------------------------- */
+
+/* A thread a cell: MISSING, CONSTANT or NOISE, in the order of rows. Most
+ * cells end at their second sample. @S: type of the samples as received */
+template <typename S>
+__global__ void
+cells_kernel (
+    LwtSurfaceTask t, LwtFinestAxis ax, LwtFinestAxis ay, guint8 *cells)
+{
+  lwt_each_sample (ax.cells, ay.cells, [&] (guint cx, guint cy) {
+    const guint x_end = MIN ((cx + 1) << ax.shift, ax.size);
+    const guint y_end = MIN ((cy + 1) << ay.shift, ay.size);
+    guint8 cell = LWT_CELL_MISSING;
+    S first = 0;
+
+    for (guint y = cy << ay.shift; y < y_end; y++)
+      for (guint x = cx << ax.shift; x < x_end && cell != LWT_CELL_NOISE; x++) {
+        const S z = lwt_row<S> (t.from, t.stride, y)[(gsize) x * t.step];
+
+        if (!lwt_is_finite (z))
+          continue;
+        if (cell == LWT_CELL_MISSING) {
+          first = z;
+          cell = LWT_CELL_CONSTANT;
+        } else if (z != first) {
+          cell = LWT_CELL_NOISE;
+        }
+      }
+    cells[(gsize) cy * ax.cells + cx] = cell;
+  });
+}
+
+/* A thread a cell: CONSTANT next to NOISE becomes BESIDE; counts the samples of
+ * both. A
+ * neighbour that changes meanwhile does not have NOISE before or after. */
+__global__ void
+beside_kernel (
+    LwtFinestAxis ax, LwtFinestAxis ay, guint8 *cells, LwtFindings *findings)
+{
+  lwt_each_sample (ax.cells, ay.cells, [&] (guint cx, guint cy) {
+    const LwtFinestAxis axes[2] = { ax, ay };
+    const unsigned long long area = lwt_finest_cell_area (axes, cx, cy);
+    guint8 *cell = &cells[(gsize) cy * ax.cells + cx];
+    bool beside = false;
+
+    if (*cell == LWT_CELL_NOISE)
+      atomicAdd ((unsigned long long *) &findings->cells.noise, area);
+    if (*cell != LWT_CELL_CONSTANT)
+      return;
+    for (guint y = MAX (cy, 1) - 1; y <= MIN (cy + 1, ay.cells - 1); y++)
+      for (guint x = MAX (cx, 1) - 1; x <= MIN (cx + 1, ax.cells - 1); x++)
+        beside |= cells[(gsize) y * ax.cells + x] == LWT_CELL_NOISE;
+    if (!beside)
+      return;
+    *cell = LWT_CELL_BESIDE;
+    atomicAdd ((unsigned long long *) &findings->cells.beside, area);
+  });
+}
+
+template <typename S>
+cudaError_t
+launch_cells (const LwtSurfaceTask &t, const LwtFinestAxis axes[2],
+    guint8 *cells, cudaStream_t stream)
+{
+  const dim3 grid = lwt_grid (axes[0].cells, axes[1].cells);
+
+  cells_kernel<S><<<grid, lwt_block, 0, stream>>> (t, axes[0], axes[1], cells);
+  beside_kernel<<<grid, lwt_block, 0, stream>>> (
+      axes[0], axes[1], cells, t.findings);
+  return cudaGetLastError ();
+}
+
+/* --- the threshold ------------------------------------------------------- */
+
+/* Entry (@x, row @y of the task) is counted if its cell is used. */
+__device__ __forceinline__ bool
+is_used (const LwtCountTask &t, gint cell_x, guint y, LwtCellCounts counts)
+{
+  const gint cell_y = lwt_finest_cell (&t.axes[1], t.first + y);
+
+  return cell_x >= 0 && cell_y >= 0
+         && lwt_cell_is_used (
+             t.cells[(gsize) cell_y * t.axes[0].cells + cell_x], counts);
+}
+
 template <typename T>
 __global__ void
-__launch_bounds__ (COUNT_THREADS) count_kernel (LwtPicture samples, guint width,
-    guint height, guint shift, guint pass, Select *select)
+__launch_bounds__ (COUNT_THREADS)
+    count_kernel (LwtCountTask t, guint shift, guint pass, Select *select)
 {
   __shared__ guint32 bins[BINS];
   const guint64 prefix = pass > 0 ? select->prefix : 0;
-  const guint columns = (width + 31) / 32;
+  const LwtCellCounts counts = t.findings->cells;
+  const guint width = t.axes[0].n, columns = (width + 31) / 32;
   const guint warp = threadIdx.x / 32, warps = COUNT_THREADS / 32;
 
   for (guint i = threadIdx.x; i < BINS; i += COUNT_THREADS)
@@ -52,16 +138,17 @@ __launch_bounds__ (COUNT_THREADS) count_kernel (LwtPicture samples, guint width,
   __syncthreads ();
   /* A warp covers 32 columns and 8 rows at a time. */
   for (guint64 i = (guint64) blockIdx.x * warps + warp;
-       i < (guint64) columns * ((height + 7) / 8);
+       i < (guint64) columns * ((t.n + 7) / 8);
        i += (guint64) gridDim.x * warps) {
     const guint x = (guint) (i % columns) * 32 + threadIdx.x % 32;
     const guint y = (guint) (i / columns) * 8;
+    const gint cell_x = lwt_finest_cell (&t.axes[0], MIN (x, width - 1));
 
 #pragma unroll
     for (guint k = 0; k < 8; k++)
-      if (x < width && y + k < height) {
+      if (x < width && y + k < t.n && is_used (t, cell_x, y + k, counts)) {
         const guint64 key =
-            bits_of (lwt_row<T> (samples.data, samples.stride, y + k)[x]);
+            bits_of (lwt_row<T> (t.samples.data, t.samples.stride, y + k)[x]);
 
         if (pass == 0 || key >> (shift + BITS) == prefix)
           atomicAdd (&bins[key >> shift & (BINS - 1)], 1u);
@@ -74,17 +161,17 @@ __launch_bounds__ (COUNT_THREADS) count_kernel (LwtPicture samples, guint width,
 }
 
 /* One warp: finds the bin that holds the entry and clears the bins for the
- * next pass. */
+ * next pass. The first pass counts all entries, and so sets the rank. */
 template <typename T>
 __global__ void
-pick_kernel (guint pass, guint passes, guint64 first_rank, gdouble factor,
-    Select *select, LwtFindings *findings)
+pick_kernel (guint pass, guint passes, gdouble scale, Select *select,
+    LwtFindings *findings)
 {
   __shared__ unsigned long long bins[BINS];
   const guint lane = threadIdx.x, own = BINS / 32;
-  const guint64 rank = pass == 0 ? first_rank : select->rank;
   const guint64 prefix = pass == 0 ? 0 : select->prefix;
-  guint64 n = 0, below;
+  guint64 rank = select->rank;
+  guint64 n = 0, below, all;
 
 #pragma unroll 16
   for (guint i = lane; i < BINS; i += 32) {
@@ -100,6 +187,9 @@ pick_kernel (guint pass, guint passes, guint64 first_rank, gdouble factor,
 
     below += lane >= distance ? other : 0;
   }
+  all = __shfl_sync (LWT_ALL_LANES, below, 31);
+  if (pass == 0) /* of no entries, all bins are empty and the rank is unused */
+    rank = (MAX (all, 1) - 1) / 2;
   below -= n;
   if (rank >= below && rank - below < n) {
     guint bin = lane * own;
@@ -112,7 +202,8 @@ pick_kernel (guint pass, guint passes, guint64 first_rank, gdouble factor,
       findings->threshold =
           (gdouble) lwt_from_bits<T> (
               (guint32) (prefix << BITS | bin), prefix << BITS | bin)
-          / 0.6745 * factor;
+          / 0.6745
+          * lwt_universal_factor (lwt_cell_count_used (findings->cells), scale);
   }
 }
 
@@ -250,26 +341,33 @@ lwt_select_get_passes (LwtType type)
 }
 
 extern "C" cudaError_t
-lwt_launch_count (LwtType type, LwtPicture samples, guint width, guint height,
-    guint pass, void *select, cudaStream_t stream)
+lwt_launch_cells (const LwtSurfaceTask *task, const LwtFinestAxis axes[2],
+    guint8 *cells, cudaStream_t stream)
 {
-  /* bits below those of the pass */
-  const guint shift = (lwt_select_get_passes (type) - 1 - pass) * BITS;
-  const guint64 pieces = (guint64) ((width + 31) / 32) * ((height + 7) / 8);
-  const guint blocks = (guint) MIN (
-      (pieces + COUNT_THREADS / 32 - 1) / (COUNT_THREADS / 32), COUNT_BLOCKS);
-
-  return LWT_LAUNCH (type, count_kernel, blocks, COUNT_THREADS, stream, samples,
-      width, height, shift, pass, (Select *) select);
+  return LWT_BY_SAMPLE (task->sample, launch_cells, *task, axes, cells, stream);
 }
 
 extern "C" cudaError_t
-lwt_launch_pick (LwtType type, guint pass, guint64 n, gdouble factor,
-    void *select, LwtFindings *findings, cudaStream_t stream)
+lwt_launch_count (
+    const LwtCountTask *task, guint pass, void *select, cudaStream_t stream)
+{
+  /* bits below those of the pass */
+  const guint shift = (lwt_select_get_passes (task->type) - 1 - pass) * BITS;
+  const guint64 pieces =
+      (guint64) ((task->axes[0].n + 31) / 32) * ((task->n + 7) / 8);
+  const guint blocks = (guint) MIN (
+      (pieces + COUNT_THREADS / 32 - 1) / (COUNT_THREADS / 32), COUNT_BLOCKS);
+
+  return LWT_LAUNCH (task->type, count_kernel, blocks, COUNT_THREADS, stream,
+      *task, shift, pass, (Select *) select);
+}
+
+extern "C" cudaError_t
+lwt_launch_pick (LwtType type, guint pass, gdouble scale, void *select,
+    LwtFindings *findings, cudaStream_t stream)
 {
   return LWT_LAUNCH (type, pick_kernel, 1, 32, stream, pass,
-      lwt_select_get_passes (type), (n - 1) / 2, factor, (Select *) select,
-      findings);
+      lwt_select_get_passes (type), scale, (Select *) select, findings);
 }
 
 extern "C" cudaError_t

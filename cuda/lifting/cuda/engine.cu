@@ -57,6 +57,8 @@ struct Scratch {
   guint32 *missing;
   gpointer pyramid;
   gpointer select;
+  LwtFinestAxis finest[2];
+  guint8 *cells;
 };
 
 } // namespace
@@ -78,7 +80,6 @@ struct _LwtBackend {
   gboolean same;  /* input has the type computed in and is not scaled */
   gboolean plain; /* integers or coefficients: no missing points */
   gboolean low_band_tells; /* a low band shows missing points */
-  gdouble factor;          /* universal threshold: sigma times this */
   gint missing;            /* atomic: the last surface had missing points */
   GMutex lock; /* orders the jobs on `work`, which share the scratch memory */
 };
@@ -194,9 +195,11 @@ take_scratch (LwtBackend *b, CvisArena *arena, GError **error)
                  == NULL))
     return FALSE;
   if (config->operation == LWT_OPERATION_DENOISE
-      && (s->select = cvis_arena_device (
-              arena, lwt_select_get_size (), "a histogram", error))
-             == NULL)
+      && ((s->select = cvis_arena_device (
+               arena, lwt_select_get_size (), "a histogram", error))
+              == NULL
+          || !cvis_arena_take (arena, &s->cells,
+              lwt_finest_count_cells (s->finest), "cells", error)))
     return FALSE;
   return lwt_workspace_init (&b->workspace, b->plan, &b->plan->parts,
       &b->plan->bands, b->plan->width, b->plan->height, arena, error);
@@ -435,7 +438,7 @@ read_config (LwtBackend *b)
                           config->boundary, b->plan->width, config->levels[0])
                       && lwt_low_band_sees_all (&b->plan->wavelet,
                           config->boundary, b->plan->height, config->levels[1]);
-  b->factor = lwt_universal_factor (config);
+  lwt_finest_init (b->scratch.finest, b->plan);
 }
 
 LwtBackend *
@@ -679,21 +682,32 @@ find_threshold (LwtBackend *b, const Slot *s, GError **error)
 {
   const LwtType type = b->plan->config.type;
   const LwtLevel *level = &b->plan->bands.levels[0];
-  const guint x0 = level->x ? level->low_width : 0;
-  const guint y0 = level->y ? level->low_height : 0;
-  const guint width = level->width - x0, height = level->height - y0;
-  LwtPicture finest = b->workspace.bands;
+  const LwtFinestAxis *axes = b->scratch.finest;
+  LwtSurfaceTask surface;
+  LwtCountTask count;
 
   if (b->plan->config.threshold > 0.0 || (!level->x && !level->y))
     return TRUE;
-  finest.data = (guint8 *) finest.data + y0 * finest.stride
-                + x0 * lwt_type_get_size (type);
+  describe_surface (b, s, &surface);
+  memset (&count, 0, sizeof count);
+  count.type = type;
+  count.samples = b->workspace.bands;
+  count.samples.data = (guint8 *) count.samples.data
+                       + axes[1].first * count.samples.stride
+                       + axes[0].first * lwt_type_get_size (type);
+  count.n = axes[1].n;
+  memcpy (count.axes, axes, sizeof count.axes);
+  count.cells = b->scratch.cells;
+  count.findings = s->findings;
+  if (!CVIS_CUDA (
+          lwt_launch_cells (&surface, axes, b->scratch.cells, b->work), error))
+    return FALSE;
   for (guint pass = 0; pass < lwt_select_get_passes (type); pass++)
-    if (!CVIS_CUDA (lwt_launch_count (type, finest, width, height, pass,
-                        b->scratch.select, b->work),
-            error)
-        || !CVIS_CUDA (lwt_launch_pick (type, pass, (guint64) width * height,
-                           b->factor, b->scratch.select, s->findings, b->work),
+    if (!CVIS_CUDA (
+            lwt_launch_count (&count, pass, b->scratch.select, b->work), error)
+        || !CVIS_CUDA (
+            lwt_launch_pick (type, pass, b->plan->config.threshold_scale,
+                b->scratch.select, s->findings, b->work),
             error))
       return FALSE;
   return TRUE;

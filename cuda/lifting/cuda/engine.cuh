@@ -13,6 +13,7 @@
 
 #include "cuda/lifting/cuda/transform.cuh"
 #include "cuda/lifting/arithmetic.h"
+#include "cuda/lifting/noise.h"
 
 G_BEGIN_DECLS
 
@@ -21,6 +22,7 @@ typedef struct {
   guint64 missing;
   guint32 not_finite; /* lwt_launch_check() found a sample that is not finite */
   gdouble polynomial[LWT_TERMS];
+  LwtCellCounts cells;
   gdouble threshold;
   LwtHeights heights[SURFACE_N_PARTS];
   LwtShape shapes[SURFACE_N_PARTS];
@@ -93,16 +95,38 @@ cudaError_t lwt_launch_fill (LwtType type, LwtPicture surface,
  * lwt_launch_pick(); zero it before the first use. */
 gsize lwt_select_get_size (void);
 
-/* Searches for entry (n-1)/2 of the sorted magnitudes of n samples. In each
- * pass, 0 .. lwt_select_get_passes() - 1, lwt_launch_count() counts all
- * samples, in one or several calls; then lwt_launch_pick() narrows the
- * search. */
+/* Finds the states of a surface's cells, see LwtCell; counts them in
+ * findings->cells, which are 0 before. @cells: lwt_finest_count_cells() */
+cudaError_t lwt_launch_cells (const LwtSurfaceTask *task,
+    const LwtFinestAxis axes[2], guint8 *cells, cudaStream_t stream);
+
+/**
+ * LwtCountTask: rows of the finest band to count
+ * @samples: of entry (0, @first); rows of axes[0].n entries
+ * @first, @n: rows of the band
+ * @cells, @findings: of lwt_launch_cells()
+ */
+typedef struct {
+  LwtType type;
+  LwtPicture samples;
+  guint first, n;
+  LwtFinestAxis axes[2];
+  const guint8 *cells;
+  const LwtFindings *findings;
+} LwtCountTask;
+
+/* Searches for entry (n-1)/2 of the sorted magnitudes of the n entries that
+ * are in used cells. In each pass, 0 .. lwt_select_get_passes() - 1,
+ * lwt_launch_count() counts all entries, in one or several calls; then
+ * lwt_launch_pick() narrows the search. */
 guint lwt_select_get_passes (LwtType type);
-cudaError_t lwt_launch_count (LwtType type, LwtPicture samples, guint width,
-    guint height, guint pass, void *select, cudaStream_t stream);
-/* The last pass writes findings->threshold = magnitude / 0.6745 * @factor. */
-cudaError_t lwt_launch_pick (LwtType type, guint pass, guint64 n,
-    gdouble factor, void *select, LwtFindings *findings, cudaStream_t stream);
+cudaError_t lwt_launch_count (
+    const LwtCountTask *task, guint pass, void *select, cudaStream_t stream);
+/* The last pass writes findings->threshold = magnitude / 0.6745 *
+ * lwt_universal_factor() of the samples in used cells and @scale, unless n
+ * is 0. */
+cudaError_t lwt_launch_pick (LwtType type, guint pass, gdouble scale,
+    void *select, LwtFindings *findings, cudaStream_t stream);
 
 /* Shrinks all of @bands, in Mallat's layout, except the low band, by
  * @threshold, or if it is 0, by findings->threshold. */

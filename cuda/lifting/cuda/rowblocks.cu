@@ -51,12 +51,15 @@ struct _LwtOutOfCore {
   Set sets[SETS];
   LwtFindings *findings;
   gpointer select;
+  LwtFinestAxis finest[2]; /* of the whole surface */
+  guint8 *cells;
   gsize size; /* bytes of a sample as computed */
   /* host memory */
   LwtCpuThreads threads;
   LwtCpuSurface surface;
   gboolean has_surface;
   gpointer samples; /* input of jobs on the device */
+  guint8 *host_cells;
   gpointer rotated; /* denoise: a rotated picture; also integers to transform */
   gpointer spin, sum; /* denoise */
   gpointer
@@ -116,6 +119,9 @@ take_all (LwtOutOfCore *b, CvisArena *arena, GError **error)
   b->select =
       cvis_arena_device (arena, lwt_select_get_size (), "a histogram", error);
   return b->select != NULL
+         && (b->plan->config.operation != LWT_OPERATION_DENOISE
+             || cvis_arena_take (arena, &b->cells,
+                 lwt_finest_count_cells (b->finest), "cells", error))
          && cvis_arena_take (
              arena, &b->findings, 1, "the results of a row block", error)
          && lwt_workspace_init (&b->workspace, &b->own, &b->own.parts,
@@ -203,7 +209,9 @@ take_host_memory (LwtOutOfCore *b, GError **error)
   if (config->type == LWT_TYPE_I32 && !take_host (&b->rotated, picture, error))
     return FALSE;
   return config->operation != LWT_OPERATION_DENOISE
-         || (take_host (&b->rotated, picture, error)
+         || ((b->host_cells = (guint8 *) cvis_memory_new (
+                  lwt_finest_count_cells (b->finest), FALSE, error))
+             && take_host (&b->rotated, picture, error)
              && take_host (&b->spin, picture, error)
              && take_host (&b->sum, picture, error));
 }
@@ -311,29 +319,35 @@ compute_parts (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 gboolean
 compute_count (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
 {
-  const LwtType type = b->plan->config.type;
   const LwtLevel *level = &b->own.bands.levels[0];
   const guint end = s->block.first + s->block.n;
   LwtChain first = b->own.bands;
-  LwtPicture finest = b->workspace.bands;
-  guint row = (guint) ((gint) s->block.first - s->block.top), n = s->block.n;
-  guint column = 0;
+  guint row = (guint) ((gint) s->block.first - s->block.top);
+  LwtCountTask count;
   LwtLowBand low;
 
+  memset (&count, 0, sizeof count);
+  count.type = b->plan->config.type;
+  count.first = s->block.first;
+  count.n = s->block.n;
+  memcpy (count.axes, b->finest, sizeof count.axes);
+  count.cells = b->cells;
+  count.findings = b->findings;
   first.n = 1;
   if (level->y) {
     row = level->low_height + row / 2;
-    n = end / 2 - s->block.first / 2;
+    count.first = s->block.first / 2;
+    count.n = end / 2 - count.first;
   }
-  if (level->x)
-    column = level->low_width;
-  finest.data = (guint8 *) finest.data + row * finest.stride + column * b->size;
+  count.samples = b->workspace.bands;
+  count.samples.data = (guint8 *) count.samples.data
+                       + row * count.samples.stride
+                       + b->finest[0].first * b->size;
   return lwt_workspace_forward (&b->workspace, &first, LWT_LAYOUT_MALLAT, s->in,
              b->workspace.bands, &low, b->streams.work, error)
-         && (n == 0
-             || CVIS_CUDA (
-                 lwt_launch_count (type, finest, level->width - column, n,
-                     pass->radix, b->select, b->streams.work),
+         && (count.n == 0
+             || CVIS_CUDA (lwt_launch_count (
+                               &count, pass->radix, b->select, b->streams.work),
                  error));
 }
 
@@ -707,15 +721,37 @@ add_rows (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
   }
 }
 
+/* Finds the cells that have noise and copies them, and the number of their
+ * samples, to the device. */
+gboolean
+upload_cells (LwtOutOfCore *b, const LwtJob *job, GError **error)
+{
+  LwtCellCounts counts = { 0, 0 };
+  LwtJob loaded = *job;
+
+  if (job->on_device) {
+    loaded.data = b->samples;
+    loaded.stride =
+        lwt_sample_get_size (b->plan->config.sample) * b->plan->config.width;
+  }
+  counts.noise =
+      lwt_cpu_find_cells (&b->surface, &loaded, b->finest, b->host_cells);
+  return CVIS_CUDA (cudaMemcpyAsync (b->cells, b->host_cells,
+                        lwt_finest_count_cells (b->finest),
+                        cudaMemcpyHostToDevice, b->streams.work),
+             error)
+         && CVIS_CUDA (
+             cudaMemcpyAsync (&b->findings->cells, &counts, sizeof counts,
+                 cudaMemcpyHostToDevice, b->streams.work),
+             error);
+}
+
 /* Finds the universal threshold; writes it to the findings and to @job. */
 gboolean
 find_threshold (LwtOutOfCore *b, LwtJob *job, const LwtPlane *x, GError **error)
 {
   const LwtConfig *config = &b->plan->config;
   const LwtLevel *level = &b->plan->bands.levels[0];
-  const guint64 n = (guint64) (level->width - (level->x ? level->low_width : 0))
-                    * (level->height - (level->y ? level->low_height : 0));
-  const gdouble factor = lwt_universal_factor (config);
   LwtFindings findings;
   Pass pass = { COUNT, *x };
 
@@ -726,10 +762,13 @@ find_threshold (LwtOutOfCore *b, LwtJob *job, const LwtPlane *x, GError **error)
   job->threshold = config->threshold;
   if (config->threshold > 0.0 || (!level->x && !level->y))
     return TRUE;
+  if (!upload_cells (b, job, error))
+    return FALSE;
   for (; pass.radix < lwt_select_get_passes (config->type); pass.radix++)
     if (!run_pass (b, &pass, error)
-        || !CVIS_CUDA (lwt_launch_pick (config->type, pass.radix, n, factor,
-                           b->select, b->findings, b->streams.work),
+        || !CVIS_CUDA (
+            lwt_launch_pick (config->type, pass.radix, config->threshold_scale,
+                b->select, b->findings, b->streams.work),
             error))
       return FALSE;
   if (!CVIS_CUDA (cudaMemcpyAsync (&findings, b->findings, sizeof findings,
@@ -835,6 +874,7 @@ lwt_out_of_core_new (const LwtPlan *plan, CvisContext *context,
   b->own.config.spins = 1;
   b->streams = *streams;
   b->size = lwt_type_get_size (plan->config.type);
+  lwt_finest_init (b->finest, plan);
   if (init_blocks (b, whole, limit, error)) {
     lwt_transform_specialise (&b->workspace.transform, context);
     return b;
@@ -855,6 +895,7 @@ lwt_out_of_core_free (LwtOutOfCore *b)
   if (b->threads.pool != NULL)
     lwt_cpu_threads_clear (&b->threads);
   free (b->samples);
+  free (b->host_cells);
   free (b->rotated);
   free (b->spin);
   free (b->sum);

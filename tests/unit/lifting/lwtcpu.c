@@ -224,12 +224,15 @@ draw (GRand *random, const LwtConfig *config, guint width, guint height,
   const gint holes = g_rand_int_range (random, 0, 4);
   const gboolean floats = config->sample <= LWT_SAMPLE_F64;
   const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
+  const guint still = g_rand_int_range (random, 0, 3) == 0
+                          ? (guint) g_rand_int_range (random, 0, (gint) width)
+                          : 0;
 
   for (guint y = 0; y < height; y++)
     for (guint x = 0; x < width; x++) {
       guint8 *at =
           to->data + y * to->stride + x * lwt_sample_get_size (config->sample);
-      gdouble z = random_sample (random, kind, x, y);
+      gdouble z = random_sample (random, x < still ? 3 : kind, x, y);
 
       if (floats && !inverse
           && ((holes == 1 && g_rand_int_range (random, 0, 10) == 0)
