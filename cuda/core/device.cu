@@ -59,8 +59,8 @@ get_driver (GError **error)
 
   if (driver == NULL)
     g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
-        "no NVIDIA driver: libcuda.so.1 is missing or does not initialise. "
-        "Install or load the driver");
+        "no NVIDIA driver was found (libcuda.so.1 is missing or does not "
+        "initialise)");
   return driver;
 }
 } // namespace
@@ -82,22 +82,43 @@ struct _CvisContext {
   GDestroyNotify release_owner;
 };
 
+/* Sets @error from @code of cudaGetDeviceCount(). CUDA reports an insufficient
+ * driver both for a driver that is too old and if there is none. */
+static void
+set_no_device (cudaError_t code, GError **error)
+{
+  int driver = 0, runtime = 0;
+
+  cudaDriverGetVersion (&driver);
+  cudaRuntimeGetVersion (&runtime);
+  /* leaves no sticky error for the next caller */
+  cudaGetLastError ();
+  if (driver == 0)
+    g_set_error_literal (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
+        "no NVIDIA driver was found (libcuda.so.1 is missing or does not "
+        "load)");
+  else if (code == cudaErrorInsufficientDriver)
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
+        "the NVIDIA driver is too old: it supports CUDA %d.%d, and this build "
+        "needs CUDA %d.%d",
+        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+  else
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
+        "no usable CUDA device: %s (%s)",
+        code != cudaSuccess ? cudaGetErrorName (code) : "none present",
+        code != cudaSuccess ? cudaGetErrorString (code) : "count is 0");
+}
+
 extern "C" gint
 cvis_device_count (GError **error)
 {
   int count = 0;
   cudaError_t code = cudaGetDeviceCount (&count);
 
-  if (code != cudaSuccess || count < 1) {
-    /* leaves no sticky error for the next caller */
-    cudaGetLastError ();
-    g_set_error (error, CVIS_ERROR, CVIS_ERROR_NO_DEVICE,
-        "no usable CUDA device: %s (%s)",
-        code != cudaSuccess ? cudaGetErrorName (code) : "none present",
-        code != cudaSuccess ? cudaGetErrorString (code) : "count is 0");
-    return 0;
-  }
-  return count;
+  if (code == cudaSuccess && count > 0)
+    return count;
+  set_no_device (code, error);
+  return 0;
 }
 
 extern "C" gboolean

@@ -5,8 +5,10 @@
 /* Names of wavelets. */
 #include "cuda/wavelet/private.h"
 
-/* Largest Levenshtein distance of a suggested name. */
+/* Largest Levenshtein distance of a suggested name: 1 of short names, as most are
+ * 3 letters long. */
 #define MAX_TYPOS 2
+#define LONG_NAME 6
 /* Length of the longest name. */
 #define MAX_NAME 16
 
@@ -79,7 +81,7 @@ static const gchar *
 nearest (const gchar *asked)
 {
   const gchar *best = NULL;
-  guint least = MAX_TYPOS + 1;
+  guint least = strlen (asked) < LONG_NAME ? 2 : MAX_TYPOS + 1;
 
   if (strlen (asked) > MAX_NAME + MAX_TYPOS)
     return NULL;
@@ -106,7 +108,7 @@ set_unknown (const gchar *name, GError **error)
         "not reconstruct");
   else if (near)
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
-        "unknown wavelet \"%s\"; did you mean \"%s\"?", shown, near);
+        "unknown wavelet \"%s\" (did you mean \"%s\"?)", shown, near);
   else
     g_set_error (error, CVIS_ERROR, CVIS_ERROR_INVALID,
         "unknown wavelet \"%s\". Use haar, db1 to db20, sym2 to sym20, coif1 "

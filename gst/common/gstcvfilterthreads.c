@@ -6,6 +6,8 @@
  * start, stop and flush them. The rules are in gstcvfilter.h. */
 #include "gstcvfilter-private.h"
 
+#include "gstcvnocaps.h"
+
 #define GST_CAT_DEFAULT gst_cv_filter_debug
 
 /* --- the source pad's task ----------------------------------------------------- */
@@ -363,13 +365,14 @@ gst_cv_filter_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
 
 /* The error of caps that were refused has been posted. */
 static GstFlowReturn
-refuse_without_caps (GstCvFilter *filter)
+refuse_without_caps (GstCvFilter *filter, GstMiniObject *object)
 {
+  GstBuffer *buffer = (GstBuffer *) object;
+
+  if (GST_IS_BUFFER_LIST (object))
+    buffer = gst_buffer_list_get (GST_BUFFER_LIST_CAST (object), 0);
   if (!gst_pad_has_current_caps (filter->sinkpad))
-    GST_ELEMENT_ERROR (filter, STREAM, FORMAT,
-        ("Cannot process a buffer: it came without caps. Put a capsfilter "
-         "before the element."),
-        (NULL));
+    gst_cv_post_no_caps (GST_ELEMENT (filter), buffer);
   return GST_FLOW_NOT_NEGOTIATED;
 }
 
@@ -380,7 +383,7 @@ filter_chain (GstCvFilter *filter, GstMiniObject *object)
   GstFlowReturn flow = gst_cv_queue_get_flow (filter->queue);
 
   if (flow == GST_FLOW_OK && !filter->negotiated)
-    flow = refuse_without_caps (filter);
+    flow = refuse_without_caps (filter, object);
   if (flow == GST_FLOW_OK)
     return GST_CV_FILTER_GET_CLASS (filter)->submit (filter, object);
   gst_mini_object_unref (object);

@@ -75,7 +75,9 @@ struct _GstCudaLwtFilter {
   gboolean announce; /* a message about the engine is due since the caps */
 
   /* --- of the upstream thread --- */
-  guint64 number; /* of the next frame, in the stream */
+  guint64 number;   /* of the next frame, in the stream */
+  gboolean started; /* an engine was made since the start */
+  guint ignored;    /* request pads with a warning: 1 << kind */
 
   /* --- of the source pad's thread --- */
   GstLwtOut side_outs[GST_LWT_SIDES];
@@ -121,6 +123,11 @@ GstCaps *gst_lwt_video_caps (void);
 
 /* The wavelet of @text. Returns: FALSE after posting an error. */
 gboolean gst_lwt_set_wavelet (GstCudaLwtFilter *self, const gchar *text);
+/* Linked request pads with a component of @available: 1 << kind. Once the stream
+ * runs, others get no buffers, and a warning with @why, once each. Before, they
+ * are returned too, for the caller to post an error. */
+guint gst_lwt_get_sides (
+    GstCudaLwtFilter *self, LwtParts available, const gchar *why);
 /* The results of @surface that are currently requested. */
 GstLwtWanted gst_lwt_get_wanted (
     GstCudaLwtFilter *self, const GstLwtSurface *surface);

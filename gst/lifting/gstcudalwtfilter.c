@@ -100,6 +100,8 @@ gst_cuda_lwt_filter_start (GstCvFilter *filter)
   self->passes = self->wanted.output == GST_LWT_OUTPUT_NONE;
   reset_stats (self);
   self->number = 0;
+  self->started = FALSE;
+  self->ignored = 0;
   return gst_lwt_set_wavelet (self, self->wanted.wavelet)
          && gst_cv_filter_start_backend (filter);
 }

@@ -11,6 +11,14 @@
 
 /* --- negotiation --------------------------------------------------------------- */
 
+/* Request pads: none gets anything. */
+static guint
+get_sides (GstCudaLwtFilter *self)
+{
+  return gst_lwt_get_sides (
+      self, 0, "colour video has no components, convert to GRAY8");
+}
+
 /* Posts an error about settings that colour video does not support. */
 static gboolean
 check_settings (GstCudaLwtFilter *self)
@@ -25,13 +33,8 @@ check_settings (GstCudaLwtFilter *self)
     what = "lambda-f: it has no spacing in metres, set levels";
   else if (wanted->reversible)
     what = "reversible: denoise is not";
-  for (guint i = 0; i < GST_LWT_SIDES && what == NULL; i++) {
-    GstPad *pad = gst_cv_filter_ref_request_pad (&self->filter, i);
-
-    if (pad != NULL && gst_pad_is_linked (pad))
-      what = "request pads: convert to GRAY8 for these";
-    gst_clear_object (&pad);
-  }
+  if (what == NULL && get_sides (self) != 0)
+    what = "request pads: convert to GRAY8 for these";
   if (what == NULL)
     return TRUE;
   GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
@@ -164,6 +167,7 @@ setup (GstCudaLwtFilter *self, GstBuffer *like, CvisContext *context)
     refuse_engine (self, error);
     return FALSE;
   }
+  self->started = TRUE;
   self->config = *gst_lwt_video_get_config (self->video);
   self->surface = (GstLwtSurface){ 0 };
   self->n_video_frames = gst_lwt_video_get_frames (self->video);
@@ -185,6 +189,7 @@ gst_lwt_denoise_prepare (GstCudaLwtFilter *self, GstBuffer *buffer)
   GError *error = NULL;
   GstFlowReturn flow;
 
+  get_sides (self);
   if (self->layout.on_device) {
     gint device_id;
 

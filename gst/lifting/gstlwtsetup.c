@@ -75,16 +75,42 @@ static const LwtParts operation_parts[] = {
       1u << SURFACE_PART_MEASURED | 1u << SURFACE_PART_NOISE,
 };
 
-/* Components of @surface that have parameters. */
+/* Components that @surface has. */
 static LwtParts
-get_measurable (GstCudaLwtFilter *self, const GstLwtSurface *surface)
+get_available (GstCudaLwtFilter *self, const GstLwtSurface *surface)
 {
   LwtParts parts = operation_parts[self->wanted.operation];
 
   if (self->wanted.operation == LWT_OPERATION_FILTER
       && surface->levels_noise[0] == 0 && surface->levels_noise[1] == 0)
     parts &= ~(1u << SURFACE_PART_NOISE);
-  return parts & ~(1u << SURFACE_PART_BANDS);
+  return parts;
+}
+
+guint
+gst_lwt_get_sides (GstCudaLwtFilter *self, LwtParts available, const gchar *why)
+{
+  guint sides = 0;
+
+  for (guint i = 0; i < GST_LWT_SIDES; i++) {
+    const LwtParts part = 1u << gst_lwt_side_part (i);
+    GstPad *pad = gst_cv_filter_ref_request_pad (&self->filter, i);
+    const gboolean linked = pad != NULL && gst_pad_is_linked (pad);
+    const gboolean ignored = linked && self->started && (available & part) == 0;
+
+    if (linked && !ignored)
+      sides |= 1u << i;
+    if (ignored && (self->ignored & (1u << i)) == 0)
+      GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+          ("Pad %s gets no buffers: %s. Release the pad, or change the "
+           "properties in the state READY.",
+              GST_PAD_NAME (pad), why),
+          ("requested while the stream runs"));
+    self->ignored &= ~(1u << i);
+    self->ignored |= (guint) ignored << i;
+    gst_clear_object (&pad);
+  }
+  return sides;
 }
 
 /* Components of linked pads are computed; if none is linked, that of the source pad,
@@ -92,18 +118,19 @@ get_measurable (GstCudaLwtFilter *self, const GstLwtSurface *surface)
 GstLwtWanted
 gst_lwt_get_wanted (GstCudaLwtFilter *self, const GstLwtSurface *surface)
 {
+  const LwtParts available = get_available (self, surface);
   GstLwtWanted wanted = { 0 };
   gboolean all, limited;
+  gchar *why = g_strdup_printf ("operation=%s%s does not have this component",
+      gst_lwt_operation_name (self->wanted.operation),
+      self->wanted.operation == LWT_OPERATION_FILTER ? " with noise-levels=0"
+                                                     : "");
 
-  for (guint i = 0; i < GST_LWT_SIDES; i++) {
-    GstPad *pad = gst_cv_filter_ref_request_pad (&self->filter, i);
-
-    if (pad != NULL && gst_pad_is_linked (pad)) {
+  wanted.sides = gst_lwt_get_sides (self, available, why);
+  g_free (why);
+  for (guint i = 0; i < GST_LWT_SIDES; i++)
+    if (wanted.sides & (1u << i))
       wanted.parts |= 1u << gst_lwt_side_part (i);
-      wanted.sides |= 1u << i;
-    }
-    gst_clear_object (&pad);
-  }
   if (!self->passes
       && (wanted.parts == 0 || gst_pad_is_linked (self->filter.srcpad)))
     wanted.parts |= 1u << self->part;
@@ -113,7 +140,7 @@ gst_lwt_get_wanted (GstCudaLwtFilter *self, const GstLwtSurface *surface)
             || self->settings.sa_upper_limit < G_MAXDOUBLE;
   GST_OBJECT_UNLOCK (self);
   if (self->passes)
-    wanted.parameters = get_measurable (self, surface);
+    wanted.parameters = available;
   else if (all)
     wanted.parameters = wanted.parts;
   else if (limited)
@@ -471,6 +498,9 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
   /* integers are no heights and have no parameters */
   config.parameters = config.type != LWT_TYPE_I32 ? wanted->parameters : 0;
   config.parts = wanted->parts | config.parameters;
+  /* the last request pad was released while the stream runs */
+  if (config.parts == 0 && self->started)
+    config.parts = operation_parts[config.operation];
   config.threads = self->wanted.threads;
   config.depth_in_flight = self->wanted.frames_in_flight > 0
                                ? self->wanted.frames_in_flight
@@ -481,6 +511,7 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
     return FALSE;
   self->surface = *surface;
   self->config = config;
+  self->started = TRUE;
   gst_cv_latency_set_frames (&self->filter.latency, config.depth_in_flight);
   for (guint i = 0; i < config.depth_in_flight; i++)
     gst_cv_queue_give (self->filter.queue, gst_lwt_frame_new ());

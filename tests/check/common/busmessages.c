@@ -23,6 +23,18 @@ get_text (GstMessage *message)
   return text;
 }
 
+/* Checks that parts of the text, each with its own punctuation, fit together. */
+static void
+check_punctuation (const gchar *text)
+{
+  static const gchar *const doubled[] = { "..", "?.", "!.", ":.", ",.", ";.",
+    ".,", ".:", "::", ". .", "? .", ": :" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (doubled); i++)
+    if (strstr (text, doubled[i]) != NULL)
+      g_error ("\"%s\" has \"%s\"", text, doubled[i]);
+}
+
 static void
 expect_words (gchar *text, const gchar *words)
 {
@@ -40,6 +52,7 @@ bus_pop_text (GstBus *bus, GstMessageType type)
   if (message == NULL)
     g_error ("no %s was posted", gst_message_type_get_name (type));
   text = get_text (message);
+  check_punctuation (text);
   message = gst_bus_pop_filtered (bus, type);
   if (message != NULL)
     g_error ("after \"%s\" a second %s was posted: \"%s\"", text,

@@ -2012,10 +2012,125 @@ GST_START_TEST (test_bad_settings)
 GST_END_TEST;
 
 static const struct {
+  const gchar *settings, *side, *why;
+} without_component[] = {
+  { "levels=4 roughness-levels=2", "src_noise",
+      "src_noise gets no buffers: operation=filter with noise-levels=0" },
+  { "operation=denoise", "src_form",
+      "src_form gets no buffers: operation=denoise does not have" },
+  { "operation=forward", "src_roughness", "operation=forward does not have" },
+};
+
+/* A component that does not exist, requested while the stream runs, is one warning:
+ * the stream goes on, and other request pads work. */
+GST_START_TEST (test_request_without_component)
+{
+  Rig rig =
+      rig_new_playing (without_component[__i__].settings, FALSE, KIND_F32);
+  GstHarness *side;
+
+  push_frames (&rig, KIND_F32, 0, 2);
+  for (guint i = 0; i < 2; i++)
+    gst_buffer_unref (gst_harness_pull (rig.h));
+  side = gst_harness_new_with_element (
+      rig.element, NULL, without_component[__i__].side);
+  if (__i__ == 0)
+    rig.sides[0] =
+        gst_harness_new_with_element (rig.element, NULL, "src_roughness");
+  push_frames (&rig, KIND_F32, 2, 2);
+  bus_expect (rig.bus, GST_MESSAGE_WARNING, without_component[__i__].why);
+  /* new caps change nothing */
+  rig_set_caps (&rig, KIND_F64, WIDTH, HEIGHT);
+  push_frames (&rig, KIND_F64, 4, 1);
+  push_eos (&rig);
+  for (guint i = 0; i < 3; i++)
+    gst_buffer_unref (gst_harness_pull (rig.h));
+  if (__i__ == 0)
+    gst_buffer_unref (gst_harness_pull (rig.sides[0]));
+  fail_unless (
+      gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR)
+      == NULL);
+  fail_unless_equals_int (gst_harness_buffers_received (side), 0);
+  gst_harness_teardown (side);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
+/* output=none needs a request pad for coefficients; if the last one is released
+ * while the stream runs, surfaces pass on. */
+GST_START_TEST (test_release_last_pad)
+{
+  Rig rig = rig_new ("operation=forward output=none", FALSE);
+
+  rig.sides[4] = gst_harness_new_with_element (rig.element, NULL, "src_bands");
+  rig_set_caps (&rig, KIND_F32, WIDTH, HEIGHT);
+  push_frames (&rig, KIND_F32, 0, 1);
+  gst_buffer_unref (gst_harness_pull (rig.sides[4]));
+  gst_harness_teardown (rig.sides[4]);
+  rig.sides[4] = NULL;
+  push_frames (&rig, KIND_F32, 1, 1);
+  rig_set_caps (&rig, KIND_F64, WIDTH, HEIGHT);
+  push_frames (&rig, KIND_F64, 2, 1);
+  push_eos (&rig);
+  for (guint i = 0; i < 3; i++)
+    gst_buffer_unref (gst_harness_pull (rig.h));
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_ERROR) == NULL);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
+/* The first bytes of files */
+static const struct {
+  guint8 bytes[16];
+  const gchar *what;
+} files[] = {
+  { { 0x89, 'P', 'N', 'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 'I', 'H', 'D',
+        'R' },
+      "its bytes are image/png" },
+  { { 1, 2, 3, 4 }, "it came without caps. Put a capsfilter" },
+};
+
+/* An encoded file without its decoder: the error names the format and what decodes
+ * it. */
+GST_START_TEST (test_file_without_decoder)
+{
+  GstElement *element = gst_parse_launch ("cudalwtfilter backend=cpu", NULL);
+  GstBus *bus = gst_bus_new ();
+  GstHarness *h;
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 4096, NULL);
+  GstSegment segment;
+  gchar *text;
+
+  gst_element_set_bus (element, bus);
+  h = gst_harness_new_with_element (element, "sink", "src");
+  gst_harness_play (h);
+  gst_buffer_memset (buffer, 0, 0, 4096);
+  gst_buffer_fill (buffer, 0, files[__i__].bytes, sizeof (files[__i__].bytes));
+  gst_harness_push_event (h, gst_event_new_stream_start ("file"));
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  fail_unless_equals_int (
+      gst_harness_push (h, buffer), GST_FLOW_NOT_NEGOTIATED);
+  text = bus_pop_text (bus, GST_MESSAGE_ERROR);
+  fail_unless (strstr (text, files[__i__].what) != NULL, "%s", text);
+  if (__i__ == 0)
+    fail_unless (strstr (text, "pngdec") != NULL
+                     && strstr (text, "decodebin ! videoconvert") != NULL,
+        "%s", text);
+  g_free (text);
+  gst_harness_teardown (h);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (element);
+  gst_object_unref (bus);
+}
+GST_END_TEST;
+
+static const struct {
   const gchar *wavelet, *what;
 } bad_wavelets[] = {
   { "", "wavelet \"\"" },
   { "db21", "db21" },
+  { "db41", "(did you mean \"db1\"?). Set wavelet" },
   { "steps: P@0 1 x", "steps: P@0 1 x" },
   { "bank: LO 1 2 3", "bank: LO 1 2 3" },
 };
@@ -2297,6 +2412,10 @@ cudalwtfilter_suite (void)
   tcase_add_test (tc, test_long_wavelet);
   tcase_add_loop_test (tc, test_reversible, 0, 3);
   tcase_add_loop_test (tc, test_denoise, 0, 3);
+  tcase_add_loop_test (
+      tc, test_request_without_component, 0, G_N_ELEMENTS (without_component));
+  tcase_add_test (tc, test_release_last_pad);
+  tcase_add_loop_test (tc, test_file_without_decoder, 0, G_N_ELEMENTS (files));
   tcase_add_loop_test (tc, test_negotiation, 0, G_N_ELEMENTS (negotiations));
   tcase_add_test (tc, test_pads_differ);
   tcase_add_test (tc, test_caps_queries);

@@ -587,6 +587,43 @@ GST_START_TEST (test_sides)
 }
 GST_END_TEST;
 
+/* A request pad in the middle of colour video is one warning. */
+GST_START_TEST (test_late_side)
+{
+  GstBus *bus = gst_bus_new ();
+  GstElement *element =
+      gst_parse_launch ("cudalwtfilter backend=cpu operation=denoise", NULL);
+  GstHarness *h, *side;
+
+  gst_element_set_bus (element, bus);
+  h = gst_harness_new_with_element (element, "sink", "src");
+  gst_harness_set_src_caps_str (
+      h, "video/x-raw,format=NV12,width=32,height=24,framerate=25/1");
+  gst_harness_push (h, gst_buffer_new_allocate (NULL, 1152, NULL));
+  gst_buffer_unref (gst_harness_pull (h));
+  side = gst_harness_new_with_element (element, NULL, "src_noise");
+  fail_unless_equals_int (
+      gst_harness_push (h, gst_buffer_new_allocate (NULL, 1152, NULL)),
+      GST_FLOW_OK);
+  bus_expect (bus, GST_MESSAGE_WARNING, "src_noise gets no buffers");
+  gst_harness_set_src_caps_str (
+      h, "video/x-raw,format=NV12,width=32,height=16,framerate=25/1");
+  fail_unless_equals_int (
+      gst_harness_push (h, gst_buffer_new_allocate (NULL, 768, NULL)),
+      GST_FLOW_OK);
+  for (guint i = 0; i < 2; i++)
+    gst_buffer_unref (gst_harness_pull (h));
+  fail_unless (
+      gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR)
+      == NULL);
+  gst_harness_teardown (side);
+  gst_harness_teardown (h);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (element);
+  gst_object_unref (bus);
+}
+GST_END_TEST;
+
 static Suite *
 lwt_video_suite (void)
 {
@@ -603,6 +640,7 @@ lwt_video_suite (void)
   tcase_add_loop_test (tc, test_refusals, 0, G_N_ELEMENTS (refusals));
   tcase_add_loop_test (tc, test_bad_buffers, 0, 3);
   tcase_add_test (tc, test_sides);
+  tcase_add_test (tc, test_late_side);
   return s;
 }
 

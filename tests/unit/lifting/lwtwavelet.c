@@ -561,6 +561,10 @@ test_unknown_names (void)
   assert_refused ("bior44", "did you mean \"bior4.4\"?");
   assert_refused ("cdf75", "did you mean \"cdf7/5\"?");
   assert_refused ("db21", "did you mean \"db");
+  /* nothing is near */
+  assert_refused ("abc", "unknown wavelet \"abc\". Use haar");
+  assert_refused ("daub4", "unknown wavelet \"daub4\". Use haar");
+  assert_refused ("9", "unknown wavelet \"9\". Use haar");
   assert_refused ("dmey", "do not reconstruct");
   assert_refused ("daubechies with four moments", "Use haar, db1 to db20");
   assert_refused ("\xff\xfe steps", "unknown wavelet");
