@@ -11,24 +11,29 @@
 
 /* NaN fails the first comparison and becomes 0. */
 static inline gdouble
-level_of (gdouble z, gdouble zero, gdouble factor, gdouble middle, gdouble max)
+clamp_level (gdouble level, gdouble max)
 {
-  const gdouble level = (z - zero) * factor + middle + 0.5;
-
   return !(level > 0.0) ? 0.0 : level > max ? max : level;
 }
 
+/* Returns: number of samples outside 0..@max */
 #define DEFINE_ROW(name, T, G, max)                                            \
-  static void name (const LwtGrey *grey, const void *restrict from, guint n,   \
+  static guint name (const LwtGrey *grey, const void *restrict from, guint n,  \
       void *restrict to)                                                       \
   {                                                                            \
     const T *z = from;                                                         \
     const gdouble zero = grey->zero, factor = 1.0 / grey->scale;               \
     const gdouble middle = grey->middle;                                       \
-    G *level = to;                                                             \
+    guint clipped = 0;                                                         \
+    G *levels = to;                                                            \
                                                                                \
-    for (guint x = 0; x < n; x++)                                              \
-      level[x] = (G) (gint) level_of (z[x], zero, factor, middle, max);        \
+    for (guint x = 0; x < n; x++) {                                            \
+      const gdouble level = (z[x] - zero) * factor + middle + 0.5;             \
+                                                                               \
+      clipped += level < 0.0 || level >= max + 1.0;                            \
+      levels[x] = (G) (gint) clamp_level (level, max);                         \
+    }                                                                          \
+    return clipped;                                                            \
   }
 
 DEFINE_ROW (row_f32_8, gfloat, guint8, 255.0)
@@ -38,7 +43,7 @@ DEFINE_ROW (row_f32_16, gfloat, guint16, 65535.0)
 DEFINE_ROW (row_f64_16, gdouble, guint16, 65535.0)
 DEFINE_ROW (row_i32_16, gint32, guint16, 65535.0)
 
-typedef void (*RowFunc) (
+typedef guint (*RowFunc) (
     const LwtGrey *grey, const void *restrict from, guint n, void *restrict to);
 
 static void
@@ -62,7 +67,7 @@ mask_row (LwtType type, gconstpointer from, guint n, guint8 *mask)
   }
 }
 
-void
+guint64
 lwt_grey_from_heights (const LwtGrey *grey, gconstpointer heights, gsize stride,
     LwtType type, guint width, guint height, gpointer to, gsize to_stride,
     guint8 *mask)
@@ -73,14 +78,16 @@ lwt_grey_from_heights (const LwtGrey *grey, gconstpointer heights, gsize stride,
     [LWT_TYPE_I32] = { row_i32_8, row_i32_16 },
   };
   const RowFunc row = rows[type][grey->bits == 16];
+  guint64 clipped = 0;
 
   for (guint y = 0; y < height; y++) {
     const guint8 *from = (const guint8 *) heights + y * stride;
 
-    row (grey, from, width, (guint8 *) to + y * to_stride);
+    clipped += row (grey, from, width, (guint8 *) to + y * to_stride);
     if (mask != NULL)
       mask_row (type, from, width, mask + (gsize) y * width);
   }
+  return clipped;
 }
 
 /* --- samples with a mask -------------------------------------------------------- */

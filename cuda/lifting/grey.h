@@ -28,8 +28,10 @@ typedef struct {
  *   points are 0
  * @mask: (nullable): @width * @height bytes: 0 for missing points, otherwise
  *   255
+ *
+ * Returns: number of points, other than missing ones, whose level was clamped
  */
-void lwt_grey_from_heights (const LwtGrey *grey, gconstpointer heights,
+guint64 lwt_grey_from_heights (const LwtGrey *grey, gconstpointer heights,
     gsize stride, LwtType type, guint width, guint height, gpointer to,
     gsize to_stride, guint8 *mask);
 

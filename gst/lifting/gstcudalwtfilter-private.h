@@ -81,7 +81,8 @@ struct _GstCudaLwtFilter {
 
   /* --- of the source pad's thread --- */
   GstLwtOut side_outs[GST_LWT_SIDES];
-  gboolean overflowed;      /* the warning was posted since the caps */
+  gboolean overflowed; /* the warning was posted since the caps */
+  gboolean clip_remarked, missing_remarked; /* so were these */
   gboolean offset_remarked; /* so was the warning about an offset */
   gboolean
       refused_side; /* an error was posted: that pad gets no more buffers */

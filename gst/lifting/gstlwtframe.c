@@ -437,7 +437,8 @@ new_mask (GstSurfaceMeta *meta, gsize size, GstMapInfo *map)
 /* Converts a component to grey. @from: the component, mapped */
 static gboolean
 paint (const GstMapInfo *from, GstBuffer *to, const GstLwtOut *out,
-    const LwtGrey *grey, const LwtConfig *config, GstSurfaceMeta *meta)
+    const LwtGrey *grey, const LwtConfig *config, GstSurfaceMeta *meta,
+    guint64 *clipped)
 {
   const gsize stride = config->width * lwt_type_get_size (config->type);
   const gboolean holes = meta->missing > 0 && meta->mask == NULL;
@@ -451,8 +452,8 @@ paint (const GstMapInfo *from, GstBuffer *to, const GstLwtOut *out,
     gst_buffer_unmap (to, &map);
     return FALSE;
   }
-  lwt_grey_from_heights (grey, from->data, stride, config->type, config->width,
-      config->height, map.data,
+  *clipped = lwt_grey_from_heights (grey, from->data, stride, config->type,
+      config->width, config->height, map.data,
       (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&out->picture, 0), mask.data);
   if (holes)
     gst_buffer_unmap (meta->mask, &mask);
@@ -484,7 +485,7 @@ make_picture (GstLwtFrame *frame, const GstLwtOut *out, GstBufferPool *pool,
   }
   ok = gst_buffer_map (frame->parts[out->part], &from, GST_MAP_READ);
   if (ok) {
-    ok = paint (&from, buffer, out, &grey, config, meta);
+    ok = paint (&from, buffer, out, &grey, config, meta, &frame->clipped);
     gst_buffer_unmap (frame->parts[out->part], &from);
   }
   if (!ok)

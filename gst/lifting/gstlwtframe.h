@@ -25,6 +25,7 @@ G_BEGIN_DECLS
  * @number: in the stream, from 0
  * @arrival: cvis_monotonic_ns() when the surface arrived
  * @staged: samples were copied once more, as they are not in pinned memory
+ * @clipped: points of the last picture beyond the range of grey
  * @video: (nullable): a frame of colour video, for which only @job's threshold,
  *   @number, @arrival and @staged of the above are used; owned
  * @in_flight: @video is with the engines
@@ -47,6 +48,7 @@ typedef struct {
   guint64 number;
   guint64 arrival;
   gboolean staged;
+  guint64 clipped;
   GstLwtVideoFrame *video;
   gboolean in_flight;
 } GstLwtFrame;
@@ -105,6 +107,8 @@ GstBuffer *gst_lwt_frame_pass (GstLwtFrame *frame,
  * @pool: (nullable): pool for pictures
  * @settings: scale for grey pictures of tensors
  * @surface, @config: input and configuration of the engine
+ *
+ * For pictures frame->clipped becomes the number of points that were clipped.
  *
  * Returns: (transfer full) (nullable): the buffer for the pad: for tensors a
  *   reference to the component's; %NULL without memory

@@ -232,6 +232,7 @@ gst_lwt_negotiate (GstCvFilter *filter, GstCaps *caps)
   gst_lwt_free_engine (self);
   self->announce = TRUE;
   self->overflowed = self->offset_remarked = FALSE;
+  self->clip_remarked = self->missing_remarked = FALSE;
   gst_caps_replace (&self->caps, caps);
   if (!parse_caps (self, caps))
     return GST_FLOW_NOT_NEGOTIATED;

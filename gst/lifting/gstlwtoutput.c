@@ -156,6 +156,27 @@ drop (Leaving *leaving)
   gst_clear_buffer (&leaving->source);
 }
 
+/* Warns once for these caps of heights beyond the range of grey levels. Noise around
+ * black and white, which denoise limits to the range, is no reason. */
+static void
+remark_on_clipping (
+    GstCudaLwtFilter *self, const GstLwtFrame *frame, const GstLwtOut *out)
+{
+  if (self->clip_remarked || !out->video || frame->clipped == 0
+      || self->config.operation == LWT_OPERATION_DENOISE)
+    return;
+  self->clip_remarked = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+       " points of the %s of surface %" G_GUINT64_FORMAT
+       " are beyond the range of %s and were clipped. Use a larger z-scale, "
+       "GRAY16_LE, or tensors.",
+          frame->clipped, (guint64) self->config.width * self->config.height,
+          gst_surface_part_name (out->part), frame->number,
+          gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&out->picture))),
+      (NULL));
+}
+
 static GstBuffer *
 make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
 {
@@ -171,6 +192,8 @@ make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
         ("No memory for a picture of the %s. Use smaller surfaces.",
             gst_surface_part_name (out->part)),
         (NULL));
+  else
+    remark_on_clipping (self, frame, out);
   return buffer;
 }
 
@@ -243,6 +266,29 @@ remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
                : "precision=float64 has a larger range"));
 }
 
+/* Warns once for these caps of missing points. */
+static void
+remark_on_missing (GstCudaLwtFilter *self, const GstLwtFrame *frame)
+{
+  const guint64 n = (guint64) self->config.width * self->config.height;
+
+  if (self->missing_remarked || frame->job.missing == 0
+      || self->config.operation == LWT_OPERATION_INVERSE)
+    return;
+  self->missing_remarked = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+       " points (%.3g %%) of surface %" G_GUINT64_FORMAT
+       " are missing. They are filled from their neighbours for the "
+       "transform%s.",
+          frame->job.missing, n,
+          100.0 * (gdouble) frame->job.missing / (gdouble) n, frame->number,
+          self->config.operation == LWT_OPERATION_FORWARD
+              ? ", and coefficients contain them"
+              : ", and missing in the output"),
+      ("stats has the number of missing points of all surfaces"));
+}
+
 /* Warns once for these caps that downstream may lose an offset. Request pads are
  * not queried: their branches may block. */
 static void
@@ -286,6 +332,7 @@ gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
 
   if (ok && frame->video == NULL) {
     remark_on_overflow (self, frame);
+    remark_on_missing (self, frame);
     ok = gst_lwt_frame_carry_missing (frame, &self->config, &error);
   }
   if (ok) {

@@ -360,6 +360,64 @@ add_limits (GString *far, GString *near, const GstLwtSurface *surface,
   }
 }
 
+/* Levels that split @n samples into one. */
+static guint
+count_possible (guint n)
+{
+  guint levels = 0;
+
+  for (; n > 1; n = (n + 1) / 2)
+    levels++;
+  return levels;
+}
+
+/* Adds to @text the levels that the user set, or that follow from the cut-off
+ * @lambda, and that the size of the surface does not have. A side of one sample is
+ * a profile's. */
+static void
+add_excess (GString *text, const gchar *name, const GstLwtLevels *given,
+    gdouble lambda, const guint levels[2], const guint sides[2])
+{
+  for (guint axis = 0; axis < 2; axis++) {
+    const gint one = axis == 0 ? given->x : given->y;
+    const guint possible = count_possible (sides[axis]);
+
+    if ((lambda > 0.0 || one >= 0 || given->both >= 0) && sides[axis] > 1
+        && levels[axis] > possible)
+      g_string_append_printf (text,
+          "%s %s: %u along %s, where %u samples have %u",
+          text->len > 0 ? "," : "", name, levels[axis], axis == 0 ? "x" : "y",
+          sides[axis], possible);
+  }
+}
+
+/* Warns of levels that do nothing, as their input is one sample. */
+static void
+warn_of_excess (GstCudaLwtFilter *self)
+{
+  const GstLwtSettings *wanted = &self->wanted;
+  const LwtConfig *config = &self->config;
+  GString *text = g_string_new (NULL);
+  guint sides[2];
+
+  lwt_config_get_bands_size (config, &sides[0], &sides[1]);
+  if (config->operation == LWT_OPERATION_FILTER) {
+    add_excess (text, "noise-levels", &wanted->noise_levels, wanted->lambda_s,
+        config->levels_noise, sides);
+    add_excess (text, "roughness-levels", &wanted->roughness_levels,
+        wanted->lambda_c, config->levels_roughness, sides);
+  }
+  add_excess (
+      text, "levels", &wanted->levels, wanted->lambda_f, config->levels, sides);
+  if (text->len > 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("Levels beyond the size of the surface have no effect:%s. Use fewer "
+         "levels, or shorter cut-offs.",
+            text->str),
+        ("%u x %u samples", sides[0], sides[1]));
+  g_string_free (text, TRUE);
+}
+
 static void
 warn_of_limits (GstCudaLwtFilter *self)
 {
@@ -385,6 +443,8 @@ warn_of_limits (GstCudaLwtFilter *self)
         ("in metres; samples are %g m and %g m apart, the shortest cut-off is "
          "2.83 times that",
             surface->dx, surface->dy));
+  if (far->len == 0) /* the size limits those too */
+    warn_of_excess (self);
   g_string_free (far, TRUE);
   g_string_free (near, TRUE);
 }

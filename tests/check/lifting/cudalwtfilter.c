@@ -2288,6 +2288,57 @@ GST_END_TEST;
 
 /* --- warnings ------------------------------------------------------------ */
 
+static const struct {
+  const gchar *settings;
+  guint kind;
+  gboolean missing;
+  const gchar *what; /* NULL: no warning */
+} remarks[] = {
+  { "levels=9 roughness-levels=8 dx=1e-6", KIND_F32, FALSE,
+      "roughness-levels: 8 along x, where 75 samples have 7, roughness-levels: "
+      "8 along y, where 53 samples have 6, levels: 9 along x" },
+  { "lambda-c=1e-3 lambda-f=1e-3 dx=1e-6", KIND_F32, FALSE,
+      "levels: 9 along x, where 75 samples have 7" },
+  { "levels=6 roughness-levels=3 dx=1e-6", KIND_F32, FALSE, NULL },
+  { "dx=1e-6", KIND_F32, FALSE, NULL },
+  { "dx=1e-6", KIND_F32, TRUE,
+      "1 of 3975 points (0.0252 %) of surface 0 are missing. They are filled" },
+  { "operation=forward", KIND_F32, TRUE, "and coefficients contain them" },
+  { "operation=denoise", KIND_F32, TRUE, "and missing in the output" },
+  { "z-scale=1e-9 output=form", KIND_F32, FALSE,
+      "3975 of 3975 points of the form of surface 0 are beyond the range of "
+      "GRAY8 and were clipped" },
+  { "z-scale=1e-2 output=form", KIND_F32, FALSE, NULL },
+};
+
+static GstBuffer *high_surface (guint i, gfloat height, gboolean missing);
+
+/* What is limited, filled or clipped is one warning with numbers, for each caps. */
+GST_START_TEST (test_remarks)
+{
+  const gboolean grey = strstr (remarks[__i__].settings, "z-scale") != NULL;
+  Rig rig = rig_new (remarks[__i__].settings, FALSE);
+  gchar *text;
+
+  if (grey)
+    gst_harness_set_sink_caps_str (rig.h, "video/x-raw,format=GRAY8");
+  for (guint caps = 0; caps < 2; caps++) {
+    if (caps == 0)
+      rig_set_caps (&rig, remarks[__i__].kind, WIDTH, HEIGHT);
+    for (guint i = 0; i < 3; i++)
+      push (&rig, high_surface (i, 1.0f, remarks[__i__].missing));
+  }
+  push_eos (&rig);
+  if (remarks[__i__].what != NULL) {
+    text = bus_pop_text (rig.bus, GST_MESSAGE_WARNING);
+    fail_unless (strstr (text, remarks[__i__].what) != NULL, "%s", text);
+    g_free (text);
+  }
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 /* heights of about @height; point 5 is missing if @missing */
 static GstBuffer *
 high_surface (guint i, gfloat height, gboolean missing)
@@ -2304,8 +2355,35 @@ high_surface (guint i, gfloat height, gboolean missing)
   return buffer;
 }
 
+/* One warning of an overflow of @part, unless it is NULL, and one of missing points
+ * were posted. */
+static void
+check_overflow_warnings (Rig *rig, const gchar *part)
+{
+  guint overflows = 0, missing = 0;
+  GstMessage *message;
+
+  while ((message = gst_bus_pop_filtered (rig->bus, GST_MESSAGE_WARNING))) {
+    GError *error = NULL;
+
+    gst_message_parse_warning (message, &error, NULL);
+    if (strstr (error->message, "are missing") != NULL) {
+      missing++;
+    } else {
+      fail_unless (strstr (error->message, "too large for float32") != NULL,
+          "%s", error->message);
+      fail_unless (strstr (error->message, part) != NULL, "%s", error->message);
+      overflows++;
+    }
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  fail_unless_equals_int (overflows, part != NULL);
+  fail_unless_equals_int (missing, 1);
+}
+
 /* Results beyond float32 are warned of once for each caps; missing points,
- * float64 and heights within range are not. */
+ * float64 and heights within range are no overflow. */
 GST_START_TEST (test_overflow)
 {
   static const struct {
@@ -2331,14 +2409,7 @@ GST_START_TEST (test_overflow)
         push (&rig, high_surface (j, cases[i].height, j == 1));
       for (guint j = 0; j < 3; j++)
         gst_buffer_unref (gst_harness_pull (rig.h));
-      if (cases[i].part != NULL) {
-        gchar *text = bus_pop_text (rig.bus, GST_MESSAGE_WARNING);
-
-        fail_unless (strstr (text, "too large for float32") != NULL, text);
-        fail_unless (strstr (text, cases[i].part) != NULL, text);
-        g_free (text);
-      }
-      fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+      check_overflow_warnings (&rig, cases[i].part);
       gst_harness_set_src_caps_str (rig.h,
           "other/tensors,format=static,num_tensors=1,types=float32,"
           "dimensions=" G_STRINGIFY (WIDTH) ":" G_STRINGIFY (
@@ -2415,6 +2486,7 @@ cudalwtfilter_suite (void)
   tcase_add_loop_test (
       tc, test_request_without_component, 0, G_N_ELEMENTS (without_component));
   tcase_add_test (tc, test_release_last_pad);
+  tcase_add_loop_test (tc, test_remarks, 0, G_N_ELEMENTS (remarks));
   tcase_add_loop_test (tc, test_file_without_decoder, 0, G_N_ELEMENTS (files));
   tcase_add_loop_test (tc, test_negotiation, 0, G_N_ELEMENTS (negotiations));
   tcase_add_test (tc, test_pads_differ);
