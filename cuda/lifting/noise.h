@@ -28,7 +28,7 @@ typedef struct {
 } LwtCellCounts;
 
 /* Pictures without noise have constant cells in the middle of their content
- * (drawings, text); these show that there is no noise. Noise has them at its
+ * (drawings, text); these show the absence of noise. Noise has them at its
  * rim only, where it ends at a constant part. */
 LWT_INLINE gboolean
 lwt_cell_is_used (guint8 cell, LwtCellCounts counts)

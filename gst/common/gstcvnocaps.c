@@ -27,8 +27,8 @@ static const struct {
   { "application/ogg", "oggdemux", "gstreamer1.0-plugins-base" },
 };
 
-/* The type of @buffer's bytes; %NULL if it is unknown, or text, whose format this
- * does not tell. */
+/* The type of @buffer's bytes; %NULL if it is unknown, or text, whose format is
+ * not found this way. */
 static GstCaps *
 find_type (GstElement *element, GstBuffer *buffer)
 {
@@ -64,7 +64,7 @@ find_decoder (const GstCaps *caps)
   return first;
 }
 
-/* What to do about the media type @type. */
+/* Returns: (transfer full): advice for a stream of the media type @type. */
 static gchar *
 advise (const gchar *type, GstElementFactory *decoder)
 {

@@ -169,11 +169,12 @@ remark_on_clipping (
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
       ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
        " points of the %s of surface %" G_GUINT64_FORMAT
-       " are beyond the range of %s and were clipped. Use a larger z-scale, "
-       "GRAY16_LE, or tensors.",
+       " are beyond the range of %s and were clipped. Use GRAY16_LE%s or "
+       "tensors.",
           frame->clipped, (guint64) self->config.width * self->config.height,
           gst_surface_part_name (out->part), frame->number,
-          gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&out->picture))),
+          gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&out->picture)),
+          self->layout.video ? "" : ", a larger z-scale"),
       (NULL));
 }
 

@@ -395,7 +395,8 @@ GST_START_TEST (test_framerates)
     "surfacetestsrc num-buffers=9 ! surfacecolor ! %s",
     "surfacetestsrc num-buffers=9 ! surfacecolor ! %s ! videoconvert",
     "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8 ! surfacecolor ! %s",
-    "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8 ! cudalwtfilter ! "
+    "videotestsrc pattern=black num-buffers=9 ! video/x-raw,format=GRAY8 ! "
+    "cudalwtfilter "
     "%s",
     "surfacetestsrc num-buffers=9 ! cudalwtfilter ! %s",
     "videotestsrc num-buffers=9 ! cudalwtfilter operation=denoise ! %s",

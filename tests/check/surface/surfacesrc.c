@@ -344,12 +344,21 @@ run_and_count (const gchar *folder, const gchar *properties, const gchar *line)
   while ((message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
               GST_MESSAGE_WARNING | GST_MESSAGE_ERROR | GST_MESSAGE_EOS))) {
     const GstMessageType type = GST_MESSAGE_TYPE (message);
+    gboolean missing = FALSE;
 
+    /* cudalwtfilter warns of missing points */
+    if (type == GST_MESSAGE_WARNING) {
+      GError *error = NULL;
+
+      gst_message_parse_warning (message, &error, NULL);
+      missing = strstr (error->message, "are missing") != NULL;
+      g_error_free (error);
+    }
     gst_message_unref (message);
     fail_unless (type != GST_MESSAGE_ERROR);
     if (type == GST_MESSAGE_EOS)
       break;
-    warnings++;
+    warnings += !missing;
   }
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (bus);
