@@ -396,8 +396,7 @@ GST_START_TEST (test_framerates)
     "surfacetestsrc num-buffers=9 ! surfacecolor ! %s ! videoconvert",
     "videotestsrc num-buffers=9 ! video/x-raw,format=GRAY8 ! surfacecolor ! %s",
     "videotestsrc pattern=black num-buffers=9 ! video/x-raw,format=GRAY8 ! "
-    "cudalwtfilter "
-    "%s",
+    "cudalwtfilter ! %s",
     "surfacetestsrc num-buffers=9 ! cudalwtfilter ! %s",
     "videotestsrc num-buffers=9 ! cudalwtfilter operation=denoise ! %s",
     "videotestsrc num-buffers=9 ! cudamotionest ! %s",
