@@ -71,6 +71,33 @@ pbf_roi_clamped (gint32 e_q8, gint32 size, gint32 side)
   return start < 0 || start > size - side;
 }
 
+/* Score of a component as the melt pool of its frame: its area times the sum of its
+ * pixels above the threshold, I - threshold + 1. The area counts twice, because a
+ * spatter may be brighter than the pool but is smaller; the brightness counts
+ * once, because a plume may be as large but is dimmer. Less than 2^64 for the
+ * largest frame. */
+PBF_INLINE guint64
+pbf_pool_score (guint32 area, guint64 excess)
+{
+  return area * excess;
+}
+
+/* PbfResult.position_confidence of the highest score @best > 0 and the next one. */
+PBF_INLINE guint32
+pbf_position_confidence (guint64 best, guint64 second)
+{
+  gdouble b = (gdouble) best, s = (gdouble) second;
+
+  return (guint32) (65536.0 * (b / (b + s)));
+}
+
+/* The flag PBF_RESULT_POSITION_UNSURE for these scores, or 0. */
+PBF_INLINE guint32
+pbf_position_flag (guint64 best, guint64 second)
+{
+  return second > best / 4 ? PBF_RESULT_POSITION_UNSURE : 0;
+}
+
 /* Whether the melt pool's bounding box touches the edge of its ROI of @side
  * pixels. */
 PBF_INLINE gboolean

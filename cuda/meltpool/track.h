@@ -15,9 +15,9 @@ G_BEGIN_DECLS
 
 typedef enum {
   PBF_POSITION_GIVEN,     /* e_x_q8, e_y_q8 are valid */
-  PBF_POSITION_BRIGHTEST, /* maximum of the 3x3 box sum; of several the first
-                           * in raster order in the largest component that
-                           * contains one */
+  PBF_POSITION_BRIGHTEST, /* maximum of the 3x3 box sum in the component with the
+                           * highest pbf_pool_score(), the first in raster order;
+                           * without a component as PBF_POSITION_BRIGHTEST_PIXEL */
   PBF_POSITION_CENTROID,  /* centroid of the pixels that reach the threshold */
   PBF_POSITION_BRIGHTEST_PIXEL, /* maximum of the 3x3 box sum, the first in raster
                                  * order */

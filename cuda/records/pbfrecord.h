@@ -117,6 +117,9 @@ G_STATIC_ASSERT (sizeof (PbfSignal) == 64);
  * @PBF_RESULT_GAP: the flow was marked discontinuous before this frame
  * @PBF_RESULT_POOL_AT_EDGE: the melt pool touches the edge of the ROI, which may
  *   have cut it
+ * @PBF_RESULT_POSITION_UNSURE: the expected position is that of the likeliest
+ *   melt pool of the frame, but another component is nearly as likely: its score
+ *   exceeds a quarter of the chosen one's (see @position_confidence)
  */
 typedef enum {
   PBF_RESULT_EMPTY = 1 << 0,
@@ -134,6 +137,7 @@ typedef enum {
   PBF_RESULT_ROI_CLAMPED = 1 << 12,
   PBF_RESULT_GAP = 1 << 13,
   PBF_RESULT_POOL_AT_EDGE = 1 << 14,
+  PBF_RESULT_POSITION_UNSURE = 1 << 15,
 } PbfResultFlags;
 
 /* Index of a spatial feature in PbfResult.raw and .features. Its variance is
@@ -207,6 +211,11 @@ typedef struct {
  * @spatters: the spatters
  * @roi_size: columns and rows of the ROI; 0 in records of older versions and of
  *   frames that were not analysed
+ * @position_confidence: of an expected position that was chosen among the
+ *   components of the frame: the chosen one's share in the sum of the two
+ *   highest scores, Q16: 65536 means no other component, 32768 an equal one. 0
+ *   if the position has another source, if no pixel reaches the threshold, and
+ *   in records of older versions
  * @reserved: zero
  *
  * Empty frames carry zeros from @raw on.
@@ -246,7 +255,8 @@ typedef struct {
   guint32 signal_flags;
   PbfSpatter spatters[PBF_MAX_SPATTERS];
   guint32 roi_size;
-  guint32 reserved[9];
+  guint32 position_confidence;
+  guint32 reserved[8];
 } PbfResult;
 
 #ifndef __GI_SCANNER__

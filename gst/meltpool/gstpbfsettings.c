@@ -36,8 +36,8 @@ static const GEnumValue position_source_values[] = {
       "frame has none",
       "signals" },
   { PBF_POSITION_SOURCE_BRIGHTEST,
-      "Maximum of the 3x3 box sum; of several the first in the largest "
-      "component",
+      "Brightest spot of the component that is most likely the pool, by area "
+      "and brightness",
       "brightest" },
   { PBF_POSITION_SOURCE_CENTROID,
       "Centroid of the pixels that reach the threshold", "centroid" },

@@ -51,6 +51,8 @@ count_flags (GstPbfCounts *counts, guint32 flags)
   counts->no_signal += (flags & PBF_RESULT_NO_SIGNAL) != 0;
   counts->no_pool += (flags & PBF_RESULT_NO_POOL) != 0;
   counts->pool_at_edge += (flags & PBF_RESULT_POOL_AT_EDGE) != 0;
+  counts->position_unsure += (flags & PBF_RESULT_POSITION_UNSURE) != 0;
+  counts->position_fallback += (flags & PBF_RESULT_POSITION_FALLBACK) != 0;
   /* an empty frame has features only with empty-frames=analyse */
   counts->analysed +=
       (flags & PBF_RESULT_EMPTY) == 0 || (flags & PBF_RESULT_EXCLUDED) != 0;
@@ -141,7 +143,9 @@ counts_to_structure (const gchar *name, const GstPbfCounts *counts)
       "repeated", G_TYPE_UINT64, counts->repeated, "corrupt", G_TYPE_UINT64,
       counts->corrupt, "no-signal", G_TYPE_UINT64, counts->no_signal, "no-pool",
       G_TYPE_UINT64, counts->no_pool, "pool-at-edge", G_TYPE_UINT64,
-      counts->pool_at_edge, "dropped-empty", G_TYPE_UINT64,
+      counts->pool_at_edge, "position-unsure", G_TYPE_UINT64,
+      counts->position_unsure, "position-fallback", G_TYPE_UINT64,
+      counts->position_fallback, "dropped-empty", G_TYPE_UINT64,
       counts->dropped_empty, "batches", G_TYPE_UINT64, counts->batches,
       "partial-batches", G_TYPE_UINT64, counts->partial_batches,
       "staged-frames", G_TYPE_UINT64, counts->staged_frames, "results-sent",

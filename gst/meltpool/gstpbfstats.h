@@ -26,6 +26,8 @@ typedef struct {
   guint64 no_signal;
   guint64 no_pool;
   guint64 pool_at_edge;
+  guint64 position_unsure;
+  guint64 position_fallback;
   guint64 dropped_empty;
   guint64 sent;   /* records, by UDP */
   guint64 unsent; /* records that the network did not accept */

@@ -271,49 +271,64 @@ box_sum (PbfReference *ref, const guint8 *frame, guint stride, gint x, gint y)
   return sum;
 }
 
-/* @first: the first pixel with the largest sum, otherwise the first of those
- *   in the largest component that contains one. */
-static void
-locate_brightest (PbfReference *ref, const guint8 *frame, guint stride,
-    gboolean first, PbfResult *result)
+/* Of the pixels with label @label (all pixels: -2), the first with the largest
+ * sum. */
+static gint
+find_brightest (
+    PbfReference *ref, const guint8 *frame, guint stride, gint label)
 {
-  gint best = -1, at = 0, w = ref->params.width, h = ref->params.height, n;
-  gint *first_of, chosen = -1;
-  guint32 *area;
+  gint best = -1, at = 0, w = ref->params.width, h = ref->params.height;
 
   for (gint i = 0; i < w * h; i++) {
     gint sum = box_sum (ref, frame, stride, i % w, i / w);
 
-    if (sum > best) {
+    if ((label == -2 || ref->labels[i] == label) && sum > best) {
       best = sum;
       at = i;
     }
   }
-  if (!first) {
-    n = label (ref, frame, stride, w, h);
-    first_of = g_new (gint, n + 1);
-    area = g_new0 (guint32, n + 1);
-    for (gint l = 0; l < n; l++)
-      first_of[l] = -1;
-    for (gint i = 0; i < w * h; i++) {
-      gint l = ref->labels[i];
+  return at;
+}
 
-      if (l < 0)
-        continue;
-      area[l]++;
-      if (first_of[l] < 0 && box_sum (ref, frame, stride, i % w, i / w) == best)
-        first_of[l] = i;
-    }
-    for (gint l = 0; l < n; l++)
-      if (first_of[l] >= 0 && (chosen < 0 || area[l] > area[chosen]))
-        chosen = l;
-    if (chosen >= 0)
-      at = first_of[chosen];
-    g_free (first_of);
-    g_free (area);
+/* Sorts the scores of the components, from area and brightness, and takes the
+ * position of the highest; @pixel: does not look at components. */
+static void
+locate_brightest (PbfReference *ref, const guint8 *frame, guint stride,
+    gboolean pixel, PbfResult *result)
+{
+  gint at, w = ref->params.width, h = ref->params.height;
+  gint n = pixel ? 0 : label (ref, frame, stride, w, h), chosen = -2;
+  guint64 *area = g_new0 (guint64, n + 1), *light = g_new0 (guint64, n + 1);
+  guint64 best = 0, second = 0;
+
+  for (gint i = 0; n > 0 && i < w * h; i++) {
+    if (ref->labels[i] < 0)
+      continue;
+    area[ref->labels[i]]++;
+    light[ref->labels[i]] +=
+        frame[(gsize) (i / w) * stride + i % w] - ref->params.threshold + 1;
   }
+  for (gint l = 0; l < n; l++) {
+    if (area[l] * light[l] > best) {
+      best = area[l] * light[l];
+      chosen = l;
+    }
+  }
+  for (gint l = 0; l < n; l++)
+    if (l != chosen)
+      second = MAX (second, area[l] * light[l]);
+  if (n > 0) {
+    result->position_confidence =
+        (guint32) (65536.0
+                   * ((gdouble) best / ((gdouble) best + (gdouble) second)));
+    if (second > best / 4)
+      result->flags |= PBF_RESULT_POSITION_UNSURE;
+  }
+  at = find_brightest (ref, frame, stride, chosen);
   result->e_x_q8 = 256 * (at % w) + 128;
   result->e_y_q8 = 256 * (at / w) + 128;
+  g_free (area);
+  g_free (light);
 }
 
 static void

@@ -43,7 +43,7 @@ typedef struct _PbfComponent {
   guint32 area, overlap;
   guint64 sx, sy;
   gboolean pool;
-  gint32 x, y; /* locate_brightest(): its first pixel of the largest sum */
+  guint64 excess; /* locate_brightest(): sum of I - threshold + 1 */
 } PbfComponent;
 
 /* The window between two batches: the rows that windows of the next batch

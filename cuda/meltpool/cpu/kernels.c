@@ -19,15 +19,10 @@
 static gboolean
 is_lit (const PbfParams *params, const guint8 *frame, guint stride)
 {
-  for (gint y = 0; y < params->height; y++) {
-    const guint8 *row = frame + (gsize) y * stride;
-    guint8 top = 0;
-
-    for (gint x = 0; x < params->width; x++)
-      top = MAX (top, row[x]);
-    if (top >= params->threshold)
+  for (gint y = 0; y < params->height; y++)
+    if (row_is_lit (
+            frame + (gsize) y * stride, params->width, params->threshold))
       return TRUE;
-  }
   return FALSE;
 }
 
@@ -82,102 +77,101 @@ row_top (const PbfParams *params, const guint8 *frame, guint stride, gint y)
                        box_sum (params, frame, stride, params->width - 1, y)));
 }
 
-/* The first pixel in raster order with the largest box sum. Returns: that
- * sum; @unique: no other pixel has it */
-static guint
-find_brightest (const PbfParams *params, const guint8 *frame, guint stride,
-    gint *best_x, gint *best_y, gboolean *unique)
-{
-  guint best = 0;
-  gint x = 0;
-
-  *best_y = 0;
-  *unique = FALSE;
-  for (gint y = 0; y < params->height; y++) {
-    guint top = row_top (params, frame, stride, y);
-
-    if (top > best) {
-      best = top;
-      *best_y = y;
-      *unique = TRUE;
-    } else if (top == best) {
-      *unique = FALSE;
-    }
-  }
-  while (box_sum (params, frame, stride, x, *best_y) != best)
-    x++;
-  *best_x = x;
-  for (x++; x < params->width && *unique; x++)
-    *unique = box_sum (params, frame, stride, x, *best_y) != best;
-  return best;
-}
-
-/* First column of @run whose box sum is @sum; -1 if none has it. */
-static gint
-find_in_run (const PbfParams *params, const guint8 *frame, guint stride,
-    const PbfRun *run, guint sum)
-{
-  for (gint x = run->first; x <= run->last; x++)
-    if (box_sum (params, frame, stride, x, run->y) == sum)
-      return x;
-  return -1;
-}
-
-/* Of several pixels with the largest box sum (usually saturated), chooses
- * the first in the largest component that contains one: a spatter is smaller
- * than the melt pool. */
-static void
-locate_brightest (const PbfParams *params, PbfCpuScratch *scratch,
-    const guint8 *frame, guint stride, PbfResult *result)
-{
-  gboolean unique, has_sum = FALSE;
-  gint x, y, n, pick = -1, row = -1;
-  guint sum = find_brightest (params, frame, stride, &x, &y, &unique), n_runs;
-
-  result->e_x_q8 = 256 * x + 128;
-  result->e_y_q8 = 256 * y + 128;
-  if (unique)
-    return;
-  n = label_rectangle (
-      params, scratch, frame, stride, params->width, params->height, &n_runs);
-  for (guint i = 0; i < n_runs; i++) {
-    const PbfRun *run = &scratch->runs[i];
-    PbfComponent *component = &scratch->components[scratch->parents[i]];
-
-    if (run->y != row) {
-      row = run->y;
-      has_sum = row_top (params, frame, stride, row) == sum;
-    }
-    if (!has_sum || component->overlap > 0)
-      continue;
-    x = find_in_run (params, frame, stride, run, sum);
-    if (x >= 0) { /* first one of the component, in raster order */
-      component->overlap = 1;
-      component->x = x;
-      component->y = row;
-    }
-  }
-  for (gint i = 0; i < n; i++)
-    if (scratch->components[i].overlap > 0
-        && (pick < 0
-            || scratch->components[i].area > scratch->components[pick].area))
-      pick = i;
-  if (pick < 0) /* the sum occurs only below the threshold */
-    return;
-  result->e_x_q8 = 256 * scratch->components[pick].x + 128;
-  result->e_y_q8 = 256 * scratch->components[pick].y + 128;
-}
-
+/* The first pixel in raster order with the largest box sum. */
 static void
 locate_brightest_pixel (const PbfParams *params, const guint8 *frame,
     guint stride, PbfResult *result)
 {
-  gboolean unique;
-  gint x, y;
+  guint best = 0;
+  gint x = 0, y = 0;
 
-  find_brightest (params, frame, stride, &x, &y, &unique);
+  for (gint row = 0; row < params->height; row++) {
+    guint top = row_top (params, frame, stride, row);
+
+    if (top > best) {
+      best = top;
+      y = row;
+    }
+  }
+  while (box_sum (params, frame, stride, x, y) != best)
+    x++;
   result->e_x_q8 = 256 * x + 128;
   result->e_y_q8 = 256 * y + 128;
+}
+
+static guint
+run_excess (const guint8 *row, const PbfRun *run, gint threshold)
+{
+  guint sum = 0;
+
+  for (gint x = run->first; x <= run->last; x++)
+    sum += row[x] - threshold + 1;
+  return sum;
+}
+
+/* The component with the highest score, the first of equals; -1: there is none.
+ * Sets the confidence and the flag of @result. */
+static gint
+choose_position (const PbfComponent *components, gint n, PbfResult *result)
+{
+  guint64 best = 0, second = 0;
+  gint chosen = -1;
+
+  for (gint i = 0; i < n; i++) {
+    guint64 score = pbf_pool_score (components[i].area, components[i].excess);
+
+    if (score > best) {
+      second = best;
+      best = score;
+      chosen = i;
+    } else if (score > second) {
+      second = score;
+    }
+  }
+  if (chosen >= 0) {
+    result->position_confidence = pbf_position_confidence (best, second);
+    result->flags |= pbf_position_flag (best, second);
+  }
+  return chosen;
+}
+
+/* The first pixel with the largest box sum of the component that is most likely
+ * the melt pool. */
+static void
+locate_brightest (const PbfParams *params, PbfCpuScratch *scratch,
+    const guint8 *frame, guint stride, PbfResult *result)
+{
+  guint n_runs, best = 0;
+  gint n = label_rectangle (
+      params, scratch, frame, stride, params->width, params->height, &n_runs);
+  gint chosen;
+
+  for (guint i = 0; i < n_runs; i++) {
+    const PbfRun *run = &scratch->runs[i];
+
+    scratch->components[scratch->parents[i]].excess +=
+        run_excess (frame + (gsize) run->y * stride, run, params->threshold);
+  }
+  chosen = choose_position (scratch->components, n, result);
+  if (chosen < 0) {
+    locate_brightest_pixel (params, frame, stride, result);
+    return;
+  }
+  for (guint i = 0; i < n_runs; i++) {
+    const PbfRun *run = &scratch->runs[i];
+
+    if (scratch->parents[i] != (guint) chosen)
+      continue;
+    for (gint x = run->first; x <= run->last; x++) {
+      guint sum = box_sum (params, frame, stride, x, run->y);
+
+      if (sum > best) {
+        best = sum;
+        result->e_x_q8 = 256 * x + 128;
+        result->e_y_q8 = 256 * run->y + 128;
+      }
+    }
+  }
 }
 
 static void

@@ -94,6 +94,17 @@ reserve_runs (PbfCpuScratch *scratch, gsize n)
       g_renew (PbfComponent, scratch->components, scratch->max_runs);
 }
 
+/* Whether a pixel of @row reaches @threshold: one vectorised loop. */
+static inline gboolean
+row_is_lit (const guint8 *row, gint width, gint threshold)
+{
+  guint8 top = 0;
+
+  for (gint x = 0; x < width; x++)
+    top = MAX (top, row[x]);
+  return top >= threshold;
+}
+
 /* Labels @width x @height pixels; sets runs, parents (number of each run's
  * component) and components of @scratch. Returns: the number of components */
 static gint
@@ -108,7 +119,8 @@ label_rectangle (const PbfParams *params, PbfCpuScratch *scratch,
     guint here = end;
 
     reserve_runs (scratch, end + (width + 1) / 2);
-    for (gint x = 0; x < width; x++) {
+    for (gint x = 0, lit = row_is_lit (row, width, params->threshold);
+         lit && x < width; x++) {
       gint first = x;
 
       if (row[x] < params->threshold)

@@ -159,6 +159,7 @@ pbf_begin_frame (
       result->roi_x = pbf_roi_start (ex, p.width, side, p.align);
       result->roi_y = pbf_roi_start (ey, p.height, side, 1);
       result->roi_size = side;
+      result->position_confidence = f.confidence;
     }
   }
   __syncwarp ();

@@ -460,6 +460,7 @@ submit_in_context (PbfBackend *b, guint slot, PbfBatch *batch, guint64 position,
 
     position += info->lost_before;
     s->staged_frames[i].info = *info;
+    s->staged_frames[i].confidence = 0;
     s->staged_frames[i].position = position++;
     any_brightest |= info->position == PBF_POSITION_BRIGHTEST
                      && (info->entry != PBF_EMPTY || b->params.analyse_empty);

@@ -18,7 +18,7 @@ typedef struct {
   guint64 position;    /* frames of the stream before it, including lost ones */
   const guint8 *frame; /* device or mapped memory, 4-byte aligned */
   guint32 stride;      /* bytes, a multiple of 4 */
-  guint32 padding;
+  guint32 confidence;  /* PbfResult.position_confidence */
 } PbfDeviceFrame;
 
 /* The network in device memory; see PbfModel. */

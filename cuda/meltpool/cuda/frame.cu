@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Two kernels that label whole frames of any size, one block a frame: the
- * spatters, and the position of the melt pool among several saturated spots. */
+ * spatters, and the position of the component that is most likely the melt pool. */
 #include "cuda/meltpool/cuda/begin.cuh"
 #include "cuda/meltpool/cuda/runs.cuh"
 
@@ -37,37 +37,66 @@ __launch_bounds__ (THREADS) spatters_kernel (const PbfParams p,
   }
 }
 
-/* Of the pixels whose 3x3 sum is @top, the first in the largest component
- * that contains one; @first if all of them are background. */
-__device__ guint32
-locate_in_components (const PbfParams &p, const PbfDeviceFrame &f,
-    const Scratch &s, guint32 top, guint32 first)
+/* Key of pixel @at with the 3x3 sum @sum: the largest one is that of the largest
+ * sum, of the first pixel with it. */
+__device__ guint64
+spot_key (guint32 sum, guint32 at)
 {
-  guint32 runs = find_runs (p, whole_frame (p, f), s);
-  guint64 best = 0;
-
-  add_runs (s, runs);
-  for (guint32 i = threadIdx.x; i < runs; i += THREADS) {
-    gint y = s.runs[i].y, x = s.runs[i].first, last = s.runs[i].last;
-
-    while (x <= last && pbf_box_sum (p, f, x, y) != top)
-      x++;
-    if (x <= last) /* the first pixel has the largest complement */
-      atomicMax (&s.components[pbf_find (s.parents, i)].mark,
-          ~(guint32) (y * p.width + x));
-  }
-  __syncthreads ();
-  for (guint32 i = threadIdx.x; i < runs; i += THREADS) {
-    guint64 key = (guint64) s.components[i].area << 32 | (0xffffffffu - i);
-
-    if (s.components[i].mark && key > best)
-      best = key;
-  }
-  best = block_max (best);
-  return best ? ~s.components[0xffffffffu - (guint32) best].mark : first;
+  return (guint64) sum << 32 | (0xffffffffu - at);
 }
 
-/* Sets the position of the frames that ask for the brightest spot. */
+/* Adds area and excess (into sx) of the runs to their components. */
+__device__ void
+add_excess (
+    const PbfParams &p, const PbfDeviceFrame &f, const Scratch &s, guint32 runs)
+{
+  for (guint32 i = threadIdx.x; i < runs; i += THREADS) {
+    Run run = s.runs[i];
+    Component *c = &s.components[pbf_find (s.parents, i)];
+    unsigned long long excess = 0;
+
+    for (gint x = run.first; x <= run.last; x++)
+      excess += f.frame[(gsize) run.y * f.stride + x] - p.threshold + 1;
+    atomicAdd (&c->area, (guint32) (run.last - run.first + 1));
+    atomicAdd (&c->sx, excess);
+  }
+  __syncthreads ();
+}
+
+/* The largest score of the components, except number @without. */
+__device__ guint64
+best_score (const Scratch &s, guint32 runs, guint32 without)
+{
+  guint64 best = 0;
+
+  for (guint32 i = threadIdx.x; i < runs; i += THREADS) {
+    guint64 score = pbf_pool_score (s.components[i].area, s.components[i].sx);
+
+    if (i != without && score > best)
+      best = score;
+  }
+  return block_max (best);
+}
+
+/* The first component with the score @score. */
+__device__ guint32
+first_with_score (const Scratch &s, guint32 runs, guint64 score)
+{
+  guint64 first = 0;
+
+  for (guint32 i = threadIdx.x; i < runs; i += THREADS) {
+    guint64 key = 0xffffffffu - i;
+
+    if (pbf_pool_score (s.components[i].area, s.components[i].sx) == score
+        && key > first)
+      first = key;
+  }
+  return 0xffffffffu - (guint32) block_max (first);
+}
+
+/* Sets the position of the frames that ask for the brightest spot: the largest 3x3
+ * sum in the component with the highest score, or in the frame if it has no
+ * component. */
 __global__ void
 __launch_bounds__ (THREADS) brightest_kernel (const PbfParams p,
     PbfDeviceFrame *frames, guint n, guint8 *scratch, gsize size)
@@ -76,33 +105,41 @@ __launch_bounds__ (THREADS) brightest_kernel (const PbfParams p,
 
   for (guint i = blockIdx.x; i < n; i += gridDim.x) {
     PbfDeviceFrame &f = frames[i];
-    guint32 sum = 0, at = 0, count = 0;
+    guint32 runs, chosen, at;
+    guint64 score, second = 0, spot = 0;
 
     if (f.info.position != PBF_POSITION_BRIGHTEST
         || (f.info.entry == PBF_EMPTY && !p.analyse_empty))
       continue;
-    for (gint k = threadIdx.x; k < p.width * p.height; k += THREADS) {
-      guint32 here = pbf_box_sum (p, f, k % p.width, k / p.width);
+    runs = find_runs (p, whole_frame (p, f), s);
+    add_excess (p, f, s, runs);
+    score = best_score (s, runs, NO_COMPONENT);
+    if (score > 0) {
+      chosen = first_with_score (s, runs, score);
+      second = best_score (s, runs, chosen);
+      for (guint32 k = threadIdx.x; k < runs; k += THREADS) {
+        Run run = s.runs[k];
 
-      if (here > sum || count == 0) {
-        sum = here;
-        at = k;
-        count = 1;
-      } else if (here == sum) {
-        count++;
+        if (pbf_find (s.parents, k) != chosen)
+          continue;
+        for (gint x = run.first; x <= run.last; x++)
+          spot = max (spot, spot_key (pbf_box_sum (p, f, x, run.y),
+                                (guint32) (run.y * p.width + x)));
       }
+    } else {
+      for (gint k = threadIdx.x; k < p.width * p.height; k += THREADS)
+        spot = max (
+            spot, spot_key (pbf_box_sum (p, f, k % p.width, k / p.width), k));
     }
-    guint64 best = block_max ((guint64) sum << 32 | (0xffffffffu - at));
-    guint32 top = (guint32) (best >> 32);
-    at = 0xffffffffu - (guint32) best;
-    block_sum_before (sum == top ? count : 0, &count);
-    if (count > 1)
-      at = locate_in_components (p, f, s, top, at);
-    __syncthreads ();
+    at = 0xffffffffu - (guint32) block_max (spot);
     if (threadIdx.x == 0) {
       f.info.e_x_q8 = 256 * (gint32) (at % p.width) + 128;
       f.info.e_y_q8 = 256 * (gint32) (at / p.width) + 128;
       f.info.position = PBF_POSITION_GIVEN;
+      if (score > 0) {
+        f.info.flags |= pbf_position_flag (score, second);
+        f.confidence = pbf_position_confidence (score, second);
+      }
     }
     __syncthreads ();
   }

@@ -313,6 +313,7 @@ begin_record (const PbfRingFrame &f, guint outputs, PbfResult *result)
       result->roi_x = f.roi_x;
       result->roi_y = f.roi_y;
       result->roi_size = SIDE;
+      result->position_confidence = f.confidence;
     }
   }
 }

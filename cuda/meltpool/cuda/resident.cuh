@@ -17,8 +17,9 @@ typedef struct {
   guint32 stride;
   guint16 roi_x, roi_y;
   guint32 row; /* of the frame in the ring of rows, if it enters the window */
-  guint32 window_n; /* rows in the window, including this one */
-  guint32 padding[2];
+  guint32 window_n;   /* rows in the window, including this one */
+  guint32 confidence; /* PbfResult.position_confidence */
+  guint32 padding;
 } PbfRingFrame;
 
 /* Entries and records are transferred as words with a tag, the frame's

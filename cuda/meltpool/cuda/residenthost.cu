@@ -303,8 +303,9 @@ compute_instead (PbfBackend *b, const Slot *slot, const PbfBatch *batch,
  * which has the frame in its own memory. */
 void
 classify_frame (
-    PbfBackend *b, const guint8 *frame, guint stride, PbfFrameInfo *info)
+    PbfBackend *b, const guint8 *pixels, guint stride, PbfRingFrame *frame)
 {
+  PbfFrameInfo *info = &frame->info;
   gboolean unknown =
       info->entry == PBF_ENTER_IF_LIT
       || (info->position != PBF_POSITION_GIVEN
@@ -314,12 +315,14 @@ classify_frame (
     PbfResult result;
 
     pbf_cpu_kernels ()->spatial (
-        &b->params, b->cpu_scratch, frame, stride, info, &result);
+        &b->params, b->cpu_scratch, pixels, stride, info, &result);
     if (info->entry == PBF_ENTER_IF_LIT)
       info->entry = result.flags & PBF_RESULT_EMPTY ? PBF_EMPTY : PBF_ENTER;
     info->position = PBF_POSITION_GIVEN;
     info->e_x_q8 = result.e_x_q8;
     info->e_y_q8 = result.e_y_q8;
+    info->flags |= result.flags & PBF_RESULT_POSITION_UNSURE;
+    frame->confidence = result.position_confidence;
   }
   if (info->entry == PBF_EMPTY) {
     info->flags |= PBF_RESULT_EMPTY;
@@ -369,7 +372,7 @@ fill_place (PbfBackend *b, const PbfBatch *batch, guint i, guint32 sequence,
   guint32 words[PBF_ENTRY_WORDS];
   const guint8 *roi;
 
-  classify_frame (b, batch->frames[i], batch->strides[i], &frame.info);
+  classify_frame (b, batch->frames[i], batch->strides[i], &frame);
   b->before[place] = b->track;
   enter_window (b, &frame, position);
   if (frame.info.entry != PBF_EMPTY) {

@@ -762,9 +762,10 @@ GST_END_TEST;
 /* the counters and latencies of "stats" and of the message */
 static const gchar *const counted[] = { "frames", "empty", "analysed",
   "excluded", "lost", "late", "repeated", "corrupt", "no-signal", "no-pool",
-  "pool-at-edge", "dropped-empty", "batches", "partial-batches",
-  "staged-frames", "results-sent", "results-unsent", "latency-p50",
-  "latency-p90", "latency-p99", "latency-p999", "latency-max" };
+  "pool-at-edge", "position-unsure", "position-fallback", "dropped-empty",
+  "batches", "partial-batches", "staged-frames", "results-sent",
+  "results-unsent", "latency-p50", "latency-p90", "latency-p99", "latency-p999",
+  "latency-max" };
 
 /* The percentiles do not decrease from p50 to the maximum. */
 static void

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cuda/camera/sim.h"
 #include "cuda/meltpool/backend.h"
 #include "cuda/meltpool/cpu/cpu.h"
 #include "pbfframes.h"
@@ -163,8 +164,9 @@ fill_box (guint8 *frame, guint x, guint y, guint width, guint height, guint8 v)
     memset (frame + (gsize) (y + k) * SPOT_SIDE + x, v, width);
 }
 
-/* Expected position of the melt pool of @frame in whole pixels. */
-static void
+/* Expected position of the melt pool of @frame in whole pixels. Returns: the
+ * record */
+static PbfResult
 locate (const guint8 *frame, PbfPosition position, gint *x, gint *y)
 {
   const guint8 *frames[] = { frame };
@@ -187,6 +189,7 @@ locate (const guint8 *frame, PbfPosition position, gint *x, gint *y)
   pbf_engine_free (engine);
   *x = (result.e_x_q8 - 128) / 256;
   *y = (result.e_y_q8 - 128) / 256;
+  return result;
 }
 
 #define ASSERT_LOCATED(position, want_x, want_y)                               \
@@ -210,8 +213,8 @@ test_brightest (void)
   fill_box (frame, 45, 52, 10, 10, 255);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 46, 53);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST_PIXEL, 11, 6);
-  /* a component without a saturated 3x3 does not count, whatever its size */
-  fill_box (frame, 0, 70, 96, 20, 200);
+  /* a plume as large as the pool, but dimmer, does not count */
+  fill_box (frame, 60, 70, 20, 15, 110);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 46, 53);
   /* of equal components the first one */
   memset (frame, 0, sizeof frame);
@@ -224,6 +227,119 @@ test_brightest (void)
   fill_box (frame, 20, 30, 5, 5, 50);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST, 61, 11);
   ASSERT_LOCATED (PBF_POSITION_BRIGHTEST_PIXEL, 61, 11);
+}
+
+/* The pool is found although a spatter is brighter, and the record says how sure
+ * that is. */
+static void
+test_unsaturated_pool (void)
+{
+  guint8 frame[SPOT_SIDE * SPOT_SIDE] = { 0 };
+  PbfResult result;
+  gint x, y;
+
+  /* alone: sure */
+  fill_box (frame, 40, 50, 12, 9, 150);
+  fill_box (frame, 44, 53, 4, 3, 190);
+  result = locate (frame, PBF_POSITION_BRIGHTEST, &x, &y);
+  g_assert_cmpint (x, ==, 45);
+  g_assert_cmpint (y, ==, 54);
+  g_assert_cmpuint (result.position_confidence, ==, 65536);
+  g_assert_cmpuint (result.flags & PBF_RESULT_POSITION_UNSURE, ==, 0);
+  /* beside a saturated spatter of 9 pixels: 108 * (108 * 51 + 12 * 40) against 9 *
+   * 9 * 156 */
+  fill_box (frame, 10, 5, 3, 3, 255);
+  result = locate (frame, PBF_POSITION_BRIGHTEST, &x, &y);
+  g_assert_cmpint (x, ==, 45);
+  g_assert_cmpint (y, ==, 54);
+  g_assert_cmpuint (result.position_confidence, ==,
+      (guint) (65536.0 * (646704.0 / (646704.0 + 12636.0))));
+  g_assert_cmpuint (result.flags & PBF_RESULT_POSITION_UNSURE, ==, 0);
+  locate (frame, PBF_POSITION_BRIGHTEST_PIXEL, &x, &y);
+  g_assert_cmpint (x, ==, 11);
+  g_assert_cmpint (y, ==, 6);
+  /* two pools, as of two lasers: unsure */
+  fill_box (frame, 70, 20, 12, 9, 150);
+  result = locate (frame, PBF_POSITION_BRIGHTEST, &x, &y);
+  g_assert_cmpint (x, ==, 45);
+  g_assert_cmpuint (result.flags & PBF_RESULT_POSITION_UNSURE, !=, 0);
+  g_assert_cmpuint (result.position_confidence, >, 32768);
+  g_assert_cmpuint (result.position_confidence, <, 65536 * 4 / 5);
+  /* other sources do not compare components */
+  result = locate (frame, PBF_POSITION_CENTROID, &x, &y);
+  g_assert_cmpuint (result.position_confidence, ==, 0);
+  /* no component */
+  memset (frame, 20, sizeof frame);
+  result = locate (frame, PBF_POSITION_BRIGHTEST, &x, &y);
+  g_assert_cmpuint (result.position_confidence, ==, 0);
+  g_assert_cmpuint (result.flags & PBF_RESULT_POSITION_UNSURE, ==, 0);
+}
+
+/* Simulated melt pools at 60 % of their brightness, each with a saturated spatter of
+ * 4 x 4 pixels 30 pixels off: the position is the pool's in every frame, in batches of
+ * any size. */
+static void
+test_simulated_unsaturated_pool (void)
+{
+  enum { N = 100 };
+  PbfSimConfig scene = { SPOT_SIDE, SPOT_SIDE, 20000, 1, 7, PBF_SIM_NOMINAL };
+  PbfSim *sim = pbf_sim_new (&scene, NULL);
+  guint8 (*pixels)[SPOT_SIDE * SPOT_SIDE] = g_malloc (N * sizeof *pixels);
+  const guint8 *frames[N];
+  guint strides[N];
+  PbfFrameInfo infos[N] = { 0 };
+  PbfResult single[N], together[N];
+  PbfSimTruth truth[N];
+  PbfConfig config;
+  PbfEngine *engine;
+
+  pbf_config_init (&config);
+  config.max_batch = N;
+  for (guint n = 0, number = 0; n < N; number++) {
+    PbfSignal signal;
+    gint x, y;
+
+    pbf_sim_render (sim, number, pixels[n], SPOT_SIDE, &signal, &truth[n]);
+    if (!truth[n].laser_on || truth[n].n_spatters > 0)
+      continue;
+    for (guint i = 0; i < sizeof *pixels; i++)
+      pixels[n][i] = (guint8) (pixels[n][i] * 3 / 5);
+    x = (gint) truth[n].pool_x + (truth[n].pool_x < 48 ? 30 : -30);
+    y = CLAMP ((gint) truth[n].pool_y, 0, SPOT_SIDE - 4);
+    fill_box (pixels[n], x, y, 4, 4, 255);
+    frames[n] = pixels[n];
+    strides[n] = SPOT_SIDE;
+    infos[n].frame_index = n;
+    infos[n].position = PBF_POSITION_BRIGHTEST;
+    infos[n++].entry = PBF_ENTER;
+  }
+  for (guint size = 1; size <= N; size *= N) {
+    PbfResult *results = size == 1 ? single : together;
+
+    engine = pbf_engine_new (&config, NULL, NULL, NULL);
+    for (guint i = 0; i < N; i += size) {
+      PbfBatch batch = { .n = size,
+        .frames = frames + i,
+        .strides = strides + i,
+        .infos = infos + i,
+        .results = results + i },
+               *done;
+
+      g_assert_true (pbf_engine_submit (engine, &batch, NULL));
+      g_assert_true (pbf_engine_wait (engine, &done, NULL));
+    }
+    pbf_engine_free (engine);
+  }
+  g_assert_cmpmem (single, sizeof single, together, sizeof together);
+  for (guint i = 0; i < N; i++) {
+    g_assert_cmpfloat (
+        fabs (single[i].e_x_q8 / 256.0 - truth[i].pool_x), <, 10.0);
+    g_assert_cmpfloat (
+        fabs (single[i].e_y_q8 / 256.0 - truth[i].pool_y), <, 10.0);
+    g_assert_cmpuint (single[i].position_confidence, >, 32768);
+  }
+  g_free (pixels);
+  pbf_sim_free (sim);
 }
 
 /* Batches in flight return in order; one too many is refused; a reset clears
@@ -475,6 +591,9 @@ main (int argc, char **argv)
   g_test_add_func ("/pbfengine/instruction-sets", test_instruction_sets);
   g_test_add_func ("/pbfengine/roi-sizes", test_roi_sizes);
   g_test_add_func ("/pbfengine/brightest", test_brightest);
+  g_test_add_func ("/pbfengine/unsaturated-pool", test_unsaturated_pool);
+  g_test_add_func (
+      "/pbfengine/simulated-unsaturated-pool", test_simulated_unsaturated_pool);
   g_test_add_func ("/pbfengine/against-reference", test_against_reference);
   g_test_add_func ("/pbfengine/in-flight", test_in_flight);
   g_test_add_func ("/pbfengine/two-threads", test_two_threads);
