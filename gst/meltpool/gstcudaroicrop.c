@@ -90,6 +90,8 @@ struct _GstCudaRoiCrop {
   GstRoiCropper *cropper;
   GstCaps *refused; /* an error was posted for them, once */
   gboolean negotiated;
+  gint64 doubt_begin; /* monotonic us of the first run with a doubt; 0: none */
+  gboolean warned_of_doubts;
 
   GstCvCuda *cuda;
 };
@@ -521,9 +523,68 @@ crop_frame (GstCudaRoiCrop *self, Run *run, GstBuffer *in, GstBuffer **out)
 
 /* --- runs of frames -------------------------------------------------------- */
 
+/* Why downstream or the frames do not allow crops of @width x @height; %NULL: they
+ * do. */
+static const gchar *
+why_no_size (GstCudaRoiCrop *self, gint width, gint height)
+{
+  const GstVideoInfo *in = gst_roi_cropper_get_input (self->cropper);
+  GstCaps *caps, *possible;
+  gboolean ok;
+
+  if (width > GST_VIDEO_INFO_WIDTH (in) || height > GST_VIDEO_INFO_HEIGHT (in))
+    return "the frames are smaller";
+  caps = gst_pad_get_current_caps (self->src);
+  if (caps == NULL)
+    return NULL;
+  caps = gst_caps_make_writable (caps);
+  gst_caps_set_simple (
+      caps, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, NULL);
+  possible = gst_pad_peer_query_caps (self->src, caps);
+  ok = !gst_caps_is_empty (possible)
+       && gst_pad_peer_query_accept_caps (self->src, caps);
+  gst_caps_unref (possible);
+  gst_caps_unref (caps);
+  return ok ? NULL : "downstream does not accept it";
+}
+
+/* Keeps the size in use, with a warning, if that set while frames flow is not
+ * possible: the stream goes on. */
+static void
+check_new_size (GstCudaRoiCrop *self)
+{
+  const GstVideoInfo *out = gst_roi_cropper_get_output (self->cropper);
+  gint width, height;
+  const gchar *why;
+
+  GST_OBJECT_LOCK (self);
+  width = (gint) self->settings.width;
+  height = (gint) self->settings.height;
+  GST_OBJECT_UNLOCK (self);
+  why = why_no_size (self, width, height);
+  if (why == NULL)
+    return;
+  GST_OBJECT_LOCK (self);
+  if (width == (gint) self->settings.width
+      && height == (gint) self->settings.height) {
+    self->settings.width = (guint) GST_VIDEO_INFO_WIDTH (out);
+    self->settings.height = (guint) GST_VIDEO_INFO_HEIGHT (out);
+    self->resized = FALSE;
+  }
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+      ("The crop keeps %dx%d pixels: %dx%d is not possible, as %s. Set another "
+       "width and height.",
+          GST_VIDEO_INFO_WIDTH (out), GST_VIDEO_INFO_HEIGHT (out), width,
+          height, why),
+      (NULL));
+}
+
 static GstFlowReturn
 prepare (GstCudaRoiCrop *self, GstBuffer *first)
 {
+  if (self->negotiated && is_resized (self))
+    check_new_size (self);
   if (gst_pad_check_reconfigure (self->src) || is_resized (self)) {
     if (!renegotiate (self)) {
       gst_pad_mark_reconfigure (self->src);
@@ -536,6 +597,31 @@ prepare (GstCudaRoiCrop *self, GstBuffer *first)
   return gst_roi_cropper_begin (self->cropper, self->src, first)
              ? GST_FLOW_OK
              : GST_FLOW_ERROR;
+}
+
+/* Warns once of crops that are not where they were to be: one second after the first
+ * of them, or at the end of the stream. */
+static void
+warn_of_doubts (GstCudaRoiCrop *self, gboolean end)
+{
+  const Stats *s = &self->stats; /* only this thread writes them */
+
+  if (self->warned_of_doubts || s->no_position + s->clamped + s->corrupt == 0)
+    return;
+  if (self->doubt_begin == 0)
+    self->doubt_begin = g_get_monotonic_time ();
+  if (!end && g_get_monotonic_time () - self->doubt_begin < G_USEC_PER_SEC)
+    return;
+  self->warned_of_doubts = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FAILED,
+      ("Crops are not centred on their position. Of the first "
+       "%" G_GUINT64_FORMAT " frames %" G_GUINT64_FORMAT
+       " had no position (the last one or the "
+       "frame's centre is used), %" G_GUINT64_FORMAT
+       " had corrupt signals, and the edge of the frame moved "
+       "%" G_GUINT64_FORMAT " crops. Check position-source and calibration.",
+          s->frames, s->no_position, s->corrupt, s->clamped),
+      ("the property stats has these counts"));
 }
 
 /* Crops @n frames into @out, which stays empty on an error. */
@@ -557,6 +643,7 @@ crop_frames (GstCudaRoiCrop *self, GstBuffer **in, GstBuffer **out, guint n,
       && !gst_roi_cropper_finish (self->cropper, in, out, n))
     flow = GST_FLOW_ERROR;
   run_end (self, &run);
+  warn_of_doubts (self, FALSE);
   if (flow != GST_FLOW_OK)
     while (i-- > 0)
       gst_clear_buffer (&out[i]);
@@ -624,6 +711,9 @@ gst_cuda_roi_crop_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     }
     case GST_EVENT_SEGMENT:
       gst_event_copy_segment (event, &self->segment);
+      break;
+    case GST_EVENT_EOS:
+      warn_of_doubts (self, TRUE);
       break;
     case GST_EVENT_STREAM_START:
       gst_roi_position_reset (&self->position);
@@ -719,6 +809,8 @@ start_cropping (GstCudaRoiCrop *self)
   delay = self->settings.signal_delay_us;
   self->stats = (Stats){ 0 };
   GST_OBJECT_UNLOCK (self);
+  self->doubt_begin = 0;
+  self->warned_of_doubts = FALSE;
   if (!gst_roi_position_start (&self->position,
           *calibration ? calibration : PBF_CALIBRATION_DEFAULT, delay,
           &error)) {

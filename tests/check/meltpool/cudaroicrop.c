@@ -872,24 +872,67 @@ GST_START_TEST (test_frame_too_small)
 }
 GST_END_TEST;
 
+/* A size set while playing that is not possible warns, and the stream goes on with
+ * the size in use. */
 GST_START_TEST (test_crop_grows_too_large)
+{
+  GstHarness *h = new_harness ("position-source", 1, NULL);
+  GstBus *bus = add_bus (h);
+  guint width;
+
+  set_caps (h, "GRAY8", 96, 96);
+  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 0)));
+  g_object_set (h->element, "width", 97, NULL);
+  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 1)));
+  bus_expect (bus, GST_MESSAGE_WARNING,
+      "The crop keeps 40x40 pixels: 97x40 is not possible, as the frames are "
+      "smaller");
+  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 1)));
+  fail_unless (!gst_bus_have_pending (bus));
+  g_object_get (h->element, "width", &width, NULL);
+  fail_unless_equals_int (width, 40);
+  g_object_set (h->element, "width", 96, NULL);
+  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 2)));
+  assert_out_size (h, 96, 40);
+  drop_bus (h, bus);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+GST_START_TEST (test_downstream_refuses_a_new_size)
+{
+  GstHarness *h = new_harness ("position-source", 1, NULL);
+  GstBus *bus = add_bus (h);
+
+  gst_harness_set_sink_caps_str (
+      h, "video/x-raw,format=GRAY8,width=[40,48],height=40");
+  set_caps (h, "GRAY8", 96, 96);
+  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 0)));
+  g_object_set (h->element, "width", 64, NULL);
+  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 1)));
+  assert_out_size (h, 40, 40);
+  bus_expect (bus, GST_MESSAGE_WARNING, "downstream does not accept it");
+  g_object_set (h->element, "width", 48, NULL);
+  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 2)));
+  assert_out_size (h, 48, 40);
+  fail_unless (!gst_bus_have_pending (bus));
+  drop_bus (h, bus);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
+/* Frames without a position warn once, with their number. */
+GST_START_TEST (test_warning_of_missing_positions)
 {
   GstHarness *h = new_harness (NULL);
   GstBus *bus = add_bus (h);
 
   set_caps (h, "GRAY8", 96, 96);
-  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 0)));
-  g_object_set (h->element, "width", 97, NULL);
-  fail_unless (
-      gst_harness_push (h, grey (96, 96, 1)) == GST_FLOW_NOT_NEGOTIATED);
-  bus_expect_error (bus,
-      "Invalid settings: the crop of 97x40 is larger than the frames of 96x96");
-  fail_unless (
-      gst_harness_push (h, grey (96, 96, 1)) == GST_FLOW_NOT_NEGOTIATED);
-  fail_unless (!gst_bus_have_pending (bus));
-  g_object_set (h->element, "width", 96, NULL);
-  gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, 2)));
-  assert_out_size (h, 96, 40);
+  for (guint i = 0; i < 3; i++)
+    gst_buffer_unref (gst_harness_push_and_pull (h, grey (96, 96, i)));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  bus_expect (
+      bus, GST_MESSAGE_WARNING, "Of the first 3 frames 3 had no position");
   drop_bus (h, bus);
   gst_harness_teardown (h);
 }
@@ -1104,6 +1147,8 @@ cudaroicrop_suite (void)
   tcase_add_test (tcase, test_caps);
   tcase_add_test (tcase, test_colour_travels);
   tcase_add_test (tcase, test_renegotiation);
+  tcase_add_test (tcase, test_downstream_refuses_a_new_size);
+  tcase_add_test (tcase, test_warning_of_missing_positions);
   tcase_add_test (tcase, test_allocation_and_latency);
   tcase_add_test (tcase, test_events);
   tcase_add_test (tcase, test_frame_too_small);
