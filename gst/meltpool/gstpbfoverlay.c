@@ -71,6 +71,7 @@ struct _GstPbfOverlay {
   GstPbfPainter *painter;
   cairo_surface_t *canvas; /* if the output is not in cairo's own format */
   GstClockTime frame_duration;
+  gboolean backwards; /* the segment's rate is negative */
   gboolean ticking;
   GstClockTime first_tick; /* tick 0 */
   guint64 last_tick;       /* number of the last tick drawn */
@@ -322,12 +323,28 @@ forget_ticks (GstPbfOverlay *self)
   self->discont = TRUE;
 }
 
+/* Ticks go backwards from the first one if the segment does. */
 static GstClockTime
 tick_time (GstPbfOverlay *self, guint64 tick)
 {
-  return self->first_tick
-         + gst_util_uint64_scale (
-             tick, GST_SECOND * self->active_fps_d, self->active_fps_n);
+  GstClockTime since = gst_util_uint64_scale (
+      tick, GST_SECOND * self->active_fps_d, self->active_fps_n);
+
+  if (!self->backwards)
+    return self->first_tick + since;
+  return self->first_tick - MIN (since, self->first_tick);
+}
+
+/* Time from the first tick to @time in the direction of the segment, by which half a
+ * frame early counts, so that rounded timestamps do not miss a tick of the same rate;
+ * negative before it. */
+static GstClockTimeDiff
+since_first_tick (GstPbfOverlay *self, GstClockTime time)
+{
+  GstClockTimeDiff since = GST_CLOCK_DIFF (self->first_tick, time);
+
+  return (self->backwards ? -since : since)
+         + (GstClockTimeDiff) MAX (self->frame_duration / 2, 1);
 }
 
 /* Presentation time of @buffer; by the frame rate if it has no timestamp. */
@@ -346,28 +363,28 @@ frame_time (GstPbfOverlay *self, GstBuffer *buffer)
   return time;
 }
 
-/* Whether the frame of @time is the first to reach a tick. Half a frame early counts,
- * so that rounded timestamps do not miss a tick of the same rate. */
+/* Whether the frame of @time is the first to reach a tick. */
 static gboolean
 reaches_tick (GstPbfOverlay *self, GstClockTime time)
 {
+  GstClockTimeDiff since;
   guint64 tick;
 
   if (self->active_fps_n == 0 || !GST_CLOCK_TIME_IS_VALID (time))
     return TRUE;
-  if (self->ticking && time + self->frame_duration < self->first_tick)
-    self->ticking = FALSE; /* time went back */
+  since = since_first_tick (self, time);
+  if (self->ticking && since + (GstClockTimeDiff) self->frame_duration / 2 < 0)
+    self->ticking = FALSE; /* time jumped back */
   if (!self->ticking) {
     self->ticking = TRUE;
     self->first_tick = time;
     self->last_tick = 0;
     return TRUE;
   }
-  time += MAX (self->frame_duration / 2, 1);
-  if (time < self->first_tick)
+  if (since < 0)
     return FALSE;
-  tick = gst_util_uint64_scale (time - self->first_tick, self->active_fps_n,
-      GST_SECOND * self->active_fps_d);
+  tick = gst_util_uint64_scale (
+      since, self->active_fps_n, GST_SECOND * self->active_fps_d);
   if (tick <= self->last_tick)
     return FALSE;
   self->last_tick = tick;
@@ -384,8 +401,8 @@ set_times (GstPbfOverlay *self, GstBuffer *out, GstClockTime time)
     return;
   }
   GST_BUFFER_PTS (out) = tick_time (self, self->last_tick);
-  GST_BUFFER_DURATION (out) =
-      tick_time (self, self->last_tick + 1) - GST_BUFFER_PTS (out);
+  GST_BUFFER_DURATION (out) = (GstClockTime) ABS (GST_CLOCK_DIFF (
+      tick_time (self, self->last_tick + 1), GST_BUFFER_PTS (out)));
 }
 
 /* --- pictures -------------------------------------------------------------- */
@@ -590,9 +607,14 @@ gst_pbf_overlay_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
       gst_event_unref (event);
       return ok;
     }
-    case GST_EVENT_SEGMENT:
+    case GST_EVENT_SEGMENT: {
+      const GstSegment *segment;
+
+      gst_event_parse_segment (event, &segment);
+      self->backwards = segment->rate < 0;
       forget_ticks (self);
       break;
+    }
     case GST_EVENT_FLUSH_STOP:
       forget_ticks (self);
       if (self->painter != NULL)

@@ -505,6 +505,39 @@ GST_START_TEST (test_rate)
 }
 GST_END_TEST;
 
+/* Backwards, frames are drawn as rarely as forwards. */
+GST_START_TEST (test_rate_backwards)
+{
+  static const GstClockTime ticks[] = { 299 * GST_MSECOND, 289 * GST_MSECOND,
+    279 * GST_MSECOND, 269 * GST_MSECOND, 259 * GST_MSECOND, 249 * GST_MSECOND,
+    239 * GST_MSECOND, 229 * GST_MSECOND, 219 * GST_MSECOND,
+    209 * GST_MSECOND };
+  GstHarness *h = harness ("scale=1 fps=100/1", "1000/1");
+  GstSegment segment;
+  GstBuffer *out;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = -1.0;
+  segment.start = 200 * GST_MSECOND;
+  segment.stop = 300 * GST_MSECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  for (guint i = 300; i-- > 200;)
+    gst_harness_push (h, frame (i * GST_MSECOND));
+  assert_times (h, ticks, G_N_ELEMENTS (ticks));
+  gst_harness_push (h, frame (199 * GST_MSECOND));
+  out = gst_harness_pull (h);
+  fail_unless_equals_uint64 (GST_BUFFER_DURATION (out), 10 * GST_MSECOND);
+  gst_buffer_unref (out);
+  /* and forwards again */
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  for (guint i = 0; i < 100; i++)
+    gst_harness_push (h, frame (i * GST_MSECOND));
+  fail_unless_equals_int (gst_harness_buffers_in_queue (h), 10);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 /* Equal rates in and out lose no frame to rounded or irregular times. */
 GST_START_TEST (test_rate_equal)
 {
@@ -751,6 +784,7 @@ pbfoverlay_suite (void)
   tcase_add_test (tc, test_caps);
   tcase_add_test (tc, test_rgb);
   tcase_add_test (tc, test_rate);
+  tcase_add_test (tc, test_rate_backwards);
   tcase_add_test (tc, test_rate_equal);
   tcase_add_test (tc, test_rate_without_times);
   tcase_add_test (tc, test_list);
