@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <glib/gstdio.h>
 #include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
 #include <string.h>
 #include <unistd.h>
 #include "busmessages.h"
@@ -477,6 +478,112 @@ GST_START_TEST (test_load_unload)
 }
 GST_END_TEST;
 
+/* --- events in every state, and the order of events and data --------------- */
+
+/* Takes @event; errors of the elements are fine, criticals and warnings of GLib end
+ * the test. */
+static void
+send_to_element (GstElement *element, GstEvent *event)
+{
+  for (GList *l = element->pads; l != NULL; l = l->next)
+    if (GST_PAD_IS_SRC (l->data) ? GST_EVENT_IS_UPSTREAM (event)
+                                 : GST_EVENT_IS_DOWNSTREAM (event))
+      gst_pad_send_event (l->data, gst_event_ref (event));
+  gst_element_send_event (element, event);
+}
+
+static void
+send_all_events (GstElement *element)
+{
+  send_to_element (element, gst_event_new_eos ());
+  send_to_element (element, gst_event_new_flush_start ());
+  send_to_element (element, gst_event_new_flush_stop (TRUE));
+  send_to_element (
+      element, gst_event_new_seek (1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+                   GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0));
+  send_to_element (element, gst_event_new_reconfigure ());
+  send_to_element (element, gst_event_new_latency (GST_MSECOND));
+  send_to_element (element, gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+                                gst_structure_new_empty ("contract")));
+  send_to_element (element, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+                                gst_structure_new_empty ("contract")));
+}
+
+GST_START_TEST (test_events_before_the_start)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = gst_element_factory_make (element_name (i), NULL);
+
+    GST_INFO ("%s", element_name (i));
+    give_location (element);
+    for (guint round = 0; round < 2; round++) {
+      send_all_events (element); /* NULL */
+      gst_element_set_state (element, GST_STATE_READY);
+      send_all_events (element);
+      gst_element_set_state (element, GST_STATE_PAUSED);
+      gst_element_set_state (element, GST_STATE_READY);
+      send_all_events (element);
+      gst_element_set_state (element, GST_STATE_NULL);
+    }
+    gst_object_unref (element);
+  }
+}
+GST_END_TEST;
+
+/* Before the first buffer of a pad: STREAM_START, CAPS, SEGMENT. */
+static GstPadProbeReturn
+expect_sticky_events (GstPad *pad, GstPadProbeInfo *info, gpointer name)
+{
+  static const GstEventType types[] = { GST_EVENT_STREAM_START, GST_EVENT_CAPS,
+    GST_EVENT_SEGMENT };
+
+  for (guint k = 0; k < G_N_ELEMENTS (types); k++) {
+    GstEvent *event = gst_pad_get_sticky_event (pad, types[k], 0);
+
+    fail_unless (event != NULL, "%s:%s pushes data before %s",
+        (const gchar *) name, GST_PAD_NAME (pad),
+        gst_event_type_get_name (types[k]));
+    gst_event_unref (event);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* Each element with a stream that ends at once, without a segment; sources run for
+ * a moment. */
+GST_START_TEST (test_no_data_before_its_events)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = gst_element_factory_make (element_name (i), NULL);
+    GstPad *sink = gst_element_get_static_pad (element, "sink");
+    GstPad *src = gst_element_get_static_pad (element, "src");
+    GstHarness *h;
+
+    give_location (element);
+    if (src != NULL) {
+      gst_pad_add_probe (src,
+          GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+          expect_sticky_events, (gpointer) element_name (i), NULL);
+      h = gst_harness_new_with_element (
+          element, sink != NULL ? "sink" : NULL, "src");
+      gst_harness_play (h);
+      if (sink != NULL) {
+        GstCaps *caps = gst_caps_fixate (gst_pad_get_pad_template_caps (sink));
+
+        gst_pad_push_event (h->srcpad, gst_event_new_stream_start ("contract"));
+        gst_pad_push_event (h->srcpad, gst_event_new_caps (caps));
+        gst_pad_push_event (h->srcpad, gst_event_new_eos ());
+        gst_caps_unref (caps);
+      }
+      g_usleep (50000);
+      gst_harness_teardown (h);
+    }
+    gst_clear_object (&sink);
+    gst_clear_object (&src);
+    gst_object_unref (element);
+  }
+}
+GST_END_TEST;
+
 static Suite *
 contract_suite (void)
 {
@@ -489,6 +596,8 @@ contract_suite (void)
   tcase_add_test (tc, test_registers_all);
   tcase_add_test (tc, test_explains_itself);
   tcase_add_test (tc, test_states);
+  tcase_add_test (tc, test_events_before_the_start);
+  tcase_add_test (tc, test_no_data_before_its_events);
   tcase_add_test (tc, test_backend_properties);
   tcase_add_test (tc, test_auto_falls_back_once);
   tcase_add_test (tc, test_cpu_says_nothing);
