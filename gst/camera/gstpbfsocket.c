@@ -19,6 +19,20 @@ gst_pbf_socket_set_error (GError **error)
       error, G_FILE_ERROR, g_file_error_from_errno (code), g_strerror (code));
 }
 
+void
+gst_pbf_socket_set_bind_error (GError **error)
+{
+  gint code = errno;
+
+  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (code), "%s. %s",
+      g_strerror (code),
+      code == EADDRINUSE ? "Set another port, or end the program that uses it"
+      : code == EADDRNOTAVAIL
+          ? "Set address to one of this machine, or to 0.0.0.0"
+      : code == EACCES ? "Set a port from 1024 on"
+                       : "Set another address or port");
+}
+
 socklen_t
 gst_pbf_socket_resolve (const gchar *host, guint port,
     struct sockaddr_storage *address, GError **error)
@@ -33,8 +47,12 @@ gst_pbf_socket_resolve (const gchar *host, guint port,
   g_snprintf (service, sizeof service, "%u", port);
   code = getaddrinfo (host, service, &hints, &found);
   if (code != 0) {
-    g_set_error_literal (
-        error, G_FILE_ERROR, G_FILE_ERROR_FAILED, gai_strerror (code));
+    if (code == EAI_SYSTEM)
+      gst_pbf_socket_set_error (error);
+    else
+      g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+          "the host was not found (%s). Check the name, or set an address",
+          gai_strerror (code));
     return 0;
   }
   size = found->ai_addrlen;
@@ -67,15 +85,44 @@ gst_pbf_socket_is_multicast (const struct sockaddr_storage *address)
              : IN_MULTICAST (g_ntohl (v4->sin_addr.s_addr));
 }
 
+/* Names of the interfaces of this machine, separated by commas. */
+static gchar *
+list_interfaces (void)
+{
+  struct if_nameindex *all = if_nameindex ();
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; all != NULL && all[i].if_index > 0; i++)
+    g_string_append_printf (
+        names, "%s%s", names->len > 0 ? ", " : "", all[i].if_name);
+  if (all != NULL)
+    if_freenameindex (all);
+  return g_string_free (names, FALSE);
+}
+
 static gboolean
 find_interface (const gchar *name, guint *index, GError **error)
 {
+  gchar *names;
+
   *index = *name != '\0' ? if_nametoindex (name) : 0;
   if (*index > 0 || *name == '\0')
     return TRUE;
+  names = list_interfaces ();
   g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NXIO,
-      "no network interface \"%s\"", name);
+      "there is no network interface \"%s\". Set multicast-iface to one of "
+      "this machine: %s",
+      name, names);
+  g_free (names);
   return FALSE;
+}
+
+gboolean
+gst_pbf_socket_check_interface (const gchar *iface, GError **error)
+{
+  guint index;
+
+  return find_interface (iface, &index, error);
 }
 
 gboolean

@@ -29,6 +29,9 @@ gint gst_pbf_socket_new (
 
 /* Whether @address is that of a multicast group. */
 gboolean gst_pbf_socket_is_multicast (const struct sockaddr_storage *address);
+/* Returns: FALSE with @error, which lists the interfaces, if @iface is neither one of
+ * them nor empty */
+gboolean gst_pbf_socket_check_interface (const gchar *iface, GError **error);
 /* Joins the multicast group @address with @fd, which other sockets may have joined
  * too. Called before bind().
  * @iface: name of the interface; empty: the system's choice */
@@ -38,6 +41,8 @@ gboolean gst_pbf_socket_join (gint fd, const struct sockaddr_storage *address,
 gboolean gst_pbf_socket_send_through (gint fd,
     const struct sockaddr_storage *address, const gchar *iface, GError **error);
 
+/* Sets @error to the text of errno after a failed bind(), and what to do. */
+void gst_pbf_socket_set_bind_error (GError **error);
 /* Sets @error to the text of errno. */
 void gst_pbf_socket_set_error (GError **error);
 

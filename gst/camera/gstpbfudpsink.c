@@ -318,7 +318,9 @@ open_socket (GstPbfUdpSink *self, GError **error)
 {
   self->address_size =
       gst_pbf_socket_resolve (self->host, self->port, &self->address, error);
-  if (self->address_size == 0)
+  if (self->address_size == 0
+      || !gst_pbf_socket_check_interface (
+          self->settings.multicast_iface, error))
     return FALSE;
   self->fd = gst_pbf_socket_new (&self->address, error);
   if (self->fd < 0)
@@ -342,13 +344,12 @@ gst_pbf_udp_sink_start (GstBaseSink *base)
   self->port = self->settings.port;
   if (!open_socket (self, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
-        ("Cannot send to \"%s\", port %u: %s. Check host and port.", self->host,
-            self->port, error->message),
+        ("Cannot send to \"%s\", port %u: %s.", self->host, self->port,
+            error->message),
         (NULL));
     g_error_free (error);
     return FALSE;
   }
-  self->poll = gst_poll_new (TRUE);
   gst_poll_fd_init (&self->poll_fd);
   self->poll_fd.fd = self->fd;
   gst_poll_add_fd (self->poll, &self->poll_fd);
@@ -368,9 +369,10 @@ gst_pbf_udp_sink_stop (GstBaseSink *base)
 {
   GstPbfUdpSink *self = GST_PBF_UDP_SINK (base);
 
-  g_clear_pointer (&self->poll, gst_poll_free);
-  if (self->fd >= 0)
+  if (self->fd >= 0) {
+    gst_poll_remove_fd (self->poll, &self->poll_fd);
     close (self->fd);
+  }
   self->fd = -1;
   g_clear_pointer (&self->bytes, g_free);
   return TRUE;
@@ -415,6 +417,13 @@ gst_pbf_udp_sink_get_property (
 }
 
 static void
+gst_pbf_udp_sink_finalize (GObject *object)
+{
+  gst_poll_free (GST_PBF_UDP_SINK (object)->poll);
+  G_OBJECT_CLASS (gst_pbf_udp_sink_parent_class)->finalize (object);
+}
+
+static void
 gst_pbf_udp_sink_class_init (GstPbfUdpSinkClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -424,6 +433,7 @@ gst_pbf_udp_sink_class_init (GstPbfUdpSinkClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_udp_sink_debug, "pbfudpsink", 0, "sender of the camera link");
 
+  object_class->finalize = gst_pbf_udp_sink_finalize;
   gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfUdpSink, settings),
       &defaults);
@@ -455,4 +465,6 @@ gst_pbf_udp_sink_init (GstPbfUdpSink *self)
 {
   gst_cv_settings_init (self);
   self->fd = -1;
+  /* for unlock(), which may be called in every state */
+  self->poll = gst_poll_new (TRUE);
 }

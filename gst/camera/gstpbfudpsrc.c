@@ -41,6 +41,10 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_udp_src_debug);
 #define MESSAGE 65536   /* bytes: more than any UDP packet has */
 #define CONTROL 128     /* bytes for SCM_TIMESTAMPNS and SO_RXQ_OVFL */
 #define SPARE_FRAMES 16 /* of the pool, beside those of the window */
+/* from the first loss to its report, which has the number of them */
+#define REPORT_INTERVAL GST_SECOND
+#define WARNING_INTERVAL (10 * GST_SECOND)
+#define CLOCK_JUMP GST_SECOND
 
 typedef enum {
   GST_PBF_TIMESTAMPS_ARRIVAL,
@@ -102,7 +106,13 @@ struct _GstPbfUdpSrc {
   guint packet_overflow;      /* overflow when it was received */
   GstClockTime last_pts;
   guint64 sender_time, sender_base; /* of a frame: its time and running time */
-  guint64 last_good;                /* monotonic ns of the last packet */
+  GstClockTime sender_arrived;      /* running time of its first packet */
+  gboolean warned_of_jump;
+  guint64 last_good;             /* monotonic ns of the last packet */
+  PbfLinkCounts reported_counts; /* those in the reports of losses */
+  guint reported_overflow;
+  guint64 loss_begin; /* monotonic ns of the first loss to report; 0: none */
+  guint64 warned;     /* monotonic ns of the last warning; 0: none */
   gboolean silent;
   GstBufferList *list; /* (nullable): frames to hand out */
 };
@@ -249,6 +259,31 @@ drop_frame (gpointer user, gpointer handle)
   free_open_frame (handle);
 }
 
+/* Whether the sender's time @t_ns continues that of the frame before: it neither
+ * decreases nor increases by CLOCK_JUMP more than time has passed, as after the
+ * synchronisation of the sender's clock. Warns once. */
+static gboolean
+has_clock_jumped (GstPbfUdpSrc *self, GstClockTime arrived, guint64 t_ns)
+{
+  guint64 passed =
+      GST_CLOCK_TIME_IS_VALID (arrived) && arrived > self->sender_arrived
+          ? arrived - self->sender_arrived
+          : 0;
+
+  if (t_ns >= self->sender_time
+      && t_ns - self->sender_time <= passed + CLOCK_JUMP)
+    return FALSE;
+  if (!self->warned_of_jump)
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("The sender's clock jumped by %.3f s. Timestamps go on from the time "
+         "of arrival. Synchronise the sender's clock before the stream begins, "
+         "or use timestamps=kernel.",
+            ((gdouble) t_ns - (gdouble) self->sender_time) * 1e-9),
+        (NULL));
+  self->warned_of_jump = TRUE;
+  return TRUE;
+}
+
 /* Timestamps never decrease, although arrival times of first packets may. */
 static GstClockTime
 choose_pts (GstPbfUdpSrc *self, GstClockTime arrived, const PbfFrameHead *head)
@@ -258,13 +293,14 @@ choose_pts (GstPbfUdpSrc *self, GstClockTime arrived, const PbfFrameHead *head)
   if (self->settings.timestamps == GST_PBF_TIMESTAMPS_SENDER
       && head->t_ns != PBF_PACKET_NO_TIME) {
     if (self->sender_time == PBF_PACKET_NO_TIME
-        || head->t_ns < self->sender_time) { /* the sender's clock restarted */
+        || has_clock_jumped (self, arrived, head->t_ns)) {
       self->sender_base = arrived;
       self->sender_time = head->t_ns;
     }
     pts = self->sender_base + (head->t_ns - self->sender_time);
     self->sender_base = pts;
     self->sender_time = head->t_ns;
+    self->sender_arrived = arrived;
   }
   if (GST_CLOCK_TIME_IS_VALID (self->last_pts) && GST_CLOCK_TIME_IS_VALID (pts))
     pts = MAX (pts, self->last_pts);
@@ -509,6 +545,99 @@ receive_packets (GstPbfUdpSrc *self)
   return GST_FLOW_OK;
 }
 
+/* Numbers since the last report. */
+static PbfLinkCounts
+new_counts (GstPbfUdpSrc *self, const PbfLinkCounts *now)
+{
+  PbfLinkCounts n = *now;
+  const PbfLinkCounts *r = &self->reported_counts;
+
+  n.frames -= r->frames;
+  n.lost -= r->lost;
+  n.incomplete -= r->incomplete;
+  n.late -= r->late;
+  n.crc_errors -= r->crc_errors;
+  n.rubbish -= r->rubbish;
+  return n;
+}
+
+/* Posts a report of what was lost, and once in WARNING_INTERVAL a warning with the
+ * likely cause. */
+static void
+post_losses (GstPbfUdpSrc *self, const PbfLinkCounts *n, guint64 overflow,
+    GstClockTime now)
+{
+  GString *causes;
+
+  gst_element_post_message (GST_ELEMENT_CAST (self),
+      gst_message_new_element (GST_OBJECT_CAST (self),
+          gst_structure_new ("pbfudpsrc-loss", "frames", G_TYPE_UINT64,
+              n->frames, "lost", G_TYPE_UINT64, n->lost, "incomplete",
+              G_TYPE_UINT64, n->incomplete, "late", G_TYPE_UINT64, n->late,
+              "crc-errors", G_TYPE_UINT64, n->crc_errors, "rubbish",
+              G_TYPE_UINT64, n->rubbish, "overflow", G_TYPE_UINT64, overflow,
+              NULL)));
+  if (self->warned != 0 && now - self->warned < WARNING_INTERVAL)
+    return;
+  self->warned = now;
+  causes = g_string_new (NULL);
+  if (overflow > 0)
+    g_string_append_printf (causes,
+        " The socket's buffer of %u bytes was full for %" G_GUINT64_FORMAT
+        " packets: raise buffer-size and \"sysctl net.core.rmem_max\", or put "
+        "a queue after pbfudpsrc.",
+        self->socket_buffer_size, overflow);
+  else if (n->lost > 0)
+    g_string_append (causes,
+        " The socket's buffer did not overflow: packets were lost before it. "
+        "Check the sender, its mtu, the cable and the network interface "
+        "(\"ethtool -S\").");
+  if (n->late > 0)
+    g_string_append_printf (causes,
+        " %" G_GUINT64_FORMAT
+        " packets came after their frame was given up: raise reorder-window.",
+        n->late);
+  if (n->crc_errors > 0)
+    g_string_append_printf (causes,
+        " %" G_GUINT64_FORMAT
+        " packets were damaged: check the cable and the sender.",
+        n->crc_errors);
+  if (n->rubbish > 0)
+    g_string_append_printf (causes,
+        " %" G_GUINT64_FORMAT
+        " packets were not of a camera link: check what else sends to the "
+        "port.",
+        n->rubbish);
+  GST_ELEMENT_WARNING (self, RESOURCE, READ,
+      ("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+       " frames were lost, %" G_GUINT64_FORMAT " of them in part.%s",
+          n->lost, n->lost + n->frames, n->incomplete, causes->str),
+      ("the property stats has all counts"));
+  g_string_free (causes, TRUE);
+}
+
+/* Reports losses, at most once in REPORT_INTERVAL; @end: now, as nothing follows. */
+static void
+note_losses (GstPbfUdpSrc *self, gboolean end)
+{
+  const PbfLinkCounts *counts = pbf_assembler_get_counts (self->assembler);
+  PbfLinkCounts n = new_counts (self, counts);
+  GstClockTime now;
+
+  if (n.lost + n.late + n.crc_errors + n.rubbish == 0)
+    return;
+  now = cvis_monotonic_ns ();
+  if (self->loss_begin == 0)
+    self->loss_begin = now;
+  if (!end && now - self->loss_begin < REPORT_INTERVAL)
+    return;
+  post_losses (self, &n,
+      (guint32) (self->packet_overflow - self->reported_overflow), now);
+  self->reported_counts = *counts;
+  self->reported_overflow = self->packet_overflow;
+  self->loss_begin = 0;
+}
+
 static void
 publish_counts (GstPbfUdpSrc *self)
 {
@@ -539,6 +668,7 @@ gst_pbf_udp_src_create (
       if (ret == GST_FLOW_OK)
         ret = use_packets (self);
       publish_counts (self);
+      note_losses (self, self->silent || self->frames_left == 0);
     }
   }
   gst_clear_object (&self->pool);
@@ -709,7 +839,9 @@ open_socket (GstPbfUdpSrc *self, GError **error)
       self->settings.address, self->settings.port, &address, error);
   const gint on = 1;
 
-  if (size == 0)
+  if (size == 0
+      || !gst_pbf_socket_check_interface (
+          self->settings.multicast_iface, error))
     return FALSE;
   self->fd = gst_pbf_socket_new (&address, error);
   if (self->fd < 0)
@@ -720,7 +852,7 @@ open_socket (GstPbfUdpSrc *self, GError **error)
     return FALSE;
   if (bind (self->fd, (struct sockaddr *) &address, size) < 0
       || getsockname (self->fd, (struct sockaddr *) &address, &size) < 0) {
-    gst_pbf_socket_set_error (error);
+    gst_pbf_socket_set_bind_error (error);
     return FALSE;
   }
   GST_OBJECT_LOCK (self);
@@ -739,6 +871,9 @@ open_socket (GstPbfUdpSrc *self, GError **error)
 static void
 close_socket (GstPbfUdpSrc *self)
 {
+  if (self->poll_fd.fd >= 0)
+    gst_poll_remove_fd (self->poll, &self->poll_fd);
+  gst_poll_fd_init (&self->poll_fd);
   if (self->fd >= 0)
     close (self->fd);
   self->fd = -1;
@@ -776,26 +911,26 @@ gst_pbf_udp_src_start (GstBaseSrc *base)
     return FALSE;
   if (!open_socket (self, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
-        ("Cannot receive at \"%s\", port %u: %s. Set another address or port, "
-         "or end the program that uses it.",
-            self->settings.address, self->settings.port, error->message),
+        ("Cannot receive at \"%s\", port %u: %s.", self->settings.address,
+            self->settings.port, error->message),
         (NULL));
     g_error_free (error);
     close_socket (self);
     return FALSE;
   }
-  self->poll = gst_poll_new (TRUE);
-  gst_poll_fd_init (&self->poll_fd);
   self->poll_fd.fd = self->fd;
   gst_poll_add_fd (self->poll, &self->poll_fd);
   gst_poll_fd_ctl_read (self->poll, &self->poll_fd, TRUE);
   make_messages (self);
   self->assembler =
       pbf_assembler_new (self->settings.reorder_window, &funcs, self);
-  self->last_good = 0;
+  self->last_good = self->loss_begin = self->warned = 0;
+  self->reported_overflow = 0;
+  memset (&self->reported_counts, 0, sizeof self->reported_counts);
   self->silent = self->resized = FALSE;
   self->last_pts = GST_CLOCK_TIME_NONE;
   self->sender_time = PBF_PACKET_NO_TIME;
+  self->warned_of_jump = FALSE;
   /* num-buffers counts frames; the base class would count lists */
   self->frames_left =
       base->num_buffers < 0 ? G_MAXUINT64 : (guint64) base->num_buffers;
@@ -815,10 +950,10 @@ gst_pbf_udp_src_stop (GstBaseSrc *base)
 {
   GstPbfUdpSrc *self = GST_PBF_UDP_SRC (base);
 
+  note_losses (self, TRUE);
   gst_pbf_list_src_forget (GST_PBF_LIST_SRC (self));
   gst_clear_buffer_list (&self->list);
   g_clear_pointer (&self->assembler, pbf_assembler_free);
-  g_clear_pointer (&self->poll, gst_poll_free);
   close_socket (self);
   g_clear_pointer (&self->bytes, g_free);
   g_clear_pointer (&self->control, g_free);
@@ -871,6 +1006,13 @@ gst_pbf_udp_src_get_property (
 }
 
 static void
+gst_pbf_udp_src_finalize (GObject *object)
+{
+  gst_poll_free (GST_PBF_UDP_SRC (object)->poll);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
 gst_pbf_udp_src_class_init (GstPbfUdpSrcClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -880,6 +1022,7 @@ gst_pbf_udp_src_class_init (GstPbfUdpSrcClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_udp_src_debug, "pbfudpsrc", 0, "receiver of the camera link");
 
+  object_class->finalize = gst_pbf_udp_src_finalize;
   gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfUdpSrc, settings),
       &defaults);
@@ -926,5 +1069,8 @@ gst_pbf_udp_src_init (GstPbfUdpSrc *self)
   gst_base_src_set_live (GST_BASE_SRC (self), TRUE);
   gst_cv_settings_init (self);
   self->fd = -1;
+  /* for unlock(), which may be called in every state */
+  self->poll = gst_poll_new (TRUE);
+  gst_poll_fd_init (&self->poll_fd);
   gst_video_info_init (&self->info);
 }

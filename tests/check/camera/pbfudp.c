@@ -740,6 +740,11 @@ GST_START_TEST (test_silence)
       message = gst_bus_timed_pop_filtered (
           link.bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ELEMENT);
       s = gst_message_get_structure (message);
+      if (gst_structure_has_name (s, "pbfudpsrc-loss")) {
+        frames = 0;
+        gst_message_unref (message);
+        continue;
+      }
       fail_unless (gst_structure_has_name (s, "pbfudpsrc-timeout"));
       fail_unless (gst_structure_get_uint64 (s, "timeout", &timeout));
       fail_unless (gst_structure_get_uint64 (s, "frames", &frames));
@@ -753,6 +758,87 @@ GST_START_TEST (test_silence)
   expect_frame (&link, 3);
   fail_unless_equals_uint64 (count (&link, "restarts"), 1);
   link_end (&link);
+}
+GST_END_TEST;
+
+/* Losses post a message and a warning with counts and the cause. */
+GST_START_TEST (test_losses_are_reported)
+{
+  const GstStructure *s;
+  GstMessage *message;
+  guint64 lost;
+  gchar *text;
+  Link link;
+
+  /* in the network: the socket's buffer has room */
+  link_begin (&link, "timeout", 50 * GST_MSECOND, NULL);
+  send_frame (&link, 0);
+  expect_frame (&link, 0);
+  send_frame (&link, 5);
+  send_bytes (&link, "not a packet", 12);
+  expect_frame (&link, 5);
+  do {
+    message =
+        gst_bus_timed_pop_filtered (link.bus, GST_SECOND, GST_MESSAGE_ELEMENT);
+    fail_unless (message != NULL);
+    s = gst_message_get_structure (message);
+    lost = 0;
+    if (gst_structure_has_name (s, "pbfudpsrc-loss"))
+      fail_unless (gst_structure_get_uint64 (s, "lost", &lost));
+    gst_message_unref (message);
+  } while (lost == 0);
+  fail_unless_equals_uint64 (lost, 4);
+  text = bus_pop_text (link.bus, GST_MESSAGE_WARNING);
+  fail_unless (
+      strstr (text, "4 of 6 frames were lost, 0 of them in part.") != NULL,
+      text);
+  fail_unless (strstr (text, "did not overflow") != NULL, text);
+  fail_unless (
+      strstr (text, "1 packets were not of a camera link") != NULL, text);
+  g_free (text);
+  link_end (&link);
+}
+GST_END_TEST;
+
+static GstPadProbeReturn
+stop_in_pad (GstPad *pad, GstPadProbeInfo *info, gpointer gate)
+{
+  g_mutex_lock (gate);
+  g_mutex_unlock (gate);
+  return GST_PAD_PROBE_OK;
+}
+
+/* A buffer that is too small is named as the cause. */
+GST_START_TEST (test_overflow_is_reported)
+{
+  GMutex gate;
+  GstPad *pad;
+  gchar *text;
+  Link link;
+
+  g_mutex_init (&gate);
+  link_begin (&link, "timeout", 200 * GST_MSECOND, "buffer-size", 20000, NULL);
+  send_frame (&link, 0);
+  expect_frame (&link, 0);
+  pad = gst_element_get_static_pad (link.src, "src");
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, stop_in_pad,
+      &gate, NULL);
+  gst_object_unref (pad);
+  g_mutex_lock (&gate);
+  for (guint32 i = 1; i < 400; i++)
+    send_frame (&link, i);
+  g_mutex_unlock (&gate);
+  g_usleep (100000);
+  send_frame (&link, 400);
+  text = bus_pop_text (link.bus, GST_MESSAGE_WARNING);
+  fail_unless (
+      strstr (text, "The socket's buffer of 20000 bytes was full for") != NULL,
+      text);
+  fail_unless (strstr (text, "net.core.rmem_max") != NULL, text);
+  g_free (text);
+  link_end (&link);
+  g_mutex_clear (&gate);
 }
 GST_END_TEST;
 
@@ -843,6 +929,45 @@ GST_START_TEST (test_timestamps)
   link_end (&link);
 }
 GST_END_TEST;
+
+/* The sender's clock is set to another time while the camera runs: timestamps go on. */
+GST_START_TEST (test_sender_clock_jumps)
+{
+  static const guint64 times[] = { 1000, 2000, 50 * 365 * 86400ull * GST_SECOND,
+    50 * 365 * 86400ull * GST_SECOND + 1000, 7000, 8000 };
+  guint8 frame[SIDE * SIDE] = { 0 };
+  GstClockTime last = 0;
+  guint64 before = 0;
+  Link link;
+
+  link_begin (&link, "timestamps", 2, NULL);
+  for (guint32 i = 0; i < G_N_ELEMENTS (times); i++) {
+    PbfPacket packet = { .frame_counter = i,
+      .stream = 1,
+      .width = SIDE,
+      .height = SIDE,
+      .fragment_size = SIDE * SIDE,
+      .t_ns = times[i] };
+    guint8 bytes[SIDE * SIDE + PBF_PACKET_OVERHEAD];
+    GstBuffer *buffer;
+
+    pbf_packet_write (&packet, frame, SIDE, bytes);
+    send_bytes (&link, bytes, pbf_packet_bytes (&packet));
+    buffer = gst_harness_pull (link.h);
+    fail_unless (buffer != NULL);
+    if (i % 2 == 1) /* the step is the sender's */
+      fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer) - before, 1000);
+    before = GST_BUFFER_PTS (buffer);
+    fail_unless (before >= last && before < 3600 * GST_SECOND);
+    last = before;
+    gst_buffer_unref (buffer);
+  }
+  bus_expect (
+      link.bus, GST_MESSAGE_WARNING, "The sender's clock jumped by 1576800000");
+  link_end (&link);
+}
+GST_END_TEST;
+
 
 /* A packet that waits in the socket has the kernel's time, or the one at which
  * the element received it. */
@@ -975,8 +1100,16 @@ GST_START_TEST (test_refused_settings)
       "no network interface \"none0\"");
   expect_no_start ("fakesrc ! pbfudpsink host=239.1.2.3 multicast-iface=none0",
       "no network interface \"none0\"");
+  expect_no_start ("pbfudpsrc multicast-iface=none0 port=0 ! fakesink",
+      "there is no network interface \"none0\". Set multicast-iface to one of "
+      "this machine: ");
   expect_no_start ("pbfudpsrc address=192.0.2.1 port=0 ! fakesink",
-      "Cannot receive at \"192.0.2.1\"");
+      "Cannot assign requested address. Set address to one of this machine");
+  /* no name has two dots in a row: refused without a network lookup */
+  expect_no_start ("pbfudpsrc address=bad..host port=0 ! fakesink",
+      "Cannot receive at \"bad..host\", port 0: the host was not found (");
+  expect_no_start ("fakesrc ! pbfudpsink host=bad..host",
+      "Cannot send to \"bad..host\", port 5500: the host was not found (");
   /* a name that is too long is refused without a network lookup */
   expect_no_start ("fakesrc ! cudapbfmonitor result-host=aaaaaaaaaaaaaaaaaaaaa"
                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ! fakesink",
@@ -985,7 +1118,9 @@ GST_START_TEST (test_refused_settings)
   link_begin (&link, "timeout", G_GUINT64_CONSTANT (0), NULL);
   line = g_strdup_printf (
       "pbfudpsrc address=127.0.0.1 port=%u ! fakesink", port_of (link.src));
-  expect_no_start (line, "Address already in use");
+  expect_no_start (line,
+      "Address already in use. Set another port, or end the program that uses "
+      "it.");
   g_free (line);
   link_end (&link);
 }
@@ -1251,12 +1386,15 @@ pbfudp_suite (void)
   tcase_add_test (tc, test_frames_without_signals);
   tcase_add_test (tc, test_signal_layout);
   tcase_add_test (tc, test_silence);
+  tcase_add_test (tc, test_losses_are_reported);
+  tcase_add_test (tc, test_overflow_is_reported);
   tcase_add_test (tc, test_another_size);
   tcase_add_test (tc, test_refused_size);
   if (g_getenv ("CK_FORK") == NULL) /* changes the user of its process */
     tcase_add_test (tc, test_capped_buffer);
   tcase_add_loop_test (tc, test_timestamps, 0, 3);
   tcase_add_loop_test (tc, test_kernel_timestamps, 0, 2);
+  tcase_add_test (tc, test_sender_clock_jumps);
   tcase_add_test (tc, test_num_buffers);
   tcase_add_test (tc, test_latency);
   tcase_add_test (tc, test_states);
