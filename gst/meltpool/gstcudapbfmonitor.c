@@ -155,6 +155,7 @@ reset_stream (GstCudaPbfMonitor *self)
   self->gap = FALSE;
   self->gap_frames = 0;
   self->first = TRUE;
+  self->held_from = GST_CLOCK_TIME_NONE;
 }
 
 static void
@@ -184,7 +185,7 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
   GST_OBJECT_UNLOCK (self);
   g_mutex_lock (&self->filter.stats_lock);
   gst_pbf_stats_init (&self->stats);
-  self->warned_of_edge = FALSE;
+  self->warned_of_edge = self->warned_of_doubts = FALSE;
   g_mutex_unlock (&self->filter.stats_lock);
   self->slow_pushes = 0;
   gst_video_info_init (&self->layout);
@@ -243,8 +244,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   free_engine (self);
   config.width = GST_VIDEO_INFO_WIDTH (info);
   config.height = GST_VIDEO_INFO_HEIGHT (info);
-  config.max_batch =
-      gst_pbf_settings_batch_size (&self->active, GST_VIDEO_INFO_SIZE (info));
+  config.max_batch = self->batching.size;
   settle_mode (self, &config);
   self->engine =
       pbf_engine_new (&config, self->model, self->filter.context, &error);
@@ -260,7 +260,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   /* without a context a plain pool: its few buffers stay in the CPU's caches,
    * slabs would not */
   self->records_pool = gst_cv_pool_new_active (self->filter.context, NULL,
-      config.max_batch * sizeof (PbfResult), self->active.config.depth + 1);
+      config.max_batch * sizeof (PbfResult), self->batching.depth + 1);
   if (self->records_pool == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for the results of batches of %u frames. Use a smaller "
@@ -272,7 +272,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   if (self->grey.wide) {
     self->grey_pool = gst_cv_pool_new_active (self->filter.context, NULL,
         (gsize) config.max_batch * config.width * config.height,
-        config.depth + 1);
+        self->batching.depth + 1);
     if (self->grey_pool == NULL) {
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
           ("No memory for batches of %u frames of %ux%u in 8 bits. Use a "
@@ -282,14 +282,14 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
       return FALSE;
     }
   }
-  for (guint i = 0; i < config.depth; i++)
+  for (guint i = 0; i < self->batching.depth; i++)
     gst_cv_queue_give (self->filter.queue,
         gst_pbf_batch_new (config.max_batch, self->filter.context));
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
   GST_OBJECT_UNLOCK (self);
-  GST_INFO_OBJECT (self, "%ux%u, batches of %u, %u in flight", config.width,
-      config.height, config.max_batch, config.depth - 1);
+  GST_INFO_OBJECT (self, "%ux%u, batches of %u, %u with the one being filled",
+      config.width, config.height, config.max_batch, self->batching.depth);
   return TRUE;
 }
 
@@ -333,6 +333,22 @@ parse_caps (GstCudaPbfMonitor *self, GstCaps *caps, GstVideoInfo *info,
   return TRUE;
 }
 
+/* Reads max-latency, which may have changed since the start. */
+static GstPbfBatching
+choose_batching (GstCudaPbfMonitor *self, const GstVideoInfo *info)
+{
+  GstPbfSettings settings = self->active;
+
+  GST_OBJECT_LOCK (self);
+  settings.max_latency = self->settings.max_latency;
+  GST_OBJECT_UNLOCK (self);
+  self->held_time = settings.batch_size == 0 && GST_VIDEO_INFO_FPS_N (info) == 0
+                        ? gst_pbf_settings_held_time (&settings)
+                        : 0;
+  self->held_from = GST_CLOCK_TIME_NONE;
+  return gst_pbf_settings_batching (&settings, info);
+}
+
 static GstFlowReturn
 gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
 {
@@ -340,6 +356,7 @@ gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
   GstVideoInfo info;
   GstPbfGrey grey;
   GstClockTime duration = 0;
+  GstPbfBatching batching;
   gboolean resized, changed;
   GstFlowReturn flow;
 
@@ -348,11 +365,15 @@ gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
     return flow;
   if (!parse_caps (self, caps, &info, &grey))
     return GST_FLOW_NOT_NEGOTIATED;
+  batching = choose_batching (self, &info);
   resized =
-      GST_VIDEO_INFO_WIDTH (&info) != GST_VIDEO_INFO_WIDTH (&self->layout)
+      batching.size != self->batching.size
+      || batching.depth != self->batching.depth
+      || GST_VIDEO_INFO_WIDTH (&info) != GST_VIDEO_INFO_WIDTH (&self->layout)
       || GST_VIDEO_INFO_HEIGHT (&info) != GST_VIDEO_INFO_HEIGHT (&self->layout)
       || grey.wide != self->grey.wide;
   self->grey = grey;
+  self->batching = batching;
   if ((resized || self->engine == NULL) && !setup_engine (self, &info)) {
     free_engine (self);
     return GST_FLOW_NOT_NEGOTIATED;
@@ -435,15 +456,15 @@ gst_cuda_pbf_monitor_propose_allocation (GstCvFilter *filter, GstQuery *query)
   GstCaps *caps;
   GstVideoInfo info;
   CvisContext *context;
+  GstPbfBatching batching;
   gboolean need_pool, video_meta;
-  guint batches = self->active.config.depth + 2, held;
+  guint held;
 
   gst_query_parse_allocation (query, &caps, &need_pool);
   if (caps == NULL || !gst_video_info_from_caps (&info, caps))
     return FALSE;
-  held = batches
-         * gst_pbf_settings_batch_size (
-             &self->active, GST_VIDEO_INFO_SIZE (&info));
+  batching = gst_pbf_settings_batching (&self->active, &info);
+  held = (batching.depth + 2) * batching.size;
   held = (guint) CLAMP (POOL_BYTES / GST_VIDEO_INFO_SIZE (&info), 1, held);
 
   gst_pad_peer_query (filter->srcpad, query);
@@ -630,6 +651,7 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
   filter_class->submit = gst_pbf_input_submit;
   filter_class->finish = gst_pbf_input_flush_partial;
   filter_class->complete = gst_pbf_output_complete;
+  filter_class->src_event = gst_pbf_output_src_event;
   filter_class->deadline = gst_pbf_input_flush_due;
   filter_class->get_request_caps = gst_pbf_output_get_result_caps;
   filter_class->flush = gst_cuda_pbf_monitor_flush;

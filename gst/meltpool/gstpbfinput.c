@@ -249,6 +249,26 @@ refuse_frame (GstCudaPbfMonitor *self, GError *error)
   return GST_FLOW_ERROR;
 }
 
+/* At a variable frame rate the caps do not limit the frames held by their duration:
+ * waits until the element holds none before they would last longer than held_time. */
+static GstFlowReturn
+limit_held_time (GstCudaPbfMonitor *self, GstBuffer *first)
+{
+  GstClockTime pts =
+      first != NULL ? GST_BUFFER_PTS (first) : GST_CLOCK_TIME_NONE;
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  if (self->held_time == 0 || !GST_CLOCK_TIME_IS_VALID (pts))
+    return flow;
+  if (GST_CLOCK_TIME_IS_VALID (self->held_from) && pts >= self->held_from
+      && pts - self->held_from < self->held_time)
+    return flow;
+  if (GST_CLOCK_TIME_IS_VALID (self->held_from))
+    flow = gst_cv_filter_drain (&self->filter);
+  self->held_from = pts;
+  return flow;
+}
+
 GstFlowReturn
 gst_pbf_input_submit (GstCvFilter *filter, GstMiniObject *object)
 {
@@ -262,6 +282,13 @@ gst_pbf_input_submit (GstCvFilter *filter, GstMiniObject *object)
   if (GST_IS_BUFFER_LIST (item.object)) {
     list = GST_BUFFER_LIST_CAST (item.object);
     item.n = gst_buffer_list_length (list);
+  }
+  flow = limit_held_time (self, list == NULL ? GST_BUFFER_CAST (item.object)
+                                : item.n > 0 ? gst_buffer_list_get (list, 0)
+                                             : NULL);
+  if (flow != GST_FLOW_OK) {
+    gst_mini_object_unref (item.object);
+    return flow;
   }
   g_mutex_lock (&self->fill_lock);
   flow = add_item (self, &item, list, &error);

@@ -44,6 +44,10 @@ struct _GstCudaPbfMonitor {
   /* --- set by the upstream thread while the task is idle --- */
   GstVideoInfo layout;
   PbfEngine *engine; /* NULL before the caps */
+  GstPbfBatching batching;
+  GstClockTime
+      held_time; /* most stream time held at a variable rate; 0: no limit */
+  GstClockTime held_from; /* PTS of the first frame since it held none */
   GstBufferPool *records_pool;
   GstPbfGrey grey;
   GstBufferPool *grey_pool; /* NULL: the frames have 8 bits */
@@ -66,7 +70,7 @@ struct _GstCudaPbfMonitor {
   /* --- under the filter's stats lock --- */
   GstPbfStats stats;
   PbfMode mode; /* of the engine */
-  gboolean warned_of_edge;
+  gboolean warned_of_edge, warned_of_doubts;
 
   /* --- of the source pad's thread, for an engine --- */
   gboolean warned_of_stall;
@@ -89,6 +93,7 @@ void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
 /* See GstCvFilterClass. */
 GstCaps *gst_pbf_output_get_result_caps (
     GstCvFilter *filter, guint kind, GstPad *pad);
+void gst_pbf_output_src_event (GstCvFilter *filter, GstEvent *event);
 GstFlowReturn gst_pbf_output_complete (GstCvFilter *filter, gpointer item);
 /* Adds the mode in use, and the event at which latencies end, to @stats; call with
  * the stats lock held. Returns: @stats */

@@ -15,6 +15,8 @@
  * ragged ones may do so. */
 #define EDGE_RUN_WARNED_OF 100
 #define SLOW_PUSHES_WARNED_OF 10 /* batches */
+/* from the first doubtful frame to the warning, which has the number of them */
+#define DOUBTS_TIME GST_SECOND
 
 void
 gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
@@ -264,10 +266,7 @@ send_results (
   sent = gst_pbf_result_link_send (self->result_link, results, kept);
   *now = cvis_monotonic_ns ();
   g_mutex_lock (&self->filter.stats_lock);
-  self->stats.total.sent += sent;
-  self->stats.recent.sent += sent;
-  self->stats.total.unsent += kept - sent;
-  self->stats.recent.unsent += kept - sent;
+  gst_pbf_stats_add_sent (&self->stats, sent, kept - sent);
   g_mutex_unlock (&self->filter.stats_lock);
 }
 
@@ -290,6 +289,42 @@ warn_of_edge (GstCudaPbfMonitor *self)
             self->active.config.roi_size, self->active.config.roi_size,
             EDGE_RUN_WARNED_OF),
         ("\"pool-at-edge\" of the property stats counts such frames"));
+}
+
+/* Warns once of frames whose results are guessed or left out, and of lost ones: one
+ * second after the first of them, or at the end of the stream. */
+static void
+warn_of_doubts (GstCudaPbfMonitor *self, gboolean end)
+{
+  GstPbfStats *stats = &self->stats;
+  gchar *text = NULL;
+  guint64 frames;
+
+  g_mutex_lock (&self->filter.stats_lock);
+  frames = stats->started.frames;
+  if (!self->warned_of_doubts && stats->doubtful > 0
+      && (end || stats->end - stats->doubtful >= DOUBTS_TIME)) {
+    text = gst_pbf_stats_describe_doubts (stats);
+    self->warned_of_doubts = TRUE;
+  }
+  g_mutex_unlock (&self->filter.stats_lock);
+  if (text == NULL)
+    return;
+  GST_ELEMENT_WARNING (self, STREAM, FAILED,
+      ("Results are incomplete or uncertain. Of the first %" G_GUINT64_FORMAT
+       " frames: %s. The flags of the records mark these frames; the property "
+       "stats counts them.",
+          frames, text),
+      ("position-source=brightest needs no machine signals"));
+  g_free (text);
+}
+
+void
+gst_pbf_output_src_event (GstCvFilter *filter, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    warn_of_doubts (GST_CUDA_PBF_MONITOR (filter), TRUE);
+  gst_cv_filter_push_event (filter, event);
 }
 
 /* Warns once for an engine that the resident kernel did not answer. */
@@ -438,6 +473,7 @@ gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
   gst_cv_queue_give (self->filter.queue, batch);
 
   warn_of_edge (self);
+  warn_of_doubts (self, FALSE);
   warn_of_stall (self);
   post_recent (self);
   push_records (self, records);

@@ -8,6 +8,7 @@
 
 #define AUTO_BATCH_FRAMES 256
 #define AUTO_BATCH_BYTES (32 * 1024 * 1024)
+#define AUTO_HELD_TIME (100 * GST_MSECOND)
 #define DEFAULT_MAX_LATENCY GST_MSECOND
 /* with more, an upstream pool of few buffers would block for too long */
 #define MAX_MAX_LATENCY (10 * GST_SECOND)
@@ -217,7 +218,8 @@ static const GstCvSetting settings_table[] = {
   UINT ("depth", "Batches in flight, besides the one being filled",
       CONFIG (depth), 2, 15),
   UINT ("batch-size",
-      "Frames computed at once; 0: 256, or fewer where frames are large",
+      "Frames computed at once; 0: 256, or fewer where frames are large or "
+      "slow: the element then holds at most 100 ms of frames",
       OWN (batch_size), 0, 65536),
   TIME ("max-latency",
       "Longest time that a frame waits for its batch to fill, nanoseconds; 0: "
@@ -305,11 +307,29 @@ gst_pbf_settings_check (GstPbfSettings *settings, GError **error)
   return pbf_config_check (&config, error);
 }
 
-guint
-gst_pbf_settings_batch_size (const GstPbfSettings *settings, gsize frame_size)
+GstClockTime
+gst_pbf_settings_held_time (const GstPbfSettings *settings)
 {
-  if (settings->batch_size != 0)
-    return settings->batch_size;
-  return (guint) CLAMP (
-      AUTO_BATCH_BYTES / MAX (frame_size, 1), 1, AUTO_BATCH_FRAMES);
+  return MAX (AUTO_HELD_TIME, settings->max_latency);
+}
+
+GstPbfBatching
+gst_pbf_settings_batching (
+    const GstPbfSettings *settings, const GstVideoInfo *info)
+{
+  GstPbfBatching b = { settings->batch_size, settings->config.depth };
+  gsize bytes = MAX (GST_VIDEO_INFO_SIZE (info), 1);
+  guint64 held; /* frames that the element may hold */
+
+  if (b.size > 0)
+    return b;
+  b.size = (guint) CLAMP (AUTO_BATCH_BYTES / bytes, 1, AUTO_BATCH_FRAMES);
+  if (GST_VIDEO_INFO_FPS_N (info) == 0)
+    return b;
+  held = gst_util_uint64_scale (gst_pbf_settings_held_time (settings),
+      GST_VIDEO_INFO_FPS_N (info),
+      GST_SECOND * (guint64) GST_VIDEO_INFO_FPS_D (info));
+  b.size = (guint) CLAMP (held / (b.depth + 1), 1, b.size);
+  b.depth = (guint) CLAMP ((gint64) (held / b.size) - 1, 1, (gint64) b.depth);
+  return b;
 }

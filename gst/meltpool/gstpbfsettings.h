@@ -5,6 +5,8 @@
 /* The properties of cudapbfmonitor. */
 #pragma once
 
+#include <gst/video/video.h>
+
 #include "gst/common/gstcvfilter.h"
 #include "cuda/meltpool/engine.h"
 
@@ -55,8 +57,20 @@ void gst_pbf_settings_install (GstCvFilterClass *klass, gsize offset);
  * Returns: FALSE with an error that names the property. */
 gboolean gst_pbf_settings_check (GstPbfSettings *settings, GError **error);
 
-/* Frames in a full batch of frames of @frame_size bytes. */
-guint gst_pbf_settings_batch_size (
-    const GstPbfSettings *settings, gsize frame_size);
+/**
+ * GstPbfBatching:
+ * @size: frames in a full batch
+ * @depth: batches in flight, with the one being filled
+ */
+typedef struct {
+  guint size, depth;
+} GstPbfBatching;
+
+/* Batches for frames of @info. The automatic size is limited so that the frames that
+ * the element holds, one batch that is being pushed included, last no longer than
+ * gst_pbf_settings_held_time(); at least one frame is held in each place. */
+GstClockTime gst_pbf_settings_held_time (const GstPbfSettings *settings);
+GstPbfBatching gst_pbf_settings_batching (
+    const GstPbfSettings *settings, const GstVideoInfo *info);
 
 G_END_DECLS

@@ -25,8 +25,9 @@ void
 gst_pbf_stats_init (GstPbfStats *stats)
 {
   memset (&stats->total, 0, sizeof (stats->total));
+  memset (&stats->started, 0, sizeof (stats->started));
   cvis_histogram_clear (&stats->total_latency);
-  stats->start = stats->end = stats->recent_start = 0;
+  stats->start = stats->end = stats->recent_start = stats->doubtful = 0;
   stats->timestamp = GST_CLOCK_TIME_NONE;
   stats->edge_run = stats->longest_edge_run = 0;
   begin_recent (stats);
@@ -101,6 +102,50 @@ add_counts (GstPbfCounts *to, const GstPbfCounts *from)
 }
 
 void
+gst_pbf_stats_add_sent (GstPbfStats *stats, guint64 sent, guint64 unsent)
+{
+  const GstPbfCounts counts = { .sent = sent, .unsent = unsent };
+
+  add_counts (&stats->total, &counts);
+  add_counts (&stats->recent, &counts);
+  add_counts (&stats->started, &counts);
+}
+
+static gboolean
+has_doubts (const GstPbfCounts *c)
+{
+  return c->position_fallback + c->position_unsure + c->corrupt + c->lost
+             + c->late + c->repeated + c->unsent
+         > 0;
+}
+
+static void
+append_doubt (GString *text, guint64 n, const gchar *what)
+{
+  if (n > 0)
+    g_string_append_printf (
+        text, "%s%" G_GUINT64_FORMAT " %s", text->len > 0 ? ", " : "", n, what);
+}
+
+gchar *
+gst_pbf_stats_describe_doubts (const GstPbfStats *stats)
+{
+  const GstPbfCounts *c = &stats->started;
+  GString *text = g_string_new (NULL);
+
+  append_doubt (text, c->position_fallback,
+      "without a position in machine signals (the brightest spot is used)");
+  append_doubt (text, c->position_unsure,
+      "with another spot that is nearly as likely to be the melt pool");
+  append_doubt (text, c->corrupt, "with corrupt signals (not used)");
+  append_doubt (text, c->lost, "lost before this element");
+  append_doubt (
+      text, c->late + c->repeated, "late or repeated (not in the window)");
+  append_doubt (text, c->unsent, "whose results the network did not accept");
+  return g_string_free (text, FALSE);
+}
+
+void
 gst_pbf_stats_add_batch (
     GstPbfStats *stats, const GstPbfBatch *batch, gboolean staged, guint64 now)
 {
@@ -119,6 +164,9 @@ gst_pbf_stats_add_batch (
   counts.staged_frames = staged ? n : 0;
   add_counts (&stats->total, &counts);
   add_counts (&stats->recent, &counts);
+  add_counts (&stats->started, &counts);
+  if (stats->doubtful == 0 && has_doubts (&stats->started))
+    stats->doubtful = now;
 
   if (stats->start == 0)
     stats->start = now;

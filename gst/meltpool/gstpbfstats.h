@@ -41,6 +41,9 @@ typedef struct {
  * GstPbfStats:
  * @total: since the start or the last gst_pbf_stats_reset_total()
  * @recent: since the last message
+ * @started: since the start
+ * @doubtful: monotonic ns of the first batch with a frame of
+ *   gst_pbf_stats_describe_doubts(); 0: none yet
  * @entered: frames in the sums below
  * @edge_run: length of the present run of melt pools that touch the ROI's edge
  * @longest_edge_run: length of the longest run
@@ -48,10 +51,11 @@ typedef struct {
  * @output_sum, @output_max, @outputs: of the network
  */
 typedef struct {
-  GstPbfCounts total, recent;
+  GstPbfCounts total, recent, started;
   CvisHistogram total_latency, recent_latency;
-  guint64 start, end;     /* monotonic ns of the first and last batch */
-  guint64 recent_start;   /* of the last message */
+  guint64 start, end;   /* monotonic ns of the first and last batch */
+  guint64 recent_start; /* of the last message */
+  guint64 doubtful;
   GstClockTime timestamp; /* of the last frame */
   guint64 edge_run, longest_edge_run;
   guint64 entered, scored;
@@ -64,6 +68,13 @@ typedef struct {
 void gst_pbf_stats_init (GstPbfStats *stats);
 /* Resets the counters of gst_pbf_stats_to_structure(). */
 void gst_pbf_stats_reset_total (GstPbfStats *stats);
+
+/* Counts records that have been sent by UDP, and those that could not be. */
+void gst_pbf_stats_add_sent (GstPbfStats *stats, guint64 sent, guint64 unsent);
+
+/* What was guessed, left out or lost since the start, with counts, for a warning.
+ * Returns: (transfer full): empty if nothing was */
+gchar *gst_pbf_stats_describe_doubts (const GstPbfStats *stats);
 
 /* Counts a completed batch. @now: monotonic ns */
 void gst_pbf_stats_add_batch (

@@ -615,6 +615,97 @@ GST_START_TEST (test_no_waiting)
 }
 GST_END_TEST;
 
+/* Pushes frames of @distance ns, while downstream blocks, until the element no longer
+ * accepts any; then lets all leave. Returns: the number of frames that it held */
+typedef struct {
+  Rig rig;
+  GstClockTime distance;
+  gint pushed; /* atomic */
+} Filler;
+
+static gpointer
+fill_element (gpointer user_data)
+{
+  Filler *filler = user_data;
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  for (guint i = 0; flow == GST_FLOW_OK; i++) {
+    GstBuffer *buffer = gst_buffer_new_and_alloc (SIDE * SIDE);
+
+    gst_buffer_memset (buffer, 0, 0, SIDE * SIDE);
+    GST_BUFFER_PTS (buffer) = i * filler->distance;
+    flow = gst_pad_push (filler->rig.h->srcpad, buffer);
+    g_atomic_int_add (&filler->pushed, flow == GST_FLOW_OK);
+  }
+  return NULL;
+}
+
+static GstPadProbeReturn
+block_pad (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  return GST_PAD_PROBE_OK;
+}
+
+static guint
+count_held (const gchar *rate, GstClockTime distance, const gchar *settings)
+{
+  Filler filler = { rig_new (settings), distance };
+  gchar *caps = g_strdup_printf (
+      "video/x-raw,format=GRAY8,width=%d,height=%d,framerate=%s", SIDE, SIDE,
+      rate);
+  GThread *thread;
+  gint held = -1, before = -2;
+
+  gst_harness_set_src_caps_str (filler.rig.h, caps);
+  g_free (caps);
+  gst_pad_add_probe (filler.rig.h->sinkpad,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, block_pad, NULL,
+      NULL);
+  thread = g_thread_new ("filler", fill_element, &filler);
+  while (held != before || held == 0) {
+    g_usleep (300000);
+    before = held;
+    held = g_atomic_int_get (&filler.pushed);
+  }
+  gst_pad_set_active (filler.rig.h->sinkpad, FALSE); /* ends the block */
+  g_thread_join (thread);
+  rig_free (&filler.rig);
+  return (guint) held;
+}
+
+/* batch-size=0 holds at most 100 ms of frames, and as many as ever at 20,000
+ * frames/s */
+GST_START_TEST (test_held_time)
+{
+  const GstClockTime ms40 = 40 * GST_MSECOND;
+
+  fail_unless_equals_int (count_held ("30/1", GST_SECOND / 30, ""), 3);
+  fail_unless_equals_int (count_held ("25/1", ms40, ""), 2);
+  fail_unless_equals_int (count_held ("0/1", ms40, ""), 3);
+  /* one in the batch, one being pushed */
+  fail_unless_equals_int (count_held ("1/1", GST_SECOND, ""), 2);
+  fail_unless (count_held ("1000/1", GST_MSECOND, "") <= 100);
+  fail_unless (count_held ("20000/1", FRAME_NS, "") >= 4 * 256);
+  /* longer, as the user accepts a longer wait, or sets the size */
+  fail_unless_equals_int (
+      count_held ("25/1", ms40, "max-latency=400000000"), 8);
+  fail_unless (count_held ("25/1", ms40, "batch-size=10") >= 40);
+}
+GST_END_TEST;
+
+/* The latency is that of the batches in use: one frame at 30 frames/s. */
+GST_START_TEST (test_latency_of_slow_frames)
+{
+  Rig rig = rig_new ("max-latency=10000000");
+
+  gst_harness_set_src_caps_str (
+      rig.h, "video/x-raw,format=GRAY8,width=48,height=48,framerate=30/1");
+  fail_unless_equals_uint64 (
+      gst_harness_query_latency (rig.h), 1 * GST_MSECOND);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 /* --- events ---------------------------------------------------------------- */
 
 /* a FLUSH_STOP may come alone */
@@ -742,6 +833,7 @@ GST_START_TEST (test_bad_signals)
 {
   Frames *frames = frames_new (12);
   Rig rig = rig_new ("batch-size=12");
+  gchar *text;
 
   frames->signals[3].x_um++; /* the CRC no longer matches */
   frames->signals[6] = frames->signals[5];
@@ -754,6 +846,17 @@ GST_START_TEST (test_bad_signals)
   fail_unless_equals_uint64 (rig_stat (&rig, "repeated"), 1);
   fail_unless_equals_uint64 (rig_stat (&rig, "late"), 1);
   fail_unless_equals_uint64 (rig_stat (&rig, "lost"), 2);
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+  push_eos (&rig);
+  text = bus_pop_text (rig.bus, GST_MESSAGE_WARNING);
+  fail_unless (strstr (text, "Of the first 12 frames: 1 without a position in "
+                             "machine signals")
+                   != NULL,
+      text);
+  fail_unless (strstr (text, "1 with corrupt signals") != NULL, text);
+  fail_unless (strstr (text, "2 lost before") != NULL, text);
+  fail_unless (strstr (text, "2 late or repeated") != NULL, text);
+  g_free (text);
   rig_free (&rig);
   frames_free (frames);
 }
@@ -1101,7 +1204,8 @@ GST_START_TEST (test_small_frames_behind_a_converter)
   bus_expect_first ("videotestsrc num-buffers=3 ! "
                     "video/x-raw,width=32,height=32,framerate=100/1 ! "
                     "videoconvert ! videoscale ! "
-                    "cudapbfmonitor backend=cpu ! fakesink",
+                    "cudapbfmonitor backend=cpu position-source=centroid ! "
+                    "fakesink",
       GST_MESSAGE_EOS, NULL);
 }
 GST_END_TEST;
@@ -1245,6 +1349,8 @@ cudapbfmonitor_suite (void)
   tcase_add_test (tc, test_8_bits_preferred);
   tcase_add_test (tc, test_latency);
   tcase_add_test (tc, test_max_latency);
+  tcase_add_test (tc, test_held_time);
+  tcase_add_test (tc, test_latency_of_slow_frames);
   tcase_add_test (tc, test_no_waiting);
   tcase_add_loop_test (tc, test_flush, 0, 2);
   tcase_add_test (tc, test_gap);
