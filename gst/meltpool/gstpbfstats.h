@@ -72,7 +72,7 @@ void gst_pbf_stats_reset_total (GstPbfStats *stats);
 /* Counts records that have been sent by UDP, and those that could not be. */
 void gst_pbf_stats_add_sent (GstPbfStats *stats, guint64 sent, guint64 unsent);
 
-/* What was guessed, left out or lost since the start, with counts, for a warning.
+/* Describes the frames guessed, left out or lost since the start, with counts.
  * Returns: (transfer full): empty if nothing was */
 gchar *gst_pbf_stats_describe_doubts (const GstPbfStats *stats);
 

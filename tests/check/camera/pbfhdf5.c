@@ -287,7 +287,8 @@ GST_START_TEST (test_monitor)
   write_objects (chunks[0], TRUE);
   line =
       g_strdup_printf ("pbfhdf5src location=%s ! videobox left=-10 right=-10 "
-                       "top=-20 bottom=-20 ! cudapbfmonitor ! fakesink",
+                       "top=-20 bottom=-20 ! cudapbfmonitor "
+                       "position-source=centroid ! fakesink",
           path);
   bus_expect_first (line, GST_MESSAGE_EOS, NULL);
   g_free (line);
