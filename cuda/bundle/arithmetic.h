@@ -25,12 +25,10 @@ G_BEGIN_DECLS
 /**
  * BundleConstants: constants of a camera in the formulas
  * @r: R(w), row by row
- * @l: left Jacobian of the rotation: R(w + dw) = exp([L dw]x) R(w)
  * @t: translation
  */
 typedef struct {
   gdouble r[9];
-  gdouble l[9];
   gdouble t[3];
   gdouble focal, k1, k2;
 } BundleConstants;
@@ -75,7 +73,7 @@ bundle_constants (
   gdouble sinc, cosc, third;
 
   bundle_rotation_factors (x * x + y * y + z * z, &sinc, &cosc, &third);
-  /* R = I + sinc [w]x + cosc [w]x^2, L = I + cosc [w]x + third [w]x^2 */
+  /* R = I + sinc [w]x + cosc [w]x^2 */
   constants->r[0] = 1 - cosc * (y * y + z * z);
   constants->r[1] = cosc * x * y - sinc * z;
   constants->r[2] = cosc * x * z + sinc * y;
@@ -85,15 +83,6 @@ bundle_constants (
   constants->r[6] = cosc * x * z - sinc * y;
   constants->r[7] = cosc * y * z + sinc * x;
   constants->r[8] = 1 - cosc * (x * x + y * y);
-  constants->l[0] = 1 - third * (y * y + z * z);
-  constants->l[1] = third * x * y - cosc * z;
-  constants->l[2] = third * x * z + cosc * y;
-  constants->l[3] = third * x * y + cosc * z;
-  constants->l[4] = 1 - third * (x * x + z * z);
-  constants->l[5] = third * y * z - cosc * x;
-  constants->l[6] = third * x * z - cosc * y;
-  constants->l[7] = third * y * z + cosc * x;
-  constants->l[8] = 1 - third * (x * x + y * y);
   for (int i = 0; i < 3; i++)
     constants->t[i] = camera[BUNDLE_CAMERA_TRANSLATION + i];
   constants->focal = camera[BUNDLE_CAMERA_FOCAL];
@@ -101,12 +90,109 @@ bundle_constants (
   constants->k2 = camera[BUNDLE_CAMERA_K2];
 }
 
+/* The left Jacobian of the rotation, row by row: R(w + dw) = exp([L dw]x) R(w) */
+BUNDLE_FN void
+bundle_left_jacobian (const gdouble w[3], gdouble l[9])
+{
+  gdouble x = w[0], y = w[1], z = w[2];
+  gdouble sinc, cosc, third;
+
+  bundle_rotation_factors (x * x + y * y + z * z, &sinc, &cosc, &third);
+  /* I + cosc [w]x + third [w]x^2 */
+  l[0] = 1 - third * (y * y + z * z);
+  l[1] = third * x * y - cosc * z;
+  l[2] = third * x * z + cosc * y;
+  l[3] = third * x * y + cosc * z;
+  l[4] = 1 - third * (x * x + z * z);
+  l[5] = third * y * z - cosc * x;
+  l[6] = third * x * z - cosc * y;
+  l[7] = third * y * z + cosc * x;
+  l[8] = 1 - third * (x * x + y * y);
+}
+
+/* The quaternion of the rotation @w: cosine and sine times axis of half the
+ * angle */
+BUNDLE_FN void
+bundle_quaternion (const gdouble w[3], gdouble q[4])
+{
+  gdouble quarter = 0.25 * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+  gdouble sinc, cosc, third;
+
+  bundle_rotation_factors (quarter, &sinc, &cosc, &third);
+  q[0] = 1 - cosc * quarter;
+  for (int i = 0; i < 3; i++)
+    q[1 + i] = 0.5 * sinc * w[i];
+}
+
+/* A camera after a step. The step's first three elements turn the camera
+ * about its position, in its own axes, and the next three move it along
+ * them: P becomes exp([step]x) P + (step[3], step[4], step[5]). So a step
+ * does not depend on origin and axes of the scene. A rotation of 0 keeps the
+ * bits of w. */
+BUNDLE_FN void
+bundle_move_camera (
+    const gdouble camera[9], const gdouble step[9], gdouble moved[9])
+{
+  const gdouble *t = camera + BUNDLE_CAMERA_TRANSLATION;
+  gdouble x = step[0], y = step[1], z = step[2], square = x * x + y * y + z * z;
+  gdouble sinc, cosc, third, turn[4], old[4], q[4], c[3], length, factor;
+
+  for (int i = 0; i < 9; i++)
+    moved[i] = i < BUNDLE_CAMERA_TRANSLATION ? camera[i] : camera[i] + step[i];
+  if (!(square > 0))
+    return;
+  bundle_rotation_factors (square, &sinc, &cosc, &third);
+  c[0] = y * t[2] - z * t[1];
+  c[1] = z * t[0] - x * t[2];
+  c[2] = x * t[1] - y * t[0];
+  moved[3] += sinc * c[0] + cosc * (y * c[2] - z * c[1]);
+  moved[4] += sinc * c[1] + cosc * (z * c[0] - x * c[2]);
+  moved[5] += sinc * c[2] + cosc * (x * c[1] - y * c[0]);
+  bundle_quaternion (step, turn);
+  bundle_quaternion (camera, old);
+  q[0] =
+      turn[0] * old[0] - turn[1] * old[1] - turn[2] * old[2] - turn[3] * old[3];
+  q[1] =
+      turn[0] * old[1] + turn[1] * old[0] + turn[2] * old[3] - turn[3] * old[2];
+  q[2] =
+      turn[0] * old[2] + turn[2] * old[0] + turn[3] * old[1] - turn[1] * old[3];
+  q[3] =
+      turn[0] * old[3] + turn[3] * old[0] + turn[1] * old[2] - turn[2] * old[1];
+  length = sqrt (q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  /* an angle of at most pi: q and -q are the same rotation */
+  if (length > 0)
+    factor = q[0] < 0 ? -2 * atan2 (length, -q[0]) / length
+                      : 2 * atan2 (length, q[0]) / length;
+  else
+    factor = 2;
+  for (int i = 0; i < 3; i++)
+    moved[i] = factor * q[1 + i];
+}
+
+/* Adds the squares of a camera's step and of the camera to @squares[0] and [1], in
+ * units that do not depend on those of picture and scene: focal lengths count as
+ * relative changes, and rotations only in the step. @n: number of parameters */
+BUNDLE_FN void
+bundle_add_squares (
+    const gdouble camera[9], const gdouble step[9], int n, gdouble squares[2])
+{
+  for (int i = 0; i < n; i++) {
+    gdouble unit = i == BUNDLE_CAMERA_FOCAL ? fabs (camera[i]) : 1;
+
+    if (unit > 0) {
+      squares[0] += step[i] / unit * (step[i] / unit);
+      if (i >= BUNDLE_CAMERA_TRANSLATION)
+        squares[1] += camera[i] / unit * (camera[i] / unit);
+    }
+  }
+}
+
 /* --- an observation ----------------------------------------------------------- */
 
 /**
  * BundleImage: a point as seen by a camera
- * @q: R X
- * @p: -(P.x, P.y) / P.z of P = R X + t
+ * @q: P = R X + t, the point in the camera's frame
+ * @p: -(P.x, P.y) / P.z
  * @inverse: -1 / P.z
  * @n: |p|^2
  * @d: 1 + k1 n + k2 n^2
@@ -123,12 +209,12 @@ bundle_image (const BundleConstants *c, gdouble x, gdouble y, gdouble z)
 {
   BundleImage image;
 
-  image.q[0] = c->r[0] * x + c->r[1] * y + c->r[2] * z;
-  image.q[1] = c->r[3] * x + c->r[4] * y + c->r[5] * z;
-  image.q[2] = c->r[6] * x + c->r[7] * y + c->r[8] * z;
-  image.inverse = -1 / (image.q[2] + c->t[2]);
-  image.p[0] = (image.q[0] + c->t[0]) * image.inverse;
-  image.p[1] = (image.q[1] + c->t[1]) * image.inverse;
+  image.q[0] = c->r[0] * x + c->r[1] * y + c->r[2] * z + c->t[0];
+  image.q[1] = c->r[3] * x + c->r[4] * y + c->r[5] * z + c->t[1];
+  image.q[2] = c->r[6] * x + c->r[7] * y + c->r[8] * z + c->t[2];
+  image.inverse = -1 / image.q[2];
+  image.p[0] = image.q[0] * image.inverse;
+  image.p[1] = image.q[1] * image.inverse;
   image.n = image.p[0] * image.p[0] + image.p[1] * image.p[1];
   image.d = 1 + image.n * (c->k1 + image.n * c->k2);
   return image;
@@ -158,8 +244,8 @@ bundle_distortion (const BundleConstants *c, const BundleImage *image,
   *yy = fd + g * image->p[1] * image->p[1];
 }
 
-/* All 24 derivatives. @jc: 2 rows of 9, by the camera's parameters; @jp: 2
- * rows of 3, by the point */
+/* All 24 derivatives. @jc: 2 rows of 9, by the step of bundle_move_camera();
+ * @jp: 2 rows of 3, by the point */
 BUNDLE_FN void
 bundle_derivatives (const BundleConstants *c, const BundleImage *image,
     gdouble jc[18], gdouble jp[6])
@@ -180,14 +266,11 @@ bundle_derivatives (const BundleConstants *c, const BundleImage *image,
 #endif
   for (int i = 0; i < 2; i++) {
     gdouble ax = a[3 * i], ay = a[3 * i + 1], az = a[3 * i + 2];
-    /* -a [q]x = q x a, as a row */
-    gdouble mx = image->q[1] * az - image->q[2] * ay;
-    gdouble my = image->q[2] * ax - image->q[0] * az;
-    gdouble mz = image->q[0] * ay - image->q[1] * ax;
 
-    jc[9 * i + 0] = mx * c->l[0] + my * c->l[3] + mz * c->l[6];
-    jc[9 * i + 1] = mx * c->l[1] + my * c->l[4] + mz * c->l[7];
-    jc[9 * i + 2] = mx * c->l[2] + my * c->l[5] + mz * c->l[8];
+    /* -a [q]x = q x a, as a row */
+    jc[9 * i + 0] = image->q[1] * az - image->q[2] * ay;
+    jc[9 * i + 1] = image->q[2] * ax - image->q[0] * az;
+    jc[9 * i + 2] = image->q[0] * ay - image->q[1] * ax;
     jc[9 * i + 3] = ax;
     jc[9 * i + 4] = ay;
     jc[9 * i + 5] = az;
@@ -200,8 +283,7 @@ bundle_derivatives (const BundleConstants *c, const BundleImage *image,
   }
 }
 
-/* Jc v without forming Jc. @v: the camera's part of a vector, its rotation
- * already multiplied by L */
+/* Jc v without forming Jc. @v: the camera's part of a vector */
 BUNDLE_FN void
 bundle_forward (const BundleConstants *c, const BundleImage *image,
     const gdouble v[9], gdouble *yx, gdouble *yy)
@@ -237,8 +319,7 @@ bundle_forward_point (const BundleConstants *c, const BundleImage *image,
   *yy = bxy * ux + byy * uy;
 }
 
-/* Jc^T y without forming Jc. @w: the first three elements have to be
- * multiplied by L^T after summing over a camera's observations */
+/* Jc^T y without forming Jc. */
 BUNDLE_FN void
 bundle_backward (const BundleConstants *c, const BundleImage *image, gdouble yx,
     gdouble yy, gdouble w[9])
@@ -276,22 +357,6 @@ bundle_backward_point (const BundleConstants *c, const BundleImage *image,
   w[0] = c->r[0] * ax + c->r[3] * ay + c->r[6] * az;
   w[1] = c->r[1] * ax + c->r[4] * ay + c->r[7] * az;
   w[2] = c->r[2] * ax + c->r[5] * ay + c->r[8] * az;
-}
-
-/* Multiplies the rotation part of a camera's vector by L, and by L^T. */
-BUNDLE_FN void
-bundle_left (const BundleConstants *c, const gdouble v[3], gdouble w[3])
-{
-  for (int i = 0; i < 3; i++)
-    w[i] = c->l[3 * i] * v[0] + c->l[3 * i + 1] * v[1] + c->l[3 * i + 2] * v[2];
-}
-
-BUNDLE_FN void
-bundle_left_transposed (
-    const BundleConstants *c, const gdouble v[3], gdouble w[3])
-{
-  for (int i = 0; i < 3; i++)
-    w[i] = c->l[i] * v[0] + c->l[3 + i] * v[1] + c->l[6 + i] * v[2];
 }
 
 /* --- robust losses ------------------------------------------------------------- */
@@ -336,6 +401,15 @@ bundle_damping (gdouble square, gdouble scale, gdouble radius)
 
   d = d < 1e-6 ? 1e-6 : d > 1e32 ? 1e32 : d;
   return d / (scale * scale * radius);
+}
+
+/* Mean diagonal element of a point's block, stored like bundle_invert_3()'s. The
+ * three unknowns of a point have this damping, which does not depend on the axes of
+ * the scene. */
+BUNDLE_FN gdouble
+bundle_mean_square (const gdouble v[6])
+{
+  return (v[0] + v[3] + v[5]) / 3;
 }
 
 /* 1 / (1 + |column|) */

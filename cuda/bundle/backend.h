@@ -19,8 +19,7 @@ typedef struct _BundleBackend BundleBackend;
 /**
  * BundleStart: initial state for a backend. All of it stays valid until
  * create() has returned, and @problem until destroy()
- * @problem: observations and points; read-only
- * @cameras: used instead of those of @problem
+ * @problem: in the frame of frame.h; read-only
  * @camera_constant: n_cameras masks of BUNDLE_CAMERA_ALL that include the
  *   settings fix_intrinsics and fix_first_camera; used instead of @problem's
  * @shared: the intrinsics of camera 0 are those of all cameras.
@@ -30,7 +29,6 @@ typedef struct _BundleBackend BundleBackend;
  */
 typedef struct {
   const BundleProblem *problem;
-  const gdouble *cameras;
   const guint16 *camera_constant;
   gboolean shared;
 } BundleStart;
@@ -40,8 +38,8 @@ typedef struct {
  * @pcg_iterations: number of conjugate gradient iterations
  * @model_decrease: decrease of the cost predicted by the linearised problem
  * @cost: of the candidate; may be infinite or NaN
- * @step_norm: of the step in all unknowns
- * @state_norm: of the state
+ * @step_norm, @state_norm: of the step and of the state in all unknowns, as
+ *   bundle_add_squares() measures cameras
  * @cancelled: @progress cancelled; the other fields are not set
  */
 typedef struct {
@@ -60,7 +58,7 @@ typedef struct {
   void (*destroy) (BundleBackend *backend); /* nullable */
   /* Computes residuals, derivatives and their sums at the state; the first
    * call also sets the column scales.
-   * @gradient: largest absolute value of an element */
+   * @gradient: as in BundleIteration */
   gboolean (*linearize) (
       BundleBackend *backend, gdouble *cost, gdouble *gradient, GError **error);
   /* Computes the candidate: state + step for this radius. @progress
@@ -81,6 +79,10 @@ typedef struct {
   /* Largest amount of device memory used so far, bytes; 0 on the CPU. */
   gsize (*get_bytes) (BundleBackend *backend);
 } BundleBackendOps;
+
+/* errors.c: sets n_behind, first_behind and n_rejected. */
+void bundle_count_doubtful (const BundleProblem *problem,
+    const BundleConfig *config, BundleSummary *summary);
 
 extern const BundleBackendOps bundle_backend_cpu;
 extern const BundleBackendOps

@@ -3,11 +3,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Covariances of cameras: the Schur complement without damping, dense, and
- * diagonal blocks of its inverse. */
+ * diagonal blocks of its inverse, in the unknowns and the frame of the engine, then
+ * in the parameters of the problem. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/frame.h"
 #include "cuda/core/cancel.h"
 #include "cuda/core/memory.h"
 #include "cuda/core/threadpool.h"
@@ -21,6 +23,8 @@
 typedef struct {
   const BundleProblem *problem;
   const BundleConfig *config;
+  BundleFrame frame;
+  gdouble *cameras, *points; /* in the frame */
   BundleConstants *constants;
   gint32 *unknown; /* 9 for each camera: its row, -1: constant */
   gsize n;         /* rows */
@@ -98,7 +102,7 @@ derive_observation (Covariance *c, gsize i, Seen *seen)
   const BundleProblem *problem = c->problem;
   guint32 camera = problem->camera_of[i];
   const BundleConstants *k = &c->constants[camera];
-  const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
+  const gdouble *x = c->points + 3 * (gsize) problem->point_of[i];
   BundleImage image = bundle_image (k, x[0], x[1], x[2]);
   gdouble rx, ry, weight;
 
@@ -231,6 +235,69 @@ factorise (Covariance *c, CvisPool *pool)
   return TRUE;
 }
 
+/* Inverse of a 3 x 3 matrix by its cofactors */
+static void
+invert_3 (const gdouble a[9], gdouble inverse[9])
+{
+  gdouble determinant = 0;
+
+  for (guint i = 0; i < 3; i++)
+    for (guint j = 0; j < 3; j++) {
+      guint i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+      guint j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+
+      inverse[3 * j + i] =
+          a[3 * i1 + j1] * a[3 * i2 + j2] - a[3 * i1 + j2] * a[3 * i2 + j1];
+      if (i == 0)
+        determinant += a[j] * inverse[3 * j];
+    }
+  for (guint i = 0; i < 9; i++)
+    inverse[i] /= determinant;
+}
+
+/* Derivatives of a camera's parameters by its unknowns: a turn changes w by L^-1 of
+ * it and t by turn x t, a move changes t by the frame's scale times it. */
+static void
+derive_parameters (
+    const BundleFrame *frame, const gdouble *camera, gdouble to[9][9])
+{
+  const gdouble *t = camera + BUNDLE_CAMERA_TRANSLATION;
+  gdouble left[9], inverse[9];
+
+  memset (to, 0, 81 * sizeof (gdouble));
+  bundle_left_jacobian (camera, left);
+  invert_3 (left, inverse);
+  for (guint i = 0; i < 3; i++) {
+    guint j = (i + 1) % 3, k = (i + 2) % 3;
+
+    memcpy (to[i], inverse + 3 * i, 3 * sizeof (gdouble));
+    to[3 + i][j] = t[k];
+    to[3 + i][k] = -t[j];
+    to[3 + i][3 + i] = frame->scale;
+    to[6 + i][6 + i] = 1;
+  }
+}
+
+/* @block = D @block D^T */
+static void
+transform_block (gdouble d[9][9], gdouble *block)
+{
+  gdouble half[9][9];
+
+  for (guint i = 0; i < 9; i++)
+    for (guint j = 0; j < 9; j++) {
+      half[i][j] = 0;
+      for (guint k = 0; k < 9; k++)
+        half[i][j] += d[i][k] * block[9 * k + j];
+    }
+  for (guint i = 0; i < 9; i++)
+    for (guint j = 0; j < 9; j++) {
+      block[9 * i + j] = 0;
+      for (guint k = 0; k < 9; k++)
+        block[9 * i + j] += half[i][k] * d[j][k];
+    }
+}
+
 /* Blocks of cameras: Y^T Y with L Y = the camera's columns of the unit matrix */
 static void
 invert_cameras (guint first, guint count, gpointer data)
@@ -240,7 +307,7 @@ invert_cameras (guint first, guint count, gpointer data)
 
   for (gsize camera = first; camera < (gsize) first + count; camera++) {
     const gint32 *unknown = c->unknown + 9 * camera;
-    gdouble *to = c->covariances + 81 * camera;
+    gdouble *to = c->covariances + 81 * camera, parameters[9][9];
 
     memset (y, 0, c->n * sizeof *y);
     for (guint e = 0; e < 9; e++)
@@ -260,6 +327,9 @@ invert_cameras (guint first, guint count, gpointer data)
       for (guint i = 0; i < 9; i++)
         for (guint j = 0; j < 9; j++)
           to[9 * i + j] += c->variance * y[k][i] * y[k][j];
+    derive_parameters (&c->frame,
+        c->problem->cameras + BUNDLE_CAMERA_SIZE * camera, parameters);
+    transform_block (parameters, to);
   }
   g_free (y);
 }
@@ -277,8 +347,7 @@ compute (Covariance *c, GError **error)
   gboolean done;
 
   for (gsize i = 0; i < problem->n_cameras; i++)
-    bundle_constants (
-        problem->cameras + BUNDLE_CAMERA_SIZE * i, &c->constants[i]);
+    bundle_constants (c->cameras + BUNDLE_CAMERA_SIZE * i, &c->constants[i]);
   sort_by_point (c);
   for (gsize i = 0; i < c->n && !cvis_cancelled (); i++)
     memset (c->s + i * c->n, 0, c->n * sizeof *c->s);
@@ -332,17 +401,23 @@ bundle_covariances (const BundleProblem *problem, const BundleConfig *config,
         "covariances of %u cameras need too much memory: at most %u cameras",
         problem->n_cameras, MAX_CAMERAS);
   c.covariances = covariances;
-  if (NEW (&c.unknown, 9 * (gsize) problem->n_cameras)
+  if (bundle_frame_init (&c.frame, problem, config->threads, error)
+      && NEW (&c.cameras, 9 * (gsize) problem->n_cameras)
+      && NEW (&c.points, 3 * (gsize) problem->n_points)
+      && NEW (&c.unknown, 9 * (gsize) problem->n_cameras)
       && NEW (&c.constants, problem->n_cameras)
       && NEW (&c.first, (gsize) problem->n_points + 1)
       && NEW (&c.order, problem->n_observations)) {
     number_unknowns (&c);
+    bundle_frame_enter (&c.frame, problem, c.cameras, c.points);
     done = (c.s = cvis_memory_new (
                 MAX (c.n, 1) * MAX (c.n, 1) * sizeof *c.s, FALSE, error))
            && NEW (&c.u, c.n) && compute (&c, error);
   }
   if (cvis_cancelled ())
     done = cvis_refuse_cancelled (error);
+  free (c.cameras);
+  free (c.points);
   free (c.unknown);
   free (c.constants);
   free (c.first);

@@ -11,6 +11,7 @@
 
 #include "cuda/bundle/arithmetic.h"
 #include "cuda/bundle/backend.h"
+#include "cuda/bundle/frame.h"
 #include "cuda/core/cancel.h"
 #include "cuda/core/histogram.h"
 #include "cuda/core/memory.h"
@@ -27,7 +28,8 @@
 
 /* Memory of a solve besides the problem; the first two become the result. */
 typedef struct {
-  gdouble *cameras, *points;
+  gdouble *cameras, *points; /* in the frame */
+  BundleFrame frame;
   guint16 *constant;
   gdouble *blocks;
   gboolean shared;
@@ -64,13 +66,15 @@ share_intrinsics (const BundleProblem *problem, Work *work)
   work->shared = TRUE;
 }
 
+/* @work: zeros; work_clear() is needed in any case */
 static gboolean
 work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
     GError **error)
 {
   gsize n = problem->n_cameras;
 
-  memset (work, 0, sizeof *work);
+  if (!bundle_frame_init (&work->frame, problem, config->threads, error))
+    return FALSE;
   work->cameras = cvis_memory_new (n * 9 * sizeof (gdouble), FALSE, error);
   if (work->cameras)
     work->points = cvis_memory_new (
@@ -80,11 +84,9 @@ work_init (Work *work, const BundleProblem *problem, const BundleConfig *config,
   if (work->constant)
     work->blocks =
         cvis_memory_new (n * TRIANGLE * sizeof (gdouble), FALSE, error);
-  if (work->blocks == NULL) {
-    work_clear (work);
+  if (work->blocks == NULL)
     return FALSE;
-  }
-  memcpy (work->cameras, problem->cameras, n * 9 * sizeof (gdouble));
+  bundle_frame_enter (&work->frame, problem, work->cameras, work->points);
   for (gsize i = 0; i < n; i++) {
     if (problem->camera_constant)
       work->constant[i] = problem->camera_constant[i] & BUNDLE_CAMERA_ALL;
@@ -210,9 +212,8 @@ minimize (const Solve *solve, BundleSummary *summary, GError **error)
     return TRUE;
   if (!isfinite (it.cost) || !isfinite (it.gradient))
     return cvis_refuse (error,
-        "the cost at the start is not finite: a point lies in the plane "
-        "of a camera that sees it, or numbers are too large. Correct the "
-        "problem");
+        "the cost at the start is not finite: numbers of the cameras or "
+        "observations are too large");
   summary->initial_cost = summary->final_cost = it.cost;
   if (!report (solve, &it))
     return TRUE;
@@ -302,8 +303,9 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
   const BundleBackendOps *ops = &bundle_backend_cpu;
   Solve solve = { ops, NULL, config, progress, user_data,
     cvis_monotonic_ns () };
-  BundleStart start = { .problem = problem };
-  Work work;
+  BundleProblem scaled = *problem;
+  BundleStart start = { .problem = &scaled };
+  Work work = { 0 };
   gboolean done;
 
 #ifdef HAVE_CUDA
@@ -312,25 +314,30 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
 #endif
   memset (summary, 0, sizeof *summary);
   if (!bundle_config_check (config, error)
-      || !bundle_problem_check (problem, error)
-      || !work_init (&work, problem, config, error))
+      || !bundle_problem_check (problem, error))
     return FALSE;
-  start.cameras = work.cameras;
-  start.camera_constant = work.constant;
-  start.shared = work.shared;
-  solve.backend = ops->create (&start, config, context, error);
+  if (work_init (&work, problem, config, error)) {
+    scaled.cameras = work.cameras;
+    scaled.points = work.points;
+    start.camera_constant = work.constant;
+    start.shared = work.shared;
+    solve.backend = ops->create (&start, config, context, error);
+  }
   done = solve.backend != NULL && minimize (&solve, summary, error)
          && ops->read (
              solve.backend, work.cameras, work.points, work.blocks, error);
   if (done) {
     gdouble *cameras = problem->cameras, *points = problem->points;
 
+    bundle_frame_leave (&work.frame, problem, work.cameras, work.points);
     problem->cameras = work.cameras;
     problem->points = work.points;
     work.cameras = cameras;
     work.points = points;
-    if (summary->stop != BUNDLE_STOP_CANCELLED)
+    if (summary->stop != BUNDLE_STOP_CANCELLED) {
       find_deficient (problem, &work, summary);
+      bundle_count_doubtful (problem, config, summary);
+    }
     summary->device_bytes = ops->get_bytes (solve.backend);
   } else {
     memset (summary, 0, sizeof *summary);

@@ -106,7 +106,8 @@ gboolean bundle_config_check (const BundleConfig *config, GError **error);
  * @cost: after it: 1/2 sum of |r|^2, or of rho(|r|^2)
  * @rho: decrease of the cost divided by that of the model
  * @radius: of the trust region, after the step
- * @gradient: largest absolute value of an element
+ * @gradient: largest absolute value of an element by a camera's parameters, or
+ *   length by a point; in the frame of the engine
  * @pcg_iterations: of this step
  * @seconds: since the start
  */
@@ -131,14 +132,21 @@ typedef enum {
 } BundleStop;
 
 /**
- * BundleSummary:
+ * BundleSummary: what users should hear about is here in numbers; all of them are
+ * 0 after a cancellation
  * @initial_cost, @final_cost: as in BundleIteration
  * @iterations: of Levenberg-Marquardt, including rejected ones
  * @pcg_iterations: total
  * @n_deficient: number of cameras whose 9 x 9 block is rank-deficient at the
- *   solution; they stay in the problem. 0 after a cancellation
+ *   solution; they stay in the problem
  * @deficient: (nullable) (array length=n_deficient): indices of these
  *   cameras; g_free()
+ * @n_behind: number of observations whose point lies behind the camera at the
+ *   solution: P.z has the sign of the focal length
+ * @first_behind: the first of them: index of the observation
+ * @n_rejected: number of observations whose reprojection error at the solution is
+ *   above @loss_scale, so that a robust loss reduces their weight (tukey: to 0); 0
+ *   without a loss
  * @seconds: time of the solver
  * @device_bytes: largest amount of device memory in use; 0 on the CPU
  */
@@ -150,6 +158,8 @@ typedef struct {
   BundleStop stop;
   guint n_deficient;
   guint32 *deficient;
+  gsize n_behind, first_behind;
+  gsize n_rejected;
   gdouble seconds;
   gsize device_bytes;
 } BundleSummary;
@@ -162,14 +172,17 @@ void bundle_summary_clear (BundleSummary *summary);
 typedef gboolean (*BundleProgress) (
     const BundleIteration *iteration, gpointer user_data);
 
-/* Adjusts @problem in place. It is cancelled by @progress or by the flag that the
+/* Adjusts @problem in place. The steps, the tolerances and the final cost do not
+ * depend on the position, rotation and scale of the scene: the engine works in a
+ * frame of its own (frame.h). It is cancelled by @progress or by the flag that the
  * calling thread watches (cuda/core/cancel.h); then @problem has the best state so
  * far.
  * @context: (nullable): of a CUDA device; %NULL: the CPU
  * @progress: (nullable)
  * @summary: (out): free with bundle_summary_clear()
  * Returns: FALSE with CVIS_ERROR_INVALID (settings, problem), _MEMORY or
- * _CUDA; @problem is then unchanged */
+ * _CUDA; @problem is then unchanged. An observation whose point lies in the plane
+ * of the camera is an error that names observation, point and camera */
 gboolean bundle_solve (BundleProblem *problem, const BundleConfig *config,
     CvisContext *context, BundleProgress progress, gpointer user_data,
     BundleSummary *summary, GError **error);
@@ -182,9 +195,11 @@ gboolean bundle_solve (BundleProblem *problem, const BundleConfig *config,
 void bundle_reprojection_errors (const BundleProblem *problem, guint threads,
     gdouble *of_observations, gdouble *of_points);
 
-/* Covariances of the cameras at the state of @problem: the diagonal 9 x 9
- * blocks of the inverse of the Schur complement, times the variance of the
- * residuals.
+/* Covariances of the cameras at the state of @problem, in its units: the diagonal
+ * 9 x 9 blocks of the inverse of the Schur complement, times sigma0^2, the a
+ * posteriori variance of unit weight: sum of rho'(|r|^2) |r|^2, divided by twice the
+ * number of observations minus the number of unknowns. Divide by it for the
+ * covariances of observations with a standard deviation of 1 pixel.
  * @covariances: n_cameras * 81; zeros for parameters that are constant
  * Returns: FALSE with CVIS_ERROR_INVALID where the problem is too large for a
  *   dense factorisation (more than 2000 cameras) or has no unique solution, or

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cuda/bundle/arithmetic.h"
+#include "cuda/bundle/backend.h"
 #include "cuda/core/cancel.h"
 #include "cuda/core/threadpool.h"
 
@@ -73,4 +74,66 @@ bundle_reprojection_errors (const BundleProblem *problem, guint threads,
   g_free (room);
   g_free (counts);
   g_free (constants);
+}
+
+/* --- observations to hear about ------------------------------------------------- */
+
+/* @limit: |r|^2 above which an observation is rejected; infinite: none */
+typedef struct {
+  const BundleProblem *problem;
+  const BundleConstants *constants;
+  gdouble limit;
+  gsize n_behind, first_behind, n_rejected;
+  GMutex mutex; /* of these */
+} Count;
+
+static void
+count_doubtful (guint first, guint count, gpointer user_data)
+{
+  Count *all = user_data;
+  const BundleProblem *problem = all->problem;
+  const gsize end =
+      MIN ((gsize) (first + count) * GRAIN, problem->n_observations);
+  gsize n_behind = 0, first_behind = G_MAXSIZE, n_rejected = 0;
+
+  for (gsize i = (gsize) first * GRAIN; i < end; i++) {
+    const BundleConstants *c = &all->constants[problem->camera_of[i]];
+    const gdouble *x = problem->points + 3 * (gsize) problem->point_of[i];
+    const BundleImage image = bundle_image (c, x[0], x[1], x[2]);
+    gdouble rx, ry;
+
+    bundle_residual (c, &image, problem->observed[2 * i],
+        problem->observed[2 * i + 1], &rx, &ry);
+    if (image.q[2] * c->focal > 0 && n_behind++ == 0)
+      first_behind = i;
+    n_rejected += rx * rx + ry * ry > all->limit;
+  }
+  g_mutex_lock (&all->mutex);
+  all->n_behind += n_behind;
+  all->first_behind = MIN (all->first_behind, first_behind);
+  all->n_rejected += n_rejected;
+  g_mutex_unlock (&all->mutex);
+}
+
+void
+bundle_count_doubtful (const BundleProblem *problem, const BundleConfig *config,
+    BundleSummary *summary)
+{
+  BundleConstants *constants = g_new (BundleConstants, problem->n_cameras);
+  CvisPool *pool = cvis_pool_new (config->threads);
+  Count all = { problem, constants, INFINITY, 0, G_MAXSIZE };
+
+  if (config->loss != BUNDLE_LOSS_NONE)
+    all.limit = config->loss_scale * config->loss_scale;
+  for (gsize i = 0; i < problem->n_cameras; i++)
+    bundle_constants (problem->cameras + BUNDLE_CAMERA_SIZE * i, &constants[i]);
+  g_mutex_init (&all.mutex);
+  cvis_pool_run (pool, (guint) ((problem->n_observations + GRAIN - 1) / GRAIN),
+      4, count_doubtful, &all);
+  g_mutex_clear (&all.mutex);
+  cvis_pool_free (pool);
+  g_free (constants);
+  summary->n_behind = all.n_behind;
+  summary->first_behind = all.n_behind > 0 ? all.first_behind : 0;
+  summary->n_rejected = all.n_rejected;
 }

@@ -49,7 +49,8 @@ typedef struct {
  * @camera_of, @point_of: n_observations each: indices of camera and point
  * @observed: n_observations * 2: x, y in pixels
  * @camera_constant: (nullable): n_cameras bit masks of parameters that the
- *   solver keeps constant
+ *   solver keeps constant. A camera whose rotation may change, and whose
+ *   translation is constant, keeps its position -R^T t; t follows the rotation
  * @point_constant: (nullable): n_points: not 0 if the solver keeps the point
  *   constant
  * @colours: (nullable): n_points * 3: red, green, blue

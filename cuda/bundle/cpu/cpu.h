@@ -84,11 +84,11 @@ struct _BundleBackend {
   gdouble *gradient_c; /* 9 for each camera */
   gdouble *gradient_p; /* BUNDLE_POINT */
   gdouble *scale_c;    /* 9 for each camera */
-  gdouble *scale_p;    /* BUNDLE_POINT */
+  gdouble *scale_p;    /* of a point */
 
   /* for the current radius */
   gdouble *damping_c; /* 9 for each camera */
-  gdouble *damping_p; /* BUNDLE_POINT */
+  gdouble *damping_p; /* of a point */
   gdouble *inverse_v; /* 6 for each point; 0: constant */
   gdouble *schur;     /* 45 for each camera: blocks to invert */
   gdouble *inverse_u; /* 45 for each camera: preconditioner */

@@ -262,8 +262,8 @@ make_memory (BundleBackend *b, GError **error)
          && NEW (&b->u, cameras * BUNDLE_TRIANGLE) && NEW (&b->v, points * 6)
          && NEW (&b->diagonal, cameras * 9) && NEW (&b->gradient_c, cameras * 9)
          && NEW (&b->gradient_p, p4) && NEW (&b->scale_c, cameras * 9)
-         && NEW (&b->scale_p, p4) && NEW (&b->damping_c, cameras * 9)
-         && NEW (&b->damping_p, p4) && NEW (&b->inverse_v, points * 6)
+         && NEW (&b->scale_p, points) && NEW (&b->damping_c, cameras * 9)
+         && NEW (&b->damping_p, points) && NEW (&b->inverse_v, points * 6)
          && NEW (&b->schur, cameras * BUNDLE_TRIANGLE)
          && NEW (&b->inverse_u, cameras * BUNDLE_TRIANGLE)
          && NEW (&b->b, b->n_vector) && NEW (&b->x, b->n_vector)
@@ -298,7 +298,7 @@ cpu_create (const BundleStart *start, const BundleConfig *config,
   }
   memcpy (b->camera_constant, start->camera_constant,
       b->n_cameras * sizeof *b->camera_constant);
-  memcpy (b->cameras, start->cameras,
+  memcpy (b->cameras, problem->cameras,
       (gsize) b->n_cameras * 9 * sizeof *b->cameras);
   for (guint i = 0; i < b->n_cameras; i++)
     bundle_constants (b->cameras + 9 * (gsize) i, &b->constants[i]);

@@ -390,17 +390,14 @@ forward_again (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
 {
   const BundleConstants c = b->constants[s->camera];
   const gdouble *weight = b->weight + s->first;
-  gdouble left[9];
   Column x, y, z;
 
-  memcpy (left, v, sizeof left);
-  bundle_left (&c, v, left);
   gather_points (b, s, b->points, x, y, z);
   for (guint i = 0; i < s->n; i++) {
     BundleImage image = bundle_image (&c, x[i], y[i], z[i]);
     gdouble yx, yy, w[3], square = weight[i] * weight[i];
 
-    bundle_forward (&c, &image, left, &yx, &yy);
+    bundle_forward (&c, &image, v, &yx, &yy);
     bundle_backward_point (&c, &image, yx * square, yy * square, w);
     x[i] = w[0];
     y[i] = w[1];
@@ -430,8 +427,6 @@ backward_again (BundleBackend *b, const BundleSegment *s, const gdouble *u,
   }
   for (guint e = 0; e < 9; e++)
     partial[e] = sum_column (w[e], s->n);
-  bundle_left_transposed (
-      &c, (gdouble[3]){ partial[0], partial[1], partial[2] }, partial);
 }
 
 /* Calls @name with layout and precision as constants. */

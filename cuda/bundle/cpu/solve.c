@@ -163,16 +163,11 @@ sum_normal_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
     memcpy (b->v + 6 * i, sum, 6 * sizeof *sum);
     if (is_constant (b, i))
       memset (sum + 6, 0, 3 * sizeof *sum);
-    for (guint e = 0; e < 3; e++) {
-      b->gradient_p[BUNDLE_POINT * i + e] = sum[6 + e];
-      sums[0] = MAX (sums[0], fabs (sum[6 + e]));
-    }
+    memcpy (b->gradient_p + BUNDLE_POINT * i, sum + 6, 3 * sizeof *sum);
+    sums[0] = MAX (
+        sums[0], sqrt (sum[6] * sum[6] + sum[7] * sum[7] + sum[8] * sum[8]));
     if (!b->scaled)
-      for (guint e = 0; e < 3; e++)
-        b->scale_p[BUNDLE_POINT * i + e] =
-            bundle_column_scale (sum[e == 0   ? 0
-                                     : e == 1 ? 3
-                                              : 5]);
+      b->scale_p[i] = bundle_column_scale (bundle_mean_square (sum));
   }
 }
 
@@ -250,14 +245,13 @@ multiply_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
 
   for (gsize i = first; i < end; i++) {
     const gdouble *p = in + BUNDLE_POINT * i;
-    const gdouble *damping = b->damping_p + BUNDLE_POINT * i;
     gdouble t[3], q[3];
 
     sum_forward (b, i, t);
     bundle_multiply_3 (b->v + 6 * i, p[0], p[1], p[2], q);
     for (guint k = 0; k < 3; k++)
       out[BUNDLE_POINT * i + k] =
-          is_constant (b, i) ? 0 : q[k] + damping[k] * p[k] + t[k];
+          is_constant (b, i) ? 0 : q[k] + b->damping_p[i] * p[k] + t[k];
   }
 }
 
@@ -314,18 +308,16 @@ static void
 damp_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
 {
   for (gsize i = first; i < end; i++) {
-    const gdouble *v = b->v + 6 * i, *scale = b->scale_p + BUNDLE_POINT * i;
-    const gdouble *g = b->gradient_p + BUNDLE_POINT * i;
-    gdouble *damping = b->damping_p + BUNDLE_POINT * i;
+    const gdouble *v = b->v + 6 * i, *g = b->gradient_p + BUNDLE_POINT * i;
+    gdouble damping =
+        bundle_damping (bundle_mean_square (v), b->scale_p[i], b->radius);
     gdouble a[6];
 
-    damping[0] = bundle_damping (v[0], scale[0], b->radius);
-    damping[1] = bundle_damping (v[3], scale[1], b->radius);
-    damping[2] = bundle_damping (v[5], scale[2], b->radius);
+    b->damping_p[i] = damping;
     memcpy (a, v, sizeof a);
-    a[0] += damping[0];
-    a[3] += damping[1];
-    a[5] += damping[2];
+    a[0] += damping;
+    a[3] += damping;
+    a[5] += damping;
     if (is_constant (b, i))
       memset (a, 0, sizeof a);
     bundle_invert_3 (a, b->inverse_v + 6 * i);
@@ -576,26 +568,20 @@ evaluate_segments (guint first, guint count, gpointer data)
 static void
 make_candidate (BundleBackend *b, BundleStep *step)
 {
-  gdouble sums[BUNDLE_CHUNK_SUMS], moved, state;
+  gdouble sums[BUNDLE_CHUNK_SUMS];
 
   if (b->config.schur) {
     b->in = b->x;
     for_segments (b, forward_segments);
   }
   for_points (b, move_points, sums);
-  moved = sums[0];
-  state = sums[1];
   for (guint c = 0; c < b->n_cameras; c++) {
     gdouble v[9];
 
     bundle_cpu_expand (b, b->x, c, v);
-    for (gsize k = 0; k < 9; k++) {
-      gdouble old = b->cameras[9 * (gsize) c + k];
-
-      b->new_cameras[9 * (gsize) c + k] = old + v[k];
-      moved += v[k] * v[k];
-      state += old * old;
-    }
+    bundle_move_camera (
+        b->cameras + 9 * (gsize) c, v, b->new_cameras + 9 * (gsize) c);
+    bundle_add_squares (b->cameras + 9 * (gsize) c, v, 9, sums);
     bundle_constants (b->new_cameras + 9 * (gsize) c, &b->new_constants[c]);
   }
   b->eval_points = b->new_points;
@@ -603,8 +589,8 @@ make_candidate (BundleBackend *b, BundleStep *step)
   for_segments (b, evaluate_segments);
   step->model_decrease = sum_segments (b, SUM_MODEL);
   step->cost = sum_segments (b, SUM_COST);
-  step->step_norm = sqrt (moved);
-  step->state_norm = sqrt (state);
+  step->step_norm = sqrt (sums[0]);
+  step->state_norm = sqrt (sums[1]);
 }
 
 gboolean

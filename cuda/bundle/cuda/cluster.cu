@@ -158,9 +158,7 @@ load_derivatives (const BundleDevice &d, guint32 view, guint32 camera,
     double jc[18], double jp[6])
 {
   const BundlePoint point = bundle_load_point (&d.points[d.view_point[view]]);
-  BundleConstants c = bundle_load_camera (&d.records[camera]);
-
-  bundle_load_left (d, camera, &c);
+  const BundleConstants c = bundle_load_camera (&d.records[camera]);
   const BundleImage image =
       bundle_image (&c, point.x[0], point.x[1], point.x[2]);
   bundle_derivatives (&c, &image, jc, jp);

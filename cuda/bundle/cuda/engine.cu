@@ -69,8 +69,8 @@ take_cameras (BundleBackend *b, GError **error)
   BundleDevice *d = &b->device;
   CvisArena *arena = &b->arena;
   const gsize n = d->n_cameras;
-  double **nines[] = { &d->parameters, &d->candidate, &d->left_jacobians,
-    &d->camera_scale, &d->b, &d->x, &d->r, &d->q, &d->z, &d->p[0], &d->p[1] };
+  double **nines[] = { &d->parameters, &d->candidate, &d->camera_scale, &d->b,
+    &d->x, &d->r, &d->q, &d->z, &d->p[0], &d->p[1] };
   struct {
     double **to;
     gsize n;
@@ -144,8 +144,7 @@ take_points (BundleBackend *b, GError **error)
              arena, &d->v_inverse, 6 * n, "blocks of points", error)
          && cvis_arena_take (
              arena, &d->v_gradient, 3 * n, "gradients of points", error)
-         && cvis_arena_take (
-             arena, &d->v_scale, 3 * n, "scales of points", error)
+         && cvis_arena_take (arena, &d->v_scale, n, "scales of points", error)
          && cvis_arena_take (arena, &d->px, full, "vectors of points", error)
          && cvis_arena_take (arena, &d->pr, full, "vectors of points", error)
          && cvis_arena_take (arena, &d->pq, full, "vectors of points", error);
@@ -292,8 +291,8 @@ backend_init (BundleBackend *b, const BundleStart *start,
       || !cvis_arena_pin (
           &b->arena, &b->results, BUNDLE_N_RESULTS, "results", error)
       || !cvis_arena_pin (&b->arena, &b->pcg, 1, "state", error)
-      || !copy (b, d->parameters, (const double *) start->cameras, 9 * n,
-          cudaMemcpyHostToDevice, error)
+      || !copy (b, d->parameters, (const double *) start->problem->cameras,
+          9 * n, cudaMemcpyHostToDevice, error)
       || !copy (b, d->camera_constant, (const guint16 *) start->camera_constant,
           n, cudaMemcpyHostToDevice, error))
     return FALSE;

@@ -55,8 +55,7 @@ struct BundleSegment {
 };
 
 /* A camera as the products read it.
- * @x: the vector to multiply, its rotation already multiplied by L unless
- *   the Jacobian is stored */
+ * @x: the vector to multiply */
 struct alignas (16) BundleRecord {
   double r[9], t[3], focal, k1, k2;
   double x[9];
@@ -138,8 +137,7 @@ struct BundleDevice {
   guint16 *camera_constant;
   double *parameters, *candidate; /* 9 for each camera */
   BundleRecord *records, *candidates;
-  BundlePose *poses;      /* of records */
-  double *left_jacobians; /* L, 9 for each camera */
+  BundlePose *poses; /* of records */
   double *camera_scale;
   double *blocks; /* BUNDLE_N_LINEAR for each camera: of J^T J, gradient */
   double *schur_blocks;  /* BUNDLE_N_BLOCK for each camera */
@@ -160,8 +158,9 @@ struct BundleDevice {
   guint8 *point_constant; /* in the problem's order */
   BundlePoint *points;
   double *v, *v_inverse; /* 6 for each point: of J^T J, of its damped inverse */
-  double *v_gradient, *v_scale;
-  double *px, *pr, *pq; /* 3 for each point; only for the full system */
+  double *v_gradient;    /* 3 for each point */
+  double *v_scale;       /* of a point */
+  double *px, *pr, *pq;  /* 3 for each point; only for the full system */
   /* sums */
   double *camera_dots;  /* camera_blocks x BUNDLE_N_DOTS */
   double *shared_sums;  /* camera_blocks x 3 */
@@ -202,7 +201,7 @@ cudaError_t bundle_cuda_invert_clusters (
     const BundleDevice *device, cudaStream_t stream);
 
 /* linear.cu */
-/* Computes records and L from parameters, or, if @candidate, candidates from
+/* Computes records and poses from parameters, or, if @candidate, candidates from
  * candidate. */
 cudaError_t bundle_cuda_prepare_cameras (
     const BundleDevice *device, gboolean candidate, cudaStream_t stream);
@@ -294,11 +293,16 @@ bundle_load_camera (const BundleRecord *record)
   return c;
 }
 
+/* Adds the damping of a point to its block @v. */
 static __device__ __forceinline__ void
-bundle_load_left (const BundleDevice &d, guint32 camera, BundleConstants *c)
+bundle_damp_point (const BundleDevice &d, guint32 point, double v[6])
 {
-  for (int i = 0; i < 9; i++)
-    c->l[i] = d.left_jacobians[9 * (gsize) camera + i];
+  const double damping =
+      bundle_damping (bundle_mean_square (v), d.v_scale[point], d.pcg->radius);
+
+  v[0] += damping;
+  v[3] += damping;
+  v[5] += damping;
 }
 
 /* Loads a pose, 16 bytes at a time. */
@@ -313,7 +317,6 @@ bundle_load_pose (const BundlePose *pose)
   return copy;
 }
 
-/* The constants except L. */
 static __device__ __forceinline__ BundleConstants
 bundle_unpack_pose (const BundlePose *pose)
 {

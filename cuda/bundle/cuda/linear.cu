@@ -95,18 +95,12 @@ active_columns (const BundleDevice &d, guint32 camera)
 __device__ void
 set_pose (BundlePose *pose, const double camera[9])
 {
-  const double *w = camera + BUNDLE_CAMERA_ROTATION;
-  const double quarter = 0.25 * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-  double sinc, cosc, third, cosine;
+  double q[4];
 
-  /* half the angle */
-  bundle_rotation_factors (quarter, &sinc, &cosc, &third);
-  cosine = 1 - cosc * quarter;
+  bundle_quaternion (camera + BUNDLE_CAMERA_ROTATION, q);
   /* a quaternion and its negative are the same rotation */
   for (int i = 0; i < 3; i++) {
-    const double v = 0.5 * sinc * w[i];
-
-    pose->turn[i] = cosine < 0 ? -v / (1 - cosine) : v / (1 + cosine);
+    pose->turn[i] = q[0] < 0 ? -q[1 + i] / (1 - q[0]) : q[1 + i] / (1 + q[0]);
     pose->t[i] = camera[BUNDLE_CAMERA_TRANSLATION + i];
   }
   pose->focal = camera[BUNDLE_CAMERA_FOCAL];
@@ -116,7 +110,7 @@ set_pose (BundlePose *pose, const double camera[9])
 
 __global__ void
 prepare_cameras (BundleDevice d, const double *parameters,
-    BundleRecord *records, gboolean left)
+    BundleRecord *records, gboolean posed)
 {
   const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
   BundleConstants k;
@@ -132,11 +126,8 @@ prepare_cameras (BundleDevice d, const double *parameters,
   record->focal = k.focal;
   record->k1 = k.k1;
   record->k2 = k.k2;
-  if (!left)
-    return;
-  for (int i = 0; i < 9; i++)
-    d.left_jacobians[9 * (gsize) c + i] = k.l[i];
-  set_pose (&d.poses[c], &parameters[9 * (gsize) c]);
+  if (posed)
+    set_pose (&d.poses[c], &parameters[9 * (gsize) c]);
 }
 
 /* --- blocks of J^T J ---------------------------------------------------------------- */
@@ -166,13 +157,11 @@ __launch_bounds__ (THREADS) linearise_points (BundleDevice d, gboolean first)
 
     if (camera == BUNDLE_NONE)
       continue;
-    BundleConstants c = bundle_load_camera (&d.records[camera]);
+    const BundleConstants c = bundle_load_camera (&d.records[camera]);
     const BundleImage image =
         bundle_image (&c, point.x[0], point.x[1], point.x[2]);
     const double2 observed = d.slot_observed[slot];
 
-    for (int i = 0; i < 9; i++)
-      c.l[i] = 0; /* jc is not used */
     bundle_residual (&c, &image, observed.x, observed.y, &r[0], &r[1]);
     bundle_derivatives (&c, &image, jc, jp);
     bundle_loss (d.loss, d.loss_scale, r[0] * r[0] + r[1] * r[1], &weight);
@@ -188,19 +177,16 @@ __launch_bounds__ (THREADS) linearise_points (BundleDevice d, gboolean first)
   if (slice.n == 0)
     bundle_warp_sum (sums);
   if (own) {
-    const int diagonal[3] = { 0, 3, 5 };
-
     if (d.point_constant && d.point_constant[d.order[p]])
       for (int e = 0; e < 9; e++)
         sums[e] = 0;
     for (int e = 0; e < 6; e++)
       d.v[6 * (gsize) p + e] = sums[e];
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
       d.v_gradient[3 * (gsize) p + i] = sums[6 + i];
-      greatest = fmax (greatest, fabs (sums[6 + i]));
-      if (first)
-        d.v_scale[3 * (gsize) p + i] = bundle_column_scale (sums[diagonal[i]]);
-    }
+    greatest = sqrt (sums[6] * sums[6] + sums[7] * sums[7] + sums[8] * sums[8]);
+    if (first)
+      d.v_scale[p] = bundle_column_scale (bundle_mean_square (sums));
   }
   for (int other = 16; other > 0; other /= 2)
     greatest = fmax (greatest, __shfl_xor_sync (0xffffffffu, greatest, other));
@@ -225,9 +211,8 @@ __launch_bounds__ (THREADS) linearise_views (BundleDevice d)
   if (number >= d.n_segments)
     return;
   const BundleSegment segment = d.segments[number];
-  BundleConstants c = bundle_load_camera (&d.records[segment.camera]);
+  const BundleConstants c = bundle_load_camera (&d.records[segment.camera]);
 
-  bundle_load_left (d, segment.camera, &c);
   for (guint32 i = segment.begin + lane; i < segment.end; i += 32) {
     const guint32 p = d.view_point[i];
     const BundlePoint point = bundle_load_point (&d.points[p]);
@@ -374,11 +359,7 @@ damp_points (BundleDevice d)
     return;
   for (int e = 0; e < 6; e++)
     v[e] = d.v[6 * (gsize) p + e];
-  for (int i = 0; i < 3; i++) {
-    const int e = i == 0 ? 0 : i == 1 ? 3 : 5;
-
-    v[e] += bundle_damping (v[e], d.v_scale[3 * (gsize) p + i], d.pcg->radius);
-  }
+  bundle_damp_point (d, p, v);
   if (!d.point_constant || !d.point_constant[d.order[p]])
     bundle_invert_3 (v, z);
   bundle_multiply_3 (z, -g[0], -g[1], -g[2], y);
@@ -487,8 +468,7 @@ __global__ void __launch_bounds__ (64) damp_cameras (BundleDevice d)
 /* --- the candidate --------------------------------------------------------------------- */
 
 /* Cost of the candidate and decrease of the model. The records' x is the
- * step, its rotation multiplied by L; y is the points' step. One warp a
- * segment. */
+ * step; y is the points' step. One warp a segment. */
 __global__ void
 __launch_bounds__ (THREADS) evaluate_views (BundleDevice d)
 {

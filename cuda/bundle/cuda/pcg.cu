@@ -37,10 +37,9 @@ stored_element (void *stored, gsize n, gsize i, int e)
   return (T *) stored + (BLOCK ? i * N + e : e * n + i);
 }
 
-/* Recomputes J. The vector's rotation is multiplied by L before, the sums'
- * rotation by L^T after. */
+/* Recomputes J from the poses. */
 struct Recompute {
-  static const bool LEFT = true;
+  static const bool POSES = true;
 
   static __device__ __forceinline__ void
   to_point (const BundleDevice &d, guint32 slot, guint32 camera,
@@ -88,7 +87,7 @@ struct Recompute {
 
 /* J stored, Jc before Jp. */
 template <typename T, bool BLOCK> struct StoredJ {
-  static const bool LEFT = false;
+  static const bool POSES = false;
   typedef T Element;
   static const int N = 24;
 
@@ -141,7 +140,7 @@ template <typename T, bool BLOCK> struct StoredJ {
 
 /* W = Jc^T Jp stored. */
 template <typename T, bool BLOCK> struct StoredW {
-  static const bool LEFT = false;
+  static const bool POSES = false;
   typedef T Element;
   static const int N = 27;
 
@@ -209,13 +208,12 @@ __launch_bounds__ (THREADS) store_slots (BundleDevice d)
 
     if (camera == BUNDLE_NONE)
       continue;
-    BundleConstants c = bundle_load_camera (&d.records[camera]);
+    const BundleConstants c = bundle_load_camera (&d.records[camera]);
     const BundlePoint point =
         bundle_load_point (&d.points[slice.point + (slice.n > 0 ? lane : 0)]);
     const BundleImage image =
         bundle_image (&c, point.x[0], point.x[1], point.x[2]);
 
-    bundle_load_left (d, camera, &c);
     bundle_derivatives (&c, &image, jc, jp);
     Products::store (d.slot_stored, d.n_slots, slot, jc, jp,
         d.robust ? d.slot_weight[slot] : 1);
@@ -231,9 +229,8 @@ __launch_bounds__ (THREADS) store_views (BundleDevice d)
   if (number >= d.n_segments)
     return;
   const BundleSegment segment = d.segments[number];
-  BundleConstants c = bundle_load_camera (&d.records[segment.camera]);
+  const BundleConstants c = bundle_load_camera (&d.records[segment.camera]);
 
-  bundle_load_left (d, segment.camera, &c);
   for (guint32 i = segment.begin + threadIdx.x % 32; i < segment.end; i += 32) {
     const BundlePoint point = bundle_load_point (&d.points[d.view_point[i]]);
     const BundleImage image =
@@ -285,12 +282,7 @@ multiply_slice (const BundleDevice &d, guint32 number)
         sums[i] = 0;
     for (int e = 0; e < 6; e++)
       v[e] = d.v[6 * (gsize) p + e];
-    for (int i = 0; i < 3; i++) {
-      const int e = i == 0 ? 0 : i == 1 ? 3 : 5;
-
-      v[e] +=
-          bundle_damping (v[e], d.v_scale[3 * (gsize) p + i], d.pcg->radius);
-    }
+    bundle_damp_point (d, p, v);
     bundle_multiply_3 (v, point.y[0], point.y[1], point.y[2], y);
     for (int i = 0; i < 3; i++)
       d.pq[3 * (gsize) p + i] = sums[i] + y[i];
@@ -399,7 +391,7 @@ add_shared_sums (const BundleDevice &d, int a)
 
 /* From the segments' sums W y: START: b = -g - W y, otherwise q = U p -+ W y
  * and p . q. One warp a camera; lane a has element a. */
-template <bool LEFT, bool START>
+template <bool START>
 __device__ __forceinline__ void
 finish_cameras (const BundleDevice &d, guint32 block, const double *p)
 {
@@ -413,15 +405,6 @@ finish_cameras (const BundleDevice &d, guint32 block, const double *p)
 
     for (guint32 s = d.camera_segments[c]; s < d.camera_segments[c + 1]; s++)
       sum += d.partial[9 * (gsize) s + a];
-    if (LEFT) {
-      const double *l = &d.left_jacobians[9 * (gsize) c];
-      const double s0 = __shfl_sync (0xffffffffu, sum, 0);
-      const double s1 = __shfl_sync (0xffffffffu, sum, 1);
-      const double s2 = __shfl_sync (0xffffffffu, sum, 2);
-
-      if (lane < 3)
-        sum = l[lane] * s0 + l[3 + lane] * s1 + l[6 + lane] * s2;
-    }
     if (START) {
       out = -d.blocks[(gsize) c * BUNDLE_N_LINEAR + BUNDLE_N_BLOCK + a];
       if (d.schur)
@@ -568,10 +551,9 @@ precondition_clusters (const BundleDevice &d, guint32 block)
     d.camera_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_RZ] = sums[0];
 }
 
-/* The stopping test, and p = z + beta p with the records' x, its rotation
- * multiplied by L if LEFT. FIRST: p = z. One warp a camera; lane a has
- * element a. */
-template <bool LEFT, bool FIRST>
+/* The stopping test, and p = z + beta p with the x of the poses or of the
+ * records. FIRST: p = z. One warp a camera; lane a has element a. */
+template <bool POSES, bool FIRST>
 __device__ __forceinline__ void
 turn_cameras (const BundleDevice &d, guint32 block, const double *p,
     double *next, guint parity)
@@ -589,17 +571,8 @@ turn_cameras (const BundleDevice &d, guint32 block, const double *p,
       value += beta * camera_element (d, p, c, a);
     if (lane < 9 && !(d.shared && c > 0 && a >= 6))
       next[9 * (gsize) c + a] = value;
-    if (LEFT) {
-      const double *l = &d.left_jacobians[9 * (gsize) c + 3 * MIN (lane, 2)];
-      const double v0 = __shfl_sync (0xffffffffu, value, 0);
-      const double v1 = __shfl_sync (0xffffffffu, value, 1);
-      const double v2 = __shfl_sync (0xffffffffu, value, 2);
-
-      if (lane < 3)
-        value = l[0] * v0 + l[1] * v1 + l[2] * v2;
-    }
     if (lane < 9)
-      (LEFT ? d.poses[c].x : d.records[c].x)[a] = value;
+      (POSES ? d.poses[c].x : d.records[c].x)[a] = value;
   }
   if (block > 0)
     return;
@@ -733,12 +706,12 @@ __launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
 }
 
 /* Block @block of the vectors of cameras and of points. */
-template <bool LEFT, bool START>
+template <bool START>
 __device__ __forceinline__ void
 finish_vectors (const BundleDevice &d, guint32 block, const double *p)
 {
   if (block < d.camera_blocks)
-    finish_cameras<LEFT, START> (d, block, p);
+    finish_cameras<START> (d, block, p);
   if (!START && !d.schur && block < d.point_blocks)
     dot_points (d, block);
 }
@@ -754,7 +727,7 @@ step_vectors (
     step_points<START> (d, block, parity);
 }
 
-template <bool LEFT, bool FIRST>
+template <bool POSES, bool FIRST>
 __device__ __forceinline__ void
 turn_vectors (const BundleDevice &d, guint32 block, const double *p,
     double *next, guint parity)
@@ -762,16 +735,16 @@ turn_vectors (const BundleDevice &d, guint32 block, const double *p,
   if (!d.schur && block < d.point_blocks)
     turn_points<FIRST> (d, block, parity);
   if (block < d.camera_blocks)
-    turn_cameras<LEFT, FIRST> (d, block, p, next, parity);
+    turn_cameras<POSES, FIRST> (d, block, p, next, parity);
 }
 
-template <bool LEFT, bool START>
+template <bool START>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS)
     finish_products (BundleDevice d, const double *p)
 {
   if (!d.pcg->done)
-    finish_vectors<LEFT, START> (d, blockIdx.x, p);
+    finish_vectors<START> (d, blockIdx.x, p);
 }
 
 template <bool START>
@@ -790,13 +763,13 @@ __launch_bounds__ (VECTOR_THREADS) precondition_residuals (BundleDevice d)
     precondition_clusters (d, blockIdx.x);
 }
 
-template <bool LEFT, bool FIRST>
+template <bool POSES, bool FIRST>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS) turn_directions (
     BundleDevice d, const double *p, double *next, guint parity)
 {
   if (!d.pcg->done)
-    turn_vectors<LEFT, FIRST> (d, blockIdx.x, p, next, parity);
+    turn_vectors<POSES, FIRST> (d, blockIdx.x, p, next, parity);
 }
 
 /* All iterations, by a cooperative grid. Between two barriers no block reads
@@ -805,7 +778,7 @@ template <typename Products>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
 {
-  const bool LEFT = Products::LEFT;
+  const bool POSES = Products::POSES;
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid ();
   /* the longest slices come first: they go to different multiprocessors */
   const guint32 warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
@@ -823,7 +796,7 @@ __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
       multiply_segment<Products> (d, i);
     grid.sync ();
     for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
-      finish_vectors<LEFT, false> (d, i, p);
+      finish_vectors<false> (d, i, p);
     grid.sync ();
     for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
       step_vectors<false> (d, i, p, parity);
@@ -836,7 +809,7 @@ __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
       grid.sync ();
     }
     for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
-      turn_vectors<LEFT, false> (d, i, p, next, parity);
+      turn_vectors<POSES, false> (d, i, p, next, parity);
     grid.sync ();
 
     double *swap = p;
@@ -848,28 +821,23 @@ __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
 
 /* --- the step ----------------------------------------------------------------------------- */
 
-/* Sets the records' x from the solution x, its rotation multiplied by L if
- * LEFT. One thread a camera. */
-template <bool LEFT>
+/* Sets the x of the records and, if POSES, of the poses from the solution x. One
+ * thread a camera. */
+template <bool POSES>
 __global__ void
 set_records (BundleDevice d)
 {
   const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
-  double x[9];
 
   if (c >= d.n_cameras)
     return;
-  for (int a = 0; a < 9; a++)
-    x[a] = camera_element (d, d.x, c, a);
-  for (int a = 0; a < 9; a++)
-    d.records[c].x[a] = x[a];
-  for (int a = 0; LEFT && a < 3; a++) {
-    const double *l = &d.left_jacobians[9 * (gsize) c + 3 * a];
+  for (int a = 0; a < 9; a++) {
+    const double x = camera_element (d, d.x, c, a);
 
-    d.records[c].x[a] = l[0] * x[0] + l[1] * x[1] + l[2] * x[2];
+    d.records[c].x[a] = x;
+    if (POSES)
+      d.poses[c].x[a] = x;
   }
-  for (int a = 0; LEFT && a < 9; a++)
-    d.poses[c].x[a] = d.records[c].x[a];
 }
 
 /* The cameras' candidate; sums of squares of step and state. One thread a
@@ -878,20 +846,16 @@ __global__ void
 step_parameters (BundleDevice d)
 {
   const guint32 c = blockIdx.x * blockDim.x + threadIdx.x;
-  double squares[2] = {};
+  double squares[2] = {}, x[9];
 
   if (c >= d.n_cameras)
     return;
-  for (int a = 0; a < 9; a++) {
-    const gsize i = 9 * (gsize) c + a;
-    const double x = camera_element (d, d.x, c, a);
+  const double *camera = &d.parameters[9 * (gsize) c];
 
-    d.candidate[i] = d.parameters[i] + x;
-    if (d.shared && c > 0 && a >= 6)
-      continue;
-    squares[0] += x * x;
-    squares[1] += d.parameters[i] * d.parameters[i];
-  }
+  for (int a = 0; a < 9; a++)
+    x[a] = camera_element (d, d.x, c, a);
+  bundle_add_squares (camera, x, d.shared && c > 0 ? 6 : 9, squares);
+  bundle_move_camera (camera, x, &d.candidate[9 * (gsize) c]);
   d.camera_sums[2 * (gsize) c] = squares[0];
   d.camera_sums[2 * (gsize) c + 1] = squares[1];
 }
@@ -985,7 +949,7 @@ bundle_cuda_store (const BundleDevice *device, const BundleProducts *products,
   return with_products (products, [&] (auto kind) {
     typedef decltype (kind) Products;
 
-    if constexpr (!Products::LEFT) {
+    if constexpr (!Products::POSES) {
       const guint slices = blocks_for (d.n_slices, WARPS);
       const guint segments = blocks_for (d.n_segments, WARPS);
 
@@ -1003,19 +967,19 @@ bundle_cuda_pcg_start (const BundleDevice *device,
 
   return with_products (products, [&] (auto kind) {
     typedef decltype (kind) Products;
-    const bool LEFT = Products::LEFT;
+    const bool POSES = Products::POSES;
     const guint segments = blocks_for (d.n_segments, WARPS);
 
     if (d.schur)
       multiply_views<Products><<<segments, THREADS, 0, stream>>> (d);
-    finish_products<LEFT, true>
+    finish_products<true>
         <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL);
     step_solutions<true>
         <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, 0);
     if (d.n_clusters > 0)
       precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (
           d);
-    turn_directions<LEFT, true>
+    turn_directions<POSES, true>
         <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, d.p[0], 0);
   });
 }
@@ -1028,7 +992,7 @@ bundle_cuda_pcg_iterate (const BundleDevice *device,
 
   return with_products (products, [&] (auto kind) {
     typedef decltype (kind) Products;
-    const bool LEFT = Products::LEFT;
+    const bool POSES = Products::POSES;
     const guint slices = blocks_for (d.n_slices, WARPS);
     const guint segments = blocks_for (d.n_segments, WARPS);
     const double *p = d.p[parity];
@@ -1040,14 +1004,14 @@ bundle_cuda_pcg_iterate (const BundleDevice *device,
       multiply_points<Products, POINTS_FULL>
           <<<slices, THREADS, 0, stream>>> (d);
     multiply_views<Products><<<segments, THREADS, 0, stream>>> (d);
-    finish_products<LEFT, false>
+    finish_products<false>
         <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p);
     step_solutions<false>
         <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p, parity);
     if (d.n_clusters > 0)
       precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (
           d);
-    turn_directions<LEFT, false>
+    turn_directions<POSES, false>
         <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (
             d, p, d.p[1 - parity], parity);
   });
@@ -1105,14 +1069,14 @@ bundle_cuda_pcg_finish (const BundleDevice *device,
   return with_products (products, [&] (auto kind) {
     typedef decltype (kind) Products;
 
-    set_records<Products::LEFT><<<cameras, 64, 0, stream>>> (d);
+    set_records<Products::POSES><<<cameras, 64, 0, stream>>> (d);
     if (d.schur)
       multiply_points<Products, POINTS_BACK>
           <<<slices, THREADS, 0, stream>>> (d);
     else
       take_points<<<slices, THREADS, 0, stream>>> (d);
     /* the evaluation recomputes J */
-    if (!Products::LEFT)
+    if (!Products::POSES)
       set_records<true><<<cameras, 64, 0, stream>>> (d);
     step_parameters<<<cameras, 64, 0, stream>>> (d);
   });

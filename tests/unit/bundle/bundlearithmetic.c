@@ -110,18 +110,24 @@ rotate (const Dual w[3], const Dual x[3], Dual q[3])
         mul (u[i], along));
 }
 
+/* The unknowns are those of a step from @camera: its first six elements are 0. */
 static void
 project (const gdouble camera[9], const gdouble point[3], Dual image[2])
 {
-  Dual c[9], x[3], q[3], p[2], n, d;
+  Dual c[9], x[3], step[6], q[3], moved[3], p[2], n, d;
 
   for (guint i = 0; i < 9; i++)
-    c[i] = unknown (camera[i], i);
+    c[i] = i < 6 ? constant (camera[i]) : unknown (camera[i], i);
+  for (guint i = 0; i < 6; i++)
+    step[i] = unknown (0, i);
   for (guint i = 0; i < 3; i++)
     x[i] = unknown (point[i], 9 + i);
-  rotate (c, x, q);
+  rotate (c, x, moved);
   for (guint i = 0; i < 3; i++)
-    q[i] = add (q[i], c[3 + i]);
+    moved[i] = add (moved[i], c[3 + i]);
+  rotate (step, moved, q);
+  for (guint i = 0; i < 3; i++)
+    q[i] = add (q[i], step[3 + i]);
   for (guint i = 0; i < 2; i++)
     p[i] = negate (divide (q[i], q[2]));
   n = add (mul (p[0], p[0]), mul (p[1], p[1]));
@@ -145,7 +151,7 @@ check_observation (const gdouble camera[9], const gdouble point[3])
   BundleImage image;
   Dual expected[2];
   gdouble jc[18], jp[6], at[2], r[2], largest = 0;
-  gdouble v[9], left[9], y[2], w[9], rotation[3];
+  gdouble v[9], y[2], w[9];
 
   project (camera, point, expected);
   bundle_constants (camera, &constants);
@@ -168,9 +174,7 @@ check_observation (const gdouble camera[9], const gdouble point[3])
   /* products without forming the matrices */
   for (guint i = 0; i < 9; i++)
     v[i] = g_test_rand_double_range (-1, 1);
-  memcpy (left, v, sizeof v);
-  bundle_left (&constants, v, left);
-  bundle_forward (&constants, &image, left, &y[0], &y[1]);
+  bundle_forward (&constants, &image, v, &y[0], &y[1]);
   for (guint i = 0; i < 2; i++) {
     gdouble sum = 0;
 
@@ -184,8 +188,6 @@ check_observation (const gdouble camera[9], const gdouble point[3])
         jp[3 * i] * v[0] + jp[3 * i + 1] * v[1] + jp[3 * i + 2] * v[2],
         9 * largest);
   bundle_backward (&constants, &image, v[0], v[1], w);
-  bundle_left_transposed (&constants, w, rotation);
-  memcpy (w, rotation, sizeof rotation);
   for (guint j = 0; j < 9; j++)
     assert_near (w[j], jc[j] * v[0] + jc[9 + j] * v[1], 2 * largest);
   bundle_backward_point (&constants, &image, v[0], v[1], w);
@@ -235,6 +237,64 @@ test_derivatives (void)
     check_observation (camera, point);
   }
   g_assert_cmpuint (n_behind, >, 1000);
+}
+
+/* A step turns and moves the camera in its own axes: P becomes exp([step]x) P and
+ * the move. A step of L dw gives w + dw, to first order. */
+static void
+test_steps (void)
+{
+  static const gdouble angles[] = { 0, 1e-12, 1e-3, 0.5, 2, G_PI - 1e-9, G_PI,
+    G_PI + 1e-3, 6, 7 };
+  static const gdouble turns[] = { 0, 1e-170, 1e-9, 1e-3, 0.7, 3 };
+
+  for (guint i = 0; i < 40 * G_N_ELEMENTS (angles) * G_N_ELEMENTS (turns);
+       i++) {
+    gdouble camera[9], step[9], moved[9], bent[9], point[3], l[9], length = 0;
+    Dual w[3], x[3], p[3], q[3], turn[3];
+
+    make_camera (angles[i % G_N_ELEMENTS (angles)], FALSE, camera);
+    make_camera (
+        turns[i / G_N_ELEMENTS (angles) % G_N_ELEMENTS (turns)], FALSE, step);
+    bundle_move_camera (camera, step, moved);
+    for (guint k = 0; k < 3; k++) {
+      point[k] = g_test_rand_double_range (-5, 5);
+      w[k] = constant (camera[k]);
+      turn[k] = constant (step[k]);
+      x[k] = constant (point[k]);
+      length += moved[k] * moved[k];
+    }
+    rotate (w, x, p);
+    for (guint k = 0; k < 3; k++)
+      p[k].v += camera[3 + k];
+    rotate (turn, p, q);
+    for (guint k = 0; k < 3; k++)
+      w[k] = constant (moved[k]);
+    rotate (w, x, p);
+    for (guint k = 0; k < 3; k++)
+      assert_near (p[k].v + moved[3 + k], q[k].v + step[3 + k], 20);
+    for (guint k = 6; k < 9; k++)
+      g_assert_cmpfloat (moved[k], ==, camera[k] + step[k]);
+    if (fabs (turn[0].v) < 1e-100) /* its square is 0 */
+      g_assert_cmpmem (moved, 24, camera, 24);
+    else
+      g_assert_cmpfloat (sqrt (length), <, G_PI + 1e-9);
+
+    bundle_left_jacobian (camera, l);
+    for (guint k = 0; k < 3; k++)
+      w[k] = constant (camera[k] + 1e-5 * step[3 + k]);
+    rotate (w, x, q);
+    memset (step, 0, 3 * sizeof *step);
+    for (guint k = 0; k < 9; k++)
+      step[k / 3] += l[k] * (w[k % 3].v - camera[k % 3]);
+    memset (step + 3, 0, 6 * sizeof *step);
+    bundle_move_camera (camera, step, bent);
+    for (guint k = 0; k < 3; k++)
+      w[k] = constant (bent[k]);
+    rotate (w, x, p);
+    for (guint k = 0; k < 3; k++)
+      g_assert_cmpfloat (fabs (p[k].v - q[k].v), <, 1e-8);
+  }
 }
 
 /* R is a rotation: R^T R = I and det R = 1 */
@@ -339,6 +399,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bundle/arithmetic/derivatives", test_derivatives);
   g_test_add_func ("/bundle/arithmetic/rotation", test_rotation);
+  g_test_add_func ("/bundle/arithmetic/steps", test_steps);
   g_test_add_func ("/bundle/arithmetic/losses", test_losses);
   g_test_add_func ("/bundle/arithmetic/inverse", test_inverse);
   g_test_add_func ("/bundle/arithmetic/damping", test_damping);

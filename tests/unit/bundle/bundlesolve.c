@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "bundledata.h"
+#include "cuda/bundle/arithmetic.h"
 #include "cuda/core/cancel.h"
 
 static CvisContext *context; /* NULL: the CPU */
@@ -805,48 +806,264 @@ test_deficient (void)
   }
 }
 
-/* The same problem, translated, rotated and scaled, has the same minimum. */
+/* X' = scale Q X + shift: R' = R Q^T, t' = scale t - R' shift. @turn: of Q, axis
+ * times angle */
 static void
-test_gauge (void)
+move_scene (BundleProblem *problem, gdouble scale, const gdouble turn[3],
+    const gdouble shift[3])
+{
+  BundleConstants q, r;
+
+  bundle_constants (
+      (gdouble[9]){ turn[0], turn[1], turn[2], 0, 0, 0, 1, 0, 0 }, &q);
+  for (gsize i = 0; i < problem->n_points; i++) {
+    gdouble *x = problem->points + 3 * i, old[3] = { x[0], x[1], x[2] };
+
+    for (guint k = 0; k < 3; k++)
+      x[k] = scale
+                 * (q.r[3 * k] * old[0] + q.r[3 * k + 1] * old[1]
+                     + q.r[3 * k + 2] * old[2])
+             + shift[k];
+  }
+  for (gsize i = 0; i < problem->n_cameras; i++) {
+    gdouble *camera = problem->cameras + 9 * i, step[9] = { 0 }, moved[9];
+
+    /* R Q^T = exp(-[R turn]x) R */
+    bundle_constants (camera, &r);
+    for (guint k = 0; k < 3; k++)
+      step[k] = -(r.r[3 * k] * turn[0] + r.r[3 * k + 1] * turn[1]
+                  + r.r[3 * k + 2] * turn[2]);
+    bundle_move_camera (camera, step, moved);
+    memcpy (camera, moved, 3 * sizeof *camera);
+    bundle_constants (camera, &r);
+    for (guint k = 0; k < 3; k++)
+      camera[3 + k] = scale * camera[3 + k]
+                      - (r.r[3 * k] * shift[0] + r.r[3 * k + 1] * shift[1]
+                          + r.r[3 * k + 2] * shift[2]);
+  }
+}
+
+/* Positions, rotations and units of a scene */
+static const struct {
+  gdouble scale, turn[3], shift[3];
+} frames[] = {
+  { 1, { 0 }, { 300000, 4000000, 50 } },
+  { 1, { 0 }, { -1e7, 1e7, 1e7 } },
+  { 1e-6, { 0 }, { 0 } },
+  { 1e-3, { 0 }, { 0 } },
+  { 1e6, { 0 }, { 0 } },
+  { 1, { 0.3, -0.8, 0.5 }, { 0 } },
+  { 1, { 0, 0, G_PI }, { 0 } },
+  { 1e3, { -1.5, 0.2, 2 }, { 1e7, -2e6, 4e4 } },
+};
+
+static const struct {
+  BundleLoss loss;
+  gboolean fix_intrinsics, shared_intrinsics, fix_first_camera;
+} frame_settings[] = {
+  { BUNDLE_LOSS_NONE, FALSE, FALSE, FALSE },
+  { BUNDLE_LOSS_NONE, TRUE, FALSE, FALSE },
+  { BUNDLE_LOSS_NONE, FALSE, TRUE, TRUE },
+  { BUNDLE_LOSS_HUBER, FALSE, FALSE, FALSE },
+  { BUNDLE_LOSS_CAUCHY, TRUE, FALSE, FALSE },
+  { BUNDLE_LOSS_TUKEY, FALSE, FALSE, FALSE },
+};
+
+/* Neither the final cost nor the way to it depends on position, rotation and unit of
+ * the scene. */
+static void
+test_frame (void)
 {
   g_autoptr (BundleProblem) problem = bundle_data_ring (6, 150, 23);
-  g_autoptr (BundleProblem) moved = bundle_problem_copy (problem, NULL);
-  BundleConfig config;
-  BundleSummary a, b;
 
-  /* X' = 3 (X + (1, 2, -1)): t' = 3 (t - R (1, 2, -1)) */
-  for (guint i = 0; i < problem->n_points; i++)
-    for (guint k = 0; k < 3; k++)
-      moved->points[3 * i + k] = 3
-                                 * (problem->points[3 * i + k]
-                                     + (k == 0    ? 1
-                                         : k == 1 ? 2
-                                                  : -1));
-  for (guint i = 0; i < 6; i++) {
-    const gdouble *c = problem->cameras + 9 * i;
-    gdouble angle = sqrt (c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
-    gdouble s[3] = { 1, 2, -1 }, u[3], along;
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (frame_settings); i++) {
+    BundleConfig config;
+    gdouble cost = 0;
+    guint iterations = 0;
 
-    for (guint k = 0; k < 3; k++)
-      u[k] = angle > 0 ? c[k] / angle : 0;
-    along = (u[0] * s[0] + u[1] * s[1] + u[2] * s[2]) * (1 - cos (angle));
-    for (guint k = 0; k < 3; k++) {
-      guint l = (k + 1) % 3, m = (k + 2) % 3;
+    bundle_config_init (&config);
+    config.loss = frame_settings[i / 2].loss;
+    config.loss_scale = config.loss == BUNDLE_LOSS_TUKEY ? 30 : 1;
+    config.fix_intrinsics = frame_settings[i / 2].fix_intrinsics;
+    config.shared_intrinsics = frame_settings[i / 2].shared_intrinsics;
+    config.fix_first_camera = frame_settings[i / 2].fix_first_camera;
+    if (i % 2) {
+      config.schur = FALSE;
+      config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
+    }
+    for (guint k = 0; k <= G_N_ELEMENTS (frames); k++) {
+      g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+      BundleSummary summary;
 
-      moved->cameras[9 * i + 3 + k] =
-          3
-          * (c[3 + k] - s[k] * cos (angle)
-              - (u[l] * s[m] - u[m] * s[l]) * sin (angle) - u[k] * along);
+      if (k > 0)
+        move_scene (
+            copy, frames[k - 1].scale, frames[k - 1].turn, frames[k - 1].shift);
+      solve (copy, &config, &summary);
+      if (k > 0) {
+        assert_close (summary.final_cost, cost, 1e-9);
+        g_assert_cmpuint (summary.iterations, ==, iterations);
+      }
+      cost = k > 0 ? cost : summary.final_cost;
+      iterations = k > 0 ? iterations : summary.iterations;
+      bundle_summary_clear (&summary);
     }
   }
+}
+
+/* The covariances of a moved scene are those of the scene, with the units and the
+ * axes of its parameters: compared where these are simple, with a scale and a shift
+ * along the axis of the cameras' rotations. */
+static void
+test_frame_covariance (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (4, 40, 27);
+  g_autoptr (BundleProblem) moved = NULL;
+  g_autofree gdouble *a = g_new (gdouble, 4 * 81);
+  g_autofree gdouble *b = g_new (gdouble, 4 * 81);
+  BundleConfig config;
+  BundleSummary summary;
+  GError *error = NULL;
+
   bundle_config_init (&config);
-  config.function_tolerance = 1e-13;
-  solve (problem, &config, &a);
-  solve (moved, &config, &b);
-  assert_close (b.initial_cost, a.initial_cost, 1e-10);
-  assert_close (b.final_cost, a.final_cost, 1e-7);
-  bundle_summary_clear (&a);
-  bundle_summary_clear (&b);
+  config.fix_first_camera = TRUE;
+  problem->point_constant = calloc (40, 1);
+  problem->point_constant[7] = 1; /* the scale */
+  solve (problem, &config, &summary);
+  bundle_summary_clear (&summary);
+  moved = bundle_problem_copy (problem, NULL);
+  move_scene (moved, 1000, (gdouble[3]){ 0 }, (gdouble[3]){ 0, 4e6, 0 });
+  bundle_covariances (problem, &config, a, &error);
+  g_assert_no_error (error);
+  bundle_covariances (moved, &config, b, &error);
+  g_assert_no_error (error);
+  for (guint c = 1; c < 4; c++)
+    for (guint i = 0; i < 9; i++)
+      for (guint j = 0; j < 9; j++) {
+        gdouble scale[9] = { 1, 1, 1, 1000, 1000, 1000, 1, 1, 1 };
+        const gdouble *from = a + 81 * c, *to = b + 81 * c;
+
+        /* t depends on the rotation by the shift, which is large */
+        if ((i >= 3 && i < 6) || (j >= 3 && j < 6))
+          continue;
+        g_assert_cmpfloat (fabs (to[9 * i + j] - from[9 * i + j]), <,
+            1e-6 * sqrt (from[10 * i] * from[10 * j]) * scale[i] * scale[j]);
+      }
+  moved = bundle_problem_copy (problem, NULL);
+  move_scene (moved, 1000, (gdouble[3]){ 0 }, (gdouble[3]){ 0 });
+  bundle_covariances (moved, &config, b, &error);
+  g_assert_no_error (error);
+  for (guint c = 1; c < 4; c++)
+    for (guint i = 0; i < 9; i++)
+      for (guint j = 0; j < 9; j++) {
+        gdouble unit = (i / 3 == 1 ? 1000. : 1.) * (j / 3 == 1 ? 1000. : 1.);
+        const gdouble *from = a + 81 * c, *to = b + 81 * c;
+
+        g_assert_cmpfloat (fabs (to[9 * i + j] / unit - from[9 * i + j]), <,
+            1e-6 * sqrt (from[10 * i] * from[10 * j]));
+      }
+}
+
+/* A camera with a constant translation and a free rotation keeps its position, with
+ * a free position its rotation. */
+static void
+test_constant_position (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (6, 100, 11);
+  g_autoptr (BundleProblem) start = NULL;
+  BundleConfig config;
+  BundleSummary summary;
+
+  problem->camera_constant = calloc (6, sizeof *problem->camera_constant);
+  problem->camera_constant[2] = 0x038;
+  problem->camera_constant[3] = 0x007;
+  start = bundle_problem_copy (problem, NULL);
+  bundle_config_init (&config);
+  solve (problem, &config, &summary);
+  bundle_summary_clear (&summary);
+  g_assert_cmpmem (problem->cameras + 27, 24, start->cameras + 27, 24);
+  g_assert_true (problem->cameras[30] != start->cameras[30]);
+  for (guint k = 0; k < 3; k++) {
+    gdouble position[2];
+
+    for (guint i = 0; i < 2; i++) {
+      const gdouble *camera = (i ? problem : start)->cameras + 18;
+      BundleConstants c;
+
+      bundle_constants (camera, &c);
+      position[i] =
+          -(c.r[k] * c.t[0] + c.r[3 + k] * c.t[1] + c.r[6 + k] * c.t[2]);
+    }
+    g_assert_cmpfloat (fabs (position[1] - position[0]), <, 1e-12);
+  }
+  g_assert_true (problem->cameras[18] != start->cameras[18]);
+}
+
+/* The error names observation, point and camera, wherever the scene is. */
+static void
+test_point_in_plane (void)
+{
+  for (guint i = 0; i <= G_N_ELEMENTS (frames); i++) {
+    g_autoptr (BundleProblem) problem = bundle_data_ring (3, 20, 17);
+    GError *error = NULL;
+    BundleConfig config;
+    BundleSummary summary;
+    gdouble *camera = problem->cameras + 9;
+    BundleConstants c;
+
+    if (i > 0)
+      move_scene (problem, frames[i - 1].scale, frames[i - 1].turn,
+          frames[i - 1].shift);
+    /* the camera goes to point 7 */
+    bundle_constants (camera, &c);
+    for (guint k = 0; k < 3; k++)
+      camera[3 + k] = -(c.r[3 * k] * problem->points[21]
+                        + c.r[3 * k + 1] * problem->points[22]
+                        + c.r[3 * k + 2] * problem->points[23]);
+    bundle_config_init (&config);
+    g_assert_false (
+        bundle_solve (problem, &config, context, NULL, NULL, &summary, &error));
+    g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+    g_assert_nonnull (strstr (error->message,
+        "observation 22: point 7 lies in the plane of camera 1"));
+    g_clear_error (&error);
+  }
+}
+
+/* The summary counts points behind their cameras and observations that the loss
+ * rejects. */
+static void
+test_doubtful (void)
+{
+  g_autoptr (BundleProblem) problem = bundle_data_ring (5, 100, 41);
+  BundleConfig config;
+  BundleSummary summary;
+  gsize n = problem->n_observations;
+
+  bundle_config_init (&config);
+  config.max_iterations = 0;
+  solve (problem, &config, &summary);
+  g_assert_cmpuint (summary.n_behind, ==, 0);
+  g_assert_cmpuint (summary.n_rejected, ==, 0);
+  g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_ITERATIONS);
+  /* all points are within 2 of the origin, camera 0 at (0, 0, 5) */
+  problem->points[3 * 30 + 2] += 10;
+  problem->points[3 * 80 + 2] += 10;
+  config.loss = BUNDLE_LOSS_TUKEY;
+  config.loss_scale = 1e-3;
+  solve (problem, &config, &summary);
+  g_assert_cmpuint (summary.n_behind, >=, 2);
+  g_assert_cmpuint (summary.first_behind, ==, 5 * 30);
+  g_assert_cmpuint (summary.n_rejected, >, n / 2);
+  g_assert_cmpuint (summary.n_rejected, <=, n);
+  config.loss = BUNDLE_LOSS_CAUCHY;
+  config.loss_scale = 1e9;
+  solve (problem, &config, &summary);
+  g_assert_cmpuint (summary.n_rejected, ==, 0);
+  /* looking along +z with a negative focal length */
+  for (guint i = 0; i < 5; i++)
+    problem->cameras[9 * i + 6] *= -1;
+  solve (problem, &config, &summary);
+  g_assert_cmpuint (summary.n_behind, >, n - 20);
 }
 
 static void
@@ -1162,7 +1379,11 @@ main (int argc, char **argv)
     g_test_add_func ("/bundle/refused", test_refused);
     g_test_add_func ("/bundle/one-observation", test_one_observation);
     g_test_add_func ("/bundle/deficient", test_deficient);
-    g_test_add_func ("/bundle/gauge", test_gauge);
+    g_test_add_func ("/bundle/frame", test_frame);
+    g_test_add_func ("/bundle/frame-covariance", test_frame_covariance);
+    g_test_add_func ("/bundle/constant-position", test_constant_position);
+    g_test_add_func ("/bundle/point-in-plane", test_point_in_plane);
+    g_test_add_func ("/bundle/doubtful", test_doubtful);
     g_test_add_func ("/bundle/unseen", test_unseen);
     g_test_add_func ("/bundle/long", test_long);
     add_kernel_tests ("small", 3);

@@ -1,0 +1,39 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The coordinate frame in which the engine computes: the scene of the user,
+ * shifted and scaled so that cameras lie round the origin and points at a
+ * distance of about 1 from them. Private to the library. */
+#pragma once
+
+#include "cuda/bundle/problem.h"
+
+G_BEGIN_DECLS
+
+/* X of the engine = (X of the user - @centre) / @scale */
+typedef struct {
+  gdouble centre[3];
+  gdouble scale;
+} BundleFrame;
+
+/* Sets @centre to the mean position of the cameras and @scale to the geometric
+ * mean of the distances between points and cameras, both over all observations, so
+ * that they move, turn and scale with the scene. The same bits with any number of
+ * threads.
+ * Returns: FALSE with CVIS_ERROR_INVALID that names the first observation whose
+ *   residual is not finite, for instance because the point lies in the plane of
+ *   the camera */
+gboolean bundle_frame_init (BundleFrame *frame, const BundleProblem *problem,
+    guint threads, GError **error);
+
+/* Writes the cameras and points of @problem in the frame. */
+void bundle_frame_enter (const BundleFrame *frame, const BundleProblem *problem,
+    gdouble *cameras, gdouble *points);
+
+/* Turns cameras and points of the frame into those of the user. What is as
+ * bundle_frame_enter() wrote it gets the bits of @problem. */
+void bundle_frame_leave (const BundleFrame *frame, const BundleProblem *problem,
+    gdouble *cameras, gdouble *points);
+
+G_END_DECLS
