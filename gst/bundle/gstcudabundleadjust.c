@@ -214,6 +214,9 @@ describe_summary (GstCudaBundleAdjust *self, const BundleProblem *problem,
       (guint64) summary->device_bytes, NULL);
   GValue deficient = G_VALUE_INIT, camera = G_VALUE_INIT;
 
+  gst_structure_set (stats, "behind-cameras", G_TYPE_UINT64,
+      (guint64) summary->n_behind, "rejected-observations", G_TYPE_UINT64,
+      (guint64) summary->n_rejected, NULL);
   gst_structure_set_value (stats, "history", &self->history);
   g_value_init (&deficient, GST_TYPE_ARRAY);
   g_value_init (&camera, G_TYPE_UINT);
@@ -300,6 +303,45 @@ take_problem (GstCudaBundleAdjust *self, const GstBundleSettings *settings)
   return problem;
 }
 
+/* One warning for each thing that a user should hear about. */
+static void
+warn_of_result (GstCudaBundleAdjust *self, const BundleProblem *problem,
+    const BundleConfig *config, const BundleSummary *summary)
+{
+  const gsize n = problem->n_observations;
+
+  if (summary->n_behind > 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, FAILED,
+        ("Points lie behind the cameras that observe them: %" G_GSIZE_FORMAT
+         " of %" G_GSIZE_FORMAT " observations, the first is observation "
+         "%" G_GSIZE_FORMAT " of point %u by camera %u. Remove wrong "
+         "observations, or use a robust loss.",
+            summary->n_behind, n, summary->first_behind,
+            problem->point_of[summary->first_behind],
+            problem->camera_of[summary->first_behind]),
+        (NULL));
+  if (summary->n_rejected > n / 2)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("The loss rejects most observations: %" G_GSIZE_FORMAT
+         " of %" G_GSIZE_FORMAT " have a reprojection error above loss-scale "
+         "(%g pixels). Increase loss-scale, or improve the start.",
+            summary->n_rejected, n, config->loss_scale),
+        (NULL));
+  if (summary->n_deficient > 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, FAILED,
+        ("Cameras are not determined by their points: %u of %u, the first is "
+         "camera %u. Add observations to them, or keep some of their "
+         "parameters constant (fix-intrinsics, shared-intrinsics, constants).",
+            summary->n_deficient, problem->n_cameras, summary->deficient[0]),
+        (NULL));
+  if (summary->stop == BUNDLE_STOP_ITERATIONS && config->max_iterations > 0)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("The adjustment stopped at max-iterations (%u) before it converged. "
+         "Increase max-iterations.",
+            config->max_iterations),
+        (NULL));
+}
+
 static gboolean
 adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
     const GstBundleSettings *settings)
@@ -334,9 +376,8 @@ adjust (GstCudaBundleAdjust *self, BundleProblem *problem,
           (NULL));
     g_clear_error (&error);
   }
-  if (summary.n_deficient > 0)
-    GST_INFO_OBJECT (self, "%u cameras are not determined by their points",
-        summary.n_deficient);
+  if (!cancelled)
+    warn_of_result (self, problem, &settings->config, &summary);
   set_stats (self, stats);
   if (cancelled)
     post_progress (self, GST_PROGRESS_TYPE_CANCELED, "Cancelled");

@@ -810,6 +810,85 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
+/* Adjusts the BAL text @file by @element. Returns: the texts of all warnings, a line
+ * each; g_free() */
+static gchar *
+collect_warnings (const gchar *element, const gchar *file)
+{
+  GstHarness *h = gst_harness_new_parse (element);
+  GstBus *bus = gst_bus_new ();
+  GString *all = g_string_new (NULL);
+  GstMessage *message;
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, "application/x-bal");
+  gst_harness_push (h, gst_buffer_new_wrapped (g_strdup (file), strlen (file)));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  wait_for_event (h, GST_EVENT_EOS);
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
+    GError *warning;
+
+    gst_message_parse_warning (message, &warning, NULL);
+    g_string_append_printf (all, "%s\n", warning->message);
+    g_error_free (warning);
+    gst_message_unref (message);
+  }
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+  return g_string_free (all, FALSE);
+}
+
+/* One warning each, with counts, and none for a reconstruction in order */
+GST_START_TEST (test_warnings)
+{
+  GstBuffer *scene =
+      make_file ("baltestsrc cameras=12 points=400 scene=turntable");
+  gsize size = gst_buffer_get_size (scene);
+  g_autofree gchar *file = g_malloc0 (size + 1), *text = NULL;
+
+  gst_buffer_extract (scene, 0, file, size);
+  gst_buffer_unref (scene);
+  text = collect_warnings ("cudabundleadjust backend=cpu", file);
+  fail_unless_equals_string (text, "");
+  g_free (text);
+  text =
+      collect_warnings ("cudabundleadjust backend=cpu max-iterations=0", file);
+  fail_unless_equals_string (text, "");
+  g_free (text);
+  text = collect_warnings (
+      "cudabundleadjust backend=cpu max-iterations=1 function-tolerance=0",
+      file);
+  fail_unless (g_str_has_prefix (text,
+                   "The adjustment stopped at max-iterations (1) before it "
+                   "converged."),
+      "%s", text);
+  fail_unless (strchr (text, '\n')[1] == '\0');
+  g_free (text);
+  text = collect_warnings (
+      "cudabundleadjust backend=cpu max-iterations=0 loss=huber "
+      "loss-scale=0.001",
+      file);
+  fail_unless (g_str_has_prefix (text, "The loss rejects most observations: "),
+      "%s", text);
+  fail_unless (strchr (text, '\n')[1] == '\0');
+  g_free (text);
+  /* one point behind the one camera, which it does not determine */
+  text = collect_warnings ("cudabundleadjust backend=cpu",
+      "1 1 1\n0 0 20 10\n0\n0\n0\n0\n0\n5\n500\n0\n0\n1\n1\n0\n");
+  fail_unless (strstr (text, "Points lie behind the cameras that observe them: "
+                             "1 of 1 observations, the first is observation 0 "
+                             "of point 0 by camera 0.")
+                   != NULL,
+      "%s", text);
+  fail_unless (
+      strstr (text, "Cameras are not determined by their points: 1 of 1, the "
+                    "first is camera 0.")
+          != NULL,
+      "%s", text);
+}
+GST_END_TEST;
+
 static Suite *
 cudabundleadjust_suite (void)
 {
@@ -834,6 +913,7 @@ cudabundleadjust_suite (void)
   tcase_add_test (tc, test_stop_writing);
   tcase_add_test (tc, test_flush_anywhere);
   tcase_add_test (tc, test_errors);
+  tcase_add_test (tc, test_warnings);
   return s;
 }
 
