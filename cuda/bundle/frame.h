@@ -31,8 +31,8 @@ gboolean bundle_frame_init (BundleFrame *frame, const BundleProblem *problem,
 void bundle_frame_enter (const BundleFrame *frame, const BundleProblem *problem,
     gdouble *cameras, gdouble *points);
 
-/* Turns cameras and points of the frame into those of the user. What is as
- * bundle_frame_enter() wrote it gets the bits of @problem. */
+/* Turns cameras and points of the frame into those of the user. Numbers that still
+ * are as bundle_frame_enter() wrote them get the bits of @problem. */
 void bundle_frame_leave (const BundleFrame *frame, const BundleProblem *problem,
     gdouble *cameras, gdouble *points);
 
