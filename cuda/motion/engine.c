@@ -5,6 +5,7 @@
 /* The order of the stream, shared by the backends: places of the pictures,
  * reference of each search, frames in flight and their state. */
 #include "cuda/motion/backend.h"
+#include "cuda/motion/constant.h"
 #include "cuda/motion/summary.h"
 
 typedef enum {
@@ -26,6 +27,7 @@ struct _MotionEngine {
   const MotionBackendOps *ops;
   MotionBackend *backend;
   gboolean cuda;
+  MotionConstant *constant; /* used by the waiting thread */
   guint n_slots, n_pictures;
 
   /* used by the submitting thread */
@@ -59,6 +61,7 @@ motion_engine_new_on (const MotionBackendOps *ops, const MotionConfig *config,
   engine->ops = ops;
   engine->backend = backend;
   engine->cuda = context != NULL;
+  engine->constant = motion_constant_new (config);
   engine->n_slots = motion_config_get_n_slots (config);
   engine->n_pictures = motion_config_get_n_pictures (config);
   engine->in_flight = g_new0 (Frame, engine->n_slots);
@@ -90,6 +93,7 @@ motion_engine_free (MotionEngine *engine)
     motion_engine_wait (engine, &job, NULL);
   } while (job != NULL);
   engine->ops->destroy (engine->backend);
+  motion_constant_free (engine->constant);
   g_mutex_clear (&engine->lock);
   g_free (engine->in_flight);
   g_free (engine);
@@ -276,13 +280,29 @@ find_ready (MotionEngine *engine)
   return frame;
 }
 
-static void
-summarise (const MotionConfig *config, MotionJob *job)
+/* Whether all samples equal those of the reference. */
+static gboolean
+is_unchanged (const MotionConfig *config, const MotionField *field)
 {
+  guint n =
+      motion_config_get_columns (config) * motion_config_get_rows (config);
+
+  for (guint i = 0; i < n; i++)
+    if (field->blocks[i].zero_sad > 0)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+summarise (MotionEngine *engine, MotionJob *job)
+{
+  if (job->flags & MOTION_FRAME_FIRST)
+    motion_constant_restart (engine->constant);
+  motion_constant_mark (engine->constant, job->fields, job->n_fields);
   for (guint i = 0; i < job->n_fields; i++) {
-    motion_summarise (config, &job->fields[i]);
+    motion_summarise (&engine->config, &job->fields[i]);
     if (job->fields[i].distance == -1
-        && job->fields[i].summary.zero_residue == 0)
+        && is_unchanged (&engine->config, &job->fields[i]))
       job->flags |= MOTION_FRAME_DUPLICATE;
   }
 }
@@ -303,7 +323,7 @@ motion_engine_wait (MotionEngine *engine, MotionJob **job, GError **error)
     ok = engine->ops->wait (
         engine->backend, (guint) (frame - engine->in_flight), error);
   if (ok)
-    summarise (&engine->config, *job);
+    summarise (engine, *job);
 
   g_mutex_lock (&engine->lock);
   engine->first = (engine->first + 1) % engine->n_slots;

@@ -8,6 +8,7 @@
  * the most frequent vector. */
 #include <math.h>
 
+#include "cuda/motion/constant.h"
 #include "cuda/motion/summary.h"
 
 /* Components are clamped to this range, whole pixels, for the histogram;
@@ -36,17 +37,18 @@ typedef struct {
  * arbitrary. */
 #define TEXTURE 2
 
+/* Blocks whose vector says nothing about the frame's motion */
+#define UNUSABLE (MOTION_BLOCK_INTRA_LIKE | MOTION_BLOCK_CONSTANT)
+
 static gboolean
 is_used (const Blocks *blocks, guint i)
 {
   const MotionConfig *config = blocks->config;
   const MotionBlock *block = &blocks->field->blocks[i];
-  guint size = config->block_size;
-  guint w = MIN (size, config->width - i % blocks->columns * size);
-  guint h = MIN (size, config->height - i / blocks->columns * size);
+  guint samples = motion_config_get_block_samples (config, i);
 
-  return !(block->flags & MOTION_BLOCK_INTRA_LIKE)
-         && block->intra >= (blocks->texture * w * h) << (config->depth - 8);
+  return !(block->flags & UNUSABLE)
+         && block->intra >= (blocks->texture * samples) << (config->depth - 8);
 }
 
 /* Centre of block @i relative to the frame's centre, pixels. */
@@ -193,7 +195,8 @@ motion_find_global (
     .texture = TEXTURE,
   };
   Model model = { 0 };
-  guint agreeing = 0;
+  guint agreeing = 0, used;
+  guint64 samples;
 
   blocks.n = blocks.columns * motion_config_get_rows (config);
   if (!find_mode (&blocks, &model)) {
@@ -202,12 +205,13 @@ motion_find_global (
   }
   fit_model (&blocks, &model);
   for (guint i = 0; i < blocks.n; i++)
-    if (!(field->blocks[i].flags & MOTION_BLOCK_INTRA_LIKE))
+    if (!(field->blocks[i].flags & UNUSABLE))
       agreeing += agrees_with_model (
           &blocks, &model, tolerances[G_N_ELEMENTS (tolerances) - 1], i);
   into->global_x = model.tx;
   into->global_y = model.ty;
   into->global_zoom = hypot (1.0 + model.a, model.b);
   into->global_rotation = atan2 (model.b, 1.0 + model.a);
-  into->global_share = (gdouble) agreeing / blocks.n;
+  used = motion_count_used (config, field, &samples);
+  into->global_share = used > 0 ? (gdouble) agreeing / used : 0.0;
 }

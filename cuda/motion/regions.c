@@ -58,7 +58,7 @@ static gboolean
 is_certain (
     const MotionVector *vector, const MotionBlock *block, guint32 one_level)
 {
-  if (block->flags & MOTION_BLOCK_INTRA_LIKE)
+  if (block->flags & (MOTION_BLOCK_INTRA_LIKE | MOTION_BLOCK_CONSTANT))
     return FALSE;
   if (vector->x == 0 && vector->y == 0)
     return block->intra > one_level;

@@ -6,11 +6,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "cuda/motion/constant.h"
 #include "cuda/motion/summary.h"
 
 /* A frame with a mean deviation from its blocks' means below this, in 1/256
  * of the range, has no content: black, white, a caption fading in. */
 #define FLAT 1.0
+
+#define CELLS (MOTION_SCENE_CELLS * MOTION_SCENE_CELLS)
 
 /* --- texture map of a frame ---------------------------------------------- */
 
@@ -22,56 +25,84 @@ get_cell (guint i, guint blocks)
 }
 
 /* Logarithm of the mean deviation in each cell: a change of the light adds
- * the same value to all cells. */
+ * the same value to all cells. @used: whether at least half of the cell's
+ * blocks are used */
 static void
 map_texture (const MotionConfig *config, const MotionField *field,
-    gdouble map[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS])
+    gdouble map[CELLS], gboolean used[CELLS])
 {
   guint columns = motion_config_get_columns (config);
   guint rows = motion_config_get_rows (config);
-  guint size = config->block_size;
   gdouble level = 1 << (config->depth - 8);
-  gdouble samples[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS] = { { 0 } };
+  gdouble samples[CELLS] = { 0 };
+  gint votes[CELLS] = { 0 };
 
-  memset (map, 0, MOTION_SCENE_CELLS * sizeof map[0]);
+  memset (map, 0, sizeof samples);
   for (guint i = 0; i < columns * rows; i++) {
-    guint column = i % columns, row = i / columns;
-    guint x = get_cell (column, columns), y = get_cell (row, rows);
-    guint w = MIN (size, config->width - column * size);
-    guint h = MIN (size, config->height - row * size);
+    guint cell = get_cell (i / columns, rows) * MOTION_SCENE_CELLS
+                 + get_cell (i % columns, columns);
 
-    map[y][x] += field->blocks[i].intra / level;
-    samples[y][x] += w * h;
+    map[cell] += field->blocks[i].intra / level;
+    samples[cell] += motion_config_get_block_samples (config, i);
+    votes[cell] += field->blocks[i].flags & MOTION_BLOCK_CONSTANT ? -1 : 1;
   }
-  for (guint y = 0; y < MOTION_SCENE_CELLS; y++)
-    for (guint x = 0; x < MOTION_SCENE_CELLS; x++)
-      if (samples[y][x] > 0)
-        map[y][x] = log2 (map[y][x] / samples[y][x] + 1.0);
+  for (guint i = 0; i < CELLS; i++) {
+    if (samples[i] > 0)
+      map[i] = log2 (map[i] / samples[i] + 1.0);
+    used[i] = samples[i] > 0 && votes[i] >= 0;
+  }
 }
 
-/* Correlation of two maps in their first @columns x @rows cells; 0 if one of
- * them is constant. */
-static gdouble
-correlate (const gdouble a[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS],
-    const gdouble b[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS], guint columns,
-    guint rows)
+/* Ranks of the used cells of @map, times two; equal cells share the mean of
+ * their ranks. */
+static void
+rank_cells (const gdouble *map, const gboolean *used, gdouble *ranks)
 {
-  gdouble n = columns * rows, sum_a = 0, sum_b = 0;
+  for (guint i = 0; i < CELLS; i++) {
+    ranks[i] = 0;
+    for (guint k = 0; k < CELLS; k++)
+      if (used[k])
+        ranks[i] += (map[k] < map[i]) + (map[k] <= map[i]);
+  }
+}
+
+/* Correlation of two maps in the used cells; 0 if one of them is constant. */
+static gdouble
+correlate (const gdouble *a, const gdouble *b, const gboolean *used)
+{
+  gdouble n = 0, sum_a = 0, sum_b = 0;
   gdouble aa = 0, ab = 0, bb = 0;
 
-  for (guint i = 0; i < columns * rows; i++) {
-    sum_a += a[i / columns][i % columns];
-    sum_b += b[i / columns][i % columns];
-  }
-  for (guint i = 0; i < columns * rows; i++) {
-    gdouble da = a[i / columns][i % columns] - sum_a / n;
-    gdouble db = b[i / columns][i % columns] - sum_b / n;
+  for (guint i = 0; i < CELLS; i++)
+    if (used[i]) {
+      sum_a += a[i];
+      sum_b += b[i];
+      n++;
+    }
+  for (guint i = 0; i < CELLS; i++)
+    if (used[i]) {
+      gdouble da = a[i] - sum_a / n;
+      gdouble db = b[i] - sum_b / n;
 
-    aa += da * da;
-    ab += da * db;
-    bb += db * db;
-  }
+      aa += da * da;
+      ab += da * db;
+      bb += db * db;
+    }
   return aa > 0 && bb > 0 ? ab / sqrt (aa * bb) : 0.0;
+}
+
+/* Likeness of two maps, 0..1: their correlation, at most 1.25 times that of
+ * the ranks. Without this limit a few cells decide that the edge of a thin bar
+ * or of a logo crosses: they are rough in every scene. */
+static gdouble
+compare_maps (const gdouble *a, const gdouble *b, const gboolean *used)
+{
+  gdouble ranks_a[CELLS], ranks_b[CELLS];
+  gdouble values = correlate (a, b, used);
+
+  rank_cells (a, used, ranks_a);
+  rank_cells (b, used, ranks_b);
+  return MAX (0.0, MIN (values, 1.25 * correlate (ranks_a, ranks_b, used)));
 }
 
 /* --- the detector ------------------------------------------------------------- */
@@ -82,18 +113,18 @@ static gdouble
 get_novelty (MotionSceneDetector *detector, const MotionConfig *config,
     const MotionField *field)
 {
-  guint columns = MIN (motion_config_get_columns (config), MOTION_SCENE_CELLS);
-  guint rows = MIN (motion_config_get_rows (config), MOTION_SCENE_CELLS);
-  gdouble samples = (gdouble) config->width * config->height;
   gdouble level = 1 << (config->depth - 8);
-  gdouble map[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS];
+  gdouble map[CELLS];
+  gboolean used[CELLS];
   gdouble likeness = 0.0;
+  guint64 samples;
 
-  if (field->summary.intra < FLAT * level * samples)
+  motion_count_used (config, field, &samples);
+  if (field->summary.intra < FLAT * level * (gdouble) samples)
     return 0.0;
-  map_texture (config, field, map);
+  map_texture (config, field, map, used);
   if (detector->has_texture)
-    likeness = MAX (0.0, correlate (map, detector->texture, columns, rows));
+    likeness = compare_maps (map, detector->texture, used);
   memcpy (detector->texture, map, sizeof map);
   detector->has_texture = TRUE;
   return field->summary.scene_score * (1.0 - likeness * likeness);

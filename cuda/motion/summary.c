@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "cuda/motion/constant.h"
+
 /* Zero; 1; 2 to 3; 4 to 7; ... */
 static guint
 histogram_bin (const MotionVector *vector)
@@ -18,12 +20,12 @@ histogram_bin (const MotionVector *vector)
 }
 
 static gdouble
-psnr (const MotionConfig *config, guint64 sse)
+psnr (const MotionConfig *config, guint64 samples, guint64 sse)
 {
   gdouble peak = (1 << config->depth) - 1;
-  gdouble samples = (gdouble) config->width * config->height;
 
-  return sse == 0 ? INFINITY : 10.0 * log10 (peak * peak * samples / sse);
+  return sse == 0 ? INFINITY
+                  : 10.0 * log10 (peak * peak * (gdouble) samples / sse);
 }
 
 void
@@ -31,12 +33,14 @@ motion_summarise (const MotionConfig *config, MotionField *field)
 {
   guint n =
       motion_config_get_columns (config) * motion_config_get_rows (config);
-  guint64 unexplained = 0;
+  guint64 unexplained = 0, samples;
   MotionSummary s = { 0 };
 
   for (guint i = 0; i < n; i++) {
     const MotionBlock *block = &field->blocks[i];
 
+    if (block->flags & MOTION_BLOCK_CONSTANT)
+      continue;
     s.residue += block->sad;
     s.zero_residue += block->zero_sad;
     s.intra += block->intra;
@@ -46,7 +50,8 @@ motion_summarise (const MotionConfig *config, MotionField *field)
     s.histogram[histogram_bin (&field->vectors[i])]++;
     unexplained += MIN (block->sad, block->intra);
   }
-  s.psnr = psnr (config, s.sse);
+  motion_count_used (config, field, &samples);
+  s.psnr = psnr (config, samples, s.sse);
   s.scene_score = s.intra > 0 ? (gdouble) unexplained / s.intra : 0.0;
   motion_find_global (config, field, &s);
   field->summary = s;

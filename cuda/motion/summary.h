@@ -33,7 +33,8 @@ void motion_find_global (
  * @has_texture, @texture: texture map of the last frame with content
  *
  * Novelty is the scene score times 1 - c^2, with c >= 0 the correlation of
- * the texture maps of the frame and the one before. Within a scene, motion
+ * the texture maps of the frame and the one before. Blocks with the flag
+ * MOTION_BLOCK_CONSTANT are left out of both. Within a scene, motion
  * explains the frame, or, if the light changes, the texture stays in place.
  * A frame is the first of a scene if its novelty reaches the threshold and
  * exceeds that of the frame before by at least half the threshold. So noise,
@@ -48,7 +49,7 @@ typedef struct {
   gdouble previous;
   guint64 frames;
   gboolean has_texture;
-  gdouble texture[MOTION_SCENE_CELLS][MOTION_SCENE_CELLS];
+  gdouble texture[MOTION_SCENE_CELLS * MOTION_SCENE_CELLS];
 } MotionSceneDetector;
 
 /* @backward: the frame's field of distance -1, with its summary; %NULL for

@@ -37,6 +37,9 @@ typedef enum {
   MOTION_BLOCK_STATIC = 1 << 1,
   /* the block's own mean predicts it better than the vector */
   MOTION_BLOCK_INTRA_LIKE = 1 << 2,
+  /* flat or unchanged, as in a bar or a logo, or beside such a block: not
+   * counted in the summary */
+  MOTION_BLOCK_CONSTANT = 1 << 3,
 } MotionBlockFlags;
 
 /**
@@ -65,16 +68,17 @@ typedef struct {
 
 /**
  * MotionSummary:
- * @residue: sum of the blocks' sad
- * @zero_residue: sum of the blocks' zero_sad
- * @intra: sum of the blocks' intra
- * @sse: sum of the blocks' sse
- * @static_blocks: blocks with the flag MOTION_BLOCK_STATIC
- * @intra_blocks: blocks with the flag MOTION_BLOCK_INTRA_LIKE
- * @histogram: blocks by the larger of |x| and |y| in quarter pixels: zero;
+ * @residue: sum of the used blocks' sad; used: without the flag
+ *   MOTION_BLOCK_CONSTANT
+ * @zero_residue: sum of the used blocks' zero_sad
+ * @intra: sum of the used blocks' intra
+ * @sse: sum of the used blocks' sse
+ * @static_blocks: used blocks with the flag MOTION_BLOCK_STATIC
+ * @intra_blocks: used blocks with the flag MOTION_BLOCK_INTRA_LIKE
+ * @histogram: used blocks by the larger of |x| and |y| in quarter pixels: zero;
  *   1; 2 to 3; 4 to 7; ... ; 1024 and more
  * @psnr: of the motion-compensated prediction, dB; infinite if it is exact
- * @scene_score: sum over the blocks of min (sad, intra), divided by the sum
+ * @scene_score: sum over the used blocks of min (sad, intra), divided by the sum
  *   of intra: 0 for a frame that motion explains, 1 for one that it does
  *   not; 0 if intra is 0
  * @global_x: motion of the frame's centre, pixels, to the right
@@ -82,7 +86,7 @@ typedef struct {
  * @global_zoom: size of the reference's content divided by this frame's; 1:
  *   no zoom
  * @global_rotation: radians, from the x axis towards the y axis
- * @global_share: share of the blocks that agree with the global motion, 0..1
+ * @global_share: share of the used blocks that agree with the global motion, 0..1
  *
  * Figures of a field.
  */

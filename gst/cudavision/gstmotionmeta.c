@@ -133,7 +133,7 @@ check_head (const MotionPacket *packet, gsize size, GError **error)
 
 static gboolean
 check_summary (
-    const MotionSummary *summary, guint32 n_blocks, guint index, GError **error)
+    const MotionSummary *summary, guint32 n_used, guint index, GError **error)
 {
   const struct {
     const gchar *name;
@@ -154,17 +154,29 @@ check_summary (
           error, "%s of field %u is not finite", numbers[i].name, index);
   if (isnan (summary->psnr) || summary->psnr == -INFINITY)
     return refuse (error, "psnr of field %u is not a number", index);
-  if (summary->static_blocks > n_blocks || summary->intra_blocks > n_blocks)
+  if (summary->static_blocks > n_used || summary->intra_blocks > n_used)
     return refuse (error,
-        "field %u counts %u static and %u intra-like blocks, but has %u blocks",
-        index, summary->static_blocks, summary->intra_blocks, n_blocks);
+        "field %u counts %u static and %u intra-like blocks, but has %u used "
+        "blocks",
+        index, summary->static_blocks, summary->intra_blocks, n_used);
   for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
     counted += summary->histogram[i];
-  return counted == n_blocks
+  return counted == n_used
          || refuse (error,
              "the histogram of field %u counts %" G_GUINT64_FORMAT
              " blocks, must be %u",
-             index, counted, n_blocks);
+             index, counted, n_used);
+}
+
+/* Number of blocks that a field's summary counts. */
+static guint32
+count_used (const MotionBlock *blocks, guint32 n_blocks)
+{
+  guint32 used = 0;
+
+  for (guint32 i = 0; i < n_blocks; i++)
+    used += !(blocks[i].flags & MOTION_BLOCK_CONSTANT);
+  return used;
 }
 
 static gboolean
@@ -174,8 +186,9 @@ check_fields (const MotionPacket *packet, GError **error)
   guint seen = 0; /* set of distances, one bit each */
 
   for (guint i = 0; i < packet->n_fields; i++) {
+    const MotionBlock *blocks;
     const MotionPacketField *field =
-        gst_motion_packet_get_field (packet, i, NULL, NULL);
+        gst_motion_packet_get_field (packet, i, NULL, &blocks);
     gint32 distance = field->distance;
 
     if (distance == 0 || distance < -MAX_DISTANCE || distance > MAX_DISTANCE)
@@ -189,7 +202,8 @@ check_fields (const MotionPacket *packet, GError **error)
     if (field->reserved != 0)
       return refuse (
           error, "reserved of field %u is %u, must be 0", i, field->reserved);
-    if (!check_summary (&field->summary, n_blocks, i, error))
+    if (!check_summary (
+            &field->summary, count_used (blocks, n_blocks), i, error))
       return FALSE;
   }
   return TRUE;

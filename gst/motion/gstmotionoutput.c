@@ -161,8 +161,8 @@ finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
     post_scene_cut (self, frame, leaving.key_unit);
   }
   g_mutex_lock (&self->filter.stats_lock);
-  gst_motion_stats_add (
-      &self->stats, frame, packet, leaving.key_unit, cvis_monotonic_ns ());
+  gst_motion_stats_add (&self->stats, &self->config, frame, packet,
+      leaving.key_unit, cvis_monotonic_ns ());
   g_mutex_unlock (&self->filter.stats_lock);
   post_recent (self, settings.message_interval);
 

@@ -4,6 +4,7 @@
  */
 #include "gstmotionstats.h"
 
+#include "cuda/motion/constant.h"
 #include "gst/common/gstcvtime.h"
 
 #include <math.h>
@@ -14,22 +15,25 @@ gst_motion_stats_init (GstMotionStats *stats)
   *stats = (GstMotionStats){ .pts = GST_CLOCK_TIME_NONE };
 }
 
-static const MotionSummary *
+static const MotionField *
 find_backward (const MotionJob *job)
 {
   for (guint i = 0; i < job->n_fields; i++)
     if (job->fields[i].distance == -1)
-      return &job->fields[i].summary;
+      return &job->fields[i];
   return NULL;
 }
 
 static void
-count (GstMotionCounts *to, const GstMotionFrame *frame,
-    const MotionPacket *packet, gboolean key_unit, guint64 latency)
+count (GstMotionCounts *to, const MotionConfig *config,
+    const GstMotionFrame *frame, const MotionPacket *packet, gboolean key_unit,
+    guint64 latency)
 {
-  const MotionSummary *summary = find_backward (&frame->job);
+  const MotionField *field = find_backward (&frame->job);
+  const MotionSummary *summary;
   gdouble levels = 1u << (packet->depth - 8);
   gdouble peak = (1u << packet->depth) - 1;
+  guint64 samples;
 
   to->frames++;
   to->first += (packet->flags & MOTION_FRAME_FIRST) != 0;
@@ -38,25 +42,27 @@ count (GstMotionCounts *to, const GstMotionFrame *frame,
   to->key_units += key_unit;
   to->staged += frame->staged;
   cvis_histogram_add (&to->latency, latency, 1);
-  if (summary == NULL)
+  if (field == NULL)
     return;
+  summary = &field->summary;
   to->searched++;
-  to->blocks += (guint64) packet->columns * packet->rows;
+  to->blocks += motion_count_used (config, field, &samples);
   to->static_blocks += summary->static_blocks;
   to->intra_blocks += summary->intra_blocks;
   to->residue += (gdouble) summary->residue / levels;
   to->zero_residue += (gdouble) summary->zero_residue / levels;
   to->noise += (gdouble) summary->sse / (peak * peak);
-  to->samples += (guint64) packet->width * packet->height;
+  to->samples += samples;
   to->speed += hypot (summary->global_x, summary->global_y);
 }
 
 void
-gst_motion_stats_add (GstMotionStats *stats, const GstMotionFrame *frame,
-    const MotionPacket *packet, gboolean key_unit, guint64 now)
+gst_motion_stats_add (GstMotionStats *stats, const MotionConfig *config,
+    const GstMotionFrame *frame, const MotionPacket *packet, gboolean key_unit,
+    guint64 now)
 {
-  count (&stats->total, frame, packet, key_unit, now - frame->arrival);
-  count (&stats->recent, frame, packet, key_unit, now - frame->arrival);
+  count (&stats->total, config, frame, packet, key_unit, now - frame->arrival);
+  count (&stats->recent, config, frame, packet, key_unit, now - frame->arrival);
   if (stats->start == 0)
     stats->start = now;
   stats->end = now;

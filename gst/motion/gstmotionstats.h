@@ -40,8 +40,9 @@ void gst_motion_stats_init (GstMotionStats *stats);
 
 /* Counts a frame whose @packet is filled in. @now: monotonic ns
  * @key_unit: an event asked for a key frame */
-void gst_motion_stats_add (GstMotionStats *stats, const GstMotionFrame *frame,
-    const MotionPacket *packet, gboolean key_unit, guint64 now);
+void gst_motion_stats_add (GstMotionStats *stats, const MotionConfig *config,
+    const GstMotionFrame *frame, const MotionPacket *packet, gboolean key_unit,
+    guint64 now);
 
 /* Counts a frame that leaves without a search. */
 void gst_motion_stats_add_skipped (GstMotionStats *stats);

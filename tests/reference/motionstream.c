@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "cuda/motion/constant.h"
 #include "cuda/motion/summary.h"
 
 #define POISON 0xa5
@@ -321,6 +322,18 @@ poison (const MotionConfig *config, MotionJob *job)
 
 /* --- the reference implementation's results ------------------------------- */
 
+static gboolean
+is_repeated (const MotionConfig *config, const MotionField *field)
+{
+  guint n =
+      motion_config_get_columns (config) * motion_config_get_rows (config);
+
+  for (guint i = 0; i < n; i++)
+    if (field->blocks[i].zero_sad > 0)
+      return FALSE;
+  return TRUE;
+}
+
 /* Computes the fields of frame @i in the stream of frames @first to @end -
  * 1. */
 static void
@@ -345,8 +358,7 @@ expect_fields (MotionStream *stream, MotionPicture *const *pictures, guint i,
     field->distance = distance;
     motion_reference_search (&stream->config, pictures[i], pictures[there],
         prior, field->vectors, field->blocks);
-    motion_summarise (&stream->config, field);
-    if (distance == -1 && field->summary.zero_residue == 0)
+    if (distance == -1 && is_repeated (&stream->config, field))
       job->flags |= MOTION_FRAME_DUPLICATE;
     job->n_fields++;
   }
@@ -379,6 +391,7 @@ static void
 expect (MotionStream *stream)
 {
   MotionPicture **pictures = g_new (MotionPicture *, stream->n);
+  MotionConstant *constant = motion_constant_new (&stream->config);
   guint first = 0;
 
   for (guint i = 0; i < stream->n; i++)
@@ -389,12 +402,19 @@ expect (MotionStream *stream)
     while (!stream->last[end++])
       ;
     expect_fields (stream, pictures, i, first, end);
+    if (i == first)
+      motion_constant_restart (constant);
+    motion_constant_mark (
+        constant, stream->expected[i].fields, stream->expected[i].n_fields);
+    for (guint f = 0; f < stream->expected[i].n_fields; f++)
+      motion_summarise (&stream->config, &stream->expected[i].fields[f]);
     expect_planes (stream, pictures, i);
     if (stream->last[i])
       first = i + 1;
   }
   for (guint i = 0; i < stream->n; i++)
     motion_picture_free (pictures[i]);
+  motion_constant_free (constant);
   g_free (pictures);
 }
 

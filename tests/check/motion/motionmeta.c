@@ -109,9 +109,9 @@ GST_START_TEST (test_bad_fields)
   BAD (distance, -1, "distance -1 of field 1 is also that of another");
   BAD (reserved, 1, "reserved of field 1 is 1");
   BAD (summary.static_blocks, 7,
-      "7 static and 0 intra-like blocks, but has 6 blocks");
+      "7 static and 0 intra-like blocks, but has 6 used blocks");
   BAD (summary.intra_blocks, G_MAXUINT32,
-      "4294967295 intra-like blocks, but has 6 blocks");
+      "4294967295 intra-like blocks, but has 6 used blocks");
   BAD (summary.histogram[11], 1, "counts 7 blocks, must be 6");
   BAD (
       summary.histogram[1], G_MAXUINT32, "counts 4294967301 blocks, must be 6");

@@ -1,0 +1,344 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "cuda/motion/constant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Levels of 256 a sample: largest difference of an unchanged block, and
+ * deviation of a flat one. Noise of sigma 3 has a mean difference from frame
+ * to frame of 3.4 and a mean deviation of 2.4. */
+#define UNCHANGED 5
+#define FLAT 3
+
+/* The noise of a frame is the residue that one in QUANTILE blocks does not
+ * exceed. */
+#define QUANTILE 10
+
+/* A part of the frame is constant only if hardly any block, one in UNCLEAR,
+ * changes by less than CLEAR times the noise: in a slow or quiet scene the
+ * blocks that happen to rest are part of the picture. */
+#define CLEAR 3
+#define UNCLEAR 10
+
+/* Frames over which the activity is averaged, and the least activity of a
+ * block that belongs to the moving picture. */
+#define MEMORY 16
+#define ACTIVE 0.25
+
+struct _MotionConstant {
+  MotionConfig config;
+  guint columns, n;
+  guint frames;       /* that changed, at most MEMORY */
+  gboolean has_intra; /* of the frame before */
+  guint32 *intra;
+  gdouble noise; /* mean residue of a sample, levels; negative: unknown */
+  gdouble *residues;
+  gdouble *activity; /* share of the last frames that changed the block */
+  /* of the current frame */
+  gboolean sharp; /* few blocks change by little more than noise */
+  guint8 *live;   /* changed */
+  guint8 *flat;   /* in both frames, and unchanged */
+  guint8 *used, *inner;
+};
+
+MotionConstant *
+motion_constant_new (const MotionConfig *config)
+{
+  MotionConstant *constant = g_new0 (MotionConstant, 1);
+
+  constant->config = *config;
+  constant->columns = motion_config_get_columns (config);
+  constant->n = constant->columns * motion_config_get_rows (config);
+  constant->intra = g_new0 (guint32, constant->n);
+  constant->residues = g_new0 (gdouble, constant->n);
+  constant->activity = g_new0 (gdouble, constant->n);
+  constant->live = g_new0 (guint8, constant->n);
+  constant->flat = g_new0 (guint8, constant->n);
+  constant->used = g_new0 (guint8, constant->n);
+  constant->inner = g_new0 (guint8, constant->n);
+  motion_constant_restart (constant);
+  return constant;
+}
+
+void
+motion_constant_free (MotionConstant *constant)
+{
+  if (constant == NULL)
+    return;
+  g_free (constant->intra);
+  g_free (constant->residues);
+  g_free (constant->activity);
+  g_free (constant->live);
+  g_free (constant->flat);
+  g_free (constant->used);
+  g_free (constant->inner);
+  g_free (constant);
+}
+
+void
+motion_constant_restart (MotionConstant *constant)
+{
+  constant->frames = 0;
+  constant->noise = -1.0;
+  constant->has_intra = FALSE;
+  for (guint i = 0; i < constant->n; i++)
+    constant->activity[i] = 0.0;
+}
+
+/* --- what a frame shows ------------------------------------------------------ */
+
+guint
+motion_config_get_block_samples (const MotionConfig *config, guint i)
+{
+  guint columns = motion_config_get_columns (config);
+  guint size = config->block_size;
+
+  return MIN (size, config->width - i % columns * size)
+         * MIN (size, config->height - i / columns * size);
+}
+
+/* One level in each sample of block @i. */
+static guint64
+get_level (const MotionConstant *c, guint i)
+{
+  return (guint64) motion_config_get_block_samples (&c->config, i)
+         << (c->config.depth - 8);
+}
+
+static gint
+compare_residues (gconstpointer a, gconstpointer b)
+{
+  gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* The residue of a cut is not noise, so that the noise may only double from
+ * frame to frame. Repeated frames do not show it. */
+static void
+measure_noise (MotionConstant *c, const MotionField *field)
+{
+  guint64 change = 0;
+  gdouble noise;
+
+  for (guint i = 0; i < c->n; i++) {
+    c->residues[i] =
+        (gdouble) field->blocks[i].sad / (gdouble) get_level (c, i);
+    change += field->blocks[i].zero_sad;
+  }
+  if (change == 0)
+    return;
+  qsort (c->residues, c->n, sizeof c->residues[0], compare_residues);
+  noise = c->residues[(c->n - 1) / QUANTILE];
+  c->noise = c->noise < 0 ? noise : MIN (noise, 2 * c->noise + 0.1);
+}
+
+/* Largest mean difference of an unchanged block, levels. */
+static gdouble
+get_largest_noise (const MotionConstant *c)
+{
+  return MIN (1 + 1.5 * MAX (c->noise, 0), UNCHANGED);
+}
+
+static void
+classify_blocks (MotionConstant *c, const MotionField *field)
+{
+  guint unclear = 0;
+
+  measure_noise (c, field);
+  for (guint i = 0; i < c->n; i++) {
+    const MotionBlock *block = &field->blocks[i];
+    guint64 level = get_level (c, i);
+    gdouble largest = get_largest_noise (c) * (gdouble) level;
+    guint32 before = c->has_intra ? c->intra[i] : block->intra;
+
+    /* unchanged: the difference is small, and motion explains none of it */
+    c->live[i] = block->zero_sad > largest
+                 || block->zero_sad > 2 * (guint64) block->sad + level;
+    c->flat[i] = !c->live[i] && MAX (block->intra, before) <= FLAT * level;
+    unclear += c->live[i] && block->zero_sad < CLEAR * largest;
+  }
+  c->sharp = UNCLEAR * unclear <= c->n;
+}
+
+static void
+remember_frame (MotionConstant *c, const MotionField *field)
+{
+  guint changed = 0;
+
+  for (guint i = 0; i < c->n; i++) {
+    c->intra[i] = field->blocks[i].intra;
+    changed += c->live[i];
+  }
+  c->has_intra = TRUE;
+  if (changed == 0)
+    return; /* repeated */
+  c->frames = MIN (c->frames + 1, MEMORY);
+  for (guint i = 0; i < c->n; i++)
+    c->activity[i] += (c->live[i] - c->activity[i]) / c->frames;
+}
+
+/* --- which blocks are used --------------------------------------------------- */
+
+static gboolean
+is_active (const MotionConstant *c, guint i)
+{
+  return c->frames > 0 ? c->activity[i] >= ACTIVE : c->live[i];
+}
+
+static guint
+count_blocks (const guint8 *marks, guint n)
+{
+  guint count = 0;
+
+  for (guint i = 0; i < n; i++)
+    count += marks[i];
+  return count;
+}
+
+/* Uses what changes or has changed, if that is three quarters of what is not
+ * flat. */
+static gboolean
+use_changed (MotionConstant *c)
+{
+  guint textured = 0;
+
+  for (guint i = 0; i < c->n; i++) {
+    c->used[i] = c->live[i] || (!c->flat[i] && is_active (c, i));
+    textured += c->used[i] || !c->flat[i];
+  }
+  return 4 * count_blocks (c->used, c->n) >= 3 * textured;
+}
+
+/* Uses what has been changing, if it fills four fifths of a rectangle that
+ * touches at most two of the frame's edges, and a fifth of the frame: a moving
+ * picture within a still one. */
+static gboolean
+use_moving_rectangle (MotionConstant *c)
+{
+  guint left = G_MAXUINT, right = 0, top = G_MAXUINT, bottom = 0;
+  guint count, edges;
+
+  for (guint i = 0; i < c->n; i++) {
+    c->used[i] = is_active (c, i);
+    if (!c->used[i])
+      continue;
+    left = MIN (left, i % c->columns);
+    right = MAX (right, i % c->columns);
+    top = MIN (top, i / c->columns);
+    bottom = MAX (bottom, i / c->columns);
+  }
+  count = count_blocks (c->used, c->n);
+  if (count == 0)
+    return FALSE;
+  edges = (left == 0) + (right == c->columns - 1) + (top == 0)
+          + (bottom == c->n / c->columns - 1);
+  return edges <= 2 && 5 * count >= c->n
+         && 5 * count >= 4 * (right - left + 1) * (bottom - top + 1);
+}
+
+static gboolean
+is_flat_row (const MotionConstant *c, guint row)
+{
+  for (guint x = 0; x < c->columns; x++)
+    if (!c->flat[row * c->columns + x])
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+is_flat_column (const MotionConstant *c, guint column)
+{
+  for (guint i = column; i < c->n; i += c->columns)
+    if (!c->flat[i])
+      return FALSE;
+  return TRUE;
+}
+
+/* Uses the rectangle between flat rows and columns at the frame's edges.
+ * Returns: FALSE if there are none, or nothing else */
+static gboolean
+use_between_bars (MotionConstant *c)
+{
+  guint left = 0, right = c->columns, top = 0, bottom = c->n / c->columns;
+
+  while (top < bottom && is_flat_row (c, top))
+    top++;
+  if (top == bottom)
+    return FALSE;
+  while (is_flat_row (c, bottom - 1))
+    bottom--;
+  while (is_flat_column (c, left))
+    left++;
+  while (is_flat_column (c, right - 1))
+    right--;
+  for (guint i = 0; i < c->n; i++)
+    c->used[i] = i % c->columns >= left && i % c->columns < right
+                 && i / c->columns >= top && i / c->columns < bottom;
+  return (right - left) * (bottom - top) < c->n;
+}
+
+static gboolean
+has_constant_neighbour (const MotionConstant *c, guint i)
+{
+  guint column = i % c->columns, row = i / c->columns;
+  guint rows = c->n / c->columns;
+
+  for (guint y = row > 0 ? row - 1 : 0; y <= MIN (row + 1, rows - 1); y++)
+    for (guint x = column > 0 ? column - 1 : 0;
+         x <= MIN (column + 1, c->columns - 1); x++)
+      if (!c->used[y * c->columns + x])
+        return TRUE;
+  return FALSE;
+}
+
+/* Leaves out the blocks beside constant ones too, since the edge of the
+ * constant part may cross them, unless less than a quarter would be left. */
+static void
+leave_out_edges (MotionConstant *c)
+{
+  guint count = count_blocks (c->used, c->n);
+
+  for (guint i = 0; i < c->n; i++)
+    c->inner[i] = c->used[i] && !has_constant_neighbour (c, i);
+  if (4 * count_blocks (c->inner, c->n) >= count)
+    memcpy (c->used, c->inner, c->n);
+}
+
+void
+motion_constant_mark (MotionConstant *c, MotionField *fields, guint n_fields)
+{
+  if (n_fields == 0)
+    return;
+  classify_blocks (c, &fields[0]);
+  if ((c->sharp && (use_changed (c) || use_moving_rectangle (c)))
+      || use_between_bars (c)) {
+    leave_out_edges (c);
+    for (guint k = 0; count_blocks (c->used, c->n) > 0 && k < n_fields; k++)
+      for (guint i = 0; i < c->n; i++)
+        if (!c->used[i])
+          fields[k].blocks[i].flags |= MOTION_BLOCK_CONSTANT;
+  }
+  if (fields[0].distance == -1)
+    remember_frame (c, &fields[0]);
+}
+
+guint
+motion_count_used (
+    const MotionConfig *config, const MotionField *field, guint64 *samples)
+{
+  guint n =
+      motion_config_get_columns (config) * motion_config_get_rows (config);
+  guint blocks = 0;
+
+  *samples = 0;
+  for (guint i = 0; i < n; i++)
+    if (!(field->blocks[i].flags & MOTION_BLOCK_CONSTANT)) {
+      blocks++;
+      *samples += motion_config_get_block_samples (config, i);
+    }
+  return blocks;
+}
