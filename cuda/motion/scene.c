@@ -105,6 +105,32 @@ compare_maps (const gdouble *a, const gdouble *b, const gboolean *used)
   return MAX (0.0, MIN (values, 1.25 * correlate (ranks_a, ranks_b, used)));
 }
 
+/* Scene score in the used cells of the frame before; remembers those of this
+ * one. */
+static gdouble
+exchange_scores (MotionSceneDetector *detector, const MotionConfig *config,
+    const MotionField *field, const gboolean *used)
+{
+  guint columns = motion_config_get_columns (config);
+  guint rows = motion_config_get_rows (config);
+  gdouble unexplained = 0, intra = 0;
+
+  for (guint i = 0; i < CELLS; i++) {
+    unexplained += used[i] ? detector->unexplained[i] : 0;
+    intra += used[i] ? detector->intra[i] : 0;
+    detector->unexplained[i] = detector->intra[i] = 0;
+  }
+  for (guint i = 0; i < columns * rows; i++) {
+    const MotionBlock *block = &field->blocks[i];
+    guint cell = get_cell (i / columns, rows) * MOTION_SCENE_CELLS
+                 + get_cell (i % columns, columns);
+
+    detector->unexplained[cell] += MIN (block->sad, block->intra);
+    detector->intra[cell] += block->intra;
+  }
+  return intra > 0 ? unexplained / intra : 0.0;
+}
+
 /* --- the detector ------------------------------------------------------------- */
 
 /* Novelty: share of the frame that motion does not explain and whose texture
@@ -116,7 +142,7 @@ get_novelty (MotionSceneDetector *detector, const MotionConfig *config,
   gdouble level = 1 << (config->depth - 8);
   gdouble map[CELLS];
   gboolean used[CELLS];
-  gdouble likeness = 0.0;
+  gdouble likeness = 0.0, novel, before;
   guint64 samples;
 
   motion_count_used (config, field, &samples);
@@ -127,7 +153,13 @@ get_novelty (MotionSceneDetector *detector, const MotionConfig *config,
     likeness = compare_maps (map, detector->texture, used);
   memcpy (detector->texture, map, sizeof map);
   detector->has_texture = TRUE;
-  return field->summary.scene_score * (1.0 - likeness * likeness);
+  novel = 1.0 - likeness * likeness;
+  before = exchange_scores (detector, config, field, used);
+  /* other blocks are used than in the frame before: compare the same ones */
+  if (memcmp (used, detector->used, sizeof used) != 0)
+    detector->previous = MAX (detector->previous, before * novel);
+  memcpy (detector->used, used, sizeof used);
+  return field->summary.scene_score * novel;
 }
 
 gboolean
@@ -135,7 +167,7 @@ motion_scene_detect (MotionSceneDetector *detector, const MotionConfig *config,
     const MotionField *backward)
 {
   gdouble threshold = detector->threshold;
-  gdouble previous = detector->previous, novelty;
+  gdouble novelty;
   gboolean stands_out = detector->frames > 0;
 
   if (backward == NULL) {
@@ -143,7 +175,7 @@ motion_scene_detect (MotionSceneDetector *detector, const MotionConfig *config,
     return FALSE;
   }
   novelty = get_novelty (detector, config, backward);
-  stands_out &= novelty - previous >= threshold / 2;
+  stands_out &= novelty - detector->previous >= threshold / 2;
   detector->previous = novelty;
   detector->frames++;
   return threshold > 0 && novelty >= threshold && stands_out;

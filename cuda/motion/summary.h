@@ -30,6 +30,8 @@ void motion_find_global (
  *   MOTION_SCENE_THRESHOLD. May be changed at any time
  * @previous: novelty of the frame before
  * @frames: number of frames with a novelty
+ * @used, @unexplained, @intra: of the cells of the frame before: whether
+ *   they were compared; sums over their blocks
  * @has_texture, @texture: texture map of the last frame with content
  *
  * Novelty is the scene score times 1 - c^2, with c >= 0 the correlation of
@@ -50,6 +52,9 @@ typedef struct {
   guint64 frames;
   gboolean has_texture;
   gdouble texture[MOTION_SCENE_CELLS * MOTION_SCENE_CELLS];
+  gboolean used[MOTION_SCENE_CELLS * MOTION_SCENE_CELLS];
+  gdouble unexplained[MOTION_SCENE_CELLS * MOTION_SCENE_CELLS];
+  gdouble intra[MOTION_SCENE_CELLS * MOTION_SCENE_CELLS];
 } MotionSceneDetector;
 
 /* @backward: the frame's field of distance -1, with its summary; %NULL for

@@ -550,6 +550,7 @@ GST_START_TEST (test_wild_vectors)
         (MotionVector){ i % 3 ? G_MININT16 : G_MAXINT16,
           i % 5 ? G_MAXINT16 : G_MININT16, 0 };
     memset (&motion_packet_blocks (packet, 0)[i], 0xff, sizeof (MotionBlock));
+    motion_packet_blocks (packet, 0)[i].flags &= ~(guint) MOTION_BLOCK_CONSTANT;
   }
   attach (frame, packet);
   meta = gst_buffer_get_motion_vector_meta (frame, -1);
