@@ -45,20 +45,28 @@ struct _MotionConstant {
 };
 
 MotionConstant *
-motion_constant_new (const MotionConfig *config)
+motion_constant_new (const MotionConfig *config, GError **error)
 {
   MotionConstant *constant = g_new0 (MotionConstant, 1);
 
   constant->config = *config;
   constant->columns = motion_config_get_columns (config);
   constant->n = constant->columns * motion_config_get_rows (config);
-  constant->intra = g_new0 (guint32, constant->n);
-  constant->residues = g_new0 (gdouble, constant->n);
-  constant->activity = g_new0 (gdouble, constant->n);
-  constant->live = g_new0 (guint8, constant->n);
-  constant->flat = g_new0 (guint8, constant->n);
-  constant->used = g_new0 (guint8, constant->n);
-  constant->inner = g_new0 (guint8, constant->n);
+  constant->intra = g_try_new0 (guint32, constant->n);
+  constant->residues = g_try_new0 (gdouble, constant->n);
+  constant->activity = g_try_new0 (gdouble, constant->n);
+  constant->live = g_try_new0 (guint8, constant->n);
+  constant->flat = g_try_new0 (guint8, constant->n);
+  constant->used = g_try_new0 (guint8, constant->n);
+  constant->inner = g_try_new0 (guint8, constant->n);
+  if (!constant->intra || !constant->residues || !constant->activity
+      || !constant->live || !constant->flat || !constant->used
+      || !constant->inner) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "cannot allocate memory for %u blocks", constant->n);
+    motion_constant_free (constant);
+    return NULL;
+  }
   motion_constant_restart (constant);
   return constant;
 }

@@ -13,7 +13,9 @@ G_BEGIN_DECLS
 
 typedef struct _MotionConstant MotionConstant;
 
-MotionConstant *motion_constant_new (const MotionConfig *config);
+/* Returns: %NULL with CVIS_ERROR_MEMORY */
+MotionConstant *motion_constant_new (
+    const MotionConfig *config, GError **error);
 void motion_constant_free (MotionConstant *constant);
 /* Forgets the frames so far: the next one is the first of a stream. */
 void motion_constant_restart (MotionConstant *constant);

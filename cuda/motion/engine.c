@@ -50,18 +50,24 @@ motion_engine_new_on (const MotionBackendOps *ops, const MotionConfig *config,
 {
   MotionEngine *engine;
   MotionBackend *backend;
+  MotionConstant *constant;
 
   if (!motion_config_check (config, error))
     return NULL;
   backend = ops->create (config, context, error);
   if (backend == NULL)
     return NULL;
+  constant = motion_constant_new (config, error);
+  if (constant == NULL) {
+    ops->destroy (backend);
+    return NULL;
+  }
   engine = g_new0 (MotionEngine, 1);
   engine->config = *config;
   engine->ops = ops;
   engine->backend = backend;
   engine->cuda = context != NULL;
-  engine->constant = motion_constant_new (config);
+  engine->constant = constant;
   engine->n_slots = motion_config_get_n_slots (config);
   engine->n_pictures = motion_config_get_n_pictures (config);
   engine->in_flight = g_new0 (Frame, engine->n_slots);

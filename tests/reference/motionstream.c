@@ -391,7 +391,7 @@ static void
 expect (MotionStream *stream)
 {
   MotionPicture **pictures = g_new (MotionPicture *, stream->n);
-  MotionConstant *constant = motion_constant_new (&stream->config);
+  MotionConstant *constant = motion_constant_new (&stream->config, NULL);
   guint first = 0;
 
   for (guint i = 0; i < stream->n; i++)
