@@ -157,7 +157,7 @@ drop (Leaving *leaving)
 }
 
 /* Warns once for these caps of heights beyond the range of grey levels. Noise around
- * black and white, which denoise limits to the range, is no reason. */
+ * black and white, which denoise limits to the range, does not count. */
 static void
 remark_on_clipping (
     GstCudaLwtFilter *self, const GstLwtFrame *frame, const GstLwtOut *out)

@@ -598,6 +598,25 @@ check_location (GstSurfaceSink *self)
   return TRUE;
 }
 
+/* Posts an error if no file can be written to the folder. */
+static gboolean
+check_folder (GstSurfaceSink *self)
+{
+  gchar *folder = g_path_get_dirname (self->location);
+  gint number = 0;
+
+  if (strchr (folder, '%') == NULL && g_access (folder, W_OK | X_OK) != 0)
+    number = errno;
+  else if (g_file_test (self->location, G_FILE_TEST_IS_DIR))
+    number = EISDIR;
+  if (number != 0)
+    refuse_file (self, self->location,
+        g_error_new_literal (G_FILE_ERROR, g_file_error_from_errno (number),
+            number == EISDIR ? "It is a directory" : g_strerror (number)));
+  g_free (folder);
+  return number == 0;
+}
+
 static gboolean
 gst_surface_sink_start (GstBaseSink *base)
 {
@@ -614,7 +633,7 @@ gst_surface_sink_start (GstBaseSink *base)
   self->warned = self->warned_of_loss = self->has_info = FALSE;
   if (check_location (self)) {
     self->format = choose_format (self, wanted);
-    if (self->format != SURFACE_FILE_UNKNOWN) {
+    if (self->format != SURFACE_FILE_UNKNOWN && check_folder (self)) {
       self->threads = cvis_pool_new (0);
       return TRUE;
     }

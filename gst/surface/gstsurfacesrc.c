@@ -22,6 +22,7 @@
  */
 #include "gstsurfacesrc.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <string.h>
@@ -467,6 +468,25 @@ take_settings (GstSurfaceSrc *self, Settings *settings)
   return TRUE;
 }
 
+/* Posts an error if the first file cannot be opened. */
+static gboolean
+check_first_file (GstSurfaceSrc *self)
+{
+  gchar *name = gst_surface_location_at (self->location, self->first);
+  gint number = 0;
+
+  if (g_access (name, R_OK) != 0)
+    number = errno;
+  else if (g_file_test (name, G_FILE_TEST_IS_DIR))
+    number = EISDIR;
+  if (number != 0)
+    post_file_error (self, name,
+        g_error_new_literal (G_FILE_ERROR, g_file_error_from_errno (number),
+            g_strerror (number)));
+  g_free (name);
+  return number == 0;
+}
+
 static gboolean
 gst_surface_src_start (GstBaseSrc *base)
 {
@@ -500,6 +520,8 @@ gst_surface_src_start (GstBaseSrc *base)
         (NULL));
     goto failed;
   }
+  if (!check_first_file (self))
+    goto failed;
   if (pattern && settings.stop_index < 0)
     warn_of_gap (self, self->first + self->count);
   gst_surface_buffers_start (&self->buffers);

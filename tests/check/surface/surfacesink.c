@@ -408,6 +408,29 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
+/* An error, once, when the element starts, not after the first state PAUSED */
+GST_START_TEST (test_wrong_location_fails_to_start)
+{
+  static const gchar *const locations[] = { "", "/nonexistent/a.npy", "/" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (locations); i++) {
+    GstElement *element = gst_element_factory_make ("surfacesink", NULL);
+    GstBus *bus = gst_bus_new ();
+
+    gst_element_set_bus (element, bus);
+    g_object_set (element, "location", locations[i], NULL);
+    gst_util_set_object_arg (G_OBJECT (element), "format", "npy");
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+        GST_STATE_CHANGE_FAILURE);
+    g_free (bus_pop_text (bus, GST_MESSAGE_ERROR));
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_element_set_bus (element, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (element);
+  }
+}
+GST_END_TEST;
+
 /* A link stays a link; the surface is written to its target. */
 GST_START_TEST (test_link)
 {
@@ -491,6 +514,7 @@ surfacesink_suite (void)
   tcase_add_test (tc, test_tags);
   tcase_add_test (tc, test_uri);
   tcase_add_test (tc, test_errors);
+  tcase_add_test (tc, test_wrong_location_fails_to_start);
   tcase_add_test (tc, test_link);
   tcase_add_test (tc, test_bad_stream);
   tcase_add_test (tc, test_states);

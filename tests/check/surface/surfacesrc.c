@@ -619,6 +619,28 @@ GST_START_TEST (test_errors)
 }
 GST_END_TEST;
 
+/* An error, once, when the element starts, not after the first state PAUSED */
+GST_START_TEST (test_wrong_location_fails_to_start)
+{
+  static const gchar *const locations[] = { "", "/nonexistent/a.npy", "/" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (locations); i++) {
+    GstElement *element = gst_element_factory_make ("surfacesrc", NULL);
+    GstBus *bus = gst_bus_new ();
+
+    gst_element_set_bus (element, bus);
+    g_object_set (element, "location", locations[i], NULL);
+    fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+        GST_STATE_CHANGE_FAILURE);
+    g_free (bus_pop_text (bus, GST_MESSAGE_ERROR));
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_element_set_bus (element, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (element);
+  }
+}
+GST_END_TEST;
+
 #if HAVE_X3P
 /* An edited main.xml: the file is read with a warning, or refused. */
 GST_START_TEST (test_strict)
@@ -950,6 +972,7 @@ surfacesrc_suite (void)
   tcase_add_test (tc, test_gap_warns);
   tcase_add_test (tc, test_dropped_metas);
   tcase_add_test (tc, test_errors);
+  tcase_add_test (tc, test_wrong_location_fails_to_start);
 #if HAVE_X3P
   tcase_add_test (tc, test_strict);
 #endif
