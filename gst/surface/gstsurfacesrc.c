@@ -27,6 +27,7 @@
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "gstsurfacereading.h"
 #include "gstsurfacetypes.h"
 
