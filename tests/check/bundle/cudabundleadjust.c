@@ -840,7 +840,7 @@ collect_warnings (const gchar *element, const gchar *file)
 }
 
 /* One warning each, with counts, and none for a reconstruction in order */
-GST_START_TEST (test_warnings)
+GST_START_TEST (test_doubtful)
 {
   GstBuffer *scene =
       make_file ("baltestsrc cameras=12 points=400 scene=turntable");
@@ -913,7 +913,7 @@ cudabundleadjust_suite (void)
   tcase_add_test (tc, test_stop_writing);
   tcase_add_test (tc, test_flush_anywhere);
   tcase_add_test (tc, test_errors);
-  tcase_add_test (tc, test_warnings);
+  tcase_add_test (tc, test_doubtful);
   return s;
 }
 
