@@ -46,6 +46,7 @@ static const gchar *const expected[] = {
 };
 
 static GPtrArray *elements; /* names */
+static gchar *recording;    /* name of a file */
 
 static void
 find_elements (void)
@@ -133,27 +134,32 @@ GST_START_TEST (test_explains_itself)
 }
 GST_END_TEST;
 
-/* A recording without frames. */
-static gchar *
+/* Sets @recording to a recording without frames. */
+static void
 make_recording (void)
 {
   const PbfRecordingHead head = { 64, 64, 25, 1 };
   guint8 bytes[PBF_RECORDING_HEAD];
-  gchar *path;
-  gint fd = g_file_open_tmp ("contract-XXXXXX.pbf", &path, NULL);
+  gint fd = g_file_open_tmp ("contract-XXXXXX.pbf", &recording, NULL);
 
   fail_unless (fd >= 0);
   close (fd);
   pbf_recording_write_head (&head, bytes);
-  fail_unless (
-      g_file_set_contents (path, (const gchar *) bytes, sizeof bytes, NULL));
-  return path;
+  fail_unless (g_file_set_contents (
+      recording, (const gchar *) bytes, sizeof bytes, NULL));
+}
+
+static void
+forget_recording (void)
+{
+  g_unlink (recording);
+  g_clear_pointer (&recording, g_free);
 }
 
 /* Sets what an element needs to start: a file name that does not exist and
- * is not written, a recording, or a free port. */
+ * is not written, for sources that of a file, or a free port. */
 static void
-give_location (GstElement *element, const gchar *recording)
+give_location (GstElement *element)
 {
   GParamSpec *port =
       g_object_class_find_property (G_OBJECT_GET_CLASS (element), "port");
@@ -162,7 +168,7 @@ give_location (GstElement *element, const gchar *recording)
     g_object_set (element, "port", 0, NULL);
   if (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "location"))
     g_object_set (element, "location",
-        g_str_has_prefix (GST_OBJECT_NAME (element), "pbffilesrc")
+        GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SOURCE)
             ? recording
             : "contract.npy",
         NULL);
@@ -170,12 +176,10 @@ give_location (GstElement *element, const gchar *recording)
 
 GST_START_TEST (test_states)
 {
-  gchar *recording = make_recording ();
-
   for (guint i = 0; i < elements->len; i++) {
     GstElement *element = gst_element_factory_make (element_name (i), NULL);
 
-    give_location (element, recording);
+    give_location (element);
     for (guint k = 0; k < 50; k++) {
       fail_unless (gst_element_set_state (element, GST_STATE_PAUSED)
                    != GST_STATE_CHANGE_FAILURE);
@@ -184,8 +188,6 @@ GST_START_TEST (test_states)
     }
     gst_object_unref (element);
   }
-  g_unlink (recording);
-  g_free (recording);
 }
 GST_END_TEST;
 
@@ -592,6 +594,7 @@ contract_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_checked_fixture (tc, find_elements, forget_elements);
+  tcase_add_checked_fixture (tc, make_recording, forget_recording);
   tcase_add_test (tc, test_load_unload);
   tcase_add_test (tc, test_registers_all);
   tcase_add_test (tc, test_explains_itself);
