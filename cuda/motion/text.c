@@ -139,3 +139,40 @@ motion_flo_write (guint8 *to, const MotionPacket *packet,
       memcpy (to, to - stride, stride);
   }
 }
+
+/* --- NPY ------------------------------------------------------------------- */
+
+void
+motion_npy_header (guint8 *to, const MotionPacket *grid, guint64 frames)
+{
+  gchar text[MOTION_NPY_HEADER];
+  const gsize start = 10; /* magic, version, length of the text */
+  gint size;
+
+  size = g_snprintf (text, sizeof text - start,
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (%" G_GUINT64_FORMAT
+      ", %u, %u, 2), }",
+      frames, grid->rows, grid->columns);
+  memset (to, ' ', MOTION_NPY_HEADER);
+  memcpy (to, "\x93NUMPY\x01\x00", 8);
+  to[8] = MOTION_NPY_HEADER - start;
+  to[9] = 0;
+  memcpy (to + start, text, size);
+  to[MOTION_NPY_HEADER - 1] = '\n';
+}
+
+gsize
+motion_npy_size (const MotionPacket *packet)
+{
+  return (gsize) packet->columns * packet->rows * FLO_PAIR;
+}
+
+void
+motion_npy_write (
+    guint8 *to, const MotionPacket *packet, const MotionVector *vectors)
+{
+  const gsize n = (gsize) packet->columns * packet->rows;
+
+  for (gsize i = 0; i < n; i++)
+    to = write_pixels (write_pixels (to, vectors[i].x), vectors[i].y);
+}

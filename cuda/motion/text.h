@@ -34,4 +34,17 @@ gsize motion_flo_size (const MotionPacket *packet, gboolean dense);
 void motion_flo_write (guint8 *to, const MotionPacket *packet,
     const MotionVector *vectors, gboolean dense);
 
+/* Bytes of the header of an NPY file, whatever the number of frames */
+#define MOTION_NPY_HEADER 128
+
+/* Writes the header of an array of float32, frames x rows x columns x 2, little
+ * endian, rows first: %MOTION_NPY_HEADER bytes. @grid: columns and rows are used */
+void motion_npy_header (guint8 *to, const MotionPacket *grid, guint64 frames);
+
+/* Bytes of a frame of the array */
+gsize motion_npy_size (const MotionPacket *packet);
+/* Writes the vectors (x, y) of a frame in pixels. */
+void motion_npy_write (
+    guint8 *to, const MotionPacket *packet, const MotionVector *vectors);
+
 G_END_DECLS

@@ -27,6 +27,7 @@
 
 #include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstpbfmeta.h>
+#include "gst/common/gstcvsegment.h"
 #include "gst/common/gstcvsettings.h"
 #include "cuda/meltpool/rows.h"
 
@@ -321,21 +322,6 @@ refuse_partial_record (GstPbfResultEnc *self)
         (NULL));
 }
 
-/* A buffer needs a segment before it; an empty stream may have none. */
-static void
-push_missing_segment (GstPbfResultEnc *self)
-{
-  GstEvent *event =
-      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_SEGMENT, 0);
-  GstSegment segment;
-
-  if (event == NULL) {
-    gst_segment_init (&segment, GST_FORMAT_TIME);
-    gst_pad_push_event (self->srcpad, gst_event_new_segment (&segment));
-  }
-  gst_clear_event (&event);
-}
-
 /* A table without rows has a header row too. */
 static void
 push_missing_header (GstPbfResultEnc *self)
@@ -348,7 +334,7 @@ push_missing_header (GstPbfResultEnc *self)
   text = ensure_text (self, PBF_CSV_ROW_MAX);
   end = pbf_csv_header (text, MAX (self->outputs, 0));
   self->header_written = TRUE;
-  push_missing_segment (self);
+  gst_cv_push_missing_segment (self->srcpad);
   gst_pad_push (self->srcpad, gst_buffer_new_memdup (text, end - text));
 }
 

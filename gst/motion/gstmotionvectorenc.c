@@ -24,7 +24,9 @@
 
 #include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstmotionmeta.h>
+#include "gst/common/gstcvsegment.h"
 #include "gst/common/gstcvsettings.h"
+#include "cuda/motion/scenelist.h"
 #include "cuda/motion/text.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_motion_vector_enc_debug);
@@ -34,6 +36,11 @@ typedef enum {
   FORMAT_CSV,
   FORMAT_BIN,
   FORMAT_FLO,
+  FORMAT_NPY,
+  FORMAT_SCENES_CSV,
+  FORMAT_SCENES_JSON,
+  FORMAT_QPFILE,
+  FORMAT_CHAPTERS,
 } GstMotionVectorEncFormat;
 
 #define MAX_DISTANCE (MOTION_MAX_FIELDS / 2)
@@ -61,11 +68,13 @@ struct _GstMotionVectorEnc {
   GstAdapter *adapter;  /* the beginning of a packet */
   gboolean discont;     /* the next buffer gets DISCONT */
   gboolean header_written;
-  guint64 frames;  /* with motion against any reference */
-  guint64 written; /* those of them that were written */
-  guint distances; /* set of the distances seen, one bit each */
-  gchar *text;     /* rows of one buffer, before they are copied out */
+  guint64 frames;     /* with motion against any reference */
+  guint64 written;    /* those of them that were written */
+  guint distances;    /* set of the distances seen, one bit each */
+  guint64 npy_frames; /* in the array */
+  gchar *text;        /* rows of one buffer, before they are copied out */
   gsize text_size;
+  MotionSceneList *scenes; /* of the formats that list scenes */
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
@@ -74,22 +83,46 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (
-            "text/csv; application/x-motion-vector-raster; image/x-flo"));
+            "text/csv; application/x-motion-vector-raster; image/x-flo; "
+            "application/x-npy; application/json; text/plain"));
 
 static const GEnumValue format_values[] = {
   { FORMAT_CSV, "Table with a header row, then a row for each block", "csv" },
   { FORMAT_BIN, "Raster of int16 x, int16 y (quarter pixels), uint32 cost",
       "bin" },
   { FORMAT_FLO, "Middlebury flow file, float32 pixels", "flo" },
+  { FORMAT_NPY, "NumPy array of float32 pixels: frames x rows x columns x 2",
+      "npy" },
+  { FORMAT_SCENES_CSV, "Table of scenes, at the end of the stream",
+      "scenes-csv" },
+  { FORMAT_SCENES_JSON,
+      "Scenes in the format of Av1an, at the end of the stream",
+      "scenes-json" },
+  { FORMAT_QPFILE,
+      "Key frames for --qpfile of x264 and x265, at the end of the "
+      "stream",
+      "qpfile" },
+  { FORMAT_CHAPTERS,
+      "Scenes as chapters of FFmpeg metadata, at the end of the "
+      "stream",
+      "chapters" },
   { 0, NULL, NULL },
 };
+
+/* Whether the text lists scenes: one buffer at the end of the stream. */
+static gboolean
+lists_scenes (gint format)
+{
+  return format >= FORMAT_SCENES_CSV;
+}
 
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
 static const GstCvSetting settings_table[] = {
   { "format",
-      "Output format: a table (csv), the raster of vectors (bin) or flow files "
-      "(flo)",
+      "Output format: a table (csv), the raster of vectors (bin), flow files "
+      "(flo), an array of NumPy (npy) or lists of scenes (scenes-csv, "
+      "scenes-json, qpfile, chapters)",
       GST_CV_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
       "GstMotionVectorEncFormat", format_values },
   { "distance",
@@ -112,6 +145,13 @@ GST_ELEMENT_REGISTER_DEFINE (motionvectorenc, "motionvectorenc", GST_RANK_NONE,
 
 /* --- negotiation ----------------------------------------------------------- */
 
+/* Whether the caps have the size of the field. */
+static gboolean
+needs_grid (gint format)
+{
+  return format == FORMAT_BIN || format == FORMAT_FLO || format == FORMAT_NPY;
+}
+
 static GstCaps *
 make_caps (GstMotionVectorEnc *self)
 {
@@ -119,7 +159,15 @@ make_caps (GstMotionVectorEnc *self)
 
   switch (self->active.format) {
     case FORMAT_CSV:
+    case FORMAT_SCENES_CSV:
       return gst_caps_new_empty_simple ("text/csv");
+    case FORMAT_SCENES_JSON:
+      return gst_caps_new_empty_simple ("application/json");
+    case FORMAT_QPFILE:
+    case FORMAT_CHAPTERS:
+      return gst_caps_new_empty_simple ("text/plain");
+    case FORMAT_NPY:
+      return gst_caps_new_empty_simple ("application/x-npy");
     case FORMAT_BIN:
       return gst_caps_new_simple ("application/x-motion-vector-raster", "width",
           G_TYPE_INT, (gint) grid->width, "height", G_TYPE_INT,
@@ -174,9 +222,20 @@ negotiate (GstMotionVectorEnc *self)
 static gboolean
 follow_grid (GstMotionVectorEnc *self, const MotionPacket *packet)
 {
+  if (self->active.format == FORMAT_NPY && self->npy_frames > 0
+      && (packet->columns != self->grid.columns
+          || packet->rows != self->grid.rows)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("Cannot write one array: the field changes from %ux%u to %ux%u blocks "
+         "at frame %" G_GUINT64_FORMAT ". Use format=csv.",
+            self->grid.columns, self->grid.rows, packet->columns, packet->rows,
+            packet->frame),
+        (NULL));
+    return FALSE;
+  }
   if (packet->width != self->grid.width || packet->height != self->grid.height
       || packet->block_size != self->grid.block_size)
-    self->renegotiate |= self->active.format != FORMAT_CSV;
+    self->renegotiate |= needs_grid (self->active.format);
   self->grid = *packet;
   return !self->renegotiate || negotiate (self);
 }
@@ -255,16 +314,47 @@ write_flo (GstMotionVectorEnc *self, const Frame *frame)
   return gst_buffer_new_wrapped (bytes, size);
 }
 
+/* The header of the array for the frames written so far. Its size is always the same,
+ * so that the number of frames is filled in at the end of the stream. */
+static GstBuffer *
+make_npy_header (GstMotionVectorEnc *self)
+{
+  guint8 *bytes = g_malloc (MOTION_NPY_HEADER);
+
+  motion_npy_header (bytes, &self->grid, self->npy_frames);
+  return gst_buffer_new_wrapped (bytes, MOTION_NPY_HEADER);
+}
+
+static GstBuffer *
+write_npy (GstMotionVectorEnc *self, const Frame *frame)
+{
+  const gsize size = motion_npy_size (frame->packet);
+  guint8 *bytes = g_malloc (size);
+  GstBuffer *out;
+
+  motion_npy_write (bytes, frame->packet, frame->vectors);
+  out = gst_buffer_new_wrapped (bytes, size);
+  if (self->npy_frames++ == 0)
+    out = gst_buffer_append (make_npy_header (self), out);
+  return out;
+}
+
 /* Returns: %NULL if there is nothing to write for the frame */
 static GstBuffer *
 write_frame (GstMotionVectorEnc *self, const Frame *frame)
 {
   if (self->active.format == FORMAT_CSV)
     return write_csv (self, frame);
-  if (frame->vectors == NULL)
+  if (frame->vectors == NULL || lists_scenes (self->active.format))
     return NULL;
-  return self->active.format == FORMAT_BIN ? write_bin (frame)
-                                           : write_flo (self, frame);
+  switch (self->active.format) {
+    case FORMAT_BIN:
+      return write_bin (frame);
+    case FORMAT_NPY:
+      return write_npy (self, frame);
+    default:
+      return write_flo (self, frame);
+  }
 }
 
 /* --- streaming ------------------------------------------------------------- */
@@ -279,6 +369,37 @@ push_gap (GstMotionVectorEnc *self, GstBuffer *buffer)
                           GST_BUFFER_DURATION (buffer)));
 }
 
+/* The time of frame @number by the frame rate of the caps; none without one */
+static GstClockTime
+time_of_frame (GstMotionVectorEnc *self, guint64 number)
+{
+  gint n, d;
+
+  if (!gst_structure_get_fraction (
+          gst_caps_get_structure (self->in_caps, 0), "framerate", &n, &d)
+      || n <= 0)
+    return GST_CLOCK_TIME_NONE;
+  return gst_util_uint64_scale (number, GST_SECOND * d, n);
+}
+
+static void
+add_to_scenes (
+    GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
+{
+  GstClockTime pts =
+      GST_BUFFER_PTS_IS_VALID (buffer) ? GST_BUFFER_PTS (buffer) : packet->pts;
+  GstClockTime duration = GST_BUFFER_DURATION (buffer);
+
+  if (!GST_CLOCK_TIME_IS_VALID (pts))
+    pts = time_of_frame (self, packet->frame);
+  if (!GST_CLOCK_TIME_IS_VALID (duration))
+    duration = time_of_frame (self, 1);
+  if (self->scenes == NULL)
+    self->scenes = motion_scene_list_new ();
+  motion_scene_list_add (self->scenes, packet, pts, duration);
+  self->written++; /* every frame counts, with motion or without */
+}
+
 static GstFlowReturn
 encode (GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
 {
@@ -289,6 +410,8 @@ encode (GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
     return GST_PAD_IS_FLUSHING (self->srcpad) ? GST_FLOW_FLUSHING
                                               : GST_FLOW_NOT_NEGOTIATED;
   find_field (self, packet, &frame);
+  if (lists_scenes (self->active.format))
+    add_to_scenes (self, buffer, packet);
   out = write_frame (self, &frame);
   if (out == NULL) {
     push_gap (self, buffer);
@@ -397,21 +520,6 @@ gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
  * The source pad's caps need the grid, which the first packet has; events that
  * follow caps wait for it. A table has the same caps for any grid. */
 
-/* Before EOS of a stream without a segment. */
-static void
-push_missing_segment (GstMotionVectorEnc *self)
-{
-  GstEvent *event =
-      gst_pad_get_sticky_event (self->srcpad, GST_EVENT_SEGMENT, 0);
-  GstSegment segment;
-
-  if (event == NULL) {
-    gst_segment_init (&segment, GST_FORMAT_TIME);
-    gst_pad_push_event (self->srcpad, gst_event_new_segment (&segment));
-  }
-  gst_clear_event (&event);
-}
-
 /* A table without rows has a header row too. */
 static void
 push_missing_header (GstMotionVectorEnc *self)
@@ -422,9 +530,46 @@ push_missing_header (GstMotionVectorEnc *self)
       || self->active.format != FORMAT_CSV)
     return;
   self->header_written = TRUE;
-  push_missing_segment (self);
+  gst_cv_push_missing_segment (self->srcpad);
   gst_pad_push (self->srcpad,
       gst_buffer_new_memdup (header, motion_csv_header (header) - header));
+}
+
+/* Fills in the number of frames: sinks such as filesink seek to the beginning. */
+static void
+finish_npy (GstMotionVectorEnc *self)
+{
+  GstSegment segment;
+  GstBuffer *header;
+
+  if (self->active.format != FORMAT_NPY || self->npy_frames == 0)
+    return;
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  if (!gst_pad_push_event (self->srcpad, gst_event_new_segment (&segment)))
+    return;
+  header = make_npy_header (self);
+  GST_BUFFER_OFFSET (header) = 0;
+  gst_pad_push (self->srcpad, header);
+}
+
+static void
+push_scenes (GstMotionVectorEnc *self)
+{
+  static const MotionScenesFormat formats[] = {
+    [FORMAT_SCENES_CSV] = MOTION_SCENES_CSV,
+    [FORMAT_SCENES_JSON] = MOTION_SCENES_JSON,
+    [FORMAT_QPFILE] = MOTION_SCENES_QPFILE,
+    [FORMAT_CHAPTERS] = MOTION_SCENES_CHAPTERS,
+  };
+  gchar *text;
+
+  if (self->in_caps == NULL || !lists_scenes (self->active.format))
+    return;
+  if (self->scenes == NULL)
+    self->scenes = motion_scene_list_new ();
+  text = motion_scene_list_format (self->scenes, formats[self->active.format]);
+  gst_cv_push_missing_segment (self->srcpad);
+  gst_pad_push (self->srcpad, gst_buffer_new_wrapped (text, strlen (text)));
 }
 
 /* Warns if nothing was written. */
@@ -493,7 +638,7 @@ gst_motion_vector_enc_sink_event (
       gst_caps_replace (&self->in_caps, caps);
       self->renegotiate = TRUE;
       gst_event_unref (event);
-      return self->active.format != FORMAT_CSV || negotiate (self);
+      return needs_grid (self->active.format) || negotiate (self);
     case GST_EVENT_FLUSH_STOP:
       drop_held (self);
       gst_adapter_clear (self->adapter);
@@ -502,6 +647,8 @@ gst_motion_vector_enc_sink_event (
     case GST_EVENT_EOS:
       refuse_rest (self);
       push_missing_header (self);
+      push_scenes (self);
+      finish_npy (self);
       push_held (self);
       warn_of_nothing (self);
       break;
@@ -544,10 +691,11 @@ forget (GstMotionVectorEnc *self)
   self->renegotiate = self->header_written = FALSE;
   self->discont = TRUE;
   self->grid = (MotionPacket){ 0 };
-  self->frames = self->written = 0;
+  self->frames = self->written = self->npy_frames = 0;
   self->distances = 0;
   g_clear_pointer (&self->text, g_free);
   self->text_size = 0;
+  g_clear_pointer (&self->scenes, motion_scene_list_free);
 }
 
 static GstStateChangeReturn

@@ -1,0 +1,168 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Lists of scenes as text. Called by motionvectorenc. */
+#include "scenelist.h"
+
+typedef struct {
+  guint64 frame, pts;
+} Scene;
+
+struct _MotionSceneList {
+  GArray *scenes;   /* of Scene */
+  guint64 frames;   /* number of the last frame + 1 */
+  guint64 end_time; /* of the last frame, ns; G_MAXUINT64: unknown */
+};
+
+MotionSceneList *
+motion_scene_list_new (void)
+{
+  MotionSceneList *list = g_new0 (MotionSceneList, 1);
+
+  list->scenes = g_array_new (FALSE, FALSE, sizeof (Scene));
+  list->end_time = G_MAXUINT64;
+  return list;
+}
+
+void
+motion_scene_list_free (MotionSceneList *list)
+{
+  if (list == NULL)
+    return;
+  g_array_unref (list->scenes);
+  g_free (list);
+}
+
+void
+motion_scene_list_add (MotionSceneList *list, const MotionPacket *packet,
+    guint64 pts, guint64 duration)
+{
+  if (list->scenes->len == 0 || (packet->flags & MOTION_FRAME_SCENE_CUT)) {
+    const Scene scene = { packet->frame, pts };
+
+    g_array_append_val (list->scenes, scene);
+  }
+  list->frames = packet->frame + 1;
+  list->end_time = pts;
+  if (pts != G_MAXUINT64 && duration != G_MAXUINT64)
+    list->end_time += duration;
+}
+
+guint
+motion_scene_list_get_size (const MotionSceneList *list)
+{
+  return list->scenes->len;
+}
+
+static const Scene *
+get_scene (const MotionSceneList *list, guint i)
+{
+  return &g_array_index (list->scenes, Scene, i);
+}
+
+/* The end of scene @i, exclusive: the beginning of the next one */
+static Scene
+get_scene_end (const MotionSceneList *list, guint i)
+{
+  if (i + 1 < list->scenes->len)
+    return *get_scene (list, i + 1);
+  return (Scene){ list->frames, list->end_time };
+}
+
+static void
+append_seconds (GString *text, guint64 ns)
+{
+  if (ns != G_MAXUINT64)
+    g_string_append_printf (text, "%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+        ns / 1000000000, ns % 1000000000);
+}
+
+static void
+format_csv (const MotionSceneList *list, GString *text)
+{
+  g_string_append (text, "scene,start_frame,end_frame,start_s,end_s\n");
+  for (guint i = 0; i < list->scenes->len; i++) {
+    const Scene *scene = get_scene (list, i), end = get_scene_end (list, i);
+
+    g_string_append_printf (text,
+        "%u,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",", i + 1, scene->frame,
+        end.frame);
+    append_seconds (text, scene->pts);
+    g_string_append_c (text, ',');
+    append_seconds (text, end.pts);
+    g_string_append_c (text, '\n');
+  }
+}
+
+static void
+append_json_scenes (
+    const MotionSceneList *list, GString *text, const gchar *name)
+{
+  g_string_append_printf (text, "  \"%s\": [", name);
+  for (guint i = 0; i < list->scenes->len; i++)
+    g_string_append_printf (text,
+        "%s\n    {\"start_frame\": %" G_GUINT64_FORMAT
+        ", \"end_frame\": %" G_GUINT64_FORMAT ", \"zone_overrides\": null}",
+        i > 0 ? "," : "", get_scene (list, i)->frame,
+        get_scene_end (list, i).frame);
+  g_string_append (text, "\n  ]");
+}
+
+static void
+format_json (const MotionSceneList *list, GString *text)
+{
+  g_string_append_printf (
+      text, "{\n  \"frames\": %" G_GUINT64_FORMAT ",\n", list->frames);
+  append_json_scenes (list, text, "scenes");
+  g_string_append (text, ",\n");
+  append_json_scenes (list, text, "split_scenes");
+  g_string_append (text, "\n}\n");
+}
+
+static void
+format_qpfile (const MotionSceneList *list, GString *text)
+{
+  for (guint i = 0; i < list->scenes->len; i++)
+    g_string_append_printf (
+        text, "%" G_GUINT64_FORMAT " I -1\n", get_scene (list, i)->frame);
+}
+
+static void
+format_chapters (const MotionSceneList *list, GString *text)
+{
+  g_string_append (text, ";FFMETADATA1\n");
+  for (guint i = 0; i < list->scenes->len; i++) {
+    const Scene *scene = get_scene (list, i), end = get_scene_end (list, i);
+
+    if (scene->pts == G_MAXUINT64 || end.pts == G_MAXUINT64)
+      continue;
+    g_string_append_printf (text,
+        "[CHAPTER]\nTIMEBASE=1/1000000000\nSTART=%" G_GUINT64_FORMAT
+        "\nEND=%" G_GUINT64_FORMAT "\ntitle=Scene %u\n",
+        scene->pts, end.pts, i + 1);
+  }
+}
+
+gchar *
+motion_scene_list_format (
+    const MotionSceneList *list, MotionScenesFormat format)
+{
+  GString *text = g_string_new (NULL);
+
+  switch (format) {
+    case MOTION_SCENES_CSV:
+      format_csv (list, text);
+      break;
+    case MOTION_SCENES_JSON:
+      format_json (list, text);
+      break;
+    case MOTION_SCENES_QPFILE:
+      format_qpfile (list, text);
+      break;
+    case MOTION_SCENES_CHAPTERS:
+      format_chapters (list, text);
+      break;
+  }
+  return g_string_free (text, FALSE);
+}

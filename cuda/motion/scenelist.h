@@ -1,0 +1,42 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* The scenes of a stream, from the packets of its frames, as text for encoders.
+ * One thread. */
+#pragma once
+
+#include "cuda/records/motionrecord.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  /* a table: scene, first frame, end (exclusive), both in seconds */
+  MOTION_SCENES_CSV,
+  /* scenes.json of Av1an: frames, scenes and split_scenes, end_frame exclusive */
+  MOTION_SCENES_JSON,
+  /* for --qpfile of x264 and x265: "FRAME I -1" for the first frame of each scene,
+   * whose quantiser the encoder chooses */
+  MOTION_SCENES_QPFILE,
+  /* chapters of FFmpeg's metadata files, ;FFMETADATA1, times in ns */
+  MOTION_SCENES_CHAPTERS,
+} MotionScenesFormat;
+
+typedef struct _MotionSceneList MotionSceneList;
+
+MotionSceneList *motion_scene_list_new (void);
+void motion_scene_list_free (MotionSceneList *list);
+
+/* Adds the next frame; one with MOTION_FRAME_SCENE_CUT begins a scene, as does the
+ * first.
+ * @pts, @duration: ns; G_MAXUINT64: unknown */
+void motion_scene_list_add (MotionSceneList *list, const MotionPacket *packet,
+    guint64 pts, guint64 duration);
+guint motion_scene_list_get_size (const MotionSceneList *list);
+
+/* The list of the frames added so far. Fields of unknown times are empty, and
+ * chapters without times are left out. Free with g_free(). */
+gchar *motion_scene_list_format (
+    const MotionSceneList *list, MotionScenesFormat format);
+
+G_END_DECLS

@@ -1,0 +1,19 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Called by the elements that push a header row at the end of an empty stream. */
+#include "gstcvsegment.h"
+
+void
+gst_cv_push_missing_segment (GstPad *srcpad)
+{
+  GstEvent *event = gst_pad_get_sticky_event (srcpad, GST_EVENT_SEGMENT, 0);
+  GstSegment segment;
+
+  if (event == NULL) {
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_pad_push_event (srcpad, gst_event_new_segment (&segment));
+  }
+  gst_clear_event (&event);
+}

@@ -1,0 +1,16 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Segments of elements that write text: streams may end without one. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* Pushes a segment in TIME if @srcpad has none, before the first data. Streaming
+ * thread. */
+void gst_cv_push_missing_segment (GstPad *srcpad);
+
+G_END_DECLS
