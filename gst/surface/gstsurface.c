@@ -6,6 +6,7 @@
 
 #include "gstsurfacecolor.h"
 #include "gstsurfacedec.h"
+#include "gstsurfaceparamenc.h"
 #include "gstsurfacesink.h"
 #include "gstsurfacesrc.h"
 #include "gstsurfacetestsrc.h"
@@ -18,6 +19,7 @@ gst_surface_register (GstPlugin *plugin)
 
   ok &= GST_ELEMENT_REGISTER (surfacecolor, plugin);
   ok &= GST_ELEMENT_REGISTER (surfacedec, plugin);
+  ok &= GST_ELEMENT_REGISTER (surfaceparamenc, plugin);
   ok &= GST_ELEMENT_REGISTER (surfacesink, plugin);
   ok &= GST_ELEMENT_REGISTER (surfacesrc, plugin);
   ok &= GST_ELEMENT_REGISTER (surfacetestsrc, plugin);
