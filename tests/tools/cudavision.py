@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+# gst-cudavision
+# Copyright (C) 2026 the gst-cudavision authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""cudavision.py PROGRAM - runs every subcommand of `cudavision` on simulated data.
+
+Checks results and files, that --show prints pipelines that write the same bytes,
+errors, exit statuses, Ctrl-C and closed pipes."""
+import csv, json, os, shlex, shutil, signal, subprocess, sys, tempfile, time, unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+
+
+def run(*arguments, status=0):
+    """Standard output and standard error of the program, which ends with STATUS."""
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
+    return done.stdout, done.stderr
+
+
+def launch(line):
+    subprocess.run(["gst-launch-1.0", "-q", *shlex.split(line)], check=True, timeout=120,
+                   stdout=subprocess.DEVNULL)
+
+
+def read(name):
+    with open(name, "rb") as stream:
+        return stream.read()
+
+
+class Tool(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.before = os.getcwd()
+        os.chdir(self.folder)
+
+    def tearDown(self):
+        os.chdir(self.before)
+        shutil.rmtree(self.folder)
+
+    def same_bytes(self, arguments, outputs):
+        """The program and the pipelines of --show write the same files."""
+        run(*arguments)
+        wanted = {name: read(name) for name in outputs}
+        for name in outputs:
+            os.unlink(name)
+        lines, _ = run(*arguments, "--show")
+        for line in lines.splitlines():
+            subprocess.run(["sh", "-c", line], check=True, timeout=120,
+                           stdout=subprocess.DEVNULL)
+        for name in outputs:
+            self.assertEqual(read(name), wanted[name], name)
+
+    def no_temporary_file(self):
+        self.assertEqual([n for n in os.listdir() if n.startswith(".cudavision")], [])
+
+    def make_surfaces(self, count=1, ending="x3p"):
+        launch(f"surfacetestsrc num-buffers={count} ! other/tensors,dimensions=(string)128:96:1:1"
+               f" ! surfacesink location=part%d.{ending}")
+
+    def make_clip(self):
+        """Two scenes of 20 and 15 frames, as Motion JPEG"""
+        caps = "video/x-raw,format=I420,width=320,height=240,framerate=25/1"
+        launch("concat name=c ! jpegenc ! avimux ! filesink location=clip.avi"
+               f" videotestsrc pattern=ball num-buffers=20 ! {caps} ! c."
+               f" videotestsrc pattern=zone-plate kx2=20 ky2=20 kt=2 num-buffers=15 ! {caps} ! c.")
+
+
+class Words(Tool):
+    def test_help_fits_on_a_screen(self):
+        text, _ = run("--help")
+        self.assertLessEqual(len(text.splitlines()), 24)
+        for name in ("roughness", "motion", "scenes", "bundle", "monitor", "devices", "info"):
+            self.assertIn(name, text)
+            lines = run(name, "--help")[0].splitlines()
+            self.assertEqual([l for l in lines if l][2], "Examples:")
+            examples = lines[lines.index("Examples:") + 1:]
+            self.assertEqual([l[:13] for l in examples[:2]], ["  cudavision "] * 2)
+
+    def test_wrong_usage_names_the_option(self):
+        self.assertIn("did you mean roughness", run("roughnes", status=2)[1])
+        self.assertIn("did you mean --lambda-c",
+                      run("roughness", "--lamda-c", "1um", "x", status=2)[1])
+        self.assertIn('there is no unit "ym"',
+                      run("roughness", "--lambda-c", "80ym", "x", status=2)[1])
+        self.assertIn("--backend gpu", run("motion", "--backend", "gpu", "x", status=2)[1])
+        self.assertIn("no input", run("scenes", status=2)[1])
+
+    def test_missing_and_wrong_files(self):
+        for name in ("roughness", "motion", "scenes", "bundle", "monitor", "info"):
+            _, text = run(name, "nothing.dat", status=1)
+            self.assertEqual(text, f"cudavision {name}: nothing.dat: no such file\n")
+        self.make_surfaces()
+        self.assertIn("part0.x3p is a surface, not a video",
+                      run("scenes", "part0.x3p", status=1)[1])
+        os.mkdir("empty")
+        self.assertIn("contains no file", run("roughness", "empty", status=1)[1])
+
+    def test_devices(self):
+        found = json.loads(run("devices", "--json")[0])
+        self.assertGreaterEqual(found["cpu-threads"], 1)
+        self.assertIn("GStreamer", run("devices")[0])
+
+
+class Roughness(Tool):
+    def test_table_and_json(self):
+        self.make_surfaces()
+        text, _ = run("roughness", "part0.x3p")
+        self.assertRegex(text, r"roughness +[\d.]+ nm")
+        found = json.loads(run("roughness", "part0.x3p", "--json")[0])
+        self.assertGreater(found["surfaces"][0]["components"]["roughness"]["sa_m"], 0)
+
+    def test_unfiltered_is_the_surface(self):
+        self.make_surfaces(ending="npy")
+        import numpy
+        z = numpy.load("part0.npy").astype(float)
+        found = json.loads(run("roughness", "part0.npy", "--dx", "1um", "--form", "none",
+                               "--unfiltered", "--json")[0])
+        sq = found["surfaces"][0]["components"]["surface"]["sq_m"]
+        self.assertAlmostEqual(sq / z.std(), 1, places=5)
+
+    def test_show_writes_the_same(self):
+        self.make_surfaces(count=2)
+        self.same_bytes(["roughness", "part0.x3p", "-o", "a b.csv", "--lambda-c", "80um",
+                         "--write", "roughness=r.npy", "--write", "form=f.x3p"],
+                        ["a b.csv", "r.npy", "f.x3p"])
+        self.same_bytes(["roughness", "part0.x3p", "part1.x3p", "-o", "all.csv"], ["all.csv"])
+        self.no_temporary_file()
+
+    def test_a_bad_file_does_not_stop_the_others(self):
+        self.make_surfaces(count=12)
+        with open("part3.x3p", "wb") as stream:
+            stream.write(b"PK\3\4 no surface")
+        text, errors = run("roughness", ".", status=1)
+        rows = list(csv.DictReader(text.splitlines()))
+        self.assertEqual([r["label"] for r in rows],
+                         [f"./part{i}.x3p" for i in range(12) if i != 3])
+        self.assertIn("part3.x3p", errors)
+        self.assertIn("1 of 12 files failed", errors)
+
+    def test_the_input_is_not_overwritten(self):
+        self.make_surfaces()
+        before = read("part0.x3p")
+        os.link("part0.x3p", "same.x3p")
+        _, text = run("roughness", "part0.x3p", "--write", "roughness=same.x3p", status=1)
+        self.assertIn("is the input", text)
+        self.assertEqual(read("part0.x3p"), before)
+
+    def test_a_closed_pipe_ends_silently(self):
+        self.make_surfaces(count=3)
+        done = subprocess.run(f"{shlex.quote(PROGRAM)} roughness . | head -n 1", shell=True,
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+
+
+class Video(Tool):
+    def test_scenes(self):
+        self.make_clip()
+        arguments = ["scenes", "clip.avi", "-o", "s.csv", "--qpfile", "q.txt",
+                     "--scenes-json", "s.json", "--chapters", "c.txt"]
+        self.same_bytes(arguments, ["s.csv", "q.txt", "s.json", "c.txt"])
+        self.assertEqual(read("q.txt"), b"0 I -1\n20 I -1\n")
+        scenes = json.loads(read("s.json"))
+        self.assertEqual(scenes["frames"], 35)
+        self.assertEqual([(s["start_frame"], s["end_frame"]) for s in scenes["scenes"]],
+                         [(0, 20), (20, 35)])
+        self.assertIn(b"START=800000000\nEND=1400000000\n", read("c.txt"))
+
+    def test_motion(self):
+        import numpy
+        self.make_clip()
+        self.same_bytes(["motion", "clip.avi", "-o", "v.csv", "--npy", "v.npy"],
+                        ["v.csv", "v.npy"])
+        self.assertEqual(numpy.load("v.npy").shape, (34, 15, 20, 2))
+        run("motion", "clip.avi", "--flo", "flow", "--method", "zonal", "-q")
+        self.assertEqual(len(os.listdir("flow")), 34)
+
+    def test_interrupt_leaves_nothing_half_written(self):
+        launch("videotestsrc num-buffers=400 ! video/x-raw,width=640,height=480 ! jpegenc"
+               " ! avimux ! filesink location=long.avi")
+        process = subprocess.Popen([PROGRAM, "motion", "long.avi", "-o", "v.csv", "--threads", "1"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 130)
+        self.assertFalse(os.path.exists("v.csv"))
+        self.no_temporary_file()
+
+
+class Models(Tool):
+    def test_bundle(self):
+        launch("baltestsrc cameras=8 points=300 ! filesink location=b.txt")
+        self.same_bytes(["bundle", "b.txt", "-o", "a.ply"], ["a.ply"])
+        found = json.loads(run("bundle", "b.txt", "--json")[0])
+        self.assertLess(found["final-cost"], found["initial-cost"])
+
+    def test_a_folder_of_colmap(self):
+        launch("baltestsrc cameras=8 points=300 format=colmap ! filesink location=m.tar")
+        os.mkdir("model")
+        subprocess.run(["tar", "xf", "m.tar", "-C", "model"], check=True)
+        self.assertEqual(json.loads(run("bundle", "model", "--json")[0])["cameras"], 8)
+        os.mkdir("binary")
+        open("binary/cameras.bin", "wb").close()
+        self.assertIn("binary COLMAP model", run("bundle", "binary", status=1)[1])
+
+
+class Monitor(Tool):
+    def test_recording(self):
+        launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
+        self.same_bytes(["monitor", "l.pbf", "-o", "f.csv", "--jsonl", "f.jsonl"],
+                        ["f.csv", "f.jsonl"])
+        found = json.loads(run("monitor", "l.pbf", "--json")[0])
+        self.assertEqual(found["frames"], 2000)
+
+    def test_camera_until_interrupted(self):
+        process = subprocess.Popen([PROGRAM, "monitor", "udp://127.0.0.1:5597", "-o", "f.csv"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(2)
+        launch("pbftestsrc num-buffers=500 is-live=true ! pbfudpsink host=127.0.0.1 port=5597")
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(len(read("f.csv").splitlines()), 501)
+
+
+class Reports(Tool):
+    def check_page(self, name):
+        text = read(name).decode()
+        self.assertIn("<svg", text)
+        self.assertIn("SHA-256", text)
+        for word in ('src="http', 'href="http', "<script", "@import", "url("):
+            self.assertNotIn(word, text)
+        browser = shutil.which("chromium")
+        if not browser:
+            print("skip: no chromium: pages are not loaded", file=sys.stderr)
+            return
+        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu",
+                               "--enable-logging=stderr", "--v=0", "--dump-dom",
+                               "file://" + os.path.abspath(name)],
+                              capture_output=True, text=True, timeout=110)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("<h1>", done.stdout)
+        self.assertEqual([l for l in done.stderr.splitlines() if "CONSOLE" in l], [])
+
+    def test_roughness(self):
+        self.make_surfaces()
+        run("roughness", "part0.x3p", "--report", "r.html", "-q", "--write", "roughness=r.npy")
+        self.check_page("r.html")
+
+    def test_motion_and_scenes(self):
+        self.make_clip()
+        run("motion", "clip.avi", "--report", "m.html", "-q")
+        self.check_page("m.html")
+        run("scenes", "clip.avi", "--report", "s.html", "-q")
+        self.check_page("s.html")
+        self.assertEqual(read("s.html").count(b"data:image/jpeg"), 2)
+
+    def test_bundle_and_monitor(self):
+        launch("baltestsrc cameras=8 points=300 ! filesink location=b.txt")
+        run("bundle", "b.txt", "--report", "b.html", "-q")
+        self.check_page("b.html")
+        launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
+        run("monitor", "l.pbf", "--report", "l.html", "-q")
+        self.check_page("l.html")
+
+
+class Info(Tool):
+    def test_every_kind(self):
+        self.make_surfaces()
+        self.make_clip()
+        launch("baltestsrc cameras=8 points=300 ! filesink location=b.txt")
+        launch("pbftestsrc num-buffers=200 ! pbffilesink location=l.pbf")
+        found = json.loads(run("info", "--json", "part0.x3p", "clip.avi", "b.txt", "l.pbf")[0])
+        self.assertEqual([f["kind"] for f in found["files"]],
+                         ["surface", "video", "reconstruction", "recording"])
+        with open("notes.html", "w") as stream:
+            stream.write("<html>")
+        self.assertIn("neither a surface", run("info", "notes.html", status=1)[1])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,556 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* `cudavision bundle`: adjusts a reconstruction; writes the model, a video of it and a
+ * report. */
+#include "config.h"
+
+#include <gio/gio.h>
+#include <math.h>
+#include <string.h>
+
+#include "command.h"
+#include "inputs.h"
+#include "json.h"
+#include "output.h"
+#include "pipeline.h"
+#include "plot.h"
+#include "report.h"
+#include "video.h"
+
+static struct {
+  gchar *output, *format, *video, *loss, *constants;
+  gdouble loss_scale;
+  gint iterations;
+  gboolean fix_intrinsics, shared_intrinsics;
+} options;
+
+static const GOptionEntry entries[] = {
+  { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+      "Adjusted model; the format by the ending: .txt (BAL), .out (Bundler), "
+      ".nvm, .tar (COLMAP), .ply, .json (transforms), .tum",
+      "FILE" },
+  { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+      "Format of the model: bal, bundler, nvm, colmap, ply, transforms or tum",
+      "NAME" },
+  { "video", 0, 0, G_OPTION_ARG_FILENAME, &options.video,
+      "Video of an orbit around the adjusted model: .webm, .mp4 or .avi",
+      "FILE" },
+  { "loss", 0, 0, G_OPTION_ARG_STRING, &options.loss,
+      "Cost of an error: none (default), huber, cauchy or tukey", "NAME" },
+  { "loss-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options.loss_scale,
+      "Scale of the loss; default: 1", "PIXELS" },
+  { "fix-intrinsics", 0, 0, G_OPTION_ARG_NONE, &options.fix_intrinsics,
+      "Keep focal lengths and distortion", NULL },
+  { "shared-intrinsics", 0, 0, G_OPTION_ARG_NONE, &options.shared_intrinsics,
+      "One focal length and distortion for all cameras", NULL },
+  { "constants", 0, 0, G_OPTION_ARG_FILENAME, &options.constants,
+      "File of parameters to keep", "FILE" },
+  { "max-iterations", 0, 0, G_OPTION_ARG_INT, &options.iterations,
+      "Most iterations; default: 50", "N" },
+  { NULL },
+};
+
+static const struct {
+  const gchar *ending, *format;
+} formats[] = {
+  { ".txt", "bal" },
+  { ".bal", "bal" },
+  { ".out", "bundler" },
+  { ".nvm", "nvm" },
+  { ".tar", "colmap" },
+  { ".ply", "ply" },
+  { ".json", "transforms" },
+  { ".tum", "tum" },
+};
+
+/**
+ * Adjustment:
+ * @model, @video: (nullable): outputs
+ * @numbers, @costs: of the iterations
+ * @stats: (nullable): of the element
+ */
+typedef struct {
+  const CommonOptions *common;
+  const gchar *name;
+  Output *model, *video;
+  GArray *numbers, *costs;
+  GstStructure *stats;
+  gchar *backend;
+  GstSample *picture;
+} Adjustment;
+
+/* --- pipeline -------------------------------------------------------------- */
+
+static const gchar *
+find_format (void)
+{
+  if (options.format != NULL)
+    return options.format;
+  for (guint i = 0; options.output != NULL && i < G_N_ELEMENTS (formats); i++)
+    if (g_str_has_suffix (options.output, formats[i].ending))
+      return formats[i].format;
+  return options.output != NULL ? NULL : "bal";
+}
+
+/* A folder with a COLMAP model is read as one stream of its three files. */
+static void
+append_source (GString *launch, const gchar *name)
+{
+  static const gchar *const parts[] = { "cameras.txt", "images.txt",
+    "points3D.txt" };
+
+  if (!g_file_test (name, G_FILE_TEST_IS_DIR)) {
+    g_string_append (launch, "filesrc ");
+    launch_set (launch, "location", name);
+    if (g_str_has_suffix (name, ".bz2"))
+      g_string_append (launch, "! bz2dec ");
+    return;
+  }
+  g_string_append (launch, "concat name=model ");
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    gchar *part = g_build_filename (name, parts[i], NULL);
+
+    g_string_append (launch, "filesrc ");
+    launch_set (launch, "location", part);
+    g_string_append (launch, "! model. ");
+    g_free (part);
+  }
+  g_string_append (launch, "model. ");
+}
+
+static void
+append_adjustment (GString *launch, const Adjustment *self)
+{
+  const CommonOptions *common = self->common;
+
+  g_string_append (launch, "! cudabundleadjust name=adjust ");
+  launch_set (launch, "output-format", find_format ());
+  if (options.loss != NULL)
+    launch_set (launch, "loss", options.loss);
+  if (options.loss_scale != 1)
+    launch_set_double (launch, "loss-scale", options.loss_scale);
+  if (options.fix_intrinsics)
+    g_string_append (launch, "fix-intrinsics=true ");
+  if (options.shared_intrinsics)
+    g_string_append (launch, "shared-intrinsics=true ");
+  if (options.constants != NULL)
+    launch_set (launch, "constants", options.constants);
+  if (options.iterations != 50)
+    launch_set_int (launch, "max-iterations", options.iterations);
+  if (common->backend != NULL)
+    launch_set (launch, "backend", common->backend);
+  if (common->device >= 0)
+    launch_set_int (launch, "cuda-device-id", common->device);
+  if (common->threads > 0)
+    launch_set_int (launch, "threads", common->threads);
+}
+
+static const gchar *
+choose_name (const Output *output, const gchar *name, gboolean temporary)
+{
+  return temporary ? output_get_temporary_name (output) : name;
+}
+
+static gchar *
+make_launch (const Adjustment *self, gboolean temporary)
+{
+  const gboolean picture = temporary && self->common->report != NULL;
+  GString *launch = g_string_new (NULL);
+
+  append_source (launch, self->name);
+  append_adjustment (launch, self);
+  if (options.output != NULL) {
+    g_string_append (launch, "! filesink ");
+    launch_set (launch, "location",
+        choose_name (self->model, options.output, temporary));
+  } else {
+    g_string_append (launch, "! fakesink ");
+  }
+  if (options.video == NULL && !picture)
+    return g_string_free (launch, FALSE);
+  g_string_append (launch, "adjust.src_cloud ! tee name=cloud ");
+  if (options.video != NULL) {
+    g_string_append_printf (launch,
+        "cloud. ! queue ! balview ! videoconvert ! %s ! filesink ",
+        video_encoder (options.video));
+    launch_set (launch, "location",
+        choose_name (self->video, options.video, temporary));
+  }
+  if (picture)
+    g_string_append (launch, "cloud. ! queue ! balview turns=1 period=1 ! "
+                             "videoconvert ! pngenc ! fakesink name=picture");
+  return g_string_free (launch, FALSE);
+}
+
+/* --- running --------------------------------------------------------------- */
+
+static void
+take_message (const GstStructure *s, gpointer data)
+{
+  Adjustment *self = data;
+  gdouble cost, position;
+  guint number;
+
+  if (!gst_structure_has_name (s, "cudavision-bundle-iteration")
+      || !gst_structure_get_double (s, "cost", &cost)
+      || !gst_structure_get_uint (s, "number", &number))
+    return;
+  position = number;
+  g_array_append_val (self->numbers, position);
+  g_array_append_val (self->costs, cost);
+}
+
+static void
+take_results (GstElement *pipeline, gpointer data)
+{
+  Adjustment *self = data;
+  GstElement *adjust = gst_bin_get_by_name (GST_BIN (pipeline), "adjust");
+
+  g_object_get (adjust, "stats", &self->stats, NULL);
+  gst_object_unref (adjust);
+  self->backend = element_get_nick (pipeline, "adjust", "active-backend");
+  self->picture = element_get_sample (pipeline, "picture");
+}
+
+static gboolean
+open_outputs (Adjustment *self, GError **error)
+{
+  const gchar *const *inputs = (const gchar *const *) self->common->inputs;
+
+  if (options.output != NULL) {
+    self->model = output_new (options.output, inputs, error);
+    if (self->model == NULL)
+      return FALSE;
+  }
+  if (options.video != NULL) {
+    self->video = output_new (options.video, inputs, error);
+    if (self->video == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+adjust_model (Adjustment *self, GError **error)
+{
+  gboolean ok = open_outputs (self, error);
+
+  if (ok) {
+    gchar *launch = make_launch (self, TRUE);
+
+    ok = pipeline_run (&(PipelineRun){ .launch = launch,
+                           .label = self->name,
+                           .message = take_message,
+                           .finish = take_results,
+                           .data = self,
+                           .quiet = self->common->quiet },
+        error);
+    g_free (launch);
+  }
+  ok = output_close (self->model, ok, error);
+  return output_close (self->video, ok, error);
+}
+
+/* --- results --------------------------------------------------------------- */
+
+static gdouble
+get_cost (const Adjustment *self, const gchar *name)
+{
+  gdouble value = NAN;
+
+  if (self->stats != NULL)
+    gst_structure_get_double (self->stats, name, &value);
+  return value;
+}
+
+static guint64
+get_count (const Adjustment *self, const gchar *name)
+{
+  const GValue *value =
+      self->stats != NULL ? gst_structure_get_value (self->stats, name) : NULL;
+  GValue number = G_VALUE_INIT;
+  guint64 count = 0;
+
+  g_value_init (&number, G_TYPE_UINT64);
+  if (value != NULL && g_value_transform (value, &number))
+    count = g_value_get_uint64 (&number);
+  g_value_unset (&number);
+  return count;
+}
+
+/* Root mean square of the reprojection errors: the cost is half their sum of
+ * squares, both coordinates counted. */
+static gdouble
+rms_error (const Adjustment *self, const gchar *cost)
+{
+  return sqrt (
+      2 * get_cost (self, cost) / MAX (get_count (self, "observations"), 1));
+}
+
+static const gchar *
+get_stop (const Adjustment *self)
+{
+  const gchar *stop = self->stats != NULL
+                          ? gst_structure_get_string (self->stats, "stop")
+                          : NULL;
+
+  return stop != NULL ? stop : "unknown";
+}
+
+static void
+print_result (const Adjustment *self)
+{
+  g_print ("%s: %" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
+           " points, %" G_GUINT64_FORMAT " observations\n\n",
+      self->name, get_count (self, "cameras"), get_count (self, "points"),
+      get_count (self, "observations"));
+  g_print ("            cost            RMS error, pixels\n");
+  g_print ("before  %12.6g            %8.4f\n", get_cost (self, "initial-cost"),
+      rms_error (self, "initial-cost"));
+  g_print ("after   %12.6g            %8.4f\n\n", get_cost (self, "final-cost"),
+      rms_error (self, "final-cost"));
+  g_print ("%" G_GUINT64_FORMAT " iterations in %.3f s, stopped by %s, %s\n",
+      get_count (self, "iterations"), get_cost (self, "seconds"),
+      get_stop (self), self->backend);
+}
+
+static void
+print_json (const Adjustment *self)
+{
+  JsonBuilder *json = json_builder_new ();
+
+  json_builder_begin_object (json);
+  json_add_string (json, "version", PACKAGE_VERSION);
+  json_add_string (json, "file", self->name);
+  json_add_int (json, "cameras", get_count (self, "cameras"));
+  json_add_int (json, "points", get_count (self, "points"));
+  json_add_int (json, "observations", get_count (self, "observations"));
+  json_add_double (json, "initial-cost", get_cost (self, "initial-cost"));
+  json_add_double (json, "final-cost", get_cost (self, "final-cost"));
+  json_add_int (json, "iterations", get_count (self, "iterations"));
+  json_add_string (json, "stop", get_stop (self));
+  json_add_double (json, "seconds", get_cost (self, "seconds"));
+  json_add_string (json, "backend", self->backend);
+  json_builder_end_object (json);
+  json_print (json);
+}
+
+static void
+add_table (const Adjustment *self, Report *report)
+{
+  static const gchar *const head[] = { "", "cost", "RMS error, pixels", NULL };
+  static const gchar *const names[] = { "initial-cost", "final-cost" };
+  static const gchar *const titles[] = { "before", "after" };
+
+  report_begin_table (report, head);
+  for (guint i = 0; i < 2; i++) {
+    gchar *cost = g_strdup_printf ("%.6g", get_cost (self, names[i]));
+    gchar *rms = g_strdup_printf ("%.4f", rms_error (self, names[i]));
+
+    report_add_row (
+        report, (const gchar *const[]){ titles[i], cost, rms, NULL });
+    g_free (cost);
+    g_free (rms);
+  }
+  report_end_table (report);
+}
+
+static void
+add_curve (const Adjustment *self, Report *report)
+{
+  GString *svg = g_string_new (NULL);
+  const PlotSeries series = { NULL, (gdouble *) self->numbers->data,
+    (gdouble *) self->costs->data, self->costs->len };
+
+  plot_lines (svg,
+      &(Plot){ .label = "Cost of each iteration",
+          .x_label = "iteration",
+          .y_label = "cost, pixels squared",
+          .log_y = TRUE },
+      &series, 1);
+  report_add_plot (report, svg->str, "Cost of each iteration");
+  g_string_free (svg, TRUE);
+}
+
+static gboolean
+write_report (const Adjustment *self, GError **error)
+{
+  gchar *title = g_strdup_printf ("Bundle adjustment of %s", self->name);
+  Report *report = report_new (title);
+  gboolean ok;
+
+  report_add_paragraph (report,
+      "%" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
+      " points, %" G_GUINT64_FORMAT " observations. %" G_GUINT64_FORMAT
+      " iterations in %.3f s; stopped by %s.",
+      get_count (self, "cameras"), get_count (self, "points"),
+      get_count (self, "observations"), get_count (self, "iterations"),
+      get_cost (self, "seconds"), get_stop (self));
+  add_table (self, report);
+  report_add_picture (report, self->picture,
+      "The adjusted model. The colour of a point is its mean reprojection "
+      "error, "
+      "from blue (0.125 pixels) to red (4 pixels); cameras are magenta.");
+  add_curve (self, report);
+  report_add_input (report, self->name);
+  report_add_setting (
+      report, "loss", "%s", options.loss != NULL ? options.loss : "none");
+  report_add_setting (report, "loss scale", "%g pixels", options.loss_scale);
+  report_add_setting (report, "intrinsics", "%s",
+      options.fix_intrinsics      ? "fixed"
+      : options.shared_intrinsics ? "shared"
+                                  : "adjusted for each camera");
+  report_add_setting (report, "iterations", "at most %d", options.iterations);
+  report_add_setting (report, "backend", "%s", self->backend);
+  ok = report_write (report, self->common->report,
+      (const gchar *const *) self->common->inputs, error);
+  report_free (report);
+  g_free (title);
+  return ok;
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static gboolean
+set_usage (GError **error, const gchar *format, const gchar *value)
+{
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, format, value);
+  return FALSE;
+}
+
+static gboolean
+check_options (const CommonOptions *common, GError **error)
+{
+  static const gchar *const losses[] = { "none", "huber", "cauchy", "tukey",
+    NULL };
+  static const gchar *const names[] = { "bal", "bundler", "nvm", "colmap",
+    "ply", "transforms", "tum", NULL };
+
+  if (common->inputs[0] == NULL || common->inputs[1] != NULL)
+    return set_usage (error, "%s",
+        common->inputs[0] == NULL ? "no input file; see --help"
+                                  : "takes one model at a time");
+  if (options.loss != NULL && !g_strv_contains (losses, options.loss))
+    return set_usage (error,
+        "--loss %s is none of none, huber, cauchy and tukey", options.loss);
+  if (options.format != NULL && !g_strv_contains (names, options.format))
+    return set_usage (error,
+        "--format %s is none of bal, bundler, nvm, colmap, ply, transforms and "
+        "tum",
+        options.format);
+  if (find_format () == NULL)
+    return set_usage (error,
+        "the ending of %s is none of .txt, .bal, .out, .nvm, .tar, .ply, .json "
+        "and .tum; give --format",
+        options.output);
+  if (options.video != NULL && video_encoder (options.video) == NULL)
+    return set_usage (error, "the ending of %s is none of .webm, .mp4 and .avi",
+        options.video);
+  if (!(options.loss_scale > 0))
+    return set_usage (error, "--loss-scale is not above 0%s", "");
+  if (options.iterations < 0 || options.iterations > 10000)
+    return set_usage (error, "--max-iterations is not in 0 to 10000%s", "");
+  return TRUE;
+}
+
+/* A folder has to hold COLMAP's text files. */
+static gboolean
+check_folder (const gchar *name, GError **error)
+{
+  gchar *text = g_build_filename (name, "cameras.txt", NULL);
+  gchar *binary = g_build_filename (name, "cameras.bin", NULL);
+  gboolean ok = g_file_test (text, G_FILE_TEST_EXISTS);
+
+  if (!ok && g_file_test (binary, G_FILE_TEST_EXISTS))
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+        "%s is a binary COLMAP model, which is not supported yet; convert it "
+        "with colmap model_converter --output_type TXT",
+        name);
+  else if (!ok)
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+        "the folder %s contains no COLMAP model (cameras.txt, images.txt, "
+        "points3D.txt)",
+        name);
+  g_free (text);
+  g_free (binary);
+  return ok;
+}
+
+static gboolean
+check_input (const gchar *name, GError **error)
+{
+  if (g_file_test (name, G_FILE_TEST_IS_DIR))
+    return check_folder (name, error);
+  return input_check (name, INPUT_RECONSTRUCTION, error);
+}
+
+static gboolean
+run_adjustment (Adjustment *self, GError **error)
+{
+  if (!check_input (self->name, error) || !adjust_model (self, error))
+    return FALSE;
+  if (self->common->json)
+    print_json (self);
+  else if (!self->common->quiet)
+    print_result (self);
+  return self->common->report == NULL || write_report (self, error);
+}
+
+static void
+clear_adjustment (Adjustment *self)
+{
+  g_array_unref (self->numbers);
+  g_array_unref (self->costs);
+  g_clear_pointer (&self->stats, gst_structure_free);
+  g_clear_pointer (&self->picture, gst_sample_unref);
+  g_free (self->backend);
+}
+
+static ExitStatus
+run_bundle (gint argc, gchar **argv)
+{
+  CommonOptions common;
+  Adjustment self = { &common };
+  ExitStatus status = EXIT_STATUS_OK;
+  GError *error = NULL;
+
+  options.loss_scale = 1;
+  options.iterations = 50;
+  if (!options_parse (&command_bundle, entries,
+          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+    return status;
+  self.name = common.inputs[0];
+  self.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  self.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  if (!check_options (&common, &error)) {
+    status = EXIT_STATUS_USAGE;
+  } else if (common.show) {
+    gchar *launch = make_launch (&self, FALSE);
+    gchar *line = launch_to_shell (launch);
+
+    g_print ("%s\n", line);
+    g_free (line);
+    g_free (launch);
+  } else if (!run_adjustment (&self, &error)) {
+    status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
+  }
+  if (error != NULL && status != EXIT_STATUS_INTERRUPTED)
+    print_error ("bundle", "%s", error->message);
+  g_clear_error (&error);
+  clear_adjustment (&self);
+  options_clear (&common);
+  return status;
+}
+
+const Command command_bundle = {
+  .name = "bundle",
+  .arguments = "MODEL - bundle adjustment of a reconstruction",
+  .summary = "bundle adjustment: BAL, Bundler, NVM or COLMAP in and out",
+  .examples =
+      "Examples:\n"
+      "  cudavision bundle problem.txt -o adjusted.ply --report ba.html\n"
+      "  cudavision bundle sparse/0/ -o adjusted.tar --fix-intrinsics",
+  .run = run_bundle,
+};

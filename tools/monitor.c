@@ -1,0 +1,559 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* `cudavision monitor`: features of melt-pool frames from recordings, HDF5 files, a
+ * camera, pictures or video. */
+#include "config.h"
+
+#include <gio/gio.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "inputs.h"
+#include "json.h"
+#include "layersummary.h"
+#include "output.h"
+#include "pipeline.h"
+#include "plot.h"
+#include "report.h"
+#include "video.h"
+
+static struct {
+  gchar *csv, *jsonl, *video, *model, *position;
+  gint threshold;
+  gchar *framerate;
+} options;
+
+static const GOptionEntry entries[] = {
+  { "csv", 'o', 0, G_OPTION_ARG_FILENAME, &options.csv,
+      "Write the features as a table, a row for each frame", "FILE.csv" },
+  { "jsonl", 0, 0, G_OPTION_ARG_FILENAME, &options.jsonl,
+      "Write features, spatters and outputs as JSON lines", "FILE.jsonl" },
+  { "video", 0, 0, G_OPTION_ARG_FILENAME, &options.video,
+      "Write frames and results as video: .webm, .mp4 or .avi", "FILE" },
+  { "model", 'm', 0, G_OPTION_ARG_FILENAME, &options.model,
+      "Network whose outputs are computed", "FILE.safetensors" },
+  { "threshold", 0, 0, G_OPTION_ARG_INT, &options.threshold,
+      "Lowest grey value of the foreground, 1 to 255; default: 100", "LEVEL" },
+  { "position", 0, 0, G_OPTION_ARG_STRING, &options.position,
+      "Source of the pool's position: signals (default), brightest, "
+      "brightest-pixel, centroid or fixed",
+      "NAME" },
+  { "framerate", 0, 0, G_OPTION_ARG_STRING, &options.framerate,
+      "Frames per second of pictures; default: 20000/1", "N/D" },
+  { NULL },
+};
+
+/**
+ * Monitoring:
+ * @live: the input is a camera; Ctrl-C ends the stream properly
+ * @outputs: in the order csv, jsonl, video; %NULL: not written
+ */
+typedef struct {
+  const CommonOptions *common;
+  const gchar *name;
+  gboolean live;
+  Output *outputs[3];
+  LayerSummary *summary;
+  GstStructure *stats;
+  gchar *backend;
+  GstSample *picture;
+  gint64 start;
+  gdouble seconds;
+} Monitoring;
+
+static gchar **const output_names[] = { &options.csv, &options.jsonl,
+  &options.video };
+
+/* --- pipeline -------------------------------------------------------------- */
+
+static void
+append_udp (GString *launch, const gchar *address)
+{
+  const gchar *colon = strrchr (address, ':');
+  gchar *host = g_strndup (
+      address, colon != NULL ? (gsize) (colon - address) : strlen (address));
+
+  g_string_append (launch, "pbfudpsrc ");
+  if (host[0] != '\0')
+    launch_set (launch, "address", host);
+  if (colon != NULL)
+    launch_set (launch, "port", colon + 1);
+  g_free (host);
+}
+
+static gboolean
+is_pattern (const gchar *name)
+{
+  return strchr (name, '%') != NULL;
+}
+
+static void
+append_pictures (GString *launch, const gchar *pattern)
+{
+  gchar *caps = g_strdup_printf ("image/png,framerate=%s",
+      options.framerate != NULL ? options.framerate : "20000/1");
+
+  g_string_append (launch, "multifilesrc ");
+  launch_set (launch, "location", pattern);
+  launch_set (launch, "caps", caps);
+  g_string_append (
+      launch, "! pngdec ! videoconvert ! video/x-raw,format=GRAY8 ");
+  g_free (caps);
+}
+
+static void
+append_source (GString *launch, const gchar *name)
+{
+  if (g_str_has_prefix (name, "udp://")) {
+    append_udp (launch, name + strlen ("udp://"));
+  } else if (is_pattern (name)) {
+    append_pictures (launch, name);
+  } else if (input_kind (name) == INPUT_RECORDING) {
+    g_string_append (launch, "pbffilesrc ");
+    launch_set (launch, "location", name);
+  } else if (g_str_has_suffix (name, ".h5")
+             || g_str_has_suffix (name, ".hdf5")) {
+    g_string_append (launch, "pbfhdf5src ");
+    launch_set (launch, "location", name);
+  } else {
+    video_append_source (launch, name);
+    g_string_append (launch, "! videoconvert ! video/x-raw,format=GRAY8 ");
+  }
+}
+
+static void
+append_monitor (GString *launch, const CommonOptions *common)
+{
+  g_string_append (launch, "! queue ! cudapbfmonitor name=monitor ");
+  if (options.model != NULL)
+    launch_set (launch, "model-location", options.model);
+  if (options.threshold != 100)
+    launch_set_int (launch, "threshold", options.threshold);
+  if (options.position != NULL)
+    launch_set (launch, "position-source", options.position);
+  video_append_backend (launch, common);
+}
+
+static const gchar *
+choose_name (const Monitoring *self, guint i, gboolean temporary)
+{
+  return temporary ? output_get_temporary_name (self->outputs[i])
+                   : *output_names[i];
+}
+
+static void
+append_text (GString *launch, const Monitoring *self, guint i,
+    const gchar *format, gboolean temporary)
+{
+  g_string_append_printf (
+      launch, "records. ! queue ! pbfresultenc format=%s ! filesink ", format);
+  launch_set (launch, "location", choose_name (self, i, temporary));
+}
+
+static gchar *
+make_launch (const Monitoring *self, gboolean temporary)
+{
+  const gboolean picture = temporary && self->common->report != NULL;
+  GString *launch = g_string_new (NULL);
+
+  append_source (launch, self->name);
+  append_monitor (launch, self->common);
+  if (options.video != NULL || picture)
+    g_string_append (launch, "! tee name=frames ! queue ! fakesink ");
+  else
+    g_string_append (launch, "! fakesink ");
+  if (temporary || options.csv != NULL || options.jsonl != NULL)
+    g_string_append (launch, "monitor.src_result ! tee name=records ");
+  if (temporary)
+    g_string_append (launch,
+        "records. ! queue ! fakesink name=summary signal-handoffs=true ");
+  if (options.csv != NULL)
+    append_text (launch, self, 0, "csv", temporary);
+  if (options.jsonl != NULL)
+    append_text (launch, self, 1, "jsonl", temporary);
+  if (options.video != NULL) {
+    g_string_append_printf (launch,
+        "frames. ! queue ! pbfoverlay ! videoconvert ! %s ! filesink ",
+        video_encoder (options.video));
+    launch_set (launch, "location", choose_name (self, 2, temporary));
+  }
+  if (picture)
+    g_string_append (launch,
+        "frames. ! queue ! pbfoverlay fps=4/1 ! videoconvert "
+        "! pngenc ! fakesink name=picture");
+  return g_string_free (launch, FALSE);
+}
+
+/* --- running --------------------------------------------------------------- */
+
+static void
+add_records (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
+{
+  Monitoring *self = data;
+  GstMapInfo map;
+  PbfResult result;
+
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return;
+  for (gsize at = 0; at + sizeof result <= map.size; at += sizeof result) {
+    memcpy (&result, map.data + at, sizeof result);
+    layer_summary_add (self->summary, &result);
+  }
+  gst_buffer_unmap (buffer, &map);
+}
+
+static void
+connect_summary (GstElement *pipeline, gpointer data)
+{
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "summary");
+
+  g_signal_connect (sink, "handoff", G_CALLBACK (add_records), data);
+  gst_object_unref (sink);
+}
+
+static guint64
+get_count (const GstStructure *s, const gchar *name)
+{
+  guint64 value = 0;
+
+  if (s != NULL)
+    gst_structure_get_uint64 (s, name, &value);
+  return value;
+}
+
+static gdouble
+get_double (const GstStructure *s, const gchar *name)
+{
+  gdouble value = NAN;
+
+  if (s != NULL)
+    gst_structure_get_double (s, name, &value);
+  return value;
+}
+
+/* The status line of a camera, about once a second */
+static void
+show_status (const GstStructure *s, gpointer data)
+{
+  const Monitoring *self = data;
+
+  if (!self->live || self->common->quiet || self->common->json
+      || !gst_structure_has_name (s, "cudapbfmonitor"))
+    return;
+  g_printerr ("%s%.0f frames/s, %" G_GUINT64_FORMAT
+              " frames lost, latency 50 %%: %.0f us, 99 %%: %.0f us%s",
+      isatty (STDERR_FILENO) ? "\r\033[K" : "",
+      get_double (s, "frames-per-second"), get_count (s, "lost"),
+      get_count (s, "latency-p50") / 1e3, get_count (s, "latency-p99") / 1e3,
+      isatty (STDERR_FILENO) ? "" : "\n");
+}
+
+static void
+take_results (GstElement *pipeline, gpointer data)
+{
+  Monitoring *self = data;
+  GstElement *monitor = gst_bin_get_by_name (GST_BIN (pipeline), "monitor");
+
+  g_object_get (monitor, "stats", &self->stats, NULL);
+  gst_object_unref (monitor);
+  self->backend = element_get_nick (pipeline, "monitor", "active-backend");
+  self->picture = element_get_sample (pipeline, "picture");
+  self->seconds = (g_get_monotonic_time () - self->start) * 1e-6;
+}
+
+static gboolean
+open_outputs (Monitoring *self, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (output_names); i++) {
+    if (*output_names[i] == NULL)
+      continue;
+    self->outputs[i] = output_new (
+        *output_names[i], (const gchar *const *) self->common->inputs, error);
+    if (self->outputs[i] == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+monitor_frames (Monitoring *self, GError **error)
+{
+  gboolean ok = open_outputs (self, error);
+
+  if (ok) {
+    gchar *launch = make_launch (self, TRUE);
+
+    self->start = g_get_monotonic_time ();
+    ok = pipeline_run (&(PipelineRun){ .launch = launch,
+                           .label = self->name,
+                           .message = show_status,
+                           .prepare = connect_summary,
+                           .finish = take_results,
+                           .data = self,
+                           .stop_at_interrupt = self->live,
+                           .progress = !self->live && !self->common->quiet,
+                           .quiet = self->common->quiet },
+        error);
+    if (self->live && isatty (STDERR_FILENO) && !self->common->quiet)
+      g_printerr ("\n");
+    g_free (launch);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (output_names); i++)
+    ok = output_close (self->outputs[i], ok, error);
+  return ok;
+}
+
+/* --- results --------------------------------------------------------------- */
+
+static void
+print_layers (const Monitoring *self)
+{
+  const GArray *layers = self->summary->layers;
+
+  g_print ("layer   frames  laser on  pool px  pool mean  spatters  no pool\n");
+  for (guint i = 0; i < layers->len; i++) {
+    const Layer *layer = &g_array_index (layers, Layer, i);
+    const gdouble n = MAX (layer->lit, 1);
+
+    g_print ("%5u %8" G_GUINT64_FORMAT " %9" G_GUINT64_FORMAT
+             " %8.1f %10.1f %9.2f %8" G_GUINT64_FORMAT "\n",
+        layer->number, layer->frames, layer->lit, layer->sums[0] / n,
+        layer->sums[1] / n, layer->sums[3] / n, layer->no_pool);
+  }
+  g_print ("\n%" G_GUINT64_FORMAT " frames in %.2f s, %.0f frames/s, %s\n",
+      self->summary->frames, self->seconds,
+      self->summary->frames / MAX (self->seconds, 1e-6), self->backend);
+}
+
+static void
+print_json (const Monitoring *self)
+{
+  JsonBuilder *json = json_builder_new ();
+  const GArray *layers = self->summary->layers;
+
+  json_builder_begin_object (json);
+  json_add_string (json, "version", PACKAGE_VERSION);
+  json_add_string (json, "input", self->name);
+  json_add_int (json, "frames", self->summary->frames);
+  json_add_double (json, "seconds", self->seconds);
+  json_add_string (json, "backend", self->backend);
+  json_add_int (json, "lost", get_count (self->stats, "lost"));
+  json_builder_set_member_name (json, "layers");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < layers->len; i++) {
+    const Layer *layer = &g_array_index (layers, Layer, i);
+
+    json_builder_begin_object (json);
+    json_add_int (json, "layer", layer->number);
+    json_add_int (json, "frames", layer->frames);
+    json_add_int (json, "laser-on", layer->lit);
+    json_add_int (json, "no-pool", layer->no_pool);
+    json_add_double (json, "mp-area", layer->sums[0] / MAX (layer->lit, 1));
+    json_add_double (json, "mp-mean", layer->sums[1] / MAX (layer->lit, 1));
+    json_add_double (json, "mp-ratio", layer->sums[2] / MAX (layer->lit, 1));
+    json_add_double (
+        json, "spatter-count", layer->sums[3] / MAX (layer->lit, 1));
+    json_add_double (
+        json, "spatter-area", layer->sums[4] / MAX (layer->lit, 1));
+    json_builder_end_object (json);
+  }
+  json_builder_end_array (json);
+  json_builder_end_object (json);
+  json_print (json);
+}
+
+static void
+add_courses (const Monitoring *self, Report *report)
+{
+  for (guint i = 0; i < LAYER_N_FEATURES; i++) {
+    gdouble *x, *y;
+    const gsize n = layer_summary_get_course (self->summary, i, &x, &y);
+    GString *svg = g_string_new (NULL);
+    gchar *caption = g_strdup_printf (
+        "%s over the frames with the laser on", layer_feature_names[i]);
+
+    plot_lines (svg,
+        &(Plot){ .label = caption,
+            .x_label = "frame",
+            .y_label = layer_feature_names[i] },
+        &(PlotSeries){ NULL, x, y, n }, 1);
+    report_add_plot (report, svg->str, caption);
+    g_string_free (svg, TRUE);
+    g_free (caption);
+    g_free (x);
+    g_free (y);
+  }
+}
+
+static void
+add_layers (const Monitoring *self, Report *report)
+{
+  const gchar *head[4 + LAYER_N_FEATURES] = { "layer", "frames", "laser on" };
+  const GArray *layers = self->summary->layers;
+
+  memcpy (head + 3, layer_feature_names, sizeof layer_feature_names);
+  report_begin_table (report, head);
+  for (guint i = 0; i < layers->len; i++) {
+    const Layer *layer = &g_array_index (layers, Layer, i);
+    gchar *cells[4 + LAYER_N_FEATURES] = { g_strdup_printf (
+                                               "%u", layer->number),
+      g_strdup_printf ("%" G_GUINT64_FORMAT, layer->frames),
+      g_strdup_printf ("%" G_GUINT64_FORMAT, layer->lit) };
+
+    for (guint f = 0; f < LAYER_N_FEATURES; f++)
+      cells[3 + f] =
+          g_strdup_printf ("%.2f", layer->sums[f] / MAX (layer->lit, 1));
+    report_add_row (report, (const gchar *const *) cells);
+    for (guint f = 0; cells[f] != NULL; f++)
+      g_free (cells[f]);
+  }
+  report_end_table (report);
+}
+
+static gboolean
+write_report (const Monitoring *self, GError **error)
+{
+  gchar *title = g_strdup_printf ("Melt pool: %s", self->name);
+  Report *report = report_new (title);
+  gboolean ok;
+
+  report_add_paragraph (report,
+      "%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
+      " of them lost before they came. Analysed in %.2f s. Features are means "
+      "over the frames with the laser on.",
+      self->summary->frames, get_count (self->stats, "lost"), self->seconds);
+  add_layers (self, report);
+  report_add_picture (report, self->picture,
+      "A late frame: melt pool in green, spatters in cyan, expected position "
+      "as "
+      "a red cross");
+  add_courses (self, report);
+  report_add_input (report, self->name);
+  report_add_setting (report, "threshold", "%d", options.threshold);
+  report_add_setting (report, "position source", "%s",
+      options.position != NULL ? options.position : "signals");
+  report_add_setting (
+      report, "network", "%s", options.model != NULL ? options.model : "none");
+  report_add_setting (report, "backend", "%s", self->backend);
+  ok = report_write (report, self->common->report,
+      (const gchar *const *) self->common->inputs, error);
+  report_free (report);
+  g_free (title);
+  return ok;
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static gboolean
+check_options (const CommonOptions *common, GError **error)
+{
+  static const gchar *const positions[] = { "signals", "brightest",
+    "brightest-pixel", "centroid", "fixed", NULL };
+
+  if (common->inputs[0] == NULL || common->inputs[1] != NULL) {
+    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        common->inputs[0] == NULL ? "no input; see --help"
+                                  : "takes one input at a time");
+    return FALSE;
+  }
+  if (options.threshold < 1 || options.threshold > 255) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--threshold %d is not in 1 to 255", options.threshold);
+    return FALSE;
+  }
+  if (options.position != NULL
+      && !g_strv_contains (positions, options.position)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--position %s is none of signals, brightest, brightest-pixel, "
+        "centroid "
+        "and fixed",
+        options.position);
+    return FALSE;
+  }
+  if (options.video != NULL && video_encoder (options.video) == NULL) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "the ending of %s is none of .webm, .mp4 and .avi", options.video);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_input (const Monitoring *self, GError **error)
+{
+  InputKind kind;
+
+  if (self->live || is_pattern (self->name))
+    return TRUE;
+  kind = input_kind (self->name);
+  return input_check (
+      self->name, kind == INPUT_VIDEO ? INPUT_VIDEO : INPUT_RECORDING, error);
+}
+
+static gboolean
+run_monitoring (Monitoring *self, GError **error)
+{
+  if (!check_input (self, error) || !monitor_frames (self, error))
+    return FALSE;
+  if (self->common->json)
+    print_json (self);
+  else if (!self->common->quiet)
+    print_layers (self);
+  return self->common->report == NULL || write_report (self, error);
+}
+
+static ExitStatus
+run_monitor (gint argc, gchar **argv)
+{
+  CommonOptions common;
+  Monitoring self = { &common };
+  ExitStatus status = EXIT_STATUS_OK;
+  GError *error = NULL;
+
+  options.threshold = 100;
+  if (!options_parse (&command_monitor, entries,
+          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+    return status;
+  self.name = common.inputs[0];
+  self.live = self.name != NULL && g_str_has_prefix (self.name, "udp://");
+  self.summary = layer_summary_new ();
+  if (!check_options (&common, &error)) {
+    status = EXIT_STATUS_USAGE;
+  } else if (common.show) {
+    gchar *launch = make_launch (&self, FALSE);
+    gchar *line = launch_to_shell (launch);
+
+    g_print ("%s\n", line);
+    g_free (line);
+    g_free (launch);
+  } else if (!run_monitoring (&self, &error)) {
+    status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
+  }
+  if (error != NULL && status != EXIT_STATUS_INTERRUPTED)
+    print_error ("monitor", "%s", error->message);
+  g_clear_error (&error);
+  layer_summary_free (self.summary);
+  g_clear_pointer (&self.stats, gst_structure_free);
+  g_clear_pointer (&self.picture, gst_sample_unref);
+  g_free (self.backend);
+  options_clear (&common);
+  return status;
+}
+
+const Command command_monitor = {
+  .name = "monitor",
+  .arguments = "INPUT - features of melt-pool frames",
+  .summary = "melt-pool features of a recording, HDF5 file, camera or video",
+  .examples =
+      "Examples:\n"
+      "  cudavision monitor layer.pbf -o features.csv --report layer.html\n"
+      "  cudavision monitor udp://0.0.0.0:5500 --jsonl results.jsonl\n\n"
+      "INPUT is a recording (.pbf), an HDF5 file (.h5, .hdf5), "
+      "udp://ADDRESS:PORT, "
+      "a pattern\nof PNG files (frames/%05d.png) or a video.",
+  .run = run_monitor,
+};

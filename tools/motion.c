@@ -1,0 +1,448 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* `cudavision motion`: motion vectors of a video as tables, arrays or flow files, drawn
+ * on the video, and a report. */
+#include "config.h"
+
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <gst/cudavision/gstmotionmeta.h>
+#include <math.h>
+#include <string.h>
+
+#include "command.h"
+#include "inputs.h"
+#include "json.h"
+#include "motioncourse.h"
+#include "output.h"
+#include "pipeline.h"
+#include "report.h"
+#include "video.h"
+
+static struct {
+  gchar *csv, *npy, *flo, *video;
+  gchar *method, *subpel;
+  gint block_size, range;
+} options;
+
+static const GOptionEntry entries[] = {
+  { "csv", 'o', 0, G_OPTION_ARG_FILENAME, &options.csv,
+      "Write all vectors as a table, a row for each block", "FILE.csv" },
+  { "npy", 0, 0, G_OPTION_ARG_FILENAME, &options.npy,
+      "Write all vectors as an array of NumPy: frames x rows x columns x (x, "
+      "y) in "
+      "pixels; the first frame has none",
+      "FILE.npy" },
+  { "flo", 0, 0, G_OPTION_ARG_FILENAME, &options.flo,
+      "Write a Middlebury flow file for each frame into a folder", "FOLDER" },
+  { "video", 0, 0, G_OPTION_ARG_FILENAME, &options.video,
+      "Write the video with arrows: .webm, .mp4 or .avi", "FILE" },
+  { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
+      "Search: full (default), step or zonal", "NAME" },
+  { "block-size", 0, 0, G_OPTION_ARG_INT, &options.block_size,
+      "Side of a block: 8, 16 (default), 32 or 64", "PIXELS" },
+  { "search-range", 0, 0, G_OPTION_ARG_INT, &options.range,
+      "Longest motion, 1 to 128; default: 64", "PIXELS" },
+  { "subpel", 0, 0, G_OPTION_ARG_STRING, &options.subpel,
+      "Precision: none, half or quarter (default)", "NAME" },
+  { NULL },
+};
+
+/* Files of one output each; flo writes a folder. */
+static gchar **const output_names[] = { &options.csv, &options.npy,
+  &options.video };
+enum { CSV, NPY, VIDEO };
+
+typedef struct {
+  const CommonOptions *common;
+  const gchar *name;
+  Output *outputs[G_N_ELEMENTS (output_names)];
+  MotionCourse *course;
+  GstStructure *stats;
+  gchar *backend;
+  GstSample *picture;
+  gint64 start;
+  gdouble seconds;
+} Estimation;
+
+/* --- pipeline -------------------------------------------------------------- */
+
+static void
+append_estimation (GString *launch, const CommonOptions *common)
+{
+  g_string_append (launch, "! videoconvert ! cudamotionest name=motion ");
+  launch_set (
+      launch, "method", options.method != NULL ? options.method : "full");
+  launch_set_int (launch, "block-size", options.block_size);
+  launch_set_int (launch, "search-range", options.range);
+  launch_set (
+      launch, "subpel", options.subpel != NULL ? options.subpel : "quarter");
+  video_append_backend (launch, common);
+}
+
+static void
+append_vectors (GString *launch, const Estimation *self, guint i,
+    const gchar *format, gboolean temporary)
+{
+  g_string_append_printf (launch,
+      "vectors. ! queue ! motionvectorenc format=%s ! filesink ", format);
+  launch_set (launch, "location",
+      temporary ? output_get_temporary_name (self->outputs[i])
+                : *output_names[i]);
+}
+
+static void
+append_flow_files (GString *launch)
+{
+  gchar *pattern = g_build_filename (options.flo, "%06d.flo", NULL);
+
+  g_string_append (launch, "vectors. ! queue ! motionvectorenc format=flo ! "
+                           "multifilesink ");
+  launch_set (launch, "location", pattern);
+  g_free (pattern);
+}
+
+static gchar *
+make_launch (const Estimation *self, gboolean temporary)
+{
+  const gboolean picture = temporary && self->common->report != NULL;
+  GString *launch = g_string_new (NULL);
+
+  video_append_source (launch, self->name);
+  append_estimation (launch, self->common);
+  if (options.video != NULL || picture)
+    g_string_append (launch, "! tee name=frames ! queue ! fakesink ");
+  else
+    g_string_append (launch, "! fakesink ");
+  if (temporary || options.csv != NULL || options.npy != NULL
+      || options.flo != NULL)
+    g_string_append (launch, "motion.src_vectors ! tee name=vectors ");
+  if (temporary)
+    g_string_append (launch,
+        "vectors. ! queue ! fakesink name=course signal-handoffs=true ");
+  if (options.csv != NULL)
+    append_vectors (launch, self, CSV, "csv", temporary);
+  if (options.npy != NULL)
+    append_vectors (launch, self, NPY, "npy", temporary);
+  if (options.flo != NULL)
+    append_flow_files (launch);
+  if (options.video != NULL) {
+    g_string_append_printf (launch,
+        "frames. ! queue ! videoconvert ! motionoverlay ! videoconvert ! %s ! "
+        "filesink ",
+        video_encoder (options.video));
+    launch_set (launch, "location",
+        temporary ? output_get_temporary_name (self->outputs[VIDEO])
+                  : options.video);
+  }
+  if (picture)
+    g_string_append (launch,
+        "frames. ! queue ! videoconvert ! motionoverlay mode=field+arrows ! "
+        "videoconvert ! videoscale ! video/x-raw,width=[16,1280],"
+        "height=[16,1280] ! jpegenc ! fakesink name=picture");
+  return g_string_free (launch, FALSE);
+}
+
+/* --- running --------------------------------------------------------------- */
+
+static void
+add_packet (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
+{
+  Estimation *self = data;
+  GstMapInfo map;
+
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return;
+  if (gst_motion_packet_check (map.data, map.size, NULL))
+    motion_course_add (self->course, (const MotionPacket *) map.data);
+  gst_buffer_unmap (buffer, &map);
+}
+
+static void
+connect_course (GstElement *pipeline, gpointer data)
+{
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "course");
+
+  g_signal_connect (sink, "handoff", G_CALLBACK (add_packet), data);
+  gst_object_unref (sink);
+}
+
+static void
+take_results (GstElement *pipeline, gpointer data)
+{
+  Estimation *self = data;
+  GstElement *motion = gst_bin_get_by_name (GST_BIN (pipeline), "motion");
+
+  g_object_get (motion, "stats", &self->stats, NULL);
+  gst_object_unref (motion);
+  self->backend = element_get_nick (pipeline, "motion", "active-backend");
+  self->picture = element_get_sample (pipeline, "picture");
+  self->seconds = (g_get_monotonic_time () - self->start) * 1e-6;
+}
+
+static gboolean
+open_outputs (Estimation *self, GError **error)
+{
+  if (options.flo != NULL && g_mkdir_with_parents (options.flo, 0777) != 0) {
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+        "cannot make the folder %s", options.flo);
+    return FALSE;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (output_names); i++) {
+    if (*output_names[i] == NULL)
+      continue;
+    self->outputs[i] = output_new (
+        *output_names[i], (const gchar *const *) self->common->inputs, error);
+    if (self->outputs[i] == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+estimate_motion (Estimation *self, GError **error)
+{
+  gboolean ok = open_outputs (self, error);
+
+  if (ok) {
+    gchar *launch = make_launch (self, TRUE);
+
+    self->start = g_get_monotonic_time ();
+    ok = pipeline_run (&(PipelineRun){ .launch = launch,
+                           .label = self->name,
+                           .prepare = connect_course,
+                           .finish = take_results,
+                           .data = self,
+                           .progress = !self->common->quiet,
+                           .quiet = self->common->quiet },
+        error);
+    g_free (launch);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (output_names); i++)
+    ok = output_close (self->outputs[i], ok, error);
+  return ok;
+}
+
+/* --- results --------------------------------------------------------------- */
+
+static gdouble
+get_double (const Estimation *self, const gchar *name)
+{
+  gdouble value = NAN;
+
+  if (self->stats != NULL)
+    gst_structure_get_double (self->stats, name, &value);
+  return value;
+}
+
+static guint64
+get_count (const Estimation *self, const gchar *name)
+{
+  guint64 value = 0;
+
+  if (self->stats != NULL)
+    gst_structure_get_uint64 (self->stats, name, &value);
+  return value;
+}
+
+static void
+print_summary (const Estimation *self)
+{
+  g_print ("%s: %" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
+           " scene cuts, %" G_GUINT64_FORMAT " repeated frames\n\n",
+      self->name, get_count (self, "frames"), get_count (self, "scene-cuts"),
+      get_count (self, "duplicates"));
+  g_print ("mean length of the vectors    %8.2f pixels\n",
+      motion_course_get_mean (self->course));
+  g_print ("still blocks                  %8.1f %%\n",
+      100 * get_double (self, "static-share"));
+  g_print ("global motion                 %8.2f pixels a frame\n",
+      get_double (self, "mean-global-motion"));
+  g_print (
+      "PSNR of the prediction        %8.2f dB\n", get_double (self, "psnr"));
+  g_print ("\n%.2f s, %.1f frames/s, %s\n", self->seconds,
+      get_count (self, "frames") / MAX (self->seconds, 1e-6), self->backend);
+}
+
+static void
+print_json (const Estimation *self)
+{
+  JsonBuilder *json = json_builder_new ();
+
+  json_builder_begin_object (json);
+  json_add_string (json, "version", PACKAGE_VERSION);
+  json_add_string (json, "file", self->name);
+  json_add_int (json, "frames", get_count (self, "frames"));
+  json_add_int (json, "scene-cuts", get_count (self, "scene-cuts"));
+  json_add_int (json, "duplicates", get_count (self, "duplicates"));
+  json_add_double (
+      json, "mean-length-px", motion_course_get_mean (self->course));
+  json_add_double (json, "static-share", get_double (self, "static-share"));
+  json_add_double (
+      json, "mean-global-motion-px", get_double (self, "mean-global-motion"));
+  json_add_double (json, "psnr-db", get_double (self, "psnr"));
+  json_add_double (json, "seconds", self->seconds);
+  json_add_string (json, "backend", self->backend);
+  json_builder_end_object (json);
+  json_print (json);
+}
+
+static void
+add_summary (const Estimation *self, Report *report)
+{
+  static const gchar *const head[] = { "", "value", NULL };
+  const struct {
+    const gchar *name, *unit;
+    gdouble value;
+  } rows[] = {
+    { "mean length of the vectors", "pixels",
+        motion_course_get_mean (self->course) },
+    { "still blocks", "%", 100 * get_double (self, "static-share") },
+    { "global motion", "pixels a frame",
+        get_double (self, "mean-global-motion") },
+    { "PSNR of the prediction", "dB", get_double (self, "psnr") },
+    { "scene cuts", "", get_count (self, "scene-cuts") },
+  };
+
+  report_begin_table (report, head);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gchar *value = g_strdup_printf ("%.4g %s", rows[i].value, rows[i].unit);
+
+    report_add_row (
+        report, (const gchar *const[]){ rows[i].name, value, NULL });
+    g_free (value);
+  }
+  report_end_table (report);
+}
+
+static gboolean
+write_report (const Estimation *self, GError **error)
+{
+  gchar *title = g_strdup_printf ("Motion of %s", self->name);
+  Report *report = report_new (title);
+  gboolean ok;
+
+  report_add_paragraph (report,
+      "%" G_GUINT64_FORMAT
+      " frames in %.2f s: %.1f frames/s, decoding included.",
+      get_count (self, "frames"), self->seconds,
+      get_count (self, "frames") / MAX (self->seconds, 1e-6));
+  add_summary (self, report);
+  report_add_picture (report, self->picture,
+      "The last frame: the hue is the direction of motion, the opacity its "
+      "length");
+  motion_course_report (self->course, report);
+  report_add_input (report, self->name);
+  report_add_setting (
+      report, "method", "%s", options.method != NULL ? options.method : "full");
+  report_add_setting (report, "block size", "%d pixels", options.block_size);
+  report_add_setting (report, "search range", "%d pixels", options.range);
+  report_add_setting (report, "precision", "%s",
+      options.subpel != NULL ? options.subpel : "quarter");
+  report_add_setting (report, "backend", "%s", self->backend);
+  ok = report_write (report, self->common->report,
+      (const gchar *const *) self->common->inputs, error);
+  report_free (report);
+  g_free (title);
+  return ok;
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static gboolean
+check_options (const CommonOptions *common, GError **error)
+{
+  static const gchar *const methods[] = { "full", "step", "zonal", NULL };
+  static const gchar *const precisions[] = { "none", "half", "quarter", NULL };
+  gchar *fault = NULL;
+
+  if (common->inputs[0] == NULL || common->inputs[1] != NULL)
+    fault = g_strdup (common->inputs[0] == NULL ? "no input file; see --help"
+                                                : "takes one video at a time");
+  else if (options.method != NULL && !g_strv_contains (methods, options.method))
+    fault = g_strdup_printf (
+        "--method %s is none of full, step and zonal", options.method);
+  else if (options.subpel != NULL
+           && !g_strv_contains (precisions, options.subpel))
+    fault = g_strdup_printf (
+        "--subpel %s is none of none, half and quarter", options.subpel);
+  else if (options.block_size != 8 && options.block_size != 16
+           && options.block_size != 32 && options.block_size != 64)
+    fault = g_strdup_printf (
+        "--block-size %d is none of 8, 16, 32 and 64", options.block_size);
+  else if (options.range < 1 || options.range > 128)
+    fault =
+        g_strdup_printf ("--search-range %d is not in 1 to 128", options.range);
+  else if (options.video != NULL && video_encoder (options.video) == NULL)
+    fault = g_strdup_printf (
+        "the ending of %s is none of .webm, .mp4 and .avi", options.video);
+  if (fault == NULL)
+    return TRUE;
+  g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, fault);
+  g_free (fault);
+  return FALSE;
+}
+
+static gboolean
+run_estimation (Estimation *self, GError **error)
+{
+  if (!input_check (self->name, INPUT_VIDEO, error)
+      || !estimate_motion (self, error))
+    return FALSE;
+  if (self->common->json)
+    print_json (self);
+  else if (!self->common->quiet)
+    print_summary (self);
+  return self->common->report == NULL || write_report (self, error);
+}
+
+static ExitStatus
+run_motion (gint argc, gchar **argv)
+{
+  CommonOptions common;
+  Estimation self = { &common };
+  ExitStatus status = EXIT_STATUS_OK;
+  GError *error = NULL;
+
+  options.block_size = 16;
+  options.range = 64;
+  if (!options_parse (&command_motion, entries,
+          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+    return status;
+  self.name = common.inputs[0];
+  self.course = motion_course_new ();
+  if (!check_options (&common, &error)) {
+    status = EXIT_STATUS_USAGE;
+  } else if (common.show) {
+    gchar *launch = make_launch (&self, FALSE);
+    gchar *line = launch_to_shell (launch);
+
+    g_print ("%s\n", line);
+    g_free (line);
+    g_free (launch);
+  } else if (!run_estimation (&self, &error)) {
+    status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
+  }
+  if (error != NULL && status != EXIT_STATUS_INTERRUPTED)
+    print_error ("motion", "%s", error->message);
+  g_clear_error (&error);
+  motion_course_free (self.course);
+  g_clear_pointer (&self.stats, gst_structure_free);
+  g_clear_pointer (&self.picture, gst_sample_unref);
+  g_free (self.backend);
+  options_clear (&common);
+  return status;
+}
+
+const Command command_motion = {
+  .name = "motion",
+  .arguments = "VIDEO - motion vectors of a video",
+  .summary = "motion vectors of a video: table, array, flow files, arrows",
+  .examples =
+      "Examples:\n"
+      "  cudavision motion clip.mp4 --report motion.html\n"
+      "  cudavision motion clip.mp4 --npy vectors.npy --video arrows.webm",
+  .run = run_motion,
+};

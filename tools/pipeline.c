@@ -1,0 +1,445 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Runs a pipeline given as text: errors as one line, progress, Ctrl-C. Called by the
+ * subcommands that compute. */
+#include "pipeline.h"
+
+#include <gio/gio.h>
+#include <gst/pbutils/pbutils.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- text ------------------------------------------------------------------ */
+
+void
+launch_set (GString *launch, const gchar *name, const gchar *value)
+{
+  static const gchar plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
+      "XYZ0123456789_-+./:,@%";
+
+  g_string_append_printf (launch, "%s=", name);
+  if (value[0] != '\0' && strspn (value, plain) == strlen (value)) {
+    g_string_append (launch, value);
+  } else {
+    g_string_append_c (launch, '"');
+    for (; *value != '\0'; value++) {
+      if (*value == '"' || *value == '\\')
+        g_string_append_c (launch, '\\');
+      g_string_append_c (launch, *value);
+    }
+    g_string_append_c (launch, '"');
+  }
+  g_string_append_c (launch, ' ');
+}
+
+void
+launch_set_double (GString *launch, const gchar *name, gdouble value)
+{
+  gchar text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_ascii_formatd (text, sizeof text, "%.9g", value);
+  launch_set (launch, name, text);
+}
+
+void
+launch_set_int (GString *launch, const gchar *name, gint64 value)
+{
+  g_string_append_printf (launch, "%s=%" G_GINT64_FORMAT " ", name, value);
+}
+
+/* The end of the word at @at: a blank outside of quotes, or the end of the text */
+static const gchar *
+end_of_word (const gchar *at)
+{
+  gboolean quoted = FALSE;
+
+  for (; *at != '\0' && (quoted || *at != ' '); at++) {
+    if (*at == '\\' && at[1] != '\0')
+      at++;
+    else if (*at == '"')
+      quoted = !quoted;
+  }
+  return at;
+}
+
+gchar *
+launch_to_shell (const gchar *launch)
+{
+  static const gchar plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
+      "XYZ0123456789_-+./:,@%=!";
+  GString *line = g_string_new ("gst-launch-1.0");
+
+  for (const gchar *at = launch; *at != '\0';) {
+    const gchar *end = end_of_word (at);
+    gchar *word = g_strndup (at, end - at);
+
+    if (end > at) {
+      g_string_append_c (line, ' ');
+      if (strspn (word, plain) == strlen (word)) {
+        g_string_append (line, word);
+      } else {
+        gchar *shell = g_shell_quote (word);
+
+        g_string_append (line, shell);
+        g_free (shell);
+      }
+    }
+    g_free (word);
+    at = end + (*end == ' ');
+  }
+  return g_string_free (line, FALSE);
+}
+
+/* --- results --------------------------------------------------------------- */
+
+GstSample *
+element_get_sample (GstElement *pipeline, const gchar *name)
+{
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), name);
+  GstSample *sample = NULL;
+
+  if (sink != NULL) {
+    g_object_get (sink, "last-sample", &sample, NULL);
+    gst_object_unref (sink);
+  }
+  return sample;
+}
+
+gchar *
+element_get_text (GstElement *pipeline, const gchar *name)
+{
+  GstSample *sample = element_get_sample (pipeline, name);
+  gchar *text = NULL;
+  GstMapInfo map;
+
+  if (sample == NULL)
+    return NULL;
+  if (gst_buffer_map (gst_sample_get_buffer (sample), &map, GST_MAP_READ)) {
+    text = g_strndup ((const gchar *) map.data, map.size);
+    gst_buffer_unmap (gst_sample_get_buffer (sample), &map);
+  }
+  gst_sample_unref (sample);
+  return text;
+}
+
+gchar *
+element_get_nick (
+    GstElement *pipeline, const gchar *name, const gchar *property)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), name);
+  GEnumClass *klass;
+  GEnumValue *value;
+  gchar *nick;
+  gint number;
+
+  if (element == NULL)
+    return NULL;
+  g_object_get (element, property, &number, NULL);
+  klass = g_type_class_ref (
+      g_object_class_find_property (G_OBJECT_GET_CLASS (element), property)
+          ->value_type);
+  value = g_enum_get_value (klass, number);
+  nick = g_strdup (value != NULL ? value->value_nick : NULL);
+  g_type_class_unref (klass);
+  gst_object_unref (element);
+  return nick;
+}
+
+/* --- packages -------------------------------------------------------------- */
+
+const gchar *
+package_of_element (const gchar *factory)
+{
+  static const struct {
+    const gchar *prefix, *package;
+  } packages[] = {
+    { "cuda", "gstreamer1.0-cudavision" },
+    { "surface", "gstreamer1.0-cudavision" },
+    { "motion", "gstreamer1.0-cudavision" },
+    { "pbf", "gstreamer1.0-cudavision" },
+    { "bal", "gstreamer1.0-cudavision" },
+    { "png", "gstreamer1.0-plugins-good" },
+    { "jpeg", "gstreamer1.0-plugins-good" },
+    { "multifile", "gstreamer1.0-plugins-good" },
+    { "y4mdec", "gstreamer1.0-plugins-bad" },
+    { "y4menc", "gstreamer1.0-plugins-good" },
+    { "avi", "gstreamer1.0-plugins-good" },
+    { "webm", "gstreamer1.0-plugins-good" },
+    { "matroska", "gstreamer1.0-plugins-good" },
+    { "mp4", "gstreamer1.0-plugins-good" },
+    { "vp8", "gstreamer1.0-plugins-good" },
+    { "vp9", "gstreamer1.0-plugins-good" },
+    { "x264", "gstreamer1.0-plugins-ugly" },
+    { "video", "gstreamer1.0-plugins-base" },
+    { "decodebin", "gstreamer1.0-plugins-base" },
+    { "app", "gstreamer1.0-plugins-base" },
+    { "h264", "gstreamer1.0-plugins-bad" },
+    { "h265", "gstreamer1.0-plugins-bad" },
+    { "nvh26", "gstreamer1.0-plugins-bad" },
+    { "av", "gstreamer1.0-libav" },
+    { "bz2", "gstreamer1.0-plugins-bad" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (packages); i++)
+    if (g_str_has_prefix (factory, packages[i].prefix))
+      return packages[i].package;
+  return NULL;
+}
+
+/* The error of gst_parse_launch() for an element that is not installed */
+static gchar *
+name_missing_element (const gchar *text)
+{
+  const gchar *from = strchr (text, '"'), *to;
+  const gchar *package;
+  gchar *factory, *message;
+
+  to = from != NULL ? strchr (from + 1, '"') : NULL;
+  if (to == NULL)
+    return g_strdup (text);
+  factory = g_strndup (from + 1, to - from - 1);
+  package = package_of_element (factory);
+  message =
+      package != NULL
+          ? g_strdup_printf ("the GStreamer element %s is missing; "
+                             "install the package %s",
+              factory, package)
+          : g_strdup_printf ("the GStreamer element %s is missing", factory);
+  g_free (factory);
+  return message;
+}
+
+/* --- Ctrl-C ---------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupt_flag;
+
+static void
+note_interrupt (int number)
+{
+  if (interrupt_flag) /* the second one ends the process */
+    _exit (130);
+  interrupt_flag = 1;
+}
+
+void
+interrupt_install (void)
+{
+  struct sigaction action = { .sa_handler = note_interrupt };
+
+  sigaction (SIGINT, &action, NULL);
+  sigaction (SIGTERM, &action, NULL);
+}
+
+gboolean
+interrupted (void)
+{
+  return interrupt_flag != 0;
+}
+
+/* --- progress -------------------------------------------------------------- */
+
+typedef struct {
+  gboolean shown;
+  gint64 start; /* monotonic us */
+} Progress;
+
+static void
+clear_progress (Progress *progress)
+{
+  if (progress->shown)
+    g_printerr ("\r\033[K");
+  progress->shown = FALSE;
+}
+
+static void
+show_progress (Progress *progress, GstElement *pipeline, const gchar *label)
+{
+  gint64 position, duration,
+      elapsed = g_get_monotonic_time () - progress->start;
+  gdouble fraction;
+  gint left, filled;
+
+  if (elapsed < 500000
+      || !gst_element_query_position (pipeline, GST_FORMAT_TIME, &position)
+      || !gst_element_query_duration (pipeline, GST_FORMAT_TIME, &duration)
+      || duration <= 0 || position < 0)
+    return;
+  fraction = CLAMP ((gdouble) position / duration, 0, 1);
+  left = fraction > 0 ? elapsed * 1e-6 * (1 - fraction) / fraction + 0.5 : 0;
+  filled = 30 * fraction;
+  g_printerr (
+      "\r\033[K%s%s[%.*s%*s] %3.0f %%, %.1f times real time, %d:%02d left",
+      label != NULL ? label : "", label != NULL ? " " : "", filled,
+      "##############################", 30 - filled, "", 100 * fraction,
+      position / 1e3 / elapsed, left / 60, left % 60);
+  progress->shown = TRUE;
+}
+
+/* --- running --------------------------------------------------------------- */
+
+typedef struct {
+  const PipelineRun *run;
+  GstElement *pipeline;
+  Progress progress;
+  gchar *missing; /* what a missing plugin would do */
+  gboolean stopping;
+} Running;
+
+static gchar *
+one_line (const gchar *text)
+{
+  gchar *line = g_strdup (text);
+
+  return g_strdelimit (g_strchomp (line), "\n\r", ' ');
+}
+
+static void
+take_error (Running *running, GstMessage *message, GError **error)
+{
+  GError *cause;
+  gchar *text;
+
+  gst_message_parse_error (message, &cause, NULL);
+  if (running->missing != NULL)
+    text = g_strdup_printf ("the %s is missing; install gstreamer1.0-libav, "
+                            "gstreamer1.0-plugins-good or "
+                            "gstreamer1.0-plugins-bad",
+        running->missing);
+  else
+    text = one_line (cause->message);
+  g_set_error_literal (error, cause->domain, cause->code, text);
+  g_free (text);
+  g_error_free (cause);
+}
+
+static void
+print_warning (Running *running, GstMessage *message)
+{
+  const gchar *label = running->run->label;
+  GError *cause;
+  gchar *text;
+
+  gst_message_parse_warning (message, &cause, NULL);
+  text = one_line (cause->message);
+  if (!running->run->quiet) {
+    clear_progress (&running->progress);
+    g_printerr ("%s%swarning: %s\n", label != NULL ? label : "",
+        label != NULL ? ": " : "", text);
+  }
+  g_free (text);
+  g_error_free (cause);
+}
+
+/* Returns: whether the pipeline has ended, well or with @error */
+static gboolean
+handle_message (Running *running, GstMessage *message, GError **error)
+{
+  const PipelineRun *run = running->run;
+
+  switch (GST_MESSAGE_TYPE (message)) {
+    case GST_MESSAGE_EOS:
+      if (run->finish != NULL)
+        run->finish (running->pipeline, run->data);
+      return TRUE;
+    case GST_MESSAGE_ERROR:
+      take_error (running, message, error);
+      return TRUE;
+    case GST_MESSAGE_WARNING:
+      print_warning (running, message);
+      return FALSE;
+    case GST_MESSAGE_ELEMENT:
+      if (gst_is_missing_plugin_message (message)) {
+        g_free (running->missing);
+        running->missing = gst_missing_plugin_message_get_description (message);
+      } else if (run->message != NULL) {
+        run->message (gst_message_get_structure (message), run->data);
+      }
+      return FALSE;
+    case GST_MESSAGE_LATENCY:
+      gst_bin_recalculate_latency (GST_BIN (running->pipeline));
+      return FALSE;
+    default:
+      return FALSE;
+  }
+}
+
+/* Returns: whether the pipeline has to end because of Ctrl-C */
+static gboolean
+handle_interrupt (Running *running, GError **error)
+{
+  if (!interrupted () || running->stopping)
+    return FALSE;
+  if (running->run->stop_at_interrupt) {
+    running->stopping = TRUE;
+    gst_element_send_event (running->pipeline, gst_event_new_eos ());
+    return FALSE;
+  }
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+  return TRUE;
+}
+
+static gboolean
+wait_for_end (Running *running, GError **error)
+{
+  GstBus *bus = gst_element_get_bus (running->pipeline);
+  gboolean bar = running->run->progress && isatty (STDERR_FILENO);
+  GError *failure = NULL;
+  gboolean ended = FALSE;
+
+  while (!ended && !handle_interrupt (running, &failure) && failure == NULL) {
+    GstMessage *message = gst_bus_timed_pop_filtered (bus, 100 * GST_MSECOND,
+        GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING
+            | GST_MESSAGE_ELEMENT | GST_MESSAGE_LATENCY);
+
+    if (message != NULL) {
+      ended = handle_message (running, message, &failure);
+      gst_message_unref (message);
+    }
+    if (bar && !ended)
+      show_progress (
+          &running->progress, running->pipeline, running->run->label);
+  }
+  clear_progress (&running->progress);
+  gst_object_unref (bus);
+  if (failure != NULL)
+    g_propagate_error (error, failure);
+  return failure == NULL;
+}
+
+gboolean
+pipeline_run (const PipelineRun *run, GError **error)
+{
+  Running running = { .run = run };
+  GError *parse_error = NULL;
+  gboolean ok;
+
+  running.pipeline = gst_parse_launch_full (
+      run->launch, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &parse_error);
+  if (running.pipeline == NULL) {
+    gchar *text = g_error_matches (parse_error, GST_PARSE_ERROR,
+                      GST_PARSE_ERROR_NO_SUCH_ELEMENT)
+                      ? name_missing_element (parse_error->message)
+                      : one_line (parse_error->message);
+
+    g_set_error_literal (error, parse_error->domain, parse_error->code, text);
+    g_free (text);
+    g_error_free (parse_error);
+    return FALSE;
+  }
+  if (run->prepare != NULL)
+    run->prepare (running.pipeline, run->data);
+  running.progress.start = g_get_monotonic_time ();
+  gst_element_set_state (running.pipeline, GST_STATE_PLAYING);
+  ok = wait_for_end (&running, error);
+  gst_element_set_state (running.pipeline, GST_STATE_NULL);
+  gst_object_unref (running.pipeline);
+  g_free (running.missing);
+  return ok;
+}

@@ -1,0 +1,63 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Pipelines as text: written once, printed by --show, run by the subcommands. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* Appends `NAME=VALUE`, quoted for gst-launch-1.0 if that is needed, and a blank. */
+void launch_set (GString *launch, const gchar *name, const gchar *value);
+void launch_set_double (GString *launch, const gchar *name, gdouble value);
+void launch_set_int (GString *launch, const gchar *name, gint64 value);
+
+/* "gst-launch-1.0 ..." as a line for a shell. Free with g_free(). */
+gchar *launch_to_shell (const gchar *launch);
+
+/**
+ * PipelineRun:
+ * @launch: the pipeline in the syntax of gst-launch-1.0
+ * @label: (nullable): before warnings and progress, such as the name of a file
+ * @message: (nullable): called for each element message
+ * @prepare: (nullable): called once before the pipeline starts
+ * @finish: (nullable): called at the end of the stream, before elements stop
+ * @stop_at_interrupt: end the stream properly on Ctrl-C, as live input is complete
+ *   at any time; else Ctrl-C is an error
+ * @progress: show a bar on standard error if that is a terminal
+ */
+typedef struct {
+  const gchar *launch;
+  const gchar *label;
+  void (*message) (const GstStructure *structure, gpointer data);
+  void (*prepare) (GstElement *pipeline, gpointer data);
+  void (*finish) (GstElement *pipeline, gpointer data);
+  gpointer data;
+  gboolean stop_at_interrupt;
+  gboolean progress;
+  gboolean quiet;
+} PipelineRun;
+
+/* Runs to the end of the stream. Any thread. Warnings of elements go to standard
+ * error unless @quiet.
+ * Returns: FALSE with the text of the first error, or G_IO_ERROR_CANCELLED after
+ *   Ctrl-C */
+gboolean pipeline_run (const PipelineRun *run, GError **error);
+
+/* Ctrl-C sets a flag, which ends every pipeline_run(). */
+void interrupt_install (void);
+gboolean interrupted (void);
+
+/* For finish(): the last sample of the sink @name (nullable), its bytes as text
+ * (nullable), and the nick of an enumeration. */
+GstSample *element_get_sample (GstElement *pipeline, const gchar *name);
+gchar *element_get_text (GstElement *pipeline, const gchar *name);
+gchar *element_get_nick (
+    GstElement *pipeline, const gchar *name, const gchar *property);
+
+/* The Debian package that has the element @factory; NULL if not known. */
+const gchar *package_of_element (const gchar *factory);
+
+G_END_DECLS

@@ -1,0 +1,941 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* `cudavision roughness`: areal parameters of measured surfaces, their components as
+ * files, a report. One pipeline for each file; several files run side by side. */
+#include "config.h"
+
+#include <gio/gio.h>
+#include <gst/cudavision/gstsurfacemeta.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "cuda/surface/file.h"
+#include "inputs.h"
+#include "json.h"
+#include "length.h"
+#include "output.h"
+#include "pipeline.h"
+#include "surfacereport.h"
+
+/* Nesting indices of ISO 25178-3, per decade */
+static const gdouble series[] = { 2.5, 8 };
+
+static struct {
+  gchar *lambda_s, *lambda_c, *lambda_f, *dx, *dy;
+  gchar *form, *wavelet, *csv;
+  gchar **write;
+  gboolean unfiltered;
+} options;
+
+static const GOptionEntry entries[] = {
+  { "lambda-c", 'c', 0, G_OPTION_ARG_STRING, &options.lambda_c,
+      "Cut-off between roughness and waviness, 80um; default: the largest of "
+      "..., 25, 80, 250 um, ... that is at most a fifth of the shorter side",
+      "LENGTH" },
+  { "lambda-s", 0, 0, G_OPTION_ARG_STRING, &options.lambda_s,
+      "Cut-off between noise and roughness; default: none", "LENGTH" },
+  { "lambda-f", 0, 0, G_OPTION_ARG_STRING, &options.lambda_f,
+      "Cut-off between waviness and form", "LENGTH" },
+  { "form", 0, 0, G_OPTION_ARG_STRING, &options.form,
+      "Form removed first: none, offset, level, plane (default) or poly2",
+      "NAME" },
+  { "wavelet", 0, 0, G_OPTION_ARG_STRING, &options.wavelet,
+      "Wavelet of the filter; default: 9/7", "NAME" },
+  { "unfiltered", 0, 0, G_OPTION_ARG_NONE, &options.unfiltered,
+      "Parameters of the surface without a filter, after --form", NULL },
+  { "dx", 0, 0, G_OPTION_ARG_STRING, &options.dx,
+      "Sample spacing along x of files that do not give it", "LENGTH" },
+  { "dy", 0, 0, G_OPTION_ARG_STRING, &options.dy,
+      "Sample spacing along y; default: as --dx", "LENGTH" },
+  { "write", 'w', 0, G_OPTION_ARG_STRING_ARRAY, &options.write,
+      "Write a component of one surface: noise, roughness, waviness or form; "
+      "the format by the ending: x3p, sdf, sur, gsf, tiff, npy",
+      "COMPONENT=FILE" },
+  { "csv", 'o', 0, G_OPTION_ARG_FILENAME, &options.csv,
+      "Write the parameters as a table; default for several files: standard "
+      "output",
+      "FILE.csv" },
+  { NULL },
+};
+
+/* --- settings -------------------------------------------------------------- */
+
+/**
+ * Settings: the options after parsing
+ * @lambda_c: 0: chosen by the size of each surface
+ */
+typedef struct {
+  const CommonOptions *common;
+  gdouble lambda_s, lambda_c, lambda_f, dx, dy;
+  const gchar *form;
+  gboolean many; /* several files: only the parameters of the roughness */
+} Settings;
+
+static gboolean
+parse_lengths (Settings *settings, GError **error)
+{
+  const struct {
+    const gchar *text, *option;
+    gdouble *to;
+  } lengths[] = {
+    { options.lambda_s, "--lambda-s", &settings->lambda_s },
+    { options.lambda_c, "--lambda-c", &settings->lambda_c },
+    { options.lambda_f, "--lambda-f", &settings->lambda_f },
+    { options.dx, "--dx", &settings->dx },
+    { options.dy, "--dy", &settings->dy },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++) {
+    if (lengths[i].text == NULL)
+      continue;
+    if (!length_parse (
+            lengths[i].text, lengths[i].option, lengths[i].to, error))
+      return FALSE;
+    if (*lengths[i].to <= 0) {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+          "%s %s is not above 0", lengths[i].option, lengths[i].text);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+check_order (const Settings *s, GError **error)
+{
+  const gdouble upper = s->lambda_c > 0 ? s->lambda_c : s->lambda_f;
+
+  if ((s->lambda_s > 0 && upper > 0 && s->lambda_s >= upper)
+      || (s->lambda_c > 0 && s->lambda_f > 0 && s->lambda_c >= s->lambda_f)) {
+    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "the cut-offs have to increase: --lambda-s below --lambda-c below "
+        "--lambda-f");
+    return FALSE;
+  }
+  if (options.unfiltered
+      && (s->lambda_s > 0 || s->lambda_c > 0 || s->lambda_f > 0)) {
+    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--unfiltered and cut-offs exclude each other");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+parse_form (Settings *settings, GError **error)
+{
+  static const gchar *const forms[] = { "none", "offset", "level", "plane",
+    "poly2", NULL };
+
+  settings->form = options.form != NULL ? options.form : "plane";
+  if (g_strv_contains (forms, settings->form))
+    return TRUE;
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+      "--form %s is none of none, offset, level, plane and poly2",
+      settings->form);
+  return FALSE;
+}
+
+/* The name before "=" of "roughness=FILE"; NULL if that is no component */
+static const gchar *
+component_of_write (const gchar *word)
+{
+  static const gchar *const components[] = { "noise", "roughness", "waviness",
+    "form" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (components); i++)
+    if (g_str_has_prefix (word, components[i])
+        && word[strlen (components[i])] == '='
+        && word[strlen (components[i]) + 1] != '\0')
+      return components[i];
+  return NULL;
+}
+
+static gboolean
+check_writes (const Settings *settings, GError **error)
+{
+  for (guint i = 0; options.write != NULL && options.write[i] != NULL; i++) {
+    if (component_of_write (options.write[i]) == NULL) {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+          "--write %s: write COMPONENT=FILE with noise, roughness, waviness or "
+          "form",
+          options.write[i]);
+      return FALSE;
+    }
+    if (settings->many || options.unfiltered) {
+      g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+          settings->many ? "--write takes one input file"
+                         : "--write and --unfiltered exclude each other");
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* --- one surface ----------------------------------------------------------- */
+
+/**
+ * Surface: a file and what was found
+ * @known: components with parameters: 1 << SurfacePart
+ * @filter: (nullable): the message surface-filter
+ * @rows: (nullable): text of surfaceparamenc, with a header row
+ * @pictures: (nullable): for the report, last samples by name
+ */
+typedef struct {
+  const gchar *name;
+  const Settings *settings;
+  gdouble lambda_c;
+  guint known;
+  guint64 missing;
+  SurfaceParameters parameters[SURFACE_N_PARTS];
+  GstStructure *filter;
+  gchar *backend;
+  gchar *rows;
+  SurfacePictures pictures;
+  GPtrArray *outputs; /* of Output, of --write */
+  GError *error;
+} Surface;
+
+static gdouble
+get_double (const GstStructure *s, const gchar *name)
+{
+  gdouble value = 0;
+
+  gst_structure_get_double (s, name, &value);
+  return value;
+}
+
+static void
+take_parameters (Surface *surface, const GstStructure *s)
+{
+  const gchar *output = gst_structure_get_string (s, "output");
+
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    SurfaceParameters *p = &surface->parameters[i];
+
+    if (g_strcmp0 (output, gst_surface_part_name (i)) != 0)
+      continue;
+    surface->known |= 1u << i;
+    gst_structure_get_uint64 (s, "n", &p->n);
+    gst_structure_get_uint64 (s, "missing", &surface->missing);
+    p->sa = get_double (s, "sa");
+    p->sq = get_double (s, "sq");
+    p->sp = get_double (s, "sp");
+    p->sv = get_double (s, "sv");
+    p->sz = get_double (s, "sz");
+    p->ssk = get_double (s, "ssk");
+    p->sku = get_double (s, "sku");
+    p->sdr = get_double (s, "sdr");
+    p->sdq = get_double (s, "sdq");
+  }
+}
+
+static void
+take_message (const GstStructure *s, gpointer data)
+{
+  Surface *surface = data;
+
+  if (gst_structure_has_name (s, "surface-parameters"))
+    take_parameters (surface, s);
+  else if (gst_structure_has_name (s, "surface-filter") && !surface->filter)
+    surface->filter = gst_structure_copy (s);
+}
+
+/* The text that surfaceparamenc gave, and the backend */
+static void
+take_results (GstElement *pipeline, gpointer data)
+{
+  Surface *surface = data;
+
+  surface->backend = element_get_nick (pipeline, "filter", "active-backend");
+  surface->rows = element_get_text (pipeline, "rows");
+  if (surface->settings->common->report != NULL)
+    surface_pictures_take (&surface->pictures, pipeline);
+}
+
+/* The largest of the series that is at most a fifth of @side; 0 if none is */
+static gdouble
+choose_lambda_c (gdouble side)
+{
+  gdouble best = 0;
+
+  for (gint decade = -9; decade < 1; decade++)
+    for (guint i = 0; i < G_N_ELEMENTS (series); i++)
+      if (series[i] * pow (10, decade) <= side / 5)
+        best = series[i] * pow (10, decade);
+  return best;
+}
+
+/* Reads the header of the file, and chooses the cut-off if none was given. */
+static gboolean
+choose_cutoff (Surface *surface, GError **error)
+{
+  const Settings *settings = surface->settings;
+  SurfaceReader *reader;
+  const SurfaceImage *about;
+  gdouble dx, dy, side;
+
+  surface->lambda_c = settings->lambda_c;
+  if (surface->lambda_c > 0 || options.unfiltered)
+    return TRUE;
+  reader = surface_reader_open (surface->name, error);
+  if (reader == NULL)
+    return FALSE;
+  about = surface_reader_get_about (reader);
+  dx = about->dx > 0 ? about->dx : settings->dx;
+  dy = about->dy > 0 ? about->dy : settings->dy > 0 ? settings->dy : dx;
+  side = about->height > 1 ? MIN (dx * about->width, dy * about->height)
+                           : dx * about->width;
+  surface_reader_free (reader);
+  surface->lambda_c = choose_lambda_c (side);
+  if (surface->lambda_c > 0)
+    return TRUE;
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+      "the sample spacing is unknown; give it with --dx 1um");
+  return FALSE;
+}
+
+/* --- pipeline -------------------------------------------------------------- */
+
+static void
+append_filter (GString *launch, const Surface *surface)
+{
+  const Settings *settings = surface->settings;
+  const CommonOptions *common = settings->common;
+
+  g_string_append (launch, "surfacesrc ");
+  launch_set (launch, "location", surface->name);
+  if (settings->dx > 0)
+    launch_set_double (launch, "dx", settings->dx);
+  if (settings->dy > 0)
+    launch_set_double (launch, "dy", settings->dy);
+  if (common->report != NULL && !common->show)
+    g_string_append (launch, "! tee name=measured ");
+  g_string_append (launch, "! cudalwtfilter name=filter parameters=true ");
+  launch_set (launch, "output",
+      options.unfiltered ? "form"
+      : settings->many   ? "roughness"
+                         : "none");
+  launch_set (launch, "f-operation", settings->form);
+  if (options.wavelet != NULL)
+    launch_set (launch, "wavelet", options.wavelet);
+  if (options.unfiltered)
+    g_string_append (launch, "levels=0 roughness-levels=0 ");
+  if (settings->lambda_s > 0)
+    launch_set_double (launch, "lambda-s", settings->lambda_s);
+  if (surface->lambda_c > 0)
+    launch_set_double (launch, "lambda-c", surface->lambda_c);
+  if (settings->lambda_f > 0)
+    launch_set_double (launch, "lambda-f", settings->lambda_f);
+  if (common->backend != NULL)
+    launch_set (launch, "backend", common->backend);
+  if (common->device >= 0)
+    launch_set_int (launch, "cuda-device-id", common->device);
+  if (settings->many || common->threads > 0)
+    launch_set_int (launch, "threads", settings->many ? 1 : common->threads);
+}
+
+/* @rows: the sink of the table
+ * @output: writes to the temporary names if TRUE */
+static gchar *
+make_launch (const Surface *surface, const gchar *rows, gboolean header,
+    gboolean temporary)
+{
+  const gboolean report = surface->settings->common->report != NULL;
+  GString *launch = g_string_new (NULL);
+
+  append_filter (launch, surface);
+  g_string_append (launch, "! surfaceparamenc ");
+  launch_set (launch, "label", surface->name);
+  if (!header)
+    g_string_append (launch, "header=false ");
+  g_string_append_printf (launch, "! %s", rows);
+  for (guint i = 0; options.write != NULL && options.write[i] != NULL; i++) {
+    const gchar *component = component_of_write (options.write[i]);
+    const gchar *name = options.write[i] + strlen (component) + 1;
+
+    /* a page of pictures has a tee behind the pad already */
+    g_string_append_printf (launch,
+        temporary && report && strcmp (component, "noise") != 0
+            ? " %s. ! queue ! surfacesink "
+            : " filter.src_%s ! surfacesink ",
+        component);
+    launch_set (launch, "location",
+        temporary ? output_get_temporary_name (surface->outputs->pdata[i])
+                  : name);
+  }
+  if (temporary && report)
+    surface_pictures_append (launch, options.unfiltered);
+  return g_string_free (launch, FALSE);
+}
+
+/* Most errors name the file themselves. */
+static void
+print_failure (const Surface *surface)
+{
+  if (strstr (surface->error->message, surface->name) != NULL)
+    print_error ("roughness", "%s", surface->error->message);
+  else
+    print_error ("roughness", "%s: %s", surface->name, surface->error->message);
+}
+
+static void
+show_pipelines (GPtrArray *surfaces)
+{
+  for (guint i = 0; i < surfaces->len; i++) {
+    Surface *surface = surfaces->pdata[i];
+    GString *rows = g_string_new ("fakesink");
+    gchar *launch, *line;
+
+    if (!choose_cutoff (surface, &surface->error)) {
+      print_failure (surface);
+      continue;
+    }
+    if (surfaces->len > 1 || options.csv != NULL) {
+      g_string_assign (rows, "filesink ");
+      if (i > 0)
+        g_string_append (rows, "append=true ");
+      launch_set (rows, "location",
+          options.csv != NULL ? options.csv : "roughness.csv");
+    }
+    launch = make_launch (surface, rows->str, i == 0, FALSE);
+    line = launch_to_shell (launch);
+    g_print ("%s\n", line);
+    g_free (line);
+    g_free (launch);
+    g_string_free (rows, TRUE);
+  }
+}
+
+/* --- running --------------------------------------------------------------- */
+
+static gboolean
+open_outputs (Surface *surface, GError **error)
+{
+  surface->outputs = g_ptr_array_new ();
+  for (guint i = 0; options.write != NULL && options.write[i] != NULL; i++) {
+    const gchar *name =
+        options.write[i] + strlen (component_of_write (options.write[i])) + 1;
+    Output *output = output_new (
+        name, (const gchar *const *) surface->settings->common->inputs, error);
+
+    if (output == NULL)
+      return FALSE;
+    g_ptr_array_add (surface->outputs, output);
+  }
+  return TRUE;
+}
+
+static gboolean
+close_outputs (Surface *surface, gboolean ok, GError **error)
+{
+  for (guint i = 0; surface->outputs != NULL && i < surface->outputs->len; i++)
+    ok = output_close (surface->outputs->pdata[i], ok, error);
+  return ok;
+}
+
+/* Measures one file. Runs in a thread of the pool. */
+static void
+measure_surface (gpointer data, gpointer user_data)
+{
+  Surface *surface = data;
+  const CommonOptions *common = surface->settings->common;
+  gchar *launch;
+  gboolean ok;
+
+  if (interrupted ()) {
+    g_set_error_literal (
+        &surface->error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+    return;
+  }
+  if (!input_check (surface->name, INPUT_SURFACE, &surface->error)
+      || !choose_cutoff (surface, &surface->error))
+    return;
+  ok = open_outputs (surface, &surface->error);
+  if (ok) {
+    launch = make_launch (surface, "fakesink name=rows", TRUE, TRUE);
+    ok = pipeline_run (&(PipelineRun){ .launch = launch,
+                           .label = surface->name,
+                           .message = take_message,
+                           .finish = take_results,
+                           .data = surface,
+                           .quiet = common->quiet },
+        &surface->error);
+    g_free (launch);
+  }
+  close_outputs (surface, ok, ok ? &surface->error : NULL);
+}
+
+typedef struct {
+  GMutex lock;
+  guint done, all;
+} Count;
+
+static Count count;
+
+/* Many files: the bar counts them. */
+static void
+count_surface (gpointer data, gpointer user_data)
+{
+  measure_surface (data, user_data);
+  g_mutex_lock (&count.lock);
+  count.done++;
+  if (isatty (STDERR_FILENO) && !((Surface *) data)->settings->common->quiet)
+    g_printerr ("\r\033[K%u of %u surfaces%s", count.done, count.all,
+        count.done == count.all ? "\r\033[K" : "");
+  g_mutex_unlock (&count.lock);
+}
+
+static void
+measure_surfaces (GPtrArray *surfaces, gint threads)
+{
+  GThreadPool *pool;
+
+  if (surfaces->len == 1) {
+    measure_surface (surfaces->pdata[0], NULL);
+    return;
+  }
+  count.all = surfaces->len;
+  pool = g_thread_pool_new (count_surface, NULL,
+      threads > 0 ? threads : (gint) g_get_num_processors (), FALSE, NULL);
+  for (guint i = 0; i < surfaces->len; i++)
+    g_thread_pool_push (pool, surfaces->pdata[i], NULL);
+  g_thread_pool_free (pool, FALSE, TRUE);
+}
+
+/* --- results --------------------------------------------------------------- */
+
+static gchar *
+make_csv (GPtrArray *surfaces)
+{
+  GString *csv = g_string_new (NULL);
+
+  for (guint i = 0; i < surfaces->len; i++) {
+    const gchar *rows = ((Surface *) surfaces->pdata[i])->rows;
+
+    if (rows == NULL)
+      continue;
+    if (csv->len > 0 && strchr (rows, '\n') != NULL)
+      rows = strchr (rows, '\n') + 1; /* the head is the first file's */
+    g_string_append (csv, rows);
+  }
+  return g_string_free (csv, FALSE);
+}
+
+static const gchar *
+part_title (const Surface *surface, SurfacePart part)
+{
+  return options.unfiltered ? "surface" : gst_surface_part_name (part);
+}
+
+/* The cut-off as it was used, along both axes if they differ, beside the one that was
+ * asked for; @name: of the message's fields */
+static void
+append_cutoff (
+    GString *to, const Surface *surface, const gchar *name, gdouble wanted)
+{
+  gchar *field_x = g_strconcat (name, "-x", NULL);
+  gchar *field_y = g_strconcat (name, "-y", NULL);
+  gdouble x = surface->filter ? get_double (surface->filter, field_x) : 0;
+  gdouble y = surface->filter ? get_double (surface->filter, field_y) : 0;
+  gchar *asked = length_format (wanted);
+  gchar *along_x = length_format (x), *along_y = length_format (y);
+
+  if (x > 0) {
+    g_string_append_printf (to, "%s %s", name, along_x);
+    if (fabs (x - y) > 1e-3 * x)
+      g_string_append_printf (to, " along x, %s along y", along_y);
+    if (wanted > 0 && fabs (x - wanted) > 1e-3 * wanted)
+      g_string_append_printf (to, " (%s asked for)", asked);
+    g_string_append (to, "; ");
+  }
+  g_free (field_x);
+  g_free (field_y);
+  g_free (asked);
+  g_free (along_x);
+  g_free (along_y);
+}
+
+/* "lambda-c 76.8 um (80 um asked for), form removed: plane, wavelet 9/7" */
+static gchar *
+describe_filter (const Surface *surface)
+{
+  const Settings *settings = surface->settings;
+  GString *text = g_string_new (NULL);
+
+  if (!options.unfiltered) {
+    append_cutoff (text, surface, "lambda-s", settings->lambda_s);
+    append_cutoff (text, surface, "lambda-c", surface->lambda_c);
+    append_cutoff (text, surface, "lambda-f", settings->lambda_f);
+  }
+  g_string_append_printf (text, "form removed: %s", settings->form);
+  if (!options.unfiltered && surface->filter != NULL)
+    g_string_append_printf (text, "; wavelet %s",
+        gst_structure_get_string (surface->filter, "wavelet"));
+  return g_string_free (text, FALSE);
+}
+
+static gchar *
+describe_points (const Surface *surface)
+{
+  guint width = 0, height = 0;
+  gchar *dx, *dy, *text;
+
+  if (surface->filter == NULL)
+    return g_strdup ("");
+  gst_structure_get_uint (surface->filter, "width", &width);
+  gst_structure_get_uint (surface->filter, "height", &height);
+  dx = length_format (get_double (surface->filter, "dx"));
+  dy = length_format (get_double (surface->filter, "dy"));
+  text = g_strdup_printf ("%u x %u points, spacing %s x %s, %" G_GUINT64_FORMAT
+                          " missing (%.1f %%)",
+      width, height, dx, dy, surface->missing,
+      width > 0 && height > 0 ? 100.0 * surface->missing / width / height : 0);
+  g_free (dx);
+  g_free (dy);
+  return text;
+}
+
+static const gchar *const table_head[] = { "", "Sa", "Sq", "Sp", "Sv", "Sz",
+  "Ssk", "Sku", "Sdr", "Sdq", NULL };
+#define TABLE_COLUMNS 10
+
+/* The cells of a row; free each with g_free(). */
+static void
+format_row (const Surface *surface, const gchar *title,
+    const SurfaceParameters *p, gchar **cells)
+{
+  const gdouble lengths[] = { p->sa, p->sq, p->sp, p->sv, p->sz };
+  gboolean slopes =
+      surface->filter != NULL && get_double (surface->filter, "dx") > 0;
+  guint n = 0;
+
+  cells[n++] = g_strdup (title);
+  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++)
+    cells[n++] = p->n > 0 ? length_format (lengths[i]) : g_strdup ("-");
+  cells[n++] = p->n > 0 ? g_strdup_printf ("%.3f", p->ssk) : g_strdup ("-");
+  cells[n++] = p->n > 0 ? g_strdup_printf ("%.3f", p->sku) : g_strdup ("-");
+  cells[n++] = p->n > 0 && slopes ? g_strdup_printf ("%.4g %%", 100 * p->sdr)
+                                  : g_strdup ("-");
+  cells[n++] =
+      p->n > 0 && slopes ? g_strdup_printf ("%.4g", p->sdq) : g_strdup ("-");
+  cells[n] = NULL;
+}
+
+static void
+free_cells (gchar **cells)
+{
+  for (; *cells != NULL; cells++)
+    g_free (*cells);
+}
+
+static void
+print_cells (const gchar *const *cells, guint first)
+{
+  /* the micro sign is two bytes and one column */
+  for (guint i = 0; cells[i] != NULL; i++) {
+    gint width = i == 0 ? (gint) first : 10;
+    gint pad = width - (gint) g_utf8_strlen (cells[i], -1);
+
+    if (i == 0)
+      g_print ("%s%*s", cells[i], MAX (pad, 0), "");
+    else
+      g_print (" %*s%s", MAX (pad, 0), "", cells[i]);
+  }
+  g_print ("\n");
+}
+
+static void
+print_surface (const Surface *surface)
+{
+  gchar *points = describe_points (surface),
+        *filter = describe_filter (surface);
+  gchar *cells[TABLE_COLUMNS + 1];
+
+  g_print ("%s: %s\n%s\n\n", surface->name, points, filter);
+  print_cells (table_head, 10);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    if ((surface->known & 1u << i) == 0)
+      continue;
+    format_row (
+        surface, part_title (surface, i), &surface->parameters[i], cells);
+    print_cells ((const gchar *const *) cells, 10);
+    free_cells (cells);
+  }
+  g_free (points);
+  g_free (filter);
+}
+
+static void
+add_parameters (JsonBuilder *json, const SurfaceParameters *p)
+{
+  json_builder_begin_object (json);
+  json_add_double (json, "n", p->n);
+  json_add_double (json, "sa_m", p->sa);
+  json_add_double (json, "sq_m", p->sq);
+  json_add_double (json, "sp_m", p->sp);
+  json_add_double (json, "sv_m", p->sv);
+  json_add_double (json, "sz_m", p->sz);
+  json_add_double (json, "ssk", p->ssk);
+  json_add_double (json, "sku", p->sku);
+  json_add_double (json, "sdr", p->sdr);
+  json_add_double (json, "sdq", p->sdq);
+  json_builder_end_object (json);
+}
+
+static void
+add_surface (JsonBuilder *json, const Surface *surface)
+{
+  json_builder_begin_object (json);
+  json_add_string (json, "file", surface->name);
+  json_add_string (
+      json, "error", surface->error != NULL ? surface->error->message : NULL);
+  if (surface->filter != NULL) {
+    json_add_double (json, "dx_m", get_double (surface->filter, "dx"));
+    json_add_double (json, "dy_m", get_double (surface->filter, "dy"));
+    json_add_double (
+        json, "lambda_s_m", get_double (surface->filter, "lambda-s-x"));
+    json_add_double (
+        json, "lambda_c_m", get_double (surface->filter, "lambda-c-x"));
+    json_add_double (
+        json, "lambda_f_m", get_double (surface->filter, "lambda-f-x"));
+    json_add_double (json, "missing", surface->missing);
+  }
+  json_builder_set_member_name (json, "components");
+  json_builder_begin_object (json);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    if (surface->known & 1u << i) {
+      json_builder_set_member_name (json, part_title (surface, i));
+      add_parameters (json, &surface->parameters[i]);
+    }
+  json_builder_end_object (json);
+  json_builder_end_object (json);
+}
+
+static void
+print_json (GPtrArray *surfaces)
+{
+  JsonBuilder *json = json_builder_new ();
+
+  json_builder_begin_object (json);
+  json_add_string (json, "version", PACKAGE_VERSION);
+  json_builder_set_member_name (json, "surfaces");
+  json_builder_begin_array (json);
+  for (guint i = 0; i < surfaces->len; i++)
+    add_surface (json, surfaces->pdata[i]);
+  json_builder_end_array (json);
+  json_builder_end_object (json);
+  json_print (json);
+}
+
+/* --- report ---------------------------------------------------------------- */
+
+static void
+report_surface (Report *report, const Surface *surface, gboolean many)
+{
+  gchar *points = describe_points (surface);
+  gchar *cells[TABLE_COLUMNS + 1];
+
+  if (many)
+    report_add_heading (report, surface->name);
+  if (surface->error != NULL) {
+    report_add_paragraph (report, "Not measured: %s", surface->error->message);
+    g_free (points);
+    return;
+  }
+  report_add_paragraph (report, "%s", points);
+  report_begin_table (report, table_head);
+  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+    if ((surface->known & 1u << i) == 0)
+      continue;
+    format_row (
+        surface, part_title (surface, i), &surface->parameters[i], cells);
+    report_add_row (report, (const gchar *const *) cells);
+    free_cells (cells);
+  }
+  report_end_table (report);
+  surface_pictures_report (&surface->pictures, report);
+  g_free (points);
+}
+
+static gboolean
+write_report (GPtrArray *surfaces, const CommonOptions *common, GError **error)
+{
+  gboolean many = surfaces->len > 1, ok;
+  Surface *first = surfaces->pdata[0];
+  gchar *title =
+      many ? g_strdup_printf ("Roughness of %u surfaces", surfaces->len)
+           : g_strdup_printf ("Roughness of %s", first->name);
+  Report *report = report_new (title);
+
+  for (guint i = 0; i < surfaces->len; i++)
+    report_surface (report, surfaces->pdata[i], many);
+  for (guint i = 0; i < surfaces->len; i++) {
+    Surface *surface = surfaces->pdata[i];
+    gchar *filter;
+
+    if (surface->error != NULL)
+      continue;
+    filter = describe_filter (surface);
+    report_add_input (report, surface->name);
+    report_add_setting (report, "filter", "%s", filter);
+    report_add_setting (report, "backend", "%s", surface->backend);
+    g_free (filter);
+  }
+  report_add_paragraph (report,
+      "Parameters are defined as in ISO 25178-2, relative to the mean of each "
+      "component. No conformity with ISO 16610 or ISO 25178 is claimed for the "
+      "filter.");
+  ok = report_write (
+      report, common->report, (const gchar *const *) common->inputs, error);
+  report_free (report);
+  g_free (title);
+  return ok;
+}
+
+/* --- command --------------------------------------------------------------- */
+
+static Surface *
+surface_new (const gchar *name, const Settings *settings)
+{
+  Surface *surface = g_new0 (Surface, 1);
+
+  surface->name = name;
+  surface->settings = settings;
+  return surface;
+}
+
+static void
+surface_free (gpointer data)
+{
+  Surface *surface = data;
+
+  if (surface->filter != NULL)
+    gst_structure_free (surface->filter);
+  if (surface->outputs != NULL)
+    g_ptr_array_unref (surface->outputs);
+  surface_pictures_clear (&surface->pictures);
+  g_free (surface->backend);
+  g_free (surface->rows);
+  g_clear_error (&surface->error);
+  g_free (surface);
+}
+
+/* Prints what failed. Returns: the exit status */
+static ExitStatus
+print_failures (GPtrArray *surfaces)
+{
+  ExitStatus status = EXIT_STATUS_OK;
+  guint failed = 0;
+
+  for (guint i = 0; i < surfaces->len; i++) {
+    const Surface *surface = surfaces->pdata[i];
+
+    if (surface->error == NULL)
+      continue;
+    failed++;
+    if (g_error_matches (surface->error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+      continue;
+    status = EXIT_STATUS_FAILED;
+    print_failure (surface);
+  }
+  if (failed > 0 && surfaces->len > 1)
+    print_error ("roughness", "%u of %u files failed", failed, surfaces->len);
+  return interrupted () ? EXIT_STATUS_INTERRUPTED : status;
+}
+
+static ExitStatus
+write_results (GPtrArray *surfaces, const Settings *settings)
+{
+  const CommonOptions *common = settings->common;
+  const gchar *const *inputs = (const gchar *const *) common->inputs;
+  gchar *csv = make_csv (surfaces);
+  GError *error = NULL;
+  gboolean ok = TRUE;
+
+  if (common->json)
+    print_json (surfaces);
+  else if (!common->quiet && surfaces->len > 1 && options.csv == NULL)
+    g_print ("%s", csv);
+  else if (!common->quiet)
+    for (guint i = 0; i < surfaces->len; i++)
+      if (((Surface *) surfaces->pdata[i])->error == NULL)
+        print_surface (surfaces->pdata[i]);
+  if (options.csv != NULL && csv[0] != '\0')
+    ok = output_write (options.csv, inputs, csv, -1, &error);
+  if (ok && common->report != NULL && !interrupted ())
+    ok = write_report (surfaces, common, &error);
+  if (!ok) {
+    print_error ("roughness", "%s", error->message);
+    g_error_free (error);
+  }
+  g_free (csv);
+  return ok ? EXIT_STATUS_OK : EXIT_STATUS_FAILED;
+}
+
+static ExitStatus
+measure_all (GPtrArray *surfaces, const Settings *settings)
+{
+  ExitStatus written = EXIT_STATUS_OK, failed;
+
+  measure_surfaces (surfaces, settings->common->threads);
+  if (surfaces->len > 1 || ((Surface *) surfaces->pdata[0])->error == NULL)
+    written = write_results (surfaces, settings);
+  failed = print_failures (surfaces);
+  return failed != EXIT_STATUS_OK ? failed : written;
+}
+
+static ExitStatus
+run_roughness (gint argc, gchar **argv)
+{
+  CommonOptions common;
+  Settings settings = { &common };
+  GPtrArray *surfaces, *names;
+  ExitStatus status;
+  GError *error = NULL;
+
+  if (!options_parse (&command_roughness, entries,
+          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+    return status;
+  names = inputs_expand (common.inputs, INPUT_SURFACE, &error);
+  settings.many = names != NULL && names->len > 1;
+  if (names == NULL || !parse_lengths (&settings, &error)
+      || !check_order (&settings, &error) || !parse_form (&settings, &error)
+      || !check_writes (&settings, &error)) {
+    status = error->domain == G_OPTION_ERROR ? EXIT_STATUS_USAGE
+                                             : EXIT_STATUS_FAILED;
+    print_error ("roughness", "%s", error->message);
+    g_error_free (error);
+  } else {
+    surfaces = g_ptr_array_new_with_free_func (surface_free);
+    for (guint i = 0; i < names->len; i++)
+      g_ptr_array_add (surfaces, surface_new (names->pdata[i], &settings));
+    if (common.show) {
+      show_pipelines (surfaces);
+      status = print_failures (surfaces);
+    } else {
+      status = measure_all (surfaces, &settings);
+    }
+    g_ptr_array_unref (surfaces);
+  }
+  if (names != NULL)
+    g_ptr_array_unref (names);
+  options_clear (&common);
+  return status;
+}
+
+const Command command_roughness = {
+  .name = "roughness",
+  .arguments = "FILE... - areal parameters of measured surfaces",
+  .summary = "roughness, waviness and form of measured surfaces",
+  .examples =
+      "Examples:\n"
+      "  cudavision roughness part.x3p --lambda-c 80um --report part.html\n"
+      "  cudavision roughness folder/ > parameters.csv",
+  .run = run_roughness,
+};
