@@ -17,12 +17,6 @@
  * exceed. */
 #define QUANTILE 10
 
-/* A part of the frame is constant only if hardly any block, one in UNCLEAR,
- * changes by less than CLEAR times the noise: in a slow or quiet scene the
- * blocks that happen to rest are part of the picture. */
-#define CLEAR 3
-#define UNCLEAR 10
-
 /* Frames over which the activity is averaged, and the least activity of a
  * block that belongs to the moving picture. */
 #define MEMORY 16
@@ -38,9 +32,8 @@ struct _MotionConstant {
   gdouble *residues;
   gdouble *activity; /* share of the last frames that changed the block */
   /* of the current frame */
-  gboolean sharp; /* few blocks change by little more than noise */
-  guint8 *live;   /* changed */
-  guint8 *flat;   /* in both frames, and unchanged */
+  guint8 *live; /* changed */
+  guint8 *flat; /* in both frames, and unchanged */
   guint8 *used, *inner;
 };
 
@@ -154,8 +147,6 @@ get_largest_noise (const MotionConstant *c)
 static void
 classify_blocks (MotionConstant *c, const MotionField *field)
 {
-  guint unclear = 0;
-
   measure_noise (c, field);
   for (guint i = 0; i < c->n; i++) {
     const MotionBlock *block = &field->blocks[i];
@@ -167,9 +158,7 @@ classify_blocks (MotionConstant *c, const MotionField *field)
     c->live[i] = block->zero_sad > largest
                  || block->zero_sad > 2 * (guint64) block->sad + level;
     c->flat[i] = !c->live[i] && MAX (block->intra, before) <= FLAT * level;
-    unclear += c->live[i] && block->zero_sad < CLEAR * largest;
   }
-  c->sharp = UNCLEAR * unclear <= c->n;
 }
 
 static void
@@ -191,12 +180,6 @@ remember_frame (MotionConstant *c, const MotionField *field)
 
 /* --- which blocks are used --------------------------------------------------- */
 
-static gboolean
-is_active (const MotionConstant *c, guint i)
-{
-  return c->frames > 0 ? c->activity[i] >= ACTIVE : c->live[i];
-}
-
 static guint
 count_blocks (const guint8 *marks, guint n)
 {
@@ -207,31 +190,37 @@ count_blocks (const guint8 *marks, guint n)
   return count;
 }
 
-/* Uses what changes or has changed, if that is three quarters of what is not
- * flat. */
+/* Uses the blocks that change or have been changing. */
+static void
+use_changing (MotionConstant *c)
+{
+  for (guint i = 0; i < c->n; i++)
+    c->used[i] = c->live[i] || c->activity[i] >= ACTIVE;
+}
+
+/* Whether hardly anything else has texture: a logo, a ticker, bars. */
 static gboolean
-use_changed (MotionConstant *c)
+is_most_of_texture (const MotionConstant *c)
 {
   guint textured = 0;
 
-  for (guint i = 0; i < c->n; i++) {
-    c->used[i] = c->live[i] || (!c->flat[i] && is_active (c, i));
+  for (guint i = 0; i < c->n; i++)
     textured += c->used[i] || !c->flat[i];
-  }
   return 4 * count_blocks (c->used, c->n) >= 3 * textured;
 }
 
-/* Uses what has been changing, if it fills four fifths of a rectangle that
- * touches at most two of the frame's edges, and a fifth of the frame: a moving
- * picture within a still one. */
+/* Whether the used blocks are a moving picture within a still one: a fifth of
+ * the frame, four fifths of a rectangle, which touches at most two of the
+ * frame's edges. With three it may be a moving object before a still camera. */
 static gboolean
-use_moving_rectangle (MotionConstant *c)
+is_picture_in_picture (const MotionConstant *c)
 {
   guint left = G_MAXUINT, right = 0, top = G_MAXUINT, bottom = 0;
-  guint count, edges;
+  guint count = count_blocks (c->used, c->n), edges;
 
+  if (5 * count < c->n)
+    return FALSE;
   for (guint i = 0; i < c->n; i++) {
-    c->used[i] = is_active (c, i);
     if (!c->used[i])
       continue;
     left = MIN (left, i % c->columns);
@@ -239,13 +228,9 @@ use_moving_rectangle (MotionConstant *c)
     top = MIN (top, i / c->columns);
     bottom = MAX (bottom, i / c->columns);
   }
-  count = count_blocks (c->used, c->n);
-  if (count == 0)
-    return FALSE;
   edges = (left == 0) + (right == c->columns - 1) + (top == 0)
           + (bottom == c->n / c->columns - 1);
-  return edges <= 2 && 5 * count >= c->n
-         && 5 * count >= 4 * (right - left + 1) * (bottom - top + 1);
+  return edges <= 2 && 5 * count >= 4 * (right - left + 1) * (bottom - top + 1);
 }
 
 static gboolean
@@ -322,7 +307,8 @@ motion_constant_mark (MotionConstant *c, MotionField *fields, guint n_fields)
   if (n_fields == 0)
     return;
   classify_blocks (c, &fields[0]);
-  if ((c->sharp && (use_changed (c) || use_moving_rectangle (c)))
+  use_changing (c);
+  if (is_most_of_texture (c) || is_picture_in_picture (c)
       || use_between_bars (c)) {
     leave_out_edges (c);
     for (guint k = 0; count_blocks (c->used, c->n) > 0 && k < n_fields; k++)
