@@ -4,6 +4,8 @@
  */
 /* Clips with constant parts (bars, inset, ticker, logo) have the cuts and the
  * global motion of the moving part alone. */
+#include "cuda/motion/constant.h"
+#include "cuda/motion/regions.h"
 #include "cuda/motion/summary.h"
 
 #include <math.h>
@@ -126,6 +128,207 @@ test_layout (gconstpointer layout)
     check_clip (layout, 2); /* sigma 2 */
 }
 
+/* --- equal to the cropped clip ---------------------------------------------- */
+
+#define COLUMNS 12
+#define ROWS 10
+
+/* Numbers of blocks that are constant at each edge */
+typedef struct {
+  const gchar *name;
+  guint block_size;
+  guint left, right, top, bottom;
+  gboolean textured;
+} Bars;
+
+/* A picture that pans, with an object that moves against it, and noise. */
+static guint8
+get_picture (guint x, guint y, guint size, guint i)
+{
+  guint ox = x + 5 * i - 3 * size, oy = y - 2 * i - 2 * size;
+  guint scene = i < CUT ? 1 : 2;
+  gint noise = (gint) (mix ((i * 4096 + y) * 4096 + x) % 5) - 2;
+  gint value = ox < 3 * size && oy < 2 * size
+                   ? get_texture (scene + 5, ox, oy)
+                   : get_texture (scene, x + 3 * i, y + i);
+
+  return (guint8) CLAMP (value + noise, 0, 255);
+}
+
+/* Frame @i of @columns x @rows blocks, of which @bars are constant. */
+static void
+draw_blocks (const Bars *bars, guint columns, guint rows, guint i, guint8 *to)
+{
+  guint size = bars->block_size;
+  guint left = bars->left * size, top = bars->top * size;
+  guint right = (columns - bars->right) * size;
+  guint bottom = (rows - bars->bottom) * size;
+
+  for (guint y = 0; y < rows * size; y++)
+    for (guint x = 0; x < columns * size; x++)
+      *to++ = x >= left && x < right && y >= top && y < bottom
+                  ? get_picture (x - left, y - top, size, i)
+              : bars->textured ? get_texture (3, 2 * x, 2 * y)
+                               : 16;
+}
+
+/* A clip of a number of blocks, frame by frame. */
+typedef struct {
+  MotionConfig config;
+  MotionEngine *engine;
+  MotionRegionFinder *finder;
+  MotionSceneDetector detector;
+  MotionJob job;
+  MotionRegion regions[MOTION_MAX_REGIONS];
+  guint columns, rows, n_regions;
+  gboolean cut;
+} Clip;
+
+static void
+clip_init (Clip *clip, guint size, guint columns, guint rows)
+{
+  *clip = (Clip){ .columns = columns, .rows = rows };
+  motion_config_init (&clip->config);
+  clip->config.width = columns * size;
+  clip->config.height = rows * size;
+  clip->config.block_size = size;
+  clip->config.range = MIN (size, 16); /* does not leave the block beside */
+  clip->engine = motion_engine_new (&clip->config, NULL, NULL);
+  g_assert_nonnull (clip->engine);
+  clip->finder = motion_region_finder_new (&clip->config);
+  clip->detector.threshold = MOTION_SCENE_THRESHOLD;
+  clip->job.luma = g_malloc (clip->config.width * clip->config.height);
+  clip->job.stride = clip->config.width;
+  clip->job.fields[0].vectors = g_new (MotionVector, columns * rows);
+  clip->job.fields[0].blocks = g_new (MotionBlock, columns * rows);
+}
+
+static void
+clip_clear (Clip *clip)
+{
+  motion_engine_free (clip->engine);
+  motion_region_finder_free (clip->finder);
+  g_free ((gpointer) clip->job.luma);
+  g_free (clip->job.fields[0].vectors);
+  g_free (clip->job.fields[0].blocks);
+}
+
+static void
+clip_search (Clip *clip, const Bars *bars, guint i)
+{
+  MotionJob *done;
+
+  draw_blocks (bars, clip->columns, clip->rows, i, (guint8 *) clip->job.luma);
+  g_assert_true (motion_engine_submit (clip->engine, &clip->job, NULL));
+  g_assert_true (motion_engine_wait (clip->engine, &done, NULL));
+}
+
+static void
+clip_judge (Clip *clip, guint i)
+{
+  const MotionField *field = i > 0 ? &clip->job.fields[0] : NULL;
+
+  clip->cut = motion_scene_detect (&clip->detector, &clip->config, field);
+  if (field != NULL)
+    clip->n_regions =
+        motion_find_regions (clip->finder, field, 2.0, clip->regions);
+}
+
+/* The bars and the blocks beside them are marked, in the cropped clip none.
+ * Marks the same blocks there. */
+static void
+check_marks (const Bars *bars, Clip *whole, Clip *cropped)
+{
+  for (guint i = 0; i < whole->columns * whole->rows; i++) {
+    guint x = i % whole->columns, y = i / whole->columns;
+    guint cx = x - bars->left, cy = y - bars->top;
+    gboolean used =
+        (bars->left == 0 || x > bars->left)
+        && (bars->right == 0 || x + bars->right + 1 < whole->columns)
+        && (bars->top == 0 || y > bars->top)
+        && (bars->bottom == 0 || y + bars->bottom + 1 < whole->rows);
+
+    g_assert_cmpint (
+        !(whole->job.fields[0].blocks[i].flags & MOTION_BLOCK_CONSTANT), ==,
+        used);
+    if (cx < cropped->columns && cy < cropped->rows) {
+      MotionBlock *block =
+          &cropped->job.fields[0].blocks[cy * cropped->columns + cx];
+
+      g_assert_cmpint (block->flags & MOTION_BLOCK_CONSTANT, ==, 0);
+      block->flags |= used ? 0 : MOTION_BLOCK_CONSTANT;
+    }
+  }
+  motion_summarise (&cropped->config, &cropped->job.fields[0]);
+}
+
+/* The summary of both is the same to the bit, except that the global motion of
+ * a frame's middle is that of another place if the bars differ. */
+static void
+check_summaries (const Bars *bars, const Clip *whole, const Clip *cropped)
+{
+  const MotionSummary *a = &whole->job.fields[0].summary;
+  const MotionSummary *b = &cropped->job.fields[0].summary;
+
+  g_assert_true (isfinite (a->psnr) && a->residue > 0);
+  if (bars->left == bars->right && bars->top == bars->bottom) {
+    g_assert_cmpmem (a, sizeof *a, b, sizeof *b);
+    return;
+  }
+  g_assert_cmpmem (a, G_STRUCT_OFFSET (MotionSummary, global_x), b,
+      G_STRUCT_OFFSET (MotionSummary, global_x));
+  g_assert_cmpfloat_with_epsilon (a->global_zoom, b->global_zoom, 1e-3);
+  g_assert_cmpfloat_with_epsilon (a->global_x, b->global_x, 0.1);
+  g_assert_cmpfloat_with_epsilon (a->global_y, b->global_y, 0.1);
+}
+
+static void
+check_regions (const Bars *bars, const Clip *whole, const Clip *cropped)
+{
+  g_assert_cmpuint (whole->n_regions, ==, cropped->n_regions);
+  for (guint i = 0; i < whole->n_regions; i++) {
+    MotionRegion region = cropped->regions[i];
+
+    region.x += bars->left * bars->block_size;
+    region.y += bars->top * bars->block_size;
+    g_assert_cmpmem (&region, sizeof region, &whole->regions[i], sizeof region);
+  }
+}
+
+static void
+test_equal_to_cropped (gconstpointer data)
+{
+  static const Bars none = { 0 };
+  const Bars *bars = data;
+  Bars no_bars = none;
+  Clip whole, cropped;
+  guint regions = 0;
+
+  no_bars.block_size = bars->block_size;
+  clip_init (&whole, bars->block_size, COLUMNS + bars->left + bars->right,
+      ROWS + bars->top + bars->bottom);
+  clip_init (&cropped, bars->block_size, COLUMNS, ROWS);
+  for (guint i = 0; i < FRAMES; i++) {
+    clip_search (&whole, bars, i);
+    clip_search (&cropped, &no_bars, i);
+    if (i > 0)
+      check_marks (bars, &whole, &cropped);
+    clip_judge (&whole, i);
+    clip_judge (&cropped, i);
+    g_assert_cmpint (whole.cut, ==, i == CUT);
+    g_assert_cmpint (cropped.cut, ==, i == CUT);
+    if (i == 0)
+      continue;
+    check_summaries (bars, &whole, &cropped);
+    check_regions (bars, &whole, &cropped);
+    g_assert_cmpfloat (whole.detector.previous, ==, cropped.detector.previous);
+    regions += whole.n_regions;
+  }
+  g_assert_cmpuint (regions, >=, FRAMES / 2);
+  clip_clear (&whole);
+  clip_clear (&cropped);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -142,12 +345,30 @@ main (int argc, char **argv)
     { "small-logo", 560, 20, 60, 40, TRUE, TRUE },
     { "still", 0, 0, 0, 0, FALSE, TRUE },
   };
+  static const Bars bars[] = {
+    { "letterbox-16", 16, 0, 0, 2, 2, FALSE },
+    { "letterbox-32", 32, 0, 0, 2, 2, FALSE },
+    { "letterbox-64", 64, 0, 0, 1, 1, FALSE },
+    { "pillarbox-32", 32, 2, 2, 0, 0, FALSE },
+    { "pillarbox-64", 64, 1, 1, 0, 0, FALSE },
+    { "windowbox-32", 32, 2, 2, 2, 2, FALSE },
+    { "inset-16", 16, 2, 2, 3, 3, TRUE },
+    { "inset-32", 32, 2, 2, 1, 1, TRUE },
+    { "inset-64", 64, 1, 1, 1, 1, TRUE },
+    { "ticker-32", 32, 0, 0, 0, 2, TRUE },
+  };
 
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (layouts); i++) {
     gchar *path = g_strdup_printf ("/motionconstant/%s", layouts[i].name);
 
     g_test_add_data_func (path, &layouts[i], test_layout);
+    g_free (path);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (bars); i++) {
+    gchar *path = g_strdup_printf ("/motionconstant/cropped/%s", bars[i].name);
+
+    g_test_add_data_func (path, &bars[i], test_equal_to_cropped);
     g_free (path);
   }
   return g_test_run ();
