@@ -139,16 +139,19 @@ typedef struct {
   guint block_size;
   guint left, right, top, bottom;
   gboolean textured;
+  guint dx, dy; /* the picture lies this many pixels further right and down */
+  gboolean no_object;
 } Bars;
 
 /* A picture that pans, with an object that moves against it, and noise. */
 static guint8
-get_picture (guint x, guint y, guint size, guint i)
+get_picture (const Bars *bars, guint x, guint y, guint i)
 {
+  guint size = bars->block_size;
   guint ox = x + 5 * i - 3 * size, oy = y - 2 * i - 2 * size;
   guint scene = i < CUT ? 1 : 2;
   gint noise = (gint) (mix ((i * 4096 + y) * 4096 + x) % 5) - 2;
-  gint value = ox < 3 * size && oy < 2 * size
+  gint value = !bars->no_object && ox < 3 * size && oy < 2 * size
                    ? get_texture (scene + 5, ox, oy)
                    : get_texture (scene, x + 3 * i, y + i);
 
@@ -160,14 +163,15 @@ static void
 draw_blocks (const Bars *bars, guint columns, guint rows, guint i, guint8 *to)
 {
   guint size = bars->block_size;
-  guint left = bars->left * size, top = bars->top * size;
-  guint right = (columns - bars->right) * size;
-  guint bottom = (rows - bars->bottom) * size;
+  guint left = bars->left * size + bars->dx;
+  guint top = bars->top * size + bars->dy;
+  guint right = (columns - bars->right) * size + bars->dx;
+  guint bottom = (rows - bars->bottom) * size + bars->dy;
 
   for (guint y = 0; y < rows * size; y++)
     for (guint x = 0; x < columns * size; x++)
       *to++ = x >= left && x < right && y >= top && y < bottom
-                  ? get_picture (x - left, y - top, size, i)
+                  ? get_picture (bars, x - left, y - top, i)
               : bars->textured ? get_texture (3, 2 * x, 2 * y)
                                : 16;
 }
@@ -329,6 +333,97 @@ test_equal_to_cropped (gconstpointer data)
   clip_clear (&cropped);
 }
 
+/* No used block is crossed by the edge of the picture. */
+static void
+check_inside (const Bars *bars, const Clip *clip)
+{
+  guint size = bars->block_size;
+  guint left = bars->left * size + bars->dx;
+  guint top = bars->top * size + bars->dy;
+
+  for (guint i = 0; i < clip->columns * clip->rows; i++) {
+    guint x = i % clip->columns * size, y = i / clip->columns * size;
+
+    if (clip->job.fields[0].blocks[i].flags & MOTION_BLOCK_CONSTANT)
+      continue;
+    g_assert_cmpuint (x, >=, left);
+    g_assert_cmpuint (y, >=, top);
+    g_assert_cmpuint (x + size, <=, left + COLUMNS * size);
+    g_assert_cmpuint (y + size, <=, top + ROWS * size);
+  }
+}
+
+/* What enters at the picture's edges is not in the used blocks either. */
+static void
+leave_out_rim (Clip *cropped)
+{
+  for (guint i = 0; i < cropped->columns * cropped->rows; i++) {
+    guint x = i % cropped->columns, y = i / cropped->columns;
+
+    if (x == 0 || x == cropped->columns - 1 || y == 0 || y == cropped->rows - 1)
+      cropped->job.fields[0].blocks[i].flags |= MOTION_BLOCK_CONSTANT;
+  }
+  motion_summarise (&cropped->config, &cropped->job.fields[0]);
+}
+
+static void
+check_near (const Clip *whole, const Clip *cropped)
+{
+  const MotionSummary *a = &whole->job.fields[0].summary;
+  const MotionSummary *b = &cropped->job.fields[0].summary;
+  guint64 samples_a, samples_b;
+  gdouble blocks_a =
+      motion_count_used (&whole->config, &whole->job.fields[0], &samples_a);
+  gdouble blocks_b =
+      motion_count_used (&cropped->config, &cropped->job.fields[0], &samples_b);
+  gdouble residue_a = (gdouble) a->residue / samples_a;
+  gdouble residue_b = (gdouble) b->residue / samples_b;
+
+  g_test_message ("psnr %.2f %.2f residue %.2f %.2f score %.2f %.2f", a->psnr,
+      b->psnr, residue_a, residue_b, a->scene_score, b->scene_score);
+  g_assert_cmpfloat_with_epsilon (a->psnr, b->psnr, 0.5);
+  g_assert_cmpfloat_with_epsilon (residue_a, residue_b, residue_b / 20);
+  g_assert_cmpfloat_with_epsilon (a->scene_score, b->scene_score, 0.01);
+  g_assert_cmpfloat_with_epsilon (
+      a->static_blocks / blocks_a, b->static_blocks / blocks_b, 0.02);
+  for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
+    g_assert_cmpfloat_with_epsilon (
+        a->histogram[i] / blocks_a, b->histogram[i] / blocks_b, 0.02);
+}
+
+static void
+test_near_cropped (gconstpointer data)
+{
+  const Bars *bars = data;
+  Bars no_bars = { .block_size = bars->block_size, .no_object = TRUE };
+  Clip whole, cropped;
+
+  clip_init (&whole, bars->block_size, COLUMNS + bars->left + bars->right,
+      ROWS + bars->top + bars->bottom);
+  clip_init (&cropped, bars->block_size, COLUMNS, ROWS);
+  for (guint i = 0; i < FRAMES; i++) {
+    clip_search (&whole, bars, i);
+    clip_search (&cropped, &no_bars, i);
+    clip_judge (&whole, i);
+    clip_judge (&cropped, i);
+    g_assert_cmpint (whole.cut, ==, i == CUT);
+    g_assert_cmpint (cropped.cut, ==, i == CUT);
+    if (i == 0)
+      continue;
+    check_inside (bars, &whole);
+    leave_out_rim (&cropped);
+    if (i != CUT) {
+      check_near (&whole, &cropped);
+      g_assert_cmpfloat_with_epsilon (whole.job.fields[0].summary.global_x,
+          cropped.job.fields[0].summary.global_x, 0.1);
+      g_assert_cmpfloat_with_epsilon (whole.job.fields[0].summary.global_y,
+          cropped.job.fields[0].summary.global_y, 0.1);
+    }
+  }
+  clip_clear (&whole);
+  clip_clear (&cropped);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -357,6 +452,12 @@ main (int argc, char **argv)
     { "inset-64", 64, 1, 1, 1, 1, TRUE },
     { "ticker-32", 32, 0, 0, 0, 2, TRUE },
   };
+  static const Bars shifted[] = {
+    { "windowbox-16", 16, 2, 2, 3, 3, FALSE, 3, 5, TRUE },
+    { "windowbox-32", 32, 2, 2, 2, 2, FALSE, 13, 9, TRUE },
+    { "windowbox-64", 64, 2, 2, 2, 2, FALSE, 20, 30, TRUE },
+    { "inset-32", 32, 2, 2, 2, 2, TRUE, 7, 21, TRUE },
+  };
 
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (layouts); i++) {
@@ -369,6 +470,12 @@ main (int argc, char **argv)
     gchar *path = g_strdup_printf ("/motionconstant/cropped/%s", bars[i].name);
 
     g_test_add_data_func (path, &bars[i], test_equal_to_cropped);
+    g_free (path);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (shifted); i++) {
+    gchar *path = g_strdup_printf ("/motionconstant/near/%s", shifted[i].name);
+
+    g_test_add_data_func (path, &shifted[i], test_near_cropped);
     g_free (path);
   }
   return g_test_run ();
