@@ -25,8 +25,9 @@ get_cell (guint i, guint blocks)
 }
 
 /* Logarithm of the mean deviation in each cell: a change of the light adds
- * the same value to all cells. @used: whether at least half of the cell's
- * blocks are used */
+ * the same value to all cells. @used: whether all blocks of the cell are used,
+ * since a constant one is the same in both frames; if no cell is whole, whether
+ * any is */
 static void
 map_texture (const MotionConfig *config, const MotionField *field,
     gdouble map[CELLS], gboolean used[CELLS])
@@ -35,7 +36,7 @@ map_texture (const MotionConfig *config, const MotionField *field,
   guint rows = motion_config_get_rows (config);
   gdouble level = 1 << (config->depth - 8);
   gdouble samples[CELLS] = { 0 };
-  gint votes[CELLS] = { 0 };
+  guint in_use[CELLS] = { 0 }, blocks[CELLS] = { 0 }, whole = 0;
 
   memset (map, 0, sizeof samples);
   for (guint i = 0; i < columns * rows; i++) {
@@ -44,13 +45,16 @@ map_texture (const MotionConfig *config, const MotionField *field,
 
     map[cell] += field->blocks[i].intra / level;
     samples[cell] += motion_config_get_block_samples (config, i);
-    votes[cell] += field->blocks[i].flags & MOTION_BLOCK_CONSTANT ? -1 : 1;
+    in_use[cell] += !(field->blocks[i].flags & MOTION_BLOCK_CONSTANT);
+    blocks[cell]++;
   }
   for (guint i = 0; i < CELLS; i++) {
     if (samples[i] > 0)
       map[i] = log2 (map[i] / samples[i] + 1.0);
-    used[i] = samples[i] > 0 && votes[i] >= 0;
+    whole += blocks[i] > 0 && in_use[i] == blocks[i];
   }
+  for (guint i = 0; i < CELLS; i++)
+    used[i] = in_use[i] > 0 && (whole == 0 || in_use[i] == blocks[i]);
 }
 
 /* Ranks of the used cells of @map, times two; equal cells share the mean of
