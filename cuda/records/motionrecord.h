@@ -121,13 +121,15 @@ typedef enum {
  * MotionVector and columns * rows MotionBlock. Little endian. */
 
 #define MOTION_PACKET_MAGIC "MOTV"
-#define MOTION_PACKET_VERSION 1
+#define MOTION_PACKET_VERSION 2
 #define MOTION_MAX_FIELDS 8
 
 /**
  * MotionPacket:
  * @magic: MOTION_PACKET_MAGIC
- * @version: MOTION_PACKET_VERSION
+ * @version: MOTION_PACKET_VERSION; 1, with the same layout, in packets of
+ *   release 0.1.0: without MOTION_BLOCK_CONSTANT, so that summaries count all
+ *   blocks
  * @size: bytes of the whole packet
  * @frame: number of the frame in its stream, from 0
  * @pts: of the frame, ns; G_MAXUINT64 if it has none

@@ -99,9 +99,9 @@ check_head (const MotionPacket *packet, gsize size, GError **error)
 
   if (memcmp (packet->magic, MOTION_PACKET_MAGIC, 4) != 0)
     return refuse (error, "it does not begin with " MOTION_PACKET_MAGIC);
-  if (packet->version != MOTION_PACKET_VERSION)
-    return refuse (error, "version is %u, must be %d", packet->version,
-        MOTION_PACKET_VERSION);
+  if (!check_range (
+          "version", packet->version, 1, MOTION_PACKET_VERSION, error))
+    return FALSE;
   if (packet->size != size)
     return refuse (error,
         "size is %" G_GUINT64_FORMAT ", but there are %" G_GSIZE_FORMAT
@@ -168,12 +168,14 @@ check_summary (
              index, counted, n_used);
 }
 
-/* Number of blocks that a field's summary counts. */
+/* Number of blocks that a field's summary counts: all in version 1. */
 static guint32
-count_used (const MotionBlock *blocks, guint32 n_blocks)
+count_used (const MotionPacket *packet, const MotionBlock *blocks)
 {
-  guint32 used = 0;
+  guint32 n_blocks = packet->columns * packet->rows, used = 0;
 
+  if (packet->version == 1)
+    return n_blocks;
   for (guint32 i = 0; i < n_blocks; i++)
     used += !(blocks[i].flags & MOTION_BLOCK_CONSTANT);
   return used;
@@ -182,7 +184,6 @@ count_used (const MotionBlock *blocks, guint32 n_blocks)
 static gboolean
 check_fields (const MotionPacket *packet, GError **error)
 {
-  guint32 n_blocks = packet->columns * packet->rows;
   guint seen = 0; /* set of distances, one bit each */
 
   for (guint i = 0; i < packet->n_fields; i++) {
@@ -202,8 +203,7 @@ check_fields (const MotionPacket *packet, GError **error)
     if (field->reserved != 0)
       return refuse (
           error, "reserved of field %u is %u, must be 0", i, field->reserved);
-    if (!check_summary (
-            &field->summary, count_used (blocks, n_blocks), i, error))
+    if (!check_summary (&field->summary, count_used (packet, blocks), i, error))
       return FALSE;
   }
   return TRUE;

@@ -160,10 +160,12 @@ paint_field (GstMotionPainter *p, GstVideoFrame *frame,
     for (guint column = 0; column < meta->packet->columns; column++) {
       GstVideoRectangle rectangle;
       gdouble x, y, length;
+      const MotionBlock *block =
+          get_block (meta, column, row, &rectangle, &x, &y);
 
-      get_block (meta, column, row, &rectangle, &x, &y);
       length = hypot (x, y);
-      if (length < settings->min_length || length == 0)
+      if (length < settings->min_length || length == 0
+          || block->flags & MOTION_BLOCK_CONSTANT)
         continue;
       gst_motion_blend_rectangle (&p->blend, frame, &rectangle,
           hue_of (p, x, y),
@@ -363,7 +365,8 @@ draw_arrow (GstMotionPainter *p, Mask *ink, const Arrow *a)
     draw_part (p, ink, a, neck, a->length, a->head_half + a->seam + 1);
 }
 
-/* Neighbouring blocks that share an arrow, where blocks are small. */
+/* Neighbouring blocks that share an arrow, where blocks are small. Constant ones
+ * do not count. */
 typedef struct {
   GstVideoRectangle area;
   gdouble x, y; /* mean motion */
@@ -384,11 +387,11 @@ get_group (const GstMotionVectorMeta *meta, guint column, guint row, guint size)
   for (guint j = row; j < end_row; j++) {
     for (guint i = column; i < end_column; i++) {
       gdouble x, y;
-      guint doubt =
-          get_block (meta, i, j, &r, &x, &y)->flags & MOTION_BLOCK_INTRA_LIKE
-              ? 1
-              : 0;
+      guint32 flags = get_block (meta, i, j, &r, &x, &y)->flags;
+      guint doubt = flags & MOTION_BLOCK_INTRA_LIKE ? 1 : 0;
 
+      if (flags & MOTION_BLOCK_CONSTANT)
+        continue;
       sums[doubt][0] += x;
       sums[doubt][1] += y;
       counts[doubt]++;
@@ -397,8 +400,8 @@ get_group (const GstMotionVectorMeta *meta, guint column, guint row, guint size)
   group.area.w = r.x + r.w - group.area.x;
   group.area.h = r.y + r.h - group.area.y;
   group.doubt = counts[1] > counts[0];
-  group.x = sums[group.doubt][0] / counts[group.doubt];
-  group.y = sums[group.doubt][1] / counts[group.doubt];
+  group.x = sums[group.doubt][0] / MAX (counts[group.doubt], 1);
+  group.y = sums[group.doubt][1] / MAX (counts[group.doubt], 1);
   return group;
 }
 
@@ -482,12 +485,23 @@ describe_global (const GstMotionVectorMeta *meta, gchar **lines)
       number (b, "%+.1f", sign * s->global_rotation * 180 / G_PI));
 }
 
+/* Number of blocks that the summary counts, at least 1. */
+static gdouble
+count_used (const MotionSummary *s)
+{
+  gdouble n = 0;
+
+  for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
+    n += s->histogram[i];
+  return MAX (n, 1);
+}
+
 static void
 describe (const GstMotionVectorMeta *meta, gchar *lines[N_LINES])
 {
   const MotionPacket *packet = meta->packet;
   const MotionSummary *s = &meta->field->summary;
-  gdouble n = (gdouble) packet->columns * packet->rows;
+  gdouble n = count_used (s);
   gchar a[32], b[32];
 
   lines[0] =

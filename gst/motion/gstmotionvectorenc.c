@@ -488,7 +488,7 @@ get_packet_size (GstMotionVectorEnc *self)
     return available;
   if (available < sizeof head)
     return 0;
-  return head.version == MOTION_PACKET_VERSION && head.size >= sizeof head
+  return head.version - 1 < MOTION_PACKET_VERSION && head.size >= sizeof head
              ? (gsize) head.size
              : available;
 }

@@ -63,8 +63,8 @@ GST_START_TEST (test_bad_heads)
   assert_bad (packet, size, what);                                             \
   *packet = sound
   BAD (magic[0], 'm', "does not begin with MOTV");
-  BAD (version, 0, "version is 0");
-  BAD (version, 2, "version is 2");
+  BAD (version, 0, "version is 0, must be 1 to 2");
+  BAD (version, MOTION_PACKET_VERSION + 1, "version is 3, must be 1 to 2");
   BAD (size, 0, "size is 0");
   BAD (size, G_MAXUINT64, "size is 18446744073709551615");
   BAD (width, 0, "width is 0");
@@ -127,6 +127,32 @@ GST_START_TEST (test_bad_fields)
     }
   }
 #undef BAD
+  fail_unless (gst_motion_packet_check (packet, packet->size, NULL));
+  g_free (packet);
+}
+GST_END_TEST;
+
+/* The summary counts the blocks without MOTION_BLOCK_CONSTANT; in packets of
+ * version 1, which did not have this flag, all. */
+GST_START_TEST (test_constant_blocks)
+{
+  MotionPacket *packet = motion_packet_new (65, 33, 32, 1);
+  MotionPacketField *field = motion_packet_field (packet, 0);
+
+  motion_packet_blocks (packet, 0)[3].flags |= MOTION_BLOCK_CONSTANT;
+  assert_bad (packet, packet->size, "counts 6 blocks, must be 5");
+  for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
+    if (field->summary.histogram[i] > 0) {
+      field->summary.histogram[i]--;
+      break;
+    }
+  fail_unless (gst_motion_packet_check (packet, packet->size, NULL));
+  packet->version = 1;
+  assert_bad (packet, packet->size, "counts 5 blocks, must be 6");
+  g_free (packet);
+
+  packet = motion_packet_new (65, 33, 32, 1);
+  packet->version = 1;
   fail_unless (gst_motion_packet_check (packet, packet->size, NULL));
   g_free (packet);
 }
@@ -482,6 +508,7 @@ motionmeta_suite (void)
   tcase_add_test (tc, test_sound_packets);
   tcase_add_test (tc, test_bad_heads);
   tcase_add_test (tc, test_bad_fields);
+  tcase_add_test (tc, test_constant_blocks);
   tcase_add_test (tc, test_metas);
   tcase_add_test (tc, test_bytes);
   tcase_add_test (tc, test_no_packet);

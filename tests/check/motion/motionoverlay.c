@@ -219,6 +219,76 @@ GST_START_TEST (test_field)
 }
 GST_END_TEST;
 
+/* Sets the flag MOTION_BLOCK_CONSTANT of block @index, and removes it from the
+ * summary. */
+static void
+leave_out (MotionPacket *packet, guint index)
+{
+  MotionSummary *summary = &motion_packet_field (packet, 0)->summary;
+  guint32 *bin = summary->histogram;
+
+  while (*bin == 0)
+    bin++;
+  --*bin;
+  summary->static_blocks = 0;
+  motion_packet_blocks (packet, 0)[index].flags |= MOTION_BLOCK_CONSTANT;
+}
+
+/* blocks of constant parts have neither arrow nor colour, alone and in a group
+ * that shares an arrow */
+GST_START_TEST (test_constant_blocks)
+{
+  static const guint sizes[] = { 8, 64 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (sizes); k++) {
+    GstHarness *h = harness ("mode=arrows", "RGB, colorimetry=sRGB", 64, 64);
+    MotionPacket *packet = still_packet (64, 64, sizes[k], 1);
+    GstElement *element = gst_harness_find_element (h, "motionoverlay");
+    GstBuffer *frame = grey_frame (h);
+
+    move (packet, 0, -40, 0);
+    attach (frame, packet);
+    frame = gst_harness_push_and_pull (h, frame);
+    fail_if (all_grey (frame));
+    gst_buffer_unref (frame);
+
+    leave_out (packet, 0);
+    for (guint mode = 0; mode < 2; mode++) {
+      gst_util_set_object_arg (
+          G_OBJECT (element), "mode", mode ? "text" : "arrows");
+      frame = grey_frame (h);
+      attach (frame, packet);
+      frame = gst_harness_push_and_pull (h, frame);
+      fail_unless (all_grey (frame) == (mode == 0));
+      gst_buffer_unref (frame);
+    }
+    gst_object_unref (element);
+    g_free (packet);
+    gst_harness_teardown (h);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST (test_constant_field)
+{
+  GstHarness *h =
+      harness ("mode=field opacity=1", "RGB, colorimetry=sRGB", 320, 160);
+  MotionPacket *packet = still_packet (320, 160, 32, 1);
+  GstBuffer *frame = grey_frame (h);
+
+  move (packet, 0, -100, 0);
+  move (packet, 1, 100, 0);
+  leave_out (packet, 0);
+  attach (frame, packet);
+  frame = gst_harness_push_and_pull (h, frame);
+  fail_unless (is_grey (pixel_at (frame, 320, 10, 10)));
+  fail_if (is_grey (pixel_at (frame, 320, 40, 10)));
+  gst_buffer_unref (frame);
+  g_free (packet);
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 /* vectors to future frames point where things go, vectors to past frames
  * where they came from */
 GST_START_TEST (test_direction_of_time)
@@ -742,6 +812,8 @@ motionoverlay_suite (void)
   tcase_add_test (tc, test_without_motion);
   tcase_add_test (tc, test_shared_memory);
   tcase_add_test (tc, test_field);
+  tcase_add_test (tc, test_constant_blocks);
+  tcase_add_test (tc, test_constant_field);
   tcase_add_test (tc, test_direction_of_time);
   tcase_add_test (tc, test_yuv_colors);
   tcase_add_test (tc, test_residue);

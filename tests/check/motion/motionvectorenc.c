@@ -357,7 +357,7 @@ GST_START_TEST (test_bad_packets)
   assert_refused (packet, size, "size is 1, but there are");
   packet->size = size;
   packet->version = 3;
-  assert_refused (packet, size, "version is 3, must be 1.");
+  assert_refused (packet, size, "version is 3, must be 1 to 2.");
   packet->version = 1;
   packet->n_fields = 9;
   assert_refused (packet, size, "n_fields is 9, must be 0 to 8.");
