@@ -1013,6 +1013,72 @@ GST_START_TEST (test_scene_cut)
 }
 GST_END_TEST;
 
+/* A frame of @clip between bars of @bar rows. */
+static GstBuffer *
+boxed_buffer (const MotionClip *clip, guint i, guint bar)
+{
+  gsize size, side = (gsize) bar * clip->config.width;
+  const guint8 *picture = g_bytes_get_data (clip->video[i], &size);
+  guint8 *bytes = g_malloc (size + 2 * side);
+  GstBuffer *buffer;
+
+  memset (bytes, 16, size + 2 * side);
+  memcpy (bytes + side, picture, size);
+  buffer = gst_buffer_new_wrapped (bytes, size + 2 * side);
+  GST_BUFFER_PTS (buffer) = i * MOTION_CLIP_FRAME_NS;
+  return buffer;
+}
+
+static GstPadProbeReturn
+note_key_order (GstPad *pad, GstPadProbeInfo *info, gpointer order)
+{
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    g_string_append_c (order, 'b');
+  else if (gst_video_event_is_force_key_unit (GST_PAD_PROBE_INFO_EVENT (info)))
+    g_string_append_c (order, 'k');
+  return GST_PAD_PROBE_OK;
+}
+
+/* the key units of a letterboxed clip are those of its picture */
+GST_START_TEST (test_key_units_between_bars)
+{
+  static const guint bars[] = { 0, 64, 75, 128 };
+  const guint block_size = 16u << __i__ % 3;
+  MotionConfig config = config_for (512, 256);
+  MotionClip *clip =
+      motion_clip_new (GST_VIDEO_FORMAT_GRAY8, &config, cut_steps, 8);
+
+  for (guint k = 0; k < G_N_ELEMENTS (bars); k++) {
+    gchar *line = g_strdup_printf ("cudamotionest backend=cpu search-range=8 "
+                                   "method=%s block-size=%u "
+                                   "force-key-units=true",
+        __i__ < 3 ? "full" : "zonal", block_size);
+    gchar *caps = g_strdup_printf ("video/x-raw, format=GRAY8, width=512, "
+                                   "height=%u, framerate=25/1",
+        256 + 2 * bars[k]);
+    GstHarness *h = gst_harness_new_parse (line);
+    GString *order = g_string_new (NULL);
+
+    gst_harness_set_src_caps_str (h, caps);
+    gst_pad_add_probe (h->sinkpad,
+        GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+        note_key_order, order, NULL);
+    for (guint i = 0; i < 8; i++)
+      gst_harness_push (h, boxed_buffer (clip, i, bars[k]));
+    gst_harness_push_event (h, gst_event_new_eos ());
+    for (guint i = 0; i < 8; i++)
+      gst_buffer_unref (gst_harness_pull (h));
+    fail_unless (g_strcmp0 (order->str, "bbbbbkbbb") == 0,
+        "block size %u, bars of %u: %s", block_size, bars[k], order->str);
+    g_string_free (order, TRUE);
+    gst_harness_teardown (h);
+    g_free (line);
+    g_free (caps);
+  }
+  motion_clip_free (clip);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_scene_cut_off)
 {
   static const gchar *const settings[] = { "scene-threshold=0 "
@@ -1513,6 +1579,7 @@ cudamotionest_suite (void)
   tcase_add_test (tc, test_latency_without_rate);
   tcase_add_test (tc, test_allocation);
   tcase_add_test (tc, test_scene_cut);
+  tcase_add_loop_test (tc, test_key_units_between_bars, 0, 6);
   tcase_add_loop_test (tc, test_scene_cut_off, 0, 2);
   tcase_add_loop_test (tc, test_regions, 0, 2);
   tcase_add_loop_test (tc, test_still_picture, 0, G_N_ELEMENTS (still));
