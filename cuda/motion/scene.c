@@ -95,18 +95,49 @@ correlate (const gdouble *a, const gdouble *b, const gboolean *used)
   return aa > 0 && bb > 0 ? ab / sqrt (aa * bb) : 0.0;
 }
 
+/* Subtracts the mean of each row of used cells, then of each column. */
+static void
+centre_lines (const gdouble *map, const gboolean *used, gdouble *centred)
+{
+  memcpy (centred, map, CELLS * sizeof *map);
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint line = 0; line < MOTION_SCENE_CELLS; line++) {
+      guint step = pass == 0 ? 1 : MOTION_SCENE_CELLS;
+      guint first = pass == 0 ? line * MOTION_SCENE_CELLS : line;
+      gdouble sum = 0, n = 0;
+
+      for (guint k = 0; k < MOTION_SCENE_CELLS; k++)
+        if (used[first + k * step]) {
+          sum += centred[first + k * step];
+          n++;
+        }
+      for (guint k = 0; k < MOTION_SCENE_CELLS; k++)
+        if (used[first + k * step])
+          centred[first + k * step] -= sum / n;
+    }
+}
+
 /* Likeness of two maps, 0..1: their correlation, at most 1.25 times that of
  * the ranks. Without this limit a few cells decide that the edge of a thin bar
- * or of a logo crosses: they are rough in every scene. */
+ * or of a logo crosses: they are rough in every scene. @boxed: the frame has
+ * constant parts, whose edges may cross a whole row or column of cells: at most
+ * 1.25 times the correlation without the lines' means, too. */
 static gdouble
-compare_maps (const gdouble *a, const gdouble *b, const gboolean *used)
+compare_maps (
+    const gdouble *a, const gdouble *b, const gboolean *used, gboolean boxed)
 {
   gdouble ranks_a[CELLS], ranks_b[CELLS];
   gdouble values = correlate (a, b, used);
 
   rank_cells (a, used, ranks_a);
   rank_cells (b, used, ranks_b);
-  return MAX (0.0, MIN (values, 1.25 * correlate (ranks_a, ranks_b, used)));
+  values = MIN (values, 1.25 * correlate (ranks_a, ranks_b, used));
+  if (boxed) {
+    centre_lines (a, used, ranks_a);
+    centre_lines (b, used, ranks_b);
+    values = MIN (values, 1.25 * correlate (ranks_a, ranks_b, used));
+  }
+  return MAX (0.0, values);
 }
 
 /* Scene score in the used cells of the frame before; remembers those of this
@@ -147,14 +178,17 @@ get_novelty (MotionSceneDetector *detector, const MotionConfig *config,
   gdouble map[CELLS];
   gboolean used[CELLS];
   gdouble likeness = 0.0, novel, before;
+  gboolean boxed;
   guint64 samples;
 
-  motion_count_used (config, field, &samples);
+  boxed =
+      motion_count_used (config, field, &samples)
+      < motion_config_get_columns (config) * motion_config_get_rows (config);
   if (field->summary.intra < FLAT * level * (gdouble) samples)
     return 0.0;
   map_texture (config, field, map, used);
   if (detector->has_texture)
-    likeness = compare_maps (map, detector->texture, used);
+    likeness = compare_maps (map, detector->texture, used, boxed);
   memcpy (detector->texture, map, sizeof map);
   detector->has_texture = TRUE;
   novel = 1.0 - likeness * likeness;
