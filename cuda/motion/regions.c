@@ -16,6 +16,7 @@ struct _MotionRegionFinder {
   gboolean *moving; /* of each block, until it is assigned to a region */
   guint *stack;
   GArray *found; /* of MotionRegion, in blocks */
+  guint dropped; /* from the list, which was full */
 };
 
 MotionRegionFinder *
@@ -180,8 +181,9 @@ compare_regions (gconstpointer a, gconstpointer b)
 
 /* Adds @region to the list; joined rectangles are tested for overlap again. */
 static void
-add_region (GArray *found, MotionRegion region)
+add_region (MotionRegionFinder *finder, MotionRegion region)
 {
+  GArray *found = finder->found;
   guint i = 0;
 
   while (i < found->len) {
@@ -198,6 +200,7 @@ add_region (GArray *found, MotionRegion region)
   if (found->len == MOST_FOUND) {
     g_array_sort (found, compare_regions);
     g_array_set_size (found, MOST_FOUND / 2);
+    finder->dropped += MOST_FOUND / 2;
   }
   g_array_append_val (found, region);
 }
@@ -216,19 +219,22 @@ region_in_pixels (const MotionConfig *config, const MotionRegion *region)
 
 guint
 motion_find_regions (MotionRegionFinder *finder, const MotionField *field,
-    gdouble min_motion, MotionRegion *regions)
+    gdouble min_motion, MotionRegion *regions, guint *left_out)
 {
   GArray *found = finder->found;
   guint n;
 
   mark_moving (finder, field, min_motion);
   g_array_set_size (found, 0);
+  finder->dropped = 0;
   for (guint row = 0; row < finder->rows; row++)
     for (guint column = 0; column < finder->columns; column++)
       if (finder->moving[row * finder->columns + column])
-        add_region (found, flood_region (finder, column, row));
+        add_region (finder, flood_region (finder, column, row));
   g_array_sort (found, compare_regions);
   n = MIN (found->len, MOTION_MAX_REGIONS);
+  if (left_out != NULL)
+    *left_out = found->len - n + finder->dropped;
   for (guint i = 0; i < n; i++)
     regions[i] = region_in_pixels (
         &finder->config, &g_array_index (found, MotionRegion, i));

@@ -34,8 +34,10 @@ void motion_region_finder_free (MotionRegionFinder *finder);
  * vector fits about as well.
  * @regions: memory for MOTION_MAX_REGIONS entries; filled by falling number
  *   of blocks
+ * @left_out: (out) (nullable): number of smaller regions for which there was
+ *   no entry
  * Returns: number of regions */
 guint motion_find_regions (MotionRegionFinder *finder, const MotionField *field,
-    gdouble min_motion, MotionRegion *regions);
+    gdouble min_motion, MotionRegion *regions, guint *left_out);
 
 G_END_DECLS

@@ -33,9 +33,11 @@ static GstCaps *
 find_type (GstElement *element, GstBuffer *buffer)
 {
   GstTypeFindProbability probability = GST_TYPE_FIND_NONE;
-  GstCaps *caps = gst_type_find_helper_for_buffer (
-      GST_OBJECT (element), buffer, &probability);
+  GstCaps *caps = NULL;
 
+  if (gst_buffer_get_size (buffer) > 0)
+    caps = gst_type_find_helper_for_buffer (
+        GST_OBJECT (element), buffer, &probability);
   if (caps != NULL
       && (probability < GST_TYPE_FIND_POSSIBLE
           || g_str_has_prefix (

@@ -84,6 +84,7 @@ gst_cuda_motion_est_start (GstCvFilter *filter)
   g_mutex_unlock (&filter->stats_lock);
   self->number = 0;
   self->key_units = 0;
+  self->warned_of_regions = self->warned_of_delta_qp = FALSE;
   self->on_device = FALSE;
   if (wanted == CVIS_BACKEND_CUDA)
     self->decided = gst_cv_filter_start_backend (filter);

@@ -81,6 +81,7 @@ struct _GstCudaMotionEst {
   guint n_held;        /* frames among them */
   MotionSceneDetector detector;
   guint key_units;
+  gboolean warned_of_regions, warned_of_delta_qp;
 
   /* --- under the filter's stats lock --- */
   GstMotionStats stats;

@@ -90,6 +90,36 @@ push_key_unit (GstCudaMotionEst *self, GstClockTime pts)
 
 /* --- regions of interest --------------------------------------------------- */
 
+/* Offsets that the encoders of gstreamer-vaapi take, in each direction */
+#define VAAPI_MAX_DELTA_QP 10
+
+/* Warns once of regions that are not attached, @left_out of @n more, and once of
+ * an offset that the encoder will limit. */
+static void
+warn_of_rois (GstCudaMotionEst *self, const GstMotionSettings *settings,
+    guint n, guint left_out)
+{
+  if (left_out > 0 && !self->warned_of_regions) {
+    self->warned_of_regions = TRUE;
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("A frame has %u moving regions, of which the largest %u are attached. "
+         "Set roi-min-motion higher or use larger blocks. Further frames "
+         "like this are not reported.",
+            n + left_out, n),
+        ("roi-min-motion=%g", settings->roi_min_motion));
+  }
+  if (settings->roi == GST_MOTION_ROI_VAAPI
+      && ABS (settings->roi_delta_qp) > VAAPI_MAX_DELTA_QP
+      && !self->warned_of_delta_qp) {
+    self->warned_of_delta_qp = TRUE;
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("roi-delta-qp is %d, but the encoders for roi=vaapi take -%d to %d "
+         "and will limit it. Set it in this range.",
+            settings->roi_delta_qp, VAAPI_MAX_DELTA_QP, VAAPI_MAX_DELTA_QP),
+        (NULL));
+  }
+}
+
 /* Adds the parameters that encoders read: each kind looks for a structure with a
  * name of its own. */
 static void
@@ -100,12 +130,13 @@ add_rois (GstCudaMotionEst *self, GstMotionFrame *frame,
       settings->roi == GST_MOTION_ROI_MSDK ? "roi/msdk" : "roi/vaapi";
   const MotionField *field = find_backward (&frame->job);
   MotionRegion regions[MOTION_MAX_REGIONS];
-  guint n;
+  guint n, left_out;
 
   if (field == NULL || settings->roi == GST_MOTION_ROI_NONE)
     return;
   n = motion_find_regions (
-      self->regions, field, settings->roi_min_motion, regions);
+      self->regions, field, settings->roi_min_motion, regions, &left_out);
+  warn_of_rois (self, settings, n, left_out);
   for (guint i = 0; i < n; i++) {
     GstVideoRegionOfInterestMeta *meta =
         gst_buffer_add_video_region_of_interest_meta (frame->buffer, "motion",

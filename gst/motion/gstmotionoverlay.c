@@ -24,6 +24,7 @@
 #include <gst/cudavision/gstmotionmeta.h>
 #include <gst/video/video.h>
 
+#include "gst/common/gstcvnocaps.h"
 #include "gst/common/gstcvsettings.h"
 #include "gstmotionblend.h"
 #include "gstmotionpainter.h"
@@ -162,10 +163,7 @@ gst_motion_overlay_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   GstMotionVectorMeta *meta;
 
   if (self->painter == NULL) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("Cannot draw on frames: they came without caps. Put a capsfilter "
-         "before motionoverlay."),
-        (NULL));
+    gst_cv_post_no_caps (GST_ELEMENT (self), buffer);
     gst_buffer_unref (buffer);
     return GST_FLOW_NOT_NEGOTIATED;
   }

@@ -1140,6 +1140,49 @@ GST_START_TEST (test_regions)
 }
 GST_END_TEST;
 
+/* Frame @i of 512x384: 48 squares of 32 pixels move on a texture at rest. */
+static GstBuffer *
+crowded_frame (guint i)
+{
+  guint8 *bytes = g_malloc (512 * 384);
+  GstBuffer *buffer = gst_buffer_new_wrapped (bytes, 512 * 384);
+
+  for (guint y = 0; y < 384; y++)
+    for (guint x = 0; x < 512; x++) {
+      gboolean moves = x % 64 < 32 && y % 64 < 32;
+      guint32 h = (x + (moves ? 4 * i : 0)) * 0x9e3779b1u ^ y * 0x85ebca77u;
+
+      h = (h ^ h >> 15) * 0x2c1b3c6du;
+      bytes[y * 512 + x] = (guint8) (h >> 24);
+    }
+  GST_BUFFER_PTS (buffer) = i * MOTION_CLIP_FRAME_NS;
+  return buffer;
+}
+
+/* regions beyond the sixteenth, and an offset that the encoder limits, are one
+ * warning each */
+GST_START_TEST (test_region_warnings)
+{
+  static const gchar *const settings[] = { "roi=msdk roi-delta-qp=-20",
+    "roi=vaapi roi-delta-qp=-20 roi-min-motion=100" };
+  static const gchar *const words[] = { "A frame has 48 moving regions, of "
+                                        "which the largest 16 are attached",
+    "roi-delta-qp is -20, but the encoders for roi=vaapi take -10 to 10" };
+  Rig rig = rig_new (settings[__i__], FALSE);
+
+  gst_harness_set_src_caps_str (rig.h,
+      "video/x-raw, format=GRAY8, width=512, height=384, framerate=25/1");
+  for (guint i = 0; i < 4; i++)
+    gst_harness_push (rig.h, crowded_frame (i));
+  push_eos (&rig);
+  for (guint i = 0; i < 4; i++)
+    gst_buffer_unref (gst_harness_pull (rig.h));
+  bus_expect (rig.bus, GST_MESSAGE_WARNING, words[__i__]);
+  fail_unless (gst_bus_pop_filtered (rig.bus, GST_MESSAGE_WARNING) == NULL);
+  rig_free (&rig);
+}
+GST_END_TEST;
+
 /* --- still pictures ------------------------------------------------------ */
 
 static const gchar *const still[] = { "smpte", "smpte100", "checkers-8",
@@ -1582,6 +1625,7 @@ cudamotionest_suite (void)
   tcase_add_loop_test (tc, test_key_units_between_bars, 0, 6);
   tcase_add_loop_test (tc, test_scene_cut_off, 0, 2);
   tcase_add_loop_test (tc, test_regions, 0, 2);
+  tcase_add_loop_test (tc, test_region_warnings, 0, 2);
   tcase_add_loop_test (tc, test_still_picture, 0, G_N_ELEMENTS (still));
   tcase_add_test (tc, test_properties);
   tcase_add_test (tc, test_behind);

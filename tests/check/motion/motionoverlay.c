@@ -687,6 +687,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_errors)
 {
+  static const guint8 png[32] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
   GstHarness *h = harness ("", "I420", 64, 48);
   GstBus *bus = give_bus (h);
   MotionPacket *packet = motion_packet_new (64, 48, 16, 1);
@@ -711,6 +712,18 @@ GST_START_TEST (test_errors)
   bus_expect (bus, GST_MESSAGE_ERROR, "without caps");
   finish (h, bus);
   g_free (packet);
+
+  /* bytes of an encoded file */
+  h = gst_harness_new ("motionoverlay");
+  bus = give_bus (h);
+  gst_harness_play (h);
+  gst_harness_push_event (h, gst_event_new_stream_start ("no-caps"));
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  frame = gst_buffer_new_memdup (png, sizeof png);
+  fail_unless_equals_int (
+      gst_pad_push (h->srcpad, frame), GST_FLOW_NOT_NEGOTIATED);
+  bus_expect (bus, GST_MESSAGE_ERROR, "its bytes are image/png");
+  finish (h, bus);
 }
 GST_END_TEST;
 

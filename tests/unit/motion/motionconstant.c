@@ -235,7 +235,7 @@ clip_judge (Clip *clip, guint i)
   clip->cut = motion_scene_detect (&clip->detector, &clip->config, field);
   if (field != NULL)
     clip->n_regions =
-        motion_find_regions (clip->finder, field, 2.0, clip->regions);
+        motion_find_regions (clip->finder, field, 2.0, clip->regions, NULL);
 }
 
 /* The bars and the blocks beside them are marked, in the cropped clip none.

@@ -15,6 +15,7 @@ typedef struct {
   MotionVector vectors[COLUMNS * ROWS];
   MotionBlock blocks[COLUMNS * ROWS];
   MotionField field;
+  guint left_out;
 } Fixture;
 
 /* Textured blocks at rest; the last column and row are half blocks. */
@@ -46,10 +47,13 @@ find (Fixture *f, MotionRegion *regions)
 {
   MotionRegionFinder *finder = motion_region_finder_new (&f->config);
   MotionRegion again[MOTION_MAX_REGIONS];
-  guint n = motion_find_regions (finder, &f->field, 2.0, regions);
+  guint left_out;
+  guint n = motion_find_regions (finder, &f->field, 2.0, regions, &left_out);
 
   /* a finder keeps no state between frames */
-  g_assert_cmpuint (motion_find_regions (finder, &f->field, 2.0, again), ==, n);
+  g_assert_cmpuint (
+      motion_find_regions (finder, &f->field, 2.0, again, &f->left_out), ==, n);
+  g_assert_cmpuint (f->left_out, ==, left_out);
   motion_region_finder_free (finder);
   return n;
 }
@@ -165,6 +169,8 @@ test_many (void)
     for (guint column = 0; column < COLUMNS; column += 2)
       set_vector (&f, column, row, -3, 3);
   g_assert_cmpuint (find (&f, regions), ==, MOTION_MAX_REGIONS);
+  g_assert_cmpuint (f.left_out, ==,
+      (COLUMNS + 1) / 2 * ((ROWS + 1) / 2) - MOTION_MAX_REGIONS);
   assert_region (&regions[0], 0, 0, 16, 16, 1);
   assert_region (&regions[1], 32, 0, 16, 16, 1);
 }
