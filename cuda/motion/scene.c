@@ -13,6 +13,11 @@
  * of the range, has no content: black, white, a caption fading in. */
 #define FLAT 1.0
 
+/* The same frame with noise: below this mean deviation (noise of sigma 3.7), and
+ * the deviation is about the same everywhere, its logarithm to this much. */
+#define NOISE 3.0
+#define EVEN 0.15
+
 #define CELLS (MOTION_SCENE_CELLS * MOTION_SCENE_CELLS)
 
 /* --- texture map of a frame ---------------------------------------------- */
@@ -55,6 +60,21 @@ map_texture (const MotionConfig *config, const MotionField *field,
   }
   for (guint i = 0; i < CELLS; i++)
     used[i] = in_use[i] > 0 && (whole == 0 || in_use[i] == blocks[i]);
+}
+
+/* Whether the deviation is the same in all used cells, as in noise. */
+static gboolean
+is_even (const gdouble *map, const gboolean *used)
+{
+  gdouble n = 0, sum = 0, squares = 0;
+
+  for (guint i = 0; i < CELLS; i++)
+    if (used[i]) {
+      n++;
+      sum += map[i];
+      squares += map[i] * map[i];
+    }
+  return n > 1 && squares / n - sum / n * (sum / n) < EVEN * EVEN;
 }
 
 /* Ranks of the used cells of @map, times two; equal cells share the mean of
@@ -177,16 +197,17 @@ get_novelty (MotionSceneDetector *detector, const MotionConfig *config,
   gdouble level = 1 << (config->depth - 8);
   gdouble map[CELLS];
   gboolean used[CELLS];
-  gdouble likeness = 0.0, novel, before;
+  gdouble likeness = 0.0, novel, before, deviation;
   gboolean boxed;
   guint64 samples;
 
   boxed =
       motion_count_used (config, field, &samples)
       < motion_config_get_columns (config) * motion_config_get_rows (config);
-  if (field->summary.intra < FLAT * level * (gdouble) samples)
-    return 0.0;
+  deviation = (gdouble) field->summary.intra / (level * (gdouble) samples);
   map_texture (config, field, map, used);
+  if (deviation < FLAT || (deviation < NOISE && is_even (map, used)))
+    return 0.0;
   if (detector->has_texture)
     likeness = compare_maps (map, detector->texture, used, boxed);
   memcpy (detector->texture, map, sizeof map);

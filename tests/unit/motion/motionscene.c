@@ -112,6 +112,41 @@ test_light (Fixture *f, gconstpointer depth)
   g_assert_true (detect (f, 2, 20, 1));
 }
 
+/* A frame of nothing but weak noise, whose blocks deviate by about @sigma. */
+static gboolean
+detect_noise (Fixture *f, gdouble sigma)
+{
+  gdouble level = 1 << (f->config.depth - 8);
+
+  for (guint i = 0; i < N; i++) {
+    f->blocks[i] = (MotionBlock){ 0 };
+    f->blocks[i].intra =
+        (guint32) (SAMPLES * level * sigma * (0.95 + mix (i) % 16 / 160.0));
+    f->blocks[i].sad = f->blocks[i].intra;
+  }
+  motion_summarise (&f->config, &f->field);
+  return motion_scene_detect (&f->detector, &f->config, &f->field);
+}
+
+/* Black and white frames with noise have no content: a fade through them has
+ * one cut, when another scene begins, and a flash none. */
+static void
+test_noisy_black (Fixture *f, gconstpointer depth)
+{
+  for (gdouble sigma = 0.5; sigma < 2.8; sigma += 0.4) {
+    begin (f);
+    for (guint i = 0; i < 3; i++)
+      g_assert_false (detect (f, 1, 20, 0.1));
+    for (guint i = 0; i < 3; i++)
+      g_assert_false (detect_noise (f, sigma));
+    g_assert_false (detect (f, 1, 20, 0.95));
+    g_assert_false (detect (f, 1, 20, 0.1));
+    g_assert_false (detect_noise (f, sigma));
+    g_assert_true (detect (f, 2, 20, 0.95));
+    g_assert_false (detect (f, 2, 20, 0.1));
+  }
+}
+
 /* Noise, or motion beyond the range: every frame is new */
 static void
 test_lasting (Fixture *f, gconstpointer depth)
@@ -163,6 +198,7 @@ main (int argc, char **argv)
   } tests[] = {
     { "cut", test_cut },
     { "light", test_light },
+    { "noisy-black", test_noisy_black },
     { "lasting", test_lasting },
     { "threshold", test_threshold },
     { "new-stream", test_new_stream },
