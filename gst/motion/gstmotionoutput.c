@@ -102,7 +102,7 @@ warn_of_rois (GstCudaMotionEst *self, const GstMotionSettings *settings,
   if (left_out > 0 && !self->warned_of_regions) {
     self->warned_of_regions = TRUE;
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
-        ("A frame has %u moving regions, of which the largest %u are attached. "
+        ("A frame has %u moving regions: the largest %u are attached. "
          "Set roi-min-motion higher or use larger blocks. Further frames "
          "like this are not reported.",
             n + left_out, n),

@@ -1165,8 +1165,8 @@ GST_START_TEST (test_region_warnings)
 {
   static const gchar *const settings[] = { "roi=msdk roi-delta-qp=-20",
     "roi=vaapi roi-delta-qp=-20 roi-min-motion=100" };
-  static const gchar *const words[] = { "A frame has 48 moving regions, of "
-                                        "which the largest 16 are attached",
+  static const gchar *const words[] = { "A frame has 48 moving regions: the "
+                                        "largest 16 are attached",
     "roi-delta-qp is -20, but the encoders for roi=vaapi take -10 to 10" };
   Rig rig = rig_new (settings[__i__], FALSE);
 
