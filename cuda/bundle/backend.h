@@ -26,16 +26,18 @@ typedef struct _BundleBackend BundleBackend;
  *   @camera_constant marks them as constant for the other cameras, and they
  *   are equal at the start: sums over the observations of all cameras go to
  *   camera 0's unknowns, whose steps apply to all
+ * @solver: the CUDA backend has BUNDLE_SOLVER_ITERATIVE only
  */
 typedef struct {
   const BundleProblem *problem;
   const guint16 *camera_constant;
   gboolean shared;
+  BundleSolver solver;
 } BundleStart;
 
 /**
  * BundleStep: result of solving for a step
- * @pcg_iterations: number of conjugate gradient iterations
+ * @pcg_iterations: number of conjugate gradient iterations; 0: direct
  * @model_decrease: decrease of the cost predicted by the linearised problem
  * @cost: of the candidate; may be infinite or NaN
  * @step_norm, @state_norm: of the step and of the state in all unknowns, as
@@ -79,6 +81,10 @@ typedef struct {
   /* Largest amount of device memory used so far, bytes; 0 on the CPU. */
   gsize (*get_bytes) (BundleBackend *backend);
 } BundleBackendOps;
+
+/* direct.c: chooses start->solver from the other fields. */
+BundleSolver bundle_choose_solver (
+    const BundleStart *start, const BundleConfig *config);
 
 /* errors.c: sets n_behind, first_behind and n_rejected. */
 void bundle_count_doubtful (const BundleProblem *problem,

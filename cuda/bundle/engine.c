@@ -308,10 +308,6 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
   Work work = { 0 };
   gboolean done;
 
-#ifdef HAVE_CUDA
-  if (context != NULL)
-    solve.ops = ops = &bundle_backend_cuda;
-#endif
   memset (summary, 0, sizeof *summary);
   if (!bundle_config_check (config, error)
       || !bundle_problem_check (problem, error))
@@ -321,6 +317,11 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
     scaled.points = work.points;
     start.camera_constant = work.constant;
     start.shared = work.shared;
+    start.solver = bundle_choose_solver (&start, config);
+#ifdef HAVE_CUDA
+    if (context != NULL && start.solver == BUNDLE_SOLVER_ITERATIVE)
+      solve.ops = ops = &bundle_backend_cuda;
+#endif
     solve.backend = ops->create (&start, config, context, error);
   }
   done = solve.backend != NULL && minimize (&solve, summary, error)
@@ -334,6 +335,7 @@ bundle_solve (BundleProblem *problem, const BundleConfig *config,
     problem->points = work.points;
     work.cameras = cameras;
     work.points = points;
+    summary->solver = start.solver;
     if (summary->stop != BUNDLE_STOP_CANCELLED) {
       find_deficient (problem, &work, summary);
       bundle_count_doubtful (problem, config, summary);

@@ -131,12 +131,21 @@ typedef enum {
   BUNDLE_STOP_CANCELLED,
 } BundleStop;
 
+/* How steps were computed */
+typedef enum {
+  BUNDLE_SOLVER_ITERATIVE,      /* conjugate gradients */
+  BUNDLE_SOLVER_DIRECT_CAMERAS, /* Cholesky factorisation of the cameras' system */
+  BUNDLE_SOLVER_DIRECT_POINTS,  /* of the points' */
+} BundleSolver;
+
 /**
  * BundleSummary: what users should hear about is here in numbers; all of them are
  * 0 after a cancellation
  * @initial_cost, @final_cost: as in BundleIteration
  * @iterations: of Levenberg-Marquardt, including rejected ones
- * @pcg_iterations: total
+ * @pcg_iterations: total; 0 with a direct solver
+ * @solver: chosen by the size of the problem. A direct one computes on the CPU
+ *   with any backend
  * @n_deficient: number of cameras whose 9 x 9 block is rank-deficient at the
  *   solution; they stay in the problem
  * @deficient: (nullable) (array length=n_deficient): indices of these
@@ -155,6 +164,7 @@ typedef struct {
   gdouble final_cost;
   guint iterations;
   guint pcg_iterations;
+  BundleSolver solver;
   BundleStop stop;
   guint n_deficient;
   guint32 *deficient;

@@ -42,6 +42,7 @@ typedef struct {
 } BundleStore;
 
 typedef struct _BundleCluster BundleCluster;
+typedef struct _BundleDirect BundleDirect;
 
 /* Processes elements or points first..end-1, a chunk; adds to sums, which
  * are 0 before */
@@ -78,6 +79,7 @@ struct _BundleBackend {
   gdouble *weight;                  /* of a slot: sqrt (rho'); 0: padding */
   gdouble *residual_x, *residual_y; /* weighted */
   BundleStore store;
+  gdouble *derivatives; /* 24 for each slot; NULL without direct */
   gdouble *u;          /* 45 for each camera */
   gdouble *v;          /* 6 for each point */
   gdouble *diagonal;   /* 9 for each camera: of U, summed if shared */
@@ -93,6 +95,7 @@ struct _BundleBackend {
   gdouble *schur;     /* 45 for each camera: blocks to invert */
   gdouble *inverse_u; /* 45 for each camera: preconditioner */
   BundleCluster *cluster;
+  BundleDirect *direct; /* NULL: conjugate gradients */
 
   /* vectors: 9 for each camera, then without the Schur complement
    * BUNDLE_POINT for each point */
@@ -135,6 +138,26 @@ typedef struct _BundleCpuKernels {
   /* Returns: the sum of -J d (r + J d / 2), d: @v and point */
   gdouble (*model) (
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
+
+  /* Dense matrices, with rows @stride apart. A symmetric matrix is its upper
+   * triangle; R is upper triangular, with R^T R the matrix. Columns are read and
+   * written up to the next multiple of BUNDLE_LANES. */
+  /* to += a^T b; @a: 2 rows of @rows numbers, 9 apart; @b: of @columns, up to 9 */
+  void (*add_products) (gdouble *to, gsize stride, const gdouble *a, guint rows,
+      const gdouble *b, guint columns);
+  /* R in place, without its diagonal; @inverse: of the diagonal, or 0 with a row of
+   * zeros where the pivot is rounding noise of @diagonal, or not finite */
+  void (*factorise) (gdouble *a, gsize stride, guint n, const gdouble *diagonal,
+      gdouble *inverse);
+  /* to = R^-T to */
+  void (*substitute) (const gdouble *a, gsize stride, guint n,
+      const gdouble *inverse, gdouble *to, gsize to_stride, guint columns);
+  /* Subtracts rows @first..@end-1 of y^T y; y: @depth rows of @columns. Row and
+   * column i is place[i] of @to, ascending. */
+  void (*subtract_products) (gdouble *to, gsize stride, const guint32 *place,
+      const gdouble *y, gsize y_stride, guint depth, guint first, guint end,
+      guint columns);
+  gdouble (*dot) (const gdouble *a, const gdouble *x, guint n);
 } BundleCpuKernels;
 
 extern const BundleCpuKernels bundle_cpu_generic, bundle_cpu_v3, bundle_cpu_v4;
@@ -199,6 +222,15 @@ bundle_cpu_multiply_9 (
         to[j] += a[at] * v[i];
     }
 }
+
+/* --- direct.c --- */
+
+/* @solver: a direct one */
+BundleDirect *bundle_direct_new (
+    BundleBackend *b, BundleSolver solver, GError **error);
+void bundle_direct_free (BundleDirect *direct);
+/* Sets x, the cameras' step, from the linearisation, the damping and inverse_v. */
+void bundle_direct_solve (BundleBackend *b);
 
 /* --- cluster.c --- */
 

@@ -23,6 +23,7 @@ cpu_destroy (BundleBackend *b)
   if (b == NULL)
     return;
   bundle_cluster_free (b->cluster);
+  bundle_direct_free (b->direct);
   if (b->pool)
     cvis_pool_free (b->pool);
   free (b->camera_constant);
@@ -43,6 +44,7 @@ cpu_destroy (BundleBackend *b)
   free (b->residual_x);
   free (b->residual_y);
   free (b->store.data);
+  free (b->derivatives);
   free (b->u);
   free (b->v);
   free (b->diagonal);
@@ -298,6 +300,12 @@ cpu_create (const BundleStart *start, const BundleConfig *config,
   }
   memcpy (b->camera_constant, start->camera_constant,
       b->n_cameras * sizeof *b->camera_constant);
+  if (start->solver != BUNDLE_SOLVER_ITERATIVE
+      && (!NEW_UNSET (&b->derivatives, 24 * b->n_slots)
+          || !(b->direct = bundle_direct_new (b, start->solver, error)))) {
+    cpu_destroy (b);
+    return NULL;
+  }
   memcpy (b->cameras, problem->cameras,
       (gsize) b->n_cameras * 9 * sizeof *b->cameras);
   for (guint i = 0; i < b->n_cameras; i++)

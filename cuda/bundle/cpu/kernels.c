@@ -267,6 +267,10 @@ linearize_segment (BundleBackend *b, const BundleSegment *s, gdouble *partial)
     for (guint e = 0; e < 24; e++)
       for (guint i = 0; i < s->n; i++)
         jac[e][i] = (gdouble) (gfloat) jac[e][i];
+  if (b->derivatives)
+    for (guint i = 0; i < s->n_real; i++)
+      for (guint e = 0; e < 24; e++)
+        b->derivatives[24 * (s->first + i) + e] = jac[e][i];
   sum_triangle (s->n, (const Column *) jac, (const Column *) jac + 9,
       (const Column *) jac, (const Column *) jac + 9, partial);
   for (guint i = 0; i < s->n; i++)
@@ -524,6 +528,132 @@ model_segment (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
   return sum_column (x, s->n);
 }
 
+/* --- dense matrices of the direct solver ------------------------------------------ */
+
+/* @columns is constant after inlining. */
+INLINE void
+add_columns (gdouble *restrict to, gsize stride, const gdouble *restrict a,
+    guint rows, const gdouble *restrict b, guint columns)
+{
+  for (guint i = 0; i < rows; i++)
+    for (guint j = 0; j < columns; j++)
+      to[i * stride + j] += a[i] * b[j] + a[9 + i] * b[9 + j];
+}
+
+static void
+add_products (gdouble *restrict to, gsize stride, const gdouble *restrict a,
+    guint rows, const gdouble *restrict b, guint columns)
+{
+  if (columns == 3)
+    add_columns (to, stride, a, rows, b, 3);
+  else if (columns == 6)
+    add_columns (to, stride, a, rows, b, 6);
+  else if (columns == 9)
+    add_columns (to, stride, a, rows, b, 9);
+  else
+    add_columns (to, stride, a, rows, b, columns);
+}
+
+static void
+factorise (gdouble *a, gsize stride, guint n, const gdouble *diagonal,
+    gdouble *inverse)
+{
+  for (guint r = 0; r < n; r++) {
+    gdouble *restrict row = a + r * stride;
+    gdouble pivot = row[r];
+    gboolean keeps = pivot > BUNDLE_PIVOT * diagonal[r] && isfinite (pivot);
+
+    inverse[r] = keeps ? 1 / sqrt (pivot) : 0;
+    for (guint c = r + 1; c < n; c++)
+      row[c] = keeps ? row[c] * inverse[r] : 0;
+    for (guint q = r + 1; q < n; q++) {
+      gdouble *restrict to = a + q * stride;
+      gdouble factor = row[q];
+
+      for (guint c = q; c < n; c++)
+        to[c] -= factor * row[c];
+    }
+  }
+}
+
+/* @wide vectors of columns; constant after inlining */
+INLINE void
+substitute_columns (const gdouble *a, gsize stride, guint n,
+    const gdouble *inverse, gdouble *to, gsize to_stride, guint wide)
+{
+  for (guint r = 0; r < n; r++) {
+    gdouble *row = to + r * to_stride;
+    V8 sum[4];
+
+    for (guint k = 0; k < wide; k++)
+      sum[k] = load (row + k * BUNDLE_LANES);
+    for (guint q = 0; q < r; q++)
+      for (guint k = 0; k < wide; k++)
+        sum[k] -=
+            a[q * stride + r] * load (to + q * to_stride + k * BUNDLE_LANES);
+    for (guint k = 0; k < wide; k++)
+      *(V8 *) (row + k * BUNDLE_LANES) = sum[k] * inverse[r];
+  }
+}
+
+static void
+substitute (const gdouble *a, gsize stride, guint n, const gdouble *inverse,
+    gdouble *to, gsize to_stride, guint columns)
+{
+  guint c = 0;
+
+  for (; c + 4 * BUNDLE_LANES <= columns; c += 4 * BUNDLE_LANES)
+    substitute_columns (a, stride, n, inverse, to + c, to_stride, 4);
+  for (; c < columns; c += BUNDLE_LANES)
+    substitute_columns (a, stride, n, inverse, to + c, to_stride, 1);
+}
+
+static void
+subtract_products (gdouble *to, gsize stride, const guint32 *place,
+    const gdouble *y, gsize y_stride, guint depth, guint first, guint end,
+    guint columns)
+{
+  for (guint i = first; i < end; i += 4) {
+    guint rows = MIN (4, end - i);
+
+    for (guint j = i; j < columns; j += BUNDLE_LANES) {
+      V8 sum[4] = { { 0 }, { 0 }, { 0 }, { 0 } };
+      guint n = MIN (BUNDLE_LANES, columns - j);
+      gboolean joined =
+          n == BUNDLE_LANES && place[j + n - 1] - place[j] == n - 1;
+
+      for (guint k = 0; k < depth; k++) {
+        const gdouble *a = y + k * y_stride + i;
+        V8 b = load (y + k * y_stride + j);
+
+        sum[0] += a[0] * b;
+        sum[1] += a[1] * b;
+        sum[2] += a[2] * b;
+        sum[3] += a[3] * b;
+      }
+      for (guint r = 0; r < rows; r++) {
+        gdouble *row = to + place[i + r] * stride;
+
+        if (joined)
+          *(V8 *) (row + place[j]) = load (row + place[j]) - sum[r];
+        else
+          for (guint k = 0; k < n; k++)
+            row[place[j + k]] -= sum[r][k];
+      }
+    }
+  }
+}
+
+static gdouble
+dot (const gdouble *a, const gdouble *x, guint n)
+{
+  V8 sum = { 0 };
+
+  for (guint i = 0; i < n; i += BUNDLE_LANES)
+    sum += load (a + i) * load (x + i);
+  return sum_lanes (sum);
+}
+
 #define JOIN(a, b) a##b
 #define TABLE(level) JOIN (bundle_cpu_, level)
 
@@ -534,4 +664,9 @@ const BundleCpuKernels TABLE (BUNDLE_CPU_LEVEL) = {
   .backward = backward_segment,
   .schur = schur_segment,
   .model = model_segment,
+  .add_products = add_products,
+  .factorise = factorise,
+  .substitute = substitute,
+  .subtract_products = subtract_products,
+  .dot = dot,
 };

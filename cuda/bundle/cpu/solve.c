@@ -604,9 +604,16 @@ bundle_cpu_step (BundleBackend *b, gdouble radius, BundleProgress progress,
   for (gsize i = 0; i < 9 * (gsize) b->n_cameras; i++)
     b->damping_c[i] = bundle_damping (b->diagonal[i], b->scale_c[i], radius);
   for_points (b, damp_points, sums);
-  make_right_side (b);
-  make_preconditioner (b);
-  step->cancelled = !solve_pcg (b, progress, user_data, &step->pcg_iterations);
+  if (b->direct) {
+    step->cancelled = progress && !progress (NULL, user_data);
+    if (!step->cancelled)
+      bundle_direct_solve (b);
+  } else {
+    make_right_side (b);
+    make_preconditioner (b);
+    step->cancelled =
+        !solve_pcg (b, progress, user_data, &step->pcg_iterations);
+  }
   if (!step->cancelled)
     make_candidate (b, step);
   step->cancelled |= cvis_cancelled ();
