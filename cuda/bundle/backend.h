@@ -82,7 +82,7 @@ typedef struct {
   gsize (*get_bytes) (BundleBackend *backend);
 } BundleBackendOps;
 
-/* direct.c: chooses start->solver from the other fields. */
+/* direct.c: chooses start->solver from the other fields; not AUTO. */
 BundleSolver bundle_choose_solver (
     const BundleStart *start, const BundleConfig *config);
 

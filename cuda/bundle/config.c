@@ -31,11 +31,19 @@ bundle_config_check (const BundleConfig *config, GError **error)
   if (!config->schur && config->preconditioner != BUNDLE_PRECONDITIONER_JACOBI)
     return cvis_refuse (error,
         "without the Schur complement the preconditioner must be jacobi");
+  if (!config->schur && config->solver > BUNDLE_SOLVER_ITERATIVE)
+    return cvis_refuse (error, "a direct solver needs the Schur complement");
+  if (config->shared_intrinsics && !config->fix_intrinsics
+      && config->solver == BUNDLE_SOLVER_DIRECT_POINTS)
+    return cvis_refuse (
+        error, "cameras with shared intrinsics cannot be eliminated");
   return cvis_check_range (
+             "solver", config->solver, 0, BUNDLE_SOLVER_DIRECT_POINTS, error)
+         && cvis_check_range (
              "max-iterations", config->max_iterations, 0, 10000, error)
          && cvis_check_range (
              "max-pcg-iterations", config->max_pcg_iterations, 1, 10000, error)
-         && cvis_check_range ("eta", config->eta, 1e-12, 1, error)
+         && cvis_check_range ("eta", config->eta, 1e-16, 1, error)
          && cvis_check_range (
              "pcg-tolerance", config->pcg_tolerance, 0, 1, error)
          && cvis_check_range (

@@ -6,12 +6,10 @@
  * problem alone: the same on every machine and for every backend. */
 #include "cuda/bundle/backend.h"
 
-#include <string.h>
-
 /* Limits of a direct step: unknowns of the dense system, and multiplications and
  * additions. Measured: docs/design/bundle.md */
-#define MAX_UNKNOWNS 1200
-#define MAX_OPERATIONS 6e7
+#define MAX_UNKNOWNS 500
+#define MAX_OPERATIONS 4e7
 /* Each observation costs about as much as this many in other parts of the step. */
 #define PER_OBSERVATION 300
 
@@ -31,8 +29,6 @@ count_free (guint16 constant)
 static gdouble
 count_operations (gdouble unknowns, gdouble products)
 {
-  if (unknowns > MAX_UNKNOWNS)
-    return G_MAXDOUBLE;
   return unknowns * unknowns * unknowns / 3 + products;
 }
 
@@ -45,12 +41,16 @@ bundle_choose_solver (const BundleStart *start, const BundleConfig *config)
   g_autofree guint32 *width = NULL; /* of a point: unknowns of its cameras */
   gdouble cameras = 0, points = 0, of_cameras = 0, of_points = 0, best;
 
+  if (config->solver != BUNDLE_SOLVER_AUTO)
+    return config->solver;
   if (!config->schur
       || config->preconditioner != BUNDLE_PRECONDITIONER_SCHUR_JACOBI
-      || (gdouble) n * PER_OBSERVATION > MAX_OPERATIONS)
+      || start->shared || (gdouble) n * PER_OBSERVATION > MAX_OPERATIONS)
     return BUNDLE_SOLVER_ITERATIVE;
-  seen = g_new0 (guint32, problem->n_cameras);
-  width = g_new0 (guint32, problem->n_points);
+  seen = g_try_new0 (guint32, problem->n_cameras);
+  width = g_try_new0 (guint32, problem->n_points);
+  if (seen == NULL || width == NULL)
+    return BUNDLE_SOLVER_ITERATIVE;
   for (gsize i = 0; i < n; i++) {
     guint32 camera = problem->camera_of[i], point = problem->point_of[i];
 
@@ -72,10 +72,9 @@ bundle_choose_solver (const BundleStart *start, const BundleConfig *config)
     }
   of_cameras = count_operations (points, of_cameras);
   of_points = count_operations (cameras, of_points);
-  best = MIN (of_points, start->shared ? G_MAXDOUBLE : of_cameras);
+  best = MIN (of_points, of_cameras);
   if (best + (gdouble) n * PER_OBSERVATION > MAX_OPERATIONS)
     return BUNDLE_SOLVER_ITERATIVE;
-  /* shared intrinsics connect all cameras, which cannot be eliminated one by one */
   return best < of_points ? BUNDLE_SOLVER_DIRECT_POINTS
                           : BUNDLE_SOLVER_DIRECT_CAMERAS;
 }

@@ -32,6 +32,16 @@ typedef enum {
   BUNDLE_PRECONDITIONER_CLUSTER,      /* its blocks of clusters of cameras */
 } BundlePreconditioner;
 
+/* How a step is computed */
+typedef enum {
+  BUNDLE_SOLVER_AUTO,           /* chosen by the sizes of the problem */
+  BUNDLE_SOLVER_ITERATIVE,      /* conjugate gradients */
+  BUNDLE_SOLVER_DIRECT_CAMERAS, /* points are eliminated, the cameras' dense system
+                                   is factorised */
+  BUNDLE_SOLVER_DIRECT_POINTS, /* cameras are eliminated; not with
+                                   shared_intrinsics */
+} BundleSolver;
+
 /* W = Jc^T Jp, the blocks between cameras and points */
 typedef enum {
   BUNDLE_W_IMPLICIT,  /* Jc^T (Jp x), with Jc and Jp stored */
@@ -56,12 +66,15 @@ typedef enum {
  * @max_pcg_iterations: conjugate gradient iterations in each of these,
  *   1..10000
  * @eta: the conjugate gradients stop when the quadratic model gains less
- *   than this share of its mean gain for each iteration, 1e-12..1
+ *   than this share of its mean gain for each iteration, 1e-16..1
  * @pcg_tolerance: if not 0, they also stop when the residual has shrunk to
  *   this share (the paper: 1e-4)
  * @function_tolerance, @parameter_tolerance, @gradient_tolerance: stop when
  *   the relative change of the cost, the relative step, or the largest
  *   element of the gradient is below
+ * @solver: auto chooses a direct one for small problems if @schur and
+ *   @preconditioner are the defaults. A direct one needs @schur and computes on the
+ *   CPU with any backend; settings of the conjugate gradients have no effect then
  * @schur: conjugate gradients on the Schur complement; otherwise on the full
  *   system (BUNDLE_PRECONDITIONER_JACOBI only)
  * @loss_scale: of the robust loss, pixels, above 0
@@ -81,6 +94,7 @@ typedef struct {
   gdouble function_tolerance;
   gdouble parameter_tolerance;
   gdouble gradient_tolerance;
+  BundleSolver solver;
   gboolean schur;
   BundlePreconditioner preconditioner;
   BundleWStorage w_storage;
@@ -131,21 +145,13 @@ typedef enum {
   BUNDLE_STOP_CANCELLED,
 } BundleStop;
 
-/* How steps were computed */
-typedef enum {
-  BUNDLE_SOLVER_ITERATIVE,      /* conjugate gradients */
-  BUNDLE_SOLVER_DIRECT_CAMERAS, /* Cholesky factorisation of the cameras' system */
-  BUNDLE_SOLVER_DIRECT_POINTS,  /* of the points' */
-} BundleSolver;
-
 /**
  * BundleSummary: what users should hear about is here in numbers; all of them are
  * 0 after a cancellation
  * @initial_cost, @final_cost: as in BundleIteration
  * @iterations: of Levenberg-Marquardt, including rejected ones
  * @pcg_iterations: total; 0 with a direct solver
- * @solver: chosen by the size of the problem. A direct one computes on the CPU
- *   with any backend
+ * @solver: the one that was used
  * @n_deficient: number of cameras whose 9 x 9 block is rank-deficient at the
  *   solution; they stay in the problem
  * @deficient: (nullable) (array length=n_deficient): indices of these

@@ -187,6 +187,15 @@ name_stop (BundleStop stop)
   return names[stop];
 }
 
+static const gchar *
+name_solver (BundleSolver solver)
+{
+  static const gchar *const names[] = { "none", "conjugate-gradients",
+    "direct-cameras", "direct-points" };
+
+  return names[solver];
+}
+
 static void
 set_stats (GstCudaBundleAdjust *self, GstStructure *stats)
 {
@@ -209,9 +218,10 @@ describe_summary (GstCudaBundleAdjust *self, const BundleProblem *problem,
       "initial-cost", G_TYPE_DOUBLE, summary->initial_cost, "final-cost",
       G_TYPE_DOUBLE, summary->final_cost, "iterations", G_TYPE_UINT,
       summary->iterations, "pcg-iterations", G_TYPE_UINT,
-      summary->pcg_iterations, "stop", G_TYPE_STRING, name_stop (summary->stop),
-      "seconds", G_TYPE_DOUBLE, summary->seconds, "device-bytes", G_TYPE_UINT64,
-      (guint64) summary->device_bytes, NULL);
+      summary->pcg_iterations, "solver", G_TYPE_STRING,
+      name_solver (summary->solver), "stop", G_TYPE_STRING,
+      name_stop (summary->stop), "seconds", G_TYPE_DOUBLE, summary->seconds,
+      "device-bytes", G_TYPE_UINT64, (guint64) summary->device_bytes, NULL);
   GValue deficient = G_VALUE_INIT, camera = G_VALUE_INIT;
 
   gst_structure_set (stats, "behind-cameras", G_TYPE_UINT64,

@@ -25,6 +25,7 @@ G_BEGIN_DECLS
 #define BUNDLE_POINT 4     /* doubles for each point, the last one 0 */
 #define BUNDLE_CHUNK 2048  /* elements of a vector summed together */
 #define BUNDLE_CHUNK_SUMS 3
+#define BUNDLE_MARGIN 16 /* columns behind those of a dense matrix */
 
 /* @n: number of slots, a multiple of BUNDLE_LANES; the first @n_real are
  *   observations */
@@ -79,14 +80,15 @@ struct _BundleBackend {
   gdouble *weight;                  /* of a slot: sqrt (rho'); 0: padding */
   gdouble *residual_x, *residual_y; /* weighted */
   BundleStore store;
-  gdouble *derivatives; /* 24 for each slot; NULL without direct */
-  gdouble *u;          /* 45 for each camera */
-  gdouble *v;          /* 6 for each point */
-  gdouble *diagonal;   /* 9 for each camera: of U, summed if shared */
-  gdouble *gradient_c; /* 9 for each camera */
-  gdouble *gradient_p; /* BUNDLE_POINT */
-  gdouble *scale_c;    /* 9 for each camera */
-  gdouble *scale_p;    /* of a point */
+  gdouble *derivatives;   /* 24 for each slot; NULL without direct */
+  guint32 *derivative_of; /* of a slot: its place in derivatives */
+  gdouble *u;             /* 45 for each camera */
+  gdouble *v;             /* 6 for each point */
+  gdouble *diagonal;      /* 9 for each camera: of U, summed if shared */
+  gdouble *gradient_c;    /* 9 for each camera */
+  gdouble *gradient_p;    /* BUNDLE_POINT */
+  gdouble *scale_c;       /* 9 for each camera */
+  gdouble *scale_p;       /* of a point */
 
   /* for the current radius */
   gdouble *damping_c; /* 9 for each camera */
@@ -140,11 +142,12 @@ typedef struct _BundleCpuKernels {
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
 
   /* Dense matrices, with rows @stride apart. A symmetric matrix is its upper
-   * triangle; R is upper triangular, with R^T R the matrix. Columns are read and
-   * written up to the next multiple of BUNDLE_LANES. */
-  /* to += a^T b; @a: 2 rows of @rows numbers, 9 apart; @b: of @columns, up to 9 */
-  void (*add_products) (gdouble *to, gsize stride, const gdouble *a, guint rows,
-      const gdouble *b, guint columns);
+   * triangle; R is upper triangular, with R^T R the matrix. BUNDLE_MARGIN columns
+   * behind the last one may be read and written. */
+  /* to += a^T b; @a: 2 rows of @rows numbers; @b: of @columns */
+  void (*add_products) (gdouble *to, gsize stride, const gdouble *a,
+      guint a_apart, guint rows, const gdouble *b, guint b_apart,
+      guint columns);
   /* R in place, without its diagonal; @inverse: of the diagonal, or 0 with a row of
    * zeros where the pivot is rounding noise of @diagonal, or not finite */
   void (*factorise) (gdouble *a, gsize stride, guint n, const gdouble *diagonal,

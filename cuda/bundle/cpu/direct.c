@@ -37,6 +37,12 @@ typedef struct {
   guint8 n, param[9];
 } Block;
 
+/* An observation of an eliminated block
+ * @left: the block of the side left; @column: its first one in the group */
+typedef struct {
+  guint32 left, column;
+} Entry;
+
 /* @first, @n: in eliminated
  * @depth: rows of Y; @columns: with the right-hand side, the last one
  * @y, @place: where they begin in the arrays of these names */
@@ -50,9 +56,9 @@ typedef struct {
 /* @blocks[0]: of the cameras, without shared intrinsics; [1]: of the points; n is 0
  *   where nothing is unknown or observed
  * @common: the shared intrinsics
- * @eliminated: indices of blocks, in the order of elimination
- * @slot_camera: of each slot
- * @slot_column: of each slot: the first column in its group of the side left
+ * @eliminated: indices of blocks, in the order of elimination; @entry_first: of
+ *   each its first entry, and of the one after the last
+ * @entries: as b->derivatives
  * @system: n rows of S, @stride apart, then R
  * @factor: of each eliminated: R, side x side, and the inverse of its diagonal
  * @x: of S */
@@ -65,7 +71,8 @@ struct _BundleDirect {
   guint32 n_eliminated, n_groups;
   guint32 *eliminated;
   Group *groups;
-  guint32 *slot_camera, *slot_column;
+  guint32 *entry_first;
+  Entry *entries;
   guint32 *place, *identity;
   gdouble *y, *factor;
   gdouble *system, *diagonal, *inverse, *x;
@@ -81,8 +88,8 @@ bundle_direct_free (BundleDirect *d)
   free (d->blocks[1]);
   free (d->eliminated);
   free (d->groups);
-  free (d->slot_camera);
-  free (d->slot_column);
+  free (d->entry_first);
+  free (d->entries);
   free (d->place);
   free (d->identity);
   free (d->y);
@@ -105,27 +112,6 @@ static gsize
 round_up (gsize n)
 {
   return (n + BUNDLE_LANES - 1) / BUNDLE_LANES * BUNDLE_LANES;
-}
-
-/* Index @i of the slots that an eliminated block has; their number is count_slots(). */
-static gsize
-get_slot (const BundleBackend *b, guint32 block, guint32 i)
-{
-  return b->direct->points_left
-             ? b->segments[b->camera_first[block]].first + i
-             : b->point_slot[b->point_first[block] + i];
-}
-
-static guint32
-count_slots (const BundleBackend *b, guint32 block)
-{
-  guint32 n = 0;
-
-  if (!b->direct->points_left)
-    return b->point_first[block + 1] - b->point_first[block];
-  for (guint32 s = b->camera_first[block]; s < b->camera_first[block + 1]; s++)
-    n += b->segments[s].n_real;
-  return n;
 }
 
 static void
@@ -160,25 +146,63 @@ make_blocks (BundleBackend *b, BundleDirect *d)
   d->n += d->common.n;
 }
 
-/* Index in the side left of the block that observes, or is observed, in @slot */
-static guint32
-get_left (const BundleBackend *b, gsize slot)
+/* Lists the entries of the blocks to eliminate in their order, which is set before.
+ * The derivatives of slots without an entry come behind. */
+static void
+list_entries (BundleBackend *b, const guint32 *slot_camera)
 {
-  return b->direct->points_left ? b->slot_point[slot]
-                                : b->direct->slot_camera[slot];
+  BundleDirect *d = b->direct;
+  guint32 n = 0;
+
+  for (guint32 e = 0; e < d->n_eliminated; e++) {
+    guint32 index = d->eliminated[e];
+
+    d->entry_first[e] = n;
+    if (d->points_left) {
+      for (guint32 s = b->camera_first[index]; s < b->camera_first[index + 1];
+           s++)
+        for (guint i = 0; i < b->segments[s].n_real; i++) {
+          gsize slot = b->segments[s].first + i;
+
+          d->entries[n].left = b->slot_point[slot];
+          b->derivative_of[slot] = n++;
+        }
+    } else {
+      for (guint32 k = b->point_first[index]; k < b->point_first[index + 1];
+           k++) {
+        guint32 slot = b->point_slot[k];
+
+        d->entries[n].left = slot_camera[slot];
+        b->derivative_of[slot] = n++;
+      }
+    }
+  }
+  d->entry_first[d->n_eliminated] = n;
+  for (gsize slot = 0; slot < b->n_slots; slot++)
+    if (b->derivative_of[slot] == NONE)
+      b->derivative_of[slot] = n++;
 }
+
+typedef struct {
+  const BundleBackend *b;
+  const guint32 *slot_camera;
+} Order;
 
 /* Points by their lists of cameras, so that neighbours have the same */
 static gint
 compare_points (gconstpointer first, gconstpointer second, gpointer data)
 {
-  const BundleBackend *b = data;
+  const Order *order = data;
+  const BundleBackend *b = order->b;
   guint32 p = *(const guint32 *) first, q = *(const guint32 *) second;
-  guint32 n = count_slots (b, p), m = count_slots (b, q);
+  const guint32 *slots_p = b->point_slot + b->point_first[p];
+  const guint32 *slots_q = b->point_slot + b->point_first[q];
+  guint32 n = b->point_first[p + 1] - b->point_first[p];
+  guint32 m = b->point_first[q + 1] - b->point_first[q];
 
   for (guint32 i = 0; i < n && i < m; i++) {
-    guint32 c = get_left (b, get_slot (b, p, i));
-    guint32 e = get_left (b, get_slot (b, q, i));
+    guint32 c = order->slot_camera[slots_p[i]];
+    guint32 e = order->slot_camera[slots_q[i]];
 
     if (c != e)
       return c < e ? -1 : 1;
@@ -186,15 +210,15 @@ compare_points (gconstpointer first, gconstpointer second, gpointer data)
   return n != m ? (n < m ? -1 : 1) : p < q ? -1 : p > q;
 }
 
-/* Adds the columns of @block to those marked with @group. Returns: their number */
+/* Adds the columns of the eliminated block number @e to those marked with @group.
+ * Returns: their number */
 static guint32
-mark_columns (BundleBackend *b, guint32 block, guint32 group, guint32 *marks)
+mark_columns (const BundleDirect *d, guint32 e, guint32 group, guint32 *marks)
 {
-  const BundleDirect *d = b->direct;
-  guint32 n = count_slots (b, block), columns = 0;
+  guint32 columns = 0;
 
-  for (guint32 i = 0; i < n; i++) {
-    guint32 left = get_left (b, get_slot (b, block, i));
+  for (guint32 i = d->entry_first[e]; i < d->entry_first[e + 1]; i++) {
+    guint32 left = d->entries[i].left;
 
     if (marks[left] != group) {
       marks[left] = group;
@@ -213,20 +237,18 @@ get_cost (gdouble depth, gdouble columns)
 /* Appends eliminated blocks to a group while one product is cheaper than two.
  * @marks: one for each block of the side left; @alone: the same */
 static void
-make_groups (BundleBackend *b, guint32 *marks, guint32 *alone)
+make_groups (BundleDirect *d, guint32 *marks, guint32 *alone)
 {
-  BundleDirect *d = b->direct;
   const Block *blocks = d->blocks[!d->points_left];
   const guint32 always = d->common.n + 1;
   Group *group = NULL;
 
   for (guint32 i = 0; i < d->n_eliminated; i++) {
-    guint32 e = d->eliminated[i], unknowns = blocks[e].n;
-    guint32 own = mark_columns (b, e, i + 1, alone) + always;
+    guint32 unknowns = blocks[d->eliminated[i]].n;
+    guint32 own = mark_columns (d, i, i + 1, alone) + always;
 
     if (group != NULL && group->depth + unknowns <= MAX_DEPTH) {
-      guint32 all =
-          group->columns + mark_columns (b, e, d->n_groups, marks);
+      guint32 all = group->columns + mark_columns (d, i, d->n_groups, marks);
 
       if (get_cost (group->depth + unknowns, all)
           <= get_cost (group->depth, group->columns)
@@ -239,7 +261,7 @@ make_groups (BundleBackend *b, guint32 *marks, guint32 *alone)
     }
     group = &d->groups[d->n_groups++];
     *group = (Group){ .first = i, .n = 1, .depth = unknowns, .columns = own };
-    mark_columns (b, e, d->n_groups, marks);
+    mark_columns (d, i, d->n_groups, marks);
   }
 }
 
@@ -251,25 +273,25 @@ compare_numbers (gconstpointer first, gconstpointer second, gpointer data)
   return p < q ? -1 : p > q;
 }
 
-/* Sets slot_column and place of a group. @column: of each block of the side left;
- * @list: scratch */
+/* Sets place and the entries' columns of a group. @column: of each block of the side
+ * left, NONE; @list: scratch */
 static void
 place_columns (
-    BundleBackend *b, const Group *group, guint32 *column, guint32 *list)
+    BundleDirect *d, const Group *group, guint32 *column, guint32 *list)
 {
-  BundleDirect *d = b->direct;
   const Block *left = d->blocks[d->points_left];
   guint32 *place = d->place + group->place, n = 0, at = 0;
+  guint32 first = d->entry_first[group->first];
+  guint32 end = d->entry_first[group->first + group->n];
 
-  for (guint32 e = group->first; e < group->first + group->n; e++)
-    for (guint32 i = 0; i < count_slots (b, d->eliminated[e]); i++) {
-      guint32 l = get_left (b, get_slot (b, d->eliminated[e], i));
+  for (guint32 i = first; i < end; i++) {
+    guint32 l = d->entries[i].left;
 
-      if (column[l] == NONE) {
-        column[l] = 0;
-        list[n++] = l;
-      }
+    if (column[l] == NONE) {
+      column[l] = 0;
+      list[n++] = l;
     }
+  }
   g_qsort_with_data (list, (gint) n, sizeof *list, compare_numbers, NULL);
   for (guint32 i = 0; i < n; i++) {
     column[list[i]] = at;
@@ -279,12 +301,8 @@ place_columns (
   for (guint32 k = 0; k < d->common.n; k++)
     place[at++] = d->common.row + k;
   place[at] = (guint32) d->n;
-  for (guint32 e = group->first; e < group->first + group->n; e++)
-    for (guint32 i = 0; i < count_slots (b, d->eliminated[e]); i++) {
-      gsize slot = get_slot (b, d->eliminated[e], i);
-
-      d->slot_column[slot] = column[get_left (b, slot)];
-    }
+  for (guint32 i = first; i < end; i++)
+    d->entries[i].column = column[d->entries[i].left];
   for (guint32 i = 0; i < n; i++)
     column[list[i]] = NONE;
 }
@@ -296,41 +314,47 @@ plan (BundleBackend *b, GError **error)
   BundleDirect *d = b->direct;
   gsize n_left = d->points_left ? b->n_points : b->n_cameras;
   guint32 n = d->points_left ? b->n_cameras : b->n_points;
-  guint32 *marks = NULL, *list = NULL;
+  guint32 *marks = NULL, *list = NULL, *slot_camera = NULL;
   gsize y = 0, places = 0;
   gboolean done;
 
-  if (!NEW (&d->eliminated, n) || !NEW (&d->groups, n))
-    return FALSE;
-  for (guint32 i = 0; i < n; i++)
-    if (d->blocks[!d->points_left][i].n > 0)
-      d->eliminated[d->n_eliminated++] = i;
-  if (!d->points_left)
-    g_qsort_with_data (d->eliminated, (gint) d->n_eliminated,
-        sizeof *d->eliminated, compare_points, b);
-  done = NEW (&marks, n_left) && NEW (&list, n_left);
+  done = NEW (&d->eliminated, n) && NEW (&d->groups, n)
+         && NEW (&d->entry_first, (gsize) n + 1)
+         && NEW (&d->entries, b->n_slots) && NEW (&marks, n_left)
+         && NEW (&list, n_left) && NEW (&slot_camera, b->n_slots);
   if (done) {
-    make_groups (b, marks, list);
+    Order order = { b, slot_camera };
+
+    for (guint i = 0; i < b->n_segments; i++)
+      for (guint k = 0; k < b->segments[i].n; k++)
+        slot_camera[b->segments[i].first + k] = b->segments[i].camera;
+    for (guint32 i = 0; i < n; i++)
+      if (d->blocks[!d->points_left][i].n > 0)
+        d->eliminated[d->n_eliminated++] = i;
+    if (!d->points_left)
+      g_qsort_with_data (d->eliminated, (gint) d->n_eliminated,
+          sizeof *d->eliminated, compare_points, &order);
+    list_entries (b, slot_camera);
+    make_groups (d, marks, list);
     for (guint32 i = 0; i < d->n_groups; i++) {
       Group *g = &d->groups[i];
 
       g->y = y;
       g->place = places;
-      /* vectors of BUNDLE_LANES may begin at any column */
-      g->stride = round_up (g->columns) + BUNDLE_LANES;
+      g->stride = round_up (g->columns + BUNDLE_MARGIN);
       y += g->stride * g->depth;
       places += g->columns;
     }
-    /* vectors of the last row end behind it */
-    done = NEW (&d->y, y + BUNDLE_LANES) && NEW (&d->place, places);
+    done = NEW (&d->y, y) && NEW (&d->place, places);
   }
   if (done) {
     memset (marks, 0xff, n_left * sizeof *marks);
     for (guint32 i = 0; i < d->n_groups; i++)
-      place_columns (b, &d->groups[i], marks, list);
+      place_columns (d, &d->groups[i], marks, list);
   }
   free (marks);
   free (list);
+  free (slot_camera);
   return done;
 }
 
@@ -343,21 +367,18 @@ bundle_direct_new (BundleBackend *b, BundleSolver solver, GError **error)
   d->points_left = solver == BUNDLE_SOLVER_DIRECT_POINTS;
   d->side = d->points_left ? 9 : 3;
   if (!NEW (&d->blocks[0], b->n_cameras) || !NEW (&d->blocks[1], b->n_points)
-      || !NEW (&d->slot_camera, b->n_slots)
-      || !NEW (&d->slot_column, b->n_slots))
+      || !NEW (&b->derivatives, 24 * b->n_slots)
+      || !NEW (&b->derivative_of, b->n_slots))
     return NULL;
-  for (guint i = 0; i < b->n_segments; i++)
-    for (guint k = 0; k < b->segments[i].n; k++)
-      d->slot_camera[b->segments[i].first + k] = b->segments[i].camera;
+  memset (b->derivative_of, 0xff, b->n_slots * sizeof *b->derivative_of);
   make_blocks (b, d);
   if (!plan (b, error))
     return NULL;
-  d->stride = round_up (d->n + 1) + BUNDLE_LANES;
-  if (!NEW (&d->system, d->stride * (d->n + 1))
-      || !NEW (&d->identity, d->n + 1) || !NEW (&d->diagonal, d->n)
-      || !NEW (&d->inverse, d->n) || !NEW (&d->x, d->stride)
-      || !NEW (&d->factor,
-          (gsize) d->n_eliminated * d->side * (d->side + 1)))
+  d->stride = round_up (d->n + 1 + BUNDLE_MARGIN);
+  if (!NEW (&d->system, d->stride * (d->n + 1)) || !NEW (&d->identity, d->n + 1)
+      || !NEW (&d->diagonal, d->n) || !NEW (&d->inverse, d->n)
+      || !NEW (&d->x, d->stride)
+      || !NEW (&d->factor, (gsize) d->n_eliminated * d->side * (d->side + 1)))
     return NULL;
   for (gsize i = 0; i <= d->n; i++)
     d->identity[i] = (guint32) i;
@@ -385,46 +406,52 @@ get_gradient (const BundleBackend *b, gboolean point, gsize block, guint i)
                : b->gradient_c[9 * block + i];
 }
 
-/* The columns of a block's parameters: 2 rows, 9 apart, from the 24 derivatives of
- * an observation */
-static void
+/* The columns of a block's parameters: two rows, from the 24 derivatives of an
+ * observation
+ * @room: for them if they are not contiguous; @apart: of the rows
+ * Returns: the first row */
+static const gdouble *
 pick (const gdouble *derivatives, gboolean point, const Block *block,
-    gdouble to[18])
+    gdouble room[18], guint *apart)
 {
   const gdouble *from = derivatives + (point ? 18 : 0);
-  guint apart = point ? 3 : 9;
 
+  *apart = point ? 3 : 9;
+  if (block->n == 0 || block->param[block->n - 1] - block->param[0] < block->n)
+    return from + block->param[0];
   for (guint i = 0; i < block->n; i++) {
-    to[i] = from[block->param[i]];
-    to[9 + i] = from[apart + block->param[i]];
+    room[i] = from[block->param[i]];
+    room[9 + i] = from[9 + block->param[i]];
   }
+  return room;
 }
 
-/* Rows of Y of the eliminated block number @e to @y */
+/* Rows of Y of the eliminated block number @e to @y, which is 0 before */
 static void
 eliminate (BundleBackend *b, const Group *group, guint32 e, gdouble *y)
 {
   BundleDirect *d = b->direct;
   const gboolean left = d->points_left;
   const guint side = d->side;
-  const guint32 index = d->eliminated[e], n = count_slots (b, index);
+  const guint32 index = d->eliminated[e];
   const Block *block = &d->blocks[!left][index];
   gdouble *r = d->factor + (gsize) e * side * (side + 1), diagonal[9];
 
-  for (guint32 i = 0; i < n; i++) {
-    gsize slot = get_slot (b, index, i);
-    const gdouble *derivatives = b->derivatives + 24 * slot;
-    const Block *other = &d->blocks[left][get_left (b, slot)];
-    gdouble own[18], others[18];
+  for (guint32 i = d->entry_first[e]; i < d->entry_first[e + 1]; i++) {
+    const gdouble *derivatives = b->derivatives + 24 * (gsize) i;
+    const Block *other = &d->blocks[left][d->entries[i].left];
+    gdouble room[2][18];
+    guint apart[2];
+    const gdouble *own = pick (derivatives, !left, block, room[0], &apart[0]);
+    const gdouble *others = pick (derivatives, left, other, room[1], &apart[1]);
 
-    pick (derivatives, !left, block, own);
-    pick (derivatives, left, other, others);
-    b->kernels->add_products (y + d->slot_column[slot], group->stride, own,
-        block->n, others, other->n);
+    b->kernels->add_products (y + d->entries[i].column, group->stride, own,
+        apart[0], block->n, others, apart[1], other->n);
     if (d->common.n > 0) {
-      pick (derivatives, FALSE, &d->common, others);
+      others = pick (derivatives, FALSE, &d->common, room[1], &apart[1]);
       b->kernels->add_products (y + group->columns - 1 - d->common.n,
-          group->stride, own, block->n, others, d->common.n);
+          group->stride, own, apart[0], block->n, others, apart[1],
+          d->common.n);
     }
   }
   for (guint i = 0; i < block->n; i++) {
@@ -436,8 +463,8 @@ eliminate (BundleBackend *b, const Group *group, guint32 e, gdouble *y)
     diagonal[i] = r[side * i + i];
   }
   b->kernels->factorise (r, side, block->n, diagonal, r + side * side);
-  b->kernels->substitute (r, side, block->n, r + side * side, y, group->stride,
-      group->columns);
+  b->kernels->substitute (
+      r, side, block->n, r + side * side, y, group->stride, group->columns);
 }
 
 static void
@@ -497,8 +524,7 @@ start_system (BundleBackend *b)
         *at (d, common->row + i, common->row + j) +=
             b->u[BUNDLE_TRIANGLE * c
                  + bundle_cpu_at (common->param[i], common->param[j])];
-    *at (d, common->row + i, common->row + i) +=
-        b->damping_c[common->param[i]];
+    *at (d, common->row + i, common->row + i) += b->damping_c[common->param[i]];
     *at (d, common->row + i, d->n) = -b->gradient_c[common->param[i]];
   }
   for (gsize i = 0; i < d->n; i++)
@@ -568,8 +594,7 @@ subtract_panel (guint first, guint count, gpointer data)
   b->kernels->subtract_products (d->system + begin * d->stride + begin,
       d->stride, d->identity, d->system + d->panel * d->stride + begin,
       d->stride, PANEL, first * BAND,
-      (guint) MIN ((first + count) * (gsize) BAND, rows),
-      (guint) rows + 1);
+      (guint) MIN ((first + count) * (gsize) BAND, rows), (guint) rows + 1);
 }
 
 static void
@@ -585,11 +610,10 @@ factorise_system (BundleBackend *b)
         d->diagonal + d->panel, d->inverse + d->panel);
     if (rows == PANEL) {
       /* the right-hand side is always behind the panel */
-      cvis_pool_run (b->pool,
-          (guint) ((rest + BUNDLE_LANES) / BUNDLE_LANES), 16, substitute_strips,
-          b);
-      cvis_pool_run (b->pool, (guint) ((rest + BAND - 1) / BAND), 2,
-          subtract_panel, b);
+      cvis_pool_run (b->pool, (guint) ((rest + BUNDLE_LANES) / BUNDLE_LANES),
+          16, substitute_strips, b);
+      cvis_pool_run (
+          b->pool, (guint) ((rest + BAND - 1) / BAND), 2, subtract_panel, b);
     } else {
       b->kernels->substitute (panel + d->panel, d->stride, (guint) rows,
           d->inverse + d->panel, panel + d->n, d->stride, 1);
@@ -606,7 +630,8 @@ solve_system (BundleBackend *b)
   memset (d->x, 0, d->stride * sizeof *d->x);
   for (gsize i = d->n; i-- > 0;) {
     const gdouble *row = d->system + i * d->stride;
-    gdouble sum = b->kernels->dot (row + i + 1, d->x + i + 1, (guint) (d->n - i - 1));
+    gdouble sum =
+        b->kernels->dot (row + i + 1, d->x + i + 1, (guint) (d->n - i - 1));
 
     d->x[i] = (row[d->n] - sum) * d->inverse[i];
   }
@@ -663,8 +688,7 @@ bundle_direct_solve (BundleBackend *b)
   } else {
     for (gsize c = 0; c < b->n_cameras; c++)
       for (guint i = 0; i < d->blocks[0][c].n; i++)
-        b->x[9 * c + d->blocks[0][c].param[i]] =
-            d->x[d->blocks[0][c].row + i];
+        b->x[9 * c + d->blocks[0][c].param[i]] = d->x[d->blocks[0][c].row + i];
     for (guint i = 0; i < d->common.n; i++)
       b->x[d->common.param[i]] = d->x[d->common.row + i];
   }

@@ -45,6 +45,7 @@ cpu_destroy (BundleBackend *b)
   free (b->residual_y);
   free (b->store.data);
   free (b->derivatives);
+  free (b->derivative_of);
   free (b->u);
   free (b->v);
   free (b->diagonal);
@@ -301,8 +302,7 @@ cpu_create (const BundleStart *start, const BundleConfig *config,
   memcpy (b->camera_constant, start->camera_constant,
       b->n_cameras * sizeof *b->camera_constant);
   if (start->solver != BUNDLE_SOLVER_ITERATIVE
-      && (!NEW_UNSET (&b->derivatives, 24 * b->n_slots)
-          || !(b->direct = bundle_direct_new (b, start->solver, error)))) {
+      && bundle_direct_new (b, start->solver, error) == NULL) {
     cpu_destroy (b);
     return NULL;
   }

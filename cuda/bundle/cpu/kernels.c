@@ -270,7 +270,8 @@ linearize_segment (BundleBackend *b, const BundleSegment *s, gdouble *partial)
   if (b->derivatives)
     for (guint i = 0; i < s->n_real; i++)
       for (guint e = 0; e < 24; e++)
-        b->derivatives[24 * (s->first + i) + e] = jac[e][i];
+        b->derivatives[24 * (gsize) b->derivative_of[s->first + i] + e] =
+            jac[e][i];
   sum_triangle (s->n, (const Column *) jac, (const Column *) jac + 9,
       (const Column *) jac, (const Column *) jac + 9, partial);
   for (guint i = 0; i < s->n; i++)
@@ -533,25 +534,27 @@ model_segment (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
 /* @columns is constant after inlining. */
 INLINE void
 add_columns (gdouble *restrict to, gsize stride, const gdouble *restrict a,
-    guint rows, const gdouble *restrict b, guint columns)
+    guint a_apart, guint rows, const gdouble *restrict b, guint b_apart,
+    guint columns)
 {
   for (guint i = 0; i < rows; i++)
     for (guint j = 0; j < columns; j++)
-      to[i * stride + j] += a[i] * b[j] + a[9 + i] * b[9 + j];
+      to[i * stride + j] += a[i] * b[j] + a[a_apart + i] * b[b_apart + j];
 }
 
 static void
 add_products (gdouble *restrict to, gsize stride, const gdouble *restrict a,
-    guint rows, const gdouble *restrict b, guint columns)
+    guint a_apart, guint rows, const gdouble *restrict b, guint b_apart,
+    guint columns)
 {
   if (columns == 3)
-    add_columns (to, stride, a, rows, b, 3);
+    add_columns (to, stride, a, a_apart, rows, b, b_apart, 3);
   else if (columns == 6)
-    add_columns (to, stride, a, rows, b, 6);
+    add_columns (to, stride, a, a_apart, rows, b, b_apart, 6);
   else if (columns == 9)
-    add_columns (to, stride, a, rows, b, 9);
+    add_columns (to, stride, a, a_apart, rows, b, b_apart, 9);
   else
-    add_columns (to, stride, a, rows, b, columns);
+    add_columns (to, stride, a, a_apart, rows, b, b_apart, columns);
 }
 
 static void
@@ -576,36 +579,79 @@ factorise (gdouble *a, gsize stride, guint n, const gdouble *diagonal,
   }
 }
 
-/* @wide vectors of columns; constant after inlining */
-INLINE void
-substitute_columns (const gdouble *a, gsize stride, guint n,
-    const gdouble *inverse, gdouble *to, gsize to_stride, guint wide)
-{
-  for (guint r = 0; r < n; r++) {
-    gdouble *row = to + r * to_stride;
-    V8 sum[4];
+/* A vector register: each column of a matrix is computed on its own, so the width
+ * does not change the bits. */
+#if defined(__AVX512F__)
+#define WIDE 8
+#elif defined(__AVX__)
+#define WIDE 4
+#else
+#define WIDE 2
+#endif
+typedef gdouble Wide
+    __attribute__ ((vector_size (WIDE * 8), aligned (8), may_alias));
 
-    for (guint k = 0; k < wide; k++)
-      sum[k] = load (row + k * BUNDLE_LANES);
-    for (guint q = 0; q < r; q++)
-      for (guint k = 0; k < wide; k++)
-        sum[k] -=
-            a[q * stride + r] * load (to + q * to_stride + k * BUNDLE_LANES);
-    for (guint k = 0; k < wide; k++)
-      *(V8 *) (row + k * BUNDLE_LANES) = sum[k] * inverse[r];
+INLINE Wide
+load_wide (const gdouble *from)
+{
+  return *(const Wide *) from;
+}
+
+/* @n vectors of columns, up to 4; constant after inlining */
+INLINE void
+substitute_columns (const gdouble *a, gsize stride, guint depth,
+    const gdouble *inverse, gdouble *to, gsize to_stride, guint n)
+{
+  for (guint r = 0; r < depth; r++) {
+    gdouble *row = to + r * to_stride;
+    Wide s0 = load_wide (row), s1 = s0, s2 = s0, s3 = s0;
+
+    if (n > 1) {
+      s1 = load_wide (row + WIDE);
+      s2 = load_wide (row + 2 * WIDE);
+      s3 = load_wide (row + 3 * WIDE);
+    }
+    for (guint q = 0; q < r; q++) {
+      const gdouble *above = to + q * to_stride;
+      gdouble factor = a[q * stride + r];
+
+      s0 -= factor * load_wide (above);
+      if (n > 1) {
+        s1 -= factor * load_wide (above + WIDE);
+        s2 -= factor * load_wide (above + 2 * WIDE);
+        s3 -= factor * load_wide (above + 3 * WIDE);
+      }
+    }
+    *(Wide *) row = s0 * inverse[r];
+    if (n > 1) {
+      *(Wide *) (row + WIDE) = s1 * inverse[r];
+      *(Wide *) (row + 2 * WIDE) = s2 * inverse[r];
+      *(Wide *) (row + 3 * WIDE) = s3 * inverse[r];
+    }
   }
 }
 
 static void
-substitute (const gdouble *a, gsize stride, guint n, const gdouble *inverse,
+substitute (const gdouble *a, gsize stride, guint depth, const gdouble *inverse,
     gdouble *to, gsize to_stride, guint columns)
 {
   guint c = 0;
 
-  for (; c + 4 * BUNDLE_LANES <= columns; c += 4 * BUNDLE_LANES)
-    substitute_columns (a, stride, n, inverse, to + c, to_stride, 4);
-  for (; c < columns; c += BUNDLE_LANES)
-    substitute_columns (a, stride, n, inverse, to + c, to_stride, 1);
+  for (; c + 4 * WIDE <= columns; c += 4 * WIDE)
+    substitute_columns (a, stride, depth, inverse, to + c, to_stride, 4);
+  for (; c < columns; c += WIDE)
+    substitute_columns (a, stride, depth, inverse, to + c, to_stride, 1);
+}
+
+/* Subtracts up to @n elements of @sum from the places of a row. */
+INLINE void
+subtract_wide (gdouble *row, const guint32 *place, guint n, Wide sum)
+{
+  if (n >= WIDE && place[WIDE - 1] - place[0] == WIDE - 1)
+    *(Wide *) (row + place[0]) = load_wide (row + place[0]) - sum;
+  else
+    for (guint k = 0; k < n && k < WIDE; k++)
+      row[place[k]] -= sum[k];
 }
 
 static void
@@ -613,35 +659,37 @@ subtract_products (gdouble *to, gsize stride, const guint32 *place,
     const gdouble *y, gsize y_stride, guint depth, guint first, guint end,
     guint columns)
 {
-  for (guint i = first; i < end; i += 4) {
-    guint rows = MIN (4, end - i);
+  for (guint i = first; i < end; i += 4)
+    for (guint j = i; j < columns; j += 2 * WIDE) {
+      const gdouble *a = y + i, *b = y + j;
+      Wide s00 = { 0 }, s10 = { 0 }, s20 = { 0 }, s30 = { 0 };
+      Wide s01 = { 0 }, s11 = { 0 }, s21 = { 0 }, s31 = { 0 };
+      guint n = columns - j, m = n > WIDE ? n - WIDE : 0;
 
-    for (guint j = i; j < columns; j += BUNDLE_LANES) {
-      V8 sum[4] = { { 0 }, { 0 }, { 0 }, { 0 } };
-      guint n = MIN (BUNDLE_LANES, columns - j);
-      gboolean joined =
-          n == BUNDLE_LANES && place[j + n - 1] - place[j] == n - 1;
+      for (guint k = 0; k < depth; k++, a += y_stride, b += y_stride) {
+        Wide b0 = load_wide (b), b1 = load_wide (b + WIDE);
 
-      for (guint k = 0; k < depth; k++) {
-        const gdouble *a = y + k * y_stride + i;
-        V8 b = load (y + k * y_stride + j);
-
-        sum[0] += a[0] * b;
-        sum[1] += a[1] * b;
-        sum[2] += a[2] * b;
-        sum[3] += a[3] * b;
+        s00 += a[0] * b0;
+        s01 += a[0] * b1;
+        s10 += a[1] * b0;
+        s11 += a[1] * b1;
+        s20 += a[2] * b0;
+        s21 += a[2] * b1;
+        s30 += a[3] * b0;
+        s31 += a[3] * b1;
       }
-      for (guint r = 0; r < rows; r++) {
-        gdouble *row = to + place[i + r] * stride;
-
-        if (joined)
-          *(V8 *) (row + place[j]) = load (row + place[j]) - sum[r];
-        else
-          for (guint k = 0; k < n; k++)
-            row[place[j + k]] -= sum[r][k];
-      }
-    }
+#define ROW(r)                                                                 \
+  if (i + r < end) {                                                           \
+    gdouble *row = to + place[i + r] * stride;                                 \
+    subtract_wide (row, place + j, n, s##r##0);                                \
+    subtract_wide (row, place + j + WIDE, m, s##r##1);                         \
   }
+      ROW (0)
+      ROW (1)
+      ROW (2)
+      ROW (3)
+#undef ROW
+    }
 }
 
 static gdouble

@@ -113,6 +113,44 @@ GST_START_TEST (test_result)
 }
 GST_END_TEST;
 
+/* `solver` of stats: small problems are solved directly unless a setting asks for
+ * conjugate gradients. */
+GST_START_TEST (test_solver)
+{
+  static const struct {
+    const gchar *source, *settings, *solver;
+  } cases[] = {
+    { SOURCE, "", "direct-cameras" },
+    { SOURCE, "fix-intrinsics=true w-storage=implicit", "direct-cameras" },
+    { "baltestsrc scene=turntable cameras=200 points=20 ", "",
+        "direct-points" },
+    { SOURCE, "preconditioner=cluster", "conjugate-gradients" },
+    { SOURCE, "preconditioner=jacobi schur=false", "conjugate-gradients" },
+    { SOURCE, "shared-intrinsics=true", "conjugate-gradients" },
+    { "baltestsrc scene=turntable cameras=40 points=30000 ", "max-iterations=1",
+        "conjugate-gradients" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gchar *line = g_strdup_printf ("%s ! " ADJUST "%s ! fakesink name=end",
+        cases[i].source, cases[i].settings);
+    GByteArray *end = g_byte_array_new ();
+    GstStructure *stats = run_line (line, end, NULL, NULL, NULL);
+    guint pcg = 0;
+
+    fail_unless_equals_string (
+        gst_structure_get_string (stats, "solver"), cases[i].solver);
+    fail_unless (
+        gst_structure_get (stats, "pcg-iterations", G_TYPE_UINT, &pcg, NULL));
+    fail_unless_equals_int (
+        pcg > 0, g_str_equal (cases[i].solver, "conjugate-gradients"));
+    gst_structure_free (stats);
+    g_byte_array_unref (end);
+    g_free (line);
+  }
+}
+GST_END_TEST;
+
 /* The same bytes for every number of threads and from every readable format */
 GST_START_TEST (test_repeatable)
 {
@@ -897,6 +935,7 @@ cudabundleadjust_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_result);
+  tcase_add_test (tc, test_solver);
   tcase_add_test (tc, test_repeatable);
   tcase_add_test (tc, test_formats);
   tcase_add_test (tc, test_constants);

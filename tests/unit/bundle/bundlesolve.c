@@ -27,6 +27,15 @@ assert_close (gdouble a, gdouble b, gdouble relative)
     g_error ("%.15g, expected %.15g within %g", a, b, relative);
 }
 
+/* The defaults with conjugate gradients: also for problems that are small enough for a
+ * direct solution, which the tests /bundle/direct/ compare with them. */
+static void
+init_config (BundleConfig *config)
+{
+  bundle_config_init (config);
+  config->solver = BUNDLE_SOLVER_ITERATIVE;
+}
+
 static void
 solve (
     BundleProblem *problem, const BundleConfig *config, BundleSummary *summary)
@@ -96,7 +105,7 @@ check_oracle (const BundleOracle *oracle, const BundleProblem *problem,
 static void
 set_matrix (BundleConfig *config, guint i)
 {
-  bundle_config_init (config);
+  init_config (config);
   config->w_storage = (BundleWStorage) (i % 3);
   config->precision = (BundlePrecision) (i / 3 % 2);
   config->layout = (BundleLayout) (i % 2);
@@ -135,7 +144,7 @@ test_paper (gconstpointer data)
   for (guint i = 0; problem && i < 4; i++) {
     BundleConfig config;
 
-    bundle_config_init (&config);
+    init_config (&config);
     set_paper (&config);
     config.schur = i < 2;
     config.w_storage = i % 2 ? BUNDLE_W_EXPLICIT : BUNDLE_W_IMPLICIT;
@@ -150,7 +159,7 @@ test_default (gconstpointer data)
   g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
   BundleConfig config;
 
-  bundle_config_init (&config);
+  init_config (&config);
   if (problem)
     check_oracle (oracle, problem, &config);
 }
@@ -167,7 +176,7 @@ check_huber (
 
   if (problem == NULL)
     return;
-  bundle_config_init (&config);
+  init_config (&config);
   config.loss = BUNDLE_LOSS_HUBER;
   if (function_tolerance > 0) {
     config.function_tolerance = function_tolerance;
@@ -223,7 +232,7 @@ check_copies (const BundleProblem *problem, guint copies)
   BundleConfig config;
   BundleSummary summary;
 
-  bundle_config_init (&config);
+  init_config (&config);
   for (guint i = 0; i < 2; i++) {
     GError *error = NULL;
 
@@ -263,7 +272,7 @@ test_backends (gconstpointer data)
     History history[2] = { { 0 } };
     BundleConfig config;
 
-    bundle_config_init (&config);
+    init_config (&config);
     config.max_iterations = 20;
     config.shared_intrinsics = i == 1;
     config.loss = i == 2 ? BUNDLE_LOSS_HUBER : BUNDLE_LOSS_NONE;
@@ -366,7 +375,7 @@ test_bits (void)
       BundleConfig config;
       BundleSummary summary;
 
-      bundle_config_init (&config);
+      init_config (&config);
       config.threads = threads[t];
       config.layout = (BundleLayout) (t % 2);
       config.w_storage = (BundleWStorage) (i % 3);
@@ -414,7 +423,7 @@ test_cluster (void)
     BundleSummary summary;
     GError *error = NULL;
 
-    bundle_config_init (&config);
+    init_config (&config);
     config.preconditioner = BUNDLE_PRECONDITIONER_CLUSTER;
     config.w_storage = (BundleWStorage) (i % 3);
     config.loss = i == 2 ? BUNDLE_LOSS_HUBER : BUNDLE_LOSS_NONE;
@@ -452,7 +461,7 @@ test_losses (void)
     BundleSummary summary;
     gdouble sum = 0;
 
-    bundle_config_init (&config);
+    init_config (&config);
     config.loss = losses[l];
     /* Tukey's loss is flat beyond its scale: start within it */
     config.loss_scale = losses[l] == BUNDLE_LOSS_TUKEY ? 30 : 1;
@@ -486,7 +495,7 @@ test_constants (void)
     BundleConfig config;
     BundleSummary summary;
 
-    bundle_config_init (&config);
+    init_config (&config);
     config.fix_intrinsics = i & 1;
     config.fix_first_camera = i >> 1 & 1;
     config.schur = !(i & 4);
@@ -523,7 +532,7 @@ test_shared (void)
 
     for (guint c = 0; c < 8; c++)
       mean += problem->cameras[9 * c + BUNDLE_CAMERA_FOCAL] / 8;
-    bundle_config_init (&config);
+    init_config (&config);
     config.shared_intrinsics = TRUE;
     config.function_tolerance = 1e-14;
     config.max_iterations = i == 4 ? 0 : 100;
@@ -566,15 +575,17 @@ test_cancel (void)
   BundleConfig config;
   BundleSummary summary;
 
-  bundle_config_init (&config);
+  init_config (&config);
   config.eta = 1e-6;
   config.function_tolerance = 0;
-  for (guint i = 0; i < 3; i++) {
+  for (guint k = 0; k < 9; k++) {
     g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
     History history = { g_array_new (FALSE, FALSE, sizeof (BundleIteration)) };
+    guint i = k % 3;
     GError *error = NULL;
     const BundleIteration *last;
 
+    config.solver = (BundleSolver) (BUNDLE_SOLVER_ITERATIVE + k / 3);
     history.stop_after = i == 0 ? 1 : i == 1 ? 3 : 0;
     history.stop_group = i == 2 ? 4 : 0;
     bundle_solve (copy, &config, context, record, &history, &summary, &error);
@@ -619,7 +630,7 @@ test_cancel_flag (void)
   BundleConfig config;
   BundleSummary summary;
 
-  bundle_config_init (&config);
+  init_config (&config);
   config.function_tolerance = config.parameter_tolerance = 0;
   config.gradient_tolerance = 0;
   config.max_iterations = 10000;
@@ -670,7 +681,7 @@ test_cancel_covariance (void)
     GError *error = NULL;
     BundleConfig config;
 
-    bundle_config_init (&config);
+    init_config (&config);
     config.threads = 1 + i % 2;
     config.fix_first_camera = TRUE;
     problem->point_constant = calloc (cases[i].n_points, 1);
@@ -713,7 +724,7 @@ test_refused (void)
   BundleConfig config;
   gdouble value;
 
-  bundle_config_init (&config);
+  init_config (&config);
   value = problem->points[4];
   problem->points[4] = NAN;
   assert_refused (problem, &config);
@@ -724,7 +735,7 @@ test_refused (void)
   problem->observed[4] = value;
   config.eta = 0;
   assert_refused (problem, &config);
-  bundle_config_init (&config);
+  init_config (&config);
   /* a point in its camera's plane */
   memset (problem->cameras, 0, 72);
   memset (problem->points, 0, 24);
@@ -740,7 +751,7 @@ test_one_observation (void)
   BundleConfig config;
   BundleSummary summary;
 
-  bundle_config_init (&config);
+  init_config (&config);
   problem->observed[0] += 20;
   solve (problem, &config, &summary);
   g_assert_cmpfloat (summary.final_cost, <, 1e-6 * summary.initial_cost);
@@ -782,7 +793,7 @@ test_deficient (void)
     BundleConfig config;
     BundleSummary summary, ring_summary;
 
-    bundle_config_init (&config);
+    init_config (&config);
     config.w_storage = (BundleWStorage) (i % 3);
     config.precision = (BundlePrecision) (i / 4);
     config.function_tolerance = 1e-10;
@@ -876,20 +887,24 @@ test_frame (void)
 {
   g_autoptr (BundleProblem) problem = bundle_data_ring (6, 150, 23);
 
-  for (guint i = 0; i < 2 * G_N_ELEMENTS (frame_settings); i++) {
+  for (guint i = 0; i < 4 * G_N_ELEMENTS (frame_settings); i++) {
     BundleConfig config;
     gdouble cost = 0;
     guint iterations = 0;
 
-    bundle_config_init (&config);
-    config.loss = frame_settings[i / 2].loss;
+    init_config (&config);
+    config.loss = frame_settings[i / 4].loss;
     config.loss_scale = config.loss == BUNDLE_LOSS_TUKEY ? 30 : 1;
-    config.fix_intrinsics = frame_settings[i / 2].fix_intrinsics;
-    config.shared_intrinsics = frame_settings[i / 2].shared_intrinsics;
-    config.fix_first_camera = frame_settings[i / 2].fix_first_camera;
-    if (i % 2) {
+    config.fix_intrinsics = frame_settings[i / 4].fix_intrinsics;
+    config.shared_intrinsics = frame_settings[i / 4].shared_intrinsics;
+    config.fix_first_camera = frame_settings[i / 4].fix_first_camera;
+    if (i % 4 == 1) {
       config.schur = FALSE;
       config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
+    } else if (i % 4 == 2) {
+      config.solver = BUNDLE_SOLVER_DIRECT_CAMERAS;
+    } else if (i % 4 == 3 && !config.shared_intrinsics) {
+      config.solver = BUNDLE_SOLVER_DIRECT_POINTS;
     }
     for (guint k = 0; k <= G_N_ELEMENTS (frames); k++) {
       g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
@@ -924,7 +939,7 @@ test_frame_covariance (void)
   BundleSummary summary;
   GError *error = NULL;
 
-  bundle_config_init (&config);
+  init_config (&config);
   config.fix_first_camera = TRUE;
   problem->point_constant = calloc (40, 1);
   problem->point_constant[7] = 1; /* the scale */
@@ -977,7 +992,7 @@ test_constant_position (void)
   problem->camera_constant[2] = 0x038;
   problem->camera_constant[3] = 0x007;
   start = bundle_problem_copy (problem, NULL);
-  bundle_config_init (&config);
+  init_config (&config);
   solve (problem, &config, &summary);
   bundle_summary_clear (&summary);
   g_assert_cmpmem (problem->cameras + 27, 24, start->cameras + 27, 24);
@@ -1019,7 +1034,7 @@ test_point_in_plane (void)
       camera[3 + k] = -(c.r[3 * k] * problem->points[21]
                         + c.r[3 * k + 1] * problem->points[22]
                         + c.r[3 * k + 2] * problem->points[23]);
-    bundle_config_init (&config);
+    init_config (&config);
     g_assert_false (
         bundle_solve (problem, &config, context, NULL, NULL, &summary, &error));
     g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
@@ -1039,7 +1054,7 @@ test_doubtful (void)
   BundleSummary summary;
   gsize n = problem->n_observations;
 
-  bundle_config_init (&config);
+  init_config (&config);
   config.max_iterations = 0;
   solve (problem, &config, &summary);
   g_assert_cmpuint (summary.n_behind, ==, 0);
@@ -1147,7 +1162,7 @@ test_covariance (void)
   BundleSummary summary;
   GError *error = NULL;
 
-  bundle_config_init (&config);
+  init_config (&config);
   config.fix_first_camera = TRUE;
   config.function_tolerance = 1e-12;
   problem->point_constant = calloc (20, 1);
@@ -1228,7 +1243,7 @@ test_unseen (void)
     sparse->point_of[i] = 100 * ring->point_of[i] + 7;
   for (gsize i = 0; i < 60; i++)
     memcpy (sparse->points + 3 * (100 * i + 7), ring->points + 3 * i, 24);
-  bundle_config_init (&config);
+  init_config (&config);
   solve (ring, &config, &a);
   solve (sparse, &config, &b);
   g_assert_cmpuint (a.pcg_iterations, ==, b.pcg_iterations);
@@ -1249,12 +1264,373 @@ test_long (void)
   BundleConfig config;
   BundleSummary summary;
 
-  bundle_config_init (&config);
+  init_config (&config);
   solve (problem, &config, &summary);
   assert_close (bundle_data_cost (problem), summary.final_cost, 1e-12);
   /* 12000 observations with uniform noise of variance 1/12 in x and y */
   g_assert_cmpfloat (summary.final_cost, <, 12000. / 12);
   bundle_summary_clear (&summary);
+}
+
+/* --- direct solution ----------------------------------------------------- */
+
+enum {
+  DIRECT_FREE,
+  DIRECT_FIX_INTRINSICS,
+  DIRECT_FIX_FIRST,
+  DIRECT_SHARED,
+  DIRECT_CONSTANTS,        /* of every kind */
+  DIRECT_CONSTANT_POINTS,  /* all */
+  DIRECT_CONSTANT_CAMERAS, /* all */
+  DIRECT_SHARED_CONSTANTS, /* k1 too */
+  DIRECT_TWICE,            /* a camera sees a point twice */
+  DIRECT_SPARSE,           /* two thirds of the observations are missing */
+  DIRECT_HUBER,
+  DIRECT_CAUCHY,
+  DIRECT_TUKEY,
+  DIRECT_SETTINGS
+};
+
+/* Keeps those observations of @ring that @seed selects, so that some cameras and
+ * points may be unobserved. */
+static BundleProblem *
+thin_out (const BundleProblem *ring, guint32 seed)
+{
+  GRand *rand = g_rand_new_with_seed (seed);
+  g_autoptr (BundleProblem) copy = bundle_problem_copy (ring, NULL);
+  BundleProblem *sparse;
+  gsize n = 0;
+
+  for (gsize i = 0; i < ring->n_observations; i++)
+    if (i == 0 || g_rand_int_range (rand, 0, 3) == 0) {
+      copy->camera_of[n] = ring->camera_of[i];
+      copy->point_of[n] = ring->point_of[i];
+      memcpy (copy->observed + 2 * n++, ring->observed + 2 * i, 16);
+    }
+  g_rand_free (rand);
+  sparse = bundle_problem_new (ring->n_cameras, ring->n_points, n, NULL);
+  memcpy (sparse->cameras, ring->cameras, ring->n_cameras * 72);
+  memcpy (sparse->points, ring->points, ring->n_points * 24);
+  memcpy (sparse->camera_of, copy->camera_of, n * 4);
+  memcpy (sparse->point_of, copy->point_of, n * 4);
+  memcpy (sparse->observed, copy->observed, n * 16);
+  return sparse;
+}
+
+static BundleProblem *
+make_direct (guint n_cameras, guint n_points, guint setting, guint32 seed,
+    BundleConfig *config)
+{
+  BundleProblem *problem = bundle_data_ring (n_cameras, n_points, seed);
+
+  init_config (config);
+  config->fix_intrinsics = setting == DIRECT_FIX_INTRINSICS;
+  config->fix_first_camera = setting == DIRECT_FIX_FIRST;
+  config->shared_intrinsics =
+      setting == DIRECT_SHARED || setting == DIRECT_SHARED_CONSTANTS;
+  config->loss = setting == DIRECT_HUBER    ? BUNDLE_LOSS_HUBER
+                 : setting == DIRECT_CAUCHY ? BUNDLE_LOSS_CAUCHY
+                 : setting == DIRECT_TUKEY  ? BUNDLE_LOSS_TUKEY
+                                            : BUNDLE_LOSS_NONE;
+  config->loss_scale = 10;
+  problem->camera_constant = calloc (n_cameras, 2);
+  problem->point_constant = calloc (n_points, 1);
+  for (guint c = 0; c < n_cameras; c++) {
+    static const guint16 masks[] = { 1 << BUNDLE_CAMERA_K1, 1 << 1 | 1 << 4,
+      7 << BUNDLE_CAMERA_TRANSLATION, BUNDLE_CAMERA_ALL, 0,
+      BUNDLE_CAMERA_INTRINSICS };
+
+    if (setting == DIRECT_CONSTANTS)
+      problem->camera_constant[c] = masks[c % G_N_ELEMENTS (masks)];
+    else if (setting == DIRECT_CONSTANT_CAMERAS)
+      problem->camera_constant[c] = BUNDLE_CAMERA_ALL;
+    else if (setting == DIRECT_SHARED_CONSTANTS)
+      problem->camera_constant[c] = c % 2 << BUNDLE_CAMERA_K1;
+  }
+  for (guint p = 0; p < n_points; p++)
+    problem->point_constant[p] = setting == DIRECT_CONSTANT_POINTS
+                                 || (setting == DIRECT_CONSTANTS && p % 5 == 1);
+  if (setting == DIRECT_TWICE && problem->n_observations > 2)
+    for (gsize i = 2; i < problem->n_observations; i += 3) {
+      problem->camera_of[i] = problem->camera_of[i - 2];
+      problem->point_of[i] = problem->point_of[i - 2];
+      problem->observed[2 * i] = problem->observed[2 * i - 4] + 0.5;
+      problem->observed[2 * i + 1] = problem->observed[2 * i - 3];
+    }
+  if (setting == DIRECT_SPARSE) {
+    BundleProblem *sparse = thin_out (problem, seed);
+
+    bundle_problem_free (problem);
+    return sparse;
+  }
+  return problem;
+}
+
+/* Cameras and points: one of each, few or many of either, systems of several panels
+ * of the factorisation */
+static const guint direct_sizes[][2] = { { 1, 1 }, { 1, 9 }, { 5, 1 },
+  { 6, 40 }, { 8, 3 }, { 3, 250 }, { 40, 7 }, { 25, 60 } };
+
+/* Length of the difference of the results of steps from @start, relative to the
+ * step */
+static gdouble
+compare_steps (
+    const BundleProblem *start, const BundleProblem *a, const BundleProblem *b)
+{
+  gdouble step = 0, difference = 0;
+
+  for (gsize i = 0; i < 9 * (gsize) start->n_cameras; i++) {
+    /* focal lengths are relative */
+    gdouble unit = i % 9 == BUNDLE_CAMERA_FOCAL ? 500 : 1;
+    gdouble d = (a->cameras[i] - b->cameras[i]) / unit;
+    gdouble s = (a->cameras[i] - start->cameras[i]) / unit;
+
+    difference += d * d;
+    step += s * s;
+  }
+  for (gsize i = 0; i < 3 * (gsize) start->n_points; i++) {
+    gdouble d = a->points[i] - b->points[i],
+            s = a->points[i] - start->points[i];
+
+    difference += d * d;
+    step += s * s;
+  }
+  return sqrt (difference / MAX (step, 1e-300));
+}
+
+/* A direct step is that of conjugate gradients run to the end, with every setting, for
+ * both sides, and every number of threads has the same bits. */
+static void
+test_direct_steps (void)
+{
+  gdouble largest = 0;
+
+  for (guint i = 0; i < DIRECT_SETTINGS * G_N_ELEMENTS (direct_sizes); i++) {
+    guint setting = i % DIRECT_SETTINGS;
+    const guint *size = direct_sizes[i / DIRECT_SETTINGS];
+    BundleConfig config;
+    g_autoptr (BundleProblem) problem =
+        make_direct (size[0], size[1], setting, 41 + i, &config);
+    g_autoptr (BundleProblem) reference = bundle_problem_copy (problem, NULL);
+    g_autoptr (BundleProblem) other = NULL;
+    BundleSummary summary;
+    gdouble cost;
+
+    config.max_iterations = 1;
+    /* with less damping the conjugate gradients reach fewer digits */
+    config.initial_radius = i % 2 ? 100 : 1;
+    config.w_storage = (BundleWStorage) (i % 3);
+    config.eta = 1e-16;
+    config.max_pcg_iterations = 1000;
+    if (size[0] <= 8)
+      config.preconditioner = BUNDLE_PRECONDITIONER_CLUSTER;
+    solve (reference, &config, &summary);
+    cost = summary.final_cost;
+    bundle_summary_clear (&summary);
+    for (guint k = 0; k < 2; k++) {
+      g_autoptr (BundleProblem) first = NULL;
+
+      config.solver = (BundleSolver) (BUNDLE_SOLVER_DIRECT_CAMERAS + k);
+      if (config.shared_intrinsics
+          && config.solver == BUNDLE_SOLVER_DIRECT_POINTS)
+        continue;
+      for (guint t = 1; t <= 3; t++) {
+        g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+
+        config.threads = t;
+        solve (copy, &config, &summary);
+        g_assert_cmpint (summary.solver, ==, config.solver);
+        g_assert_cmpuint (summary.pcg_iterations, ==, 0);
+        g_assert_cmpuint (summary.device_bytes, ==, 0);
+        if (t > 1) {
+          assert_same_bits (copy, first);
+        } else {
+          gdouble error = compare_steps (problem, reference, copy);
+
+          g_test_message ("%u x %u, setting %u, solver %d: %g", size[0],
+              size[1], setting, (gint) config.solver, error);
+          largest = MAX (largest, error);
+          /* without an exact preconditioner, the conjugate gradients stop at the
+           * square root of the rounding error */
+          g_assert_cmpfloat (error, <, size[0] <= 8 ? 1e-8 : 1e-7);
+          if (other != NULL)
+            g_assert_cmpfloat (compare_steps (problem, other, copy), <, 1e-9);
+          assert_close (summary.final_cost + 1e-6, cost + 1e-6, 1e-8);
+          first = g_steal_pointer (&copy);
+        }
+        bundle_summary_clear (&summary);
+      }
+      if (other == NULL)
+        other = g_steal_pointer (&first);
+    }
+  }
+  g_print ("# largest relative difference of a step: %.1e\n", largest);
+}
+
+/* Whole adjustments end at the minimum of the conjugate gradients. */
+static void
+test_direct_minimum (void)
+{
+  static const guint settings[] = { DIRECT_FREE, DIRECT_FIX_INTRINSICS,
+    DIRECT_FIX_FIRST, DIRECT_CONSTANT_POINTS, DIRECT_SHARED, DIRECT_CAUCHY };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    gdouble cost = 0;
+
+    for (guint k = 0; k < 3; k++) {
+      BundleConfig config;
+      g_autoptr (BundleProblem) problem =
+          make_direct (12, 60, settings[i], 43, &config);
+      BundleSummary summary;
+
+      config.solver = (BundleSolver) (BUNDLE_SOLVER_ITERATIVE + k);
+      if (config.shared_intrinsics
+          && config.solver == BUNDLE_SOLVER_DIRECT_POINTS)
+        continue;
+      config.function_tolerance = 1e-13;
+      config.max_iterations = 200;
+      solve (problem, &config, &summary);
+      if (k == 0)
+        cost = summary.final_cost;
+      assert_close (summary.final_cost, cost, 1e-8);
+      bundle_summary_clear (&summary);
+    }
+  }
+}
+
+/* Systems of several bands and panels: the same bits with any number of threads, and
+ * with a device. */
+static void
+test_direct_bits (void)
+{
+  static const guint threads[] = { 1, 1, 2, 3, 8 };
+
+  for (guint k = 0; k < 2; k++) {
+    g_autoptr (BundleProblem) problem =
+        k ? bundle_data_ring (150, 90, 45) : bundle_data_ring (30, 400, 45);
+    g_autoptr (BundleProblem) first = NULL;
+
+    for (guint t = 0; t < G_N_ELEMENTS (threads); t++) {
+      g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
+      BundleConfig config;
+      BundleSummary summary;
+      GError *error = NULL;
+
+      init_config (&config);
+      config.solver = (BundleSolver) (BUNDLE_SOLVER_DIRECT_CAMERAS + k);
+      config.threads = threads[t];
+      config.max_iterations = 4;
+      bundle_solve (
+          copy, &config, t == 0 ? NULL : context, NULL, NULL, &summary, &error);
+      g_assert_no_error (error);
+      g_assert_cmpfloat (summary.final_cost, <, 0.01 * summary.initial_cost);
+      bundle_summary_clear (&summary);
+      if (first == NULL)
+        first = g_steal_pointer (&copy);
+      else
+        assert_same_bits (copy, first);
+    }
+  }
+}
+
+/* Without damping the system is singular: the scene may move, turn and grow, and
+ * cameras or points have more unknowns than residuals. Nothing becomes NaN and the
+ * cost does not rise. */
+static void
+test_direct_singular (void)
+{
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (direct_sizes); i++) {
+    const guint *size = direct_sizes[i / 2];
+
+    for (guint setting = 0; setting < DIRECT_SETTINGS; setting++) {
+      BundleConfig config;
+      g_autoptr (BundleProblem) problem =
+          make_direct (size[0], size[1], setting, 47 + i, &config);
+      BundleSummary summary;
+
+      config.solver = (BundleSolver) (BUNDLE_SOLVER_DIRECT_CAMERAS + i % 2);
+      if (config.shared_intrinsics
+          && config.solver == BUNDLE_SOLVER_DIRECT_POINTS)
+        continue;
+      config.initial_radius = 1e16;
+      config.function_tolerance = 0;
+      config.max_iterations = 20;
+      solve (problem, &config, &summary);
+      g_assert_true (isfinite (summary.final_cost));
+      g_assert_cmpfloat (summary.final_cost, <=, summary.initial_cost);
+      for (gsize k = 0; k < 9 * (gsize) size[0]; k++)
+        g_assert_true (isfinite (problem->cameras[k]));
+      for (gsize k = 0; k < 3 * (gsize) size[1]; k++)
+        g_assert_true (isfinite (problem->points[k]));
+      bundle_summary_clear (&summary);
+    }
+  }
+}
+
+/* Small problems are solved directly by default, with the smaller side left; other
+ * settings and larger problems have conjugate gradients. */
+static void
+test_direct_choice (void)
+{
+  static const struct {
+    guint n_cameras, n_points;
+    BundleSolver solver;
+  } cases[] = {
+    { 6, 40, BUNDLE_SOLVER_DIRECT_CAMERAS },
+    { 100, 10, BUNDLE_SOLVER_DIRECT_POINTS },
+    { 19, 1500, BUNDLE_SOLVER_ITERATIVE },
+    { 2, 70000, BUNDLE_SOLVER_ITERATIVE },
+  };
+  BundleConfig config;
+  BundleSummary summary;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (BundleProblem) problem =
+        bundle_data_ring (cases[i].n_cameras, cases[i].n_points, 49);
+
+    bundle_config_init (&config);
+    config.max_iterations = 1;
+    solve (problem, &config, &summary);
+    g_assert_cmpint (summary.solver, ==, cases[i].solver);
+    g_assert_cmpint (summary.pcg_iterations > 0, ==,
+        cases[i].solver == BUNDLE_SOLVER_ITERATIVE);
+    bundle_summary_clear (&summary);
+  }
+  for (guint i = 0; i < 4; i++) {
+    g_autoptr (BundleProblem) problem = bundle_data_ring (6, 40, 51);
+
+    bundle_config_init (&config);
+    config.schur = i != 0;
+    config.shared_intrinsics = i == 3;
+    if (i < 3)
+      config.preconditioner =
+          i == 1 ? BUNDLE_PRECONDITIONER_CLUSTER : BUNDLE_PRECONDITIONER_JACOBI;
+    solve (problem, &config, &summary);
+    g_assert_cmpint (summary.solver, ==, BUNDLE_SOLVER_ITERATIVE);
+    bundle_summary_clear (&summary);
+  }
+}
+
+/* Refuses @config, with the CPU and with a device. */
+static void
+test_direct_refused (void)
+{
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (BundleProblem) problem = bundle_data_ring (3, 20, 53);
+    g_autoptr (GError) error = NULL;
+    BundleConfig config;
+    BundleSummary summary;
+
+    bundle_config_init (&config);
+    config.solver = BUNDLE_SOLVER_DIRECT_POINTS;
+    config.schur = i == 0;
+    config.shared_intrinsics = i == 0;
+    if (i)
+      config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
+    g_assert_false (
+        bundle_solve (problem, &config, context, NULL, NULL, &summary, &error));
+    g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
+  }
 }
 
 typedef struct {
@@ -1276,7 +1652,7 @@ test_kernels (gconstpointer data)
   BundleConfig config;
   BundleSummary summary;
 
-  bundle_config_init (&config);
+  init_config (&config);
   config.max_iterations = 1;
   config.max_pcg_iterations = 3;
   config.eta = 1e-12;
@@ -1386,6 +1762,12 @@ main (int argc, char **argv)
     g_test_add_func ("/bundle/doubtful", test_doubtful);
     g_test_add_func ("/bundle/unseen", test_unseen);
     g_test_add_func ("/bundle/long", test_long);
+    g_test_add_func ("/bundle/direct/steps", test_direct_steps);
+    g_test_add_func ("/bundle/direct/minimum", test_direct_minimum);
+    g_test_add_func ("/bundle/direct/bits", test_direct_bits);
+    g_test_add_func ("/bundle/direct/singular", test_direct_singular);
+    g_test_add_func ("/bundle/direct/choice", test_direct_choice);
+    g_test_add_func ("/bundle/direct/refused", test_direct_refused);
     add_kernel_tests ("small", 3);
     if (context != NULL)
       add_kernel_tests ("large", 2100);
