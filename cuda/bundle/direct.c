@@ -6,12 +6,16 @@
  * problem alone: the same on every machine and for every backend. */
 #include "cuda/bundle/backend.h"
 
-/* Limits of a direct step: unknowns of the dense system, and multiplications and
- * additions. Measured: docs/design/bundle.md */
-#define MAX_UNKNOWNS 500
+/* Limit of a direct step: multiplications and additions. Measured:
+ * docs/design/bundle.md */
 #define MAX_OPERATIONS 4e7
 /* Each observation costs about as much as this many in other parts of the step. */
 #define PER_OBSERVATION 300
+
+/* @observations: of a point; @unknowns: of the cameras that observe it */
+typedef struct {
+  guint32 observations, unknowns;
+} Point;
 
 static guint
 count_free (guint16 constant)
@@ -37,8 +41,8 @@ bundle_choose_solver (const BundleStart *start, const BundleConfig *config)
 {
   const BundleProblem *problem = start->problem;
   const gsize n = problem->n_observations;
-  g_autofree guint32 *seen = NULL;  /* of a camera: its observations */
-  g_autofree guint32 *width = NULL; /* of a point: unknowns of its cameras */
+  g_autofree guint32 *seen = NULL; /* of a camera: its observations */
+  g_autofree Point *of_point = NULL;
   gdouble cameras = 0, points = 0, of_cameras = 0, of_points = 0, best;
 
   if (config->solver != BUNDLE_SOLVER_AUTO)
@@ -48,14 +52,16 @@ bundle_choose_solver (const BundleStart *start, const BundleConfig *config)
       || start->shared || (gdouble) n * PER_OBSERVATION > MAX_OPERATIONS)
     return BUNDLE_SOLVER_ITERATIVE;
   seen = g_try_new0 (guint32, problem->n_cameras);
-  width = g_try_new0 (guint32, problem->n_points);
-  if (seen == NULL || width == NULL)
+  of_point = g_try_new0 (Point, problem->n_points);
+  if (seen == NULL || of_point == NULL)
     return BUNDLE_SOLVER_ITERATIVE;
   for (gsize i = 0; i < n; i++) {
-    guint32 camera = problem->camera_of[i], point = problem->point_of[i];
+    guint32 camera = problem->camera_of[i];
+    Point *point = &of_point[problem->point_of[i]];
 
     seen[camera]++;
-    width[point] += count_free (start->camera_constant[camera]);
+    point->observations++;
+    point->unknowns += count_free (start->camera_constant[camera]);
   }
   for (gsize c = 0; c < problem->n_cameras; c++) {
     gdouble unknowns = count_free (start->camera_constant[c]);
@@ -67,8 +73,8 @@ bundle_choose_solver (const BundleStart *start, const BundleConfig *config)
   }
   for (gsize p = 0; p < problem->n_points; p++)
     if (!(problem->point_constant && problem->point_constant[p])) {
-      points += 3 * (width[p] > 0);
-      of_points += 3. * width[p] * width[p];
+      points += 3 * (of_point[p].observations > 0);
+      of_points += 3. * of_point[p].unknowns * of_point[p].unknowns;
     }
   of_cameras = count_operations (points, of_cameras);
   of_points = count_operations (cameras, of_points);
