@@ -69,21 +69,33 @@ cells_kernel (
   });
 }
 
+/* Adds the counts of a warp to @total: one atomic for 32 cells. */
+__device__ __forceinline__ void
+add_count (unsigned long long count, unsigned long long *total)
+{
+  const guint thread = threadIdx.y * blockDim.x + threadIdx.x;
+
+  for (int distance = 16; distance > 0; distance /= 2)
+    count += __shfl_xor_sync (LWT_ALL_LANES, count, distance);
+  if (thread % 32 == 0 && count > 0)
+    atomicAdd (total, count);
+}
+
 /* A thread a cell: CONSTANT next to NOISE becomes BESIDE; counts the samples of
- * both. A
- * neighbour that changes meanwhile does not have NOISE before or after. */
+ * both. A neighbour that changes meanwhile does not have NOISE before or after. */
 __global__ void
 beside_kernel (
     LwtFinestAxis ax, LwtFinestAxis ay, guint8 *cells, LwtFindings *findings)
 {
+  unsigned long long noise = 0, constant = 0;
+
   lwt_each_sample (ax.cells, ay.cells, [&] (guint cx, guint cy) {
     const LwtFinestAxis axes[2] = { ax, ay };
-    const unsigned long long area = lwt_finest_cell_area (axes, cx, cy);
     guint8 *cell = &cells[(gsize) cy * ax.cells + cx];
     bool beside = false;
 
     if (*cell == LWT_CELL_NOISE)
-      atomicAdd ((unsigned long long *) &findings->cells.noise, area);
+      noise += lwt_finest_cell_area (axes, cx, cy);
     if (*cell != LWT_CELL_CONSTANT)
       return;
     for (guint y = MAX (cy, 1) - 1; y <= MIN (cy + 1, ay.cells - 1); y++)
@@ -92,8 +104,10 @@ beside_kernel (
     if (!beside)
       return;
     *cell = LWT_CELL_BESIDE;
-    atomicAdd ((unsigned long long *) &findings->cells.beside, area);
+    constant += lwt_finest_cell_area (axes, cx, cy);
   });
+  add_count (noise, (unsigned long long *) &findings->cells.noise);
+  add_count (constant, (unsigned long long *) &findings->cells.beside);
 }
 
 template <typename S>
