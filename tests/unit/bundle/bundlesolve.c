@@ -963,6 +963,7 @@ test_frame_covariance (void)
         g_assert_cmpfloat (fabs (to[9 * i + j] - from[9 * i + j]), <,
             1e-6 * sqrt (from[10 * i] * from[10 * j]) * scale[i] * scale[j]);
       }
+  bundle_problem_free (moved);
   moved = bundle_problem_copy (problem, NULL);
   move_scene (moved, 1000, (gdouble[3]){ 0 }, (gdouble[3]){ 0 });
   bundle_covariances (moved, &config, b, &error);
