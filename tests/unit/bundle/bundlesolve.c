@@ -1061,6 +1061,7 @@ test_doubtful (void)
   g_assert_cmpuint (summary.n_behind, ==, 0);
   g_assert_cmpuint (summary.n_rejected, ==, 0);
   g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_ITERATIONS);
+  bundle_summary_clear (&summary);
   /* all points are within 2 of the origin, camera 0 at (0, 0, 5) */
   problem->points[3 * 30 + 2] += 10;
   problem->points[3 * 80 + 2] += 10;
@@ -1071,15 +1072,18 @@ test_doubtful (void)
   g_assert_cmpuint (summary.first_behind, ==, 5 * 30);
   g_assert_cmpuint (summary.n_rejected, >, n / 2);
   g_assert_cmpuint (summary.n_rejected, <=, n);
+  bundle_summary_clear (&summary);
   config.loss = BUNDLE_LOSS_CAUCHY;
   config.loss_scale = 1e9;
   solve (problem, &config, &summary);
   g_assert_cmpuint (summary.n_rejected, ==, 0);
+  bundle_summary_clear (&summary);
   /* looking along +z with a negative focal length */
   for (guint i = 0; i < 5; i++)
     problem->cameras[9 * i + 6] *= -1;
   solve (problem, &config, &summary);
   g_assert_cmpuint (summary.n_behind, >, n - 20);
+  bundle_summary_clear (&summary);
 }
 
 static void
