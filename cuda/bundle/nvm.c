@@ -374,14 +374,11 @@ read_points (BundleScanner *s, BundleTracks *tracks, const Header *header,
   if (!centre_measurements (tracks, header, s, at, error))
     return FALSE;
   lost = measure_series (tracks);
-  if (lost > 0.1) {
-    g_autofree gchar *note = g_strdup_printf (
+  if (lost > 0.1)
+    bundle_add_note (problem,
         "The radial distortion of the NVM file is replaced by a series, which "
         "differs from it by up to %.2g pixels.",
         lost);
-
-    bundle_add_note (problem, note);
-  }
   if (bundle_scan_integer (
           s, "further model", 1, G_MAXUINT32, &following, NULL))
     bundle_add_note (problem,
