@@ -476,13 +476,15 @@ static void
 note_pages (TIFF *tiff, SurfaceImage *about)
 {
   const gchar *text = get_description (tiff);
-  guint64 pages = 1;
+  guint64 pages = 1, images = 1;
 
+  if (g_str_has_prefix (text, "ImageJ=") && (text = strstr (text, "\nimages=")))
+    images = g_ascii_strtoull (text + strlen ("\nimages="), NULL, 10);
+  /* frees the description, even where no page follows */
   while (pages < MAX_PAGES && TIFFReadDirectory (tiff))
     pages++;
-  if (pages == 1 && g_str_has_prefix (text, "ImageJ=")
-      && (text = strstr (text, "\nimages=")))
-    pages = MAX (1, g_ascii_strtoull (text + strlen ("\nimages="), NULL, 10));
+  if (pages == 1)
+    pages = MAX (1, images);
   if (pages > 1)
     surface_image_add_note (about,
         "only the first of its %" G_GUINT64_FORMAT " pictures is read", pages);
