@@ -213,10 +213,18 @@ class Monitor(Tool):
         found = json.loads(run("monitor", "l.pbf", "--json")[0])
         self.assertEqual(found["frames"], 2000)
 
+    def wait_for_port(self, port):
+        """Until a socket receives at the port"""
+        for _ in range(300):
+            if f":{port:04X} " in read("/proc/net/udp").decode():
+                return
+            time.sleep(0.1)
+        self.fail(f"nothing receives at port {port}")
+
     def test_camera_until_interrupted(self):
         process = subprocess.Popen([PROGRAM, "monitor", "udp://127.0.0.1:5597", "-o", "f.csv"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(2)
+        self.wait_for_port(5597)
         launch("pbftestsrc num-buffers=500 is-live=true ! pbfudpsink host=127.0.0.1 port=5597")
         time.sleep(1)
         process.send_signal(signal.SIGINT)
