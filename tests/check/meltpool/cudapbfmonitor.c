@@ -673,7 +673,7 @@ count_held (const gchar *rate, GstClockTime distance, const gchar *settings)
   return (guint) held;
 }
 
-/* batch-size=0 holds at most 100 ms of frames, and as many as ever at 20,000
+/* batch-size=0 holds at most 100 ms of frames, and the same number as before at 20,000
  * frames/s */
 GST_START_TEST (test_held_time)
 {
