@@ -527,12 +527,7 @@ run_bundle (gint argc, gchar **argv)
   if (!check_options (&common, &error)) {
     status = EXIT_STATUS_USAGE;
   } else if (common.show) {
-    gchar *launch = make_launch (&self, FALSE);
-    gchar *line = launch_to_shell (launch);
-
-    g_print ("%s\n", line);
-    g_free (line);
-    g_free (launch);
+    launch_print (make_launch (&self, FALSE));
   } else if (!run_adjustment (&self, &error)) {
     status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
   }

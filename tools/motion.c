@@ -416,12 +416,7 @@ run_motion (gint argc, gchar **argv)
   if (!check_options (&common, &error)) {
     status = EXIT_STATUS_USAGE;
   } else if (common.show) {
-    gchar *launch = make_launch (&self, FALSE);
-    gchar *line = launch_to_shell (launch);
-
-    g_print ("%s\n", line);
-    g_free (line);
-    g_free (launch);
+    launch_print (make_launch (&self, FALSE));
   } else if (!run_estimation (&self, &error)) {
     status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
   }

@@ -97,6 +97,16 @@ launch_to_shell (const gchar *launch)
   return g_string_free (line, FALSE);
 }
 
+void
+launch_print (gchar *launch)
+{
+  gchar *line = launch_to_shell (launch);
+
+  g_print ("%s\n", line);
+  g_free (line);
+  g_free (launch);
+}
+
 /* --- results --------------------------------------------------------------- */
 
 GstSample *

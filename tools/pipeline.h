@@ -16,6 +16,8 @@ void launch_set_int (GString *launch, const gchar *name, gint64 value);
 
 /* "gst-launch-1.0 ..." as a line for a shell. Free with g_free(). */
 gchar *launch_to_shell (const gchar *launch);
+/* Prints that line on standard output, and frees @launch. */
+void launch_print (gchar *launch);
 
 /**
  * PipelineRun:

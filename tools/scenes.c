@@ -292,12 +292,7 @@ run_scenes (gint argc, gchar **argv)
   if (!check_options (&common, &error)) {
     status = EXIT_STATUS_USAGE;
   } else if (common.show) {
-    gchar *launch = make_launch (&search, FALSE);
-    gchar *line = launch_to_shell (launch);
-
-    g_print ("%s\n", line);
-    g_free (line);
-    g_free (launch);
+    launch_print (make_launch (&search, FALSE));
   } else if (!input_check (search.name, INPUT_VIDEO, &error)
              || !run_search (&search, &error)) {
     status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
