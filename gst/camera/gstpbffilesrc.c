@@ -24,6 +24,7 @@
 #include <gst/video/video.h>
 #include <unistd.h>
 #include "gst/common/gstcvfile.h"
+#include "gst/common/gstcvsegment.h"
 #include "gst/common/gstcvsettings.h"
 #include "gstpbfpacketframe.h"
 
@@ -355,6 +356,17 @@ gst_pbf_file_src_is_seekable (GstBaseSrc *base)
   return GST_PBF_FILE_SRC (base)->index != NULL;
 }
 
+/* Refuses a seek backwards before the flush: after a failed do_seek() the base class
+ * would go on without a segment. */
+static gboolean
+gst_pbf_file_src_event (GstBaseSrc *base, GstEvent *event)
+{
+  if (gst_cv_event_seeks_backwards (event))
+    return FALSE;
+  return GST_BASE_SRC_CLASS (gst_pbf_file_src_parent_class)
+      ->event (base, event);
+}
+
 /* Running time begins with the first frame. The streaming thread goes to the
  * position. */
 static gboolean
@@ -575,6 +587,7 @@ gst_pbf_file_src_class_init (GstPbfFileSrcClass *klass)
   base_class->start = gst_pbf_file_src_start;
   element_class->change_state = gst_pbf_file_src_change_state;
   base_class->is_seekable = gst_pbf_file_src_is_seekable;
+  base_class->event = gst_pbf_file_src_event;
   base_class->do_seek = gst_pbf_file_src_do_seek;
   base_class->query = gst_pbf_file_src_query;
   base_class->unlock = gst_pbf_file_src_unlock;

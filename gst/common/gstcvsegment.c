@@ -2,7 +2,6 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Called by the elements that push a header row at the end of an empty stream. */
 #include "gstcvsegment.h"
 
 void
@@ -16,4 +15,14 @@ gst_cv_push_missing_segment (GstPad *srcpad)
     gst_pad_push_event (srcpad, gst_event_new_segment (&segment));
   }
   gst_clear_event (&event);
+}
+
+gboolean
+gst_cv_event_seeks_backwards (GstEvent *event)
+{
+  gdouble rate = 1.0;
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEEK)
+    gst_event_parse_seek (event, &rate, NULL, NULL, NULL, NULL, NULL, NULL);
+  return rate < 0.0;
 }

@@ -23,6 +23,7 @@
 #include <gst/cudavision/gstpbfmeta.h>
 #include <gst/video/video.h>
 #include <string.h>
+#include "gst/common/gstcvsegment.h"
 #include "gst/common/gstcvsettings.h"
 #include "cuda/camera/machinesignal.h"
 #include "cuda/camera/raise.h"
@@ -300,6 +301,17 @@ gst_pbf_hdf5_src_is_seekable (GstBaseSrc *base)
   return TRUE;
 }
 
+/* Refuses a seek backwards before the flush: after a failed do_seek() the base class
+ * would go on without a segment. */
+static gboolean
+gst_pbf_hdf5_src_event (GstBaseSrc *base, GstEvent *event)
+{
+  if (gst_cv_event_seeks_backwards (event))
+    return FALSE;
+  return GST_BASE_SRC_CLASS (gst_pbf_hdf5_src_parent_class)
+      ->event (base, event);
+}
+
 /* Only notes the seek: the frame at a time is known with the caps. */
 static gboolean
 gst_pbf_hdf5_src_do_seek (GstBaseSrc *base, GstSegment *segment)
@@ -449,6 +461,7 @@ gst_pbf_hdf5_src_class_init (GstPbfHdf5SrcClass *klass)
 
   element_class->change_state = gst_pbf_hdf5_src_change_state;
   base_class->is_seekable = gst_pbf_hdf5_src_is_seekable;
+  base_class->event = gst_pbf_hdf5_src_event;
   base_class->do_seek = gst_pbf_hdf5_src_do_seek;
   base_class->query = gst_pbf_hdf5_src_query;
   base_class->get_caps = gst_pbf_hdf5_src_get_caps;
