@@ -20,7 +20,7 @@ struct _MotionRegionFinder {
 };
 
 MotionRegionFinder *
-motion_region_finder_new (const MotionConfig *config)
+motion_region_finder_new (const MotionConfig *config, GError **error)
 {
   MotionRegionFinder *finder = g_new0 (MotionRegionFinder, 1);
   gsize n;
@@ -29,9 +29,15 @@ motion_region_finder_new (const MotionConfig *config)
   finder->columns = motion_config_get_columns (config);
   finder->rows = motion_config_get_rows (config);
   n = (gsize) finder->columns * finder->rows;
-  finder->moving = g_new0 (gboolean, n);
-  finder->stack = g_new0 (guint, n);
+  finder->moving = g_try_new0 (gboolean, n);
+  finder->stack = g_try_new0 (guint, n);
   finder->found = g_array_new (FALSE, FALSE, sizeof (MotionRegion));
+  if (finder->moving == NULL || finder->stack == NULL) {
+    g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
+        "cannot allocate memory for regions of %" G_GSIZE_FORMAT " blocks", n);
+    motion_region_finder_free (finder);
+    return NULL;
+  }
   return finder;
 }
 

@@ -24,7 +24,9 @@ typedef struct {
 
 /* Memory for grids of @config. Not thread-safe. */
 typedef struct _MotionRegionFinder MotionRegionFinder;
-MotionRegionFinder *motion_region_finder_new (const MotionConfig *config);
+/* Returns: %NULL with CVIS_ERROR_MEMORY */
+MotionRegionFinder *motion_region_finder_new (
+    const MotionConfig *config, GError **error);
 void motion_region_finder_free (MotionRegionFinder *finder);
 
 /* Finds regions. Blocks that touch, also at a corner, form one region;

@@ -192,7 +192,9 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
   gsize size;
 
   self->engine = motion_engine_new (config, self->filter.context, &error);
-  if (self->engine == NULL) {
+  if (self->engine != NULL)
+    self->regions = motion_region_finder_new (config, &error);
+  if (self->regions == NULL) {
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
         ("Cannot set up the motion engine for %ux%u pixels: %s. Change the "
          "settings or the frame size, or use backend=cpu.",
@@ -244,7 +246,6 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   gst_video_info_set_format (&self->picture,
       config->depth > 8 ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8,
       config->width, config->height);
-  self->regions = motion_region_finder_new (config);
   for (guint i = 0; i < n_frames; i++)
     gst_cv_queue_give (self->filter.queue, gst_motion_frame_new ());
   self->serial = 0;

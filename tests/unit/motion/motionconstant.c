@@ -199,7 +199,7 @@ clip_init (Clip *clip, guint size, guint columns, guint rows)
   clip->config.range = MIN (size, 16); /* does not leave the block beside */
   clip->engine = motion_engine_new (&clip->config, NULL, NULL);
   g_assert_nonnull (clip->engine);
-  clip->finder = motion_region_finder_new (&clip->config);
+  clip->finder = motion_region_finder_new (&clip->config, NULL);
   clip->detector.threshold = MOTION_SCENE_THRESHOLD;
   clip->job.luma = g_malloc (clip->config.width * clip->config.height);
   clip->job.stride = clip->config.width;

@@ -45,7 +45,7 @@ set_vector (Fixture *f, guint column, guint row, gdouble x, gdouble y)
 static guint
 find (Fixture *f, MotionRegion *regions)
 {
-  MotionRegionFinder *finder = motion_region_finder_new (&f->config);
+  MotionRegionFinder *finder = motion_region_finder_new (&f->config, NULL);
   MotionRegion again[MOTION_MAX_REGIONS];
   guint left_out;
   guint n = motion_find_regions (finder, &f->field, 2.0, regions, &left_out);
