@@ -33,7 +33,7 @@
  * frames. */
 #pragma once
 
-#include "cuda/camera/machinesignal.h"
+#include "cuda/records/machinesignal.h"
 
 G_BEGIN_DECLS
 

@@ -6,7 +6,7 @@
  * 64-byte record (docs/design/signals.md). */
 #pragma once
 
-#include "cuda/camera/machinesignal.h"
+#include "cuda/records/machinesignal.h"
 
 G_BEGIN_DECLS
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "cuda/camera/machinesignal.h"
+#include "cuda/records/machinesignal.h"
 
 /* Lengths are pixels in Q8 unless stated otherwise. */
 #define Q8(pixels) ((gint) ((pixels) *256))

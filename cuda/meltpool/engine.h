@@ -16,7 +16,7 @@
 #include "cuda/core/backend.h"
 #include "cuda/meltpool/model.h"
 #include "cuda/records/pbfrecord.h"
-#include "cuda/meltpool/track.h"
+#include "cuda/crop/track.h"
 
 G_BEGIN_DECLS
 

@@ -30,7 +30,7 @@
 #include <string.h>
 #include "gst/common/gstcvsettings.h"
 #include "gstpbfreplay.h"
-#include "cuda/camera/machinesignal.h"
+#include "cuda/records/machinesignal.h"
 #include "cuda/camera/sim.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);

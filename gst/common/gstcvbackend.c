@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include "gstcvbackend.h"
+#include "gstcvsettings.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_cv_backend_debug);
 #define GST_CAT_DEFAULT gst_cv_backend_debug
@@ -20,7 +21,7 @@ register_backend_type (gpointer unused)
 
   GST_DEBUG_CATEGORY_INIT (
       gst_cv_backend_debug, "cvbackend", 0, "choice between CPU and CUDA");
-  return GSIZE_TO_POINTER (g_enum_register_static ("GstCvBackend", values));
+  return GSIZE_TO_POINTER (gst_cv_enum_type ("GstCvBackend", values));
 }
 
 GType

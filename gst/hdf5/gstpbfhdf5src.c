@@ -25,7 +25,7 @@
 #include <string.h>
 #include "gst/common/gstcvsegment.h"
 #include "gst/common/gstcvsettings.h"
-#include "cuda/camera/machinesignal.h"
+#include "cuda/records/machinesignal.h"
 #include "cuda/camera/raise.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_hdf5_src_debug);

@@ -22,7 +22,7 @@ const GEnumValue gst_pbf_connectivity_values[] = {
   { 8, "Pixels touch at their sides and corners", "8" },
   { 0, NULL, NULL },
 };
-const GEnumValue gst_pbf_roi_align_values[] = {
+static const GEnumValue roi_align_values[] = {
   { 1, "Any column", "1" },
   { 2, "Multiples of 2 pixels", "2" },
   { 4, "Multiples of 4 pixels", "4" },
@@ -164,7 +164,7 @@ static const GstCvSetting settings_table[] = {
       CONFIG (roi_size), PBF_MIN_ROI, PBF_MAX_ROI),
   ENUM ("roi-align",
       "Alignment of the left column of the region of interest, pixels",
-      CONFIG (roi_align), GST_PBF_ROI_ALIGN_TYPE, gst_pbf_roi_align_values),
+      CONFIG (roi_align), "GstPbfRoiAlign", roi_align_values),
   ENUM ("spatter-scope", "Area in which spatters are searched",
       CONFIG (spatter_scope), "GstPbfSpatterScope", spatter_scope_values),
   UINT ("min-spatter-area",

@@ -40,11 +40,9 @@ typedef struct {
   guint result_port;
 } GstPbfSettings;
 
-/* Enumerations that other elements have too; see gst_cv_enum_type(). */
+/* An enumeration that another element has too; see gst_cv_enum_type(). */
 #define GST_PBF_CONNECTIVITY_TYPE "GstPbfConnectivity"
-#define GST_PBF_ROI_ALIGN_TYPE "GstPbfRoiAlign"
 extern const GEnumValue gst_pbf_connectivity_values[];
-extern const GEnumValue gst_pbf_roi_align_values[];
 
 void gst_pbf_settings_init (GstPbfSettings *settings);
 void gst_pbf_settings_clear (GstPbfSettings *settings);

@@ -17,7 +17,7 @@
 #include "cuda/core/histogram.h"
 #include "cuda/lifting/engine.h"
 #include "cuda/meltpool/engine.h"
-#include "cuda/meltpool/roicrop.h"
+#include "cuda/crop/roicrop.h"
 #include "cuda/camera/sim.h"
 #include "cuda/motion/engine.h"
 #include "cuda/surface/image.h"

@@ -4,7 +4,7 @@
  */
 /* Calibrations as text. */
 #include "fuzz.h"
-#include "cuda/meltpool/calibration.h"
+#include "cuda/crop/calibration.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
  * ignored, or is the crop's offset). */
 #include "fuzz.h"
 #include "cuda/camera/packet.h"
-#include "cuda/meltpool/track.h"
+#include "cuda/crop/track.h"
 
 #include <string.h>
 

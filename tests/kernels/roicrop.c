@@ -5,7 +5,7 @@
 /* The crop's kernel compared with the CPU: many random planes in a call,
  * with all sizes, strides and alignments; bytes outside the crop stay
  * unchanged. */
-#include "cuda/meltpool/roicrop.h"
+#include "cuda/crop/roicrop.h"
 
 #include <string.h>
 #include "harness.h"

@@ -1,14 +1,14 @@
 #!/bin/sh
-# contract-install.sh BUILD-FOLDER PREFIX LIBDIR SOURCE-FOLDER MESON COMPILER SOURCE...
-# Checks that the installed tree is complete: gst-inspect-1.0 finds the plugin,
+# contract-install.sh BUILD-FOLDER PREFIX LIBDIR SOURCE-FOLDER MESON COMPILER PLUGINS SOURCE...
+# Checks that the installed tree is complete: gst-inspect-1.0 finds the plugins,
 # pkg-config finds the library, each header can be included alone, the SOURCEs compile
 # and start, and Python imports the library if it was built with introspection.
 # The lines of README's section on installation configure the SOURCE-FOLDER so that
 # the plugin is installed where GStreamer searches (scripts/package --try-source runs
 # them to the end, in a bare system).
 set -eu
-build=$1 prefix=$2 libdir=$3 source_folder=$4 meson=$5 cc=$6
-shift 6
+build=$1 prefix=$2 libdir=$3 source_folder=$4 meson=$5 cc=$6 plugins=$7
+shift 7
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 fail() { echo "contract: $*" >&2; exit 1; }
@@ -21,9 +21,11 @@ sed -i "s,^prefix=.*,prefix=$tree$prefix," "$pc"
 export PKG_CONFIG_PATH="$tree$prefix/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
 cflags=$(pkg-config --cflags gstreamer-cudavision-1.0)
 libs=$(pkg-config --libs gstreamer-cudavision-1.0)
-GST_PLUGIN_PATH_1_0=$tree$prefix/$libdir/gstreamer-1.0 GST_REGISTRY=$tree/registry LD_LIBRARY_PATH=$tree$prefix/$libdir \
-  gst-inspect-1.0 cudavision >"$tree/log" 2>&1 || { cat "$tree/log"; fail "gst-inspect-1.0 does not find the installed plugin"; }
-grep -q "^ *Filename *$tree" "$tree/log" || { cat "$tree/log"; fail "gst-inspect-1.0 finds another plugin"; }
+for name in $plugins; do
+  GST_PLUGIN_PATH_1_0=$tree$prefix/$libdir/gstreamer-1.0 GST_REGISTRY=$tree/registry LD_LIBRARY_PATH=$tree$prefix/$libdir \
+    gst-inspect-1.0 "cudavision$name" >"$tree/log" 2>&1 || { cat "$tree/log"; fail "gst-inspect-1.0 does not find the installed plugin $name"; }
+  grep -q "^ *Filename *$tree" "$tree/log" || { cat "$tree/log"; fail "gst-inspect-1.0 finds another plugin $name"; }
+done
 
 # README's lines, where setup, sudo and ninja do nothing and meson only configures
 mkdir "$tree/bin" "$tree/scripts"
@@ -39,7 +41,7 @@ MESON
 chmod +x "$tree"/bin/* "$tree/scripts/setup"
 sed -n '/^## Install/,/^## /{/^```$/,/^```$/{/^```/!p}}' "$source_folder/README.md" >"$tree/lines"
 (cd "$tree" && PATH="$tree/bin:$PATH" sh -eu lines) >"$tree/log" 2>&1 || { cat "$tree/log"; fail "README's lines fail"; }
-installed=$("$meson" introspect --installed "$tree/build-install" | grep -o '[^"]*/libgstcudavision\.so' | tail -1)
+installed=$("$meson" introspect --installed "$tree/build-install" | grep -o '[^"]*/libgstcudavisionsurface\.so' | tail -1)
 searched=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 [ ! -f /etc/debian_version ] || [ "${installed%/*}" = "$searched" ] ||
   fail "README's lines install ${installed:-no plugin}, and GStreamer searches $searched"

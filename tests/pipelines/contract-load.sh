@@ -4,6 +4,8 @@
 # and that neither loading it nor inspecting its elements calls CUDA.
 set -eu
 plugin=$1 fake=$2 have_cuda=$3
+name=$(basename "$plugin" .so)
+name=${name#libgst}
 fail() { echo "contract: $*" >&2; exit 1; }
 
 needed=$(readelf -d "$plugin" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
@@ -15,7 +17,7 @@ for library in $needed; do
 done
 
 shown=$(nm -D --defined-only "$plugin" | awk '{ print $NF }' | grep -v '^_' | sort | tr '\n' ' ')
-[ "$shown" = "gst_plugin_cudavision_get_desc gst_plugin_cudavision_register " ] ||
+[ "$shown" = "gst_plugin_${name}_get_desc gst_plugin_${name}_register " ] ||
   fail "$plugin exports: $shown"
 
 # In this process, so that the fake library is found first, and without plugins of
@@ -25,8 +27,8 @@ trap 'rm -rf "$plugins"' EXIT
 ln -s "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgstcoreelements.so" "$plugins"
 export GST_PLUGIN_SYSTEM_PATH_1_0="$plugins" GST_REGISTRY_FORK=no GST_REGISTRY="$plugins/registry"
 export LD_LIBRARY_PATH="$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-elements=$(gst-inspect-1.0 cudavision | sed -n 's/^ *\([a-z0-9]*\): .*/\1/p')
-[ -n "$elements" ] || fail "gst-inspect-1.0 cudavision loads libcuda, or lists no elements"
+elements=$(gst-inspect-1.0 "$name" | sed -n 's/^ *\([a-z0-9]*\): .*/\1/p')
+[ -n "$elements" ] || fail "gst-inspect-1.0 $name loads libcuda, or lists no elements"
 for element in $elements; do
   gst-inspect-1.0 "$element" >/dev/null || fail "gst-inspect-1.0 $element fails or loads libcuda"
 done

@@ -92,13 +92,17 @@ def own_network():
         return []
 
 
+PLUGINS = ["cudavision" + name for name in
+           ("analytics", "bundle", "hdf5", "meltpool", "motion", "surface")]
+
+
 def own_types():
     """The types of this plugin's elements, as gst-launch-1.0 prints them."""
     def output(name):
         return subprocess.run(["gst-inspect-1.0", name], check=False, text=True,
                               stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL).stdout
-    names = [*re.findall(r"^ +([a-z0-9]+): ", output("cudavision"), re.M), "pbfhdf5src"]
+    names = [*re.findall(r"^ +([a-z0-9]+): ", "".join(map(output, PLUGINS)), re.M)]
     trees = [re.search(r"^GObject\n(?: +\+----.*\n)+", output(name), re.M)
              for name in names]
     return {tree[0].split("+----")[-1].strip() for tree in trees if tree}

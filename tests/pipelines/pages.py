@@ -41,11 +41,15 @@ def inspect(name):
 
 
 def elements():
-    names = re.findall(r"^ +([a-z0-9]+): ", inspect("cudavision"), re.M)
-    # --exists compares with the version of GStreamer, which other plugins do not have
-    optional = subprocess.run(["gst-inspect-1.0", "pbfhdf5src"], check=False,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return names + ([] if optional.returncode else ["pbfhdf5src"])
+    """Those of all plugins that were built; hdf5 and analytics are optional."""
+    names = []
+    for plugin in ("analytics", "bundle", "hdf5", "meltpool", "motion", "surface"):
+        r = subprocess.run(["gst-inspect-1.0", "cudavision" + plugin], check=False, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if r.returncode and plugin not in ("analytics", "hdf5"):
+            sys.exit(f"the plugin cudavision{plugin} is missing")
+        names += re.findall(r"^ +([a-z0-9]+): ", r.stdout, re.M)
+    return sorted(names)
 
 
 def properties(name):

@@ -8,9 +8,9 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 fail() { echo "test-gpu: $*" >&2; exit 1; }
 
-mkdir -p "$tree/bin" "$tree/tools" "$tree/copy/build/gst" "$tree/copy/build/meson-info"
+mkdir -p "$tree/bin" "$tree/tools" "$tree/copy/build/gst/motion" "$tree/copy/build/meson-info"
 cp -r "$source/scripts" "$tree/copy"
-cp "$plugin" "$tree/copy/build/gst"
+cp "$plugin" "$tree/copy/build/gst/motion"
 for tool in bash cat chmod cp cut dirname env find grep head id ldd mkdir mktemp \
   readlink rm sed sort tail tee tr; do
   ln -s "$(command -v $tool)" "$tree/tools"

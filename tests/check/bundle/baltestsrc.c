@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cuda/bundle/formats.h"
-#include "tests/check/surface/surfacetemp.h"
+#include "../common/tempfolder.h"
 
 static GstBuffer *
 pull_file (const gchar *line)
@@ -93,7 +93,7 @@ GST_END_TEST;
 /* Media types found from the contents of files */
 GST_START_TEST (test_typefinders)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     gchar *path = g_build_filename (folder, formats[i].format, NULL);
@@ -129,7 +129,7 @@ GST_START_TEST (test_typefinders)
     g_free (line);
     g_free (reader);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -179,7 +179,7 @@ GST_START_TEST (test_decodebin)
       "property float y\nproperty float z\nproperty uchar diffuse_red\n"
       "property uchar diffuse_green\nproperty uchar diffuse_blue\n"
       "end_header\n1 2 3 255 0 0\n4 5 6 0 255 0\n";
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = g_build_filename (folder, "ascii", NULL);
 
   fail_unless (g_file_set_contents (path, ascii, -1, NULL));
@@ -194,7 +194,7 @@ GST_START_TEST (test_decodebin)
     g_free (path);
     g_free (line);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -238,7 +238,7 @@ GST_END_TEST;
 /* Of a simulation, and of a file */
 GST_START_TEST (test_copies)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path =
       write_temporary (folder, "one.txt", "baltestsrc cameras=6 points=40");
   gchar *line =
@@ -254,7 +254,7 @@ GST_START_TEST (test_copies)
   fail_unless_equals_uint64 (read->n_observations, simulated->n_observations);
   bundle_problem_free (read);
   bundle_problem_free (simulated);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
   g_free (line);
   g_free (path);
 }
@@ -282,7 +282,7 @@ check_error (const gchar *line, GQuark domain, gint code, const gchar *words)
 
 GST_START_TEST (test_errors)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = g_build_filename (folder, "wrong.txt", NULL);
   gchar *line = g_strdup_printf ("baltestsrc location=%s ! fakesink", path);
 
@@ -292,7 +292,7 @@ GST_START_TEST (test_errors)
       "line 3, end: the text ends");
   check_error ("baltestsrc cameras=3000 points=1 copies=1000000 ! fakesink",
       GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "cameras of all copies");
-  surface_temp_free (folder);
+  temp_folder_free (folder);
   g_free (line);
   g_free (path);
 }

@@ -11,7 +11,7 @@
 
 #include "cuda/bundle/formats.h"
 #include "tests/check/common/pipelinestates.h"
-#include "tests/check/surface/surfacetemp.h"
+#include "../common/tempfolder.h"
 
 static void
 keep_buffer (
@@ -209,7 +209,7 @@ GST_END_TEST;
 /* Constants keep their bits; everything else changes. */
 GST_START_TEST (test_constants)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = g_build_filename (folder, "constants.txt", NULL);
   GByteArray *before = g_byte_array_new (), *after = g_byte_array_new ();
   BundleProblem *from, *to;
@@ -237,14 +237,14 @@ GST_START_TEST (test_constants)
   g_byte_array_unref (after);
   g_free (line);
   g_free (path);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* 9 x 9 for each camera, symmetric, zeros for constant parameters */
 GST_START_TEST (test_covariance)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = g_build_filename (folder, "constants.txt", NULL);
   gchar *line = g_strdup_printf (SOURCE
       "! " ADJUST "constants=%s covariance=true ! fakesink name=end",
@@ -279,7 +279,7 @@ GST_START_TEST (test_covariance)
   g_byte_array_unref (end);
   g_free (line);
   g_free (path);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -336,7 +336,7 @@ GST_START_TEST (test_pull)
   static const gchar *const links[] = { "", "queue !", "typefind !",
     "application/x-bal !", "identity !", "progressreport silent=true !",
     "identity ! application/x-bal ! identity !" };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = g_build_filename (folder, "problem.txt", NULL);
   GstBuffer *file = make_file ("baltestsrc cameras=20 points=900 seed=4");
   GByteArray *first = g_byte_array_new ();
@@ -367,7 +367,7 @@ GST_START_TEST (test_pull)
   }
   g_byte_array_unref (first);
   g_free (path);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -586,7 +586,7 @@ GST_END_TEST;
 /* State changes while files are pushed, pulled, adjusted and written */
 GST_START_TEST (test_states)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = g_build_filename (folder, "problem.txt", NULL);
   GstBuffer *file = make_file (SOURCE);
   GstMapInfo map;
@@ -605,7 +605,7 @@ GST_START_TEST (test_states)
                           "adjust.cloud ! fakesink");
   g_free (line);
   g_free (path);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -811,7 +811,7 @@ check_error (const gchar *text, const gchar *settings, GQuark domain, gint code,
 GST_START_TEST (test_errors)
 {
   static const gchar good[] = "1 1 1\n0 0 1 2\n0 0 0 0 0 -10 500 0 0\n0 0 0\n";
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = g_build_filename (folder, "constants.txt", NULL);
   gchar *constants = g_strdup_printf ("constants=%s", path);
 
@@ -842,7 +842,7 @@ GST_START_TEST (test_errors)
   fail_unless (g_file_set_contents (path, "points 0", -1, NULL));
   check_error (good, constants, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
       "line 1, start: it must be camera or point");
-  surface_temp_free (folder);
+  temp_folder_free (folder);
   g_free (constants);
   g_free (path);
 }

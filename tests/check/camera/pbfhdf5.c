@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include "tests/check/common/busmessages.h"
-#include "cuda/camera/machinesignal.h"
+#include "cuda/records/machinesignal.h"
 
 #define FRAMES 25 /* of a layer */
 #define WIDTH 30

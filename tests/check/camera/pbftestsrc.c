@@ -7,7 +7,7 @@
 #include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 #include <string.h>
-#include "cuda/camera/machinesignal.h"
+#include "cuda/records/machinesignal.h"
 #include "cuda/camera/sim.h"
 
 /* --- a pipeline that checks every buffer --------------------------------- */

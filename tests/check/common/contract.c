@@ -16,7 +16,15 @@
 #include "cuda/camera/recording.h"
 #include "cuda/core/device.h"
 
-#define PLUGIN "cudavision"
+/* plugins, the optional one if it was built; hdf5 needs a file of its own, see
+ * check-pbfhdf5 */
+static const gchar *const plugins[] = {
+  "cudavisionanalytics",
+  "cudavisionbundle",
+  "cudavisionmeltpool",
+  "cudavisionmotion",
+  "cudavisionsurface",
+};
 
 /* elements that must exist; the other tests cover all registered ones */
 static const gchar *const expected[] = {
@@ -51,15 +59,17 @@ static gchar *recording;    /* name of a file */
 static void
 find_elements (void)
 {
-  GList *features =
-      gst_registry_get_feature_list_by_plugin (gst_registry_get (), PLUGIN);
-
   elements = g_ptr_array_new_with_free_func (g_free);
-  for (GList *l = features; l != NULL; l = l->next)
-    if (GST_IS_ELEMENT_FACTORY (l->data))
-      g_ptr_array_add (
-          elements, g_strdup (gst_plugin_feature_get_name (l->data)));
-  gst_plugin_feature_list_free (features);
+  for (guint i = 0; i < G_N_ELEMENTS (plugins); i++) {
+    GList *features = gst_registry_get_feature_list_by_plugin (
+        gst_registry_get (), plugins[i]);
+
+    for (GList *l = features; l != NULL; l = l->next)
+      if (GST_IS_ELEMENT_FACTORY (l->data))
+        g_ptr_array_add (
+            elements, g_strdup (gst_plugin_feature_get_name (l->data)));
+    gst_plugin_feature_list_free (features);
+  }
 }
 
 static void
@@ -461,22 +471,72 @@ GST_START_TEST (test_late_settings)
 }
 GST_END_TEST;
 
-/* another program can load and close the plugin file */
-GST_START_TEST (test_load_unload)
+/* another program can load and close the plugin's file */
+static void
+load_and_unload (GstPlugin *plugin)
 {
-  GstPlugin *plugin = gst_registry_find_plugin (gst_registry_get (), PLUGIN);
-  gchar *filename;
+  gchar *symbol =
+      g_strdup_printf ("gst_plugin_%s_get_desc", gst_plugin_get_name (plugin));
 
-  fail_unless (plugin != NULL);
-  filename = g_strdup (gst_plugin_get_filename (plugin));
   for (guint i = 0; i < 10; i++) {
-    void *module = dlopen (filename, RTLD_NOW | RTLD_LOCAL);
+    void *module =
+        dlopen (gst_plugin_get_filename (plugin), RTLD_NOW | RTLD_LOCAL);
     fail_unless (module != NULL, "%s", dlerror ());
-    fail_unless (dlsym (module, "gst_plugin_cudavision_get_desc") != NULL);
+    fail_unless (dlsym (module, symbol) != NULL);
     dlclose (module);
   }
-  g_free (filename);
-  gst_object_unref (plugin);
+  g_free (symbol);
+}
+
+GST_START_TEST (test_load_unload)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (plugins); i++) {
+    GstPlugin *plugin =
+        gst_registry_find_plugin (gst_registry_get (), plugins[i]);
+
+    if (plugin == NULL)
+      continue;
+    load_and_unload (plugin);
+    gst_object_unref (plugin);
+    n++;
+  }
+  fail_unless (n >= 4);
+}
+GST_END_TEST;
+
+/* Other values of roi-align are refused when they are set; the old one is kept. */
+static void
+refuse_roi_align (const gchar *name)
+{
+  GstElement *element = gst_element_factory_make (name, NULL);
+  gchar *line = g_strdup_printf ("%s roi-align=12", name);
+  GError *error = NULL;
+  gint align;
+
+  for (gint good = 1; good <= 32; good *= 2) {
+    g_object_set (element, "roi-align", good, NULL);
+    g_object_get (element, "roi-align", &align, NULL);
+    fail_unless_equals_int (align, good);
+  }
+  gst_util_set_object_arg (G_OBJECT (element), "roi-align", "12");
+  g_object_get (element, "roi-align", &align, NULL);
+  fail_unless_equals_int (align, 32);
+  gst_object_unref (element);
+
+  element =
+      gst_parse_launch_full (line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  fail_unless (element == NULL && error != NULL);
+  fail_unless_equals_int (error->code, GST_PARSE_ERROR_COULD_NOT_SET_PROPERTY);
+  g_error_free (error);
+  g_free (line);
+}
+
+GST_START_TEST (test_roi_align_is_a_power_of_two)
+{
+  refuse_roi_align ("cudaroicrop");
+  refuse_roi_align ("cudapbfmonitor");
 }
 GST_END_TEST;
 
@@ -596,6 +656,7 @@ contract_suite (void)
   tcase_add_checked_fixture (tc, find_elements, forget_elements);
   tcase_add_checked_fixture (tc, make_recording, forget_recording);
   tcase_add_test (tc, test_load_unload);
+  tcase_add_test (tc, test_roi_align_is_a_power_of_two);
   tcase_add_test (tc, test_registers_all);
   tcase_add_test (tc, test_explains_itself);
   tcase_add_test (tc, test_states);

@@ -87,7 +87,7 @@ assert_surface (GstHarness *h, guint width, guint seed, GstClockTime pts)
 GST_START_TEST (test_pieces)
 {
   static const gsize pieces[] = { 1, 100, 4096, 1000000 };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GBytes *bytes = make_file (folder, "a.sur", 33, 5);
 
   for (guint i = 0; i < G_N_ELEMENTS (pieces); i++) {
@@ -115,14 +115,14 @@ GST_START_TEST (test_pieces)
     gst_harness_teardown (h);
   }
   g_bytes_unref (bytes);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* With a frame rate each buffer is a file; caps follow the size. */
 GST_START_TEST (test_packets)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GBytes *files[2] = { make_file (folder, "a.sur", 9, 0),
     make_file (folder, "b.sur", 5, 1) };
   GstHarness *h = new_decoder ("surfacedec");
@@ -148,14 +148,14 @@ GST_START_TEST (test_packets)
   gst_harness_teardown (h);
   g_bytes_unref (files[0]);
   g_bytes_unref (files[1]);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* Data before a flush is not part of the file. */
 GST_START_TEST (test_flush)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GBytes *bytes = make_file (folder, "a.sur", 9, 2);
   GstHarness *h = new_decoder ("surfacedec");
 
@@ -174,14 +174,14 @@ GST_START_TEST (test_flush)
   }
   gst_harness_teardown (h);
   g_bytes_unref (bytes);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* Early events such as tags reach downstream after the caps. */
 GST_START_TEST (test_early_events)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GBytes *bytes = make_file (folder, "a.gsf", 9, 2);
   GstHarness *h = new_decoder ("surfacedec");
   gboolean caps = FALSE, tags = FALSE;
@@ -204,14 +204,14 @@ GST_START_TEST (test_early_events)
   fail_unless (tags);
   gst_harness_teardown (h);
   g_bytes_unref (bytes);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_types)
 {
   static const gchar *const names[] = { "x3p", "sdf", "sur", "gsf", "npy" };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     gchar *name = g_strconcat ("a.", names[i], NULL);
@@ -237,7 +237,7 @@ GST_START_TEST (test_types)
     g_free (type);
     g_free (name);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -366,7 +366,7 @@ GST_START_TEST (test_lines)
     ("multifilesrc location=%s/a%d.tiff stop-index=0 "
      "caps=image/tiff,framerate=5/1 ! surfacedec ! fakesink"),
   };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   surface_temp_write (folder, "a0.npy", 9, 7, 0);
   surface_temp_write (folder, "a1.npy", 5, 4, 0);
@@ -377,7 +377,7 @@ GST_START_TEST (test_lines)
     for (guint i = 0; i < G_N_ELEMENTS (tiff_lines); i++)
       surface_temp_run_ok (folder, tiff_lines[i]);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -426,7 +426,7 @@ GST_START_TEST (test_errors)
         "Unknown file format" },
     { "filesrc location=%s/a.npy ! surfacedec", "data stream error" },
   };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = surface_temp_path (folder, "bad.npy");
   GBytes *bytes = make_file (folder, "a.npy", 9, 0);
 
@@ -436,13 +436,13 @@ GST_START_TEST (test_errors)
     surface_temp_run_error (folder, cases[i][0], cases[i][1]);
   g_bytes_unref (bytes);
   g_free (path);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_states)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GBytes *bytes = make_file (folder, "a.npy", 9, 0);
   GstHarness *h = new_decoder ("surfacedec");
 
@@ -459,7 +459,7 @@ GST_START_TEST (test_states)
   }
   gst_harness_teardown (h);
   g_bytes_unref (bytes);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 

@@ -62,7 +62,7 @@ GST_START_TEST (test_formats)
 {
   static const gchar *const names[] = { "a.x3p", "a.sdf", "a.sur", "a.gsf",
     "a.tif", "a.npy" };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     SurfaceFileFormat format = surface_file_format_of_name (names[i]);
@@ -82,13 +82,13 @@ GST_START_TEST (test_formats)
                  < (format == SURFACE_FILE_GSF ? 5e-9 : 1e-13));
     surface_image_free (image);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_format_property)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstHarness *h = open_sink (folder, "100%%.dat", "format=sdf-binary");
   gchar *path = surface_temp_path (folder, "100%.dat"), *data;
   gsize size;
@@ -100,7 +100,7 @@ GST_START_TEST (test_format_property)
   fail_unless (g_str_has_prefix (data, "bISO-1.0"));
   g_free (data);
   g_free (path);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -110,7 +110,7 @@ GST_START_TEST (test_compression_level)
 {
   static const gchar *const properties[] = { "compression-level=0", "",
     "compression-level=9" };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   goffset sizes[3];
 
   for (guint i = 0; i < 3; i++) {
@@ -131,7 +131,7 @@ GST_START_TEST (test_compression_level)
     g_free (path);
   }
   fail_unless (sizes[0] > sizes[1] && sizes[1] > sizes[2]);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 #endif
@@ -141,7 +141,7 @@ GST_START_TEST (test_types)
 {
   static const gint32 integers[] = { -3, 5 };
   static const gdouble doubles[] = { 1.5, NAN };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstHarness *h = open_sink (folder, "%d.sdf", "");
   GstBuffer *buffer;
   SurfaceImage *image;
@@ -168,7 +168,7 @@ GST_START_TEST (test_types)
   fail_unless (image->width == 1 && image->height == 2);
   fail_unless (image->z[0] == 1.5 && isnan (image->z[1]));
   surface_image_free (image);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -186,7 +186,7 @@ assert_npy_type (const gchar *folder, const gchar *name, const gchar *type)
 /* float32 stays float32 if nothing is added to it; also in several blocks */
 GST_START_TEST (test_npy_types)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstHarness *h = open_sink (folder, "%d.npy", "");
   SurfaceImage *image;
   GstBuffer *buffer;
@@ -214,13 +214,13 @@ GST_START_TEST (test_npy_types)
   gst_buffer_unmap (buffer, &map);
   gst_buffer_unref (buffer);
   surface_image_free (image);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_messages)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *expected = surface_temp_path (folder, "s-0007.npy");
   GstHarness *h = open_sink (folder, "s-%04d.npy", "index=7");
   GstBus *bus = gst_bus_new ();
@@ -256,13 +256,13 @@ GST_START_TEST (test_messages)
   gst_object_unref (bus);
   gst_harness_teardown (h);
   g_free (expected);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_max_files)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstHarness *h = open_sink (folder, "s-%d.npy", "max-files=3");
   SurfaceImage *image;
 
@@ -274,14 +274,14 @@ GST_START_TEST (test_max_files)
   image = surface_temp_read (folder, "s-9.npy");
   fail_unless (surface_temp_difference (image, 9) < 1e-13);
   surface_image_free (image);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* A name without number: the last surface is kept, with one message. */
 GST_START_TEST (test_overwritten)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstHarness *h = open_sink (folder, "s.sdf", "max-files=1");
   GstBus *bus = gst_bus_new ();
   SurfaceImage *image;
@@ -303,14 +303,14 @@ GST_START_TEST (test_overwritten)
   image = surface_temp_read (folder, "s.sdf");
   fail_unless (surface_temp_difference (image, 3) < 1e-13);
   surface_image_free (image);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* What a format cannot hold is reported once. */
 GST_START_TEST (test_losses_warn_once)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   surface_temp_write (folder, "in.sdf", 9, 7, 0);
   fail_unless_equals_int (
@@ -330,14 +330,14 @@ GST_START_TEST (test_losses_warn_once)
           "location=%s/a%d.sur",
           ""),
       0);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* Title and date are copied with the surface from file to file. */
 GST_START_TEST (test_tags)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   SurfaceImage *image;
 
   surface_temp_write (folder, "a.sur", 9, 7, 4);
@@ -348,14 +348,14 @@ GST_START_TEST (test_tags)
   fail_unless (g_str_has_prefix (image->date, "2024-02-29T12:34:56"));
   fail_unless (surface_temp_difference (image, 4) < 1e-13);
   surface_image_free (image);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* A file: URI names one file, whatever characters its name has. */
 GST_START_TEST (test_uri)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   SurfaceImage *image;
 
   surface_temp_write (folder, "a%d b.sur", 9, 7, 4);
@@ -365,7 +365,7 @@ GST_START_TEST (test_uri)
   image = surface_temp_read (folder, "100%.sur");
   fail_unless (surface_temp_difference (image, 4) < 1e-13);
   surface_image_free (image);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -391,7 +391,7 @@ GST_START_TEST (test_errors)
     { "surfacesrc location=%s/in.npy ! surfacesink location=%s/a.sur",
         "which is not known" },
   };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *inner = surface_temp_path (folder, "folder");
   gchar *pipe = surface_temp_path (folder, "pipe");
 
@@ -404,7 +404,7 @@ GST_START_TEST (test_errors)
   g_free (pipe);
   g_rmdir (inner);
   g_free (inner);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -442,7 +442,7 @@ GST_END_TEST;
 /* A link stays a link; the surface is written to its target. */
 GST_START_TEST (test_link)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *path = surface_temp_path (folder, "link.npy");
   SurfaceImage *image;
 
@@ -456,13 +456,13 @@ GST_START_TEST (test_link)
   fail_unless (surface_temp_difference (image, 5) < 1e-13);
   surface_image_free (image);
   g_free (path);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_bad_stream)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstHarness *h = open_sink (folder, "a.npy", "");
   GstBus *bus = gst_bus_new ();
   GstCaps *caps;
@@ -483,13 +483,13 @@ GST_START_TEST (test_bad_stream)
   gst_element_set_bus (h->element, NULL);
   gst_object_unref (bus);
   gst_harness_teardown (h);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_states)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *line = g_strdup_printf (
       "surfacetestsrc ! other/tensors,dimensions=(string)16:16:1:1 ! "
       "surfacesink location=%s/a-%%d.gsf max-files=2",
@@ -497,7 +497,7 @@ GST_START_TEST (test_states)
 
   pipeline_states (line);
   g_free (line);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 

@@ -76,7 +76,7 @@ GST_START_TEST (test_formats)
 {
   static const gchar *const names[] = { "a.x3p", "a.sdf", "a.sur", "a.gsf",
     "a.tiff", "a.npy" };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     SurfaceFileFormat format = surface_file_format_of_name (names[i]);
@@ -99,13 +99,13 @@ GST_START_TEST (test_formats)
     gst_buffer_unref (buffer);
     gst_harness_teardown (h);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_precision)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstBuffer *buffer;
   GstHarness *h;
 
@@ -127,14 +127,14 @@ GST_START_TEST (test_precision)
   assert_heights (buffer, 3, 4e-9);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* Times, caps that follow the size, tags, and the end after the last file */
 GST_START_TEST (test_series)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstHarness *h;
   GstEvent *event;
   guint tags = 0, caps = 0;
@@ -168,13 +168,13 @@ GST_START_TEST (test_series)
   fail_unless_equals_int (tags, 3);
   fail_unless_equals_int (caps, 2);
   gst_harness_teardown (h);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_loop)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstHarness *h;
 
   surface_temp_write (folder, "a0.gsf", 3, 2, 0);
@@ -189,7 +189,7 @@ GST_START_TEST (test_loop)
     gst_buffer_unref (buffer);
   }
   gst_harness_teardown (h);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -208,7 +208,7 @@ clear_samples (GstBuffer **buffer)
 /* A single file is read once, and again after it has changed. */
 GST_START_TEST (test_loop_of_one)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstBuffer *buffers[3];
   GstHarness *h;
 
@@ -237,13 +237,13 @@ GST_START_TEST (test_loop_of_one)
   for (guint i = 0; i < 3; i++)
     gst_buffer_unref (buffers[i]);
   gst_harness_teardown (h);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_seek)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *line;
   GstElement *pipeline, *sink;
   GstBuffer *buffer;
@@ -297,7 +297,7 @@ GST_START_TEST (test_seek)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (sink);
   gst_object_unref (pipeline);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -388,7 +388,7 @@ write_text (const gchar *folder, const gchar *name, const gchar *text)
 /* One warning for a series of files without units */
 GST_START_TEST (test_guessed_unit_warns_once)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstBuffer *buffer;
   GstMapInfo map;
   GstHarness *h;
@@ -433,14 +433,14 @@ GST_START_TEST (test_guessed_unit_warns_once)
   gst_buffer_unmap (buffer, &map);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
 /* A profile is one row, whose spacing along y is that along x. */
 GST_START_TEST (test_profile)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   GstBuffer *buffer;
   GstHarness *h;
 
@@ -459,7 +459,7 @@ GST_START_TEST (test_profile)
   fail_unless (gst_buffer_get_surface_meta (buffer)->dy == 0.5e-6);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -468,7 +468,7 @@ GST_START_TEST (test_gap_warns)
 {
   static const gchar *const names[] = { "a-08.sdf", "a-09.sdf", "a-10.sdf",
     "a-12.sdf", "a-100.sdf", "a-7.sdf", "b-13.sdf", "a-13.sdf.txt" };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   surface_temp_write (folder, "new.sdf", 3, 2, 0);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
@@ -493,7 +493,7 @@ GST_START_TEST (test_gap_warns)
           "fakesink",
           "is missing"),
       0);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -505,7 +505,7 @@ GST_START_TEST (test_dropped_metas)
     "queue ! tee name=t ! queue ! identity name=drop ! fakesink t. ! queue",
     "gdppay ! gdpdepay" };
   GstElementFactory *gdp = gst_element_factory_find ("gdppay");
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   surface_temp_write (folder, "a.npy", 40, 30, 3);
   for (guint i = 0; i < (gdp != NULL ? 3 : 2); i++) {
@@ -529,7 +529,7 @@ GST_START_TEST (test_dropped_metas)
       0);
   assert_written (folder, 1e-13);
   g_clear_object (&gdp);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -605,7 +605,7 @@ GST_START_TEST (test_errors)
       "other/tensors,types=(string)float64 ! fakesink",
         "Downstream does not accept the surface" },
   };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   surface_temp_write (folder, "a0.npy", 3, 2, 0);
   write_bytes (folder, "text.x3p", "hello, this is no surface", 25);
@@ -615,7 +615,7 @@ GST_START_TEST (test_errors)
   make_pipe (folder, "pipe");
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     surface_temp_run_error (folder, cases[i][0], cases[i][1]);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -661,7 +661,7 @@ GST_START_TEST (test_strict)
     { "filesrc location=%s/x.x3p ! surfacedec ! fakesink",
         "filesrc location=%s/x.x3p ! surfacedec strict=true ! fakesink" },
   };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   surface_temp_write (folder, "x.x3p", 9, 7, 0);
   surface_temp_break_checksum (folder, "x.x3p");
@@ -674,7 +674,7 @@ GST_START_TEST (test_strict)
     surface_temp_run_error (folder, lines[i][1], "says \"d41d8cd98f00b204");
     g_free (line);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 #endif
@@ -684,7 +684,7 @@ GST_START_TEST (test_max_size)
 {
   static const gchar *const names[] = { "a.x3p", "a.sdf", "a.sur", "a.gsf",
     "a.tiff", "a.npy" };
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     static const gchar *const lines[] = {
@@ -709,7 +709,7 @@ GST_START_TEST (test_max_size)
       g_free (large);
     }
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -775,7 +775,7 @@ GST_START_TEST (test_no_memory)
     "other/tensors,dimensions=(string)5000:5000:1:1 ! surfacecolor name=e ! "
     "video/x-raw,format=RGB ! fakesink",
   };
-  gchar head[129], *folder = surface_temp_new (), *path;
+  gchar head[129], *folder = temp_folder_new (), *path;
 
   g_snprintf (head, sizeof (head), "\x93NUMPY\x01%c%c%c%-117s\n", 1, 118, 1,
       "{'descr': '|u1', 'fortran_order': False, 'shape': (5000, 5000), }");
@@ -792,7 +792,7 @@ GST_START_TEST (test_no_memory)
     g_free (line);
     g_strfreev (parts);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -854,7 +854,7 @@ GST_START_TEST (test_memory)
   static const gchar *const formats[] = { "npy", "gsf", "sdf-binary", "sur",
     "tiff" };
   const glong size = 1536 * 1024 * sizeof (gfloat);
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
 
   /* freed surfaces go back to the system and do not hide new ones */
   mallopt (M_MMAP_THRESHOLD, 1 << 20);
@@ -910,7 +910,7 @@ GST_START_TEST (test_memory)
     gst_object_unref (pipeline);
     g_free (line);
   }
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 
@@ -918,7 +918,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_states)
 {
-  gchar *folder = surface_temp_new ();
+  gchar *folder = temp_folder_new ();
   gchar *line;
 
   surface_temp_write (folder, "a.sdf", 9, 7, 0);
@@ -926,7 +926,7 @@ GST_START_TEST (test_states)
       "surfacesrc location=%s/a.sdf loop=true ! fakesink", folder);
   pipeline_states (line);
   g_free (line);
-  surface_temp_free (folder);
+  temp_folder_free (folder);
 }
 GST_END_TEST;
 

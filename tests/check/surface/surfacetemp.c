@@ -12,31 +12,6 @@
 #endif
 
 gchar *
-surface_temp_new (void)
-{
-  gchar *folder = g_dir_make_tmp ("surface-XXXXXX", NULL);
-
-  g_assert_nonnull (folder);
-  return folder;
-}
-
-void
-surface_temp_free (gchar *folder)
-{
-  GDir *dir = g_dir_open (folder, 0, NULL);
-  const gchar *name;
-
-  while ((name = g_dir_read_name (dir))) {
-    gchar *path = g_build_filename (folder, name, NULL);
-    g_unlink (path);
-    g_free (path);
-  }
-  g_dir_close (dir);
-  g_rmdir (folder);
-  g_free (folder);
-}
-
-gchar *
 surface_temp_path (const gchar *folder, const gchar *name)
 {
   return g_build_filename (folder, name, NULL);

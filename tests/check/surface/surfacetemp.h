@@ -7,13 +7,11 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "../common/tempfolder.h"
 #include "cuda/surface/file.h"
 
 G_BEGIN_DECLS
 
-/* A new, empty folder; free with surface_temp_free(), which deletes it. */
-gchar *surface_temp_new (void);
-void surface_temp_free (gchar *folder);
 gchar *surface_temp_path (const gchar *folder, const gchar *name);
 guint surface_temp_count (const gchar *folder);
 

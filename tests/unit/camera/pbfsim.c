@@ -8,8 +8,8 @@
 
 #include <math.h>
 #include <string.h>
-#include "cuda/meltpool/calibration.h"
-#include "cuda/camera/machinesignal.h"
+#include "cuda/crop/calibration.h"
+#include "cuda/records/machinesignal.h"
 
 #define THRESHOLD 100
 
