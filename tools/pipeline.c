@@ -109,6 +109,19 @@ launch_print (gchar *launch)
 
 /* --- results --------------------------------------------------------------- */
 
+void
+element_set (
+    GstElement *pipeline, const gchar *name, const gchar *property, ...)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), name);
+  va_list values;
+
+  va_start (values, property);
+  g_object_set_valist (G_OBJECT (element), property, values);
+  va_end (values);
+  gst_object_unref (element);
+}
+
 GstSample *
 element_get_sample (GstElement *pipeline, const gchar *name)
 {
@@ -423,26 +436,36 @@ wait_for_end (Running *running, GError **error)
   return failure == NULL;
 }
 
+GstElement *
+pipeline_new (const gchar *launch, GError **error)
+{
+  GError *parse_error = NULL;
+  GstElement *pipeline = gst_parse_launch_full (
+      launch, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &parse_error);
+  gchar *text;
+
+  if (pipeline != NULL)
+    return pipeline;
+  text = g_error_matches (
+             parse_error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT)
+             ? name_missing_element (parse_error->message)
+             : one_line (parse_error->message);
+  g_set_error_literal (error, parse_error->domain, parse_error->code, text);
+  g_free (text);
+  g_error_free (parse_error);
+  return NULL;
+}
+
 gboolean
 pipeline_run (const PipelineRun *run, GError **error)
 {
   Running running = { .run = run };
-  GError *parse_error = NULL;
   gboolean ok;
 
-  running.pipeline = gst_parse_launch_full (
-      run->launch, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &parse_error);
-  if (running.pipeline == NULL) {
-    gchar *text = g_error_matches (parse_error, GST_PARSE_ERROR,
-                      GST_PARSE_ERROR_NO_SUCH_ELEMENT)
-                      ? name_missing_element (parse_error->message)
-                      : one_line (parse_error->message);
-
-    g_set_error_literal (error, parse_error->domain, parse_error->code, text);
-    g_free (text);
-    g_error_free (parse_error);
+  running.pipeline = run->pipeline != NULL ? gst_object_ref (run->pipeline)
+                                           : pipeline_new (run->launch, error);
+  if (running.pipeline == NULL)
     return FALSE;
-  }
   if (run->prepare != NULL)
     run->prepare (running.pipeline, run->data);
   running.progress.start = g_get_monotonic_time ();

@@ -8,6 +8,7 @@
 
 #include <gio/gio.h>
 #include <gst/cudavision/gstsurfacemeta.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -309,6 +310,8 @@ append_filter (GString *launch, const Surface *surface)
   const CommonOptions *common = settings->common;
 
   g_string_append (launch, "surfacesrc ");
+  if (settings->many && !common->show)
+    g_string_append (launch, "name=source ");
   launch_set (launch, "location", surface->name);
   if (settings->dx > 0)
     launch_set_double (launch, "dx", settings->dx);
@@ -351,6 +354,8 @@ make_launch (const Surface *surface, const gchar *rows, gboolean header,
 
   append_filter (launch, surface);
   g_string_append (launch, "! surfaceparamenc ");
+  if (temporary)
+    g_string_append (launch, "name=table ");
   launch_set (launch, "label", surface->name);
   if (!header)
     g_string_append (launch, "header=false ");
@@ -439,13 +444,63 @@ close_outputs (Surface *surface, gboolean ok, GError **error)
   return ok;
 }
 
+/* Of many files each thread has one pipeline, which costs as much to make as to measure a
+ * small surface. */
+static void
+unref_pipeline (gpointer pipeline)
+{
+  gst_object_unref (pipeline);
+}
+
+static GPrivate kept_pipeline = G_PRIVATE_INIT (unref_pipeline);
+
+/* The pipeline of this thread, with the settings of @surface */
+static GstElement *
+get_kept_pipeline (const Surface *surface, GError **error)
+{
+  GstElement *pipeline = g_private_get (&kept_pipeline);
+  gchar *launch;
+
+  if (pipeline != NULL) {
+    element_set (pipeline, "source", "location", surface->name, NULL);
+    element_set (pipeline, "filter", "lambda-c", surface->lambda_c, NULL);
+    element_set (pipeline, "table", "label", surface->name, NULL);
+    return pipeline;
+  }
+  launch = make_launch (surface, "fakesink name=rows", TRUE, TRUE);
+  pipeline = pipeline_new (launch, error);
+  g_free (launch);
+  if (pipeline != NULL)
+    g_private_set (&kept_pipeline, gst_object_ref_sink (pipeline));
+  return pipeline;
+}
+
+static gboolean
+run_pipeline (Surface *surface, GError **error)
+{
+  const CommonOptions *common = surface->settings->common;
+  PipelineRun run = { .label = surface->name,
+    .message = take_message,
+    .finish = take_results,
+    .data = surface,
+    .quiet = common->quiet };
+  gchar *launch;
+  gboolean ok;
+
+  if (surface->settings->many && common->report == NULL) {
+    run.pipeline = get_kept_pipeline (surface, error);
+    return run.pipeline != NULL && pipeline_run (&run, error);
+  }
+  run.launch = launch = make_launch (surface, "fakesink name=rows", TRUE, TRUE);
+  ok = pipeline_run (&run, error);
+  g_free (launch);
+  return ok;
+}
+
 /* Measures one file. Runs in a thread of the pool. */
 static void
-measure_surface (gpointer data, gpointer user_data)
+measure_surface (Surface *surface)
 {
-  Surface *surface = data;
-  const CommonOptions *common = surface->settings->common;
-  gchar *launch;
   gboolean ok;
 
   if (interrupted ()) {
@@ -456,56 +511,71 @@ measure_surface (gpointer data, gpointer user_data)
   if (!input_check (surface->name, INPUT_SURFACE, &surface->error)
       || !choose_cutoff (surface, &surface->error))
     return;
-  ok = open_outputs (surface, &surface->error);
-  if (ok) {
-    launch = make_launch (surface, "fakesink name=rows", TRUE, TRUE);
-    ok = pipeline_run (&(PipelineRun){ .launch = launch,
-                           .label = surface->name,
-                           .message = take_message,
-                           .finish = take_results,
-                           .data = surface,
-                           .quiet = common->quiet },
-        &surface->error);
-    g_free (launch);
-  }
+  ok = open_outputs (surface, &surface->error)
+       && run_pipeline (surface, &surface->error);
   close_outputs (surface, ok, ok ? &surface->error : NULL);
 }
 
 typedef struct {
   GMutex lock;
   guint done, all;
+  gint64 start; /* monotonic us */
 } Count;
 
-static Count count;
+static void
+show_count (const Count *count)
+{
+  gdouble rate =
+      count->done * 1e6 / MAX (1, g_get_monotonic_time () - count->start);
+  guint left = (guint) ((count->all - count->done) / rate + 0.5);
+
+  if (count->done == count->all)
+    g_printerr ("\r\033[K");
+  else
+    g_printerr ("\r\033[K%u of %u surfaces, %.3g files/s, %u:%02u left",
+        count->done, count->all, rate, left / 60, left % 60);
+}
 
 /* Many files: the bar counts them. */
 static void
 count_surface (gpointer data, gpointer user_data)
 {
-  measure_surface (data, user_data);
-  g_mutex_lock (&count.lock);
-  count.done++;
-  if (isatty (STDERR_FILENO) && !((Surface *) data)->settings->common->quiet)
-    g_printerr ("\r\033[K%u of %u surfaces%s", count.done, count.all,
-        count.done == count.all ? "\r\033[K" : "");
-  g_mutex_unlock (&count.lock);
+  Surface *surface = data;
+  Count *count = user_data;
+
+  measure_surface (surface);
+  g_mutex_lock (&count->lock);
+  count->done++;
+  if (isatty (STDERR_FILENO) && !surface->settings->common->quiet)
+    show_count (count);
+  g_mutex_unlock (&count->lock);
 }
 
+/* @threads: 0: two for each processor, as a thread also waits for files and messages */
 static void
 measure_surfaces (GPtrArray *surfaces, gint threads)
 {
+  Count count = { .all = surfaces->len, .start = g_get_monotonic_time () };
   GThreadPool *pool;
 
   if (surfaces->len == 1) {
-    measure_surface (surfaces->pdata[0], NULL);
+    measure_surface (surfaces->pdata[0]);
     return;
   }
-  count.all = surfaces->len;
-  pool = g_thread_pool_new (count_surface, NULL,
-      threads > 0 ? threads : (gint) g_get_num_processors (), FALSE, NULL);
+#ifdef M_TRIM_THRESHOLD
+  /* the next surface takes the memory of the last one, so that it is not cleared again */
+  mallopt (M_ARENA_MAX, 1);
+  mallopt (M_MMAP_THRESHOLD, 1 << 27);
+  mallopt (M_TRIM_THRESHOLD, 1 << 29);
+#endif
+  g_mutex_init (&count.lock);
+  /* exclusive threads end with the pool, and so do their pipelines */
+  pool = g_thread_pool_new (count_surface, &count,
+      threads > 0 ? threads : 2 * (gint) g_get_num_processors (), TRUE, NULL);
   for (guint i = 0; i < surfaces->len; i++)
     g_thread_pool_push (pool, surfaces->pdata[i], NULL);
   g_thread_pool_free (pool, FALSE, TRUE);
+  g_mutex_clear (&count.lock);
 }
 
 /* --- results --------------------------------------------------------------- */
