@@ -48,7 +48,9 @@ static const GOptionEntry entries[] = {
   { "wavelet", 0, 0, G_OPTION_ARG_STRING, &options.wavelet,
       "Wavelet of the filter; default: 9/7", "NAME" },
   { "unfiltered", 0, 0, G_OPTION_ARG_NONE, &options.unfiltered,
-      "Parameters of the surface without a filter, after --form", NULL },
+      "Parameters of the surface as it was measured: no filter, no form "
+      "removed",
+      NULL },
   { "dx", 0, 0, G_OPTION_ARG_STRING, &options.dx,
       "Sample spacing along x of files that do not give it", "LENGTH" },
   { "dy", 0, 0, G_OPTION_ARG_STRING, &options.dy,
@@ -124,6 +126,11 @@ check_order (const Settings *s, GError **error)
         "--unfiltered and cut-offs exclude each other");
     return FALSE;
   }
+  if (options.unfiltered && options.form != NULL) {
+    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--unfiltered takes the surface as it was measured; leave out --form");
+    return FALSE;
+  }
   return TRUE;
 }
 
@@ -133,7 +140,9 @@ parse_form (Settings *settings, GError **error)
   static const gchar *const forms[] = { "none", "offset", "level", "plane",
     "poly2", NULL };
 
-  settings->form = options.form != NULL ? options.form : "plane";
+  settings->form = options.form != NULL ? options.form
+                   : options.unfiltered ? "none"
+                                        : "plane";
   if (g_strv_contains (forms, settings->form))
     return TRUE;
   g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,

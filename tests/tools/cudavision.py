@@ -114,10 +114,33 @@ class Roughness(Tool):
         self.make_surfaces(ending="npy")
         import numpy
         z = numpy.load("part0.npy").astype(float)
-        found = json.loads(run("roughness", "part0.npy", "--dx", "1um", "--form", "none",
-                               "--unfiltered", "--json")[0])
+        found = json.loads(run("roughness", "part0.npy", "--dx", "1um", "--unfiltered",
+                               "--json")[0])
         sq = found["surfaces"][0]["components"]["surface"]["sq_m"]
         self.assertAlmostEqual(sq / z.std(), 1, places=5)
+        _, text = run("roughness", "part0.npy", "--unfiltered", "--form", "plane", status=2)
+        self.assertIn("leave out --form", text)
+
+    def test_unfiltered_agrees_with_surfalize(self):
+        try:
+            from surfalize import Surface
+        except ImportError:
+            self.skipTest("no surfalize (PyPI)")
+        self.make_surfaces(ending="sur")
+        data = os.path.join(os.environ.get("CUDAVISION_TEST_DATA", ""), "lifting")
+        names = ["part0.sur"] + [os.path.join(data, name) for name in (
+            "al3d-1.al3d", "x3p-2.x3p") if os.path.exists(os.path.join(data, name))]
+        for name in names:
+            found = json.loads(run("roughness", name, "--unfiltered", "--json")[0])
+            ours = found["surfaces"][0]["components"]["surface"]
+            other = Surface.load(name)
+            for key in ("sa_m", "sq_m", "sp_m", "sv_m", "sz_m", "ssk", "sku", "sdr", "sdq"):
+                theirs = getattr(other, key.split("_")[0].capitalize())()
+                theirs *= 1e-6 if key.endswith("_m") else 0.01 if key == "sdr" else 1
+                # surfalize weighs the edge more in sdq, which counts on this small surface
+                edge = 1e-3 if name == "part0.sur" else 5e-4
+                self.assertAlmostEqual(ours[key] / theirs, 1, msg=(name, key),
+                                       delta=edge if key == "sdq" else 2e-6)
 
     def test_show_writes_the_same(self):
         self.make_surfaces(count=2)
