@@ -382,6 +382,27 @@ time_of_frame (GstMotionVectorEnc *self, guint64 number)
   return gst_util_uint64_scale (number, GST_SECOND * d, n);
 }
 
+/* The stream time of @pts, which players show and other programs count from. Frames
+ * of MP4 begin at a composition offset instead. */
+static GstClockTime
+to_stream_time (GstMotionVectorEnc *self, GstClockTime pts)
+{
+  GstEvent *event =
+      gst_pad_get_sticky_event (self->sinkpad, GST_EVENT_SEGMENT, 0);
+  const GstSegment *segment;
+  GstClockTime time = pts;
+
+  if (event == NULL)
+    return pts;
+  gst_event_parse_segment (event, &segment);
+  if (segment->format == GST_FORMAT_TIME
+      && gst_segment_to_stream_time_full (segment, GST_FORMAT_TIME, pts, &time)
+             < 0)
+    time = 0;
+  gst_event_unref (event);
+  return time;
+}
+
 static void
 add_to_scenes (
     GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
@@ -392,6 +413,8 @@ add_to_scenes (
 
   if (!GST_CLOCK_TIME_IS_VALID (pts))
     pts = time_of_frame (self, packet->frame);
+  else
+    pts = to_stream_time (self, pts);
   if (!GST_CLOCK_TIME_IS_VALID (duration))
     duration = time_of_frame (self, 1);
   if (self->scenes == NULL)

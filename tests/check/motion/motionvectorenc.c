@@ -472,6 +472,24 @@ GST_START_TEST (test_eos)
 }
 GST_END_TEST;
 
+/* Frames of MP4 begin at a composition offset; scenes count from the beginning. */
+GST_START_TEST (test_scenes_in_stream_time)
+{
+  GstHarness *h = harness ("format=scenes-csv");
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = segment.position = 80 * GST_MSECOND;
+  fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+  gst_harness_push (h, packet_of (2, 0));
+  gst_harness_push (h, packet_of (3, 1));
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  assert_text (h, "scene,start_frame,end_frame,start_s,end_s\n"
+                  "1,2,4,0.000000000,0.080000000\n");
+  gst_harness_teardown (h);
+}
+GST_END_TEST;
+
 GST_START_TEST (test_list)
 {
   GstHarness *h = harness ("");
@@ -563,6 +581,7 @@ motionvectorenc_suite (void)
   tcase_add_test (tc, test_gap_first);
   tcase_add_test (tc, test_flush_and_header);
   tcase_add_test (tc, test_eos);
+  tcase_add_test (tc, test_scenes_in_stream_time);
   tcase_add_test (tc, test_list);
   tcase_add_test (tc, test_states);
   tcase_add_test (tc, test_without_caps);
