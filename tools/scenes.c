@@ -37,7 +37,7 @@ static const GOptionEntry entries[] = {
       "Score from which a frame is the first of a scene, 0 to 1; default: 0.5",
       "SCORE" },
   { "side", 0, 0, G_OPTION_ARG_INT, &options.side,
-      "Longest side of the reduced picture in pixels; default: 480", "PIXELS" },
+      "Longest side of the reduced picture in pixels; default: 320", "PIXELS" },
   { NULL },
 };
 
@@ -70,7 +70,9 @@ typedef struct {
 
 /* --- pipeline -------------------------------------------------------------- */
 
-/* The table is made always; the other lists only for their files.
+/* Scales first: full-size pictures are not converted. Without matrix-mode=none, 709
+ * would become 601, the default of small pictures, in full size and by way of RGB.
+ * The table is made always; the other lists only for their files.
  * @temporary: writes to the temporary names */
 static gchar *
 make_launch (const Search *search, gboolean temporary)
@@ -79,13 +81,16 @@ make_launch (const Search *search, gboolean temporary)
 
   video_append_source (launch, search->name);
   g_string_append_printf (launch,
-      "! videoscale method=nearest-neighbour n-threads=2 "
-      "! video/x-raw,width=[16,%d],height=[16,%d] ! videoconvert "
+      "! videoscale method=nearest-neighbour matrix-mode=none "
+      "add-borders=false ! video/x-raw,width=[16,%d],height=[16,%d],"
+      "pixel-aspect-ratio=1/1 ! videoconvert "
       "! cudamotionest name=motion method=zonal block-size=16 "
       "search-range=32 ",
       options.side, options.side);
   if (options.threshold != 0.5)
     launch_set_double (launch, "scene-threshold", options.threshold);
+  if (search->common->threads == 0) /* the others decode */
+    launch_set_int (launch, "threads", 1);
   video_append_backend (launch, search->common);
   g_string_append (launch, "! fakesink");
   if (temporary || options.csv || options.json || options.qpfile
@@ -284,7 +289,7 @@ run_scenes (gint argc, gchar **argv)
   GError *error = NULL;
 
   options.threshold = 0.5;
-  options.side = 480;
+  options.side = 320;
   if (!options_parse (&command_scenes, entries,
           OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
     return status;

@@ -14,7 +14,6 @@
 /* Components are clamped to this range, whole pixels, for the histogram;
  * searches find at most half of it. */
 #define REACH 256
-#define SIDE (2 * REACH + 3)
 
 /* Distance from the model, in pixels, up to which a block agrees. The first
  * tolerances are wide, because zoom and rotation are not known yet. The last
@@ -79,22 +78,38 @@ agrees_with_model (
 
 /* --- initial model ------------------------------------------------------- */
 
-/* Histogram entry of a vector; never at the edge of the table. */
-static guint
-get_bin (const MotionVector *v)
+/* The range that all vectors lie in, whole pixels, at most REACH: a table for any
+ * vector has a megabyte, which would leave no cache to a decoder beside. */
+static gint
+find_reach (const Blocks *blocks)
 {
-  gint x = CLAMP ((v->x + 2) >> 2, -REACH, REACH) + REACH + 1;
-  gint y = CLAMP ((v->y + 2) >> 2, -REACH, REACH) + REACH + 1;
+  gint reach = 0;
 
-  return (guint) (y * SIDE + x);
+  for (guint i = 0; i < blocks->n; i++) {
+    const MotionVector *v = &blocks->field->vectors[i];
+
+    reach = MAX (reach, MAX (ABS (v->x), ABS (v->y)));
+  }
+  return MIN ((reach + 2) >> 2, REACH);
 }
 
+/* Histogram entry of a vector; never at the edge of the table. */
 static guint
-count_near (const guint32 *table, guint bin)
+get_bin (const MotionVector *v, gint reach)
+{
+  gint x = CLAMP ((v->x + 2) >> 2, -reach, reach) + reach + 1;
+  gint y = CLAMP ((v->y + 2) >> 2, -reach, reach) + reach + 1;
+
+  return (guint) (y * (2 * reach + 3) + x);
+}
+
+/* @side: of the table */
+static guint
+count_near (const guint32 *table, guint side, guint bin)
 {
   guint sum = 0;
 
-  for (guint row = bin - SIDE; row <= bin + SIDE; row += SIDE)
+  for (guint row = bin - side; row <= bin + side; row += side)
     sum += table[row - 1] + table[row] + table[row + 1];
   return sum;
 }
@@ -104,15 +119,18 @@ count_near (const guint32 *table, guint bin)
 static gboolean
 find_mode (const Blocks *blocks, Model *model)
 {
-  guint32 *table = g_new0 (guint32, SIDE * SIDE);
+  const gint reach = find_reach (blocks);
+  const guint side = (guint) (2 * reach + 3);
+  guint32 *table = g_new0 (guint32, side * side);
   guint most = 0;
 
   for (guint i = 0; i < blocks->n; i++)
     if (is_used (blocks, i))
-      table[get_bin (&blocks->field->vectors[i])]++;
+      table[get_bin (&blocks->field->vectors[i], reach)]++;
   for (guint i = 0; i < blocks->n; i++) {
     const MotionVector *v = &blocks->field->vectors[i];
-    guint count = is_used (blocks, i) ? count_near (table, get_bin (v)) : 0;
+    guint count =
+        is_used (blocks, i) ? count_near (table, side, get_bin (v, reach)) : 0;
 
     if (count > most) {
       most = count;

@@ -82,11 +82,19 @@ is_even (const gdouble *map, const gboolean *used)
 static void
 rank_cells (const gdouble *map, const gboolean *used, gdouble *ranks)
 {
+  gdouble values[CELLS];
+  guint n = 0;
+
+  for (guint i = 0; i < CELLS; i++)
+    if (used[i])
+      values[n++] = map[i];
   for (guint i = 0; i < CELLS; i++) {
-    ranks[i] = 0;
-    for (guint k = 0; k < CELLS; k++)
-      if (used[k])
-        ranks[i] += (map[k] < map[i]) + (map[k] <= map[i]);
+    gint64 rank =
+        0; /* as wide as the values: the compiler vectorises the loop */
+
+    for (guint k = 0; k < n; k++)
+      rank += (values[k] < map[i]) + (values[k] <= map[i]);
+    ranks[i] = rank;
   }
 }
 

@@ -190,6 +190,31 @@ class Video(Tool):
                          [(0, 20), (20, 35)])
         self.assertIn(b"START=800000000\nEND=1400000000\n", read("c.txt"))
 
+    def make_cuts(self):
+        """1280x720, Motion JPEG, scenes of 12, 9, 15, 7 and 10 frames"""
+        patterns = ["pattern=ball num-buffers=12", "pattern=zone-plate kx2=12 ky2=9 kt=2 num-buffers=9",
+                    "pattern=pinwheel num-buffers=15", "pattern=checkers-8 horizontal-speed=2"
+                    " num-buffers=7", "pattern=smpte horizontal-speed=3 num-buffers=10"]
+        caps = "video/x-raw,format=I420,width=1280,height=720,framerate=25/1"
+        launch("concat name=c ! jpegenc ! avimux ! filesink location=cuts.avi"
+               + "".join(f" videotestsrc {p} ! {caps} ! c." for p in patterns))
+
+    def test_reduced_picture_keeps_its_shape(self):
+        self.make_cuts()
+        line = run("scenes", "cuts.avi", "--show")[0].replace("gst-launch-1.0", "gst-launch-1.0 -v")
+        found = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
+        caps = [l for l in found.stdout.splitlines() if "GstVideoScale" in l and ".GstPad:src" in l]
+        self.assertIn("width=(int)320, height=(int)180", caps[0])
+
+    def test_reduced_search_loses_no_cut(self):
+        self.make_cuts()
+        launch("filesrc location=cuts.avi ! decodebin ! videoconvert ! cudamotionest name=m ! fakesink"
+               " m.src_vectors ! motionvectorenc format=scenes-csv ! filesink location=full.csv")
+        run("scenes", "cuts.avi", "-o", "reduced.csv", "-q")
+        self.assertEqual(read("reduced.csv"), read("full.csv"))
+        self.assertEqual([int(r["start_frame"]) for r in csv.DictReader(open("full.csv"))],
+                         [0, 12, 21, 36, 43])
+
     def test_motion(self):
         import numpy
         self.make_clip()

@@ -65,6 +65,14 @@ motion_load_256 (const guint8 *p)
 {
   return _mm256_loadu_si256 ((const __m256i *) p);
 }
+
+/* Two rows of 16 samples. */
+static inline __m256i
+motion_load_16x2 (const guint8 *p, gsize stride)
+{
+  return _mm256_inserti128_si256 (_mm256_castsi128_si256 (motion_load_128 (p)),
+      motion_load_128 (p + stride), 1);
+}
 #endif
 
 static inline guint32
@@ -104,16 +112,9 @@ motion_sad_16 (
 #if defined(MOTION_SIMD_256)
   __m256i sum = _mm256_setzero_si256 ();
 
-  for (gint32 y = 0; y < h; y += 2, c += 2 * cstride, r += 2 * stride) {
-    __m256i a =
-        _mm256_inserti128_si256 (_mm256_castsi128_si256 (motion_load_128 (c)),
-            motion_load_128 (c + cstride), 1);
-    __m256i b =
-        _mm256_inserti128_si256 (_mm256_castsi128_si256 (motion_load_128 (r)),
-            motion_load_128 (r + stride), 1);
-
-    sum = _mm256_add_epi32 (sum, _mm256_sad_epu8 (a, b));
-  }
+  for (gint32 y = 0; y < h; y += 2, c += 2 * cstride, r += 2 * stride)
+    sum = _mm256_add_epi32 (sum, _mm256_sad_epu8 (motion_load_16x2 (c, cstride),
+                                     motion_load_16x2 (r, stride)));
   return motion_total_256 (sum);
 #elif defined(MOTION_SIMD_128)
   __m128i sum = _mm_setzero_si128 ();
@@ -124,6 +125,28 @@ motion_sad_16 (
   return motion_total_128 (sum);
 #else
   return motion_sad_plain (c, cstride, r, stride, 16, h);
+#endif
+}
+
+/* The block's rows lie one after the other, from an address that 64 divides. */
+static inline guint32
+motion_sad_16_packed (const guint8 *c, const guint8 *r, gsize stride, gint32 h)
+{
+#if defined(MOTION_SIMD_256)
+  __m256i s0 = _mm256_setzero_si256 (), s1 = s0;
+
+  if (h != 16)
+    return motion_sad_16 (c, 16, r, stride, h);
+#pragma GCC unroll 4
+  for (gint i = 0; i < 4; i++, c += 64, r += 4 * stride) {
+    s0 = _mm256_add_epi32 (s0,
+        _mm256_sad_epu8 (motion_load_256 (c), motion_load_16x2 (r, stride)));
+    s1 = _mm256_add_epi32 (s1, _mm256_sad_epu8 (motion_load_256 (c + 32),
+                                   motion_load_16x2 (r + 2 * stride, stride)));
+  }
+  return motion_total_256 (_mm256_add_epi32 (s0, s1));
+#else
+  return motion_sad_16 (c, 16, r, stride, h);
 #endif
 }
 
@@ -238,6 +261,8 @@ motion_sad (const guint8 *c, gsize cstride, const guint8 *r, gsize stride,
         r + stride * (gsize) even, stride, w, 1);
   if (w == 32 && cstride == 32)
     return sum + motion_sad_32_packed (c, r, stride, even);
+  if (w == 16 && cstride == 16)
+    return sum + motion_sad_16_packed (c, r, stride, even);
   if (w & 64)
     return sum + motion_sad_64 (c, cstride, r, stride, even);
   if (w & 32) {
