@@ -442,7 +442,7 @@ draw_heading (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   if (r == NULL) {
     text (p, cr, x, y + 24, 24, COLOR_WARN, ALIGN_LEFT, "no result");
     text (p, cr, x, y + 48, 14, COLOR_DIM, ALIGN_LEFT,
-        "the frame has no GstPbfMeta: no cudapbfmonitor?");
+        "the frame has no result: no cudapbfmonitor?");
     return;
   }
   g_snprintf (line, sizeof (line), "frame %u", r->frame_counter);
