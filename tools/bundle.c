@@ -173,13 +173,13 @@ make_launch (const Adjustment *self, gboolean temporary)
   g_string_append (launch, "adjust.src_cloud ! tee name=cloud ");
   if (options.video != NULL) {
     g_string_append_printf (launch,
-        "cloud. ! queue ! balview ! videoconvert ! %s ! filesink ",
+        "cloud. ! queue ! bundleview ! videoconvert ! %s ! filesink ",
         video_encoder (options.video));
     launch_set (launch, "location",
         choose_name (self->video, options.video, temporary));
   }
   if (picture)
-    g_string_append (launch, "cloud. ! queue ! balview turns=1 period=1 ! "
+    g_string_append (launch, "cloud. ! queue ! bundleview turns=1 period=1 ! "
                              "videoconvert ! pngenc ! fakesink name=picture");
   return g_string_free (launch, FALSE);
 }

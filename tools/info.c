@@ -120,7 +120,7 @@ describe_reconstruction (const gchar *name, Description *to, GError **error)
   json_add_int (to->json, "observations", problem->n_observations);
   g_string_append (to->launch, "filesrc ");
   launch_set (to->launch, "location", name);
-  g_string_append (to->launch, "! balview ! videoconvert ! autovideosink");
+  g_string_append (to->launch, "! bundleview ! videoconvert ! autovideosink");
   bundle_problem_free (problem);
   return TRUE;
 }

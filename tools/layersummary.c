@@ -19,12 +19,12 @@ const gchar *const layer_feature_names[LAYER_N_FEATURES] = {
   "spatter area, pixels",
 };
 
-static const PbfFeature features[LAYER_N_FEATURES] = {
-  PBF_MP_AREA,
-  PBF_MP_MEAN,
-  PBF_MP_RATIO,
-  PBF_SPATTER_COUNT,
-  PBF_SPATTER_AREA,
+static const CvisPbfFeature features[LAYER_N_FEATURES] = {
+  CVIS_PBF_MP_AREA,
+  CVIS_PBF_MP_MEAN,
+  CVIS_PBF_MP_RATIO,
+  CVIS_PBF_SPATTER_COUNT,
+  CVIS_PBF_SPATTER_AREA,
 };
 
 typedef struct {
@@ -99,16 +99,16 @@ find_layer (LayerSummary *summary, guint32 number)
 }
 
 void
-layer_summary_add (LayerSummary *summary, const PbfResult *result)
+layer_summary_add (LayerSummary *summary, const CvisPbfResult *result)
 {
   Layer *layer = find_layer (summary, result->layer);
   Bin *bin = find_bin (summary);
-  const gboolean lit = (result->flags & PBF_RESULT_EMPTY) == 0;
+  const gboolean lit = (result->flags & CVIS_PBF_RESULT_EMPTY) == 0;
 
   layer->frames++;
   layer->lit += lit;
-  layer->no_pool += (result->flags & PBF_RESULT_NO_POOL) != 0;
-  layer->lost += (result->flags & PBF_RESULT_LOST_BEFORE) != 0;
+  layer->no_pool += (result->flags & CVIS_PBF_RESULT_NO_POOL) != 0;
+  layer->lost += (result->flags & CVIS_PBF_RESULT_LOST_BEFORE) != 0;
   bin->lit += lit;
   for (guint i = 0; lit && i < LAYER_N_FEATURES; i++) {
     layer->sums[i] += result->features[features[i]];

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 #define LAYER_N_FEATURES 5
 
-/* Names with units, and their index in PbfResult.features */
+/* Names with units, and their index in CvisPbfResult.features */
 extern const gchar *const layer_feature_names[LAYER_N_FEATURES];
 
 /**
@@ -42,7 +42,7 @@ typedef struct {
 
 LayerSummary *layer_summary_new (void);
 void layer_summary_free (LayerSummary *summary);
-void layer_summary_add (LayerSummary *summary, const PbfResult *result);
+void layer_summary_add (LayerSummary *summary, const CvisPbfResult *result);
 
 /* The course of feature @i: means of lit frames. @x, @y: (out): newly allocated
  * Returns: number of points; a point without a lit frame is NaN */

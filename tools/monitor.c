@@ -195,7 +195,7 @@ add_records (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
 {
   Monitoring *self = data;
   GstMapInfo map;
-  PbfResult result;
+  CvisPbfResult result;
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return;

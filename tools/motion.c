@@ -155,8 +155,8 @@ add_packet (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return;
-  if (gst_motion_packet_check (map.data, map.size, NULL))
-    motion_course_add (self->course, (const MotionPacket *) map.data);
+  if (gst_cvis_motion_packet_check (map.data, map.size, NULL))
+    motion_course_add (self->course, (const CvisMotionPacket *) map.data);
   gst_buffer_unmap (buffer, &map);
 }
 

@@ -38,17 +38,17 @@ motion_course_free (MotionCourse *course)
 }
 
 void
-motion_course_add (MotionCourse *course, const MotionPacket *packet)
+motion_course_add (MotionCourse *course, const CvisMotionPacket *packet)
 {
   const guint n = packet->columns * packet->rows;
-  const MotionVector *vectors;
-  const MotionBlock *blocks;
+  const CvisMotionVector *vectors;
+  const CvisMotionBlock *blocks;
   const gdouble frame = packet->frame;
   gdouble sum = 0;
 
   if (packet->n_fields == 0)
     return;
-  gst_motion_packet_get_field (packet, 0, &vectors, &blocks);
+  gst_cvis_motion_packet_get_field (packet, 0, &vectors, &blocks);
   for (guint i = 0; i < n; i++) {
     const gdouble length = hypot (vectors[i].x, vectors[i].y) / 4;
 

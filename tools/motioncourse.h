@@ -15,7 +15,7 @@ typedef struct _MotionCourse MotionCourse;
 
 MotionCourse *motion_course_new (void);
 void motion_course_free (MotionCourse *course);
-void motion_course_add (MotionCourse *course, const MotionPacket *packet);
+void motion_course_add (MotionCourse *course, const CvisMotionPacket *packet);
 
 /* Mean length of all vectors, pixels; NaN without one */
 gdouble motion_course_get_mean (const MotionCourse *course);

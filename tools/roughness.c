@@ -191,7 +191,7 @@ check_writes (const Settings *settings, GError **error)
 
 /**
  * Surface: a file and what was found
- * @known: components with parameters: 1 << SurfacePart
+ * @known: components with parameters: 1 << CvisSurfacePart
  * @filter: (nullable): the message surface-filter
  * @rows: (nullable): text of surfaceparamenc, with a header row
  * @pictures: (nullable): for the report, last samples by name
@@ -202,7 +202,7 @@ typedef struct {
   gdouble lambda_c;
   guint known;
   guint64 missing;
-  SurfaceParameters parameters[SURFACE_N_PARTS];
+  CvisSurfaceParameters parameters[CVIS_SURFACE_N_PARTS];
   GstStructure *filter;
   gchar *backend;
   gchar *rows;
@@ -225,10 +225,10 @@ take_parameters (Surface *surface, const GstStructure *s)
 {
   const gchar *output = gst_structure_get_string (s, "output");
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
-    SurfaceParameters *p = &surface->parameters[i];
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
+    CvisSurfaceParameters *p = &surface->parameters[i];
 
-    if (g_strcmp0 (output, gst_surface_part_name (i)) != 0)
+    if (g_strcmp0 (output, gst_cvis_surface_part_name (i)) != 0)
       continue;
     surface->known |= 1u << i;
     gst_structure_get_uint64 (s, "n", &p->n);
@@ -607,9 +607,9 @@ make_csv (GPtrArray *surfaces)
 }
 
 static const gchar *
-part_title (const Surface *surface, SurfacePart part)
+part_title (const Surface *surface, CvisSurfacePart part)
 {
-  return options.unfiltered ? "surface" : gst_surface_part_name (part);
+  return options.unfiltered ? "surface" : gst_cvis_surface_part_name (part);
 }
 
 /* The cut-off as it was used, along both axes if they differ, beside the one that was
@@ -687,7 +687,7 @@ static const gchar *const table_head[] = { "", "Sa", "Sq", "Sp", "Sv", "Sz",
 /* The cells of a row; free each with g_free(). */
 static void
 format_row (const Surface *surface, const gchar *title,
-    const SurfaceParameters *p, gchar **cells)
+    const CvisSurfaceParameters *p, gchar **cells)
 {
   const gdouble lengths[] = { p->sa, p->sq, p->sp, p->sv, p->sz };
   gboolean slopes =
@@ -738,7 +738,7 @@ print_surface (const Surface *surface)
 
   g_print ("%s: %s\n%s\n\n", surface->name, points, filter);
   print_cells (table_head, 10);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     if ((surface->known & 1u << i) == 0)
       continue;
     format_row (
@@ -751,7 +751,7 @@ print_surface (const Surface *surface)
 }
 
 static void
-add_parameters (JsonBuilder *json, const SurfaceParameters *p)
+add_parameters (JsonBuilder *json, const CvisSurfaceParameters *p)
 {
   json_builder_begin_object (json);
   json_add_double (json, "n", p->n);
@@ -787,7 +787,7 @@ add_surface (JsonBuilder *json, const Surface *surface)
   }
   json_builder_set_member_name (json, "components");
   json_builder_begin_object (json);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (surface->known & 1u << i) {
       json_builder_set_member_name (json, part_title (surface, i));
       add_parameters (json, &surface->parameters[i]);
@@ -829,7 +829,7 @@ report_surface (Report *report, const Surface *surface, gboolean many)
   }
   report_add_paragraph (report, "%s", points);
   report_begin_table (report, table_head);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     if ((surface->known & 1u << i) == 0)
       continue;
     format_row (

@@ -65,7 +65,7 @@ surface_pictures_clear (SurfacePictures *self)
 
 /* Heights of a sample while it is mapped */
 typedef struct {
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
   GstMapInfo map;
   GstBuffer *buffer;
   gdouble scale;
@@ -74,14 +74,14 @@ typedef struct {
 static gboolean
 map_heights (GstSample *sample, Heights *heights)
 {
-  const GstSurfaceMeta *meta;
+  const GstCvisSurfaceMeta *meta;
 
   if (sample == NULL)
     return FALSE;
   heights->buffer = gst_sample_get_buffer (sample);
-  meta = gst_buffer_get_surface_meta (heights->buffer);
+  meta = gst_cvis_buffer_get_surface_meta (heights->buffer);
   heights->scale = meta != NULL ? meta->z_scale : 1;
-  return gst_surface_info_from_caps (
+  return gst_cvis_surface_info_from_caps (
              &heights->info, gst_sample_get_caps (sample), NULL)
          && gst_buffer_map (heights->buffer, &heights->map, GST_MAP_READ);
 }
@@ -92,9 +92,9 @@ get_height (const Heights *h, guint x, guint y)
   const gsize at = (gsize) y * h->info.width + x;
 
   switch (h->info.type) {
-    case GST_SURFACE_TYPE_FLOAT32:
+    case GST_CVIS_SURFACE_TYPE_FLOAT32:
       return ((const gfloat *) h->map.data)[at] * h->scale;
-    case GST_SURFACE_TYPE_FLOAT64:
+    case GST_CVIS_SURFACE_TYPE_FLOAT64:
       return ((const gdouble *) h->map.data)[at] * h->scale;
     default:
       return ((const gint32 *) h->map.data)[at] * h->scale;

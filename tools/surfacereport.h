@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 /**
  * SurfacePictures:
  * @pictures: (nullable): PNG files
- * @heights: (nullable): samples with GstSurfaceMeta
+ * @heights: (nullable): samples with GstCvisSurfaceMeta
  */
 typedef struct {
   GstSample *pictures[SURFACE_N_PICTURES];

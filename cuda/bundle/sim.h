@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Reconstructions with known ground truth, for baltestsrc. The same settings
+/* Reconstructions with known ground truth, for bundletestsrc. The same settings
  * give the same bits on every machine with the same libm. */
 #pragma once
 

@@ -103,9 +103,9 @@ pbf_packet_parse (const guint8 *bytes, gsize size, PbfPacket *packet)
 }
 
 void
-pbf_packet_read_signal (const guint8 bytes[64], PbfSignal *signal)
+pbf_packet_read_signal (const guint8 bytes[64], CvisPbfSignal *signal)
 {
-  PbfSignal raw;
+  CvisPbfSignal raw;
 
   memcpy (&raw, bytes, sizeof raw);
   pbf_signal_write (&raw, (guint8 *) signal); /* converts both ways */

@@ -25,7 +25,7 @@
  *       32  u64  t_ns: the sender's time of the frame, ns; all ones: none
  *       40  u32  duration_ns of the frame; 0: unknown
  *       44  u32  reserved, 0
- *       48       the record (PbfSignal), if flags say so
+ *       48       the record (CvisPbfSignal), if flags say so
  *                the fragment's pixels: rows of width bytes without gaps
  *      end  u32  CRC-32C of all bytes before it
  *
@@ -77,7 +77,7 @@ PbfPacketFault pbf_packet_parse (
     const guint8 *bytes, gsize size, PbfPacket *packet);
 
 /* Reads a record's fields unchecked; they may be corrupt. */
-void pbf_packet_read_signal (const guint8 bytes[64], PbfSignal *signal);
+void pbf_packet_read_signal (const guint8 bytes[64], CvisPbfSignal *signal);
 
 /* Bytes of pixels in the fragment. */
 guint32 pbf_packet_fragment_bytes (const PbfPacket *packet);

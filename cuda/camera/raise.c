@@ -812,21 +812,21 @@ read_block (PbfRaise *raise, GError **error)
 }
 
 static void
-fill_signal (PbfRaise *raise, gint64 line, PbfSignal *signal)
+fill_signal (PbfRaise *raise, gint64 line, CvisPbfSignal *signal)
 {
   const Layer *layer = &raise->layer;
 
-  *signal = (PbfSignal){ .frame_counter = raise->frame_counter,
+  *signal = (CvisPbfSignal){ .frame_counter = raise->frame_counter,
     .layer = open_entry (raise)->number,
     .vector_id = line >= 0 ? (guint32) line : 0,
     .width = layer->width,
     .height = layer->height };
   if (line >= 0) /* outside scan lines the laser is off */
-    signal->flags |= PBF_SIGNAL_LASER_ON;
+    signal->flags |= CVIS_PBF_SIGNAL_LASER_ON;
   if (raise->at == 0)
-    signal->flags |= PBF_SIGNAL_LAYER_START;
+    signal->flags |= CVIS_PBF_SIGNAL_LAYER_START;
   if (raise->at == 0 || line != raise->last_line)
-    signal->flags |= PBF_SIGNAL_VECTOR_START;
+    signal->flags |= CVIS_PBF_SIGNAL_VECTOR_START;
   if (line >= 0 && line < layer->n_lines) {
     signal->speed_um_s = (guint32) rint (layer->params[2 * line] * 1000);
     signal->power_mW = (guint32) rint (layer->params[2 * line + 1] * 1000);

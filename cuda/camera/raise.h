@@ -31,7 +31,7 @@ typedef struct _PbfRaise PbfRaise;
 typedef struct {
   guint width, height;
   const guint8 *pixels;
-  PbfSignal signal;
+  CvisPbfSignal signal;
 } PbfRaiseFrame;
 
 /* @group: object, layer or "object/layer" to read; empty: all, in the natural order

@@ -15,26 +15,26 @@ typedef enum {
   KIND_FLAG, /* a bit of flags */
 } Kind;
 
-/* Names are those of PbfSignal and PbfSignalFlags. */
+/* Names are those of CvisPbfSignal and CvisPbfSignalFlags. */
 static const struct {
   const gchar *name;
   Kind kind;
-  guint place; /* offset in PbfSignal, or flag */
+  guint place; /* offset in CvisPbfSignal, or flag */
 } fields[] = {
-  { "frame_counter", KIND_WORD, offsetof (PbfSignal, frame_counter) },
-  { "flags", KIND_WORD, offsetof (PbfSignal, flags) },
-  { "x_um", KIND_WORD, offsetof (PbfSignal, x_um) },
-  { "y_um", KIND_WORD, offsetof (PbfSignal, y_um) },
-  { "layer", KIND_WORD, offsetof (PbfSignal, layer) },
-  { "vector_id", KIND_WORD, offsetof (PbfSignal, vector_id) },
-  { "power_mW", KIND_WORD, offsetof (PbfSignal, power_mW) },
-  { "speed_um_s", KIND_WORD, offsetof (PbfSignal, speed_um_s) },
-  { "user0", KIND_WORD, offsetof (PbfSignal, user0) },
-  { "user1", KIND_WORD, offsetof (PbfSignal, user1) },
-  { "t_ns", KIND_TIME, offsetof (PbfSignal, t_ns) },
-  { "laser_on", KIND_FLAG, PBF_SIGNAL_LASER_ON },
-  { "layer_start", KIND_FLAG, PBF_SIGNAL_LAYER_START },
-  { "vector_start", KIND_FLAG, PBF_SIGNAL_VECTOR_START },
+  { "frame_counter", KIND_WORD, offsetof (CvisPbfSignal, frame_counter) },
+  { "flags", KIND_WORD, offsetof (CvisPbfSignal, flags) },
+  { "x_um", KIND_WORD, offsetof (CvisPbfSignal, x_um) },
+  { "y_um", KIND_WORD, offsetof (CvisPbfSignal, y_um) },
+  { "layer", KIND_WORD, offsetof (CvisPbfSignal, layer) },
+  { "vector_id", KIND_WORD, offsetof (CvisPbfSignal, vector_id) },
+  { "power_mW", KIND_WORD, offsetof (CvisPbfSignal, power_mW) },
+  { "speed_um_s", KIND_WORD, offsetof (CvisPbfSignal, speed_um_s) },
+  { "user0", KIND_WORD, offsetof (CvisPbfSignal, user0) },
+  { "user1", KIND_WORD, offsetof (CvisPbfSignal, user1) },
+  { "t_ns", KIND_TIME, offsetof (CvisPbfSignal, t_ns) },
+  { "laser_on", KIND_FLAG, CVIS_PBF_SIGNAL_LASER_ON },
+  { "layer_start", KIND_FLAG, CVIS_PBF_SIGNAL_LAYER_START },
+  { "vector_start", KIND_FLAG, CVIS_PBF_SIGNAL_VECTOR_START },
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (fields) == PBF_LAYOUT_FIELDS);
@@ -177,10 +177,10 @@ read_flag (const PbfSignalLayout *layout, const guint8 *vector, guint field)
 }
 
 void
-pbf_signal_layout_read (
-    const PbfSignalLayout *layout, const guint8 vector[64], PbfSignal *signal)
+pbf_signal_layout_read (const PbfSignalLayout *layout, const guint8 vector[64],
+    CvisPbfSignal *signal)
 {
-  PbfSignal s = { .frame_counter = signal->frame_counter,
+  CvisPbfSignal s = { .frame_counter = signal->frame_counter,
     .t_ns = signal->t_ns,
     .width = signal->width,
     .height = signal->height };
@@ -207,9 +207,9 @@ pbf_signal_layout_read (
   }
   if (layout->word[LASER_ON] < 0 && layout->word[FLAGS] < 0
       && (gint32) s.power_mW > 0)
-    s.flags |= PBF_SIGNAL_LASER_ON;
+    s.flags |= CVIS_PBF_SIGNAL_LASER_ON;
   if (layout->word[X_UM] >= 0 && layout->word[FLAGS] < 0)
-    s.flags |= PBF_SIGNAL_POSITION_VALID;
+    s.flags |= CVIS_PBF_SIGNAL_POSITION_VALID;
   pbf_signal_seal (&s);
   *signal = s;
 }

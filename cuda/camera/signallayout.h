@@ -32,7 +32,7 @@ gboolean pbf_signal_layout_parse (
 /* Converts a vector of 64 bytes to a sealed record.
  * @signal: (inout): in: frame_counter and t_ns for vectors without them,
  *   width, height; out: the record */
-void pbf_signal_layout_read (
-    const PbfSignalLayout *layout, const guint8 vector[64], PbfSignal *signal);
+void pbf_signal_layout_read (const PbfSignalLayout *layout,
+    const guint8 vector[64], CvisPbfSignal *signal);
 
 G_END_DECLS

@@ -595,18 +595,18 @@ G_STATIC_ASSERT (MAX_LIFE + 1 <= PBF_SIM_MAX_SPATTERS);
 
 static void
 fill_signal (const PbfSim *sim, guint64 frame, guint64 t_ns, const Scan *scan,
-    PbfSignal *signal)
+    CvisPbfSignal *signal)
 {
   guint64 step_ns = frame > 0 ? t_ns - pbf_sim_time (sim, frame - 1) : 0;
-  guint flags = PBF_SIGNAL_POSITION_VALID | PBF_SIGNAL_TEST;
+  guint flags = CVIS_PBF_SIGNAL_POSITION_VALID | CVIS_PBF_SIGNAL_TEST;
 
   if (scan->on)
-    flags |= PBF_SIGNAL_LASER_ON;
+    flags |= CVIS_PBF_SIGNAL_LASER_ON;
   if (frame == 0 || scan->since_line < step_ns)
-    flags |= PBF_SIGNAL_VECTOR_START;
+    flags |= CVIS_PBF_SIGNAL_VECTOR_START;
   if (frame == 0 || scan->since_layer < step_ns)
-    flags |= PBF_SIGNAL_LAYER_START;
-  *signal = (PbfSignal){
+    flags |= CVIS_PBF_SIGNAL_LAYER_START;
+  *signal = (CvisPbfSignal){
     .frame_counter = (guint32) frame,
     .flags = flags,
     .x_um = scan->x_um,
@@ -624,7 +624,7 @@ fill_signal (const PbfSim *sim, guint64 frame, guint64 t_ns, const Scan *scan,
 
 void
 pbf_sim_render (const PbfSim *sim, guint64 frame, guint8 *pixels, gsize stride,
-    PbfSignal *signal, PbfSimTruth *truth)
+    CvisPbfSignal *signal, PbfSimTruth *truth)
 {
   guint64 t_ns = pbf_sim_time (sim, frame);
   Scan scan;

@@ -109,6 +109,6 @@ guint64 pbf_sim_time (const PbfSim *sim, guint64 frame);
  * May be called from several threads at once.
  */
 void pbf_sim_render (const PbfSim *sim, guint64 frame, guint8 *pixels,
-    gsize stride, PbfSignal *signal, PbfSimTruth *truth);
+    gsize stride, CvisPbfSignal *signal, PbfSimTruth *truth);
 
 G_END_DECLS

@@ -128,8 +128,8 @@ history_state (History *history, guint64 t_ns)
   if (position + 1 == history->end || t_ns <= a->t_ns)
     return state;
   b = history_at (history, position + 1);
-  if (!(a->flags & b->flags & PBF_SIGNAL_POSITION_VALID) || a->layer != b->layer
-      || a->vector_id != b->vector_id)
+  if (!(a->flags & b->flags & CVIS_PBF_SIGNAL_POSITION_VALID)
+      || a->layer != b->layer || a->vector_id != b->vector_id)
     return state;
 
   part = t_ns - a->t_ns;
@@ -178,25 +178,25 @@ follow_counter (PbfTrack *track, guint32 counter, PbfFrameInfo *info)
   if (ahead == -1) {
     track->late_run = 0;
     track->counts.repeated++;
-    info->flags |= PBF_RESULT_REPEATED;
+    info->flags |= CVIS_PBF_RESULT_REPEATED;
     return ORDER_REPEATED;
   }
   if (ahead < 0) {
     if (late_run_is_restart (track, counter)) {
-      info->flags |= PBF_RESULT_GAP;
+      info->flags |= CVIS_PBF_RESULT_GAP;
       if (track->history.states)
         history_clear (&track->history);
       sync_to (track, counter);
       return ORDER_NEXT;
     }
     track->counts.late++;
-    info->flags |= PBF_RESULT_LATE;
+    info->flags |= CVIS_PBF_RESULT_LATE;
     return ORDER_LATE;
   }
   /* frames with unreadable records are not lost */
   if ((guint32) ahead > track->unread) {
     info->lost_before = ahead - track->unread;
-    info->flags |= PBF_RESULT_LOST_BEFORE;
+    info->flags |= CVIS_PBF_RESULT_LOST_BEFORE;
     track->counts.lost += info->lost_before;
   }
   sync_to (track, counter);
@@ -222,7 +222,7 @@ position_from_signals (const PbfTrack *track, const State *state, gint offset_x,
 {
   gdouble x, y;
 
-  if (!state || !(state->flags & PBF_SIGNAL_POSITION_VALID)
+  if (!state || !(state->flags & CVIS_PBF_SIGNAL_POSITION_VALID)
       || !pbf_calibration_apply (
           &track->config.calibration, state->x_um, state->y_um, &x, &y))
     return FALSE;
@@ -258,7 +258,7 @@ set_position (const PbfTrack *track, const State *state, gint offset_x,
         break;
       info->position = PBF_POSITION_BRIGHTEST;
       if (info->entry != PBF_EMPTY)
-        info->flags |= PBF_RESULT_POSITION_FALLBACK;
+        info->flags |= CVIS_PBF_RESULT_POSITION_FALLBACK;
       break;
   }
 }
@@ -268,7 +268,7 @@ set_position (const PbfTrack *track, const State *state, gint offset_x,
 /* The state for the frame of @signal. Late and repeated records, whose time
  * may be in the past, use the history but are not added to it. */
 static State
-effective_state (PbfTrack *track, const PbfSignal *signal, Order order)
+effective_state (PbfTrack *track, const CvisPbfSignal *signal, Order order)
 {
   State own = {
     .t_ns = signal->t_ns,
@@ -288,8 +288,8 @@ effective_state (PbfTrack *track, const PbfSignal *signal, Order order)
 }
 
 static void
-frame_with_signal (
-    PbfTrack *track, const PbfSignal *signal, State *state, PbfFrameInfo *info)
+frame_with_signal (PbfTrack *track, const CvisPbfSignal *signal, State *state,
+    PbfFrameInfo *info)
 {
   Order order = follow_counter (track, signal->frame_counter, info);
 
@@ -302,15 +302,15 @@ frame_with_signal (
   info->signal_flags = state->flags;
   info->entry = order == ORDER_NEXT ? PBF_ENTER : PBF_EXCLUDE;
 
-  if (!(state->flags & PBF_SIGNAL_LASER_ON)) {
+  if (!(state->flags & CVIS_PBF_SIGNAL_LASER_ON)) {
     track->counts.laser_off++;
-    info->flags |= PBF_RESULT_EMPTY;
+    info->flags |= CVIS_PBF_RESULT_EMPTY;
     info->entry = track->config.empty_frames == PBF_EMPTY_FRAMES_ANALYSE
                       ? PBF_EXCLUDE
                       : PBF_EMPTY;
   }
   if (info->entry == PBF_EXCLUDE)
-    info->flags |= PBF_RESULT_EXCLUDED;
+    info->flags |= CVIS_PBF_RESULT_EXCLUDED;
 }
 
 static void
@@ -322,11 +322,11 @@ frame_without_signal (PbfTrack *track, gboolean corrupt, PbfFrameInfo *info)
     track->unread++;
   if (!corrupt) {
     track->counts.no_signal++;
-    info->flags |= PBF_RESULT_NO_SIGNAL;
+    info->flags |= CVIS_PBF_RESULT_NO_SIGNAL;
     return;
   }
   track->counts.corrupt++;
-  info->flags |= PBF_RESULT_SIGNAL_CORRUPT;
+  info->flags |= CVIS_PBF_RESULT_SIGNAL_CORRUPT;
   if (track->synced)
     info->frame_counter = track->last_counter + track->unread;
 }
@@ -369,8 +369,8 @@ pbf_track_get_counts (PbfTrack *track)
 }
 
 void
-pbf_track_frame (PbfTrack *track, const PbfSignal *signal, guint64 timestamp_ns,
-    gint offset_x, gint offset_y, PbfFrameInfo *info)
+pbf_track_frame (PbfTrack *track, const CvisPbfSignal *signal,
+    guint64 timestamp_ns, gint offset_x, gint offset_y, PbfFrameInfo *info)
 {
   gboolean usable = signal && pbf_signal_is_intact (signal);
   State state;

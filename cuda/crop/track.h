@@ -123,7 +123,7 @@ const PbfTrackCounts *pbf_track_get_counts (PbfTrack *track);
  *   frame of the calibration (the offset of a crop), pixels
  * @info: (out): information for the engine
  */
-void pbf_track_frame (PbfTrack *track, const PbfSignal *signal,
+void pbf_track_frame (PbfTrack *track, const CvisPbfSignal *signal,
     guint64 timestamp_ns, gint offset_x, gint offset_y, PbfFrameInfo *info);
 
 G_END_DECLS

@@ -155,10 +155,10 @@ lwt_cell (gdouble z00, gdouble z10, gdouble z01, gdouble z11, gdouble dx,
 
 LWT_INLINE void
 lwt_parameters (const LwtHeights *heights, const LwtShape *shape,
-    SurfaceParameters *parameters)
+    CvisSurfaceParameters *parameters)
 {
   const gdouble n = (gdouble) heights->n;
-  SurfaceParameters result = { 0 };
+  CvisSurfaceParameters result = { 0 };
 
   result.n = heights->n;
   if (heights->n > 0) {

@@ -8,7 +8,7 @@
 
 #include "cuda/lifting/backend.h"
 
-#define PART(part) (1u << SURFACE_PART_##part)
+#define PART(part) (1u << CVIS_SURFACE_PART_##part)
 
 void
 lwt_config_init (LwtConfig *config)
@@ -353,9 +353,9 @@ lwt_type_get_size (LwtType type)
 }
 
 gsize
-lwt_config_get_part_size (const LwtConfig *config, SurfacePart part)
+lwt_config_get_part_size (const LwtConfig *config, CvisSurfacePart part)
 {
-  return config->store_bits > 0 && part == SURFACE_PART_MEASURED
+  return config->store_bits > 0 && part == CVIS_SURFACE_PART_MEASURED
              ? lwt_sample_get_size (config->sample)
              : lwt_type_get_size (config->type);
 }

@@ -77,7 +77,7 @@ static gboolean
 check_device_job (const LwtEngine *engine, const LwtJob *job, GError **error)
 {
   const LwtConfig *config = &engine->plan.config;
-  const LwtPlane *part = &job->parts[SURFACE_PART_MEASURED];
+  const LwtPlane *part = &job->parts[CVIS_SURFACE_PART_MEASURED];
 
   if (job->n_copies > LWT_MAX_COPIES || (job->n_copies > 0 && !engine->cuda))
     return cvis_refuse (error,
@@ -93,7 +93,7 @@ check_device_job (const LwtEngine *engine, const LwtJob *job, GError **error)
 static gboolean
 check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
 {
-  static const gchar *const names[SURFACE_N_PARTS] = { "output surface",
+  static const gchar *const names[CVIS_SURFACE_N_PARTS] = { "output surface",
     "noise", "roughness", "waviness", "form", "bands" };
   const LwtPlan *plan = &engine->plan;
   const LwtConfig *config = &plan->config;
@@ -110,7 +110,7 @@ check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
     return cvis_refuse (error,
         "the engine was not configured to measure all components of 0x%x",
         job->measured);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     const LwtPlane *part = &job->parts[i];
 
     if (part->data == NULL)
@@ -119,8 +119,8 @@ check_job (const LwtEngine *engine, const LwtJob *job, GError **error)
       return cvis_refuse (
           error, "the engine was not configured to compute the %s", names[i]);
     if (!check_plane (names[i], part->data, part->stride,
-            i == SURFACE_PART_BANDS ? plan->width : config->width,
-            lwt_config_get_part_size (config, (SurfacePart) i), error))
+            i == CVIS_SURFACE_PART_BANDS ? plan->width : config->width,
+            lwt_config_get_part_size (config, (CvisSurfacePart) i), error))
       return FALSE;
     if (part->on_device && !engine->cuda)
       return cvis_refuse (error,
@@ -140,8 +140,8 @@ clear_results (LwtJob *job)
   job->threshold = 0.0;
   for (guint i = 0; i < G_N_ELEMENTS (job->polynomial); i++)
     job->polynomial[i] = 0.0;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
-    job->parameters[i] = (SurfaceParameters){ 0 };
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    job->parameters[i] = (CvisSurfaceParameters){ 0 };
 }
 
 gboolean

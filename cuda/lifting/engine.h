@@ -61,7 +61,7 @@ typedef enum {
   LWT_SHRINK_GARROTE, /* w - t^2 / w if |w| > t, else 0 */
 } LwtShrink;
 
-/* Set of components: bits 1 << SurfacePart */
+/* Set of components: bits 1 << CvisSurfacePart */
 typedef guint32 LwtParts;
 
 /**
@@ -85,7 +85,7 @@ typedef guint32 LwtParts;
  *   arithmetic
  * @parts: wanted components: of NOISE, ROUGHNESS, WAVINESS, FORM, BANDS
  *   (filter); BANDS (forward); MEASURED (inverse); MEASURED, NOISE (denoise)
- * @parameters: components whose SurfaceParameters are wanted; not BANDS
+ * @parameters: components whose CvisSurfaceParameters are wanted; not BANDS
  * @threads: of the CPU backend; 0: one per processor
  * @depth_in_flight: jobs that may be submitted and not waited for, 1..8
  * @device_memory: bytes of device memory that may be used, 0: all free
@@ -128,7 +128,7 @@ void lwt_config_get_bands_size (
 gsize lwt_sample_get_size (LwtSample sample);
 gsize lwt_type_get_size (LwtType type);
 /* Bytes of a sample of a component of the output. */
-gsize lwt_config_get_part_size (const LwtConfig *config, SurfacePart part);
+gsize lwt_config_get_part_size (const LwtConfig *config, CvisSurfacePart part);
 
 /* Number of levels whose cut-off is nearest to @lambda metres for samples
  * @spacing metres apart: round (log2 (lambda / (2 spacing))),
@@ -178,7 +178,7 @@ typedef struct {
  * @step: for integers @on_device: samples from column to column; 0 means 1
  * @n_copies, @copies: additional copies (CUDA only), ordered after @stream;
  *   complete when lwt_engine_wait() has returned
- * @parts: by SurfacePart
+ * @parts: by CvisSurfacePart
  * @measured: set of components whose parameters are wanted although they
  *   have no plane. They are neither copied nor stored
  * @missing: (out): number of missing points
@@ -190,7 +190,7 @@ typedef struct {
  *   / width, v = (2 y + 1 - height) / height. [0] is @offset; the rest is in
  *   the form (denoise: in MEASURED)
  * @threshold: (out): used by `denoise`, metres
- * @parameters: (out): by SurfacePart, for components of config->parameters
+ * @parameters: (out): by CvisSurfacePart, for components of config->parameters
  *   that have a plane or are in @measured; otherwise zeros
  */
 typedef struct {
@@ -202,13 +202,13 @@ typedef struct {
   guint step;
   guint n_copies;
   LwtCopy copies[LWT_MAX_COPIES];
-  LwtPlane parts[SURFACE_N_PARTS];
+  LwtPlane parts[CVIS_SURFACE_N_PARTS];
   LwtParts measured;
   guint64 missing;
   gdouble offset;
   gdouble polynomial[6];
   gdouble threshold;
-  SurfaceParameters parameters[SURFACE_N_PARTS];
+  CvisSurfaceParameters parameters[CVIS_SURFACE_N_PARTS];
 } LwtJob;
 
 typedef struct _LwtEngine LwtEngine;

@@ -32,9 +32,9 @@
 PBF_INLINE gfloat
 pbf_scale (guint index)
 {
-  return index == PBF_MP_MEAN                          ? 256.0f
-         : index == PBF_MP_RATIO || index >= PBF_HOG_0 ? 65536.0f
-                                                       : 1.0f;
+  return index == CVIS_PBF_MP_MEAN                               ? 256.0f
+         : index == CVIS_PBF_MP_RATIO || index >= CVIS_PBF_HOG_0 ? 65536.0f
+                                                                 : 1.0f;
 }
 
 /* Position relative to an ROI of @side pixels, Q8, clamped so that its
@@ -82,7 +82,7 @@ pbf_pool_score (guint32 area, guint64 excess)
   return area * excess;
 }
 
-/* PbfResult.position_confidence of the highest score @best > 0 and the next one. */
+/* CvisPbfResult.position_confidence of the highest score @best > 0 and the next one. */
 PBF_INLINE guint32
 pbf_position_confidence (guint64 best, guint64 second)
 {
@@ -91,17 +91,17 @@ pbf_position_confidence (guint64 best, guint64 second)
   return (guint32) (65536.0 * (b / (b + s)));
 }
 
-/* The flag PBF_RESULT_POSITION_UNSURE for these scores, or 0. */
+/* The flag CVIS_PBF_RESULT_POSITION_UNSURE for these scores, or 0. */
 PBF_INLINE guint32
 pbf_position_flag (guint64 best, guint64 second)
 {
-  return second > best / 4 ? PBF_RESULT_POSITION_UNSURE : 0;
+  return second > best / 4 ? CVIS_PBF_RESULT_POSITION_UNSURE : 0;
 }
 
 /* Whether the melt pool's bounding box touches the edge of its ROI of @side
  * pixels. */
 PBF_INLINE gboolean
-pbf_box_at_edge (const PbfResult *r, gint32 side)
+pbf_box_at_edge (const CvisPbfResult *r, gint32 side)
 {
   return r->bbox_x == r->roi_x || r->bbox_y == r->roi_y
          || r->bbox_x + r->bbox_width == r->roi_x + side
@@ -293,8 +293,8 @@ pbf_orientation_deg (const PbfMoments *m)
 /* Describes a spatter of @area pixels relative to the expected position
  * (@ex, @ey), Q8. */
 PBF_INLINE void
-pbf_place_spatter (PbfSpatter *spatter, guint32 area, gint32 x_q8, gint32 y_q8,
-    gint32 ex, gint32 ey)
+pbf_place_spatter (CvisPbfSpatter *spatter, guint32 area, gint32 x_q8,
+    gint32 y_q8, gint32 ex, gint32 ey)
 {
   gint64 dx = (gint64) x_q8 - ex, dy = (gint64) y_q8 - ey;
   gfloat angle = pbf_atan2_deg ((gfloat) dy, (gfloat) dx);
@@ -310,8 +310,8 @@ pbf_place_spatter (PbfSpatter *spatter, guint32 area, gint32 x_q8, gint32 y_q8,
 /* The same from sums over its pixels relative to (@first_x, @first_y) of the
  * frame. */
 PBF_INLINE void
-pbf_describe_spatter (PbfSpatter *spatter, guint32 area, guint64 sx, guint64 sy,
-    gint32 first_x, gint32 first_y, gint32 ex, gint32 ey)
+pbf_describe_spatter (CvisPbfSpatter *spatter, guint32 area, guint64 sx,
+    guint64 sy, gint32 first_x, gint32 first_y, gint32 ex, gint32 ey)
 {
   pbf_place_spatter (spatter, area, pbf_centroid_q8 (sx, area, first_x),
       pbf_centroid_q8 (sy, area, first_y), ex, ey);

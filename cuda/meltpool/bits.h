@@ -9,13 +9,13 @@
 
 #include "cuda/meltpool/arithmetic.h"
 
-#define PBF_ROI_BITS ((G_GUINT64_CONSTANT (1) << PBF_ROI_SIDE) - 1)
+#define PBF_ROI_BITS ((G_GUINT64_CONSTANT (1) << CVIS_PBF_ROI_SIDE) - 1)
 
 /* Columns @x and up. */
 PBF_INLINE guint64
 pbf_bits_from (gint x)
 {
-  gint shift = x < 0 ? 0 : x > PBF_ROI_SIDE ? PBF_ROI_SIDE : x;
+  gint shift = x < 0 ? 0 : x > CVIS_PBF_ROI_SIDE ? CVIS_PBF_ROI_SIDE : x;
 
   return (PBF_ROI_BITS << shift) & PBF_ROI_BITS;
 }

@@ -21,7 +21,7 @@ struct _PbfEngine {
 guint
 pbf_feature_scale (guint index)
 {
-  g_return_val_if_fail (index < PBF_N_SPATIAL, 1);
+  g_return_val_if_fail (index < CVIS_PBF_N_SPATIAL, 1);
   return (guint) pbf_scale (index);
 }
 
@@ -33,7 +33,7 @@ pbf_config_init (PbfConfig *config)
   config->threshold = 100;
   config->connectivity = 4;
   config->search_radius = 4.0;
-  config->roi_size = PBF_ROI_SIDE;
+  config->roi_size = CVIS_PBF_ROI_SIDE;
   config->roi_align = 1;
   config->spatter_scope = PBF_SPATTER_SCOPE_ROI;
   config->min_spatter_area = 1;
@@ -130,7 +130,7 @@ pbf_params_init (PbfParams *params, const PbfConfig *config)
 PbfMode
 pbf_config_mode (const PbfConfig *config)
 {
-  gboolean fits = config->roi_size == PBF_ROI_SIDE
+  gboolean fits = config->roi_size == CVIS_PBF_ROI_SIDE
                   && config->spatter_scope == PBF_SPATTER_SCOPE_ROI;
 
   if (config->mode == PBF_MODE_AUTO)

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* The melt-pool engine: frames in, PbfResult records out (feature
+/* The melt-pool engine: frames in, CvisPbfResult records out (feature
  * specification "pbf40-v1"), on the CPU or on a CUDA device, with the same
  * bits.
  *
@@ -163,7 +163,7 @@ typedef struct {
   gboolean pinned;
   gboolean on_device;
   const PbfFrameInfo *infos;
-  PbfResult *results;
+  CvisPbfResult *results;
   gboolean results_pinned;
 } PbfBatch;
 

@@ -122,12 +122,12 @@ read_vector (const PbfSafetensors *file, const gchar *name, guint n,
 static gboolean
 read_scaling (PbfModel *model, const PbfSafetensors *file, GError **error)
 {
-  gfloat std[PBF_N_FEATURES];
+  gfloat std[CVIS_PBF_N_FEATURES];
 
-  if (!read_vector (file, "in.mean", PBF_N_FEATURES, model->mean, error)
-      || !read_vector (file, "in.std", PBF_N_FEATURES, std, error))
+  if (!read_vector (file, "in.mean", CVIS_PBF_N_FEATURES, model->mean, error)
+      || !read_vector (file, "in.std", CVIS_PBF_N_FEATURES, std, error))
     return FALSE;
-  for (guint i = 0; i < PBF_N_FEATURES; i++) {
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
     if (!(std[i] > 0))
       return set_model_error (
           error, "in.std[%u] is %g, must be above 0", i, std[i]);
@@ -145,16 +145,17 @@ read_layer1 (PbfModel *model, const PbfSafetensors *file, GError **error)
   const PbfTensor *tensor = find_tensor (file, "l1.weight", 2, error);
 
   if (!tensor || !check_dimension (tensor, 0, 1, PBF_MAX_HIDDEN, error)
-      || !check_dimension (tensor, 1, PBF_N_FEATURES, PBF_N_FEATURES, error))
+      || !check_dimension (
+          tensor, 1, CVIS_PBF_N_FEATURES, CVIS_PBF_N_FEATURES, error))
     return FALSE;
   model->hidden = json_array_get_int_element (tensor->shape, 0);
   model->hidden_padded =
       (model->hidden + ROW_MULTIPLE - 1) / ROW_MULTIPLE * ROW_MULTIPLE;
-  model->w1t = g_new0 (gfloat, PBF_N_FEATURES * model->hidden_padded);
+  model->w1t = g_new0 (gfloat, CVIS_PBF_N_FEATURES * model->hidden_padded);
   model->b1 = g_new0 (gfloat, model->hidden_padded);
   for (guint h = 0; h < model->hidden; h++)
-    for (guint i = 0; i < PBF_N_FEATURES; i++)
-      if (!read_value (tensor, h, i, PBF_N_FEATURES,
+    for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
+      if (!read_value (tensor, h, i, CVIS_PBF_N_FEATURES,
               model->w1t + i * model->hidden_padded + h, error))
         return FALSE;
   return read_vector (file, "l1.bias", model->hidden, model->b1, error);
@@ -165,7 +166,7 @@ read_layer2 (PbfModel *model, const PbfSafetensors *file, GError **error)
 {
   const PbfTensor *tensor = find_tensor (file, "l2.weight", 2, error);
 
-  if (!tensor || !check_dimension (tensor, 0, 1, PBF_MAX_OUTPUTS, error)
+  if (!tensor || !check_dimension (tensor, 0, 1, CVIS_PBF_MAX_OUTPUTS, error)
       || !check_dimension (tensor, 1, model->hidden, model->hidden, error))
     return FALSE;
   model->outputs = json_array_get_int_element (tensor->shape, 0);
@@ -189,14 +190,14 @@ check_spec (const PbfSafetensors *file, GError **error)
 
   if (!spec)
     return set_model_error (error,
-        "metadata \"feature_spec\" is missing, must be \"" PBF_FEATURE_SPEC
+        "metadata \"feature_spec\" is missing, must be \"" CVIS_PBF_FEATURE_SPEC
         "\"");
-  if (!strcmp (spec, PBF_FEATURE_SPEC))
+  if (!strcmp (spec, CVIS_PBF_FEATURE_SPEC))
     return TRUE;
   shown = g_strescape (spec, NULL);
   set_model_error (error,
       "metadata \"feature_spec\" is \"%.40s\": made for other features, must be"
-      " \"" PBF_FEATURE_SPEC "\"",
+      " \"" CVIS_PBF_FEATURE_SPEC "\"",
       shown);
   g_free (shown);
   return FALSE;
@@ -265,12 +266,12 @@ read_names (PbfModel *model, const PbfSafetensors *file, GError **error)
       model->names[i] = g_strdup_printf ("out_%u", i);
     return TRUE;
   }
-  model->names = g_strsplit (text, ",", PBF_MAX_OUTPUTS + 1);
+  model->names = g_strsplit (text, ",", CVIS_PBF_MAX_OUTPUTS + 1);
   n = g_strv_length (model->names);
   if (n != model->outputs)
     return set_model_error (error,
         "metadata \"outputs\" holds %s%u name%s, l2.weight has %u rows",
-        n > PBF_MAX_OUTPUTS ? "at least " : "", n, n == 1 ? "" : "s",
+        n > CVIS_PBF_MAX_OUTPUTS ? "at least " : "", n, n == 1 ? "" : "s",
         model->outputs);
   for (guint i = 0; i < n; i++)
     if (!check_name (g_strstrip (model->names[i]), i, error)

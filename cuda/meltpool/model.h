@@ -39,7 +39,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint hidden, hidden_padded, outputs;
   gint threshold, window;
-  gfloat mean[PBF_N_FEATURES], inv_std[PBF_N_FEATURES];
+  gfloat mean[CVIS_PBF_N_FEATURES], inv_std[CVIS_PBF_N_FEATURES];
   gfloat *w1t, *b1, *w2, *b2;
   gchar **names;
   gatomicrefcount refs;

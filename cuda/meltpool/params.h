@@ -39,7 +39,7 @@ void pbf_params_init (PbfParams *params, const PbfConfig *config);
 /* A row of the temporal window: the data of a valid frame that later frames
  * need. */
 typedef struct {
-  gint32 raw[PBF_N_SPATIAL];
+  gint32 raw[CVIS_PBF_N_SPATIAL];
   guint32 layer, vector_id;
   guint64 position; /* frames of the stream before it, including lost ones */
 } PbfRow;
@@ -63,12 +63,12 @@ pbf_window_restarts (
 
 /* Initialises a record with what is known before any computation. */
 static inline void
-pbf_result_begin (PbfResult *result, const PbfFrameInfo *info)
+pbf_result_begin (CvisPbfResult *result, const PbfFrameInfo *info)
 {
   memset (result, 0, sizeof *result);
-  result->magic = PBF_RESULT_MAGIC;
-  result->size = sizeof (PbfResult);
-  result->version = PBF_RESULT_VERSION;
+  result->magic = CVIS_PBF_RESULT_MAGIC;
+  result->size = sizeof (CvisPbfResult);
+  result->version = CVIS_PBF_RESULT_VERSION;
   result->timestamp_ns = info->timestamp_ns;
   result->frame_index = info->frame_index;
   result->frame_counter = info->frame_counter;

@@ -16,7 +16,7 @@ static const gchar *const leading_columns[] = { "frame_counter", "timestamp_ns",
 const gchar *
 pbf_feature_name (guint index)
 {
-  static const gchar *const names[PBF_N_FEATURES] = {
+  static const gchar *const names[CVIS_PBF_N_FEATURES] = {
     "mp_area",
     "spatter_area",
     "spatter_count",
@@ -59,14 +59,14 @@ pbf_feature_name (guint index)
     "var_hog_8",
   };
 
-  g_return_val_if_fail (index < PBF_N_FEATURES, NULL);
+  g_return_val_if_fail (index < CVIS_PBF_N_FEATURES, NULL);
   return names[index];
 }
 
 gboolean
-pbf_result_parse (gconstpointer bytes, PbfResult *result, GError **error)
+pbf_result_parse (gconstpointer bytes, CvisPbfResult *result, GError **error)
 {
-  PbfResult r;
+  CvisPbfResult r;
 
 #define EXPECT(condition, field, format, ...)                                  \
   G_STMT_START                                                                 \
@@ -74,23 +74,23 @@ pbf_result_parse (gconstpointer bytes, PbfResult *result, GError **error)
     if (!(condition)) {                                                        \
       g_set_error (error, CVIS_ERROR, CVIS_ERROR_FORMAT,                       \
           "field " #field " at its byte %u " format,                           \
-          (guint) G_STRUCT_OFFSET (PbfResult, field), __VA_ARGS__);            \
+          (guint) G_STRUCT_OFFSET (CvisPbfResult, field), __VA_ARGS__);        \
       return FALSE;                                                            \
     }                                                                          \
   }                                                                            \
   G_STMT_END
 
   memcpy (&r, bytes, sizeof (r));
-  EXPECT (r.magic == PBF_RESULT_MAGIC, magic,
-      "is 0x%08x, not 0x%08x (\"PBR1\")", r.magic, PBF_RESULT_MAGIC);
+  EXPECT (r.magic == CVIS_PBF_RESULT_MAGIC, magic,
+      "is 0x%08x, not 0x%08x (\"PBR1\")", r.magic, CVIS_PBF_RESULT_MAGIC);
   EXPECT (
       r.size == sizeof (r), size, "is %u, not %u", r.size, (guint) sizeof (r));
-  EXPECT (r.version == PBF_RESULT_VERSION, version, "is %u, not %u", r.version,
-      PBF_RESULT_VERSION);
-  EXPECT (r.n_outputs <= PBF_MAX_OUTPUTS, n_outputs, "is %u, more than %u",
-      r.n_outputs, PBF_MAX_OUTPUTS);
-  EXPECT (r.n_spatters <= PBF_MAX_SPATTERS, n_spatters, "is %u, more than %u",
-      r.n_spatters, PBF_MAX_SPATTERS);
+  EXPECT (r.version == CVIS_PBF_RESULT_VERSION, version, "is %u, not %u",
+      r.version, CVIS_PBF_RESULT_VERSION);
+  EXPECT (r.n_outputs <= CVIS_PBF_MAX_OUTPUTS, n_outputs, "is %u, more than %u",
+      r.n_outputs, CVIS_PBF_MAX_OUTPUTS);
+  EXPECT (r.n_spatters <= CVIS_PBF_MAX_SPATTERS, n_spatters,
+      "is %u, more than %u", r.n_spatters, CVIS_PBF_MAX_SPATTERS);
 #undef EXPECT
 
   *result = r;
@@ -120,7 +120,7 @@ pbf_csv_header (gchar *to, guint n_outputs)
     to = write_string (to, leading_columns[i]);
     *to++ = ',';
   }
-  for (i = 0; i < PBF_N_FEATURES; i++) {
+  for (i = 0; i < CVIS_PBF_N_FEATURES; i++) {
     to = write_string (to, pbf_feature_name (i));
     *to++ = ',';
   }
@@ -134,7 +134,7 @@ pbf_csv_header (gchar *to, guint n_outputs)
 }
 
 gchar *
-pbf_csv_row (gchar *to, const PbfResult *result, guint n_outputs)
+pbf_csv_row (gchar *to, const CvisPbfResult *result, guint n_outputs)
 {
   guint i;
 
@@ -155,7 +155,7 @@ pbf_csv_row (gchar *to, const PbfResult *result, guint n_outputs)
   *to++ = ',';
   to = pbf_text_q8 (to, result->centroid_y_q8);
   *to++ = ',';
-  for (i = 0; i < PBF_N_FEATURES; i++) {
+  for (i = 0; i < CVIS_PBF_N_FEATURES; i++) {
     to = pbf_text_float (to, result->features[i]);
     *to++ = ',';
   }
@@ -206,11 +206,11 @@ typedef struct {
 static const FeatureLabel *
 get_feature_labels (void)
 {
-  static FeatureLabel labels[PBF_N_FEATURES];
+  static FeatureLabel labels[CVIS_PBF_N_FEATURES];
   static gsize made = 0;
 
   if (g_once_init_enter (&made)) {
-    for (guint i = 0; i < PBF_N_FEATURES; i++) {
+    for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
       labels[i].length = (gsize) g_snprintf (labels[i].text,
           sizeof labels[i].text, ",\"%s\":", pbf_feature_name (i));
       g_assert (labels[i].length < sizeof labels[i].text);
@@ -221,12 +221,12 @@ get_feature_labels (void)
 }
 
 static gchar *
-json_features (gchar *to, const PbfResult *result)
+json_features (gchar *to, const CvisPbfResult *result)
 {
   const FeatureLabel *labels = get_feature_labels ();
   guint i;
 
-  for (i = 0; i < PBF_N_FEATURES; i++) {
+  for (i = 0; i < CVIS_PBF_N_FEATURES; i++) {
     memcpy (to, labels[i].text, sizeof labels[i].text);
     to = json_float (to + labels[i].length, "", result->features[i]);
   }
@@ -238,7 +238,7 @@ json_features (gchar *to, const PbfResult *result)
 }
 
 static gchar *
-json_pool (gchar *to, const PbfResult *result)
+json_pool (gchar *to, const CvisPbfResult *result)
 {
   to = json_int (to, ",\"roi\":{\"x\":", result->roi_x);
   to = json_int (to, ",\"y\":", result->roi_y);
@@ -254,13 +254,13 @@ json_pool (gchar *to, const PbfResult *result)
 }
 
 static gchar *
-json_spatters (gchar *to, const PbfResult *result)
+json_spatters (gchar *to, const CvisPbfResult *result)
 {
   guint i;
 
   to = write_string (to, ",\"spatters\":[");
   for (i = 0; i < result->n_spatters; i++) {
-    const PbfSpatter *s = &result->spatters[i];
+    const CvisPbfSpatter *s = &result->spatters[i];
 
     to = json_q8 (to, i > 0 ? ",{\"x_px\":" : "{\"x_px\":", s->x_q8);
     to = json_q8 (to, ",\"y_px\":", s->y_q8);
@@ -274,23 +274,23 @@ json_spatters (gchar *to, const PbfResult *result)
 }
 
 static gchar *
-json_integers (gchar *to, const PbfResult *result)
+json_integers (gchar *to, const CvisPbfResult *result)
 {
   guint i;
 
   to = json_uint (to, ",\"window_n\":", result->window_n);
   to = write_string (to, ",\"raw\":[");
-  for (i = 0; i < PBF_N_SPATIAL; i++)
+  for (i = 0; i < CVIS_PBF_N_SPATIAL; i++)
     to = json_int (to, i > 0 ? "," : "", result->raw[i]);
   to = write_string (to, "],\"var_num\":[");
-  for (i = 0; i < PBF_N_SPATIAL; i++)
+  for (i = 0; i < CVIS_PBF_N_SPATIAL; i++)
     to = json_int (to, i > 0 ? "," : "", result->var_num[i]);
   *to++ = ']';
   return to;
 }
 
 gchar *
-pbf_json_row (gchar *to, const PbfResult *result)
+pbf_json_row (gchar *to, const CvisPbfResult *result)
 {
   to = json_uint (to, "{\"frame_counter\":", result->frame_counter);
   if (result->timestamp_ns != G_MAXUINT64)

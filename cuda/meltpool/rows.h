@@ -20,7 +20,7 @@ G_BEGIN_DECLS
  * Returns: FALSE with CVIS_ERROR_FORMAT naming the wrong field (magic, size,
  * version, n_outputs, n_spatters) and its byte offset */
 gboolean pbf_result_parse (
-    gconstpointer bytes, PbfResult *result, GError **error);
+    gconstpointer bytes, CvisPbfResult *result, GError **error);
 
 /* Writes the names of the columns: frame_counter, timestamp_ns, layer, x_um,
  * y_um, flags, pool_x_px, pool_y_px, the 40 features, out_0 to
@@ -31,10 +31,10 @@ gchar *pbf_csv_header (gchar *to, guint n_outputs);
 /* @n_outputs: columns for outputs; missing outputs and a missing time are
  *   left empty. Numbers that are not finite are written as inf, -inf and
  *   nan. */
-gchar *pbf_csv_row (gchar *to, const PbfResult *result, guint n_outputs);
+gchar *pbf_csv_row (gchar *to, const CvisPbfResult *result, guint n_outputs);
 
 /* The same names as in CSV, outputs as an array, then the fields that CSV
  * leaves out. Numbers that are not finite and a missing time are null. */
-gchar *pbf_json_row (gchar *to, const PbfResult *result);
+gchar *pbf_json_row (gchar *to, const CvisPbfResult *result);
 
 G_END_DECLS

@@ -125,17 +125,17 @@ motion_tap6 (gint32 a, gint32 b, gint32 c, gint32 d, gint32 e, gint32 f)
 
 MOTION_FN guint32
 motion_block_flags (const MotionConfig *config, guint32 w, guint32 h,
-    const MotionVector *vector, const MotionBlock *block)
+    const CvisMotionVector *vector, const CvisMotionBlock *block)
 {
   guint32 flags = 0;
 
   if (w < config->block_size || h < config->block_size)
-    flags |= MOTION_BLOCK_PARTIAL;
+    flags |= CVIS_MOTION_BLOCK_PARTIAL;
   if (vector->x == 0 && vector->y == 0
       && block->sad <= (w * h) << (config->depth - 8))
-    flags |= MOTION_BLOCK_STATIC;
+    flags |= CVIS_MOTION_BLOCK_STATIC;
   if (block->sad > block->intra)
-    flags |= MOTION_BLOCK_INTRA_LIKE;
+    flags |= CVIS_MOTION_BLOCK_INTRA_LIKE;
   return flags;
 }
 

@@ -32,8 +32,8 @@ typedef struct _MotionBackend MotionBackend;
 typedef struct {
   MotionJob *job;
   guint picture;
-  guint reference[MOTION_MAX_FIELDS];
-  gboolean prior[MOTION_MAX_FIELDS];
+  guint reference[CVIS_MOTION_MAX_FIELDS];
+  gboolean prior[CVIS_MOTION_MAX_FIELDS];
 } MotionTask;
 
 typedef struct {

@@ -149,7 +149,7 @@ classify_blocks (MotionConstant *c, const MotionField *field)
 {
   measure_noise (c, field);
   for (guint i = 0; i < c->n; i++) {
-    const MotionBlock *block = &field->blocks[i];
+    const CvisMotionBlock *block = &field->blocks[i];
     guint64 level = get_level (c, i);
     gdouble largest = get_largest_noise (c) * (gdouble) level;
     guint32 before = c->has_intra ? c->intra[i] : block->intra;
@@ -314,7 +314,7 @@ motion_constant_mark (MotionConstant *c, MotionField *fields, guint n_fields)
     for (guint k = 0; count_blocks (c->used, c->n) > 0 && k < n_fields; k++)
       for (guint i = 0; i < c->n; i++)
         if (!c->used[i])
-          fields[k].blocks[i].flags |= MOTION_BLOCK_CONSTANT;
+          fields[k].blocks[i].flags |= CVIS_MOTION_BLOCK_CONSTANT;
   }
   if (fields[0].distance == -1)
     remember_frame (c, &fields[0]);
@@ -330,7 +330,7 @@ motion_count_used (
 
   *samples = 0;
   for (guint i = 0; i < n; i++)
-    if (!(field->blocks[i].flags & MOTION_BLOCK_CONSTANT)) {
+    if (!(field->blocks[i].flags & CVIS_MOTION_BLOCK_CONSTANT)) {
       blocks++;
       *samples += motion_config_get_block_samples (config, i);
     }

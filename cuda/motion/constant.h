@@ -20,7 +20,7 @@ void motion_constant_free (MotionConstant *constant);
 /* Forgets the frames so far: the next one is the first of a stream. */
 void motion_constant_restart (MotionConstant *constant);
 
-/* Sets MOTION_BLOCK_CONSTANT in all @n_fields fields of a frame, from the
+/* Sets CVIS_MOTION_BLOCK_CONSTANT in all @n_fields fields of a frame, from the
  * first of them, which has the distance -1 except at the beginning of a
  * stream. At least one block of a field stays unmarked. Call it once for
  * each frame, in the order of the stream. */
@@ -29,7 +29,7 @@ void motion_constant_mark (
 
 /* Number of samples in block @i. */
 guint motion_config_get_block_samples (const MotionConfig *config, guint i);
-/* Number of blocks of @field without MOTION_BLOCK_CONSTANT, and of their
+/* Number of blocks of @field without CVIS_MOTION_BLOCK_CONSTANT, and of their
  * samples in @samples. */
 guint motion_count_used (
     const MotionConfig *config, const MotionField *field, guint64 *samples);

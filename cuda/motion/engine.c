@@ -35,7 +35,7 @@ struct _MotionEngine {
   guint64 frames;   /* of this stream */
   guint n_pending;  /* youngest frames in flight, waiting for future frames */
   guint n_previous; /* fields of the previous frame searched in this stream */
-  gint previous[MOTION_MAX_FIELDS]; /* distances of these */
+  gint previous[CVIS_MOTION_MAX_FIELDS]; /* distances of these */
 
   GMutex lock; /* protects the members below and the states of frames */
   Frame *in_flight;
@@ -203,7 +203,7 @@ start_search (MotionEngine *engine, Frame *frame)
   FrameState state = FRAME_SEARCHED;
   guint slot = (guint) (frame - engine->in_flight);
 
-  job->flags = frame->number == 0 ? MOTION_FRAME_FIRST : 0;
+  job->flags = frame->number == 0 ? CVIS_MOTION_FRAME_FIRST : 0;
   job->n_fields = 0;
   for (gint k = 1; k <= (gint) engine->config.references; k++) {
     add_field (engine, frame, -k);
@@ -302,14 +302,14 @@ is_unchanged (const MotionConfig *config, const MotionField *field)
 static void
 summarise (MotionEngine *engine, MotionJob *job)
 {
-  if (job->flags & MOTION_FRAME_FIRST)
+  if (job->flags & CVIS_MOTION_FRAME_FIRST)
     motion_constant_restart (engine->constant);
   motion_constant_mark (engine->constant, job->fields, job->n_fields);
   for (guint i = 0; i < job->n_fields; i++) {
     motion_summarise (&engine->config, &job->fields[i]);
     if (job->fields[i].distance == -1
         && is_unchanged (&engine->config, &job->fields[i]))
-      job->flags |= MOTION_FRAME_DUPLICATE;
+      job->flags |= CVIS_MOTION_FRAME_DUPLICATE;
   }
 }
 

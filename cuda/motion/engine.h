@@ -103,10 +103,10 @@ guint motion_config_get_n_fields (const MotionConfig *config);
  * @summary: (out): of the field
  */
 typedef struct {
-  MotionVector *vectors;
-  MotionBlock *blocks;
+  CvisMotionVector *vectors;
+  CvisMotionBlock *blocks;
   gint distance;
-  MotionSummary summary;
+  CvisMotionSummary summary;
 } MotionField;
 
 /**
@@ -137,7 +137,7 @@ typedef struct {
  *   searched) is predicted as 128 (512) everywhere
  * @fields: the caller sets @vectors and @blocks of all possible fields; in
  *   the order of distances -1, +1, -2, +2, ... without missing ones
- * @flags: (out): MOTION_FRAME_FIRST, MOTION_FRAME_DUPLICATE
+ * @flags: (out): CVIS_MOTION_FRAME_FIRST, CVIS_MOTION_FRAME_DUPLICATE
  */
 typedef struct {
   const guint8 *luma;
@@ -152,7 +152,7 @@ typedef struct {
   guint8 *residual;
   gsize residual_stride;
   guint n_fields;
-  MotionField fields[MOTION_MAX_FIELDS];
+  MotionField fields[CVIS_MOTION_MAX_FIELDS];
   guint32 flags;
 } MotionJob;
 

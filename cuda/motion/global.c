@@ -37,13 +37,13 @@ typedef struct {
 #define TEXTURE 2
 
 /* Blocks whose vector says nothing about the frame's motion */
-#define UNUSABLE (MOTION_BLOCK_INTRA_LIKE | MOTION_BLOCK_CONSTANT)
+#define UNUSABLE (CVIS_MOTION_BLOCK_INTRA_LIKE | CVIS_MOTION_BLOCK_CONSTANT)
 
 static gboolean
 is_used (const Blocks *blocks, guint i)
 {
   const MotionConfig *config = blocks->config;
-  const MotionBlock *block = &blocks->field->blocks[i];
+  const CvisMotionBlock *block = &blocks->field->blocks[i];
   guint samples = motion_config_get_block_samples (config, i);
 
   return !(block->flags & UNUSABLE)
@@ -67,7 +67,7 @@ static gboolean
 agrees_with_model (
     const Blocks *blocks, const Model *m, gdouble tolerance, guint i)
 {
-  const MotionVector *v = &blocks->field->vectors[i];
+  const CvisMotionVector *v = &blocks->field->vectors[i];
   gdouble x, y, dx, dy;
 
   get_centre (blocks, i, &x, &y);
@@ -86,7 +86,7 @@ find_reach (const Blocks *blocks)
   gint reach = 0;
 
   for (guint i = 0; i < blocks->n; i++) {
-    const MotionVector *v = &blocks->field->vectors[i];
+    const CvisMotionVector *v = &blocks->field->vectors[i];
 
     reach = MAX (reach, MAX (ABS (v->x), ABS (v->y)));
   }
@@ -95,7 +95,7 @@ find_reach (const Blocks *blocks)
 
 /* Histogram entry of a vector; never at the edge of the table. */
 static guint
-get_bin (const MotionVector *v, gint reach)
+get_bin (const CvisMotionVector *v, gint reach)
 {
   gint x = CLAMP ((v->x + 2) >> 2, -reach, reach) + reach + 1;
   gint y = CLAMP ((v->y + 2) >> 2, -reach, reach) + reach + 1;
@@ -128,7 +128,7 @@ find_mode (const Blocks *blocks, Model *model)
     if (is_used (blocks, i))
       table[get_bin (&blocks->field->vectors[i], reach)]++;
   for (guint i = 0; i < blocks->n; i++) {
-    const MotionVector *v = &blocks->field->vectors[i];
+    const CvisMotionVector *v = &blocks->field->vectors[i];
     guint count =
         is_used (blocks, i) ? count_near (table, side, get_bin (v, reach)) : 0;
 
@@ -153,7 +153,7 @@ typedef struct {
 static void
 add_block (const Blocks *blocks, guint i, Sums *s)
 {
-  const MotionVector *v = &blocks->field->vectors[i];
+  const CvisMotionVector *v = &blocks->field->vectors[i];
   gdouble vx = v->x / 4.0, vy = v->y / 4.0, x, y;
 
   get_centre (blocks, i, &x, &y);
@@ -203,8 +203,8 @@ fit_model (const Blocks *blocks, Model *model)
 }
 
 void
-motion_find_global (
-    const MotionConfig *config, const MotionField *field, MotionSummary *into)
+motion_find_global (const MotionConfig *config, const MotionField *field,
+    CvisMotionSummary *into)
 {
   Blocks blocks = {
     .config = config,

@@ -62,10 +62,11 @@ typedef struct {
 
 /* Whether the vector is reliable; in a flat block it is arbitrary. */
 static gboolean
-is_certain (
-    const MotionVector *vector, const MotionBlock *block, guint32 one_level)
+is_certain (const CvisMotionVector *vector, const CvisMotionBlock *block,
+    guint32 one_level)
 {
-  if (block->flags & (MOTION_BLOCK_INTRA_LIKE | MOTION_BLOCK_CONSTANT))
+  if (block->flags
+      & (CVIS_MOTION_BLOCK_INTRA_LIKE | CVIS_MOTION_BLOCK_CONSTANT))
     return FALSE;
   if (vector->x == 0 && vector->y == 0)
     return block->intra > one_level;
@@ -78,7 +79,7 @@ is_moving (const MotionRegionFinder *finder, const MotionField *field,
 {
   const MotionConfig *config = &finder->config;
   gsize i = row * finder->columns + column;
-  const MotionVector *vector = &field->vectors[i];
+  const CvisMotionVector *vector = &field->vectors[i];
   guint size = config->block_size;
   guint w = MIN (size, config->width - column * size);
   guint h = MIN (size, config->height - row * size);
@@ -97,7 +98,7 @@ static void
 mark_moving (
     MotionRegionFinder *finder, const MotionField *field, gdouble min_motion)
 {
-  const MotionSummary *summary = &field->summary;
+  const CvisMotionSummary *summary = &field->summary;
   Global global = {
     .a = summary->global_zoom * cos (summary->global_rotation) - 1.0,
     .b = summary->global_zoom * sin (summary->global_rotation),

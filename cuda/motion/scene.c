@@ -50,7 +50,7 @@ map_texture (const MotionConfig *config, const MotionField *field,
 
     map[cell] += field->blocks[i].intra / level;
     samples[cell] += motion_config_get_block_samples (config, i);
-    in_use[cell] += !(field->blocks[i].flags & MOTION_BLOCK_CONSTANT);
+    in_use[cell] += !(field->blocks[i].flags & CVIS_MOTION_BLOCK_CONSTANT);
     blocks[cell]++;
   }
   for (guint i = 0; i < CELLS; i++) {
@@ -184,7 +184,7 @@ exchange_scores (MotionSceneDetector *detector, const MotionConfig *config,
     detector->unexplained[i] = detector->intra[i] = 0;
   }
   for (guint i = 0; i < columns * rows; i++) {
-    const MotionBlock *block = &field->blocks[i];
+    const CvisMotionBlock *block = &field->blocks[i];
     guint cell = get_cell (i / columns, rows) * MOTION_SCENE_CELLS
                  + get_cell (i % columns, columns);
 

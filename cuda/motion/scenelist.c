@@ -35,10 +35,10 @@ motion_scene_list_free (MotionSceneList *list)
 }
 
 void
-motion_scene_list_add (MotionSceneList *list, const MotionPacket *packet,
+motion_scene_list_add (MotionSceneList *list, const CvisMotionPacket *packet,
     guint64 pts, guint64 duration)
 {
-  if (list->scenes->len == 0 || (packet->flags & MOTION_FRAME_SCENE_CUT)) {
+  if (list->scenes->len == 0 || (packet->flags & CVIS_MOTION_FRAME_SCENE_CUT)) {
     const Scene scene = { packet->frame, pts };
 
     g_array_append_val (list->scenes, scene);

@@ -27,11 +27,11 @@ typedef struct _MotionSceneList MotionSceneList;
 MotionSceneList *motion_scene_list_new (void);
 void motion_scene_list_free (MotionSceneList *list);
 
-/* Adds the next frame; one with MOTION_FRAME_SCENE_CUT begins a scene, as does the
+/* Adds the next frame; one with CVIS_MOTION_FRAME_SCENE_CUT begins a scene, as does the
  * first.
  * @pts, @duration: ns; G_MAXUINT64: unknown */
-void motion_scene_list_add (MotionSceneList *list, const MotionPacket *packet,
-    guint64 pts, guint64 duration);
+void motion_scene_list_add (MotionSceneList *list,
+    const CvisMotionPacket *packet, guint64 pts, guint64 duration);
 guint motion_scene_list_get_size (const MotionSceneList *list);
 
 /* The list of the frames added so far. Fields of unknown times are empty, and

@@ -10,13 +10,13 @@
 
 /* Zero; 1; 2 to 3; 4 to 7; ... */
 static guint
-histogram_bin (const MotionVector *vector)
+histogram_bin (const CvisMotionVector *vector)
 {
   guint length = (guint) MAX (ABS ((gint) vector->x), ABS ((gint) vector->y));
 
-  return length == 0
-             ? 0
-             : MIN (g_bit_storage (length), (guint) MOTION_HISTOGRAM_BINS - 1);
+  return length == 0 ? 0
+                     : MIN (g_bit_storage (length),
+                         (guint) CVIS_MOTION_HISTOGRAM_BINS - 1);
 }
 
 static gdouble
@@ -34,19 +34,19 @@ motion_summarise (const MotionConfig *config, MotionField *field)
   guint n =
       motion_config_get_columns (config) * motion_config_get_rows (config);
   guint64 unexplained = 0, samples;
-  MotionSummary s = { 0 };
+  CvisMotionSummary s = { 0 };
 
   for (guint i = 0; i < n; i++) {
-    const MotionBlock *block = &field->blocks[i];
+    const CvisMotionBlock *block = &field->blocks[i];
 
-    if (block->flags & MOTION_BLOCK_CONSTANT)
+    if (block->flags & CVIS_MOTION_BLOCK_CONSTANT)
       continue;
     s.residue += block->sad;
     s.zero_residue += block->zero_sad;
     s.intra += block->intra;
     s.sse += block->sse;
-    s.static_blocks += (block->flags & MOTION_BLOCK_STATIC) != 0;
-    s.intra_blocks += (block->flags & MOTION_BLOCK_INTRA_LIKE) != 0;
+    s.static_blocks += (block->flags & CVIS_MOTION_BLOCK_STATIC) != 0;
+    s.intra_blocks += (block->flags & CVIS_MOTION_BLOCK_INTRA_LIKE) != 0;
     s.histogram[histogram_bin (&field->vectors[i])]++;
     unexplained += MIN (block->sad, block->intra);
   }

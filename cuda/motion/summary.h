@@ -16,8 +16,8 @@ void motion_summarise (const MotionConfig *config, MotionField *field);
 /* Global motion of @field: translation, zoom and rotation around the frame's
  * centre, by least squares over the blocks that agree with it. Part of
  * motion_summarise(). */
-void motion_find_global (
-    const MotionConfig *config, const MotionField *field, MotionSummary *into);
+void motion_find_global (const MotionConfig *config, const MotionField *field,
+    CvisMotionSummary *into);
 
 /* Largest number of cells across and down in the detector's texture map */
 #define MOTION_SCENE_CELLS 16
@@ -36,7 +36,7 @@ void motion_find_global (
  *
  * Novelty is the scene score times 1 - c^2, with c >= 0 the correlation of
  * the texture maps of the frame and the one before. Blocks with the flag
- * MOTION_BLOCK_CONSTANT are left out of both. Within a scene, motion
+ * CVIS_MOTION_BLOCK_CONSTANT are left out of both. Within a scene, motion
  * explains the frame, or, if the light changes, the texture stays in place.
  * A frame is the first of a scene if its novelty reaches the threshold and
  * exceeds that of the frame before by at least half the threshold. So noise,

@@ -45,8 +45,8 @@ write_int (gchar *to, gint32 value)
 }
 
 gchar *
-motion_csv_rows (gchar *to, const MotionPacket *packet,
-    const MotionVector *vectors, const MotionBlock *blocks)
+motion_csv_rows (gchar *to, const CvisMotionPacket *packet,
+    const CvisMotionVector *vectors, const CvisMotionBlock *blocks)
 {
   gchar frame[CVIS_TEXT_MAX];
   gsize n = cvis_text_uint (frame, packet->frame) - frame;
@@ -99,7 +99,8 @@ write_pixels (guint8 *to, gint16 quarters)
 /* Writes a row of the raster: each vector @spread times, @width pairs in
  * all. */
 static guint8 *
-write_row (guint8 *to, const MotionVector *vectors, guint width, guint spread)
+write_row (
+    guint8 *to, const CvisMotionVector *vectors, guint width, guint spread)
 {
   for (guint x = 0; x < width; vectors++) {
     guint end = MIN (x + spread, width);
@@ -112,7 +113,7 @@ write_row (guint8 *to, const MotionVector *vectors, guint width, guint spread)
 }
 
 gsize
-motion_flo_size (const MotionPacket *packet, gboolean dense)
+motion_flo_size (const CvisMotionPacket *packet, gboolean dense)
 {
   gsize n = dense ? (gsize) packet->width * packet->height
                   : (gsize) packet->columns * packet->rows;
@@ -121,8 +122,8 @@ motion_flo_size (const MotionPacket *packet, gboolean dense)
 }
 
 void
-motion_flo_write (guint8 *to, const MotionPacket *packet,
-    const MotionVector *vectors, gboolean dense)
+motion_flo_write (guint8 *to, const CvisMotionPacket *packet,
+    const CvisMotionVector *vectors, gboolean dense)
 {
   guint spread = dense ? packet->block_size : 1;
   guint width = dense ? packet->width : packet->columns;
@@ -143,7 +144,7 @@ motion_flo_write (guint8 *to, const MotionPacket *packet,
 /* --- NPY ------------------------------------------------------------------- */
 
 void
-motion_npy_header (guint8 *to, const MotionPacket *grid, guint64 frames)
+motion_npy_header (guint8 *to, const CvisMotionPacket *grid, guint64 frames)
 {
   gchar text[MOTION_NPY_HEADER];
   const gsize start = 10; /* magic, version, length of the text */
@@ -162,14 +163,14 @@ motion_npy_header (guint8 *to, const MotionPacket *grid, guint64 frames)
 }
 
 gsize
-motion_npy_size (const MotionPacket *packet)
+motion_npy_size (const CvisMotionPacket *packet)
 {
   return (gsize) packet->columns * packet->rows * FLO_PAIR;
 }
 
 void
 motion_npy_write (
-    guint8 *to, const MotionPacket *packet, const MotionVector *vectors)
+    guint8 *to, const CvisMotionPacket *packet, const CvisMotionVector *vectors)
 {
   const gsize n = (gsize) packet->columns * packet->rows;
 

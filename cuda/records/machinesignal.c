@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#define CRC_OFFSET offsetof (PbfSignal, crc32c)
+#define CRC_OFFSET offsetof (CvisPbfSignal, crc32c)
 
 G_STATIC_ASSERT (CRC_OFFSET == 60);
 
 /* The record in the other byte order; unchanged on little-endian machines. */
 static void
-swap_to_le (PbfSignal *s)
+swap_to_le (CvisPbfSignal *s)
 {
   s->magic = GUINT32_TO_LE (s->magic);
   s->size = GUINT16_TO_LE (s->size);
@@ -37,7 +37,7 @@ swap_to_le (PbfSignal *s)
 
 /* CRC of @signal's bytes as stored in a file. */
 static guint32
-signal_crc (const PbfSignal *signal)
+signal_crc (const CvisPbfSignal *signal)
 {
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN
   return pbf_crc32c (signal, CRC_OFFSET);
@@ -50,26 +50,27 @@ signal_crc (const PbfSignal *signal)
 }
 
 gboolean
-pbf_signal_is_intact (const PbfSignal *signal)
+pbf_signal_is_intact (const CvisPbfSignal *signal)
 {
-  return signal->magic == PBF_SIGNAL_MAGIC && signal->size == sizeof *signal
-         && signal->version == PBF_SIGNAL_VERSION
+  return signal->magic == CVIS_PBF_SIGNAL_MAGIC
+         && signal->size == sizeof *signal
+         && signal->version == CVIS_PBF_SIGNAL_VERSION
          && signal->crc32c == signal_crc (signal);
 }
 
 void
-pbf_signal_seal (PbfSignal *signal)
+pbf_signal_seal (CvisPbfSignal *signal)
 {
-  signal->magic = PBF_SIGNAL_MAGIC;
+  signal->magic = CVIS_PBF_SIGNAL_MAGIC;
   signal->size = sizeof *signal;
-  signal->version = PBF_SIGNAL_VERSION;
+  signal->version = CVIS_PBF_SIGNAL_VERSION;
   signal->crc32c = signal_crc (signal);
 }
 
 void
-pbf_signal_write (const PbfSignal *signal, guint8 bytes[64])
+pbf_signal_write (const CvisPbfSignal *signal, guint8 bytes[64])
 {
-  PbfSignal little = *signal;
+  CvisPbfSignal little = *signal;
 
   swap_to_le (&little);
   memcpy (bytes, &little, sizeof little);

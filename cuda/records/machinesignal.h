@@ -17,12 +17,12 @@ guint32 pbf_crc32c_portable (gconstpointer bytes, gsize size);
 
 /* Sets magic, size, version and crc32c of @signal; the other fields are set
  * already. */
-void pbf_signal_seal (PbfSignal *signal);
+void pbf_signal_seal (CvisPbfSignal *signal);
 
 /* Whether magic, size, version and CRC of a record in memory are correct. */
-gboolean pbf_signal_is_intact (const PbfSignal *signal);
+gboolean pbf_signal_is_intact (const CvisPbfSignal *signal);
 
 /* Writes @signal to 64 bytes, little-endian. */
-void pbf_signal_write (const PbfSignal *signal, guint8 bytes[64]);
+void pbf_signal_write (const CvisPbfSignal *signal, guint8 bytes[64]);
 
 G_END_DECLS

@@ -17,7 +17,7 @@
 G_BEGIN_DECLS
 
 /**
- * MotionVector:
+ * CvisMotionVector:
  * @x: quarter pixels, to the right: position of the block in the reference
  *   frame relative to its own
  * @y: quarter pixels, downwards
@@ -28,22 +28,22 @@ G_BEGIN_DECLS
 typedef struct {
   gint16 x, y;
   guint32 cost;
-} MotionVector;
+} CvisMotionVector;
 
 typedef enum {
   /* smaller than block_size, at the right or lower edge */
-  MOTION_BLOCK_PARTIAL = 1 << 0,
+  CVIS_MOTION_BLOCK_PARTIAL = 1 << 0,
   /* the zero vector, with a mean difference of at most one level of 256 */
-  MOTION_BLOCK_STATIC = 1 << 1,
+  CVIS_MOTION_BLOCK_STATIC = 1 << 1,
   /* the block's own mean predicts it better than the vector */
-  MOTION_BLOCK_INTRA_LIKE = 1 << 2,
+  CVIS_MOTION_BLOCK_INTRA_LIKE = 1 << 2,
   /* flat or unchanged, as in a bar or a logo, or beside such a block: not
    * counted in the summary */
-  MOTION_BLOCK_CONSTANT = 1 << 3,
-} MotionBlockFlags;
+  CVIS_MOTION_BLOCK_CONSTANT = 1 << 3,
+} CvisMotionBlockFlags;
 
 /**
- * MotionBlock:
+ * CvisMotionBlock:
  * @sad: sum of absolute differences at the vector
  * @zero_sad: the same at the zero vector
  * @second: cost of the second best whole-pixel vector that the method
@@ -51,7 +51,7 @@ typedef enum {
  *   vector is ambiguous
  * @intra: sum of |sample - mean|, the mean rounded to an integer
  * @sse: sum of squared differences at the vector
- * @flags: of MotionBlockFlags
+ * @flags: of CvisMotionBlockFlags
  *
  * 24 bytes; sums over the block's samples in full depth.
  */
@@ -62,19 +62,19 @@ typedef struct {
   guint32 intra;
   guint32 sse;
   guint32 flags;
-} MotionBlock;
+} CvisMotionBlock;
 
-#define MOTION_HISTOGRAM_BINS 12
+#define CVIS_MOTION_HISTOGRAM_BINS 12
 
 /**
- * MotionSummary:
+ * CvisMotionSummary:
  * @residue: sum of the used blocks' sad; used: without the flag
- *   MOTION_BLOCK_CONSTANT
+ *   CVIS_MOTION_BLOCK_CONSTANT
  * @zero_residue: sum of the used blocks' zero_sad
  * @intra: sum of the used blocks' intra
  * @sse: sum of the used blocks' sse
- * @static_blocks: used blocks with the flag MOTION_BLOCK_STATIC
- * @intra_blocks: used blocks with the flag MOTION_BLOCK_INTRA_LIKE
+ * @static_blocks: used blocks with the flag CVIS_MOTION_BLOCK_STATIC
+ * @intra_blocks: used blocks with the flag CVIS_MOTION_BLOCK_INTRA_LIKE
  * @histogram: used blocks by the larger of |x| and |y| in quarter pixels: zero;
  *   1; 2 to 3; 4 to 7; ... ; 1024 and more
  * @psnr: of the motion-compensated prediction, dB; infinite if it is exact
@@ -97,7 +97,7 @@ typedef struct {
   guint64 sse;
   guint32 static_blocks;
   guint32 intra_blocks;
-  guint32 histogram[MOTION_HISTOGRAM_BINS];
+  guint32 histogram[CVIS_MOTION_HISTOGRAM_BINS];
   gdouble psnr;
   gdouble scene_score;
   gdouble global_x;
@@ -105,30 +105,30 @@ typedef struct {
   gdouble global_zoom;
   gdouble global_rotation;
   gdouble global_share;
-} MotionSummary;
+} CvisMotionSummary;
 
 typedef enum {
   /* first of a stream: no frame before it */
-  MOTION_FRAME_FIRST = 1 << 0,
+  CVIS_MOTION_FRAME_FIRST = 1 << 0,
   /* the same samples as the frame before */
-  MOTION_FRAME_DUPLICATE = 1 << 1,
+  CVIS_MOTION_FRAME_DUPLICATE = 1 << 1,
   /* the first frame of another scene */
-  MOTION_FRAME_SCENE_CUT = 1 << 2,
-} MotionFrameFlags;
+  CVIS_MOTION_FRAME_SCENE_CUT = 1 << 2,
+} CvisMotionFrameFlags;
 
 /* --- the packet of a frame --------------------------------------------------
- * MotionPacket, then for each field MotionPacketField, columns * rows
- * MotionVector and columns * rows MotionBlock. Little endian. */
+ * CvisMotionPacket, then for each field CvisMotionPacketField, columns * rows
+ * CvisMotionVector and columns * rows CvisMotionBlock. Little endian. */
 
-#define MOTION_PACKET_MAGIC "MOTV"
-#define MOTION_PACKET_VERSION 2
-#define MOTION_MAX_FIELDS 8
+#define CVIS_MOTION_PACKET_MAGIC "MOTV"
+#define CVIS_MOTION_PACKET_VERSION 2
+#define CVIS_MOTION_MAX_FIELDS 8
 
 /**
- * MotionPacket:
- * @magic: MOTION_PACKET_MAGIC
- * @version: MOTION_PACKET_VERSION; 1, with the same layout, in packets of
- *   release 0.1.0: without MOTION_BLOCK_CONSTANT, so that summaries count all
+ * CvisMotionPacket:
+ * @magic: CVIS_MOTION_PACKET_MAGIC
+ * @version: CVIS_MOTION_PACKET_VERSION; 1, with the same layout, in packets of
+ *   release 0.1.0: without CVIS_MOTION_BLOCK_CONSTANT, so that summaries count all
  *   blocks
  * @size: bytes of the whole packet
  * @frame: number of the frame in its stream, from 0
@@ -139,8 +139,8 @@ typedef enum {
  * @block_size: width and height of a block, pixels
  * @columns: of the grid
  * @rows: of the grid
- * @flags: of MotionFrameFlags
- * @n_fields: 0..MOTION_MAX_FIELDS
+ * @flags: of CvisMotionFrameFlags
+ * @n_fields: 0..CVIS_MOTION_MAX_FIELDS
  *
  * Header of a packet, 64 bytes.
  */
@@ -156,10 +156,10 @@ typedef struct {
   guint32 columns, rows;
   guint32 flags;
   guint32 n_fields;
-} MotionPacket;
+} CvisMotionPacket;
 
 /**
- * MotionPacketField:
+ * CvisMotionPacketField:
  * @distance: frames from the searched frame to the reference: -1: the frame
  *   before
  * @reserved: 0
@@ -173,15 +173,15 @@ typedef struct {
   gint32 distance;
   guint32 reserved;
   gint64 reference_time;
-  MotionSummary summary;
-} MotionPacketField;
+  CvisMotionSummary summary;
+} CvisMotionPacketField;
 
 #ifndef __GI_SCANNER__
-G_STATIC_ASSERT (sizeof (MotionVector) == 8);
-G_STATIC_ASSERT (sizeof (MotionBlock) == 24);
-G_STATIC_ASSERT (sizeof (MotionPacket) == 64);
-G_STATIC_ASSERT (sizeof (MotionSummary) == 144);
-G_STATIC_ASSERT (sizeof (MotionPacketField) == 160);
+G_STATIC_ASSERT (sizeof (CvisMotionVector) == 8);
+G_STATIC_ASSERT (sizeof (CvisMotionBlock) == 24);
+G_STATIC_ASSERT (sizeof (CvisMotionPacket) == 64);
+G_STATIC_ASSERT (sizeof (CvisMotionSummary) == 144);
+G_STATIC_ASSERT (sizeof (CvisMotionPacketField) == 160);
 #endif
 
 G_END_DECLS

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* The two records of melt-pool monitoring, as stored in memory and files and
- * sent over the network: the machine's signals of one frame (PbfSignal, 64
- * bytes) and the results computed from it (PbfResult, 896 bytes). Both are
+ * sent over the network: the machine's signals of one frame (CvisPbfSignal, 64
+ * bytes) and the results computed from it (CvisPbfResult, 896 bytes). Both are
  * little-endian, without padding, and have magic, size and version. This
  * header needs only GLib's integer types.
  *
@@ -17,41 +17,42 @@
 
 G_BEGIN_DECLS
 
-#define PBF_FEATURE_SPEC "pbf40-v1"
-#define PBF_ROI_SIDE 40     /* default size of the region of interest, pixels */
-#define PBF_N_SPATIAL 20    /* spatial features */
-#define PBF_N_FEATURES 40   /* and their variances over the window */
-#define PBF_MAX_OUTPUTS 8   /* of the network */
-#define PBF_MAX_SPATTERS 16 /* listed in a record; all are counted */
+#define CVIS_PBF_FEATURE_SPEC "pbf40-v1"
+#define CVIS_PBF_ROI_SIDE                                                      \
+  40 /* default size of the region of interest, pixels */
+#define CVIS_PBF_N_SPATIAL 20    /* spatial features */
+#define CVIS_PBF_N_FEATURES 40   /* and their variances over the window */
+#define CVIS_PBF_MAX_OUTPUTS 8   /* of the network */
+#define CVIS_PBF_MAX_SPATTERS 16 /* listed in a record; all are counted */
 
-/* --- PbfSignal ------------------------------------------------------------ */
+/* --- CvisPbfSignal ------------------------------------------------------------ */
 
-#define PBF_SIGNAL_MAGIC 0x31464250u /* "PBF1" in memory */
-#define PBF_SIGNAL_VERSION 1
+#define CVIS_PBF_SIGNAL_MAGIC 0x31464250u /* "PBF1" in memory */
+#define CVIS_PBF_SIGNAL_VERSION 1
 
 /**
- * PbfSignalFlags:
- * @PBF_SIGNAL_LASER_ON: the laser emits
- * @PBF_SIGNAL_LAYER_START: first frame of a layer
- * @PBF_SIGNAL_VECTOR_START: first frame of a scan vector (hatch line)
- * @PBF_SIGNAL_POSITION_VALID: x_um and y_um hold
- * @PBF_SIGNAL_TEST: made by a simulator or a test
+ * CvisPbfSignalFlags:
+ * @CVIS_PBF_SIGNAL_LASER_ON: the laser emits
+ * @CVIS_PBF_SIGNAL_LAYER_START: first frame of a layer
+ * @CVIS_PBF_SIGNAL_VECTOR_START: first frame of a scan vector (hatch line)
+ * @CVIS_PBF_SIGNAL_POSITION_VALID: x_um and y_um hold
+ * @CVIS_PBF_SIGNAL_TEST: made by a simulator or a test
  */
 typedef enum {
-  PBF_SIGNAL_LASER_ON = 1 << 0,
-  PBF_SIGNAL_LAYER_START = 1 << 1,
-  PBF_SIGNAL_VECTOR_START = 1 << 2,
-  PBF_SIGNAL_POSITION_VALID = 1 << 3,
-  PBF_SIGNAL_TEST = 1 << 4,
-} PbfSignalFlags;
+  CVIS_PBF_SIGNAL_LASER_ON = 1 << 0,
+  CVIS_PBF_SIGNAL_LAYER_START = 1 << 1,
+  CVIS_PBF_SIGNAL_VECTOR_START = 1 << 2,
+  CVIS_PBF_SIGNAL_POSITION_VALID = 1 << 3,
+  CVIS_PBF_SIGNAL_TEST = 1 << 4,
+} CvisPbfSignalFlags;
 
 /**
- * PbfSignal:
- * @magic: %PBF_SIGNAL_MAGIC
+ * CvisPbfSignal:
+ * @magic: %CVIS_PBF_SIGNAL_MAGIC
  * @size: 64
- * @version: %PBF_SIGNAL_VERSION
+ * @version: %CVIS_PBF_SIGNAL_VERSION
  * @frame_counter: counts the camera's frames, wraps at 2^32
- * @flags: #PbfSignalFlags
+ * @flags: #CvisPbfSignalFlags
  * @x_um: x of the laser on the build plate, micrometres
  * @y_um: y of the laser on the build plate, micrometres
  * @layer: number of the layer
@@ -83,77 +84,77 @@ typedef struct {
   gint32 user0;
   gint32 user1;
   guint32 crc32c;
-} PbfSignal;
+} CvisPbfSignal;
 
 #ifndef __GI_SCANNER__
-G_STATIC_ASSERT (sizeof (PbfSignal) == 64);
+G_STATIC_ASSERT (sizeof (CvisPbfSignal) == 64);
 #endif
 
-/* --- PbfResult ------------------------------------------------------------ */
+/* --- CvisPbfResult ------------------------------------------------------------ */
 
-#define PBF_RESULT_MAGIC 0x31524250u /* "PBR1" in memory */
-#define PBF_RESULT_VERSION 1
+#define CVIS_PBF_RESULT_MAGIC 0x31524250u /* "PBR1" in memory */
+#define CVIS_PBF_RESULT_VERSION 1
 
 /**
- * PbfResultFlags:
- * @PBF_RESULT_EMPTY: no melt pool to be expected (laser off, or without
+ * CvisPbfResultFlags:
+ * @CVIS_PBF_RESULT_EMPTY: no melt pool to be expected (laser off, or without
  *   signals no pixel reaches the threshold); the frame is not in the window
- * @PBF_RESULT_WARMUP: fewer frames in the window than its length
- * @PBF_RESULT_NO_POOL: laser on, yet no pixel of the ROI reaches the threshold;
+ * @CVIS_PBF_RESULT_WARMUP: fewer frames in the window than its length
+ * @CVIS_PBF_RESULT_NO_POOL: laser on, yet no pixel of the ROI reaches the threshold;
  *   entered into the window with zeros
- * @PBF_RESULT_NO_SIGNAL: no machine signals came with the frame
- * @PBF_RESULT_SIGNAL_CORRUPT: the record's magic, size, version or CRC is
+ * @CVIS_PBF_RESULT_NO_SIGNAL: no machine signals came with the frame
+ * @CVIS_PBF_RESULT_SIGNAL_CORRUPT: the record's magic, size, version or CRC is
  *   wrong; it was not used
- * @PBF_RESULT_LOST_BEFORE: the frame counter skipped numbers before this frame
- * @PBF_RESULT_LATE: the frame counter jumped back; not entered into the window
- * @PBF_RESULT_REPEATED: the frame counter stood still; not entered
- * @PBF_RESULT_WINDOW_RESET: the temporal window restarted with this frame
- * @PBF_RESULT_POSITION_FALLBACK: the wanted position source had none for this
+ * @CVIS_PBF_RESULT_LOST_BEFORE: the frame counter skipped numbers before this frame
+ * @CVIS_PBF_RESULT_LATE: the frame counter jumped back; not entered into the window
+ * @CVIS_PBF_RESULT_REPEATED: the frame counter stood still; not entered
+ * @CVIS_PBF_RESULT_WINDOW_RESET: the temporal window restarted with this frame
+ * @CVIS_PBF_RESULT_POSITION_FALLBACK: the wanted position source had none for this
  *   frame; the brightest spot was taken
- * @PBF_RESULT_SPATTERS_CUT: more than 16 spatters: the largest are listed
- * @PBF_RESULT_EXCLUDED: features were computed but the frame did not enter the
+ * @CVIS_PBF_RESULT_SPATTERS_CUT: more than 16 spatters: the largest are listed
+ * @CVIS_PBF_RESULT_EXCLUDED: features were computed but the frame did not enter the
  *   window (late, repeated, or empty and analysed all the same)
- * @PBF_RESULT_ROI_CLAMPED: the ROI would have left the frame and was moved in
- * @PBF_RESULT_GAP: the flow was marked discontinuous before this frame
- * @PBF_RESULT_POOL_AT_EDGE: the melt pool touches the edge of the ROI, which may
+ * @CVIS_PBF_RESULT_ROI_CLAMPED: the ROI would have left the frame and was moved in
+ * @CVIS_PBF_RESULT_GAP: the flow was marked discontinuous before this frame
+ * @CVIS_PBF_RESULT_POOL_AT_EDGE: the melt pool touches the edge of the ROI, which may
  *   have cut it
- * @PBF_RESULT_POSITION_UNSURE: the expected position is that of the likeliest
+ * @CVIS_PBF_RESULT_POSITION_UNSURE: the expected position is that of the likeliest
  *   melt pool of the frame, but another component is nearly as likely: its score
  *   exceeds a quarter of the chosen one's (see @position_confidence)
  */
 typedef enum {
-  PBF_RESULT_EMPTY = 1 << 0,
-  PBF_RESULT_WARMUP = 1 << 1,
-  PBF_RESULT_NO_POOL = 1 << 2,
-  PBF_RESULT_NO_SIGNAL = 1 << 3,
-  PBF_RESULT_SIGNAL_CORRUPT = 1 << 4,
-  PBF_RESULT_LOST_BEFORE = 1 << 5,
-  PBF_RESULT_LATE = 1 << 6,
-  PBF_RESULT_REPEATED = 1 << 7,
-  PBF_RESULT_WINDOW_RESET = 1 << 8,
-  PBF_RESULT_POSITION_FALLBACK = 1 << 9,
-  PBF_RESULT_SPATTERS_CUT = 1 << 10,
-  PBF_RESULT_EXCLUDED = 1 << 11,
-  PBF_RESULT_ROI_CLAMPED = 1 << 12,
-  PBF_RESULT_GAP = 1 << 13,
-  PBF_RESULT_POOL_AT_EDGE = 1 << 14,
-  PBF_RESULT_POSITION_UNSURE = 1 << 15,
-} PbfResultFlags;
+  CVIS_PBF_RESULT_EMPTY = 1 << 0,
+  CVIS_PBF_RESULT_WARMUP = 1 << 1,
+  CVIS_PBF_RESULT_NO_POOL = 1 << 2,
+  CVIS_PBF_RESULT_NO_SIGNAL = 1 << 3,
+  CVIS_PBF_RESULT_SIGNAL_CORRUPT = 1 << 4,
+  CVIS_PBF_RESULT_LOST_BEFORE = 1 << 5,
+  CVIS_PBF_RESULT_LATE = 1 << 6,
+  CVIS_PBF_RESULT_REPEATED = 1 << 7,
+  CVIS_PBF_RESULT_WINDOW_RESET = 1 << 8,
+  CVIS_PBF_RESULT_POSITION_FALLBACK = 1 << 9,
+  CVIS_PBF_RESULT_SPATTERS_CUT = 1 << 10,
+  CVIS_PBF_RESULT_EXCLUDED = 1 << 11,
+  CVIS_PBF_RESULT_ROI_CLAMPED = 1 << 12,
+  CVIS_PBF_RESULT_GAP = 1 << 13,
+  CVIS_PBF_RESULT_POOL_AT_EDGE = 1 << 14,
+  CVIS_PBF_RESULT_POSITION_UNSURE = 1 << 15,
+} CvisPbfResultFlags;
 
-/* Index of a spatial feature in PbfResult.raw and .features. Its variance is
- * at index + PBF_N_SPATIAL of .features and at the same index of .var_num. */
+/* Index of a spatial feature in CvisPbfResult.raw and .features. Its variance is
+ * at index + CVIS_PBF_N_SPATIAL of .features and at the same index of .var_num. */
 typedef enum {
-  PBF_MP_AREA = 0,
-  PBF_SPATTER_AREA = 1,
-  PBF_SPATTER_COUNT = 2,
-  PBF_MP_RATIO = 3, /* Q16 */
-  PBF_MP_MEAN = 4,  /* Q8 */
-  PBF_POLAR_0 = 5,  /* to 10: sectors of 60 degrees */
-  PBF_HOG_0 = 11,   /* to 19: bins of 20 degrees, Q16 */
-} PbfFeature;
+  CVIS_PBF_MP_AREA = 0,
+  CVIS_PBF_SPATTER_AREA = 1,
+  CVIS_PBF_SPATTER_COUNT = 2,
+  CVIS_PBF_MP_RATIO = 3, /* Q16 */
+  CVIS_PBF_MP_MEAN = 4,  /* Q8 */
+  CVIS_PBF_POLAR_0 = 5,  /* to 10: sectors of 60 degrees */
+  CVIS_PBF_HOG_0 = 11,   /* to 19: bins of 20 degrees, Q16 */
+} CvisPbfFeature;
 
 /**
- * PbfSpatter:
+ * CvisPbfSpatter:
  * @x_q8: x of the centroid in the frame, Q8 pixels
  * @y_q8: y of the centroid in the frame, Q8 pixels
  * @area: pixels
@@ -167,17 +168,17 @@ typedef struct {
   guint32 area;
   gfloat angle_deg;
   gfloat distance_px;
-} PbfSpatter;
+} CvisPbfSpatter;
 
 /**
- * PbfResult:
- * @magic: %PBF_RESULT_MAGIC
+ * CvisPbfResult:
+ * @magic: %CVIS_PBF_RESULT_MAGIC
  * @size: 896
- * @version: %PBF_RESULT_VERSION
+ * @version: %CVIS_PBF_RESULT_VERSION
  * @timestamp_ns: the buffer's presentation time; all ones if it had none
  * @frame_index: running number of the frame since the stream started
  * @frame_counter: of the signals; without them the low bits of @frame_index
- * @flags: #PbfResultFlags
+ * @flags: #CvisPbfResultFlags
  * @layer: of the signals, else 0
  * @vector_id: of the signals, else 0
  * @x_um: of the signals, else 0
@@ -186,7 +187,7 @@ typedef struct {
  * @roi_y: top row of the ROI in the frame
  * @e_x_q8: x of the expected pool position in the frame, Q8 pixels
  * @e_y_q8: y of the expected pool position in the frame, Q8 pixels
- * @raw: the spatial features as integers, in the scale of #PbfFeature
+ * @raw: the spatial features as integers, in the scale of #CvisPbfFeature
  * @var_num: n * S2 - S1 * S1 of the raw values over the window: the population
  *   variance times n * n and the square of the feature's scale, exactly
  * @features: the 40 features in their natural units: raw / scale, then
@@ -207,7 +208,7 @@ typedef struct {
  * @saturated: pool pixels of value 255
  * @n_spatters: spatters described in @spatters, the largest first (equal ones
  *   in raster order of their first pixels)
- * @signal_flags: #PbfSignalFlags of the frame; 0 without signals
+ * @signal_flags: #CvisPbfSignalFlags of the frame; 0 without signals
  * @spatters: the spatters
  * @roi_size: columns and rows of the ROI; 0 in records of older versions and of
  *   frames that were not analysed
@@ -236,12 +237,12 @@ typedef struct {
   gint32 roi_y;
   gint32 e_x_q8;
   gint32 e_y_q8;
-  gint32 raw[PBF_N_SPATIAL];
-  gint64 var_num[PBF_N_SPATIAL];
-  gfloat features[PBF_N_FEATURES];
+  gint32 raw[CVIS_PBF_N_SPATIAL];
+  gint64 var_num[CVIS_PBF_N_SPATIAL];
+  gfloat features[CVIS_PBF_N_FEATURES];
   guint32 window_n;
   guint32 n_outputs;
-  gfloat outputs[PBF_MAX_OUTPUTS];
+  gfloat outputs[CVIS_PBF_MAX_OUTPUTS];
   gint32 centroid_x_q8;
   gint32 centroid_y_q8;
   gfloat orientation_deg;
@@ -253,14 +254,14 @@ typedef struct {
   guint16 saturated;
   guint32 n_spatters;
   guint32 signal_flags;
-  PbfSpatter spatters[PBF_MAX_SPATTERS];
+  CvisPbfSpatter spatters[CVIS_PBF_MAX_SPATTERS];
   guint32 roi_size;
   guint32 position_confidence;
   guint32 reserved[8];
-} PbfResult;
+} CvisPbfResult;
 
 #ifndef __GI_SCANNER__
-G_STATIC_ASSERT (sizeof (PbfResult) == 896);
+G_STATIC_ASSERT (sizeof (CvisPbfResult) == 896);
 #endif
 
 G_END_DECLS

@@ -11,7 +11,7 @@
 G_BEGIN_DECLS
 
 /**
- * SurfaceParameters:
+ * CvisSurfaceParameters:
  * @n: number of points
  * @mean: of the heights, metres; all others except ssk, sku, sdr and sdq are
  *   metres too
@@ -38,18 +38,18 @@ typedef struct {
   guint64 n;
   gdouble mean;
   gdouble sa, sq, sp, sv, sz, ssk, sku, sdr, sdq;
-} SurfaceParameters;
+} CvisSurfaceParameters;
 
 /* Component of a surface */
 typedef enum {
-  SURFACE_PART_MEASURED,  /* as measured, or reconstructed */
-  SURFACE_PART_NOISE,     /* shorter than lambda-s */
-  SURFACE_PART_ROUGHNESS, /* between lambda-s and lambda-c */
-  SURFACE_PART_WAVINESS,  /* between lambda-c and lambda-f */
-  SURFACE_PART_FORM,      /* longer than lambda-f */
-  SURFACE_PART_BANDS,     /* coefficients */
-} SurfacePart;
+  CVIS_SURFACE_PART_MEASURED,  /* as measured, or reconstructed */
+  CVIS_SURFACE_PART_NOISE,     /* shorter than lambda-s */
+  CVIS_SURFACE_PART_ROUGHNESS, /* between lambda-s and lambda-c */
+  CVIS_SURFACE_PART_WAVINESS,  /* between lambda-c and lambda-f */
+  CVIS_SURFACE_PART_FORM,      /* longer than lambda-f */
+  CVIS_SURFACE_PART_BANDS,     /* coefficients */
+} CvisSurfacePart;
 
-#define SURFACE_N_PARTS 6
+#define CVIS_SURFACE_N_PARTS 6
 
 G_END_DECLS

@@ -30,7 +30,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_cudavision_analytics_debug);
 #define GST_CAT_DEFAULT gst_cudavision_analytics_debug
 
 #define HAVE_TENSORS GST_CHECK_VERSION (1, 26, 0)
-#define MAX_TENSORS (2 + MOTION_MAX_FIELDS)
+#define MAX_TENSORS (2 + CVIS_MOTION_MAX_FIELDS)
 
 struct _GstCudavisionAnalytics {
   GstBaseTransform parent;
@@ -80,7 +80,7 @@ get_relations (GstBuffer *buffer, GstAnalyticsRelationMeta **relations)
 
 /* A rectangle of the analysed frame in pixels of this buffer */
 static void
-add_object (GstAnalyticsRelationMeta *relations, const GstPbfMeta *meta,
+add_object (GstAnalyticsRelationMeta *relations, const GstCvisPbfMeta *meta,
     const gchar *type, gdouble x, gdouble y, gdouble width, gdouble height,
     GstAnalyticsODMtd *object)
 {
@@ -97,9 +97,9 @@ add_object (GstAnalyticsRelationMeta *relations, const GstPbfMeta *meta,
 /* The melt pool, with a track that ends at the first frame without a pool */
 static void
 add_pool (GstCudavisionAnalytics *self, GstBuffer *buffer,
-    GstAnalyticsRelationMeta *relations, const GstPbfMeta *meta)
+    GstAnalyticsRelationMeta *relations, const GstCvisPbfMeta *meta)
 {
-  const PbfResult *result = meta->result;
+  const CvisPbfResult *result = meta->result;
   GstAnalyticsODMtd pool;
   GstAnalyticsTrackingMtd track;
 
@@ -121,10 +121,10 @@ add_pool (GstCudavisionAnalytics *self, GstBuffer *buffer,
 
 /* Records have the centre and the area of a spatter: a square of that area */
 static void
-add_spatters (GstAnalyticsRelationMeta *relations, const GstPbfMeta *meta)
+add_spatters (GstAnalyticsRelationMeta *relations, const GstCvisPbfMeta *meta)
 {
   for (guint i = 0; i < meta->result->n_spatters; i++) {
-    const PbfSpatter *spatter = &meta->result->spatters[i];
+    const CvisPbfSpatter *spatter = &meta->result->spatters[i];
     const gdouble side = sqrt (spatter->area);
     GstAnalyticsODMtd object;
 
@@ -156,7 +156,7 @@ add_regions (GstBuffer *buffer, GstAnalyticsRelationMeta **relations)
 static void
 add_objects (GstCudavisionAnalytics *self, GstBuffer *buffer)
 {
-  const GstPbfMeta *meta = gst_buffer_get_pbf_meta (buffer);
+  const GstCvisPbfMeta *meta = gst_cvis_buffer_get_pbf_meta (buffer);
   const gboolean pool = meta != NULL && meta->result->bbox_width > 0;
   GstAnalyticsRelationMeta *relations = NULL;
 
@@ -192,7 +192,7 @@ make_line_tensor (const gchar *id, const gfloat *values, gsize n)
 
 /* Vectors in pixels of this buffer */
 static GstTensor *
-make_vector_tensor (const GstMotionVectorMeta *meta)
+make_vector_tensor (const GstCvisMotionVectorMeta *meta)
 {
   const gsize columns = meta->packet->columns, rows = meta->packet->rows;
   gsize dims[] = { rows, columns, 2 };
@@ -208,25 +208,25 @@ make_vector_tensor (const GstMotionVectorMeta *meta)
 static void
 add_tensors (GstBuffer *buffer)
 {
-  const GstPbfMeta *pbf = gst_buffer_get_pbf_meta (buffer);
+  const GstCvisPbfMeta *pbf = gst_cvis_buffer_get_pbf_meta (buffer);
   GstTensor *tensors[MAX_TENSORS], **owned;
   guint n = 0;
   gpointer state = NULL;
   GstMeta *meta;
 
   if (pbf != NULL) {
-    const PbfResult *result = pbf->result;
+    const CvisPbfResult *result = pbf->result;
 
-    tensors[n++] =
-        make_line_tensor (PBF_FEATURE_SPEC, result->features, PBF_N_FEATURES);
+    tensors[n++] = make_line_tensor (
+        CVIS_PBF_FEATURE_SPEC, result->features, CVIS_PBF_N_FEATURES);
     if (result->n_outputs > 0)
       tensors[n++] =
           make_line_tensor ("pbf-outputs", result->outputs, result->n_outputs);
   }
   while (n < MAX_TENSORS
          && (meta = gst_buffer_iterate_meta_filtered (
-                 buffer, &state, GST_MOTION_VECTOR_META_API_TYPE)))
-    tensors[n++] = make_vector_tensor ((const GstMotionVectorMeta *) meta);
+                 buffer, &state, GST_CVIS_MOTION_VECTOR_META_API_TYPE)))
+    tensors[n++] = make_vector_tensor ((const GstCvisMotionVectorMeta *) meta);
   if (n == 0)
     return;
   owned = g_memdup2 (tensors, n * sizeof *tensors);

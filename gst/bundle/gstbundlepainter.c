@@ -7,7 +7,7 @@
 #include <cairo.h>
 #include <math.h>
 #include <string.h>
-#include "gst/common/gstcvfont.h"
+#include "gst/common/gstcvisfont.h"
 
 #define BACKGROUND 0x14161c
 #define FIELD_OF_VIEW (45 * G_PI / 180)
@@ -165,8 +165,8 @@ choose_up (const GstBundlePainter *painter, gint wanted, gdouble up[3])
 }
 
 static void
-project_from (
-    const GstBundlePainter *painter, const GstBundleView *view, Projection *p)
+project_from (const GstBundlePainter *painter, const GstBundleViewpoint *view,
+    Projection *p)
 {
   const gdouble azimuth = view->azimuth * G_PI / 180;
   const gdouble elevation = CLAMP (view->elevation, -89, 89) * G_PI / 180;
@@ -373,7 +373,7 @@ paint_labels (GstBundlePainter *painter, const Projection *p)
       g_strdup_printf ("%u points, %u cameras", n_points, painter->n_cameras);
   gboolean ascii;
 
-  cairo_select_font_face (cr, gst_cv_font (&ascii), CAIRO_FONT_SLANT_NORMAL,
+  cairo_select_font_face (cr, gst_cvis_font (&ascii), CAIRO_FONT_SLANT_NORMAL,
       CAIRO_FONT_WEIGHT_NORMAL);
   cairo_set_font_size (cr, CLAMP (painter->height / 32.0, 9, 22));
   cairo_set_line_width (cr, 2);
@@ -387,7 +387,8 @@ paint_labels (GstBundlePainter *painter, const Projection *p)
 }
 
 const guint32 *
-gst_bundle_painter_paint (GstBundlePainter *painter, const GstBundleView *view)
+gst_bundle_painter_paint (
+    GstBundlePainter *painter, const GstBundleViewpoint *view)
 {
   const gsize n = (gsize) painter->width * painter->height;
   Projection p;

@@ -22,7 +22,7 @@ typedef enum {
 } GstBundleUp;
 
 /**
- * GstBundleView:
+ * GstBundleViewpoint:
  * @azimuth, @elevation: of the viewpoint, degrees
  * @zoom: 1: the scene fills the picture
  * @point_size: side of a point's square, pixels
@@ -33,7 +33,7 @@ typedef struct {
   gdouble azimuth, elevation, zoom;
   guint point_size;
   gboolean labels;
-} GstBundleView;
+} GstBundleViewpoint;
 
 typedef struct _GstBundlePainter GstBundlePainter;
 
@@ -45,6 +45,6 @@ void gst_bundle_painter_free (GstBundlePainter *painter);
 
 /* Returns: (transfer none): height rows of width pixels 0x00RRGGBB */
 const guint32 *gst_bundle_painter_paint (
-    GstBundlePainter *painter, const GstBundleView *view);
+    GstBundlePainter *painter, const GstBundleViewpoint *view);
 
 G_END_DECLS

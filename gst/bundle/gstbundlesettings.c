@@ -41,82 +41,83 @@ static const GEnumValue precision_values[] = {
 #define CONFIG(field) G_STRUCT_OFFSET (GstBundleSettings, config.field)
 #define OWN(field) G_STRUCT_OFFSET (GstBundleSettings, field)
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "output-format", "Format of the adjusted reconstruction",
-      GST_CV_SETTING_ENUM, OWN (output_format), TRUE, 0, 0,
+      GST_CVIS_SETTING_ENUM, OWN (output_format), TRUE, 0, 0,
       GST_BUNDLE_FORMAT_NAME, gst_bundle_format_values },
   { "max-iterations",
       "Largest number of iterations of Levenberg-Marquardt; 0: the cost is "
       "computed",
-      GST_CV_SETTING_UINT, CONFIG (max_iterations), TRUE, 0, 10000, NULL,
+      GST_CVIS_SETTING_UINT, CONFIG (max_iterations), TRUE, 0, 10000, NULL,
       NULL },
   { "max-pcg-iterations",
       "Largest number of conjugate gradient iterations in each outer iteration",
-      GST_CV_SETTING_UINT, CONFIG (max_pcg_iterations), TRUE, 1, 10000, NULL,
+      GST_CVIS_SETTING_UINT, CONFIG (max_pcg_iterations), TRUE, 1, 10000, NULL,
       NULL },
   { "eta",
       "Factor of the mean gain of the quadratic model below which conjugate "
       "gradients stop",
-      GST_CV_SETTING_DOUBLE, CONFIG (eta), TRUE, 1e-12, 1, NULL, NULL },
+      GST_CVIS_SETTING_DOUBLE, CONFIG (eta), TRUE, 1e-12, 1, NULL, NULL },
   { "pcg-tolerance",
       "Factor of the residual at which conjugate gradients stop; 0: not used",
-      GST_CV_SETTING_DOUBLE, CONFIG (pcg_tolerance), TRUE, 0, 1, NULL, NULL },
+      GST_CVIS_SETTING_DOUBLE, CONFIG (pcg_tolerance), TRUE, 0, 1, NULL, NULL },
   { "function-tolerance",
       "Change of the cost, as a factor of it, at which the adjustment stops",
-      GST_CV_SETTING_DOUBLE, CONFIG (function_tolerance), TRUE, 0, 1, NULL,
+      GST_CVIS_SETTING_DOUBLE, CONFIG (function_tolerance), TRUE, 0, 1, NULL,
       NULL },
   { "parameter-tolerance",
       "Length of a step, as a factor of that of the parameters, at which the "
       "adjustment stops",
-      GST_CV_SETTING_DOUBLE, CONFIG (parameter_tolerance), TRUE, 0, 1, NULL,
+      GST_CVIS_SETTING_DOUBLE, CONFIG (parameter_tolerance), TRUE, 0, 1, NULL,
       NULL },
   { "gradient-tolerance",
       "Largest number in the gradient at which the adjustment stops",
-      GST_CV_SETTING_DOUBLE, CONFIG (gradient_tolerance), TRUE, 0, 1e300, NULL,
-      NULL },
+      GST_CVIS_SETTING_DOUBLE, CONFIG (gradient_tolerance), TRUE, 0, 1e300,
+      NULL, NULL },
   { "schur",
       "Conjugate gradients on the Schur complement, else on the full system "
       "(preconditioner=jacobi)",
-      GST_CV_SETTING_BOOLEAN, CONFIG (schur), TRUE, 0, 1, NULL, NULL },
+      GST_CVIS_SETTING_BOOLEAN, CONFIG (schur), TRUE, 0, 1, NULL, NULL },
   { "preconditioner", "Preconditioner of the conjugate gradients",
-      GST_CV_SETTING_ENUM, CONFIG (preconditioner), TRUE, 0, 0,
+      GST_CVIS_SETTING_ENUM, CONFIG (preconditioner), TRUE, 0, 0,
       "GstBundlePreconditioner", preconditioner_values },
   { "w-storage", "Storage of the blocks between cameras and points",
-      GST_CV_SETTING_ENUM, CONFIG (w_storage), TRUE, 0, 0, "GstBundleWStorage",
-      w_storage_values },
-  { "layout", "Layout of blocks in memory", GST_CV_SETTING_ENUM,
+      GST_CVIS_SETTING_ENUM, CONFIG (w_storage), TRUE, 0, 0,
+      "GstBundleWStorage", w_storage_values },
+  { "layout", "Layout of blocks in memory", GST_CVIS_SETTING_ENUM,
       CONFIG (layout), TRUE, 0, 0, "GstBundleLayout", layout_values },
-  { "precision", "Precision of the stored Jacobian", GST_CV_SETTING_ENUM,
+  { "precision", "Precision of the stored Jacobian", GST_CVIS_SETTING_ENUM,
       CONFIG (precision), TRUE, 0, 0, "GstBundlePrecision", precision_values },
-  { "loss", "Cost of a reprojection error", GST_CV_SETTING_ENUM, CONFIG (loss),
-      TRUE, 0, 0, "GstBundleLoss", loss_values },
-  { "loss-scale", "Scale of the robust loss, pixels", GST_CV_SETTING_DOUBLE,
+  { "loss", "Cost of a reprojection error", GST_CVIS_SETTING_ENUM,
+      CONFIG (loss), TRUE, 0, 0, "GstBundleLoss", loss_values },
+  { "loss-scale", "Scale of the robust loss, pixels", GST_CVIS_SETTING_DOUBLE,
       CONFIG (loss_scale), TRUE, 1e-150, 1e150, NULL, NULL },
   { "fix-intrinsics", "Keep focal lengths and distortion constant",
-      GST_CV_SETTING_BOOLEAN, CONFIG (fix_intrinsics), TRUE, 0, 1, NULL, NULL },
+      GST_CVIS_SETTING_BOOLEAN, CONFIG (fix_intrinsics), TRUE, 0, 1, NULL,
+      NULL },
   { "shared-intrinsics",
       "Use one focal length and distortion for all cameras, as for frames of "
       "one video",
-      GST_CV_SETTING_BOOLEAN, CONFIG (shared_intrinsics), TRUE, 0, 1, NULL,
+      GST_CVIS_SETTING_BOOLEAN, CONFIG (shared_intrinsics), TRUE, 0, 1, NULL,
       NULL },
   { "fix-first-camera", "Keep rotation and translation of camera 0",
-      GST_CV_SETTING_BOOLEAN, CONFIG (fix_first_camera), TRUE, 0, 1, NULL,
+      GST_CVIS_SETTING_BOOLEAN, CONFIG (fix_first_camera), TRUE, 0, 1, NULL,
       NULL },
   { "initial-radius",
       "Radius of the trust region at the start, a number of scaled parameters "
       "(not pixels)",
-      GST_CV_SETTING_DOUBLE, CONFIG (initial_radius), TRUE, 1e-30, 1e16, NULL,
+      GST_CVIS_SETTING_DOUBLE, CONFIG (initial_radius), TRUE, 1e-30, 1e16, NULL,
       NULL },
   { "threads", "Threads that compute (backend cpu); 0: one per processor",
-      GST_CV_SETTING_UINT, CONFIG (threads), TRUE, 0, 4096, NULL, NULL },
+      GST_CVIS_SETTING_UINT, CONFIG (threads), TRUE, 0, 4096, NULL, NULL },
   { "constants",
       "Text file of parameters to keep, with lines such as \"camera 0 pose\" "
       "and \"point 7\"",
-      GST_CV_SETTING_STRING, OWN (constants), TRUE, 0, 0, NULL, NULL },
+      GST_CVIS_SETTING_STRING, OWN (constants), TRUE, 0, 0, NULL, NULL },
   { "covariance",
       "Compute the covariances of the cameras into stats, for up to 2000 "
       "cameras",
-      GST_CV_SETTING_BOOLEAN, OWN (covariance), TRUE, 0, 1, NULL, NULL },
+      GST_CVIS_SETTING_BOOLEAN, OWN (covariance), TRUE, 0, 1, NULL, NULL },
 };
 
 void
@@ -132,7 +133,7 @@ gst_bundle_settings_bind (GObjectClass *klass, guint first_id, gsize offset)
   GstBundleSettings defaults;
 
   gst_bundle_settings_init (&defaults);
-  gst_cv_settings_bind (klass, first_id, settings_table,
+  gst_cvis_settings_bind (klass, first_id, settings_table,
       G_N_ELEMENTS (settings_table), offset, &defaults);
   g_free (defaults.constants);
 }

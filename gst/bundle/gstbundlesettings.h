@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cuda/bundle/engine.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissettings.h"
 
 G_BEGIN_DECLS
 
@@ -25,7 +25,7 @@ typedef struct {
 
 /* Sets the defaults; @constants is allocated. */
 void gst_bundle_settings_init (GstBundleSettings *settings);
-/* gst_cv_settings_bind() for the struct at @offset of the element */
+/* gst_cvis_settings_bind() for the struct at @offset of the element */
 void gst_bundle_settings_bind (
     GObjectClass *klass, guint first_id, gsize offset);
 

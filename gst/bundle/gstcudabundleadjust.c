@@ -18,7 +18,7 @@
  *
  * Since: 0.1
  */
-/* Not a GstCvFilter, which gives one frame for each input frame: here a whole stream
+/* Not a GstCvisFilter, which gives one frame for each input frame: here a whole stream
  * gives one result, and upstream does not wait while it is computed. The source
  * pad's task reads, adjusts and pushes; the request pad has a task of its own, so
  * that the sinks of both can preroll. */
@@ -27,7 +27,7 @@
 #include <string.h>
 #include "cuda/bundle/constants.h"
 #include "cuda/core/cancel.h"
-#include "gst/common/gstcvbackend.h"
+#include "gst/common/gstcvisbackend.h"
 #include "gstbundlefile.h"
 #include "gstbundlesettings.h"
 #include "gstbundletypes.h"
@@ -43,7 +43,7 @@ struct _GstCudaBundleAdjust {
 
   /* guarded by the object lock */
   GstBundleSettings settings;
-  GstCvBackend backend;
+  GstCvisBackend backend;
   CvisContext *context;
   GstStructure *stats;
 
@@ -826,7 +826,7 @@ drop_results (GstCudaBundleAdjust *self)
   GST_OBJECT_UNLOCK (self);
   g_clear_pointer (&context, cvis_context_unref);
   g_clear_pointer (&cloud, g_bytes_unref);
-  gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
+  gst_cvis_backend_stop (&self->backend, GST_ELEMENT (self));
   forget_file (self);
 }
 
@@ -835,7 +835,7 @@ start (GstCudaBundleAdjust *self)
 {
   CvisContext *context = NULL;
 
-  if (!gst_cv_backend_start (&self->backend, GST_ELEMENT (self), &context))
+  if (!gst_cvis_backend_start (&self->backend, GST_ELEMENT (self), &context))
     return FALSE;
   GST_OBJECT_LOCK (self);
   self->context = context;
@@ -914,11 +914,11 @@ gst_cuda_bundle_adjust_set_property (
   GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (object);
 
   if (id >= PROP_SETTING) {
-    gst_cv_settings_set_property (object, id, value, pspec);
+    gst_cvis_settings_set_property (object, id, value, pspec);
     return;
   }
-  gst_cv_warn_if_late (object, pspec);
-  gst_cv_backend_set_property (&self->backend, object, value, pspec);
+  gst_cvis_warn_if_late (object, pspec);
+  gst_cvis_backend_set_property (&self->backend, object, value, pspec);
 }
 
 static void
@@ -927,10 +927,10 @@ gst_cuda_bundle_adjust_get_property (
 {
   GstCudaBundleAdjust *self = GST_CUDA_BUNDLE_ADJUST (object);
 
-  if (gst_cv_backend_get_property (&self->backend, object, value, pspec))
+  if (gst_cvis_backend_get_property (&self->backend, object, value, pspec))
     return;
   if (id != PROP_STATS) {
-    gst_cv_settings_get_property (object, id, value, pspec);
+    gst_cvis_settings_get_property (object, id, value, pspec);
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -967,7 +967,7 @@ gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
           "Sizes, costs and the history of the last adjustment; times in "
           "seconds",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_cv_backend_install_properties (object_class, PROP_BACKEND);
+  gst_cvis_backend_install_properties (object_class, PROP_BACKEND);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &cloud_template);
@@ -977,7 +977,7 @@ gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
       "Minimises the reprojection error of a reconstruction on the CPU or a "
       "GPU",
       "the gst-cudavision authors");
-  gst_type_mark_as_plugin_api (GST_TYPE_CV_BACKEND, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CVIS_BACKEND, 0);
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_bundle_adjust_debug, "cudabundleadjust", 0, "bundle adjustment");
 }
@@ -995,7 +995,7 @@ gst_cuda_bundle_adjust_init (GstCudaBundleAdjust *self)
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = gst_bundle_file_new_src_pad (&src_template);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
-  gst_cv_backend_init (&self->backend);
+  gst_cvis_backend_init (&self->backend);
   gst_bundle_settings_init (&self->settings);
   self->stats = gst_structure_new_empty ("cudabundleadjust-stats");
 }

@@ -7,9 +7,9 @@
 #include "config.h"
 
 #include <gst/gst.h>
-#include "gstbalparse.h"
-#include "gstbaltestsrc.h"
-#include "gstbalview.h"
+#include "gstbundleparse.h"
+#include "gstbundletestsrc.h"
+#include "gstbundleview.h"
 #include "gstbundletypes.h"
 #include "gstcudabundleadjust.h"
 
@@ -18,9 +18,9 @@ plugin_init (GstPlugin *plugin)
 {
   gboolean ok = TRUE;
 
-  ok &= GST_ELEMENT_REGISTER (balparse, plugin);
-  ok &= GST_ELEMENT_REGISTER (baltestsrc, plugin);
-  ok &= GST_ELEMENT_REGISTER (balview, plugin);
+  ok &= GST_ELEMENT_REGISTER (bundleparse, plugin);
+  ok &= GST_ELEMENT_REGISTER (bundletestsrc, plugin);
+  ok &= GST_ELEMENT_REGISTER (bundleview, plugin);
   ok &= GST_ELEMENT_REGISTER (cudabundleadjust, plugin);
   ok &= gst_bundle_types_register (plugin);
   return ok;

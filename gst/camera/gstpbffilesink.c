@@ -7,7 +7,7 @@
  * @title: pbffilesink
  * @short_description: records melt-pool frames
  *
- * Writes grey frames and their machine signals (#GstPbfSignalMeta) to one file,
+ * Writes grey frames and their machine signals (#GstCvisPbfSignalMeta) to one file,
  * which pbffilesrc replays. Every buffer or buffer list is written before the push
  * returns, so that the recording of a process that is killed has all of them.
  *
@@ -28,8 +28,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "gst/common/gstcvfile.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvisfile.h"
+#include "gst/common/gstcvissettings.h"
 #include "cuda/camera/recording.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_sink_debug);
@@ -65,10 +65,10 @@ static GstStaticPadTemplate sink_template =
 
 static const Settings defaults = { .location = (gchar *) "" };
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "location",
       "File to write to; an existing file is replaced by the first frame",
-      GST_CV_SETTING_STRING, G_STRUCT_OFFSET (Settings, location) },
+      GST_CVIS_SETTING_STRING, G_STRUCT_OFFSET (Settings, location) },
 };
 
 G_DEFINE_FINAL_TYPE (GstPbfFileSink, gst_pbf_file_sink, GST_TYPE_BASE_SINK)
@@ -88,7 +88,7 @@ begin_file (GstPbfFileSink *self)
 
   if (self->begun)
     return TRUE;
-  other = gst_cv_file_find_other_user (GST_ELEMENT_CAST (self), self->fd);
+  other = gst_cvis_file_find_other_user (GST_ELEMENT_CAST (self), self->fd);
   if (other != NULL) {
     name = gst_object_get_name (GST_OBJECT_CAST (other));
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
@@ -177,7 +177,7 @@ write_packet (GstPbfFileSink *self, PbfPacket *packet,
 static GstFlowReturn
 append_frame (GstPbfFileSink *self, GstBuffer *buffer)
 {
-  GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
+  GstCvisPbfSignalMeta *meta = gst_cvis_buffer_get_pbf_signal_meta (buffer);
   GstClockTime duration = GST_BUFFER_DURATION (buffer);
   guint old = self->bytes->len;
   guint8 signal[PBF_PACKET_SIGNAL];
@@ -327,7 +327,7 @@ gst_pbf_file_sink_change_state (GstElement *element, GstStateChange change)
 
   if (change == GST_STATE_CHANGE_READY_TO_PAUSED) {
     self->location =
-        gst_cv_settings_get_string (self, &self->settings.location);
+        gst_cvis_settings_get_string (self, &self->settings.location);
     self->bytes = g_byte_array_new ();
     self->frame_counter = 0;
     self->begun = FALSE;
@@ -355,7 +355,7 @@ gst_pbf_file_sink_class_init (GstPbfFileSinkClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_file_sink_debug, "pbffilesink", 0, "writer of recordings");
 
-  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+  gst_cvis_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfFileSink, settings),
       &defaults);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
@@ -376,6 +376,6 @@ static void
 gst_pbf_file_sink_init (GstPbfFileSink *self)
 {
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   self->fd = -1;
 }

@@ -8,7 +8,7 @@
  * @short_description: replays recorded melt-pool frames
  *
  * Reads recordings of pbffilesink: frames, timestamps and machine signals
- * (#GstPbfSignalMeta) are the same as when they were recorded, and so are results of
+ * (#GstCvisPbfSignalMeta) are the same as when they were recorded, and so are results of
  * cudapbfmonitor. Of a recording that is damaged, or whose writer was killed, the
  * intact frames are read; a warning names the place of the damage.
  *
@@ -23,9 +23,9 @@
 
 #include <gst/video/video.h>
 #include <unistd.h>
-#include "gst/common/gstcvfile.h"
-#include "gst/common/gstcvsegment.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvisfile.h"
+#include "gst/common/gstcvissegment.h"
+#include "gst/common/gstcvissettings.h"
 #include "gstpbfpacketframe.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_file_src_debug);
@@ -78,16 +78,17 @@ static const Settings defaults = { .location = (gchar *) "",
 
 #define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
 
-static const GstCvSetting settings_table[] = {
-  { "location", "File to read from", GST_CV_SETTING_STRING, OFFSET (location) },
+static const GstCvisSetting settings_table[] = {
+  { "location", "File to read from", GST_CVIS_SETTING_STRING,
+      OFFSET (location) },
   { "frames-per-list",
       "Frames in one buffer list; 0: 256, of at most 4 MiB in all",
-      GST_CV_SETTING_UINT, OFFSET (frames_per_list), FALSE, 0,
+      GST_CVIS_SETTING_UINT, OFFSET (frames_per_list), FALSE, 0,
       MAX_FRAMES_PER_LIST },
   { "signal-layout",
       "Fields of a machine's own signals, a vector of 16 int32, as in "
       "\"x_um=2,y_um=3,laser_on=0.1\"; empty: records of the camera link",
-      GST_CV_SETTING_STRING, OFFSET (signal_layout) },
+      GST_CVIS_SETTING_STRING, OFFSET (signal_layout) },
 };
 
 G_DEFINE_FINAL_TYPE (GstPbfFileSrc, gst_pbf_file_src, GST_TYPE_PBF_LIST_SRC)
@@ -361,7 +362,7 @@ gst_pbf_file_src_is_seekable (GstBaseSrc *base)
 static gboolean
 gst_pbf_file_src_event (GstBaseSrc *base, GstEvent *event)
 {
-  if (gst_cv_event_seeks_backwards (event))
+  if (gst_cvis_event_seeks_backwards (event))
     return FALSE;
   return GST_BASE_SRC_CLASS (gst_pbf_file_src_parent_class)
       ->event (base, event);
@@ -471,7 +472,7 @@ open_recording (GstPbfFileSrc *self)
         ("No file name to read from. Set location."), (NULL));
     return FALSE;
   }
-  self->fd = gst_cv_file_open_for_reading (self->location, &error);
+  self->fd = gst_cvis_file_open_for_reading (self->location, &error);
   if (self->fd < 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot open \"%s\": %s. Check location.", self->location,
@@ -515,9 +516,10 @@ start_recording (GstPbfFileSrc *self)
   GstBaseSrc *base = GST_BASE_SRC (self);
 
   if (!gst_pbf_list_src_set_layout (GST_PBF_LIST_SRC (self),
-          gst_cv_settings_get_string (self, &self->settings.signal_layout)))
+          gst_cvis_settings_get_string (self, &self->settings.signal_layout)))
     return FALSE;
-  self->location = gst_cv_settings_get_string (self, &self->settings.location);
+  self->location =
+      gst_cvis_settings_get_string (self, &self->settings.location);
   self->head.width = 0;
   self->unused = self->negotiated = self->sought = FALSE;
   self->posted = (PbfRecordingDamage){ 0 };
@@ -575,7 +577,7 @@ gst_pbf_file_src_class_init (GstPbfFileSrcClass *klass)
       gst_pbf_file_src_debug, "pbffilesrc", 0, "reader of recordings");
 
   G_OBJECT_CLASS (klass)->finalize = gst_pbf_file_src_finalize;
-  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+  gst_cvis_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfFileSrc, settings),
       &defaults);
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -602,7 +604,7 @@ static void
 gst_pbf_file_src_init (GstPbfFileSrc *self)
 {
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   g_mutex_init (&self->index_lock);
   self->fd = -1;
   gst_video_info_init (&self->info);

@@ -157,14 +157,14 @@ gst_pbf_list_src_keep_meta (GstBuffer *buffer, GstMeta *meta)
     GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
 }
 
-GstPbfSignalMeta *
+GstCvisPbfSignalMeta *
 gst_pbf_list_src_signal_meta (GstBuffer *buffer)
 {
-  static const PbfSignal none = { 0 };
-  GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
+  static const CvisPbfSignal none = { 0 };
+  GstCvisPbfSignalMeta *meta = gst_cvis_buffer_get_pbf_signal_meta (buffer);
 
   if (meta == NULL) {
-    meta = gst_buffer_add_pbf_signal_meta (buffer, &none);
+    meta = gst_cvis_buffer_add_pbf_signal_meta (buffer, &none);
     gst_pbf_list_src_keep_meta (buffer, &meta->meta);
   }
   return meta;
@@ -188,9 +188,9 @@ gst_pbf_list_src_set_layout (GstPbfListSrc *self, const gchar *text)
 
 void
 gst_pbf_list_src_read_signal (const PbfSignalLayout *layout, GstBuffer *buffer,
-    const guint8 *bytes, const PbfSignal *frame)
+    const guint8 *bytes, const CvisPbfSignal *frame)
 {
-  GstPbfSignalMeta *meta;
+  GstCvisPbfSignalMeta *meta;
 
   if (bytes != NULL && layout != NULL) {
     meta = gst_pbf_list_src_signal_meta (buffer);
@@ -199,7 +199,7 @@ gst_pbf_list_src_read_signal (const PbfSignalLayout *layout, GstBuffer *buffer,
   } else if (bytes != NULL) {
     meta = gst_pbf_list_src_signal_meta (buffer);
     pbf_packet_read_signal (bytes, &meta->signal);
-  } else if ((meta = gst_buffer_get_pbf_signal_meta (buffer)) != NULL) {
+  } else if ((meta = gst_cvis_buffer_get_pbf_signal_meta (buffer)) != NULL) {
     gst_buffer_remove_meta (
         buffer, &meta->meta); /* of the buffer's last frame */
   }
@@ -215,7 +215,7 @@ gst_pbf_list_src_get_layout (GstPbfListSrc *self)
 
 void
 gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
-    const guint8 *bytes, const PbfSignal *frame)
+    const guint8 *bytes, const CvisPbfSignal *frame)
 {
   gst_pbf_list_src_read_signal (
       gst_pbf_list_src_get_layout (self), buffer, bytes, frame);

@@ -42,17 +42,17 @@ gboolean gst_pbf_list_src_decide_pool (
 
 /* The meta of @buffer, added if there is none. It stays on buffers of a pool, so
  * that it is allocated once. */
-GstPbfSignalMeta *gst_pbf_list_src_signal_meta (GstBuffer *buffer);
+GstCvisPbfSignalMeta *gst_pbf_list_src_signal_meta (GstBuffer *buffer);
 /* For start(): sets the layout @text of the property signal-layout; empty: records
  * of the camera link. Posts an error and returns FALSE if it is invalid. */
 gboolean gst_pbf_list_src_set_layout (GstPbfListSrc *self, const gchar *text);
 /* Sets the meta from the 64 bytes that came with a frame; NULL: @buffer has none.
  * @frame: frame_counter, t_ns, width and height for vectors of another layout */
 void gst_pbf_list_src_set_signal (GstPbfListSrc *self, GstBuffer *buffer,
-    const guint8 *bytes, const PbfSignal *frame);
+    const guint8 *bytes, const CvisPbfSignal *frame);
 /* The same with a @layout; NULL: records of the camera link. */
 void gst_pbf_list_src_read_signal (const PbfSignalLayout *layout,
-    GstBuffer *buffer, const guint8 *bytes, const PbfSignal *frame);
+    GstBuffer *buffer, const guint8 *bytes, const CvisPbfSignal *frame);
 /* The layout of signal-layout; NULL: records of the camera link. */
 const PbfSignalLayout *gst_pbf_list_src_get_layout (GstPbfListSrc *self);
 /* Keeps @meta on @buffer, if that comes from a pool. */

@@ -18,7 +18,7 @@ gboolean
 gst_pbf_packet_fill (const PbfPacket *packet, const GstVideoInfo *info,
     const PbfSignalLayout *layout, guint64 number, GstBuffer *buffer)
 {
-  const PbfSignal about = { .frame_counter = packet->frame_counter,
+  const CvisPbfSignal about = { .frame_counter = packet->frame_counter,
     .t_ns = packet->t_ns != PBF_PACKET_NO_TIME ? packet->t_ns : 0,
     .width = packet->width,
     .height = packet->height };

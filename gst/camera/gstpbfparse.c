@@ -8,7 +8,7 @@
  * @short_description: frames of a recording that arrives as bytes
  *
  * Turns the bytes of a recording of pbffilesink into its frames, with their timestamps
- * and machine signals (#GstPbfSignalMeta). decodebin and playbin choose it by
+ * and machine signals (#GstCvisPbfSignalMeta). decodebin and playbin choose it by
  * themselves. pbffilesrc reads files, and seeks in them.
  *
  * ## Example launch line
@@ -20,7 +20,7 @@
  */
 #include "gstpbfparse.h"
 
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissettings.h"
 #include "gstpbfpacketframe.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_parse_debug);
@@ -67,11 +67,11 @@ static GstStaticPadTemplate src_template =
 
 static const Settings defaults = { .signal_layout = (gchar *) "" };
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "signal-layout",
       "Fields of a machine's own signals, a vector of 16 int32, as in "
       "\"x_um=2,y_um=3,laser_on=0.1\"; empty: records of the camera link",
-      GST_CV_SETTING_STRING, G_STRUCT_OFFSET (Settings, signal_layout) },
+      GST_CVIS_SETTING_STRING, G_STRUCT_OFFSET (Settings, signal_layout) },
 };
 
 #define gst_pbf_parse_parent_class parent_class
@@ -372,7 +372,7 @@ static gboolean
 start (GstPbfParse *self)
 {
   const gchar *text =
-      gst_cv_settings_get_string (self, &self->settings.signal_layout);
+      gst_cvis_settings_get_string (self, &self->settings.signal_layout);
   GError *error = NULL;
 
   self->has_layout = *text != '\0';
@@ -424,7 +424,7 @@ gst_pbf_parse_class_init (GstPbfParseClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_parse_debug, "pbfparse", 0, "parser of recordings");
 
-  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+  gst_cvis_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfParse, settings),
       &defaults);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
@@ -439,7 +439,7 @@ gst_pbf_parse_class_init (GstPbfParseClass *klass)
 static void
 gst_pbf_parse_init (GstPbfParse *self)
 {
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   g_queue_init (&self->waiting);
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_pbf_parse_chain);

@@ -18,8 +18,8 @@
 typedef struct {
   GstBuffer *buffer;
   GstMemory *memory;
-  GstPbfSignalMeta *signal;
-  GstPbfTruthMeta *truth;
+  GstCvisPbfSignalMeta *signal;
+  GstCvisPbfTruthMeta *truth;
   guint n_metas;
 } Slot;
 
@@ -37,8 +37,8 @@ struct _Replayed {
 /* A rendered frame. */
 typedef struct {
   GstBuffer *buffer;
-  const GstPbfTruthMeta *truth; /* of the buffer */
-  PbfSignal signal;
+  const GstCvisPbfTruthMeta *truth; /* of the buffer */
+  CvisPbfSignal signal;
 } Frame;
 
 struct _GstPbfReplay {
@@ -242,8 +242,8 @@ fill_slot (Slot *slot, const Frame *frame, GstBuffer *buffer)
   GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
   slot->buffer = buffer;
   slot->memory = gst_buffer_peek_memory (buffer, 0);
-  slot->signal = gst_buffer_get_pbf_signal_meta (buffer);
-  slot->truth = gst_buffer_get_pbf_truth_meta (buffer);
+  slot->signal = gst_cvis_buffer_get_pbf_signal_meta (buffer);
+  slot->truth = gst_cvis_buffer_get_pbf_truth_meta (buffer);
   slot->n_metas = 0;
   gst_buffer_foreach_meta (buffer, mark_own_meta, &slot->n_metas);
   return TRUE;
@@ -272,13 +272,13 @@ keep_own_meta (GstBuffer *buffer, GstMeta **meta, gpointer data)
 }
 
 static gboolean
-same_truth (const GstPbfTruthMeta *a, const GstPbfTruthMeta *b)
+same_truth (const GstCvisPbfTruthMeta *a, const GstCvisPbfTruthMeta *b)
 {
   gsize n = b->n_spatters;
 
   return memcmp (&a->regime, &b->regime,
-             G_STRUCT_OFFSET (GstPbfTruthMeta, spatter_x)
-                 - G_STRUCT_OFFSET (GstPbfTruthMeta, regime))
+             G_STRUCT_OFFSET (GstCvisPbfTruthMeta, spatter_x)
+                 - G_STRUCT_OFFSET (GstCvisPbfTruthMeta, regime))
              == 0
          && memcmp (a->spatter_x, b->spatter_x, n * sizeof (gfloat)) == 0
          && memcmp (a->spatter_y, b->spatter_y, n * sizeof (gfloat)) == 0
@@ -307,13 +307,13 @@ restore_slot (const Slot *slot, const Frame *frame)
   /* written only if changed: other cores have the cache lines */
   if (!same_truth (slot->truth, frame->truth))
     memcpy (&slot->truth->regime, &frame->truth->regime,
-        sizeof *slot->truth - G_STRUCT_OFFSET (GstPbfTruthMeta, regime));
+        sizeof *slot->truth - G_STRUCT_OFFSET (GstCvisPbfTruthMeta, regime));
   return TRUE;
 }
 
 GstBuffer *
 gst_pbf_replay_new_buffer (
-    GstPbfReplay *replay, guint frame, PbfSignal **signal)
+    GstPbfReplay *replay, guint frame, CvisPbfSignal **signal)
 {
   GstBuffer *buffer = gst_buffer_new ();
   Slot slot;
@@ -370,7 +370,7 @@ get_own_buffer (GstBufferList *list, guint i)
 }
 
 GstBuffer *
-gst_pbf_replay_next (GstPbfReplay *replay, PbfSignal **signal)
+gst_pbf_replay_next (GstPbfReplay *replay, CvisPbfSignal **signal)
 {
   Replayed *open = replay->open;
   guint i = replay->next_slot++;
@@ -438,8 +438,8 @@ gst_pbf_replay_free (GstPbfReplay *replay)
 void
 gst_pbf_replay_add (GstPbfReplay *replay, GstBuffer *buffer)
 {
-  Frame frame = { buffer, gst_buffer_get_pbf_truth_meta (buffer),
-    gst_buffer_get_pbf_signal_meta (buffer)->signal };
+  Frame frame = { buffer, gst_cvis_buffer_get_pbf_truth_meta (buffer),
+    gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal };
 
   g_assert (gst_buffer_n_memory (buffer) == 1);
   g_array_append_val (replay->frames, frame);

@@ -33,8 +33,8 @@ void gst_pbf_replay_free (GstPbfReplay *replay);
 /**
  * gst_pbf_replay_add:
  * @replay: with room for another frame
- * @frame: (transfer full): of one memory, with #GstPbfSignalMeta and
- *   #GstPbfTruthMeta; nobody writes to it from now on
+ * @frame: (transfer full): of one memory, with #GstCvisPbfSignalMeta and
+ *   #GstCvisPbfTruthMeta; nobody writes to it from now on
  */
 void gst_pbf_replay_add (GstPbfReplay *replay, GstBuffer *frame);
 
@@ -50,7 +50,7 @@ guint gst_pbf_replay_get_length (const GstPbfReplay *replay);
  *   %NULL if the memory can neither be shared nor copied
  */
 GstBuffer *gst_pbf_replay_new_buffer (
-    GstPbfReplay *replay, guint frame, PbfSignal **signal);
+    GstPbfReplay *replay, guint frame, CvisPbfSignal **signal);
 
 /* Opens a list of the frames @first to @first + @n - 1, all below the length.
  * Lists with the same @first and @n are used again. */
@@ -58,7 +58,7 @@ void gst_pbf_replay_open_list (GstPbfReplay *replay, guint first, guint n);
 
 /* The next of the @n buffers of the open list, owned by the list, and in the state
  * that gst_pbf_replay_new_buffer() returns it in. */
-GstBuffer *gst_pbf_replay_next (GstPbfReplay *replay, PbfSignal **signal);
+GstBuffer *gst_pbf_replay_next (GstPbfReplay *replay, CvisPbfSignal **signal);
 
 /* Closes the list.
  * Returns: (transfer full): the list, with the buffers so far */

@@ -31,7 +31,7 @@ gst_pbf_result_link_new (const gchar *host, guint port, GError **error)
     return NULL;
   }
   for (guint i = 0; i < MESSAGES; i++) {
-    link->parts[i].iov_len = sizeof (PbfResult);
+    link->parts[i].iov_len = sizeof (CvisPbfResult);
     link->messages[i].msg_hdr.msg_name = &link->address;
     link->messages[i].msg_hdr.msg_namelen = size;
     link->messages[i].msg_hdr.msg_iov = &link->parts[i];
@@ -51,7 +51,7 @@ gst_pbf_result_link_free (GstPbfResultLink *link)
 
 guint
 gst_pbf_result_link_send (
-    GstPbfResultLink *link, const PbfResult *results, guint n)
+    GstPbfResultLink *link, const CvisPbfResult *results, guint n)
 {
   guint done = 0, sent = 0;
 

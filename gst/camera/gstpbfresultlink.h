@@ -21,6 +21,6 @@ void gst_pbf_result_link_free (GstPbfResultLink *link);
 /* Never waits: records that the network does not accept at once are dropped.
  * Returns: how many have been sent */
 guint gst_pbf_result_link_send (
-    GstPbfResultLink *link, const PbfResult *results, guint n);
+    GstPbfResultLink *link, const CvisPbfResult *results, guint n);
 
 G_END_DECLS

@@ -9,8 +9,8 @@
  *
  * Simulates the grey frames of a high-speed camera at laser powder-bed fusion: a
  * melt pool that scans hatch lines layer by layer, spatters, sensor noise. Each
- * buffer carries the machine signals of its time (#GstPbfSignalMeta) and the ground
- * truth (#GstPbfTruthMeta). The same seed gives the same bytes on every machine.
+ * buffer carries the machine signals of its time (#GstCvisPbfSignalMeta) and the ground
+ * truth (#GstCvisPbfTruthMeta). The same seed gives the same bytes on every machine.
  *
  * Frames are pushed in buffer lists (frames-per-list) unless the source is live, and
  * can be rendered once and replayed without a copy (pre-render), for rates of
@@ -28,7 +28,7 @@
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 #include <string.h>
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissettings.h"
 #include "gstpbfreplay.h"
 #include "cuda/records/machinesignal.h"
 #include "cuda/camera/sim.h"
@@ -46,7 +46,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_pbf_test_src_debug);
 
 typedef struct {
   guint seed;
-  gint regime; /* GstPbfRegime */
+  gint regime; /* GstCvisPbfRegime */
   guint frames_per_list;
   guint pre_render;
 } Settings;
@@ -97,48 +97,51 @@ G_STATIC_ASSERT (PBF_SIM_MIN_SIDE == 40 && PBF_SIM_MAX_SIDE == 4096);
 G_STATIC_ASSERT (PBF_SIM_MAX_FPS == 1000000);
 
 /* The simulator is independent of GStreamer and has an enumeration of its own. */
-G_STATIC_ASSERT ((gint) PBF_SIM_NOMINAL == (gint) GST_PBF_REGIME_NOMINAL);
-G_STATIC_ASSERT ((gint) PBF_SIM_KEYHOLE == (gint) GST_PBF_REGIME_KEYHOLE);
+G_STATIC_ASSERT ((gint) PBF_SIM_NOMINAL == (gint) GST_CVIS_PBF_REGIME_NOMINAL);
+G_STATIC_ASSERT ((gint) PBF_SIM_KEYHOLE == (gint) GST_CVIS_PBF_REGIME_KEYHOLE);
 G_STATIC_ASSERT (
-    (gint) PBF_SIM_LACK_OF_FUSION == (gint) GST_PBF_REGIME_LACK_OF_FUSION);
-G_STATIC_ASSERT ((gint) PBF_SIM_SPATTER == (gint) GST_PBF_REGIME_SPATTER);
-G_STATIC_ASSERT ((gint) PBF_SIM_DRIFT == (gint) GST_PBF_REGIME_DRIFT);
-G_STATIC_ASSERT ((gint) PBF_SIM_MIXED == (gint) GST_PBF_REGIME_MIXED);
-G_STATIC_ASSERT (PBF_SIM_MAX_SPATTERS == GST_PBF_TRUTH_MAX_SPATTERS);
+    (gint) PBF_SIM_LACK_OF_FUSION == (gint) GST_CVIS_PBF_REGIME_LACK_OF_FUSION);
+G_STATIC_ASSERT ((gint) PBF_SIM_SPATTER == (gint) GST_CVIS_PBF_REGIME_SPATTER);
+G_STATIC_ASSERT ((gint) PBF_SIM_DRIFT == (gint) GST_CVIS_PBF_REGIME_DRIFT);
+G_STATIC_ASSERT ((gint) PBF_SIM_MIXED == (gint) GST_CVIS_PBF_REGIME_MIXED);
+G_STATIC_ASSERT (PBF_SIM_MAX_SPATTERS == GST_CVIS_PBF_TRUTH_MAX_SPATTERS);
 
 static const GEnumValue regime_values[] = {
-  { GST_PBF_REGIME_NOMINAL, "Steady pool, a spatter now and then", "nominal" },
-  { GST_PBF_REGIME_KEYHOLE, "Small, narrow, bright, unsteady pool", "keyhole" },
-  { GST_PBF_REGIME_LACK_OF_FUSION,
+  { GST_CVIS_PBF_REGIME_NOMINAL, "Steady pool, a spatter now and then",
+      "nominal" },
+  { GST_CVIS_PBF_REGIME_KEYHOLE, "Small, narrow, bright, unsteady pool",
+      "keyhole" },
+  { GST_CVIS_PBF_REGIME_LACK_OF_FUSION,
       "Large, dim, ragged pool, at times below the threshold",
       "lack-of-fusion" },
-  { GST_PBF_REGIME_SPATTER, "Nominal pool with many spatters", "spatter" },
-  { GST_PBF_REGIME_DRIFT,
+  { GST_CVIS_PBF_REGIME_SPATTER, "Nominal pool with many spatters", "spatter" },
+  { GST_CVIS_PBF_REGIME_DRIFT,
       "Pool that grows, brightens and moves off over 20000 frames", "drift" },
-  { GST_PBF_REGIME_MIXED,
+  { GST_CVIS_PBF_REGIME_MIXED,
       "The other regimes one after the other, 3000 frames each", "mixed" },
   { 0, NULL, NULL },
 };
 
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "seed", "Seed of all random values: the same seed gives the same bytes",
-      GST_CV_SETTING_UINT, FIELD (seed), FALSE, 0, G_MAXUINT },
-  { "regime", "State of the simulated process", GST_CV_SETTING_ENUM,
+      GST_CVIS_SETTING_UINT, FIELD (seed), FALSE, 0, G_MAXUINT },
+  { "regime", "State of the simulated process", GST_CVIS_SETTING_ENUM,
       FIELD (regime), FALSE, 0, 0, "GstPbfTestSrcRegime", regime_values },
   { "frames-per-list",
       "Frames in one buffer list; 1: single buffers; 0: 1 if is-live, else "
       "256, of at most 4 MiB in all",
-      GST_CV_SETTING_UINT, FIELD (frames_per_list), FALSE, 0,
+      GST_CVIS_SETTING_UINT, FIELD (frames_per_list), FALSE, 0,
       MAX_FRAMES_PER_LIST },
   { "pre-render",
       "Frames rendered once and then sent repeatedly, without a copy; 0: every "
       "frame is rendered",
-      GST_CV_SETTING_UINT, FIELD (pre_render), FALSE, 0, MAX_PRE_RENDER },
+      GST_CVIS_SETTING_UINT, FIELD (pre_render), FALSE, 0, MAX_PRE_RENDER },
 };
 
-static const Settings default_settings = { .regime = GST_PBF_REGIME_NOMINAL };
+static const Settings default_settings = { .regime =
+                                               GST_CVIS_PBF_REGIME_NOMINAL };
 
 #define gst_pbf_test_src_parent_class parent_class
 G_DEFINE_FINAL_TYPE (GstPbfTestSrc, gst_pbf_test_src, GST_TYPE_PBF_LIST_SRC)
@@ -147,24 +150,24 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* --- one frame ------------------------------------------------------------- */
 
-static GstPbfTruthMeta *
+static GstCvisPbfTruthMeta *
 truth_meta (GstBuffer *buffer)
 {
-  GstPbfTruthMeta *meta = gst_buffer_get_pbf_truth_meta (buffer);
+  GstCvisPbfTruthMeta *meta = gst_cvis_buffer_get_pbf_truth_meta (buffer);
 
   if (meta == NULL) {
-    meta = gst_buffer_add_pbf_truth_meta (buffer);
+    meta = gst_cvis_buffer_add_pbf_truth_meta (buffer);
     gst_pbf_list_src_keep_meta (buffer, &meta->meta);
   }
   return meta;
 }
 
 static void
-set_truth (GstPbfTruthMeta *meta, const PbfSimTruth *truth)
+set_truth (GstCvisPbfTruthMeta *meta, const PbfSimTruth *truth)
 {
   gsize n = truth->n_spatters;
 
-  meta->regime = (GstPbfRegime) truth->regime;
+  meta->regime = (GstCvisPbfRegime) truth->regime;
   meta->laser_on = truth->laser_on;
   meta->pool_x = truth->pool_x;
   meta->pool_y = truth->pool_y;
@@ -251,7 +254,7 @@ stamp_frame (GstPbfTestSrc *self, GstBuffer *buffer, const Exposure *e)
 /* Sets number and time in the record of a frame whose number differs from that of
  * the simulator: after a change of caps, or of a frame that is sent again. */
 static void
-renumber (PbfSignal *signal, const Exposure *e)
+renumber (CvisPbfSignal *signal, const Exposure *e)
 {
   signal->frame_counter = (guint32) e->number;
   signal->t_ns = e->start;
@@ -261,7 +264,7 @@ renumber (PbfSignal *signal, const Exposure *e)
 /* Stamps frame @e of the replay, whose record is @signal. */
 static void
 stamp_replayed (GstPbfTestSrc *self, const Exposure *e, GstBuffer *buffer,
-    PbfSignal *signal)
+    CvisPbfSignal *signal)
 {
   guint64 round = (e->number - self->first_frame)
                   / gst_pbf_replay_get_length (self->replay);
@@ -291,7 +294,7 @@ replay_index (GstPbfTestSrc *self, guint64 number)
 static GstFlowReturn
 make_replayed_frame (GstPbfTestSrc *self, const Exposure *e, GstBuffer **buffer)
 {
-  PbfSignal *signal;
+  CvisPbfSignal *signal;
 
   *buffer = gst_pbf_replay_new_buffer (
       self->replay, replay_index (self, e->number), &signal);
@@ -564,7 +567,7 @@ replay_list (GstPbfTestSrc *self, guint n, GstBufferList **list)
 
   gst_pbf_replay_open_list (self->replay, replay_index (self, self->frame), n);
   for (guint i = 0; i < n && ret == GST_FLOW_OK; i++) {
-    PbfSignal *signal;
+    CvisPbfSignal *signal;
     GstBuffer *buffer = gst_pbf_replay_next (self->replay, &signal);
 
     if (buffer != NULL)
@@ -877,10 +880,10 @@ gst_pbf_test_src_set_property (
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (object);
 
   if (id >= PROP_SETTING) {
-    gst_cv_settings_set_property (object, id, value, pspec);
+    gst_cvis_settings_set_property (object, id, value, pspec);
     return;
   }
-  gst_cv_warn_if_late (object, pspec);
+  gst_cvis_warn_if_late (object, pspec);
   if (id == PROP_IS_LIVE) {
     gst_base_src_set_live (GST_BASE_SRC (self), g_value_get_boolean (value));
     return;
@@ -897,7 +900,7 @@ gst_pbf_test_src_get_property (
   GstPbfTestSrc *self = GST_PBF_TEST_SRC (object);
 
   if (id >= PROP_SETTING) {
-    gst_cv_settings_get_property (object, id, value, pspec);
+    gst_cvis_settings_get_property (object, id, value, pspec);
     return;
   }
   if (id == PROP_IS_LIVE) {
@@ -921,7 +924,7 @@ gst_pbf_test_src_class_init (GstPbfTestSrcClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_test_src_debug, "pbftestsrc", 0, "synthetic melt-pool camera");
 
-  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+  gst_cvis_settings_bind (object_class, PROP_SETTING, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfTestSrc, settings),
       &default_settings);
   object_class->set_property = gst_pbf_test_src_set_property;
@@ -959,7 +962,7 @@ static void
 gst_pbf_test_src_init (GstPbfTestSrc *self)
 {
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   self->list_frames = 1;
   gst_video_info_init (&self->info);
 }

@@ -7,7 +7,7 @@
  * @title: pbfudpsink
  * @short_description: sends melt-pool frames over UDP
  *
- * Sends grey frames and their machine signals (#GstPbfSignalMeta) in the packets
+ * Sends grey frames and their machine signals (#GstCvisPbfSignalMeta) in the packets
  * that pbfudpsrc receives: a camera for tests, and a bridge from any other camera.
  *
  * ## Example launch line
@@ -25,7 +25,7 @@
 #include <gst/video/video.h>
 #include <string.h>
 #include <unistd.h>
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissettings.h"
 #include "gstpbfsocket.h"
 #include "cuda/camera/packet.h"
 
@@ -96,19 +96,19 @@ static const Settings defaults = {
 
 #define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
 
-static const GstCvSetting settings_table[] = {
-  { "host", "Name or address of the receiving machine", GST_CV_SETTING_STRING,
+static const GstCvisSetting settings_table[] = {
+  { "host", "Name or address of the receiving machine", GST_CVIS_SETTING_STRING,
       OFFSET (host) },
-  { "port", "UDP port of the receiver", GST_CV_SETTING_UINT, OFFSET (port),
+  { "port", "UDP port of the receiver", GST_CVIS_SETTING_UINT, OFFSET (port),
       FALSE, 1, 65535 },
   { "mtu",
       "Largest IP packet of the network, bytes; 9000 with jumbo frames, 65535 "
       "on loopback",
-      GST_CV_SETTING_UINT, OFFSET (mtu), FALSE, MIN_MTU, MAX_MTU },
+      GST_CVIS_SETTING_UINT, OFFSET (mtu), FALSE, MIN_MTU, MAX_MTU },
   { "multicast-iface",
       "Network interface, such as eth0, through which packets leave for a "
       "multicast group; empty: the system's choice",
-      GST_CV_SETTING_STRING, OFFSET (multicast_iface) },
+      GST_CVIS_SETTING_STRING, OFFSET (multicast_iface) },
 };
 
 G_DEFINE_FINAL_TYPE (GstPbfUdpSink, gst_pbf_udp_sink, GST_TYPE_BASE_SINK)
@@ -196,7 +196,7 @@ short_duration (GstBuffer *buffer)
 static GstFlowReturn
 send_frame (GstPbfUdpSink *self, GstBuffer *buffer)
 {
-  GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
+  GstCvisPbfSignalMeta *meta = gst_cvis_buffer_get_pbf_signal_meta (buffer);
   guint8 signal[PBF_PACKET_SIGNAL];
   PbfPacket packet = { .frame_counter = self->frame_counter,
     .stream = self->stream,
@@ -340,7 +340,7 @@ gst_pbf_udp_sink_start (GstBaseSink *base)
   GstPbfUdpSink *self = GST_PBF_UDP_SINK (base);
   GError *error = NULL;
 
-  self->host = gst_cv_settings_get_string (self, &self->settings.host);
+  self->host = gst_cvis_settings_get_string (self, &self->settings.host);
   self->port = self->settings.port;
   if (!open_socket (self, &error)) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
@@ -408,7 +408,7 @@ gst_pbf_udp_sink_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   if (id != PROP_SENT) {
-    gst_cv_settings_get_property (object, id, value, pspec);
+    gst_cvis_settings_get_property (object, id, value, pspec);
     return;
   }
   GST_OBJECT_LOCK (object);
@@ -434,7 +434,7 @@ gst_pbf_udp_sink_class_init (GstPbfUdpSinkClass *klass)
       gst_pbf_udp_sink_debug, "pbfudpsink", 0, "sender of the camera link");
 
   object_class->finalize = gst_pbf_udp_sink_finalize;
-  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+  gst_cvis_settings_bind (object_class, PROP_SETTING, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfUdpSink, settings),
       &defaults);
   object_class->get_property = gst_pbf_udp_sink_get_property;
@@ -463,7 +463,7 @@ gst_pbf_udp_sink_class_init (GstPbfUdpSinkClass *klass)
 static void
 gst_pbf_udp_sink_init (GstPbfUdpSink *self)
 {
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   self->fd = -1;
   /* for unlock(), which may be called in every state */
   self->poll = gst_poll_new (TRUE);

@@ -27,8 +27,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "gst/common/gstcvquery.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvisquery.h"
+#include "gst/common/gstcvissettings.h"
 #include "gstpbfsocket.h"
 #include "cuda/core/histogram.h"
 #include "cuda/camera/packet.h"
@@ -156,39 +156,39 @@ static const Settings defaults = {
 
 #define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "address",
       "Local address or name of the interface to receive at; 0.0.0.0 and :: "
       "are all interfaces, 224.0.0.0 to 239.255.255.255 and ff00::/8 are "
       "multicast groups",
-      GST_CV_SETTING_STRING, OFFSET (address) },
+      GST_CVIS_SETTING_STRING, OFFSET (address) },
   { "port",
       "UDP port to receive at; 0: a free one, which the property then reports",
-      GST_CV_SETTING_UINT, OFFSET (port), FALSE, 0, 65535 },
+      GST_CVIS_SETTING_UINT, OFFSET (port), FALSE, 0, 65535 },
   { "buffer-size",
       "Size of the socket's buffer, bytes; 0: 64 MiB, or less where the system "
       "does not allow that",
-      GST_CV_SETTING_UINT, OFFSET (buffer_size), FALSE, 0, G_MAXINT / 2 },
+      GST_CVIS_SETTING_UINT, OFFSET (buffer_size), FALSE, 0, G_MAXINT / 2 },
   { "reorder-window",
       "Frames: an incomplete frame counts as lost when the frame this many "
       "later begins",
-      GST_CV_SETTING_UINT, OFFSET (reorder_window), FALSE, 1, 1024 },
+      GST_CVIS_SETTING_UINT, OFFSET (reorder_window), FALSE, 1, 1024 },
   { "timeout",
       "Time without a packet after which an element message is posted and "
       "frames no longer wait for missing ones, nanoseconds; 0: never",
-      GST_CV_SETTING_TIME, OFFSET (timeout), TRUE },
-  { "timestamps", "Source of the timestamps of frames", GST_CV_SETTING_ENUM,
+      GST_CVIS_SETTING_TIME, OFFSET (timeout), TRUE },
+  { "timestamps", "Source of the timestamps of frames", GST_CVIS_SETTING_ENUM,
       OFFSET (timestamps), FALSE, 0, 0, "GstPbfUdpSrcTimestamps",
       timestamps_values },
   { "signal-layout",
       "Fields of a machine's own signals, a vector of 16 int32, as in "
       "\"x_um=2,y_um=3,laser_on=0.1\"; empty: records of the camera link",
-      GST_CV_SETTING_STRING, OFFSET (signal_layout) },
+      GST_CVIS_SETTING_STRING, OFFSET (signal_layout) },
   { "multicast-iface",
       "Network interface, such as eth0, at which a multicast group is "
       "received; "
       "empty: the system's choice",
-      GST_CV_SETTING_STRING, OFFSET (multicast_iface) },
+      GST_CVIS_SETTING_STRING, OFFSET (multicast_iface) },
 };
 
 #define gst_pbf_udp_src_parent_class parent_class
@@ -341,7 +341,7 @@ frame_done (gpointer user, gpointer handle, const PbfFrameHead *head)
   gst_buffer_unmap (frame->buffer, &frame->map);
   gst_pbf_list_src_set_signal (GST_PBF_LIST_SRC (self), frame->buffer,
       head->signal,
-      &(PbfSignal){ .frame_counter = head->frame_counter,
+      &(CvisPbfSignal){ .frame_counter = head->frame_counter,
           .t_ns = head->t_ns != PBF_PACKET_NO_TIME ? head->t_ns : 0,
           .width = self->info.width,
           .height = self->info.height });
@@ -714,7 +714,7 @@ gst_pbf_udp_src_get_caps (GstBaseSrc *base, GstCaps *filter)
         G_TYPE_INT, self->height, NULL);
   }
   GST_OBJECT_UNLOCK (self);
-  return gst_cv_caps_filter (caps, filter);
+  return gst_cvis_caps_filter (caps, filter);
 }
 
 static GstCaps *
@@ -996,7 +996,7 @@ gst_pbf_udp_src_get_property (
   GstPbfUdpSrc *self = GST_PBF_UDP_SRC (object);
 
   if (id != PROP_STATS)
-    gst_cv_settings_get_property (object, id, value, pspec);
+    gst_cvis_settings_get_property (object, id, value, pspec);
   GST_OBJECT_LOCK (self);
   if (id == PROP_STATS)
     g_value_take_boxed (value, make_stats (self));
@@ -1023,7 +1023,7 @@ gst_pbf_udp_src_class_init (GstPbfUdpSrcClass *klass)
       gst_pbf_udp_src_debug, "pbfudpsrc", 0, "receiver of the camera link");
 
   object_class->finalize = gst_pbf_udp_src_finalize;
-  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+  gst_cvis_settings_bind (object_class, PROP_SETTING, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfUdpSrc, settings),
       &defaults);
   object_class->get_property = gst_pbf_udp_src_get_property;
@@ -1067,7 +1067,7 @@ gst_pbf_udp_src_init (GstPbfUdpSrc *self)
 {
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
   gst_base_src_set_live (GST_BASE_SRC (self), TRUE);
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   self->fd = -1;
   /* for unlock(), which may be called in every state */
   self->poll = gst_poll_new (TRUE);

@@ -29,9 +29,9 @@ holds_for_crop (const GstMetaInfo *info)
 }
 
 static void
-move_result (GstPbfMeta *meta, const Move *move)
+move_result (GstCvisPbfMeta *meta, const Move *move)
 {
-  GstPbfMeta *moved = gst_buffer_add_pbf_meta (
+  GstCvisPbfMeta *moved = gst_cvis_buffer_add_pbf_meta (
       move->to, meta->records, meta->result, meta->latency);
 
   moved->scale_x = meta->scale_x;
@@ -42,15 +42,16 @@ move_result (GstPbfMeta *meta, const Move *move)
 
 /* Blocks outside the crop stay in the field, with positions outside the buffer. */
 static void
-move_motion (GstBuffer *from, GstMotionVectorMeta *meta, const Move *move)
+move_motion (GstBuffer *from, GstCvisMotionVectorMeta *meta, const Move *move)
 {
   GstMetaTransformCopy copy = { FALSE, 0, (gsize) -1 };
-  GstMotionVectorMeta *moved;
+  GstCvisMotionVectorMeta *moved;
 
-  if (!GST_MOTION_VECTOR_META_INFO->transform_func (
+  if (!GST_CVIS_MOTION_VECTOR_META_INFO->transform_func (
           move->to, (GstMeta *) meta, from, _gst_meta_transform_copy, &copy))
     return;
-  moved = gst_buffer_get_motion_vector_meta (move->to, meta->field->distance);
+  moved =
+      gst_cvis_buffer_get_motion_vector_meta (move->to, meta->field->distance);
   moved->offset_x = meta->offset_x - (gint) move->geometry->x;
   moved->offset_y = meta->offset_y - (gint) move->geometry->y;
 }
@@ -86,10 +87,10 @@ move_meta (GstBuffer *from, GstMeta **meta, gpointer user_data)
   const GstMetaInfo *info = (*meta)->info;
   GstMetaTransformCopy copy = { FALSE, 0, (gsize) -1 };
 
-  if (info->api == GST_PBF_META_API_TYPE)
-    move_result ((GstPbfMeta *) *meta, move);
-  else if (info->api == GST_MOTION_VECTOR_META_API_TYPE)
-    move_motion (from, (GstMotionVectorMeta *) *meta, move);
+  if (info->api == GST_CVIS_PBF_META_API_TYPE)
+    move_result ((GstCvisPbfMeta *) *meta, move);
+  else if (info->api == GST_CVIS_MOTION_VECTOR_META_API_TYPE)
+    move_motion (from, (GstCvisMotionVectorMeta *) *meta, move);
   else if (info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
     move_region ((GstVideoRegionOfInterestMeta *) *meta, move);
   else if (info->transform_func != NULL && holds_for_crop (info))
@@ -101,8 +102,8 @@ move_meta (GstBuffer *from, GstMeta **meta, gpointer user_data)
 static void
 add_crop (GstBuffer *from, const Move *move)
 {
-  GstFrameCropMeta *before = gst_buffer_get_frame_crop_meta (from);
-  GstFrameCropMeta *crop = gst_buffer_add_frame_crop_meta (move->to);
+  GstCvisFrameCropMeta *before = gst_cvis_buffer_get_frame_crop_meta (from);
+  GstCvisFrameCropMeta *crop = gst_cvis_buffer_add_frame_crop_meta (move->to);
   const GstCropGeometry *g = move->geometry;
 
   crop->x = (gint) g->x + (before ? before->x : 0);

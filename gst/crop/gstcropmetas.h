@@ -24,9 +24,9 @@ typedef struct {
   gint32 position_x_q8, position_y_q8;
 } GstCropGeometry;
 
-/* Copies metas from @from to @to: those without coordinates unchanged; GstPbfMeta and
+/* Copies metas from @from to @to: those without coordinates unchanged; GstCvisPbfMeta and
  * GstVideoRegionOfInterestMeta in coordinates of the crop (regions are clipped at
- * its edges, empty ones left out); GstFrameCropMeta relative to the original frame.
+ * its edges, empty ones left out); GstCvisFrameCropMeta relative to the original frame.
  * Other metas about pixels are left out. */
 void gst_crop_metas (
     GstBuffer *from, GstBuffer *to, const GstCropGeometry *geometry);

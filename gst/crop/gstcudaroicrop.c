@@ -13,7 +13,7 @@
  * that an element upstream found. The rectangle is always inside the frame. Buffer
  * lists stay buffer lists.
  *
- * #GstFrameCropMeta has the position of the crop. With 40 x 40 pixels and the
+ * #GstCvisFrameCropMeta has the position of the crop. With 40 x 40 pixels and the
  * default calibration the crop is the region of interest that cudapbfmonitor would
  * use itself.
  *
@@ -33,11 +33,11 @@
  */
 #include "gstcudaroicrop.h"
 
-#include <gst/common/gstcvbackend.h>
-#include <gst/common/gstcvcuda.h>
-#include <gst/common/gstcvquery.h>
-#include <gst/common/gstcvsettings.h>
-#include <gst/common/gstcvtime.h>
+#include <gst/common/gstcvisbackend.h>
+#include <gst/common/gstcviscuda.h>
+#include <gst/common/gstcvisquery.h>
+#include <gst/common/gstcvissettings.h>
+#include <gst/common/gstcvistime.h>
 #include "gstcropmetas.h"
 #include "gstroicropper.h"
 #include "gstroiposition.h"
@@ -78,7 +78,7 @@ struct _GstCudaRoiCrop {
   GstPad *sink, *src;
 
   /* guarded by the object lock */
-  GstCvBackend backend;
+  GstCvisBackend backend;
   Settings settings;
   Stats stats;
   gboolean resized; /* width or height changed since negotiated */
@@ -92,7 +92,7 @@ struct _GstCudaRoiCrop {
   gint64 doubt_begin; /* monotonic us of the first run with a doubt; 0: none */
   gboolean warned_of_doubts;
 
-  GstCvCuda *cuda;
+  GstCvisCuda *cuda;
 };
 
 enum {
@@ -113,43 +113,43 @@ static const GEnumValue align_values[] = {
   { 0, NULL, NULL },
 };
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "width", "Columns of the crop, pixels; a change renegotiates",
-      GST_CV_SETTING_UINT, FIELD (width), TRUE, 1, MAX_SIZE },
+      GST_CVIS_SETTING_UINT, FIELD (width), TRUE, 1, MAX_SIZE },
   { "height", "Rows of the crop, pixels; a change renegotiates",
-      GST_CV_SETTING_UINT, FIELD (height), TRUE, 1, MAX_SIZE },
-  { "position-source", "Source of the crop position", GST_CV_SETTING_ENUM,
+      GST_CVIS_SETTING_UINT, FIELD (height), TRUE, 1, MAX_SIZE },
+  { "position-source", "Source of the crop position", GST_CVIS_SETTING_ENUM,
       FIELD (source), TRUE, 0, 0, "GstRoiPositionSource",
       gst_roi_position_source_values },
   { "x",
       "Position of the crop's centre, pixels from the left edge (pixel centres "
       "at +0.5); negative: the centre of the frame; used with "
       "position-source=property",
-      GST_CV_SETTING_DOUBLE, FIELD (x), GST_CV_CONTROLLABLE, -1, 65535 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (x), GST_CVIS_CONTROLLABLE, -1, 65535 },
   { "y",
       "Position of the crop's centre, pixels from the top edge (pixel centres "
       "at +0.5); negative: the centre of the frame; used with "
       "position-source=property",
-      GST_CV_SETTING_DOUBLE, FIELD (y), GST_CV_CONTROLLABLE, -1, 65535 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (y), GST_CVIS_CONTROLLABLE, -1, 65535 },
   { "calibration",
       "Homography from the machine's micrometres to pixels of the whole frame: "
       "nine numbers, row by row",
-      GST_CV_SETTING_STRING, FIELD (calibration) },
+      GST_CVIS_SETTING_STRING, FIELD (calibration) },
   { "signal-delay",
       "Time from machine signals to their effect in a frame, microseconds",
-      GST_CV_SETTING_UINT, FIELD (signal_delay_us), FALSE, 0, 1000000 },
+      GST_CVIS_SETTING_UINT, FIELD (signal_delay_us), FALSE, 0, 1000000 },
   { "roi-align", "Alignment of the crop's left column, pixels",
-      GST_CV_SETTING_ENUM, FIELD (roi_align), TRUE, 0, 0, "GstRoiCropAlign",
+      GST_CVIS_SETTING_ENUM, FIELD (roi_align), TRUE, 0, 0, "GstRoiCropAlign",
       align_values },
   { "zero-copy",
       "Let crops in system memory share the frame's memory, without a copy, if "
       "downstream supports GstVideoMeta",
-      GST_CV_SETTING_BOOLEAN, FIELD (zero_copy), TRUE },
+      GST_CVIS_SETTING_BOOLEAN, FIELD (zero_copy), TRUE },
 };
 
 static const Settings default_settings = {
-  .width = PBF_ROI_SIDE,
-  .height = PBF_ROI_SIDE,
+  .width = CVIS_PBF_ROI_SIDE,
+  .height = CVIS_PBF_ROI_SIDE,
   .source = GST_ROI_POSITION_SIGNALS,
   .x = -1.0,
   .y = -1.0,
@@ -187,12 +187,12 @@ gst_cuda_roi_crop_get_property (
 {
   GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
 
-  if (gst_cv_backend_get_property (&self->backend, object, value, pspec))
+  if (gst_cvis_backend_get_property (&self->backend, object, value, pspec))
     return;
   if (id == PROP_STATS)
     g_value_take_boxed (value, stats_structure (self));
   else
-    gst_cv_settings_get_property (object, id, value, pspec);
+    gst_cvis_settings_get_property (object, id, value, pspec);
 }
 
 static void
@@ -202,11 +202,11 @@ gst_cuda_roi_crop_set_property (
   GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
 
   if (id < PROP_SETTING) {
-    gst_cv_warn_if_late (object, pspec);
-    gst_cv_backend_set_property (&self->backend, object, value, pspec);
+    gst_cvis_warn_if_late (object, pspec);
+    gst_cvis_backend_set_property (&self->backend, object, value, pspec);
     return;
   }
-  gst_cv_settings_set_property (object, id, value, pspec);
+  gst_cvis_settings_set_property (object, id, value, pspec);
   if (g_str_equal (pspec->name, "width")
       || g_str_equal (pspec->name, "height")) {
     GST_OBJECT_LOCK (self);
@@ -221,7 +221,7 @@ static gboolean
 is_on_device (const GstCapsFeatures *features)
 {
   return features != NULL
-         && gst_caps_features_contains (features, GST_CV_CUDA_MEMORY_FEATURE);
+         && gst_caps_features_contains (features, GST_CVIS_CUDA_MEMORY_FEATURE);
 }
 
 /* Caps with the memory of the backend first; both stay, so that with another
@@ -275,7 +275,7 @@ get_caps (GstCudaRoiCrop *self, GstPad *pad, GstCaps *filter)
         G_TYPE_INT, (gint) height, NULL);
   if (wanted != CVIS_BACKEND_AUTO)
     result = prefer_memory (result, wanted == CVIS_BACKEND_CUDA);
-  return gst_cv_caps_filter (result, filter);
+  return gst_cvis_caps_filter (result, filter);
 }
 
 static gboolean
@@ -296,7 +296,7 @@ check_backend (GstCudaRoiCrop *self, gboolean on_device)
   }
   if (wanted == CVIS_BACKEND_CPU && on_device) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Cannot crop frames in " GST_CV_CUDA_MEMORY_FEATURE
+        ("Cannot crop frames in " GST_CVIS_CUDA_MEMORY_FEATURE
          " with backend=cpu. Put cudadownload before cudaroicrop, or use "
          "backend=auto."),
         ("backend=cpu"));
@@ -408,7 +408,7 @@ set_caps (GstCudaRoiCrop *self, GstCaps *caps)
   self->backend.active = on_device ? CVIS_BACKEND_CUDA : CVIS_BACKEND_CPU;
   GST_OBJECT_UNLOCK (self);
   if (on_device
-      && !gst_cv_cuda_start (self->cuda, GST_ELEMENT (self), device_id))
+      && !gst_cvis_cuda_start (self->cuda, GST_ELEMENT (self), device_id))
     return refuse_crop_caps (self, caps);
   gst_roi_cropper_set_input (
       self->cropper, &in, on_device ? self->cuda : NULL, device_id);
@@ -468,7 +468,7 @@ sync_controlled (GstCudaRoiCrop *self, Run *run, GstBuffer *buffer)
 
   if (!run->controlled)
     return;
-  time = gst_cv_stream_time (&self->segment, time);
+  time = gst_cvis_stream_time (&self->segment, time);
   if (!GST_CLOCK_TIME_IS_VALID (time))
     return;
   gst_object_sync_values (GST_OBJECT (self), time);
@@ -765,7 +765,7 @@ gst_cuda_roi_crop_query (GstPad *pad, GstObject *parent, GstQuery *query)
     case GST_QUERY_ALLOCATION:
       return pad == self->sink && answer_allocation (query);
     case GST_QUERY_CONTEXT:
-      if (gst_cv_cuda_query_context (self->cuda, GST_ELEMENT (self), query))
+      if (gst_cvis_cuda_query_context (self->cuda, GST_ELEMENT (self), query))
         return TRUE;
       break;
     default:
@@ -789,14 +789,14 @@ check_device (GstCudaRoiCrop *self)
   GST_OBJECT_UNLOCK (self);
   if (wanted != CVIS_BACKEND_CUDA)
     return TRUE;
-  if (!gst_cv_backend_start (&self->backend, GST_ELEMENT (self), &context))
+  if (!gst_cvis_backend_start (&self->backend, GST_ELEMENT (self), &context))
     return FALSE;
   cvis_context_unref (context);
-  gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
-  if (gst_cv_cuda_available (&why_not))
+  gst_cvis_backend_stop (&self->backend, GST_ELEMENT (self));
+  if (gst_cvis_cuda_available (&why_not))
     return TRUE;
   GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-      ("backend=cuda needs " GST_CV_CUDA_MEMORY_FEATURE
+      ("backend=cuda needs " GST_CVIS_CUDA_MEMORY_FEATURE
        ": %s. Use backend=auto or backend=cpu.",
           why_not),
       (NULL));
@@ -843,7 +843,7 @@ stop_cropping (GstCudaRoiCrop *self)
   gst_roi_position_stop (&self->position);
   gst_clear_caps (&self->refused);
   self->negotiated = FALSE;
-  gst_cv_backend_stop (&self->backend, GST_ELEMENT (self));
+  gst_cvis_backend_stop (&self->backend, GST_ELEMENT (self));
 }
 
 static GstStateChangeReturn
@@ -860,7 +860,7 @@ gst_cuda_roi_crop_change_state (GstElement *element, GstStateChange transition)
           && ret == GST_STATE_CHANGE_FAILURE))
     stop_cropping (self);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL && self->cuda != NULL)
-    gst_cv_cuda_stop (self->cuda);
+    gst_cvis_cuda_stop (self->cuda);
   return ret;
 }
 
@@ -873,7 +873,7 @@ gst_cuda_roi_crop_set_context (GstElement *element, GstContext *context)
   GST_OBJECT_LOCK (self);
   device_id = self->backend.device_id;
   GST_OBJECT_UNLOCK (self);
-  gst_cv_cuda_set_context (self->cuda, element, context, device_id);
+  gst_cvis_cuda_set_context (self->cuda, element, context, device_id);
   GST_ELEMENT_CLASS (parent_class)->set_context (element, context);
 }
 
@@ -884,7 +884,7 @@ gst_cuda_roi_crop_finalize (GObject *object)
 {
   GstCudaRoiCrop *self = GST_CUDA_ROI_CROP (object);
 
-  gst_cv_cuda_free (self->cuda);
+  gst_cvis_cuda_free (self->cuda);
   gst_roi_cropper_free (self->cropper);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -894,10 +894,10 @@ gst_cuda_roi_crop_init (GstCudaRoiCrop *self)
 {
   GstElementClass *klass = GST_ELEMENT_GET_CLASS (self);
 
-  gst_cv_backend_init (&self->backend);
-  gst_cv_settings_init (self);
+  gst_cvis_backend_init (&self->backend);
+  gst_cvis_settings_init (self);
   self->cropper = gst_roi_cropper_new (GST_ELEMENT (self));
-  self->cuda = gst_cv_cuda_new ();
+  self->cuda = gst_cvis_cuda_new ();
 
   self->sink = gst_pad_new_from_template (
       gst_element_class_get_pad_template (klass, "sink"), "sink");
@@ -918,10 +918,10 @@ add_pad_templates (GstElementClass *klass)
 {
   GstCaps *caps = gst_caps_from_string (GST_VIDEO_CAPS_MAKE (FORMATS));
 
-  if (gst_cv_cuda_available (NULL))
+  if (gst_cvis_cuda_available (NULL))
     gst_caps_append (
         caps, gst_caps_from_string (GST_VIDEO_CAPS_MAKE_WITH_FEATURES (
-                  GST_CV_CUDA_MEMORY_FEATURE, CUDA_FORMATS)));
+                  GST_CVIS_CUDA_MEMORY_FEATURE, CUDA_FORMATS)));
   gst_element_class_add_pad_template (
       klass, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template (
@@ -936,7 +936,7 @@ gst_cuda_roi_crop_class_init (GstCudaRoiCropClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
   object_class->finalize = gst_cuda_roi_crop_finalize;
-  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+  gst_cvis_settings_bind (object_class, PROP_SETTING, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstCudaRoiCrop, settings),
       &default_settings);
   object_class->set_property = gst_cuda_roi_crop_set_property;
@@ -949,11 +949,11 @@ gst_cuda_roi_crop_class_init (GstCudaRoiCropClass *klass)
           "Counts since READY: frames, lists, clamped, no-position, "
           "corrupt-signals, copies",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  gst_cv_backend_install_properties (object_class, PROP_BACKEND);
+  gst_cvis_backend_install_properties (object_class, PROP_BACKEND);
   add_pad_templates (element_class);
   gst_element_class_set_static_metadata (element_class, "Moving crop",
       "Filter/Effect/Video",
       "Crops each frame around a position that moves from frame to frame",
       "the gst-cudavision authors");
-  gst_type_mark_as_plugin_api (GST_TYPE_CV_BACKEND, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_CVIS_BACKEND, 0);
 }

@@ -11,7 +11,7 @@ struct _GstRoiCropper {
   GstVideoInfo in, out;
   CvisCropLayout layout;
   guint step_x, step_y;
-  GstCvCuda *cuda; /* NULL for system memory */
+  GstCvisCuda *cuda; /* NULL for system memory */
   gint device_id;
 
   GstBufferPool *pool;
@@ -36,7 +36,7 @@ gst_roi_cropper_new (GstElement *element)
 void
 gst_roi_cropper_stop (GstRoiCropper *cropper)
 {
-  gst_cv_pool_clear (&cropper->pool);
+  gst_cvis_pool_clear (&cropper->pool);
   g_clear_pointer (&cropper->crop, cvis_crop_free);
 }
 
@@ -66,7 +66,7 @@ layout_of (const GstVideoFormatInfo *format)
 
 void
 gst_roi_cropper_set_input (GstRoiCropper *cropper, const GstVideoInfo *in,
-    GstCvCuda *cuda, gint device_id)
+    GstCvisCuda *cuda, gint device_id)
 {
   gst_roi_cropper_stop (cropper);
   cropper->in = *in;
@@ -81,7 +81,7 @@ gst_roi_cropper_set_input (GstRoiCropper *cropper, const GstVideoInfo *in,
 void
 gst_roi_cropper_set_output (GstRoiCropper *cropper, const GstVideoInfo *out)
 {
-  gst_cv_pool_clear (&cropper->pool);
+  gst_cvis_pool_clear (&cropper->pool);
   cropper->out = *out;
 }
 
@@ -155,7 +155,7 @@ device_pool_new (
 {
   GError *error = NULL;
   GstBufferPool *pool =
-      gst_cv_cuda_pool_new (cropper->cuda, caps, query, like, &error);
+      gst_cvis_cuda_pool_new (cropper->cuda, caps, query, like, &error);
 
   if (pool == NULL) {
     GST_ELEMENT_ERROR (cropper->element, RESOURCE, NO_SPACE_LEFT,
@@ -198,8 +198,8 @@ ensure_crop (GstRoiCropper *cropper, GstBuffer *buffer, gboolean first)
   GError *error = NULL;
 
   if (cropper->cuda != NULL) {
-    context =
-        gst_cv_cuda_follow (cropper->cuda, buffer, cropper->device_id, &error);
+    context = gst_cvis_cuda_follow (
+        cropper->cuda, buffer, cropper->device_id, &error);
     if (error == NULL && !first && context != cropper->context)
       g_set_error (&error, CVIS_ERROR, CVIS_ERROR_INVALID,
           "the frames of one buffer list are in different CUDA contexts");
@@ -287,7 +287,7 @@ map_frame (const GstRoiCropper *cropper, GstVideoFrame *frame,
     return FALSE;
   flags = (GstMapFlags) (flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
   if (cropper->cuda != NULL)
-    return gst_cv_cuda_frame_map (frame, info, buffer, flags);
+    return gst_cvis_cuda_frame_map (frame, info, buffer, flags);
   return gst_video_frame_map (frame, info, buffer, flags);
 }
 
@@ -420,16 +420,16 @@ gst_roi_cropper_finish (
 
   if (cropper->cuda == NULL)
     return TRUE;
-  stream = gst_cv_cuda_stream (out[0]);
+  stream = gst_cvis_cuda_stream (out[0]);
   for (i = 0; i < n; i++)
-    ordered = gst_cv_cuda_order (in[i], stream) && ordered;
+    ordered = gst_cvis_cuda_order (in[i], stream) && ordered;
   ok = cvis_crop_copy (cropper->crop, (CvisCropPlane *) cropper->planes->data,
       cropper->planes->len, stream, &error);
   /* after a failure too: some copies may be in flight */
   if (!ok || !ordered)
     ok = cvis_crop_wait (cropper->crop, stream, ok ? &error : NULL) && ok;
   for (i = 0; i < n; i++)
-    gst_cv_cuda_done (out[i], ordered);
+    gst_cvis_cuda_done (out[i], ordered);
   if (!ok) {
     GST_ELEMENT_ERROR (
         cropper->element, RESOURCE, FAILED, ("%s", error->message), (NULL));

@@ -6,8 +6,8 @@
  * Handles pools, maps and streams; the caller chooses the rectangle. */
 #pragma once
 
-#include <gst/common/gstcvcuda.h>
-#include <gst/common/gstcvpool.h>
+#include <gst/common/gstcviscuda.h>
+#include <gst/common/gstcvispool.h>
 #include "gstcropmetas.h"
 
 G_BEGIN_DECLS
@@ -23,7 +23,7 @@ void gst_roi_cropper_stop (GstRoiCropper *cropper);
 /* Sets the input.
  * @cuda: (nullable): for memory:CUDAMemory, on @device_id (-1: any) */
 void gst_roi_cropper_set_input (GstRoiCropper *cropper, const GstVideoInfo *in,
-    GstCvCuda *cuda, gint device_id);
+    GstCvisCuda *cuda, gint device_id);
 /* Sets the output: the same format in the crop's size, for which a pool is made. */
 void gst_roi_cropper_set_output (
     GstRoiCropper *cropper, const GstVideoInfo *out);

@@ -10,11 +10,11 @@
 
 const GEnumValue gst_roi_position_source_values[] = {
   { GST_ROI_POSITION_SIGNALS,
-      "The machine's signals (GstPbfSignalMeta) through the calibration",
+      "The machine's signals (GstCvisPbfSignalMeta) through the calibration",
       "signals" },
   { GST_ROI_POSITION_PROPERTY, "The properties x and y", "property" },
   { GST_ROI_POSITION_META,
-      "The melt pool's centroid (GstPbfMeta), else the first "
+      "The melt pool's centroid (GstCvisPbfMeta), else the first "
       "GstVideoRegionOfInterestMeta",
       "meta" },
   { 0, NULL, NULL },
@@ -62,7 +62,7 @@ static gboolean
 find_in_signals (GstRoiPosition *position, GstBuffer *buffer, gint offset_x,
     gint offset_y, gint32 *x_q8, gint32 *y_q8)
 {
-  GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
+  GstCvisPbfSignalMeta *meta = gst_cvis_buffer_get_pbf_signal_meta (buffer);
   PbfFrameInfo info;
 
   pbf_track_frame (position->track, meta ? &meta->signal : NULL,
@@ -75,7 +75,7 @@ find_in_signals (GstRoiPosition *position, GstBuffer *buffer, gint offset_x,
 static gboolean
 find_in_metas (GstBuffer *buffer, gint32 *x_q8, gint32 *y_q8)
 {
-  GstPbfMeta *pool = gst_buffer_get_pbf_meta (buffer);
+  GstCvisPbfMeta *pool = gst_cvis_buffer_get_pbf_meta (buffer);
   GstVideoRegionOfInterestMeta *roi;
   gdouble x, y;
 
@@ -104,7 +104,7 @@ void
 gst_roi_position_find (GstRoiPosition *position, GstBuffer *buffer,
     const GstRoiPositionRequest *request, gint32 *x_q8, gint32 *y_q8)
 {
-  GstFrameCropMeta *crop = gst_buffer_get_frame_crop_meta (buffer);
+  GstCvisFrameCropMeta *crop = gst_cvis_buffer_get_frame_crop_meta (buffer);
   gint offset_x = crop ? crop->x : 0, offset_y = crop ? crop->y : 0;
   gboolean found = TRUE;
 

@@ -58,7 +58,7 @@ guint64 gst_roi_position_get_corrupt (const GstRoiPosition *position);
 
 /* Finds the position in @buffer, in 1/256 of its pixels. If the source has none, it
  * is the last one, or the centre of the frame if there was none yet. META: the
- * centroid of the melt pool in the GstPbfMeta; without a meta or a pool the centre of
+ * centroid of the melt pool in the GstCvisPbfMeta; without a meta or a pool the centre of
  * the first GstVideoRegionOfInterestMeta. */
 void gst_roi_position_find (GstRoiPosition *position, GstBuffer *buffer,
     const GstRoiPositionRequest *request, gint32 *x_q8, gint32 *y_q8);

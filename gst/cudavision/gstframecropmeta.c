@@ -4,7 +4,7 @@
  */
 /**
  * SECTION:gstframecropmeta
- * @title: GstFrameCropMeta
+ * @title: GstCvisFrameCropMeta
  * @short_description: position of a cropped buffer in its original frame
  */
 #include "gstframecropmeta.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 GType
-gst_frame_crop_meta_api_get_type (void)
+gst_cvis_frame_crop_meta_api_get_type (void)
 {
   static GType type = 0;
 
@@ -30,7 +30,7 @@ static gboolean
 gst_frame_crop_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
   memset ((guint8 *) meta + sizeof (GstMeta), 0,
-      sizeof (GstFrameCropMeta) - sizeof (GstMeta));
+      sizeof (GstCvisFrameCropMeta) - sizeof (GstMeta));
   return TRUE;
 }
 
@@ -38,13 +38,13 @@ static gboolean
 gst_frame_crop_meta_transform (GstBuffer *dest, GstMeta *meta,
     GstBuffer *buffer, GQuark type, gpointer data)
 {
-  GstFrameCropMeta *from = (GstFrameCropMeta *) meta, *to;
+  GstCvisFrameCropMeta *from = (GstCvisFrameCropMeta *) meta, *to;
 
   if (!GST_META_TRANSFORM_IS_COPY (type))
     return FALSE;
-  to = gst_buffer_get_frame_crop_meta (dest);
+  to = gst_cvis_buffer_get_frame_crop_meta (dest);
   if (to == NULL)
-    to = gst_buffer_add_frame_crop_meta (dest);
+    to = gst_cvis_buffer_add_frame_crop_meta (dest);
   if (to == NULL)
     return FALSE;
   to->x = from->x;
@@ -57,34 +57,34 @@ gst_frame_crop_meta_transform (GstBuffer *dest, GstMeta *meta,
 }
 
 const GstMetaInfo *
-gst_frame_crop_meta_get_info (void)
+gst_cvis_frame_crop_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
 
   if (g_once_init_enter (&info)) {
     const GstMetaInfo *registered =
-        gst_meta_register (GST_FRAME_CROP_META_API_TYPE, "GstFrameCropMeta",
-            sizeof (GstFrameCropMeta), gst_frame_crop_meta_init, NULL,
-            gst_frame_crop_meta_transform);
+        gst_meta_register (GST_CVIS_FRAME_CROP_META_API_TYPE,
+            "GstCvisFrameCropMeta", sizeof (GstCvisFrameCropMeta),
+            gst_frame_crop_meta_init, NULL, gst_frame_crop_meta_transform);
     g_once_init_leave (&info, registered);
   }
   return info;
 }
 
-GstFrameCropMeta *
-gst_buffer_add_frame_crop_meta (GstBuffer *buffer)
+GstCvisFrameCropMeta *
+gst_cvis_buffer_add_frame_crop_meta (GstBuffer *buffer)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
-  return (GstFrameCropMeta *) gst_buffer_add_meta (
-      buffer, GST_FRAME_CROP_META_INFO, NULL);
+  return (GstCvisFrameCropMeta *) gst_buffer_add_meta (
+      buffer, GST_CVIS_FRAME_CROP_META_INFO, NULL);
 }
 
-GstFrameCropMeta *
-gst_buffer_get_frame_crop_meta (GstBuffer *buffer)
+GstCvisFrameCropMeta *
+gst_cvis_buffer_get_frame_crop_meta (GstBuffer *buffer)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
-  return (GstFrameCropMeta *) gst_buffer_get_meta (
-      buffer, GST_FRAME_CROP_META_API_TYPE);
+  return (GstCvisFrameCropMeta *) gst_buffer_get_meta (
+      buffer, GST_CVIS_FRAME_CROP_META_API_TYPE);
 }

@@ -8,13 +8,14 @@
 
 G_BEGIN_DECLS
 
-#define GST_FRAME_CROP_META_API_TYPE (gst_frame_crop_meta_api_get_type ())
-#define GST_FRAME_CROP_META_INFO (gst_frame_crop_meta_get_info ())
+#define GST_CVIS_FRAME_CROP_META_API_TYPE                                      \
+  (gst_cvis_frame_crop_meta_api_get_type ())
+#define GST_CVIS_FRAME_CROP_META_INFO (gst_cvis_frame_crop_meta_get_info ())
 
-typedef struct _GstFrameCropMeta GstFrameCropMeta;
+typedef struct _GstCvisFrameCropMeta GstCvisFrameCropMeta;
 
 /**
- * GstFrameCropMeta:
+ * GstCvisFrameCropMeta:
  * @meta: parent
  * @x: left column of the crop in the original frame, pixels
  * @y: top row of the crop in the original frame, pixels
@@ -29,7 +30,7 @@ typedef struct _GstFrameCropMeta GstFrameCropMeta;
  * (x + u, y + v) of that frame. If a crop is cropped again, the original frame is
  * the first one. Tagged video, size and orientation; lost when the buffer is scaled.
  */
-struct _GstFrameCropMeta {
+struct _GstCvisFrameCropMeta {
   GstMeta meta;
 
   gint x;
@@ -41,13 +42,13 @@ struct _GstFrameCropMeta {
 };
 
 GST_CUDAVISION_API
-GType gst_frame_crop_meta_api_get_type (void);
+GType gst_cvis_frame_crop_meta_api_get_type (void);
 
 GST_CUDAVISION_API
-const GstMetaInfo *gst_frame_crop_meta_get_info (void);
+const GstMetaInfo *gst_cvis_frame_crop_meta_get_info (void);
 
 /**
- * gst_buffer_add_frame_crop_meta:
+ * gst_cvis_buffer_add_frame_crop_meta:
  * @buffer: a writable buffer
  *
  * Adds a meta of zeros to @buffer, to be filled in.
@@ -55,16 +56,16 @@ const GstMetaInfo *gst_frame_crop_meta_get_info (void);
  * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
  */
 GST_CUDAVISION_API
-GstFrameCropMeta *gst_buffer_add_frame_crop_meta (GstBuffer *buffer);
+GstCvisFrameCropMeta *gst_cvis_buffer_add_frame_crop_meta (GstBuffer *buffer);
 
 /**
- * gst_buffer_get_frame_crop_meta:
+ * gst_cvis_buffer_get_frame_crop_meta:
  * @buffer: a buffer
  *
  * Returns: (transfer none) (nullable): the meta of @buffer, valid as long as the
  *   buffer has it; %NULL if there is none
  */
 GST_CUDAVISION_API
-GstFrameCropMeta *gst_buffer_get_frame_crop_meta (GstBuffer *buffer);
+GstCvisFrameCropMeta *gst_cvis_buffer_get_frame_crop_meta (GstBuffer *buffer);
 
 G_END_DECLS

@@ -4,7 +4,7 @@
  */
 /**
  * SECTION:gstmotionmeta
- * @title: GstMotionVectorMeta
+ * @title: GstCvisMotionVectorMeta
  * @short_description: motion of a frame, one vector for each block
  */
 #include "gstmotionmeta.h"
@@ -15,27 +15,27 @@
 #include <string.h>
 
 #define MAX_SIDE 16384 /* of a frame, pixels */
-#define MAX_DISTANCE (MOTION_MAX_FIELDS / 2)
+#define MAX_DISTANCE (CVIS_MOTION_MAX_FIELDS / 2)
 
 /* --- packets --------------------------------------------------------------- */
 
 static guint64
 field_size (guint64 n_blocks)
 {
-  return sizeof (MotionPacketField)
-         + n_blocks * (sizeof (MotionVector) + sizeof (MotionBlock));
+  return sizeof (CvisMotionPacketField)
+         + n_blocks * (sizeof (CvisMotionVector) + sizeof (CvisMotionBlock));
 }
 
 gsize
-gst_motion_packet_get_size (guint columns, guint rows, guint n_fields)
+gst_cvis_motion_packet_get_size (guint columns, guint rows, guint n_fields)
 {
-  return sizeof (MotionPacket)
+  return sizeof (CvisMotionPacket)
          + n_fields * (gsize) field_size ((guint64) columns * rows);
 }
 
-const MotionPacketField *
-gst_motion_packet_get_field (const MotionPacket *packet, guint index,
-    const MotionVector **vectors, const MotionBlock **blocks)
+const CvisMotionPacketField *
+gst_cvis_motion_packet_get_field (const CvisMotionPacket *packet, guint index,
+    const CvisMotionVector **vectors, const CvisMotionBlock **blocks)
 {
   gsize n_blocks;
   const guint8 *at;
@@ -43,14 +43,15 @@ gst_motion_packet_get_field (const MotionPacket *packet, guint index,
   g_return_val_if_fail (packet != NULL && index < packet->n_fields, NULL);
 
   n_blocks = (gsize) packet->columns * packet->rows;
-  at = (const guint8 *) packet + sizeof (MotionPacket)
+  at = (const guint8 *) packet + sizeof (CvisMotionPacket)
        + index * (gsize) field_size (n_blocks);
   if (vectors != NULL)
-    *vectors = (const MotionVector *) (at + sizeof (MotionPacketField));
+    *vectors = (const CvisMotionVector *) (at + sizeof (CvisMotionPacketField));
   if (blocks != NULL)
-    *blocks = (const MotionBlock *) (at + sizeof (MotionPacketField)
-                                     + n_blocks * sizeof (MotionVector));
-  return (const MotionPacketField *) at;
+    *blocks =
+        (const CvisMotionBlock *) (at + sizeof (CvisMotionPacketField)
+                                   + n_blocks * sizeof (CvisMotionVector));
+  return (const CvisMotionPacketField *) at;
 }
 
 static gboolean refuse (GError **error, const gchar *format, ...)
@@ -92,15 +93,15 @@ check_grid (const gchar *what, guint32 blocks, const gchar *side_name,
 }
 
 static gboolean
-check_head (const MotionPacket *packet, gsize size, GError **error)
+check_head (const CvisMotionPacket *packet, gsize size, GError **error)
 {
   guint32 bs = packet->block_size;
   guint64 wanted;
 
-  if (memcmp (packet->magic, MOTION_PACKET_MAGIC, 4) != 0)
-    return refuse (error, "it does not begin with " MOTION_PACKET_MAGIC);
+  if (memcmp (packet->magic, CVIS_MOTION_PACKET_MAGIC, 4) != 0)
+    return refuse (error, "it does not begin with " CVIS_MOTION_PACKET_MAGIC);
   if (!check_range (
-          "version", packet->version, 1, MOTION_PACKET_VERSION, error))
+          "version", packet->version, 1, CVIS_MOTION_PACKET_VERSION, error))
     return FALSE;
   if (packet->size != size)
     return refuse (error,
@@ -111,7 +112,7 @@ check_head (const MotionPacket *packet, gsize size, GError **error)
       || !check_range ("height", packet->height, 1, MAX_SIDE, error)
       || !check_range ("depth", packet->depth, 8, 16, error)
       || !check_range (
-          "n_fields", packet->n_fields, 0, MOTION_MAX_FIELDS, error))
+          "n_fields", packet->n_fields, 0, CVIS_MOTION_MAX_FIELDS, error))
     return FALSE;
   if (bs != 8 && bs != 16 && bs != 32 && bs != 64)
     return refuse (error, "block_size is %u, must be 8, 16, 32 or 64", bs);
@@ -120,7 +121,7 @@ check_head (const MotionPacket *packet, gsize size, GError **error)
       || !check_grid (
           "rows", packet->rows, "height", packet->height, bs, error))
     return FALSE;
-  wanted = sizeof (MotionPacket)
+  wanted = sizeof (CvisMotionPacket)
            + packet->n_fields
                  * field_size ((guint64) packet->columns * packet->rows);
   return packet->size == wanted
@@ -132,8 +133,8 @@ check_head (const MotionPacket *packet, gsize size, GError **error)
 }
 
 static gboolean
-check_summary (
-    const MotionSummary *summary, guint32 n_used, guint index, GError **error)
+check_summary (const CvisMotionSummary *summary, guint32 n_used, guint index,
+    GError **error)
 {
   const struct {
     const gchar *name;
@@ -159,7 +160,7 @@ check_summary (
         "field %u counts %u static and %u intra-like blocks, but has %u used "
         "blocks",
         index, summary->static_blocks, summary->intra_blocks, n_used);
-  for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
+  for (guint i = 0; i < CVIS_MOTION_HISTOGRAM_BINS; i++)
     counted += summary->histogram[i];
   return counted == n_used
          || refuse (error,
@@ -170,26 +171,26 @@ check_summary (
 
 /* Number of blocks that a field's summary counts: all in version 1. */
 static guint32
-count_used (const MotionPacket *packet, const MotionBlock *blocks)
+count_used (const CvisMotionPacket *packet, const CvisMotionBlock *blocks)
 {
   guint32 n_blocks = packet->columns * packet->rows, used = 0;
 
   if (packet->version == 1)
     return n_blocks;
   for (guint32 i = 0; i < n_blocks; i++)
-    used += !(blocks[i].flags & MOTION_BLOCK_CONSTANT);
+    used += !(blocks[i].flags & CVIS_MOTION_BLOCK_CONSTANT);
   return used;
 }
 
 static gboolean
-check_fields (const MotionPacket *packet, GError **error)
+check_fields (const CvisMotionPacket *packet, GError **error)
 {
   guint seen = 0; /* set of distances, one bit each */
 
   for (guint i = 0; i < packet->n_fields; i++) {
-    const MotionBlock *blocks;
-    const MotionPacketField *field =
-        gst_motion_packet_get_field (packet, i, NULL, &blocks);
+    const CvisMotionBlock *blocks;
+    const CvisMotionPacketField *field =
+        gst_cvis_motion_packet_get_field (packet, i, NULL, &blocks);
     gint32 distance = field->distance;
 
     if (distance == 0 || distance < -MAX_DISTANCE || distance > MAX_DISTANCE)
@@ -210,26 +211,26 @@ check_fields (const MotionPacket *packet, GError **error)
 }
 
 gboolean
-gst_motion_packet_check (gconstpointer data, gsize size, GError **error)
+gst_cvis_motion_packet_check (gconstpointer data, gsize size, GError **error)
 {
   g_return_val_if_fail (data != NULL || size == 0, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (size < sizeof (MotionPacket))
+  if (size < sizeof (CvisMotionPacket))
     return refuse (error,
         "%" G_GSIZE_FORMAT " bytes, less than the packet's header of "
         "%" G_GSIZE_FORMAT " bytes",
-        size, sizeof (MotionPacket));
-  if ((guintptr) data % G_ALIGNOF (MotionPacket) != 0)
+        size, sizeof (CvisMotionPacket));
+  if ((guintptr) data % G_ALIGNOF (CvisMotionPacket) != 0)
     return refuse (error, "its address is not a multiple of %d bytes",
-        (gint) G_ALIGNOF (MotionPacket));
+        (gint) G_ALIGNOF (CvisMotionPacket));
   return check_head (data, size, error) && check_fields (data, error);
 }
 
 /* --- the meta -------------------------------------------------------------- */
 
 GType
-gst_motion_vector_meta_api_get_type (void)
+gst_cvis_motion_vector_meta_api_get_type (void)
 {
   static GType type = 0;
 
@@ -247,10 +248,10 @@ gst_motion_vector_meta_api_get_type (void)
 static gboolean
 gst_motion_vector_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
-  GstMotionVectorMeta *self = (GstMotionVectorMeta *) meta;
+  GstCvisMotionVectorMeta *self = (GstCvisMotionVectorMeta *) meta;
 
   memset ((guint8 *) meta + sizeof (GstMeta), 0,
-      sizeof (GstMotionVectorMeta) - sizeof (GstMeta));
+      sizeof (GstCvisMotionVectorMeta) - sizeof (GstMeta));
   self->scale_x = self->scale_y = 1.0;
   return TRUE;
 }
@@ -258,21 +259,21 @@ gst_motion_vector_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 static void
 gst_motion_vector_meta_free (GstMeta *meta, GstBuffer *buffer)
 {
-  gst_clear_buffer (&((GstMotionVectorMeta *) meta)->buffer);
+  gst_clear_buffer (&((GstCvisMotionVectorMeta *) meta)->buffer);
 }
 
 static gboolean
 gst_motion_vector_meta_transform (GstBuffer *dest, GstMeta *meta,
     GstBuffer *buffer, GQuark type, gpointer data)
 {
-  const GstMotionVectorMeta *from = (GstMotionVectorMeta *) meta;
-  GstMotionVectorMeta *to;
+  const GstCvisMotionVectorMeta *from = (GstCvisMotionVectorMeta *) meta;
+  GstCvisMotionVectorMeta *to;
   gdouble sx, sy;
 
   if (!gst_meta_scale_factors (type, data, &sx, &sy))
     return FALSE;
-  to = (GstMotionVectorMeta *) gst_buffer_add_meta (
-      dest, GST_MOTION_VECTOR_META_INFO, NULL);
+  to = (GstCvisMotionVectorMeta *) gst_buffer_add_meta (
+      dest, GST_CVIS_MOTION_VECTOR_META_INFO, NULL);
   if (to == NULL)
     return FALSE;
   to->packet = from->packet;
@@ -288,14 +289,14 @@ gst_motion_vector_meta_transform (GstBuffer *dest, GstMeta *meta,
 }
 
 const GstMetaInfo *
-gst_motion_vector_meta_get_info (void)
+gst_cvis_motion_vector_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
 
   if (g_once_init_enter (&info)) {
     const GstMetaInfo *registered = gst_meta_register (
-        GST_MOTION_VECTOR_META_API_TYPE, "GstMotionVectorMeta",
-        sizeof (GstMotionVectorMeta), gst_motion_vector_meta_init,
+        GST_CVIS_MOTION_VECTOR_META_API_TYPE, "GstCvisMotionVectorMeta",
+        sizeof (GstCvisMotionVectorMeta), gst_motion_vector_meta_init,
         gst_motion_vector_meta_free, gst_motion_vector_meta_transform);
     g_once_init_leave (&info, registered);
   }
@@ -303,9 +304,9 @@ gst_motion_vector_meta_get_info (void)
 }
 
 guint
-gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet)
+gst_cvis_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet)
 {
-  const MotionPacket *head;
+  const CvisMotionPacket *head;
   GstMapInfo map;
   guint n = 0;
 
@@ -316,17 +317,18 @@ gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet)
 
   if (!gst_buffer_map (packet, &map, GST_MAP_READ))
     return 0;
-  head = (const MotionPacket *) map.data;
-  if (gst_motion_packet_check (map.data, map.size, NULL)) {
+  head = (const CvisMotionPacket *) map.data;
+  if (gst_cvis_motion_packet_check (map.data, map.size, NULL)) {
     for (; n < head->n_fields; n++) {
-      GstMotionVectorMeta *meta = (GstMotionVectorMeta *) gst_buffer_add_meta (
-          buffer, GST_MOTION_VECTOR_META_INFO, NULL);
+      GstCvisMotionVectorMeta *meta =
+          (GstCvisMotionVectorMeta *) gst_buffer_add_meta (
+              buffer, GST_CVIS_MOTION_VECTOR_META_INFO, NULL);
 
       if (meta == NULL)
         break;
       meta->packet = head;
-      meta->field =
-          gst_motion_packet_get_field (head, n, &meta->vectors, &meta->blocks);
+      meta->field = gst_cvis_motion_packet_get_field (
+          head, n, &meta->vectors, &meta->blocks);
       meta->buffer = gst_buffer_ref (packet);
     }
   }
@@ -334,8 +336,8 @@ gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet)
   return n;
 }
 
-GstMotionVectorMeta *
-gst_buffer_get_motion_vector_meta (GstBuffer *buffer, gint distance)
+GstCvisMotionVectorMeta *
+gst_cvis_buffer_get_motion_vector_meta (GstBuffer *buffer, gint distance)
 {
   gpointer state = NULL;
   GstMeta *meta;
@@ -343,9 +345,9 @@ gst_buffer_get_motion_vector_meta (GstBuffer *buffer, gint distance)
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
   while ((meta = gst_buffer_iterate_meta_filtered (
-              buffer, &state, GST_MOTION_VECTOR_META_API_TYPE))
+              buffer, &state, GST_CVIS_MOTION_VECTOR_META_API_TYPE))
          != NULL) {
-    GstMotionVectorMeta *self = (GstMotionVectorMeta *) meta;
+    GstCvisMotionVectorMeta *self = (GstCvisMotionVectorMeta *) meta;
 
     if (self->field->distance == distance)
       return self;
@@ -353,11 +355,11 @@ gst_buffer_get_motion_vector_meta (GstBuffer *buffer, gint distance)
   return NULL;
 }
 
-const MotionBlock *
-gst_motion_vector_meta_get_block (const GstMotionVectorMeta *meta, guint column,
-    guint row, GstVideoRectangle *rect, gdouble *x, gdouble *y)
+const CvisMotionBlock *
+gst_cvis_motion_vector_meta_get_block (const GstCvisMotionVectorMeta *meta,
+    guint column, guint row, GstVideoRectangle *rect, gdouble *x, gdouble *y)
 {
-  const MotionPacket *packet;
+  const CvisMotionPacket *packet;
   gsize index;
 
   g_return_val_if_fail (meta != NULL, NULL);
@@ -385,8 +387,8 @@ gst_motion_vector_meta_get_block (const GstMotionVectorMeta *meta, guint column,
 }
 
 static GBytes *
-share_packet (
-    const GstMotionVectorMeta *meta, gconstpointer data, gsize bytes_of_block)
+share_packet (const GstCvisMotionVectorMeta *meta, gconstpointer data,
+    gsize bytes_of_block)
 {
   return g_bytes_new_with_free_func (data,
       (gsize) meta->packet->columns * meta->packet->rows * bytes_of_block,
@@ -394,7 +396,8 @@ share_packet (
 }
 
 GBytes *
-gst_motion_vector_meta_get_vector_bytes (const GstMotionVectorMeta *meta)
+gst_cvis_motion_vector_meta_get_vector_bytes (
+    const GstCvisMotionVectorMeta *meta)
 {
   g_return_val_if_fail (meta != NULL, NULL);
 
@@ -402,7 +405,8 @@ gst_motion_vector_meta_get_vector_bytes (const GstMotionVectorMeta *meta)
 }
 
 GBytes *
-gst_motion_vector_meta_get_block_bytes (const GstMotionVectorMeta *meta)
+gst_cvis_motion_vector_meta_get_block_bytes (
+    const GstCvisMotionVectorMeta *meta)
 {
   g_return_val_if_fail (meta != NULL, NULL);
 

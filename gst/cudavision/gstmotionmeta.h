@@ -11,18 +11,20 @@
 
 G_BEGIN_DECLS
 
-/* Caps of packed motion vectors: a buffer holds one MotionPacket. */
-#define GST_MOTION_VECTORS_MEDIA_TYPE "application/x-motion-vectors"
-#define GST_MOTION_VECTORS_CAPS                                                \
-  GST_MOTION_VECTORS_MEDIA_TYPE ", version = (int) 1"
+/* Caps of packed motion vectors: a buffer holds one CvisMotionPacket. */
+#define GST_CVIS_MOTION_VECTORS_MEDIA_TYPE "application/x-motion-vectors"
+#define GST_CVIS_MOTION_VECTORS_CAPS                                           \
+  GST_CVIS_MOTION_VECTORS_MEDIA_TYPE ", version = (int) 1"
 
-#define GST_MOTION_VECTOR_META_API_TYPE (gst_motion_vector_meta_api_get_type ())
-#define GST_MOTION_VECTOR_META_INFO (gst_motion_vector_meta_get_info ())
+#define GST_CVIS_MOTION_VECTOR_META_API_TYPE                                   \
+  (gst_cvis_motion_vector_meta_api_get_type ())
+#define GST_CVIS_MOTION_VECTOR_META_INFO                                       \
+  (gst_cvis_motion_vector_meta_get_info ())
 
-typedef struct _GstMotionVectorMeta GstMotionVectorMeta;
+typedef struct _GstCvisMotionVectorMeta GstCvisMotionVectorMeta;
 
 /**
- * GstMotionVectorMeta:
+ * GstCvisMotionVectorMeta:
  * @meta: parent
  * @packet: header of the packet with this field: grid, sizes, flags
  * @field: distance and time of the reference, summary of the motion
@@ -39,13 +41,13 @@ typedef struct _GstMotionVectorMeta GstMotionVectorMeta;
  * orientation; kept by copies, and by scaling that keeps the displayed shape of the
  * picture.
  */
-struct _GstMotionVectorMeta {
+struct _GstCvisMotionVectorMeta {
   GstMeta meta;
 
-  const MotionPacket *packet;
-  const MotionPacketField *field;
-  const MotionVector *vectors;
-  const MotionBlock *blocks;
+  const CvisMotionPacket *packet;
+  const CvisMotionPacketField *field;
+  const CvisMotionVector *vectors;
+  const CvisMotionBlock *blocks;
   GstBuffer *buffer;
   gdouble offset_x;
   gdouble offset_y;
@@ -54,13 +56,13 @@ struct _GstMotionVectorMeta {
 };
 
 GST_CUDAVISION_API
-GType gst_motion_vector_meta_api_get_type (void);
+GType gst_cvis_motion_vector_meta_api_get_type (void);
 
 GST_CUDAVISION_API
-const GstMetaInfo *gst_motion_vector_meta_get_info (void);
+const GstMetaInfo *gst_cvis_motion_vector_meta_get_info (void);
 
 /**
- * gst_motion_packet_check:
+ * gst_cvis_motion_packet_check:
  * @data: (array length=size) (element-type guint8): bytes from outside, at an
  *   address that is a multiple of 8
  * @size: number of bytes
@@ -73,11 +75,11 @@ const GstMetaInfo *gst_motion_vector_meta_get_info (void);
  *   %GST_STREAM_ERROR_DECODE
  */
 GST_CUDAVISION_API
-gboolean gst_motion_packet_check (
+gboolean gst_cvis_motion_packet_check (
     gconstpointer data, gsize size, GError **error);
 
 /**
- * gst_motion_packet_get_field: (skip)
+ * gst_cvis_motion_packet_get_field: (skip)
  * @packet: a packet that was checked
  * @index: index of the field, below packet->n_fields
  * @vectors: (out) (optional): the field's vectors
@@ -86,12 +88,12 @@ gboolean gst_motion_packet_check (
  * Returns: (transfer none): the field
  */
 GST_CUDAVISION_API
-const MotionPacketField *gst_motion_packet_get_field (
-    const MotionPacket *packet, guint index, const MotionVector **vectors,
-    const MotionBlock **blocks);
+const CvisMotionPacketField *gst_cvis_motion_packet_get_field (
+    const CvisMotionPacket *packet, guint index,
+    const CvisMotionVector **vectors, const CvisMotionBlock **blocks);
 
 /**
- * gst_motion_packet_get_size:
+ * gst_cvis_motion_packet_get_size:
  * @columns: columns of blocks
  * @rows: rows of blocks
  * @n_fields: number of fields
@@ -99,10 +101,11 @@ const MotionPacketField *gst_motion_packet_get_field (
  * Returns: the size of such a packet in bytes
  */
 GST_CUDAVISION_API
-gsize gst_motion_packet_get_size (guint columns, guint rows, guint n_fields);
+gsize gst_cvis_motion_packet_get_size (
+    guint columns, guint rows, guint n_fields);
 
 /**
- * gst_buffer_add_motion_vector_metas:
+ * gst_cvis_buffer_add_motion_vector_metas:
  * @buffer: (transfer none): a writable frame
  * @packet: (transfer none): a buffer with a packet, in one memory whose address
  *   stays the same when it is not mapped, such as system memory
@@ -112,10 +115,11 @@ gsize gst_motion_packet_get_size (guint columns, guint rows, guint n_fields);
  * Returns: the number of metas added; 0 also if @packet is not a valid packet
  */
 GST_CUDAVISION_API
-guint gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet);
+guint gst_cvis_buffer_add_motion_vector_metas (
+    GstBuffer *buffer, GstBuffer *packet);
 
 /**
- * gst_buffer_get_motion_vector_meta:
+ * gst_cvis_buffer_get_motion_vector_meta:
  * @buffer: a buffer
  * @distance: distance of the reference in frames; -1: the previous frame
  *
@@ -123,11 +127,11 @@ guint gst_buffer_add_motion_vector_metas (GstBuffer *buffer, GstBuffer *packet);
  *   long as the buffer has it; %NULL if there is none
  */
 GST_CUDAVISION_API
-GstMotionVectorMeta *gst_buffer_get_motion_vector_meta (
+GstCvisMotionVectorMeta *gst_cvis_buffer_get_motion_vector_meta (
     GstBuffer *buffer, gint distance);
 
 /**
- * gst_motion_vector_meta_get_block:
+ * gst_cvis_motion_vector_meta_get_block:
  * @meta: a meta
  * @column: column of the block
  * @row: row of the block
@@ -139,33 +143,33 @@ GstMotionVectorMeta *gst_buffer_get_motion_vector_meta (
  *   grid
  */
 GST_CUDAVISION_API
-const MotionBlock *gst_motion_vector_meta_get_block (
-    const GstMotionVectorMeta *meta, guint column, guint row,
+const CvisMotionBlock *gst_cvis_motion_vector_meta_get_block (
+    const GstCvisMotionVectorMeta *meta, guint column, guint row,
     GstVideoRectangle *rect, gdouble *x, gdouble *y);
 
 /**
- * gst_motion_vector_meta_get_vector_bytes:
+ * gst_cvis_motion_vector_meta_get_vector_bytes:
  * @meta: a meta
  *
- * The vectors for programs that cannot read a #MotionVector in place. The bytes
+ * The vectors for programs that cannot read a #CvisMotionVector in place. The bytes
  * stay valid when the buffer is freed.
  *
- * Returns: (transfer full): the bytes of rows * columns #MotionVector, not copied
+ * Returns: (transfer full): the bytes of rows * columns #CvisMotionVector, not copied
  */
 GST_CUDAVISION_API
-GBytes *gst_motion_vector_meta_get_vector_bytes (
-    const GstMotionVectorMeta *meta);
+GBytes *gst_cvis_motion_vector_meta_get_vector_bytes (
+    const GstCvisMotionVectorMeta *meta);
 
 /**
- * gst_motion_vector_meta_get_block_bytes:
+ * gst_cvis_motion_vector_meta_get_block_bytes:
  * @meta: a meta
  *
- * Like gst_motion_vector_meta_get_vector_bytes(), for the measures of the blocks.
+ * Like gst_cvis_motion_vector_meta_get_vector_bytes(), for the measures of the blocks.
  *
- * Returns: (transfer full): the bytes of rows * columns #MotionBlock, not copied
+ * Returns: (transfer full): the bytes of rows * columns #CvisMotionBlock, not copied
  */
 GST_CUDAVISION_API
-GBytes *gst_motion_vector_meta_get_block_bytes (
-    const GstMotionVectorMeta *meta);
+GBytes *gst_cvis_motion_vector_meta_get_block_bytes (
+    const GstCvisMotionVectorMeta *meta);
 
 G_END_DECLS

@@ -4,7 +4,7 @@
  */
 /**
  * SECTION:gstpbfmeta
- * @title: GstPbfMeta, GstPbfSignalMeta, GstPbfTruthMeta
+ * @title: GstCvisPbfMeta, GstCvisPbfSignalMeta, GstCvisPbfTruthMeta
  * @short_description: results, machine signals and ground truth of a frame
  */
 #include "gstpbfmeta.h"
@@ -48,7 +48,7 @@ clear_meta (GstMeta *meta, gpointer params, GstBuffer *buffer)
 /* --- signals --------------------------------------------------------------- */
 
 GType
-gst_pbf_signal_meta_api_get_type (void)
+gst_cvis_pbf_signal_meta_api_get_type (void)
 {
   static GType type = 0;
 
@@ -60,48 +60,49 @@ gst_pbf_signal_meta_transform (GstBuffer *dest, GstMeta *meta,
     GstBuffer *buffer, GQuark type, gpointer data)
 {
   /* signals belong to the time of the frame, not to its pixels */
-  return gst_buffer_add_pbf_signal_meta (
-             dest, &((GstPbfSignalMeta *) meta)->signal)
+  return gst_cvis_buffer_add_pbf_signal_meta (
+             dest, &((GstCvisPbfSignalMeta *) meta)->signal)
          != NULL;
 }
 
 const GstMetaInfo *
-gst_pbf_signal_meta_get_info (void)
+gst_cvis_pbf_signal_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
 
-  return register_meta (&info, GST_PBF_SIGNAL_META_API_TYPE, "GstPbfSignalMeta",
-      sizeof (GstPbfSignalMeta), clear_meta, NULL,
+  return register_meta (&info, GST_CVIS_PBF_SIGNAL_META_API_TYPE,
+      "GstCvisPbfSignalMeta", sizeof (GstCvisPbfSignalMeta), clear_meta, NULL,
       gst_pbf_signal_meta_transform);
 }
 
-GstPbfSignalMeta *
-gst_buffer_add_pbf_signal_meta (GstBuffer *buffer, const PbfSignal *signal)
+GstCvisPbfSignalMeta *
+gst_cvis_buffer_add_pbf_signal_meta (
+    GstBuffer *buffer, const CvisPbfSignal *signal)
 {
-  GstPbfSignalMeta *meta;
+  GstCvisPbfSignalMeta *meta;
 
   g_return_val_if_fail (GST_IS_BUFFER (buffer) && signal != NULL, NULL);
 
-  meta = (GstPbfSignalMeta *) gst_buffer_add_meta (
-      buffer, GST_PBF_SIGNAL_META_INFO, NULL);
+  meta = (GstCvisPbfSignalMeta *) gst_buffer_add_meta (
+      buffer, GST_CVIS_PBF_SIGNAL_META_INFO, NULL);
   if (meta != NULL)
     meta->signal = *signal;
   return meta;
 }
 
-GstPbfSignalMeta *
-gst_buffer_get_pbf_signal_meta (GstBuffer *buffer)
+GstCvisPbfSignalMeta *
+gst_cvis_buffer_get_pbf_signal_meta (GstBuffer *buffer)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
-  return (GstPbfSignalMeta *) gst_buffer_get_meta (
-      buffer, GST_PBF_SIGNAL_META_API_TYPE);
+  return (GstCvisPbfSignalMeta *) gst_buffer_get_meta (
+      buffer, GST_CVIS_PBF_SIGNAL_META_API_TYPE);
 }
 
 /* --- ground truth ---------------------------------------------------------- */
 
 GType
-gst_pbf_truth_meta_api_get_type (void)
+gst_cvis_pbf_truth_meta_api_get_type (void)
 {
   static GType type = 0;
 
@@ -112,49 +113,50 @@ static gboolean
 gst_pbf_truth_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
     GQuark type, gpointer data)
 {
-  GstPbfTruthMeta *to;
+  GstCvisPbfTruthMeta *to;
 
   if (!GST_META_TRANSFORM_IS_COPY (type))
     return FALSE;
-  to = gst_buffer_add_pbf_truth_meta (dest);
+  to = gst_cvis_buffer_add_pbf_truth_meta (dest);
   if (to == NULL)
     return FALSE;
   memcpy ((guint8 *) to + sizeof (GstMeta), (guint8 *) meta + sizeof (GstMeta),
-      sizeof (GstPbfTruthMeta) - sizeof (GstMeta));
+      sizeof (GstCvisPbfTruthMeta) - sizeof (GstMeta));
   return TRUE;
 }
 
 const GstMetaInfo *
-gst_pbf_truth_meta_get_info (void)
+gst_cvis_pbf_truth_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
 
-  return register_meta (&info, GST_PBF_TRUTH_META_API_TYPE, "GstPbfTruthMeta",
-      sizeof (GstPbfTruthMeta), clear_meta, NULL, gst_pbf_truth_meta_transform);
+  return register_meta (&info, GST_CVIS_PBF_TRUTH_META_API_TYPE,
+      "GstCvisPbfTruthMeta", sizeof (GstCvisPbfTruthMeta), clear_meta, NULL,
+      gst_pbf_truth_meta_transform);
 }
 
-GstPbfTruthMeta *
-gst_buffer_add_pbf_truth_meta (GstBuffer *buffer)
+GstCvisPbfTruthMeta *
+gst_cvis_buffer_add_pbf_truth_meta (GstBuffer *buffer)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
-  return (GstPbfTruthMeta *) gst_buffer_add_meta (
-      buffer, GST_PBF_TRUTH_META_INFO, NULL);
+  return (GstCvisPbfTruthMeta *) gst_buffer_add_meta (
+      buffer, GST_CVIS_PBF_TRUTH_META_INFO, NULL);
 }
 
-GstPbfTruthMeta *
-gst_buffer_get_pbf_truth_meta (GstBuffer *buffer)
+GstCvisPbfTruthMeta *
+gst_cvis_buffer_get_pbf_truth_meta (GstBuffer *buffer)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
-  return (GstPbfTruthMeta *) gst_buffer_get_meta (
-      buffer, GST_PBF_TRUTH_META_API_TYPE);
+  return (GstCvisPbfTruthMeta *) gst_buffer_get_meta (
+      buffer, GST_CVIS_PBF_TRUTH_META_API_TYPE);
 }
 
 /* --- results --------------------------------------------------------------- */
 
 GType
-gst_pbf_meta_api_get_type (void)
+gst_cvis_pbf_meta_api_get_type (void)
 {
   static GType type = 0;
 
@@ -164,7 +166,7 @@ gst_pbf_meta_api_get_type (void)
 static void
 gst_pbf_meta_free (GstMeta *meta, GstBuffer *buffer)
 {
-  GstPbfMeta *self = (GstPbfMeta *) meta;
+  GstCvisPbfMeta *self = (GstCvisPbfMeta *) meta;
 
   gst_clear_buffer (&self->records);
   self->result = NULL;
@@ -174,12 +176,12 @@ static gboolean
 gst_pbf_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
     GQuark type, gpointer data)
 {
-  GstPbfMeta *from = (GstPbfMeta *) meta, *to;
+  GstCvisPbfMeta *from = (GstCvisPbfMeta *) meta, *to;
   gdouble sx, sy;
 
   if (!gst_meta_scale_factors (type, data, &sx, &sy))
     return FALSE;
-  to = gst_buffer_add_pbf_meta (
+  to = gst_cvis_buffer_add_pbf_meta (
       dest, from->records, from->result, from->latency);
   if (to == NULL)
     return FALSE;
@@ -191,25 +193,26 @@ gst_pbf_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
 }
 
 const GstMetaInfo *
-gst_pbf_meta_get_info (void)
+gst_cvis_pbf_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
 
-  return register_meta (&info, GST_PBF_META_API_TYPE, "GstPbfMeta",
-      sizeof (GstPbfMeta), clear_meta, gst_pbf_meta_free,
+  return register_meta (&info, GST_CVIS_PBF_META_API_TYPE, "GstCvisPbfMeta",
+      sizeof (GstCvisPbfMeta), clear_meta, gst_pbf_meta_free,
       gst_pbf_meta_transform);
 }
 
-GstPbfMeta *
-gst_buffer_add_pbf_meta (GstBuffer *buffer, GstBuffer *records,
-    const PbfResult *result, GstClockTime latency)
+GstCvisPbfMeta *
+gst_cvis_buffer_add_pbf_meta (GstBuffer *buffer, GstBuffer *records,
+    const CvisPbfResult *result, GstClockTime latency)
 {
-  GstPbfMeta *meta;
+  GstCvisPbfMeta *meta;
 
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
   g_return_val_if_fail (GST_IS_BUFFER (records) && result != NULL, NULL);
 
-  meta = (GstPbfMeta *) gst_buffer_add_meta (buffer, GST_PBF_META_INFO, NULL);
+  meta = (GstCvisPbfMeta *) gst_buffer_add_meta (
+      buffer, GST_CVIS_PBF_META_INFO, NULL);
   if (meta == NULL)
     return NULL;
   meta->result = result;
@@ -219,16 +222,17 @@ gst_buffer_add_pbf_meta (GstBuffer *buffer, GstBuffer *records,
   return meta;
 }
 
-GstPbfMeta *
-gst_buffer_get_pbf_meta (GstBuffer *buffer)
+GstCvisPbfMeta *
+gst_cvis_buffer_get_pbf_meta (GstBuffer *buffer)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
-  return (GstPbfMeta *) gst_buffer_get_meta (buffer, GST_PBF_META_API_TYPE);
+  return (GstCvisPbfMeta *) gst_buffer_get_meta (
+      buffer, GST_CVIS_PBF_META_API_TYPE);
 }
 
 GBytes *
-gst_pbf_meta_get_result_bytes (const GstPbfMeta *meta)
+gst_cvis_pbf_meta_get_result_bytes (const GstCvisPbfMeta *meta)
 {
   g_return_val_if_fail (meta != NULL, NULL);
 

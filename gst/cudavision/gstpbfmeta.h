@@ -9,79 +9,81 @@
 
 G_BEGIN_DECLS
 
-/* Caps of packed results: buffers hold whole PbfResult records, one for each frame,
+/* Caps of packed results: buffers hold whole CvisPbfResult records, one for each frame,
  * frames without a melt pool included. */
-#define GST_PBF_RESULT_MEDIA_TYPE "application/x-pbf-result"
-#define GST_PBF_RESULT_CAPS                                                    \
-  GST_PBF_RESULT_MEDIA_TYPE ", spec = (string) " PBF_FEATURE_SPEC
+#define GST_CVIS_PBF_RESULT_MEDIA_TYPE "application/x-pbf-result"
+#define GST_CVIS_PBF_RESULT_CAPS                                               \
+  GST_CVIS_PBF_RESULT_MEDIA_TYPE ", spec = (string) " CVIS_PBF_FEATURE_SPEC
 
-/* --- GstPbfSignalMeta ------------------------------------------------------ */
+/* --- GstCvisPbfSignalMeta ------------------------------------------------------ */
 
-#define GST_PBF_SIGNAL_META_API_TYPE (gst_pbf_signal_meta_api_get_type ())
-#define GST_PBF_SIGNAL_META_INFO (gst_pbf_signal_meta_get_info ())
+#define GST_CVIS_PBF_SIGNAL_META_API_TYPE                                      \
+  (gst_cvis_pbf_signal_meta_api_get_type ())
+#define GST_CVIS_PBF_SIGNAL_META_INFO (gst_cvis_pbf_signal_meta_get_info ())
 
-typedef struct _GstPbfSignalMeta GstPbfSignalMeta;
+typedef struct _GstCvisPbfSignalMeta GstCvisPbfSignalMeta;
 
 /**
- * GstPbfSignalMeta:
+ * GstCvisPbfSignalMeta:
  * @meta: parent
  * @signal: the machine's record of this frame, as received (it may be corrupt)
  *
  * No tags: it is kept when the picture changes.
  */
-struct _GstPbfSignalMeta {
+struct _GstCvisPbfSignalMeta {
   GstMeta meta;
 
-  PbfSignal signal;
+  CvisPbfSignal signal;
 };
 
 GST_CUDAVISION_API
-GType gst_pbf_signal_meta_api_get_type (void);
+GType gst_cvis_pbf_signal_meta_api_get_type (void);
 
 GST_CUDAVISION_API
-const GstMetaInfo *gst_pbf_signal_meta_get_info (void);
+const GstMetaInfo *gst_cvis_pbf_signal_meta_get_info (void);
 
 /**
- * gst_buffer_add_pbf_signal_meta:
+ * gst_cvis_buffer_add_pbf_signal_meta:
  * @buffer: a writable buffer
  * @signal: the record, which is copied unchecked
  *
  * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
  */
 GST_CUDAVISION_API
-GstPbfSignalMeta *gst_buffer_add_pbf_signal_meta (
-    GstBuffer *buffer, const PbfSignal *signal);
+GstCvisPbfSignalMeta *gst_cvis_buffer_add_pbf_signal_meta (
+    GstBuffer *buffer, const CvisPbfSignal *signal);
 
 /**
- * gst_buffer_get_pbf_signal_meta:
+ * gst_cvis_buffer_get_pbf_signal_meta:
  * @buffer: a buffer
  *
  * Returns: (transfer none) (nullable): the meta of @buffer, valid as long as the
  *   buffer has it; %NULL if there is none
  */
 GST_CUDAVISION_API
-GstPbfSignalMeta *gst_buffer_get_pbf_signal_meta (GstBuffer *buffer);
+GstCvisPbfSignalMeta *gst_cvis_buffer_get_pbf_signal_meta (GstBuffer *buffer);
 
-/* --- GstPbfTruthMeta ------------------------------------------------------- */
+/* --- GstCvisPbfTruthMeta ------------------------------------------------------- */
 
-#define GST_PBF_TRUTH_META_API_TYPE (gst_pbf_truth_meta_api_get_type ())
-#define GST_PBF_TRUTH_META_INFO (gst_pbf_truth_meta_get_info ())
+#define GST_CVIS_PBF_TRUTH_META_API_TYPE                                       \
+  (gst_cvis_pbf_truth_meta_api_get_type ())
+#define GST_CVIS_PBF_TRUTH_META_INFO (gst_cvis_pbf_truth_meta_get_info ())
 
-#define GST_PBF_TRUTH_MAX_SPATTERS 32
+#define GST_CVIS_PBF_TRUTH_MAX_SPATTERS 32
 
 typedef enum {
-  GST_PBF_REGIME_NOMINAL,
-  GST_PBF_REGIME_KEYHOLE,
-  GST_PBF_REGIME_LACK_OF_FUSION,
-  GST_PBF_REGIME_SPATTER,
-  GST_PBF_REGIME_DRIFT,
-  GST_PBF_REGIME_MIXED,
-} GstPbfRegime;
+  GST_CVIS_PBF_REGIME_NOMINAL,
+  GST_CVIS_PBF_REGIME_KEYHOLE,
+  GST_CVIS_PBF_REGIME_LACK_OF_FUSION,
+  GST_CVIS_PBF_REGIME_SPATTER,
+  GST_CVIS_PBF_REGIME_DRIFT,
+  GST_CVIS_PBF_REGIME_MIXED,
+} GstCvisPbfRegime;
 
-typedef struct _GstPbfTruthMeta GstPbfTruthMeta;
+typedef struct _GstCvisPbfTruthMeta GstCvisPbfTruthMeta;
 
 /**
- * GstPbfTruthMeta:
+ * GstCvisPbfTruthMeta:
  * @meta: parent
  * @regime: regime of the process (never MIXED)
  * @laser_on: whether the frame shows a pool
@@ -89,34 +91,34 @@ typedef struct _GstPbfTruthMeta GstPbfTruthMeta;
  * @pool_area: pixels of the pool at the threshold of 100, before noise
  * @n_spatters: number of spatters in the frame
  * @spatter_x, @spatter_y: their centres, pixels, the first
- *   %GST_PBF_TRUTH_MAX_SPATTERS of them
+ *   %GST_CVIS_PBF_TRUTH_MAX_SPATTERS of them
  * @spatter_area: their pixels at the threshold of 100, before noise
  *
  * Ground truth of a simulated frame. Pixel coordinates: tagged video, size and
  * orientation; lost when the buffer is scaled.
  */
-struct _GstPbfTruthMeta {
+struct _GstCvisPbfTruthMeta {
   GstMeta meta;
 
-  GstPbfRegime regime;
+  GstCvisPbfRegime regime;
   gboolean laser_on;
   gfloat pool_x;
   gfloat pool_y;
   guint pool_area;
   guint n_spatters;
-  gfloat spatter_x[GST_PBF_TRUTH_MAX_SPATTERS];
-  gfloat spatter_y[GST_PBF_TRUTH_MAX_SPATTERS];
-  guint16 spatter_area[GST_PBF_TRUTH_MAX_SPATTERS];
+  gfloat spatter_x[GST_CVIS_PBF_TRUTH_MAX_SPATTERS];
+  gfloat spatter_y[GST_CVIS_PBF_TRUTH_MAX_SPATTERS];
+  guint16 spatter_area[GST_CVIS_PBF_TRUTH_MAX_SPATTERS];
 };
 
 GST_CUDAVISION_API
-GType gst_pbf_truth_meta_api_get_type (void);
+GType gst_cvis_pbf_truth_meta_api_get_type (void);
 
 GST_CUDAVISION_API
-const GstMetaInfo *gst_pbf_truth_meta_get_info (void);
+const GstMetaInfo *gst_cvis_pbf_truth_meta_get_info (void);
 
 /**
- * gst_buffer_add_pbf_truth_meta:
+ * gst_cvis_buffer_add_pbf_truth_meta:
  * @buffer: a writable buffer
  *
  * Adds a meta of zeros, to be filled in.
@@ -124,27 +126,27 @@ const GstMetaInfo *gst_pbf_truth_meta_get_info (void);
  * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
  */
 GST_CUDAVISION_API
-GstPbfTruthMeta *gst_buffer_add_pbf_truth_meta (GstBuffer *buffer);
+GstCvisPbfTruthMeta *gst_cvis_buffer_add_pbf_truth_meta (GstBuffer *buffer);
 
 /**
- * gst_buffer_get_pbf_truth_meta:
+ * gst_cvis_buffer_get_pbf_truth_meta:
  * @buffer: a buffer
  *
  * Returns: (transfer none) (nullable): the meta of @buffer, valid as long as the
  *   buffer has it; %NULL if there is none
  */
 GST_CUDAVISION_API
-GstPbfTruthMeta *gst_buffer_get_pbf_truth_meta (GstBuffer *buffer);
+GstCvisPbfTruthMeta *gst_cvis_buffer_get_pbf_truth_meta (GstBuffer *buffer);
 
-/* --- GstPbfMeta ------------------------------------------------------------ */
+/* --- GstCvisPbfMeta ------------------------------------------------------------ */
 
-#define GST_PBF_META_API_TYPE (gst_pbf_meta_api_get_type ())
-#define GST_PBF_META_INFO (gst_pbf_meta_get_info ())
+#define GST_CVIS_PBF_META_API_TYPE (gst_cvis_pbf_meta_api_get_type ())
+#define GST_CVIS_PBF_META_INFO (gst_cvis_pbf_meta_get_info ())
 
-typedef struct _GstPbfMeta GstPbfMeta;
+typedef struct _GstCvisPbfMeta GstCvisPbfMeta;
 
 /**
- * GstPbfMeta:
+ * GstCvisPbfMeta:
  * @meta: parent
  * @result: the record; valid as long as the meta exists
  * @records: the buffer that holds @result (one for many frames), referenced
@@ -157,10 +159,10 @@ typedef struct _GstPbfMeta GstPbfMeta;
  * Tagged video, size and orientation; kept by copies, and by scaling that keeps the
  * displayed shape of the picture.
  */
-struct _GstPbfMeta {
+struct _GstCvisPbfMeta {
   GstMeta meta;
 
-  const PbfResult *result;
+  const CvisPbfResult *result;
   GstBuffer *records;
   GstClockTime latency;
   gdouble offset_x;
@@ -170,13 +172,13 @@ struct _GstPbfMeta {
 };
 
 GST_CUDAVISION_API
-GType gst_pbf_meta_api_get_type (void);
+GType gst_cvis_pbf_meta_api_get_type (void);
 
 GST_CUDAVISION_API
-const GstMetaInfo *gst_pbf_meta_get_info (void);
+const GstMetaInfo *gst_cvis_pbf_meta_get_info (void);
 
 /**
- * gst_buffer_add_pbf_meta: (skip)
+ * gst_cvis_buffer_add_pbf_meta: (skip)
  * @buffer: a writable buffer
  * @records: (transfer none): the buffer with @result, in a memory whose address
  *   stays the same when it is not mapped; referenced
@@ -186,29 +188,29 @@ const GstMetaInfo *gst_pbf_meta_get_info (void);
  * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
  */
 GST_CUDAVISION_API
-GstPbfMeta *gst_buffer_add_pbf_meta (GstBuffer *buffer, GstBuffer *records,
-    const PbfResult *result, GstClockTime latency);
+GstCvisPbfMeta *gst_cvis_buffer_add_pbf_meta (GstBuffer *buffer,
+    GstBuffer *records, const CvisPbfResult *result, GstClockTime latency);
 
 /**
- * gst_buffer_get_pbf_meta:
+ * gst_cvis_buffer_get_pbf_meta:
  * @buffer: a buffer
  *
  * Returns: (transfer none) (nullable): the meta of @buffer, valid as long as the
  *   buffer has it; %NULL if there is none
  */
 GST_CUDAVISION_API
-GstPbfMeta *gst_buffer_get_pbf_meta (GstBuffer *buffer);
+GstCvisPbfMeta *gst_cvis_buffer_get_pbf_meta (GstBuffer *buffer);
 
 /**
- * gst_pbf_meta_get_result_bytes:
+ * gst_cvis_pbf_meta_get_result_bytes:
  * @meta: a meta
  *
- * The record for programs that cannot read a #PbfResult in place. The bytes stay
+ * The record for programs that cannot read a #CvisPbfResult in place. The bytes stay
  * valid when the buffer is freed.
  *
- * Returns: (transfer full): the bytes of the #PbfResult, not copied
+ * Returns: (transfer full): the bytes of the #CvisPbfResult, not copied
  */
 GST_CUDAVISION_API
-GBytes *gst_pbf_meta_get_result_bytes (const GstPbfMeta *meta);
+GBytes *gst_cvis_pbf_meta_get_result_bytes (const GstCvisPbfMeta *meta);
 
 G_END_DECLS

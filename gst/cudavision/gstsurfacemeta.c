@@ -4,7 +4,7 @@
  */
 /**
  * SECTION:gstsurfacemeta
- * @title: GstSurfaceMeta
+ * @title: GstCvisSurfaceMeta
  * @short_description: sample spacing, filter and parameters of a surface
  */
 #include "gstsurfacemeta.h"
@@ -18,24 +18,24 @@
 #define MAX_RANK 16        /* NNStreamer's */
 
 static const gchar *const type_names[] = {
-  [GST_SURFACE_TYPE_FLOAT32] = "float32",
-  [GST_SURFACE_TYPE_FLOAT64] = "float64",
-  [GST_SURFACE_TYPE_INT32] = "int32",
+  [GST_CVIS_SURFACE_TYPE_FLOAT32] = "float32",
+  [GST_CVIS_SURFACE_TYPE_FLOAT64] = "float64",
+  [GST_CVIS_SURFACE_TYPE_INT32] = "int32",
 };
 
-static const gchar *const part_names[SURFACE_N_PARTS] = {
-  [SURFACE_PART_MEASURED] = "measured",
-  [SURFACE_PART_NOISE] = "noise",
-  [SURFACE_PART_ROUGHNESS] = "roughness",
-  [SURFACE_PART_WAVINESS] = "waviness",
-  [SURFACE_PART_FORM] = "form",
-  [SURFACE_PART_BANDS] = "bands",
+static const gchar *const part_names[CVIS_SURFACE_N_PARTS] = {
+  [CVIS_SURFACE_PART_MEASURED] = "measured",
+  [CVIS_SURFACE_PART_NOISE] = "noise",
+  [CVIS_SURFACE_PART_ROUGHNESS] = "roughness",
+  [CVIS_SURFACE_PART_WAVINESS] = "waviness",
+  [CVIS_SURFACE_PART_FORM] = "form",
+  [CVIS_SURFACE_PART_BANDS] = "bands",
 };
 
 const gchar *
-gst_surface_part_name (SurfacePart part)
+gst_cvis_surface_part_name (CvisSurfacePart part)
 {
-  g_return_val_if_fail ((guint) part < SURFACE_N_PARTS, NULL);
+  g_return_val_if_fail ((guint) part < CVIS_SURFACE_N_PARTS, NULL);
 
   return part_names[part];
 }
@@ -87,7 +87,8 @@ parse_side (const gchar *text)
 }
 
 static gboolean
-parse_dimensions (const GstStructure *s, GstSurfaceInfo *info, GError **error)
+parse_dimensions (
+    const GstStructure *s, GstCvisSurfaceInfo *info, GError **error)
 {
   const gchar *text = gst_structure_get_string (s, "dimensions");
   gchar **sides;
@@ -116,13 +117,13 @@ parse_dimensions (const GstStructure *s, GstSurfaceInfo *info, GError **error)
 }
 
 static gboolean
-parse_type (const GstStructure *s, GstSurfaceInfo *info, GError **error)
+parse_type (const GstStructure *s, GstCvisSurfaceInfo *info, GError **error)
 {
   const gchar *text = gst_structure_get_string (s, "types");
 
   for (guint i = 0; text != NULL && i < G_N_ELEMENTS (type_names); i++) {
     if (g_str_equal (text, type_names[i])) {
-      info->type = (GstSurfaceType) i;
+      info->type = (GstCvisSurfaceType) i;
       return TRUE;
     }
   }
@@ -131,7 +132,8 @@ parse_type (const GstStructure *s, GstSurfaceInfo *info, GError **error)
 
 /* A framerate is optional: surfaces may come at any time. */
 static gboolean
-parse_framerate (const GstStructure *s, GstSurfaceInfo *info, GError **error)
+parse_framerate (
+    const GstStructure *s, GstCvisSurfaceInfo *info, GError **error)
 {
   info->fps_n = 0;
   info->fps_d = 1;
@@ -163,8 +165,8 @@ parse_spacing (
 }
 
 gboolean
-gst_surface_info_from_caps (
-    GstSurfaceInfo *info, const GstCaps *caps, GError **error)
+gst_cvis_surface_info_from_caps (
+    GstCvisSurfaceInfo *info, const GstCaps *caps, GError **error)
 {
   const GstStructure *s;
   const gchar *format;
@@ -193,7 +195,7 @@ gst_surface_info_from_caps (
 }
 
 GstCaps *
-gst_surface_info_to_caps (const GstSurfaceInfo *info)
+gst_cvis_surface_info_to_caps (const GstCvisSurfaceInfo *info)
 {
   GstCaps *caps;
   gchar *dimensions;
@@ -217,18 +219,18 @@ gst_surface_info_to_caps (const GstSurfaceInfo *info)
 }
 
 gsize
-gst_surface_info_get_size (const GstSurfaceInfo *info)
+gst_cvis_surface_info_get_size (const GstCvisSurfaceInfo *info)
 {
   g_return_val_if_fail (info != NULL, 0);
 
   return (gsize) info->width * info->height
-         * (info->type == GST_SURFACE_TYPE_FLOAT64 ? 8 : 4);
+         * (info->type == GST_CVIS_SURFACE_TYPE_FLOAT64 ? 8 : 4);
 }
 
 /* --- the meta -------------------------------------------------------------- */
 
 GType
-gst_surface_meta_api_get_type (void)
+gst_cvis_surface_meta_api_get_type (void)
 {
   static GType type = 0;
 
@@ -246,10 +248,10 @@ gst_surface_meta_api_get_type (void)
 static gboolean
 gst_surface_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 {
-  GstSurfaceMeta *self = (GstSurfaceMeta *) meta;
+  GstCvisSurfaceMeta *self = (GstCvisSurfaceMeta *) meta;
 
   memset ((guint8 *) meta + sizeof (GstMeta), 0,
-      sizeof (GstSurfaceMeta) - sizeof (GstMeta));
+      sizeof (GstCvisSurfaceMeta) - sizeof (GstMeta));
   self->z_scale = 1.0;
   return TRUE;
 }
@@ -257,7 +259,7 @@ gst_surface_meta_init (GstMeta *meta, gpointer params, GstBuffer *buffer)
 static void
 gst_surface_meta_free (GstMeta *meta, GstBuffer *buffer)
 {
-  gst_clear_buffer (&((GstSurfaceMeta *) meta)->mask);
+  gst_clear_buffer (&((GstCvisSurfaceMeta *) meta)->mask);
 }
 
 /* A copy of a part of the bytes is not a surface of this width and mask and gets no
@@ -267,17 +269,17 @@ gst_surface_meta_transform (GstBuffer *dest, GstMeta *meta, GstBuffer *buffer,
     GQuark type, gpointer data)
 {
   const GstMetaTransformCopy *copy = data;
-  GstSurfaceMeta *to;
+  GstCvisSurfaceMeta *to;
 
   if (!GST_META_TRANSFORM_IS_COPY (type))
     return FALSE;
   if (copy->region)
     return TRUE;
-  to = gst_buffer_add_surface_meta (dest);
+  to = gst_cvis_buffer_add_surface_meta (dest);
   if (to == NULL)
     return FALSE;
   memcpy ((guint8 *) to + sizeof (GstMeta), (guint8 *) meta + sizeof (GstMeta),
-      sizeof (GstSurfaceMeta) - sizeof (GstMeta));
+      sizeof (GstCvisSurfaceMeta) - sizeof (GstMeta));
   if (to->mask != NULL)
     gst_buffer_ref (to->mask);
   return TRUE;
@@ -291,7 +293,7 @@ static gboolean
 gst_surface_meta_serialize (
     const GstMeta *meta, GstByteArrayInterface *data, guint8 *version)
 {
-  const GstSurfaceMeta *self = (const GstSurfaceMeta *) meta;
+  const GstCvisSurfaceMeta *self = (const GstCvisSurfaceMeta *) meta;
   const gsize mask = self->mask != NULL ? gst_buffer_get_size (self->mask) : 0;
   guint8 *bytes =
       gst_byte_array_interface_append (data, SURFACE_META_BYTES + mask);
@@ -309,11 +311,11 @@ static GstMeta *
 gst_surface_meta_deserialize (const GstMetaInfo *info, GstBuffer *buffer,
     const guint8 *data, gsize size, guint8 version)
 {
-  GstSurfaceMeta unpacked, *meta;
+  GstCvisSurfaceMeta unpacked, *meta;
 
   if (version != 0 || !surface_meta_unpack (&unpacked, data, size))
     return NULL;
-  meta = gst_buffer_add_surface_meta (buffer);
+  meta = gst_cvis_buffer_add_surface_meta (buffer);
   surface_meta_unpack (meta, data, size);
   if (size > SURFACE_META_BYTES)
     meta->mask = gst_buffer_new_memdup (
@@ -325,8 +327,8 @@ gst_surface_meta_deserialize (const GstMetaInfo *info, GstBuffer *buffer,
 static const GstMetaInfo *
 register_meta (void)
 {
-  GstMetaInfo *info = gst_meta_info_new (
-      GST_SURFACE_META_API_TYPE, "GstSurfaceMeta", sizeof (GstSurfaceMeta));
+  GstMetaInfo *info = gst_meta_info_new (GST_CVIS_SURFACE_META_API_TYPE,
+      "GstCvisSurfaceMeta", sizeof (GstCvisSurfaceMeta));
 
   info->init_func = gst_surface_meta_init;
   info->free_func = gst_surface_meta_free;
@@ -341,15 +343,15 @@ register_meta (void)
 static const GstMetaInfo *
 register_meta (void)
 {
-  return gst_meta_register (GST_SURFACE_META_API_TYPE, "GstSurfaceMeta",
-      sizeof (GstSurfaceMeta), gst_surface_meta_init, gst_surface_meta_free,
-      gst_surface_meta_transform);
+  return gst_meta_register (GST_CVIS_SURFACE_META_API_TYPE,
+      "GstCvisSurfaceMeta", sizeof (GstCvisSurfaceMeta), gst_surface_meta_init,
+      gst_surface_meta_free, gst_surface_meta_transform);
 }
 
 #endif
 
 const GstMetaInfo *
-gst_surface_meta_get_info (void)
+gst_cvis_surface_meta_get_info (void)
 {
   static const GstMetaInfo *info = NULL;
 
@@ -361,27 +363,27 @@ gst_surface_meta_get_info (void)
   return info;
 }
 
-GstSurfaceMeta *
-gst_buffer_add_surface_meta (GstBuffer *buffer)
+GstCvisSurfaceMeta *
+gst_cvis_buffer_add_surface_meta (GstBuffer *buffer)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
   g_return_val_if_fail (gst_buffer_is_writable (buffer), NULL);
 
-  return (GstSurfaceMeta *) gst_buffer_add_meta (
-      buffer, GST_SURFACE_META_INFO, NULL);
+  return (GstCvisSurfaceMeta *) gst_buffer_add_meta (
+      buffer, GST_CVIS_SURFACE_META_INFO, NULL);
 }
 
-GstSurfaceMeta *
-gst_buffer_get_surface_meta (GstBuffer *buffer)
+GstCvisSurfaceMeta *
+gst_cvis_buffer_get_surface_meta (GstBuffer *buffer)
 {
   g_return_val_if_fail (GST_IS_BUFFER (buffer), NULL);
 
-  return (GstSurfaceMeta *) gst_buffer_get_meta (
-      buffer, GST_SURFACE_META_API_TYPE);
+  return (GstCvisSurfaceMeta *) gst_buffer_get_meta (
+      buffer, GST_CVIS_SURFACE_META_API_TYPE);
 }
 
 const gchar *
-gst_surface_meta_get_wavelet (const GstSurfaceMeta *meta)
+gst_cvis_surface_meta_get_wavelet (const GstCvisSurfaceMeta *meta)
 {
   g_return_val_if_fail (meta != NULL, NULL);
 
@@ -389,7 +391,7 @@ gst_surface_meta_get_wavelet (const GstSurfaceMeta *meta)
 }
 
 const gchar *
-gst_surface_meta_get_boundary (const GstSurfaceMeta *meta)
+gst_cvis_surface_meta_get_boundary (const GstCvisSurfaceMeta *meta)
 {
   g_return_val_if_fail (meta != NULL, NULL);
 

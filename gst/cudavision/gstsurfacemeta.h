@@ -15,30 +15,30 @@ G_BEGIN_DECLS
  * "WIDTH:HEIGHT", rows without padding; samples in metres, NaN for missing points.
  * The optional fields surface-dx and surface-dy are the spacing of samples in
  * metres. int32 is for coefficients of reversible wavelets. */
-#define GST_SURFACE_CAPS                                                       \
+#define GST_CVIS_SURFACE_CAPS                                                  \
   "other/tensors, format = (string) static, num_tensors = (int) 1, "           \
   "types = (string) { float32, float64, int32 }, "                             \
   "framerate = (fraction) [ 0/1, max ]"
 
 typedef enum {
-  GST_SURFACE_TYPE_FLOAT32,
-  GST_SURFACE_TYPE_FLOAT64,
-  GST_SURFACE_TYPE_INT32,
-} GstSurfaceType;
+  GST_CVIS_SURFACE_TYPE_FLOAT32,
+  GST_CVIS_SURFACE_TYPE_FLOAT64,
+  GST_CVIS_SURFACE_TYPE_INT32,
+} GstCvisSurfaceType;
 
 /**
- * GstSurfaceInfo:
+ * GstCvisSurfaceInfo:
  * @dx, @dy: spacing of samples in metres; 0: not in the caps
  */
 typedef struct {
   guint width, height;
-  GstSurfaceType type;
+  GstCvisSurfaceType type;
   gint fps_n, fps_d;
   gdouble dx, dy;
-} GstSurfaceInfo;
+} GstCvisSurfaceInfo;
 
 /**
- * gst_surface_info_from_caps:
+ * gst_cvis_surface_info_from_caps:
  * @info: (out caller-allocates): the contents of @caps
  * @caps: fixed caps
  * @error: which field is wrong, and how
@@ -47,34 +47,34 @@ typedef struct {
  *   #GST_STREAM_ERROR
  */
 GST_CUDAVISION_API
-gboolean gst_surface_info_from_caps (
-    GstSurfaceInfo *info, const GstCaps *caps, GError **error);
+gboolean gst_cvis_surface_info_from_caps (
+    GstCvisSurfaceInfo *info, const GstCaps *caps, GError **error);
 
 /**
- * gst_surface_info_to_caps:
+ * gst_cvis_surface_info_to_caps:
  * @info: a valid info
  *
  * Returns: (transfer full): fixed caps
  */
 GST_CUDAVISION_API
-GstCaps *gst_surface_info_to_caps (const GstSurfaceInfo *info);
+GstCaps *gst_cvis_surface_info_to_caps (const GstCvisSurfaceInfo *info);
 
 /**
- * gst_surface_info_get_size:
+ * gst_cvis_surface_info_get_size:
  * @info: a valid info
  *
  * Returns: size of a surface in bytes
  */
 GST_CUDAVISION_API
-gsize gst_surface_info_get_size (const GstSurfaceInfo *info);
+gsize gst_cvis_surface_info_get_size (const GstCvisSurfaceInfo *info);
 
-#define GST_SURFACE_META_API_TYPE (gst_surface_meta_api_get_type ())
-#define GST_SURFACE_META_INFO (gst_surface_meta_get_info ())
+#define GST_CVIS_SURFACE_META_API_TYPE (gst_cvis_surface_meta_api_get_type ())
+#define GST_CVIS_SURFACE_META_INFO (gst_cvis_surface_meta_get_info ())
 
-typedef struct _GstSurfaceMeta GstSurfaceMeta;
+typedef struct _GstCvisSurfaceMeta GstCvisSurfaceMeta;
 
 /**
- * GstSurfaceMeta:
+ * GstCvisSurfaceMeta:
  * @part: the component that the surface is
  * @dx, @dy: spacing of samples, metres
  * @z_scale, @offset: height in metres = sample * z_scale + offset; z_scale is 1
@@ -95,10 +95,10 @@ typedef struct _GstSurfaceMeta GstSurfaceMeta;
  * @interleaved: layout of BANDS: interleaved, else mallat
  * @has_parameters: whether @parameters is set
  */
-struct _GstSurfaceMeta {
+struct _GstCvisSurfaceMeta {
   GstMeta meta;
 
-  SurfacePart part;
+  CvisSurfacePart part;
   gdouble dx;
   gdouble dy;
   gdouble z_scale;
@@ -116,17 +116,17 @@ struct _GstSurfaceMeta {
   guint height;
   gboolean interleaved;
   gboolean has_parameters;
-  SurfaceParameters parameters;
+  CvisSurfaceParameters parameters;
 };
 
 GST_CUDAVISION_API
-GType gst_surface_meta_api_get_type (void);
+GType gst_cvis_surface_meta_api_get_type (void);
 
 GST_CUDAVISION_API
-const GstMetaInfo *gst_surface_meta_get_info (void);
+const GstMetaInfo *gst_cvis_surface_meta_get_info (void);
 
 /**
- * gst_buffer_add_surface_meta:
+ * gst_cvis_buffer_add_surface_meta:
  * @buffer: a writable buffer
  *
  * Adds an empty meta: z_scale is 1, all else 0.
@@ -134,10 +134,10 @@ const GstMetaInfo *gst_surface_meta_get_info (void);
  * Returns: (transfer none) (nullable): the meta; %NULL if it cannot be added
  */
 GST_CUDAVISION_API
-GstSurfaceMeta *gst_buffer_add_surface_meta (GstBuffer *buffer);
+GstCvisSurfaceMeta *gst_cvis_buffer_add_surface_meta (GstBuffer *buffer);
 
 /**
- * gst_buffer_get_surface_meta:
+ * gst_cvis_buffer_get_surface_meta:
  * @buffer: a buffer
  *
  * Returns: (transfer none) (nullable): the first such meta of @buffer, which
@@ -145,34 +145,35 @@ GstSurfaceMeta *gst_buffer_add_surface_meta (GstBuffer *buffer);
  *   none
  */
 GST_CUDAVISION_API
-GstSurfaceMeta *gst_buffer_get_surface_meta (GstBuffer *buffer);
+GstCvisSurfaceMeta *gst_cvis_buffer_get_surface_meta (GstBuffer *buffer);
 
 /**
- * gst_surface_meta_get_wavelet:
+ * gst_cvis_surface_meta_get_wavelet:
  * @meta: a meta
  *
  * Returns: (transfer none): the wavelet; empty before any filter
  */
 GST_CUDAVISION_API
-const gchar *gst_surface_meta_get_wavelet (const GstSurfaceMeta *meta);
+const gchar *gst_cvis_surface_meta_get_wavelet (const GstCvisSurfaceMeta *meta);
 
 /**
- * gst_surface_meta_get_boundary:
+ * gst_cvis_surface_meta_get_boundary:
  * @meta: a meta
  *
  * Returns: (transfer none): the nick of the boundary; empty before any filter
  */
 GST_CUDAVISION_API
-const gchar *gst_surface_meta_get_boundary (const GstSurfaceMeta *meta);
+const gchar *gst_cvis_surface_meta_get_boundary (
+    const GstCvisSurfaceMeta *meta);
 
 /**
- * gst_surface_part_name:
+ * gst_cvis_surface_part_name:
  * @part: a part
  *
  * Returns: (transfer none): "measured", "noise", "roughness", "waviness", "form"
  *   or "bands"
  */
 GST_CUDAVISION_API
-const gchar *gst_surface_part_name (SurfacePart part);
+const gchar *gst_cvis_surface_part_name (CvisSurfacePart part);
 
 G_END_DECLS

@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* GstSurfaceMeta as bytes, version 0 of the serialization of GStreamer 1.24 and
+/* GstCvisSurfaceMeta as bytes, version 0 of the serialization of GStreamer 1.24 and
  * later: the fields below one after the other, numbers in little-endian order, then
  * the bytes of the mask, if there is one. Not installed. */
 #pragma once
@@ -19,7 +19,7 @@ typedef struct {
 
 #define FIELD(name, size, count)                                               \
   {                                                                            \
-    G_STRUCT_OFFSET (GstSurfaceMeta, name), size, count                        \
+    G_STRUCT_OFFSET (GstCvisSurfaceMeta, name), size, count                    \
   }
 
 static const SurfaceMetaField surface_meta_fields[] = {
@@ -67,7 +67,7 @@ surface_meta_copy_number (guint8 *to, const guint8 *from, gsize size)
 }
 
 static inline void
-surface_meta_pack (const GstSurfaceMeta *meta, guint8 *bytes)
+surface_meta_pack (const GstCvisSurfaceMeta *meta, guint8 *bytes)
 {
   for (guint f = 0; f < G_N_ELEMENTS (surface_meta_fields); f++) {
     const SurfaceMetaField *field = &surface_meta_fields[f];
@@ -82,7 +82,7 @@ surface_meta_pack (const GstSurfaceMeta *meta, guint8 *bytes)
  * after %SURFACE_META_BYTES.
  * Returns: FALSE, with @meta in any state, if they are invalid */
 static inline gboolean
-surface_meta_unpack (GstSurfaceMeta *meta, const guint8 *bytes, gsize size)
+surface_meta_unpack (GstCvisSurfaceMeta *meta, const guint8 *bytes, gsize size)
 {
   if (size < SURFACE_META_BYTES)
     return FALSE;
@@ -95,7 +95,7 @@ surface_meta_unpack (GstSurfaceMeta *meta, const guint8 *bytes, gsize size)
   }
   meta->interleaved = meta->interleaved != 0;
   meta->has_parameters = meta->has_parameters != 0;
-  return (guint) meta->part < SURFACE_N_PARTS
+  return (guint) meta->part < CVIS_SURFACE_N_PARTS
          && meta->wavelet[sizeof (meta->wavelet) - 1] == '\0'
          && meta->boundary[sizeof (meta->boundary) - 1] == '\0'
          && isfinite (meta->z_scale) && isfinite (meta->offset)

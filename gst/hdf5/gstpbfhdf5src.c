@@ -9,7 +9,7 @@
  *
  * Reads the frames of HDF5 files in the layout of the data set RAISE-LPBF, with
  * layer, scan line, laser power and scan speed as machine signals
- * (#GstPbfSignalMeta).
+ * (#GstCvisPbfSignalMeta).
  *
  * ## Example launch line
  * |[
@@ -23,8 +23,8 @@
 #include <gst/cudavision/gstpbfmeta.h>
 #include <gst/video/video.h>
 #include <string.h>
-#include "gst/common/gstcvsegment.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissegment.h"
+#include "gst/common/gstcvissettings.h"
 #include "cuda/records/machinesignal.h"
 #include "cuda/camera/raise.h"
 
@@ -65,13 +65,13 @@ static const Settings defaults = { (gchar *) "", (gchar *) "" };
 
 #define OFFSET(field) G_STRUCT_OFFSET (Settings, field)
 
-static const GstCvSetting settings_table[] = {
-  { "location", "HDF5 file to read from", GST_CV_SETTING_STRING,
+static const GstCvisSetting settings_table[] = {
+  { "location", "HDF5 file to read from", GST_CVIS_SETTING_STRING,
       OFFSET (location) },
   { "group",
       "Object, layer or object/layer to read; empty: all, in the natural order "
       "of their names",
-      GST_CV_SETTING_STRING, OFFSET (group) },
+      GST_CVIS_SETTING_STRING, OFFSET (group) },
 };
 
 #define gst_pbf_hdf5_src_parent_class parent_class
@@ -185,11 +185,11 @@ static void
 stamp_frame (GstPbfHdf5Src *self, GstBuffer *buffer)
 {
   GstClockTime end = time_of (self, self->n + 1);
-  PbfSignal *signal = &self->frame.signal;
+  CvisPbfSignal *signal = &self->frame.signal;
 
   signal->t_ns = self->time;
   pbf_signal_seal (signal);
-  gst_buffer_add_pbf_signal_meta (buffer, signal);
+  gst_cvis_buffer_add_pbf_signal_meta (buffer, signal);
   GST_BUFFER_PTS (buffer) = self->time;
   GST_BUFFER_DURATION (buffer) = end - self->time;
   GST_BUFFER_OFFSET (buffer) = self->n;
@@ -306,7 +306,7 @@ gst_pbf_hdf5_src_is_seekable (GstBaseSrc *base)
 static gboolean
 gst_pbf_hdf5_src_event (GstBaseSrc *base, GstEvent *event)
 {
-  if (gst_cv_event_seeks_backwards (event))
+  if (gst_cvis_event_seeks_backwards (event))
     return FALSE;
   return GST_BASE_SRC_CLASS (gst_pbf_hdf5_src_parent_class)
       ->event (base, event);
@@ -377,7 +377,8 @@ open_location (GstPbfHdf5Src *self)
   GError *error = NULL;
   GstFlowReturn ret;
 
-  self->location = gst_cv_settings_get_string (self, &self->settings.location);
+  self->location =
+      gst_cvis_settings_get_string (self, &self->settings.location);
   self->has_frame = self->sought = FALSE;
   self->n = 0;
   self->time = 0;
@@ -388,7 +389,7 @@ open_location (GstPbfHdf5Src *self)
     return FALSE;
   }
   self->raise = pbf_raise_new (self->location,
-      gst_cv_settings_get_string (self, &self->settings.group), &error);
+      gst_cvis_settings_get_string (self, &self->settings.group), &error);
   if (self->raise == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot read \"%s\": %s. Check location and group.", self->location,
@@ -450,7 +451,7 @@ gst_pbf_hdf5_src_class_init (GstPbfHdf5SrcClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_pbf_hdf5_src_debug, "pbfhdf5src", 0, "reader of HDF5 files");
 
-  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+  gst_cvis_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfHdf5Src, settings),
       &defaults);
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -475,6 +476,6 @@ static void
 gst_pbf_hdf5_src_init (GstPbfHdf5Src *self)
 {
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   gst_video_info_init (&self->info);
 }

@@ -17,7 +17,7 @@
  * gstlwtstats.c       counters */
 #pragma once
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 #include "gstcudalwtfilter.h"
 #include "gstlwtframe.h"
 #include "gstlwtstats.h"
@@ -28,7 +28,7 @@ G_BEGIN_DECLS
   "video/x-raw, format = (string) { GRAY8, GRAY16_LE }, "                      \
   "width = (int) [ 1, 1048576 ], height = (int) [ 1, 1048576 ]"
 /* tensors and grey pictures */
-#define GST_LWT_SURFACE_CAPS GST_SURFACE_CAPS "; " GST_LWT_GREY_CAPS
+#define GST_LWT_SURFACE_CAPS GST_CVIS_SURFACE_CAPS "; " GST_LWT_GREY_CAPS
 
 /* request pads: src_roughness and so on */
 #define GST_LWT_SIDES 5
@@ -45,7 +45,7 @@ typedef struct {
 } GstLwtWanted;
 
 struct _GstCudaLwtFilter {
-  GstCvFilter filter;
+  GstCvisFilter filter;
 
   /* --- under the object lock --- */
   GstLwtSettings settings;
@@ -53,8 +53,8 @@ struct _GstCudaLwtFilter {
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstLwtSettings wanted;
-  SurfacePart part; /* of the source pad */
-  gboolean passes;  /* the source pad gives the input, with parameters */
+  CvisSurfacePart part; /* of the source pad */
+  gboolean passes;      /* the source pad gives the input, with parameters */
 
   /* --- set by the upstream thread while the task is idle --- */
   GstLwtLayout layout; /* of the caps */
@@ -64,8 +64,9 @@ struct _GstCudaLwtFilter {
   GstLwtSurface surface; /* the engine was made for it */
   LwtConfig config;      /* of the engine */
   LwtEngine *engine;
-  GstLwtOut out;                         /* of the source pad */
-  GstBufferPool *pools[SURFACE_N_PARTS]; /* by part; NULL: not needed yet */
+  GstLwtOut out; /* of the source pad */
+  GstBufferPool
+      *pools[CVIS_SURFACE_N_PARTS]; /* by part; NULL: not needed yet */
   /* video in colour, instead of surface and engine */
   GstLwtVideo *video;
   GstBufferPool *video_pool;
@@ -87,7 +88,7 @@ struct _GstCudaLwtFilter {
   gboolean
       refused_side; /* an error was posted: that pad gets no more buffers */
   GstBufferPool *picture_pools[GST_LWT_SIDES + 1]; /* last: the source pad's */
-  guint64 posted[SURFACE_N_PARTS];                 /* monotonic ns; 0: never */
+  guint64 posted[CVIS_SURFACE_N_PARTS];            /* monotonic ns; 0: never */
 
   /* --- under the filter's stats lock --- */
   GstLwtStats stats;
@@ -96,26 +97,26 @@ struct _GstCudaLwtFilter {
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_lwt_filter_debug);
 
 /* The component of a request pad. */
-SurfacePart gst_lwt_side_part (guint kind);
+CvisSurfacePart gst_lwt_side_part (guint kind);
 
 /* --- gstlwtnegotiate.c ----------------------------------------------------- */
 
-/* See GstCvFilterClass. */
-GstFlowReturn gst_lwt_negotiate (GstCvFilter *filter, GstCaps *caps);
+/* See GstCvisFilterClass. */
+GstFlowReturn gst_lwt_negotiate (GstCvisFilter *filter, GstCaps *caps);
 GstCaps *gst_lwt_get_caps (
-    GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps);
-gboolean gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps);
-gboolean gst_lwt_propose_allocation (GstCvFilter *filter, GstQuery *query);
+    GstCvisFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps);
+gboolean gst_lwt_accept_caps (GstCvisFilter *filter, GstCaps *caps);
+gboolean gst_lwt_propose_allocation (GstCvisFilter *filter, GstQuery *query);
 /* Chooses the caps of @pad for @part of @surface, computed in @type or, if @other,
  * in the other float type: the first that downstream accepts.
  * @type: (inout): type of the arithmetic
  * Returns: FALSE after posting an error, if downstream accepts none */
 gboolean gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad,
-    SurfacePart part, const LwtConfig *config, const GstLwtSurface *surface,
+    CvisSurfacePart part, const LwtConfig *config, const GstLwtSurface *surface,
     gboolean other, GstLwtOut *out, LwtType *type);
 void gst_lwt_out_clear (GstLwtOut *out);
-/* See GstCvFilterClass. */
-GstCaps *gst_lwt_side_get_caps (GstCvFilter *filter, guint kind, GstPad *pad);
+/* See GstCvisFilterClass. */
+GstCaps *gst_lwt_side_get_caps (GstCvisFilter *filter, guint kind, GstPad *pad);
 
 /* Returns: (transfer full): caps of colour video */
 GstCaps *gst_lwt_video_caps (void);
@@ -141,7 +142,7 @@ GstFlowReturn gst_lwt_push_caps (GstCudaLwtFilter *self);
 /* Frees what gst_lwt_setup() made. */
 void gst_lwt_free_engine (GstCudaLwtFilter *self);
 /* The pool for @part, or %NULL without memory. */
-GstBufferPool *gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part);
+GstBufferPool *gst_lwt_get_pool (GstCudaLwtFilter *self, CvisSurfacePart part);
 /* The same for the pictures of @out; @index: kind of the request pad, or
  * GST_LWT_SIDES for the source pad */
 GstBufferPool *gst_lwt_get_picture_pool (
@@ -175,16 +176,17 @@ void gst_lwt_denoise_free (GstCudaLwtFilter *self);
 
 /* --- gstlwtinput.c ---------------------------------------------------------- */
 
-/* See GstCvFilterClass. */
-GstFlowReturn gst_lwt_input_submit (GstCvFilter *filter, GstMiniObject *object);
+/* See GstCvisFilterClass. */
+GstFlowReturn gst_lwt_input_submit (
+    GstCvisFilter *filter, GstMiniObject *object);
 /* Posts @error, once earlier surfaces have left, and takes it. */
 GstFlowReturn gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error);
 
 /* --- gstlwtoutput.c ---------------------------------------------------------- */
 
-/* See GstCvFilterClass. */
-GstFlowReturn gst_lwt_output_complete (GstCvFilter *filter, gpointer item);
-void gst_lwt_output_flush (GstCvFilter *filter);
+/* See GstCvisFilterClass. */
+GstFlowReturn gst_lwt_output_complete (GstCvisFilter *filter, gpointer item);
+void gst_lwt_output_flush (GstCvisFilter *filter);
 /* Posts the engine's @error and takes it. */
 void gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error);
 

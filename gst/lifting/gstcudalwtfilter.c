@@ -12,7 +12,7 @@
  * roughness, waviness and form by wavelength, whose sum is the surface;
  * coefficients; the surface of coefficients; or the surface without small
  * coefficients (denoising, also of colour video). Areal parameters (Sa, Sq, ...) are
- * in #GstSurfaceMeta and in messages.
+ * in #GstCvisSurfaceMeta and in messages.
  *
  * Surfaces are tensors of heights in metres, NaN for missing points, or grey
  * pictures. The source pad gives one component, #GstCudaLwtFilter:output; request
@@ -32,10 +32,11 @@
 GST_DEBUG_CATEGORY (gst_cuda_lwt_filter_debug);
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
-enum { PROP_CUTOFF = GST_CV_FILTER_PROP_OTHER };
+enum { PROP_CUTOFF = GST_CVIS_FILTER_PROP_OTHER };
 
 #define gst_cuda_lwt_filter_parent_class parent_class
-G_DEFINE_FINAL_TYPE (GstCudaLwtFilter, gst_cuda_lwt_filter, GST_TYPE_CV_FILTER);
+G_DEFINE_FINAL_TYPE (
+    GstCudaLwtFilter, gst_cuda_lwt_filter, GST_TYPE_CVIS_FILTER);
 GST_ELEMENT_REGISTER_DEFINE (
     cudalwtfilter, "cudalwtfilter", GST_RANK_NONE, GST_TYPE_CUDA_LWT_FILTER);
 
@@ -48,15 +49,16 @@ static GstStaticPadTemplate side_templates[GST_LWT_SIDES] = {
   SIDE ("src_waviness", GST_LWT_SURFACE_CAPS),
   SIDE ("src_form", GST_LWT_SURFACE_CAPS),
   SIDE ("src_noise", GST_LWT_SURFACE_CAPS),
-  SIDE ("src_bands", GST_SURFACE_CAPS),
+  SIDE ("src_bands", GST_CVIS_SURFACE_CAPS),
 };
 
-SurfacePart
+CvisSurfacePart
 gst_lwt_side_part (guint kind)
 {
-  static const SurfacePart parts[GST_LWT_SIDES] = { SURFACE_PART_ROUGHNESS,
-    SURFACE_PART_WAVINESS, SURFACE_PART_FORM, SURFACE_PART_NOISE,
-    SURFACE_PART_BANDS };
+  static const CvisSurfacePart parts[GST_LWT_SIDES] = {
+    CVIS_SURFACE_PART_ROUGHNESS, CVIS_SURFACE_PART_WAVINESS,
+    CVIS_SURFACE_PART_FORM, CVIS_SURFACE_PART_NOISE, CVIS_SURFACE_PART_BANDS
+  };
 
   return parts[kind];
 }
@@ -64,7 +66,7 @@ gst_lwt_side_part (guint kind)
 /* --- start and stop -------------------------------------------------------- */
 
 static void
-gst_cuda_lwt_filter_stop (GstCvFilter *filter)
+gst_cuda_lwt_filter_stop (GstCvisFilter *filter)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
 
@@ -88,7 +90,7 @@ reset_stats (GstCudaLwtFilter *self)
 }
 
 static gboolean
-gst_cuda_lwt_filter_start (GstCvFilter *filter)
+gst_cuda_lwt_filter_start (GstCvisFilter *filter)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
 
@@ -103,12 +105,12 @@ gst_cuda_lwt_filter_start (GstCvFilter *filter)
   self->started = FALSE;
   self->ignored = 0;
   return gst_lwt_set_wavelet (self, self->wanted.wavelet)
-         && gst_cv_filter_start_backend (filter);
+         && gst_cvis_filter_start_backend (filter);
 }
 
 /* Frame numbers restart with a stream. */
 static GstFlowReturn
-gst_cuda_lwt_filter_sink_event (GstCvFilter *filter, GstEvent *event)
+gst_cuda_lwt_filter_sink_event (GstCvisFilter *filter, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     GST_CUDA_LWT_FILTER (filter)->number = 0;
@@ -118,7 +120,7 @@ gst_cuda_lwt_filter_sink_event (GstCvFilter *filter, GstEvent *event)
 /* --- object ---------------------------------------------------------------- */
 
 static GstStructure *
-gst_cuda_lwt_filter_get_stats (GstCvFilter *filter)
+gst_cuda_lwt_filter_get_stats (GstCvisFilter *filter)
 {
   return gst_lwt_stats_to_structure (&GST_CUDA_LWT_FILTER (filter)->stats);
 }
@@ -175,7 +177,7 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-  GstCvFilterClass *filter_class = GST_CV_FILTER_CLASS (klass);
+  GstCvisFilterClass *filter_class = GST_CVIS_FILTER_CLASS (klass);
   GstCaps *caps;
 
   GST_DEBUG_CATEGORY_INIT (gst_cuda_lwt_filter_debug, "cudalwtfilter", 0,
@@ -210,7 +212,7 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
   gst_element_class_add_pad_template (element_class,
       gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
-  gst_cv_filter_class_add_request_pads (
+  gst_cvis_filter_class_add_request_pads (
       filter_class, side_templates, GST_LWT_SIDES);
   gst_element_class_set_static_metadata (element_class,
       "Lifting wavelet filter of surfaces", "Filter/Analyzer/Hardware",

@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_CUDA_LWT_FILTER (gst_cuda_lwt_filter_get_type ())
 G_DECLARE_FINAL_TYPE (
-    GstCudaLwtFilter, gst_cuda_lwt_filter, GST, CUDA_LWT_FILTER, GstCvFilter)
+    GstCudaLwtFilter, gst_cuda_lwt_filter, GST, CUDA_LWT_FILTER, GstCvisFilter)
 
 GST_ELEMENT_REGISTER_DECLARE (cudalwtfilter);
 

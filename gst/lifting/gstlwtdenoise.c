@@ -5,7 +5,7 @@
 /* cudalwtfilter, colour video: negotiation, and frames in both threads. */
 #include "gstcudalwtfilter-private.h"
 
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvispool.h"
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
@@ -66,13 +66,13 @@ choose_backend (GstCudaLwtFilter *self)
     return TRUE;
   if (wanted == CVIS_BACKEND_CPU) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Cannot denoise frames in " GST_CV_CUDA_MEMORY_FEATURE
+        ("Cannot denoise frames in " GST_CVIS_CUDA_MEMORY_FEATURE
          " with backend=cpu. Put cudadownload before cudalwtfilter, or use "
          "backend=auto."),
         ("backend=cpu"));
     return FALSE;
   }
-  return gst_cv_cuda_start (self->filter.cuda, GST_ELEMENT (self), device_id);
+  return gst_cvis_cuda_start (self->filter.cuda, GST_ELEMENT (self), device_id);
 }
 
 GstFlowReturn
@@ -98,7 +98,7 @@ void
 gst_lwt_denoise_free (GstCudaLwtFilter *self)
 {
   g_clear_pointer (&self->video, gst_lwt_video_free);
-  gst_cv_pool_clear (&self->video_pool);
+  gst_cvis_pool_clear (&self->video_pool);
   self->n_video_frames = 0;
 }
 
@@ -134,7 +134,7 @@ new_pool (GstCudaLwtFilter *self, GstBuffer *like, GError **error)
   GstQuery *query;
 
   if (!self->layout.on_device) {
-    pool = gst_cv_pool_new_active (
+    pool = gst_cvis_pool_new_active (
         self->filter.context, caps, self->layout.size, 0);
     if (pool == NULL)
       g_set_error (error, CVIS_ERROR, CVIS_ERROR_MEMORY,
@@ -144,7 +144,7 @@ new_pool (GstCudaLwtFilter *self, GstBuffer *like, GError **error)
   }
   query = gst_query_new_allocation (caps, TRUE);
   gst_pad_peer_query (self->filter.srcpad, query);
-  pool = gst_cv_cuda_pool_new (self->filter.cuda, caps, query, like, error);
+  pool = gst_cvis_cuda_pool_new (self->filter.cuda, caps, query, like, error);
   gst_query_unref (query);
   return pool;
 }
@@ -171,11 +171,11 @@ setup (GstCudaLwtFilter *self, GstBuffer *like, CvisContext *context)
   self->config = *gst_lwt_video_get_config (self->video);
   self->surface = (GstLwtSurface){ 0 };
   self->n_video_frames = gst_lwt_video_get_frames (self->video);
-  gst_cv_latency_set_frames (&self->filter.latency, self->n_video_frames);
+  gst_cvis_latency_set_frames (&self->filter.latency, self->n_video_frames);
   for (guint i = 0; i < self->n_video_frames; i++) {
     self->video_frames[i] = gst_lwt_frame_new ();
     self->video_frames[i]->video = g_new0 (GstLwtVideoFrame, 1);
-    gst_cv_queue_give (self->filter.queue, self->video_frames[i]);
+    gst_cvis_queue_give (self->filter.queue, self->video_frames[i]);
   }
   gst_lwt_announce (self);
   return TRUE;
@@ -196,14 +196,15 @@ gst_lwt_denoise_prepare (GstCudaLwtFilter *self, GstBuffer *buffer)
     GST_OBJECT_LOCK (self);
     device_id = self->filter.backend.device_id;
     GST_OBJECT_UNLOCK (self);
-    context = gst_cv_cuda_follow (self->filter.cuda, buffer, device_id, &error);
+    context =
+        gst_cvis_cuda_follow (self->filter.cuda, buffer, device_id, &error);
     if (context == NULL)
       return gst_lwt_input_refuse (self, error);
   }
   if (self->video != NULL && !renegotiate
       && context == gst_lwt_video_get_context (self->video))
     return GST_FLOW_OK;
-  flow = gst_cv_queue_wait_idle (self->filter.queue);
+  flow = gst_cvis_queue_wait_idle (self->filter.queue);
   if (flow != GST_FLOW_OK) {
     if (renegotiate)
       gst_pad_mark_reconfigure (self->filter.srcpad);
@@ -213,13 +214,13 @@ gst_lwt_denoise_prepare (GstCudaLwtFilter *self, GstBuffer *buffer)
     flow = gst_lwt_denoise_negotiate (self);
     /* the pool is chosen after earlier frames have left */
     if (flow == GST_FLOW_OK)
-      flow = gst_cv_queue_wait_idle (self->filter.queue);
+      flow = gst_cvis_queue_wait_idle (self->filter.queue);
     if (flow != GST_FLOW_OK)
       return flow;
   }
   if (setup (self, buffer, context))
     return GST_FLOW_OK;
-  flow = gst_cv_queue_get_flow (self->filter.queue);
+  flow = gst_cvis_queue_get_flow (self->filter.queue);
   return flow == GST_FLOW_OK ? GST_FLOW_ERROR : flow;
 }
 
@@ -242,7 +243,7 @@ gst_lwt_denoise_submit (GstCudaLwtFilter *self, GstLwtFrame *frame,
     return flow;
   }
   frame->staged = self->filter.context != NULL && !self->layout.on_device
-                  && !gst_cv_memory_is_pinned (
+                  && !gst_cvis_memory_is_pinned (
                       gst_buffer_peek_memory (buffer, 0), self->filter.context);
   frame->in_flight = TRUE;
   if (gst_lwt_video_submit (self->video, frame->video, buffer, out, error))
@@ -299,6 +300,6 @@ gst_lwt_denoise_discard (GstCudaLwtFilter *self)
       continue;
     frame->in_flight = FALSE;
     gst_lwt_frame_clear (frame);
-    gst_cv_queue_give (self->filter.queue, frame);
+    gst_cvis_queue_give (self->filter.queue, frame);
   }
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvispool.h"
 
 GstLwtFrame *
 gst_lwt_frame_new (void)
@@ -31,7 +31,7 @@ gst_lwt_frame_unmap (GstLwtFrame *frame)
   if (frame->mapped)
     gst_buffer_unmap (frame->buffer, &frame->map);
   frame->picture_mapped = frame->mapped = FALSE;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     if (frame->job.parts[i].data != NULL)
       gst_buffer_unmap (frame->parts[i], &frame->part_maps[i]);
     frame->job.parts[i].data = NULL;
@@ -42,7 +42,7 @@ void
 gst_lwt_frame_clear (GstLwtFrame *frame)
 {
   gst_lwt_frame_unmap (frame);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     gst_clear_buffer (&frame->parts[i]);
   gst_clear_buffer (&frame->mask);
   gst_clear_buffer (&frame->buffer);
@@ -185,7 +185,8 @@ stage (GstLwtFrame *frame, const GstLwtLayout *layout, gboolean masked,
   }
   if (masked && frame->mask != NULL
       && !gst_buffer_map (frame->mask, &map, GST_MAP_READ))
-    return refuse (error, "the mask of its GstSurfaceMeta cannot be mapped");
+    return refuse (
+        error, "the mask of its GstCvisSurfaceMeta cannot be mapped");
   lwt_samples_copy (job->data, job->stride, layout->sample, layout->width,
       layout->height, masked, map.data, frame->staging);
   if (map.data != NULL)
@@ -198,7 +199,7 @@ stage (GstLwtFrame *frame, const GstLwtLayout *layout, gboolean masked,
 
 /* Integers that are transformed unchanged keep the height of level 0. */
 static void
-note_meta (GstLwtFrame *frame, const GstSurfaceMeta *meta,
+note_meta (GstLwtFrame *frame, const GstCvisSurfaceMeta *meta,
     const GstLwtLayout *layout, const GstLwtSettings *settings)
 {
   const gboolean floats =
@@ -228,12 +229,13 @@ gst_lwt_frame_map (GstLwtFrame *frame, GstBuffer *buffer,
   GstMemory *memory;
 
   frame->buffer = buffer;
-  note_meta (frame, gst_buffer_get_surface_meta (buffer), layout, settings);
+  note_meta (
+      frame, gst_cvis_buffer_get_surface_meta (buffer), layout, settings);
   if (!(layout->video ? map_picture (frame, layout, error)
                       : map_tensor (frame, layout, error)))
     return FALSE;
   memory = layout->video ? frame->picture.map[0].memory : frame->map.memory;
-  job->pinned = gst_cv_memory_is_pinned (memory, context);
+  job->pinned = gst_cvis_memory_is_pinned (memory, context);
   if ((surface->masked || GPOINTER_TO_SIZE (job->data) % size != 0
           || job->stride % size != 0)
       && !stage (frame, layout, surface->masked, error))
@@ -245,7 +247,7 @@ gst_lwt_frame_map (GstLwtFrame *frame, GstBuffer *buffer,
 /* --- buffers of components ------------------------------------------------------ */
 
 GstFlowReturn
-gst_lwt_frame_acquire (GstLwtFrame *frame, SurfacePart part,
+gst_lwt_frame_acquire (GstLwtFrame *frame, CvisSurfacePart part,
     GstBufferPool *pool, guint width, LwtType type, CvisContext *context)
 {
   GstMapInfo *map = &frame->part_maps[part];
@@ -261,7 +263,7 @@ gst_lwt_frame_acquire (GstLwtFrame *frame, SurfacePart part,
   frame->job.parts[part] = (LwtPlane){
     .data = map->data,
     .stride = width * lwt_type_get_size (type),
-    .pinned = gst_cv_memory_is_pinned (map->memory, context),
+    .pinned = gst_cvis_memory_is_pinned (map->memory, context),
   };
   return GST_FLOW_OK;
 }
@@ -270,10 +272,10 @@ gst_lwt_frame_acquire (GstLwtFrame *frame, SurfacePart part,
 
 /* Whether samples are heights of the whole surface, and not deviations from it */
 static gboolean
-is_whole (SurfacePart part)
+is_whole (CvisSurfacePart part)
 {
-  return part == SURFACE_PART_MEASURED || part == SURFACE_PART_FORM
-         || part == SURFACE_PART_BANDS;
+  return part == CVIS_SURFACE_PART_MEASURED || part == CVIS_SURFACE_PART_FORM
+         || part == CVIS_SURFACE_PART_BANDS;
 }
 
 static LwtGrey
@@ -300,7 +302,7 @@ grey_for (const GstLwtFrame *frame, const GstLwtOut *out,
 }
 
 static void
-describe_filter (GstSurfaceMeta *meta, const GstLwtSettings *settings,
+describe_filter (GstCvisSurfaceMeta *meta, const GstLwtSettings *settings,
     const GstLwtSurface *surface, const LwtConfig *config)
 {
   const gchar *wavelet = gst_lwt_surface_get_wavelet (surface, settings);
@@ -324,7 +326,7 @@ describe_filter (GstSurfaceMeta *meta, const GstLwtSettings *settings,
 
 gboolean
 gst_lwt_frame_has_parameters (
-    const GstLwtFrame *frame, const LwtConfig *config, SurfacePart part)
+    const GstLwtFrame *frame, const LwtConfig *config, CvisSurfacePart part)
 {
   const LwtParts bit = 1u << part;
 
@@ -333,7 +335,7 @@ gst_lwt_frame_has_parameters (
 }
 
 static void
-fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, SurfacePart part,
+fill_meta (GstLwtFrame *frame, GstCvisSurfaceMeta *meta, CvisSurfacePart part,
     const GstLwtSettings *settings, const GstLwtSurface *surface,
     const LwtConfig *config)
 {
@@ -345,8 +347,8 @@ fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, SurfacePart part,
   meta->dy = surface->dy;
   meta->width = config->width;
   meta->height = config->height;
-  meta->interleaved =
-      part == SURFACE_PART_BANDS && config->layout == LWT_LAYOUT_INTERLEAVED;
+  meta->interleaved = part == CVIS_SURFACE_PART_BANDS
+                      && config->layout == LWT_LAYOUT_INTERLEAVED;
   if (is_whole (part))
     meta->offset = frame->offset + job->offset;
   memcpy (meta->polynomial, inverse ? frame->polynomial : job->polynomial,
@@ -358,7 +360,7 @@ fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, SurfacePart part,
   }
   if (frame->mask != NULL
       && (config->type == LWT_TYPE_I32
-          || (part == SURFACE_PART_BANDS && job->missing > 0)))
+          || (part == CVIS_SURFACE_PART_BANDS && job->missing > 0)))
     meta->mask = gst_buffer_ref (frame->mask);
   describe_filter (meta, settings, surface, config);
   meta->has_parameters = gst_lwt_frame_has_parameters (frame, config, part);
@@ -366,14 +368,14 @@ fill_meta (GstLwtFrame *frame, GstSurfaceMeta *meta, SurfacePart part,
     meta->parameters = job->parameters[part];
 }
 
-/* Describes the input samples of a buffer without GstSurfaceMeta. */
+/* Describes the input samples of a buffer without GstCvisSurfaceMeta. */
 static void
-describe_samples (GstSurfaceMeta *meta, const GstLwtSettings *settings,
+describe_samples (GstCvisSurfaceMeta *meta, const GstLwtSettings *settings,
     const GstLwtSurface *surface)
 {
   meta->part = settings->operation == LWT_OPERATION_INVERSE
-                   ? SURFACE_PART_BANDS
-                   : SURFACE_PART_MEASURED;
+                   ? CVIS_SURFACE_PART_BANDS
+                   : CVIS_SURFACE_PART_MEASURED;
   meta->dx = surface->dx;
   meta->dy = surface->dy;
   meta->width = surface->whole[0];
@@ -390,12 +392,13 @@ gst_lwt_frame_pass (GstLwtFrame *frame, const GstLwtSettings *settings,
       gst_buffer_make_writable (g_steal_pointer (&frame->buffer));
 
   GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_MARKER);
-  if (gst_buffer_get_surface_meta (buffer) == NULL)
-    describe_samples (gst_buffer_add_surface_meta (buffer), settings, surface);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
-    if (gst_lwt_frame_has_parameters (frame, config, (SurfacePart) i))
-      fill_meta (frame, gst_buffer_add_surface_meta (buffer), (SurfacePart) i,
-          settings, surface, config);
+  if (gst_cvis_buffer_get_surface_meta (buffer) == NULL)
+    describe_samples (
+        gst_cvis_buffer_add_surface_meta (buffer), settings, surface);
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    if (gst_lwt_frame_has_parameters (frame, config, (CvisSurfacePart) i))
+      fill_meta (frame, gst_cvis_buffer_add_surface_meta (buffer),
+          (CvisSurfacePart) i, settings, surface, config);
   return buffer;
 }
 
@@ -426,9 +429,9 @@ copy_metadata (GstBuffer *to, GstLwtFrame *frame, gboolean video)
 /* --- grey pictures --------------------------------------------------------------- */
 
 static GstBuffer *
-new_mask (GstSurfaceMeta *meta, gsize size, GstMapInfo *map)
+new_mask (GstCvisSurfaceMeta *meta, gsize size, GstMapInfo *map)
 {
-  meta->mask = gst_buffer_new_allocate (gst_cv_allocator (), size, NULL);
+  meta->mask = gst_buffer_new_allocate (gst_cvis_allocator (), size, NULL);
   if (meta->mask != NULL && !gst_buffer_map (meta->mask, map, GST_MAP_WRITE))
     gst_clear_buffer (&meta->mask);
   return meta->mask;
@@ -437,7 +440,7 @@ new_mask (GstSurfaceMeta *meta, gsize size, GstMapInfo *map)
 /* Converts a component to grey. @from: the component, mapped */
 static gboolean
 paint (const GstMapInfo *from, GstBuffer *to, const GstLwtOut *out,
-    const LwtGrey *grey, const LwtConfig *config, GstSurfaceMeta *meta,
+    const LwtGrey *grey, const LwtConfig *config, GstCvisSurfaceMeta *meta,
     guint64 *clipped)
 {
   const gsize stride = config->width * lwt_type_get_size (config->type);
@@ -468,14 +471,14 @@ make_picture (GstLwtFrame *frame, const GstLwtOut *out, GstBufferPool *pool,
 {
   const LwtGrey grey = grey_for (frame, out, settings, surface, config);
   GstBuffer *buffer;
-  GstSurfaceMeta *meta;
+  GstCvisSurfaceMeta *meta;
   GstMapInfo from;
   gboolean ok;
 
   if (gst_buffer_pool_acquire_buffer (pool, &buffer, NULL) != GST_FLOW_OK)
     return NULL;
   copy_metadata (buffer, frame, TRUE);
-  meta = gst_buffer_add_surface_meta (buffer);
+  meta = gst_cvis_buffer_add_surface_meta (buffer);
   fill_meta (frame, meta, out->part, settings, surface, config);
   if (config->type != LWT_TYPE_I32) {
     meta->z_scale = grey.scale;
@@ -503,10 +506,10 @@ gst_lwt_frame_make (GstLwtFrame *frame, const GstLwtOut *out,
   if (out->video)
     return make_picture (frame, out, pool, settings, surface, config);
   /* two pads may give the same component */
-  if (gst_buffer_get_surface_meta (part) == NULL) {
+  if (gst_cvis_buffer_get_surface_meta (part) == NULL) {
     copy_metadata (part, frame, FALSE);
-    fill_meta (frame, gst_buffer_add_surface_meta (part), out->part, settings,
-        surface, config);
+    fill_meta (frame, gst_cvis_buffer_add_surface_meta (part), out->part,
+        settings, surface, config);
   }
   return gst_buffer_ref (part);
 }

@@ -38,8 +38,8 @@ typedef struct {
   gboolean picture_mapped, mapped;
   gpointer staging;
   gsize staging_size;
-  GstBuffer *parts[SURFACE_N_PARTS];
-  GstMapInfo part_maps[SURFACE_N_PARTS];
+  GstBuffer *parts[CVIS_SURFACE_N_PARTS];
+  GstMapInfo part_maps[CVIS_SURFACE_N_PARTS];
   GstBuffer *mask;
   gdouble offset;
   gdouble polynomial[6];
@@ -60,7 +60,7 @@ typedef struct {
  * @video: grey pictures, of @picture; else tensors
  */
 typedef struct {
-  SurfacePart part;
+  CvisSurfacePart part;
   GstCaps *caps;
   gboolean video;
   GstVideoInfo picture;
@@ -87,14 +87,14 @@ gboolean gst_lwt_frame_map (GstLwtFrame *frame, GstBuffer *buffer,
 void gst_lwt_frame_unmap (GstLwtFrame *frame);
 
 /* Acquires a buffer for @part from @pool, rows of @width samples of @type. */
-GstFlowReturn gst_lwt_frame_acquire (GstLwtFrame *frame, SurfacePart part,
+GstFlowReturn gst_lwt_frame_acquire (GstLwtFrame *frame, CvisSurfacePart part,
     GstBufferPool *pool, guint width, LwtType type, CvisContext *context);
 
 /* Whether the engine of @config computed parameters of @part. */
 gboolean gst_lwt_frame_has_parameters (
-    const GstLwtFrame *frame, const LwtConfig *config, SurfacePart part);
+    const GstLwtFrame *frame, const LwtConfig *config, CvisSurfacePart part);
 
-/* Takes the input surface out of @frame, and adds a GstSurfaceMeta for each
+/* Takes the input surface out of @frame, and adds a GstCvisSurfaceMeta for each
  * component with parameters, after the one that describes its samples. */
 GstBuffer *gst_lwt_frame_pass (GstLwtFrame *frame,
     const GstLwtSettings *settings, const GstLwtSurface *surface,

@@ -15,7 +15,7 @@
 GstFlowReturn
 gst_lwt_input_refuse (GstCudaLwtFilter *self, GError *error)
 {
-  gst_cv_queue_wait_idle (self->filter.queue);
+  gst_cvis_queue_wait_idle (self->filter.queue);
   if (error->code == CVIS_ERROR_FORMAT)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot transform a surface: %s. Check the caps and metas of the "
@@ -53,7 +53,7 @@ prepare (GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
   renegotiate = gst_pad_check_reconfigure (self->filter.srcpad);
   if (!gst_lwt_frame_check_size (buffer, &self->layout, &error)
       || !gst_lwt_surface_init (&surface, &self->layout,
-          gst_buffer_get_surface_meta (buffer), &self->wanted, &error))
+          gst_cvis_buffer_get_surface_meta (buffer), &self->wanted, &error))
     return gst_lwt_input_refuse (self, error);
   if (self->engine != NULL && self->surface.masked
       && !gst_lwt_settings_is_plain (&self->wanted))
@@ -66,9 +66,9 @@ prepare (GstCudaLwtFilter *self, GstBuffer *buffer, GstLwtWanted *wanted)
       && (wanted->parts & ~self->config.parts) == 0
       && (wanted->parameters & ~self->config.parameters) == 0)
     return GST_FLOW_OK;
-  flow = gst_cv_queue_wait_idle (self->filter.queue);
+  flow = gst_cvis_queue_wait_idle (self->filter.queue);
   if (flow == GST_FLOW_OK && !gst_lwt_setup (self, &surface, wanted)) {
-    flow = gst_cv_queue_get_flow (self->filter.queue);
+    flow = gst_cvis_queue_get_flow (self->filter.queue);
     if (flow == GST_FLOW_OK)
       flow = GST_FLOW_ERROR;
   }
@@ -82,24 +82,24 @@ acquire_parts (GstCudaLwtFilter *self, GstLwtFrame *frame, LwtParts parts)
 {
   const LwtConfig *config = &self->config;
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     GstBufferPool *pool;
     guint width = config->width, height;
     GstFlowReturn flow = GST_FLOW_ERROR;
 
     if ((parts & (1u << i)) == 0)
       continue;
-    if (i == SURFACE_PART_BANDS)
+    if (i == CVIS_SURFACE_PART_BANDS)
       lwt_config_get_bands_size (config, &width, &height);
-    pool = gst_lwt_get_pool (self, (SurfacePart) i);
+    pool = gst_lwt_get_pool (self, (CvisSurfacePart) i);
     if (pool != NULL)
-      flow = gst_lwt_frame_acquire (frame, (SurfacePart) i, pool, width,
+      flow = gst_lwt_frame_acquire (frame, (CvisSurfacePart) i, pool, width,
           config->type, self->filter.context);
     if (flow == GST_FLOW_ERROR)
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
           ("No memory for the %s of a surface of %ux%u samples. Use smaller "
            "surfaces or fewer frames-in-flight.",
-              gst_surface_part_name ((SurfacePart) i), config->width,
+              gst_cvis_surface_part_name ((CvisSurfacePart) i), config->width,
               config->height),
           ("a buffer has to be smaller than 4 GiB"));
     if (flow != GST_FLOW_OK)
@@ -117,7 +117,7 @@ submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
 
   frame->arrival = cvis_monotonic_ns ();
   frame->number = self->number;
-  gst_cv_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
+  gst_cvis_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
   if (self->video != NULL) {
     flow = gst_lwt_denoise_submit (self, frame, buffer, error);
     if (flow == GST_FLOW_OK) {
@@ -142,7 +142,7 @@ submit (GstCudaLwtFilter *self, GstLwtFrame *frame, GstBuffer *buffer,
 }
 
 GstFlowReturn
-gst_lwt_input_submit (GstCvFilter *filter, GstMiniObject *object)
+gst_lwt_input_submit (GstCvisFilter *filter, GstMiniObject *object)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   GstBuffer *buffer = GST_BUFFER_CAST (object);
@@ -153,7 +153,7 @@ gst_lwt_input_submit (GstCvFilter *filter, GstMiniObject *object)
 
   flow = prepare (self, buffer, &wanted);
   if (flow == GST_FLOW_OK)
-    flow = gst_cv_queue_take (self->filter.queue, &frame);
+    flow = gst_cvis_queue_take (self->filter.queue, &frame);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);
     return flow;
@@ -162,10 +162,10 @@ gst_lwt_input_submit (GstCvFilter *filter, GstMiniObject *object)
   if (flow != GST_FLOW_OK) {
     if (!((GstLwtFrame *) frame)->in_flight) {
       gst_lwt_frame_clear (frame);
-      gst_cv_queue_give (self->filter.queue, frame);
+      gst_cvis_queue_give (self->filter.queue, frame);
     }
     return error != NULL ? gst_lwt_input_refuse (self, error) : flow;
   }
   /* if the queue refuses it, it stays with the engine until the flush */
-  return gst_cv_queue_push_item (self->filter.queue, frame);
+  return gst_cvis_queue_push_item (self->filter.queue, frame);
 }

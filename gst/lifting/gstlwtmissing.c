@@ -38,10 +38,10 @@ mask_bands (GstLwtFrame *frame, const LwtConfig *config, GError **error)
 static gboolean
 measure_again (LwtJob *job, const LwtConfig *config, GError **error)
 {
-  const LwtPlane *surface = &job->parts[SURFACE_PART_MEASURED];
+  const LwtPlane *surface = &job->parts[CVIS_SURFACE_PART_MEASURED];
   LwtJob again = { .data = surface->data,
     .stride = surface->stride,
-    .measured = 1u << SURFACE_PART_FORM };
+    .measured = 1u << CVIS_SURFACE_PART_FORM };
   LwtConfig form;
   LwtEngine *engine;
   LwtJob *done;
@@ -56,7 +56,7 @@ measure_again (LwtJob *job, const LwtConfig *config, GError **error)
   /* with 0 levels the form is the surface */
   form.levels[0] = form.levels[1] = 0;
   form.levels_roughness[0] = form.levels_roughness[1] = 0;
-  form.parts = form.parameters = 1u << SURFACE_PART_FORM;
+  form.parts = form.parameters = 1u << CVIS_SURFACE_PART_FORM;
   form.dx = config->dx;
   form.dy = config->dy;
   form.threads = config->threads;
@@ -65,8 +65,8 @@ measure_again (LwtJob *job, const LwtConfig *config, GError **error)
        && lwt_engine_wait (engine, &done, error);
   lwt_engine_free (engine);
   if (ok)
-    job->parameters[SURFACE_PART_MEASURED] =
-        again.parameters[SURFACE_PART_FORM];
+    job->parameters[CVIS_SURFACE_PART_MEASURED] =
+        again.parameters[CVIS_SURFACE_PART_FORM];
   return ok;
 }
 
@@ -74,7 +74,7 @@ static gboolean
 unfill (GstLwtFrame *frame, const LwtConfig *config, GError **error)
 {
   LwtJob *job = &frame->job;
-  const LwtPlane *surface = &job->parts[SURFACE_PART_MEASURED];
+  const LwtPlane *surface = &job->parts[CVIS_SURFACE_PART_MEASURED];
   GstMapInfo mask;
 
   if (!gst_buffer_map (frame->mask, &mask, GST_MAP_READ)) {
@@ -98,7 +98,7 @@ unfill (GstLwtFrame *frame, const LwtConfig *config, GError **error)
   }
   gst_buffer_unmap (frame->mask, &mask);
   return job->missing == 0
-         || (config->parameters & (1u << SURFACE_PART_MEASURED)) == 0
+         || (config->parameters & (1u << CVIS_SURFACE_PART_MEASURED)) == 0
          || measure_again (job, config, error);
 }
 
@@ -111,8 +111,9 @@ gst_lwt_frame_carry_missing (
   if (config->type == LWT_TYPE_I32)
     return TRUE;
   if (config->operation == LWT_OPERATION_INVERSE)
-    return frame->mask == NULL || job->parts[SURFACE_PART_MEASURED].data == NULL
+    return frame->mask == NULL
+           || job->parts[CVIS_SURFACE_PART_MEASURED].data == NULL
            || unfill (frame, config, error);
-  return job->missing == 0 || job->parts[SURFACE_PART_BANDS].data == NULL
+  return job->missing == 0 || job->parts[CVIS_SURFACE_PART_BANDS].data == NULL
          || mask_bands (frame, config, error);
 }

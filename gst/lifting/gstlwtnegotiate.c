@@ -8,29 +8,29 @@
 
 #include <stdio.h>
 
-#include "gst/common/gstcvquery.h"
+#include "gst/common/gstcvisquery.h"
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
 /* --- output caps ------------------------------------------------------------- */
 
 static void
-append_tensor (GstCaps *caps, const GstSurfaceInfo *info, LwtType type)
+append_tensor (GstCaps *caps, const GstCvisSurfaceInfo *info, LwtType type)
 {
-  static const GstSurfaceType types[] = {
-    [LWT_TYPE_F32] = GST_SURFACE_TYPE_FLOAT32,
-    [LWT_TYPE_F64] = GST_SURFACE_TYPE_FLOAT64,
-    [LWT_TYPE_I32] = GST_SURFACE_TYPE_INT32,
+  static const GstCvisSurfaceType types[] = {
+    [LWT_TYPE_F32] = GST_CVIS_SURFACE_TYPE_FLOAT32,
+    [LWT_TYPE_F64] = GST_CVIS_SURFACE_TYPE_FLOAT64,
+    [LWT_TYPE_I32] = GST_CVIS_SURFACE_TYPE_INT32,
   };
-  GstSurfaceInfo tensor = *info;
+  GstCvisSurfaceInfo tensor = *info;
 
   tensor.type = types[type];
-  gst_caps_append (caps, gst_surface_info_to_caps (&tensor));
+  gst_caps_append (caps, gst_cvis_surface_info_to_caps (&tensor));
 }
 
 static void
-append_grey (GstCudaLwtFilter *self, GstCaps *caps, const GstSurfaceInfo *size,
-    GstVideoFormat format)
+append_grey (GstCudaLwtFilter *self, GstCaps *caps,
+    const GstCvisSurfaceInfo *size, GstVideoFormat format)
 {
   GstVideoInfo info;
 
@@ -47,13 +47,14 @@ append_grey (GstCudaLwtFilter *self, GstCaps *caps, const GstSurfaceInfo *size,
 
 /* Tensors and grey pictures, the kind of the input first; bands have no pictures. */
 static GstCaps *
-offer_caps (GstCudaLwtFilter *self, SurfacePart part, const LwtConfig *config,
-    const GstLwtSurface *surface, LwtType type, gboolean other)
+offer_caps (GstCudaLwtFilter *self, CvisSurfacePart part,
+    const LwtConfig *config, const GstLwtSurface *surface, LwtType type,
+    gboolean other)
 {
   const GstLwtLayout *layout = &self->layout;
   const gboolean deep = layout->video && layout->sample == LWT_SAMPLE_U16;
   GstCaps *tensors = gst_caps_new_empty (), *pictures = gst_caps_new_empty ();
-  GstSurfaceInfo info = {
+  GstCvisSurfaceInfo info = {
     .width = config->width,
     .height = config->height,
     .fps_n = layout->fps_n,
@@ -62,13 +63,13 @@ offer_caps (GstCudaLwtFilter *self, SurfacePart part, const LwtConfig *config,
     .dy = surface->dy,
   };
 
-  if (part == SURFACE_PART_BANDS)
+  if (part == CVIS_SURFACE_PART_BANDS)
     lwt_config_get_bands_size (config, &info.width, &info.height);
   append_tensor (tensors, &info, type);
   if (other)
     append_tensor (
         tensors, &info, type == LWT_TYPE_F32 ? LWT_TYPE_F64 : LWT_TYPE_F32);
-  if (part == SURFACE_PART_BANDS) {
+  if (part == CVIS_SURFACE_PART_BANDS) {
     gst_caps_unref (pictures);
     return tensors;
   }
@@ -92,9 +93,9 @@ gst_lwt_out_clear (GstLwtOut *out)
 
 /* Adopts the fixed @caps, one of those offered, and takes them. */
 static void
-take_out (GstLwtOut *out, SurfacePart part, GstCaps *caps, LwtType *type)
+take_out (GstLwtOut *out, CvisSurfacePart part, GstCaps *caps, LwtType *type)
 {
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
 
   gst_lwt_out_clear (out);
   out->part = part;
@@ -104,13 +105,14 @@ take_out (GstLwtOut *out, SurfacePart part, GstCaps *caps, LwtType *type)
   if (out->video) {
     gst_video_info_from_caps (&out->picture, caps);
   } else if (*type != LWT_TYPE_I32) {
-    gst_surface_info_from_caps (&info, caps, NULL);
-    *type = info.type == GST_SURFACE_TYPE_FLOAT64 ? LWT_TYPE_F64 : LWT_TYPE_F32;
+    gst_cvis_surface_info_from_caps (&info, caps, NULL);
+    *type = info.type == GST_CVIS_SURFACE_TYPE_FLOAT64 ? LWT_TYPE_F64
+                                                       : LWT_TYPE_F32;
   }
 }
 
 gboolean
-gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, SurfacePart part,
+gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, CvisSurfacePart part,
     const LwtConfig *config, const GstLwtSurface *surface, gboolean other,
     GstLwtOut *out, LwtType *type)
 {
@@ -133,8 +135,8 @@ gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, SurfacePart part,
         ("Downstream of pad %s does not accept the %s of a surface of %ux%u. "
          "Link an element that accepts other/tensors or grey video.",
             GST_PAD_NAME (pad),
-            passes ? "samples" : gst_surface_part_name (part), config->width,
-            config->height),
+            passes ? "samples" : gst_cvis_surface_part_name (part),
+            config->width, config->height),
         ("offered: %" GST_PTR_FORMAT "; accepted there: %" GST_PTR_FORMAT,
             offer, peer));
     gst_caps_unref (peer);
@@ -145,7 +147,7 @@ gst_lwt_choose_out (GstCudaLwtFilter *self, GstPad *pad, SurfacePart part,
 }
 
 GstCaps *
-gst_lwt_side_get_caps (GstCvFilter *filter, guint kind, GstPad *pad)
+gst_lwt_side_get_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   LwtType type = self->config.type;
@@ -222,10 +224,10 @@ push_first_caps (GstCudaLwtFilter *self)
 }
 
 GstFlowReturn
-gst_lwt_negotiate (GstCvFilter *filter, GstCaps *caps)
+gst_lwt_negotiate (GstCvisFilter *filter, GstCaps *caps)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
-  GstFlowReturn flow = gst_cv_filter_drain (filter);
+  GstFlowReturn flow = gst_cvis_filter_drain (filter);
 
   if (flow != GST_FLOW_OK)
     return flow;
@@ -240,8 +242,8 @@ gst_lwt_negotiate (GstCvFilter *filter, GstCaps *caps)
                              : push_first_caps (self);
   if (flow != GST_FLOW_OK)
     return flow;
-  gst_cv_latency_break (&self->filter.latency);
-  gst_cv_latency_set_framerate (
+  gst_cvis_latency_break (&self->filter.latency);
+  gst_cvis_latency_set_framerate (
       &self->filter.latency, self->layout.fps_n, self->layout.fps_d);
   return GST_FLOW_OK;
 }
@@ -251,10 +253,10 @@ GstCaps *
 gst_lwt_video_caps (void)
 {
 #define SIZES ", width = (int) [ 1, 16384 ], height = (int) [ 1, 16384 ]"
-  const gboolean cuda = gst_cv_cuda_available (NULL);
+  const gboolean cuda = gst_cvis_cuda_available (NULL);
 
   return gst_caps_from_string (
-      cuda ? "video/x-raw(" GST_CV_CUDA_MEMORY_FEATURE
+      cuda ? "video/x-raw(" GST_CVIS_CUDA_MEMORY_FEATURE
              "), format = (string) " GST_LWT_VIDEO_FORMATS SIZES
              "; video/x-raw, format = (string) " GST_LWT_VIDEO_FORMATS SIZES
            : "video/x-raw, format = (string) " GST_LWT_VIDEO_FORMATS SIZES);
@@ -272,7 +274,7 @@ keeps_size (GstCudaLwtFilter *self)
 
   GST_OBJECT_LOCK (self);
   keeps = settings->operation == LWT_OPERATION_FILTER
-              ? gst_lwt_settings_get_part (settings) != SURFACE_PART_BANDS
+              ? gst_lwt_settings_get_part (settings) != CVIS_SURFACE_PART_BANDS
               : settings->operation == LWT_OPERATION_DENOISE;
   keeps = keeps
           || (settings->boundary != LWT_BOUNDARY_PAD_SYMMETRIC
@@ -315,7 +317,7 @@ picture_like (const GstStructure *from, gboolean size)
 static GstStructure *
 tensor_like (const GstStructure *from, gboolean size)
 {
-  GstStructure *to = gst_structure_from_string (GST_SURFACE_CAPS, NULL);
+  GstStructure *to = gst_structure_from_string (GST_CVIS_SURFACE_CAPS, NULL);
   gint width, height;
 
   copy_field (from, to, "framerate");
@@ -405,18 +407,18 @@ transform_caps (GstCudaLwtFilter *self, GstCaps *peer)
 /* Caps of the peer of @other, for @pad. */
 GstCaps *
 gst_lwt_get_caps (
-    GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)
+    GstCvisFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   GstCaps *caps;
 
   if (passes (self)) {
-    caps = gst_cv_caps_proxy (pad, other, filter_caps);
+    caps = gst_cvis_caps_proxy (pad, other, filter_caps);
   } else {
     GstCaps *there = gst_pad_get_pad_template_caps (other);
     GstCaps *peer = gst_pad_peer_query_caps (other, there);
 
-    caps = gst_cv_caps_filter (transform_caps (self, peer), filter_caps);
+    caps = gst_cvis_caps_filter (transform_caps (self, peer), filter_caps);
     gst_caps_unref (peer);
     gst_caps_unref (there);
   }
@@ -426,7 +428,7 @@ gst_lwt_get_caps (
 /* Accepts caps of these kinds, for parse_caps() to post an error that says what is
  * wrong: if refused here, upstream would report not-negotiated alone. */
 gboolean
-gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps)
+gst_lwt_accept_caps (GstCvisFilter *filter, GstCaps *caps)
 {
   const GstStructure *s;
 
@@ -441,7 +443,7 @@ gst_lwt_accept_caps (GstCvFilter *filter, GstCaps *caps)
 
 /* Proposes page-locked memory for surfaces that a device copies. */
 gboolean
-gst_lwt_propose_allocation (GstCvFilter *filter, GstQuery *query)
+gst_lwt_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   GstLwtLayout layout;
@@ -454,16 +456,16 @@ gst_lwt_propose_allocation (GstCvFilter *filter, GstQuery *query)
       || !gst_lwt_layout_from_caps (&layout, caps, denoises (self), NULL)
       || layout.size > G_MAXUINT)
     return FALSE;
-  held = gst_cv_latency_get_frames (&self->filter.latency) + 1;
+  held = gst_cvis_latency_get_frames (&self->filter.latency) + 1;
   if (layout.video)
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   if (layout.colour)
     gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
-  gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+  gst_query_add_allocation_meta (query, GST_CVIS_SURFACE_META_API_TYPE, NULL);
   if (self->filter.context != NULL && need_pool && !layout.on_device)
-    gst_cv_query_propose_pool (
+    gst_cvis_query_propose_pool (
         query, self->filter.context, caps, layout.size, held, layout.video);
   else
-    gst_cv_query_hold_frames (query, layout.size, held);
+    gst_cvis_query_hold_frames (query, layout.size, held);
   return TRUE;
 }

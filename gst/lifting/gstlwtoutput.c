@@ -6,7 +6,7 @@
  * components and pushes them and events in the order in which they came. */
 #include "gstcudalwtfilter-private.h"
 
-#include "gst/common/gstcvtime.h"
+#include "gst/common/gstcvistime.h"
 #include "gstlwtmissing.h"
 #include "gstlwtoverflow.h"
 
@@ -26,15 +26,15 @@ gst_lwt_engine_failed (GstCudaLwtFilter *self, GError *error)
 /* --- parameters ---------------------------------------------------------------- */
 
 static GstStructure *
-new_report (GstCudaLwtFilter *self, const GstLwtFrame *frame, SurfacePart part,
-    const gchar *name)
+new_report (GstCudaLwtFilter *self, const GstLwtFrame *frame,
+    CvisSurfacePart part, const gchar *name)
 {
   const GstClockTime pts = GST_BUFFER_PTS (frame->buffer);
 
   return gst_structure_new (name, "output", G_TYPE_STRING,
-      gst_surface_part_name (part), "frame", G_TYPE_UINT64, frame->number,
+      gst_cvis_surface_part_name (part), "frame", G_TYPE_UINT64, frame->number,
       "pts", G_TYPE_UINT64, pts, "running-time", G_TYPE_UINT64,
-      gst_cv_running_time (&self->filter.segment, pts), "missing",
+      gst_cvis_running_time (&self->filter.segment, pts), "missing",
       G_TYPE_UINT64, frame->job.missing, NULL);
 }
 
@@ -51,14 +51,15 @@ post_parameters (
 {
   const guint64 now = cvis_monotonic_ns ();
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     GstStructure *s;
 
-    if (!gst_lwt_frame_has_parameters (frame, &self->config, (SurfacePart) i)
+    if (!gst_lwt_frame_has_parameters (
+            frame, &self->config, (CvisSurfacePart) i)
         || (self->posted[i] != 0 && now - self->posted[i] < interval))
       continue;
     self->posted[i] = now;
-    s = new_report (self, frame, (SurfacePart) i, "surface-parameters");
+    s = new_report (self, frame, (CvisSurfacePart) i, "surface-parameters");
     gst_lwt_parameters_to_structure (&frame->job.parameters[i], s);
     post (self, s);
   }
@@ -70,7 +71,7 @@ static gboolean
 check_limits (GstCudaLwtFilter *self, const GstLwtFrame *frame, gdouble lower,
     gdouble upper)
 {
-  const SurfaceParameters *p = &frame->job.parameters[self->part];
+  const CvisSurfaceParameters *p = &frame->job.parameters[self->part];
   GstStructure *s;
 
   if (!gst_lwt_frame_has_parameters (frame, &self->config, self->part)
@@ -91,7 +92,7 @@ clear_slopes (GstCudaLwtFilter *self, GstLwtFrame *frame)
 {
   if (self->surface.dx > 0.0)
     return;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     frame->job.parameters[i].sdr = frame->job.parameters[i].sdq = 0.0;
 }
 
@@ -110,8 +111,9 @@ count (GstCudaLwtFilter *self, const GstLwtFrame *frame, gboolean outside)
   stats->staged += frame->staged;
   stats->threshold = frame->job.threshold;
   cvis_histogram_add (&stats->latency, now - frame->arrival, 1);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
-    if (!gst_lwt_frame_has_parameters (frame, &self->config, (SurfacePart) i))
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
+    if (!gst_lwt_frame_has_parameters (
+            frame, &self->config, (CvisSurfacePart) i))
       continue;
     stats->known |= 1u << i;
     stats->parameters[i] = frame->job.parameters[i];
@@ -172,7 +174,7 @@ remark_on_clipping (
        " are beyond the range of %s and were clipped. Use GRAY16_LE%s or "
        "tensors.",
           frame->clipped, (guint64) self->config.width * self->config.height,
-          gst_surface_part_name (out->part), frame->number,
+          gst_cvis_surface_part_name (out->part), frame->number,
           gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (&out->picture)),
           self->layout.video ? "" : ", a larger z-scale"),
       (NULL));
@@ -191,7 +193,7 @@ make (GstCudaLwtFilter *self, GstLwtFrame *frame, guint index, GstLwtOut *out)
   if (buffer == NULL)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for a picture of the %s. Use smaller surfaces.",
-            gst_surface_part_name (out->part)),
+            gst_cvis_surface_part_name (out->part)),
         (NULL));
   else
     remark_on_clipping (self, frame, out);
@@ -213,7 +215,7 @@ collect (GstCudaLwtFilter *self, GstLwtFrame *frame, Leaving *leaving)
 
   for (guint i = 0; i < GST_LWT_SIDES; i++) {
     if ((frame->sides & (1u << i)) == 0
-        || !gst_cv_filter_start_request_pad (&self->filter, i))
+        || !gst_cvis_filter_start_request_pad (&self->filter, i))
       continue;
     leaving->sides[i] = make (self, frame, i, &self->side_outs[i]);
     if (leaving->sides[i] == NULL)
@@ -239,11 +241,11 @@ push_frame (GstCudaLwtFilter *self, Leaving *leaving)
 {
   for (guint i = 0; i < GST_LWT_SIDES; i++)
     if (leaving->sides[i] != NULL)
-      gst_cv_filter_push_request (
+      gst_cvis_filter_push_request (
           &self->filter, i, GST_MINI_OBJECT_CAST (leaving->sides[i]));
-  gst_cv_filter_push (
+  gst_cvis_filter_push (
       &self->filter, (GstMiniObject *) leaving->source); /* or NULL */
-  return gst_cv_filter_get_flow (&self->filter);
+  return gst_cvis_filter_get_flow (&self->filter);
 }
 
 /* Warns once for these caps of heights that overflow. */
@@ -251,7 +253,7 @@ static void
 remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
 {
   const gboolean wide = self->config.type == LWT_TYPE_F64;
-  SurfacePart part;
+  CvisSurfacePart part;
 
   if (self->overflowed
       || !gst_lwt_frame_find_overflow (frame, &self->config, &part))
@@ -261,7 +263,7 @@ remark_on_overflow (GstCudaLwtFilter *self, const GstLwtFrame *frame)
       ("The heights of surface %" G_GUINT64_FORMAT
        " are too large for %s: points of its %s are not finite",
           frame->number, wide ? "float64" : "float32",
-          gst_surface_part_name (part)),
+          gst_cvis_surface_part_name (part)),
       ("each level may double the heights in its low band; %s",
           wide ? "heights are in metres: check z-scale"
                : "precision=float64 has a larger range"));
@@ -296,8 +298,8 @@ static void
 remark_on_offset (GstCudaLwtFilter *self, GstBuffer *buffer)
 {
   GstPad *pad = self->filter.srcpad;
-  const GstSurfaceMeta *meta =
-      buffer != NULL ? gst_buffer_get_surface_meta (buffer) : NULL;
+  const GstCvisSurfaceMeta *meta =
+      buffer != NULL ? gst_cvis_buffer_get_surface_meta (buffer) : NULL;
   GstQuery *query;
 
   if (self->offset_remarked || self->out.video || meta == NULL
@@ -307,20 +309,21 @@ remark_on_offset (GstCudaLwtFilter *self, GstBuffer *buffer)
   query = gst_query_new_allocation (self->out.caps, FALSE);
   if ((!gst_pad_peer_query (pad, query)
           || !gst_query_find_allocation_meta (
-              query, GST_SURFACE_META_API_TYPE, NULL))
+              query, GST_CVIS_SURFACE_META_API_TYPE, NULL))
       && !GST_PAD_IS_FLUSHING (pad))
     GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("Heights of the %s are samples + %g m. Only GstSurfaceMeta holds this "
+        ("Heights of the %s are samples + %g m. Only GstCvisSurfaceMeta holds "
+         "this "
          "offset, and downstream of pad src does not propose it: use elements "
          "that keep this meta, or output=roughness, which has no offset.",
-            gst_surface_part_name (meta->part), meta->offset),
+            gst_cvis_surface_part_name (meta->part), meta->offset),
         (NULL));
   gst_query_unref (query);
 }
 
 /* Waits for the first frame in flight and pushes it. */
 GstFlowReturn
-gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
+gst_lwt_output_complete (GstCvisFilter *filter, gpointer item)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   GstLwtFrame *frame = item;
@@ -343,7 +346,7 @@ gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
     gst_lwt_engine_failed (self, error);
   }
   gst_lwt_frame_clear (frame);
-  gst_cv_queue_give (self->filter.queue, frame);
+  gst_cvis_queue_give (self->filter.queue, frame);
   if (ok)
     remark_on_offset (self, leaving.source);
   if (ok)
@@ -353,7 +356,7 @@ gst_lwt_output_complete (GstCvFilter *filter, gpointer item)
 }
 
 void
-gst_lwt_output_flush (GstCvFilter *filter)
+gst_lwt_output_flush (GstCvisFilter *filter)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (filter);
   LwtJob *job = NULL;
@@ -364,7 +367,7 @@ gst_lwt_output_flush (GstCvFilter *filter)
       lwt_engine_wait (self->engine, &job, NULL);
       if (job != NULL) {
         gst_lwt_frame_clear ((GstLwtFrame *) job); /* its first member */
-        gst_cv_queue_give (self->filter.queue, job);
+        gst_cvis_queue_give (self->filter.queue, job);
       }
     } while (job != NULL);
   }

@@ -73,9 +73,9 @@ is_there (const LwtJob *job, LwtSample sample, guint x, guint y)
 }
 
 static gboolean
-overflows (const LwtJob *job, const LwtConfig *config, SurfacePart part)
+overflows (const LwtJob *job, const LwtConfig *config, CvisSurfacePart part)
 {
-  const gboolean bands = part == SURFACE_PART_BANDS;
+  const gboolean bands = part == CVIS_SURFACE_PART_BANDS;
   Grid grid;
 
   if (bands) {
@@ -98,19 +98,19 @@ overflows (const LwtJob *job, const LwtConfig *config, SurfacePart part)
 
 gboolean
 gst_lwt_frame_find_overflow (
-    const GstLwtFrame *frame, const LwtConfig *config, SurfacePart *part)
+    const GstLwtFrame *frame, const LwtConfig *config, CvisSurfacePart *part)
 {
   if (config->type == LWT_TYPE_I32
       || config->operation == LWT_OPERATION_INVERSE)
     return FALSE;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     const LwtJob *job = &frame->job;
 
     if (job->parts[i].data != NULL
-            ? overflows (job, config, (SurfacePart) i)
+            ? overflows (job, config, (CvisSurfacePart) i)
             : (job->measured & (1u << i)) != 0
                   && !isfinite (job->parameters[i].mean)) {
-      *part = (SurfacePart) i;
+      *part = (CvisSurfacePart) i;
       return TRUE;
     }
   }

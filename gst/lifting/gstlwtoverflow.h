@@ -23,6 +23,6 @@ G_BEGIN_DECLS
  *   coefficients need not be finite
  */
 gboolean gst_lwt_frame_find_overflow (
-    const GstLwtFrame *frame, const LwtConfig *config, SurfacePart *part);
+    const GstLwtFrame *frame, const LwtConfig *config, CvisSurfacePart *part);
 
 G_END_DECLS

@@ -110,7 +110,7 @@ gst_lwt_boundary_from_name (const gchar *name, LwtBoundary *boundary)
 /* --- the settings ---------------------------------------------------------- */
 
 #define AT(field) G_STRUCT_OFFSET (GstLwtSettings, field)
-#define IS(kind) GST_CV_SETTING_##kind
+#define IS(kind) GST_CVIS_SETTING_##kind
 #define LEVELS(name, blurb, field)                                             \
   {                                                                            \
     name, blurb, IS (INT), AT (field), FALSE, -1, LWT_MAX_LEVELS, NULL, NULL   \
@@ -120,7 +120,7 @@ gst_lwt_boundary_from_name (const gchar *name, LwtBoundary *boundary)
     name, blurb, IS (DOUBLE), AT (field), FALSE, 0, G_MAXDOUBLE, NULL, NULL    \
   }
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "operation", "Operation on each surface", IS (ENUM), AT (operation), FALSE,
       0, 0, "GstLwtOperation", operation_values },
   { "output", "Output of the source pad", IS (ENUM), AT (output), FALSE, 0, 0,
@@ -266,29 +266,29 @@ gst_lwt_settings_clear (GstLwtSettings *settings)
   g_clear_pointer (&settings->wavelet, g_free);
 }
 
-SurfacePart
+CvisSurfacePart
 gst_lwt_settings_get_part (const GstLwtSettings *settings)
 {
-  static const SurfacePart first[] = {
-    [LWT_OPERATION_FILTER] = SURFACE_PART_ROUGHNESS,
-    [LWT_OPERATION_FORWARD] = SURFACE_PART_BANDS,
-    [LWT_OPERATION_INVERSE] = SURFACE_PART_MEASURED,
-    [LWT_OPERATION_DENOISE] = SURFACE_PART_MEASURED,
+  static const CvisSurfacePart first[] = {
+    [LWT_OPERATION_FILTER] = CVIS_SURFACE_PART_ROUGHNESS,
+    [LWT_OPERATION_FORWARD] = CVIS_SURFACE_PART_BANDS,
+    [LWT_OPERATION_INVERSE] = CVIS_SURFACE_PART_MEASURED,
+    [LWT_OPERATION_DENOISE] = CVIS_SURFACE_PART_MEASURED,
   };
 
   return settings->output == GST_LWT_OUTPUT_AUTO
                  || settings->output == GST_LWT_OUTPUT_NONE
              ? first[settings->operation]
-             : (SurfacePart) (settings->output - 1);
+             : (CvisSurfacePart) (settings->output - 1);
 }
 
 void
-gst_lwt_settings_install (GstCvFilterClass *klass, gsize offset)
+gst_lwt_settings_install (GstCvisFilterClass *klass, gsize offset)
 {
   GstLwtSettings defaults;
 
   gst_lwt_settings_init (&defaults);
-  gst_cv_filter_class_install_settings (
+  gst_cvis_filter_class_install_settings (
       klass, settings_table, G_N_ELEMENTS (settings_table), offset, &defaults);
   gst_lwt_settings_clear (&defaults);
 }

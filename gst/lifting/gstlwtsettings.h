@@ -5,21 +5,21 @@
 /* The properties of cudalwtfilter that set what is computed. */
 #pragma once
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 #include "cuda/lifting/engine.h"
 
 G_BEGIN_DECLS
 
-/* Output of the source pad: AUTO, 1 + SurfacePart, or NONE: the input */
+/* Output of the source pad: AUTO, 1 + CvisSurfacePart, or NONE: the input */
 typedef enum {
   GST_LWT_OUTPUT_AUTO,
-  GST_LWT_OUTPUT_MEASURED = 1 + SURFACE_PART_MEASURED,
-  GST_LWT_OUTPUT_NOISE = 1 + SURFACE_PART_NOISE,
-  GST_LWT_OUTPUT_ROUGHNESS = 1 + SURFACE_PART_ROUGHNESS,
-  GST_LWT_OUTPUT_WAVINESS = 1 + SURFACE_PART_WAVINESS,
-  GST_LWT_OUTPUT_FORM = 1 + SURFACE_PART_FORM,
-  GST_LWT_OUTPUT_BANDS = 1 + SURFACE_PART_BANDS,
-  GST_LWT_OUTPUT_NONE = 1 + SURFACE_N_PARTS,
+  GST_LWT_OUTPUT_MEASURED = 1 + CVIS_SURFACE_PART_MEASURED,
+  GST_LWT_OUTPUT_NOISE = 1 + CVIS_SURFACE_PART_NOISE,
+  GST_LWT_OUTPUT_ROUGHNESS = 1 + CVIS_SURFACE_PART_ROUGHNESS,
+  GST_LWT_OUTPUT_WAVINESS = 1 + CVIS_SURFACE_PART_WAVINESS,
+  GST_LWT_OUTPUT_FORM = 1 + CVIS_SURFACE_PART_FORM,
+  GST_LWT_OUTPUT_BANDS = 1 + CVIS_SURFACE_PART_BANDS,
+  GST_LWT_OUTPUT_NONE = 1 + CVIS_SURFACE_N_PARTS,
 } GstLwtOutput;
 
 typedef enum {
@@ -68,10 +68,10 @@ void gst_lwt_settings_copy (GstLwtSettings *to, const GstLwtSettings *from);
 void gst_lwt_settings_clear (GstLwtSettings *settings);
 
 /* Installs the properties for the struct at @offset of the element. */
-void gst_lwt_settings_install (GstCvFilterClass *klass, gsize offset);
+void gst_lwt_settings_install (GstCvisFilterClass *klass, gsize offset);
 
 /* The component that the source pad gives; for NONE, that whose Sa has limits. */
-SurfacePart gst_lwt_settings_get_part (const GstLwtSettings *settings);
+CvisSurfacePart gst_lwt_settings_get_part (const GstLwtSettings *settings);
 /* The nick of a value. */
 const gchar *gst_lwt_operation_name (LwtOperation operation);
 const gchar *gst_lwt_boundary_name (LwtBoundary boundary);

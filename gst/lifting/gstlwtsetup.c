@@ -6,7 +6,7 @@
  * pools for its results. */
 #include "gstcudalwtfilter-private.h"
 
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvispool.h"
 #include "cuda/lifting/plan.h"
 
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
@@ -19,16 +19,16 @@
 /* --- pools ------------------------------------------------------------------- */
 
 GstBufferPool *
-gst_lwt_get_pool (GstCudaLwtFilter *self, SurfacePart part)
+gst_lwt_get_pool (GstCudaLwtFilter *self, CvisSurfacePart part)
 {
   const LwtConfig *config = &self->config;
   guint width = config->width, height = config->height;
 
   if (self->pools[part] != NULL)
     return self->pools[part];
-  if (part == SURFACE_PART_BANDS)
+  if (part == CVIS_SURFACE_PART_BANDS)
     lwt_config_get_bands_size (config, &width, &height);
-  self->pools[part] = gst_cv_pool_new_active (self->filter.context, NULL,
+  self->pools[part] = gst_cvis_pool_new_active (self->filter.context, NULL,
       (gsize) width * height * lwt_type_get_size (config->type), 0);
   return self->pools[part];
 }
@@ -39,7 +39,7 @@ gst_lwt_get_picture_pool (
     GstCudaLwtFilter *self, guint index, const GstLwtOut *out)
 {
   if (self->picture_pools[index] == NULL)
-    self->picture_pools[index] = gst_cv_pool_new_active (
+    self->picture_pools[index] = gst_cvis_pool_new_active (
         NULL, NULL, GST_VIDEO_INFO_SIZE (&out->picture), 0);
   return self->picture_pools[index];
 }
@@ -47,7 +47,7 @@ gst_lwt_get_picture_pool (
 void
 gst_lwt_free_picture_pool (GstCudaLwtFilter *self, guint index)
 {
-  gst_cv_pool_clear (&self->picture_pools[index]);
+  gst_cvis_pool_clear (&self->picture_pools[index]);
 }
 
 void
@@ -55,24 +55,24 @@ gst_lwt_free_engine (GstCudaLwtFilter *self)
 {
   g_clear_pointer (&self->engine, lwt_engine_free);
   gst_lwt_denoise_free (self);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
-    gst_cv_pool_clear (&self->pools[i]);
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
+    gst_cvis_pool_clear (&self->pools[i]);
   for (guint i = 0; i <= GST_LWT_SIDES; i++)
-    gst_cv_pool_clear (&self->picture_pools[i]);
-  gst_cv_queue_free_spare (self->filter.queue);
+    gst_cvis_pool_clear (&self->picture_pools[i]);
+  gst_cvis_queue_free_spare (self->filter.queue);
 }
 
 /* --- requested results --------------------------------------------------------- */
 
 static const LwtParts operation_parts[] = {
-  [LWT_OPERATION_FILTER] = 1u << SURFACE_PART_NOISE
-                           | 1u << SURFACE_PART_ROUGHNESS
-                           | 1u << SURFACE_PART_WAVINESS
-                           | 1u << SURFACE_PART_FORM | 1u << SURFACE_PART_BANDS,
-  [LWT_OPERATION_FORWARD] = 1u << SURFACE_PART_BANDS,
-  [LWT_OPERATION_INVERSE] = 1u << SURFACE_PART_MEASURED,
+  [LWT_OPERATION_FILTER] =
+      1u << CVIS_SURFACE_PART_NOISE | 1u << CVIS_SURFACE_PART_ROUGHNESS
+      | 1u << CVIS_SURFACE_PART_WAVINESS | 1u << CVIS_SURFACE_PART_FORM
+      | 1u << CVIS_SURFACE_PART_BANDS,
+  [LWT_OPERATION_FORWARD] = 1u << CVIS_SURFACE_PART_BANDS,
+  [LWT_OPERATION_INVERSE] = 1u << CVIS_SURFACE_PART_MEASURED,
   [LWT_OPERATION_DENOISE] =
-      1u << SURFACE_PART_MEASURED | 1u << SURFACE_PART_NOISE,
+      1u << CVIS_SURFACE_PART_MEASURED | 1u << CVIS_SURFACE_PART_NOISE,
 };
 
 /* Components that @surface has. */
@@ -83,7 +83,7 @@ get_available (GstCudaLwtFilter *self, const GstLwtSurface *surface)
 
   if (self->wanted.operation == LWT_OPERATION_FILTER
       && surface->levels_noise[0] == 0 && surface->levels_noise[1] == 0)
-    parts &= ~(1u << SURFACE_PART_NOISE);
+    parts &= ~(1u << CVIS_SURFACE_PART_NOISE);
   return parts;
 }
 
@@ -94,7 +94,7 @@ gst_lwt_get_sides (GstCudaLwtFilter *self, LwtParts available, const gchar *why)
 
   for (guint i = 0; i < GST_LWT_SIDES; i++) {
     const LwtParts part = 1u << gst_lwt_side_part (i);
-    GstPad *pad = gst_cv_filter_ref_request_pad (&self->filter, i);
+    GstPad *pad = gst_cvis_filter_ref_request_pad (&self->filter, i);
     const gboolean linked = pad != NULL && gst_pad_is_linked (pad);
     const gboolean ignored = linked && self->started && (available & part) == 0;
 
@@ -145,7 +145,7 @@ gst_lwt_get_wanted (GstCudaLwtFilter *self, const GstLwtSurface *surface)
     wanted.parameters = wanted.parts;
   else if (limited)
     wanted.parameters = wanted.parts & (1u << self->part);
-  wanted.parameters &= ~(1u << SURFACE_PART_BANDS);
+  wanted.parameters &= ~(1u << CVIS_SURFACE_PART_BANDS);
   return wanted;
 }
 
@@ -190,8 +190,8 @@ check_parts (GstCudaLwtFilter *self, LwtParts parts)
 {
   const LwtOperation operation = self->wanted.operation;
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
-    const gchar *name = gst_surface_part_name ((SurfacePart) i);
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
+    const gchar *name = gst_cvis_surface_part_name ((CvisSurfacePart) i);
 
     if ((parts & ~operation_parts[operation] & (1u << i)) == 0)
       continue;
@@ -261,7 +261,7 @@ check_bands (GstCudaLwtFilter *self, const GstLwtSurface *surface,
        "operation=forward.",
           surface->width, surface->height, config->width, config->height, width,
           height),
-      ("a padded boundary needs the GstSurfaceMeta that operation=forward "
+      ("a padded boundary needs the GstCvisSurfaceMeta that operation=forward "
        "adds"));
   return FALSE;
 }
@@ -512,7 +512,7 @@ GstFlowReturn
 gst_lwt_push_caps (GstCudaLwtFilter *self)
 {
   GstEvent *event = gst_event_new_caps (self->out.caps);
-  GstFlowReturn flow = gst_cv_queue_push_event (self->filter.queue, event);
+  GstFlowReturn flow = gst_cvis_queue_push_event (self->filter.queue, event);
 
   if (flow != GST_FLOW_OK)
     gst_event_unref (event);
@@ -572,10 +572,10 @@ gst_lwt_setup (GstCudaLwtFilter *self, const GstLwtSurface *surface,
   self->surface = *surface;
   self->config = config;
   self->started = TRUE;
-  gst_cv_latency_set_frames (&self->filter.latency, config.depth_in_flight);
+  gst_cvis_latency_set_frames (&self->filter.latency, config.depth_in_flight);
   for (guint i = 0; i < config.depth_in_flight; i++)
-    gst_cv_queue_give (self->filter.queue, gst_lwt_frame_new ());
-  gst_cv_filter_renegotiate_request_pads (&self->filter);
+    gst_cvis_queue_give (self->filter.queue, gst_lwt_frame_new ());
+  gst_cvis_filter_renegotiate_request_pads (&self->filter);
   gst_lwt_announce (self);
   GST_INFO_OBJECT (self, "%ux%u, %s, levels %u x %u, parts 0x%x", config.width,
       config.height, self->wavelet_text, config.levels[0], config.levels[1],

@@ -8,7 +8,7 @@
 
 void
 gst_lwt_parameters_to_structure (
-    const SurfaceParameters *p, GstStructure *structure)
+    const CvisSurfaceParameters *p, GstStructure *structure)
 {
   gst_structure_set (structure, "n", G_TYPE_UINT64, p->n, "mean", G_TYPE_DOUBLE,
       p->mean, "sa", G_TYPE_DOUBLE, p->sa, "sq", G_TYPE_DOUBLE, p->sq, "sp",
@@ -34,8 +34,8 @@ gst_lwt_stats_to_structure (const GstLwtStats *stats)
       cvis_histogram_percentile (&stats->latency, 0.999), "latency-max",
       G_TYPE_UINT64, stats->latency.max, NULL);
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
-    const gchar *name = gst_surface_part_name ((SurfacePart) i);
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
+    const gchar *name = gst_cvis_surface_part_name ((CvisSurfacePart) i);
     GstStructure *part;
 
     if ((stats->known & (1u << i)) == 0)

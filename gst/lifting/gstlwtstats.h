@@ -19,15 +19,15 @@ G_BEGIN_DECLS
  * @outside: frames whose Sa was out of its limits
  * @staged: frames copied once more, as they were not in page-locked memory
  * @threshold: of the last frame's denoise, metres
- * @known: components whose parameters were computed: 1 << SurfacePart
- * @parameters: of the last frame, by SurfacePart
+ * @known: components whose parameters were computed: 1 << CvisSurfacePart
+ * @parameters: of the last frame, by CvisSurfacePart
  * @start, @end: monotonic ns of the first and the last frame
  */
 typedef struct {
   guint64 frames, missing, outside, staged;
   gdouble threshold;
   guint known;
-  SurfaceParameters parameters[SURFACE_N_PARTS];
+  CvisSurfaceParameters parameters[CVIS_SURFACE_N_PARTS];
   guint64 start, end;
   CvisHistogram latency;
 } GstLwtStats;
@@ -35,6 +35,6 @@ typedef struct {
 GstStructure *gst_lwt_stats_to_structure (const GstLwtStats *stats);
 /* Appends the fields of @parameters. */
 void gst_lwt_parameters_to_structure (
-    const SurfaceParameters *parameters, GstStructure *structure);
+    const CvisSurfaceParameters *parameters, GstStructure *structure);
 
 G_END_DECLS

@@ -29,14 +29,14 @@ check_format (GstLwtLayout *layout, const GstCapsFeatures *features,
       features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
 
   layout->on_device =
-      denoise && gst_cv_cuda_available (NULL)
+      denoise && gst_cvis_cuda_available (NULL)
       && gst_caps_features_get_size (features) == 1
-      && gst_caps_features_contains (features, GST_CV_CUDA_MEMORY_FEATURE);
+      && gst_caps_features_contains (features, GST_CVIS_CUDA_MEMORY_FEATURE);
   if (!system && !layout->on_device) {
     g_set_error_literal (error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-        denoise && gst_cv_cuda_available (NULL)
+        denoise && gst_cvis_cuda_available (NULL)
             ? "pictures are accepted in system memory "
-              "or " GST_CV_CUDA_MEMORY_FEATURE
+              "or " GST_CVIS_CUDA_MEMORY_FEATURE
             : "pictures are accepted in system memory only");
     return FALSE;
   }
@@ -96,9 +96,9 @@ gst_lwt_layout_from_caps (
     GstLwtLayout *layout, const GstCaps *caps, gboolean denoise, GError **error)
 {
   static const LwtSample samples[] = {
-    [GST_SURFACE_TYPE_FLOAT32] = LWT_SAMPLE_F32,
-    [GST_SURFACE_TYPE_FLOAT64] = LWT_SAMPLE_F64,
-    [GST_SURFACE_TYPE_INT32] = LWT_SAMPLE_I32,
+    [GST_CVIS_SURFACE_TYPE_FLOAT32] = LWT_SAMPLE_F32,
+    [GST_CVIS_SURFACE_TYPE_FLOAT64] = LWT_SAMPLE_F64,
+    [GST_CVIS_SURFACE_TYPE_INT32] = LWT_SAMPLE_I32,
   };
 
   memset (layout, 0, sizeof (*layout));
@@ -106,14 +106,14 @@ gst_lwt_layout_from_caps (
       && gst_structure_has_name (
           gst_caps_get_structure (caps, 0), "video/x-raw"))
     return layout_of_video (layout, caps, denoise, error);
-  if (!gst_surface_info_from_caps (&layout->tensor, caps, error))
+  if (!gst_cvis_surface_info_from_caps (&layout->tensor, caps, error))
     return FALSE;
   layout->width = layout->tensor.width;
   layout->height = layout->tensor.height;
   layout->fps_n = layout->tensor.fps_n;
   layout->fps_d = layout->tensor.fps_d;
   layout->sample = samples[layout->tensor.type];
-  layout->size = gst_surface_info_get_size (&layout->tensor);
+  layout->size = gst_cvis_surface_info_get_size (&layout->tensor);
   return TRUE;
 }
 
@@ -132,8 +132,8 @@ is_integer (LwtSample sample)
 }
 
 static gboolean
-check_mask (
-    const GstLwtSurface *surface, const GstSurfaceMeta *meta, GError **error)
+check_mask (const GstLwtSurface *surface, const GstCvisSurfaceMeta *meta,
+    GError **error)
 {
   const gsize wanted = (gsize) surface->whole[0] * surface->whole[1];
   const gsize size = meta->mask != NULL ? gst_buffer_get_size (meta->mask) : 0;
@@ -141,7 +141,7 @@ check_mask (
   if (meta->mask == NULL || size == wanted)
     return TRUE;
   return cvis_refuse (error,
-      "the mask of its GstSurfaceMeta has %" G_GSIZE_FORMAT
+      "the mask of its GstCvisSurfaceMeta has %" G_GSIZE_FORMAT
       " bytes, %" G_GSIZE_FORMAT " expected",
       size, wanted);
 }
@@ -155,7 +155,7 @@ first_length (gdouble a, gdouble b, gdouble c)
 
 static void
 describe_heights (GstLwtSurface *surface, const GstLwtLayout *layout,
-    const GstSurfaceMeta *meta, const GstLwtSettings *settings)
+    const GstCvisSurfaceMeta *meta, const GstLwtSettings *settings)
 {
   surface->dx = first_length (
       meta != NULL ? meta->dx : 0.0, layout->tensor.dx, settings->dx);
@@ -227,7 +227,7 @@ check_lengths (const GstLwtSurface *surface, const GstLwtSettings *settings,
   return cvis_refuse (error,
       "%s is a length, but the spacing of samples is not known: set dx (and "
       "dy) in metres, or use a source whose caps (surface-dx) or "
-      "GstSurfaceMeta have it",
+      "GstCvisSurfaceMeta have it",
       name);
 }
 
@@ -243,7 +243,7 @@ refuse_other (
 }
 
 static gboolean
-adopt_wavelet (GstLwtSurface *surface, const GstSurfaceMeta *meta,
+adopt_wavelet (GstLwtSurface *surface, const GstCvisSurfaceMeta *meta,
     const GstLwtSettings *settings, GError **error)
 {
   GstLwtSettings defaults;
@@ -269,7 +269,7 @@ adopt_wavelet (GstLwtSurface *surface, const GstSurfaceMeta *meta,
 
 static gboolean
 adopt_boundary (
-    GstLwtSurface *surface, const GstSurfaceMeta *meta, GError **error)
+    GstLwtSurface *surface, const GstCvisSurfaceMeta *meta, GError **error)
 {
   LwtBoundary boundary;
 
@@ -287,7 +287,7 @@ adopt_boundary (
 }
 
 static gboolean
-adopt_levels (GstLwtSurface *surface, const GstSurfaceMeta *meta,
+adopt_levels (GstLwtSurface *surface, const GstCvisSurfaceMeta *meta,
     const GstLwtSettings *settings, GError **error)
 {
   for (guint axis = 0; axis < 2; axis++) {
@@ -307,16 +307,16 @@ adopt_levels (GstLwtSurface *surface, const GstSurfaceMeta *meta,
 
 /* The inverse follows the meta of the bands. */
 static gboolean
-adopt_bands (GstLwtSurface *surface, const GstSurfaceMeta *meta,
+adopt_bands (GstLwtSurface *surface, const GstCvisSurfaceMeta *meta,
     const GstLwtSettings *settings, GError **error)
 {
   const LwtLayout layout =
       meta->interleaved ? LWT_LAYOUT_INTERLEAVED : LWT_LAYOUT_MALLAT;
 
-  if (meta->part != SURFACE_PART_BANDS)
+  if (meta->part != CVIS_SURFACE_PART_BANDS)
     return cvis_refuse (error,
         "operation=inverse needs bands, but the input is %s",
-        gst_surface_part_name (meta->part));
+        gst_cvis_surface_part_name (meta->part));
   if (settings->layout != LWT_LAYOUT_MALLAT && settings->layout != layout)
     return refuse_other ("layout", "interleaved", "mallat", error);
   surface->layout = layout;
@@ -333,7 +333,8 @@ adopt_bands (GstLwtSurface *surface, const GstSurfaceMeta *meta,
 
 gboolean
 gst_lwt_surface_init (GstLwtSurface *surface, const GstLwtLayout *layout,
-    const GstSurfaceMeta *meta, const GstLwtSettings *settings, GError **error)
+    const GstCvisSurfaceMeta *meta, const GstLwtSettings *settings,
+    GError **error)
 {
   const gboolean inverse = settings->operation == LWT_OPERATION_INVERSE;
 
@@ -352,7 +353,7 @@ gst_lwt_surface_init (GstLwtSurface *surface, const GstLwtLayout *layout,
   describe_levels (surface, settings, 1);
   if (meta == NULL)
     return TRUE;
-  if (!inverse && meta->part == SURFACE_PART_BANDS)
+  if (!inverse && meta->part == CVIS_SURFACE_PART_BANDS)
     return cvis_refuse (error,
         "the samples are bands: operation=inverse makes a "
         "surface of them");

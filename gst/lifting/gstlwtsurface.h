@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Input of cudalwtfilter, described by caps, GstSurfaceMeta and properties, and the
+/* Input of cudalwtfilter, described by caps, GstCvisSurfaceMeta and properties, and the
  * engine's configuration for it. */
 #pragma once
 
@@ -26,7 +26,7 @@ G_BEGIN_DECLS
 typedef struct {
   gboolean video, colour, on_device;
   GstVideoInfo picture;
-  GstSurfaceInfo tensor;
+  GstCvisSurfaceInfo tensor;
   guint width, height;
   gint fps_n, fps_d;
   LwtSample sample;
@@ -65,7 +65,7 @@ gboolean gst_lwt_layout_from_caps (GstLwtLayout *layout, const GstCaps *caps,
  * Returns: FALSE with CVIS_ERROR_INVALID if caps, meta and settings contradict each
  * other or are incomplete */
 gboolean gst_lwt_surface_init (GstLwtSurface *surface,
-    const GstLwtLayout *layout, const GstSurfaceMeta *meta,
+    const GstLwtLayout *layout, const GstCvisSurfaceMeta *meta,
     const GstLwtSettings *settings, GError **error);
 gboolean gst_lwt_surface_equal (const GstLwtSurface *a, const GstLwtSurface *b);
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvispool.h"
 
 /* defaults; docs/benchmarks/2026-11-22.md has the reasons */
 #define LEVELS 4
@@ -117,7 +117,7 @@ new_engine (const GstLwtVideo *video, const GstLwtSettings *settings,
   /* in levels of 8 bits, for any depth */
   config->z_scale =
       1.0 / (gdouble) (1u << (config->store_bits + config->store_shift - 8));
-  config->parts = 1u << SURFACE_PART_MEASURED;
+  config->parts = 1u << CVIS_SURFACE_PART_MEASURED;
   config->threads = settings->threads;
   config->depth_in_flight = jobs;
   return lwt_engine_new (config, video->context, error);
@@ -314,7 +314,7 @@ map_buffer (const GstLwtVideo *video, GstVideoFrame *frame, GstBuffer *buffer,
   if (!check_meta (&video->info, buffer, left, top, error))
     return FALSE;
   *mapped = video->on_device
-                ? gst_cv_cuda_frame_map (frame, &video->info, buffer, flags)
+                ? gst_cvis_cuda_frame_map (frame, &video->info, buffer, flags)
                 : gst_video_frame_map (frame, &video->info, buffer, flags);
   if (!*mapped)
     return refuse (error,
@@ -413,7 +413,7 @@ add_jobs (const GstLwtVideo *video, GstLwtVideoFrame *frame,
       .on_device = video->on_device,
       .stream = stream,
     };
-    job->parts[SURFACE_PART_MEASURED] = (LwtPlane){
+    job->parts[CVIS_SURFACE_PART_MEASURED] = (LwtPlane){
       .data = to->data + field * to->stride,
       .stride = to->stride * video->fields,
       .step = video->on_device ? to->step : 1,
@@ -449,15 +449,15 @@ static void
 make_jobs (GstLwtVideo *video, GstLwtVideoFrame *frame, const Component from[3],
     const Component to[3])
 {
-  gboolean pinned[2] = { gst_cv_memory_is_pinned (
+  gboolean pinned[2] = { gst_cvis_memory_is_pinned (
                              frame->from.map[0].memory, video->context),
-    gst_cv_memory_is_pinned (frame->to.map[0].memory, video->context) };
+    gst_cvis_memory_is_pinned (frame->to.map[0].memory, video->context) };
   gpointer stream = NULL;
 
   if (video->on_device) {
     /* also after work that is enqueued for the output memory */
-    stream = gst_cv_cuda_stream (frame->out);
-    gst_cv_cuda_order (frame->in, stream);
+    stream = gst_cvis_cuda_stream (frame->out);
+    gst_cvis_cuda_order (frame->in, stream);
   }
   add_jobs (video, frame, &from[0], &to[0], stream, pinned);
   if (video->n_components == 1) {
@@ -534,7 +534,7 @@ gst_lwt_video_wait (GstLwtVideo *video, GstLwtVideoFrame *frame,
   *threshold = frame->jobs[0].threshold;
   unmap_frame (frame);
   if (ok && video->on_device)
-    gst_cv_cuda_done (frame->out, FALSE);
+    gst_cvis_cuda_done (frame->out, FALSE);
   return ok;
 }
 

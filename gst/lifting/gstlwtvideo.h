@@ -8,7 +8,7 @@
 
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvcuda.h"
+#include "gst/common/gstcviscuda.h"
 #include "gstlwtsettings.h"
 
 G_BEGIN_DECLS

@@ -13,7 +13,7 @@
  * (#GstCudaPbfMonitor:model-location) can evaluate the features.
  *
  * Frames pass unchanged, as buffers or buffer lists as they came, and carry the
- * results as #GstPbfMeta. The request pad "src_result" gives the same records as a
+ * results as #GstCvisPbfMeta. The request pad "src_result" gives the same records as a
  * stream, for files and other programs.
  *
  * Frames are computed in batches of #GstCudaPbfMonitor:batch-size; no frame
@@ -36,8 +36,8 @@
 
 #include "gstpbfmonitor-private.h"
 
-#include "gst/common/gstcvpool.h"
-#include "gst/common/gstcvquery.h"
+#include "gst/common/gstcvispool.h"
+#include "gst/common/gstcvisquery.h"
 #include "gst/cudavision/cudavision.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_pbf_monitor_debug);
@@ -59,10 +59,10 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (VIDEO_CAPS));
 static GstStaticPadTemplate result_template =
     GST_STATIC_PAD_TEMPLATE ("src_result", GST_PAD_SRC, GST_PAD_REQUEST,
-        GST_STATIC_CAPS (GST_PBF_RESULT_CAPS));
+        GST_STATIC_CAPS (GST_CVIS_PBF_RESULT_CAPS));
 
 #define gst_cuda_pbf_monitor_parent_class parent_class
-G_DEFINE_TYPE (GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST_TYPE_CV_FILTER);
+G_DEFINE_TYPE (GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST_TYPE_CVIS_FILTER);
 GST_ELEMENT_REGISTER_DEFINE (
     cudapbfmonitor, "cudapbfmonitor", GST_RANK_NONE, GST_TYPE_CUDA_PBF_MONITOR);
 
@@ -105,7 +105,7 @@ load_model (GstCudaPbfMonitor *self)
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
         ("Cannot load the network \"%s\": %s. Check model-location.", location,
             error->message),
-        ("a safetensors file of " PBF_FEATURE_SPEC " is expected"));
+        ("a safetensors file of " CVIS_PBF_FEATURE_SPEC " is expected"));
     g_error_free (error);
     return FALSE;
   }
@@ -138,9 +138,9 @@ free_engine (GstCudaPbfMonitor *self)
 {
   g_clear_pointer (&self->engine, pbf_engine_free);
   self->warned_of_stall = FALSE;
-  gst_cv_pool_clear (&self->records_pool);
-  gst_cv_pool_clear (&self->grey_pool);
-  gst_cv_queue_free_spare (self->filter.queue);
+  gst_cvis_pool_clear (&self->records_pool);
+  gst_cvis_pool_clear (&self->grey_pool);
+  gst_cvis_queue_free_spare (self->filter.queue);
 }
 
 /* Resets the state of the stream (window, counters, gaps) while nothing is in
@@ -159,7 +159,7 @@ reset_stream (GstCudaPbfMonitor *self)
 }
 
 static void
-gst_cuda_pbf_monitor_stop (GstCvFilter *filter)
+gst_cuda_pbf_monitor_stop (GstCvisFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
 
@@ -174,7 +174,7 @@ gst_cuda_pbf_monitor_stop (GstCvFilter *filter)
 }
 
 static gboolean
-gst_cuda_pbf_monitor_start (GstCvFilter *filter)
+gst_cuda_pbf_monitor_start (GstCvisFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GError *error = NULL;
@@ -200,7 +200,7 @@ gst_cuda_pbf_monitor_start (GstCvFilter *filter)
     return FALSE;
   }
   if (!load_model (self) || !open_result_link (self)
-      || !gst_cv_filter_start_backend (filter))
+      || !gst_cvis_filter_start_backend (filter))
     return FALSE;
   self->track = pbf_track_new (&self->active.track);
   reset_stream (self);
@@ -222,9 +222,9 @@ settle_mode (GstCudaPbfMonitor *self, PbfConfig *config)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("mode=batch is used instead of mode=persistent, which supports only "
          "roi-size=%d and spatter-scope=roi. Set these, or mode=batch.",
-            PBF_ROI_SIDE),
+            CVIS_PBF_ROI_SIDE),
         (NULL));
-  gst_cv_queue_set_spin (self->filter.queue,
+  gst_cvis_queue_set_spin (self->filter.queue,
       config->mode == PBF_MODE_PERSISTENT && self->filter.context != NULL
           ? config->spin_us
           : 0);
@@ -259,8 +259,8 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
   }
   /* without a context a plain pool: its few buffers stay in the CPU's caches,
    * slabs would not */
-  self->records_pool = gst_cv_pool_new_active (self->filter.context, NULL,
-      config.max_batch * sizeof (PbfResult), self->batching.depth + 1);
+  self->records_pool = gst_cvis_pool_new_active (self->filter.context, NULL,
+      config.max_batch * sizeof (CvisPbfResult), self->batching.depth + 1);
   if (self->records_pool == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for the results of batches of %u frames. Use a smaller "
@@ -270,7 +270,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     return FALSE;
   }
   if (self->grey.wide) {
-    self->grey_pool = gst_cv_pool_new_active (self->filter.context, NULL,
+    self->grey_pool = gst_cvis_pool_new_active (self->filter.context, NULL,
         (gsize) config.max_batch * config.width * config.height,
         self->batching.depth + 1);
     if (self->grey_pool == NULL) {
@@ -283,7 +283,7 @@ setup_engine (GstCudaPbfMonitor *self, const GstVideoInfo *info)
     }
   }
   for (guint i = 0; i < self->batching.depth; i++)
-    gst_cv_queue_give (self->filter.queue,
+    gst_cvis_queue_give (self->filter.queue,
         gst_pbf_batch_new (config.max_batch, self->filter.context));
   GST_OBJECT_LOCK (self);
   self->batch_size = config.max_batch;
@@ -350,7 +350,7 @@ choose_batching (GstCudaPbfMonitor *self, const GstVideoInfo *info)
 }
 
 static GstFlowReturn
-gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
+gst_cuda_pbf_monitor_set_caps (GstCvisFilter *filter, GstCaps *caps)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstVideoInfo info;
@@ -360,7 +360,7 @@ gst_cuda_pbf_monitor_set_caps (GstCvFilter *filter, GstCaps *caps)
   gboolean resized, changed;
   GstFlowReturn flow;
 
-  flow = gst_cv_filter_drain (filter);
+  flow = gst_cvis_filter_drain (filter);
   if (flow != GST_FLOW_OK)
     return flow;
   if (!parse_caps (self, caps, &info, &grey))
@@ -417,9 +417,9 @@ add_refusable (GstPad *pad, GstCaps *caps, GstCaps *filter)
 
 static GstCaps *
 gst_cuda_pbf_monitor_get_caps (
-    GstCvFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)
+    GstCvisFilter *filter, GstPad *pad, GstPad *other, GstCaps *filter_caps)
 {
-  GstCaps *all = gst_cv_caps_proxy (pad, other, NULL), *caps;
+  GstCaps *all = gst_cvis_caps_proxy (pad, other, NULL), *caps;
 
   if (filter_caps == NULL)
     return add_refusable (pad, all, NULL);
@@ -431,7 +431,7 @@ gst_cuda_pbf_monitor_get_caps (
 }
 
 static gboolean
-gst_cuda_pbf_monitor_accept_caps (GstCvFilter *filter, GstCaps *caps)
+gst_cuda_pbf_monitor_accept_caps (GstCvisFilter *filter, GstCaps *caps)
 {
   GstCaps *known = gst_static_caps_get (&grey_caps);
   GstCaps *template = gst_pad_get_pad_template_caps (filter->sinkpad);
@@ -450,7 +450,7 @@ gst_cuda_pbf_monitor_accept_caps (GstCvFilter *filter, GstCaps *caps)
  * proposed. For CUDA page-locked memory is proposed, except for formats that are
  * converted to 8 bits first. */
 static gboolean
-gst_cuda_pbf_monitor_propose_allocation (GstCvFilter *filter, GstQuery *query)
+gst_cuda_pbf_monitor_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstCaps *caps;
@@ -476,15 +476,15 @@ gst_cuda_pbf_monitor_propose_allocation (GstCvFilter *filter, GstQuery *query)
                 ? self->filter.context
                 : NULL;
   if (context == NULL && gst_query_get_n_allocation_pools (query) > 0)
-    gst_cv_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
+    gst_cvis_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
   else
-    gst_cv_query_propose_pool (
+    gst_cvis_query_propose_pool (
         query, context, caps, GST_VIDEO_INFO_SIZE (&info), held, video_meta);
   return TRUE;
 }
 
 static GstClockTime
-gst_cuda_pbf_monitor_get_latency (GstCvFilter *filter)
+gst_cuda_pbf_monitor_get_latency (GstCvisFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstClockTime wait, more;
@@ -501,7 +501,7 @@ gst_cuda_pbf_monitor_get_latency (GstCvFilter *filter)
 /* --- events ---------------------------------------------------------------- */
 
 static void
-gst_cuda_pbf_monitor_flush (GstCvFilter *filter)
+gst_cuda_pbf_monitor_flush (GstCvisFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
 
@@ -510,7 +510,7 @@ gst_cuda_pbf_monitor_flush (GstCvFilter *filter)
 }
 
 static GstFlowReturn
-gst_cuda_pbf_monitor_sink_event (GstCvFilter *filter, GstEvent *event)
+gst_cuda_pbf_monitor_sink_event (GstCvisFilter *filter, GstEvent *event)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstFlowReturn flow = gst_pbf_input_flush_partial (filter);
@@ -601,7 +601,7 @@ gst_cuda_pbf_monitor_set_property (
 }
 
 static GstStructure *
-gst_cuda_pbf_monitor_get_stats (GstCvFilter *filter)
+gst_cuda_pbf_monitor_get_stats (GstCvisFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
 
@@ -635,7 +635,7 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-  GstCvFilterClass *filter_class = GST_CV_FILTER_CLASS (klass);
+  GstCvisFilterClass *filter_class = GST_CVIS_FILTER_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_pbf_monitor_debug, "cudapbfmonitor", 0, "melt-pool monitoring");
@@ -675,12 +675,12 @@ gst_cuda_pbf_monitor_class_init (GstCudaPbfMonitorClass *klass)
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_cv_filter_class_add_request_pads (filter_class, &result_template, 1);
+  gst_cvis_filter_class_add_request_pads (filter_class, &result_template, 1);
   gst_element_class_set_static_metadata (element_class,
       "Melt-pool monitor for powder-bed fusion",
       "Filter/Analyzer/Video/Hardware",
       "Finds melt pool and spatters in each frame and computes the features "
-      "of " PBF_FEATURE_SPEC ", on the CPU or on CUDA",
+      "of " CVIS_PBF_FEATURE_SPEC ", on the CPU or on CUDA",
       "the gst-cudavision authors");
 }
 

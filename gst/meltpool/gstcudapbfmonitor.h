@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_CUDA_PBF_MONITOR (gst_cuda_pbf_monitor_get_type ())
-G_DECLARE_FINAL_TYPE (
-    GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST, CUDA_PBF_MONITOR, GstCvFilter)
+G_DECLARE_FINAL_TYPE (GstCudaPbfMonitor, gst_cuda_pbf_monitor, GST,
+    CUDA_PBF_MONITOR, GstCvisFilter)
 
 GST_ELEMENT_REGISTER_DECLARE (cudapbfmonitor);
 

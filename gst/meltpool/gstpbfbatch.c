@@ -4,7 +4,7 @@
  */
 #include "gstpbfbatch.h"
 
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvispool.h"
 
 void
 gst_pbf_item_clear (GstPbfItem *item)
@@ -24,7 +24,7 @@ gst_pbf_batch_new (guint capacity, CvisContext *context)
   batch->strides = g_new0 (guint, capacity);
   batch->infos = g_new0 (PbfFrameInfo, capacity);
   batch->buffers = g_new0 (GstBuffer *, capacity);
-  batch->metas = g_new0 (GstPbfMeta *, capacity);
+  batch->metas = g_new0 (GstCvisPbfMeta *, capacity);
   batch->maps = g_new0 (GstMapInfo, capacity);
   batch->keep = g_new0 (gboolean, capacity);
   batch->items = g_array_new (FALSE, FALSE, sizeof (GstPbfItem));
@@ -61,7 +61,7 @@ map_bytes (GstPbfBatch *batch, GstBuffer *buffer, const guint8 **bytes,
                           ? gst_buffer_peek_memory (buffer, 0)
                           : NULL;
 
-  *bytes = memory != NULL ? gst_cv_memory_peek (memory) : NULL;
+  *bytes = memory != NULL ? gst_cvis_memory_peek (memory) : NULL;
   if (*bytes != NULL) {
     *size = memory->size;
   } else if (gst_buffer_map (buffer, map, GST_MAP_READ)) {
@@ -76,7 +76,7 @@ map_bytes (GstPbfBatch *batch, GstBuffer *buffer, const guint8 **bytes,
     return FALSE;
   }
   if (batch->context != NULL && batch->grey == NULL
-      && !gst_cv_memory_is_pinned (memory, batch->context))
+      && !gst_cvis_memory_is_pinned (memory, batch->context))
     batch->batch.pinned = FALSE;
   return TRUE;
 }
@@ -129,11 +129,11 @@ gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
   return TRUE;
 }
 
-GstPbfMeta *
+GstCvisPbfMeta *
 gst_pbf_batch_add_meta (GstBuffer *buffer)
 {
-  GstPbfMeta *meta =
-      (GstPbfMeta *) gst_buffer_add_meta (buffer, GST_PBF_META_INFO, NULL);
+  GstCvisPbfMeta *meta = (GstCvisPbfMeta *) gst_buffer_add_meta (
+      buffer, GST_CVIS_PBF_META_INFO, NULL);
 
   meta->scale_x = meta->scale_y = 1.0;
   return meta;
@@ -161,9 +161,9 @@ gst_pbf_batch_acquire (
 
   if (flow != GST_FLOW_OK)
     return flow;
-  batch->batch.results = (PbfResult *) batch->records_map.data;
+  batch->batch.results = (CvisPbfResult *) batch->records_map.data;
   batch->batch.results_pinned =
-      gst_cv_memory_is_pinned (batch->records_map.memory, batch->context);
+      gst_cvis_memory_is_pinned (batch->records_map.memory, batch->context);
   if (grey_pool == NULL)
     return GST_FLOW_OK;
   flow = acquire_mapped (grey_pool, &batch->grey, &batch->grey_map);
@@ -171,7 +171,7 @@ gst_pbf_batch_acquire (
     gst_pbf_batch_clear (batch);
   else if (batch->context != NULL)
     batch->batch.pinned =
-        gst_cv_memory_is_pinned (batch->grey_map.memory, batch->context);
+        gst_cvis_memory_is_pinned (batch->grey_map.memory, batch->context);
   return flow;
 }
 

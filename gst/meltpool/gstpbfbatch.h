@@ -57,7 +57,7 @@ typedef struct {
   guint *strides;
   PbfFrameInfo *infos;
   GstBuffer **buffers;
-  GstPbfMeta **metas;
+  GstCvisPbfMeta **metas;
   GstMapInfo *maps;
   guint mapped;
   gboolean *keep;
@@ -85,7 +85,7 @@ gboolean gst_pbf_batch_add (GstPbfBatch *batch, GstBuffer *buffer,
     const GstVideoMeta *meta, GError **error);
 
 /* Adds an empty result meta to @buffer. */
-GstPbfMeta *gst_pbf_batch_add_meta (GstBuffer *buffer);
+GstCvisPbfMeta *gst_pbf_batch_add_meta (GstBuffer *buffer);
 
 /* Acquires a buffer for the results from @records_pool, and one for 8-bit pictures
  * from @grey_pool, which is %NULL for frames of 8 bits. With a context the pools

@@ -13,16 +13,16 @@
 /* The metas of a buffer that are used, found in one pass over its list. */
 typedef struct {
   const GstVideoMeta *video;
-  const GstFrameCropMeta *crop;
-  const GstPbfSignalMeta *signal;
+  const GstCvisFrameCropMeta *crop;
+  const GstCvisPbfSignalMeta *signal;
 } Metas;
 
 static Metas
 find_metas (GstBuffer *buffer)
 {
   const GType video = GST_VIDEO_META_API_TYPE;
-  const GType crop = GST_FRAME_CROP_META_API_TYPE;
-  const GType signal = GST_PBF_SIGNAL_META_API_TYPE;
+  const GType crop = GST_CVIS_FRAME_CROP_META_API_TYPE;
+  const GType signal = GST_CVIS_PBF_SIGNAL_META_API_TYPE;
   Metas found = { NULL, NULL, NULL };
   gpointer state = NULL;
   GstMeta *meta;
@@ -33,9 +33,9 @@ find_metas (GstBuffer *buffer)
     if (api == video)
       found.video = (const GstVideoMeta *) meta;
     else if (api == crop)
-      found.crop = (const GstFrameCropMeta *) meta;
+      found.crop = (const GstCvisFrameCropMeta *) meta;
     else if (api == signal)
-      found.signal = (const GstPbfSignalMeta *) meta;
+      found.signal = (const GstCvisPbfSignalMeta *) meta;
   }
   return found;
 }
@@ -53,11 +53,11 @@ submit_batch (GstCudaPbfMonitor *self, gboolean partial, GError **error)
   GST_LOG_OBJECT (self, "submitting %u frames", batch->batch.n);
   if (!pbf_engine_submit (self->engine, &batch->batch, error)) {
     gst_pbf_batch_clear (batch);
-    gst_cv_queue_give (self->filter.queue, batch);
+    gst_cvis_queue_give (self->filter.queue, batch);
     return GST_FLOW_ERROR;
   }
   /* if the queue refuses it, it stays with the engine until the discard */
-  return gst_cv_queue_push_item (self->filter.queue, batch);
+  return gst_cvis_queue_push_item (self->filter.queue, batch);
 }
 
 /* Posts the engine's error once earlier frames have left. */
@@ -65,14 +65,14 @@ static GstFlowReturn
 report_engine_error (GstCudaPbfMonitor *self, GstFlowReturn flow, GError *error)
 {
   if (error != NULL) {
-    gst_cv_queue_wait_idle (self->filter.queue);
+    gst_cvis_queue_wait_idle (self->filter.queue);
     gst_pbf_monitor_engine_failed (self, error);
   }
   return flow;
 }
 
 GstFlowReturn
-gst_pbf_input_flush_partial (GstCvFilter *filter)
+gst_pbf_input_flush_partial (GstCvisFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstFlowReturn flow = GST_FLOW_OK;
@@ -86,7 +86,7 @@ gst_pbf_input_flush_partial (GstCvFilter *filter)
 }
 
 GstFlowReturn
-gst_pbf_input_flush_due (GstCvFilter *filter)
+gst_pbf_input_flush_due (GstCvisFilter *filter)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstFlowReturn flow = GST_FLOW_OK;
@@ -136,10 +136,10 @@ fill_info (GstCudaPbfMonitor *self, GstPbfBatch *batch, guint i,
       metas->signal != NULL ? &metas->signal->signal : NULL,
       GST_BUFFER_PTS (buffer), metas->crop != NULL ? metas->crop->x : 0,
       metas->crop != NULL ? metas->crop->y : 0, info);
-  if (info->flags & PBF_RESULT_LOST_BEFORE)
+  if (info->flags & CVIS_PBF_RESULT_LOST_BEFORE)
     batch->lost += info->lost_before;
   if (self->gap || discont)
-    info->flags |= PBF_RESULT_GAP;
+    info->flags |= CVIS_PBF_RESULT_GAP;
   /* frames missing by the counter may be those of the gap: not counted twice */
   info->lost_before = MAX (info->lost_before, self->gap_frames);
   self->gap = self->first = FALSE;
@@ -155,11 +155,11 @@ begin_batch (GstCudaPbfMonitor *self)
   GstFlowReturn flow;
 
   g_mutex_unlock (&self->fill_lock);
-  flow = gst_cv_queue_take (self->filter.queue, &batch);
+  flow = gst_cvis_queue_take (self->filter.queue, &batch);
   if (flow == GST_FLOW_OK) {
     flow = gst_pbf_batch_acquire (batch, self->records_pool, self->grey_pool);
     if (flow != GST_FLOW_OK)
-      gst_cv_queue_give (self->filter.queue, batch);
+      gst_cvis_queue_give (self->filter.queue, batch);
   }
   g_mutex_lock (&self->fill_lock);
   if (flow == GST_FLOW_OK)
@@ -202,7 +202,7 @@ arm_deadline (GstCudaPbfMonitor *self, guint64 arrival, GError **error)
   if (wait == 0)
     return submit_batch (self, TRUE, error);
   batch->end_time = (gint64) ((arrival + wait + 999) / 1000);
-  gst_cv_queue_set_deadline (self->filter.queue, batch->end_time);
+  gst_cvis_queue_set_deadline (self->filter.queue, batch->end_time);
   return GST_FLOW_OK;
 }
 
@@ -240,7 +240,7 @@ add_item (GstCudaPbfMonitor *self, GstPbfItem *item, GstBufferList *list,
 static GstFlowReturn
 refuse_frame (GstCudaPbfMonitor *self, GError *error)
 {
-  gst_cv_filter_drain (&self->filter);
+  gst_cvis_filter_drain (&self->filter);
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
       ("Cannot analyse a frame: %s. Check the caps and the GstVideoMeta.",
           error->message),
@@ -264,13 +264,13 @@ limit_held_time (GstCudaPbfMonitor *self, GstBuffer *first)
       && pts - self->held_from < self->held_time)
     return flow;
   if (GST_CLOCK_TIME_IS_VALID (self->held_from))
-    flow = gst_cv_filter_drain (&self->filter);
+    flow = gst_cvis_filter_drain (&self->filter);
   self->held_from = pts;
   return flow;
 }
 
 GstFlowReturn
-gst_pbf_input_submit (GstCvFilter *filter, GstMiniObject *object)
+gst_pbf_input_submit (GstCvisFilter *filter, GstMiniObject *object)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   GstPbfItem item = { .n = 1, .arrival = cvis_monotonic_ns () };

@@ -11,7 +11,7 @@
 #include <gst/base/gstqueuearray.h>
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 #include "gstcudapbfmonitor.h"
 #include "gstpbfbatch.h"
 #include "gst/camera/gstpbfresultlink.h"
@@ -20,14 +20,14 @@
 
 G_BEGIN_DECLS
 
-#define GST_PBF_MONITOR_MIN_SIDE PBF_ROI_SIDE
+#define GST_PBF_MONITOR_MIN_SIDE CVIS_PBF_ROI_SIDE
 #define GST_PBF_MONITOR_MAX_SIDE 16384
 
 /* the request pad "src_result", the only one */
 #define GST_PBF_RESULT_PAD 0
 
 struct _GstCudaPbfMonitor {
-  GstCvFilter filter;
+  GstCvisFilter filter;
 
   /* --- under the object lock --- */
   GstPbfSettings settings;
@@ -80,21 +80,22 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_pbf_monitor_debug);
 
 /* --- gstpbfinput.c --------------------------------------------------------- */
 
-/* See GstCvFilterClass. */
-GstFlowReturn gst_pbf_input_submit (GstCvFilter *filter, GstMiniObject *object);
-GstFlowReturn gst_pbf_input_flush_due (GstCvFilter *filter);
+/* See GstCvisFilterClass. */
+GstFlowReturn gst_pbf_input_submit (
+    GstCvisFilter *filter, GstMiniObject *object);
+GstFlowReturn gst_pbf_input_flush_due (GstCvisFilter *filter);
 /* Submits the batch that collects frames, although it is not full. */
-GstFlowReturn gst_pbf_input_flush_partial (GstCvFilter *filter);
+GstFlowReturn gst_pbf_input_flush_partial (GstCvisFilter *filter);
 /* Notes a GAP event. */
 void gst_pbf_input_note_gap (GstCudaPbfMonitor *self, GstEvent *event);
 
 /* --- gstpbfoutput.c -------------------------------------------------------- */
 
-/* See GstCvFilterClass. */
+/* See GstCvisFilterClass. */
 GstCaps *gst_pbf_output_get_result_caps (
-    GstCvFilter *filter, guint kind, GstPad *pad);
-void gst_pbf_output_src_event (GstCvFilter *filter, GstEvent *event);
-GstFlowReturn gst_pbf_output_complete (GstCvFilter *filter, gpointer item);
+    GstCvisFilter *filter, guint kind, GstPad *pad);
+void gst_pbf_output_src_event (GstCvisFilter *filter, GstEvent *event);
+GstFlowReturn gst_pbf_output_complete (GstCvisFilter *filter, gpointer item);
 /* Adds the mode in use, and the event at which latencies end, to @stats; call with
  * the stats lock held. Returns: @stats */
 GstStructure *gst_pbf_output_add_way (

@@ -32,10 +32,10 @@ gst_pbf_monitor_engine_failed (GstCudaPbfMonitor *self, GError *error)
 /* --- the result pad -------------------------------------------------------- */
 
 GstCaps *
-gst_pbf_output_get_result_caps (GstCvFilter *filter, guint kind, GstPad *pad)
+gst_pbf_output_get_result_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
-  GstCaps *caps = gst_caps_from_string (GST_PBF_RESULT_CAPS);
+  GstCaps *caps = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS);
   guint outputs = self->model != NULL ? self->model->outputs : 0;
   GValue names = G_VALUE_INIT;
 
@@ -70,7 +70,7 @@ push_held (GstCudaPbfMonitor *self)
     object = GST_MINI_OBJECT_CAST (held);
     self->held = gst_buffer_list_new ();
   }
-  gst_cv_filter_push_request (&self->filter, GST_PBF_RESULT_PAD, object);
+  gst_cvis_filter_push_request (&self->filter, GST_PBF_RESULT_PAD, object);
 }
 
 static void
@@ -91,7 +91,7 @@ push_records (GstCudaPbfMonitor *self, GstBuffer *records)
 {
   GstPbfItem *head = gst_queue_array_peek_head_struct (self->pending);
 
-  if (!gst_cv_filter_has_request_pad (&self->filter, GST_PBF_RESULT_PAD))
+  if (!gst_cvis_filter_has_request_pad (&self->filter, GST_PBF_RESULT_PAD))
     drop_held (self); /* a new pad does not get records held for the last one */
   else if (gst_buffer_get_size (records) > 0)
     gst_buffer_list_add (self->held, gst_buffer_ref (records));
@@ -133,9 +133,9 @@ drop_frames (GstPbfItem *item)
  * frame. The caller adds the meta's reference to @records. */
 static void
 finish_frame (GstPbfItem *item, const GstPbfBatch *batch, guint i,
-    GstBuffer *records, const PbfResult *result, GstClockTime latency)
+    GstBuffer *records, const CvisPbfResult *result, GstClockTime latency)
 {
-  GstPbfMeta *meta = batch->metas[i];
+  GstCvisPbfMeta *meta = batch->metas[i];
 
   if (result == NULL) {
     if (item->dropped == NULL)
@@ -157,11 +157,11 @@ static guint
 keep_records (GstCudaPbfMonitor *self, GstPbfBatch *batch)
 {
   gboolean drop = self->active.track.empty_frames == PBF_EMPTY_FRAMES_DROP;
-  PbfResult *results = batch->batch.results;
+  CvisPbfResult *results = batch->batch.results;
   guint kept = 0;
 
   for (guint i = 0; i < batch->batch.n; i++) {
-    batch->keep[i] = !drop || (results[i].flags & PBF_RESULT_EMPTY) == 0;
+    batch->keep[i] = !drop || (results[i].flags & CVIS_PBF_RESULT_EMPTY) == 0;
     if (!batch->keep[i])
       continue;
     if (kept != i)
@@ -176,7 +176,7 @@ static GstBuffer *
 finish_records (GstPbfBatch *batch, guint kept)
 {
   GstBuffer *records = g_steal_pointer (&batch->records);
-  const PbfResult *results = batch->batch.results;
+  const CvisPbfResult *results = batch->batch.results;
 
   if (kept > 0) {
     GST_BUFFER_PTS (records) = results[0].timestamp_ns;
@@ -185,7 +185,7 @@ finish_records (GstPbfBatch *batch, guint kept)
   }
   gst_buffer_unmap (records, &batch->records_map);
   batch->batch.results = NULL;
-  gst_buffer_set_size (records, kept * sizeof (PbfResult));
+  gst_buffer_set_size (records, kept * sizeof (CvisPbfResult));
   return records;
 }
 
@@ -193,9 +193,9 @@ finish_records (GstPbfBatch *batch, guint kept)
  * belong to an item of an earlier batch. */
 static void
 hand_out (GstCudaPbfMonitor *self, const GstPbfBatch *batch, guint n,
-    GstBuffer *records, const PbfResult *result, guint64 now)
+    GstBuffer *records, const CvisPbfResult *result, guint64 now)
 {
-  const PbfResult *first = result;
+  const CvisPbfResult *first = result;
   guint length = gst_queue_array_get_length (self->pending);
   guint nth = 0, i = 0;
 
@@ -229,12 +229,12 @@ push_finished (GstCudaPbfMonitor *self)
 
     gst_queue_array_pop_head_struct (self->pending);
     if (drop_frames (&item)) {
-      gst_cv_filter_push (&self->filter, g_steal_pointer (&item.object));
-      flow = gst_cv_filter_get_flow (&self->filter);
+      gst_cvis_filter_push (&self->filter, g_steal_pointer (&item.object));
+      flow = gst_cvis_filter_get_flow (&self->filter);
     }
     gst_pbf_item_clear (&item);
   }
-  return flow == GST_FLOW_OK ? gst_cv_filter_get_flow (&self->filter) : flow;
+  return flow == GST_FLOW_OK ? gst_cvis_filter_get_flow (&self->filter) : flow;
 }
 
 /* --- reports --------------------------------------------------------------- */
@@ -256,8 +256,8 @@ count_batch (
 /* Sends the records of the frames that leave. Latencies are counted up to the end of
  * sending. */
 static void
-send_results (
-    GstCudaPbfMonitor *self, const PbfResult *results, guint kept, guint64 *now)
+send_results (GstCudaPbfMonitor *self, const CvisPbfResult *results, guint kept,
+    guint64 *now)
 {
   guint sent;
 
@@ -320,11 +320,11 @@ warn_of_doubts (GstCudaPbfMonitor *self, gboolean end)
 }
 
 void
-gst_pbf_output_src_event (GstCvFilter *filter, GstEvent *event)
+gst_pbf_output_src_event (GstCvisFilter *filter, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     warn_of_doubts (GST_CUDA_PBF_MONITOR (filter), TRUE);
-  gst_cv_filter_push_event (filter, event);
+  gst_cvis_filter_push_event (filter, event);
 }
 
 /* Warns once for an engine that the resident kernel did not answer. */
@@ -434,13 +434,13 @@ note_processing (GstCudaPbfMonitor *self, GstClockTime took)
 /* --- entries of the queue -------------------------------------------------- */
 
 GstFlowReturn
-gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
+gst_pbf_output_complete (GstCvisFilter *filter, gpointer item)
 {
   GstCudaPbfMonitor *self = GST_CUDA_PBF_MONITOR (filter);
   PbfBatch *done;
   GstPbfBatch *batch;
   GstBuffer *records;
-  const PbfResult *first;
+  const CvisPbfResult *first;
   GError *error = NULL;
   guint64 begin = cvis_monotonic_ns (), now;
   gboolean ok = pbf_engine_wait (self->engine, &done, &error);
@@ -450,7 +450,7 @@ gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
   batch = (GstPbfBatch *) done; /* its first member */
   if (!ok) {
     gst_pbf_batch_clear (batch);
-    gst_cv_queue_give (self->filter.queue, batch);
+    gst_cvis_queue_give (self->filter.queue, batch);
     gst_pbf_monitor_engine_failed (self, error);
     return GST_FLOW_ERROR;
   }
@@ -470,7 +470,7 @@ gst_pbf_output_complete (GstCvFilter *filter, gpointer item)
   gst_pbf_batch_unmap (batch);
   hand_out (self, batch, batch->batch.n, records, first, now);
   gst_pbf_batch_clear (batch);
-  gst_cv_queue_give (self->filter.queue, batch);
+  gst_cvis_queue_give (self->filter.queue, batch);
 
   warn_of_edge (self);
   warn_of_doubts (self, FALSE);
@@ -492,7 +492,7 @@ gst_pbf_output_discard (GstCudaPbfMonitor *self)
 
   if (self->filling != NULL) {
     gst_pbf_batch_clear (self->filling);
-    gst_cv_queue_give (self->filter.queue, self->filling);
+    gst_cvis_queue_give (self->filter.queue, self->filling);
     self->filling = NULL;
   }
   while (self->engine != NULL) {
@@ -500,7 +500,7 @@ gst_pbf_output_discard (GstCudaPbfMonitor *self)
     if (batch == NULL)
       break;
     gst_pbf_batch_clear ((GstPbfBatch *) batch);
-    gst_cv_queue_give (self->filter.queue, (GstPbfBatch *) batch);
+    gst_cvis_queue_give (self->filter.queue, (GstPbfBatch *) batch);
   }
   while ((item = gst_queue_array_pop_head_struct (self->pending)) != NULL)
     gst_pbf_item_clear (item);

@@ -26,8 +26,8 @@
 #include <gst/cudavision/gstpbfmeta.h>
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvpool.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvispool.h"
+#include "gst/common/gstcvissettings.h"
 #include "gstpbfgrey.h"
 #include "gstpbfpainter.h"
 #include "gstpbfsettings.h"
@@ -102,25 +102,25 @@ static const GEnumValue colormap_values[] = {
 
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "scale",
       "Picture pixels along a side of a frame pixel; 0: the largest that keeps "
       "the longer side of the frame within 768",
-      GST_CV_SETTING_UINT, FIELD (painter.zoom), FALSE, 0, 64 },
+      GST_CVIS_SETTING_UINT, FIELD (painter.zoom), FALSE, 0, 64 },
   { "shift", GST_PBF_SHIFT_BLURB "; the same as cudapbfmonitor's",
-      GST_CV_SETTING_INT, FIELD (shift), FALSE, GST_PBF_SHIFT_AUTO,
+      GST_CVIS_SETTING_INT, FIELD (shift), FALSE, GST_PBF_SHIFT_AUTO,
       GST_PBF_MAX_SHIFT },
   { "threshold",
       "Grey value from which a pixel belongs to the melt pool's outline; the "
       "same as cudapbfmonitor's",
-      GST_CV_SETTING_UINT, FIELD (painter.threshold), FALSE, 1, 255 },
+      GST_CVIS_SETTING_UINT, FIELD (painter.threshold), FALSE, 1, 255 },
   { "connectivity",
       "Neighbourhood that connects pixels of the outline; the same as "
       "cudapbfmonitor's",
-      GST_CV_SETTING_ENUM, FIELD (painter.connectivity), FALSE, 0, 0,
+      GST_CVIS_SETTING_ENUM, FIELD (painter.connectivity), FALSE, 0, 0,
       GST_PBF_CONNECTIVITY_TYPE, gst_pbf_connectivity_values },
   { "colormap", "Colour map for the grey values of the frame",
-      GST_CV_SETTING_ENUM, FIELD (painter.colormap), FALSE, 0, 0,
+      GST_CVIS_SETTING_ENUM, FIELD (painter.colormap), FALSE, 0, 0,
       "GstPbfOverlayColormap", colormap_values },
 };
 
@@ -456,7 +456,7 @@ static void
 describe (GstPbfOverlay *self, GstPbfPicture *pic, GstVideoFrame *in,
     GstClockTime time)
 {
-  GstPbfMeta *meta = gst_buffer_get_pbf_meta (in->buffer);
+  GstCvisPbfMeta *meta = gst_cvis_buffer_get_pbf_meta (in->buffer);
   const guint8 *pixels = GST_VIDEO_FRAME_PLANE_DATA (in, 0);
   gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (in, 0);
 
@@ -489,7 +489,7 @@ static GstBuffer *
 draw_picture (GstPbfOverlay *self, GstBuffer *buffer, GstClockTime time)
 {
   GstBuffer *out = gst_buffer_new_allocate (
-      gst_cv_allocator (), GST_VIDEO_INFO_SIZE (&self->out_info), NULL);
+      gst_cvis_allocator (), GST_VIDEO_INFO_SIZE (&self->out_info), NULL);
   GstVideoFrame in_frame, out_frame;
   GstPbfPicture picture;
   cairo_status_t status;
@@ -695,10 +695,10 @@ gst_pbf_overlay_set_property (
   GstPbfOverlay *self = GST_PBF_OVERLAY (object);
 
   if (id >= PROP_SETTING) {
-    gst_cv_settings_set_property (object, id, value, pspec);
+    gst_cvis_settings_set_property (object, id, value, pspec);
     return;
   }
-  gst_cv_warn_if_late (object, pspec);
+  gst_cvis_warn_if_late (object, pspec);
   GST_OBJECT_LOCK (self);
   if (id == PROP_FPS) {
     self->fps_n = gst_value_get_fraction_numerator (value);
@@ -717,7 +717,7 @@ gst_pbf_overlay_get_property (
   GstPbfOverlay *self = GST_PBF_OVERLAY (object);
 
   if (id >= PROP_SETTING) {
-    gst_cv_settings_get_property (object, id, value, pspec);
+    gst_cvis_settings_get_property (object, id, value, pspec);
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -750,7 +750,7 @@ gst_pbf_overlay_class_init (GstPbfOverlayClass *klass)
       gst_pbf_overlay_debug, "pbfoverlay", 0, "pictures of melt pools");
 
   object_class->finalize = gst_pbf_overlay_finalize;
-  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+  gst_cvis_settings_bind (object_class, PROP_SETTING, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfOverlay, settings),
       &default_settings);
   object_class->set_property = gst_pbf_overlay_set_property;
@@ -779,7 +779,7 @@ gst_pbf_overlay_init (GstPbfOverlay *self)
 {
   self->fps_n = DEFAULT_FPS_N;
   self->fps_d = DEFAULT_FPS_D;
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
 
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_pbf_overlay_chain);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gst/common/gstcvfont.h"
+#include "gst/common/gstcvisfont.h"
 #include "cuda/meltpool/outline.h"
 
 #define AUTO_SIDE 768   /* the longer side of the enlarged frame, about */
@@ -206,9 +206,9 @@ enlarge (GstPbfPainter *p, cairo_surface_t *surface, const GstPbfPicture *pic)
 
 /* Whether the frame is empty and was not analysed. */
 static gboolean
-nothing_found (const PbfResult *r)
+nothing_found (const CvisPbfResult *r)
 {
-  return (r->flags & PBF_RESULT_EMPTY) && r->raw[PBF_MP_AREA] == 0;
+  return (r->flags & CVIS_PBF_RESULT_EMPTY) && r->raw[CVIS_PBF_MP_AREA] == 0;
 }
 
 /* Converts a position in the analysed frame to the canvas. */
@@ -256,15 +256,15 @@ clip_box (PbfBox *box, gint width, gint height)
 
 /* Records of older versions have no such value. */
 static gint
-roi_side (const PbfResult *result)
+roi_side (const CvisPbfResult *result)
 {
-  return result->roi_size > 0 ? (gint) result->roi_size : PBF_ROI_SIDE;
+  return result->roi_size > 0 ? (gint) result->roi_size : CVIS_PBF_ROI_SIDE;
 }
 
 static void
 draw_outline (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 {
-  const PbfResult *r = pic->result;
+  const CvisPbfResult *r = pic->result;
   gint side = roi_side (r);
   PbfBox roi = map_box (pic, r->roi_x, r->roi_y, side, side);
   PbfBox wanted =
@@ -299,15 +299,15 @@ draw_outline (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 static void
 draw_roi (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 {
-  const PbfResult *r = pic->result;
+  const CvisPbfResult *r = pic->result;
   gdouble x0 = canvas_x (p, pic, r->roi_x);
   gdouble y0 = canvas_y (p, pic, r->roi_y);
   gdouble x1 = canvas_x (p, pic, r->roi_x + roi_side (r));
   gdouble y1 = canvas_y (p, pic, r->roi_y + roi_side (r));
 
   cairo_rectangle (cr, x0, y0, x1 - x0, y1 - y0);
-  stroke_seamed (
-      cr, r->flags & PBF_RESULT_POOL_AT_EDGE ? COLOR_WARN : COLOR_ROI, 2.0);
+  stroke_seamed (cr,
+      r->flags & CVIS_PBF_RESULT_POOL_AT_EDGE ? COLOR_WARN : COLOR_ROI, 2.0);
 }
 
 static void
@@ -343,9 +343,9 @@ draw_dot (cairo_t *cr, gdouble x, gdouble y, Color color)
 static void
 draw_axis (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 {
-  const PbfResult *r = pic->result;
-  gdouble ratio = CLAMP (r->features[PBF_MP_RATIO], 0.05, 1.0);
-  gdouble half = sqrt (r->raw[PBF_MP_AREA] / (G_PI * ratio)) * 1.25;
+  const CvisPbfResult *r = pic->result;
+  gdouble ratio = CLAMP (r->features[CVIS_PBF_MP_RATIO], 0.05, 1.0);
+  gdouble half = sqrt (r->raw[CVIS_PBF_MP_AREA] / (G_PI * ratio)) * 1.25;
   gdouble dx = half * cos (r->orientation_deg * G_PI / 180);
   gdouble dy = half * sin (r->orientation_deg * G_PI / 180);
   gdouble x = r->centroid_x_q8 / 256.0, y = r->centroid_y_q8 / 256.0;
@@ -362,14 +362,14 @@ draw_axis (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 static void
 draw_spatters (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 {
-  const PbfResult *r = pic->result;
+  const CvisPbfResult *r = pic->result;
   gdouble left = p->frame_x, top = p->frame_y;
   gdouble right = left + (gdouble) p->config.width * p->config.zoom;
   gdouble bottom = top + (gdouble) p->config.height * p->config.zoom;
   guint i;
 
-  for (i = 0; i < MIN (r->n_spatters, PBF_MAX_SPATTERS); i++) {
-    const PbfSpatter *s = &r->spatters[i];
+  for (i = 0; i < MIN (r->n_spatters, CVIS_PBF_MAX_SPATTERS); i++) {
+    const CvisPbfSpatter *s = &r->spatters[i];
     gdouble x = canvas_x (p, pic, s->x_q8 / 256.0);
     gdouble y = canvas_y (p, pic, s->y_q8 / 256.0);
     gdouble radius =
@@ -405,7 +405,7 @@ draw_size (GstPbfPainter *p, cairo_t *cr)
 static void
 draw_frame (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 {
-  const PbfResult *r = pic->result;
+  const CvisPbfResult *r = pic->result;
 
   if (nothing_found (r))
     return;
@@ -415,7 +415,7 @@ draw_frame (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
       (gdouble) p->config.height * p->config.zoom);
   cairo_clip (cr);
   draw_roi (p, cr, pic);
-  if (r->raw[PBF_MP_AREA] > 0) {
+  if (r->raw[CVIS_PBF_MP_AREA] > 0) {
     draw_outline (p, cr, pic);
     draw_axis (p, cr, pic);
   }
@@ -431,7 +431,7 @@ static void
 draw_heading (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
     const GstPbfPicture *pic)
 {
-  const PbfResult *r = pic->result;
+  const CvisPbfResult *r = pic->result;
   gchar line[160], a[48], b[48];
 
   if (pic->time_ns != G_MAXUINT64) {
@@ -447,7 +447,7 @@ draw_heading (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   }
   g_snprintf (line, sizeof (line), "frame %u", r->frame_counter);
   text (p, cr, x, y + 24, 24, COLOR_TEXT, ALIGN_LEFT, line);
-  if (r->flags & PBF_RESULT_NO_SIGNAL)
+  if (r->flags & CVIS_PBF_RESULT_NO_SIGNAL)
     g_snprintf (line, sizeof (line), "no machine signals");
   else
     g_snprintf (line, sizeof (line),
@@ -459,7 +459,7 @@ draw_heading (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
 /* Draws the names of the flags that are set, as far as there is room. */
 static void
 draw_flags (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
-    const PbfResult *r)
+    const CvisPbfResult *r)
 {
   static const gchar *const words[] = { "empty", "warm-up", "no pool",
     "no signals", "signals corrupt", "frames lost", "late", "repeated",
@@ -510,18 +510,18 @@ draw_tile (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
 
 static void
 draw_tiles (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
-    const PbfResult *r)
+    const CvisPbfResult *r)
 {
   gboolean known = !nothing_found (r);
   const struct {
     const gchar *label, *format, *unit;
     gdouble value;
   } tiles[6] = {
-    { "melt-pool area", "%.0f", "px", r->features[PBF_MP_AREA] },
-    { "width / length", "%.3f", "", r->features[PBF_MP_RATIO] },
-    { "mean intensity", "%.1f", "", r->features[PBF_MP_MEAN] },
-    { "spatters", "%.0f", "", r->features[PBF_SPATTER_COUNT] },
-    { "spatter area", "%.0f", "px", r->features[PBF_SPATTER_AREA] },
+    { "melt-pool area", "%.0f", "px", r->features[CVIS_PBF_MP_AREA] },
+    { "width / length", "%.3f", "", r->features[CVIS_PBF_MP_RATIO] },
+    { "mean intensity", "%.1f", "", r->features[CVIS_PBF_MP_MEAN] },
+    { "spatters", "%.0f", "", r->features[CVIS_PBF_SPATTER_COUNT] },
+    { "spatter area", "%.0f", "px", r->features[CVIS_PBF_SPATTER_AREA] },
     { "saturated", "%.0f", "px", r->saturated },
   };
   gdouble tile = (w - 2 * 8) / 3;
@@ -537,7 +537,7 @@ draw_tiles (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
 
 static void
 draw_rose (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
-    gdouble h, const PbfResult *r)
+    gdouble h, const CvisPbfResult *r)
 {
   gdouble cx = x + w / 2, cy = y + 26 + (h - 32) / 2;
   gdouble radius = (h - 32) / 2 - 14, largest = 1;
@@ -546,10 +546,10 @@ draw_rose (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   card (cr, x, y, w, h);
   text (p, cr, x + 10, y + 19, 12, COLOR_DIM, ALIGN_LEFT, "light by direction");
   for (k = 0; k < 6; k++)
-    largest = MAX (largest, r->features[PBF_POLAR_0 + k]);
+    largest = MAX (largest, r->features[CVIS_PBF_POLAR_0 + k]);
   for (k = 0; k < 6; k++) {
     gdouble from = k * G_PI / 3, middle = from + G_PI / 6;
-    gdouble share = sqrt (MAX (r->features[PBF_POLAR_0 + k], 0) / largest);
+    gdouble share = sqrt (MAX (r->features[CVIS_PBF_POLAR_0 + k], 0) / largest);
     gchar label[4];
 
     cairo_move_to (cr, cx, cy);
@@ -572,7 +572,7 @@ draw_rose (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
 
 static void
 draw_hog (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
-    gdouble h, const PbfResult *r)
+    gdouble h, const CvisPbfResult *r)
 {
   gdouble step = (w - 20) / 9, base = y + h - 22, room = h - 54;
   guint k;
@@ -581,7 +581,7 @@ draw_hog (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
   text (p, cr, x + 10, y + 19, 12, COLOR_DIM, ALIGN_LEFT,
       "gradients by angle (HOG)");
   for (k = 0; k < 9; k++) {
-    gdouble value = CLAMP (r->features[PBF_HOG_0 + k], 0, 1);
+    gdouble value = CLAMP (r->features[CVIS_PBF_HOG_0 + k], 0, 1);
     gchar label[8];
 
     cairo_rectangle (cr, x + 11 + k * step, base - room, step - 3, room);
@@ -616,7 +616,7 @@ output_name (const GstPbfPainter *p, guint index, gchar *name, gsize size)
 
 static void
 draw_outputs (GstPbfPainter *p, cairo_t *cr, gdouble x, gdouble y, gdouble w,
-    const PbfResult *r)
+    const CvisPbfResult *r)
 {
   gdouble bar_x = x + 150, bar_w = w - 150 - 80;
   guint i;
@@ -754,7 +754,7 @@ draw_panel (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 {
   gdouble x = p->canvas_width - PANEL_WIDTH + MARGIN;
   gdouble w = PANEL_WIDTH - 2 * MARGIN, y = MARGIN, bottom;
-  const PbfResult *r = pic->result;
+  const CvisPbfResult *r = pic->result;
 
   draw_heading (p, cr, x, y, w, pic);
   if (r == NULL)
@@ -778,17 +778,17 @@ draw_panel (GstPbfPainter *p, cairo_t *cr, const GstPbfPicture *pic)
 /* --- the painter ----------------------------------------------------------- */
 
 static void
-remember (GstPbfPainter *p, const PbfResult *r)
+remember (GstPbfPainter *p, const CvisPbfResult *r)
 {
   guint at = p->n_history % HISTORY;
   gboolean known = r != NULL && !nothing_found (r);
 
-  p->area_history[at] = known ? r->features[PBF_MP_AREA] : NAN;
-  p->spatter_history[at] = known ? r->features[PBF_SPATTER_COUNT] : NAN;
+  p->area_history[at] = known ? r->features[CVIS_PBF_MP_AREA] : NAN;
+  p->spatter_history[at] = known ? r->features[CVIS_PBF_SPATTER_COUNT] : NAN;
   p->output_history[at] = known && r->n_outputs > 0 ? r->outputs[0] : NAN;
   p->n_history++;
   if (r != NULL)
-    p->n_outputs = MAX (p->n_outputs, MIN (r->n_outputs, PBF_MAX_OUTPUTS));
+    p->n_outputs = MAX (p->n_outputs, MIN (r->n_outputs, CVIS_PBF_MAX_OUTPUTS));
 }
 
 GstPbfPainter *
@@ -812,7 +812,7 @@ gst_pbf_painter_new (const GstPbfPainterConfig *config)
   p->frame_y = (p->canvas_height - config->height * zoom) / 2;
   p->line = g_new (guint32, (gsize) config->width * zoom);
   p->edges = g_array_new (FALSE, FALSE, sizeof (PbfEdge));
-  p->font = gst_cv_font (&p->ascii);
+  p->font = gst_cvis_font (&p->ascii);
   make_palette (config->colormap, p->palette);
   return p;
 }

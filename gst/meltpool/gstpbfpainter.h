@@ -50,7 +50,7 @@ typedef struct {
 typedef struct {
   const guint8 *pixels;
   gsize stride;
-  const PbfResult *result;
+  const CvisPbfResult *result;
   gdouble offset_x, offset_y;
   gdouble scale_x, scale_y;
   guint64 time_ns;

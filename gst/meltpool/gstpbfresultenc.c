@@ -27,8 +27,8 @@
 
 #include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstpbfmeta.h>
-#include "gst/common/gstcvsegment.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissegment.h"
+#include "gst/common/gstcvissettings.h"
 #include "cuda/meltpool/rows.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_pbf_result_enc_debug);
@@ -63,13 +63,13 @@ struct _GstPbfResultEnc {
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PBF_RESULT_CAPS));
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_CVIS_PBF_RESULT_CAPS));
 
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
         GST_STATIC_CAPS (
-            "text/csv, spec = (string) " PBF_FEATURE_SPEC "; "
-            "application/x-ndjson, spec = (string) " PBF_FEATURE_SPEC));
+            "text/csv, spec = (string) " CVIS_PBF_FEATURE_SPEC "; "
+            "application/x-ndjson, spec = (string) " CVIS_PBF_FEATURE_SPEC));
 
 static const GEnumValue format_values[] = {
   { FORMAT_CSV, "Table with a header row, then a row for each frame", "csv" },
@@ -77,9 +77,9 @@ static const GEnumValue format_values[] = {
   { 0, NULL, NULL },
 };
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "format", "Format of the rows: a table (csv) or JSON lines (jsonl)",
-      GST_CV_SETTING_ENUM, 0, FALSE, 0, 0, "GstPbfResultEncFormat",
+      GST_CVIS_SETTING_ENUM, 0, FALSE, 0, 0, "GstPbfResultEncFormat",
       format_values },
 };
 
@@ -99,7 +99,7 @@ push_src_caps (GstPbfResultEnc *self, GstCaps *incaps)
       gst_caps_get_structure (incaps, 0), "output-names");
   GstCaps *caps = gst_caps_new_simple (
       self->active_format == FORMAT_CSV ? "text/csv" : "application/x-ndjson",
-      "spec", G_TYPE_STRING, PBF_FEATURE_SPEC, NULL);
+      "spec", G_TYPE_STRING, CVIS_PBF_FEATURE_SPEC, NULL);
   gboolean ok;
 
   if (names != NULL)
@@ -128,11 +128,11 @@ set_caps (GstPbfResultEnc *self, GstCaps *caps)
     return FALSE;
   gst_clear_caps (&self->refused);
   if (gst_structure_get_int (s, "outputs", &outputs)
-      && (outputs < 0 || outputs > PBF_MAX_OUTPUTS)) {
+      && (outputs < 0 || outputs > CVIS_PBF_MAX_OUTPUTS)) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Unsupported caps: %d network outputs are not in 0 to %d. Check the "
          "caps field \"outputs\".",
-            outputs, PBF_MAX_OUTPUTS),
+            outputs, CVIS_PBF_MAX_OUTPUTS),
         ("caps %" GST_PTR_FORMAT, caps));
     return refuse_result_caps (self, caps);
   }
@@ -180,10 +180,11 @@ guess_outputs (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
     guint32 n_outputs;
 
     memcpy (&n_outputs,
-        bytes + i * sizeof (PbfResult) + G_STRUCT_OFFSET (PbfResult, n_outputs),
+        bytes + i * sizeof (CvisPbfResult)
+            + G_STRUCT_OFFSET (CvisPbfResult, n_outputs),
         sizeof (n_outputs));
     self->outputs =
-        MAX (self->outputs, (gint) MIN (n_outputs, PBF_MAX_OUTPUTS));
+        MAX (self->outputs, (gint) MIN (n_outputs, CVIS_PBF_MAX_OUTPUTS));
   }
   GST_INFO_OBJECT (
       self, "caps without outputs: a table of %d outputs", self->outputs);
@@ -191,9 +192,9 @@ guess_outputs (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
 
 /* Reads the next record of the stream. */
 static gboolean
-read_record (GstPbfResultEnc *self, const guint8 *bytes, PbfResult *result)
+read_record (GstPbfResultEnc *self, const guint8 *bytes, CvisPbfResult *result)
 {
-  guint64 offset = self->n_records * sizeof (PbfResult);
+  guint64 offset = self->n_records * sizeof (CvisPbfResult);
   GError *error = NULL;
 
   if (!pbf_result_parse (bytes, result, &error)) {
@@ -235,9 +236,9 @@ encode_results (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
   if (csv && !self->header_written)
     to = pbf_csv_header (to, self->outputs);
   for (i = 0; i < n; i++) {
-    PbfResult result;
+    CvisPbfResult result;
 
-    if (!read_record (self, bytes + i * sizeof (PbfResult), &result))
+    if (!read_record (self, bytes + i * sizeof (CvisPbfResult), &result))
       return -1;
     if (i == 0)
       self->first_time = result.timestamp_ns;
@@ -253,7 +254,8 @@ encode_results (GstPbfResultEnc *self, const guint8 *bytes, gsize n)
 static GstBuffer *
 encode_gathered (GstPbfResultEnc *self, gsize n)
 {
-  const guint8 *bytes = gst_adapter_map (self->adapter, n * sizeof (PbfResult));
+  const guint8 *bytes =
+      gst_adapter_map (self->adapter, n * sizeof (CvisPbfResult));
   gssize size;
 
   if (bytes == NULL) {
@@ -265,7 +267,7 @@ encode_gathered (GstPbfResultEnc *self, gsize n)
   }
   size = encode_results (self, bytes, n);
   gst_adapter_unmap (self->adapter);
-  gst_adapter_flush (self->adapter, n * sizeof (PbfResult));
+  gst_adapter_flush (self->adapter, n * sizeof (CvisPbfResult));
   return size < 0 ? NULL : gst_buffer_new_memdup (self->text, size);
 }
 
@@ -281,14 +283,14 @@ gst_pbf_result_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   if (!self->negotiated) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot write results: they came without "
-         "caps, " GST_PBF_RESULT_MEDIA_TYPE
+         "caps, " GST_CVIS_PBF_RESULT_MEDIA_TYPE
          " is expected. Put a capsfilter before pbfresultenc."),
         (NULL));
     gst_buffer_unref (buffer);
     return GST_FLOW_NOT_NEGOTIATED;
   }
   gst_adapter_push (self->adapter, gst_buffer_ref (buffer));
-  n = gst_adapter_available (self->adapter) / sizeof (PbfResult);
+  n = gst_adapter_available (self->adapter) / sizeof (CvisPbfResult);
   out = n > 0 ? encode_gathered (self, n) : NULL;
   if (out != NULL && begins_with_record)
     gst_buffer_copy_into (
@@ -318,7 +320,7 @@ refuse_partial_record (GstPbfResultEnc *self)
         ("Cannot write the last result: the stream ends after %" G_GSIZE_FORMAT
          " of %" G_GSIZE_FORMAT " bytes of record %" G_GUINT64_FORMAT
          ". The rows before it are complete.",
-            rest, sizeof (PbfResult), self->n_records),
+            rest, sizeof (CvisPbfResult), self->n_records),
         (NULL));
 }
 
@@ -334,7 +336,7 @@ push_missing_header (GstPbfResultEnc *self)
   text = ensure_text (self, PBF_CSV_ROW_MAX);
   end = pbf_csv_header (text, MAX (self->outputs, 0));
   self->header_written = TRUE;
-  gst_cv_push_missing_segment (self->srcpad);
+  gst_cvis_push_missing_segment (self->srcpad);
   gst_pad_push (self->srcpad, gst_buffer_new_memdup (text, end - text));
 }
 
@@ -409,7 +411,7 @@ gst_pbf_result_enc_class_init (GstPbfResultEncClass *klass)
   object_class->finalize = gst_pbf_result_enc_finalize;
   element_class->change_state = gst_pbf_result_enc_change_state;
 
-  gst_cv_settings_bind (object_class, 1, settings_table,
+  gst_cvis_settings_bind (object_class, 1, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstPbfResultEnc, format),
       &default_format);
 
@@ -425,7 +427,7 @@ gst_pbf_result_enc_class_init (GstPbfResultEncClass *klass)
 static void
 gst_pbf_result_enc_init (GstPbfResultEnc *self)
 {
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   self->outputs = OUTPUTS_UNKNOWN;
   self->adapter = gst_adapter_new ();
 

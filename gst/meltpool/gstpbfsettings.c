@@ -104,7 +104,7 @@ static const GEnumValue transfer_values[] = {
 #define CONFIG(field) G_STRUCT_OFFSET (GstPbfSettings, config.field)
 #define TRACK(field) G_STRUCT_OFFSET (GstPbfSettings, track.field)
 #define OWN(field) G_STRUCT_OFFSET (GstPbfSettings, field)
-#define IS(kind) GST_CV_SETTING_##kind
+#define IS(kind) GST_CVIS_SETTING_##kind
 #define ENUM(name, blurb, at, type, values)                                    \
   {                                                                            \
     name, blurb, IS (ENUM), at, FALSE, 0, 0, type, values                      \
@@ -130,7 +130,7 @@ static const GEnumValue transfer_values[] = {
     name, blurb, IS (TIME), at, TRUE, 0, max, NULL, NULL                       \
   }
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   ENUM ("position-source", "Source of the expected position of the melt pool",
       TRACK (source), "GstPbfPositionSource", position_source_values),
   DOUBLE ("position-x",
@@ -239,12 +239,12 @@ static const GstCvSetting settings_table[] = {
 };
 
 void
-gst_pbf_settings_install (GstCvFilterClass *klass, gsize offset)
+gst_pbf_settings_install (GstCvisFilterClass *klass, gsize offset)
 {
   GstPbfSettings defaults = { 0 };
 
   gst_pbf_settings_init (&defaults);
-  gst_cv_filter_class_install_settings (
+  gst_cvis_filter_class_install_settings (
       klass, settings_table, G_N_ELEMENTS (settings_table), offset, &defaults);
   gst_pbf_settings_clear (&defaults);
 }

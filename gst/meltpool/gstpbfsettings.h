@@ -7,7 +7,7 @@
 
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 #include "cuda/meltpool/engine.h"
 
 G_BEGIN_DECLS
@@ -40,7 +40,7 @@ typedef struct {
   guint result_port;
 } GstPbfSettings;
 
-/* An enumeration that another element has too; see gst_cv_enum_type(). */
+/* An enumeration that another element has too; see gst_cvis_enum_type(). */
 #define GST_PBF_CONNECTIVITY_TYPE "GstPbfConnectivity"
 extern const GEnumValue gst_pbf_connectivity_values[];
 
@@ -49,7 +49,7 @@ void gst_pbf_settings_clear (GstPbfSettings *settings);
 void gst_pbf_settings_copy (GstPbfSettings *to, const GstPbfSettings *from);
 
 /* Installs the properties for the struct at @offset of the element. */
-void gst_pbf_settings_install (GstCvFilterClass *klass, gsize offset);
+void gst_pbf_settings_install (GstCvisFilterClass *klass, gsize offset);
 
 /* Parses the calibration and checks the settings as far as possible without caps.
  * Returns: FALSE with an error that names the property. */

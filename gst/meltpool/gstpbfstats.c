@@ -4,7 +4,7 @@
  */
 #include "gstpbfstats.h"
 
-#include "gst/common/gstcvtime.h"
+#include "gst/common/gstcvistime.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ begin_recent (GstPbfStats *stats)
   stats->outputs = 0;
   memset (stats->raw_sum, 0, sizeof (stats->raw_sum));
   memset (stats->output_sum, 0, sizeof (stats->output_sum));
-  for (guint k = 0; k < PBF_MAX_OUTPUTS; k++)
+  for (guint k = 0; k < CVIS_PBF_MAX_OUTPUTS; k++)
     stats->output_max[k] = -G_MAXFLOAT;
 }
 
@@ -44,23 +44,23 @@ gst_pbf_stats_reset_total (GstPbfStats *stats)
 static void
 count_flags (GstPbfCounts *counts, guint32 flags)
 {
-  counts->empty += (flags & PBF_RESULT_EMPTY) != 0;
-  counts->excluded += (flags & PBF_RESULT_EXCLUDED) != 0;
-  counts->late += (flags & PBF_RESULT_LATE) != 0;
-  counts->repeated += (flags & PBF_RESULT_REPEATED) != 0;
-  counts->corrupt += (flags & PBF_RESULT_SIGNAL_CORRUPT) != 0;
-  counts->no_signal += (flags & PBF_RESULT_NO_SIGNAL) != 0;
-  counts->no_pool += (flags & PBF_RESULT_NO_POOL) != 0;
-  counts->pool_at_edge += (flags & PBF_RESULT_POOL_AT_EDGE) != 0;
-  counts->position_unsure += (flags & PBF_RESULT_POSITION_UNSURE) != 0;
-  counts->position_fallback += (flags & PBF_RESULT_POSITION_FALLBACK) != 0;
+  counts->empty += (flags & CVIS_PBF_RESULT_EMPTY) != 0;
+  counts->excluded += (flags & CVIS_PBF_RESULT_EXCLUDED) != 0;
+  counts->late += (flags & CVIS_PBF_RESULT_LATE) != 0;
+  counts->repeated += (flags & CVIS_PBF_RESULT_REPEATED) != 0;
+  counts->corrupt += (flags & CVIS_PBF_RESULT_SIGNAL_CORRUPT) != 0;
+  counts->no_signal += (flags & CVIS_PBF_RESULT_NO_SIGNAL) != 0;
+  counts->no_pool += (flags & CVIS_PBF_RESULT_NO_POOL) != 0;
+  counts->pool_at_edge += (flags & CVIS_PBF_RESULT_POOL_AT_EDGE) != 0;
+  counts->position_unsure += (flags & CVIS_PBF_RESULT_POSITION_UNSURE) != 0;
+  counts->position_fallback += (flags & CVIS_PBF_RESULT_POSITION_FALLBACK) != 0;
   /* an empty frame has features only with empty-frames=analyse */
-  counts->analysed +=
-      (flags & PBF_RESULT_EMPTY) == 0 || (flags & PBF_RESULT_EXCLUDED) != 0;
+  counts->analysed += (flags & CVIS_PBF_RESULT_EMPTY) == 0
+                      || (flags & CVIS_PBF_RESULT_EXCLUDED) != 0;
 }
 
 static void
-sum_features (GstPbfStats *stats, const PbfResult *result)
+sum_features (GstPbfStats *stats, const CvisPbfResult *result)
 {
   if (result->window_n == 0)
     return;
@@ -70,7 +70,7 @@ sum_features (GstPbfStats *stats, const PbfResult *result)
   if (result->n_outputs == 0)
     return;
   stats->scored++;
-  stats->outputs = MIN (result->n_outputs, PBF_MAX_OUTPUTS);
+  stats->outputs = MIN (result->n_outputs, CVIS_PBF_MAX_OUTPUTS);
   for (guint k = 0; k < stats->outputs; k++) {
     stats->output_sum[k] += result->outputs[k];
     stats->output_max[k] = MAX (stats->output_max[k], result->outputs[k]);
@@ -79,11 +79,11 @@ sum_features (GstPbfStats *stats, const PbfResult *result)
 
 /* Frames without a pool do not end a run. */
 static void
-follow_edge_run (GstPbfStats *stats, const PbfResult *result)
+follow_edge_run (GstPbfStats *stats, const CvisPbfResult *result)
 {
   if (result->bbox_width == 0)
     return;
-  if (result->flags & PBF_RESULT_POOL_AT_EDGE)
+  if (result->flags & CVIS_PBF_RESULT_POOL_AT_EDGE)
     stats->edge_run++;
   else
     stats->edge_run = 0;
@@ -275,14 +275,16 @@ gst_pbf_stats_take_recent (GstPbfStats *stats, guint64 interval,
   s = counts_to_structure ("cudapbfmonitor", &stats->recent);
   gst_structure_set (s, "timestamp", G_TYPE_UINT64, stats->timestamp,
       "running-time", G_TYPE_UINT64,
-      gst_cv_running_time (segment, stats->timestamp), "mp-area", G_TYPE_DOUBLE,
-      mean (stats->raw_sum[PBF_MP_AREA], stats->entered, 1), "spatter-area",
-      G_TYPE_DOUBLE, mean (stats->raw_sum[PBF_SPATTER_AREA], stats->entered, 1),
+      gst_cvis_running_time (segment, stats->timestamp), "mp-area",
+      G_TYPE_DOUBLE, mean (stats->raw_sum[CVIS_PBF_MP_AREA], stats->entered, 1),
+      "spatter-area", G_TYPE_DOUBLE,
+      mean (stats->raw_sum[CVIS_PBF_SPATTER_AREA], stats->entered, 1),
       "spatter-count", G_TYPE_DOUBLE,
-      mean (stats->raw_sum[PBF_SPATTER_COUNT], stats->entered, 1), "mp-ratio",
-      G_TYPE_DOUBLE, mean (stats->raw_sum[PBF_MP_RATIO], stats->entered, 65536),
+      mean (stats->raw_sum[CVIS_PBF_SPATTER_COUNT], stats->entered, 1),
+      "mp-ratio", G_TYPE_DOUBLE,
+      mean (stats->raw_sum[CVIS_PBF_MP_RATIO], stats->entered, 65536),
       "mp-mean", G_TYPE_DOUBLE,
-      mean (stats->raw_sum[PBF_MP_MEAN], stats->entered, 256), NULL);
+      mean (stats->raw_sum[CVIS_PBF_MP_MEAN], stats->entered, 256), NULL);
   add_rate_and_latency (s, &stats->recent,
       stats->end - (first ? stats->start : stats->recent_start),
       &stats->recent_latency);

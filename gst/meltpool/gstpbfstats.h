@@ -47,7 +47,7 @@ typedef struct {
  * @entered: frames in the sums below
  * @edge_run: length of the present run of melt pools that touch the ROI's edge
  * @longest_edge_run: length of the longest run
- * @raw_sum: of #PbfFeature 0..4, over the frames in the window
+ * @raw_sum: of #CvisPbfFeature 0..4, over the frames in the window
  * @output_sum, @output_max, @outputs: of the network
  */
 typedef struct {
@@ -59,10 +59,10 @@ typedef struct {
   GstClockTime timestamp; /* of the last frame */
   guint64 edge_run, longest_edge_run;
   guint64 entered, scored;
-  gint64 raw_sum[PBF_MP_MEAN + 1];
+  gint64 raw_sum[CVIS_PBF_MP_MEAN + 1];
   guint outputs;
-  gdouble output_sum[PBF_MAX_OUTPUTS];
-  gfloat output_max[PBF_MAX_OUTPUTS];
+  gdouble output_sum[CVIS_PBF_MAX_OUTPUTS];
+  gfloat output_max[CVIS_PBF_MAX_OUTPUTS];
 } GstPbfStats;
 
 void gst_pbf_stats_init (GstPbfStats *stats);

@@ -20,14 +20,14 @@ count_outputs (GstTypeFind *find)
   guint n = PEEKED_RECORDS;
   gint outputs = -1;
 
-  while (
-      n > 0
-      && (bytes = gst_type_find_peek (find, 0, n * sizeof (PbfResult))) == NULL)
+  while (n > 0
+         && (bytes = gst_type_find_peek (find, 0, n * sizeof (CvisPbfResult)))
+                == NULL)
     n /= 2;
   for (guint i = 0; i < n; i++) {
-    PbfResult result;
+    CvisPbfResult result;
 
-    if (!pbf_result_parse (bytes + i * sizeof (PbfResult), &result, NULL))
+    if (!pbf_result_parse (bytes + i * sizeof (CvisPbfResult), &result, NULL))
       return -1;
     outputs = MAX (outputs, (gint) result.n_outputs);
   }
@@ -42,7 +42,7 @@ find_results (GstTypeFind *find, gpointer unused)
 
   if (outputs < 0)
     return;
-  caps = gst_caps_from_string (GST_PBF_RESULT_CAPS);
+  caps = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS);
   if (outputs > 0)
     gst_caps_set_simple (caps, "outputs", G_TYPE_INT, outputs, NULL);
   gst_type_find_suggest (find, GST_TYPE_FIND_MAXIMUM, caps);
@@ -52,8 +52,8 @@ find_results (GstTypeFind *find, gpointer unused)
 gboolean
 gst_pbf_types_register (GstPlugin *plugin)
 {
-  GstCaps *caps = gst_caps_from_string (GST_PBF_RESULT_CAPS);
-  gboolean ok = gst_type_find_register (plugin, GST_PBF_RESULT_MEDIA_TYPE,
+  GstCaps *caps = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS);
+  gboolean ok = gst_type_find_register (plugin, GST_CVIS_PBF_RESULT_MEDIA_TYPE,
       GST_RANK_SECONDARY, find_results, "pbr", caps, NULL, NULL);
 
   gst_caps_unref (caps);

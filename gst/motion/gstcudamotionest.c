@@ -12,7 +12,7 @@
  * that cannot be the best; step search and zonal search are approximate. The CPU
  * and a CUDA device give the same bits.
  *
- * Frames pass unchanged and carry the vectors as #GstMotionVectorMeta, one for each
+ * Frames pass unchanged and carry the vectors as #GstCvisMotionVectorMeta, one for each
  * reference. The request pads give the results as streams of their own: packets of
  * vectors (src_vectors), the luma that the vectors predict (src_prediction), and the
  * difference from it (src_residual). No frame is dropped; the first one leaves
@@ -48,18 +48,19 @@ GST_DEBUG_CATEGORY (gst_cuda_motion_est_debug);
   ";" VIDEO (media_type, GST_MOTION_EST_DEEP_FORMATS)
 #define SYSTEM_CAPS CAPS_OF ("video/x-raw", GST_MOTION_EST_FORMATS)
 #define CUDA_CAPS                                                              \
-  CAPS_OF ("video/x-raw(" GST_CV_CUDA_MEMORY_FEATURE ")",                      \
+  CAPS_OF ("video/x-raw(" GST_CVIS_CUDA_MEMORY_FEATURE ")",                    \
       GST_MOTION_EST_CUDA_FORMATS)
 
 #define gst_cuda_motion_est_parent_class parent_class
-G_DEFINE_FINAL_TYPE (GstCudaMotionEst, gst_cuda_motion_est, GST_TYPE_CV_FILTER);
+G_DEFINE_FINAL_TYPE (
+    GstCudaMotionEst, gst_cuda_motion_est, GST_TYPE_CVIS_FILTER);
 GST_ELEMENT_REGISTER_DEFINE (
     cudamotionest, "cudamotionest", GST_RANK_NONE, GST_TYPE_CUDA_MOTION_EST);
 
 /* --- start and stop -------------------------------------------------------- */
 
 static void
-gst_cuda_motion_est_stop (GstCvFilter *filter)
+gst_cuda_motion_est_stop (GstCvisFilter *filter)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
@@ -69,7 +70,7 @@ gst_cuda_motion_est_stop (GstCvFilter *filter)
 
 /* With backend=cuda a device has to be there; else the caps decide on the backend. */
 static gboolean
-gst_cuda_motion_est_start (GstCvFilter *filter)
+gst_cuda_motion_est_start (GstCvisFilter *filter)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   CvisBackend wanted;
@@ -87,14 +88,14 @@ gst_cuda_motion_est_start (GstCvFilter *filter)
   self->warned_of_regions = self->warned_of_delta_qp = FALSE;
   self->on_device = FALSE;
   if (wanted == CVIS_BACKEND_CUDA)
-    self->decided = gst_cv_filter_start_backend (filter);
+    self->decided = gst_cvis_filter_start_backend (filter);
   return wanted != CVIS_BACKEND_CUDA || self->decided;
 }
 
 /* --- object ---------------------------------------------------------------- */
 
 static GstStructure *
-gst_cuda_motion_est_get_stats (GstCvFilter *filter)
+gst_cuda_motion_est_get_stats (GstCvisFilter *filter)
 {
   return gst_motion_stats_to_structure (&GST_CUDA_MOTION_EST (filter)->stats);
 }
@@ -113,7 +114,7 @@ add_pad_templates (GstElementClass *klass)
 {
   GstCaps *caps = gst_caps_from_string (SYSTEM_CAPS);
 
-  if (gst_cv_cuda_available (NULL))
+  if (gst_cvis_cuda_available (NULL))
     gst_caps_append (caps, gst_caps_from_string (CUDA_CAPS));
   gst_element_class_add_pad_template (
       klass, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
@@ -127,7 +128,7 @@ gst_cuda_motion_est_class_init (GstCudaMotionEstClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-  GstCvFilterClass *filter_class = GST_CV_FILTER_CLASS (klass);
+  GstCvisFilterClass *filter_class = GST_CVIS_FILTER_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
       gst_cuda_motion_est_debug, "cudamotionest", 0, "motion estimation");

@@ -4,13 +4,13 @@
  */
 #pragma once
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_CUDA_MOTION_EST (gst_cuda_motion_est_get_type ())
 G_DECLARE_FINAL_TYPE (
-    GstCudaMotionEst, gst_cuda_motion_est, GST, CUDA_MOTION_EST, GstCvFilter)
+    GstCudaMotionEst, gst_cuda_motion_est, GST, CUDA_MOTION_EST, GstCvisFilter)
 
 GST_ELEMENT_REGISTER_DECLARE (cudamotionest);
 

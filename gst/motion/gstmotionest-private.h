@@ -13,7 +13,7 @@
 #include <gst/base/gstqueuearray.h>
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 #include "gstcudamotionest.h"
 #include "gstmotionframe.h"
 #include "gstmotionsettings.h"
@@ -48,7 +48,7 @@ typedef struct {
 #define GST_MOTION_TIMES 32
 
 struct _GstCudaMotionEst {
-  GstCvFilter filter;
+  GstCvisFilter filter;
 
   /* --- under the object lock --- */
   GstMotionSettings settings;
@@ -91,11 +91,11 @@ GST_DEBUG_CATEGORY_EXTERN (gst_cuda_motion_est_debug);
 
 /* --- gstmotionnegotiate.c -------------------------------------------------- */
 
-/* See GstCvFilterClass. If frames of @caps cannot be compared with earlier ones,
+/* See GstCvisFilterClass. If frames of @caps cannot be compared with earlier ones,
  * those are pushed first. */
-GstFlowReturn gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps);
-gboolean gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps);
-gboolean gst_motion_propose_allocation (GstCvFilter *filter, GstQuery *query);
+GstFlowReturn gst_motion_negotiate (GstCvisFilter *filter, GstCaps *caps);
+gboolean gst_motion_accept_caps (GstCvisFilter *filter, GstCaps *caps);
+gboolean gst_motion_propose_allocation (GstCvisFilter *filter, GstQuery *query);
 /* Makes an engine for the layout, in @context, while nothing is in flight. */
 gboolean gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context);
 /* Frees what gst_motion_setup_engine() made. */
@@ -106,11 +106,11 @@ GstBufferPool *gst_motion_get_picture_pool (
 
 /* --- gstmotioninput.c ------------------------------------------------------ */
 
-/* See GstCvFilterClass. */
+/* See GstCvisFilterClass. */
 GstFlowReturn gst_motion_input_submit (
-    GstCvFilter *filter, GstMiniObject *object);
-GstFlowReturn gst_motion_input_event (GstCvFilter *filter, GstEvent *event);
-GstFlowReturn gst_motion_input_finish (GstCvFilter *filter);
+    GstCvisFilter *filter, GstMiniObject *object);
+GstFlowReturn gst_motion_input_event (GstCvisFilter *filter, GstEvent *event);
+GstFlowReturn gst_motion_input_finish (GstCvisFilter *filter);
 
 /* --- gstmotionoutput.c ----------------------------------------------------- */
 
@@ -118,17 +118,17 @@ GstFlowReturn gst_motion_input_finish (GstCvFilter *filter);
  * keeps the frame's place in the stream, and is dropped by a flush. Takes
  * @buffer. */
 GstEvent *gst_motion_skip_event (GstBuffer *buffer);
-/* See GstCvFilterClass. */
-GstFlowReturn gst_motion_output_complete (GstCvFilter *filter, gpointer item);
-GstFlowReturn gst_motion_output_mark (GstCvFilter *filter);
-void gst_motion_output_event (GstCvFilter *filter, GstEvent *event);
-void gst_motion_output_flush (GstCvFilter *filter);
+/* See GstCvisFilterClass. */
+GstFlowReturn gst_motion_output_complete (GstCvisFilter *filter, gpointer item);
+GstFlowReturn gst_motion_output_mark (GstCvisFilter *filter);
+void gst_motion_output_event (GstCvisFilter *filter, GstEvent *event);
+void gst_motion_output_flush (GstCvisFilter *filter);
 /* Posts the engine's @error and takes it. */
 void gst_motion_engine_failed (GstCudaMotionEst *self, GError *error);
 
 /* --- gstmotionsides.c ------------------------------------------------------ */
 
 /* The request pads, of GstMotionSideKind. */
-void gst_motion_sides_install (GstCvFilterClass *klass);
+void gst_motion_sides_install (GstCvisFilterClass *klass);
 
 G_END_DECLS

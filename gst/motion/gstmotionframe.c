@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvispool.h"
 
 GstMotionFrame *
 gst_motion_frame_new (void)
@@ -119,7 +119,7 @@ map_video (GstMotionFrame *frame, const GstVideoInfo *info, gboolean on_device,
   }
   frame->mapped =
       on_device
-          ? gst_cv_cuda_frame_map (&frame->video, info, frame->buffer, flags)
+          ? gst_cvis_cuda_frame_map (&frame->video, info, frame->buffer, flags)
           : gst_video_frame_map (&frame->video, info, frame->buffer, flags);
   return frame->mapped
          || refuse (error, "its buffer cannot be mapped for reading");
@@ -153,11 +153,11 @@ gst_motion_frame_map (GstMotionFrame *frame, GstBuffer *buffer,
         + (gsize) crop->x * (gsize) GST_VIDEO_INFO_COMP_PSTRIDE (info, 0);
   job->shift = GST_VIDEO_FORMAT_INFO_SHIFT (info->finfo, 0);
   job->on_device = on_device;
-  job->pinned = !on_device && gst_cv_memory_is_pinned (map->memory, context);
+  job->pinned = !on_device && gst_cvis_memory_is_pinned (map->memory, context);
   frame->staged = context != NULL && !on_device && !job->pinned;
   if (on_device) {
-    job->stream = gst_cv_cuda_stream (buffer);
-    gst_cv_cuda_order (buffer, job->stream);
+    job->stream = gst_cvis_cuda_stream (buffer);
+    gst_cvis_cuda_order (buffer, job->stream);
   }
   return check_bytes (info, job, map, error);
 }
@@ -172,14 +172,15 @@ gst_motion_frame_unmap (GstMotionFrame *frame)
 
 /* --- buffers for results --------------------------------------------------- */
 
-MotionPacketField *
+CvisMotionPacketField *
 gst_motion_frame_get_field (
     GstMotionFrame *frame, const MotionConfig *config, guint index)
 {
-  gsize offset = gst_motion_packet_get_size (motion_config_get_columns (config),
-      motion_config_get_rows (config), index);
+  gsize offset =
+      gst_cvis_motion_packet_get_size (motion_config_get_columns (config),
+          motion_config_get_rows (config), index);
 
-  return (MotionPacketField *) (frame->packet_map.data + offset);
+  return (CvisMotionPacketField *) (frame->packet_map.data + offset);
 }
 
 GstFlowReturn
@@ -198,14 +199,14 @@ gst_motion_frame_acquire_packet (GstMotionFrame *frame, GstBufferPool *pool,
     return GST_FLOW_ERROR;
   }
   for (guint i = 0; i < motion_config_get_n_fields (config); i++) {
-    MotionPacketField *head = gst_motion_frame_get_field (frame, config, i);
+    CvisMotionPacketField *head = gst_motion_frame_get_field (frame, config, i);
     MotionField *field = &frame->job.fields[i];
 
-    field->vectors = (MotionVector *) (head + 1);
-    field->blocks = (MotionBlock *) (field->vectors + blocks);
+    field->vectors = (CvisMotionVector *) (head + 1);
+    field->blocks = (CvisMotionBlock *) (field->vectors + blocks);
   }
   frame->job.results_pinned =
-      gst_cv_memory_is_pinned (frame->packet_map.memory, context);
+      gst_cvis_memory_is_pinned (frame->packet_map.memory, context);
   return GST_FLOW_OK;
 }
 
@@ -229,18 +230,18 @@ gst_motion_picture_acquire (GstMotionPicture *picture, GstBufferPool *pool,
 
 /* --- results --------------------------------------------------------------- */
 
-MotionPacket *
+CvisMotionPacket *
 gst_motion_frame_fill_packet (GstMotionFrame *frame, const MotionConfig *config)
 {
-  MotionPacket *packet = (MotionPacket *) frame->packet_map.data;
+  CvisMotionPacket *packet = (CvisMotionPacket *) frame->packet_map.data;
   const MotionJob *job = &frame->job;
   guint columns = motion_config_get_columns (config);
   guint rows = motion_config_get_rows (config);
 
-  *packet = (MotionPacket){
+  *packet = (CvisMotionPacket){
     .magic = { 'M', 'O', 'T', 'V' },
-    .version = MOTION_PACKET_VERSION,
-    .size = gst_motion_packet_get_size (columns, rows, job->n_fields),
+    .version = CVIS_MOTION_PACKET_VERSION,
+    .size = gst_cvis_motion_packet_get_size (columns, rows, job->n_fields),
     .frame = frame->number,
     .pts = GST_BUFFER_PTS (frame->buffer),
     .width = config->width,
@@ -253,7 +254,7 @@ gst_motion_frame_fill_packet (GstMotionFrame *frame, const MotionConfig *config)
     .n_fields = job->n_fields,
   };
   for (guint i = 0; i < job->n_fields; i++)
-    *gst_motion_frame_get_field (frame, config, i) = (MotionPacketField){
+    *gst_motion_frame_get_field (frame, config, i) = (CvisMotionPacketField){
       .distance = job->fields[i].distance,
       .reference_time = G_MININT64,
       .summary = job->fields[i].summary,
@@ -279,8 +280,9 @@ gst_motion_frame_steal_packet (
     GstMotionFrame *frame, const MotionConfig *config)
 {
   GstBuffer *packet = g_steal_pointer (&frame->packet);
-  gsize size = gst_motion_packet_get_size (motion_config_get_columns (config),
-      motion_config_get_rows (config), frame->job.n_fields);
+  gsize size =
+      gst_cvis_motion_packet_get_size (motion_config_get_columns (config),
+          motion_config_get_rows (config), frame->job.n_fields);
 
   gst_buffer_unmap (packet, &frame->packet_map);
   gst_buffer_set_size (packet, (gssize) size);

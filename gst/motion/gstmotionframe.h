@@ -7,7 +7,7 @@
 
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvcuda.h"
+#include "gst/common/gstcviscuda.h"
 #include "gst/cudavision/cudavision.h"
 #include "cuda/motion/engine.h"
 
@@ -73,10 +73,10 @@ void gst_motion_frame_unmap (GstMotionFrame *frame);
 
 /* Fills in the packet's header.
  * Returns: the header, to which flags can be added */
-MotionPacket *gst_motion_frame_fill_packet (
+CvisMotionPacket *gst_motion_frame_fill_packet (
     GstMotionFrame *frame, const MotionConfig *config);
 /* The header of a field in the packet. */
-MotionPacketField *gst_motion_frame_get_field (
+CvisMotionPacketField *gst_motion_frame_get_field (
     GstMotionFrame *frame, const MotionConfig *config, guint index);
 /* Returns: (transfer full): the packet, with its size and timestamps set */
 GstBuffer *gst_motion_frame_steal_packet (

@@ -13,16 +13,16 @@
 /* Completes frames that wait for later frames without these; the mark has the
  * source pad's task push them. */
 GstFlowReturn
-gst_motion_input_finish (GstCvFilter *filter)
+gst_motion_input_finish (GstCvisFilter *filter)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
-  GstFlowReturn flow = gst_cv_queue_wait_idle (filter->queue);
+  GstFlowReturn flow = gst_cvis_queue_wait_idle (filter->queue);
 
   self->skip = 0;
   if (self->engine == NULL || flow != GST_FLOW_OK)
     return flow;
   motion_engine_end (self->engine);
-  return gst_cv_queue_push_mark (filter->queue);
+  return gst_cvis_queue_push_mark (filter->queue);
 }
 
 /* --- frames ---------------------------------------------------------------- */
@@ -32,7 +32,7 @@ gst_motion_input_finish (GstCvFilter *filter)
 static GstFlowReturn
 refuse_frame (GstCudaMotionEst *self, GError *error)
 {
-  gst_cv_filter_drain (&self->filter);
+  gst_cvis_filter_drain (&self->filter);
   if (error->code == CVIS_ERROR_FORMAT || error->code == CVIS_ERROR_INVALID)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot search a frame: %s. Check the caps and the GstVideoMeta.",
@@ -56,12 +56,12 @@ follow_context (GstCudaMotionEst *self, GstBuffer *buffer)
   GST_OBJECT_LOCK (self);
   device_id = self->filter.backend.device_id;
   GST_OBJECT_UNLOCK (self);
-  context = gst_cv_cuda_follow (self->filter.cuda, buffer, device_id, &error);
+  context = gst_cvis_cuda_follow (self->filter.cuda, buffer, device_id, &error);
   if (context == NULL)
     return refuse_frame (self, error);
   if (context == self->filter.context && self->engine != NULL)
     return GST_FLOW_OK;
-  flow = gst_cv_filter_drain (&self->filter);
+  flow = gst_cvis_filter_drain (&self->filter);
   if (flow == GST_FLOW_OK && !gst_motion_setup_engine (self, context))
     flow = GST_FLOW_ERROR;
   return flow;
@@ -74,7 +74,7 @@ acquire_picture (GstCudaMotionEst *self, GstMotionSideKind kind,
 {
   GstBufferPool *pool;
 
-  if (!gst_cv_filter_has_request_pad (&self->filter, kind))
+  if (!gst_cvis_filter_has_request_pad (&self->filter, kind))
     return GST_FLOW_OK;
   pool = gst_motion_get_picture_pool (self, kind);
   if (pool == NULL)
@@ -120,7 +120,7 @@ submit (GstCudaMotionEst *self, GstMotionFrame *frame, GstBuffer *buffer,
   flow = acquire_results (self, frame);
   if (flow != GST_FLOW_OK)
     return flow;
-  gst_cv_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
+  gst_cvis_latency_note_frame (&self->filter.latency, GST_BUFFER_PTS (buffer));
   self->times[frame->serial % GST_MOTION_TIMES] = GST_BUFFER_PTS (buffer);
   if (!motion_engine_submit (self->engine, &frame->job, error))
     return GST_FLOW_ERROR;
@@ -134,7 +134,7 @@ static GstFlowReturn
 skip_frame (GstCudaMotionEst *self, GstBuffer *buffer)
 {
   GstEvent *event = gst_motion_skip_event (buffer);
-  GstFlowReturn flow = gst_cv_queue_push_event (self->filter.queue, event);
+  GstFlowReturn flow = gst_cvis_queue_push_event (self->filter.queue, event);
 
   self->skip--;
   self->number++;
@@ -144,7 +144,7 @@ skip_frame (GstCudaMotionEst *self, GstBuffer *buffer)
 }
 
 GstFlowReturn
-gst_motion_input_submit (GstCvFilter *filter, GstMiniObject *object)
+gst_motion_input_submit (GstCvisFilter *filter, GstMiniObject *object)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   GstBuffer *buffer = GST_BUFFER_CAST (object);
@@ -157,7 +157,7 @@ gst_motion_input_submit (GstCvFilter *filter, GstMiniObject *object)
   if (self->on_device)
     flow = follow_context (self, buffer);
   if (flow == GST_FLOW_OK)
-    flow = gst_cv_queue_take (filter->queue, &frame);
+    flow = gst_cvis_queue_take (filter->queue, &frame);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (buffer);
     return flow;
@@ -165,11 +165,11 @@ gst_motion_input_submit (GstCvFilter *filter, GstMiniObject *object)
   flow = submit (self, frame, gst_buffer_make_writable (buffer), &error);
   if (flow != GST_FLOW_OK) {
     gst_motion_frame_clear (frame);
-    gst_cv_queue_give (filter->queue, frame);
+    gst_cvis_queue_give (filter->queue, frame);
     return error != NULL ? refuse_frame (self, error) : flow;
   }
   /* if the queue refuses it, it stays with the engine until the flush */
-  return gst_cv_queue_push_item (filter->queue, frame);
+  return gst_cvis_queue_push_item (filter->queue, frame);
 }
 
 /* --- events ---------------------------------------------------------------- */
@@ -208,12 +208,12 @@ ends_sequence (GstCudaMotionEst *self, GstEvent *event)
 }
 
 GstFlowReturn
-gst_motion_input_event (GstCvFilter *filter, GstEvent *event)
+gst_motion_input_event (GstCvisFilter *filter, GstEvent *event)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     self->number = 0;
-  return ends_sequence (self, event) ? gst_cv_filter_drain (filter)
+  return ends_sequence (self, event) ? gst_cvis_filter_drain (filter)
                                      : GST_FLOW_OK;
 }

@@ -6,8 +6,8 @@
  * to queries. */
 #include "gstmotionest-private.h"
 
-#include "gst/common/gstcvpool.h"
-#include "gst/common/gstcvquery.h"
+#include "gst/common/gstcvispool.h"
+#include "gst/common/gstcvisquery.h"
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
@@ -24,7 +24,7 @@ is_on_device (const GstCaps *caps)
   const GstCapsFeatures *features = gst_caps_get_features (caps, 0);
 
   return features != NULL
-         && gst_caps_features_contains (features, GST_CV_CUDA_MEMORY_FEATURE);
+         && gst_caps_features_contains (features, GST_CVIS_CUDA_MEMORY_FEATURE);
 }
 
 static gboolean
@@ -58,20 +58,20 @@ check_memory (GstCudaMotionEst *self, GstCaps *caps)
   if (gst_caps_features_is_any (features)
       || (!gst_caps_features_is_equal (
               features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)
-          && !(is_on_device (caps) && gst_cv_cuda_available (NULL)))) {
+          && !(is_on_device (caps) && gst_cvis_cuda_available (NULL)))) {
     const gchar *why_not = "";
 
-    gst_cv_cuda_available (&why_not);
+    gst_cvis_cuda_available (&why_not);
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
         ("Unsupported caps: frames are accepted in system memory%s only. Put "
          "cudadownload before cudamotionest.",
-            *why_not == '\0' ? " or in " GST_CV_CUDA_MEMORY_FEATURE : ""),
+            *why_not == '\0' ? " or in " GST_CVIS_CUDA_MEMORY_FEATURE : ""),
         ("caps: %" GST_PTR_FORMAT " %s", caps, why_not));
     return FALSE;
   }
   if (is_on_device (caps) && wanted == CVIS_BACKEND_CPU) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Cannot search frames in " GST_CV_CUDA_MEMORY_FEATURE
+        ("Cannot search frames in " GST_CVIS_CUDA_MEMORY_FEATURE
          " with backend=cpu. Put cudadownload before cudamotionest, or use "
          "backend=auto."),
         ("backend=cpu"));
@@ -166,7 +166,7 @@ gst_motion_get_picture_pool (GstCudaMotionEst *self, GstMotionSideKind kind)
 
   if (*pool == NULL) {
     caps = gst_video_info_to_caps (&self->picture);
-    *pool = gst_cv_pool_new_active (
+    *pool = gst_cvis_pool_new_active (
         self->filter.context, caps, GST_VIDEO_INFO_SIZE (&self->picture), 0);
     gst_caps_unref (caps);
   }
@@ -178,10 +178,10 @@ gst_motion_free_engine (GstCudaMotionEst *self)
 {
   g_clear_pointer (&self->engine, motion_engine_free);
   g_clear_pointer (&self->regions, motion_region_finder_free);
-  gst_cv_pool_clear (&self->packets);
+  gst_cvis_pool_clear (&self->packets);
   for (guint i = 0; i < GST_MOTION_SIDES; i++)
-    gst_cv_pool_clear (&self->pictures[i]);
-  gst_cv_queue_free_spare (self->filter.queue);
+    gst_cvis_pool_clear (&self->pictures[i]);
+  gst_cvis_queue_free_spare (self->filter.queue);
 }
 
 static gboolean
@@ -203,9 +203,9 @@ make_engine (GstCudaMotionEst *self, guint n_frames)
     g_error_free (error);
     return FALSE;
   }
-  size = gst_motion_packet_get_size (motion_config_get_columns (config),
+  size = gst_cvis_motion_packet_get_size (motion_config_get_columns (config),
       motion_config_get_rows (config), motion_config_get_n_fields (config));
-  self->packets = size <= G_MAXUINT ? gst_cv_pool_new_active (
+  self->packets = size <= G_MAXUINT ? gst_cvis_pool_new_active (
                       self->filter.context, NULL, size, n_frames + 1)
                                     : NULL;
   if (self->packets == NULL) {
@@ -239,7 +239,8 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
   config->depth_in_flight = context != NULL ? IN_FLIGHT_CUDA : IN_FLIGHT_CPU;
   n_frames = config->depth_in_flight
              + (config->bidirectional ? config->references : 0);
-  gst_cv_latency_set_frames (&self->filter.latency, n_frames * self->interval);
+  gst_cvis_latency_set_frames (
+      &self->filter.latency, n_frames * self->interval);
   if (!make_engine (self, n_frames))
     return FALSE;
 
@@ -247,7 +248,7 @@ gst_motion_setup_engine (GstCudaMotionEst *self, CvisContext *context)
       config->depth > 8 ? GST_VIDEO_FORMAT_GRAY16_LE : GST_VIDEO_FORMAT_GRAY8,
       config->width, config->height);
   for (guint i = 0; i < n_frames; i++)
-    gst_cv_queue_give (self->filter.queue, gst_motion_frame_new ());
+    gst_cvis_queue_give (self->filter.queue, gst_motion_frame_new ());
   self->serial = 0;
   self->skip = 0;
   GST_INFO_OBJECT (self, "%ux%u, %u bits, %u x %u blocks, %u frames in flight",
@@ -266,7 +267,7 @@ decide_backend (GstCudaMotionEst *self)
   if (!self->on_device) {
     if (self->decided)
       return TRUE;
-    self->decided = gst_cv_filter_start_backend (&self->filter);
+    self->decided = gst_cvis_filter_start_backend (&self->filter);
     return self->decided;
   }
   GST_OBJECT_LOCK (self);
@@ -275,7 +276,7 @@ decide_backend (GstCudaMotionEst *self)
   GST_OBJECT_UNLOCK (self);
   self->decided = FALSE;
   g_clear_pointer (&self->filter.context, cvis_context_unref);
-  return gst_cv_cuda_start (self->filter.cuda, GST_ELEMENT (self), device_id);
+  return gst_cvis_cuda_start (self->filter.cuda, GST_ELEMENT (self), device_id);
 }
 
 /* --- new caps -------------------------------------------------------------- */
@@ -300,7 +301,7 @@ begin_layout (GstCudaMotionEst *self, GstCaps *caps)
 }
 
 GstFlowReturn
-gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps)
+gst_motion_negotiate (GstCvisFilter *filter, GstCaps *caps)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   GstFlowReturn flow;
@@ -308,13 +309,13 @@ gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps)
   if (is_same_stream (self, caps)) {
     gst_video_info_from_caps (&self->layout, caps);
   } else {
-    flow = gst_cv_filter_drain (filter);
+    flow = gst_cvis_filter_drain (filter);
     if (flow != GST_FLOW_OK)
       return flow;
     if (!begin_layout (self, caps))
       return GST_FLOW_NOT_NEGOTIATED;
   }
-  gst_cv_latency_set_framerate (&filter->latency,
+  gst_cvis_latency_set_framerate (&filter->latency,
       GST_VIDEO_INFO_FPS_N (&self->layout),
       GST_VIDEO_INFO_FPS_D (&self->layout));
   return GST_FLOW_OK;
@@ -325,7 +326,7 @@ gst_motion_negotiate (GstCvFilter *filter, GstCaps *caps)
 /* Accepts video of any kind, for parse_caps() to post an error that says what is
  * wrong: if refused here, upstream would report not-negotiated alone. */
 gboolean
-gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps)
+gst_motion_accept_caps (GstCvisFilter *filter, GstCaps *caps)
 {
   GstCaps *template = gst_pad_get_pad_template_caps (filter->sinkpad);
   gboolean ok = FALSE;
@@ -342,7 +343,7 @@ gst_motion_accept_caps (GstCvFilter *filter, GstCaps *caps)
 /* Frames pass unchanged, so that the layouts and metas that downstream supports are
  * proposed. For frames that a device has to copy the memory is page-locked. */
 gboolean
-gst_motion_propose_allocation (GstCvFilter *filter, GstQuery *query)
+gst_motion_propose_allocation (GstCvisFilter *filter, GstQuery *query)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   GstVideoInfo info;
@@ -353,13 +354,13 @@ gst_motion_propose_allocation (GstCvFilter *filter, GstQuery *query)
   gst_query_parse_allocation (query, &caps, &need_pool);
   if (caps == NULL || !gst_video_info_from_caps (&info, caps))
     return FALSE;
-  held = gst_cv_latency_get_frames (&self->filter.latency) + 1;
+  held = gst_cvis_latency_get_frames (&self->filter.latency) + 1;
   gst_pad_peer_query (self->filter.srcpad, query);
   if (self->filter.context != NULL && !is_on_device (caps) && need_pool)
-    gst_cv_query_propose_pool (query, self->filter.context, caps,
+    gst_cvis_query_propose_pool (query, self->filter.context, caps,
         GST_VIDEO_INFO_SIZE (&info), held,
         gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
   else
-    gst_cv_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
+    gst_cvis_query_hold_frames (query, GST_VIDEO_INFO_SIZE (&info), held);
   return TRUE;
 }

@@ -7,7 +7,7 @@
  * which they came. */
 #include "gstmotionest-private.h"
 
-#include "gst/common/gstcvtime.h"
+#include "gst/common/gstcvistime.h"
 
 #define GST_CAT_DEFAULT gst_cuda_motion_est_debug
 
@@ -30,7 +30,7 @@ set_reference_times (GstCudaMotionEst *self, GstMotionFrame *frame)
   GstClockTime pts = GST_BUFFER_PTS (frame->buffer);
 
   for (guint i = 0; i < frame->job.n_fields; i++) {
-    MotionPacketField *field =
+    CvisMotionPacketField *field =
         gst_motion_frame_get_field (frame, &self->config, i);
     guint64 serial = frame->serial + (guint64) (gint64) field->distance;
     GstClockTime reference = self->times[serial % GST_MOTION_TIMES];
@@ -70,9 +70,9 @@ post_scene_cut (
       gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("cudamotionest-scene-cut", "frame", G_TYPE_UINT64,
               frame->number, "timestamp", G_TYPE_UINT64, pts, "stream-time",
-              G_TYPE_UINT64, gst_cv_stream_time (&self->filter.segment, pts),
+              G_TYPE_UINT64, gst_cvis_stream_time (&self->filter.segment, pts),
               "running-time", G_TYPE_UINT64,
-              gst_cv_running_time (&self->filter.segment, pts), "scene-score",
+              gst_cvis_running_time (&self->filter.segment, pts), "scene-score",
               G_TYPE_DOUBLE, field->summary.scene_score, "novelty",
               G_TYPE_DOUBLE, self->detector.previous, "key-unit",
               G_TYPE_BOOLEAN, key_unit, NULL)));
@@ -81,11 +81,11 @@ post_scene_cut (
 static void
 push_key_unit (GstCudaMotionEst *self, GstClockTime pts)
 {
-  gst_pad_push_event (
-      self->filter.srcpad, gst_video_event_new_downstream_force_key_unit (pts,
-                               gst_cv_stream_time (&self->filter.segment, pts),
-                               gst_cv_running_time (&self->filter.segment, pts),
-                               TRUE, self->key_units++));
+  gst_pad_push_event (self->filter.srcpad,
+      gst_video_event_new_downstream_force_key_unit (pts,
+          gst_cvis_stream_time (&self->filter.segment, pts),
+          gst_cvis_running_time (&self->filter.segment, pts), TRUE,
+          self->key_units++));
 }
 
 /* --- regions of interest --------------------------------------------------- */
@@ -177,7 +177,8 @@ post_recent (GstCudaMotionEst *self, guint64 interval)
 static Leaving
 finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
 {
-  MotionPacket *packet = gst_motion_frame_fill_packet (frame, &self->config);
+  CvisMotionPacket *packet =
+      gst_motion_frame_fill_packet (frame, &self->config);
   GstMotionSettings settings;
   Leaving leaving = { NULL };
 
@@ -187,7 +188,7 @@ finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
   gst_motion_frame_unmap (frame);
   set_reference_times (self, frame);
   if (is_scene_cut (self, &frame->job, settings.scene_threshold)) {
-    packet->flags |= MOTION_FRAME_SCENE_CUT;
+    packet->flags |= CVIS_MOTION_FRAME_SCENE_CUT;
     leaving.key_unit = settings.force_key_units;
     post_scene_cut (self, frame, leaving.key_unit);
   }
@@ -199,7 +200,7 @@ finish_frame (GstCudaMotionEst *self, GstMotionFrame *frame)
 
   add_rois (self, frame, &settings);
   leaving.packet = gst_motion_frame_steal_packet (frame, &self->config);
-  gst_buffer_add_motion_vector_metas (frame->buffer, leaving.packet);
+  gst_cvis_buffer_add_motion_vector_metas (frame->buffer, leaving.packet);
   leaving.prediction =
       gst_motion_frame_steal_picture (frame, &frame->prediction);
   leaving.residual = gst_motion_frame_steal_picture (frame, &frame->residual);
@@ -211,22 +212,22 @@ static void
 push_side (GstCudaMotionEst *self, GstMotionSideKind kind, GstBuffer *buffer)
 {
   if (buffer != NULL)
-    gst_cv_filter_push_request (
+    gst_cvis_filter_push_request (
         &self->filter, kind, GST_MINI_OBJECT_CAST (buffer));
 }
 
 static GstFlowReturn
 push_frame (GstCudaMotionEst *self, Leaving *leaving)
 {
-  GstCvFilter *filter = &self->filter;
+  GstCvisFilter *filter = &self->filter;
 
-  if (leaving->key_unit && !gst_cv_queue_has_ended (filter->queue))
+  if (leaving->key_unit && !gst_cvis_queue_has_ended (filter->queue))
     push_key_unit (self, GST_BUFFER_PTS (leaving->video));
   push_side (self, GST_MOTION_SIDE_VECTORS, leaving->packet);
   push_side (self, GST_MOTION_SIDE_PREDICTION, leaving->prediction);
   push_side (self, GST_MOTION_SIDE_RESIDUAL, leaving->residual);
-  gst_cv_filter_push (filter, GST_MINI_OBJECT_CAST (leaving->video));
-  return gst_cv_filter_get_flow (filter);
+  gst_cvis_filter_push (filter, GST_MINI_OBJECT_CAST (leaving->video));
+  return gst_cvis_filter_get_flow (filter);
 }
 
 #define SKIPPED "cudamotionest-skipped"
@@ -245,11 +246,11 @@ gst_motion_skip_event (GstBuffer *buffer)
 static void
 push_event (GstCudaMotionEst *self, GstEvent *event)
 {
-  GstCvFilter *filter = &self->filter;
+  GstCvisFilter *filter = &self->filter;
   GstBuffer *buffer;
 
   if (!gst_event_has_name (event, SKIPPED)) {
-    gst_cv_filter_push_event (filter, event);
+    gst_cvis_filter_push_event (filter, event);
     return;
   }
   gst_structure_get (gst_event_get_structure (event), "buffer", GST_TYPE_BUFFER,
@@ -258,10 +259,10 @@ push_event (GstCudaMotionEst *self, GstEvent *event)
   g_mutex_lock (&filter->stats_lock);
   gst_motion_stats_add_skipped (&self->stats);
   g_mutex_unlock (&filter->stats_lock);
-  gst_cv_filter_push (filter, GST_MINI_OBJECT_CAST (buffer));
+  gst_cvis_filter_push (filter, GST_MINI_OBJECT_CAST (buffer));
   /* the flow can be returned at a mark, but not at an event */
-  if (gst_cv_filter_get_flow (filter) != GST_FLOW_OK)
-    gst_cv_queue_push_mark (filter->queue);
+  if (gst_cvis_filter_get_flow (filter) != GST_FLOW_OK)
+    gst_cvis_queue_push_mark (filter->queue);
 }
 
 /* Pushes the events that arrived between this frame and the next. */
@@ -290,7 +291,7 @@ complete_frame (GstCudaMotionEst *self, MotionJob *job)
   gst_queue_array_pop_head_struct (self->held);
   self->n_held--;
   gst_motion_frame_clear (frame);
-  gst_cv_queue_give (self->filter.queue, frame);
+  gst_cvis_queue_give (self->filter.queue, frame);
   flow = push_frame (self, &leaving);
   push_held_events (self);
   return flow;
@@ -313,7 +314,7 @@ complete_frames (GstCudaMotionEst *self)
       gst_queue_array_pop_head_struct (self->held);
       self->n_held--;
       gst_motion_frame_clear ((GstMotionFrame *) job);
-      gst_cv_queue_give (self->filter.queue, job);
+      gst_cvis_queue_give (self->filter.queue, job);
       gst_motion_engine_failed (self, error);
       flow = GST_FLOW_ERROR;
     }
@@ -324,7 +325,7 @@ complete_frames (GstCudaMotionEst *self)
 /* --- entries of the queue -------------------------------------------------- */
 
 void
-gst_motion_output_event (GstCvFilter *filter, GstEvent *event)
+gst_motion_output_event (GstCvisFilter *filter, GstEvent *event)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
@@ -337,7 +338,7 @@ gst_motion_output_event (GstCvFilter *filter, GstEvent *event)
 }
 
 GstFlowReturn
-gst_motion_output_complete (GstCvFilter *filter, gpointer item)
+gst_motion_output_complete (GstCvisFilter *filter, gpointer item)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
 
@@ -349,11 +350,11 @@ gst_motion_output_complete (GstCvFilter *filter, gpointer item)
 
 /* Frames that waited for later ones are complete without them. */
 GstFlowReturn
-gst_motion_output_mark (GstCvFilter *filter)
+gst_motion_output_mark (GstCvisFilter *filter)
 {
   const GstFlowReturn flow = complete_frames (GST_CUDA_MOTION_EST (filter));
 
-  return flow == GST_FLOW_OK ? gst_cv_filter_get_flow (filter) : flow;
+  return flow == GST_FLOW_OK ? gst_cvis_filter_get_flow (filter) : flow;
 }
 
 static void
@@ -363,12 +364,12 @@ discard_held (GstCudaMotionEst *self)
 
   while ((held = gst_queue_array_pop_head_struct (self->held)) != NULL)
     if (held->event != NULL)
-      gst_cv_queue_drop_event (held->event, self->filter.srcpad);
+      gst_cvis_queue_drop_event (held->event, self->filter.srcpad);
   self->n_held = 0;
 }
 
 void
-gst_motion_output_flush (GstCvFilter *filter)
+gst_motion_output_flush (GstCvisFilter *filter)
 {
   GstCudaMotionEst *self = GST_CUDA_MOTION_EST (filter);
   MotionJob *job = NULL;
@@ -379,7 +380,7 @@ gst_motion_output_flush (GstCvFilter *filter)
       motion_engine_wait (self->engine, &job, NULL);
       if (job != NULL) {
         gst_motion_frame_clear ((GstMotionFrame *) job);
-        gst_cv_queue_give (filter->queue, job);
+        gst_cvis_queue_give (filter->queue, job);
       }
     } while (job != NULL);
   }

@@ -24,15 +24,15 @@
 #include <gst/cudavision/gstmotionmeta.h>
 #include <gst/video/video.h>
 
-#include "gst/common/gstcvnocaps.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvisnocaps.h"
+#include "gst/common/gstcvissettings.h"
 #include "gstmotionblend.h"
 #include "gstmotionpainter.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_motion_overlay_debug);
 #define GST_CAT_DEFAULT gst_motion_overlay_debug
 
-#define MAX_DISTANCE (MOTION_MAX_FIELDS / 2)
+#define MAX_DISTANCE (CVIS_MOTION_MAX_FIELDS / 2)
 
 typedef struct {
   GstMotionPaintSettings paint;
@@ -76,20 +76,21 @@ static const GFlagsValue mode_values[] = {
 
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
-static const GstCvSetting settings_table[] = {
-  { "mode", "Layers drawn on the video", GST_CV_SETTING_FLAGS,
+static const GstCvisSetting settings_table[] = {
+  { "mode", "Layers drawn on the video", GST_CVIS_SETTING_FLAGS,
       FIELD (paint.mode), TRUE, 0, 0, "GstMotionOverlayMode", NULL,
       mode_values },
   { "scale", "Length of an arrow, pixels for a pixel of motion",
-      GST_CV_SETTING_DOUBLE, FIELD (paint.scale), TRUE, 0.1, 100 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (paint.scale), TRUE, 0.1, 100 },
   { "opacity", "Opacity of field, residue and grid, 0 to 1",
-      GST_CV_SETTING_DOUBLE, FIELD (paint.opacity), TRUE, 0, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (paint.opacity), TRUE, 0, 1 },
   { "min-length", "Length of the shortest motion that is shown, pixels",
-      GST_CV_SETTING_DOUBLE, FIELD (paint.min_length), TRUE, 0, 1000 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (paint.min_length), TRUE, 0, 1000 },
   { "distance",
       "Distance of the reference in frames: -1 the previous frame, 1 the next "
       "one",
-      GST_CV_SETTING_INT, FIELD (distance), TRUE, -MAX_DISTANCE, MAX_DISTANCE },
+      GST_CVIS_SETTING_INT, FIELD (distance), TRUE, -MAX_DISTANCE,
+      MAX_DISTANCE },
 };
 
 static const Settings default_settings = {
@@ -107,11 +108,11 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* --- frames ---------------------------------------------------------------- */
 
-static GstMotionVectorMeta *
+static GstCvisMotionVectorMeta *
 find_motion (
     GstMotionOverlay *self, GstBuffer *buffer, GstMotionPaintSettings *settings)
 {
-  GstMotionVectorMeta *meta;
+  GstCvisMotionVectorMeta *meta;
   gint distance;
 
   GST_OBJECT_LOCK (self);
@@ -119,10 +120,11 @@ find_motion (
   distance = self->settings.distance;
   GST_OBJECT_UNLOCK (self);
 
-  meta = gst_buffer_get_motion_vector_meta (buffer, distance);
+  meta = gst_cvis_buffer_get_motion_vector_meta (buffer, distance);
   self->frames++;
   self->with_motion +=
-      gst_buffer_get_meta (buffer, GST_MOTION_VECTOR_META_API_TYPE) != NULL;
+      gst_buffer_get_meta (buffer, GST_CVIS_MOTION_VECTOR_META_API_TYPE)
+      != NULL;
   self->painted += meta != NULL;
   return settings->mode != 0 ? meta : NULL;
 }
@@ -130,7 +132,7 @@ find_motion (
 /* Returns: FALSE after posting an error. */
 static gboolean
 paint (GstMotionOverlay *self, GstBuffer *buffer,
-    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+    const GstCvisMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
 {
   GstVideoFrame frame;
   cairo_status_t status;
@@ -160,10 +162,10 @@ gst_motion_overlay_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   GstMotionOverlay *self = GST_MOTION_OVERLAY (parent);
   GstMotionPaintSettings settings;
-  GstMotionVectorMeta *meta;
+  GstCvisMotionVectorMeta *meta;
 
   if (self->painter == NULL) {
-    gst_cv_post_no_caps (GST_ELEMENT (self), buffer);
+    gst_cvis_post_no_caps (GST_ELEMENT (self), buffer);
     gst_buffer_unref (buffer);
     return GST_FLOW_NOT_NEGOTIATED;
   }
@@ -175,7 +177,7 @@ gst_motion_overlay_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     gint distance = meta->field->distance;
 
     buffer = gst_buffer_make_writable (buffer);
-    meta = gst_buffer_get_motion_vector_meta (buffer, distance);
+    meta = gst_cvis_buffer_get_motion_vector_meta (buffer, distance);
   }
   if (!paint (self, buffer, meta, &settings)) {
     gst_buffer_unref (buffer);
@@ -217,7 +219,7 @@ warn_of_nothing (GstMotionOverlay *self)
         ("None of %" G_GUINT64_FORMAT " frames carried motion vectors. Put "
          "cudamotionest before motionoverlay.",
             self->frames),
-        ("no GstMotionVectorMeta"));
+        ("no GstCvisMotionVectorMeta"));
   else
     GST_ELEMENT_WARNING (self, STREAM, FAILED,
         ("None of %" G_GUINT64_FORMAT
@@ -286,7 +288,7 @@ gst_motion_overlay_class_init (GstMotionOverlayClass *klass)
 
   object_class->finalize = gst_motion_overlay_finalize;
   element_class->change_state = gst_motion_overlay_change_state;
-  gst_cv_settings_bind (object_class, 1, settings_table,
+  gst_cvis_settings_bind (object_class, 1, settings_table,
       G_N_ELEMENTS (settings_table),
       G_STRUCT_OFFSET (GstMotionOverlay, settings), &default_settings);
 
@@ -301,7 +303,7 @@ gst_motion_overlay_class_init (GstMotionOverlayClass *klass)
 static void
 gst_motion_overlay_init (GstMotionOverlay *self)
 {
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
 
   /* frames pass in place: caps and memory are those of the neighbours */
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gst/common/gstcvfont.h"
+#include "gst/common/gstcvisfont.h"
 #include "gstmotionblend.h"
 
 #define N_HUES 96
@@ -128,17 +128,17 @@ mask_blend (GstMotionPainter *p, GstVideoFrame *frame, Mask *mask, guint32 rgb)
 
 /* Direction of motion: the vector to an earlier reference, negated. */
 static gdouble
-direction (const GstMotionVectorMeta *meta)
+direction (const GstCvisMotionVectorMeta *meta)
 {
   return meta->field->distance < 0 ? -1 : 1;
 }
 
-static const MotionBlock *
-get_block (const GstMotionVectorMeta *meta, guint column, guint row,
+static const CvisMotionBlock *
+get_block (const GstCvisMotionVectorMeta *meta, guint column, guint row,
     GstVideoRectangle *rectangle, gdouble *x, gdouble *y)
 {
-  const MotionBlock *block =
-      gst_motion_vector_meta_get_block (meta, column, row, rectangle, x, y);
+  const CvisMotionBlock *block = gst_cvis_motion_vector_meta_get_block (
+      meta, column, row, rectangle, x, y);
 
   *x *= direction (meta);
   *y *= direction (meta);
@@ -154,18 +154,18 @@ full_length (const GstMotionPainter *p)
 
 static void
 paint_field (GstMotionPainter *p, GstVideoFrame *frame,
-    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+    const GstCvisMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
 {
   for (guint row = 0; row < meta->packet->rows; row++) {
     for (guint column = 0; column < meta->packet->columns; column++) {
       GstVideoRectangle rectangle;
       gdouble x, y, length;
-      const MotionBlock *block =
+      const CvisMotionBlock *block =
           get_block (meta, column, row, &rectangle, &x, &y);
 
       length = hypot (x, y);
       if (length < settings->min_length || length == 0
-          || block->flags & MOTION_BLOCK_CONSTANT)
+          || block->flags & CVIS_MOTION_BLOCK_CONSTANT)
         continue;
       gst_motion_blend_rectangle (&p->blend, frame, &rectangle,
           hue_of (p, x, y),
@@ -176,7 +176,7 @@ paint_field (GstMotionPainter *p, GstVideoFrame *frame,
 
 /* Mean difference of a sample, in levels of 8-bit samples. */
 static gdouble
-mean_difference (const MotionPacket *packet, const MotionBlock *block,
+mean_difference (const CvisMotionPacket *packet, const CvisMotionBlock *block,
     guint column, guint row)
 {
   guint bs = packet->block_size;
@@ -188,13 +188,13 @@ mean_difference (const MotionPacket *packet, const MotionBlock *block,
 
 static void
 paint_residue (GstMotionPainter *p, GstVideoFrame *frame,
-    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+    const GstCvisMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
 {
   for (guint row = 0; row < meta->packet->rows; row++) {
     for (guint column = 0; column < meta->packet->columns; column++) {
       GstVideoRectangle rectangle;
       gdouble x, y, heat;
-      const MotionBlock *block =
+      const CvisMotionBlock *block =
           get_block (meta, column, row, &rectangle, &x, &y);
 
       heat = mean_difference (meta->packet, block, column, row) / HEAT_FULL;
@@ -208,20 +208,20 @@ paint_residue (GstMotionPainter *p, GstVideoFrame *frame,
 
 static void
 paint_grid (GstMotionPainter *p, GstVideoFrame *frame,
-    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+    const GstCvisMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
 {
   GstMotionColor color = gst_motion_blend_color (&p->blend, RGB_TEXT);
   gint line = MAX (p->height / 720, 1);
   GstVideoRectangle r;
 
   for (guint row = 1; row < meta->packet->rows; row++) {
-    gst_motion_vector_meta_get_block (meta, 0, row, &r, NULL, NULL);
+    gst_cvis_motion_vector_meta_get_block (meta, 0, row, &r, NULL, NULL);
     r = (GstVideoRectangle){ 0, r.y, p->width, line };
     gst_motion_blend_rectangle (
         &p->blend, frame, &r, color, settings->opacity / 2);
   }
   for (guint column = 1; column < meta->packet->columns; column++) {
-    gst_motion_vector_meta_get_block (meta, column, 0, &r, NULL, NULL);
+    gst_cvis_motion_vector_meta_get_block (meta, column, 0, &r, NULL, NULL);
     r = (GstVideoRectangle){ r.x, 0, line, p->height };
     gst_motion_blend_rectangle (
         &p->blend, frame, &r, color, settings->opacity / 2);
@@ -374,7 +374,8 @@ typedef struct {
 } Group;
 
 static Group
-get_group (const GstMotionVectorMeta *meta, guint column, guint row, guint size)
+get_group (
+    const GstCvisMotionVectorMeta *meta, guint column, guint row, guint size)
 {
   guint end_column = MIN (column + size, meta->packet->columns);
   guint end_row = MIN (row + size, meta->packet->rows);
@@ -388,9 +389,9 @@ get_group (const GstMotionVectorMeta *meta, guint column, guint row, guint size)
     for (guint i = column; i < end_column; i++) {
       gdouble x, y;
       guint32 flags = get_block (meta, i, j, &r, &x, &y)->flags;
-      guint doubt = flags & MOTION_BLOCK_INTRA_LIKE ? 1 : 0;
+      guint doubt = flags & CVIS_MOTION_BLOCK_INTRA_LIKE ? 1 : 0;
 
-      if (flags & MOTION_BLOCK_CONSTANT)
+      if (flags & CVIS_MOTION_BLOCK_CONSTANT)
         continue;
       sums[doubt][0] += x;
       sums[doubt][1] += y;
@@ -434,7 +435,7 @@ draw_group (GstMotionPainter *p, const Group *group,
 
 static void
 paint_arrows (GstMotionPainter *p, GstVideoFrame *frame,
-    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+    const GstCvisMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
 {
   gdouble spacing = MAX (p->width / 64.0, 14);
   gdouble block = meta->packet->block_size * MIN (meta->scale_x, meta->scale_y);
@@ -468,9 +469,9 @@ number (gchar buffer[32], const gchar *format, gdouble value)
 
 /* The global motion, in the direction of the arrows. */
 static void
-describe_global (const GstMotionVectorMeta *meta, gchar **lines)
+describe_global (const GstCvisMotionVectorMeta *meta, gchar **lines)
 {
-  const MotionSummary *s = &meta->field->summary;
+  const CvisMotionSummary *s = &meta->field->summary;
   gboolean back = meta->field->distance < 0;
   gdouble sign = direction (meta);
   gchar a[32], b[32], c[32];
@@ -487,20 +488,20 @@ describe_global (const GstMotionVectorMeta *meta, gchar **lines)
 
 /* Number of blocks that the summary counts, at least 1. */
 static gdouble
-count_used (const MotionSummary *s)
+count_used (const CvisMotionSummary *s)
 {
   gdouble n = 0;
 
-  for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
+  for (guint i = 0; i < CVIS_MOTION_HISTOGRAM_BINS; i++)
     n += s->histogram[i];
   return MAX (n, 1);
 }
 
 static void
-describe (const GstMotionVectorMeta *meta, gchar *lines[N_LINES])
+describe (const GstCvisMotionVectorMeta *meta, gchar *lines[N_LINES])
 {
-  const MotionPacket *packet = meta->packet;
-  const MotionSummary *s = &meta->field->summary;
+  const CvisMotionPacket *packet = meta->packet;
+  const CvisMotionSummary *s = &meta->field->summary;
   gdouble n = count_used (s);
   gchar a[32], b[32];
 
@@ -571,16 +572,16 @@ paint_box (GstMotionPainter *p, GstVideoFrame *frame, gchar *const *lines,
 }
 
 static cairo_status_t
-paint_text (
-    GstMotionPainter *p, GstVideoFrame *frame, const GstMotionVectorMeta *meta)
+paint_text (GstMotionPainter *p, GstVideoFrame *frame,
+    const GstCvisMotionVectorMeta *meta)
 {
   static const struct {
     guint32 flag;
     gchar *word;
     guint32 rgb;
   } badges[] = {
-    { MOTION_FRAME_SCENE_CUT, "SCENE CUT", RGB_CUT },
-    { MOTION_FRAME_DUPLICATE, "DUPLICATE", RGB_DUPLICATE },
+    { CVIS_MOTION_FRAME_SCENE_CUT, "SCENE CUT", RGB_CUT },
+    { CVIS_MOTION_FRAME_DUPLICATE, "DUPLICATE", RGB_DUPLICATE },
   };
   gint margin = (gint) (p->font_size * 0.5), y = margin;
   cairo_status_t status;
@@ -624,7 +625,7 @@ gst_motion_painter_new (const GstVideoInfo *info)
   }
   p->surface = cairo_image_surface_create_for_data (
       p->ink.data, CAIRO_FORMAT_A8, p->width, p->height, p->stride);
-  p->font = gst_cv_font (&ascii);
+  p->font = gst_cvis_font (&ascii);
   p->font_size = CLAMP (p->height / 45.0, 11, 72);
   p->line = CLAMP (p->height / 800.0f, 0.7f, 4);
   make_hues (p);
@@ -645,7 +646,7 @@ gst_motion_painter_free (GstMotionPainter *p)
 
 cairo_status_t
 gst_motion_painter_paint (GstMotionPainter *p, GstVideoFrame *frame,
-    const GstMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
+    const GstCvisMotionVectorMeta *meta, const GstMotionPaintSettings *settings)
 {
   if (settings->mode & GST_MOTION_PAINT_RESIDUE)
     paint_residue (p, frame, meta, settings);

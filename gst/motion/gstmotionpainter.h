@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Draws the contents of a GstMotionVectorMeta on its frame, with lines and text in
+/* Draws the contents of a GstCvisMotionVectorMeta on its frame, with lines and text in
  * proportion to the frame's size. One thread at a time. */
 #pragma once
 
@@ -43,7 +43,7 @@ void gst_motion_painter_free (GstMotionPainter *painter);
  * Returns: cairo's status; the picture is unfinished unless it is
  * CAIRO_STATUS_SUCCESS */
 cairo_status_t gst_motion_painter_paint (GstMotionPainter *painter,
-    GstVideoFrame *frame, const GstMotionVectorMeta *meta,
+    GstVideoFrame *frame, const GstCvisMotionVectorMeta *meta,
     const GstMotionPaintSettings *settings);
 
 G_END_DECLS

@@ -67,64 +67,66 @@ static const GEnumValue roi_values[] = {
 #define CONFIG(field) G_STRUCT_OFFSET (GstMotionSettings, config.field)
 #define OWN(field) G_STRUCT_OFFSET (GstMotionSettings, field)
 
-static const GstCvSetting settings_table[] = {
-  { "method", "Search method", GST_CV_SETTING_ENUM, CONFIG (method), FALSE, 0,
+static const GstCvisSetting settings_table[] = {
+  { "method", "Search method", GST_CVIS_SETTING_ENUM, CONFIG (method), FALSE, 0,
       0, "GstMotionMethod", method_values },
   { "granularity", "Grids of points of the step search (method=step)",
-      GST_CV_SETTING_ENUM, CONFIG (granularity), FALSE, 0, 0,
+      GST_CVIS_SETTING_ENUM, CONFIG (granularity), FALSE, 0, 0,
       "GstMotionGranularity", granularity_values },
-  { "block-size", "Side of a block, pixels", GST_CV_SETTING_ENUM,
+  { "block-size", "Side of a block, pixels", GST_CVIS_SETTING_ENUM,
       CONFIG (block_size), FALSE, 0, 0, "GstMotionBlockSize",
       block_size_values },
   { "search-range", "Search range, pixels in each direction",
-      GST_CV_SETTING_UINT, CONFIG (range), FALSE, 1, 128, NULL, NULL },
+      GST_CVIS_SETTING_UINT, CONFIG (range), FALSE, 1, 128, NULL, NULL },
   { "window", "Inclusion of the upper end of the search range",
-      GST_CV_SETTING_ENUM, CONFIG (window), FALSE, 0, 0, "GstMotionWindow",
+      GST_CVIS_SETTING_ENUM, CONFIG (window), FALSE, 0, 0, "GstMotionWindow",
       window_values },
   { "border", "Extension of the reference beyond its edges",
-      GST_CV_SETTING_ENUM, CONFIG (border), FALSE, 0, 0, "GstMotionBorder",
+      GST_CVIS_SETTING_ENUM, CONFIG (border), FALSE, 0, 0, "GstMotionBorder",
       border_values },
   { "tie", "Choice of the full search among vectors of equal cost",
-      GST_CV_SETTING_ENUM, CONFIG (tie), FALSE, 0, 0, "GstMotionTie",
+      GST_CVIS_SETTING_ENUM, CONFIG (tie), FALSE, 0, 0, "GstMotionTie",
       tie_values },
   { "lambda", "Cost of a bit of the vector, in levels of 8-bit samples",
-      GST_CV_SETTING_UINT, CONFIG (lambda), FALSE, 0, 255, NULL, NULL },
-  { "subpel", "Precision of vectors", GST_CV_SETTING_ENUM, CONFIG (subpel),
+      GST_CVIS_SETTING_UINT, CONFIG (lambda), FALSE, 0, 255, NULL, NULL },
+  { "subpel", "Precision of vectors", GST_CVIS_SETTING_ENUM, CONFIG (subpel),
       FALSE, 0, 0, "GstMotionSubpel", subpel_values },
   { "references", "Frames that are searched in each direction",
-      GST_CV_SETTING_UINT, CONFIG (references), FALSE, 1, 4, NULL, NULL },
+      GST_CVIS_SETTING_UINT, CONFIG (references), FALSE, 1, 4, NULL, NULL },
   { "bidirectional", "Search later frames too, for which each frame waits",
-      GST_CV_SETTING_BOOLEAN, CONFIG (bidirectional), FALSE, 0, 1, NULL, NULL },
+      GST_CVIS_SETTING_BOOLEAN, CONFIG (bidirectional), FALSE, 0, 1, NULL,
+      NULL },
   { "interval",
       "Search every n-th frame, against the one searched before; the frames "
       "between pass without vectors",
-      GST_CV_SETTING_UINT, OWN (interval), FALSE, 1, 100, NULL, NULL },
+      GST_CVIS_SETTING_UINT, OWN (interval), FALSE, 1, 100, NULL, NULL },
   { "threads", "Threads that search (backend cpu); 0: one per processor",
-      GST_CV_SETTING_UINT, CONFIG (threads), FALSE, 0, 1024, NULL, NULL },
+      GST_CVIS_SETTING_UINT, CONFIG (threads), FALSE, 0, 1024, NULL, NULL },
   { "scene-threshold",
       "Scene score, 0 to 1, from which a frame is the first of a scene; 0: "
       "no detection of scene cuts",
-      GST_CV_SETTING_DOUBLE, OWN (scene_threshold), TRUE, 0, 1, NULL, NULL },
+      GST_CVIS_SETTING_DOUBLE, OWN (scene_threshold), TRUE, 0, 1, NULL, NULL },
   { "force-key-units",
       "Ask encoders downstream for a key frame at each scene cut",
-      GST_CV_SETTING_BOOLEAN, OWN (force_key_units), TRUE, 0, 1, NULL, NULL },
+      GST_CVIS_SETTING_BOOLEAN, OWN (force_key_units), TRUE, 0, 1, NULL, NULL },
   { "roi",
       "Kind of regions of interest to attach around blocks that move against "
       "the global motion",
-      GST_CV_SETTING_ENUM, OWN (roi), TRUE, 0, 0, "GstMotionRoi", roi_values },
+      GST_CVIS_SETTING_ENUM, OWN (roi), TRUE, 0, 0, "GstMotionRoi",
+      roi_values },
   { "roi-delta-qp",
       "Quantiser offset that regions of interest ask of the encoder; negative: "
       "better quality",
-      GST_CV_SETTING_INT, OWN (roi_delta_qp), TRUE, -51, 51, NULL, NULL },
+      GST_CVIS_SETTING_INT, OWN (roi_delta_qp), TRUE, -51, 51, NULL, NULL },
   { "roi-min-motion",
       "Smallest difference between a block's vector and the global motion to "
       "be of interest, pixels",
-      GST_CV_SETTING_DOUBLE, OWN (roi_min_motion), TRUE, 0.25, 128, NULL,
+      GST_CVIS_SETTING_DOUBLE, OWN (roi_min_motion), TRUE, 0.25, 128, NULL,
       NULL },
   { "message-interval",
       "Shortest time between two element messages with statistics, "
       "nanoseconds; 0: none are posted",
-      GST_CV_SETTING_TIME, OWN (message_interval), TRUE, 0, 0, NULL, NULL },
+      GST_CVIS_SETTING_TIME, OWN (message_interval), TRUE, 0, 0, NULL, NULL },
 };
 
 void
@@ -141,11 +143,11 @@ gst_motion_settings_init (GstMotionSettings *settings)
 }
 
 void
-gst_motion_settings_install (GstCvFilterClass *klass, gsize offset)
+gst_motion_settings_install (GstCvisFilterClass *klass, gsize offset)
 {
   GstMotionSettings defaults;
 
   gst_motion_settings_init (&defaults);
-  gst_cv_filter_class_install_settings (
+  gst_cvis_filter_class_install_settings (
       klass, settings_table, G_N_ELEMENTS (settings_table), offset, &defaults);
 }

@@ -5,7 +5,7 @@
 /* The properties of cudamotionest. */
 #pragma once
 
-#include "gst/common/gstcvfilter.h"
+#include "gst/common/gstcvisfilter.h"
 #include "cuda/motion/engine.h"
 
 G_BEGIN_DECLS
@@ -47,6 +47,6 @@ typedef struct {
 void gst_motion_settings_init (GstMotionSettings *settings);
 
 /* Installs the properties for the struct at @offset of the element. */
-void gst_motion_settings_install (GstCvFilterClass *klass, gsize offset);
+void gst_motion_settings_install (GstCvisFilterClass *klass, gsize offset);
 
 G_END_DECLS

@@ -9,8 +9,9 @@
 #define PICTURE_CAPS GST_VIDEO_CAPS_MAKE ("{ GRAY8, GRAY16_LE }")
 
 static GstStaticPadTemplate templates[GST_MOTION_SIDES] = {
-  [GST_MOTION_SIDE_VECTORS] = GST_STATIC_PAD_TEMPLATE ("src_vectors",
-      GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_MOTION_VECTORS_CAPS)),
+  [GST_MOTION_SIDE_VECTORS] =
+      GST_STATIC_PAD_TEMPLATE ("src_vectors", GST_PAD_SRC, GST_PAD_REQUEST,
+          GST_STATIC_CAPS (GST_CVIS_MOTION_VECTORS_CAPS)),
   [GST_MOTION_SIDE_PREDICTION] = GST_STATIC_PAD_TEMPLATE ("src_prediction",
       GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (PICTURE_CAPS)),
   [GST_MOTION_SIDE_RESIDUAL] = GST_STATIC_PAD_TEMPLATE ("src_residual",
@@ -45,16 +46,16 @@ picture_caps (GstCudaMotionEst *self)
 }
 
 static GstCaps *
-get_request_caps (GstCvFilter *filter, guint kind, GstPad *pad)
+get_request_caps (GstCvisFilter *filter, guint kind, GstPad *pad)
 {
   return kind == GST_MOTION_SIDE_VECTORS
-             ? gst_caps_from_string (GST_MOTION_VECTORS_CAPS)
+             ? gst_caps_from_string (GST_CVIS_MOTION_VECTORS_CAPS)
              : picture_caps (GST_CUDA_MOTION_EST (filter));
 }
 
 void
-gst_motion_sides_install (GstCvFilterClass *klass)
+gst_motion_sides_install (GstCvisFilterClass *klass)
 {
   klass->get_request_caps = get_request_caps;
-  gst_cv_filter_class_add_request_pads (klass, templates, GST_MOTION_SIDES);
+  gst_cvis_filter_class_add_request_pads (klass, templates, GST_MOTION_SIDES);
 }

@@ -5,7 +5,7 @@
 #include "gstmotionstats.h"
 
 #include "cuda/motion/constant.h"
-#include "gst/common/gstcvtime.h"
+#include "gst/common/gstcvistime.h"
 
 #include <math.h>
 
@@ -26,19 +26,19 @@ find_backward (const MotionJob *job)
 
 static void
 count (GstMotionCounts *to, const MotionConfig *config,
-    const GstMotionFrame *frame, const MotionPacket *packet, gboolean key_unit,
-    guint64 latency)
+    const GstMotionFrame *frame, const CvisMotionPacket *packet,
+    gboolean key_unit, guint64 latency)
 {
   const MotionField *field = find_backward (&frame->job);
-  const MotionSummary *summary;
+  const CvisMotionSummary *summary;
   gdouble levels = 1u << (packet->depth - 8);
   gdouble peak = (1u << packet->depth) - 1;
   guint64 samples;
 
   to->frames++;
-  to->first += (packet->flags & MOTION_FRAME_FIRST) != 0;
-  to->duplicates += (packet->flags & MOTION_FRAME_DUPLICATE) != 0;
-  to->scene_cuts += (packet->flags & MOTION_FRAME_SCENE_CUT) != 0;
+  to->first += (packet->flags & CVIS_MOTION_FRAME_FIRST) != 0;
+  to->duplicates += (packet->flags & CVIS_MOTION_FRAME_DUPLICATE) != 0;
+  to->scene_cuts += (packet->flags & CVIS_MOTION_FRAME_SCENE_CUT) != 0;
   to->key_units += key_unit;
   to->staged += frame->staged;
   cvis_histogram_add (&to->latency, latency, 1);
@@ -58,8 +58,8 @@ count (GstMotionCounts *to, const MotionConfig *config,
 
 void
 gst_motion_stats_add (GstMotionStats *stats, const MotionConfig *config,
-    const GstMotionFrame *frame, const MotionPacket *packet, gboolean key_unit,
-    guint64 now)
+    const GstMotionFrame *frame, const CvisMotionPacket *packet,
+    gboolean key_unit, guint64 now)
 {
   count (&stats->total, config, frame, packet, key_unit, now - frame->arrival);
   count (&stats->recent, config, frame, packet, key_unit, now - frame->arrival);
@@ -137,7 +137,7 @@ gst_motion_stats_take_recent (
   s = to_structure ("cudamotionest", &stats->recent,
       stats->end - (first ? stats->start : stats->recent_start));
   gst_structure_set (s, "timestamp", G_TYPE_UINT64, stats->pts, "running-time",
-      G_TYPE_UINT64, gst_cv_running_time (segment, stats->pts), NULL);
+      G_TYPE_UINT64, gst_cvis_running_time (segment, stats->pts), NULL);
   stats->recent_start = stats->end;
   stats->recent = (GstMotionCounts){ 0 };
   return s;

@@ -41,8 +41,8 @@ void gst_motion_stats_init (GstMotionStats *stats);
 /* Counts a frame whose @packet is filled in. @now: monotonic ns
  * @key_unit: an event asked for a key frame */
 void gst_motion_stats_add (GstMotionStats *stats, const MotionConfig *config,
-    const GstMotionFrame *frame, const MotionPacket *packet, gboolean key_unit,
-    guint64 now);
+    const GstMotionFrame *frame, const CvisMotionPacket *packet,
+    gboolean key_unit, guint64 now);
 
 /* Counts a frame that leaves without a search. */
 void gst_motion_stats_add_skipped (GstMotionStats *stats);

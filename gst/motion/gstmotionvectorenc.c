@@ -24,8 +24,8 @@
 
 #include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstmotionmeta.h>
-#include "gst/common/gstcvsegment.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissegment.h"
+#include "gst/common/gstcvissettings.h"
 #include "cuda/motion/scenelist.h"
 #include "cuda/motion/text.h"
 
@@ -43,7 +43,7 @@ typedef enum {
   FORMAT_CHAPTERS,
 } GstMotionVectorEncFormat;
 
-#define MAX_DISTANCE (MOTION_MAX_FIELDS / 2)
+#define MAX_DISTANCE (CVIS_MOTION_MAX_FIELDS / 2)
 
 typedef struct {
   GstMotionVectorEncFormat format;
@@ -62,11 +62,11 @@ struct _GstMotionVectorEnc {
   /* of the streaming thread */
   Settings active;
   GstCaps *in_caps;
-  gboolean renegotiate; /* the source pad needs new caps */
-  MotionPacket grid;    /* grid of the source pad's caps */
-  GList *held;          /* events to push after the first caps */
-  GstAdapter *adapter;  /* the beginning of a packet */
-  gboolean discont;     /* the next buffer gets DISCONT */
+  gboolean renegotiate;  /* the source pad needs new caps */
+  CvisMotionPacket grid; /* grid of the source pad's caps */
+  GList *held;           /* events to push after the first caps */
+  GstAdapter *adapter;   /* the beginning of a packet */
+  gboolean discont;      /* the next buffer gets DISCONT */
   gboolean header_written;
   guint64 frames;     /* with motion against any reference */
   guint64 written;    /* those of them that were written */
@@ -77,8 +77,9 @@ struct _GstMotionVectorEnc {
   MotionSceneList *scenes; /* of the formats that list scenes */
 };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_MOTION_VECTORS_CAPS));
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS (GST_CVIS_MOTION_VECTORS_CAPS));
 
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
@@ -118,22 +119,22 @@ lists_scenes (gint format)
 
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "format",
       "Output format: a table (csv), the raster of vectors (bin), flow files "
       "(flo), an array of NumPy (npy) or lists of scenes (scenes-csv, "
       "scenes-json, qpfile, chapters)",
-      GST_CV_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
+      GST_CVIS_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
       "GstMotionVectorEncFormat", format_values },
   { "distance",
       "Distance of the reference in frames: -1 the previous frame, 1 the next "
       "one; not 0",
-      GST_CV_SETTING_INT, FIELD (distance), FALSE, -MAX_DISTANCE,
+      GST_CVIS_SETTING_INT, FIELD (distance), FALSE, -MAX_DISTANCE,
       MAX_DISTANCE },
   { "dense",
       "Write a vector for each pixel, that of its block, to flow files "
       "(format=flo), instead of one for each block",
-      GST_CV_SETTING_BOOLEAN, FIELD (dense) },
+      GST_CVIS_SETTING_BOOLEAN, FIELD (dense) },
 };
 
 static const Settings default_settings = { FORMAT_CSV, -1, TRUE };
@@ -155,7 +156,7 @@ needs_grid (gint format)
 static GstCaps *
 make_caps (GstMotionVectorEnc *self)
 {
-  const MotionPacket *grid = &self->grid;
+  const CvisMotionPacket *grid = &self->grid;
 
   switch (self->active.format) {
     case FORMAT_CSV:
@@ -220,7 +221,7 @@ negotiate (GstMotionVectorEnc *self)
 }
 
 static gboolean
-follow_grid (GstMotionVectorEnc *self, const MotionPacket *packet)
+follow_grid (GstMotionVectorEnc *self, const CvisMotionPacket *packet)
 {
   if (self->active.format == FORMAT_NPY && self->npy_frames > 0
       && (packet->columns != self->grid.columns
@@ -244,20 +245,22 @@ follow_grid (GstMotionVectorEnc *self, const MotionPacket *packet)
 
 /* Motion of a frame against the chosen reference */
 typedef struct {
-  const MotionPacket *packet;
-  const MotionVector *vectors; /* NULL: no such reference */
-  const MotionBlock *blocks;
+  const CvisMotionPacket *packet;
+  const CvisMotionVector *vectors; /* NULL: no such reference */
+  const CvisMotionBlock *blocks;
 } Frame;
 
 static void
-find_field (GstMotionVectorEnc *self, const MotionPacket *packet, Frame *frame)
+find_field (
+    GstMotionVectorEnc *self, const CvisMotionPacket *packet, Frame *frame)
 {
   *frame = (Frame){ packet, NULL, NULL };
   for (guint i = 0; i < packet->n_fields; i++) {
-    const MotionVector *vectors;
-    const MotionBlock *blocks;
+    const CvisMotionVector *vectors;
+    const CvisMotionBlock *blocks;
     gint distance =
-        gst_motion_packet_get_field (packet, i, &vectors, &blocks)->distance;
+        gst_cvis_motion_packet_get_field (packet, i, &vectors, &blocks)
+            ->distance;
 
     self->distances |= 1u << (distance + MAX_DISTANCE);
     if (distance == self->active.distance) {
@@ -301,7 +304,7 @@ static GstBuffer *
 write_bin (const Frame *frame)
 {
   return gst_buffer_new_memdup (frame->vectors,
-      sizeof (MotionVector) * frame->packet->columns * frame->packet->rows);
+      sizeof (CvisMotionVector) * frame->packet->columns * frame->packet->rows);
 }
 
 static GstBuffer *
@@ -405,7 +408,7 @@ to_stream_time (GstMotionVectorEnc *self, GstClockTime pts)
 
 static void
 add_to_scenes (
-    GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
+    GstMotionVectorEnc *self, GstBuffer *buffer, const CvisMotionPacket *packet)
 {
   GstClockTime pts =
       GST_BUFFER_PTS_IS_VALID (buffer) ? GST_BUFFER_PTS (buffer) : packet->pts;
@@ -424,7 +427,8 @@ add_to_scenes (
 }
 
 static GstFlowReturn
-encode (GstMotionVectorEnc *self, GstBuffer *buffer, const MotionPacket *packet)
+encode (
+    GstMotionVectorEnc *self, GstBuffer *buffer, const CvisMotionPacket *packet)
 {
   Frame frame;
   GstBuffer *out;
@@ -455,14 +459,14 @@ static GstFlowReturn
 check_and_encode (
     GstMotionVectorEnc *self, GstBuffer *buffer, const GstMapInfo *map)
 {
-  gpointer aligned = (guintptr) map->data % G_ALIGNOF (MotionPacket)
+  gpointer aligned = (guintptr) map->data % G_ALIGNOF (CvisMotionPacket)
                          ? g_memdup2 (map->data, map->size)
                          : NULL;
   gpointer packet = aligned ? aligned : map->data;
   GstFlowReturn ret = GST_FLOW_ERROR;
   GError *error = NULL;
 
-  if (gst_motion_packet_check (packet, map->size, &error)) {
+  if (gst_cvis_motion_packet_check (packet, map->size, &error)) {
     ret = encode (self, buffer, packet);
   } else {
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
@@ -502,16 +506,17 @@ static gsize
 get_packet_size (GstMotionVectorEnc *self)
 {
   gsize available = gst_adapter_available (self->adapter);
-  MotionPacket head;
+  CvisMotionPacket head;
 
   if (available < sizeof head.magic)
     return 0;
   gst_adapter_copy (self->adapter, &head, 0, MIN (available, sizeof head));
-  if (memcmp (head.magic, MOTION_PACKET_MAGIC, sizeof head.magic) != 0)
+  if (memcmp (head.magic, CVIS_MOTION_PACKET_MAGIC, sizeof head.magic) != 0)
     return available;
   if (available < sizeof head)
     return 0;
-  return head.version - 1 < MOTION_PACKET_VERSION && head.size >= sizeof head
+  return head.version - 1 < CVIS_MOTION_PACKET_VERSION
+                 && head.size >= sizeof head
              ? (gsize) head.size
              : available;
 }
@@ -526,7 +531,7 @@ gst_motion_vector_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   if (self->in_caps == NULL) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot write motion vectors: they came without "
-         "caps, " GST_MOTION_VECTORS_MEDIA_TYPE
+         "caps, " GST_CVIS_MOTION_VECTORS_MEDIA_TYPE
          " is expected. Put a capsfilter before motionvectorenc."),
         (NULL));
     gst_buffer_unref (buffer);
@@ -553,7 +558,7 @@ push_missing_header (GstMotionVectorEnc *self)
       || self->active.format != FORMAT_CSV)
     return;
   self->header_written = TRUE;
-  gst_cv_push_missing_segment (self->srcpad);
+  gst_cvis_push_missing_segment (self->srcpad);
   gst_pad_push (self->srcpad,
       gst_buffer_new_memdup (header, motion_csv_header (header) - header));
 }
@@ -591,7 +596,7 @@ push_scenes (GstMotionVectorEnc *self)
   if (self->scenes == NULL)
     self->scenes = motion_scene_list_new ();
   text = motion_scene_list_format (self->scenes, formats[self->active.format]);
-  gst_cv_push_missing_segment (self->srcpad);
+  gst_cvis_push_missing_segment (self->srcpad);
   gst_pad_push (self->srcpad, gst_buffer_new_wrapped (text, strlen (text)));
 }
 
@@ -713,7 +718,7 @@ forget (GstMotionVectorEnc *self)
   gst_adapter_clear (self->adapter);
   self->renegotiate = self->header_written = FALSE;
   self->discont = TRUE;
-  self->grid = (MotionPacket){ 0 };
+  self->grid = (CvisMotionPacket){ 0 };
   self->frames = self->written = self->npy_frames = 0;
   self->distances = 0;
   g_clear_pointer (&self->text, g_free);
@@ -755,7 +760,7 @@ gst_motion_vector_enc_class_init (GstMotionVectorEncClass *klass)
 
   object_class->finalize = gst_motion_vector_enc_finalize;
   element_class->change_state = gst_motion_vector_enc_change_state;
-  gst_cv_settings_bind (object_class, 1, settings_table,
+  gst_cvis_settings_bind (object_class, 1, settings_table,
       G_N_ELEMENTS (settings_table),
       G_STRUCT_OFFSET (GstMotionVectorEnc, settings), &default_settings);
 
@@ -770,7 +775,7 @@ gst_motion_vector_enc_class_init (GstMotionVectorEncClass *klass)
 static void
 gst_motion_vector_enc_init (GstMotionVectorEnc *self)
 {
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   self->adapter = gst_adapter_new ();
   self->discont = TRUE;
 

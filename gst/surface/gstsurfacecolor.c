@@ -20,10 +20,10 @@
  */
 #include "gstsurfacecolor.h"
 
-#include <gst/common/gstcvpool.h>
-#include <gst/common/gstcvquery.h>
-#include <gst/common/gstcvsettings.h>
-#include <gst/common/gstcvtime.h>
+#include <gst/common/gstcvispool.h>
+#include <gst/common/gstcvisquery.h>
+#include <gst/common/gstcvissettings.h>
+#include <gst/common/gstcvistime.h>
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,7 @@ struct _GstSurfaceColor {
 
   /* of the streaming thread */
   gboolean is_video; /* GRAY8, GRAY16_LE */
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
   GstVideoInfo grey;
   GstVideoInfo out;
   GstCaps *refused; /* (nullable): an error was posted about them */
@@ -58,7 +58,7 @@ struct _GstSurfaceColor {
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-        GST_STATIC_CAPS (GST_SURFACE_CAPS "; " GREY_CAPS));
+        GST_STATIC_CAPS (GST_CVIS_SURFACE_CAPS "; " GREY_CAPS));
 
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
@@ -82,36 +82,38 @@ static const GEnumValue range_values[] = {
 };
 
 #define FIELD(name) G_STRUCT_OFFSET (GstSurfacePaintSettings, name)
-#define LIVE GST_CV_CONTROLLABLE
+#define LIVE GST_CVIS_CONTROLLABLE
 
-static const GstCvSetting settings_table[] = {
-  { "map", "Colour map", GST_CV_SETTING_ENUM, FIELD (map), LIVE, 0, 0,
+static const GstCvisSetting settings_table[] = {
+  { "map", "Colour map", GST_CVIS_SETTING_ENUM, FIELD (map), LIVE, 0, 0,
       "GstSurfaceColorMap", map_values },
-  { "range", "Range of heights that the colours span", GST_CV_SETTING_ENUM,
+  { "range", "Range of heights that the colours span", GST_CVIS_SETTING_ENUM,
       FIELD (range), LIVE, 0, 0, "GstSurfaceColorRange", range_values },
   { "percentile-low",
       "Percentile of the heights shown in the first colour, percent",
-      GST_CV_SETTING_DOUBLE, FIELD (low), LIVE, 0, 100 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (low), LIVE, 0, 100 },
   { "percentile-high",
       "Percentile of the heights shown in the last colour, percent",
-      GST_CV_SETTING_DOUBLE, FIELD (high), LIVE, 0, 100 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (high), LIVE, 0, 100 },
   { "minimum", "Height in metres shown in the first colour (range=fixed)",
-      GST_CV_SETTING_DOUBLE, FIELD (minimum), LIVE, -G_MAXDOUBLE, G_MAXDOUBLE },
+      GST_CVIS_SETTING_DOUBLE, FIELD (minimum), LIVE, -G_MAXDOUBLE,
+      G_MAXDOUBLE },
   { "maximum", "Height in metres shown in the last colour (range=fixed)",
-      GST_CV_SETTING_DOUBLE, FIELD (maximum), LIVE, -G_MAXDOUBLE, G_MAXDOUBLE },
+      GST_CVIS_SETTING_DOUBLE, FIELD (maximum), LIVE, -G_MAXDOUBLE,
+      G_MAXDOUBLE },
   { "nan-color", "Colour of points that are missing, 0xRRGGBB",
-      GST_CV_SETTING_UINT, FIELD (missing), LIVE, 0, 0xffffff },
+      GST_CVIS_SETTING_UINT, FIELD (missing), LIVE, 0, 0xffffff },
   { "hill-shade", "Weight of light and shadow in the brightness, 0 to 1",
-      GST_CV_SETTING_DOUBLE, FIELD (shade), LIVE, 0, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (shade), LIVE, 0, 1 },
   { "azimuth",
       "Direction of the light of hill-shade, degrees clockwise from the upper "
       "edge",
-      GST_CV_SETTING_DOUBLE, FIELD (azimuth), LIVE, 0, 360 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (azimuth), LIVE, 0, 360 },
   { "altitude", "Elevation of the light of hill-shade, degrees",
-      GST_CV_SETTING_DOUBLE, FIELD (altitude), LIVE, 0, 90 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (altitude), LIVE, 0, 90 },
   { "scale-bar",
       "Draw a scale bar and a height bar in pictures of at least 96x96 pixels",
-      GST_CV_SETTING_BOOLEAN, FIELD (bars), LIVE },
+      GST_CVIS_SETTING_BOOLEAN, FIELD (bars), LIVE },
 };
 
 static const GstSurfacePaintSettings default_settings = {
@@ -146,7 +148,7 @@ is_video (const GstStructure *s)
 static gboolean
 get_size (GstStructure *s, gint *width, gint *height)
 {
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
   GstCaps *caps;
   gboolean ok;
 
@@ -155,7 +157,7 @@ get_size (GstStructure *s, gint *width, gint *height)
            && gst_structure_get_int (s, "height", height);
   caps = gst_caps_new_full (gst_structure_copy (s), NULL);
   ok = gst_caps_is_fixed (caps)
-       && gst_surface_info_from_caps (&info, caps, NULL)
+       && gst_cvis_surface_info_from_caps (&info, caps, NULL)
        && info.width <= MAX_SIDE && info.height <= MAX_SIDE;
   gst_caps_unref (caps);
   if (ok) {
@@ -315,7 +317,7 @@ gst_surface_color_transform_caps (GstBaseTransform *base,
         direction == GST_PAD_SINK ? video_of (GST_SURFACE_COLOR (base), s)
                                   : surfaces_of (s));
   }
-  return gst_cv_caps_filter (result, filter);
+  return gst_cvis_caps_filter (result, filter);
 }
 
 static gboolean
@@ -332,11 +334,11 @@ set_surface (GstSurfaceColor *self, GstCaps *caps)
           ("%" GST_PTR_FORMAT, caps));
       return FALSE;
     }
-    self->info = (GstSurfaceInfo){ .width = (guint) self->grey.width,
+    self->info = (GstCvisSurfaceInfo){ .width = (guint) self->grey.width,
       .height = (guint) self->grey.height };
     return TRUE;
   }
-  if (gst_surface_info_from_caps (&self->info, caps, &error))
+  if (gst_cvis_surface_info_from_caps (&self->info, caps, &error))
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
       ("Unsupported caps: %s. \"gst-inspect-1.0 surfacecolor\" lists the "
@@ -352,7 +354,7 @@ set_surface (GstSurfaceColor *self, GstCaps *caps)
 static gboolean
 check_size (GstSurfaceColor *self)
 {
-  const GstSurfaceInfo *info = &self->info;
+  const GstCvisSurfaceInfo *info = &self->info;
 
   if (info->width > MAX_SIDE || info->height > MAX_SIDE) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
@@ -416,18 +418,18 @@ gst_surface_color_transform_size (GstBaseTransform *base,
     gsize *other_size)
 {
   GstVideoInfo video;
-  GstSurfaceInfo surface;
+  GstCvisSurfaceInfo surface;
 
   if (gst_video_info_from_caps (&video, other_caps))
     *other_size = video.size;
-  else if (gst_surface_info_from_caps (&surface, other_caps, NULL))
-    *other_size = gst_surface_info_get_size (&surface);
+  else if (gst_cvis_surface_info_from_caps (&surface, other_caps, NULL))
+    *other_size = gst_cvis_surface_info_get_size (&surface);
   else
     return FALSE;
   return TRUE;
 }
 
-/* Proposes GstSurfaceMeta: colours do not need the offset in the samples. */
+/* Proposes GstCvisSurfaceMeta: colours do not need the offset in the samples. */
 static gboolean
 gst_surface_color_propose_allocation (
     GstBaseTransform *base, GstQuery *decided, GstQuery *query)
@@ -435,8 +437,9 @@ gst_surface_color_propose_allocation (
   if (!GST_BASE_TRANSFORM_CLASS (parent_class)
            ->propose_allocation (base, decided, query))
     return FALSE;
-  if (!gst_query_find_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL))
-    gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+  if (!gst_query_find_allocation_meta (
+          query, GST_CVIS_SURFACE_META_API_TYPE, NULL))
+    gst_query_add_allocation_meta (query, GST_CVIS_SURFACE_META_API_TYPE, NULL);
   return TRUE;
 }
 
@@ -451,11 +454,11 @@ gst_surface_color_decide_allocation (GstBaseTransform *base, GstQuery *query)
   gst_query_parse_allocation (query, &caps, NULL);
   if (gst_query_get_n_allocation_pools (query) == 0 && caps != NULL
       && gst_video_info_from_caps (&info, caps)) {
-    pool = gst_cv_pool_new (NULL);
+    pool = gst_cvis_pool_new (NULL);
     gst_query_add_allocation_pool (query, pool, (guint) info.size, 0, 0);
     gst_object_unref (pool);
   }
-  gst_cv_query_use_allocator (query);
+  gst_cvis_query_use_allocator (query);
   return GST_BASE_TRANSFORM_CLASS (parent_class)
       ->decide_allocation (base, query);
 }
@@ -507,7 +510,7 @@ static GstFlowReturn
 gst_surface_color_submit_input_buffer (
     GstBaseTransform *base, gboolean is_discont, GstBuffer *buffer)
 {
-  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+  const GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (buffer);
   const gboolean known = meta != NULL && meta->dx > 0.0 && meta->dy > 0.0;
 
   if (note_spacing (GST_SURFACE_COLOR (base), known ? meta->dx : 0.0,
@@ -531,10 +534,10 @@ sample_at (const GstSurfaceColor *self, const guint8 *row, guint x)
     return self->grey.finfo->bits == 8 ? row[x]
                                        : GST_READ_UINT16_LE (row + 2 * x);
   switch (self->info.type) {
-    case GST_SURFACE_TYPE_FLOAT32:
+    case GST_CVIS_SURFACE_TYPE_FLOAT32:
       memcpy (&single, row + sizeof (single) * x, sizeof (single));
       return single;
-    case GST_SURFACE_TYPE_FLOAT64:
+    case GST_CVIS_SURFACE_TYPE_FLOAT64:
       memcpy (&twice, row + sizeof (twice) * x, sizeof (twice));
       return twice;
     default:
@@ -546,7 +549,7 @@ sample_at (const GstSurfaceColor *self, const guint8 *row, guint x)
 /* Heights without the meta's offset, which a picture does not need. */
 static void
 read_heights (GstSurfaceColor *self, const guint8 *data, gsize stride,
-    const GstSurfaceMeta *meta)
+    const GstCvisSurfaceMeta *meta)
 {
   const gdouble scale = meta != NULL ? meta->z_scale : 1.0;
 
@@ -568,7 +571,7 @@ remove_masked (GstSurfaceColor *self, GstBuffer *mask)
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("Cannot show a surface: its mask of %" G_GSIZE_FORMAT
          " bytes does not fit %ux%u points. Check the element that attached "
-         "the GstSurfaceMeta.",
+         "the GstCvisSurfaceMeta.",
             gst_buffer_get_size (mask), self->info.width, self->info.height),
         ("%" GST_PTR_FORMAT, mask));
     return FALSE;
@@ -582,17 +585,18 @@ remove_masked (GstSurfaceColor *self, GstBuffer *mask)
 
 /* Whether the mask fits the samples: coefficients are not at their points' places. */
 static gboolean
-is_masked (const GstSurfaceMeta *meta)
+is_masked (const GstCvisSurfaceMeta *meta)
 {
-  return meta != NULL && meta->mask != NULL && meta->part != SURFACE_PART_BANDS;
+  return meta != NULL && meta->mask != NULL
+         && meta->part != CVIS_SURFACE_PART_BANDS;
 }
 
 /* Whether the samples can be painted without a conversion. */
 static gboolean
 is_plain (const GstSurfaceColor *self, const GstMapInfo *map,
-    const GstSurfaceMeta *meta)
+    const GstCvisSurfaceMeta *meta)
 {
-  return self->info.type == GST_SURFACE_TYPE_FLOAT32
+  return self->info.type == GST_CVIS_SURFACE_TYPE_FLOAT32
          && (guintptr) map->data % sizeof (gfloat) == 0
          && (meta == NULL || meta->z_scale == 1.0) && !is_masked (meta);
 }
@@ -604,7 +608,7 @@ static gboolean
 take_surface (GstSurfaceColor *self, GstBuffer *buffer, GstMapInfo *mapped,
     const gfloat **z)
 {
-  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+  const GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (buffer);
   GstVideoFrame frame;
   GstMapInfo map;
 
@@ -618,7 +622,7 @@ take_surface (GstSurfaceColor *self, GstBuffer *buffer, GstMapInfo *mapped,
         (gsize) GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0), meta);
     gst_video_frame_unmap (&frame);
   } else {
-    const gsize size = gst_surface_info_get_size (&self->info);
+    const gsize size = gst_cvis_surface_info_get_size (&self->info);
 
     if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
       goto too_small;
@@ -650,7 +654,7 @@ static void
 gst_surface_color_before_transform (GstBaseTransform *base, GstBuffer *buffer)
 {
   const GstClockTime time =
-      gst_cv_stream_time (&base->segment, GST_BUFFER_PTS (buffer));
+      gst_cvis_stream_time (&base->segment, GST_BUFFER_PTS (buffer));
 
   if (GST_CLOCK_TIME_IS_VALID (time))
     gst_object_sync_values (GST_OBJECT (base), time);
@@ -681,7 +685,7 @@ gst_surface_color_transform (
     GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 {
   GstSurfaceColor *self = GST_SURFACE_COLOR (base);
-  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (in);
+  const GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (in);
   GstSurfaceHeights heights = { .width = self->info.width,
     .height = self->info.height,
     .dx = self->info.dx,
@@ -732,7 +736,7 @@ static gboolean
 gst_surface_color_transform_meta (
     GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
 {
-  return meta->info->api == GST_SURFACE_META_API_TYPE
+  return meta->info->api == GST_CVIS_SURFACE_META_API_TYPE
          || GST_BASE_TRANSFORM_CLASS (parent_class)
                 ->transform_meta (base, out, meta, in);
 }
@@ -770,7 +774,7 @@ gst_surface_color_class_init (GstSurfaceColorClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_surface_color_debug, "surfacecolor", 0, "surfaces in colours");
 
-  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+  gst_cvis_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
       G_N_ELEMENTS (settings_table),
       G_STRUCT_OFFSET (GstSurfaceColor, settings), &default_settings);
   base_class->transform_caps = gst_surface_color_transform_caps;
@@ -797,5 +801,5 @@ gst_surface_color_class_init (GstSurfaceColorClass *klass)
 static void
 gst_surface_color_init (GstSurfaceColor *self)
 {
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
 }

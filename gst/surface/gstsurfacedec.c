@@ -22,7 +22,7 @@
 
 #include <gst/base/gstadapter.h>
 #include <gst/cudavision/gstsurfacemeta.h>
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvispool.h"
 #include "gstsurfacereading.h"
 #include "gstsurfacetypes.h"
 
@@ -45,7 +45,7 @@ struct _GstSurfaceDec {
   guint32 seqnum;      /* of that segment */
   gint fps_n, fps_d;   /* of the sink's caps */
   gboolean rate_known;
-  GstSurfaceInfo info; /* of the source pad's caps; width 0: none yet */
+  GstCvisSurfaceInfo info; /* of the source pad's caps; width 0: none yet */
   gboolean segment_sent;
   GList *held; /* events to push after the first caps */
   guint64 surfaces;
@@ -111,15 +111,15 @@ drop_held (GstSurfaceDec *self)
 }
 
 static gboolean
-negotiate (GstSurfaceDec *self, const GstSurfaceInfo *info)
+negotiate (GstSurfaceDec *self, const GstCvisSurfaceInfo *info)
 {
-  GstCaps *caps = gst_surface_info_to_caps (info);
+  GstCaps *caps = gst_cvis_surface_info_to_caps (info);
   gboolean ok = TRUE;
 
   if (!gst_pad_has_current_caps (self->srcpad)
       || !gst_surface_reading_same (info, &self->info)) {
     /* after a flush in between, the pad may have the caps nevertheless */
-    self->info = (GstSurfaceInfo){ 0 };
+    self->info = (GstCvisSurfaceInfo){ 0 };
     gst_surface_buffers_renew (&self->buffers);
     ok = gst_pad_peer_query_accept_caps (self->srcpad, caps)
          && gst_pad_push_event (self->srcpad, gst_event_new_caps (caps));
@@ -166,7 +166,7 @@ push_surface (GstSurfaceDec *self, SurfaceReader *reader,
 {
   const SurfaceImage *about = surface_reader_get_about (reader);
   GError *error = NULL;
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
   GstTagList *tags;
   GstBuffer *out;
 
@@ -283,7 +283,7 @@ take_file (GstSurfaceDec *self, gsize size)
 
   if (gst_adapter_available_fast (self->adapter) == size)
     return gst_adapter_take_buffer (self->adapter, size);
-  file = gst_buffer_new_allocate (gst_cv_allocator (), size, NULL);
+  file = gst_buffer_new_allocate (gst_cvis_allocator (), size, NULL);
   if (file == NULL || !gst_buffer_map (file, &map, GST_MAP_WRITE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for a file of %" G_GSIZE_FORMAT
@@ -388,7 +388,7 @@ forget (GstSurfaceDec *self)
   self->begun = self->refused = FALSE;
   drop_held (self);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
-  self->info = (GstSurfaceInfo){ 0 };
+  self->info = (GstCvisSurfaceInfo){ 0 };
   self->seqnum = GST_SEQNUM_INVALID;
   self->rate_known = self->segment_sent = FALSE;
   self->fps_n = 0;
@@ -434,7 +434,7 @@ gst_surface_dec_class_init (GstSurfaceDecClass *klass)
       gst_surface_dec_debug, "surfacedec", 0, "surfaces from bytes of files");
 
   object_class->finalize = gst_surface_dec_finalize;
-  gst_cv_settings_bind (object_class, 1, gst_surface_reading,
+  gst_cvis_settings_bind (object_class, 1, gst_surface_reading,
       GST_SURFACE_N_READING, G_STRUCT_OFFSET (GstSurfaceDec, reading),
       &gst_surface_reading_defaults);
 
@@ -461,6 +461,6 @@ gst_surface_dec_init (GstSurfaceDec *self)
   gst_pad_use_fixed_caps (self->srcpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
   self->adapter = gst_adapter_new ();
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   forget (self);
 }

@@ -10,7 +10,7 @@
 
 #include "cuda/core/threadpool.h"
 #include "cuda/surface/palette.h"
-#include "gst/common/gstcvfont.h"
+#include "gst/common/gstcvisfont.h"
 
 #define N_COLOURS SURFACE_N_COLOURS
 #define N_BINS 65536
@@ -675,7 +675,7 @@ draw_bar (cairo_surface_t *surface, Bar bar, const GstSurfacePainter *painter,
   cairo_status_t status;
   gboolean ascii;
 
-  cairo_select_font_face (cr, gst_cv_font (&ascii), CAIRO_FONT_SLANT_NORMAL,
+  cairo_select_font_face (cr, gst_cvis_font (&ascii), CAIRO_FONT_SLANT_NORMAL,
       CAIRO_FONT_WEIGHT_BOLD);
   cairo_set_font_size (cr, size);
   switch (bar) {

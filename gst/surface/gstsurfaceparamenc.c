@@ -24,8 +24,8 @@
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <string.h>
 
-#include "gst/common/gstcvsegment.h"
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissegment.h"
+#include "gst/common/gstcvissettings.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_surface_param_enc_debug);
 #define GST_CAT_DEFAULT gst_surface_param_enc_debug
@@ -59,7 +59,7 @@ struct _GstSurfaceParamEnc {
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-        GST_STATIC_CAPS (GST_SURFACE_CAPS
+        GST_STATIC_CAPS (GST_CVIS_SURFACE_CAPS
             "; video/x-raw, format = (string) { GRAY8, GRAY16_LE }"));
 
 static GstStaticPadTemplate src_template =
@@ -75,14 +75,14 @@ static const GEnumValue format_values[] = {
 
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "format", "Format of the rows: a table (csv) or JSON lines (jsonl)",
-      GST_CV_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
+      GST_CVIS_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
       "GstSurfaceParamEncFormat", format_values },
-  { "header", "Begin a table with a row of names", GST_CV_SETTING_BOOLEAN,
+  { "header", "Begin a table with a row of names", GST_CVIS_SETTING_BOOLEAN,
       FIELD (header) },
   { "label", "First field of each row, such as the name of the measured file",
-      GST_CV_SETTING_STRING, FIELD (label) },
+      GST_CVIS_SETTING_STRING, FIELD (label) },
 };
 
 static const Settings default_settings = { FORMAT_CSV, TRUE, NULL };
@@ -198,9 +198,10 @@ append_cutoff (Row *row, const gchar *x, const gchar *y, const gdouble *lambda)
 }
 
 static void
-append_row (GstSurfaceParamEnc *self, GString *text, const GstSurfaceMeta *meta)
+append_row (
+    GstSurfaceParamEnc *self, GString *text, const GstCvisSurfaceMeta *meta)
 {
-  const SurfaceParameters *p = &meta->parameters;
+  const CvisSurfaceParameters *p = &meta->parameters;
   const gboolean heights = p->n > 0, slopes = heights && meta->dx > 0;
   Row row = { text, self->active.format == FORMAT_JSONL, FALSE };
 
@@ -208,7 +209,7 @@ append_row (GstSurfaceParamEnc *self, GString *text, const GstSurfaceMeta *meta)
     g_string_append_c (text, '{');
   append_string (&row, "label", self->active.label);
   append_uint (&row, "frame", self->frames);
-  append_string (&row, "component", gst_surface_part_name (meta->part));
+  append_string (&row, "component", gst_cvis_surface_part_name (meta->part));
   append_uint (&row, "width", meta->width);
   append_uint (&row, "height", meta->height);
   append_double (&row, "dx_m", meta->dx, meta->dx > 0);
@@ -254,7 +255,8 @@ wrap_text (GString *text)
 static gboolean
 negotiate_text (GstSurfaceParamEnc *self)
 {
-  const gchar *label = gst_cv_settings_get_string (self, &self->settings.label);
+  const gchar *label =
+      gst_cvis_settings_get_string (self, &self->settings.label);
   GstCaps *caps;
 
   if (self->negotiated)
@@ -283,9 +285,9 @@ gst_surface_param_enc_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 
   append_header (self, text);
   while ((meta = gst_buffer_iterate_meta_filtered (
-              buffer, &state, GST_SURFACE_META_API_TYPE)))
-    if (((GstSurfaceMeta *) meta)->has_parameters)
-      append_row (self, text, (GstSurfaceMeta *) meta);
+              buffer, &state, GST_CVIS_SURFACE_META_API_TYPE)))
+    if (((GstCvisSurfaceMeta *) meta)->has_parameters)
+      append_row (self, text, (GstCvisSurfaceMeta *) meta);
   GST_LOG_OBJECT (self,
       "surface %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT " rows so far",
       self->frames, self->rows);
@@ -314,7 +316,7 @@ finish_table (GstSurfaceParamEnc *self)
     return;
   text = g_string_new (NULL);
   append_header (self, text);
-  gst_cv_push_missing_segment (self->srcpad);
+  gst_cvis_push_missing_segment (self->srcpad);
   if (text->len > 0)
     gst_pad_push (self->srcpad, wrap_text (text));
   else
@@ -347,7 +349,7 @@ gst_surface_param_enc_sink_query (
 {
   if (GST_QUERY_TYPE (query) != GST_QUERY_ALLOCATION)
     return gst_pad_query_default (pad, parent, query);
-  gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+  gst_query_add_allocation_meta (query, GST_CVIS_SURFACE_META_API_TYPE, NULL);
   return TRUE;
 }
 
@@ -378,7 +380,7 @@ gst_surface_param_enc_class_init (GstSurfaceParamEncClass *klass)
   GST_DEBUG_CATEGORY_INIT (gst_surface_param_enc_debug, "surfaceparamenc", 0,
       "areal parameters as text");
   element_class->change_state = gst_surface_param_enc_change_state;
-  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+  gst_cvis_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
       G_N_ELEMENTS (settings_table),
       G_STRUCT_OFFSET (GstSurfaceParamEnc, settings), &default_settings);
   gst_element_class_set_static_metadata (element_class,
@@ -393,7 +395,7 @@ gst_surface_param_enc_class_init (GstSurfaceParamEncClass *klass)
 static void
 gst_surface_param_enc_init (GstSurfaceParamEnc *self)
 {
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_surface_param_enc_chain);
   gst_pad_set_event_function (self->sinkpad, gst_surface_param_enc_sink_event);

@@ -5,11 +5,11 @@
 #include "gstsurfacereading.h"
 
 #include <math.h>
-#include "gst/common/gstcvpool.h"
+#include "gst/common/gstcvispool.h"
 
 static const GEnumValue precisions[] = {
-  { GST_SURFACE_TYPE_FLOAT32, "Samples of 32 bits", "float32" },
-  { GST_SURFACE_TYPE_FLOAT64, "Samples of 64 bits", "float64" },
+  { GST_CVIS_SURFACE_TYPE_FLOAT32, "Samples of 32 bits", "float32" },
+  { GST_CVIS_SURFACE_TYPE_FLOAT64, "Samples of 64 bits", "float64" },
   { 0, NULL, NULL },
 };
 
@@ -17,10 +17,11 @@ static const GEnumValue precisions[] = {
 static const GEnumValue offsets[] = {
   { GST_SURFACE_OFFSET_KEEP, "Samples are heights as in the file", "false" },
   { GST_SURFACE_OFFSET_REMOVE,
-      "Samples are heights above their mean, which GstSurfaceMeta holds",
+      "Samples are heights above their mean, which GstCvisSurfaceMeta holds",
       "true" },
   { GST_SURFACE_OFFSET_AUTO,
-      "As true where downstream keeps GstSurfaceMeta, else as false", "auto" },
+      "As true where downstream keeps GstCvisSurfaceMeta, else as false",
+      "auto" },
   { 0, NULL, NULL },
 };
 
@@ -34,38 +35,38 @@ static const GEnumValue units[] = {
 };
 
 const GstSurfaceReading gst_surface_reading_defaults = {
-  GST_SURFACE_OFFSET_AUTO, GST_SURFACE_TYPE_FLOAT32,
+  GST_SURFACE_OFFSET_AUTO, GST_CVIS_SURFACE_TYPE_FLOAT32,
   G_GUINT64_CONSTANT (1) << 30, 0.0, 0.0, FALSE, GST_SURFACE_UNIT_AUTO
 };
 
 #define FIELD(name) G_STRUCT_OFFSET (GstSurfaceReading, name)
 
-const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING] = {
+const GstCvisSetting gst_surface_reading[GST_SURFACE_N_READING] = {
   { "remove-offset",
       "Subtract the mean of the heights before they become samples; "
-      "GstSurfaceMeta holds it",
-      GST_CV_SETTING_ENUM, FIELD (remove_offset), TRUE, 0, 0,
+      "GstCvisSurfaceMeta holds it",
+      GST_CVIS_SETTING_ENUM, FIELD (remove_offset), TRUE, 0, 0,
       "GstSurfaceOffset", offsets },
-  { "precision", "Type of the samples", GST_CV_SETTING_ENUM, FIELD (precision),
-      FALSE, 0, 0, "GstSurfacePrecision", precisions },
+  { "precision", "Type of the samples", GST_CVIS_SETTING_ENUM,
+      FIELD (precision), FALSE, 0, 0, "GstSurfacePrecision", precisions },
   { "max-size",
       "Largest size of a surface's samples in bytes; larger ones are refused "
       "before memory is taken for them",
-      GST_CV_SETTING_TIME, FIELD (max_size), TRUE },
+      GST_CVIS_SETTING_TIME, FIELD (max_size), TRUE },
   { "dx",
       "Sample spacing along x in metres, used if the file does not specify it; "
       "0: unknown",
-      GST_CV_SETTING_DOUBLE, FIELD (dx), TRUE, 0, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (dx), TRUE, 0, 1 },
   { "dy",
       "Sample spacing along y in metres, used if the file does not specify it; "
       "0: unknown",
-      GST_CV_SETTING_DOUBLE, FIELD (dy), TRUE, 0, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (dy), TRUE, 0, 1 },
   { "strict", "Refuse files with a wrong checksum, even if they can be read",
-      GST_CV_SETTING_BOOLEAN, FIELD (strict), TRUE },
+      GST_CVIS_SETTING_BOOLEAN, FIELD (strict), TRUE },
   { "height-unit",
       "Unit of heights, and of x and y of points, used if the file does not "
       "specify it",
-      GST_CV_SETTING_ENUM, FIELD (height_unit), TRUE, 0, 0, "GstSurfaceUnit",
+      GST_CVIS_SETTING_ENUM, FIELD (height_unit), TRUE, 0, 0, "GstSurfaceUnit",
       units },
 };
 
@@ -134,9 +135,9 @@ gst_surface_reading_check (const GstSurfaceReading *reading,
 
 void
 gst_surface_reading_describe (const GstSurfaceReading *reading,
-    const SurfaceImage *image, GstSurfaceInfo *info)
+    const SurfaceImage *image, GstCvisSurfaceInfo *info)
 {
-  *info = (GstSurfaceInfo){
+  *info = (GstCvisSurfaceInfo){
     .width = image->width,
     .height = image->height,
     .type = reading->precision,
@@ -156,7 +157,8 @@ SurfaceReader *
 gst_surface_reading_open (const GstSurfaceReading *reading, const gchar *name,
     GBytes *bytes, GError **error)
 {
-  const guint64 sample = reading->precision == GST_SURFACE_TYPE_FLOAT64 ? 8 : 4;
+  const guint64 sample =
+      reading->precision == GST_CVIS_SURFACE_TYPE_FLOAT64 ? 8 : 4;
   SurfaceReader *reader;
 
   surface_file_limit_samples (reading->max_size / sample);
@@ -167,7 +169,8 @@ gst_surface_reading_open (const GstSurfaceReading *reading, const gchar *name,
 }
 
 gboolean
-gst_surface_reading_same (const GstSurfaceInfo *a, const GstSurfaceInfo *b)
+gst_surface_reading_same (
+    const GstCvisSurfaceInfo *a, const GstCvisSurfaceInfo *b)
 {
   return a->width == b->width && a->height == b->height && a->type == b->type
          && a->fps_n == b->fps_n && a->fps_d == b->fps_d && a->dx == b->dx
@@ -175,12 +178,12 @@ gst_surface_reading_same (const GstSurfaceInfo *a, const GstSurfaceInfo *b)
 }
 
 static void
-add_meta (GstBuffer *buffer, const GstSurfaceInfo *info, gdouble offset,
+add_meta (GstBuffer *buffer, const GstCvisSurfaceInfo *info, gdouble offset,
     guint64 missing)
 {
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (buffer);
 
-  meta->part = SURFACE_PART_MEASURED;
+  meta->part = CVIS_SURFACE_PART_MEASURED;
   meta->dx = info->dx;
   meta->dy = info->dy;
   meta->width = info->width;
@@ -201,10 +204,11 @@ use_allocator (GstStructure *config)
   if (!gst_buffer_pool_config_get_allocator (config, &allocator, &params))
     gst_allocation_params_init (&params);
   if (allocator == NULL)
-    gst_buffer_pool_config_set_allocator (config, gst_cv_allocator (), &params);
+    gst_buffer_pool_config_set_allocator (
+        config, gst_cvis_allocator (), &params);
 }
 
-/* Asks downstream whether it keeps GstSurfaceMeta, and uses its pool, else one whose
+/* Asks downstream whether it keeps GstCvisSurfaceMeta, and uses its pool, else one whose
  * buffers come back, with pages that are in memory already. */
 static GstBufferPool *
 make_pool (GstSurfaceBuffers *buffers, GstPad *pad, GstCaps *caps, gsize size)
@@ -216,8 +220,8 @@ make_pool (GstSurfaceBuffers *buffers, GstPad *pad, GstCaps *caps, gsize size)
 
   buffers->keeps_meta = FALSE;
   if (gst_pad_peer_query (pad, query)) {
-    buffers->keeps_meta =
-        gst_query_find_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+    buffers->keeps_meta = gst_query_find_allocation_meta (
+        query, GST_CVIS_SURFACE_META_API_TYPE, NULL);
     if (gst_query_get_n_allocation_pools (query) > 0)
       gst_query_parse_nth_allocation_pool (query, 0, &pool, &bytes, &min, &max);
   }
@@ -232,7 +236,7 @@ make_pool (GstSurfaceBuffers *buffers, GstPad *pad, GstCaps *caps, gsize size)
       return pool;
   }
   gst_clear_object (&pool);
-  return size <= G_MAXUINT ? gst_cv_pool_new_active (NULL, caps, size, 0)
+  return size <= G_MAXUINT ? gst_cvis_pool_new_active (NULL, caps, size, 0)
                            : NULL;
 }
 
@@ -254,7 +258,7 @@ gst_surface_buffers_stop (GstSurfaceBuffers *buffers)
 void
 gst_surface_buffers_renew (GstSurfaceBuffers *buffers)
 {
-  gst_cv_pool_clear (&buffers->pool);
+  gst_cvis_pool_clear (&buffers->pool);
   buffers->asked = FALSE;
 }
 
@@ -279,7 +283,7 @@ get_buffer (GstSurfaceBuffers *buffers, GstPad *pad, gsize size)
     }
     gst_clear_buffer (&buffer);
   }
-  return gst_buffer_new_allocate (gst_cv_allocator (), size, NULL);
+  return gst_buffer_new_allocate (gst_cvis_allocator (), size, NULL);
 }
 
 /* Warns if the mean stays in float32 samples and leaves few digits for the heights
@@ -300,7 +304,7 @@ check_digits (GstSurfaceBuffers *buffers, GstPad *pad, const gfloat *z, gsize n)
   buffers->warned = TRUE;
   GST_ELEMENT_WARNING (GST_PAD_PARENT (pad), STREAM, FORMAT,
       ("float32 rounds these heights by up to %.1g nm: their mean is not "
-       "subtracted, as downstream does not propose GstSurfaceMeta. Use "
+       "subtracted, as downstream does not propose GstCvisSurfaceMeta. Use "
        "precision=float64, or remove-offset=true if it reads this meta.",
           error * 1e9),
       (NULL));
@@ -308,10 +312,10 @@ check_digits (GstSurfaceBuffers *buffers, GstPad *pad, const gfloat *z, gsize n)
 
 GstBuffer *
 gst_surface_reading_make (const GstSurfaceReading *reading,
-    SurfaceReader *reader, const GstSurfaceInfo *info,
+    SurfaceReader *reader, const GstCvisSurfaceInfo *info,
     GstSurfaceBuffers *buffers, GstPad *pad, GError **error)
 {
-  gsize size = gst_surface_info_get_size (info);
+  gsize size = gst_cvis_surface_info_get_size (info);
   GstBuffer *buffer = get_buffer (buffers, pad, size);
   guint64 missing;
   gdouble offset;
@@ -328,11 +332,11 @@ gst_surface_reading_make (const GstSurfaceReading *reading,
            || (reading->remove_offset == GST_SURFACE_OFFSET_AUTO
                && buffers->keeps_meta);
   ok = surface_reader_read (reader, buffers->threads, remove,
-      info->type == GST_SURFACE_TYPE_FLOAT64, map.data, &offset, &missing,
+      info->type == GST_CVIS_SURFACE_TYPE_FLOAT64, map.data, &offset, &missing,
       error);
   if (ok && !remove && !buffers->warned
       && reading->remove_offset == GST_SURFACE_OFFSET_AUTO
-      && info->type == GST_SURFACE_TYPE_FLOAT32)
+      && info->type == GST_CVIS_SURFACE_TYPE_FLOAT32)
     check_digits (
         buffers, pad, (const gfloat *) map.data, size / sizeof (gfloat));
   gst_buffer_unmap (buffer, &map);

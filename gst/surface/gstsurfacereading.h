@@ -5,7 +5,7 @@
 /* Reads files into buffers, for surfacesrc and surfacedec. */
 #pragma once
 
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissettings.h"
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <gst/gst.h>
 #include "cuda/surface/file.h"
@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 typedef enum {
   GST_SURFACE_OFFSET_KEEP,
   GST_SURFACE_OFFSET_REMOVE,
-  GST_SURFACE_OFFSET_AUTO, /* where downstream proposes GstSurfaceMeta */
+  GST_SURFACE_OFFSET_AUTO, /* where downstream proposes GstCvisSurfaceMeta */
 } GstSurfaceOffset;
 
 typedef enum {
@@ -30,7 +30,7 @@ typedef enum {
 /**
  * GstSurfaceReading: properties, guarded by the element's object lock
  * @remove_offset: a #GstSurfaceOffset
- * @precision: a #GstSurfaceType, float32 or float64
+ * @precision: a #GstCvisSurfaceType, float32 or float64
  * @max_size: most bytes of samples that a surface may have
  * @dx, @dy: spacing in metres used if the file does not specify it; 0: unknown
  * @strict: refuse files that are damaged although they can be read
@@ -46,25 +46,25 @@ typedef struct {
 } GstSurfaceReading;
 
 #define GST_SURFACE_N_READING 7
-extern const GstCvSetting gst_surface_reading[GST_SURFACE_N_READING];
+extern const GstCvisSetting gst_surface_reading[GST_SURFACE_N_READING];
 extern const GstSurfaceReading gst_surface_reading_defaults;
 
 /* Sets @info for the buffers of @image, without frame rate. */
 void gst_surface_reading_describe (const GstSurfaceReading *reading,
-    const SurfaceImage *image, GstSurfaceInfo *info);
+    const SurfaceImage *image, GstCvisSurfaceInfo *info);
 /* Opens the file @name or, if that is %NULL, @bytes, unless its samples have more
  * than max_size bytes. Returns: %NULL with @error */
 SurfaceReader *gst_surface_reading_open (const GstSurfaceReading *reading,
     const gchar *name, GBytes *bytes, GError **error);
 gboolean gst_surface_reading_same (
-    const GstSurfaceInfo *a, const GstSurfaceInfo *b);
+    const GstCvisSurfaceInfo *a, const GstCvisSurfaceInfo *b);
 
 /**
  * GstSurfaceBuffers: state of reading, of the streaming thread
  * @threads: threads that read a file
  * @pool: (nullable): %NULL: none yet, or no memory for it
  * @asked: downstream was queried for its pool and metas
- * @keeps_meta: downstream has proposed #GstSurfaceMeta
+ * @keeps_meta: downstream has proposed #GstCvisSurfaceMeta
  * @warned: a warning about the precision of float32 was posted
  * @noted: (nullable): the last warning about what was skipped or guessed,
  *   without digits
@@ -91,7 +91,7 @@ void gst_surface_buffers_renew (GstSurfaceBuffers *buffers);
 /* Reads the samples. @pad: the pad that the buffer will be pushed on
  * Returns: (transfer full): a buffer with its meta; %NULL with @error */
 GstBuffer *gst_surface_reading_make (const GstSurfaceReading *reading,
-    SurfaceReader *reader, const GstSurfaceInfo *info,
+    SurfaceReader *reader, const GstCvisSurfaceInfo *info,
     GstSurfaceBuffers *buffers, GstPad *pad, GError **error);
 /* Returns: (transfer full) (nullable): title and date of the file */
 GstTagList *gst_surface_reading_tags (const SurfaceImage *image);

@@ -9,7 +9,7 @@
  *
  * Writes each surface to a file of its own: X3P, SDF (text or binary), Digital Surf
  * SUR, GSF, TIFF or NPY. An offset that was subtracted from the samples
- * (#GstSurfaceMeta) is added again, in double precision, so that files have the
+ * (#GstCvisSurfaceMeta) is added again, in double precision, so that files have the
  * heights that the instrument measured. A file is written completely or not at all.
  *
  * ## Example launch line
@@ -29,8 +29,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "gst/common/gstcvsettings.h"
-#include "gst/common/gstcvtime.h"
+#include "gst/common/gstcvissettings.h"
+#include "gst/common/gstcvistime.h"
 #include "gstsurfacetypes.h"
 #include "cuda/surface/image.h"
 
@@ -60,7 +60,7 @@ struct _GstSurfaceSink {
   gboolean warned_of_loss;
 
   /* of the streaming thread */
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
   gboolean has_info;
   GstCaps *refused; /* (nullable): an error was posted about them */
   GQueue written;   /* names, oldest first, if max_files is set */
@@ -83,31 +83,31 @@ static const GEnumValue formats[] = {
   { 0, NULL, NULL },
 };
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "location",
       "File, file:// URI, or pattern of files with one %d, such as "
       "land-%05d.x3p",
-      GST_CV_SETTING_STRING, FIELD (location) },
-  { "format", "File format", GST_CV_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
+      GST_CVIS_SETTING_STRING, FIELD (location) },
+  { "format", "File format", GST_CVIS_SETTING_ENUM, FIELD (format), FALSE, 0, 0,
       "GstSurfaceSinkFormat", formats },
-  { "index", "Number of the next file of a pattern", GST_CV_SETTING_UINT,
+  { "index", "Number of the next file of a pattern", GST_CVIS_SETTING_UINT,
       FIELD (index), TRUE, 0, G_MAXINT },
   { "max-files",
       "Number of files to keep: the oldest is deleted when there are more; 0: "
       "all",
-      GST_CV_SETTING_UINT, FIELD (max_files), FALSE, 0, G_MAXINT },
+      GST_CVIS_SETTING_UINT, FIELD (max_files), FALSE, 0, G_MAXINT },
   { "post-messages", "Post an element message surface-file for each file",
-      GST_CV_SETTING_BOOLEAN, FIELD (post_messages), TRUE },
+      GST_CVIS_SETTING_BOOLEAN, FIELD (post_messages), TRUE },
   { "compression-level",
       "Effort to make X3P files smaller: 0 (none), 1 (fast) to 9 (small)",
-      GST_CV_SETTING_UINT, FIELD (compression_level), FALSE, 0, 9 },
+      GST_CVIS_SETTING_UINT, FIELD (compression_level), FALSE, 0, 9 },
 };
 
 static const Settings default_settings = { (gchar *) "", SURFACE_FILE_UNKNOWN,
   0, 0, TRUE, SURFACE_X3P_LEVEL };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_SURFACE_CAPS));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_CVIS_SURFACE_CAPS));
 
 #define gst_surface_sink_parent_class parent_class
 G_DEFINE_FINAL_TYPE (GstSurfaceSink, gst_surface_sink, GST_TYPE_BASE_SINK)
@@ -119,7 +119,7 @@ GST_ELEMENT_REGISTER_DEFINE (
 /* An input surface: height = sample * @scale + @offset, metres */
 typedef struct {
   const GstSurfaceSink *sink;
-  const GstSurfaceInfo *info;
+  const GstCvisSurfaceInfo *info;
   const guint8 *samples; /* at any address */
   gdouble scale, offset;
   gdouble dx, dy;
@@ -130,11 +130,11 @@ read_samples (
     SurfaceImage *image, const Surface *surface, const guint8 *samples)
 {
   switch (surface->info->type) {
-    case GST_SURFACE_TYPE_FLOAT64:
+    case GST_CVIS_SURFACE_TYPE_FLOAT64:
       surface_image_from_float64 (
           image, (const gdouble *) samples, surface->scale, surface->offset);
       break;
-    case GST_SURFACE_TYPE_INT32:
+    case GST_CVIS_SURFACE_TYPE_INT32:
       surface_image_from_int32 (
           image, (const gint32 *) samples, surface->scale, surface->offset);
       break;
@@ -147,7 +147,7 @@ read_samples (
 static SurfaceImage *
 make_image (GstSurfaceSink *self, const Surface *surface, GError **error)
 {
-  gsize size = gst_surface_info_get_size (surface->info);
+  gsize size = gst_cvis_surface_info_get_size (surface->info);
   const gboolean copy = (guintptr) surface->samples % 8 != 0;
   gpointer aligned = copy ? g_try_malloc (size) : NULL;
   SurfaceImage *image;
@@ -314,9 +314,9 @@ fill_with_samples (int fd, gpointer user_data, GError **error)
 {
   const Surface *surface = user_data;
   static const SurfaceStream streams[] = {
-    [GST_SURFACE_TYPE_FLOAT32] = SURFACE_STREAM_F32,
-    [GST_SURFACE_TYPE_FLOAT64] = SURFACE_STREAM_F64,
-    [GST_SURFACE_TYPE_INT32] = SURFACE_STREAM_I32,
+    [GST_CVIS_SURFACE_TYPE_FLOAT32] = SURFACE_STREAM_F32,
+    [GST_CVIS_SURFACE_TYPE_FLOAT64] = SURFACE_STREAM_F64,
+    [GST_CVIS_SURFACE_TYPE_INT32] = SURFACE_STREAM_I32,
   };
   const GstSurfaceSink *self = surface->sink;
   const SurfaceImage about = { .width = surface->info->width,
@@ -352,8 +352,8 @@ write_surface (GstSurfaceSink *self, Surface *surface, const gchar *name)
 static gboolean
 write_buffer (GstSurfaceSink *self, GstBuffer *buffer, const gchar *name)
 {
-  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
-  gsize size = gst_surface_info_get_size (&self->info);
+  const GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (buffer);
+  gsize size = gst_cvis_surface_info_get_size (&self->info);
   Surface surface = { .sink = self,
     .info = &self->info,
     .scale = meta != NULL ? meta->z_scale : 1.0,
@@ -415,11 +415,11 @@ post_message (
           gst_structure_new ("surface-file", "filename", G_TYPE_STRING, name,
               "index", G_TYPE_INT, (gint) index, "timestamp", G_TYPE_UINT64,
               time, "stream-time", G_TYPE_UINT64,
-              gst_cv_stream_time (segment, time), "running-time", G_TYPE_UINT64,
-              gst_cv_running_time (segment, time), "duration", G_TYPE_UINT64,
-              GST_BUFFER_DURATION (buffer), "offset", G_TYPE_UINT64,
-              GST_BUFFER_OFFSET (buffer), "offset-end", G_TYPE_UINT64,
-              GST_BUFFER_OFFSET_END (buffer), NULL)));
+              gst_cvis_stream_time (segment, time), "running-time",
+              G_TYPE_UINT64, gst_cvis_running_time (segment, time), "duration",
+              G_TYPE_UINT64, GST_BUFFER_DURATION (buffer), "offset",
+              G_TYPE_UINT64, GST_BUFFER_OFFSET (buffer), "offset-end",
+              G_TYPE_UINT64, GST_BUFFER_OFFSET_END (buffer), NULL)));
 }
 
 /* Warns, at the second surface, of a location that is no pattern. */
@@ -484,7 +484,7 @@ gst_surface_sink_set_caps (GstBaseSink *base, GstCaps *caps)
   if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
     return FALSE;
   gst_clear_caps (&self->refused);
-  self->has_info = gst_surface_info_from_caps (&self->info, caps, &error);
+  self->has_info = gst_cvis_surface_info_from_caps (&self->info, caps, &error);
   if (!self->has_info) {
     self->refused = gst_caps_ref (caps);
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
@@ -521,11 +521,11 @@ forget_tags (GstSurfaceSink *self)
   g_clear_pointer (&self->date, g_free);
 }
 
-/* Proposes GstSurfaceMeta: the offset in it is added when a file is written. */
+/* Proposes GstCvisSurfaceMeta: the offset in it is added when a file is written. */
 static gboolean
 gst_surface_sink_propose_allocation (GstBaseSink *base, GstQuery *query)
 {
-  gst_query_add_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL);
+  gst_query_add_allocation_meta (query, GST_CVIS_SURFACE_META_API_TYPE, NULL);
   return TRUE;
 }
 
@@ -666,7 +666,7 @@ gst_surface_sink_class_init (GstSurfaceSinkClass *klass)
   GST_DEBUG_CATEGORY_INIT (
       gst_surface_sink_debug, "surfacesink", 0, "surfaces into files");
 
-  gst_cv_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
+  gst_cvis_settings_bind (G_OBJECT_CLASS (klass), 1, settings_table,
       G_N_ELEMENTS (settings_table), G_STRUCT_OFFSET (GstSurfaceSink, settings),
       &default_settings);
 
@@ -687,6 +687,6 @@ static void
 gst_surface_sink_init (GstSurfaceSink *self)
 {
   gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
-  gst_cv_settings_init (self);
+  gst_cvis_settings_init (self);
   g_queue_init (&self->written);
 }

@@ -10,7 +10,7 @@
  * Reads a surface, or a series of numbered files, in formats of instruments: X3P,
  * SDF, Digital Surf SUR, GSF, TIFF of floats, NPY, NPZ, Alicona AL3D, BCRF, Sensofar
  * PLU, WYKO OPD, Zygo MetroPro and text. With an offset of millimetres float32 has
- * no digits left for nanometres: if downstream keeps #GstSurfaceMeta, the mean
+ * no digits left for nanometres: if downstream keeps #GstCvisSurfaceMeta, the mean
  * height is subtracted from the samples and is in the meta.
  *
  * ## Example launch line
@@ -56,8 +56,8 @@ struct _GstSurfaceSrc {
   gint rate_n, rate_d;
 
   /* of the streaming thread */
-  GstSurfaceInfo info; /* of the caps; width 0: none yet */
-  gint64 frame;        /* the next one */
+  GstCvisSurfaceInfo info; /* of the caps; width 0: none yet */
+  gint64 frame;            /* the next one */
   gboolean discont;
   GstSurfaceBuffers buffers;
   GstBuffer *last; /* (nullable): the surface of the only file, with loop */
@@ -67,17 +67,17 @@ struct _GstSurfaceSrc {
 
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
 
-static const GstCvSetting settings_table[] = {
+static const GstCvisSetting settings_table[] = {
   { "location",
       "File, file:// URI, or pattern of files with one %d, such as "
       "land-%05d.x3p",
-      GST_CV_SETTING_STRING, FIELD (location) },
-  { "start-index", "Number of the first file of a pattern", GST_CV_SETTING_UINT,
-      FIELD (start_index), FALSE, 0, G_MAXINT },
+      GST_CVIS_SETTING_STRING, FIELD (location) },
+  { "start-index", "Number of the first file of a pattern",
+      GST_CVIS_SETTING_UINT, FIELD (start_index), FALSE, 0, G_MAXINT },
   { "stop-index",
       "Number of the last file of a pattern; -1: the last file found",
-      GST_CV_SETTING_INT, FIELD (stop_index), FALSE, -1, G_MAXINT },
-  { "loop", "Begin again after the last file", GST_CV_SETTING_BOOLEAN,
+      GST_CVIS_SETTING_INT, FIELD (stop_index), FALSE, -1, G_MAXINT },
+  { "loop", "Begin again after the last file", GST_CVIS_SETTING_BOOLEAN,
       FIELD (loop), FALSE },
 };
 
@@ -211,7 +211,8 @@ count_files (const gchar *location, const Settings *settings)
 /* --- one surface --------------------------------------------------------------- */
 
 static GstFlowReturn
-negotiate (GstSurfaceSrc *self, const GstSurfaceInfo *info, const gchar *name)
+negotiate (
+    GstSurfaceSrc *self, const GstCvisSurfaceInfo *info, const gchar *name)
 {
   GstBaseSrc *base = GST_BASE_SRC (self);
   GstCaps *caps;
@@ -220,9 +221,9 @@ negotiate (GstSurfaceSrc *self, const GstSurfaceInfo *info, const gchar *name)
   if (gst_surface_reading_same (info, &self->info))
     return GST_FLOW_OK;
   /* after a flush in between, the pad may have the caps nevertheless */
-  self->info = (GstSurfaceInfo){ 0 };
+  self->info = (GstCvisSurfaceInfo){ 0 };
   gst_surface_buffers_renew (&self->buffers);
-  caps = gst_surface_info_to_caps (info);
+  caps = gst_cvis_surface_info_to_caps (info);
   ok = gst_pad_peer_query_accept_caps (base->srcpad, caps)
        && gst_base_src_set_caps (base, caps);
   if (ok) {
@@ -270,7 +271,7 @@ make_buffer (GstSurfaceSrc *self, SurfaceReader *reader,
 {
   const SurfaceImage *about = surface_reader_get_about (reader);
   GError *error = NULL;
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
   GstFlowReturn ret;
   GstTagList *tags;
 
@@ -499,7 +500,7 @@ gst_surface_src_start (GstBaseSrc *base)
 
   self->frame = 0;
   self->discont = TRUE;
-  self->info = (GstSurfaceInfo){ 0 };
+  self->info = (GstCvisSurfaceInfo){ 0 };
   if (!take_settings (self, &settings))
     goto failed;
   path = gst_surface_location_parse (self->location, &pattern, &error);
@@ -548,7 +549,7 @@ gst_surface_src_stop (GstBaseSrc *base)
 /* --- object ----------------------------------------------------------------------- */
 
 /* The struct that the property @id is a field of, and which */
-static const GstCvSetting *
+static const GstCvisSetting *
 find_setting (GstSurfaceSrc *self, guint id, gpointer *values)
 {
   if (id >= PROP_READING && id < PROP_FRAMERATE) {
@@ -565,12 +566,12 @@ gst_surface_src_set_property (
 {
   GstSurfaceSrc *self = GST_SURFACE_SRC (object);
   gpointer values;
-  const GstCvSetting *setting = find_setting (self, id, &values);
+  const GstCvisSetting *setting = find_setting (self, id, &values);
 
-  gst_cv_warn_if_late (object, pspec);
+  gst_cvis_warn_if_late (object, pspec);
   GST_OBJECT_LOCK (self);
   if (setting != NULL) {
-    gst_cv_setting_set (setting, values, value);
+    gst_cvis_setting_set (setting, values, value);
   } else {
     self->fps_n = gst_value_get_fraction_numerator (value);
     self->fps_d = gst_value_get_fraction_denominator (value);
@@ -584,11 +585,11 @@ gst_surface_src_get_property (
 {
   GstSurfaceSrc *self = GST_SURFACE_SRC (object);
   gpointer values;
-  const GstCvSetting *setting = find_setting (self, id, &values);
+  const GstCvisSetting *setting = find_setting (self, id, &values);
 
   GST_OBJECT_LOCK (self);
   if (setting != NULL)
-    gst_cv_setting_get (setting, values, value);
+    gst_cvis_setting_get (setting, values, value);
   else
     gst_value_set_fraction (value, self->fps_n, self->fps_d);
   GST_OBJECT_UNLOCK (self);
@@ -614,9 +615,9 @@ gst_surface_src_class_init (GstSurfaceSrcClass *klass)
   object_class->set_property = gst_surface_src_set_property;
   object_class->get_property = gst_surface_src_get_property;
   object_class->finalize = gst_surface_src_finalize;
-  gst_cv_settings_install (object_class, PROP_SETTINGS, settings_table,
+  gst_cvis_settings_install (object_class, PROP_SETTINGS, settings_table,
       G_N_ELEMENTS (settings_table), &default_settings);
-  gst_cv_settings_install (object_class, PROP_READING, gst_surface_reading,
+  gst_cvis_settings_install (object_class, PROP_READING, gst_surface_reading,
       GST_SURFACE_N_READING, &gst_surface_reading_defaults);
   g_object_class_install_property (object_class, PROP_FRAMERATE,
       gst_param_spec_fraction ("framerate", "framerate",

@@ -23,9 +23,9 @@
 
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <math.h>
-#include "gst/common/gstcvsettings.h"
+#include "gst/common/gstcvissettings.h"
 
-#include "gst/common/gstcvquery.h"
+#include "gst/common/gstcvisquery.h"
 #include "cuda/core/threadpool.h"
 #include "cuda/surface/sim.h"
 
@@ -47,7 +47,7 @@ struct _GstSurfaceTestSrc {
   Settings settings; /* guarded by the object lock */
 
   /* of the streaming thread */
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
   CvisPool *pool;
   guint64 frame;
   guint64 first_frame;     /* number of the first one with these caps */
@@ -76,51 +76,51 @@ static const GFlagsValue parts_values[] = {
 };
 
 #define FIELD(name) G_STRUCT_OFFSET (Settings, name)
-#define LIVE GST_CV_CONTROLLABLE
+#define LIVE GST_CVIS_CONTROLLABLE
 
-static const GstCvSetting settings_table[] = {
-  { "parts", "Components that the surface is the sum of", GST_CV_SETTING_FLAGS,
-      FIELD (sim.parts), TRUE, 0, 0, "GstSurfaceTestSrcParts", NULL,
-      parts_values },
+static const GstCvisSetting settings_table[] = {
+  { "parts", "Components that the surface is the sum of",
+      GST_CVIS_SETTING_FLAGS, FIELD (sim.parts), TRUE, 0, 0,
+      "GstSurfaceTestSrcParts", NULL, parts_values },
   { "seed", "Seed of roughness, scratches and missing points",
-      GST_CV_SETTING_UINT, FIELD (sim.seed), TRUE, 0, G_MAXUINT },
-  { "dx", "Sample spacing along x in metres", GST_CV_SETTING_DOUBLE,
+      GST_CVIS_SETTING_UINT, FIELD (sim.seed), TRUE, 0, G_MAXUINT },
+  { "dx", "Sample spacing along x in metres", GST_CVIS_SETTING_DOUBLE,
       FIELD (sim.dx), FALSE, 1e-12, 1 },
-  { "dy", "Sample spacing along y in metres", GST_CV_SETTING_DOUBLE,
+  { "dy", "Sample spacing along y in metres", GST_CVIS_SETTING_DOUBLE,
       FIELD (sim.dy), FALSE, 1e-12, 1 },
-  { "offset", "Offset in metres added to every height", GST_CV_SETTING_DOUBLE,
+  { "offset", "Offset in metres added to every height", GST_CVIS_SETTING_DOUBLE,
       FIELD (sim.offset), LIVE, -1, 1 },
   { "form-height", "Height of the form's centre over its corners, metres",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.form), LIVE, -1, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.form), LIVE, -1, 1 },
   { "waviness",
       "Amplitude in metres of the waviness; the crossing wave has half of it",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.waviness), LIVE, 0, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.waviness), LIVE, 0, 1 },
   { "waviness-length", "Wavelength of the waviness in metres",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.waviness_length), LIVE, 1e-9, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.waviness_length), LIVE, 1e-9, 1 },
   { "roughness", "Standard deviation (Sq) in metres of the roughness",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.roughness), LIVE, 0, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.roughness), LIVE, 0, 1 },
   { "roughness-length",
       "Wavelength in metres of the shortest waves of the roughness; the "
       "longest is four times this",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.roughness_length), LIVE, 1e-9, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.roughness_length), LIVE, 1e-9, 1 },
   { "scratches", "Mean number of scratches in a square of 512 samples",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.scratches), LIVE, 0, 64 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.scratches), LIVE, 0, 64 },
   { "scratch-depth", "Depth in metres of the deepest scratch",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.scratch_depth), LIVE, 0, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.scratch_depth), LIVE, 0, 1 },
   { "scratch-width", "Width in metres of scratches at half their depth",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.scratch_width), LIVE, 1e-9, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.scratch_width), LIVE, 1e-9, 1 },
   { "missing", "Approximate share of missing points, 0 to 1",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.missing), LIVE, 0, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.missing), LIVE, 0, 1 },
   { "event-period",
       "Every event-period-th surface is rougher, by the factor event-gain; 0: "
       "none",
-      GST_CV_SETTING_UINT, FIELD (event_period), TRUE, 0, G_MAXUINT },
+      GST_CVIS_SETTING_UINT, FIELD (event_period), TRUE, 0, G_MAXUINT },
   { "event-gain", "Factor by which every event-period-th surface is rougher",
-      GST_CV_SETTING_DOUBLE, FIELD (event_gain), LIVE, 0, 1000 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (event_gain), LIVE, 0, 1000 },
   { "velocity-x", "Motion of all but the form, metres per surface",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.velocity[0]), LIVE, -1, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.velocity[0]), LIVE, -1, 1 },
   { "velocity-y", "Motion of all but the form, metres per surface",
-      GST_CV_SETTING_DOUBLE, FIELD (sim.velocity[1]), LIVE, -1, 1 },
+      GST_CVIS_SETTING_DOUBLE, FIELD (sim.velocity[1]), LIVE, -1, 1 },
 };
 
 #define gst_surface_test_src_parent_class parent_class
@@ -167,9 +167,9 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
 {
   GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (base);
   GError *error = NULL;
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
 
-  if (!gst_surface_info_from_caps (&info, caps, &error)) {
+  if (!gst_cvis_surface_info_from_caps (&info, caps, &error)) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
         ("Unsupported caps: %s. \"gst-inspect-1.0 surfacetestsrc\" lists the "
          "supported caps.",
@@ -178,11 +178,11 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
     g_clear_error (&error);
     return FALSE;
   }
-  if (gst_surface_info_get_size (&info) > G_MAXUINT) {
+  if (gst_cvis_surface_info_get_size (&info) > G_MAXUINT) {
     GST_ELEMENT_ERROR (self, CORE, NEGOTIATION,
         ("Unsupported caps: surfaces of %ux%u points have %" G_GSIZE_FORMAT
          " bytes, and a buffer less than 4 GiB. Use fewer points.",
-            info.width, info.height, gst_surface_info_get_size (&info)),
+            info.width, info.height, gst_cvis_surface_info_get_size (&info)),
         (NULL));
     return FALSE;
   }
@@ -193,7 +193,8 @@ gst_surface_test_src_set_caps (GstBaseSrc *base, GstCaps *caps)
   GST_OBJECT_LOCK (self);
   self->info = info;
   GST_OBJECT_UNLOCK (self);
-  gst_base_src_set_blocksize (base, (guint) gst_surface_info_get_size (&info));
+  gst_base_src_set_blocksize (
+      base, (guint) gst_cvis_surface_info_get_size (&info));
   if (gst_base_src_is_live (base))
     gst_element_post_message (
         GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
@@ -313,10 +314,10 @@ static GstFlowReturn
 gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
 {
   GstSurfaceTestSrc *self = GST_SURFACE_TEST_SRC (push);
-  const gsize size = gst_surface_info_get_size (&self->info);
+  const gsize size = gst_cvis_surface_info_get_size (&self->info);
   const gboolean back = GST_BASE_SRC (push)->segment.rate < 0.0;
   Picture picture = { .gain = 1.0 };
-  GstSurfaceMeta *meta;
+  GstCvisSurfaceMeta *meta;
   GstMapInfo map;
 
   if (self->sought)
@@ -349,8 +350,8 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
   cvis_pool_run (self->pool, self->info.height, 32, render_rows, &picture);
   gst_buffer_unmap (buffer, &map);
 
-  meta = gst_buffer_add_surface_meta (buffer);
-  meta->part = SURFACE_PART_MEASURED;
+  meta = gst_cvis_buffer_add_surface_meta (buffer);
+  meta->part = CVIS_SURFACE_PART_MEASURED;
   meta->dx = picture.sim.dx;
   meta->dy = picture.sim.dy;
   meta->missing = (guint64) picture.missing;
@@ -368,7 +369,7 @@ gst_surface_test_src_fill (GstPushSrc *push, GstBuffer *buffer)
 static gboolean
 gst_surface_test_src_decide_allocation (GstBaseSrc *base, GstQuery *query)
 {
-  gst_cv_query_use_allocator (query);
+  gst_cvis_query_use_allocator (query);
   return GST_BASE_SRC_CLASS (parent_class)->decide_allocation (base, query);
 }
 
@@ -408,7 +409,7 @@ gst_surface_test_src_start (GstBaseSrc *base)
   self->frame = self->first_frame = 0;
   self->first_time = 0;
   GST_OBJECT_LOCK (self);
-  self->info = (GstSurfaceInfo){ 0 };
+  self->info = (GstCvisSurfaceInfo){ 0 };
   GST_OBJECT_UNLOCK (self);
   return TRUE;
 }
@@ -427,10 +428,10 @@ gst_surface_test_src_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   if (id != PROP_IS_LIVE) {
-    gst_cv_settings_set_property (object, id, value, pspec);
+    gst_cvis_settings_set_property (object, id, value, pspec);
     return;
   }
-  gst_cv_warn_if_late (object, pspec);
+  gst_cvis_warn_if_late (object, pspec);
   gst_base_src_set_live (GST_BASE_SRC (object), g_value_get_boolean (value));
 }
 
@@ -441,7 +442,7 @@ gst_surface_test_src_get_property (
   if (id == PROP_IS_LIVE)
     g_value_set_boolean (value, gst_base_src_is_live (GST_BASE_SRC (object)));
   else
-    gst_cv_settings_get_property (object, id, value, pspec);
+    gst_cvis_settings_get_property (object, id, value, pspec);
 }
 
 static void
@@ -463,7 +464,7 @@ gst_surface_test_src_class_init (GstSurfaceTestSrcClass *klass)
       gst_surface_test_src_debug, "surfacetestsrc", 0, "simulated surfaces");
 
   init_settings (&defaults);
-  gst_cv_settings_bind (object_class, PROP_SETTING, settings_table,
+  gst_cvis_settings_bind (object_class, PROP_SETTING, settings_table,
       G_N_ELEMENTS (settings_table),
       G_STRUCT_OFFSET (GstSurfaceTestSrc, settings), &defaults);
   object_class->set_property = gst_surface_test_src_set_property;

@@ -119,14 +119,14 @@ way_open (Way *way, Surface *surface, const LwtWavelet *wavelet, guint threads)
     config.levels[0] = config.levels[1] = 6;
     config.parts = 0;
     for (guint i = 0; i < 3; i++) {
-      config.parts |= 1u << (SURFACE_PART_ROUGHNESS + i);
-      way->job.parts[SURFACE_PART_ROUGHNESS + i] =
+      config.parts |= 1u << (CVIS_SURFACE_PART_ROUGHNESS + i);
+      way->job.parts[CVIS_SURFACE_PART_ROUGHNESS + i] =
           (LwtPlane){ .data = surface->parts[i], .stride = stride };
     }
   } else {
-    const SurfacePart part = way->operation == LWT_OPERATION_FORWARD
-                                 ? SURFACE_PART_BANDS
-                                 : SURFACE_PART_MEASURED;
+    const CvisSurfacePart part = way->operation == LWT_OPERATION_FORWARD
+                                     ? CVIS_SURFACE_PART_BANDS
+                                     : CVIS_SURFACE_PART_MEASURED;
 
     config.parts = 1u << part;
     way->job.parts[part] = (LwtPlane){ .data = surface->to, .stride = stride };

@@ -24,7 +24,7 @@
 
 #define DEPTH 3
 #define RUNS 9
-#define PART(part) (1u << SURFACE_PART_##part)
+#define PART(part) (1u << CVIS_SURFACE_PART_##part)
 
 typedef enum { ON_DEVICE, PINNED, PAGEABLE } Place;
 
@@ -146,7 +146,7 @@ make_jobs (const Setting *setting, LwtJob jobs[DEPTH])
     jobs[k].pinned = setting->place == PINNED;
     jobs[k].on_device = setting->place == ON_DEVICE;
     jobs[k].measured = setting->measured ? setting->config.parameters : 0;
-    for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
       if (!setting->measured && (setting->config.parts & (1u << i)))
         jobs[k].parts[i] = (LwtPlane){ allocate (setting->place, row * side),
           row, setting->place == PINNED, setting->place == ON_DEVICE };
@@ -159,7 +159,7 @@ free_jobs (const Setting *setting, LwtJob jobs[DEPTH])
 {
   for (guint k = 0; k < DEPTH; k++) {
     release (setting->place, (gpointer) jobs[k].data);
-    for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
       release (setting->place, jobs[k].parts[i].data);
   }
 }
@@ -420,7 +420,7 @@ measure_video (const gchar *label, gboolean chroma, guint spins,
       job->stride = stride;
       job->step = c == 0 ? 1 : 2;
       job->on_device = TRUE;
-      job->parts[SURFACE_PART_MEASURED] =
+      job->parts[CVIS_SURFACE_PART_MEASURED] =
           (LwtPlane){ memory[2 * k + 1] + offset, stride, FALSE, TRUE,
             c == 0 ? 1 : 2 };
       if (!chroma) {

@@ -441,7 +441,7 @@ filter_step (
       task.width = f->chain.levels[0].width;
       task.height = f->chain.levels[0].height;
       for (guint i = 0; i < 3; i++)
-        task.parts[SURFACE_PART_ROUGHNESS + i] = f->parts[set][i];
+        task.parts[CVIS_SURFACE_PART_ROUGHNESS + i] = f->parts[set][i];
       return lwt_transform_parts (t, &f->chain, &task, f->work, stream, error);
   }
 }

@@ -34,7 +34,7 @@ check (gboolean ok, GError **error)
 typedef struct {
   guint8 *host, *device;
   PbfFrameInfo *infos;
-  PbfResult *results;
+  CvisPbfResult *results;
   const guint8 **frames;
   guint *strides;
 } Ring;
@@ -55,7 +55,7 @@ fill_ring (Ring *ring, CvisContext *context, PbfSimRegime regime)
     ring->host = cvis_pinned_alloc (context, bytes, &error);
     check (ring->host != NULL, &error);
     ring->results =
-        cvis_pinned_alloc (context, RING * sizeof (PbfResult), &error);
+        cvis_pinned_alloc (context, RING * sizeof (CvisPbfResult), &error);
     check (ring->results != NULL, &error);
     cudaMalloc ((void **) &ring->device, bytes);
     ring->infos = g_new0 (PbfFrameInfo, RING);
@@ -70,7 +70,7 @@ fill_ring (Ring *ring, CvisContext *context, PbfSimRegime regime)
     PbfFrameInfo *info = &ring->infos[i];
 
     if (i < distinct) {
-      PbfSignal signal;
+      CvisPbfSignal signal;
       PbfSimTruth truth;
 
       pbf_sim_render (sim, i, frame, SIDE, &signal, &truth);

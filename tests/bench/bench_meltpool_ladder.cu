@@ -48,11 +48,11 @@ struct State {
   guint32 roi[SIDE * PITCH];
   Rows pool[32];
   PbfDeviceScratch scratch;
-  alignas (16) PbfResult result;
+  alignas (16) CvisPbfResult result;
   guint32 rows_in_window, oldest;
-  gint32 rows[WINDOW][PBF_N_SPATIAL];
-  gint64 s1[PBF_N_SPATIAL], s2[PBF_N_SPATIAL];
-  alignas (16) gfloat x[PBF_N_FEATURES][PBF_NETWORK_ROWS];
+  gint32 rows[WINDOW][CVIS_PBF_N_SPATIAL];
+  gint64 s1[CVIS_PBF_N_SPATIAL], s2[CVIS_PBF_N_SPATIAL];
+  alignas (16) gfloat x[CVIS_PBF_N_FEATURES][PBF_NETWORK_ROWS];
 };
 
 struct Settings {
@@ -125,7 +125,7 @@ enter_window (const Settings &c, State &s)
   bool full = s.rows_in_window == WINDOW;
   guint32 n = s.rows_in_window + !full, oldest = s.oldest;
 
-  if (f < PBF_N_SPATIAL) {
+  if (f < CVIS_PBF_N_SPATIAL) {
     gint64 v = s.result.raw[f], gone = full ? s.rows[oldest][f] : 0;
     gint64 s1 = s.s1[f] + v - gone, s2 = s.s2[f] + v * v - gone * gone;
     gint64 numerator = n * s2 - s1 * s1;
@@ -135,11 +135,12 @@ enter_window (const Settings &c, State &s)
     s.s2[f] = s2;
     s.result.features[f] = (gfloat) v / pbf_scale (f);
     s.result.var_num[f] = numerator;
-    s.result.features[PBF_N_SPATIAL + f] =
+    s.result.features[CVIS_PBF_N_SPATIAL + f] =
         pbf_variance (numerator, n, pbf_scale (f));
     for (guint q = 0; q < PBF_NETWORK_ROWS; q++) {
       s.x[f][q] = s.result.features[f];
-      s.x[PBF_N_SPATIAL + f][q] = s.result.features[PBF_N_SPATIAL + f];
+      s.x[CVIS_PBF_N_SPATIAL + f][q] =
+          s.result.features[CVIS_PBF_N_SPATIAL + f];
     }
   }
   __syncwarp ();
@@ -148,7 +149,7 @@ enter_window (const Settings &c, State &s)
     s.oldest = full ? (oldest + 1) % WINDOW : 0;
     s.result.window_n = n;
     if (n < WINDOW)
-      s.result.flags |= PBF_RESULT_WARMUP;
+      s.result.flags |= CVIS_PBF_RESULT_WARMUP;
   }
   __syncwarp ();
 }
@@ -226,7 +227,7 @@ struct Bench {
   CvisContext *context;
   PbfModel *model;
   BenchRing *ring; /* frames in page-locked memory */
-  PbfResult *expected, *results;
+  CvisPbfResult *expected, *results;
   Settings settings;
   State *state;
   PbfDeviceFrame *frame; /* page-locked */
@@ -264,7 +265,7 @@ is_entered (const Bench &b)
 }
 
 void
-run_frame (Bench &b, Rung rung, guint i, PbfResult *result)
+run_frame (Bench &b, Rung rung, guint i, CvisPbfResult *result)
 {
   const BenchRing *ring = b.ring;
   const Settings &c = b.settings;
@@ -452,7 +453,7 @@ init_bench (Bench &b, CvisArena *arena)
     memcpy (pixels + i * size, b.ring->frames[i], size);
     b.ring->frames[i] = pixels + i * size;
   }
-  b.expected = g_new0 (PbfResult, RING);
+  b.expected = g_new0 (CvisPbfResult, RING);
   take_pinned (b, &b.results, RING);
   take_pinned (b, &b.frame, 1);
   take_pinned (b, &b.entry, 1);

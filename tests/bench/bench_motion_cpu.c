@@ -189,8 +189,8 @@ way_open (Way *way, const Clip *clip)
     g_error ("%s", error->message);
   blocks = (gsize) motion_config_get_columns (&config)
            * motion_config_get_rows (&config);
-  way->job.fields[0].vectors = g_new (MotionVector, blocks);
-  way->job.fields[0].blocks = g_new (MotionBlock, blocks);
+  way->job.fields[0].vectors = g_new (CvisMotionVector, blocks);
+  way->job.fields[0].blocks = g_new (CvisMotionBlock, blocks);
   way->times = g_array_new (FALSE, FALSE, sizeof (gdouble));
   way->work = g_array_new (FALSE, FALSE, sizeof (gdouble));
 }
@@ -271,7 +271,7 @@ static gdouble
 time_scalar (const Clip *clip)
 {
   MotionConfig config;
-  MotionVector *vectors;
+  CvisMotionVector *vectors;
   gsize first;
   gint64 start;
   guint rows;
@@ -280,7 +280,7 @@ time_scalar (const Clip *clip)
   rows = motion_config_get_rows (&config);
   config.height = MIN (STRIP_ROWS * config.block_size, clip->height);
   first = (clip->height - config.height) / 2 * (gsize) clip->width;
-  vectors = g_new (MotionVector,
+  vectors = g_new (CvisMotionVector,
       motion_config_get_columns (&config) * motion_config_get_rows (&config));
   start = g_get_monotonic_time ();
   motion_scalar_full (
@@ -299,8 +299,8 @@ count (const Clip *clip)
   MotionCpuParams params;
   MotionCpuPicture pictures[2];
   MotionCpuScratch *scratch;
-  MotionVector *vectors, *priors;
-  MotionBlock *blocks;
+  CvisMotionVector *vectors, *priors;
+  CvisMotionBlock *blocks;
   gsize n;
 
   clip_config (clip, &config);
@@ -309,9 +309,9 @@ count (const Clip *clip)
   if (scratch == NULL)
     g_error ("no memory");
   n = (gsize) params.columns * (gsize) params.rows;
-  vectors = g_new (MotionVector, n);
-  priors = g_new (MotionVector, n);
-  blocks = g_new (MotionBlock, n);
+  vectors = g_new (CvisMotionVector, n);
+  priors = g_new (CvisMotionVector, n);
+  blocks = g_new (CvisMotionBlock, n);
   for (guint i = 0; i < 2; i++)
     if (!motion_cpu_picture_init (&params, &pictures[i], NULL))
       g_error ("no memory");

@@ -205,9 +205,9 @@ init_task (Run *r, guint which)
   t->full_blocks = carve<MotionFullBlock> (memory, &at, n);
   t->progress = carve<MotionFullProgress> (memory, &at, 1);
   f->found = carve<MotionFound> (memory, &at, n);
-  f->vectors = carve<MotionVector> (memory, &at, n);
-  f->blocks = carve<MotionBlock> (memory, &at, n);
-  f->kept = carve<MotionVector> (memory, &at, n);
+  f->vectors = carve<CvisMotionVector> (memory, &at, n);
+  f->blocks = carve<CvisMotionBlock> (memory, &at, n);
+  f->kept = carve<CvisMotionVector> (memory, &at, n);
   MUST (motion_clear_full (t->full_blocks, t->progress, n, r->up));
   MUST (cudaMemsetAsync (f->kept, 0, n * sizeof *f->kept, r->up));
 }

@@ -670,10 +670,10 @@ time_scalar (const MotionClip *clip)
 {
   MotionConfig config;
   guint64 start;
-  MotionVector *vectors;
+  CvisMotionVector *vectors;
 
   set_config (&config, clip, MOTION_METHOD_FULL_BRUTE, MOTION_GRANULARITY_1, 1);
-  vectors = g_new (MotionVector,
+  vectors = g_new (CvisMotionVector,
       motion_config_get_columns (&config) * motion_config_get_rows (&config));
   start = cvis_monotonic_ns ();
   motion_scalar_full (&config, clip->luma[1], clip->luma[0], vectors);

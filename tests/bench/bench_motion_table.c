@@ -120,14 +120,14 @@ static gdouble
 time_scalar (const MotionClip *clip, const MotionField *field)
 {
   MotionConfig config;
-  MotionVector *vectors;
+  CvisMotionVector *vectors;
   guint8 *current = eight_bits (clip, 1), *reference = eight_bits (clip, 0);
   guint n;
   gdouble start, ms;
 
   set_config (&config, clip, 0, CPU_ONE);
   n = motion_config_get_columns (&config) * motion_config_get_rows (&config);
-  vectors = g_new0 (MotionVector, n);
+  vectors = g_new0 (CvisMotionVector, n);
   start = processor_ms ();
   motion_scalar_full (&config, current, reference, vectors);
   ms = processor_ms () - start;

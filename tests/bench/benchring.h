@@ -16,7 +16,7 @@ typedef struct {
   const guint8 **frames;
   guint *strides;
   PbfFrameInfo *infos;
-  PbfResult *results;
+  CvisPbfResult *results;
 } BenchRing;
 
 BenchRing *bench_ring_new (guint n);

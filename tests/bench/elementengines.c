@@ -117,7 +117,7 @@ bench_surface_read (const BenchInput *input, gint arg)
 
 /* Writes to a truncated file each time */
 static gdouble
-time_saving (const GstSurfaceMeta *meta, const GstMapInfo *map, gint format)
+time_saving (const GstCvisSurfaceMeta *meta, const GstMapInfo *map, gint format)
 {
   const SurfaceImage about = {
     .width = meta->width, .height = meta->height, .dx = meta->dx, .dy = meta->dy
@@ -154,7 +154,8 @@ time_saving (const GstSurfaceMeta *meta, const GstMapInfo *map, gint format)
 gdouble
 bench_surface_write (const BenchInput *input, gint arg)
 {
-  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (input->buffers[0]);
+  const GstCvisSurfaceMeta *meta =
+      gst_cvis_buffer_get_surface_meta (input->buffers[0]);
   GError *error = NULL;
   SurfaceImage *image;
   GstMapInfo map;
@@ -187,7 +188,8 @@ bench_surface_write (const BenchInput *input, gint arg)
 gdouble
 bench_surface_paint (const BenchInput *input, gint arg)
 {
-  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (input->buffers[0]);
+  const GstCvisSurfaceMeta *meta =
+      gst_cvis_buffer_get_surface_meta (input->buffers[0]);
   const GstSurfacePaintSettings settings = {
     .low = 0.5, .high = 99.5, .missing = 0x808080, .bars = TRUE
   };
@@ -229,7 +231,8 @@ bench_surface_paint (const BenchInput *input, gint arg)
 gdouble
 bench_lifting (const BenchInput *input, gint arg)
 {
-  const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (input->buffers[0]);
+  const GstCvisSurfaceMeta *meta =
+      gst_cvis_buffer_get_surface_meta (input->buffers[0]);
   const gsize stride = meta->width * sizeof (gfloat);
   const gsize size = stride * meta->height;
   const guint surfaces = input->context ? 200 : 10;
@@ -248,9 +251,9 @@ bench_lifting (const BenchInput *input, gint arg)
   config.wavelet = check (lwt_wavelet_new ("9/7", &error), &error);
   config.depth_in_flight = LIFTING_DEPTH;
   if (measured)
-    config.parts = config.parameters = 1u << SURFACE_PART_ROUGHNESS
-                                       | 1u << SURFACE_PART_WAVINESS
-                                       | 1u << SURFACE_PART_FORM;
+    config.parts = config.parameters = 1u << CVIS_SURFACE_PART_ROUGHNESS
+                                       | 1u << CVIS_SURFACE_PART_WAVINESS
+                                       | 1u << CVIS_SURFACE_PART_FORM;
   engine = check (lwt_engine_new (&config, input->context, &error), &error);
   for (guint i = 0; i < LIFTING_DEPTH; i++) {
     gpointer samples = bench_alloc (input, size);
@@ -261,7 +264,7 @@ bench_lifting (const BenchInput *input, gint arg)
     };
     jobs[i].measured = config.parameters;
     if (!measured)
-      jobs[i].parts[SURFACE_PART_ROUGHNESS] =
+      jobs[i].parts[CVIS_SURFACE_PART_ROUGHNESS] =
           (LwtPlane){ .data = bench_alloc (input, size),
             .stride = stride,
             .pinned = input->context != NULL };
@@ -283,7 +286,7 @@ bench_lifting (const BenchInput *input, gint arg)
   for (guint i = 0; i < LIFTING_DEPTH; i++) {
     bench_free (input, (gpointer) jobs[i].data);
     if (!measured)
-      bench_free (input, jobs[i].parts[SURFACE_PART_ROUGHNESS].data);
+      bench_free (input, jobs[i].parts[CVIS_SURFACE_PART_ROUGHNESS].data);
   }
   return (gdouble) begin / surfaces;
 }
@@ -337,7 +340,7 @@ bench_surface_filter (const BenchInput *input, gint arg)
 
 typedef struct {
   guint8 *pixels;
-  PbfSignal signals[MELTPOOL_FRAMES];
+  CvisPbfSignal signals[MELTPOOL_FRAMES];
 } Camera;
 
 typedef struct {
@@ -378,7 +381,7 @@ fill_slot (const Camera *camera, PbfTrack *track, Slot *slot, guint64 first)
 {
   for (guint i = 0; i < slot->batch.n; i++) {
     const guint n = (guint) ((first + i) % MELTPOOL_FRAMES);
-    PbfSignal signal = camera->signals[n];
+    CvisPbfSignal signal = camera->signals[n];
 
     slot->frames[i] = camera->pixels + (gsize) n * SIDE * SIDE;
     signal.frame_counter = (guint32) (first + i);
@@ -399,7 +402,7 @@ make_slot (const BenchInput *input, Slot *slot, guint n, const guint *strides)
     .pinned = input->context != NULL,
     .infos = slot->infos,
     .results_pinned = input->context != NULL,
-    .results = bench_alloc (input, n * sizeof (PbfResult)) };
+    .results = bench_alloc (input, n * sizeof (CvisPbfResult)) };
 }
 
 gdouble
@@ -497,8 +500,8 @@ bench_motion (const BenchInput *input, gint arg)
   for (guint k = 0; k < MOTION_DEPTH; k++) {
     MotionSlot *slot = &slots[k];
 
-    slot->results =
-        bench_alloc (input, n * (sizeof (MotionBlock) + sizeof (MotionVector)));
+    slot->results = bench_alloc (
+        input, n * (sizeof (CvisMotionBlock) + sizeof (CvisMotionVector)));
     slot->luma = bench_alloc (input, luma);
     slot->job = (MotionJob){ .luma = slot->luma,
       .stride = (gsize) info.stride[0],
@@ -506,7 +509,7 @@ bench_motion (const BenchInput *input, gint arg)
       .results_pinned = input->context != NULL };
     slot->job.fields[0].blocks = slot->results;
     slot->job.fields[0].vectors =
-        (MotionVector *) (slot->job.fields[0].blocks + n);
+        (CvisMotionVector *) (slot->job.fields[0].blocks + n);
   }
 
   for (guint f = 0; f < warm + frames + MOTION_DEPTH - 1; f++) {
@@ -550,8 +553,8 @@ bench_motion_paint (const BenchInput *input, gint arg)
   gst_video_info_from_caps (&info, input->caps);
   painter = gst_motion_painter_new (&info);
   for (guint i = 0; i < input->n_buffers; i++) {
-    const GstMotionVectorMeta *meta =
-        gst_buffer_get_motion_vector_meta (input->buffers[i], -1);
+    const GstCvisMotionVectorMeta *meta =
+        gst_cvis_buffer_get_motion_vector_meta (input->buffers[i], -1);
     guint64 begin;
 
     if (meta == NULL)

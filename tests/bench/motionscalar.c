@@ -60,7 +60,7 @@ block_sad (
 
 static void
 search_block (const MotionConfig *config, const Planes *planes, gint x, gint y,
-    MotionVector *best)
+    CvisMotionVector *best)
 {
   gint w = MIN ((gint) config->block_size, (gint) config->width - x);
   gint h = MIN ((gint) config->block_size, (gint) config->height - y);
@@ -81,7 +81,7 @@ search_block (const MotionConfig *config, const Planes *planes, gint x, gint y,
 
 guint64
 motion_scalar_full (const MotionConfig *config, const guint8 *current,
-    const guint8 *reference, MotionVector *vectors)
+    const guint8 *reference, CvisMotionVector *vectors)
 {
   Planes planes = { .current = current, .stride = config->width };
   guint8 *padded = pad (config, reference, &planes);

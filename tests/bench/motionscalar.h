@@ -15,6 +15,6 @@ G_BEGIN_DECLS
  * @vectors: (out): whole-pixel vectors and SADs
  * Returns: the sum of the SADs */
 guint64 motion_scalar_full (const MotionConfig *config, const guint8 *current,
-    const guint8 *reference, MotionVector *vectors);
+    const guint8 *reference, CvisMotionVector *vectors);
 
 G_END_DECLS

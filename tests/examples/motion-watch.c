@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* motion-watch: an example of an application that reads motion. It runs a
- * pipeline, reads the GstMotionVectorMeta of each frame in a pad probe,
+ * pipeline, reads the GstCvisMotionVectorMeta of each frame in a pad probe,
  * prints the global motion once a second of the stream, and reports scene
  * cuts, duplicates and, with a limit, frames with fast motion.
  *
@@ -53,16 +53,16 @@ report (Watch *watch, GstClockTime until)
 
 /* Largest motion, in pixels, of a block that motion explains. */
 static gdouble
-fastest (const GstMotionVectorMeta *meta)
+fastest (const GstCvisMotionVectorMeta *meta)
 {
   gdouble most = 0, x, y;
 
   for (guint row = 0; row < meta->packet->rows; row++) {
     for (guint column = 0; column < meta->packet->columns; column++) {
-      const MotionBlock *block =
-          gst_motion_vector_meta_get_block (meta, column, row, NULL, &x, &y);
+      const CvisMotionBlock *block = gst_cvis_motion_vector_meta_get_block (
+          meta, column, row, NULL, &x, &y);
 
-      if (!(block->flags & MOTION_BLOCK_INTRA_LIKE))
+      if (!(block->flags & CVIS_MOTION_BLOCK_INTRA_LIKE))
         most = MAX (most, hypot (x, y));
     }
   }
@@ -70,11 +70,12 @@ fastest (const GstMotionVectorMeta *meta)
 }
 
 static void
-tell_events (Watch *watch, const GstMotionVectorMeta *meta, GstClockTime time)
+tell_events (
+    Watch *watch, const GstCvisMotionVectorMeta *meta, GstClockTime time)
 {
   gdouble motion = fastest (meta);
 
-  if (meta->packet->flags & MOTION_FRAME_SCENE_CUT) {
+  if (meta->packet->flags & CVIS_MOTION_FRAME_SCENE_CUT) {
     g_print ("SCENE CUT at frame %" G_GUINT64_FORMAT ", %" GST_TIME_FORMAT
              ", score %.2f\n",
         meta->packet->frame, GST_TIME_ARGS (time),
@@ -90,10 +91,10 @@ tell_events (Watch *watch, const GstMotionVectorMeta *meta, GstClockTime time)
 static void
 look_at (Watch *watch, GstBuffer *buffer)
 {
-  const GstMotionVectorMeta *meta =
-      gst_buffer_get_motion_vector_meta (buffer, -1);
+  const GstCvisMotionVectorMeta *meta =
+      gst_cvis_buffer_get_motion_vector_meta (buffer, -1);
   GstClockTime time = GST_BUFFER_PTS (buffer);
-  const MotionSummary *summary;
+  const CvisMotionSummary *summary;
 
   watch->all_frames++;
   if (meta == NULL) { /* the first frame */
@@ -109,7 +110,7 @@ look_at (Watch *watch, GstBuffer *buffer)
   tell_events (watch, meta, time);
   summary = &meta->field->summary;
   watch->frames++;
-  watch->duplicates += (meta->packet->flags & MOTION_FRAME_DUPLICATE) != 0;
+  watch->duplicates += (meta->packet->flags & CVIS_MOTION_FRAME_DUPLICATE) != 0;
   /* a vector points to the origin of the content */
   watch->x -= summary->global_x;
   watch->y -= summary->global_y;

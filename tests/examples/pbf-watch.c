@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* pbf-watch: an example of an application that reads results. It runs a
- * pipeline, reads the GstPbfMeta of each frame in a pad probe, prints a
+ * pipeline, reads the GstCvisPbfMeta of each frame in a pad probe, prints a
  * summary once a second of the stream and warns when the melt pool leaves
  * given limits.
  *
@@ -72,7 +72,7 @@ report (Watch *watch, GstClockTime until)
 static void
 look_at (Watch *watch, GstBuffer *buffer)
 {
-  GstPbfMeta *meta = gst_buffer_get_pbf_meta (buffer);
+  GstCvisPbfMeta *meta = gst_cvis_buffer_get_pbf_meta (buffer);
   GstClockTime time = GST_BUFFER_PTS (buffer);
 
   if (meta == NULL) {
@@ -87,12 +87,12 @@ look_at (Watch *watch, GstBuffer *buffer)
   }
   watch->all_frames++;
   watch->frames++;
-  if (meta->result->flags & PBF_RESULT_EMPTY) {
+  if (meta->result->flags & CVIS_PBF_RESULT_EMPTY) {
     watch->empty++;
     return;
   }
-  watch->area += meta->result->features[PBF_MP_AREA];
-  watch->spatters += meta->result->features[PBF_SPATTER_COUNT];
+  watch->area += meta->result->features[CVIS_PBF_MP_AREA];
+  watch->spatters += meta->result->features[CVIS_PBF_SPATTER_COUNT];
   watch->output += meta->result->outputs[0];
 }
 

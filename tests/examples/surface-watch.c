@@ -4,7 +4,7 @@
  */
 /* surface-watch: an example of an application that reads surfaces. It runs a
  * pipeline, prints Sa and Sq of each surface from the parameters in its
- * GstSurfaceMeta (in a pad probe), and cudalwtfilter's messages about limits
+ * GstCvisSurfaceMeta (in a pad probe), and cudalwtfilter's messages about limits
  * (from the bus).
  *
  *   surface-watch
@@ -30,8 +30,8 @@ static GstPadProbeReturn
 on_surface (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   Watch *watch = user_data;
-  GstSurfaceMeta *meta =
-      gst_buffer_get_surface_meta (gst_pad_probe_info_get_buffer (info));
+  GstCvisSurfaceMeta *meta =
+      gst_cvis_buffer_get_surface_meta (gst_pad_probe_info_get_buffer (info));
 
   watch->surfaces++;
   if (meta == NULL || !meta->has_parameters) {
@@ -40,7 +40,7 @@ on_surface (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   }
   g_print ("%s: Sa %.1f nm, Sq %.1f nm, lambda-c %.1f um, %" G_GUINT64_FORMAT
            " points missing\n",
-      gst_surface_part_name (meta->part), meta->parameters.sa * 1e9,
+      gst_cvis_surface_part_name (meta->part), meta->parameters.sa * 1e9,
       meta->parameters.sq * 1e9, meta->lambda_c[0] * 1e6, meta->missing);
   return GST_PAD_PROBE_OK;
 }

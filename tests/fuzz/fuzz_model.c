@@ -20,14 +20,14 @@ check_model (const PbfModel *m)
 {
   g_assert (m->hidden >= 1 && m->hidden <= PBF_MAX_HIDDEN);
   g_assert (m->hidden_padded >= m->hidden && m->hidden_padded % 32 == 0);
-  g_assert (m->outputs >= 1 && m->outputs <= PBF_MAX_OUTPUTS);
+  g_assert (m->outputs >= 1 && m->outputs <= CVIS_PBF_MAX_OUTPUTS);
   g_assert (m->threshold == -1 || (m->threshold >= 1 && m->threshold <= 255));
   g_assert (m->window == -1 || (m->window >= 1 && m->window <= 1024));
-  check_array (m->mean, PBF_N_FEATURES);
-  check_array (m->inv_std, PBF_N_FEATURES);
-  for (guint i = 0; i < PBF_N_FEATURES; i++)
+  check_array (m->mean, CVIS_PBF_N_FEATURES);
+  check_array (m->inv_std, CVIS_PBF_N_FEATURES);
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
     g_assert (m->inv_std[i] > 0);
-  check_array (m->w1t, PBF_N_FEATURES * m->hidden_padded);
+  check_array (m->w1t, CVIS_PBF_N_FEATURES * m->hidden_padded);
   check_array (m->b1, m->hidden_padded);
   check_array (m->w2, m->outputs * m->hidden_padded);
   check_array (m->b2, m->outputs);

@@ -14,13 +14,13 @@
 static volatile guint32 sink; /* keeps reads from being removed */
 
 static void
-read_field (const MotionPacket *packet, guint index)
+read_field (const CvisMotionPacket *packet, guint index)
 {
-  const MotionVector *vectors;
-  const MotionBlock *blocks;
-  const MotionPacketField *field =
-      gst_motion_packet_get_field (packet, index, &vectors, &blocks);
-  const MotionSummary *summary = &field->summary;
+  const CvisMotionVector *vectors;
+  const CvisMotionBlock *blocks;
+  const CvisMotionPacketField *field =
+      gst_cvis_motion_packet_get_field (packet, index, &vectors, &blocks);
+  const CvisMotionSummary *summary = &field->summary;
   gsize n = (gsize) packet->columns * packet->rows;
 
   g_assert (field->distance != 0 && ABS (field->distance) <= 4);
@@ -36,10 +36,10 @@ read_field (const MotionPacket *packet, guint index)
 static void
 check (gconstpointer bytes, gsize size)
 {
-  const MotionPacket *packet = bytes;
+  const CvisMotionPacket *packet = bytes;
   GError *error = NULL;
 
-  if (!gst_motion_packet_check (bytes, size, &error)) {
+  if (!gst_cvis_motion_packet_check (bytes, size, &error)) {
     g_assert (
         g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE));
     g_error_free (error);
@@ -47,7 +47,7 @@ check (gconstpointer bytes, gsize size)
   }
   g_assert (error == NULL && packet->size == size);
   g_assert (size
-            == gst_motion_packet_get_size (
+            == gst_cvis_motion_packet_get_size (
                 packet->columns, packet->rows, packet->n_fields));
   for (guint i = 0; i < packet->n_fields; i++)
     read_field (packet, i);
@@ -57,11 +57,11 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
   check (bytes, size);
-  if (size >= sizeof (MotionPacket)) {
-    MotionPacket *packet = g_memdup2 (bytes, size);
+  if (size >= sizeof (CvisMotionPacket)) {
+    CvisMotionPacket *packet = g_memdup2 (bytes, size);
 
-    memcpy (packet->magic, MOTION_PACKET_MAGIC, sizeof (packet->magic));
-    packet->version = MOTION_PACKET_VERSION;
+    memcpy (packet->magic, CVIS_MOTION_PACKET_MAGIC, sizeof (packet->magic));
+    packet->version = CVIS_MOTION_PACKET_VERSION;
     packet->size = size;
     check (packet, size);
     g_free (packet);

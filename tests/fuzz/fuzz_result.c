@@ -22,11 +22,11 @@ check_row (const gchar *row, const gchar *end, gsize max)
 }
 
 static void
-write_rows (const PbfResult *result)
+write_rows (const CvisPbfResult *result)
 {
   gchar *csv = g_malloc (PBF_CSV_ROW_MAX), *json = g_malloc (PBF_JSON_ROW_MAX);
 
-  for (guint n = 0; n <= PBF_MAX_OUTPUTS; n++)
+  for (guint n = 0; n <= CVIS_PBF_MAX_OUTPUTS; n++)
     check_row (csv, pbf_csv_row (csv, result, n), PBF_CSV_ROW_MAX);
   check_row (json, pbf_json_row (json, result), PBF_JSON_ROW_MAX);
   g_free (csv);
@@ -36,12 +36,12 @@ write_rows (const PbfResult *result)
 static void
 check (const guint8 *bytes)
 {
-  PbfResult result;
+  CvisPbfResult result;
   GError *error = NULL;
 
   if (pbf_result_parse (bytes, &result, &error)) {
-    g_assert (error == NULL && result.n_outputs <= PBF_MAX_OUTPUTS
-              && result.n_spatters <= PBF_MAX_SPATTERS);
+    g_assert (error == NULL && result.n_outputs <= CVIS_PBF_MAX_OUTPUTS
+              && result.n_spatters <= CVIS_PBF_MAX_SPATTERS);
     write_rows (&result);
   } else {
     g_assert (g_error_matches (error, CVIS_ERROR, CVIS_ERROR_FORMAT));
@@ -54,15 +54,15 @@ LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
   guint8 *record;
 
-  if (size < sizeof (PbfResult))
+  if (size < sizeof (CvisPbfResult))
     return 0;
-  record = g_malloc (sizeof (PbfResult) + 1);
-  memcpy (record + 1, bytes, sizeof (PbfResult));
+  record = g_malloc (sizeof (CvisPbfResult) + 1);
+  memcpy (record + 1, bytes, sizeof (CvisPbfResult));
   check (record + 1);
-  memcpy (record, bytes, sizeof (PbfResult));
-  ((PbfResult *) record)->magic = PBF_RESULT_MAGIC;
-  ((PbfResult *) record)->size = sizeof (PbfResult);
-  ((PbfResult *) record)->version = PBF_RESULT_VERSION;
+  memcpy (record, bytes, sizeof (CvisPbfResult));
+  ((CvisPbfResult *) record)->magic = CVIS_PBF_RESULT_MAGIC;
+  ((CvisPbfResult *) record)->size = sizeof (CvisPbfResult);
+  ((CvisPbfResult *) record)->version = CVIS_PBF_RESULT_VERSION;
   check (record);
   g_free (record);
   return 0;

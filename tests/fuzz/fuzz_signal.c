@@ -17,7 +17,7 @@
 static void
 check_record (const uint8_t *bytes)
 {
-  PbfSignal signal;
+  CvisPbfSignal signal;
   guint8 back[64];
 
   pbf_packet_read_signal (bytes, &signal);
@@ -58,20 +58,21 @@ check_info (const PbfFrameInfo *info)
   g_assert (info->entry <= PBF_EXCLUDE);
   g_assert (info->position <= PBF_POSITION_CENTROID);
   g_assert (ABS (info->e_x_q8) <= 1 << 22 && ABS (info->e_y_q8) <= 1 << 22);
-  g_assert (!(flags & PBF_RESULT_LOST_BEFORE) == !info->lost_before);
-  g_assert (!(flags & PBF_RESULT_EXCLUDED) == (info->entry != PBF_EXCLUDE));
-  g_assert (info->entry != PBF_EMPTY || flags & PBF_RESULT_EMPTY);
-  if (flags & (PBF_RESULT_NO_SIGNAL | PBF_RESULT_SIGNAL_CORRUPT))
+  g_assert (!(flags & CVIS_PBF_RESULT_LOST_BEFORE) == !info->lost_before);
+  g_assert (
+      !(flags & CVIS_PBF_RESULT_EXCLUDED) == (info->entry != PBF_EXCLUDE));
+  g_assert (info->entry != PBF_EMPTY || flags & CVIS_PBF_RESULT_EMPTY);
+  if (flags & (CVIS_PBF_RESULT_NO_SIGNAL | CVIS_PBF_RESULT_SIGNAL_CORRUPT))
     g_assert (info->entry == PBF_ENTER_IF_LIT && !info->signal_flags
               && !info->lost_before);
-  if (flags & (PBF_RESULT_LATE | PBF_RESULT_REPEATED))
+  if (flags & (CVIS_PBF_RESULT_LATE | CVIS_PBF_RESULT_REPEATED))
     g_assert (info->entry != PBF_ENTER);
 }
 
 static void
 track (PbfTrack *tracker, const uint8_t *chunk)
 {
-  PbfSignal signal;
+  CvisPbfSignal signal;
   PbfFrameInfo info;
   guint repeat = 1 + (chunk[0] & 0x20 ? 33 : 0);
 

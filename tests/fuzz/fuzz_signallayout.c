@@ -9,7 +9,7 @@
 int
 LLVMFuzzerTestOneInput (const uint8_t *bytes, size_t size)
 {
-  PbfSignal signal = { .frame_counter = 1 };
+  CvisPbfSignal signal = { .frame_counter = 1 };
   GError *error = NULL;
   PbfSignalLayout layout;
   gchar *text;

@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
   LwtJob job;
   guint8 *packed; /* the samples without gaps */
-  Rows in, parts[SURFACE_N_PARTS];
+  Rows in, parts[CVIS_SURFACE_N_PARTS];
 } Run;
 
 static gpointer
@@ -108,7 +108,7 @@ make_run (Harness *h, GRand *random, const LwtConfig *config, Run *run)
     HARNESS_CUDA (
         h, cudaMemcpyAsync (run->in.data, run->in.host, run->in.stride * height,
                cudaMemcpyHostToDevice, harness_stream (h)));
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     LwtPlane *plane = &run->job.parts[i];
 
     /* sometimes one of several components is not wanted */
@@ -121,10 +121,10 @@ make_run (Harness *h, GRand *random, const LwtConfig *config, Run *run)
     }
     lwt_config_get_bands_size (config, &width, &height);
     place = (Place) harness_range (h, 0, N_PLACES - 1);
-    make_rows (h, place, i == SURFACE_PART_BANDS ? width : config->width,
-        i == SURFACE_PART_BANDS ? height : config->height,
-        lwt_config_get_part_size (config, (SurfacePart) i),
-        i == SURFACE_PART_MEASURED ? draw_step (h, config, place) : 1,
+    make_rows (h, place, i == CVIS_SURFACE_PART_BANDS ? width : config->width,
+        i == CVIS_SURFACE_PART_BANDS ? height : config->height,
+        lwt_config_get_part_size (config, (CvisSurfacePart) i),
+        i == CVIS_SURFACE_PART_MEASURED ? draw_step (h, config, place) : 1,
         &run->parts[i]);
     *plane = (LwtPlane){ run->parts[i].data, run->parts[i].stride,
       place == PINNED, place == ON_DEVICE, run->parts[i].step };
@@ -195,9 +195,9 @@ compare_numbers (Harness *h, const LwtJob *expected, const LwtJob *got)
       got->polynomial, G_N_ELEMENTS (got->polynomial));
   harness_equal (
       h, "threshold", HARNESS_F64, &expected->threshold, &got->threshold, 1);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     harness_equal (h, "parameters", HARNESS_F64, &expected->parameters[i],
-        &got->parameters[i], sizeof (SurfaceParameters) / sizeof (gdouble));
+        &got->parameters[i], sizeof (CvisSurfaceParameters) / sizeof (gdouble));
 }
 
 static gboolean
@@ -226,7 +226,7 @@ compare_run (Harness *h, const LwtConfig *config, Run *run)
     .stride = run->in.width * run->in.bytes,
     .measured = run->job.measured };
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     const Rows *rows = &run->parts[i];
 
     if (rows->data == NULL)
@@ -240,14 +240,14 @@ compare_run (Harness *h, const LwtConfig *config, Run *run)
   }
   if (submit_and_wait (h, &lwt_backend_reference, config, &expected)) {
     compare_numbers (h, &expected, &run->job);
-    for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
       if (run->parts[i].data != NULL) {
         compare_rows (
             h, names[i], config->type, &run->parts[i], expected.parts[i].data);
         check_gaps (h, &run->parts[i]);
       }
   }
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     g_free (expected.parts[i].data);
 }
 

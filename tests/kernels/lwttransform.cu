@@ -419,7 +419,7 @@ check_tiny (Harness *h)
 /* --- components ---------------------------------------------------------- */
 
 typedef struct {
-  gfloat *x, *s[3], *parts[SURFACE_N_PARTS];
+  gfloat *x, *s[3], *parts[CVIS_SURFACE_N_PARTS];
   guint32 *missing;
   gdouble polynomial[LWT_TERMS];
   LwtPartsTask task;
@@ -431,7 +431,7 @@ expected_parts (Harness *h, Case *c, Parts *p, const Shape *shape)
   const LwtPartsTask *task = &p->task;
 
   for (guint i = 0; i < 4; i++)
-    p->parts[SURFACE_PART_NOISE + i] = (gfloat *) no_samples (h, shape);
+    p->parts[CVIS_SURFACE_PART_NOISE + i] = (gfloat *) no_samples (h, shape);
   for (guint y = 0; y < shape->height; y++)
     for (guint x = 0; x < shape->width; x++) {
       const gsize at = (gsize) y * shape->width + x;
@@ -449,7 +449,7 @@ expected_parts (Harness *h, Case *c, Parts *p, const Shape *shape)
                  & 1;
 
       for (guint i = 0; i < 4; i++)
-        p->parts[SURFACE_PART_NOISE + i][at] = missing ? NAN : values[i];
+        p->parts[CVIS_SURFACE_PART_NOISE + i][at] = missing ? NAN : values[i];
     }
 }
 
@@ -516,14 +516,16 @@ compare_parts (Harness *h, Case *c)
   expected_parts (h, c, &p, &shape);
   for (guint i = 0; i < 4; i++)
     if (wanted & (1u << i))
-      got[i] = p.task.parts[SURFACE_PART_NOISE + i] = make_picture (h, &shape);
+      got[i] = p.task.parts[CVIS_SURFACE_PART_NOISE + i] =
+          make_picture (h, &shape);
   report (h,
       lwt_transform_parts (&c->transform, &c->chain, &p.task, c->work,
           harness_stream (h), &error),
       &error);
   for (guint i = 0; i < 4; i++)
     if (wanted & (1u << i))
-      compare (h, names[i], &shape, p.parts[SURFACE_PART_NOISE + i], got[i]);
+      compare (
+          h, names[i], &shape, p.parts[CVIS_SURFACE_PART_NOISE + i], got[i]);
 }
 
 static void

@@ -49,8 +49,9 @@ pin_results (Harness *h, MotionStream *stream)
 
     job->results_pinned = TRUE;
     for (guint f = 0; f < motion_config_get_n_fields (&stream->config); f++) {
-      job->fields[f].vectors = harness_pinned (h, n * sizeof (MotionVector));
-      job->fields[f].blocks = harness_pinned (h, n * sizeof (MotionBlock));
+      job->fields[f].vectors =
+          harness_pinned (h, n * sizeof (CvisMotionVector));
+      job->fields[f].blocks = harness_pinned (h, n * sizeof (CvisMotionBlock));
     }
   }
 }
@@ -164,8 +165,9 @@ make_jobs (Harness *h, const MotionConfig *config, MotionJob *jobs)
   memset (jobs, 0, LARGE_FRAMES * sizeof *jobs);
   for (guint i = 0; i < LARGE_FRAMES; i++)
     for (guint f = 0; f < motion_config_get_n_fields (config); f++) {
-      jobs[i].fields[f].vectors = harness_host (h, n * sizeof (MotionVector));
-      jobs[i].fields[f].blocks = harness_host (h, n * sizeof (MotionBlock));
+      jobs[i].fields[f].vectors =
+          harness_host (h, n * sizeof (CvisMotionVector));
+      jobs[i].fields[f].blocks = harness_host (h, n * sizeof (CvisMotionBlock));
     }
 }
 
@@ -178,9 +180,9 @@ compare_large (
 
   for (guint i = 1; i < LARGE_FRAMES; i++) {
     harness_equal (h, "vectors", HARNESS_U8, cpu[i].fields[0].vectors,
-        cuda[i].fields[0].vectors, n * sizeof (MotionVector));
+        cuda[i].fields[0].vectors, n * sizeof (CvisMotionVector));
     harness_equal (h, "blocks", HARNESS_U8, cpu[i].fields[0].blocks,
-        cuda[i].fields[0].blocks, n * sizeof (MotionBlock));
+        cuda[i].fields[0].blocks, n * sizeof (CvisMotionBlock));
   }
 }
 

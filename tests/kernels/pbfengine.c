@@ -28,7 +28,7 @@ static const gchar *const place_names[] = { "pageable", "pinned", "mapped",
 typedef struct {
   const guint8 **frames;
   guint *strides;
-  PbfResult *results; /* pinned */
+  CvisPbfResult *results; /* pinned */
 } Placed;
 
 /* Frames on the device and mapped frames are word-aligned with strides of
@@ -47,7 +47,7 @@ place_frames (
   guint8 *pixels = harness_pinned (h, size * stream->n);
   Placed placed = { harness_host (h, stream->n * sizeof (guint8 *)),
     harness_host (h, stream->n * sizeof (guint)),
-    harness_pinned (h, (stream->n + 1) * sizeof (PbfResult)) };
+    harness_pinned (h, (stream->n + 1) * sizeof (CvisPbfResult)) };
   const guint8 *base = pixels;
 
   for (guint i = 0; i < stream->n; i++)
@@ -115,7 +115,7 @@ run_stream (Harness *h, PbfStream *stream, const PbfConfig *config,
   }
   harness_equal (h, "records", HARNESS_U8, stream->expected,
       results_pinned ? placed.results : stream->results,
-      stream->n * sizeof (PbfResult));
+      stream->n * sizeof (CvisPbfResult));
 }
 
 static void
@@ -203,7 +203,7 @@ check_reset (Harness *h)
     if (pbf_engine_submit (engines[pass % 2], &batch, &error)
         && pbf_engine_wait (engines[pass % 2], &done, &error))
       harness_equal (h, "records", HARNESS_U8, stream->expected,
-          stream->results, stream->n * sizeof (PbfResult));
+          stream->results, stream->n * sizeof (CvisPbfResult));
     pbf_engine_reset (engines[pass % 2]);
   }
   if (error != NULL)

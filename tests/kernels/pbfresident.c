@@ -34,7 +34,7 @@ new_engine (Harness *h, const PbfConfig *config, PbfModel *model)
 typedef struct {
   const guint8 **frames;
   guint *strides;
-  PbfResult *results;
+  CvisPbfResult *results;
 } Pinned;
 
 /* To be called before the engine is made: compute-sanitizer may report reads of
@@ -76,13 +76,13 @@ static void
 run_stream (Harness *h, PbfEngine *engine, PbfStream *stream,
     const PbfConfig *config, const Pinned *pinned)
 {
-  PbfResult *results = pinned ? pinned->results : stream->results;
+  CvisPbfResult *results = pinned ? pinned->results : stream->results;
   PbfBatch batches[DEPTH], *done;
   GError *error = NULL;
   guint submitted = 0, in_flight = 0;
   gboolean ok = TRUE;
 
-  memset (results, 0xa5, stream->n * sizeof (PbfResult));
+  memset (results, 0xa5, stream->n * sizeof (CvisPbfResult));
   for (guint waited = 0, k = 0; waited < stream->n && ok;) {
     if (submitted < stream->n && in_flight < DEPTH) {
       PbfBatch *batch = &batches[k++ % DEPTH];
@@ -106,14 +106,14 @@ run_stream (Harness *h, PbfEngine *engine, PbfStream *stream,
     return;
   }
   harness_equal (h, "records", HARNESS_U8, stream->expected, results,
-      stream->n * sizeof (PbfResult));
+      stream->n * sizeof (CvisPbfResult));
 }
 
 static void
 resident_config (PbfRandom *random, guint round, PbfConfig *config)
 {
   pbf_random_config (random, round, config);
-  config->roi_size = PBF_ROI_SIDE;
+  config->roi_size = CVIS_PBF_ROI_SIDE;
   config->spatter_scope = PBF_SPATTER_SCOPE_ROI;
   config->mode = PBF_MODE_PERSISTENT;
   config->depth = DEPTH;

@@ -86,7 +86,7 @@ parse_all (Options *options, gint n, gchar **arguments)
   c->operation = LWT_OPERATION_FORWARD;
   c->sample = LWT_SAMPLE_F64;
   c->type = LWT_TYPE_F64;
-  c->parts = 1u << SURFACE_PART_BANDS;
+  c->parts = 1u << CVIS_SURFACE_PART_BANDS;
   for (guint i = 0; i < 2; i++)
     c->levels[i] = c->levels_roughness[i] = c->levels_noise[i] = 0;
   for (gint i = 0; i < n; i++) {
@@ -110,7 +110,7 @@ transform (LwtEngine *engine, const LwtConfig *config, gdouble *picture,
   GError *error = NULL;
   LwtJob *done;
 
-  job.parts[SURFACE_PART_BANDS] = (LwtPlane){ .data = bands,
+  job.parts[CVIS_SURFACE_PART_BANDS] = (LwtPlane){ .data = bands,
     .stride = config->width * lwt_type_get_size (config->type) };
   check (lwt_engine_submit (engine, &job, &error), &error);
   check (lwt_engine_wait (engine, &done, &error), &error);

@@ -9,7 +9,7 @@
  * backend=reference is the plain C code of tests/reference. Reads frames of
  * W x H samples without gaps, one byte each or with a depth of 10 two bytes,
  * little endian. Writes for each frame n_fields and flags (guint32), for
- * each field distance and 0 (gint32), MotionSummary, vectors and blocks, and
+ * each field distance and 0 (gint32), CvisMotionSummary, vectors and blocks, and
  * with planes=1 prediction and residual. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,8 +114,8 @@ new_job (const Options *options)
     job->residual = g_malloc (stride * c->height);
   }
   for (guint i = 0; i < motion_config_get_n_fields (c); i++) {
-    job->fields[i].vectors = g_new (MotionVector, n);
-    job->fields[i].blocks = g_new (MotionBlock, n);
+    job->fields[i].vectors = g_new (CvisMotionVector, n);
+    job->fields[i].blocks = g_new (CvisMotionBlock, n);
   }
   return job;
 }
@@ -126,7 +126,7 @@ free_job (MotionJob *job)
   g_free ((gpointer) job->luma);
   g_free (job->prediction);
   g_free (job->residual);
-  for (guint i = 0; i < MOTION_MAX_FIELDS; i++) {
+  for (guint i = 0; i < CVIS_MOTION_MAX_FIELDS; i++) {
     g_free (job->fields[i].vectors);
     g_free (job->fields[i].blocks);
   }
@@ -149,7 +149,7 @@ get_flags (Options *options, const MotionJob *job)
   if (job->n_fields > 0 && job->fields[0].distance == -1)
     backward = &job->fields[0];
   if (motion_scene_detect (&options->detector, &options->config, backward))
-    flags |= MOTION_FRAME_SCENE_CUT;
+    flags |= CVIS_MOTION_FRAME_SCENE_CUT;
   return flags;
 }
 
@@ -165,9 +165,9 @@ dump (Options *options, const MotionJob *job)
     gint32 distance[] = { job->fields[i].distance, 0 };
 
     put (distance, sizeof distance, 1);
-    put (&job->fields[i].summary, sizeof (MotionSummary), 1);
-    put (job->fields[i].vectors, sizeof (MotionVector), n);
-    put (job->fields[i].blocks, sizeof (MotionBlock), n);
+    put (&job->fields[i].summary, sizeof (CvisMotionSummary), 1);
+    put (job->fields[i].vectors, sizeof (CvisMotionVector), n);
+    put (job->fields[i].blocks, sizeof (CvisMotionBlock), n);
   }
   if (options->planes) {
     put (job->prediction, job->stride, c->height);

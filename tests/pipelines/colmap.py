@@ -54,7 +54,7 @@ def check(scene, folder):
     model, binary, again = (folder / name for name in ("model", "binary", "again"))
     for path in (model, binary, again):
         path.mkdir()
-    said = launch(f"baltestsrc {scene} seed=3 ! cudabundleadjust backend=cpu "
+    said = launch(f"bundletestsrc {scene} seed=3 ! cudabundleadjust backend=cpu "
                   f"output-format=colmap ! filesink location={folder}/model.tar")
     ours = cost(said)
     with tarfile.open(folder / "model.tar") as archive:

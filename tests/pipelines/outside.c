@@ -11,33 +11,36 @@
 static int
 attach_all (GstBuffer *buffer)
 {
-  PbfSignal signal = { .magic = PBF_SIGNAL_MAGIC, .frame_counter = 42 };
-  GstBuffer *records = gst_buffer_new_allocate (NULL, sizeof (PbfResult), NULL);
+  CvisPbfSignal signal = { .magic = CVIS_PBF_SIGNAL_MAGIC,
+    .frame_counter = 42 };
+  GstBuffer *records =
+      gst_buffer_new_allocate (NULL, sizeof (CvisPbfResult), NULL);
   GstMapInfo map;
-  PbfResult *result;
-  GstPbfMeta *meta;
+  CvisPbfResult *result;
+  GstCvisPbfMeta *meta;
   GBytes *bytes;
   int ok;
 
   if (!gst_buffer_map (records, &map, GST_MAP_READWRITE))
     return 0;
-  result = (PbfResult *) map.data;
+  result = (CvisPbfResult *) map.data;
   memset (result, 0, sizeof *result);
-  result->raw[PBF_MP_AREA] = 123;
-  meta = gst_buffer_add_pbf_meta (buffer, records, result, 1000);
+  result->raw[CVIS_PBF_MP_AREA] = 123;
+  meta = gst_cvis_buffer_add_pbf_meta (buffer, records, result, 1000);
   gst_buffer_unmap (records, &map);
   gst_buffer_unref (records);
-  gst_buffer_add_pbf_signal_meta (buffer, &signal);
-  gst_buffer_add_pbf_truth_meta (buffer)->n_spatters = 2;
-  gst_buffer_add_frame_crop_meta (buffer)->x = -5;
-  ok = gst_buffer_get_pbf_meta (buffer) == meta
-       && meta->result->raw[PBF_MP_AREA] == 123 && meta->latency == 1000
-       && gst_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter == 42
-       && gst_buffer_get_pbf_truth_meta (buffer)->n_spatters == 2
-       && gst_buffer_get_frame_crop_meta (buffer)->x == -5;
-  bytes = gst_pbf_meta_get_result_bytes (meta);
+  gst_cvis_buffer_add_pbf_signal_meta (buffer, &signal);
+  gst_cvis_buffer_add_pbf_truth_meta (buffer)->n_spatters = 2;
+  gst_cvis_buffer_add_frame_crop_meta (buffer)->x = -5;
+  ok = gst_cvis_buffer_get_pbf_meta (buffer) == meta
+       && meta->result->raw[CVIS_PBF_MP_AREA] == 123 && meta->latency == 1000
+       && gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter
+              == 42
+       && gst_cvis_buffer_get_pbf_truth_meta (buffer)->n_spatters == 2
+       && gst_cvis_buffer_get_frame_crop_meta (buffer)->x == -5;
+  bytes = gst_cvis_pbf_meta_get_result_bytes (meta);
   ok = ok && g_bytes_get_data (bytes, NULL) == meta->result
-       && g_bytes_get_size (bytes) == sizeof (PbfResult);
+       && g_bytes_get_size (bytes) == sizeof (CvisPbfResult);
   g_bytes_unref (bytes);
   return ok;
 }
@@ -46,25 +49,25 @@ attach_all (GstBuffer *buffer)
 static int
 attach_motion (GstBuffer *buffer)
 {
-  const gsize size = gst_motion_packet_get_size (1, 1, 1);
-  MotionPacket *packet = g_malloc0 (size);
-  MotionPacketField *field;
+  const gsize size = gst_cvis_motion_packet_get_size (1, 1, 1);
+  CvisMotionPacket *packet = g_malloc0 (size);
+  CvisMotionPacketField *field;
   GstBuffer *bytes;
   int ok;
 
-  memcpy (packet->magic, MOTION_PACKET_MAGIC, sizeof packet->magic);
-  packet->version = MOTION_PACKET_VERSION;
+  memcpy (packet->magic, CVIS_MOTION_PACKET_MAGIC, sizeof packet->magic);
+  packet->version = CVIS_MOTION_PACKET_VERSION;
   packet->size = size;
   packet->width = packet->height = packet->block_size = 16;
   packet->depth = 8;
   packet->columns = packet->rows = packet->n_fields = 1;
-  field =
-      (MotionPacketField *) gst_motion_packet_get_field (packet, 0, NULL, NULL);
+  field = (CvisMotionPacketField *) gst_cvis_motion_packet_get_field (
+      packet, 0, NULL, NULL);
   field->distance = -1;
   field->summary.histogram[0] = 1;
   bytes = gst_buffer_new_wrapped (packet, size);
-  ok = gst_buffer_add_motion_vector_metas (buffer, bytes) == 1
-       && gst_buffer_get_motion_vector_meta (buffer, -1)->packet == packet;
+  ok = gst_cvis_buffer_add_motion_vector_metas (buffer, bytes) == 1
+       && gst_cvis_buffer_get_motion_vector_meta (buffer, -1)->packet == packet;
   gst_buffer_unref (bytes);
   return ok;
 }
@@ -79,7 +82,7 @@ main (int argc, char **argv)
   buffer = gst_buffer_new ();
   ok = attach_all (buffer) && attach_motion (buffer);
   gst_buffer_unref (buffer);
-  printf (
-      "%s: %s\n", GST_PBF_RESULT_CAPS, ok ? "all metas" : "metas are wrong");
+  printf ("%s: %s\n", GST_CVIS_PBF_RESULT_CAPS,
+      ok ? "all metas" : "metas are wrong");
   return ok ? 0 : 1;
 }

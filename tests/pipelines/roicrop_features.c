@@ -18,8 +18,8 @@ take_records (
   GstMapInfo map;
 
   g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  g_assert_true (map.size % sizeof (PbfResult) == 0);
-  g_array_append_vals (records, map.data, map.size / sizeof (PbfResult));
+  g_assert_true (map.size % sizeof (CvisPbfResult) == 0);
+  g_array_append_vals (records, map.data, map.size / sizeof (CvisPbfResult));
   gst_buffer_unmap (buffer, &map);
 }
 
@@ -33,7 +33,7 @@ run (const gchar *regime, const gchar *crop, const gchar *settings)
       "m.result ! fakesink name=sink sync=false async=false "
       "signal-handoffs=true",
       FRAMES, regime, crop, settings);
-  GArray *records = g_array_new (FALSE, FALSE, sizeof (PbfResult));
+  GArray *records = g_array_new (FALSE, FALSE, sizeof (CvisPbfResult));
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch (line, &error), *sink;
 
@@ -53,15 +53,15 @@ run (const gchar *regime, const gchar *crop, const gchar *settings)
 /* Converts the record of a crop to the coordinates of the whole frame. An
  * aligned crop is not centred on the position, so the monitor reports that
  * the crop's edge limits its region: the one flag that differs. */
-static PbfResult
-moved (const PbfResult *crop, const PbfResult *whole)
+static CvisPbfResult
+moved (const CvisPbfResult *crop, const CvisPbfResult *whole)
 {
   gint x = whole->roi_x - crop->roi_x, y = whole->roi_y - crop->roi_y;
-  PbfResult r = *crop;
+  CvisPbfResult r = *crop;
   guint i;
 
-  r.flags &= ~PBF_RESULT_ROI_CLAMPED;
-  r.flags |= whole->flags & PBF_RESULT_ROI_CLAMPED;
+  r.flags &= ~CVIS_PBF_RESULT_ROI_CLAMPED;
+  r.flags |= whole->flags & CVIS_PBF_RESULT_ROI_CLAMPED;
   r.roi_x += x;
   r.roi_y += y;
   r.e_x_q8 += x * 256;
@@ -89,13 +89,13 @@ compare (const gchar *regime, const gchar *crop, const gchar *settings)
   g_assert_cmpuint (whole->len, ==, FRAMES);
   g_assert_cmpuint (cropped->len, ==, FRAMES);
   for (i = 0; i < FRAMES; i++) {
-    const PbfResult *w = &g_array_index (whole, PbfResult, i);
-    const PbfResult *c = &g_array_index (cropped, PbfResult, i);
-    PbfResult m;
+    const CvisPbfResult *w = &g_array_index (whole, CvisPbfResult, i);
+    const CvisPbfResult *c = &g_array_index (cropped, CvisPbfResult, i);
+    CvisPbfResult m;
 
     g_assert_cmpuint (
-        w->flags & PBF_RESULT_EMPTY, ==, c->flags & PBF_RESULT_EMPTY);
-    if (w->flags & PBF_RESULT_EMPTY)
+        w->flags & CVIS_PBF_RESULT_EMPTY, ==, c->flags & CVIS_PBF_RESULT_EMPTY);
+    if (w->flags & CVIS_PBF_RESULT_EMPTY)
       continue;
     m = moved (c, w);
     if (memcmp (w, &m, sizeof m) != 0)

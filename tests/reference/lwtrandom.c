@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define PART(part) (1u << SURFACE_PART_##part)
+#define PART(part) (1u << CVIS_SURFACE_PART_##part)
 
 /* Tiny, a power of two or next to one, or any size. */
 static guint
@@ -130,7 +130,7 @@ lwt_random_store (GRand *random, LwtConfig *config)
                         : g_rand_double_range (random, 0.01, 3.0);
   config->z_offset = 0.0;
   config->f_operation = LWT_F_NONE;
-  config->parameters &= ~(1u << SURFACE_PART_MEASURED);
+  config->parameters &= ~(1u << CVIS_SURFACE_PART_MEASURED);
 }
 
 void

@@ -267,7 +267,7 @@ part_sample (const LwtPlan *plan, const LwtPlane *plane, guint x, guint y)
 
 static void
 measure (const LwtPlan *plan, const LwtPlane *plane, const gboolean *there,
-    SurfaceParameters *parameters)
+    CvisSurfaceParameters *parameters)
 {
   const guint width = plan->config.width, height = plan->config.height;
   LwtHeights heights = { .min = INFINITY, .max = -INFINITY };
@@ -351,7 +351,7 @@ run_surface (const LwtPlan *plan, LwtJob *job)
     run_f64 (plan, job, z, there);
   else
     run_f32 (plan, job, z, there);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if ((config->parameters & (1u << i)) && job->parts[i].data)
       measure (plan, &job->parts[i], there, &job->parameters[i]);
   g_free (z);
@@ -407,17 +407,17 @@ run_job (const LwtPlan *plan, LwtJob *job)
   else
     run_plain_i32 (plan, job, data);
   g_free (data);
-  if ((plan->config.parameters & (1u << SURFACE_PART_MEASURED))
-      && job->parts[SURFACE_PART_MEASURED].data) {
+  if ((plan->config.parameters & (1u << CVIS_SURFACE_PART_MEASURED))
+      && job->parts[CVIS_SURFACE_PART_MEASURED].data) {
     const gsize n = (gsize) plan->config.width * plan->config.height;
     gboolean *there = g_new (gboolean, n);
 
     for (gsize i = 0; i < n; i++)
       there[i] = isfinite (part_sample (plan,
-          &job->parts[SURFACE_PART_MEASURED], (guint) (i % plan->config.width),
-          (guint) (i / plan->config.width)));
-    measure (plan, &job->parts[SURFACE_PART_MEASURED], there,
-        &job->parameters[SURFACE_PART_MEASURED]);
+          &job->parts[CVIS_SURFACE_PART_MEASURED],
+          (guint) (i % plan->config.width), (guint) (i / plan->config.width)));
+    measure (plan, &job->parts[CVIS_SURFACE_PART_MEASURED], there,
+        &job->parameters[CVIS_SURFACE_PART_MEASURED]);
     g_free (there);
   }
 }
@@ -461,14 +461,14 @@ reference_wait (LwtBackend *backend, guint slot, GError **error)
   const gsize row = config->width * lwt_type_get_size (config->type);
   LwtParts stored = 0;
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (job->parts[i].data == NULL && (job->measured & (1u << i)) != 0) {
       job->parts[i].data = g_malloc (row * config->height);
       job->parts[i].stride = row;
       stored |= 1u << i;
     }
   run_job (backend->plan, job);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (stored & (1u << i))
       g_clear_pointer (&job->parts[i].data, g_free);
   backend->jobs[slot] = NULL;

@@ -359,14 +359,14 @@ N (store) (const LwtPlan *plan, const LwtPlane *plane, const T *data)
 
 /* Writes a component: @data is padded; NaN for missing points. */
 static void
-N (write) (const LwtPlan *plan, LwtJob *job, SurfacePart part, const T *data,
-    const gboolean *there)
+N (write) (const LwtPlan *plan, LwtJob *job, CvisSurfacePart part,
+    const T *data, const gboolean *there)
 {
   const LwtPlane *plane = &job->parts[part];
 
   if (plane->data == NULL)
     return;
-  if (plan->config.store_bits > 0 && part == SURFACE_PART_MEASURED) {
+  if (plan->config.store_bits > 0 && part == CVIS_SURFACE_PART_MEASURED) {
     N (store) (plan, plane, data);
     return;
   }
@@ -385,7 +385,7 @@ static void
 N (write_bands) (const LwtPlan *plan, LwtJob *job, const T *x)
 {
   const LwtConfig *config = &plan->config;
-  const LwtPlane *plane = &job->parts[SURFACE_PART_BANDS];
+  const LwtPlane *plane = &job->parts[CVIS_SURFACE_PART_BANDS];
   T *bands = g_new (T, (gsize) plan->width * plan->height);
 
   N (forward)
@@ -464,10 +464,11 @@ N (filter) (const LwtPlan *plan, LwtJob *job, const T *x, const gboolean *there)
 
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
     N (write)
-    (plan, job, (SurfacePart) (SURFACE_PART_NOISE + i), parts[i], there);
+    (plan, job, (CvisSurfacePart) (CVIS_SURFACE_PART_NOISE + i), parts[i],
+        there);
     g_free (parts[i]);
   }
-  if (job->parts[SURFACE_PART_BANDS].data)
+  if (job->parts[CVIS_SURFACE_PART_BANDS].data)
     N (write_bands) (plan, job, x);
   g_free (noise);
   g_free (roughness);
@@ -618,8 +619,8 @@ N (denoise) (
       sum[i] *= (T) (1.0 / plan->config.spins);
   noise = N (difference) (plan, x, sum);
   measured = N (give_back) (plan, job, sum);
-  N (write) (plan, job, SURFACE_PART_NOISE, noise, there);
-  N (write) (plan, job, SURFACE_PART_MEASURED, measured, there);
+  N (write) (plan, job, CVIS_SURFACE_PART_NOISE, noise, there);
+  N (write) (plan, job, CVIS_SURFACE_PART_MEASURED, measured, there);
   g_free (noise);
   g_free (measured);
   g_free (sum);
@@ -658,7 +659,7 @@ N (run) (
       N (denoise) (plan, job, padded, there);
       break;
     default:
-      if (job->parts[SURFACE_PART_BANDS].data)
+      if (job->parts[CVIS_SURFACE_PART_BANDS].data)
         N (write_bands) (plan, job, padded);
       break;
   }
@@ -673,8 +674,8 @@ N (run_plain) (const LwtPlan *plan, LwtJob *job, const T *data)
   const LwtConfig *config = &plan->config;
   const gsize n = (gsize) plan->width * plan->height;
   const gboolean inverse = config->operation == LWT_OPERATION_INVERSE;
-  const LwtPlane *plane =
-      &job->parts[inverse ? SURFACE_PART_MEASURED : SURFACE_PART_BANDS];
+  const LwtPlane *plane = &job->parts[inverse ? CVIS_SURFACE_PART_MEASURED
+                                              : CVIS_SURFACE_PART_BANDS];
   const guint width = inverse ? config->width : plan->width;
   const guint height = inverse ? config->height : plan->height;
   T *result = g_new (T, n);

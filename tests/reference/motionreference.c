@@ -446,11 +446,11 @@ find_in_pyramid (const Search *s)
 
 /* The prior vector of the block at (@column, @row), if it exists */
 static void
-try_prior (Search *s, const MotionVector *prior, gint32 column, gint32 row)
+try_prior (Search *s, const CvisMotionVector *prior, gint32 column, gint32 row)
 {
   gint32 columns = (gint32) motion_config_get_columns (s->config);
   gint32 rows = (gint32) motion_config_get_rows (s->config);
-  const MotionVector *v;
+  const CvisMotionVector *v;
 
   if (prior == NULL || column < 0 || column >= columns || row < 0
       || row >= rows)
@@ -461,7 +461,7 @@ try_prior (Search *s, const MotionVector *prior, gint32 column, gint32 row)
 }
 
 static void
-search_zonal (Search *s, const MotionVector *prior)
+search_zonal (Search *s, const CvisMotionVector *prior)
 {
   gint32 range = (gint32) s->config->range;
   gint32 column = s->x / (gint32) s->config->block_size;
@@ -577,15 +577,15 @@ sum_squares (const Search *s, gint32 qx, gint32 qy)
 }
 
 static void
-report (const Search *s, gint32 x, gint32 y, MotionVector *vector,
-    MotionBlock *block)
+report (const Search *s, gint32 x, gint32 y, CvisMotionVector *vector,
+    CvisMotionBlock *block)
 {
-  *vector = (MotionVector){
+  *vector = (CvisMotionVector){
     .x = (gint16) x,
     .y = (gint16) y,
     .cost = full_cost (s, x, y),
   };
-  *block = (MotionBlock){
+  *block = (CvisMotionBlock){
     .sad = full_sad (s, x, y),
     .zero_sad = full_sad (s, 0, 0),
     .second =
@@ -598,8 +598,8 @@ report (const Search *s, gint32 x, gint32 y, MotionVector *vector,
 }
 
 static void
-search_block (Search *s, const MotionVector *prior, MotionVector *vector,
-    MotionBlock *block)
+search_block (Search *s, const CvisMotionVector *prior,
+    CvisMotionVector *vector, CvisMotionBlock *block)
 {
   gint32 x, y;
   guint32 cost;
@@ -629,7 +629,8 @@ search_block (Search *s, const MotionVector *prior, MotionVector *vector,
 void
 motion_reference_search (const MotionConfig *config,
     const MotionPicture *current, const MotionPicture *reference,
-    const MotionVector *prior, MotionVector *vectors, MotionBlock *blocks)
+    const CvisMotionVector *prior, CvisMotionVector *vectors,
+    CvisMotionBlock *blocks)
 {
   gint32 size = (gint32) config->block_size;
   gint32 columns = (gint32) motion_config_get_columns (config);
@@ -673,7 +674,7 @@ motion_reference_predict (const MotionConfig *config,
       guint32 least = G_MAXUINT32;
 
       for (guint f = 0; f < n_fields; f++) {
-        const MotionVector *v = &fields[f].vectors[block];
+        const CvisMotionVector *v = &fields[f].vectors[block];
         Plane then = full_plane (references[f]);
 
         if (f == 0 || v->cost < least) {

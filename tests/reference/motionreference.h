@@ -30,7 +30,8 @@ void motion_picture_free (MotionPicture *picture);
  * @vectors, @blocks: (out): columns * rows of them */
 void motion_reference_search (const MotionConfig *config,
     const MotionPicture *current, const MotionPicture *reference,
-    const MotionVector *prior, MotionVector *vectors, MotionBlock *blocks);
+    const CvisMotionVector *prior, CvisMotionVector *vectors,
+    CvisMotionBlock *blocks);
 
 /* The prediction of a frame from @n_fields fields and their references, and
  * the residual: width * height samples in full depth, not shifted, each. */

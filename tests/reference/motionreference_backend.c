@@ -10,7 +10,7 @@ struct _MotionBackend {
   MotionConfig config;
   MotionPicture **pictures;
   const MotionTask **tasks; /* of the slots */
-  MotionVector *prior[MOTION_MAX_FIELDS];
+  CvisMotionVector *prior[CVIS_MOTION_MAX_FIELDS];
 };
 
 static MotionBackend *
@@ -26,8 +26,8 @@ reference_create (
       g_new0 (MotionPicture *, motion_config_get_n_pictures (config));
   backend->tasks =
       g_new0 (const MotionTask *, motion_config_get_n_slots (config));
-  for (guint i = 0; i < MOTION_MAX_FIELDS; i++)
-    backend->prior[i] = g_new0 (MotionVector, n);
+  for (guint i = 0; i < CVIS_MOTION_MAX_FIELDS; i++)
+    backend->prior[i] = g_new0 (CvisMotionVector, n);
   return backend;
 }
 
@@ -36,7 +36,7 @@ reference_destroy (MotionBackend *backend)
 {
   for (guint i = 0; i < motion_config_get_n_pictures (&backend->config); i++)
     motion_picture_free (backend->pictures[i]);
-  for (guint i = 0; i < MOTION_MAX_FIELDS; i++)
+  for (guint i = 0; i < CVIS_MOTION_MAX_FIELDS; i++)
     g_free (backend->prior[i]);
   g_free (backend->pictures);
   g_free (backend->tasks);
@@ -65,7 +65,7 @@ static void
 predict (MotionBackend *backend, const MotionTask *task)
 {
   const MotionConfig *config = &backend->config;
-  const MotionPicture *references[MOTION_MAX_FIELDS];
+  const MotionPicture *references[CVIS_MOTION_MAX_FIELDS];
   gsize n = (gsize) config->width * config->height;
   guint16 *prediction = g_new (guint16, n), *residual = g_new (guint16, n);
   MotionJob *job = task->job;
@@ -99,7 +99,7 @@ reference_wait (MotionBackend *backend, guint slot, GError **error)
         backend->pictures[task->reference[i]],
         task->prior[i] ? backend->prior[i] : NULL, field->vectors,
         field->blocks);
-    memcpy (backend->prior[i], field->vectors, n * sizeof (MotionVector));
+    memcpy (backend->prior[i], field->vectors, n * sizeof (CvisMotionVector));
   }
   if (task->job->prediction || task->job->residual)
     predict (backend, task);

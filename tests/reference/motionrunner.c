@@ -40,7 +40,7 @@ set_up_jobs (MotionRunner *runner)
 {
   const MotionClip *clip = runner->clip;
   gsize size = clip->stride * clip->height;
-  gsize result = sizeof (MotionVector) + sizeof (MotionBlock);
+  gsize result = sizeof (CvisMotionVector) + sizeof (CvisMotionBlock);
 
   for (guint i = 0; i < clip->n; i++) {
     MotionJob *job = &runner->jobs[i];
@@ -50,9 +50,10 @@ set_up_jobs (MotionRunner *runner)
     job->luma = runner->frames + i * size;
     job->stride = clip->stride;
     job->pinned = job->results_pinned = runner->context != NULL;
-    job->fields[0].vectors = (MotionVector *) results;
+    job->fields[0].vectors = (CvisMotionVector *) results;
     job->fields[0].blocks =
-        (MotionBlock *) (results + sizeof (MotionVector) * runner->n_blocks);
+        (CvisMotionBlock *) (results
+                             + sizeof (CvisMotionVector) * runner->n_blocks);
   }
 }
 
@@ -61,7 +62,7 @@ motion_runner_new (const MotionConfig *config, CvisContext *context,
     const MotionClip *clip, GError **error)
 {
   MotionRunner *runner = g_new0 (MotionRunner, 1);
-  gsize result = sizeof (MotionVector) + sizeof (MotionBlock);
+  gsize result = sizeof (CvisMotionVector) + sizeof (CvisMotionBlock);
 
   runner->config = *config;
   runner->context = context;
@@ -175,8 +176,8 @@ motion_runner_equal (const MotionRunner *a, const MotionRunner *b, gchar **why)
     const MotionField *fb = motion_runner_get_field (b, i);
 
     for (guint k = 0; k < a->n_blocks; k++) {
-      const MotionVector *va = &fa->vectors[k], *vb = &fb->vectors[k];
-      const MotionBlock *ba = &fa->blocks[k], *bb = &fb->blocks[k];
+      const CvisMotionVector *va = &fa->vectors[k], *vb = &fb->vectors[k];
+      const CvisMotionBlock *ba = &fa->blocks[k], *bb = &fb->blocks[k];
 
       if (memcmp (va, vb, sizeof *va) == 0 && memcmp (ba, bb, sizeof *ba) == 0)
         continue;

@@ -291,8 +291,8 @@ make_room (const MotionConfig *config, MotionJob *job)
   guint n = get_n_blocks (config) + 1;
 
   for (guint i = 0; i < motion_config_get_n_fields (config); i++) {
-    job->fields[i].vectors = g_new (MotionVector, n);
-    job->fields[i].blocks = g_new (MotionBlock, n);
+    job->fields[i].vectors = g_new (CvisMotionVector, n);
+    job->fields[i].blocks = g_new (CvisMotionBlock, n);
   }
   if (job->prediction_stride)
     job->prediction =
@@ -309,8 +309,8 @@ poison (const MotionConfig *config, MotionJob *job)
   guint n = get_n_blocks (config) + 1;
 
   for (guint i = 0; i < motion_config_get_n_fields (config); i++) {
-    memset (job->fields[i].vectors, POISON, n * sizeof (MotionVector));
-    memset (job->fields[i].blocks, POISON, n * sizeof (MotionBlock));
+    memset (job->fields[i].vectors, POISON, n * sizeof (CvisMotionVector));
+    memset (job->fields[i].blocks, POISON, n * sizeof (CvisMotionBlock));
   }
   if (job->prediction)
     memset (job->prediction, POISON,
@@ -347,7 +347,7 @@ expect_fields (MotionStream *stream, MotionPicture *const *pictures, guint i,
     gint distance = f % 2 == 0 ? -(gint) (f / 2) - 1 : (gint) (f / 2) + 1;
     gint there = (gint) i + distance;
     MotionField *field = &job->fields[job->n_fields];
-    const MotionVector *prior = NULL;
+    const CvisMotionVector *prior = NULL;
 
     if (there < (gint) first || there >= (gint) end
         || (distance > 0 && !stream->config.bidirectional))
@@ -359,18 +359,18 @@ expect_fields (MotionStream *stream, MotionPicture *const *pictures, guint i,
     motion_reference_search (&stream->config, pictures[i], pictures[there],
         prior, field->vectors, field->blocks);
     if (distance == -1 && is_repeated (&stream->config, field))
-      job->flags |= MOTION_FRAME_DUPLICATE;
+      job->flags |= CVIS_MOTION_FRAME_DUPLICATE;
     job->n_fields++;
   }
   if (i == first)
-    job->flags |= MOTION_FRAME_FIRST;
+    job->flags |= CVIS_MOTION_FRAME_FIRST;
 }
 
 static void
 expect_planes (MotionStream *stream, MotionPicture *const *pictures, guint i)
 {
   const MotionConfig *config = &stream->config;
-  const MotionPicture *references[MOTION_MAX_FIELDS];
+  const MotionPicture *references[CVIS_MOTION_MAX_FIELDS];
   gsize n = (gsize) config->width * config->height;
   guint16 *prediction = g_new (guint16, n), *residual = g_new (guint16, n);
   MotionJob *job = &stream->expected[i];
@@ -474,7 +474,7 @@ static void
 job_clear (MotionJob *job)
 {
   g_free ((gpointer) job->luma);
-  for (guint i = 0; i < MOTION_MAX_FIELDS; i++) {
+  for (guint i = 0; i < CVIS_MOTION_MAX_FIELDS; i++) {
     g_free (job->fields[i].vectors);
     g_free (job->fields[i].blocks);
   }
@@ -549,8 +549,8 @@ compare_block (
 {
   const MotionField *f = &stream->jobs[frame].fields[field];
   const MotionField *e = &stream->expected[frame].fields[field];
-  const MotionVector *v = &f->vectors[block], *w = &e->vectors[block];
-  const MotionBlock *b = &f->blocks[block], *c = &e->blocks[block];
+  const CvisMotionVector *v = &f->vectors[block], *w = &e->vectors[block];
+  const CvisMotionBlock *b = &f->blocks[block], *c = &e->blocks[block];
 
 #define COMPARE(member, got, want)                                             \
   compare_number (stream, frame, field, block, member, got, want)
@@ -578,10 +578,10 @@ compare_field (const MotionStream *stream, guint frame, guint field)
         e->distance);
   for (guint i = 0; i < n; i++)
     compare_block (stream, frame, field, i);
-  if (memcmp (&f->vectors[n], &e->vectors[n], sizeof (MotionVector)) != 0
-      || memcmp (&f->blocks[n], &e->blocks[n], sizeof (MotionBlock)) != 0)
+  if (memcmp (&f->vectors[n], &e->vectors[n], sizeof (CvisMotionVector)) != 0
+      || memcmp (&f->blocks[n], &e->blocks[n], sizeof (CvisMotionBlock)) != 0)
     fail (stream, frame, "field %u: written behind the last block", field);
-  if (memcmp (&f->summary, &e->summary, sizeof (MotionSummary)) != 0)
+  if (memcmp (&f->summary, &e->summary, sizeof (CvisMotionSummary)) != 0)
     fail (stream, frame, "field %u: another summary", field);
 }
 

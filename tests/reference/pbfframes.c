@@ -115,7 +115,8 @@ pbf_frame_info (PbfRandom *random, guint64 index, guint width, guint height,
   info->vector_id = (guint32) (index / 37);
   info->x_um = (gint32) pbf_random_below (random, 20000);
   info->y_um = -(gint32) pbf_random_below (random, 20000);
-  info->signal_flags = PBF_SIGNAL_LASER_ON | PBF_SIGNAL_POSITION_VALID;
+  info->signal_flags =
+      CVIS_PBF_SIGNAL_LASER_ON | CVIS_PBF_SIGNAL_POSITION_VALID;
   info->entry = dice < 75   ? PBF_ENTER
                 : dice < 85 ? PBF_ENTER_IF_LIT
                 : dice < 95 ? PBF_EMPTY
@@ -157,12 +158,12 @@ pbf_random_model (PbfRandom *random, guint hidden, guint outputs)
   model->hidden_padded = padded;
   model->outputs = outputs;
   model->threshold = model->window = -1;
-  model->w1t = g_new0 (gfloat, PBF_N_FEATURES * padded);
+  model->w1t = g_new0 (gfloat, CVIS_PBF_N_FEATURES * padded);
   model->b1 = g_new0 (gfloat, padded);
   model->w2 = g_new0 (gfloat, outputs * padded);
   model->b2 = g_new0 (gfloat, outputs);
   model->names = g_new0 (gchar *, outputs + 1);
-  for (guint i = 0; i < PBF_N_FEATURES; i++) {
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
     model->mean[i] = (gfloat) (100.0 * pbf_random_unit (random));
     model->inv_std[i] = (gfloat) (0.001 + 0.02 * pbf_random_unit (random));
     for (guint j = 0; j < hidden; j++)

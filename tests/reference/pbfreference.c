@@ -134,7 +134,7 @@ pool_label (PbfReference *ref, const Component *components, gint n, gint32 ex,
 
 static void
 measure_pool (PbfReference *ref, const guint8 *roi, guint stride, gint pool,
-    PbfResult *result)
+    CvisPbfResult *result)
 {
   PbfMoments m = { 0 };
   guint32 sum = 0;
@@ -160,9 +160,9 @@ measure_pool (PbfReference *ref, const guint8 *roi, guint stride, gint pool,
       y0 = MIN (y0, y), y1 = MAX (y1, y);
     }
   }
-  result->raw[PBF_MP_AREA] = m.n;
-  result->raw[PBF_MP_RATIO] = pbf_ratio_q16 (&m);
-  result->raw[PBF_MP_MEAN] = pbf_mean_q8 (sum, m.n);
+  result->raw[CVIS_PBF_MP_AREA] = m.n;
+  result->raw[CVIS_PBF_MP_RATIO] = pbf_ratio_q16 (&m);
+  result->raw[CVIS_PBF_MP_MEAN] = pbf_mean_q8 (sum, m.n);
   result->orientation_deg = pbf_orientation_deg (&m);
   if (m.n > 0) {
     result->centroid_x_q8 = pbf_centroid_q8 (m.sx, m.n, result->roi_x);
@@ -172,16 +172,16 @@ measure_pool (PbfReference *ref, const guint8 *roi, guint stride, gint pool,
     result->bbox_width = x1 - x0 + 1;
     result->bbox_height = y1 - y0 + 1;
     if (x0 == 0 || y0 == 0 || x1 == side - 1 || y1 == side - 1)
-      result->flags |= PBF_RESULT_POOL_AT_EDGE;
+      result->flags |= CVIS_PBF_RESULT_POOL_AT_EDGE;
   } else {
-    result->flags |= PBF_RESULT_NO_POOL;
+    result->flags |= CVIS_PBF_RESULT_NO_POOL;
   }
 }
 
 /* All components except those marked in @pool are spatters. */
 static void
 measure_spatters (PbfReference *ref, const Component *components, gint n,
-    const gboolean *pool, gint32 first_x, gint32 first_y, PbfResult *result)
+    const gboolean *pool, gint32 first_x, gint32 first_y, CvisPbfResult *result)
 {
   gboolean *listed = g_new0 (gboolean, n + 1);
   guint64 area = 0, count = 0;
@@ -192,11 +192,11 @@ measure_spatters (PbfReference *ref, const Component *components, gint n,
     area += components[l].area;
     count++;
   }
-  result->raw[PBF_SPATTER_AREA] = MIN (area, PBF_AREA_MAX);
-  result->raw[PBF_SPATTER_COUNT] = MIN (count, PBF_AREA_MAX);
-  result->n_spatters = MIN (count, PBF_MAX_SPATTERS);
-  if (count > PBF_MAX_SPATTERS)
-    result->flags |= PBF_RESULT_SPATTERS_CUT;
+  result->raw[CVIS_PBF_SPATTER_AREA] = MIN (area, PBF_AREA_MAX);
+  result->raw[CVIS_PBF_SPATTER_COUNT] = MIN (count, PBF_AREA_MAX);
+  result->n_spatters = MIN (count, CVIS_PBF_MAX_SPATTERS);
+  if (count > CVIS_PBF_MAX_SPATTERS)
+    result->flags |= CVIS_PBF_RESULT_SPATTERS_CUT;
   for (guint k = 0; k < result->n_spatters; k++) {
     gint best = -1;
 
@@ -214,7 +214,7 @@ measure_spatters (PbfReference *ref, const Component *components, gint n,
 
 static void
 measure_polar (PbfReference *ref, const guint8 *roi, guint stride, gint32 ex,
-    gint32 ey, PbfResult *result)
+    gint32 ey, CvisPbfResult *result)
 {
   gint side = ref->params.side;
 
@@ -224,14 +224,14 @@ measure_polar (PbfReference *ref, const guint8 *roi, guint stride, gint32 ex,
       guint64 r2 = (gint64) dx * dx + (gint64) dy * dy;
 
       if (r2 >= ref->params.inner2 && r2 <= ref->params.outer2)
-        result->raw[PBF_POLAR_0 + pbf_sector (dx, dy)] +=
+        result->raw[CVIS_PBF_POLAR_0 + pbf_sector (dx, dy)] +=
             roi[(gsize) y * stride + x];
     }
   }
 }
 
 static void
-measure_hog (const guint8 *roi, guint stride, gint side, PbfResult *result)
+measure_hog (const guint8 *roi, guint stride, gint side, CvisPbfResult *result)
 {
   gint64 sums[9] = { 0 };
 
@@ -247,7 +247,7 @@ measure_hog (const guint8 *roi, guint stride, gint side, PbfResult *result)
       sums[pbf_hog_bin (gx, gy)] += pbf_gradient_q16 (gx, gy);
     }
   }
-  pbf_hog_normalise (sums, &result->raw[PBF_HOG_0]);
+  pbf_hog_normalise (sums, &result->raw[CVIS_PBF_HOG_0]);
 }
 
 static gboolean
@@ -294,7 +294,7 @@ find_brightest (
  * position of the highest; @pixel: does not look at components. */
 static void
 locate_brightest (PbfReference *ref, const guint8 *frame, guint stride,
-    gboolean pixel, PbfResult *result)
+    gboolean pixel, CvisPbfResult *result)
 {
   gint at, w = ref->params.width, h = ref->params.height;
   gint n = pixel ? 0 : label (ref, frame, stride, w, h), chosen = -2;
@@ -322,7 +322,7 @@ locate_brightest (PbfReference *ref, const guint8 *frame, guint stride,
         (guint32) (65536.0
                    * ((gdouble) best / ((gdouble) best + (gdouble) second)));
     if (second > best / 4)
-      result->flags |= PBF_RESULT_POSITION_UNSURE;
+      result->flags |= CVIS_PBF_RESULT_POSITION_UNSURE;
   }
   at = find_brightest (ref, frame, stride, chosen);
   result->e_x_q8 = 256 * (at % w) + 128;
@@ -333,7 +333,7 @@ locate_brightest (PbfReference *ref, const guint8 *frame, guint stride,
 
 static void
 locate_centroid (
-    PbfReference *ref, const guint8 *frame, guint stride, PbfResult *result)
+    PbfReference *ref, const guint8 *frame, guint stride, CvisPbfResult *result)
 {
   guint64 n = 0, sx = 0, sy = 0;
 
@@ -357,7 +357,7 @@ locate_centroid (
 
 static void
 spatial (
-    PbfReference *ref, const guint8 *frame, guint stride, PbfResult *result)
+    PbfReference *ref, const guint8 *frame, guint stride, CvisPbfResult *result)
 {
   const PbfParams *p = &ref->params;
   gint32 ex, ey;
@@ -371,7 +371,7 @@ spatial (
   result->roi_y = pbf_roi_start (result->e_y_q8, p->height, side, 1);
   if (pbf_roi_clamped (result->e_x_q8, p->width, side)
       || pbf_roi_clamped (result->e_y_q8, p->height, side))
-    result->flags |= PBF_RESULT_ROI_CLAMPED;
+    result->flags |= CVIS_PBF_RESULT_ROI_CLAMPED;
   ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, side);
   ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, side);
   roi = frame + (gsize) result->roi_y * stride + result->roi_x;
@@ -410,7 +410,7 @@ spatial (
 }
 
 static void
-temporal (PbfReference *ref, PbfResult *result)
+temporal (PbfReference *ref, CvisPbfResult *result)
 {
   PbfRow row;
 
@@ -420,7 +420,7 @@ temporal (PbfReference *ref, PbfResult *result)
   row.position = ref->position;
   if (ref->started && pbf_window_restarts (&ref->params, &ref->last, &row)) {
     ref->n_rows = 0;
-    result->flags |= PBF_RESULT_WINDOW_RESET;
+    result->flags |= CVIS_PBF_RESULT_WINDOW_RESET;
   }
   ref->started = TRUE;
   ref->last = row;
@@ -432,8 +432,8 @@ temporal (PbfReference *ref, PbfResult *result)
 
   result->window_n = ref->n_rows;
   if (ref->n_rows < ref->config.window)
-    result->flags |= PBF_RESULT_WARMUP;
-  for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+    result->flags |= CVIS_PBF_RESULT_WARMUP;
+  for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++) {
     gint64 s1 = 0, s2 = 0;
 
     for (guint k = 0; k < ref->n_rows; k++) {
@@ -441,13 +441,13 @@ temporal (PbfReference *ref, PbfResult *result)
       s2 += (gint64) ref->rows[k].raw[f] * ref->rows[k].raw[f];
     }
     result->var_num[f] = ref->n_rows * s2 - s1 * s1;
-    result->features[PBF_N_SPATIAL + f] =
+    result->features[CVIS_PBF_N_SPATIAL + f] =
         pbf_variance (result->var_num[f], ref->n_rows, pbf_feature_scale (f));
   }
 }
 
 static void
-network (PbfReference *ref, PbfResult *result)
+network (PbfReference *ref, CvisPbfResult *result)
 {
   const PbfModel *m = ref->model;
   gfloat hidden[PBF_MAX_HIDDEN];
@@ -455,7 +455,7 @@ network (PbfReference *ref, PbfResult *result)
   for (guint j = 0; j < m->hidden_padded; j++) {
     gfloat h = m->b1[j];
 
-    for (guint i = 0; i < PBF_N_FEATURES; i++)
+    for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
       h = fmaf (m->w1t[i * m->hidden_padded + j],
           (result->features[i] - m->mean[i]) * m->inv_std[i], h);
     hidden[j] = h > 0.0f ? h : 0.0f;
@@ -477,7 +477,7 @@ network (PbfReference *ref, PbfResult *result)
 
 void
 pbf_reference_frame (PbfReference *ref, const guint8 *frame, guint stride,
-    const PbfFrameInfo *info, PbfResult *result)
+    const PbfFrameInfo *info, CvisPbfResult *result)
 {
   guint entry = info->entry;
 
@@ -486,12 +486,12 @@ pbf_reference_frame (PbfReference *ref, const guint8 *frame, guint stride,
   if (entry == PBF_ENTER_IF_LIT)
     entry = is_lit (ref, frame, stride) ? PBF_ENTER : PBF_EMPTY;
   if (entry == PBF_EMPTY) {
-    result->flags |= PBF_RESULT_EMPTY;
+    result->flags |= CVIS_PBF_RESULT_EMPTY;
     if (ref->params.analyse_empty)
       entry = PBF_EXCLUDE;
   }
   if (entry == PBF_EXCLUDE)
-    result->flags |= PBF_RESULT_EXCLUDED;
+    result->flags |= CVIS_PBF_RESULT_EXCLUDED;
   if (entry != PBF_EMPTY) {
     if (info->position == PBF_POSITION_BRIGHTEST
         || info->position == PBF_POSITION_BRIGHTEST_PIXEL) {
@@ -504,7 +504,7 @@ pbf_reference_frame (PbfReference *ref, const guint8 *frame, guint stride,
       result->e_y_q8 = info->e_y_q8;
     }
     spatial (ref, frame, stride, result);
-    for (guint f = 0; f < PBF_N_SPATIAL; f++)
+    for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++)
       result->features[f] =
           (gfloat) result->raw[f] / (gfloat) pbf_feature_scale (f);
   }

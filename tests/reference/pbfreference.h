@@ -17,4 +17,4 @@ typedef struct _PbfReference PbfReference;
 PbfReference *pbf_reference_new (const PbfConfig *config, PbfModel *model);
 void pbf_reference_free (PbfReference *ref);
 void pbf_reference_frame (PbfReference *ref, const guint8 *frame, guint stride,
-    const PbfFrameInfo *info, PbfResult *result);
+    const PbfFrameInfo *info, CvisPbfResult *result);

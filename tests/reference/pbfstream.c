@@ -54,8 +54,8 @@ pbf_stream_new (
   stream->frames = g_new (const guint8 *, n);
   stream->strides = g_new (guint, n);
   stream->infos = g_new (PbfFrameInfo, n);
-  stream->expected = g_new (PbfResult, n);
-  stream->results = g_new (PbfResult, n + 1);
+  stream->expected = g_new (CvisPbfResult, n);
+  stream->results = g_new (CvisPbfResult, n + 1);
   for (guint i = 0; i < n; i++) {
     guint8 *frame = stream->pixels + i * size;
 
@@ -88,7 +88,7 @@ pbf_stream_free (PbfStream *stream)
 void
 pbf_stream_poison (PbfStream *stream)
 {
-  memset (stream->results, POISON, (stream->n + 1) * sizeof (PbfResult));
+  memset (stream->results, POISON, (stream->n + 1) * sizeof (CvisPbfResult));
 }
 
 void
@@ -111,15 +111,15 @@ pbf_stream_compare (const PbfStream *stream, guint n)
     const guint32 *got = (const guint32 *) &stream->results[i];
     const guint32 *want = (const guint32 *) &stream->expected[i];
 
-    if (memcmp (got, want, sizeof (PbfResult)) == 0)
+    if (memcmp (got, want, sizeof (CvisPbfResult)) == 0)
       continue;
-    for (guint k = 0; k < sizeof (PbfResult) / 4; k++)
+    for (guint k = 0; k < sizeof (CvisPbfResult) / 4; k++)
       if (got[k] != want[k])
         g_printerr ("frame %u, byte %u of the record: 0x%08x, not 0x%08x\n", i,
             4 * k, got[k], want[k]);
     g_error ("frame %u of %u differs from the ref's", i, n);
   }
-  for (guint k = 0; k < sizeof (PbfResult); k++)
+  for (guint k = 0; k < sizeof (CvisPbfResult); k++)
     if (guard[k] != POISON)
       g_error ("byte %u after the results was written", k);
 }

@@ -14,8 +14,8 @@ typedef struct {
   const guint8 **frames;
   guint *strides;
   PbfFrameInfo *infos;
-  PbfResult *expected; /* the reference implementation's */
-  PbfResult *results;  /* n, and a guard record that must not be written */
+  CvisPbfResult *expected; /* the reference implementation's */
+  CvisPbfResult *results;  /* n, and a guard record that must not be written */
 } PbfStream;
 
 /* Random settings; in the first four rounds the defaults except for

@@ -56,9 +56,9 @@ ends 77 'this machine has no NVIDIA GPU (' test --gpu --no-build
 program nvidia-smi 'echo "GPU 0: stand-in"'
 
 carries good=0 bad=3 lacking=77
-ends 1 'FAILED: libraries that the plugin needs are not here: libgstcudavision-1.0.so.0' test --gpu --no-build
+ends 1 'FAILED: libraries that the plugin needs are not here: libgstcudavision-1.0.so.1' test --gpu --no-build
 mkdir "$tree/copy/build/gst/cudavision"
-cp "$library" "$tree/copy/build/gst/cudavision/libgstcudavision-1.0.so.0"
+cp "$library" "$tree/copy/build/gst/cudavision/libgstcudavision-1.0.so.1"
 ends 1 '1 passed, 1 failed, 1 skipped' test --gpu --no-build
 ends 1 "skipped: lacking: $tree/copy/build/gst: skipped: no data" test --gpu --no-build
 carries good=0 lacking=77

@@ -238,13 +238,13 @@ class Video(Tool):
 
 class Models(Tool):
     def test_bundle(self):
-        launch("baltestsrc cameras=8 points=300 ! filesink location=b.txt")
+        launch("bundletestsrc cameras=8 points=300 ! filesink location=b.txt")
         self.same_bytes(["bundle", "b.txt", "-o", "a.ply"], ["a.ply"])
         found = json.loads(run("bundle", "b.txt", "--json")[0])
         self.assertLess(found["final-cost"], found["initial-cost"])
 
     def test_a_folder_of_colmap(self):
-        launch("baltestsrc cameras=8 points=300 format=colmap ! filesink location=m.tar")
+        launch("bundletestsrc cameras=8 points=300 format=colmap ! filesink location=m.tar")
         os.mkdir("model")
         subprocess.run(["tar", "xf", "m.tar", "-C", "model"], check=True)
         self.assertEqual(json.loads(run("bundle", "model", "--json")[0])["cameras"], 8)
@@ -314,7 +314,7 @@ class Reports(Tool):
         self.assertEqual(read("s.html").count(b"data:image/jpeg"), 2)
 
     def test_bundle_and_monitor(self):
-        launch("baltestsrc cameras=8 points=300 ! filesink location=b.txt")
+        launch("bundletestsrc cameras=8 points=300 ! filesink location=b.txt")
         run("bundle", "b.txt", "--report", "b.html", "-q")
         self.check_page("b.html")
         launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
@@ -326,7 +326,7 @@ class Info(Tool):
     def test_every_kind(self):
         self.make_surfaces()
         self.make_clip()
-        launch("baltestsrc cameras=8 points=300 ! filesink location=b.txt")
+        launch("bundletestsrc cameras=8 points=300 ! filesink location=b.txt")
         launch("pbftestsrc num-buffers=200 ! pbffilesink location=l.pbf")
         found = json.loads(run("info", "--json", "part0.x3p", "clip.avi", "b.txt", "l.pbf")[0])
         self.assertEqual([f["kind"] for f in found["files"]],

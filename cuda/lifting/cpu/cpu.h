@@ -351,7 +351,7 @@ typedef gconstpointer (*LwtCpuMakeRow) (
 /* Parameters of a complete component of @job, or without a plane of the rows
  * that @make_row returns. */
 void lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
-    SurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data);
+    CvisSurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data);
 /* Finds the cells that have noise, LWT_CELL_NOISE; all others become
  * LWT_CELL_CONSTANT. @job: was loaded; @cells: lwt_finest_count_cells().
  * Returns: number of samples in cells that have noise */

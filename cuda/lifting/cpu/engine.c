@@ -152,7 +152,7 @@ create_operation (LwtBackend *backend, GError **error)
                 backend, &plan->bands, TRUE, FALSE, 0, plan->bands.n, error))
            != NULL;
   if ((config->operation != LWT_OPERATION_FILTER
-          || (config->parts & 1u << SURFACE_PART_BANDS))
+          || (config->parts & 1u << CVIS_SURFACE_PART_BANDS))
       && !(backend->forward = new_transform (
                backend, &plan->bands, FALSE, FALSE, 0, plan->bands.n, error)))
     return FALSE;
@@ -197,7 +197,7 @@ cpu_create (const LwtPlan *plan, CvisContext *context, GError **error)
 /* A component is the first operand minus the second; %NULL second: the first
  * plus the polynomial without its mean. */
 typedef struct {
-  SurfacePart part;
+  CvisSurfacePart part;
   const LwtCpuPlane *of[2];
 } PartOf;
 
@@ -256,7 +256,7 @@ do_parts (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
 
       if (part->data == NULL)
         continue;
-      if (of->part == SURFACE_PART_MEASURED
+      if (of->part == CVIS_SURFACE_PART_MEASURED
           && work->backend->plan->config.store_bits > 0)
         store_part_row (work, of, y, scratch->wide[2], to);
       else
@@ -320,7 +320,7 @@ plane_of_job (const LwtJob *job)
 }
 
 static LwtCpuPlane
-plane_of_part (LwtJob *job, SurfacePart part)
+plane_of_part (LwtJob *job, CvisSurfacePart part)
 {
   return (LwtCpuPlane){
     .data = job->parts[part].data, .stride = job->parts[part].stride, .step = 1
@@ -330,7 +330,7 @@ plane_of_part (LwtJob *job, SurfacePart part)
 static void
 put_bands (LwtBackend *backend, LwtJob *job, const LwtCpuPlane *x)
 {
-  const LwtCpuPlane bands = plane_of_part (job, SURFACE_PART_BANDS);
+  const LwtCpuPlane bands = plane_of_part (job, CVIS_SURFACE_PART_BANDS);
 
   if (bands.data)
     lwt_cpu_transform_run (
@@ -400,10 +400,10 @@ load_and_reduce (
 static void
 run_filter (LwtBackend *backend, LwtJob *job)
 {
-  const gboolean noise = lwt_job_makes (job, SURFACE_PART_NOISE);
-  const gboolean roughness = lwt_job_makes (job, SURFACE_PART_ROUGHNESS);
-  const gboolean waviness = lwt_job_makes (job, SURFACE_PART_WAVINESS);
-  const gboolean form = lwt_job_makes (job, SURFACE_PART_FORM);
+  const gboolean noise = lwt_job_makes (job, CVIS_SURFACE_PART_NOISE);
+  const gboolean roughness = lwt_job_makes (job, CVIS_SURFACE_PART_ROUGHNESS);
+  const gboolean waviness = lwt_job_makes (job, CVIS_SURFACE_PART_WAVINESS);
+  const gboolean form = lwt_job_makes (job, CVIS_SURFACE_PART_FORM);
   const gboolean needs[N_CHAINS] = { noise || roughness, roughness || waviness,
     waviness || form };
   const gboolean reduces[N_CHAINS] = { noise || roughness || waviness || form,
@@ -421,10 +421,10 @@ run_filter (LwtBackend *backend, LwtJob *job)
   }
   if (reduces[0]) {
     const PartOf parts[] = {
-      { SURFACE_PART_NOISE, { &x, smooth[0] } },
-      { SURFACE_PART_ROUGHNESS, { smooth[0], smooth[1] } },
-      { SURFACE_PART_WAVINESS, { smooth[1], smooth[2] } },
-      { SURFACE_PART_FORM, { smooth[2], NULL } },
+      { CVIS_SURFACE_PART_NOISE, { &x, smooth[0] } },
+      { CVIS_SURFACE_PART_ROUGHNESS, { smooth[0], smooth[1] } },
+      { CVIS_SURFACE_PART_WAVINESS, { smooth[1], smooth[2] } },
+      { CVIS_SURFACE_PART_FORM, { smooth[2], NULL } },
     };
 
     put_parts (backend, job, parts, G_N_ELEMENTS (parts));
@@ -665,8 +665,8 @@ run_denoise (LwtBackend *backend, LwtJob *job)
 {
   const LwtCpuPlane *sum = &backend->sum;
   const PartOf parts[] = {
-    { SURFACE_PART_NOISE, { &backend->surface.x, sum } },
-    { SURFACE_PART_MEASURED, { sum, NULL } },
+    { CVIS_SURFACE_PART_NOISE, { &backend->surface.x, sum } },
+    { CVIS_SURFACE_PART_MEASURED, { sum, NULL } },
   };
 
   lwt_cpu_surface_load (&backend->surface, job);
@@ -712,7 +712,7 @@ static void
 run_forward (LwtBackend *backend, LwtJob *job)
 {
   const LwtPlan *plan = backend->plan;
-  const LwtCpuPlane bands = plane_of_part (job, SURFACE_PART_BANDS);
+  const LwtCpuPlane bands = plane_of_part (job, CVIS_SURFACE_PART_BANDS);
   JobWork work = { backend, job };
 
   if (is_plain (plan) && bands.data) {
@@ -740,7 +740,7 @@ do_crop (guint first, guint count, LwtCpuScratch *scratch, gpointer user_data)
   const JobWork *work = user_data;
   const LwtBackend *backend = work->backend;
   const LwtPlan *plan = backend->plan;
-  const LwtPlane *part = &work->job->parts[SURFACE_PART_MEASURED];
+  const LwtPlane *part = &work->job->parts[CVIS_SURFACE_PART_MEASURED];
   const LwtCpuPlane inside = lwt_cpu_plane_at (
       &backend->picture, backend->size, plan->pad[0], plan->pad[1]);
 
@@ -762,12 +762,12 @@ run_inverse (LwtBackend *backend, LwtJob *job)
   const LwtPlan *plan = backend->plan;
   const LwtConfig *config = &plan->config;
   const LwtCpuPlane bands = plane_of_job (job);
-  LwtCpuPlane to = plane_of_part (job, SURFACE_PART_MEASURED);
+  LwtCpuPlane to = plane_of_part (job, CVIS_SURFACE_PART_MEASURED);
   const gboolean leaves = to.data != NULL;
   const gboolean direct = leaves && plan->pad[0] + plan->pad[1] == 0;
   JobWork work = { backend, job };
 
-  if (!lwt_job_makes (job, SURFACE_PART_MEASURED))
+  if (!lwt_job_makes (job, CVIS_SURFACE_PART_MEASURED))
     return;
   if (!direct)
     to = backend->picture;
@@ -777,9 +777,9 @@ run_inverse (LwtBackend *backend, LwtJob *job)
     lwt_cpu_rows_run (
         &backend->threads, config->height, config->width, do_crop, &work);
   to = lwt_cpu_plane_at (&to, backend->size, plan->pad[0], plan->pad[1]);
-  if (lwt_job_measures (config, job, SURFACE_PART_MEASURED))
+  if (lwt_job_measures (config, job, CVIS_SURFACE_PART_MEASURED))
     lwt_cpu_surface_measure (
-        &backend->surface, job, SURFACE_PART_MEASURED, inverse_row, &to);
+        &backend->surface, job, CVIS_SURFACE_PART_MEASURED, inverse_row, &to);
 }
 
 /* --- the backend ------------------------------------------------------------------------- */

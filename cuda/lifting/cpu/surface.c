@@ -94,7 +94,7 @@ typedef struct {
   LwtCpuSurface *surface;
   LwtJob *job;
   const gdouble *polynomial;
-  SurfacePart part;
+  CvisSurfacePart part;
   LwtCpuMakeRow make_row;
   gconstpointer user_data;
   gdouble mean;
@@ -447,8 +447,8 @@ sum_shapes (const LwtShape *rows, guint height, LwtShape *all)
 }
 
 void
-lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job, SurfacePart part,
-    LwtCpuMakeRow make_row, gconstpointer user_data)
+lwt_cpu_surface_measure (LwtCpuSurface *surface, LwtJob *job,
+    CvisSurfacePart part, LwtCpuMakeRow make_row, gconstpointer user_data)
 {
   const LwtConfig *config = &surface->plan->config;
   Work work = { .surface = surface,

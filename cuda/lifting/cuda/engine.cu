@@ -27,7 +27,7 @@ namespace {
 /* Resources of a job in flight. */
 struct Slot {
   LwtPicture samples; /* device: samples as received */
-  LwtPicture parts[SURFACE_N_PARTS];
+  LwtPicture parts[CVIS_SURFACE_N_PARTS];
   LwtFindings *findings, *pinned; /* on the device and the host */
   cudaEvent_t there, computed, done;
   LwtJob *job;
@@ -106,15 +106,16 @@ get_in_size (const LwtPlan *plan, guint *width, guint *height)
 void
 get_out_size (const LwtPlan *plan, guint part, guint *width, guint *height)
 {
-  *width = part == SURFACE_PART_BANDS ? plan->width : plan->config.width;
-  *height = part == SURFACE_PART_BANDS ? plan->height : plan->config.height;
+  *width = part == CVIS_SURFACE_PART_BANDS ? plan->width : plan->config.width;
+  *height =
+      part == CVIS_SURFACE_PART_BANDS ? plan->height : plan->config.height;
 }
 
 /* Whether a component is converted to integers. */
 gboolean
 stores (const LwtConfig *config, guint part)
 {
-  return config->store_bits > 0 && part == SURFACE_PART_MEASURED;
+  return config->store_bits > 0 && part == CVIS_SURFACE_PART_MEASURED;
 }
 
 /* --- memory ------------------------------------------------------------------- */
@@ -134,13 +135,13 @@ take_slot (LwtBackend *b, Slot *s, CvisArena *arena, GError **error)
       || !cvis_arena_take (
           arena, &s->findings, 1, "the results of a job", error))
     return FALSE;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     get_out_size (b->plan, i, &width, &height);
     if ((config->parts & (1u << i)) == 0)
       continue;
     s->parts[i].stride =
-        (lwt_config_get_part_size (config, (SurfacePart) i) * width + 127) / 128
-        * 128;
+        (lwt_config_get_part_size (config, (CvisSurfacePart) i) * width + 127)
+        / 128 * 128;
     s->parts[i].data =
         cvis_arena_device (arena, s->parts[i].stride * height, "a part", error);
     if (s->parts[i].data == NULL)
@@ -164,7 +165,7 @@ count_rows (const LwtConfig *config)
   const gsize fit = config->f_operation != LWT_F_NONE ? 8 : 0;
   gsize measured = 0;
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     measured += config->parameters & (1u << i) ? 6 : 0;
   return MAX (fit, measured) * config->height;
 }
@@ -627,7 +628,7 @@ gboolean
 forward_bands (
     LwtBackend *b, const Slot *s, LwtPicture x, LwtLowBand *low, GError **error)
 {
-  const LwtPicture bands = get_part (b, s, SURFACE_PART_BANDS);
+  const LwtPicture bands = get_part (b, s, CVIS_SURFACE_PART_BANDS);
 
   return bands.data == NULL
          || lwt_workspace_forward (&b->workspace, &b->plan->bands,
@@ -648,7 +649,7 @@ filter_surface (
   task.pad[1] = b->plan->pad[1];
   task.width = b->plan->config.width;
   task.height = b->plan->config.height;
-  for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++)
+  for (guint i = CVIS_SURFACE_PART_NOISE; i <= CVIS_SURFACE_PART_FORM; i++)
     task.parts[i] = get_part (b, s, i);
   return lwt_workspace_filter (
              &b->workspace, &b->plan->parts, &task, low, b->work, error)
@@ -658,7 +659,7 @@ filter_surface (
 gboolean
 inverse_bands (LwtBackend *b, const Slot *s, LwtPicture bands, GError **error)
 {
-  const LwtPicture to = get_part (b, s, SURFACE_PART_MEASURED);
+  const LwtPicture to = get_part (b, s, CVIS_SURFACE_PART_MEASURED);
   const gboolean pad = is_padded (b->plan);
   LwtPicture result = pad ? b->workspace.result : to;
 
@@ -785,10 +786,10 @@ denoise_surface (
   task.missing = get_missing (b, s);
   task.polynomial = get_polynomial (b, s);
   task.tables = b->scratch.tables;
-  task.noise = get_part (b, s, SURFACE_PART_NOISE);
-  task.measured = get_part (b, s, SURFACE_PART_MEASURED);
+  task.noise = get_part (b, s, CVIS_SURFACE_PART_NOISE);
+  task.measured = get_part (b, s, CVIS_SURFACE_PART_MEASURED);
   if (config->store_bits > 0 && task.measured.data != NULL) {
-    const LwtPlane *plane = &s->job->parts[SURFACE_PART_MEASURED];
+    const LwtPlane *plane = &s->job->parts[CVIS_SURFACE_PART_MEASURED];
 
     task.store_bytes = (guint) lwt_sample_get_size (config->sample);
     task.store_step = plane->on_device ? MAX (plane->step, 1) : 1;
@@ -806,10 +807,10 @@ measure_components (LwtBackend *b, const Slot *s, GError **error)
   LwtMeasureTask task;
 
   memset (&task, 0, sizeof task);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (lwt_job_measures (config, s->job, i)) {
       task.surface[task.n] = get_part (b, s, i);
-      task.part[task.n++] = (SurfacePart) i;
+      task.part[task.n++] = (CvisSurfacePart) i;
     }
   if (task.n == 0)
     return TRUE;
@@ -829,7 +830,7 @@ measure_components (LwtBackend *b, const Slot *s, GError **error)
 gboolean
 copy_to_device (LwtBackend *b, const Slot *s, GError **error)
 {
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     const LwtPlane *plane = &s->job->parts[i];
     const LwtPicture made = get_part (b, s, i),
                      to = { plane->data, plane->stride };
@@ -901,7 +902,7 @@ get_rows (const LwtBackend *b, const Slot *s, guint part, LwtRows *rows)
   get_out_size (b->plan, part, &width, &height);
   *rows = { plane->data, plane->stride, s->parts[part].data,
     s->parts[part].stride,
-    width * lwt_config_get_part_size (&b->plan->config, (SurfacePart) part),
+    width * lwt_config_get_part_size (&b->plan->config, (CvisSurfacePart) part),
     height, plane->pinned, TRUE };
   return TRUE;
 }
@@ -916,7 +917,7 @@ send_results (LwtBackend *b, Slot *s, GError **error)
                          sizeof *s->findings, cudaMemcpyDeviceToHost, b->down),
           error))
     return FALSE;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (get_rows (b, s, i, &rows) && rows.pinned
         && !lwt_stage_down (b->out, &rows, b->down, error))
       return FALSE;
@@ -929,7 +930,7 @@ fetch_results (LwtBackend *b, const Slot *s, GError **error)
 {
   LwtRows rows;
 
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (get_rows (b, s, i, &rows) && !rows.pinned
         && !lwt_stage_down (b->out, &rows, b->down, error))
       return FALSE;
@@ -995,7 +996,7 @@ report (const LwtBackend *b, const Slot *s)
   if (config->operation == LWT_OPERATION_DENOISE)
     job->threshold =
         config->threshold > 0.0 ? config->threshold : findings->threshold;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (lwt_job_measures (config, job, i))
       lwt_parameters (
           &findings->heights[i], &findings->shapes[i], &job->parameters[i]);

@@ -24,8 +24,8 @@ typedef struct {
   gdouble polynomial[LWT_TERMS];
   LwtCellCounts cells;
   gdouble threshold;
-  LwtHeights heights[SURFACE_N_PARTS];
-  LwtShape shapes[SURFACE_N_PARTS];
+  LwtHeights heights[CVIS_SURFACE_N_PARTS];
+  LwtShape shapes[CVIS_SURFACE_N_PARTS];
 } LwtFindings;
 
 /* u of every column, v of every row; @full: the moments m of a row without
@@ -181,8 +181,8 @@ cudaError_t lwt_launch_denoised (
 typedef struct {
   LwtType type;
   guint n;
-  LwtPicture surface[SURFACE_N_PARTS];
-  SurfacePart part[SURFACE_N_PARTS];
+  LwtPicture surface[CVIS_SURFACE_N_PARTS];
+  CvisSurfacePart part[CVIS_SURFACE_N_PARTS];
   guint width, height;
   gdouble dx, dy;
   const guint32 *missing;

@@ -438,7 +438,7 @@ __launch_bounds__ (COMPONENTS_THREADS)
     T before = lwt_row<T> (task.picture.data, task.picture.stride, row)[column];
 
     for (gint i = 0; i < 4; i++) {
-      const LwtPicture &part = task.parts[SURFACE_PART_NOISE + i];
+      const LwtPicture &part = task.parts[CVIS_SURFACE_PART_NOISE + i];
       T next = 0, value;
 
       if (i < 3 && parts.low[i].data != NULL)

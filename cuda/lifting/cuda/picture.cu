@@ -4,7 +4,7 @@
  */
 #include "cuda/lifting/cuda/picture.cuh"
 
-#define PART(part) (1u << SURFACE_PART_##part)
+#define PART(part) (1u << CVIS_SURFACE_PART_##part)
 
 /* --- memory ------------------------------------------------------------------- */
 
@@ -102,7 +102,7 @@ lwt_workspace_init (LwtWorkspace *workspace, const LwtPlan *plan,
 /* --- the filter ------------------------------------------------------------------ */
 
 static gboolean
-is_wanted (const LwtPartsTask *task, SurfacePart part)
+is_wanted (const LwtPartsTask *task, CvisSurfacePart part)
 {
   return task->parts[part].data != NULL;
 }
@@ -163,12 +163,13 @@ extern "C" gboolean
 lwt_workspace_filter (LwtWorkspace *workspace, const LwtChain *chain,
     LwtPartsTask *task, LwtLowBand *low, cudaStream_t stream, GError **error)
 {
-  const gboolean needed[3] = { is_wanted (task, SURFACE_PART_NOISE)
-                                   || is_wanted (task, SURFACE_PART_ROUGHNESS),
-    is_wanted (task, SURFACE_PART_ROUGHNESS)
-        || is_wanted (task, SURFACE_PART_WAVINESS),
-    is_wanted (task, SURFACE_PART_WAVINESS)
-        || is_wanted (task, SURFACE_PART_FORM) };
+  const gboolean needed[3] = { is_wanted (task, CVIS_SURFACE_PART_NOISE)
+                                   || is_wanted (
+                                       task, CVIS_SURFACE_PART_ROUGHNESS),
+    is_wanted (task, CVIS_SURFACE_PART_ROUGHNESS)
+        || is_wanted (task, CVIS_SURFACE_PART_WAVINESS),
+    is_wanted (task, CVIS_SURFACE_PART_WAVINESS)
+        || is_wanted (task, CVIS_SURFACE_PART_FORM) };
   const guint n = needed[2] ? 3 : needed[1] ? 2 : needed[0] ? 1 : 0;
   const guint depth = n > 0 ? get_depth (workspace->plan, chain, n - 1) : 0;
   LwtPicture lows[3];

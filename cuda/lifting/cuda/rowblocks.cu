@@ -23,19 +23,19 @@ typedef enum { PARTS, FORWARD, INVERSE, SHRINK, COUNT } Action;
 /* Device memory of a row block, and the block that uses it */
 struct Set {
   LwtPicture in, out; /* as high as the largest row block with its halo */
-  LwtPicture parts[SURFACE_N_PARTS]; /* filter: output rows */
+  LwtPicture parts[CVIS_SURFACE_N_PARTS]; /* filter: output rows */
   cudaEvent_t there, computed, done;
   LwtRowBlock block;
 };
 
 /* One pass over all row blocks.
  * @from: pictures or coefficients, as wide as the padded picture
- * @to: PARTS: by SurfacePart, cropped. Otherwise [0], as wide as the padded
+ * @to: PARTS: by CvisSurfacePart, cropped. Otherwise [0], as wide as the padded
  *   picture, or for INVERSE cropped */
 struct Pass {
   Action action;
   LwtPlane from;
-  LwtPlane to[SURFACE_N_PARTS];
+  LwtPlane to[CVIS_SURFACE_N_PARTS];
   guint radix; /* for COUNT: pass of the threshold search */
 };
 
@@ -62,8 +62,8 @@ struct _LwtOutOfCore {
   guint8 *host_cells;
   gpointer rotated; /* denoise: a rotated picture; also integers to transform */
   gpointer spin, sum; /* denoise */
-  gpointer
-      results[SURFACE_N_PARTS]; /* components whose destination is the device */
+  gpointer results
+      [CVIS_SURFACE_N_PARTS]; /* components whose destination is the device */
 };
 
 namespace {
@@ -73,7 +73,7 @@ namespace {
 gboolean
 is_whole_wide (const LwtOutOfCore *b, guint part)
 {
-  return part == SURFACE_PART_BANDS
+  return part == CVIS_SURFACE_PART_BANDS
          || b->plan->config.operation != LWT_OPERATION_FILTER;
 }
 
@@ -87,11 +87,11 @@ take_set (
           "a row block", &s->in, error))
     return FALSE;
   if (config->operation != LWT_OPERATION_FILTER
-      || (config->parts & (1u << SURFACE_PART_BANDS)))
+      || (config->parts & (1u << CVIS_SURFACE_PART_BANDS)))
     if (!lwt_take_picture (arena, config->type, b->plan->width, height,
             "a row block", &s->out, error))
       return FALSE;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if ((config->parts & (1u << i)) && !is_whole_wide (b, i)
         && !lwt_take_picture (arena, config->type, config->width,
             b->blocks.rows, "a part", &s->parts[i], error))
@@ -202,7 +202,7 @@ take_host_memory (LwtOutOfCore *b, GError **error)
     if (!lwt_cpu_surface_init (&b->surface, b->plan, &b->threads, error))
       return FALSE;
   }
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if ((config->parts & (1u << i))
         && !take_host (&b->results[i], picture, error))
       return FALSE;
@@ -302,14 +302,14 @@ compute_parts (LwtOutOfCore *b, Set *s, const Pass *pass, GError **error)
     task.pad[1] = run.own;
     task.width = b->plan->config.width;
     task.height = run.n;
-    for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++)
+    for (guint i = CVIS_SURFACE_PART_NOISE; i <= CVIS_SURFACE_PART_FORM; i++)
       if (pass->to[i].data != NULL)
         task.parts[i] = s->parts[i];
     if (!lwt_workspace_filter (
             &b->workspace, &b->own.parts, &task, &low, b->streams.work, error))
       return FALSE;
   }
-  return pass->to[SURFACE_PART_BANDS].data == NULL
+  return pass->to[CVIS_SURFACE_PART_BANDS].data == NULL
          || lwt_workspace_forward (&b->workspace, &b->own.bands,
              b->plan->config.layout, s->in, s->out, &low, b->streams.work,
              error);
@@ -411,15 +411,15 @@ move_parts (LwtOutOfCore *b, const Set *s, const Pass *pass, gboolean pinned,
   LwtRun run = get_cropped (b, &s->block);
 
   run.own = 0;
-  for (guint i = SURFACE_PART_NOISE; i <= SURFACE_PART_FORM; i++) {
+  for (guint i = CVIS_SURFACE_PART_NOISE; i <= CVIS_SURFACE_PART_FORM; i++) {
     const LwtRows rows = get_rows (b, s->parts[i], 0, &run, &pass->to[i]);
 
     if (pass->to[i].data != NULL && !move_rows (b, &rows, pinned, error))
       return FALSE;
   }
-  return pass->to[SURFACE_PART_BANDS].data == NULL
-         || move_coefficients (
-             b, s, &pass->to[SURFACE_PART_BANDS], is_mallat (b), pinned, error);
+  return pass->to[CVIS_SURFACE_PART_BANDS].data == NULL
+         || move_coefficients (b, s, &pass->to[CVIS_SURFACE_PART_BANDS],
+             is_mallat (b), pinned, error);
 }
 
 gboolean
@@ -579,7 +579,7 @@ get_result (const LwtOutOfCore *b, const LwtJob *job, guint part)
 {
   const LwtPlane *plane = &job->parts[part];
   const guint width =
-      part == SURFACE_PART_BANDS ? b->plan->width : b->plan->config.width;
+      part == CVIS_SURFACE_PART_BANDS ? b->plan->width : b->plan->config.width;
 
   if (!lwt_job_makes (job, part) || (plane->data && !plane->on_device))
     return *plane;
@@ -629,7 +629,8 @@ gboolean
 has_tail (const LwtConfig *config, guint part)
 {
   return config->f_operation != LWT_F_NONE
-         && (part == SURFACE_PART_FORM || part == SURFACE_PART_MEASURED);
+         && (part == CVIS_SURFACE_PART_FORM
+             || part == CVIS_SURFACE_PART_MEASURED);
 }
 
 gboolean
@@ -637,7 +638,7 @@ copy_to_device (LwtOutOfCore *b, const LwtJob *job, guint part, GError **error)
 {
   const LwtPlane *plane = &job->parts[part];
   const LwtPlane result = get_result (b, job, part);
-  const gboolean bands = part == SURFACE_PART_BANDS;
+  const gboolean bands = part == CVIS_SURFACE_PART_BANDS;
   const LwtRows rows = { result.data, result.stride, plane->data, plane->stride,
     result.stride, bands ? b->plan->height : b->plan->config.height, FALSE,
     FALSE };
@@ -655,7 +656,7 @@ finish_part (LwtOutOfCore *b, LwtJob *job, guint part, Finish *finish)
   const LwtPlane result = get_result (b, job, part);
   LwtJob copy = *job;
 
-  if (result.data == NULL || part == SURFACE_PART_BANDS)
+  if (result.data == NULL || part == CVIS_SURFACE_PART_BANDS)
     return;
   finish->b = b;
   finish->job = job;
@@ -668,7 +669,8 @@ finish_part (LwtOutOfCore *b, LwtJob *job, guint part, Finish *finish)
   if (!lwt_job_measures (config, job, part))
     return;
   copy.parts[part] = result;
-  lwt_cpu_surface_measure (&b->surface, &copy, (SurfacePart) part, NULL, NULL);
+  lwt_cpu_surface_measure (
+      &b->surface, &copy, (CvisSurfacePart) part, NULL, NULL);
   job->parameters[part] = copy.parameters[part];
 }
 
@@ -817,8 +819,8 @@ denoise_surface (
   noise.first_stride = x->stride;
   noise.second = measured.first = (const guint8 *) b->sum;
   noise.second_stride = measured.first_stride = row;
-  finish_part (b, job, SURFACE_PART_NOISE, &noise);
-  finish_part (b, job, SURFACE_PART_MEASURED, &measured);
+  finish_part (b, job, CVIS_SURFACE_PART_NOISE, &noise);
+  finish_part (b, job, CVIS_SURFACE_PART_MEASURED, &measured);
   return TRUE;
 }
 
@@ -832,20 +834,20 @@ transform_surface (
   Pass pass = { PARTS, *x };
 
   if (operation == LWT_OPERATION_FILTER) {
-    for (guint i = 0; i < SURFACE_N_PARTS; i++)
+    for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
       pass.to[i] = get_result (b, job, i);
   } else {
     const gboolean inverse = operation == LWT_OPERATION_INVERSE;
 
     pass.action = inverse ? INVERSE : FORWARD;
     pass.to[0] = get_result (
-        b, job, inverse ? SURFACE_PART_MEASURED : SURFACE_PART_BANDS);
+        b, job, inverse ? CVIS_SURFACE_PART_MEASURED : CVIS_SURFACE_PART_BANDS);
     if (pass.to[0].data == NULL)
       return TRUE;
   }
   if (!run_pass (b, &pass, error))
     return FALSE;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     Finish finish = {};
 
     finish_part (b, job, i, &finish);
@@ -899,7 +901,7 @@ lwt_out_of_core_free (LwtOutOfCore *b)
   free (b->rotated);
   free (b->spin);
   free (b->sum);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     free (b->results[i]);
   g_free (b);
 }
@@ -914,7 +916,7 @@ lwt_out_of_core_run (LwtOutOfCore *b, LwtJob *job, GError **error)
                ? denoise_surface (b, job, &x, error)
                : transform_surface (b, job, &x, error)))
     return FALSE;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (!copy_to_device (b, job, i, error))
       return FALSE;
   return TRUE;

@@ -376,14 +376,14 @@ lwt_tiles_run_parts (const LwtTiles *tiles, const LwtLevelTask *level,
 
   make_task (tiles, level, LWT_TILE_PARTS, &task);
   for (gint i = 0; i < 3; i++) {
-    if (!parts->parts[SURFACE_PART_NOISE + i].data
-        && !parts->parts[SURFACE_PART_NOISE + i + 1].data)
+    if (!parts->parts[CVIS_SURFACE_PART_NOISE + i].data
+        && !parts->parts[CVIS_SURFACE_PART_NOISE + i + 1].data)
       continue;
     task.parts.low[i] = make_band (parts->low[i]);
     task.parts.at_zero[i] = parts->at_zero[i];
   }
   for (gint i = 0; i < 4; i++)
-    task.parts.parts[i] = make_band (parts->parts[SURFACE_PART_NOISE + i]);
+    task.parts.parts[i] = make_band (parts->parts[CVIS_SURFACE_PART_NOISE + i]);
   task.parts.missing = parts->missing;
   task.parts.polynomial = parts->polynomial;
   task.parts.pad[0] = (gint) parts->pad[0];

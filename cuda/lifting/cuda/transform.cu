@@ -276,8 +276,8 @@ run_chain (const LwtTransform *transform, Way way, const LwtChain *chain,
 gboolean
 needs_low (const LwtPartsTask *task, guint i)
 {
-  return task->parts[SURFACE_PART_NOISE + i].data != NULL
-         || task->parts[SURFACE_PART_NOISE + i + 1].data != NULL;
+  return task->parts[CVIS_SURFACE_PART_NOISE + i].data != NULL
+         || task->parts[CVIS_SURFACE_PART_NOISE + i + 1].data != NULL;
 }
 
 } // namespace

@@ -83,7 +83,7 @@ gboolean lwt_transform_expand (const LwtTransform *transform,
  *   components are NaN
  * @polynomial: (nullable): P's six coefficients in device memory; P - p[0]
  *   is added to the form
- * @parts: NOISE, ROUGHNESS, WAVINESS, FORM by SurfacePart: destinations,
+ * @parts: NOISE, ROUGHNESS, WAVINESS, FORM by CvisSurfacePart: destinations,
  *   cropped: sample (x, y) of a component is sample (x + pad[0], y + pad[1])
  *   of the picture; %NULL data: not wanted
  */
@@ -95,7 +95,7 @@ typedef struct {
   const gdouble *polynomial;
   guint pad[2];
   guint width, height; /* of the components and of the polynomial's domain */
-  LwtPicture parts[SURFACE_N_PARTS];
+  LwtPicture parts[CVIS_SURFACE_N_PARTS];
 } LwtPartsTask;
 
 gboolean lwt_transform_parts (const LwtTransform *transform,

@@ -12,19 +12,22 @@
 G_BEGIN_DECLS
 
 #define PBF_ROI_PITCH 64 /* bytes from row to row of the padded copy */
-#define PBF_ROI_MAX_RUNS (PBF_ROI_SIDE * PBF_ROI_SIDE / 2)
+#define PBF_ROI_MAX_RUNS (CVIS_PBF_ROI_SIDE * CVIS_PBF_ROI_SIDE / 2)
 
 /* Work memory of a thread for one frame. */
 typedef struct {
   /* the ROI with a border of one pixel, replicated: pixel (x, y) is at
    * [y + 1][16 + x] */
-  guint8 roi[PBF_ROI_SIDE + 2][PBF_ROI_PITCH] __attribute__ ((aligned (64)));
+  guint8 roi[CVIS_PBF_ROI_SIDE + 2][PBF_ROI_PITCH]
+      __attribute__ ((aligned (64)));
   /* gradients as pairs of 16 bits for each pixel: |gy| in the low half, gx
    * in the high half, with the sign that turns the pair to the upper half
    * plane */
-  gint32 gradient[PBF_ROI_SIDE * PBF_ROI_SIDE] __attribute__ ((aligned (64)));
-  guint64 mask[PBF_ROI_SIDE]; /* bit x: pixel (x, y) reaches the threshold */
-  guint64 pool[PBF_ROI_SIDE]; /* the pixel also belongs to the melt pool */
+  gint32 gradient[CVIS_PBF_ROI_SIDE * CVIS_PBF_ROI_SIDE]
+      __attribute__ ((aligned (64)));
+  guint64
+      mask[CVIS_PBF_ROI_SIDE]; /* bit x: pixel (x, y) reaches the threshold */
+  guint64 pool[CVIS_PBF_ROI_SIDE]; /* the pixel also belongs to the melt pool */
   gint32 pool_x,
       pool_y; /* the pool's first pixel in the frame, if there is one */
   /* for whole frames, ROIs of other sizes and many runs: runs of foreground
@@ -49,9 +52,9 @@ typedef struct _PbfComponent {
 /* The window between two batches: the rows that windows of the next batch
  * include, and their sums. */
 typedef struct {
-  gint32 n;                      /* at most the window's length - 1 */
-  gint32 (*rows)[PBF_N_SPATIAL]; /* oldest first */
-  gint64 s1[PBF_N_SPATIAL], s2[PBF_N_SPATIAL];
+  gint32 n;                           /* at most the window's length - 1 */
+  gint32 (*rows)[CVIS_PBF_N_SPATIAL]; /* oldest first */
+  gint64 s1[CVIS_PBF_N_SPATIAL], s2[CVIS_PBF_N_SPATIAL];
   gboolean started;
   PbfRow last;
 } PbfHistory;
@@ -60,7 +63,7 @@ typedef struct {
 typedef struct {
   const PbfParams *params;
   const PbfHistory *history;
-  PbfResult *results;
+  CvisPbfResult *results;
   gint32 n;
   gint32 *frames; /* index in the batch of each row's frame */
   gint32 *starts; /* first row of its window; negative: in the history */
@@ -70,7 +73,7 @@ typedef struct {
 /* Sums of the rows low..(some row). */
 typedef struct {
   gint32 low;
-  gint64 s1[PBF_N_SPATIAL], s2[PBF_N_SPATIAL];
+  gint64 s1[CVIS_PBF_N_SPATIAL], s2[CVIS_PBF_N_SPATIAL];
 } PbfSums;
 
 typedef struct {
@@ -79,7 +82,7 @@ typedef struct {
    * flag EXCLUDED or EMPTY if the frame does not enter the window. */
   void (*spatial) (const PbfParams *params, PbfCpuScratch *scratch,
       const guint8 *frame, guint stride, const PbfFrameInfo *info,
-      PbfResult *result);
+      CvisPbfResult *result);
   /* Variances of rows first..end-1. @sums: (inout): sums of the rows from
    * the start of row @first's window, or earlier, to the row before @first;
    * on return up to the last row. */
@@ -87,7 +90,7 @@ typedef struct {
       const PbfRows *rows, gint32 first, gint32 end, PbfSums *sums);
   /* Outputs of the network from the 40 features. */
   void (*network) (
-      const PbfParams *params, const PbfModel *model, PbfResult *result);
+      const PbfParams *params, const PbfModel *model, CvisPbfResult *result);
   /* One row of pbf_grey_to_8(). */
   void (*grey_row) (PbfGreyLayout layout, guint shift, const guint8 *from,
       gsize width, guint8 *to);

@@ -57,7 +57,7 @@ pbf_history_clear (PbfHistory *history)
 void
 pbf_history_reset (PbfHistory *history)
 {
-  gint32 (*rows)[PBF_N_SPATIAL] = history->rows;
+  gint32 (*rows)[CVIS_PBF_N_SPATIAL] = history->rows;
 
   memset (history, 0, sizeof *history);
   history->rows = rows;
@@ -77,19 +77,19 @@ pbf_rows_find (
 
   rows->n = 0;
   for (guint i = 0; i < n; i++) {
-    PbfResult *result = &rows->results[i];
+    CvisPbfResult *result = &rows->results[i];
     PbfRow row = { .layer = result->layer, .vector_id = result->vector_id };
 
     if (i + RESULTS_AHEAD < n)
       __builtin_prefetch (result + RESULTS_AHEAD, 1);
     position += infos[i].lost_before;
     row.position = position++;
-    if (result->flags & (PBF_RESULT_EMPTY | PBF_RESULT_EXCLUDED))
+    if (result->flags & (CVIS_PBF_RESULT_EMPTY | CVIS_PBF_RESULT_EXCLUDED))
       continue;
     if ((history->started || rows->n > 0)
         && pbf_window_restarts (rows->params, &last, &row)) {
       start = rows->n;
-      result->flags |= PBF_RESULT_WINDOW_RESET;
+      result->flags |= CVIS_PBF_RESULT_WINDOW_RESET;
     }
     last = row;
     rows->frames[rows->n] = (gint32) i;
@@ -113,7 +113,7 @@ pbf_rows_sum (const PbfRows *rows, gint32 first, PbfSums *sums)
   for (gint32 r = sums->low; r < first; r++) {
     const gint32 *raw = pbf_rows_raw (rows, r);
 
-    for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+    for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++) {
       sums->s1[f] += raw[f];
       sums->s2[f] += (gint64) raw[f] * raw[f];
     }
@@ -134,7 +134,7 @@ pbf_rows_keep (const PbfRows *rows, const PbfSums *sums, PbfHistory *history)
   for (gint32 r = sums->low; r < low; r++) {
     const gint32 *raw = pbf_rows_raw (rows, r);
 
-    for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+    for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++) {
       history->s1[f] -= raw[f];
       history->s2[f] -= (gint64) raw[f] * raw[f];
     }

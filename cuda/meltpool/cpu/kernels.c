@@ -12,7 +12,7 @@
 #include "cuda/meltpool/cpu/simd.h"
 #include "cuda/meltpool/cpu/wide.h"
 
-#define SIDE PBF_ROI_SIDE
+#define SIDE CVIS_PBF_ROI_SIDE
 
 /* --- expected position --------------------------------------------------- */
 
@@ -80,7 +80,7 @@ row_top (const PbfParams *params, const guint8 *frame, guint stride, gint y)
 /* The first pixel in raster order with the largest box sum. */
 static void
 locate_brightest_pixel (const PbfParams *params, const guint8 *frame,
-    guint stride, PbfResult *result)
+    guint stride, CvisPbfResult *result)
 {
   guint best = 0;
   gint x = 0, y = 0;
@@ -112,7 +112,7 @@ run_excess (const guint8 *row, const PbfRun *run, gint threshold)
 /* The component with the highest score, the first of equals; -1: there is none.
  * Sets the confidence and the flag of @result. */
 static gint
-choose_position (const PbfComponent *components, gint n, PbfResult *result)
+choose_position (const PbfComponent *components, gint n, CvisPbfResult *result)
 {
   guint64 best = 0, second = 0;
   gint chosen = -1;
@@ -139,7 +139,7 @@ choose_position (const PbfComponent *components, gint n, PbfResult *result)
  * the melt pool. */
 static void
 locate_brightest (const PbfParams *params, PbfCpuScratch *scratch,
-    const guint8 *frame, guint stride, PbfResult *result)
+    const guint8 *frame, guint stride, CvisPbfResult *result)
 {
   guint n_runs, best = 0;
   gint n = label_rectangle (
@@ -176,7 +176,7 @@ locate_brightest (const PbfParams *params, PbfCpuScratch *scratch,
 
 static void
 locate_centroid (const PbfParams *params, const guint8 *frame, guint stride,
-    PbfResult *result)
+    CvisPbfResult *result)
 {
   guint64 n = 0, sx = 0, sy = 0;
 
@@ -423,7 +423,7 @@ label_by_runs (
 
 /* The pool's pixels: moments, intensities, bounding box. */
 static void
-measure_pool (PbfCpuScratch *scratch, PbfResult *result)
+measure_pool (PbfCpuScratch *scratch, CvisPbfResult *result)
 {
   PbfMoments m = { 0 };
   PbfSimdSum sum = PBF_SIMD_SUM_ZERO;
@@ -459,12 +459,12 @@ measure_pool (PbfCpuScratch *scratch, PbfResult *result)
     m.sxy += row_sx * y;
   }
   if (m.n == 0) {
-    result->flags |= PBF_RESULT_NO_POOL;
+    result->flags |= CVIS_PBF_RESULT_NO_POOL;
     return;
   }
-  result->raw[PBF_MP_AREA] = m.n;
-  result->raw[PBF_MP_RATIO] = pbf_ratio_q16 (&m);
-  result->raw[PBF_MP_MEAN] =
+  result->raw[CVIS_PBF_MP_AREA] = m.n;
+  result->raw[CVIS_PBF_MP_RATIO] = pbf_ratio_q16 (&m);
+  result->raw[CVIS_PBF_MP_MEAN] =
       pbf_mean_q8 ((guint32) pbf_simd_sum_total (sum), (guint32) m.n);
   result->max_intensity = top;
   result->saturated = saturated;
@@ -543,10 +543,10 @@ find_sectors (const PbfParams *params, gint32 ex, gint32 ey, guint64 *right,
  * plane are three intervals of columns. */
 static void
 measure_polar (const PbfParams *params, const PbfCpuScratch *scratch, gint32 ex,
-    gint32 ey, PbfResult *result)
+    gint32 ey, CvisPbfResult *result)
 {
   guint64 right[SIDE], middle[SIDE], left[SIDE];
-  gint32 *polar = &result->raw[PBF_POLAR_0];
+  gint32 *polar = &result->raw[CVIS_PBF_POLAR_0];
   gint y = 0;
 
   find_sectors (params, ex, ey, right, middle, left);
@@ -573,19 +573,19 @@ measure_polar (const PbfParams *params, const PbfCpuScratch *scratch, gint32 ex,
 }
 
 static void
-measure_hog (PbfCpuScratch *scratch, PbfResult *result)
+measure_hog (PbfCpuScratch *scratch, CvisPbfResult *result)
 {
   gint64 sums[9];
 
   pbf_simd_gradients (scratch->roi, scratch->gradient);
   pbf_simd_hog (scratch->gradient, sums);
-  pbf_hog_normalise (sums, &result->raw[PBF_HOG_0]);
+  pbf_hog_normalise (sums, &result->raw[CVIS_PBF_HOG_0]);
 }
 
 /* Features of an ROI of SIDE x SIDE pixels; its corner is already set. */
 static void
 measure_roi (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *roi,
-    guint stride, gint32 ex, gint32 ey, PbfResult *result)
+    guint stride, gint32 ex, gint32 ey, CvisPbfResult *result)
 {
   gint n;
   gboolean by_flood;
@@ -609,7 +609,7 @@ measure_roi (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *roi,
  * the ROI's melt pool. */
 static void
 measure_frame_spatters (const PbfParams *params, PbfCpuScratch *scratch,
-    const guint8 *frame, guint stride, PbfResult *result)
+    const guint8 *frame, guint stride, CvisPbfResult *result)
 {
   guint n_runs;
   gint n = label_rectangle (
@@ -625,7 +625,7 @@ measure_frame_spatters (const PbfParams *params, PbfCpuScratch *scratch,
 
 static void
 measure_frame (const PbfParams *params, PbfCpuScratch *scratch,
-    const guint8 *frame, guint stride, PbfResult *result)
+    const guint8 *frame, guint stride, CvisPbfResult *result)
 {
   gint side = params->side;
   const guint8 *roi;
@@ -637,7 +637,7 @@ measure_frame (const PbfParams *params, PbfCpuScratch *scratch,
   result->roi_y = pbf_roi_start (result->e_y_q8, params->height, side, 1);
   if (pbf_roi_clamped (result->e_x_q8, params->width, side)
       || pbf_roi_clamped (result->e_y_q8, params->height, side))
-    result->flags |= PBF_RESULT_ROI_CLAMPED;
+    result->flags |= CVIS_PBF_RESULT_ROI_CLAMPED;
   ex = pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, side);
   ey = pbf_clamp_reach ((gint64) result->e_y_q8 - 256 * result->roi_y, side);
   roi = frame + (gsize) result->roi_y * stride + result->roi_x;
@@ -647,16 +647,16 @@ measure_frame (const PbfParams *params, PbfCpuScratch *scratch,
   else
     wide_measure_roi (params, scratch, roi, stride, ex, ey, result);
   if (result->bbox_width > 0 && pbf_box_at_edge (result, side))
-    result->flags |= PBF_RESULT_POOL_AT_EDGE;
+    result->flags |= CVIS_PBF_RESULT_POOL_AT_EDGE;
   if (params->frame_scope)
     measure_frame_spatters (params, scratch, frame, stride, result);
-  for (guint f = 0; f < PBF_N_SPATIAL; f++)
+  for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++)
     result->features[f] = (gfloat) result->raw[f] / pbf_scale (f);
 }
 
 static void
 spatial (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *frame,
-    guint stride, const PbfFrameInfo *info, PbfResult *result)
+    guint stride, const PbfFrameInfo *info, CvisPbfResult *result)
 {
   guint entry = info->entry;
 
@@ -664,13 +664,13 @@ spatial (const PbfParams *params, PbfCpuScratch *scratch, const guint8 *frame,
   if (entry == PBF_ENTER_IF_LIT)
     entry = is_lit (params, frame, stride) ? PBF_ENTER : PBF_EMPTY;
   if (entry == PBF_EMPTY) {
-    result->flags |= PBF_RESULT_EMPTY;
+    result->flags |= CVIS_PBF_RESULT_EMPTY;
     if (!params->analyse_empty)
       return;
     entry = PBF_EXCLUDE;
   }
   if (entry == PBF_EXCLUDE)
-    result->flags |= PBF_RESULT_EXCLUDED;
+    result->flags |= CVIS_PBF_RESULT_EXCLUDED;
 
   if (info->position == PBF_POSITION_BRIGHTEST) {
     locate_brightest (params, scratch, frame, stride, result);
@@ -691,28 +691,28 @@ static void
 temporal (const PbfRows *rows, gint32 first, gint32 end, PbfSums *sums)
 {
   for (gint32 r = first; r < end; r++) {
-    PbfResult *result = &rows->results[rows->frames[r]];
+    CvisPbfResult *result = &rows->results[rows->frames[r]];
     gint64 n = r - rows->starts[r] + 1;
 
     for (; sums->low < rows->starts[r]; sums->low++) {
       const gint32 *raw = pbf_rows_raw (rows, sums->low);
 
-      for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+      for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++) {
         sums->s1[f] -= raw[f];
         sums->s2[f] -= (gint64) raw[f] * raw[f];
       }
     }
-    for (guint f = 0; f < PBF_N_SPATIAL; f++) {
+    for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++) {
       sums->s1[f] += result->raw[f];
       sums->s2[f] += (gint64) result->raw[f] * result->raw[f];
       result->var_num[f] = n * sums->s2[f] - sums->s1[f] * sums->s1[f];
     }
-    for (guint f = 0; f < PBF_N_SPATIAL; f++)
-      result->features[PBF_N_SPATIAL + f] =
+    for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++)
+      result->features[CVIS_PBF_N_SPATIAL + f] =
           pbf_variance (result->var_num[f], n, pbf_scale (f));
     result->window_n = (guint32) n;
     if (n < rows->params->window)
-      result->flags |= PBF_RESULT_WARMUP;
+      result->flags |= CVIS_PBF_RESULT_WARMUP;
   }
 }
 
@@ -723,13 +723,13 @@ temporal (const PbfRows *rows, gint32 first, gint32 end, PbfSums *sums)
  * order), which are then added pairwise: l and l + 16, l + 8, and so on. The
  * GPU uses the same order. */
 static void
-network (const PbfParams *params, const PbfModel *model, PbfResult *result)
+network (const PbfParams *params, const PbfModel *model, CvisPbfResult *result)
 {
-  gfloat x[PBF_N_FEATURES];
+  gfloat x[CVIS_PBF_N_FEATURES];
   gfloat hidden[PBF_MAX_HIDDEN] __attribute__ ((aligned (64)));
   guint padded = model->hidden_padded;
 
-  for (guint i = 0; i < PBF_N_FEATURES; i++)
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
     x[i] = (result->features[i] - model->mean[i]) * model->inv_std[i];
   pbf_simd_hidden (model->w1t, model->b1, x, hidden, padded);
   for (guint k = 0; k < model->outputs; k++)

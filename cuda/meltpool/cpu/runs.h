@@ -184,9 +184,9 @@ choose_pool (const PbfComponent *components, gint n)
  * first_y). */
 static void
 measure_spatters (const PbfParams *params, const PbfComponent *components,
-    gint n, gint32 first_x, gint32 first_y, PbfResult *result)
+    gint n, gint32 first_x, gint32 first_y, CvisPbfResult *result)
 {
-  const PbfComponent *best[PBF_MAX_SPATTERS];
+  const PbfComponent *best[CVIS_PBF_MAX_SPATTERS];
   guint64 area = 0, count = 0;
   guint listed = 0;
 
@@ -199,18 +199,18 @@ measure_spatters (const PbfParams *params, const PbfComponent *components,
     area += c->area;
     count++;
     /* insert by area, behind equals */
-    if (listed == PBF_MAX_SPATTERS && c->area <= best[listed - 1]->area)
+    if (listed == CVIS_PBF_MAX_SPATTERS && c->area <= best[listed - 1]->area)
       continue;
-    at = listed < PBF_MAX_SPATTERS ? listed++ : listed - 1;
+    at = listed < CVIS_PBF_MAX_SPATTERS ? listed++ : listed - 1;
     for (; at > 0 && best[at - 1]->area < c->area; at--)
       best[at] = best[at - 1];
     best[at] = c;
   }
-  result->raw[PBF_SPATTER_AREA] = (gint32) MIN (area, PBF_AREA_MAX);
-  result->raw[PBF_SPATTER_COUNT] = (gint32) MIN (count, PBF_AREA_MAX);
+  result->raw[CVIS_PBF_SPATTER_AREA] = (gint32) MIN (area, PBF_AREA_MAX);
+  result->raw[CVIS_PBF_SPATTER_COUNT] = (gint32) MIN (count, PBF_AREA_MAX);
   result->n_spatters = listed;
-  if (count > PBF_MAX_SPATTERS)
-    result->flags |= PBF_RESULT_SPATTERS_CUT;
+  if (count > CVIS_PBF_MAX_SPATTERS)
+    result->flags |= CVIS_PBF_RESULT_SPATTERS_CUT;
   for (guint i = 0; i < listed; i++)
     pbf_describe_spatter (&result->spatters[i], best[i]->area, best[i]->sx,
         best[i]->sy, first_x, first_y, result->e_x_q8, result->e_y_q8);

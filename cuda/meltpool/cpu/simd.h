@@ -46,7 +46,7 @@ pbf_simd_reaches (const guint8 *row, guint8 threshold)
 #else
   guint64 bits = 0;
 
-  for (gint x = 0; x < PBF_ROI_SIDE; x++)
+  for (gint x = 0; x < CVIS_PBF_ROI_SIDE; x++)
     bits |= (guint64) (row[PBF_ROI_LEFT + x] >= threshold) << x;
   return bits;
 #endif
@@ -65,16 +65,16 @@ pbf_simd_take_row (const guint8 *from, guint8 *row, guint8 threshold)
   v = _mm512_mask_set1_epi8 (
       v, G_GUINT64_CONSTANT (1) << (PBF_ROI_LEFT - 1), (gchar) from[0]);
   v = _mm512_mask_set1_epi8 (v,
-      G_GUINT64_CONSTANT (1) << (PBF_ROI_LEFT + PBF_ROI_SIDE),
-      (gchar) from[PBF_ROI_SIDE - 1]);
+      G_GUINT64_CONSTANT (1) << (PBF_ROI_LEFT + CVIS_PBF_ROI_SIDE),
+      (gchar) from[CVIS_PBF_ROI_SIDE - 1]);
   _mm512_store_si512 (row, v);
   return (_mm512_cmpge_epu8_mask (v, _mm512_set1_epi8 ((gchar) threshold))
              >> PBF_ROI_LEFT)
          & PBF_ROI_BITS;
 #else
-  memcpy (row + PBF_ROI_LEFT, from, PBF_ROI_SIDE);
+  memcpy (row + PBF_ROI_LEFT, from, CVIS_PBF_ROI_SIDE);
   row[PBF_ROI_LEFT - 1] = from[0];
-  row[PBF_ROI_LEFT + PBF_ROI_SIDE] = from[PBF_ROI_SIDE - 1];
+  row[PBF_ROI_LEFT + CVIS_PBF_ROI_SIDE] = from[CVIS_PBF_ROI_SIDE - 1];
 #if defined(PBF_SIMD_256)
   {
     __m256i t = _mm256_set1_epi8 ((gchar) threshold);
@@ -205,7 +205,7 @@ pbf_gradient_pair (gint gx, gint gy)
 static inline void
 pbf_simd_gradients (const guint8 roi[][PBF_ROI_PITCH], gint32 *pairs)
 {
-  for (gint y = 1; y <= PBF_ROI_SIDE; y++) {
+  for (gint y = 1; y <= CVIS_PBF_ROI_SIDE; y++) {
 #if defined(PBF_SIMD_256)
     const guint8 *row = roi[y] + PBF_ROI_LEFT;
 
@@ -243,14 +243,14 @@ pbf_simd_gradients (const guint8 roi[][PBF_ROI_PITCH], gint32 *pairs)
 #undef LOAD16
 #undef LOAD8
 #else
-    for (gint x = 0; x < PBF_ROI_SIDE; x++) {
+    for (gint x = 0; x < CVIS_PBF_ROI_SIDE; x++) {
       const guint8 *at = roi[y] + PBF_ROI_LEFT + x;
 
       pairs[x] = pbf_gradient_pair (
           at[1] - at[-1], at[PBF_ROI_PITCH] - at[-PBF_ROI_PITCH]);
     }
 #endif
-    pairs += PBF_ROI_SIDE;
+    pairs += CVIS_PBF_ROI_SIDE;
   }
 }
 
@@ -334,7 +334,7 @@ pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
   __m512i a0 = zero, a1 = zero, a2 = zero, a3 = zero, a4 = zero;
   __m512i l0 = zero, l1 = zero, l2 = zero, l3 = zero, l4 = zero;
 
-  for (gint i = 0; i < PBF_ROI_SIDE * PBF_ROI_SIDE; i += 16) {
+  for (gint i = 0; i < CVIS_PBF_ROI_SIDE * CVIS_PBF_ROI_SIDE; i += 16) {
     __m512i v = _mm512_load_si512 (pairs + i);
     __mmask16 left = _mm512_movepi32_mask (v), m1, m2, m3, m4;
     __m512i length = _mm512_cvtps_epi32 (_mm512_mul_ps (
@@ -396,7 +396,7 @@ pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
 
     for (gint k = 0; k < 5; k++)
       a[k] = l[k] = _mm256_setzero_si256 ();
-    for (gint i = 0; i < PBF_ROI_SIDE * PBF_ROI_SIDE / 2; i += 8) {
+    for (gint i = 0; i < CVIS_PBF_ROI_SIDE * CVIS_PBF_ROI_SIDE / 2; i += 8) {
       __m256i v = _mm256_load_si256 ((const __m256i *) (pairs + i));
       __m256i length = _mm256_cvtps_epi32 (_mm256_mul_ps (
           _mm256_sqrt_ps (_mm256_cvtepi32_ps (_mm256_madd_epi16 (v, v))),
@@ -417,7 +417,7 @@ pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
       all[k] += pbf_simd_total (a[k]);
       to_left[k] += pbf_simd_total (l[k]);
     }
-    pairs += PBF_ROI_SIDE * PBF_ROI_SIDE / 2;
+    pairs += CVIS_PBF_ROI_SIDE * CVIS_PBF_ROI_SIDE / 2;
   }
   pbf_hog_unfold (all, to_left, sums);
 }
@@ -428,8 +428,8 @@ pbf_simd_hog (const gint32 *pairs, gint64 sums[9])
 {
   gint64 all[5] = { 0 }, left[5] = { 0 };
 
-  for (gint y = 0; y < PBF_ROI_SIDE; y++, pairs += PBF_ROI_SIDE)
-    pbf_hog_row (pairs, PBF_ROI_SIDE, all, left);
+  for (gint y = 0; y < CVIS_PBF_ROI_SIDE; y++, pairs += CVIS_PBF_ROI_SIDE)
+    pbf_hog_row (pairs, CVIS_PBF_ROI_SIDE, all, left);
   pbf_hog_unfold (all, left, sums);
 }
 #endif
@@ -464,7 +464,7 @@ pbf_simd_hidden_block (const gfloat *w1t, const gfloat *b1, const gfloat *x,
 
   for (guint v = 0; v < vectors; v++)
     h[v] = pbf_simd_load (b1 + v * PBF_SIMD_FLOATS);
-  for (guint i = 0; i < PBF_N_FEATURES; i++) {
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
     PbfSimdFloats xi = pbf_simd_set1 (x[i]);
 
     for (guint v = 0; v < vectors; v++)
@@ -495,7 +495,7 @@ pbf_simd_hidden (const gfloat *w1t, const gfloat *b1, const gfloat *x,
         w1t + j, b1 + j, x, hidden + j, n, 32 / PBF_SIMD_FLOATS);
 #else
   memcpy (hidden, b1, n * sizeof *hidden);
-  for (guint i = 0; i < PBF_N_FEATURES; i++)
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
     for (guint j = 0; j < n; j++)
       hidden[j] = fmaf (w1t[(gsize) i * n + j], x[i], hidden[j]);
   for (guint j = 0; j < n; j++)

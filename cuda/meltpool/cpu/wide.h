@@ -56,7 +56,7 @@ wide_find_pool (const PbfParams *params, PbfCpuScratch *scratch, gint n,
 
 static void
 wide_measure_pool (PbfCpuScratch *scratch, const guint8 *roi, guint stride,
-    guint n_runs, gint pool, PbfResult *result)
+    guint n_runs, gint pool, CvisPbfResult *result)
 {
   PbfMoments m = { 0 };
   guint32 sum = 0, saturated = 0;
@@ -92,12 +92,12 @@ wide_measure_pool (PbfCpuScratch *scratch, const guint8 *roi, guint stride,
     }
   }
   if (m.n == 0) {
-    result->flags |= PBF_RESULT_NO_POOL;
+    result->flags |= CVIS_PBF_RESULT_NO_POOL;
     return;
   }
-  result->raw[PBF_MP_AREA] = m.n;
-  result->raw[PBF_MP_RATIO] = pbf_ratio_q16 (&m);
-  result->raw[PBF_MP_MEAN] = pbf_mean_q8 (sum, (guint32) m.n);
+  result->raw[CVIS_PBF_MP_AREA] = m.n;
+  result->raw[CVIS_PBF_MP_RATIO] = pbf_ratio_q16 (&m);
+  result->raw[CVIS_PBF_MP_MEAN] = pbf_mean_q8 (sum, (guint32) m.n);
   result->max_intensity = top;
   result->saturated = (guint16) saturated;
   result->orientation_deg = pbf_orientation_deg (&m);
@@ -127,10 +127,10 @@ wide_sum_row (
 /* The three sectors of the row's half plane, split like pbf_polar_row(). */
 static void
 wide_measure_polar (const PbfParams *params, const guint8 *roi, guint stride,
-    gint32 ex, gint32 ey, PbfResult *result)
+    gint32 ex, gint32 ey, CvisPbfResult *result)
 {
   gint side = params->side;
-  gint32 *polar = &result->raw[PBF_POLAR_0];
+  gint32 *polar = &result->raw[CVIS_PBF_POLAR_0];
 
   for (gint y = 0; y < side; y++) {
     const guint8 *row = roi + (gsize) y * stride;
@@ -151,7 +151,8 @@ wide_measure_polar (const PbfParams *params, const guint8 *roi, guint stride,
 }
 
 static void
-wide_measure_hog (const guint8 *roi, guint stride, gint side, PbfResult *result)
+wide_measure_hog (
+    const guint8 *roi, guint stride, gint side, CvisPbfResult *result)
 {
   gint64 all[5] = { 0 }, left[5] = { 0 }, sums[9];
 
@@ -170,14 +171,15 @@ wide_measure_hog (const guint8 *roi, guint stride, gint side, PbfResult *result)
     pbf_hog_row (pairs, side, all, left);
   }
   pbf_hog_unfold (all, left, sums);
-  pbf_hog_normalise (sums, &result->raw[PBF_HOG_0]);
+  pbf_hog_normalise (sums, &result->raw[CVIS_PBF_HOG_0]);
 }
 
 /* Features of an ROI of params->side x params->side pixels; its corner is
  * already set. */
 static void
 wide_measure_roi (const PbfParams *params, PbfCpuScratch *scratch,
-    const guint8 *roi, guint stride, gint32 ex, gint32 ey, PbfResult *result)
+    const guint8 *roi, guint stride, gint32 ex, gint32 ey,
+    CvisPbfResult *result)
 {
   guint n_runs;
   gint n = label_rectangle (

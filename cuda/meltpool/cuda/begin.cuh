@@ -112,8 +112,8 @@ pbf_locate_centroid (
 /* By one warp: sets the fields of a record that precede the features. @side:
  * of the ROI, pixels. Returns: the entry, with PBF_ENTER_IF_LIT resolved */
 static __device__ guint
-pbf_begin_frame (
-    const PbfParams &p, const PbfDeviceFrame &f, gint side, PbfResult *result)
+pbf_begin_frame (const PbfParams &p, const PbfDeviceFrame &f, gint side,
+    CvisPbfResult *result)
 {
   guint lane = pbf_lane (), entry = f.info.entry;
   guint32 flags = f.info.flags;
@@ -124,12 +124,12 @@ pbf_begin_frame (
   if (entry == PBF_ENTER_IF_LIT)
     entry = pbf_is_lit (p, f) ? PBF_ENTER : PBF_EMPTY;
   if (entry == PBF_EMPTY) {
-    flags |= PBF_RESULT_EMPTY;
+    flags |= CVIS_PBF_RESULT_EMPTY;
     if (p.analyse_empty)
       entry = PBF_EXCLUDE;
   }
   if (entry == PBF_EXCLUDE)
-    flags |= PBF_RESULT_EXCLUDED;
+    flags |= CVIS_PBF_RESULT_EXCLUDED;
   if (entry != PBF_EMPTY) {
     if (f.info.position == PBF_POSITION_BRIGHTEST_PIXEL)
       pbf_locate_brightest_pixel (p, f, &ex, &ey);
@@ -137,13 +137,13 @@ pbf_begin_frame (
       pbf_locate_centroid (p, f, &ex, &ey);
     if (pbf_roi_clamped (ex, p.width, side)
         || pbf_roi_clamped (ey, p.height, side))
-      flags |= PBF_RESULT_ROI_CLAMPED;
+      flags |= CVIS_PBF_RESULT_ROI_CLAMPED;
   }
   __syncwarp ();
   if (lane == 0) {
-    result->magic = PBF_RESULT_MAGIC;
-    result->size = sizeof (PbfResult);
-    result->version = PBF_RESULT_VERSION;
+    result->magic = CVIS_PBF_RESULT_MAGIC;
+    result->size = sizeof (CvisPbfResult);
+    result->version = CVIS_PBF_RESULT_VERSION;
     result->timestamp_ns = f.info.timestamp_ns;
     result->frame_index = f.info.frame_index;
     result->frame_counter = f.info.frame_counter;

@@ -23,13 +23,13 @@ struct Slot {
   guint8 *pixels;        /* device; max_batch frames */
   guint8 *staged_pixels; /* page-locked; for frames in pageable memory */
   PbfDeviceFrame *frames, *staged_frames;
-  PbfResult *results, *staged_results;
+  CvisPbfResult *results, *staged_results;
   guint8 *entered;
   gint32 *row_frames, *starts;
   gint32 *pool_pixels;       /* only for frame scope */
   PbfDeviceScratch *scratch; /* of the spatial kernel */
   guint8 *wide_scratch;      /* of the kernel for ROIs of other sizes */
-  PbfResult *out;            /* destination of the results */
+  CvisPbfResult *out;        /* destination of the results */
   cudaGraphExec_t graphs[2]; /* of a full batch, by parity; PBF_MODE_GRAPH */
 };
 
@@ -49,7 +49,7 @@ struct _PbfBackend {
   Slot *slots;
   /* two states of the window: a batch reads one and writes the other */
   PbfDeviceWindow *windows[2];
-  gint32 (*histories[2])[PBF_N_SPATIAL];
+  gint32 (*histories[2])[CVIS_PBF_N_SPATIAL];
   guint parity;
   gint last_slot; /* of the batch before; -1: none */
   PbfDeviceModel *model;
@@ -187,7 +187,7 @@ cuda_create (const PbfConfig *config, const PbfParams *params, PbfModel *model,
 
   b->config = *config;
   b->params = *params;
-  b->wide = params->side != PBF_ROI_SIDE;
+  b->wide = params->side != CVIS_PBF_ROI_SIDE;
   b->one_stream = config->mode == PBF_MODE_GRAPH;
   b->context = cvis_context_ref (context);
   b->pitch = (config->width + 3) & ~3u;
@@ -400,7 +400,7 @@ enqueue (
              error)
          && launch (b, s, n, any_brightest, error)
          && CVIS_CUDA (
-             cudaMemcpyAsync (s->out, s->results, n * sizeof (PbfResult),
+             cudaMemcpyAsync (s->out, s->results, n * sizeof (CvisPbfResult),
                  cudaMemcpyDeviceToHost, s->stream),
              error);
 }
@@ -502,7 +502,7 @@ cuda_wait (PbfBackend *b, guint slot, PbfBatch *batch, GError **error)
           [&] { return CVIS_CUDA (cudaEventSynchronize (s->done), error); }))
     return FALSE;
   if (s->out != batch->results)
-    memcpy (batch->results, s->out, batch->n * sizeof (PbfResult));
+    memcpy (batch->results, s->out, batch->n * sizeof (CvisPbfResult));
   return TRUE;
 }
 
@@ -528,11 +528,11 @@ pbf_device_model_init (
 {
   d->hidden_padded = m->hidden_padded;
   d->outputs = m->outputs;
-  return upload_weights (arena, m->mean, PBF_N_FEATURES, &d->mean, error)
+  return upload_weights (arena, m->mean, CVIS_PBF_N_FEATURES, &d->mean, error)
          && upload_weights (
-             arena, m->inv_std, PBF_N_FEATURES, &d->inv_std, error)
+             arena, m->inv_std, CVIS_PBF_N_FEATURES, &d->inv_std, error)
          && upload_weights (arena, m->w1t,
-             (gsize) PBF_N_FEATURES * m->hidden_padded, &d->w1t, error)
+             (gsize) CVIS_PBF_N_FEATURES * m->hidden_padded, &d->w1t, error)
          && upload_weights (arena, m->b1, m->hidden_padded, &d->b1, error)
          && upload_weights (
              arena, m->w2, (gsize) m->outputs * m->hidden_padded, &d->w2, error)
@@ -541,7 +541,7 @@ pbf_device_model_init (
 
 gboolean
 pbf_cuda_set_window (PbfBackend *b, const PbfDeviceWindow *window,
-    const gint32 (*rows)[PBF_N_SPATIAL], GError **error)
+    const gint32 (*rows)[CVIS_PBF_N_SPATIAL], GError **error)
 {
   return cvis_in_context (b->context, error, [&] {
     return CVIS_CUDA (cudaMemcpy (b->windows[b->parity], window, sizeof *window,

@@ -18,7 +18,7 @@ typedef struct {
   guint64 position;    /* frames of the stream before it, including lost ones */
   const guint8 *frame; /* device or mapped memory, 4-byte aligned */
   guint32 stride;      /* bytes, a multiple of 4 */
-  guint32 confidence;  /* PbfResult.position_confidence */
+  guint32 confidence;  /* CvisPbfResult.position_confidence */
 } PbfDeviceFrame;
 
 /* The network in device memory; see PbfModel. */
@@ -42,12 +42,12 @@ typedef struct {
 /* Sets the window that the next batch of the idle batch backend @b
  * continues. @rows: in host memory, the oldest first. */
 gboolean pbf_cuda_set_window (PbfBackend *b, const PbfDeviceWindow *window,
-    const gint32 (*rows)[PBF_N_SPATIAL], GError **error);
+    const gint32 (*rows)[CVIS_PBF_N_SPATIAL], GError **error);
 
 /* Scratch memory of a warp of the spatial kernel, for frames with many runs. */
 typedef struct {
-  guint32 parents[PBF_ROI_SIDE * PBF_ROI_SIDE / 2];
-  unsigned long long components[PBF_ROI_SIDE * PBF_ROI_SIDE / 2];
+  guint32 parents[CVIS_PBF_ROI_SIDE * CVIS_PBF_ROI_SIDE / 2];
+  unsigned long long components[CVIS_PBF_ROI_SIDE * CVIS_PBF_ROI_SIDE / 2];
 } PbfDeviceScratch;
 
 #define PBF_SPATIAL_WARPS 8 /* of a block */
@@ -67,22 +67,23 @@ cudaError_t pbf_launch_brightest (const PbfParams *params,
  * in each frame, or -1. The grid may have up to (warps of @scratch) /
  * PBF_SPATIAL_WARPS blocks. */
 cudaError_t pbf_launch_spatial (const PbfParams *params,
-    const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
-    gint32 *pool_pixels, PbfDeviceScratch *scratch, guint blocks,
-    cudaStream_t stream);
+    const PbfDeviceFrame *frames, guint n, CvisPbfResult *results,
+    guint8 *entered, gint32 *pool_pixels, PbfDeviceScratch *scratch,
+    guint blocks, cudaStream_t stream);
 
 /* The same for ROIs of any size. @scratch: @blocks times
  * pbf_wide_scratch_size() bytes. */
 gsize pbf_wide_scratch_size (const PbfParams *params);
 cudaError_t pbf_launch_wide (const PbfParams *params,
-    const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
-    gint32 *pool_pixels, guint8 *scratch, guint blocks, cudaStream_t stream);
+    const PbfDeviceFrame *frames, guint n, CvisPbfResult *results,
+    guint8 *entered, gint32 *pool_pixels, guint8 *scratch, guint blocks,
+    cudaStream_t stream);
 
 /* Spatters of whole frames, from the output of one of the two calls above.
  * @scratch: @blocks times pbf_frame_scratch_size() bytes. */
 gsize pbf_frame_scratch_size (const PbfParams *params);
 cudaError_t pbf_launch_frame_spatters (const PbfParams *params,
-    const PbfDeviceFrame *frames, guint n, PbfResult *results,
+    const PbfDeviceFrame *frames, guint n, CvisPbfResult *results,
     const gint32 *pool_pixels, guint8 *scratch, guint blocks,
     cudaStream_t stream);
 
@@ -93,7 +94,7 @@ cudaError_t pbf_launch_frame_spatters (const PbfParams *params,
  * batch; @after, @remaining: receive the state after this one. */
 cudaError_t pbf_launch_temporal (const PbfParams *params,
     const PbfDeviceModel *model, const PbfDeviceFrame *frames, guint n,
-    PbfResult *results, const guint8 *entered, gint32 *row_frames,
+    CvisPbfResult *results, const guint8 *entered, gint32 *row_frames,
     gint32 *starts, const PbfDeviceWindow *before,
-    const gint32 (*history)[PBF_N_SPATIAL], PbfDeviceWindow *after,
-    gint32 (*remaining)[PBF_N_SPATIAL], cudaStream_t stream);
+    const gint32 (*history)[CVIS_PBF_N_SPATIAL], PbfDeviceWindow *after,
+    gint32 (*remaining)[CVIS_PBF_N_SPATIAL], cudaStream_t stream);

@@ -290,7 +290,7 @@ measure_few_runs (FewRuns &runs)
 
 /* Position of the melt pool, by one lane. */
 __device__ void
-place_pool (const FewRuns &runs, PbfResult *result)
+place_pool (const FewRuns &runs, CvisPbfResult *result)
 {
   const PbfMoments *m = &runs.moments;
 
@@ -303,7 +303,7 @@ place_pool (const FewRuns &runs, PbfResult *result)
   result->bbox_width = (guint16) (runs.right - runs.left);
   result->bbox_height = (guint16) (runs.bottom - runs.top);
   if (pbf_box_at_edge (result, SIDE))
-    atomicOr (&result->flags, (guint32) PBF_RESULT_POOL_AT_EDGE);
+    atomicOr (&result->flags, (guint32) CVIS_PBF_RESULT_POOL_AT_EDGE);
 }
 
 /* By one warp: pixels of the melt pool in word @i of the ROI; @active: whether
@@ -348,10 +348,10 @@ count_few_spatters (const PbfParams &p, const FewRuns &runs, guint32 keys[2],
 /* Selects the largest keys one by one; lane k describes the k-th spatter. */
 __device__ void
 list_few_spatters (
-    const FewRuns &runs, guint32 keys[2], guint32 count, PbfResult *result)
+    const FewRuns &runs, guint32 keys[2], guint32 count, CvisPbfResult *result)
 {
   guint lane = pbf_lane ();
-  guint32 listed = min (count, (guint32) PBF_MAX_SPATTERS), mine = 0;
+  guint32 listed = min (count, (guint32) CVIS_PBF_MAX_SPATTERS), mine = 0;
 
 #pragma unroll 1
   for (guint32 k = 0; k < listed; k++) {
@@ -370,8 +370,8 @@ list_few_spatters (
         result->e_x_q8, result->e_y_q8);
   if (lane == 0) {
     result->n_spatters = listed;
-    if (count > PBF_MAX_SPATTERS)
-      atomicOr (&result->flags, (guint32) PBF_RESULT_SPATTERS_CUT);
+    if (count > CVIS_PBF_MAX_SPATTERS)
+      atomicOr (&result->flags, (guint32) CVIS_PBF_RESULT_SPATTERS_CUT);
   }
 }
 

@@ -17,7 +17,7 @@ whole_frame (const PbfParams &p, const PbfDeviceFrame &f)
 
 __global__ void
 __launch_bounds__ (THREADS) spatters_kernel (const PbfParams p,
-    const PbfDeviceFrame *frames, guint n, PbfResult *results,
+    const PbfDeviceFrame *frames, guint n, CvisPbfResult *results,
     const gint32 *pool_pixels, guint8 *scratch, gsize size)
 {
   Scratch s = lay_out (p.width, p.height, scratch + blockIdx.x * size);
@@ -25,7 +25,7 @@ __launch_bounds__ (THREADS) spatters_kernel (const PbfParams p,
   for (guint i = blockIdx.x; i < n; i += gridDim.x) {
     guint32 flags = results[i].flags, pool = NO_COMPONENT;
 
-    if ((flags & PBF_RESULT_EMPTY) && !(flags & PBF_RESULT_EXCLUDED))
+    if ((flags & CVIS_PBF_RESULT_EMPTY) && !(flags & CVIS_PBF_RESULT_EXCLUDED))
       continue;
     guint32 runs = find_runs (p, whole_frame (p, frames[i]), s);
     add_runs (s, runs);
@@ -164,7 +164,7 @@ pbf_launch_brightest (const PbfParams *params, PbfDeviceFrame *frames, guint n,
 
 cudaError_t
 pbf_launch_frame_spatters (const PbfParams *params,
-    const PbfDeviceFrame *frames, guint n, PbfResult *results,
+    const PbfDeviceFrame *frames, guint n, CvisPbfResult *results,
     const gint32 *pool_pixels, guint8 *scratch, guint blocks,
     cudaStream_t stream)
 {

@@ -14,18 +14,18 @@
  * network() in cuda/meltpool/cpu/kernels.c. */
 static __device__ void
 pbf_run_network (const PbfParams &p, const PbfDeviceModel &model,
-    PbfResult *results, const gint32 *row_frames, gint32 first, gint32 rows,
+    CvisPbfResult *results, const gint32 *row_frames, gint32 first, gint32 rows,
     gfloat (*x)[PBF_NETWORK_ROWS])
 {
   guint lane = pbf_lane (), padded = model.hidden_padded;
-  gfloat sums[PBF_MAX_OUTPUTS][PBF_NETWORK_ROWS];
+  gfloat sums[CVIS_PBF_MAX_OUTPUTS][PBF_NETWORK_ROWS];
 
-  for (guint i = lane; i < PBF_N_FEATURES; i += 32)
+  for (guint i = lane; i < CVIS_PBF_N_FEATURES; i += 32)
     for (guint q = 0; q < PBF_NETWORK_ROWS; q++)
       x[i][q] = (x[i][q] - model.mean[i]) * model.inv_std[i];
   __syncwarp ();
 #pragma unroll
-  for (guint k = 0; k < PBF_MAX_OUTPUTS; k++)
+  for (guint k = 0; k < CVIS_PBF_MAX_OUTPUTS; k++)
 #pragma unroll
     for (guint q = 0; q < PBF_NETWORK_ROWS; q++)
       sums[k][q] = 0.0f;
@@ -34,7 +34,7 @@ pbf_run_network (const PbfParams &p, const PbfDeviceModel &model,
     gfloat bias = model.b1[j], h[PBF_NETWORK_ROWS] = { bias, bias, bias, bias };
 
 #pragma unroll 8
-    for (guint i = 0; i < PBF_N_FEATURES; i++) {
+    for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
       gfloat w = __ldg (&model.w1t[i * padded + j]);
       float4 xi = *(const float4 *) x[i];
 
@@ -44,7 +44,7 @@ pbf_run_network (const PbfParams &p, const PbfDeviceModel &model,
       h[3] = fmaf (w, xi.w, h[3]);
     }
 #pragma unroll
-    for (guint k = 0; k < PBF_MAX_OUTPUTS; k++) {
+    for (guint k = 0; k < CVIS_PBF_MAX_OUTPUTS; k++) {
       if (k >= model.outputs)
         break;
       gfloat w = __ldg (&model.w2[k * padded + j]);
@@ -54,7 +54,7 @@ pbf_run_network (const PbfParams &p, const PbfDeviceModel &model,
     }
   }
 #pragma unroll
-  for (guint k = 0; k < PBF_MAX_OUTPUTS; k++) {
+  for (guint k = 0; k < CVIS_PBF_MAX_OUTPUTS; k++) {
     if (k >= model.outputs)
       break;
 #pragma unroll
@@ -68,13 +68,13 @@ pbf_run_network (const PbfParams &p, const PbfDeviceModel &model,
   if (lane == 0) {
 #pragma unroll
     for (guint q = 0; q < PBF_NETWORK_ROWS; q++) {
-      gfloat out[PBF_MAX_OUTPUTS];
+      gfloat out[CVIS_PBF_MAX_OUTPUTS];
 
       if ((gint32) q >= rows)
         break;
-      PbfResult *result = &results[row_frames[first + q]];
+      CvisPbfResult *result = &results[row_frames[first + q]];
 #pragma unroll
-      for (guint k = 0; k < PBF_MAX_OUTPUTS; k++)
+      for (guint k = 0; k < CVIS_PBF_MAX_OUTPUTS; k++)
         out[k] = k < model.outputs ? sums[k][q] : 0.0f;
       pbf_activate (out, model.outputs, p.activation);
       for (guint k = 0; k < model.outputs; k++)

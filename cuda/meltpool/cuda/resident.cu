@@ -30,7 +30,7 @@
 #define ROW_WARPS 7
 #define HEAD_WARP 15
 #define LABEL_WARPS (GRADIENT_WARPS + 2) /* that meet after labelling */
-#define OUTPUT_WORD (offsetof (PbfResult, outputs) / 4)
+#define OUTPUT_WORD (offsetof (CvisPbfResult, outputs) / 4)
 
 /* Named barriers; 0 is that of __syncthreads(). */
 enum {
@@ -48,8 +48,8 @@ namespace {
 
 /* Shared memory of a block. */
 struct BlockMemory {
-  alignas (16) gfloat x[PBF_N_FEATURES];
-  alignas (16) PbfResult result;
+  alignas (16) gfloat x[CVIS_PBF_N_FEATURES];
+  alignas (16) CvisPbfResult result;
   PbfRingFrame frame;
   guint32 roi[SIDE * PITCH];
   guint64 lit[SIDE]; /* pixels that reach the threshold */
@@ -58,10 +58,11 @@ struct BlockMemory {
   guint32 gradients[GRADIENT_WARPS][10];
   guint32 pool_sums[GRADIENT_WARPS], pool_tops[GRADIENT_WARPS];
   /* sums over the window's earlier rows: [0] all, [1..] of each warp */
-  gint64 s1[1 + ROW_WARPS][PBF_N_SPATIAL], s2[1 + ROW_WARPS][PBF_N_SPATIAL];
-  gfloat mean[PBF_N_FEATURES], inv_std[PBF_N_FEATURES];
-  gfloat hidden[PBF_MAX_HIDDEN], w2[PBF_MAX_OUTPUTS * PBF_MAX_HIDDEN];
-  gfloat out[PBF_MAX_OUTPUTS];
+  gint64 s1[1 + ROW_WARPS][CVIS_PBF_N_SPATIAL],
+      s2[1 + ROW_WARPS][CVIS_PBF_N_SPATIAL];
+  gfloat mean[CVIS_PBF_N_FEATURES], inv_std[CVIS_PBF_N_FEATURES];
+  gfloat hidden[PBF_MAX_HIDDEN], w2[CVIS_PBF_MAX_OUTPUTS * PBF_MAX_HIDDEN];
+  gfloat out[CVIS_PBF_MAX_OUTPUTS];
   gdouble per_square; /* 1 / (window_n * window_n) */
   bool there, few, given_up, rows_known;
 };
@@ -285,7 +286,7 @@ read_roi (const PbfParams &p, BlockMemory &s)
 /* --- work that needs no pixels ------------------------------------------- */
 
 __device__ void
-begin_record (const PbfRingFrame &f, guint outputs, PbfResult *result)
+begin_record (const PbfRingFrame &f, guint outputs, CvisPbfResult *result)
 {
   guint lane = pbf_lane ();
 
@@ -293,9 +294,9 @@ begin_record (const PbfRingFrame &f, guint outputs, PbfResult *result)
     ((guint32 *) result)[k] = 0;
   __syncwarp ();
   if (lane == 0) {
-    result->magic = PBF_RESULT_MAGIC;
-    result->size = sizeof (PbfResult);
-    result->version = PBF_RESULT_VERSION;
+    result->magic = CVIS_PBF_RESULT_MAGIC;
+    result->size = sizeof (CvisPbfResult);
+    result->version = CVIS_PBF_RESULT_VERSION;
     result->timestamp_ns = f.info.timestamp_ns;
     result->frame_index = f.info.frame_index;
     result->frame_counter = f.info.frame_counter;
@@ -333,7 +334,7 @@ __device__ __noinline__ bool
 add_rows (const PbfResident &r, BlockMemory &s, guint32 row, guint32 n)
 {
   guint lane = pbf_lane (), share = threadIdx.x / 32 - ROW_WARP;
-  guint f = min (lane, PBF_N_SPATIAL - 1u);
+  guint f = min (lane, CVIS_PBF_N_SPATIAL - 1u);
   gint64 s1 = 0, s2 = 0;
   bool all = true;
 
@@ -356,7 +357,7 @@ add_rows (const PbfResident &r, BlockMemory &s, guint32 row, guint32 n)
       s2 += (gint64) value * value;
     }
   }
-  if (lane < PBF_N_SPATIAL) {
+  if (lane < CVIS_PBF_N_SPATIAL) {
     s.s1[1 + share][lane] = s1;
     s.s2[1 + share][lane] = s2;
   }
@@ -385,7 +386,7 @@ sum_shares (BlockMemory &s)
   guint lane = pbf_lane ();
   gint64 s1 = 0, s2 = 0;
 
-  if (lane >= PBF_N_SPATIAL)
+  if (lane >= CVIS_PBF_N_SPATIAL)
     return;
 #pragma unroll
   for (guint k = 1; k <= ROW_WARPS; k++) {
@@ -425,10 +426,10 @@ enter_feature (
   gfloat variance = pbf_variance_times (numerator, n, s.per_square, unit);
 
   s.result.var_num[f] = numerator;
-  s.result.features[PBF_N_SPATIAL + f] = variance;
+  s.result.features[CVIS_PBF_N_SPATIAL + f] = variance;
   s.x[f] = (feature - s.mean[f]) * s.inv_std[f];
-  s.x[PBF_N_SPATIAL + f] =
-      (variance - s.mean[PBF_N_SPATIAL + f]) * s.inv_std[PBF_N_SPATIAL + f];
+  s.x[CVIS_PBF_N_SPATIAL + f] = (variance - s.mean[CVIS_PBF_N_SPATIAL + f])
+                                * s.inv_std[CVIS_PBF_N_SPATIAL + f];
 }
 
 /* By one warp: sums of sector @sector below and above the expected position. */
@@ -466,7 +467,7 @@ measure_sectors (const PbfResident &r, BlockMemory &s, gint32 ey)
     sum_sector (s, sector, ey, &lower, &upper);
     mine = lane == sector ? lower : lane == 5 - sector ? upper : mine;
   }
-  enter_feature (r, s, PBF_POLAR_0 + lane, mine, lane < 6);
+  enter_feature (r, s, CVIS_PBF_POLAR_0 + lane, mine, lane < 6);
 }
 
 /* By warp 0, for more runs than FewRuns holds: components and melt pool. */
@@ -506,8 +507,8 @@ label_roi (const PbfParams &p, const PbfResident &r, BlockMemory &s, gint32 ex,
       s.few = false;
     tell_warps (LABELLED, LABEL_WARPS);
     tell_warps (POOL_MEASURED, 2);
-    enter_feature (r, s, lane, lane < PBF_POLAR_0 ? s.result.raw[lane] : 0,
-        lane < PBF_POLAR_0);
+    enter_feature (r, s, lane, lane < CVIS_PBF_POLAR_0 ? s.result.raw[lane] : 0,
+        lane < CVIS_PBF_POLAR_0);
     return;
   }
   label_few_runs (s.runs, mask, before & 0xffff,
@@ -518,10 +519,10 @@ label_roi (const PbfParams &p, const PbfResident &r, BlockMemory &s, gint32 ex,
   tell_warps (LABELLED, LABEL_WARPS);
   PbfMoments m = measure_few_runs (s.runs);
   if (lane == 0 && m.n == 0)
-    atomicOr (&s.result.flags, (guint32) PBF_RESULT_NO_POOL);
+    atomicOr (&s.result.flags, (guint32) CVIS_PBF_RESULT_NO_POOL);
   tell_warps (POOL_MEASURED, 2);
   gint32 ratio = pbf_ratio_q16 (&m);
-  enter_feature (r, s, lane == 0 ? PBF_MP_AREA : PBF_MP_RATIO,
+  enter_feature (r, s, lane == 0 ? CVIS_PBF_MP_AREA : CVIS_PBF_MP_RATIO,
       lane == 0 ? m.n : ratio, lane < 2);
 }
 
@@ -540,7 +541,7 @@ measure_intensities (const PbfResident &r, BlockMemory &s, gint32 ey)
   gint32 mean = pbf_mean_q8 (
       pbf_warp_sum (sums & 0xffff), pbf_warp_sum (sums >> 16 & 0xff));
 
-  enter_feature (r, s, PBF_MP_MEAN, mean, lane == 0);
+  enter_feature (r, s, CVIS_PBF_MP_MEAN, mean, lane == 0);
   top = pbf_warp_max (top);
   sums = pbf_warp_sum (sums >> 24);
   if (lane == 0) {
@@ -594,7 +595,8 @@ measure_spatters_by_warp (const PbfParams &p, const PbfResident &r,
     if (!s.runs.summed)
       add_runs_but_pool (s.runs, s.runs.pool, NULL);
     count_few_spatters (p, s.runs, keys, &area, &count);
-    enter_feature (r, s, lane == 0 ? PBF_SPATTER_AREA : PBF_SPATTER_COUNT,
+    enter_feature (r, s,
+        lane == 0 ? CVIS_PBF_SPATTER_AREA : CVIS_PBF_SPATTER_COUNT,
         lane == 0 ? area : count, lane < 2);
   }
   if (!neurons)
@@ -661,7 +663,7 @@ measure_gradients (const PbfResident &r, BlockMemory &s)
   for (gint k = 0; k < 9; k++)
     bin = lane == (guint) k ? bins[k] : bin;
   gint32 share = pbf_hog_share (bin, pbf_hog_norm (bins));
-  enter_feature (r, s, PBF_HOG_0 + lane, share, lane < 9);
+  enter_feature (r, s, CVIS_PBF_HOG_0 + lane, share, lane < 9);
   share_intensities (s);
 }
 
@@ -684,20 +686,20 @@ sum_output (
   return bias + sum;
 }
 
-/* By the first PBF_MAX_OUTPUTS warps, one for each output. */
+/* By the first CVIS_PBF_MAX_OUTPUTS warps, one for each output. */
 __device__ __forceinline__ void
 write_output (BlockMemory &s, const PbfParams &p, const PbfDeviceModel &model,
     gfloat bias, PbfTagged *record, guint32 tag)
 {
   guint k = threadIdx.x / 32;
-  gfloat out[PBF_MAX_OUTPUTS] = { 0.0f };
+  gfloat out[CVIS_PBF_MAX_OUTPUTS] = { 0.0f };
 
   if (k < model.outputs)
     out[0] = sum_output (s, model, k, bias);
   if (p.activation == PBF_ACTIVATION_SOFTMAX) {
     if (pbf_lane () == 0)
       s.out[k] = out[0];
-    wait_for_warps (OUTPUTS_SUMMED, PBF_MAX_OUTPUTS);
+    wait_for_warps (OUTPUTS_SUMMED, CVIS_PBF_MAX_OUTPUTS);
     if (pbf_lane () == 0 && k < model.outputs) {
       for (guint i = 0; i < model.outputs; i++)
         out[i] = s.out[i];
@@ -722,7 +724,7 @@ write_record (
   G_STATIC_ASSERT (PBF_RECORD_WORDS / 2 <= 128 && OUTPUT_WORD % 2 == 0);
   if (threadIdx.x >= THREADS - 128 && i < PBF_RECORD_WORDS / 2
       && (with_outputs || i < OUTPUT_WORD / 2
-          || i >= (OUTPUT_WORD + PBF_MAX_OUTPUTS) / 2))
+          || i >= (OUTPUT_WORD + CVIS_PBF_MAX_OUTPUTS) / 2))
     store_pair_to_host (record + 2 * i, ((const guint64 *) &s.result)[i], tag);
 }
 
@@ -740,14 +742,14 @@ __launch_bounds__ (THREADS, 1)
    * lives; the first warps get the last neurons */
   guint neuron = (t + THREADS - 32 * (PLACE_WARP + 1)) % THREADS;
   bool neurons = neuron - lane < model.hidden_padded;
-  gfloat weights[PBF_N_FEATURES], bias = 0.0f, out_bias = 0.0f;
+  gfloat weights[CVIS_PBF_N_FEATURES], bias = 0.0f, out_bias = 0.0f;
 
   if (blockIdx.x == blocks) {
     relay_entries (r, first, end_ns);
     return;
   }
 #pragma unroll
-  for (guint i = 0; i < PBF_N_FEATURES; i++)
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
     weights[i] = neuron < model.hidden_padded
                      ? model.w1t[i * model.hidden_padded + neuron]
                      : 0.0f;
@@ -757,7 +759,7 @@ __launch_bounds__ (THREADS, 1)
     s.w2[i] = model.w2[i];
   if (warp < model.outputs)
     out_bias = model.b2[warp];
-  if (t < PBF_N_FEATURES) {
+  if (t < CVIS_PBF_N_FEATURES) {
     s.mean[t] = model.outputs > 0 ? model.mean[t] : 0.0f;
     s.inv_std[t] = model.outputs > 0 ? model.inv_std[t] : 0.0f;
   }
@@ -840,8 +842,8 @@ __launch_bounds__ (THREADS, 1)
           s.rows_known = true;
           __syncwarp ();
           enter_feature (r, s, lane,
-              lane < PBF_N_SPATIAL ? s.result.raw[lane] : 0,
-              lane < PBF_N_SPATIAL);
+              lane < CVIS_PBF_N_SPATIAL ? s.result.raw[lane] : 0,
+              lane < CVIS_PBF_N_SPATIAL);
         }
         wait_for_warps (WINDOW_KNOWN, WARPS);
       }
@@ -849,7 +851,7 @@ __launch_bounds__ (THREADS, 1)
         gfloat h = bias;
 
 #pragma unroll
-        for (guint i = 0; i < PBF_N_FEATURES; i += 4) {
+        for (guint i = 0; i < CVIS_PBF_N_FEATURES; i += 4) {
           float4 x = *(const float4 *) &s.x[i];
 
           h = fmaf (weights[i], x.x, h);
@@ -863,7 +865,7 @@ __launch_bounds__ (THREADS, 1)
     __syncthreads ();
     if (s.given_up)
       return;
-    if (judged && warp < PBF_MAX_OUTPUTS)
+    if (judged && warp < CVIS_PBF_MAX_OUTPUTS)
       write_output (s, p, model, out_bias, record, q + 1);
     write_record (s, record, q + 1, !judged);
     __syncthreads ();

@@ -18,7 +18,7 @@ typedef struct {
   guint16 roi_x, roi_y;
   guint32 row; /* of the frame in the ring of rows, if it enters the window */
   guint32 window_n;   /* rows in the window, including this one */
-  guint32 confidence; /* PbfResult.position_confidence */
+  guint32 confidence; /* CvisPbfResult.position_confidence */
   guint32 padding;
 } PbfRingFrame;
 
@@ -32,7 +32,7 @@ typedef guint64 PbfTagged; /* word in the low half, tag in the high one */
 
 #define PBF_ENTRY_WORDS (sizeof (PbfRingFrame) / 4)
 #define PBF_ENTRY_STRIDE 32 /* words from entry to entry */
-#define PBF_RECORD_WORDS (sizeof (PbfResult) / 4)
+#define PBF_RECORD_WORDS (sizeof (CvisPbfResult) / 4)
 
 G_STATIC_ASSERT (PBF_ENTRY_WORDS == 24);
 G_STATIC_ASSERT (PBF_RECORD_WORDS % 4 == 0);
@@ -50,9 +50,10 @@ typedef struct {
   guint32 places;        /* places in the ring; a power of two */
   guint32 *
       finished; /* device; of each place: sequence + 1 of the frame computed last */
-  PbfTagged (*rows)[PBF_N_SPATIAL]; /* device; of the window; tag: row + 1 */
-  guint32 n_rows;            /* rows in the ring of rows; a power of two */
-  PbfDeviceScratch *scratch; /* one for each block */
+  PbfTagged (
+      *rows)[CVIS_PBF_N_SPATIAL]; /* device; of the window; tag: row + 1 */
+  guint32 n_rows;                 /* rows in the ring of rows; a power of two */
+  PbfDeviceScratch *scratch;      /* one for each block */
   guint64 lifetime_ns;
   guint32 idle_sleep_ns;
   guint32 stall_at; /* for tests: take no frame from this one on; 0: none */

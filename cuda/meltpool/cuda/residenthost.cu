@@ -27,9 +27,9 @@
 #define PUBLISHED_FRAMES 8
 #define CACHE_LINE 64
 #define ROI_STRIDE 48
-#define ROI_BYTES ((gsize) ROI_STRIDE * PBF_ROI_SIDE)
+#define ROI_BYTES ((gsize) ROI_STRIDE * CVIS_PBF_ROI_SIDE)
 /* one of the words that the kernel writes last */
-#define LAST_WORD (offsetof (PbfResult, outputs) / 4)
+#define LAST_WORD (offsetof (CvisPbfResult, outputs) / 4)
 
 namespace {
 
@@ -226,7 +226,7 @@ quiesce (PbfBackend *b, GError **error)
  * backend's format. */
 gboolean
 read_window (PbfBackend *b, PbfDeviceWindow *window,
-    gint32 (*rows)[PBF_N_SPATIAL], GError **error)
+    gint32 (*rows)[CVIS_PBF_N_SPATIAL], GError **error)
 {
   const Track *track = &b->before[b->undone & (b->ring.places - 1)];
 
@@ -237,13 +237,13 @@ read_window (PbfBackend *b, PbfDeviceWindow *window,
   window->position = track->last.position;
   for (guint k = 0; k < window->n; k++) {
     guint32 row = track->row - window->n + k;
-    PbfTagged words[PBF_N_SPATIAL];
+    PbfTagged words[CVIS_PBF_N_SPATIAL];
 
     if (!CVIS_CUDA (cudaMemcpy (words, b->ring.rows[row & (b->ring.n_rows - 1)],
                         sizeof words, cudaMemcpyDeviceToHost),
             error))
       return FALSE;
-    for (guint f = 0; f < PBF_N_SPATIAL; f++)
+    for (guint f = 0; f < CVIS_PBF_N_SPATIAL; f++)
       rows[k][f] = (gint32) words[f];
   }
   return TRUE;
@@ -253,7 +253,7 @@ read_window (PbfBackend *b, PbfDeviceWindow *window,
 gboolean
 fall_back (PbfBackend *b, GError **error)
 {
-  gint32 (*rows)[PBF_N_SPATIAL];
+  gint32 (*rows)[CVIS_PBF_N_SPATIAL];
   PbfDeviceWindow window;
   PbfBackend *instead;
   gboolean ok;
@@ -264,7 +264,8 @@ fall_back (PbfBackend *b, GError **error)
       &b->config, &b->params, b->model, b->context, error);
   if (instead == NULL)
     return FALSE;
-  rows = (gint32 (*)[PBF_N_SPATIAL]) g_malloc (b->config.window * sizeof *rows);
+  rows = (gint32 (*)[CVIS_PBF_N_SPATIAL]) g_malloc (
+      b->config.window * sizeof *rows);
   ok = cvis_in_context (b->context, error, [&] {
     return read_window (b, &window, rows, error);
   }) && pbf_cuda_set_window (instead, &window, rows, error);
@@ -312,29 +313,31 @@ classify_frame (
           && (info->entry != PBF_EMPTY || b->params.analyse_empty));
 
   if (unknown) {
-    PbfResult result;
+    CvisPbfResult result;
 
     pbf_cpu_kernels ()->spatial (
         &b->params, b->cpu_scratch, pixels, stride, info, &result);
     if (info->entry == PBF_ENTER_IF_LIT)
-      info->entry = result.flags & PBF_RESULT_EMPTY ? PBF_EMPTY : PBF_ENTER;
+      info->entry =
+          result.flags & CVIS_PBF_RESULT_EMPTY ? PBF_EMPTY : PBF_ENTER;
     info->position = PBF_POSITION_GIVEN;
     info->e_x_q8 = result.e_x_q8;
     info->e_y_q8 = result.e_y_q8;
-    info->flags |= result.flags & PBF_RESULT_POSITION_UNSURE;
+    info->flags |= result.flags & CVIS_PBF_RESULT_POSITION_UNSURE;
     frame->confidence = result.position_confidence;
   }
   if (info->entry == PBF_EMPTY) {
-    info->flags |= PBF_RESULT_EMPTY;
+    info->flags |= CVIS_PBF_RESULT_EMPTY;
     if (b->params.analyse_empty)
       info->entry = PBF_EXCLUDE;
   }
   if (info->entry == PBF_EXCLUDE)
-    info->flags |= PBF_RESULT_EXCLUDED;
+    info->flags |= CVIS_PBF_RESULT_EXCLUDED;
   if (info->entry != PBF_EMPTY
-      && (pbf_roi_clamped (info->e_x_q8, b->params.width, PBF_ROI_SIDE)
-          || pbf_roi_clamped (info->e_y_q8, b->params.height, PBF_ROI_SIDE)))
-    info->flags |= PBF_RESULT_ROI_CLAMPED;
+      && (pbf_roi_clamped (info->e_x_q8, b->params.width, CVIS_PBF_ROI_SIDE)
+          || pbf_roi_clamped (
+              info->e_y_q8, b->params.height, CVIS_PBF_ROI_SIDE)))
+    info->flags |= CVIS_PBF_RESULT_ROI_CLAMPED;
 }
 
 /* Assigns the frame its row in the window. */
@@ -350,12 +353,12 @@ enter_window (PbfBackend *b, PbfRingFrame *frame, guint64 position)
   row.vector_id = frame->info.vector_id;
   row.position = position;
   if (t->started && pbf_window_restarts (&b->params, &t->last, &row)) {
-    frame->info.flags |= PBF_RESULT_WINDOW_RESET;
+    frame->info.flags |= CVIS_PBF_RESULT_WINDOW_RESET;
     t->n = 0;
   }
   t->n = MIN (t->n + 1, b->config.window);
   if (t->n < b->config.window)
-    frame->info.flags |= PBF_RESULT_WARMUP;
+    frame->info.flags |= CVIS_PBF_RESULT_WARMUP;
   frame->row = t->row++;
   frame->window_n = t->n;
   t->started = TRUE;
@@ -377,16 +380,16 @@ fill_place (PbfBackend *b, const PbfBatch *batch, guint i, guint32 sequence,
   enter_window (b, &frame, position);
   if (frame.info.entry != PBF_EMPTY) {
     frame.roi_x = (guint16) pbf_roi_start (
-        frame.info.e_x_q8, b->params.width, PBF_ROI_SIDE, b->params.align);
+        frame.info.e_x_q8, b->params.width, CVIS_PBF_ROI_SIDE, b->params.align);
     frame.roi_y = (guint16) pbf_roi_start (
-        frame.info.e_y_q8, b->params.height, PBF_ROI_SIDE, 1);
+        frame.info.e_y_q8, b->params.height, CVIS_PBF_ROI_SIDE, 1);
     frame.stride = batch->strides[i];
     roi = batch->frames[i] + (gsize) frame.roi_y * frame.stride + frame.roi_x;
     if (!batch->pinned) {
       guint8 *to = b->pixels + place * ROI_BYTES;
 
-      cvis_memory_copy_rows (
-          to, ROI_STRIDE, roi, frame.stride, PBF_ROI_SIDE, PBF_ROI_SIDE);
+      cvis_memory_copy_rows (to, ROI_STRIDE, roi, frame.stride,
+          CVIS_PBF_ROI_SIDE, CVIS_PBF_ROI_SIDE);
       frame.stride = ROI_STRIDE;
       roi = to;
     }
@@ -470,7 +473,7 @@ copy_record (const PbfTagged *words, guint32 tag, guint32 *to)
 /* Copies the record of frame @sequence to @result, and fetches the next one
  * into the cache if it is there. Returns: FALSE if words are missing */
 gboolean
-take_record (const PbfBackend *b, guint32 sequence, PbfResult *result)
+take_record (const PbfBackend *b, guint32 sequence, CvisPbfResult *result)
 {
   if (!record_has_begun (b, sequence))
     return FALSE;
@@ -486,7 +489,7 @@ take_record (const PbfBackend *b, guint32 sequence, PbfResult *result)
  * progress. */
 gboolean
 wait_for_record (
-    PbfBackend *b, PbfResult *result, gboolean *stalled, GError **error)
+    PbfBackend *b, CvisPbfResult *result, gboolean *stalled, GError **error)
 {
   guint64 start = 0, asked = 0, now;
   gboolean ok = TRUE;

@@ -208,7 +208,7 @@ component_at (const Scratch &s, gint x, gint y)
  * first_y). */
 __device__ void
 list_spatters (const PbfParams &p, const Scratch &s, guint32 n, guint32 pool,
-    gint32 first_x, gint32 first_y, PbfResult *result)
+    gint32 first_x, gint32 first_y, CvisPbfResult *result)
 {
   unsigned long long area = 0;
   guint32 count = 0, total;
@@ -228,7 +228,7 @@ list_spatters (const PbfParams &p, const Scratch &s, guint32 n, guint32 pool,
   block_sum_before ((guint32) (area >> 16), &total);
   area = ((unsigned long long) total << 16) + area_low;
 
-  guint32 listed = min (count, (guint32) PBF_MAX_SPATTERS);
+  guint32 listed = min (count, (guint32) CVIS_PBF_MAX_SPATTERS);
   for (guint32 k = 0; k < listed; k++) {
     guint64 best = 0;
 
@@ -247,15 +247,16 @@ list_spatters (const PbfParams &p, const Scratch &s, guint32 n, guint32 pool,
     __syncthreads ();
   }
   if (threadIdx.x == 0) {
-    result->raw[PBF_SPATTER_AREA] =
+    result->raw[CVIS_PBF_SPATTER_AREA] =
         (gint32) min (area, (unsigned long long) PBF_AREA_MAX);
-    result->raw[PBF_SPATTER_COUNT] = min (count, (guint32) PBF_AREA_MAX);
-    result->features[PBF_SPATTER_AREA] = (gfloat) result->raw[PBF_SPATTER_AREA];
-    result->features[PBF_SPATTER_COUNT] =
-        (gfloat) result->raw[PBF_SPATTER_COUNT];
+    result->raw[CVIS_PBF_SPATTER_COUNT] = min (count, (guint32) PBF_AREA_MAX);
+    result->features[CVIS_PBF_SPATTER_AREA] =
+        (gfloat) result->raw[CVIS_PBF_SPATTER_AREA];
+    result->features[CVIS_PBF_SPATTER_COUNT] =
+        (gfloat) result->raw[CVIS_PBF_SPATTER_COUNT];
     result->n_spatters = listed;
-    if (count > PBF_MAX_SPATTERS)
-      result->flags |= PBF_RESULT_SPATTERS_CUT;
+    if (count > CVIS_PBF_MAX_SPATTERS)
+      result->flags |= CVIS_PBF_RESULT_SPATTERS_CUT;
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 __global__ void __launch_bounds__ (32 * PBF_SPATIAL_WARPS)
     spatial_kernel (const PbfParams p, const PbfDeviceFrame *frames, guint n,
-        PbfResult *results, guint8 *entered, gint32 *pool_pixels,
+        CvisPbfResult *results, guint8 *entered, gint32 *pool_pixels,
         PbfDeviceScratch *scratch)
 {
   __shared__ Shared shared[PBF_SPATIAL_WARPS];
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__ (32 * PBF_SPATIAL_WARPS)
       measure_roi (p, f, shared[warp], scratch + first,
           pool_pixels ? pool_pixels + i : NULL);
     __syncwarp ();
-    for (guint k = pbf_lane (); k < sizeof (PbfResult) / 16; k += 32)
+    for (guint k = pbf_lane (); k < sizeof (CvisPbfResult) / 16; k += 32)
       ((uint4 *) &results[i])[k] = ((uint4 *) &shared[warp].result)[k];
     if (pbf_lane () == 0)
       entered[i] = entry == PBF_ENTER;
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__ (32 * PBF_SPATIAL_WARPS)
 
 cudaError_t
 pbf_launch_spatial (const PbfParams *params, const PbfDeviceFrame *frames,
-    guint n, PbfResult *results, guint8 *entered, gint32 *pool_pixels,
+    guint n, CvisPbfResult *results, guint8 *entered, gint32 *pool_pixels,
     PbfDeviceScratch *scratch, guint blocks, cudaStream_t stream)
 {
   blocks = MIN (blocks, (n + PBF_SPATIAL_WARPS - 1) / PBF_SPATIAL_WARPS);

@@ -16,7 +16,7 @@
 #include "cuda/meltpool/cuda/gradient.cuh"
 #include "cuda/meltpool/cuda/union.cuh"
 
-#define SIDE PBF_ROI_SIDE
+#define SIDE CVIS_PBF_ROI_SIDE
 #define PITCH 11 /* words from row to row in shared memory */
 #define WORDS (SIDE / 4)
 #define NEAR_RUNS PBF_FLOOD_MAX_RUNS
@@ -28,7 +28,7 @@ struct Shared {
   guint32 roi[SIDE * PITCH];
   unsigned long long components[NEAR_RUNS];
   guint32 parents[NEAR_RUNS];
-  alignas (16) PbfResult result;
+  alignas (16) CvisPbfResult result;
 };
 
 /* The two rows of a lane: l and 32 + l (lanes 8 and up: 0). */
@@ -469,7 +469,7 @@ add_pool_row (const guint32 *row, guint64 bits, gint y, PbfMoments *m,
 }
 
 __device__ void
-measure_pool (const guint32 *roi, const Rows &pool, PbfResult *result)
+measure_pool (const guint32 *roi, const Rows &pool, CvisPbfResult *result)
 {
   guint lane = pbf_lane ();
   PbfMoments m = { 0, 0, 0, 0, 0, 0 };
@@ -482,7 +482,7 @@ measure_pool (const guint32 *roi, const Rows &pool, PbfResult *result)
   m.n = pbf_warp_sum (m.n);
   if (m.n == 0) {
     if (lane == 0)
-      result->flags |= PBF_RESULT_NO_POOL;
+      result->flags |= CVIS_PBF_RESULT_NO_POOL;
     return;
   }
   m.sx = pbf_warp_sum (m.sx);
@@ -506,9 +506,9 @@ measure_pool (const guint32 *roi, const Rows &pool, PbfResult *result)
   gint upper = __ffsll ((long long) rows) - 1;
 
   if (lane == 0) {
-    result->raw[PBF_MP_AREA] = m.n;
-    result->raw[PBF_MP_RATIO] = pbf_ratio_q16 (&m);
-    result->raw[PBF_MP_MEAN] = pbf_mean_q8 (sum, m.n);
+    result->raw[CVIS_PBF_MP_AREA] = m.n;
+    result->raw[CVIS_PBF_MP_RATIO] = pbf_ratio_q16 (&m);
+    result->raw[CVIS_PBF_MP_MEAN] = pbf_mean_q8 (sum, m.n);
     result->max_intensity = (guint16) top;
     result->saturated = (guint16) saturated;
     result->orientation_deg = pbf_orientation_deg (&m);
@@ -519,7 +519,7 @@ measure_pool (const guint32 *roi, const Rows &pool, PbfResult *result)
     result->bbox_width = (guint16) (64 - __clzll (columns) - left);
     result->bbox_height = (guint16) (64 - __clzll (rows) - upper);
     if (pbf_box_at_edge (result, SIDE))
-      result->flags |= PBF_RESULT_POOL_AT_EDGE;
+      result->flags |= CVIS_PBF_RESULT_POOL_AT_EDGE;
   }
 }
 
@@ -527,7 +527,7 @@ measure_pool (const guint32 *roi, const Rows &pool, PbfResult *result)
  * lane k keeps and describes the k-th. */
 __device__ void
 measure_spatters (const PbfParams &p, unsigned long long *components, guint n,
-    gint pool_number, PbfResult *result)
+    gint pool_number, CvisPbfResult *result)
 {
   guint lane = pbf_lane ();
   guint32 area = 0, count = 0, listed;
@@ -545,7 +545,7 @@ measure_spatters (const PbfParams &p, unsigned long long *components, guint n,
   }
   area = pbf_warp_sum (area);
   count = pbf_warp_sum (count);
-  listed = min (count, (guint32) PBF_MAX_SPATTERS);
+  listed = min (count, (guint32) CVIS_PBF_MAX_SPATTERS);
   __syncwarp ();
   for (guint32 k = 0; k < listed; k++) {
     guint32 best = 0;
@@ -565,18 +565,18 @@ measure_spatters (const PbfParams &p, unsigned long long *components, guint n,
         sy_of (mine), result->roi_x, result->roi_y, result->e_x_q8,
         result->e_y_q8);
   if (lane == 0) {
-    result->raw[PBF_SPATTER_AREA] = area;
-    result->raw[PBF_SPATTER_COUNT] = count;
+    result->raw[CVIS_PBF_SPATTER_AREA] = area;
+    result->raw[CVIS_PBF_SPATTER_COUNT] = count;
     result->n_spatters = listed;
-    if (count > PBF_MAX_SPATTERS)
-      result->flags |= PBF_RESULT_SPATTERS_CUT;
+    if (count > CVIS_PBF_MAX_SPATTERS)
+      result->flags |= CVIS_PBF_RESULT_SPATTERS_CUT;
   }
 }
 
 /* Splits a lane's rows into sectors; the six sums. */
 __device__ void
 measure_polar (const PbfParams &p, const guint32 *roi, gint32 ex, gint32 ey,
-    PbfResult *result)
+    CvisPbfResult *result)
 {
   guint lane = pbf_lane ();
   guint32 sums[6] = { 0, 0, 0, 0, 0, 0 };
@@ -600,7 +600,7 @@ measure_polar (const PbfParams &p, const guint32 *roi, gint32 ex, gint32 ey,
   for (gint k = 0; k < 6; k++) {
     guint32 sum = pbf_warp_sum (sums[k]);
     if (lane == 0)
-      result->raw[PBF_POLAR_0 + k] = sum;
+      result->raw[CVIS_PBF_POLAR_0 + k] = sum;
   }
 }
 
@@ -627,7 +627,7 @@ add_gradients (const guint32 *roi, guint thread, guint threads, guint32 all[5],
 }
 
 __device__ void
-measure_hog (const guint32 *roi, PbfResult *result)
+measure_hog (const guint32 *roi, CvisPbfResult *result)
 {
   guint lane = pbf_lane ();
   guint32 all[5] = { 0, 0, 0, 0, 0 }, left[5] = { 0, 0, 0, 0, 0 };
@@ -645,7 +645,7 @@ measure_hog (const guint32 *roi, PbfResult *result)
 #pragma unroll
   for (gint k = 0; k < 9; k++)
     if (lane == (guint) k)
-      result->raw[PBF_HOG_0 + k] = normalised[k];
+      result->raw[CVIS_PBF_HOG_0 + k] = normalised[k];
 }
 
 /* --- the frame -------------------------------------------------------------------- */
@@ -657,7 +657,7 @@ __device__ void
 measure_components (const PbfParams &p, Shared &shared, gint32 ex, gint32 ey,
     PbfDeviceScratch *scratch, gint32 *pool_pixel)
 {
-  PbfResult *result = &shared.result;
+  CvisPbfResult *result = &shared.result;
   guint lane = pbf_lane (), n;
   guint32 threshold = (guint32) p.threshold * 0x01010101u;
   gint pool_number;
@@ -702,7 +702,7 @@ __device__ void
 measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
     PbfDeviceScratch *scratch, gint32 *pool_pixel)
 {
-  PbfResult *result = &shared.result;
+  CvisPbfResult *result = &shared.result;
   guint lane = pbf_lane ();
   gint32 ex =
       pbf_clamp_reach ((gint64) result->e_x_q8 - 256 * result->roi_x, SIDE);
@@ -715,7 +715,7 @@ measure_roi (const PbfParams &p, const PbfDeviceFrame &f, Shared &shared,
   measure_polar (p, shared.roi, ex, ey, result);
   measure_hog (shared.roi, result);
   __syncwarp ();
-  if (lane < PBF_N_SPATIAL)
+  if (lane < CVIS_PBF_N_SPATIAL)
     result->features[lane] = (gfloat) result->raw[lane] / pbf_scale (lane);
 }
 

@@ -91,7 +91,7 @@ restarts (const PbfParams &p, const PbfDeviceFrame *frames,
 __global__ void
 __launch_bounds__ (SCAN_THREADS)
     rows_kernel (const PbfParams p, const PbfDeviceFrame *frames, guint n,
-        PbfResult *results, const guint8 *entered, gint32 *row_frames,
+        CvisPbfResult *results, const guint8 *entered, gint32 *row_frames,
         gint32 *starts, const PbfDeviceWindow *before, PbfDeviceWindow *after)
 {
   guint each = (n + SCAN_THREADS - 1) / SCAN_THREADS;
@@ -116,7 +116,7 @@ __launch_bounds__ (SCAN_THREADS)
     starts[r] = restarts (p, frames, row_frames, r, before);
     if (starts[r]) {
       last_start = r;
-      results[row_frames[r]].flags |= PBF_RESULT_WINDOW_RESET;
+      results[row_frames[r]].flags |= CVIS_PBF_RESULT_WINDOW_RESET;
     }
   }
   last_start = block_max_before (last_start, -history);
@@ -145,29 +145,30 @@ __launch_bounds__ (SCAN_THREADS)
 
 /* Feature @f of row @r of the batch; r < 0: of the history. */
 __device__ __forceinline__ gint32
-raw_of (const PbfResult *results, const gint32 *row_frames,
-    const gint32 (*history)[PBF_N_SPATIAL], gint32 history_n, gint32 r, guint f)
+raw_of (const CvisPbfResult *results, const gint32 *row_frames,
+    const gint32 (*history)[CVIS_PBF_N_SPATIAL], gint32 history_n, gint32 r,
+    guint f)
 {
   return r >= 0 ? results[row_frames[r]].raw[f] : history[history_n + r][f];
 }
 
 /* Keeps the rows that the windows of the next batch include. */
 __device__ void
-keep_history (const PbfResult *results, const gint32 *row_frames,
-    const gint32 (*history)[PBF_N_SPATIAL], gint32 history_n, gint32 rows,
-    gint32 keep, gint32 (*remaining)[PBF_N_SPATIAL])
+keep_history (const CvisPbfResult *results, const gint32 *row_frames,
+    const gint32 (*history)[CVIS_PBF_N_SPATIAL], gint32 history_n, gint32 rows,
+    gint32 keep, gint32 (*remaining)[CVIS_PBF_N_SPATIAL])
 {
-  for (gint32 i = threadIdx.x; i < keep * PBF_N_SPATIAL; i += blockDim.x)
-    remaining[i / PBF_N_SPATIAL][i % PBF_N_SPATIAL] =
+  for (gint32 i = threadIdx.x; i < keep * CVIS_PBF_N_SPATIAL; i += blockDim.x)
+    remaining[i / CVIS_PBF_N_SPATIAL][i % CVIS_PBF_N_SPATIAL] =
         raw_of (results, row_frames, history, history_n,
-            rows - keep + i / PBF_N_SPATIAL, i % PBF_N_SPATIAL);
+            rows - keep + i / CVIS_PBF_N_SPATIAL, i % CVIS_PBF_N_SPATIAL);
 }
 
 /* Variances of rows first..end-1; lane f has feature f. Writes the 40
  * features of the rows to @x, a row in each component. */
 __device__ void
-slide (const PbfParams &p, PbfResult *results, const gint32 *row_frames,
-    const gint32 *starts, const gint32 (*history)[PBF_N_SPATIAL],
+slide (const PbfParams &p, CvisPbfResult *results, const gint32 *row_frames,
+    const gint32 *starts, const gint32 (*history)[CVIS_PBF_N_SPATIAL],
     gint32 history_n, gint32 first, gint32 end, gfloat (*x)[ROWS])
 {
   guint f = pbf_lane ();
@@ -175,14 +176,14 @@ slide (const PbfParams &p, PbfResult *results, const gint32 *row_frames,
   gint64 s1 = 0, s2 = 0;
   gdouble scale = pbf_scale (f);
 
-  if (f < PBF_N_SPATIAL) {
+  if (f < CVIS_PBF_N_SPATIAL) {
     for (gint32 r = low; r < first; r++) {
       gint64 v = raw_of (results, row_frames, history, history_n, r, f);
       s1 += v;
       s2 += v * v;
     }
     for (gint32 r = first; r < end; r++) {
-      PbfResult *result = &results[row_frames[r]];
+      CvisPbfResult *result = &results[row_frames[r]];
       gint64 v = result->raw[f], n = r - starts[r] + 1;
 
       s1 += v;
@@ -196,13 +197,13 @@ slide (const PbfParams &p, PbfResult *results, const gint32 *row_frames,
       gfloat variance = pbf_variance (numerator, n, scale);
 
       result->var_num[f] = numerator;
-      result->features[PBF_N_SPATIAL + f] = variance;
+      result->features[CVIS_PBF_N_SPATIAL + f] = variance;
       x[f][r - first] = result->features[f];
-      x[PBF_N_SPATIAL + f][r - first] = variance;
+      x[CVIS_PBF_N_SPATIAL + f][r - first] = variance;
       if (f == 0) {
         result->window_n = (guint32) n;
         if (n < p.window)
-          result->flags |= PBF_RESULT_WARMUP;
+          result->flags |= CVIS_PBF_RESULT_WARMUP;
       }
     }
   }
@@ -210,12 +211,12 @@ slide (const PbfParams &p, PbfResult *results, const gint32 *row_frames,
 }
 
 __global__ void __launch_bounds__ (32 * WARPS) window_kernel (const PbfParams p,
-    const PbfDeviceModel model, PbfResult *results, const gint32 *row_frames,
-    const gint32 *starts, guint n, const PbfDeviceWindow *before,
-    const gint32 (*history)[PBF_N_SPATIAL], const PbfDeviceWindow *after,
-    gint32 (*remaining)[PBF_N_SPATIAL])
+    const PbfDeviceModel model, CvisPbfResult *results,
+    const gint32 *row_frames, const gint32 *starts, guint n,
+    const PbfDeviceWindow *before, const gint32 (*history)[CVIS_PBF_N_SPATIAL],
+    const PbfDeviceWindow *after, gint32 (*remaining)[CVIS_PBF_N_SPATIAL])
 {
-  __shared__ alignas (16) gfloat x[WARPS][PBF_N_FEATURES][ROWS];
+  __shared__ alignas (16) gfloat x[WARPS][CVIS_PBF_N_FEATURES][ROWS];
   gint32 rows = starts[n], history_n = (gint32) before->n;
   guint warp = threadIdx.x / 32;
   gint32 first = (blockIdx.x * WARPS + warp) * ROWS;
@@ -227,7 +228,7 @@ __global__ void __launch_bounds__ (32 * WARPS) window_kernel (const PbfParams p,
   }
   if (first >= rows)
     return;
-  for (guint i = pbf_lane (); i < PBF_N_FEATURES * ROWS; i += 32)
+  for (guint i = pbf_lane (); i < CVIS_PBF_N_FEATURES * ROWS; i += 32)
     ((gfloat *) x[warp])[i] = 0.0f;
   __syncwarp ();
   slide (p, results, row_frames, starts, history, history_n, first,
@@ -241,10 +242,10 @@ __global__ void __launch_bounds__ (32 * WARPS) window_kernel (const PbfParams p,
 
 cudaError_t
 pbf_launch_temporal (const PbfParams *params, const PbfDeviceModel *model,
-    const PbfDeviceFrame *frames, guint n, PbfResult *results,
+    const PbfDeviceFrame *frames, guint n, CvisPbfResult *results,
     const guint8 *entered, gint32 *row_frames, gint32 *starts,
-    const PbfDeviceWindow *before, const gint32 (*history)[PBF_N_SPATIAL],
-    PbfDeviceWindow *after, gint32 (*remaining)[PBF_N_SPATIAL],
+    const PbfDeviceWindow *before, const gint32 (*history)[CVIS_PBF_N_SPATIAL],
+    PbfDeviceWindow *after, gint32 (*remaining)[CVIS_PBF_N_SPATIAL],
     cudaStream_t stream)
 {
   PbfDeviceModel none = { 0, 0, NULL, NULL, NULL, NULL, NULL, NULL };

@@ -72,7 +72,7 @@ find_pool (
 
 __device__ void
 measure_pool (const Rectangle &r, const Scratch &s, guint32 runs, guint32 pool,
-    Sums *sums, PbfResult *result)
+    Sums *sums, CvisPbfResult *result)
 {
   PbfMoments m = { 0, 0, 0, 0, 0, 0 };
   guint32 intensity = 0, saturated = 0, top = 0;
@@ -115,14 +115,14 @@ measure_pool (const Rectangle &r, const Scratch &s, guint32 runs, guint32 pool,
   if (threadIdx.x != 0)
     return;
   if (sums->n == 0) {
-    result->flags |= PBF_RESULT_NO_POOL;
+    result->flags |= CVIS_PBF_RESULT_NO_POOL;
     return;
   }
   m = PbfMoments{ (gint32) sums->n, (gint32) sums->sx, (gint32) sums->sy,
     (gint32) sums->sxx, (gint32) sums->syy, (gint32) sums->sxy };
-  result->raw[PBF_MP_AREA] = m.n;
-  result->raw[PBF_MP_RATIO] = pbf_ratio_q16 (&m);
-  result->raw[PBF_MP_MEAN] = pbf_mean_q8 (sums->intensity, m.n);
+  result->raw[CVIS_PBF_MP_AREA] = m.n;
+  result->raw[CVIS_PBF_MP_RATIO] = pbf_ratio_q16 (&m);
+  result->raw[CVIS_PBF_MP_MEAN] = pbf_mean_q8 (sums->intensity, m.n);
   result->max_intensity = (guint16) sums->top;
   result->saturated = (guint16) sums->saturated;
   result->orientation_deg = pbf_orientation_deg (&m);
@@ -134,7 +134,7 @@ measure_pool (const Rectangle &r, const Scratch &s, guint32 runs, guint32 pool,
   result->bbox_width = (guint16) (sums->right - sums->left + 1);
   result->bbox_height = (guint16) (sums->lower - s.runs[pool].y + 1);
   if (pbf_box_at_edge (result, r.width))
-    result->flags |= PBF_RESULT_POOL_AT_EDGE;
+    result->flags |= CVIS_PBF_RESULT_POOL_AT_EDGE;
 }
 
 __device__ void
@@ -190,7 +190,7 @@ measure_hog (const Rectangle &r, Sums *sums)
 /* Measures the ROI of @result; @roi, @sums and @result are in shared memory. */
 __device__ void
 measure_roi (const PbfParams &p, const PbfDeviceFrame &f, const Scratch &s,
-    guint8 *roi, Sums *sums, PbfResult *result, gint32 *pool_pixel)
+    guint8 *roi, Sums *sums, CvisPbfResult *result, gint32 *pool_pixel)
 {
   gint side = p.side, pitch = side + 4;
   gint32 ex =
@@ -231,21 +231,21 @@ measure_roi (const PbfParams &p, const PbfDeviceFrame &f, const Scratch &s,
       to_left[k] = sums->to_left[k];
     }
     pbf_hog_unfold (all, to_left, bins);
-    pbf_hog_normalise (bins, &result->raw[PBF_HOG_0]);
+    pbf_hog_normalise (bins, &result->raw[CVIS_PBF_HOG_0]);
     for (gint k = 0; k < 6; k++)
-      result->raw[PBF_POLAR_0 + k] = sums->polar[k];
-    for (guint k = 0; k < PBF_N_SPATIAL; k++)
+      result->raw[CVIS_PBF_POLAR_0 + k] = sums->polar[k];
+    for (guint k = 0; k < CVIS_PBF_N_SPATIAL; k++)
       result->features[k] = (gfloat) result->raw[k] / pbf_scale (k);
   }
 }
 
 __global__ void
 __launch_bounds__ (THREADS) wide_kernel (const PbfParams p,
-    const PbfDeviceFrame *frames, guint n, PbfResult *results, guint8 *entered,
-    gint32 *pool_pixels, guint8 *scratch, gsize size)
+    const PbfDeviceFrame *frames, guint n, CvisPbfResult *results,
+    guint8 *entered, gint32 *pool_pixels, guint8 *scratch, gsize size)
 {
   extern __shared__ guint8 roi[];
-  __shared__ alignas (16) PbfResult result;
+  __shared__ alignas (16) CvisPbfResult result;
   __shared__ Sums sums;
   __shared__ guint entry;
   Scratch s = lay_out (p.side, p.side, scratch + blockIdx.x * size);
@@ -264,7 +264,7 @@ __launch_bounds__ (THREADS) wide_kernel (const PbfParams p,
       measure_roi (
           p, f, s, roi, &sums, &result, pool_pixels ? pool_pixels + i : NULL);
     __syncthreads ();
-    for (guint k = threadIdx.x; k < sizeof (PbfResult) / 16; k += THREADS)
+    for (guint k = threadIdx.x; k < sizeof (CvisPbfResult) / 16; k += THREADS)
       ((uint4 *) &results[i])[k] = ((uint4 *) &result)[k];
     if (threadIdx.x == 0)
       entered[i] = entry == PBF_ENTER;
@@ -282,8 +282,8 @@ pbf_wide_scratch_size (const PbfParams *params)
 
 cudaError_t
 pbf_launch_wide (const PbfParams *params, const PbfDeviceFrame *frames, guint n,
-    PbfResult *results, guint8 *entered, gint32 *pool_pixels, guint8 *scratch,
-    guint blocks, cudaStream_t stream)
+    CvisPbfResult *results, guint8 *entered, gint32 *pool_pixels,
+    guint8 *scratch, guint blocks, cudaStream_t stream)
 {
   gsize shared = (gsize) params->side * (params->side + 4);
 

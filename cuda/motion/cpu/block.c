@@ -83,7 +83,7 @@ set_field (MotionCpuSearch *s, const MotionCpuFrame *frame, guint i)
   s->at = s->reference->luma + (gssize) s->params->stride * s->y + s->x;
   s->vectors = frame->job->fields[i].vectors;
   s->priors = frame->priors[i];
-  s->prior = s->priors ? s->priors[index_of (s)] : (MotionVector){ 0 };
+  s->prior = s->priors ? s->priors[index_of (s)] : (CvisMotionVector){ 0 };
   s->n_visited = 0;
 }
 
@@ -182,7 +182,7 @@ measure_sse (const MotionCpuSearch *s, const guint8 *other, gsize stride)
 
 /* Of the prediction in the scratch memory. */
 static void
-measure_prediction (const MotionCpuSearch *s, MotionBlock *block)
+measure_prediction (const MotionCpuSearch *s, CvisMotionBlock *block)
 {
   const guint16 *own = s->scratch->block_deep;
   const guint16 *other = s->scratch->prediction;
@@ -215,8 +215,8 @@ full_cost (const MotionCpuSearch *s, guint32 sad, gint32 x, gint32 y)
 /* All measures but intra. @predicted: the prediction is wanted in the scratch
  * memory */
 static void
-measure_block (MotionCpuSearch *s, gboolean predicted, MotionVector *vector,
-    MotionBlock *block)
+measure_block (MotionCpuSearch *s, gboolean predicted, CvisMotionVector *vector,
+    CvisMotionBlock *block)
 {
   if (predicted || s->current->deep) {
     MOTION_CPU (predict) (s, vector, s->scratch->prediction);
@@ -288,7 +288,7 @@ predict_block_middle (MotionCpuSearch *s)
 /* --- everything for a block ---------------------------------------------------------- */
 
 static void
-find_block_vector (MotionCpuSearch *s, MotionVector *vector)
+find_block_vector (MotionCpuSearch *s, CvisMotionVector *vector)
 {
   switch (s->params->config.method) {
     case MOTION_METHOD_FULL:
@@ -304,8 +304,8 @@ find_block_vector (MotionCpuSearch *s, MotionVector *vector)
       MOTION_CPU (zonal) (s);
       break;
   }
-  *vector = (MotionVector){ (gint16) (4 * s->best.x), (gint16) (4 * s->best.y),
-    s->best_cost };
+  *vector = (CvisMotionVector){ (gint16) (4 * s->best.x),
+    (gint16) (4 * s->best.y), s->best_cost };
   if (s->params->config.subpel != MOTION_SUBPEL_NONE)
     MOTION_CPU (subpel) (s, vector);
 }
@@ -325,8 +325,8 @@ static void
 search_block (MotionCpuSearch *s, const MotionCpuFrame *frame, guint i)
 {
   const MotionJob *job = frame->job;
-  MotionVector *vector = &job->fields[i].vectors[index_of (s)];
-  MotionBlock *block = &job->fields[i].blocks[index_of (s)];
+  CvisMotionVector *vector = &job->fields[i].vectors[index_of (s)];
+  CvisMotionBlock *block = &job->fields[i].blocks[index_of (s)];
 
   gboolean planes = job->prediction || job->residual;
 

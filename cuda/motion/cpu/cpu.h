@@ -84,8 +84,8 @@ typedef struct {
 typedef struct {
   const MotionJob *job;
   const MotionCpuPicture *current;
-  const MotionCpuPicture *references[MOTION_MAX_FIELDS];
-  const MotionVector *priors[MOTION_MAX_FIELDS]; /* %NULL: none */
+  const MotionCpuPicture *references[CVIS_MOTION_MAX_FIELDS];
+  const CvisMotionVector *priors[CVIS_MOTION_MAX_FIELDS]; /* %NULL: none */
 } MotionCpuFrame;
 
 typedef struct {

@@ -21,7 +21,7 @@ struct _MotionBackend {
   guint n_pictures;
   MotionTask *tasks; /* of each slot */
   /* vectors of the frame that was waited for before, in its fields' order */
-  MotionVector *priors[MOTION_MAX_FIELDS];
+  CvisMotionVector *priors[CVIS_MOTION_MAX_FIELDS];
 
   GMutex lock;
   MotionCpuScratch **scratch; /* those not in use */
@@ -42,7 +42,7 @@ cpu_destroy (MotionBackend *backend)
     motion_cpu_picture_clear (&backend->pictures[i]);
   for (guint i = 0; i < backend->n_scratch; i++)
     motion_cpu_scratch_free (backend->scratch[i]);
-  for (guint i = 0; i < MOTION_MAX_FIELDS; i++)
+  for (guint i = 0; i < CVIS_MOTION_MAX_FIELDS; i++)
     g_free (backend->priors[i]);
   motion_cpu_params_clear (&backend->params);
   g_mutex_clear (&backend->lock);
@@ -84,7 +84,7 @@ cpu_create (const MotionConfig *config, CvisContext *context, GError **error)
   backend->tasks = g_new0 (MotionTask, motion_config_get_n_slots (config));
   blocks = (gsize) backend->params.columns * (gsize) backend->params.rows;
   for (guint i = 0; i < motion_config_get_n_fields (config); i++)
-    backend->priors[i] = g_new0 (MotionVector, blocks);
+    backend->priors[i] = g_new0 (CvisMotionVector, blocks);
   if (!make_memory (backend, error)) {
     cpu_destroy (backend);
     return NULL;
@@ -190,7 +190,7 @@ cpu_wait (MotionBackend *backend, guint slot, GError **error)
       (guint) (params->tiles_across * params->tiles_down), 1, do_tiles, &work);
   for (guint i = 0; i < job->n_fields; i++)
     memcpy (backend->priors[i], job->fields[i].vectors,
-        blocks * sizeof (MotionVector));
+        blocks * sizeof (CvisMotionVector));
   return TRUE;
 }
 

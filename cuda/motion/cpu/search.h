@@ -42,11 +42,11 @@ typedef struct {
   gboolean wide; /* the block is wanted as 16-bit numbers, too */
   const guint8 *at;
   MotionRect rect;
-  gint32 tile_x, tile_y;       /* pixels */
-  const MotionVector *vectors; /* this field's; blocks left and above in the
+  gint32 tile_x, tile_y;           /* pixels */
+  const CvisMotionVector *vectors; /* this field's; blocks left and above in the
                                 * tile are done */
-  MotionVector prior;
-  const MotionVector *priors;
+  CvisMotionVector prior;
+  const CvisMotionVector *priors;
   MotionPoint best, second;
   guint32 best_cost, second_cost;
   guint n_visited;
@@ -119,10 +119,10 @@ motion_search_clamp (const MotionCpuSearch *s, gint32 x, gint32 y)
 
 /* A block's vector in @field as a candidate. */
 static inline MotionPoint
-motion_search_from (const MotionCpuSearch *s, const MotionVector *field,
+motion_search_from (const MotionCpuSearch *s, const CvisMotionVector *field,
     gint32 column, gint32 row)
 {
-  const MotionVector *v =
+  const CvisMotionVector *v =
       &field[(gsize) row * (gsize) s->params->columns + (gsize) column];
 
   return motion_search_clamp (s, motion_whole (v->x), motion_whole (v->y));
@@ -148,16 +148,16 @@ void MOTION_CPU (zonal) (MotionCpuSearch *s);
 
 /* Goes on from the best whole-pixel vector to @vector; its cost is that of
  * 8-bit samples. */
-void MOTION_CPU (subpel) (MotionCpuSearch *s, MotionVector *vector);
+void MOTION_CPU (subpel) (MotionCpuSearch *s, CvisMotionVector *vector);
 
 /* The samples that @vector predicts, of a depth of 8. A vector between the pixels
  * is one that subpel visited for this block.
  * @stride: (out): of the rows */
 const guint8 *MOTION_CPU (predict_8) (
-    MotionCpuSearch *s, const MotionVector *vector, gsize *stride);
+    MotionCpuSearch *s, const CvisMotionVector *vector, gsize *stride);
 /* Likewise in full depth, in rows of MOTION_CPU_MAX_BLOCK. */
 void MOTION_CPU (predict) (
-    MotionCpuSearch *s, const MotionVector *vector, guint16 *to);
+    MotionCpuSearch *s, const CvisMotionVector *vector, guint16 *to);
 
 /* Makes the sums of @reference round the tile of @w x @h pixels at (@x, @y). */
 void MOTION_CPU (sums) (const MotionCpuParams *params,

@@ -273,7 +273,7 @@ predict_from_planes (MotionCpuSearch *s, gint32 qx, gint32 qy, gsize *stride)
 
 /* The eight neighbours of @vector at @spacing quarters. */
 static void
-subpel_refine (MotionCpuSearch *s, MotionVector *vector, gint32 spacing)
+subpel_refine (MotionCpuSearch *s, CvisMotionVector *vector, gint32 spacing)
 {
   gint32 centre_x = vector->x, centre_y = vector->y;
   MotionRect r = s->rect;
@@ -293,12 +293,12 @@ subpel_refine (MotionCpuSearch *s, MotionVector *vector, gint32 spacing)
     cost = motion_sad (s->block, s->block_stride, other, stride, s->w, s->h)
            + s->params->bits[x - s->prior.x] + s->params->bits[y - s->prior.y];
     if (cost < vector->cost)
-      *vector = (MotionVector){ (gint16) x, (gint16) y, cost };
+      *vector = (CvisMotionVector){ (gint16) x, (gint16) y, cost };
   }
 }
 
 void
-MOTION_CPU (subpel) (MotionCpuSearch *s, MotionVector *vector)
+MOTION_CPU (subpel) (MotionCpuSearch *s, CvisMotionVector *vector)
 {
   subpel_make_planes (s);
   subpel_refine (s, vector, 2);
@@ -309,14 +309,14 @@ MOTION_CPU (subpel) (MotionCpuSearch *s, MotionVector *vector)
 /* --- prediction -------------------------------------------------------------------- */
 
 static gboolean
-is_whole (const MotionVector *vector)
+is_whole (const CvisMotionVector *vector)
 {
   return ((vector->x | vector->y) & 3) == 0;
 }
 
 const guint8 *
 MOTION_CPU (predict_8) (
-    MotionCpuSearch *s, const MotionVector *vector, gsize *stride)
+    MotionCpuSearch *s, const CvisMotionVector *vector, gsize *stride)
 {
   if (!is_whole (vector))
     return predict_from_planes (
@@ -326,7 +326,7 @@ MOTION_CPU (predict_8) (
 }
 
 static void
-predict_deep (MotionCpuSearch *s, const MotionVector *vector, guint16 *to)
+predict_deep (MotionCpuSearch *s, const CvisMotionVector *vector, guint16 *to)
 {
   const Sample *pair = find_samples (vector->x, vector->y);
   gint32 x = vector->x >> 2, y = vector->y >> 2;
@@ -346,7 +346,7 @@ predict_deep (MotionCpuSearch *s, const MotionVector *vector, guint16 *to)
 
 void
 MOTION_CPU (predict) (
-    MotionCpuSearch *s, const MotionVector *vector, guint16 *to)
+    MotionCpuSearch *s, const CvisMotionVector *vector, guint16 *to)
 {
   const guint8 *from;
   gsize stride;

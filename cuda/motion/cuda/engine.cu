@@ -36,11 +36,11 @@ struct Picture {
 struct Slot {
   short2 *predicted; /* device: the pyramid's vectors of all fields */
   cudaEvent_t predicted_there;
-  MotionVector *vectors;        /* device; fields one after the other */
-  MotionBlock *blocks;          /* device; in the same order */
-  guint8 *planes[2];            /* device: prediction, residual */
-  MotionVector *pinned_vectors; /* host; in the same order */
-  MotionBlock *pinned_blocks;
+  CvisMotionVector *vectors;        /* device; fields one after the other */
+  CvisMotionBlock *blocks;          /* device; in the same order */
+  guint8 *planes[2];                /* device: prediction, residual */
+  CvisMotionVector *pinned_vectors; /* host; in the same order */
+  CvisMotionBlock *pinned_blocks;
   guint8 *pinned_planes[2];
   cudaEvent_t done;
   MotionJob *job;
@@ -52,7 +52,7 @@ struct Search {
   cudaEvent_t kept_there, done;
   guint n_kept; /* fields with vectors */
   /* arrays over all fields, one after the other */
-  MotionVector *kept; /* of the last frame searched */
+  CvisMotionVector *kept; /* of the last frame searched */
   MotionFound *found;
   MotionFullBlock *full_blocks; /* for the full search */
   MotionFullProgress *progress;
@@ -303,7 +303,7 @@ cuda_load (MotionBackend *b, guint picture, MotionJob *job, GError **error)
 /* --- the search ----------------------------------------------------------------- */
 
 /* The prior vectors of field @i. */
-const MotionVector *
+const CvisMotionVector *
 choose_prior (const MotionBackend *b, const MotionTask *task, guint i)
 {
   const Search *own = &b->searches[b->parity];
@@ -390,12 +390,12 @@ copy_results (MotionBackend *b, Slot *s, GError **error)
 
     if (!CVIS_CUDA (cudaMemcpyAsync (direct ? s->job->fields[i].vectors
                                             : s->pinned_vectors + first,
-                        s->vectors + first, n * sizeof (MotionVector),
+                        s->vectors + first, n * sizeof (CvisMotionVector),
                         cudaMemcpyDeviceToHost, b->down),
             error)
         || !CVIS_CUDA (cudaMemcpyAsync (direct ? s->job->fields[i].blocks
                                                : s->pinned_blocks + first,
-                           s->blocks + first, n * sizeof (MotionBlock),
+                           s->blocks + first, n * sizeof (CvisMotionBlock),
                            cudaMemcpyDeviceToHost, b->down),
             error))
       return FALSE;
@@ -481,9 +481,9 @@ store_results (const MotionBackend *b, const Slot *s)
     gsize n = b->n_blocks, first = i * n;
 
     memcpy (job->fields[i].vectors, s->pinned_vectors + first,
-        n * sizeof (MotionVector));
+        n * sizeof (CvisMotionVector));
     memcpy (job->fields[i].blocks, s->pinned_blocks + first,
-        n * sizeof (MotionBlock));
+        n * sizeof (CvisMotionBlock));
   }
   store_plane (b, s->pinned_planes[0], job->prediction, job->prediction_stride);
   store_plane (b, s->pinned_planes[1], job->residual, job->residual_stride);

@@ -64,12 +64,12 @@ typedef struct {
  *   prior of the next frame */
 typedef struct {
   MotionDevicePicture reference;
-  const MotionVector *prior;
+  const CvisMotionVector *prior;
   short2 *predicted;
   MotionFound *found;
-  MotionVector *vectors;
-  MotionVector *kept;
-  MotionBlock *blocks;
+  CvisMotionVector *vectors;
+  CvisMotionVector *kept;
+  CvisMotionBlock *blocks;
 } MotionDeviceField;
 
 /* The searches of a frame, the only parameter of a kernel. */
@@ -78,7 +78,7 @@ typedef struct {
   MotionLayout layout;
   guint32 columns, n_blocks, n_fields;
   MotionDevicePicture current;
-  MotionDeviceField fields[MOTION_MAX_FIELDS];
+  MotionDeviceField fields[CVIS_MOTION_MAX_FIELDS];
   guint8 *prediction, *residual; /* nullable; rows of staged_pitch bytes */
   MotionFullBlock
       *full_blocks; /* of all blocks of all fields; for the full search */

@@ -15,9 +15,9 @@ namespace {
 __device__ __forceinline__ void
 finish_store_block (const MotionDeviceTask *task,
     const MotionDeviceField *field, const MotionPlace &place, short2 v,
-    short2 prior, MotionBlock *block)
+    short2 prior, CvisMotionBlock *block)
 {
-  MotionVector vector;
+  CvisMotionVector vector;
 
   vector.x = v.x;
   vector.y = v.y;
@@ -292,7 +292,7 @@ finish_refine_found (const MotionDeviceTask *task,
 /* Measures of a block without its flags, in all threads. @halves:
  * (nullable): made around @whole, for 8-bit samples */
 template <int SIZE, typename Sample>
-__device__ __forceinline__ MotionBlock
+__device__ __forceinline__ CvisMotionBlock
 finish_measure_samples (const MotionPlace &place, const Planes<Sample> &planes,
     short2 v, Halves<SIZE> *halves, short2 whole)
 {
@@ -325,7 +325,8 @@ finish_measure_samples (const MotionPlace &place, const Planes<Sample> &planes,
   deviation[0] +=
       (guint32) abs ((gint32) planes.current[y * planes.pitch + x] - mean);
   finish_sum_threads (deviation);
-  return MotionBlock{ sums[0], sums[2], MOTION_NONE, deviation[0], sums[1], 0 };
+  return CvisMotionBlock{ sums[0], sums[2], MOTION_NONE, deviation[0], sums[1],
+    0 };
 }
 
 /* Cost of the second best vector, in full depth. */
@@ -368,7 +369,7 @@ __launch_bounds__ (FINISH_THREADS)
   short2 v = make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y));
   const short2 whole = v;
   Halves<SIZE> *halves = NULL; /* of 8-bit samples */
-  MotionBlock block;
+  CvisMotionBlock block;
 
   if constexpr (SUBPEL) {
     __shared__ Halves<SIZE> room;
@@ -426,7 +427,7 @@ __launch_bounds__ (FINISH_THREADS)
   MotionLanes<SIZE, true> lanes;
   MotionPlace place;
   MotionFound found;
-  MotionBlock block;
+  CvisMotionBlock block;
   Measures m;
   const guint8 *zero;
   guint32 area, mean, intra = 0;
@@ -445,8 +446,9 @@ __launch_bounds__ (FINISH_THREADS)
 #pragma unroll
   for (int i = 0; i < MotionLanes<SIZE, true>::ROWS; i++)
     intra = motion_sad4 (lanes.words[i], lanes.masked (mean, i), intra);
-  block = MotionBlock{ motion_warp_sum (m.sad), motion_warp_sum (m.zero_sad),
-    found.second, motion_warp_sum (intra), motion_warp_sum (m.sse), 0 };
+  block =
+      CvisMotionBlock{ motion_warp_sum (m.sad), motion_warp_sum (m.zero_sad),
+        found.second, motion_warp_sum (intra), motion_warp_sum (m.sse), 0 };
   if (motion_lane () == 0)
     finish_store_block (&task, field, place,
         make_short2 ((gint16) (4 * found.x), (gint16) (4 * found.y)),

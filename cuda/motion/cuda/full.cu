@@ -165,11 +165,11 @@ template <int SIZE> struct Elimination {
       x = field->predicted[n].x;
       y = field->predicted[n].y;
     } else if (i > 1 && valid) {
-      const MotionVector v = field->prior[i == 3   ? n - 1
-                                          : i == 4 ? n + 1
-                                          : i == 5 ? n - task->columns
-                                          : i == 6 ? n + task->columns
-                                                   : n];
+      const CvisMotionVector v = field->prior[i == 3   ? n - 1
+                                              : i == 4 ? n + 1
+                                              : i == 5 ? n - task->columns
+                                              : i == 6 ? n + task->columns
+                                                       : n];
 
       x = motion_clamp (motion_whole (v.x), place.rect.left, place.rect.right);
       y = motion_clamp (motion_whole (v.y), place.rect.top, place.rect.bottom);

@@ -198,11 +198,11 @@ zonal_start_point (const MotionDeviceTask *task, const MotionDeviceField *field,
   if (lane == 6)
     *point = field->predicted[n];
   if (prior) {
-    const MotionVector *v = &field->prior[lane == 2   ? n - 1
-                                          : lane == 3 ? n + 1
-                                          : lane == 4 ? n - columns
-                                          : lane == 5 ? n + columns
-                                                      : n];
+    const CvisMotionVector *v = &field->prior[lane == 2   ? n - 1
+                                              : lane == 3 ? n + 1
+                                              : lane == 4 ? n - columns
+                                              : lane == 5 ? n + columns
+                                                          : n];
 
     point->x = (gint16) motion_clamp (
         motion_whole (v->x), place.rect.left, place.rect.right);
@@ -502,7 +502,7 @@ __launch_bounds__ (MOTION_TILE_THREADS, 2)
     search.store_found (tile.field->found);
     if (motion_keeps_early (&task.config))
       tile.field->kept[search.place.number] =
-          MotionVector{ (gint16) (4 * search.best.x),
+          CvisMotionVector{ (gint16) (4 * search.best.x),
             (gint16) (4 * search.best.y), search.best_cost };
   }
 }

@@ -75,7 +75,7 @@ run_line (const gchar *line, GByteArray *end, GByteArray *cloud,
   return stats;
 }
 
-#define SOURCE "baltestsrc scene=turntable cameras=12 points=150 seed=2 "
+#define SOURCE "bundletestsrc scene=turntable cameras=12 points=150 seed=2 "
 #define ADJUST "cudabundleadjust name=adjust backend=cpu "
 
 /* Without noise the ground truth is found; stats, messages and progress
@@ -122,13 +122,13 @@ GST_START_TEST (test_solver)
   } cases[] = {
     { SOURCE, "", "direct-cameras" },
     { SOURCE, "fix-intrinsics=true w-storage=implicit", "direct-cameras" },
-    { "baltestsrc scene=turntable cameras=200 points=20 ", "",
+    { "bundletestsrc scene=turntable cameras=200 points=20 ", "",
         "direct-points" },
     { SOURCE, "preconditioner=cluster", "conjugate-gradients" },
     { SOURCE, "preconditioner=jacobi schur=false", "conjugate-gradients" },
     { SOURCE, "shared-intrinsics=true", "conjugate-gradients" },
-    { "baltestsrc scene=turntable cameras=40 points=30000 ", "max-iterations=1",
-        "conjugate-gradients" },
+    { "bundletestsrc scene=turntable cameras=40 points=30000 ",
+        "max-iterations=1", "conjugate-gradients" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -338,7 +338,7 @@ GST_START_TEST (test_pull)
     "identity ! application/x-bal ! identity !" };
   gchar *folder = temp_folder_new ();
   gchar *path = g_build_filename (folder, "problem.txt", NULL);
-  GstBuffer *file = make_file ("baltestsrc cameras=20 points=900 seed=4");
+  GstBuffer *file = make_file ("bundletestsrc cameras=20 points=900 seed=4");
   GByteArray *first = g_byte_array_new ();
   GstMapInfo map;
 
@@ -449,7 +449,7 @@ GST_END_TEST;
 GST_START_TEST (test_unlinked)
 {
   GstElement *pipeline =
-      gst_parse_launch ("baltestsrc ! cudabundleadjust backend=cpu", NULL);
+      gst_parse_launch ("bundletestsrc ! cudabundleadjust backend=cpu", NULL);
   GstMessage *message;
   GError *error = NULL;
 
@@ -483,7 +483,7 @@ GST_START_TEST (test_warnings)
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
     g_autofree gchar *line = g_strdup_printf (
-        "baltestsrc cameras=12 points=900 scene=street %s backend=cpu "
+        "bundletestsrc cameras=12 points=900 scene=street %s backend=cpu "
         "max-iterations=0 name=adjust ! fakesink",
         lines[i].line);
     GstElement *pipeline = gst_parse_launch (line, NULL);
@@ -636,7 +636,7 @@ GST_START_TEST (test_cancel)
 {
   GstHarness *h = gst_harness_new_parse (ENDLESS);
   GstBuffer *file =
-      make_file ("baltestsrc cameras=40 points=4000 scene=turntable");
+      make_file ("bundletestsrc cameras=40 points=4000 scene=turntable");
   GstBus *bus = gst_bus_new ();
   GstElement *adjust;
   GstSegment segment;
@@ -672,7 +672,7 @@ GST_START_TEST (test_stop)
 {
   for (guint i = 0; i < 50; i++) {
     GstElement *pipeline = gst_parse_launch (
-        "baltestsrc cameras=40 points=4000 scene=turntable ! " ENDLESS
+        "bundletestsrc cameras=40 points=4000 scene=turntable ! " ENDLESS
         " name=adjust ! fakesink adjust.cloud ! fakesink",
         NULL);
 
@@ -709,7 +709,7 @@ GST_START_TEST (test_stop_writing)
 {
   Blocked blocked = { .n = 0 };
   GstElement *pipeline =
-      gst_parse_launch ("baltestsrc cameras=40 points=9000 ! " ADJUST
+      gst_parse_launch ("bundletestsrc cameras=40 points=9000 ! " ADJUST
                         "max-iterations=0 threads=1 ! fakesink",
           NULL);
   GstElement *adjust = gst_bin_get_by_name (GST_BIN (pipeline), "adjust");
@@ -741,7 +741,7 @@ GST_START_TEST (test_flush_anywhere)
 {
   GstHarness *h = gst_harness_new_parse (
       "cudabundleadjust backend=cpu max-iterations=1 covariance=true");
-  GstBuffer *file = make_file ("baltestsrc cameras=30 points=20000");
+  GstBuffer *file = make_file ("bundletestsrc cameras=30 points=20000");
   GByteArray *whole, *again;
   GstBuffer *buffer;
   GstEvent *event;
@@ -881,7 +881,7 @@ collect_warnings (const gchar *element, const gchar *file)
 GST_START_TEST (test_doubtful)
 {
   GstBuffer *scene =
-      make_file ("baltestsrc cameras=12 points=400 scene=turntable");
+      make_file ("bundletestsrc cameras=12 points=400 scene=turntable");
   gsize size = gst_buffer_get_size (scene);
   g_autofree gchar *file = g_malloc0 (size + 1), *text = NULL;
 

@@ -57,7 +57,7 @@ path_of (const gchar *name)
 static void
 sum_buffer (GChecksum *sum, GstPad *pad, GstBuffer *buffer)
 {
-  GstPbfSignalMeta *meta = gst_buffer_get_pbf_signal_meta (buffer);
+  GstCvisPbfSignalMeta *meta = gst_cvis_buffer_get_pbf_signal_meta (buffer);
   GstCaps *caps = gst_pad_get_current_caps (pad);
   GstVideoFrame frame;
   GstVideoInfo info;
@@ -185,7 +185,7 @@ GST_START_TEST (test_same_stream)
 }
 GST_END_TEST;
 
-/* Every byte of every PbfResult. */
+/* Every byte of every CvisPbfResult. */
 GST_START_TEST (test_same_results)
 {
   gchar *path = path_of ("a.pbf"), *live = path_of ("live.pbr");
@@ -204,7 +204,7 @@ GST_START_TEST (test_same_results)
           path, replayed));
   fail_unless (g_file_get_contents (live, &a, &size_a, NULL));
   fail_unless (g_file_get_contents (replayed, &b, &size_b, NULL));
-  fail_unless_equals_uint64 (size_a, 3000 * sizeof (PbfResult));
+  fail_unless_equals_uint64 (size_a, 3000 * sizeof (CvisPbfResult));
   fail_unless_equals_uint64 (size_a, size_b);
   fail_unless (memcmp (a, b, size_a) == 0);
   g_free (a);
@@ -249,12 +249,13 @@ GST_START_TEST (test_signal_layout)
   gst_harness_play (h);
   for (guint i = 0; i < 20; i++) {
     GstBuffer *buffer = gst_harness_pull (h);
-    PbfSignal *signal = &gst_buffer_get_pbf_signal_meta (buffer)->signal;
+    CvisPbfSignal *signal =
+        &gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal;
 
     fail_unless (pbf_signal_is_intact (signal));
     fail_unless_equals_int (signal->layer, i);
     fail_unless_equals_int (signal->frame_counter, i);
-    fail_unless_equals_int (signal->flags, PBF_SIGNAL_LASER_ON);
+    fail_unless_equals_int (signal->flags, CVIS_PBF_SIGNAL_LASER_ON);
     fail_unless_equals_int (signal->user0, 200000); /* power_mW */
     gst_buffer_unref (buffer);
   }
@@ -270,7 +271,7 @@ GST_START_TEST (test_missing_signals)
 {
   GstElement *sink = gst_element_factory_make ("pbffilesink", NULL);
   gchar *path = path_of ("a.pbf"), *line;
-  const PbfSignal signal = { 0 };
+  const CvisPbfSignal signal = { 0 };
   GstHarness *h;
 
   g_object_set (sink, "location", path, NULL);
@@ -282,7 +283,7 @@ GST_START_TEST (test_missing_signals)
 
     gst_buffer_memset (buffer, 0, 0, -1);
     if (i < 2)
-      gst_buffer_add_pbf_signal_meta (buffer, &signal);
+      gst_cvis_buffer_add_pbf_signal_meta (buffer, &signal);
     fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
   }
   gst_harness_teardown (h);
@@ -340,7 +341,7 @@ GST_START_TEST (test_another_size)
     fail_unless_equals_int (gst_buffer_get_size (buffer), sides[i] * sides[i]);
     gst_buffer_extract (buffer, sides[i] * sides[i] - 1, &value, 1);
     fail_unless_equals_int (value, i + 1);
-    fail_unless (gst_buffer_get_pbf_signal_meta (buffer) == NULL);
+    fail_unless (gst_cvis_buffer_get_pbf_signal_meta (buffer) == NULL);
     fail_if (GST_BUFFER_PTS_IS_VALID (buffer));
     gst_buffer_unref (buffer);
   }
@@ -900,7 +901,8 @@ expect_frame (Player *player, guint64 number)
   buffer = gst_sample_get_buffer (sample);
   fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), number);
   fail_unless_equals_uint64 (
-      gst_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter, number);
+      gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter,
+      number);
   gst_sample_unref (sample);
 }
 

@@ -158,13 +158,14 @@ expect_pixels (GstBuffer *buffer, guint layer, guint frame, guint width)
 static void
 expect_signal (GstBuffer *buffer, guint layer_in_object, guint f)
 {
-  const PbfSignal *s = &gst_buffer_get_pbf_signal_meta (buffer)->signal;
-  guint flags = PBF_SIGNAL_LASER_ON;
+  const CvisPbfSignal *s =
+      &gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal;
+  guint flags = CVIS_PBF_SIGNAL_LASER_ON;
 
   if (f == 0)
-    flags |= PBF_SIGNAL_LAYER_START;
+    flags |= CVIS_PBF_SIGNAL_LAYER_START;
   if (f % FRAMES_PER_LINE == 0)
-    flags |= PBF_SIGNAL_VECTOR_START;
+    flags |= CVIS_PBF_SIGNAL_VECTOR_START;
   fail_unless (pbf_signal_is_intact (s));
   fail_unless_equals_int (s->layer, layer_in_object);
   fail_unless_equals_int (s->vector_id, f / FRAMES_PER_LINE);
@@ -177,7 +178,8 @@ expect_params (GstBuffer *buffer, guint line)
 {
   static const guint speed[] = { 900000, 1000500, 0 };
   static const guint power[] = { 215000, 180000, 0 };
-  const PbfSignal *s = &gst_buffer_get_pbf_signal_meta (buffer)->signal;
+  const CvisPbfSignal *s =
+      &gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal;
 
   fail_unless_equals_int (s->speed_um_s, speed[line]);
   fail_unless_equals_int (s->power_mW, power[line]);
@@ -205,7 +207,7 @@ GST_START_TEST (test_objects)
     expect_signal (buffer, layer % 2, f);
     expect_params (buffer, f / FRAMES_PER_LINE);
     fail_unless_equals_int (
-        gst_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter, n);
+        gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter, n);
     fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), n * 50000);
     fail_unless_equals_uint64 (GST_BUFFER_DURATION (buffer), 50000);
     fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), n);
@@ -639,11 +641,12 @@ GST_START_TEST (test_big_endian)
     h = play ("");
     for (guint i = 0; i < 4; i++) {
       GstBuffer *buffer = gst_harness_pull (h);
-      const PbfSignal *s = &gst_buffer_get_pbf_signal_meta (buffer)->signal;
+      const CvisPbfSignal *s =
+          &gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal;
 
       fail_unless_equals_uint64 (s->vector_id, lines[i]);
       fail_unless_equals_int (
-          (s->flags & PBF_SIGNAL_LASER_ON) != 0, index[i] >= 0);
+          (s->flags & CVIS_PBF_SIGNAL_LASER_ON) != 0, index[i] >= 0);
       gst_buffer_unref (buffer);
     }
     gst_harness_teardown (h);
@@ -829,7 +832,7 @@ expect_seek (GstHarness *h, GstFormat format, gint64 start, guint n)
   expect_signal (buffer, n / FRAMES % 2, n % FRAMES);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), n * 50000);
   fail_unless_equals_int (
-      gst_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter, n);
+      gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal.frame_counter, n);
   gst_buffer_unref (buffer);
 }
 

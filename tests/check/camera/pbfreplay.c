@@ -18,14 +18,14 @@ static GstBuffer *
 make_frame (guint i)
 {
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, SIZE, NULL);
-  PbfSignal signal = { .layer = 100 + i, .x_um = (gint) i };
-  GstPbfTruthMeta *truth;
+  CvisPbfSignal signal = { .layer = 100 + i, .x_um = (gint) i };
+  GstCvisPbfTruthMeta *truth;
 
   gst_buffer_memset (buffer, 0, (guint8) (1 + i), SIZE);
   gst_buffer_add_video_meta (
       buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 8, SIZE / 8);
-  gst_buffer_add_pbf_signal_meta (buffer, &signal);
-  truth = gst_buffer_add_pbf_truth_meta (buffer);
+  gst_cvis_buffer_add_pbf_signal_meta (buffer, &signal);
+  truth = gst_cvis_buffer_add_pbf_truth_meta (buffer);
   truth->pool_area = 10 + i;
   truth->n_spatters = 2;
   truth->spatter_x[1] = (gfloat) i;
@@ -46,9 +46,9 @@ make_replay (void)
 
 /* Checks that @buffer, frame @i, is as if sent for the first time. */
 static void
-check_buffer (GstBuffer *buffer, guint i, const PbfSignal *signal)
+check_buffer (GstBuffer *buffer, guint i, const CvisPbfSignal *signal)
 {
-  GstPbfTruthMeta *truth = gst_buffer_get_pbf_truth_meta (buffer);
+  GstCvisPbfTruthMeta *truth = gst_cvis_buffer_get_pbf_truth_meta (buffer);
   guint8 bytes[SIZE];
 
   memset (bytes, (gint) (1 + i), SIZE);
@@ -57,18 +57,18 @@ check_buffer (GstBuffer *buffer, guint i, const PbfSignal *signal)
   fail_unless_equals_int (GST_BUFFER_FLAGS (buffer), 0);
   fail_if (GST_BUFFER_DTS_IS_VALID (buffer));
   fail_unless (gst_buffer_get_video_meta (buffer) != NULL);
-  fail_unless (&gst_buffer_get_pbf_signal_meta (buffer)->signal == signal);
+  fail_unless (&gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal == signal);
   fail_unless_equals_int (signal->layer, 100 + i);
   fail_unless_equals_int (signal->x_um, (gint) i);
   fail_unless_equals_int (truth->pool_area, 10 + i);
   fail_unless_equals_float (truth->spatter_x[1], i);
   fail_unless_equals_int (truth->spatter_area[0], i);
   fail_unless_equals_int (
-      gst_buffer_get_n_meta (buffer, GST_PBF_META_API_TYPE), 0);
+      gst_buffer_get_n_meta (buffer, GST_CVIS_PBF_META_API_TYPE), 0);
   fail_unless_equals_int (
-      gst_buffer_get_n_meta (buffer, GST_PBF_SIGNAL_META_API_TYPE), 1);
+      gst_buffer_get_n_meta (buffer, GST_CVIS_PBF_SIGNAL_META_API_TYPE), 1);
   fail_unless_equals_int (
-      gst_buffer_get_n_meta (buffer, GST_PBF_TRUTH_META_API_TYPE), 1);
+      gst_buffer_get_n_meta (buffer, GST_CVIS_PBF_TRUTH_META_API_TYPE), 1);
 }
 
 /* A list of the frames @first to @first + @n - 1. */
@@ -79,7 +79,7 @@ send_list (GstPbfReplay *replay, guint first, guint n)
 
   gst_pbf_replay_open_list (replay, first, n);
   for (guint i = 0; i < n; i++) {
-    PbfSignal *signal;
+    CvisPbfSignal *signal;
     GstBuffer *buffer = gst_pbf_replay_next (replay, &signal);
 
     check_buffer (buffer, first + i, signal);
@@ -95,7 +95,7 @@ send_list (GstPbfReplay *replay, guint first, guint n)
 static GstBuffer *
 send_buffer (GstPbfReplay *replay, guint i)
 {
-  PbfSignal *signal;
+  CvisPbfSignal *signal;
   GstBuffer *buffer = gst_pbf_replay_new_buffer (replay, i, &signal);
 
   check_buffer (buffer, i, signal);
@@ -178,7 +178,7 @@ GST_START_TEST (test_short)
   GstPbfReplay *replay = make_replay ();
 
   for (guint n = 1; n <= LENGTH; n++) {
-    PbfSignal *signal;
+    CvisPbfSignal *signal;
 
     gst_buffer_list_unref (send_list (replay, 0, n));
     gst_buffer_list_unref (send_list (replay, 0, LENGTH));
@@ -225,48 +225,49 @@ resize (GstBuffer *buffer)
 static void
 change_metas (GstBuffer *buffer)
 {
-  GstPbfTruthMeta *truth = gst_buffer_get_pbf_truth_meta (buffer);
-  PbfSignal *signal = &gst_buffer_get_pbf_signal_meta (buffer)->signal;
+  GstCvisPbfTruthMeta *truth = gst_cvis_buffer_get_pbf_truth_meta (buffer);
+  CvisPbfSignal *signal = &gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal;
 
   memset (signal, 0xff, sizeof *signal);
   memset (&truth->regime, 0xff,
-      sizeof *truth - G_STRUCT_OFFSET (GstPbfTruthMeta, regime));
+      sizeof *truth - G_STRUCT_OFFSET (GstCvisPbfTruthMeta, regime));
 }
 
 static void
 change_spatter (GstBuffer *buffer)
 {
-  gst_buffer_get_pbf_truth_meta (buffer)->spatter_x[1] = -1;
-  gst_buffer_get_pbf_truth_meta (buffer)->spatter_area[0] = 77;
+  gst_cvis_buffer_get_pbf_truth_meta (buffer)->spatter_x[1] = -1;
+  gst_cvis_buffer_get_pbf_truth_meta (buffer)->spatter_area[0] = 77;
 }
 
 static void
 remove_metas (GstBuffer *buffer)
 {
   gst_buffer_remove_meta (
-      buffer, (GstMeta *) gst_buffer_get_pbf_signal_meta (buffer));
+      buffer, (GstMeta *) gst_cvis_buffer_get_pbf_signal_meta (buffer));
   gst_buffer_remove_meta (
-      buffer, (GstMeta *) gst_buffer_get_pbf_truth_meta (buffer));
+      buffer, (GstMeta *) gst_cvis_buffer_get_pbf_truth_meta (buffer));
 }
 
 static void
 replace_metas (GstBuffer *buffer)
 {
-  PbfSignal none = { 0 };
+  CvisPbfSignal none = { 0 };
 
   remove_metas (buffer);
-  gst_buffer_add_pbf_signal_meta (buffer, &none);
-  gst_buffer_add_pbf_truth_meta (buffer);
+  gst_cvis_buffer_add_pbf_signal_meta (buffer, &none);
+  gst_cvis_buffer_add_pbf_truth_meta (buffer);
 }
 
 static void
 add_result (GstBuffer *buffer)
 {
-  GstBuffer *records = gst_buffer_new_allocate (NULL, sizeof (PbfResult), NULL);
+  GstBuffer *records =
+      gst_buffer_new_allocate (NULL, sizeof (CvisPbfResult), NULL);
   GstMapInfo map;
 
   gst_buffer_map (records, &map, GST_MAP_READ);
-  gst_buffer_add_pbf_meta (buffer, records, (PbfResult *) map.data, 0);
+  gst_cvis_buffer_add_pbf_meta (buffer, records, (CvisPbfResult *) map.data, 0);
   gst_buffer_unmap (records, &map);
   gst_buffer_unref (records);
 }
@@ -332,7 +333,7 @@ GST_START_TEST (test_held_buffer)
   second = send_list (replay, 0, LENGTH);
   fail_unless (second != first);
   gst_buffer_list_unref (second);
-  check_buffer (held, 3, &gst_buffer_get_pbf_signal_meta (held)->signal);
+  check_buffer (held, 3, &gst_cvis_buffer_get_pbf_signal_meta (held)->signal);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (held), 7);
   gst_buffer_unref (held);
   for (guint i = 0; i < 2; i++) {
@@ -342,7 +343,7 @@ GST_START_TEST (test_held_buffer)
     gst_buffer_list_unref (list);
   }
   gst_pbf_replay_free (replay);
-  check_buffer (copy, 4, &gst_buffer_get_pbf_signal_meta (copy)->signal);
+  check_buffer (copy, 4, &gst_cvis_buffer_get_pbf_signal_meta (copy)->signal);
   fail_unless_equals_int (GST_MINI_OBJECT_REFCOUNT_VALUE (copy), 1);
   gst_buffer_unref (copy);
 }
@@ -387,12 +388,13 @@ GST_START_TEST (test_outlive)
       GstBuffer *buffer = gst_buffer_list_get_writable (held[i], k);
 
       check_buffer (
-          buffer, k, &gst_buffer_get_pbf_signal_meta (buffer)->signal);
+          buffer, k, &gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal);
       write_pixels (buffer);
     }
     gst_buffer_list_unref (held[i]);
   }
-  check_buffer (single, 5, &gst_buffer_get_pbf_signal_meta (single)->signal);
+  check_buffer (
+      single, 5, &gst_cvis_buffer_get_pbf_signal_meta (single)->signal);
   gst_buffer_unref (single);
 }
 GST_END_TEST;
@@ -420,7 +422,7 @@ GST_START_TEST (test_threads)
     for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
       threads[i] = g_thread_new ("drop", drop_all, queue);
     for (guint n = 0; n < 1000; n++) {
-      PbfSignal *signal;
+      CvisPbfSignal *signal;
 
       gst_pbf_replay_open_list (replay, n % LENGTH, 1);
       /* fail_unless() alone is too slow to make the threads race */

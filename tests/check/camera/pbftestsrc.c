@@ -27,8 +27,8 @@ typedef struct {
 static void
 look_at (Watch *w, GstBuffer *buffer)
 {
-  GstPbfSignalMeta *signal = gst_buffer_get_pbf_signal_meta (buffer);
-  GstPbfTruthMeta *truth = gst_buffer_get_pbf_truth_meta (buffer);
+  GstCvisPbfSignalMeta *signal = gst_cvis_buffer_get_pbf_signal_meta (buffer);
+  GstCvisPbfTruthMeta *truth = gst_cvis_buffer_get_pbf_truth_meta (buffer);
   GstVideoFrame frame;
 
   fail_unless (signal != NULL && truth != NULL);
@@ -38,7 +38,7 @@ look_at (Watch *w, GstBuffer *buffer)
   fail_unless_equals_uint64 (GST_BUFFER_OFFSET (buffer), w->frames);
   fail_unless_equals_uint64 (GST_BUFFER_OFFSET_END (buffer), w->frames + 1);
   fail_unless_equals_int (truth->laser_on,
-      (signal->signal.flags & PBF_SIGNAL_LASER_ON) ? TRUE : FALSE);
+      (signal->signal.flags & CVIS_PBF_SIGNAL_LASER_ON) ? TRUE : FALSE);
   if (w->frames == 0)
     w->first_pts = GST_BUFFER_PTS (buffer);
   if (w->check_times) {
@@ -252,13 +252,13 @@ check_replayed (const gchar *line, gboolean single)
   PbfSim *sim = pbf_sim_new (&config, NULL);
   guint8 pixels[96 * 96];
   PbfSimTruth truth;
-  PbfSignal signal;
+  CvisPbfSignal signal;
 
   gst_harness_play (h);
   for (guint n = 0; n < 170; n++) {
     GstBuffer *buffer = gst_harness_pull (h);
-    GstPbfTruthMeta *t = gst_buffer_get_pbf_truth_meta (buffer);
-    PbfSignal *s = &gst_buffer_get_pbf_signal_meta (buffer)->signal;
+    GstCvisPbfTruthMeta *t = gst_cvis_buffer_get_pbf_truth_meta (buffer);
+    CvisPbfSignal *s = &gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal;
     GstMapInfo map;
 
     pbf_sim_render (sim, n % 50, pixels, 96, &signal, &truth);
@@ -268,7 +268,7 @@ check_replayed (const gchar *line, gboolean single)
     fail_unless_equals_int (s->crc32c, pbf_crc32c (s, 60));
     fail_unless_equals_int (s->x_um, signal.x_um);
     fail_unless_equals_int (s->layer, n / 50); /* keeps growing */
-    fail_unless_equals_int (t->regime, GST_PBF_REGIME_SPATTER);
+    fail_unless_equals_int (t->regime, GST_CVIS_PBF_REGIME_SPATTER);
     fail_unless_equals_int (t->pool_area, truth.pool_area);
     fail_unless_equals_float (t->pool_x, truth.pool_x);
     fail_unless_equals_int (t->n_spatters, truth.n_spatters);
@@ -388,7 +388,7 @@ GST_START_TEST (test_timestamp_offset)
   buffer = gst_harness_pull (h);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), GST_SECOND);
   fail_unless_equals_uint64 (
-      gst_buffer_get_pbf_signal_meta (buffer)->signal.t_ns, 0);
+      gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal.t_ns, 0);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 }
@@ -599,7 +599,7 @@ with_pool (const gchar *line, guint max, gboolean used)
   PbfSim *sim = pbf_sim_new (&config, NULL);
   guint8 pixels[96 * 96];
   PbfSimTruth truth;
-  PbfSignal signal;
+  CvisPbfSignal signal;
 
   gst_pad_add_probe (
       h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_BOTH, offer_pool, &max, NULL);
@@ -630,9 +630,9 @@ with_pool (const gchar *line, guint max, gboolean used)
     fail_unless_equals_int (wrong, 0);
     gst_buffer_unmap (buffer, &map);
     fail_unless_equals_int (
-        gst_buffer_get_n_meta (buffer, GST_PBF_SIGNAL_META_API_TYPE), 1);
+        gst_buffer_get_n_meta (buffer, GST_CVIS_PBF_SIGNAL_META_API_TYPE), 1);
     fail_unless_equals_int (
-        gst_buffer_get_n_meta (buffer, GST_PBF_TRUTH_META_API_TYPE), 1);
+        gst_buffer_get_n_meta (buffer, GST_CVIS_PBF_TRUTH_META_API_TYPE), 1);
     gst_buffer_unref (buffer);
   }
   pbf_sim_free (sim);
@@ -727,7 +727,7 @@ GST_START_TEST (test_properties)
 
   g_object_get (src, "seed", &seed, "regime", &regime, "frames-per-list", &list,
       "pre-render", &pre, "is-live", &live, "timestamp-offset", &offset, NULL);
-  fail_unless (seed == 0 && regime == GST_PBF_REGIME_NOMINAL && list == 0
+  fail_unless (seed == 0 && regime == GST_CVIS_PBF_REGIME_NOMINAL && list == 0
                && pre == 0 && !live && offset == 0);
   for (guint i = 0; i < G_N_ELEMENTS (regimes); i++) {
     gst_util_set_object_arg (G_OBJECT (src), "regime", regimes[i]);
@@ -791,7 +791,7 @@ note_frame (Seeker *k, GstBuffer *buffer)
   Seen seen = { GST_BUFFER_OFFSET (buffer), pts,
     gst_segment_to_running_time (&k->segment, GST_FORMAT_TIME, pts),
     gst_segment_to_running_time (&k->segment, GST_FORMAT_TIME, end),
-    gst_buffer_get_pbf_signal_meta (buffer)->signal.crc32c };
+    gst_cvis_buffer_get_pbf_signal_meta (buffer)->signal.crc32c };
   GstMapInfo map;
 
   gst_buffer_map (buffer, &map, GST_MAP_READ);

@@ -116,7 +116,7 @@ make_packet_with (guint32 counter, guint side, const guint8 *record)
 static GBytes *
 make_packet (guint32 counter, guint side, gboolean with_signal)
 {
-  PbfSignal signal = { .frame_counter = counter };
+  CvisPbfSignal signal = { .frame_counter = counter };
   guint8 record[64];
 
   pbf_signal_seal (&signal);
@@ -143,7 +143,7 @@ static GstBuffer *
 pull_frame (Link *link, guint32 counter)
 {
   GstBuffer *buffer = gst_harness_pull (link->h);
-  GstPbfSignalMeta *meta;
+  GstCvisPbfSignalMeta *meta;
   GstMapInfo map;
 
   fail_unless (buffer != NULL, "frame %u did not come", counter);
@@ -151,7 +151,7 @@ pull_frame (Link *link, guint32 counter)
   fail_unless_equals_int (map.data[0], counter & 0xff);
   fail_unless_equals_int (map.data[SIDE * SIDE - 1], counter & 0xff);
   gst_buffer_unmap (buffer, &map);
-  meta = gst_buffer_get_pbf_signal_meta (buffer);
+  meta = gst_cvis_buffer_get_pbf_signal_meta (buffer);
   if (meta != NULL) {
     fail_unless (pbf_signal_is_intact (&meta->signal));
     fail_unless_equals_int (meta->signal.frame_counter, counter);
@@ -181,8 +181,8 @@ caps_width (Link *link)
 static void
 expect_same_frame (GstBuffer *a, GstBuffer *b, const GstVideoInfo *info)
 {
-  GstPbfSignalMeta *signal_a = gst_buffer_get_pbf_signal_meta (a);
-  GstPbfSignalMeta *signal_b = gst_buffer_get_pbf_signal_meta (b);
+  GstCvisPbfSignalMeta *signal_a = gst_cvis_buffer_get_pbf_signal_meta (a);
+  GstCvisPbfSignalMeta *signal_b = gst_cvis_buffer_get_pbf_signal_meta (b);
   GstVideoFrame frame_a, frame_b;
 
   fail_unless (signal_a != NULL && signal_b != NULL);
@@ -685,7 +685,7 @@ GST_START_TEST (test_frames_without_signals)
     send_frame_of (&link, i, SIDE, i % 3 == 0);
     buffer = pull_frame (&link, i);
     fail_unless (
-        (gst_buffer_get_pbf_signal_meta (buffer) != NULL) == (i % 3 == 0));
+        (gst_cvis_buffer_get_pbf_signal_meta (buffer) != NULL) == (i % 3 == 0));
     gst_buffer_unref (buffer);
   }
   link_end (&link);
@@ -704,18 +704,18 @@ GST_START_TEST (test_signal_layout)
       [3] = GUINT32_TO_LE (700 + i), [9] = GUINT32_TO_LE (i % 2 * 1000)
     };
     GBytes *packet = make_packet_with (i, SIDE, (const guint8 *) vector);
-    GstPbfSignalMeta *meta;
+    GstCvisPbfSignalMeta *meta;
     GstBuffer *buffer;
 
     send_bytes (
         &link, g_bytes_get_data (packet, NULL), g_bytes_get_size (packet));
     g_bytes_unref (packet);
     buffer = pull_frame (&link, i); /* with this counter, and valid */
-    meta = gst_buffer_get_pbf_signal_meta (buffer);
+    meta = gst_cvis_buffer_get_pbf_signal_meta (buffer);
     fail_unless_equals_int (meta->signal.layer, 700 + i);
     fail_unless_equals_int (meta->signal.power_mW, i % 2 * 1000);
     fail_unless_equals_int (
-        meta->signal.flags, i % 2 ? PBF_SIGNAL_LASER_ON : 0);
+        meta->signal.flags, i % 2 ? CVIS_PBF_SIGNAL_LASER_ON : 0);
     fail_unless_equals_int (meta->signal.width, SIDE);
     fail_unless_equals_uint64 (meta->signal.t_ns, i * 50000);
     gst_buffer_unref (buffer);
@@ -1240,18 +1240,19 @@ stat_of (GstStructure *stats, const gchar *name)
 static void
 expect_datagrams (gint fd, const gchar *path, guint frames, guint n)
 {
-  guint8 datagram[8 * sizeof (PbfResult)];
+  guint8 datagram[8 * sizeof (CvisPbfResult)];
   gchar *bytes;
   gsize length;
 
   fail_unless (g_file_get_contents (path, &bytes, &length, NULL));
-  fail_unless_equals_uint64 (length, frames * sizeof (PbfResult));
+  fail_unless_equals_uint64 (length, frames * sizeof (CvisPbfResult));
   for (guint i = 0; i < frames; i += n) {
-    gsize size = MIN (n, frames - i) * sizeof (PbfResult);
+    gsize size = MIN (n, frames - i) * sizeof (CvisPbfResult);
 
     fail_unless_equals_int (
         recv (fd, datagram, sizeof datagram, 0), (gint) size);
-    fail_unless (memcmp (datagram, bytes + i * sizeof (PbfResult), size) == 0);
+    fail_unless (
+        memcmp (datagram, bytes + i * sizeof (CvisPbfResult), size) == 0);
   }
   g_free (bytes);
 }
@@ -1346,16 +1347,16 @@ GST_START_TEST (test_camera_in_prediction_out)
   camera = gst_parse_launch (line, NULL);
   gst_element_set_state (camera, GST_STATE_PLAYING);
   for (guint i = 0; i < FRAMES; i++) {
-    guint8 bytes[2 * sizeof (PbfResult)];
-    PbfResult result;
+    guint8 bytes[2 * sizeof (CvisPbfResult)];
+    CvisPbfResult result;
 
     fail_unless_equals_int (
-        recv (fd, bytes, sizeof bytes, 0), sizeof (PbfResult));
+        recv (fd, bytes, sizeof bytes, 0), sizeof (CvisPbfResult));
     memcpy (&result, bytes, sizeof result);
-    fail_unless_equals_int (result.magic, PBF_RESULT_MAGIC);
+    fail_unless_equals_int (result.magic, CVIS_PBF_RESULT_MAGIC);
     fail_unless_equals_uint64 (result.frame_index, i);
     fail_unless_equals_int (
-        result.n_outputs, result.flags & PBF_RESULT_EMPTY ? 0 : 2);
+        result.n_outputs, result.flags & CVIS_PBF_RESULT_EMPTY ? 0 : 2);
     analysed += result.n_outputs > 0;
   }
   fail_unless (analysed > 0);

@@ -28,9 +28,9 @@ static const gchar *const plugins[] = {
 
 /* elements that must exist; the other tests cover all registered ones */
 static const gchar *const expected[] = {
-  "balparse",
-  "baltestsrc",
-  "balview",
+  "bundleparse",
+  "bundletestsrc",
+  "bundleview",
   "cudabundleadjust",
   "cudalwtfilter",
   "cudamotionest",

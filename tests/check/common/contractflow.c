@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 /* Promises of the streams of every element that computes (every
- * GstCvFilter): no frame is lost, events keep their order on each pad,
+ * GstCvisFilter): no frame is lost, events keep their order on each pad,
  * request pads come and go and need no queue, and flushes and shutdowns end
  * every wait. Each element is one entry of the table. */
 #include <gst/check/gstcheck.h>

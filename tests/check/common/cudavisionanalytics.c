@@ -38,9 +38,9 @@ make_frame (guint number)
 static GstBuffer *
 make_result_frame (guint number, gboolean pool, guint n_spatters)
 {
-  PbfResult result = { .magic = PBF_RESULT_MAGIC,
-    .size = sizeof (PbfResult),
-    .version = PBF_RESULT_VERSION,
+  CvisPbfResult result = { .magic = CVIS_PBF_RESULT_MAGIC,
+    .size = sizeof (CvisPbfResult),
+    .version = CVIS_PBF_RESULT_VERSION,
     .features = { 96, 9, 1 },
     .n_outputs = 2,
     .outputs = { 0.25f, 0.75f },
@@ -54,10 +54,11 @@ make_result_frame (guint number, gboolean pool, guint n_spatters)
 
   for (guint i = 0; i < n_spatters; i++)
     result.spatters[i] =
-        (PbfSpatter){ .x_q8 = 70 * 256, .y_q8 = 30 * 256, .area = 9 };
+        (CvisPbfSpatter){ .x_q8 = 70 * 256, .y_q8 = 30 * 256, .area = 9 };
   records = gst_buffer_new_memdup (&result, sizeof result);
   gst_buffer_map (records, &map, GST_MAP_READ);
-  gst_buffer_add_pbf_meta (buffer, records, (const PbfResult *) map.data, 1000);
+  gst_cvis_buffer_add_pbf_meta (
+      buffer, records, (const CvisPbfResult *) map.data, 1000);
   gst_buffer_unmap (records, &map);
   gst_buffer_unref (records);
   return buffer;
@@ -150,7 +151,7 @@ GST_START_TEST (test_scaled)
 {
   GstHarness *h = start ();
   GstBuffer *in = make_result_frame (0, TRUE, 0), *out;
-  GstPbfMeta *meta = gst_buffer_get_pbf_meta (in);
+  GstCvisPbfMeta *meta = gst_cvis_buffer_get_pbf_meta (in);
 
   meta->scale_x = meta->scale_y = 0.5;
   out = gst_harness_push_and_pull (h, in);
@@ -247,11 +248,11 @@ GST_END_TEST;
 GST_START_TEST (test_vector_tensors)
 {
   GstHarness *h = start ();
-  MotionPacket *packet = motion_packet_new (96, 96, 32, 2);
+  CvisMotionPacket *packet = motion_packet_new (96, 96, 32, 2);
   GstBuffer *in = make_frame (0), *held = motion_packet_buffer (packet), *out;
   const GstTensor *vectors;
 
-  assert_equals_int (gst_buffer_add_motion_vector_metas (in, held), 2);
+  assert_equals_int (gst_cvis_buffer_add_motion_vector_metas (in, held), 2);
   gst_buffer_unref (held);
   g_free (packet);
   out = gst_harness_push_and_pull (h, in);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cuda/core/jit.h"
-#include "gst/common/gstcvcuda.h"
+#include "gst/common/gstcviscuda.h"
 
 static void
 assert_no_device (GError **error)
@@ -82,27 +82,27 @@ GST_START_TEST (test_memory)
   GstVideoFrame frame;
   GstVideoInfo info;
 
-  fail_if (gst_cv_cuda_available (&why_not));
+  fail_if (gst_cvis_cuda_available (&why_not));
   fail_unless (why_not != NULL && strlen (why_not) > 10);
-  fail_unless (gst_cv_cuda_new () == NULL);
-  gst_cv_cuda_set_context (NULL, element, context, -1);
-  fail_if (gst_cv_cuda_query_context (NULL, element, query));
-  gst_cv_cuda_stop (NULL);
-  gst_cv_cuda_free (NULL);
-  fail_unless (gst_cv_cuda_stream (buffer) == NULL);
-  fail_if (gst_cv_cuda_order (buffer, NULL));
-  gst_cv_cuda_done (buffer, TRUE);
+  fail_unless (gst_cvis_cuda_new () == NULL);
+  gst_cvis_cuda_set_context (NULL, element, context, -1);
+  fail_if (gst_cvis_cuda_query_context (NULL, element, query));
+  gst_cvis_cuda_stop (NULL);
+  gst_cvis_cuda_free (NULL);
+  fail_unless (gst_cvis_cuda_stream (buffer) == NULL);
+  fail_if (gst_cvis_cuda_order (buffer, NULL));
+  gst_cvis_cuda_done (buffer, TRUE);
 
   /* caps that lead to these functions are never offered */
   gst_video_info_init (&info);
   for (guint i = 0; i < 4; i++)
     g_test_expect_message (
         "cudavision", G_LOG_LEVEL_CRITICAL, "*not be reached*");
-  fail_if (gst_cv_cuda_start (NULL, element, -1));
-  fail_unless (gst_cv_cuda_follow (NULL, buffer, -1, &error) == NULL);
+  fail_if (gst_cvis_cuda_start (NULL, element, -1));
+  fail_unless (gst_cvis_cuda_follow (NULL, buffer, -1, &error) == NULL);
   fail_unless (
-      gst_cv_cuda_pool_new (NULL, NULL, query, buffer, &error) == NULL);
-  fail_if (gst_cv_cuda_frame_map (&frame, &info, buffer, GST_MAP_READ));
+      gst_cvis_cuda_pool_new (NULL, NULL, query, buffer, &error) == NULL);
+  fail_if (gst_cvis_cuda_frame_map (&frame, &info, buffer, GST_MAP_READ));
   g_test_assert_expected_messages ();
 
   gst_buffer_unref (buffer);

@@ -132,7 +132,7 @@ assert_crop (GstBuffer *buffer, GstVideoFormat format, guint width,
 static void
 assert_crop_meta (GstBuffer *buffer, gint x, gint y, guint width, guint height)
 {
-  GstFrameCropMeta *meta = gst_buffer_get_frame_crop_meta (buffer);
+  GstCvisFrameCropMeta *meta = gst_cvis_buffer_get_frame_crop_meta (buffer);
 
   fail_unless (meta != NULL);
   fail_unless_equals_int (meta->x, x);
@@ -218,32 +218,33 @@ drop_bus (GstHarness *h, GstBus *bus)
 static void
 add_signal (GstBuffer *buffer, guint counter, gdouble x_px, gdouble y_px)
 {
-  PbfSignal signal = {
+  CvisPbfSignal signal = {
     .frame_counter = counter,
-    .flags = PBF_SIGNAL_LASER_ON | PBF_SIGNAL_POSITION_VALID,
+    .flags = CVIS_PBF_SIGNAL_LASER_ON | CVIS_PBF_SIGNAL_POSITION_VALID,
     .x_um = (gint32) (x_px * 200),
     .y_um = (gint32) (y_px * 200),
     .t_ns = counter * FRAME_NS,
   };
 
   pbf_signal_seal (&signal);
-  gst_buffer_add_pbf_signal_meta (buffer, &signal);
+  gst_cvis_buffer_add_pbf_signal_meta (buffer, &signal);
 }
 
 static void
 add_result (GstBuffer *buffer, gdouble x_px, gdouble y_px)
 {
-  GstBuffer *records = gst_buffer_new_allocate (NULL, sizeof (PbfResult), NULL);
+  GstBuffer *records =
+      gst_buffer_new_allocate (NULL, sizeof (CvisPbfResult), NULL);
   GstMapInfo map;
-  PbfResult *result;
+  CvisPbfResult *result;
 
-  gst_buffer_memset (records, 0, 0, sizeof (PbfResult));
+  gst_buffer_memset (records, 0, 0, sizeof (CvisPbfResult));
   gst_buffer_map (records, &map, GST_MAP_READWRITE);
-  result = (PbfResult *) map.data;
+  result = (CvisPbfResult *) map.data;
   result->centroid_x_q8 = (gint32) (x_px * 256);
   result->centroid_y_q8 = (gint32) (y_px * 256);
   result->bbox_width = result->bbox_height = 5;
-  gst_buffer_add_pbf_meta (buffer, records, result, 0);
+  gst_cvis_buffer_add_pbf_meta (buffer, records, result, 0);
   gst_buffer_unmap (records, &map);
   gst_buffer_unref (records);
 }
@@ -264,11 +265,11 @@ GST_START_TEST (test_signals_move_the_crop)
     fail_unless_equals_int (gst_buffer_get_size (out), 1600);
     fail_unless (GST_BUFFER_PTS (out) == i * FRAME_NS);
     fail_unless (GST_BUFFER_DURATION (out) == FRAME_NS);
-    fail_unless (gst_buffer_get_pbf_signal_meta (out) != NULL);
+    fail_unless (gst_cvis_buffer_get_pbf_signal_meta (out) != NULL);
     assert_crop_meta (out, MIN (2 + 3 * i, 56), 10, 96, 90);
     assert_crop (out, GST_VIDEO_FORMAT_GRAY8, 40, 40, MIN (2 + 3 * i, 56), 10);
     fail_unless_equals_float (
-        gst_buffer_get_frame_crop_meta (out)->center_x, 22.0 + 3 * i);
+        gst_cvis_buffer_get_frame_crop_meta (out)->center_x, 22.0 + 3 * i);
     gst_buffer_unref (out);
   }
   assert_out_size (h, 40, 40);
@@ -298,7 +299,7 @@ GST_START_TEST (test_position_is_kept)
 
   in = grey (96, 96, 2);
   add_signal (in, 2, 30, 30);
-  gst_buffer_get_pbf_signal_meta (in)->signal.x_um ^= 1;
+  gst_cvis_buffer_get_pbf_signal_meta (in)->signal.x_um ^= 1;
   out = gst_harness_push_and_pull (h, in);
   assert_crop_meta (out, 40, 5, 96, 96);
   gst_buffer_unref (out);
@@ -410,7 +411,7 @@ GST_START_TEST (test_position_from_metas)
       new_harness ("position-source", 2, "width", 20, "height", 20, NULL);
   GstVideoRegionOfInterestMeta *roi;
   GstBuffer *in = grey (96, 96, 0), *out;
-  GstPbfMeta *result;
+  GstCvisPbfMeta *result;
 
   set_caps (h, "GRAY8", 96, 96);
   gst_buffer_add_video_region_of_interest_meta (in, "pool", 40, 50, 11, 20);
@@ -426,13 +427,13 @@ GST_START_TEST (test_position_from_metas)
   in = grey (96, 96, 1);
   gst_buffer_add_video_region_of_interest_meta (in, "pool", 0, 0, 4, 4);
   add_result (in, 100.0, 60.0);
-  result = gst_buffer_get_pbf_meta (in);
+  result = gst_cvis_buffer_get_pbf_meta (in);
   result->scale_x = result->scale_y = 0.5;
   result->offset_x = 3.0;
   out = gst_harness_push_and_pull (h, in);
   assert_crop_meta (out, 43, 20, 96, 96);
   /* moved relative to the crop, and out of the visible part */
-  result = gst_buffer_get_pbf_meta (out);
+  result = gst_cvis_buffer_get_pbf_meta (out);
   fail_unless_equals_float (result->offset_x, 3.0 - 43.0);
   fail_unless_equals_float (result->offset_y, -20.0);
   fail_unless_equals_float (result->scale_x, 0.5);
@@ -464,7 +465,7 @@ GST_START_TEST (test_crop_of_crop)
   assert_crop_meta (out, 42, 53, 128, 96);
   assert_crop (out, GST_VIDEO_FORMAT_GRAY8, 8, 8, 42, 53);
   fail_unless_equals_float (
-      gst_buffer_get_frame_crop_meta (out)->center_x, 46.0);
+      gst_cvis_buffer_get_frame_crop_meta (out)->center_x, 46.0);
   gst_buffer_unref (out);
   gst_harness_teardown (h);
 }
@@ -563,7 +564,7 @@ GST_START_TEST (test_metas)
 
   set_caps (h, "GRAY8", 96, 96);
   add_signal (in, 7, 10, 10);
-  gst_buffer_add_pbf_truth_meta (in);
+  gst_cvis_buffer_add_pbf_truth_meta (in);
   gst_buffer_add_reference_timestamp_meta (
       in, reference, 5, GST_CLOCK_TIME_NONE);
   gst_caps_unref (reference);
@@ -578,10 +579,11 @@ GST_START_TEST (test_metas)
   out = gst_harness_push_and_pull (h, in);
   fail_unless (GST_BUFFER_FLAG_IS_SET (out, GST_BUFFER_FLAG_DISCONT));
   fail_unless (GST_BUFFER_OFFSET (out) == 77);
-  fail_unless (gst_buffer_get_pbf_signal_meta (out)->signal.frame_counter == 7);
+  fail_unless (
+      gst_cvis_buffer_get_pbf_signal_meta (out)->signal.frame_counter == 7);
   fail_unless (gst_buffer_get_reference_timestamp_meta (out, NULL) != NULL);
   /* counts of the whole frame do not apply to the crop */
-  fail_unless (gst_buffer_get_pbf_truth_meta (out) == NULL);
+  fail_unless (gst_cvis_buffer_get_pbf_truth_meta (out) == NULL);
   /* clipped at the crop's left and lower edges */
   roi = gst_buffer_get_video_region_of_interest_meta (out);
   fail_unless (roi->x == 0 && roi->w == 5 && roi->y == 30 && roi->h == 10);
@@ -599,16 +601,17 @@ GST_START_TEST (test_motion_metas)
 {
   GstHarness *h =
       new_harness ("position-source", 1, "x", 50.0, "y", 50.0, NULL);
-  MotionPacket *packet = motion_packet_new (96, 96, 16, 2);
+  CvisMotionPacket *packet = motion_packet_new (96, 96, 16, 2);
   GstBuffer *bytes = motion_packet_buffer (packet);
   GstBuffer *in = grey (96, 96, 0), *out;
 
   set_caps (h, "GRAY8", 96, 96);
-  fail_unless_equals_int (gst_buffer_add_motion_vector_metas (in, bytes), 2);
+  fail_unless_equals_int (
+      gst_cvis_buffer_add_motion_vector_metas (in, bytes), 2);
   out = gst_harness_push_and_pull (h, in);
   for (gint distance = -1; distance <= 1; distance += 2) {
-    GstMotionVectorMeta *meta =
-        gst_buffer_get_motion_vector_meta (out, distance);
+    GstCvisMotionVectorMeta *meta =
+        gst_cvis_buffer_get_motion_vector_meta (out, distance);
     GstVideoRectangle rect;
     gdouble x;
 
@@ -616,7 +619,8 @@ GST_START_TEST (test_motion_metas)
     fail_unless (meta->offset_x == -30 && meta->offset_y == -30);
     fail_unless (meta->scale_x == 1 && meta->scale_y == 1);
     fail_unless (
-        gst_motion_vector_meta_get_block (meta, 2, 2, &rect, &x, NULL) != NULL);
+        gst_cvis_motion_vector_meta_get_block (meta, 2, 2, &rect, &x, NULL)
+        != NULL);
     fail_unless (rect.x == 2 && rect.y == 2 && rect.w == 16 && rect.h == 16);
     fail_unless (x == meta->vectors[2 * 6 + 2].x / 4.0);
   }

@@ -120,7 +120,7 @@ buffer_of (guint kind, guint frame, guint width, guint height)
 typedef struct {
   LwtConfig config;
   LwtJob job;
-  gsize size[SURFACE_N_PARTS];
+  gsize size[CVIS_SURFACE_N_PARTS];
 } Expected;
 
 /* Runs the engine itself on samples without gaps. */
@@ -143,8 +143,8 @@ expect (const LwtConfig *config, const gchar *wavelet_name, gconstpointer data)
   e.job.stride =
       (config->operation == LWT_OPERATION_INVERSE ? width : config->width)
       * lwt_sample_get_size (config->sample);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
-    const gboolean bands = i == SURFACE_PART_BANDS;
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
+    const gboolean bands = i == CVIS_SURFACE_PART_BANDS;
     const gsize row =
         (bands ? width : config->width) * lwt_type_get_size (config->type);
 
@@ -167,11 +167,11 @@ expect (const LwtConfig *config, const gchar *wavelet_name, gconstpointer data)
 static void
 expected_clear (Expected *e)
 {
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     g_free (e->job.parts[i].data);
 }
 
-#define PART(name) (1u << SURFACE_PART_##name)
+#define PART(name) (1u << CVIS_SURFACE_PART_##name)
 #define FILTER_PARTS                                                           \
   (PART (NOISE) | PART (ROUGHNESS) | PART (WAVINESS) | PART (FORM)             \
       | PART (BANDS))
@@ -199,9 +199,9 @@ config_of (guint kind, guint width, guint height)
 
 static const gchar *const side_names[] = { "src_roughness", "src_waviness",
   "src_form", "src_noise", "src_bands" };
-static const SurfacePart side_parts[] = { SURFACE_PART_ROUGHNESS,
-  SURFACE_PART_WAVINESS, SURFACE_PART_FORM, SURFACE_PART_NOISE,
-  SURFACE_PART_BANDS };
+static const CvisSurfacePart side_parts[] = { CVIS_SURFACE_PART_ROUGHNESS,
+  CVIS_SURFACE_PART_WAVINESS, CVIS_SURFACE_PART_FORM, CVIS_SURFACE_PART_NOISE,
+  CVIS_SURFACE_PART_BANDS };
 #define SIDES 5
 
 typedef struct {
@@ -325,16 +325,16 @@ check_bytes (GstBuffer *buffer, gconstpointer data, gsize size)
 }
 
 static void
-check_part (GstHarness *h, const Expected *e, SurfacePart part, guint frame)
+check_part (GstHarness *h, const Expected *e, CvisSurfacePart part, guint frame)
 {
   GstBuffer *buffer = gst_harness_pull (h);
-  const GstSurfaceMeta *meta;
+  const GstCvisSurfaceMeta *meta;
 
-  fail_unless (buffer != NULL, "no %s", gst_surface_part_name (part));
+  fail_unless (buffer != NULL, "no %s", gst_cvis_surface_part_name (part));
   check_bytes (buffer, e->job.parts[part].data, e->size[part]);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), frame * FRAME_NS);
   fail_unless_equals_uint64 (GST_BUFFER_DURATION (buffer), FRAME_NS);
-  meta = gst_buffer_get_surface_meta (buffer);
+  meta = gst_cvis_buffer_get_surface_meta (buffer);
   fail_unless (meta != NULL && meta->part == part);
   fail_unless_equals_uint64 (meta->missing, e->job.missing);
   gst_buffer_unref (buffer);
@@ -385,7 +385,7 @@ GST_START_TEST (test_parts)
       gpointer data = samples_of (config.sample, frame, WIDTH, HEIGHT);
       Expected e = expect (&config, "9/7", data);
 
-      check_part (rig.h, &e, SURFACE_PART_ROUGHNESS, frame);
+      check_part (rig.h, &e, CVIS_SURFACE_PART_ROUGHNESS, frame);
       for (guint i = 0; i < SIDES; i++)
         check_part (rig.sides[i], &e, side_parts[i], frame);
       expected_clear (&e);
@@ -443,7 +443,7 @@ GST_START_TEST (test_parts_add_up)
       LEVELS QUIET "f-operation=%s wavelet=db4", operations[__i__]);
   Rig rig = rig_new_playing (settings, TRUE, KIND_F64);
   GstBuffer *in = buffer_of (KIND_F64, 0, WIDTH, HEIGHT);
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (in);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (in);
   gdouble sum[N] = { 0 };
 
   meta->dx = meta->dy = 1e-6;
@@ -453,7 +453,7 @@ GST_START_TEST (test_parts_add_up)
   for (guint i = 0; i < 4; i++) {
     GstBuffer *part = gst_harness_pull (rig.sides[i]);
 
-    meta = gst_buffer_get_surface_meta (part);
+    meta = gst_cvis_buffer_get_surface_meta (part);
     fail_unless (meta->z_scale == 1.0);
     for (guint k = 0; k < N; k++)
       sum[k] += sample_of (part, k) + meta->offset;
@@ -523,7 +523,7 @@ GST_START_TEST (test_sizes)
     rig_set_caps (&rig, kind, width, height);
     push (&rig, buffer_of (kind, 0, width, height));
     push_eos (&rig);
-    check_part (rig.h, &e, SURFACE_PART_FORM, 0);
+    check_part (rig.h, &e, CVIS_SURFACE_PART_FORM, 0);
     rig_free (&rig);
     expected_clear (&e);
     g_free (data);
@@ -567,7 +567,7 @@ GST_START_TEST (test_layouts)
     GST_BUFFER_PTS (buffer) = 0;
     GST_BUFFER_DURATION (buffer) = FRAME_NS;
     push (&rig, buffer);
-    check_part (rig.h, &e, SURFACE_PART_FORM, 0);
+    check_part (rig.h, &e, CVIS_SURFACE_PART_FORM, 0);
   }
   rig_free (&rig);
   expected_clear (&e);
@@ -590,13 +590,13 @@ GST_START_TEST (test_odd_address)
   GST_BUFFER_PTS (buffer) = 0;
   GST_BUFFER_DURATION (buffer) = FRAME_NS;
   push (&rig, gst_buffer_copy (buffer));
-  check_part (rig.h, &e, SURFACE_PART_FORM, 0);
+  check_part (rig.h, &e, CVIS_SURFACE_PART_FORM, 0);
   whole = gst_buffer_get_memory (buffer, 0);
   gst_buffer_replace_memory (buffer, 0, gst_memory_copy (whole, 0, 77));
   gst_buffer_append_memory (buffer, gst_memory_copy (whole, 77, -1));
   gst_memory_unref (whole);
   push (&rig, buffer);
-  check_part (rig.h, &e, SURFACE_PART_FORM, 0);
+  check_part (rig.h, &e, CVIS_SURFACE_PART_FORM, 0);
   rig_free (&rig);
   expected_clear (&e);
   g_free (data);
@@ -646,9 +646,9 @@ GST_START_TEST (test_missing)
     GstBuffer *part = gst_harness_pull (rig.sides[i]);
 
     check_bytes (part, e.job.parts[side_parts[i]].data, e.size[side_parts[i]]);
-    fail_unless ((gst_buffer_get_surface_meta (part)->mask != NULL)
-                 == (side_parts[i] == SURFACE_PART_BANDS));
-    for (guint k = 0; k < N && side_parts[i] != SURFACE_PART_BANDS; k++)
+    fail_unless ((gst_cvis_buffer_get_surface_meta (part)->mask != NULL)
+                 == (side_parts[i] == CVIS_SURFACE_PART_BANDS));
+    for (guint k = 0; k < N && side_parts[i] != CVIS_SURFACE_PART_BANDS; k++)
       fail_unless (
           (isnan (sample_of (part, k)) != 0) == is_hole (k % WIDTH, k / WIDTH));
     gst_buffer_unref (part);
@@ -674,7 +674,7 @@ GST_START_TEST (test_masks)
   config.z_scale = 3e-6; /* the meta has priority over the property */
   for (guint turn = 0; turn < 3; turn++) {
     GstBuffer *in = buffer_of (kind, 0, WIDTH, HEIGHT), *out;
-    GstSurfaceMeta *meta = gst_buffer_add_surface_meta (in);
+    GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (in);
     const gboolean holes = turn == 1;
     const gdouble max = __i__ ? 65535 : 255;
     GstVideoFrame frame;
@@ -692,7 +692,7 @@ GST_START_TEST (test_masks)
     meta->mask = holes ? mask_of () : NULL;
     push (&grey, in);
     out = gst_harness_pull (grey.h);
-    meta = gst_buffer_get_surface_meta (out);
+    meta = gst_cvis_buffer_get_surface_meta (out);
     fail_unless_equals_uint64 (meta->missing, holes ? count_holes () : 0);
     fail_unless ((meta->mask != NULL) == holes);
     fail_unless (meta->z_scale == 3e-6 && meta->offset == 0.5);
@@ -706,7 +706,8 @@ GST_START_TEST (test_masks)
           + k / WIDTH * (guint) GST_VIDEO_FRAME_PLANE_STRIDE (&frame, 0);
       const gint level =
           __i__ ? ((const guint16 *) row)[k % WIDTH] : row[k % WIDTH];
-      const gdouble form = ((gfloat *) e.job.parts[SURFACE_PART_FORM].data)[k];
+      const gdouble form =
+          ((gfloat *) e.job.parts[CVIS_SURFACE_PART_FORM].data)[k];
       guint8 there = 255;
 
       if (holes)
@@ -730,14 +731,16 @@ GST_END_TEST;
 
 static const struct {
   const gchar *output, *caps;
-  SurfacePart part;
+  CvisSurfacePart part;
   gdouble middle, max;
 } pictures[] = {
-  { "roughness", "video/x-raw,format=GRAY8", SURFACE_PART_ROUGHNESS, 128, 255 },
-  { "noise", "video/x-raw,format=GRAY16_LE", SURFACE_PART_NOISE, 32768, 65535 },
-  { "waviness", "video/x-raw", SURFACE_PART_WAVINESS, 128, 255 },
-  { "form", "video/x-raw,format=GRAY8", SURFACE_PART_FORM, 0, 255 },
-  { "form", "video/x-raw,format=GRAY16_LE", SURFACE_PART_FORM, 0, 65535 },
+  { "roughness", "video/x-raw,format=GRAY8", CVIS_SURFACE_PART_ROUGHNESS, 128,
+      255 },
+  { "noise", "video/x-raw,format=GRAY16_LE", CVIS_SURFACE_PART_NOISE, 32768,
+      65535 },
+  { "waviness", "video/x-raw", CVIS_SURFACE_PART_WAVINESS, 128, 255 },
+  { "form", "video/x-raw,format=GRAY8", CVIS_SURFACE_PART_FORM, 0, 255 },
+  { "form", "video/x-raw,format=GRAY16_LE", CVIS_SURFACE_PART_FORM, 0, 65535 },
 };
 
 /* tensors to grey; the meta has the scale to recover the heights */
@@ -752,7 +755,7 @@ GST_START_TEST (test_grey_of_tensors)
   const gfloat *part;
   GstVideoFrame frame;
   GstVideoInfo info;
-  GstSurfaceMeta *meta;
+  GstCvisSurfaceMeta *meta;
   GstBuffer *out;
   GstCaps *caps;
   Expected e;
@@ -765,7 +768,7 @@ GST_START_TEST (test_grey_of_tensors)
   part = e.job.parts[pictures[__i__].part].data;
   push_frames (&rig, KIND_F32, 0, 1);
   out = gst_harness_pull (rig.h);
-  meta = gst_buffer_get_surface_meta (out);
+  meta = gst_cvis_buffer_get_surface_meta (out);
   caps = gst_pad_get_current_caps (rig.h->sinkpad);
   fail_unless (gst_video_info_from_caps (&info, caps));
   fail_unless (gst_video_frame_map (&frame, &info, out, GST_MAP_READ));
@@ -779,8 +782,8 @@ GST_START_TEST (test_grey_of_tensors)
                            : row[k % WIDTH];
     const gdouble z =
         part[k]
-        + (pictures[__i__].part == SURFACE_PART_FORM ? e.job.offset : 0.0);
-    const gdouble wanted = pictures[__i__].part == SURFACE_PART_FORM
+        + (pictures[__i__].part == CVIS_SURFACE_PART_FORM ? e.job.offset : 0.0);
+    const gdouble wanted = pictures[__i__].part == CVIS_SURFACE_PART_FORM
                                ? (z + 2e-5) / 2e-7
                                : pictures[__i__].middle + z / 2e-7;
 
@@ -795,7 +798,7 @@ GST_START_TEST (test_grey_of_tensors)
   }
   /* a whole surface exceeds 8 bits, the components do not */
   fail_unless ((clipped > 0)
-               == (pictures[__i__].part == SURFACE_PART_FORM
+               == (pictures[__i__].part == CVIS_SURFACE_PART_FORM
                    && pictures[__i__].max == 255));
   gst_video_frame_unmap (&frame);
   gst_buffer_unref (out);
@@ -839,9 +842,9 @@ GST_START_TEST (test_bands)
   for (guint frame = 0; frame < 2; frame++) {
     GstBuffer *in = buffer_of (KIND_F64, frame, WIDTH, HEIGHT);
     GstBuffer *out = gst_harness_push_and_pull (h, in);
-    GstSurfaceMeta *meta = gst_buffer_get_surface_meta (out);
+    GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (out);
 
-    fail_unless (meta->part == SURFACE_PART_MEASURED && meta->dx == 3e-6
+    fail_unless (meta->part == CVIS_SURFACE_PART_MEASURED && meta->dx == 3e-6
                  && meta->dy == 2e-6 && meta->width == WIDTH);
     tilt[0] = meta->polynomial[0];
     tilt[1] = meta->polynomial[1];
@@ -891,12 +894,12 @@ GST_START_TEST (test_missing_there_and_back)
   gst_harness_set_src_caps_str (h, caps);
   for (guint holes = 0; holes < 2; holes++) {
     GstBuffer *in = buffer_of (kind, 0, WIDTH, HEIGHT), *out;
-    const SurfaceParameters *p;
-    GstSurfaceMeta *meta;
+    const CvisSurfaceParameters *p;
+    GstCvisSurfaceMeta *meta;
     gdouble mean = 0.0, sa = 0.0;
 
     if (kind == KIND_GREY8) {
-      meta = gst_buffer_add_surface_meta (in);
+      meta = gst_cvis_buffer_add_surface_meta (in);
       meta->z_scale = 5e-9;
       meta->mask = holes ? mask_of () : NULL;
     } else if (holes) {
@@ -910,7 +913,7 @@ GST_START_TEST (test_missing_there_and_back)
               kind == KIND_F32 ? (gconstpointer) &nan32 : &nan64, size);
     }
     out = gst_harness_push_and_pull (h, in);
-    meta = gst_buffer_get_surface_meta (out);
+    meta = gst_cvis_buffer_get_surface_meta (out);
     p = &meta->parameters;
     fail_unless_equals_uint64 (meta->missing, holes ? count_holes () : 0);
     fail_unless (meta->mask == NULL && meta->has_parameters);
@@ -1011,7 +1014,7 @@ GST_START_TEST (test_reversible)
   GstBuffer *in = buffer_of (kind, 0, WIDTH, HEIGHT), *out;
   const gsize row = WIDTH * lwt_sample_get_size (kinds[kind].sample);
   const gsize stride = kind == KIND_I32 ? row : GST_ROUND_UP_4 (row);
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (in);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (in);
   GstMapInfo a, b;
 
   meta->z_scale = 5e-9;
@@ -1026,7 +1029,7 @@ GST_START_TEST (test_reversible)
     fail_unless (memcmp (a.data + y * stride, b.data + y * stride, row) == 0);
   gst_buffer_unmap (in, &a);
   gst_buffer_unmap (out, &b);
-  meta = gst_buffer_get_surface_meta (out);
+  meta = gst_cvis_buffer_get_surface_meta (out);
   fail_unless (meta->z_scale == 5e-9 && meta->offset == 0.125
                && meta->mask != NULL && meta->missing == count_holes ());
   gst_buffer_unref (in);
@@ -1061,8 +1064,8 @@ GST_START_TEST (test_denoise)
   config.threshold = __i__ == 1 ? 1e-6 : 0.0;
   e = expect (&config, "sym4", data);
   push_frames (&rig, KIND_F32, 0, 1);
-  check_part (rig.h, &e, SURFACE_PART_MEASURED, 0);
-  check_part (rig.sides[3], &e, SURFACE_PART_NOISE, 0);
+  check_part (rig.h, &e, CVIS_SURFACE_PART_MEASURED, 0);
+  check_part (rig.sides[3], &e, CVIS_SURFACE_PART_NOISE, 0);
   g_object_get (rig.element, "stats", &stats, NULL);
   fail_unless (get_double (stats, "threshold") == e.job.threshold);
   fail_unless (e.job.threshold > 0);
@@ -1208,7 +1211,7 @@ GST_START_TEST (test_meta)
       "boundary=clamp parameters=true f-operation=offset z-scale=7 dx=5e-7",
       FALSE, KIND_F32);
   GstBuffer *buffer = buffer_of (KIND_F32, 0, WIDTH, HEIGHT);
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (buffer);
   GstCaps *unix_time = gst_caps_from_string ("timestamp/x-unix");
   GstStructure *s, *message;
   gdouble s_x, c_y, f_x;
@@ -1222,7 +1225,7 @@ GST_START_TEST (test_meta)
   GST_BUFFER_OFFSET (buffer) = 7;
   push (&rig, buffer);
   buffer = gst_harness_pull (rig.h);
-  meta = gst_buffer_get_surface_meta (buffer);
+  meta = gst_cvis_buffer_get_surface_meta (buffer);
   fail_unless_equals_string (meta->wavelet, "db4");
   fail_unless_equals_string (meta->boundary, "clamp");
   fail_unless (meta->dx == 1e-6 && meta->dy == 4e-6 && meta->z_scale == 1);
@@ -1273,19 +1276,19 @@ GST_START_TEST (test_spacing)
 {
   Rig rig = rig_new ("dx=9e-6 dy=8e-6", FALSE);
   GstBuffer *buffer = buffer_of (KIND_F32, 0, WIDTH, HEIGHT);
-  GstSurfaceMeta *meta;
+  GstCvisSurfaceMeta *meta;
 
   gst_harness_set_src_caps_str (rig.h,
       "other/tensors,format=static,num_tensors=1,types=float32,"
       "dimensions=(string)75:53,framerate=0/1,surface-dx=2e-6");
   push (&rig, gst_buffer_copy (buffer));
   push (&rig, gst_buffer_copy (buffer));
-  meta = gst_buffer_add_surface_meta (buffer);
+  meta = gst_cvis_buffer_add_surface_meta (buffer);
   meta->dx = meta->dy = 5e-6;
   push (&rig, buffer);
   for (guint i = 0; i < 3; i++) {
     buffer = gst_harness_pull (rig.h);
-    meta = gst_buffer_get_surface_meta (buffer);
+    meta = gst_cvis_buffer_get_surface_meta (buffer);
     fail_unless (meta->dx == (i < 2 ? 2e-6 : 5e-6));
     fail_unless (meta->dy == (i < 2 ? 8e-6 : 5e-6));
     gst_buffer_unref (buffer);
@@ -1320,13 +1323,13 @@ GST_START_TEST (test_parameters)
     gpointer data = samples_of (LWT_SAMPLE_F32, i, WIDTH, HEIGHT);
     Expected e = expect (&config, "9/7", data);
     GstBuffer *buffer = gst_harness_pull (rig.h);
-    const GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+    const GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (buffer);
 
     fail_unless (meta->has_parameters);
-    fail_unless (
-        memcmp (&meta->parameters, &e.job.parameters[SURFACE_PART_ROUGHNESS],
-            sizeof (SurfaceParameters))
-        == 0);
+    fail_unless (memcmp (&meta->parameters,
+                     &e.job.parameters[CVIS_SURFACE_PART_ROUGHNESS],
+                     sizeof (CvisSurfaceParameters))
+                 == 0);
     gst_buffer_unref (buffer);
     expected_clear (&e);
     g_free (data);
@@ -1362,12 +1365,12 @@ GST_START_TEST (test_parameters_later)
 
   for (guint i = 0; i < 3; i++) {
     GstBuffer *buffer;
-    const GstSurfaceMeta *meta;
+    const GstCvisSurfaceMeta *meta;
 
     g_object_set (rig.element, "parameters", i > 0, NULL);
     push_frames (&rig, KIND_F32, i, 1);
     buffer = gst_harness_pull (rig.h);
-    meta = gst_buffer_get_surface_meta (buffer);
+    meta = gst_cvis_buffer_get_surface_meta (buffer);
     fail_unless (meta->has_parameters == (i > 0));
     fail_unless (i == 0 || meta->parameters.sq > 0);
     fail_unless (meta->parameters.sdq == 0 && meta->parameters.sdr == 0);
@@ -1378,16 +1381,16 @@ GST_START_TEST (test_parameters_later)
 GST_END_TEST;
 
 /* The meta of @part on @buffer; NULL: none. */
-static const GstSurfaceMeta *
-meta_of_part (GstBuffer *buffer, SurfacePart part)
+static const GstCvisSurfaceMeta *
+meta_of_part (GstBuffer *buffer, CvisSurfacePart part)
 {
   gpointer state = NULL;
   GstMeta *meta;
 
   while ((meta = gst_buffer_iterate_meta_filtered (
-              buffer, &state, GST_SURFACE_META_API_TYPE)))
-    if (((GstSurfaceMeta *) meta)->part == part)
-      return (GstSurfaceMeta *) meta;
+              buffer, &state, GST_CVIS_SURFACE_META_API_TYPE)))
+    if (((GstCvisSurfaceMeta *) meta)->part == part)
+      return (GstCvisSurfaceMeta *) meta;
   return NULL;
 }
 
@@ -1395,8 +1398,9 @@ meta_of_part (GstBuffer *buffer, SurfacePart part)
  * the same parameters as when components are output. */
 GST_START_TEST (test_output_none)
 {
-  static const SurfacePart parts[] = { SURFACE_PART_NOISE,
-    SURFACE_PART_ROUGHNESS, SURFACE_PART_WAVINESS, SURFACE_PART_FORM };
+  static const CvisSurfacePart parts[] = { CVIS_SURFACE_PART_NOISE,
+    CVIS_SURFACE_PART_ROUGHNESS, CVIS_SURFACE_PART_WAVINESS,
+    CVIS_SURFACE_PART_FORM };
   const gboolean grey = __i__ == 1;
   const guint kind = grey ? KIND_GREY8 : KIND_F32;
   LwtConfig config = config_of (kind, WIDTH, HEIGHT);
@@ -1409,7 +1413,8 @@ GST_START_TEST (test_output_none)
   guint n_messages = 0;
   GstStructure *s;
 
-  config.parts = config.parameters = FILTER_PARTS & ~(1u << SURFACE_PART_BANDS);
+  config.parts = config.parameters =
+      FILTER_PARTS & ~(1u << CVIS_SURFACE_PART_BANDS);
   for (guint i = 0; i < 3; i++) {
     GstBuffer *in = buffer_of (kind, i, WIDTH, HEIGHT), *out;
     gpointer data = samples_of (kinds[kind].sample, i, WIDTH, HEIGHT);
@@ -1423,20 +1428,20 @@ GST_START_TEST (test_output_none)
     fail_unless (gst_buffer_peek_memory (out, 0) == memory);
     fail_unless_equals_uint64 (GST_BUFFER_PTS (out), i * FRAME_NS);
     fail_unless (GST_BUFFER_FLAG_IS_SET (out, GST_BUFFER_FLAG_MARKER));
-    fail_unless (
-        gst_buffer_get_surface_meta (out)->part == SURFACE_PART_MEASURED);
-    fail_unless (!gst_buffer_get_surface_meta (out)->has_parameters);
-    fail_unless (gst_buffer_get_surface_meta (out)->dx == 1e-6);
+    fail_unless (gst_cvis_buffer_get_surface_meta (out)->part
+                 == CVIS_SURFACE_PART_MEASURED);
+    fail_unless (!gst_cvis_buffer_get_surface_meta (out)->has_parameters);
+    fail_unless (gst_cvis_buffer_get_surface_meta (out)->dx == 1e-6);
     for (guint k = 0; k < G_N_ELEMENTS (parts); k++) {
-      const GstSurfaceMeta *meta = meta_of_part (out, parts[k]);
+      const GstCvisSurfaceMeta *meta = meta_of_part (out, parts[k]);
 
       fail_unless (meta != NULL && meta->has_parameters);
       fail_unless (memcmp (&meta->parameters, &e.job.parameters[parts[k]],
-                       sizeof (SurfaceParameters))
+                       sizeof (CvisSurfaceParameters))
                    == 0);
     }
     if (i == 2) {
-      fail_unless (gst_buffer_get_surface_meta (in) == NULL);
+      fail_unless (gst_cvis_buffer_get_surface_meta (in) == NULL);
       gst_buffer_unref (in);
     }
     gst_memory_unref (memory);
@@ -1468,10 +1473,11 @@ GST_START_TEST (test_output_none_beside)
   rig.sides[3] = gst_harness_new_with_element (rig.element, NULL, "src_noise");
   push_frames (&rig, KIND_F32, 0, 1);
   buffer = gst_harness_pull (rig.h);
-  fail_unless (meta_of_part (buffer, SURFACE_PART_NOISE)->parameters.sq > 0);
+  fail_unless (
+      meta_of_part (buffer, CVIS_SURFACE_PART_NOISE)->parameters.sq > 0);
   gst_buffer_unref (buffer);
   buffer = gst_harness_pull (rig.sides[3]);
-  fail_unless (gst_buffer_get_surface_meta (buffer)->has_parameters);
+  fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->has_parameters);
   gst_buffer_unref (buffer);
   fail_unless (pop_message (&rig, "surface-parameters") == NULL);
   rig_free (&rig);
@@ -1507,7 +1513,7 @@ GST_START_TEST (test_limits)
     fail_unless (
         (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_MARKER) ? 1 : 0)
         == (i == 2));
-    fail_unless (gst_buffer_get_surface_meta (buffer)->has_parameters);
+    fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->has_parameters);
     gst_buffer_unref (buffer);
   }
   s = pop_message (&rig, "surface-limit");
@@ -1736,7 +1742,7 @@ GST_START_TEST (test_flush)
   gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
   push_frames (&rig, KIND_F32, 3, 1);
   push_eos (&rig);
-  check_part (rig.h, &e, SURFACE_PART_ROUGHNESS, 3);
+  check_part (rig.h, &e, CVIS_SURFACE_PART_ROUGHNESS, 3);
   for (guint i = 0; i < SIDES; i++)
     check_part (rig.sides[i], &e, side_parts[i], 3);
   rig_free (&rig);
@@ -1785,9 +1791,9 @@ static GstBuffer *
 surface_spaced (guint frame, gdouble spacing)
 {
   GstBuffer *buffer = buffer_of (KIND_F32, frame, WIDTH, HEIGHT);
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (buffer);
 
-  meta->part = SURFACE_PART_MEASURED;
+  meta->part = CVIS_SURFACE_PART_MEASURED;
   meta->dx = meta->dy = spacing;
   meta->width = WIDTH;
   meta->height = HEIGHT;
@@ -1875,8 +1881,8 @@ GST_START_TEST (test_allocation)
   fail_unless (min >= 1 && max == 0);
   fail_unless (
       gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
-  fail_unless (
-      gst_query_find_allocation_meta (query, GST_SURFACE_META_API_TYPE, NULL));
+  fail_unless (gst_query_find_allocation_meta (
+      query, GST_CVIS_SURFACE_META_API_TYPE, NULL));
   gst_query_unref (query);
   gst_caps_unref (caps);
   rig_free (&rig);
@@ -2163,7 +2169,7 @@ bad_buffer (guint which)
   gsize offsets[GST_VIDEO_MAX_PLANES] = { 0 };
   gint strides[GST_VIDEO_MAX_PLANES] = { 100 };
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, 76 * HEIGHT, NULL);
-  GstSurfaceMeta *meta;
+  GstCvisSurfaceMeta *meta;
 
   switch (which) {
     case 0:
@@ -2178,12 +2184,12 @@ bad_buffer (guint which)
           GST_VIDEO_FORMAT_GRAY8, 40, 40, 1, offsets, strides);
       break;
     case 3:
-      meta = gst_buffer_add_surface_meta (buffer);
+      meta = gst_cvis_buffer_add_surface_meta (buffer);
       meta->mask = gst_buffer_new_allocate (NULL, 17, NULL);
       break;
     default:
-      meta = gst_buffer_add_surface_meta (buffer);
-      meta->part = SURFACE_PART_BANDS;
+      meta = gst_cvis_buffer_add_surface_meta (buffer);
+      meta->part = CVIS_SURFACE_PART_BANDS;
       break;
   }
   return buffer;
@@ -2213,7 +2219,7 @@ GST_START_TEST (test_parts_into_inverse)
   Rig rig = rig_new_playing ("operation=inverse", FALSE, KIND_F32);
   GstBuffer *buffer = buffer_of (KIND_F32, 0, WIDTH, HEIGHT);
 
-  gst_buffer_add_surface_meta (buffer)->part = SURFACE_PART_ROUGHNESS;
+  gst_cvis_buffer_add_surface_meta (buffer)->part = CVIS_SURFACE_PART_ROUGHNESS;
   fail_unless_equals_int (gst_harness_push (rig.h, buffer), GST_FLOW_ERROR);
   bus_expect_error (rig.bus, "but the input is roughness");
   rig_free (&rig);

@@ -168,12 +168,12 @@ denoise (const Place *p, guint width, guint height, gpointer samples)
   config.z_scale = 1.0 / (1u << (p->bits + p->shift - 8));
   config.store_bits = p->bits;
   config.store_shift = p->shift;
-  config.parts = 1u << SURFACE_PART_MEASURED;
+  config.parts = 1u << CVIS_SURFACE_PART_MEASURED;
   engine = lwt_engine_new_on (&lwt_backend_reference, &config, NULL, &error);
   fail_unless (engine != NULL, "%s", error ? error->message : "");
   job.data = samples;
   job.stride = (gsize) width * p->bytes;
-  job.parts[SURFACE_PART_MEASURED] =
+  job.parts[CVIS_SURFACE_PART_MEASURED] =
       (LwtPlane){ .data = out, .stride = job.stride };
   fail_unless (lwt_engine_submit (engine, &job, &error), "%s",
       error ? error->message : "");

@@ -27,16 +27,16 @@
 typedef struct {
   guint n;
   guint8 *pixels; /* n * SIDE * SIDE */
-  PbfSignal *signals;
-  PbfResult *expected;
+  CvisPbfSignal *signals;
+  CvisPbfResult *expected;
 } Frames;
 
 static void
-make_signal (PbfSignal *signal, guint i)
+make_signal (CvisPbfSignal *signal, guint i)
 {
-  *signal = (PbfSignal){ .frame_counter = 1000 + i,
-    .flags =
-        PBF_SIGNAL_POSITION_VALID | (i % 10 == 9 ? 0 : PBF_SIGNAL_LASER_ON),
+  *signal = (CvisPbfSignal){ .frame_counter = 1000 + i,
+    .flags = CVIS_PBF_SIGNAL_POSITION_VALID
+             | (i % 10 == 9 ? 0 : CVIS_PBF_SIGNAL_LASER_ON),
     .x_um = 4800 + (gint) (i * 37 % 400),
     .y_um = 4700 - (gint) (i * 53 % 300),
     .layer = i / 100,
@@ -94,8 +94,8 @@ frames_new (guint n)
 
   frames->n = n;
   frames->pixels = g_malloc0 (n * SIDE * SIDE);
-  frames->signals = g_new0 (PbfSignal, n);
-  frames->expected = g_new0 (PbfResult, n);
+  frames->signals = g_new0 (CvisPbfSignal, n);
+  frames->expected = g_new0 (CvisPbfResult, n);
   for (guint i = 0; i < n; i++) {
     pbf_frame_fill (
         &random, i, frames->pixels + i * SIDE * SIDE, SIDE, SIDE, SIDE);
@@ -132,7 +132,7 @@ frame_buffer (const Frames *frames, guint i, guint pad)
         GST_VIDEO_FORMAT_GRAY8, SIDE, SIDE, 1, offsets, strides);
   GST_BUFFER_PTS (buffer) = (guint64) i * FRAME_NS;
   GST_BUFFER_DURATION (buffer) = FRAME_NS;
-  gst_buffer_add_pbf_signal_meta (buffer, &frames->signals[i]);
+  gst_cvis_buffer_add_pbf_signal_meta (buffer, &frames->signals[i]);
   return buffer;
 }
 
@@ -237,10 +237,11 @@ push_list (Rig *rig, const Frames *frames, guint first, guint n)
 
 /* Takes the next frame and checks picture, time and record. */
 static void
-pull_frame (Rig *rig, const Frames *frames, guint i, const PbfResult *expected)
+pull_frame (
+    Rig *rig, const Frames *frames, guint i, const CvisPbfResult *expected)
 {
   GstBuffer *buffer = gst_harness_pull (rig->h);
-  GstPbfMeta *meta;
+  GstCvisPbfMeta *meta;
 
   fail_unless (buffer != NULL, "frame %u is missing", i);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), (guint64) i * FRAME_NS);
@@ -248,7 +249,7 @@ pull_frame (Rig *rig, const Frames *frames, guint i, const PbfResult *expected)
     fail_unless (gst_buffer_memcmp (
                      buffer, 0, frames->pixels + i * SIDE * SIDE, SIDE * SIDE)
                  == 0);
-  meta = gst_buffer_get_pbf_meta (buffer);
+  meta = gst_cvis_buffer_get_pbf_meta (buffer);
   fail_unless (meta != NULL, "frame %u has no result", i);
   fail_unless (meta->latency > 0);
   fail_unless (memcmp (meta->result, expected, sizeof *expected) == 0,
@@ -258,7 +259,7 @@ pull_frame (Rig *rig, const Frames *frames, guint i, const PbfResult *expected)
 
 /* Takes @n records from the result pad and compares them. */
 static void
-pull_records (Rig *rig, const PbfResult *expected, guint n)
+pull_records (Rig *rig, const CvisPbfResult *expected, guint n)
 {
   guint got = 0;
 
@@ -268,13 +269,13 @@ pull_records (Rig *rig, const PbfResult *expected, guint n)
 
     fail_unless (buffer != NULL, "%u records of %u", got, n);
     size = gst_buffer_get_size (buffer);
-    fail_unless_equals_int (size % sizeof (PbfResult), 0);
+    fail_unless_equals_int (size % sizeof (CvisPbfResult), 0);
     fail_unless (gst_buffer_memcmp (buffer, 0, expected + got, size) == 0);
     fail_unless_equals_uint64 (
         GST_BUFFER_PTS (buffer), expected[got].timestamp_ns);
     fail_unless_equals_uint64 (
         GST_BUFFER_OFFSET (buffer), expected[got].frame_index);
-    got += size / sizeof (PbfResult);
+    got += size / sizeof (CvisPbfResult);
     gst_buffer_unref (buffer);
   }
   fail_unless_equals_int (got, n);
@@ -378,8 +379,8 @@ GST_START_TEST (test_shared_buffers)
   }
   for (guint i = 0; i < 4; i++) {
     out = gst_harness_pull (rig.h);
-    fail_unless (gst_buffer_get_pbf_meta (out) != NULL);
-    fail_unless (gst_buffer_get_pbf_meta (held[i]) == NULL);
+    fail_unless (gst_cvis_buffer_get_pbf_meta (out) != NULL);
+    fail_unless (gst_cvis_buffer_get_pbf_meta (held[i]) == NULL);
     fail_unless (
         gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (held[i], 0));
     gst_buffer_unref (out);
@@ -455,7 +456,7 @@ deep_buffer (const Frames *frames, guint i, guint k, guint pad)
         (gint[4]){ (gint) stride });
   GST_BUFFER_PTS (buffer) = (guint64) i * FRAME_NS;
   GST_BUFFER_DURATION (buffer) = FRAME_NS;
-  gst_buffer_add_pbf_signal_meta (buffer, &frames->signals[i]);
+  gst_cvis_buffer_add_pbf_signal_meta (buffer, &frames->signals[i]);
   return buffer;
 }
 
@@ -485,8 +486,8 @@ check_deep_frames (Rig *rig, const Frames *frames, guint k)
     GstBuffer *out = gst_harness_pull (rig->h);
     GstMapInfo map;
 
-    fail_unless (memcmp (gst_buffer_get_pbf_meta (out)->result,
-                     &frames->expected[i], sizeof (PbfResult))
+    fail_unless (memcmp (gst_cvis_buffer_get_pbf_meta (out)->result,
+                     &frames->expected[i], sizeof (CvisPbfResult))
                      == 0,
         "record of frame %u", i);
     gst_buffer_map (in, &map, GST_MAP_READ);
@@ -527,7 +528,7 @@ GST_START_TEST (test_change_of_depth)
   push_eos (&rig);
   for (guint i = 0; i < 9; i++) {
     GstBuffer *out = gst_harness_pull (rig.h);
-    const PbfResult *result = gst_buffer_get_pbf_meta (out)->result;
+    const CvisPbfResult *result = gst_cvis_buffer_get_pbf_meta (out)->result;
 
     fail_unless (
         memcmp (result->raw, frames->expected[i].raw, sizeof result->raw) == 0,
@@ -743,7 +744,7 @@ GST_START_TEST (test_gap)
   Rig rig = rig_new_playing ("batch-size=100 max-latency=10000000000 "
                              "window-reset=gap max-gap=10");
   GstBuffer *buffer;
-  const PbfResult *result;
+  const CvisPbfResult *result;
 
   push_frames (&rig, frames, 0, 3);
   /* a gap as long as twenty frames */
@@ -756,11 +757,11 @@ GST_START_TEST (test_gap)
   push_eos (&rig);
   for (guint i = 0; i < 6; i++) {
     buffer = gst_harness_pull (rig.h);
-    result = gst_buffer_get_pbf_meta (buffer)->result;
+    result = gst_cvis_buffer_get_pbf_meta (buffer)->result;
     fail_unless_equals_int (
-        (result->flags & PBF_RESULT_GAP) != 0, i == 3 || i == 5);
+        (result->flags & CVIS_PBF_RESULT_GAP) != 0, i == 3 || i == 5);
     fail_unless_equals_int (
-        (result->flags & PBF_RESULT_WINDOW_RESET) != 0, i == 3);
+        (result->flags & CVIS_PBF_RESULT_WINDOW_RESET) != 0, i == 3);
     gst_buffer_unref (buffer);
   }
   fail_unless_equals_uint64 (rig_stat (&rig, "lost"), 0);
@@ -790,7 +791,7 @@ GST_START_TEST (test_renegotiation)
   push_eos (&rig);
   for (guint i = 0; i < 3; i++) {
     GstBuffer *buffer = gst_harness_pull (rig.h);
-    fail_unless (gst_buffer_get_pbf_meta (buffer) != NULL);
+    fail_unless (gst_cvis_buffer_get_pbf_meta (buffer) != NULL);
     gst_buffer_unref (buffer);
   }
   caps = gst_pad_get_current_caps (rig.h->sinkpad);
@@ -808,7 +809,7 @@ GST_START_TEST (test_drop_empty)
 {
   Frames *frames = frames_new (100);
   Rig rig = rig_new_playing ("batch-size=32 empty-frames=drop");
-  PbfResult *kept = g_new0 (PbfResult, frames->n);
+  CvisPbfResult *kept = g_new0 (CvisPbfResult, frames->n);
   guint n = 0;
 
   run_engine (frames, PBF_EMPTY_FRAMES_DROP);
@@ -816,7 +817,7 @@ GST_START_TEST (test_drop_empty)
   push_frames (&rig, frames, 50, 50);
   push_eos (&rig);
   for (guint i = 0; i < frames->n; i++) {
-    if (frames->expected[i].flags & PBF_RESULT_EMPTY)
+    if (frames->expected[i].flags & CVIS_PBF_RESULT_EMPTY)
       continue;
     pull_frame (&rig, frames, i, &frames->expected[i]);
     kept[n++] = frames->expected[i];
@@ -1012,9 +1013,9 @@ is_at_edge (Rig *rig, guint left, guint side)
 
   gst_harness_push (rig->h, square_pool (left, side));
   buffer = gst_harness_pull (rig->h);
-  flags = gst_buffer_get_pbf_meta (buffer)->result->flags;
+  flags = gst_cvis_buffer_get_pbf_meta (buffer)->result->flags;
   gst_buffer_unref (buffer);
-  return (flags & PBF_RESULT_POOL_AT_EDGE) != 0;
+  return (flags & CVIS_PBF_RESULT_POOL_AT_EDGE) != 0;
 }
 
 #define AT_THE_MIDDLE "position-source=fixed position-x=24 position-y=24 "
@@ -1088,9 +1089,10 @@ GST_START_TEST (test_roi_size)
   gst_harness_push (rig.h, square_pool (1, 33));
   buffer = gst_harness_pull (rig.h);
   fail_unless_equals_int (
-      gst_buffer_get_pbf_meta (buffer)->result->roi_size, 48);
+      gst_cvis_buffer_get_pbf_meta (buffer)->result->roi_size, 48);
   fail_unless_equals_int (
-      gst_buffer_get_pbf_meta (buffer)->result->raw[PBF_MP_AREA], 33 * 33);
+      gst_cvis_buffer_get_pbf_meta (buffer)->result->raw[CVIS_PBF_MP_AREA],
+      33 * 33);
   gst_buffer_unref (buffer);
   rig_free (&rig);
 }
@@ -1227,11 +1229,11 @@ GST_START_TEST (test_model)
   push_frames (&rig, frames, 0, 5);
   buffer = gst_harness_pull (rig.h);
   fail_unless_equals_int (
-      gst_buffer_get_pbf_meta (buffer)->result->n_outputs, 2);
+      gst_cvis_buffer_get_pbf_meta (buffer)->result->n_outputs, 2);
   gst_buffer_unref (buffer);
   gst_buffer_unref (gst_harness_pull (rig.r));
   caps = gst_pad_get_current_caps (rig.r->sinkpad);
-  expected = gst_caps_from_string (GST_PBF_RESULT_CAPS
+  expected = gst_caps_from_string (GST_CVIS_PBF_RESULT_CAPS
       ", outputs=(int)2, output-names=(string)<lof,keyhole>");
   fail_unless (gst_caps_is_strictly_equal (caps, expected));
   gst_caps_unref (expected);

@@ -40,12 +40,12 @@ pixel_of (gint x, gint y)
   return 10;
 }
 
-static PbfResult
+static CvisPbfResult
 result_of_frame (void)
 {
-  PbfResult r = { .magic = PBF_RESULT_MAGIC,
-    .size = sizeof (PbfResult),
-    .version = PBF_RESULT_VERSION,
+  CvisPbfResult r = { .magic = CVIS_PBF_RESULT_MAGIC,
+    .size = sizeof (CvisPbfResult),
+    .version = CVIS_PBF_RESULT_VERSION,
     .frame_counter = 5,
     .roi_x = 26,
     .roi_y = 28,
@@ -98,16 +98,16 @@ frame (GstClockTime pts)
   return frame_strided (pts, 1, W, 0);
 }
 
-static GstPbfMeta *
-add_result (GstBuffer *buffer, const PbfResult *result)
+static GstCvisPbfMeta *
+add_result (GstBuffer *buffer, const CvisPbfResult *result)
 {
   GstBuffer *records = gst_buffer_new_memdup (result, sizeof (*result));
-  GstPbfMeta *meta;
+  GstCvisPbfMeta *meta;
   GstMapInfo map;
 
   gst_buffer_map (records, &map, GST_MAP_READ);
-  meta = gst_buffer_add_pbf_meta (
-      buffer, records, (const PbfResult *) map.data, 34 * GST_USECOND);
+  meta = gst_cvis_buffer_add_pbf_meta (
+      buffer, records, (const CvisPbfResult *) map.data, 34 * GST_USECOND);
   gst_buffer_unmap (records, &map);
   gst_buffer_unref (records);
   return meta;
@@ -116,7 +116,7 @@ add_result (GstBuffer *buffer, const PbfResult *result)
 static GstBuffer *
 frame_with_result (GstClockTime pts)
 {
-  PbfResult r = result_of_frame ();
+  CvisPbfResult r = result_of_frame ();
   GstBuffer *buffer = frame (pts);
 
   add_result (buffer, &r);
@@ -216,7 +216,7 @@ GST_START_TEST (test_deep_frames)
 {
   GstHarness *h = harness_every (), *deep;
   GstBuffer *in = gst_buffer_new_allocate (NULL, W * H * 2, NULL), *out, *other;
-  PbfResult r = result_of_frame ();
+  CvisPbfResult r = result_of_frame ();
   GstMapInfo map;
 
   gst_buffer_map (in, &map, GST_MAP_WRITE);
@@ -273,10 +273,10 @@ GST_END_TEST;
 GST_START_TEST (test_odd_results)
 {
   GstHarness *h = harness_every ();
-  PbfResult r = { .magic = PBF_RESULT_MAGIC,
-    .size = sizeof (PbfResult),
-    .version = PBF_RESULT_VERSION,
-    .flags = PBF_RESULT_EMPTY,
+  CvisPbfResult r = { .magic = CVIS_PBF_RESULT_MAGIC,
+    .size = sizeof (CvisPbfResult),
+    .version = CVIS_PBF_RESULT_VERSION,
+    .flags = CVIS_PBF_RESULT_EMPTY,
     .timestamp_ns = G_MAXUINT64 };
   GstBuffer *in = frame (0), *out;
   GstMapInfo map;
@@ -294,9 +294,10 @@ GST_START_TEST (test_odd_results)
   r.roi_x = r.bbox_x = r.e_y_q8 = G_MAXINT32;
   r.roi_y = r.e_x_q8 = r.centroid_x_q8 = G_MININT32;
   r.n_outputs = r.n_spatters = G_MAXUINT32;
-  for (i = 0; i < PBF_MAX_SPATTERS; i++)
-    r.spatters[i] = (PbfSpatter){ G_MAXINT32, G_MININT32, G_MAXUINT32, 0, 0 };
-  for (i = 0; i < PBF_N_FEATURES; i++)
+  for (i = 0; i < CVIS_PBF_MAX_SPATTERS; i++)
+    r.spatters[i] =
+        (CvisPbfSpatter){ G_MAXINT32, G_MININT32, G_MAXUINT32, 0, 0 };
+  for (i = 0; i < CVIS_PBF_N_FEATURES; i++)
     r.features[i] = i % 2 ? NAN : INFINITY;
   r.outputs[0] = NAN;
   r.outputs[1] = -INFINITY;
@@ -305,7 +306,7 @@ GST_START_TEST (test_odd_results)
     in = frame ((i + 1) * GST_MSECOND);
     add_result (in, &r);
     gst_buffer_unref (gst_harness_push_and_pull (h, in));
-    r.raw[PBF_MP_AREA] = i == 0 ? -5 : 0;
+    r.raw[CVIS_PBF_MP_AREA] = i == 0 ? -5 : 0;
     r.roi_x = r.roi_y = 90;
   }
   gst_harness_teardown (h);
@@ -340,7 +341,7 @@ GST_START_TEST (test_odd_strides)
 
   gst_harness_teardown (h);
   for (i = 0; i < G_N_ELEMENTS (layouts); i++) {
-    PbfResult r = result_of_frame ();
+    CvisPbfResult r = result_of_frame ();
     GstBuffer *in = frame_strided (0, 1, layouts[i].stride, layouts[i].lead);
     GstBuffer *out;
 
@@ -359,9 +360,9 @@ GST_END_TEST;
 GST_START_TEST (test_scaled_meta)
 {
   GstHarness *h = gst_harness_new_parse ("pbfoverlay fps=0/1 scale=2");
-  PbfResult r = result_of_frame ();
+  CvisPbfResult r = result_of_frame ();
   GstBuffer *in = frame_strided (0, 2, 2 * W, 0), *out;
-  GstPbfMeta *meta = add_result (in, &r);
+  GstCvisPbfMeta *meta = add_result (in, &r);
   GstMapInfo map;
 
   meta->scale_x = meta->scale_y = 2;

@@ -29,16 +29,16 @@
   "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
 #define ROW_EMPTY "8,400000,3,0,0,1,0,0," ZEROS_40
 
-static PbfResult
+static CvisPbfResult
 full_record (void)
 {
-  PbfResult r = { .magic = PBF_RESULT_MAGIC,
-    .size = sizeof (PbfResult),
-    .version = PBF_RESULT_VERSION,
+  CvisPbfResult r = { .magic = CVIS_PBF_RESULT_MAGIC,
+    .size = sizeof (CvisPbfResult),
+    .version = CVIS_PBF_RESULT_VERSION,
     .timestamp_ns = 350000,
     .frame_index = 7,
     .frame_counter = 7,
-    .flags = PBF_RESULT_WARMUP,
+    .flags = CVIS_PBF_RESULT_WARMUP,
     .layer = 3,
     .x_um = -1200,
     .y_um = 4500,
@@ -49,22 +49,22 @@ full_record (void)
   guint i;
 
   for (i = 0; i < 9; i++)
-    r.features[PBF_HOG_0 + i] = i / 8.0f;
-  for (i = 0; i < PBF_N_SPATIAL - 1; i++)
-    r.features[PBF_N_SPATIAL + i] = (gfloat) (i + 0.1);
-  r.features[PBF_N_FEATURES - 1] = 1.5e-10f;
+    r.features[CVIS_PBF_HOG_0 + i] = i / 8.0f;
+  for (i = 0; i < CVIS_PBF_N_SPATIAL - 1; i++)
+    r.features[CVIS_PBF_N_SPATIAL + i] = (gfloat) (i + 0.1);
+  r.features[CVIS_PBF_N_FEATURES - 1] = 1.5e-10f;
   return r;
 }
 
-static PbfResult
+static CvisPbfResult
 empty_record (void)
 {
-  PbfResult r = { .magic = PBF_RESULT_MAGIC,
-    .size = sizeof (PbfResult),
-    .version = PBF_RESULT_VERSION,
+  CvisPbfResult r = { .magic = CVIS_PBF_RESULT_MAGIC,
+    .size = sizeof (CvisPbfResult),
+    .version = CVIS_PBF_RESULT_VERSION,
     .timestamp_ns = 400000,
     .frame_counter = 8,
-    .flags = PBF_RESULT_EMPTY,
+    .flags = CVIS_PBF_RESULT_EMPTY,
     .layer = 3 };
 
   return r;
@@ -85,7 +85,7 @@ static GstHarness *
 harness (const gchar *properties, const gchar *caps_fields)
 {
   gchar *line = g_strdup_printf ("pbfresultenc %s", properties);
-  gchar *caps = g_strdup_printf (GST_PBF_RESULT_CAPS "%s", caps_fields);
+  gchar *caps = g_strdup_printf (GST_CVIS_PBF_RESULT_CAPS "%s", caps_fields);
   GstHarness *h = gst_harness_new_parse (line);
 
   gst_harness_set_src_caps_str (h, caps);
@@ -98,7 +98,7 @@ harness (const gchar *properties, const gchar *caps_fields)
 static void
 push_caps (GstHarness *h, const gchar *fields)
 {
-  gchar *text = g_strconcat (GST_PBF_RESULT_CAPS, fields, NULL);
+  gchar *text = g_strconcat (GST_CVIS_PBF_RESULT_CAPS, fields, NULL);
   GstCaps *caps = gst_caps_from_string (text);
 
   gst_harness_push_event (h, gst_event_new_caps (caps));
@@ -162,7 +162,7 @@ assert_refused (const gchar *caps_fields, gconstpointer bytes, gsize size,
 GST_START_TEST (test_csv_rows)
 {
   GstHarness *h = harness ("", ", outputs = (int) 2");
-  PbfResult records[2] = { full_record (), empty_record () };
+  CvisPbfResult records[2] = { full_record (), empty_record () };
   GstBuffer *buffer;
 
   records[0].n_outputs = 2;
@@ -172,10 +172,10 @@ GST_START_TEST (test_csv_rows)
   gst_harness_push (h, buffer_of (records, sizeof (records)));
   assert_text (
       h, HEADER_0 ",out_0,out_1\n" ROW_FULL ",0.25,0.1\n" ROW_EMPTY ",,\n");
-  gst_harness_push (h, buffer_of (&records[1], sizeof (PbfResult)));
+  gst_harness_push (h, buffer_of (&records[1], sizeof (CvisPbfResult)));
   assert_text (h, ROW_EMPTY ",,\n");
 
-  gst_harness_push (h, buffer_of (&records[1], sizeof (PbfResult)));
+  gst_harness_push (h, buffer_of (&records[1], sizeof (CvisPbfResult)));
   buffer = gst_harness_pull (h);
   fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), 350 * GST_USECOND);
   fail_unless_equals_uint64 (GST_BUFFER_DURATION (buffer), 100 * GST_USECOND);
@@ -187,7 +187,7 @@ GST_END_TEST;
 GST_START_TEST (test_csv_outputs_without_caps)
 {
   GstHarness *h = harness ("", "");
-  PbfResult records[2] = { empty_record (), full_record () };
+  CvisPbfResult records[2] = { empty_record (), full_record () };
   GstBus *bus = gst_bus_new ();
   gchar *text;
 
@@ -216,7 +216,7 @@ GST_START_TEST (test_jsonl)
 {
   GstHarness *h =
       harness ("format=jsonl", ", output-names = (string) < a, b >");
-  PbfResult records[2] = { full_record (), empty_record () };
+  CvisPbfResult records[2] = { full_record (), empty_record () };
   GstBuffer *buffer;
   GstCaps *caps, *wanted;
   GstMapInfo map;
@@ -252,7 +252,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_bad_records)
 {
-  PbfResult records[3] = { full_record (), full_record (), full_record () };
+  CvisPbfResult records[3] = { full_record (), full_record (), full_record () };
 
   records[2].magic = 0;
   assert_refused (
@@ -269,7 +269,7 @@ GST_START_TEST (test_bad_records)
   records[1].n_spatters = G_MAXUINT32;
   assert_refused ("", records, sizeof (records), "field n_spatters");
   records[0].n_outputs = 1;
-  assert_refused (", outputs = (int) 0", records, sizeof (PbfResult),
+  assert_refused (", outputs = (int) 0", records, sizeof (CvisPbfResult),
       "it has 1 network outputs, the table has 0");
 }
 GST_END_TEST;
@@ -309,7 +309,7 @@ rows_of_chunks (const guint8 *bytes, gsize size, gsize chunk)
 GST_START_TEST (test_chunks)
 {
   static const gsize chunks[] = { 1, 13, 895, 897, 1000, 4096, 5 * 896 };
-  PbfResult records[9];
+  CvisPbfResult records[9];
   gchar *whole;
 
   for (guint i = 0; i < 9; i++) {
@@ -332,7 +332,8 @@ GST_END_TEST;
 GST_START_TEST (test_times_of_chunks)
 {
   GstHarness *h = harness ("", "");
-  PbfResult records[3] = { full_record (), empty_record (), empty_record () };
+  CvisPbfResult records[3] = { full_record (), empty_record (),
+    empty_record () };
   const guint8 *bytes = (const guint8 *) records;
   GstBuffer *out;
 
@@ -359,7 +360,7 @@ GST_END_TEST;
 GST_START_TEST (test_cut_off)
 {
   GstHarness *h = harness ("", "");
-  PbfResult r = empty_record ();
+  CvisPbfResult r = empty_record ();
   GstBus *bus = gst_bus_new ();
   GstSegment segment;
   gchar *text;
@@ -458,7 +459,7 @@ GST_END_TEST;
 /* Outputs are counted; data other than results is not recognised. */
 GST_START_TEST (test_typefind)
 {
-  PbfResult records[20];
+  CvisPbfResult records[20];
   GstCaps *caps;
   gint outputs = -1;
 
@@ -469,7 +470,7 @@ GST_START_TEST (test_typefind)
       NULL, (guint8 *) records, sizeof records, NULL);
   fail_unless (caps != NULL);
   fail_unless (gst_structure_has_name (
-      gst_caps_get_structure (caps, 0), GST_PBF_RESULT_MEDIA_TYPE));
+      gst_caps_get_structure (caps, 0), GST_CVIS_PBF_RESULT_MEDIA_TYPE));
   fail_unless (gst_structure_get_int (
       gst_caps_get_structure (caps, 0), "outputs", &outputs));
   fail_unless_equals_int (outputs, 3);
@@ -512,7 +513,7 @@ GST_END_TEST;
 GST_START_TEST (test_header_once)
 {
   GstHarness *h = harness ("", ", outputs = (int) 1");
-  PbfResult r = empty_record ();
+  CvisPbfResult r = empty_record ();
   GstBus *bus;
   GstSegment segment;
   gchar *text;
@@ -528,7 +529,8 @@ GST_START_TEST (test_header_once)
   assert_text (h, ROW_EMPTY ",\n");
 
   /* fewer outputs fit the table ... */
-  gst_harness_set_src_caps_str (h, GST_PBF_RESULT_CAPS ", outputs = (int) 0");
+  gst_harness_set_src_caps_str (
+      h, GST_CVIS_PBF_RESULT_CAPS ", outputs = (int) 0");
   gst_harness_push (h, buffer_of (&r, sizeof (r)));
   assert_text (h, ROW_EMPTY ",\n");
 
@@ -548,7 +550,7 @@ GST_END_TEST;
 GST_START_TEST (test_eos)
 {
   GstHarness *h = harness ("", ", outputs = (int) 1");
-  PbfResult r = empty_record ();
+  CvisPbfResult r = empty_record ();
 
   /* a stream without frames gives a table without rows */
   fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
@@ -573,7 +575,7 @@ GST_START_TEST (test_list)
 {
   GstHarness *h = harness ("", ", outputs = (int) 0");
   GstBufferList *list = gst_buffer_list_new ();
-  PbfResult r = empty_record ();
+  CvisPbfResult r = empty_record ();
   guint i;
 
   for (i = 0; i < 3; i++)
@@ -590,7 +592,7 @@ GST_START_TEST (test_locale)
 {
   gchar *before = g_strdup (setlocale (LC_ALL, NULL));
   GstHarness *h;
-  PbfResult r = full_record ();
+  CvisPbfResult r = full_record ();
 
   if (setlocale (LC_ALL, "de_DE.UTF-8") == NULL)
     GST_INFO ("no locale with a decimal comma here: tested in the default one");
@@ -606,7 +608,7 @@ GST_END_TEST;
 GST_START_TEST (test_states)
 {
   GstHarness *h = harness ("", ", outputs = (int) 0");
-  PbfResult r = empty_record ();
+  CvisPbfResult r = empty_record ();
   guint i;
 
   /* each restart begins with caps and the header row */
@@ -634,7 +636,7 @@ GST_START_TEST (test_without_caps)
 {
   GstHarness *h = gst_harness_new ("pbfresultenc");
   GstBus *bus = gst_bus_new ();
-  PbfResult r = empty_record ();
+  CvisPbfResult r = empty_record ();
   GstSegment segment;
   gchar *text;
 

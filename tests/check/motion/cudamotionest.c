@@ -233,7 +233,7 @@ GST_START_TEST (test_formats)
   check_picture_caps (rig.prediction, deep ? "GRAY16_LE" : "GRAY8");
   check_picture_caps (rig.residual, deep ? "GRAY16_LE" : "GRAY8");
   caps = gst_pad_get_current_caps (rig.vectors->sinkpad);
-  expected = gst_caps_from_string (GST_MOTION_VECTORS_CAPS);
+  expected = gst_caps_from_string (GST_CVIS_MOTION_VECTORS_CAPS);
   fail_unless (gst_caps_is_equal (caps, expected));
   gst_caps_unref (caps);
   gst_caps_unref (expected);
@@ -373,13 +373,13 @@ GST_START_TEST (test_shared_memory)
     gst_harness_push (rig.h, gst_buffer_ref (held[i]));
   }
   for (guint i = 0; i < 4; i++) {
-    GstMotionVectorMeta *meta;
+    GstCvisMotionVectorMeta *meta;
 
     out = gst_harness_pull (rig.h);
     packet = gst_harness_pull (rig.vectors);
-    meta = gst_buffer_get_motion_vector_meta (out, -1);
+    meta = gst_cvis_buffer_get_motion_vector_meta (out, -1);
     fail_unless ((meta != NULL) == (i > 0));
-    fail_unless (gst_buffer_get_motion_vector_meta (held[i], -1) == NULL);
+    fail_unless (gst_cvis_buffer_get_motion_vector_meta (held[i], -1) == NULL);
     fail_unless (
         gst_buffer_peek_memory (out, 0) == gst_buffer_peek_memory (held[i], 0));
     if (meta != NULL)
@@ -401,7 +401,7 @@ GST_START_TEST (test_scaled_downstream)
   GstHarness *h = gst_harness_new_parse (
       "cudamotionest backend=cpu " SETTINGS "! videoscale ! "
       "capsfilter caps=video/x-raw,width=150,height=106");
-  GstMotionVectorMeta *meta;
+  GstCvisMotionVectorMeta *meta;
   GstVideoRectangle rect;
   GstBuffer *buffer;
 
@@ -410,9 +410,9 @@ GST_START_TEST (test_scaled_downstream)
     gst_harness_push (h, motion_clip_buffer (clip, i, 0));
   gst_buffer_unref (gst_harness_pull (h));
   buffer = gst_harness_pull (h);
-  meta = gst_buffer_get_motion_vector_meta (buffer, -1);
+  meta = gst_cvis_buffer_get_motion_vector_meta (buffer, -1);
   fail_unless (meta != NULL);
-  gst_motion_vector_meta_get_block (meta, 1, 1, &rect, NULL, NULL);
+  gst_cvis_motion_vector_meta_get_block (meta, 1, 1, &rect, NULL, NULL);
   fail_unless_equals_int (rect.x, 32);
   fail_unless_equals_int (rect.h, 32);
   gst_buffer_unref (buffer);
@@ -460,16 +460,16 @@ GST_START_TEST (test_variable_rate)
   push_eos (&rig);
   for (guint i = 0; i < 6; i++) {
     GstBuffer *buffer = gst_harness_pull (rig.h);
-    GstMotionVectorMeta *meta;
+    GstCvisMotionVectorMeta *meta;
 
     fail_unless (buffer != NULL);
-    meta = gst_buffer_get_motion_vector_meta (buffer, -1);
+    meta = gst_cvis_buffer_get_motion_vector_meta (buffer, -1);
     fail_unless ((meta != NULL) == (i > 0));
     if (i == 3)
       fail_unless (meta->field->reference_time == -959 * (gint64) GST_MSECOND);
     if (i == 4 || i == 5)
       fail_unless (meta->field->reference_time == G_MININT64);
-    meta = gst_buffer_get_motion_vector_meta (buffer, 1);
+    meta = gst_cvis_buffer_get_motion_vector_meta (buffer, 1);
     fail_unless ((meta != NULL) == (i < 5));
     if (i == 2)
       fail_unless (meta->field->reference_time == 959 * (gint64) GST_MSECOND);
@@ -685,17 +685,19 @@ GST_START_TEST (test_interval)
     gsize size;
     const guint8 *data = g_bytes_get_data (clip->video[i], &size);
     gpointer state = NULL, state_expected = NULL;
-    const GstMotionVectorMeta *meta, *other;
+    const GstCvisMotionVectorMeta *meta, *other;
 
     fail_unless_equals_uint64 (
         GST_BUFFER_PTS (out), (guint64) i * MOTION_CLIP_FRAME_NS);
     fail_unless (gst_buffer_memcmp (out, 0, data, size) == 0);
     expected = i % 3 == 0 ? gst_harness_pull (third.h) : gst_buffer_new ();
     do {
-      meta = (const GstMotionVectorMeta *) gst_buffer_iterate_meta_filtered (
-          out, &state, GST_MOTION_VECTOR_META_API_TYPE);
-      other = (const GstMotionVectorMeta *) gst_buffer_iterate_meta_filtered (
-          expected, &state_expected, GST_MOTION_VECTOR_META_API_TYPE);
+      meta =
+          (const GstCvisMotionVectorMeta *) gst_buffer_iterate_meta_filtered (
+              out, &state, GST_CVIS_MOTION_VECTOR_META_API_TYPE);
+      other =
+          (const GstCvisMotionVectorMeta *) gst_buffer_iterate_meta_filtered (
+              expected, &state_expected, GST_CVIS_MOTION_VECTOR_META_API_TYPE);
       fail_unless ((meta == NULL) == (other == NULL), "frame %u", i);
       if (meta == NULL)
         break;
@@ -705,7 +707,7 @@ GST_START_TEST (test_interval)
           meta->field->reference_time, other->field->reference_time);
       fail_unless (memcmp (meta->vectors, other->vectors,
                        meta->packet->columns * meta->packet->rows
-                           * sizeof (MotionVector))
+                           * sizeof (CvisMotionVector))
                    == 0);
     } while (TRUE);
     gst_buffer_unref (expected);
@@ -743,7 +745,8 @@ GST_START_TEST (test_interval_flush)
     fail_unless_equals_uint64 (
         GST_BUFFER_PTS (out), (guint64) i * MOTION_CLIP_FRAME_NS);
     fail_unless (
-        (gst_buffer_get_meta (out, GST_MOTION_VECTOR_META_API_TYPE) != NULL)
+        (gst_buffer_get_meta (out, GST_CVIS_MOTION_VECTOR_META_API_TYPE)
+            != NULL)
         == (i == 3 || (i == 0 && __i__ == 1)));
     gst_buffer_unref (out);
   }
@@ -1205,7 +1208,8 @@ GST_START_TEST (test_still_picture)
   gst_harness_play (h);
   for (guint i = 0; i < 3; i++) {
     GstBuffer *buffer = gst_harness_pull (h);
-    GstMotionVectorMeta *meta = gst_buffer_get_motion_vector_meta (buffer, -1);
+    GstCvisMotionVectorMeta *meta =
+        gst_cvis_buffer_get_motion_vector_meta (buffer, -1);
 
     fail_unless ((meta != NULL) == (i > 0));
     for (guint b = 0; i > 0 && b < meta->packet->columns * meta->packet->rows;

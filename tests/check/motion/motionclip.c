@@ -121,14 +121,15 @@ row_bytes (const MotionClip *clip)
   return clip->config.width * (clip->config.depth > 8 ? 2u : 1u);
 }
 
-static MotionPacketField *
+static CvisMotionPacketField *
 packet_field (const MotionClip *clip, guint8 *packet, guint index)
 {
   return (
-      MotionPacketField *) (packet
-                            + gst_motion_packet_get_size (
-                                motion_config_get_columns (&clip->config),
-                                motion_config_get_rows (&clip->config), index));
+      CvisMotionPacketField *) (packet
+                                + gst_cvis_motion_packet_get_size (
+                                    motion_config_get_columns (&clip->config),
+                                    motion_config_get_rows (&clip->config),
+                                    index));
 }
 
 static MotionJob *
@@ -148,10 +149,11 @@ make_job (const MotionClip *clip, guint i, guint8 *packet)
   job->residual = g_malloc (plane);
   job->prediction_stride = job->residual_stride = row_bytes (clip);
   for (guint f = 0; f < motion_config_get_n_fields (&clip->config); f++) {
-    MotionPacketField *field = packet_field (clip, packet, f);
+    CvisMotionPacketField *field = packet_field (clip, packet, f);
 
-    job->fields[f].vectors = (MotionVector *) (field + 1);
-    job->fields[f].blocks = (MotionBlock *) (job->fields[f].vectors + blocks);
+    job->fields[f].vectors = (CvisMotionVector *) (field + 1);
+    job->fields[f].blocks =
+        (CvisMotionBlock *) (job->fields[f].vectors + blocks);
   }
   return job;
 }
@@ -161,11 +163,11 @@ keep_results (MotionClip *clip, guint i, MotionJob *job, guint8 *packet)
 {
   const MotionConfig *config = &clip->config;
   gsize plane = row_bytes (clip) * config->height;
-  MotionPacket *head = (MotionPacket *) packet;
+  CvisMotionPacket *head = (CvisMotionPacket *) packet;
 
-  *head = (MotionPacket){
+  *head = (CvisMotionPacket){
     .magic = { 'M', 'O', 'T', 'V' },
-    .version = MOTION_PACKET_VERSION,
+    .version = CVIS_MOTION_PACKET_VERSION,
     .pts = (guint64) i * MOTION_CLIP_FRAME_NS,
     .width = config->width,
     .height = config->height,
@@ -176,10 +178,10 @@ keep_results (MotionClip *clip, guint i, MotionJob *job, guint8 *packet)
     .flags = job->flags,
     .n_fields = job->n_fields,
   };
-  head->size =
-      gst_motion_packet_get_size (head->columns, head->rows, head->n_fields);
+  head->size = gst_cvis_motion_packet_get_size (
+      head->columns, head->rows, head->n_fields);
   for (guint f = 0; f < job->n_fields; f++)
-    *packet_field (clip, packet, f) = (MotionPacketField){
+    *packet_field (clip, packet, f) = (CvisMotionPacketField){
       .distance = job->fields[f].distance,
       .reference_time = (gint64) job->fields[f].distance * MOTION_CLIP_FRAME_NS,
       .summary = job->fields[f].summary,
@@ -196,10 +198,10 @@ keep_results (MotionClip *clip, guint i, MotionJob *job, guint8 *packet)
 void
 motion_clip_expect (MotionClip *clip, guint first, guint end)
 {
-  gsize size =
-      gst_motion_packet_get_size (motion_config_get_columns (&clip->config),
-          motion_config_get_rows (&clip->config),
-          motion_config_get_n_fields (&clip->config));
+  gsize size = gst_cvis_motion_packet_get_size (
+      motion_config_get_columns (&clip->config),
+      motion_config_get_rows (&clip->config),
+      motion_config_get_n_fields (&clip->config));
   MotionEngine *engine = motion_engine_new (&clip->config, NULL, NULL);
   guint8 **packets = g_new0 (guint8 *, clip->n);
   guint done = first;
@@ -275,7 +277,7 @@ motion_clip_check_packet (
     const MotionClip *clip, guint i, guint64 number, GstBuffer *buffer)
 {
   gsize size;
-  MotionPacket *expected;
+  CvisMotionPacket *expected;
   GError *error = NULL;
   GstMapInfo map;
 
@@ -286,12 +288,12 @@ motion_clip_check_packet (
   g_assert_cmpuint (GST_BUFFER_DURATION (buffer), ==, MOTION_CLIP_FRAME_NS);
   g_assert_cmpuint (GST_BUFFER_OFFSET (buffer), ==, number);
   g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
-  if (!gst_motion_packet_check (map.data, map.size, &error))
+  if (!gst_cvis_motion_packet_check (map.data, map.size, &error))
     g_error ("packet of frame %u: %s", i, error->message);
   expected->frame = number;
   /* the scene detector's flags are not from the engine */
   expected->flags |=
-      ((MotionPacket *) map.data)->flags & MOTION_FRAME_SCENE_CUT;
+      ((CvisMotionPacket *) map.data)->flags & CVIS_MOTION_FRAME_SCENE_CUT;
   g_assert_cmpmem (map.data, map.size, expected, size);
   gst_buffer_unmap (buffer, &map);
   g_free (expected);
@@ -301,14 +303,15 @@ void
 motion_clip_check_metas (const MotionClip *clip, guint i, GstBuffer *buffer)
 {
   guint8 *packet = (guint8 *) g_bytes_get_data (clip->packets[i], NULL);
-  guint n = ((MotionPacket *) packet)->n_fields;
+  guint n = ((CvisMotionPacket *) packet)->n_fields;
 
   g_assert_cmpuint (
-      gst_buffer_get_n_meta (buffer, GST_MOTION_VECTOR_META_API_TYPE), ==, n);
+      gst_buffer_get_n_meta (buffer, GST_CVIS_MOTION_VECTOR_META_API_TYPE), ==,
+      n);
   for (guint f = 0; f < n; f++) {
-    MotionPacketField *field = packet_field (clip, packet, f);
-    GstMotionVectorMeta *meta =
-        gst_buffer_get_motion_vector_meta (buffer, field->distance);
+    CvisMotionPacketField *field = packet_field (clip, packet, f);
+    GstCvisMotionVectorMeta *meta =
+        gst_cvis_buffer_get_motion_vector_meta (buffer, field->distance);
 
     g_assert_nonnull (meta);
     g_assert_cmpmem (meta->vectors,

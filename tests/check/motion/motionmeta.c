@@ -2,7 +2,7 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* GstMotionVectorMeta: validation of packets, access through the meta, and
+/* GstCvisMotionVectorMeta: validation of packets, access through the meta, and
  * the meta's transformation when buffers are copied and scaled. */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -17,13 +17,14 @@ assert_bad (gconstpointer data, gsize size, const gchar *what)
 {
   GError *error = NULL;
 
-  fail_if (gst_motion_packet_check (data, size, &error), "%s passes", what);
+  fail_if (
+      gst_cvis_motion_packet_check (data, size, &error), "%s passes", what);
   fail_unless (
       g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE));
   fail_unless (
       strstr (error->message, what), "'%s' lacks '%s'", error->message, what);
   g_error_free (error);
-  fail_if (gst_motion_packet_check (data, size, NULL));
+  fail_if (gst_cvis_motion_packet_check (data, size, NULL));
 }
 
 GST_START_TEST (test_sound_packets)
@@ -32,13 +33,13 @@ GST_START_TEST (test_sound_packets)
     { 416, 240, 64 }, { 16384, 1, 8 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
-    for (guint n = 0; n <= MOTION_MAX_FIELDS; n++) {
-      MotionPacket *packet =
+    for (guint n = 0; n <= CVIS_MOTION_MAX_FIELDS; n++) {
+      CvisMotionPacket *packet =
           motion_packet_new (sizes[i][0], sizes[i][1], sizes[i][2], n);
       GError *error = NULL;
 
-      fail_unless (gst_motion_packet_check (packet, packet->size, &error), "%s",
-          error ? error->message : "");
+      fail_unless (gst_cvis_motion_packet_check (packet, packet->size, &error),
+          "%s", error ? error->message : "");
       g_free (packet);
     }
   }
@@ -48,8 +49,8 @@ GST_END_TEST;
 /* Sets each field of the header in turn to an invalid value. */
 GST_START_TEST (test_bad_heads)
 {
-  MotionPacket *packet = motion_packet_new (65, 33, 32, 2);
-  const MotionPacket sound = *packet;
+  CvisMotionPacket *packet = motion_packet_new (65, 33, 32, 2);
+  const CvisMotionPacket sound = *packet;
   const gsize size = packet->size;
 
   assert_bad (NULL, 0, "0 bytes, less than the packet's header of 64 bytes");
@@ -64,7 +65,7 @@ GST_START_TEST (test_bad_heads)
   *packet = sound
   BAD (magic[0], 'm', "does not begin with MOTV");
   BAD (version, 0, "version is 0, must be 1 to 2");
-  BAD (version, MOTION_PACKET_VERSION + 1, "version is 3, must be 1 to 2");
+  BAD (version, CVIS_MOTION_PACKET_VERSION + 1, "version is 3, must be 1 to 2");
   BAD (size, 0, "size is 0");
   BAD (size, G_MAXUINT64, "size is 18446744073709551615");
   BAD (width, 0, "width is 0");
@@ -87,16 +88,16 @@ GST_START_TEST (test_bad_heads)
   BAD (n_fields, 9, "n_fields is 9");
   BAD (n_fields, G_MAXUINT32, "n_fields is 4294967295");
 #undef BAD
-  fail_unless (gst_motion_packet_check (packet, size, NULL));
+  fail_unless (gst_cvis_motion_packet_check (packet, size, NULL));
   g_free (packet);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_bad_fields)
 {
-  MotionPacket *packet = motion_packet_new (65, 33, 32, 2);
-  MotionPacketField *field = motion_packet_field (packet, 1);
-  const MotionPacketField sound = *field;
+  CvisMotionPacket *packet = motion_packet_new (65, 33, 32, 2);
+  CvisMotionPacketField *field = motion_packet_field (packet, 1);
+  const CvisMotionPacketField sound = *field;
   const gdouble bad[] = { NAN, -NAN, INFINITY, -INFINITY };
 
 #define BAD(member, value, what)                                               \
@@ -127,33 +128,33 @@ GST_START_TEST (test_bad_fields)
     }
   }
 #undef BAD
-  fail_unless (gst_motion_packet_check (packet, packet->size, NULL));
+  fail_unless (gst_cvis_motion_packet_check (packet, packet->size, NULL));
   g_free (packet);
 }
 GST_END_TEST;
 
-/* The summary counts the blocks without MOTION_BLOCK_CONSTANT; in packets of
+/* The summary counts the blocks without CVIS_MOTION_BLOCK_CONSTANT; in packets of
  * version 1, which did not have this flag, all. */
 GST_START_TEST (test_constant_blocks)
 {
-  MotionPacket *packet = motion_packet_new (65, 33, 32, 1);
-  MotionPacketField *field = motion_packet_field (packet, 0);
+  CvisMotionPacket *packet = motion_packet_new (65, 33, 32, 1);
+  CvisMotionPacketField *field = motion_packet_field (packet, 0);
 
-  motion_packet_blocks (packet, 0)[3].flags |= MOTION_BLOCK_CONSTANT;
+  motion_packet_blocks (packet, 0)[3].flags |= CVIS_MOTION_BLOCK_CONSTANT;
   assert_bad (packet, packet->size, "counts 6 blocks, must be 5");
-  for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
+  for (guint i = 0; i < CVIS_MOTION_HISTOGRAM_BINS; i++)
     if (field->summary.histogram[i] > 0) {
       field->summary.histogram[i]--;
       break;
     }
-  fail_unless (gst_motion_packet_check (packet, packet->size, NULL));
+  fail_unless (gst_cvis_motion_packet_check (packet, packet->size, NULL));
   packet->version = 1;
   assert_bad (packet, packet->size, "counts 5 blocks, must be 6");
   g_free (packet);
 
   packet = motion_packet_new (65, 33, 32, 1);
   packet->version = 1;
-  fail_unless (gst_motion_packet_check (packet, packet->size, NULL));
+  fail_unless (gst_cvis_motion_packet_check (packet, packet->size, NULL));
   g_free (packet);
 }
 GST_END_TEST;
@@ -162,12 +163,12 @@ GST_END_TEST;
 static GstBuffer *
 frame_with_metas (guint n_fields)
 {
-  MotionPacket *packet = motion_packet_new (40, 24, 16, n_fields);
+  CvisMotionPacket *packet = motion_packet_new (40, 24, 16, n_fields);
   GstBuffer *bytes = motion_packet_buffer (packet);
   GstBuffer *frame = gst_buffer_new_allocate (NULL, 40 * 24, NULL);
 
   fail_unless_equals_int (
-      gst_buffer_add_motion_vector_metas (frame, bytes), n_fields);
+      gst_cvis_buffer_add_motion_vector_metas (frame, bytes), n_fields);
   gst_buffer_unref (bytes);
   g_free (packet);
   return frame;
@@ -177,12 +178,12 @@ GST_START_TEST (test_metas)
 {
   GstBuffer *frame = frame_with_metas (3);
   static const gint distances[] = { -1, 1, -2 };
-  const GstMotionVectorMeta *first =
-      gst_buffer_get_motion_vector_meta (frame, -1);
+  const GstCvisMotionVectorMeta *first =
+      gst_cvis_buffer_get_motion_vector_meta (frame, -1);
 
   for (guint i = 0; i < G_N_ELEMENTS (distances); i++) {
-    const GstMotionVectorMeta *meta =
-        gst_buffer_get_motion_vector_meta (frame, distances[i]);
+    const GstCvisMotionVectorMeta *meta =
+        gst_cvis_buffer_get_motion_vector_meta (frame, distances[i]);
 
     fail_unless (meta != NULL);
     fail_unless (meta->packet == first->packet);
@@ -193,8 +194,8 @@ GST_START_TEST (test_metas)
     fail_unless (meta->scale_x == 1 && meta->scale_y == 1);
     fail_unless (meta->offset_x == 0 && meta->offset_y == 0);
   }
-  fail_unless (gst_buffer_get_motion_vector_meta (frame, 2) == NULL);
-  fail_unless (gst_buffer_get_motion_vector_meta (frame, 0) == NULL);
+  fail_unless (gst_cvis_buffer_get_motion_vector_meta (frame, 2) == NULL);
+  fail_unless (gst_cvis_buffer_get_motion_vector_meta (frame, 0) == NULL);
   gst_buffer_unref (frame);
 }
 GST_END_TEST;
@@ -203,34 +204,36 @@ GST_END_TEST;
 GST_START_TEST (test_bytes)
 {
   GstBuffer *frame = frame_with_metas (2);
-  GstMotionVectorMeta *meta = gst_buffer_get_motion_vector_meta (frame, 1);
-  GBytes *vectors = gst_motion_vector_meta_get_vector_bytes (meta);
-  GBytes *blocks = gst_motion_vector_meta_get_block_bytes (meta);
+  GstCvisMotionVectorMeta *meta =
+      gst_cvis_buffer_get_motion_vector_meta (frame, 1);
+  GBytes *vectors = gst_cvis_motion_vector_meta_get_vector_bytes (meta);
+  GBytes *blocks = gst_cvis_motion_vector_meta_get_block_bytes (meta);
   gsize size;
 
   fail_unless (g_bytes_get_data (vectors, NULL) == meta->vectors);
   fail_unless (g_bytes_get_data (blocks, NULL) == meta->blocks);
   gst_buffer_unref (frame);
   fail_unless_equals_int (
-      ((const MotionVector *) g_bytes_get_data (vectors, &size))[5].x, 21);
-  fail_unless_equals_int (size, 6 * sizeof (MotionVector));
+      ((const CvisMotionVector *) g_bytes_get_data (vectors, &size))[5].x, 21);
+  fail_unless_equals_int (size, 6 * sizeof (CvisMotionVector));
   g_bytes_unref (vectors);
   fail_unless_equals_int (
-      ((const MotionBlock *) g_bytes_get_data (blocks, &size))[5].sad, 51);
-  fail_unless_equals_int (size, 6 * sizeof (MotionBlock));
+      ((const CvisMotionBlock *) g_bytes_get_data (blocks, &size))[5].sad, 51);
+  fail_unless_equals_int (size, 6 * sizeof (CvisMotionBlock));
   g_bytes_unref (blocks);
 }
 GST_END_TEST;
 
 GST_START_TEST (test_no_packet)
 {
-  MotionPacket *packet = motion_packet_new (40, 24, 16, 1);
+  CvisMotionPacket *packet = motion_packet_new (40, 24, 16, 1);
   GstBuffer *frame = gst_buffer_new (), *bytes;
 
   packet->version++;
   bytes = motion_packet_buffer (packet);
-  fail_unless_equals_int (gst_buffer_add_motion_vector_metas (frame, bytes), 0);
-  fail_unless (gst_buffer_get_motion_vector_meta (frame, -1) == NULL);
+  fail_unless_equals_int (
+      gst_cvis_buffer_add_motion_vector_metas (frame, bytes), 0);
+  fail_unless (gst_cvis_buffer_get_motion_vector_meta (frame, -1) == NULL);
   gst_buffer_unref (bytes);
   gst_buffer_unref (frame);
   g_free (packet);
@@ -241,21 +244,23 @@ GST_END_TEST;
 GST_START_TEST (test_blocks)
 {
   GstBuffer *frame = frame_with_metas (1);
-  GstMotionVectorMeta *meta = gst_buffer_get_motion_vector_meta (frame, -1);
+  GstCvisMotionVectorMeta *meta =
+      gst_cvis_buffer_get_motion_vector_meta (frame, -1);
   GstVideoRectangle rect;
   gdouble x, y;
 
-  fail_unless (gst_motion_vector_meta_get_block (meta, 2, 1, &rect, &x, &y)
+  fail_unless (gst_cvis_motion_vector_meta_get_block (meta, 2, 1, &rect, &x, &y)
                == &meta->blocks[5]);
   fail_unless (rect.x == 32 && rect.y == 16 && rect.w == 8 && rect.h == 8);
   fail_unless (x == 5.0 && y == -1.25);
+  fail_unless (gst_cvis_motion_vector_meta_get_block (meta, 3, 0, &rect, &x, &y)
+               == NULL);
+  fail_unless (gst_cvis_motion_vector_meta_get_block (
+                   meta, 0, G_MAXUINT, NULL, NULL, NULL)
+               == NULL);
   fail_unless (
-      gst_motion_vector_meta_get_block (meta, 3, 0, &rect, &x, &y) == NULL);
-  fail_unless (
-      gst_motion_vector_meta_get_block (meta, 0, G_MAXUINT, NULL, NULL, NULL)
-      == NULL);
-  fail_unless (gst_motion_vector_meta_get_block (meta, 0, 0, NULL, NULL, NULL)
-               == &meta->blocks[0]);
+      gst_cvis_motion_vector_meta_get_block (meta, 0, 0, NULL, NULL, NULL)
+      == &meta->blocks[0]);
 
   /* blocks of a scaled picture leave no gap or overlap */
   meta->scale_x = 1.3;
@@ -265,7 +270,7 @@ GST_START_TEST (test_blocks)
     gint right = 0;
 
     for (guint column = 0; column < 3; column++) {
-      gst_motion_vector_meta_get_block (meta, column, row, &rect, &x, &y);
+      gst_cvis_motion_vector_meta_get_block (meta, column, row, &rect, &x, &y);
       fail_unless_equals_int (rect.x, right);
       fail_unless_equals_int (rect.y, bottom);
       right = rect.x + rect.w;
@@ -281,10 +286,10 @@ GST_END_TEST;
 GST_START_TEST (test_copies)
 {
   GstBuffer *frame = frame_with_metas (2), *copy, *part, *deep;
-  GstBuffer *bytes = gst_buffer_get_motion_vector_meta (frame, -1)->buffer;
-  GstMotionVectorMeta *meta;
+  GstBuffer *bytes = gst_cvis_buffer_get_motion_vector_meta (frame, -1)->buffer;
+  GstCvisMotionVectorMeta *meta;
 
-  gst_buffer_get_motion_vector_meta (frame, 1)->offset_x = 7;
+  gst_cvis_buffer_get_motion_vector_meta (frame, 1)->offset_x = 7;
   copy = gst_buffer_copy (frame);
   deep = gst_buffer_copy_deep (frame);
   part = gst_buffer_copy_region (frame, GST_BUFFER_COPY_ALL, 100, 50);
@@ -295,10 +300,10 @@ GST_START_TEST (test_copies)
   gst_buffer_unref (deep);
 
   /* the last reference keeps it alive */
-  meta = gst_buffer_get_motion_vector_meta (part, 1);
+  meta = gst_cvis_buffer_get_motion_vector_meta (part, 1);
   fail_unless (meta->offset_x == 7 && meta->scale_x == 1);
   fail_unless_equals_int (meta->vectors[5].x, 21);
-  meta = gst_buffer_get_motion_vector_meta (part, -1);
+  meta = gst_cvis_buffer_get_motion_vector_meta (part, -1);
   fail_unless (meta->offset_x == 0);
   fail_unless_equals_int (meta->vectors[5].x, 20);
   gst_buffer_unref (part);
@@ -311,7 +316,7 @@ GST_START_TEST (test_scaling)
       gst_harness_new_parse ("videoscale add-borders=false ! capsfilter "
                              "caps=video/x-raw,width=80,height=12");
   GstBuffer *frame = frame_with_metas (2);
-  GstMotionVectorMeta *meta;
+  GstCvisMotionVectorMeta *meta;
   GstVideoRectangle rect;
   gdouble x, y;
 
@@ -319,13 +324,13 @@ GST_START_TEST (test_scaling)
       h, "video/x-raw,format=GRAY8,width=40,height=24,framerate=25/1");
   frame = gst_harness_push_and_pull (h, frame);
   for (gint distance = -1; distance <= 1; distance += 2) {
-    meta = gst_buffer_get_motion_vector_meta (frame, distance);
+    meta = gst_cvis_buffer_get_motion_vector_meta (frame, distance);
     fail_unless (meta != NULL);
     fail_unless (meta->scale_x == 2 && meta->scale_y == 0.5);
     fail_unless_equals_int (meta->packet->width, 40);
   }
-  meta = gst_buffer_get_motion_vector_meta (frame, -1);
-  gst_motion_vector_meta_get_block (meta, 1, 1, &rect, &x, &y);
+  meta = gst_cvis_buffer_get_motion_vector_meta (frame, -1);
+  gst_cvis_motion_vector_meta_get_block (meta, 1, 1, &rect, &x, &y);
   fail_unless (rect.x == 32 && rect.y == 8 && rect.w == 32 && rect.h == 4);
   fail_unless (x == 8.0 && y == -0.5);
   gst_buffer_unref (frame);
@@ -337,7 +342,7 @@ GST_END_TEST;
 static GstBuffer *
 frame_with_places (void)
 {
-  static const PbfResult result = { .flags = 0 };
+  static const CvisPbfResult result = { .flags = 0 };
   GstBuffer *frame = frame_with_metas (1), *records = gst_buffer_new ();
   GstMapInfo map;
 
@@ -345,9 +350,9 @@ frame_with_places (void)
   for (gsize i = 0; i < map.size; i++)
     map.data[i] = (guint8) (i % 251);
   gst_buffer_unmap (frame, &map);
-  gst_buffer_add_pbf_meta (frame, records, &result, 0);
-  gst_buffer_add_pbf_truth_meta (frame);
-  gst_buffer_add_frame_crop_meta (frame);
+  gst_cvis_buffer_add_pbf_meta (frame, records, &result, 0);
+  gst_cvis_buffer_add_pbf_truth_meta (frame);
+  gst_cvis_buffer_add_frame_crop_meta (frame);
   gst_buffer_unref (records);
   return frame;
 }
@@ -367,12 +372,12 @@ keeps_places (GstHarness *h, const gchar *what)
   same = gst_buffer_get_size (frame) == map.size
          && gst_buffer_memcmp (frame, 0, map.data, map.size) == 0;
   gst_buffer_unmap (copy, &map);
-  motion = gst_buffer_get_motion_vector_meta (frame, -1) != NULL;
-  fail_unless_equals_int (gst_buffer_get_pbf_meta (frame) != NULL, motion);
+  motion = gst_cvis_buffer_get_motion_vector_meta (frame, -1) != NULL;
+  fail_unless_equals_int (gst_cvis_buffer_get_pbf_meta (frame) != NULL, motion);
   fail_unless_equals_int (
-      gst_buffer_get_pbf_truth_meta (frame) != NULL, motion);
+      gst_cvis_buffer_get_pbf_truth_meta (frame) != NULL, motion);
   fail_unless_equals_int (
-      gst_buffer_get_frame_crop_meta (frame) != NULL, motion);
+      gst_cvis_buffer_get_frame_crop_meta (frame) != NULL, motion);
   fail_unless (same || !motion, "%s", what);
   gst_buffer_unref (frame);
   gst_buffer_unref (copy);
@@ -431,10 +436,10 @@ GST_START_TEST (test_shapes)
         "pixel-aspect-ratio=1/1");
     frame = gst_harness_push_and_pull (h, frame);
     fail_unless_equals_int (
-        gst_buffer_get_motion_vector_meta (frame, -1) != NULL,
+        gst_cvis_buffer_get_motion_vector_meta (frame, -1) != NULL,
         scaled[__i__].keeps);
     fail_unless_equals_int (
-        gst_buffer_get_pbf_meta (frame) != NULL, scaled[__i__].keeps);
+        gst_cvis_buffer_get_pbf_meta (frame) != NULL, scaled[__i__].keeps);
     gst_buffer_unref (frame);
     gst_harness_teardown (h);
     g_free (line);
@@ -477,11 +482,12 @@ GST_END_TEST;
 GST_START_TEST (test_other_transforms)
 {
   GstBuffer *frame = frame_with_metas (1), *other = gst_buffer_new ();
-  GstMeta *meta = (GstMeta *) gst_buffer_get_motion_vector_meta (frame, -1);
+  GstMeta *meta =
+      (GstMeta *) gst_cvis_buffer_get_motion_vector_meta (frame, -1);
 
   fail_if (meta->info->transform_func (
       other, meta, frame, g_quark_from_static_string ("turned"), NULL));
-  fail_unless (gst_buffer_get_motion_vector_meta (other, -1) == NULL);
+  fail_unless (gst_cvis_buffer_get_motion_vector_meta (other, -1) == NULL);
   gst_buffer_unref (other);
   gst_buffer_unref (frame);
 }
@@ -493,8 +499,9 @@ GST_START_TEST (test_tags)
     GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR };
 
   for (guint i = 0; i < G_N_ELEMENTS (tags); i++)
-    fail_unless (gst_meta_api_type_has_tag (
-        GST_MOTION_VECTOR_META_API_TYPE, g_quark_from_static_string (tags[i])));
+    fail_unless (
+        gst_meta_api_type_has_tag (GST_CVIS_MOTION_VECTOR_META_API_TYPE,
+            g_quark_from_static_string (tags[i])));
 }
 GST_END_TEST;
 

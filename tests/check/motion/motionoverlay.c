@@ -51,25 +51,26 @@ grey_frame (GstHarness *h)
 }
 
 static void
-attach (GstBuffer *frame, MotionPacket *packet)
+attach (GstBuffer *frame, CvisMotionPacket *packet)
 {
   GstBuffer *bytes = motion_packet_buffer (packet);
 
-  fail_unless (gst_buffer_add_motion_vector_metas (frame, bytes) > 0);
+  fail_unless (gst_cvis_buffer_add_motion_vector_metas (frame, bytes) > 0);
   gst_buffer_unref (bytes);
 }
 
 /* A packet with all blocks at rest and predicted exactly. */
-static MotionPacket *
+static CvisMotionPacket *
 still_packet (guint width, guint height, guint block_size, guint n_fields)
 {
-  MotionPacket *packet =
+  CvisMotionPacket *packet =
       motion_packet_new (width, height, block_size, n_fields);
   gsize n = (gsize) packet->columns * packet->rows;
 
   for (guint i = 0; i < n_fields; i++) {
-    memset (motion_packet_vectors (packet, i), 0, n * sizeof (MotionVector));
-    memset (motion_packet_blocks (packet, i), 0, n * sizeof (MotionBlock));
+    memset (
+        motion_packet_vectors (packet, i), 0, n * sizeof (CvisMotionVector));
+    memset (motion_packet_blocks (packet, i), 0, n * sizeof (CvisMotionBlock));
   }
   return packet;
 }
@@ -77,10 +78,10 @@ still_packet (guint width, guint height, guint block_size, guint n_fields)
 /* Sets block @index to have come from (@x, @y) pixels away in the frame
  * before. */
 static void
-move (MotionPacket *packet, guint index, gint x, gint y)
+move (CvisMotionPacket *packet, guint index, gint x, gint y)
 {
   motion_packet_vectors (packet, 0)[index] =
-      (MotionVector){ (gint16) (4 * x), (gint16) (4 * y), 0 };
+      (CvisMotionVector){ (gint16) (4 * x), (gint16) (4 * y), 0 };
 }
 
 /* Reads a pixel of RGB rows of @width pixels */
@@ -125,7 +126,7 @@ GST_START_TEST (test_without_motion)
 {
   GstHarness *h = harness ("mode=" ALL_MODES, "I420", 64, 48);
   GstBuffer *frame = grey_frame (h), *out;
-  MotionPacket *packet = motion_packet_new (64, 48, 16, 1);
+  CvisMotionPacket *packet = motion_packet_new (64, 48, 16, 1);
   GstElement *element;
 
   out = gst_harness_push_and_pull (h, frame);
@@ -158,14 +159,14 @@ GST_START_TEST (test_shared_memory)
 {
   GstHarness *h = harness ("mode=" ALL_MODES, "NV12", 64, 48);
   GstBuffer *frame = grey_frame (h), *out;
-  MotionPacket *packet = motion_packet_new (64, 48, 16, 2);
+  CvisMotionPacket *packet = motion_packet_new (64, 48, 16, 2);
 
   attach (frame, packet);
   out = gst_harness_push_and_pull (h, gst_buffer_ref (frame));
   fail_unless (out != frame && all_grey (frame));
   fail_if (all_grey (out));
-  fail_unless (gst_buffer_get_motion_vector_meta (out, -1) != NULL);
-  fail_unless (gst_buffer_get_motion_vector_meta (out, 1) != NULL);
+  fail_unless (gst_cvis_buffer_get_motion_vector_meta (out, -1) != NULL);
+  fail_unless (gst_cvis_buffer_get_motion_vector_meta (out, 1) != NULL);
   gst_buffer_unref (out);
 
   /* a sole owner's frame is drawn in place */
@@ -184,7 +185,7 @@ GST_START_TEST (test_field)
 {
   GstHarness *h =
       harness ("mode=field opacity=1", "RGB, colorimetry=sRGB", 320, 160);
-  MotionPacket *packet = still_packet (320, 160, 32, 1);
+  CvisMotionPacket *packet = still_packet (320, 160, 32, 1);
   GstBuffer *frame = grey_frame (h);
   GstElement *element;
 
@@ -219,19 +220,19 @@ GST_START_TEST (test_field)
 }
 GST_END_TEST;
 
-/* Sets the flag MOTION_BLOCK_CONSTANT of block @index, and removes it from the
+/* Sets the flag CVIS_MOTION_BLOCK_CONSTANT of block @index, and removes it from the
  * summary. */
 static void
-leave_out (MotionPacket *packet, guint index)
+leave_out (CvisMotionPacket *packet, guint index)
 {
-  MotionSummary *summary = &motion_packet_field (packet, 0)->summary;
+  CvisMotionSummary *summary = &motion_packet_field (packet, 0)->summary;
   guint32 *bin = summary->histogram;
 
   while (*bin == 0)
     bin++;
   --*bin;
   summary->static_blocks = 0;
-  motion_packet_blocks (packet, 0)[index].flags |= MOTION_BLOCK_CONSTANT;
+  motion_packet_blocks (packet, 0)[index].flags |= CVIS_MOTION_BLOCK_CONSTANT;
 }
 
 /* blocks of constant parts have neither arrow nor colour, alone and in a group
@@ -242,7 +243,7 @@ GST_START_TEST (test_constant_blocks)
 
   for (guint k = 0; k < G_N_ELEMENTS (sizes); k++) {
     GstHarness *h = harness ("mode=arrows", "RGB, colorimetry=sRGB", 64, 64);
-    MotionPacket *packet = still_packet (64, 64, sizes[k], 1);
+    CvisMotionPacket *packet = still_packet (64, 64, sizes[k], 1);
     GstElement *element = gst_harness_find_element (h, "motionoverlay");
     GstBuffer *frame = grey_frame (h);
 
@@ -273,7 +274,7 @@ GST_START_TEST (test_constant_field)
 {
   GstHarness *h =
       harness ("mode=field opacity=1", "RGB, colorimetry=sRGB", 320, 160);
-  MotionPacket *packet = still_packet (320, 160, 32, 1);
+  CvisMotionPacket *packet = still_packet (320, 160, 32, 1);
   GstBuffer *frame = grey_frame (h);
 
   move (packet, 0, -100, 0);
@@ -295,7 +296,7 @@ GST_START_TEST (test_direction_of_time)
 {
   GstHarness *h = harness (
       "mode=field opacity=1 distance=1", "RGB, colorimetry=sRGB", 64, 64);
-  MotionPacket *packet = still_packet (64, 64, 64, 2);
+  CvisMotionPacket *packet = still_packet (64, 64, 64, 2);
   GstBuffer *frame = grey_frame (h);
 
   motion_packet_vectors (packet, 1)->x = 400;
@@ -318,7 +319,7 @@ GST_START_TEST (test_yuv_colors)
     { "I420, colorimetry=bt709", 63, 102, 240 },
     { "I420, colorimetry=1:4:0:0", 76, 85, 255 },
   };
-  MotionPacket *packet = still_packet (64, 64, 32, 1);
+  CvisMotionPacket *packet = still_packet (64, 64, 32, 1);
 
   move (packet, 0, -100, 0);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -347,7 +348,7 @@ GST_START_TEST (test_residue)
 {
   GstHarness *h =
       harness ("mode=residue opacity=1", "RGB, colorimetry=sRGB", 48, 24);
-  MotionPacket *packet = still_packet (48, 24, 16, 1);
+  CvisMotionPacket *packet = still_packet (48, 24, 16, 1);
   GstBuffer *frame = grey_frame (h);
 
   /* the same difference of samples in a whole and in half a block */
@@ -370,7 +371,7 @@ GST_END_TEST;
 GST_START_TEST (test_grid)
 {
   GstHarness *h = harness ("mode=grid", "RGB, colorimetry=sRGB", 40, 24);
-  MotionPacket *packet = still_packet (40, 24, 16, 1);
+  CvisMotionPacket *packet = still_packet (40, 24, 16, 1);
   GstBuffer *frame = grey_frame (h);
 
   attach (frame, packet);
@@ -390,12 +391,12 @@ GST_START_TEST (test_arrows)
 {
   GstHarness *h =
       harness ("mode=arrows scale=3", "RGB, colorimetry=sRGB", 128, 128);
-  MotionPacket *packet = still_packet (128, 128, 64, 1);
+  CvisMotionPacket *packet = still_packet (128, 128, 64, 1);
   GstBuffer *frame = grey_frame (h);
 
   move (packet, 0, -10, 0); /* to the right */
   move (packet, 3, 0, 10);  /* upwards, of an unreliable block */
-  motion_packet_blocks (packet, 0)[3].flags = MOTION_BLOCK_INTRA_LIKE;
+  motion_packet_blocks (packet, 0)[3].flags = CVIS_MOTION_BLOCK_INTRA_LIKE;
   attach (frame, packet);
   frame = gst_harness_push_and_pull (h, frame);
   assert_pixel (pixel_at (frame, 128, 58, 32), 255, 241, 92);
@@ -427,7 +428,7 @@ GST_START_TEST (test_grouped_arrows)
 {
   GstHarness *h =
       harness ("mode=arrows scale=1", "RGB, colorimetry=sRGB", 64, 64);
-  MotionPacket *packet = still_packet (64, 64, 8, 1);
+  CvisMotionPacket *packet = still_packet (64, 64, 8, 1);
   GstBuffer *frame = grey_frame (h);
 
   move (packet, 0, -40, 0);
@@ -447,7 +448,7 @@ GST_END_TEST;
 GST_START_TEST (test_text)
 {
   GstHarness *h = harness ("mode=text", "RGB, colorimetry=sRGB", 480, 270);
-  MotionPacket *packet = still_packet (480, 270, 32, 1);
+  CvisMotionPacket *packet = still_packet (480, 270, 32, 1);
   GstBuffer *frame = grey_frame (h);
   guint bright = 0;
 
@@ -462,7 +463,7 @@ GST_START_TEST (test_text)
   fail_unless (is_grey (pixel_at (frame, 480, 10, 200)));
   gst_buffer_unref (frame);
 
-  packet->flags = MOTION_FRAME_SCENE_CUT | MOTION_FRAME_DUPLICATE;
+  packet->flags = CVIS_MOTION_FRAME_SCENE_CUT | CVIS_MOTION_FRAME_DUPLICATE;
   frame = grey_frame (h);
   attach (frame, packet);
   frame = gst_harness_push_and_pull (h, frame);
@@ -480,7 +481,7 @@ GST_START_TEST (test_scaled)
   GstHarness *h = gst_harness_new_parse (
       "videoscale ! capsfilter caps=video/x-raw,width=128,height=32 ! "
       "motionoverlay mode=field opacity=1");
-  MotionPacket *packet = still_packet (64, 64, 32, 1);
+  CvisMotionPacket *packet = still_packet (64, 64, 32, 1);
   GstBuffer *frame;
 
   gst_harness_set_src_caps_str (h,
@@ -527,7 +528,7 @@ padded_frame (const GstVideoInfo *info, GstVideoInfo *padded)
 static void
 check_format (const gchar *format, gint width, gint height, guint block_size)
 {
-  MotionPacket *packet = motion_packet_new (width, height, block_size, 1);
+  CvisMotionPacket *packet = motion_packet_new (width, height, block_size, 1);
   GstHarness *h =
       harness ("mode=" ALL_MODES " scale=50", format, width, height);
   GstCaps *caps = gst_pad_get_current_caps (h->srcpad);
@@ -536,7 +537,7 @@ check_format (const gchar *format, gint width, gint height, guint block_size)
   GstBuffer *plain, *padded;
   gsize changed = 0, different = 0, alpha = 0, guards = 0;
 
-  packet->flags = MOTION_FRAME_SCENE_CUT | MOTION_FRAME_DUPLICATE;
+  packet->flags = CVIS_MOTION_FRAME_SCENE_CUT | CVIS_MOTION_FRAME_DUPLICATE;
   gst_video_info_from_caps (&info, caps);
   gst_caps_unref (caps);
   plain = gst_buffer_new_allocate (NULL, GST_VIDEO_INFO_SIZE (&info), NULL);
@@ -611,19 +612,21 @@ GST_END_TEST;
 GST_START_TEST (test_wild_vectors)
 {
   GstHarness *h = harness ("mode=" ALL_MODES " scale=100", "I420", 65, 47);
-  MotionPacket *packet = motion_packet_new (65, 47, 8, 1);
+  CvisMotionPacket *packet = motion_packet_new (65, 47, 8, 1);
   GstBuffer *frame = grey_frame (h);
-  GstMotionVectorMeta *meta;
+  GstCvisMotionVectorMeta *meta;
 
   for (guint i = 0; i < packet->columns * packet->rows; i++) {
     motion_packet_vectors (packet, 0)[i] =
-        (MotionVector){ i % 3 ? G_MININT16 : G_MAXINT16,
+        (CvisMotionVector){ i % 3 ? G_MININT16 : G_MAXINT16,
           i % 5 ? G_MAXINT16 : G_MININT16, 0 };
-    memset (&motion_packet_blocks (packet, 0)[i], 0xff, sizeof (MotionBlock));
-    motion_packet_blocks (packet, 0)[i].flags &= ~(guint) MOTION_BLOCK_CONSTANT;
+    memset (
+        &motion_packet_blocks (packet, 0)[i], 0xff, sizeof (CvisMotionBlock));
+    motion_packet_blocks (packet, 0)[i].flags &=
+        ~(guint) CVIS_MOTION_BLOCK_CONSTANT;
   }
   attach (frame, packet);
-  meta = gst_buffer_get_motion_vector_meta (frame, -1);
+  meta = gst_cvis_buffer_get_motion_vector_meta (frame, -1);
   meta->offset_x = -30.5;
   meta->offset_y = 1000;
   fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_OK);
@@ -653,7 +656,7 @@ GST_START_TEST (test_warnings)
 {
   GstHarness *h = harness ("", "I420", 64, 48);
   GstBus *bus = give_bus (h);
-  MotionPacket *packet = motion_packet_new (64, 48, 16, 1);
+  CvisMotionPacket *packet = motion_packet_new (64, 48, 16, 1);
   GstBuffer *frame;
 
   gst_harness_push (h, grey_frame (h));
@@ -690,7 +693,7 @@ GST_START_TEST (test_errors)
   static const guint8 png[32] = "\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
   GstHarness *h = harness ("", "I420", 64, 48);
   GstBus *bus = give_bus (h);
-  MotionPacket *packet = motion_packet_new (64, 48, 16, 1);
+  CvisMotionPacket *packet = motion_packet_new (64, 48, 16, 1);
   GstBuffer *frame = gst_buffer_new_allocate (NULL, 100, NULL);
   GstSegment segment;
 
@@ -750,8 +753,8 @@ GST_END_TEST;
 GST_START_TEST (test_renegotiation_and_flush)
 {
   GstHarness *h = harness ("mode=" ALL_MODES, "I420", 64, 48);
-  MotionPacket *small = motion_packet_new (64, 48, 16, 1);
-  MotionPacket *large = motion_packet_new (640, 360, 16, 1);
+  CvisMotionPacket *small = motion_packet_new (64, 48, 16, 1);
+  CvisMotionPacket *large = motion_packet_new (640, 360, 16, 1);
   GstBufferList *list = gst_buffer_list_new ();
   GstSegment segment;
   GstBuffer *frame;
@@ -788,7 +791,7 @@ GST_END_TEST;
 GST_START_TEST (test_states)
 {
   GstHarness *h = harness ("mode=" ALL_MODES, "NV12", 64, 48);
-  MotionPacket *packet = motion_packet_new (64, 48, 16, 1);
+  CvisMotionPacket *packet = motion_packet_new (64, 48, 16, 1);
   GstCaps *caps = gst_pad_get_current_caps (h->srcpad);
   GstSegment segment;
 

@@ -7,37 +7,37 @@
 #include <math.h>
 #include <string.h>
 
-MotionPacketField *
-motion_packet_field (MotionPacket *packet, guint index)
+CvisMotionPacketField *
+motion_packet_field (CvisMotionPacket *packet, guint index)
 {
-  return (MotionPacketField *) gst_motion_packet_get_field (
+  return (CvisMotionPacketField *) gst_cvis_motion_packet_get_field (
       packet, index, NULL, NULL);
 }
 
-MotionVector *
-motion_packet_vectors (MotionPacket *packet, guint index)
+CvisMotionVector *
+motion_packet_vectors (CvisMotionPacket *packet, guint index)
 {
-  const MotionVector *vectors;
+  const CvisMotionVector *vectors;
 
-  gst_motion_packet_get_field (packet, index, &vectors, NULL);
-  return (MotionVector *) vectors;
+  gst_cvis_motion_packet_get_field (packet, index, &vectors, NULL);
+  return (CvisMotionVector *) vectors;
 }
 
-MotionBlock *
-motion_packet_blocks (MotionPacket *packet, guint index)
+CvisMotionBlock *
+motion_packet_blocks (CvisMotionPacket *packet, guint index)
 {
-  const MotionBlock *blocks;
+  const CvisMotionBlock *blocks;
 
-  gst_motion_packet_get_field (packet, index, NULL, &blocks);
-  return (MotionBlock *) blocks;
+  gst_cvis_motion_packet_get_field (packet, index, NULL, &blocks);
+  return (CvisMotionBlock *) blocks;
 }
 
 static void
-fill_field (MotionPacket *packet, guint index)
+fill_field (CvisMotionPacket *packet, guint index)
 {
-  MotionPacketField *field = motion_packet_field (packet, index);
-  MotionVector *vectors = motion_packet_vectors (packet, index);
-  MotionBlock *blocks = motion_packet_blocks (packet, index);
+  CvisMotionPacketField *field = motion_packet_field (packet, index);
+  CvisMotionVector *vectors = motion_packet_vectors (packet, index);
+  CvisMotionBlock *blocks = motion_packet_blocks (packet, index);
   guint n = packet->columns * packet->rows;
 
   field->distance = (gint) (index / 2 + 1) * (index % 2 ? 1 : -1);
@@ -53,24 +53,25 @@ fill_field (MotionPacket *packet, guint index)
     vectors[i].x = (gint16) (4 * i + index);
     vectors[i].y = (gint16) -i;
     vectors[i].cost = 1000 * i;
-    blocks[i] = (MotionBlock){ 10 * i + index, 20 * i, 30 * i, 40 * i, 50 * i,
-      (i % 3 ? 0 : MOTION_BLOCK_STATIC)
-          | (right > packet->width || bottom > packet->height
-                  ? MOTION_BLOCK_PARTIAL
-                  : 0) };
+    blocks[i] =
+        (CvisMotionBlock){ 10 * i + index, 20 * i, 30 * i, 40 * i, 50 * i,
+          (i % 3 ? 0 : CVIS_MOTION_BLOCK_STATIC)
+              | (right > packet->width || bottom > packet->height
+                      ? CVIS_MOTION_BLOCK_PARTIAL
+                      : 0) };
   }
 }
 
-MotionPacket *
+CvisMotionPacket *
 motion_packet_new (guint width, guint height, guint block_size, guint n_fields)
 {
   guint columns = (width + block_size - 1) / block_size;
   guint rows = (height + block_size - 1) / block_size;
-  gsize size = gst_motion_packet_get_size (columns, rows, n_fields);
-  MotionPacket *packet = g_malloc0 (size);
+  gsize size = gst_cvis_motion_packet_get_size (columns, rows, n_fields);
+  CvisMotionPacket *packet = g_malloc0 (size);
 
-  memcpy (packet->magic, MOTION_PACKET_MAGIC, sizeof (packet->magic));
-  packet->version = MOTION_PACKET_VERSION;
+  memcpy (packet->magic, CVIS_MOTION_PACKET_MAGIC, sizeof (packet->magic));
+  packet->version = CVIS_MOTION_PACKET_VERSION;
   packet->size = size;
   packet->pts = GST_CLOCK_TIME_NONE;
   packet->width = width;
@@ -86,7 +87,7 @@ motion_packet_new (guint width, guint height, guint block_size, guint n_fields)
 }
 
 GstBuffer *
-motion_packet_buffer (const MotionPacket *packet)
+motion_packet_buffer (const CvisMotionPacket *packet)
 {
   return gst_buffer_new_memdup (packet, packet->size);
 }

@@ -14,15 +14,16 @@ G_BEGIN_DECLS
  * the cost 1000i and the measures 10i + f, 20i, 30i, 40i, 50i; it is static
  * if i is a multiple of three, and partial where it is at the edge. Free
  * with g_free(). */
-MotionPacket *motion_packet_new (
+CvisMotionPacket *motion_packet_new (
     guint width, guint height, guint block_size, guint n_fields);
 
 /* Writable contents of field @index of @packet. */
-MotionPacketField *motion_packet_field (MotionPacket *packet, guint index);
-MotionVector *motion_packet_vectors (MotionPacket *packet, guint index);
-MotionBlock *motion_packet_blocks (MotionPacket *packet, guint index);
+CvisMotionPacketField *motion_packet_field (
+    CvisMotionPacket *packet, guint index);
+CvisMotionVector *motion_packet_vectors (CvisMotionPacket *packet, guint index);
+CvisMotionBlock *motion_packet_blocks (CvisMotionPacket *packet, guint index);
 
 /* A buffer with a copy of the packet. */
-GstBuffer *motion_packet_buffer (const MotionPacket *packet);
+GstBuffer *motion_packet_buffer (const CvisMotionPacket *packet);
 
 G_END_DECLS

@@ -25,7 +25,7 @@
 static GstBuffer *
 packet_of (guint64 frame, guint n_fields)
 {
-  MotionPacket *packet = motion_packet_new (24, 16, 16, n_fields);
+  CvisMotionPacket *packet = motion_packet_new (24, 16, 16, n_fields);
   GstBuffer *buffer;
 
   packet->frame = frame;
@@ -43,7 +43,7 @@ harness (const gchar *properties)
   GstHarness *h = gst_harness_new_parse (line);
 
   gst_harness_set_src_caps_str (
-      h, GST_MOTION_VECTORS_CAPS ", framerate = (fraction) 25/1");
+      h, GST_CVIS_MOTION_VECTORS_CAPS ", framerate = (fraction) 25/1");
   g_free (line);
   return h;
 }
@@ -171,7 +171,7 @@ GST_END_TEST;
 GST_START_TEST (test_bin)
 {
   GstHarness *h = harness ("format=bin");
-  const MotionVector vectors[2] = { { 0, 0, 0 }, { 4, -1, 1000 } };
+  const CvisMotionVector vectors[2] = { { 0, 0, 0 }, { 4, -1, 1000 } };
 
   gst_harness_push (h, packet_of (6, 0));
   fail_unless (gst_harness_try_pull (h) == NULL);
@@ -219,7 +219,7 @@ GST_END_TEST;
 /* another grid in the middle of a stream */
 GST_START_TEST (test_renegotiation)
 {
-  MotionPacket *packet = motion_packet_new (8, 8, 8, 1);
+  CvisMotionPacket *packet = motion_packet_new (8, 8, 8, 1);
   GstHarness *h = harness ("format=bin");
 
   gst_harness_push (h, packet_of (0, 1));
@@ -229,7 +229,7 @@ GST_START_TEST (test_renegotiation)
       "application/x-motion-vector-raster, width=8, height=8, block-size=8, "
       "columns=1, rows=1, framerate=(fraction)25/1");
   gst_harness_set_src_caps_str (
-      h, GST_MOTION_VECTORS_CAPS ", framerate = (fraction) 50/1");
+      h, GST_CVIS_MOTION_VECTORS_CAPS ", framerate = (fraction) 50/1");
   gst_harness_push (h, motion_packet_buffer (packet));
   assert_caps (h,
       "application/x-motion-vector-raster, width=8, height=8, block-size=8, "
@@ -239,7 +239,7 @@ GST_START_TEST (test_renegotiation)
 
   h = harness ("");
   gst_harness_push (h, packet_of (7, 1));
-  gst_harness_set_src_caps_str (h, GST_MOTION_VECTORS_CAPS);
+  gst_harness_set_src_caps_str (h, GST_CVIS_MOTION_VECTORS_CAPS);
   gst_harness_push (h, packet_of (7, 1));
   assert_text (h, HEADER ROWS_7);
   assert_text (h, ROWS_7);
@@ -334,7 +334,7 @@ GST_START_TEST (test_gap_first)
   GstHarness *h = gst_harness_new_parse ("motionvectorenc format=bin");
   GstEvent *event;
 
-  gst_harness_set_src_caps_str (h, GST_MOTION_VECTORS_CAPS);
+  gst_harness_set_src_caps_str (h, GST_CVIS_MOTION_VECTORS_CAPS);
   for (guint i = 0; i < 3; i++)
     fail_unless (gst_harness_push_event (
         h, gst_event_new_gap (i * GST_SECOND, GST_SECOND)));
@@ -348,7 +348,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_bad_packets)
 {
-  MotionPacket *packet = motion_packet_new (24, 16, 16, 1);
+  CvisMotionPacket *packet = motion_packet_new (24, 16, 16, 1);
   gsize size = packet->size;
 
   assert_refused (packet, 3, NULL);
@@ -509,11 +509,11 @@ GST_START_TEST (test_states)
 {
   GstHarness *h = harness ("");
   GstElement *element = gst_harness_find_element (h, "motionvectorenc");
-  const MotionVector vectors[2] = { { 0, 0, 0 }, { 4, -1, 1000 } };
+  const CvisMotionVector vectors[2] = { { 0, 0, 0 }, { 4, -1, 1000 } };
 
   /* each restart begins with caps and the header row */
   for (guint i = 0; i < 50; i++) {
-    GstCaps *caps = gst_caps_from_string (GST_MOTION_VECTORS_CAPS);
+    GstCaps *caps = gst_caps_from_string (GST_CVIS_MOTION_VECTORS_CAPS);
     GstSegment segment;
 
     fail_unless_equals_int (gst_element_set_state (h->element, GST_STATE_NULL),

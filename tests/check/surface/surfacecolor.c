@@ -148,7 +148,7 @@ GST_START_TEST (test_bars)
   out = gst_harness_pull (h);
   fail_unless (out != NULL);
   fail_unless_equals_uint64 (gst_buffer_get_size (out), 512 * 512 * 4);
-  fail_unless (gst_buffer_get_surface_meta (out) != NULL);
+  fail_unless (gst_cvis_buffer_get_surface_meta (out) != NULL);
   gst_buffer_unref (out);
   gst_harness_teardown (h);
 }
@@ -161,7 +161,7 @@ GST_START_TEST (test_grey)
                            "nan-color=0xff0000",
       "video/x-raw, format=GRAY8, width=16, height=8, framerate=25/1");
   GstBuffer *in = gst_buffer_new_allocate (NULL, W * H, NULL), *out;
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (in);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (in);
 
   gst_buffer_memset (in, 0, 77, -1);
   meta->z_scale = 1e-9;
@@ -214,7 +214,7 @@ static GstBuffer *
 spaced (gdouble dx, gdouble dy)
 {
   GstBuffer *buffer = ramp ();
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (buffer);
 
   meta->dx = dx;
   meta->dy = dy;
@@ -330,7 +330,7 @@ GST_START_TEST (test_short_buffers)
   refuse (gst_buffer_new_allocate (NULL, 100, NULL),
       "Cannot show a surface: a buffer of 100 bytes does not hold 16x8 points. "
       "Check the caps.");
-  gst_buffer_add_surface_meta (masked)->mask =
+  gst_cvis_buffer_add_surface_meta (masked)->mask =
       gst_buffer_new_allocate (NULL, W * H - 1, NULL);
   refuse (masked,
       "Cannot show a surface: its mask of 127 bytes does not fit 16x8 points.");
@@ -342,9 +342,9 @@ GST_START_TEST (test_mask_of_bands)
 {
   GstHarness *h = harness ("", FLOATS);
   GstBuffer *bands = ramp ();
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (bands);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (bands);
 
-  meta->part = SURFACE_PART_BANDS;
+  meta->part = CVIS_SURFACE_PART_BANDS;
   meta->mask = gst_buffer_new_allocate (NULL, 3, NULL);
   gst_buffer_unref (gst_harness_push_and_pull (h, bands));
   gst_harness_teardown (h);

@@ -39,13 +39,14 @@ push_pieces (GstHarness *h, GBytes *bytes, gsize piece)
   }
 }
 
-/* Downstream supports GstSurfaceMeta. */
+/* Downstream supports GstCvisSurfaceMeta. */
 static GstHarness *
 new_decoder (const gchar *line)
 {
   GstHarness *h = gst_harness_new_parse (line);
 
-  gst_harness_add_propose_allocation_meta (h, GST_SURFACE_META_API_TYPE, NULL);
+  gst_harness_add_propose_allocation_meta (
+      h, GST_CVIS_SURFACE_META_API_TYPE, NULL);
   return h;
 }
 
@@ -62,11 +63,11 @@ static void
 assert_surface (GstHarness *h, guint width, guint seed, GstClockTime pts)
 {
   GstBuffer *buffer = gst_harness_try_pull (h);
-  GstSurfaceMeta *meta;
+  GstCvisSurfaceMeta *meta;
   GstMapInfo map;
 
   fail_unless (buffer != NULL, "nothing came out");
-  meta = gst_buffer_get_surface_meta (buffer);
+  meta = gst_cvis_buffer_get_surface_meta (buffer);
   fail_unless_equals_int (meta->width, width);
   fail_unless_equals_int (meta->height, 7);
   gst_buffer_map (buffer, &map, GST_MAP_READ);
@@ -127,7 +128,7 @@ GST_START_TEST (test_packets)
     make_file (folder, "b.sur", 5, 1) };
   GstHarness *h = new_decoder ("surfacedec");
   GstCaps *caps;
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
 
   gst_harness_set_src_caps_str (
       h, "application/x-surface-sur, framerate = (fraction) 5/1");
@@ -138,7 +139,7 @@ GST_START_TEST (test_packets)
     fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
     assert_surface (h, i % 2 ? 5 : 9, i % 2, i * 200 * GST_MSECOND);
     caps = gst_pad_get_current_caps (h->sinkpad);
-    fail_unless (gst_surface_info_from_caps (&info, caps, NULL));
+    fail_unless (gst_cvis_surface_info_from_caps (&info, caps, NULL));
     fail_unless_equals_int (info.width, i % 2 ? 5 : 9);
     fail_unless_equals_int (info.fps_n, 5);
     gst_caps_unref (caps);

@@ -29,17 +29,17 @@ static GstBuffer *
 make_surface (guint64 n, gdouble dx)
 {
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, 8, NULL);
-  GstSurfaceMeta *meta;
+  GstCvisSurfaceMeta *meta;
 
-  gst_buffer_add_surface_meta (buffer); /* of the samples: no parameters */
-  meta = gst_buffer_add_surface_meta (buffer);
-  meta->part = SURFACE_PART_ROUGHNESS;
+  gst_cvis_buffer_add_surface_meta (buffer); /* of the samples: no parameters */
+  meta = gst_cvis_buffer_add_surface_meta (buffer);
+  meta->part = CVIS_SURFACE_PART_ROUGHNESS;
   meta->width = 2;
   meta->height = 1;
   meta->dx = meta->dy = dx;
   meta->lambda_c[0] = 0.1;
   meta->has_parameters = TRUE;
-  meta->parameters = (SurfaceParameters){ .n = n, .sa = 1e-7, .sdr = 0.25 };
+  meta->parameters = (CvisSurfaceParameters){ .n = n, .sa = 1e-7, .sdr = 0.25 };
   return buffer;
 }
 

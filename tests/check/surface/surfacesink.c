@@ -41,7 +41,7 @@ make_buffer (guint width, guint height, guint seed, gboolean odd)
   guint8 *data = g_malloc (size + 1);
   GstBuffer *buffer =
       gst_buffer_new_wrapped_full (0, data, size + 1, odd, size, data, g_free);
-  GstSurfaceMeta *meta = gst_buffer_add_surface_meta (buffer);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_add_surface_meta (buffer);
 
   for (guint i = 0; i < width * height; i++) {
     gfloat z = (gfloat) (surface_temp_height (seed, i) - 0.0763);
@@ -150,7 +150,7 @@ GST_START_TEST (test_types)
       CAPS ("int32", "2", "1") ", surface-dx = "
                                "(double) 3e-6, surface-dy = (double) 4e-6");
   buffer = gst_buffer_new_memdup (integers, sizeof (integers));
-  gst_buffer_add_surface_meta (buffer)->z_scale = 1e-9;
+  gst_cvis_buffer_add_surface_meta (buffer)->z_scale = 1e-9;
   gst_harness_push (h, buffer);
   gst_harness_set_src_caps_str (h,
       CAPS ("float64", "1", "2") ", surface-dx = "
@@ -195,7 +195,7 @@ GST_START_TEST (test_npy_types)
   gst_harness_set_src_caps_str (h, CAPS ("float32", "301", "97"));
   gst_harness_push (h, make_buffer (301, 97, 1, FALSE));
   buffer = make_buffer (301, 97, 1, TRUE);
-  gst_buffer_get_surface_meta (buffer)->offset = 0.0;
+  gst_cvis_buffer_get_surface_meta (buffer)->offset = 0.0;
   gst_harness_push (h, gst_buffer_ref (buffer));
   gst_harness_teardown (h);
   assert_npy_type (folder, "0.npy", "'<f8'");

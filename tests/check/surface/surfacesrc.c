@@ -18,7 +18,7 @@
 #include "tests/check/common/pipelinestates.h"
 #include "surfacetemp.h"
 
-/* Playing, ready to pull buffers; GstSurfaceMeta is supported. */
+/* Playing, ready to pull buffers; GstCvisSurfaceMeta is supported. */
 static GstHarness *
 open_source (const gchar *folder, const gchar *name, const gchar *properties)
 {
@@ -27,18 +27,19 @@ open_source (const gchar *folder, const gchar *name, const gchar *properties)
   GstHarness *h = gst_harness_new_parse (line);
 
   g_free (line);
-  gst_harness_add_propose_allocation_meta (h, GST_SURFACE_META_API_TYPE, NULL);
+  gst_harness_add_propose_allocation_meta (
+      h, GST_CVIS_SURFACE_META_API_TYPE, NULL);
   gst_harness_play (h);
   return h;
 }
 
 static void
-assert_info (GstHarness *h, guint width, guint height, GstSurfaceType type)
+assert_info (GstHarness *h, guint width, guint height, GstCvisSurfaceType type)
 {
   GstCaps *caps = gst_pad_get_current_caps (h->sinkpad);
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
 
-  fail_unless (gst_surface_info_from_caps (&info, caps, NULL));
+  fail_unless (gst_cvis_surface_info_from_caps (&info, caps, NULL));
   fail_unless_equals_int (info.width, width);
   fail_unless_equals_int (info.height, height);
   fail_unless_equals_int (info.type, type);
@@ -49,7 +50,7 @@ assert_info (GstHarness *h, guint width, guint height, GstSurfaceType type)
 static void
 assert_heights (GstBuffer *buffer, guint seed, gdouble tolerance)
 {
-  GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+  GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (buffer);
   guint n = meta->width * meta->height, missing = 0;
   gboolean wide;
   GstMapInfo map;
@@ -69,7 +70,7 @@ assert_heights (GstBuffer *buffer, guint seed, gdouble tolerance)
   }
   gst_buffer_unmap (buffer, &map);
   fail_unless_equals_int (meta->missing, missing);
-  fail_unless_equals_int (meta->part, SURFACE_PART_MEASURED);
+  fail_unless_equals_int (meta->part, CVIS_SURFACE_PART_MEASURED);
 }
 
 GST_START_TEST (test_formats)
@@ -81,7 +82,7 @@ GST_START_TEST (test_formats)
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     SurfaceFileFormat format = surface_file_format_of_name (names[i]);
     gboolean spaced = format != SURFACE_FILE_NPY;
-    GstSurfaceMeta *meta;
+    GstCvisSurfaceMeta *meta;
     GstBuffer *buffer;
     GstHarness *h;
 
@@ -90,9 +91,9 @@ GST_START_TEST (test_formats)
     surface_temp_write (folder, names[i], 33, 17, i);
     h = open_source (folder, names[i], "");
     buffer = gst_harness_pull (h);
-    assert_info (h, 33, 17, GST_SURFACE_TYPE_FLOAT32);
+    assert_info (h, 33, 17, GST_CVIS_SURFACE_TYPE_FLOAT32);
     assert_heights (buffer, i, format == SURFACE_FILE_GSF ? 5e-9 : 1e-13);
-    meta = gst_buffer_get_surface_meta (buffer);
+    meta = gst_cvis_buffer_get_surface_meta (buffer);
     fail_unless (fabs (meta->dx - (spaced ? 1e-6 : 0)) < 1e-12);
     fail_unless (fabs (meta->dy - (spaced ? 2e-6 : 0)) < 1e-12);
     fail_unless (fabs (meta->offset - 0.0763) < 1e-6);
@@ -113,11 +114,11 @@ GST_START_TEST (test_precision)
   h = open_source (
       folder, "a.npy", "precision=float64 remove-offset=false dx=3e-6 dy=4e-6");
   buffer = gst_harness_pull (h);
-  assert_info (h, 9, 7, GST_SURFACE_TYPE_FLOAT64);
+  assert_info (h, 9, 7, GST_CVIS_SURFACE_TYPE_FLOAT64);
   assert_heights (buffer, 3, 0);
-  fail_unless (gst_buffer_get_surface_meta (buffer)->offset == 0);
-  fail_unless (gst_buffer_get_surface_meta (buffer)->dx == 3e-6);
-  fail_unless (gst_buffer_get_surface_meta (buffer)->dy == 4e-6);
+  fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->offset == 0);
+  fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->dx == 3e-6);
+  fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->dy == 4e-6);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
 
@@ -155,7 +156,7 @@ GST_START_TEST (test_series)
         GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT), i == 0);
     gst_buffer_unref (buffer);
   }
-  assert_info (h, 5, 6, GST_SURFACE_TYPE_FLOAT32);
+  assert_info (h, 5, 6, GST_CVIS_SURFACE_TYPE_FLOAT32);
   while ((event = gst_harness_pull_event (h))) {
     gboolean last = GST_EVENT_TYPE (event) == GST_EVENT_EOS;
 
@@ -311,7 +312,7 @@ drop_metas (GstPad *pad, GstPadProbeInfo *info, gpointer unused)
                ? GST_PAD_PROBE_DROP
                : GST_PAD_PROBE_OK;
   info->data = gst_buffer_make_writable (GST_BUFFER (info->data));
-  while ((meta = (GstMeta *) gst_buffer_get_surface_meta (info->data)))
+  while ((meta = (GstMeta *) gst_cvis_buffer_get_surface_meta (info->data)))
     gst_buffer_remove_meta (info->data, meta);
   return GST_PAD_PROBE_OK;
 }
@@ -426,8 +427,8 @@ GST_START_TEST (test_guessed_unit_warns_once)
   h = open_source (
       folder, "p.txt", "remove-offset=false precision=float64 height-unit=um");
   buffer = gst_harness_pull (h);
-  fail_unless (gst_buffer_get_surface_meta (buffer)->dx == 2e-6);
-  fail_unless (gst_buffer_get_surface_meta (buffer)->dy == 3e-6);
+  fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->dx == 2e-6);
+  fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->dy == 3e-6);
   gst_buffer_map (buffer, &map, GST_MAP_READ);
   fail_unless (((gdouble *) map.data)[5] == 6e-6);
   gst_buffer_unmap (buffer, &map);
@@ -454,9 +455,9 @@ GST_START_TEST (test_profile)
       1);
   h = open_source (folder, "p.txt", "height-unit=um");
   buffer = gst_harness_pull (h);
-  assert_info (h, 5, 1, GST_SURFACE_TYPE_FLOAT32);
-  fail_unless (gst_buffer_get_surface_meta (buffer)->dx == 0.5e-6);
-  fail_unless (gst_buffer_get_surface_meta (buffer)->dy == 0.5e-6);
+  assert_info (h, 5, 1, GST_CVIS_SURFACE_TYPE_FLOAT32);
+  fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->dx == 0.5e-6);
+  fail_unless (gst_cvis_buffer_get_surface_meta (buffer)->dy == 0.5e-6);
   gst_buffer_unref (buffer);
   gst_harness_teardown (h);
   temp_folder_free (folder);

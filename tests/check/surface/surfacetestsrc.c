@@ -56,15 +56,15 @@ GST_START_TEST (test_caps_and_metas)
 {
   GstHarness *h = gst_harness_new_parse (
       "surfacetestsrc dx=2e-6 dy=3e-6 missing=0.1 num-buffers=4");
-  GstSurfaceInfo info;
+  GstCvisSurfaceInfo info;
   GstCaps *caps;
 
   gst_harness_set_sink_caps_str (
-      h, GST_SURFACE_CAPS ", dimensions=(string)61:47:1:1");
+      h, GST_CVIS_SURFACE_CAPS ", dimensions=(string)61:47:1:1");
   gst_harness_play (h);
   for (guint i = 0; i < 4; i++) {
     GstBuffer *buffer = gst_harness_pull (h);
-    GstSurfaceMeta *meta = gst_buffer_get_surface_meta (buffer);
+    GstCvisSurfaceMeta *meta = gst_cvis_buffer_get_surface_meta (buffer);
     guint64 missing = 0;
     GstMapInfo map;
 
@@ -72,7 +72,7 @@ GST_START_TEST (test_caps_and_metas)
     fail_unless_equals_float (meta->dx, 2e-6);
     fail_unless_equals_float (meta->dy, 3e-6);
     fail_unless_equals_float (meta->z_scale, 1.0);
-    fail_unless_equals_int (meta->part, SURFACE_PART_MEASURED);
+    fail_unless_equals_int (meta->part, CVIS_SURFACE_PART_MEASURED);
     fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
     fail_unless_equals_uint64 (map.size, 61 * 47 * sizeof (gfloat));
     for (guint j = 0; j < 61 * 47; j++)
@@ -86,7 +86,7 @@ GST_START_TEST (test_caps_and_metas)
     gst_buffer_unref (buffer);
   }
   caps = gst_pad_get_current_caps (h->sinkpad);
-  fail_unless (gst_surface_info_from_caps (&info, caps, NULL));
+  fail_unless (gst_cvis_surface_info_from_caps (&info, caps, NULL));
   fail_unless_equals_int (info.width, 61);
   fail_unless_equals_int (info.height, 47);
   fail_unless_equals_float (info.dx, 2e-6);
@@ -158,7 +158,7 @@ GST_START_TEST (test_latency)
 
   gst_harness_use_systemclock (h);
   gst_harness_set_sink_caps_str (
-      h, GST_SURFACE_CAPS ", framerate=(fraction)50/1");
+      h, GST_CVIS_SURFACE_CAPS ", framerate=(fraction)50/1");
   gst_harness_play (h);
   gst_buffer_unref (gst_harness_pull (h));
   fail_unless (gst_pad_peer_query (h->sinkpad, query));
@@ -306,7 +306,7 @@ GST_START_TEST (test_controller)
       GST_OBJECT (element), gst_direct_control_binding_new_absolute (
                                 GST_OBJECT (element), "roughness", source)));
   gst_harness_set_sink_caps_str (
-      h, GST_SURFACE_CAPS ", framerate=(fraction)2/1");
+      h, GST_CVIS_SURFACE_CAPS ", framerate=(fraction)2/1");
   gst_harness_play (h);
   for (guint i = 0; i <= 2; i++) {
     GstBuffer *buffer = gst_harness_pull (h);

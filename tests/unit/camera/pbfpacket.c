@@ -36,7 +36,7 @@ make_packet (guint32 counter, guint32 stream, guint fragment, guint width,
     .t_ns = (guint64) counter * 50000 };
   guint8 *frame = g_malloc (width * height), bytes[64];
   GByteArray *out = g_byte_array_new ();
-  PbfSignal signal = { 0 };
+  CvisPbfSignal signal = { 0 };
 
   signal.frame_counter = counter;
   pbf_signal_seal (&signal);
@@ -87,7 +87,7 @@ frame_done (gpointer user, gpointer frame, const PbfFrameHead *head)
 {
   Receiver *r = user;
   guint8 *pixels = frame;
-  PbfSignal signal;
+  CvisPbfSignal signal;
 
   for (guint y = 0; y < r->height; y++)
     for (guint x = 0; x < r->width; x++)

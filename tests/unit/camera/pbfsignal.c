@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-static PbfSignal
+static CvisPbfSignal
 sample (void)
 {
-  PbfSignal s = {
+  CvisPbfSignal s = {
     .frame_counter = 0x01020304,
-    .flags = PBF_SIGNAL_LASER_ON | PBF_SIGNAL_POSITION_VALID,
+    .flags = CVIS_PBF_SIGNAL_LASER_ON | CVIS_PBF_SIGNAL_POSITION_VALID,
     .x_um = -123456,
     .y_um = 654321,
     .layer = 7,
@@ -64,7 +64,7 @@ test_crc_both_ways (void)
 static void
 test_round_trip (void)
 {
-  PbfSignal s = sample (), back;
+  CvisPbfSignal s = sample (), back;
   guint8 bytes[65];
 
   pbf_signal_write (&s, bytes + 1); /* any alignment */
@@ -80,7 +80,7 @@ test_layout (void)
   static const guint8 head[44] = { 'P', 'B', 'F', '1', 64, 0, 1, 0, 4, 3, 2, 1,
     9, 0, 0, 0, 0xc0, 0x1d, 0xfe, 0xff, 0xf1, 0xfb, 0x09, 0x00, 7, 0, 0, 0, 99,
     0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 96, 0, 64, 0 };
-  PbfSignal s = sample ();
+  CvisPbfSignal s = sample ();
   guint8 bytes[64];
 
   pbf_signal_write (&s, bytes);
@@ -93,7 +93,7 @@ test_layout (void)
 static void
 test_damaged (void)
 {
-  PbfSignal s = sample ();
+  CvisPbfSignal s = sample ();
   guint8 bytes[64];
 
   pbf_signal_write (&s, bytes);

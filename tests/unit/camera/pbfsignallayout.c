@@ -18,10 +18,10 @@ make_vector (guint8 vector[64], gboolean big_endian)
   }
 }
 
-static PbfSignal
+static CvisPbfSignal
 read_vector (const gchar *text, const guint8 vector[64])
 {
-  PbfSignal signal = {
+  CvisPbfSignal signal = {
     .frame_counter = 77, .t_ns = 88, .width = 40, .height = 41
   };
   PbfSignalLayout layout;
@@ -47,7 +47,7 @@ test_all_fields (void)
   for (guint big_endian = 0; big_endian < 2; big_endian++) {
     gchar *all = g_strdup_printf (text, big_endian ? ", big-endian" : "");
     guint8 vector[64];
-    PbfSignal s;
+    CvisPbfSignal s;
 
     make_vector (vector, big_endian);
     s = read_vector (all, vector);
@@ -63,8 +63,8 @@ test_all_fields (void)
     g_assert_cmphex (s.t_ns, ==, G_GUINT64_CONSTANT (0x0102030f0102030e));
     /* word 1 is 0x01020301: bits 0, 8 and 9, but not 1 */
     g_assert_cmphex (s.flags, ==,
-        PBF_SIGNAL_LASER_ON | PBF_SIGNAL_VECTOR_START
-            | PBF_SIGNAL_POSITION_VALID);
+        CVIS_PBF_SIGNAL_LASER_ON | CVIS_PBF_SIGNAL_VECTOR_START
+            | CVIS_PBF_SIGNAL_POSITION_VALID);
     g_free (all);
   }
 }
@@ -74,30 +74,30 @@ static void
 test_few_fields (void)
 {
   guint8 vector[64] = { 0 };
-  PbfSignal s = read_vector ("power_mW=3", vector);
+  CvisPbfSignal s = read_vector ("power_mW=3", vector);
 
   g_assert_cmphex (s.flags, ==, 0);
   g_assert_cmpuint (s.frame_counter, ==, 77);
   g_assert_cmpuint (s.t_ns, ==, 88);
   vector[12] = 5; /* word 3 */
   s = read_vector ("power_mW=3,user0=4", vector);
-  g_assert_cmphex (s.flags, ==, PBF_SIGNAL_LASER_ON);
+  g_assert_cmphex (s.flags, ==, CVIS_PBF_SIGNAL_LASER_ON);
   vector[15] = 0x80; /* negative */
   s = read_vector ("power_mW=3", vector);
   g_assert_cmphex (s.flags, ==, 0);
   s = read_vector ("laser_on=3,x_um=3,y_um=4", vector);
   g_assert_cmphex (
-      s.flags, ==, PBF_SIGNAL_LASER_ON | PBF_SIGNAL_POSITION_VALID);
+      s.flags, ==, CVIS_PBF_SIGNAL_LASER_ON | CVIS_PBF_SIGNAL_POSITION_VALID);
   g_assert_cmpint (s.x_um, <, 0);
   s = read_vector ("laser_on=3.31", vector);
-  g_assert_cmphex (s.flags, ==, PBF_SIGNAL_LASER_ON);
+  g_assert_cmphex (s.flags, ==, CVIS_PBF_SIGNAL_LASER_ON);
   /* a vector with flags also defines the position's validity */
   s = read_vector ("flags=4,x_um=3,y_um=4", vector);
   g_assert_cmphex (s.flags, ==, 0);
   vector[16] = 9;
   s = read_vector ("flags=4,x_um=3,y_um=4", vector);
   g_assert_cmphex (
-      s.flags, ==, PBF_SIGNAL_LASER_ON | PBF_SIGNAL_POSITION_VALID);
+      s.flags, ==, CVIS_PBF_SIGNAL_LASER_ON | CVIS_PBF_SIGNAL_POSITION_VALID);
 }
 
 static void

@@ -15,7 +15,7 @@
 
 typedef struct {
   guint8 *pixels;
-  PbfSignal signal;
+  CvisPbfSignal signal;
   PbfSimTruth truth;
 } Frame;
 
@@ -48,7 +48,7 @@ digest (PbfSim *sim, guint width, guint height, guint first, guint n)
   GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
   guint8 *pixels = g_malloc (width * height);
   PbfSimTruth truth;
-  PbfSignal signal;
+  CvisPbfSignal signal;
   gchar *text;
 
   for (guint i = first; i < first + n; i++) {
@@ -113,7 +113,7 @@ test_stride (void)
     PbfSim *sim = new_sim (w, h, i, PBF_SIM_SPATTER);
     guint8 *tight = g_malloc (w * h), *loose = g_malloc (stride * h + 64);
     PbfSimTruth truth;
-    PbfSignal signal;
+    CvisPbfSignal signal;
 
     for (guint n = 0; n < 40; n++) {
       guint frame = n * 997;
@@ -156,7 +156,7 @@ check_pool (const guint8 *pixels, guint side, const PbfSimTruth *truth)
 
 /* Centroid of the brightest pixels near the spot, compared with the signals. */
 static void
-check_position (const guint8 *pixels, guint side, const PbfSignal *signal,
+check_position (const guint8 *pixels, guint side, const CvisPbfSignal *signal,
     const PbfSimTruth *truth, const PbfCalibration *calibration)
 {
   gdouble x, y, sum = 0.0, sx = 0.0, sy = 0.0;
@@ -186,7 +186,7 @@ test_truth (void)
   PbfCalibration calibration;
   guint8 pixels[96 * 96];
   PbfSimTruth truth;
-  PbfSignal signal;
+  CvisPbfSignal signal;
 
   g_assert_true (
       pbf_calibration_parse (PBF_CALIBRATION_DEFAULT, &calibration, NULL));
@@ -201,7 +201,7 @@ test_truth (void)
       if (r != PBF_SIM_MIXED)
         g_assert_cmpint (truth.regime, ==, r);
       g_assert_cmpint (
-          truth.laser_on, ==, (signal.flags & PBF_SIGNAL_LASER_ON) != 0);
+          truth.laser_on, ==, (signal.flags & CVIS_PBF_SIGNAL_LASER_ON) != 0);
       if (!truth.laser_on) {
         g_assert_cmpuint (lit (pixels, sizeof pixels), ==, 0);
         g_assert_cmpuint (truth.pool_area, ==, 0);
@@ -226,7 +226,7 @@ test_spatters (void)
   PbfSim *sim = new_sim (256, 256, 9, PBF_SIM_SPATTER);
   guint8 *pixels = g_malloc (256 * 256);
   PbfSimTruth truth;
-  PbfSignal signal;
+  CvisPbfSignal signal;
   guint seen = 0;
 
   for (guint n = 0; n < 1000; n++) {
@@ -264,7 +264,7 @@ statistics (PbfSimRegime regime, guint first)
   PbfSim *sim = new_sim (96, 96, 1, regime);
   guint8 pixels[96 * 96];
   PbfSimTruth truth;
-  PbfSignal signal;
+  CvisPbfSignal signal;
   Statistics s = { 0 };
   gdouble bright = 0.0, squares = 0.0;
   guint on = 0;
@@ -339,7 +339,7 @@ test_mixed (void)
   PbfSim *sim = new_sim (40, 40, 0, PBF_SIM_MIXED);
   guint8 pixels[40 * 40];
   PbfSimTruth truth;
-  PbfSignal signal;
+  CvisPbfSignal signal;
 
   for (guint n = 0; n < 11; n++)
     for (guint edge = 0; edge < 2; edge++) {
@@ -360,30 +360,32 @@ test_signals (void)
   PbfSim *sim = new_sim (96, 64, 2, PBF_SIM_NOMINAL);
   guint8 pixels[96 * 64];
   PbfSimTruth truth;
-  PbfSignal signal, last = { 0 };
+  CvisPbfSignal signal, last = { 0 };
   guint lines = 0, layers = 0;
 
   for (guint n = 0; n < 20000; n++) {
     gboolean line, layer;
 
     pbf_sim_render (sim, n, pixels, 96, &signal, &truth);
-    g_assert_cmpuint (signal.magic, ==, PBF_SIGNAL_MAGIC);
+    g_assert_cmpuint (signal.magic, ==, CVIS_PBF_SIGNAL_MAGIC);
     g_assert_cmpuint (signal.crc32c, ==, pbf_crc32c (&signal, 60));
     g_assert_cmpuint (signal.frame_counter, ==, n);
     g_assert_cmpuint (signal.t_ns, ==, n * G_GUINT64_CONSTANT (50000));
     g_assert_cmpuint (signal.width, ==, 96);
     g_assert_cmpuint (signal.height, ==, 64);
     g_assert_cmpuint (signal.speed_um_s, ==, 1000000);
-    g_assert_true (signal.flags & PBF_SIGNAL_TEST);
-    g_assert_true (signal.flags & PBF_SIGNAL_POSITION_VALID);
+    g_assert_true (signal.flags & CVIS_PBF_SIGNAL_TEST);
+    g_assert_true (signal.flags & CVIS_PBF_SIGNAL_POSITION_VALID);
     line = n == 0 || signal.vector_id != last.vector_id
            || signal.layer != last.layer;
     layer = n == 0 || signal.layer != last.layer;
-    g_assert_cmpint ((signal.flags & PBF_SIGNAL_VECTOR_START) != 0, ==, line);
-    g_assert_cmpint ((signal.flags & PBF_SIGNAL_LAYER_START) != 0, ==, layer);
+    g_assert_cmpint (
+        (signal.flags & CVIS_PBF_SIGNAL_VECTOR_START) != 0, ==, line);
+    g_assert_cmpint (
+        (signal.flags & CVIS_PBF_SIGNAL_LAYER_START) != 0, ==, layer);
     lines += line;
     layers += layer;
-    if (!line && (signal.flags & last.flags & PBF_SIGNAL_LASER_ON)) {
+    if (!line && (signal.flags & last.flags & CVIS_PBF_SIGNAL_LASER_ON)) {
       gint dx = ABS (signal.x_um - last.x_um),
            dy = ABS (signal.y_um - last.y_um);
 

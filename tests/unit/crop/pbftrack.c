@@ -31,12 +31,12 @@ fixture (const PbfTrackConfig *config)
 }
 
 /* A record at 20 kHz, moving 50 um a frame. */
-static PbfSignal
+static CvisPbfSignal
 record (guint32 counter)
 {
-  PbfSignal s = {
+  CvisPbfSignal s = {
     .frame_counter = counter,
-    .flags = PBF_SIGNAL_LASER_ON | PBF_SIGNAL_POSITION_VALID,
+    .flags = CVIS_PBF_SIGNAL_LASER_ON | CVIS_PBF_SIGNAL_POSITION_VALID,
     .x_um = 1000 + 50 * (gint32) (counter & 0xffff),
     .y_um = 2000,
     .layer = 3,
@@ -47,7 +47,7 @@ record (guint32 counter)
 }
 
 static void
-push (Fixture *f, PbfSignal s)
+push (Fixture *f, CvisPbfSignal s)
 {
   pbf_signal_seal (&s);
   pbf_track_frame (f->track, &s, 77, 0, 0, &f->info);
@@ -99,12 +99,12 @@ test_lost (void)
 
   push_counter (&f, 10);
   push_counter (&f, 14);
-  ASSERT_FRAME (&f, PBF_RESULT_LOST_BEFORE, PBF_ENTER);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_LOST_BEFORE, PBF_ENTER);
   g_assert_cmpuint (f.info.lost_before, ==, 3);
   push_counter (&f, 15);
   ASSERT_FRAME (&f, 0, PBF_ENTER);
   push_counter (&f, 15 + 0x7fffffffu); /* the largest forward step */
-  ASSERT_FRAME (&f, PBF_RESULT_LOST_BEFORE, PBF_ENTER);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_LOST_BEFORE, PBF_ENTER);
   g_assert_cmpuint (f.info.lost_before, ==, 0x7ffffffe);
   g_assert_cmpuint (pbf_track_get_counts (f.track)->lost, ==,
       3 + G_GUINT64_CONSTANT (0x7ffffffe));
@@ -115,14 +115,14 @@ static void
 test_late_and_repeated (void)
 {
   Fixture f = fixture (NULL);
-  const guint32 excluded = PBF_RESULT_EXCLUDED;
+  const guint32 excluded = CVIS_PBF_RESULT_EXCLUDED;
 
   push_counter (&f, 10);
   push_counter (&f, 12);
   push_counter (&f, 11);
-  ASSERT_FRAME (&f, PBF_RESULT_LATE | excluded, PBF_EXCLUDE);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_LATE | excluded, PBF_EXCLUDE);
   push_counter (&f, 12);
-  ASSERT_FRAME (&f, PBF_RESULT_REPEATED | excluded, PBF_EXCLUDE);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_REPEATED | excluded, PBF_EXCLUDE);
   push_counter (&f, 13);
   ASSERT_FRAME (&f, 0, PBF_ENTER);
   g_assert_cmpuint (pbf_track_get_counts (f.track)->late, ==, 1);
@@ -142,10 +142,11 @@ test_wrap (void)
   push_counter (&f, 0);
   ASSERT_FRAME (&f, 0, PBF_ENTER);
   push_counter (&f, 3);
-  ASSERT_FRAME (&f, PBF_RESULT_LOST_BEFORE, PBF_ENTER);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_LOST_BEFORE, PBF_ENTER);
   g_assert_cmpuint (f.info.lost_before, ==, 2);
   push_counter (&f, 0xffffffff);
-  ASSERT_FRAME (&f, PBF_RESULT_LATE | PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
+  ASSERT_FRAME (
+      &f, CVIS_PBF_RESULT_LATE | CVIS_PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
   pbf_track_free (f.track);
 }
 
@@ -157,10 +158,11 @@ test_restart (void)
   push_counter (&f, 5000);
   for (guint32 i = 0; i < 31; i++) {
     push_counter (&f, i);
-    ASSERT_FRAME (&f, PBF_RESULT_LATE | PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
+    ASSERT_FRAME (
+        &f, CVIS_PBF_RESULT_LATE | CVIS_PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
   }
   push_counter (&f, 31);
-  ASSERT_FRAME (&f, PBF_RESULT_GAP, PBF_ENTER);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_GAP, PBF_ENTER);
   push_counter (&f, 32);
   ASSERT_FRAME (&f, 0, PBF_ENTER);
   g_assert_cmpuint (pbf_track_get_counts (f.track)->late, ==, 31);
@@ -177,13 +179,15 @@ test_no_restart (void)
   push_counter (&f, 5000);
   for (guint32 i = 0; i < 100; i++) {
     push_counter (&f, i);
-    ASSERT_FRAME (&f, PBF_RESULT_LATE | PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
+    ASSERT_FRAME (
+        &f, CVIS_PBF_RESULT_LATE | CVIS_PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
     push_counter (&f, 5001 + i);
     ASSERT_FRAME (&f, 0, PBF_ENTER);
   }
   for (guint32 i = 0; i < 100; i++) {
     push_counter (&f, 2 * i);
-    ASSERT_FRAME (&f, PBF_RESULT_LATE | PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
+    ASSERT_FRAME (
+        &f, CVIS_PBF_RESULT_LATE | CVIS_PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
   }
   pbf_track_free (f.track);
 }
@@ -192,14 +196,15 @@ static void
 test_corrupt (void)
 {
   Fixture f = fixture (NULL);
-  PbfSignal bad;
+  CvisPbfSignal bad;
 
   push_counter (&f, 20);
   bad = record (21);
   pbf_signal_seal (&bad);
   bad.x_um ^= 1;
   pbf_track_frame (f.track, &bad, 0, 0, 0, &f.info);
-  ASSERT_FRAME (&f, PBF_RESULT_SIGNAL_CORRUPT | PBF_RESULT_POSITION_FALLBACK,
+  ASSERT_FRAME (&f,
+      CVIS_PBF_RESULT_SIGNAL_CORRUPT | CVIS_PBF_RESULT_POSITION_FALLBACK,
       PBF_ENTER_IF_LIT);
   g_assert_cmpuint (f.info.frame_counter, ==, 21);
   g_assert_cmpint (f.info.position, ==, PBF_POSITION_BRIGHTEST);
@@ -209,7 +214,7 @@ test_corrupt (void)
   ASSERT_FRAME (&f, 0, PBF_ENTER);
   pbf_track_frame (f.track, &bad, 0, 0, 0, &f.info);
   push_counter (&f, 25); /* 23 was corrupt, 24 is lost */
-  ASSERT_FRAME (&f, PBF_RESULT_LOST_BEFORE, PBF_ENTER);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_LOST_BEFORE, PBF_ENTER);
   g_assert_cmpuint (f.info.lost_before, ==, 1);
   g_assert_cmpuint (pbf_track_get_counts (f.track)->corrupt, ==, 2);
   pbf_track_free (f.track);
@@ -219,7 +224,7 @@ static void
 test_corrupt_first (void)
 {
   Fixture f = fixture (NULL);
-  PbfSignal bad = { 0 };
+  CvisPbfSignal bad = { 0 };
 
   pbf_track_frame (f.track, &bad, 0, 0, 0, &f.info);
   pbf_track_frame (f.track, &bad, 0, 0, 0, &f.info);
@@ -236,7 +241,8 @@ test_no_signal (void)
 
   push_counter (&f, 20);
   pbf_track_frame (f.track, NULL, G_MAXUINT64, 0, 0, &f.info);
-  ASSERT_FRAME (&f, PBF_RESULT_NO_SIGNAL | PBF_RESULT_POSITION_FALLBACK,
+  ASSERT_FRAME (&f,
+      CVIS_PBF_RESULT_NO_SIGNAL | CVIS_PBF_RESULT_POSITION_FALLBACK,
       PBF_ENTER_IF_LIT);
   g_assert_cmpuint (f.info.frame_counter, ==, 1);
   g_assert_cmpuint (f.info.timestamp_ns, ==, G_MAXUINT64);
@@ -274,7 +280,7 @@ test_sources (void)
     ASSERT_FRAME (&f, 0, PBF_ENTER);
     g_assert_cmpint (f.info.position, ==, cases[i].position);
     pbf_track_frame (f.track, NULL, 0, 0, 0, &f.info);
-    ASSERT_FRAME (&f, PBF_RESULT_NO_SIGNAL, PBF_ENTER_IF_LIT);
+    ASSERT_FRAME (&f, CVIS_PBF_RESULT_NO_SIGNAL, PBF_ENTER_IF_LIT);
     g_assert_cmpint (f.info.position, ==, cases[i].position);
     if (cases[i].source == PBF_POSITION_SOURCE_FIXED) {
       g_assert_cmpint (f.info.e_x_q8, ==, 5248);
@@ -289,7 +295,7 @@ test_position (void)
 {
   PbfTrackConfig config = config_default ();
   Fixture f = fixture (&config);
-  PbfSignal s = record (1);
+  CvisPbfSignal s = record (1);
 
   s.x_um = 10000;
   s.y_um = 6001;
@@ -307,9 +313,9 @@ test_position (void)
   g_assert_cmpint (f.info.e_y_q8, ==, -(1 << 22));
 
   s = record (3);
-  s.flags &= ~PBF_SIGNAL_POSITION_VALID;
+  s.flags &= ~CVIS_PBF_SIGNAL_POSITION_VALID;
   push (&f, s);
-  ASSERT_FRAME (&f, PBF_RESULT_POSITION_FALLBACK, PBF_ENTER);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_POSITION_FALLBACK, PBF_ENTER);
   g_assert_cmpint (f.info.position, ==, PBF_POSITION_BRIGHTEST);
   pbf_track_free (f.track);
 
@@ -320,7 +326,7 @@ test_position (void)
   s = record (1);
   s.x_um = 1000;
   push (&f, s);
-  ASSERT_FRAME (&f, PBF_RESULT_POSITION_FALLBACK, PBF_ENTER);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_POSITION_FALLBACK, PBF_ENTER);
   pbf_track_free (f.track);
 }
 
@@ -329,11 +335,11 @@ test_laser_off (void)
 {
   PbfTrackConfig config = config_default ();
   Fixture f = fixture (&config);
-  PbfSignal s = record (1);
+  CvisPbfSignal s = record (1);
 
   s.flags = 0;
   push (&f, s);
-  ASSERT_FRAME (&f, PBF_RESULT_EMPTY, PBF_EMPTY);
+  ASSERT_FRAME (&f, CVIS_PBF_RESULT_EMPTY, PBF_EMPTY);
   g_assert_cmpint (f.info.x_um, ==, 1050);
   push_counter (&f, 2);
   ASSERT_FRAME (&f, 0, PBF_ENTER);
@@ -342,9 +348,10 @@ test_laser_off (void)
 
   config.empty_frames = PBF_EMPTY_FRAMES_ANALYSE;
   f = fixture (&config);
-  s.flags = PBF_SIGNAL_POSITION_VALID;
+  s.flags = CVIS_PBF_SIGNAL_POSITION_VALID;
   push (&f, s);
-  ASSERT_FRAME (&f, PBF_RESULT_EMPTY | PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
+  ASSERT_FRAME (
+      &f, CVIS_PBF_RESULT_EMPTY | CVIS_PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
   g_assert_cmpint (f.info.position, ==, PBF_POSITION_GIVEN);
   pbf_track_free (f.track);
 }
@@ -359,12 +366,12 @@ test_delay (void)
   config.signal_delay_us = 120;
   f = fixture (&config);
   for (guint32 i = 100; i < 140; i++) {
-    PbfSignal s = record (i);
+    CvisPbfSignal s = record (i);
     gint32 moved = (gint32) s.x_um - 120;
 
     s.layer = i / 20;
     if (i % 10 == 3)
-      s.flags &= ~PBF_SIGNAL_LASER_ON;
+      s.flags &= ~CVIS_PBF_SIGNAL_LASER_ON;
     push (&f, s);
     g_assert_cmpuint (f.info.frame_counter, ==, i);
     if (i < 103) { /* before the oldest state: that one */
@@ -372,8 +379,8 @@ test_delay (void)
       continue;
     }
     g_assert_cmpuint (f.info.layer, ==, (i - 3) / 20);
-    g_assert_cmpint (
-        !(f.info.signal_flags & PBF_SIGNAL_LASER_ON), ==, (i - 3) % 10 == 3);
+    g_assert_cmpint (!(f.info.signal_flags & CVIS_PBF_SIGNAL_LASER_ON), ==,
+        (i - 3) % 10 == 3);
     if ((i - 3) / 20 == (i - 2) / 20)
       g_assert_cmpint (f.info.x_um, ==, moved);
     else /* the next record belongs to another layer */
@@ -387,14 +394,15 @@ test_delay_late (void)
 {
   PbfTrackConfig config = config_default ();
   Fixture f;
-  PbfSignal s;
+  CvisPbfSignal s;
 
   config.signal_delay_us = 100;
   f = fixture (&config);
   for (guint32 i = 100; i < 120; i++)
     push_counter (&f, i);
   push_counter (&f, 110); /* uses its own time */
-  ASSERT_FRAME (&f, PBF_RESULT_LATE | PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
+  ASSERT_FRAME (
+      &f, CVIS_PBF_RESULT_LATE | CVIS_PBF_RESULT_EXCLUDED, PBF_EXCLUDE);
   g_assert_cmpint (f.info.x_um, ==, record (108).x_um);
   push_counter (&f, 120); /* and leaves no trace */
   g_assert_cmpint (f.info.x_um, ==, record (118).x_um);
@@ -412,7 +420,7 @@ test_delay_brute_force (void)
 {
   enum { N = 2000, DELAY_US = 700 };
   PbfTrackConfig config = config_default ();
-  PbfSignal all[N];
+  CvisPbfSignal all[N];
   guint n = 0;
   guint64 t = 1000000;
   Fixture f;
@@ -420,14 +428,14 @@ test_delay_brute_force (void)
   config.signal_delay_us = DELAY_US;
   f = fixture (&config);
   for (guint32 i = 0; i < N; i++) {
-    PbfSignal s = record (i);
+    CvisPbfSignal s = record (i);
     gboolean late = n > 50 && g_test_rand_int_range (0, 10) == 0;
     guint found = 0;
 
     t += g_test_rand_int_range (0, 200000);
     s.t_ns = t;
     s.x_um = g_test_rand_int ();
-    s.flags &= ~PBF_SIGNAL_POSITION_VALID; /* no interpolation */
+    s.flags &= ~CVIS_PBF_SIGNAL_POSITION_VALID; /* no interpolation */
     if (late)
       s = all[n - g_test_rand_int_range (2, 50)];
     else
@@ -437,7 +445,7 @@ test_delay_brute_force (void)
       if (all[k].t_ns <= s.t_ns - DELAY_US * 1000)
         found = k;
     g_assert_cmpint (f.info.x_um, ==, all[found].x_um);
-    g_assert_cmpint (!(f.info.flags & PBF_RESULT_LATE), ==, !late);
+    g_assert_cmpint (!(f.info.flags & CVIS_PBF_RESULT_LATE), ==, !late);
   }
   pbf_track_free (f.track);
 }
@@ -448,7 +456,7 @@ test_delay_bounds (void)
 {
   PbfTrackConfig config = config_default ();
   Fixture f;
-  PbfSignal s;
+  CvisPbfSignal s;
 
   config.signal_delay_us = 1000000;
   f = fixture (&config);

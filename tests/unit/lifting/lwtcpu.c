@@ -97,9 +97,9 @@ random_levels (GRand *random, LwtConfig *config)
 static void
 random_parts (GRand *random, LwtConfig *config)
 {
-  const LwtParts bands = 1u << SURFACE_PART_BANDS;
-  const LwtParts measured = 1u << SURFACE_PART_MEASURED;
-  const LwtParts noise = 1u << SURFACE_PART_NOISE;
+  const LwtParts bands = 1u << CVIS_SURFACE_PART_BANDS;
+  const LwtParts measured = 1u << CVIS_SURFACE_PART_MEASURED;
+  const LwtParts noise = 1u << CVIS_SURFACE_PART_NOISE;
 
   switch (config->operation) {
     case LWT_OPERATION_FILTER:
@@ -256,7 +256,7 @@ draw (GRand *random, const LwtConfig *config, guint width, guint height,
 
 typedef struct {
   LwtJob job;
-  Buffer parts[SURFACE_N_PARTS];
+  Buffer parts[CVIS_SURFACE_N_PARTS];
 } Result;
 
 static void
@@ -271,15 +271,15 @@ run (const LwtBackendOps *ops, const LwtConfig *config, const Buffer *in,
   result->job.data = in->data;
   result->job.stride = in->stride;
   result->job.measured = config->parameters & ~wanted;
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     guint width = config->width, height = config->height;
 
     if ((config->parts & wanted & 1u << i) == 0)
       continue;
-    if (i == SURFACE_PART_BANDS)
+    if (i == CVIS_SURFACE_PART_BANDS)
       lwt_config_get_bands_size (config, &width, &height);
-    result->parts[i] = new_buffer (
-        width, height, lwt_config_get_part_size (config, (SurfacePart) i), pad);
+    result->parts[i] = new_buffer (width, height,
+        lwt_config_get_part_size (config, (CvisSurfacePart) i), pad);
     result->job.parts[i] = (LwtPlane){ .data = result->parts[i].data,
       .stride = result->parts[i].stride };
   }
@@ -299,7 +299,7 @@ run (const LwtBackendOps *ops, const LwtConfig *config, const Buffer *in,
 static void
 clear_result (Result *result)
 {
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     g_free (result->parts[i].data);
 }
 
@@ -334,7 +334,7 @@ compare (const LwtConfig *config, const Result *reference, const Result *cpu)
       != 0)
     g_error ("threshold %g, not %g: %s", cpu->job.threshold,
         reference->job.threshold, what);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++) {
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++) {
     const Buffer *l = &reference->parts[i], *r = &cpu->parts[i];
 
     for (gsize at = 0; at < l->bytes; at++)
@@ -343,7 +343,7 @@ compare (const LwtConfig *config, const Result *reference, const Result *cpu)
                  " of it: %s",
             i, at / l->stride, at % l->stride, what);
     if (memcmp (&reference->job.parameters[i], &cpu->job.parameters[i],
-            sizeof (SurfaceParameters))
+            sizeof (CvisSurfaceParameters))
         != 0)
       g_error ("parameters of part %u: %s", i, what);
   }
@@ -415,10 +415,10 @@ test_tiles (void)
     config.wavelet = lwt_wavelet_new (names[round % 4], NULL);
     config.levels[0] = config.levels[1] = 4;
     config.parts = config.operation == LWT_OPERATION_FILTER
-                       ? 1u << SURFACE_PART_ROUGHNESS
+                       ? 1u << CVIS_SURFACE_PART_ROUGHNESS
                    : config.operation == LWT_OPERATION_FORWARD
-                       ? 1u << SURFACE_PART_BANDS
-                       : 1u << SURFACE_PART_MEASURED;
+                       ? 1u << CVIS_SURFACE_PART_BANDS
+                       : 1u << CVIS_SURFACE_PART_MEASURED;
     config.threads = 1 + round % 3;
     in = new_buffer (
         config.width, config.height, lwt_sample_get_size (config.sample), 1);

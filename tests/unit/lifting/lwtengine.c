@@ -120,17 +120,17 @@ check_reconstruction (LwtConfig *config)
       ((gfloat *) picture)[i] = (gfloat) value * 0.001f;
   }
   config->operation = LWT_OPERATION_FORWARD;
-  config->parts = 1u << SURFACE_PART_BANDS;
+  config->parts = 1u << CVIS_SURFACE_PART_BANDS;
   job.data = picture;
   job.stride = bytes * config->width;
-  job.parts[SURFACE_PART_BANDS] =
+  job.parts[CVIS_SURFACE_PART_BANDS] =
       (LwtPlane){ .data = bands, .stride = bytes * width };
   run (config, &job);
 
   config->operation = LWT_OPERATION_INVERSE;
-  config->parts = 1u << SURFACE_PART_MEASURED;
+  config->parts = 1u << CVIS_SURFACE_PART_MEASURED;
   job = (LwtJob){ .data = bands, .stride = bytes * width };
-  job.parts[SURFACE_PART_MEASURED] =
+  job.parts[CVIS_SURFACE_PART_MEASURED] =
       (LwtPlane){ .data = back, .stride = bytes * config->width };
   run (config, &job);
   for (guint i = 0; i < config->width * config->height; i++) {
@@ -183,7 +183,7 @@ test_reconstruction (void)
 
 typedef struct {
   gfloat in[H][W];
-  gfloat parts[SURFACE_N_PARTS][H][W];
+  gfloat parts[CVIS_SURFACE_N_PARTS][H][W];
   LwtJob job;
 } Surface;
 
@@ -193,7 +193,7 @@ run_parts (LwtConfig *config, Surface *surface)
   config->width = W;
   config->height = H;
   surface->job = (LwtJob){ .data = surface->in, .stride = W * sizeof (gfloat) };
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     if (config->parts & (1u << i))
       surface->job.parts[i] = (LwtPlane){ .data = surface->parts[i],
         .stride = W * sizeof (gfloat) };
@@ -231,7 +231,7 @@ test_parts_add_up (void)
       for (guint x = 0; x < W; x++) {
         gdouble sum = surface->job.offset;
 
-        for (guint part = 1; part < SURFACE_PART_BANDS; part++)
+        for (guint part = 1; part < CVIS_SURFACE_PART_BANDS; part++)
           sum += surface->parts[part][y][x];
         if (isfinite (surface->in[y][x]))
           g_assert_cmpfloat_with_epsilon (
@@ -263,16 +263,16 @@ test_planes_are_form (void)
   for (guint y = 12; y < H - 12; y++)
     for (guint x = 12; x < W - 12; x++)
       g_assert_cmpfloat_with_epsilon (
-          surface->parts[SURFACE_PART_ROUGHNESS][y][x], 0.0, 1e-5);
+          surface->parts[CVIS_SURFACE_PART_ROUGHNESS][y][x], 0.0, 1e-5);
 
   config.f_operation = LWT_F_PLANE;
   run_parts (&config, surface);
   for (guint y = 0; y < H; y++)
     for (guint x = 0; x < W; x++) {
       g_assert_cmpfloat_with_epsilon (
-          surface->parts[SURFACE_PART_ROUGHNESS][y][x], 0.0, 1e-12);
+          surface->parts[CVIS_SURFACE_PART_ROUGHNESS][y][x], 0.0, 1e-12);
       g_assert_cmpfloat_with_epsilon (
-          surface->parts[SURFACE_PART_FORM][y][x] + surface->job.offset,
+          surface->parts[CVIS_SURFACE_PART_FORM][y][x] + surface->job.offset,
           surface->in[y][x], 1e-6);
     }
   g_free (surface);
@@ -297,8 +297,8 @@ test_cutoff (void)
     config.levels[0] = levels;
     config.levels[1] = 0;
     config.levels_roughness[0] = config.levels_roughness[1] = 0;
-    config.parts = 1u << SURFACE_PART_FORM;
-    job.parts[SURFACE_PART_FORM] =
+    config.parts = 1u << CVIS_SURFACE_PART_FORM;
+    job.parts[CVIS_SURFACE_PART_FORM] =
         (LwtPlane){ .data = form, .stride = n * sizeof (gfloat) };
     /* averaged over all phases of the grid */
     for (guint phase = 0; phase < 64; phase++) {
@@ -339,8 +339,8 @@ transmission (const LwtWavelet *wavelet, guint levels, guint cycles)
   config.levels[0] = levels;
   config.levels[1] = 0;
   config.levels_roughness[0] = config.levels_roughness[1] = 0;
-  config.parts = 1u << SURFACE_PART_FORM;
-  job.parts[SURFACE_PART_FORM] =
+  config.parts = 1u << CVIS_SURFACE_PART_FORM;
+  job.parts[CVIS_SURFACE_PART_FORM] =
       (LwtPlane){ .data = form, .stride = n * sizeof (gfloat) };
   for (guint x = 0; x < n; x++)
     line[x] = (gfloat) sin (2.0 * G_PI * ((guint64) x * cycles % n + 0.25) / n);
@@ -405,14 +405,14 @@ static void
 test_parameters (void)
 {
   Surface *surface = g_new0 (Surface, 1);
-  SurfaceParameters *p;
+  CvisSurfaceParameters *p;
   LwtConfig config;
 
   lwt_config_init (&config);
   config.wavelet = cdf97 ();
   config.levels[0] = config.levels[1] = 0;
   config.levels_roughness[0] = config.levels_roughness[1] = 0;
-  config.parts = config.parameters = 1u << SURFACE_PART_FORM;
+  config.parts = config.parameters = 1u << CVIS_SURFACE_PART_FORM;
   config.dx = 0.5;
   config.dy = 2.0;
   /* a plane with slopes 3 and 4 */
@@ -420,7 +420,7 @@ test_parameters (void)
     for (guint x = 0; x < W; x++)
       surface->in[y][x] = (gfloat) (1.5 * x + 8.0 * y);
   run_parts (&config, surface);
-  p = &surface->job.parameters[SURFACE_PART_FORM];
+  p = &surface->job.parameters[CVIS_SURFACE_PART_FORM];
   g_assert_cmpuint (p->n, ==, W * H);
   g_assert_cmpfloat_with_epsilon (p->mean, 1.5 * 30 + 8.0 * 23, 1e-9);
   g_assert_cmpfloat_with_epsilon (p->sdq, 5.0, 1e-9);
@@ -450,13 +450,13 @@ static void
 add_triangle (const Surface *surface, const guint a[2], const guint b[2],
     const guint c[2], gdouble dx, gdouble dy, gdouble *area, gdouble *gradient)
 {
-  const gdouble origin = surface->parts[SURFACE_PART_FORM][a[1]][a[0]];
+  const gdouble origin = surface->parts[CVIS_SURFACE_PART_FORM][a[1]][a[0]];
   const gdouble u[3] = { dx * ((gdouble) b[0] - a[0]),
     dy * ((gdouble) b[1] - a[1]),
-    surface->parts[SURFACE_PART_FORM][b[1]][b[0]] - origin };
+    surface->parts[CVIS_SURFACE_PART_FORM][b[1]][b[0]] - origin };
   const gdouble v[3] = { dx * ((gdouble) c[0] - a[0]),
     dy * ((gdouble) c[1] - a[1]),
-    surface->parts[SURFACE_PART_FORM][c[1]][c[0]] - origin };
+    surface->parts[CVIS_SURFACE_PART_FORM][c[1]][c[0]] - origin };
   const gdouble n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
     u[0] * v[1] - u[1] * v[0] };
 
@@ -480,7 +480,7 @@ test_triangles (void)
   config.wavelet = cdf97 ();
   config.levels[0] = config.levels[1] = 0;
   config.levels_roughness[0] = config.levels_roughness[1] = 0;
-  config.parts = config.parameters = 1u << SURFACE_PART_FORM;
+  config.parts = config.parameters = 1u << CVIS_SURFACE_PART_FORM;
   config.dx = dx;
   config.dy = dy;
   for (guint y = 0; y < H; y++)
@@ -506,9 +506,10 @@ test_triangles (void)
   area /= 2.0 * cells * dx * dy;
   gradient /= 4.0 * cells;
   g_assert_cmpfloat_with_epsilon (
-      surface->job.parameters[SURFACE_PART_FORM].sdr, area - 1.0, 1e-11);
+      surface->job.parameters[CVIS_SURFACE_PART_FORM].sdr, area - 1.0, 1e-11);
   g_assert_cmpfloat_with_epsilon (
-      surface->job.parameters[SURFACE_PART_FORM].sdq, sqrt (gradient), 1e-11);
+      surface->job.parameters[CVIS_SURFACE_PART_FORM].sdq, sqrt (gradient),
+      1e-11);
   g_rand_free (random);
   g_free (surface);
 }
@@ -521,7 +522,7 @@ test_measured (void)
 {
   Surface *surface = g_new0 (Surface, 1);
   GError *error = NULL;
-  SurfaceParameters stored[SURFACE_N_PARTS];
+  CvisSurfaceParameters stored[CVIS_SURFACE_N_PARTS];
   LwtConfig config;
   LwtEngine *engine;
   LwtJob *done;
@@ -536,23 +537,24 @@ test_measured (void)
   surface->in[5][6] = NAN;
   run_parts (&config, surface);
   memcpy (stored, surface->job.parameters, sizeof stored);
-  g_assert_cmpuint (stored[SURFACE_PART_ROUGHNESS].n, ==, W * H - 1);
+  g_assert_cmpuint (stored[CVIS_SURFACE_PART_ROUGHNESS].n, ==, W * H - 1);
 
   engine = lwt_engine_new (&config, NULL, &error);
   g_assert_no_error (error);
-  for (guint i = 0; i < SURFACE_N_PARTS; i++)
+  for (guint i = 0; i < CVIS_SURFACE_N_PARTS; i++)
     surface->job.parts[i].data = NULL;
-  surface->job.measured = 1u << SURFACE_PART_NOISE;
+  surface->job.measured = 1u << CVIS_SURFACE_PART_NOISE;
   g_assert_false (lwt_engine_submit (engine, &surface->job, &error));
   g_assert_nonnull (g_strrstr (error->message, "measure"));
   g_clear_error (&error);
   /* all components, then one */
   for (guint i = 0; i < 2; i++) {
-    surface->job.measured = i == 0 ? config.parts : 1u << SURFACE_PART_WAVINESS;
+    surface->job.measured =
+        i == 0 ? config.parts : 1u << CVIS_SURFACE_PART_WAVINESS;
     g_assert_true (lwt_engine_submit (engine, &surface->job, &error));
     g_assert_true (lwt_engine_wait (engine, &done, &error));
     g_assert_no_error (error);
-    for (guint part = 0; part < SURFACE_N_PARTS; part++)
+    for (guint part = 0; part < CVIS_SURFACE_N_PARTS; part++)
       if (surface->job.measured & (1u << part))
         g_assert_cmpmem (&done->parameters[part], sizeof stored[0],
             &stored[part], sizeof stored[0]);
@@ -576,7 +578,8 @@ test_denoise (void)
   config.operation = LWT_OPERATION_DENOISE;
   config.wavelet = cdf97 ();
   config.levels[0] = config.levels[1] = 3;
-  config.parts = (1u << SURFACE_PART_MEASURED) | (1u << SURFACE_PART_NOISE);
+  config.parts =
+      (1u << CVIS_SURFACE_PART_MEASURED) | (1u << CVIS_SURFACE_PART_NOISE);
   config.spins = 4;
   for (guint y = 0; y < H; y++)
     for (guint x = 0; x < W; x++)
@@ -587,12 +590,12 @@ test_denoise (void)
     for (guint x = 0; x < W; x++) {
       const gdouble truth = sin (x * 0.2) * cos (y * 0.15);
       const gdouble in = surface->in[y][x];
-      const gdouble out = surface->parts[SURFACE_PART_MEASURED][y][x];
+      const gdouble out = surface->parts[CVIS_SURFACE_PART_MEASURED][y][x];
 
       before += (in - truth) * (in - truth);
       after += (out - truth) * (out - truth);
       g_assert_cmpfloat_with_epsilon (
-          out + surface->parts[SURFACE_PART_NOISE][y][x], in, 1e-6);
+          out + surface->parts[CVIS_SURFACE_PART_NOISE][y][x], in, 1e-6);
     }
   g_assert_cmpfloat (surface->job.threshold, >, 0.1);
   g_assert_cmpfloat (after, <, 0.5 * before);
@@ -627,7 +630,7 @@ test_stored (void)
     config.width = W;
     config.height = H;
     config.levels[0] = config.levels[1] = 3;
-    config.parts = 1u << SURFACE_PART_MEASURED;
+    config.parts = 1u << CVIS_SURFACE_PART_MEASURED;
     config.sample = kinds[i / 2].sample;
     config.z_scale = 1.0 / (1u << (bits + shift - 8));
     config.store_bits = bits;
@@ -644,8 +647,8 @@ test_stored (void)
       }
     job.data = deep ? (gpointer) in16 : in8;
     job.stride = deep ? sizeof in16[0] : sizeof in8[0];
-    job.parts[SURFACE_PART_MEASURED].data = deep ? (gpointer) out16 : out8;
-    job.parts[SURFACE_PART_MEASURED].stride = job.stride;
+    job.parts[CVIS_SURFACE_PART_MEASURED].data = deep ? (gpointer) out16 : out8;
+    job.parts[CVIS_SURFACE_PART_MEASURED].stride = job.stride;
     run (&config, &job);
     for (guint y = 0; y < H; y++)
       for (guint x = 0; x < W; x++) {
@@ -701,9 +704,9 @@ test_refused (void)
   REFUSED ("dy is nan", config.dy = NAN);
   REFUSED ("z-scale", config.z_scale = 0.0);
   REFUSED ("no component", config.parts = 0);
-  REFUSED ("noise is requested", config.parts = 1u << SURFACE_PART_NOISE);
-  REFUSED ("does not compute", config.parts = 1u << SURFACE_PART_MEASURED);
-  REFUSED ("parameters", config.parameters = 1u << SURFACE_PART_FORM);
+  REFUSED ("noise is requested", config.parts = 1u << CVIS_SURFACE_PART_NOISE);
+  REFUSED ("does not compute", config.parts = 1u << CVIS_SURFACE_PART_MEASURED);
+  REFUSED ("parameters", config.parameters = 1u << CVIS_SURFACE_PART_FORM);
   REFUSED ("reversible", config.type = LWT_TYPE_I32);
   REFUSED ("integers", config.type = LWT_TYPE_I32, config.wavelet = legall ());
   REFUSED ("frames in flight is 9", config.depth_in_flight = 9);
@@ -713,7 +716,7 @@ test_refused (void)
   REFUSED ("weight 1 of lifting step 2", config.wavelet = &broken);
   REFUSED ("only denoise of integer", config.store_bits = 8);
   good.operation = LWT_OPERATION_DENOISE;
-  good.parts = 1u << SURFACE_PART_MEASURED;
+  good.parts = 1u << CVIS_SURFACE_PART_MEASURED;
   good.sample = LWT_SAMPLE_U8;
   g_assert_true (lwt_config_check (&good, NULL));
   REFUSED ("threshold-scale", config.threshold_scale = 0.0);
@@ -750,12 +753,12 @@ test_jobs_refused (void)
   g_assert_nonnull (g_strrstr (error->message, "on a device"));
   g_clear_error (&error);
   job.on_device = FALSE;
-  job.parts[SURFACE_PART_FORM] = (LwtPlane){ .data = data, .stride = 16 };
+  job.parts[CVIS_SURFACE_PART_FORM] = (LwtPlane){ .data = data, .stride = 16 };
   g_assert_false (lwt_engine_submit (engine, &job, &error));
   g_assert_nonnull (
       g_strrstr (error->message, "not configured to compute the form"));
   g_clear_error (&error);
-  job.parts[SURFACE_PART_FORM].data = NULL;
+  job.parts[CVIS_SURFACE_PART_FORM].data = NULL;
   g_assert_true (lwt_engine_submit (engine, &job, &error));
   g_assert_false (lwt_engine_submit (engine, &job, &error));
   g_assert_nonnull (g_strrstr (error->message, "in flight"));

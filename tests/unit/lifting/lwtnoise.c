@@ -113,9 +113,9 @@ denoise (Surface *s, LwtBoundary boundary, LwtSample sample)
   config.shrink = LWT_SHRINK_HARD;
   config.threshold_scale = 0.6;
   config.spins = 4;
-  config.parts = 1u << SURFACE_PART_MEASURED;
-  job.parts[SURFACE_PART_MEASURED].data = s->out;
-  job.parts[SURFACE_PART_MEASURED].stride = sizeof (gdouble) * s->width;
+  config.parts = 1u << CVIS_SURFACE_PART_MEASURED;
+  job.parts[CVIS_SURFACE_PART_MEASURED].data = s->out;
+  job.parts[CVIS_SURFACE_PART_MEASURED].stride = sizeof (gdouble) * s->width;
   engine = lwt_engine_new (&config, NULL, &error);
   g_assert_no_error (error);
   g_assert_true (lwt_engine_submit (engine, &job, &error));

@@ -376,7 +376,7 @@ test_reconstruction (void)
 }
 
 static void
-run (LwtConfig *config, gdouble *from, guint from_width, SurfacePart part,
+run (LwtConfig *config, gdouble *from, guint from_width, CvisSurfacePart part,
     gdouble *to, guint to_width)
 {
   LwtJob job = { .data = from, .stride = from_width * sizeof (gdouble) };
@@ -420,9 +420,9 @@ assert_padded_reconstructs (
   for (guint i = 0; i < n; i++)
     line[i] = noise (i);
   config.operation = LWT_OPERATION_FORWARD;
-  run (&config, line, n, SURFACE_PART_BANDS, bands, width);
+  run (&config, line, n, CVIS_SURFACE_PART_BANDS, bands, width);
   config.operation = LWT_OPERATION_INVERSE;
-  run (&config, bands, width, SURFACE_PART_MEASURED, back, n);
+  run (&config, bands, width, CVIS_SURFACE_PART_MEASURED, back, n);
   for (guint i = 0; i < n; i++)
     if (!(fabs (back[i] - line[i]) <= 1e-10))
       g_error ("%s, boundary %d, %u samples: %u is off by %g", wavelet->name,

@@ -166,13 +166,13 @@ fill_box (guint8 *frame, guint x, guint y, guint width, guint height, guint8 v)
 
 /* Expected position of the melt pool of @frame in whole pixels. Returns: the
  * record */
-static PbfResult
+static CvisPbfResult
 locate (const guint8 *frame, PbfPosition position, gint *x, gint *y)
 {
   const guint8 *frames[] = { frame };
   guint strides[] = { SPOT_SIDE };
   PbfFrameInfo info = { .position = position, .entry = PBF_ENTER };
-  PbfResult result;
+  CvisPbfResult result;
   PbfBatch batch = { .n = 1,
     .frames = frames,
     .strides = strides,
@@ -235,7 +235,7 @@ static void
 test_unsaturated_pool (void)
 {
   guint8 frame[SPOT_SIDE * SPOT_SIDE] = { 0 };
-  PbfResult result;
+  CvisPbfResult result;
   gint x, y;
 
   /* alone: sure */
@@ -245,7 +245,7 @@ test_unsaturated_pool (void)
   g_assert_cmpint (x, ==, 45);
   g_assert_cmpint (y, ==, 54);
   g_assert_cmpuint (result.position_confidence, ==, 65536);
-  g_assert_cmpuint (result.flags & PBF_RESULT_POSITION_UNSURE, ==, 0);
+  g_assert_cmpuint (result.flags & CVIS_PBF_RESULT_POSITION_UNSURE, ==, 0);
   /* beside a saturated spatter of 9 pixels: 108 * (108 * 51 + 12 * 40) against 9 *
    * 9 * 156 */
   fill_box (frame, 10, 5, 3, 3, 255);
@@ -254,7 +254,7 @@ test_unsaturated_pool (void)
   g_assert_cmpint (y, ==, 54);
   g_assert_cmpuint (result.position_confidence, ==,
       (guint) (65536.0 * (646704.0 / (646704.0 + 12636.0))));
-  g_assert_cmpuint (result.flags & PBF_RESULT_POSITION_UNSURE, ==, 0);
+  g_assert_cmpuint (result.flags & CVIS_PBF_RESULT_POSITION_UNSURE, ==, 0);
   locate (frame, PBF_POSITION_BRIGHTEST_PIXEL, &x, &y);
   g_assert_cmpint (x, ==, 11);
   g_assert_cmpint (y, ==, 6);
@@ -262,7 +262,7 @@ test_unsaturated_pool (void)
   fill_box (frame, 70, 20, 12, 9, 150);
   result = locate (frame, PBF_POSITION_BRIGHTEST, &x, &y);
   g_assert_cmpint (x, ==, 45);
-  g_assert_cmpuint (result.flags & PBF_RESULT_POSITION_UNSURE, !=, 0);
+  g_assert_cmpuint (result.flags & CVIS_PBF_RESULT_POSITION_UNSURE, !=, 0);
   g_assert_cmpuint (result.position_confidence, >, 32768);
   g_assert_cmpuint (result.position_confidence, <, 65536 * 4 / 5);
   /* other sources do not compare components */
@@ -272,7 +272,7 @@ test_unsaturated_pool (void)
   memset (frame, 20, sizeof frame);
   result = locate (frame, PBF_POSITION_BRIGHTEST, &x, &y);
   g_assert_cmpuint (result.position_confidence, ==, 0);
-  g_assert_cmpuint (result.flags & PBF_RESULT_POSITION_UNSURE, ==, 0);
+  g_assert_cmpuint (result.flags & CVIS_PBF_RESULT_POSITION_UNSURE, ==, 0);
 }
 
 /* Simulated melt pools at 60 % of their brightness, each with a saturated spatter of
@@ -288,7 +288,7 @@ test_simulated_unsaturated_pool (void)
   const guint8 *frames[N];
   guint strides[N];
   PbfFrameInfo infos[N] = { 0 };
-  PbfResult single[N], together[N];
+  CvisPbfResult single[N], together[N];
   PbfSimTruth truth[N];
   PbfConfig config;
   PbfEngine *engine;
@@ -296,7 +296,7 @@ test_simulated_unsaturated_pool (void)
   pbf_config_init (&config);
   config.max_batch = N;
   for (guint n = 0, number = 0; n < N; number++) {
-    PbfSignal signal;
+    CvisPbfSignal signal;
     gint x, y;
 
     pbf_sim_render (sim, number, pixels[n], SPOT_SIDE, &signal, &truth[n]);
@@ -314,7 +314,7 @@ test_simulated_unsaturated_pool (void)
     infos[n++].entry = PBF_ENTER;
   }
   for (guint size = 1; size <= N; size *= N) {
-    PbfResult *results = size == 1 ? single : together;
+    CvisPbfResult *results = size == 1 ? single : together;
 
     engine = pbf_engine_new (&config, NULL, NULL, NULL);
     for (guint i = 0; i < N; i += size) {

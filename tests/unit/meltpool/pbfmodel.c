@@ -630,7 +630,7 @@ static void
 add_row (GString *csv, guint flags, gint value)
 {
   g_string_append_printf (csv, "%u", flags);
-  for (guint i = 0; i < PBF_N_FEATURES; i++)
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
     g_string_append_printf (csv, ",%u", value * (i + 1));
   g_string_append_c (csv, '\n');
 }
@@ -646,16 +646,16 @@ test_script_csv (void)
   GString *csv = g_string_new ("flags");
   PbfModel *model;
 
-  for (guint i = 0; i < PBF_N_FEATURES; i++)
+  for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++)
     g_string_append_printf (csv, ",%s", pbf_feature_name (i));
   g_string_append_c (csv, '\n');
-  add_row (csv, PBF_RESULT_WARMUP, 1);
-  add_row (csv, PBF_RESULT_EMPTY, 1000);
+  add_row (csv, CVIS_PBF_RESULT_WARMUP, 1);
+  add_row (csv, CVIS_PBF_RESULT_EMPTY, 1000);
   add_row (csv, 0, 5);
   g_assert_true (g_file_set_contents (csv_path, csv->str, csv->len, NULL));
   model = make_model (options, path);
   if (model) {
-    for (guint i = 0; i < PBF_N_FEATURES; i++) {
+    for (guint i = 0; i < CVIS_PBF_N_FEATURES; i++) {
       g_assert_cmpfloat (model->mean[i], ==, 3.0f * (i + 1));
       g_assert_cmpfloat (model->inv_std[i], ==, 1 / (2.0f * (i + 1)));
     }

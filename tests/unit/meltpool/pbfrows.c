@@ -12,20 +12,20 @@
 
 #include "cuda/meltpool/engine.h"
 
-static PbfResult
+static CvisPbfResult
 good_record (void)
 {
-  PbfResult r = { .magic = PBF_RESULT_MAGIC,
-    .size = sizeof (PbfResult),
-    .version = PBF_RESULT_VERSION };
+  CvisPbfResult r = { .magic = CVIS_PBF_RESULT_MAGIC,
+    .size = sizeof (CvisPbfResult),
+    .version = CVIS_PBF_RESULT_VERSION };
 
   return r;
 }
 
-static PbfResult
+static CvisPbfResult
 random_record (GRand *rand)
 {
-  PbfResult r = good_record ();
+  CvisPbfResult r = good_record ();
   guint i;
 
   r.timestamp_ns = g_rand_int (rand);
@@ -37,18 +37,18 @@ random_record (GRand *rand)
   r.y_um = g_rand_int_range (rand, -100000, 100000);
   r.centroid_x_q8 = g_rand_int_range (rand, 0, 96 << 8);
   r.centroid_y_q8 = g_rand_int_range (rand, 0, 96 << 8);
-  for (i = 0; i < PBF_N_SPATIAL; i++) {
+  for (i = 0; i < CVIS_PBF_N_SPATIAL; i++) {
     r.raw[i] = g_rand_int_range (rand, 0, 100000);
     r.var_num[i] = (gint64) g_rand_int (rand) << 10;
   }
-  for (i = 0; i < PBF_N_FEATURES; i++)
+  for (i = 0; i < CVIS_PBF_N_FEATURES; i++)
     r.features[i] = (gfloat) g_rand_double_range (rand, 0, 1e6);
-  r.n_outputs = g_rand_int_range (rand, 0, PBF_MAX_OUTPUTS + 1);
+  r.n_outputs = g_rand_int_range (rand, 0, CVIS_PBF_MAX_OUTPUTS + 1);
   for (i = 0; i < r.n_outputs; i++)
     r.outputs[i] = (gfloat) g_rand_double_range (rand, -1, 1);
-  r.n_spatters = g_rand_int_range (rand, 0, PBF_MAX_SPATTERS + 1);
+  r.n_spatters = g_rand_int_range (rand, 0, CVIS_PBF_MAX_SPATTERS + 1);
   for (i = 0; i < r.n_spatters; i++) {
-    r.spatters[i] = (PbfSpatter){ g_rand_int_range (rand, 0, 96 << 8),
+    r.spatters[i] = (CvisPbfSpatter){ g_rand_int_range (rand, 0, 96 << 8),
       g_rand_int_range (rand, 0, 96 << 8), g_rand_int_range (rand, 1, 50),
       (gfloat) g_rand_double_range (rand, 0, 360),
       (gfloat) g_rand_double_range (rand, 0, 100) };
@@ -57,10 +57,10 @@ random_record (GRand *rand)
 }
 
 /* A record whose numbers have the longest text */
-static PbfResult
+static CvisPbfResult
 longest_record (void)
 {
-  PbfResult r = good_record ();
+  CvisPbfResult r = good_record ();
   guint i;
 
   r.timestamp_ns = G_MAXUINT64 - 1;
@@ -73,24 +73,24 @@ longest_record (void)
   r.bbox_x = r.bbox_y = r.bbox_width = r.bbox_height = G_MAXUINT16;
   r.max_intensity = r.saturated = G_MAXUINT16;
   r.orientation_deg = -1.2345678e20f;
-  for (i = 0; i < PBF_N_SPATIAL; i++) {
+  for (i = 0; i < CVIS_PBF_N_SPATIAL; i++) {
     r.raw[i] = G_MININT32;
     r.var_num[i] = G_MININT64;
   }
-  for (i = 0; i < PBF_N_FEATURES; i++)
+  for (i = 0; i < CVIS_PBF_N_FEATURES; i++)
     r.features[i] = -1.2345678e20f;
-  r.n_outputs = PBF_MAX_OUTPUTS;
-  for (i = 0; i < PBF_MAX_OUTPUTS; i++)
+  r.n_outputs = CVIS_PBF_MAX_OUTPUTS;
+  for (i = 0; i < CVIS_PBF_MAX_OUTPUTS; i++)
     r.outputs[i] = -1.2345678e20f;
-  r.n_spatters = PBF_MAX_SPATTERS;
-  for (i = 0; i < PBF_MAX_SPATTERS; i++)
-    r.spatters[i] = (PbfSpatter){ G_MININT32 + 1, G_MININT32 + 1, G_MAXUINT32,
-      -1.2345678e20f, -1.2345678e20f };
+  r.n_spatters = CVIS_PBF_MAX_SPATTERS;
+  for (i = 0; i < CVIS_PBF_MAX_SPATTERS; i++)
+    r.spatters[i] = (CvisPbfSpatter){ G_MININT32 + 1, G_MININT32 + 1,
+      G_MAXUINT32, -1.2345678e20f, -1.2345678e20f };
   return r;
 }
 
 static gchar **
-csv_cells (const PbfResult *r, guint n_outputs)
+csv_cells (const CvisPbfResult *r, guint n_outputs)
 {
   gchar row[PBF_CSV_ROW_MAX + 1];
   gchar *end = pbf_csv_row (row, r, n_outputs);
@@ -115,8 +115,8 @@ test_csv_header (void)
       "mp_ratio,mp_mean,polar_0,"));
   g_assert_true (g_str_has_suffix (row, ",var_hog_8,out_0,out_1\n"));
   names = g_strsplit (row, ",", -1);
-  g_assert_cmpuint (g_strv_length (names), ==, 8 + PBF_N_FEATURES + 2);
-  for (i = 0; i < PBF_N_FEATURES; i++)
+  g_assert_cmpuint (g_strv_length (names), ==, 8 + CVIS_PBF_N_FEATURES + 2);
+  for (i = 0; i < CVIS_PBF_N_FEATURES; i++)
     g_assert_cmpstr (names[8 + i], ==, pbf_feature_name (i));
   g_strfreev (names);
 
@@ -131,11 +131,11 @@ test_csv_random (void)
   guint i, j;
 
   for (i = 0; i < 2000; i++) {
-    PbfResult r = random_record (rand);
-    gchar **cells = csv_cells (&r, PBF_MAX_OUTPUTS);
+    CvisPbfResult r = random_record (rand);
+    gchar **cells = csv_cells (&r, CVIS_PBF_MAX_OUTPUTS);
 
-    g_assert_cmpuint (
-        g_strv_length (cells), ==, 8 + PBF_N_FEATURES + PBF_MAX_OUTPUTS);
+    g_assert_cmpuint (g_strv_length (cells), ==,
+        8 + CVIS_PBF_N_FEATURES + CVIS_PBF_MAX_OUTPUTS);
     g_assert_cmpuint (
         g_ascii_strtoull (cells[0], NULL, 10), ==, r.frame_counter);
     g_assert_cmpuint (
@@ -146,11 +146,11 @@ test_csv_random (void)
     g_assert_cmpuint (g_ascii_strtoull (cells[5], NULL, 10), ==, r.flags);
     g_assert_true (g_ascii_strtod (cells[6], NULL) == r.centroid_x_q8 / 256.0);
     g_assert_true (g_ascii_strtod (cells[7], NULL) == r.centroid_y_q8 / 256.0);
-    for (j = 0; j < PBF_N_FEATURES; j++)
+    for (j = 0; j < CVIS_PBF_N_FEATURES; j++)
       g_assert_true (
           (gfloat) g_ascii_strtod (cells[8 + j], NULL) == r.features[j]);
-    for (j = 0; j < PBF_MAX_OUTPUTS; j++) {
-      const gchar *cell = cells[8 + PBF_N_FEATURES + j];
+    for (j = 0; j < CVIS_PBF_MAX_OUTPUTS; j++) {
+      const gchar *cell = cells[8 + CVIS_PBF_N_FEATURES + j];
 
       if (j < r.n_outputs)
         g_assert_true ((gfloat) g_ascii_strtod (cell, NULL) == r.outputs[j]);
@@ -165,8 +165,8 @@ test_csv_random (void)
 static void
 test_csv_extremes (void)
 {
-  PbfResult r = longest_record ();
-  gchar **cells = csv_cells (&r, PBF_MAX_OUTPUTS);
+  CvisPbfResult r = longest_record ();
+  gchar **cells = csv_cells (&r, CVIS_PBF_MAX_OUTPUTS);
 
   g_assert_cmpstr (cells[1], ==, "18446744073709551614");
   g_strfreev (cells);
@@ -181,12 +181,12 @@ test_csv_extremes (void)
   g_assert_cmpstr (cells[8], ==, "nan");
   g_assert_cmpstr (cells[9], ==, "inf");
   g_assert_cmpstr (cells[10], ==, "-inf");
-  g_assert_cmpuint (g_strv_length (cells), ==, 8 + PBF_N_FEATURES);
+  g_assert_cmpuint (g_strv_length (cells), ==, 8 + CVIS_PBF_N_FEATURES);
   g_strfreev (cells);
 }
 
 static JsonNode *
-json_of (const PbfResult *r)
+json_of (const CvisPbfResult *r)
 {
   gchar row[PBF_JSON_ROW_MAX + 1];
   gchar *end = pbf_json_row (row, r);
@@ -209,7 +209,7 @@ test_json_random (void)
   guint i, j;
 
   for (i = 0; i < 500; i++) {
-    PbfResult r = random_record (rand);
+    CvisPbfResult r = random_record (rand);
     JsonNode *node = json_of (&r);
     JsonObject *o = json_node_get_object (node);
     JsonArray *a;
@@ -218,7 +218,7 @@ test_json_random (void)
         json_object_get_int_member (o, "frame_counter"), ==, r.frame_counter);
     g_assert_true (json_object_get_double_member (o, "pool_x_px")
                    == r.centroid_x_q8 / 256.0);
-    for (j = 0; j < PBF_N_FEATURES; j++)
+    for (j = 0; j < CVIS_PBF_N_FEATURES; j++)
       g_assert_true (
           (gfloat) json_object_get_double_member (o, pbf_feature_name (j))
           == r.features[j]);
@@ -237,11 +237,11 @@ test_json_random (void)
                      == r.spatters[j].angle_deg);
     }
     a = json_object_get_array_member (o, "var_num");
-    g_assert_cmpuint (json_array_get_length (a), ==, PBF_N_SPATIAL);
-    for (j = 0; j < PBF_N_SPATIAL; j++)
+    g_assert_cmpuint (json_array_get_length (a), ==, CVIS_PBF_N_SPATIAL);
+    for (j = 0; j < CVIS_PBF_N_SPATIAL; j++)
       g_assert_cmpint (json_array_get_int_element (a, j), ==, r.var_num[j]);
     a = json_object_get_array_member (o, "raw");
-    for (j = 0; j < PBF_N_SPATIAL; j++)
+    for (j = 0; j < CVIS_PBF_N_SPATIAL; j++)
       g_assert_cmpint (json_array_get_int_element (a, j), ==, r.raw[j]);
     json_node_unref (node);
   }
@@ -251,7 +251,7 @@ test_json_random (void)
 static void
 test_json_extremes (void)
 {
-  PbfResult r = longest_record ();
+  CvisPbfResult r = longest_record ();
   JsonNode *node = json_of (&r);
 
   json_node_unref (node);
@@ -268,10 +268,10 @@ test_json_extremes (void)
 }
 
 static void
-assert_refused (const PbfResult *r, const gchar *field)
+assert_refused (const CvisPbfResult *r, const gchar *field)
 {
-  guint8 bytes[sizeof (PbfResult) + 1];
-  PbfResult out = { .frame_counter = 77 };
+  guint8 bytes[sizeof (CvisPbfResult) + 1];
+  CvisPbfResult out = { .frame_counter = 77 };
   GError *error = NULL;
 
   memcpy (bytes + 1, r, sizeof (*r)); /* also at an odd address */
@@ -285,8 +285,8 @@ assert_refused (const PbfResult *r, const gchar *field)
 static void
 test_parse (void)
 {
-  guint8 bytes[sizeof (PbfResult) + 1];
-  PbfResult r = good_record (), out;
+  guint8 bytes[sizeof (CvisPbfResult) + 1];
+  CvisPbfResult r = good_record (), out;
   GError *error = NULL;
 
   memcpy (bytes + 1, &r, sizeof (r));

@@ -85,8 +85,8 @@ compare_reference (MotionConfig *config, const MotionClip *clip)
   MotionPicture *current = motion_picture_new (config, &jobs[1]);
   guint n =
       motion_config_get_columns (config) * motion_config_get_rows (config);
-  MotionVector *vectors = g_new (MotionVector, n);
-  MotionBlock *blocks = g_new (MotionBlock, n);
+  CvisMotionVector *vectors = g_new (CvisMotionVector, n);
+  CvisMotionBlock *blocks = g_new (CvisMotionBlock, n);
   MotionRunner *runner;
   const MotionField *field;
 

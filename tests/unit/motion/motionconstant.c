@@ -85,12 +85,12 @@ check_clip (const Layout *layout, guint noise)
   config.method = MOTION_METHOD_ZONAL;
   config.block_size = 32;
   n = motion_config_get_columns (&config) * motion_config_get_rows (&config);
-  job.fields[0].vectors = g_new (MotionVector, n);
-  job.fields[0].blocks = g_new (MotionBlock, n);
+  job.fields[0].vectors = g_new (CvisMotionVector, n);
+  job.fields[0].blocks = g_new (CvisMotionBlock, n);
   engine = motion_engine_new (&config, NULL, NULL);
   g_assert_nonnull (engine);
   for (guint i = 0; i < FRAMES; i++) {
-    const MotionSummary *s = &job.fields[0].summary;
+    const CvisMotionSummary *s = &job.fields[0].summary;
 
     draw_frame (layout, noise, i, luma);
     g_assert_true (motion_engine_submit (engine, &job, NULL));
@@ -203,8 +203,8 @@ clip_init (Clip *clip, guint size, guint columns, guint rows)
   clip->detector.threshold = MOTION_SCENE_THRESHOLD;
   clip->job.luma = g_malloc (clip->config.width * clip->config.height);
   clip->job.stride = clip->config.width;
-  clip->job.fields[0].vectors = g_new (MotionVector, columns * rows);
-  clip->job.fields[0].blocks = g_new (MotionBlock, columns * rows);
+  clip->job.fields[0].vectors = g_new (CvisMotionVector, columns * rows);
+  clip->job.fields[0].blocks = g_new (CvisMotionBlock, columns * rows);
 }
 
 static void
@@ -253,14 +253,14 @@ check_marks (const Bars *bars, Clip *whole, Clip *cropped)
         && (bars->bottom == 0 || y + bars->bottom + 1 < whole->rows);
 
     g_assert_cmpint (
-        !(whole->job.fields[0].blocks[i].flags & MOTION_BLOCK_CONSTANT), ==,
-        used);
+        !(whole->job.fields[0].blocks[i].flags & CVIS_MOTION_BLOCK_CONSTANT),
+        ==, used);
     if (cx < cropped->columns && cy < cropped->rows) {
-      MotionBlock *block =
+      CvisMotionBlock *block =
           &cropped->job.fields[0].blocks[cy * cropped->columns + cx];
 
-      g_assert_cmpint (block->flags & MOTION_BLOCK_CONSTANT, ==, 0);
-      block->flags |= used ? 0 : MOTION_BLOCK_CONSTANT;
+      g_assert_cmpint (block->flags & CVIS_MOTION_BLOCK_CONSTANT, ==, 0);
+      block->flags |= used ? 0 : CVIS_MOTION_BLOCK_CONSTANT;
     }
   }
   motion_summarise (&cropped->config, &cropped->job.fields[0]);
@@ -271,16 +271,16 @@ check_marks (const Bars *bars, Clip *whole, Clip *cropped)
 static void
 check_summaries (const Bars *bars, const Clip *whole, const Clip *cropped)
 {
-  const MotionSummary *a = &whole->job.fields[0].summary;
-  const MotionSummary *b = &cropped->job.fields[0].summary;
+  const CvisMotionSummary *a = &whole->job.fields[0].summary;
+  const CvisMotionSummary *b = &cropped->job.fields[0].summary;
 
   g_assert_true (isfinite (a->psnr) && a->residue > 0);
   if (bars->left == bars->right && bars->top == bars->bottom) {
     g_assert_cmpmem (a, sizeof *a, b, sizeof *b);
     return;
   }
-  g_assert_cmpmem (a, G_STRUCT_OFFSET (MotionSummary, global_x), b,
-      G_STRUCT_OFFSET (MotionSummary, global_x));
+  g_assert_cmpmem (a, G_STRUCT_OFFSET (CvisMotionSummary, global_x), b,
+      G_STRUCT_OFFSET (CvisMotionSummary, global_x));
   g_assert_cmpfloat_with_epsilon (a->global_zoom, b->global_zoom, 1e-3);
   g_assert_cmpfloat_with_epsilon (a->global_x, b->global_x, 0.1);
   g_assert_cmpfloat_with_epsilon (a->global_y, b->global_y, 0.1);
@@ -344,7 +344,7 @@ check_inside (const Bars *bars, const Clip *clip)
   for (guint i = 0; i < clip->columns * clip->rows; i++) {
     guint x = i % clip->columns * size, y = i / clip->columns * size;
 
-    if (clip->job.fields[0].blocks[i].flags & MOTION_BLOCK_CONSTANT)
+    if (clip->job.fields[0].blocks[i].flags & CVIS_MOTION_BLOCK_CONSTANT)
       continue;
     g_assert_cmpuint (x, >=, left);
     g_assert_cmpuint (y, >=, top);
@@ -361,7 +361,7 @@ leave_out_rim (Clip *cropped)
     guint x = i % cropped->columns, y = i / cropped->columns;
 
     if (x == 0 || x == cropped->columns - 1 || y == 0 || y == cropped->rows - 1)
-      cropped->job.fields[0].blocks[i].flags |= MOTION_BLOCK_CONSTANT;
+      cropped->job.fields[0].blocks[i].flags |= CVIS_MOTION_BLOCK_CONSTANT;
   }
   motion_summarise (&cropped->config, &cropped->job.fields[0]);
 }
@@ -369,8 +369,8 @@ leave_out_rim (Clip *cropped)
 static void
 check_near (const Clip *whole, const Clip *cropped)
 {
-  const MotionSummary *a = &whole->job.fields[0].summary;
-  const MotionSummary *b = &cropped->job.fields[0].summary;
+  const CvisMotionSummary *a = &whole->job.fields[0].summary;
+  const CvisMotionSummary *b = &cropped->job.fields[0].summary;
   guint64 samples_a, samples_b;
   gdouble blocks_a =
       motion_count_used (&whole->config, &whole->job.fields[0], &samples_a);
@@ -386,7 +386,7 @@ check_near (const Clip *whole, const Clip *cropped)
   g_assert_cmpfloat_with_epsilon (a->scene_score, b->scene_score, 0.01);
   g_assert_cmpfloat_with_epsilon (
       a->static_blocks / blocks_a, b->static_blocks / blocks_b, 0.02);
-  for (guint i = 0; i < MOTION_HISTOGRAM_BINS; i++)
+  for (guint i = 0; i < CVIS_MOTION_HISTOGRAM_BINS; i++)
     g_assert_cmpfloat_with_epsilon (
         a->histogram[i] / blocks_a, b->histogram[i] / blocks_b, 0.02);
 }

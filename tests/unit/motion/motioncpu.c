@@ -90,8 +90,8 @@ draw (guint8 *luma, const MotionConfig *config, guint n, guint kind)
 }
 
 typedef struct {
-  MotionVector *vectors;
-  MotionBlock *blocks;
+  CvisMotionVector *vectors;
+  CvisMotionBlock *blocks;
   gsize n;
 } Result;
 
@@ -103,8 +103,8 @@ search (MotionConfig config, MotionMethod method, guint kind)
   gsize n = (gsize) motion_config_get_columns (&config)
             * motion_config_get_rows (&config);
   guint8 *luma = g_malloc (bytes * config.width * config.height);
-  Result result = { g_new0 (MotionVector, 3 * n), g_new0 (MotionBlock, 3 * n),
-    3 * n };
+  Result result = { g_new0 (CvisMotionVector, 3 * n),
+    g_new0 (CvisMotionBlock, 3 * n), 3 * n };
   GError *error = NULL;
   MotionEngine *engine;
 
@@ -133,8 +133,10 @@ compare_full (const MotionConfig *config, guint kind)
   Result brute = search (*config, MOTION_METHOD_FULL_BRUTE, kind);
   Result full = search (*config, MOTION_METHOD_FULL, kind);
 
-  if (memcmp (full.vectors, brute.vectors, full.n * sizeof (MotionVector)) != 0
-      || memcmp (full.blocks, brute.blocks, full.n * sizeof (MotionBlock)) != 0)
+  if (memcmp (full.vectors, brute.vectors, full.n * sizeof (CvisMotionVector))
+          != 0
+      || memcmp (full.blocks, brute.blocks, full.n * sizeof (CvisMotionBlock))
+             != 0)
     g_error ("%ux%u, kind %u, block %u, range %u, border %d, window %d, tie %d,"
              " lambda %u, depth %u: full is not full-brute",
         config->width, config->height, kind, config->block_size, config->range,

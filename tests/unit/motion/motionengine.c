@@ -201,13 +201,13 @@ test_bidirectional_order (void)
   submit (engine, &jobs[2]);
   expect (engine, &jobs[0]);
   expect_distances (&jobs[0], (gint[]){ 1, 2 }, 2);
-  g_assert_cmphex (jobs[0].flags & MOTION_FRAME_FIRST, !=, 0);
+  g_assert_cmphex (jobs[0].flags & CVIS_MOTION_FRAME_FIRST, !=, 0);
   expect (engine, NULL);
   submit (engine, &jobs[3]);
   submit (engine, &jobs[4]);
   expect (engine, &jobs[1]);
   expect_distances (&jobs[1], (gint[]){ -1, 1, 2 }, 3);
-  g_assert_cmphex (jobs[1].flags & MOTION_FRAME_FIRST, ==, 0);
+  g_assert_cmphex (jobs[1].flags & CVIS_MOTION_FRAME_FIRST, ==, 0);
   expect (engine, &jobs[2]);
   expect_distances (&jobs[2], (gint[]){ -1, 1, -2, 2 }, 4);
   expect (engine, NULL);
@@ -224,7 +224,7 @@ test_bidirectional_order (void)
   motion_engine_end (engine);
   expect (engine, &jobs[0]);
   expect_distances (&jobs[0], NULL, 0);
-  g_assert_cmphex (jobs[0].flags, ==, MOTION_FRAME_FIRST);
+  g_assert_cmphex (jobs[0].flags, ==, CVIS_MOTION_FRAME_FIRST);
 
   /* freed while frames wait for future ones */
   submit (engine, &jobs[0]);
@@ -252,11 +252,11 @@ test_duplicates (void)
   expect (engine, &stream->jobs[0]);
   submit (engine, &again);
   expect (engine, &again);
-  g_assert_cmphex (again.flags, ==, MOTION_FRAME_DUPLICATE);
+  g_assert_cmphex (again.flags, ==, CVIS_MOTION_FRAME_DUPLICATE);
   motion_engine_end (engine);
   submit (engine, &again);
   expect (engine, &again);
-  g_assert_cmphex (again.flags, ==, MOTION_FRAME_FIRST);
+  g_assert_cmphex (again.flags, ==, CVIS_MOTION_FRAME_FIRST);
   motion_engine_free (engine);
   motion_stream_free (stream);
 }

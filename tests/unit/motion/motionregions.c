@@ -12,8 +12,8 @@
 
 typedef struct {
   MotionConfig config;
-  MotionVector vectors[COLUMNS * ROWS];
-  MotionBlock blocks[COLUMNS * ROWS];
+  CvisMotionVector vectors[COLUMNS * ROWS];
+  CvisMotionBlock blocks[COLUMNS * ROWS];
   MotionField field;
   guint left_out;
 } Fixture;
@@ -28,7 +28,8 @@ set_up (Fixture *f)
   f->config.height = ROWS * SIZE - 8;
   f->config.block_size = SIZE;
   for (guint i = 0; i < COLUMNS * ROWS; i++)
-    f->blocks[i] = (MotionBlock){ .sad = 100, .zero_sad = 5000, .intra = 9000 };
+    f->blocks[i] =
+        (CvisMotionBlock){ .sad = 100, .zero_sad = 5000, .intra = 9000 };
   f->field = (MotionField){ .vectors = f->vectors,
     .blocks = f->blocks,
     .distance = -1,
@@ -39,7 +40,7 @@ static void
 set_vector (Fixture *f, guint column, guint row, gdouble x, gdouble y)
 {
   f->vectors[row * COLUMNS + column] =
-      (MotionVector){ (gint16) (x * 4), (gint16) (y * 4), 0 };
+      (CvisMotionVector){ (gint16) (x * 4), (gint16) (y * 4), 0 };
 }
 
 static guint
@@ -124,7 +125,7 @@ test_uncertain (void)
 
   set_up (&f);
   set_vector (&f, 1, 1, 9, 9);
-  f.blocks[COLUMNS + 1].flags = MOTION_BLOCK_INTRA_LIKE;
+  f.blocks[COLUMNS + 1].flags = CVIS_MOTION_BLOCK_INTRA_LIKE;
   set_vector (&f, 5, 5, 9, 9);
   f.blocks[5 * COLUMNS + 5].zero_sad = 100 + SIZE * SIZE;
   g_assert_cmpuint (find (&f, regions), ==, 0);

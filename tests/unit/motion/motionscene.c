@@ -14,8 +14,8 @@
 typedef struct {
   MotionConfig config;
   MotionSceneDetector detector;
-  MotionVector vectors[N];
-  MotionBlock blocks[N];
+  CvisMotionVector vectors[N];
+  CvisMotionBlock blocks[N];
   MotionField field;
 } Fixture;
 
@@ -59,7 +59,7 @@ detect (Fixture *f, guint scene, gdouble contrast, gdouble score)
     guint x = i % COLUMNS / 4, y = i / COLUMNS / 4;
     guint rough = mix (scene * 1000 + y * 10 + x) >> 28;
 
-    f->blocks[i] = (MotionBlock){ 0 };
+    f->blocks[i] = (CvisMotionBlock){ 0 };
     f->blocks[i].intra =
         (guint32) (SAMPLES * level * contrast * (0.2 + rough / 8.0));
     f->blocks[i].sad = (guint32) (f->blocks[i].intra * score);
@@ -119,7 +119,7 @@ detect_noise (Fixture *f, gdouble sigma)
   gdouble level = 1 << (f->config.depth - 8);
 
   for (guint i = 0; i < N; i++) {
-    f->blocks[i] = (MotionBlock){ 0 };
+    f->blocks[i] = (CvisMotionBlock){ 0 };
     f->blocks[i].intra =
         (guint32) (SAMPLES * level * sigma * (0.95 + mix (i) % 16 / 160.0));
     f->blocks[i].sad = f->blocks[i].intra;

@@ -14,8 +14,8 @@
 #define ROWS 25
 #define N (COLUMNS * ROWS)
 
-static MotionVector vectors[N];
-static MotionBlock blocks[N];
+static CvisMotionVector vectors[N];
+static CvisMotionBlock blocks[N];
 
 static MotionField
 get_field (MotionConfig *config)
@@ -33,8 +33,8 @@ static void
 fill (guint sad, guint intra)
 {
   for (guint i = 0; i < N; i++) {
-    vectors[i] = (MotionVector){ 0 };
-    blocks[i] = (MotionBlock){ .sad = sad, .intra = intra };
+    vectors[i] = (CvisMotionVector){ 0 };
+    blocks[i] = (CvisMotionBlock){ .sad = sad, .intra = intra };
   }
 }
 
@@ -43,11 +43,11 @@ test_sums (void)
 {
   static const gint lengths[] = { 0, 1, 2, 3, 4, 7, 8, 15, 511, 512, 1023, 1024,
     2047, 32767 };
-  static const guint32 bins[MOTION_HISTOGRAM_BINS] = { N - 13, 1, 2, 2, 2, 0, 0,
-    0, 0, 1, 2, 3 };
+  static const guint32 bins[CVIS_MOTION_HISTOGRAM_BINS] = { N - 13, 1, 2, 2, 2,
+    0, 0, 0, 0, 1, 2, 3 };
   MotionConfig config;
   MotionField field = get_field (&config);
-  const MotionSummary *s = &field.summary;
+  const CvisMotionSummary *s = &field.summary;
 
   fill (10, 40);
   for (guint i = 0; i < G_N_ELEMENTS (lengths); i++) {
@@ -56,8 +56,8 @@ test_sums (void)
   }
   blocks[0].zero_sad = 5;
   blocks[N - 1].zero_sad = G_MAXUINT32;
-  blocks[1].flags = MOTION_BLOCK_STATIC | MOTION_BLOCK_PARTIAL;
-  blocks[2].flags = MOTION_BLOCK_INTRA_LIKE;
+  blocks[1].flags = CVIS_MOTION_BLOCK_STATIC | CVIS_MOTION_BLOCK_PARTIAL;
+  blocks[2].flags = CVIS_MOTION_BLOCK_INTRA_LIKE;
   blocks[2].sad = 1000;
   blocks[3].sse = 2800;
   motion_summarise (&config, &field);
@@ -67,7 +67,7 @@ test_sums (void)
   g_assert_cmpuint (s->sse, ==, 2800);
   g_assert_cmpuint (s->static_blocks, ==, 1);
   g_assert_cmpuint (s->intra_blocks, ==, 1);
-  for (guint k = 0; k < MOTION_HISTOGRAM_BINS; k++)
+  for (guint k = 0; k < CVIS_MOTION_HISTOGRAM_BINS; k++)
     g_assert_cmpuint (s->histogram[k], ==, bins[k]);
   g_assert_cmpfloat_with_epsilon (s->psnr, 68.1308, 1e-4);
   g_assert_cmpfloat_with_epsilon (
@@ -82,7 +82,7 @@ test_nothing (void)
 {
   MotionConfig config;
   MotionField field = get_field (&config);
-  const MotionSummary *s = &field.summary;
+  const CvisMotionSummary *s = &field.summary;
 
   fill (0, 0);
   motion_summarise (&config, &field);
@@ -92,8 +92,8 @@ test_nothing (void)
   g_assert_cmpfloat (s->global_share, ==, 1.0); /* all blocks are at rest */
 
   for (guint i = 0; i < N; i++) {
-    vectors[i] = (MotionVector){ .x = (gint16) i, .y = 9 };
-    blocks[i].flags = MOTION_BLOCK_INTRA_LIKE;
+    vectors[i] = (CvisMotionVector){ .x = (gint16) i, .y = 9 };
+    blocks[i].flags = CVIS_MOTION_BLOCK_INTRA_LIKE;
   }
   motion_summarise (&config, &field);
   g_assert_cmpfloat (s->global_x, ==, 0.0);
@@ -162,7 +162,7 @@ test_global (void)
   GRand *random = g_rand_new_with_seed (3);
   MotionConfig config;
   MotionField field = get_field (&config);
-  const MotionSummary *s = &field.summary;
+  const CvisMotionSummary *s = &field.summary;
 
   for (guint k = 0; k < G_N_ELEMENTS (cases); k++) {
     make_field (random, cases[k].zoom, cases[k].rotation, cases[k].x,
@@ -189,7 +189,7 @@ test_extremes (void)
 
   fill (1, 3000);
   for (guint i = 0; i < N; i++)
-    vectors[i] = (MotionVector){ .x = i % 2 ? G_MAXINT16 : G_MININT16,
+    vectors[i] = (CvisMotionVector){ .x = i % 2 ? G_MAXINT16 : G_MININT16,
       .y = i % 3 ? G_MININT16 : G_MAXINT16 };
   motion_summarise (&config, &field);
   g_assert_true (isfinite (field.summary.global_x));

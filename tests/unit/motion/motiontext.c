@@ -13,9 +13,9 @@
 #define GUARD 16
 
 typedef struct {
-  MotionPacket packet;
-  MotionVector *vectors;
-  MotionBlock *blocks;
+  CvisMotionPacket packet;
+  CvisMotionVector *vectors;
+  CvisMotionBlock *blocks;
 } Field;
 
 static guint32
@@ -32,23 +32,23 @@ make_field (Field *field, guint width, guint height, guint block_size)
   guint rows = (height + block_size - 1) / block_size;
   guint n = columns * rows;
 
-  field->packet = (MotionPacket){ .frame = G_MAXUINT64 - width,
+  field->packet = (CvisMotionPacket){ .frame = G_MAXUINT64 - width,
     .width = width,
     .height = height,
     .block_size = block_size,
     .columns = columns,
     .rows = rows };
-  field->vectors = g_new (MotionVector, n);
-  field->blocks = g_new (MotionBlock, n);
+  field->vectors = g_new (CvisMotionVector, n);
+  field->blocks = g_new (CvisMotionBlock, n);
   for (guint i = 0; i < n; i++) {
-    field->vectors[i] = (MotionVector){ (gint16) any_word (rand),
+    field->vectors[i] = (CvisMotionVector){ (gint16) any_word (rand),
       (gint16) any_word (rand), any_word (rand) };
-    field->blocks[i] = (MotionBlock){ any_word (rand), any_word (rand),
+    field->blocks[i] = (CvisMotionBlock){ any_word (rand), any_word (rand),
       any_word (rand), any_word (rand), any_word (rand), any_word (rand) };
   }
   /* the longest possible row */
-  field->vectors[n - 1] = (MotionVector){ G_MININT16, G_MININT16, 0 };
-  memset (&field->blocks[n - 1], 0xff, sizeof (MotionBlock));
+  field->vectors[n - 1] = (CvisMotionVector){ G_MININT16, G_MININT16, 0 };
+  memset (&field->blocks[n - 1], 0xff, sizeof (CvisMotionBlock));
   g_rand_free (rand);
 }
 
@@ -80,8 +80,8 @@ test_csv (void)
     make_field (&field, sizes[s][0], sizes[s][1], sizes[s][2]);
     n = field.packet.columns * field.packet.rows;
     for (guint i = 0; i < n; i++) {
-      const MotionVector *v = &field.vectors[i];
-      const MotionBlock *b = &field.blocks[i];
+      const CvisMotionVector *v = &field.vectors[i];
+      const CvisMotionBlock *b = &field.blocks[i];
 
       g_string_append_printf (expected,
           "%" G_GUINT64_FORMAT ",%u,%u,%d,%d,%u,%u,%u,%u,%u\n",
@@ -122,7 +122,7 @@ word_at (const guint8 *bytes, gsize at)
 static void
 check_flo (const Field *field, gboolean dense)
 {
-  const MotionPacket *packet = &field->packet;
+  const CvisMotionPacket *packet = &field->packet;
   guint width = dense ? packet->width : packet->columns;
   guint height = dense ? packet->height : packet->rows;
   guint spread = dense ? packet->block_size : 1;
@@ -140,7 +140,7 @@ check_flo (const Field *field, gboolean dense)
   g_assert_cmpuint (word_at (bytes, 8), ==, height);
   for (guint y = 0; y < height; y++) {
     for (guint x = 0; x < width; x++) {
-      const MotionVector *v =
+      const CvisMotionVector *v =
           &field->vectors[y / spread * packet->columns + x / spread];
       gsize at = 2 * ((gsize) y * width + x);
 

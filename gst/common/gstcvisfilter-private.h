@@ -1,0 +1,98 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+/* Private parts of GstCvisFilter, for its files:
+ * gstcvisfilter.c         the class: properties, states, queries
+ * gstcvisfilterthreads.c  upstream's thread, the source pad's task, activation
+ * gstcvisfilterlate.c     frames that leave late
+ * gstcvisfilterpads.c     the request pads */
+#pragma once
+
+#include "gstcvisfilter.h"
+#include "gstcvisrequestpad.h"
+
+G_BEGIN_DECLS
+
+/* How much later frames leave than the time at which sinks are to show them. */
+typedef struct {
+  /* under the object lock */
+  gboolean live;           /* whether upstream is, by its last answer */
+  GstClockTime answered;   /* latency of the last answer to a LATENCY query */
+  GstClockTime configured; /* latency of the last LATENCY event */
+  GstClockTime extra;      /* added to the class's latency */
+
+  /* of the source pad's task; counted since @begin */
+  GstClockTime begin;
+  guint64 frames, late;
+  GstClockTime least; /* least lateness of those that were late */
+  gboolean behind;    /* most were late when last judged */
+
+  guint64 total; /* of late frames; under the stats lock */
+} GstCvisLateness;
+
+struct _GstCvisFilterPrivate {
+  /* see rule 1 */
+  GMutex lock;
+  gboolean active; /* whether the source pad is */
+
+  /* of upstream's thread */
+  gboolean streaming; /* a stream has begun; it is drained before the next */
+  GstCaps *refused;   /* an error was posted for them, once */
+
+  /* of the source pad's task */
+  GstFlowReturn src_flow;
+
+  GstCvisLateness lateness;
+
+  /* under the object lock */
+  GstPad **request_pads; /* by kind; NULL: not requested */
+  GstEvent *eos;         /* pushed, and no stream has begun since */
+};
+
+GST_DEBUG_CATEGORY_EXTERN (gst_cvis_filter_debug);
+
+/* --- gstcvisfilterthreads.c ---------------------------------------------------- */
+
+/* Sets the functions of the two pads. */
+void gst_cvis_filter_setup_pads (GstCvisFilter *filter);
+/* The event function of source pads. Drops QOS: upstream would skip frames, and
+ * every frame counts. */
+gboolean gst_cvis_filter_src_event (
+    GstPad *pad, GstObject *parent, GstEvent *event);
+/* Drops all that is in flight or waits to be pushed; see rule 4. */
+void gst_cvis_filter_discard (GstCvisFilter *filter);
+
+/* --- gstcvisfilterlate.c ------------------------------------------------------- */
+
+/* @object, a buffer or a list, is about to be pushed on the source pad. */
+void gst_cvis_filter_note_leaving (
+    GstCvisFilter *filter, GstMiniObject *object);
+
+/* --- gstcvisfilterpads.c ------------------------------------------------------- */
+
+/* The events @lacks are pushed on each request pad before its next buffer. */
+void gst_cvis_filter_note_lacks (GstCvisFilter *filter, GstCvisLacks lacks);
+/* Pushes @event on all request pads at once, past their queues. */
+void gst_cvis_filter_push_now (GstCvisFilter *filter, GstEvent *event);
+/* Ends all waits for room. @event: (nullable) (transfer none): a FLUSH_START */
+void gst_cvis_filter_flush_request_pads (
+    GstCvisFilter *filter, GstEvent *event);
+/* Empties their queues and restarts them. @event: (nullable) (transfer
+ * none): a FLUSH_STOP */
+void gst_cvis_filter_unflush_request_pads (
+    GstCvisFilter *filter, GstEvent *event);
+
+/* A request pad that is linked after EOS gets EOS too: if EOS has passed, the
+ * first function makes the source pad's task call the second. */
+void gst_cvis_filter_ask_for_eos (GstCvisFilter *filter);
+void gst_cvis_filter_repeat_eos (GstCvisFilter *filter);
+/* @eos: (nullable) (transfer none) */
+void gst_cvis_filter_note_eos (GstCvisFilter *filter, GstEvent *eos);
+
+GstPad *gst_cvis_filter_request_new_pad (GstElement *element,
+    GstPadTemplate *template, const gchar *name, const GstCaps *caps);
+void gst_cvis_filter_release_pad (GstElement *element, GstPad *pad);
+void gst_cvis_filter_pad_removed (GstElement *element, GstPad *pad);
+
+G_END_DECLS

@@ -1,0 +1,372 @@
+/* gst-cudavision
+ * Copyright (C) 2026 the gst-cudavision authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "gstcvisqueue.h"
+
+#include <gst/base/gstqueuearray.h>
+
+#include "cuda/core/spin.h"
+
+/* One of the two is set; neither: a mark. */
+typedef struct {
+  gpointer item;
+  GstEvent *event;
+} Entry;
+
+struct _GstCvisQueue {
+  GMutex lock;
+  GCond changed;
+  GstQueueArray *entries; /* of Entry */
+  GPtrArray *spare;       /* of items */
+  GstFlowReturn flow;
+  gint64 deadline;   /* -1: none */
+  gboolean busy;     /* the last entry popped is not done */
+  gboolean ended;    /* at the output: downstream is at EOS */
+  gboolean refusing; /* at the input: items are refused with EOS */
+  guint spin_us;     /* how long pop() looks for changes before it sleeps */
+  gint changes;      /* atomic; counts entries, deadlines and flows */
+};
+
+/* Call with the lock held. Wakes pop() and all who wait for it. */
+static void
+announce_change (GstCvisQueue *queue)
+{
+  g_atomic_int_inc (&queue->changes);
+  g_cond_broadcast (&queue->changed);
+}
+
+/* Whether downstream accepts buffers after @event, or is at EOS with it. */
+static gboolean
+is_turning_point (const GstEvent *event)
+{
+  return event != NULL
+         && (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+             || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT
+             || GST_EVENT_TYPE (event) == GST_EVENT_EOS);
+}
+
+GstCvisQueue *
+gst_cvis_queue_new (GDestroyNotify free_item)
+{
+  GstCvisQueue *queue = g_new0 (GstCvisQueue, 1);
+
+  g_mutex_init (&queue->lock);
+  g_cond_init (&queue->changed);
+  queue->entries = gst_queue_array_new_for_struct (sizeof (Entry), 16);
+  queue->spare = g_ptr_array_new_with_free_func (free_item);
+  queue->flow = GST_FLOW_FLUSHING;
+  queue->deadline = -1;
+  return queue;
+}
+
+void
+gst_cvis_queue_free (GstCvisQueue *queue)
+{
+  gst_cvis_queue_discard (queue, NULL);
+  gst_queue_array_free (queue->entries);
+  g_ptr_array_unref (queue->spare);
+  g_cond_clear (&queue->changed);
+  g_mutex_clear (&queue->lock);
+  g_free (queue);
+}
+
+void
+gst_cvis_queue_set_flow (GstCvisQueue *queue, GstFlowReturn flow)
+{
+  g_mutex_lock (&queue->lock);
+  queue->flow = flow;
+  queue->ended = queue->refusing = FALSE;
+  announce_change (queue);
+  g_mutex_unlock (&queue->lock);
+}
+
+/* call with the lock held */
+static gboolean
+replace_flow (GstCvisQueue *queue, GstFlowReturn from, GstFlowReturn to)
+{
+  if (queue->flow != from)
+    return FALSE;
+  queue->flow = to;
+  announce_change (queue);
+  return TRUE;
+}
+
+/* call with the lock held */
+static gboolean
+has_eos (GstCvisQueue *queue)
+{
+  for (guint i = 0; i < gst_queue_array_get_length (queue->entries); i++) {
+    Entry *entry = gst_queue_array_peek_nth_struct (queue->entries, i);
+
+    if (entry->event != NULL && GST_EVENT_TYPE (entry->event) == GST_EVENT_EOS)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+gst_cvis_queue_fail (GstCvisQueue *queue, GstFlowReturn flow)
+{
+  gboolean through;
+
+  g_mutex_lock (&queue->lock);
+  replace_flow (queue, GST_FLOW_OK, flow);
+  through = has_eos (queue);
+  g_mutex_unlock (&queue->lock);
+  return through;
+}
+
+gboolean
+gst_cvis_queue_relink (GstCvisQueue *queue)
+{
+  gboolean relinked;
+
+  g_mutex_lock (&queue->lock);
+  relinked = replace_flow (queue, GST_FLOW_NOT_LINKED, GST_FLOW_OK);
+  g_mutex_unlock (&queue->lock);
+  return relinked;
+}
+
+/* Call with the lock held. The flow that an item gets. */
+static GstFlowReturn
+item_flow (GstCvisQueue *queue)
+{
+  return queue->flow == GST_FLOW_OK && queue->refusing ? GST_FLOW_EOS
+                                                       : queue->flow;
+}
+
+GstFlowReturn
+gst_cvis_queue_get_flow (GstCvisQueue *queue)
+{
+  GstFlowReturn flow;
+
+  g_mutex_lock (&queue->lock);
+  flow = item_flow (queue);
+  g_mutex_unlock (&queue->lock);
+  return flow;
+}
+
+/* --- downstream is at EOS -------------------------------------------------- */
+
+void
+gst_cvis_queue_end (GstCvisQueue *queue)
+{
+  g_mutex_lock (&queue->lock);
+  queue->ended = queue->refusing = TRUE;
+  for (guint i = 0; i < gst_queue_array_get_length (queue->entries); i++) {
+    Entry *entry = gst_queue_array_peek_nth_struct (queue->entries, i);
+
+    if (is_turning_point (entry->event))
+      queue->refusing = FALSE;
+  }
+  g_cond_broadcast (&queue->changed);
+  g_mutex_unlock (&queue->lock);
+}
+
+gboolean
+gst_cvis_queue_has_ended (GstCvisQueue *queue)
+{
+  gboolean ended;
+
+  g_mutex_lock (&queue->lock);
+  ended = queue->ended;
+  g_mutex_unlock (&queue->lock);
+  return ended;
+}
+
+/* --- spare items ----------------------------------------------------------- */
+
+void
+gst_cvis_queue_give (GstCvisQueue *queue, gpointer item)
+{
+  g_mutex_lock (&queue->lock);
+  g_ptr_array_add (queue->spare, item);
+  g_cond_broadcast (&queue->changed);
+  g_mutex_unlock (&queue->lock);
+}
+
+GstFlowReturn
+gst_cvis_queue_take (GstCvisQueue *queue, gpointer *item)
+{
+  GstFlowReturn flow;
+
+  g_mutex_lock (&queue->lock);
+  while (queue->spare->len == 0 && item_flow (queue) == GST_FLOW_OK)
+    g_cond_wait (&queue->changed, &queue->lock);
+  flow = item_flow (queue);
+  if (flow == GST_FLOW_OK)
+    *item = g_ptr_array_steal_index_fast (queue->spare, queue->spare->len - 1);
+  g_mutex_unlock (&queue->lock);
+  return flow;
+}
+
+void
+gst_cvis_queue_free_spare (GstCvisQueue *queue)
+{
+  g_mutex_lock (&queue->lock);
+  g_ptr_array_set_size (queue->spare, 0);
+  g_mutex_unlock (&queue->lock);
+}
+
+/* --- in and out ------------------------------------------------------------ */
+
+static GstFlowReturn
+push (GstCvisQueue *queue, gpointer item, GstEvent *event)
+{
+  Entry entry = { item, event };
+  GstFlowReturn flow;
+
+  g_mutex_lock (&queue->lock);
+  flow = queue->flow;
+  if (flow == GST_FLOW_OK) {
+    if (item != NULL)
+      queue->deadline = -1;
+    if (is_turning_point (event))
+      queue->refusing = FALSE;
+    gst_queue_array_push_tail_struct (queue->entries, &entry);
+    announce_change (queue);
+  }
+  g_mutex_unlock (&queue->lock);
+  return flow;
+}
+
+GstFlowReturn
+gst_cvis_queue_push_item (GstCvisQueue *queue, gpointer item)
+{
+  return push (queue, item, NULL);
+}
+
+GstFlowReturn
+gst_cvis_queue_push_event (GstCvisQueue *queue, GstEvent *event)
+{
+  return push (queue, NULL, event);
+}
+
+GstFlowReturn
+gst_cvis_queue_push_mark (GstCvisQueue *queue)
+{
+  return push (queue, NULL, NULL);
+}
+
+void
+gst_cvis_queue_set_deadline (GstCvisQueue *queue, gint64 end_time)
+{
+  g_mutex_lock (&queue->lock);
+  queue->deadline = end_time;
+  announce_change (queue);
+  g_mutex_unlock (&queue->lock);
+}
+
+void
+gst_cvis_queue_set_spin (GstCvisQueue *queue, guint us)
+{
+  g_mutex_lock (&queue->lock);
+  queue->spin_us = us;
+  g_mutex_unlock (&queue->lock);
+}
+
+/* Call with the lock held, which is released meanwhile. Looks for changes for
+ * spin_us microseconds. */
+static void
+spin_for_change (GstCvisQueue *queue)
+{
+  gint before = g_atomic_int_get (&queue->changes);
+  gint64 end = g_get_monotonic_time () + queue->spin_us;
+
+  g_mutex_unlock (&queue->lock);
+  while (g_atomic_int_get (&queue->changes) == before
+         && g_get_monotonic_time () < end)
+    cvis_cpu_pause ();
+  g_mutex_lock (&queue->lock);
+}
+
+/* Call with the lock held. Returns: FALSE when the deadline has passed. */
+static gboolean
+wait_for_entry (GstCvisQueue *queue)
+{
+  while (
+      queue->flow == GST_FLOW_OK && gst_queue_array_is_empty (queue->entries)) {
+    if (queue->deadline < 0) {
+      g_cond_wait (&queue->changed, &queue->lock);
+    } else if (g_get_monotonic_time () >= queue->deadline) {
+      queue->deadline = -1;
+      return FALSE;
+    } else {
+      g_cond_wait_until (&queue->changed, &queue->lock, queue->deadline);
+    }
+  }
+  return TRUE;
+}
+
+GstCvisPop
+gst_cvis_queue_pop (GstCvisQueue *queue, gpointer *item, GstEvent **event)
+{
+  GstCvisPop pop = GST_CVIS_POP_DEADLINE;
+
+  g_mutex_lock (&queue->lock);
+  if (queue->busy) {
+    queue->busy = FALSE;
+    g_cond_broadcast (&queue->changed);
+  }
+  if (queue->spin_us > 0 && queue->flow == GST_FLOW_OK
+      && gst_queue_array_is_empty (queue->entries) && queue->deadline < 0)
+    spin_for_change (queue);
+  if (wait_for_entry (queue)) {
+    if (queue->flow != GST_FLOW_OK) {
+      pop = GST_CVIS_POP_STOP;
+    } else {
+      Entry *entry = gst_queue_array_pop_head_struct (queue->entries);
+      pop = entry->event != NULL  ? GST_CVIS_POP_EVENT
+            : entry->item != NULL ? GST_CVIS_POP_ITEM
+                                  : GST_CVIS_POP_MARK;
+      *item = entry->item;
+      *event = entry->event;
+      if (is_turning_point (entry->event))
+        queue->ended = FALSE;
+    }
+  }
+  queue->busy = pop != GST_CVIS_POP_STOP;
+  g_mutex_unlock (&queue->lock);
+  return pop;
+}
+
+GstFlowReturn
+gst_cvis_queue_wait_idle (GstCvisQueue *queue)
+{
+  GstFlowReturn flow;
+
+  g_mutex_lock (&queue->lock);
+  while (queue->flow == GST_FLOW_OK
+         && (queue->busy || !gst_queue_array_is_empty (queue->entries)))
+    g_cond_wait (&queue->changed, &queue->lock);
+  flow = queue->flow;
+  g_mutex_unlock (&queue->lock);
+  return flow;
+}
+
+void
+gst_cvis_queue_drop_event (GstEvent *event, GstPad *pad)
+{
+  if (pad != NULL && GST_EVENT_IS_STICKY (event)
+      && GST_EVENT_TYPE (event) != GST_EVENT_EOS
+      && GST_EVENT_TYPE (event) != GST_EVENT_SEGMENT)
+    gst_pad_store_sticky_event (pad, event);
+  gst_event_unref (event);
+}
+
+void
+gst_cvis_queue_discard (GstCvisQueue *queue, GstPad *pad)
+{
+  Entry *entry;
+
+  g_mutex_lock (&queue->lock);
+  while ((entry = gst_queue_array_pop_head_struct (queue->entries)) != NULL) {
+    if (entry->event != NULL)
+      gst_cvis_queue_drop_event (entry->event, pad);
+  }
+  queue->deadline = -1;
+  queue->busy = FALSE;
+  g_cond_broadcast (&queue->changed);
+  g_mutex_unlock (&queue->lock);
+}
