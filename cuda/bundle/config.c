@@ -16,9 +16,6 @@ bundle_config_init (BundleConfig *config)
     .gradient_tolerance = 1e-10,
     .schur = TRUE,
     .preconditioner = BUNDLE_PRECONDITIONER_SCHUR_JACOBI,
-    .w_storage = BUNDLE_W_RECOMPUTE,
-    .layout = BUNDLE_LAYOUT_ELEMENT,
-    .precision = BUNDLE_PRECISION_DOUBLE,
     .loss = BUNDLE_LOSS_NONE,
     .loss_scale = 1,
     .initial_radius = 1e4,
@@ -54,12 +51,6 @@ bundle_config_check (const BundleConfig *config, GError **error)
              0, G_MAXDOUBLE, error)
          && cvis_check_range ("preconditioner", config->preconditioner, 0,
              BUNDLE_PRECONDITIONER_CLUSTER, error)
-         && cvis_check_range (
-             "w-storage", config->w_storage, 0, BUNDLE_W_RECOMPUTE, error)
-         && cvis_check_range (
-             "layout", config->layout, 0, BUNDLE_LAYOUT_BLOCK, error)
-         && cvis_check_range (
-             "precision", config->precision, 0, BUNDLE_PRECISION_MIXED, error)
          && cvis_check_range ("loss", config->loss, 0, BUNDLE_LOSS_TUKEY, error)
          && cvis_check_range (
              "loss-scale", config->loss_scale, 1e-150, 1e150, error)

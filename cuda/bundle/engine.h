@@ -42,23 +42,6 @@ typedef enum {
                                    shared_intrinsics */
 } BundleSolver;
 
-/* W = Jc^T Jp, the blocks between cameras and points */
-typedef enum {
-  BUNDLE_W_IMPLICIT,  /* Jc^T (Jp x), with Jc and Jp stored */
-  BUNDLE_W_EXPLICIT,  /* stored, 9 x 3 for each observation */
-  BUNDLE_W_RECOMPUTE, /* Jc and Jp recomputed at each use */
-} BundleWStorage;
-
-typedef enum {
-  BUNDLE_LAYOUT_ELEMENT, /* element e of all blocks contiguous */
-  BUNDLE_LAYOUT_BLOCK,   /* each block contiguous */
-} BundleLayout;
-
-typedef enum {
-  BUNDLE_PRECISION_DOUBLE,
-  BUNDLE_PRECISION_MIXED, /* stored Jacobian FP32, sums FP64 */
-} BundlePrecision;
-
 /**
  * BundleConfig: set up with bundle_config_init(), then changed
  * @max_iterations: of Levenberg-Marquardt, 0..10000; 0 only computes the
@@ -97,9 +80,6 @@ typedef struct {
   BundleSolver solver;
   gboolean schur;
   BundlePreconditioner preconditioner;
-  BundleWStorage w_storage;
-  BundleLayout layout;
-  BundlePrecision precision;
   BundleLoss loss;
   gdouble loss_scale;
   gboolean fix_intrinsics;

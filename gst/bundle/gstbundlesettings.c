@@ -20,23 +20,6 @@ static const GEnumValue preconditioner_values[] = {
   { BUNDLE_PRECONDITIONER_CLUSTER, "Blocks of clusters of cameras", "cluster" },
   { 0, NULL, NULL },
 };
-static const GEnumValue w_storage_values[] = {
-  { BUNDLE_W_IMPLICIT, "Products of the stored Jacobian", "implicit" },
-  { BUNDLE_W_EXPLICIT, "Stored blocks", "explicit" },
-  { BUNDLE_W_RECOMPUTE, "Computed again at each use", "recompute" },
-  { 0, NULL, NULL },
-};
-static const GEnumValue layout_values[] = {
-  { BUNDLE_LAYOUT_ELEMENT, "One element of all blocks contiguous", "element" },
-  { BUNDLE_LAYOUT_BLOCK, "Each block contiguous", "block" },
-  { 0, NULL, NULL },
-};
-static const GEnumValue precision_values[] = {
-  { BUNDLE_PRECISION_DOUBLE, "Double", "double" },
-  { BUNDLE_PRECISION_MIXED, "Jacobian in single precision, sums in double",
-      "mixed" },
-  { 0, NULL, NULL },
-};
 
 #define CONFIG(field) G_STRUCT_OFFSET (GstBundleSettings, config.field)
 #define OWN(field) G_STRUCT_OFFSET (GstBundleSettings, field)
@@ -81,13 +64,6 @@ static const GstCvisSetting settings_table[] = {
   { "preconditioner", "Preconditioner of the conjugate gradients",
       GST_CVIS_SETTING_ENUM, CONFIG (preconditioner), TRUE, 0, 0,
       "GstBundlePreconditioner", preconditioner_values },
-  { "w-storage", "Storage of the blocks between cameras and points",
-      GST_CVIS_SETTING_ENUM, CONFIG (w_storage), TRUE, 0, 0,
-      "GstBundleWStorage", w_storage_values },
-  { "layout", "Layout of blocks in memory", GST_CVIS_SETTING_ENUM,
-      CONFIG (layout), TRUE, 0, 0, "GstBundleLayout", layout_values },
-  { "precision", "Precision of the stored Jacobian", GST_CVIS_SETTING_ENUM,
-      CONFIG (precision), TRUE, 0, 0, "GstBundlePrecision", precision_values },
   { "loss", "Cost of a reprojection error", GST_CVIS_SETTING_ENUM,
       CONFIG (loss), TRUE, 0, 0, "GstBundleLoss", loss_values },
   { "loss-scale", "Scale of the robust loss, pixels", GST_CVIS_SETTING_DOUBLE,

@@ -2,19 +2,21 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* bench_bundle_cuda [--runs N] [--copies K] [--configurations N]
- * [--gigabytes-per-second B]: bundle adjustment on a CUDA device. Problems:
- * the three BAL problems (bundle in CUDAVISION_TEST_DATA); K shuffled copies
- * of problem 16 (346 copies: 29 million observations; 0: only the three
- * problems); and a synthetic field of cameras with the numbers of cameras,
- * points and observations of Final-13682 of the BAL data, whose results are
- * not comparable with that problem.
+/* bench_bundle_cuda [--runs N] [--copies K] [--gigabytes-per-second B]: bundle
+ * adjustment on a CUDA device. Problems: the three BAL problems (bundle in
+ * CUDAVISION_TEST_DATA); K shuffled copies of problem 16 (346 copies: 29 million
+ * observations; 0: only the three problems); and a synthetic field of cameras with
+ * the numbers of cameras, points and observations of Final-13682 of the BAL data,
+ * whose results are not comparable with that problem.
+ *
+ * Rows: the default stop; up to 50 iterations of Levenberg-Marquardt with up to 100
+ * conjugate gradient iterations each; a step with one.
  *
  * Columns: minimum time of the runs from the problem to the result in host
  * memory; the same without setup and return (first to last report);
- * iterations; time of a conjugate gradient iteration, and the share of it
- * that the minimum memory traffic takes at B (4300) GB/s; checksum of the
- * result, "varies" if the runs differ. */
+ * iterations; device memory; checksum of the result, "varies" if the runs differ.
+ * The line above has the time of a conjugate gradient iteration, and the share of it
+ * that the minimum memory traffic takes at B (4300) GB/s. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,24 +28,13 @@
 
 typedef struct {
   const gchar *name;
-  BundleWStorage w;
-  BundleLayout layout;
-  BundlePrecision precision;
-} Configuration;
+  guint max_iterations, max_pcg_iterations; /* 0: the default stop */
+} Limits;
 
-static const Configuration configurations[] = {
-  { "recompute", BUNDLE_W_RECOMPUTE, BUNDLE_LAYOUT_ELEMENT,
-      BUNDLE_PRECISION_DOUBLE },
-  { "implicit element", BUNDLE_W_IMPLICIT, BUNDLE_LAYOUT_ELEMENT,
-      BUNDLE_PRECISION_DOUBLE },
-  { "implicit element mixed", BUNDLE_W_IMPLICIT, BUNDLE_LAYOUT_ELEMENT,
-      BUNDLE_PRECISION_MIXED },
-  { "implicit block", BUNDLE_W_IMPLICIT, BUNDLE_LAYOUT_BLOCK,
-      BUNDLE_PRECISION_DOUBLE },
-  { "explicit element", BUNDLE_W_EXPLICIT, BUNDLE_LAYOUT_ELEMENT,
-      BUNDLE_PRECISION_DOUBLE },
-  { "explicit block", BUNDLE_W_EXPLICIT, BUNDLE_LAYOUT_BLOCK,
-      BUNDLE_PRECISION_DOUBLE },
+static const Limits limits[] = {
+  { "default", 0, 0 },
+  { "50 x 100", 50, 100 },
+  { "1 x 1", 1, 1 },
 };
 
 typedef struct {
@@ -69,14 +60,9 @@ take_times (const BundleIteration *iteration, gpointer user_data)
  * the camera; for each point its coordinates and vector, read and written,
  * and the inverse of its block. */
 static gdouble
-count_bytes (const BundleProblem *problem, const Configuration *c)
+count_bytes (const BundleProblem *problem)
 {
-  gdouble element = c->precision == BUNDLE_PRECISION_MIXED ? 4 : 8;
-  gdouble stored = c->w == BUNDLE_W_IMPLICIT   ? 2 * 24 * element
-                   : c->w == BUNDLE_W_EXPLICIT ? 2 * 27 * element
-                                               : 0;
-
-  return (gdouble) problem->n_observations * (8 + 48 + stored)
+  return (gdouble) problem->n_observations * (8 + 48)
          + (gdouble) problem->n_points * 144;
 }
 
@@ -119,20 +105,22 @@ solve (const BundleProblem *problem, const BundleConfig *config,
 /* Milliseconds of a conjugate gradient iteration: the difference of a step
  * with up to 200 iterations and one with 8, minimum of the runs each. */
 static gdouble
-time_iteration (const BundleProblem *problem, BundleConfig config,
-    CvisContext *context, guint runs)
+time_iteration (const BundleProblem *problem, CvisContext *context, guint runs)
 {
-  const guint limits[2] = { 8, 200 };
+  const guint most[2] = { 8, 200 };
   guint n[2] = { 0 };
   gdouble seconds[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
+  BundleConfig config;
 
+  bundle_config_init (&config);
+  config.solver = BUNDLE_SOLVER_ITERATIVE;
   config.max_iterations = 1;
   config.eta = 1e-12;
   for (guint run = 0; run < 2 * runs; run++) {
     BundleSummary summary;
     Times times;
 
-    config.max_pcg_iterations = limits[run % 2];
+    config.max_pcg_iterations = most[run % 2];
     if (!solve (problem, &config, context, &times, &summary))
       return NAN;
     n[run % 2] = summary.pcg_iterations;
@@ -142,27 +130,33 @@ time_iteration (const BundleProblem *problem, BundleConfig config,
 }
 
 static void
-bench_problem (const gchar *name, const BundleProblem *problem, guint n,
+bench_problem (const gchar *name, const BundleProblem *problem,
     CvisContext *context, guint runs, gdouble bandwidth)
 {
+  const gdouble iteration = time_iteration (problem, context, runs);
+
   g_print ("%s: %u cameras, %u points, %" G_GSIZE_FORMAT
-           " observations, cost %.12e computed independently\n",
+           " observations, cost %.12e computed independently\n"
+           "%.4f ms a conjugate gradient iteration, memory traffic %.0f%%\n",
       name, problem->n_cameras, problem->n_points, problem->n_observations,
-      bundle_data_cost (problem));
-  g_print ("%-23s %18s %18s %4s %5s %9s %9s %10s %6s %8s %8s\n",
-      "configuration", "initial cost", "final cost", "LM", "PCG", "all s",
-      "solver s", "ms an iter", "share", "GiB", "bits");
-  for (guint i = 0; i < n; i++) {
-    const Configuration *c = &configurations[i];
+      bundle_data_cost (problem), iteration,
+      count_bytes (problem) / (bandwidth * 1e6) / iteration * 100);
+  g_print ("%-10s %18s %18s %4s %5s %9s %9s %8s %8s\n", "LM x PCG",
+      "initial cost", "final cost", "LM", "PCG", "all s", "solver s", "GiB",
+      "bits");
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++) {
     BundleConfig config;
     BundleSummary best = { 0 };
     gchar bits[9] = "";
-    gdouble solver = 0, iteration;
+    gdouble solver = 0;
 
     bundle_config_init (&config);
-    config.w_storage = c->w;
-    config.layout = c->layout;
-    config.precision = c->precision;
+    config.solver = BUNDLE_SOLVER_ITERATIVE;
+    if (limits[i].max_pcg_iterations > 0) {
+      config.eta = 1e-12;
+      config.max_iterations = limits[i].max_iterations;
+      config.max_pcg_iterations = limits[i].max_pcg_iterations;
+    }
     for (guint run = 0; run < runs; run++) {
       BundleSummary summary;
       Times times;
@@ -178,12 +172,9 @@ bench_problem (const gchar *name, const BundleProblem *problem, guint n,
         solver = times.last - times.first;
       }
     }
-    iteration = time_iteration (problem, config, context, runs);
-    g_print (
-        "%-23s %18.11e %18.11e %4u %5u %9.4f %9.4f %10.4f %5.0f%% %8.3f %8s\n",
-        c->name, best.initial_cost, best.final_cost, best.iterations,
-        best.pcg_iterations, best.seconds, solver, iteration,
-        count_bytes (problem, c) / (bandwidth * 1e6) / iteration * 100,
+    g_print ("%-10s %18.11e %18.11e %4u %5u %9.4f %9.4f %8.3f %8s\n",
+        limits[i].name, best.initial_cost, best.final_cost, best.iterations,
+        best.pcg_iterations, best.seconds, solver,
         (gdouble) best.device_bytes / (1 << 30), bits);
   }
 }
@@ -315,14 +306,12 @@ make_field (guint n_cameras, guint n_points, gsize n)
 int
 main (int argc, char **argv)
 {
-  gint runs = 3, copies = 346, n = G_N_ELEMENTS (configurations);
+  gint runs = 3, copies = 346;
   gdouble bandwidth = 4300;
   const GOptionEntry entries[] = {
     { "runs", 'n', 0, G_OPTION_ARG_INT, &runs,
         "report the minimum time of N runs (3)", "N" },
     { "copies", 'k', 0, G_OPTION_ARG_INT, &copies, "of problem 16 (346)", "K" },
-    { "configurations", 'c', 0, G_OPTION_ARG_INT, &n,
-        "only the first N configurations (all)", "N" },
     { "gigabytes-per-second", 'b', 0, G_OPTION_ARG_DOUBLE, &bandwidth,
         "device memory bandwidth, GB/s (4300)", "B" },
     { NULL },
@@ -336,8 +325,7 @@ main (int argc, char **argv)
 
   g_option_context_add_main_entries (options, entries, NULL);
   if (!g_option_context_parse (options, &argc, &argv, &error) || copies < 0
-      || runs < 1 || n < 1 || n > (gint) G_N_ELEMENTS (configurations)
-      || !(bandwidth > 0)) {
+      || runs < 1 || !(bandwidth > 0)) {
     g_printerr ("%s\n", error ? error->message : "numbers out of range");
     return 2;
   }
@@ -354,8 +342,7 @@ main (int argc, char **argv)
       g_print ("%s: skipped: %s\n", names[i], why);
       continue;
     }
-    bench_problem (names[i], problem, G_N_ELEMENTS (configurations), context,
-        (guint) runs, bandwidth);
+    bench_problem (names[i], problem, context, (guint) runs, bandwidth);
     if (i == 0)
       one = g_steal_pointer (&problem);
   }
@@ -363,14 +350,13 @@ main (int argc, char **argv)
     g_autoptr (BundleProblem) many =
         bundle_data_repeat (one, (guint) copies, 1);
 
-    bench_problem ("shuffled copies of problem 16", many, (guint) n, context,
-        (guint) runs, bandwidth);
+    bench_problem ("shuffled copies of problem 16", many, context, (guint) runs,
+        bandwidth);
   }
   if (copies > 0) {
     g_autoptr (BundleProblem) field = make_field (13682, 4456117, 28987644);
 
-    bench_problem (
-        "synthetic field", field, (guint) n, context, (guint) runs, bandwidth);
+    bench_problem ("synthetic field", field, context, (guint) runs, bandwidth);
   }
   cvis_context_unref (context);
   return 0;

@@ -107,22 +107,10 @@ static void
 get_derivatives (
     const BundleBackend *b, gsize slot, guint32 camera, gdouble jac[24])
 {
-  const BundleStore *store = &b->store;
   const gdouble *x = b->points + BUNDLE_POINT * (gsize) b->slot_point[slot];
   const BundleConstants *c = &b->constants[camera];
-  BundleImage image;
+  const BundleImage image = bundle_image (c, x[0], x[1], x[2]);
 
-  if (b->config.w_storage == BUNDLE_W_IMPLICIT) {
-    for (gsize e = 0; e < 24; e++) {
-      gsize at = e * store->by_element + slot * store->by_slot;
-
-      jac[e] = b->config.precision == BUNDLE_PRECISION_MIXED
-                   ? (gdouble) ((const gfloat *) store->data)[at]
-                   : ((const gdouble *) store->data)[at];
-    }
-    return;
-  }
-  image = bundle_image (c, x[0], x[1], x[2]);
   bundle_derivatives (c, &image, jac, jac + 18);
   for (guint e = 0; e < 24; e++)
     jac[e] *= b->weight[slot];

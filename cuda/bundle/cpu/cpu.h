@@ -35,13 +35,6 @@ typedef struct {
   guint32 camera;
 } BundleSegment;
 
-/* Stored derivatives or blocks of W, in the layout and precision of the
- * settings: element e of slot s is at e * by_element + s * by_slot. */
-typedef struct {
-  gpointer data;
-  gsize by_element, by_slot;
-} BundleStore;
-
 typedef struct _BundleCluster BundleCluster;
 typedef struct _BundleDirect BundleDirect;
 
@@ -79,16 +72,15 @@ struct _BundleBackend {
   gboolean scaled;
   gdouble *weight;                  /* of a slot: sqrt (rho'); 0: padding */
   gdouble *residual_x, *residual_y; /* weighted */
-  BundleStore store;
-  gdouble *derivatives;   /* 24 for each slot; NULL without direct */
-  guint32 *derivative_of; /* of a slot: its place in derivatives */
-  gdouble *u;             /* 45 for each camera */
-  gdouble *v;             /* 6 for each point */
-  gdouble *diagonal;      /* 9 for each camera: of U, summed if shared */
-  gdouble *gradient_c;    /* 9 for each camera */
-  gdouble *gradient_p;    /* BUNDLE_POINT */
-  gdouble *scale_c;       /* 9 for each camera */
-  gdouble *scale_p;       /* of a point */
+  gdouble *derivatives;             /* 24 for each slot; NULL without direct */
+  guint32 *derivative_of;           /* of a slot: its place in derivatives */
+  gdouble *u;                       /* 45 for each camera */
+  gdouble *v;                       /* 6 for each point */
+  gdouble *diagonal;   /* 9 for each camera: of U, summed if shared */
+  gdouble *gradient_c; /* 9 for each camera */
+  gdouble *gradient_p; /* BUNDLE_POINT */
+  gdouble *scale_c;    /* 9 for each camera */
+  gdouble *scale_p;    /* of a point */
 
   /* for the current radius */
   gdouble *damping_c; /* 9 for each camera */
@@ -121,9 +113,8 @@ struct _BundleBackend {
 /* The loops over a segment, compiled for each instruction set, with the same
  * bits. */
 typedef struct _BundleCpuKernels {
-  /* Residual, weight and derivatives of the state to store, residual_*,
-   * weight; partial: U, g; forward, 9 apart: V, g of the point. Returns: the
-   * cost */
+  /* Residual and weight of the state to residual_* and weight; partial: U, g;
+   * forward, 9 apart: V, g of the point. Returns: the cost */
   gdouble (*linearize) (
       BundleBackend *b, const BundleSegment *segment, gdouble *partial);
   /* Returns: the cost with eval_points, eval_constants */

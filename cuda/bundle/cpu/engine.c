@@ -43,7 +43,6 @@ cpu_destroy (BundleBackend *b)
   free (b->weight);
   free (b->residual_x);
   free (b->residual_y);
-  free (b->store.data);
   free (b->derivatives);
   free (b->derivative_of);
   free (b->u);
@@ -230,25 +229,6 @@ make_index (BundleBackend *b, GError **error)
   return done;
 }
 
-/* Memory for stored derivatives. */
-static gboolean
-make_store (BundleBackend *b, GError **error)
-{
-  gsize elements = b->config.w_storage == BUNDLE_W_IMPLICIT   ? 24
-                   : b->config.w_storage == BUNDLE_W_EXPLICIT ? 27
-                                                              : 0;
-  gsize size = b->config.precision == BUNDLE_PRECISION_MIXED ? sizeof (gfloat)
-                                                             : sizeof (gdouble);
-
-  if (elements == 0)
-    return TRUE;
-  b->store.by_element =
-      b->config.layout == BUNDLE_LAYOUT_ELEMENT ? b->n_slots : 1;
-  b->store.by_slot = b->config.layout == BUNDLE_LAYOUT_ELEMENT ? 1 : elements;
-  b->store.data = cvis_memory_new (elements * b->n_slots * size, FALSE, error);
-  return b->store.data != NULL;
-}
-
 static gboolean
 make_memory (BundleBackend *b, GError **error)
 {
@@ -261,7 +241,7 @@ make_memory (BundleBackend *b, GError **error)
          && NEW (&b->constants, cameras) && NEW (&b->new_constants, cameras)
          && NEW_UNSET (&b->weight, b->n_slots)
          && NEW_UNSET (&b->residual_x, b->n_slots)
-         && NEW_UNSET (&b->residual_y, b->n_slots) && make_store (b, error)
+         && NEW_UNSET (&b->residual_y, b->n_slots)
          && NEW (&b->u, cameras * BUNDLE_TRIANGLE) && NEW (&b->v, points * 6)
          && NEW (&b->diagonal, cameras * 9) && NEW (&b->gradient_c, cameras * 9)
          && NEW (&b->gradient_p, p4) && NEW (&b->scale_c, cameras * 9)

@@ -11,9 +11,6 @@
 
 typedef gdouble V8
     __attribute__ ((vector_size (BUNDLE_LANES * 8), aligned (8), may_alias));
-typedef gfloat F8
-    __attribute__ ((vector_size (BUNDLE_LANES * 4), aligned (4), may_alias));
-
 #define INLINE static inline __attribute__ ((always_inline))
 
 /* Derivatives of a segment: 18 of the camera, 6 of the point */
@@ -73,42 +70,6 @@ put_forward (BundleBackend *b, const BundleSegment *s, const Column x,
   }
 }
 
-/* --- the store ----------------------------------------------------------------- */
-
-/* Element @e of BUNDLE_LANES slots from @slot. @block and @single are
- * constant after inlining. */
-INLINE V8
-fetch (const BundleStore *store, gsize e, gsize slot, gboolean block,
-    gboolean single)
-{
-  gsize at = e * store->by_element + slot * store->by_slot;
-  V8 v;
-
-  if (!block)
-    return single ? __builtin_convertvector(
-               *(const F8 *) ((const gfloat *) store->data + at), V8)
-                  : load ((const gdouble *) store->data + at);
-  for (guint l = 0; l < BUNDLE_LANES; l++, at += store->by_slot)
-    v[l] = single ? (gdouble) ((const gfloat *) store->data)[at]
-                  : ((const gdouble *) store->data)[at];
-  return v;
-}
-
-static void
-put_store (const BundleBackend *b, const BundleSegment *s, guint e,
-    const Column values)
-{
-  const BundleStore *store = &b->store;
-  gsize at = e * store->by_element + s->first * store->by_slot;
-
-  if (b->config.precision == BUNDLE_PRECISION_MIXED)
-    for (guint i = 0; i < s->n; i++)
-      ((gfloat *) store->data)[at + i * store->by_slot] = (gfloat) values[i];
-  else
-    for (guint i = 0; i < s->n; i++)
-      ((gdouble *) store->data)[at + i * store->by_slot] = values[i];
-}
-
 /* --- one observation after the other --------------------------------------------- */
 
 static void
@@ -130,22 +91,12 @@ derive (const BundleBackend *b, const BundleSegment *s,
   }
 }
 
-/* Derivatives of the linearisation, stored or recomputed. */
+/* Derivatives of the linearisation, recomputed. */
 static void
 get_jacobian (const BundleBackend *b, const BundleSegment *s, Jacobian jac)
 {
   Column x, y, z;
 
-  if (b->config.w_storage == BUNDLE_W_IMPLICIT) {
-    gboolean block = b->config.layout == BUNDLE_LAYOUT_BLOCK;
-    gboolean single = b->config.precision == BUNDLE_PRECISION_MIXED;
-
-    for (guint e = 0; e < 24; e++)
-      for (guint i = 0; i < s->n; i += BUNDLE_LANES)
-        *(V8 *) (jac[e] + i) =
-            fetch (&b->store, e, s->first + i, block, single);
-    return;
-  }
   gather_points (b, s, b->points, x, y, z);
   derive (b, s, &b->constants[s->camera], x, y, z, b->weight + s->first, jac);
 }
@@ -239,7 +190,6 @@ static gdouble
 linearize_segment (BundleBackend *b, const BundleSegment *s, gdouble *partial)
 {
   const BundleConstants *c = &b->constants[s->camera];
-  gboolean keeps = b->config.w_storage == BUNDLE_W_IMPLICIT;
   gdouble *weight = b->weight + s->first;
   gdouble *rx = b->residual_x + s->first, *ry = b->residual_y + s->first;
   gdouble *to = b->forward + s->first * 9;
@@ -261,12 +211,6 @@ linearize_segment (BundleBackend *b, const BundleSegment *s, gdouble *partial)
   for (guint i = 0; i < s->n; i++)
     for (guint k = 0; k < 3; k++)
       to[9 * i + 6 + k] = jac[18 + k][i] * rx[i] + jac[21 + k][i] * ry[i];
-  /* U and V are computed from the stored, rounded values, so that the normal
-   * equations stay positive */
-  if (keeps && b->config.precision == BUNDLE_PRECISION_MIXED)
-    for (guint e = 0; e < 24; e++)
-      for (guint i = 0; i < s->n; i++)
-        jac[e][i] = (gdouble) (gfloat) jac[e][i];
   if (b->derivatives)
     for (guint i = 0; i < s->n_real; i++)
       for (guint e = 0; e < 24; e++)
@@ -279,17 +223,6 @@ linearize_segment (BundleBackend *b, const BundleSegment *s, gdouble *partial)
       for (guint l = k; l < 3; l++, at++)
         to[9 * i + at] =
             jac[18 + k][i] * jac[18 + l][i] + jac[21 + k][i] * jac[21 + l][i];
-  if (keeps) {
-    for (guint e = 0; e < 24; e++)
-      put_store (b, s, e, jac[e]);
-  } else if (b->config.w_storage == BUNDLE_W_EXPLICIT) {
-    for (guint e = 0; e < 9; e++)
-      for (guint k = 0; k < 3; k++) {
-        for (guint i = 0; i < s->n; i++)
-          x[i] = jac[e][i] * jac[18 + k][i] + jac[9 + e][i] * jac[21 + k][i];
-        put_store (b, s, 3 * e + k, x);
-      }
-  }
   return 0.5 * cost;
 }
 
@@ -304,94 +237,8 @@ cost_segment (BundleBackend *b, const BundleSegment *s)
   return 0.5 * sum_column (square, s->n);
 }
 
-INLINE void
-forward_implicit (BundleBackend *b, const BundleSegment *s, const gdouble v[9],
-    gboolean block, gboolean single)
-{
-  Column w[3];
-
-  for (guint i = 0; i < s->n; i += BUNDLE_LANES) {
-    gsize slot = s->first + i;
-    V8 yx = { 0 }, yy = { 0 };
-
-    for (guint e = 0; e < 9; e++) {
-      yx += fetch (&b->store, e, slot, block, single) * v[e];
-      yy += fetch (&b->store, 9 + e, slot, block, single) * v[e];
-    }
-    for (guint k = 0; k < 3; k++)
-      *(V8 *) (w[k] + i) =
-          fetch (&b->store, 18 + k, slot, block, single) * yx
-          + fetch (&b->store, 21 + k, slot, block, single) * yy;
-  }
-  put_forward (b, s, w[0], w[1], w[2]);
-}
-
-INLINE void
-backward_implicit (BundleBackend *b, const BundleSegment *s, const gdouble *u,
-    gdouble partial[9], gboolean block, gboolean single)
-{
-  Column x, y, z;
-  V8 sum[9] = { { 0 } };
-
-  gather_points (b, s, u, x, y, z);
-  for (guint i = 0; i < s->n; i += BUNDLE_LANES) {
-    gsize slot = s->first + i;
-    V8 ux = load (x + i), uy = load (y + i), uz = load (z + i);
-    V8 yx = fetch (&b->store, 18, slot, block, single) * ux
-            + fetch (&b->store, 19, slot, block, single) * uy
-            + fetch (&b->store, 20, slot, block, single) * uz;
-    V8 yy = fetch (&b->store, 21, slot, block, single) * ux
-            + fetch (&b->store, 22, slot, block, single) * uy
-            + fetch (&b->store, 23, slot, block, single) * uz;
-
-    for (guint e = 0; e < 9; e++)
-      sum[e] += fetch (&b->store, e, slot, block, single) * yx
-                + fetch (&b->store, 9 + e, slot, block, single) * yy;
-  }
-  for (guint e = 0; e < 9; e++)
-    partial[e] = sum_lanes (sum[e]);
-}
-
-INLINE void
-forward_explicit (BundleBackend *b, const BundleSegment *s, const gdouble v[9],
-    gboolean block, gboolean single)
-{
-  Column w[3];
-
-  for (guint i = 0; i < s->n; i += BUNDLE_LANES)
-    for (guint k = 0; k < 3; k++) {
-      V8 sum = { 0 };
-
-      for (guint e = 0; e < 9; e++)
-        sum += fetch (&b->store, 3 * e + k, s->first + i, block, single) * v[e];
-      *(V8 *) (w[k] + i) = sum;
-    }
-  put_forward (b, s, w[0], w[1], w[2]);
-}
-
-INLINE void
-backward_explicit (BundleBackend *b, const BundleSegment *s, const gdouble *u,
-    gdouble partial[9], gboolean block, gboolean single)
-{
-  Column x, y, z;
-  V8 sum[9] = { { 0 } };
-
-  gather_points (b, s, u, x, y, z);
-  for (guint i = 0; i < s->n; i += BUNDLE_LANES) {
-    gsize slot = s->first + i;
-    V8 ux = load (x + i), uy = load (y + i), uz = load (z + i);
-
-    for (guint e = 0; e < 9; e++)
-      sum[e] += fetch (&b->store, 3 * e, slot, block, single) * ux
-                + fetch (&b->store, 3 * e + 1, slot, block, single) * uy
-                + fetch (&b->store, 3 * e + 2, slot, block, single) * uz;
-  }
-  for (guint e = 0; e < 9; e++)
-    partial[e] = sum_lanes (sum[e]);
-}
-
 static void
-forward_again (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
+forward_segment (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
 {
   const BundleConstants c = b->constants[s->camera];
   const gdouble *weight = b->weight + s->first;
@@ -412,7 +259,7 @@ forward_again (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
 }
 
 static void
-backward_again (BundleBackend *b, const BundleSegment *s, const gdouble *u,
+backward_segment (BundleBackend *b, const BundleSegment *s, const gdouble *u,
     gdouble partial[9])
 {
   const BundleConstants c = b->constants[s->camera];
@@ -432,52 +279,6 @@ backward_again (BundleBackend *b, const BundleSegment *s, const gdouble *u,
   }
   for (guint e = 0; e < 9; e++)
     partial[e] = sum_column (w[e], s->n);
-}
-
-/* Calls @name with layout and precision as constants. */
-#define WITH_STORE(name, ...)                                                  \
-  do {                                                                         \
-    gboolean single = b->config.precision == BUNDLE_PRECISION_MIXED;           \
-                                                                               \
-    if (b->config.layout == BUNDLE_LAYOUT_BLOCK && single)                     \
-      name (__VA_ARGS__, TRUE, TRUE);                                          \
-    else if (b->config.layout == BUNDLE_LAYOUT_BLOCK)                          \
-      name (__VA_ARGS__, TRUE, FALSE);                                         \
-    else if (single)                                                           \
-      name (__VA_ARGS__, FALSE, TRUE);                                         \
-    else                                                                       \
-      name (__VA_ARGS__, FALSE, FALSE);                                        \
-  } while (0)
-
-static void
-forward_segment (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
-{
-  switch (b->config.w_storage) {
-    case BUNDLE_W_IMPLICIT:
-      WITH_STORE (forward_implicit, b, s, v);
-      break;
-    case BUNDLE_W_EXPLICIT:
-      WITH_STORE (forward_explicit, b, s, v);
-      break;
-    default:
-      forward_again (b, s, v);
-  }
-}
-
-static void
-backward_segment (BundleBackend *b, const BundleSegment *s, const gdouble *u,
-    gdouble partial[9])
-{
-  switch (b->config.w_storage) {
-    case BUNDLE_W_IMPLICIT:
-      WITH_STORE (backward_implicit, b, s, u, partial);
-      break;
-    case BUNDLE_W_EXPLICIT:
-      WITH_STORE (backward_explicit, b, s, u, partial);
-      break;
-    default:
-      backward_again (b, s, u, partial);
-  }
 }
 
 /* Jc^T E Jc with E = Jp V^-1 Jp^T, 2 x 2 */

@@ -24,7 +24,6 @@ struct _BundleBackend {
   CvisArena arena;
   cudaStream_t stream;
   BundleDevice device;
-  BundleProducts products;
   guint pcg_blocks; /* of the kernel of all iterations; 0: a large problem */
   cudaGraphExec_t group; /* graph of GROUP iterations, for a large problem */
   cudaGraphExec_t step;  /* for a small problem */
@@ -113,8 +112,6 @@ take_points (BundleBackend *b, GError **error)
   CvisArena *arena = &b->arena;
   const gsize n = d->n_points;
   const gsize full = d->schur ? 0 : 3 * n;
-  const gsize stored = bundle_cuda_stored_size (&b->products);
-  guint8 *memory;
 
   if (b->problem->point_constant
       && !(cvis_arena_take (arena, &d->point_constant, b->problem->n_points,
@@ -129,16 +126,6 @@ take_points (BundleBackend *b, GError **error)
           && cvis_arena_take (
               arena, &d->view_weight, d->n_views, "weights", error)))
     return FALSE;
-  if (stored > 0) {
-    if (!cvis_arena_take (
-            arena, &memory, d->n_slots * stored, "the stored Jacobian", error))
-      return FALSE;
-    d->slot_stored = memory;
-    if (!cvis_arena_take (
-            arena, &memory, d->n_views * stored, "the stored Jacobian", error))
-      return FALSE;
-    d->view_stored = memory;
-  }
   return cvis_arena_take (arena, &d->v, 6 * n, "blocks of points", error)
          && cvis_arena_take (
              arena, &d->v_inverse, 6 * n, "blocks of points", error)
@@ -175,7 +162,7 @@ queue_start (BundleBackend *b)
   if (code == cudaSuccess)
     code = bundle_cuda_damp (&b->device, b->stream);
   if (code == cudaSuccess)
-    code = bundle_cuda_pcg_start (&b->device, &b->products, b->stream);
+    code = bundle_cuda_pcg_start (&b->device, b->stream);
   return code;
 }
 
@@ -185,7 +172,7 @@ queue_group (BundleBackend *b)
   cudaError_t code = cudaSuccess;
 
   for (guint i = 0; i < GROUP && code == cudaSuccess; i++)
-    code = bundle_cuda_pcg_iterate (&b->device, &b->products, i % 2, b->stream);
+    code = bundle_cuda_pcg_iterate (&b->device, i % 2, b->stream);
   return code;
 }
 
@@ -193,8 +180,7 @@ queue_group (BundleBackend *b)
 cudaError_t
 queue_finish (BundleBackend *b)
 {
-  cudaError_t code =
-      bundle_cuda_pcg_finish (&b->device, &b->products, b->stream);
+  cudaError_t code = bundle_cuda_pcg_finish (&b->device, b->stream);
 
   if (code == cudaSuccess)
     code = bundle_cuda_prepare_cameras (&b->device, TRUE, b->stream);
@@ -209,8 +195,8 @@ queue_step (BundleBackend *b)
   cudaError_t code = queue_start (b);
 
   if (code == cudaSuccess)
-    code = bundle_cuda_pcg_iterate_to_stop (
-        &b->device, &b->products, b->pcg_blocks, b->stream);
+    code =
+        bundle_cuda_pcg_iterate_to_stop (&b->device, b->pcg_blocks, b->stream);
   return code == cudaSuccess ? queue_finish (b) : code;
 }
 
@@ -223,11 +209,9 @@ queue_accept (BundleBackend *b)
 cudaError_t
 queue_linearize (BundleBackend *b)
 {
-  cudaError_t code =
+  const cudaError_t code =
       bundle_cuda_linearise (&b->device, !b->linearized, b->stream);
 
-  if (code == cudaSuccess)
-    code = bundle_cuda_store (&b->device, &b->products, b->stream);
   return code == cudaSuccess ? queue_results (b) : code;
 }
 
@@ -307,8 +291,7 @@ backend_init (BundleBackend *b, const BundleStart *start,
       return FALSE;
   b->peak = MAX (b->peak, b->arena.size);
   return CVIS_CUDA (bundle_cuda_prepare_cameras (d, FALSE, b->stream), error)
-         && CVIS_CUDA (
-             bundle_cuda_pcg_fit (d, &b->products, &b->pcg_blocks), error)
+         && CVIS_CUDA (bundle_cuda_pcg_fit (d, &b->pcg_blocks), error)
          && wait_for_stream (b, error);
 }
 
@@ -338,7 +321,6 @@ backend_create (const BundleStart *start, const BundleConfig *config,
 
   b->context = cvis_context_ref (context);
   b->problem = start->problem;
-  b->products = { config->w_storage, config->layout, config->precision };
   if (!cvis_in_context (context, error,
           [&] { return backend_init (b, start, config, error); })) {
     backend_destroy (b);

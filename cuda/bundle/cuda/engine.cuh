@@ -54,8 +54,8 @@ struct BundleSegment {
   guint32 begin, end; /* range of views */
 };
 
-/* A camera as the products read it.
- * @x: the vector to multiply */
+/* A camera, as kernels whose threads have the same one read it.
+ * @x: its part of the step */
 struct alignas (16) BundleRecord {
   double r[9], t[3], focal, k1, k2;
   double x[9];
@@ -63,6 +63,7 @@ struct alignas (16) BundleRecord {
 
 /* The same in fewer bytes, for threads with different cameras: loads of
  * whole records saturate the L1 cache.
+ * @x: its part of the vector to multiply
  * @turn: the rotation as modified Rodrigues parameters, axis times the
  *   tangent of a quarter of the angle; |turn| <= 1 */
 struct alignas (16) BundlePose {
@@ -171,16 +172,7 @@ struct BundleDevice {
   double *column_sums;  /* BUNDLE_COLUMN_BLOCKS x 2 */
   double *results;
   BundlePcg *pcg;
-  /* stored J or W, by slots and by views */
-  void *slot_stored, *view_stored;
 };
-
-/* How the products obtain J or W. */
-typedef struct {
-  BundleWStorage w_storage;
-  BundleLayout layout;
-  BundlePrecision precision;
-} BundleProducts;
 
 /* order.cu: sorts the problem into slots and views; takes memory from
  * @arena.
@@ -224,26 +216,21 @@ cudaError_t bundle_cuda_read_points (
     const BundleDevice *device, double *all, cudaStream_t stream);
 
 /* pcg.cu */
-/* Bytes of a stored observation. */
-gsize bundle_cuda_stored_size (const BundleProducts *products);
-cudaError_t bundle_cuda_store (const BundleDevice *device,
-    const BundleProducts *products, cudaStream_t stream);
 /* Right-hand side and first direction; pcg is zero except for its radius. */
-cudaError_t bundle_cuda_pcg_start (const BundleDevice *device,
-    const BundleProducts *products, cudaStream_t stream);
+cudaError_t bundle_cuda_pcg_start (
+    const BundleDevice *device, cudaStream_t stream);
 /* One iteration; @parity: 0 for the first, then 1, 0, .. */
-cudaError_t bundle_cuda_pcg_iterate (const BundleDevice *device,
-    const BundleProducts *products, guint parity, cudaStream_t stream);
+cudaError_t bundle_cuda_pcg_iterate (
+    const BundleDevice *device, guint parity, cudaStream_t stream);
 /* @blocks: grid of the kernel of all iterations; 0 for a large problem, for
  * which a kernel for each part of an iteration is faster. */
-cudaError_t bundle_cuda_pcg_fit (
-    const BundleDevice *device, const BundleProducts *products, guint *blocks);
+cudaError_t bundle_cuda_pcg_fit (const BundleDevice *device, guint *blocks);
 /* All iterations in one kernel. */
-cudaError_t bundle_cuda_pcg_iterate_to_stop (const BundleDevice *device,
-    const BundleProducts *products, guint blocks, cudaStream_t stream);
+cudaError_t bundle_cuda_pcg_iterate_to_stop (
+    const BundleDevice *device, guint blocks, cudaStream_t stream);
 /* Computes the points' step and the cameras' candidate. */
-cudaError_t bundle_cuda_pcg_finish (const BundleDevice *device,
-    const BundleProducts *products, cudaStream_t stream);
+cudaError_t bundle_cuda_pcg_finish (
+    const BundleDevice *device, cudaStream_t stream);
 
 #ifdef __CUDACC__
 

@@ -27,220 +27,52 @@ blocks_for (gsize n, guint each)
   return (guint) ((n + each - 1) / each);
 }
 
-/* --- access to an observation's J or W ----------------------------------- */
+/* --- an observation ------------------------------------------------------- */
 
-/* Element @e of N of observation @i of @n. */
-template <typename T, int N, bool BLOCK>
-__device__ __forceinline__ T *
-stored_element (void *stored, gsize n, gsize i, int e)
+/* Adds Jp^T Jc x of an observation of @point by @camera, with x in the pose. J is
+ * recomputed from the pose. */
+__device__ __forceinline__ void
+add_to_point (const BundleDevice &d, guint32 slot, guint32 camera,
+    const BundlePoint &point, double sums[3])
 {
-  return (T *) stored + (BLOCK ? i * N + e : e * n + i);
+  const BundlePose pose = bundle_load_pose (&d.poses[camera]);
+  const BundleConstants c = bundle_unpack_pose (&pose);
+  const BundleImage image =
+      bundle_image (&c, point.x[0], point.x[1], point.x[2]);
+  double y[2], w[3];
+
+  bundle_forward (&c, &image, pose.x, &y[0], &y[1]);
+  if (d.robust) {
+    const double weight = d.slot_weight[slot];
+
+    y[0] *= weight;
+    y[1] *= weight;
+  }
+  bundle_backward_point (&c, &image, y[0], y[1], w);
+  for (int i = 0; i < 3; i++)
+    sums[i] += w[i];
 }
 
-/* Recomputes J from the poses. */
-struct Recompute {
-  static const bool POSES = true;
-
-  static __device__ __forceinline__ void
-  to_point (const BundleDevice &d, guint32 slot, guint32 camera,
-      const BundlePoint &point, double sums[3])
-  {
-    const BundlePose pose = bundle_load_pose (&d.poses[camera]);
-    const BundleConstants c = bundle_unpack_pose (&pose);
-    const BundleImage image =
-        bundle_image (&c, point.x[0], point.x[1], point.x[2]);
-    double y[2], w[3];
-
-    bundle_forward (&c, &image, pose.x, &y[0], &y[1]);
-    if (d.robust) {
-      const double weight = d.slot_weight[slot];
-
-      y[0] *= weight;
-      y[1] *= weight;
-    }
-    bundle_backward_point (&c, &image, y[0], y[1], w);
-    for (int i = 0; i < 3; i++)
-      sums[i] += w[i];
-  }
-
-  static __device__ __forceinline__ void
-  to_camera (const BundleDevice &d, guint32 view, const BundleConstants &c,
-      const BundlePoint &point, double sums[9])
-  {
-    const BundleImage image =
-        bundle_image (&c, point.x[0], point.x[1], point.x[2]);
-    double y[2], w[9];
-
-    bundle_forward_point (
-        &c, &image, point.y[0], point.y[1], point.y[2], &y[0], &y[1]);
-    if (d.robust) {
-      const double weight = d.view_weight[view];
-
-      y[0] *= weight;
-      y[1] *= weight;
-    }
-    bundle_backward (&c, &image, y[0], y[1], w);
-    for (int a = 0; a < 9; a++)
-      sums[a] += w[a];
-  }
-};
-
-/* J stored, Jc before Jp. */
-template <typename T, bool BLOCK> struct StoredJ {
-  static const bool POSES = false;
-  typedef T Element;
-  static const int N = 24;
-
-  static __device__ __forceinline__ void
-  store (void *stored, gsize n, gsize i, const double jc[18],
-      const double jp[6], double weight)
-  {
-    weight = sqrt (weight);
-    for (int e = 0; e < 18; e++)
-      *stored_element<T, N, BLOCK> (stored, n, i, e) = (T) (weight * jc[e]);
-    for (int e = 0; e < 6; e++)
-      *stored_element<T, N, BLOCK> (stored, n, i, 18 + e) =
-          (T) (weight * jp[e]);
-  }
-
-  static __device__ __forceinline__ void
-  to_point (const BundleDevice &d, guint32 slot, guint32 camera,
-      const BundlePoint &, double sums[3])
-  {
-    T j[N], y[2] = {};
-
-    for (int e = 0; e < N; e++)
-      j[e] = *stored_element<T, N, BLOCK> (d.slot_stored, d.n_slots, slot, e);
-    for (int a = 0; a < 9; a++) {
-      const T x = (T) d.records[camera].x[a];
-
-      y[0] += j[a] * x;
-      y[1] += j[9 + a] * x;
-    }
-    for (int i = 0; i < 3; i++)
-      sums[i] += (double) (j[18 + i] * y[0] + j[21 + i] * y[1]);
-  }
-
-  static __device__ __forceinline__ void
-  to_camera (const BundleDevice &d, guint32 view, const BundleConstants &,
-      const BundlePoint &point, double sums[9])
-  {
-    T j[N], y[2] = {};
-
-    for (int e = 0; e < N; e++)
-      j[e] = *stored_element<T, N, BLOCK> (d.view_stored, d.n_views, view, e);
-    for (int i = 0; i < 3; i++) {
-      y[0] += j[18 + i] * (T) point.y[i];
-      y[1] += j[21 + i] * (T) point.y[i];
-    }
-    for (int a = 0; a < 9; a++)
-      sums[a] += (double) (j[a] * y[0] + j[9 + a] * y[1]);
-  }
-};
-
-/* W = Jc^T Jp stored. */
-template <typename T, bool BLOCK> struct StoredW {
-  static const bool POSES = false;
-  typedef T Element;
-  static const int N = 27;
-
-  static __device__ __forceinline__ void
-  store (void *stored, gsize n, gsize i, const double jc[18],
-      const double jp[6], double weight)
-  {
-    for (int a = 0; a < 9; a++)
-      for (int b = 0; b < 3; b++)
-        *stored_element<T, N, BLOCK> (stored, n, i, 3 * a + b) =
-            (T) (weight * (jc[a] * jp[b] + jc[9 + a] * jp[3 + b]));
-  }
-
-  static __device__ __forceinline__ void
-  to_point (const BundleDevice &d, guint32 slot, guint32 camera,
-      const BundlePoint &, double sums[3])
-  {
-    T w[3] = {};
-
-    for (int a = 0; a < 9; a++) {
-      const T x = (T) d.records[camera].x[a];
-
-      for (int b = 0; b < 3; b++)
-        w[b] += *stored_element<T, N, BLOCK> (
-                    d.slot_stored, d.n_slots, slot, 3 * a + b)
-                * x;
-    }
-    for (int b = 0; b < 3; b++)
-      sums[b] += (double) w[b];
-  }
-
-  static __device__ __forceinline__ void
-  to_camera (const BundleDevice &d, guint32 view, const BundleConstants &,
-      const BundlePoint &point, double sums[9])
-  {
-    for (int a = 0; a < 9; a++) {
-      T w = 0;
-
-      for (int b = 0; b < 3; b++)
-        w += *stored_element<T, N, BLOCK> (
-                 d.view_stored, d.n_views, view, 3 * a + b)
-             * (T) point.y[b];
-      sums[a] += (double) w;
-    }
-  }
-};
-
-/* --- storing ---------------------------------------------------------------------------- */
-
-template <typename Products>
-__global__ void
-__launch_bounds__ (THREADS) store_slots (BundleDevice d)
+/* Adds Jc^T Jp y of a view of @point, with y in the point. */
+__device__ __forceinline__ void
+add_to_camera (const BundleDevice &d, guint32 view, const BundleConstants &c,
+    const BundlePoint &point, double sums[9])
 {
-  const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
+  const BundleImage image =
+      bundle_image (&c, point.x[0], point.x[1], point.x[2]);
+  double y[2], w[9];
 
-  if (number >= d.n_slices)
-    return;
-  const BundleSlice slice = d.slices[number];
+  bundle_forward_point (
+      &c, &image, point.y[0], point.y[1], point.y[2], &y[0], &y[1]);
+  if (d.robust) {
+    const double weight = d.view_weight[view];
 
-  for (guint32 j = 0; j < slice.width; j++) {
-    const guint32 slot = slice.slot + 32 * j + lane;
-    const guint32 camera = d.slot_camera[slot];
-    double jc[18], jp[6];
-
-    if (camera == BUNDLE_NONE)
-      continue;
-    const BundleConstants c = bundle_load_camera (&d.records[camera]);
-    const BundlePoint point =
-        bundle_load_point (&d.points[slice.point + (slice.n > 0 ? lane : 0)]);
-    const BundleImage image =
-        bundle_image (&c, point.x[0], point.x[1], point.x[2]);
-
-    bundle_derivatives (&c, &image, jc, jp);
-    Products::store (d.slot_stored, d.n_slots, slot, jc, jp,
-        d.robust ? d.slot_weight[slot] : 1);
+    y[0] *= weight;
+    y[1] *= weight;
   }
-}
-
-template <typename Products>
-__global__ void
-__launch_bounds__ (THREADS) store_views (BundleDevice d)
-{
-  const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
-
-  if (number >= d.n_segments)
-    return;
-  const BundleSegment segment = d.segments[number];
-  const BundleConstants c = bundle_load_camera (&d.records[segment.camera]);
-
-  for (guint32 i = segment.begin + threadIdx.x % 32; i < segment.end; i += 32) {
-    const BundlePoint point = bundle_load_point (&d.points[d.view_point[i]]);
-    const BundleImage image =
-        bundle_image (&c, point.x[0], point.x[1], point.x[2]);
-    double jc[18], jp[6];
-
-    bundle_derivatives (&c, &image, jc, jp);
-    Products::store (
-        d.view_stored, d.n_views, i, jc, jp, d.robust ? d.view_weight[i] : 1);
-  }
+  bundle_backward (&c, &image, y[0], y[1], w);
+  for (int a = 0; a < 9; a++)
+    sums[a] += w[a];
 }
 
 /* --- products ---------------------------------------------------------------------------- */
@@ -251,8 +83,8 @@ typedef enum {
   POINTS_BACK,   /* y = -Z (g + W^T x), and the squares of y and of the state */
 } PointsMode;
 
-/* W^T x of slice @number, with x in the records. */
-template <typename Products, PointsMode MODE>
+/* W^T x of slice @number, with x in the poses. */
+template <PointsMode MODE>
 __device__ __forceinline__ void
 multiply_slice (const BundleDevice &d, guint32 number)
 {
@@ -268,7 +100,7 @@ multiply_slice (const BundleDevice &d, guint32 number)
     const guint32 camera = d.slot_camera[slot];
 
     if (camera != BUNDLE_NONE)
-      Products::to_point (d, slot, camera, point, sums);
+      add_to_point (d, slot, camera, point, sums);
   }
   if (slice.n == 0)
     bundle_warp_sum (sums);
@@ -316,7 +148,6 @@ multiply_slice (const BundleDevice &d, guint32 number)
 }
 
 /* W y of segment @number, with y in the points: a partial sum. */
-template <typename Products>
 __device__ __forceinline__ void
 multiply_segment (const BundleDevice &d, guint32 number)
 {
@@ -340,7 +171,7 @@ multiply_segment (const BundleDevice &d, guint32 number)
       next = bundle_load_point (&d.points[after]);
     if (i + 64 < segment.end)
       after = d.view_point[i + 64];
-    Products::to_camera (d, i, c, point, sums);
+    add_to_camera (d, i, c, point, sums);
   }
   bundle_warp_sum (sums);
   if (lane == 0)
@@ -551,9 +382,8 @@ precondition_clusters (const BundleDevice &d, guint32 block)
     d.camera_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_RZ] = sums[0];
 }
 
-/* The stopping test, and p = z + beta p with the x of the poses or of the
- * records. FIRST: p = z. One warp a camera; lane a has element a. */
-template <bool POSES, bool FIRST>
+/* The stopping test, and p = z + beta p, also to the x of the poses. FIRST: p = z. One warp a camera; lane a has element a. */
+template <bool FIRST>
 __device__ __forceinline__ void
 turn_cameras (const BundleDevice &d, guint32 block, const double *p,
     double *next, guint parity)
@@ -572,7 +402,7 @@ turn_cameras (const BundleDevice &d, guint32 block, const double *p,
     if (lane < 9 && !(d.shared && c > 0 && a >= 6))
       next[9 * (gsize) c + a] = value;
     if (lane < 9)
-      (POSES ? d.poses[c].x : d.records[c].x)[a] = value;
+      d.poses[c].x[a] = value;
   }
   if (block > 0)
     return;
@@ -684,25 +514,24 @@ turn_points (const BundleDevice &d, guint32 block, guint parity)
 /* --- an iteration ------------------------------------------------------------------------- */
 
 /* One warp a slice. */
-template <typename Products, PointsMode MODE>
+template <PointsMode MODE>
 __global__ void
 __launch_bounds__ (THREADS) multiply_points (BundleDevice d)
 {
   const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
 
   if (number < d.n_slices && (MODE == POINTS_BACK || !d.pcg->done))
-    multiply_slice<Products, MODE> (d, number);
+    multiply_slice<MODE> (d, number);
 }
 
 /* One warp a segment. */
-template <typename Products>
 __global__ void
 __launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
 {
   const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
 
   if (number < d.n_segments && !d.pcg->done)
-    multiply_segment<Products> (d, number);
+    multiply_segment (d, number);
 }
 
 /* Block @block of the vectors of cameras and of points. */
@@ -727,7 +556,7 @@ step_vectors (
     step_points<START> (d, block, parity);
 }
 
-template <bool POSES, bool FIRST>
+template <bool FIRST>
 __device__ __forceinline__ void
 turn_vectors (const BundleDevice &d, guint32 block, const double *p,
     double *next, guint parity)
@@ -735,7 +564,7 @@ turn_vectors (const BundleDevice &d, guint32 block, const double *p,
   if (!d.schur && block < d.point_blocks)
     turn_points<FIRST> (d, block, parity);
   if (block < d.camera_blocks)
-    turn_cameras<POSES, FIRST> (d, block, p, next, parity);
+    turn_cameras<FIRST> (d, block, p, next, parity);
 }
 
 template <bool START>
@@ -763,22 +592,20 @@ __launch_bounds__ (VECTOR_THREADS) precondition_residuals (BundleDevice d)
     precondition_clusters (d, blockIdx.x);
 }
 
-template <bool POSES, bool FIRST>
+template <bool FIRST>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS) turn_directions (
     BundleDevice d, const double *p, double *next, guint parity)
 {
   if (!d.pcg->done)
-    turn_vectors<POSES, FIRST> (d, blockIdx.x, p, next, parity);
+    turn_vectors<FIRST> (d, blockIdx.x, p, next, parity);
 }
 
 /* All iterations, by a cooperative grid. Between two barriers no block reads
  * what another one writes. */
-template <typename Products>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
 {
-  const bool POSES = Products::POSES;
   const cooperative_groups::grid_group grid = cooperative_groups::this_grid ();
   /* the longest slices come first: they go to different multiprocessors */
   const guint32 warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
@@ -788,12 +615,12 @@ __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
   for (guint parity = 0; !d.pcg->done; parity = 1 - parity) {
     for (guint32 i = warp; i < d.n_slices; i += n_warps)
       if (d.schur)
-        multiply_slice<Products, POINTS_REDUCE> (d, i);
+        multiply_slice<POINTS_REDUCE> (d, i);
       else
-        multiply_slice<Products, POINTS_FULL> (d, i);
+        multiply_slice<POINTS_FULL> (d, i);
     grid.sync ();
     for (guint32 i = warp; i < d.n_segments; i += n_warps)
-      multiply_segment<Products> (d, i);
+      multiply_segment (d, i);
     grid.sync ();
     for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
       finish_vectors<false> (d, i, p);
@@ -809,7 +636,7 @@ __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
       grid.sync ();
     }
     for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
-      turn_vectors<POSES, false> (d, i, p, next, parity);
+      turn_vectors<false> (d, i, p, next, parity);
     grid.sync ();
 
     double *swap = p;
@@ -821,9 +648,8 @@ __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
 
 /* --- the step ----------------------------------------------------------------------------- */
 
-/* Sets the x of the records and, if POSES, of the poses from the solution x. One
- * thread a camera. */
-template <bool POSES>
+/* Sets the x of the records and of the poses from the solution x. One thread a
+ * camera. */
 __global__ void
 set_records (BundleDevice d)
 {
@@ -835,8 +661,7 @@ set_records (BundleDevice d)
     const double x = camera_element (d, d.x, c, a);
 
     d.records[c].x[a] = x;
-    if (POSES)
-      d.poses[c].x[a] = x;
+    d.poses[c].x[a] = x;
   }
 }
 
@@ -889,137 +714,53 @@ __launch_bounds__ (THREADS) take_points (BundleDevice d)
 
 /* --- launches ----------------------------------------------------------------------------- */
 
-/* Calls @work with the kind of products. */
-template <typename Work>
-cudaError_t
-with_products (const BundleProducts *products, Work work)
-{
-  const gboolean block = products->layout == BUNDLE_LAYOUT_BLOCK;
-  const gboolean mixed = products->precision == BUNDLE_PRECISION_MIXED;
+} // namespace
 
-  if (products->w_storage == BUNDLE_W_IMPLICIT) {
-    if (mixed && block)
-      work (StoredJ<float, true> ());
-    else if (mixed)
-      work (StoredJ<float, false> ());
-    else if (block)
-      work (StoredJ<double, true> ());
-    else
-      work (StoredJ<double, false> ());
-  } else if (products->w_storage == BUNDLE_W_EXPLICIT) {
-    if (mixed && block)
-      work (StoredW<float, true> ());
-    else if (mixed)
-      work (StoredW<float, false> ());
-    else if (block)
-      work (StoredW<double, true> ());
-    else
-      work (StoredW<double, false> ());
-  } else {
-    work (Recompute ());
-  }
+cudaError_t
+bundle_cuda_pcg_start (const BundleDevice *device, cudaStream_t stream)
+{
+  const BundleDevice &d = *device;
+  const guint segments = blocks_for (d.n_segments, WARPS);
+
+  if (d.schur)
+    multiply_views<<<segments, THREADS, 0, stream>>> (d);
+  finish_products<true>
+      <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL);
+  step_solutions<true>
+      <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, 0);
+  if (d.n_clusters > 0)
+    precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d);
+  turn_directions<true>
+      <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, d.p[0], 0);
   return cudaGetLastError ();
 }
 
-} // namespace
-
-gsize
-bundle_cuda_stored_size (const BundleProducts *products)
-{
-  const gsize element = products->precision == BUNDLE_PRECISION_MIXED
-                            ? sizeof (float)
-                            : sizeof (double);
-
-  switch (products->w_storage) {
-    case BUNDLE_W_IMPLICIT:
-      return 24 * element;
-    case BUNDLE_W_EXPLICIT:
-      return 27 * element;
-    default:
-      return 0;
-  }
-}
-
 cudaError_t
-bundle_cuda_store (const BundleDevice *device, const BundleProducts *products,
-    cudaStream_t stream)
+bundle_cuda_pcg_iterate (
+    const BundleDevice *device, guint parity, cudaStream_t stream)
 {
   const BundleDevice &d = *device;
+  const guint slices = blocks_for (d.n_slices, WARPS);
+  const guint segments = blocks_for (d.n_segments, WARPS);
+  const double *p = d.p[parity];
 
-  return with_products (products, [&] (auto kind) {
-    typedef decltype (kind) Products;
-
-    if constexpr (!Products::POSES) {
-      const guint slices = blocks_for (d.n_slices, WARPS);
-      const guint segments = blocks_for (d.n_segments, WARPS);
-
-      store_slots<Products><<<slices, THREADS, 0, stream>>> (d);
-      store_views<Products><<<segments, THREADS, 0, stream>>> (d);
-    }
-  });
+  if (d.schur)
+    multiply_points<POINTS_REDUCE><<<slices, THREADS, 0, stream>>> (d);
+  else
+    multiply_points<POINTS_FULL><<<slices, THREADS, 0, stream>>> (d);
+  multiply_views<<<segments, THREADS, 0, stream>>> (d);
+  finish_products<false><<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p);
+  step_solutions<false>
+      <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p, parity);
+  if (d.n_clusters > 0)
+    precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d);
+  turn_directions<false><<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (
+      d, p, d.p[1 - parity], parity);
+  return cudaGetLastError ();
 }
 
 cudaError_t
-bundle_cuda_pcg_start (const BundleDevice *device,
-    const BundleProducts *products, cudaStream_t stream)
-{
-  const BundleDevice &d = *device;
-
-  return with_products (products, [&] (auto kind) {
-    typedef decltype (kind) Products;
-    const bool POSES = Products::POSES;
-    const guint segments = blocks_for (d.n_segments, WARPS);
-
-    if (d.schur)
-      multiply_views<Products><<<segments, THREADS, 0, stream>>> (d);
-    finish_products<true>
-        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL);
-    step_solutions<true>
-        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, 0);
-    if (d.n_clusters > 0)
-      precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (
-          d);
-    turn_directions<POSES, true>
-        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, d.p[0], 0);
-  });
-}
-
-cudaError_t
-bundle_cuda_pcg_iterate (const BundleDevice *device,
-    const BundleProducts *products, guint parity, cudaStream_t stream)
-{
-  const BundleDevice &d = *device;
-
-  return with_products (products, [&] (auto kind) {
-    typedef decltype (kind) Products;
-    const bool POSES = Products::POSES;
-    const guint slices = blocks_for (d.n_slices, WARPS);
-    const guint segments = blocks_for (d.n_segments, WARPS);
-    const double *p = d.p[parity];
-
-    if (d.schur)
-      multiply_points<Products, POINTS_REDUCE>
-          <<<slices, THREADS, 0, stream>>> (d);
-    else
-      multiply_points<Products, POINTS_FULL>
-          <<<slices, THREADS, 0, stream>>> (d);
-    multiply_views<Products><<<segments, THREADS, 0, stream>>> (d);
-    finish_products<false>
-        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p);
-    step_solutions<false>
-        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p, parity);
-    if (d.n_clusters > 0)
-      precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (
-          d);
-    turn_directions<POSES, false>
-        <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (
-            d, p, d.p[1 - parity], parity);
-  });
-}
-
-cudaError_t
-bundle_cuda_pcg_fit (
-    const BundleDevice *device, const BundleProducts *products, guint *blocks)
+bundle_cuda_pcg_fit (const BundleDevice *device, guint *blocks)
 {
   const BundleDevice &d = *device;
   const guint n = MAX (d.n_slices, d.n_segments);
@@ -1035,11 +776,11 @@ bundle_cuda_pcg_fit (
     return code;
   code = cvis_cuda_get_attribute (
       cudaDevAttrMultiProcessorCount, (int *) &processors);
-  if (code == cudaSuccess)
-    code = with_products (products, [&] (auto kind) {
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor (
-          (int *) &of_one, iterate_to_stop<decltype (kind)>, VECTOR_THREADS, 0);
-    });
+  if (code == cudaSuccess) {
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor (
+        (int *) &of_one, iterate_to_stop, VECTOR_THREADS, 0);
+    code = cudaGetLastError ();
+  }
   if (code == cudaSuccess)
     *blocks = MIN (MAX (d.vector_blocks, n),
         processors * MIN (of_one, blocks_for (n, VECTOR_WARPS * processors)));
@@ -1047,37 +788,28 @@ bundle_cuda_pcg_fit (
 }
 
 cudaError_t
-bundle_cuda_pcg_iterate_to_stop (const BundleDevice *device,
-    const BundleProducts *products, guint blocks, cudaStream_t stream)
+bundle_cuda_pcg_iterate_to_stop (
+    const BundleDevice *device, guint blocks, cudaStream_t stream)
 {
   void *arguments[] = { (void *) device };
 
-  return with_products (products, [&] (auto kind) {
-    cudaLaunchCooperativeKernel (iterate_to_stop<decltype (kind)>, blocks,
-        VECTOR_THREADS, arguments, 0, stream);
-  });
+  cudaLaunchCooperativeKernel (
+      iterate_to_stop, blocks, VECTOR_THREADS, arguments, 0, stream);
+  return cudaGetLastError ();
 }
 
 cudaError_t
-bundle_cuda_pcg_finish (const BundleDevice *device,
-    const BundleProducts *products, cudaStream_t stream)
+bundle_cuda_pcg_finish (const BundleDevice *device, cudaStream_t stream)
 {
   const BundleDevice &d = *device;
   const guint slices = blocks_for (d.n_slices, WARPS);
   const guint cameras = blocks_for (d.n_cameras, 64);
 
-  return with_products (products, [&] (auto kind) {
-    typedef decltype (kind) Products;
-
-    set_records<Products::POSES><<<cameras, 64, 0, stream>>> (d);
-    if (d.schur)
-      multiply_points<Products, POINTS_BACK>
-          <<<slices, THREADS, 0, stream>>> (d);
-    else
-      take_points<<<slices, THREADS, 0, stream>>> (d);
-    /* the evaluation recomputes J */
-    if (!Products::POSES)
-      set_records<true><<<cameras, 64, 0, stream>>> (d);
-    step_parameters<<<cameras, 64, 0, stream>>> (d);
-  });
+  set_records<<<cameras, 64, 0, stream>>> (d);
+  if (d.schur)
+    multiply_points<POINTS_BACK><<<slices, THREADS, 0, stream>>> (d);
+  else
+    take_points<<<slices, THREADS, 0, stream>>> (d);
+  step_parameters<<<cameras, 64, 0, stream>>> (d);
+  return cudaGetLastError ();
 }

@@ -121,7 +121,7 @@ GST_START_TEST (test_solver)
     const gchar *source, *settings, *solver;
   } cases[] = {
     { SOURCE, "", "direct-cameras" },
-    { SOURCE, "fix-intrinsics=true w-storage=implicit", "direct-cameras" },
+    { SOURCE, "fix-intrinsics=true", "direct-cameras" },
     { "bundletestsrc scene=turntable cameras=200 points=20 ", "",
         "direct-points" },
     { SOURCE, "preconditioner=cluster", "conjugate-gradients" },

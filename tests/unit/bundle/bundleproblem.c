@@ -149,9 +149,6 @@ test_config (void)
   REFUSE (threads, 5000, "threads");
   REFUSE (schur, FALSE, "jacobi");
   REFUSE (preconditioner, 3, "preconditioner");
-  REFUSE (w_storage, 3, "w-storage");
-  REFUSE (layout, 2, "layout");
-  REFUSE (precision, 2, "precision");
 #undef REFUSE
 }
 
