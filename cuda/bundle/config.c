@@ -14,7 +14,6 @@ bundle_config_init (BundleConfig *config)
     .function_tolerance = 1e-6,
     .parameter_tolerance = 1e-8,
     .gradient_tolerance = 1e-10,
-    .schur = TRUE,
     .preconditioner = BUNDLE_PRECONDITIONER_SCHUR_JACOBI,
     .loss = BUNDLE_LOSS_NONE,
     .loss_scale = 1,
@@ -25,11 +24,6 @@ bundle_config_init (BundleConfig *config)
 gboolean
 bundle_config_check (const BundleConfig *config, GError **error)
 {
-  if (!config->schur && config->preconditioner != BUNDLE_PRECONDITIONER_JACOBI)
-    return cvis_refuse (error,
-        "without the Schur complement the preconditioner must be jacobi");
-  if (!config->schur && config->solver > BUNDLE_SOLVER_ITERATIVE)
-    return cvis_refuse (error, "a direct solver needs the Schur complement");
   if (config->shared_intrinsics && !config->fix_intrinsics
       && config->solver == BUNDLE_SOLVER_DIRECT_POINTS)
     return cvis_refuse (

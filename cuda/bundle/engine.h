@@ -8,8 +8,7 @@
  *
  * Source: P. R. Kommera, S. S. Muknahallipatna, J. E. McInroy, Optimized CUDA
  * Implementation to Improve the Performance of Bundle Adjustment Algorithm
- * on GPUs (J. Software Engineering and Applications 17, 2024); its four
- * configurations are settings here. The control of Levenberg-Marquardt's
+ * on GPUs (J. Software Engineering and Applications 17, 2024). The control of Levenberg-Marquardt's
  * radius and the stopping test of the conjugate gradients are those of the
  * Ceres Solver. The definitions are in docs/design/bundle.md. */
 #pragma once
@@ -27,15 +26,15 @@ typedef enum {
 } BundleLoss;
 
 typedef enum {
-  BUNDLE_PRECONDITIONER_JACOBI,       /* blocks of U and V */
+  BUNDLE_PRECONDITIONER_JACOBI,       /* blocks of U */
   BUNDLE_PRECONDITIONER_SCHUR_JACOBI, /* diagonal blocks of the Schur complement */
   BUNDLE_PRECONDITIONER_CLUSTER,      /* its blocks of clusters of cameras */
 } BundlePreconditioner;
 
 /* How a step is computed */
 typedef enum {
-  BUNDLE_SOLVER_AUTO,           /* chosen by the sizes of the problem */
-  BUNDLE_SOLVER_ITERATIVE,      /* conjugate gradients */
+  BUNDLE_SOLVER_AUTO,      /* chosen by the sizes of the problem */
+  BUNDLE_SOLVER_ITERATIVE, /* conjugate gradients on the Schur complement */
   BUNDLE_SOLVER_DIRECT_CAMERAS, /* points are eliminated, the cameras' dense system
                                    is factorised */
   BUNDLE_SOLVER_DIRECT_POINTS, /* cameras are eliminated; not with
@@ -55,11 +54,9 @@ typedef enum {
  * @function_tolerance, @parameter_tolerance, @gradient_tolerance: stop when
  *   the relative change of the cost, the relative step, or the largest
  *   element of the gradient is below
- * @solver: auto chooses a direct one for small problems if @schur and
- *   @preconditioner are the defaults. A direct one needs @schur and computes on the
- *   CPU with any backend; settings of the conjugate gradients have no effect then
- * @schur: conjugate gradients on the Schur complement; otherwise on the full
- *   system (BUNDLE_PRECONDITIONER_JACOBI only)
+ * @solver: auto chooses a direct one for small problems if @preconditioner is the
+ *   default. A direct one computes on the CPU with any backend; settings of the
+ *   conjugate gradients have no effect then
  * @loss_scale: of the robust loss, pixels, above 0
  * @fix_intrinsics: focal length, k1, k2 are constant
  * @shared_intrinsics: all cameras have the same intrinsics; the start is the
@@ -78,7 +75,6 @@ typedef struct {
   gdouble parameter_tolerance;
   gdouble gradient_tolerance;
   BundleSolver solver;
-  gboolean schur;
   BundlePreconditioner preconditioner;
   BundleLoss loss;
   gdouble loss_scale;

@@ -57,10 +57,6 @@ static const GstCvisSetting settings_table[] = {
       "Largest number in the gradient at which the adjustment stops",
       GST_CVIS_SETTING_DOUBLE, CONFIG (gradient_tolerance), TRUE, 0, 1e300,
       NULL, NULL },
-  { "schur",
-      "Conjugate gradients on the Schur complement, else on the full system "
-      "(preconditioner=jacobi)",
-      GST_CVIS_SETTING_BOOLEAN, CONFIG (schur), TRUE, 0, 1, NULL, NULL },
   { "preconditioner", "Preconditioner of the conjugate gradients",
       GST_CVIS_SETTING_ENUM, CONFIG (preconditioner), TRUE, 0, 0,
       "GstBundlePreconditioner", preconditioner_values },

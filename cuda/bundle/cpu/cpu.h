@@ -91,8 +91,7 @@ struct _BundleBackend {
   BundleCluster *cluster;
   BundleDirect *direct; /* NULL: conjugate gradients */
 
-  /* vectors: 9 for each camera, then without the Schur complement
-   * BUNDLE_POINT for each point */
+  /* vectors: 9 for each camera */
   gsize n_vector;
   gdouble *b, *x, *r, *z, *p, *q;
   gdouble *forward; /* of a slot, BUNDLE_POINT apart: W^T p; or 9 apart */
@@ -122,9 +121,9 @@ typedef struct _BundleCpuKernels {
   /* forward = Jp^T Jc v, @v: the camera's 9 */
   void (*forward) (
       BundleBackend *b, const BundleSegment *segment, const gdouble v[9]);
-  /* partial = sum of Jc^T Jp u, u: of points */
-  void (*backward) (BundleBackend *b, const BundleSegment *segment,
-      const gdouble *u, gdouble partial[9]);
+  /* partial = sum of Jc^T Jp point */
+  void (*backward) (
+      BundleBackend *b, const BundleSegment *segment, gdouble partial[9]);
   /* partial = sum of Jc^T Jp inverse_v Jp^T Jc */
   void (*schur) (BundleBackend *b, const BundleSegment *segment,
       gdouble partial[BUNDLE_TRIANGLE]);
@@ -156,13 +155,13 @@ typedef struct _BundleCpuKernels {
 
 extern const BundleCpuKernels bundle_cpu_generic, bundle_cpu_v3, bundle_cpu_v4;
 
-/* Chunks of the longest vector: cameras and points. */
+/* Chunks of the longer vector, of cameras or of points. */
 static inline gsize
 bundle_cpu_n_chunks (const BundleBackend *b)
 {
-  return ((gsize) b->n_cameras * 9 + (gsize) b->n_points * BUNDLE_POINT)
+  return MAX ((gsize) b->n_cameras * 9, (gsize) b->n_points * BUNDLE_POINT)
              / BUNDLE_CHUNK
-         + 2;
+         + 1;
 }
 
 /* --- a camera's part of a vector --- */

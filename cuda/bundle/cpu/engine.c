@@ -235,7 +235,7 @@ make_memory (BundleBackend *b, GError **error)
   gsize cameras = b->n_cameras, points = b->n_points;
   gsize p4 = points * BUNDLE_POINT;
 
-  b->n_vector = cameras * 9 + (b->config.schur ? 0 : p4);
+  b->n_vector = cameras * 9;
   return NEW (&b->cameras, cameras * 9) && NEW (&b->new_cameras, cameras * 9)
          && NEW (&b->points, p4) && NEW (&b->new_points, p4)
          && NEW (&b->constants, cameras) && NEW (&b->new_constants, cameras)

@@ -259,15 +259,14 @@ forward_segment (BundleBackend *b, const BundleSegment *s, const gdouble v[9])
 }
 
 static void
-backward_segment (BundleBackend *b, const BundleSegment *s, const gdouble *u,
-    gdouble partial[9])
+backward_segment (BundleBackend *b, const BundleSegment *s, gdouble partial[9])
 {
   const BundleConstants c = b->constants[s->camera];
   const gdouble *weight = b->weight + s->first;
   Column x, y, z, ux, uy, uz, w[9];
 
   gather_points (b, s, b->points, x, y, z);
-  gather_points (b, s, u, ux, uy, uz);
+  gather_points (b, s, b->point, ux, uy, uz);
   for (guint i = 0; i < s->n; i++) {
     BundleImage image = bundle_image (&c, x[i], y[i], z[i]);
     gdouble yx, yy, t[9], square = weight[i] * weight[i];

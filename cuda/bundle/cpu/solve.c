@@ -236,43 +236,21 @@ eliminate_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
   }
 }
 
-/* q = (V + D) p + W^T p, the points' part of the full system */
-static void
-multiply_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
-{
-  const gdouble *in = b->in + 9 * (gsize) b->n_cameras;
-  gdouble *out = b->out + 9 * (gsize) b->n_cameras;
-
-  for (gsize i = first; i < end; i++) {
-    const gdouble *p = in + BUNDLE_POINT * i;
-    gdouble t[3], q[3];
-
-    sum_forward (b, i, t);
-    bundle_multiply_3 (b->v + 6 * i, p[0], p[1], p[2], q);
-    for (guint k = 0; k < 3; k++)
-      out[BUNDLE_POINT * i + k] =
-          is_constant (b, i) ? 0 : q[k] + b->damping_p[i] * p[k] + t[k];
-  }
-}
-
 static void
 backward_segments (guint first, guint count, gpointer data)
 {
   BundleBackend *b = data;
-  const gdouble *u =
-      b->config.schur ? b->point : b->in + 9 * (gsize) b->n_cameras;
 
   for (guint i = first; i < first + count; i++)
     b->kernels->backward (
-        b, &b->segments[i], u, b->partial + (gsize) i * BUNDLE_SUMS);
+        b, &b->segments[i], b->partial + (gsize) i * BUNDLE_SUMS);
 }
 
-/* q = (U + D) p -+ W ..., the cameras' part */
+/* q = (U + D) p - W point */
 static void
 multiply_cameras (guint first, guint count, gpointer data)
 {
   BundleBackend *b = data;
-  gdouble sign = b->config.schur ? -1 : 1;
 
   for (guint i = first; i < first + count; i++) {
     gsize at = 9 * (gsize) i;
@@ -282,8 +260,7 @@ multiply_cameras (guint first, guint count, gpointer data)
     bundle_cpu_multiply_9 (b->u + (gsize) i * BUNDLE_TRIANGLE, v, product);
     sum_camera (b, i, 0, 9, w);
     for (guint k = 0; k < 9; k++)
-      b->out[at + k] =
-          product[k] + sign * w[k] + b->damping_c[at + k] * b->in[at + k];
+      b->out[at + k] = product[k] - w[k] + b->damping_c[at + k] * b->in[at + k];
   }
 }
 
@@ -295,7 +272,7 @@ multiply (BundleBackend *b, const gdouble *p, gdouble *q)
   b->in = p;
   b->out = q;
   for_segments (b, forward_segments);
-  for_points (b, b->config.schur ? eliminate_points : multiply_points, sums);
+  for_points (b, eliminate_points, sums);
   for_segments (b, backward_segments);
   for_cameras (b, multiply_cameras);
   share_intrinsics (b, q);
@@ -330,15 +307,8 @@ damp_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
 static void
 make_right_side (BundleBackend *b)
 {
-  gsize cameras = 9 * (gsize) b->n_cameras;
-
-  for (gsize i = 0; i < cameras; i++)
+  for (gsize i = 0; i < b->n_vector; i++)
     b->b[i] = -b->gradient_c[i];
-  if (!b->config.schur) {
-    for (gsize i = 0; i < b->n_vector - cameras; i++)
-      b->b[cameras + i] = -b->gradient_p[i];
-    return;
-  }
   for_segments (b, backward_segments);
   for (guint i = 0; i < b->n_cameras; i++) {
     gdouble w[9];
@@ -411,29 +381,12 @@ precondition_cameras (guint first, guint count, gpointer data)
 }
 
 static void
-precondition_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
-{
-  gsize offset = 9 * (gsize) b->n_cameras;
-
-  for (gsize i = first; i < end; i++) {
-    const gdouble *r = b->r + offset + BUNDLE_POINT * i;
-
-    bundle_multiply_3 (b->inverse_v + 6 * i, r[0], r[1], r[2],
-        b->z + offset + BUNDLE_POINT * i);
-  }
-}
-
-static void
 precondition (BundleBackend *b)
 {
-  gdouble sums[BUNDLE_CHUNK_SUMS];
-
   if (b->cluster)
     bundle_cluster_apply (b, b->r, b->z);
   else
     for_cameras (b, precondition_cameras);
-  if (!b->config.schur)
-    for_points (b, precondition_points, sums);
 }
 
 /* --- vectors ----------------------------------------------------------------------------- */
@@ -525,21 +478,14 @@ solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
 static void
 move_points (BundleBackend *b, gsize first, gsize end, gdouble *sums)
 {
-  const gdouble *x = b->x + 9 * (gsize) b->n_cameras;
-
   for (gsize i = first; i < end; i++) {
     const gdouble *g = b->gradient_p + BUNDLE_POINT * i;
     gdouble *d = b->point + BUNDLE_POINT * i;
+    gdouble t[3];
 
-    if (b->config.schur) {
-      gdouble t[3];
-
-      sum_forward (b, i, t);
-      bundle_multiply_3 (
-          b->inverse_v + 6 * i, -g[0] - t[0], -g[1] - t[1], -g[2] - t[2], d);
-    } else {
-      memcpy (d, x + BUNDLE_POINT * i, 3 * sizeof *d);
-    }
+    sum_forward (b, i, t);
+    bundle_multiply_3 (
+        b->inverse_v + 6 * i, -g[0] - t[0], -g[1] - t[1], -g[2] - t[2], d);
     for (guint k = 0; k < 3; k++) {
       gdouble old = b->points[BUNDLE_POINT * i + k];
 
@@ -570,10 +516,8 @@ make_candidate (BundleBackend *b, BundleStep *step)
 {
   gdouble sums[BUNDLE_CHUNK_SUMS];
 
-  if (b->config.schur) {
-    b->in = b->x;
-    for_segments (b, forward_segments);
-  }
+  b->in = b->x;
+  for_segments (b, forward_segments);
   for_points (b, move_points, sums);
   for (guint c = 0; c < b->n_cameras; c++) {
     gdouble v[9];

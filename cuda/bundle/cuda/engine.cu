@@ -82,7 +82,6 @@ take_cameras (BundleBackend *b, GError **error)
     { &d->partial, (gsize) d->n_segments * BUNDLE_N_LINEAR },
     { &d->camera_dots, BUNDLE_N_DOTS * (gsize) d->camera_blocks },
     { &d->shared_sums, 3 * (gsize) d->camera_blocks },
-    { &d->point_dots, BUNDLE_N_DOTS * (gsize) d->point_blocks },
     { &d->slice_sums, 2 * (gsize) d->n_slices },
     { &d->segment_sums, 2 * (gsize) d->n_segments },
     { &d->camera_sums, 2 * n },
@@ -111,7 +110,6 @@ take_points (BundleBackend *b, GError **error)
   BundleDevice *d = &b->device;
   CvisArena *arena = &b->arena;
   const gsize n = d->n_points;
-  const gsize full = d->schur ? 0 : 3 * n;
 
   if (b->problem->point_constant
       && !(cvis_arena_take (arena, &d->point_constant, b->problem->n_points,
@@ -131,10 +129,7 @@ take_points (BundleBackend *b, GError **error)
              arena, &d->v_inverse, 6 * n, "blocks of points", error)
          && cvis_arena_take (
              arena, &d->v_gradient, 3 * n, "gradients of points", error)
-         && cvis_arena_take (arena, &d->v_scale, n, "scales of points", error)
-         && cvis_arena_take (arena, &d->px, full, "vectors of points", error)
-         && cvis_arena_take (arena, &d->pr, full, "vectors of points", error)
-         && cvis_arena_take (arena, &d->pq, full, "vectors of points", error);
+         && cvis_arena_take (arena, &d->v_scale, n, "scales of points", error);
 }
 
 /* --- launches ----------------------------------------------------------------- */
@@ -256,20 +251,15 @@ backend_init (BundleBackend *b, const BundleStart *start,
   if (config->preconditioner == BUNDLE_PRECONDITIONER_CLUSTER
       && !bundle_cuda_cluster (d, &b->arena, start->problem, error))
     return FALSE;
-  d->schur = config->schur;
   d->shared = start->shared;
   d->robust = config->loss != BUNDLE_LOSS_NONE;
-  d->reduced =
-      config->schur && config->preconditioner != BUNDLE_PRECONDITIONER_JACOBI;
+  d->reduced = config->preconditioner != BUNDLE_PRECONDITIONER_JACOBI;
   d->loss = config->loss;
   d->loss_scale = config->loss_scale;
   d->eta = config->eta;
   d->tolerance = config->pcg_tolerance;
   d->max_pcg = config->max_pcg_iterations;
   d->camera_blocks = MIN (BUNDLE_CAMERA_BLOCKS, (d->n_cameras + 7) / 8);
-  d->point_blocks = MIN (BUNDLE_POINT_BLOCKS, (d->n_points + 255) / 256);
-  d->vector_blocks =
-      d->schur ? d->camera_blocks : MAX (d->camera_blocks, d->point_blocks);
   n = d->n_cameras;
   if (!take_cameras (b, error) || !take_points (b, error)
       || !cvis_arena_pin (

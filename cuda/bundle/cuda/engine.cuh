@@ -30,8 +30,6 @@
 #define BUNDLE_NONE 0xffffffffu /* camera of an empty slot */
 #define BUNDLE_CAMERA_BLOCKS                                                   \
   512 /* blocks of kernels over vectors of cameras, at most */
-#define BUNDLE_POINT_BLOCKS 1024  /* the same for points */
-#define BUNDLE_VECTOR_THREADS 256 /* threads of a block in these kernels */
 #define BUNDLE_COLUMN_BLOCKS 64
 /* largest number of slices and of segments of a small problem, whose iterations
  * are one kernel */
@@ -89,7 +87,7 @@ struct BundlePcg {
   guint32 done;
 };
 
-/* Columns of camera_dots and point_dots: sums of each block. */
+/* Columns of camera_dots: sums of each block. */
 enum {
   BUNDLE_DOT_PQ,
   BUNDLE_DOT_RZ,
@@ -116,9 +114,8 @@ enum {
 struct BundleDevice {
   guint32 n_cameras, n_points, n_slices, n_segments;
   guint32 n_slots, n_views;
-  guint32 camera_blocks, point_blocks; /* of sums over vectors */
-  guint32 vector_blocks;               /* of the kernels over vectors */
-  gboolean schur, shared, robust;
+  guint32 camera_blocks; /* of the kernels over vectors of cameras */
+  gboolean shared, robust;
   gboolean reduced; /* preconditioner: blocks of the Schur complement */
   BundleLoss loss;
   double loss_scale;
@@ -161,11 +158,9 @@ struct BundleDevice {
   double *v, *v_inverse; /* 6 for each point: of J^T J, of its damped inverse */
   double *v_gradient;    /* 3 for each point */
   double *v_scale;       /* of a point */
-  double *px, *pr, *pq;  /* 3 for each point; only for the full system */
   /* sums */
   double *camera_dots;  /* camera_blocks x BUNDLE_N_DOTS */
   double *shared_sums;  /* camera_blocks x 3 */
-  double *point_dots;   /* point_blocks x BUNDLE_N_DOTS */
   double *slice_sums;   /* n_slices x 2 */
   double *segment_sums; /* n_segments x 2 */
   double *camera_sums;  /* n_cameras x 2 */
@@ -278,18 +273,6 @@ bundle_load_camera (const BundleRecord *record)
   c.k1 = record->k1;
   c.k2 = record->k2;
   return c;
-}
-
-/* Adds the damping of a point to its block @v. */
-static __device__ __forceinline__ void
-bundle_damp_point (const BundleDevice &d, guint32 point, double v[6])
-{
-  const double damping =
-      bundle_damping (bundle_mean_square (v), d.v_scale[point], d.pcg->radius);
-
-  v[0] += damping;
-  v[3] += damping;
-  v[5] += damping;
 }
 
 /* Loads a pose, 16 bytes at a time. */

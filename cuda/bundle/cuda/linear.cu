@@ -359,7 +359,12 @@ damp_points (BundleDevice d)
     return;
   for (int e = 0; e < 6; e++)
     v[e] = d.v[6 * (gsize) p + e];
-  bundle_damp_point (d, p, v);
+  const double damping =
+      bundle_damping (bundle_mean_square (v), d.v_scale[p], d.pcg->radius);
+
+  v[0] += damping;
+  v[3] += damping;
+  v[5] += damping;
   if (!d.point_constant || !d.point_constant[d.order[p]])
     bundle_invert_3 (v, z);
   bundle_multiply_3 (z, -g[0], -g[1], -g[2], y);

@@ -2,13 +2,13 @@
  * Copyright (C) 2026 the gst-cudavision authors
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-/* Preconditioned conjugate gradients on the Schur complement or on the full
- * system. alpha, beta and the stopping test stay on the device.
+/* Preconditioned conjugate gradients on the Schur complement. alpha, beta and the
+ * stopping test stay on the device.
  *
  * Each part of an iteration is a device function: of a warp for a slice or a
- * segment, of a block for vectors. For a small problem, one kernel calls them all
- * until the stop, with a grid barrier after each part. For a large problem, each
- * part is a kernel; once done is set, the kernels of queued iterations return at
+ * segment, of a block for vectors of cameras. For a small problem, one kernel calls
+ * them all until the stop, with a grid barrier after each part. For a large problem,
+ * each part is a kernel; once done is set, the kernels of queued iterations return at
  * once. Both add in the same order. */
 #include <cooperative_groups.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 const int THREADS = 128;
 const int WARPS = THREADS / 32;
-const int VECTOR_THREADS = BUNDLE_VECTOR_THREADS;
+const int VECTOR_THREADS = 256;
 const int VECTOR_WARPS = VECTOR_THREADS / 32;
 
 guint
@@ -77,19 +77,14 @@ add_to_camera (const BundleDevice &d, guint32 view, const BundleConstants &c,
 
 /* --- products ---------------------------------------------------------------------------- */
 
-typedef enum {
-  POINTS_REDUCE, /* y = Z W^T x */
-  POINTS_FULL,   /* q = W^T x + damped V y */
-  POINTS_BACK,   /* y = -Z (g + W^T x), and the squares of y and of the state */
-} PointsMode;
-
-/* W^T x of slice @number, with x in the poses. */
-template <PointsMode MODE>
+/* y = Z W^T x of slice @number, with x in the poses. BACK: y = -Z (g + W^T x), and the
+ * squares of y and of the state. */
+template <bool BACK>
 __device__ __forceinline__ void
 multiply_slice (const BundleDevice &d, guint32 number)
 {
   const int lane = threadIdx.x % 32;
-  double sums[3] = {};
+  double sums[3] = {}, squares[2] = {};
   const BundleSlice slice = d.slices[number];
   const gboolean own = slice.n > 0 ? lane < (int) slice.n : lane == 0;
   const guint32 p = slice.point + (slice.n > 0 && own ? lane : 0);
@@ -104,31 +99,12 @@ multiply_slice (const BundleDevice &d, guint32 number)
   }
   if (slice.n == 0)
     bundle_warp_sum (sums);
-  if (MODE == POINTS_FULL) {
-    double v[6], y[3];
-
-    if (!own)
-      return;
-    if (d.point_constant && d.point_constant[d.order[p]])
-      for (int i = 0; i < 3; i++)
-        sums[i] = 0;
-    for (int e = 0; e < 6; e++)
-      v[e] = d.v[6 * (gsize) p + e];
-    bundle_damp_point (d, p, v);
-    bundle_multiply_3 (v, point.y[0], point.y[1], point.y[2], y);
-    for (int i = 0; i < 3; i++)
-      d.pq[3 * (gsize) p + i] = sums[i] + y[i];
-    return;
-  }
-
-  double squares[2] = {};
-
   if (own) {
     double z[6];
 
     for (int e = 0; e < 6; e++)
       z[e] = d.v_inverse[6 * (gsize) p + e];
-    if (MODE == POINTS_BACK)
+    if (BACK)
       for (int i = 0; i < 3; i++)
         sums[i] = -d.v_gradient[3 * (gsize) p + i] - sums[i];
     bundle_multiply_3 (z, sums[0], sums[1], sums[2], point.y);
@@ -140,7 +116,7 @@ multiply_slice (const BundleDevice &d, guint32 number)
     for (int i = 0; i < 3; i++)
       ((double2 *) &d.points[p])[i] = ((const double2 *) &point)[i];
   }
-  if (MODE == POINTS_BACK) {
+  if (BACK) {
     bundle_warp_sum (squares);
     if (lane < 2)
       d.slice_sums[2 * (gsize) number + lane] = squares[lane];
@@ -197,9 +173,6 @@ add_dots (const BundleDevice &d, int column)
 
   for (guint32 i = threadIdx.x; i < d.camera_blocks; i += blockDim.x)
     sum[0] += d.camera_dots[BUNDLE_N_DOTS * i + column];
-  if (!d.schur)
-    for (guint32 i = threadIdx.x; i < d.point_blocks; i += blockDim.x)
-      sum[0] += d.point_dots[BUNDLE_N_DOTS * i + column];
   bundle_block_sum (sum);
   if (threadIdx.x == 0)
     total = sum[0];
@@ -220,7 +193,7 @@ add_shared_sums (const BundleDevice &d, int a)
   return sum;
 }
 
-/* From the segments' sums W y: START: b = -g - W y, otherwise q = U p -+ W y
+/* From the segments' sums W y: START: b = -g - W y, otherwise q = U p - W y
  * and p . q. One warp a camera; lane a has element a. */
 template <bool START>
 __device__ __forceinline__ void
@@ -237,14 +210,12 @@ finish_cameras (const BundleDevice &d, guint32 block, const double *p)
     for (guint32 s = d.camera_segments[c]; s < d.camera_segments[c + 1]; s++)
       sum += d.partial[9 * (gsize) s + a];
     if (START) {
-      out = -d.blocks[(gsize) c * BUNDLE_N_LINEAR + BUNDLE_N_BLOCK + a];
-      if (d.schur)
-        out -= sum;
+      out = -d.blocks[(gsize) c * BUNDLE_N_LINEAR + BUNDLE_N_BLOCK + a] - sum;
     } else {
       const double *row = &d.system[81 * (gsize) c + 9 * a];
       const double own = camera_element (d, p, c, a);
 
-      out = d.schur ? -sum : sum;
+      out = -sum;
 #pragma unroll
       for (int k = 0; k < 9; k++)
         out += row[k] * __shfl_sync (0xffffffffu, own, k);
@@ -432,96 +403,17 @@ turn_cameras (const BundleDevice &d, guint32 block, const double *p,
   pcg->model = model;
 }
 
-/* --- vectors of points, for the full system ------------------------------------------------- */
-
-template <typename Work>
-__device__ __forceinline__ void
-for_points (const BundleDevice &d, guint32 block, Work work)
-{
-  for (guint32 i = block * VECTOR_THREADS + threadIdx.x; i < 3 * d.n_points;
-       i += d.point_blocks * VECTOR_THREADS)
-    work (i);
-}
-
-/* Sums of p . q */
-__device__ __forceinline__ void
-dot_points (const BundleDevice &d, guint32 block)
-{
-  double sums[1] = {};
-
-  for_points (d, block,
-      [&] (guint32 i) { sums[0] += d.points[i / 3].y[i % 3] * d.pq[i]; });
-  bundle_block_sum (sums);
-  if (threadIdx.x == 0)
-    d.point_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_PQ] = sums[0];
-}
-
-/* step_cameras() for points; b is -g, z goes to q. One thread a point. */
-template <bool START>
-__device__ __forceinline__ void
-step_points (const BundleDevice &d, guint32 block, guint parity)
-{
-  double sums[3] = {};
-  double alpha = 0;
-
-  if (!START && !get_alpha (d, parity, &alpha))
-    return;
-  for (guint32 n = block * VECTOR_THREADS + threadIdx.x; n < d.n_points;
-       n += d.point_blocks * VECTOR_THREADS) {
-    double r[3], z[3];
-
-    for (int k = 0; k < 3; k++) {
-      const gsize i = 3 * (gsize) n + k;
-      double x = 0;
-
-      r[k] = -d.v_gradient[i];
-      if (!START) {
-        x = d.px[i] + alpha * d.points[n].y[k];
-        r[k] = d.pr[i] - alpha * d.pq[i];
-      }
-      d.px[i] = x;
-      d.pr[i] = r[k];
-      sums[1] += x * (r[k] - d.v_gradient[i]);
-      sums[2] += r[k] * r[k];
-    }
-    bundle_multiply_3 (&d.v_inverse[6 * (gsize) n], r[0], r[1], r[2], z);
-    for (int k = 0; k < 3; k++) {
-      d.pq[3 * (gsize) n + k] = z[k];
-      sums[0] += r[k] * z[k];
-    }
-  }
-  bundle_block_sum (sums);
-  if (threadIdx.x == 0)
-    for (int e = 0; e < 3; e++)
-      d.point_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_RZ + e] = sums[e];
-}
-
-/* turn_cameras() for points; runs before it or at the same time. */
-template <bool FIRST>
-__device__ __forceinline__ void
-turn_points (const BundleDevice &d, guint32 block, guint parity)
-{
-  const double beta =
-      FIRST ? 0 : add_dots (d, BUNDLE_DOT_RZ) / d.pcg->rho[parity];
-
-  for_points (d, block, [&] (guint32 i) {
-    double *y = &d.points[i / 3].y[i % 3];
-
-    *y = d.pq[i] + (FIRST ? 0 : beta * *y);
-  });
-}
-
 /* --- an iteration ------------------------------------------------------------------------- */
 
 /* One warp a slice. */
-template <PointsMode MODE>
+template <bool BACK>
 __global__ void
 __launch_bounds__ (THREADS) multiply_points (BundleDevice d)
 {
   const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
 
-  if (number < d.n_slices && (MODE == POINTS_BACK || !d.pcg->done))
-    multiply_slice<MODE> (d, number);
+  if (number < d.n_slices && (BACK || !d.pcg->done))
+    multiply_slice<BACK> (d, number);
 }
 
 /* One warp a segment. */
@@ -534,46 +426,13 @@ __launch_bounds__ (THREADS, 5) multiply_views (BundleDevice d)
     multiply_segment (d, number);
 }
 
-/* Block @block of the vectors of cameras and of points. */
-template <bool START>
-__device__ __forceinline__ void
-finish_vectors (const BundleDevice &d, guint32 block, const double *p)
-{
-  if (block < d.camera_blocks)
-    finish_cameras<START> (d, block, p);
-  if (!START && !d.schur && block < d.point_blocks)
-    dot_points (d, block);
-}
-
-template <bool START>
-__device__ __forceinline__ void
-step_vectors (
-    const BundleDevice &d, guint32 block, const double *p, guint parity)
-{
-  if (block < d.camera_blocks)
-    step_cameras<START> (d, block, p, parity);
-  if (!d.schur && block < d.point_blocks)
-    step_points<START> (d, block, parity);
-}
-
-template <bool FIRST>
-__device__ __forceinline__ void
-turn_vectors (const BundleDevice &d, guint32 block, const double *p,
-    double *next, guint parity)
-{
-  if (!d.schur && block < d.point_blocks)
-    turn_points<FIRST> (d, block, parity);
-  if (block < d.camera_blocks)
-    turn_cameras<FIRST> (d, block, p, next, parity);
-}
-
 template <bool START>
 __global__ void
 __launch_bounds__ (VECTOR_THREADS)
     finish_products (BundleDevice d, const double *p)
 {
   if (!d.pcg->done)
-    finish_vectors<START> (d, blockIdx.x, p);
+    finish_cameras<START> (d, blockIdx.x, p);
 }
 
 template <bool START>
@@ -582,7 +441,7 @@ __launch_bounds__ (VECTOR_THREADS)
     step_solutions (BundleDevice d, const double *p, guint parity)
 {
   if (!d.pcg->done)
-    step_vectors<START> (d, blockIdx.x, p, parity);
+    step_cameras<START> (d, blockIdx.x, p, parity);
 }
 
 __global__ void
@@ -598,7 +457,7 @@ __launch_bounds__ (VECTOR_THREADS) turn_directions (
     BundleDevice d, const double *p, double *next, guint parity)
 {
   if (!d.pcg->done)
-    turn_vectors<FIRST> (d, blockIdx.x, p, next, parity);
+    turn_cameras<FIRST> (d, blockIdx.x, p, next, parity);
 }
 
 /* All iterations, by a cooperative grid. Between two barriers no block reads
@@ -614,19 +473,16 @@ __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
 
   for (guint parity = 0; !d.pcg->done; parity = 1 - parity) {
     for (guint32 i = warp; i < d.n_slices; i += n_warps)
-      if (d.schur)
-        multiply_slice<POINTS_REDUCE> (d, i);
-      else
-        multiply_slice<POINTS_FULL> (d, i);
+      multiply_slice<false> (d, i);
     grid.sync ();
     for (guint32 i = warp; i < d.n_segments; i += n_warps)
       multiply_segment (d, i);
     grid.sync ();
-    for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
-      finish_vectors<false> (d, i, p);
+    for (guint32 i = blockIdx.x; i < d.camera_blocks; i += gridDim.x)
+      finish_cameras<false> (d, i, p);
     grid.sync ();
-    for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
-      step_vectors<false> (d, i, p, parity);
+    for (guint32 i = blockIdx.x; i < d.camera_blocks; i += gridDim.x)
+      step_cameras<false> (d, i, p, parity);
     grid.sync ();
     if (d.pcg->done)
       return;
@@ -635,8 +491,8 @@ __launch_bounds__ (VECTOR_THREADS, 2) iterate_to_stop (BundleDevice d)
         precondition_clusters (d, i);
       grid.sync ();
     }
-    for (guint32 i = blockIdx.x; i < d.vector_blocks; i += gridDim.x)
-      turn_vectors<false> (d, i, p, next, parity);
+    for (guint32 i = blockIdx.x; i < d.camera_blocks; i += gridDim.x)
+      turn_cameras<false> (d, i, p, next, parity);
     grid.sync ();
 
     double *swap = p;
@@ -685,36 +541,9 @@ step_parameters (BundleDevice d)
   d.camera_sums[2 * (gsize) c + 1] = squares[1];
 }
 
-/* In the full system the points' step is the solution. One warp a slice, to
- * sum the squares. */
-__global__ void
-__launch_bounds__ (THREADS) take_points (BundleDevice d)
-{
-  const guint32 number = blockIdx.x * WARPS + threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
-  double squares[2] = {};
-
-  if (number >= d.n_slices)
-    return;
-  const BundleSlice slice = d.slices[number];
-
-  if (slice.n > 0 ? lane < (int) slice.n : lane == 0) {
-    BundlePoint *point = &d.points[slice.point + lane];
-
-    for (int i = 0; i < 3; i++) {
-      point->y[i] = d.px[3 * (gsize) (slice.point + lane) + i];
-      squares[0] += point->y[i] * point->y[i];
-      squares[1] += point->x[i] * point->x[i];
-    }
-  }
-  bundle_warp_sum (squares);
-  if (lane < 2)
-    d.slice_sums[2 * (gsize) number + lane] = squares[lane];
-}
+} // namespace
 
 /* --- launches ----------------------------------------------------------------------------- */
-
-} // namespace
 
 cudaError_t
 bundle_cuda_pcg_start (const BundleDevice *device, cudaStream_t stream)
@@ -722,16 +551,15 @@ bundle_cuda_pcg_start (const BundleDevice *device, cudaStream_t stream)
   const BundleDevice &d = *device;
   const guint segments = blocks_for (d.n_segments, WARPS);
 
-  if (d.schur)
-    multiply_views<<<segments, THREADS, 0, stream>>> (d);
+  multiply_views<<<segments, THREADS, 0, stream>>> (d);
   finish_products<true>
-      <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL);
+      <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL);
   step_solutions<true>
-      <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, 0);
+      <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, 0);
   if (d.n_clusters > 0)
     precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d);
   turn_directions<true>
-      <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, d.p[0], 0);
+      <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, NULL, d.p[0], 0);
   return cudaGetLastError ();
 }
 
@@ -744,17 +572,14 @@ bundle_cuda_pcg_iterate (
   const guint segments = blocks_for (d.n_segments, WARPS);
   const double *p = d.p[parity];
 
-  if (d.schur)
-    multiply_points<POINTS_REDUCE><<<slices, THREADS, 0, stream>>> (d);
-  else
-    multiply_points<POINTS_FULL><<<slices, THREADS, 0, stream>>> (d);
+  multiply_points<false><<<slices, THREADS, 0, stream>>> (d);
   multiply_views<<<segments, THREADS, 0, stream>>> (d);
-  finish_products<false><<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p);
+  finish_products<false><<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, p);
   step_solutions<false>
-      <<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (d, p, parity);
+      <<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d, p, parity);
   if (d.n_clusters > 0)
     precondition_residuals<<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (d);
-  turn_directions<false><<<d.vector_blocks, VECTOR_THREADS, 0, stream>>> (
+  turn_directions<false><<<d.camera_blocks, VECTOR_THREADS, 0, stream>>> (
       d, p, d.p[1 - parity], parity);
   return cudaGetLastError ();
 }
@@ -782,7 +607,7 @@ bundle_cuda_pcg_fit (const BundleDevice *device, guint *blocks)
     code = cudaGetLastError ();
   }
   if (code == cudaSuccess)
-    *blocks = MIN (MAX (d.vector_blocks, n),
+    *blocks = MIN (MAX (d.camera_blocks, n),
         processors * MIN (of_one, blocks_for (n, VECTOR_WARPS * processors)));
   return code;
 }
@@ -806,10 +631,7 @@ bundle_cuda_pcg_finish (const BundleDevice *device, cudaStream_t stream)
   const guint cameras = blocks_for (d.n_cameras, 64);
 
   set_records<<<cameras, 64, 0, stream>>> (d);
-  if (d.schur)
-    multiply_points<POINTS_BACK><<<slices, THREADS, 0, stream>>> (d);
-  else
-    take_points<<<slices, THREADS, 0, stream>>> (d);
+  multiply_points<true><<<slices, THREADS, 0, stream>>> (d);
   step_parameters<<<cameras, 64, 0, stream>>> (d);
   return cudaGetLastError ();
 }

@@ -147,7 +147,6 @@ test_config (void)
   REFUSE (loss_scale, 0, "loss-scale");
   REFUSE (initial_radius, 0, "initial-radius");
   REFUSE (threads, 5000, "threads");
-  REFUSE (schur, FALSE, "jacobi");
   REFUSE (preconditioner, 3, "preconditioner");
 #undef REFUSE
 }

@@ -84,25 +84,13 @@ check_oracle (const BundleOracle *oracle, const BundleProblem *problem,
   if (oracle->tolerance < 1e-5)
     g_assert_cmpfloat (
         summary.final_cost, >=, oracle->deep * (1 - oracle->tolerance));
-  g_print ("# %s %s%s: %.12e -> %.12e, deep minimum %+.1e\n", oracle->name,
-      preconditioners[config->preconditioner],
-      config->schur ? "" : ", without Schur", summary.initial_cost,
+  g_print ("# %s %s: %.12e -> %.12e, deep minimum %+.1e\n", oracle->name,
+      preconditioners[config->preconditioner], summary.initial_cost,
       summary.final_cost, summary.final_cost / oracle->deep - 1);
   g_assert_cmpint (summary.stop, ==, BUNDLE_STOP_FUNCTION);
   g_assert_cmpuint (summary.n_deficient, ==, 0);
   g_assert_cmpint (summary.device_bytes > 0, ==, context != NULL);
   bundle_summary_clear (&summary);
-}
-
-/* Settings number @i of 4: preconditioners, and without the Schur complement. */
-static void
-set_matrix (BundleConfig *config, guint i)
-{
-  init_config (config);
-  config->schur = i < 3;
-  config->preconditioner = i == 0   ? BUNDLE_PRECONDITIONER_SCHUR_JACOBI
-                           : i == 1 ? BUNDLE_PRECONDITIONER_CLUSTER
-                                    : BUNDLE_PRECONDITIONER_JACOBI;
 }
 
 static void
@@ -113,29 +101,26 @@ test_matrix (gconstpointer data)
 
   if (problem == NULL)
     return;
-  for (guint i = 0; i < 4; i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (preconditioners); i++) {
     BundleConfig config;
 
-    set_matrix (&config, i);
+    init_config (&config);
+    config.preconditioner = (BundlePreconditioner) i;
     check_oracle (oracle, problem, &config);
   }
 }
 
-/* The paper's configurations. */
 static void
 test_paper (gconstpointer data)
 {
   const BundleOracle *oracle = data;
   g_autoptr (BundleProblem) problem = load_or_skip (oracle->name);
+  BundleConfig config;
 
-  for (guint i = 0; problem && i < 2; i++) {
-    BundleConfig config;
-
-    init_config (&config);
-    set_paper (&config);
-    config.schur = i == 1;
+  init_config (&config);
+  set_paper (&config);
+  if (problem)
     check_oracle (oracle, problem, &config);
-  }
 }
 
 static void
@@ -312,19 +297,20 @@ test_copies_ring (void)
 
 /* --- generated problems -------------------------------------------------- */
 
-/* All settings on a problem that needs no file. */
+/* All preconditioners on a problem that needs no file. */
 static void
 test_ring (void)
 {
   g_autoptr (BundleProblem) problem = bundle_data_ring (7, 300, 1);
   gdouble lowest = G_MAXDOUBLE, highest = 0;
 
-  for (guint i = 0; i < 4; i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (preconditioners); i++) {
     g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
     BundleConfig config;
     BundleSummary summary;
 
-    set_matrix (&config, i);
+    init_config (&config);
+    config.preconditioner = (BundlePreconditioner) i;
     config.function_tolerance = 1e-12;
     solve (copy, &config, &summary);
     assert_close (summary.initial_cost, bundle_data_cost (problem), 1e-12);
@@ -367,7 +353,6 @@ test_bits (void)
       config.preconditioner = i == 0   ? BUNDLE_PRECONDITIONER_CLUSTER
                               : i == 4 ? BUNDLE_PRECONDITIONER_JACOBI
                                        : BUNDLE_PRECONDITIONER_SCHUR_JACOBI;
-      config.schur = i != 4;
       config.shared_intrinsics = i == 3;
       solve (copy, &config, &summary);
       bundle_summary_clear (&summary);
@@ -481,8 +466,7 @@ test_constants (void)
     init_config (&config);
     config.fix_intrinsics = i & 1;
     config.fix_first_camera = i >> 1 & 1;
-    config.schur = !(i & 4);
-    if (!config.schur)
+    if (i & 4)
       config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
     solve (copy, &config, &summary);
     g_assert_cmpfloat (summary.final_cost, <, 0.5 * summary.initial_cost);
@@ -519,12 +503,10 @@ test_shared (void)
     config.shared_intrinsics = TRUE;
     config.function_tolerance = 1e-14;
     config.max_iterations = i == 3 ? 0 : 100;
-    if (i == 2) {
-      config.schur = FALSE;
+    if (i == 2)
       config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
-    } else if (i == 1) {
+    else if (i == 1)
       config.preconditioner = BUNDLE_PRECONDITIONER_CLUSTER;
-    }
     solve (problem, &config, &summary);
     for (guint c = 1; c < 8; c++)
       g_assert_cmpmem (
@@ -777,12 +759,10 @@ test_deficient (void)
 
     init_config (&config);
     config.function_tolerance = 1e-10;
-    if (i == 1) {
+    if (i == 1)
       config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
-      config.schur = FALSE;
-    } else if (i == 2) {
+    else if (i == 2)
       config.preconditioner = BUNDLE_PRECONDITIONER_CLUSTER;
-    }
     solve (copy, &config, &summary);
     solve (alone, &config, &ring_summary);
     g_assert_cmpuint (summary.n_deficient, ==, 2);
@@ -878,14 +858,12 @@ test_frame (void)
     config.fix_intrinsics = frame_settings[i / 4].fix_intrinsics;
     config.shared_intrinsics = frame_settings[i / 4].shared_intrinsics;
     config.fix_first_camera = frame_settings[i / 4].fix_first_camera;
-    if (i % 4 == 1) {
-      config.schur = FALSE;
+    if (i % 4 == 1)
       config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
-    } else if (i % 4 == 2) {
+    else if (i % 4 == 2)
       config.solver = BUNDLE_SOLVER_DIRECT_CAMERAS;
-    } else if (i % 4 == 3 && !config.shared_intrinsics) {
+    else if (i % 4 == 3 && !config.shared_intrinsics)
       config.solver = BUNDLE_SOLVER_DIRECT_POINTS;
-    }
     for (guint k = 0; k <= G_N_ELEMENTS (frames); k++) {
       g_autoptr (BundleProblem) copy = bundle_problem_copy (problem, NULL);
       BundleSummary summary;
@@ -1580,41 +1558,35 @@ test_direct_choice (void)
         cases[i].solver == BUNDLE_SOLVER_ITERATIVE);
     bundle_summary_clear (&summary);
   }
-  for (guint i = 0; i < 4; i++) {
+  for (guint i = 0; i < 3; i++) {
     g_autoptr (BundleProblem) problem = bundle_data_ring (6, 40, 51);
 
     bundle_config_init (&config);
-    config.schur = i != 0;
-    config.shared_intrinsics = i == 3;
-    if (i < 3)
+    config.shared_intrinsics = i == 2;
+    if (i < 2)
       config.preconditioner =
-          i == 1 ? BUNDLE_PRECONDITIONER_CLUSTER : BUNDLE_PRECONDITIONER_JACOBI;
+          i == 0 ? BUNDLE_PRECONDITIONER_CLUSTER : BUNDLE_PRECONDITIONER_JACOBI;
     solve (problem, &config, &summary);
     g_assert_cmpint (summary.solver, ==, BUNDLE_SOLVER_ITERATIVE);
     bundle_summary_clear (&summary);
   }
 }
 
-/* Refuses @config, with the CPU and with a device. */
+/* With the CPU and with a device */
 static void
 test_direct_refused (void)
 {
-  for (guint i = 0; i < 2; i++) {
-    g_autoptr (BundleProblem) problem = bundle_data_ring (3, 20, 53);
-    g_autoptr (GError) error = NULL;
-    BundleConfig config;
-    BundleSummary summary;
+  g_autoptr (BundleProblem) problem = bundle_data_ring (3, 20, 53);
+  g_autoptr (GError) error = NULL;
+  BundleConfig config;
+  BundleSummary summary;
 
-    bundle_config_init (&config);
-    config.solver = BUNDLE_SOLVER_DIRECT_POINTS;
-    config.schur = i == 0;
-    config.shared_intrinsics = i == 0;
-    if (i)
-      config.preconditioner = BUNDLE_PRECONDITIONER_JACOBI;
-    g_assert_false (
-        bundle_solve (problem, &config, context, NULL, NULL, &summary, &error));
-    g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
-  }
+  bundle_config_init (&config);
+  config.solver = BUNDLE_SOLVER_DIRECT_POINTS;
+  config.shared_intrinsics = TRUE;
+  g_assert_false (
+      bundle_solve (problem, &config, context, NULL, NULL, &summary, &error));
+  g_assert_error (error, CVIS_ERROR, CVIS_ERROR_INVALID);
 }
 
 typedef struct {
@@ -1622,9 +1594,8 @@ typedef struct {
 } KernelCase;
 
 /* A step of configuration @number of 8, so small that compute-sanitizer ends: losses,
- * shared intrinsics and the other preconditioners, with and without the Schur
- * complement. 2100 copies are a large problem for the
- * CUDA backend. */
+ * shared intrinsics and the other preconditioners. 2100 copies are a large problem for
+ * the CUDA backend. */
 static void
 test_kernels (gconstpointer data)
 {
@@ -1643,10 +1614,9 @@ test_kernels (gconstpointer data)
   config.loss_scale = 30;
   config.loss = i < 4 ? (BundleLoss) i : BUNDLE_LOSS_HUBER;
   config.shared_intrinsics = i == 4 || i == 5;
-  config.schur = i != 3 && i != 4;
-  config.preconditioner = !config.schur || i == 7 ? BUNDLE_PRECONDITIONER_JACOBI
-                          : i == 6 ? BUNDLE_PRECONDITIONER_CLUSTER
-                                   : BUNDLE_PRECONDITIONER_SCHUR_JACOBI;
+  config.preconditioner = i == 4 || i == 7 ? BUNDLE_PRECONDITIONER_JACOBI
+                          : i == 6         ? BUNDLE_PRECONDITIONER_CLUSTER
+                                           : BUNDLE_PRECONDITIONER_SCHUR_JACOBI;
   solve (problem, &config, &summary);
   if (config.loss == BUNDLE_LOSS_NONE)
     assert_close (summary.initial_cost, initial, 1e-12);
