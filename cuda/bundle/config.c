@@ -36,8 +36,6 @@ bundle_config_check (const BundleConfig *config, GError **error)
              "max-pcg-iterations", config->max_pcg_iterations, 1, 10000, error)
          && cvis_check_range ("eta", config->eta, 1e-16, 1, error)
          && cvis_check_range (
-             "pcg-tolerance", config->pcg_tolerance, 0, 1, error)
-         && cvis_check_range (
              "function-tolerance", config->function_tolerance, 0, 1, error)
          && cvis_check_range (
              "parameter-tolerance", config->parameter_tolerance, 0, 1, error)

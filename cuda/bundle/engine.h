@@ -46,11 +46,9 @@ typedef enum {
  * @max_iterations: of Levenberg-Marquardt, 0..10000; 0 only computes the
  *   cost
  * @max_pcg_iterations: conjugate gradient iterations in each of these,
- *   1..10000
+ *   1..10000 (500)
  * @eta: the conjugate gradients stop when the quadratic model gains less
  *   than this share of its mean gain for each iteration, 1e-16..1
- * @pcg_tolerance: if not 0, they also stop when the residual has shrunk to
- *   this share (the paper: 1e-4)
  * @function_tolerance, @parameter_tolerance, @gradient_tolerance: stop when
  *   the relative change of the cost, the relative step, or the largest
  *   element of the gradient is below
@@ -70,7 +68,6 @@ typedef struct {
   guint max_iterations;
   guint max_pcg_iterations;
   gdouble eta;
-  gdouble pcg_tolerance;
   gdouble function_tolerance;
   gdouble parameter_tolerance;
   gdouble gradient_tolerance;

@@ -24,7 +24,7 @@ G_BEGIN_DECLS
 #define BUNDLE_SUMS 55     /* of a segment: triangle, gradient, cost */
 #define BUNDLE_POINT 4     /* doubles for each point, the last one 0 */
 #define BUNDLE_CHUNK 2048  /* elements of a vector summed together */
-#define BUNDLE_CHUNK_SUMS 3
+#define BUNDLE_CHUNK_SUMS 2
 #define BUNDLE_MARGIN 16 /* columns behind those of a dense matrix */
 
 /* @n: number of slots, a multiple of BUNDLE_LANES; the first @n_real are

@@ -412,7 +412,7 @@ update_direction (BundleBackend *b, gsize first, gsize end, gdouble *sums)
     b->p[i] = b->z[i] + b->beta * b->p[i];
 }
 
-/* x += alpha p, r -= alpha q; sums: x (b + r), r r */
+/* x += alpha p, r -= alpha q; sum: x (b + r) */
 static void
 update_solution (BundleBackend *b, gsize first, gsize end, gdouble *sums)
 {
@@ -420,7 +420,6 @@ update_solution (BundleBackend *b, gsize first, gsize end, gdouble *sums)
     b->x[i] += b->alpha * b->p[i];
     b->r[i] -= b->alpha * b->q[i];
     sums[0] += b->x[i] * (b->b[i] + b->r[i]);
-    sums[1] += b->r[i] * b->r[i];
   }
 }
 
@@ -432,18 +431,14 @@ solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
     guint *iterations)
 {
   gsize bytes = b->n_vector * sizeof *b->x;
-  gdouble rho = 1, model = 0, norm_b, sums[BUNDLE_CHUNK_SUMS];
+  gdouble rho = 1, model = 0, sums[BUNDLE_CHUNK_SUMS];
 
   *iterations = 0;
   memset (b->x, 0, bytes);
   memset (b->p, 0, bytes);
   memset (b->z, 0, bytes);
-  memset (b->q, 0, bytes);
   memcpy (b->r, b->b, bytes);
-  b->alpha = 0;
-  for_elements (b, update_solution, sums);
-  norm_b = sqrt (sums[1]);
-  while (norm_b > 0 && *iterations < b->config.max_pcg_iterations) {
+  while (*iterations < b->config.max_pcg_iterations) {
     gdouble last = rho, last_model = model, curvature;
 
     if (progress && !progress (NULL, user_data))
@@ -465,8 +460,6 @@ solve_pcg (BundleBackend *b, BundleProgress progress, gpointer user_data,
     ++*iterations;
     model = sums[0];
     if (*iterations * (model - last_model) < b->config.eta * model)
-      break;
-    if (sqrt (sums[1]) <= b->config.pcg_tolerance * norm_b)
       break;
   }
   return TRUE;

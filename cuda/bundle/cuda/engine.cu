@@ -257,7 +257,6 @@ backend_init (BundleBackend *b, const BundleStart *start,
   d->loss = config->loss;
   d->loss_scale = config->loss_scale;
   d->eta = config->eta;
-  d->tolerance = config->pcg_tolerance;
   d->max_pcg = config->max_pcg_iterations;
   d->camera_blocks = MIN (BUNDLE_CAMERA_BLOCKS, (d->n_cameras + 7) / 8);
   n = d->n_cameras;

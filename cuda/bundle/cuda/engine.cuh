@@ -81,7 +81,6 @@ struct alignas (16) BundlePoint {
 struct BundlePcg {
   double rho[2];
   double model; /* quadratic model after the last iteration */
-  double norm;  /* |b|^2 */
   double radius;
   guint32 iterations;
   guint32 done;
@@ -92,7 +91,6 @@ enum {
   BUNDLE_DOT_PQ,
   BUNDLE_DOT_RZ,
   BUNDLE_DOT_MODEL, /* x . (b + r) */
-  BUNDLE_DOT_RR,
   BUNDLE_N_DOTS,
 };
 
@@ -119,7 +117,7 @@ struct BundleDevice {
   gboolean reduced; /* preconditioner: blocks of the Schur complement */
   BundleLoss loss;
   double loss_scale;
-  double eta, tolerance;
+  double eta;
   guint32 max_pcg;
   /* observations */
   BundleSlice *slices;

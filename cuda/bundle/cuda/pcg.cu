@@ -252,7 +252,7 @@ get_alpha (const BundleDevice &d, guint parity, double *alpha)
   return curvature > 0 && isfinite (*alpha);
 }
 
-/* x += alpha p, r -= alpha q, z = M^-1 r; sums of r . z, x . (b + r), r . r.
+/* x += alpha p, r -= alpha q, z = M^-1 r; sums of r . z, x . (b + r).
  * START: x = 0, r = b. With clusters, z and r . z are computed afterwards.
  * One warp a camera; lane a has element a. */
 template <bool START>
@@ -262,7 +262,7 @@ step_cameras (
 {
   const int lane = threadIdx.x % 32;
   const int a = MIN (lane, 8);
-  double sums[3] = {};
+  double sums[2] = {};
   double alpha = 0;
 
   if (!START && !get_alpha (d, parity, &alpha)) {
@@ -303,12 +303,11 @@ step_cameras (
       d.z[i] = z;
       sums[0] += r * z;
       sums[1] += x * (b + r);
-      sums[2] += r * r;
     }
   }
   bundle_block_sum (sums);
   if (threadIdx.x == 0)
-    for (int e = 0; e < 3; e++)
+    for (int e = 0; e < 2; e++)
       d.camera_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_RZ + e] = sums[e];
 }
 
@@ -353,7 +352,8 @@ precondition_clusters (const BundleDevice &d, guint32 block)
     d.camera_dots[BUNDLE_N_DOTS * block + BUNDLE_DOT_RZ] = sums[0];
 }
 
-/* The stopping test, and p = z + beta p, also to the x of the poses. FIRST: p = z. One warp a camera; lane a has element a. */
+/* The stopping test, and p = z + beta p, also to the x of the poses. FIRST: p = z.
+ * One warp a camera; lane a has element a. */
 template <bool FIRST>
 __device__ __forceinline__ void
 turn_cameras (const BundleDevice &d, guint32 block, const double *p,
@@ -379,7 +379,6 @@ turn_cameras (const BundleDevice &d, guint32 block, const double *p,
     return;
 
   const double model = -add_dots (d, BUNDLE_DOT_MODEL);
-  const double norm = add_dots (d, BUNDLE_DOT_RR);
 
   if (threadIdx.x > 0)
     return;
@@ -387,7 +386,6 @@ turn_cameras (const BundleDevice &d, guint32 block, const double *p,
 
   pcg->rho[FIRST ? parity : 1 - parity] = rho;
   if (FIRST) {
-    pcg->norm = norm;
     pcg->model = 0;
     if (!(rho > 0))
       pcg->done = 1;
@@ -397,7 +395,6 @@ turn_cameras (const BundleDevice &d, guint32 block, const double *p,
 
   pcg->iterations = iterations;
   if (iterations * (model - pcg->model) / model < d.eta
-      || norm <= d.tolerance * d.tolerance * pcg->norm
       || iterations >= d.max_pcg || !(rho > 0))
     pcg->done = 1;
   pcg->model = model;

@@ -139,7 +139,6 @@ test_config (void)
   REFUSE (max_pcg_iterations, 0, "max-pcg-iterations");
   REFUSE (eta, 0, "eta");
   REFUSE (eta, NAN, "eta");
-  REFUSE (pcg_tolerance, -1, "pcg-tolerance");
   REFUSE (function_tolerance, NAN, "function-tolerance");
   REFUSE (parameter_tolerance, -1, "parameter-tolerance");
   REFUSE (gradient_tolerance, -1, "gradient-tolerance");
