@@ -9,9 +9,6 @@
  * Levenberg-Marquardt with up to 100 conjugate gradient iterations each. Prints costs,
  * iterations and the minimum time of the runs; with --history the cost over time of
  * the defaults. */
-#include <math.h>
-#include <string.h>
-
 #include "bundledata.h"
 #include "cuda/bundle/engine.h"
 

@@ -7,10 +7,9 @@
  * so the compiler vectorises them; sums have BUNDLE_LANES lanes. */
 #include "cuda/bundle/cpu/cpu.h"
 
-#include <string.h>
-
 typedef gdouble V8
     __attribute__ ((vector_size (BUNDLE_LANES * 8), aligned (8), may_alias));
+
 #define INLINE static inline __attribute__ ((always_inline))
 
 /* Derivatives of a segment: 18 of the camera, 6 of the point */
