@@ -232,6 +232,16 @@ open_outputs (Adjustment *self, GError **error)
   return TRUE;
 }
 
+/* For the bar: an adjustment that converges ends earlier. */
+static gdouble
+measure_iterations (gpointer data, guint64 *done)
+{
+  const Adjustment *self = data;
+
+  *done = self->numbers->len;
+  return *done > 0 ? (gdouble) *done / MAX (options.iterations, 1) : -1;
+}
+
 static gboolean
 adjust_model (Adjustment *self, GError **error)
 {
@@ -245,6 +255,9 @@ adjust_model (Adjustment *self, GError **error)
                            .message = take_message,
                            .finish = take_results,
                            .data = self,
+                           .progress = !self->common->quiet,
+                           .measure = measure_iterations,
+                           .unit = "iterations",
                            .quiet = self->common->quiet },
         error);
     g_free (launch);
@@ -374,12 +387,11 @@ add_curve (const Adjustment *self, Report *report)
   g_string_free (svg, TRUE);
 }
 
-static gboolean
+static void
 write_report (const Adjustment *self, GError **error)
 {
   gchar *title = g_strdup_printf ("Bundle adjustment of %s", self->name);
   Report *report = report_new (title);
-  gboolean ok;
 
   report_add_paragraph (report,
       "%" G_GUINT64_FORMAT " cameras, %" G_GUINT64_FORMAT
@@ -404,11 +416,10 @@ write_report (const Adjustment *self, GError **error)
                                   : "adjusted for each camera");
   report_add_setting (report, "iterations", "at most %d", options.iterations);
   report_add_setting (report, "backend", "%s", self->backend);
-  ok = report_write (report, self->common->report,
+  report_write (report, self->common->report,
       (const gchar *const *) self->common->inputs, error);
   report_free (report);
   g_free (title);
-  return ok;
 }
 
 /* --- command --------------------------------------------------------------- */
@@ -421,17 +432,13 @@ set_usage (GError **error, const gchar *format, const gchar *value)
 }
 
 static gboolean
-check_options (const CommonOptions *common, GError **error)
+check_options (GError **error)
 {
   static const gchar *const losses[] = { "none", "huber", "cauchy", "tukey",
     NULL };
   static const gchar *const names[] = { "bal", "bundler", "nvm", "colmap",
     "ply", "transforms", "tum", NULL };
 
-  if (common->inputs[0] == NULL || common->inputs[1] != NULL)
-    return set_usage (error, "%s",
-        common->inputs[0] == NULL ? "no input file; see --help"
-                                  : "takes one model at a time");
   if (options.loss != NULL && !g_strv_contains (losses, options.loss))
     return set_usage (error,
         "--loss %s is none of none, huber, cauchy and tukey", options.loss);
@@ -486,16 +493,23 @@ check_input (const gchar *name, GError **error)
   return input_check (name, INPUT_RECONSTRUCTION, error);
 }
 
-static gboolean
+static void
 run_adjustment (Adjustment *self, GError **error)
 {
-  if (!check_input (self->name, error) || !adjust_model (self, error))
-    return FALSE;
+  const gchar *const names[] = { self->common->report, options.output,
+    options.video };
+  const gchar *const inputs[] = { self->name, options.constants, NULL };
+
+  if (!check_input (self->name, error)
+      || !output_check (names, G_N_ELEMENTS (names), inputs, error)
+      || !adjust_model (self, error))
+    return;
+  if (self->common->report != NULL)
+    write_report (self, error);
   if (self->common->json)
     print_json (self);
   else if (!self->common->quiet)
     print_result (self);
-  return self->common->report == NULL || write_report (self, error);
 }
 
 static void
@@ -513,27 +527,25 @@ run_bundle (gint argc, gchar **argv)
 {
   CommonOptions common;
   Adjustment self = { &common };
-  ExitStatus status = EXIT_STATUS_OK;
+  ExitStatus status;
   GError *error = NULL;
 
   options.loss_scale = 1;
   options.iterations = 50;
   if (!options_parse (&command_bundle, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUT, argc, argv, &common,
+          &status))
     return status;
   self.name = common.inputs[0];
   self.numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   self.costs = g_array_new (FALSE, FALSE, sizeof (gdouble));
-  if (!check_options (&common, &error)) {
-    status = EXIT_STATUS_USAGE;
-  } else if (common.show) {
-    launch_print (make_launch (&self, FALSE));
-  } else if (!run_adjustment (&self, &error)) {
-    status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
+  if (check_options (&error)) {
+    if (common.show)
+      launch_print (make_launch (&self, FALSE));
+    else
+      run_adjustment (&self, &error);
   }
-  if (error != NULL && status != EXIT_STATUS_INTERRUPTED)
-    print_error ("bundle", "%s", error->message);
-  g_clear_error (&error);
+  status = command_end ("bundle", error);
   clear_adjustment (&self);
   options_clear (&common);
   return status;

@@ -64,6 +64,8 @@ typedef enum {
   OPTIONS_PLAIN = 0,
   OPTIONS_COMPUTE = 1 << 0, /* --backend, --cuda-device-id, --threads, --show */
   OPTIONS_REPORT = 1 << 1,  /* --report */
+  OPTIONS_INPUT = 1 << 2,   /* exactly one input */
+  OPTIONS_INPUTS = 1 << 3,  /* at least one */
 } OptionGroups;
 
 /* Parses @argv with the options @own (ended by an empty entry) and the shared ones.
@@ -80,6 +82,10 @@ void print_error (const gchar *command, const gchar *format, ...)
 /* The same for a wrong option; returns EXIT_STATUS_USAGE. */
 ExitStatus usage_error (const gchar *command, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
+
+/* Prints @error (nullable), unless it comes from Ctrl-C, and frees it.
+ * Returns: the exit status */
+ExitStatus command_end (const gchar *command, GError *error);
 
 /* The name in @names (ended by %NULL) that is most like @word; %NULL if none is
  * near. */

@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 #include <locale.h>
-#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
@@ -50,13 +50,22 @@ reject_command (const gchar *word)
       NULL, "unknown subcommand %s; see cudavision --help", word);
 }
 
+/* Returns: @status, or that of failure if standard output has lost something */
+static ExitStatus
+check_printed (ExitStatus status)
+{
+  if (fflush (stdout) == 0 && !ferror (stdout))
+    return status;
+  print_error (NULL, "cannot write to standard output");
+  return status != EXIT_STATUS_OK ? status : EXIT_STATUS_FAILED;
+}
+
 int
 main (int argc, char **argv)
 {
   const Command *command = NULL;
 
   setlocale (LC_CTYPE, "");
-  signal (SIGPIPE, SIG_DFL); /* `cudavision ... | head` ends silently */
   if (argc < 2) {
     print_help ();
     return EXIT_STATUS_USAGE;
@@ -76,5 +85,5 @@ main (int argc, char **argv)
     return reject_command (argv[1]);
   gst_init (NULL, NULL);
   interrupt_install ();
-  return command->run (argc - 1, argv + 1);
+  return check_printed (command->run (argc - 1, argv + 1));
 }

@@ -191,6 +191,28 @@ describe_stream (GstDiscovererVideoInfo *video, Description *to)
   gst_caps_unref (caps);
 }
 
+/* "the H.264 decoder is missing", as the second last part of the detail has it */
+static gboolean
+report_missing (GstDiscovererInfo *info, GError **error)
+{
+  const gchar **details =
+      info != NULL
+          ? gst_discoverer_info_get_missing_elements_installer_details (info)
+          : NULL;
+  gchar **parts;
+
+  if (details == NULL || details[0] == NULL)
+    return FALSE;
+  parts = g_strsplit (details[0], "|", 5);
+  g_clear_error (error);
+  g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_CODEC_NOT_FOUND,
+      "the %s is missing; install the package %s",
+      g_strv_length (parts) == 5 ? parts[3] : "decoder",
+      package_of_detail (details[0]));
+  g_strfreev (parts);
+  return TRUE;
+}
+
 static gboolean
 describe_video (const gchar *name, Description *to, GError **error)
 {
@@ -220,7 +242,8 @@ describe_video (const gchar *name, Description *to, GError **error)
         "! decodebin ! videoconvert ! cudamotionest ! "
         "motionoverlay ! videoconvert ! autovideosink");
     g_clear_error (error); /* a missing decoder of sound */
-  } else if (input_kind (name) != INPUT_VIDEO || *error == NULL) {
+  } else if (!report_missing (info, error)
+             && (input_kind (name) != INPUT_VIDEO || *error == NULL)) {
     g_clear_error (error);
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
         "neither a surface, a video, a reconstruction nor a recording");
@@ -237,7 +260,7 @@ describe_video (const gchar *name, Description *to, GError **error)
 static gboolean
 describe_file (const gchar *name, Description *to, GError **error)
 {
-  if (!input_check (name, input_kind (name), error))
+  if (!input_check (name, INPUT_UNKNOWN, error))
     return FALSE;
   switch (input_kind (name)) {
     case INPUT_SURFACE:
@@ -290,30 +313,20 @@ run_info (gint argc, gchar **argv)
 {
   CommonOptions common;
   ExitStatus status;
-  GError *error = NULL;
-  GPtrArray *names;
   JsonBuilder *json;
 
   if (!options_parse (
-          &command_info, NULL, OPTIONS_PLAIN, argc, argv, &common, &status))
+          &command_info, NULL, OPTIONS_INPUTS, argc, argv, &common, &status))
     return status;
-  names = inputs_expand (common.inputs, INPUT_UNKNOWN, &error);
-  if (names == NULL) {
-    print_error ("info", "%s", error->message);
-    status = error->domain == G_OPTION_ERROR ? EXIT_STATUS_USAGE
-                                             : EXIT_STATUS_FAILED;
-    g_error_free (error);
-    options_clear (&common);
-    return status;
-  }
+  inputs_expand (&common.inputs, INPUT_UNKNOWN);
   status = EXIT_STATUS_OK;
   json = json_builder_new ();
   json_builder_begin_object (json);
   json_add_string (json, "version", PACKAGE_VERSION);
   json_builder_set_member_name (json, "files");
   json_builder_begin_array (json);
-  for (guint i = 0; i < names->len && !interrupted (); i++)
-    if (!print_file (names->pdata[i], &common, json))
+  for (gchar **name = common.inputs; *name != NULL && !interrupted (); name++)
+    if (!print_file (*name, &common, json))
       status = EXIT_STATUS_FAILED;
   json_builder_end_array (json);
   json_builder_end_object (json);
@@ -321,7 +334,6 @@ run_info (gint argc, gchar **argv)
     json_print (json);
   else
     g_object_unref (json);
-  g_ptr_array_unref (names);
   options_clear (&common);
   return interrupted () ? EXIT_STATUS_INTERRUPTED : status;
 }

@@ -10,6 +10,8 @@
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cuda/bundle/formats.h"
 #include "cuda/surface/file.h"
@@ -18,10 +20,12 @@
 
 /* --- kinds ----------------------------------------------------------------- */
 
+/* A pipe is not opened, which would wait for its writer. */
 static gsize
 read_start (const gchar *name, guint8 *start)
 {
-  FILE *file = fopen (name, "rb");
+  FILE *file =
+      g_file_test (name, G_FILE_TEST_IS_REGULAR) ? fopen (name, "rb") : NULL;
   gsize size;
 
   if (file == NULL)
@@ -73,31 +77,28 @@ input_kind (const gchar *name)
   return surface == SURFACE_FILE_TEXT ? INPUT_SURFACE : INPUT_UNKNOWN;
 }
 
-gboolean
-input_check (const gchar *name, InputKind kind, GError **error)
+/* What is wrong with the file itself; NULL: it can be read, and is not empty */
+static const gchar *
+find_fault (const gchar *name, InputKind kind)
 {
-  static const gchar *const wanted[] = { [INPUT_SURFACE] = "a surface",
-    [INPUT_VIDEO] = "a video",
-    [INPUT_RECONSTRUCTION] = "a reconstruction",
-    [INPUT_RECORDING] = "a recording" };
-  gchar *other;
+  struct stat info;
 
-  if (!g_file_test (name, G_FILE_TEST_EXISTS)) {
-    g_set_error (
-        error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "%s: no such file", name);
-    return FALSE;
-  }
-  other = input_describe_other (name, kind);
-  if (other == NULL)
-    return TRUE;
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-      "%s is %s, not %s; see cudavision info", name, other, wanted[kind]);
-  g_free (other);
-  return FALSE;
+  if (stat (name, &info) != 0)
+    return errno == ENOENT ? "no such file" : g_strerror (errno);
+  if (S_ISDIR (info.st_mode)) /* inputs_expand() has kept it */
+    return kind == INPUT_SURFACE || kind == INPUT_UNKNOWN
+               ? "the folder contains no file that can be read here"
+               : "a folder, not a file";
+  if (!S_ISREG (info.st_mode))
+    return "a pipe or a device; save its data as a file first";
+  if (access (name, R_OK) != 0)
+    return g_strerror (errno);
+  return info.st_size == 0 ? "the file is empty" : NULL;
 }
 
-gchar *
-input_describe_other (const gchar *name, InputKind kind)
+/* "a video", if the file is of a known kind other than @kind; else NULL */
+static const gchar *
+describe_other (const gchar *name, InputKind kind)
 {
   static const gchar *const names[] = { [INPUT_SURFACE] = "a surface",
     [INPUT_VIDEO] = "a video",
@@ -105,9 +106,30 @@ input_describe_other (const gchar *name, InputKind kind)
     [INPUT_RECORDING] = "a recording of melt-pool frames" };
   InputKind found = input_kind (name);
 
-  if (found == INPUT_UNKNOWN || found == kind)
-    return NULL;
-  return g_strdup (names[found]);
+  return found == kind || kind == INPUT_UNKNOWN ? NULL : names[found];
+}
+
+gboolean
+input_check (const gchar *name, InputKind kind, GError **error)
+{
+  static const gchar *const wanted[] = { [INPUT_SURFACE] = "a surface",
+    [INPUT_VIDEO] = "a video",
+    [INPUT_RECONSTRUCTION] = "a reconstruction",
+    [INPUT_RECORDING] = "a recording" };
+  const gchar *fault = find_fault (name, kind);
+  const gchar *other;
+
+  if (fault != NULL) {
+    g_set_error (
+        error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", name, fault);
+    return FALSE;
+  }
+  other = describe_other (name, kind);
+  if (other == NULL)
+    return TRUE;
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+      "%s is %s, not %s; see `cudavision info`", name, other, wanted[kind]);
+  return FALSE;
 }
 
 /* --- lists ----------------------------------------------------------------- */
@@ -134,19 +156,14 @@ has_ending_of (const gchar *name, InputKind kind)
          || surface_file_format_of_name (name) != SURFACE_FILE_UNKNOWN;
 }
 
-static gboolean
-add_folder (
-    GPtrArray *names, const gchar *folder, InputKind kind, GError **error)
+static void
+add_folder (GPtrArray *names, const gchar *folder, InputKind kind)
 {
-  GDir *dir = g_dir_open (folder, 0, error);
-  GPtrArray *found;
+  GDir *dir = g_dir_open (folder, 0, NULL);
+  GPtrArray *found = g_ptr_array_new ();
   const gchar *entry;
-  gboolean any;
 
-  if (dir == NULL)
-    return FALSE;
-  found = g_ptr_array_new ();
-  while ((entry = g_dir_read_name (dir)) != NULL) {
+  while (dir != NULL && (entry = g_dir_read_name (dir)) != NULL) {
     gchar *name = g_build_filename (folder, entry, NULL);
 
     if (entry[0] != '.' && has_ending_of (name, kind)
@@ -155,53 +172,39 @@ add_folder (
     else
       g_free (name);
   }
-  g_dir_close (dir);
+  g_clear_pointer (&dir, g_dir_close);
   g_ptr_array_sort (found, compare_names);
-  any = found->len > 0;
-  if (!any)
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
-        "the folder %s contains no file that can be read here", folder);
   g_ptr_array_extend_and_steal (names, found);
-  return any;
 }
 
-static gboolean
-add_pattern (GPtrArray *names, const gchar *pattern, GError **error)
+static void
+add_pattern (GPtrArray *names, const gchar *pattern)
 {
   glob_t found;
 
-  if (glob (pattern, 0, NULL, &found) != 0) {
-    g_set_error (
-        error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "no such file: %s", pattern);
-    return FALSE;
-  }
+  if (glob (pattern, 0, NULL, &found) != 0)
+    return;
   for (gsize i = 0; i < found.gl_pathc; i++)
     g_ptr_array_add (names, g_strdup (found.gl_pathv[i]));
   globfree (&found);
-  return TRUE;
 }
 
-GPtrArray *
-inputs_expand (gchar **inputs, InputKind kind, GError **error)
+void
+inputs_expand (gchar ***inputs, InputKind kind)
 {
-  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  gboolean ok = TRUE;
+  GPtrArray *names = g_ptr_array_new ();
 
-  if (inputs[0] == NULL) {
-    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-        "no input file; see --help");
-    ok = FALSE;
+  for (gchar **input = *inputs; *input != NULL; input++) {
+    const guint before = names->len;
+
+    if (g_file_test (*input, G_FILE_TEST_IS_DIR))
+      add_folder (names, *input, kind);
+    else if (!g_file_test (*input, G_FILE_TEST_EXISTS))
+      add_pattern (names, *input);
+    if (names->len == before)
+      g_ptr_array_add (names, g_strdup (*input));
   }
-  for (; *inputs != NULL && ok; inputs++) {
-    if (g_file_test (*inputs, G_FILE_TEST_IS_DIR))
-      ok = add_folder (names, *inputs, kind, error);
-    else if (g_file_test (*inputs, G_FILE_TEST_EXISTS)
-             || strpbrk (*inputs, "*?[") == NULL)
-      g_ptr_array_add (names, g_strdup (*inputs));
-    else
-      ok = add_pattern (names, *inputs, error);
-  }
-  if (!ok)
-    g_clear_pointer (&names, g_ptr_array_unref);
-  return names;
+  g_ptr_array_add (names, NULL);
+  g_strfreev (*inputs);
+  *inputs = (gchar **) g_ptr_array_free (names, FALSE);
 }

@@ -18,18 +18,15 @@ typedef enum {
   INPUT_RECORDING,
 } InputKind;
 
-/* The files of @inputs in their order; those of a folder in natural order (2 before
- * 10), only those whose ending is one of @kind.
- * Returns: (element-type filename): %NULL with @error if there is none */
-GPtrArray *inputs_expand (gchar **inputs, InputKind kind, GError **error);
+/* Replaces folders and patterns of @inputs by their files; those of a folder in
+ * natural order (2 before 10), only those whose ending is one of @kind. One without
+ * files stays, and input_check() says so. */
+void inputs_expand (gchar ***inputs, InputKind kind);
 
 /* The kind of a file by its first bytes; INPUT_UNKNOWN also if it cannot be read. */
 InputKind input_kind (const gchar *name);
-/* "a video", if the file is of a known kind other than @kind; else %NULL. Free with
- * g_free(). */
-gchar *input_describe_other (const gchar *name, InputKind kind);
-
-/* Checks that the file exists and is of no other kind that is known. */
+/* Checks that the file can be read, is not empty and of no other kind that is
+ * known; INPUT_UNKNOWN: of any kind. */
 gboolean input_check (const gchar *name, InputKind kind, GError **error);
 
 G_END_DECLS

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "command.h"
+
 static const LengthUnit units[] = {
   { "pm", "pm", 1e-12 },
   { "nm", "nm", 1e-9 },
@@ -38,6 +40,22 @@ find_unit (const gchar *name)
   return 0;
 }
 
+static void
+set_unit_error (
+    const gchar *text, const gchar *option, const gchar *unit, GError **error)
+{
+  static const gchar *const names[] = { "um", "mm", "nm", "cm", "pm", "in",
+    NULL };
+  gchar *lower = g_ascii_strdown (unit, -1);
+  const gchar *nearest = nearest_name (lower, names);
+
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+      "%s %s: there is no unit \"%s\" (pm, nm, um, mm, cm, in, m)%s%s%s",
+      option, text, unit, nearest != NULL ? "; did you mean " : "",
+      nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+  g_free (lower);
+}
+
 gboolean
 length_parse (
     const gchar *text, const gchar *option, gdouble *metres, GError **error)
@@ -54,10 +72,7 @@ length_parse (
   unit = g_strstrip (g_strdup (end));
   factor = find_unit (unit);
   if (factor == 0)
-    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-        "%s %s: there is no unit \"%s\"; the units are nm, um, mm, cm, in and "
-        "m",
-        option, text, unit);
+    set_unit_error (text, option, unit, error);
   g_free (unit);
   *metres = value * factor;
   return factor != 0;

@@ -8,6 +8,7 @@
 
 #include <gio/gio.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,6 +90,22 @@ static gboolean
 is_pattern (const gchar *name)
 {
   return strchr (name, '%') != NULL;
+}
+
+/* "frames/00007.png" of "frames/%05d.png"; NULL if the pattern has anything but one %d
+ * after its "%". multifilesrc would print from it without a check. */
+static gchar *
+make_picture_name (const gchar *pattern, guint number)
+{
+  const gchar *percent = strchr (pattern, '%');
+  const gsize digits = strspn (percent + 1, "0123456789");
+  const gint width = (gint) g_ascii_strtoull (percent + 1, NULL, 10);
+
+  if (digits > 2 || percent[digits + 1] != 'd'
+      || strchr (percent + 1, '%') != NULL)
+    return NULL;
+  return g_strdup_printf (percent[1] == '0' ? "%.*s%0*u%s" : "%.*s%*u%s",
+      (gint) (percent - pattern), pattern, width, number, percent + digits + 2);
 }
 
 static void
@@ -296,6 +313,7 @@ monitor_frames (Monitoring *self, GError **error)
                            .data = self,
                            .stop_at_interrupt = self->live,
                            .progress = !self->live && !self->common->quiet,
+                           .frames = "monitor",
                            .quiet = self->common->quiet },
         error);
     if (self->live && isatty (STDERR_FILENO) && !self->common->quiet)
@@ -414,12 +432,11 @@ add_layers (const Monitoring *self, Report *report)
   report_end_table (report);
 }
 
-static gboolean
+static void
 write_report (const Monitoring *self, GError **error)
 {
   gchar *title = g_strdup_printf ("Melt pool: %s", self->name);
   Report *report = report_new (title);
-  gboolean ok;
 
   report_add_paragraph (report,
       "%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
@@ -439,14 +456,47 @@ write_report (const Monitoring *self, GError **error)
   report_add_setting (
       report, "network", "%s", options.model != NULL ? options.model : "none");
   report_add_setting (report, "backend", "%s", self->backend);
-  ok = report_write (report, self->common->report,
+  report_write (report, self->common->report,
       (const gchar *const *) self->common->inputs, error);
   report_free (report);
   g_free (title);
-  return ok;
 }
 
 /* --- command --------------------------------------------------------------- */
+
+/* Checks what the pipeline would take as it is. */
+static gboolean
+check_names (const gchar *input, GError **error)
+{
+  const gchar *port = strrchr (input, ':');
+  gint n, d;
+  gchar rest;
+
+  if (g_str_has_prefix (input, "udp://") && port > input + strlen ("udp:")
+      && !g_ascii_string_to_unsigned (port + 1, 10, 1, 65535, NULL, NULL)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "%s: the port is not in 1 to 65535", input);
+    return FALSE;
+  }
+  if (is_pattern (input)) {
+    gchar *first = make_picture_name (input, 0);
+
+    g_free (first);
+    if (first == NULL) {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+          "%s: a pattern has one %%d, such as frames/%%05d.png", input);
+      return FALSE;
+    }
+  }
+  if (options.framerate != NULL
+      && (sscanf (options.framerate, "%d/%d%c", &n, &d, &rest) != 2 || n < 1
+          || d < 1)) {
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+        "--framerate %s is not N/D, such as 20000/1", options.framerate);
+    return FALSE;
+  }
+  return TRUE;
+}
 
 static gboolean
 check_options (const CommonOptions *common, GError **error)
@@ -454,12 +504,8 @@ check_options (const CommonOptions *common, GError **error)
   static const gchar *const positions[] = { "signals", "brightest",
     "brightest-pixel", "centroid", "fixed", NULL };
 
-  if (common->inputs[0] == NULL || common->inputs[1] != NULL) {
-    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-        common->inputs[0] == NULL ? "no input; see --help"
-                                  : "takes one input at a time");
+  if (!check_names (common->inputs[0], error))
     return FALSE;
-  }
   if (options.threshold < 1 || options.threshold > 255) {
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
         "--threshold %d is not in 1 to 255", options.threshold);
@@ -487,23 +533,37 @@ check_input (const Monitoring *self, GError **error)
 {
   InputKind kind;
 
-  if (self->live || is_pattern (self->name))
+  if (self->live)
     return TRUE;
+  if (is_pattern (self->name)) {
+    gchar *first = make_picture_name (self->name, 0);
+    gboolean ok = input_check (first, INPUT_UNKNOWN, error);
+
+    g_free (first);
+    return ok;
+  }
   kind = input_kind (self->name);
   return input_check (
       self->name, kind == INPUT_VIDEO ? INPUT_VIDEO : INPUT_RECORDING, error);
 }
 
-static gboolean
+static void
 run_monitoring (Monitoring *self, GError **error)
 {
-  if (!check_input (self, error) || !monitor_frames (self, error))
-    return FALSE;
+  const gchar *const names[] = { self->common->report, options.csv,
+    options.jsonl, options.video };
+  const gchar *const inputs[] = { self->name, options.model, NULL };
+
+  if (!check_input (self, error)
+      || !output_check (names, G_N_ELEMENTS (names), inputs, error)
+      || !monitor_frames (self, error))
+    return;
+  if (self->common->report != NULL)
+    write_report (self, error);
   if (self->common->json)
     print_json (self);
   else if (!self->common->quiet)
     print_layers (self);
-  return self->common->report == NULL || write_report (self, error);
 }
 
 static ExitStatus
@@ -511,26 +571,24 @@ run_monitor (gint argc, gchar **argv)
 {
   CommonOptions common;
   Monitoring self = { &common };
-  ExitStatus status = EXIT_STATUS_OK;
+  ExitStatus status;
   GError *error = NULL;
 
   options.threshold = 100;
   if (!options_parse (&command_monitor, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUT, argc, argv, &common,
+          &status))
     return status;
   self.name = common.inputs[0];
-  self.live = self.name != NULL && g_str_has_prefix (self.name, "udp://");
+  self.live = g_str_has_prefix (self.name, "udp://");
   self.summary = layer_summary_new ();
-  if (!check_options (&common, &error)) {
-    status = EXIT_STATUS_USAGE;
-  } else if (common.show) {
-    launch_print (make_launch (&self, FALSE));
-  } else if (!run_monitoring (&self, &error)) {
-    status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
+  if (check_options (&common, &error)) {
+    if (common.show)
+      launch_print (make_launch (&self, FALSE));
+    else
+      run_monitoring (&self, &error);
   }
-  if (error != NULL && status != EXIT_STATUS_INTERRUPTED)
-    print_error ("monitor", "%s", error->message);
-  g_clear_error (&error);
+  status = command_end ("monitor", error);
   layer_summary_free (self.summary);
   g_clear_pointer (&self.stats, gst_structure_free);
   g_clear_pointer (&self.picture, gst_sample_unref);

@@ -6,6 +6,7 @@
  * on the video, and a report. */
 #include "config.h"
 
+#include <errno.h>
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <gst/cudavision/gstmotionmeta.h>
@@ -187,7 +188,7 @@ open_outputs (Estimation *self, GError **error)
 {
   if (options.flo != NULL && g_mkdir_with_parents (options.flo, 0777) != 0) {
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED,
-        "cannot make the folder %s", options.flo);
+        "cannot make the folder %s: %s", options.flo, g_strerror (errno));
     return FALSE;
   }
   for (guint i = 0; i < G_N_ELEMENTS (output_names); i++) {
@@ -216,6 +217,7 @@ estimate_motion (Estimation *self, GError **error)
                            .finish = take_results,
                            .data = self,
                            .progress = !self->common->quiet,
+                           .frames = "motion",
                            .quiet = self->common->quiet },
         error);
     g_free (launch);
@@ -317,12 +319,11 @@ add_summary (const Estimation *self, Report *report)
   report_end_table (report);
 }
 
-static gboolean
+static void
 write_report (const Estimation *self, GError **error)
 {
   gchar *title = g_strdup_printf ("Motion of %s", self->name);
   Report *report = report_new (title);
-  gboolean ok;
 
   report_add_paragraph (report,
       "%" G_GUINT64_FORMAT
@@ -342,26 +343,22 @@ write_report (const Estimation *self, GError **error)
   report_add_setting (report, "precision", "%s",
       options.subpel != NULL ? options.subpel : "quarter");
   report_add_setting (report, "backend", "%s", self->backend);
-  ok = report_write (report, self->common->report,
+  report_write (report, self->common->report,
       (const gchar *const *) self->common->inputs, error);
   report_free (report);
   g_free (title);
-  return ok;
 }
 
 /* --- command --------------------------------------------------------------- */
 
 static gboolean
-check_options (const CommonOptions *common, GError **error)
+check_options (GError **error)
 {
   static const gchar *const methods[] = { "full", "step", "zonal", NULL };
   static const gchar *const precisions[] = { "none", "half", "quarter", NULL };
   gchar *fault = NULL;
 
-  if (common->inputs[0] == NULL || common->inputs[1] != NULL)
-    fault = g_strdup (common->inputs[0] == NULL ? "no input file; see --help"
-                                                : "takes one video at a time");
-  else if (options.method != NULL && !g_strv_contains (methods, options.method))
+  if (options.method != NULL && !g_strv_contains (methods, options.method))
     fault = g_strdup_printf (
         "--method %s is none of full, step and zonal", options.method);
   else if (options.subpel != NULL
@@ -385,17 +382,23 @@ check_options (const CommonOptions *common, GError **error)
   return FALSE;
 }
 
-static gboolean
+static void
 run_estimation (Estimation *self, GError **error)
 {
+  const gchar *const names[] = { self->common->report, options.csv, options.npy,
+    options.video };
+
   if (!input_check (self->name, INPUT_VIDEO, error)
+      || !output_check (names, G_N_ELEMENTS (names),
+          (const gchar *const *) self->common->inputs, error)
       || !estimate_motion (self, error))
-    return FALSE;
+    return;
+  if (self->common->report != NULL)
+    write_report (self, error);
   if (self->common->json)
     print_json (self);
   else if (!self->common->quiet)
     print_summary (self);
-  return self->common->report == NULL || write_report (self, error);
 }
 
 static ExitStatus
@@ -403,26 +406,24 @@ run_motion (gint argc, gchar **argv)
 {
   CommonOptions common;
   Estimation self = { &common };
-  ExitStatus status = EXIT_STATUS_OK;
+  ExitStatus status;
   GError *error = NULL;
 
   options.block_size = 16;
   options.range = 64;
   if (!options_parse (&command_motion, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUT, argc, argv, &common,
+          &status))
     return status;
   self.name = common.inputs[0];
   self.course = motion_course_new ();
-  if (!check_options (&common, &error)) {
-    status = EXIT_STATUS_USAGE;
-  } else if (common.show) {
-    launch_print (make_launch (&self, FALSE));
-  } else if (!run_estimation (&self, &error)) {
-    status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
+  if (check_options (&error)) {
+    if (common.show)
+      launch_print (make_launch (&self, FALSE));
+    else
+      run_estimation (&self, &error);
   }
-  if (error != NULL && status != EXIT_STATUS_INTERRUPTED)
-    print_error ("motion", "%s", error->message);
-  g_clear_error (&error);
+  status = command_end ("motion", error);
   motion_course_free (self.course);
   g_clear_pointer (&self.stats, gst_structure_free);
   g_clear_pointer (&self.picture, gst_sample_unref);

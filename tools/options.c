@@ -9,6 +9,8 @@
 #include <glib/gprintf.h>
 #include <string.h>
 
+#include "pipeline.h"
+
 static void
 print_message (const gchar *command, const gchar *format, va_list arguments)
 {
@@ -40,6 +42,23 @@ usage_error (const gchar *command, const gchar *format, ...)
   print_message (command, format, arguments);
   va_end (arguments);
   return EXIT_STATUS_USAGE;
+}
+
+ExitStatus
+command_end (const gchar *command, GError *error)
+{
+  ExitStatus status = EXIT_STATUS_FAILED;
+
+  if (error == NULL)
+    return EXIT_STATUS_OK;
+  if (interrupted ())
+    status = EXIT_STATUS_INTERRUPTED;
+  else
+    print_error (command, "%s", error->message);
+  if (error->domain == G_OPTION_ERROR)
+    status = EXIT_STATUS_USAGE;
+  g_error_free (error);
+  return status;
 }
 
 /* Levenshtein distance of two short words */
@@ -139,9 +158,23 @@ print_option_error (
 
 /* Checks values that GOption does not. */
 static gboolean
-check_common (const Command *command, const CommonOptions *common)
+check_common (
+    const Command *command, OptionGroups groups, const CommonOptions *common)
 {
   static const gchar *const backends[] = { "auto", "cpu", "cuda", NULL };
+  const guint inputs =
+      common->inputs != NULL ? g_strv_length (common->inputs) : 0;
+
+  if (groups & (OPTIONS_INPUT | OPTIONS_INPUTS) && inputs == 0) {
+    print_error (
+        command->name, "no input; see cudavision %s --help", command->name);
+    return FALSE;
+  }
+  if (groups & OPTIONS_INPUT && inputs > 1) {
+    print_error (command->name, "takes one input at a time, %s is one too many",
+        common->inputs[1]);
+    return FALSE;
+  }
 
   if (common->backend != NULL && !g_strv_contains (backends, common->backend)) {
     print_error (command->name, "--backend %s is none of auto, cpu and cuda",
@@ -234,7 +267,7 @@ options_parse (const Command *command, const GOptionEntry *own,
     if (!ok)
       print_option_error (command, error, original, names);
     else
-      ok = check_common (command, common);
+      ok = check_common (command, groups, common);
   }
   if (ok && common->inputs == NULL)
     common->inputs = g_new0 (gchar *, 1);

@@ -14,6 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command.h"
+#include "output.h"
+#include "progress.h"
+
 /* --- text ------------------------------------------------------------------ */
 
 void
@@ -239,6 +243,52 @@ name_missing_element (const gchar *text)
   return message;
 }
 
+/* What a message of a missing decoder or demuxer asks for. Its detail ends with
+ * "|decoder-video/x-vp9, profile=..." */
+const gchar *
+package_of_detail (const gchar *detail)
+{
+  static const struct {
+    const gchar *what, *package;
+  } packages[] = {
+    { "decoder-image/jpeg", "gstreamer1.0-plugins-good" },
+    { "decoder-image/png", "gstreamer1.0-plugins-good" },
+    { "decoder-video/x-vp8", "gstreamer1.0-plugins-good" },
+    { "decoder-video/x-vp9", "gstreamer1.0-plugins-good" },
+    { "decoder-video/x-dv", "gstreamer1.0-plugins-good" },
+    { "decoder-video/quicktime", "gstreamer1.0-plugins-good" },
+    { "decoder-video/x-matroska", "gstreamer1.0-plugins-good" },
+    { "decoder-video/webm", "gstreamer1.0-plugins-good" },
+    { "decoder-video/x-msvideo", "gstreamer1.0-plugins-good" },
+    { "decoder-video/x-flv", "gstreamer1.0-plugins-good" },
+    { "decoder-video/mpegts", "gstreamer1.0-plugins-bad" },
+    { "decoder-application/x-yuv4mpeg", "gstreamer1.0-plugins-bad" },
+    { "decoder-video/x-av1", "gstreamer1.0-plugins-bad" },
+    { "decoder-application/ogg", "gstreamer1.0-plugins-base" },
+    { "decoder-video/x-theora", "gstreamer1.0-plugins-base" },
+  };
+  const gchar *what = detail != NULL ? strrchr (detail, '|') : NULL;
+
+  for (guint i = 0; what != NULL && i < G_N_ELEMENTS (packages); i++)
+    if (g_str_has_prefix (what + 1, packages[i].what))
+      return packages[i].package;
+  return "gstreamer1.0-libav";
+}
+
+static gchar *
+describe_missing (const gchar *label, GstMessage *message)
+{
+  gchar *what = gst_missing_plugin_message_get_description (message);
+  gchar *detail = gst_missing_plugin_message_get_installer_detail (message);
+  gchar *text =
+      g_strdup_printf ("%s: the %s is missing; install the package %s", label,
+          what, package_of_detail (detail));
+
+  g_free (what);
+  g_free (detail);
+  return text;
+}
+
 /* --- Ctrl-C ---------------------------------------------------------------- */
 
 static volatile sig_atomic_t interrupt_flag;
@@ -246,9 +296,20 @@ static volatile sig_atomic_t interrupt_flag;
 static void
 note_interrupt (int number)
 {
-  if (interrupt_flag) /* the second one ends the process */
-    _exit (130);
+  if (interrupt_flag) { /* the second one ends the process */
+    output_delete_pending ();
+    _exit (EXIT_STATUS_INTERRUPTED);
+  }
   interrupt_flag = 1;
+}
+
+/* A closed pipe or terminal: the process ends by the same signal, silently. */
+static void
+end_by_signal (int number)
+{
+  output_delete_pending ();
+  signal (number, SIG_DFL);
+  raise (number);
 }
 
 void
@@ -258,6 +319,9 @@ interrupt_install (void)
 
   sigaction (SIGINT, &action, NULL);
   sigaction (SIGTERM, &action, NULL);
+  action.sa_handler = end_by_signal;
+  sigaction (SIGPIPE, &action, NULL);
+  sigaction (SIGHUP, &action, NULL);
 }
 
 gboolean
@@ -266,46 +330,34 @@ interrupted (void)
   return interrupt_flag != 0;
 }
 
-/* --- progress -------------------------------------------------------------- */
-
-typedef struct {
-  gboolean shown;
-  gint64 start; /* monotonic us */
-} Progress;
-
-static void
-clear_progress (Progress *progress)
-{
-  if (progress->shown)
-    g_printerr ("\r\033[K");
-  progress->shown = FALSE;
-}
-
-static void
-show_progress (Progress *progress, GstElement *pipeline, const gchar *label)
-{
-  gint64 position, duration,
-      elapsed = g_get_monotonic_time () - progress->start;
-  gdouble fraction;
-  gint left, filled;
-
-  if (elapsed < 500000
-      || !gst_element_query_position (pipeline, GST_FORMAT_TIME, &position)
-      || !gst_element_query_duration (pipeline, GST_FORMAT_TIME, &duration)
-      || duration <= 0 || position < 0)
-    return;
-  fraction = CLAMP ((gdouble) position / duration, 0, 1);
-  left = fraction > 0 ? elapsed * 1e-6 * (1 - fraction) / fraction + 0.5 : 0;
-  filled = 30 * fraction;
-  g_printerr (
-      "\r\033[K%s%s[%.*s%*s] %3.0f %%, %.1f times real time, %d:%02d left",
-      label != NULL ? label : "", label != NULL ? " " : "", filled,
-      "##############################", 30 - filled, "", 100 * fraction,
-      position / 1e3 / elapsed, left / 60, left % 60);
-  progress->shown = TRUE;
-}
-
 /* --- running --------------------------------------------------------------- */
+
+/* The fraction of a stream that is done, below 0 if not known; @done: frames */
+static gdouble
+measure_stream (GstElement *pipeline, const gchar *name, guint64 *done)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), name);
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  gint64 position = 0, duration = 0;
+  gint n = 0, d = 1;
+
+  if (caps != NULL) {
+    gst_structure_get_fraction (
+        gst_caps_get_structure (caps, 0), "framerate", &n, &d);
+    gst_caps_unref (caps);
+  }
+  gst_object_unref (pad);
+  gst_object_unref (element);
+  if (!gst_element_query_position (pipeline, GST_FORMAT_TIME, &position)
+      || position <= 0)
+    return -1;
+  *done = gst_util_uint64_scale (position, n, d * GST_SECOND);
+  return gst_element_query_duration (pipeline, GST_FORMAT_TIME, &duration)
+                 && duration > 0
+             ? (gdouble) position / duration
+             : -1;
+}
 
 typedef struct {
   const PipelineRun *run;
@@ -315,12 +367,66 @@ typedef struct {
   gboolean stopping;
 } Running;
 
+static void
+update_progress (Running *running)
+{
+  const PipelineRun *run = running->run;
+  guint64 done = 0;
+  gdouble fraction = -1;
+
+  if (!run->progress)
+    return;
+  if (run->measure != NULL)
+    fraction = run->measure (run->data, &done);
+  else if (run->frames != NULL)
+    fraction = measure_stream (running->pipeline, run->frames, &done);
+  progress_show (&running->progress, fraction, done);
+}
+
 static gchar *
 one_line (const gchar *text)
 {
-  gchar *line = g_strdup (text);
+  gchar *line = output_restore_names (text);
 
   return g_strdelimit (g_strchomp (line), "\n\r", ' ');
+}
+
+/* The file that the element @object reads or writes; NULL if it has none */
+static gchar *
+get_location (GstObject *object)
+{
+  gchar *location = NULL, *name;
+
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (object), "location"))
+    g_object_get (object, "location", &location, NULL);
+  if (location == NULL)
+    return NULL;
+  name = output_restore_names (location);
+  g_free (location);
+  return name;
+}
+
+/* The text of an error, with the name of the output that cannot be written, or else of
+ * the input */
+static gchar *
+describe_error (Running *running, GstObject *from, const GError *cause)
+{
+  const gchar *label = running->run->label;
+  gchar *text = one_line (cause->message);
+  gchar *location = get_location (from);
+  const gchar *name = location != NULL ? location : label;
+  gchar *described;
+
+  if (name == NULL || strstr (text, name) != NULL)
+    described = g_strdup (text);
+  else if (location != NULL
+           && GST_OBJECT_FLAG_IS_SET (from, GST_ELEMENT_FLAG_SINK))
+    described = g_strdup_printf ("cannot write %s: %s", name, text);
+  else
+    described = g_strdup_printf ("%s: %s", name, text);
+  g_free (location);
+  g_free (text);
+  return described;
 }
 
 static void
@@ -331,12 +437,9 @@ take_error (Running *running, GstMessage *message, GError **error)
 
   gst_message_parse_error (message, &cause, NULL);
   if (running->missing != NULL)
-    text = g_strdup_printf ("the %s is missing; install gstreamer1.0-libav, "
-                            "gstreamer1.0-plugins-good or "
-                            "gstreamer1.0-plugins-bad",
-        running->missing);
+    text = g_strdup (running->missing);
   else
-    text = one_line (cause->message);
+    text = describe_error (running, GST_MESSAGE_SRC (message), cause);
   g_set_error_literal (error, cause->domain, cause->code, text);
   g_free (text);
   g_error_free (cause);
@@ -352,7 +455,7 @@ print_warning (Running *running, GstMessage *message)
   gst_message_parse_warning (message, &cause, NULL);
   text = one_line (cause->message);
   if (!running->run->quiet) {
-    clear_progress (&running->progress);
+    progress_clear (&running->progress);
     g_printerr ("%s%swarning: %s\n", label != NULL ? label : "",
         label != NULL ? ": " : "", text);
   }
@@ -380,7 +483,7 @@ handle_message (Running *running, GstMessage *message, GError **error)
     case GST_MESSAGE_ELEMENT:
       if (gst_is_missing_plugin_message (message)) {
         g_free (running->missing);
-        running->missing = gst_missing_plugin_message_get_description (message);
+        running->missing = describe_missing (running->run->label, message);
       } else if (run->message != NULL) {
         run->message (gst_message_get_structure (message), run->data);
       }
@@ -412,7 +515,6 @@ static gboolean
 wait_for_end (Running *running, GError **error)
 {
   GstBus *bus = gst_element_get_bus (running->pipeline);
-  gboolean bar = running->run->progress && isatty (STDERR_FILENO);
   GError *failure = NULL;
   gboolean ended = FALSE;
 
@@ -425,11 +527,10 @@ wait_for_end (Running *running, GError **error)
       ended = handle_message (running, message, &failure);
       gst_message_unref (message);
     }
-    if (bar && !ended)
-      show_progress (
-          &running->progress, running->pipeline, running->run->label);
+    if (!ended)
+      update_progress (running);
   }
-  clear_progress (&running->progress);
+  progress_clear (&running->progress);
   gst_object_unref (bus);
   if (failure != NULL)
     g_propagate_error (error, failure);
@@ -468,7 +569,8 @@ pipeline_run (const PipelineRun *run, GError **error)
     return FALSE;
   if (run->prepare != NULL)
     run->prepare (running.pipeline, run->data);
-  running.progress.start = g_get_monotonic_time ();
+  progress_start (
+      &running.progress, run->label, run->unit != NULL ? run->unit : "frames");
   gst_element_set_state (running.pipeline, GST_STATE_PLAYING);
   ok = wait_for_end (&running, error);
   gst_element_set_state (running.pipeline, GST_STATE_NULL);

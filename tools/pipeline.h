@@ -31,6 +31,8 @@ void launch_print (gchar *launch);
  * @stop_at_interrupt: end the stream properly on Ctrl-C, as live input is complete
  *   at any time; else Ctrl-C is an error
  * @progress: show a bar on standard error if that is a terminal
+ * @frames: (nullable): name of the element that receives the frames counted by the bar
+ * @measure: (nullable): gives fraction and number of @unit done instead
  */
 typedef struct {
   const gchar *launch;
@@ -42,6 +44,9 @@ typedef struct {
   gpointer data;
   gboolean stop_at_interrupt;
   gboolean progress;
+  const gchar *frames;
+  gdouble (*measure) (gpointer data, guint64 *done);
+  const gchar *unit;
   gboolean quiet;
 } PipelineRun;
 
@@ -69,6 +74,10 @@ GstSample *element_get_sample (GstElement *pipeline, const gchar *name);
 gchar *element_get_text (GstElement *pipeline, const gchar *name);
 gchar *element_get_nick (
     GstElement *pipeline, const gchar *name, const gchar *property);
+
+/* The Debian package of a missing decoder or demuxer; @detail: the installer detail of
+ * gstreamer-pbutils */
+const gchar *package_of_detail (const gchar *detail);
 
 /* The Debian package that has the element @factory; NULL if not known. */
 const gchar *package_of_element (const gchar *factory);

@@ -7,12 +7,18 @@
 
 #include "report.h"
 
+#include <gio/gio.h>
+
 #include "output.h"
+#include "pipeline.h"
+
+#define CHUNK ((gsize) 1 << 24) /* bytes between two looks for Ctrl-C */
 
 struct _Report {
   gchar *title;
   GString *body;
-  GString *settings; /* rows of the last table */
+  GString *settings;    /* rows of the last table */
+  gboolean interrupted; /* by Ctrl-C: something is missing */
 };
 
 static const gchar style[] =
@@ -219,17 +225,21 @@ void
 report_add_input (Report *report, const gchar *name)
 {
   GMappedFile *file = g_mapped_file_new (name, FALSE, NULL);
-  gchar *sum;
+  GChecksum *sum;
 
   if (file == NULL)
     return;
-  sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256,
-      (const guchar *) g_mapped_file_get_contents (file),
-      g_mapped_file_get_length (file));
+  sum = g_checksum_new (G_CHECKSUM_SHA256);
+  for (gsize at = 0, size = g_mapped_file_get_length (file);
+       at < size && !interrupted (); at += CHUNK)
+    g_checksum_update (sum,
+        (const guchar *) g_mapped_file_get_contents (file) + at,
+        MIN (size - at, CHUNK));
+  report->interrupted = interrupted ();
   report_add_setting (report, "input",
       "%s, %" G_GSIZE_FORMAT " bytes, SHA-256 %s", name,
-      g_mapped_file_get_length (file), sum);
-  g_free (sum);
+      g_mapped_file_get_length (file), g_checksum_get_string (sum));
+  g_checksum_free (sum);
   g_mapped_file_unref (file);
 }
 
@@ -244,6 +254,12 @@ report_write (Report *report, const gchar *name, const gchar *const *inputs,
                     "<link rel=\"icon\" href=\"data:,\"><title>");
   gboolean ok;
 
+  if (report->interrupted) {
+    g_string_free (page, TRUE);
+    g_set_error_literal (
+        error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
+    return FALSE;
+  }
   append_escaped (page, report->title);
   g_string_append_printf (
       page, "</title><style>%s</style></head><body>\n<h1>", style);
@@ -257,7 +273,7 @@ report_write (Report *report, const gchar *name, const gchar *const *inputs,
       "%u.%u.%u</td></tr>\n"
       "</table>\n</body></html>\n",
       PACKAGE_VERSION, GST_VERSION_MAJOR, GST_VERSION_MINOR, GST_VERSION_MICRO);
-  ok = output_write (name, inputs, page->str, page->len, error);
+  ok = output_write (name, inputs, page->str, error);
   g_string_free (page, TRUE);
   return ok;
 }

@@ -10,17 +10,17 @@
 #include <gst/cudavision/gstsurfacemeta.h>
 #include <malloc.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "cuda/surface/file.h"
+#include "cuda/wavelet/wavelet.h"
 #include "inputs.h"
 #include "json.h"
 #include "length.h"
 #include "output.h"
 #include "pipeline.h"
+#include "progress.h"
 #include "surfacereport.h"
 
 /* Nesting indices of ISO 25178-3, per decade */
@@ -151,6 +151,25 @@ parse_form (Settings *settings, GError **error)
   return FALSE;
 }
 
+static gboolean
+check_wavelet (GError **error)
+{
+  GError *problem = NULL;
+  LwtWavelet *wavelet;
+
+  if (options.wavelet == NULL)
+    return TRUE;
+  wavelet = lwt_wavelet_new (options.wavelet, &problem);
+  if (wavelet != NULL) {
+    lwt_wavelet_free (wavelet);
+    return TRUE;
+  }
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--wavelet: %s",
+      problem->message);
+  g_error_free (problem);
+  return FALSE;
+}
+
 /* The name before "=" of "roughness=FILE"; NULL if that is no component */
 static const gchar *
 component_of_write (const gchar *word)
@@ -167,7 +186,7 @@ component_of_write (const gchar *word)
 }
 
 static gboolean
-check_writes (const Settings *settings, GError **error)
+check_writes (gboolean many, GError **error)
 {
   for (guint i = 0; options.write != NULL && options.write[i] != NULL; i++) {
     if (component_of_write (options.write[i]) == NULL) {
@@ -177,10 +196,18 @@ check_writes (const Settings *settings, GError **error)
           options.write[i]);
       return FALSE;
     }
-    if (settings->many || options.unfiltered) {
+    if (!surface_file_writable (
+            surface_file_format_of_name (options.write[i]))) {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+          "--write %s: the ending is none of .x3p, .sdf, .sur, .gsf, .tiff and "
+          ".npy",
+          options.write[i]);
+      return FALSE;
+    }
+    if (many || options.unfiltered) {
       g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-          settings->many ? "--write takes one input file"
-                         : "--write and --unfiltered exclude each other");
+          many ? "--write takes one input file"
+               : "--write and --unfiltered exclude each other");
       return FALSE;
     }
   }
@@ -281,33 +308,82 @@ choose_lambda_c (gdouble side)
   return best;
 }
 
-/* Reads the header of the file, and chooses the cut-off if none was given. */
+/* A cut-off has to fit along one of the axes at least. */
 static gboolean
-choose_cutoff (Surface *surface, GError **error)
+check_cutoff (const gchar *option, gdouble cutoff, const SurfaceImage *about,
+    gdouble dx, gdouble dy, GError **error)
+{
+  const gboolean profile = about->height == 1;
+  const gdouble low = 2 * (profile ? dx : MIN (dx, dy));
+  const gdouble high =
+      profile ? dx * about->width : MAX (dx * about->width, dy * about->height);
+  gchar *value, *from, *to, *along_x, *along_y;
+
+  /* 0: not given. The margin is for values that were typed in another unit. */
+  if (cutoff == 0 || (cutoff > low * (1 - 1e-9) && cutoff < high * (1 + 1e-9)))
+    return TRUE;
+  value = length_format (cutoff);
+  from = length_format (low);
+  to = length_format (high);
+  along_x = length_format (dx);
+  along_y = length_format (dy);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+      "%s %s is not in %s (two samples) to %s (the longer side): the surface "
+      "has %u x %u points, spacing %s x %s",
+      option, value, from, to, about->width, about->height, along_x, along_y);
+  g_free (value);
+  g_free (from);
+  g_free (to);
+  g_free (along_x);
+  g_free (along_y);
+  return FALSE;
+}
+
+/* Checks the cut-offs that were given, and chooses lambda-c if it was not. */
+static gboolean
+choose_cutoffs (
+    Surface *surface, const SurfaceImage *about, gdouble dx, GError **error)
 {
   const Settings *settings = surface->settings;
+  const gdouble dy = about->dy > 0      ? about->dy
+                     : settings->dy > 0 ? settings->dy
+                                        : dx;
+  const gdouble side = about->height > 1
+                           ? MIN (dx * about->width, dy * about->height)
+                           : dx * about->width;
+
+  surface->lambda_c =
+      settings->lambda_c > 0 ? settings->lambda_c : choose_lambda_c (side);
+  if (dx == 0 || surface->lambda_c == 0) {
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
+        "the sample spacing is unknown; give it with --dx 1um");
+    return FALSE;
+  }
+  return check_cutoff ("--lambda-s", settings->lambda_s, about, dx, dy, error)
+         && check_cutoff (
+             "--lambda-c", settings->lambda_c, about, dx, dy, error)
+         && check_cutoff (
+             "--lambda-f", settings->lambda_f, about, dx, dy, error);
+}
+
+/* Reads the header of the file for that. */
+static gboolean
+prepare_cutoffs (Surface *surface, GError **error)
+{
   SurfaceReader *reader;
   const SurfaceImage *about;
-  gdouble dx, dy, side;
+  gboolean ok;
 
-  surface->lambda_c = settings->lambda_c;
-  if (surface->lambda_c > 0 || options.unfiltered)
+  if (options.unfiltered)
     return TRUE;
   reader = surface_reader_open (surface->name, error);
   if (reader == NULL)
     return FALSE;
   about = surface_reader_get_about (reader);
-  dx = about->dx > 0 ? about->dx : settings->dx;
-  dy = about->dy > 0 ? about->dy : settings->dy > 0 ? settings->dy : dx;
-  side = about->height > 1 ? MIN (dx * about->width, dy * about->height)
-                           : dx * about->width;
+  ok = choose_cutoffs (
+      surface, about, about->dx > 0 ? about->dx : surface->settings->dx, error);
   surface_reader_free (reader);
-  surface->lambda_c = choose_lambda_c (side);
-  if (surface->lambda_c > 0)
-    return TRUE;
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-      "the sample spacing is unknown; give it with --dx 1um");
-  return FALSE;
+  return ok;
 }
 
 /* --- pipeline -------------------------------------------------------------- */
@@ -406,7 +482,7 @@ show_pipelines (GPtrArray *surfaces)
     GString *rows = g_string_new ("fakesink");
     gchar *launch, *line;
 
-    if (!choose_cutoff (surface, &surface->error)) {
+    if (!prepare_cutoffs (surface, &surface->error)) {
       print_failure (surface);
       continue;
     }
@@ -492,6 +568,7 @@ run_pipeline (Surface *surface, GError **error)
     .message = take_message,
     .finish = take_results,
     .data = surface,
+    .progress = !surface->settings->many && !common->quiet,
     .quiet = common->quiet };
   gchar *launch;
   gboolean ok;
@@ -518,7 +595,7 @@ measure_surface (Surface *surface)
     return;
   }
   if (!input_check (surface->name, INPUT_SURFACE, &surface->error)
-      || !choose_cutoff (surface, &surface->error))
+      || !prepare_cutoffs (surface, &surface->error))
     return;
   ok = open_outputs (surface, &surface->error)
        && run_pipeline (surface, &surface->error);
@@ -528,22 +605,8 @@ measure_surface (Surface *surface)
 typedef struct {
   GMutex lock;
   guint done, all;
-  gint64 start; /* monotonic us */
+  Progress progress;
 } Count;
-
-static void
-show_count (const Count *count)
-{
-  gdouble rate =
-      count->done * 1e6 / MAX (1, g_get_monotonic_time () - count->start);
-  guint left = (guint) ((count->all - count->done) / rate + 0.5);
-
-  if (count->done == count->all)
-    g_printerr ("\r\033[K");
-  else
-    g_printerr ("\r\033[K%u of %u surfaces, %.3g files/s, %u:%02u left",
-        count->done, count->all, rate, left / 60, left % 60);
-}
 
 /* Many files: the bar counts them. */
 static void
@@ -555,8 +618,9 @@ count_surface (gpointer data, gpointer user_data)
   measure_surface (surface);
   g_mutex_lock (&count->lock);
   count->done++;
-  if (isatty (STDERR_FILENO) && !surface->settings->common->quiet)
-    show_count (count);
+  if (!surface->settings->common->quiet)
+    progress_show (
+        &count->progress, (gdouble) count->done / count->all, count->done);
   g_mutex_unlock (&count->lock);
 }
 
@@ -564,7 +628,7 @@ count_surface (gpointer data, gpointer user_data)
 static void
 measure_surfaces (GPtrArray *surfaces, gint threads)
 {
-  Count count = { .all = surfaces->len, .start = g_get_monotonic_time () };
+  Count count = { .all = surfaces->len };
   GThreadPool *pool;
 
   if (surfaces->len == 1) {
@@ -578,12 +642,14 @@ measure_surfaces (GPtrArray *surfaces, gint threads)
   mallopt (M_TRIM_THRESHOLD, 1 << 29);
 #endif
   g_mutex_init (&count.lock);
+  progress_start (&count.progress, NULL, "files");
   /* exclusive threads end with the pool, and so do their pipelines */
   pool = g_thread_pool_new (count_surface, &count,
       threads > 0 ? threads : 2 * (gint) g_get_num_processors (), TRUE, NULL);
   for (guint i = 0; i < surfaces->len; i++)
     g_thread_pool_push (pool, surfaces->pdata[i], NULL);
   g_thread_pool_free (pool, FALSE, TRUE);
+  progress_clear (&count.progress);
   g_mutex_clear (&count.lock);
 }
 
@@ -937,6 +1003,11 @@ write_results (GPtrArray *surfaces, const Settings *settings)
   GError *error = NULL;
   gboolean ok = TRUE;
 
+  /* files first: a closed pipe ends the process at the first line */
+  if (options.csv != NULL && csv[0] != '\0')
+    ok = output_write (options.csv, inputs, csv, &error);
+  if (ok && common->report != NULL && !interrupted ())
+    ok = write_report (surfaces, common, &error);
   if (common->json)
     print_json (surfaces);
   else if (!common->quiet && surfaces->len > 1 && options.csv == NULL)
@@ -945,10 +1016,6 @@ write_results (GPtrArray *surfaces, const Settings *settings)
     for (guint i = 0; i < surfaces->len; i++)
       if (((Surface *) surfaces->pdata[i])->error == NULL)
         print_surface (surfaces->pdata[i]);
-  if (options.csv != NULL && csv[0] != '\0')
-    ok = output_write (options.csv, inputs, csv, -1, &error);
-  if (ok && common->report != NULL && !interrupted ())
-    ok = write_report (surfaces, common, &error);
   if (!ok) {
     print_error ("roughness", "%s", error->message);
     g_error_free (error);
@@ -969,41 +1036,59 @@ measure_all (GPtrArray *surfaces, const Settings *settings)
   return failed != EXIT_STATUS_OK ? failed : written;
 }
 
+static gboolean
+check_outputs (const CommonOptions *common, GError **error)
+{
+  GPtrArray *names = g_ptr_array_new ();
+  gboolean ok;
+
+  g_ptr_array_add (names, common->report);
+  g_ptr_array_add (names, options.csv);
+  for (guint i = 0; options.write != NULL && options.write[i] != NULL; i++)
+    g_ptr_array_add (names,
+        options.write[i] + strlen (component_of_write (options.write[i])) + 1);
+  ok = output_check ((const gchar *const *) names->pdata, names->len,
+      (const gchar *const *) common->inputs, error);
+  g_ptr_array_unref (names);
+  return ok;
+}
+
 static ExitStatus
 run_roughness (gint argc, gchar **argv)
 {
   CommonOptions common;
   Settings settings = { &common };
-  GPtrArray *surfaces, *names;
+  GPtrArray *surfaces;
   ExitStatus status;
   GError *error = NULL;
 
   if (!options_parse (&command_roughness, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUTS, argc, argv,
+          &common, &status))
     return status;
-  names = inputs_expand (common.inputs, INPUT_SURFACE, &error);
-  settings.many = names != NULL && names->len > 1;
-  if (names == NULL || !parse_lengths (&settings, &error)
-      || !check_order (&settings, &error) || !parse_form (&settings, &error)
-      || !check_writes (&settings, &error)) {
+  inputs_expand (&common.inputs, INPUT_SURFACE);
+  if (!parse_lengths (&settings, &error) || !check_order (&settings, &error)
+      || !parse_form (&settings, &error) || !check_wavelet (&error)
+      || !check_writes (common.inputs[1] != NULL, &error)
+      || !(common.show || check_outputs (&common, &error))) {
     status = error->domain == G_OPTION_ERROR ? EXIT_STATUS_USAGE
                                              : EXIT_STATUS_FAILED;
     print_error ("roughness", "%s", error->message);
     g_error_free (error);
-  } else {
-    surfaces = g_ptr_array_new_with_free_func (surface_free);
-    for (guint i = 0; i < names->len; i++)
-      g_ptr_array_add (surfaces, surface_new (names->pdata[i], &settings));
-    if (common.show) {
-      show_pipelines (surfaces);
-      status = print_failures (surfaces);
-    } else {
-      status = measure_all (surfaces, &settings);
-    }
-    g_ptr_array_unref (surfaces);
+    options_clear (&common);
+    return status;
   }
-  if (names != NULL)
-    g_ptr_array_unref (names);
+  settings.many = common.inputs[1] != NULL;
+  surfaces = g_ptr_array_new_with_free_func (surface_free);
+  for (gchar **name = common.inputs; *name != NULL; name++)
+    g_ptr_array_add (surfaces, surface_new (*name, &settings));
+  if (common.show) {
+    show_pipelines (surfaces);
+    status = print_failures (surfaces);
+  } else {
+    status = measure_all (surfaces, &settings);
+  }
+  g_ptr_array_unref (surfaces);
   options_clear (&common);
   return status;
 }

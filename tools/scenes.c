@@ -134,6 +134,7 @@ search_scenes (Search *search, GError **error)
                          .finish = take_results,
                          .data = search,
                          .progress = !search->common->quiet,
+                         .frames = "motion",
                          .quiet = search->common->quiet },
       error);
   g_free (launch);
@@ -188,13 +189,12 @@ print_json (const SceneTimeline *timeline, const Search *search)
   json_print (json);
 }
 
-static gboolean
+static void
 write_report (
     const SceneTimeline *timeline, const Search *search, GError **error)
 {
   gchar *title = g_strdup_printf ("Scenes of %s", search->name);
   Report *report = report_new (title);
-  gboolean ok;
 
   report_add_paragraph (report,
       "%u scenes in %" G_GUINT64_FORMAT " frames. Searched in %.2f s: %.0f "
@@ -207,24 +207,17 @@ write_report (
   report_add_setting (report, "longest side of the searched picture",
       "%d pixels", options.side);
   report_add_setting (report, "backend", "%s", search->backend);
-  ok = report_write (report, search->common->report,
+  report_write (report, search->common->report,
       (const gchar *const *) search->common->inputs, error);
   report_free (report);
   g_free (title);
-  return ok;
 }
 
 /* --- command --------------------------------------------------------------- */
 
 static gboolean
-check_options (const CommonOptions *common, GError **error)
+check_options (GError **error)
 {
-  if (common->inputs[0] == NULL || common->inputs[1] != NULL) {
-    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-        common->inputs[0] == NULL ? "no input file; see --help"
-                                  : "takes one video at a time");
-    return FALSE;
-  }
   if (!(options.threshold > 0 && options.threshold <= 1)) {
     g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
         "--threshold %g is not above 0 and at most 1", options.threshold);
@@ -260,24 +253,29 @@ close_outputs (Search *search, gboolean ok, GError **error)
   return ok;
 }
 
-static gboolean
+static void
 run_search (Search *search, GError **error)
 {
+  const gchar *const names[] = { search->common->report, options.csv,
+    options.json, options.qpfile, options.chapters };
   SceneTimeline *timeline;
-  gboolean ok = open_outputs (search, error) && search_scenes (search, error);
+  gboolean ok;
 
-  ok = close_outputs (search, ok, error);
-  if (!ok)
-    return FALSE;
+  if (!input_check (search->name, INPUT_VIDEO, error)
+      || !output_check (names, G_N_ELEMENTS (names),
+          (const gchar *const *) search->common->inputs, error))
+    return;
+  ok = open_outputs (search, error) && search_scenes (search, error);
+  if (!close_outputs (search, ok, error))
+    return;
   timeline = scene_timeline_parse (search->csv);
+  if (search->common->report != NULL)
+    write_report (timeline, search, error);
   if (search->common->json)
     print_json (timeline, search);
   else if (!search->common->quiet)
     print_table (timeline, search);
-  if (search->common->report != NULL)
-    ok = write_report (timeline, search, error);
   scene_timeline_free (timeline);
-  return ok;
 }
 
 static ExitStatus
@@ -285,26 +283,23 @@ run_scenes (gint argc, gchar **argv)
 {
   CommonOptions common;
   Search search = { &common };
-  ExitStatus status = EXIT_STATUS_OK;
+  ExitStatus status;
   GError *error = NULL;
 
   options.threshold = 0.5;
   options.side = 320;
   if (!options_parse (&command_scenes, entries,
-          OPTIONS_COMPUTE | OPTIONS_REPORT, argc, argv, &common, &status))
+          OPTIONS_COMPUTE | OPTIONS_REPORT | OPTIONS_INPUT, argc, argv, &common,
+          &status))
     return status;
   search.name = common.inputs[0];
-  if (!check_options (&common, &error)) {
-    status = EXIT_STATUS_USAGE;
-  } else if (common.show) {
-    launch_print (make_launch (&search, FALSE));
-  } else if (!input_check (search.name, INPUT_VIDEO, &error)
-             || !run_search (&search, &error)) {
-    status = interrupted () ? EXIT_STATUS_INTERRUPTED : EXIT_STATUS_FAILED;
+  if (check_options (&error)) {
+    if (common.show)
+      launch_print (make_launch (&search, FALSE));
+    else
+      run_search (&search, &error);
   }
-  if (error != NULL && status != EXIT_STATUS_INTERRUPTED)
-    print_error ("scenes", "%s", error->message);
-  g_clear_error (&error);
+  status = command_end ("scenes", error);
   g_free (search.csv);
   g_free (search.backend);
   options_clear (&common);

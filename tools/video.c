@@ -34,6 +34,10 @@ video_take_picture (
   GstElement *pipeline, *sink;
   GstSample *sample = NULL;
 
+  if (interrupted ()) {
+    g_string_free (launch, TRUE);
+    return NULL;
+  }
   video_append_source (launch, name);
   if (filter != NULL)
     g_string_append_printf (launch, "! videoconvert ! %s ", filter);

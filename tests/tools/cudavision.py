@@ -6,14 +6,16 @@
 
 Checks results and files, that --show prints pipelines that write the same bytes,
 errors, exit statuses, Ctrl-C and closed pipes."""
-import csv, json, os, shlex, shutil, signal, subprocess, sys, tempfile, time, unittest
+import csv, ctypes, json, os, resource, shlex, shutil, signal, subprocess, sys, tempfile, time
+import unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 
 
-def run(*arguments, status=0):
+def run(*arguments, status=0, **options):
     """Standard output and standard error of the program, which ends with STATUS."""
-    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120,
+                          **options)
     assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr
 
@@ -21,6 +23,18 @@ def run(*arguments, status=0):
 def launch(line):
     subprocess.run(["gst-launch-1.0", "-q", *shlex.split(line)], check=True, timeout=120,
                    stdout=subprocess.DEVNULL)
+
+
+def obey_permissions():
+    """For preexec_fn: root, too, cannot read files without permission."""
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+def limit_files():
+    """For preexec_fn: files end at 4 KB, as on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
 def read(name):
@@ -81,20 +95,59 @@ class Words(Tool):
         self.assertIn("did you mean roughness", run("roughnes", status=2)[1])
         self.assertIn("did you mean --lambda-c",
                       run("roughness", "--lamda-c", "1um", "x", status=2)[1])
-        self.assertIn('there is no unit "ym"',
-                      run("roughness", "--lambda-c", "80ym", "x", status=2)[1])
+        self.assertIn('--lambda-c 80ym: there is no unit "ym" (pm, nm, um, mm, cm, in, m); did you'
+                      ' mean um?', run("roughness", "--lambda-c", "80ym", "x", status=2)[1])
+        self.assertIn("did you mean mm?", run("roughness", "--dx", "1MM", "x", status=2)[1])
+        self.assertIn('--wavelet: unknown wavelet "9-7" (did you mean "9/7"?)',
+                      run("roughness", "--wavelet", "9-7", "x", status=2)[1])
+        self.assertIn("the ending is none of", run("roughness", "x", "--write", "form=f", status=2)[1])
+        self.assertIn("one %d", run("monitor", "x%s%n.png", status=2)[1])
+        self.assertIn("--framerate 5", run("monitor", "x", "--framerate", "5", status=2)[1])
+        self.assertIn("the port", run("monitor", "udp://localhost:x", status=2)[1])
         self.assertIn("--backend gpu", run("motion", "--backend", "gpu", "x", status=2)[1])
         self.assertIn("no input", run("scenes", status=2)[1])
 
-    def test_missing_and_wrong_files(self):
-        for name in ("roughness", "motion", "scenes", "bundle", "monitor", "info"):
-            _, text = run(name, "nothing.dat", status=1)
-            self.assertEqual(text, f"cudavision {name}: nothing.dat: no such file\n")
+    def make_every_kind(self):
+        """A file of every kind with the subcommands that take it, and what is said otherwise"""
         self.make_surfaces()
-        self.assertIn("part0.x3p is a surface, not a video",
-                      run("scenes", "part0.x3p", status=1)[1])
-        os.mkdir("empty")
-        self.assertIn("contains no file", run("roughness", "empty", status=1)[1])
+        self.make_clip()
+        launch("bundletestsrc cameras=8 points=300 ! filesink location=b.txt")
+        launch("pbftestsrc num-buffers=50 ! pbffilesink location=l.pbf")
+        for name, data in (("words.txt", b"no numbers\n"), ("noise.dat", bytes(range(256)) * 20),
+                           ("empty.dat", b""), ("closed.x3p", read("part0.x3p"))):
+            with open(name, "wb") as stream:
+                stream.write(data)
+        os.chmod("closed.x3p", 0)
+        os.mkdir("folder")
+        os.mkfifo("pipe")
+        return {"part0.x3p": ("roughness", "part0.x3p is a surface, not a "),
+                "clip.avi": ("motion scenes monitor", "clip.avi is a video, not a "),
+                "b.txt": ("bundle", "b.txt is a reconstruction, not a "),
+                "l.pbf": ("monitor", "l.pbf is a recording of melt-pool frames, not a "),
+                "words.txt": ("", "words.txt: "), "noise.dat": ("", "noise.dat: "),
+                "empty.dat": ("", "empty.dat: the file is empty"), "folder": ("", "folder"),
+                "pipe": ("", "pipe: a pipe or a device"), "no.dat": ("", "no.dat: no such file"),
+                "closed.x3p": ("", "closed.x3p: Permission denied")}
+
+    def test_wrong_kinds_of_files(self):
+        kinds = self.make_every_kind()
+        for name in ("roughness", "motion", "scenes", "bundle", "monitor", "info"):
+            for file, (takes, reason) in kinds.items():
+                if name in takes.split() or name == "info" and takes:
+                    continue
+                before = sorted(os.listdir())
+                outputs = [] if name == "info" else [
+                    "--report", "r.html", "-o", "o.ply" if name == "bundle" else "o.csv"]
+                _, text = run(name, file, *outputs, status=1, preexec_fn=obey_permissions)
+                self.assertEqual(text.count("\n"), 1, text)
+                self.assertIn(f"cudavision {name}: ", text)
+                self.assertIn(reason, text)
+                if takes:
+                    self.assertIn("; see `cudavision info`", text)
+                self.assertEqual(sorted(os.listdir()), before, (name, file))
+        text, errors = run("info", *kinds, status=1, preexec_fn=obey_permissions)
+        self.assertEqual(text.count("gst-launch-1.0"), 4)
+        self.assertEqual(errors.count("\n"), 7)
 
     def test_devices(self):
         found = json.loads(run("devices", "--json")[0])
@@ -166,8 +219,27 @@ class Roughness(Tool):
         before = read("part0.x3p")
         os.link("part0.x3p", "same.x3p")
         _, text = run("roughness", "part0.x3p", "--write", "roughness=same.x3p", status=1)
-        self.assertIn("is the input", text)
+        self.assertIn("is an input", text)
+        for many in (".", "part*.x3p", "part0.x3p"):
+            _, text = run("roughness", many, "-o", "part0.x3p", status=1)
+            self.assertIn("part0.x3p is an input, and is not overwritten\n", text)
         self.assertEqual(read("part0.x3p"), before)
+
+    def test_cutoffs_that_do_not_fit(self):
+        self.make_surfaces()
+        launch("surfacetestsrc num-buffers=1 ! other/tensors,dimensions=(string)1024:1024:1:1"
+               " ! surfacesink location=large.x3p")
+        for value in ("1nm", "1um", "130um", "80"):
+            _, text = run("roughness", "part0.x3p", "--lambda-c", value, status=1)
+            self.assertRegex(text, "part0.x3p: --lambda-c [0-9]+ [^ ]*m is not in 2 \u00b5m .* to"
+                                   " 128 \u00b5m .*: the surface has 128 x 96 points, spacing 1"
+                                   " \u00b5m x 1 \u00b5m\n$")
+            self.assertEqual(text.count("\n"), 1)
+        text, errors = run("roughness", "part0.x3p", "large.x3p", "--lambda-c", "250um", status=1)
+        self.assertEqual([r["label"] for r in csv.DictReader(text.splitlines())], ["large.x3p"])
+        self.assertIn("1 of 2 files failed", errors)
+        launch("surfacesrc location=part0.x3p ! surfacesink location=n.npy")
+        self.assertIn("--dx", run("roughness", "n.npy", "--lambda-c", "10um", status=1)[1])
 
     def test_a_closed_pipe_ends_silently(self):
         self.make_surfaces(count=3)
@@ -175,6 +247,80 @@ class Roughness(Tool):
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.stderr, "")
         self.assertEqual(len(done.stdout.splitlines()), 1)
+
+
+class Outputs(Tool):
+    """Every kind of output that cannot be written"""
+
+    def make_commands(self):
+        """Arguments of the subcommands, by which the name of the output comes"""
+        self.make_surfaces()
+        self.make_clip()
+        launch("bundletestsrc cameras=8 points=300 ! filesink location=b.txt")
+        launch("pbftestsrc num-buffers=2000 ! pbffilesink location=l.pbf")
+        yield from ((["roughness", "part0.x3p", "--write", "form="], f"o.{ending}")
+                    for ending in ("x3p", "sdf", "sur", "gsf", "tiff", "npy"))
+        for inputs, options in (
+                (["roughness", "part0.x3p"], ["--report=o.html"]),
+                (["motion", "clip.avi"], ["--csv=o.csv", "--npy=o.npy", "--video=o.webm",
+                                          "--video=o.avi", "--report=o.html"]),
+                (["scenes", "clip.avi"], ["--report=o.html"]),
+                (["bundle", "b.txt"], ["--output=o.ply", "--output=o.tar", "--video=o.webm",
+                                       "--report=o.html"]),
+                (["monitor", "l.pbf"], ["--csv=o.csv", "--jsonl=o.jsonl", "--report=o.html"])):
+            for option in options:
+                option, name = option.split("=")
+                yield [*inputs, option + "="], name
+
+    def fails(self, arguments, name, **options):
+        """One line says which output cannot be written; only warnings are beside it."""
+        status = options.pop("status", 1)
+        *first, last = arguments
+        _, text = run(*first, last + name, "--quiet", status=status, **options)
+        self.assertEqual(text.count("\n"), 1, text)
+        self.assertIn(name, text)
+        self.assertNotIn(".cudavision-", text)
+
+    def test_full_disk(self):
+        for arguments, name in self.make_commands():
+            before = sorted(os.listdir())
+            self.fails(arguments, name, preexec_fn=limit_files)
+            self.assertEqual(sorted(os.listdir()), before)
+
+    def test_folders(self):
+        os.mkdir("folder", 0o555)
+        for arguments, name in self.make_commands():
+            self.fails(arguments, "folder/" + name, preexec_fn=obey_permissions)
+            self.fails(arguments, "nowhere/" + name)
+            os.mkdir(name)
+            self.fails(arguments, name)
+            os.rmdir(name)
+            self.no_temporary_file()
+
+    def test_devices(self):
+        """Devices are written in place. As root a rename would replace them."""
+        self.make_surfaces()
+        self.make_clip()
+        try:
+            os.mknod("full", 0o20666, os.makedev(1, 7))
+            open("full", "wb").close()
+        except OSError:
+            self.skipTest("cannot make a device")
+        for arguments in (["roughness", "part0.x3p", "-o"], ["motion", "clip.avi", "-o"],
+                          ["scenes", "clip.avi", "--report"]):
+            _, text = run(*arguments, "full", "-q", status=1)
+            self.assertRegex(text, "cannot write full: No space left on .*\n$")
+            self.assertTrue(os.stat("full").st_rdev)
+        with open("full", "wb") as full:
+            done = subprocess.run([PROGRAM, "roughness", "part0.x3p"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write to standard output", done.stderr)
+
+    def test_one_name_for_two(self):
+        self.make_clip()
+        _, text = run("motion", "clip.avi", "-o", "x.csv", "--npy", "./x.csv", status=2)
+        self.assertIn("./x.csv would be written twice", text)
 
 
 class Video(Tool):
