@@ -54,7 +54,7 @@ reject_command (const gchar *word)
 static ExitStatus
 check_printed (ExitStatus status)
 {
-  if (fflush (stdout) == 0 && !ferror (stdout))
+  if ((fflush (stdout) == 0 && !ferror (stdout)) || interrupted ())
     return status;
   print_error (NULL, "cannot write to standard output");
   return status != EXIT_STATUS_OK ? status : EXIT_STATUS_FAILED;

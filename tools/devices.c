@@ -6,16 +6,17 @@
 #include "config.h"
 
 #include <gst/gst.h>
+#include <string.h>
+#include <sys/utsname.h>
 
 #include "command.h"
 #include "cuda/core/backend.h"
 #include "json.h"
 
-#ifdef HAVE_CUDA
-static const gboolean built_with_cuda = TRUE;
-#else
-static const gboolean built_with_cuda = FALSE;
-#endif
+/* One of each of the files that packages install */
+static const gchar *const plugins[] = { "cudavisionmeltpool",
+  "cudavisionmotion", "cudavisionsurface", "cudavisionbundle",
+  "cudavisionhdf5" };
 
 static const gchar *
 cpu_level_name (void)
@@ -30,8 +31,8 @@ cpu_level_name (void)
   }
 }
 
-/* Whether a context can be made on the device: the driver fits and is not in a mode
- * that forbids it. */
+/* Whether a context can be made on the device (the driver fits, and is not in a mode
+ * that forbids it), and has kernels. */
 static gchar *
 find_fault (gint device)
 {
@@ -39,11 +40,13 @@ find_fault (gint device)
   CvisContext *context = cvis_context_new (device, &error);
   gchar *fault = NULL;
 
-  if (context == NULL) {
+  if (context != NULL) {
+    cvis_context_check_code (context, &error);
+    cvis_context_unref (context);
+  }
+  if (error != NULL) {
     fault = g_strdup (error->message);
     g_error_free (error);
-  } else {
-    cvis_context_unref (context);
   }
   return fault;
 }
@@ -74,7 +77,7 @@ print_device (gint device, JsonBuilder *json)
     json_add_string (json, "reason", fault);
     json_builder_end_object (json);
   } else {
-    g_print ("GPU %-8d %s, compute capability %d.%d, %d multiprocessors, "
+    g_print ("GPU %-15d%s, compute capability %d.%d, %d multiprocessors, "
              "%.1f GiB: %s%s\n",
         device, info.name, info.compute_capability / 10,
         info.compute_capability % 10, info.multiprocessors,
@@ -84,27 +87,139 @@ print_device (gint device, JsonBuilder *json)
   g_free (fault);
 }
 
-static void
-print_json (gint count, const gchar *why_none, const gchar *gstreamer)
+/* The value of a line "KEY   SEPARATOR VALUE" of a system file; "unknown" if there is
+ * none. Free with g_free(). */
+static gchar *
+find_line (const gchar *file, const gchar *key, gchar separator)
 {
-  JsonBuilder *json = json_builder_new ();
+  gchar *text = NULL, *found = NULL;
+  gchar **lines;
 
-  json_builder_begin_object (json);
-  json_add_string (json, "version", PACKAGE_VERSION);
-  json_builder_set_member_name (json, "gpus");
-  json_builder_begin_array (json);
+  g_file_get_contents (file, &text, NULL, NULL);
+  lines = g_strsplit (text != NULL ? text : "", "\n", -1);
+  for (gchar **line = lines; *line != NULL && found == NULL; line++) {
+    const gchar *value = strchr (*line, separator);
+
+    if (g_str_has_prefix (*line, key) && value != NULL)
+      found = g_strdup (value + 1);
+  }
+  g_strfreev (lines);
+  g_free (text);
+  return found != NULL ? g_strstrip (g_strdelimit (found, "\"", ' '))
+                       : g_strdup ("unknown");
+}
+
+/* "13.0", or "none" for 0 */
+static gchar *
+format_version (gint version)
+{
+  return version > 0
+             ? g_strdup_printf ("%d.%d", version / 1000, version % 1000 / 10)
+             : g_strdup ("none");
+}
+
+static gchar *
+describe_cuda (void)
+{
+  gint driver, runtime;
+  gchar *of_driver, *of_runtime, *text;
+
+  if (CUDA_ARCHS[0] == '\0')
+    return g_strdup ("not in this build");
+  cvis_cuda_versions (&driver, &runtime);
+  of_driver = format_version (driver);
+  of_runtime = format_version (runtime);
+  text = g_strdup_printf (
+      "runtime %s, driver %s, code for %s", of_runtime, of_driver, CUDA_ARCHS);
+  g_free (of_driver);
+  g_free (of_runtime);
+  return text;
+}
+
+static gchar *
+describe_cpu (void)
+{
+  gchar *model = find_line ("/proc/cpuinfo", "model name", ':');
+  gchar *text = g_strdup_printf (
+      "%s, %u threads, %s", model, g_get_num_processors (), cpu_level_name ());
+
+  g_free (model);
+  return text;
+}
+
+static gchar *
+describe_system (void)
+{
+  gchar *name = find_line ("/etc/os-release", "PRETTY_NAME", '=');
+  struct utsname kernel;
+  gchar *text;
+
+  uname (&kernel);
+  text = g_strdup_printf (
+      "%s, %s %s, %s", name, kernel.sysname, kernel.release, kernel.machine);
+  g_free (name);
+  return text;
+}
+
+static gchar *
+describe_plugin (const gchar *name)
+{
+  GstPlugin *plugin = gst_registry_find_plugin (gst_registry_get (), name);
+  gchar *text;
+
+  if (plugin == NULL)
+    return g_strdup ("not found");
+  text = g_strdup_printf ("%s, %s", gst_plugin_get_version (plugin),
+      gst_plugin_get_filename (plugin));
+  gst_object_unref (plugin);
+  return text;
+}
+
+/* One line "TITLE TEXT", or the member @key of @json; frees @text. */
+static void
+add_fact (JsonBuilder *json, const gchar *key, const gchar *title, gchar *text)
+{
+  if (json != NULL)
+    json_add_string (json, key, text);
+  else
+    g_print ("%-19s%s\n", title, text);
+  g_free (text);
+}
+
+static void
+describe_machine (JsonBuilder *json)
+{
+  GError *error = NULL;
+  const gint count = cvis_device_count (&error);
+
+  if (json != NULL) {
+    json_builder_set_member_name (json, "gpus");
+    json_builder_begin_array (json);
+  }
   for (gint i = 0; i < count; i++)
     print_device (i, json);
-  json_builder_end_array (json);
+  if (json != NULL)
+    json_builder_end_array (json);
   if (count == 0)
-    json_add_string (json, "no-gpu-reason", why_none);
-  json_add_int (json, "cpu-threads", g_get_num_processors ());
-  json_add_string (json, "cpu-level", cpu_level_name ());
-  json_builder_set_member_name (json, "built-with-cuda");
-  json_builder_add_boolean_value (json, built_with_cuda);
-  json_add_string (json, "gstreamer", gstreamer);
-  json_builder_end_object (json);
-  json_print (json);
+    add_fact (json, "no-gpu-reason", "GPU",
+        g_strdup_printf ("%s%s", json != NULL ? "" : "none: ",
+            error != NULL ? error->message : "the driver reports none"));
+  g_clear_error (&error);
+  if (json != NULL) {
+    json_add_int (json, "cpu-threads", g_get_num_processors ());
+    json_add_string (json, "cpu-level", cpu_level_name ());
+  }
+  add_fact (json, "cuda", "CUDA", describe_cuda ());
+  add_fact (json, "cpu", "CPU", describe_cpu ());
+  add_fact (json, "system", "System", describe_system ());
+  add_fact (json, "version", "cudavision", g_strdup (PACKAGE_VERSION));
+  for (guint i = 0; i < G_N_ELEMENTS (plugins); i++)
+    add_fact (json, plugins[i], plugins[i], describe_plugin (plugins[i]));
+  add_fact (json, "gstreamer", "GStreamer", gst_version_string ());
+  add_fact (json, "glib", "GLib",
+      g_strdup_printf ("%u.%u.%u", glib_major_version, glib_minor_version,
+          glib_micro_version));
+  add_fact (json, "libraries", "Libraries", g_strdup (LIBRARIES));
 }
 
 static ExitStatus
@@ -112,10 +227,6 @@ run_devices (gint argc, gchar **argv)
 {
   CommonOptions common;
   ExitStatus status;
-  GError *error = NULL;
-  const gchar *why_none = "the driver reports none";
-  gchar *gstreamer;
-  gint count;
 
   if (!options_parse (
           &command_devices, NULL, OPTIONS_PLAIN, argc, argv, &common, &status))
@@ -123,32 +234,18 @@ run_devices (gint argc, gchar **argv)
   if (common.inputs[0] != NULL) {
     status = usage_error (
         "devices", "takes no argument, %s is one too many", common.inputs[0]);
-    options_clear (&common);
-    return status;
-  }
-  count = cvis_device_count (&error);
-  if (error != NULL)
-    why_none = error->message;
-  gstreamer = gst_version_string ();
-  if (common.json) {
-    print_json (count, why_none, gstreamer);
+  } else if (common.json) {
+    JsonBuilder *json = json_builder_new ();
+
+    json_builder_begin_object (json);
+    describe_machine (json);
+    json_builder_end_object (json);
+    json_print (json);
   } else if (!common.quiet) {
-    for (gint i = 0; i < count; i++)
-      print_device (i, NULL);
-    if (count == 0)
-      g_print ("GPU          none: %s\n", why_none);
-    g_print ("CPU          %u threads, %s\n", g_get_num_processors (),
-        cpu_level_name ());
-    g_print ("cudavision   %s, built %s CUDA\n", PACKAGE_VERSION,
-        built_with_cuda ? "with" : "without");
-    g_print ("GStreamer    %s\n", gstreamer);
-    g_print ("GLib         %u.%u.%u\n", glib_major_version, glib_minor_version,
-        glib_micro_version);
+    describe_machine (NULL);
   }
-  g_free (gstreamer);
-  g_clear_error (&error);
   options_clear (&common);
-  return EXIT_STATUS_OK;
+  return status;
 }
 
 const Command command_devices = {

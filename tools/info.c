@@ -221,8 +221,15 @@ describe_video (const gchar *name, Description *to, GError **error)
   GstDiscovererInfo *info;
   GList *streams;
 
-  if (discoverer == NULL)
+  if (discoverer == NULL) {
+    gchar *text = describe_missing_element ("uridecodebin");
+
+    g_clear_error (error);
+    g_set_error_literal (
+        error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN, text);
+    g_free (text);
     return FALSE;
+  }
   path = g_canonicalize_filename (name, NULL);
   uri = gst_filename_to_uri (path, NULL);
   info = gst_discoverer_discover_uri (discoverer, uri, error);

@@ -388,16 +388,15 @@ static void
 add_courses (const Monitoring *self, Report *report)
 {
   for (guint i = 0; i < LAYER_N_FEATURES; i++) {
+    const gchar *feature = layer_feature_names[i];
     gdouble *x, *y;
     const gsize n = layer_summary_get_course (self->summary, i, &x, &y);
     GString *svg = g_string_new (NULL);
-    gchar *caption = g_strdup_printf (
-        "%s over the frames with the laser on", layer_feature_names[i]);
+    gchar *caption = g_strdup_printf ("%c%s: frames with the laser on",
+        g_ascii_toupper (feature[0]), feature + 1);
 
     plot_lines (svg,
-        &(Plot){ .label = caption,
-            .x_label = "frame",
-            .y_label = layer_feature_names[i] },
+        &(Plot){ .label = caption, .x_label = "frame", .y_label = feature },
         &(PlotSeries){ NULL, x, y, n }, 1);
     report_add_plot (report, svg->str, caption);
     g_string_free (svg, TRUE);
@@ -445,7 +444,8 @@ write_report (const Monitoring *self, GError **error)
       self->summary->frames, get_count (self->stats, "lost"), self->seconds);
   add_layers (self, report);
   report_add_picture (report, self->picture,
-      "A late frame: melt pool in green, spatters in cyan, expected position "
+      "One of the frames: melt pool in green, spatters in cyan, expected "
+      "position "
       "as "
       "a red cross");
   add_courses (self, report);

@@ -181,7 +181,8 @@ element_get_nick (
 
 /* --- packages -------------------------------------------------------------- */
 
-const gchar *
+/* The Debian package that has the element; NULL if not known */
+static const gchar *
 package_of_element (const gchar *factory)
 {
   static const struct {
@@ -212,6 +213,12 @@ package_of_element (const gchar *factory)
     { "nvh26", "gstreamer1.0-plugins-bad" },
     { "av", "gstreamer1.0-libav" },
     { "bz2", "gstreamer1.0-plugins-bad" },
+    { "uridecodebin", "gstreamer1.0-plugins-base" },
+    { "file", "libgstreamer1.0-0" },
+    { "fakesink", "libgstreamer1.0-0" },
+    { "queue", "libgstreamer1.0-0" },
+    { "tee", "libgstreamer1.0-0" },
+    { "concat", "libgstreamer1.0-0" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (packages); i++)
@@ -220,25 +227,30 @@ package_of_element (const gchar *factory)
   return NULL;
 }
 
+gchar *
+describe_missing_element (const gchar *factory)
+{
+  const gchar *package = package_of_element (factory);
+
+  return package != NULL
+             ? g_strdup_printf ("the GStreamer element %s is missing; "
+                                "install the package %s",
+                 factory, package)
+             : g_strdup_printf ("the GStreamer element %s is missing", factory);
+}
+
 /* The error of gst_parse_launch() for an element that is not installed */
 static gchar *
 name_missing_element (const gchar *text)
 {
   const gchar *from = strchr (text, '"'), *to;
-  const gchar *package;
   gchar *factory, *message;
 
   to = from != NULL ? strchr (from + 1, '"') : NULL;
   if (to == NULL)
     return g_strdup (text);
   factory = g_strndup (from + 1, to - from - 1);
-  package = package_of_element (factory);
-  message =
-      package != NULL
-          ? g_strdup_printf ("the GStreamer element %s is missing; "
-                             "install the package %s",
-              factory, package)
-          : g_strdup_printf ("the GStreamer element %s is missing", factory);
+  message = describe_missing_element (factory);
   g_free (factory);
   return message;
 }
@@ -265,6 +277,7 @@ package_of_detail (const gchar *detail)
     { "decoder-application/x-yuv4mpeg", "gstreamer1.0-plugins-bad" },
     { "decoder-video/x-av1", "gstreamer1.0-plugins-bad" },
     { "decoder-application/ogg", "gstreamer1.0-plugins-base" },
+    { "decoder-video/ogg", "gstreamer1.0-plugins-base" },
     { "decoder-video/x-theora", "gstreamer1.0-plugins-base" },
   };
   const gchar *what = detail != NULL ? strrchr (detail, '|') : NULL;
@@ -293,14 +306,22 @@ describe_missing (const gchar *label, GstMessage *message)
 
 static volatile sig_atomic_t interrupt_flag;
 
+/* Ends the process at once. */
+static void
+end_interrupted (int number)
+{
+  output_delete_pending ();
+  _exit (EXIT_STATUS_INTERRUPTED);
+}
+
+/* Elements may take longer than people wait; the second signal does not wait either. */
 static void
 note_interrupt (int number)
 {
-  if (interrupt_flag) { /* the second one ends the process */
-    output_delete_pending ();
-    _exit (EXIT_STATUS_INTERRUPTED);
-  }
+  if (interrupt_flag)
+    end_interrupted (number);
   interrupt_flag = 1;
+  alarm (1);
 }
 
 /* A closed pipe or terminal: the process ends by the same signal, silently. */
@@ -319,6 +340,8 @@ interrupt_install (void)
 
   sigaction (SIGINT, &action, NULL);
   sigaction (SIGTERM, &action, NULL);
+  action.sa_handler = end_interrupted;
+  sigaction (SIGALRM, &action, NULL);
   action.sa_handler = end_by_signal;
   sigaction (SIGPIPE, &action, NULL);
   sigaction (SIGHUP, &action, NULL);
@@ -504,6 +527,7 @@ handle_interrupt (Running *running, GError **error)
     return FALSE;
   if (running->run->stop_at_interrupt) {
     running->stopping = TRUE;
+    alarm (0);
     gst_element_send_event (running->pipeline, gst_event_new_eos ());
     return FALSE;
   }

@@ -60,7 +60,8 @@ GstElement *pipeline_new (const gchar *launch, GError **error);
  *   Ctrl-C */
 gboolean pipeline_run (const PipelineRun *run, GError **error);
 
-/* Ctrl-C sets a flag, which ends every pipeline_run(). */
+/* Ctrl-C sets a flag, which ends every pipeline_run(). A second later, or at the second
+ * Ctrl-C, the process ends. */
 void interrupt_install (void);
 gboolean interrupted (void);
 
@@ -79,7 +80,8 @@ gchar *element_get_nick (
  * gstreamer-pbutils */
 const gchar *package_of_detail (const gchar *detail);
 
-/* The Debian package that has the element @factory; NULL if not known. */
-const gchar *package_of_element (const gchar *factory);
+/* "the GStreamer element x264enc is missing; install the package ...". Free with
+ * g_free(). */
+gchar *describe_missing_element (const gchar *factory);
 
 G_END_DECLS

@@ -13,7 +13,7 @@
 #define DELAY 500000    /* us without a bar */
 #define INTERVAL 100000 /* us between two bars */
 #define BAR 20
-#define NUMBERS 44 /* columns after the bar */
+#define NUMBERS 40 /* columns after the bar */
 
 void
 progress_start (Progress *progress, const gchar *label, const gchar *unit)

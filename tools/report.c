@@ -22,9 +22,11 @@ struct _Report {
 };
 
 static const gchar style[] =
-    ":root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--soft:#666;"
+    ":root{--ink:#1a1a1a;--paper:#fff;--soft:#666;"
     "--line:#ddd;--c0:#0072b2;--c1:#d55e00;--c2:#8a6fb8;--c3:#7a7a7a}"
-    "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--paper:#16181b;"
+    "@media screen and "
+    "(prefers-color-scheme:dark){:root{color-scheme:dark;--ink:#e6e6e6;--paper:"
+    "#16181b;"
     "--soft:#a0a0a0;--line:#3a3d42;--c0:#56b4e9;--c1:#e69f00;--c2:#b9a3e3;"
     "--c3:#b0b0b0}}"
     "*{box-sizing:border-box}body{font:16px/1.5 system-ui,sans-serif;color:"
@@ -32,21 +34,26 @@ static const gchar style[] =
     "1rem}h1{font-size:1.6rem;line-height:1.2;overflow-wrap:anywhere}h2{font-"
     "size:1.2rem;margin-top:2rem}figure{margin:1rem 0}figcaption{color:var(--"
     "soft);font-size:.9rem}img{max-width:100%;height:auto;display:block}"
-    ".pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(14rem,"
-    "1fr));gap:1rem}.pictures figure{margin:0}.scroll{overflow-x:auto}table{"
+    ".pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min("
+    "20rem,100%),1fr));gap:1rem}.pictures figure{margin:0}.pictures,.scroll{"
+    "margin:1rem 0}.scroll{overflow-x:auto}table{"
     "border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:"
     ".25rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-"
-    "space:nowrap}th:first-child,td:first-child{text-align:left}.settings td{"
+    "space:nowrap}th{white-space:normal;vertical-align:bottom}th:first-child,"
+    "td:first-child{text-align:left;white-space:normal}.settings td{"
     "text-align:left;white-space:normal;overflow-wrap:anywhere}.settings "
-    "td:first-child{white-space:nowrap;overflow-wrap:normal}svg.plot{width:"
+    "td:first-child{overflow-wrap:normal}svg.plot{width:"
     "100%;height:auto;font:12px system-ui,sans-serif;fill:currentColor}svg "
     ".grid{stroke:var(--line)}svg .y{text-anchor:end}svg .x{text-anchor:middle}"
     "svg .key{text-anchor:end}svg path{fill:none;stroke-width:1.3}.c0{stroke:"
     "var(--c0)}.c1{stroke:var(--c1)}.c2{stroke:var(--c2)}.c3{stroke:var(--c3)}"
     "text.c0{fill:var(--c0);stroke:none}text.c1{fill:var(--c1);stroke:none}"
     "text.c2{fill:var(--c2);stroke:none}text.c3{fill:var(--c3);stroke:none}"
-    ".bars{fill:var(--c0)}@page{size:A4;margin:15mm}@media print{body{max-"
-    "width:none;padding:0;font-size:11pt}figure,table,svg{break-inside:avoid}}";
+    ".bars{fill:var(--c0)}@media(max-width:40rem){svg.plot{font-size:18px}"
+    "table{font-size:.9rem}th,td{padding:.25rem .35rem}}@"
+    "page{size:A4;margin:15mm}@media print{body{max-"
+    "width:none;padding:0;font-size:11pt}table{font-size:9pt}.scroll{overflow:"
+    "visible}figure,table,svg{break-inside:avoid}}";
 
 static void
 append_escaped (GString *to, const gchar *text)

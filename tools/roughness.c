@@ -990,7 +990,10 @@ print_failures (GPtrArray *surfaces)
     print_failure (surface);
   }
   if (failed > 0 && surfaces->len > 1)
-    print_error ("roughness", "%u of %u files failed", failed, surfaces->len);
+    print_error ("roughness",
+        interrupted () ? "interrupted: %u of %u files are missing"
+                       : "%u of %u files failed",
+        failed, surfaces->len);
   return interrupted () ? EXIT_STATUS_INTERRUPTED : status;
 }
 

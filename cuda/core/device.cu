@@ -144,6 +144,41 @@ cvis_device_info (gint device_id, CvisDeviceInfo *info, GError **error)
   return TRUE;
 }
 
+namespace {
+__global__ void
+probe_code ()
+{
+}
+} // namespace
+
+extern "C" gboolean
+cvis_context_check_code (CvisContext *context, GError **error)
+{
+  cudaFuncAttributes attributes;
+  cudaError_t code;
+
+  if (!cvis_context_push (context, error))
+    return FALSE;
+  code = cudaFuncGetAttributes (&attributes, (const void *) probe_code);
+  cudaGetLastError ();
+  cvis_context_pop (context);
+  if (code == cudaSuccess)
+    return TRUE;
+  g_set_error (error, CVIS_ERROR, CVIS_ERROR_CUDA,
+      "this build has no code for its architecture: %s (%s)",
+      cudaGetErrorName (code), cudaGetErrorString (code));
+  return FALSE;
+}
+
+extern "C" void
+cvis_cuda_versions (gint *driver, gint *runtime)
+{
+  *driver = *runtime = 0;
+  cudaDriverGetVersion (driver);
+  cudaRuntimeGetVersion (runtime);
+  cudaGetLastError ();
+}
+
 extern "C" CvisContext *
 cvis_context_new_wrapped (gpointer cu_context, gint device_id, gpointer owner,
     GDestroyNotify release_owner, GError **error)

@@ -41,6 +41,14 @@ gint cvis_device_count (GError **error);
 gboolean cvis_device_info (
     gint device_id, CvisDeviceInfo *info, GError **error);
 
+/* Whether this build has code for the device of @context: compiled for it, or PTX that
+ * the driver can translate. */
+gboolean cvis_context_check_code (CvisContext *context, GError **error);
+
+/* CUDA versions (1000 * major + 10 * minor) of the driver and of the runtime that is
+ * linked; 0 if there is none. */
+void cvis_cuda_versions (gint *driver, gint *runtime);
+
 /* The primary context of @device_id (-1: the first device).
  * Returns: a new reference, or %NULL with CVIS_ERROR_NO_DEVICE or _CUDA. */
 CvisContext *cvis_context_new (gint device_id, GError **error);

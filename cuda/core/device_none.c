@@ -26,6 +26,19 @@ cvis_device_info (gint device_id, CvisDeviceInfo *info, GError **error)
   return FALSE;
 }
 
+gboolean
+cvis_context_check_code (CvisContext *context, GError **error)
+{
+  no_cuda (error);
+  return FALSE;
+}
+
+void
+cvis_cuda_versions (gint *driver, gint *runtime)
+{
+  *driver = *runtime = 0;
+}
+
 CvisContext *
 cvis_context_new (gint device_id, GError **error)
 {

@@ -6,10 +6,13 @@
 
 Checks results and files, that --show prints pipelines that write the same bytes,
 errors, exit statuses, Ctrl-C and closed pipes."""
-import csv, ctypes, json, os, resource, shlex, shutil, signal, subprocess, sys, tempfile, time
-import unittest
+import csv, ctypes, json, os, pty, re, resource, shlex, shutil, signal, subprocess, sys, tempfile
+import time, unittest
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools")
+COMPUTING = ("roughness", "motion", "scenes", "bundle", "monitor")
+SUBCOMMANDS = (*COMPUTING, "devices", "info")
 
 
 def run(*arguments, status=0, **options):
@@ -23,6 +26,25 @@ def run(*arguments, status=0, **options):
 def launch(line):
     subprocess.run(["gst-launch-1.0", "-q", *shlex.split(line)], check=True, timeout=120,
                    stdout=subprocess.DEVNULL)
+
+
+def run_on_terminal(*arguments):
+    """What the program prints on a terminal of 80 columns"""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(PROGRAM, [PROGRAM, *arguments])
+    text = b""
+    while True:
+        try:
+            data = os.read(terminal, 65536)
+        except OSError:  # how the end of the other side is told
+            data = b""
+        if not data:
+            break
+        text += data
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, text
+    return text.decode()
 
 
 def obey_permissions():
@@ -84,12 +106,43 @@ class Words(Tool):
     def test_help_fits_on_a_screen(self):
         text, _ = run("--help")
         self.assertLessEqual(len(text.splitlines()), 24)
-        for name in ("roughness", "motion", "scenes", "bundle", "monitor", "devices", "info"):
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        for name in SUBCOMMANDS:
             self.assertIn(name, text)
             lines = run(name, "--help")[0].splitlines()
             self.assertEqual([l for l in lines if l][2], "Examples:")
             examples = lines[lines.index("Examples:") + 1:]
             self.assertEqual([l[:13] for l in examples[:2]], ["  cudavision "] * 2)
+
+    def options_of_help(self, name):
+        options = run(name, "--help")[0].split("Options:")[1]
+        return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", options, re.MULTILINE))
+
+    def test_manual_lists_every_option(self):
+        page = read(os.path.join(SOURCES, "cudavision.1")).decode().replace("\\-", "-")
+        page = page[page.index(".SH OPTIONS"):page.index(".SH FILES")]
+        sections = dict(s.split("\n", 1) for s in page.split("\n.SS ")[1:])
+        listed = {title: set(re.findall(r"^\.B.*?(--[a-z-]+)", text, re.MULTILINE))
+                  for title, text in sections.items()}
+        for name in SUBCOMMANDS:
+            manual = listed["All subcommands"] | listed.get(name, set())
+            if name in COMPUTING:
+                manual |= listed[", ".join(COMPUTING)]
+            self.assertEqual(manual, self.options_of_help(name), name)
+
+    def complete(self, *words):
+        script = (f"source {shlex.quote(SOURCES)}/cudavision.bash; COMP_WORDS=({shlex.join(words)})"
+                  f"; COMP_CWORD={len(words) - 1}; _cudavision; echo \"${{COMPREPLY[@]}}\"")
+        path = os.path.dirname(PROGRAM) + ":" + os.environ["PATH"]
+        return set(subprocess.run(["bash", "-c", script], env={**os.environ, "PATH": path}, check=True,
+                                  capture_output=True, text=True).stdout.split())
+
+    def test_completion_lists_every_option(self):
+        if os.path.basename(PROGRAM) != "cudavision":
+            self.skipTest("the program has another name")
+        self.assertEqual(self.complete("cudavision", ""), {*SUBCOMMANDS, "--help", "--version"})
+        for name in SUBCOMMANDS:
+            self.assertEqual(self.complete("cudavision", name, "--"), self.options_of_help(name))
 
     def test_wrong_usage_names_the_option(self):
         self.assertIn("did you mean roughness", run("roughnes", status=2)[1])
@@ -152,7 +205,44 @@ class Words(Tool):
     def test_devices(self):
         found = json.loads(run("devices", "--json")[0])
         self.assertGreaterEqual(found["cpu-threads"], 1)
-        self.assertIn("GStreamer", run("devices")[0])
+        for fact in ("version", "gpus", "cuda", "cpu", "cpu-level", "system", "gstreamer", "glib",
+                     "libraries", "cudavisionsurface"):
+            self.assertIn(fact, found)
+        self.assertTrue(found["gpus"] or re.search("driver|compiled without nvcc",
+                                                   found["no-gpu-reason"]), found)
+        text, _ = run("devices")
+        for word in ("GPU", "CUDA", "threads", "GStreamer", "GLib", "zlib", "libgstcudavisionsurface.so"):
+            self.assertIn(word, text)
+
+    def test_missing_plugins_name_the_package(self):
+        self.make_every_kind()
+        for element, missing, package in (("jpegdec", "JPEG decoder", "gstreamer1.0-plugins-good"),
+                                          ("avidemux", "demuxer", "gstreamer1.0-plugins-good")):
+            env = {**os.environ, "GST_PLUGIN_FEATURE_RANK": f"{element}:NONE,avdec_mjpeg:NONE"}
+            for name in ("motion", "scenes", "monitor", "info"):
+                _, text = run(name, "clip.avi", status=1, env=env)
+                self.assertRegex(text, f"clip.avi: the .*{missing} is missing; install the package "
+                                       f"{package}\n$")
+                self.assertEqual(text.count("\n"), 1)
+        folder = os.path.abspath("folder")
+        env = {**os.environ, "GST_PLUGIN_PATH_1_0": folder, "GST_PLUGIN_SYSTEM_PATH_1_0": folder,
+               "GST_REGISTRY": os.path.abspath("registry")}
+        for arguments, package in ((["roughness", "part0.x3p"], "gstreamer1.0-cudavision"),
+                                   (["monitor", "l.pbf"], "gstreamer1.0-cudavision"),
+                                   (["motion", "clip.avi"], "libgstreamer1.0-0"),
+                                   (["info", "clip.avi"], "gstreamer1.0-plugins-base")):
+            _, text = run(*arguments, status=1, env=env)
+            self.assertRegex(text, f"is missing; install the package {package}\n$")
+
+    def test_progress_bar(self):
+        """With one file too; none in a pipe"""
+        launch("videotestsrc num-buffers=500 ! video/x-raw,width=640,height=480 ! jpegenc ! avimux"
+               " ! filesink location=long.avi")
+        arguments = ("motion", "long.avi", "--threads", "1")
+        self.assertRegex(run_on_terminal(*arguments),
+                         r"\r\x1b\[Klong.avi \[#* *\] +[0-9]+ %, [0-9.]+ frames/s, 0:[0-9]+ left")
+        self.assertNotIn("left", run_on_terminal(*arguments, "-q"))
+        self.assertEqual(run(*arguments)[1], "")
 
 
 class Roughness(Tool):
@@ -243,10 +333,14 @@ class Roughness(Tool):
 
     def test_a_closed_pipe_ends_silently(self):
         self.make_surfaces(count=3)
-        done = subprocess.run(f"{shlex.quote(PROGRAM)} roughness . | head -n 1", shell=True,
-                              capture_output=True, text=True, timeout=120)
-        self.assertEqual(done.stderr, "")
-        self.assertEqual(len(done.stdout.splitlines()), 1)
+        self.make_clip()
+        for arguments in ("roughness .", "roughness part0.x3p", "roughness . --json", "scenes clip.avi",
+                          "motion clip.avi -q -o /dev/stdout --npy v.npy", "info *", "devices"):
+            done = subprocess.run(f"{shlex.quote(PROGRAM)} {arguments} | head -n 1", shell=True,
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.stderr, "")
+            self.assertEqual(len(done.stdout.splitlines()), 1)
+            self.no_temporary_file()
 
 
 class Outputs(Tool):
@@ -371,15 +465,27 @@ class Video(Tool):
         self.assertEqual(len(os.listdir("flow")), 34)
 
     def test_interrupt_leaves_nothing_half_written(self):
-        launch("videotestsrc num-buffers=400 ! video/x-raw,width=640,height=480 ! jpegenc"
+        launch("videotestsrc num-buffers=2000 ! video/x-raw,width=640,height=480 ! jpegenc"
                " ! avimux ! filesink location=long.avi")
-        process = subprocess.Popen([PROGRAM, "motion", "long.avi", "-o", "v.csv", "--threads", "1"],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(2)
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=30), 130)
-        self.assertFalse(os.path.exists("v.csv"))
-        self.no_temporary_file()
+        launch("bundletestsrc cameras=200 points=60000 ! filesink location=long.txt")
+        launch("surfacetestsrc num-buffers=1 ! other/tensors,dimensions=(string)5000:5000:1:1"
+               " ! surfacesink location=large.x3p")
+        for arguments in (["roughness", "large.x3p", "--write", "form=o.npy"],
+                          ["motion", "long.avi", "-o", "o.csv"], ["scenes", "long.avi", "-o", "o.csv"],
+                          ["bundle", "long.txt", "-o", "o.ply"], ["monitor", "long.avi", "-o", "o.csv"]):
+            before = sorted(os.listdir())
+            process = subprocess.Popen([PROGRAM, *arguments, "--threads", "1"], text=True,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            for _ in range(50 if arguments[0] != "roughness" else 5):
+                time.sleep(0.1)
+                if sorted(os.listdir()) != before:
+                    break
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            _, text = process.communicate(timeout=30)
+            self.assertLess(time.monotonic() - start, 3)  # one second, if the machine is idle
+            self.assertEqual((process.returncode, text), (130, ""), arguments)
+            self.assertEqual(sorted(os.listdir()), before)
 
 
 class Models(Tool):
@@ -434,6 +540,9 @@ class Reports(Tool):
         self.assertIn("SHA-256", text)
         for word in ('src="http', 'href="http', "<script", "@import", "url("):
             self.assertNotIn(word, text)
+        for plot in text.split("<svg")[1:]:
+            labels = re.findall(r'<text class="(?:x|label)" x="[0-9]+" y="[0-9]+">([^<]+)<', plot)
+            self.assertEqual(len([l for l in labels if not l[0].isdigit()]), 2, labels)
         browser = shutil.which("chromium")
         if not browser:
             print("skip: no chromium: pages are not loaded", file=sys.stderr)
@@ -445,6 +554,18 @@ class Reports(Tool):
         self.assertEqual(done.returncode, 0)
         self.assertIn("<h1>", done.stdout)
         self.assertEqual([l for l in done.stderr.splitlines() if "CONSOLE" in l], [])
+        self.fits_a_phone(browser, name)
+
+    def fits_a_phone(self, browser, name):
+        with open("phone.html", "w") as stream:
+            stream.write(f'<iframe src="{name}" style="width:390px" onload="let page = '
+                         'this.contentDocument.documentElement; document.title = '
+                         'page.scrollWidth - page.clientWidth"></iframe>')
+        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu",
+                               "--allow-file-access-from-files", "--dump-dom",
+                               "file://" + os.path.abspath("phone.html")],
+                              capture_output=True, text=True, timeout=110)
+        self.assertIn("<title>0</title>", done.stdout)
 
     def test_roughness(self):
         self.make_surfaces()
