@@ -355,54 +355,68 @@ interrupted (void)
 
 /* --- running --------------------------------------------------------------- */
 
-/* The fraction of a stream that is done, below 0 if not known; @done: frames */
-static gdouble
-measure_stream (GstElement *pipeline, const gchar *name, guint64 *done)
-{
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), name);
-  GstPad *pad = gst_element_get_static_pad (element, "sink");
-  GstCaps *caps = gst_pad_get_current_caps (pad);
-  gint64 position = 0, duration = 0;
-  gint n = 0, d = 1;
-
-  if (caps != NULL) {
-    gst_structure_get_fraction (
-        gst_caps_get_structure (caps, 0), "framerate", &n, &d);
-    gst_caps_unref (caps);
-  }
-  gst_object_unref (pad);
-  gst_object_unref (element);
-  if (!gst_element_query_position (pipeline, GST_FORMAT_TIME, &position)
-      || position <= 0)
-    return -1;
-  *done = gst_util_uint64_scale (position, n, d * GST_SECOND);
-  return gst_element_query_duration (pipeline, GST_FORMAT_TIME, &duration)
-                 && duration > 0
-             ? (gdouble) position / duration
-             : -1;
-}
-
 typedef struct {
   const PipelineRun *run;
   GstElement *pipeline;
   Progress progress;
   gchar *missing; /* what a missing plugin would do */
   gboolean stopping;
+  guint frames; /* atomic */
 } Running;
+
+static GstPadProbeReturn
+count_frame (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Running *running = data;
+  const guint n = info->type & GST_PAD_PROBE_TYPE_BUFFER
+                      ? 1
+                      : gst_buffer_list_length (info->data);
+
+  g_atomic_int_add (&running->frames, n);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+count_frames (Running *running)
+{
+  GstElement *element =
+      gst_bin_get_by_name (GST_BIN (running->pipeline), running->run->frames);
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, count_frame,
+      running, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
+/* The fraction of the stream that is done, below 0 if not known */
+static gdouble
+measure_stream (GstElement *pipeline)
+{
+  gint64 position, duration;
+
+  return gst_element_query_position (pipeline, GST_FORMAT_TIME, &position)
+                 && gst_element_query_duration (
+                     pipeline, GST_FORMAT_TIME, &duration)
+                 && position > 0 && duration > 0
+             ? (gdouble) position / duration
+             : -1;
+}
 
 static void
 update_progress (Running *running)
 {
   const PipelineRun *run = running->run;
-  guint64 done = 0;
+  guint64 done = g_atomic_int_get (&running->frames);
   gdouble fraction = -1;
 
-  if (!run->progress)
+  if (!run->progress || !progress_is_due (&running->progress))
     return;
   if (run->measure != NULL)
     fraction = run->measure (run->data, &done);
   else if (run->frames != NULL)
-    fraction = measure_stream (running->pipeline, run->frames, &done);
+    fraction = measure_stream (running->pipeline);
   progress_show (&running->progress, fraction, done);
 }
 
@@ -494,7 +508,11 @@ handle_message (Running *running, GstMessage *message, GError **error)
 
   switch (GST_MESSAGE_TYPE (message)) {
     case GST_MESSAGE_EOS:
-      if (run->finish != NULL)
+      if (run->frames != NULL && !run->stop_at_interrupt
+          && g_atomic_int_get (&running->frames) == 0)
+        g_set_error (error, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+            "%s: it contains no frame", run->label);
+      else if (run->finish != NULL)
         run->finish (running->pipeline, run->data);
       return TRUE;
     case GST_MESSAGE_ERROR:
@@ -591,6 +609,8 @@ pipeline_run (const PipelineRun *run, GError **error)
                                            : pipeline_new (run->launch, error);
   if (running.pipeline == NULL)
     return FALSE;
+  if (run->frames != NULL)
+    count_frames (&running);
   if (run->prepare != NULL)
     run->prepare (running.pipeline, run->data);
   progress_start (

@@ -31,7 +31,8 @@ void launch_print (gchar *launch);
  * @stop_at_interrupt: end the stream properly on Ctrl-C, as live input is complete
  *   at any time; else Ctrl-C is an error
  * @progress: show a bar on standard error if that is a terminal
- * @frames: (nullable): name of the element that receives the frames counted by the bar
+ * @frames: (nullable): name of the element that receives the frames. The bar counts
+ *   them, and a file without one is an error.
  * @measure: (nullable): gives fraction and number of @unit done instead
  */
 typedef struct {

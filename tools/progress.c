@@ -45,6 +45,15 @@ fit_label (const gchar *label)
                        : label;
 }
 
+gboolean
+progress_is_due (const Progress *progress)
+{
+  const gint64 now = g_get_monotonic_time ();
+
+  return now - progress->start >= DELAY && now - progress->last >= INTERVAL
+         && isatty (STDERR_FILENO);
+}
+
 void
 progress_show (Progress *progress, gdouble fraction, guint64 done)
 {
@@ -53,9 +62,6 @@ progress_show (Progress *progress, gdouble fraction, guint64 done)
   const gchar *label = progress->label != NULL ? progress->label : "";
   gint left, filled;
 
-  if (now - progress->start < DELAY || now - progress->last < INTERVAL
-      || !isatty (STDERR_FILENO))
-    return;
   progress->last = now;
   progress->shown = TRUE;
   g_printerr ("\r\033[K%s%s", fit_label (label), label[0] != '\0' ? " " : "");

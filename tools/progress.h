@@ -22,8 +22,9 @@ typedef struct {
 } Progress;
 
 void progress_start (Progress *progress, const gchar *label, const gchar *unit);
-/* Shows the bar after half a second, and at most ten times a second.
- * @fraction: below 0: not known
+/* Whether to show the bar now: on a terminal, after half a second, ten times a second. */
+gboolean progress_is_due (const Progress *progress);
+/* @fraction: below 0: not known
  * @done: number of @unit */
 void progress_show (Progress *progress, gdouble fraction, guint64 done);
 void progress_clear (Progress *progress);

@@ -618,7 +618,7 @@ count_surface (gpointer data, gpointer user_data)
   measure_surface (surface);
   g_mutex_lock (&count->lock);
   count->done++;
-  if (!surface->settings->common->quiet)
+  if (!surface->settings->common->quiet && progress_is_due (&count->progress))
     progress_show (
         &count->progress, (gdouble) count->done / count->all, count->done);
   g_mutex_unlock (&count->lock);

@@ -488,6 +488,15 @@ class Video(Tool):
             self.assertEqual(sorted(os.listdir()), before)
 
 
+    def test_no_frame(self):
+        with open("head.y4m", "wb") as stream:
+            stream.write(b"YUV4MPEG2 W320 H240 F25:1 C420\n")
+        for name in ("motion", "scenes", "monitor"):
+            _, text = run(name, "head.y4m", "-o", "o.csv", status=1)
+            self.assertEqual(text, f"cudavision {name}: head.y4m: it contains no frame\n")
+            self.assertEqual(os.listdir(), ["head.y4m"])
+
+
 class Models(Tool):
     def test_bundle(self):
         launch("bundletestsrc cameras=8 points=300 ! filesink location=b.txt")
