@@ -336,7 +336,7 @@ end_by_signal (int number)
 void
 interrupt_install (void)
 {
-  struct sigaction action = { .sa_handler = note_interrupt };
+  struct sigaction action = { .sa_handler = note_interrupt }, before;
 
   sigaction (SIGINT, &action, NULL);
   sigaction (SIGTERM, &action, NULL);
@@ -344,7 +344,9 @@ interrupt_install (void)
   sigaction (SIGALRM, &action, NULL);
   action.sa_handler = end_by_signal;
   sigaction (SIGPIPE, &action, NULL);
-  sigaction (SIGHUP, &action, NULL);
+  sigaction (SIGHUP, NULL, &before);
+  if (before.sa_handler != SIG_IGN) /* nohup */
+    sigaction (SIGHUP, &action, NULL);
 }
 
 gboolean

@@ -487,6 +487,17 @@ class Video(Tool):
             self.assertEqual((process.returncode, text), (130, ""), arguments)
             self.assertEqual(sorted(os.listdir()), before)
 
+    def test_a_closed_terminal_leaves_no_temporary_file(self):
+        launch("videotestsrc num-buffers=2000 ! video/x-raw,width=640,height=480 ! jpegenc"
+               " ! avimux ! filesink location=long.avi")
+        process = subprocess.Popen([PROGRAM, "motion", "long.avi", "-o", "o.csv", "--threads", "1"],
+                                   stdout=subprocess.DEVNULL)
+        while len(os.listdir()) == 1 and process.poll() is None:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGHUP)
+        self.assertEqual(process.wait(timeout=30), -signal.SIGHUP)
+        self.assertEqual(os.listdir(), ["long.avi"])
+
 
     def test_no_frame(self):
         with open("head.y4m", "wb") as stream:
