@@ -75,10 +75,6 @@ static GstStaticPadTemplate cloud_template =
     GST_STATIC_PAD_TEMPLATE ("src_cloud", GST_PAD_SRC, GST_PAD_REQUEST,
         GST_STATIC_CAPS (GST_BUNDLE_PLY_CAPS));
 
-/* without "src_", as the other elements accept it */
-static GstStaticPadTemplate alias_template = GST_STATIC_PAD_TEMPLATE ("cloud",
-    GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_BUNDLE_PLY_CAPS));
-
 #define gst_cuda_bundle_adjust_parent_class parent_class
 G_DEFINE_FINAL_TYPE (
     GstCudaBundleAdjust, gst_cuda_bundle_adjust, GST_TYPE_ELEMENT)
@@ -971,7 +967,6 @@ gst_cuda_bundle_adjust_class_init (GstCudaBundleAdjustClass *klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_add_static_pad_template (element_class, &cloud_template);
-  gst_element_class_add_static_pad_template (element_class, &alias_template);
   gst_element_class_set_static_metadata (element_class, "Bundle adjustment",
       "Filter/Analyzer",
       "Minimises the reprojection error of a reconstruction on the CPU or a "

@@ -286,15 +286,9 @@ gst_cvis_filter_class_add_request_pads (
 {
   klass->request_pads = templates;
   klass->n_request_pads = n;
-  for (guint i = 0; i < n; i++) {
-    GstStaticPadTemplate alias = templates[i];
-
-    alias.name_template += strlen ("src_");
+  for (guint i = 0; i < n; i++)
     gst_element_class_add_static_pad_template (
         GST_ELEMENT_CLASS (klass), &templates[i]);
-    gst_element_class_add_static_pad_template (
-        GST_ELEMENT_CLASS (klass), &alias);
-  }
 }
 
 /* --- object ------------------------------------------------------------------ */

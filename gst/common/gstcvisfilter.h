@@ -68,10 +68,8 @@ G_BEGIN_DECLS
 #define GST_CVIS_FILTER_GET_CLASS(obj)                                         \
   (G_TYPE_INSTANCE_GET_CLASS ((obj), GST_TYPE_CVIS_FILTER, GstCvisFilterClass))
 
-/* Id of the first setting of a subclass; its other properties have ids from
- * GST_CVIS_FILTER_PROP_OTHER on. */
+/* Id of the first setting of a subclass. */
 #define GST_CVIS_FILTER_PROP_SETTING 100
-#define GST_CVIS_FILTER_PROP_OTHER 1000
 
 typedef struct _GstCvisFilter GstCvisFilter;
 typedef struct _GstCvisFilterClass GstCvisFilterClass;

@@ -25,7 +25,7 @@ find_kind (GstCvisFilter *filter, GstPadTemplate *template)
   const gchar *name = GST_PAD_TEMPLATE_NAME_TEMPLATE (template);
   guint kind = 0;
 
-  while (!g_str_has_suffix (klass->request_pads[kind].name_template, name))
+  while (!g_str_equal (klass->request_pads[kind].name_template, name))
     kind++;
   return kind;
 }

@@ -49,7 +49,6 @@ struct _GstCudaLwtFilter {
 
   /* --- under the object lock --- */
   GstLwtSettings settings;
-  gdouble cutoffs[3][2]; /* s, c, f; x, y; metres, 0: not used */
 
   /* --- set in READY to PAUSED, before any thread runs --- */
   GstLwtSettings wanted;

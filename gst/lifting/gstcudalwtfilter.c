@@ -32,7 +32,6 @@
 GST_DEBUG_CATEGORY (gst_cuda_lwt_filter_debug);
 #define GST_CAT_DEFAULT gst_cuda_lwt_filter_debug
 
-enum { PROP_CUTOFF = GST_CVIS_FILTER_PROP_OTHER };
 
 #define gst_cuda_lwt_filter_parent_class parent_class
 G_DEFINE_FINAL_TYPE (
@@ -96,7 +95,6 @@ gst_cuda_lwt_filter_start (GstCvisFilter *filter)
 
   GST_OBJECT_LOCK (self);
   gst_lwt_settings_copy (&self->wanted, &self->settings);
-  memset (self->cutoffs, 0, sizeof (self->cutoffs));
   GST_OBJECT_UNLOCK (self);
   self->part = gst_lwt_settings_get_part (&self->wanted);
   self->passes = self->wanted.output == GST_LWT_OUTPUT_NONE;
@@ -126,22 +124,6 @@ gst_cuda_lwt_filter_get_stats (GstCvisFilter *filter)
 }
 
 static void
-gst_cuda_lwt_filter_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (object);
-
-  if (id < PROP_CUTOFF || id >= PROP_CUTOFF + 6) {
-    G_OBJECT_CLASS (parent_class)->get_property (object, id, value, pspec);
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  g_value_set_double (
-      value, self->cutoffs[(id - PROP_CUTOFF) / 2][(id - PROP_CUTOFF) % 2]);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
 gst_cuda_lwt_filter_finalize (GObject *object)
 {
   GstCudaLwtFilter *self = GST_CUDA_LWT_FILTER (object);
@@ -149,27 +131,6 @@ gst_cuda_lwt_filter_finalize (GObject *object)
   gst_lwt_settings_clear (&self->settings);
   gst_lwt_settings_clear (&self->wanted);
   G_OBJECT_CLASS (parent_class)->finalize (object);
-}
-
-static void
-install_cutoffs (GObjectClass *klass)
-{
-#define CUTOFF(filter, axis)                                                   \
-  {                                                                            \
-    "cutoff-" filter "-" axis,                                                 \
-        "Effective lambda-" filter " along " axis                              \
-        ", metres: this wavelength passes with half its amplitude; 0: not "    \
-        "used, or the sample spacing is unknown"                               \
-  }
-  static const gchar *const cutoffs[6][2] = { CUTOFF ("s", "x"),
-    CUTOFF ("s", "y"), CUTOFF ("c", "x"), CUTOFF ("c", "y"), CUTOFF ("f", "x"),
-    CUTOFF ("f", "y") };
-#undef CUTOFF
-
-  for (guint i = 0; i < G_N_ELEMENTS (cutoffs); i++)
-    g_object_class_install_property (klass, PROP_CUTOFF + i,
-        g_param_spec_double (cutoffs[i][0], cutoffs[i][0], cutoffs[i][1], 0,
-            G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
@@ -182,7 +143,6 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
 
   GST_DEBUG_CATEGORY_INIT (gst_cuda_lwt_filter_debug, "cudalwtfilter", 0,
       "lifting wavelet filtration");
-  object_class->get_property = gst_cuda_lwt_filter_get_property;
   object_class->finalize = gst_cuda_lwt_filter_finalize;
 
   filter_class->free_item = (GDestroyNotify) gst_lwt_frame_free;
@@ -201,7 +161,6 @@ gst_cuda_lwt_filter_class_init (GstCudaLwtFilterClass *klass)
   filter_class->propose_allocation = gst_lwt_propose_allocation;
   filter_class->get_stats = gst_cuda_lwt_filter_get_stats;
 
-  install_cutoffs (object_class);
   gst_lwt_settings_install (
       filter_class, G_STRUCT_OFFSET (GstCudaLwtFilter, settings));
 

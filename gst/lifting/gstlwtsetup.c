@@ -296,23 +296,6 @@ make_engine (GstCudaLwtFilter *self, LwtConfig *config)
 
 /* --- messages --------------------------------------------------------------------- */
 
-static void
-note_cutoffs (GstCudaLwtFilter *self)
-{
-  const LwtConfig *config = &self->config;
-  const gdouble spacing[2] = { self->surface.dx, self->surface.dy };
-
-  GST_OBJECT_LOCK (self);
-  for (guint axis = 0; axis < 2; axis++) {
-    for (guint i = 0; i < 3; i++)
-      self->cutoffs[i][axis] = 0.0;
-    if (config->operation == LWT_OPERATION_FILTER)
-      gst_lwt_get_cutoffs (config, axis, spacing[axis], &self->cutoffs[0][axis],
-          &self->cutoffs[1][axis], &self->cutoffs[2][axis]);
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
 /* A cut-off that was set as a length, and its levels. */
 typedef struct {
   const gchar *name;
@@ -453,7 +436,13 @@ static void
 post_filter (GstCudaLwtFilter *self)
 {
   const LwtConfig *c = &self->config;
+  const gdouble spacing[2] = { self->surface.dx, self->surface.dy };
+  gdouble s[2] = { 0.0 }, l[2] = { 0.0 }, f[2] = { 0.0 };
 
+  if (c->operation == LWT_OPERATION_FILTER)
+    for (guint axis = 0; axis < 2; axis++)
+      gst_lwt_get_cutoffs (
+          c, axis, spacing[axis], &s[axis], &l[axis], &f[axis]);
   gst_element_post_message (GST_ELEMENT (self),
       gst_message_new_element (GST_OBJECT (self),
           gst_structure_new ("surface-filter", "operation", G_TYPE_STRING,
@@ -468,19 +457,15 @@ post_filter (GstCudaLwtFilter *self)
               c->levels_roughness[0], "roughness-levels-y", G_TYPE_UINT,
               c->levels_roughness[1], "noise-levels-x", G_TYPE_UINT,
               c->levels_noise[0], "noise-levels-y", G_TYPE_UINT,
-              c->levels_noise[1], "lambda-s-x", G_TYPE_DOUBLE,
-              self->cutoffs[0][0], "lambda-s-y", G_TYPE_DOUBLE,
-              self->cutoffs[0][1], "lambda-c-x", G_TYPE_DOUBLE,
-              self->cutoffs[1][0], "lambda-c-y", G_TYPE_DOUBLE,
-              self->cutoffs[1][1], "lambda-f-x", G_TYPE_DOUBLE,
-              self->cutoffs[2][0], "lambda-f-y", G_TYPE_DOUBLE,
-              self->cutoffs[2][1], NULL)));
+              c->levels_noise[1], "lambda-s-x", G_TYPE_DOUBLE, s[0],
+              "lambda-s-y", G_TYPE_DOUBLE, s[1], "lambda-c-x", G_TYPE_DOUBLE,
+              l[0], "lambda-c-y", G_TYPE_DOUBLE, l[1], "lambda-f-x",
+              G_TYPE_DOUBLE, f[0], "lambda-f-y", G_TYPE_DOUBLE, f[1], NULL)));
 }
 
 void
 gst_lwt_announce (GstCudaLwtFilter *self)
 {
-  note_cutoffs (self);
   if (self->announce) {
     post_filter (self);
     warn_of_limits (self);

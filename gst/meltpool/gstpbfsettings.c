@@ -75,27 +75,14 @@ static const GEnumValue activation_values[] = {
   { PBF_ACTIVATION_SOFTMAX, "Softmax over the outputs", "softmax" },
   { 0, NULL, NULL },
 };
-static const GEnumValue labelling_values[] = {
-  { PBF_LABELLING_AUTO, "By the number of runs in the frame", "auto" },
-  { PBF_LABELLING_FLOOD, "Bit-parallel flood fill", "flood" },
-  { PBF_LABELLING_RUNS, "Runs and union-find", "runs" },
-  { 0, NULL, NULL },
-};
 static const GEnumValue mode_values[] = {
   { PBF_MODE_AUTO,
       "Persistent kernel for batches of up to 4 frames, otherwise batches",
       "auto" },
   { PBF_MODE_BATCH, "Kernels launched for each batch", "batch" },
-  { PBF_MODE_GRAPH, "Full batches launched as a CUDA graph", "graph" },
   { PBF_MODE_PERSISTENT,
       "One kernel that stays on the device and takes frames from a ring",
       "persistent" },
-  { 0, NULL, NULL },
-};
-static const GEnumValue transfer_values[] = {
-  { PBF_TRANSFER_AUTO, "Whichever moves fewer bytes", "auto" },
-  { PBF_TRANSFER_COPY, "Whole frames by the copy engine", "copy" },
-  { PBF_TRANSFER_MAP, "The region of interest read from pinned memory", "map" },
   { 0, NULL, NULL },
 };
 
@@ -175,10 +162,6 @@ static const GstCvisSetting settings_table[] = {
       CONFIG (polar_inner), 0, 57),
   DOUBLE ("polar-outer-radius", "Outer radius of the polar zones, pixels",
       CONFIG (polar_outer), 0, 57),
-  ENUM ("labelling",
-      "Algorithm of connected-component labelling; the result does not depend "
-      "on it",
-      CONFIG (labelling), "GstPbfLabelling", labelling_values),
   UINT ("temporal-window", "Frames over which variances are taken",
       CONFIG (window), 1, 1024),
   ENUM ("window-reset", "Frames that restart the temporal window",
@@ -194,8 +177,6 @@ static const GstCvisSetting settings_table[] = {
       OWN (model_location)),
   ENUM ("output-activation", "Function applied to the network's outputs",
       CONFIG (activation), "GstPbfOutputActivation", activation_values),
-  ENUM ("transfer", "Transfer of frames to the device; used on CUDA",
-      CONFIG (transfer), "GstPbfTransfer", transfer_values),
   ENUM ("mode", "Launching of kernels; used on CUDA", CONFIG (mode),
       "GstPbfMode", mode_values),
   UINT ("parallel-frames",

@@ -10,8 +10,6 @@
 
 static const GEnumValue method_values[] = {
   { MOTION_METHOD_FULL, "Full search: exact, with elimination", "full" },
-  { MOTION_METHOD_FULL_BRUTE, "Full search: exact, every candidate computed",
-      "full-brute" },
   { MOTION_METHOD_STEP, "Step search: coarse to fine grids", "step" },
   { MOTION_METHOD_ZONAL, "Zonal search: predictors, diamonds, refinement",
       "zonal" },
@@ -21,8 +19,6 @@ static const GEnumValue granularity_values[] = {
   { MOTION_GRANULARITY_1, "3x3 points, six search iterations", "1" },
   { MOTION_GRANULARITY_2, "7x7 points, three search iterations", "2" },
   { MOTION_GRANULARITY_3, "15x15 points, two search iterations", "3" },
-  { MOTION_GRANULARITY_PAPER_13, "13x13 points, two search iterations",
-      "paper-13" },
   { 0, NULL, NULL },
 };
 static const GEnumValue block_size_values[] = {
@@ -32,19 +28,9 @@ static const GEnumValue block_size_values[] = {
   { 64, "64x64 pixels", "64" },
   { 0, NULL, NULL },
 };
-static const GEnumValue window_values[] = {
-  { MOTION_WINDOW_HALF_OPEN, "From -range to range - 1", "half-open" },
-  { MOTION_WINDOW_INCLUSIVE, "From -range to range", "inclusive" },
-  { 0, NULL, NULL },
-};
 static const GEnumValue border_values[] = {
   { MOTION_BORDER_PAD, "Beyond the edge lies the edge's sample", "pad" },
   { MOTION_BORDER_INSIDE, "Only blocks wholly inside the reference", "inside" },
-  { 0, NULL, NULL },
-};
-static const GEnumValue tie_values[] = {
-  { MOTION_TIE_RASTER, "The first in raster order", "raster" },
-  { MOTION_TIE_SHORT, "The shortest, then in raster order", "short" },
   { 0, NULL, NULL },
 };
 static const GEnumValue subpel_values[] = {
@@ -78,15 +64,9 @@ static const GstCvisSetting settings_table[] = {
       block_size_values },
   { "search-range", "Search range, pixels in each direction",
       GST_CVIS_SETTING_UINT, CONFIG (range), FALSE, 1, 128, NULL, NULL },
-  { "window", "Inclusion of the upper end of the search range",
-      GST_CVIS_SETTING_ENUM, CONFIG (window), FALSE, 0, 0, "GstMotionWindow",
-      window_values },
   { "border", "Extension of the reference beyond its edges",
       GST_CVIS_SETTING_ENUM, CONFIG (border), FALSE, 0, 0, "GstMotionBorder",
       border_values },
-  { "tie", "Choice of the full search among vectors of equal cost",
-      GST_CVIS_SETTING_ENUM, CONFIG (tie), FALSE, 0, 0, "GstMotionTie",
-      tie_values },
   { "lambda", "Cost of a bit of the vector, in levels of 8-bit samples",
       GST_CVIS_SETTING_UINT, CONFIG (lambda), FALSE, 0, 255, NULL, NULL },
   { "subpel", "Precision of vectors", GST_CVIS_SETTING_ENUM, CONFIG (subpel),

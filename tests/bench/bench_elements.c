@@ -183,14 +183,14 @@ static const Row rows[] = {
   { "pbfresultenc",
       FRAMES
       "cudapbfmonitor backend=$B threads=1 batch-size=256 message-interval=0 "
-      "$M name=m" THEN_QUEUE SINK " m.result ! pbfresultenc ! "
+      "$M name=m" THEN_QUEUE SINK " m.src_result ! pbfresultenc ! "
       "fakesink sync=false",
       FRAME_BYTES, 4096, 100000, bench_meltpool, 256, SURFACE_FILE_UNKNOWN,
       NULL, 0, TRUE },
   { "pbfresultenc-jsonl",
       FRAMES
       "cudapbfmonitor backend=$B threads=1 batch-size=256 message-interval=0 "
-      "$M name=m" THEN_QUEUE SINK " m.result ! pbfresultenc format=jsonl ! "
+      "$M name=m" THEN_QUEUE SINK " m.src_result ! pbfresultenc format=jsonl ! "
       "fakesink sync=false",
       FRAME_BYTES, 4096, 100000, bench_meltpool, 256, SURFACE_FILE_UNKNOWN,
       NULL, 0, TRUE },

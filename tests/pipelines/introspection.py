@@ -64,7 +64,7 @@ class Motion(unittest.TestCase):
 
     def test_arrays(self):
         samples = pull(self.SOURCE + " ! appsink name=sink")
-        rows = read_table(self.SOURCE + " ! fakesink m.vectors ! motionvectorenc ! "
+        rows = read_table(self.SOURCE + " ! fakesink m.src_vectors ! motionvectorenc ! "
                           "filesink location=table.csv")
         self.assertEqual(len(samples), 3)
         self.assertIsNone(GstCudaVision.buffer_get_motion_vector_meta(
@@ -99,7 +99,7 @@ class Motion(unittest.TestCase):
                               int(row["flags"])))
 
     def test_packets(self):
-        samples = pull(self.SOURCE + " ! fakesink m.vectors ! appsink name=sink")
+        samples = pull(self.SOURCE + " ! fakesink m.src_vectors ! appsink name=sink")
         packet = samples[1].get_buffer()
         data = packet.extract_dup(0, packet.get_size())
         GstCudaVision.MotionPacket.check(data)
@@ -117,12 +117,12 @@ class MeltPool(unittest.TestCase):
     SOURCE = "pbftestsrc num-buffers=40 frames-per-list=1 regime=spatter ! "
 
     def test_results(self):
-        rows = read_table(self.SOURCE + "cudapbfmonitor name=m ! fakesink m.result ! "
+        rows = read_table(self.SOURCE + "cudapbfmonitor name=m ! fakesink m.src_result ! "
                           "pbfresultenc ! filesink location=table.csv")
         results = numpy.concatenate([
             GstCudaVision.pbf_results_from_buffer(sample.get_buffer())
             for sample in pull(self.SOURCE + "cudapbfmonitor name=m ! fakesink "
-                               "m.result ! appsink name=sink")])
+                               "m.src_result ! appsink name=sink")])
         samples = pull(self.SOURCE + "cudapbfmonitor ! appsink name=sink")
         self.assertEqual((len(results), len(rows), len(samples)), (40, 40, 40))
         # the table's columns are the records' features, name by name

@@ -107,7 +107,7 @@ def run(name, source, monitor, where, frame=96, side=40, brightest=False):
     launch(f"{source} ! tee name=t ! queue ! filesink location=frames.raw "
            f"async=false t. ! queue ! cudapbfmonitor name=m "
            f"roi-size={side} {monitor} ! "
-           f"fakesink async=false m.result ! "
+           f"fakesink async=false m.src_result ! "
            f"filesink location=records.bin async=false", where)
     frames = np.fromfile(os.path.join(where, "frames.raw"), np.uint8)
     records = np.fromfile(os.path.join(where, "records.bin"), RECORD)

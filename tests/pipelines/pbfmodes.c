@@ -23,8 +23,6 @@ static const struct {
   { "auto", 1, 48, "batch" },
   { "batch", 1, 40, "batch" },
   { "batch", 64, 40, "batch" },
-  { "graph", 1, 40, "graph" },
-  { "graph", 64, 40, "graph" },
   { "persistent", 1, 40, "persistent" },
   { "persistent", 64, 40, "persistent" },
   { "persistent", 1, 48, "batch" },

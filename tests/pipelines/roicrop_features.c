@@ -30,7 +30,7 @@ run (const gchar *regime, const gchar *crop, const gchar *settings)
   gchar *line = g_strdup_printf (
       "pbftestsrc num-buffers=%d seed=11 regime=%s frames-per-list=64 ! %s "
       "cudapbfmonitor name=m backend=cpu %s ! fakesink sync=false async=false  "
-      "m.result ! fakesink name=sink sync=false async=false "
+      "m.src_result ! fakesink name=sink sync=false async=false "
       "signal-handoffs=true",
       FRAMES, regime, crop, settings);
   GArray *records = g_array_new (FALSE, FALSE, sizeof (CvisPbfResult));

@@ -350,11 +350,11 @@ GST_START_TEST (test_pull)
   for (guint i = 0; i < G_N_ELEMENTS (links); i++) {
     GByteArray *end = i == 0 ? first : g_byte_array_new ();
     GByteArray *cloud = g_byte_array_new ();
-    gchar *line =
-        g_strdup_printf ("filesrc location=%s ! %s " ADJUST
-                         "max-iterations=3 ! fakesink name=end adjust.cloud ! "
-                         "fakesink name=cloud",
-            path, links[i]);
+    gchar *line = g_strdup_printf (
+        "filesrc location=%s ! %s " ADJUST
+        "max-iterations=3 ! fakesink name=end adjust.src_cloud ! "
+        "fakesink name=cloud",
+        path, links[i]);
 
     gst_structure_free (run_line (line, end, cloud, NULL, NULL));
     fail_unless (end->len == first->len && end->len > 1000);
@@ -592,7 +592,7 @@ GST_START_TEST (test_states)
   GstMapInfo map;
   gchar *line = g_strdup_printf ("filesrc location=%s ! " ADJUST
                                  "max-iterations=2 ! fakesink "
-                                 "adjust.cloud ! fakesink",
+                                 "adjust.src_cloud ! fakesink",
       path);
 
   gst_buffer_map (file, &map, GST_MAP_READ);
@@ -602,7 +602,7 @@ GST_START_TEST (test_states)
   gst_buffer_unref (file);
   pipeline_states (line);
   pipeline_states (SOURCE "! " ADJUST "max-iterations=2 ! fakesink "
-                          "adjust.cloud ! fakesink");
+                          "adjust.src_cloud ! fakesink");
   g_free (line);
   g_free (path);
   temp_folder_free (folder);
@@ -673,7 +673,7 @@ GST_START_TEST (test_stop)
   for (guint i = 0; i < 50; i++) {
     GstElement *pipeline = gst_parse_launch (
         "bundletestsrc cameras=40 points=4000 scene=turntable ! " ENDLESS
-        " name=adjust ! fakesink adjust.cloud ! fakesink",
+        " name=adjust ! fakesink adjust.src_cloud ! fakesink",
         NULL);
 
     gst_element_set_state (pipeline, GST_STATE_PLAYING);

@@ -194,13 +194,13 @@ GST_START_TEST (test_same_results)
 
   run_to_eos (g_strdup_printf (
       "pbftestsrc num-buffers=3000 regime=mixed seed=7 ! tee name=t ! queue ! "
-      "cudapbfmonitor backend=cpu name=m ! fakesink m.result ! "
+      "cudapbfmonitor backend=cpu name=m ! fakesink m.src_result ! "
       "filesink location=%s t. ! queue ! pbffilesink location=%s",
       live, path));
   run_to_eos (
       g_strdup_printf ("pbffilesrc location=%s frames-per-list=100 ! "
                        "cudapbfmonitor backend=cpu batch-size=37 name=m ! "
-                       "fakesink m.result ! filesink location=%s",
+                       "fakesink m.src_result ! filesink location=%s",
           path, replayed));
   fail_unless (g_file_get_contents (live, &a, &size_a, NULL));
   fail_unless (g_file_get_contents (replayed, &b, &size_b, NULL));

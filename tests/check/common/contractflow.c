@@ -31,14 +31,15 @@ static const struct {
 } filters[] = {
   { "cudapbfmonitor batch-size=4 max-latency=1000000000", { GREY, LARGER_GREY },
       { "src_result" } },
-  { "cudapbfmonitor max-latency=0", { GREY, LARGER_GREY }, { "result" } },
+  { "cudapbfmonitor max-latency=0", { GREY, LARGER_GREY }, { "src_result" } },
   { "cudamotionest", { GREY, VIDEO ("I420", "96", "80") },
       { "src_vectors", "src_prediction", "src_residual" } },
   { "cudamotionest bidirectional=true references=2", { GREY, LARGER_GREY },
-      { "vectors", "prediction", "residual" } },
+      { "src_vectors", "src_prediction", "src_residual" } },
   { "cudalwtfilter levels=3 roughness-levels=2 noise-levels=1",
       { GREY, LARGER_GREY },
-      { "src_roughness", "waviness", "src_form", "noise", "src_bands" } },
+      { "src_roughness", "src_waviness", "src_form", "src_noise",
+          "src_bands" } },
 };
 
 static guint

@@ -174,7 +174,7 @@ rig_new (const gchar *settings)
       rig.groups, NULL);
   gst_object_unref (src);
   rig.h = gst_harness_new_with_element (rig.element, "sink", "src");
-  rig.r = gst_harness_new_with_element (rig.element, NULL, "result");
+  rig.r = gst_harness_new_with_element (rig.element, NULL, "src_result");
   return rig;
 }
 
@@ -1296,10 +1296,11 @@ GST_START_TEST (test_result_pad)
     gst_buffer_unref (gst_harness_pull (h));
 
   /* a pad requested late starts with the current frame */
-  r = gst_harness_new_with_element (element, NULL, "result");
-  fail_unless (gst_element_request_pad (element,
-                   gst_element_get_pad_template (element, "result"), NULL, NULL)
-               == NULL);
+  r = gst_harness_new_with_element (element, NULL, "src_result");
+  fail_unless (
+      gst_element_request_pad (element,
+          gst_element_get_pad_template (element, "src_result"), NULL, NULL)
+      == NULL);
   for (guint i = 4; i < 8; i++)
     gst_harness_push (h, frame_buffer (frames, i, 0));
   for (guint i = 4; i < 8; i++)
@@ -1324,7 +1325,7 @@ GST_START_TEST (test_long_list_prerolls)
   GstElement *pipeline = gst_parse_launch (
       "pbftestsrc num-buffers=600 frames-per-list=300 ! "
       "cudapbfmonitor backend=cpu batch-size=1 name=m ! queue ! fakesink "
-      "m.result ! queue ! fakesink",
+      "m.src_result ! queue ! fakesink",
       NULL);
 
   fail_unless (pipeline != NULL);

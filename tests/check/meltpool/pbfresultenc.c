@@ -433,7 +433,8 @@ GST_START_TEST (test_recording)
 
   run_line (g_strdup_printf (
       "pbftestsrc num-buffers=700 ! cudapbfmonitor backend=cpu name=m ! "
-      "fakesink m.result ! tee name=t ! queue ! filesink location=\"%s\" t. ! "
+      "fakesink m.src_result ! tee name=t ! queue ! filesink location=\"%s\" "
+      "t. ! "
       "queue ! pbfresultenc ! filesink location=\"%s\"",
       record, direct));
   run_line (g_strdup_printf ("filesrc location=\"%s\" ! typefind ! "

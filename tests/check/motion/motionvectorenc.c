@@ -302,7 +302,7 @@ GST_START_TEST (test_empty_stream)
 {
   GstElement *pipeline = gst_parse_launch (
       "videotestsrc num-buffers=0 ! cudamotionest backend=cpu name=m ! "
-      "fakesink m.vectors ! queue ! motionvectorenc ! fakesink name=s",
+      "fakesink m.src_vectors ! queue ! motionvectorenc ! fakesink name=s",
       NULL);
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message;
